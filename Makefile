@@ -1,0 +1,187 @@
+# phi: what each target does is said by `make help`. Plain GNU make; everything goes to build/.
+
+PYTHON = /usr/bin/python3
+CC = gcc
+CLANG = clang
+V = asan
+BUILD = build
+
+B = $(BUILD)/$(V)
+PREFIX = /usr/local
+FUZZ_SECONDS = 60
+LIBS = -lcurl
+
+WARN = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wundef
+FLAGS_normal = -O2 -g
+FLAGS_asan = -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
+FLAGS_tsan = -O1 -g -fno-omit-frame-pointer -fsanitize=thread
+FLAGS_fuzz = -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined \
+             -fno-sanitize-recover=all
+CFLAGS = -std=c99 -D_GNU_SOURCE $(WARN) $(FLAGS_$(V))
+
+# The parts of the test suite that run again under valgrind and under the thread sanitizer.
+VALGRIND_TESTS = $(filter tests/base/% tests/text/% tests/model/% tests/wire/% tests/thread/%, $(TEST_SRC))
+TSAN_TESTS = $(filter %_inbox.c %_threads.c, $(TEST_SRC))
+
+SRC := $(sort $(wildcard src/*/*.c))
+SUPPORT := $(sort $(wildcard tests/support/*.c))
+TEST_SRC := $(sort $(wildcard tests/*/test_*.c))
+PROG_SRC := $(sort $(wildcard tests/*/prog_*.c))
+TEST_PY := $(sort $(wildcard tests/*/test_*.py))
+EXAMPLE_SRC := $(sort $(wildcard examples/*.c))
+BENCH_SRC := $(sort $(wildcard bench/*.c))
+FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
+HEADERS = phi_json.h phi.h phi_tools.h
+
+SRC_OBJ = $(SRC:%.c=$(B)/%.o)
+SUPPORT_OBJ = $(SUPPORT:%.c=$(B)/%.o)
+TESTS = $(TEST_SRC:%.c=$(B)/%)
+PROGS = $(PROG_SRC:%.c=$(B)/%)
+EXAMPLES = $(EXAMPLE_SRC:%.c=$(B)/%)
+
+ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS)),0)
+MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 2)
+endif
+
+.PHONY: all help demo test check bench fuzz soak interop examples install deps deps-bench clean format \
+        objects programs example-programs test-asan test-valgrind test-tsan one
+.DELETE_ON_ERROR:
+.SECONDARY:
+
+all:
+	@$(PYTHON) amalgamate.py
+
+help:
+	@echo 'make            writes phi.h, phi_tools.h and phi_json.h from src/'
+	@echo 'make demo       runs an agent against a local scripted model (LIVE=1: a real one)'
+	@echo 'make test       builds and runs all tests (sanitizers, then valgrind)'
+	@echo 'make check      stale headers, layers, formatting, every dialect and compiler'
+	@echo 'make one T=tests/base/test_arena.c   one test program, whatever else does not compile'
+	@echo 'make bench | fuzz | soak | interop | examples | format | clean'
+	@echo 'make install PREFIX=/usr/local   copies the headers'
+	@echo 'make deps       installs what demo, test and check need; each does so itself'
+
+# ---- per-file development build ----
+
+objects: $(SRC_OBJ) $(SUPPORT_OBJ)
+programs: $(TESTS) $(PROGS)
+
+$(B)/%.o: %.c
+	@mkdir -p $(@D)
+	@echo '  CC    $<'
+	@$(CC) $(CFLAGS) -Isrc -Itests -MMD -MP -c $< -o $@
+
+# What is gone from src/ must be gone from the archive: it is made anew.
+$(B)/libphi.a: $(SRC_OBJ)
+	@rm -f $@
+	@ar rcs $@ $(SRC_OBJ)
+
+$(TESTS) $(PROGS): $(B)/%: $(B)/%.o $(SUPPORT_OBJ) $(B)/libphi.a
+	@echo '  LINK  $@'
+	@$(CC) $(FLAGS_$(V)) $^ $(LIBS) -lm -lpthread -o $@
+
+# One program while other parts of the tree do not compile.
+one:
+	@mkdir -p $(B)
+	@$(MAKE) -k --no-print-directory V=$(V) objects > $(BUILD)/log_$(notdir $(T:.c=)) 2>&1 \
+	    || grep 'error:' $(BUILD)/log_$(notdir $(T:.c=)) | head -n 5
+	@$(MAKE) --no-print-directory V=$(V) $(T:%.c=$(B)/%.o)
+	@rm -f $(T:%.c=$(B)/%.a) && ar rcs $(T:%.c=$(B)/%.a) $$(ls $(SRC_OBJ) $(SUPPORT_OBJ) 2>/dev/null)
+	@$(CC) $(FLAGS_$(V)) $(T:%.c=$(B)/%.o) $(T:%.c=$(B)/%.a) $(LIBS) -lm -lpthread -o $(T:%.c=$(B)/%)
+	@$(if $(VALGRIND),valgrind -q --error-exitcode=9 --leak-check=full) $(abspath $(T:%.c=$(B)/%)) $(ONLY)
+
+# ---- the headers, as a user compiles them ----
+
+$(BUILD)/include/.stamp: amalgamate.py $(wildcard src/*.txt src/*/*.[ch]) LICENSE
+	@mkdir -p $(BUILD)/include
+	@$(PYTHON) amalgamate.py --out $(BUILD)/include
+	@touch $@
+
+$(B)/phi_all.o: $(BUILD)/include/.stamp
+	@mkdir -p $(@D)
+	@printf '#define PHI_IMPLEMENTATION\n#include "phi_tools.h"\n' > $(B)/phi_all.c
+	@echo '  CC    $@'
+	@$(CC) -std=c99 $(WARN) $(FLAGS_$(V)) -I$(BUILD)/include -c $(B)/phi_all.c -o $@
+
+# An archive: an example that holds the implementation itself takes nothing from it.
+$(B)/libphi_all.a: $(B)/phi_all.o
+	@rm -f $@
+	@ar rcs $@ $<
+
+$(B)/examples/%: examples/%.c $(B)/libphi_all.a
+	@mkdir -p $(@D)
+	@echo '  CC    $<'
+	@$(CC) -std=c99 $(WARN) $(FLAGS_$(V)) -D_GNU_SOURCE -I$(BUILD)/include $< $(B)/libphi_all.a $(LIBS) -lm -o $@
+
+example-programs: $(EXAMPLES)
+
+examples:
+	@$(MAKE) --no-print-directory V=normal example-programs
+	@echo 'built in $(BUILD)/normal/examples/'
+
+# ---- tests ----
+
+RUN = $(PYTHON) scripts/run_tests.py
+
+test:
+	@scripts/deps.sh test
+	@mkdir -p $(BUILD) && rm -f $(BUILD)/sum
+	@$(MAKE) --no-print-directory V=asan programs $(if $(EXAMPLE_SRC),example-programs) > $(BUILD)/log_asan 2>&1 \
+	    || { cat $(BUILD)/log_asan; exit 1; }
+	@$(MAKE) --no-print-directory V=normal $(VALGRIND_TESTS:%.c=$(BUILD)/normal/%) > $(BUILD)/log_normal 2>&1 \
+	    || { cat $(BUILD)/log_normal; exit 1; }
+	@$(if $(TSAN_TESTS),$(MAKE) --no-print-directory V=tsan $(TSAN_TESTS:%.c=$(BUILD)/tsan/%) > $(BUILD)/log_tsan 2>&1 \
+	    || { cat $(BUILD)/log_tsan; exit 1; })
+	@grep -h -A6 'warning:' $(BUILD)/log_asan $(BUILD)/log_normal || true
+	@code=0; \
+	$(RUN) --sum $(BUILD)/sum --build $(BUILD)/asan $(TEST_SRC:%.c=$(BUILD)/asan/%) $(TEST_PY) $(DOC_TEST) || code=1; \
+	$(if $(VALGRIND_TESTS),$(RUN) --sum $(BUILD)/sum --build $(BUILD)/normal --valgrind --timeout 600 \
+	    $(VALGRIND_TESTS:%.c=$(BUILD)/normal/%) || code=1;) \
+	$(if $(TSAN_TESTS),$(RUN) --sum $(BUILD)/sum --build $(BUILD)/tsan $(TSAN_TESTS:%.c=$(BUILD)/tsan/%) || code=1;) \
+	$(RUN) --sum $(BUILD)/sum --last || code=1; \
+	exit $$code
+
+# The code blocks of README.md and docs/, once there is a public header to compile them against.
+DOC_TEST = $(if $(wildcard src/agent/agent.h src/head_phi.h.txt),scripts/check_docs.py)
+
+check:
+	@scripts/deps.sh check
+	@$(PYTHON) scripts/check.py
+
+demo:
+	@scripts/deps.sh demo
+	@LIVE="$(LIVE)" PYTHON="$(PYTHON)" MAKE="$(MAKE)" scripts/demo.sh
+
+soak interop:
+	@scripts/deps.sh test
+	@LIVE="$(LIVE)" PYTHON="$(PYTHON)" MAKE="$(MAKE)" scripts/$@.sh
+
+bench: deps-bench
+	@PYTHON="$(PYTHON)" MAKE="$(MAKE)" scripts/bench.sh
+
+fuzz:
+	@scripts/deps.sh fuzz
+	@$(MAKE) --no-print-directory V=fuzz CC=$(CLANG) $(FUZZ_SRC:%.c=$(BUILD)/fuzz/%)
+	@FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/fuzz.sh $(FUZZ_SRC:%.c=$(BUILD)/fuzz/%)
+
+$(BUILD)/fuzz/tests/fuzz/fuzz_%: $(BUILD)/fuzz/tests/fuzz/fuzz_%.o $(BUILD)/fuzz/libphi.a
+	@echo '  LINK  $@'
+	@$(CLANG) $(FLAGS_fuzz) -fsanitize=fuzzer $^ $(LIBS) -lm -lpthread -o $@
+
+deps:
+	@scripts/deps.sh demo test check
+
+deps-bench:
+	@scripts/deps.sh test bench
+
+install: all
+	install -d $(DESTDIR)$(PREFIX)/include
+	install -m 644 $(HEADERS) $(DESTDIR)$(PREFIX)/include
+
+format:
+	clang-format -i $(wildcard src/*/*.[ch] tests/*/*.[ch] examples/*.[ch] bench/*.[ch])
+
+clean:
+	rm -rf $(BUILD)
+
+-include $(SRC_OBJ:.o=.d) $(SUPPORT_OBJ:.o=.d) $(TESTS:=.d) $(PROGS:=.d)

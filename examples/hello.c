@@ -1,0 +1,27 @@
+/* hello.c - the smallest whole program: cc hello.c -lcurl */
+#define PHI_IMPLEMENTATION
+#include "phi.h"
+
+#include "pick_model.h"
+
+int main(void) {
+    const char *why;
+    phi_event ev;
+    phi_runtime *rt = phi_runtime_new(NULL);
+    phi_agent_desc desc = PHI_ZERO;
+    phi_agent agent;
+    int runs = 1;
+    desc.model = pick_model(&why);
+    desc.system_prompt = "You greet people in one sentence.";
+    agent = phi_agent_new(rt, &desc);
+    phi_prompt(agent, "Hello!");
+    while (runs > 0) {
+        runs = phi_step(rt, -1);
+        while (phi_next_event(rt, &ev)) {
+            if (ev.kind == PHI_EV_TEXT) printf("%.*s", (int)ev.text.len, ev.text.at);
+            if (ev.kind == PHI_EV_ERROR) printf("%.*s", (int)ev.text.len, ev.text.at);
+        }
+    }
+    printf("\n");
+    phi_runtime_free(rt);
+}

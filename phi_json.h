@@ -1,0 +1,4950 @@
+/* phi_json.h - v0.1.0 - bounded JSON for C and C++ - MIT, text at end of file
+
+   In exactly ONE C or C++ file:
+       #define PHI_IMPLEMENTATION
+       #include "phi_json.h"
+   Elsewhere only the #include.
+
+   It is the ground phi.h stands on, useful alone: an arena allocator with budgets, byte strings,
+   and a strict JSON reader and writer with a schema check. phi.h contains all of it, and the two
+   may be included together, in any order.
+
+   OPTIONS  Defined before the #include, the same in every file of a program.
+     PHI_IMPLEMENTATION  emits the functions; in one file of the program
+     PHI_STATIC          makes every function static: the whole library inside one file
+     PHI_API             linkage of the public functions, where PHI_STATIC is not what you want
+     PHI_ASSERT(x)       for our own invariants (default: assert)
+
+   MEMORY   Comes from a phi_memory: your allocator, a limit, and counters. What belongs together is
+            taken from one phi_arena and freed as a whole. Every allocation may fail; that is a
+            status or NULL, and changes nothing.
+   THREADS  No globals and no locks. An object belongs to one thread at a time.
+   ERRORS   Functions return a phi_status (0 is good, negative numbers never change their meaning),
+            or NULL. A parser says line, column, what it found and what it expected.
+   LICENSE  MIT, at the end of this file. */
+#ifdef PHI_IMPLEMENTATION
+#if defined(__GLIBC__) && !defined(__USE_GNU)
+#define PHI__LATE 1
+#elif defined(_FEATURES_H) && !defined(_GNU_SOURCE)
+#define PHI__LATE 1
+#endif
+#ifdef PHI__LATE
+#undef PHI__LATE
+/* phi_json.h works without; a phi.h after it will say what to do. */
+#else
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE 1
+#endif
+#endif
+#if defined(__APPLE__) && !defined(_DARWIN_C_SOURCE)
+#define _DARWIN_C_SOURCE 1
+#endif
+#if defined(__NetBSD__) && !defined(_NETBSD_SOURCE)
+#define _NETBSD_SOURCE 1
+#endif
+#endif
+
+#ifdef PHI__PUB_BASE
+#if PHI__PUB_BASE != 0x931312ea
+#error "phi: two versions of src/base in one file"
+#endif
+#else
+#define PHI__PUB_BASE 0x931312ea
+
+/* ---- src/base/base.h ---- */
+
+/* base.h - what every part of phi shares: linkage, strings, statuses, the allocator.
+
+   Nothing here allocates and nothing here has state. */
+#ifndef PHI_BASE_BASE_H
+#define PHI_BASE_BASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PHI_VERSION "0.1.0"
+#define PHI_VERSION_NUMBER 100 /* major * 10000 + minor * 100 + patch */
+
+/* Linkage of the public functions: extern, or static with PHI_STATIC, or what you define. */
+#ifndef PHI_API
+#if defined(PHI_STATIC)
+#if defined(__GNUC__)
+#define PHI_API static __attribute__((unused))
+#else
+#define PHI_API static
+#endif
+#else
+#define PHI_API extern
+#endif
+#endif
+
+/* Zeroes any struct, in C and in C++: phi_agent_desc desc = PHI_ZERO; */
+/* clang-format off */
+#ifdef __cplusplus
+#define PHI_ZERO {}
+#else
+#define PHI_ZERO {0}
+#endif
+/* clang-format on */
+
+#if defined(__GNUC__)
+#define PHI_PRINTF(format_index, first) __attribute__((format(printf, format_index, first)))
+#else
+#define PHI_PRINTF(format_index, first)
+#endif
+
+/* "No limit" where 0 means "the default". */
+#define PHI_UNLIMITED UINT32_MAX
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Bytes with a length; not terminated. Who owns them is said where one is handed over. */
+typedef struct phi_str {
+    const char *at;
+    size_t len;
+} phi_str;
+
+#define PHI_STATUS_LIST(X) /* numbers never change */                                              \
+    X(OK, 0, "ok")                                                                                 \
+    X(BAD_ARG, -1, "an argument is missing or out of range")                                       \
+    X(NO_MEMORY, -2, "the allocator or a memory limit said no")                                    \
+    X(MISUSE, -3, "not allowed here or now")                                                       \
+    X(BUSY, -4, "still going on")                                                                  \
+    X(STALE, -5, "the handle's object is gone")                                                    \
+    X(FULL, -6, "a bounded queue is full")                                                         \
+    X(CANCELLED, -7, "cancelled")                                                                  \
+    X(TIMEOUT, -8, "a deadline passed")                                                            \
+    X(NETWORK, -9, "the network failed")                                                           \
+    X(TLS, -10, "the secure connection failed")                                                    \
+    X(PARSE, -11, "the text is not what its format allows")                                        \
+    X(TOO_BIG, -12, "larger than a limit allows")                                                  \
+    X(NOT_FOUND, -13, "no such thing")                                                             \
+    X(IO, -14, "the operating system said no")                                                     \
+    X(UNSUPPORTED, -15, "not built in, or not supported here")                                     \
+    X(REFUSED, -16, "the other side refused")                                                      \
+    X(LIMIT, -17, "a limit of the run was reached")
+
+#define PHI_X(name, value, text) PHI_##name = value,
+typedef enum phi_status { PHI_STATUS_LIST(PHI_X) PHI_STATUS_END = -1000 } phi_status;
+#undef PHI_X
+
+/* A sentence for a status; "unknown status" for a number that is none. Never NULL, static. */
+PHI_API const char *phi_status_text(int status);
+
+/* The only way phi gets memory. Works as realloc: ptr NULL allocates, new_bytes 0 frees (and
+   returns NULL). old_bytes is always what was asked for before. Returned memory is aligned for any
+   type. NULL means no memory, and leaves ptr as it was.
+   Threads: called on the pumping thread only. */
+typedef struct phi_allocator {
+    void *(*realloc_fn)(void *user_data, void *ptr, size_t old_bytes, size_t new_bytes);
+    void *user_data;
+} phi_allocator;
+
+/* The allocator of a desc whose realloc_fn is NULL: the C library's. */
+PHI_API phi_allocator phi_allocator_default(void);
+
+/* A budget: an allocator with a limit and counters. Budgets form a tree: what is taken from one is
+   counted in its parent as well, and either limit refuses. */
+typedef struct phi_memory {
+    phi_allocator allocator;
+    struct phi_memory *parent; /* borrowed; NULL for a root */
+    size_t limit_bytes;        /* 0: none */
+    size_t used_bytes, peak_bytes;
+} phi_memory;
+
+/* A root budget. `allocator` is copied; NULL, or a NULL realloc_fn, means the C library's. */
+PHI_API void phi_memory_init(phi_memory *memory, const phi_allocator *allocator,
+                             size_t limit_bytes);
+
+/* Where a parser stopped and why. */
+typedef struct phi_parse_error {
+    uint32_t line, column; /* from 1; column counts bytes */
+    size_t offset;         /* bytes before it */
+    char message[160];     /* what was found and what was expected; terminated */
+} phi_parse_error;
+
+/* A phi_str of a terminated string; NULL gives an empty one. Borrows it. */
+PHI_API phi_str phi_str_of(const char *text);
+PHI_API bool phi_str_equal(phi_str a, phi_str b);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
+
+/* ---- src/base/arena.h ---- */
+
+/* arena.h - memory that is taken piece by piece and freed whole.
+
+   Blocks are chained and never move, so what was handed out stays where it is until the arena is
+   reset past it or freed. Small requests share blocks that grow from first_block_bytes to 64 KiB;
+   a request that would fill more than half of such a block gets one of its own, of its exact size.
+   Under AddressSanitizer, what was not handed out is poisoned.
+   Threads: one at a time. */
+#ifndef PHI_BASE_ARENA_H
+#define PHI_BASE_ARENA_H
+
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct phi__block;
+
+typedef struct phi_arena {
+    phi_memory *memory; /* borrowed until phi_arena_free */
+    struct phi__block *shared, *own;
+    char *at, *end; /* room left in the newest shared block */
+    size_t next_block_bytes;
+} phi_arena;
+
+/* A place to go back to. Valid until the arena is reset to an earlier mark or freed. */
+typedef struct phi_arena_mark {
+    struct phi__block *shared, *own;
+    char *at;
+} phi_arena_mark;
+
+/* Takes no memory yet. `memory` is borrowed until phi_arena_free. first_block_bytes: default 2048. */
+PHI_API void phi_arena_init(phi_arena *arena, phi_memory *memory, size_t first_block_bytes);
+
+/* Memory aligned for any type, not zeroed; NULL when the budget or the allocator says no, which
+   changes nothing. Zero bytes give a valid pointer. */
+PHI_API void *phi_arena_alloc(phi_arena *arena, size_t bytes);
+
+PHI_API phi_arena_mark phi_arena_save(const phi_arena *arena);
+
+/* Frees all that was handed out since the mark. */
+PHI_API void phi_arena_reset(phi_arena *arena, phi_arena_mark mark);
+
+/* Frees all; the arena is then as after init. Twice is harmless. */
+PHI_API void phi_arena_free(phi_arena *arena);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
+
+#endif /* PHI__PUB_BASE */
+
+#ifdef PHI__PUB_TEXT
+#if PHI__PUB_TEXT != 0x57be7e03
+#error "phi: two versions of src/text in one file"
+#endif
+#else
+#define PHI__PUB_TEXT 0x57be7e03
+
+/* ---- src/text/json.h ---- */
+
+/* json.h - JSON: a reader, a tree to look at and change, a writer, and a search without a tree.
+
+       phi_arena arena;                       // memory: see arena.h
+       phi_json *root;
+       phi_parse_error error;
+       if (phi_json_parse(&arena, phi_str_of(text), 0, &root, &error) == PHI_OK)
+           use(phi_json_int(phi_json_path(root, "choices[0].index"), -1));
+
+   One node type serves reading and building. Nodes and strings live in the arena they were made
+   in and are freed with it. A function that takes a node takes NULL as well: NULL is "not there",
+   has no type and no children, and every getter then gives its fallback.
+   Numbers keep their form: integers that fit are kept as 64-bit integers, all else as the nearest
+   double; -0 is the double -0.0. A number too large for a double is an error.
+   Duplicate keys are kept in the tree; phi_json_get finds the last of them, phi_json_set replaces
+   it, phi_json_remove removes them all.
+   Text must be shorter than 4 GiB - 1 bytes, a key than 16 MiB, a number than 64 KiB, and nesting
+   ends at PHI_JSON_MAX_DEPTH: beyond that is PHI_TOO_BIG.
+   Threads: a tree is only read by many at once, or used by one. */
+#ifndef PHI_TEXT_JSON_H
+#define PHI_TEXT_JSON_H
+
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct phi_json phi_json;
+
+typedef enum phi_json_type {
+    PHI_JSON_NONE, /* of NULL */
+    PHI_JSON_NULL,
+    PHI_JSON_BOOL,
+    PHI_JSON_NUMBER,
+    PHI_JSON_STRING,
+    PHI_JSON_ARRAY,
+    PHI_JSON_OBJECT
+} phi_json_type;
+
+#define PHI_JSON_MAX_DEPTH 1024u /* nested arrays and objects at most, whatever is asked for */
+
+/* ---- reading ---- */
+
+/* Strings without escapes point into the text, which must then outlive the tree, and are not
+   terminated. Without this flag the arena holds a copy of the text, and strings are terminated. */
+#define PHI_JSON_BORROW 1u
+/* Bytes that are not UTF-8 and lone surrogates become U+FFFD; without this flag they are errors. */
+#define PHI_JSON_REPLACE_BAD_UTF8 2u
+
+/* Reads one JSON text (RFC 8259, nothing more). flags: PHI_JSON_BORROW, PHI_JSON_REPLACE_BAD_UTF8.
+   PHI_OK sets *out. PHI_PARSE, PHI_TOO_BIG and PHI_NO_MEMORY fill *error (which may be NULL); what
+   was taken from the arena until then is freed with it. `text` is borrowed until return. */
+PHI_API phi_status phi_json_parse(phi_arena *arena, phi_str text, uint32_t flags, phi_json **out,
+                                  phi_parse_error *error);
+
+/* The same in slices: begin, advance until it is not PHI_BUSY, result. It can be dropped at any
+   time. The fields are phi's. */
+typedef struct phi_json_reader {
+    phi_arena *arena;
+    const char *text; /* as given */
+    char *copy;       /* of it; NULL with PHI_JSON_BORROW */
+    size_t len;
+    const char *base, *at, *end; /* what is read: the copy, or the text */
+    const char *line_at;         /* where the line begins */
+    const char *mark, *quote;    /* a string under way: its first byte, its end */
+    char *string, *to;           /* its first byte unescaped, and where that is going on */
+    const char *key;             /* of the value to come */
+    phi_json *root, *open;
+    uint32_t key_len, bad, line, flags, depth, max_depth;
+    uint8_t state;
+    bool is_key, rewrite;
+    phi_status status;
+    phi_parse_error error;
+} phi_json_reader;
+
+/* max_depth: nested arrays and objects at most (default 512, at most PHI_JSON_MAX_DEPTH).
+   `text` is borrowed until the result, with PHI_JSON_BORROW as long as the tree. */
+PHI_API void phi_json_reader_begin(phi_json_reader *reader, phi_arena *arena, phi_str text,
+                                   uint32_t flags, uint32_t max_depth);
+/* Reads about `units` bytes, at least one. PHI_BUSY: there is more. */
+PHI_API phi_status phi_json_reader_advance(phi_json_reader *reader, size_t units);
+/* What advance said last, with the tree or the error (either may be NULL). */
+PHI_API phi_status phi_json_reader_result(const phi_json_reader *reader, phi_json **out,
+                                          phi_parse_error *error);
+
+/* ---- looking ---- */
+
+PHI_API phi_json_type phi_json_type_of(const phi_json *node);
+PHI_API const char *phi_json_type_name(const phi_json *node); /* "null", "number", ...; static */
+PHI_API bool phi_json_is_null(const phi_json *node);          /* JSON's null; not NULL */
+PHI_API bool phi_json_is_bool(const phi_json *node);
+PHI_API bool phi_json_is_number(const phi_json *node);
+PHI_API bool phi_json_is_integer(const phi_json *node); /* a number without a fraction: 1, 1.0 */
+PHI_API bool phi_json_is_string(const phi_json *node);
+PHI_API bool phi_json_is_array(const phi_json *node);
+PHI_API bool phi_json_is_object(const phi_json *node);
+
+/* The value, or the fallback when the node is something else or does not fit. */
+PHI_API bool phi_json_bool(const phi_json *node, bool fallback);
+PHI_API int64_t phi_json_int(const phi_json *node, int64_t fallback);
+PHI_API uint64_t phi_json_uint(const phi_json *node, uint64_t fallback);
+PHI_API double phi_json_num(const phi_json *node, double fallback);
+/* Borrowed from the tree, or from `fallback` (NULL: an empty string). */
+PHI_API phi_str phi_json_str(const phi_json *node, const char *fallback);
+
+/* Members or items. */
+PHI_API size_t phi_json_count(const phi_json *node);
+/* The member of that name, the last of several; NULL: none, or no object. */
+PHI_API phi_json *phi_json_get(const phi_json *object, const char *key);
+PHI_API phi_json *phi_json_get_n(const phi_json *object, phi_str key);
+/* An item by index, from 0. Walks the list: iterate instead of calling it in a loop. */
+PHI_API phi_json *phi_json_at(const phi_json *array, size_t index);
+/* "choices[0].delta.content". A key that holds one of ". [ ]" needs phi_json_get. */
+PHI_API phi_json *phi_json_path(const phi_json *node, const char *path);
+
+/* phi_json_iter it = phi_json_each(node); while ((child = phi_json_next(&it)) != NULL) ...
+   it.key is the child's name (empty in an array). The container must not change meanwhile. */
+typedef struct phi_json_iter {
+    phi_json *at;
+    size_t left;
+    phi_str key;
+} phi_json_iter;
+PHI_API phi_json_iter phi_json_each(const phi_json *container);
+PHI_API phi_json *phi_json_next(phi_json_iter *it);
+
+/* Same value: numbers by their value (1 equals 1.0), objects in any order. */
+PHI_API bool phi_json_equal(const phi_json *a, const phi_json *b);
+
+/* ---- building ---- */
+
+/* New nodes; NULL: no memory. Strings are copied; bytes that are not UTF-8 are kept, and replaced
+   when written. A double that is not finite is kept, and written as null. */
+PHI_API phi_json *phi_json_new_null(phi_arena *arena);
+PHI_API phi_json *phi_json_new_bool(phi_arena *arena, bool value);
+PHI_API phi_json *phi_json_new_int(phi_arena *arena, int64_t value);
+PHI_API phi_json *phi_json_new_uint(phi_arena *arena, uint64_t value);
+PHI_API phi_json *phi_json_new_num(phi_arena *arena, double value);
+PHI_API phi_json *phi_json_new_str(phi_arena *arena, phi_str value);
+PHI_API phi_json *phi_json_new_text(phi_arena *arena, const char *value); /* NULL: empty */
+PHI_API phi_json *phi_json_new_array(phi_arena *arena);
+PHI_API phi_json *phi_json_new_object(phi_arena *arena);
+/* A deep copy, strings and keys too. NULL: no memory, or nested too deeply. */
+PHI_API phi_json *phi_json_copy(phi_arena *arena, const phi_json *node);
+
+/* Puts `value` under `key` (copied into the arena) in place of what was there, or at the end.
+   A value that is NULL is PHI_NO_MEMORY, so that calls nest:
+       phi_json_set(a, object, "name", phi_json_new_text(a, "ada"))
+   A value that already is in a container, or is the container, is PHI_MISUSE. It must not hold the
+   container. Both must live equally long. */
+PHI_API phi_status phi_json_set(phi_arena *arena, phi_json *object, const char *key,
+                                phi_json *value);
+PHI_API phi_status phi_json_set_n(phi_arena *arena, phi_json *object, phi_str key,
+                                  phi_json *value);
+/* Appends to an array; as above. */
+PHI_API phi_status phi_json_add(phi_json *array, phi_json *value);
+/* Takes a member (the last of that name, which is returned, and all others) or an item out; it can
+   be put elsewhere. NULL: it was not there. */
+PHI_API phi_json *phi_json_remove(phi_json *object, const char *key);
+PHI_API phi_json *phi_json_remove_at(phi_json *array, size_t index);
+
+/* ---- writing ---- */
+
+#define PHI_JSON_PRETTY 1u /* two spaces a level */
+#define PHI_JSON_ASCII 2u  /* \uXXXX for everything else */
+
+/* Writes into the arena; *out is terminated, the terminator not counted. Doubles are the shortest
+   that read back; NaN and infinities are written as null; bytes that are not UTF-8 as U+FFFD.
+   PHI_NO_MEMORY, or PHI_TOO_BIG when nested beyond PHI_JSON_MAX_DEPTH. */
+PHI_API phi_status phi_json_write(phi_arena *arena, const phi_json *node, uint32_t flags,
+                                  phi_str *out);
+
+/* ---- searching without a tree ---- */
+
+/* A value in a text, not yet read. */
+typedef struct phi_json_found {
+    phi_json_type type;
+    phi_str raw;  /* borrowed from the text: all of it; of a string what is between the quotes */
+    bool escaped; /* a string with escapes in it */
+} phi_json_found;
+
+/* Finds the value at a path (as phi_json_path) by scanning the text up to there: PHI_OK,
+   PHI_NOT_FOUND, or PHI_PARSE when the text is broken before that. What is skipped is only checked
+   for brackets and strings that close. Of duplicate keys it finds the first. */
+PHI_API phi_status phi_json_find(phi_str text, const char *path, phi_json_found *out);
+/* What was found, as text (borrowed from the text, or unescaped into the arena; bad UTF-8 and lone
+   surrogates become U+FFFD), or as number. False: no memory; not a string; not a number that fits. */
+PHI_API bool phi_json_found_str(phi_arena *arena, const phi_json_found *found, phi_str *out);
+PHI_API bool phi_json_found_int(const phi_json_found *found, int64_t *out);
+PHI_API bool phi_json_found_num(const phi_json_found *found, double *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
+
+/* ---- src/text/schema.h ---- */
+
+/* schema.h - checks a value against a JSON Schema: the arguments of a tool call.
+
+   Understood: type (also several), enum, const, properties, required, additionalProperties, items
+   (one schema for all items), minItems, maxItems, minLength, maxLength (in characters), minimum,
+   maximum, exclusiveMinimum, exclusiveMaximum (numbers; the old booleans too), anyOf, oneOf, allOf,
+   $ref to "#" or "#/a/b"; true and false as schemas; nullable. Keywords that only describe (title,
+   description, default, examples, format, ...) are read over. Keywords that would restrict but
+   are not understood (pattern, not, if, uniqueItems, multipleOf, ...) are named by phi_schema_valid.
+   In a check, what is malformed or not understood restricts nothing.
+   Nothing is allocated. Nesting, references and work are bounded: a schema that goes beyond is
+   PHI_TOO_BIG, never a hang or a crash. */
+#ifndef PHI_TEXT_SCHEMA_H
+#define PHI_TEXT_SCHEMA_H
+
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Why not, in words that a model can act on: arguments.path: expected string, got number */
+typedef struct phi_schema_error {
+    char message[256]; /* terminated; cut at a character where it is too long */
+} phi_schema_error;
+
+/* Checks `value`. `name` is what messages call it (NULL: "arguments"); `error` may be NULL.
+   PHI_OK; PHI_PARSE: it does not fit; PHI_TOO_BIG: too deep or too much work. */
+PHI_API phi_status phi_schema_check(const phi_json *schema, const phi_json *value,
+                                    const char *name, phi_schema_error *error);
+
+/* Whether the schema is well formed and all of it is understood. PHI_OK; PHI_UNSUPPORTED: a keyword
+   that restricts and is not understood, as in schema.properties.path: "pattern" is not supported;
+   PHI_PARSE: malformed; PHI_TOO_BIG: nested too deeply. Call it once, where a tool is added. */
+PHI_API phi_status phi_schema_valid(const phi_json *schema, phi_schema_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
+
+#endif /* PHI__PUB_TEXT */
+
+#ifdef PHI_IMPLEMENTATION
+#ifndef PHI__FN
+#ifdef __GNUC__
+#define PHI__FN static __attribute__((unused))
+#else
+#define PHI__FN static
+#endif
+#endif
+
+#ifdef PHI__IMP_BASE
+#if PHI__IMP_BASE != 0x818ebf8b
+#error "phi: two versions of src/base in one file"
+#endif
+#else
+#define PHI__IMP_BASE 0x818ebf8b
+
+/* ---- src/base/base_in.h ---- */
+
+/* base_in.h - the ground for our own modules: internal linkage, assertions, atomics, small helpers.
+
+   PHI__FN marks a function that crosses files: hidden in the per-file build, static when
+   amalgamated. */
+#ifndef PHI_BASE_BASE_IN_H
+#define PHI_BASE_BASE_IN_H
+
+
+#include <string.h>
+
+#ifndef PHI__FN
+#define PHI__FN __attribute__((visibility("hidden")))
+#endif
+
+/* For our own invariants only; a caller's mistake is a status. */
+#ifndef PHI_ASSERT
+#include <assert.h>
+#define PHI_ASSERT(condition) assert(condition)
+#endif
+
+/* Atomics: a load, a store, a compare-and-swap and an addition; acquire and release. */
+#define PHI__LOAD(p) __atomic_load_n((p), __ATOMIC_ACQUIRE)
+#define PHI__STORE(p, v) __atomic_store_n((p), (v), __ATOMIC_RELEASE)
+#define PHI__CAS(p, expected, desired)                                                             \
+    __atomic_compare_exchange_n((p), (expected), (desired), false, __ATOMIC_ACQ_REL,               \
+                                __ATOMIC_ACQUIRE)
+#define PHI__ADD(p, v) __atomic_fetch_add((p), (v), __ATOMIC_ACQ_REL)
+
+#define PHI__COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* A phi_str of a literal, without strlen. */
+#define PHI__LIT(literal) phi__str((literal), sizeof(literal) - 1)
+
+/* The struct that holds `member`; for intrusive lists and heaps. */
+#define PHI__OWNER(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
+
+static inline phi_str phi__str(const char *at, size_t len) {
+    phi_str s;
+    s.at = at;
+    s.len = len;
+    return s;
+}
+
+static inline size_t phi__min(size_t a, size_t b) { return a < b ? a : b; }
+static inline size_t phi__max(size_t a, size_t b) { return a > b ? a : b; }
+
+/* Takes, grows, shrinks or frees memory of a budget, with realloc_fn's contract. */
+PHI__FN void *phi__realloc(phi_memory *memory, void *ptr, size_t old_bytes, size_t new_bytes);
+
+/* Zeroed memory, or NULL. */
+PHI__FN void *phi__alloc(phi_memory *memory, size_t bytes);
+PHI__FN void phi__free(phi_memory *memory, void *ptr, size_t bytes);
+
+/* Makes room for `need` elements in the array `ptr` of `*cap` elements of `size` bytes, at least
+   doubling. Returns the array, or NULL with ptr and *cap untouched. */
+PHI__FN void *phi__grow(phi_memory *memory, void *ptr, size_t *cap, size_t need, size_t size);
+
+/* a + b and a * b, or SIZE_MAX where they do not fit. */
+PHI__FN size_t phi__add(size_t a, size_t b);
+PHI__FN size_t phi__mul(size_t a, size_t b);
+
+PHI__FN bool phi__str_is(phi_str s, const char *text);
+PHI__FN bool phi__str_starts(phi_str s, const char *prefix);
+/* ASCII only, as header names and error phrases are. */
+PHI__FN bool phi__str_is_nocase(phi_str s, const char *text);
+/* Offset of `needle` in `s` from `from`, or SIZE_MAX. */
+PHI__FN size_t phi__str_find(phi_str s, size_t from, const char *needle);
+PHI__FN size_t phi__str_find_nocase(phi_str s, size_t from, const char *needle);
+PHI__FN phi_str phi__str_trim(phi_str s);
+/* A whole decimal number, or false: empty, trailing bytes, overflow. */
+PHI__FN bool phi__str_to_u64(phi_str s, uint64_t *out);
+
+#endif
+
+/* ---- src/base/arena_in.h ---- */
+
+/* arena_in.h - for our own modules: typed and copying forms of phi_arena_alloc. */
+#ifndef PHI_BASE_ARENA_IN_H
+#define PHI_BASE_ARENA_IN_H
+
+
+/* As phi_arena_alloc, zeroed. */
+PHI__FN void *phi__arena_zero(phi_arena *arena, size_t bytes);
+
+/* As phi_arena_alloc, but of any alignment: for bytes. */
+PHI__FN char *phi__arena_bytes(phi_arena *arena, size_t bytes);
+
+/* Copies `s`, with a terminator that is not counted. False: no memory, *out untouched. */
+PHI__FN bool phi__arena_str(phi_arena *arena, phi_str s, phi_str *out);
+
+#endif
+
+/* ---- src/base/buf_in.h ---- */
+
+/* buf_in.h - a growing run of bytes, with a failure that sticks.
+
+   Appending to a failed buffer does nothing, so a writer checks `failed` once, at its end.
+   What phi__buf_str returns is valid until the next append, take or free. */
+#ifndef PHI_BASE_BUF_IN_H
+#define PHI_BASE_BUF_IN_H
+
+
+typedef struct phi__buf {
+    phi_memory *memory; /* borrowed */
+    char *at;
+    size_t len, cap;
+    bool failed; /* an append found no memory */
+} phi__buf;
+
+PHI__FN void phi__buf_init(phi__buf *buf, phi_memory *memory);
+PHI__FN void phi__buf_free(phi__buf *buf);  /* as after init; twice is harmless */
+PHI__FN void phi__buf_clear(phi__buf *buf); /* keeps its memory, forgets a failure */
+
+/* Room for `more` bytes behind the end, or NULL and failed. The bytes count once phi__buf_add_len
+   says how many were written. */
+PHI__FN char *phi__buf_reserve(phi__buf *buf, size_t more);
+static inline void phi__buf_add_len(phi__buf *buf, size_t len) { buf->len += len; }
+
+PHI__FN void phi__buf_add(phi__buf *buf, const char *at, size_t len);
+PHI__FN void phi__buf_text(phi__buf *buf, const char *text);
+PHI__FN void phi__buf_char(phi__buf *buf, char c);
+PHI__FN void phi__buf_u64(phi__buf *buf, uint64_t n);
+PHI__FN void phi__buf_printf(phi__buf *buf, const char *format, ...) PHI_PRINTF(2, 3);
+
+/* Forgets the first n bytes. */
+PHI__FN void phi__buf_drop(phi__buf *buf, size_t n);
+
+static inline void phi__buf_add_str(phi__buf *buf, phi_str s) { phi__buf_add(buf, s.at, s.len); }
+static inline phi_str phi__buf_str(const phi__buf *buf) { return phi__str(buf->at, buf->len); }
+
+#endif
+
+/* ---- src/base/base64_in.h ---- */
+
+/* base64_in.h - RFC 4648 base64 with padding, whole or in slices. */
+#ifndef PHI_BASE_BASE64_IN_H
+#define PHI_BASE_BASE64_IN_H
+
+
+/* Appends the encoding of n bytes. In slices: every n but the last a multiple of 3. */
+PHI__FN void phi__base64_encode(phi__buf *out, const char *bytes, size_t n);
+
+/* Appends what `text` encodes; false (and out as it was) when it is not strict base64. */
+PHI__FN bool phi__base64_decode(phi__buf *out, phi_str text);
+
+#endif
+
+/* ---- src/base/id_in.h ---- */
+
+/* id_in.h - ids of agents, sessions and messages. */
+#ifndef PHI_BASE_ID_IN_H
+#define PHI_BASE_ID_IN_H
+
+
+enum { PHI__UUID_SIZE = 37 }; /* with the terminator */
+
+/* Writes sixteen random bytes as a UUID version 4. */
+PHI__FN void phi__uuid(const unsigned char random[16], char out[PHI__UUID_SIZE]);
+
+#endif
+
+/* ---- src/base/slots_in.h ---- */
+
+/* slots_in.h - tables behind the value handles: slots never move, and each has one atomic word.
+
+   The word is {generation, state}. A handle is {index, generation}; it is stale when the slot's
+   generation differs. State 0 is free; what the other states mean is the owner's affair. Changing a
+   state is a compare-and-swap, so of two who want the same change one loses, exactly.
+   Memory: pages of 64, 128, 256... slots, kept until the table is freed, so a stale handle is
+   answered until then.
+   Threads: phi__slots_word and the word's changes from any thread that was given a handle; taking,
+   releasing and `object` on the pumping thread only. */
+#ifndef PHI_BASE_SLOTS_IN_H
+#define PHI_BASE_SLOTS_IN_H
+
+
+typedef struct phi__slot {
+#if defined(__GNUC__)
+    uint64_t word __attribute__((aligned(8)));
+#else
+    uint64_t word;
+#endif
+    void *object;
+    uint32_t index, next_free; /* next_free: index + 1 of the next free slot, 0: none */
+} phi__slot;
+
+enum { PHI__SLOT_PAGES = 22, PHI__SLOT_FIRST_PAGE = 64 };
+
+typedef struct phi__slots {
+    phi_memory *memory;
+    phi__slot *pages[PHI__SLOT_PAGES];
+    uint32_t count;      /* slots that exist; atomic */
+    uint32_t first_free; /* index + 1 */
+    uint32_t in_use;
+} phi__slots;
+
+PHI__FN void phi__slots_init(phi__slots *slots, phi_memory *memory);
+PHI__FN void phi__slots_free(phi__slots *slots);
+
+/* A free slot, now in `state` (not 0) with a new generation; NULL: no memory. */
+PHI__FN phi__slot *phi__slots_take(phi__slots *slots, uint32_t state, void *object);
+PHI__FN void phi__slots_release(phi__slots *slots, phi__slot *slot);
+
+/* The slot at an index, or NULL where none was ever made. */
+PHI__FN phi__slot *phi__slots_at(const phi__slots *slots, uint32_t index);
+
+/* The live slot of a handle, or NULL. Pumping thread. */
+PHI__FN phi__slot *phi__slots_find(const phi__slots *slots, uint32_t index, uint32_t gen);
+
+static inline uint32_t phi__slot_gen(uint64_t word) { return (uint32_t)(word >> 32); }
+static inline uint32_t phi__slot_state(uint64_t word) { return (uint32_t)word; }
+static inline uint64_t phi__slot_word(uint32_t gen, uint32_t state) {
+    return (uint64_t)gen << 32 | state;
+}
+
+/* Moves a handle's slot from one state to another; false: stale, or in some other state. */
+PHI__FN bool phi__slots_move(const phi__slots *slots, uint32_t index, uint32_t gen, uint32_t from,
+                             uint32_t to);
+
+/* The state of a handle's slot, 0 when stale. */
+PHI__FN uint32_t phi__slots_state(const phi__slots *slots, uint32_t index, uint32_t gen);
+
+#endif
+
+/* ---- src/base/utf8_in.h ---- */
+
+/* utf8_in.h - checking, cutting and repairing UTF-8. */
+#ifndef PHI_BASE_UTF8_IN_H
+#define PHI_BASE_UTF8_IN_H
+
+
+/* Bytes of the longest valid prefix; s.len when all of it is valid. */
+PHI__FN size_t phi__utf8_valid(phi_str s);
+
+/* The greatest length up to `most` that does not end inside a sequence of valid text. */
+PHI__FN size_t phi__utf8_cut(phi_str s, size_t most);
+
+/* Appends s, each byte that is not part of valid UTF-8 as U+FFFD. */
+PHI__FN void phi__utf8_repair(phi__buf *out, phi_str s);
+
+/* Writes a code point (a surrogate or one past U+10FFFF becomes U+FFFD); 1 to 4 bytes. */
+PHI__FN size_t phi__utf8_put(char out[4], uint32_t code);
+
+#endif
+
+/* ---- src/base/arena.c ---- */
+
+/* arena.c - chained blocks, newest first. */
+
+#if defined(__SANITIZE_ADDRESS__)
+#define PHI__ARENA_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define PHI__ARENA_ASAN 1
+#endif
+#endif
+
+#ifdef PHI__ARENA_ASAN
+#ifdef __cplusplus
+extern "C" {
+#endif
+void __asan_poison_memory_region(void const volatile *at, size_t size);
+void __asan_unpoison_memory_region(void const volatile *at, size_t size);
+#ifdef __cplusplus
+}
+#endif
+#define PHI__POISON(at, size) __asan_poison_memory_region((at), (size))
+#define PHI__UNPOISON(at, size) __asan_unpoison_memory_region((at), (size))
+#else
+#define PHI__POISON(at, size) ((void)(at), (void)(size))
+#define PHI__UNPOISON(at, size) ((void)(at), (void)(size))
+#endif
+
+#define PHI__ARENA_ALIGN 16u
+#define PHI__ARENA_DEFAULT 2048u /* bytes of the first block; DESIGN part 6 */
+#define PHI__ARENA_MOST 65536u   /* bytes of the largest shared block; DESIGN part 6 */
+
+/* Sixteen bytes on every platform we build for, so that what follows is aligned. */
+struct phi__block {
+    struct phi__block *older;
+    size_t bytes; /* with this header */
+#if UINTPTR_MAX == 0xffffffffu
+    uint32_t pad[2];
+#endif
+};
+
+static struct phi__block *phi__arena_take(phi_arena *arena, size_t payload) {
+    size_t bytes = phi__add(payload, sizeof(struct phi__block));
+    struct phi__block *block;
+    if (bytes == SIZE_MAX) return NULL;
+    block = (struct phi__block *)phi__realloc(arena->memory, NULL, 0, bytes);
+    if (block == NULL) return NULL;
+    block->bytes = bytes;
+    return block;
+}
+
+static void phi__arena_drop(phi_arena *arena, struct phi__block **list, struct phi__block *until) {
+    while (*list != until) {
+        struct phi__block *block = *list;
+        *list = block->older;
+        PHI__UNPOISON(block, block->bytes);
+        phi__free(arena->memory, block, block->bytes);
+    }
+}
+
+static void *phi__arena_own(phi_arena *arena, size_t bytes) {
+    struct phi__block *block = phi__arena_take(arena, bytes);
+    if (block == NULL) return NULL;
+    block->older = arena->own;
+    arena->own = block;
+    return block + 1;
+}
+
+static bool phi__arena_more(phi_arena *arena) {
+    struct phi__block *block =
+        phi__arena_take(arena, arena->next_block_bytes - sizeof(struct phi__block));
+    if (block == NULL) return false;
+    block->older = arena->shared;
+    arena->shared = block;
+    arena->at = (char *)(block + 1);
+    arena->end = (char *)block + block->bytes;
+    PHI__POISON(arena->at, (size_t)(arena->end - arena->at));
+    arena->next_block_bytes = phi__min(arena->next_block_bytes * 2, PHI__ARENA_MOST);
+    return true;
+}
+
+static void *phi__arena_take_aligned(phi_arena *arena, size_t bytes, size_t align) {
+    size_t pad = (size_t)(0u - (uintptr_t)arena->at) & (align - 1);
+    char *out;
+    if ((size_t)(arena->end - arena->at) < pad || /* also when there is no block yet: 0 < 0 is no */
+        (size_t)(arena->end - arena->at) - pad < bytes || arena->shared == NULL) {
+        if (bytes > (arena->next_block_bytes - sizeof(struct phi__block)) / 2)
+            return phi__arena_own(arena, bytes);
+        if (!phi__arena_more(arena)) return NULL;
+        pad = 0;
+    }
+    out = arena->at + pad;
+    PHI__UNPOISON(out, bytes);
+    arena->at = out + bytes;
+    return out;
+}
+
+PHI__FN void *phi__arena_zero(phi_arena *arena, size_t bytes) {
+    void *out = phi_arena_alloc(arena, bytes);
+    if (out != NULL) memset(out, 0, bytes);
+    return out;
+}
+
+PHI__FN char *phi__arena_bytes(phi_arena *arena, size_t bytes) {
+    return (char *)phi__arena_take_aligned(arena, bytes, 1);
+}
+
+PHI__FN bool phi__arena_str(phi_arena *arena, phi_str s, phi_str *out) {
+    char *copy;
+    if (s.len == SIZE_MAX) return false;
+    copy = phi__arena_bytes(arena, s.len + 1);
+    if (copy == NULL) return false;
+    if (s.len > 0) memcpy(copy, s.at, s.len);
+    copy[s.len] = '\0';
+    *out = phi__str(copy, s.len);
+    return true;
+}
+
+/* ---- public ---- */
+
+PHI_API void phi_arena_init(phi_arena *arena, phi_memory *memory, size_t first_block_bytes) {
+    memset(arena, 0, sizeof *arena);
+    arena->memory = memory;
+    arena->next_block_bytes = first_block_bytes == 0
+                                  ? PHI__ARENA_DEFAULT
+                                  : phi__min(phi__max(first_block_bytes, 64), PHI__ARENA_MOST);
+}
+
+PHI_API void *phi_arena_alloc(phi_arena *arena, size_t bytes) {
+    return phi__arena_take_aligned(arena, bytes, PHI__ARENA_ALIGN);
+}
+
+PHI_API phi_arena_mark phi_arena_save(const phi_arena *arena) {
+    phi_arena_mark mark;
+    mark.shared = arena->shared;
+    mark.own = arena->own;
+    mark.at = arena->at;
+    return mark;
+}
+
+PHI_API void phi_arena_reset(phi_arena *arena, phi_arena_mark mark) {
+    phi__arena_drop(arena, &arena->own, mark.own);
+    phi__arena_drop(arena, &arena->shared, mark.shared);
+    arena->at = mark.at;
+    arena->end = mark.shared != NULL ? (char *)mark.shared + mark.shared->bytes : NULL;
+    if (mark.shared != NULL) PHI__POISON(arena->at, (size_t)(arena->end - arena->at));
+}
+
+PHI_API void phi_arena_free(phi_arena *arena) {
+    phi__arena_drop(arena, &arena->own, NULL);
+    phi__arena_drop(arena, &arena->shared, NULL);
+    arena->at = arena->end = NULL;
+}
+#undef PHI__ARENA_ASAN
+#undef PHI__POISON
+#undef PHI__UNPOISON
+#undef PHI__ARENA_ALIGN
+#undef PHI__ARENA_DEFAULT
+#undef PHI__ARENA_MOST
+
+/* ---- src/base/base.c ---- */
+
+/* base.c - statuses, budgets, string views. */
+
+#include <stdlib.h>
+
+PHI__FN void *phi__realloc(phi_memory *memory, void *ptr, size_t old_bytes, size_t new_bytes) {
+    phi_memory *m;
+    void *out;
+    if (new_bytes > old_bytes) {
+        size_t more = new_bytes - old_bytes;
+        for (m = memory; m != NULL; m = m->parent)
+            if (m->limit_bytes != 0 &&
+                (m->used_bytes > m->limit_bytes || more > m->limit_bytes - m->used_bytes))
+                return NULL;
+    }
+    out = memory->allocator.realloc_fn(memory->allocator.user_data, ptr, old_bytes, new_bytes);
+    if (out == NULL && new_bytes != 0) return NULL;
+    for (m = memory; m != NULL; m = m->parent) {
+        PHI_ASSERT(m->used_bytes >= old_bytes);
+        m->used_bytes = m->used_bytes - old_bytes + new_bytes;
+        if (m->used_bytes > m->peak_bytes) m->peak_bytes = m->used_bytes;
+    }
+    return out;
+}
+
+PHI__FN void *phi__alloc(phi_memory *memory, size_t bytes) {
+    void *out = phi__realloc(memory, NULL, 0, bytes);
+    if (out != NULL) memset(out, 0, bytes);
+    return out;
+}
+
+PHI__FN void phi__free(phi_memory *memory, void *ptr, size_t bytes) {
+    if (ptr != NULL) (void)phi__realloc(memory, ptr, bytes, 0);
+}
+
+PHI__FN size_t phi__add(size_t a, size_t b) { return a > SIZE_MAX - b ? SIZE_MAX : a + b; }
+
+PHI__FN size_t phi__mul(size_t a, size_t b) {
+    return b != 0 && a > SIZE_MAX / b ? SIZE_MAX : a * b;
+}
+
+PHI__FN void *phi__grow(phi_memory *memory, void *ptr, size_t *cap, size_t need, size_t size) {
+    size_t now = *cap, bytes;
+    void *out;
+    if (need <= now) return ptr;
+    now = now > SIZE_MAX / 2 ? need : phi__max(phi__max(now * 2, need), 4);
+    bytes = phi__mul(now, size);
+    if (bytes == SIZE_MAX) return NULL;
+    out = phi__realloc(memory, ptr, *cap * size, bytes);
+    if (out != NULL) *cap = now;
+    return out;
+}
+
+PHI__FN bool phi__str_is(phi_str s, const char *text) {
+    size_t n = strlen(text);
+    return s.len == n && (n == 0 || memcmp(s.at, text, n) == 0);
+}
+
+PHI__FN bool phi__str_starts(phi_str s, const char *prefix) {
+    size_t n = strlen(prefix);
+    return s.len >= n && (n == 0 || memcmp(s.at, prefix, n) == 0);
+}
+
+static char phi__base_lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c; }
+
+static bool phi__base_same_nocase(const char *a, const char *b, size_t n) {
+    size_t i;
+    for (i = 0; i < n; i++)
+        if (phi__base_lower(a[i]) != phi__base_lower(b[i])) return false;
+    return true;
+}
+
+PHI__FN bool phi__str_is_nocase(phi_str s, const char *text) {
+    return s.len == strlen(text) && phi__base_same_nocase(s.at, text, s.len);
+}
+
+PHI__FN size_t phi__str_find(phi_str s, size_t from, const char *needle) {
+    size_t n = strlen(needle), i;
+    for (i = from; n <= s.len && i <= s.len - n; i++)
+        if (memcmp(s.at + i, needle, n) == 0) return i;
+    return SIZE_MAX;
+}
+
+PHI__FN size_t phi__str_find_nocase(phi_str s, size_t from, const char *needle) {
+    size_t n = strlen(needle), i;
+    for (i = from; n <= s.len && i <= s.len - n; i++)
+        if (phi__base_same_nocase(s.at + i, needle, n)) return i;
+    return SIZE_MAX;
+}
+
+static bool phi__base_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
+
+PHI__FN phi_str phi__str_trim(phi_str s) {
+    while (s.len > 0 && phi__base_space(s.at[0])) s = phi__str(s.at + 1, s.len - 1);
+    while (s.len > 0 && phi__base_space(s.at[s.len - 1])) s.len--;
+    return s;
+}
+
+PHI__FN bool phi__str_to_u64(phi_str s, uint64_t *out) {
+    uint64_t n = 0;
+    size_t i;
+    if (s.len == 0) return false;
+    for (i = 0; i < s.len; i++) {
+        unsigned digit = (unsigned)(unsigned char)s.at[i] - '0';
+        if (digit > 9 || n > (UINT64_MAX - digit) / 10) return false;
+        n = n * 10 + digit;
+    }
+    *out = n;
+    return true;
+}
+
+static void *phi__base_libc_realloc(void *user_data, void *ptr, size_t old_bytes,
+                                    size_t new_bytes) {
+    (void)user_data;
+    (void)old_bytes;
+    if (new_bytes == 0) {
+        free(ptr);
+        return NULL;
+    }
+    return realloc(ptr, new_bytes);
+}
+
+/* ---- public ---- */
+
+PHI_API const char *phi_status_text(int status) {
+    switch (status) {
+#define PHI_X(name, value, text)                                                                   \
+    case value: return text;
+        PHI_STATUS_LIST(PHI_X)
+#undef PHI_X
+    default: return "unknown status";
+    }
+}
+
+PHI_API phi_allocator phi_allocator_default(void) {
+    phi_allocator a;
+    a.realloc_fn = phi__base_libc_realloc;
+    a.user_data = NULL;
+    return a;
+}
+
+PHI_API void phi_memory_init(phi_memory *memory, const phi_allocator *allocator,
+                             size_t limit_bytes) {
+    memset(memory, 0, sizeof *memory);
+    memory->allocator =
+        allocator != NULL && allocator->realloc_fn != NULL ? *allocator : phi_allocator_default();
+    memory->limit_bytes = limit_bytes;
+}
+
+PHI_API phi_str phi_str_of(const char *text) { return phi__str(text, text ? strlen(text) : 0); }
+
+PHI_API bool phi_str_equal(phi_str a, phi_str b) {
+    return a.len == b.len && (a.len == 0 || memcmp(a.at, b.at, a.len) == 0);
+}
+
+/* ---- src/base/base64.c ---- */
+
+/* base64.c - the encoder works three bytes at a time, the decoder four letters. */
+
+static const char phi__base64_letters[] =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+static void phi__base64_group(char *to, const unsigned char *p, size_t n) {
+    uint32_t bits =
+        (uint32_t)p[0] << 16 | (n > 1 ? (uint32_t)p[1] << 8 : 0) | (n > 2 ? (uint32_t)p[2] : 0);
+    to[0] = phi__base64_letters[bits >> 18];
+    to[1] = phi__base64_letters[bits >> 12 & 63];
+    to[2] = n > 1 ? phi__base64_letters[bits >> 6 & 63] : '=';
+    to[3] = n > 2 ? phi__base64_letters[bits & 63] : '=';
+}
+
+PHI__FN void phi__base64_encode(phi__buf *out, const char *bytes, size_t n) {
+    const unsigned char *p = (const unsigned char *)bytes;
+    char *to = n > SIZE_MAX / 4 * 3 - 3 ? NULL : phi__buf_reserve(out, (n + 2) / 3 * 4);
+    if (to == NULL) {
+        out->failed = true;
+        return;
+    }
+    for (; n > 0; p += 3, to += 4, out->len += 4) {
+        phi__base64_group(to, p, n);
+        n -= phi__min(n, 3);
+    }
+}
+
+static int phi__base64_value(char c) {
+    if (c >= 'A' && c <= 'Z') return c - 'A';
+    if (c >= 'a' && c <= 'z') return c - 'a' + 26;
+    if (c >= '0' && c <= '9') return c - '0' + 52;
+    return c == '+' ? 62 : c == '/' ? 63 : -1;
+}
+
+/* Decodes four letters into up to three bytes; how many, or 0 for a bad group. */
+static size_t phi__base64_ungroup(const char *four, bool last, char out[3]) {
+    size_t pads = last ? (size_t)(four[3] == '=') + (size_t)(four[2] == '=' && four[3] == '=') : 0;
+    uint32_t bits = 0;
+    size_t i;
+    for (i = 0; i < 4; i++) {
+        int value = i >= 4 - pads ? 0 : phi__base64_value(four[i]);
+        if (value < 0) return 0;
+        bits = bits << 6 | (uint32_t)value;
+    }
+    if ((pads == 1 && (bits & 0xFF) != 0) || (pads == 2 && (bits & 0xFFFF) != 0)) return 0;
+    out[0] = (char)(bits >> 16);
+    out[1] = (char)(bits >> 8 & 0xFF);
+    out[2] = (char)(bits & 0xFF);
+    return 3 - pads;
+}
+
+PHI__FN bool phi__base64_decode(phi__buf *out, phi_str text) {
+    size_t before = out->len, i;
+    for (i = 0; i < text.len; i += 4) {
+        char bytes[3];
+        size_t n =
+            text.len - i < 4 ? 0 : phi__base64_ungroup(text.at + i, i + 4 == text.len, bytes);
+        if (n == 0) {
+            out->len = before;
+            return false;
+        }
+        phi__buf_add(out, bytes, n);
+    }
+    return !out->failed;
+}
+
+/* ---- src/base/buf.c ---- */
+
+/* buf.c - the growing buffer. */
+
+#include <stdarg.h>
+#include <stdio.h>
+
+PHI__FN void phi__buf_init(phi__buf *buf, phi_memory *memory) {
+    memset(buf, 0, sizeof *buf);
+    buf->memory = memory;
+}
+
+PHI__FN void phi__buf_free(phi__buf *buf) {
+    phi__free(buf->memory, buf->at, buf->cap);
+    phi__buf_init(buf, buf->memory);
+}
+
+PHI__FN void phi__buf_clear(phi__buf *buf) {
+    buf->len = 0;
+    buf->failed = false;
+}
+
+PHI__FN char *phi__buf_reserve(phi__buf *buf, size_t more) {
+    if (buf->failed) return NULL;
+    if (more > buf->cap - buf->len) {
+        size_t need = phi__add(buf->len, more);
+        char *at = NULL;
+        if (need != SIZE_MAX)
+            at = (char *)phi__grow(buf->memory, buf->at, &buf->cap, phi__max(need, 64), 1);
+        if (at == NULL) {
+            buf->failed = true;
+            return NULL;
+        }
+        buf->at = at;
+    }
+    return buf->at + buf->len;
+}
+
+PHI__FN void phi__buf_add(phi__buf *buf, const char *at, size_t len) {
+    char *to = phi__buf_reserve(buf, len);
+    if (to == NULL || len == 0) return;
+    memcpy(to, at, len);
+    buf->len += len;
+}
+
+PHI__FN void phi__buf_text(phi__buf *buf, const char *text) {
+    phi__buf_add(buf, text, strlen(text));
+}
+
+PHI__FN void phi__buf_char(phi__buf *buf, char c) { phi__buf_add(buf, &c, 1); }
+
+PHI__FN void phi__buf_u64(phi__buf *buf, uint64_t n) {
+    char digits[20];
+    size_t at = sizeof digits;
+    do {
+        digits[--at] = (char)('0' + n % 10);
+        n /= 10;
+    } while (n != 0);
+    phi__buf_add(buf, digits + at, sizeof digits - at);
+}
+
+PHI__FN void phi__buf_printf(phi__buf *buf, const char *format, ...) {
+    va_list args;
+    int n;
+    char *to;
+    va_start(args, format);
+    n = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    to = n < 0 ? NULL : phi__buf_reserve(buf, (size_t)n + 1);
+    if (to == NULL) {
+        buf->failed = true;
+        return;
+    }
+    va_start(args, format);
+    (void)vsnprintf(to, (size_t)n + 1, format, args);
+    va_end(args);
+    buf->len += (size_t)n;
+}
+
+PHI__FN void phi__buf_drop(phi__buf *buf, size_t n) {
+    PHI_ASSERT(n <= buf->len);
+    buf->len -= n;
+    if (n > 0 && buf->len > 0) memmove(buf->at, buf->at + n, buf->len);
+}
+
+/* ---- src/base/id.c ---- */
+
+/* id.c - UUID version 4, RFC 9562. */
+
+PHI__FN void phi__uuid(const unsigned char random[16], char out[PHI__UUID_SIZE]) {
+    static const char hex[] = "0123456789abcdef";
+    size_t i, at = 0;
+    for (i = 0; i < 16; i++) {
+        unsigned byte = random[i];
+        if (i == 6) byte = (byte & 0x0Fu) | 0x40u;
+        if (i == 8) byte = (byte & 0x3Fu) | 0x80u;
+        if (i == 4 || i == 6 || i == 8 || i == 10) out[at++] = '-';
+        out[at++] = hex[byte >> 4];
+        out[at++] = hex[byte & 15u];
+    }
+    out[at] = '\0';
+}
+
+/* ---- src/base/slots.c ---- */
+
+/* slots.c - pages that double, so that 22 of them hold more slots than memory has room for. */
+
+PHI__FN void phi__slots_init(phi__slots *slots, phi_memory *memory) {
+    memset(slots, 0, sizeof *slots);
+    slots->memory = memory;
+}
+
+static size_t phi__slots_page_len(uint32_t page) { return (size_t)PHI__SLOT_FIRST_PAGE << page; }
+
+PHI__FN void phi__slots_free(phi__slots *slots) {
+    uint32_t page;
+    for (page = 0; page < PHI__SLOT_PAGES; page++)
+        phi__free(slots->memory, slots->pages[page], phi__slots_page_len(page) * sizeof(phi__slot));
+    phi__slots_init(slots, slots->memory);
+}
+
+PHI__FN phi__slot *phi__slots_at(const phi__slots *slots, uint32_t index) {
+    uint32_t page = 0, rest = index;
+    if (index >= PHI__LOAD(&slots->count)) return NULL;
+    while (rest >= phi__slots_page_len(page)) rest -= (uint32_t)phi__slots_page_len(page++);
+    return &slots->pages[page][rest];
+}
+
+static bool phi__slots_more(phi__slots *slots) {
+    uint32_t page = 0, base = 0, i;
+    uint32_t n;
+    phi__slot *made;
+    while (page < PHI__SLOT_PAGES && slots->pages[page] != NULL)
+        base += (uint32_t)phi__slots_page_len(page++);
+    if (page == PHI__SLOT_PAGES) return false;
+    n = (uint32_t)phi__slots_page_len(page);
+    made = (phi__slot *)phi__alloc(slots->memory, n * sizeof(phi__slot));
+    if (made == NULL) return false;
+    for (i = 0; i < n; i++) {
+        made[i].index = base + i;
+        made[i].next_free = i + 1 < n ? base + i + 2 : 0;
+    }
+    slots->pages[page] = made;
+    slots->first_free = base + 1;
+    PHI__STORE(&slots->count, base + n); /* publishes the page */
+    return true;
+}
+
+PHI__FN phi__slot *phi__slots_take(phi__slots *slots, uint32_t state, void *object) {
+    phi__slot *slot;
+    uint32_t gen;
+    PHI_ASSERT(state != 0);
+    if (slots->first_free == 0 && !phi__slots_more(slots)) return NULL;
+    slot = phi__slots_at(slots, slots->first_free - 1);
+    slots->first_free = slot->next_free;
+    slots->in_use++;
+    slot->object = object;
+    gen = phi__slot_gen(slot->word) + 1;
+    if (gen == 0) gen = 1; /* 0 is never live, so that a zeroed handle is stale */
+    PHI__STORE(&slot->word, phi__slot_word(gen, state));
+    return slot;
+}
+
+PHI__FN void phi__slots_release(phi__slots *slots, phi__slot *slot) {
+    PHI__STORE(&slot->word, phi__slot_word(phi__slot_gen(slot->word), 0));
+    slot->object = NULL;
+    slot->next_free = slots->first_free;
+    slots->first_free = slot->index + 1;
+    slots->in_use--;
+}
+
+PHI__FN uint32_t phi__slots_state(const phi__slots *slots, uint32_t index, uint32_t gen) {
+    phi__slot *slot = phi__slots_at(slots, index);
+    uint64_t word = slot != NULL ? PHI__LOAD(&slot->word) : 0;
+    return phi__slot_gen(word) == gen ? phi__slot_state(word) : 0;
+}
+
+PHI__FN phi__slot *phi__slots_find(const phi__slots *slots, uint32_t index, uint32_t gen) {
+    return phi__slots_state(slots, index, gen) != 0 ? phi__slots_at(slots, index) : NULL;
+}
+
+PHI__FN bool phi__slots_move(const phi__slots *slots, uint32_t index, uint32_t gen, uint32_t from,
+                             uint32_t to) {
+    phi__slot *slot = phi__slots_at(slots, index);
+    uint64_t expected = phi__slot_word(gen, from);
+    if (slot == NULL) return false;
+    return PHI__CAS(&slot->word, &expected, phi__slot_word(gen, to));
+}
+
+/* ---- src/base/utf8.c ---- */
+
+/* utf8.c - RFC 3629: no overlong forms, no surrogates, nothing past U+10FFFF. */
+
+/* Length of the valid sequence at p, or 0. */
+static size_t phi__utf8_sequence(const unsigned char *p, size_t left) {
+    unsigned char a = p[0], low = 0x80, high = 0xBF;
+    size_t n, i;
+    if (a < 0x80) return 1;
+    if (a < 0xC2 || a > 0xF4) return 0;
+    n = a < 0xE0 ? 2 : a < 0xF0 ? 3 : 4;
+    if (n > left) return 0;
+    if (a == 0xE0) low = 0xA0;
+    if (a == 0xED) high = 0x9F;
+    if (a == 0xF0) low = 0x90;
+    if (a == 0xF4) high = 0x8F;
+    if (p[1] < low || p[1] > high) return 0;
+    for (i = 2; i < n; i++)
+        if ((p[i] & 0xC0) != 0x80) return 0;
+    return n;
+}
+
+static size_t phi__utf8_ascii(const unsigned char *p, size_t left) {
+    size_t n = 0;
+    while (left - n >= 8) {
+        uint64_t word;
+        memcpy(&word, p + n, 8);
+        if ((word & UINT64_C(0x8080808080808080)) != 0) break;
+        n += 8;
+    }
+    while (n < left && p[n] < 0x80) n++;
+    return n;
+}
+
+PHI__FN size_t phi__utf8_valid(phi_str s) {
+    const unsigned char *p = (const unsigned char *)s.at;
+    size_t i = 0;
+    while (i < s.len) {
+        size_t n;
+        i += phi__utf8_ascii(p + i, s.len - i);
+        if (i == s.len) break;
+        n = phi__utf8_sequence(p + i, s.len - i);
+        if (n == 0) return i;
+        i += n;
+    }
+    return i;
+}
+
+PHI__FN size_t phi__utf8_cut(phi_str s, size_t most) {
+    size_t back;
+    if (most >= s.len) return s.len;
+    for (back = 0; back < 4 && back <= most; back++)
+        if (((unsigned char)s.at[most - back] & 0xC0) != 0x80) return most - back;
+    return most; /* not UTF-8 here: any place is as good */
+}
+
+PHI__FN void phi__utf8_repair(phi__buf *out, phi_str s) {
+    while (s.len > 0) {
+        size_t good = phi__utf8_valid(s);
+        phi__buf_add(out, s.at, good);
+        if (good == s.len) return;
+        phi__buf_add(out, "\xEF\xBF\xBD", 3);
+        s = phi__str(s.at + good + 1, s.len - good - 1);
+    }
+}
+
+PHI__FN size_t phi__utf8_put(char out[4], uint32_t code) {
+    if (code > 0x10FFFF || (code >= 0xD800 && code < 0xE000)) code = 0xFFFD;
+    if (code < 0x80) {
+        out[0] = (char)code;
+        return 1;
+    }
+    if (code < 0x800) {
+        out[0] = (char)(0xC0 | (code >> 6));
+        out[1] = (char)(0x80 | (code & 0x3F));
+        return 2;
+    }
+    if (code < 0x10000) {
+        out[0] = (char)(0xE0 | (code >> 12));
+        out[1] = (char)(0x80 | ((code >> 6) & 0x3F));
+        out[2] = (char)(0x80 | (code & 0x3F));
+        return 3;
+    }
+    out[0] = (char)(0xF0 | (code >> 18));
+    out[1] = (char)(0x80 | ((code >> 12) & 0x3F));
+    out[2] = (char)(0x80 | ((code >> 6) & 0x3F));
+    out[3] = (char)(0x80 | (code & 0x3F));
+    return 4;
+}
+
+#endif /* PHI__IMP_BASE */
+
+#ifdef PHI__IMP_TEXT
+#if PHI__IMP_TEXT != 0x90852fca
+#error "phi: two versions of src/text in one file"
+#endif
+#else
+#define PHI__IMP_TEXT 0x90852fca
+
+/* ---- src/text/json_in.h ---- */
+
+/* json_in.h - JSON for our own modules: the node, writing without a tree, numbers, string pieces.
+
+   The children of a container form a ring: the container points at its last child, whose next is
+   the first, so appending needs no walk. A node outside of every container has no next. While a
+   container is being read, its next is its parent. */
+#ifndef PHI_TEXT_JSON_IN_H
+#define PHI_TEXT_JSON_IN_H
+
+
+enum phi__json_kind {
+    PHI__JSON_NULL = 1,
+    PHI__JSON_FALSE,
+    PHI__JSON_TRUE,
+    PHI__JSON_INT,  /* v.i */
+    PHI__JSON_UINT, /* v.u, above INT64_MAX only */
+    PHI__JSON_DOUBLE,
+    PHI__JSON_STRING,
+    PHI__JSON_ARRAY,
+    PHI__JSON_OBJECT
+};
+
+typedef union phi__json_value {
+    const char *str;
+    phi_json *last;
+    int64_t i;
+    uint64_t u;
+    double d;
+} phi__json_value;
+
+/* 32 bytes (24 with 32-bit pointers). */
+struct phi_json {
+    phi_json *next;
+    const char *key;
+    phi__json_value v;
+    uint32_t len;  /* bytes of a string, children of a container */
+    uint32_t meta; /* key length << 8 | kind */
+};
+
+static inline uint32_t phi__json_kind_of(const phi_json *node) { return node->meta & 0xffu; }
+static inline uint32_t phi__json_key_len(const phi_json *node) { return node->meta >> 8; }
+
+/* Appends without any check: for readers. */
+static inline void phi__json_append(phi_json *container, phi_json *child) {
+    phi_json *last = container->v.last;
+    if (last != NULL) {
+        child->next = last->next;
+        last->next = child;
+    } else
+        child->next = child;
+    container->v.last = child;
+    container->len++;
+}
+
+/* ---- writing into a buffer; a failure shows in buf->failed ---- */
+
+/* "text" with quotes and escapes. Bytes that are not UTF-8 become U+FFFD: what we write is always
+   valid JSON. */
+PHI__FN void phi__json_put_str(phi__buf *buf, phi_str text);
+/* The same without the quotes, to write a string piece by piece; a piece must not end inside of a
+   UTF-8 sequence. */
+PHI__FN void phi__json_put_part(phi__buf *buf, phi_str text);
+PHI__FN void phi__json_put_u64(phi__buf *buf, uint64_t n);
+PHI__FN void phi__json_put_i64(phi__buf *buf, int64_t n);
+/* Shortest digits that read back, with ".0" where an integer would come out; null unless finite. */
+PHI__FN void phi__json_put_double(phi__buf *buf, double d);
+PHI__FN void phi__json_put_bool(phi__buf *buf, bool b);
+/* A comma, unless the buffer is empty or ends in one of "{[:,". */
+PHI__FN void phi__json_put_comma(phi__buf *buf);
+/* The comma if needed, then "key": */
+PHI__FN void phi__json_put_key(phi__buf *buf, phi_str key);
+/* A tree in one go; flags as phi_json_write. NULL writes null. */
+PHI__FN phi_status phi__json_write(phi__buf *buf, const phi_json *node, uint32_t flags);
+
+/* A tree in slices: begin, advance until it is not PHI_BUSY, end. The tree must not change
+   meanwhile. `out` is borrowed until the end, and may be emptied between calls. */
+#define PHI__JSON_STACK 24
+typedef struct phi__json_writer {
+    phi__buf *out;
+    const phi_json *node;         /* to be written next; NULL: the end */
+    const phi_json **stack;       /* open containers: `few` or taken memory */
+    const phi_json *few[PHI__JSON_STACK];
+    size_t depth, cap;
+    phi_str rest; /* of a string under way */
+    bool in_string, in_key, written; /* written: node is, and what comes after it is not */
+    uint32_t flags;
+    phi_status status;
+} phi__json_writer;
+PHI__FN void phi__json_writer_begin(phi__json_writer *writer, phi__buf *out, const phi_json *node,
+                                    uint32_t flags);
+/* Writes about `units` bytes, at least one. */
+PHI__FN phi_status phi__json_writer_advance(phi__json_writer *writer, size_t units);
+PHI__FN void phi__json_writer_end(phi__json_writer *writer); /* at any time; twice is harmless */
+
+/* ---- numbers ---- */
+
+typedef struct phi__json_number {
+    uint32_t kind; /* PHI__JSON_INT, PHI__JSON_UINT or PHI__JSON_DOUBLE; 0: see phi__json_number */
+    phi__json_value v;
+} phi__json_number;
+
+/* Reads a number of JSON's grammar at the start of [at, end). Returns where it ends, or NULL:
+   *bad then is where it went wrong (a value that no double can hold: its start). */
+PHI__FN const char *phi__json_number_read(const char *at, const char *end, phi__json_number *out,
+                                          const char **bad);
+/* Its value where it fits: an integer also of a double without a fraction. */
+PHI__FN bool phi__json_number_i64(const phi__json_number *n, int64_t *out);
+PHI__FN bool phi__json_number_u64(const phi__json_number *n, uint64_t *out);
+PHI__FN double phi__json_number_double(const phi__json_number *n);
+/* The shortest text of a finite double; `out` has room for 32 bytes. Returns the length. */
+PHI__FN size_t phi__json_double_text(double d, char *out);
+
+/* ---- paths ---- */
+
+typedef struct phi__json_step {
+    phi_str key; /* points into the path */
+    size_t index;
+    bool is_index;
+} phi__json_step;
+
+/* The next step of "a.b[0].c", *path moving behind it. False: the end (then **path is 0), or the
+   path is malformed from there. */
+PHI__FN bool phi__json_path_step(const char **path, phi__json_step *step);
+
+/* ---- strings ---- */
+
+/* Where in [at, end) the first byte is that is not plain ASCII text (a quote, a backslash, a
+   control character, a byte from 0x80), or end. */
+PHI__FN const char *phi__json_plain_end(const char *at, const char *end);
+/* Of a string whose opening quote is before `at`: where its closing quote is, or NULL. *escaped
+   says whether there is a backslash; nothing else is looked at. */
+PHI__FN const char *phi__json_quote(const char *at, const char *end, bool *escaped);
+/* Length of the UTF-8 sequence at `at` (before end); 0: that byte is not part of any. */
+PHI__FN size_t phi__json_utf8(const char *at, const char *end);
+/* Length of the escape at the backslash `at`, its code point in *code: 2, 6, or 12 for a pair of
+   surrogates. A lone surrogate is 6, and the code says what it is. 0: no escape, or cut. */
+PHI__FN size_t phi__json_escape(const char *at, const char *end, uint32_t *code);
+/* Unescapes about `most` bytes of [at, end), at least one byte and no sequence in part, to *to,
+   which moves on. Whatever is bad becomes U+FFFD. Takes at most `most` + PHI__JSON_RUN_MORE bytes,
+   writes at most three times what it takes, and never more than that when there is nothing bad:
+   then it may work in place. Returns where it stopped. */
+#define PHI__JSON_RUN_MORE 12
+PHI__FN const char *phi__json_unescape_run(const char *at, const char *end, size_t most, char **to);
+
+#endif
+
+/* ---- src/text/json_cursor_in.h ---- */
+
+/* json_cursor_in.h - a pull scan over JSON text without a tree: how stream decoders read deltas.
+
+       phi__json_cursor c;
+       phi__json_text key, type;
+       phi__json_cursor_init(&c, text);
+       if (phi__json_enter_object(&c))
+           while (phi__json_next_key(&c, &key)) {
+               if (phi__json_text_is(key, PHI__LIT("type"))) phi__json_take_text(&c, &type);
+               else phi__json_skip(&c);
+           }
+       if (c.bad) ...                       // broken text: said once, at the end
+
+   Every value is consumed by exactly one take, enter or skip. A take or enter of another type than
+   the value has skips the value and returns false: null and surprises need no code. After broken
+   text `bad` is set and every call returns false. What is skipped is checked for closing strings
+   and brackets, not for its grammar. Nothing is allocated and nothing is copied. */
+#ifndef PHI_TEXT_JSON_CURSOR_IN_H
+#define PHI_TEXT_JSON_CURSOR_IN_H
+
+
+typedef struct phi__json_cursor {
+    const char *at, *end; /* borrowed text */
+    bool first;           /* a container was just entered: no comma yet */
+    bool bad;
+} phi__json_cursor;
+
+/* What is between two quotes, as it stands there. */
+typedef struct phi__json_text {
+    const char *at;
+    size_t len;
+    bool escaped;
+} phi__json_text;
+
+PHI__FN void phi__json_cursor_init(phi__json_cursor *c, phi_str text);
+/* The type of the value to come; PHI_JSON_NONE: there is none. */
+PHI__FN phi_json_type phi__json_peek(phi__json_cursor *c);
+/* Consume the value and return true: it is entered, and its keys or items are to be pulled until
+   false. */
+PHI__FN bool phi__json_enter_object(phi__json_cursor *c);
+PHI__FN bool phi__json_enter_array(phi__json_cursor *c);
+/* The next key, its value to be consumed next; false: the object ended (and is consumed) or bad. */
+PHI__FN bool phi__json_next_key(phi__json_cursor *c, phi__json_text *key);
+/* True: an item is to be consumed next. */
+PHI__FN bool phi__json_next_item(phi__json_cursor *c);
+PHI__FN bool phi__json_skip(phi__json_cursor *c);
+/* Skips the value and returns all of it, as it stands there. */
+PHI__FN bool phi__json_take_raw(phi__json_cursor *c, phi_str *out);
+/* Leave *out as it was unless they return true. */
+PHI__FN bool phi__json_take_text(phi__json_cursor *c, phi__json_text *out);
+PHI__FN bool phi__json_take_i64(phi__json_cursor *c, int64_t *out); /* also 3.0 */
+PHI__FN bool phi__json_take_u64(phi__json_cursor *c, uint64_t *out);
+PHI__FN bool phi__json_take_num(phi__json_cursor *c, double *out);
+PHI__FN bool phi__json_take_bool(phi__json_cursor *c, bool *out);
+/* All of the text was consumed and none of it was bad. */
+PHI__FN bool phi__json_cursor_done(phi__json_cursor *c);
+
+/* Appends the text, unescaped; lone surrogates, wrong escapes and bytes that are not UTF-8 become
+   U+FFFD. */
+PHI__FN void phi__json_unescape(phi__buf *out, phi__json_text text);
+/* The same into the arena, terminated; a text that needs no change is copied too. */
+PHI__FN bool phi__json_unescape_arena(phi_arena *arena, phi__json_text text, phi_str *out);
+
+/* Compares with a text that has no escapes; an escaped spelling of it is equal too. */
+PHI__FN bool phi__json_text_same(phi__json_text text, phi_str plain);
+static inline bool phi__json_text_is(phi__json_text text, phi_str plain) {
+    if (!text.escaped)
+        return text.len == plain.len && memcmp(text.at, plain.at, plain.len) == 0;
+    return phi__json_text_same(text, plain);
+}
+
+#endif
+
+/* ---- src/text/sse_in.h ---- */
+
+/* sse_in.h - server-sent events out of bytes that arrive in any pieces.
+
+       phi__sse_feed(&sse, bytes, len);
+       while ((got = phi__sse_next(&sse, &event)) > 0) use(event);
+       if (got < 0) ...                       // a phi_status; dead until phi__sse_reset
+
+   Lines end in LF, CR or CRLF; a byte order mark, comments, ids, retries and unknown fields are
+   read over. Data lines are joined by LF. An event without data is not handed out (as the standard
+   says), but its name line is forgotten with it.
+   What is handed out is valid until the next call of next, feed, finish or reset, and may point
+   into the bytes fed, which must therefore live until next has returned 0. */
+#ifndef PHI_TEXT_SSE_IN_H
+#define PHI_TEXT_SSE_IN_H
+
+
+#define PHI__SSE_EVENT_MOST (16u << 20) /* bytes of an event, by default */
+
+typedef struct phi__sse_event {
+    phi_str name; /* of the event: line; empty: none */
+    phi_str data;
+} phi__sse_event;
+
+typedef struct phi__sse {
+    phi__buf line;          /* a line that was cut */
+    phi__buf data;          /* data lines before the one under way */
+    phi__buf name;
+    phi_str view;           /* a single data line that lies in the bytes fed */
+    const char *at, *end;   /* of the bytes fed, what is not read */
+    size_t max_event_bytes;
+    uint64_t comments;      /* comment lines so far: keep-alives */
+    uint64_t events;        /* handed out so far */
+    uint32_t bom;           /* bytes of a byte order mark seen; 3: that is behind us */
+    bool has_data, viewed, skip_lf, handed;
+    phi_status status;
+} phi__sse;
+
+/* max_event_bytes: data and name of one event, or one line, at most (default 16 MiB). Takes no
+   memory yet. */
+PHI__FN void phi__sse_init(phi__sse *sse, phi_memory *memory, size_t max_event_bytes);
+PHI__FN void phi__sse_free(phi__sse *sse); /* twice is harmless */
+/* Forgets what it read, as after init; keeps memory that is small. */
+PHI__FN void phi__sse_reset(phi__sse *sse);
+/* The next bytes of the stream, borrowed. The bytes fed before must be read: next returned 0. */
+PHI__FN void phi__sse_feed(phi__sse *sse, const char *bytes, size_t len);
+/* 1: an event; 0: needs more bytes; PHI_TOO_BIG or PHI_NO_MEMORY: dead until reset. */
+PHI__FN int phi__sse_next(phi__sse *sse, phi__sse_event *out);
+/* After the last byte, when next has returned 0: hands out an event that no blank line ended. As
+   next; afterwards 0. */
+PHI__FN int phi__sse_finish(phi__sse *sse, phi__sse_event *out);
+
+#endif
+
+/* ---- src/text/json_cursor.c ---- */
+
+/* json_cursor.c - the pull scan, and the public search by path on top of it. */
+
+
+static inline bool phi__json_cursor_white(char c) {
+    return c == ' ' || c == '\n' || c == '\r' || c == '\t';
+}
+
+/* The next byte that is not white space, or 0: the end, or a text that was bad before. */
+static inline char phi__json_cursor_next(phi__json_cursor *c) {
+    while (c->at < c->end && phi__json_cursor_white(*c->at)) c->at++;
+    return c->at < c->end ? *c->at : '\0';
+}
+
+static bool phi__json_cursor_bad(phi__json_cursor *c) {
+    c->bad = true;
+    c->at = c->end;
+    return false;
+}
+
+PHI__FN void phi__json_cursor_init(phi__json_cursor *c, phi_str text) {
+    c->at = text.at;
+    c->end = text.at + text.len;
+    c->first = false;
+    c->bad = false;
+}
+
+static phi_json_type phi__json_cursor_type(char first) {
+    switch (first) {
+    case '"': return PHI_JSON_STRING;
+    case '{': return PHI_JSON_OBJECT;
+    case '[': return PHI_JSON_ARRAY;
+    case 't':
+    case 'f': return PHI_JSON_BOOL;
+    case 'n': return PHI_JSON_NULL;
+    default: return first == '-' || (first >= '0' && first <= '9') ? PHI_JSON_NUMBER : PHI_JSON_NONE;
+    }
+}
+
+PHI__FN phi_json_type phi__json_peek(phi__json_cursor *c) {
+    return phi__json_cursor_type(phi__json_cursor_next(c));
+}
+
+/* ---- skipping ---- */
+
+/* A number or a literal: all bytes up to one that ends such a thing. */
+static bool phi__json_skip_word(phi__json_cursor *c) {
+    const char *start = c->at;
+    size_t len;
+    while (c->at < c->end) {
+        char b = *c->at;
+        if (b == ',' || b == '}' || b == ']' || phi__json_cursor_white(b)) break;
+        if (b == '"' || b == ':' || b == '{' || b == '[') return phi__json_cursor_bad(c);
+        c->at++;
+    }
+    len = (size_t)(c->at - start);
+    if (*start == '-' || (*start >= '0' && *start <= '9')) return true;
+    if ((len == 4 && (memcmp(start, "null", 4) == 0 || memcmp(start, "true", 4) == 0)) ||
+        (len == 5 && memcmp(start, "false", 5) == 0))
+        return true;
+    return phi__json_cursor_bad(c);
+}
+
+static inline bool phi__json_skip_string(phi__json_cursor *c) {
+    bool escaped;
+    const char *quote = phi__json_quote(c->at + 1, c->end, &escaped);
+    if (quote == NULL) return phi__json_cursor_bad(c);
+    c->at = quote + 1;
+    return true;
+}
+
+/* From an opening bracket to the one that closes it; a bit a level says which kind is open. */
+static bool phi__json_skip_nested(phi__json_cursor *c) {
+    uint32_t kinds[PHI_JSON_MAX_DEPTH / 32], depth = 0;
+    while (c->at < c->end) {
+        char b = *c->at;
+        if (b == '"') {
+            if (!phi__json_skip_string(c)) return false;
+            continue;
+        }
+        c->at++;
+        if (b == '{' || b == '[') {
+            uint32_t bit = 1u << depth % 32;
+            if (depth == PHI_JSON_MAX_DEPTH) break;
+            if (depth % 32 == 0) kinds[depth / 32] = 0;
+            kinds[depth / 32] = b == '{' ? kinds[depth / 32] | bit : kinds[depth / 32] & ~bit;
+            depth++;
+        } else if (b == '}' || b == ']') {
+            depth--;
+            if ((kinds[depth / 32] >> depth % 32 & 1u) != (b == '}' ? 1u : 0u)) break;
+            if (depth == 0) return true;
+        }
+    }
+    return phi__json_cursor_bad(c);
+}
+
+PHI__FN bool phi__json_skip(phi__json_cursor *c) {
+    char b = phi__json_cursor_next(c);
+    c->first = false;
+    if (b == '"') return phi__json_skip_string(c);
+    if (b == '{' || b == '[') return phi__json_skip_nested(c);
+    return c->at < c->end ? phi__json_skip_word(c) : phi__json_cursor_bad(c);
+}
+
+/* The value is of another type than what was asked for. */
+static bool phi__json_cursor_other(phi__json_cursor *c) {
+    (void)phi__json_skip(c);
+    return false;
+}
+
+/* ---- pulling ---- */
+
+PHI__FN bool phi__json_enter_object(phi__json_cursor *c) {
+    if (phi__json_cursor_next(c) != '{') return phi__json_cursor_other(c);
+    c->at++;
+    c->first = true;
+    return true;
+}
+
+PHI__FN bool phi__json_enter_array(phi__json_cursor *c) {
+    if (phi__json_cursor_next(c) != '[') return phi__json_cursor_other(c);
+    c->at++;
+    c->first = true;
+    return true;
+}
+
+/* At the start of the next member or item; false: at the end of the container, or bad. */
+static inline bool phi__json_cursor_step(phi__json_cursor *c, char closing) {
+    char b = phi__json_cursor_next(c);
+    if (b == closing) {
+        c->at++;
+        c->first = false;
+        return false;
+    }
+    if (!c->first) {
+        if (b != ',') return phi__json_cursor_bad(c);
+        c->at++;
+        (void)phi__json_cursor_next(c);
+    }
+    c->first = false;
+    return true;
+}
+
+PHI__FN bool phi__json_next_key(phi__json_cursor *c, phi__json_text *key) {
+    const char *quote;
+    if (!phi__json_cursor_step(c, '}')) return false;
+    if (c->at == c->end || *c->at != '"') return phi__json_cursor_bad(c);
+    quote = phi__json_quote(c->at + 1, c->end, &key->escaped);
+    if (quote == NULL) return phi__json_cursor_bad(c);
+    key->at = c->at + 1;
+    key->len = (size_t)(quote - key->at);
+    c->at = quote + 1;
+    if (phi__json_cursor_next(c) != ':') return phi__json_cursor_bad(c);
+    c->at++;
+    return true;
+}
+
+PHI__FN bool phi__json_next_item(phi__json_cursor *c) {
+    if (!phi__json_cursor_step(c, ']')) return false;
+    if (c->at == c->end || *c->at == ']') return phi__json_cursor_bad(c);
+    return true;
+}
+
+PHI__FN bool phi__json_take_raw(phi__json_cursor *c, phi_str *out) {
+    const char *start;
+    (void)phi__json_cursor_next(c);
+    start = c->at;
+    if (!phi__json_skip(c)) return false;
+    *out = phi__str(start, (size_t)(c->at - start));
+    return true;
+}
+
+PHI__FN bool phi__json_take_text(phi__json_cursor *c, phi__json_text *out) {
+    const char *quote;
+    bool escaped;
+    if (phi__json_cursor_next(c) != '"') return phi__json_cursor_other(c);
+    quote = phi__json_quote(c->at + 1, c->end, &escaped);
+    if (quote == NULL) return phi__json_cursor_bad(c);
+    out->at = c->at + 1;
+    out->len = (size_t)(quote - out->at);
+    out->escaped = escaped;
+    c->at = quote + 1;
+    c->first = false;
+    return true;
+}
+
+static bool phi__json_take_number(phi__json_cursor *c, phi__json_number *out) {
+    const char *end, *bad;
+    if (phi__json_peek(c) != PHI_JSON_NUMBER) return phi__json_cursor_other(c);
+    end = phi__json_number_read(c->at, c->end, out, &bad);
+    if (end == NULL) return phi__json_cursor_other(c); /* as long as it has an end */
+    c->at = end;
+    c->first = false;
+    return true;
+}
+
+PHI__FN bool phi__json_take_i64(phi__json_cursor *c, int64_t *out) {
+    phi__json_number n;
+    return phi__json_take_number(c, &n) && phi__json_number_i64(&n, out);
+}
+
+PHI__FN bool phi__json_take_u64(phi__json_cursor *c, uint64_t *out) {
+    phi__json_number n;
+    return phi__json_take_number(c, &n) && phi__json_number_u64(&n, out);
+}
+
+PHI__FN bool phi__json_take_num(phi__json_cursor *c, double *out) {
+    phi__json_number n;
+    if (!phi__json_take_number(c, &n)) return false;
+    *out = phi__json_number_double(&n);
+    return true;
+}
+
+PHI__FN bool phi__json_take_bool(phi__json_cursor *c, bool *out) {
+    char b = phi__json_cursor_next(c);
+    if (!phi__json_skip(c)) return false;
+    if (b != 't' && b != 'f') return false;
+    *out = b == 't';
+    return true;
+}
+
+PHI__FN bool phi__json_cursor_done(phi__json_cursor *c) {
+    (void)phi__json_cursor_next(c);
+    return !c->bad && c->at == c->end;
+}
+
+/* ---- strings ---- */
+
+#define PHI__JSON_UNESCAPE_SLICE 1024u /* bytes; room is made for thrice that */
+
+PHI__FN void phi__json_unescape(phi__buf *out, phi__json_text text) {
+    const char *at = text.at, *end = text.at + text.len;
+    while (at < end) {
+        const char *plain = phi__json_plain_end(at, end);
+        size_t slice;
+        char *to, *start;
+        phi__buf_add(out, at, (size_t)(plain - at));
+        slice = phi__min((size_t)(end - plain), PHI__JSON_UNESCAPE_SLICE);
+        if (slice == 0) return;
+        start = to = phi__buf_reserve(out, 3 * (slice + PHI__JSON_RUN_MORE));
+        if (to == NULL) return;
+        at = phi__json_unescape_run(plain, end, slice, &to);
+        phi__buf_add_len(out, (size_t)(to - start));
+    }
+}
+
+/* How long the text is, unescaped. */
+static size_t phi__json_unescaped_len(phi__json_text text) {
+    const char *at = text.at, *end = text.at + text.len;
+    size_t len = 0;
+    while (at < end) {
+        char few[3 * (64 + PHI__JSON_RUN_MORE)], *to = few;
+        const char *plain = phi__json_plain_end(at, end);
+        len += (size_t)(plain - at);
+        at = plain < end ? phi__json_unescape_run(plain, end, 64, &to) : end;
+        len += (size_t)(to - few);
+    }
+    return len;
+}
+
+PHI__FN bool phi__json_unescape_arena(phi_arena *arena, phi__json_text text, phi_str *out) {
+    size_t len = phi__json_unescaped_len(text);
+    char *copy = len == SIZE_MAX ? NULL : phi__arena_bytes(arena, len + 1), *to = copy;
+    const char *end = text.at + text.len;
+    if (copy == NULL) return false;
+    if (text.len > 0) (void)phi__json_unescape_run(text.at, end, text.len, &to);
+    *to = '\0';
+    *out = phi__str(copy, len);
+    return true;
+}
+
+PHI__FN bool phi__json_text_same(phi__json_text text, phi_str plain) {
+    const char *at = text.at, *end = text.at + text.len;
+    while (at < end) {
+        char few[3 * (1 + PHI__JSON_RUN_MORE)], *to = few;
+        size_t len;
+        at = phi__json_unescape_run(at, end, 1, &to);
+        len = (size_t)(to - few);
+        if (len > plain.len || memcmp(few, plain.at, len) != 0) return false;
+        plain = phi__str(plain.at + len, plain.len - len);
+    }
+    return plain.len == 0;
+}
+
+/* ---- public ---- */
+
+/* Goes to the member or item that one step of the path names. */
+static bool phi__json_find_step(phi__json_cursor *c, const phi__json_step *step) {
+    size_t left = step->index;
+    phi__json_text key;
+    if (!step->is_index) {
+        if (!phi__json_enter_object(c)) return false;
+        while (phi__json_next_key(c, &key)) {
+            if (phi__json_text_is(key, step->key)) return true;
+            if (!phi__json_skip(c)) return false;
+        }
+        return false;
+    }
+    if (!phi__json_enter_array(c)) return false;
+    while (phi__json_next_item(c)) {
+        if (left-- == 0) return true;
+        if (!phi__json_skip(c)) return false;
+    }
+    return false;
+}
+
+PHI_API phi_status phi_json_find(phi_str text, const char *path, phi_json_found *out) {
+    phi__json_cursor c;
+    phi__json_step step;
+    phi__json_text string;
+    if (text.at == NULL || path == NULL || out == NULL) return PHI_BAD_ARG;
+    phi__json_cursor_init(&c, text);
+    while (phi__json_path_step(&path, &step))
+        if (!phi__json_find_step(&c, &step)) return c.bad ? PHI_PARSE : PHI_NOT_FOUND;
+    if (*path != '\0') return PHI_BAD_ARG;
+    out->type = phi__json_peek(&c);
+    out->escaped = false;
+    if (out->type == PHI_JSON_STRING) {
+        if (!phi__json_take_text(&c, &string)) return PHI_PARSE;
+        out->raw = phi__str(string.at, string.len);
+        out->escaped = string.escaped;
+        return PHI_OK;
+    }
+    return phi__json_take_raw(&c, &out->raw) ? PHI_OK : PHI_PARSE;
+}
+
+PHI_API bool phi_json_found_str(phi_arena *arena, const phi_json_found *found, phi_str *out) {
+    phi__json_text text;
+    if (found == NULL || found->type != PHI_JSON_STRING) return false;
+    text.at = found->raw.at;
+    text.len = found->raw.len;
+    text.escaped = found->escaped;
+    if (phi__utf8_valid(found->raw) == found->raw.len && !found->escaped) {
+        *out = found->raw;
+        return true;
+    }
+    return phi__json_unescape_arena(arena, text, out);
+}
+
+PHI_API bool phi_json_found_int(const phi_json_found *found, int64_t *out) {
+    phi__json_cursor c;
+    if (found == NULL || found->type != PHI_JSON_NUMBER) return false;
+    phi__json_cursor_init(&c, found->raw);
+    return phi__json_take_i64(&c, out) && phi__json_cursor_done(&c);
+}
+
+PHI_API bool phi_json_found_num(const phi_json_found *found, double *out) {
+    phi__json_cursor c;
+    if (found == NULL || found->type != PHI_JSON_NUMBER) return false;
+    phi__json_cursor_init(&c, found->raw);
+    return phi__json_take_num(&c, out) && phi__json_cursor_done(&c);
+}
+#undef PHI__JSON_UNESCAPE_SLICE
+
+/* ---- src/text/json_edit.c ---- */
+
+/* json_edit.c - building and changing a tree. */
+
+static phi_json *phi__json_make(phi_arena *arena, uint32_t kind) {
+    phi_json *node = (phi_json *)phi_arena_alloc(arena, sizeof *node);
+    if (node == NULL) return NULL;
+    memset(node, 0, sizeof *node);
+    node->meta = kind;
+    return node;
+}
+
+/* A value may be put into a container: PHI_OK, or what to answer. */
+static phi_status phi__json_may_hold(const phi_json *container, uint32_t kind,
+                                     const phi_json *value) {
+    if (container == NULL || phi__json_kind_of(container) != kind) return PHI_BAD_ARG;
+    if (value == NULL) return PHI_NO_MEMORY;
+    if (value == container || value->next != NULL) return PHI_MISUSE;
+    if (container->len == UINT32_MAX) return PHI_TOO_BIG;
+    return PHI_OK;
+}
+
+/* Takes `child`, which follows `before`, out of the ring. */
+static void phi__json_unlink(phi_json *container, phi_json *before, phi_json *child) {
+    before->next = child->next;
+    if (container->v.last == child) container->v.last = container->len == 1 ? NULL : before;
+    container->len--;
+    child->next = NULL;
+}
+
+static bool phi__json_named(const phi_json *child, phi_str key) {
+    return phi__json_key_len(child) == key.len &&
+           (key.len == 0 || memcmp(child->key, key.at, key.len) == 0);
+}
+
+/* Unlinks all members of that name but `keep`; returns the last of them, `keep` included. */
+static phi_json *phi__json_unlink_named(phi_json *object, phi_str key, const phi_json *keep) {
+    phi_json *before = object->v.last, *found = NULL;
+    uint32_t left = object->len;
+    for (; left > 0; left--) {
+        phi_json *child = before->next;
+        if (phi__json_named(child, key)) {
+            found = child;
+            if (child != keep) {
+                phi__json_unlink(object, before, child);
+                continue;
+            }
+        }
+        before = child;
+    }
+    return found;
+}
+
+/* ---- public: new nodes ---- */
+
+PHI_API phi_json *phi_json_new_null(phi_arena *arena) {
+    return phi__json_make(arena, PHI__JSON_NULL);
+}
+
+PHI_API phi_json *phi_json_new_bool(phi_arena *arena, bool value) {
+    return phi__json_make(arena, value ? PHI__JSON_TRUE : PHI__JSON_FALSE);
+}
+
+PHI_API phi_json *phi_json_new_int(phi_arena *arena, int64_t value) {
+    phi_json *node = phi__json_make(arena, PHI__JSON_INT);
+    if (node != NULL) node->v.i = value;
+    return node;
+}
+
+PHI_API phi_json *phi_json_new_uint(phi_arena *arena, uint64_t value) {
+    phi_json *node =
+        phi__json_make(arena, value > (uint64_t)INT64_MAX ? PHI__JSON_UINT : PHI__JSON_INT);
+    if (node != NULL) node->v.u = value;
+    return node;
+}
+
+PHI_API phi_json *phi_json_new_num(phi_arena *arena, double value) {
+    phi_json *node = phi__json_make(arena, PHI__JSON_DOUBLE);
+    if (node != NULL) node->v.d = value;
+    return node;
+}
+
+PHI_API phi_json *phi_json_new_str(phi_arena *arena, phi_str value) {
+    phi_json *node;
+    phi_str copy;
+    if (value.len > UINT32_MAX - 1) return NULL;
+    node = phi__json_make(arena, PHI__JSON_STRING);
+    if (node == NULL || !phi__arena_str(arena, value, &copy)) return NULL;
+    node->v.str = copy.at;
+    node->len = (uint32_t)copy.len;
+    return node;
+}
+
+PHI_API phi_json *phi_json_new_text(phi_arena *arena, const char *value) {
+    return phi_json_new_str(arena, phi_str_of(value));
+}
+
+PHI_API phi_json *phi_json_new_array(phi_arena *arena) {
+    return phi__json_make(arena, PHI__JSON_ARRAY);
+}
+
+PHI_API phi_json *phi_json_new_object(phi_arena *arena) {
+    return phi__json_make(arena, PHI__JSON_OBJECT);
+}
+
+/* ---- public: copying ---- */
+
+static bool phi__json_copy_key(phi_arena *arena, const phi_json *from, phi_json *to) {
+    phi_str key = phi__str(from->key, phi__json_key_len(from));
+    if (from->key == NULL) {
+        to->key = NULL;
+        return true;
+    }
+    if (!phi__arena_str(arena, key, &key)) return false;
+    to->key = key.at;
+    to->meta = from->meta;
+    return true;
+}
+
+static phi_json *phi__json_copy_at(phi_arena *arena, const phi_json *from, unsigned depth) {
+    phi_json *to = phi__json_make(arena, phi__json_kind_of(from)), *child;
+    phi_json_iter it;
+    phi_str text;
+    if (to == NULL) return NULL;
+    switch (phi__json_kind_of(from)) {
+    case PHI__JSON_STRING:
+        if (!phi__arena_str(arena, phi__str(from->v.str, from->len), &text)) return NULL;
+        to->v.str = text.at;
+        to->len = from->len;
+        return to;
+    case PHI__JSON_ARRAY:
+    case PHI__JSON_OBJECT:
+        if (depth == 0) return NULL;
+        it = phi_json_each(from);
+        while (phi_json_next(&it) != NULL) {
+            child = phi__json_copy_at(arena, it.at, depth - 1);
+            if (child == NULL || !phi__json_copy_key(arena, it.at, child)) return NULL;
+            phi__json_append(to, child);
+        }
+        return to;
+    default: to->v = from->v; return to;
+    }
+}
+
+PHI_API phi_json *phi_json_copy(phi_arena *arena, const phi_json *node) {
+    return node == NULL ? NULL : phi__json_copy_at(arena, node, PHI_JSON_MAX_DEPTH);
+}
+
+/* ---- public: changing ---- */
+
+PHI_API phi_status phi_json_set_n(phi_arena *arena, phi_json *object, phi_str key,
+                                  phi_json *value) {
+    phi_status status = phi__json_may_hold(object, PHI__JSON_OBJECT, value);
+    phi_json *old, *before;
+    phi_str copy;
+    if (status != PHI_OK) return status;
+    if (key.len > 0xffffffu) return PHI_TOO_BIG;
+    if (!phi__arena_str(arena, key, &copy)) return PHI_NO_MEMORY;
+    value->key = copy.at;
+    value->meta = (uint32_t)key.len << 8 | phi__json_kind_of(value);
+    old = phi_json_get_n(object, copy);
+    if (old == NULL) {
+        phi__json_append(object, value);
+        return PHI_OK;
+    }
+    (void)phi__json_unlink_named(object, copy, old);
+    before = old;
+    while (before->next != old) before = before->next;
+    value->next = before == old ? value : old->next; /* alone in the ring, or not */
+    if (before != old) before->next = value;
+    if (object->v.last == old) object->v.last = value;
+    old->next = NULL;
+    return PHI_OK;
+}
+
+PHI_API phi_status phi_json_set(phi_arena *arena, phi_json *object, const char *key,
+                                phi_json *value) {
+    if (key == NULL) return PHI_BAD_ARG;
+    return phi_json_set_n(arena, object, phi_str_of(key), value);
+}
+
+PHI_API phi_status phi_json_add(phi_json *array, phi_json *value) {
+    phi_status status = phi__json_may_hold(array, PHI__JSON_ARRAY, value);
+    if (status != PHI_OK) return status;
+    value->key = NULL;
+    value->meta = phi__json_kind_of(value);
+    phi__json_append(array, value);
+    return PHI_OK;
+}
+
+PHI_API phi_json *phi_json_remove(phi_json *object, const char *key) {
+    if (key == NULL || !phi_json_is_object(object) || object->len == 0) return NULL;
+    return phi__json_unlink_named(object, phi_str_of(key), NULL);
+}
+
+PHI_API phi_json *phi_json_remove_at(phi_json *array, size_t index) {
+    phi_json *before, *child;
+    if (!phi_json_is_array(array) || index >= array->len) return NULL;
+    before = array->v.last;
+    for (; index > 0; index--) before = before->next;
+    child = before->next;
+    phi__json_unlink(array, before, child);
+    return child;
+}
+
+/* ---- src/text/json_get.c ---- */
+
+/* json_get.c - looking at a tree: types, values, members, paths, equality. */
+
+PHI__FN bool phi__json_number_i64(const phi__json_number *n, int64_t *out) {
+    if (n->kind == PHI__JSON_INT) {
+        *out = n->v.i;
+        return true;
+    }
+    if (n->kind != PHI__JSON_DOUBLE || !(n->v.d >= -9223372036854775808.0) ||
+        !(n->v.d < 9223372036854775808.0) || (double)(int64_t)n->v.d != n->v.d)
+        return false;
+    *out = (int64_t)n->v.d;
+    return true;
+}
+
+PHI__FN bool phi__json_number_u64(const phi__json_number *n, uint64_t *out) {
+    if (n->kind == PHI__JSON_DOUBLE) {
+        if (!(n->v.d >= 0) || !(n->v.d < 18446744073709551616.0) ||
+            (double)(uint64_t)n->v.d != n->v.d)
+            return false;
+        *out = (uint64_t)n->v.d;
+        return true;
+    }
+    if (n->kind == PHI__JSON_INT && n->v.i < 0) return false;
+    *out = n->v.u;
+    return true;
+}
+
+PHI__FN double phi__json_number_double(const phi__json_number *n) {
+    if (n->kind == PHI__JSON_INT) return (double)n->v.i;
+    return n->kind == PHI__JSON_UINT ? (double)n->v.u : n->v.d;
+}
+
+static phi__json_number phi__json_number_of(const phi_json *node) {
+    phi__json_number n;
+    n.kind = phi__json_kind_of(node);
+    n.v = node->v;
+    return n;
+}
+
+PHI__FN bool phi__json_path_step(const char **path, phi__json_step *step) {
+    const char *at = *path;
+    step->is_index = *at == '[';
+    step->index = 0;
+    if (step->is_index) {
+        const char *digits = ++at;
+        for (; *at >= '0' && *at <= '9'; at++) {
+            size_t digit = (size_t)(*at - '0');
+            step->index = step->index > (SIZE_MAX - digit) / 10 ? SIZE_MAX
+                                                                : step->index * 10 + digit;
+        }
+        if (at == digits || at[0] != ']') return false;
+        at++;
+        if (*at != '.' && *at != '[' && *at != '\0') return false;
+        *path = at;
+        return true;
+    }
+    if (*at == '.') at++;
+    step->key = phi__str(at, strcspn(at, ".[]"));
+    if (step->key.len == 0 || at[step->key.len] == ']') return false;
+    *path = at + step->key.len;
+    return true;
+}
+
+/* ---- public: types ---- */
+
+PHI_API phi_json_type phi_json_type_of(const phi_json *node) {
+    if (node == NULL) return PHI_JSON_NONE;
+    switch (phi__json_kind_of(node)) {
+    case PHI__JSON_NULL: return PHI_JSON_NULL;
+    case PHI__JSON_FALSE:
+    case PHI__JSON_TRUE: return PHI_JSON_BOOL;
+    case PHI__JSON_STRING: return PHI_JSON_STRING;
+    case PHI__JSON_ARRAY: return PHI_JSON_ARRAY;
+    case PHI__JSON_OBJECT: return PHI_JSON_OBJECT;
+    default: return PHI_JSON_NUMBER;
+    }
+}
+
+PHI_API const char *phi_json_type_name(const phi_json *node) {
+    switch (phi_json_type_of(node)) {
+    case PHI_JSON_NULL: return "null";
+    case PHI_JSON_BOOL: return "boolean";
+    case PHI_JSON_NUMBER: return "number";
+    case PHI_JSON_STRING: return "string";
+    case PHI_JSON_ARRAY: return "array";
+    case PHI_JSON_OBJECT: return "object";
+    default: return "nothing";
+    }
+}
+
+PHI_API bool phi_json_is_null(const phi_json *node) {
+    return phi_json_type_of(node) == PHI_JSON_NULL;
+}
+
+PHI_API bool phi_json_is_bool(const phi_json *node) {
+    return phi_json_type_of(node) == PHI_JSON_BOOL;
+}
+
+PHI_API bool phi_json_is_number(const phi_json *node) {
+    return phi_json_type_of(node) == PHI_JSON_NUMBER;
+}
+
+PHI_API bool phi_json_is_integer(const phi_json *node) {
+    double d;
+    if (!phi_json_is_number(node)) return false;
+    if (phi__json_kind_of(node) != PHI__JSON_DOUBLE) return true;
+    d = node->v.d;
+    if (d >= 9007199254740992.0 || d <= -9007199254740992.0) /* no fraction fits; infinities */
+        return d - d == 0;
+    return (double)(int64_t)d == d;
+}
+
+PHI_API bool phi_json_is_string(const phi_json *node) {
+    return phi_json_type_of(node) == PHI_JSON_STRING;
+}
+
+PHI_API bool phi_json_is_array(const phi_json *node) {
+    return phi_json_type_of(node) == PHI_JSON_ARRAY;
+}
+
+PHI_API bool phi_json_is_object(const phi_json *node) {
+    return phi_json_type_of(node) == PHI_JSON_OBJECT;
+}
+
+/* ---- public: values ---- */
+
+PHI_API bool phi_json_bool(const phi_json *node, bool fallback) {
+    if (!phi_json_is_bool(node)) return fallback;
+    return phi__json_kind_of(node) == PHI__JSON_TRUE;
+}
+
+PHI_API int64_t phi_json_int(const phi_json *node, int64_t fallback) {
+    phi__json_number n;
+    int64_t out;
+    if (!phi_json_is_number(node)) return fallback;
+    n = phi__json_number_of(node);
+    return phi__json_number_i64(&n, &out) ? out : fallback;
+}
+
+PHI_API uint64_t phi_json_uint(const phi_json *node, uint64_t fallback) {
+    phi__json_number n;
+    uint64_t out;
+    if (!phi_json_is_number(node)) return fallback;
+    n = phi__json_number_of(node);
+    return phi__json_number_u64(&n, &out) ? out : fallback;
+}
+
+PHI_API double phi_json_num(const phi_json *node, double fallback) {
+    phi__json_number n;
+    if (!phi_json_is_number(node)) return fallback;
+    n = phi__json_number_of(node);
+    return phi__json_number_double(&n);
+}
+
+PHI_API phi_str phi_json_str(const phi_json *node, const char *fallback) {
+    if (!phi_json_is_string(node)) return phi_str_of(fallback);
+    return phi__str(node->v.str, node->len);
+}
+
+/* ---- public: children ---- */
+
+PHI_API size_t phi_json_count(const phi_json *node) {
+    return phi_json_is_array(node) || phi_json_is_object(node) ? node->len : 0;
+}
+
+PHI_API phi_json *phi_json_get_n(const phi_json *object, phi_str key) {
+    phi_json *child, *found = NULL;
+    uint32_t left;
+    if (!phi_json_is_object(object) || object->len == 0) return NULL;
+    child = object->v.last;
+    for (left = object->len; left > 0; left--) {
+        child = child->next;
+        if (phi__json_key_len(child) == key.len &&
+            (key.len == 0 || memcmp(child->key, key.at, key.len) == 0))
+            found = child;
+    }
+    return found;
+}
+
+PHI_API phi_json *phi_json_get(const phi_json *object, const char *key) {
+    return key == NULL ? NULL : phi_json_get_n(object, phi_str_of(key));
+}
+
+PHI_API phi_json *phi_json_at(const phi_json *array, size_t index) {
+    phi_json *child;
+    if (!phi_json_is_array(array) || index >= array->len) return NULL;
+    child = array->v.last;
+    if (index == (size_t)array->len - 1) return child;
+    for (child = child->next; index > 0; index--) child = child->next;
+    return child;
+}
+
+PHI_API phi_json *phi_json_path(const phi_json *node, const char *path) {
+    const phi_json *at = node;
+    phi__json_step step;
+    if (path == NULL) return NULL;
+    while (at != NULL && phi__json_path_step(&path, &step))
+        at = step.is_index ? phi_json_at(at, step.index) : phi_json_get_n(at, step.key);
+    return at == NULL || *path != '\0' ? NULL : (phi_json *)(uintptr_t)at;
+}
+
+PHI_API phi_json_iter phi_json_each(const phi_json *container) {
+    phi_json_iter it;
+    it.left = phi_json_count(container);
+    it.at = it.left > 0 ? container->v.last : NULL;
+    it.key = phi__str(NULL, 0);
+    return it;
+}
+
+PHI_API phi_json *phi_json_next(phi_json_iter *it) {
+    if (it->left == 0) return NULL;
+    it->left--;
+    it->at = it->at->next;
+    it->key = phi__str(it->at->key, phi__json_key_len(it->at));
+    return it->at;
+}
+
+/* ---- public: equality ---- */
+
+static bool phi__json_same(const phi_json *a, const phi_json *b, unsigned depth);
+
+static bool phi__json_same_number(const phi_json *a, const phi_json *b) {
+    uint32_t kind = phi__json_kind_of(a);
+    phi__json_number n;
+    int64_t i;
+    uint64_t u;
+    if (kind == phi__json_kind_of(b))
+        return kind == PHI__JSON_DOUBLE ? a->v.d == b->v.d : a->v.u == b->v.u;
+    if (kind != PHI__JSON_DOUBLE) { /* an integer kind: compare that with what the other holds */
+        const phi_json *other = a;
+        a = b;
+        b = other;
+        if (phi__json_kind_of(a) != PHI__JSON_DOUBLE) return false;
+    }
+    n = phi__json_number_of(a);
+    if (phi__json_kind_of(b) == PHI__JSON_INT) return phi__json_number_i64(&n, &i) && i == b->v.i;
+    return phi__json_number_u64(&n, &u) && u == b->v.u;
+}
+
+static bool phi__json_same_keys(const phi_json *a, const phi_json *b) {
+    phi_json_iter ia = phi_json_each(a), ib = phi_json_each(b);
+    if (a->len != b->len) return false;
+    while (phi_json_next(&ia) != NULL) {
+        (void)phi_json_next(&ib);
+        if (!phi_str_equal(ia.key, ib.key)) return false;
+    }
+    return true;
+}
+
+/* Members count as get finds them: the last of a name. No pair is compared twice, so that nesting
+   does not multiply the work. */
+static bool phi__json_same_object(const phi_json *a, const phi_json *b, unsigned depth) {
+    phi_json_iter ia = phi_json_each(a), ib = phi_json_each(b);
+    bool in_step = phi__json_same_keys(a, b);
+    const phi_json *x, *y;
+    while ((x = phi_json_next(&ia)) != NULL) {
+        if (in_step) {
+            if (!phi__json_same(x, phi_json_next(&ib), depth) && phi_json_get_n(a, ia.key) == x)
+                return false;
+        } else if (phi_json_get_n(a, ia.key) == x) {
+            y = phi_json_get_n(b, ia.key);
+            if (y == NULL || !phi__json_same(x, y, depth)) return false;
+        }
+    }
+    if (in_step) return true;
+    while (phi_json_next(&ib) != NULL)
+        if (phi_json_get_n(a, ib.key) == NULL) return false;
+    return true;
+}
+
+static bool phi__json_same(const phi_json *a, const phi_json *b, unsigned depth) {
+    phi_json_iter ia, ib;
+    const phi_json *x;
+    phi_json_type type = phi_json_type_of(a);
+    if (a == b) return true;
+    if (depth == 0 || type != phi_json_type_of(b)) return false;
+    switch (type) {
+    case PHI_JSON_BOOL: return phi__json_kind_of(a) == phi__json_kind_of(b);
+    case PHI_JSON_NUMBER: return phi__json_same_number(a, b);
+    case PHI_JSON_STRING:
+        return phi_str_equal(phi__str(a->v.str, a->len), phi__str(b->v.str, b->len));
+    case PHI_JSON_ARRAY:
+        if (a->len != b->len) return false;
+        ia = phi_json_each(a);
+        ib = phi_json_each(b);
+        while ((x = phi_json_next(&ia)) != NULL)
+            if (!phi__json_same(x, phi_json_next(&ib), depth - 1)) return false;
+        return true;
+    case PHI_JSON_OBJECT: return phi__json_same_object(a, b, depth - 1);
+    default: return true;
+    }
+}
+
+PHI_API bool phi_json_equal(const phi_json *a, const phi_json *b) {
+    return phi__json_same(a, b, PHI_JSON_MAX_DEPTH + 1);
+}
+
+/* ---- src/text/json_number.c ---- */
+
+/* json_number.c - numbers to text and back, exactly.
+
+   Reading: the decimal is multiplied with a 128-bit power of ten (Eisel and Lemire's way); where
+   that cannot decide the last bit, big integers do. Writing: the shortest decimal inside of the
+   double's rounding interval (Giulietti's Schubfach). Both use one table of powers, which is kept
+   small: 10^k is 10^(27 b) * 5^j * 2^j, cut to 128 bits, with a stored correction of its last bits.
+   Only integers are computed with, so that x87 arithmetic cannot round twice. */
+
+#define PHI__JSON_POW_LEAST (-342) /* smaller: below half of the least double, for 19 digits */
+#define PHI__JSON_POW_MOST 324     /* the most that writing the least double takes */
+#define PHI__JSON_POW_FIRST (-351) /* of the first base; a multiple of 27 */
+
+/* The upper 128 bits of 10^-351, 10^-324, ..., 10^324: two words each. */
+static const uint64_t phi__json_pow_base[52] = {
+    UINT64_C(0x8049a4ac0c5811ae), UINT64_C(0x205b896d777d6278), UINT64_C(0xcf42894a5dce35ea),
+    UINT64_C(0x52064cac828675b9), UINT64_C(0xa76c582338ed2621), UINT64_C(0xaf2af2b80af6f24e),
+    UINT64_C(0x873e4f75e2224e68), UINT64_C(0x5a7744a6e804a291), UINT64_C(0xda7f5bf590966848),
+    UINT64_C(0xaf39a475506a899e), UINT64_C(0xb080392cc4349dec), UINT64_C(0xbd8d794d96aacfb3),
+    UINT64_C(0x8e938662882af53e), UINT64_C(0x547eb47b7282ee9c), UINT64_C(0xe65829b3046b0afa),
+    UINT64_C(0x0cb4a5a3112a5112), UINT64_C(0xba121a4650e4ddeb), UINT64_C(0x92f34d62616ce413),
+    UINT64_C(0x964e858c91ba2655), UINT64_C(0x3a6a07f8d510f86f), UINT64_C(0xf2d56790ab41c2a2),
+    UINT64_C(0xfae27299423fb9c3), UINT64_C(0xc428d05aa4751e4c), UINT64_C(0xaa97e14c3c26b886),
+    UINT64_C(0x9e74d1b791e07e48), UINT64_C(0x775ea264cf55347d), UINT64_C(0x8000000000000000),
+    UINT64_C(0x0000000000000000), UINT64_C(0xcecb8f27f4200f3a), UINT64_C(0x0000000000000000),
+    UINT64_C(0xa70c3c40a64e6c51), UINT64_C(0x999090b65f67d924), UINT64_C(0x86f0ac99b4e8dafd),
+    UINT64_C(0x69a028bb3ded71a3), UINT64_C(0xda01ee641a708de9), UINT64_C(0xe80e6f4820cc9495),
+    UINT64_C(0xb01ae745b101e9e4), UINT64_C(0x5ec05dcff72e7f8f), UINT64_C(0x8e41ade9fbebc27d),
+    UINT64_C(0x14588f13be847307), UINT64_C(0xe5d3ef282a242e81), UINT64_C(0x8f1668c8a86da5fa),
+    UINT64_C(0xb9a74a0637ce2ee1), UINT64_C(0x6d953e2bd7173692), UINT64_C(0x95f83d0a1fb69cd9),
+    UINT64_C(0x4abdaf101564f98e), UINT64_C(0xf24a01a73cf2dccf), UINT64_C(0xbc633b39673c8cec),
+    UINT64_C(0xc3b8358109e84f07), UINT64_C(0x0a862f80ec4700c8), UINT64_C(0x9e19db92b4e31ba9),
+    UINT64_C(0x6c07a2c26a8346d1)
+};
+/* 5^0 to 5^26, shifted so that their highest bit is set. */
+static const uint64_t phi__json_pow_five[27] = {
+    UINT64_C(0x8000000000000000), UINT64_C(0xa000000000000000), UINT64_C(0xc800000000000000),
+    UINT64_C(0xfa00000000000000), UINT64_C(0x9c40000000000000), UINT64_C(0xc350000000000000),
+    UINT64_C(0xf424000000000000), UINT64_C(0x9896800000000000), UINT64_C(0xbebc200000000000),
+    UINT64_C(0xee6b280000000000), UINT64_C(0x9502f90000000000), UINT64_C(0xba43b74000000000),
+    UINT64_C(0xe8d4a51000000000), UINT64_C(0x9184e72a00000000), UINT64_C(0xb5e620f480000000),
+    UINT64_C(0xe35fa931a0000000), UINT64_C(0x8e1bc9bf04000000), UINT64_C(0xb1a2bc2ec5000000),
+    UINT64_C(0xde0b6b3a76400000), UINT64_C(0x8ac7230489e80000), UINT64_C(0xad78ebc5ac620000),
+    UINT64_C(0xd8d726b7177a8000), UINT64_C(0x878678326eac9000), UINT64_C(0xa968163f0a57b400),
+    UINT64_C(0xd3c21bcecceda100), UINT64_C(0x84595161401484a0), UINT64_C(0xa56fa5b99019a5c8)
+};
+/* What the product of the two lacks: two bits a power, from 10^-342. */
+static const uint32_t phi__json_pow_more[42] = {
+    0x55555551u, 0x15010004u, 0x41450500u, 0x00014000u, 0x44541005u, 0x95655559u, 0x44544116u,
+    0x41055405u, 0x96525555u, 0x10415515u, 0x41054005u, 0x40104044u, 0x10040015u, 0x00000000u,
+    0x55400000u, 0x95515569u, 0x50401165u, 0x00100000u, 0x15051554u, 0x45155441u, 0x51055195u,
+    0x00000454u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x55590000u, 0x969965a5u,
+    0x55455505u, 0x50501555u, 0x14545511u, 0x00105555u, 0x00110100u, 0x55155410u, 0x45545455u,
+    0x44150504u, 0x00015414u, 0x00100000u, 0x00400000u, 0x00000004u, 0x00000000u, 0x00000000u
+};
+
+#if defined(__SIZEOF_INT128__)
+__extension__ typedef unsigned __int128 phi__json_u128;
+#endif
+
+/* a * b: returns the upper half. */
+static inline uint64_t phi__json_mul(uint64_t a, uint64_t b, uint64_t *low) {
+#if defined(__SIZEOF_INT128__)
+    phi__json_u128 product = (phi__json_u128)a * b;
+    *low = (uint64_t)product;
+    return (uint64_t)(product >> 64);
+#else
+    uint64_t a0 = (uint32_t)a, a1 = a >> 32, b0 = (uint32_t)b, b1 = b >> 32;
+    uint64_t p00 = a0 * b0, p01 = a0 * b1, p10 = a1 * b0;
+    uint64_t middle = (p00 >> 32) + (uint32_t)p01 + (uint32_t)p10;
+    *low = (middle << 32) | (uint32_t)p00;
+    return a1 * b1 + (p01 >> 32) + (p10 >> 32) + (middle >> 32);
+#endif
+}
+
+static inline int phi__json_leading_zeros(uint64_t n) { return __builtin_clzll(n); }
+
+/* floor(log2(10^k)), for |k| <= 1233 */
+static inline int phi__json_log2_pow10(int k) {
+    return (int)(((int64_t)k * 1741647 + ((int64_t)1 << 40)) >> 19) - (1 << 21);
+}
+
+typedef struct phi__json_pow {
+    uint64_t high, low;
+} phi__json_pow;
+
+/* The upper 128 bits of 10^k, cut. */
+static phi__json_pow phi__json_pow10(int k) {
+    unsigned from = (unsigned)(k - PHI__JSON_POW_FIRST), at = (unsigned)(k - PHI__JSON_POW_LEAST);
+    const uint64_t *base = phi__json_pow_base + from / 27 * 2;
+    uint64_t five = phi__json_pow_five[from % 27], middle, lowest, more;
+    phi__json_pow out;
+    out.high = phi__json_mul(base[0], five, &out.low);
+    middle = phi__json_mul(base[1], five, &lowest);
+    out.low += middle;
+    out.high += out.low < middle;
+    if (out.high >> 63 == 0) {
+        out.high = out.high << 1 | out.low >> 63;
+        out.low = out.low << 1 | lowest >> 63;
+    }
+    more = phi__json_pow_more[at / 16] >> at % 16 * 2 & 3u;
+    out.low += more;
+    out.high += out.low < more;
+    return out;
+}
+
+/* ---- reading ---- */
+
+typedef struct phi__json_decimal {
+    const char *digits, *end; /* from the first digit to the last, a point among them */
+    uint64_t w;               /* the first 19 that count */
+    int k;                    /* the value is about w * 10^k */
+    bool cut, negative;       /* more digits than w has */
+} phi__json_decimal;
+
+/* w * 10^k when that can be told for sure. Infinite and tiny values cannot. */
+static bool phi__json_fast(uint64_t w, int k, uint64_t *bits) {
+    int shift = phi__json_leading_zeros(w), top;
+    phi__json_pow p = phi__json_pow10(k);
+    uint64_t low, high, low2, high2, m;
+    int64_t exponent;
+    w <<= shift;
+    high = phi__json_mul(w, p.high, &low);
+    if ((high & 0x1ff) == 0x1ff && low + w < w) {
+        high2 = phi__json_mul(w, p.low, &low2);
+        low += high2;
+        if (low < high2) high++;
+        if ((high & 0x1ff) == 0x1ff && low + 1 == 0 && low2 + w < w) return false;
+    }
+    top = (int)(high >> 63);
+    m = high >> (top + 9);
+    exponent = phi__json_log2_pow10(k) - shift + top + 11 + 1075;
+    if (low == 0 && (high & 0x1ff) == 0 && (m & 3) == 1) return false;
+    m = (m + (m & 1)) >> 1;
+    if (m >> 53 != 0) {
+        m >>= 1;
+        exponent++;
+    }
+    if (exponent < 1 || exponent > 2046) return false;
+    *bits = (uint64_t)exponent << 52 | (m & ((UINT64_C(1) << 52) - 1));
+    return true;
+}
+
+#define PHI__JSON_LIMBS 128   /* of 32 bits: 1112 digits and 54 bits, shifted, take 86 */
+#define PHI__JSON_DIGITS 772  /* no midpoint of two doubles has more than 767 */
+
+typedef struct phi__json_big {
+    uint32_t limb[PHI__JSON_LIMBS]; /* least first */
+    unsigned count;
+} phi__json_big;
+
+static void phi__json_big_mul(phi__json_big *big, uint32_t by, uint32_t add) {
+    uint64_t carry = add;
+    unsigned i;
+    for (i = 0; i < big->count; i++) {
+        carry += (uint64_t)big->limb[i] * by;
+        big->limb[i] = (uint32_t)carry;
+        carry >>= 32;
+    }
+    if (carry != 0) {
+        PHI_ASSERT(big->count < PHI__JSON_LIMBS);
+        big->limb[big->count++] = (uint32_t)carry;
+    }
+}
+
+static void phi__json_big_pow5(phi__json_big *big, int n) {
+    for (; n >= 13; n -= 13) phi__json_big_mul(big, 1220703125u, 0);
+    for (; n > 0; n--) phi__json_big_mul(big, 5, 0);
+}
+
+static void phi__json_big_shift(phi__json_big *big, unsigned bits) {
+    unsigned limbs = bits / 32, i;
+    phi__json_big_mul(big, 1u << bits % 32, 0);
+    if (limbs == 0 || big->count == 0) return;
+    PHI_ASSERT(big->count + limbs <= PHI__JSON_LIMBS);
+    memmove(big->limb + limbs, big->limb, big->count * sizeof big->limb[0]);
+    for (i = 0; i < limbs; i++) big->limb[i] = 0;
+    big->count += limbs;
+}
+
+static int phi__json_big_compare(const phi__json_big *a, const phi__json_big *b) {
+    unsigned i;
+    if (a->count != b->count) return a->count < b->count ? -1 : 1;
+    for (i = a->count; i-- > 0;)
+        if (a->limb[i] != b->limb[i]) return a->limb[i] < b->limb[i] ? -1 : 1;
+    return 0;
+}
+
+/* All digits, or the first PHI__JSON_DIGITS and a 1 for the rest. Returns the power of ten. */
+static int phi__json_big_digits(phi__json_big *big, const phi__json_decimal *d) {
+    const char *at = d->digits;
+    int power = d->k, seen = 0;
+    bool more = false;
+    big->count = 0;
+    for (; at < d->end; at++) {
+        uint32_t digit = (uint32_t)((unsigned char)*at - '0');
+        if (*at == '.' || (seen == 0 && digit == 0)) continue;
+        seen++;
+        if (seen > 19) power--;
+        if (seen <= PHI__JSON_DIGITS)
+            phi__json_big_mul(big, 10, digit);
+        else {
+            more = more || digit != 0;
+            power++;
+        }
+    }
+    if (more) {
+        phi__json_big_mul(big, 10, 1);
+        power--;
+    }
+    return power;
+}
+
+/* Compares the decimal with (2 m + 1) * 2^(e - 1), the middle between two doubles. */
+static int phi__json_against_middle(const phi__json_decimal *d, uint64_t m, int e) {
+    phi__json_big decimal, middle;
+    int power = phi__json_big_digits(&decimal, d), shift = power - (e - 1);
+    m = 2 * m + 1;
+    middle.limb[0] = (uint32_t)m;
+    middle.limb[1] = (uint32_t)(m >> 32);
+    middle.count = middle.limb[1] != 0 ? 2 : 1;
+    phi__json_big_pow5(power >= 0 ? &decimal : &middle, power >= 0 ? power : -power);
+    phi__json_big_shift(shift >= 0 ? &decimal : &middle, (unsigned)(shift >= 0 ? shift : -shift));
+    return phi__json_big_compare(&decimal, &middle);
+}
+
+/* The double below the value is found by cutting; then the exact comparison rounds. */
+static uint64_t phi__json_slow(const phi__json_decimal *d) {
+    int shift = phi__json_leading_zeros(d->w), top, order;
+    uint64_t low, high = phi__json_mul(d->w << shift, phi__json_pow10(d->k).high, &low), m;
+    int exponent;
+    top = (int)(high >> 63);
+    m = high >> (top + 10);
+    exponent = phi__json_log2_pow10(d->k) - shift + top + 11;
+    if (exponent > 971) return UINT64_C(0x7ff) << 52;
+    if (exponent < -1074) {
+        m = -1074 - exponent < 64 ? m >> (-1074 - exponent) : 0;
+        exponent = -1074;
+    }
+    order = phi__json_against_middle(d, m, exponent);
+    if (order > 0 || (order == 0 && (m & 1) != 0)) m++;
+    if (m >> 53 != 0) {
+        m >>= 1;
+        exponent++;
+    }
+    if (m >> 52 == 0) return m;
+    if (exponent > 971) return UINT64_C(0x7ff) << 52;
+    return (uint64_t)(exponent + 1075) << 52 | (m & ((UINT64_C(1) << 52) - 1));
+}
+
+/* The bits of the nearest double; those of an infinity when there is none. */
+static uint64_t phi__json_nearest(const phi__json_decimal *d) {
+    uint64_t bits, above;
+    if (d->w == 0 || d->k < PHI__JSON_POW_LEAST) return 0;
+    if (d->k > 308) return UINT64_C(0x7ff) << 52;
+    if (phi__json_fast(d->w, d->k, &bits) &&
+        (!d->cut || (phi__json_fast(d->w + 1, d->k, &above) && above == bits)))
+        return bits;
+    return phi__json_slow(d);
+}
+
+static inline bool phi__json_digit(const char *at, const char *end) {
+    return at < end && (unsigned)((unsigned char)*at - '0') < 10;
+}
+
+/* More than 19 digits, or a point or an exponent: takes the decimal from its first digit on. */
+static const char *phi__json_decimal_read(const char *at, const char *end, phi__json_decimal *d,
+                                          const char **bad) {
+    const char *point = NULL;
+    int count = 0, k = 0, exponent = 0;
+    d->digits = at;
+    d->w = 0;
+    d->cut = false;
+    for (;; at++) {
+        if (point == NULL && at < end && *at == '.') {
+            point = at;
+            if (!phi__json_digit(at + 1, end)) return *bad = at + 1, (const char *)NULL;
+            continue;
+        }
+        if (!phi__json_digit(at, end)) break;
+        if (count < 19) {
+            d->w = d->w * 10 + (uint64_t)(*at - '0');
+            count += d->w != 0;
+            k -= point != NULL;
+        } else {
+            d->cut = d->cut || *at != '0';
+            k += point == NULL;
+        }
+    }
+    d->end = at;
+    if (at < end && (*at == 'e' || *at == 'E')) {
+        bool negative = at + 1 < end && at[1] == '-';
+        at += at + 1 < end && (at[1] == '-' || at[1] == '+') ? 2 : 1;
+        if (!phi__json_digit(at, end)) return *bad = at, (const char *)NULL;
+        for (; phi__json_digit(at, end); at++)
+            if (exponent < 100000000) exponent = exponent * 10 + (*at - '0');
+        if (negative) exponent = -exponent;
+    }
+    d->k = k + exponent;
+    return at;
+}
+
+static const char *phi__json_double_read(const char *start, const char *digits, const char *end,
+                                         phi__json_number *out, const char **bad) {
+    phi__json_decimal d;
+    const char *at = phi__json_decimal_read(digits, end, &d, bad);
+    if (at == NULL) return NULL;
+    out->kind = PHI__JSON_DOUBLE;
+    out->v.u = phi__json_nearest(&d);
+    if (out->v.u >> 52 == 0x7ff) return *bad = start, (const char *)NULL;
+    if (start != digits) out->v.u |= UINT64_C(1) << 63;
+    return at;
+}
+
+PHI__FN const char *phi__json_number_read(const char *at, const char *end, phi__json_number *out,
+                                          const char **bad) {
+    const char *start = at, *digits;
+    uint64_t n = 0;
+    bool negative = at < end && *at == '-';
+    if (negative) at++;
+    digits = at;
+    if (!phi__json_digit(at, end)) return *bad = at, (const char *)NULL;
+    if (*at == '0')
+        at++;
+    else
+        for (; phi__json_digit(at, end) && at - digits < 19; at++)
+            n = n * 10 + (uint64_t)(*at - '0');
+    if (at - digits == 19 && phi__json_digit(at, end)) { /* a twentieth may still fit */
+        unsigned digit = (unsigned)(*at - '0');
+        if (n > (UINT64_MAX - digit) / 10 || phi__json_digit(at + 1, end))
+            return phi__json_double_read(start, digits, end, out, bad);
+        n = n * 10 + digit;
+        at++;
+    }
+    if ((at < end && (*at == '.' || *at == 'e' || *at == 'E')) ||
+        (negative && n > (uint64_t)INT64_MAX + 1))
+        return phi__json_double_read(start, digits, end, out, bad);
+    if (negative && n == 0) {
+        out->kind = PHI__JSON_DOUBLE;
+        out->v.u = UINT64_C(1) << 63; /* -0.0 */
+        return at;
+    }
+    out->kind = n > (uint64_t)INT64_MAX && !negative ? PHI__JSON_UINT : PHI__JSON_INT;
+    out->v.u = negative ? 0 - n : n;
+    return at;
+}
+
+/* ---- writing ---- */
+
+/* g * c / 2^128, its last bit set when anything was cut off. */
+static inline uint64_t phi__json_round_to_odd(phi__json_pow g, uint64_t c) {
+    uint64_t low, lowest, high = phi__json_mul(g.high, c, &low);
+    uint64_t carry = phi__json_mul(g.low, c, &lowest);
+    low += carry;
+    high += low < carry;
+    return high | (low > 1);
+}
+
+/* The shortest, and of those the nearest, digits * 10^*power of a positive double. */
+static uint64_t phi__json_shortest(uint64_t bits, int *power) {
+    uint64_t fraction = bits & ((UINT64_C(1) << 52) - 1), c = fraction;
+    int biased = (int)(bits >> 52 & 0x7ff), q = biased == 0 ? -1074 : biased - 1075, k, h;
+    bool closer = fraction == 0 && biased > 1, in, in2;
+    uint64_t lower, middle, upper, s, odd;
+    phi__json_pow g;
+    if (biased != 0) c |= UINT64_C(1) << 52;
+    if (biased != 0 && q <= 0 && q > -53 && (c & ((UINT64_C(1) << -q) - 1)) == 0) {
+        *power = 0;
+        return c >> -q;
+    }
+    odd = c & 1;
+    k = (int)(((int64_t)q * 1262611 - (closer ? 524031 : 0) + ((int64_t)1 << 40)) >> 22) - (1 << 18);
+    h = q + phi__json_log2_pow10(-k) + 1;
+    g = phi__json_pow10(-k);
+    if (-k < 0 || -k > 55) { /* the method wants it rounded up */
+        g.low++;
+        g.high += g.low == 0;
+    }
+    lower = phi__json_round_to_odd(g, (4 * c - 2 + closer) << h) + odd;
+    middle = phi__json_round_to_odd(g, (4 * c) << h);
+    upper = phi__json_round_to_odd(g, (4 * c + 2) << h) - odd;
+    s = middle / 4;
+    if (s >= 10) {
+        uint64_t tens = s / 10;
+        in = lower <= 40 * tens;
+        in2 = 40 * tens + 40 <= upper;
+        if (in != in2) {
+            *power = k + 1;
+            return tens + in2;
+        }
+    }
+    *power = k;
+    in = lower <= 4 * s;
+    in2 = 4 * s + 4 <= upper;
+    if (in != in2) return s + in2;
+    return s + (middle > 4 * s + 2 || (middle == 4 * s + 2 && (s & 1) != 0));
+}
+
+static const char phi__json_pairs[] =
+    "00010203040506070809101112131415161718192021222324252627282930313233343536373839404142434445464"
+    "74849505152535455565758596061626364656667686970717273747576777879808182838485868788899091929394"
+    "9596979899";
+
+/* Writes the digits so that they end at `end`; returns where they start. */
+static char *phi__json_digits_before(char *end, uint64_t n) {
+    while (n >= 100) {
+        unsigned pair = (unsigned)(n % 100) * 2;
+        n /= 100;
+        *--end = phi__json_pairs[pair + 1];
+        *--end = phi__json_pairs[pair];
+    }
+    if (n >= 10) {
+        *--end = phi__json_pairs[n * 2 + 1];
+        *--end = phi__json_pairs[n * 2];
+    } else
+        *--end = (char)('0' + n);
+    return end;
+}
+
+/* `count` digits with the decimal point `point` digits behind their start. */
+static char *phi__json_place(const char *digits, int count, int point, char *to) {
+    int i;
+    if (point >= count && point <= 16) { /* 1200.0 */
+        memcpy(to, digits, (size_t)count);
+        for (i = count; i < point; i++) to[i] = '0';
+        memcpy(to + point, ".0", 2);
+        return to + point + 2;
+    }
+    if (point > 0 && point <= 16) { /* 12.34 */
+        memcpy(to, digits, (size_t)point);
+        to[point] = '.';
+        memcpy(to + point + 1, digits + point, (size_t)(count - point));
+        return to + count + 1;
+    }
+    if (point > -5 && point <= 0) { /* 0.0012 */
+        memcpy(to, "0.0000", 6);
+        memcpy(to + 2 - point, digits, (size_t)count);
+        return to + 2 - point + count;
+    }
+    *to++ = digits[0];
+    if (count > 1) {
+        *to++ = '.';
+        memcpy(to, digits + 1, (size_t)(count - 1));
+        to += count - 1;
+    }
+    *to++ = 'e';
+    if (point - 1 < 0) *to++ = '-';
+    i = point - 1 < 0 ? 1 - point : point - 1;
+    if (i >= 100) *to++ = (char)('0' + i / 100);
+    if (i >= 10) *to++ = (char)('0' + i / 10 % 10);
+    *to++ = (char)('0' + i % 10);
+    return to;
+}
+
+PHI__FN size_t phi__json_double_text(double d, char *out) {
+    char digits[20], *at, *to = out;
+    int power;
+    uint64_t bits, n;
+    memcpy(&bits, &d, sizeof bits);
+    if (bits >> 63 != 0) *to++ = '-';
+    bits &= UINT64_MAX >> 1;
+    if (bits == 0) {
+        memcpy(to, "0.0", 3);
+        return (size_t)(to + 3 - out);
+    }
+    n = phi__json_shortest(bits, &power);
+    while (n % 10 == 0) {
+        n /= 10;
+        power++;
+    }
+    at = phi__json_digits_before(digits + sizeof digits, n);
+    power += (int)(digits + sizeof digits - at);
+    to = phi__json_place(at, (int)(digits + sizeof digits - at), power, to);
+    return (size_t)(to - out);
+}
+
+PHI__FN void phi__json_put_u64(phi__buf *buf, uint64_t n) {
+    char digits[20], *at = phi__json_digits_before(digits + sizeof digits, n);
+    phi__buf_add(buf, at, (size_t)(digits + sizeof digits - at));
+}
+
+PHI__FN void phi__json_put_i64(phi__buf *buf, int64_t n) {
+    char digits[21], *end = digits + sizeof digits;
+    char *at = phi__json_digits_before(end, n < 0 ? 0 - (uint64_t)n : (uint64_t)n);
+    if (n < 0) *--at = '-';
+    phi__buf_add(buf, at, (size_t)(end - at));
+}
+
+PHI__FN void phi__json_put_double(phi__buf *buf, double d) {
+    uint64_t bits;
+    char *to;
+    memcpy(&bits, &d, sizeof bits);
+    if ((bits >> 52 & 0x7ff) == 0x7ff) {
+        phi__buf_add(buf, "null", 4);
+        return;
+    }
+    to = phi__buf_reserve(buf, 32);
+    if (to != NULL) phi__buf_add_len(buf, phi__json_double_text(d, to));
+}
+#undef PHI__JSON_POW_LEAST
+#undef PHI__JSON_POW_MOST
+#undef PHI__JSON_POW_FIRST
+#undef PHI__JSON_LIMBS
+#undef PHI__JSON_DIGITS
+
+/* ---- src/text/json_read.c ---- */
+
+/* json_read.c - text to tree, in slices.
+
+   Unless strings are borrowed, the text is copied into the arena first and the tree points into
+   that copy: strings are unescaped where they lie, and their closing quotes become terminators.
+   No stack is needed: a container that is open holds its parent in `next`, and joins the parent's
+   ring when it closes. */
+
+#include <ctype.h>
+#include <stdio.h>
+
+enum phi__json_state {
+    PHI__JSON_COPYING,
+    PHI__JSON_FIRST_KEY, /* or the closing bracket */
+    PHI__JSON_KEY,
+    PHI__JSON_COLON,
+    PHI__JSON_FIRST_ITEM, /* or the closing bracket */
+    PHI__JSON_VALUE,
+    PHI__JSON_AFTER,   /* a comma, or a closing bracket, or the end */
+    PHI__JSON_TEXT,    /* in a string: looking for its end */
+    PHI__JSON_REWRITE, /* its end is at quote: unescaping it */
+    PHI__JSON_END
+};
+
+#define PHI__JSON_NUMBER_MOST 65536u /* bytes; keeps the work of one step bounded */
+#define PHI__JSON_KEY_MOST 0xffffffu
+#define PHI__JSON_DEPTH 512u /* by default */
+
+/* ---- errors ---- */
+
+static void phi__json_read_found_words(const phi_json_reader *r, const char *at, char *out, size_t cap) {
+    unsigned char c;
+    if (at >= r->end) {
+        (void)snprintf(out, cap, "the end of the text");
+        return;
+    }
+    c = (unsigned char)r->text[at - r->base];
+    if (c >= 0x20 && c < 0x7f)
+        (void)snprintf(out, cap, "'%c'", c);
+    else
+        (void)snprintf(out, cap, "byte 0x%02x", c);
+}
+
+/* "expected <what>, found <what is there>", or only `what` when it says all. */
+static const char *phi__json_read_fail(phi_json_reader *r, const char *at, phi_status status,
+                                  const char *what, bool expected) {
+    char found[32];
+    r->status = status;
+    r->error.line = r->line;
+    r->error.column = (uint32_t)(at - r->line_at) + 1;
+    r->error.offset = (size_t)(at - r->base);
+    phi__json_read_found_words(r, at, found, sizeof found);
+    if (expected)
+        (void)snprintf(r->error.message, sizeof r->error.message, "expected %s, found %s", what,
+                       found);
+    else
+        (void)snprintf(r->error.message, sizeof r->error.message, "%s", what);
+    return at;
+}
+
+static const char *phi__json_read_expected(phi_json_reader *r, const char *at, const char *what) {
+    return phi__json_read_fail(r, at, PHI_PARSE, what, true);
+}
+
+static const char *phi__json_read_wrong(phi_json_reader *r, const char *at, const char *what) {
+    return phi__json_read_fail(r, at, PHI_PARSE, what, false);
+}
+
+static const char *phi__json_read_too_big(phi_json_reader *r, const char *at, const char *what) {
+    return phi__json_read_fail(r, at, PHI_TOO_BIG, what, false);
+}
+
+static const char *phi__json_read_no_memory(phi_json_reader *r, const char *at) {
+    return phi__json_read_fail(r, at, PHI_NO_MEMORY, "no memory for the tree", false);
+}
+
+/* ---- nodes ---- */
+
+static inline phi_json *phi__json_read_node(phi_json_reader *r, uint32_t kind) {
+    phi_json *node = (phi_json *)phi_arena_alloc(r->arena, sizeof *node);
+    if (node == NULL) return NULL;
+    node->next = NULL;
+    node->key = r->key;
+    node->v.u = 0;
+    node->len = 0;
+    node->meta = r->key_len << 8 | kind;
+    return node;
+}
+
+/* A value is complete: into the container that is open, or it was all. */
+static inline void phi__json_read_join(phi_json_reader *r, phi_json *node) {
+    if (r->open != NULL) {
+        phi__json_append(r->open, node);
+        r->key = NULL;
+        r->key_len = 0;
+        r->state = PHI__JSON_AFTER;
+    } else {
+        r->root = node;
+        r->state = PHI__JSON_END;
+    }
+}
+
+static const char *phi__json_read_open(phi_json_reader *r, const char *at) {
+    bool object = *at == '{';
+    phi_json *node;
+    if (r->depth == r->max_depth)
+        return phi__json_read_too_big(r, at, "arrays and objects are nested too deeply");
+    node = phi__json_read_node(r, object ? PHI__JSON_OBJECT : PHI__JSON_ARRAY);
+    if (node == NULL) return phi__json_read_no_memory(r, at);
+    node->next = r->open;
+    r->open = node;
+    r->key = NULL;
+    r->key_len = 0;
+    r->depth++;
+    r->state = object ? PHI__JSON_FIRST_KEY : PHI__JSON_FIRST_ITEM;
+    return at + 1;
+}
+
+static inline const char *phi__json_read_close(phi_json_reader *r, const char *at) {
+    phi_json *node = r->open;
+    r->open = node->next;
+    node->next = NULL;
+    r->depth--;
+    phi__json_read_join(r, node);
+    return at + 1;
+}
+
+/* ---- scalars ---- */
+
+static const char *phi__json_read_literal(phi_json_reader *r, const char *at, const char *word,
+                                     size_t len, uint32_t kind) {
+    phi_json *node;
+    char what[16];
+    if ((size_t)(r->end - at) < len || memcmp(at, word, len) != 0) {
+        size_t i = 0;
+        while (at + i < r->end && at[i] == word[i]) i++;
+        (void)snprintf(what, sizeof what, "'%s'", word);
+        return phi__json_read_expected(r, at + i, what);
+    }
+    node = phi__json_read_node(r, kind);
+    if (node == NULL) return phi__json_read_no_memory(r, at);
+    phi__json_read_join(r, node);
+    return at + len;
+}
+
+/* Past all bytes that numbers are made of. */
+static const char *phi__json_read_digits(const char *at, const char *limit) {
+    while (at < limit && ((*at >= '0' && *at <= '9') || *at == '.' || *at == 'e' || *at == 'E' ||
+                          *at == '+' || *at == '-'))
+        at++;
+    return at;
+}
+
+static const char *phi__json_read_number(phi_json_reader *r, const char *at) {
+    bool cut = (size_t)(r->end - at) > PHI__JSON_NUMBER_MOST;
+    const char *limit = cut ? at + PHI__JSON_NUMBER_MOST : r->end, *bad, *after;
+    phi__json_number number;
+    phi_json *node;
+    after = phi__json_number_read(at, limit, &number, &bad);
+    if (cut && (after == limit || (after == NULL && phi__json_read_digits(at, limit) == limit)))
+        return phi__json_read_too_big(r, at, "a number of 64 KiB or more");
+    if (after == NULL && bad == at)
+        return phi__json_read_wrong(r, at, "the number is too large for a double");
+    if (after == NULL) return phi__json_read_expected(r, bad, "a digit");
+    node = phi__json_read_node(r, number.kind);
+    if (node == NULL) return phi__json_read_no_memory(r, at);
+    node->v = number.v;
+    phi__json_read_join(r, node);
+    return after;
+}
+
+/* ---- strings ---- */
+
+/* A string is complete; `quote` is where it closed. */
+static inline const char *phi__json_read_text_done(phi_json_reader *r, const char *string, size_t len,
+                                              const char *quote) {
+    phi_json *node;
+    if (r->is_key) {
+        if (len > PHI__JSON_KEY_MOST)
+            return phi__json_read_too_big(r, quote, "a key of more than 16 MiB");
+        r->key = string;
+        r->key_len = (uint32_t)len;
+        r->state = PHI__JSON_COLON;
+    } else {
+        node = phi__json_read_node(r, PHI__JSON_STRING);
+        if (node == NULL) return phi__json_read_no_memory(r, quote);
+        node->v.str = string;
+        node->len = (uint32_t)len;
+        phi__json_read_join(r, node);
+    }
+    return quote + 1;
+}
+
+/* The closing quote was found. */
+static inline const char *phi__json_read_text_closed(phi_json_reader *r, const char *quote) {
+    size_t len = (size_t)(quote - r->mark);
+    if (!r->rewrite) {
+        if (r->copy != NULL) r->copy[quote - r->base] = '\0';
+        return phi__json_read_text_done(r, r->mark, len, quote);
+    }
+    r->to = r->copy != NULL ? r->copy + (r->mark - r->base) : NULL;
+    if (r->to == NULL || r->bad > 0) { /* a bad byte takes three */
+        size_t bytes = phi__add(len + 1, phi__mul(r->bad, 2));
+        r->to = bytes == SIZE_MAX ? NULL : phi__arena_bytes(r->arena, bytes);
+        if (r->to == NULL) return phi__json_read_no_memory(r, quote);
+    }
+    r->string = r->to;
+    r->quote = quote;
+    r->state = PHI__JSON_REWRITE;
+    return r->mark;
+}
+
+static const char *phi__json_read_rewrite(phi_json_reader *r, const char *at, const char *stop) {
+    const char *quote = r->quote;
+    at = phi__json_unescape_run(at, quote, (size_t)(stop - at), &r->to);
+    if (at < quote) return at;
+    *r->to = '\0';
+    return phi__json_read_text_done(r, r->string, (size_t)(r->to - r->string), quote);
+}
+
+static const char *phi__json_read_text_escape(phi_json_reader *r, const char *at) {
+    uint32_t code;
+    size_t n = phi__json_escape(at, r->end, &code);
+    r->rewrite = true;
+    if (n == 0) {
+        if (at + 1 < r->end && at[1] == 'u') {
+            for (at += 2; at < r->end && isxdigit((unsigned char)*at); at++) continue;
+            return phi__json_read_expected(r, at, "four hexadecimal digits");
+        }
+        return phi__json_read_expected(r, at + 1, "one of \"\\/bfnrtu after the backslash");
+    }
+    if (n == 6 && code >= 0xd800 && code <= 0xdfff && (r->flags & PHI_JSON_REPLACE_BAD_UTF8) == 0)
+        return phi__json_read_wrong(r, at, "half of a surrogate pair");
+    return at + n;
+}
+
+/* Looks for the end of a string, checking all on the way. */
+static const char *phi__json_read_text(phi_json_reader *r, const char *at, const char *stop) {
+    while (at < stop) {
+        unsigned char c;
+        size_t n;
+        at = phi__json_plain_end(at, stop);
+        if (at == stop) break;
+        c = (unsigned char)*at;
+        if (c == '"') return phi__json_read_text_closed(r, at);
+        if (c < 0x20)
+            return phi__json_read_wrong(r, at, "a control character in a string must be escaped");
+        if (c == '\\') {
+            at = phi__json_read_text_escape(r, at);
+            if (r->status != PHI_BUSY) return at;
+            continue;
+        }
+        n = phi__json_utf8(at, r->end);
+        if (n == 0) {
+            if ((r->flags & PHI_JSON_REPLACE_BAD_UTF8) == 0)
+                return phi__json_read_wrong(r, at, "a byte that is not UTF-8");
+            r->rewrite = true;
+            r->bad++;
+            n = 1;
+        }
+        at += n;
+    }
+    return at;
+}
+
+static inline const char *phi__json_read_text_begin(phi_json_reader *r, const char *at,
+                                               const char *stop, bool is_key) {
+    r->mark = at + 1;
+    r->is_key = is_key;
+    r->rewrite = false;
+    r->bad = 0;
+    r->state = PHI__JSON_TEXT;
+    return phi__json_read_text(r, at + 1, stop);
+}
+
+/* ---- the machine ---- */
+
+static const char *phi__json_read_begin(phi_json_reader *r, const char *at, const char *stop) {
+    switch (*at) {
+    case '"': return phi__json_read_text_begin(r, at, stop, false);
+    case '{':
+    case '[': return phi__json_read_open(r, at);
+    case 't': return phi__json_read_literal(r, at, "true", 4, PHI__JSON_TRUE);
+    case 'f': return phi__json_read_literal(r, at, "false", 5, PHI__JSON_FALSE);
+    case 'n': return phi__json_read_literal(r, at, "null", 4, PHI__JSON_NULL);
+    case '-':
+    case '0':
+    case '1':
+    case '2':
+    case '3':
+    case '4':
+    case '5':
+    case '6':
+    case '7':
+    case '8':
+    case '9': return phi__json_read_number(r, at);
+    default:
+        return phi__json_read_expected(r, at,
+                                  r->state == PHI__JSON_FIRST_ITEM ? "a value or ']'" : "a value");
+    }
+}
+
+static inline const char *phi__json_read_after(phi_json_reader *r, const char *at) {
+    bool object = phi__json_kind_of(r->open) == PHI__JSON_OBJECT;
+    if (*at == ',') {
+        r->state = object ? PHI__JSON_KEY : PHI__JSON_VALUE;
+        return at + 1;
+    }
+    if (*at == (object ? '}' : ']')) return phi__json_read_close(r, at);
+    return phi__json_read_expected(r, at, object ? "',' or '}'" : "',' or ']'");
+}
+
+/* One token, or a piece of one; there is a byte at `at` that is not white space. */
+static const char *phi__json_read_token(phi_json_reader *r, const char *at, const char *stop) {
+    switch (r->state) {
+    case PHI__JSON_FIRST_KEY:
+        if (*at == '}') return phi__json_read_close(r, at);
+        if (*at == '"') return phi__json_read_text_begin(r, at, stop, true);
+        return phi__json_read_expected(r, at, "a key in quotes or '}'");
+    case PHI__JSON_KEY:
+        if (*at == '"') return phi__json_read_text_begin(r, at, stop, true);
+        return phi__json_read_expected(r, at, "a key in quotes");
+    case PHI__JSON_COLON:
+        if (*at != ':') return phi__json_read_expected(r, at, "':'");
+        r->state = PHI__JSON_VALUE;
+        return at + 1;
+    case PHI__JSON_FIRST_ITEM:
+        if (*at == ']') return phi__json_read_close(r, at);
+        return phi__json_read_begin(r, at, stop);
+    case PHI__JSON_VALUE: return phi__json_read_begin(r, at, stop);
+    case PHI__JSON_AFTER: return phi__json_read_after(r, at);
+    default: return phi__json_read_expected(r, at, "the end of the text");
+    }
+}
+
+static inline const char *phi__json_read_white(phi_json_reader *r, const char *at, const char *stop) {
+    for (; at < stop && (unsigned char)*at <= ' '; at++) {
+        if (*at == '\n') {
+            r->line++;
+            r->line_at = at + 1;
+        } else if (*at != ' ' && *at != '\t' && *at != '\r')
+            break;
+    }
+    return at;
+}
+
+static void phi__json_read_cut(phi_json_reader *r) {
+    switch (r->state) {
+    case PHI__JSON_END: r->status = PHI_OK; return;
+    case PHI__JSON_FIRST_KEY:
+        (void)phi__json_read_expected(r, r->end, "a key in quotes or '}'");
+        return;
+    case PHI__JSON_KEY: (void)phi__json_read_expected(r, r->end, "a key in quotes"); return;
+    case PHI__JSON_COLON: (void)phi__json_read_expected(r, r->end, "':'"); return;
+    case PHI__JSON_FIRST_ITEM: (void)phi__json_read_expected(r, r->end, "a value or ']'"); return;
+    case PHI__JSON_TEXT: (void)phi__json_read_expected(r, r->end, "the closing '\"' of a string"); return;
+    case PHI__JSON_AFTER:
+        (void)phi__json_read_expected(r, r->end,
+                                 phi__json_kind_of(r->open) == PHI__JSON_OBJECT ? "',' or '}'"
+                                                                                : "',' or ']'");
+        return;
+    default: (void)phi__json_read_expected(r, r->end, "a value"); return;
+    }
+}
+
+/* Copies another slice of the text; at the end the reading of the copy begins. */
+static void phi__json_read_copying(phi_json_reader *r, size_t units) {
+    size_t done = (size_t)(r->at - r->text), n = phi__min(units, r->len - done);
+    if (r->copy == NULL) {
+        r->copy = phi__arena_bytes(r->arena, r->len + 1);
+        if (r->copy == NULL) {
+            (void)phi__json_read_no_memory(r, r->text);
+            return;
+        }
+    }
+    memcpy(r->copy + done, r->text + done, n);
+    r->at += n;
+    if (done + n < r->len) return;
+    r->copy[r->len] = '\0';
+    r->base = r->at = r->line_at = r->copy;
+    r->end = r->copy + r->len;
+    r->state = PHI__JSON_VALUE;
+}
+
+/* ---- public ---- */
+
+PHI_API void phi_json_reader_begin(phi_json_reader *r, phi_arena *arena, phi_str text,
+                                   uint32_t flags, uint32_t max_depth) {
+    memset(r, 0, offsetof(phi_json_reader, error));
+    r->error.line = r->error.column = 0;
+    r->error.offset = 0;
+    r->error.message[0] = '\0';
+    if (text.at == NULL) text = phi__str("", 0);
+    r->arena = arena;
+    r->text = r->base = r->at = r->line_at = text.at;
+    r->len = text.len;
+    r->end = r->text + text.len;
+    r->line = 1;
+    r->flags = flags;
+    r->max_depth = max_depth == 0 ? PHI__JSON_DEPTH
+                                  : (uint32_t)phi__min(max_depth, PHI_JSON_MAX_DEPTH);
+    r->state = (flags & PHI_JSON_BORROW) != 0 ? PHI__JSON_VALUE : PHI__JSON_COPYING;
+    r->status = PHI_BUSY;
+    if (text.len >= UINT32_MAX)
+        (void)phi__json_read_too_big(r, r->text, "a text of 4 GiB or more");
+    else if (text.len >= 3 && memcmp(text.at, "\xEF\xBB\xBF", 3) == 0)
+        (void)phi__json_read_wrong(r, r->text, "a byte order mark is not JSON");
+}
+
+PHI_API phi_status phi_json_reader_advance(phi_json_reader *r, size_t units) {
+    const char *at, *stop;
+    if (r->status != PHI_BUSY) return r->status;
+    if (units == 0) units = 1;
+    if (r->state == PHI__JSON_COPYING) {
+        phi__json_read_copying(r, units);
+        if (r->state == PHI__JSON_COPYING || units < r->len) return r->status;
+    }
+    at = r->at;
+    stop = (size_t)(r->end - at) > units ? at + units : r->end;
+    while (r->status == PHI_BUSY && at < stop) {
+        if (r->state == PHI__JSON_TEXT) {
+            at = phi__json_read_text(r, at, stop);
+            if (stop - at > 0 && (size_t)(stop - at) > units)
+                stop = at + units; /* it went back, to rewrite */
+        } else if (r->state == PHI__JSON_REWRITE) {
+            at = phi__json_read_rewrite(r, at, stop);
+        } else {
+            at = phi__json_read_white(r, at, stop);
+            if (at < stop) at = phi__json_read_token(r, at, stop);
+        }
+    }
+    r->at = at;
+    if (r->status == PHI_BUSY && at == r->end) phi__json_read_cut(r);
+    return r->status;
+}
+
+PHI_API phi_status phi_json_reader_result(const phi_json_reader *r, phi_json **out,
+                                          phi_parse_error *error) {
+    if (out != NULL) *out = r->status == PHI_OK ? r->root : NULL;
+    if (error != NULL) *error = r->error;
+    return r->status;
+}
+
+PHI_API phi_status phi_json_parse(phi_arena *arena, phi_str text, uint32_t flags, phi_json **out,
+                                  phi_parse_error *error) {
+    phi_json_reader reader;
+    phi_arena_mark mark;
+    phi_status status;
+    if (arena == NULL || out == NULL) return PHI_BAD_ARG;
+    mark = phi_arena_save(arena);
+    phi_json_reader_begin(&reader, arena, text, flags, 0);
+    while ((status = phi_json_reader_advance(&reader, SIZE_MAX)) == PHI_BUSY) continue;
+    (void)phi_json_reader_result(&reader, out, error);
+    if (status != PHI_OK) phi_arena_reset(arena, mark);
+    return status;
+}
+#undef PHI__JSON_NUMBER_MOST
+#undef PHI__JSON_KEY_MOST
+#undef PHI__JSON_DEPTH
+
+/* ---- src/text/json_text.c ---- */
+
+/* json_text.c - what readers of JSON strings share: finding the end, UTF-8, escapes. */
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+#define PHI__JSON_ONES UINT64_C(0x0101010101010101)
+
+#if !defined(__SSE2__)
+/* The highest bit of each byte that is zero, and of none before the first of those. */
+static inline uint64_t phi__json_zero_bytes(uint64_t word) {
+    return (word - PHI__JSON_ONES) & ~word & PHI__JSON_ONES << 7;
+}
+#endif
+
+static inline bool phi__json_is_plain(char c) {
+    unsigned char u = (unsigned char)c;
+    return u >= 0x20 && u < 0x80 && u != '"' && u != '\\';
+}
+
+PHI__FN const char *phi__json_plain_end(const char *at, const char *end) {
+#if defined(__SSE2__)
+    const __m128i quote = _mm_set1_epi8('"'), backslash = _mm_set1_epi8('\\');
+    const __m128i space = _mm_set1_epi8(' ');
+    for (; end - at >= 16; at += 16) {
+        __m128i block = _mm_loadu_si128((const __m128i *)(const void *)at);
+        /* signed, so that bytes from 0x80 are below the space too */
+        __m128i hit = _mm_or_si128(
+            _mm_or_si128(_mm_cmpeq_epi8(block, quote), _mm_cmpeq_epi8(block, backslash)),
+            _mm_cmplt_epi8(block, space));
+        int mask = _mm_movemask_epi8(hit);
+        if (mask != 0) return at + __builtin_ctz((unsigned)mask);
+    }
+#else
+    for (; end - at >= 8; at += 8) {
+        uint64_t word, hit;
+        memcpy(&word, at, 8);
+        hit = (word & PHI__JSON_ONES << 7) | phi__json_zero_bytes(word ^ PHI__JSON_ONES * '"') |
+              phi__json_zero_bytes(word ^ PHI__JSON_ONES * '\\') |
+              ((word - PHI__JSON_ONES * ' ') & ~word & PHI__JSON_ONES << 7);
+        if (hit != 0) break;
+    }
+#endif
+    while (at < end && phi__json_is_plain(*at)) at++;
+    return at;
+}
+
+/* The first quote or backslash. */
+static const char *phi__json_quote_or_escape(const char *at, const char *end) {
+#if defined(__SSE2__)
+    const __m128i quote = _mm_set1_epi8('"'), backslash = _mm_set1_epi8('\\');
+    for (; end - at >= 16; at += 16) {
+        __m128i block = _mm_loadu_si128((const __m128i *)(const void *)at);
+        int mask = _mm_movemask_epi8(
+            _mm_or_si128(_mm_cmpeq_epi8(block, quote), _mm_cmpeq_epi8(block, backslash)));
+        if (mask != 0) return at + __builtin_ctz((unsigned)mask);
+    }
+#else
+    for (; end - at >= 8; at += 8) {
+        uint64_t word;
+        memcpy(&word, at, 8);
+        if ((phi__json_zero_bytes(word ^ PHI__JSON_ONES * '"') |
+             phi__json_zero_bytes(word ^ PHI__JSON_ONES * '\\')) != 0)
+            break;
+    }
+#endif
+    while (at < end && *at != '"' && *at != '\\') at++;
+    return at;
+}
+
+PHI__FN const char *phi__json_quote(const char *at, const char *end, bool *escaped) {
+    *escaped = false;
+    for (;;) {
+        at = phi__json_quote_or_escape(at, end);
+        if (at == end) return NULL;
+        if (*at == '"') return at;
+        *escaped = true;
+        if (end - at < 2) return NULL;
+        at += 2;
+    }
+}
+
+PHI__FN size_t phi__json_utf8(const char *at, const char *end) {
+    const unsigned char *p = (const unsigned char *)at;
+    unsigned char low = 0x80, high = 0xbf;
+    size_t n, left = (size_t)(end - at);
+    if (p[0] < 0x80) return 1;
+    if (p[0] < 0xc2 || p[0] > 0xf4) return 0;
+    n = p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
+    if (n > left) return 0;
+    if (p[0] == 0xe0) low = 0xa0;
+    if (p[0] == 0xed) high = 0x9f;
+    if (p[0] == 0xf0) low = 0x90;
+    if (p[0] == 0xf4) high = 0x8f;
+    if (p[1] < low || p[1] > high) return 0;
+    if (n > 2 && (p[2] & 0xc0) != 0x80) return 0;
+    if (n > 3 && (p[3] & 0xc0) != 0x80) return 0;
+    return n;
+}
+
+static int phi__json_hex_digit(char c) {
+    if (c >= '0' && c <= '9') return c - '0';
+    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+    return -1;
+}
+
+/* The code unit of \uXXXX at a backslash, or -1. */
+static int32_t phi__json_unit(const char *at, const char *end) {
+    int32_t unit = 0;
+    int i;
+    if (end - at < 6 || at[0] != '\\' || at[1] != 'u') return -1;
+    for (i = 2; i < 6; i++) {
+        int digit = phi__json_hex_digit(at[i]);
+        if (digit < 0) return -1;
+        unit = unit * 16 + digit;
+    }
+    return unit;
+}
+
+PHI__FN size_t phi__json_escape(const char *at, const char *end, uint32_t *code) {
+    int32_t unit, low;
+    if (end - at < 2) return 0;
+    switch (at[1]) {
+    case '"':
+    case '\\':
+    case '/': *code = (unsigned char)at[1]; return 2;
+    case 'b': *code = '\b'; return 2;
+    case 'f': *code = '\f'; return 2;
+    case 'n': *code = '\n'; return 2;
+    case 'r': *code = '\r'; return 2;
+    case 't': *code = '\t'; return 2;
+    default: break;
+    }
+    unit = phi__json_unit(at, end);
+    if (unit < 0) return 0;
+    *code = (uint32_t)unit;
+    if (unit < 0xd800 || unit > 0xdbff) return 6;
+    low = phi__json_unit(at + 6, end);
+    if (low < 0xdc00 || low > 0xdfff) return 6;
+    *code = 0x10000u + (((uint32_t)unit - 0xd800u) << 10) + ((uint32_t)low - 0xdc00u);
+    return 12;
+}
+
+/* An escape, a sequence, or a byte that is bad. */
+static const char *phi__json_unescape_one(const char *at, const char *end, char **to) {
+    size_t n;
+    if (*at == '\\') {
+        uint32_t code = 0xfffd;
+        n = phi__json_escape(at, end, &code);
+        if (n == 0) n = end - at < 2 || (unsigned char)at[1] >= 0x80 ? 1 : 2;
+        *to += phi__utf8_put(*to, code);
+        return at + n;
+    }
+    n = phi__json_utf8(at, end);
+    if (n == 0) {
+        *to += phi__utf8_put(*to, 0xfffd);
+        return at + 1;
+    }
+    memmove(*to, at, n);
+    *to += n;
+    return at + n;
+}
+
+PHI__FN const char *phi__json_unescape_run(const char *at, const char *end, size_t most,
+                                           char **to) {
+    const char *stop = (size_t)(end - at) > most ? at + most : end;
+    while (at < stop) {
+        const char *plain = phi__json_plain_end(at, stop);
+        if (plain != at) {
+            memmove(*to, at, (size_t)(plain - at));
+            *to += plain - at;
+            at = plain;
+        } else
+            at = phi__json_unescape_one(at, end, to);
+    }
+    return at;
+}
+#undef PHI__JSON_ONES
+
+/* ---- src/text/json_write.c ---- */
+
+/* json_write.c - tree to text in slices, and writing without a tree. */
+
+
+/* ---- strings ---- */
+
+/* \n and its kin: the letter; 0: none. */
+static char phi__json_letter(unsigned char c) {
+    switch (c) {
+    case '"': return '"';
+    case '\\': return '\\';
+    case '\b': return 'b';
+    case '\f': return 'f';
+    case '\n': return 'n';
+    case '\r': return 'r';
+    case '\t': return 't';
+    default: return '\0';
+    }
+}
+
+static char *phi__json_put_unit(char *to, uint32_t unit) {
+    static const char hex[] = "0123456789abcdef";
+    *to++ = '\\';
+    *to++ = 'u';
+    *to++ = hex[unit >> 12 & 15];
+    *to++ = hex[unit >> 8 & 15];
+    *to++ = hex[unit >> 4 & 15];
+    *to++ = hex[unit & 15];
+    return to;
+}
+
+static uint32_t phi__json_decode(const char *at, size_t n) {
+    const unsigned char *p = (const unsigned char *)at;
+    if (n == 2) return (p[0] & 0x1fu) << 6 | (p[1] & 0x3fu);
+    if (n == 3) return (p[0] & 0x0fu) << 12 | (p[1] & 0x3fu) << 6 | (p[2] & 0x3fu);
+    return (p[0] & 0x07u) << 18 | (p[1] & 0x3fu) << 12 | (p[2] & 0x3fu) << 6 | (p[3] & 0x3fu);
+}
+
+/* What is not plain: at most 12 bytes for one character. */
+static const char *phi__json_put_special(const char *at, const char *end, bool ascii, char **to) {
+    unsigned char c = (unsigned char)*at;
+    size_t n;
+    uint32_t code = 0xfffd;
+    if (c < 0x80) {
+        char letter = phi__json_letter(c);
+        if (letter == '\0') {
+            *to = phi__json_put_unit(*to, c);
+            return at + 1;
+        }
+        *(*to)++ = '\\';
+        *(*to)++ = letter;
+        return at + 1;
+    }
+    n = phi__json_utf8(at, end);
+    if (n != 0 && !ascii) {
+        memcpy(*to, at, n);
+        *to += n;
+        return at + n;
+    }
+    if (n != 0) code = phi__json_decode(at, n);
+    if (!ascii)
+        *to += phi__utf8_put(*to, code);
+    else if (code < 0x10000)
+        *to = phi__json_put_unit(*to, code);
+    else {
+        *to = phi__json_put_unit(*to, 0xd800 + ((code - 0x10000) >> 10));
+        *to = phi__json_put_unit(*to, 0xdc00 + (code & 0x3ff));
+    }
+    return at + (n == 0 ? 1 : n);
+}
+
+#define PHI__JSON_ESCAPE_SLICE 256u /* bytes of text; room is made for six times that */
+
+/* Escapes about `most` bytes of [at, end), at least one character; returns where it stopped. */
+static const char *phi__json_put_run(phi__buf *buf, const char *at, const char *end, size_t most,
+                                     bool ascii) {
+    const char *stop = (size_t)(end - at) > most ? at + most : end;
+    while (at < stop) {
+        const char *plain = phi__json_plain_end(at, stop), *slice;
+        char *to, *start;
+        size_t n;
+        phi__buf_add(buf, at, (size_t)(plain - at));
+        if (plain == stop) return stop;
+        n = phi__min((size_t)(stop - plain), PHI__JSON_ESCAPE_SLICE);
+        start = to = phi__buf_reserve(buf, 6 * n + 12);
+        if (to == NULL) return end;
+        for (at = plain, slice = plain + n; at < slice;) {
+            plain = phi__json_plain_end(at, slice);
+            memcpy(to, at, (size_t)(plain - at));
+            to += plain - at;
+            at = plain < slice ? phi__json_put_special(plain, end, ascii, &to) : plain;
+        }
+        phi__buf_add_len(buf, (size_t)(to - start));
+    }
+    return at;
+}
+
+PHI__FN void phi__json_put_part(phi__buf *buf, phi_str text) {
+    if (text.len > 0)
+        (void)phi__json_put_run(buf, text.at, text.at + text.len, text.len, false);
+}
+
+PHI__FN void phi__json_put_str(phi__buf *buf, phi_str text) {
+    phi__buf_char(buf, '"');
+    phi__json_put_part(buf, text);
+    phi__buf_char(buf, '"');
+}
+
+PHI__FN void phi__json_put_bool(phi__buf *buf, bool b) {
+    phi__buf_add(buf, b ? "true" : "false", b ? 4 : 5);
+}
+
+PHI__FN void phi__json_put_comma(phi__buf *buf) {
+    char last = buf->len > 0 ? buf->at[buf->len - 1] : '{';
+    if (last != '{' && last != '[' && last != ':' && last != ',') phi__buf_char(buf, ',');
+}
+
+PHI__FN void phi__json_put_key(phi__buf *buf, phi_str key) {
+    phi__json_put_comma(buf);
+    phi__json_put_str(buf, key);
+    phi__buf_char(buf, ':');
+}
+
+/* ---- trees ---- */
+
+/* A new line, as deep as the writer is. */
+static void phi__json_put_line(phi__json_writer *w) {
+    size_t n = 2 * w->depth;
+    char *to;
+    if ((w->flags & PHI_JSON_PRETTY) == 0) return;
+    to = phi__buf_reserve(w->out, n + 1);
+    if (to == NULL) return;
+    to[0] = '\n';
+    memset(to + 1, ' ', n);
+    phi__buf_add_len(w->out, n + 1);
+}
+
+static void phi__json_put_begin(phi__json_writer *w, phi_str text, bool is_key) {
+    phi__buf_char(w->out, '"');
+    w->rest = text;
+    w->in_string = true;
+    w->in_key = is_key;
+}
+
+/* To `child`, which its container (on top of the stack) holds. */
+static void phi__json_put_child(phi__json_writer *w, const phi_json *child) {
+    phi__json_put_line(w);
+    w->node = child;
+    if (phi__json_kind_of(w->stack[w->depth - 1]) == PHI__JSON_OBJECT)
+        phi__json_put_begin(w, phi__str(child->key, phi__json_key_len(child)), true);
+}
+
+/* `node` is written: on to its next sibling, or its container ends with it. */
+static void phi__json_put_next(phi__json_writer *w) {
+    const phi_json *container;
+    w->written = false;
+    if (w->depth == 0) {
+        w->node = NULL;
+        return;
+    }
+    container = w->stack[w->depth - 1];
+    if (container->v.last != w->node) {
+        phi__buf_char(w->out, ',');
+        phi__json_put_child(w, w->node->next);
+        return;
+    }
+    w->depth--;
+    w->node = container;
+    w->written = true;
+    phi__json_put_line(w);
+    phi__buf_char(w->out, phi__json_kind_of(container) == PHI__JSON_OBJECT ? '}' : ']');
+}
+
+static bool phi__json_push(phi__json_writer *w, const phi_json *container) {
+    if (w->depth == PHI_JSON_MAX_DEPTH) {
+        w->status = PHI_TOO_BIG;
+        return false;
+    }
+    if (w->depth == w->cap) { /* the inline room first, then twice as much each time */
+        size_t cap = w->stack == w->few ? 0 : w->cap;
+        const phi_json **stack = (const phi_json **)phi__grow(
+            w->out->memory, w->stack == w->few ? NULL : (void *)w->stack, &cap, w->cap * 2,
+            sizeof *stack);
+        if (stack == NULL) {
+            w->status = PHI_NO_MEMORY;
+            return false;
+        }
+        if (w->stack == w->few) memcpy(stack, w->few, sizeof w->few);
+        w->stack = stack;
+        w->cap = cap;
+    }
+    w->stack[w->depth++] = container;
+    return true;
+}
+
+static void phi__json_put_open(phi__json_writer *w, const phi_json *node) {
+    bool object = phi__json_kind_of(node) == PHI__JSON_OBJECT;
+    if (node->len == 0) {
+        phi__buf_add(w->out, object ? "{}" : "[]", 2);
+        w->written = true;
+        return;
+    }
+    if (!phi__json_push(w, node)) return;
+    phi__buf_char(w->out, object ? '{' : '[');
+    phi__json_put_child(w, node->v.last->next);
+}
+
+static void phi__json_put_node(phi__json_writer *w) {
+    const phi_json *node = w->node;
+    switch (phi__json_kind_of(node)) {
+    case PHI__JSON_FALSE:
+    case PHI__JSON_TRUE:
+        phi__json_put_bool(w->out, phi__json_kind_of(node) == PHI__JSON_TRUE);
+        break;
+    case PHI__JSON_INT: phi__json_put_i64(w->out, node->v.i); break;
+    case PHI__JSON_UINT: phi__json_put_u64(w->out, node->v.u); break;
+    case PHI__JSON_DOUBLE: phi__json_put_double(w->out, node->v.d); break;
+    case PHI__JSON_STRING:
+        phi__json_put_begin(w, phi__str(node->v.str, node->len), false);
+        return;
+    case PHI__JSON_ARRAY:
+    case PHI__JSON_OBJECT: phi__json_put_open(w, node); return;
+    default: phi__buf_add(w->out, "null", 4); break;
+    }
+    w->written = true;
+}
+
+/* Another piece of the string under way, of about `units` bytes. */
+static void phi__json_put_rest(phi__json_writer *w, size_t units) {
+    const char *end = w->rest.at + w->rest.len, *at = w->rest.at;
+    if (w->rest.len > 0)
+        at = phi__json_put_run(w->out, at, end, units, (w->flags & PHI_JSON_ASCII) != 0);
+    w->rest = phi__str(at, (size_t)(end - at));
+    if (w->rest.len > 0) return;
+    w->in_string = false;
+    phi__buf_char(w->out, '"');
+    if (!w->in_key) {
+        w->written = true;
+        return;
+    }
+    w->in_key = false;
+    phi__buf_char(w->out, ':');
+    if ((w->flags & PHI_JSON_PRETTY) != 0) phi__buf_char(w->out, ' ');
+}
+
+PHI__FN void phi__json_writer_begin(phi__json_writer *w, phi__buf *out, const phi_json *node,
+                                    uint32_t flags) {
+    memset(w, 0, sizeof *w);
+    w->out = out;
+    w->node = node;
+    w->stack = w->few;
+    w->cap = PHI__JSON_STACK;
+    w->flags = flags;
+    w->status = PHI_BUSY;
+    if (node == NULL) phi__buf_add(out, "null", 4);
+}
+
+PHI__FN phi_status phi__json_writer_advance(phi__json_writer *w, size_t units) {
+    size_t from = w->out->len, done = 0;
+    if (units == 0) units = 1;
+    while (w->status == PHI_BUSY) {
+        if (w->out->failed)
+            w->status = PHI_NO_MEMORY;
+        else if (w->in_string)
+            phi__json_put_rest(w, units - done);
+        else if (w->written)
+            phi__json_put_next(w);
+        else if (w->node == NULL)
+            w->status = PHI_OK;
+        else
+            phi__json_put_node(w);
+        done = w->out->len - from;
+        if (done >= units && w->status == PHI_BUSY) break;
+    }
+    return w->status;
+}
+
+PHI__FN void phi__json_writer_end(phi__json_writer *w) {
+    if (w->stack != w->few) phi__free(w->out->memory, (void *)w->stack, w->cap * sizeof *w->stack);
+    w->stack = w->few;
+    w->cap = PHI__JSON_STACK;
+    w->depth = 0;
+    w->node = NULL;
+}
+
+PHI__FN phi_status phi__json_write(phi__buf *buf, const phi_json *node, uint32_t flags) {
+    phi__json_writer w;
+    phi_status status;
+    phi__json_writer_begin(&w, buf, node, flags);
+    while ((status = phi__json_writer_advance(&w, SIZE_MAX)) == PHI_BUSY) continue;
+    phi__json_writer_end(&w);
+    return status;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_json_write(phi_arena *arena, const phi_json *node, uint32_t flags,
+                                  phi_str *out) {
+    phi__buf buf;
+    phi_status status;
+    if (arena == NULL || out == NULL) return PHI_BAD_ARG;
+    phi__buf_init(&buf, arena->memory);
+    status = phi__json_write(&buf, node, flags);
+    if (status == PHI_OK && !phi__arena_str(arena, phi__buf_str(&buf), out))
+        status = PHI_NO_MEMORY;
+    phi__buf_free(&buf);
+    return status;
+}
+#undef PHI__JSON_ESCAPE_SLICE
+
+/* ---- src/text/schema.c ---- */
+
+/* schema.c - JSON Schema, as far as tool arguments need it. */
+
+
+#define PHI__SCHEMA_DEPTH 256u     /* schemas within schemas, references followed */
+#define PHI__SCHEMA_WORK 16000000u /* members looked at; some tenths of a second */
+
+typedef struct phi__schema {
+    const phi_json *root;
+    phi_schema_error *error; /* NULL: no words wanted */
+    size_t len;              /* of the message */
+    char place[128];         /* arguments.list[2].name, cut where it is longer */
+    size_t place_len;
+    uint32_t depth, quiet, work;
+    phi_status status; /* of what is no matter of fit */
+} phi__schema;
+
+/* ---- words ---- */
+
+static void phi__schema_put(phi__schema *c, phi_str text) {
+    size_t room;
+    if (c->error == NULL) return;
+    room = sizeof c->error->message - 1 - c->len;
+    if (text.len > room) text.len = phi__utf8_cut(text, room);
+    if (text.len > 0) memcpy(c->error->message + c->len, text.at, text.len);
+    c->len += text.len;
+    c->error->message[c->len] = '\0';
+}
+
+static void phi__schema_text(phi__schema *c, const char *text) {
+    phi__schema_put(c, phi_str_of(text));
+}
+
+/* Begins a message; false: nobody wants one now. */
+static bool phi__schema_say(phi__schema *c, const char *text) {
+    if (c->quiet > 0 || c->status != PHI_OK || c->error == NULL) return false;
+    c->len = 0;
+    phi__schema_put(c, phi__str(c->place, c->place_len));
+    phi__schema_text(c, ": ");
+    phi__schema_text(c, text);
+    return true;
+}
+
+#define PHI__SCHEMA_QUOTE 60u /* bytes of a string that a message shows */
+
+static void phi__schema_quote(phi__schema *c, phi_str text) {
+    phi__schema_text(c, "\"");
+    phi__schema_put(c, phi__str(text.at, phi__utf8_cut(text, PHI__SCHEMA_QUOTE)));
+    phi__schema_text(c, text.len > PHI__SCHEMA_QUOTE ? "...\"" : "\"");
+}
+
+static void phi__schema_number(phi__schema *c, const phi_json *node) {
+    char digits[32];
+    phi__buf buf;
+    memset(&buf, 0, sizeof buf); /* room enough, so that it never looks for memory */
+    buf.at = digits;
+    buf.cap = sizeof digits;
+    if (phi__json_kind_of(node) == PHI__JSON_INT)
+        phi__json_put_i64(&buf, node->v.i);
+    else if (phi__json_kind_of(node) == PHI__JSON_UINT)
+        phi__json_put_u64(&buf, node->v.u);
+    else
+        phi__json_put_double(&buf, node->v.d);
+    phi__schema_put(c, phi__buf_str(&buf));
+}
+
+static void phi__schema_value(phi__schema *c, const phi_json *node) {
+    switch (phi_json_type_of(node)) {
+    case PHI_JSON_STRING: phi__schema_quote(c, phi_json_str(node, NULL)); break;
+    case PHI_JSON_NUMBER: phi__schema_number(c, node); break;
+    case PHI_JSON_BOOL: phi__schema_text(c, phi_json_bool(node, false) ? "true" : "false"); break;
+    case PHI_JSON_NULL: phi__schema_text(c, "null"); break;
+    case PHI_JSON_ARRAY: phi__schema_text(c, "an array"); break;
+    default: phi__schema_text(c, "an object"); break;
+    }
+}
+
+/* "a, b or c", or "a, b, c" */
+static void phi__schema_list(phi__schema *c, const phi_json *list, bool quoted) {
+    phi_json_iter it = phi_json_each(list);
+    bool first = true;
+    while (phi_json_next(&it) != NULL) {
+        if (!first) phi__schema_text(c, quoted || it.left > 0 ? ", " : " or ");
+        first = false;
+        if (quoted)
+            phi__schema_value(c, it.at);
+        else
+            phi__schema_put(c, phi_json_str(it.at, "?"));
+    }
+}
+
+static size_t phi__schema_into(phi__schema *c, const char *before, phi_str name,
+                               const char *after) {
+    size_t was = c->place_len, room, i;
+    phi_str part[3];
+    part[0] = phi_str_of(before);
+    part[1] = name;
+    part[2] = phi_str_of(after);
+    for (i = 0; i < 3; i++) {
+        room = sizeof c->place - c->place_len;
+        if (part[i].len > room) part[i].len = phi__utf8_cut(part[i], room);
+        if (part[i].len > 0) memcpy(c->place + c->place_len, part[i].at, part[i].len);
+        c->place_len += part[i].len;
+    }
+    return was;
+}
+
+static size_t phi__schema_into_item(phi__schema *c, size_t index) {
+    char digits[24], *at = digits + sizeof digits;
+    do {
+        *--at = (char)('0' + index % 10);
+        index /= 10;
+    } while (index > 0);
+    return phi__schema_into(c, "[", phi__str(at, (size_t)(digits + sizeof digits - at)), "]");
+}
+
+/* ---- bounds ---- */
+
+static bool phi__schema_spend(phi__schema *c, size_t work) {
+    if (c->status != PHI_OK) return false;
+    if (work <= PHI__SCHEMA_WORK && c->work <= PHI__SCHEMA_WORK - work) {
+        c->work += (uint32_t)work;
+        return true;
+    }
+    c->quiet = 0;
+    (void)phi__schema_say(c, "checking this takes too much work");
+    c->status = PHI_TOO_BIG;
+    return false;
+}
+
+static bool phi__schema_enter(phi__schema *c, const phi_json *schema) {
+    if (!phi__schema_spend(c, 1 + phi_json_count(schema))) return false;
+    if (c->depth == PHI__SCHEMA_DEPTH) {
+        c->quiet = 0;
+        (void)phi__schema_say(c, "nested too deeply to be checked");
+        c->status = PHI_TOO_BIG;
+        return false;
+    }
+    c->depth++;
+    return true;
+}
+
+/* ---- references ---- */
+
+/* Compares a key with a step of a JSON pointer, in which ~1 is a slash and ~0 a tilde. */
+static bool phi__schema_same_step(phi_str key, phi_str step) {
+    size_t k = 0, s = 0;
+    while (k < key.len && s < step.len) {
+        char want = step.at[s++];
+        if (want == '~' && s < step.len) want = step.at[s++] == '1' ? '/' : '~';
+        if (key.at[k++] != want) return false;
+    }
+    return k == key.len && s == step.len;
+}
+
+static const phi_json *phi__schema_step(phi__schema *c, const phi_json *from, phi_str step) {
+    const phi_json *found = NULL;
+    phi_json_iter it = phi_json_each(from);
+    uint64_t index;
+    if (!phi__schema_spend(c, 1 + it.left)) return NULL;
+    if (phi_json_is_array(from))
+        return phi__str_to_u64(step, &index) && index < it.left ? phi_json_at(from, (size_t)index)
+                                                                : NULL;
+    while (phi_json_next(&it) != NULL)
+        if (phi__schema_same_step(it.key, step)) found = it.at;
+    return found;
+}
+
+/* What "#" or "#/a/b" names in this schema; NULL: nothing, or it is elsewhere. */
+static const phi_json *phi__schema_target(phi__schema *c, phi_str ref) {
+    const phi_json *at = c->root;
+    if (ref.len == 0 || ref.at[0] != '#') return NULL;
+    ref = phi__str(ref.at + 1, ref.len - 1);
+    while (ref.len > 0 && at != NULL) {
+        size_t end = phi__str_find(ref, 1, "/");
+        if (ref.at[0] != '/') return NULL;
+        if (end == SIZE_MAX) end = ref.len;
+        at = phi__schema_step(c, at, phi__str(ref.at + 1, end - 1));
+        ref = phi__str(ref.at + end, ref.len - end);
+    }
+    return at;
+}
+
+/* ---- the check ---- */
+
+static bool phi__schema_fits(phi__schema *c, const phi_json *schema, const phi_json *value);
+
+static bool phi__schema_is(const phi_json *value, phi_str type) {
+    if (phi__str_is(type, "integer")) return phi_json_is_integer(value);
+    return phi__str_is(type, phi_json_type_name(value));
+}
+
+static bool phi__schema_type(phi__schema *c, const phi_json *schema, const phi_json *value) {
+    const phi_json *type = phi_json_get(schema, "type");
+    phi_json_iter it = phi_json_each(type);
+    if (phi_json_is_null(value) && phi_json_bool(phi_json_get(schema, "nullable"), false))
+        return true;
+    if (phi_json_is_string(type)) {
+        if (phi__schema_is(value, phi_json_str(type, NULL))) return true;
+    } else {
+        if (!phi_json_is_array(type)) return true;
+        while (phi_json_next(&it) != NULL)
+            if (phi__schema_is(value, phi_json_str(it.at, NULL))) return true;
+    }
+    if (!phi__schema_say(c, "expected ")) return false;
+    if (phi_json_is_string(type))
+        phi__schema_put(c, phi_json_str(type, NULL));
+    else
+        phi__schema_list(c, type, false);
+    phi__schema_text(c, ", got ");
+    phi__schema_text(c, phi_json_type_name(value));
+    return false;
+}
+
+static bool phi__schema_enum(phi__schema *c, const phi_json *schema, const phi_json *value) {
+    const phi_json *list = phi_json_get(schema, "enum"), *only = phi_json_get(schema, "const");
+    phi_json_iter it = phi_json_each(list);
+    if (only != NULL && !phi_json_equal(only, value)) {
+        if (!phi__schema_say(c, "expected ")) return false;
+        phi__schema_value(c, only);
+        phi__schema_text(c, ", got ");
+        phi__schema_value(c, value);
+        return false;
+    }
+    if (!phi_json_is_array(list)) return true;
+    if (!phi__schema_spend(c, it.left)) return false;
+    while (phi_json_next(&it) != NULL)
+        if (phi_json_equal(it.at, value)) return true;
+    if (!phi__schema_say(c, "got ")) return false;
+    phi__schema_value(c, value);
+    phi__schema_text(c, ", expected one of ");
+    phi__schema_list(c, list, true);
+    return false;
+}
+
+static bool phi__schema_bound(phi__schema *c, const phi_json *limit, const phi_json *value,
+                              bool held, const char *words) {
+    if (held || !phi__schema_say(c, words)) return held;
+    phi__schema_number(c, limit);
+    phi__schema_text(c, ", got ");
+    phi__schema_number(c, value);
+    return false;
+}
+
+/* Negative, 0 or positive as a is less than, equal to or greater than b. */
+static int phi__schema_order(const phi_json *a, const phi_json *b) {
+    double x = phi_json_num(a, 0), y = phi_json_num(b, 0);
+    if (x != y) return x < y ? -1 : 1;
+    if (phi__json_kind_of(a) == PHI__JSON_INT && phi__json_kind_of(b) == PHI__JSON_INT &&
+        a->v.i != b->v.i)
+        return a->v.i < b->v.i ? -1 : 1;
+    return 0;
+}
+
+static bool phi__schema_range(phi__schema *c, const phi_json *schema, const phi_json *value) {
+    const phi_json *least = phi_json_get(schema, "minimum"), *most = phi_json_get(schema, "maximum");
+    const phi_json *above = phi_json_get(schema, "exclusiveMinimum");
+    const phi_json *below = phi_json_get(schema, "exclusiveMaximum");
+    if (phi_json_bool(above, false)) above = least; /* as draft 4 said it */
+    if (phi_json_bool(below, false)) below = most;
+    if (phi_json_is_number(above) &&
+        !phi__schema_bound(c, above, value, phi__schema_order(value, above) > 0,
+                           "expected a number above "))
+        return false;
+    if (phi_json_is_number(below) &&
+        !phi__schema_bound(c, below, value, phi__schema_order(value, below) < 0,
+                           "expected a number below "))
+        return false;
+    if (phi_json_is_number(least) &&
+        !phi__schema_bound(c, least, value, phi__schema_order(value, least) >= 0,
+                           "expected at least "))
+        return false;
+    return !phi_json_is_number(most) ||
+           phi__schema_bound(c, most, value, phi__schema_order(value, most) <= 0,
+                             "expected at most ");
+}
+
+/* `count` against the limits named so; `noun` is what is counted. */
+static bool phi__schema_count(phi__schema *c, const phi_json *schema, const char *least_key,
+                              const char *most_key, size_t count, const char *noun) {
+    const phi_json *least = phi_json_get(schema, least_key), *most = phi_json_get(schema, most_key);
+    phi_json got;
+    memset(&got, 0, sizeof got);
+    got.meta = PHI__JSON_INT;
+    got.v.u = count;
+    if (phi_json_is_number(least) && phi__schema_order(&got, least) < 0) {
+        if (!phi__schema_say(c, "expected at least ")) return false;
+        phi__schema_number(c, least);
+    } else if (phi_json_is_number(most) && phi__schema_order(&got, most) > 0) {
+        if (!phi__schema_say(c, "expected at most ")) return false;
+        phi__schema_number(c, most);
+    } else
+        return true;
+    phi__schema_text(c, " ");
+    phi__schema_text(c, noun);
+    phi__schema_text(c, ", got ");
+    phi__schema_number(c, &got);
+    return false;
+}
+
+static size_t phi__schema_characters(phi_str text) {
+    size_t n = 0, i;
+    for (i = 0; i < text.len; i++) n += ((unsigned char)text.at[i] & 0xc0) != 0x80;
+    return n;
+}
+
+static bool phi__schema_items(phi__schema *c, const phi_json *schema, const phi_json *value) {
+    const phi_json *items = phi_json_get(schema, "items");
+    phi_json_iter it = phi_json_each(value);
+    size_t index = 0, was;
+    bool fits = true;
+    if (!phi__schema_count(c, schema, "minItems", "maxItems", phi_json_count(value), "items"))
+        return false;
+    if (items == NULL || phi_json_is_array(items)) return true;
+    while (fits && phi_json_next(&it) != NULL) {
+        was = phi__schema_into_item(c, index++);
+        fits = phi__schema_fits(c, items, it.at);
+        c->place_len = was;
+    }
+    return fits;
+}
+
+static bool phi__schema_required(phi__schema *c, const phi_json *schema, const phi_json *value) {
+    phi_json_iter it = phi_json_each(phi_json_get(schema, "required"));
+    while (phi_json_next(&it) != NULL) {
+        if (!phi_json_is_string(it.at)) continue;
+        if (!phi__schema_spend(c, 1 + phi_json_count(value))) return false;
+        if (phi_json_get_n(value, phi_json_str(it.at, NULL)) != NULL) continue;
+        if (!phi__schema_say(c, "missing required property ")) return false;
+        phi__schema_quote(c, phi_json_str(it.at, NULL));
+        return false;
+    }
+    return true;
+}
+
+static bool phi__schema_unknown(phi__schema *c, phi_str key, const phi_json *known) {
+    phi_json_iter it = phi_json_each(known);
+    if (!phi__schema_say(c, "unknown property ")) return false;
+    phi__schema_quote(c, key);
+    if (it.left > 0) phi__schema_text(c, "; there are ");
+    while (phi_json_next(&it) != NULL) {
+        phi__schema_quote(c, it.key);
+        if (it.left > 0) phi__schema_text(c, ", ");
+    }
+    return false;
+}
+
+static bool phi__schema_members(phi__schema *c, const phi_json *schema, const phi_json *value) {
+    const phi_json *known = phi_json_get(schema, "properties");
+    const phi_json *more = phi_json_get(schema, "additionalProperties");
+    phi_json_iter it = phi_json_each(value);
+    bool fits = phi__schema_required(c, schema, value);
+    if (phi_json_get(schema, "patternProperties") != NULL) more = NULL; /* which are more? */
+    while (fits && phi_json_next(&it) != NULL) {
+        const phi_json *member;
+        size_t was;
+        if (!phi__schema_spend(c, 1 + phi_json_count(known))) return false;
+        member = phi_json_get_n(known, it.key);
+        if (member == NULL) member = more;
+        if (member == NULL) continue;
+        if (member == more && !phi_json_bool(more, true))
+            return phi__schema_unknown(c, it.key, known);
+        was = phi__schema_into(c, ".", it.key, "");
+        fits = phi__schema_fits(c, member, it.at);
+        c->place_len = was;
+    }
+    return fits;
+}
+
+/* How many of the schemas fit, at most two: that is all anyone asks. */
+static unsigned phi__schema_fitting(phi__schema *c, const phi_json *list, const phi_json *value) {
+    phi_json_iter it = phi_json_each(list);
+    unsigned fit = 0;
+    c->quiet++;
+    while (fit < 2 && c->status == PHI_OK && phi_json_next(&it) != NULL)
+        fit += phi__schema_fits(c, it.at, value);
+    if (c->quiet > 0) c->quiet--; /* 0: a bound was hit, and said so */
+    return fit;
+}
+
+/* Of choices that only name types, the types are the better words. */
+static void phi__schema_say_none(phi__schema *c, const phi_json *list, const char *word,
+                                 const phi_json *value) {
+    phi_json_iter it = phi_json_each(list);
+    while (phi_json_next(&it) != NULL)
+        if (!phi_json_is_string(phi_json_get(it.at, "type"))) break;
+    if (it.at != NULL && phi_json_is_string(phi_json_get(it.at, "type")) && it.left == 0) {
+        bool first = true;
+        if (!phi__schema_say(c, "expected ")) return;
+        it = phi_json_each(list);
+        while (phi_json_next(&it) != NULL) {
+            if (!first) phi__schema_text(c, it.left > 0 ? ", " : " or ");
+            first = false;
+            phi__schema_put(c, phi_json_str(phi_json_get(it.at, "type"), NULL));
+        }
+        phi__schema_text(c, " that fits its schema, got ");
+        phi__schema_value(c, value);
+        return;
+    }
+    if (!phi__schema_say(c, "fits none of the schemas in ")) return;
+    phi__schema_text(c, word);
+}
+
+static bool phi__schema_combined(phi__schema *c, const phi_json *schema, const phi_json *value) {
+    const phi_json *any = phi_json_get(schema, "anyOf"), *one = phi_json_get(schema, "oneOf");
+    phi_json_iter it = phi_json_each(phi_json_get(schema, "allOf"));
+    while (phi_json_next(&it) != NULL)
+        if (!phi__schema_fits(c, it.at, value)) return false;
+    if (phi_json_is_array(any) && phi__schema_fitting(c, any, value) == 0) {
+        phi__schema_say_none(c, any, "anyOf", value);
+        return false;
+    }
+    if (phi_json_is_array(one)) {
+        unsigned fit = phi__schema_fitting(c, one, value);
+        if (fit == 0) phi__schema_say_none(c, one, "oneOf", value);
+        if (fit > 1) (void)phi__schema_say(c, "fits more than one of the schemas in oneOf");
+        return fit == 1;
+    }
+    return true;
+}
+
+static bool phi__schema_by_type(phi__schema *c, const phi_json *schema, const phi_json *value) {
+    switch (phi_json_type_of(value)) {
+    case PHI_JSON_NUMBER: return phi__schema_range(c, schema, value);
+    case PHI_JSON_STRING:
+        if (phi_json_get(schema, "minLength") == NULL && phi_json_get(schema, "maxLength") == NULL)
+            return true;
+        return phi__schema_count(c, schema, "minLength", "maxLength",
+                                 phi__schema_characters(phi_json_str(value, NULL)), "characters");
+    case PHI_JSON_ARRAY: return phi__schema_items(c, schema, value);
+    case PHI_JSON_OBJECT: return phi__schema_members(c, schema, value);
+    default: return true;
+    }
+}
+
+/* What is malformed or not understood restricts nothing. */
+static bool phi__schema_fits(phi__schema *c, const phi_json *schema, const phi_json *value) {
+    const phi_json *ref, *target;
+    bool fits = true;
+    if (phi_json_is_bool(schema)) {
+        if (!phi_json_bool(schema, true)) (void)phi__schema_say(c, "nothing is allowed here");
+        return phi_json_bool(schema, true);
+    }
+    if (!phi_json_is_object(schema)) return true;
+    if (!phi__schema_enter(c, schema)) return false;
+    ref = phi_json_get(schema, "$ref");
+    if (phi_json_is_string(ref)) {
+        target = phi__schema_target(c, phi_json_str(ref, NULL));
+        fits = target == NULL || phi__schema_fits(c, target, value);
+    }
+    fits = fits && phi__schema_type(c, schema, value) && phi__schema_enum(c, schema, value) &&
+           phi__schema_by_type(c, schema, value) && phi__schema_combined(c, schema, value);
+    c->depth--;
+    return fits && c->status == PHI_OK;
+}
+
+/* ---- the schema itself ---- */
+
+enum phi__schema_shape {
+    PHI__SCHEMA_TYPE,
+    PHI__SCHEMA_ANY,
+    PHI__SCHEMA_LIST,    /* of values, not empty */
+    PHI__SCHEMA_NAMES,   /* of strings */
+    PHI__SCHEMA_SUB,     /* one schema */
+    PHI__SCHEMA_SUBS,    /* schemas by name */
+    PHI__SCHEMA_CHOICES, /* a list of schemas, not empty */
+    PHI__SCHEMA_NUMBER,
+    PHI__SCHEMA_BOUND, /* a number, or draft 4's boolean */
+    PHI__SCHEMA_COUNT,
+    PHI__SCHEMA_BOOL,
+    PHI__SCHEMA_REF,
+    PHI__SCHEMA_REFUSED /* restricts, and is not understood */
+};
+
+static const struct {
+    const char *name;
+    uint8_t shape;
+} phi__schema_words[] = {
+    {"type", PHI__SCHEMA_TYPE},
+    {"const", PHI__SCHEMA_ANY},
+    {"enum", PHI__SCHEMA_LIST},
+    {"required", PHI__SCHEMA_NAMES},
+    {"items", PHI__SCHEMA_SUB},
+    {"additionalProperties", PHI__SCHEMA_SUB},
+    {"properties", PHI__SCHEMA_SUBS},
+    {"$defs", PHI__SCHEMA_SUBS},
+    {"definitions", PHI__SCHEMA_SUBS},
+    {"anyOf", PHI__SCHEMA_CHOICES},
+    {"oneOf", PHI__SCHEMA_CHOICES},
+    {"allOf", PHI__SCHEMA_CHOICES},
+    {"minimum", PHI__SCHEMA_NUMBER},
+    {"maximum", PHI__SCHEMA_NUMBER},
+    {"exclusiveMinimum", PHI__SCHEMA_BOUND},
+    {"exclusiveMaximum", PHI__SCHEMA_BOUND},
+    {"minLength", PHI__SCHEMA_COUNT},
+    {"maxLength", PHI__SCHEMA_COUNT},
+    {"minItems", PHI__SCHEMA_COUNT},
+    {"maxItems", PHI__SCHEMA_COUNT},
+    {"nullable", PHI__SCHEMA_BOOL},
+    {"$ref", PHI__SCHEMA_REF},
+    {"pattern", PHI__SCHEMA_REFUSED},
+    {"patternProperties", PHI__SCHEMA_REFUSED},
+    {"propertyNames", PHI__SCHEMA_REFUSED},
+    {"minProperties", PHI__SCHEMA_REFUSED},
+    {"maxProperties", PHI__SCHEMA_REFUSED},
+    {"dependencies", PHI__SCHEMA_REFUSED},
+    {"dependentRequired", PHI__SCHEMA_REFUSED},
+    {"dependentSchemas", PHI__SCHEMA_REFUSED},
+    {"unevaluatedProperties", PHI__SCHEMA_REFUSED},
+    {"unevaluatedItems", PHI__SCHEMA_REFUSED},
+    {"additionalItems", PHI__SCHEMA_REFUSED},
+    {"prefixItems", PHI__SCHEMA_REFUSED},
+    {"contains", PHI__SCHEMA_REFUSED},
+    {"minContains", PHI__SCHEMA_REFUSED},
+    {"maxContains", PHI__SCHEMA_REFUSED},
+    {"uniqueItems", PHI__SCHEMA_REFUSED},
+    {"multipleOf", PHI__SCHEMA_REFUSED},
+    {"not", PHI__SCHEMA_REFUSED},
+    {"if", PHI__SCHEMA_REFUSED},
+    {"$dynamicRef", PHI__SCHEMA_REFUSED},
+    {"$recursiveRef", PHI__SCHEMA_REFUSED},
+};
+
+static bool phi__schema_sound(phi__schema *c, const phi_json *schema);
+
+static bool phi__schema_bad(phi__schema *c, phi_status status, phi_str word, const char *text) {
+    if (phi__schema_say(c, "")) {
+        phi__schema_quote(c, word);
+        phi__schema_text(c, text);
+    }
+    if (c->status == PHI_OK) c->status = status;
+    return false;
+}
+
+static bool phi__schema_sub(phi__schema *c, const char *before, phi_str name,
+                            const phi_json *schema) {
+    size_t was = phi__schema_into(c, before, name, "");
+    bool sound = phi__schema_sound(c, schema);
+    c->place_len = was;
+    return sound;
+}
+
+static bool phi__schema_subs(phi__schema *c, phi_str word, const phi_json *subs) {
+    size_t was = phi__schema_into(c, ".", word, ""), index = 0, inner;
+    phi_json_iter it = phi_json_each(subs);
+    bool sound = true;
+    while (sound && phi_json_next(&it) != NULL) {
+        if (phi_json_is_object(subs)) {
+            sound = phi__schema_sub(c, ".", it.key, it.at);
+            continue;
+        }
+        inner = phi__schema_into_item(c, index++);
+        sound = phi__schema_sound(c, it.at);
+        c->place_len = inner;
+    }
+    c->place_len = was;
+    return sound;
+}
+
+static bool phi__schema_known_type(const phi_json *type) {
+    static const char *const names[] = {"string", "number", "integer", "boolean",
+                                        "object", "array",  "null"};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(names); i++)
+        if (phi__str_is(phi_json_str(type, NULL), names[i])) return true;
+    return false;
+}
+
+static bool phi__schema_sound_type(const phi_json *type) {
+    phi_json_iter it = phi_json_each(type);
+    if (!phi_json_is_array(type) || it.left == 0) return phi__schema_known_type(type);
+    while (phi_json_next(&it) != NULL)
+        if (!phi__schema_known_type(it.at)) return false;
+    return true;
+}
+
+static bool phi__schema_sound_names(const phi_json *names) {
+    phi_json_iter it = phi_json_each(names);
+    if (!phi_json_is_array(names)) return false;
+    while (phi_json_next(&it) != NULL)
+        if (!phi_json_is_string(it.at)) return false;
+    return true;
+}
+
+/* What a keyword of that shape must be, where `node` is not; NULL: it is. */
+static const char *phi__schema_wrong(unsigned shape, const phi_json *node) {
+    bool list = phi_json_is_array(node) && phi_json_count(node) > 0;
+    switch (shape) {
+    case PHI__SCHEMA_TYPE:
+        return phi__schema_sound_type(node) ? NULL : " must name a type, or several";
+    case PHI__SCHEMA_LIST:
+    case PHI__SCHEMA_CHOICES: return list ? NULL : " must be an array that is not empty";
+    case PHI__SCHEMA_NAMES:
+        return phi__schema_sound_names(node) ? NULL : " must be an array of strings";
+    case PHI__SCHEMA_SUBS: return phi_json_is_object(node) ? NULL : " must be an object";
+    case PHI__SCHEMA_NUMBER: return phi_json_is_number(node) ? NULL : " must be a number";
+    case PHI__SCHEMA_BOUND:
+        return phi_json_is_number(node) || phi_json_is_bool(node) ? NULL : " must be a number";
+    case PHI__SCHEMA_COUNT:
+        return phi_json_is_integer(node) && phi_json_num(node, -1) >= 0
+                   ? NULL
+                   : " must be an integer that is not negative";
+    case PHI__SCHEMA_BOOL: return phi_json_is_bool(node) ? NULL : " must be true or false";
+    case PHI__SCHEMA_REF: return phi_json_is_string(node) ? NULL : " must be a string";
+    default: return NULL;
+    }
+}
+
+static bool phi__schema_word(phi__schema *c, unsigned shape, phi_str word, const phi_json *node) {
+    const char *wrong = phi__schema_wrong(shape, node);
+    if (wrong != NULL) return phi__schema_bad(c, PHI_PARSE, word, wrong);
+    switch (shape) {
+    case PHI__SCHEMA_SUB:
+        if (phi_json_is_array(node))
+            return phi__schema_bad(c, PHI_UNSUPPORTED, word, " as an array is not supported");
+        return phi__schema_sub(c, ".", word, node);
+    case PHI__SCHEMA_SUBS:
+    case PHI__SCHEMA_CHOICES: return phi__schema_subs(c, word, node);
+    case PHI__SCHEMA_REF:
+        if (!phi__str_starts(phi_json_str(node, NULL), "#"))
+            return phi__schema_bad(c, PHI_UNSUPPORTED, word, " to another document is not supported");
+        if (phi__schema_target(c, phi_json_str(node, NULL)) == NULL && c->status == PHI_OK)
+            return phi__schema_bad(c, PHI_PARSE, word, " leads nowhere");
+        return c->status == PHI_OK;
+    case PHI__SCHEMA_REFUSED:
+        return phi__schema_bad(c, PHI_UNSUPPORTED, word, " is not supported");
+    default: return true;
+    }
+}
+
+static bool phi__schema_sound(phi__schema *c, const phi_json *schema) {
+    phi_json_iter it = phi_json_each(schema);
+    bool sound = true;
+    size_t i;
+    if (phi_json_is_bool(schema)) return true;
+    if (!phi_json_is_object(schema)) {
+        (void)phi__schema_say(c, "a schema must be an object, true or false");
+        if (c->status == PHI_OK) c->status = PHI_PARSE;
+        return false;
+    }
+    if (!phi__schema_enter(c, schema)) return false;
+    while (sound && phi_json_next(&it) != NULL)
+        for (i = 0; sound && i < PHI__COUNT(phi__schema_words); i++)
+            if (phi__str_is(it.key, phi__schema_words[i].name))
+                sound = phi__schema_word(c, phi__schema_words[i].shape, it.key, it.at);
+    c->depth--;
+    return sound;
+}
+
+static void phi__schema_begin(phi__schema *c, const phi_json *schema, const char *name,
+                              phi_schema_error *error) {
+    memset(c, 0, sizeof *c);
+    c->root = schema;
+    c->error = error;
+    if (error != NULL) error->message[0] = '\0';
+    (void)phi__schema_into(c, name, phi__str(NULL, 0), "");
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_schema_check(const phi_json *schema, const phi_json *value,
+                                    const char *name, phi_schema_error *error) {
+    phi__schema c;
+    bool fits;
+    if (schema == NULL || value == NULL) return PHI_BAD_ARG;
+    phi__schema_begin(&c, schema, name != NULL ? name : "arguments", error);
+    fits = phi__schema_fits(&c, schema, value);
+    if (c.status != PHI_OK) return c.status;
+    return fits ? PHI_OK : PHI_PARSE;
+}
+
+PHI_API phi_status phi_schema_valid(const phi_json *schema, phi_schema_error *error) {
+    phi__schema c;
+    if (schema == NULL) return PHI_BAD_ARG;
+    phi__schema_begin(&c, schema, "schema", error);
+    (void)phi__schema_sound(&c, schema);
+    return c.status;
+}
+#undef PHI__SCHEMA_DEPTH
+#undef PHI__SCHEMA_WORK
+#undef PHI__SCHEMA_QUOTE
+
+/* ---- src/text/sse.c ---- */
+
+/* sse.c - server-sent events, incrementally. */
+
+#define PHI__SSE_KEEP 4096u /* bytes of a buffer that are kept between events */
+
+static void phi__sse_slim(phi__buf *buf) {
+    if (buf->cap > PHI__SSE_KEEP)
+        phi__buf_free(buf);
+    else
+        phi__buf_clear(buf);
+}
+
+/* Forgets the event under way, or the one handed out. */
+static void phi__sse_forget(phi__sse *sse) {
+    phi__sse_slim(&sse->data);
+    phi__sse_slim(&sse->name);
+    sse->view = phi__str(NULL, 0);
+    sse->has_data = sse->viewed = false;
+}
+
+static int phi__sse_fail(phi__sse *sse, phi_status status) {
+    sse->status = status;
+    phi__buf_free(&sse->line);
+    phi__buf_free(&sse->data);
+    phi__buf_free(&sse->name);
+    sse->at = sse->end;
+    return status;
+}
+
+/* A view of fed bytes that is to outlive them becomes a copy. */
+static bool phi__sse_keep_view(phi__sse *sse) {
+    if (sse->viewed) phi__buf_add_str(&sse->data, sse->view);
+    sse->viewed = false;
+    return !sse->data.failed;
+}
+
+/* `stays`: the line lies in the bytes fed, not in sse->line. */
+static phi_status phi__sse_data(phi__sse *sse, phi_str value, bool stays) {
+    size_t had = sse->viewed ? sse->view.len : sse->data.len;
+    if (had + sse->name.len + value.len + (sse->has_data ? 1 : 0) > sse->max_event_bytes)
+        return PHI_TOO_BIG;
+    if (!sse->has_data && stays) {
+        sse->view = value;
+        sse->has_data = sse->viewed = true;
+        return PHI_OK;
+    }
+    if (!sse->has_data) { /* the line's buffer becomes the data's */
+        phi__buf line = sse->line;
+        sse->line = sse->data;
+        sse->data = line;
+        phi__buf_drop(&sse->data, (size_t)(value.at - line.at));
+        sse->has_data = true;
+        return PHI_OK;
+    }
+    if (!phi__sse_keep_view(sse)) return PHI_NO_MEMORY;
+    phi__buf_char(&sse->data, '\n');
+    phi__buf_add_str(&sse->data, value);
+    return sse->data.failed ? PHI_NO_MEMORY : PHI_OK;
+}
+
+static phi_status phi__sse_name(phi__sse *sse, phi_str value) {
+    size_t had = sse->viewed ? sse->view.len : sse->data.len;
+    if (had + value.len > sse->max_event_bytes) return PHI_TOO_BIG;
+    phi__buf_clear(&sse->name);
+    phi__buf_add_str(&sse->name, value);
+    return sse->name.failed ? PHI_NO_MEMORY : PHI_OK;
+}
+
+static phi_status phi__sse_line(phi__sse *sse, phi_str line, bool stays) {
+    const char *colon = (const char *)memchr(line.at, ':', line.len);
+    phi_str field = line, value = phi__str(line.at + line.len, 0);
+    if (colon == line.at) {
+        sse->comments++;
+        return PHI_OK;
+    }
+    if (colon != NULL) {
+        size_t skip = 1;
+        field.len = (size_t)(colon - line.at);
+        if (field.len + 1 < line.len && colon[1] == ' ') skip = 2;
+        value = phi__str(colon + skip, line.len - field.len - skip);
+    }
+    if (field.len == 4 && memcmp(field.at, "data", 4) == 0)
+        return phi__sse_data(sse, value, stays);
+    if (field.len == 5 && memcmp(field.at, "event", 5) == 0) return phi__sse_name(sse, value);
+    return PHI_OK;
+}
+
+/* The event that a blank line, or the end, completes; false: there is none. */
+static bool phi__sse_complete(phi__sse *sse, phi__sse_event *out) {
+    if (!sse->has_data) {
+        phi__sse_forget(sse);
+        return false;
+    }
+    out->name = phi__buf_str(&sse->name);
+    out->data = sse->viewed ? sse->view : phi__buf_str(&sse->data);
+    sse->handed = true;
+    sse->events++;
+    return true;
+}
+
+/* Reads over a byte order mark, which may come in pieces. Bytes that only began like one are put
+   in front of the first line. */
+static bool phi__sse_mark(phi__sse *sse) {
+    static const char mark[] = "\xEF\xBB\xBF";
+    while (sse->bom < 3 && sse->at < sse->end) {
+        if (*sse->at != mark[sse->bom]) {
+            phi__buf_add(&sse->line, mark, sse->bom);
+            sse->bom = 3;
+            return !sse->line.failed;
+        }
+        sse->at++;
+        sse->bom++;
+    }
+    return true;
+}
+
+static const char *phi__sse_line_end(const char *at, const char *end) {
+    const char *lf = (const char *)memchr(at, '\n', (size_t)(end - at));
+    const char *cr = (const char *)memchr(at, '\r', (size_t)((lf != NULL ? lf : end) - at));
+    return cr != NULL ? cr : lf;
+}
+
+/* Takes what was fed into the line that goes on in the next piece. */
+static int phi__sse_cut(phi__sse *sse) {
+    size_t left = (size_t)(sse->end - sse->at);
+    if (phi__add(sse->line.len, left) > phi__add(sse->max_event_bytes, 64)) /* the field's name, at least */
+        return phi__sse_fail(sse, PHI_TOO_BIG);
+    phi__buf_add(&sse->line, sse->at, left);
+    sse->at = sse->end;
+    if (sse->line.failed || !phi__sse_keep_view(sse)) return phi__sse_fail(sse, PHI_NO_MEMORY);
+    return 0;
+}
+
+/* Past a line's end at `stop`, of which an LF after a CR may come later. */
+static void phi__sse_past(phi__sse *sse, const char *stop) {
+    sse->skip_lf = *stop == '\r';
+    sse->at = stop + 1;
+}
+
+static int phi__sse_step(phi__sse *sse, phi__sse_event *out) {
+    while (sse->at < sse->end) {
+        const char *stop;
+        phi_str line;
+        bool stays = sse->line.len == 0;
+        phi_status status;
+        if (sse->skip_lf) {
+            sse->skip_lf = false;
+            if (*sse->at == '\n') {
+                sse->at++;
+                continue;
+            }
+        }
+        stop = phi__sse_line_end(sse->at, sse->end);
+        if (stop == NULL) return phi__sse_cut(sse);
+        line = phi__str(sse->at, (size_t)(stop - sse->at));
+        if (!stays) {
+            phi__buf_add_str(&sse->line, line);
+            if (sse->line.failed) return phi__sse_fail(sse, PHI_NO_MEMORY);
+            line = phi__buf_str(&sse->line);
+        }
+        phi__sse_past(sse, stop);
+        if (line.len == 0) {
+            if (phi__sse_complete(sse, out)) return 1;
+            continue;
+        }
+        status = phi__sse_line(sse, line, stays);
+        if (status != PHI_OK) return phi__sse_fail(sse, status);
+        if (!stays) phi__sse_slim(&sse->line);
+    }
+    return phi__sse_keep_view(sse) ? 0 : phi__sse_fail(sse, PHI_NO_MEMORY);
+}
+
+PHI__FN void phi__sse_init(phi__sse *sse, phi_memory *memory, size_t max_event_bytes) {
+    memset(sse, 0, sizeof *sse);
+    phi__buf_init(&sse->line, memory);
+    phi__buf_init(&sse->data, memory);
+    phi__buf_init(&sse->name, memory);
+    sse->max_event_bytes = max_event_bytes == 0 ? PHI__SSE_EVENT_MOST : max_event_bytes;
+}
+
+PHI__FN void phi__sse_free(phi__sse *sse) {
+    phi__buf_free(&sse->line);
+    phi__buf_free(&sse->data);
+    phi__buf_free(&sse->name);
+    phi__sse_init(sse, sse->line.memory, sse->max_event_bytes);
+}
+
+PHI__FN void phi__sse_reset(phi__sse *sse) {
+    phi__sse_forget(sse);
+    phi__sse_slim(&sse->line);
+    sse->at = sse->end = NULL;
+    sse->comments = sse->events = 0;
+    sse->bom = 0;
+    sse->skip_lf = sse->handed = false;
+    sse->status = PHI_OK;
+}
+
+PHI__FN void phi__sse_feed(phi__sse *sse, const char *bytes, size_t len) {
+    PHI_ASSERT(sse->at == sse->end);
+    if (sse->handed) {
+        phi__sse_forget(sse);
+        sse->handed = false;
+    }
+    sse->at = bytes;
+    sse->end = bytes + len;
+    if (sse->status != PHI_OK) sse->at = sse->end;
+}
+
+PHI__FN int phi__sse_next(phi__sse *sse, phi__sse_event *out) {
+    if (sse->status != PHI_OK) return sse->status;
+    if (sse->handed) {
+        phi__sse_forget(sse);
+        sse->handed = false;
+    }
+    if (sse->bom < 3 && !phi__sse_mark(sse)) return phi__sse_fail(sse, PHI_NO_MEMORY);
+    return phi__sse_step(sse, out);
+}
+
+PHI__FN int phi__sse_finish(phi__sse *sse, phi__sse_event *out) {
+    if (sse->status != PHI_OK) return sse->status;
+    if (sse->handed) phi__sse_forget(sse);
+    sse->handed = false;
+    if (sse->bom == 1 || sse->bom == 2) phi__buf_add(&sse->line, "\xEF\xBB\xBF", sse->bom);
+    sse->bom = 3;
+    if (sse->line.len > 0) {
+        phi_status status = phi__sse_line(sse, phi__buf_str(&sse->line), false);
+        phi__sse_slim(&sse->line);
+        if (status != PHI_OK) return phi__sse_fail(sse, status);
+    }
+    return phi__sse_complete(sse, out) ? 1 : 0;
+}
+#undef PHI__SSE_KEEP
+
+#endif /* PHI__IMP_TEXT */
+
+#endif /* PHI_IMPLEMENTATION */
+
+/*
+MIT License
+
+Copyright (c) phi contributors
+
+Permission is hereby granted, free of charge, to any person obtaining a copy
+of this software and associated documentation files (the "Software"), to deal
+in the Software without restriction, including without limitation the rights
+to use, copy, modify, merge, publish, distribute, sublicense, and/or sell
+copies of the Software, and to permit persons to whom the Software is
+furnished to do so, subject to the following conditions:
+
+The above copyright notice and this permission notice shall be included in all
+copies or substantial portions of the Software.
+
+THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR
+IMPLIED, INCLUDING BUT NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY,
+FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE
+AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER
+LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM,
+OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE
+SOFTWARE.
+*/

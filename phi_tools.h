@@ -1,0 +1,2159 @@
+/* phi_tools.h - v0.1.0 - tools for phi's agents - MIT, text at end of file
+
+   Copy it beside phi.h, which it includes. In exactly ONE C or C++ file, which holds just these two
+   lines, then link with -lcurl:
+       #define PHI_IMPLEMENTATION
+       #include "phi_tools.h"
+   Elsewhere only the #include. This implements phi.h as well: do it in no other file.
+
+   The built-in tools of an agent that works with files and commands. Each is a plain phi_tool: give
+   those you want to phi_agent_desc, beside your own.
+
+   OPTIONS, MEMORY, THREADS, ERRORS  As in phi.h. PHI_NO_PROCESS leaves out the tools that run
+            commands, PHI_NO_FILES those that touch files.
+   SAFETY   A tool does what a model asks for. Files are confined to the workspace and its allowed
+            paths, through symbolic links too; commands are not confined: decide in a hook, or do
+            not give the agent that tool.
+   LICENSE  MIT, at the end of this file. */
+#ifdef PHI_IMPLEMENTATION
+#if defined(__GLIBC__) && !defined(__USE_GNU)
+#define PHI__LATE 1
+#elif defined(_FEATURES_H) && !defined(_GNU_SOURCE)
+#define PHI__LATE 1
+#endif
+#ifdef PHI__LATE
+#undef PHI__LATE
+#error "phi: a system header was included before PHI_IMPLEMENTATION and phi_tools.h: put these two lines first, or alone into a file, or compile with -D_GNU_SOURCE"
+#else
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE 1
+#endif
+#endif
+#if defined(__APPLE__) && !defined(_DARWIN_C_SOURCE)
+#define _DARWIN_C_SOURCE 1
+#endif
+#if defined(__NetBSD__) && !defined(_NETBSD_SOURCE)
+#define _NETBSD_SOURCE 1
+#endif
+#endif
+
+#include "phi.h"
+#if PHI__PUB_BASE != 0x931312ea
+#error "phi: phi_tools.h and phi.h are of different versions"
+#endif
+#if PHI__PUB_TEXT != 0x57be7e03
+#error "phi: phi_tools.h and phi.h are of different versions"
+#endif
+#if PHI__PUB_IO != 0x794ed38b
+#error "phi: phi_tools.h and phi.h are of different versions"
+#endif
+#if PHI__PUB_MODEL != 0x6357b827
+#error "phi: phi_tools.h and phi.h are of different versions"
+#endif
+#if PHI__PUB_LOOP != 0x8aede9c5
+#error "phi: phi_tools.h and phi.h are of different versions"
+#endif
+#if PHI__PUB_AGENT != 0xe61987e1
+#error "phi: phi_tools.h and phi.h are of different versions"
+#endif
+
+#ifdef PHI__PUB_TOOLS
+#if PHI__PUB_TOOLS != 0x3586dcb6
+#error "phi: two versions of src/tools in one file"
+#endif
+#else
+#define PHI__PUB_TOOLS 0x3586dcb6
+
+/* ---- src/tools/tools.h ---- */
+
+/* tools.h - the six built-in tools: run a command, read, write and edit a file, list files, search.
+
+       static phi_toolset set;
+       phi_tools_desc tools = PHI_ZERO;
+       tools.workspace = "/home/ada/project";
+       phi_tools_init(&set, &tools);
+       desc.tools = set.tools;                       // desc: a phi_agent_desc
+       desc.tool_count = set.count;
+
+   The five that work on files stay inside the workspace and the allowed paths: a path is resolved,
+   with ".." and all links, before it is compared. Another process that changes links at that very
+   moment can defeat this. `bash` is not confined: it starts in the workspace and may do what the
+   host's user may. Leave it out, deny patterns, confirm commands, or run the host in a container.
+
+   All texts that a model sees are UTF-8; what is not, becomes U+FFFD. Nothing waits: commands run
+   beside the pump, files are read and written in slices. write_file and edit_file run alone, so that
+   two edits of a turn cannot lose each other; a file is replaced whole, never left half written.
+   Threads: the pumping thread. */
+#ifndef PHI_TOOLS_TOOLS_H
+#define PHI_TOOLS_TOOLS_H
+
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { PHI_TOOL_COUNT = 6 };
+
+/* Zero means default for every field. All pointers are borrowed as long as the set is used. */
+typedef struct phi_tools_desc {
+    const char *workspace; /* where relative paths start and commands run (default: the working
+                              directory, and then files are not confined to it) */
+    const char *const *allowed_paths; /* NULL-ended; directories or files that may be used besides
+                                         the workspace; relative ones start there. With neither,
+                                         every path may be used (default: none) */
+    bool unconfined; /* files anywhere, though there is a workspace or allowed_paths */
+    const char *const *deny_patterns; /* NULL-ended; a command that contains one is refused; an empty
+                                         list denies nothing (default: phi_tools_deny_patterns) */
+    /* Asked before a command runs; false: it does not (default: not asked). For a dialog that takes
+       longer than a frame use a hook that waits. */
+    bool (*confirm_fn)(void *user_data, const char *command);
+    void *user_data;            /* of confirm_fn */
+    uint32_t bash_timeout_ms;   /* (default 120,000; PHI_UNLIMITED) */
+    uint32_t list_timeout_ms;   /* (default 10,000; PHI_UNLIMITED) */
+    uint32_t search_timeout_ms; /* (default 30,000; PHI_UNLIMITED) */
+    uint32_t max_output_bytes;  /* of each of a command's streams (default 262,144) */
+    uint32_t max_read_bytes;    /* of a text file, or of the lines asked for (default 1,048,576) */
+    uint32_t max_files;         /* shown by list_files (default 200) */
+    uint32_t max_matches;       /* shown by search (default 50) */
+} phi_tools_desc;
+
+/* Tools and what they work with. The fields are phi's, but for `tools` and `count`, which are to be
+   read. It must stay where it is until the last agent that uses it is freed. */
+typedef struct phi_toolset {
+    phi_tool tools[PHI_TOOL_COUNT];
+    size_t count; /* 6, or fewer where PHI_NO_PROCESS or PHI_NO_FILES leave some out */
+    phi_tools_desc desc;
+} phi_toolset;
+
+/* Fills `set` with the tools bash, read_file, write_file, edit_file, list_files and search. desc:
+   copied, NULL: defaults. Allocates nothing. PHI_BAD_ARG: set is NULL. */
+PHI_API phi_status phi_tools_init(phi_toolset *set, const phi_tools_desc *desc);
+
+/* NULL-ended, static: "rm -rf /", "rm -rf /" with "*", "mkfs", "dd if=", and a fork bomb. The first
+   one also catches every rm -rf of an absolute path. */
+PHI_API const char *const *phi_tools_deny_patterns(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
+
+/* ---- src/tools/registry.h ---- */
+
+/* registry.h - tools by name, for whoever puts agents together from lists of names. */
+#ifndef PHI_TOOLS_REGISTRY_H
+#define PHI_TOOLS_REGISTRY_H
+
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct phi_tool_registry phi_tool_registry;
+
+/* An empty registry. allocator: copied; NULL: the C library's. NULL: no memory. */
+PHI_API phi_tool_registry *phi_tool_registry_new(const phi_allocator *allocator);
+
+/* One with the built-in tools in it, which live in the registry: it must outlive the agents that use
+   them. desc as in phi_tools_init. */
+PHI_API phi_tool_registry *phi_tool_registry_with_defaults(const phi_allocator *allocator,
+                                                           const phi_tools_desc *desc);
+PHI_API void phi_tool_registry_free(phi_tool_registry *registry); /* NULL is harmless */
+
+/* Adds a tool, or replaces the one of that name. The struct is copied; what it points to is borrowed
+   until the registry, and the agents that got the tool from it, are freed. PHI_BAD_ARG: no name, or
+   no start. */
+PHI_API phi_status phi_tool_registry_add(phi_tool_registry *registry, const phi_tool *tool);
+
+PHI_API bool phi_tool_registry_contains(const phi_tool_registry *registry, const char *name);
+PHI_API size_t phi_tool_registry_count(const phi_tool_registry *registry);
+/* In the order they were added; NULL past the last. Owned by the registry, valid until the next
+   add. */
+PHI_API const phi_tool *phi_tool_registry_at(const phi_tool_registry *registry, size_t index);
+
+/* Copies the tools of those names into out[0..count), in that order, each once; names that are not
+   there are skipped and, where `unknown` is given, put into unknown[0..count). Returns how many
+   tools; *unknown_count (may be NULL): how many names were unknown. */
+PHI_API size_t phi_tool_registry_resolve(const phi_tool_registry *registry,
+                                         const char *const *names, size_t count, phi_tool *out,
+                                         const char **unknown, size_t *unknown_count);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
+
+#endif /* PHI__PUB_TOOLS */
+
+#ifdef PHI_IMPLEMENTATION
+#ifndef PHI__FN
+#ifdef __GNUC__
+#define PHI__FN static __attribute__((unused))
+#else
+#define PHI__FN static
+#endif
+#endif
+
+#ifdef PHI__IMP_TOOLS
+#if PHI__IMP_TOOLS != 0x71303b8b
+#error "phi: two versions of src/tools in one file"
+#endif
+#else
+#define PHI__IMP_TOOLS 0x71303b8b
+
+/* ---- src/tools/finder_in.h ---- */
+
+/* finder_in.h - looking for a text in a longer one, a slice at a time, in linear time whatever the two
+   are (Knuth, Morris, Pratt). */
+#ifndef PHI_TOOLS_FINDER_IN_H
+#define PHI_TOOLS_FINDER_IN_H
+
+
+typedef struct phi__finder {
+    phi_memory *memory;
+    phi_str needle, text; /* borrowed */
+    uint32_t *back;       /* how much of the needle's start is at the end of each of its starts */
+    size_t built;         /* of back */
+    size_t at, matched;   /* in text; of the needle */
+    size_t found, first;  /* matches that do not overlap; where the first one begins */
+    size_t most;          /* matches after which it may stop */
+} phi__finder;
+
+/* False: no memory, or a needle of 0 or of 4 GiB bytes. Zero it before. */
+PHI__FN bool phi__finder_begin(phi__finder *finder, phi_memory *memory, phi_str needle,
+                               phi_str text, size_t most);
+/* Looks at about so many bytes; true: done. */
+PHI__FN bool phi__finder_advance(phi__finder *finder, size_t units);
+PHI__FN void phi__finder_end(phi__finder *finder); /* of a zeroed one, and twice: harmless */
+
+#endif
+
+/* ---- src/tools/glob_in.h ---- */
+
+/* glob_in.h - file name patterns: *, ?, [a-z], [!a-z], and a backslash before any of them. */
+#ifndef PHI_TOOLS_GLOB_IN_H
+#define PHI_TOOLS_GLOB_IN_H
+
+
+/* A pattern without a slash is matched with the last part of the path; one with a slash with all of
+   it: then * and ? stop at slashes, and ** does not (and "**" with a slash behind it may be
+   nothing). Bytes are compared. */
+PHI__FN bool phi__glob_match(const char *pattern, phi_str path);
+
+#endif
+
+/* ---- src/tools/job_in.h ---- */
+
+/* job_in.h - what the built-in tools share: a call under way, its arguments, its result.
+
+   A job is the first member of a tool's own struct, which is the call's memory. It ends once, by
+   phi__job_done or phi__job_fail; `drop` then lets go of what the tool holds, as it does when the call
+   is cancelled. After that the job must not be touched. Jobs of tools with a `step` go on by their
+   `go`; the others are driven by the io. */
+#ifndef PHI_TOOLS_JOB_IN_H
+#define PHI_TOOLS_JOB_IN_H
+
+
+enum { PHI__JOB_SLICE = 65536 }; /* bytes of work in one step */
+
+typedef struct phi__job {
+    phi_call call;
+    const phi_toolset *set;
+    phi_memory *memory; /* the agent's */
+    phi__io *io;
+    phi_arena arena; /* arguments, paths */
+    phi_json_reader reader;
+    phi_json *arguments; /* NULL: still being read */
+    bool ended;
+    phi_flow (*go)(struct phi__job *job); /* a slice of work */
+    void (*drop)(struct phi__job *job);
+} phi__job;
+
+/* Starts a job in `bytes` of the call's memory and does its first slice. `whole`: the arguments are
+   read at once, for tools without a step. */
+PHI__FN phi_flow phi__job_begin(void *user_data, phi_call call, phi_str arguments, size_t bytes,
+                                bool whole, phi_flow (*go)(phi__job *), void (*drop)(phi__job *));
+PHI__FN phi_flow phi__job_step(void *user_data, phi_call call); /* a phi_tool's step */
+PHI__FN void phi__job_cancel(void *user_data, phi_call call);   /* a phi_tool's cancel */
+
+/* The result; all return PHI_DONE. Text may hold any bytes; details is JSON text or NULL. */
+PHI__FN phi_flow phi__job_done(phi__job *job, phi_str text, const char *details);
+PHI__FN phi_flow phi__job_content(phi__job *job, const phi_content *content, const char *details);
+PHI__FN phi_flow phi__job_fail(phi__job *job, const char *format, ...) PHI_PRINTF(2, 3);
+PHI__FN phi_flow phi__job_no_memory(phi__job *job);
+
+/* Arguments. False: the job has failed with the words for it. null counts as not there; a text that
+   is not there and not required is NULL. */
+PHI__FN bool phi__job_str(phi__job *job, const char *name, phi_str *out); /* required */
+PHI__FN bool phi__job_text(phi__job *job, const char *name, bool required, const char **out);
+PHI__FN bool phi__job_number(phi__job *job, const char *name, uint64_t fallback, uint64_t *out);
+PHI__FN bool phi__job_flag(phi__job *job, const char *name, bool *out);
+
+#ifndef PHI_NO_FILES
+/* Resolves `path` in the workspace, and checks that it may be used. NULL: the job has failed. In the
+   job's arena. */
+PHI__FN const char *phi__job_place(phi__job *job, const char *path);
+#endif
+
+/* The tools themselves, one file each. */
+PHI__FN phi_flow phi__bash_start(void *user_data, phi_call call, phi_str arguments);
+PHI__FN phi_flow phi__read_file_start(void *user_data, phi_call call, phi_str arguments);
+PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str arguments);
+PHI__FN phi_flow phi__edit_file_start(void *user_data, phi_call call, phi_str arguments);
+PHI__FN phi_flow phi__list_files_start(void *user_data, phi_call call, phi_str arguments);
+PHI__FN phi_flow phi__search_start(void *user_data, phi_call call, phi_str arguments);
+
+#endif
+
+/* ---- src/tools/bash.c ---- */
+
+/* bash.c - the tool that runs a command: streamed while it runs, killed with all it started. */
+
+#ifndef PHI_NO_PROCESS
+
+
+#include <stdio.h>
+
+enum {
+    PHI__BASH_FRESH_BYTES = 65536, /* of updates the host has no room for, then reading stops */
+    PHI__BASH_RETRY_US = 5000      /* until the next try to start, or to update */
+};
+
+/* What a stream said: at most one byte more than is shown, so that a cut is known. */
+typedef struct phi__bash_stream {
+    phi__buf kept;
+    bool cut;
+} phi__bash_stream;
+
+typedef struct phi__bash {
+    phi__job job;
+    const char *command;
+    phi__process *process;
+    phi__bash_stream streams[2];
+    phi__buf fresh; /* both streams as they came, not yet told */
+    bool stopped;
+    phi__timer deadline, tick; /* tick: starts, or tells what is fresh */
+} phi__bash;
+
+static void phi__bash_drop(phi__job *job) {
+    phi__bash *bash = (phi__bash *)(void *)job;
+    phi__process_free(bash->process);
+    bash->process = NULL;
+    phi__io_timer_clear(job->io, &bash->deadline);
+    phi__io_timer_clear(job->io, &bash->tick);
+    phi__buf_free(&bash->streams[0].kept);
+    phi__buf_free(&bash->streams[1].kept);
+    phi__buf_free(&bash->fresh);
+}
+
+static void phi__bash_at(phi__bash *bash, phi__timer *timer, uint64_t us) {
+    if (phi__io_timer_set(bash->job.io, timer, phi__io_now_us(bash->job.io) + us) != PHI_OK)
+        (void)phi__job_no_memory(&bash->job);
+}
+
+/* ---- updates ---- */
+
+/* Bytes that make whole characters, or cannot become any: an unfinished one waits for its rest. */
+static size_t phi__bash_whole(phi_str s) {
+    size_t back;
+    for (back = 1; back < 4 && back <= s.len; back++) {
+        unsigned char c = (unsigned char)s.at[s.len - back];
+        if ((c & 0xC0) == 0x80) continue;
+        if ((c & 0xE0) == 0xC0 && back < 2) return s.len - back;
+        if ((c & 0xF0) == 0xE0 && back < 3) return s.len - back;
+        if ((c & 0xF8) == 0xF0 && back < 4) return s.len - back;
+        break;
+    }
+    return s.len;
+}
+
+/* False: the host has no room, or there is no memory; it can be tried again. */
+static bool phi__bash_tell(phi__bash *bash, bool all) {
+    phi_str s = phi__buf_str(&bash->fresh);
+    phi__buf text;
+    bool told;
+    if (!all) s.len = phi__bash_whole(s);
+    if (s.len == 0) return true;
+    phi__buf_init(&text, bash->job.memory);
+    phi__utf8_repair(&text, s);
+    told = !text.failed && phi_call_update(bash->job.call, text.at, text.len) == PHI_OK;
+    phi__buf_free(&text);
+    if (told) phi__buf_drop(&bash->fresh, s.len);
+    return told;
+}
+
+static bool phi__bash_output(void *ctx, int stream, const char *bytes, size_t len) {
+    phi__bash *bash = (phi__bash *)ctx;
+    phi__bash_stream *to = &bash->streams[stream - 1];
+    size_t room = (size_t)bash->job.set->desc.max_output_bytes + 1 - to->kept.len;
+    if (len > room) {
+        to->cut = true;
+        len = room;
+    }
+    if (len == 0) return true;
+    phi__buf_add(&to->kept, bytes, len);
+    phi__buf_add(&bash->fresh, bytes, len);
+    if (to->kept.failed || bash->fresh.failed) {
+        (void)phi__job_no_memory(&bash->job);
+        return true;
+    }
+    if (bash->tick.place == 0) phi__bash_at(bash, &bash->tick, 0);
+    if (bash->job.ended) return true;
+    bash->stopped = bash->fresh.len > PHI__BASH_FRESH_BYTES;
+    return !bash->stopped;
+}
+
+/* ---- the end ---- */
+
+/* Appends what is shown of a stream. */
+static void phi__bash_show(phi__bash *bash, phi__buf *out, const phi__bash_stream *stream) {
+    size_t begin = out->len, most = bash->job.set->desc.max_output_bytes;
+    phi__utf8_repair(out, phi__buf_str(&stream->kept));
+    if (out->failed || (!stream->cut && out->len - begin <= most)) return;
+    out->len = begin + phi__utf8_cut(phi__str(out->at + begin, out->len - begin), most);
+    phi__buf_text(out, "\n... (output truncated)");
+}
+
+static void phi__bash_exited(void *ctx, int code, int signal_number) {
+    phi__bash *bash = (phi__bash *)ctx;
+    char details[64];
+    phi__buf out;
+    (void)signal_number;
+    (void)phi__bash_tell(bash, true); /* the result holds it all, told or not */
+    phi__buf_init(&out, bash->job.memory);
+    phi__buf_printf(&out, "Exit code: %d\n", code);
+    if (bash->streams[1].kept.len > 0) phi__buf_text(&out, "STDOUT:\n");
+    phi__bash_show(bash, &out, &bash->streams[0]);
+    if (bash->streams[1].kept.len > 0) {
+        phi__buf_text(&out, "\nSTDERR:\n");
+        phi__bash_show(bash, &out, &bash->streams[1]);
+    }
+    (void)snprintf(details, sizeof details, "{\"exit_code\":%d,\"success\":%s}", code,
+                   code == 0 ? "true" : "false");
+    if (out.failed)
+        (void)phi__job_no_memory(&bash->job);
+    else
+        (void)phi__job_done(&bash->job, phi__buf_str(&out), details);
+    phi__buf_free(&out);
+}
+
+static void phi__bash_late(phi__timer *timer) {
+    phi__bash *bash = PHI__OWNER(timer, phi__bash, deadline);
+    (void)phi__job_fail(&bash->job, "Command timed out after %gs",
+                        (double)bash->job.set->desc.bash_timeout_ms / 1000.0);
+}
+
+/* ---- the beginning ---- */
+
+static void phi__bash_spawn(phi__bash *bash) {
+    const char *argv[4];
+    char words[160];
+    phi__process_desc desc;
+    phi_status status;
+    argv[0] = "bash";
+    argv[1] = "-c";
+    argv[2] = bash->command;
+    argv[3] = NULL;
+    memset(&desc, 0, sizeof desc);
+    desc.argv = argv;
+    desc.cwd = bash->job.set->desc.workspace;
+    desc.output = phi__bash_output;
+    desc.exited = phi__bash_exited;
+    desc.ctx = bash;
+    status = phi__process_new(bash->job.io, &desc, &bash->process, words, sizeof words);
+    if (status == PHI_BUSY)
+        phi__bash_at(bash, &bash->tick, PHI__BASH_RETRY_US);
+    else if (status != PHI_OK)
+        (void)phi__job_fail(&bash->job, "Failed to execute: %s",
+                            words[0] != '\0' ? words : phi_status_text(status));
+}
+
+static void phi__bash_tick(phi__timer *timer) {
+    phi__bash *bash = PHI__OWNER(timer, phi__bash, tick);
+    if (bash->process == NULL) {
+        phi__bash_spawn(bash);
+    } else if (!phi__bash_tell(bash, false)) {
+        phi__bash_at(bash, &bash->tick, PHI__BASH_RETRY_US);
+    } else if (bash->stopped) {
+        bash->stopped = false;
+        phi__process_resume(bash->process);
+    }
+}
+
+static phi_flow phi__bash_go(phi__job *job) {
+    phi__bash *bash = (phi__bash *)(void *)job;
+    const phi_tools_desc *desc = &job->set->desc;
+    size_t i;
+    phi__buf_init(&bash->streams[0].kept, job->memory);
+    phi__buf_init(&bash->streams[1].kept, job->memory);
+    phi__buf_init(&bash->fresh, job->memory);
+    bash->deadline.fire = phi__bash_late;
+    bash->tick.fire = phi__bash_tick;
+    if (!phi__job_text(job, "command", true, &bash->command)) return PHI_DONE;
+    for (i = 0; desc->deny_patterns[i] != NULL; i++)
+        if (strstr(bash->command, desc->deny_patterns[i]) != NULL)
+            return phi__job_fail(job,
+                                 "Command blocked by safety policy: contains '%s'. This pattern is "
+                                 "denied for safety.",
+                                 desc->deny_patterns[i]);
+    if (desc->confirm_fn != NULL && !desc->confirm_fn(desc->user_data, bash->command))
+        return phi__job_fail(job, "Command was not confirmed by the user.");
+    if (desc->bash_timeout_ms != PHI_UNLIMITED)
+        phi__bash_at(bash, &bash->deadline, (uint64_t)desc->bash_timeout_ms * 1000);
+    if (!job->ended) phi__bash_spawn(bash);
+    return job->ended ? PHI_DONE : PHI_PENDING;
+}
+
+PHI__FN phi_flow phi__bash_start(void *user_data, phi_call call, phi_str arguments) {
+    return phi__job_begin(user_data, call, arguments, sizeof(phi__bash), true, phi__bash_go,
+                          phi__bash_drop);
+}
+
+#endif
+
+/* ---- src/tools/edit_file.c ---- */
+
+/* edit_file.c - the tool that replaces one piece of text: read the file, find the piece, be sure that
+   it is there once, write the file anew; each in slices.
+
+   Bytes are compared, so that a file in another encoding keeps all that is not replaced. */
+
+#ifndef PHI_NO_FILES
+
+
+#include <stdio.h>
+
+enum {
+    PHI__EDIT_BYTES = 16777216, /* of a file: it is held in memory */
+    PHI__EDIT_HINT_BYTES = 8192
+};
+
+typedef struct phi__edit {
+    phi__job job;
+    const char *path, *real;
+    phi_str old_text, new_text;
+    phi__file *file; /* read, later written */
+    phi__buf content;
+    phi__finder finder;
+    phi_str parts[3]; /* what is written: before, new_text, behind */
+    size_t part, at;
+} phi__edit;
+
+static void phi__edit_drop(phi__job *job) {
+    phi__edit *edit = (phi__edit *)(void *)job;
+    phi__file_close(edit->file);
+    edit->file = NULL;
+    phi__finder_end(&edit->finder);
+    phi__buf_free(&edit->content);
+}
+
+static phi_flow phi__edit_unreadable(phi__edit *edit, const char *words) {
+    return phi__job_fail(&edit->job, "Cannot read %s: %s. Use write_file to create new files.",
+                         edit->path, words);
+}
+
+static phi_flow phi__edit_unwritable(phi__edit *edit, const char *words) {
+    return phi__job_fail(&edit->job, "Cannot write %s: %s", edit->path, words);
+}
+
+static size_t phi__edit_lines(phi_str s) {
+    size_t n = 0;
+    while (s.len > 0) {
+        const char *newline = (const char *)memchr(s.at, '\n', s.len);
+        size_t len = newline != NULL ? (size_t)(newline - s.at) + 1 : s.len;
+        n++;
+        s = phi__str(s.at + len, s.len - len);
+    }
+    return n;
+}
+
+/* ---- the end ---- */
+
+static phi_flow phi__edit_done(phi__edit *edit) {
+    size_t old_lines = phi__edit_lines(edit->old_text), new_lines = phi__edit_lines(edit->new_text);
+    phi__buf text, details;
+    phi__buf_init(&text, edit->job.memory);
+    phi__buf_init(&details, edit->job.memory);
+    if (phi_str_equal(edit->old_text, edit->new_text))
+        phi__buf_text(&text, "No changes (old_text == new_text)");
+    else
+        phi__buf_printf(&text, "Replaced %llu line%s with %llu line%s in %s",
+                        (unsigned long long)old_lines, old_lines == 1 ? "" : "s",
+                        (unsigned long long)new_lines, new_lines == 1 ? "" : "s", edit->path);
+    phi__buf_text(&details, "{\"path\":");
+    phi__json_put_str(&details, phi_str_of(edit->path));
+    phi__buf_printf(&details, ",\"old_lines\":%llu,\"new_lines\":%llu}",
+                    (unsigned long long)old_lines, (unsigned long long)new_lines);
+    phi__buf_char(&details, '\0');
+    if (text.failed || details.failed)
+        (void)phi__job_no_memory(&edit->job);
+    else
+        (void)phi__job_done(&edit->job, phi__buf_str(&text), details.at);
+    phi__buf_free(&text);
+    phi__buf_free(&details);
+    return PHI_DONE;
+}
+
+static phi_flow phi__edit_write(phi__job *job) {
+    phi__edit *edit = (phi__edit *)(void *)job;
+    size_t left = PHI__JOB_SLICE;
+    phi__words words;
+    while (left > 0 && edit->part < PHI__COUNT(edit->parts)) {
+        phi_str part = edit->parts[edit->part];
+        size_t n = phi__min(left, part.len - edit->at);
+        if (phi__file_write(edit->file, part.at + edit->at, n, &words) != PHI_OK)
+            return phi__edit_unwritable(edit, words.text);
+        left -= n;
+        edit->at += n;
+        if (edit->at < part.len) continue;
+        edit->at = 0;
+        edit->part++;
+    }
+    if (edit->part < PHI__COUNT(edit->parts)) return PHI_PENDING;
+    if (phi__file_commit(edit->file, &words) != PHI_OK)
+        return phi__edit_unwritable(edit, words.text);
+    return phi__edit_done(edit);
+}
+
+static phi_flow phi__edit_replace(phi__edit *edit) {
+    size_t begin = edit->finder.first, end = begin + edit->old_text.len;
+    phi__words words;
+    phi_status status;
+    if (phi_str_equal(edit->old_text, edit->new_text)) return phi__edit_done(edit);
+    edit->parts[0] = phi__str(edit->content.at, begin);
+    edit->parts[1] = edit->new_text;
+    edit->parts[2] = phi__str(edit->content.at + end, edit->content.len - end);
+    status = phi__file_open_replace(edit->job.memory, edit->real, &edit->file, &words);
+    if (status == PHI_NO_MEMORY) return phi__job_no_memory(&edit->job);
+    if (status != PHI_OK) return phi__edit_unwritable(edit, words.text);
+    edit->job.go = phi__edit_write;
+    return PHI_PENDING;
+}
+
+/* ---- not found ---- */
+
+static phi_str phi__edit_first_line(phi_str s) {
+    const char *newline;
+    s = phi__str_trim(s);
+    newline = s.len > 0 ? (const char *)memchr(s.at, '\n', s.len) : NULL;
+    return newline != NULL ? phi__str_trim(phi__str(s.at, (size_t)(newline - s.at))) : s;
+}
+
+/* The lines of the file from the one that holds the finder's match. */
+static phi_str phi__edit_hint(const phi__edit *edit) {
+    const char *text = edit->content.at;
+    size_t begin = edit->finder.first, end = begin, lines, i;
+    while (begin > 0 && text[begin - 1] != '\n') begin--;
+    lines = phi__edit_lines(phi__str_trim(edit->old_text)) + 1;
+    for (i = 0; i < lines && end < edit->content.len && end - begin < PHI__EDIT_HINT_BYTES; i++) {
+        const char *newline =
+            (const char *)memchr(text + end, '\n', edit->content.len - end);
+        end = newline != NULL ? (size_t)(newline - text) + 1 : edit->content.len;
+    }
+    if (end > begin && text[end - 1] == '\n') end--;
+    return phi__str(text + begin, phi__utf8_cut(phi__str(text + begin, end - begin),
+                                                PHI__EDIT_HINT_BYTES));
+}
+
+static phi_flow phi__edit_not_found(phi__edit *edit, bool hint) {
+    phi_str lines;
+    if (!hint)
+        return phi__job_fail(&edit->job,
+                             "old_text not found in %s.\n\nTip: Use read_file to see the current "
+                             "file contents, then copy the exact text you want to replace.",
+                             edit->path);
+    lines = phi__edit_hint(edit);
+    return phi__job_fail(&edit->job, "old_text not found in %s.\n\nDid you mean:\n```\n%.*s\n```",
+                         edit->path, (int)lines.len, lines.at);
+}
+
+static phi_flow phi__edit_find_hint(phi__job *job) {
+    phi__edit *edit = (phi__edit *)(void *)job;
+    if (!phi__finder_advance(&edit->finder, PHI__JOB_SLICE)) return PHI_PENDING;
+    return phi__edit_not_found(edit, edit->finder.found > 0);
+}
+
+/* ---- finding ---- */
+
+static phi_flow phi__edit_found(phi__edit *edit) {
+    phi_str line;
+    if (edit->finder.found == 1) return phi__edit_replace(edit);
+    if (edit->finder.found > 1)
+        return phi__job_fail(&edit->job,
+                             "old_text matches %llu locations in %s. Include more surrounding "
+                             "context to make the match unique.",
+                             (unsigned long long)edit->finder.found, edit->path);
+    line = phi__edit_first_line(edit->old_text);
+    if (line.len == 0) return phi__edit_not_found(edit, false);
+    if (!phi__finder_begin(&edit->finder, edit->job.memory, line, phi__buf_str(&edit->content), 1))
+        return phi__job_no_memory(&edit->job);
+    edit->job.go = phi__edit_find_hint;
+    return PHI_PENDING;
+}
+
+static phi_flow phi__edit_find(phi__job *job) {
+    phi__edit *edit = (phi__edit *)(void *)job;
+    if (!phi__finder_advance(&edit->finder, PHI__JOB_SLICE)) return PHI_PENDING;
+    return phi__edit_found(edit);
+}
+
+/* ---- reading ---- */
+
+static phi_flow phi__edit_too_large(phi__edit *edit) {
+    return phi__job_fail(&edit->job, "Cannot edit %s: larger than %u bytes", edit->path,
+                         (unsigned)PHI__EDIT_BYTES);
+}
+
+static phi_flow phi__edit_read(phi__job *job) {
+    phi__edit *edit = (phi__edit *)(void *)job;
+    char *to = phi__buf_reserve(&edit->content, PHI__JOB_SLICE);
+    phi__words words;
+    size_t got;
+    if (to == NULL) return phi__job_no_memory(job);
+    if (phi__file_read(edit->file, to, PHI__JOB_SLICE, &got, &words) != PHI_OK)
+        return phi__edit_unreadable(edit, words.text);
+    phi__buf_add_len(&edit->content, got);
+    if (edit->content.len > PHI__EDIT_BYTES) return phi__edit_too_large(edit);
+    if (got > 0) return PHI_PENDING;
+    phi__file_close(edit->file);
+    edit->file = NULL;
+    if (!phi__finder_begin(&edit->finder, job->memory, edit->old_text,
+                           phi__buf_str(&edit->content), SIZE_MAX))
+        return phi__job_no_memory(job);
+    job->go = phi__edit_find;
+    return PHI_PENDING;
+}
+
+static phi_flow phi__edit_go(phi__job *job) {
+    phi__edit *edit = (phi__edit *)(void *)job;
+    phi__file_info info;
+    phi__words words;
+    phi_status status;
+    phi__buf_init(&edit->content, job->memory);
+    if (!phi__job_text(job, "path", true, &edit->path) ||
+        !phi__job_str(job, "old_text", &edit->old_text) ||
+        !phi__job_str(job, "new_text", &edit->new_text))
+        return PHI_DONE;
+    if (edit->old_text.len == 0)
+        return phi__job_fail(job, "Invalid arguments: 'old_text' must not be empty");
+    edit->real = phi__job_place(job, edit->path);
+    if (edit->real == NULL) return PHI_DONE;
+    if (phi__file_stat(edit->real, true, &info, &words) != PHI_OK)
+        return phi__edit_unreadable(edit, words.text);
+    if (info.kind == PHI__FILE_REGULAR && info.bytes > PHI__EDIT_BYTES)
+        return phi__edit_too_large(edit);
+    status = phi__file_open_read(job->memory, edit->real, &edit->file, &words);
+    if (status == PHI_NO_MEMORY) return phi__job_no_memory(job);
+    if (status != PHI_OK) return phi__edit_unreadable(edit, words.text);
+    if (phi__buf_reserve(&edit->content, (size_t)info.bytes + PHI__JOB_SLICE) == NULL)
+        return phi__job_no_memory(job);
+    job->go = phi__edit_read;
+    return phi__edit_read(job);
+}
+
+PHI__FN phi_flow phi__edit_file_start(void *user_data, phi_call call, phi_str arguments) {
+    return phi__job_begin(user_data, call, arguments, sizeof(phi__edit), false, phi__edit_go,
+                          phi__edit_drop);
+}
+
+#endif
+
+/* ---- src/tools/finder.c ---- */
+
+/* finder.c - the search, resumable at every byte. */
+
+PHI__FN bool phi__finder_begin(phi__finder *finder, phi_memory *memory, phi_str needle,
+                               phi_str text, size_t most) {
+    phi__finder_end(finder);
+    if (needle.len == 0 || needle.len >= UINT32_MAX / sizeof(uint32_t)) return false;
+    finder->memory = memory;
+    finder->needle = needle;
+    finder->text = text;
+    finder->most = most;
+    if (needle.len > text.len) { /* nothing to build a table for */
+        finder->built = needle.len;
+        finder->at = text.len;
+        return true;
+    }
+    finder->back = (uint32_t *)phi__realloc(memory, NULL, 0, needle.len * sizeof(uint32_t));
+    if (finder->back == NULL) return false;
+    finder->back[0] = 0;
+    finder->built = 1;
+    return true;
+}
+
+/* How far the needle still matches when `c` comes after `matched` bytes of it. */
+static size_t phi__finder_next(const phi__finder *finder, size_t matched, char c) {
+    while (matched > 0 && finder->needle.at[matched] != c) matched = finder->back[matched - 1];
+    return finder->needle.at[matched] == c ? matched + 1 : 0;
+}
+
+static void phi__finder_build(phi__finder *finder, size_t units) {
+    for (; units > 0 && finder->built < finder->needle.len; units--) {
+        finder->matched = phi__finder_next(finder, finder->matched, finder->needle.at[finder->built]);
+        finder->back[finder->built++] = (uint32_t)finder->matched;
+    }
+    if (finder->built == finder->needle.len) finder->matched = 0;
+}
+
+PHI__FN bool phi__finder_advance(phi__finder *finder, size_t units) {
+    size_t end;
+    if (finder->built < finder->needle.len) {
+        phi__finder_build(finder, units);
+        return false;
+    }
+    end = finder->text.len - finder->at > units ? finder->at + units : finder->text.len;
+    while (finder->at < end && finder->found < finder->most) {
+        if (finder->matched == 0) { /* the common case: nothing begun, skip to what may begin */
+            const void *next = memchr(finder->text.at + finder->at, finder->needle.at[0],
+                                      end - finder->at);
+            if (next == NULL) {
+                finder->at = end;
+                break;
+            }
+            finder->at = (size_t)((const char *)next - finder->text.at);
+        }
+        finder->matched =
+            phi__finder_next(finder, finder->matched, finder->text.at[finder->at++]);
+        if (finder->matched < finder->needle.len) continue;
+        if (finder->found++ == 0) finder->first = finder->at - finder->needle.len;
+        finder->matched = 0;
+    }
+    return finder->at == finder->text.len || finder->found == finder->most;
+}
+
+PHI__FN void phi__finder_end(phi__finder *finder) {
+    if (finder->back != NULL)
+        phi__free(finder->memory, finder->back, finder->needle.len * sizeof(uint32_t));
+    memset(finder, 0, sizeof *finder);
+}
+
+/* ---- src/tools/glob.c ---- */
+
+/* glob.c - matching without recursion: only the last star, and the last double star, are ever gone
+   back to, so that a pattern costs at most its length times the path's, for each double star. */
+
+/* A bracket at `p`, which is '['; its end, or NULL where it does not close (then '[' is itself). */
+static const char *phi__glob_bracket(const char *p, char c, bool *in) {
+    bool not_in = p[1] == '!' || p[1] == '^';
+    const char *at = p + (not_in ? 2 : 1), *first = at;
+    *in = false;
+    for (; *at != '\0' && (*at != ']' || at == first); at++) {
+        unsigned char low = (unsigned char)*at, high = low;
+        if (at[1] == '-' && at[2] != ']' && at[2] != '\0') {
+            high = (unsigned char)at[2];
+            at += 2;
+        }
+        if ((unsigned char)c >= low && (unsigned char)c <= high) *in = true;
+    }
+    *in = *in != not_in;
+    return *at == ']' ? at + 1 : NULL;
+}
+
+/* One character of the pattern, no star: where the pattern goes on, or NULL: no match. */
+static const char *phi__glob_one(const char *p, char c, bool slashes) {
+    const char *end;
+    bool in;
+    if (*p == '\0') return NULL;
+    if (*p == '?') return slashes && c == '/' ? NULL : p + 1;
+    if (*p == '[') {
+        end = phi__glob_bracket(p, c, &in);
+        if (end != NULL) return in && !(slashes && c == '/') ? end : NULL;
+    }
+    if (*p == '\\' && p[1] != '\0') p++;
+    return *p == c ? p + 1 : NULL;
+}
+
+/* slashes: a star stops at one. */
+static bool phi__glob_run(const char *p, phi_str s, bool slashes) {
+    const char *star = NULL, *deep = NULL, *next;
+    size_t i = 0, star_at = 0, deep_at = 0;
+    for (;;) {
+        if (*p == '*') {
+            if (slashes && p[1] == '*') {
+                while (*p == '*') p++;
+                if (*p == '/') p++;
+                deep = p;
+                deep_at = i;
+                star = NULL;
+            } else {
+                while (*p == '*') p++;
+                star = p;
+                star_at = i;
+            }
+            continue;
+        }
+        if (i == s.len && *p == '\0') return true;
+        next = i < s.len ? phi__glob_one(p, s.at[i], slashes) : NULL;
+        if (next != NULL) {
+            p = next;
+            i++;
+        } else if (star != NULL && star_at < s.len && !(slashes && s.at[star_at] == '/')) {
+            p = star;
+            i = ++star_at;
+        } else if (deep != NULL && deep_at < s.len) {
+            p = deep;
+            i = ++deep_at;
+            star = NULL;
+        } else {
+            return false;
+        }
+    }
+}
+
+PHI__FN bool phi__glob_match(const char *pattern, phi_str path) {
+    size_t name = path.len;
+    if (strchr(pattern, '/') != NULL) {
+        if (pattern[0] == '.' && pattern[1] == '/') pattern += 2;
+        return phi__glob_run(pattern, path, true);
+    }
+    while (name > 0 && path.at[name - 1] != '/') name--;
+    return phi__glob_run(pattern, phi__str(path.at + name, path.len - name), false);
+}
+
+/* ---- src/tools/job.c ---- */
+
+/* job.c - arguments in, a result out, and where a path may lead. */
+
+
+#include <stdarg.h>
+#include <stdio.h>
+
+/* The budget of the agent that made a live call. */
+static phi_memory *phi__job_memory(phi_call call) {
+    phi__slot *slot = phi__slots_find(&call.rt->calls, call.index, call.gen);
+    return slot != NULL ? &((phi__toolcall *)slot->object)->run->agent->memory : NULL;
+}
+
+static void phi__job_end(phi__job *job) {
+    if (job->ended) return;
+    job->ended = true;
+    job->drop(job);
+    phi_arena_free(&job->arena);
+}
+
+/* Without memory for the result the call fails by itself, with words. */
+static void phi__job_tell(phi_call call, const phi_content *content, const char *details,
+                          bool is_error) {
+    phi_tool_result result;
+    memset(&result, 0, sizeof result);
+    result.content = content;
+    result.content_count = 1;
+    result.details = details;
+    result.is_error = is_error;
+    (void)phi_call_result(call, &result);
+}
+
+static void phi__job_tell_text(phi_call call, phi_str text, const char *details, bool is_error) {
+    phi_content content;
+    memset(&content, 0, sizeof content);
+    content.kind = PHI_CONTENT_TEXT;
+    content.text = text;
+    phi__job_tell(call, &content, details, is_error);
+}
+
+PHI__FN phi_flow phi__job_content(phi__job *job, const phi_content *content, const char *details) {
+    phi__job_tell(job->call, content, details, false);
+    phi__job_end(job);
+    return PHI_DONE;
+}
+
+PHI__FN phi_flow phi__job_no_memory(phi__job *job) {
+    phi__job_tell_text(job->call, PHI__LIT("Out of memory"), NULL, true);
+    phi__job_end(job);
+    return PHI_DONE;
+}
+
+static phi_flow phi__job_say(phi__job *job, phi_str text, const char *details, bool is_error) {
+    phi__buf repaired;
+    phi__buf_init(&repaired, job->memory);
+    if (phi__utf8_valid(text) < text.len) {
+        phi__utf8_repair(&repaired, text);
+        text = phi__buf_str(&repaired);
+    }
+    if (repaired.failed) {
+        (void)phi__job_no_memory(job);
+    } else {
+        phi__job_tell_text(job->call, text, details, is_error);
+        phi__job_end(job);
+    }
+    phi__buf_free(&repaired);
+    return PHI_DONE;
+}
+
+PHI__FN phi_flow phi__job_done(phi__job *job, phi_str text, const char *details) {
+    return phi__job_say(job, text, details, false);
+}
+
+PHI__FN phi_flow phi__job_fail(phi__job *job, const char *format, ...) {
+    va_list args;
+    int n;
+    char *text;
+    va_start(args, format);
+    n = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    text = n < 0 ? NULL : (char *)phi_arena_alloc(&job->arena, (size_t)n + 1);
+    if (text == NULL) return phi__job_no_memory(job);
+    va_start(args, format);
+    (void)vsnprintf(text, (size_t)n + 1, format, args);
+    va_end(args);
+    return phi__job_say(job, phi__str(text, (size_t)n), NULL, true);
+}
+
+/* ---- going on ---- */
+
+static phi_flow phi__job_go(phi__job *job, size_t units) {
+    phi_parse_error error;
+    phi_status status;
+    if (job->arguments == NULL) {
+        status = phi_json_reader_advance(&job->reader, units);
+        if (status == PHI_BUSY) return PHI_PENDING;
+        status = phi_json_reader_result(&job->reader, &job->arguments, &error);
+        if (status == PHI_NO_MEMORY) return phi__job_no_memory(job);
+        if (status != PHI_OK)
+            return phi__job_fail(job, "Invalid arguments: not JSON, at column %u: %s",
+                                 (unsigned)error.column, error.message);
+        if (!phi_json_is_object(job->arguments))
+            return phi__job_fail(job, "Invalid arguments: expected object, got %s",
+                                 phi_json_type_name(job->arguments));
+    }
+    return job->go(job);
+}
+
+PHI__FN phi_flow phi__job_begin(void *user_data, phi_call call, phi_str arguments, size_t bytes,
+                                bool whole, phi_flow (*go)(phi__job *), void (*drop)(phi__job *)) {
+    phi__job *job = (phi__job *)phi_call_state(call, bytes);
+    if (job == NULL) {
+        phi__job_tell_text(call, PHI__LIT("Out of memory"), NULL, true);
+        return PHI_DONE;
+    }
+    job->call = call;
+    job->set = (const phi_toolset *)user_data;
+    job->memory = phi__job_memory(call);
+    job->io = call.rt->io;
+    job->go = go;
+    job->drop = drop;
+    phi_arena_init(&job->arena, job->memory, 1024);
+    phi_json_reader_begin(&job->reader, &job->arena, arguments,
+                          PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8, 0);
+    return phi__job_go(job, whole ? SIZE_MAX : (size_t)PHI__JOB_SLICE);
+}
+
+PHI__FN phi_flow phi__job_step(void *user_data, phi_call call) {
+    phi__job *job = (phi__job *)phi_call_state(call, 0);
+    (void)user_data;
+    return job != NULL ? phi__job_go(job, PHI__JOB_SLICE) : PHI_PENDING;
+}
+
+PHI__FN void phi__job_cancel(void *user_data, phi_call call) {
+    phi__job *job = (phi__job *)phi_call_state(call, 0);
+    (void)user_data;
+    if (job != NULL) phi__job_end(job);
+}
+
+/* ---- arguments ---- */
+
+static const phi_json *phi__job_argument(const phi__job *job, const char *name) {
+    const phi_json *node = phi_json_get(job->arguments, name);
+    return phi_json_is_null(node) ? NULL : node;
+}
+
+PHI__FN bool phi__job_str(phi__job *job, const char *name, phi_str *out) {
+    const phi_json *node = phi__job_argument(job, name);
+    if (!phi_json_is_string(node)) {
+        (void)phi__job_fail(job, "Invalid arguments: missing '%s' parameter", name);
+        return false;
+    }
+    *out = phi_json_str(node, NULL);
+    return true;
+}
+
+PHI__FN bool phi__job_text(phi__job *job, const char *name, bool required, const char **out) {
+    const phi_json *node = phi__job_argument(job, name);
+    phi_str s;
+    *out = NULL;
+    if (!phi_json_is_string(node) && (required || node == NULL)) {
+        if (!required) return true;
+        (void)phi__job_fail(job, "Invalid arguments: missing '%s' parameter", name);
+        return false;
+    }
+    if (!phi_json_is_string(node)) {
+        (void)phi__job_fail(job, "Invalid arguments: '%s' must be a string", name);
+        return false;
+    }
+    s = phi_json_str(node, NULL);
+    if (s.len > 0 && memchr(s.at, 0, s.len) != NULL) {
+        (void)phi__job_fail(job, "Invalid arguments: '%s' must not contain a NUL character", name);
+        return false;
+    }
+    if (!phi__arena_str(&job->arena, s, &s)) {
+        (void)phi__job_no_memory(job);
+        return false;
+    }
+    *out = s.at;
+    return true;
+}
+
+PHI__FN bool phi__job_number(phi__job *job, const char *name, uint64_t fallback, uint64_t *out) {
+    const phi_json *node = phi__job_argument(job, name);
+    *out = fallback;
+    if (node == NULL) return true;
+    *out = phi_json_uint(node, UINT64_MAX);
+    if (phi_json_is_number(node) && *out != UINT64_MAX) return true;
+    (void)phi__job_fail(job, "Invalid arguments: '%s' must be a whole number, 0 or more", name);
+    return false;
+}
+
+PHI__FN bool phi__job_flag(phi__job *job, const char *name, bool *out) {
+    const phi_json *node = phi__job_argument(job, name);
+    *out = phi_json_bool(node, false);
+    if (node == NULL || phi_json_is_bool(node)) return true;
+    (void)phi__job_fail(job, "Invalid arguments: '%s' must be true or false", name);
+    return false;
+}
+
+/* ---- places ---- */
+
+#ifndef PHI_NO_FILES
+
+/* Whether a resolved path lies in the workspace or in an allowed path. */
+static bool phi__job_allowed(const phi_tools_desc *desc, const char *real) {
+    char root[PHI__PATH_BYTES];
+    size_t i;
+    if (desc->unconfined || (desc->workspace == NULL && desc->allowed_paths == NULL)) return true;
+    if (desc->workspace != NULL &&
+        phi__path_resolve(NULL, desc->workspace, root, sizeof root, NULL) == PHI_OK &&
+        phi__path_inside(root, real))
+        return true;
+    for (i = 0; desc->allowed_paths != NULL && desc->allowed_paths[i] != NULL; i++)
+        if (phi__path_resolve(desc->workspace, desc->allowed_paths[i], root, sizeof root, NULL) ==
+                PHI_OK &&
+            phi__path_inside(root, real))
+            return true;
+    return false;
+}
+
+PHI__FN const char *phi__job_place(phi__job *job, const char *path) {
+    char real[PHI__PATH_BYTES];
+    phi__words words;
+    phi_str kept;
+    if (phi__path_resolve(job->set->desc.workspace, path, real, sizeof real, &words) != PHI_OK) {
+        (void)phi__job_fail(job, "Cannot access %s: %s", path, words.text);
+        return NULL;
+    }
+    if (!phi__job_allowed(&job->set->desc, real)) {
+        (void)phi__job_fail(job, "Cannot access %s: it is outside the allowed paths", path);
+        return NULL;
+    }
+    if (phi__arena_str(&job->arena, phi_str_of(real), &kept)) return kept.at;
+    (void)phi__job_no_memory(job);
+    return NULL;
+}
+
+#endif
+
+/* ---- src/tools/list_files.c ---- */
+
+/* list_files.c - the tool that lists files: a walk, some entries a step. */
+
+#ifndef PHI_NO_FILES
+
+
+#include <stdio.h>
+
+enum { PHI__LIST_STEP = 256 /* moves of the walk in one step */, PHI__LIST_DEPTH = 3 };
+
+typedef struct phi__list {
+    phi__job job;
+    const char *path, *pattern;
+    uint64_t max_depth;
+    uint64_t total;
+    uint64_t end_us;
+    phi__walk *walk;
+    phi__buf out;
+} phi__list;
+
+static void phi__list_drop(phi__job *job) {
+    phi__list *list = (phi__list *)(void *)job;
+    phi__walk_free(list->walk);
+    list->walk = NULL;
+    phi__buf_free(&list->out);
+}
+
+static bool phi__list_skipped(phi_str path) {
+    static const char *const names[] = {"target", ".git", "node_modules"};
+    size_t name = path.len, i;
+    while (name > 0 && path.at[name - 1] != '/') name--;
+    path = phi__str(path.at + name, path.len - name);
+    for (i = 0; i < PHI__COUNT(names); i++)
+        if (phi__str_is(path, names[i])) return true;
+    return false;
+}
+
+/* A path as the model wrote it, and what is below it. */
+static void phi__list_add(phi__list *list, phi_str relative) {
+    size_t n = strlen(list->path);
+    if (list->total++ >= list->job.set->desc.max_files) return;
+    if (list->out.len > 0) phi__buf_char(&list->out, '\n');
+    while (n > 1 && list->path[n - 1] == '/') n--;
+    if (n > 1 || list->path[0] != '.') {
+        phi__buf_add(&list->out, list->path, n);
+        if (list->path[n - 1] != '/') phi__buf_char(&list->out, '/');
+    }
+    phi__utf8_repair(&list->out, relative);
+}
+
+static phi_flow phi__list_done(phi__list *list) {
+    bool cut = list->total > list->job.set->desc.max_files;
+    char details[80];
+    (void)snprintf(details, sizeof details, "{\"total\":%llu,\"truncated\":%s}",
+                   (unsigned long long)list->total, cut ? "true" : "false");
+    if (list->total == 0)
+        phi__buf_printf(&list->out, "No files found in %s", list->path);
+    else if (cut)
+        phi__buf_printf(&list->out, "\n\n... (%llu files, showing first %u)",
+                        (unsigned long long)list->total, (unsigned)list->job.set->desc.max_files);
+    else
+        phi__buf_printf(&list->out, "\n\n(%llu files)", (unsigned long long)list->total);
+    if (list->out.failed) return phi__job_no_memory(&list->job);
+    return phi__job_done(&list->job, phi__buf_str(&list->out), details);
+}
+
+static void phi__list_entry(phi__list *list, const phi__walk_entry *entry) {
+    if (entry->kind == PHI__FILE_DIRECTORY) {
+        if (entry->depth >= list->max_depth || phi__list_skipped(entry->path))
+            phi__walk_skip(list->walk);
+    } else if (entry->kind == PHI__FILE_REGULAR && entry->depth <= list->max_depth) {
+        if (list->pattern == NULL || phi__glob_match(list->pattern, entry->path))
+            phi__list_add(list, entry->path);
+    }
+}
+
+static phi_flow phi__list_walk(phi__job *job) {
+    phi__list *list = (phi__list *)(void *)job;
+    phi__walk_entry entry;
+    int i;
+    if (phi__io_now_us(job->io) >= list->end_us) return phi__job_fail(job, "Listing timed out");
+    for (i = 0; i < PHI__LIST_STEP; i++) {
+        phi_status status = phi__walk_next(list->walk, &entry);
+        if (status == PHI_NOT_FOUND) return phi__list_done(list);
+        if (status == PHI_OK) phi__list_entry(list, &entry);
+        if (status == PHI_NO_MEMORY || list->out.failed) return phi__job_no_memory(job);
+    }
+    return PHI_PENDING;
+}
+
+static phi_flow phi__list_go(phi__job *job) {
+    phi__list *list = (phi__list *)(void *)job;
+    const phi_tools_desc *desc = &job->set->desc;
+    phi__file_info info;
+    phi__words words;
+    const char *real;
+    phi_status status;
+    phi__buf_init(&list->out, job->memory);
+    if (!phi__job_text(job, "path", false, &list->path) ||
+        !phi__job_text(job, "pattern", false, &list->pattern) ||
+        !phi__job_number(job, "max_depth", PHI__LIST_DEPTH, &list->max_depth))
+        return PHI_DONE;
+    if (list->path == NULL || list->path[0] == '\0') list->path = ".";
+    real = phi__job_place(job, list->path);
+    if (real == NULL) return PHI_DONE;
+    if (phi__file_stat(real, true, &info, &words) == PHI_NOT_FOUND ||
+        (info.kind != PHI__FILE_NONE && info.kind != PHI__FILE_DIRECTORY))
+        return phi__job_fail(job, "Directory not found: %s. Check the path and try again.",
+                             list->path);
+    status = phi__walk_new(job->memory, real, &list->walk, &words);
+    if (status == PHI_NO_MEMORY) return phi__job_no_memory(job);
+    if (status != PHI_OK)
+        return phi__job_fail(job, "Cannot access %s: %s", list->path, words.text);
+    list->end_us = desc->list_timeout_ms == PHI_UNLIMITED
+                       ? UINT64_MAX
+                       : phi__io_now_us(job->io) + (uint64_t)desc->list_timeout_ms * 1000;
+    job->go = phi__list_walk;
+    return phi__list_walk(job);
+}
+
+PHI__FN phi_flow phi__list_files_start(void *user_data, phi_call call, phi_str arguments) {
+    return phi__job_begin(user_data, call, arguments, sizeof(phi__list), false, phi__list_go,
+                          phi__list_drop);
+}
+
+#endif
+
+/* ---- src/tools/read_file.c ---- */
+
+/* read_file.c - the tool that reads text, numbered, or an image, in base64; a slice a step.
+
+   The lines that were asked for are numbered as they arrive, behind room for the header, whose
+   figures are only known at the end. */
+
+#ifndef PHI_NO_FILES
+
+
+#include <stdio.h>
+
+enum {
+    PHI__READ_HEADER_BYTES = 96,       /* "[Lines a-b of n]" and a newline */
+    PHI__READ_IMAGE_BYTES = 20971520,  /* the book: 20 MB */
+    PHI__READ_MEGABYTE = 1048576,
+    PHI__READ_SLICE = PHI__JOB_SLICE / 3 * 3 /* whole groups of base64 */
+};
+
+typedef struct phi__read {
+    phi__job job;
+    const char *path;
+    const char *mime_type; /* NULL: text */
+    uint64_t first, limit; /* lines wanted: from 0; how many */
+    uint64_t line;         /* the one being read, from 0 */
+    uint64_t bytes;        /* of the file so far */
+    uint64_t wanted_bytes; /* of the lines wanted, their ends included */
+    uint64_t last;         /* lines shown */
+    bool in_line;
+    phi__file *file;
+    phi__buf out;
+    char *slice;
+    size_t carried; /* bytes at the slice's start, from the one before */
+} phi__read;
+
+static void phi__read_drop(phi__job *job) {
+    phi__read *read = (phi__read *)(void *)job;
+    phi__file_close(read->file);
+    read->file = NULL;
+    phi__buf_free(&read->out);
+    phi__free(job->memory, read->slice, PHI__READ_SLICE);
+    read->slice = NULL;
+}
+
+/* The type of an image, by its name; NULL: text. */
+static const char *phi__read_mime_type(const char *path) {
+    static const struct {
+        const char *end, *mime_type;
+    } types[] = {{"jpg", "image/jpeg"},  {"jpeg", "image/jpeg"}, {"png", "image/png"},
+                 {"webp", "image/webp"}, {"gif", "image/gif"},   {"bmp", "image/bmp"}};
+    const char *dot = strrchr(path, '.');
+    size_t i;
+    if (dot == NULL) return NULL;
+    for (i = 0; i < PHI__COUNT(types); i++)
+        if (phi__str_is_nocase(phi_str_of(dot + 1), types[i].end)) return types[i].mime_type;
+    return NULL;
+}
+
+/* {"path":...} and, of an image, its bytes; terminated. */
+static void phi__read_details(const phi__read *read, phi__buf *details) {
+    phi__buf_text(details, "{\"path\":");
+    phi__json_put_str(details, phi_str_of(read->path));
+    if (read->mime_type != NULL)
+        phi__buf_printf(details, ",\"bytes\":%llu", (unsigned long long)read->bytes);
+    phi__buf_text(details, "}");
+    phi__buf_char(details, '\0');
+}
+
+/* The next slice behind what was carried; *n: all of it. False: the job has failed. */
+static bool phi__read_more(phi__read *read, size_t *n, bool *end) {
+    phi__words words;
+    size_t got;
+    if (phi__file_read(read->file, read->slice + read->carried, PHI__READ_SLICE - read->carried,
+                       &got, &words) != PHI_OK) {
+        (void)phi__job_fail(&read->job, "Cannot read %s: %s", read->path, words.text);
+        return false;
+    }
+    read->bytes += got;
+    *n = read->carried + got;
+    *end = got == 0;
+    read->carried = 0;
+    return true;
+}
+
+static void phi__read_carry(phi__read *read, size_t from, size_t n) {
+    memmove(read->slice, read->slice + from, n - from);
+    read->carried = n - from;
+}
+
+/* ---- images ---- */
+
+static phi_flow phi__read_image_end(phi__read *read) {
+    phi_content content;
+    phi__buf details;
+    memset(&content, 0, sizeof content);
+    content.kind = PHI_CONTENT_IMAGE;
+    content.data = phi__buf_str(&read->out);
+    content.mime_type = phi_str_of(read->mime_type);
+    phi__buf_init(&details, read->job.memory);
+    phi__read_details(read, &details);
+    if (details.failed)
+        (void)phi__job_no_memory(&read->job);
+    else
+        (void)phi__job_content(&read->job, &content, details.at);
+    phi__buf_free(&details);
+    return PHI_DONE;
+}
+
+static phi_flow phi__read_image_too_large(phi__read *read, uint64_t bytes) {
+    return phi__job_fail(&read->job, "Image too large (%lluMB, max 20MB)",
+                         (unsigned long long)(bytes / PHI__READ_MEGABYTE));
+}
+
+static phi_flow phi__read_image(phi__job *job) {
+    phi__read *read = (phi__read *)(void *)job;
+    size_t n, whole;
+    bool end;
+    if (!phi__read_more(read, &n, &end)) return PHI_DONE;
+    if (read->bytes > PHI__READ_IMAGE_BYTES) return phi__read_image_too_large(read, read->bytes);
+    whole = end ? n : n / 3 * 3;
+    phi__base64_encode(&read->out, read->slice, whole);
+    if (read->out.failed) return phi__job_no_memory(job);
+    phi__read_carry(read, whole, n);
+    return end ? phi__read_image_end(read) : PHI_PENDING;
+}
+
+/* ---- text ---- */
+
+static bool phi__read_wanted(const phi__read *read) {
+    return read->line >= read->first && read->line - read->first < read->limit;
+}
+
+/* A piece of one line: n bytes, without its end. */
+static void phi__read_piece(phi__read *read, const char *at, size_t n) {
+    bool begins = !read->in_line;
+    read->in_line = true;
+    if (!phi__read_wanted(read)) return;
+    if (begins) {
+        if (read->line > read->first) phi__buf_char(&read->out, '\n');
+        phi__buf_printf(&read->out, "%4llu | ", (unsigned long long)read->line + 1);
+        read->last = read->line + 1;
+    }
+    phi__buf_add(&read->out, at, n);
+    read->wanted_bytes += n;
+}
+
+static void phi__read_line_end(phi__read *read) {
+    phi__read_piece(read, "", 0); /* an empty line is a line */
+    /* What stands before the text of a line ends in a blank, so that a CR is the line's. */
+    if (phi__read_wanted(read)) {
+        if (!read->out.failed && read->out.at[read->out.len - 1] == '\r') read->out.len--;
+        read->wanted_bytes++;
+    }
+    read->in_line = false;
+    read->line++;
+}
+
+static void phi__read_lines(phi__read *read, const char *at, size_t n) {
+    while (n > 0) {
+        const char *newline = (const char *)memchr(at, '\n', n);
+        size_t len = newline != NULL ? (size_t)(newline - at) : n;
+        if (len > 0) phi__read_piece(read, at, len);
+        if (newline == NULL) return;
+        phi__read_line_end(read);
+        at += len + 1;
+        n -= len + 1;
+    }
+}
+
+static phi_flow phi__read_text_end(phi__read *read) {
+    char header[PHI__READ_HEADER_BYTES];
+    uint64_t total = read->line + (read->in_line ? 1 : 0);
+    uint64_t first = read->first < total ? read->first : total;
+    uint64_t end = read->last > first ? read->last : first;
+    size_t n;
+    phi__buf details;
+    if (first > 0 || end < total)
+        (void)snprintf(header, sizeof header, "[Lines %llu-%llu of %llu]\n",
+                       (unsigned long long)first + 1, (unsigned long long)end,
+                       (unsigned long long)total);
+    else
+        (void)snprintf(header, sizeof header, "[%llu lines]\n", (unsigned long long)total);
+    n = strlen(header);
+    memcpy(read->out.at + PHI__READ_HEADER_BYTES - n, header, n);
+    phi__buf_init(&details, read->job.memory);
+    phi__read_details(read, &details);
+    if (details.failed)
+        (void)phi__job_no_memory(&read->job);
+    else
+        (void)phi__job_done(&read->job,
+                            phi__str(read->out.at + PHI__READ_HEADER_BYTES - n,
+                                     read->out.len - PHI__READ_HEADER_BYTES + n),
+                            details.at);
+    phi__buf_free(&details);
+    return PHI_DONE;
+}
+
+static phi_flow phi__read_too_large(phi__read *read, uint64_t bytes) {
+    return phi__job_fail(&read->job,
+                         "File too large (%llu bytes, max %llu). Use offset/limit for partial "
+                         "reads.",
+                         (unsigned long long)bytes,
+                         (unsigned long long)read->job.set->desc.max_read_bytes);
+}
+
+static phi_flow phi__read_text(phi__job *job) {
+    phi__read *read = (phi__read *)(void *)job;
+    size_t n, valid;
+    bool end;
+    if (!phi__read_more(read, &n, &end)) return PHI_DONE;
+    valid = phi__utf8_valid(phi__str(read->slice, n));
+    if (n - valid > 3 || (end && valid < n))
+        return phi__job_fail(job, "Cannot read %s: the file is not valid UTF-8 text", read->path);
+    phi__read_lines(read, read->slice, valid);
+    if (read->out.failed) return phi__job_no_memory(job);
+    if (read->wanted_bytes > job->set->desc.max_read_bytes)
+        return phi__read_too_large(read, read->bytes);
+    phi__read_carry(read, valid, n);
+    return end ? phi__read_text_end(read) : PHI_PENDING;
+}
+
+/* ---- the beginning ---- */
+
+static phi_flow phi__read_open(phi__read *read, const char *real, uint64_t bytes) {
+    phi__job *job = &read->job;
+    phi__words words;
+    phi_status status = phi__file_open_read(job->memory, real, &read->file, &words);
+    if (status == PHI_NO_MEMORY) return phi__job_no_memory(job);
+    if (status != PHI_OK) return phi__job_fail(job, "Cannot read %s: %s", read->path, words.text);
+    read->slice = (char *)phi__alloc(job->memory, PHI__READ_SLICE);
+    if (read->slice == NULL) return phi__job_no_memory(job);
+    if (read->mime_type != NULL) {
+        if (phi__buf_reserve(&read->out, (size_t)bytes / 3 * 4 + 8) == NULL)
+            return phi__job_no_memory(job);
+        job->go = phi__read_image;
+    } else {
+        if (phi__buf_reserve(&read->out, PHI__READ_HEADER_BYTES) == NULL)
+            return phi__job_no_memory(job);
+        phi__buf_add_len(&read->out, PHI__READ_HEADER_BYTES);
+        job->go = phi__read_text;
+    }
+    return job->go(job);
+}
+
+static phi_flow phi__read_go(phi__job *job) {
+    phi__read *read = (phi__read *)(void *)job;
+    phi__file_info info;
+    phi__words words;
+    const char *real;
+    bool part;
+    phi__buf_init(&read->out, job->memory);
+    if (!phi__job_text(job, "path", true, &read->path) ||
+        !phi__job_number(job, "offset", 0, &read->first) ||
+        !phi__job_number(job, "limit", UINT64_MAX, &read->limit))
+        return PHI_DONE;
+    part = read->first > 0 || read->limit != UINT64_MAX;
+    if (read->first > 0) read->first--;
+    real = phi__job_place(job, read->path);
+    if (real == NULL) return PHI_DONE;
+    if (phi__file_stat(real, true, &info, &words) != PHI_OK)
+        return phi__job_fail(job, "Cannot access %s: %s", read->path, words.text);
+    read->mime_type = phi__read_mime_type(read->path);
+    if (read->mime_type != NULL && info.bytes > PHI__READ_IMAGE_BYTES)
+        return phi__read_image_too_large(read, info.bytes);
+    if (read->mime_type == NULL && !part && info.kind == PHI__FILE_REGULAR &&
+        info.bytes > job->set->desc.max_read_bytes)
+        return phi__read_too_large(read, info.bytes);
+    return phi__read_open(read, real, info.bytes);
+}
+
+PHI__FN phi_flow phi__read_file_start(void *user_data, phi_call call, phi_str arguments) {
+    return phi__job_begin(user_data, call, arguments, sizeof(phi__read), false, phi__read_go,
+                          phi__read_drop);
+}
+
+#endif
+
+/* ---- src/tools/registry.c ---- */
+
+/* registry.c - an array of tools, searched by name. */
+
+
+struct phi_tool_registry {
+    phi_memory memory;
+    phi_tool *tools;
+    size_t count, cap;
+    phi_toolset defaults;
+};
+
+static size_t phi__registry_find(const phi_tool_registry *registry, const char *name) {
+    size_t i;
+    for (i = 0; i < registry->count; i++)
+        if (strcmp(registry->tools[i].name, name) == 0) return i;
+    return SIZE_MAX;
+}
+
+static bool phi__registry_has(const phi_tool *tools, size_t count, const char *name) {
+    size_t i;
+    for (i = 0; i < count; i++)
+        if (strcmp(tools[i].name, name) == 0) return true;
+    return false;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_tool_registry *phi_tool_registry_new(const phi_allocator *allocator) {
+    phi_memory memory;
+    phi_tool_registry *registry;
+    phi_memory_init(&memory, allocator, 0);
+    registry = (phi_tool_registry *)phi__alloc(&memory, sizeof *registry);
+    if (registry != NULL) registry->memory = memory;
+    return registry;
+}
+
+PHI_API phi_tool_registry *phi_tool_registry_with_defaults(const phi_allocator *allocator,
+                                                           const phi_tools_desc *desc) {
+    phi_tool_registry *registry = phi_tool_registry_new(allocator);
+    size_t i;
+    if (registry == NULL) return NULL;
+    (void)phi_tools_init(&registry->defaults, desc);
+    for (i = 0; i < registry->defaults.count; i++) {
+        if (phi_tool_registry_add(registry, &registry->defaults.tools[i]) == PHI_OK) continue;
+        phi_tool_registry_free(registry);
+        return NULL;
+    }
+    return registry;
+}
+
+PHI_API void phi_tool_registry_free(phi_tool_registry *registry) {
+    phi_memory memory;
+    if (registry == NULL) return;
+    phi__free(&registry->memory, registry->tools, registry->cap * sizeof *registry->tools);
+    memory = registry->memory; /* its own block is counted in itself */
+    phi__free(&memory, registry, sizeof *registry);
+}
+
+PHI_API phi_status phi_tool_registry_add(phi_tool_registry *registry, const phi_tool *tool) {
+    phi_tool *tools;
+    size_t at;
+    if (registry == NULL || tool == NULL || tool->name == NULL || tool->name[0] == '\0' ||
+        tool->start == NULL)
+        return PHI_BAD_ARG;
+    at = phi__registry_find(registry, tool->name);
+    if (at == SIZE_MAX) {
+        tools = (phi_tool *)phi__grow(&registry->memory, registry->tools, &registry->cap,
+                                      registry->count + 1, sizeof *tools);
+        if (tools == NULL) return PHI_NO_MEMORY;
+        registry->tools = tools;
+        at = registry->count++;
+    }
+    registry->tools[at] = *tool;
+    return PHI_OK;
+}
+
+PHI_API bool phi_tool_registry_contains(const phi_tool_registry *registry, const char *name) {
+    return registry != NULL && name != NULL && phi__registry_find(registry, name) != SIZE_MAX;
+}
+
+PHI_API size_t phi_tool_registry_count(const phi_tool_registry *registry) {
+    return registry != NULL ? registry->count : 0;
+}
+
+PHI_API const phi_tool *phi_tool_registry_at(const phi_tool_registry *registry, size_t index) {
+    return registry != NULL && index < registry->count ? &registry->tools[index] : NULL;
+}
+
+PHI_API size_t phi_tool_registry_resolve(const phi_tool_registry *registry,
+                                         const char *const *names, size_t count, phi_tool *out,
+                                         const char **unknown, size_t *unknown_count) {
+    size_t found = 0, missing = 0, i;
+    for (i = 0; i < count; i++) {
+        size_t at = registry != NULL ? phi__registry_find(registry, names[i]) : SIZE_MAX;
+        if (at == SIZE_MAX) {
+            if (unknown != NULL) unknown[missing] = names[i];
+            missing++;
+        } else if (!phi__registry_has(out, found, names[i])) {
+            out[found++] = registry->tools[at];
+        }
+    }
+    if (unknown_count != NULL) *unknown_count = missing;
+    return found;
+}
+
+/* ---- src/tools/search.c ---- */
+
+/* search.c - the tool that searches files: rg, or grep where there is none, without a shell.
+
+   Lines are taken as they come; at the last one that is shown the program is ended. */
+
+#if !defined(PHI_NO_PROCESS) && !defined(PHI_NO_FILES)
+
+
+#include <stdio.h>
+
+enum {
+    PHI__SEARCH_LINE_BYTES = 2000, /* shown of one line */
+    PHI__SEARCH_WORDS_BYTES = 2000, /* kept of stderr */
+    PHI__SEARCH_ARGS = 20,
+    PHI__SEARCH_RETRY_US = 5000
+};
+
+typedef struct phi__search {
+    phi__job job;
+    const char *pattern, *path, *include;
+    bool case_sensitive, use_grep;
+    phi__process *process;
+    phi__timer deadline, tick;
+    phi__buf line, out, words; /* line: the one that is coming */
+    size_t line_bytes;         /* of it, shown or not */
+    uint32_t matches;
+} phi__search;
+
+static void phi__search_spawn(phi__search *search);
+
+static void phi__search_drop(phi__job *job) {
+    phi__search *search = (phi__search *)(void *)job;
+    phi__process_free(search->process);
+    search->process = NULL;
+    phi__io_timer_clear(job->io, &search->deadline);
+    phi__io_timer_clear(job->io, &search->tick);
+    phi__buf_free(&search->line);
+    phi__buf_free(&search->out);
+    phi__buf_free(&search->words);
+}
+
+/* ---- what it says ---- */
+
+static phi_flow phi__search_done(phi__search *search) {
+    char details[40];
+    (void)snprintf(details, sizeof details, "{\"matches\":%u}", (unsigned)search->matches);
+    if (search->matches == 0)
+        phi__buf_printf(&search->out, "No matches found for '%s'", search->pattern);
+    else if (search->matches >= search->job.set->desc.max_matches)
+        phi__buf_printf(&search->out, "\n... (showing first %u matches)", (unsigned)search->matches);
+    else
+        phi__buf_printf(&search->out, "\n(%u matches)", (unsigned)search->matches);
+    if (search->out.failed) return phi__job_no_memory(&search->job);
+    return phi__job_done(&search->job, phi__buf_str(&search->out), details);
+}
+
+/* A whole line; true: it was the last that is shown, and the job is done. */
+static bool phi__search_line(phi__search *search) {
+    phi_str line = phi__buf_str(&search->line);
+    size_t shown = phi__utf8_cut(line, PHI__SEARCH_LINE_BYTES);
+    bool cut = search->line_bytes > shown;
+    if (!cut && line.len > 0 && line.at[line.len - 1] == '\r') shown--;
+    line.len = shown;
+    /* "./" is what stands for the default path; models do not write it. */
+    if (strcmp(search->path, ".") == 0 && phi__str_starts(line, "./"))
+        line = phi__str(line.at + 2, line.len - 2);
+    if (search->matches > 0) phi__buf_char(&search->out, '\n');
+    phi__utf8_repair(&search->out, line);
+    if (cut) phi__buf_text(&search->out, "... (line truncated)");
+    phi__buf_clear(&search->line);
+    search->line_bytes = 0;
+    if (++search->matches < search->job.set->desc.max_matches) return false;
+    (void)phi__search_done(search);
+    return true;
+}
+
+static bool phi__search_output(void *ctx, int stream, const char *bytes, size_t len) {
+    phi__search *search = (phi__search *)ctx;
+    if (stream == 2) {
+        phi__buf_add(&search->words, bytes,
+                     phi__min(len, PHI__SEARCH_WORDS_BYTES - search->words.len));
+        return true;
+    }
+    while (len > 0) {
+        const char *newline = (const char *)memchr(bytes, '\n', len);
+        size_t n = newline != NULL ? (size_t)(newline - bytes) : len;
+        /* One byte more than is shown tells a cut apart; three may belong to its last character. */
+        phi__buf_add(&search->line, bytes,
+                     phi__min(n, PHI__SEARCH_LINE_BYTES + 4 - search->line.len));
+        search->line_bytes += n;
+        if (newline == NULL) break;
+        if (phi__search_line(search)) return true;
+        bytes += n + 1;
+        len -= n + 1;
+    }
+    if (search->line.failed || search->out.failed) (void)phi__job_no_memory(&search->job);
+    return true;
+}
+
+static void phi__search_exited(void *ctx, int code, int signal_number) {
+    phi__search *search = (phi__search *)ctx;
+    phi_str words;
+    (void)signal_number;
+    if (code == 127 && !search->use_grep) { /* a shell that stands between says it this way */
+        phi__process_free(search->process);
+        search->process = NULL;
+        search->use_grep = true;
+        phi__buf_clear(&search->words);
+        phi__search_spawn(search);
+        return;
+    }
+    if (search->line_bytes > 0 && phi__search_line(search)) return;
+    words = phi__str_trim(phi__buf_str(&search->words));
+    /* Found is found, also where a directory could not be read. */
+    if (search->matches == 0 && (code > 1 || code < 0 || (code == 1 && words.len > 0)))
+        (void)phi__job_fail(&search->job, "Search error: %.*s", (int)words.len, words.at);
+    else
+        (void)phi__search_done(search);
+}
+
+static void phi__search_late(phi__timer *timer) {
+    phi__search *search = PHI__OWNER(timer, phi__search, deadline);
+    (void)phi__job_fail(&search->job, "Search timed out");
+}
+
+/* ---- the beginning ---- */
+
+/* The pattern comes behind -e and the path behind --, so that neither is ever an option. */
+static void phi__search_arguments(const phi__search *search, const char *include, const char **argv) {
+    static const char *const rg[] = {"rg",         "--no-config", "--line-number", "--no-heading",
+                                     "--with-filename", "--color=never", "--sort=path", NULL};
+    static const char *const grep[] = {"grep", "-r", "-n", "-H", "-I", "-E", "--exclude-dir=.git",
+                                       NULL};
+    const char *const *head = search->use_grep ? grep : rg;
+    size_t n = 0;
+    while (head[n] != NULL) {
+        argv[n] = head[n];
+        n++;
+    }
+    if (!search->case_sensitive) argv[n++] = "-i";
+    if (include != NULL) argv[n++] = include;
+    argv[n++] = "-e";
+    argv[n++] = search->pattern;
+    argv[n++] = "--";
+    argv[n++] = search->path;
+    argv[n] = NULL;
+}
+
+static phi_status phi__search_try(phi__search *search, char *words, size_t size) {
+    const char *argv[PHI__SEARCH_ARGS];
+    phi__process_desc desc;
+    phi__buf include;
+    phi_status status = PHI_NO_MEMORY;
+    phi__buf_init(&include, search->job.memory);
+    if (search->include != NULL)
+        phi__buf_printf(&include, search->use_grep ? "--include=%s" : "--glob=%s", search->include);
+    phi__search_arguments(search, search->include != NULL ? include.at : NULL, argv);
+    memset(&desc, 0, sizeof desc);
+    desc.argv = argv;
+    desc.cwd = search->job.set->desc.workspace;
+    desc.output = phi__search_output;
+    desc.exited = phi__search_exited;
+    desc.ctx = search;
+    words[0] = '\0';
+    if (!include.failed)
+        status = phi__process_new(search->job.io, &desc, &search->process, words, size);
+    phi__buf_free(&include);
+    return status;
+}
+
+static void phi__search_spawn(phi__search *search) {
+    char words[160];
+    phi_status status = phi__search_try(search, words, sizeof words);
+    if (status == PHI_NOT_FOUND && !search->use_grep) {
+        search->use_grep = true;
+        status = phi__search_try(search, words, sizeof words);
+    }
+    if (status == PHI_BUSY &&
+        phi__io_timer_set(search->job.io, &search->tick,
+                          phi__io_now_us(search->job.io) + PHI__SEARCH_RETRY_US) == PHI_OK)
+        return;
+    if (status == PHI_NO_MEMORY || status == PHI_BUSY)
+        (void)phi__job_no_memory(&search->job);
+    else if (status == PHI_NOT_FOUND)
+        (void)phi__job_fail(&search->job, "Search error: neither rg nor grep was found");
+    else if (status != PHI_OK)
+        (void)phi__job_fail(&search->job, "Search error: %s", words);
+}
+
+static void phi__search_tick(phi__timer *timer) {
+    phi__search_spawn(PHI__OWNER(timer, phi__search, tick));
+}
+
+static phi_flow phi__search_go(phi__job *job) {
+    phi__search *search = (phi__search *)(void *)job;
+    uint32_t timeout_ms = job->set->desc.search_timeout_ms;
+    phi__buf_init(&search->line, job->memory);
+    phi__buf_init(&search->out, job->memory);
+    phi__buf_init(&search->words, job->memory);
+    search->deadline.fire = phi__search_late;
+    search->tick.fire = phi__search_tick;
+    if (!phi__job_text(job, "pattern", true, &search->pattern) ||
+        !phi__job_text(job, "path", false, &search->path) ||
+        !phi__job_text(job, "include", false, &search->include) ||
+        !phi__job_flag(job, "case_sensitive", &search->case_sensitive))
+        return PHI_DONE;
+    if (search->path == NULL || search->path[0] == '\0') search->path = ".";
+    if (phi__job_place(job, search->path) == NULL) return PHI_DONE;
+    if (timeout_ms != PHI_UNLIMITED &&
+        phi__io_timer_set(job->io, &search->deadline,
+                          phi__io_now_us(job->io) + (uint64_t)timeout_ms * 1000) != PHI_OK)
+        return phi__job_no_memory(job);
+    phi__search_spawn(search);
+    return job->ended ? PHI_DONE : PHI_PENDING;
+}
+
+PHI__FN phi_flow phi__search_start(void *user_data, phi_call call, phi_str arguments) {
+    return phi__job_begin(user_data, call, arguments, sizeof(phi__search), true, phi__search_go,
+                          phi__search_drop);
+}
+
+#endif
+
+/* ---- src/tools/tools.c ---- */
+
+/* tools.c - the table of the built-in tools: names, words for the model, schemas, defaults. */
+
+
+enum {
+    PHI__TOOLS_BASH_MS = 120000, /* the book, part "Built-in Tools", as are all below */
+    PHI__TOOLS_LIST_MS = 10000,
+    PHI__TOOLS_SEARCH_MS = 30000,
+    PHI__TOOLS_OUTPUT_BYTES = 262144,
+    PHI__TOOLS_READ_BYTES = 1048576,
+    PHI__TOOLS_FILES = 200,
+    PHI__TOOLS_MATCHES = 50,
+    PHI__TOOLS_MARGIN_MS = 10000 /* the loop's own deadline is behind the tool's, which has words */
+};
+
+#ifndef PHI_NO_PROCESS
+static const char phi__tools_bash[] =
+    "{\"type\":\"object\",\"properties\":{"
+    "\"command\":{\"type\":\"string\",\"description\":\"The command to run with bash -c\"}},"
+    "\"required\":[\"command\"]}";
+#endif
+#ifndef PHI_NO_FILES
+static const char phi__tools_read[] =
+    "{\"type\":\"object\",\"properties\":{"
+    "\"path\":{\"type\":\"string\",\"description\":\"Path of the file to read\"},"
+    "\"offset\":{\"type\":\"integer\",\"minimum\":0,"
+    "\"description\":\"First line to read, counted from 1 (default: 1)\"},"
+    "\"limit\":{\"type\":\"integer\",\"minimum\":0,"
+    "\"description\":\"How many lines to read (default: all)\"}},"
+    "\"required\":[\"path\"]}";
+static const char phi__tools_write[] =
+    "{\"type\":\"object\",\"properties\":{"
+    "\"path\":{\"type\":\"string\",\"description\":\"Path of the file to write\"},"
+    "\"content\":{\"type\":\"string\",\"description\":\"The whole new content of the file\"}},"
+    "\"required\":[\"path\",\"content\"]}";
+static const char phi__tools_edit[] =
+    "{\"type\":\"object\",\"properties\":{"
+    "\"path\":{\"type\":\"string\",\"description\":\"Path of the file to edit\"},"
+    "\"old_text\":{\"type\":\"string\",\"description\":"
+    "\"The exact text to replace, whitespace included; it must occur once\"},"
+    "\"new_text\":{\"type\":\"string\",\"description\":\"What to put in its place\"}},"
+    "\"required\":[\"path\",\"old_text\",\"new_text\"]}";
+static const char phi__tools_list[] =
+    "{\"type\":\"object\",\"properties\":{"
+    "\"path\":{\"type\":\"string\",\"description\":\"Directory to list (default: .)\"},"
+    "\"pattern\":{\"type\":\"string\","
+    "\"description\":\"Glob that file names must match, such as *.c\"},"
+    "\"max_depth\":{\"type\":\"integer\",\"minimum\":0,"
+    "\"description\":\"How many levels of directories to look at (default: 3)\"}}}";
+#ifndef PHI_NO_PROCESS
+static const char phi__tools_search[] =
+    "{\"type\":\"object\",\"properties\":{"
+    "\"pattern\":{\"type\":\"string\",\"description\":\"Regular expression to look for\"},"
+    "\"path\":{\"type\":\"string\","
+    "\"description\":\"File or directory to search (default: .)\"},"
+    "\"include\":{\"type\":\"string\","
+    "\"description\":\"Glob that file names must match, such as *.c\"},"
+    "\"case_sensitive\":{\"type\":\"boolean\","
+    "\"description\":\"Tell upper from lower case (default: false)\"}},"
+    "\"required\":[\"pattern\"]}";
+#endif
+#endif
+
+typedef phi_flow (*phi__tools_start)(void *user_data, phi_call call, phi_str arguments);
+
+static phi_tool *phi__tools_add(phi_toolset *set, const char *name, const char *label,
+                                const char *schema, phi__tools_start start,
+                                const char *description) {
+    phi_tool *tool = &set->tools[set->count++];
+    tool->name = name;
+    tool->label = label;
+    tool->description = description;
+    tool->schema = schema;
+    tool->start = start;
+    tool->cancel = phi__job_cancel;
+    tool->user_data = set;
+    tool->checks_arguments = true;
+    return tool;
+}
+
+static uint32_t phi__tools_behind(uint32_t timeout_ms) {
+    return timeout_ms > PHI_UNLIMITED - PHI__TOOLS_MARGIN_MS ? PHI_UNLIMITED
+                                                             : timeout_ms + PHI__TOOLS_MARGIN_MS;
+}
+
+static uint32_t phi__tools_or(uint32_t value, uint32_t standard) {
+    return value != 0 ? value : standard;
+}
+
+static void phi__tools_defaults(phi_tools_desc *desc) {
+    if (desc->deny_patterns == NULL) desc->deny_patterns = phi_tools_deny_patterns();
+    desc->bash_timeout_ms = phi__tools_or(desc->bash_timeout_ms, PHI__TOOLS_BASH_MS);
+    desc->list_timeout_ms = phi__tools_or(desc->list_timeout_ms, PHI__TOOLS_LIST_MS);
+    desc->search_timeout_ms = phi__tools_or(desc->search_timeout_ms, PHI__TOOLS_SEARCH_MS);
+    desc->max_output_bytes = phi__tools_or(desc->max_output_bytes, PHI__TOOLS_OUTPUT_BYTES);
+    desc->max_read_bytes = phi__tools_or(desc->max_read_bytes, PHI__TOOLS_READ_BYTES);
+    desc->max_files = phi__tools_or(desc->max_files, PHI__TOOLS_FILES);
+    desc->max_matches = phi__tools_or(desc->max_matches, PHI__TOOLS_MATCHES);
+}
+
+/* ---- public ---- */
+
+PHI_API const char *const *phi_tools_deny_patterns(void) {
+    static const char *const patterns[] = {"rm -rf /", "rm -rf /*",     "mkfs",
+                                           "dd if=",   ":(){:|:&};:", NULL};
+    return patterns;
+}
+
+PHI_API phi_status phi_tools_init(phi_toolset *set, const phi_tools_desc *desc) {
+    phi_tool *tool;
+    if (set == NULL) return PHI_BAD_ARG;
+    memset(set, 0, sizeof *set);
+    if (desc != NULL) set->desc = *desc;
+    phi__tools_defaults(&set->desc);
+    tool = NULL;
+#ifndef PHI_NO_PROCESS
+    tool = phi__tools_add(set, "bash", "Execute Command", phi__tools_bash, phi__bash_start,
+                          "Run a command with bash and get its exit code, stdout and stderr. "
+                          "Background processes end with the command.");
+    tool->timeout_ms = phi__tools_behind(set->desc.bash_timeout_ms);
+#endif
+#ifndef PHI_NO_FILES
+    tool = phi__tools_add(set, "read_file", "Read File", phi__tools_read, phi__read_file_start,
+                          "Read a text file, with line numbers, or look at an image. offset and "
+                          "limit choose lines of a large file.");
+    tool->step = phi__job_step;
+    tool = phi__tools_add(set, "write_file", "Write File", phi__tools_write, phi__write_file_start,
+                          "Write a whole file, replacing what was there. Makes its directories.");
+    tool->step = phi__job_step;
+    tool->not_concurrent = true;
+    tool = phi__tools_add(set, "edit_file", "Edit File", phi__tools_edit, phi__edit_file_start,
+                          "Replace one piece of text in a file. old_text must be in the file "
+                          "exactly once, whitespace included.");
+    tool->step = phi__job_step;
+    tool->not_concurrent = true;
+    tool = phi__tools_add(set, "list_files", "List Files", phi__tools_list, phi__list_files_start,
+                          "List the files in a directory and below, sorted, without .git, "
+                          "node_modules and target.");
+    tool->step = phi__job_step;
+    tool->timeout_ms = phi__tools_behind(set->desc.list_timeout_ms);
+#ifndef PHI_NO_PROCESS
+    tool = phi__tools_add(set, "search", "Search Files", phi__tools_search, phi__search_start,
+                          "Search files for a regular expression. Gives file:line:text of each "
+                          "matching line.");
+    tool->timeout_ms = phi__tools_behind(set->desc.search_timeout_ms);
+#endif
+#endif
+    (void)tool;
+    return PHI_OK;
+}
+
+/* ---- src/tools/write_file.c ---- */
+
+/* write_file.c - the tool that writes a whole file, a slice a step, and replaces it at the end. */
+
+#ifndef PHI_NO_FILES
+
+typedef struct phi__write {
+    phi__job job;
+    const char *path;
+    phi_str content;
+    size_t at;
+    phi__file *file;
+} phi__write;
+
+static void phi__write_drop(phi__job *job) {
+    phi__write *write = (phi__write *)(void *)job;
+    phi__file_close(write->file);
+    write->file = NULL;
+}
+
+static phi_flow phi__write_done(phi__write *write) {
+    phi__buf details, text;
+    phi__buf_init(&details, write->job.memory);
+    phi__buf_init(&text, write->job.memory);
+    phi__buf_text(&details, "{\"path\":");
+    phi__json_put_str(&details, phi_str_of(write->path));
+    phi__buf_printf(&details, ",\"bytes\":%llu}", (unsigned long long)write->content.len);
+    phi__buf_char(&details, '\0');
+    phi__buf_printf(&text, "Wrote %llu bytes to %s", (unsigned long long)write->content.len,
+                    write->path);
+    if (details.failed || text.failed)
+        (void)phi__job_no_memory(&write->job);
+    else
+        (void)phi__job_done(&write->job, phi__buf_str(&text), details.at);
+    phi__buf_free(&details);
+    phi__buf_free(&text);
+    return PHI_DONE;
+}
+
+static phi_flow phi__write_slice(phi__job *job) {
+    phi__write *write = (phi__write *)(void *)job;
+    size_t n = phi__min(write->content.len - write->at, PHI__JOB_SLICE);
+    phi__words words;
+    phi_status status = PHI_OK;
+    if (n > 0) status = phi__file_write(write->file, write->content.at + write->at, n, &words);
+    write->at += n;
+    if (status == PHI_OK && write->at < write->content.len) return PHI_PENDING;
+    if (status == PHI_OK) status = phi__file_commit(write->file, &words);
+    if (status != PHI_OK)
+        return phi__job_fail(job, "Cannot write %s: %s", write->path, words.text);
+    return phi__write_done(write);
+}
+
+/* The directory a resolved path lies in. */
+static phi_status phi__write_make_room(const char *real, phi__words *words) {
+    char directory[PHI__PATH_BYTES];
+    size_t n = strlen(real);
+    while (n > 0 && real[n - 1] != '/') n--;
+    if (n <= 1 || n > sizeof directory) return PHI_OK;
+    memcpy(directory, real, n - 1);
+    directory[n - 1] = '\0';
+    return phi__make_directories(directory, words);
+}
+
+static phi_flow phi__write_go(phi__job *job) {
+    phi__write *write = (phi__write *)(void *)job;
+    const char *real;
+    phi__words words;
+    phi_status status;
+    if (!phi__job_text(job, "path", true, &write->path) ||
+        !phi__job_str(job, "content", &write->content))
+        return PHI_DONE;
+    real = phi__job_place(job, write->path);
+    if (real == NULL) return PHI_DONE;
+    status = phi__write_make_room(real, &words);
+    if (status == PHI_OK)
+        status = phi__file_open_replace(job->memory, real, &write->file, &words);
+    if (status == PHI_NO_MEMORY) return phi__job_no_memory(job);
+    if (status != PHI_OK)
+        return phi__job_fail(job, "Cannot write %s: %s", write->path, words.text);
+    job->go = phi__write_slice;
+    return phi__write_slice(job);
+}
+
+PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str arguments) {
+    return phi__job_begin(user_data, call, arguments, sizeof(phi__write), false, phi__write_go,
+                          phi__write_drop);
+}
+
+#endif
+
+#endif /* PHI__IMP_TOOLS */
+
+#endif /* PHI_IMPLEMENTATION */
+
+/*
+MIT License
+
+Copyright (c) phi contributors
+
+Permission is hereby granted, free of charge, to any person obtaining a copy
+of this software and associated documentation files (the "Software"), to deal
+in the Software without restriction, including without limitation the rights
+to use, copy, modify, merge, publish, distribute, sublicense, and/or sell
+copies of the Software, and to permit persons to whom the Software is
+furnished to do so, subject to the following conditions:
+
+The above copyright notice and this permission notice shall be included in all
+copies or substantial portions of the Software.
+
+THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR
+IMPLIED, INCLUDING BUT NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY,
+FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE
+AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER
+LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM,
+OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE
+SOFTWARE.
+*/

@@ -1,0 +1,372 @@
+#!/usr/bin/env python3
+"""All of `make check`, in parallel: one line for each group, what failed in full, exit code 1 on any
+failure. check.py WORD... runs only the jobs whose names contain one of the words; -v times each.
+
+Every compile test calls a function of the header it is about, so that it cannot pass by compiling
+nothing; the linked ones take the address of every public function."""
+import concurrent.futures
+import glob
+import itertools
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, ROOT)
+sys.dont_write_bytecode = True
+import amalgamate  # noqa: E402
+
+OUT = os.path.join(ROOT, "build", "check")
+INC = os.path.join(OUT, "include")
+HEADERS = list(amalgamate.OUT)
+C = ["c99", "c11", "c17", "c2x"]
+CPP = ["c++11", "c++14", "c++17", "c++20"]
+COMPILERS = {"gcc": ("gcc", "g++"), "clang": ("clang", "clang++")}
+WARN_C = ["-Werror", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Wundef",
+          "-Wstrict-prototypes", "-Wmissing-prototypes"]
+WARN_CPP = ["-Werror", "-Wall", "-Wextra", "-Wmissing-declarations"]
+SHOWN = 3  # failed jobs of a group that are shown
+CALL = "int call(void);\nint call(void) { return phi_status_text(PHI_NO_MEMORY)[0]; }\n"
+
+# What the object file of a profile must not ask for.
+CURL = r"curl_\w+"
+PROCESS = (r"posix_spawn\w*|v?fork|_Fork|exec[lv]\w*|fexecve|wait|waitid|waitpid|wait[34]|kill|killpg|"
+           r"pidfd_\w+|popen|system")
+FILES = (r"open(at)?(64)?|__open\w*|creat(64)?|fopen(64)?|freopen(64)?|fdopen|rename\w*|mkdir\w*|rmdir|"
+         r"unlink\w*|remove|opendir|fdopendir|readdir(64)?|f?l?stat(at)?(64)?|statx|realpath|fsync|"
+         r"fdatasync|f?truncate(64)?|mkstemp\w*|mkdtemp|link(at)?|symlink\w*|readlink\w*|access|"
+         r"ftw|nftw|glob|scandir|f?ch(mod|own|dir)\w*")
+NEVER = (r"printf|fprintf|puts|fputs|putchar|perror|exit|_exit|atexit|signal|system|popen|fork|vfork|"
+         r"pthread_create|thrd_create|srand|rand|gets|strtok|setlocale|longjmp|setenv|putenv|"
+         r"getaddrinfo|gethostbyname|sleep|usleep")
+PROFILES = {"": NEVER, "PHI_NO_CURL": CURL, "PHI_NO_PROCESS": PROCESS, "PHI_NO_FILES": FILES}
+
+
+class Failed(Exception):
+    pass
+
+
+def run(command, code=0, cwd=ROOT):
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True,
+                          stderr=subprocess.STDOUT, cwd=cwd, check=False, errors="replace")
+    if code is not None and (done.returncode != 0) != (code != 0):
+        lines = done.stdout.strip().split("\n")
+        more = [f"... {len(lines) - 60} more lines"] if len(lines) > 60 else []
+        raise Failed("\n".join(["$ " + " ".join(command)] + lines[:60] + more))
+    return done.stdout
+
+
+def source(name, text):
+    path = os.path.join(OUT, name)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    return path
+
+
+def includes(headers, implement=False):
+    define = "#define PHI_IMPLEMENTATION\n" if implement else ""
+    return define + "".join(f'#include "{h}"\n' for h in headers)
+
+
+def compiler(cc, std):
+    """The command that compiles for a dialect, with its warnings as errors."""
+    cpp = std.startswith("c++")
+    return [COMPILERS[cc][cpp], f"-std={std}", "-x", "c++" if cpp else "c", "-I", INC] + \
+        (WARN_CPP if cpp else WARN_C)
+
+
+def tag(*words):
+    return re.sub(r"\W+", "_", "_".join(words))
+
+
+def public_functions(headers):
+    """The names of every function the headers declare."""
+    found = []
+    for header in headers:
+        with open(os.path.join(INC, header), encoding="utf-8") as file:
+            text = file.read()
+        text = re.sub(r"/\*.*?\*/", " ", text[:text.find("#ifdef PHI_IMPLEMENTATION\n#ifndef PHI__FN")],
+                      flags=re.S)
+        found += re.findall(r"^PHI_API\b[^;{}()]*?\b(phi_\w+)\s*\(", text, re.M)
+    return list(dict.fromkeys(found))
+
+
+def user_program(std):
+    """A main that needs every public function (C), or calls one of each header's (C++)."""
+    names = public_functions(HEADERS)
+    text = includes(HEADERS)
+    if std.startswith("c++"):
+        return text + "int main() {\n    phi_memory memory = PHI_ZERO;\n" \
+            "    phi_memory_init(&memory, NULL, 0);\n" \
+            "    return phi_status_text(PHI_OK)[0] == 'o' ? 0 : 1;\n}\n"
+    rows = "".join(f"    (any)(void (*)(void)){name},\n" for name in names)
+    return text + "typedef void (*any)(void);\nint main(void) {\n    any all[] = {\n" + rows + \
+        "        0};\n    size_t i, n = 0;\n    for (i = 0; i + 1 < sizeof all / sizeof all[0]; i++)\n" \
+        f"        n += all[i] != 0;\n    return n == {len(names)} &&" \
+        " phi_status_text(PHI_OK)[0] == 'o' ? 0 : 1;\n}\n"
+
+
+# ---- jobs ----
+
+def job_declarations(cc, std, header):
+    path = source(tag("decl", cc, std, header) + ".c", includes([header, header]) + CALL)
+    run(compiler(cc, std) + ["-fsyntax-only", path])
+
+
+def job_implementation(cc, std, header):
+    path = source(tag("impl", cc, std, header) + ".c", includes([header, header], True) + CALL)
+    run(compiler(cc, std) + ["-fsyntax-only", path])
+
+
+def link(name, command, impl, user, libs, execute=True):
+    """Two files of one program: the implementation, and its user."""
+    one, two = source(name + "_impl.c", impl), source(name + "_user.c", user)
+    program = os.path.join(OUT, name)
+    run(command + ["-c", one, "-o", program + "_impl.o"])
+    run(command + ["-c", two, "-o", program + "_user.o"])
+    driver = [w for w in command if not w.startswith(("-x", "-W", "-std", "-I")) and
+              w not in ("c", "c++", INC)]
+    run(driver + [program + "_impl.o", program + "_user.o", "-o", program] + libs)
+    if execute:
+        run([program])
+
+
+def job_link(cc, std, order):
+    link(tag("link", cc, std), compiler(cc, std), includes(order + order, True), user_program(std),
+         ["-lcurl"])
+
+
+def job_order(order, implement):
+    path = source(tag("order", *order, str(implement)) + ".c", includes(order, implement) + CALL)
+    run(compiler("gcc", "c99") + ["-fsyntax-only", path])
+
+
+def job_later(order):
+    """First the declarations, as through another header; then the implementation."""
+    text = includes(order) + includes(order, True) + CALL
+    path = source(tag("later", *order) + ".c", text)
+    run(compiler("gcc", "c99") + ["-D_GNU_SOURCE", "-fsyntax-only", path])
+
+
+def job_optimised(cc, std):
+    path = source(tag("opt", cc, std) + ".c", includes(HEADERS, True))
+    run(compiler(cc, std) + ["-O2", "-c", path, "-o", path + ".o"])
+
+
+def job_static(cc, std):
+    name = tag("static", cc, std)
+    path = source(name + ".c", "#define PHI_STATIC\n" + includes(HEADERS, True) +
+                  user_program("c++").split(includes(HEADERS))[1].replace("main()", "main(void)"))
+    program = os.path.join(OUT, name)
+    run(compiler(cc, std) + ["-c", path, "-o", program + ".o"])
+    run([COMPILERS[cc][std.startswith("c++")], program + ".o", "-o", program, "-lcurl"])
+    run([program])
+    seen = [line for line in run(["nm", "-g", "--defined-only", program + ".o"]).split("\n")
+            if " phi" in line]
+    if seen:
+        raise Failed("PHI_STATIC, and yet exported:\n" + "\n".join(seen))
+
+
+def job_32bit(std):
+    command = compiler("gcc", std) + ["-m32", "-O1", "-DPHI_NO_CURL"]
+    link(tag("m32", std), command, includes(HEADERS, True), user_program(std), [])
+
+
+def job_mingw(std, header):
+    cc = "x86_64-w64-mingw32-" + ("g++" if std.startswith("c++") else "gcc") + "-posix"
+    if shutil.which(cc) is None:
+        if std.startswith("c++"):
+            return f"no {cc}"
+        raise Failed(f"{cc} is missing: make deps")
+    path = source(tag("mingw", std, header) + ".c", includes([header]) + CALL)
+    run([cc] + compiler("gcc", std)[1:] + ["-fsyntax-only", path])
+    return None
+
+
+def job_profile(std, defines):
+    command = compiler("gcc", std) + ["-D" + d for d in defines]
+    link(tag("profile", std, *defines), command, includes(HEADERS, True), user_program(std),
+         [] if "PHI_NO_CURL" in defines else ["-lcurl"])
+
+
+def symbols(name, defines):
+    path = source(f"sym_{name}.c", includes(HEADERS, True))
+    run(compiler("gcc", "c99") + ["-O1", "-fno-pic", "-w"] + ["-D" + d for d in defines] +
+        ["-c", path, "-o", path + ".o"])
+    return path + ".o"
+
+
+def job_audit(profile):
+    name = profile or "full"
+    needed = run(["nm", "-u", symbols(name, [profile] if profile else [])])
+    bad = re.findall(rf"^ +U (?:{PROFILES[profile]})(?:@\S+)?$", needed, re.M) or \
+        [m.group(0) for m in re.finditer(rf"^ +[Uw] ({PROFILES[profile]})$", needed, re.M)]
+    if bad:
+        raise Failed(f"{name}: these should not be needed:\n" + "\n".join(bad))
+    if not profile and glob.glob(os.path.join(ROOT, "src/io/http*.c")) and \
+            "curl_multi" not in needed:
+        raise Failed("the full build does not use libcurl: this audit proves nothing")
+
+
+def job_names():
+    """What is exported is public and a function; nothing is a variable, exported or not."""
+    listing = run(["nm", symbols("names", [])])
+    bad = []
+    for line in listing.split("\n"):
+        found = re.match(r"^[0-9a-f]+ (\w) (\S+)$", line)
+        if not found:
+            continue
+        kind, name = found.groups()
+        if kind in "TDBCRVW" and not re.fullmatch(r"phi_[a-z0-9]\w*", name):
+            bad.append(f"exported: {name}")
+        elif kind in "DBCRV":
+            bad.append(f"exported variable: {name}")
+        elif kind in "db" and "_once" not in name:
+            bad.append(f"a global: {name}")
+    declared = set(public_functions(HEADERS))
+    exported = set(re.findall(r"^[0-9a-f]+ T (\S+)$", listing, re.M))
+    bad += [f"exported, but in no header: {name}" for name in sorted(exported - declared)]
+    bad += [f"declared, but not there: {name}" for name in sorted(declared - exported)]
+    if bad:
+        raise Failed("\n".join(bad))
+
+
+def job_file(path):
+    extra = ["-Isrc", "-Itests"] if not path.startswith("examples/") else []
+    run(["gcc", "-std=c99", "-D_GNU_SOURCE", "-I", INC] + extra + WARN_C + ["-fsyntax-only", path])
+
+
+def project_files():
+    done = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
+    names = done.stdout.split("\n") if done.returncode == 0 else [
+        os.path.relpath(os.path.join(base, f), ROOT)
+        for base, _, files in os.walk(ROOT) for f in files if not re.search(r"/(\.git|build)(/|$)", base)]
+    return [n for n in names if n and os.path.isfile(os.path.join(ROOT, n))]
+
+
+def job_words():
+    """No note to self, and no path of the machine this was written on."""
+    common = {"", "/", "/tmp", "/home", "/usr", "/usr/src", "/var", "/var/tmp", "/src", "/build"}
+    here = {ROOT, os.path.dirname(ROOT), os.path.expanduser("~"), "/tmp/phi"} - common
+    notes = re.compile(r"\b(?:TO" r"DO|FIX" r"ME|XX" r"X)\b")
+    paths = re.compile(r"(?<![\w.-])(?:" + "|".join(re.escape(p) for p in sorted(here)) + ")/")
+    bad = []
+    for name in project_files():
+        if name == "scripts/check.py":
+            continue
+        with open(os.path.join(ROOT, name), encoding="utf-8", errors="replace") as file:
+            for number, line in enumerate(file, 1):
+                if (notes.search(line) and name.endswith((".c", ".h", ".py", ".sh", ".md"))) or \
+                        paths.search(line):
+                    bad.append(f"{name}:{number}: {line.strip()[:100]}")
+    if bad:
+        raise Failed("\n".join(bad[:60]))
+
+
+def job_format(files):
+    version = re.search(r"version (\d+)", run(["clang-format", "--version"]))
+    if not version or version.group(1) != "14":
+        return f"not checked: needs clang-format 14, there is {version.group(1) if version else 'none'}"
+    run(["clang-format", "--dry-run", "-Werror", "--style=file"] + files)
+    return None
+
+
+def job_script(name):
+    said = run([sys.executable, os.path.join(ROOT, "scripts", name)]).strip()
+    return said.split("\n")[-1] or None
+
+
+def job_stale():
+    run([sys.executable, os.path.join(ROOT, "amalgamate.py"), "--check"])
+
+
+def jobs():
+    """(group, name, function, arguments); long ones first within the pool's order."""
+    c_files = sorted(glob.glob("src/*/*.[ch]", root_dir=ROOT) + glob.glob("tests/**/*.[ch]", root_dir=ROOT,
+                     recursive=True) + glob.glob("examples/*.[ch]", root_dir=ROOT))
+    orders = [list(o) for o in itertools.permutations(HEADERS)]
+    yield "headers are fresh", "stale", job_stale, ()
+    yield "layers", "layers", job_script, ("check_layers.py",)
+    yield "lengths", "functions", job_script, ("check_functions.py",)
+    yield "documented code", "docs", job_script, ("check_docs.py",)
+    yield "words", "words", job_words, ()
+    for i in range(0, len(c_files), 20):
+        yield "format", f"format {i // 20}", job_format, (c_files[i:i + 20],)
+    yield "names", "names", job_names, ()
+    for profile in PROFILES:
+        yield "symbols", f"audit {profile or 'full'}", job_audit, (profile,)
+    for std in ("c99", "c++17"):
+        for defines in (["PHI_NO_CURL"], ["PHI_NO_PROCESS"], ["PHI_NO_FILES"],
+                        ["PHI_NO_CURL", "PHI_NO_PROCESS", "PHI_NO_FILES"]):
+            yield "profiles", tag("profile", std, *defines), job_profile, (std, defines)
+        yield "32 bits", f"m32 {std}", job_32bit, (std,)
+        for cc in COMPILERS:
+            yield "PHI_STATIC", f"static {cc} {std}", job_static, (cc, std)
+            yield "optimised", f"optimised {cc} {std}", job_optimised, (cc, std)
+        for header in HEADERS:
+            yield "mingw", f"mingw {std} {header}", job_mingw, (std, header)
+    for number, (cc, std) in enumerate(itertools.product(COMPILERS, C + CPP)):
+        yield "two files, one program", f"link {cc} {std}", job_link, (cc, std, orders[number % 6])
+        for header in HEADERS:
+            yield "declarations", f"declarations {cc} {std} {header}", job_declarations, (cc, std, header)
+            if header != "phi_tools.h":  # the linked program has it
+                yield "implementation", f"implementation {cc} {std} {header}", job_implementation, \
+                    (cc, std, header)
+    for order in orders:
+        for implement in (False, True):
+            yield "any order", tag("order", *order, str(implement)), job_order, (order, implement)
+        yield "any order", tag("later", *order), job_later, (order,)
+    for path in [f for f in c_files if f.endswith(".c")] + glob.glob("bench/*.c", root_dir=ROOT):
+        yield "each file", path, job_file, (path,)
+
+
+def main():
+    words = [w for w in sys.argv[1:] if w != "-v"]
+    shutil.rmtree(OUT, ignore_errors=True)
+    os.makedirs(INC)
+    try:
+        for name, text in amalgamate.build(False).items():
+            source(os.path.join("include", name), text)
+    except (amalgamate.Trouble, OSError) as e:
+        print(f"FAIL amalgamate.py: {e}")
+        return 1
+    start, groups = time.monotonic(), {}
+
+    def timed(job):
+        began = time.monotonic()
+        try:
+            said, failed = job[2](*job[3]), None
+        except Failed as e:
+            said, failed = None, str(e)
+        except OSError as e:
+            said, failed = None, f"{e}: make deps"
+        return job, said, failed, time.monotonic() - began
+
+    wanted = [j for j in jobs() if not words or any(w in j[0] or w in j[1] for w in words)]
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 2) as pool:
+        for job, said, failed, seconds in pool.map(timed, wanted):
+            group = groups.setdefault(job[0], [0, 0, 0.0, None])
+            group[0] += failed is None
+            group[1] += failed is not None
+            group[2] += seconds
+            group[3] = said or group[3]
+            if "-v" in sys.argv:
+                print(f"     {job[1]:60} {seconds:6.2f} s")
+            if failed and group[1] <= SHOWN:
+                print(f"FAIL {job[0]}: {job[1]}\n" + "\n".join("     | " + l for l in failed.split("\n")))
+            sys.stdout.flush()
+    for name, (good, bad, seconds, said) in groups.items():
+        words = [f"{good} good"] + [f"{bad} FAILED"] * bool(bad) + [said] * bool(said)
+        print(f"{'FAIL' if bad else 'ok  '} {name:24} {seconds:6.1f} s  {', '.join(words)}")
+    bad = sum(group[1] for group in groups.values())
+    print(f"check: {sum(g[0] for g in groups.values())} good, {bad} failed, "
+          f"{time.monotonic() - start:.0f} s")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

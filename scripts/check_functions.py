@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+"""Lengths: a function over 120 lines fails, over 60 is counted; a file of src/ over 900 lines fails.
+Reads the formatted style: a function starts at the left margin and ends with a brace there.
+Prints what fails and one line of figures; exit code 1 on any failure. -v lists those over 60."""
+import glob
+import os
+import re
+import statistics
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+FAIL, WARN, FILE = 120, 60, 900
+EXAMPLE = {"phi.c": 600}
+EXAMPLE_LINES = 200
+NOT_A_FUNCTION = re.compile(r"^(?:typedef|struct|enum|union|extern \"C\"|static const struct|#|namespace)")
+
+
+def functions(lines):
+    """(name, first line, count of lines) of every function."""
+    start, head = None, ""
+    for number, line in enumerate(lines, 1):
+        if start is None:
+            if line[:1].isalpha() or line[:1] == "_":
+                head, first = line, number
+            elif line[:1] == " " and head:
+                head += line
+            elif line[:1] != "#":
+                head = ""
+            if head and line.rstrip().endswith(("{", "}")) and "(" in head and "=" not in \
+                    head.split("(")[0] and not NOT_A_FUNCTION.match(head):
+                found = re.search(r"(\w+)\s*\(", head)
+                name = found.group(1) if found else head
+                if name in ("TEST", "__attribute__"):
+                    name = re.search(r"\(+\s*(\w+)", head).group(1)
+                if line.rstrip().endswith("{"):
+                    start = (name, first)
+                else:
+                    yield name, first, number - first + 1
+                head = ""
+            elif line.rstrip().endswith((";", "}")):
+                head = ""
+        elif line.startswith("}"):
+            yield start[0], start[1], number - start[1] + 1
+            start = None
+
+
+def main():
+    failed, over, counts = [], [], []
+    for folder in ("src", "tests", "examples", "bench", "extras"):
+        for path in sorted(glob.glob(os.path.join(ROOT, folder, "**", "*.[ch]"), recursive=True)):
+            name = os.path.relpath(path, ROOT)
+            with open(path, encoding="utf-8") as file:
+                lines = file.read().split("\n")[:-1]
+            most = {"src": FILE, "examples": EXAMPLE.get(os.path.basename(path), EXAMPLE_LINES)}
+            if len(lines) > most.get(folder, 100000):
+                failed.append(f"{name}: {len(lines)} lines, at most {most[folder]}")
+            for function, first, count in functions(lines):
+                if folder == "src":
+                    counts.append(count)
+                if count > FAIL:
+                    failed.append(f"{name}:{first}: {function}: {count} lines, at most {FAIL}")
+                elif count > WARN:
+                    over.append(f"{name}:{first}: {function}: {count} lines")
+    if "-v" in sys.argv and over:
+        print("\n".join(over))
+    print("\n".join(failed), end="\n" * bool(failed))
+    if counts:
+        print(f"{len(counts)} functions in src, median {statistics.median(counts):g} lines, longest"
+              f" {max(counts)}; {len(over)} anywhere over {WARN}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

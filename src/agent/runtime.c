@@ -1,0 +1,274 @@
+/* runtime.c - the pump: inbox, then cancels and timers, then I/O, then tools that poll, then runs. */
+#include "agent/agent_in.h"
+
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+enum {
+    PHI__RT_STEP_US = 250,        /* DESIGN part 1; engineering.md 1.9 */
+    PHI__RT_STEP_BYTES = 65536,   /* engineering.md 1.1 */
+    PHI__RT_INBOX_BYTES = 65536,
+    PHI__RT_CONNECTIONS = 64,     /* engineering.md 1.5 */
+    PHI__RT_STARTS = 4,           /* the same */
+    PHI__RT_POSTS_PER_STEP = 256, /* messages of other threads handled in one step */
+    PHI__RT_READY_PER_STEP = 256, /* descriptors */
+    PHI__RT_TIMERS_PER_STEP = 256,
+    PHI__RT_POLL_MS = 10 /* a wait is cut to this while tools want to be polled */
+};
+
+PHI__FN phi_status phi__error(phi_runtime *rt, phi_status status, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(rt->error_words, sizeof rt->error_words, format, args);
+    va_end(args);
+    rt->error = status;
+    rt->error_http_status = 0;
+    return status;
+}
+
+/* ---- making one ---- */
+
+static phi_status phi__rt_io(phi_runtime *rt, const phi_runtime_desc *desc, const char **why) {
+    phi__io_desc io;
+    phi__http_desc http;
+    phi_status status;
+    memset(&io, 0, sizeof io);
+    io.clock_us_fn = desc->clock_us_fn;
+    io.random_fn = desc->random_fn;
+    io.watch_fn = desc->watch_fn;
+    io.user_data = desc->user_data;
+    io.max_starts_per_step =
+        desc->max_starts_per_step != 0 ? desc->max_starts_per_step : (uint32_t)PHI__RT_STARTS;
+    *why = "no memory, or the system has no poller for us";
+    status = phi__io_new(&rt->memory, &io, &rt->io);
+    if (status != PHI_OK) return status;
+    rt->transport = desc->transport;
+    if (rt->transport != NULL) return PHI_OK;
+    memset(&http, 0, sizeof http);
+    http.max_connections =
+        desc->max_connections != 0 ? desc->max_connections : (uint32_t)PHI__RT_CONNECTIONS;
+    http.enable_http2 = desc->enable_http2;
+    http.use_environment = desc->use_environment;
+    http.proxy = desc->proxy;
+    http.ca_file = desc->ca_file;
+    http.resolve = desc->resolve;
+    status = phi__http_new(rt->io, &http, phi__xfer_port_get(), &rt->http, why);
+    if (status == PHI_OK) rt->transport = phi__http_transport(rt->http);
+    return status;
+}
+
+static void phi__rt_unmake(phi_runtime *rt) {
+    phi_memory memory = rt->memory;
+    phi__http_free(rt->http);
+    phi__events_free(&rt->events);
+    phi__slots_free(&rt->agents);
+    phi__slots_free(&rt->calls);
+    phi__slots_free(&rt->transfers);
+    phi__inbox_free(&rt->inbox);
+    phi__io_free(rt->io);
+    (void)memory.allocator.realloc_fn(memory.allocator.user_data, rt, sizeof *rt, 0);
+}
+
+/* The runtime's own struct is the one thing that is not counted: the counters are in it. */
+static phi_runtime *phi__rt_make(const phi_runtime_desc *desc) {
+    phi_allocator allocator =
+        desc->allocator.realloc_fn != NULL ? desc->allocator : phi_allocator_default();
+    phi_runtime *rt =
+        (phi_runtime *)allocator.realloc_fn(allocator.user_data, NULL, 0, sizeof *rt);
+    if (rt == NULL) return NULL;
+    memset(rt, 0, sizeof *rt);
+    phi_memory_init(&rt->memory, &allocator, desc->memory_limit_bytes);
+    phi__slots_init(&rt->agents, &rt->memory);
+    phi__slots_init(&rt->calls, &rt->memory);
+    phi__slots_init(&rt->transfers, &rt->memory);
+    phi__events_init(&rt->events, &rt->memory);
+    rt->step_budget_us =
+        desc->step_budget_us != 0 ? desc->step_budget_us : (uint32_t)PHI__RT_STEP_US;
+    rt->step_budget_bytes =
+        desc->step_budget_bytes != 0 ? desc->step_budget_bytes : (uint32_t)PHI__RT_STEP_BYTES;
+    return rt;
+}
+
+/* ---- a step ---- */
+
+static void phi__rt_post(phi_runtime *rt, const phi__post *post) {
+    phi__slot *slot;
+    if (post->kind == PHI__POST_FINISH) {
+        phi__call_posted(rt, post);
+        return;
+    }
+    slot = phi__slots_find(&rt->agents, post->index, post->gen);
+    if (slot != NULL && ((phi__agent *)slot->object)->run != NULL)
+        phi__run_cancel(((phi__agent *)slot->object)->run);
+}
+
+static void phi__rt_inbox(phi_runtime *rt) {
+    phi__post post;
+    int left = PHI__RT_POSTS_PER_STEP;
+    while (left-- > 0 && phi__inbox_peek(&rt->inbox, &post)) {
+        phi__rt_post(rt, &post);
+        phi__inbox_drop(&rt->inbox);
+    }
+}
+
+static bool phi__rt_has_work(phi_runtime *rt) {
+    phi__post post;
+    return rt->ready != NULL || rt->events.head != NULL || phi__inbox_peek(&rt->inbox, &post);
+}
+
+/* How long this step may sleep: not at all while something is waiting already. */
+static int phi__rt_timeout(phi_runtime *rt, int timeout_ms) {
+    if (timeout_ms == 0 || phi__rt_has_work(rt)) return 0;
+    if (rt->polled_count > 0 && (timeout_ms < 0 || timeout_ms > PHI__RT_POLL_MS))
+        return PHI__RT_POLL_MS;
+    return timeout_ms;
+}
+
+static void phi__rt_budget(phi_runtime *rt) {
+    rt->step_until_us = phi__io_now_us(rt->io) + rt->step_budget_us;
+    rt->step_bytes_left = rt->step_budget_bytes;
+}
+
+static void phi__rt_bury(phi_runtime *rt) {
+    while (rt->doomed != NULL) {
+        phi__agent *agent = rt->doomed;
+        rt->doomed = agent->next_doomed;
+        phi__agent_destroy(agent);
+    }
+}
+
+PHI__FN void phi__step_end(phi_runtime *rt) {
+    rt->in_step = false;
+    phi__rt_bury(rt);
+}
+
+static void phi__rt_pump(phi_runtime *rt, int timeout_ms) {
+    int wait = phi__rt_timeout(rt, timeout_ms);
+    phi__io_step_begin(rt->io);
+    phi__rt_inbox(rt);
+    (void)phi__io_timers(rt->io, PHI__RT_TIMERS_PER_STEP);
+    if (rt->transport->pump != NULL) rt->transport->pump(rt->transport->user_data);
+    if (rt->ready != NULL) wait = 0;
+    (void)phi__io_wait(rt->io, wait, PHI__RT_READY_PER_STEP);
+    phi__rt_budget(rt);
+    if (wait != 0) { /* what ended the wait is done in the same step */
+        phi__rt_inbox(rt);
+        (void)phi__io_timers(rt->io, PHI__RT_TIMERS_PER_STEP);
+    }
+    phi__calls_poll(rt);
+    phi__runs_advance(rt);
+}
+
+/* ---- public ---- */
+
+PHI_API phi_runtime *phi_runtime_new_why(const phi_runtime_desc *desc, const char **why) {
+    phi_runtime_desc none;
+    phi_runtime *rt;
+    const char *words = "no memory";
+    memset(&none, 0, sizeof none);
+    if (desc == NULL) desc = &none;
+    rt = phi__rt_make(desc);
+    if (rt != NULL &&
+        (phi__rt_io(rt, desc, &words) != PHI_OK ||
+         phi__inbox_init(&rt->inbox, &rt->memory,
+                         desc->inbox_bytes != 0 ? desc->inbox_bytes
+                                                : (size_t)PHI__RT_INBOX_BYTES) != PHI_OK)) {
+        phi__rt_unmake(rt);
+        rt = NULL;
+    }
+    if (why != NULL) *why = rt != NULL ? "ok" : words;
+    return rt;
+}
+
+PHI_API phi_runtime *phi_runtime_new(const phi_runtime_desc *desc) {
+    return phi_runtime_new_why(desc, NULL);
+}
+
+PHI_API phi_status phi_runtime_close(phi_runtime *rt) {
+    uint32_t i;
+    if (rt == NULL) return PHI_BAD_ARG;
+    if (rt->in_step) return phi__error(rt, PHI_MISUSE, "phi_runtime_close inside a callback");
+    rt->closing = true;
+    for (i = 0; rt->active > 0 && i < rt->agents.count; i++) {
+        phi__slot *slot = phi__slots_at(&rt->agents, i);
+        phi__agent *agent = (phi__agent *)slot->object;
+        if (agent != NULL && agent->run != NULL) phi__run_cancel(agent->run);
+    }
+    if (rt->active > 0) return PHI_BUSY;
+    return rt->http != NULL && phi__http_pending(rt->http) > 0 ? PHI_BUSY : PHI_OK;
+}
+
+PHI_API void phi_runtime_free(phi_runtime *rt) {
+    uint32_t i;
+    if (rt == NULL) return;
+    PHI_ASSERT(!rt->in_step);
+    rt->in_step = true; /* the tools' cancel functions must not step */
+    for (i = 0; i < rt->agents.count; i++) {
+        phi__slot *slot = phi__slots_at(&rt->agents, i);
+        if (slot->object != NULL) phi__agent_doom((phi__agent *)slot->object);
+    }
+    phi__step_end(rt);
+    phi__rt_unmake(rt);
+}
+
+PHI_API int phi_step(phi_runtime *rt, int timeout_ms) {
+    if (rt == NULL) return PHI_BAD_ARG;
+    if (rt->in_step) return phi__error(rt, PHI_MISUSE, "phi_step inside a callback");
+    rt->in_step = true;
+    phi__events_release(rt);
+    phi__rt_pump(rt, timeout_ms);
+    phi__step_end(rt);
+    return rt->active > (uint32_t)INT_MAX ? INT_MAX : (int)rt->active;
+}
+
+PHI_API bool phi_next_event(phi_runtime *rt, phi_event *out) {
+    return rt != NULL && out != NULL && phi__events_pop(rt, out);
+}
+
+PHI_API intptr_t phi_runtime_fd(const phi_runtime *rt) {
+    return rt != NULL ? phi__io_fd(rt->io) : -1;
+}
+
+PHI_API int phi_next_timeout(const phi_runtime *rt) {
+    uint64_t next, now;
+    uint64_t ms;
+    if (rt == NULL) return -1;
+    if (rt->ready != NULL || PHI__LOAD(&rt->inbox.tail) != rt->inbox.head) return 0;
+    next = phi__io_next_timer_us(rt->io);
+    now = phi__io_now_us(rt->io);
+    if (next == UINT64_MAX) return rt->polled_count > 0 ? (int)PHI__RT_POLL_MS : -1;
+    ms = next > now ? (next - now + 999) / 1000 : 0;
+    if (rt->polled_count > 0 && ms > PHI__RT_POLL_MS) ms = PHI__RT_POLL_MS;
+    return ms > (uint64_t)INT_MAX ? INT_MAX : (int)ms;
+}
+
+PHI_API void phi_ready(phi_runtime *rt, intptr_t fd, int have) {
+    if (rt != NULL) phi__io_ready(rt->io, fd, have);
+}
+
+PHI_API void phi_wake(phi_runtime *rt) {
+    if (rt != NULL) phi__io_wake(rt->io);
+}
+
+PHI_API phi_status phi_warm(phi_runtime *rt, const phi_model *model) {
+    phi_status status;
+    if (rt == NULL || model == NULL) return PHI_BAD_ARG;
+    if (model->base_url == NULL)
+        return phi__error(rt, PHI_BAD_ARG, "phi_warm: model.base_url is missing");
+    if (rt->http == NULL) return PHI_OK; /* a host's transport has nothing to warm that we know of */
+    status = phi__http_warm(rt->http, phi_str_of(model->base_url));
+    return status == PHI_OK ? status
+                            : phi__error(rt, status, "phi_warm: %s", phi_status_text(status));
+}
+
+PHI_API phi_status phi_last_error(const phi_runtime *rt, const char **words, int *http_status) {
+    if (words != NULL) *words = rt != NULL ? rt->error_words : "";
+    if (http_status != NULL) *http_status = rt != NULL ? rt->error_http_status : 0;
+    return rt != NULL ? rt->error : PHI_BAD_ARG;
+}
+
+PHI_API size_t phi_memory_used(const phi_runtime *rt, size_t *peak) {
+    if (peak != NULL) *peak = rt != NULL ? rt->memory.peak_bytes : 0;
+    return rt != NULL ? rt->memory.used_bytes : 0;
+}

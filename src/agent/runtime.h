@@ -1,0 +1,86 @@
+/* runtime.h - the runtime: memory, clock, network, timers and all agents; what phi_step pumps. */
+#ifndef PHI_AGENT_RUNTIME_H
+#define PHI_AGENT_RUNTIME_H
+
+#include "io/transport.h"
+#include "model/event.h"
+#include "model/model.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { PHI_WATCH_READ = 1, PHI_WATCH_WRITE = 2 };
+
+/* Zero means default for every field. */
+typedef struct phi_runtime_desc {
+    phi_allocator allocator;      /* copied (default: the C library's) */
+    size_t memory_limit_bytes;    /* of everything of ours (default: none) */
+    size_t inbox_bytes;           /* for other threads' calls; taken at start (default 64 KiB) */
+    uint32_t step_budget_us;      /* work a phi_step, in clock time (default 250) */
+    uint32_t step_budget_bytes;   /* and in bytes of answers decoded (default 65,536) */
+    uint32_t max_connections;     /* more wait their turn (default 64) */
+    uint32_t max_starts_per_step; /* transfers and processes (default 4) */
+    bool enable_http2;            /* at most 10 streams a connection (default: HTTP/1.1) */
+    bool use_environment;         /* proxy variables (default: none is read) */
+    const char *proxy;            /* "http://host:port"; copied (default: none) */
+    const char *ca_file;          /* PEM; copied (default: the system's) */
+    const char *const *resolve;   /* "HOST:PORT:ADDRESS" pins, NULL-ended; copied (default: none) */
+    const phi_transport *transport; /* borrowed until free (default: libcurl) */
+    /* The host's event loop instead of our poller: it watches fd for `want` (PHI_WATCH_ bits; 0:
+       forget it) and calls phi_ready. */
+    void (*watch_fn)(void *user_data, intptr_t fd, int want);
+    uint64_t (*clock_us_fn)(void *user_data); /* never goes back (default: the system's) */
+    void (*random_fn)(void *user_data, void *out, size_t len); /* (default: the system's) */
+    void *user_data; /* of the three functions above */
+} phi_runtime_desc;
+
+/* Makes a runtime; desc NULL means defaults for all. NULL: no memory, or no libcurl to work with;
+   `why`, where given, says so (static).
+   The first one in a process calls curl_global_init. */
+PHI_API phi_runtime *phi_runtime_new_why(const phi_runtime_desc *desc, const char **why);
+PHI_API phi_runtime *phi_runtime_new(const phi_runtime_desc *desc);
+
+/* Ends what goes on, without waiting: cancels every run, then says PHI_BUSY until nothing is left,
+   then PHI_OK. Call it, and phi_step between, until PHI_OK; agents stay until they are freed. */
+PHI_API phi_status phi_runtime_close(phi_runtime *rt);
+
+/* Frees the runtime and all its agents at once. Without a close that said PHI_OK it may wait for a
+   name that libcurl is still looking up. Every handle is then dangling: threads that post must have
+   stopped. NULL is harmless. Not inside a callback. */
+PHI_API void phi_runtime_free(phi_runtime *rt);
+
+/* Does a bounded amount of what there is to do. timeout_ms 0: never waits; > 0: waits at most that
+   long for something to do; < 0: until there is something. Events in the queue end a wait at once.
+   Returns the number of runs going on (0: idle), or PHI_MISUSE inside a callback.
+   What the events popped before it point to is gone after it. */
+PHI_API int phi_step(phi_runtime *rt, int timeout_ms);
+
+/* Pops the oldest event; false: none. */
+PHI_API bool phi_next_event(phi_runtime *rt, phi_event *out);
+
+/* For a host's own loop: sleep on phi_runtime_fd for reading (-1 where there is none: poll backend or
+   watch_fn), at most phi_next_timeout ms (-1: for ever, 0: step now), then phi_step. */
+PHI_API intptr_t phi_runtime_fd(const phi_runtime *rt);
+PHI_API int phi_next_timeout(const phi_runtime *rt);
+PHI_API void phi_ready(phi_runtime *rt, intptr_t fd, int have); /* with watch_fn */
+
+/* Ends a phi_step that waits. Any thread. */
+PHI_API void phi_wake(phi_runtime *rt);
+
+/* Does on a loading screen what cannot be sliced: loads the CA store (up to 50 ms) and starts a
+   connection to the model's host that later steps finish and runs reuse. */
+PHI_API phi_status phi_warm(phi_runtime *rt, const phi_model *model);
+
+/* The last call that failed: its status, words (owned by the runtime, valid until the next failure)
+   and HTTP status (0: none). */
+PHI_API phi_status phi_last_error(const phi_runtime *rt, const char **words, int *http_status);
+
+/* Bytes in use and at most so far, of everything that came from the allocator. */
+PHI_API size_t phi_memory_used(const phi_runtime *rt, size_t *peak);
+
+#ifdef __cplusplus
+}
+inline phi_runtime *phi_runtime_new(const phi_runtime_desc &desc) { return phi_runtime_new(&desc); }
+#endif
+#endif

@@ -1,0 +1,152 @@
+/* arena.c - chained blocks, newest first. */
+#include "base/arena_in.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#define PHI__ARENA_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define PHI__ARENA_ASAN 1
+#endif
+#endif
+
+#ifdef PHI__ARENA_ASAN
+#ifdef __cplusplus
+extern "C" {
+#endif
+void __asan_poison_memory_region(void const volatile *at, size_t size);
+void __asan_unpoison_memory_region(void const volatile *at, size_t size);
+#ifdef __cplusplus
+}
+#endif
+#define PHI__POISON(at, size) __asan_poison_memory_region((at), (size))
+#define PHI__UNPOISON(at, size) __asan_unpoison_memory_region((at), (size))
+#else
+#define PHI__POISON(at, size) ((void)(at), (void)(size))
+#define PHI__UNPOISON(at, size) ((void)(at), (void)(size))
+#endif
+
+#define PHI__ARENA_ALIGN 16u
+#define PHI__ARENA_DEFAULT 2048u /* bytes of the first block; DESIGN part 6 */
+#define PHI__ARENA_MOST 65536u   /* bytes of the largest shared block; DESIGN part 6 */
+
+/* Sixteen bytes on every platform we build for, so that what follows is aligned. */
+struct phi__block {
+    struct phi__block *older;
+    size_t bytes; /* with this header */
+#if UINTPTR_MAX == 0xffffffffu
+    uint32_t pad[2];
+#endif
+};
+
+static struct phi__block *phi__arena_take(phi_arena *arena, size_t payload) {
+    size_t bytes = phi__add(payload, sizeof(struct phi__block));
+    struct phi__block *block;
+    if (bytes == SIZE_MAX) return NULL;
+    block = (struct phi__block *)phi__realloc(arena->memory, NULL, 0, bytes);
+    if (block == NULL) return NULL;
+    block->bytes = bytes;
+    return block;
+}
+
+static void phi__arena_drop(phi_arena *arena, struct phi__block **list, struct phi__block *until) {
+    while (*list != until) {
+        struct phi__block *block = *list;
+        *list = block->older;
+        PHI__UNPOISON(block, block->bytes);
+        phi__free(arena->memory, block, block->bytes);
+    }
+}
+
+static void *phi__arena_own(phi_arena *arena, size_t bytes) {
+    struct phi__block *block = phi__arena_take(arena, bytes);
+    if (block == NULL) return NULL;
+    block->older = arena->own;
+    arena->own = block;
+    return block + 1;
+}
+
+static bool phi__arena_more(phi_arena *arena) {
+    struct phi__block *block =
+        phi__arena_take(arena, arena->next_block_bytes - sizeof(struct phi__block));
+    if (block == NULL) return false;
+    block->older = arena->shared;
+    arena->shared = block;
+    arena->at = (char *)(block + 1);
+    arena->end = (char *)block + block->bytes;
+    PHI__POISON(arena->at, (size_t)(arena->end - arena->at));
+    arena->next_block_bytes = phi__min(arena->next_block_bytes * 2, PHI__ARENA_MOST);
+    return true;
+}
+
+static void *phi__arena_take_aligned(phi_arena *arena, size_t bytes, size_t align) {
+    size_t pad = (size_t)(0u - (uintptr_t)arena->at) & (align - 1);
+    char *out;
+    if ((size_t)(arena->end - arena->at) < pad || /* also when there is no block yet: 0 < 0 is no */
+        (size_t)(arena->end - arena->at) - pad < bytes || arena->shared == NULL) {
+        if (bytes > (arena->next_block_bytes - sizeof(struct phi__block)) / 2)
+            return phi__arena_own(arena, bytes);
+        if (!phi__arena_more(arena)) return NULL;
+        pad = 0;
+    }
+    out = arena->at + pad;
+    PHI__UNPOISON(out, bytes);
+    arena->at = out + bytes;
+    return out;
+}
+
+PHI__FN void *phi__arena_zero(phi_arena *arena, size_t bytes) {
+    void *out = phi_arena_alloc(arena, bytes);
+    if (out != NULL) memset(out, 0, bytes);
+    return out;
+}
+
+PHI__FN char *phi__arena_bytes(phi_arena *arena, size_t bytes) {
+    return (char *)phi__arena_take_aligned(arena, bytes, 1);
+}
+
+PHI__FN bool phi__arena_str(phi_arena *arena, phi_str s, phi_str *out) {
+    char *copy;
+    if (s.len == SIZE_MAX) return false;
+    copy = phi__arena_bytes(arena, s.len + 1);
+    if (copy == NULL) return false;
+    if (s.len > 0) memcpy(copy, s.at, s.len);
+    copy[s.len] = '\0';
+    *out = phi__str(copy, s.len);
+    return true;
+}
+
+/* ---- public ---- */
+
+PHI_API void phi_arena_init(phi_arena *arena, phi_memory *memory, size_t first_block_bytes) {
+    memset(arena, 0, sizeof *arena);
+    arena->memory = memory;
+    arena->next_block_bytes = first_block_bytes == 0
+                                  ? PHI__ARENA_DEFAULT
+                                  : phi__min(phi__max(first_block_bytes, 64), PHI__ARENA_MOST);
+}
+
+PHI_API void *phi_arena_alloc(phi_arena *arena, size_t bytes) {
+    return phi__arena_take_aligned(arena, bytes, PHI__ARENA_ALIGN);
+}
+
+PHI_API phi_arena_mark phi_arena_save(const phi_arena *arena) {
+    phi_arena_mark mark;
+    mark.shared = arena->shared;
+    mark.own = arena->own;
+    mark.at = arena->at;
+    return mark;
+}
+
+PHI_API void phi_arena_reset(phi_arena *arena, phi_arena_mark mark) {
+    phi__arena_drop(arena, &arena->own, mark.own);
+    phi__arena_drop(arena, &arena->shared, mark.shared);
+    arena->at = mark.at;
+    arena->end = mark.shared != NULL ? (char *)mark.shared + mark.shared->bytes : NULL;
+    if (mark.shared != NULL) PHI__POISON(arena->at, (size_t)(arena->end - arena->at));
+}
+
+PHI_API void phi_arena_free(phi_arena *arena) {
+    phi__arena_drop(arena, &arena->own, NULL);
+    phi__arena_drop(arena, &arena->shared, NULL);
+    arena->at = arena->end = NULL;
+}

@@ -1,0 +1,50 @@
+/* arena.h - memory that is taken piece by piece and freed whole.
+
+   Blocks are chained and never move, so what was handed out stays where it is until the arena is
+   reset past it or freed. Small requests share blocks that grow from first_block_bytes to 64 KiB;
+   a request that would fill more than half of such a block gets one of its own, of its exact size.
+   Under AddressSanitizer, what was not handed out is poisoned.
+   Threads: one at a time. */
+#ifndef PHI_BASE_ARENA_H
+#define PHI_BASE_ARENA_H
+
+#include "base/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct phi__block;
+
+typedef struct phi_arena {
+    phi_memory *memory; /* borrowed until phi_arena_free */
+    struct phi__block *shared, *own;
+    char *at, *end; /* room left in the newest shared block */
+    size_t next_block_bytes;
+} phi_arena;
+
+/* A place to go back to. Valid until the arena is reset to an earlier mark or freed. */
+typedef struct phi_arena_mark {
+    struct phi__block *shared, *own;
+    char *at;
+} phi_arena_mark;
+
+/* Takes no memory yet. `memory` is borrowed until phi_arena_free. first_block_bytes: default 2048. */
+PHI_API void phi_arena_init(phi_arena *arena, phi_memory *memory, size_t first_block_bytes);
+
+/* Memory aligned for any type, not zeroed; NULL when the budget or the allocator says no, which
+   changes nothing. Zero bytes give a valid pointer. */
+PHI_API void *phi_arena_alloc(phi_arena *arena, size_t bytes);
+
+PHI_API phi_arena_mark phi_arena_save(const phi_arena *arena);
+
+/* Frees all that was handed out since the mark. */
+PHI_API void phi_arena_reset(phi_arena *arena, phi_arena_mark mark);
+
+/* Frees all; the arena is then as after init. Twice is harmless. */
+PHI_API void phi_arena_free(phi_arena *arena);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

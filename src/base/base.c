@@ -1,0 +1,154 @@
+/* base.c - statuses, budgets, string views. */
+#include "base/base_in.h"
+
+#include <stdlib.h>
+
+PHI__FN void *phi__realloc(phi_memory *memory, void *ptr, size_t old_bytes, size_t new_bytes) {
+    phi_memory *m;
+    void *out;
+    if (new_bytes > old_bytes) {
+        size_t more = new_bytes - old_bytes;
+        for (m = memory; m != NULL; m = m->parent)
+            if (m->limit_bytes != 0 &&
+                (m->used_bytes > m->limit_bytes || more > m->limit_bytes - m->used_bytes))
+                return NULL;
+    }
+    out = memory->allocator.realloc_fn(memory->allocator.user_data, ptr, old_bytes, new_bytes);
+    if (out == NULL && new_bytes != 0) return NULL;
+    for (m = memory; m != NULL; m = m->parent) {
+        PHI_ASSERT(m->used_bytes >= old_bytes);
+        m->used_bytes = m->used_bytes - old_bytes + new_bytes;
+        if (m->used_bytes > m->peak_bytes) m->peak_bytes = m->used_bytes;
+    }
+    return out;
+}
+
+PHI__FN void *phi__alloc(phi_memory *memory, size_t bytes) {
+    void *out = phi__realloc(memory, NULL, 0, bytes);
+    if (out != NULL) memset(out, 0, bytes);
+    return out;
+}
+
+PHI__FN void phi__free(phi_memory *memory, void *ptr, size_t bytes) {
+    if (ptr != NULL) (void)phi__realloc(memory, ptr, bytes, 0);
+}
+
+PHI__FN size_t phi__add(size_t a, size_t b) { return a > SIZE_MAX - b ? SIZE_MAX : a + b; }
+
+PHI__FN size_t phi__mul(size_t a, size_t b) {
+    return b != 0 && a > SIZE_MAX / b ? SIZE_MAX : a * b;
+}
+
+PHI__FN void *phi__grow(phi_memory *memory, void *ptr, size_t *cap, size_t need, size_t size) {
+    size_t now = *cap, bytes;
+    void *out;
+    if (need <= now) return ptr;
+    now = now > SIZE_MAX / 2 ? need : phi__max(phi__max(now * 2, need), 4);
+    bytes = phi__mul(now, size);
+    if (bytes == SIZE_MAX) return NULL;
+    out = phi__realloc(memory, ptr, *cap * size, bytes);
+    if (out != NULL) *cap = now;
+    return out;
+}
+
+PHI__FN bool phi__str_is(phi_str s, const char *text) {
+    size_t n = strlen(text);
+    return s.len == n && (n == 0 || memcmp(s.at, text, n) == 0);
+}
+
+PHI__FN bool phi__str_starts(phi_str s, const char *prefix) {
+    size_t n = strlen(prefix);
+    return s.len >= n && (n == 0 || memcmp(s.at, prefix, n) == 0);
+}
+
+static char phi__base_lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c; }
+
+static bool phi__base_same_nocase(const char *a, const char *b, size_t n) {
+    size_t i;
+    for (i = 0; i < n; i++)
+        if (phi__base_lower(a[i]) != phi__base_lower(b[i])) return false;
+    return true;
+}
+
+PHI__FN bool phi__str_is_nocase(phi_str s, const char *text) {
+    return s.len == strlen(text) && phi__base_same_nocase(s.at, text, s.len);
+}
+
+PHI__FN size_t phi__str_find(phi_str s, size_t from, const char *needle) {
+    size_t n = strlen(needle), i;
+    for (i = from; n <= s.len && i <= s.len - n; i++)
+        if (memcmp(s.at + i, needle, n) == 0) return i;
+    return SIZE_MAX;
+}
+
+PHI__FN size_t phi__str_find_nocase(phi_str s, size_t from, const char *needle) {
+    size_t n = strlen(needle), i;
+    for (i = from; n <= s.len && i <= s.len - n; i++)
+        if (phi__base_same_nocase(s.at + i, needle, n)) return i;
+    return SIZE_MAX;
+}
+
+static bool phi__base_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
+
+PHI__FN phi_str phi__str_trim(phi_str s) {
+    while (s.len > 0 && phi__base_space(s.at[0])) s = phi__str(s.at + 1, s.len - 1);
+    while (s.len > 0 && phi__base_space(s.at[s.len - 1])) s.len--;
+    return s;
+}
+
+PHI__FN bool phi__str_to_u64(phi_str s, uint64_t *out) {
+    uint64_t n = 0;
+    size_t i;
+    if (s.len == 0) return false;
+    for (i = 0; i < s.len; i++) {
+        unsigned digit = (unsigned)(unsigned char)s.at[i] - '0';
+        if (digit > 9 || n > (UINT64_MAX - digit) / 10) return false;
+        n = n * 10 + digit;
+    }
+    *out = n;
+    return true;
+}
+
+static void *phi__base_libc_realloc(void *user_data, void *ptr, size_t old_bytes,
+                                    size_t new_bytes) {
+    (void)user_data;
+    (void)old_bytes;
+    if (new_bytes == 0) {
+        free(ptr);
+        return NULL;
+    }
+    return realloc(ptr, new_bytes);
+}
+
+/* ---- public ---- */
+
+PHI_API const char *phi_status_text(int status) {
+    switch (status) {
+#define PHI_X(name, value, text)                                                                   \
+    case value: return text;
+        PHI_STATUS_LIST(PHI_X)
+#undef PHI_X
+    default: return "unknown status";
+    }
+}
+
+PHI_API phi_allocator phi_allocator_default(void) {
+    phi_allocator a;
+    a.realloc_fn = phi__base_libc_realloc;
+    a.user_data = NULL;
+    return a;
+}
+
+PHI_API void phi_memory_init(phi_memory *memory, const phi_allocator *allocator,
+                             size_t limit_bytes) {
+    memset(memory, 0, sizeof *memory);
+    memory->allocator =
+        allocator != NULL && allocator->realloc_fn != NULL ? *allocator : phi_allocator_default();
+    memory->limit_bytes = limit_bytes;
+}
+
+PHI_API phi_str phi_str_of(const char *text) { return phi__str(text, text ? strlen(text) : 0); }
+
+PHI_API bool phi_str_equal(phi_str a, phi_str b) {
+    return a.len == b.len && (a.len == 0 || memcmp(a.at, b.at, a.len) == 0);
+}

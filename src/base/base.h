@@ -1,0 +1,121 @@
+/* base.h - what every part of phi shares: linkage, strings, statuses, the allocator.
+
+   Nothing here allocates and nothing here has state. */
+#ifndef PHI_BASE_BASE_H
+#define PHI_BASE_BASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PHI_VERSION "0.1.0"
+#define PHI_VERSION_NUMBER 100 /* major * 10000 + minor * 100 + patch */
+
+/* Linkage of the public functions: extern, or static with PHI_STATIC, or what you define. */
+#ifndef PHI_API
+#if defined(PHI_STATIC)
+#if defined(__GNUC__)
+#define PHI_API static __attribute__((unused))
+#else
+#define PHI_API static
+#endif
+#else
+#define PHI_API extern
+#endif
+#endif
+
+/* Zeroes any struct, in C and in C++: phi_agent_desc desc = PHI_ZERO; */
+/* clang-format off */
+#ifdef __cplusplus
+#define PHI_ZERO {}
+#else
+#define PHI_ZERO {0}
+#endif
+/* clang-format on */
+
+#if defined(__GNUC__)
+#define PHI_PRINTF(format_index, first) __attribute__((format(printf, format_index, first)))
+#else
+#define PHI_PRINTF(format_index, first)
+#endif
+
+/* "No limit" where 0 means "the default". */
+#define PHI_UNLIMITED UINT32_MAX
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Bytes with a length; not terminated. Who owns them is said where one is handed over. */
+typedef struct phi_str {
+    const char *at;
+    size_t len;
+} phi_str;
+
+#define PHI_STATUS_LIST(X) /* numbers never change */                                              \
+    X(OK, 0, "ok")                                                                                 \
+    X(BAD_ARG, -1, "an argument is missing or out of range")                                       \
+    X(NO_MEMORY, -2, "the allocator or a memory limit said no")                                    \
+    X(MISUSE, -3, "not allowed here or now")                                                       \
+    X(BUSY, -4, "still going on")                                                                  \
+    X(STALE, -5, "the handle's object is gone")                                                    \
+    X(FULL, -6, "a bounded queue is full")                                                         \
+    X(CANCELLED, -7, "cancelled")                                                                  \
+    X(TIMEOUT, -8, "a deadline passed")                                                            \
+    X(NETWORK, -9, "the network failed")                                                           \
+    X(TLS, -10, "the secure connection failed")                                                    \
+    X(PARSE, -11, "the text is not what its format allows")                                        \
+    X(TOO_BIG, -12, "larger than a limit allows")                                                  \
+    X(NOT_FOUND, -13, "no such thing")                                                             \
+    X(IO, -14, "the operating system said no")                                                     \
+    X(UNSUPPORTED, -15, "not built in, or not supported here")                                     \
+    X(REFUSED, -16, "the other side refused")                                                      \
+    X(LIMIT, -17, "a limit of the run was reached")
+
+#define PHI_X(name, value, text) PHI_##name = value,
+typedef enum phi_status { PHI_STATUS_LIST(PHI_X) PHI_STATUS_END = -1000 } phi_status;
+#undef PHI_X
+
+/* A sentence for a status; "unknown status" for a number that is none. Never NULL, static. */
+PHI_API const char *phi_status_text(int status);
+
+/* The only way phi gets memory. Works as realloc: ptr NULL allocates, new_bytes 0 frees (and
+   returns NULL). old_bytes is always what was asked for before. Returned memory is aligned for any
+   type. NULL means no memory, and leaves ptr as it was.
+   Threads: called on the pumping thread only. */
+typedef struct phi_allocator {
+    void *(*realloc_fn)(void *user_data, void *ptr, size_t old_bytes, size_t new_bytes);
+    void *user_data;
+} phi_allocator;
+
+/* The allocator of a desc whose realloc_fn is NULL: the C library's. */
+PHI_API phi_allocator phi_allocator_default(void);
+
+/* A budget: an allocator with a limit and counters. Budgets form a tree: what is taken from one is
+   counted in its parent as well, and either limit refuses. */
+typedef struct phi_memory {
+    phi_allocator allocator;
+    struct phi_memory *parent; /* borrowed; NULL for a root */
+    size_t limit_bytes;        /* 0: none */
+    size_t used_bytes, peak_bytes;
+} phi_memory;
+
+/* A root budget. `allocator` is copied; NULL, or a NULL realloc_fn, means the C library's. */
+PHI_API void phi_memory_init(phi_memory *memory, const phi_allocator *allocator,
+                             size_t limit_bytes);
+
+/* Where a parser stopped and why. */
+typedef struct phi_parse_error {
+    uint32_t line, column; /* from 1; column counts bytes */
+    size_t offset;         /* bytes before it */
+    char message[160];     /* what was found and what was expected; terminated */
+} phi_parse_error;
+
+/* A phi_str of a terminated string; NULL gives an empty one. Borrows it. */
+PHI_API phi_str phi_str_of(const char *text);
+PHI_API bool phi_str_equal(phi_str a, phi_str b);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,74 @@
+/* base_in.h - the ground for our own modules: internal linkage, assertions, atomics, small helpers.
+
+   PHI__FN marks a function that crosses files: hidden in the per-file build, static when
+   amalgamated. */
+#ifndef PHI_BASE_BASE_IN_H
+#define PHI_BASE_BASE_IN_H
+
+#include "base/base.h"
+
+#include <string.h>
+
+#ifndef PHI__FN
+#define PHI__FN __attribute__((visibility("hidden")))
+#endif
+
+/* For our own invariants only; a caller's mistake is a status. */
+#ifndef PHI_ASSERT
+#include <assert.h>
+#define PHI_ASSERT(condition) assert(condition)
+#endif
+
+/* Atomics: a load, a store, a compare-and-swap and an addition; acquire and release. */
+#define PHI__LOAD(p) __atomic_load_n((p), __ATOMIC_ACQUIRE)
+#define PHI__STORE(p, v) __atomic_store_n((p), (v), __ATOMIC_RELEASE)
+#define PHI__CAS(p, expected, desired)                                                             \
+    __atomic_compare_exchange_n((p), (expected), (desired), false, __ATOMIC_ACQ_REL,               \
+                                __ATOMIC_ACQUIRE)
+#define PHI__ADD(p, v) __atomic_fetch_add((p), (v), __ATOMIC_ACQ_REL)
+
+#define PHI__COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* A phi_str of a literal, without strlen. */
+#define PHI__LIT(literal) phi__str((literal), sizeof(literal) - 1)
+
+/* The struct that holds `member`; for intrusive lists and heaps. */
+#define PHI__OWNER(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
+
+static inline phi_str phi__str(const char *at, size_t len) {
+    phi_str s;
+    s.at = at;
+    s.len = len;
+    return s;
+}
+
+static inline size_t phi__min(size_t a, size_t b) { return a < b ? a : b; }
+static inline size_t phi__max(size_t a, size_t b) { return a > b ? a : b; }
+
+/* Takes, grows, shrinks or frees memory of a budget, with realloc_fn's contract. */
+PHI__FN void *phi__realloc(phi_memory *memory, void *ptr, size_t old_bytes, size_t new_bytes);
+
+/* Zeroed memory, or NULL. */
+PHI__FN void *phi__alloc(phi_memory *memory, size_t bytes);
+PHI__FN void phi__free(phi_memory *memory, void *ptr, size_t bytes);
+
+/* Makes room for `need` elements in the array `ptr` of `*cap` elements of `size` bytes, at least
+   doubling. Returns the array, or NULL with ptr and *cap untouched. */
+PHI__FN void *phi__grow(phi_memory *memory, void *ptr, size_t *cap, size_t need, size_t size);
+
+/* a + b and a * b, or SIZE_MAX where they do not fit. */
+PHI__FN size_t phi__add(size_t a, size_t b);
+PHI__FN size_t phi__mul(size_t a, size_t b);
+
+PHI__FN bool phi__str_is(phi_str s, const char *text);
+PHI__FN bool phi__str_starts(phi_str s, const char *prefix);
+/* ASCII only, as header names and error phrases are. */
+PHI__FN bool phi__str_is_nocase(phi_str s, const char *text);
+/* Offset of `needle` in `s` from `from`, or SIZE_MAX. */
+PHI__FN size_t phi__str_find(phi_str s, size_t from, const char *needle);
+PHI__FN size_t phi__str_find_nocase(phi_str s, size_t from, const char *needle);
+PHI__FN phi_str phi__str_trim(phi_str s);
+/* A whole decimal number, or false: empty, trailing bytes, overflow. */
+PHI__FN bool phi__str_to_u64(phi_str s, uint64_t *out);
+
+#endif

@@ -1,0 +1,61 @@
+/* slots_in.h - tables behind the value handles: slots never move, and each has one atomic word.
+
+   The word is {generation, state}. A handle is {index, generation}; it is stale when the slot's
+   generation differs. State 0 is free; what the other states mean is the owner's affair. Changing a
+   state is a compare-and-swap, so of two who want the same change one loses, exactly.
+   Memory: pages of 64, 128, 256... slots, kept until the table is freed, so a stale handle is
+   answered until then.
+   Threads: phi__slots_word and the word's changes from any thread that was given a handle; taking,
+   releasing and `object` on the pumping thread only. */
+#ifndef PHI_BASE_SLOTS_IN_H
+#define PHI_BASE_SLOTS_IN_H
+
+#include "base/base_in.h"
+
+typedef struct phi__slot {
+#if defined(__GNUC__)
+    uint64_t word __attribute__((aligned(8)));
+#else
+    uint64_t word;
+#endif
+    void *object;
+    uint32_t index, next_free; /* next_free: index + 1 of the next free slot, 0: none */
+} phi__slot;
+
+enum { PHI__SLOT_PAGES = 22, PHI__SLOT_FIRST_PAGE = 64 };
+
+typedef struct phi__slots {
+    phi_memory *memory;
+    phi__slot *pages[PHI__SLOT_PAGES];
+    uint32_t count;      /* slots that exist; atomic */
+    uint32_t first_free; /* index + 1 */
+    uint32_t in_use;
+} phi__slots;
+
+PHI__FN void phi__slots_init(phi__slots *slots, phi_memory *memory);
+PHI__FN void phi__slots_free(phi__slots *slots);
+
+/* A free slot, now in `state` (not 0) with a new generation; NULL: no memory. */
+PHI__FN phi__slot *phi__slots_take(phi__slots *slots, uint32_t state, void *object);
+PHI__FN void phi__slots_release(phi__slots *slots, phi__slot *slot);
+
+/* The slot at an index, or NULL where none was ever made. */
+PHI__FN phi__slot *phi__slots_at(const phi__slots *slots, uint32_t index);
+
+/* The live slot of a handle, or NULL. Pumping thread. */
+PHI__FN phi__slot *phi__slots_find(const phi__slots *slots, uint32_t index, uint32_t gen);
+
+static inline uint32_t phi__slot_gen(uint64_t word) { return (uint32_t)(word >> 32); }
+static inline uint32_t phi__slot_state(uint64_t word) { return (uint32_t)word; }
+static inline uint64_t phi__slot_word(uint32_t gen, uint32_t state) {
+    return (uint64_t)gen << 32 | state;
+}
+
+/* Moves a handle's slot from one state to another; false: stale, or in some other state. */
+PHI__FN bool phi__slots_move(const phi__slots *slots, uint32_t index, uint32_t gen, uint32_t from,
+                             uint32_t to);
+
+/* The state of a handle's slot, 0 when stale. */
+PHI__FN uint32_t phi__slots_state(const phi__slots *slots, uint32_t index, uint32_t gen);
+
+#endif

@@ -1,0 +1,19 @@
+/* utf8_in.h - checking, cutting and repairing UTF-8. */
+#ifndef PHI_BASE_UTF8_IN_H
+#define PHI_BASE_UTF8_IN_H
+
+#include "base/buf_in.h"
+
+/* Bytes of the longest valid prefix; s.len when all of it is valid. */
+PHI__FN size_t phi__utf8_valid(phi_str s);
+
+/* The greatest length up to `most` that does not end inside a sequence of valid text. */
+PHI__FN size_t phi__utf8_cut(phi_str s, size_t most);
+
+/* Appends s, each byte that is not part of valid UTF-8 as U+FFFD. */
+PHI__FN void phi__utf8_repair(phi__buf *out, phi_str s);
+
+/* Writes a code point (a surrogate or one past U+10FFFF becomes U+FFFD); 1 to 4 bytes. */
+PHI__FN size_t phi__utf8_put(char out[4], uint32_t code);
+
+#endif

@@ -1,0 +1,237 @@
+/* files.c - reading and replacing files, and making directories. */
+#include "io/files_in.h"
+
+#ifndef PHI_NO_FILES
+
+#include "io/posix_in.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { PHI__FILE_TEMP_TRIES = 100, PHI__FILE_TEMP_BYTES = 40 /* "/.phi-" two numbers ".tmp" */ };
+
+struct phi__file {
+    phi_memory *memory;
+    int fd;
+    bool failed;       /* a write did: not to be committed */
+    bool has_temp;     /* to be renamed or removed */
+    char *path, *temp; /* of a replacement; two texts in one block */
+    size_t bytes;      /* of that block */
+};
+
+static phi_status phi__file_refused(int error, phi__words *words) {
+    if (words != NULL) phi__posix_words(error, words->text, sizeof words->text);
+    return error == ENOENT ? PHI_NOT_FOUND : error == ENOMEM ? PHI_NO_MEMORY : PHI_IO;
+}
+
+static phi_status phi__file_refused_as(const char *text, phi__words *words) {
+    if (words != NULL) (void)snprintf(words->text, sizeof words->text, "%s", text);
+    return PHI_IO;
+}
+
+static phi__file_kind phi__file_kind_of(mode_t mode) {
+    if (S_ISREG(mode)) return PHI__FILE_REGULAR;
+    if (S_ISDIR(mode)) return PHI__FILE_DIRECTORY;
+    return S_ISLNK(mode) ? PHI__FILE_LINK : PHI__FILE_OTHER;
+}
+
+static int phi__file_open(const char *path, int flags, mode_t mode) {
+    int fd;
+    do fd = open(path, flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, mode);
+    while (fd < 0 && errno == EINTR);
+    return fd;
+}
+
+static phi__file *phi__file_new(phi_memory *memory) {
+    phi__file *file = (phi__file *)phi__alloc(memory, sizeof *file);
+    if (file == NULL) return NULL;
+    file->memory = memory;
+    file->fd = -1;
+    return file;
+}
+
+/* A new file beside file->path. A short name of its own, so that a long name has room too. Returns
+   an errno value. */
+static int phi__file_open_temp(phi__file *file, mode_t mode) {
+    size_t dir = strlen(file->path);
+    struct timespec now;
+    int i;
+    while (dir > 0 && file->path[dir - 1] != '/') dir--;
+    memcpy(file->temp, file->path, dir);
+    for (i = 0; i < PHI__FILE_TEMP_TRIES; i++) {
+        (void)clock_gettime(CLOCK_MONOTONIC, &now);
+        (void)snprintf(file->temp + dir, PHI__FILE_TEMP_BYTES, ".phi-%08x%08x.tmp",
+                       (unsigned)getpid(), (unsigned)now.tv_nsec + (unsigned)i);
+        file->fd = phi__file_open(file->temp, O_WRONLY | O_CREAT | O_EXCL, mode);
+        if (file->fd >= 0) {
+            file->has_temp = true;
+            return 0;
+        }
+        if (errno != EEXIST) return errno;
+    }
+    return EEXIST;
+}
+
+/* The temporary file becomes like the one it will replace: readable to no one else meanwhile. */
+static int phi__file_take_after(phi__file *file, const struct stat *old) {
+    struct stat now;
+    if (fstat(file->fd, &now) != 0) return errno;
+    if (now.st_uid != old->st_uid || now.st_gid != old->st_gid)
+        if (fchown(file->fd, old->st_uid, old->st_gid) != 0 && errno != EPERM) return errno;
+    return fchmod(file->fd, old->st_mode & 07777) != 0 ? errno : 0;
+}
+
+static phi_status phi__file_begin_replace(phi__file *file, phi__words *words) {
+    struct stat old;
+    bool exists = stat(file->path, &old) == 0;
+    int error = exists || errno == ENOENT ? 0 : errno;
+    if (error == 0 && exists && S_ISDIR(old.st_mode)) error = EISDIR;
+    if (error == 0 && exists && faccessat(AT_FDCWD, file->path, W_OK, AT_EACCESS) != 0)
+        error = errno;
+    if (error == 0 && exists && S_ISCHR(old.st_mode)) {
+        file->fd = phi__file_open(file->path, O_WRONLY, 0);
+        if (file->fd < 0) error = errno;
+    } else if (error == 0 && exists && !S_ISREG(old.st_mode)) {
+        return phi__file_refused_as("Not a regular file", words);
+    } else if (error == 0) {
+        error = phi__file_open_temp(file, exists ? 0600 : 0666);
+        if (error == 0 && exists) error = phi__file_take_after(file, &old);
+    }
+    return error == 0 ? PHI_OK : phi__file_refused(error, words);
+}
+
+/* ---- for other modules ---- */
+
+PHI__FN phi_status phi__file_stat(const char *path, bool follow, phi__file_info *out,
+                                  phi__words *words) {
+    struct stat info;
+    out->kind = PHI__FILE_NONE;
+    out->bytes = 0;
+    if ((follow ? stat(path, &info) : lstat(path, &info)) != 0)
+        return phi__file_refused(errno, words);
+    out->kind = phi__file_kind_of(info.st_mode);
+    out->bytes = info.st_size > 0 ? (uint64_t)info.st_size : 0;
+    return PHI_OK;
+}
+
+PHI__FN phi_status phi__file_open_read(phi_memory *memory, const char *path, phi__file **out,
+                                       phi__words *words) {
+    phi__file *file = phi__file_new(memory);
+    phi_status status = PHI_OK;
+    struct stat info;
+    *out = NULL;
+    if (file == NULL) return phi__file_refused(ENOMEM, words);
+    file->fd = phi__file_open(path, O_RDONLY, 0);
+    if (file->fd < 0 || fstat(file->fd, &info) != 0)
+        status = phi__file_refused(errno, words);
+    else if (S_ISDIR(info.st_mode))
+        status = phi__file_refused(EISDIR, words);
+    else if (!S_ISREG(info.st_mode))
+        status = phi__file_refused_as("Not a regular file", words);
+    if (status == PHI_OK)
+        *out = file;
+    else
+        phi__file_close(file);
+    return status;
+}
+
+PHI__FN phi_status phi__file_open_replace(phi_memory *memory, const char *path, phi__file **out,
+                                          phi__words *words) {
+    char real[PHI__PATH_BYTES];
+    phi__file *file;
+    phi_status status = phi__path_resolve(NULL, path, real, sizeof real, words);
+    size_t n;
+    *out = NULL;
+    if (status != PHI_OK) return status;
+    file = phi__file_new(memory);
+    if (file == NULL) return phi__file_refused(ENOMEM, words);
+    n = strlen(real);
+    file->bytes = 2 * (n + 1) + PHI__FILE_TEMP_BYTES;
+    file->path = (char *)phi__alloc(memory, file->bytes);
+    if (file->path == NULL) {
+        phi__file_close(file);
+        return phi__file_refused(ENOMEM, words);
+    }
+    memcpy(file->path, real, n + 1);
+    file->temp = file->path + n + 1;
+    status = phi__file_begin_replace(file, words);
+    if (status == PHI_OK)
+        *out = file;
+    else
+        phi__file_close(file);
+    return status;
+}
+
+PHI__FN phi_status phi__file_read(phi__file *file, char *out, size_t n, size_t *got,
+                                  phi__words *words) {
+    ssize_t result;
+    *got = 0;
+    do result = read(file->fd, out, n);
+    while (result < 0 && errno == EINTR);
+    if (result < 0) return phi__file_refused(errno, words);
+    *got = (size_t)result;
+    return PHI_OK;
+}
+
+PHI__FN phi_status phi__file_write(phi__file *file, const char *bytes, size_t n,
+                                   phi__words *words) {
+    size_t at = 0, wrote;
+    int error = file->failed ? EIO : 0;
+    while (error == 0 && at < n) {
+        error = phi__posix_write(file->fd, bytes + at, n - at, &wrote);
+        at += wrote;
+        if (error == 0 && wrote == 0) error = ENOSPC;
+    }
+    if (error == 0) return PHI_OK;
+    file->failed = true;
+    return phi__file_refused(error, words);
+}
+
+PHI__FN phi_status phi__file_commit(phi__file *file, phi__words *words) {
+    int fd = file->fd;
+    if (file->failed) return phi__file_refused(EIO, words);
+    file->fd = -1;
+    if (fd >= 0 && close(fd) != 0 && errno != EINTR) {
+        file->failed = true; /* some file systems tell of a full disk only here */
+        return phi__file_refused(errno, words);
+    }
+    if (file->has_temp) {
+        if (rename(file->temp, file->path) != 0) return phi__file_refused(errno, words);
+        file->has_temp = false;
+    }
+    return PHI_OK;
+}
+
+PHI__FN void phi__file_close(phi__file *file) {
+    if (file == NULL) return;
+    if (file->fd >= 0) (void)close(file->fd);
+    if (file->has_temp) (void)unlink(file->temp);
+    phi__free(file->memory, file->path, file->bytes);
+    phi__free(file->memory, file, sizeof *file);
+}
+
+PHI__FN phi_status phi__make_directories(const char *path, phi__words *words) {
+    char part[PHI__PATH_BYTES];
+    struct stat info;
+    size_t n = strlen(path), i;
+    int error = 0;
+    if (n == 0) return phi__file_refused(ENOENT, words);
+    if (n >= sizeof part) return phi__file_refused(ENAMETOOLONG, words);
+    memcpy(part, path, n + 1);
+    for (i = 1; i <= n; i++) {
+        if (i < n && part[i] != '/') continue;
+        part[i] = '\0';
+        error = mkdir(part, 0777) == 0 ? 0 : errno;
+        /* Other refusals than EEXIST come first for a root that is read-only, or not ours. */
+        if (error != 0 && stat(part, &info) == 0) error = S_ISDIR(info.st_mode) ? 0 : ENOTDIR;
+        if (error != 0) return phi__file_refused(error, words);
+        if (i < n) part[i] = '/';
+    }
+    return PHI_OK;
+}
+
+#endif

@@ -1,0 +1,92 @@
+/* files_in.h - files, in slices: what a step may spend on a disk is bounded by the caller's size.
+
+   Words for a failure are the system's own ("No such file or directory"), copied into the caller's
+   buffer; `words` may be NULL. Paths are terminated strings in the system's encoding (UTF-8), at
+   most 4,095 bytes. PHI_NOT_FOUND is ENOENT, PHI_IO every other refusal. No descriptor is inherited
+   by a child, no signal is raised (SIGXFSZ at a file size limit), and nothing here calls fsync.
+
+   Memory is the budget's, but for what the C library's opendir takes while a directory is read.
+   Threads: one at a time. Two processes that use the same paths at once can defeat any check made
+   here before a use: a resolved path is what it was when it was looked at. */
+#ifndef PHI_IO_FILES_IN_H
+#define PHI_IO_FILES_IN_H
+
+#include "base/base_in.h"
+
+#ifndef PHI_NO_FILES
+
+enum { PHI__PATH_BYTES = 4096 }; /* with the terminator */
+
+typedef struct phi__file phi__file;
+typedef struct phi__walk phi__walk;
+
+typedef enum phi__file_kind {
+    PHI__FILE_NONE,
+    PHI__FILE_REGULAR,
+    PHI__FILE_DIRECTORY,
+    PHI__FILE_LINK,
+    PHI__FILE_OTHER
+} phi__file_kind;
+
+typedef struct phi__file_info {
+    phi__file_kind kind;
+    uint64_t bytes;
+} phi__file_info;
+
+typedef struct phi__words {
+    char text[160]; /* terminated */
+} phi__words;
+
+/* follow: a link's target is looked at. */
+PHI__FN phi_status phi__file_stat(const char *path, bool follow, phi__file_info *out,
+                                  phi__words *words);
+
+/* A regular file; anything else is refused, without waiting for a pipe's other end. */
+PHI__FN phi_status phi__file_open_read(phi_memory *memory, const char *path, phi__file **out,
+                                       phi__words *words);
+
+/* Writes beside `path` and renames over it at commit: a torn write leaves the old file, with the old
+   mode (and owner, where allowed). A link is followed, so that its target is replaced; other names
+   of the same file (hard links) keep the old content. A device is written in place. */
+PHI__FN phi_status phi__file_open_replace(phi_memory *memory, const char *path, phi__file **out,
+                                          phi__words *words);
+
+/* Up to n bytes; *got 0 at the end. */
+PHI__FN phi_status phi__file_read(phi__file *file, char *out, size_t n, size_t *got,
+                                  phi__words *words);
+PHI__FN phi_status phi__file_write(phi__file *file, const char *bytes, size_t n,
+                                   phi__words *words); /* all n, or an error that stays */
+PHI__FN phi_status phi__file_commit(phi__file *file, phi__words *words); /* replace: renames */
+/* An uncommitted replacement is removed. NULL is harmless. */
+PHI__FN void phi__file_close(phi__file *file);
+
+PHI__FN phi_status phi__make_directories(const char *path, phi__words *words); /* mkdir -p */
+
+/* Resolves `path` against `base` (NULL: the working directory) to an absolute one without "..", "."
+   or links, at every level, dangling ones too; last parts that do not exist are allowed, and ".."
+   takes such a part back. Into out (terminated), of at most PHI__PATH_BYTES. */
+PHI__FN phi_status phi__path_resolve(const char *base, const char *path, char *out, size_t size,
+                                     phi__words *words);
+
+/* Whether a resolved path is `directory` (resolved too) or lies in it. */
+PHI__FN bool phi__path_inside(const char *directory, const char *path);
+
+/* A directory walk, a few entries at a time, depth first, so that the paths of all but directories
+   come in the order of their bytes; within a directory of more than 65,536 entries only nearly so.
+   Directories that cannot be read, or lie more than 64 deep, are returned and not entered. Holds
+   one descriptor for the root, one for the directory being read, and one for each directory above
+   that has more than 65,536 entries. */
+typedef struct phi__walk_entry {
+    phi_str path;        /* relative to the walk's root; borrowed until the next call */
+    phi__file_kind kind; /* links are not followed */
+    uint32_t depth;      /* 1: in the root itself */
+} phi__walk_entry;
+PHI__FN phi_status phi__walk_new(phi_memory *memory, const char *root, phi__walk **out,
+                                 phi__words *words);
+/* PHI_OK: an entry; PHI_BUSY: worked, come again; PHI_NOT_FOUND: the end. */
+PHI__FN phi_status phi__walk_next(phi__walk *walk, phi__walk_entry *out);
+PHI__FN void phi__walk_skip(phi__walk *walk); /* do not enter the directory just returned */
+PHI__FN void phi__walk_free(phi__walk *walk); /* NULL is harmless */
+
+#endif
+#endif

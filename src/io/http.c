@@ -1,0 +1,496 @@
+/* http.c - the transport over libcurl: requests wait in a queue, start a few a step, and end in the
+   pump.
+
+   The queue is threaded through the table of requests, so that waiting costs no allocation. All
+   that takes time or calls out is done by the pump, outside of curl's callbacks: starting, ending,
+   removing. What it cannot do at once it leaves for the next step, and a timer keeps the host from
+   sleeping meanwhile. */
+#include "io/http_curl_in.h"
+
+#if !defined(PHI_NO_CURL)
+
+#include <stdio.h>
+
+#define PHI__HTTP_CURL_FLOOR 0x074400u  /* 7.68 */
+#define PHI__HTTP_CONNECTIONS 64        /* the default; DESIGN part 4 */
+#define PHI__HTTP_ENDS 16               /* of transfers told, and as many removed, in a pump */
+#define PHI__HTTP_HOLD_US 50000         /* before another look for free descriptors */
+#define PHI__HTTP_SPARE_DESCRIPTORS 6   /* a start may need: two sockets, a lookup's */
+
+/* ---- the table and its queue ---- */
+
+static phi__http_slot *phi__http_slot_of(phi__http *http, phi_xfer xfer) {
+    phi__http_slot *slot;
+    if (xfer.index >= http->slot_count) return NULL;
+    slot = &http->slots[xfer.index];
+    return slot->state != PHI__HTTP_FREE && slot->xfer.gen == xfer.gen ? slot : NULL;
+}
+
+static bool phi__http_slots_reach(phi__http *http, uint32_t index) {
+    size_t cap = http->slot_count;
+    phi__http_slot *slots;
+    if (index < cap) return true;
+    if (index >= UINT32_MAX - 1) return false;
+    slots = (phi__http_slot *)phi__grow(http->memory, http->slots, &cap, (size_t)index + 1,
+                                        sizeof *slots);
+    if (slots == NULL) return false;
+    memset(slots + http->slot_count, 0, (cap - http->slot_count) * sizeof *slots);
+    http->slots = slots;
+    http->slot_count = cap;
+    return true;
+}
+
+static void phi__http_enqueue(phi__http *http, uint32_t index, bool first) {
+    phi__http_slot *slot = &http->slots[index];
+    uint32_t at = index + 1;
+    slot->state = PHI__HTTP_QUEUED;
+    slot->transfer = NULL;
+    slot->next = first ? http->queue_first : 0;
+    slot->prev = first ? 0 : http->queue_last;
+    if (slot->next != 0) http->slots[slot->next - 1].prev = at;
+    if (slot->prev != 0) http->slots[slot->prev - 1].next = at;
+    if (slot->next == 0) http->queue_last = at;
+    if (slot->prev == 0) http->queue_first = at;
+    http->queue_count++;
+}
+
+static void phi__http_dequeue(phi__http *http, phi__http_slot *slot) {
+    if (slot->prev != 0)
+        http->slots[slot->prev - 1].next = slot->next;
+    else
+        http->queue_first = slot->next;
+    if (slot->next != 0)
+        http->slots[slot->next - 1].prev = slot->prev;
+    else
+        http->queue_last = slot->prev;
+    slot->next = slot->prev = 0;
+    http->queue_count--;
+}
+
+static void phi__http_slot_clear(phi__http_slot *slot) {
+    slot->state = PHI__HTTP_FREE;
+    slot->transfer = NULL;
+    slot->request = NULL;
+}
+
+static size_t phi__http_busy(const phi__http *http) {
+    return http->active.count + http->done.count + http->dying.count;
+}
+
+/* ---- starting ---- */
+
+static phi__transfer *phi__http_transfer_new(phi__http *http) {
+    phi__transfer *t = (phi__transfer *)phi__alloc(http->memory, sizeof *t);
+    if (t == NULL) return NULL;
+    t->http = http;
+    phi__transfer_move(t, &http->active);
+    return t;
+}
+
+static void phi__http_start(phi__http *http, phi__http_slot *slot) {
+    phi__transfer *t = phi__http_transfer_new(http);
+    const char *words = "no memory for a transfer";
+    phi_status status = PHI_NO_MEMORY;
+    phi_xfer xfer = slot->xfer;
+    phi__http_dequeue(http, slot);
+    if (t != NULL) {
+        t->xfer = xfer;
+        t->request = slot->request;
+        status = phi__transfer_begin(t, &words);
+        if (status != PHI_OK) phi__transfer_free(t);
+    }
+    if (status == PHI_OK) {
+        slot->state = PHI__HTTP_STARTED;
+        slot->transfer = t;
+        (void)http->port.stage(xfer, PHI_XFER_STARTED);
+    } else {
+        phi__http_slot_clear(slot);
+        (void)http->port.end(xfer, status, words);
+    }
+}
+
+/* Whether the next in the queue may start now; if not, something else will call the pump. */
+static bool phi__http_may_start(phi__http *http) {
+    uint64_t now;
+    if (http->queue_first == 0 || phi__http_busy(http) >= http->max_connections) return false;
+    if (phi__http_busy(http) > 0) { /* else none will be given back: try, and see */
+        now = phi__io_now_us(http->io);
+        if (now < http->hold_until_us) {
+            phi__http_kick(http, http->hold_until_us);
+            return false;
+        }
+        if (!phi__http_descriptors_left(phi__io_any_fd(http->io), PHI__HTTP_SPARE_DESCRIPTORS)) {
+            http->hold_until_us = now + PHI__HTTP_HOLD_US;
+            phi__http_kick(http, http->hold_until_us);
+            return false;
+        }
+    }
+    if (phi__io_may_start(http->io)) return true;
+    phi__http_kick(http, 0);
+    return false;
+}
+
+/* ---- ending ---- */
+
+static void phi__http_read_messages(phi__http *http) {
+    CURLMsg *message;
+    int left;
+    while ((message = curl_multi_info_read(http->multi, &left)) != NULL) {
+        char *owner = NULL;
+        phi__transfer *t;
+        if (message->msg != CURLMSG_DONE) continue;
+        (void)curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &owner);
+        t = (phi__transfer *)(void *)owner;
+        t->finished = true;
+        t->result = message->data.result;
+        http->live--;
+        if (t->list == &http->active) phi__transfer_move(t, &http->done);
+    }
+}
+
+/* Transfers that we ended ourselves, outside of a callback that could have told curl. */
+static void phi__http_read_failed(phi__http *http) {
+    phi__transfer *t, *next;
+    if (!http->starved) return;
+    http->starved = false;
+    for (t = http->active.first; t != NULL; t = next) {
+        next = t->next;
+        if (t->failed != PHI_OK) phi__transfer_move(t, &http->done);
+    }
+}
+
+/* The name of a host may not have been found for want of a descriptor. */
+static bool phi__http_wants_descriptor(phi__http *http, const phi__transfer *t) {
+    if (t->failed != PHI_OK || t->connected || t->request == NULL) return false;
+    if (t->result == CURLE_COULDNT_CONNECT) return t->no_descriptor;
+    if (t->result != CURLE_COULDNT_RESOLVE_HOST && t->result != CURLE_OUT_OF_MEMORY) return false;
+    return !phi__http_descriptors_left(phi__io_any_fd(http->io), 1);
+}
+
+static void phi__http_end(phi__http *http, phi__transfer *t) {
+    char words[PHI__HTTP_WORDS_BYTES];
+    phi_xfer xfer = t->xfer;
+    phi__http_slot *slot = t->request != NULL ? phi__http_slot_of(http, xfer) : NULL;
+    phi_status status = phi__http_words(t, words, sizeof words);
+    bool again = phi__http_busy(http) > 1 && phi__http_wants_descriptor(http, t);
+    phi__transfer_free(t);
+    if (slot == NULL) return;
+    if (again) {
+        phi__http_enqueue(http, xfer.index, true);
+        http->hold_until_us = phi__io_now_us(http->io) + PHI__HTTP_HOLD_US;
+        return;
+    }
+    phi__http_slot_clear(slot);
+    (void)http->port.end(xfer, status, words[0] != '\0' ? words : NULL);
+}
+
+/* The first whose bytes were all taken; NULL: none. */
+static phi__transfer *phi__http_next_end(phi__http *http) {
+    phi__transfer *t = http->done.first;
+    while (t != NULL && t->failed == PHI_OK && t->overflow.len > t->overflow_at) t = t->next;
+    return t;
+}
+
+/* Without QUICK_EXIT, removing one that looks up a name would wait for the lookup. */
+static phi__transfer *phi__http_next_removal(phi__http *http) {
+    phi__transfer *t = http->dying.first;
+    while (t != NULL && t->resolving && !t->finished && !http->quick_exit) t = t->next;
+    return t;
+}
+
+static void phi__http_bury(phi__http *http, phi__http_slot *slot) {
+    phi__transfer *t = slot->transfer;
+    if (slot->state == PHI__HTTP_QUEUED) phi__http_dequeue(http, slot);
+    phi__http_slot_clear(slot);
+    if (t == NULL) return;
+    phi__transfer_move(t, &http->dying);
+    t->request = NULL;
+    phi__http_kick(http, 0);
+}
+
+/* ---- the pump ---- */
+
+/* From the front each time: a push may have cancelled any other. */
+static phi__transfer *phi__http_next_resume(phi__http *http) {
+    phi__transfer *t;
+    if (!http->resumes_wanted) return NULL;
+    for (t = http->active.first; t != NULL; t = t->next)
+        if (t->resume_wanted) return t;
+    for (t = http->done.first; t != NULL; t = t->next)
+        if (t->resume_wanted) return t;
+    http->resumes_wanted = false;
+    return NULL;
+}
+
+static void phi__http_pump(void *user_data) {
+    phi__http *http = (phi__http *)user_data;
+    phi__transfer *t;
+    int n;
+    bool started = false;
+    if (http->pumping || http->inside > 0) return;
+    http->pumping = true;
+    (void)phi__io_timer_set(http->io, &http->kick, UINT64_MAX); /* has its place since new */
+    for (n = 0; n < PHI__HTTP_ENDS && (t = phi__http_next_resume(http)) != NULL; n++)
+        phi__transfer_resume(t);
+    phi__http_read_messages(http);
+    phi__http_read_failed(http);
+    for (n = 0; n < PHI__HTTP_ENDS && (t = phi__http_next_removal(http)) != NULL; n++)
+        phi__transfer_free(t);
+    for (n = 0; n < PHI__HTTP_ENDS && (t = phi__http_next_end(http)) != NULL; n++)
+        phi__http_end(http, t);
+    while (phi__http_may_start(http)) {
+        phi__http_start(http, &http->slots[http->queue_first - 1]);
+        started = true;
+    }
+    if (started) phi__http_drive_due(http); /* the request leaves in this step, not the next */
+    if (http->resumes_wanted || phi__http_next_removal(http) != NULL ||
+        phi__http_next_end(http) != NULL)
+        phi__http_kick(http, 0);
+    http->pumping = false;
+}
+
+static void phi__http_on_kick(phi__timer *timer) {
+    phi__http *http = PHI__OWNER(timer, phi__http, kick);
+    (void)phi__io_timer_set(http->io, timer, UINT64_MAX);
+    phi__http_pump(http);
+}
+
+/* ---- the transport ---- */
+
+static bool phi__http_clean(phi_str s) {
+    size_t i;
+    for (i = 0; i < s.len; i++)
+        if (s.at[i] == '\r' || s.at[i] == '\n' || s.at[i] == '\0') return false;
+    return true;
+}
+
+static bool phi__http_good_url(phi_str url) {
+    size_t colon = phi__str_find(url, 0, "://");
+    phi_str scheme = phi__str(url.at, colon == SIZE_MAX ? 0 : colon);
+    if (!phi__str_is_nocase(scheme, "http") && !phi__str_is_nocase(scheme, "https")) return false;
+    return phi__http_clean(url) && phi__http_host(url).len > 0;
+}
+
+static bool phi__http_good_request(const phi_request *request) {
+    size_t i;
+    if (request == NULL || !phi__http_good_url(request->url)) return false;
+    if (request->method.len == 0 || !phi__http_clean(request->method)) return false;
+    for (i = 0; i < request->header_count; i++)
+        if (request->headers[i].name.len == 0 || !phi__http_clean(request->headers[i].name) ||
+            !phi__http_clean(request->headers[i].value))
+            return false;
+    return true;
+}
+
+/* "HOST:PORT:ADDRESS", a leading + or - left aside. */
+static bool phi__http_pinned(const phi__http *http, phi_str url) {
+    phi_str host = phi__http_host(url), port = phi__http_port(url);
+    const struct curl_slist *entry;
+    for (entry = http->resolve; entry != NULL; entry = entry->next) {
+        phi_str s = phi_str_of(entry->data);
+        if (s.len > 0 && (s.at[0] == '+' || s.at[0] == '-')) s = phi__str(s.at + 1, s.len - 1);
+        if (s.len <= host.len + port.len + 2) continue;
+        if (!phi__str_is_nocase(phi__str(s.at, 1), "*") || s.at[1] != ':') {
+            size_t i;
+            for (i = 0; i < host.len; i++)
+                if ((s.at[i] | 32) != (host.at[i] | 32)) break;
+            if (i < host.len || s.at[host.len] != ':') continue;
+            s = phi__str(s.at + host.len + 1, s.len - host.len - 1);
+        } else {
+            s = phi__str(s.at + 2, s.len - 2);
+        }
+        if (memcmp(s.at, port.at, port.len) == 0 && s.at[port.len] == ':') return true;
+    }
+    return false;
+}
+
+static phi_status phi__http_open(void *user_data, phi_xfer xfer, const phi_request *request) {
+    phi__http *http = (phi__http *)user_data;
+    phi__http_slot *slot;
+    if (!phi__http_good_request(request)) return PHI_BAD_ARG;
+    if (!http->async_dns && http->proxy == NULL &&
+        !phi__http_is_address(phi__http_host(request->url)) &&
+        !phi__http_pinned(http, request->url))
+        return PHI_UNSUPPORTED;
+    if (!phi__http_slots_reach(http, xfer.index)) return PHI_NO_MEMORY;
+    slot = &http->slots[xfer.index];
+    if (slot->state != PHI__HTTP_FREE) return PHI_BUSY;
+    slot->xfer = xfer;
+    slot->request = request;
+    phi__http_enqueue(http, xfer.index, false);
+    phi__http_kick(http, 0);
+    return PHI_OK;
+}
+
+static void phi__http_resume(void *user_data, phi_xfer xfer) {
+    phi__http *http = (phi__http *)user_data;
+    phi__http_slot *slot = phi__http_slot_of(http, xfer);
+    if (slot == NULL || slot->transfer == NULL) return;
+    if (http->inside == 0) {
+        phi__transfer_resume(slot->transfer);
+        return;
+    }
+    slot->transfer->resume_wanted = true;
+    http->resumes_wanted = true;
+    phi__http_kick(http, 0);
+}
+
+static void phi__http_cancel(void *user_data, phi_xfer xfer) {
+    phi__http *http = (phi__http *)user_data;
+    phi__http_slot *slot = phi__http_slot_of(http, xfer);
+    if (slot != NULL) phi__http_bury(http, slot);
+}
+
+/* ---- new and free ---- */
+
+/* libcurl's set-up is once for a process, and old ones do not guard it against other threads. */
+static bool phi__http_global_init(void) {
+    static int state; /* 0: not yet, 1: being done, 2: done; the one global of ours */
+    for (;;) {
+        int none = 0;
+        if (PHI__LOAD(&state) == 2) return true;
+        if (PHI__CAS(&state, &none, 1)) {
+            bool ok = curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
+            PHI__STORE(&state, ok ? 2 : 0);
+            return ok;
+        }
+        phi__http_yield();
+    }
+}
+
+/* What this libcurl can do; the words of what it lacks, or NULL. */
+static const char *phi__http_look(phi__http *http, const phi__http_desc *desc) {
+    const curl_version_info_data *info = curl_version_info(CURLVERSION_NOW);
+    if (info->version_num < PHI__HTTP_CURL_FLOOR) return "libcurl 7.68 or newer is needed";
+    if ((info->features & CURL_VERSION_SSL) == 0) return "this libcurl was built without TLS";
+    if (desc->enable_http2 && (info->features & CURL_VERSION_HTTP2) == 0)
+        return "this libcurl was built without HTTP/2";
+    http->async_dns = (info->features & CURL_VERSION_ASYNCHDNS) != 0;
+    http->prereq = info->version_num >= 0x075000u;     /* 7.80 */
+    http->quick_exit = info->version_num >= 0x075700u; /* 7.87 */
+    http->mask_sigpipe = info->version_num < 0x075800u; /* 7.88: TLS is written with send() */
+#if LIBCURL_VERSION_NUM >= 0x075400
+    if (info->age >= CURLVERSION_TENTH && info->cainfo != NULL)
+        http->drop_ca_path = phi__http_can_read(info->cainfo);
+#endif
+    return NULL;
+}
+
+static const char *phi__http_copy(phi__http *http, const char *text, bool *ok) {
+    phi_str copy;
+    if (text == NULL) return NULL;
+    if (phi__arena_str(&http->strings, phi_str_of(text), &copy)) return copy.at;
+    *ok = false;
+    return NULL;
+}
+
+static bool phi__http_configure(phi__http *http, const phi__http_desc *desc) {
+    bool ok = true;
+    size_t i;
+    http->max_connections =
+        desc->max_connections == 0 ? PHI__HTTP_CONNECTIONS : desc->max_connections;
+    http->http2 = desc->enable_http2;
+    http->use_environment = desc->use_environment;
+    http->proxy = phi__http_copy(http, desc->proxy, &ok);
+    http->ca_file = phi__http_copy(http, desc->ca_file, &ok);
+    for (i = 0; ok && desc->resolve != NULL && desc->resolve[i] != NULL; i++) {
+        struct curl_slist *list = curl_slist_append(http->resolve, desc->resolve[i]);
+        ok = list != NULL;
+        if (ok) http->resolve = list;
+    }
+    if (!ok) return false;
+    http->multi = curl_multi_init();
+    http->kick.fire = phi__http_on_kick;
+    return http->multi != NULL && phi__http_drive_init(http) &&
+           phi__io_timer_set(http->io, &http->kick, UINT64_MAX) == PHI_OK;
+}
+
+PHI__FN phi_status phi__http_new(phi__io *io, const phi__http_desc *desc,
+                                 const phi__xfer_port *port, phi__http **out,
+                                 const char **words) {
+    phi__http *http;
+    *out = NULL;
+    *words = "no memory for the HTTP transport";
+    if (!phi__http_global_init()) {
+        *words = "libcurl could not be set up";
+        return PHI_UNSUPPORTED;
+    }
+    http = (phi__http *)phi__alloc(phi__io_memory(io), sizeof *http);
+    if (http == NULL) return PHI_NO_MEMORY;
+    http->io = io;
+    http->memory = phi__io_memory(io);
+    http->port = *port;
+    http->transport.open = phi__http_open;
+    http->transport.resume = phi__http_resume;
+    http->transport.cancel = phi__http_cancel;
+    http->transport.pump = phi__http_pump;
+    http->transport.user_data = http;
+    phi_arena_init(&http->strings, http->memory, 512);
+    {
+        const char *lacks = phi__http_look(http, desc);
+        if (lacks != NULL) {
+            phi__http_free(http);
+            *words = lacks;
+            return PHI_UNSUPPORTED;
+        }
+    }
+    if (!phi__http_configure(http, desc)) {
+        phi__http_free(http);
+        return PHI_NO_MEMORY;
+    }
+    *words = NULL;
+    *out = http;
+    return PHI_OK;
+}
+
+PHI__FN const phi_transport *phi__http_transport(phi__http *http) { return &http->transport; }
+
+PHI__FN phi_status phi__http_warm(phi__http *http, phi_str url) {
+    phi__transfer *t;
+    phi_status status;
+    phi_str host = phi__http_host(url);
+    const char *words;
+    size_t len;
+    if (!phi__http_good_url(url)) return PHI_BAD_ARG;
+    if (phi__http_busy(http) >= http->max_connections) return PHI_BUSY;
+    t = phi__http_transfer_new(http);
+    if (t == NULL) return PHI_NO_MEMORY;
+    len = (size_t)(host.at - url.at) + host.len; /* up to the path */
+    while (len < url.len && url.at[len] != '/' && url.at[len] != '?' && url.at[len] != '#') len++;
+    t->url = (char *)phi__alloc(http->memory, len + 2);
+    status = t->url != NULL ? PHI_OK : PHI_NO_MEMORY;
+    if (t->url != NULL) {
+        t->url_bytes = len + 2;
+        memcpy(t->url, url.at, len);
+        t->url[len] = '/';
+        status = phi__transfer_begin(t, &words);
+    }
+    if (status != PHI_OK) {
+        phi__transfer_free(t);
+        return status;
+    }
+    phi__http_drive_due(http);
+    return PHI_OK;
+}
+
+PHI__FN size_t phi__http_pending(const phi__http *http) {
+    return http->queue_count + phi__http_busy(http);
+}
+
+PHI__FN void phi__http_free(phi__http *http) {
+    if (http == NULL) return;
+    while (http->active.first != NULL) phi__transfer_move(http->active.first, &http->dying);
+    while (http->done.first != NULL) phi__transfer_move(http->done.first, &http->dying);
+    while (http->dying.first != NULL) phi__transfer_free(http->dying.first);
+    phi__http_enter(http);
+    if (http->multi != NULL) (void)curl_multi_cleanup(http->multi);
+    phi__http_leave(http);
+    phi__io_timer_clear(http->io, &http->curl_timer);
+    phi__io_timer_clear(http->io, &http->kick);
+    curl_slist_free_all(http->resolve);
+    phi_arena_free(&http->strings);
+    phi__free(http->memory, http->slots, http->slot_count * sizeof *http->slots);
+    phi__free(http->memory, http, sizeof *http);
+}
+
+#endif

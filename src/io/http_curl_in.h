@@ -1,0 +1,135 @@
+/* http_curl_in.h - what the files of the libcurl transport share.
+
+   A request is a place in the table of its phi_xfer's index: waiting there costs no more than the
+   place. When it starts it becomes a phi__transfer with an easy handle. A transfer is in exactly
+   one list: active (curl works on it), done (curl has finished, its end is to be told), dying
+   (cancelled; nothing of its request is touched any more, it waits for its removal).
+   Nothing in here is freed inside a callback of curl: only the pump removes. */
+#ifndef PHI_IO_HTTP_CURL_IN_H
+#define PHI_IO_HTTP_CURL_IN_H
+
+#include "base/arena_in.h"
+#include "base/buf_in.h"
+#include "io/http_in.h"
+
+#if !defined(PHI_NO_CURL)
+
+#include <curl/curl.h>
+
+#define PHI__HTTP_HEAD_BYTES 16384          /* of header lines; transport.h */
+#define PHI__HTTP_JOIN_BYTES 16384          /* bodies up to this are sent from one block */
+#define PHI__HTTP_OVERFLOW_BYTES 1048576    /* of an HTTP/2 stream that is not taken */
+#define PHI__HTTP_WORDS_BYTES 512
+
+typedef struct phi__transfer {
+    struct phi__transfer *next, *prev;
+    struct phi__transfer_list *list;
+    phi__http *http;
+    CURL *easy;
+    struct curl_slist *headers;
+    phi_xfer xfer;
+    const phi_request *request; /* NULL: a warm-up, or cancelled */
+    char *url;                  /* a warm-up's own, terminated; else NULL */
+    size_t url_bytes;
+    char *body; /* a small body, joined; NULL once sent */
+    size_t body_bytes;
+    uint64_t body_at; /* how far the read callback has come */
+    phi__buf head;    /* header lines of the answer that is coming */
+    phi__buf overflow; /* HTTP/2: bytes that a push refused, from overflow_at on */
+    size_t overflow_at;
+    int http_status;
+    CURLcode result;   /* when done */
+    phi_status failed; /* our own reason to stop; PHI_OK: none */
+    bool added;        /* in the multi handle */
+    bool finished;     /* curl has said so */
+    bool resolving;    /* a name is being looked up */
+    bool no_descriptor, connected, head_told, http2, paused, resume_wanted;
+    char error[CURL_ERROR_SIZE];
+} phi__transfer;
+
+typedef struct phi__transfer_list {
+    phi__transfer *first, *last;
+    size_t count;
+} phi__transfer_list;
+
+typedef enum phi__http_state {
+    PHI__HTTP_FREE = 0,
+    PHI__HTTP_QUEUED,
+    PHI__HTTP_STARTED
+} phi__http_state;
+
+typedef struct phi__http_slot {
+    phi_xfer xfer;
+    phi__http_state state;
+    const phi_request *request;
+    phi__transfer *transfer; /* when started */
+    uint32_t next, prev;     /* in the queue, when queued; index + 1, 0: none */
+} phi__http_slot;
+
+struct phi__http {
+    phi__io *io;
+    phi_memory *memory;
+    phi__xfer_port port;
+    phi_transport transport;
+    phi_arena strings; /* copies from the desc */
+    CURLM *multi;
+    struct curl_slist *resolve;
+    const char *proxy, *ca_file;
+    uint32_t max_connections;
+    bool http2, use_environment, drop_ca_path;
+    bool async_dns, quick_exit, prereq, mask_sigpipe; /* of the libcurl at hand */
+    phi__http_slot *slots;
+    size_t slot_count;
+    uint32_t queue_first, queue_last; /* index + 1, 0: none */
+    size_t queue_count;
+    phi__transfer_list active, done, dying;
+    size_t live; /* in the multi handle, and not yet finished */
+    phi__timer curl_timer; /* curl's one timeout */
+    phi__timer kick;       /* the pump has work left: do not sleep */
+    uint64_t hold_until_us; /* out of descriptors: start none before */
+    int inside;             /* calls into libcurl that are going on */
+    bool signal_held, pumping, resumes_wanted, starved;
+};
+
+/* ---- http_transfer.c: one easy handle ---- */
+
+/* Makes the easy handle for t's request (or warm-up) and adds it. Not PHI_OK: words is a static
+   text, nothing was added, and t is still to be freed. */
+PHI__FN phi_status phi__transfer_begin(phi__transfer *t, const char **words);
+
+/* Removes it from the multi handle and frees it. Outside of curl's callbacks only. */
+PHI__FN void phi__transfer_free(phi__transfer *t);
+PHI__FN void phi__transfer_resume(phi__transfer *t); /* outside of curl's callbacks only */
+PHI__FN void phi__transfer_move(phi__transfer *t, phi__transfer_list *list); /* NULL: to none */
+
+/* ---- http_drive.c: libcurl's sockets and timeout over phi__io ---- */
+
+PHI__FN bool phi__http_drive_init(phi__http *http); /* false: no memory, or too old */
+PHI__FN void phi__http_drive_due(phi__http *http);  /* runs curl's timeout if it is due */
+PHI__FN void phi__http_enter(phi__http *http);      /* around every call that may call back */
+PHI__FN void phi__http_leave(phi__http *http);
+PHI__FN void phi__http_kick(phi__http *http, uint64_t at_us); /* 0: now */
+
+/* ---- http_words.c: what went wrong ---- */
+
+PHI__FN phi_str phi__http_host(phi_str url);  /* without user, port and brackets; may be empty */
+PHI__FN phi_str phi__http_port(phi_str url);  /* "443" or "80" where it gives none */
+PHI__FN bool phi__http_is_address(phi_str host); /* numeric: needs no lookup */
+PHI__FN phi_status phi__http_words(const phi__transfer *t, char *out, size_t size);
+
+/* ---- http_posix.c: the system ---- */
+
+/* As socket(), close-on-exec; CURL_SOCKET_BAD, and *none_left when descriptors or buffers are. */
+PHI__FN curl_socket_t phi__http_open_socket(int family, int type, int protocol, bool *none_left);
+PHI__FN bool phi__http_descriptors_left(intptr_t any_fd, int count);
+PHI__FN phi_status phi__http_connect_status(long os_error); /* REFUSED, TIMEOUT or NETWORK */
+PHI__FN bool phi__http_can_read(const char *path);
+PHI__FN void phi__http_yield(void);
+
+/* Keeps SIGPIPE from the host while older libcurls write to TLS: blocks it on this thread, and
+   takes away what came. True: blocked, and to be released. */
+PHI__FN bool phi__http_signal_hold(void);
+PHI__FN void phi__http_signal_release(void);
+
+#endif
+#endif

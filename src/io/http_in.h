@@ -1,0 +1,48 @@
+/* http_in.h - the transport over libcurl, pumped by phi__io.
+
+   curl's callbacks only copy: the write callback pushes into the transfer's bounded buffer and
+   pauses the transfer when that is full. Removal is deferred, so that no lookup is waited for. */
+#ifndef PHI_IO_HTTP_IN_H
+#define PHI_IO_HTTP_IN_H
+
+#include "io/io_in.h"
+#include "io/request_in.h"
+
+typedef struct phi__http phi__http;
+
+/* Where a transport's findings go; the runtime fills it with the phi_xfer_ functions' bodies. */
+typedef struct phi__xfer_port {
+    phi_status (*stage)(phi_xfer xfer, phi_xfer_stage stage);
+    phi_status (*head)(phi_xfer xfer, int http_status, const char *headers, size_t len);
+    phi_status (*push)(phi_xfer xfer, const char *bytes, size_t len);
+    phi_status (*end)(phi_xfer xfer, phi_status status, const char *words);
+} phi__xfer_port;
+
+typedef struct phi__http_desc {
+    uint32_t max_connections;   /* more wait their turn */
+    bool enable_http2;          /* at most 10 streams a connection */
+    bool use_environment;       /* proxy variables */
+    const char *proxy;          /* copied; NULL: none */
+    const char *ca_file;        /* copied; NULL: the system's */
+    const char *const *resolve; /* "HOST:PORT:ADDRESS" entries, copied; NULL-ended; NULL: none */
+} phi__http_desc;
+
+/* Fails with PHI_UNSUPPORTED and words when libcurl is too old or lacks SSL. One-time
+   curl_global_init happens here. */
+PHI__FN phi_status phi__http_new(phi__io *io, const phi__http_desc *desc,
+                                 const phi__xfer_port *port, phi__http **out, const char **words);
+
+/* Its transport; valid until free. */
+PHI__FN const phi_transport *phi__http_transport(phi__http *http);
+
+/* Loads the CA store and starts a connection to url's host that later steps finish. */
+PHI__FN phi_status phi__http_warm(phi__http *http, phi_str url);
+
+/* What is still going: transfers, removals. Zero means free costs nothing. */
+PHI__FN size_t phi__http_pending(const phi__http *http);
+
+/* Cancels what is left. May wait for a resolver thread where libcurl cannot quit one (pending says
+   so beforehand). NULL is harmless. */
+PHI__FN void phi__http_free(phi__http *http);
+
+#endif

@@ -1,0 +1,78 @@
+/* http_posix.c - what the libcurl transport asks of a POSIX system. */
+#include "io/http_curl_in.h"
+#include "io/os_in.h"
+
+#if defined(PHI__OS_POSIX) && !defined(PHI_NO_CURL)
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+/* libcurl's own sockets are not close-on-exec: a background child would keep connections open. */
+PHI__FN curl_socket_t phi__http_open_socket(int family, int type, int protocol, bool *none_left) {
+    int fd;
+#if defined(SOCK_CLOEXEC)
+    fd = socket(family, type | SOCK_CLOEXEC, protocol);
+#else
+    fd = socket(family, type, protocol);
+    if (fd >= 0) (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
+#endif
+    if (fd < 0)
+        *none_left = errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
+    return fd;
+}
+
+PHI__FN bool phi__http_descriptors_left(intptr_t any_fd, int count) {
+    int fd;
+    bool left = true;
+    if (count <= 0) return true;
+    fd = fcntl((int)any_fd, F_DUPFD_CLOEXEC, 0);
+    if (fd < 0) return errno != EMFILE && errno != ENFILE;
+    left = phi__http_descriptors_left(any_fd, count - 1);
+    (void)close(fd);
+    return left;
+}
+
+PHI__FN phi_status phi__http_connect_status(long os_error) {
+    if (os_error == ECONNREFUSED) return PHI_REFUSED;
+    return os_error == ETIMEDOUT ? PHI_TIMEOUT : PHI_NETWORK;
+}
+
+PHI__FN bool phi__http_can_read(const char *path) { return access(path, R_OK) == 0; }
+
+PHI__FN void phi__http_yield(void) { (void)sched_yield(); }
+
+#if defined(PHI__OS_LINUX) || defined(__FreeBSD__) || defined(__NetBSD__)
+
+/* One that was pending before, or is blocked by the host, is the host's: leave it. */
+PHI__FN bool phi__http_signal_hold(void) {
+    sigset_t pipe_set, before, pending;
+    (void)sigemptyset(&pipe_set);
+    (void)sigaddset(&pipe_set, SIGPIPE);
+    if (sigpending(&pending) != 0 || sigismember(&pending, SIGPIPE) == 1) return false;
+    if (pthread_sigmask(SIG_BLOCK, &pipe_set, &before) != 0) return false;
+    return sigismember(&before, SIGPIPE) == 0;
+}
+
+PHI__FN void phi__http_signal_release(void) {
+    struct timespec none;
+    sigset_t pipe_set;
+    memset(&none, 0, sizeof none);
+    (void)sigemptyset(&pipe_set);
+    (void)sigaddset(&pipe_set, SIGPIPE);
+    while (sigtimedwait(&pipe_set, NULL, &none) < 0 && errno == EINTR) continue;
+    (void)pthread_sigmask(SIG_UNBLOCK, &pipe_set, NULL);
+}
+
+#else /* libcurl sets SO_NOSIGPIPE where there is one */
+
+PHI__FN bool phi__http_signal_hold(void) { return false; }
+PHI__FN void phi__http_signal_release(void) {}
+
+#endif
+
+#endif

@@ -1,0 +1,144 @@
+/* http_words.c - from libcurl's results to our statuses and words for a person.
+
+   Words name the host, never a header, a query or a user, for those may hold keys. */
+#include "io/http_curl_in.h"
+
+#if !defined(PHI_NO_CURL)
+
+#include <stdio.h>
+
+/* "user:key@host:port" of an URL; empty where there is none. */
+static phi_str phi__http_authority(phi_str url) {
+    size_t at = phi__str_find(url, 0, "://"), end, i;
+    if (at == SIZE_MAX) return phi__str(url.at, 0);
+    at += 3;
+    end = at;
+    while (end < url.len && url.at[end] != '/' && url.at[end] != '?' && url.at[end] != '#') end++;
+    for (i = end; i > at; i--)
+        if (url.at[i - 1] == '@') break;
+    return phi__str(url.at + i, end - i);
+}
+
+PHI__FN phi_str phi__http_host(phi_str url) {
+    phi_str a = phi__http_authority(url);
+    size_t i;
+    if (a.len > 0 && a.at[0] == '[') {
+        i = phi__str_find(a, 0, "]");
+        return i == SIZE_MAX ? phi__str(a.at, 0) : phi__str(a.at + 1, i - 1);
+    }
+    i = phi__str_find(a, 0, ":");
+    return i == SIZE_MAX ? a : phi__str(a.at, i);
+}
+
+PHI__FN phi_str phi__http_port(phi_str url) {
+    phi_str a = phi__http_authority(url);
+    size_t i = phi__str_find(a, 0, "]");
+    i = phi__str_find(a, i == SIZE_MAX ? 0 : i, ":");
+    if (i != SIZE_MAX && i + 1 < a.len) return phi__str(a.at + i + 1, a.len - i - 1);
+    if (url.len >= 6 && phi__str_is_nocase(phi__str(url.at, 6), "https:")) return PHI__LIT("443");
+    return PHI__LIT("80");
+}
+
+PHI__FN bool phi__http_is_address(phi_str host) {
+    size_t i, dots = 0;
+    if (phi__str_find(host, 0, ":") != SIZE_MAX) return true;
+    for (i = 0; i < host.len; i++) {
+        if (host.at[i] == '.')
+            dots++;
+        else if (host.at[i] < '0' || host.at[i] > '9')
+            return false;
+    }
+    return dots == 3;
+}
+
+/* The words before the host, by what kind of failure it is. */
+typedef struct phi__http_kind {
+    phi_status status;
+    const char *words;
+} phi__http_kind;
+
+static phi__http_kind phi__http_kind_of(phi_status status, const char *words) {
+    phi__http_kind kind;
+    kind.status = status;
+    kind.words = words;
+    return kind;
+}
+
+static phi__http_kind phi__http_connect_kind(const phi__transfer *t) {
+    long os_error = 0;
+    phi_status status;
+    (void)curl_easy_getinfo(t->easy, CURLINFO_OS_ERRNO, &os_error);
+    status = phi__http_connect_status(os_error);
+    if (status == PHI_REFUSED) return phi__http_kind_of(status, "connection refused by");
+    if (t->no_descriptor)
+        return phi__http_kind_of(PHI_IO, "no file descriptor was left for a connection to");
+    return phi__http_kind_of(status, "cannot connect to");
+}
+
+static phi__http_kind phi__http_classify(const phi__transfer *t) {
+    switch (t->result) {
+    case CURLE_COULDNT_RESOLVE_HOST: return phi__http_kind_of(PHI_NOT_FOUND, "no such host:");
+    case CURLE_COULDNT_RESOLVE_PROXY:
+        return phi__http_kind_of(PHI_NOT_FOUND, "no such proxy host, on the way to");
+    case CURLE_COULDNT_CONNECT: return phi__http_connect_kind(t);
+    case CURLE_OPERATION_TIMEDOUT: return phi__http_kind_of(PHI_TIMEOUT, "no answer in time from");
+    case CURLE_OUT_OF_MEMORY: return phi__http_kind_of(PHI_NO_MEMORY, "no memory for");
+    case CURLE_URL_MALFORMAT: return phi__http_kind_of(PHI_BAD_ARG, "the URL is not valid, for");
+    case CURLE_UNSUPPORTED_PROTOCOL: /* also: an answer without a status line */
+        return phi__http_kind_of(PHI_NETWORK, "what answers is not HTTP, at");
+    case CURLE_GOT_NOTHING:
+        return phi__http_kind_of(PHI_NETWORK, "the connection was closed without an answer by");
+    case CURLE_SSL_CONNECT_ERROR:
+    case CURLE_PEER_FAILED_VERIFICATION:
+    case CURLE_SSL_CERTPROBLEM:
+    case CURLE_SSL_CIPHER:
+    case CURLE_SSL_CACERT_BADFILE:
+    case CURLE_SSL_ISSUER_ERROR:
+    case CURLE_SSL_CRL_BADFILE:
+    case CURLE_SSL_ENGINE_NOTFOUND:
+    case CURLE_SSL_ENGINE_SETFAILED:
+    case CURLE_SSL_ENGINE_INITFAILED:
+    case CURLE_SSL_INVALIDCERTSTATUS:
+    case CURLE_SSL_PINNEDPUBKEYNOTMATCH:
+    case CURLE_USE_SSL_FAILED:
+        return phi__http_kind_of(PHI_TLS, "no secure connection with");
+    case CURLE_PARTIAL_FILE:
+    case CURLE_RECV_ERROR:
+    case CURLE_SEND_ERROR:
+    case CURLE_SEND_FAIL_REWIND:
+    case CURLE_SSL_SHUTDOWN_FAILED:
+    case CURLE_HTTP2:
+    case CURLE_HTTP2_STREAM:
+        return phi__http_kind_of(PHI_NETWORK, "the connection was cut, to");
+    default: return phi__http_kind_of(PHI_NETWORK, "the transfer failed, with");
+    }
+}
+
+static phi_status phi__http_own_words(const phi__transfer *t, phi_str host, char *out,
+                                      size_t size) {
+    if (t->failed == PHI_TOO_BIG)
+        (void)snprintf(out, size,
+                       "%.*s answers faster than is read: %d bytes wait (an HTTP/2 stream is "
+                       "not paused)",
+                       (int)phi__min(host.len, 128), host.at, PHI__HTTP_OVERFLOW_BYTES);
+    else
+        (void)snprintf(out, size, "the answer of %.*s could not be taken: %s",
+                       (int)phi__min(host.len, 128), host.at, phi_status_text((int)t->failed));
+    return t->failed;
+}
+
+PHI__FN phi_status phi__http_words(const phi__transfer *t, char *out, size_t size) {
+    phi_str host = phi__http_host(t->request != NULL ? t->request->url : phi_str_of(t->url));
+    const char *detail;
+    phi__http_kind kind;
+    out[0] = '\0';
+    if (t->failed != PHI_OK) return phi__http_own_words(t, host, out, size);
+    if (t->result == CURLE_OK) return PHI_OK;
+    kind = phi__http_classify(t);
+    detail = t->error[0] != '\0' ? t->error : curl_easy_strerror(t->result);
+    (void)snprintf(out, size, "%s %.*s (%s)", kind.words, (int)phi__min(host.len, 128), host.at,
+                   detail);
+    return kind.status;
+}
+
+#endif

@@ -1,0 +1,100 @@
+/* inbox.c - records are 8-byte aligned and never wrap: what does not fit before the end of the ring
+   is preceded by a record of kind 0 that fills the rest. */
+#include "io/inbox_in.h"
+
+/* First word: the record's bytes, 0 while it is not published. */
+typedef struct phi__inbox_record {
+    uint32_t bytes;
+    uint32_t kind; /* 0: padding */
+    uint32_t index, gen;
+    uint32_t flag, text_len;
+} phi__inbox_record;
+
+enum { PHI__INBOX_LEAST = 1024 };
+
+PHI__FN phi_status phi__inbox_init(phi__inbox *inbox, phi_memory *memory, size_t bytes) {
+    uint32_t size = PHI__INBOX_LEAST;
+    memset(inbox, 0, sizeof *inbox);
+    inbox->memory = memory;
+    if (bytes > UINT32_C(1) << 30) return PHI_BAD_ARG;
+    while (size < bytes) size *= 2;
+    inbox->ring = (char *)phi__alloc(memory, size);
+    if (inbox->ring == NULL) return PHI_NO_MEMORY;
+    inbox->size = size;
+    return PHI_OK;
+}
+
+PHI__FN void phi__inbox_free(phi__inbox *inbox) {
+    if (inbox->ring != NULL) phi__free(inbox->memory, inbox->ring, inbox->size);
+    memset(inbox, 0, sizeof *inbox);
+}
+
+static phi__inbox_record *phi__inbox_at(const phi__inbox *inbox, uint32_t count) {
+    return (phi__inbox_record *)(void *)(inbox->ring + (count & (inbox->size - 1)));
+}
+
+/* Reserves `need` bytes that do not wrap; *at is where they start. */
+static bool phi__inbox_reserve(phi__inbox *inbox, uint32_t need, uint32_t *at) {
+    uint32_t tail = PHI__LOAD(&inbox->tail);
+    for (;;) {
+        uint32_t to_end = inbox->size - (tail & (inbox->size - 1));
+        uint32_t pad = need > to_end ? to_end : 0;
+        uint32_t used = tail - PHI__LOAD(&inbox->head);
+        /* A tail read before other threads moved on may lie behind head: try again with a new one. */
+        if (used > inbox->size) {
+            tail = PHI__LOAD(&inbox->tail);
+            continue;
+        }
+        if (inbox->size - used < pad + need) return false;
+        if (!PHI__CAS(&inbox->tail, &tail, tail + pad + need)) continue;
+        if (pad != 0) {
+            phi__inbox_record *filler = phi__inbox_at(inbox, tail);
+            PHI__STORE(&filler->bytes, pad); /* its kind is 0 already */
+        }
+        *at = tail + pad;
+        return true;
+    }
+}
+
+PHI__FN phi_status phi__inbox_post(phi__inbox *inbox, const phi__post *post) {
+    size_t bytes = phi__add(sizeof(phi__inbox_record) + 7, post->text.len);
+    uint32_t at = 0;
+    phi__inbox_record *record;
+    if (bytes > inbox->size / 2) return PHI_BAD_ARG;
+    bytes &= ~(size_t)7;
+    if (!phi__inbox_reserve(inbox, (uint32_t)bytes, &at)) return PHI_FULL;
+    record = phi__inbox_at(inbox, at);
+    record->kind = post->kind;
+    record->index = post->index;
+    record->gen = post->gen;
+    record->flag = post->flag;
+    record->text_len = (uint32_t)post->text.len;
+    if (post->text.len > 0) memcpy(record + 1, post->text.at, post->text.len);
+    PHI__STORE(&record->bytes, (uint32_t)bytes);
+    return PHI_OK;
+}
+
+PHI__FN bool phi__inbox_peek(phi__inbox *inbox, phi__post *out) {
+    for (;;) {
+        phi__inbox_record *record = phi__inbox_at(inbox, inbox->head);
+        if (inbox->head == PHI__LOAD(&inbox->tail) || PHI__LOAD(&record->bytes) == 0) return false;
+        if (record->kind != 0) {
+            out->kind = record->kind;
+            out->index = record->index;
+            out->gen = record->gen;
+            out->flag = record->flag;
+            out->text = phi__str((const char *)(record + 1), record->text_len);
+            return true;
+        }
+        phi__inbox_drop(inbox);
+    }
+}
+
+PHI__FN void phi__inbox_drop(phi__inbox *inbox) {
+    phi__inbox_record *record = phi__inbox_at(inbox, inbox->head);
+    uint32_t bytes = record->bytes;
+    /* The room must be zero before a producer may reserve it: any record may start anywhere in it.
+       A filler of less than a record's size is cleared by its own length. */
+    memset((void *)record, 0, bytes);
+    PHI__STORE(&inbox->head, inbox->head + bytes);
+}

@@ -1,0 +1,361 @@
+/* io.c - the pump's hands: a heap of timers, a table of watches and a queue of those that are ready.
+
+   Whatever says a descriptor is ready, a poller of ours or the host's loop, only marks its place in
+   the table and links it into the queue; phi__io_wait takes from the front. So what a call leaves
+   over is first next time, and forgetting a watch takes it out of the queue. */
+#include "io/io_in.h"
+
+#include "io/clock_in.h"
+#include "io/poller_in.h"
+#include "io/wake_in.h"
+
+#include <limits.h>
+
+#define PHI__IO_BATCH 64         /* descriptors asked of the poller at once */
+#define PHI__IO_STARTS_DEFAULT 4 /* DESIGN part 4 */
+
+typedef struct phi__io_slot {
+    phi__watch *watch;
+    int have;            /* not 0: in the ready queue */
+    uint32_t next, prev; /* in the ready queue; next also links free places */
+} phi__io_slot;
+
+struct phi__io {
+    phi_memory *memory;
+    phi__io_desc desc;
+    phi__timer **timers; /* a binary heap, earliest first */
+    size_t timer_count, timer_cap;
+    phi__io_slot *slots; /* place 0 is the head of the ready queue */
+    size_t slot_count, slot_cap;
+    uint32_t free_slot; /* 0: none */
+    phi__poller *poller; /* NULL with a host's loop */
+    phi__fd_map fds;     /* with a host's loop */
+    phi__wake wake;
+    phi__watch wake_watch;
+    phi__ending endings; /* the ring's head */
+    uint32_t starts;
+    uint64_t step_began_us;
+};
+
+/* ---- timers ---- */
+
+static void phi__io_heap_put(phi__io *io, size_t i, phi__timer *timer) {
+    io->timers[i] = timer;
+    timer->place = i + 1;
+}
+
+static void phi__io_heap_up(phi__io *io, size_t i, phi__timer *timer) {
+    while (i > 0 && io->timers[(i - 1) / 2]->at_us > timer->at_us) {
+        phi__io_heap_put(io, i, io->timers[(i - 1) / 2]);
+        i = (i - 1) / 2;
+    }
+    phi__io_heap_put(io, i, timer);
+}
+
+static void phi__io_heap_down(phi__io *io, size_t i, phi__timer *timer) {
+    for (;;) {
+        size_t child = 2 * i + 1;
+        if (child >= io->timer_count) break;
+        if (child + 1 < io->timer_count &&
+            io->timers[child + 1]->at_us < io->timers[child]->at_us)
+            child++;
+        if (io->timers[child]->at_us >= timer->at_us) break;
+        phi__io_heap_put(io, i, io->timers[child]);
+        i = child;
+    }
+    phi__io_heap_put(io, i, timer);
+}
+
+PHI__FN phi_status phi__io_timer_set(phi__io *io, phi__timer *timer, uint64_t at_us) {
+    if (timer->place == 0) {
+        phi__timer **timers = (phi__timer **)phi__grow(io->memory, io->timers, &io->timer_cap,
+                                                       io->timer_count + 1, sizeof *timers);
+        if (timers == NULL) return PHI_NO_MEMORY;
+        io->timers = timers;
+        timer->at_us = at_us;
+        phi__io_heap_up(io, io->timer_count++, timer);
+    } else if (at_us < timer->at_us) {
+        timer->at_us = at_us;
+        phi__io_heap_up(io, timer->place - 1, timer);
+    } else {
+        timer->at_us = at_us;
+        phi__io_heap_down(io, timer->place - 1, timer);
+    }
+    return PHI_OK;
+}
+
+PHI__FN void phi__io_timer_clear(phi__io *io, phi__timer *timer) {
+    size_t i = timer->place;
+    phi__timer *last;
+    if (i == 0) return;
+    i--;
+    PHI_ASSERT(i < io->timer_count && io->timers[i] == timer);
+    timer->place = 0;
+    last = io->timers[--io->timer_count];
+    if (last == timer) return;
+    if (last->at_us < timer->at_us)
+        phi__io_heap_up(io, i, last);
+    else
+        phi__io_heap_down(io, i, last);
+}
+
+PHI__FN uint64_t phi__io_next_timer_us(const phi__io *io) {
+    return io->timer_count == 0 ? UINT64_MAX : io->timers[0]->at_us;
+}
+
+PHI__FN int phi__io_timers(phi__io *io, int most) {
+    uint64_t now;
+    int fired = 0;
+    if (phi__io_next_timer_us(io) == UINT64_MAX) return 0;
+    now = phi__io_now_us(io);
+    while (fired < most && io->timer_count > 0 && io->timers[0]->at_us <= now) {
+        phi__timer *timer = io->timers[0];
+        phi__io_timer_clear(io, timer);
+        fired++;
+        timer->fire(timer);
+    }
+    return fired;
+}
+
+/* ---- watches ---- */
+
+static uint32_t phi__io_slot_take(phi__io *io) {
+    uint32_t i = io->free_slot;
+    phi__io_slot *slots;
+    if (i != 0) {
+        io->free_slot = io->slots[i].next;
+    } else {
+        if (io->slot_count >= UINT32_MAX) return 0;
+        slots = (phi__io_slot *)phi__grow(io->memory, io->slots, &io->slot_cap,
+                                          io->slot_count + 1, sizeof *slots);
+        if (slots == NULL) return 0;
+        io->slots = slots;
+        i = (uint32_t)io->slot_count++;
+    }
+    memset(&io->slots[i], 0, sizeof io->slots[i]);
+    return i;
+}
+
+static void phi__io_queue_remove(phi__io *io, uint32_t i) {
+    phi__io_slot *slot = &io->slots[i];
+    if (slot->have == 0) return;
+    slot->have = 0;
+    io->slots[slot->prev].next = slot->next;
+    io->slots[slot->next].prev = slot->prev;
+}
+
+static void phi__io_queue_add(phi__io *io, uint32_t i, int have) {
+    phi__io_slot *slot = &io->slots[i];
+    if (have == 0) return;
+    if (slot->have == 0) {
+        slot->prev = io->slots[0].prev;
+        slot->next = 0;
+        io->slots[slot->prev].next = i;
+        io->slots[0].prev = i;
+    }
+    slot->have |= have;
+}
+
+static void phi__io_slot_give(phi__io *io, uint32_t i) {
+    phi__io_queue_remove(io, i);
+    io->slots[i].watch = NULL;
+    io->slots[i].next = io->free_slot;
+    io->free_slot = i;
+}
+
+/* Tells the poller or the host that fd's watching changes. */
+static phi_status phi__io_attach(phi__io *io, intptr_t fd, int was, int want, uint32_t slot) {
+    if (io->poller != NULL) return phi__poller_change(io->poller, fd, was, want, slot);
+    if (want == 0)
+        phi__fd_map_remove(&io->fds, fd);
+    else if (was == 0 && !phi__fd_map_put(&io->fds, fd, slot))
+        return PHI_NO_MEMORY;
+    io->desc.watch_fn(io->desc.user_data, fd, want);
+    return PHI_OK;
+}
+
+static void phi__io_forget(phi__io *io, phi__watch *watch) {
+    if (watch->want == 0) return;
+    (void)phi__io_attach(io, watch->fd, watch->want, 0, watch->slot);
+    phi__io_slot_give(io, watch->slot);
+    watch->want = 0;
+    watch->slot = 0;
+}
+
+PHI__FN phi_status phi__io_watch(phi__io *io, phi__watch *watch, intptr_t fd, int want) {
+    phi_status status;
+    uint32_t slot;
+    if (want == 0 || watch->fd != fd) phi__io_forget(io, watch);
+    if (want == watch->want) return PHI_OK;
+    slot = watch->want != 0 ? watch->slot : phi__io_slot_take(io);
+    if (slot == 0) return PHI_NO_MEMORY;
+    status = phi__io_attach(io, fd, watch->want, want, slot);
+    if (status != PHI_OK) {
+        if (watch->want == 0) phi__io_slot_give(io, slot);
+        return status;
+    }
+    io->slots[slot].watch = watch;
+    watch->fd = fd;
+    watch->want = want;
+    watch->slot = slot;
+    return PHI_OK;
+}
+
+PHI__FN void phi__io_ready(phi__io *io, intptr_t fd, int have) {
+    uint32_t slot = phi__fd_map_get(&io->fds, fd);
+    if (slot != 0) phi__io_queue_add(io, slot, have & (PHI__READ | PHI__WRITE));
+}
+
+/* Asks the poller once; true when there may be more to ask for. */
+static bool phi__io_collect(phi__io *io, int timeout_ms) {
+    phi__poller_event events[PHI__IO_BATCH];
+    int i, n;
+    if (io->poller == NULL) return false;
+    n = phi__poller_wait(io->poller, timeout_ms, events, PHI__IO_BATCH);
+    for (i = 0; i < n; i++) phi__io_queue_add(io, events[i].key, events[i].have);
+    return n == PHI__IO_BATCH;
+}
+
+/* A callback may forget, change or free any watch: nothing of it is touched after its call. */
+static int phi__io_dispatch(phi__io *io, int most) {
+    int called = 0;
+    while (called < most && io->slots[0].next != 0) {
+        uint32_t i = io->slots[0].next;
+        phi__watch *watch = io->slots[i].watch;
+        int have = io->slots[i].have & watch->want;
+        phi__io_queue_remove(io, i);
+        if (have == 0) continue;
+        if (watch == &io->wake_watch) {
+            phi__wake_drain(&io->wake);
+            continue;
+        }
+        called++;
+        watch->ready(watch, have);
+    }
+    return called;
+}
+
+/* How long the poller may sleep: rounded up, so that a timer is due when it returns. */
+static int phi__io_sleep_ms(const phi__io *io, int timeout_ms) {
+    uint64_t next, now, ms;
+    if (timeout_ms == 0 || io->slots[0].next != 0) return 0;
+    next = phi__io_next_timer_us(io);
+    if (next == UINT64_MAX) return timeout_ms;
+    now = phi__io_now_us(io);
+    if (next <= now) return 0;
+    ms = (next - now) / 1000 + ((next - now) % 1000 != 0);
+    if (timeout_ms > 0 && ms > (uint64_t)timeout_ms) return timeout_ms;
+    return ms > INT_MAX ? INT_MAX : (int)ms;
+}
+
+PHI__FN int phi__io_wait(phi__io *io, int timeout_ms, int most) {
+    bool more = phi__io_collect(io, phi__io_sleep_ms(io, timeout_ms));
+    int called = phi__io_dispatch(io, most);
+    while (more && called < most) {
+        more = phi__io_collect(io, 0);
+        called += phi__io_dispatch(io, most - called);
+    }
+    return called;
+}
+
+/* ---- the rest ---- */
+
+PHI__FN phi_status phi__io_new(phi_memory *memory, const phi__io_desc *desc, phi__io **out) {
+    phi__io *io = (phi__io *)phi__alloc(memory, sizeof *io);
+    phi_status status = PHI_OK;
+    if (io == NULL) return PHI_NO_MEMORY;
+    io->memory = memory;
+    io->endings.next = io->endings.prev = &io->endings;
+    if (desc != NULL) io->desc = *desc;
+    if (io->desc.max_starts_per_step == 0) io->desc.max_starts_per_step = PHI__IO_STARTS_DEFAULT;
+    io->wake.read_fd = io->wake.write_fd = -1;
+    phi__fd_map_init(&io->fds, memory);
+    (void)phi__io_slot_take(io); /* the queue's head: place 0 */
+    if (io->slot_count == 0) status = PHI_NO_MEMORY;
+    if (status == PHI_OK && io->desc.watch_fn == NULL)
+        status = phi__poller_new(memory, &io->poller);
+    if (status == PHI_OK) status = phi__wake_open(&io->wake);
+    if (status == PHI_OK)
+        status = phi__io_watch(io, &io->wake_watch, io->wake.read_fd, PHI__READ);
+    if (status != PHI_OK) {
+        phi__io_free(io);
+        return status;
+    }
+    phi__io_step_begin(io);
+    *out = io;
+    return PHI_OK;
+}
+
+PHI__FN void phi__io_ending_add(phi__io *io, phi__ending *ending) {
+    ending->prev = &io->endings;
+    ending->next = io->endings.next;
+    ending->next->prev = ending;
+    io->endings.next = ending;
+}
+
+PHI__FN void phi__io_ending_remove(phi__io *io, phi__ending *ending) {
+    (void)io;
+    if (ending->next == NULL) return;
+    ending->prev->next = ending->next;
+    ending->next->prev = ending->prev;
+    ending->next = ending->prev = NULL;
+}
+
+PHI__FN void phi__io_free(phi__io *io) {
+    if (io == NULL) return;
+    while (io->endings.next != &io->endings) {
+        phi__ending *ending = io->endings.next;
+        phi__io_ending_remove(io, ending);
+        ending->end(ending);
+    }
+    phi__io_forget(io, &io->wake_watch);
+    phi__wake_close(&io->wake);
+    phi__poller_free(io->poller);
+    phi__fd_map_free(&io->fds);
+    phi__free(io->memory, io->timers, io->timer_cap * sizeof(phi__timer *));
+    phi__free(io->memory, io->slots, io->slot_cap * sizeof *io->slots);
+    phi__free(io->memory, io, sizeof *io);
+}
+
+PHI__FN uint64_t phi__io_now_us(const phi__io *io) {
+    return io->desc.clock_us_fn != NULL ? io->desc.clock_us_fn(io->desc.user_data)
+                                        : phi__clock_us();
+}
+
+PHI__FN int64_t phi__io_wall_ms(const phi__io *io) {
+    return io->desc.clock_us_fn != NULL
+               ? (int64_t)(io->desc.clock_us_fn(io->desc.user_data) / 1000)
+               : phi__clock_wall_ms();
+}
+
+PHI__FN void phi__io_random(phi__io *io, void *out, size_t len) {
+    if (io->desc.random_fn != NULL)
+        io->desc.random_fn(io->desc.user_data, out, len);
+    else
+        phi__clock_random(out, len);
+}
+
+PHI__FN intptr_t phi__io_fd(const phi__io *io) {
+    return io->poller != NULL ? phi__poller_fd(io->poller) : -1;
+}
+
+PHI__FN intptr_t phi__io_any_fd(const phi__io *io) { return io->wake.read_fd; }
+
+PHI__FN void phi__io_wake(phi__io *io) { phi__wake_signal(&io->wake); }
+
+PHI__FN void phi__io_step_begin(phi__io *io) {
+    io->starts = 0;
+    if (io->desc.step_budget_us != 0) io->step_began_us = phi__io_now_us(io);
+}
+
+/* The first start of a step is always allowed, or a busy host would never start any. */
+PHI__FN bool phi__io_may_start(phi__io *io) {
+    if (io->starts >= io->desc.max_starts_per_step) return false;
+    if (io->starts > 0 && io->desc.step_budget_us != 0 &&
+        phi__io_now_us(io) - io->step_began_us >= io->desc.step_budget_us)
+        return false;
+    io->starts++;
+    return true;
+}
+
+PHI__FN phi_memory *phi__io_memory(phi__io *io) { return io->memory; }

@@ -1,0 +1,89 @@
+/* io_in.h - the pump's hands: clock, random, timers, watched descriptors, and what a step may do.
+
+   One phi__io belongs to one runtime. Nothing in it waits, except phi__io_wait when asked to.
+   Threads: the pumping thread only, but for phi__io_wake. */
+#ifndef PHI_IO_IO_IN_H
+#define PHI_IO_IO_IN_H
+
+#include "base/base_in.h"
+
+typedef struct phi__io phi__io;
+
+/* Replaceable sources; a NULL function means the system's (monotonic clock, kernel random). */
+typedef struct phi__io_desc {
+    uint64_t (*clock_us_fn)(void *user_data);
+    void (*random_fn)(void *user_data, void *out, size_t len);
+    /* The host's loop instead of a poller of ours; want 0 forgets fd. NULL: our own poller. */
+    void (*watch_fn)(void *user_data, intptr_t fd, int want);
+    void *user_data;
+    uint32_t max_starts_per_step; /* default 4 */
+    uint32_t step_budget_us;      /* spent: no further start in the step but the first (0: none) */
+} phi__io_desc;
+
+/* A timer; lives in its owner, zeroed at first. Fires once, in phi__io_timers, with place 0. */
+typedef struct phi__timer {
+    uint64_t at_us;
+    size_t place; /* in the heap, from 1; 0: not set */
+    void (*fire)(struct phi__timer *timer);
+} phi__timer;
+
+enum { PHI__READ = 1, PHI__WRITE = 2 }; /* equal to PHI_WATCH_READ and PHI_WATCH_WRITE */
+
+/* A watched descriptor; lives in its owner, zeroed at first. `ready` may change, forget or free any
+   watch, this one too. Level-triggered, and now and then without cause: descriptors are to be
+   non-blocking. Forget it before its descriptor is closed. */
+typedef struct phi__watch {
+    intptr_t fd;
+    int want; /* 0: not watched */
+    uint32_t slot; /* the poller's */
+    void (*ready)(struct phi__watch *watch, int have);
+} phi__watch;
+
+PHI__FN phi_status phi__io_new(phi_memory *memory, const phi__io_desc *desc, phi__io **out);
+PHI__FN void phi__io_free(phi__io *io); /* NULL is harmless; timers and watches need not be gone */
+
+PHI__FN uint64_t phi__io_now_us(const phi__io *io);   /* from the replaceable clock, always asked */
+PHI__FN int64_t phi__io_wall_ms(const phi__io *io);   /* Unix time for timestamps: wall clock, or
+                                                         clock_us_fn / 1000 when that is given */
+PHI__FN void phi__io_random(phi__io *io, void *out, size_t len);
+
+/* Sets or moves a timer (absolute; UINT64_MAX: never, but its place is kept); NO_MEMORY only when
+   not set before. */
+PHI__FN phi_status phi__io_timer_set(phi__io *io, phi__timer *timer, uint64_t at_us);
+PHI__FN void phi__io_timer_clear(phi__io *io, phi__timer *timer); /* unset is harmless */
+PHI__FN uint64_t phi__io_next_timer_us(const phi__io *io);        /* UINT64_MAX: none */
+
+/* Watches fd for `want` (0 forgets it; always safe to forget). */
+PHI__FN phi_status phi__io_watch(phi__io *io, phi__watch *watch, intptr_t fd, int want);
+
+/* One turn of the pump: waits up to timeout_ms (0: not at all, <0: until woken) for a descriptor,
+   the wake-up or the next timer, then calls at most `most` ready functions, going on next time
+   where it stopped. Returns how many were called. A signal ends the wait early; with a host's loop
+   there is none. What was posted before a wake that this swallowed is visible when it returns: look
+   at the inbox again before sleeping on phi__io_fd. */
+PHI__FN int phi__io_wait(phi__io *io, int timeout_ms, int most);
+PHI__FN int phi__io_timers(phi__io *io, int most); /* fires what is due; returns how many */
+
+/* The host's loop says fd is ready (watch_fn); unknown descriptors are ignored. */
+PHI__FN void phi__io_ready(phi__io *io, intptr_t fd, int have);
+
+PHI__FN intptr_t phi__io_fd(const phi__io *io); /* what a host may sleep on, or -1 */
+PHI__FN intptr_t phi__io_any_fd(const phi__io *io); /* one that is open: to see whether more can be */
+PHI__FN void phi__io_wake(phi__io *io);         /* ends a wait; any thread, async-signal-safe */
+
+/* Something phi__io_free must end: it calls `end` once for each that is still in the list, newest
+   first, before anything of the io's own is gone. Lives in its owner, zeroed at first. (Children that
+   were killed and forgotten but not yet reaped.) */
+typedef struct phi__ending {
+    struct phi__ending *next, *prev; /* a ring through the io's own; NULL: not in it */
+    void (*end)(struct phi__ending *ending); /* it is out of the list by then */
+} phi__ending;
+PHI__FN void phi__io_ending_add(phi__io *io, phi__ending *ending);
+PHI__FN void phi__io_ending_remove(phi__io *io, phi__ending *ending); /* not in it: harmless */
+
+/* Admission: starting a transfer or a process is work. True takes one of this step's starts. */
+PHI__FN void phi__io_step_begin(phi__io *io);
+PHI__FN bool phi__io_may_start(phi__io *io);
+PHI__FN phi_memory *phi__io_memory(phi__io *io);
+
+#endif

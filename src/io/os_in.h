@@ -1,0 +1,34 @@
+/* os_in.h - which system this is built for, decided once.
+
+   PHI__OS_POSIX or PHI__OS_WINDOWS chooses the half of a concern that is compiled; the finer names
+   choose calls within the POSIX half. Exactly one PHI__POLLER_ name is defined. */
+#ifndef PHI_IO_OS_IN_H
+#define PHI_IO_OS_IN_H
+
+#if defined(_WIN32)
+#define PHI__OS_WINDOWS 1
+#else
+#define PHI__OS_POSIX 1
+#if defined(__linux__)
+#define PHI__OS_LINUX 1
+#elif defined(__APPLE__)
+#define PHI__OS_MACOS 1
+#define PHI__OS_BSD 1
+#elif defined(__FreeBSD__) || defined(__NetBSD__) || defined(__OpenBSD__) || defined(__DragonFly__)
+#define PHI__OS_BSD 1
+#endif
+#endif
+
+#if defined(PHI__OS_POSIX)
+#if defined(PHI_USE_POLL)
+#define PHI__POLLER_POLL 1
+#elif defined(PHI__OS_LINUX)
+#define PHI__POLLER_EPOLL 1
+#elif defined(PHI__OS_BSD)
+#define PHI__POLLER_KQUEUE 1
+#else
+#define PHI__POLLER_POLL 1
+#endif
+#endif
+
+#endif

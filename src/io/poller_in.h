@@ -1,0 +1,50 @@
+/* poller_in.h - which descriptors are ready, asked of the system: epoll, kqueue or poll, chosen at
+   build time; and the host's loop, which tells us by descriptor.
+
+   A descriptor is known by the key its owner gave it. Level-triggered. An error or a hang-up counts
+   as ready for both reading and writing. */
+#ifndef PHI_IO_POLLER_IN_H
+#define PHI_IO_POLLER_IN_H
+
+#include "base/base_in.h"
+
+typedef struct phi__poller phi__poller;
+
+typedef struct phi__poller_event {
+    uint32_t key;
+    int have; /* PHI__READ, PHI__WRITE */
+} phi__poller_event;
+
+PHI__FN phi_status phi__poller_new(phi_memory *memory, phi__poller **out);
+PHI__FN void phi__poller_free(phi__poller *poller); /* NULL is harmless */
+
+/* From watching fd for `was` to watching it for `want` (0: not at all) under `key`, which is small
+   and unique. Forgetting never fails. */
+PHI__FN phi_status phi__poller_change(phi__poller *poller, intptr_t fd, int was, int want,
+                                      uint32_t key);
+
+/* Waits up to timeout_ms (<0: without end) and reports up to `cap` descriptors; a signal ends the
+   wait with 0. One descriptor may be reported twice, for reading and for writing. */
+PHI__FN int phi__poller_wait(phi__poller *poller, int timeout_ms, phi__poller_event *out, int cap);
+
+PHI__FN intptr_t phi__poller_fd(const phi__poller *poller); /* readable when one is ready, or -1 */
+
+/* With a host's loop: a hash table from descriptor to key. */
+typedef struct phi__fd_entry {
+    intptr_t fd;
+    uint32_t key; /* 0: empty */
+} phi__fd_entry;
+
+typedef struct phi__fd_map {
+    phi_memory *memory; /* borrowed */
+    phi__fd_entry *entries;
+    size_t count, cap; /* cap: a power of two, or 0 */
+} phi__fd_map;
+
+PHI__FN void phi__fd_map_init(phi__fd_map *map, phi_memory *memory);
+PHI__FN void phi__fd_map_free(phi__fd_map *map);
+PHI__FN bool phi__fd_map_put(phi__fd_map *map, intptr_t fd, uint32_t key); /* false: no memory */
+PHI__FN uint32_t phi__fd_map_get(const phi__fd_map *map, intptr_t fd);     /* 0: unknown */
+PHI__FN void phi__fd_map_remove(phi__fd_map *map, intptr_t fd);
+
+#endif

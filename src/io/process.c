@@ -1,0 +1,501 @@
+/* process.c - one child process: its streams, its exit, its end.
+
+   A child is RUNNING; then EXITED, a zombie that is kept so that its number, which is its group's
+   number too, cannot be given to others; then REAPED, after its group was killed, while what is left
+   in its pipes is read. A process freed while it runs lives on, without streams and callbacks, until
+   it is reaped: an orphan. */
+#include "io/process_in.h"
+
+#ifndef PHI_NO_PROCESS
+
+#include "base/buf_in.h"
+#include "io/posix_in.h"
+#include "io/process_spawn_in.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* PHI__PROCESS_POLL forces the timer that asks for the exit, for the tests. */
+#if defined(__linux__) && !defined(PHI__PROCESS_POLL)
+#include <sys/syscall.h>
+#if defined(SYS_pidfd_open)
+#define PHI__PROCESS_PIDFD
+#endif
+#endif
+
+enum {
+    PHI__PROCESS_TURN_BYTES = 16384,    /* read from a stream in one turn */
+    PHI__PROCESS_WRITE_BYTES = 65536,   /* written in one turn; a pipe holds no more by default */
+    PHI__PROCESS_QUEUE_BYTES = 1048576, /* of stdin, waiting */
+    PHI__PROCESS_REST_BYTES = 1048576,  /* read after the grace; a pipe can hold this much */
+    PHI__PROCESS_GRACE_US = 100000,     /* from the exit, for streams held by a grandchild */
+    PHI__PROCESS_POLL_FIRST_US = 1000,  /* between two questions for the exit, doubling */
+    PHI__PROCESS_POLL_LAST_US = 20000,
+    PHI__PROCESS_RETRY_US = 10000 /* a watch found no memory */
+};
+
+/* Where a pidfd tells of the exit the timer has nothing to do, but stays set: what is set once can
+   be moved without memory. */
+#define PHI__PROCESS_HOUR_US 3600000000u
+
+typedef enum phi__process_state {
+    PHI__PROCESS_RUNNING,
+    PHI__PROCESS_EXITED,
+    PHI__PROCESS_REAPED
+} phi__process_state;
+
+struct phi__process {
+    phi__io *io;
+    bool (*output)(void *ctx, int stream, const char *bytes, size_t len);
+    void (*exited)(void *ctx, int code, int signal_number);
+    void *ctx;
+    int pid;
+    phi__process_state state;
+    int code, signal_number;
+    bool lost;         /* the status went to the host */
+    bool input_ending; /* stdin is closed when the queue is empty */
+    bool stopped[3];   /* output said no */
+    bool in_callback, freed;
+    int fds[3];                        /* our ends; -1: closed */
+    phi__watch watches[3], exit_watch; /* exit_watch.fd: the pidfd, or -1 */
+    phi__timer timer;
+    uint64_t grace_end_us;
+    uint32_t poll_us;
+    size_t rest_bytes;
+    phi__buf input;
+    size_t input_at; /* written so far */
+    phi__ending ending;
+};
+
+/* ---- the timer and what is watched ---- */
+
+/* Cannot fail: the timer is always set. */
+static void phi__process_in(phi__process *p, uint64_t us) {
+    (void)phi__io_timer_set(p->io, &p->timer, phi__io_now_us(p->io) + us);
+}
+
+static void phi__process_poll_again(phi__process *p) {
+    if (p->exit_watch.fd >= 0) {
+        phi__process_in(p, PHI__PROCESS_HOUR_US);
+        return;
+    }
+    phi__process_in(p, p->poll_us);
+    if (p->poll_us < PHI__PROCESS_POLL_LAST_US) p->poll_us *= 2;
+}
+
+static bool phi__process_ended(const phi__process *p) { return p->fds[1] < 0 && p->fds[2] < 0; }
+
+static void phi__process_shut(phi__process *p, int stream) {
+    if (p->fds[stream] < 0) return;
+    (void)phi__io_watch(p->io, &p->watches[stream], p->fds[stream], 0);
+    (void)close(p->fds[stream]);
+    p->fds[stream] = -1;
+    if (stream == 0) phi__buf_free(&p->input);
+    /* Both streams ended: the exit is near. */
+    if (phi__process_ended(p) && p->state == PHI__PROCESS_RUNNING) {
+        p->poll_us = PHI__PROCESS_POLL_FIRST_US;
+        phi__process_poll_again(p);
+    }
+}
+
+/* Watches as it should be; without memory the timer tries again. */
+static void phi__process_watch(phi__process *p, int stream, bool on) {
+    int want = !on ? 0 : stream == 0 ? PHI__WRITE : PHI__READ;
+    if (p->fds[stream] < 0 || p->watches[stream].want == want) return;
+    if (phi__io_watch(p->io, &p->watches[stream], p->fds[stream], want) != PHI_OK)
+        phi__process_in(p, PHI__PROCESS_RETRY_US);
+}
+
+static void phi__process_watch_all(phi__process *p) {
+    phi__process_watch(p, 0, p->input.len > p->input_at);
+    phi__process_watch(p, 1, !p->stopped[1]);
+    phi__process_watch(p, 2, !p->stopped[2]);
+}
+
+/* ---- exit ---- */
+
+static void phi__process_exit_forget(phi__process *p) {
+    int fd = (int)p->exit_watch.fd;
+    if (fd < 0) return;
+    (void)phi__io_watch(p->io, &p->exit_watch, fd, 0);
+    (void)close(fd);
+    p->exit_watch.fd = -1;
+}
+
+/* Looks whether the child has exited, and leaves it a zombie; the grace of its streams begins. */
+static bool phi__process_look(phi__process *p) {
+    siginfo_t info;
+    int result;
+    if (p->state != PHI__PROCESS_RUNNING) return true;
+    memset(&info, 0, sizeof info);
+    do result = waitid(P_PID, (id_t)p->pid, &info, WEXITED | WNOHANG | WNOWAIT);
+    while (result < 0 && errno == EINTR);
+    if (result == 0 && info.si_pid == 0) return false;
+    p->state = PHI__PROCESS_EXITED;
+    p->lost = result < 0;
+    p->code = !p->lost && info.si_code == CLD_EXITED ? info.si_status : -1;
+    p->signal_number = !p->lost && info.si_code != CLD_EXITED ? info.si_status : 0;
+    phi__process_exit_forget(p);
+    phi__process_shut(p, 0);
+    p->grace_end_us = phi__io_now_us(p->io) + PHI__PROCESS_GRACE_US;
+    phi__process_in(p, phi__process_ended(p) ? 0 : PHI__PROCESS_GRACE_US);
+    return true;
+}
+
+/* Only while the child runs or is a zombie is its group's number certainly its own. */
+static void phi__process_kill_group(const phi__process *p) {
+    if (p->state != PHI__PROCESS_REAPED && !p->lost) (void)kill(-(pid_t)p->pid, SIGKILL);
+}
+
+static void phi__process_reap(phi__process *p) {
+    siginfo_t info;
+    PHI_ASSERT(p->state == PHI__PROCESS_EXITED);
+    phi__process_kill_group(p);
+    if (!p->lost)
+        while (waitid(P_PID, (id_t)p->pid, &info, WEXITED | WNOHANG) < 0 && errno == EINTR)
+            continue;
+    p->state = PHI__PROCESS_REAPED;
+}
+
+/* Closes and forgets; a running child becomes an orphan of the io. */
+static void phi__process_release(phi__process *p) {
+    phi__io *io = p->io;
+    int i;
+    p->output = NULL;
+    p->exited = NULL;
+    for (i = 0; i < 3; i++) phi__process_shut(p, i);
+    if (!phi__process_look(p)) {
+        if (p->ending.next == NULL) {
+            phi__process_kill_group(p);
+            phi__io_ending_add(io, &p->ending);
+            p->poll_us = PHI__PROCESS_POLL_FIRST_US;
+        }
+        phi__process_poll_again(p);
+        return;
+    }
+    if (p->state == PHI__PROCESS_EXITED) phi__process_reap(p);
+    phi__io_ending_remove(io, &p->ending);
+    phi__io_timer_clear(io, &p->timer);
+    phi__free(phi__io_memory(io), p, sizeof *p);
+}
+
+/* After a callback: false when the process was freed in it, and is gone now. */
+static bool phi__process_returned(phi__process *p) {
+    p->in_callback = false;
+    if (!p->freed) return true;
+    phi__process_release(p);
+    return false;
+}
+
+/* One turn of a stream. False: the process is gone. */
+static bool phi__process_read(phi__process *p, int stream, bool *emptied) {
+    char bytes[PHI__PROCESS_TURN_BYTES];
+    ssize_t n;
+    bool more;
+    *emptied = false;
+    do n = read(p->fds[stream], bytes, sizeof bytes);
+    while (n < 0 && errno == EINTR);
+    if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
+        *emptied = true;
+        return true;
+    }
+    if (n <= 0) {
+        phi__process_shut(p, stream);
+        return true;
+    }
+    p->rest_bytes += (size_t)n;
+    if (p->output == NULL) return true;
+    p->in_callback = true;
+    more = p->output(p->ctx, stream, bytes, (size_t)n);
+    if (!phi__process_returned(p)) return false;
+    if (!more) p->stopped[stream] = true;
+    phi__process_watch(p, stream, more && p->state != PHI__PROCESS_REAPED);
+    return true;
+}
+
+/* Once the group is dead: what its pipes still hold, a piece of each a turn, by timer. An escaped
+   grandchild may go on writing, so it ends at an empty pipe or a limit. False: gone. */
+static bool phi__process_rest(phi__process *p) {
+    int i;
+    bool again = false, emptied;
+    for (i = 1; i < 3; i++) {
+        phi__process_watch(p, i, false);
+        if (p->fds[i] < 0 || p->stopped[i]) continue;
+        if (!phi__process_read(p, i, &emptied)) return false;
+        if (emptied || p->rest_bytes >= PHI__PROCESS_REST_BYTES) phi__process_shut(p, i);
+        again = again || (p->fds[i] >= 0 && !p->stopped[i]);
+    }
+    phi__process_in(p, again ? 0 : PHI__PROCESS_HOUR_US);
+    return true;
+}
+
+/* Goes as far as it can: the exit, the grace, the end. The process may be gone after it. */
+static void phi__process_settle(phi__process *p) {
+    if (!phi__process_look(p)) return;
+    if (p->state == PHI__PROCESS_EXITED) {
+        if (!phi__process_ended(p) && phi__io_now_us(p->io) < p->grace_end_us) return;
+        phi__process_reap(p);
+        p->rest_bytes = 0;
+        if (!phi__process_rest(p)) return;
+    }
+    if (phi__process_ended(p) && p->exited != NULL) {
+        void (*exited)(void *, int, int) = p->exited;
+        p->exited = NULL;
+        p->in_callback = true;
+        exited(p->ctx, p->code, p->signal_number);
+        (void)phi__process_returned(p);
+    }
+}
+
+static void phi__process_on_stream(phi__process *p, int stream) {
+    bool emptied;
+    if (p->fds[stream] < 0 || p->stopped[stream]) return;
+    if (phi__process_read(p, stream, &emptied) && p->fds[stream] < 0) phi__process_settle(p);
+}
+
+static void phi__process_on_out(phi__watch *watch, int have) {
+    (void)have;
+    phi__process_on_stream(PHI__OWNER(watch, phi__process, watches[1]), 1);
+}
+
+static void phi__process_on_err(phi__watch *watch, int have) {
+    (void)have;
+    phi__process_on_stream(PHI__OWNER(watch, phi__process, watches[2]), 2);
+}
+
+static void phi__process_on_in(phi__watch *watch, int have) {
+    phi__process *p = PHI__OWNER(watch, phi__process, watches[0]);
+    size_t left = p->input.len - p->input_at, wrote;
+    int error;
+    (void)have;
+    if (p->fds[0] < 0) return;
+    error = phi__posix_write(p->fds[0], p->input.at + p->input_at,
+                             phi__min(left, PHI__PROCESS_WRITE_BYTES), &wrote);
+    p->input_at += wrote;
+    if (error != 0 && error != EAGAIN && error != EWOULDBLOCK) {
+        phi__process_shut(p, 0); /* the child reads no more; its exit tells the rest */
+        return;
+    }
+    if (p->input_at < p->input.len) return;
+    phi__buf_clear(&p->input);
+    p->input_at = 0;
+    if (p->input_ending)
+        phi__process_shut(p, 0);
+    else
+        phi__process_watch(p, 0, false);
+}
+
+static void phi__process_on_exit(phi__watch *watch, int have) {
+    phi__process *p = PHI__OWNER(watch, phi__process, exit_watch);
+    (void)have;
+    if (p->freed)
+        phi__process_release(p);
+    else
+        phi__process_settle(p);
+}
+
+static void phi__process_on_timer(phi__timer *timer) {
+    phi__process *p = PHI__OWNER(timer, phi__process, timer);
+    if (p->freed) {
+        phi__process_release(p);
+        return;
+    }
+    phi__process_poll_again(p); /* set again, before anything else asks for memory */
+    if (p->state != PHI__PROCESS_REAPED) phi__process_watch_all(p);
+    if (p->state == PHI__PROCESS_REAPED && !phi__process_rest(p)) return;
+    phi__process_settle(p);
+}
+
+/* The io ends: killed already; asked for once more, and left to the system. */
+static void phi__process_on_end(phi__ending *ending) {
+    phi__process *p = PHI__OWNER(ending, phi__process, ending);
+    phi__io *io = p->io;
+    if (phi__process_look(p) && p->state == PHI__PROCESS_EXITED) phi__process_reap(p);
+    phi__process_exit_forget(p);
+    phi__io_ending_remove(io, ending);
+    phi__io_timer_clear(io, &p->timer);
+    phi__free(phi__io_memory(io), p, sizeof *p);
+}
+
+/* ---- starting ---- */
+
+/* Both ends close-on-exec and 3 or more, so that they can become 0, 1 and 2 in any order; ours does
+   not block. `ours` is 0 for reading, 1 for writing. Returns an errno value. */
+static int phi__process_pipe(int *our_end, int *child_end, int ours) {
+    int ends[2], i, error = 0;
+#if defined(__APPLE__)
+    if (pipe(ends) != 0) return errno;
+    (void)fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+    (void)fcntl(ends[1], F_SETFD, FD_CLOEXEC);
+#else
+    if (pipe2(ends, O_CLOEXEC) != 0) return errno;
+#endif
+    for (i = 0; i < 2; i++) {
+        int moved;
+        if (ends[i] > 2) continue;
+        moved = fcntl(ends[i], F_DUPFD_CLOEXEC, 3);
+        if (moved < 0) error = errno;
+        (void)close(ends[i]);
+        ends[i] = moved;
+    }
+    if (error == 0 && fcntl(ends[ours], F_SETFL, O_NONBLOCK) != 0) error = errno;
+    *our_end = ends[ours];
+    *child_end = ends[1 - ours];
+    return error;
+}
+
+/* The pipes, their watches and the timer: all that may find no memory, before there is a child. */
+static phi_status phi__process_prepare(phi__process *p, bool with_input, int *child, int *error) {
+    int i;
+    phi_status status =
+        phi__io_timer_set(p->io, &p->timer, phi__io_now_us(p->io) + PHI__PROCESS_HOUR_US);
+    p->timer.fire = phi__process_on_timer;
+    p->watches[0].ready = phi__process_on_in;
+    p->watches[1].ready = phi__process_on_out;
+    p->watches[2].ready = phi__process_on_err;
+    p->exit_watch.ready = phi__process_on_exit;
+    p->ending.end = phi__process_on_end;
+    for (i = with_input ? 0 : 1; i < 3 && status == PHI_OK; i++) {
+        *error = phi__process_pipe(&p->fds[i], &child[i], i == 0 ? 1 : 0);
+        if (*error != 0) return PHI_IO;
+        if (i > 0 || p->input.len > 0)
+            status =
+                phi__io_watch(p->io, &p->watches[i], p->fds[i], i == 0 ? PHI__WRITE : PHI__READ);
+    }
+    return status;
+}
+
+/* A pidfd becomes readable at the exit, also of a child whose status is lost. */
+static void phi__process_watch_exit(phi__process *p) {
+#if defined(PHI__PROCESS_PIDFD)
+    int fd = (int)syscall(SYS_pidfd_open, (long)p->pid, 0L);
+    if (fd >= 0) {
+        p->exit_watch.fd = fd;
+        if (phi__io_watch(p->io, &p->exit_watch, fd, PHI__READ) != PHI_OK) {
+            (void)close(fd);
+            p->exit_watch.fd = -1;
+        }
+    }
+#endif
+    phi__process_poll_again(p);
+}
+
+/* What a refusal means: a missing program and a missing directory have the same number. */
+static phi_status phi__process_refusal(int error, const phi__process_desc *desc) {
+    struct stat info;
+    if (error == EMFILE || error == ENFILE || error == EAGAIN) return PHI_BUSY;
+    if (error == ENOMEM) return PHI_NO_MEMORY;
+    if (error == ENOENT && (desc->cwd == NULL || stat(desc->cwd, &info) == 0)) return PHI_NOT_FOUND;
+    return PHI_IO;
+}
+
+/* Before there is a child. */
+static void phi__process_undo(phi__process *p) {
+    int i;
+    p->state = PHI__PROCESS_REAPED;
+    for (i = 0; i < 3; i++) phi__process_shut(p, i);
+    phi__buf_free(&p->input);
+    phi__io_timer_clear(p->io, &p->timer);
+    phi__free(phi__io_memory(p->io), p, sizeof *p);
+}
+
+/* ---- for other modules ---- */
+
+PHI__FN phi_status phi__process_new(phi__io *io, const phi__process_desc *desc, phi__process **out,
+                                    char *words, size_t words_size) {
+    phi__process *p;
+    phi__spawn spawn;
+    phi_status status;
+    int error = 0, i;
+    *out = NULL;
+    if (words_size > 0) words[0] = '\0';
+    if (desc->argv == NULL || desc->argv[0] == NULL) return PHI_BAD_ARG;
+    if (!phi__io_may_start(io)) return PHI_BUSY;
+    p = (phi__process *)phi__alloc(phi__io_memory(io), sizeof *p);
+    if (p == NULL) return PHI_NO_MEMORY;
+    p->io = io;
+    p->output = desc->output;
+    p->exited = desc->exited;
+    p->ctx = desc->ctx;
+    p->input_ending = !desc->keep_stdin;
+    p->poll_us = PHI__PROCESS_POLL_FIRST_US;
+    p->exit_watch.fd = -1;
+    for (i = 0; i < 3; i++) p->fds[i] = spawn.fds[i] = -1;
+    phi__buf_init(&p->input, phi__io_memory(io));
+    phi__buf_add(&p->input, desc->input.at, desc->input.len);
+    status = p->input.failed ? PHI_NO_MEMORY
+                             : phi__process_prepare(p, desc->input.len > 0 || desc->keep_stdin,
+                                                    spawn.fds, &error);
+    if (status == PHI_OK) {
+        spawn.argv = desc->argv;
+        spawn.env = desc->env;
+        spawn.cwd = desc->cwd;
+        error = phi__spawn_start(phi__io_memory(io), &spawn, &p->pid);
+    }
+    for (i = 0; i < 3; i++)
+        if (spawn.fds[i] >= 0) (void)close(spawn.fds[i]);
+    if (error != 0) {
+        status = phi__process_refusal(error, desc);
+        if (words_size > 0) phi__posix_words(error, words, words_size);
+    }
+    if (status != PHI_OK) {
+        phi__process_undo(p);
+        return status;
+    }
+    phi__process_watch_exit(p);
+    *out = p;
+    return PHI_OK;
+}
+
+PHI__FN phi_status phi__process_write(phi__process *process, phi_str bytes) {
+    phi__process *p = process;
+    if (p->fds[0] < 0 || p->input_ending) return PHI_STALE;
+    if (bytes.len >
+        PHI__PROCESS_QUEUE_BYTES - phi__min(p->input.len - p->input_at, PHI__PROCESS_QUEUE_BYTES))
+        return PHI_FULL;
+    if (p->input_at > p->input.len / 2) {
+        phi__buf_drop(&p->input, p->input_at);
+        p->input_at = 0;
+    }
+    phi__buf_add(&p->input, bytes.at, bytes.len);
+    if (p->input.failed) {
+        p->input.failed = false; /* what was queued before is still whole */
+        return PHI_NO_MEMORY;
+    }
+    phi__process_watch(p, 0, p->input.len > p->input_at);
+    return PHI_OK;
+}
+
+PHI__FN void phi__process_close_input(phi__process *process) {
+    process->input_ending = true;
+    if (process->input.len == process->input_at) phi__process_shut(process, 0);
+}
+
+PHI__FN void phi__process_resume(phi__process *process) {
+    process->stopped[1] = process->stopped[2] = false;
+    if (process->state == PHI__PROCESS_REAPED)
+        phi__process_in(process, 0);
+    else
+        phi__process_watch_all(process);
+}
+
+PHI__FN void phi__process_kill(phi__process *process) {
+    (void)phi__process_look(process); /* the number is ours as long as nobody has reaped it */
+    phi__process_kill_group(process);
+}
+
+PHI__FN void phi__process_free(phi__process *process) {
+    if (process == NULL || process->freed) return;
+    process->freed = true;
+    process->output = NULL;
+    process->exited = NULL;
+    if (!process->in_callback) phi__process_release(process);
+}
+
+#endif

@@ -1,0 +1,61 @@
+/* process_in.h - child processes as streams: spawned without waiting, read as bytes arrive, killed
+   as a group, reaped without blocking.
+
+   A child leads a process group of its own, starts with default signals and an empty signal mask,
+   in the host's environment and what the desc adds, and holds no descriptor but its three streams
+   (where the system cannot close the rest: none of phi's). When it has exited, what is left of
+   its group is killed: nothing it started in the background outlives it, unless it left the group.
+
+   A host that ignores SIGCHLD, or waits for any child itself, takes the exit status from us: such
+   a child is reported as exited with code -1 and signal 0, and its group is left alone, since its
+   number may belong to others by then.
+
+   Ownership: a phi__process belongs to its caller until phi__process_free, which kills and forgets
+   it; reaping goes on in the pump. All must be freed before the phi__io; what is not reaped by
+   then is asked for once more, without waiting, and left to the system.
+   Callbacks: every function here may be called inside `output` and `exited`. */
+#ifndef PHI_IO_PROCESS_IN_H
+#define PHI_IO_PROCESS_IN_H
+
+#include "io/io_in.h"
+
+#ifndef PHI_NO_PROCESS
+
+typedef struct phi__process phi__process;
+
+typedef struct phi__process_desc {
+    const char *const *argv; /* NULL-ended; copied; argv[0] is looked up in PATH */
+    const char *cwd;         /* NULL: the host's */
+    const char *const
+        *env;        /* "NAME=value", NULL-ended, added to or replacing the host's; NULL: none */
+    phi_str input;   /* written to the child's stdin, then closed; copied */
+    bool keep_stdin; /* stdin stays open for phi__process_write; else, with no input, it is
+                                /dev/null */
+    /* Bytes of stdout (1) or stderr (2), on the pumping thread, at most 16 KiB a stream and turn;
+       borrowed until it returns. False stops the reading of that stream until
+       phi__process_resume. */
+    bool (*output)(void *ctx, int stream, const char *bytes, size_t len);
+    /* Once: exited with `code`, or -1 with `signal_number` not 0. Both streams were read to their
+       end before it, or for at most 100 ms of the io's clock after the exit (and then 1 MiB) when a
+       grandchild holds them open. A stopped stream is waited for. */
+    void (*exited)(void *ctx, int code, int signal_number);
+    void *ctx;
+} phi__process_desc;
+
+/* PHI_BUSY: no start was free this step, or the system is out of descriptors or processes: try
+   again; PHI_NOT_FOUND: no such program; PHI_IO: the system refused; PHI_UNSUPPORTED: no cwd here.
+   Words of the system's go to `words`, terminated; may be NULL with size 0. */
+PHI__FN phi_status phi__process_new(phi__io *io, const phi__process_desc *desc, phi__process **out,
+                                    char *words, size_t words_size);
+
+/* Queues bytes for stdin, at most 1 MiB in all: PHI_FULL, and none was taken. PHI_STALE: stdin is
+   closed, by us or by the child. */
+PHI__FN phi_status phi__process_write(phi__process *process, phi_str bytes);
+PHI__FN void phi__process_close_input(phi__process *process); /* once what is queued is written */
+PHI__FN void phi__process_resume(phi__process *process);
+PHI__FN void phi__process_kill(phi__process *process); /* the whole group; exited still comes */
+/* Kills if alive; no callback after it. NULL is harmless. */
+PHI__FN void phi__process_free(phi__process *process);
+
+#endif
+#endif

@@ -1,0 +1,54 @@
+/* request.c - reading a body of pieces from any offset. */
+#include "io/request_in.h"
+
+PHI__FN void phi__request_seal(phi_request *request) {
+    size_t i;
+    uint64_t at = 0;
+    for (i = 0; i < request->piece_count; i++) {
+        request->pieces[i].start = at;
+        at += request->pieces[i].len;
+    }
+    request->length = at;
+}
+
+/* The piece that holds `offset`, which is below the length: the last one that starts there or
+   before and is not empty. */
+static size_t phi__request_piece_at(const phi_request *request, uint64_t offset) {
+    size_t low = 0, high = request->piece_count;
+    while (high - low > 1) {
+        size_t mid = low + (high - low) / 2;
+        if (request->pieces[mid].start <= offset)
+            low = mid;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_str phi_request_method(const phi_request *request) { return request->method; }
+PHI_API phi_str phi_request_url(const phi_request *request) { return request->url; }
+
+PHI_API bool phi_request_header(const phi_request *request, size_t i, phi_str *name,
+                                phi_str *value) {
+    if (i >= request->header_count) return false;
+    *name = request->headers[i].name;
+    *value = request->headers[i].value;
+    return true;
+}
+
+PHI_API uint64_t phi_request_length(const phi_request *request) { return request->length; }
+
+PHI_API size_t phi_request_read(const phi_request *request, uint64_t offset, char *out, size_t n) {
+    size_t done = 0, i;
+    if (offset >= request->length) return 0;
+    for (i = phi__request_piece_at(request, offset); i < request->piece_count && done < n; i++) {
+        const phi__piece *piece = &request->pieces[i];
+        size_t skip = (size_t)(offset + done - piece->start);
+        size_t take = phi__min(piece->len - skip, n - done);
+        if (take > 0) memcpy(out + done, piece->at + skip, take);
+        done += take;
+    }
+    return done;
+}

@@ -1,0 +1,72 @@
+/* transport.h - how a request leaves and its answer arrives.
+
+   A transport carries a request whose body can be read again from any offset, and pushes what
+   comes back: the head once, then body bytes, then the end once. phi has one over libcurl; a host
+   may give its own (a browser's fetch, a console's HTTP library), and tests use a scripted one. */
+#ifndef PHI_IO_TRANSPORT_H
+#define PHI_IO_TRANSPORT_H
+
+#include "base/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct phi_runtime phi_runtime;
+
+/* One request under way. A value; stale after its end or cancel. */
+typedef struct phi_xfer {
+    phi_runtime *rt;
+    uint32_t index, gen;
+} phi_xfer;
+
+/* What to send. Owned by the runtime, valid from open until phi_xfer_end or cancel returns. */
+typedef struct phi_request phi_request;
+
+PHI_API phi_str phi_request_method(const phi_request *request);
+PHI_API phi_str phi_request_url(const phi_request *request);
+
+/* Header i, from 0; false past the last one. Values may hold keys: do not log them. */
+PHI_API bool phi_request_header(const phi_request *request, size_t i, phi_str *name,
+                                phi_str *value);
+PHI_API uint64_t phi_request_length(const phi_request *request); /* bytes of the body */
+
+/* Copies up to n bytes of the body from `offset`; 0 at or past the end. */
+PHI_API size_t phi_request_read(const phi_request *request, uint64_t offset, char *out, size_t n);
+
+/* How far a transfer has come; each starts the deadline that fits. */
+typedef enum phi_xfer_stage {
+    PHI_XFER_STARTED = 1, /* left the transport's own queue: the connect deadline runs */
+    PHI_XFER_CONNECTED    /* the request is being sent: the first-event deadline runs */
+} phi_xfer_stage;
+
+/* Threads: all four, and all of the phi_xfer_ functions, on the pumping thread only. */
+typedef struct phi_transport {
+    /* Starts a request; may push at once or later. Not PHI_OK: nothing was started, and no
+       phi_xfer_end follows. */
+    phi_status (*open)(void *user_data, phi_xfer xfer, const phi_request *request);
+    void (*resume)(void *user_data, phi_xfer xfer); /* after a push answered PHI_FULL */
+    void (*cancel)(void *user_data, phi_xfer xfer); /* no push after it returns */
+    /* Called once in each phi_step, for transports that need pumping; NULL: not needed. */
+    void (*pump)(void *user_data);
+    void *user_data;
+} phi_transport;
+
+/* Tells a stage. Optional: a transport that never says counts as connected from open on. */
+PHI_API phi_status phi_xfer_stage_reached(phi_xfer xfer, phi_xfer_stage stage);
+
+/* The final answer's status and its header lines ("Name: value\r\n" each; copied, what is beyond
+   16 KiB is dropped). Once, before the first push. */
+PHI_API phi_status phi_xfer_head(phi_xfer xfer, int http_status, const char *headers, size_t len);
+
+/* Body bytes; copied. PHI_FULL: none was taken, wait for resume. PHI_STALE: stop. */
+PHI_API phi_status phi_xfer_push(phi_xfer xfer, const char *bytes, size_t len);
+
+/* The end: PHI_OK for a whole answer of any HTTP status, else what went wrong (PHI_NETWORK,
+   PHI_TLS, PHI_TIMEOUT...) with words; words are copied, NULL for none. */
+PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *words);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

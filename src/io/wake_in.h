@@ -1,0 +1,20 @@
+/* wake_in.h - a descriptor that another thread or a signal handler makes readable.
+
+   Wakes are merged: between two drains at most one reaches the kernel. What a thread wrote before a
+   wake is visible to the pumping thread once the drain that swallowed the wake has returned. */
+#ifndef PHI_IO_WAKE_IN_H
+#define PHI_IO_WAKE_IN_H
+
+#include "base/base_in.h"
+
+typedef struct phi__wake {
+    intptr_t read_fd, write_fd; /* one eventfd, or the ends of a pipe; -1 when not open */
+    int signalled;              /* atomic */
+} phi__wake;
+
+PHI__FN phi_status phi__wake_open(phi__wake *wake);
+PHI__FN void phi__wake_close(phi__wake *wake); /* an unopened one holds -1, and is harmless */
+PHI__FN void phi__wake_signal(phi__wake *wake); /* any thread, async-signal-safe, keeps errno */
+PHI__FN void phi__wake_drain(phi__wake *wake);
+
+#endif

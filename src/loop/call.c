@@ -1,0 +1,331 @@
+/* call.c - one tool call: started, polled, finished from anywhere, or cancelled; exactly one result.
+
+   The first result wins, by one compare-and-swap of the slot's word: PENDING to free when it is given
+   on the pumping thread, PENDING to POSTED when it is on its way through the inbox. A call's own memory
+   is kept until its run looks at it again, so that a tool may use its state after handing over the
+   result. */
+#include "base/utf8_in.h"
+#include "loop/loop_in.h"
+#include "text/schema.h"
+
+#include <stdio.h>
+
+static phi__toolcall *phi__call_find(phi_call call) {
+    phi__slot *slot =
+        call.rt != NULL ? phi__slots_find(&call.rt->calls, call.index, call.gen) : NULL;
+    return slot != NULL ? (phi__toolcall *)slot->object : NULL;
+}
+
+static phi_call phi__call_handle(const phi__toolcall *call) {
+    phi_call handle;
+    handle.rt = call->rt;
+    handle.index = call->slot->index;
+    handle.gen = call->gen;
+    return handle;
+}
+
+static void phi__call_poll_remove(phi__toolcall *call) {
+    phi_runtime *rt = call->rt;
+    if (!call->polled) return;
+    call->polled = false;
+    rt->polled_count--;
+    if (rt->polled == call) rt->polled = rt->polled_count > 0 ? call->poll_next : NULL;
+    call->poll_prev->poll_next = call->poll_next;
+    call->poll_next->poll_prev = call->poll_prev;
+}
+
+/* Behind the ring's last one, which is before its first. */
+static void phi__call_poll_add(phi__toolcall *call) {
+    phi_runtime *rt = call->rt;
+    if (rt->polled == NULL) {
+        call->poll_next = call->poll_prev = call;
+        rt->polled = call;
+    } else {
+        call->poll_next = rt->polled;
+        call->poll_prev = rt->polled->poll_prev;
+        call->poll_prev->poll_next = call;
+        rt->polled->poll_prev = call;
+    }
+    call->polled = true;
+    rt->polled_count++;
+}
+
+/* The result is there, or cannot be: the handle dies now. */
+static void phi__call_settle(phi__toolcall *call, phi_message *result) {
+    call->result = result;
+    if (call->started) call->run->running_calls--;
+    phi__io_timer_clear(call->rt->io, &call->timer);
+    phi__call_poll_remove(call);
+    if (call->slot != NULL) phi__slots_release(&call->rt->calls, call->slot);
+    call->slot = NULL;
+    phi__run_wake(call->run);
+}
+
+static phi_message *phi__call_keep(phi__toolcall *call, const phi_tool_result *result) {
+    phi_message message;
+    memset(&message, 0, sizeof message);
+    message.role = PHI_ROLE_TOOL_RESULT;
+    message.content = result->content;
+    message.content_count = result->content_count;
+    message.tool_call_id = call->block->id;
+    message.tool_name = call->block->name;
+    message.is_error = result->is_error;
+    message.details = phi_str_of(result->details);
+    phi__run_stamp(call->run, &message);
+    return phi__thread_keep(&call->run->agent->thread, &message);
+}
+
+static phi_message *phi__call_keep_text(phi__toolcall *call, phi_str text, bool is_error) {
+    phi_content content;
+    phi_tool_result result;
+    memset(&content, 0, sizeof content);
+    memset(&result, 0, sizeof result);
+    content.kind = PHI_CONTENT_TEXT;
+    content.text = text;
+    result.content = &content;
+    result.content_count = 1;
+    result.is_error = is_error;
+    return phi__call_keep(call, &result);
+}
+
+PHI__FN void phi__call_fail(phi__toolcall *call, const char *text) {
+    if (call->result != NULL) return;
+    phi__call_settle(call, phi__call_keep_text(call, phi_str_of(text), true));
+}
+
+PHI__FN void phi__call_cancel(phi__toolcall *call, const char *text) {
+    const phi_tool *tool = call->tool;
+    bool tell = call->started && call->slot != NULL && tool != NULL && tool->cancel != NULL;
+    if (call->result != NULL) return;
+    if (tell) tool->cancel(tool->user_data, phi__call_handle(call));
+    phi__call_fail(call, text); /* not if the tool's cancel gave a result: that one came first */
+}
+
+PHI__FN void phi__call_detach(phi__toolcall *call) {
+    const phi_tool *tool = call->tool;
+    if (call->started && call->slot != NULL && tool != NULL && tool->cancel != NULL)
+        tool->cancel(tool->user_data, phi__call_handle(call));
+    phi__io_timer_clear(call->rt->io, &call->timer);
+    phi__call_poll_remove(call);
+    if (call->slot != NULL) phi__slots_release(&call->rt->calls, call->slot);
+    call->slot = NULL;
+}
+
+PHI__FN void phi__call_dispose(phi__toolcall *call) {
+    phi__call_detach(call);
+    phi__free(&call->run->agent->memory, call->state, call->state_bytes);
+    call->state = NULL;
+}
+
+/* ---- starting ---- */
+
+static void phi__call_timer(phi__timer *timer) {
+    phi__toolcall *call = PHI__OWNER(timer, phi__toolcall, timer);
+    char text[64];
+    (void)snprintf(text, sizeof text, "Tool exceeded timeout of %ums",
+                   (unsigned)call->tool->timeout_ms);
+    phi__call_cancel(call, text);
+}
+
+/* Whether the arguments are what the tool's schema says; else words for the model. */
+static bool phi__call_arguments_fit(phi__toolcall *call, char *words, size_t size) {
+    phi_arena *arena = &call->run->arena;
+    phi_arena_mark mark = phi_arena_save(arena);
+    phi_json *arguments = NULL, *schema = NULL;
+    phi_parse_error parse;
+    phi_schema_error error;
+    bool fit = true;
+    if (phi_json_parse(arena, call->arguments, PHI_JSON_BORROW, &arguments, &parse) != PHI_OK) {
+        (void)snprintf(words, size, "Invalid arguments: not JSON, at column %u: %s",
+                       (unsigned)parse.column, parse.message);
+        fit = false;
+    } else if (!phi_json_is_object(arguments)) {
+        (void)snprintf(words, size, "Invalid arguments: expected object, got %s",
+                       phi_json_type_name(arguments));
+        fit = false;
+    } else if (!call->tool->checks_arguments &&
+               phi_json_parse(arena, phi_str_of(call->tool->schema), PHI_JSON_BORROW, &schema,
+                              NULL) == PHI_OK &&
+               phi_schema_check(schema, arguments, "arguments", &error) != PHI_OK) {
+        (void)snprintf(words, size, "Invalid arguments: %s", error.message);
+        fit = false;
+    }
+    phi_arena_reset(arena, mark);
+    return fit;
+}
+
+static bool phi__call_arm(phi__toolcall *call) {
+    phi_runtime *rt = call->rt;
+    if (call->tool->timeout_ms == PHI_UNLIMITED) return true;
+    call->timer.fire = phi__call_timer;
+    return phi__io_timer_set(rt->io, &call->timer,
+                             phi__io_now_us(rt->io) + (uint64_t)call->tool->timeout_ms * 1000) ==
+           PHI_OK;
+}
+
+/* What start or step said; a tool that is done without a word gets an empty text. */
+static void phi__call_flow(phi__toolcall *call, uint32_t gen, phi_flow flow) {
+    if (call->slot == NULL || call->gen != gen) return;
+    if (flow == PHI_DONE &&
+        phi__slots_move(&call->rt->calls, call->slot->index, gen, PHI__CALL_PENDING,
+                        PHI__CALL_POSTED))
+        phi__call_settle(call, phi__call_keep_text(call, phi__str("", 0), false));
+    else if (!call->polled && call->tool->step != NULL)
+        phi__call_poll_add(call);
+}
+
+PHI__FN bool phi__call_open(phi__toolcall *call) {
+    call->slot = phi__slots_take(&call->rt->calls, PHI__CALL_PENDING, call);
+    if (call->slot == NULL) return false;
+    call->gen = phi__slot_gen(call->slot->word);
+    return true;
+}
+
+PHI__FN void phi__call_start(phi__toolcall *call) {
+    char words[400];
+    phi_flow flow;
+    call->started = true;
+    call->run->running_calls++;
+    if (call->tool == NULL) {
+        (void)snprintf(words, sizeof words, "Tool %.*s not found",
+                       (int)phi__utf8_cut(call->block->name, 200), call->block->name.at);
+        phi__call_fail(call, words);
+    } else if (call->block->incomplete) {
+        phi__call_fail(call, "The answer was cut off inside this tool call; it was not run.");
+    } else if (!phi__call_arguments_fit(call, words, sizeof words)) {
+        words[phi__utf8_cut(phi_str_of(words), sizeof words - 1)] = '\0';
+        phi__call_fail(call, words);
+    } else if (!phi__call_arm(call)) {
+        phi__call_fail(call, "Out of memory");
+    } else {
+        flow = call->tool->start(call->tool->user_data, phi__call_handle(call), call->arguments);
+        phi__call_flow(call, call->gen, flow);
+    }
+}
+
+/* Goes on where the last step stopped, so that none starves under a small budget. */
+PHI__FN void phi__calls_poll(phi_runtime *rt) {
+    size_t left = rt->polled_count;
+    while (left-- > 0 && rt->polled != NULL) {
+        phi__toolcall *call = rt->polled;
+        uint32_t gen = call->gen;
+        phi_flow flow;
+        rt->polled = call->poll_next;
+        flow = call->tool->step(call->tool->user_data, phi__call_handle(call));
+        phi__call_flow(call, gen, flow);
+        if (phi__step_spent(rt)) return;
+    }
+}
+
+/* ---- what comes through the inbox ---- */
+
+PHI__FN void phi__call_posted(phi_runtime *rt, const phi__post *post) {
+    phi_call handle;
+    phi__toolcall *call;
+    handle.rt = rt;
+    handle.index = post->index;
+    handle.gen = post->gen;
+    call = phi__call_find(handle);
+    if (call == NULL) return; /* cancelled, or its agent freed, since it was posted */
+    phi__call_settle(call, phi__call_keep_text(call, post->text, post->flag != 0));
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_call_result(phi_call handle, const phi_tool_result *result) {
+    phi__toolcall *call = phi__call_find(handle);
+    size_t i;
+    phi_message *kept;
+    if (handle.rt == NULL || result == NULL) return PHI_BAD_ARG;
+    for (i = 0; i < result->content_count; i++)
+        if (result->content[i].kind != PHI_CONTENT_TEXT &&
+            result->content[i].kind != PHI_CONTENT_IMAGE)
+            return phi__error(handle.rt, PHI_BAD_ARG,
+                              "phi_call_result: content[%u].kind: expected text or image",
+                              (unsigned)i);
+    if (call == NULL || !phi__slots_move(&handle.rt->calls, handle.index, handle.gen,
+                                         PHI__CALL_PENDING, PHI__CALL_POSTED))
+        return PHI_STALE;
+    kept = phi__call_keep(call, result);
+    phi__call_settle(call, kept);
+    return kept != NULL ? PHI_OK : PHI_NO_MEMORY;
+}
+
+PHI_API phi_status phi_call_finish(phi_call handle, const char *text, size_t len, bool is_error) {
+    phi__post post;
+    phi_status status;
+    if (handle.rt == NULL || (text == NULL && len > 0)) return PHI_BAD_ARG;
+    post.kind = PHI__POST_FINISH;
+    post.index = handle.index;
+    post.gen = handle.gen;
+    post.flag = is_error ? 1 : 0;
+    post.text = phi__str(text, len);
+    if (!phi__slots_move(&handle.rt->calls, handle.index, handle.gen, PHI__CALL_PENDING,
+                         PHI__CALL_POSTED))
+        return PHI_STALE;
+    status = phi__inbox_post(&handle.rt->inbox, &post);
+    if (status != PHI_OK) { /* not posted: the call is open again, unless it died meanwhile */
+        if (!phi__slots_move(&handle.rt->calls, handle.index, handle.gen, PHI__CALL_POSTED,
+                             PHI__CALL_PENDING))
+            return PHI_STALE;
+        return status;
+    }
+    phi__io_wake(handle.rt->io);
+    return PHI_OK;
+}
+
+static phi_status phi__call_say(phi_call handle, phi_event_kind kind, const char *text,
+                                size_t len) {
+    phi__toolcall *call = phi__call_find(handle);
+    phi_event event;
+    if (handle.rt == NULL || (text == NULL && len > 0)) return PHI_BAD_ARG;
+    if (call == NULL) return PHI_STALE;
+    memset(&event, 0, sizeof event);
+    event.kind = kind;
+    event.call = handle;
+    event.tool_call_id = call->block->id;
+    event.tool_name = call->block->name;
+    event.text = phi__str(text, len);
+    if (phi__events_backlog(call->run->agent)) return PHI_FULL;
+    return phi__emit(call->run->agent, &event, NULL, 0) ? PHI_OK : PHI_NO_MEMORY;
+}
+
+PHI_API phi_status phi_call_update(phi_call call, const char *text, size_t len) {
+    return phi__call_say(call, PHI_EV_TOOL_UPDATE, text, len);
+}
+
+PHI_API phi_status phi_call_progress(phi_call call, const char *text, size_t len) {
+    return phi__call_say(call, PHI_EV_TOOL_PROGRESS, text, len);
+}
+
+PHI_API void *phi_call_state(phi_call handle, size_t bytes) {
+    phi__toolcall *call = phi__call_find(handle);
+    if (call == NULL) return NULL;
+    if (call->state == NULL && bytes > 0) {
+        call->state = phi__alloc(&call->run->agent->memory, bytes);
+        if (call->state != NULL) call->state_bytes = bytes;
+    }
+    return call->state;
+}
+
+PHI_API phi_str phi_call_id(phi_call handle) {
+    phi__toolcall *call = phi__call_find(handle);
+    return call != NULL ? call->block->id : phi__str(NULL, 0);
+}
+
+PHI_API phi_str phi_call_tool_name(phi_call handle) {
+    phi__toolcall *call = phi__call_find(handle);
+    return call != NULL ? call->block->name : phi__str(NULL, 0);
+}
+
+PHI_API phi_agent phi_call_agent(phi_call handle) {
+    phi__toolcall *call = phi__call_find(handle);
+    phi_agent none;
+    memset(&none, 0, sizeof none);
+    return call != NULL ? phi__agent_handle(call->run->agent) : none;
+}
+
+PHI_API bool phi_call_pending(phi_call handle) {
+    return handle.rt != NULL && phi__slots_state(&handle.rt->calls, handle.index, handle.gen) ==
+                                    (uint32_t)PHI__CALL_PENDING;
+}

@@ -1,0 +1,289 @@
+/* events.c - the queue between the pump and the host: a list of records in shared blocks.
+
+   A block is freed when none of its records is left; one is kept as a spare, so that a steady stream
+   takes no memory from the allocator. What an event calls `partial` is kept as a length into the
+   answer and looked up when the event is popped, by which time the buffer may have moved. */
+#include "loop/loop_in.h"
+
+/* A few dozen events; more would be held by one slow reader. */
+#define PHI__EVENT_BLOCK_BYTES 8192u
+
+typedef struct phi__event_block {
+    uint32_t live; /* records that were not released */
+    size_t bytes, used;
+} phi__event_block;
+
+enum { PHI__EVENT_ALIGN = 16 };
+
+static size_t phi__events_round(size_t bytes) {
+    return (bytes + PHI__EVENT_ALIGN - 1) & ~(size_t)(PHI__EVENT_ALIGN - 1);
+}
+
+PHI__FN void phi__events_init(phi__events *events, phi_memory *memory) {
+    memset(events, 0, sizeof *events);
+    events->memory = memory;
+}
+
+/* ---- answers ---- */
+
+PHI__FN phi__answer *phi__answer_new(phi_memory *memory) {
+    phi__answer *answer = (phi__answer *)phi__alloc(memory, sizeof *answer);
+    if (answer == NULL) return NULL;
+    answer->memory = memory;
+    answer->refs = 1;
+    answer->live = true;
+    answer->start.role = PHI_ROLE_ASSISTANT;
+    phi__assembly_init(&answer->assembly, memory);
+    return answer;
+}
+
+PHI__FN void phi__answer_settle(phi__answer *answer, const phi_message *final) {
+    if (!answer->live) return;
+    answer->live = false;
+    answer->final = final;
+    phi__assembly_free(&answer->assembly);
+    phi__free(answer->memory, answer->content, answer->content_cap * sizeof *answer->content);
+    answer->content = NULL;
+    answer->content_cap = 0;
+}
+
+PHI__FN void phi__answer_drop(phi__answer *answer) {
+    if (answer == NULL || --answer->refs > 0) return;
+    phi__answer_settle(answer, NULL);
+    phi__free(answer->memory, answer, sizeof *answer);
+}
+
+PHI__FN bool phi__answer_room(phi__answer *answer) {
+    void *grown = phi__grow(answer->memory, answer->content, &answer->content_cap,
+                            phi__max(answer->assembly.count, 1), sizeof *answer->content);
+    if (grown == NULL) return false;
+    answer->content = (phi_content *)grown;
+    return true;
+}
+
+PHI__FN const phi_message *phi__answer_message(phi__answer *answer) {
+    if (!answer->live) return answer->final;
+    if (answer->content_cap < answer->assembly.count) return NULL;
+    phi__assembly_view(&answer->assembly, answer->content, &answer->view);
+    return &answer->view;
+}
+
+static phi_str phi__events_partial(const phi__record *record) {
+    const phi_message *message = record->event.message;
+    const phi_content *block;
+    phi_str whole;
+    if (message == NULL || record->event.block_index >= message->content_count)
+        return phi__str(NULL, 0);
+    block = &message->content[record->event.block_index];
+    whole = block->kind == PHI_CONTENT_TOOL_CALL ? block->arguments : block->text;
+    return phi__str(whole.at, phi__min(whole.len, record->partial_len));
+}
+
+/* ---- records ---- */
+
+static phi__record *phi__events_take(phi__events *events, size_t text_bytes) {
+    size_t need = phi__events_round(sizeof(phi__record) + text_bytes);
+    size_t head = phi__events_round(sizeof(phi__event_block));
+    phi__event_block *block = events->current;
+    phi__record *record;
+    if (need < text_bytes) return NULL;
+    if (block == NULL || block->bytes - block->used < need) {
+        size_t bytes = phi__max(PHI__EVENT_BLOCK_BYTES, phi__add(head, need));
+        if (bytes == PHI__EVENT_BLOCK_BYTES && events->spare != NULL) {
+            block = events->spare;
+            events->spare = NULL;
+        } else {
+            block = (phi__event_block *)phi__realloc(events->memory, NULL, 0, bytes);
+            if (block == NULL) return NULL;
+            block->bytes = bytes;
+        }
+        block->live = 0;
+        block->used = head;
+        if (events->current != NULL && events->current->live == 0)
+            phi__free(events->memory, events->current, events->current->bytes);
+        events->current = block;
+    }
+    record = (phi__record *)(void *)((char *)block + block->used);
+    block->used += need;
+    block->live++;
+    memset(record, 0, sizeof *record);
+    record->block = block;
+    return record;
+}
+
+static void phi__events_unblock(phi__events *events, phi__event_block *block) {
+    if (--block->live > 0) return;
+    if (block == events->current) {
+        block->used = phi__events_round(sizeof(phi__event_block));
+    } else if (events->spare == NULL && block->bytes == PHI__EVENT_BLOCK_BYTES) {
+        events->spare = block;
+    } else {
+        phi__free(events->memory, block, block->bytes);
+    }
+}
+
+static void phi__events_drop(phi__events *events, phi__record *record) {
+    phi__answer_drop(record->answer);
+    record->answer = NULL;
+    if (record->block != NULL)
+        phi__events_unblock(events, record->block);
+    else
+        record->in_use = false;
+}
+
+static void phi__events_queue(phi__agent *agent, phi__record *record) {
+    phi__events *events = &agent->rt->events;
+    phi_event *event = &record->event;
+    event->agent = phi__agent_handle(agent);
+    event->user_data = agent->user_data;
+    event->seq = ++events->seq;
+    event->timestamp_ms = phi__io_wall_ms(agent->rt->io);
+    if (event->loop_id.at == NULL && agent->run != NULL) event->loop_id = agent->run->loop_id;
+    if (agent->run != NULL) event->turn_index = agent->run->turn_index;
+    record->agent = agent;
+    record->next = NULL;
+    if (events->tail != NULL)
+        events->tail->next = record;
+    else
+        events->head = record;
+    events->tail = record;
+}
+
+PHI__FN bool phi__emit(phi__agent *agent, const phi_event *event, phi__answer *answer,
+                       size_t partial_len) {
+    phi__record *record;
+    if (agent->slot == NULL) return true; /* freed: nobody listens */
+    record = phi__events_take(&agent->rt->events, event->text.len);
+    if (record == NULL) return false;
+    record->event = *event;
+    if (event->text.len > 0) {
+        char *copy = (char *)(record + 1);
+        memcpy(copy, event->text.at, event->text.len);
+        record->event.text.at = copy;
+    }
+    if (answer != NULL) {
+        record->answer = answer;
+        record->partial_len = partial_len;
+        answer->refs++;
+    }
+    record->cost = sizeof *record + event->text.len;
+    agent->queued_bytes += record->cost;
+    phi__events_queue(agent, record);
+    return true;
+}
+
+PHI__FN void phi__emit_surely(phi__agent *agent, const phi_event *event) {
+    size_t i;
+    if (phi__emit(agent, event, NULL, 0)) return;
+    for (i = 0; i < PHI__RESERVE; i++) {
+        phi__record *record = &agent->reserve[i];
+        if (record->in_use) continue;
+        memset(record, 0, sizeof *record);
+        record->in_use = true;
+        record->event = *event;
+        phi__events_queue(agent, record);
+        return;
+    }
+    PHI_ASSERT(!"the reserve covers every event of a run that must not be lost");
+}
+
+PHI__FN bool phi__events_backlog(const phi__agent *agent) {
+    return agent->queued_bytes >= agent->event_queue_bytes;
+}
+
+static void phi__events_look_up(phi__record *record) {
+    if (record->answer == NULL) return;
+    if (record->event.kind == PHI_EV_MESSAGE_START) {
+        record->event.message = &record->answer->start;
+        return;
+    }
+    record->event.message = phi__answer_message(record->answer);
+    record->event.partial = phi__events_partial(record);
+}
+
+/* Less waits now: a run that had stopped for the host's sake goes on. */
+static void phi__events_paid(phi__record *record) {
+    phi__agent *agent = record->agent;
+    bool stopped = phi__events_backlog(agent);
+    agent->queued_bytes -= record->cost;
+    record->cost = 0;
+    if (stopped && !phi__events_backlog(agent) && agent->run != NULL) phi__run_wake(agent->run);
+}
+
+PHI__FN bool phi__events_pop(phi_runtime *rt, phi_event *out) {
+    phi__events *events = &rt->events;
+    for (;;) {
+        phi__record *record = events->head;
+        if (record == NULL) return false;
+        events->head = record->next;
+        if (events->head == NULL) events->tail = NULL;
+        if (record->agent == NULL) {
+            phi__events_drop(events, record);
+            continue;
+        }
+        record->next = events->popped;
+        events->popped = record;
+        phi__events_paid(record);
+        phi__events_look_up(record);
+        *out = record->event;
+        return true;
+    }
+}
+
+PHI__FN void phi__events_release(phi_runtime *rt) {
+    phi__events *events = &rt->events;
+    while (events->popped != NULL) {
+        phi__record *record = events->popped;
+        events->popped = record->next;
+        phi__events_drop(events, record);
+    }
+}
+
+static void phi__events_purge_list(phi__record *list, const phi__agent *agent) {
+    phi__record *record;
+    for (record = list; record != NULL; record = record->next) {
+        if (record->agent != agent) continue;
+        phi__answer_drop(record->answer);
+        record->answer = NULL;
+        record->agent = NULL;
+    }
+}
+
+/* Takes an agent's reserve out of a list: it goes with the agent. */
+static void phi__events_unlink_reserve(phi__record **list, phi__record **tail) {
+    phi__record **at = list, *last = NULL;
+    while (*at != NULL) {
+        if ((*at)->block == NULL && (*at)->agent == NULL) {
+            (*at)->in_use = false;
+            *at = (*at)->next;
+        } else {
+            last = *at;
+            at = &(*at)->next;
+        }
+    }
+    if (tail != NULL) *tail = last;
+}
+
+PHI__FN void phi__events_purge(phi_runtime *rt, const phi__agent *agent) {
+    phi__events_purge_list(rt->events.head, agent);
+    phi__events_purge_list(rt->events.popped, agent);
+    phi__events_unlink_reserve(&rt->events.head, &rt->events.tail);
+    phi__events_unlink_reserve(&rt->events.popped, NULL);
+}
+
+PHI__FN void phi__events_free(phi__events *events) {
+    phi__record *lists[2];
+    size_t i;
+    lists[0] = events->head;
+    lists[1] = events->popped;
+    for (i = 0; i < 2; i++)
+        while (lists[i] != NULL) {
+            phi__record *record = lists[i];
+            lists[i] = record->next;
+            phi__events_drop(events, record);
+        }
+    if (events->current != NULL)
+        phi__free(events->memory, events->current, events->current->bytes);
+    if (events->spare != NULL) phi__free(events->memory, events->spare, events->spare->bytes);
+    phi__events_init(events, events->memory);
+}

@@ -1,0 +1,33 @@
+/* limits.c - whether a run has had enough; the texts are part of the log. */
+#include "loop/loop_in.h"
+
+#include <stdio.h>
+
+PHI__FN bool phi__limit_reached(const phi__run *run, char *reason, size_t size) {
+    const phi_limits *limits = &run->agent->limits;
+    uint64_t tokens = run->usage.input + run->usage.output;
+    uint64_t now_us = phi__io_now_us(run->agent->rt->io);
+    double seconds = (double)(now_us - run->started_us) / 1e6;
+    if (limits->max_turns != PHI_UNLIMITED && run->turn_index >= limits->max_turns) {
+        (void)snprintf(reason, size, "Max turns reached (%u/%u)", (unsigned)run->turn_index,
+                       (unsigned)limits->max_turns);
+        return true;
+    }
+    if (limits->max_tokens != UINT64_MAX && tokens >= limits->max_tokens) {
+        (void)snprintf(reason, size, "Max tokens reached (%llu/%llu)", (unsigned long long)tokens,
+                       (unsigned long long)limits->max_tokens);
+        return true;
+    }
+    if (limits->max_duration_ms != PHI_UNLIMITED &&
+        seconds * 1000.0 >= (double)limits->max_duration_ms) {
+        (void)snprintf(reason, size, "Max duration reached (%.0fs/%.0fs)", seconds,
+                       (double)limits->max_duration_ms / 1000.0);
+        return true;
+    }
+    if (limits->max_cost > 0 && run->cost >= limits->max_cost) {
+        (void)snprintf(reason, size, "Max cost reached ($%.4f/$%.4f)", run->cost,
+                       limits->max_cost);
+        return true;
+    }
+    return false;
+}

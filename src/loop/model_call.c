@@ -1,0 +1,438 @@
+/* model_call.c - one call of the model: the request is rendered in slices, sent, and its answer decoded
+   a slice a time into an assembly whose parts become events.
+
+   The transport's bytes wait in the transfer's buffer; a slice is decoded to its end before the buffer
+   may move. When the host does not drain its events, no slice is taken, the buffer fills, and the
+   transport stops reading. */
+#include "loop/loop_in.h"
+
+#include <stdio.h>
+
+enum {
+    PHI__CALL_SLICE = 4096,        /* bytes decoded between two looks at the clock */
+    PHI__CALL_ENCODE_UNITS = 16,   /* messages rendered between two looks at the clock */
+    PHI__CALL_ERROR_MOST = 65536,  /* bytes kept of an error's body; wire.md 1.10 */
+    PHI__CALL_LINGER_MS = 250      /* for the end of a stream whose last event was seen */
+};
+
+/* ---- the request ---- */
+
+static void phi__call_ask(phi__run *run) {
+    const phi__agent *agent = run->agent;
+    phi__ask *ask = &run->ask;
+    memset(ask, 0, sizeof *ask);
+    ask->model = &agent->model;
+    ask->system_prompt = agent->system_prompt;
+    ask->items = agent->thread.items;
+    ask->item_count = agent->thread.item_count;
+    ask->tools = agent->tool_views;
+    ask->tool_count = agent->tool_count;
+    ask->tool_choice = agent->tool_choice;
+    ask->thinking = agent->thinking;
+    ask->max_tokens = agent->max_tokens;
+    ask->temperature = agent->temperature;
+    ask->disable_cache = agent->disable_cache;
+    ask->session_id = agent->session_id;
+}
+
+static void phi__call_ready(phi__xfer *transfer) { phi__run_wake((phi__run *)transfer->owner); }
+
+static phi_failure phi__call_failure(phi_failure_kind kind, bool retryable, const char *words) {
+    phi_failure failure;
+    memset(&failure, 0, sizeof failure);
+    failure.kind = kind;
+    failure.retryable = retryable;
+    failure.message = phi_str_of(words);
+    return failure;
+}
+
+static phi__state phi__call_finish(phi__run *run, const phi_failure *failure, phi_status status);
+
+/* Room for decoding, then the transfer. */
+static phi__state phi__call_send(phi__run *run, bool *wait) {
+    phi__agent *agent = run->agent;
+    phi_status status;
+    run->decoder = phi__arena_zero(&run->arena, phi__max(agent->codec->state_bytes, 1));
+    run->answer = phi__answer_new(&agent->memory);
+    if (run->decoder == NULL || run->answer == NULL) return phi__run_no_memory(run);
+    phi__sse_init(&run->sse, &agent->memory, agent->max_event_bytes);
+    phi__buf_init(&run->collected, &agent->memory);
+    run->body = PHI__BODY_UNKNOWN;
+    run->answer_told = run->alive = run->lost = false;
+    status = phi__xfer_open(agent->rt, &agent->memory, &run->encoder.request,
+                                &agent->deadlines, agent->max_response_bytes, phi__call_ready, run,
+                                &run->transfer);
+    if (status == PHI_NO_MEMORY) return phi__run_no_memory(run);
+    if (status != PHI_OK) {
+        phi_failure failure =
+            phi__call_failure(PHI_FAILURE_NETWORK, false,
+                              agent->rt->error != PHI_OK ? agent->rt->error_words
+                                                         : phi_status_text(status));
+        return phi__call_finish(run, &failure, status);
+    }
+    *wait = true;
+    return PHI__RUN_STREAM;
+}
+
+PHI__FN phi__state phi__run_request(phi__run *run, bool *wait) {
+    phi_status status;
+    if (run->cancelled) return PHI__RUN_TURN_END;
+    if (!run->encoding) {
+        phi__call_ask(run);
+        phi__encoder_begin(&run->encoder, run->agent->codec, &run->ask, &run->arena);
+        run->encoding = true;
+    }
+    status = phi__encoder_advance(&run->encoder, PHI__CALL_ENCODE_UNITS);
+    if (status == PHI_BUSY) return PHI__RUN_REQUEST;
+    phi__encoder_free(&run->encoder);
+    run->encoding = false;
+    if (status != PHI_OK) return phi__run_no_memory(run);
+    return phi__call_send(run, wait);
+}
+
+/* ---- parts of the answer become events ---- */
+
+static phi_event_kind phi__call_delta_kind(phi_content_kind kind) {
+    switch (kind) {
+    case PHI_CONTENT_THINKING: return PHI_EV_THINKING;
+    case PHI_CONTENT_TOOL_CALL: return PHI_EV_TOOL_ARGUMENTS;
+    case PHI_CONTENT_TEXT:
+    case PHI_CONTENT_IMAGE: break;
+    }
+    return PHI_EV_TEXT;
+}
+
+static bool phi__call_tell_start(phi__run *run) {
+    phi_event event;
+    if (run->answer_told) return true;
+    run->answer_told = true;
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_EV_MESSAGE_START;
+    return phi__answer_room(run->answer) && phi__emit(run->agent, &event, run->answer, 0);
+}
+
+static void phi__call_part(void *ctx, phi__assembly *assembly, phi__part part, size_t block,
+                           size_t from) {
+    phi__run *run = (phi__run *)ctx;
+    const phi__draft *draft;
+    phi_event event;
+    run->alive = true;
+    if (!phi__call_tell_start(run) || !phi__answer_room(run->answer)) run->lost = true;
+    if (part != PHI__PART_DELTA || run->lost) return;
+    draft = &assembly->drafts[block];
+    memset(&event, 0, sizeof event);
+    event.kind = phi__call_delta_kind(draft->kind);
+    event.block_index = (uint32_t)block;
+    event.text = phi__str(draft->bytes.at + from, draft->bytes.len - from);
+    if (draft->kind == PHI_CONTENT_TOOL_CALL) run->alive = true;
+    if (!phi__emit(run->agent, &event, run->answer, draft->bytes.len)) run->lost = true;
+}
+
+/* ---- the end of the answer ---- */
+
+/* The words of the assistant message's error_message. */
+static void phi__call_words(const phi_failure *failure, char *out, size_t size) {
+    int n = (int)phi__min(failure->message.len, 2000);
+    const char *at = failure->message.at != NULL ? failure->message.at : "";
+    switch (failure->kind) {
+    case PHI_FAILURE_AUTH: (void)snprintf(out, size, "Auth error: %.*s", n, at); break;
+    case PHI_FAILURE_OVERFLOW: (void)snprintf(out, size, "Context overflow: %.*s", n, at); break;
+    case PHI_FAILURE_NETWORK:
+    case PHI_FAILURE_TIMEOUT: (void)snprintf(out, size, "Network error: %.*s", n, at); break;
+    case PHI_FAILURE_CANCELLED: (void)snprintf(out, size, "Cancelled"); break;
+    case PHI_FAILURE_RATE_LIMITED:
+        if (failure->has_retry_after)
+            (void)snprintf(out, size, "Rate limited, retry after %llums: %.*s",
+                           (unsigned long long)failure->retry_after_ms, n, at);
+        else
+            (void)snprintf(out, size, "Rate limited: %.*s", n, at);
+        break;
+    case PHI_FAILURE_NONE:
+    case PHI_FAILURE_QUOTA:
+    case PHI_FAILURE_CONTENT_FILTER:
+    case PHI_FAILURE_SERVER:
+    case PHI_FAILURE_INVALID_REQUEST:
+    case PHI_FAILURE_NO_MEMORY: (void)snprintf(out, size, "API error: %.*s", n, at); break;
+    }
+}
+
+/* A failure that outlives the call: in the thread; the static one when there is no memory. */
+static const phi_failure *phi__call_keep_failure(phi__run *run, const phi_failure *failure) {
+    phi_arena *arena = &run->agent->thread.arena;
+    phi_failure *kept = (phi_failure *)phi_arena_alloc(arena, sizeof *kept);
+    if (kept == NULL) return NULL;
+    *kept = *failure;
+    if (!phi__arena_str(arena, failure->code, &kept->code) ||
+        !phi__arena_str(arena, failure->message, &kept->message) ||
+        !phi__arena_str(arena, failure->request_id, &kept->request_id))
+        return NULL;
+    return kept;
+}
+
+/* The answer so far as the log keeps it; failure NULL: it is whole. */
+static phi_message *phi__call_keep_answer(phi__run *run, const phi_failure *failure) {
+    char words[2200];
+    phi_content empty;
+    phi_message message;
+    const phi__agent *agent = run->agent;
+    if (!phi__answer_room(run->answer)) return NULL;
+    message = *phi__answer_message(run->answer);
+    message.model = phi_str_of(agent->model.id);
+    message.provider = phi_str_of(agent->model.provider);
+    if (failure != NULL) {
+        phi__call_words(failure, words, sizeof words);
+        message.error_message = phi_str_of(words);
+        message.stop_reason = failure->kind == PHI_FAILURE_CANCELLED ? PHI_STOP_REASON_ABORTED
+                                                                     : PHI_STOP_REASON_ERROR;
+    }
+    if (message.content_count == 0) {
+        memset(&empty, 0, sizeof empty);
+        empty.kind = PHI_CONTENT_TEXT;
+        empty.text = phi__str("", 0);
+        message.content = &empty;
+        message.content_count = 1;
+        if (failure != NULL && !run->answer->assembly.started)
+            message.provider = phi_str_of("unknown");
+    }
+    phi__run_stamp(run, &message);
+    return phi__thread_keep(&run->agent->thread, &message);
+}
+
+/* Puts the answer into the log; false: no memory. */
+static bool phi__call_log(phi__run *run, const phi_failure *failure) {
+    phi__entry entry;
+    phi_event event;
+    phi_message *kept;
+    if (!phi__call_tell_start(run)) return false;
+    kept = phi__call_keep_answer(run, failure);
+    if (kept == NULL) return false;
+    memset(&entry, 0, sizeof entry);
+    entry.kind = PHI__ENTRY_MESSAGE;
+    entry.at_ms = kept->timestamp_ms;
+    entry.loop_id = run->loop_id;
+    entry.turn_index = run->turn_index;
+    entry.message = kept;
+    if (!phi__thread_append(&run->agent->thread, &entry, 1)) return false;
+    phi__answer_settle(run->answer, kept);
+    run->reply = kept;
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_EV_MESSAGE_END;
+    event.message = kept;
+    return phi__emit(run->agent, &event, NULL, 0);
+}
+
+static void phi__call_count(phi__run *run) {
+    phi__agent *agent = run->agent;
+    double cost = phi_cost_of(&agent->model.cost, &run->reply->usage);
+    run->turn_usage = run->reply->usage;
+    phi_usage_add(&run->usage, &run->turn_usage);
+    phi_usage_add(&agent->usage, &run->turn_usage);
+    run->cost += cost;
+    agent->cost += cost;
+}
+
+static phi__state phi__call_finish(phi__run *run, const phi_failure *failure, phi_status status) {
+    const phi_failure *kept = NULL;
+    if (failure != NULL && (kept = phi__call_keep_failure(run, failure)) == NULL)
+        return phi__run_no_memory(run);
+    if (!phi__call_log(run, failure)) return phi__run_no_memory(run);
+    phi__call_count(run);
+    phi__run_drop_call(run);
+    if (failure == NULL) return phi__run_make_calls(run);
+    if (failure->kind == PHI_FAILURE_CANCELLED) {
+        run->status = PHI_CANCELLED;
+        return PHI__RUN_TURN_END;
+    }
+    return phi__run_fail(run, kept, status);
+}
+
+static phi_status phi__call_status(const phi_failure *failure) {
+    switch (failure->kind) {
+    case PHI_FAILURE_NETWORK: return PHI_NETWORK;
+    case PHI_FAILURE_TIMEOUT: return PHI_TIMEOUT;
+    case PHI_FAILURE_NO_MEMORY: return PHI_NO_MEMORY;
+    case PHI_FAILURE_CANCELLED: return PHI_CANCELLED;
+    case PHI_FAILURE_NONE:
+    case PHI_FAILURE_AUTH:
+    case PHI_FAILURE_QUOTA:
+    case PHI_FAILURE_RATE_LIMITED:
+    case PHI_FAILURE_OVERFLOW:
+    case PHI_FAILURE_CONTENT_FILTER:
+    case PHI_FAILURE_SERVER:
+    case PHI_FAILURE_INVALID_REQUEST: break;
+    }
+    return PHI_REFUSED;
+}
+
+/* The transport's own trouble. */
+static phi__state phi__call_broken(phi__run *run) {
+    phi__xfer *transfer = run->transfer;
+    phi_failure failure;
+    bool late = transfer->status == PHI_TIMEOUT;
+    if (transfer->status == PHI_NO_MEMORY) return phi__run_no_memory(run);
+    failure = phi__call_failure(late ? PHI_FAILURE_TIMEOUT : PHI_FAILURE_NETWORK,
+                                transfer->status != PHI_TLS && transfer->status != PHI_TOO_BIG &&
+                                    transfer->status != PHI_UNSUPPORTED,
+                                transfer->words[0] != '\0' ? transfer->words
+                                                           : phi_status_text(transfer->status));
+    failure.http_status = transfer->http_status;
+    return phi__call_finish(run, &failure, transfer->status);
+}
+
+/* All bytes are decoded: what became of it? */
+static phi__state phi__call_over(phi__run *run) {
+    phi__assembly *assembly = &run->answer->assembly;
+    phi__xfer *transfer = run->transfer;
+    phi_failure failure;
+    if (run->lost || assembly->no_memory || run->collected.failed) return phi__run_no_memory(run);
+    if (transfer->status != PHI_OK && !assembly->terminal) return phi__call_broken(run);
+    if (run->body == PHI__BODY_WHOLE)
+        run->agent->codec->whole(run->decoder, assembly, phi__buf_str(&run->collected));
+    if (run->body == PHI__BODY_ERROR || run->body == PHI__BODY_UNKNOWN) {
+        phi__classify(&run->agent->model, transfer->http_status, phi__buf_str(&transfer->headers),
+                      phi__buf_str(&run->collected), &run->arena, &failure);
+        return phi__call_finish(run, &failure, phi__call_status(&failure));
+    }
+    if (run->body == PHI__BODY_STREAM) run->agent->codec->end(run->decoder, assembly);
+    phi__assembly_finish(assembly);
+    if (run->lost || assembly->no_memory) return phi__run_no_memory(run);
+    if (assembly->failure.kind == PHI_FAILURE_NONE) return phi__call_finish(run, NULL, PHI_OK);
+    failure = assembly->failure;
+    if (failure.http_status == 0) failure.http_status = transfer->http_status;
+    return phi__call_finish(run, &failure, phi__call_status(&failure));
+}
+
+/* ---- the answer's bytes ---- */
+
+static void phi__call_look_at_head(phi__run *run) {
+    const phi__xfer *transfer = run->transfer;
+    phi_str type = phi__header_value(phi__buf_str(&transfer->headers), "content-type");
+    run->answer->assembly.sink = phi__call_part;
+    run->answer->assembly.ctx = run;
+    if (transfer->http_status < 200 || transfer->http_status > 299)
+        run->body = PHI__BODY_ERROR;
+    else if (phi__str_find_nocase(type, 0, "application/json") != SIZE_MAX)
+        run->body = PHI__BODY_WHOLE;
+    else if (phi__str_find_nocase(type, 0, "html") != SIZE_MAX)
+        run->body = PHI__BODY_ERROR;
+    else
+        run->body = PHI__BODY_STREAM;
+}
+
+static void phi__call_too_big(phi__run *run, const char *what, unsigned long long most) {
+    char words[120];
+    (void)snprintf(words, sizeof words, "%s is larger than %llu bytes", what, most);
+    phi__assembly_fail(&run->answer->assembly, PHI_FAILURE_SERVER, false, phi__str(NULL, 0),
+                       phi_str_of(words));
+}
+
+static void phi__call_event(phi__run *run, const phi__sse_event *event) {
+    run->alive = false;
+    run->agent->codec->event(run->decoder, &run->answer->assembly, event->name, event->data);
+    if (run->alive) phi__xfer_alive(run->transfer);
+}
+
+static void phi__call_slice(phi__run *run, phi_str bytes) {
+    phi__assembly *assembly = &run->answer->assembly;
+    phi__sse_event event;
+    int got;
+    phi__sse_feed(&run->sse, bytes.at, bytes.len);
+    while ((got = phi__sse_next(&run->sse, &event)) > 0) {
+        if (assembly->failure.kind != PHI_FAILURE_NONE) continue; /* what follows changes nothing */
+        phi__call_event(run, &event);
+    }
+    if (got == PHI_NO_MEMORY) run->lost = true;
+    if (got == PHI_TOO_BIG)
+        phi__call_too_big(run, "An event of the answer", run->agent->max_event_bytes);
+}
+
+static void phi__call_collect(phi__run *run, phi_str bytes) {
+    size_t most = run->body == PHI__BODY_WHOLE ? run->agent->max_event_bytes
+                                               : (size_t)PHI__CALL_ERROR_MOST;
+    size_t room = most - phi__min(most, run->collected.len);
+    phi__xfer_alive(run->transfer);
+    phi__buf_add(&run->collected, bytes.at, phi__min(room, bytes.len));
+    if (bytes.len > room && run->body == PHI__BODY_WHOLE)
+        phi__call_too_big(run, "The answer", (unsigned long long)most);
+}
+
+/* Whether more of the answer is worth waiting for. */
+static bool phi__call_settled(phi__run *run) {
+    phi__assembly *assembly = &run->answer->assembly;
+    if (run->lost || assembly->no_memory || run->collected.failed ||
+        assembly->failure.kind != PHI_FAILURE_NONE)
+        return true;
+    if (run->body == PHI__BODY_ERROR && run->collected.len >= PHI__CALL_ERROR_MOST) return true;
+    if (run->transfer->received > run->transfer->max_bytes) {
+        phi__call_too_big(run, "The answer", (unsigned long long)run->transfer->max_bytes);
+        return true;
+    }
+    return false;
+}
+
+/* Decodes what has arrived; true: all of it, as far as the step and the host allow. */
+static bool phi__call_decode(phi__run *run, bool *wait) {
+    phi_runtime *rt = run->agent->rt;
+    for (;;) {
+        phi_str bytes = phi__xfer_unread(run->transfer);
+        if (bytes.len == 0 || phi__call_settled(run)) return true;
+        if (phi__events_backlog(run->agent)) {
+            *wait = true;
+            return false;
+        }
+        bytes.len = phi__min(bytes.len, PHI__CALL_SLICE);
+        if (run->body == PHI__BODY_STREAM)
+            phi__call_slice(run, bytes);
+        else
+            phi__call_collect(run, bytes);
+        rt->step_bytes_left -= phi__min(rt->step_bytes_left, bytes.len);
+        phi__xfer_took(run->transfer, bytes.len);
+        if (phi__step_spent(rt)) return false;
+    }
+}
+
+/* The last event was seen: the end of the body follows at once, or is not worth a wait. */
+static void phi__call_linger(phi__run *run) {
+    phi__xfer *transfer = run->transfer;
+    if (transfer->deadlines.idle_ms == PHI__CALL_LINGER_MS) return;
+    transfer->deadlines.idle_ms = PHI__CALL_LINGER_MS;
+    transfer->stage = PHI_XFER_CONNECTED; /* so that being alive arms the timer anew */
+    phi__xfer_alive(transfer);
+}
+
+PHI__FN phi__state phi__run_stream(phi__run *run, bool *wait) {
+    phi__xfer *transfer = run->transfer;
+    phi__sse_event event;
+    if (run->cancelled) {
+        phi_failure failure = phi__call_failure(PHI_FAILURE_CANCELLED, false, "Cancelled");
+        phi__assembly_finish(&run->answer->assembly);
+        return phi__call_finish(run, &failure, PHI_CANCELLED);
+    }
+    if (transfer->headed && run->body == PHI__BODY_UNKNOWN) phi__call_look_at_head(run);
+    if (transfer->headed && !phi__call_decode(run, wait)) return PHI__RUN_STREAM;
+    if (phi__call_settled(run)) return phi__call_over(run);
+    if (!transfer->ended) {
+        if (run->answer->assembly.terminal) phi__call_linger(run);
+        *wait = true;
+        return PHI__RUN_STREAM;
+    }
+    if (run->body == PHI__BODY_STREAM) {
+        int got;
+        while ((got = phi__sse_finish(&run->sse, &event)) > 0) phi__call_event(run, &event);
+        if (got == PHI_NO_MEMORY) run->lost = true;
+    }
+    return phi__call_over(run);
+}
+
+PHI__FN void phi__run_drop_call(phi__run *run) {
+    if (run->encoding) phi__encoder_free(&run->encoder);
+    run->encoding = false;
+    if (run->answer == NULL) return; /* nothing was opened */
+    phi__xfer_close(run->transfer);
+    run->transfer = NULL;
+    phi__sse_free(&run->sse);
+    phi__buf_free(&run->collected);
+    phi__answer_settle(run->answer, run->reply);
+    phi__answer_drop(run->answer);
+    run->answer = NULL;
+}

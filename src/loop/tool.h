@@ -1,0 +1,78 @@
+/* tool.h - what a model may call: a name, a schema, and functions that may span frames.
+
+   start(call) hands over its result with phi_call_result and returns PHI_DONE, or returns
+   PHI_PENDING. A pending call is finished by its own step(call), which is called once in every
+   phi_step, or by phi_call_finish from anywhere, hundreds of frames later. Each call gets exactly
+   one result: the first one given. A call whose tool returns PHI_DONE without a result gets an
+   empty text. */
+#ifndef PHI_LOOP_TOOL_H
+#define PHI_LOOP_TOOL_H
+
+#include "model/event.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum phi_flow { PHI_DONE, PHI_PENDING } phi_flow;
+
+/* Threads: the functions run on the pumping thread, inside phi_step. They may call every phi_
+   function but phi_step, phi_runtime_close and phi_runtime_free. */
+typedef struct phi_tool {
+    const char *name, *description; /* borrowed until the agent is freed */
+    const char *schema; /* JSON Schema of the arguments, borrowed likewise; NULL: no arguments */
+    const char *label;  /* for people (default: name) */
+    phi_flow (*start)(void *user_data, phi_call call, phi_str arguments); /* arguments: JSON object,
+                           borrowed until the call is finished */
+    phi_flow (*step)(void *user_data, phi_call call); /* NULL: only finished from outside */
+    /* The call was cancelled or timed out and has its result already: let go of what it holds. Not
+       called for a call that was finished. */
+    void (*cancel)(void *user_data, phi_call call);
+    void *user_data;
+    uint32_t timeout_ms;   /* default 120,000; PHI_UNLIMITED */
+    bool not_concurrent;   /* runs alone, also in parallel mode */
+    bool checks_arguments; /* words its own argument errors; default: the schema is checked */
+} phi_tool;
+
+/* A result of any shape; phi_call_finish and phi_call_text are short forms of it. */
+typedef struct phi_tool_result {
+    const phi_content *content; /* text and images; copied */
+    size_t content_count;
+    const char *details;        /* JSON text for the host; copied; NULL: none */
+    bool is_error;
+} phi_tool_result;
+
+/* Hands over a call's result. Pumping thread only. PHI_STALE: the call is finished, nothing
+   changes. PHI_NO_MEMORY: nothing changes; the call then fails with those words by itself. */
+PHI_API phi_status phi_call_result(phi_call call, const phi_tool_result *result);
+
+/* Finishes a call with one text.
+
+   Ownership: `text` is copied before return.
+   Lifetime:  `call` dies when its result is in the thread; a dead one gives PHI_STALE and changes
+              nothing.
+   Threads:   any. PHI_OK means posted; PHI_FULL: the inbox is full now, try again; PHI_BAD_ARG:
+              larger than the inbox can ever hold (use phi_call_result on the pumping thread).
+   Callbacks: safe inside one. */
+PHI_API phi_status phi_call_finish(phi_call call, const char *text, size_t len, bool is_error);
+
+/* A part of the result while the tool runs (PHI_EV_TOOL_UPDATE), and words for the person who waits
+   (PHI_EV_TOOL_PROGRESS). Copied; not sent to the model. Pumping thread only. */
+PHI_API phi_status phi_call_update(phi_call call, const char *text, size_t len);
+PHI_API phi_status phi_call_progress(phi_call call, const char *text, size_t len);
+
+/* The call's own memory: zeroed, from the agent's budget, freed when the call is over (after
+   `cancel`, if that is called). One block a call; a second call gives the same block and ignores
+   `bytes`. NULL: stale, or no memory. Pumping thread only. */
+PHI_API void *phi_call_state(phi_call call, size_t bytes);
+
+/* What the call is: valid while it is pending, on the pumping thread; empty when stale. */
+PHI_API phi_str phi_call_id(phi_call call);
+PHI_API phi_str phi_call_tool_name(phi_call call);
+PHI_API phi_agent phi_call_agent(phi_call call);
+PHI_API bool phi_call_pending(phi_call call); /* any thread */
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,253 @@
+/* xfer.c - one request under way: a bounded buffer between transport and decoder, and its four
+   deadlines.
+
+   There is one timer a transfer. Seeing life only notes the time; the timer, when it fires, looks
+   whether the deadline has moved and sets itself again, so that a stream of deltas costs no heap
+   work. While the host does not drain (a push was refused), the idle deadline stands still. */
+#include "loop/loop_in.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+enum { PHI__XFER_HEAD_MOST = 16384 }; /* bytes of header lines kept; transport.h says so */
+
+static phi__xfer *phi__xfer_find(phi_xfer xfer) {
+    phi__slot *slot =
+        xfer.rt != NULL ? phi__slots_find(&xfer.rt->transfers, xfer.index, xfer.gen) : NULL;
+    return slot != NULL ? (phi__xfer *)slot->object : NULL;
+}
+
+static phi_xfer phi__xfer_handle(const phi__xfer *transfer) {
+    phi_xfer xfer;
+    xfer.rt = transfer->rt;
+    xfer.index = transfer->slot->index;
+    xfer.gen = phi__slot_gen(transfer->slot->word);
+    return xfer;
+}
+
+/* ---- deadlines ---- */
+
+static uint64_t phi__xfer_after(uint64_t from_us, uint32_t ms) {
+    return ms == PHI_UNLIMITED ? UINT64_MAX : from_us + (uint64_t)ms * 1000;
+}
+
+static uint64_t phi__xfer_due(const phi__xfer *t, const char **what) {
+    uint64_t total = phi__xfer_after(t->opened_us, t->deadlines.total_ms);
+    uint64_t stage = UINT64_MAX;
+    if (t->stage == PHI_XFER_STARTED) {
+        *what = "no connection";
+        stage = phi__xfer_after(t->stage_us, t->deadlines.connect_ms);
+    } else if (t->stage == PHI_XFER_CONNECTED) {
+        *what = "no answer";
+        stage = phi__xfer_after(t->stage_us, t->deadlines.first_event_ms);
+    } else if (t->stage == PHI__STAGE_EVENTS && !t->refused) {
+        *what = "the answer went silent";
+        stage = phi__xfer_after(t->stage_us, t->deadlines.idle_ms);
+    }
+    if (total <= stage) *what = "the answer took too long";
+    return total <= stage ? total : stage;
+}
+
+static void phi__xfer_arm(phi__xfer *t) {
+    const char *what = NULL;
+    uint64_t due = phi__xfer_due(t, &what);
+    if (t->ended || due == UINT64_MAX)
+        phi__io_timer_clear(t->rt->io, &t->timer);
+    else if (phi__io_timer_set(t->rt->io, &t->timer, due) != PHI_OK) {
+        t->ended = true;
+        t->status = PHI_NO_MEMORY;
+        t->ready(t);
+    }
+}
+
+static uint32_t phi__xfer_limit_ms(const phi__xfer *t, uint64_t due) {
+    if (due == phi__xfer_after(t->opened_us, t->deadlines.total_ms))
+        return t->deadlines.total_ms;
+    return t->stage == PHI_XFER_STARTED     ? t->deadlines.connect_ms
+           : t->stage == PHI_XFER_CONNECTED ? t->deadlines.first_event_ms
+                                            : t->deadlines.idle_ms;
+}
+
+static void phi__xfer_timer(phi__timer *timer) {
+    phi__xfer *t = PHI__OWNER(timer, phi__xfer, timer);
+    const char *what = NULL;
+    uint64_t due = phi__xfer_due(t, &what);
+    if (t->ended) return;
+    if (due > phi__io_now_us(t->rt->io)) {
+        phi__xfer_arm(t);
+        return;
+    }
+    t->rt->transport->cancel(t->rt->transport->user_data, phi__xfer_handle(t));
+    t->ended = true;
+    t->status = PHI_TIMEOUT;
+    (void)snprintf(t->words, sizeof t->words, "%s within %u ms", what,
+                   (unsigned)phi__xfer_limit_ms(t, due));
+    t->ready(t);
+}
+
+static void phi__xfer_stage(phi__xfer *t, int stage) {
+    t->stage = stage;
+    t->stage_us = phi__io_now_us(t->rt->io);
+    phi__xfer_arm(t);
+}
+
+PHI__FN void phi__xfer_alive(phi__xfer *t) {
+    if (t->stage == PHI__STAGE_EVENTS)
+        t->stage_us = phi__io_now_us(t->rt->io);
+    else if (!t->ended)
+        phi__xfer_stage(t, PHI__STAGE_EVENTS);
+}
+
+/* ---- what the transport says ---- */
+
+static phi_status phi__port_stage(phi_xfer xfer, phi_xfer_stage stage) {
+    phi__xfer *t = phi__xfer_find(xfer);
+    if (t == NULL || t->ended) return PHI_STALE;
+    if ((int)stage > t->stage) phi__xfer_stage(t, (int)stage);
+    return PHI_OK;
+}
+
+static phi_status phi__port_head(phi_xfer xfer, int http_status, const char *headers, size_t len) {
+    phi__xfer *t = phi__xfer_find(xfer);
+    if (t == NULL || t->ended) return PHI_STALE;
+    if (t->headed) return PHI_MISUSE;
+    t->headed = true;
+    t->http_status = http_status;
+    phi__buf_add(&t->headers, headers, phi__min(len, PHI__XFER_HEAD_MOST));
+    if (t->stage < (int)PHI_XFER_CONNECTED) phi__xfer_stage(t, PHI_XFER_CONNECTED);
+    t->ready(t);
+    return PHI_OK;
+}
+
+static phi_status phi__port_push(phi_xfer xfer, const char *bytes, size_t len) {
+    phi__xfer *t = phi__xfer_find(xfer);
+    if (t == NULL || t->ended) return PHI_STALE;
+    if (t->body.len - t->read >= PHI__XFER_BODY_MOST) {
+        t->refused = true;
+        return PHI_FULL;
+    }
+    if (t->read > 0) {
+        phi__buf_drop(&t->body, t->read);
+        t->read = 0;
+    }
+    phi__buf_add(&t->body, bytes, len);
+    if (t->body.failed) {
+        t->refused = true; /* nothing of it was taken; the end comes from here */
+        t->ended = true;
+        t->status = PHI_NO_MEMORY;
+        t->ready(t);
+        return PHI_STALE;
+    }
+    t->received += len;
+    t->ready(t);
+    return PHI_OK;
+}
+
+static phi_status phi__port_end(phi_xfer xfer, phi_status status, const char *words) {
+    phi__xfer *t = phi__xfer_find(xfer);
+    if (t == NULL || t->ended) return PHI_STALE;
+    t->ended = true;
+    t->status = status;
+    (void)snprintf(t->words, sizeof t->words, "%s", words != NULL ? words : "");
+    phi__io_timer_clear(t->rt->io, &t->timer);
+    t->ready(t);
+    return PHI_OK;
+}
+
+static const phi__xfer_port phi__xfer_port_table = {phi__port_stage, phi__port_head,
+                                                      phi__port_push, phi__port_end};
+
+PHI__FN const phi__xfer_port *phi__xfer_port_get(void) { return &phi__xfer_port_table; }
+
+/* ---- what the decoder does ---- */
+
+static phi__xfer *phi__xfer_make(phi_runtime *rt, phi_memory *memory) {
+    phi__xfer *t = (phi__xfer *)phi__alloc(memory, sizeof *t);
+    if (t == NULL) return NULL;
+    t->rt = rt;
+    phi__buf_init(&t->body, memory);
+    phi__buf_init(&t->headers, memory);
+    t->timer.fire = phi__xfer_timer;
+    t->slot = phi__slots_take(&rt->transfers, 1, t);
+    if (t->slot == NULL) {
+        phi__free(memory, t, sizeof *t);
+        return NULL;
+    }
+    return t;
+}
+
+static void phi__xfer_unmake(phi__xfer *t) {
+    phi_memory *memory = t->body.memory;
+    phi__io_timer_clear(t->rt->io, &t->timer);
+    phi__slots_release(&t->rt->transfers, t->slot);
+    phi__buf_free(&t->body);
+    phi__buf_free(&t->headers);
+    phi__free(memory, t, sizeof *t);
+}
+
+PHI__FN phi_status phi__xfer_open(phi_runtime *rt, phi_memory *memory,
+                                      const phi_request *request, const phi_deadlines *deadlines,
+                                      uint64_t max_bytes, void (*ready)(phi__xfer *),
+                                      void *owner, phi__xfer **out) {
+    phi__xfer *t = phi__xfer_make(rt, memory);
+    phi_status status;
+    if (t == NULL) return PHI_NO_MEMORY;
+    t->ready = ready;
+    t->owner = owner;
+    t->deadlines = *deadlines;
+    t->max_bytes = max_bytes;
+    t->opened_us = t->stage_us = phi__io_now_us(rt->io);
+    *out = t; /* the transport may push before open returns */
+    status = rt->transport->open(rt->transport->user_data, phi__xfer_handle(t), request);
+    if (status != PHI_OK) {
+        phi__xfer_unmake(t);
+        *out = NULL;
+        return status;
+    }
+    if (t->stage == PHI__STAGE_QUEUED && rt->http == NULL)
+        phi__xfer_stage(t, PHI_XFER_CONNECTED); /* a host's transport that tells no stages */
+    else
+        phi__xfer_arm(t);
+    return PHI_OK;
+}
+
+PHI__FN phi_str phi__xfer_unread(const phi__xfer *t) {
+    return phi__str(t->body.at + t->read, t->body.len - t->read);
+}
+
+PHI__FN void phi__xfer_took(phi__xfer *t, size_t bytes) {
+    t->read += bytes;
+    if (t->read < t->body.len) return;
+    t->read = 0;
+    phi__buf_clear(&t->body);
+    if (!t->refused || t->ended) return;
+    t->refused = false;
+    t->stage_us = phi__io_now_us(t->rt->io);
+    phi__xfer_arm(t);
+    t->rt->transport->resume(t->rt->transport->user_data, phi__xfer_handle(t));
+}
+
+PHI__FN void phi__xfer_close(phi__xfer *t) {
+    if (t == NULL) return;
+    if (!t->ended || t->status == PHI_NO_MEMORY)
+        t->rt->transport->cancel(t->rt->transport->user_data, phi__xfer_handle(t));
+    phi__xfer_unmake(t);
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_xfer_stage_reached(phi_xfer xfer, phi_xfer_stage stage) {
+    return phi__port_stage(xfer, stage);
+}
+
+PHI_API phi_status phi_xfer_head(phi_xfer xfer, int http_status, const char *headers, size_t len) {
+    return phi__port_head(xfer, http_status, headers, len);
+}
+
+PHI_API phi_status phi_xfer_push(phi_xfer xfer, const char *bytes, size_t len) {
+    return phi__port_push(xfer, bytes, len);
+}
+
+PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *words) {
+    return phi__port_end(xfer, status, words);
+}

@@ -1,0 +1,24 @@
+/* event.c - the names of events, as session files and logs write them. */
+#include "model/event.h"
+
+/* ---- public ---- */
+
+PHI_API const char *phi_event_name(phi_event_kind kind) {
+    switch (kind) {
+    case PHI_EV_AGENT_START: return "AgentStart";
+    case PHI_EV_AGENT_END: return "AgentEnd";
+    case PHI_EV_TURN_START: return "TurnStart";
+    case PHI_EV_TURN_END: return "TurnEnd";
+    case PHI_EV_MESSAGE_START: return "MessageStart";
+    case PHI_EV_TEXT: return "TextDelta";
+    case PHI_EV_THINKING: return "ThinkingDelta";
+    case PHI_EV_TOOL_ARGUMENTS: return "ToolCallDelta";
+    case PHI_EV_MESSAGE_END: return "MessageEnd";
+    case PHI_EV_TOOL_START: return "ToolExecutionStart";
+    case PHI_EV_TOOL_UPDATE: return "ToolExecutionUpdate";
+    case PHI_EV_TOOL_PROGRESS: return "ProgressMessage";
+    case PHI_EV_TOOL_END: return "ToolExecutionEnd";
+    case PHI_EV_ERROR: return "Error";
+    }
+    return "";
+}

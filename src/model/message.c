@@ -1,0 +1,429 @@
+/* message.c - messages as data: copying, joining text, and the interchange JSON. */
+#include "model/message.h"
+
+#include "base/arena_in.h"
+#include "text/json_in.h"
+
+static const char *const phi__message_roles[] = {"", "user", "assistant", "toolResult",
+                                                 "extension"};
+
+/* ---- copying ---- */
+
+static bool phi__message_copy_content(const phi_content *from, phi_content *to, phi_arena *arena) {
+    *to = *from;
+    return phi__arena_str(arena, from->text, &to->text) &&
+           phi__arena_str(arena, from->data, &to->data) &&
+           phi__arena_str(arena, from->mime_type, &to->mime_type) &&
+           phi__arena_str(arena, from->id, &to->id) &&
+           phi__arena_str(arena, from->name, &to->name) &&
+           phi__arena_str(arena, from->arguments, &to->arguments) &&
+           phi__arena_str(arena, from->signature, &to->signature) &&
+           phi__arena_str(arena, from->replay, &to->replay);
+}
+
+static bool phi__message_copy_strings(const phi_message *from, phi_message *to, phi_arena *arena) {
+    return phi__arena_str(arena, from->loop_id, &to->loop_id) &&
+           phi__arena_str(arena, from->raw_stop_reason, &to->raw_stop_reason) &&
+           phi__arena_str(arena, from->model, &to->model) &&
+           phi__arena_str(arena, from->provider, &to->provider) &&
+           phi__arena_str(arena, from->protocol, &to->protocol) &&
+           phi__arena_str(arena, from->error_message, &to->error_message) &&
+           phi__arena_str(arena, from->tool_call_id, &to->tool_call_id) &&
+           phi__arena_str(arena, from->tool_name, &to->tool_name) &&
+           phi__arena_str(arena, from->details, &to->details) &&
+           phi__arena_str(arena, from->extension_kind, &to->extension_kind) &&
+           phi__arena_str(arena, from->extension_data, &to->extension_data);
+}
+
+/* ---- writing ---- */
+
+/* Whether it is one whole JSON value. Not to know, for want of memory, fails what is written. */
+static bool phi__message_is_json(phi__buf *out, phi_str text, phi_arena *scratch,
+                                 bool strings_too) {
+    phi_arena_mark mark = phi_arena_save(scratch);
+    phi_json *root = NULL;
+    phi_status status = phi_json_parse(scratch, text, PHI_JSON_BORROW, &root, NULL);
+    bool is = status == PHI_OK && (strings_too || !phi_json_is_string(root));
+    if (status == PHI_NO_MEMORY) out->failed = true;
+    phi_arena_reset(scratch, mark);
+    return is;
+}
+
+/* A JSON text as a value; what is none as a string, so that nothing is lost. A text that is a JSON
+   string is quoted once more: reading takes one layer off again. */
+static void phi__message_put_value(phi__buf *out, phi_str text, phi_arena *scratch) {
+    if (text.len == 0)
+        phi__buf_text(out, "{}");
+    else if (phi__message_is_json(out, text, scratch, false))
+        phi__buf_add_str(out, text);
+    else
+        phi__json_put_str(out, text);
+}
+
+static void phi__message_put_member(phi__buf *out, const char *key, phi_str value) {
+    phi__json_put_key(out, phi_str_of(key));
+    phi__json_put_str(out, value);
+}
+
+static void phi__message_put_optional(phi__buf *out, const char *key, phi_str value) {
+    if (value.len > 0) phi__message_put_member(out, key, value);
+}
+
+static void phi__message_put_replay(phi__buf *out, phi_str replay, phi_arena *scratch) {
+    if (replay.len == 0 || !phi__message_is_json(out, replay, scratch, true)) return;
+    phi__json_put_key(out, PHI__LIT("replay"));
+    phi__buf_add_str(out, replay);
+}
+
+static void phi__message_put_content(phi__buf *out, const phi_content *c, phi_arena *scratch) {
+    phi__json_put_comma(out);
+    switch (c->kind) {
+    case PHI_CONTENT_TEXT:
+        phi__buf_text(out, "{\"type\":\"text\"");
+        phi__message_put_member(out, "text", c->text);
+        break;
+    case PHI_CONTENT_IMAGE:
+        phi__buf_text(out, "{\"type\":\"image\"");
+        phi__message_put_member(out, "data", c->data);
+        phi__message_put_member(out, "mimeType", c->mime_type);
+        break;
+    case PHI_CONTENT_THINKING:
+        phi__buf_text(out, "{\"type\":\"thinking\"");
+        phi__message_put_member(out, "thinking", c->text);
+        phi__message_put_optional(out, "signature", c->signature);
+        if (c->redacted) phi__buf_text(out, ",\"redacted\":true");
+        phi__message_put_replay(out, c->replay, scratch);
+        break;
+    case PHI_CONTENT_TOOL_CALL:
+        phi__buf_text(out, "{\"type\":\"toolCall\"");
+        phi__message_put_member(out, "id", c->id);
+        phi__message_put_member(out, "name", c->name);
+        phi__json_put_key(out, PHI__LIT("arguments"));
+        phi__message_put_value(out, c->arguments, scratch);
+        phi__message_put_optional(out, "signature", c->signature);
+        if (c->incomplete) phi__buf_text(out, ",\"incomplete\":true");
+        phi__message_put_replay(out, c->replay, scratch);
+        break;
+    }
+    phi__buf_char(out, '}');
+}
+
+static void phi__message_put_count(phi__buf *out, const char *key, uint64_t n) {
+    phi__json_put_key(out, phi_str_of(key));
+    phi__json_put_u64(out, n);
+}
+
+static void phi__message_put_usage(phi__buf *out, const phi_usage *usage) {
+    phi__json_put_key(out, PHI__LIT("usage"));
+    phi__buf_char(out, '{');
+    phi__message_put_count(out, "input", usage->input);
+    phi__message_put_count(out, "output", usage->output);
+    phi__message_put_count(out, "reasoning", usage->reasoning);
+    phi__message_put_count(out, "cache_read", usage->cache_read);
+    phi__message_put_count(out, "cache_write", usage->cache_write);
+    phi__message_put_count(out, "total_tokens", usage->total_tokens);
+    phi__buf_char(out, '}');
+}
+
+static void phi__message_put_blocks(phi__buf *out, const phi_message *message,
+                                    phi_arena *scratch) {
+    size_t i;
+    phi__json_put_key(out, PHI__LIT("content"));
+    phi__buf_char(out, '[');
+    for (i = 0; i < message->content_count; i++)
+        phi__message_put_content(out, &message->content[i], scratch);
+    phi__buf_char(out, ']');
+}
+
+static void phi__message_put_assistant(phi__buf *out, const phi_message *message) {
+    phi_stop_reason reason = message->stop_reason;
+    if (reason == PHI_STOP_REASON_NONE) reason = PHI_STOP_REASON_STOP;
+    phi__message_put_member(out, "stopReason", phi_str_of(phi_stop_reason_text(reason)));
+    phi__message_put_member(out, "model", message->model);
+    phi__message_put_member(out, "provider", message->provider);
+    phi__message_put_optional(out, "api", message->protocol);
+    phi__message_put_usage(out, &message->usage);
+    phi__message_put_optional(out, "error_message", message->error_message);
+}
+
+static void phi__message_put(phi__buf *out, const phi_message *message, phi_arena *scratch) {
+    phi__buf_char(out, '{');
+    phi__message_put_member(out, "role", phi_str_of(phi__message_roles[message->role]));
+    if (message->role == PHI_ROLE_EXTENSION) {
+        phi__message_put_member(out, "kind", message->extension_kind);
+        phi__json_put_key(out, PHI__LIT("data"));
+        if (message->extension_data.len > 0 &&
+            phi__message_is_json(out, message->extension_data, scratch, true))
+            phi__buf_add_str(out, message->extension_data);
+        else
+            phi__buf_text(out, "null");
+        phi__buf_char(out, '}');
+        return;
+    }
+    if (message->role == PHI_ROLE_TOOL_RESULT) {
+        phi__message_put_member(out, "toolCallId", message->tool_call_id);
+        phi__message_put_member(out, "toolName", message->tool_name);
+    }
+    phi__message_put_blocks(out, message, scratch);
+    if (message->role == PHI_ROLE_ASSISTANT) phi__message_put_assistant(out, message);
+    if (message->role == PHI_ROLE_TOOL_RESULT) {
+        phi__json_put_key(out, PHI__LIT("isError"));
+        phi__json_put_bool(out, message->is_error);
+    }
+    phi__json_put_key(out, PHI__LIT("timestamp"));
+    phi__json_put_i64(out, message->timestamp_ms);
+    if (message->loop_id.len > 0) {
+        phi__json_put_key(out, PHI__LIT("turnId"));
+        phi__buf_char(out, '{');
+        phi__message_put_member(out, "loopId", message->loop_id);
+        phi__message_put_count(out, "turnIndex", message->turn_index);
+        phi__buf_char(out, '}');
+    }
+    phi__buf_char(out, '}');
+}
+
+/* ---- reading ---- */
+
+typedef struct phi__message_reader {
+    phi_arena *arena;
+    phi_parse_error *error;
+    bool no_memory;
+} phi__message_reader;
+
+static phi_status phi__message_bad(phi__message_reader *r, const char *words) {
+    if (r->error != NULL) {
+        memset(r->error, 0, sizeof *r->error);
+        memcpy(r->error->message, words,
+               phi__min(strlen(words), sizeof r->error->message - 1));
+        r->error->line = r->error->column = 1;
+    }
+    return PHI_PARSE;
+}
+
+/* The tree's strings live as long as the arena: nothing to copy. */
+static phi_str phi__message_str(const phi_json *object, const char *key) {
+    return phi_json_str(phi_json_get(object, key), "");
+}
+
+static phi_str phi__message_value(phi__message_reader *r, const phi_json *node, const char *none) {
+    phi_str out = phi_str_of(none);
+    if (phi_json_is_string(node)) return phi_json_str(node, "");
+    if (node != NULL && phi_json_write(r->arena, node, 0, &out) == PHI_NO_MEMORY)
+        r->no_memory = true;
+    return out;
+}
+
+static bool phi__message_get_content(phi__message_reader *r, const phi_json *node,
+                                     phi_content *out) {
+    phi_str type = phi__message_str(node, "type");
+    memset(out, 0, sizeof *out);
+    if (phi__str_is(type, "text")) {
+        out->kind = PHI_CONTENT_TEXT;
+        out->text = phi__message_str(node, "text");
+    } else if (phi__str_is(type, "image")) {
+        out->kind = PHI_CONTENT_IMAGE;
+        out->data = phi__message_str(node, "data");
+        out->mime_type = phi__message_str(node, "mimeType");
+    } else if (phi__str_is(type, "thinking")) {
+        out->kind = PHI_CONTENT_THINKING;
+        out->text = phi__message_str(node, "thinking");
+        out->redacted = phi_json_bool(phi_json_get(node, "redacted"), false);
+    } else if (phi__str_is(type, "toolCall")) {
+        out->kind = PHI_CONTENT_TOOL_CALL;
+        out->id = phi__message_str(node, "id");
+        out->name = phi__message_str(node, "name");
+        out->arguments = phi__message_value(r, phi_json_get(node, "arguments"), "{}");
+        out->incomplete = phi_json_bool(phi_json_get(node, "incomplete"), false);
+    } else
+        return false;
+    out->signature = phi__message_str(node, "signature");
+    if (phi_json_get(node, "replay") != NULL)
+        out->replay = phi__message_value(r, phi_json_get(node, "replay"), "");
+    return true;
+}
+
+static bool phi__message_get_blocks(phi__message_reader *r, const phi_json *array,
+                                    phi_message *out) {
+    size_t n = phi_json_count(array);
+    phi_content *content;
+    phi_json_iter it = phi_json_each(array);
+    phi_json *node;
+    if (n == 0) return true;
+    content = (phi_content *)phi_arena_alloc(r->arena, phi__mul(n, sizeof *content));
+    if (content == NULL) {
+        r->no_memory = true;
+        return true;
+    }
+    out->content = content;
+    while ((node = phi_json_next(&it)) != NULL)
+        if (!phi__message_get_content(r, node, &content[out->content_count++])) return false;
+    return true;
+}
+
+static phi_usage phi__message_get_usage(const phi_json *node) {
+    phi_usage usage;
+    usage.input = phi_json_uint(phi_json_get(node, "input"), 0);
+    usage.output = phi_json_uint(phi_json_get(node, "output"), 0);
+    usage.reasoning = phi_json_uint(phi_json_get(node, "reasoning"), 0);
+    usage.cache_read = phi_json_uint(phi_json_get(node, "cache_read"), 0);
+    usage.cache_write = phi_json_uint(phi_json_get(node, "cache_write"), 0);
+    usage.total_tokens = phi_json_uint(phi_json_get(node, "total_tokens"), 0);
+    return usage;
+}
+
+static phi_stop_reason phi__message_get_stop(phi_str text) {
+#define PHI_X(name, value, words)                                                                  \
+    if (phi__str_is(text, words)) return PHI_STOP_REASON_##name;
+    PHI_STOP_REASON_LIST(PHI_X)
+#undef PHI_X
+    return PHI_STOP_REASON_STOP;
+}
+
+static phi_role phi__message_get_role(phi_str text) {
+    size_t i;
+    for (i = 1; i < PHI_ROLE_EXTENSION; i++)
+        if (phi__str_is(text, phi__message_roles[i])) return (phi_role)i;
+    return PHI_ROLE_EXTENSION;
+}
+
+static phi_status phi__message_get(phi__message_reader *r, const phi_json *root,
+                                   phi_message *out) {
+    const phi_json *turn = phi_json_get(root, "turnId"), *data = phi_json_get(root, "data");
+    memset(out, 0, sizeof *out);
+    if (!phi_json_is_object(root)) return phi__message_bad(r, "expected an object: a message");
+    if (!phi_json_is_string(phi_json_get(root, "role")))
+        return phi__message_bad(r, "role: expected a string, such as \"user\"");
+    out->role = phi__message_get_role(phi__message_str(root, "role"));
+    out->timestamp_ms = phi_json_int(phi_json_get(root, "timestamp"), 0);
+    if (phi_json_is_string(phi_json_get(turn, "loopId"))) {
+        out->loop_id = phi__message_str(turn, "loopId");
+        out->turn_index = (uint32_t)phi_json_uint(phi_json_get(turn, "turnIndex"), 0);
+    }
+    if (out->role == PHI_ROLE_EXTENSION) {
+        if (!phi_json_is_string(phi_json_get(root, "kind")) || data == NULL)
+            return phi__message_bad(r, "role: expected user, assistant, toolResult, or a kind and "
+                                       "data of an extension");
+        out->extension_kind = phi__message_str(root, "kind");
+        if (phi_json_write(r->arena, data, 0, &out->extension_data) == PHI_NO_MEMORY)
+            return PHI_NO_MEMORY;
+        return PHI_OK;
+    }
+    if (!phi_json_is_array(phi_json_get(root, "content")))
+        return phi__message_bad(r, "content: expected an array of blocks");
+    if (!phi__message_get_blocks(r, phi_json_get(root, "content"), out))
+        return phi__message_bad(r, "content: expected blocks of type text, image, thinking or "
+                                   "toolCall");
+    if (out->role == PHI_ROLE_ASSISTANT) {
+        out->stop_reason = phi__message_get_stop(phi__message_str(root, "stopReason"));
+        out->model = phi__message_str(root, "model");
+        out->provider = phi__message_str(root, "provider");
+        out->protocol = phi__message_str(root, "api");
+        out->usage = phi__message_get_usage(phi_json_get(root, "usage"));
+        out->error_message = phi__message_str(root, "error_message");
+    }
+    if (out->role == PHI_ROLE_TOOL_RESULT) {
+        out->tool_call_id = phi__message_str(root, "toolCallId");
+        out->tool_name = phi__message_str(root, "toolName");
+        out->is_error = phi_json_bool(phi_json_get(root, "isError"), false);
+    }
+    return r->no_memory ? PHI_NO_MEMORY : PHI_OK;
+}
+
+/* ---- public ---- */
+
+PHI_API const char *phi_stop_reason_text(phi_stop_reason reason) {
+    switch (reason) {
+#define PHI_X(name, value, text)                                                                   \
+    case PHI_STOP_REASON_##name: return text;
+        PHI_STOP_REASON_LIST(PHI_X)
+#undef PHI_X
+    case PHI_STOP_REASON_NONE: break;
+    }
+    return "";
+}
+
+PHI_API void phi_usage_add(phi_usage *to, const phi_usage *more) {
+    to->input += more->input;
+    to->output += more->output;
+    to->reasoning += more->reasoning;
+    to->cache_read += more->cache_read;
+    to->cache_write += more->cache_write;
+    to->total_tokens += more->total_tokens;
+}
+
+PHI_API phi_str phi_message_text(const phi_message *message, const char *separator,
+                                 phi_arena *arena, bool *failed) {
+    phi_str gap = phi_str_of(separator), none = {NULL, 0};
+    size_t i, len = 0, texts = 0;
+    const phi_content *only = NULL;
+    char *at, *out;
+    for (i = 0; i < message->content_count; i++) {
+        if (message->content[i].kind != PHI_CONTENT_TEXT) continue;
+        only = &message->content[i];
+        len = phi__add(len, only->text.len);
+        if (texts++ > 0) len = phi__add(len, gap.len);
+    }
+    if (texts == 0) return none;
+    out = at = len == SIZE_MAX ? NULL : phi__arena_bytes(arena, len + 1);
+    if (out == NULL) {
+        if (failed != NULL) *failed = true;
+        return none;
+    }
+    for (i = 0, texts = 0; i < message->content_count; i++) {
+        phi_str text = message->content[i].text;
+        if (message->content[i].kind != PHI_CONTENT_TEXT) continue;
+        if (texts++ > 0 && gap.len > 0) {
+            memcpy(at, gap.at, gap.len);
+            at += gap.len;
+        }
+        if (text.len > 0) memcpy(at, text.at, text.len);
+        at += text.len;
+    }
+    *at = '\0';
+    return phi__str(out, len);
+}
+
+PHI_API phi_message *phi_message_copy(const phi_message *message, phi_arena *arena) {
+    phi_message *out = (phi_message *)phi_arena_alloc(arena, sizeof *out);
+    phi_content *content = NULL;
+    size_t i;
+    if (out == NULL) return NULL;
+    *out = *message;
+    if (message->content_count > 0) {
+        content = (phi_content *)phi_arena_alloc(
+            arena, phi__mul(message->content_count, sizeof *content));
+        if (content == NULL) return NULL;
+    }
+    out->content = content;
+    for (i = 0; i < message->content_count; i++)
+        if (!phi__message_copy_content(&message->content[i], &content[i], arena)) return NULL;
+    return phi__message_copy_strings(message, out, arena) ? out : NULL;
+}
+
+PHI_API phi_status phi_message_to_json(const phi_message *message, phi_arena *arena,
+                                       phi_str *out) {
+    phi__buf buf;
+    phi_arena scratch;
+    phi_status status;
+    phi__buf_init(&buf, arena->memory);
+    phi_arena_init(&scratch, arena->memory, 0);
+    phi__message_put(&buf, message, &scratch);
+    phi_arena_free(&scratch);
+    status = !buf.failed && phi__arena_str(arena, phi__buf_str(&buf), out) ? PHI_OK
+                                                                           : PHI_NO_MEMORY;
+    phi__buf_free(&buf);
+    return status;
+}
+
+PHI_API phi_status phi_message_from_json(phi_str json, phi_arena *arena, phi_message *out,
+                                         phi_parse_error *error) {
+    phi__message_reader r;
+    phi_json *root = NULL;
+    phi_status status;
+    r.arena = arena;
+    r.error = error;
+    r.no_memory = false;
+    status = phi_json_parse(arena, json, PHI_JSON_REPLACE_BAD_UTF8, &root, error);
+    if (status == PHI_TOO_BIG) status = PHI_PARSE;
+    return status == PHI_OK ? phi__message_get(&r, root, out) : status;
+}

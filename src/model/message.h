@@ -1,0 +1,119 @@
+/* message.h - messages, content blocks and usage: data, and its JSON.
+
+   A message here is a view: the structs and every phi_str are owned by whoever handed it out, and
+   who that is and for how long is said there. The JSON is the interchange format of the session
+   files (phi_message_json). */
+#ifndef PHI_MODEL_MESSAGE_H
+#define PHI_MODEL_MESSAGE_H
+
+#include "base/arena.h"
+#include "base/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum phi_role {
+    PHI_ROLE_USER = 1,
+    PHI_ROLE_ASSISTANT,
+    PHI_ROLE_TOOL_RESULT,
+    PHI_ROLE_EXTENSION /* for the host's own use; never sent to a model */
+} phi_role;
+
+typedef enum phi_content_kind {
+    PHI_CONTENT_TEXT = 1,
+    PHI_CONTENT_IMAGE,
+    PHI_CONTENT_THINKING,
+    PHI_CONTENT_TOOL_CALL
+} phi_content_kind;
+
+/* One block. A field that a kind does not use is empty. */
+typedef struct phi_content {
+    phi_content_kind kind;
+    bool redacted;     /* thinking: hidden by the provider, `signature` holds its data */
+    bool incomplete;   /* tool call: the stream broke off inside it; it is never run */
+    phi_str text;      /* text, thinking */
+    phi_str data;      /* image: base64 */
+    phi_str mime_type; /* image: "image/png"... */
+    phi_str id, name;  /* tool call */
+    phi_str arguments; /* tool call: JSON text; an object, unless the model sent something else */
+    phi_str signature; /* thinking, tool call: the provider's token, sent back unchanged */
+    phi_str replay;    /* JSON text that the minting provider wants back verbatim */
+} phi_content;
+
+#define PHI_STOP_REASON_LIST(X)                                                                    \
+    X(STOP, 1, "stop")                                                                             \
+    X(LENGTH, 2, "length")                                                                         \
+    X(TOOL_USE, 3, "toolUse")                                                                      \
+    X(ERROR, 4, "error")                                                                           \
+    X(ABORTED, 5, "aborted")                                                                       \
+    X(MAX_TURNS, 6, "maxTurns")                                                                    \
+    X(USER_STOP, 7, "userStop")                                                                    \
+    X(HANDOFF, 8, "handoff")                                                                       \
+    X(GUARD_RAIL, 9, "guardRail")                                                                  \
+    X(CONTEXT_COMPACTED, 10, "contextCompacted")                                                   \
+    X(PAUSED, 11, "paused")
+
+#define PHI_X(name, value, text) PHI_STOP_REASON_##name = value,
+typedef enum phi_stop_reason {
+    PHI_STOP_REASON_NONE = 0, /* not an assistant message, or still streaming */
+    PHI_STOP_REASON_LIST(PHI_X)
+} phi_stop_reason;
+#undef PHI_X
+
+/* The text of the JSON; "" for none. Static. */
+PHI_API const char *phi_stop_reason_text(phi_stop_reason reason);
+
+/* Tokens. input excludes what was read from or written to a cache; reasoning is part of output. */
+typedef struct phi_usage {
+    uint64_t input, output, reasoning, cache_read, cache_write;
+    uint64_t total_tokens; /* input + output + cache_read + cache_write */
+} phi_usage;
+
+/* Adds each field. */
+PHI_API void phi_usage_add(phi_usage *to, const phi_usage *more);
+
+typedef struct phi_message {
+    phi_role role;
+    const phi_content *content;
+    size_t content_count;
+    int64_t timestamp_ms; /* Unix time; for display, never for order */
+    phi_str loop_id;      /* the turn that made it; empty: none */
+    uint32_t turn_index;
+    /* assistant */
+    phi_stop_reason stop_reason;
+    phi_str raw_stop_reason; /* as the wire said it; not in the JSON */
+    phi_str model, provider, protocol; /* as asked for: PHI_PROTOCOL_..., or empty when unknown */
+    phi_usage usage;
+    phi_str error_message;
+    /* tool result */
+    phi_str tool_call_id, tool_name;
+    bool is_error;
+    phi_str details; /* JSON text for the host, or empty; not in the JSON, never sent to a model */
+    /* extension */
+    phi_str extension_kind, extension_data; /* data: JSON text */
+} phi_message;
+
+/* All text blocks of a message joined by `separator`, in the arena; empty when there are none or no
+   memory (then `*failed` is set, where given). */
+PHI_API phi_str phi_message_text(const phi_message *message, const char *separator,
+                                 phi_arena *arena, bool *failed);
+
+/* Deep copy into the arena; NULL: no memory. */
+PHI_API phi_message *phi_message_copy(const phi_message *message, phi_arena *arena);
+
+/* The interchange JSON, in the arena. Beyond what others write it holds, where they are set:
+   "redacted" and "replay" of thinking, "incomplete", "signature" and "replay" of a tool call, and the
+   assistant's "api" (protocol). Arguments that are no JSON value are written as a string.
+   PHI_NO_MEMORY. */
+PHI_API phi_status phi_message_to_json(const phi_message *message, phi_arena *arena, phi_str *out);
+/* Reads it, copying into the arena. What is missing or malformed beyond role and content counts as
+   absent; unknown keys are ignored; any role with kind and data is an extension.
+   PHI_PARSE: no JSON, or no message: *error says why. PHI_NO_MEMORY. */
+PHI_API phi_status phi_message_from_json(phi_str json, phi_arena *arena, phi_message *out,
+                                         phi_parse_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,234 @@
+/* model.c - presets as a table: what is known of each provider and, by the model's name, of the
+   model. A row that is wrong for a new model is no obstacle: every field of a phi_model can be set.
+   Where servers and quirks come from: the providers' documentation, as of November 2026. */
+#include "model/model.h"
+
+#include "base/base_in.h"
+
+typedef struct phi__preset {
+    const char *protocol, *provider, *base_url;
+    uint32_t quirks, context_window, max_tokens;
+    bool reasoning; /* of a model that no row below names */
+} phi__preset;
+
+/* By the start of the model's name; the first row that fits decides. */
+typedef struct phi__preset_model {
+    const char *provider, *prefix;
+    uint32_t add, remove; /* quirks */
+    bool reasoning;
+} phi__preset_model;
+
+static const phi__preset_model phi__preset_models[] = {
+    {"anthropic", "claude-2", 0, 0, false},
+    {"anthropic", "claude-3-7", 0, 0, true},
+    {"anthropic", "claude-3", 0, 0, false},
+    {"anthropic", "claude-instant", 0, 0, false},
+    {"anthropic", "claude-", 0, 0, true},
+    {"openai", "gpt-5-chat", 0, 0, false},
+    {"openai", "gpt-3", 0, 0, false},
+    {"openai", "gpt-4", 0, 0, false},
+    {"openai", "chatgpt-", 0, 0, false},
+    {"openrouter", "anthropic/", PHI_QUIRK_DEVELOPER_ROLE | PHI_QUIRK_CACHE_CONTROL, 0, true},
+    {"openrouter", "openai/gpt-4", PHI_QUIRK_DEVELOPER_ROLE, 0, false},
+    {"openrouter", "openai/", PHI_QUIRK_DEVELOPER_ROLE, 0, true},
+    {"groq", "openai/gpt-oss", PHI_QUIRK_REASONING_EFFORT, 0, true},
+    {"groq", "qwen", PHI_QUIRK_REASONING_FORMAT, 0, true},
+    {"groq", "deepseek-r1", PHI_QUIRK_REASONING_FORMAT, 0, true},
+    {"cerebras", "gpt-oss", PHI_QUIRK_REASONING_EFFORT, 0, true},
+    {"xai", "grok-3-mini", PHI_QUIRK_REASONING_EFFORT, 0, true},
+    {"mistral", "magistral", PHI_QUIRK_PROMPT_MODE, 0, true},
+    {"deepseek", "deepseek-r1", 0, PHI_QUIRK_REPLAY_REASONING | PHI_QUIRK_REASONING_REQUIRED, true},
+};
+
+static bool phi__preset_is(const char *a, const char *b) { return strcmp(a, b) == 0; }
+
+static phi_model phi__preset_make(const phi__preset *preset, const char *id, const char *api_key) {
+    phi_model model;
+    size_t i;
+    memset(&model, 0, sizeof model);
+    model.protocol = preset->protocol;
+    model.id = id;
+    model.provider = preset->provider;
+    model.base_url = preset->base_url;
+    model.api_key = api_key;
+    model.quirks = preset->quirks;
+    model.context_window = preset->context_window;
+    model.max_tokens = preset->max_tokens;
+    model.reasoning = preset->reasoning;
+    for (i = 0; id != NULL && i < PHI__COUNT(phi__preset_models); i++) {
+        const phi__preset_model *row = &phi__preset_models[i];
+        if (!phi__preset_is(row->provider, preset->provider)) continue;
+        if (strncmp(id, row->prefix, strlen(row->prefix)) != 0) continue;
+        model.quirks = (model.quirks | row->add) & ~row->remove;
+        model.reasoning = row->reasoning;
+        break;
+    }
+    return model;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_model phi_model_anthropic(const char *id, const char *api_key) {
+    static const phi__preset preset = {PHI_PROTOCOL_ANTHROPIC,
+                                       "anthropic",
+                                       "https://api.anthropic.com",
+                                       0,
+                                       200000,
+                                       8192,
+                                       false};
+    return phi__preset_make(&preset, id, api_key);
+}
+
+PHI_API phi_model phi_model_openai(const char *id, const char *api_key) {
+    static const phi__preset preset = {
+        PHI_PROTOCOL_OPENAI_CHAT,
+        "openai",
+        "https://api.openai.com/v1",
+        PHI_QUIRK_MAX_COMPLETION_TOKENS | PHI_QUIRK_DEVELOPER_ROLE | PHI_QUIRK_STORE_FALSE |
+            PHI_QUIRK_REASONING_EFFORT | PHI_QUIRK_CACHE_KEY,
+        128000,
+        4096,
+        true};
+    return phi__preset_make(&preset, id, api_key);
+}
+
+PHI_API phi_model phi_model_openrouter(const char *id, const char *api_key) {
+    static const phi__preset preset = {
+        PHI_PROTOCOL_OPENAI_CHAT,
+        "openrouter",
+        "https://openrouter.ai/api/v1",
+        PHI_QUIRK_MAX_COMPLETION_TOKENS | PHI_QUIRK_REASONING_OBJECT | PHI_QUIRK_REPLAY_REASONING,
+        200000,
+        4096,
+        false};
+    return phi__preset_make(&preset, id, api_key);
+}
+
+PHI_API phi_model phi_model_xai(const char *id, const char *api_key) {
+    static const phi__preset preset = {PHI_PROTOCOL_OPENAI_CHAT,
+                                       "xai",
+                                       "https://api.x.ai/v1",
+                                       PHI_QUIRK_MAX_COMPLETION_TOKENS,
+                                       128000,
+                                       8192,
+                                       false};
+    return phi__preset_make(&preset, id, api_key);
+}
+
+PHI_API phi_model phi_model_groq(const char *id, const char *api_key) {
+    static const phi__preset preset = {PHI_PROTOCOL_OPENAI_CHAT,
+                                       "groq",
+                                       "https://api.groq.com/openai/v1",
+                                       PHI_QUIRK_MAX_COMPLETION_TOKENS,
+                                       128000,
+                                       8192,
+                                       false};
+    return phi__preset_make(&preset, id, api_key);
+}
+
+PHI_API phi_model phi_model_cerebras(const char *id, const char *api_key) {
+    static const phi__preset preset = {
+        PHI_PROTOCOL_OPENAI_CHAT,
+        "cerebras",
+        "https://api.cerebras.ai/v1",
+        PHI_QUIRK_MAX_COMPLETION_TOKENS | PHI_QUIRK_EMPTY_IS_OVERFLOW,
+        128000,
+        8192,
+        false};
+    return phi__preset_make(&preset, id, api_key);
+}
+
+PHI_API phi_model phi_model_mistral(const char *id, const char *api_key) {
+    static const phi__preset preset = {
+        PHI_PROTOCOL_OPENAI_CHAT,
+        "mistral",
+        "https://api.mistral.ai/v1",
+        PHI_QUIRK_NO_STREAM_USAGE | PHI_QUIRK_TOOL_NAME_IN_RESULT | PHI_QUIRK_EMPTY_CONTENT |
+            PHI_QUIRK_ID_9 | PHI_QUIRK_THINKING_PARTS | PHI_QUIRK_CACHE_KEY |
+            PHI_QUIRK_TOOL_CHOICE_ANY,
+        128000,
+        8192,
+        false};
+    return phi__preset_make(&preset, id, api_key);
+}
+
+PHI_API phi_model phi_model_deepseek(const char *id, const char *api_key) {
+    static const phi__preset preset = {
+        PHI_PROTOCOL_OPENAI_CHAT,
+        "deepseek",
+        "https://api.deepseek.com",
+        PHI_QUIRK_THINKING_TYPE | PHI_QUIRK_REPLAY_REASONING | PHI_QUIRK_REASONING_REQUIRED |
+            PHI_QUIRK_EMPTY_CONTENT,
+        128000,
+        8192,
+        true};
+    return phi__preset_make(&preset, id, api_key);
+}
+
+PHI_API phi_model phi_model_together(const char *id, const char *api_key) {
+    static const phi__preset preset = {PHI_PROTOCOL_OPENAI_CHAT,
+                                       "together",
+                                       "https://api.together.ai/v1",
+                                       PHI_QUIRK_REASONING_ENABLED | PHI_QUIRK_EMPTY_CONTENT,
+                                       128000,
+                                       8192,
+                                       false};
+    return phi__preset_make(&preset, id, api_key);
+}
+
+PHI_API phi_model phi_model_qwen(const char *id, const char *api_key) {
+    static const phi__preset preset = {PHI_PROTOCOL_OPENAI_CHAT,
+                                       "qwen",
+                                       "https://dashscope-intl.aliyuncs.com/compatible-mode/v1",
+                                       PHI_QUIRK_ENABLE_THINKING | PHI_QUIRK_EMPTY_CONTENT,
+                                       128000,
+                                       8192,
+                                       false};
+    return phi__preset_make(&preset, id, api_key);
+}
+
+PHI_API phi_model phi_model_moonshot(const char *id, const char *api_key) {
+    static const phi__preset preset = {
+        PHI_PROTOCOL_OPENAI_CHAT,
+        "moonshot",
+        "https://api.moonshot.ai/v1",
+        PHI_QUIRK_THINKING_TYPE | PHI_QUIRK_REPLAY_REASONING | PHI_QUIRK_EMPTY_CONTENT,
+        128000,
+        8192,
+        false};
+    return phi__preset_make(&preset, id, api_key);
+}
+
+PHI_API phi_model phi_model_zai(const char *id, const char *api_key) {
+    static const phi__preset preset = {
+        PHI_PROTOCOL_OPENAI_CHAT,
+        "zai",
+        "https://api.z.ai/api/paas/v4",
+        PHI_QUIRK_THINKING_TYPE | PHI_QUIRK_KEEP_THINKING | PHI_QUIRK_REPLAY_REASONING |
+            PHI_QUIRK_TOOL_STREAM | PHI_QUIRK_EMPTY_CONTENT,
+        128000,
+        8192,
+        false};
+    return phi__preset_make(&preset, id, api_key);
+}
+
+PHI_API phi_model phi_model_local(const char *base_url, const char *id, const char *api_key) {
+    static const phi__preset preset = {PHI_PROTOCOL_OPENAI_CHAT,
+                                       "local",
+                                       NULL,
+                                       PHI_QUIRK_EMPTY_CONTENT | PHI_QUIRK_OPEN_KEY,
+                                       128000,
+                                       4096,
+                                       false};
+    phi_model model = phi__preset_make(&preset, id, api_key);
+    model.name = "Local Model";
+    model.base_url = base_url;
+    return model;
+}
+
+PHI_API double phi_cost_of(const phi_cost *rates, const phi_usage *usage) {
+    return ((double)usage->input * rates->input + (double)usage->output * rates->output +
+            (double)usage->cache_read * rates->cache_read +
+            (double)usage->cache_write * rates->cache_write) /
+           1e6;
+}

@@ -1,0 +1,115 @@
+/* model.h - which model, where, and how it wants to be spoken to: data only. */
+#ifndef PHI_MODEL_MODEL_H
+#define PHI_MODEL_MODEL_H
+
+#include "base/base.h"
+#include "model/message.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The protocols, by the names configuration files use. */
+#define PHI_PROTOCOL_ANTHROPIC "anthropic_messages"
+#define PHI_PROTOCOL_OPENAI_CHAT "openai_completions"
+
+typedef enum phi_thinking {
+    PHI_THINKING_OFF = 0,
+    PHI_THINKING_MINIMAL,
+    PHI_THINKING_LOW,
+    PHI_THINKING_MEDIUM,
+    PHI_THINKING_HIGH
+} phi_thinking;
+
+typedef enum phi_tool_choice {
+    PHI_TOOL_CHOICE_AUTO = 0,
+    PHI_TOOL_CHOICE_NONE,
+    PHI_TOOL_CHOICE_REQUIRED
+} phi_tool_choice;
+
+/* What OpenAI-compatible servers do differently: bits of phi_model.quirks. The presets set them;
+   behaviour of each bit is in docs/providers.md. */
+enum {
+    PHI_QUIRK_MAX_COMPLETION_TOKENS = 1 << 0, /* field max_completion_tokens, not max_tokens */
+    PHI_QUIRK_DEVELOPER_ROLE = 1 << 1,        /* system prompt as role developer */
+    PHI_QUIRK_STORE_FALSE = 1 << 2,           /* send store:false */
+    PHI_QUIRK_REASONING_EFFORT = 1 << 3,      /* thinking level as reasoning_effort */
+    PHI_QUIRK_REASONING_OBJECT = 1 << 4,      /* thinking level as reasoning:{effort} */
+    PHI_QUIRK_THINKING_TYPE = 1 << 5,         /* thinking:{type:enabled|disabled} */
+    PHI_QUIRK_ENABLE_THINKING = 1 << 6,       /* enable_thinking:true|false */
+    PHI_QUIRK_NO_STREAM_USAGE = 1 << 7,       /* no stream_options */
+    PHI_QUIRK_TOOL_NAME_IN_RESULT = 1 << 8,   /* name on tool messages */
+    PHI_QUIRK_REPLAY_REASONING = 1 << 9,      /* send reasoning text back in its field */
+    PHI_QUIRK_REASONING_REQUIRED = 1 << 10,   /* every assistant message carries it, "" if none */
+    PHI_QUIRK_EMPTY_CONTENT = 1 << 11,        /* content "" rather than null beside calls */
+    PHI_QUIRK_ID_9 = 1 << 12,                 /* tool ids are exactly 9 alphanumerics */
+    PHI_QUIRK_THINKING_PARTS = 1 << 13,       /* thinking as content parts (Mistral) */
+    PHI_QUIRK_CACHE_KEY = 1 << 14,            /* send prompt_cache_key */
+    PHI_QUIRK_OPEN_KEY = 1 << 15,             /* a key is optional */
+    PHI_QUIRK_TOOL_STREAM = 1 << 16,          /* send tool_stream:true (z.ai) */
+    PHI_QUIRK_EMPTY_IS_OVERFLOW = 1 << 17,    /* a 400 with an empty body (Cerebras) */
+    PHI_QUIRK_ADAPTIVE_THINKING = 1 << 18,    /* Anthropic >= 4.6: adaptive and effort, no budget */
+    PHI_QUIRK_CACHE_CONTROL = 1 << 19,        /* Anthropic-style marks on parts (OpenRouter) */
+    PHI_QUIRK_NO_IMAGES = 1 << 20,            /* takes no images: they become a line of text */
+    PHI_QUIRK_ASSISTANT_AFTER_TOOL = 1 << 21, /* no user message directly after a tool message */
+    PHI_QUIRK_REASONING_ENABLED = 1 << 22,    /* reasoning:{enabled} (Together) */
+    PHI_QUIRK_REASONING_FORMAT = 1 << 23,     /* reasoning_format:"parsed" (Groq) */
+    PHI_QUIRK_TOOL_CHOICE_ANY = 1 << 24,      /* "any" where others say "required" (Mistral) */
+    PHI_QUIRK_PROMPT_MODE = 1 << 25,          /* prompt_mode:"reasoning" (Mistral's Magistral) */
+    PHI_QUIRK_TEMPLATE_THINKING = 1 << 26,    /* chat_template_kwargs:{enable_thinking} (vLLM) */
+    PHI_QUIRK_KEEP_THINKING = 1 << 27,        /* with THINKING_TYPE: clear_thinking:false (z.ai) */
+    PHI_QUIRK_EMPTY_TOOLS = 1 << 28           /* tools:[] beside calls in the history (LiteLLM) */
+};
+
+typedef struct phi_model_header {
+    const char *name, *value;
+} phi_model_header;
+
+/* Dollars per million tokens; all zero: unknown, no cost is counted. */
+typedef struct phi_cost {
+    double input, output, cache_read, cache_write;
+} phi_cost;
+
+/* A provider connection, whole. Strings are copied where a desc takes it. */
+typedef struct phi_model {
+    const char *protocol;            /* PHI_PROTOCOL_... */
+    const char *id;                  /* the name the API knows */
+    const char *name;                /* for people (default: id) */
+    const char *provider;            /* for logs and ids, "anthropic" (default: the protocol) */
+    const char *base_url;            /* with or without a trailing slash (default: the provider's) */
+    const char *api_key;             /* NULL or "": none is sent */
+    uint32_t quirks;                 /* PHI_QUIRK_ bits */
+    uint32_t context_window;         /* tokens (default 128,000) */
+    uint32_t max_tokens;             /* output tokens a call (default 8,192) */
+    bool reasoning;                  /* can think; else thinking levels are not sent */
+    phi_cost cost;
+    const phi_model_header *headers; /* sent as well */
+    size_t header_count;
+} phi_model;
+
+/* Presets: where the provider lives, its quirks, and what is known of the model by its name (whether
+   it can think; limits). All else is default, and any field may be changed afterwards.
+   They borrow their arguments. */
+PHI_API phi_model phi_model_anthropic(const char *id, const char *api_key);
+PHI_API phi_model phi_model_openai(const char *id, const char *api_key);
+PHI_API phi_model phi_model_openrouter(const char *id, const char *api_key);
+PHI_API phi_model phi_model_xai(const char *id, const char *api_key);
+PHI_API phi_model phi_model_groq(const char *id, const char *api_key);
+PHI_API phi_model phi_model_cerebras(const char *id, const char *api_key);
+PHI_API phi_model phi_model_mistral(const char *id, const char *api_key);
+PHI_API phi_model phi_model_deepseek(const char *id, const char *api_key);
+PHI_API phi_model phi_model_together(const char *id, const char *api_key);
+PHI_API phi_model phi_model_qwen(const char *id, const char *api_key);
+PHI_API phi_model phi_model_moonshot(const char *id, const char *api_key);
+PHI_API phi_model phi_model_zai(const char *id, const char *api_key);
+/* Any OpenAI-compatible server: Ollama, llama.cpp, vLLM, LM Studio... base_url as
+   "http://localhost:11434/v1"; api_key NULL for none. */
+PHI_API phi_model phi_model_local(const char *base_url, const char *id, const char *api_key);
+
+/* Dollars for a usage by the model's rates; reasoning is not charged again. */
+PHI_API double phi_cost_of(const phi_cost *rates, const phi_usage *usage);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

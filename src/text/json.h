@@ -1,0 +1,194 @@
+/* json.h - JSON: a reader, a tree to look at and change, a writer, and a search without a tree.
+
+       phi_arena arena;                       // memory: see arena.h
+       phi_json *root;
+       phi_parse_error error;
+       if (phi_json_parse(&arena, phi_str_of(text), 0, &root, &error) == PHI_OK)
+           use(phi_json_int(phi_json_path(root, "choices[0].index"), -1));
+
+   One node type serves reading and building. Nodes and strings live in the arena they were made
+   in and are freed with it. A function that takes a node takes NULL as well: NULL is "not there",
+   has no type and no children, and every getter then gives its fallback.
+   Numbers keep their form: integers that fit are kept as 64-bit integers, all else as the nearest
+   double; -0 is the double -0.0. A number too large for a double is an error.
+   Duplicate keys are kept in the tree; phi_json_get finds the last of them, phi_json_set replaces
+   it, phi_json_remove removes them all.
+   Text must be shorter than 4 GiB - 1 bytes, a key than 16 MiB, a number than 64 KiB, and nesting
+   ends at PHI_JSON_MAX_DEPTH: beyond that is PHI_TOO_BIG.
+   Threads: a tree is only read by many at once, or used by one. */
+#ifndef PHI_TEXT_JSON_H
+#define PHI_TEXT_JSON_H
+
+#include "base/arena.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct phi_json phi_json;
+
+typedef enum phi_json_type {
+    PHI_JSON_NONE, /* of NULL */
+    PHI_JSON_NULL,
+    PHI_JSON_BOOL,
+    PHI_JSON_NUMBER,
+    PHI_JSON_STRING,
+    PHI_JSON_ARRAY,
+    PHI_JSON_OBJECT
+} phi_json_type;
+
+#define PHI_JSON_MAX_DEPTH 1024u /* nested arrays and objects at most, whatever is asked for */
+
+/* ---- reading ---- */
+
+/* Strings without escapes point into the text, which must then outlive the tree, and are not
+   terminated. Without this flag the arena holds a copy of the text, and strings are terminated. */
+#define PHI_JSON_BORROW 1u
+/* Bytes that are not UTF-8 and lone surrogates become U+FFFD; without this flag they are errors. */
+#define PHI_JSON_REPLACE_BAD_UTF8 2u
+
+/* Reads one JSON text (RFC 8259, nothing more). flags: PHI_JSON_BORROW, PHI_JSON_REPLACE_BAD_UTF8.
+   PHI_OK sets *out. PHI_PARSE, PHI_TOO_BIG and PHI_NO_MEMORY fill *error (which may be NULL); what
+   was taken from the arena until then is freed with it. `text` is borrowed until return. */
+PHI_API phi_status phi_json_parse(phi_arena *arena, phi_str text, uint32_t flags, phi_json **out,
+                                  phi_parse_error *error);
+
+/* The same in slices: begin, advance until it is not PHI_BUSY, result. It can be dropped at any
+   time. The fields are phi's. */
+typedef struct phi_json_reader {
+    phi_arena *arena;
+    const char *text; /* as given */
+    char *copy;       /* of it; NULL with PHI_JSON_BORROW */
+    size_t len;
+    const char *base, *at, *end; /* what is read: the copy, or the text */
+    const char *line_at;         /* where the line begins */
+    const char *mark, *quote;    /* a string under way: its first byte, its end */
+    char *string, *to;           /* its first byte unescaped, and where that is going on */
+    const char *key;             /* of the value to come */
+    phi_json *root, *open;
+    uint32_t key_len, bad, line, flags, depth, max_depth;
+    uint8_t state;
+    bool is_key, rewrite;
+    phi_status status;
+    phi_parse_error error;
+} phi_json_reader;
+
+/* max_depth: nested arrays and objects at most (default 512, at most PHI_JSON_MAX_DEPTH).
+   `text` is borrowed until the result, with PHI_JSON_BORROW as long as the tree. */
+PHI_API void phi_json_reader_begin(phi_json_reader *reader, phi_arena *arena, phi_str text,
+                                   uint32_t flags, uint32_t max_depth);
+/* Reads about `units` bytes, at least one. PHI_BUSY: there is more. */
+PHI_API phi_status phi_json_reader_advance(phi_json_reader *reader, size_t units);
+/* What advance said last, with the tree or the error (either may be NULL). */
+PHI_API phi_status phi_json_reader_result(const phi_json_reader *reader, phi_json **out,
+                                          phi_parse_error *error);
+
+/* ---- looking ---- */
+
+PHI_API phi_json_type phi_json_type_of(const phi_json *node);
+PHI_API const char *phi_json_type_name(const phi_json *node); /* "null", "number", ...; static */
+PHI_API bool phi_json_is_null(const phi_json *node);          /* JSON's null; not NULL */
+PHI_API bool phi_json_is_bool(const phi_json *node);
+PHI_API bool phi_json_is_number(const phi_json *node);
+PHI_API bool phi_json_is_integer(const phi_json *node); /* a number without a fraction: 1, 1.0 */
+PHI_API bool phi_json_is_string(const phi_json *node);
+PHI_API bool phi_json_is_array(const phi_json *node);
+PHI_API bool phi_json_is_object(const phi_json *node);
+
+/* The value, or the fallback when the node is something else or does not fit. */
+PHI_API bool phi_json_bool(const phi_json *node, bool fallback);
+PHI_API int64_t phi_json_int(const phi_json *node, int64_t fallback);
+PHI_API uint64_t phi_json_uint(const phi_json *node, uint64_t fallback);
+PHI_API double phi_json_num(const phi_json *node, double fallback);
+/* Borrowed from the tree, or from `fallback` (NULL: an empty string). */
+PHI_API phi_str phi_json_str(const phi_json *node, const char *fallback);
+
+/* Members or items. */
+PHI_API size_t phi_json_count(const phi_json *node);
+/* The member of that name, the last of several; NULL: none, or no object. */
+PHI_API phi_json *phi_json_get(const phi_json *object, const char *key);
+PHI_API phi_json *phi_json_get_n(const phi_json *object, phi_str key);
+/* An item by index, from 0. Walks the list: iterate instead of calling it in a loop. */
+PHI_API phi_json *phi_json_at(const phi_json *array, size_t index);
+/* "choices[0].delta.content". A key that holds one of ". [ ]" needs phi_json_get. */
+PHI_API phi_json *phi_json_path(const phi_json *node, const char *path);
+
+/* phi_json_iter it = phi_json_each(node); while ((child = phi_json_next(&it)) != NULL) ...
+   it.key is the child's name (empty in an array). The container must not change meanwhile. */
+typedef struct phi_json_iter {
+    phi_json *at;
+    size_t left;
+    phi_str key;
+} phi_json_iter;
+PHI_API phi_json_iter phi_json_each(const phi_json *container);
+PHI_API phi_json *phi_json_next(phi_json_iter *it);
+
+/* Same value: numbers by their value (1 equals 1.0), objects in any order. */
+PHI_API bool phi_json_equal(const phi_json *a, const phi_json *b);
+
+/* ---- building ---- */
+
+/* New nodes; NULL: no memory. Strings are copied; bytes that are not UTF-8 are kept, and replaced
+   when written. A double that is not finite is kept, and written as null. */
+PHI_API phi_json *phi_json_new_null(phi_arena *arena);
+PHI_API phi_json *phi_json_new_bool(phi_arena *arena, bool value);
+PHI_API phi_json *phi_json_new_int(phi_arena *arena, int64_t value);
+PHI_API phi_json *phi_json_new_uint(phi_arena *arena, uint64_t value);
+PHI_API phi_json *phi_json_new_num(phi_arena *arena, double value);
+PHI_API phi_json *phi_json_new_str(phi_arena *arena, phi_str value);
+PHI_API phi_json *phi_json_new_text(phi_arena *arena, const char *value); /* NULL: empty */
+PHI_API phi_json *phi_json_new_array(phi_arena *arena);
+PHI_API phi_json *phi_json_new_object(phi_arena *arena);
+/* A deep copy, strings and keys too. NULL: no memory, or nested too deeply. */
+PHI_API phi_json *phi_json_copy(phi_arena *arena, const phi_json *node);
+
+/* Puts `value` under `key` (copied into the arena) in place of what was there, or at the end.
+   A value that is NULL is PHI_NO_MEMORY, so that calls nest:
+       phi_json_set(a, object, "name", phi_json_new_text(a, "ada"))
+   A value that already is in a container, or is the container, is PHI_MISUSE. It must not hold the
+   container. Both must live equally long. */
+PHI_API phi_status phi_json_set(phi_arena *arena, phi_json *object, const char *key,
+                                phi_json *value);
+PHI_API phi_status phi_json_set_n(phi_arena *arena, phi_json *object, phi_str key,
+                                  phi_json *value);
+/* Appends to an array; as above. */
+PHI_API phi_status phi_json_add(phi_json *array, phi_json *value);
+/* Takes a member (the last of that name, which is returned, and all others) or an item out; it can
+   be put elsewhere. NULL: it was not there. */
+PHI_API phi_json *phi_json_remove(phi_json *object, const char *key);
+PHI_API phi_json *phi_json_remove_at(phi_json *array, size_t index);
+
+/* ---- writing ---- */
+
+#define PHI_JSON_PRETTY 1u /* two spaces a level */
+#define PHI_JSON_ASCII 2u  /* \uXXXX for everything else */
+
+/* Writes into the arena; *out is terminated, the terminator not counted. Doubles are the shortest
+   that read back; NaN and infinities are written as null; bytes that are not UTF-8 as U+FFFD.
+   PHI_NO_MEMORY, or PHI_TOO_BIG when nested beyond PHI_JSON_MAX_DEPTH. */
+PHI_API phi_status phi_json_write(phi_arena *arena, const phi_json *node, uint32_t flags,
+                                  phi_str *out);
+
+/* ---- searching without a tree ---- */
+
+/* A value in a text, not yet read. */
+typedef struct phi_json_found {
+    phi_json_type type;
+    phi_str raw;  /* borrowed from the text: all of it; of a string what is between the quotes */
+    bool escaped; /* a string with escapes in it */
+} phi_json_found;
+
+/* Finds the value at a path (as phi_json_path) by scanning the text up to there: PHI_OK,
+   PHI_NOT_FOUND, or PHI_PARSE when the text is broken before that. What is skipped is only checked
+   for brackets and strings that close. Of duplicate keys it finds the first. */
+PHI_API phi_status phi_json_find(phi_str text, const char *path, phi_json_found *out);
+/* What was found, as text (borrowed from the text, or unescaped into the arena; bad UTF-8 and lone
+   surrogates become U+FFFD), or as number. False: no memory; not a string; not a number that fits. */
+PHI_API bool phi_json_found_str(phi_arena *arena, const phi_json_found *found, phi_str *out);
+PHI_API bool phi_json_found_int(const phi_json_found *found, int64_t *out);
+PHI_API bool phi_json_found_num(const phi_json_found *found, double *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

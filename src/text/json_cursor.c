@@ -1,0 +1,353 @@
+/* json_cursor.c - the pull scan, and the public search by path on top of it. */
+#include "text/json_cursor_in.h"
+
+#include "base/utf8_in.h"
+
+static inline bool phi__json_cursor_white(char c) {
+    return c == ' ' || c == '\n' || c == '\r' || c == '\t';
+}
+
+/* The next byte that is not white space, or 0: the end, or a text that was bad before. */
+static inline char phi__json_cursor_next(phi__json_cursor *c) {
+    while (c->at < c->end && phi__json_cursor_white(*c->at)) c->at++;
+    return c->at < c->end ? *c->at : '\0';
+}
+
+static bool phi__json_cursor_bad(phi__json_cursor *c) {
+    c->bad = true;
+    c->at = c->end;
+    return false;
+}
+
+PHI__FN void phi__json_cursor_init(phi__json_cursor *c, phi_str text) {
+    c->at = text.at;
+    c->end = text.at + text.len;
+    c->first = false;
+    c->bad = false;
+}
+
+static phi_json_type phi__json_cursor_type(char first) {
+    switch (first) {
+    case '"': return PHI_JSON_STRING;
+    case '{': return PHI_JSON_OBJECT;
+    case '[': return PHI_JSON_ARRAY;
+    case 't':
+    case 'f': return PHI_JSON_BOOL;
+    case 'n': return PHI_JSON_NULL;
+    default: return first == '-' || (first >= '0' && first <= '9') ? PHI_JSON_NUMBER : PHI_JSON_NONE;
+    }
+}
+
+PHI__FN phi_json_type phi__json_peek(phi__json_cursor *c) {
+    return phi__json_cursor_type(phi__json_cursor_next(c));
+}
+
+/* ---- skipping ---- */
+
+/* A number or a literal: all bytes up to one that ends such a thing. */
+static bool phi__json_skip_word(phi__json_cursor *c) {
+    const char *start = c->at;
+    size_t len;
+    while (c->at < c->end) {
+        char b = *c->at;
+        if (b == ',' || b == '}' || b == ']' || phi__json_cursor_white(b)) break;
+        if (b == '"' || b == ':' || b == '{' || b == '[') return phi__json_cursor_bad(c);
+        c->at++;
+    }
+    len = (size_t)(c->at - start);
+    if (*start == '-' || (*start >= '0' && *start <= '9')) return true;
+    if ((len == 4 && (memcmp(start, "null", 4) == 0 || memcmp(start, "true", 4) == 0)) ||
+        (len == 5 && memcmp(start, "false", 5) == 0))
+        return true;
+    return phi__json_cursor_bad(c);
+}
+
+static inline bool phi__json_skip_string(phi__json_cursor *c) {
+    bool escaped;
+    const char *quote = phi__json_quote(c->at + 1, c->end, &escaped);
+    if (quote == NULL) return phi__json_cursor_bad(c);
+    c->at = quote + 1;
+    return true;
+}
+
+/* From an opening bracket to the one that closes it; a bit a level says which kind is open. */
+static bool phi__json_skip_nested(phi__json_cursor *c) {
+    uint32_t kinds[PHI_JSON_MAX_DEPTH / 32], depth = 0;
+    while (c->at < c->end) {
+        char b = *c->at;
+        if (b == '"') {
+            if (!phi__json_skip_string(c)) return false;
+            continue;
+        }
+        c->at++;
+        if (b == '{' || b == '[') {
+            uint32_t bit = 1u << depth % 32;
+            if (depth == PHI_JSON_MAX_DEPTH) break;
+            if (depth % 32 == 0) kinds[depth / 32] = 0;
+            kinds[depth / 32] = b == '{' ? kinds[depth / 32] | bit : kinds[depth / 32] & ~bit;
+            depth++;
+        } else if (b == '}' || b == ']') {
+            depth--;
+            if ((kinds[depth / 32] >> depth % 32 & 1u) != (b == '}' ? 1u : 0u)) break;
+            if (depth == 0) return true;
+        }
+    }
+    return phi__json_cursor_bad(c);
+}
+
+PHI__FN bool phi__json_skip(phi__json_cursor *c) {
+    char b = phi__json_cursor_next(c);
+    c->first = false;
+    if (b == '"') return phi__json_skip_string(c);
+    if (b == '{' || b == '[') return phi__json_skip_nested(c);
+    return c->at < c->end ? phi__json_skip_word(c) : phi__json_cursor_bad(c);
+}
+
+/* The value is of another type than what was asked for. */
+static bool phi__json_cursor_other(phi__json_cursor *c) {
+    (void)phi__json_skip(c);
+    return false;
+}
+
+/* ---- pulling ---- */
+
+PHI__FN bool phi__json_enter_object(phi__json_cursor *c) {
+    if (phi__json_cursor_next(c) != '{') return phi__json_cursor_other(c);
+    c->at++;
+    c->first = true;
+    return true;
+}
+
+PHI__FN bool phi__json_enter_array(phi__json_cursor *c) {
+    if (phi__json_cursor_next(c) != '[') return phi__json_cursor_other(c);
+    c->at++;
+    c->first = true;
+    return true;
+}
+
+/* At the start of the next member or item; false: at the end of the container, or bad. */
+static inline bool phi__json_cursor_step(phi__json_cursor *c, char closing) {
+    char b = phi__json_cursor_next(c);
+    if (b == closing) {
+        c->at++;
+        c->first = false;
+        return false;
+    }
+    if (!c->first) {
+        if (b != ',') return phi__json_cursor_bad(c);
+        c->at++;
+        (void)phi__json_cursor_next(c);
+    }
+    c->first = false;
+    return true;
+}
+
+PHI__FN bool phi__json_next_key(phi__json_cursor *c, phi__json_text *key) {
+    const char *quote;
+    if (!phi__json_cursor_step(c, '}')) return false;
+    if (c->at == c->end || *c->at != '"') return phi__json_cursor_bad(c);
+    quote = phi__json_quote(c->at + 1, c->end, &key->escaped);
+    if (quote == NULL) return phi__json_cursor_bad(c);
+    key->at = c->at + 1;
+    key->len = (size_t)(quote - key->at);
+    c->at = quote + 1;
+    if (phi__json_cursor_next(c) != ':') return phi__json_cursor_bad(c);
+    c->at++;
+    return true;
+}
+
+PHI__FN bool phi__json_next_item(phi__json_cursor *c) {
+    if (!phi__json_cursor_step(c, ']')) return false;
+    if (c->at == c->end || *c->at == ']') return phi__json_cursor_bad(c);
+    return true;
+}
+
+PHI__FN bool phi__json_take_raw(phi__json_cursor *c, phi_str *out) {
+    const char *start;
+    (void)phi__json_cursor_next(c);
+    start = c->at;
+    if (!phi__json_skip(c)) return false;
+    *out = phi__str(start, (size_t)(c->at - start));
+    return true;
+}
+
+PHI__FN bool phi__json_take_text(phi__json_cursor *c, phi__json_text *out) {
+    const char *quote;
+    bool escaped;
+    if (phi__json_cursor_next(c) != '"') return phi__json_cursor_other(c);
+    quote = phi__json_quote(c->at + 1, c->end, &escaped);
+    if (quote == NULL) return phi__json_cursor_bad(c);
+    out->at = c->at + 1;
+    out->len = (size_t)(quote - out->at);
+    out->escaped = escaped;
+    c->at = quote + 1;
+    c->first = false;
+    return true;
+}
+
+static bool phi__json_take_number(phi__json_cursor *c, phi__json_number *out) {
+    const char *end, *bad;
+    if (phi__json_peek(c) != PHI_JSON_NUMBER) return phi__json_cursor_other(c);
+    end = phi__json_number_read(c->at, c->end, out, &bad);
+    if (end == NULL) return phi__json_cursor_other(c); /* as long as it has an end */
+    c->at = end;
+    c->first = false;
+    return true;
+}
+
+PHI__FN bool phi__json_take_i64(phi__json_cursor *c, int64_t *out) {
+    phi__json_number n;
+    return phi__json_take_number(c, &n) && phi__json_number_i64(&n, out);
+}
+
+PHI__FN bool phi__json_take_u64(phi__json_cursor *c, uint64_t *out) {
+    phi__json_number n;
+    return phi__json_take_number(c, &n) && phi__json_number_u64(&n, out);
+}
+
+PHI__FN bool phi__json_take_num(phi__json_cursor *c, double *out) {
+    phi__json_number n;
+    if (!phi__json_take_number(c, &n)) return false;
+    *out = phi__json_number_double(&n);
+    return true;
+}
+
+PHI__FN bool phi__json_take_bool(phi__json_cursor *c, bool *out) {
+    char b = phi__json_cursor_next(c);
+    if (!phi__json_skip(c)) return false;
+    if (b != 't' && b != 'f') return false;
+    *out = b == 't';
+    return true;
+}
+
+PHI__FN bool phi__json_cursor_done(phi__json_cursor *c) {
+    (void)phi__json_cursor_next(c);
+    return !c->bad && c->at == c->end;
+}
+
+/* ---- strings ---- */
+
+#define PHI__JSON_UNESCAPE_SLICE 1024u /* bytes; room is made for thrice that */
+
+PHI__FN void phi__json_unescape(phi__buf *out, phi__json_text text) {
+    const char *at = text.at, *end = text.at + text.len;
+    while (at < end) {
+        const char *plain = phi__json_plain_end(at, end);
+        size_t slice;
+        char *to, *start;
+        phi__buf_add(out, at, (size_t)(plain - at));
+        slice = phi__min((size_t)(end - plain), PHI__JSON_UNESCAPE_SLICE);
+        if (slice == 0) return;
+        start = to = phi__buf_reserve(out, 3 * (slice + PHI__JSON_RUN_MORE));
+        if (to == NULL) return;
+        at = phi__json_unescape_run(plain, end, slice, &to);
+        phi__buf_add_len(out, (size_t)(to - start));
+    }
+}
+
+/* How long the text is, unescaped. */
+static size_t phi__json_unescaped_len(phi__json_text text) {
+    const char *at = text.at, *end = text.at + text.len;
+    size_t len = 0;
+    while (at < end) {
+        char few[3 * (64 + PHI__JSON_RUN_MORE)], *to = few;
+        const char *plain = phi__json_plain_end(at, end);
+        len += (size_t)(plain - at);
+        at = plain < end ? phi__json_unescape_run(plain, end, 64, &to) : end;
+        len += (size_t)(to - few);
+    }
+    return len;
+}
+
+PHI__FN bool phi__json_unescape_arena(phi_arena *arena, phi__json_text text, phi_str *out) {
+    size_t len = phi__json_unescaped_len(text);
+    char *copy = len == SIZE_MAX ? NULL : phi__arena_bytes(arena, len + 1), *to = copy;
+    const char *end = text.at + text.len;
+    if (copy == NULL) return false;
+    if (text.len > 0) (void)phi__json_unescape_run(text.at, end, text.len, &to);
+    *to = '\0';
+    *out = phi__str(copy, len);
+    return true;
+}
+
+PHI__FN bool phi__json_text_same(phi__json_text text, phi_str plain) {
+    const char *at = text.at, *end = text.at + text.len;
+    while (at < end) {
+        char few[3 * (1 + PHI__JSON_RUN_MORE)], *to = few;
+        size_t len;
+        at = phi__json_unescape_run(at, end, 1, &to);
+        len = (size_t)(to - few);
+        if (len > plain.len || memcmp(few, plain.at, len) != 0) return false;
+        plain = phi__str(plain.at + len, plain.len - len);
+    }
+    return plain.len == 0;
+}
+
+/* ---- public ---- */
+
+/* Goes to the member or item that one step of the path names. */
+static bool phi__json_find_step(phi__json_cursor *c, const phi__json_step *step) {
+    size_t left = step->index;
+    phi__json_text key;
+    if (!step->is_index) {
+        if (!phi__json_enter_object(c)) return false;
+        while (phi__json_next_key(c, &key)) {
+            if (phi__json_text_is(key, step->key)) return true;
+            if (!phi__json_skip(c)) return false;
+        }
+        return false;
+    }
+    if (!phi__json_enter_array(c)) return false;
+    while (phi__json_next_item(c)) {
+        if (left-- == 0) return true;
+        if (!phi__json_skip(c)) return false;
+    }
+    return false;
+}
+
+PHI_API phi_status phi_json_find(phi_str text, const char *path, phi_json_found *out) {
+    phi__json_cursor c;
+    phi__json_step step;
+    phi__json_text string;
+    if (text.at == NULL || path == NULL || out == NULL) return PHI_BAD_ARG;
+    phi__json_cursor_init(&c, text);
+    while (phi__json_path_step(&path, &step))
+        if (!phi__json_find_step(&c, &step)) return c.bad ? PHI_PARSE : PHI_NOT_FOUND;
+    if (*path != '\0') return PHI_BAD_ARG;
+    out->type = phi__json_peek(&c);
+    out->escaped = false;
+    if (out->type == PHI_JSON_STRING) {
+        if (!phi__json_take_text(&c, &string)) return PHI_PARSE;
+        out->raw = phi__str(string.at, string.len);
+        out->escaped = string.escaped;
+        return PHI_OK;
+    }
+    return phi__json_take_raw(&c, &out->raw) ? PHI_OK : PHI_PARSE;
+}
+
+PHI_API bool phi_json_found_str(phi_arena *arena, const phi_json_found *found, phi_str *out) {
+    phi__json_text text;
+    if (found == NULL || found->type != PHI_JSON_STRING) return false;
+    text.at = found->raw.at;
+    text.len = found->raw.len;
+    text.escaped = found->escaped;
+    if (phi__utf8_valid(found->raw) == found->raw.len && !found->escaped) {
+        *out = found->raw;
+        return true;
+    }
+    return phi__json_unescape_arena(arena, text, out);
+}
+
+PHI_API bool phi_json_found_int(const phi_json_found *found, int64_t *out) {
+    phi__json_cursor c;
+    if (found == NULL || found->type != PHI_JSON_NUMBER) return false;
+    phi__json_cursor_init(&c, found->raw);
+    return phi__json_take_i64(&c, out) && phi__json_cursor_done(&c);
+}
+
+PHI_API bool phi_json_found_num(const phi_json_found *found, double *out) {
+    phi__json_cursor c;
+    if (found == NULL || found->type != PHI_JSON_NUMBER) return false;
+    phi__json_cursor_init(&c, found->raw);
+    return phi__json_take_num(&c, out) && phi__json_cursor_done(&c);
+}

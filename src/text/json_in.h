@@ -1,0 +1,147 @@
+/* json_in.h - JSON for our own modules: the node, writing without a tree, numbers, string pieces.
+
+   The children of a container form a ring: the container points at its last child, whose next is
+   the first, so appending needs no walk. A node outside of every container has no next. While a
+   container is being read, its next is its parent. */
+#ifndef PHI_TEXT_JSON_IN_H
+#define PHI_TEXT_JSON_IN_H
+
+#include "base/arena_in.h"
+#include "base/buf_in.h"
+#include "text/json.h"
+
+enum phi__json_kind {
+    PHI__JSON_NULL = 1,
+    PHI__JSON_FALSE,
+    PHI__JSON_TRUE,
+    PHI__JSON_INT,  /* v.i */
+    PHI__JSON_UINT, /* v.u, above INT64_MAX only */
+    PHI__JSON_DOUBLE,
+    PHI__JSON_STRING,
+    PHI__JSON_ARRAY,
+    PHI__JSON_OBJECT
+};
+
+typedef union phi__json_value {
+    const char *str;
+    phi_json *last;
+    int64_t i;
+    uint64_t u;
+    double d;
+} phi__json_value;
+
+/* 32 bytes (24 with 32-bit pointers). */
+struct phi_json {
+    phi_json *next;
+    const char *key;
+    phi__json_value v;
+    uint32_t len;  /* bytes of a string, children of a container */
+    uint32_t meta; /* key length << 8 | kind */
+};
+
+static inline uint32_t phi__json_kind_of(const phi_json *node) { return node->meta & 0xffu; }
+static inline uint32_t phi__json_key_len(const phi_json *node) { return node->meta >> 8; }
+
+/* Appends without any check: for readers. */
+static inline void phi__json_append(phi_json *container, phi_json *child) {
+    phi_json *last = container->v.last;
+    if (last != NULL) {
+        child->next = last->next;
+        last->next = child;
+    } else
+        child->next = child;
+    container->v.last = child;
+    container->len++;
+}
+
+/* ---- writing into a buffer; a failure shows in buf->failed ---- */
+
+/* "text" with quotes and escapes. Bytes that are not UTF-8 become U+FFFD: what we write is always
+   valid JSON. */
+PHI__FN void phi__json_put_str(phi__buf *buf, phi_str text);
+/* The same without the quotes, to write a string piece by piece; a piece must not end inside of a
+   UTF-8 sequence. */
+PHI__FN void phi__json_put_part(phi__buf *buf, phi_str text);
+PHI__FN void phi__json_put_u64(phi__buf *buf, uint64_t n);
+PHI__FN void phi__json_put_i64(phi__buf *buf, int64_t n);
+/* Shortest digits that read back, with ".0" where an integer would come out; null unless finite. */
+PHI__FN void phi__json_put_double(phi__buf *buf, double d);
+PHI__FN void phi__json_put_bool(phi__buf *buf, bool b);
+/* A comma, unless the buffer is empty or ends in one of "{[:,". */
+PHI__FN void phi__json_put_comma(phi__buf *buf);
+/* The comma if needed, then "key": */
+PHI__FN void phi__json_put_key(phi__buf *buf, phi_str key);
+/* A tree in one go; flags as phi_json_write. NULL writes null. */
+PHI__FN phi_status phi__json_write(phi__buf *buf, const phi_json *node, uint32_t flags);
+
+/* A tree in slices: begin, advance until it is not PHI_BUSY, end. The tree must not change
+   meanwhile. `out` is borrowed until the end, and may be emptied between calls. */
+#define PHI__JSON_STACK 24
+typedef struct phi__json_writer {
+    phi__buf *out;
+    const phi_json *node;         /* to be written next; NULL: the end */
+    const phi_json **stack;       /* open containers: `few` or taken memory */
+    const phi_json *few[PHI__JSON_STACK];
+    size_t depth, cap;
+    phi_str rest; /* of a string under way */
+    bool in_string, in_key, written; /* written: node is, and what comes after it is not */
+    uint32_t flags;
+    phi_status status;
+} phi__json_writer;
+PHI__FN void phi__json_writer_begin(phi__json_writer *writer, phi__buf *out, const phi_json *node,
+                                    uint32_t flags);
+/* Writes about `units` bytes, at least one. */
+PHI__FN phi_status phi__json_writer_advance(phi__json_writer *writer, size_t units);
+PHI__FN void phi__json_writer_end(phi__json_writer *writer); /* at any time; twice is harmless */
+
+/* ---- numbers ---- */
+
+typedef struct phi__json_number {
+    uint32_t kind; /* PHI__JSON_INT, PHI__JSON_UINT or PHI__JSON_DOUBLE; 0: see phi__json_number */
+    phi__json_value v;
+} phi__json_number;
+
+/* Reads a number of JSON's grammar at the start of [at, end). Returns where it ends, or NULL:
+   *bad then is where it went wrong (a value that no double can hold: its start). */
+PHI__FN const char *phi__json_number_read(const char *at, const char *end, phi__json_number *out,
+                                          const char **bad);
+/* Its value where it fits: an integer also of a double without a fraction. */
+PHI__FN bool phi__json_number_i64(const phi__json_number *n, int64_t *out);
+PHI__FN bool phi__json_number_u64(const phi__json_number *n, uint64_t *out);
+PHI__FN double phi__json_number_double(const phi__json_number *n);
+/* The shortest text of a finite double; `out` has room for 32 bytes. Returns the length. */
+PHI__FN size_t phi__json_double_text(double d, char *out);
+
+/* ---- paths ---- */
+
+typedef struct phi__json_step {
+    phi_str key; /* points into the path */
+    size_t index;
+    bool is_index;
+} phi__json_step;
+
+/* The next step of "a.b[0].c", *path moving behind it. False: the end (then **path is 0), or the
+   path is malformed from there. */
+PHI__FN bool phi__json_path_step(const char **path, phi__json_step *step);
+
+/* ---- strings ---- */
+
+/* Where in [at, end) the first byte is that is not plain ASCII text (a quote, a backslash, a
+   control character, a byte from 0x80), or end. */
+PHI__FN const char *phi__json_plain_end(const char *at, const char *end);
+/* Of a string whose opening quote is before `at`: where its closing quote is, or NULL. *escaped
+   says whether there is a backslash; nothing else is looked at. */
+PHI__FN const char *phi__json_quote(const char *at, const char *end, bool *escaped);
+/* Length of the UTF-8 sequence at `at` (before end); 0: that byte is not part of any. */
+PHI__FN size_t phi__json_utf8(const char *at, const char *end);
+/* Length of the escape at the backslash `at`, its code point in *code: 2, 6, or 12 for a pair of
+   surrogates. A lone surrogate is 6, and the code says what it is. 0: no escape, or cut. */
+PHI__FN size_t phi__json_escape(const char *at, const char *end, uint32_t *code);
+/* Unescapes about `most` bytes of [at, end), at least one byte and no sequence in part, to *to,
+   which moves on. Whatever is bad becomes U+FFFD. Takes at most `most` + PHI__JSON_RUN_MORE bytes,
+   writes at most three times what it takes, and never more than that when there is nothing bad:
+   then it may work in place. Returns where it stopped. */
+#define PHI__JSON_RUN_MORE 12
+PHI__FN const char *phi__json_unescape_run(const char *at, const char *end, size_t most, char **to);
+
+#endif

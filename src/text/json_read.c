@@ -1,0 +1,456 @@
+/* json_read.c - text to tree, in slices.
+
+   Unless strings are borrowed, the text is copied into the arena first and the tree points into
+   that copy: strings are unescaped where they lie, and their closing quotes become terminators.
+   No stack is needed: a container that is open holds its parent in `next`, and joins the parent's
+   ring when it closes. */
+#include "text/json_in.h"
+
+#include <ctype.h>
+#include <stdio.h>
+
+enum phi__json_state {
+    PHI__JSON_COPYING,
+    PHI__JSON_FIRST_KEY, /* or the closing bracket */
+    PHI__JSON_KEY,
+    PHI__JSON_COLON,
+    PHI__JSON_FIRST_ITEM, /* or the closing bracket */
+    PHI__JSON_VALUE,
+    PHI__JSON_AFTER,   /* a comma, or a closing bracket, or the end */
+    PHI__JSON_TEXT,    /* in a string: looking for its end */
+    PHI__JSON_REWRITE, /* its end is at quote: unescaping it */
+    PHI__JSON_END
+};
+
+#define PHI__JSON_NUMBER_MOST 65536u /* bytes; keeps the work of one step bounded */
+#define PHI__JSON_KEY_MOST 0xffffffu
+#define PHI__JSON_DEPTH 512u /* by default */
+
+/* ---- errors ---- */
+
+static void phi__json_read_found_words(const phi_json_reader *r, const char *at, char *out, size_t cap) {
+    unsigned char c;
+    if (at >= r->end) {
+        (void)snprintf(out, cap, "the end of the text");
+        return;
+    }
+    c = (unsigned char)r->text[at - r->base];
+    if (c >= 0x20 && c < 0x7f)
+        (void)snprintf(out, cap, "'%c'", c);
+    else
+        (void)snprintf(out, cap, "byte 0x%02x", c);
+}
+
+/* "expected <what>, found <what is there>", or only `what` when it says all. */
+static const char *phi__json_read_fail(phi_json_reader *r, const char *at, phi_status status,
+                                  const char *what, bool expected) {
+    char found[32];
+    r->status = status;
+    r->error.line = r->line;
+    r->error.column = (uint32_t)(at - r->line_at) + 1;
+    r->error.offset = (size_t)(at - r->base);
+    phi__json_read_found_words(r, at, found, sizeof found);
+    if (expected)
+        (void)snprintf(r->error.message, sizeof r->error.message, "expected %s, found %s", what,
+                       found);
+    else
+        (void)snprintf(r->error.message, sizeof r->error.message, "%s", what);
+    return at;
+}
+
+static const char *phi__json_read_expected(phi_json_reader *r, const char *at, const char *what) {
+    return phi__json_read_fail(r, at, PHI_PARSE, what, true);
+}
+
+static const char *phi__json_read_wrong(phi_json_reader *r, const char *at, const char *what) {
+    return phi__json_read_fail(r, at, PHI_PARSE, what, false);
+}
+
+static const char *phi__json_read_too_big(phi_json_reader *r, const char *at, const char *what) {
+    return phi__json_read_fail(r, at, PHI_TOO_BIG, what, false);
+}
+
+static const char *phi__json_read_no_memory(phi_json_reader *r, const char *at) {
+    return phi__json_read_fail(r, at, PHI_NO_MEMORY, "no memory for the tree", false);
+}
+
+/* ---- nodes ---- */
+
+static inline phi_json *phi__json_read_node(phi_json_reader *r, uint32_t kind) {
+    phi_json *node = (phi_json *)phi_arena_alloc(r->arena, sizeof *node);
+    if (node == NULL) return NULL;
+    node->next = NULL;
+    node->key = r->key;
+    node->v.u = 0;
+    node->len = 0;
+    node->meta = r->key_len << 8 | kind;
+    return node;
+}
+
+/* A value is complete: into the container that is open, or it was all. */
+static inline void phi__json_read_join(phi_json_reader *r, phi_json *node) {
+    if (r->open != NULL) {
+        phi__json_append(r->open, node);
+        r->key = NULL;
+        r->key_len = 0;
+        r->state = PHI__JSON_AFTER;
+    } else {
+        r->root = node;
+        r->state = PHI__JSON_END;
+    }
+}
+
+static const char *phi__json_read_open(phi_json_reader *r, const char *at) {
+    bool object = *at == '{';
+    phi_json *node;
+    if (r->depth == r->max_depth)
+        return phi__json_read_too_big(r, at, "arrays and objects are nested too deeply");
+    node = phi__json_read_node(r, object ? PHI__JSON_OBJECT : PHI__JSON_ARRAY);
+    if (node == NULL) return phi__json_read_no_memory(r, at);
+    node->next = r->open;
+    r->open = node;
+    r->key = NULL;
+    r->key_len = 0;
+    r->depth++;
+    r->state = object ? PHI__JSON_FIRST_KEY : PHI__JSON_FIRST_ITEM;
+    return at + 1;
+}
+
+static inline const char *phi__json_read_close(phi_json_reader *r, const char *at) {
+    phi_json *node = r->open;
+    r->open = node->next;
+    node->next = NULL;
+    r->depth--;
+    phi__json_read_join(r, node);
+    return at + 1;
+}
+
+/* ---- scalars ---- */
+
+static const char *phi__json_read_literal(phi_json_reader *r, const char *at, const char *word,
+                                     size_t len, uint32_t kind) {
+    phi_json *node;
+    char what[16];
+    if ((size_t)(r->end - at) < len || memcmp(at, word, len) != 0) {
+        size_t i = 0;
+        while (at + i < r->end && at[i] == word[i]) i++;
+        (void)snprintf(what, sizeof what, "'%s'", word);
+        return phi__json_read_expected(r, at + i, what);
+    }
+    node = phi__json_read_node(r, kind);
+    if (node == NULL) return phi__json_read_no_memory(r, at);
+    phi__json_read_join(r, node);
+    return at + len;
+}
+
+/* Past all bytes that numbers are made of. */
+static const char *phi__json_read_digits(const char *at, const char *limit) {
+    while (at < limit && ((*at >= '0' && *at <= '9') || *at == '.' || *at == 'e' || *at == 'E' ||
+                          *at == '+' || *at == '-'))
+        at++;
+    return at;
+}
+
+static const char *phi__json_read_number(phi_json_reader *r, const char *at) {
+    bool cut = (size_t)(r->end - at) > PHI__JSON_NUMBER_MOST;
+    const char *limit = cut ? at + PHI__JSON_NUMBER_MOST : r->end, *bad, *after;
+    phi__json_number number;
+    phi_json *node;
+    after = phi__json_number_read(at, limit, &number, &bad);
+    if (cut && (after == limit || (after == NULL && phi__json_read_digits(at, limit) == limit)))
+        return phi__json_read_too_big(r, at, "a number of 64 KiB or more");
+    if (after == NULL && bad == at)
+        return phi__json_read_wrong(r, at, "the number is too large for a double");
+    if (after == NULL) return phi__json_read_expected(r, bad, "a digit");
+    node = phi__json_read_node(r, number.kind);
+    if (node == NULL) return phi__json_read_no_memory(r, at);
+    node->v = number.v;
+    phi__json_read_join(r, node);
+    return after;
+}
+
+/* ---- strings ---- */
+
+/* A string is complete; `quote` is where it closed. */
+static inline const char *phi__json_read_text_done(phi_json_reader *r, const char *string, size_t len,
+                                              const char *quote) {
+    phi_json *node;
+    if (r->is_key) {
+        if (len > PHI__JSON_KEY_MOST)
+            return phi__json_read_too_big(r, quote, "a key of more than 16 MiB");
+        r->key = string;
+        r->key_len = (uint32_t)len;
+        r->state = PHI__JSON_COLON;
+    } else {
+        node = phi__json_read_node(r, PHI__JSON_STRING);
+        if (node == NULL) return phi__json_read_no_memory(r, quote);
+        node->v.str = string;
+        node->len = (uint32_t)len;
+        phi__json_read_join(r, node);
+    }
+    return quote + 1;
+}
+
+/* The closing quote was found. */
+static inline const char *phi__json_read_text_closed(phi_json_reader *r, const char *quote) {
+    size_t len = (size_t)(quote - r->mark);
+    if (!r->rewrite) {
+        if (r->copy != NULL) r->copy[quote - r->base] = '\0';
+        return phi__json_read_text_done(r, r->mark, len, quote);
+    }
+    r->to = r->copy != NULL ? r->copy + (r->mark - r->base) : NULL;
+    if (r->to == NULL || r->bad > 0) { /* a bad byte takes three */
+        size_t bytes = phi__add(len + 1, phi__mul(r->bad, 2));
+        r->to = bytes == SIZE_MAX ? NULL : phi__arena_bytes(r->arena, bytes);
+        if (r->to == NULL) return phi__json_read_no_memory(r, quote);
+    }
+    r->string = r->to;
+    r->quote = quote;
+    r->state = PHI__JSON_REWRITE;
+    return r->mark;
+}
+
+static const char *phi__json_read_rewrite(phi_json_reader *r, const char *at, const char *stop) {
+    const char *quote = r->quote;
+    at = phi__json_unescape_run(at, quote, (size_t)(stop - at), &r->to);
+    if (at < quote) return at;
+    *r->to = '\0';
+    return phi__json_read_text_done(r, r->string, (size_t)(r->to - r->string), quote);
+}
+
+static const char *phi__json_read_text_escape(phi_json_reader *r, const char *at) {
+    uint32_t code;
+    size_t n = phi__json_escape(at, r->end, &code);
+    r->rewrite = true;
+    if (n == 0) {
+        if (at + 1 < r->end && at[1] == 'u') {
+            for (at += 2; at < r->end && isxdigit((unsigned char)*at); at++) continue;
+            return phi__json_read_expected(r, at, "four hexadecimal digits");
+        }
+        return phi__json_read_expected(r, at + 1, "one of \"\\/bfnrtu after the backslash");
+    }
+    if (n == 6 && code >= 0xd800 && code <= 0xdfff && (r->flags & PHI_JSON_REPLACE_BAD_UTF8) == 0)
+        return phi__json_read_wrong(r, at, "half of a surrogate pair");
+    return at + n;
+}
+
+/* Looks for the end of a string, checking all on the way. */
+static const char *phi__json_read_text(phi_json_reader *r, const char *at, const char *stop) {
+    while (at < stop) {
+        unsigned char c;
+        size_t n;
+        at = phi__json_plain_end(at, stop);
+        if (at == stop) break;
+        c = (unsigned char)*at;
+        if (c == '"') return phi__json_read_text_closed(r, at);
+        if (c < 0x20)
+            return phi__json_read_wrong(r, at, "a control character in a string must be escaped");
+        if (c == '\\') {
+            at = phi__json_read_text_escape(r, at);
+            if (r->status != PHI_BUSY) return at;
+            continue;
+        }
+        n = phi__json_utf8(at, r->end);
+        if (n == 0) {
+            if ((r->flags & PHI_JSON_REPLACE_BAD_UTF8) == 0)
+                return phi__json_read_wrong(r, at, "a byte that is not UTF-8");
+            r->rewrite = true;
+            r->bad++;
+            n = 1;
+        }
+        at += n;
+    }
+    return at;
+}
+
+static inline const char *phi__json_read_text_begin(phi_json_reader *r, const char *at,
+                                               const char *stop, bool is_key) {
+    r->mark = at + 1;
+    r->is_key = is_key;
+    r->rewrite = false;
+    r->bad = 0;
+    r->state = PHI__JSON_TEXT;
+    return phi__json_read_text(r, at + 1, stop);
+}
+
+/* ---- the machine ---- */
+
+static const char *phi__json_read_begin(phi_json_reader *r, const char *at, const char *stop) {
+    switch (*at) {
+    case '"': return phi__json_read_text_begin(r, at, stop, false);
+    case '{':
+    case '[': return phi__json_read_open(r, at);
+    case 't': return phi__json_read_literal(r, at, "true", 4, PHI__JSON_TRUE);
+    case 'f': return phi__json_read_literal(r, at, "false", 5, PHI__JSON_FALSE);
+    case 'n': return phi__json_read_literal(r, at, "null", 4, PHI__JSON_NULL);
+    case '-':
+    case '0':
+    case '1':
+    case '2':
+    case '3':
+    case '4':
+    case '5':
+    case '6':
+    case '7':
+    case '8':
+    case '9': return phi__json_read_number(r, at);
+    default:
+        return phi__json_read_expected(r, at,
+                                  r->state == PHI__JSON_FIRST_ITEM ? "a value or ']'" : "a value");
+    }
+}
+
+static inline const char *phi__json_read_after(phi_json_reader *r, const char *at) {
+    bool object = phi__json_kind_of(r->open) == PHI__JSON_OBJECT;
+    if (*at == ',') {
+        r->state = object ? PHI__JSON_KEY : PHI__JSON_VALUE;
+        return at + 1;
+    }
+    if (*at == (object ? '}' : ']')) return phi__json_read_close(r, at);
+    return phi__json_read_expected(r, at, object ? "',' or '}'" : "',' or ']'");
+}
+
+/* One token, or a piece of one; there is a byte at `at` that is not white space. */
+static const char *phi__json_read_token(phi_json_reader *r, const char *at, const char *stop) {
+    switch (r->state) {
+    case PHI__JSON_FIRST_KEY:
+        if (*at == '}') return phi__json_read_close(r, at);
+        if (*at == '"') return phi__json_read_text_begin(r, at, stop, true);
+        return phi__json_read_expected(r, at, "a key in quotes or '}'");
+    case PHI__JSON_KEY:
+        if (*at == '"') return phi__json_read_text_begin(r, at, stop, true);
+        return phi__json_read_expected(r, at, "a key in quotes");
+    case PHI__JSON_COLON:
+        if (*at != ':') return phi__json_read_expected(r, at, "':'");
+        r->state = PHI__JSON_VALUE;
+        return at + 1;
+    case PHI__JSON_FIRST_ITEM:
+        if (*at == ']') return phi__json_read_close(r, at);
+        return phi__json_read_begin(r, at, stop);
+    case PHI__JSON_VALUE: return phi__json_read_begin(r, at, stop);
+    case PHI__JSON_AFTER: return phi__json_read_after(r, at);
+    default: return phi__json_read_expected(r, at, "the end of the text");
+    }
+}
+
+static inline const char *phi__json_read_white(phi_json_reader *r, const char *at, const char *stop) {
+    for (; at < stop && (unsigned char)*at <= ' '; at++) {
+        if (*at == '\n') {
+            r->line++;
+            r->line_at = at + 1;
+        } else if (*at != ' ' && *at != '\t' && *at != '\r')
+            break;
+    }
+    return at;
+}
+
+static void phi__json_read_cut(phi_json_reader *r) {
+    switch (r->state) {
+    case PHI__JSON_END: r->status = PHI_OK; return;
+    case PHI__JSON_FIRST_KEY:
+        (void)phi__json_read_expected(r, r->end, "a key in quotes or '}'");
+        return;
+    case PHI__JSON_KEY: (void)phi__json_read_expected(r, r->end, "a key in quotes"); return;
+    case PHI__JSON_COLON: (void)phi__json_read_expected(r, r->end, "':'"); return;
+    case PHI__JSON_FIRST_ITEM: (void)phi__json_read_expected(r, r->end, "a value or ']'"); return;
+    case PHI__JSON_TEXT: (void)phi__json_read_expected(r, r->end, "the closing '\"' of a string"); return;
+    case PHI__JSON_AFTER:
+        (void)phi__json_read_expected(r, r->end,
+                                 phi__json_kind_of(r->open) == PHI__JSON_OBJECT ? "',' or '}'"
+                                                                                : "',' or ']'");
+        return;
+    default: (void)phi__json_read_expected(r, r->end, "a value"); return;
+    }
+}
+
+/* Copies another slice of the text; at the end the reading of the copy begins. */
+static void phi__json_read_copying(phi_json_reader *r, size_t units) {
+    size_t done = (size_t)(r->at - r->text), n = phi__min(units, r->len - done);
+    if (r->copy == NULL) {
+        r->copy = phi__arena_bytes(r->arena, r->len + 1);
+        if (r->copy == NULL) {
+            (void)phi__json_read_no_memory(r, r->text);
+            return;
+        }
+    }
+    memcpy(r->copy + done, r->text + done, n);
+    r->at += n;
+    if (done + n < r->len) return;
+    r->copy[r->len] = '\0';
+    r->base = r->at = r->line_at = r->copy;
+    r->end = r->copy + r->len;
+    r->state = PHI__JSON_VALUE;
+}
+
+/* ---- public ---- */
+
+PHI_API void phi_json_reader_begin(phi_json_reader *r, phi_arena *arena, phi_str text,
+                                   uint32_t flags, uint32_t max_depth) {
+    memset(r, 0, offsetof(phi_json_reader, error));
+    r->error.line = r->error.column = 0;
+    r->error.offset = 0;
+    r->error.message[0] = '\0';
+    if (text.at == NULL) text = phi__str("", 0);
+    r->arena = arena;
+    r->text = r->base = r->at = r->line_at = text.at;
+    r->len = text.len;
+    r->end = r->text + text.len;
+    r->line = 1;
+    r->flags = flags;
+    r->max_depth = max_depth == 0 ? PHI__JSON_DEPTH
+                                  : (uint32_t)phi__min(max_depth, PHI_JSON_MAX_DEPTH);
+    r->state = (flags & PHI_JSON_BORROW) != 0 ? PHI__JSON_VALUE : PHI__JSON_COPYING;
+    r->status = PHI_BUSY;
+    if (text.len >= UINT32_MAX)
+        (void)phi__json_read_too_big(r, r->text, "a text of 4 GiB or more");
+    else if (text.len >= 3 && memcmp(text.at, "\xEF\xBB\xBF", 3) == 0)
+        (void)phi__json_read_wrong(r, r->text, "a byte order mark is not JSON");
+}
+
+PHI_API phi_status phi_json_reader_advance(phi_json_reader *r, size_t units) {
+    const char *at, *stop;
+    if (r->status != PHI_BUSY) return r->status;
+    if (units == 0) units = 1;
+    if (r->state == PHI__JSON_COPYING) {
+        phi__json_read_copying(r, units);
+        if (r->state == PHI__JSON_COPYING || units < r->len) return r->status;
+    }
+    at = r->at;
+    stop = (size_t)(r->end - at) > units ? at + units : r->end;
+    while (r->status == PHI_BUSY && at < stop) {
+        if (r->state == PHI__JSON_TEXT) {
+            at = phi__json_read_text(r, at, stop);
+            if (stop - at > 0 && (size_t)(stop - at) > units)
+                stop = at + units; /* it went back, to rewrite */
+        } else if (r->state == PHI__JSON_REWRITE) {
+            at = phi__json_read_rewrite(r, at, stop);
+        } else {
+            at = phi__json_read_white(r, at, stop);
+            if (at < stop) at = phi__json_read_token(r, at, stop);
+        }
+    }
+    r->at = at;
+    if (r->status == PHI_BUSY && at == r->end) phi__json_read_cut(r);
+    return r->status;
+}
+
+PHI_API phi_status phi_json_reader_result(const phi_json_reader *r, phi_json **out,
+                                          phi_parse_error *error) {
+    if (out != NULL) *out = r->status == PHI_OK ? r->root : NULL;
+    if (error != NULL) *error = r->error;
+    return r->status;
+}
+
+PHI_API phi_status phi_json_parse(phi_arena *arena, phi_str text, uint32_t flags, phi_json **out,
+                                  phi_parse_error *error) {
+    phi_json_reader reader;
+    phi_arena_mark mark;
+    phi_status status;
+    if (arena == NULL || out == NULL) return PHI_BAD_ARG;
+    mark = phi_arena_save(arena);
+    phi_json_reader_begin(&reader, arena, text, flags, 0);
+    while ((status = phi_json_reader_advance(&reader, SIZE_MAX)) == PHI_BUSY) continue;
+    (void)phi_json_reader_result(&reader, out, error);
+    if (status != PHI_OK) phi_arena_reset(arena, mark);
+    return status;
+}

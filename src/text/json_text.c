@@ -1,0 +1,180 @@
+/* json_text.c - what readers of JSON strings share: finding the end, UTF-8, escapes. */
+#include "base/utf8_in.h"
+#include "text/json_in.h"
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+#define PHI__JSON_ONES UINT64_C(0x0101010101010101)
+
+#if !defined(__SSE2__)
+/* The highest bit of each byte that is zero, and of none before the first of those. */
+static inline uint64_t phi__json_zero_bytes(uint64_t word) {
+    return (word - PHI__JSON_ONES) & ~word & PHI__JSON_ONES << 7;
+}
+#endif
+
+static inline bool phi__json_is_plain(char c) {
+    unsigned char u = (unsigned char)c;
+    return u >= 0x20 && u < 0x80 && u != '"' && u != '\\';
+}
+
+PHI__FN const char *phi__json_plain_end(const char *at, const char *end) {
+#if defined(__SSE2__)
+    const __m128i quote = _mm_set1_epi8('"'), backslash = _mm_set1_epi8('\\');
+    const __m128i space = _mm_set1_epi8(' ');
+    for (; end - at >= 16; at += 16) {
+        __m128i block = _mm_loadu_si128((const __m128i *)(const void *)at);
+        /* signed, so that bytes from 0x80 are below the space too */
+        __m128i hit = _mm_or_si128(
+            _mm_or_si128(_mm_cmpeq_epi8(block, quote), _mm_cmpeq_epi8(block, backslash)),
+            _mm_cmplt_epi8(block, space));
+        int mask = _mm_movemask_epi8(hit);
+        if (mask != 0) return at + __builtin_ctz((unsigned)mask);
+    }
+#else
+    for (; end - at >= 8; at += 8) {
+        uint64_t word, hit;
+        memcpy(&word, at, 8);
+        hit = (word & PHI__JSON_ONES << 7) | phi__json_zero_bytes(word ^ PHI__JSON_ONES * '"') |
+              phi__json_zero_bytes(word ^ PHI__JSON_ONES * '\\') |
+              ((word - PHI__JSON_ONES * ' ') & ~word & PHI__JSON_ONES << 7);
+        if (hit != 0) break;
+    }
+#endif
+    while (at < end && phi__json_is_plain(*at)) at++;
+    return at;
+}
+
+/* The first quote or backslash. */
+static const char *phi__json_quote_or_escape(const char *at, const char *end) {
+#if defined(__SSE2__)
+    const __m128i quote = _mm_set1_epi8('"'), backslash = _mm_set1_epi8('\\');
+    for (; end - at >= 16; at += 16) {
+        __m128i block = _mm_loadu_si128((const __m128i *)(const void *)at);
+        int mask = _mm_movemask_epi8(
+            _mm_or_si128(_mm_cmpeq_epi8(block, quote), _mm_cmpeq_epi8(block, backslash)));
+        if (mask != 0) return at + __builtin_ctz((unsigned)mask);
+    }
+#else
+    for (; end - at >= 8; at += 8) {
+        uint64_t word;
+        memcpy(&word, at, 8);
+        if ((phi__json_zero_bytes(word ^ PHI__JSON_ONES * '"') |
+             phi__json_zero_bytes(word ^ PHI__JSON_ONES * '\\')) != 0)
+            break;
+    }
+#endif
+    while (at < end && *at != '"' && *at != '\\') at++;
+    return at;
+}
+
+PHI__FN const char *phi__json_quote(const char *at, const char *end, bool *escaped) {
+    *escaped = false;
+    for (;;) {
+        at = phi__json_quote_or_escape(at, end);
+        if (at == end) return NULL;
+        if (*at == '"') return at;
+        *escaped = true;
+        if (end - at < 2) return NULL;
+        at += 2;
+    }
+}
+
+PHI__FN size_t phi__json_utf8(const char *at, const char *end) {
+    const unsigned char *p = (const unsigned char *)at;
+    unsigned char low = 0x80, high = 0xbf;
+    size_t n, left = (size_t)(end - at);
+    if (p[0] < 0x80) return 1;
+    if (p[0] < 0xc2 || p[0] > 0xf4) return 0;
+    n = p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
+    if (n > left) return 0;
+    if (p[0] == 0xe0) low = 0xa0;
+    if (p[0] == 0xed) high = 0x9f;
+    if (p[0] == 0xf0) low = 0x90;
+    if (p[0] == 0xf4) high = 0x8f;
+    if (p[1] < low || p[1] > high) return 0;
+    if (n > 2 && (p[2] & 0xc0) != 0x80) return 0;
+    if (n > 3 && (p[3] & 0xc0) != 0x80) return 0;
+    return n;
+}
+
+static int phi__json_hex_digit(char c) {
+    if (c >= '0' && c <= '9') return c - '0';
+    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+    return -1;
+}
+
+/* The code unit of \uXXXX at a backslash, or -1. */
+static int32_t phi__json_unit(const char *at, const char *end) {
+    int32_t unit = 0;
+    int i;
+    if (end - at < 6 || at[0] != '\\' || at[1] != 'u') return -1;
+    for (i = 2; i < 6; i++) {
+        int digit = phi__json_hex_digit(at[i]);
+        if (digit < 0) return -1;
+        unit = unit * 16 + digit;
+    }
+    return unit;
+}
+
+PHI__FN size_t phi__json_escape(const char *at, const char *end, uint32_t *code) {
+    int32_t unit, low;
+    if (end - at < 2) return 0;
+    switch (at[1]) {
+    case '"':
+    case '\\':
+    case '/': *code = (unsigned char)at[1]; return 2;
+    case 'b': *code = '\b'; return 2;
+    case 'f': *code = '\f'; return 2;
+    case 'n': *code = '\n'; return 2;
+    case 'r': *code = '\r'; return 2;
+    case 't': *code = '\t'; return 2;
+    default: break;
+    }
+    unit = phi__json_unit(at, end);
+    if (unit < 0) return 0;
+    *code = (uint32_t)unit;
+    if (unit < 0xd800 || unit > 0xdbff) return 6;
+    low = phi__json_unit(at + 6, end);
+    if (low < 0xdc00 || low > 0xdfff) return 6;
+    *code = 0x10000u + (((uint32_t)unit - 0xd800u) << 10) + ((uint32_t)low - 0xdc00u);
+    return 12;
+}
+
+/* An escape, a sequence, or a byte that is bad. */
+static const char *phi__json_unescape_one(const char *at, const char *end, char **to) {
+    size_t n;
+    if (*at == '\\') {
+        uint32_t code = 0xfffd;
+        n = phi__json_escape(at, end, &code);
+        if (n == 0) n = end - at < 2 || (unsigned char)at[1] >= 0x80 ? 1 : 2;
+        *to += phi__utf8_put(*to, code);
+        return at + n;
+    }
+    n = phi__json_utf8(at, end);
+    if (n == 0) {
+        *to += phi__utf8_put(*to, 0xfffd);
+        return at + 1;
+    }
+    memmove(*to, at, n);
+    *to += n;
+    return at + n;
+}
+
+PHI__FN const char *phi__json_unescape_run(const char *at, const char *end, size_t most,
+                                           char **to) {
+    const char *stop = (size_t)(end - at) > most ? at + most : end;
+    while (at < stop) {
+        const char *plain = phi__json_plain_end(at, stop);
+        if (plain != at) {
+            memmove(*to, at, (size_t)(plain - at));
+            *to += plain - at;
+            at = plain;
+        } else
+            at = phi__json_unescape_one(at, end, to);
+    }
+    return at;
+}

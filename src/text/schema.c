@@ -1,0 +1,680 @@
+/* schema.c - JSON Schema, as far as tool arguments need it. */
+#include "text/schema.h"
+
+#include "base/utf8_in.h"
+#include "text/json_in.h"
+
+#define PHI__SCHEMA_DEPTH 256u     /* schemas within schemas, references followed */
+#define PHI__SCHEMA_WORK 16000000u /* members looked at; some tenths of a second */
+
+typedef struct phi__schema {
+    const phi_json *root;
+    phi_schema_error *error; /* NULL: no words wanted */
+    size_t len;              /* of the message */
+    char place[128];         /* arguments.list[2].name, cut where it is longer */
+    size_t place_len;
+    uint32_t depth, quiet, work;
+    phi_status status; /* of what is no matter of fit */
+} phi__schema;
+
+/* ---- words ---- */
+
+static void phi__schema_put(phi__schema *c, phi_str text) {
+    size_t room;
+    if (c->error == NULL) return;
+    room = sizeof c->error->message - 1 - c->len;
+    if (text.len > room) text.len = phi__utf8_cut(text, room);
+    if (text.len > 0) memcpy(c->error->message + c->len, text.at, text.len);
+    c->len += text.len;
+    c->error->message[c->len] = '\0';
+}
+
+static void phi__schema_text(phi__schema *c, const char *text) {
+    phi__schema_put(c, phi_str_of(text));
+}
+
+/* Begins a message; false: nobody wants one now. */
+static bool phi__schema_say(phi__schema *c, const char *text) {
+    if (c->quiet > 0 || c->status != PHI_OK || c->error == NULL) return false;
+    c->len = 0;
+    phi__schema_put(c, phi__str(c->place, c->place_len));
+    phi__schema_text(c, ": ");
+    phi__schema_text(c, text);
+    return true;
+}
+
+#define PHI__SCHEMA_QUOTE 60u /* bytes of a string that a message shows */
+
+static void phi__schema_quote(phi__schema *c, phi_str text) {
+    phi__schema_text(c, "\"");
+    phi__schema_put(c, phi__str(text.at, phi__utf8_cut(text, PHI__SCHEMA_QUOTE)));
+    phi__schema_text(c, text.len > PHI__SCHEMA_QUOTE ? "...\"" : "\"");
+}
+
+static void phi__schema_number(phi__schema *c, const phi_json *node) {
+    char digits[32];
+    phi__buf buf;
+    memset(&buf, 0, sizeof buf); /* room enough, so that it never looks for memory */
+    buf.at = digits;
+    buf.cap = sizeof digits;
+    if (phi__json_kind_of(node) == PHI__JSON_INT)
+        phi__json_put_i64(&buf, node->v.i);
+    else if (phi__json_kind_of(node) == PHI__JSON_UINT)
+        phi__json_put_u64(&buf, node->v.u);
+    else
+        phi__json_put_double(&buf, node->v.d);
+    phi__schema_put(c, phi__buf_str(&buf));
+}
+
+static void phi__schema_value(phi__schema *c, const phi_json *node) {
+    switch (phi_json_type_of(node)) {
+    case PHI_JSON_STRING: phi__schema_quote(c, phi_json_str(node, NULL)); break;
+    case PHI_JSON_NUMBER: phi__schema_number(c, node); break;
+    case PHI_JSON_BOOL: phi__schema_text(c, phi_json_bool(node, false) ? "true" : "false"); break;
+    case PHI_JSON_NULL: phi__schema_text(c, "null"); break;
+    case PHI_JSON_ARRAY: phi__schema_text(c, "an array"); break;
+    default: phi__schema_text(c, "an object"); break;
+    }
+}
+
+/* "a, b or c", or "a, b, c" */
+static void phi__schema_list(phi__schema *c, const phi_json *list, bool quoted) {
+    phi_json_iter it = phi_json_each(list);
+    bool first = true;
+    while (phi_json_next(&it) != NULL) {
+        if (!first) phi__schema_text(c, quoted || it.left > 0 ? ", " : " or ");
+        first = false;
+        if (quoted)
+            phi__schema_value(c, it.at);
+        else
+            phi__schema_put(c, phi_json_str(it.at, "?"));
+    }
+}
+
+static size_t phi__schema_into(phi__schema *c, const char *before, phi_str name,
+                               const char *after) {
+    size_t was = c->place_len, room, i;
+    phi_str part[3];
+    part[0] = phi_str_of(before);
+    part[1] = name;
+    part[2] = phi_str_of(after);
+    for (i = 0; i < 3; i++) {
+        room = sizeof c->place - c->place_len;
+        if (part[i].len > room) part[i].len = phi__utf8_cut(part[i], room);
+        if (part[i].len > 0) memcpy(c->place + c->place_len, part[i].at, part[i].len);
+        c->place_len += part[i].len;
+    }
+    return was;
+}
+
+static size_t phi__schema_into_item(phi__schema *c, size_t index) {
+    char digits[24], *at = digits + sizeof digits;
+    do {
+        *--at = (char)('0' + index % 10);
+        index /= 10;
+    } while (index > 0);
+    return phi__schema_into(c, "[", phi__str(at, (size_t)(digits + sizeof digits - at)), "]");
+}
+
+/* ---- bounds ---- */
+
+static bool phi__schema_spend(phi__schema *c, size_t work) {
+    if (c->status != PHI_OK) return false;
+    if (work <= PHI__SCHEMA_WORK && c->work <= PHI__SCHEMA_WORK - work) {
+        c->work += (uint32_t)work;
+        return true;
+    }
+    c->quiet = 0;
+    (void)phi__schema_say(c, "checking this takes too much work");
+    c->status = PHI_TOO_BIG;
+    return false;
+}
+
+static bool phi__schema_enter(phi__schema *c, const phi_json *schema) {
+    if (!phi__schema_spend(c, 1 + phi_json_count(schema))) return false;
+    if (c->depth == PHI__SCHEMA_DEPTH) {
+        c->quiet = 0;
+        (void)phi__schema_say(c, "nested too deeply to be checked");
+        c->status = PHI_TOO_BIG;
+        return false;
+    }
+    c->depth++;
+    return true;
+}
+
+/* ---- references ---- */
+
+/* Compares a key with a step of a JSON pointer, in which ~1 is a slash and ~0 a tilde. */
+static bool phi__schema_same_step(phi_str key, phi_str step) {
+    size_t k = 0, s = 0;
+    while (k < key.len && s < step.len) {
+        char want = step.at[s++];
+        if (want == '~' && s < step.len) want = step.at[s++] == '1' ? '/' : '~';
+        if (key.at[k++] != want) return false;
+    }
+    return k == key.len && s == step.len;
+}
+
+static const phi_json *phi__schema_step(phi__schema *c, const phi_json *from, phi_str step) {
+    const phi_json *found = NULL;
+    phi_json_iter it = phi_json_each(from);
+    uint64_t index;
+    if (!phi__schema_spend(c, 1 + it.left)) return NULL;
+    if (phi_json_is_array(from))
+        return phi__str_to_u64(step, &index) && index < it.left ? phi_json_at(from, (size_t)index)
+                                                                : NULL;
+    while (phi_json_next(&it) != NULL)
+        if (phi__schema_same_step(it.key, step)) found = it.at;
+    return found;
+}
+
+/* What "#" or "#/a/b" names in this schema; NULL: nothing, or it is elsewhere. */
+static const phi_json *phi__schema_target(phi__schema *c, phi_str ref) {
+    const phi_json *at = c->root;
+    if (ref.len == 0 || ref.at[0] != '#') return NULL;
+    ref = phi__str(ref.at + 1, ref.len - 1);
+    while (ref.len > 0 && at != NULL) {
+        size_t end = phi__str_find(ref, 1, "/");
+        if (ref.at[0] != '/') return NULL;
+        if (end == SIZE_MAX) end = ref.len;
+        at = phi__schema_step(c, at, phi__str(ref.at + 1, end - 1));
+        ref = phi__str(ref.at + end, ref.len - end);
+    }
+    return at;
+}
+
+/* ---- the check ---- */
+
+static bool phi__schema_fits(phi__schema *c, const phi_json *schema, const phi_json *value);
+
+static bool phi__schema_is(const phi_json *value, phi_str type) {
+    if (phi__str_is(type, "integer")) return phi_json_is_integer(value);
+    return phi__str_is(type, phi_json_type_name(value));
+}
+
+static bool phi__schema_type(phi__schema *c, const phi_json *schema, const phi_json *value) {
+    const phi_json *type = phi_json_get(schema, "type");
+    phi_json_iter it = phi_json_each(type);
+    if (phi_json_is_null(value) && phi_json_bool(phi_json_get(schema, "nullable"), false))
+        return true;
+    if (phi_json_is_string(type)) {
+        if (phi__schema_is(value, phi_json_str(type, NULL))) return true;
+    } else {
+        if (!phi_json_is_array(type)) return true;
+        while (phi_json_next(&it) != NULL)
+            if (phi__schema_is(value, phi_json_str(it.at, NULL))) return true;
+    }
+    if (!phi__schema_say(c, "expected ")) return false;
+    if (phi_json_is_string(type))
+        phi__schema_put(c, phi_json_str(type, NULL));
+    else
+        phi__schema_list(c, type, false);
+    phi__schema_text(c, ", got ");
+    phi__schema_text(c, phi_json_type_name(value));
+    return false;
+}
+
+static bool phi__schema_enum(phi__schema *c, const phi_json *schema, const phi_json *value) {
+    const phi_json *list = phi_json_get(schema, "enum"), *only = phi_json_get(schema, "const");
+    phi_json_iter it = phi_json_each(list);
+    if (only != NULL && !phi_json_equal(only, value)) {
+        if (!phi__schema_say(c, "expected ")) return false;
+        phi__schema_value(c, only);
+        phi__schema_text(c, ", got ");
+        phi__schema_value(c, value);
+        return false;
+    }
+    if (!phi_json_is_array(list)) return true;
+    if (!phi__schema_spend(c, it.left)) return false;
+    while (phi_json_next(&it) != NULL)
+        if (phi_json_equal(it.at, value)) return true;
+    if (!phi__schema_say(c, "got ")) return false;
+    phi__schema_value(c, value);
+    phi__schema_text(c, ", expected one of ");
+    phi__schema_list(c, list, true);
+    return false;
+}
+
+static bool phi__schema_bound(phi__schema *c, const phi_json *limit, const phi_json *value,
+                              bool held, const char *words) {
+    if (held || !phi__schema_say(c, words)) return held;
+    phi__schema_number(c, limit);
+    phi__schema_text(c, ", got ");
+    phi__schema_number(c, value);
+    return false;
+}
+
+/* Negative, 0 or positive as a is less than, equal to or greater than b. */
+static int phi__schema_order(const phi_json *a, const phi_json *b) {
+    double x = phi_json_num(a, 0), y = phi_json_num(b, 0);
+    if (x != y) return x < y ? -1 : 1;
+    if (phi__json_kind_of(a) == PHI__JSON_INT && phi__json_kind_of(b) == PHI__JSON_INT &&
+        a->v.i != b->v.i)
+        return a->v.i < b->v.i ? -1 : 1;
+    return 0;
+}
+
+static bool phi__schema_range(phi__schema *c, const phi_json *schema, const phi_json *value) {
+    const phi_json *least = phi_json_get(schema, "minimum"), *most = phi_json_get(schema, "maximum");
+    const phi_json *above = phi_json_get(schema, "exclusiveMinimum");
+    const phi_json *below = phi_json_get(schema, "exclusiveMaximum");
+    if (phi_json_bool(above, false)) above = least; /* as draft 4 said it */
+    if (phi_json_bool(below, false)) below = most;
+    if (phi_json_is_number(above) &&
+        !phi__schema_bound(c, above, value, phi__schema_order(value, above) > 0,
+                           "expected a number above "))
+        return false;
+    if (phi_json_is_number(below) &&
+        !phi__schema_bound(c, below, value, phi__schema_order(value, below) < 0,
+                           "expected a number below "))
+        return false;
+    if (phi_json_is_number(least) &&
+        !phi__schema_bound(c, least, value, phi__schema_order(value, least) >= 0,
+                           "expected at least "))
+        return false;
+    return !phi_json_is_number(most) ||
+           phi__schema_bound(c, most, value, phi__schema_order(value, most) <= 0,
+                             "expected at most ");
+}
+
+/* `count` against the limits named so; `noun` is what is counted. */
+static bool phi__schema_count(phi__schema *c, const phi_json *schema, const char *least_key,
+                              const char *most_key, size_t count, const char *noun) {
+    const phi_json *least = phi_json_get(schema, least_key), *most = phi_json_get(schema, most_key);
+    phi_json got;
+    memset(&got, 0, sizeof got);
+    got.meta = PHI__JSON_INT;
+    got.v.u = count;
+    if (phi_json_is_number(least) && phi__schema_order(&got, least) < 0) {
+        if (!phi__schema_say(c, "expected at least ")) return false;
+        phi__schema_number(c, least);
+    } else if (phi_json_is_number(most) && phi__schema_order(&got, most) > 0) {
+        if (!phi__schema_say(c, "expected at most ")) return false;
+        phi__schema_number(c, most);
+    } else
+        return true;
+    phi__schema_text(c, " ");
+    phi__schema_text(c, noun);
+    phi__schema_text(c, ", got ");
+    phi__schema_number(c, &got);
+    return false;
+}
+
+static size_t phi__schema_characters(phi_str text) {
+    size_t n = 0, i;
+    for (i = 0; i < text.len; i++) n += ((unsigned char)text.at[i] & 0xc0) != 0x80;
+    return n;
+}
+
+static bool phi__schema_items(phi__schema *c, const phi_json *schema, const phi_json *value) {
+    const phi_json *items = phi_json_get(schema, "items");
+    phi_json_iter it = phi_json_each(value);
+    size_t index = 0, was;
+    bool fits = true;
+    if (!phi__schema_count(c, schema, "minItems", "maxItems", phi_json_count(value), "items"))
+        return false;
+    if (items == NULL || phi_json_is_array(items)) return true;
+    while (fits && phi_json_next(&it) != NULL) {
+        was = phi__schema_into_item(c, index++);
+        fits = phi__schema_fits(c, items, it.at);
+        c->place_len = was;
+    }
+    return fits;
+}
+
+static bool phi__schema_required(phi__schema *c, const phi_json *schema, const phi_json *value) {
+    phi_json_iter it = phi_json_each(phi_json_get(schema, "required"));
+    while (phi_json_next(&it) != NULL) {
+        if (!phi_json_is_string(it.at)) continue;
+        if (!phi__schema_spend(c, 1 + phi_json_count(value))) return false;
+        if (phi_json_get_n(value, phi_json_str(it.at, NULL)) != NULL) continue;
+        if (!phi__schema_say(c, "missing required property ")) return false;
+        phi__schema_quote(c, phi_json_str(it.at, NULL));
+        return false;
+    }
+    return true;
+}
+
+static bool phi__schema_unknown(phi__schema *c, phi_str key, const phi_json *known) {
+    phi_json_iter it = phi_json_each(known);
+    if (!phi__schema_say(c, "unknown property ")) return false;
+    phi__schema_quote(c, key);
+    if (it.left > 0) phi__schema_text(c, "; there are ");
+    while (phi_json_next(&it) != NULL) {
+        phi__schema_quote(c, it.key);
+        if (it.left > 0) phi__schema_text(c, ", ");
+    }
+    return false;
+}
+
+static bool phi__schema_members(phi__schema *c, const phi_json *schema, const phi_json *value) {
+    const phi_json *known = phi_json_get(schema, "properties");
+    const phi_json *more = phi_json_get(schema, "additionalProperties");
+    phi_json_iter it = phi_json_each(value);
+    bool fits = phi__schema_required(c, schema, value);
+    if (phi_json_get(schema, "patternProperties") != NULL) more = NULL; /* which are more? */
+    while (fits && phi_json_next(&it) != NULL) {
+        const phi_json *member;
+        size_t was;
+        if (!phi__schema_spend(c, 1 + phi_json_count(known))) return false;
+        member = phi_json_get_n(known, it.key);
+        if (member == NULL) member = more;
+        if (member == NULL) continue;
+        if (member == more && !phi_json_bool(more, true))
+            return phi__schema_unknown(c, it.key, known);
+        was = phi__schema_into(c, ".", it.key, "");
+        fits = phi__schema_fits(c, member, it.at);
+        c->place_len = was;
+    }
+    return fits;
+}
+
+/* How many of the schemas fit, at most two: that is all anyone asks. */
+static unsigned phi__schema_fitting(phi__schema *c, const phi_json *list, const phi_json *value) {
+    phi_json_iter it = phi_json_each(list);
+    unsigned fit = 0;
+    c->quiet++;
+    while (fit < 2 && c->status == PHI_OK && phi_json_next(&it) != NULL)
+        fit += phi__schema_fits(c, it.at, value);
+    if (c->quiet > 0) c->quiet--; /* 0: a bound was hit, and said so */
+    return fit;
+}
+
+/* Of choices that only name types, the types are the better words. */
+static void phi__schema_say_none(phi__schema *c, const phi_json *list, const char *word,
+                                 const phi_json *value) {
+    phi_json_iter it = phi_json_each(list);
+    while (phi_json_next(&it) != NULL)
+        if (!phi_json_is_string(phi_json_get(it.at, "type"))) break;
+    if (it.at != NULL && phi_json_is_string(phi_json_get(it.at, "type")) && it.left == 0) {
+        bool first = true;
+        if (!phi__schema_say(c, "expected ")) return;
+        it = phi_json_each(list);
+        while (phi_json_next(&it) != NULL) {
+            if (!first) phi__schema_text(c, it.left > 0 ? ", " : " or ");
+            first = false;
+            phi__schema_put(c, phi_json_str(phi_json_get(it.at, "type"), NULL));
+        }
+        phi__schema_text(c, " that fits its schema, got ");
+        phi__schema_value(c, value);
+        return;
+    }
+    if (!phi__schema_say(c, "fits none of the schemas in ")) return;
+    phi__schema_text(c, word);
+}
+
+static bool phi__schema_combined(phi__schema *c, const phi_json *schema, const phi_json *value) {
+    const phi_json *any = phi_json_get(schema, "anyOf"), *one = phi_json_get(schema, "oneOf");
+    phi_json_iter it = phi_json_each(phi_json_get(schema, "allOf"));
+    while (phi_json_next(&it) != NULL)
+        if (!phi__schema_fits(c, it.at, value)) return false;
+    if (phi_json_is_array(any) && phi__schema_fitting(c, any, value) == 0) {
+        phi__schema_say_none(c, any, "anyOf", value);
+        return false;
+    }
+    if (phi_json_is_array(one)) {
+        unsigned fit = phi__schema_fitting(c, one, value);
+        if (fit == 0) phi__schema_say_none(c, one, "oneOf", value);
+        if (fit > 1) (void)phi__schema_say(c, "fits more than one of the schemas in oneOf");
+        return fit == 1;
+    }
+    return true;
+}
+
+static bool phi__schema_by_type(phi__schema *c, const phi_json *schema, const phi_json *value) {
+    switch (phi_json_type_of(value)) {
+    case PHI_JSON_NUMBER: return phi__schema_range(c, schema, value);
+    case PHI_JSON_STRING:
+        if (phi_json_get(schema, "minLength") == NULL && phi_json_get(schema, "maxLength") == NULL)
+            return true;
+        return phi__schema_count(c, schema, "minLength", "maxLength",
+                                 phi__schema_characters(phi_json_str(value, NULL)), "characters");
+    case PHI_JSON_ARRAY: return phi__schema_items(c, schema, value);
+    case PHI_JSON_OBJECT: return phi__schema_members(c, schema, value);
+    default: return true;
+    }
+}
+
+/* What is malformed or not understood restricts nothing. */
+static bool phi__schema_fits(phi__schema *c, const phi_json *schema, const phi_json *value) {
+    const phi_json *ref, *target;
+    bool fits = true;
+    if (phi_json_is_bool(schema)) {
+        if (!phi_json_bool(schema, true)) (void)phi__schema_say(c, "nothing is allowed here");
+        return phi_json_bool(schema, true);
+    }
+    if (!phi_json_is_object(schema)) return true;
+    if (!phi__schema_enter(c, schema)) return false;
+    ref = phi_json_get(schema, "$ref");
+    if (phi_json_is_string(ref)) {
+        target = phi__schema_target(c, phi_json_str(ref, NULL));
+        fits = target == NULL || phi__schema_fits(c, target, value);
+    }
+    fits = fits && phi__schema_type(c, schema, value) && phi__schema_enum(c, schema, value) &&
+           phi__schema_by_type(c, schema, value) && phi__schema_combined(c, schema, value);
+    c->depth--;
+    return fits && c->status == PHI_OK;
+}
+
+/* ---- the schema itself ---- */
+
+enum phi__schema_shape {
+    PHI__SCHEMA_TYPE,
+    PHI__SCHEMA_ANY,
+    PHI__SCHEMA_LIST,    /* of values, not empty */
+    PHI__SCHEMA_NAMES,   /* of strings */
+    PHI__SCHEMA_SUB,     /* one schema */
+    PHI__SCHEMA_SUBS,    /* schemas by name */
+    PHI__SCHEMA_CHOICES, /* a list of schemas, not empty */
+    PHI__SCHEMA_NUMBER,
+    PHI__SCHEMA_BOUND, /* a number, or draft 4's boolean */
+    PHI__SCHEMA_COUNT,
+    PHI__SCHEMA_BOOL,
+    PHI__SCHEMA_REF,
+    PHI__SCHEMA_REFUSED /* restricts, and is not understood */
+};
+
+static const struct {
+    const char *name;
+    uint8_t shape;
+} phi__schema_words[] = {
+    {"type", PHI__SCHEMA_TYPE},
+    {"const", PHI__SCHEMA_ANY},
+    {"enum", PHI__SCHEMA_LIST},
+    {"required", PHI__SCHEMA_NAMES},
+    {"items", PHI__SCHEMA_SUB},
+    {"additionalProperties", PHI__SCHEMA_SUB},
+    {"properties", PHI__SCHEMA_SUBS},
+    {"$defs", PHI__SCHEMA_SUBS},
+    {"definitions", PHI__SCHEMA_SUBS},
+    {"anyOf", PHI__SCHEMA_CHOICES},
+    {"oneOf", PHI__SCHEMA_CHOICES},
+    {"allOf", PHI__SCHEMA_CHOICES},
+    {"minimum", PHI__SCHEMA_NUMBER},
+    {"maximum", PHI__SCHEMA_NUMBER},
+    {"exclusiveMinimum", PHI__SCHEMA_BOUND},
+    {"exclusiveMaximum", PHI__SCHEMA_BOUND},
+    {"minLength", PHI__SCHEMA_COUNT},
+    {"maxLength", PHI__SCHEMA_COUNT},
+    {"minItems", PHI__SCHEMA_COUNT},
+    {"maxItems", PHI__SCHEMA_COUNT},
+    {"nullable", PHI__SCHEMA_BOOL},
+    {"$ref", PHI__SCHEMA_REF},
+    {"pattern", PHI__SCHEMA_REFUSED},
+    {"patternProperties", PHI__SCHEMA_REFUSED},
+    {"propertyNames", PHI__SCHEMA_REFUSED},
+    {"minProperties", PHI__SCHEMA_REFUSED},
+    {"maxProperties", PHI__SCHEMA_REFUSED},
+    {"dependencies", PHI__SCHEMA_REFUSED},
+    {"dependentRequired", PHI__SCHEMA_REFUSED},
+    {"dependentSchemas", PHI__SCHEMA_REFUSED},
+    {"unevaluatedProperties", PHI__SCHEMA_REFUSED},
+    {"unevaluatedItems", PHI__SCHEMA_REFUSED},
+    {"additionalItems", PHI__SCHEMA_REFUSED},
+    {"prefixItems", PHI__SCHEMA_REFUSED},
+    {"contains", PHI__SCHEMA_REFUSED},
+    {"minContains", PHI__SCHEMA_REFUSED},
+    {"maxContains", PHI__SCHEMA_REFUSED},
+    {"uniqueItems", PHI__SCHEMA_REFUSED},
+    {"multipleOf", PHI__SCHEMA_REFUSED},
+    {"not", PHI__SCHEMA_REFUSED},
+    {"if", PHI__SCHEMA_REFUSED},
+    {"$dynamicRef", PHI__SCHEMA_REFUSED},
+    {"$recursiveRef", PHI__SCHEMA_REFUSED},
+};
+
+static bool phi__schema_sound(phi__schema *c, const phi_json *schema);
+
+static bool phi__schema_bad(phi__schema *c, phi_status status, phi_str word, const char *text) {
+    if (phi__schema_say(c, "")) {
+        phi__schema_quote(c, word);
+        phi__schema_text(c, text);
+    }
+    if (c->status == PHI_OK) c->status = status;
+    return false;
+}
+
+static bool phi__schema_sub(phi__schema *c, const char *before, phi_str name,
+                            const phi_json *schema) {
+    size_t was = phi__schema_into(c, before, name, "");
+    bool sound = phi__schema_sound(c, schema);
+    c->place_len = was;
+    return sound;
+}
+
+static bool phi__schema_subs(phi__schema *c, phi_str word, const phi_json *subs) {
+    size_t was = phi__schema_into(c, ".", word, ""), index = 0, inner;
+    phi_json_iter it = phi_json_each(subs);
+    bool sound = true;
+    while (sound && phi_json_next(&it) != NULL) {
+        if (phi_json_is_object(subs)) {
+            sound = phi__schema_sub(c, ".", it.key, it.at);
+            continue;
+        }
+        inner = phi__schema_into_item(c, index++);
+        sound = phi__schema_sound(c, it.at);
+        c->place_len = inner;
+    }
+    c->place_len = was;
+    return sound;
+}
+
+static bool phi__schema_known_type(const phi_json *type) {
+    static const char *const names[] = {"string", "number", "integer", "boolean",
+                                        "object", "array",  "null"};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(names); i++)
+        if (phi__str_is(phi_json_str(type, NULL), names[i])) return true;
+    return false;
+}
+
+static bool phi__schema_sound_type(const phi_json *type) {
+    phi_json_iter it = phi_json_each(type);
+    if (!phi_json_is_array(type) || it.left == 0) return phi__schema_known_type(type);
+    while (phi_json_next(&it) != NULL)
+        if (!phi__schema_known_type(it.at)) return false;
+    return true;
+}
+
+static bool phi__schema_sound_names(const phi_json *names) {
+    phi_json_iter it = phi_json_each(names);
+    if (!phi_json_is_array(names)) return false;
+    while (phi_json_next(&it) != NULL)
+        if (!phi_json_is_string(it.at)) return false;
+    return true;
+}
+
+/* What a keyword of that shape must be, where `node` is not; NULL: it is. */
+static const char *phi__schema_wrong(unsigned shape, const phi_json *node) {
+    bool list = phi_json_is_array(node) && phi_json_count(node) > 0;
+    switch (shape) {
+    case PHI__SCHEMA_TYPE:
+        return phi__schema_sound_type(node) ? NULL : " must name a type, or several";
+    case PHI__SCHEMA_LIST:
+    case PHI__SCHEMA_CHOICES: return list ? NULL : " must be an array that is not empty";
+    case PHI__SCHEMA_NAMES:
+        return phi__schema_sound_names(node) ? NULL : " must be an array of strings";
+    case PHI__SCHEMA_SUBS: return phi_json_is_object(node) ? NULL : " must be an object";
+    case PHI__SCHEMA_NUMBER: return phi_json_is_number(node) ? NULL : " must be a number";
+    case PHI__SCHEMA_BOUND:
+        return phi_json_is_number(node) || phi_json_is_bool(node) ? NULL : " must be a number";
+    case PHI__SCHEMA_COUNT:
+        return phi_json_is_integer(node) && phi_json_num(node, -1) >= 0
+                   ? NULL
+                   : " must be an integer that is not negative";
+    case PHI__SCHEMA_BOOL: return phi_json_is_bool(node) ? NULL : " must be true or false";
+    case PHI__SCHEMA_REF: return phi_json_is_string(node) ? NULL : " must be a string";
+    default: return NULL;
+    }
+}
+
+static bool phi__schema_word(phi__schema *c, unsigned shape, phi_str word, const phi_json *node) {
+    const char *wrong = phi__schema_wrong(shape, node);
+    if (wrong != NULL) return phi__schema_bad(c, PHI_PARSE, word, wrong);
+    switch (shape) {
+    case PHI__SCHEMA_SUB:
+        if (phi_json_is_array(node))
+            return phi__schema_bad(c, PHI_UNSUPPORTED, word, " as an array is not supported");
+        return phi__schema_sub(c, ".", word, node);
+    case PHI__SCHEMA_SUBS:
+    case PHI__SCHEMA_CHOICES: return phi__schema_subs(c, word, node);
+    case PHI__SCHEMA_REF:
+        if (!phi__str_starts(phi_json_str(node, NULL), "#"))
+            return phi__schema_bad(c, PHI_UNSUPPORTED, word, " to another document is not supported");
+        if (phi__schema_target(c, phi_json_str(node, NULL)) == NULL && c->status == PHI_OK)
+            return phi__schema_bad(c, PHI_PARSE, word, " leads nowhere");
+        return c->status == PHI_OK;
+    case PHI__SCHEMA_REFUSED:
+        return phi__schema_bad(c, PHI_UNSUPPORTED, word, " is not supported");
+    default: return true;
+    }
+}
+
+static bool phi__schema_sound(phi__schema *c, const phi_json *schema) {
+    phi_json_iter it = phi_json_each(schema);
+    bool sound = true;
+    size_t i;
+    if (phi_json_is_bool(schema)) return true;
+    if (!phi_json_is_object(schema)) {
+        (void)phi__schema_say(c, "a schema must be an object, true or false");
+        if (c->status == PHI_OK) c->status = PHI_PARSE;
+        return false;
+    }
+    if (!phi__schema_enter(c, schema)) return false;
+    while (sound && phi_json_next(&it) != NULL)
+        for (i = 0; sound && i < PHI__COUNT(phi__schema_words); i++)
+            if (phi__str_is(it.key, phi__schema_words[i].name))
+                sound = phi__schema_word(c, phi__schema_words[i].shape, it.key, it.at);
+    c->depth--;
+    return sound;
+}
+
+static void phi__schema_begin(phi__schema *c, const phi_json *schema, const char *name,
+                              phi_schema_error *error) {
+    memset(c, 0, sizeof *c);
+    c->root = schema;
+    c->error = error;
+    if (error != NULL) error->message[0] = '\0';
+    (void)phi__schema_into(c, name, phi__str(NULL, 0), "");
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_schema_check(const phi_json *schema, const phi_json *value,
+                                    const char *name, phi_schema_error *error) {
+    phi__schema c;
+    bool fits;
+    if (schema == NULL || value == NULL) return PHI_BAD_ARG;
+    phi__schema_begin(&c, schema, name != NULL ? name : "arguments", error);
+    fits = phi__schema_fits(&c, schema, value);
+    if (c.status != PHI_OK) return c.status;
+    return fits ? PHI_OK : PHI_PARSE;
+}
+
+PHI_API phi_status phi_schema_valid(const phi_json *schema, phi_schema_error *error) {
+    phi__schema c;
+    if (schema == NULL) return PHI_BAD_ARG;
+    phi__schema_begin(&c, schema, "schema", error);
+    (void)phi__schema_sound(&c, schema);
+    return c.status;
+}

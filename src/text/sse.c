@@ -1,0 +1,231 @@
+/* sse.c - server-sent events, incrementally. */
+#include "text/sse_in.h"
+
+#define PHI__SSE_KEEP 4096u /* bytes of a buffer that are kept between events */
+
+static void phi__sse_slim(phi__buf *buf) {
+    if (buf->cap > PHI__SSE_KEEP)
+        phi__buf_free(buf);
+    else
+        phi__buf_clear(buf);
+}
+
+/* Forgets the event under way, or the one handed out. */
+static void phi__sse_forget(phi__sse *sse) {
+    phi__sse_slim(&sse->data);
+    phi__sse_slim(&sse->name);
+    sse->view = phi__str(NULL, 0);
+    sse->has_data = sse->viewed = false;
+}
+
+static int phi__sse_fail(phi__sse *sse, phi_status status) {
+    sse->status = status;
+    phi__buf_free(&sse->line);
+    phi__buf_free(&sse->data);
+    phi__buf_free(&sse->name);
+    sse->at = sse->end;
+    return status;
+}
+
+/* A view of fed bytes that is to outlive them becomes a copy. */
+static bool phi__sse_keep_view(phi__sse *sse) {
+    if (sse->viewed) phi__buf_add_str(&sse->data, sse->view);
+    sse->viewed = false;
+    return !sse->data.failed;
+}
+
+/* `stays`: the line lies in the bytes fed, not in sse->line. */
+static phi_status phi__sse_data(phi__sse *sse, phi_str value, bool stays) {
+    size_t had = sse->viewed ? sse->view.len : sse->data.len;
+    if (had + sse->name.len + value.len + (sse->has_data ? 1 : 0) > sse->max_event_bytes)
+        return PHI_TOO_BIG;
+    if (!sse->has_data && stays) {
+        sse->view = value;
+        sse->has_data = sse->viewed = true;
+        return PHI_OK;
+    }
+    if (!sse->has_data) { /* the line's buffer becomes the data's */
+        phi__buf line = sse->line;
+        sse->line = sse->data;
+        sse->data = line;
+        phi__buf_drop(&sse->data, (size_t)(value.at - line.at));
+        sse->has_data = true;
+        return PHI_OK;
+    }
+    if (!phi__sse_keep_view(sse)) return PHI_NO_MEMORY;
+    phi__buf_char(&sse->data, '\n');
+    phi__buf_add_str(&sse->data, value);
+    return sse->data.failed ? PHI_NO_MEMORY : PHI_OK;
+}
+
+static phi_status phi__sse_name(phi__sse *sse, phi_str value) {
+    size_t had = sse->viewed ? sse->view.len : sse->data.len;
+    if (had + value.len > sse->max_event_bytes) return PHI_TOO_BIG;
+    phi__buf_clear(&sse->name);
+    phi__buf_add_str(&sse->name, value);
+    return sse->name.failed ? PHI_NO_MEMORY : PHI_OK;
+}
+
+static phi_status phi__sse_line(phi__sse *sse, phi_str line, bool stays) {
+    const char *colon = (const char *)memchr(line.at, ':', line.len);
+    phi_str field = line, value = phi__str(line.at + line.len, 0);
+    if (colon == line.at) {
+        sse->comments++;
+        return PHI_OK;
+    }
+    if (colon != NULL) {
+        size_t skip = 1;
+        field.len = (size_t)(colon - line.at);
+        if (field.len + 1 < line.len && colon[1] == ' ') skip = 2;
+        value = phi__str(colon + skip, line.len - field.len - skip);
+    }
+    if (field.len == 4 && memcmp(field.at, "data", 4) == 0)
+        return phi__sse_data(sse, value, stays);
+    if (field.len == 5 && memcmp(field.at, "event", 5) == 0) return phi__sse_name(sse, value);
+    return PHI_OK;
+}
+
+/* The event that a blank line, or the end, completes; false: there is none. */
+static bool phi__sse_complete(phi__sse *sse, phi__sse_event *out) {
+    if (!sse->has_data) {
+        phi__sse_forget(sse);
+        return false;
+    }
+    out->name = phi__buf_str(&sse->name);
+    out->data = sse->viewed ? sse->view : phi__buf_str(&sse->data);
+    sse->handed = true;
+    sse->events++;
+    return true;
+}
+
+/* Reads over a byte order mark, which may come in pieces. Bytes that only began like one are put
+   in front of the first line. */
+static bool phi__sse_mark(phi__sse *sse) {
+    static const char mark[] = "\xEF\xBB\xBF";
+    while (sse->bom < 3 && sse->at < sse->end) {
+        if (*sse->at != mark[sse->bom]) {
+            phi__buf_add(&sse->line, mark, sse->bom);
+            sse->bom = 3;
+            return !sse->line.failed;
+        }
+        sse->at++;
+        sse->bom++;
+    }
+    return true;
+}
+
+static const char *phi__sse_line_end(const char *at, const char *end) {
+    const char *lf = (const char *)memchr(at, '\n', (size_t)(end - at));
+    const char *cr = (const char *)memchr(at, '\r', (size_t)((lf != NULL ? lf : end) - at));
+    return cr != NULL ? cr : lf;
+}
+
+/* Takes what was fed into the line that goes on in the next piece. */
+static int phi__sse_cut(phi__sse *sse) {
+    size_t left = (size_t)(sse->end - sse->at);
+    if (phi__add(sse->line.len, left) > phi__add(sse->max_event_bytes, 64)) /* the field's name, at least */
+        return phi__sse_fail(sse, PHI_TOO_BIG);
+    phi__buf_add(&sse->line, sse->at, left);
+    sse->at = sse->end;
+    if (sse->line.failed || !phi__sse_keep_view(sse)) return phi__sse_fail(sse, PHI_NO_MEMORY);
+    return 0;
+}
+
+/* Past a line's end at `stop`, of which an LF after a CR may come later. */
+static void phi__sse_past(phi__sse *sse, const char *stop) {
+    sse->skip_lf = *stop == '\r';
+    sse->at = stop + 1;
+}
+
+static int phi__sse_step(phi__sse *sse, phi__sse_event *out) {
+    while (sse->at < sse->end) {
+        const char *stop;
+        phi_str line;
+        bool stays = sse->line.len == 0;
+        phi_status status;
+        if (sse->skip_lf) {
+            sse->skip_lf = false;
+            if (*sse->at == '\n') {
+                sse->at++;
+                continue;
+            }
+        }
+        stop = phi__sse_line_end(sse->at, sse->end);
+        if (stop == NULL) return phi__sse_cut(sse);
+        line = phi__str(sse->at, (size_t)(stop - sse->at));
+        if (!stays) {
+            phi__buf_add_str(&sse->line, line);
+            if (sse->line.failed) return phi__sse_fail(sse, PHI_NO_MEMORY);
+            line = phi__buf_str(&sse->line);
+        }
+        phi__sse_past(sse, stop);
+        if (line.len == 0) {
+            if (phi__sse_complete(sse, out)) return 1;
+            continue;
+        }
+        status = phi__sse_line(sse, line, stays);
+        if (status != PHI_OK) return phi__sse_fail(sse, status);
+        if (!stays) phi__sse_slim(&sse->line);
+    }
+    return phi__sse_keep_view(sse) ? 0 : phi__sse_fail(sse, PHI_NO_MEMORY);
+}
+
+PHI__FN void phi__sse_init(phi__sse *sse, phi_memory *memory, size_t max_event_bytes) {
+    memset(sse, 0, sizeof *sse);
+    phi__buf_init(&sse->line, memory);
+    phi__buf_init(&sse->data, memory);
+    phi__buf_init(&sse->name, memory);
+    sse->max_event_bytes = max_event_bytes == 0 ? PHI__SSE_EVENT_MOST : max_event_bytes;
+}
+
+PHI__FN void phi__sse_free(phi__sse *sse) {
+    phi__buf_free(&sse->line);
+    phi__buf_free(&sse->data);
+    phi__buf_free(&sse->name);
+    phi__sse_init(sse, sse->line.memory, sse->max_event_bytes);
+}
+
+PHI__FN void phi__sse_reset(phi__sse *sse) {
+    phi__sse_forget(sse);
+    phi__sse_slim(&sse->line);
+    sse->at = sse->end = NULL;
+    sse->comments = sse->events = 0;
+    sse->bom = 0;
+    sse->skip_lf = sse->handed = false;
+    sse->status = PHI_OK;
+}
+
+PHI__FN void phi__sse_feed(phi__sse *sse, const char *bytes, size_t len) {
+    PHI_ASSERT(sse->at == sse->end);
+    if (sse->handed) {
+        phi__sse_forget(sse);
+        sse->handed = false;
+    }
+    sse->at = bytes;
+    sse->end = bytes + len;
+    if (sse->status != PHI_OK) sse->at = sse->end;
+}
+
+PHI__FN int phi__sse_next(phi__sse *sse, phi__sse_event *out) {
+    if (sse->status != PHI_OK) return sse->status;
+    if (sse->handed) {
+        phi__sse_forget(sse);
+        sse->handed = false;
+    }
+    if (sse->bom < 3 && !phi__sse_mark(sse)) return phi__sse_fail(sse, PHI_NO_MEMORY);
+    return phi__sse_step(sse, out);
+}
+
+PHI__FN int phi__sse_finish(phi__sse *sse, phi__sse_event *out) {
+    if (sse->status != PHI_OK) return sse->status;
+    if (sse->handed) phi__sse_forget(sse);
+    sse->handed = false;
+    if (sse->bom == 1 || sse->bom == 2) phi__buf_add(&sse->line, "\xEF\xBB\xBF", sse->bom);
+    sse->bom = 3;
+    if (sse->line.len > 0) {
+        phi_status status = phi__sse_line(sse, phi__buf_str(&sse->line), false);
+        phi__sse_slim(&sse->line);
+        if (status != PHI_OK) return phi__sse_fail(sse, status);
+    }
+    return phi__sse_complete(sse, out) ? 1 : 0;
+}

@@ -1,0 +1,52 @@
+/* sse_in.h - server-sent events out of bytes that arrive in any pieces.
+
+       phi__sse_feed(&sse, bytes, len);
+       while ((got = phi__sse_next(&sse, &event)) > 0) use(event);
+       if (got < 0) ...                       // a phi_status; dead until phi__sse_reset
+
+   Lines end in LF, CR or CRLF; a byte order mark, comments, ids, retries and unknown fields are
+   read over. Data lines are joined by LF. An event without data is not handed out (as the standard
+   says), but its name line is forgotten with it.
+   What is handed out is valid until the next call of next, feed, finish or reset, and may point
+   into the bytes fed, which must therefore live until next has returned 0. */
+#ifndef PHI_TEXT_SSE_IN_H
+#define PHI_TEXT_SSE_IN_H
+
+#include "base/buf_in.h"
+
+#define PHI__SSE_EVENT_MOST (16u << 20) /* bytes of an event, by default */
+
+typedef struct phi__sse_event {
+    phi_str name; /* of the event: line; empty: none */
+    phi_str data;
+} phi__sse_event;
+
+typedef struct phi__sse {
+    phi__buf line;          /* a line that was cut */
+    phi__buf data;          /* data lines before the one under way */
+    phi__buf name;
+    phi_str view;           /* a single data line that lies in the bytes fed */
+    const char *at, *end;   /* of the bytes fed, what is not read */
+    size_t max_event_bytes;
+    uint64_t comments;      /* comment lines so far: keep-alives */
+    uint64_t events;        /* handed out so far */
+    uint32_t bom;           /* bytes of a byte order mark seen; 3: that is behind us */
+    bool has_data, viewed, skip_lf, handed;
+    phi_status status;
+} phi__sse;
+
+/* max_event_bytes: data and name of one event, or one line, at most (default 16 MiB). Takes no
+   memory yet. */
+PHI__FN void phi__sse_init(phi__sse *sse, phi_memory *memory, size_t max_event_bytes);
+PHI__FN void phi__sse_free(phi__sse *sse); /* twice is harmless */
+/* Forgets what it read, as after init; keeps memory that is small. */
+PHI__FN void phi__sse_reset(phi__sse *sse);
+/* The next bytes of the stream, borrowed. The bytes fed before must be read: next returned 0. */
+PHI__FN void phi__sse_feed(phi__sse *sse, const char *bytes, size_t len);
+/* 1: an event; 0: needs more bytes; PHI_TOO_BIG or PHI_NO_MEMORY: dead until reset. */
+PHI__FN int phi__sse_next(phi__sse *sse, phi__sse_event *out);
+/* After the last byte, when next has returned 0: hands out an event that no blank line ended. As
+   next; afterwards 0. */
+PHI__FN int phi__sse_finish(phi__sse *sse, phi__sse_event *out);
+
+#endif

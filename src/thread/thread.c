@@ -1,0 +1,73 @@
+/* thread.c - appending, and keeping the projection up to date. */
+#include "thread/thread_in.h"
+
+PHI__FN void phi__thread_init(phi__thread *thread, phi_memory *memory) {
+    memset(thread, 0, sizeof *thread);
+    thread->memory = memory;
+    phi_arena_init(&thread->arena, memory, 0);
+}
+
+PHI__FN void phi__thread_free(phi__thread *thread) {
+    phi__free(thread->memory, thread->entries, thread->cap * sizeof *thread->entries);
+    phi__free(thread->memory, thread->messages, thread->message_cap * sizeof *thread->messages);
+    phi__free(thread->memory, thread->items, thread->item_cap * sizeof *thread->items);
+    phi_arena_free(&thread->arena);
+    phi__thread_init(thread, thread->memory);
+}
+
+/* A failed answer may hold half a thought or calls that never ran: the model does not see it. */
+static bool phi__thread_projects(const phi_message *message) {
+    if (message->role == PHI_ROLE_EXTENSION) return false;
+    return message->role != PHI_ROLE_ASSISTANT ||
+           (message->stop_reason != PHI_STOP_REASON_ERROR &&
+            message->stop_reason != PHI_STOP_REASON_ABORTED);
+}
+
+/* Room for n more of each list, so that the appending itself cannot fail halfway. */
+static bool phi__thread_room(phi__thread *thread, size_t n, size_t messages) {
+    void *grown = phi__grow(thread->memory, thread->entries, &thread->cap, thread->count + n,
+                            sizeof *thread->entries);
+    if (grown == NULL) return false;
+    thread->entries = (phi__entry **)grown;
+    if (messages == 0) return true;
+    grown = phi__grow(thread->memory, thread->messages, &thread->message_cap,
+                      thread->message_count + messages, sizeof *thread->messages);
+    if (grown == NULL) return false;
+    thread->messages = (phi__entry **)grown;
+    grown = phi__grow(thread->memory, thread->items, &thread->item_cap,
+                      thread->item_count + messages, sizeof *thread->items);
+    if (grown == NULL) return false;
+    thread->items = (phi__item *)grown;
+    return true;
+}
+
+static void phi__thread_project(phi__thread *thread, phi__entry *entry) {
+    phi__item *item = &thread->items[thread->item_count];
+    if (!phi__thread_projects(entry->message)) return;
+    thread->item_count++;
+    item->message = entry->message;
+    item->rendered = &entry->rendered;
+    item->arena = &thread->arena;
+}
+
+PHI__FN bool phi__thread_append(phi__thread *thread, const phi__entry *entries, size_t n) {
+    size_t messages = 0, i;
+    phi__entry *kept;
+    for (i = 0; i < n; i++) messages += entries[i].kind == PHI__ENTRY_MESSAGE;
+    if (!phi__thread_room(thread, n, messages)) return false;
+    kept = (phi__entry *)phi_arena_alloc(&thread->arena, n * sizeof *kept);
+    if (kept == NULL) return false;
+    for (i = 0; i < n; i++) {
+        kept[i] = entries[i];
+        kept[i].seq = thread->count;
+        thread->entries[thread->count++] = &kept[i];
+        if (kept[i].kind != PHI__ENTRY_MESSAGE) continue;
+        thread->messages[thread->message_count++] = &kept[i];
+        phi__thread_project(thread, &kept[i]);
+    }
+    return true;
+}
+
+PHI__FN phi_message *phi__thread_keep(phi__thread *thread, const phi_message *message) {
+    return phi_message_copy(message, &thread->arena);
+}

@@ -1,0 +1,206 @@
+/* bash.c - the tool that runs a command: streamed while it runs, killed with all it started. */
+#include "tools/job_in.h"
+
+#ifndef PHI_NO_PROCESS
+
+#include "base/utf8_in.h"
+#include "io/process_in.h"
+
+#include <stdio.h>
+
+enum {
+    PHI__BASH_FRESH_BYTES = 65536, /* of updates the host has no room for, then reading stops */
+    PHI__BASH_RETRY_US = 5000      /* until the next try to start, or to update */
+};
+
+/* What a stream said: at most one byte more than is shown, so that a cut is known. */
+typedef struct phi__bash_stream {
+    phi__buf kept;
+    bool cut;
+} phi__bash_stream;
+
+typedef struct phi__bash {
+    phi__job job;
+    const char *command;
+    phi__process *process;
+    phi__bash_stream streams[2];
+    phi__buf fresh; /* both streams as they came, not yet told */
+    bool stopped;
+    phi__timer deadline, tick; /* tick: starts, or tells what is fresh */
+} phi__bash;
+
+static void phi__bash_drop(phi__job *job) {
+    phi__bash *bash = (phi__bash *)(void *)job;
+    phi__process_free(bash->process);
+    bash->process = NULL;
+    phi__io_timer_clear(job->io, &bash->deadline);
+    phi__io_timer_clear(job->io, &bash->tick);
+    phi__buf_free(&bash->streams[0].kept);
+    phi__buf_free(&bash->streams[1].kept);
+    phi__buf_free(&bash->fresh);
+}
+
+static void phi__bash_at(phi__bash *bash, phi__timer *timer, uint64_t us) {
+    if (phi__io_timer_set(bash->job.io, timer, phi__io_now_us(bash->job.io) + us) != PHI_OK)
+        (void)phi__job_no_memory(&bash->job);
+}
+
+/* ---- updates ---- */
+
+/* Bytes that make whole characters, or cannot become any: an unfinished one waits for its rest. */
+static size_t phi__bash_whole(phi_str s) {
+    size_t back;
+    for (back = 1; back < 4 && back <= s.len; back++) {
+        unsigned char c = (unsigned char)s.at[s.len - back];
+        if ((c & 0xC0) == 0x80) continue;
+        if ((c & 0xE0) == 0xC0 && back < 2) return s.len - back;
+        if ((c & 0xF0) == 0xE0 && back < 3) return s.len - back;
+        if ((c & 0xF8) == 0xF0 && back < 4) return s.len - back;
+        break;
+    }
+    return s.len;
+}
+
+/* False: the host has no room, or there is no memory; it can be tried again. */
+static bool phi__bash_tell(phi__bash *bash, bool all) {
+    phi_str s = phi__buf_str(&bash->fresh);
+    phi__buf text;
+    bool told;
+    if (!all) s.len = phi__bash_whole(s);
+    if (s.len == 0) return true;
+    phi__buf_init(&text, bash->job.memory);
+    phi__utf8_repair(&text, s);
+    told = !text.failed && phi_call_update(bash->job.call, text.at, text.len) == PHI_OK;
+    phi__buf_free(&text);
+    if (told) phi__buf_drop(&bash->fresh, s.len);
+    return told;
+}
+
+static bool phi__bash_output(void *ctx, int stream, const char *bytes, size_t len) {
+    phi__bash *bash = (phi__bash *)ctx;
+    phi__bash_stream *to = &bash->streams[stream - 1];
+    size_t room = (size_t)bash->job.set->desc.max_output_bytes + 1 - to->kept.len;
+    if (len > room) {
+        to->cut = true;
+        len = room;
+    }
+    if (len == 0) return true;
+    phi__buf_add(&to->kept, bytes, len);
+    phi__buf_add(&bash->fresh, bytes, len);
+    if (to->kept.failed || bash->fresh.failed) {
+        (void)phi__job_no_memory(&bash->job);
+        return true;
+    }
+    if (bash->tick.place == 0) phi__bash_at(bash, &bash->tick, 0);
+    if (bash->job.ended) return true;
+    bash->stopped = bash->fresh.len > PHI__BASH_FRESH_BYTES;
+    return !bash->stopped;
+}
+
+/* ---- the end ---- */
+
+/* Appends what is shown of a stream. */
+static void phi__bash_show(phi__bash *bash, phi__buf *out, const phi__bash_stream *stream) {
+    size_t begin = out->len, most = bash->job.set->desc.max_output_bytes;
+    phi__utf8_repair(out, phi__buf_str(&stream->kept));
+    if (out->failed || (!stream->cut && out->len - begin <= most)) return;
+    out->len = begin + phi__utf8_cut(phi__str(out->at + begin, out->len - begin), most);
+    phi__buf_text(out, "\n... (output truncated)");
+}
+
+static void phi__bash_exited(void *ctx, int code, int signal_number) {
+    phi__bash *bash = (phi__bash *)ctx;
+    char details[64];
+    phi__buf out;
+    (void)signal_number;
+    (void)phi__bash_tell(bash, true); /* the result holds it all, told or not */
+    phi__buf_init(&out, bash->job.memory);
+    phi__buf_printf(&out, "Exit code: %d\n", code);
+    if (bash->streams[1].kept.len > 0) phi__buf_text(&out, "STDOUT:\n");
+    phi__bash_show(bash, &out, &bash->streams[0]);
+    if (bash->streams[1].kept.len > 0) {
+        phi__buf_text(&out, "\nSTDERR:\n");
+        phi__bash_show(bash, &out, &bash->streams[1]);
+    }
+    (void)snprintf(details, sizeof details, "{\"exit_code\":%d,\"success\":%s}", code,
+                   code == 0 ? "true" : "false");
+    if (out.failed)
+        (void)phi__job_no_memory(&bash->job);
+    else
+        (void)phi__job_done(&bash->job, phi__buf_str(&out), details);
+    phi__buf_free(&out);
+}
+
+static void phi__bash_late(phi__timer *timer) {
+    phi__bash *bash = PHI__OWNER(timer, phi__bash, deadline);
+    (void)phi__job_fail(&bash->job, "Command timed out after %gs",
+                        (double)bash->job.set->desc.bash_timeout_ms / 1000.0);
+}
+
+/* ---- the beginning ---- */
+
+static void phi__bash_spawn(phi__bash *bash) {
+    const char *argv[4];
+    char words[160];
+    phi__process_desc desc;
+    phi_status status;
+    argv[0] = "bash";
+    argv[1] = "-c";
+    argv[2] = bash->command;
+    argv[3] = NULL;
+    memset(&desc, 0, sizeof desc);
+    desc.argv = argv;
+    desc.cwd = bash->job.set->desc.workspace;
+    desc.output = phi__bash_output;
+    desc.exited = phi__bash_exited;
+    desc.ctx = bash;
+    status = phi__process_new(bash->job.io, &desc, &bash->process, words, sizeof words);
+    if (status == PHI_BUSY)
+        phi__bash_at(bash, &bash->tick, PHI__BASH_RETRY_US);
+    else if (status != PHI_OK)
+        (void)phi__job_fail(&bash->job, "Failed to execute: %s",
+                            words[0] != '\0' ? words : phi_status_text(status));
+}
+
+static void phi__bash_tick(phi__timer *timer) {
+    phi__bash *bash = PHI__OWNER(timer, phi__bash, tick);
+    if (bash->process == NULL) {
+        phi__bash_spawn(bash);
+    } else if (!phi__bash_tell(bash, false)) {
+        phi__bash_at(bash, &bash->tick, PHI__BASH_RETRY_US);
+    } else if (bash->stopped) {
+        bash->stopped = false;
+        phi__process_resume(bash->process);
+    }
+}
+
+static phi_flow phi__bash_go(phi__job *job) {
+    phi__bash *bash = (phi__bash *)(void *)job;
+    const phi_tools_desc *desc = &job->set->desc;
+    size_t i;
+    phi__buf_init(&bash->streams[0].kept, job->memory);
+    phi__buf_init(&bash->streams[1].kept, job->memory);
+    phi__buf_init(&bash->fresh, job->memory);
+    bash->deadline.fire = phi__bash_late;
+    bash->tick.fire = phi__bash_tick;
+    if (!phi__job_text(job, "command", true, &bash->command)) return PHI_DONE;
+    for (i = 0; desc->deny_patterns[i] != NULL; i++)
+        if (strstr(bash->command, desc->deny_patterns[i]) != NULL)
+            return phi__job_fail(job,
+                                 "Command blocked by safety policy: contains '%s'. This pattern is "
+                                 "denied for safety.",
+                                 desc->deny_patterns[i]);
+    if (desc->confirm_fn != NULL && !desc->confirm_fn(desc->user_data, bash->command))
+        return phi__job_fail(job, "Command was not confirmed by the user.");
+    if (desc->bash_timeout_ms != PHI_UNLIMITED)
+        phi__bash_at(bash, &bash->deadline, (uint64_t)desc->bash_timeout_ms * 1000);
+    if (!job->ended) phi__bash_spawn(bash);
+    return job->ended ? PHI_DONE : PHI_PENDING;
+}
+
+PHI__FN phi_flow phi__bash_start(void *user_data, phi_call call, phi_str arguments) {
+    return phi__job_begin(user_data, call, arguments, sizeof(phi__bash), true, phi__bash_go,
+                          phi__bash_drop);
+}
+
+#endif

@@ -1,0 +1,240 @@
+/* job.c - arguments in, a result out, and where a path may lead. */
+#include "tools/job_in.h"
+
+#include "base/utf8_in.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+/* The budget of the agent that made a live call. */
+static phi_memory *phi__job_memory(phi_call call) {
+    phi__slot *slot = phi__slots_find(&call.rt->calls, call.index, call.gen);
+    return slot != NULL ? &((phi__toolcall *)slot->object)->run->agent->memory : NULL;
+}
+
+static void phi__job_end(phi__job *job) {
+    if (job->ended) return;
+    job->ended = true;
+    job->drop(job);
+    phi_arena_free(&job->arena);
+}
+
+/* Without memory for the result the call fails by itself, with words. */
+static void phi__job_tell(phi_call call, const phi_content *content, const char *details,
+                          bool is_error) {
+    phi_tool_result result;
+    memset(&result, 0, sizeof result);
+    result.content = content;
+    result.content_count = 1;
+    result.details = details;
+    result.is_error = is_error;
+    (void)phi_call_result(call, &result);
+}
+
+static void phi__job_tell_text(phi_call call, phi_str text, const char *details, bool is_error) {
+    phi_content content;
+    memset(&content, 0, sizeof content);
+    content.kind = PHI_CONTENT_TEXT;
+    content.text = text;
+    phi__job_tell(call, &content, details, is_error);
+}
+
+PHI__FN phi_flow phi__job_content(phi__job *job, const phi_content *content, const char *details) {
+    phi__job_tell(job->call, content, details, false);
+    phi__job_end(job);
+    return PHI_DONE;
+}
+
+PHI__FN phi_flow phi__job_no_memory(phi__job *job) {
+    phi__job_tell_text(job->call, PHI__LIT("Out of memory"), NULL, true);
+    phi__job_end(job);
+    return PHI_DONE;
+}
+
+static phi_flow phi__job_say(phi__job *job, phi_str text, const char *details, bool is_error) {
+    phi__buf repaired;
+    phi__buf_init(&repaired, job->memory);
+    if (phi__utf8_valid(text) < text.len) {
+        phi__utf8_repair(&repaired, text);
+        text = phi__buf_str(&repaired);
+    }
+    if (repaired.failed) {
+        (void)phi__job_no_memory(job);
+    } else {
+        phi__job_tell_text(job->call, text, details, is_error);
+        phi__job_end(job);
+    }
+    phi__buf_free(&repaired);
+    return PHI_DONE;
+}
+
+PHI__FN phi_flow phi__job_done(phi__job *job, phi_str text, const char *details) {
+    return phi__job_say(job, text, details, false);
+}
+
+PHI__FN phi_flow phi__job_fail(phi__job *job, const char *format, ...) {
+    va_list args;
+    int n;
+    char *text;
+    va_start(args, format);
+    n = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    text = n < 0 ? NULL : (char *)phi_arena_alloc(&job->arena, (size_t)n + 1);
+    if (text == NULL) return phi__job_no_memory(job);
+    va_start(args, format);
+    (void)vsnprintf(text, (size_t)n + 1, format, args);
+    va_end(args);
+    return phi__job_say(job, phi__str(text, (size_t)n), NULL, true);
+}
+
+/* ---- going on ---- */
+
+static phi_flow phi__job_go(phi__job *job, size_t units) {
+    phi_parse_error error;
+    phi_status status;
+    if (job->arguments == NULL) {
+        status = phi_json_reader_advance(&job->reader, units);
+        if (status == PHI_BUSY) return PHI_PENDING;
+        status = phi_json_reader_result(&job->reader, &job->arguments, &error);
+        if (status == PHI_NO_MEMORY) return phi__job_no_memory(job);
+        if (status != PHI_OK)
+            return phi__job_fail(job, "Invalid arguments: not JSON, at column %u: %s",
+                                 (unsigned)error.column, error.message);
+        if (!phi_json_is_object(job->arguments))
+            return phi__job_fail(job, "Invalid arguments: expected object, got %s",
+                                 phi_json_type_name(job->arguments));
+    }
+    return job->go(job);
+}
+
+PHI__FN phi_flow phi__job_begin(void *user_data, phi_call call, phi_str arguments, size_t bytes,
+                                bool whole, phi_flow (*go)(phi__job *), void (*drop)(phi__job *)) {
+    phi__job *job = (phi__job *)phi_call_state(call, bytes);
+    if (job == NULL) {
+        phi__job_tell_text(call, PHI__LIT("Out of memory"), NULL, true);
+        return PHI_DONE;
+    }
+    job->call = call;
+    job->set = (const phi_toolset *)user_data;
+    job->memory = phi__job_memory(call);
+    job->io = call.rt->io;
+    job->go = go;
+    job->drop = drop;
+    phi_arena_init(&job->arena, job->memory, 1024);
+    phi_json_reader_begin(&job->reader, &job->arena, arguments,
+                          PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8, 0);
+    return phi__job_go(job, whole ? SIZE_MAX : (size_t)PHI__JOB_SLICE);
+}
+
+PHI__FN phi_flow phi__job_step(void *user_data, phi_call call) {
+    phi__job *job = (phi__job *)phi_call_state(call, 0);
+    (void)user_data;
+    return job != NULL ? phi__job_go(job, PHI__JOB_SLICE) : PHI_PENDING;
+}
+
+PHI__FN void phi__job_cancel(void *user_data, phi_call call) {
+    phi__job *job = (phi__job *)phi_call_state(call, 0);
+    (void)user_data;
+    if (job != NULL) phi__job_end(job);
+}
+
+/* ---- arguments ---- */
+
+static const phi_json *phi__job_argument(const phi__job *job, const char *name) {
+    const phi_json *node = phi_json_get(job->arguments, name);
+    return phi_json_is_null(node) ? NULL : node;
+}
+
+PHI__FN bool phi__job_str(phi__job *job, const char *name, phi_str *out) {
+    const phi_json *node = phi__job_argument(job, name);
+    if (!phi_json_is_string(node)) {
+        (void)phi__job_fail(job, "Invalid arguments: missing '%s' parameter", name);
+        return false;
+    }
+    *out = phi_json_str(node, NULL);
+    return true;
+}
+
+PHI__FN bool phi__job_text(phi__job *job, const char *name, bool required, const char **out) {
+    const phi_json *node = phi__job_argument(job, name);
+    phi_str s;
+    *out = NULL;
+    if (!phi_json_is_string(node) && (required || node == NULL)) {
+        if (!required) return true;
+        (void)phi__job_fail(job, "Invalid arguments: missing '%s' parameter", name);
+        return false;
+    }
+    if (!phi_json_is_string(node)) {
+        (void)phi__job_fail(job, "Invalid arguments: '%s' must be a string", name);
+        return false;
+    }
+    s = phi_json_str(node, NULL);
+    if (s.len > 0 && memchr(s.at, 0, s.len) != NULL) {
+        (void)phi__job_fail(job, "Invalid arguments: '%s' must not contain a NUL character", name);
+        return false;
+    }
+    if (!phi__arena_str(&job->arena, s, &s)) {
+        (void)phi__job_no_memory(job);
+        return false;
+    }
+    *out = s.at;
+    return true;
+}
+
+PHI__FN bool phi__job_number(phi__job *job, const char *name, uint64_t fallback, uint64_t *out) {
+    const phi_json *node = phi__job_argument(job, name);
+    *out = fallback;
+    if (node == NULL) return true;
+    *out = phi_json_uint(node, UINT64_MAX);
+    if (phi_json_is_number(node) && *out != UINT64_MAX) return true;
+    (void)phi__job_fail(job, "Invalid arguments: '%s' must be a whole number, 0 or more", name);
+    return false;
+}
+
+PHI__FN bool phi__job_flag(phi__job *job, const char *name, bool *out) {
+    const phi_json *node = phi__job_argument(job, name);
+    *out = phi_json_bool(node, false);
+    if (node == NULL || phi_json_is_bool(node)) return true;
+    (void)phi__job_fail(job, "Invalid arguments: '%s' must be true or false", name);
+    return false;
+}
+
+/* ---- places ---- */
+
+#ifndef PHI_NO_FILES
+
+/* Whether a resolved path lies in the workspace or in an allowed path. */
+static bool phi__job_allowed(const phi_tools_desc *desc, const char *real) {
+    char root[PHI__PATH_BYTES];
+    size_t i;
+    if (desc->unconfined || (desc->workspace == NULL && desc->allowed_paths == NULL)) return true;
+    if (desc->workspace != NULL &&
+        phi__path_resolve(NULL, desc->workspace, root, sizeof root, NULL) == PHI_OK &&
+        phi__path_inside(root, real))
+        return true;
+    for (i = 0; desc->allowed_paths != NULL && desc->allowed_paths[i] != NULL; i++)
+        if (phi__path_resolve(desc->workspace, desc->allowed_paths[i], root, sizeof root, NULL) ==
+                PHI_OK &&
+            phi__path_inside(root, real))
+            return true;
+    return false;
+}
+
+PHI__FN const char *phi__job_place(phi__job *job, const char *path) {
+    char real[PHI__PATH_BYTES];
+    phi__words words;
+    phi_str kept;
+    if (phi__path_resolve(job->set->desc.workspace, path, real, sizeof real, &words) != PHI_OK) {
+        (void)phi__job_fail(job, "Cannot access %s: %s", path, words.text);
+        return NULL;
+    }
+    if (!phi__job_allowed(&job->set->desc, real)) {
+        (void)phi__job_fail(job, "Cannot access %s: it is outside the allowed paths", path);
+        return NULL;
+    }
+    if (phi__arena_str(&job->arena, phi_str_of(real), &kept)) return kept.at;
+    (void)phi__job_no_memory(job);
+    return NULL;
+}
+
+#endif

@@ -1,0 +1,277 @@
+/* read_file.c - the tool that reads text, numbered, or an image, in base64; a slice a step.
+
+   The lines that were asked for are numbered as they arrive, behind room for the header, whose
+   figures are only known at the end. */
+#include "tools/job_in.h"
+
+#ifndef PHI_NO_FILES
+
+#include "base/base64_in.h"
+#include "base/utf8_in.h"
+
+#include <stdio.h>
+
+enum {
+    PHI__READ_HEADER_BYTES = 96,       /* "[Lines a-b of n]" and a newline */
+    PHI__READ_IMAGE_BYTES = 20971520,  /* the book: 20 MB */
+    PHI__READ_MEGABYTE = 1048576,
+    PHI__READ_SLICE = PHI__JOB_SLICE / 3 * 3 /* whole groups of base64 */
+};
+
+typedef struct phi__read {
+    phi__job job;
+    const char *path;
+    const char *mime_type; /* NULL: text */
+    uint64_t first, limit; /* lines wanted: from 0; how many */
+    uint64_t line;         /* the one being read, from 0 */
+    uint64_t bytes;        /* of the file so far */
+    uint64_t wanted_bytes; /* of the lines wanted, their ends included */
+    uint64_t last;         /* lines shown */
+    bool in_line;
+    phi__file *file;
+    phi__buf out;
+    char *slice;
+    size_t carried; /* bytes at the slice's start, from the one before */
+} phi__read;
+
+static void phi__read_drop(phi__job *job) {
+    phi__read *read = (phi__read *)(void *)job;
+    phi__file_close(read->file);
+    read->file = NULL;
+    phi__buf_free(&read->out);
+    phi__free(job->memory, read->slice, PHI__READ_SLICE);
+    read->slice = NULL;
+}
+
+/* The type of an image, by its name; NULL: text. */
+static const char *phi__read_mime_type(const char *path) {
+    static const struct {
+        const char *end, *mime_type;
+    } types[] = {{"jpg", "image/jpeg"},  {"jpeg", "image/jpeg"}, {"png", "image/png"},
+                 {"webp", "image/webp"}, {"gif", "image/gif"},   {"bmp", "image/bmp"}};
+    const char *dot = strrchr(path, '.');
+    size_t i;
+    if (dot == NULL) return NULL;
+    for (i = 0; i < PHI__COUNT(types); i++)
+        if (phi__str_is_nocase(phi_str_of(dot + 1), types[i].end)) return types[i].mime_type;
+    return NULL;
+}
+
+/* {"path":...} and, of an image, its bytes; terminated. */
+static void phi__read_details(const phi__read *read, phi__buf *details) {
+    phi__buf_text(details, "{\"path\":");
+    phi__json_put_str(details, phi_str_of(read->path));
+    if (read->mime_type != NULL)
+        phi__buf_printf(details, ",\"bytes\":%llu", (unsigned long long)read->bytes);
+    phi__buf_text(details, "}");
+    phi__buf_char(details, '\0');
+}
+
+/* The next slice behind what was carried; *n: all of it. False: the job has failed. */
+static bool phi__read_more(phi__read *read, size_t *n, bool *end) {
+    phi__words words;
+    size_t got;
+    if (phi__file_read(read->file, read->slice + read->carried, PHI__READ_SLICE - read->carried,
+                       &got, &words) != PHI_OK) {
+        (void)phi__job_fail(&read->job, "Cannot read %s: %s", read->path, words.text);
+        return false;
+    }
+    read->bytes += got;
+    *n = read->carried + got;
+    *end = got == 0;
+    read->carried = 0;
+    return true;
+}
+
+static void phi__read_carry(phi__read *read, size_t from, size_t n) {
+    memmove(read->slice, read->slice + from, n - from);
+    read->carried = n - from;
+}
+
+/* ---- images ---- */
+
+static phi_flow phi__read_image_end(phi__read *read) {
+    phi_content content;
+    phi__buf details;
+    memset(&content, 0, sizeof content);
+    content.kind = PHI_CONTENT_IMAGE;
+    content.data = phi__buf_str(&read->out);
+    content.mime_type = phi_str_of(read->mime_type);
+    phi__buf_init(&details, read->job.memory);
+    phi__read_details(read, &details);
+    if (details.failed)
+        (void)phi__job_no_memory(&read->job);
+    else
+        (void)phi__job_content(&read->job, &content, details.at);
+    phi__buf_free(&details);
+    return PHI_DONE;
+}
+
+static phi_flow phi__read_image_too_large(phi__read *read, uint64_t bytes) {
+    return phi__job_fail(&read->job, "Image too large (%lluMB, max 20MB)",
+                         (unsigned long long)(bytes / PHI__READ_MEGABYTE));
+}
+
+static phi_flow phi__read_image(phi__job *job) {
+    phi__read *read = (phi__read *)(void *)job;
+    size_t n, whole;
+    bool end;
+    if (!phi__read_more(read, &n, &end)) return PHI_DONE;
+    if (read->bytes > PHI__READ_IMAGE_BYTES) return phi__read_image_too_large(read, read->bytes);
+    whole = end ? n : n / 3 * 3;
+    phi__base64_encode(&read->out, read->slice, whole);
+    if (read->out.failed) return phi__job_no_memory(job);
+    phi__read_carry(read, whole, n);
+    return end ? phi__read_image_end(read) : PHI_PENDING;
+}
+
+/* ---- text ---- */
+
+static bool phi__read_wanted(const phi__read *read) {
+    return read->line >= read->first && read->line - read->first < read->limit;
+}
+
+/* A piece of one line: n bytes, without its end. */
+static void phi__read_piece(phi__read *read, const char *at, size_t n) {
+    bool begins = !read->in_line;
+    read->in_line = true;
+    if (!phi__read_wanted(read)) return;
+    if (begins) {
+        if (read->line > read->first) phi__buf_char(&read->out, '\n');
+        phi__buf_printf(&read->out, "%4llu | ", (unsigned long long)read->line + 1);
+        read->last = read->line + 1;
+    }
+    phi__buf_add(&read->out, at, n);
+    read->wanted_bytes += n;
+}
+
+static void phi__read_line_end(phi__read *read) {
+    phi__read_piece(read, "", 0); /* an empty line is a line */
+    /* What stands before the text of a line ends in a blank, so that a CR is the line's. */
+    if (phi__read_wanted(read)) {
+        if (!read->out.failed && read->out.at[read->out.len - 1] == '\r') read->out.len--;
+        read->wanted_bytes++;
+    }
+    read->in_line = false;
+    read->line++;
+}
+
+static void phi__read_lines(phi__read *read, const char *at, size_t n) {
+    while (n > 0) {
+        const char *newline = (const char *)memchr(at, '\n', n);
+        size_t len = newline != NULL ? (size_t)(newline - at) : n;
+        if (len > 0) phi__read_piece(read, at, len);
+        if (newline == NULL) return;
+        phi__read_line_end(read);
+        at += len + 1;
+        n -= len + 1;
+    }
+}
+
+static phi_flow phi__read_text_end(phi__read *read) {
+    char header[PHI__READ_HEADER_BYTES];
+    uint64_t total = read->line + (read->in_line ? 1 : 0);
+    uint64_t first = read->first < total ? read->first : total;
+    uint64_t end = read->last > first ? read->last : first;
+    size_t n;
+    phi__buf details;
+    if (first > 0 || end < total)
+        (void)snprintf(header, sizeof header, "[Lines %llu-%llu of %llu]\n",
+                       (unsigned long long)first + 1, (unsigned long long)end,
+                       (unsigned long long)total);
+    else
+        (void)snprintf(header, sizeof header, "[%llu lines]\n", (unsigned long long)total);
+    n = strlen(header);
+    memcpy(read->out.at + PHI__READ_HEADER_BYTES - n, header, n);
+    phi__buf_init(&details, read->job.memory);
+    phi__read_details(read, &details);
+    if (details.failed)
+        (void)phi__job_no_memory(&read->job);
+    else
+        (void)phi__job_done(&read->job,
+                            phi__str(read->out.at + PHI__READ_HEADER_BYTES - n,
+                                     read->out.len - PHI__READ_HEADER_BYTES + n),
+                            details.at);
+    phi__buf_free(&details);
+    return PHI_DONE;
+}
+
+static phi_flow phi__read_too_large(phi__read *read, uint64_t bytes) {
+    return phi__job_fail(&read->job,
+                         "File too large (%llu bytes, max %llu). Use offset/limit for partial "
+                         "reads.",
+                         (unsigned long long)bytes,
+                         (unsigned long long)read->job.set->desc.max_read_bytes);
+}
+
+static phi_flow phi__read_text(phi__job *job) {
+    phi__read *read = (phi__read *)(void *)job;
+    size_t n, valid;
+    bool end;
+    if (!phi__read_more(read, &n, &end)) return PHI_DONE;
+    valid = phi__utf8_valid(phi__str(read->slice, n));
+    if (n - valid > 3 || (end && valid < n))
+        return phi__job_fail(job, "Cannot read %s: the file is not valid UTF-8 text", read->path);
+    phi__read_lines(read, read->slice, valid);
+    if (read->out.failed) return phi__job_no_memory(job);
+    if (read->wanted_bytes > job->set->desc.max_read_bytes)
+        return phi__read_too_large(read, read->bytes);
+    phi__read_carry(read, valid, n);
+    return end ? phi__read_text_end(read) : PHI_PENDING;
+}
+
+/* ---- the beginning ---- */
+
+static phi_flow phi__read_open(phi__read *read, const char *real, uint64_t bytes) {
+    phi__job *job = &read->job;
+    phi__words words;
+    phi_status status = phi__file_open_read(job->memory, real, &read->file, &words);
+    if (status == PHI_NO_MEMORY) return phi__job_no_memory(job);
+    if (status != PHI_OK) return phi__job_fail(job, "Cannot read %s: %s", read->path, words.text);
+    read->slice = (char *)phi__alloc(job->memory, PHI__READ_SLICE);
+    if (read->slice == NULL) return phi__job_no_memory(job);
+    if (read->mime_type != NULL) {
+        if (phi__buf_reserve(&read->out, (size_t)bytes / 3 * 4 + 8) == NULL)
+            return phi__job_no_memory(job);
+        job->go = phi__read_image;
+    } else {
+        if (phi__buf_reserve(&read->out, PHI__READ_HEADER_BYTES) == NULL)
+            return phi__job_no_memory(job);
+        phi__buf_add_len(&read->out, PHI__READ_HEADER_BYTES);
+        job->go = phi__read_text;
+    }
+    return job->go(job);
+}
+
+static phi_flow phi__read_go(phi__job *job) {
+    phi__read *read = (phi__read *)(void *)job;
+    phi__file_info info;
+    phi__words words;
+    const char *real;
+    bool part;
+    phi__buf_init(&read->out, job->memory);
+    if (!phi__job_text(job, "path", true, &read->path) ||
+        !phi__job_number(job, "offset", 0, &read->first) ||
+        !phi__job_number(job, "limit", UINT64_MAX, &read->limit))
+        return PHI_DONE;
+    part = read->first > 0 || read->limit != UINT64_MAX;
+    if (read->first > 0) read->first--;
+    real = phi__job_place(job, read->path);
+    if (real == NULL) return PHI_DONE;
+    if (phi__file_stat(real, true, &info, &words) != PHI_OK)
+        return phi__job_fail(job, "Cannot access %s: %s", read->path, words.text);
+    read->mime_type = phi__read_mime_type(read->path);
+    if (read->mime_type != NULL && info.bytes > PHI__READ_IMAGE_BYTES)
+        return phi__read_image_too_large(read, info.bytes);
+    if (read->mime_type == NULL && !part && info.kind == PHI__FILE_REGULAR &&
+        info.bytes > job->set->desc.max_read_bytes)
+        return phi__read_too_large(read, info.bytes);
+    return phi__read_open(read, real, info.bytes);
+}
+
+PHI__FN phi_flow phi__read_file_start(void *user_data, phi_call call, phi_str arguments) {
+    return phi__job_begin(user_data, call, arguments, sizeof(phi__read), false, phi__read_go,
+                          phi__read_drop);
+}
+
+#endif

@@ -1,0 +1,151 @@
+/* tools.c - the table of the built-in tools: names, words for the model, schemas, defaults. */
+#include "tools/tools.h"
+
+#include "tools/job_in.h"
+
+enum {
+    PHI__TOOLS_BASH_MS = 120000, /* the book, part "Built-in Tools", as are all below */
+    PHI__TOOLS_LIST_MS = 10000,
+    PHI__TOOLS_SEARCH_MS = 30000,
+    PHI__TOOLS_OUTPUT_BYTES = 262144,
+    PHI__TOOLS_READ_BYTES = 1048576,
+    PHI__TOOLS_FILES = 200,
+    PHI__TOOLS_MATCHES = 50,
+    PHI__TOOLS_MARGIN_MS = 10000 /* the loop's own deadline is behind the tool's, which has words */
+};
+
+#ifndef PHI_NO_PROCESS
+static const char phi__tools_bash[] =
+    "{\"type\":\"object\",\"properties\":{"
+    "\"command\":{\"type\":\"string\",\"description\":\"The command to run with bash -c\"}},"
+    "\"required\":[\"command\"]}";
+#endif
+#ifndef PHI_NO_FILES
+static const char phi__tools_read[] =
+    "{\"type\":\"object\",\"properties\":{"
+    "\"path\":{\"type\":\"string\",\"description\":\"Path of the file to read\"},"
+    "\"offset\":{\"type\":\"integer\",\"minimum\":0,"
+    "\"description\":\"First line to read, counted from 1 (default: 1)\"},"
+    "\"limit\":{\"type\":\"integer\",\"minimum\":0,"
+    "\"description\":\"How many lines to read (default: all)\"}},"
+    "\"required\":[\"path\"]}";
+static const char phi__tools_write[] =
+    "{\"type\":\"object\",\"properties\":{"
+    "\"path\":{\"type\":\"string\",\"description\":\"Path of the file to write\"},"
+    "\"content\":{\"type\":\"string\",\"description\":\"The whole new content of the file\"}},"
+    "\"required\":[\"path\",\"content\"]}";
+static const char phi__tools_edit[] =
+    "{\"type\":\"object\",\"properties\":{"
+    "\"path\":{\"type\":\"string\",\"description\":\"Path of the file to edit\"},"
+    "\"old_text\":{\"type\":\"string\",\"description\":"
+    "\"The exact text to replace, whitespace included; it must occur once\"},"
+    "\"new_text\":{\"type\":\"string\",\"description\":\"What to put in its place\"}},"
+    "\"required\":[\"path\",\"old_text\",\"new_text\"]}";
+static const char phi__tools_list[] =
+    "{\"type\":\"object\",\"properties\":{"
+    "\"path\":{\"type\":\"string\",\"description\":\"Directory to list (default: .)\"},"
+    "\"pattern\":{\"type\":\"string\","
+    "\"description\":\"Glob that file names must match, such as *.c\"},"
+    "\"max_depth\":{\"type\":\"integer\",\"minimum\":0,"
+    "\"description\":\"How many levels of directories to look at (default: 3)\"}}}";
+#ifndef PHI_NO_PROCESS
+static const char phi__tools_search[] =
+    "{\"type\":\"object\",\"properties\":{"
+    "\"pattern\":{\"type\":\"string\",\"description\":\"Regular expression to look for\"},"
+    "\"path\":{\"type\":\"string\","
+    "\"description\":\"File or directory to search (default: .)\"},"
+    "\"include\":{\"type\":\"string\","
+    "\"description\":\"Glob that file names must match, such as *.c\"},"
+    "\"case_sensitive\":{\"type\":\"boolean\","
+    "\"description\":\"Tell upper from lower case (default: false)\"}},"
+    "\"required\":[\"pattern\"]}";
+#endif
+#endif
+
+typedef phi_flow (*phi__tools_start)(void *user_data, phi_call call, phi_str arguments);
+
+static phi_tool *phi__tools_add(phi_toolset *set, const char *name, const char *label,
+                                const char *schema, phi__tools_start start,
+                                const char *description) {
+    phi_tool *tool = &set->tools[set->count++];
+    tool->name = name;
+    tool->label = label;
+    tool->description = description;
+    tool->schema = schema;
+    tool->start = start;
+    tool->cancel = phi__job_cancel;
+    tool->user_data = set;
+    tool->checks_arguments = true;
+    return tool;
+}
+
+static uint32_t phi__tools_behind(uint32_t timeout_ms) {
+    return timeout_ms > PHI_UNLIMITED - PHI__TOOLS_MARGIN_MS ? PHI_UNLIMITED
+                                                             : timeout_ms + PHI__TOOLS_MARGIN_MS;
+}
+
+static uint32_t phi__tools_or(uint32_t value, uint32_t standard) {
+    return value != 0 ? value : standard;
+}
+
+static void phi__tools_defaults(phi_tools_desc *desc) {
+    if (desc->deny_patterns == NULL) desc->deny_patterns = phi_tools_deny_patterns();
+    desc->bash_timeout_ms = phi__tools_or(desc->bash_timeout_ms, PHI__TOOLS_BASH_MS);
+    desc->list_timeout_ms = phi__tools_or(desc->list_timeout_ms, PHI__TOOLS_LIST_MS);
+    desc->search_timeout_ms = phi__tools_or(desc->search_timeout_ms, PHI__TOOLS_SEARCH_MS);
+    desc->max_output_bytes = phi__tools_or(desc->max_output_bytes, PHI__TOOLS_OUTPUT_BYTES);
+    desc->max_read_bytes = phi__tools_or(desc->max_read_bytes, PHI__TOOLS_READ_BYTES);
+    desc->max_files = phi__tools_or(desc->max_files, PHI__TOOLS_FILES);
+    desc->max_matches = phi__tools_or(desc->max_matches, PHI__TOOLS_MATCHES);
+}
+
+/* ---- public ---- */
+
+PHI_API const char *const *phi_tools_deny_patterns(void) {
+    static const char *const patterns[] = {"rm -rf /", "rm -rf /*",     "mkfs",
+                                           "dd if=",   ":(){:|:&};:", NULL};
+    return patterns;
+}
+
+PHI_API phi_status phi_tools_init(phi_toolset *set, const phi_tools_desc *desc) {
+    phi_tool *tool;
+    if (set == NULL) return PHI_BAD_ARG;
+    memset(set, 0, sizeof *set);
+    if (desc != NULL) set->desc = *desc;
+    phi__tools_defaults(&set->desc);
+    tool = NULL;
+#ifndef PHI_NO_PROCESS
+    tool = phi__tools_add(set, "bash", "Execute Command", phi__tools_bash, phi__bash_start,
+                          "Run a command with bash and get its exit code, stdout and stderr. "
+                          "Background processes end with the command.");
+    tool->timeout_ms = phi__tools_behind(set->desc.bash_timeout_ms);
+#endif
+#ifndef PHI_NO_FILES
+    tool = phi__tools_add(set, "read_file", "Read File", phi__tools_read, phi__read_file_start,
+                          "Read a text file, with line numbers, or look at an image. offset and "
+                          "limit choose lines of a large file.");
+    tool->step = phi__job_step;
+    tool = phi__tools_add(set, "write_file", "Write File", phi__tools_write, phi__write_file_start,
+                          "Write a whole file, replacing what was there. Makes its directories.");
+    tool->step = phi__job_step;
+    tool->not_concurrent = true;
+    tool = phi__tools_add(set, "edit_file", "Edit File", phi__tools_edit, phi__edit_file_start,
+                          "Replace one piece of text in a file. old_text must be in the file "
+                          "exactly once, whitespace included.");
+    tool->step = phi__job_step;
+    tool->not_concurrent = true;
+    tool = phi__tools_add(set, "list_files", "List Files", phi__tools_list, phi__list_files_start,
+                          "List the files in a directory and below, sorted, without .git, "
+                          "node_modules and target.");
+    tool->step = phi__job_step;
+    tool->timeout_ms = phi__tools_behind(set->desc.list_timeout_ms);
+#ifndef PHI_NO_PROCESS
+    tool = phi__tools_add(set, "search", "Search Files", phi__tools_search, phi__search_start,
+                          "Search files for a regular expression. Gives file:line:text of each "
+                          "matching line.");
+    tool->timeout_ms = phi__tools_behind(set->desc.search_timeout_ms);
+#endif
+#endif
+    (void)tool;
+    return PHI_OK;
+}

@@ -1,0 +1,72 @@
+/* tools.h - the six built-in tools: run a command, read, write and edit a file, list files, search.
+
+       static phi_toolset set;
+       phi_tools_desc tools = PHI_ZERO;
+       tools.workspace = "/home/ada/project";
+       phi_tools_init(&set, &tools);
+       desc.tools = set.tools;                       // desc: a phi_agent_desc
+       desc.tool_count = set.count;
+
+   The five that work on files stay inside the workspace and the allowed paths: a path is resolved,
+   with ".." and all links, before it is compared. Another process that changes links at that very
+   moment can defeat this. `bash` is not confined: it starts in the workspace and may do what the
+   host's user may. Leave it out, deny patterns, confirm commands, or run the host in a container.
+
+   All texts that a model sees are UTF-8; what is not, becomes U+FFFD. Nothing waits: commands run
+   beside the pump, files are read and written in slices. write_file and edit_file run alone, so that
+   two edits of a turn cannot lose each other; a file is replaced whole, never left half written.
+   Threads: the pumping thread. */
+#ifndef PHI_TOOLS_TOOLS_H
+#define PHI_TOOLS_TOOLS_H
+
+#include "loop/tool.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { PHI_TOOL_COUNT = 6 };
+
+/* Zero means default for every field. All pointers are borrowed as long as the set is used. */
+typedef struct phi_tools_desc {
+    const char *workspace; /* where relative paths start and commands run (default: the working
+                              directory, and then files are not confined to it) */
+    const char *const *allowed_paths; /* NULL-ended; directories or files that may be used besides
+                                         the workspace; relative ones start there. With neither,
+                                         every path may be used (default: none) */
+    bool unconfined; /* files anywhere, though there is a workspace or allowed_paths */
+    const char *const *deny_patterns; /* NULL-ended; a command that contains one is refused; an empty
+                                         list denies nothing (default: phi_tools_deny_patterns) */
+    /* Asked before a command runs; false: it does not (default: not asked). For a dialog that takes
+       longer than a frame use a hook that waits. */
+    bool (*confirm_fn)(void *user_data, const char *command);
+    void *user_data;            /* of confirm_fn */
+    uint32_t bash_timeout_ms;   /* (default 120,000; PHI_UNLIMITED) */
+    uint32_t list_timeout_ms;   /* (default 10,000; PHI_UNLIMITED) */
+    uint32_t search_timeout_ms; /* (default 30,000; PHI_UNLIMITED) */
+    uint32_t max_output_bytes;  /* of each of a command's streams (default 262,144) */
+    uint32_t max_read_bytes;    /* of a text file, or of the lines asked for (default 1,048,576) */
+    uint32_t max_files;         /* shown by list_files (default 200) */
+    uint32_t max_matches;       /* shown by search (default 50) */
+} phi_tools_desc;
+
+/* Tools and what they work with. The fields are phi's, but for `tools` and `count`, which are to be
+   read. It must stay where it is until the last agent that uses it is freed. */
+typedef struct phi_toolset {
+    phi_tool tools[PHI_TOOL_COUNT];
+    size_t count; /* 6, or fewer where PHI_NO_PROCESS or PHI_NO_FILES leave some out */
+    phi_tools_desc desc;
+} phi_toolset;
+
+/* Fills `set` with the tools bash, read_file, write_file, edit_file, list_files and search. desc:
+   copied, NULL: defaults. Allocates nothing. PHI_BAD_ARG: set is NULL. */
+PHI_API phi_status phi_tools_init(phi_toolset *set, const phi_tools_desc *desc);
+
+/* NULL-ended, static: "rm -rf /", "rm -rf /" with "*", "mkfs", "dd if=", and a fork bomb. The first
+   one also catches every rm -rf of an absolute path. */
+PHI_API const char *const *phi_tools_deny_patterns(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

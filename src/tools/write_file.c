@@ -1,0 +1,89 @@
+/* write_file.c - the tool that writes a whole file, a slice a step, and replaces it at the end. */
+#include "tools/job_in.h"
+
+#ifndef PHI_NO_FILES
+
+typedef struct phi__write {
+    phi__job job;
+    const char *path;
+    phi_str content;
+    size_t at;
+    phi__file *file;
+} phi__write;
+
+static void phi__write_drop(phi__job *job) {
+    phi__write *write = (phi__write *)(void *)job;
+    phi__file_close(write->file);
+    write->file = NULL;
+}
+
+static phi_flow phi__write_done(phi__write *write) {
+    phi__buf details, text;
+    phi__buf_init(&details, write->job.memory);
+    phi__buf_init(&text, write->job.memory);
+    phi__buf_text(&details, "{\"path\":");
+    phi__json_put_str(&details, phi_str_of(write->path));
+    phi__buf_printf(&details, ",\"bytes\":%llu}", (unsigned long long)write->content.len);
+    phi__buf_char(&details, '\0');
+    phi__buf_printf(&text, "Wrote %llu bytes to %s", (unsigned long long)write->content.len,
+                    write->path);
+    if (details.failed || text.failed)
+        (void)phi__job_no_memory(&write->job);
+    else
+        (void)phi__job_done(&write->job, phi__buf_str(&text), details.at);
+    phi__buf_free(&details);
+    phi__buf_free(&text);
+    return PHI_DONE;
+}
+
+static phi_flow phi__write_slice(phi__job *job) {
+    phi__write *write = (phi__write *)(void *)job;
+    size_t n = phi__min(write->content.len - write->at, PHI__JOB_SLICE);
+    phi__words words;
+    phi_status status = PHI_OK;
+    if (n > 0) status = phi__file_write(write->file, write->content.at + write->at, n, &words);
+    write->at += n;
+    if (status == PHI_OK && write->at < write->content.len) return PHI_PENDING;
+    if (status == PHI_OK) status = phi__file_commit(write->file, &words);
+    if (status != PHI_OK)
+        return phi__job_fail(job, "Cannot write %s: %s", write->path, words.text);
+    return phi__write_done(write);
+}
+
+/* The directory a resolved path lies in. */
+static phi_status phi__write_make_room(const char *real, phi__words *words) {
+    char directory[PHI__PATH_BYTES];
+    size_t n = strlen(real);
+    while (n > 0 && real[n - 1] != '/') n--;
+    if (n <= 1 || n > sizeof directory) return PHI_OK;
+    memcpy(directory, real, n - 1);
+    directory[n - 1] = '\0';
+    return phi__make_directories(directory, words);
+}
+
+static phi_flow phi__write_go(phi__job *job) {
+    phi__write *write = (phi__write *)(void *)job;
+    const char *real;
+    phi__words words;
+    phi_status status;
+    if (!phi__job_text(job, "path", true, &write->path) ||
+        !phi__job_str(job, "content", &write->content))
+        return PHI_DONE;
+    real = phi__job_place(job, write->path);
+    if (real == NULL) return PHI_DONE;
+    status = phi__write_make_room(real, &words);
+    if (status == PHI_OK)
+        status = phi__file_open_replace(job->memory, real, &write->file, &words);
+    if (status == PHI_NO_MEMORY) return phi__job_no_memory(job);
+    if (status != PHI_OK)
+        return phi__job_fail(job, "Cannot write %s: %s", write->path, words.text);
+    job->go = phi__write_slice;
+    return phi__write_slice(job);
+}
+
+PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str arguments) {
+    return phi__job_begin(user_data, call, arguments, sizeof(phi__write), false, phi__write_go,
+                          phi__write_drop);
+}
+
+#endif

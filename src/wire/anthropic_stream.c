@@ -1,0 +1,401 @@
+/* anthropic_stream.c - answers of the Anthropic Messages API: events to a message.
+
+   Every event is read in one pass without a tree; nearly all of them are deltas. Blocks are found by
+   the index the wire gives them; blocks of kinds that are not known are read over, with all of their
+   deltas. wire.md parts 1.3, 1.9 and 2. */
+#include "wire/anthropic_in.h"
+
+#include "text/json_cursor_in.h"
+#include "wire/classify_in.h"
+
+#define PHI__ANT_IS(text, literal) phi__json_text_is((text), PHI__LIT(literal))
+
+/* What any event may hold, as it stands in its text. */
+typedef struct phi__ant_event {
+    phi__json_text type;
+    int64_t index;
+    phi__json_text delta_type, text, thinking, partial_json, signature; /* of a delta */
+    phi__json_text stop_reason;
+    phi_str stop_details;         /* raw JSON, as the next three */
+    phi_str block, message, usage;
+    bool has_error;
+} phi__ant_event;
+
+static const phi__json_text phi__ant_none = {"", 0, false};
+
+static void phi__ant_put(phi__assembly *a, phi__buf *buf, phi__json_text text) {
+    phi__buf_clear(buf);
+    phi__json_unescape(buf, text);
+    if (buf->failed) a->no_memory = true;
+}
+
+static void phi__ant_raw(phi__json_cursor *c, phi_str *out) {
+    if (!phi__json_take_raw(c, out)) out->len = 0;
+}
+
+/* ---- reading an event ---- */
+
+static void phi__ant_read_delta(phi__json_cursor *c, phi__ant_event *ev) {
+    phi__json_text key;
+    if (!phi__json_enter_object(c)) return;
+    while (phi__json_next_key(c, &key)) {
+        if (PHI__ANT_IS(key, "type"))
+            phi__json_take_text(c, &ev->delta_type);
+        else if (PHI__ANT_IS(key, "text"))
+            phi__json_take_text(c, &ev->text);
+        else if (PHI__ANT_IS(key, "partial_json"))
+            phi__json_take_text(c, &ev->partial_json);
+        else if (PHI__ANT_IS(key, "thinking"))
+            phi__json_take_text(c, &ev->thinking);
+        else if (PHI__ANT_IS(key, "signature"))
+            phi__json_take_text(c, &ev->signature);
+        else if (PHI__ANT_IS(key, "stop_reason"))
+            phi__json_take_text(c, &ev->stop_reason);
+        else if (PHI__ANT_IS(key, "stop_details"))
+            phi__ant_raw(c, &ev->stop_details);
+        else
+            phi__json_skip(c);
+    }
+}
+
+static bool phi__ant_read(phi__ant_event *ev, phi_str data) {
+    phi__json_cursor c;
+    phi__json_text key;
+    memset(ev, 0, sizeof *ev);
+    ev->type = ev->delta_type = phi__ant_none;
+    phi__json_cursor_init(&c, data);
+    if (!phi__json_enter_object(&c)) return false;
+    while (phi__json_next_key(&c, &key)) {
+        if (PHI__ANT_IS(key, "type"))
+            phi__json_take_text(&c, &ev->type);
+        else if (PHI__ANT_IS(key, "index"))
+            phi__json_take_i64(&c, &ev->index);
+        else if (PHI__ANT_IS(key, "delta"))
+            phi__ant_read_delta(&c, ev);
+        else if (PHI__ANT_IS(key, "content_block"))
+            phi__ant_raw(&c, &ev->block);
+        else if (PHI__ANT_IS(key, "message"))
+            phi__ant_raw(&c, &ev->message);
+        else if (PHI__ANT_IS(key, "usage"))
+            phi__ant_raw(&c, &ev->usage);
+        else if (PHI__ANT_IS(key, "error"))
+            ev->has_error = phi__json_peek(&c) != PHI_JSON_NULL && phi__json_skip(&c);
+        else
+            phi__json_skip(&c);
+    }
+    return phi__json_cursor_done(&c);
+}
+
+/* ---- parts ---- */
+
+static void phi__ant_details(phi__json_cursor *c, phi_usage *usage) {
+    phi__json_text key;
+    if (!phi__json_enter_object(c)) return;
+    while (phi__json_next_key(c, &key)) {
+        if (PHI__ANT_IS(key, "thinking_tokens"))
+            phi__json_take_u64(c, &usage->reasoning);
+        else
+            phi__json_skip(c);
+    }
+}
+
+/* Counts are cumulative; what is null or absent leaves what was said before. */
+static void phi__ant_usage(phi__assembly *a, phi_str raw) {
+    phi__json_cursor c;
+    phi__json_text key;
+    phi__json_cursor_init(&c, raw);
+    if (raw.len == 0 || !phi__json_enter_object(&c)) return;
+    while (phi__json_next_key(&c, &key)) {
+        if (PHI__ANT_IS(key, "input_tokens"))
+            phi__json_take_u64(&c, &a->usage.input);
+        else if (PHI__ANT_IS(key, "output_tokens"))
+            phi__json_take_u64(&c, &a->usage.output);
+        else if (PHI__ANT_IS(key, "cache_read_input_tokens"))
+            phi__json_take_u64(&c, &a->usage.cache_read);
+        else if (PHI__ANT_IS(key, "cache_creation_input_tokens"))
+            phi__json_take_u64(&c, &a->usage.cache_write);
+        else if (PHI__ANT_IS(key, "output_tokens_details"))
+            phi__ant_details(&c, &a->usage);
+        else
+            phi__json_skip(&c);
+    }
+}
+
+static phi_stop_reason phi__ant_stop_of(phi_str word) {
+    if (phi__str_is(word, "end_turn") || phi__str_is(word, "stop_sequence"))
+        return PHI_STOP_REASON_STOP;
+    if (phi__str_is(word, "tool_use")) return PHI_STOP_REASON_TOOL_USE;
+    if (phi__str_is(word, "max_tokens") || phi__str_is(word, "model_context_window_exceeded"))
+        return PHI_STOP_REASON_LENGTH;
+    if (phi__str_is(word, "pause_turn")) return PHI_STOP_REASON_PAUSED;
+    if (phi__str_is(word, "refusal") || phi__str_is(word, "sensitive"))
+        return PHI_STOP_REASON_GUARD_RAIL;
+    return PHI_STOP_REASON_ERROR;
+}
+
+/* A refusal with the provider's own explanation, where it gives one. */
+static void phi__ant_refused(phi__assembly *a, phi_str word, phi_str details) {
+    phi_json_found found;
+    phi_str words = {NULL, 0};
+    if (details.len > 0 && phi_json_find(details, "explanation", &found) == PHI_OK)
+        (void)phi_json_found_str(&a->scratch, &found, &words);
+    if (words.len > 0)
+        phi__assembly_fail(a, PHI_FAILURE_CONTENT_FILTER, false, word, words);
+    else
+        phi__classify_stop(a, PHI_FAILURE_CONTENT_FILTER, false, word);
+}
+
+static void phi__ant_stop(phi__anthropic_state *st, phi__assembly *a, phi__json_text reason,
+                          phi_str details) {
+    phi_str word;
+    if (reason.at == NULL) return;
+    phi__ant_put(a, &a->raw_stop_reason, reason);
+    word = phi__buf_str(&a->raw_stop_reason);
+    st->got_stop = true;
+    if (a->failure.kind != PHI_FAILURE_NONE) return;
+    a->stop_reason = phi__ant_stop_of(word);
+    if (a->stop_reason == PHI_STOP_REASON_GUARD_RAIL)
+        phi__ant_refused(a, word, details);
+    else if (a->stop_reason == PHI_STOP_REASON_ERROR)
+        phi__classify_stop(a, PHI_FAILURE_SERVER, false, word);
+}
+
+/* ---- blocks ---- */
+
+typedef struct phi__ant_block {
+    phi__json_text type, text, thinking, signature, data, id, name;
+    phi_str input;
+} phi__ant_block;
+
+static void phi__ant_read_block(phi__ant_block *b, phi__json_cursor *c) {
+    phi__json_text key;
+    memset(b, 0, sizeof *b);
+    b->type = phi__ant_none;
+    if (!phi__json_enter_object(c)) return;
+    while (phi__json_next_key(c, &key)) {
+        if (PHI__ANT_IS(key, "type"))
+            phi__json_take_text(c, &b->type);
+        else if (PHI__ANT_IS(key, "text"))
+            phi__json_take_text(c, &b->text);
+        else if (PHI__ANT_IS(key, "thinking"))
+            phi__json_take_text(c, &b->thinking);
+        else if (PHI__ANT_IS(key, "signature"))
+            phi__json_take_text(c, &b->signature);
+        else if (PHI__ANT_IS(key, "data"))
+            phi__json_take_text(c, &b->data);
+        else if (PHI__ANT_IS(key, "id"))
+            phi__json_take_text(c, &b->id);
+        else if (PHI__ANT_IS(key, "name"))
+            phi__json_take_text(c, &b->name);
+        else if (PHI__ANT_IS(key, "input"))
+            phi__ant_raw(c, &b->input);
+        else
+            phi__json_skip(c);
+    }
+}
+
+static void phi__ant_add(phi__assembly *a, size_t block, phi__json_text text) {
+    phi__assembly_add_json(a, block, phi__str(text.at, text.len), text.escaped);
+}
+
+/* Opens a block; SIZE_MAX where it is of a kind that is not known. */
+static size_t phi__ant_open(phi__assembly *a, const phi__ant_block *b, int64_t index) {
+    phi_content_kind kind;
+    phi__draft *d;
+    size_t block;
+    if (PHI__ANT_IS(b->type, "text"))
+        kind = PHI_CONTENT_TEXT;
+    else if (PHI__ANT_IS(b->type, "thinking") || PHI__ANT_IS(b->type, "redacted_thinking"))
+        kind = PHI_CONTENT_THINKING;
+    else if (PHI__ANT_IS(b->type, "tool_use"))
+        kind = PHI_CONTENT_TOOL_CALL;
+    else
+        return SIZE_MAX;
+    block = phi__assembly_open(a, kind, index);
+    if (block == SIZE_MAX) return block;
+    d = &a->drafts[block];
+    if (kind == PHI_CONTENT_TEXT) phi__ant_add(a, block, b->text);
+    if (kind == PHI_CONTENT_TOOL_CALL) {
+        phi__ant_put(a, &d->id, b->id);
+        phi__ant_put(a, &d->name, b->name);
+    }
+    if (kind == PHI_CONTENT_THINKING) {
+        d->redacted = PHI__ANT_IS(b->type, "redacted_thinking");
+        phi__ant_put(a, &d->signature, d->redacted ? b->data : b->signature);
+        phi__ant_add(a, block, b->thinking);
+    }
+    return block;
+}
+
+/* Arguments may come whole with the start of the block; deltas, if any follow, take their place. They
+   wait where a call keeps nothing else. */
+static void phi__ant_block_start(phi__assembly *a, const phi__ant_event *ev) {
+    phi__ant_block b;
+    phi__json_cursor c;
+    size_t block;
+    phi__json_cursor_init(&c, ev->block);
+    phi__ant_read_block(&b, &c);
+    block = phi__ant_open(a, &b, ev->index);
+    if (block == SIZE_MAX || a->drafts[block].kind != PHI_CONTENT_TOOL_CALL) return;
+    if (b.input.len <= 2 || b.input.at[0] != '{') return;
+    a->drafts[block].replay_open = true;
+    phi__buf_add_str(&a->drafts[block].replay, b.input);
+    if (a->drafts[block].replay.failed) a->no_memory = true;
+}
+
+static void phi__ant_block_stop(phi__assembly *a, size_t block) {
+    phi__draft *d;
+    if (block == SIZE_MAX) return;
+    d = &a->drafts[block];
+    if (d->kind == PHI_CONTENT_TOOL_CALL && d->replay_open) {
+        if (d->bytes.len == 0) phi__assembly_add(a, block, phi__buf_str(&d->replay));
+        phi__buf_free(&a->drafts[block].replay);
+        a->drafts[block].replay_open = false;
+    }
+    phi__assembly_close(a, block);
+}
+
+static size_t phi__ant_find(const phi__assembly *a, int64_t index) {
+    if (a->count > 0 && a->drafts[a->count - 1].key == index) return a->count - 1;
+    return phi__assembly_find(a, index);
+}
+
+/* A block that some gateways forget to start. */
+static size_t phi__ant_find_or_open(phi__assembly *a, int64_t index, phi_content_kind kind) {
+    size_t block = phi__ant_find(a, index);
+    return block != SIZE_MAX ? block : phi__assembly_open(a, kind, index);
+}
+
+static void phi__ant_delta(phi__assembly *a, const phi__ant_event *ev) {
+    size_t block;
+    if (PHI__ANT_IS(ev->delta_type, "text_delta"))
+        phi__ant_add(a, phi__ant_find_or_open(a, ev->index, PHI_CONTENT_TEXT), ev->text);
+    else if (PHI__ANT_IS(ev->delta_type, "input_json_delta"))
+        phi__ant_add(a, phi__ant_find(a, ev->index), ev->partial_json);
+    else if (PHI__ANT_IS(ev->delta_type, "thinking_delta"))
+        phi__ant_add(a, phi__ant_find_or_open(a, ev->index, PHI_CONTENT_THINKING), ev->thinking);
+    else if (PHI__ANT_IS(ev->delta_type, "signature_delta")) {
+        block = phi__ant_find(a, ev->index);
+        if (block == SIZE_MAX || a->drafts[block].kind != PHI_CONTENT_THINKING) return;
+        phi__json_unescape(&a->drafts[block].signature, ev->signature);
+        if (a->drafts[block].signature.failed) a->no_memory = true;
+    }
+}
+
+/* ---- the message ---- */
+
+/* The message of message_start, or a whole answer; `whole` reads its blocks and its end too. */
+static void phi__ant_message(phi__anthropic_state *st, phi__assembly *a, phi_str raw, bool whole) {
+    phi__json_cursor c;
+    phi__json_text key, text, stop = {NULL, 0, false};
+    phi_str usage = {NULL, 0}, details = {NULL, 0}, content = {NULL, 0};
+    phi__ant_block b;
+    phi__json_cursor_init(&c, raw);
+    if (!phi__json_enter_object(&c)) return;
+    while (phi__json_next_key(&c, &key)) {
+        if (PHI__ANT_IS(key, "id") && phi__json_peek(&c) == PHI_JSON_STRING) {
+            phi__json_take_text(&c, &text);
+            phi__ant_put(a, &a->response_id, text);
+        } else if (PHI__ANT_IS(key, "model") && phi__json_peek(&c) == PHI_JSON_STRING) {
+            phi__json_take_text(&c, &text);
+            phi__ant_put(a, &a->model, text);
+        } else if (PHI__ANT_IS(key, "usage"))
+            phi__ant_raw(&c, &usage);
+        else if (PHI__ANT_IS(key, "stop_reason"))
+            phi__json_take_text(&c, &stop);
+        else if (PHI__ANT_IS(key, "stop_details"))
+            phi__ant_raw(&c, &details);
+        else if (PHI__ANT_IS(key, "content"))
+            phi__ant_raw(&c, &content);
+        else
+            phi__json_skip(&c);
+    }
+    phi__assembly_start(a);
+    phi__ant_usage(a, usage);
+    if (!whole) return;
+    phi__json_cursor_init(&c, content);
+    if (content.len > 0 && phi__json_enter_array(&c))
+        while (phi__json_next_item(&c)) {
+            size_t block;
+            phi__ant_read_block(&b, &c);
+            block = phi__ant_open(a, &b, (int64_t)a->count);
+            if (block != SIZE_MAX && a->drafts[block].kind == PHI_CONTENT_TOOL_CALL)
+                phi__assembly_add(a, block, b.input);
+            phi__assembly_close(a, block);
+        }
+    phi__ant_stop(st, a, stop, details);
+}
+
+static void phi__ant_take(phi__anthropic_state *st, phi__assembly *a, const phi__ant_event *ev,
+                          phi_str data) {
+    if (PHI__ANT_IS(ev->type, "content_block_delta"))
+        phi__ant_delta(a, ev);
+    else if (PHI__ANT_IS(ev->type, "content_block_start"))
+        phi__ant_block_start(a, ev);
+    else if (PHI__ANT_IS(ev->type, "content_block_stop"))
+        phi__ant_block_stop(a, phi__ant_find(a, ev->index));
+    else if (PHI__ANT_IS(ev->type, "message_start"))
+        phi__ant_message(st, a, ev->message, false);
+    else if (PHI__ANT_IS(ev->type, "message_delta")) {
+        phi__ant_usage(a, ev->usage);
+        phi__ant_stop(st, a, ev->stop_reason, ev->stop_details);
+    } else if (PHI__ANT_IS(ev->type, "message_stop"))
+        a->terminal = true;
+    else if (PHI__ANT_IS(ev->type, "error") || (ev->type.len == 0 && ev->has_error))
+        phi__classify_event(a, data);
+}
+
+/* ---- for the codec ---- */
+
+PHI__FN void phi__anthropic_event(void *state, phi__assembly *a, phi_str name, phi_str data) {
+    phi__anthropic_state *st = (phi__anthropic_state *)state;
+    phi_arena_mark mark;
+    phi__ant_event ev;
+    if (phi__str_is(name, "ping") || data.len == 0 || a->no_memory) return;
+    if (st->broken) {
+        phi__assembly_fail(a, PHI_FAILURE_SERVER, true, PHI__LIT("bad_event"),
+                           PHI__LIT("the server sent an event that is not JSON"));
+        return;
+    }
+    if (phi__str_is(name, "error")) {
+        phi__classify_event(a, data);
+        return;
+    }
+    if (data.at[0] != '{') return; /* words of a gateway: nothing of ours */
+    st->heard = true;
+    if (!phi__ant_read(&ev, data)) {
+        st->broken = true;
+        return;
+    }
+    mark = phi_arena_save(&a->scratch);
+    phi__ant_take(st, a, &ev, data);
+    phi_arena_reset(&a->scratch, mark);
+}
+
+PHI__FN void phi__anthropic_end(void *state, phi__assembly *a) {
+    phi__anthropic_state *st = (phi__anthropic_state *)state;
+    size_t i;
+    bool open = false;
+    if (a->terminal || a->failure.kind != PHI_FAILURE_NONE) return;
+    for (i = 0; i < a->count; i++) open = open || a->drafts[i].open;
+    if (st->got_stop && !open)
+        a->terminal = true; /* only the marker is missing */
+    else
+        phi__classify_truncated(a, st->heard);
+}
+
+PHI__FN void phi__anthropic_whole(void *state, phi__assembly *a, phi_str body) {
+    phi__anthropic_state *st = (phi__anthropic_state *)state;
+    phi_arena_mark mark = phi_arena_save(&a->scratch);
+    phi__ant_event ev;
+    if (phi__ant_read(&ev, body) && PHI__ANT_IS(ev.type, "message") && !ev.has_error) {
+        st->heard = true;
+        phi__ant_message(st, a, body, true);
+        if (st->got_stop)
+            a->terminal = true;
+        else
+            phi__classify_truncated(a, true);
+    } else
+        phi__classify_body(a, body);
+    phi_arena_reset(&a->scratch, mark);
+}

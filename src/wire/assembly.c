@@ -1,0 +1,382 @@
+/* assembly.c - blocks that grow, and what is true of them at the end. */
+#include "wire/assembly_in.h"
+
+#include "base/utf8_in.h"
+#include "text/json_cursor_in.h"
+#include "wire/hash_in.h"
+
+#define PHI__ASSEMBLY_NORMAL_STOP(reason)                                                          \
+    ((reason) == PHI_STOP_REASON_STOP || (reason) == PHI_STOP_REASON_TOOL_USE)
+
+static void phi__assembly_tell(phi__assembly *a, phi__part part, size_t block, size_t from) {
+    if (a->sink != NULL) a->sink(a->ctx, a, part, block, from);
+}
+
+static void phi__assembly_free_draft(phi__draft *d) {
+    phi__buf_free(&d->bytes);
+    phi__buf_free(&d->signature);
+    phi__buf_free(&d->replay);
+    phi__buf_free(&d->id);
+    phi__buf_free(&d->name);
+}
+
+/* ---- bytes ---- */
+
+/* Bytes at the end of `s` that begin a UTF-8 sequence which they do not finish; 0 to 3. */
+static size_t phi__assembly_cut_tail(phi_str s) {
+    size_t n;
+    for (n = 1; n <= 3 && n <= s.len; n++) {
+        unsigned char c = (unsigned char)s.at[s.len - n];
+        if (c < 0x80) return 0;
+        if (c < 0xc0) continue; /* a continuation: look before it */
+        if (c >= 0xf0) return c <= 0xf4 && n < 4 ? n : 0;
+        if (c >= 0xe0) return n < 3 ? n : 0;
+        return c >= 0xc2 && n < 2 ? n : 0;
+    }
+    return 0;
+}
+
+/* Completes a sequence that the last delta cut with the first bytes of this one; returns how many
+   of them it took. */
+static size_t phi__assembly_join(phi__draft *d, phi_str s) {
+    unsigned char lead = (unsigned char)d->held[0];
+    size_t want = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2, taken = 0;
+    while (d->held_len < want && taken < s.len &&
+           ((unsigned char)s.at[taken] & 0xc0u) == 0x80u)
+        d->held[d->held_len++] = s.at[taken++];
+    if (d->held_len < want && taken == s.len) return taken; /* still cut */
+    phi__utf8_repair(&d->bytes, phi__str(d->held, d->held_len));
+    d->held_len = 0;
+    return taken;
+}
+
+/* What was held back has no other half. */
+static void phi__assembly_flush(phi__draft *d) {
+    if (d->high != 0 || d->held_len != 0) phi__buf_text(&d->bytes, "\xef\xbf\xbd");
+    d->high = 0;
+    d->held_len = 0;
+}
+
+static void phi__assembly_hold(phi__draft *d, phi_str *s) {
+    size_t tail = phi__assembly_cut_tail(*s);
+    if (tail == 0) return;
+    s->len -= tail;
+    memcpy(d->held, s->at + s->len, tail);
+    d->held_len = (uint8_t)tail;
+}
+
+/* The unit of a \uXXXX escape at `at`, or -1. */
+static int32_t phi__assembly_escape(const char *at, const char *end) {
+    int32_t unit = 0;
+    int i;
+    if (end - at < 6 || at[0] != '\\' || at[1] != 'u') return -1;
+    for (i = 2; i < 6; i++) {
+        int32_t c = at[i], digit;
+        if (c >= '0' && c <= '9')
+            digit = c - '0';
+        else if ((c | 32) >= 'a' && (c | 32) <= 'f')
+            digit = (c | 32) - 'a' + 10;
+        else
+            return -1;
+        unit = unit * 16 + digit;
+    }
+    return unit;
+}
+
+/* If the last delta ended in the first half of a pair: joins it with the second, if that is here. */
+static void phi__assembly_pair(phi__draft *d, phi_str *raw) {
+    int32_t low = phi__assembly_escape(raw->at, raw->at + raw->len);
+    char utf8[4];
+    size_t n;
+    if (low < 0xdc00 || low > 0xdfff) {
+        phi__assembly_flush(d);
+        return;
+    }
+    n = phi__utf8_put(utf8, 0x10000u + ((d->high - 0xd800u) << 10) + ((uint32_t)low - 0xdc00u));
+    phi__buf_add(&d->bytes, utf8, n);
+    d->high = 0;
+    *raw = phi__str(raw->at + 6, raw->len - 6);
+}
+
+/* If the text ends in the first half of a pair: keeps it for the next delta. */
+static void phi__assembly_hold_high(phi__draft *d, phi_str *raw) {
+    const char *at, *end = raw->at + raw->len;
+    int32_t unit;
+    size_t slashes = 0;
+    if (raw->len < 6) return;
+    at = end - 6;
+    unit = phi__assembly_escape(at, end);
+    if (unit < 0xd800 || unit > 0xdbff) return;
+    while (at - slashes > raw->at && *(at - slashes - 1) == '\\') slashes++;
+    if (slashes % 2 != 0) return; /* the backslash is itself escaped */
+    d->high = (uint32_t)unit;
+    raw->len -= 6;
+}
+
+static void phi__assembly_added(phi__assembly *a, size_t block, size_t from) {
+    phi__draft *d = &a->drafts[block];
+    if (d->bytes.failed) a->no_memory = true;
+    if (d->bytes.len > from) phi__assembly_tell(a, PHI__PART_DELTA, block, from);
+}
+
+/* ---- the end ---- */
+
+static bool phi__assembly_is_json(phi__assembly *a, phi_str text) {
+    phi_arena_mark mark = phi_arena_save(&a->scratch);
+    phi_json *root = NULL;
+    phi_status status = phi_json_parse(&a->scratch, text, PHI_JSON_BORROW, &root, NULL);
+    if (status == PHI_NO_MEMORY) a->no_memory = true;
+    phi_arena_reset(&a->scratch, mark);
+    return status == PHI_OK;
+}
+
+/* A provider may send no id, or the same one twice; results would then be ambiguous. */
+static void phi__assembly_unique_id(phi__assembly *a, size_t block) {
+    phi__draft *d = &a->drafts[block];
+    bool taken = d->id.len == 0 || phi__str_is(phi__buf_str(&d->id), "null");
+    char id[5 + 16 + 1];
+    size_t i;
+    for (i = 0; !taken && i < block; i++)
+        taken = a->drafts[i].kind == PHI_CONTENT_TOOL_CALL &&
+                phi_str_equal(phi__buf_str(&a->drafts[i].id), phi__buf_str(&d->id));
+    if (!taken) return;
+    memcpy(id, "call_", 5);
+    phi__hash_hex(phi__hash(phi__buf_str(&a->response_id),
+                            phi__hash_mix(a->id_salt + phi__hash_mix(block + 1))),
+                  id + 5);
+    phi__assembly_set(a, &d->id, phi__str(id, sizeof id - 1));
+}
+
+static void phi__assembly_finish_call(phi__assembly *a, size_t block) {
+    phi__draft *d = &a->drafts[block];
+    phi__assembly_unique_id(a, block);
+    if (d->open)
+        d->incomplete = true;
+    else if (d->bytes.len == 0) {
+        phi__buf_text(&d->bytes, "{}");
+        if (d->bytes.failed) a->no_memory = true;
+    } else if (a->stop_reason == PHI_STOP_REASON_LENGTH)
+        d->incomplete = !phi__assembly_is_json(a, phi__buf_str(&d->bytes));
+    d->open = false;
+}
+
+static phi_content phi__assembly_view_draft(const phi__draft *d) {
+    phi_content c;
+    memset(&c, 0, sizeof c);
+    c.kind = d->kind;
+    c.redacted = d->redacted;
+    c.incomplete = d->incomplete;
+    if (d->kind == PHI_CONTENT_TOOL_CALL)
+        c.arguments = phi__buf_str(&d->bytes);
+    else
+        c.text = phi__buf_str(&d->bytes);
+    c.id = phi__buf_str(&d->id);
+    c.name = phi__buf_str(&d->name);
+    c.signature = phi__buf_str(&d->signature);
+    if (!d->replay_open) c.replay = phi__buf_str(&d->replay);
+    return c;
+}
+
+/* ---- for decoders and the loop ---- */
+
+PHI__FN void phi__assembly_init(phi__assembly *a, phi_memory *memory) {
+    memset(a, 0, sizeof *a);
+    a->memory = memory;
+    phi_arena_init(&a->scratch, memory, 0);
+    phi__buf_init(&a->raw_stop_reason, memory);
+    phi__buf_init(&a->model, memory);
+    phi__buf_init(&a->response_id, memory);
+    phi__buf_init(&a->failure_words, memory);
+}
+
+PHI__FN void phi__assembly_free(phi__assembly *a) {
+    size_t i;
+    for (i = 0; i < a->count; i++) phi__assembly_free_draft(&a->drafts[i]);
+    phi__free(a->memory, a->drafts, a->cap * sizeof *a->drafts);
+    phi__buf_free(&a->raw_stop_reason);
+    phi__buf_free(&a->model);
+    phi__buf_free(&a->response_id);
+    phi__buf_free(&a->failure_words);
+    phi_arena_free(&a->scratch);
+    phi__assembly_init(a, a->memory);
+}
+
+PHI__FN void phi__assembly_start(phi__assembly *a) {
+    if (a->started) return;
+    a->started = true;
+    phi__assembly_tell(a, PHI__PART_START, 0, 0);
+}
+
+PHI__FN size_t phi__assembly_open(phi__assembly *a, phi_content_kind kind, int64_t key) {
+    phi__draft *drafts, *d;
+    if (a->no_memory) return SIZE_MAX;
+    drafts = (phi__draft *)phi__grow(a->memory, a->drafts, &a->cap, a->count + 1, sizeof *d);
+    if (drafts == NULL) {
+        a->no_memory = true;
+        return SIZE_MAX;
+    }
+    a->drafts = drafts;
+    d = &drafts[a->count];
+    memset(d, 0, sizeof *d);
+    d->kind = kind;
+    d->open = true;
+    d->key = key;
+    phi__buf_init(&d->bytes, a->memory);
+    phi__buf_init(&d->signature, a->memory);
+    phi__buf_init(&d->replay, a->memory);
+    phi__buf_init(&d->id, a->memory);
+    phi__buf_init(&d->name, a->memory);
+    phi__assembly_start(a);
+    a->count++;
+    phi__assembly_tell(a, PHI__PART_BLOCK, a->count - 1, 0);
+    return a->count - 1;
+}
+
+PHI__FN size_t phi__assembly_find(const phi__assembly *a, int64_t key) {
+    size_t i;
+    for (i = a->count; i > 0; i--)
+        if (a->drafts[i - 1].key == key) return i - 1;
+    return SIZE_MAX;
+}
+
+PHI__FN size_t phi__assembly_current(phi__assembly *a, phi_content_kind kind) {
+    if (a->count > 0) {
+        const phi__draft *last = &a->drafts[a->count - 1];
+        if (last->kind == kind && last->open) return a->count - 1;
+        if (last->kind != PHI_CONTENT_TOOL_CALL) phi__assembly_close(a, a->count - 1);
+    }
+    return phi__assembly_open(a, kind, -1);
+}
+
+PHI__FN void phi__assembly_add(phi__assembly *a, size_t block, phi_str bytes) {
+    phi__draft *d;
+    size_t from;
+    if (block == SIZE_MAX || bytes.len == 0) return;
+    d = &a->drafts[block];
+    from = d->bytes.len;
+    if (d->high != 0) phi__assembly_flush(d);
+    if (d->held_len != 0) {
+        size_t taken = phi__assembly_join(d, bytes);
+        bytes = phi__str(bytes.at + taken, bytes.len - taken);
+    }
+    if (d->held_len == 0) phi__assembly_hold(d, &bytes);
+    phi__utf8_repair(&d->bytes, bytes);
+    phi__assembly_added(a, block, from);
+}
+
+PHI__FN void phi__assembly_add_json(phi__assembly *a, size_t block, phi_str raw,
+                                    bool has_escapes) {
+    phi__draft *d;
+    phi__json_text text;
+    size_t from;
+    if (block == SIZE_MAX || raw.len == 0) return;
+    d = &a->drafts[block];
+    from = d->bytes.len;
+    if (d->high != 0) phi__assembly_pair(d, &raw);
+    if (d->held_len != 0) {
+        size_t taken = phi__assembly_join(d, raw);
+        raw = phi__str(raw.at + taken, raw.len - taken);
+    }
+    if (has_escapes) phi__assembly_hold_high(d, &raw);
+    if (d->high == 0 && d->held_len == 0) phi__assembly_hold(d, &raw);
+    if (raw.len > 0) {
+        text.at = raw.at;
+        text.len = raw.len;
+        text.escaped = has_escapes;
+        phi__json_unescape(&d->bytes, text);
+    }
+    phi__assembly_added(a, block, from);
+}
+
+PHI__FN void phi__assembly_close(phi__assembly *a, size_t block) {
+    phi__draft *d;
+    size_t from;
+    if (block == SIZE_MAX || !a->drafts[block].open) return;
+    d = &a->drafts[block];
+    from = d->bytes.len;
+    phi__assembly_flush(d);
+    phi__assembly_added(a, block, from);
+    a->drafts[block].open = false;
+    phi__assembly_tell(a, PHI__PART_BLOCK_END, block, 0);
+}
+
+PHI__FN void phi__assembly_set(phi__assembly *a, phi__buf *buf, phi_str text) {
+    phi__buf_clear(buf);
+    phi__utf8_repair(buf, text);
+    if (buf->failed) a->no_memory = true;
+}
+
+PHI__FN void phi__assembly_fail_with(phi__assembly *a, const phi_failure *failure) {
+    phi__buf *words = &a->failure_words;
+    phi_str *to[3];
+    phi_str from[3];
+    size_t at[4], i;
+    if (a->failure.kind != PHI_FAILURE_NONE) return;
+    a->failure = *failure;
+    a->stop_reason = failure->kind == PHI_FAILURE_CONTENT_FILTER ? PHI_STOP_REASON_GUARD_RAIL
+                                                                 : PHI_STOP_REASON_ERROR;
+    to[0] = &a->failure.code;
+    from[0] = failure->code;
+    to[1] = &a->failure.message;
+    from[1] = failure->message;
+    to[2] = &a->failure.request_id;
+    from[2] = failure->request_id;
+    phi__buf_clear(words);
+    at[0] = 0;
+    for (i = 0; i < 3; i++) {
+        phi__utf8_repair(words, from[i]);
+        at[i + 1] = words->len;
+    }
+    if (words->failed) a->no_memory = true;
+    for (i = 0; i < 3; i++) /* only now do the bytes stay where they are */
+        *to[i] = words->failed ? phi__str("", 0) : phi__str(words->at + at[i], at[i + 1] - at[i]);
+}
+
+PHI__FN void phi__assembly_fail(phi__assembly *a, phi_failure_kind kind, bool retryable,
+                                phi_str code, phi_str message) {
+    phi_failure failure;
+    memset(&failure, 0, sizeof failure);
+    failure.kind = kind;
+    failure.retryable = retryable;
+    failure.code = code;
+    failure.message = message;
+    phi__assembly_fail_with(a, &failure);
+}
+
+PHI__FN void phi__assembly_finish(phi__assembly *a) {
+    phi_usage *u = &a->usage;
+    bool calls = false;
+    size_t i;
+    for (i = 0; i < a->count; i++) {
+        phi__draft *d = &a->drafts[i];
+        phi__assembly_flush(d);
+        if (d->kind == PHI_CONTENT_TOOL_CALL) {
+            phi__assembly_finish_call(a, i);
+            calls = calls || !d->incomplete;
+        }
+        d->open = false;
+    }
+    if (PHI__ASSEMBLY_NORMAL_STOP(a->stop_reason))
+        a->stop_reason = calls ? PHI_STOP_REASON_TOOL_USE : PHI_STOP_REASON_STOP;
+    u->total_tokens = u->input + u->output + u->cache_read + u->cache_write;
+    if (a->no_memory)
+        phi__assembly_fail(a, PHI_FAILURE_NO_MEMORY, false, PHI__LIT(""), PHI__LIT(""));
+    if (a->failure.kind == PHI_FAILURE_NO_MEMORY)
+        a->failure.message = PHI__LIT("the answer does not fit into the memory allowed");
+}
+
+PHI__FN void phi__assembly_view(const phi__assembly *a, phi_content *content, phi_message *out) {
+    size_t i;
+    memset(out, 0, sizeof *out);
+    out->role = PHI_ROLE_ASSISTANT;
+    for (i = 0; i < a->count; i++) content[i] = phi__assembly_view_draft(&a->drafts[i]);
+    out->content = content;
+    out->content_count = a->count;
+    out->stop_reason = a->stop_reason;
+    out->raw_stop_reason = phi__buf_str(&a->raw_stop_reason);
+    out->model = phi__buf_str(&a->model);
+    out->usage = a->usage;
+    out->usage.total_tokens =
+        a->usage.input + a->usage.output + a->usage.cache_read + a->usage.cache_write;
+    if (a->failure.kind != PHI_FAILURE_NONE) out->error_message = a->failure.message;
+}

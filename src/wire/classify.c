@@ -1,0 +1,538 @@
+/* classify.c - what an error is, whatever its shape: wire.md 1.4, 1.6 and 10.
+
+   The status decides before any text does, because texts collide: "too many tokens" is a full
+   context for some and throttling for others. */
+#include "wire/classify_in.h"
+
+#include "base/utf8_in.h"
+#include "text/json_in.h"
+#include "wire/codec_in.h"
+
+#define PHI__FAULT_BODY_MOST 65536u   /* bytes of a body that are read; wire.md 1.10 */
+#define PHI__FAULT_WORDS_MOST 4096u   /* bytes of a message that are kept */
+#define PHI__FAULT_SNIPPET_MOST 500u  /* bytes of a body shown where it holds no message */
+
+/* An error, taken apart. Strings live in the arena or are static. */
+typedef struct phi__fault {
+    int status; /* of HTTP, or guessed from words; 0: unknown */
+    bool empty; /* the body was blank */
+    phi_str code, type, message, detail, request_id;
+    phi_str delay; /* Google's retryDelay, "46s" */
+    bool bad_key;  /* Google's API_KEY_INVALID */
+} phi__fault;
+
+/* ---- phrases ---- */
+
+static char phi__fault_lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c; }
+
+static bool phi__fault_is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/* Whether `pattern` (lower case) stands at `at`: '#' is a number, '*' up to 80 bytes of anything. */
+static bool phi__fault_at(phi_str s, size_t at, const char *pattern) {
+    for (; *pattern != '\0'; pattern++) {
+        if (*pattern == '*') {
+            size_t last = phi__min(s.len, at + 80);
+            for (; at <= last; at++)
+                if (phi__fault_at(s, at, pattern + 1)) return true;
+            return false;
+        }
+        if (at >= s.len) return false;
+        if (*pattern == '#') {
+            if (!phi__fault_is_digit(s.at[at])) return false;
+            while (at < s.len && (phi__fault_is_digit(s.at[at]) || s.at[at] == ',')) at++;
+        } else if (phi__fault_lower(s.at[at++]) != *pattern)
+            return false;
+    }
+    return true;
+}
+
+static bool phi__fault_says(phi_str s, const char *pattern) {
+    size_t i;
+    for (i = 0; i < s.len; i++)
+        if (phi__fault_at(s, i, pattern)) return true;
+    return false;
+}
+
+static bool phi__fault_says_any(phi_str s, const char *const *patterns, size_t count) {
+    size_t i;
+    for (i = 0; i < count; i++)
+        if (phi__fault_says(s, patterns[i])) return true;
+    return false;
+}
+
+/* wire.md part 10 */
+static const char *const phi__fault_overflows[] = {
+    "prompt is too long",
+    "request_too_large",
+    "input is too long for requested model",
+    "exceeds the context window",
+    "maximum context length is #",
+    "context_length_exceeded",
+    "context length exceeded",
+    "exceeds the model's maximum context length",
+    "context window exceeded",
+    "context_window_exceeded",
+    "exceeds maximum allowed input length",
+    "input token count*exceeds the maximum",
+    "maximum prompt length is #",
+    "reduce the length of the messages",
+    "longer than the model's context length",
+    "token*exceeds the limit of #",
+    "exceeds the available context size",
+    "exceed_context_size_error",
+    "greater than the context length",
+    "exceeded max context length",
+    "configured context size is #",
+    "too large for model with #",
+    "context window exceeds limit",
+    "exceeded model token limit",
+    "range of input length should be",
+    "prompt exceeds max length",
+};
+
+/* Money, not pace: waiting does not help. wire.md 1.4 */
+static const char *const phi__fault_quotas[] = {
+    "insufficient_quota",
+    "insufficient quota",
+    "insufficient balance",
+    "insufficient credits",
+    "insufficient funds",
+    "credit balance is too low",
+    "enforced_spend_limit_reached",
+    "contract_spend_limit_reached",
+    "billing_hard_limit_reached",
+    "billing_not_active",
+    "account is not active, please check your billing",
+};
+
+static const char *const phi__fault_filters[] = {
+    "content_filter",
+    "content_policy_violation",
+    "content management policy",
+    "responsibleaipolicyviolation",
+};
+
+static bool phi__fault_any(const phi__fault *f, const char *const *patterns, size_t count) {
+    return phi__fault_says_any(f->code, patterns, count) ||
+           phi__fault_says_any(f->type, patterns, count) ||
+           phi__fault_says_any(f->message, patterns, count) ||
+           phi__fault_says_any(f->detail, patterns, count);
+}
+
+static bool phi__fault_word(const phi__fault *f, const char *pattern) {
+    return phi__fault_any(f, &pattern, 1);
+}
+
+/* ---- delays ---- */
+
+/* A decimal number at *at, which moves behind it, in thousandths. False: none. */
+static bool phi__fault_number(phi_str s, size_t *at, uint64_t *thousandths) {
+    uint64_t n = 0, scale = 1000;
+    size_t i = *at;
+    if (i >= s.len || !phi__fault_is_digit(s.at[i])) return false;
+    for (; i < s.len && phi__fault_is_digit(s.at[i]); i++)
+        if (n < UINT64_C(1000000000000)) n = n * 10 + (uint64_t)(s.at[i] - '0');
+    n *= 1000;
+    if (i + 1 < s.len && s.at[i] == '.' && phi__fault_is_digit(s.at[i + 1]))
+        for (i++; i < s.len && phi__fault_is_digit(s.at[i]); i++) {
+            scale /= 10;
+            n += (uint64_t)(s.at[i] - '0') * scale;
+        }
+    *at = i;
+    *thousandths = n;
+    return true;
+}
+
+/* Milliseconds of a unit at *at, which moves behind it; 0: none. */
+static uint64_t phi__fault_unit(phi_str s, size_t *at) {
+    static const struct phi__fault_units {
+        const char *name;
+        uint64_t ms;
+    } units[] = {{"milliseconds", 1}, {"ms", 1},      {"seconds", 1000}, {"second", 1000},
+                 {"sec", 1000},       {"s", 1000},    {"minutes", 60000}, {"minute", 60000},
+                 {"min", 60000},      {"m", 60000},   {"hours", 3600000}, {"hour", 3600000},
+                 {"h", 3600000}};
+    size_t i, from = *at;
+    while (from < s.len && s.at[from] == ' ') from++;
+    for (i = 0; i < PHI__COUNT(units); i++)
+        if (phi__fault_at(s, from, units[i].name)) {
+            *at = from + strlen(units[i].name);
+            return units[i].ms;
+        }
+    return 0;
+}
+
+/* "46s", "1m2s", "5.289s", "7 seconds", "7" (seconds) at `at`; false: none, or zero. */
+static bool phi__fault_duration(phi_str s, size_t at, uint64_t *ms) {
+    uint64_t n, unit, total = 0;
+    bool any = false;
+    while (phi__fault_number(s, &at, &n)) {
+        unit = phi__fault_unit(s, &at);
+        if (unit == 0 && any) break;
+        total += (n * (unit == 0 ? 1000 : unit) + 999) / 1000;
+        any = true;
+        if (unit == 0) break;
+    }
+    *ms = total;
+    return any && total > 0;
+}
+
+static bool phi__fault_text_delay(phi_str text, uint64_t *ms) {
+    static const char *const starts[] = {"try again in ", "retry after ", "retry in "};
+    size_t i, at;
+    for (i = 0; i < PHI__COUNT(starts); i++) {
+        at = phi__str_find_nocase(text, 0, starts[i]);
+        if (at != SIZE_MAX && phi__fault_duration(text, at + strlen(starts[i]), ms)) return true;
+    }
+    return false;
+}
+
+/* Days from 1970 of a date of the Gregorian calendar (the usual counting from March). */
+static int64_t phi__fault_days(int64_t y, int64_t m, int64_t d) {
+    int64_t era, of_era, of_year;
+    y -= m <= 2;
+    era = y / 400;
+    of_era = y - era * 400;
+    of_year = (153 * (m + (m > 2 ? -3 : 9)) + 2) / 5 + d - 1;
+    return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
+}
+
+static bool phi__fault_digits(phi_str s, size_t at, size_t n, int64_t *out) {
+    uint64_t value;
+    if (!phi__str_to_u64(phi__str(s.at + at, n), &value)) return false;
+    *out = (int64_t)value;
+    return true;
+}
+
+/* Seconds of "Fri, 20 Nov 2026 10:00:30 GMT"; the forms that HTTP has given up are not read. */
+static bool phi__fault_date(phi_str s, int64_t *seconds) {
+    static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
+    int64_t d, y, h, mi, sec, m;
+    if (s.len != 29 || s.at[3] != ',' || s.at[19] != ':' || s.at[22] != ':') return false;
+    for (m = 0; m < 12; m++)
+        if (memcmp(months + m * 3, s.at + 8, 3) == 0) break;
+    if (m == 12) return false;
+    if (!phi__fault_digits(s, 5, 2, &d) || !phi__fault_digits(s, 12, 4, &y) ||
+        !phi__fault_digits(s, 17, 2, &h) || !phi__fault_digits(s, 20, 2, &mi) ||
+        !phi__fault_digits(s, 23, 2, &sec))
+        return false;
+    *seconds = phi__fault_days(y, m + 1, d) * 86400 + h * 3600 + mi * 60 + sec;
+    return true;
+}
+
+/* A whole header value: seconds, thousandths of them where ms. */
+static bool phi__fault_header_number(phi_str s, bool ms, uint64_t *out) {
+    size_t at = 0;
+    uint64_t n;
+    if (!phi__fault_number(s, &at, &n) || at != s.len) return false;
+    *out = ms ? (n + 999) / 1000 : n;
+    return n > 0;
+}
+
+static bool phi__fault_delay(const phi__fault *f, phi_str headers, uint64_t *ms) {
+    phi_str after = phi__header_value(headers, "retry-after");
+    int64_t until, now;
+    if (phi__fault_header_number(phi__header_value(headers, "retry-after-ms"), true, ms))
+        return true;
+    if (phi__fault_header_number(after, false, ms)) return true;
+    if (phi__fault_date(after, &until) &&
+        phi__fault_date(phi__header_value(headers, "date"), &now) && until > now) {
+        *ms = (uint64_t)(until - now) * 1000;
+        return true;
+    }
+    return phi__fault_duration(f->delay, 0, ms) || phi__fault_text_delay(f->message, ms);
+}
+
+/* ---- taking a body apart ---- */
+
+static phi_str phi__fault_text(const phi_json *node) { return phi_json_str(node, ""); }
+
+/* FastAPI's detail: a text, or a list of {msg}. */
+static phi_str phi__fault_detail(const phi_json *node) {
+    if (phi_json_is_array(node)) node = phi_json_get(phi_json_at(node, 0), "msg");
+    return phi__fault_text(node);
+}
+
+/* Which of an error's words is its code: a text wins over a number, but a number over a type that is
+   only its name ("InternalServerError"); a code that is null says there is none. */
+static void phi__fault_code(phi__fault *f, phi_arena *arena, const phi_json *error) {
+    const phi_json *code = phi_json_get(error, "code");
+    const phi_json *status = phi_json_get(error, "status");
+    bool telling = f->type.len > 6 &&
+                   memcmp(f->type.at + f->type.len - 6, "_error", 6) == 0;
+    if (phi_json_is_string(code))
+        f->code = phi__fault_text(code);
+    else if (phi_json_is_string(status))
+        f->code = phi__fault_text(status);
+    else if (phi_json_is_number(code) && telling)
+        f->code = f->type;
+    else if (phi_json_is_number(code))
+        (void)phi_json_write(arena, code, 0, &f->code);
+    else if (code == NULL)
+        f->code = f->type;
+}
+
+static void phi__fault_google(phi__fault *f, const phi_json *error) {
+    phi_json_iter it = phi_json_each(phi_json_get(error, "details"));
+    const phi_json *entry;
+    if (!phi_json_is_array(phi_json_get(error, "details"))) return;
+    while ((entry = phi_json_next(&it)) != NULL) {
+        if (f->delay.len == 0) f->delay = phi__fault_text(phi_json_get(entry, "retryDelay"));
+        if (phi__str_is(phi__fault_text(phi_json_get(entry, "reason")), "API_KEY_INVALID"))
+            f->bad_key = true;
+    }
+}
+
+/* Statuses that words stand for, where an error came without one. */
+static int phi__fault_status_of(phi_str word) {
+    static const struct phi__fault_status {
+        const char *word;
+        int status;
+    } table[] = {{"overloaded_error", 529},        {"rate_limit_error", 429},
+                 {"rate_limit_exceeded", 429},     {"insufficient_quota", 429},
+                 {"api_error", 500},               {"server_error", 500},
+                 {"internal_server_error", 500},   {"InternalServerError", 500},
+                 {"internal_error", 500},          {"server_is_overloaded", 503},
+                 {"slow_down", 503},               {"overloaded", 503},
+                 {"service_unavailable", 503},     {"timeout_error", 504},
+                 {"invalid_request_error", 400},   {"BadRequestError", 400},
+                 {"context_length_exceeded", 400}, {"exceed_context_size_error", 400},
+                 {"authentication_error", 401},    {"billing_error", 402},
+                 {"permission_error", 403},        {"not_found_error", 404},
+                 {"conflict_error", 409},          {"request_too_large", 413}};
+    uint64_t n;
+    size_t i;
+    if (phi__str_to_u64(word, &n) && n >= 400 && n < 600) return (int)n;
+    for (i = 0; i < PHI__COUNT(table); i++)
+        if (phi__str_is(word, table[i].word)) return table[i].status;
+    return 0;
+}
+
+static int phi__fault_number_of(const phi_json *node) {
+    int64_t n = phi_json_int(node, 0);
+    return n >= 400 && n < 600 ? (int)n : 0;
+}
+
+static void phi__fault_guess(phi__fault *f, const phi_json *root, const phi_json *error) {
+    if (f->status == 0) f->status = phi__fault_number_of(phi_json_get(root, "status_code"));
+    if (f->status == 0) f->status = phi__fault_number_of(phi_json_get(error, "status_code"));
+    if (f->status == 0) f->status = phi__fault_number_of(phi_json_get(error, "code"));
+    if (f->status == 0) f->status = phi__fault_status_of(f->code);
+    if (f->status == 0) f->status = phi__fault_status_of(f->type);
+    if (f->status == 0 && (phi__fault_word(f, "rate limit") || phi__fault_word(f, "too many req")))
+        f->status = 429;
+}
+
+static void phi__fault_read_json(phi__fault *f, phi_arena *arena, const phi_json *root) {
+    const phi_json *error, *metadata;
+    if (phi_json_is_array(root)) root = phi_json_at(root, 0);
+    error = phi_json_get(root, "error");
+    if (phi_json_is_string(error)) {
+        f->message = phi__fault_text(error);
+        error = root;
+    }
+    if (!phi_json_is_object(error)) error = root;
+    metadata = phi_json_get(error, "metadata");
+    if (!phi__str_is(phi__fault_text(phi_json_get(error, "type")), "error"))
+        f->type = phi__fault_text(phi_json_get(error, "type"));
+    if (f->message.len == 0) f->message = phi__fault_text(phi_json_get(error, "message"));
+    if (f->message.len == 0) f->message = phi__fault_text(phi_json_get(error, "Message"));
+    if (f->message.len == 0) f->message = phi__fault_text(phi_json_get(root, "message"));
+    if (f->message.len == 0) f->message = phi__fault_detail(phi_json_get(root, "detail"));
+    f->detail = phi__fault_text(phi_json_get(metadata, "raw"));
+    if (f->detail.len == 0)
+        f->detail = phi__fault_text(phi_json_path(error, "details.error_code"));
+    f->request_id = phi__fault_text(phi_json_get(root, "request_id"));
+    phi__fault_code(f, arena, error);
+    phi__fault_google(f, error);
+    phi__fault_guess(f, root, error);
+}
+
+/* What a page of a proxy says in its title. */
+static phi_str phi__fault_title(phi_str html) {
+    size_t at = phi__str_find_nocase(html, 0, "<title"), end;
+    if (at == SIZE_MAX || (at = phi__str_find(html, at, ">")) == SIZE_MAX) return PHI__LIT("");
+    end = phi__str_find_nocase(html, at, "</title");
+    if (end == SIZE_MAX) return PHI__LIT("");
+    return phi__str_trim(phi__str(html.at + at + 1, end - at - 1));
+}
+
+/* Words for a body without any. */
+static void phi__fault_snippet(phi__fault *f, phi_arena *arena, phi_str body) {
+    phi__buf words;
+    bool page = body.len > 0 && body.at[0] == '<';
+    phi_str show = page ? phi__fault_title(body) : body;
+    phi__buf_init(&words, arena->memory);
+    if (f->status != 0) phi__buf_printf(&words, "HTTP %d", f->status);
+    phi__buf_text(&words, f->empty ? " without a body" : page ? " with a web page" : "");
+    phi__buf_text(&words, show.len > 0 ? ": " : "");
+    show.len = phi__utf8_cut(show, PHI__FAULT_SNIPPET_MOST);
+    phi__utf8_repair(&words, show);
+    if (words.failed || !phi__arena_str(arena, phi__str_trim(phi__buf_str(&words)), &f->message))
+        f->message = PHI__LIT("an error without words");
+    phi__buf_free(&words);
+}
+
+static void phi__fault_read(phi__fault *f, phi_arena *arena, phi_str body) {
+    phi_json *root = NULL;
+    body.len = phi__min(body.len, PHI__FAULT_BODY_MOST);
+    body = phi__str_trim(body);
+    f->empty = body.len == 0;
+    if (!f->empty &&
+        phi_json_parse(arena, body, PHI_JSON_REPLACE_BAD_UTF8, &root, NULL) == PHI_OK)
+        phi__fault_read_json(f, arena, root);
+    if (phi__str_trim(f->message).len == 0) phi__fault_snippet(f, arena, body);
+    f->message.len = phi__utf8_cut(f->message, PHI__FAULT_WORDS_MOST);
+}
+
+/* ---- deciding ---- */
+
+static phi_failure_kind phi__fault_kind(const phi__fault *f, const phi_model *model) {
+    bool client = f->status == 0 || (f->status >= 400 && f->status < 500);
+    if (f->status == 401 || f->status == 403 || f->bad_key) return PHI_FAILURE_AUTH;
+    if (f->status == 402) return PHI_FAILURE_QUOTA;
+    if (client && phi__fault_any(f, phi__fault_quotas, PHI__COUNT(phi__fault_quotas)))
+        return PHI_FAILURE_QUOTA;
+    if (f->status == 429 && phi__str_is(f->code, "1308")) return PHI_FAILURE_QUOTA; /* z.ai */
+    if (f->status == 413) return PHI_FAILURE_OVERFLOW;
+    if (f->status == 429 || phi__fault_word(f, "throttl")) return PHI_FAILURE_RATE_LIMITED;
+    if (f->status == 400 && f->empty && model != NULL &&
+        (model->quirks & PHI_QUIRK_EMPTY_IS_OVERFLOW) != 0)
+        return PHI_FAILURE_OVERFLOW;
+    if (client && phi__fault_any(f, phi__fault_overflows, PHI__COUNT(phi__fault_overflows)))
+        return PHI_FAILURE_OVERFLOW;
+    if (f->status == 400 && (phi__fault_word(f, "too many tokens") ||
+                             phi__fault_word(f, "token limit exceeded")))
+        return PHI_FAILURE_OVERFLOW;
+    if (client && phi__fault_any(f, phi__fault_filters, PHI__COUNT(phi__fault_filters)))
+        return PHI_FAILURE_CONTENT_FILTER;
+    if (f->status == 408 || f->status == 409 || f->status == 424 || f->status >= 500)
+        return PHI_FAILURE_SERVER;
+    return f->status == 0 ? PHI_FAILURE_SERVER : PHI_FAILURE_INVALID_REQUEST;
+}
+
+static void phi__fault_decide(const phi__fault *f, const phi_model *model, phi_str headers,
+                              phi_failure *out) {
+    phi_str wish = phi__header_value(headers, "x-should-retry");
+    out->kind = phi__fault_kind(f, model);
+    out->retryable = out->kind == PHI_FAILURE_RATE_LIMITED || out->kind == PHI_FAILURE_SERVER;
+    if (phi__str_is_nocase(wish, "true")) out->retryable = true;
+    if (phi__str_is_nocase(wish, "false")) out->retryable = false;
+    out->has_retry_after = phi__fault_delay(f, headers, &out->retry_after_ms);
+    if (!out->has_retry_after) out->retry_after_ms = 0;
+    out->code = f->code;
+    out->message = f->message;
+    out->request_id = f->request_id;
+}
+
+/* The type of AWS errors is in a header, with a namespace behind a colon. */
+static void phi__fault_read_headers(phi__fault *f, phi_str headers) {
+    static const char *const ids[] = {"request-id", "x-request-id", "x-amzn-requestid"};
+    phi_str type = phi__header_value(headers, "x-amzn-errortype");
+    size_t i, colon = phi__str_find(type, 0, ":");
+    if (type.len > 0) f->code = phi__str(type.at, colon == SIZE_MAX ? type.len : colon);
+    for (i = 0; i < PHI__COUNT(ids); i++) {
+        phi_str id = phi__header_value(headers, ids[i]);
+        if (id.len > 0) {
+            f->request_id = id;
+            return;
+        }
+    }
+}
+
+static void phi__fault_keep(phi_arena *arena, phi_str *s) {
+    if (!phi__arena_str(arena, *s, s)) *s = PHI__LIT("");
+}
+
+/* ---- for the loop ---- */
+
+PHI__FN phi_str phi__header_value(phi_str headers, const char *name) {
+    size_t at = 0;
+    while (at < headers.len) {
+        size_t end = phi__str_find(headers, at, "\n"), colon;
+        phi_str line = phi__str(headers.at + at, (end == SIZE_MAX ? headers.len : end) - at);
+        colon = phi__str_find(line, 0, ":");
+        if (colon != SIZE_MAX && phi__str_is_nocase(phi__str(line.at, colon), name))
+            return phi__str_trim(phi__str(line.at + colon + 1, line.len - colon - 1));
+        if (end == SIZE_MAX) break;
+        at = end + 1;
+    }
+    return PHI__LIT("");
+}
+
+PHI__FN bool phi__is_overflow_text(phi_str text) {
+    return !phi__fault_says(text, "rate limit") && !phi__fault_says(text, "throttl") &&
+           phi__fault_says_any(text, phi__fault_overflows, PHI__COUNT(phi__fault_overflows));
+}
+
+PHI__FN void phi__classify(const phi_model *model, int http_status, phi_str headers, phi_str body,
+                           phi_arena *arena, phi_failure *out) {
+    phi__fault f;
+    memset(&f, 0, sizeof f);
+    memset(out, 0, sizeof *out);
+    f.status = http_status;
+    phi__fault_read(&f, arena, body);
+    phi__fault_read_headers(&f, headers);
+    phi__fault_decide(&f, model, headers, out);
+    out->http_status = http_status;
+    phi__fault_keep(arena, &out->code); /* headers are borrowed only until now */
+    phi__fault_keep(arena, &out->message);
+    phi__fault_keep(arena, &out->request_id);
+}
+
+/* ---- for decoders ---- */
+
+PHI__FN void phi__classify_event(phi__assembly *a, phi_str json) {
+    phi_arena_mark mark = phi_arena_save(&a->scratch);
+    phi__fault f;
+    phi_failure failure;
+    memset(&f, 0, sizeof f);
+    memset(&failure, 0, sizeof failure);
+    phi__fault_read(&f, &a->scratch, json);
+    phi__fault_decide(&f, NULL, PHI__LIT(""), &failure);
+    phi__assembly_fail_with(a, &failure);
+    phi_arena_reset(&a->scratch, mark);
+}
+
+PHI__FN void phi__classify_body(phi__assembly *a, phi_str body) {
+    phi_str text = phi__str_trim(body);
+    if (text.len > 0 && text.at[0] == '<') {
+        phi_str title = phi__fault_title(phi__str(text.at, phi__min(text.len, 65536)));
+        phi__buf words;
+        phi__buf_init(&words, a->memory);
+        phi__buf_text(&words, "the server sent a web page instead of an answer");
+        if (title.len > 0) phi__buf_text(&words, ": ");
+        title.len = phi__utf8_cut(title, PHI__FAULT_SNIPPET_MOST);
+        phi__utf8_repair(&words, title);
+        phi__buf_text(&words, ". Is the base URL right?");
+        phi__assembly_fail(a, PHI_FAILURE_INVALID_REQUEST, false, PHI__LIT("web_page"),
+                           phi__buf_str(&words));
+        phi__buf_free(&words);
+    } else if (text.len == 0)
+        phi__assembly_fail(a, PHI_FAILURE_NETWORK, true, PHI__LIT("truncated"),
+                           PHI__LIT("the server sent an empty answer"));
+    else
+        phi__classify_event(a, text);
+}
+
+PHI__FN void phi__classify_stop(phi__assembly *a, phi_failure_kind kind, bool retryable,
+                                phi_str word) {
+    char words[200];
+    size_t len = phi__utf8_cut(word, 80), at = sizeof "the model stopped with the reason \"" - 1;
+    if (kind == PHI_FAILURE_CONTENT_FILTER) {
+        phi__assembly_fail(a, kind, retryable, word,
+                           PHI__LIT("the answer was stopped by the provider's content filter"));
+        return;
+    }
+    memcpy(words, "the model stopped with the reason \"", at);
+    if (len > 0) memcpy(words + at, word.at, len);
+    words[at + len] = '"';
+    phi__assembly_fail(a, kind, retryable, word, phi__str(words, at + len + 1));
+}
+
+PHI__FN void phi__classify_truncated(phi__assembly *a, bool heard) {
+    phi__assembly_fail(a, PHI_FAILURE_NETWORK, true, PHI__LIT("truncated"),
+                       heard ? PHI__LIT("the answer broke off: the stream ended without its end "
+                                        "marker")
+                             : PHI__LIT("the server ended the stream without an answer"));
+}

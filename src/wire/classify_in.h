@@ -1,0 +1,21 @@
+/* classify_in.h - errors that arrive inside of an answer, classified like those of HTTP. */
+#ifndef PHI_WIRE_CLASSIFY_IN_H
+#define PHI_WIRE_CLASSIFY_IN_H
+
+#include "wire/assembly_in.h"
+
+/* Fails the assembly by the JSON of an error event, or of a body that came with 200. What its words
+   do not say is a failure of the server. */
+PHI__FN void phi__classify_event(phi__assembly *a, phi_str json);
+
+/* The same of a body that came with 200 and is no answer: a page of a proxy, an error, or garbage. */
+PHI__FN void phi__classify_body(phi__assembly *a, phi_str body);
+
+/* A stop word that means an error. */
+PHI__FN void phi__classify_stop(phi__assembly *a, phi_failure_kind kind, bool retryable,
+                                phi_str word);
+
+/* The end of a stream that did not end as its protocol says. */
+PHI__FN void phi__classify_truncated(phi__assembly *a, bool heard);
+
+#endif

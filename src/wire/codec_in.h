@@ -1,0 +1,147 @@
+/* codec_in.h - a provider as a pure codec: messages to request pieces, stream events to a message.
+
+   No I/O, no clock, no state outside what is passed in: the same input gives the same bytes. A block
+   of a message is rendered once per wire form and kept with the message (phi__item.pieces), so that a
+   turn costs the new blocks and a list of pieces, not the history.
+
+   Encoding is resumable: begin, advance(units) until it is not PHI_BUSY, and the request is there.
+   A unit is one message. */
+#ifndef PHI_WIRE_CODEC_IN_H
+#define PHI_WIRE_CODEC_IN_H
+
+#include "io/request_in.h"
+#include "model/model.h"
+#include "wire/assembly_in.h"
+
+/* The rendered form of one block (or of a whole message where a wire wants that), kept beside it. */
+typedef struct phi__rendered {
+    struct phi__rendered *next;
+    uint32_t form;  /* which codec and variant rendered it */
+    uint32_t block; /* index in the message; UINT32_MAX: the message as a whole */
+    phi_str json;
+} phi__rendered;
+
+/* A message and where its rendered blocks are kept; lives as long as the message. */
+typedef struct phi__item {
+    const phi_message *message;
+    phi__rendered **rendered; /* list head; NULL: not kept, rendered into the request's arena */
+    phi_arena *arena;         /* where kept pieces go */
+} phi__item;
+
+typedef struct phi__tool_view {
+    phi_str name, description, schema; /* schema: JSON text of an object */
+} phi__tool_view;
+
+/* All a request depends on. Borrowed until the request is done with. */
+typedef struct phi__ask {
+    const phi_model *model; /* resolved: no NULL strings but api_key */
+    phi_str system_prompt;
+    const phi__item *items;
+    size_t item_count;
+    const phi__tool_view *tools;
+    size_t tool_count;
+    phi_tool_choice tool_choice;
+    phi_thinking thinking;
+    uint32_t max_tokens;    /* 0: the model's */
+    double temperature;     /* negative: not sent */
+    bool disable_cache;
+    phi_str session_id;     /* for prompt_cache_key; may be empty */
+} phi__ask;
+
+typedef struct phi__codec phi__codec;
+
+/* What to send, built step by step. All of it lives in `arena`, but the scratch buffer. */
+typedef struct phi__encoder {
+    const phi__codec *codec;
+    const phi__ask *ask;
+    phi_arena *arena; /* the turn's: glue, the piece list, headers, url */
+    phi__buf scratch; /* freed at the end */
+    phi__piece *pieces;
+    size_t count, cap;
+    phi__header *headers;
+    size_t header_count, header_cap;
+    size_t at;        /* next item; progress of advance */
+    int stage;
+    bool failed;      /* no memory */
+    /* The repair of what a transcript may lack: calls of the last assistant message and which of
+       them have their result. */
+    size_t calls_item;   /* SIZE_MAX: none waits */
+    size_t results_from; /* the first item behind it */
+    uint8_t *answered;   /* by block of that message */
+    size_t next_call;    /* where the search for a result's call begins */
+    bool had_calls;
+    /* for the codecs' own bookkeeping across items */
+    phi_role open_role;  /* role of the message under construction; 0: none */
+    phi_role last_role;  /* of the message before; 0: none yet */
+    size_t mark_piece;   /* the piece whose end closes the last user block; SIZE_MAX: none */
+    phi_request request;
+} phi__encoder;
+
+struct phi__codec {
+    const char *protocol;
+    size_t state_bytes; /* of a decoder */
+    /* Encoding: everything before the messages, item `at` (never an extension, and a tool result only
+       where its call waits for it), everything after; and url + headers. */
+    void (*head)(phi__encoder *e);
+    void (*item)(phi__encoder *e, size_t at);
+    void (*tail)(phi__encoder *e);
+    void (*address)(phi__encoder *e);
+    /* A call (block of item) that has no result gets one; and what must follow all results of the
+       items [from, to). */
+    void (*missing)(phi__encoder *e, size_t item, size_t block);
+    void (*after_results)(phi__encoder *e, size_t from, size_t to);
+    /* Decoding: zeroed state first, which needs no clean-up. One stream event; the end of the body.
+       Findings go into the assembly (its failure too); a bad event is a failure there, never a
+       crash. */
+    void (*event)(void *state, phi__assembly *out, phi_str name, phi_str data);
+    void (*end)(void *state, phi__assembly *out);
+    /* A 200 answer that is no event stream: a whole answer, or an error. */
+    void (*whole)(void *state, phi__assembly *out, phi_str body);
+};
+
+/* The codec of a protocol name (aliases of behaviours A too), or NULL. */
+PHI__FN const phi__codec *phi__codec_find(phi_str protocol);
+
+/* `ask`, and all it points to, is borrowed until the request is done with; kept renderings go to
+   the items' arenas, everything else to `arena`, which must stay as long. */
+PHI__FN void phi__encoder_begin(phi__encoder *e, const phi__codec *codec, const phi__ask *ask,
+                                phi_arena *arena);
+/* PHI_BUSY: come again; PHI_OK: e->request is sealed; PHI_NO_MEMORY. */
+PHI__FN phi_status phi__encoder_advance(phi__encoder *e, size_t units);
+PHI__FN void phi__encoder_free(phi__encoder *e); /* scratch; the request lives in the arena */
+
+/* For codecs. */
+PHI__FN void phi__encode_piece(phi__encoder *e, phi_str json);       /* borrowed */
+PHI__FN void phi__encode_glue(phi__encoder *e, const char *literal); /* static text, borrowed */
+PHI__FN void phi__encode_scratch(phi__encoder *e); /* e->scratch as a piece; clears it */
+/* The kept rendering for a form. False: the codec renders into e->scratch, which was cleared, and
+   calls phi__encode_keep, which keeps and returns it. Neither appends a piece. */
+PHI__FN bool phi__encode_kept(phi__encoder *e, size_t item, uint32_t block, uint32_t form,
+                              phi_str *json);
+PHI__FN phi_str phi__encode_keep(phi__encoder *e, size_t item, uint32_t block, uint32_t form);
+/* Puts `text` `back` bytes before the end of the marked piece; once, after all pieces. */
+PHI__FN void phi__encode_mark(phi__encoder *e, size_t back, const char *literal);
+/* Copied, without control characters. A later header of the same name replaces an earlier one. */
+PHI__FN void phi__encode_header(phi__encoder *e, const char *name, phi_str value);
+PHI__FN void phi__encode_model_headers(phi__encoder *e);
+/* The url: the model's base, `version` ("/v1") where the base does not end in it (only_bare: only
+   where the base has no path at all), and `path`, which the base may have too. */
+PHI__FN void phi__encode_url(phi__encoder *e, const char *version, bool only_bare,
+                             const char *path);
+
+/* An HTTP answer that is an error: class, retryable, delay, words. Strings point into `arena`. `now`
+   is not needed: an HTTP date is compared with the answer's own Date header.
+   headers: lines "Name: value\r\n". */
+PHI__FN void phi__classify(const phi_model *model, int http_status, phi_str headers, phi_str body,
+                           phi_arena *arena, phi_failure *out);
+/* The value of a header in such lines, case-insensitively; empty when absent. */
+PHI__FN phi_str phi__header_value(phi_str headers, const char *name);
+PHI__FN bool phi__is_overflow_text(phi_str text);
+
+/* What a target would refuse, before a byte is sent: PHI_OK, or PHI_BAD_ARG with words that name the
+   place ("messages[3]: tool call \"x\" has no result"). For tests and for whoever makes transcripts:
+   it costs time by the square of the calls, and the encoder repairs lost results by itself. */
+PHI__FN phi_status phi__preflight(const phi__codec *codec, const phi__ask *ask, char *words,
+                                  size_t words_size);
+
+#endif

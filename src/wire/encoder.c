@@ -1,0 +1,326 @@
+/* encoder.c - drives a codec over a transcript, a message a unit, and keeps what it rendered.
+
+   What a provider would refuse is repaired here, in what is sent and not in the log: a result without
+   its call, or a second one, is left out; a call without a result gets one before the next message. */
+#include "wire/codec_in.h"
+
+#include "wire/anthropic_in.h"
+#include "wire/openai_chat_in.h"
+
+enum { PHI__ENCODER_HEAD, PHI__ENCODER_ITEMS, PHI__ENCODER_TAIL, PHI__ENCODER_DONE };
+
+/* A bigger array of the same elements in the arena; the old one stays until the arena is reset. */
+static void *phi__encoder_grow(phi__encoder *e, void *old, size_t count, size_t *cap, size_t size) {
+    size_t now = *cap == 0 ? 32 : *cap * 2;
+    void *out;
+    if (count < *cap) return old;
+    out = e->failed ? NULL : phi_arena_alloc(e->arena, phi__mul(now, size));
+    if (out == NULL) {
+        e->failed = true;
+        return NULL;
+    }
+    if (count > 0) memcpy(out, old, count * size);
+    *cap = now;
+    return out;
+}
+
+/* ---- calls and their results ---- */
+
+static bool phi__encoder_is_call(const phi_content *c) {
+    return c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete;
+}
+
+static void phi__encoder_open_calls(phi__encoder *e, size_t at) {
+    const phi_message *message = e->ask->items[at].message;
+    size_t i = 0;
+    while (i < message->content_count && !phi__encoder_is_call(&message->content[i])) i++;
+    if (i == message->content_count) return;
+    e->had_calls = true;
+    e->answered = (uint8_t *)phi__arena_zero(e->arena, message->content_count);
+    if (e->answered == NULL) {
+        e->failed = true;
+        return;
+    }
+    e->calls_item = at;
+    e->results_from = at + 1;
+    e->next_call = i;
+}
+
+/* Results mostly come in the order of their calls, so the search goes round from the last one. */
+static bool phi__encoder_answers(phi__encoder *e, const phi_message *result) {
+    const phi_message *calls;
+    size_t n, i;
+    if (e->calls_item == SIZE_MAX) return false;
+    calls = e->ask->items[e->calls_item].message;
+    for (n = 0; n < calls->content_count; n++) {
+        i = (e->next_call + n) % calls->content_count;
+        if (e->answered[i] || !phi__encoder_is_call(&calls->content[i])) continue;
+        if (!phi_str_equal(calls->content[i].id, result->tool_call_id)) continue;
+        e->answered[i] = 1;
+        e->next_call = (i + 1) % calls->content_count;
+        return true;
+    }
+    return false;
+}
+
+static void phi__encoder_close_calls(phi__encoder *e) {
+    size_t item = e->calls_item, i;
+    const phi_message *message;
+    if (item == SIZE_MAX) return;
+    message = e->ask->items[item].message;
+    for (i = 0; i < message->content_count; i++)
+        if (phi__encoder_is_call(&message->content[i]) && !e->answered[i])
+            e->codec->missing(e, item, i);
+    e->codec->after_results(e, e->results_from, e->at);
+    e->calls_item = SIZE_MAX;
+}
+
+static void phi__encoder_item(phi__encoder *e) {
+    const phi_message *message = e->ask->items[e->at].message;
+    switch (message->role) {
+    case PHI_ROLE_EXTENSION: return;
+    case PHI_ROLE_TOOL_RESULT:
+        if (phi__encoder_answers(e, message)) e->codec->item(e, e->at);
+        return;
+    case PHI_ROLE_USER:
+        phi__encoder_close_calls(e);
+        e->codec->item(e, e->at);
+        return;
+    case PHI_ROLE_ASSISTANT:
+        phi__encoder_close_calls(e);
+        e->codec->item(e, e->at);
+        phi__encoder_open_calls(e, e->at);
+        return;
+    }
+}
+
+/* ---- addresses ---- */
+
+/* Without control characters and blanks at the ends: a line break would end a header. */
+static bool phi__encoder_clean(phi__encoder *e, phi_str from, phi_str *out) {
+    char *to = phi__arena_bytes(e->arena, phi__add(from.len, 1));
+    size_t i, n = 0;
+    if (to == NULL) return false;
+    from = phi__str_trim(from);
+    for (i = 0; i < from.len; i++)
+        if ((unsigned char)from.at[i] >= 0x20 && from.at[i] != 0x7f) to[n++] = from.at[i];
+    to[n] = '\0';
+    *out = phi__str(to, n);
+    return true;
+}
+
+static bool phi__encoder_ends(phi_str s, const char *end) {
+    size_t n = strlen(end);
+    return s.len >= n && memcmp(s.at + s.len - n, end, n) == 0;
+}
+
+/* Whether a url is scheme and host only. */
+static bool phi__encoder_bare(phi_str url) {
+    size_t at = phi__str_find(url, 0, "://");
+    return phi__str_find(url, at == SIZE_MAX ? 0 : at + 3, "/") == SIZE_MAX;
+}
+
+static void phi__encoder_seal(phi__encoder *e) {
+    e->request.method = PHI__LIT("POST");
+    e->request.headers = e->headers;
+    e->request.header_count = e->header_count;
+    e->request.pieces = e->pieces;
+    e->request.piece_count = e->count;
+    phi__request_seal(&e->request);
+}
+
+/* ---- for codecs ---- */
+
+PHI__FN void phi__encode_piece(phi__encoder *e, phi_str json) {
+    phi__piece *pieces;
+    if (json.len == 0 || e->failed) return;
+    pieces = (phi__piece *)phi__encoder_grow(e, e->pieces, e->count, &e->cap, sizeof *pieces);
+    if (pieces == NULL) return;
+    e->pieces = pieces;
+    pieces[e->count].at = json.at;
+    pieces[e->count].len = json.len;
+    pieces[e->count].start = 0;
+    e->count++;
+}
+
+PHI__FN void phi__encode_glue(phi__encoder *e, const char *literal) {
+    phi__encode_piece(e, phi_str_of(literal));
+}
+
+PHI__FN void phi__encode_scratch(phi__encoder *e) {
+    phi_str copy;
+    if (e->scratch.failed || !phi__arena_str(e->arena, phi__buf_str(&e->scratch), &copy))
+        e->failed = true;
+    else
+        phi__encode_piece(e, copy);
+    phi__buf_clear(&e->scratch);
+}
+
+PHI__FN bool phi__encode_kept(phi__encoder *e, size_t item, uint32_t block, uint32_t form,
+                              phi_str *json) {
+    phi__rendered **list = e->ask->items[item].rendered;
+    const phi__rendered *r;
+    for (r = list != NULL ? *list : NULL; r != NULL; r = r->next) {
+        if (r->form != form || r->block != block) continue;
+        *json = r->json;
+        return true;
+    }
+    phi__buf_clear(&e->scratch);
+    return false;
+}
+
+PHI__FN phi_str phi__encode_keep(phi__encoder *e, size_t item, uint32_t block, uint32_t form) {
+    const phi__item *kept = &e->ask->items[item];
+    phi_arena *arena = kept->rendered != NULL ? kept->arena : e->arena;
+    phi_arena_mark mark = phi_arena_save(arena);
+    phi__rendered *r = NULL;
+    phi_str json = {NULL, 0};
+    bool ok = !e->failed && !e->scratch.failed;
+    if (ok && kept->rendered != NULL) {
+        r = (phi__rendered *)phi_arena_alloc(arena, sizeof *r);
+        ok = r != NULL;
+    }
+    if (!ok || !phi__arena_str(arena, phi__buf_str(&e->scratch), &json)) {
+        phi_arena_reset(arena, mark);
+        phi__buf_clear(&e->scratch);
+        e->failed = true;
+        return json;
+    }
+    if (r != NULL) {
+        r->form = form;
+        r->block = block;
+        r->json = json;
+        r->next = *kept->rendered;
+        *kept->rendered = r;
+    }
+    phi__buf_clear(&e->scratch);
+    return json;
+}
+
+PHI__FN void phi__encode_mark(phi__encoder *e, size_t back, const char *literal) {
+    size_t at = e->mark_piece, i;
+    phi__piece *pieces;
+    phi_str end;
+    if (at == SIZE_MAX || e->failed) return;
+    end = phi__str(e->pieces[at].at + e->pieces[at].len - back, back);
+    phi__encode_glue(e, literal);
+    phi__encode_piece(e, end);
+    if (e->failed) return;
+    pieces = e->pieces;
+    pieces[at].len -= back;
+    for (i = e->count - 1; i > at + 2; i--) pieces[i] = pieces[i - 2];
+    pieces[at + 1].at = literal;
+    pieces[at + 1].len = strlen(literal);
+    pieces[at + 2].at = end.at;
+    pieces[at + 2].len = end.len;
+}
+
+PHI__FN void phi__encode_header(phi__encoder *e, const char *name, phi_str value) {
+    phi__header header, *headers;
+    size_t i;
+    if (e->failed) return;
+    if (!phi__encoder_clean(e, phi_str_of(name), &header.name) ||
+        !phi__encoder_clean(e, value, &header.value)) {
+        e->failed = true;
+        return;
+    }
+    if (header.name.len == 0) return;
+    for (i = 0; i < e->header_count; i++)
+        if (phi__str_is_nocase(e->headers[i].name, header.name.at)) {
+            e->headers[i] = header;
+            return;
+        }
+    headers = (phi__header *)phi__encoder_grow(e, e->headers, e->header_count, &e->header_cap,
+                                               sizeof *headers);
+    if (headers == NULL) return;
+    e->headers = headers;
+    headers[e->header_count++] = header;
+}
+
+PHI__FN void phi__encode_model_headers(phi__encoder *e) {
+    const phi_model *model = e->ask->model;
+    size_t i;
+    for (i = 0; i < model->header_count; i++)
+        if (model->headers[i].name != NULL)
+            phi__encode_header(e, model->headers[i].name, phi_str_of(model->headers[i].value));
+}
+
+PHI__FN void phi__encode_url(phi__encoder *e, const char *version, bool only_bare,
+                             const char *path) {
+    phi_str base = phi__str_trim(phi_str_of(e->ask->model->base_url)), query = {NULL, 0};
+    size_t at = phi__str_find(base, 0, "?");
+    phi__buf *out = &e->scratch;
+    if (at != SIZE_MAX) {
+        query = phi__str(base.at + at, base.len - at);
+        base.len = at;
+    }
+    while (base.len > 0 && base.at[base.len - 1] == '/') base.len--;
+    phi__buf_clear(out);
+    phi__buf_add_str(out, base);
+    if (!phi__encoder_ends(base, path)) {
+        if (only_bare ? phi__encoder_bare(base) : !phi__encoder_ends(base, version))
+            phi__buf_text(out, version);
+        phi__buf_text(out, path);
+    }
+    phi__buf_add_str(out, query);
+    if (out->failed || !phi__encoder_clean(e, phi__buf_str(out), &e->request.url))
+        e->failed = true;
+    phi__buf_clear(out);
+}
+
+/* ---- for the loop ---- */
+
+PHI__FN const phi__codec *phi__codec_find(phi_str protocol) {
+    static const struct phi__codec_alias {
+        const char *name;
+        const phi__codec *(*codec)(void);
+    } aliases[] = {{PHI_PROTOCOL_ANTHROPIC, phi__anthropic_codec},
+                   {"anthropic", phi__anthropic_codec},
+                   {PHI_PROTOCOL_OPENAI_CHAT, phi__openai_chat_codec},
+                   {"open_ai_completions", phi__openai_chat_codec},
+                   {"openai", phi__openai_chat_codec}};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(aliases); i++)
+        if (phi__str_is_nocase(protocol, aliases[i].name)) return aliases[i].codec();
+    return NULL;
+}
+
+PHI__FN void phi__encoder_begin(phi__encoder *e, const phi__codec *codec, const phi__ask *ask,
+                                phi_arena *arena) {
+    memset(e, 0, sizeof *e);
+    e->codec = codec;
+    e->ask = ask;
+    e->arena = arena;
+    e->calls_item = SIZE_MAX;
+    e->mark_piece = SIZE_MAX;
+    phi__buf_init(&e->scratch, arena->memory);
+}
+
+PHI__FN phi_status phi__encoder_advance(phi__encoder *e, size_t units) {
+    if (e->stage == PHI__ENCODER_HEAD) {
+        e->codec->address(e);
+        e->codec->head(e);
+        e->stage = PHI__ENCODER_ITEMS;
+    }
+    for (; e->stage == PHI__ENCODER_ITEMS && !e->failed; e->at++) {
+        if (e->at == e->ask->item_count) {
+            e->stage = PHI__ENCODER_TAIL;
+            break;
+        }
+        if (units == 0) return PHI_BUSY;
+        units--;
+        phi__encoder_item(e);
+    }
+    if (e->stage == PHI__ENCODER_TAIL && !e->failed) {
+        phi__encoder_close_calls(e);
+        e->codec->tail(e);
+        if (!e->failed) phi__encoder_seal(e);
+        e->stage = PHI__ENCODER_DONE;
+    }
+    if (e->scratch.failed) e->failed = true;
+    return e->failed ? PHI_NO_MEMORY : PHI_OK;
+}
+
+PHI__FN void phi__encoder_free(phi__encoder *e) {
+    if (e->scratch.memory != NULL) phi__buf_free(&e->scratch);
+}

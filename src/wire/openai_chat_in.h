@@ -1,0 +1,32 @@
+/* openai_chat_in.h - the OpenAI Chat Completions codec and its two halves. */
+#ifndef PHI_WIRE_OPENAI_CHAT_IN_H
+#define PHI_WIRE_OPENAI_CHAT_IN_H
+
+#include "wire/codec_in.h"
+
+PHI__FN const phi__codec *phi__openai_chat_codec(void);
+
+/* How far an item of reasoning_details is written: fragments of one item are joined. */
+typedef enum phi__chat_detail {
+    PHI__CHAT_DETAIL_NONE = 0, /* none, or the last is whole */
+    PHI__CHAT_DETAIL_TEXT,     /* inside of its text */
+    PHI__CHAT_DETAIL_OPEN      /* behind it: only the brace is missing */
+} phi__chat_detail;
+
+/* The stream half; the state is zeroed memory. */
+typedef struct phi__chat_state {
+    bool finished;       /* a finish_reason came */
+    bool finish_empty;   /* it was "": good with [DONE] */
+    bool done;           /* [DONE] came */
+    bool broken;         /* the last event was no JSON: an error, unless the stream ends with it */
+    bool heard;          /* an event came */
+    phi__chat_detail detail;
+    size_t detail_block;
+    uint64_t detail_key; /* hash of the open item's type and index */
+} phi__chat_state;
+
+PHI__FN void phi__chat_event(void *state, phi__assembly *a, phi_str name, phi_str data);
+PHI__FN void phi__chat_end(void *state, phi__assembly *a);
+PHI__FN void phi__chat_whole(void *state, phi__assembly *a, phi_str body);
+
+#endif

@@ -1,0 +1,615 @@
+/* openai_chat_stream.c - answers of the OpenAI Chat Completions API: chunks to a message.
+
+   A chunk is read in one pass without a tree into views of what matters, and then applied: reasoning
+   before text, text before calls. Servers differ in all that the standard does not force, so what is
+   null, missing, repeated or of another type is taken as it must have been meant. wire.md part 3. */
+#include "wire/openai_chat_in.h"
+
+#include "text/json_cursor_in.h"
+#include "wire/classify_in.h"
+#include "wire/hash_in.h"
+
+#define PHI__CHAT_IS(text, literal) phi__json_text_is((text), PHI__LIT(literal))
+
+/* The fields in which servers send reasoning, by preference; names as the message keeps them. */
+static const char *const phi__chat_reasoning_fields[] = {"reasoning_content", "reasoning",
+                                                         "reasoning_text"};
+
+/* What a chunk holds, as it stands in its text; `at` NULL and length 0: absent, null or odd. */
+typedef struct phi__chat_chunk {
+    phi__json_text id, model, finish;
+    phi__json_text content, refusal, reasoning[3];
+    phi_str parts;   /* content as an array: raw JSON, as all that follow */
+    phi_str details, calls, usage, error;
+} phi__chat_chunk;
+
+static void phi__chat_put(phi__assembly *a, phi__buf *buf, phi__json_text text) {
+    phi__buf_clear(buf);
+    phi__json_unescape(buf, text);
+    if (buf->failed) a->no_memory = true;
+}
+
+static void phi__chat_add(phi__assembly *a, size_t block, phi__json_text text) {
+    phi__assembly_add_json(a, block, phi__str(text.at, text.len), text.escaped);
+}
+
+/* Raw JSON, unless it is null. */
+static void phi__chat_raw(phi__json_cursor *c, phi_str *out) {
+    if (phi__json_peek(c) == PHI_JSON_NULL)
+        phi__json_skip(c);
+    else
+        phi__json_take_raw(c, out);
+}
+
+/* ---- reading a chunk ---- */
+
+static void phi__chat_read_delta(phi__json_cursor *c, phi__chat_chunk *k) {
+    phi__json_text key;
+    if (!phi__json_enter_object(c)) return;
+    while (phi__json_next_key(c, &key)) {
+        if (PHI__CHAT_IS(key, "content")) {
+            if (phi__json_peek(c) == PHI_JSON_ARRAY)
+                phi__json_take_raw(c, &k->parts);
+            else
+                phi__json_take_text(c, &k->content);
+        } else if (PHI__CHAT_IS(key, "tool_calls"))
+            phi__chat_raw(c, &k->calls);
+        else if (PHI__CHAT_IS(key, "reasoning_content"))
+            phi__json_take_text(c, &k->reasoning[0]);
+        else if (PHI__CHAT_IS(key, "reasoning"))
+            phi__json_take_text(c, &k->reasoning[1]);
+        else if (PHI__CHAT_IS(key, "reasoning_text"))
+            phi__json_take_text(c, &k->reasoning[2]);
+        else if (PHI__CHAT_IS(key, "reasoning_details"))
+            phi__chat_raw(c, &k->details);
+        else if (PHI__CHAT_IS(key, "refusal"))
+            phi__json_take_text(c, &k->refusal);
+        else
+            phi__json_skip(c);
+    }
+}
+
+/* A choice of a chunk, or of a whole answer, where `message` is what else is `delta`. */
+static void phi__chat_read_choice(phi__json_cursor *c, phi__chat_chunk *k) {
+    phi__json_text key;
+    if (!phi__json_enter_object(c)) return;
+    while (phi__json_next_key(c, &key)) {
+        if (PHI__CHAT_IS(key, "delta") || PHI__CHAT_IS(key, "message"))
+            phi__chat_read_delta(c, k);
+        else if (PHI__CHAT_IS(key, "finish_reason"))
+            phi__json_take_text(c, &k->finish);
+        else if (PHI__CHAT_IS(key, "usage"))
+            phi__chat_raw(c, &k->usage);
+        else
+            phi__json_skip(c);
+    }
+}
+
+/* Only the first choice: more are never asked for. */
+static void phi__chat_read_choices(phi__json_cursor *c, phi__chat_chunk *k) {
+    bool first = true;
+    if (!phi__json_enter_array(c)) return;
+    while (phi__json_next_item(c)) {
+        if (first)
+            phi__chat_read_choice(c, k);
+        else
+            phi__json_skip(c);
+        first = false;
+    }
+}
+
+static void phi__chat_read_groq(phi__json_cursor *c, phi__chat_chunk *k) {
+    phi__json_text key;
+    if (!phi__json_enter_object(c)) return;
+    while (phi__json_next_key(c, &key)) {
+        if (PHI__CHAT_IS(key, "usage"))
+            phi__chat_raw(c, &k->usage);
+        else if (PHI__CHAT_IS(key, "error"))
+            phi__chat_raw(c, &k->error);
+        else
+            phi__json_skip(c);
+    }
+}
+
+static bool phi__chat_read(phi__chat_chunk *k, phi_str data) {
+    phi__json_cursor c;
+    phi__json_text key;
+    memset(k, 0, sizeof *k);
+    phi__json_cursor_init(&c, data);
+    if (!phi__json_enter_object(&c)) return false;
+    while (phi__json_next_key(&c, &key)) {
+        if (PHI__CHAT_IS(key, "choices"))
+            phi__chat_read_choices(&c, k);
+        else if (PHI__CHAT_IS(key, "id"))
+            phi__json_take_text(&c, &k->id);
+        else if (PHI__CHAT_IS(key, "model"))
+            phi__json_take_text(&c, &k->model);
+        else if (PHI__CHAT_IS(key, "usage"))
+            phi__chat_raw(&c, &k->usage);
+        else if (PHI__CHAT_IS(key, "error"))
+            phi__chat_raw(&c, &k->error);
+        else if (PHI__CHAT_IS(key, "x_groq"))
+            phi__chat_read_groq(&c, k);
+        else
+            phi__json_skip(&c);
+    }
+    return phi__json_cursor_done(&c);
+}
+
+/* ---- usage ---- */
+
+static void phi__chat_read_counts(phi__json_cursor *c, const char *name, uint64_t *out,
+                                  const char *other, uint64_t *other_out) {
+    phi__json_text key;
+    if (!phi__json_enter_object(c)) return;
+    while (phi__json_next_key(c, &key)) {
+        if (phi__json_text_is(key, phi_str_of(name)))
+            phi__json_take_u64(c, out);
+        else if (phi__json_text_is(key, phi_str_of(other)))
+            phi__json_take_u64(c, other_out);
+        else
+            phi__json_skip(c);
+    }
+}
+
+/* The last usage counts. Servers put what was read from a cache into one of three places. */
+static void phi__chat_usage(phi__assembly *a, phi_str raw) {
+    phi__json_cursor c;
+    phi__json_text key;
+    uint64_t prompt = 0, output = 0, read = 0, hit = 0, top = 0, written = 0, reasoning = 0, none;
+    phi__json_cursor_init(&c, raw);
+    if (raw.len == 0 || !phi__json_enter_object(&c)) return;
+    while (phi__json_next_key(&c, &key)) {
+        if (PHI__CHAT_IS(key, "prompt_tokens"))
+            phi__json_take_u64(&c, &prompt);
+        else if (PHI__CHAT_IS(key, "completion_tokens"))
+            phi__json_take_u64(&c, &output);
+        else if (PHI__CHAT_IS(key, "prompt_tokens_details"))
+            phi__chat_read_counts(&c, "cached_tokens", &read, "cache_write_tokens", &written);
+        else if (PHI__CHAT_IS(key, "completion_tokens_details"))
+            phi__chat_read_counts(&c, "reasoning_tokens", &reasoning, "", &none);
+        else if (PHI__CHAT_IS(key, "prompt_cache_hit_tokens"))
+            phi__json_take_u64(&c, &hit); /* DeepSeek */
+        else if (PHI__CHAT_IS(key, "cached_tokens"))
+            phi__json_take_u64(&c, &top); /* Moonshot */
+        else
+            phi__json_skip(&c);
+    }
+    if (read == 0) read = hit != 0 ? hit : top;
+    a->usage.cache_read = read;
+    a->usage.cache_write = written;
+    a->usage.input = prompt - (read < prompt ? read : prompt);
+    a->usage.input -= written < a->usage.input ? written : a->usage.input;
+    a->usage.output = output;
+    a->usage.reasoning = reasoning;
+}
+
+/* ---- thinking and text ---- */
+
+static void phi__chat_think(phi__assembly *a, phi__json_text text, const char *field) {
+    size_t block;
+    if (text.len == 0) return;
+    block = phi__assembly_current(a, PHI_CONTENT_THINKING);
+    if (block == SIZE_MAX) return;
+    if (a->drafts[block].signature.len == 0 && field[0] != '\0')
+        phi__assembly_set(a, &a->drafts[block].signature, phi_str_of(field));
+    phi__chat_add(a, block, text);
+}
+
+static void phi__chat_say(phi__assembly *a, phi__json_text text) {
+    if (text.len > 0) phi__chat_add(a, phi__assembly_current(a, PHI_CONTENT_TEXT), text);
+}
+
+/* Thinking as a list of text parts, or as a text. */
+static void phi__chat_think_parts(phi__assembly *a, phi__json_cursor *c) {
+    phi__json_text key, text = {NULL, 0, false};
+    if (phi__json_peek(c) == PHI_JSON_STRING) {
+        if (phi__json_take_text(c, &text)) phi__chat_think(a, text, "content");
+        return;
+    }
+    if (!phi__json_enter_array(c)) return;
+    while (phi__json_next_item(c)) {
+        if (!phi__json_enter_object(c)) continue;
+        while (phi__json_next_key(c, &key)) {
+            if (!PHI__CHAT_IS(key, "text"))
+                phi__json_skip(c);
+            else if (phi__json_take_text(c, &text))
+                phi__chat_think(a, text, "content");
+        }
+    }
+}
+
+/* Content as parts, as Mistral's reasoning models send it. */
+static void phi__chat_parts_of(phi__assembly *a, phi_str raw) {
+    phi__json_cursor c;
+    phi__json_text key, text;
+    phi__json_cursor_init(&c, raw);
+    if (raw.len == 0 || !phi__json_enter_array(&c)) return;
+    while (phi__json_next_item(&c)) {
+        if (!phi__json_enter_object(&c)) continue;
+        while (phi__json_next_key(&c, &key)) {
+            if (PHI__CHAT_IS(key, "thinking"))
+                phi__chat_think_parts(a, &c);
+            else if (!PHI__CHAT_IS(key, "text"))
+                phi__json_skip(&c);
+            else if (phi__json_take_text(&c, &text))
+                phi__chat_say(a, text);
+        }
+    }
+}
+
+/* ---- reasoning_details ---- */
+
+/* One fragment. Its text, summary or data is told apart because it may continue in the next. */
+typedef struct phi__chat_fragment {
+    phi__json_text type, text, summary, signature;
+    phi_str raw, index;
+} phi__chat_fragment;
+
+static void phi__chat_read_fragment(phi__chat_fragment *f) {
+    phi__json_cursor c;
+    phi__json_text key;
+    phi__json_cursor_init(&c, f->raw);
+    if (!phi__json_enter_object(&c)) return;
+    while (phi__json_next_key(&c, &key)) {
+        if (PHI__CHAT_IS(key, "type"))
+            phi__json_take_text(&c, &f->type);
+        else if (PHI__CHAT_IS(key, "text"))
+            phi__json_take_text(&c, &f->text);
+        else if (PHI__CHAT_IS(key, "summary"))
+            phi__json_take_text(&c, &f->summary);
+        else if (PHI__CHAT_IS(key, "signature"))
+            phi__json_take_text(&c, &f->signature);
+        else if (PHI__CHAT_IS(key, "index"))
+            phi__json_take_raw(&c, &f->index);
+        else
+            phi__json_skip(&c);
+    }
+}
+
+static void phi__chat_quote(phi__buf *out, const char *before, phi__json_text text) {
+    phi__buf_text(out, before);
+    phi__buf_add(out, text.at, text.len);
+}
+
+static void phi__chat_close_detail(phi__chat_state *st, phi__assembly *a) {
+    phi__buf *out;
+    if (st->detail == PHI__CHAT_DETAIL_NONE) return;
+    out = &a->drafts[st->detail_block].replay;
+    phi__buf_text(out, st->detail == PHI__CHAT_DETAIL_TEXT ? "\"}" : "}");
+    st->detail = PHI__CHAT_DETAIL_NONE;
+}
+
+/* All of the item but what is written last: its text, which is left open, and its signature. */
+static void phi__chat_open_detail(phi__chat_state *st, phi__buf *out,
+                                  const phi__chat_fragment *f, bool is_text) {
+    phi__json_cursor c;
+    phi__json_text key;
+    phi_str value = {NULL, 0};
+    const char *name = is_text ? "text" : "summary";
+    phi__json_cursor_init(&c, f->raw);
+    if (!phi__json_enter_object(&c)) return;
+    phi__buf_char(out, '{');
+    while (phi__json_next_key(&c, &key)) {
+        bool later = phi__json_text_is(key, phi_str_of(name)) || PHI__CHAT_IS(key, "signature");
+        if (later) {
+            phi__json_skip(&c);
+            continue;
+        }
+        if (!phi__json_take_raw(&c, &value)) continue;
+        phi__chat_quote(out, "\"", key);
+        phi__buf_text(out, "\":");
+        phi__buf_add_str(out, value);
+        phi__buf_char(out, ',');
+    }
+    phi__chat_quote(out, is_text ? "\"text\":\"" : "\"summary\":\"",
+                    is_text ? f->text : f->summary);
+    st->detail = PHI__CHAT_DETAIL_TEXT;
+}
+
+/* The newest thinking block keeps the items for replay, as JSON that is written as they come. */
+static size_t phi__chat_detail_block(phi__chat_state *st, phi__assembly *a) {
+    size_t i;
+    phi__draft *d;
+    for (i = a->count; i > 0; i--)
+        if (a->drafts[i - 1].kind == PHI_CONTENT_THINKING) break;
+    i = i > 0 ? i - 1 : phi__assembly_current(a, PHI_CONTENT_THINKING);
+    if (i == SIZE_MAX) return i;
+    if (st->detail != PHI__CHAT_DETAIL_NONE && st->detail_block != i)
+        phi__chat_close_detail(st, a);
+    st->detail_block = i;
+    d = &a->drafts[i];
+    if (d->replay.len == 0) {
+        d->replay_open = true;
+        phi__buf_text(&d->replay, "{\"reasoning_details\":[");
+    }
+    return i;
+}
+
+static void phi__chat_detail_item(phi__chat_state *st, phi__assembly *a, phi_str raw,
+                                  bool spoken) {
+    phi__chat_fragment f;
+    bool is_text, joins;
+    uint64_t key;
+    size_t block;
+    phi__buf *out;
+    memset(&f, 0, sizeof f);
+    f.raw = raw;
+    phi__chat_read_fragment(&f);
+    is_text = f.text.at != NULL;
+    joins = is_text || f.summary.at != NULL;
+    if (joins && !spoken) phi__chat_think(a, is_text ? f.text : f.summary, "");
+    block = phi__chat_detail_block(st, a);
+    if (block == SIZE_MAX) return;
+    out = &a->drafts[block].replay;
+    key = phi__hash(f.index, phi__hash(phi__str(f.type.at, f.type.len), 4));
+    if (joins && st->detail == PHI__CHAT_DETAIL_TEXT && key == st->detail_key)
+        phi__chat_quote(out, "", is_text ? f.text : f.summary);
+    else {
+        phi__chat_close_detail(st, a);
+        phi__json_put_comma(out);
+        if (joins)
+            phi__chat_open_detail(st, out, &f, is_text);
+        else
+            phi__buf_add_str(out, raw);
+        st->detail_key = key;
+    }
+    if (joins && f.signature.len > 0 && st->detail == PHI__CHAT_DETAIL_TEXT) {
+        phi__chat_quote(out, "\",\"signature\":\"", f.signature);
+        phi__buf_char(out, '"');
+        st->detail = PHI__CHAT_DETAIL_OPEN;
+    }
+    if (out->failed) a->no_memory = true;
+}
+
+static void phi__chat_details(phi__chat_state *st, phi__assembly *a, phi_str raw, bool spoken) {
+    phi__json_cursor c;
+    phi_str item;
+    phi__json_cursor_init(&c, raw);
+    if (raw.len == 0 || !phi__json_enter_array(&c)) return;
+    while (phi__json_next_item(&c)) {
+        bool object = phi__json_peek(&c) == PHI_JSON_OBJECT;
+        if (phi__json_take_raw(&c, &item) && object) phi__chat_detail_item(st, a, item, spoken);
+    }
+}
+
+static void phi__chat_end_details(phi__chat_state *st, phi__assembly *a) {
+    size_t i;
+    phi__chat_close_detail(st, a);
+    for (i = 0; i < a->count; i++) {
+        phi__draft *d = &a->drafts[i];
+        if (!d->replay_open) continue;
+        phi__buf_text(&d->replay, "]}");
+        if (d->replay.failed) a->no_memory = true;
+        d->replay_open = d->replay.failed;
+    }
+}
+
+/* ---- calls ---- */
+
+typedef struct phi__chat_call {
+    phi__json_text id, name, arguments;
+    phi_str object; /* arguments that are no text, as some servers send them */
+    int64_t index;
+    bool has_index;
+} phi__chat_call;
+
+static void phi__chat_read_function(phi__json_cursor *c, phi__chat_call *call) {
+    phi__json_text key;
+    if (!phi__json_enter_object(c)) return;
+    while (phi__json_next_key(c, &key)) {
+        if (PHI__CHAT_IS(key, "name"))
+            phi__json_take_text(c, &call->name);
+        else if (!PHI__CHAT_IS(key, "arguments"))
+            phi__json_skip(c);
+        else if (phi__json_peek(c) == PHI_JSON_OBJECT)
+            phi__json_take_raw(c, &call->object);
+        else
+            phi__json_take_text(c, &call->arguments);
+    }
+}
+
+static void phi__chat_read_call(phi__json_cursor *c, phi__chat_call *call) {
+    phi__json_text key;
+    memset(call, 0, sizeof *call);
+    if (!phi__json_enter_object(c)) return;
+    while (phi__json_next_key(c, &key)) {
+        if (PHI__CHAT_IS(key, "index"))
+            call->has_index = phi__json_take_i64(c, &call->index);
+        else if (PHI__CHAT_IS(key, "id"))
+            phi__json_take_text(c, &call->id);
+        else if (PHI__CHAT_IS(key, "function"))
+            phi__chat_read_function(c, call);
+        else
+            phi__json_skip(c);
+    }
+    if (PHI__CHAT_IS(call->id, "null")) call->id.len = 0;
+}
+
+static bool phi__chat_same_id(const phi__draft *d, phi__json_text id) {
+    return d->id.len == 0 || phi__json_text_is(id, phi__buf_str(&d->id));
+}
+
+/* The call a delta belongs to: by its index, else by its id, else the last. Another id at a known
+   index is another call. SIZE_MAX: a new one. */
+static size_t phi__chat_find_call(const phi__assembly *a, const phi__chat_call *call) {
+    size_t i;
+    for (i = a->count; i > 0; i--) {
+        const phi__draft *d = &a->drafts[i - 1];
+        if (d->kind != PHI_CONTENT_TOOL_CALL) continue;
+        if (call->has_index) {
+            if (d->key != call->index) continue;
+            return call->id.len == 0 || phi__chat_same_id(d, call->id) ? i - 1 : SIZE_MAX;
+        }
+        if (call->id.len == 0 || phi__json_text_is(call->id, phi__buf_str(&d->id))) return i - 1;
+    }
+    return SIZE_MAX;
+}
+
+static void phi__chat_call_delta(phi__assembly *a, const phi__chat_call *call) {
+    size_t block = phi__chat_find_call(a, call);
+    phi__draft *d;
+    if (block == SIZE_MAX) {
+        if (a->count > 0 && a->drafts[a->count - 1].kind != PHI_CONTENT_TOOL_CALL)
+            phi__assembly_close(a, a->count - 1);
+        block = phi__assembly_open(a, PHI_CONTENT_TOOL_CALL, call->has_index ? call->index : -1);
+    }
+    if (block == SIZE_MAX) return;
+    d = &a->drafts[block];
+    if (d->id.len == 0 && call->id.len > 0) phi__chat_put(a, &d->id, call->id);
+    if (d->name.len == 0 && call->name.len > 0) phi__chat_put(a, &d->name, call->name);
+    if (call->object.len > 0)
+        phi__assembly_add(a, block, call->object);
+    else
+        phi__chat_add(a, block, call->arguments);
+}
+
+static void phi__chat_calls_of(phi__assembly *a, phi_str raw) {
+    phi__json_cursor c;
+    phi__chat_call call;
+    phi__json_cursor_init(&c, raw);
+    if (raw.len == 0 || !phi__json_enter_array(&c)) return;
+    while (phi__json_next_item(&c)) {
+        if (phi__json_peek(&c) != PHI_JSON_OBJECT) {
+            phi__json_skip(&c);
+            continue;
+        }
+        phi__chat_read_call(&c, &call);
+        phi__chat_call_delta(a, &call);
+    }
+}
+
+/* ---- the end ---- */
+
+static void phi__chat_stop_word(phi__assembly *a, phi_str word) {
+    static const struct phi__chat_stop {
+        const char *word;
+        phi_stop_reason reason;
+    } table[] = {{"stop", PHI_STOP_REASON_STOP},
+                 {"end", PHI_STOP_REASON_STOP},
+                 {"eos", PHI_STOP_REASON_STOP},
+                 {"end_turn", PHI_STOP_REASON_STOP},
+                 {"tool_calls", PHI_STOP_REASON_TOOL_USE},
+                 {"function_call", PHI_STOP_REASON_TOOL_USE},
+                 {"length", PHI_STOP_REASON_LENGTH},
+                 {"model_length", PHI_STOP_REASON_LENGTH},
+                 {"max_tokens", PHI_STOP_REASON_LENGTH}};
+    size_t i;
+    if (a->failure.kind != PHI_FAILURE_NONE) return;
+    for (i = 0; i < PHI__COUNT(table); i++)
+        if (phi__str_is(word, table[i].word)) {
+            a->stop_reason = table[i].reason;
+            return;
+        }
+    if (phi__str_is(word, "content_filter") || phi__str_is(word, "sensitive"))
+        phi__classify_stop(a, PHI_FAILURE_CONTENT_FILTER, false, word);
+    else if (phi__str_is(word, "model_context_window_exceeded"))
+        phi__classify_stop(a, PHI_FAILURE_OVERFLOW, false, word);
+    else
+        phi__classify_stop(a, PHI_FAILURE_SERVER,
+                           phi__str_is(word, "error") || phi__str_is(word, "network_error") ||
+                               phi__str_is(word, "insufficient_system_resource"),
+                           word);
+}
+
+static void phi__chat_close_all(phi__assembly *a) {
+    size_t i;
+    for (i = 0; i < a->count; i++) phi__assembly_close(a, i);
+}
+
+static void phi__chat_finish(phi__chat_state *st, phi__assembly *a, phi__json_text finish) {
+    if (finish.at == NULL || st->finished) return;
+    if (finish.len == 0) {
+        st->finish_empty = true;
+        return;
+    }
+    st->finished = a->terminal = true;
+    phi__chat_put(a, &a->raw_stop_reason, finish);
+    phi__chat_stop_word(a, phi__buf_str(&a->raw_stop_reason));
+    if (a->failure.kind == PHI_FAILURE_NONE) phi__chat_close_all(a); /* else calls were cut */
+}
+
+static void phi__chat_apply(phi__chat_state *st, phi__assembly *a, const phi__chat_chunk *k) {
+    size_t i;
+    bool spoken = false;
+    if (a->response_id.len == 0 && k->id.len > 0) phi__chat_put(a, &a->response_id, k->id);
+    if (a->model.len == 0 && k->model.len > 0) phi__chat_put(a, &a->model, k->model);
+    if (!a->started) phi__assembly_start(a);
+    for (i = 0; i < PHI__COUNT(phi__chat_reasoning_fields) && !spoken; i++) {
+        spoken = k->reasoning[i].len > 0; /* some send the same text in two fields */
+        phi__chat_think(a, k->reasoning[i], phi__chat_reasoning_fields[i]);
+    }
+    if (k->details.len > 0) phi__chat_details(st, a, k->details, spoken);
+    if (k->parts.len > 0) phi__chat_parts_of(a, k->parts);
+    phi__chat_say(a, k->content);
+    phi__chat_say(a, k->refusal);
+    if (k->calls.len > 0) phi__chat_calls_of(a, k->calls);
+    if (k->usage.len > 0) phi__chat_usage(a, k->usage);
+    phi__chat_finish(st, a, k->finish);
+}
+
+/* An error may stand at the top or in x_groq; beside it there may be a status. */
+static void phi__chat_error(phi__assembly *a, const phi__chat_chunk *k, phi_str data) {
+    bool top = phi__str_find(data, 0, "\"x_groq\"") == SIZE_MAX;
+    if (top || k->error.at[0] != '{')
+        phi__classify_event(a, data);
+    else
+        phi__classify_event(a, k->error);
+}
+
+/* ---- for the codec ---- */
+
+PHI__FN void phi__chat_event(void *state, phi__assembly *a, phi_str name, phi_str data) {
+    phi__chat_state *st = (phi__chat_state *)state;
+    phi__chat_chunk k;
+    if (data.len == 0 || a->no_memory) return;
+    if (phi__str_is(name, "error")) {
+        phi__classify_event(a, data);
+        return;
+    }
+    if (phi__str_is(data, "[DONE]")) {
+        st->done = true;
+        return;
+    }
+    if (st->broken) {
+        phi__assembly_fail(a, PHI_FAILURE_SERVER, true, PHI__LIT("bad_event"),
+                           PHI__LIT("the server sent an event that is not JSON"));
+        return;
+    }
+    if (data.at[0] != '{') return; /* words of a gateway: nothing of ours */
+    st->heard = true;
+    if (!phi__chat_read(&k, data)) {
+        st->broken = true;
+        return;
+    }
+    if (k.error.len > 2) phi__chat_error(a, &k, data);
+    phi__chat_apply(st, a, &k);
+}
+
+PHI__FN void phi__chat_end(void *state, phi__assembly *a) {
+    phi__chat_state *st = (phi__chat_state *)state;
+    phi__chat_end_details(st, a);
+    if (st->finished || a->failure.kind != PHI_FAILURE_NONE) return;
+    if (st->finish_empty && st->done && !st->broken) {
+        a->terminal = true;
+        a->stop_reason = PHI_STOP_REASON_STOP;
+        phi__chat_close_all(a);
+    } else
+        phi__classify_truncated(a, st->heard);
+}
+
+PHI__FN void phi__chat_whole(void *state, phi__assembly *a, phi_str body) {
+    phi__chat_state *st = (phi__chat_state *)state;
+    phi__chat_chunk k;
+    phi_json_found choices;
+    body = phi__str_trim(body);
+    if (!phi__chat_read(&k, body) || k.error.len > 0 ||
+        phi_json_find(body, "choices[0]", &choices) != PHI_OK) {
+        phi__classify_body(a, body);
+        return;
+    }
+    st->heard = true;
+    phi__chat_apply(st, a, &k);
+    if (k.finish.at != NULL && k.finish.len == 0) st->done = true;
+    phi__chat_end(state, a);
+}

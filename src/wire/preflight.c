@@ -1,0 +1,241 @@
+/* preflight.c - what a provider would refuse, found before a byte is sent, in words that name the
+   place. It looks at the transcript as it is given; the encoder repairs some of this in what it
+   sends, so a complaint here means that whoever made the transcript should look. */
+#include "wire/codec_in.h"
+
+#include "text/json_in.h"
+#include "wire/claude_in.h"
+#include "wire/anthropic_in.h"
+#include "wire/render_in.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+typedef struct phi__preflight_check {
+    const phi__ask *ask;
+    bool anthropic;
+    char *words;
+    size_t words_size;
+} phi__preflight_check;
+
+static phi_status phi__preflight_no(phi__preflight_check *p, const char *format, ...)
+    PHI_PRINTF(2, 3);
+
+static phi_status phi__preflight_no(phi__preflight_check *p, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    if (p->words_size > 0) (void)vsnprintf(p->words, p->words_size, format, args);
+    va_end(args);
+    return PHI_BAD_ARG;
+}
+
+/* For "%.*s". */
+static int phi__preflight_len(phi_str s) { return s.len > 80 ? 80 : (int)s.len; }
+
+/* ---- tools ---- */
+
+static bool phi__preflight_name(phi_str name, size_t most) {
+    size_t i;
+    if (name.len == 0 || name.len > most) return false;
+    for (i = 0; i < name.len; i++) {
+        char c = name.at[i];
+        if (!((c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+              c == '_' || c == '-'))
+            return false;
+    }
+    return true;
+}
+
+/* Whether a schema says type:object, and nothing at its root that providers refuse there. */
+static bool phi__preflight_schema(phi_str schema, const char **why) {
+    static const char *const roots[] = {"anyOf", "oneOf", "allOf"};
+    phi_json_found found;
+    size_t i;
+    *why = "must be a JSON object with type \"object\"";
+    if (phi_json_find(schema, "type", &found) != PHI_OK || found.type != PHI_JSON_STRING ||
+        !phi__str_is(found.raw, "object"))
+        return false;
+    for (i = 0; i < PHI__COUNT(roots); i++) {
+        *why = "may not have anyOf, oneOf or allOf at its root";
+        if (phi_json_find(schema, roots[i], &found) == PHI_OK) return false;
+    }
+    return true;
+}
+
+static phi_status phi__preflight_tools(phi__preflight_check *p) {
+    const phi__ask *ask = p->ask;
+    const char *why;
+    size_t i, j;
+    for (i = 0; i < ask->tool_count; i++) {
+        phi_str name = ask->tools[i].name;
+        if (!phi__preflight_name(name, 64))
+            return phi__preflight_no(p, "tools[%zu]: name \"%.*s\": expected 1 to 64 of a-z A-Z "
+                                        "0-9 _ -",
+                                     i, phi__preflight_len(name), name.at);
+        for (j = 0; j < i; j++)
+            if (phi_str_equal(ask->tools[j].name, name))
+                return phi__preflight_no(p, "tools[%zu]: name \"%.*s\" is taken by tools[%zu]", i,
+                                         phi__preflight_len(name), name.at, j);
+        if (!phi__render_blank(ask->tools[i].schema) &&
+            !phi__preflight_schema(ask->tools[i].schema, &why))
+            return phi__preflight_no(p, "tools[%zu]: schema of \"%.*s\" %s", i,
+                                     phi__preflight_len(name), name.at, why);
+    }
+    return PHI_OK;
+}
+
+/* ---- messages ---- */
+
+static phi_status phi__preflight_image(phi__preflight_check *p, size_t at,
+                                       const phi_content *c) {
+    static const char *const types[] = {"image/png", "image/jpeg", "image/gif", "image/webp"};
+    size_t i;
+    if (c->data.len == 0) return phi__preflight_no(p, "messages[%zu]: an image has no data", at);
+    for (i = 0; i < PHI__COUNT(types); i++)
+        if (phi__str_is(c->mime_type, types[i])) return PHI_OK;
+    return phi__preflight_no(p,
+                             "messages[%zu]: image type \"%.*s\": expected image/png, image/jpeg, "
+                             "image/gif or image/webp",
+                             at, phi__preflight_len(c->mime_type), c->mime_type.at);
+}
+
+static bool phi__preflight_is_call(const phi_content *c) {
+    return c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete;
+}
+
+/* The result of a call among those that follow its message; SIZE_MAX: none. */
+static size_t phi__preflight_result(const phi__ask *ask, size_t from, phi_str id) {
+    size_t i;
+    for (i = from; i < ask->item_count; i++) {
+        const phi_message *m = ask->items[i].message;
+        if (m->role == PHI_ROLE_EXTENSION) continue;
+        if (m->role != PHI_ROLE_TOOL_RESULT) return SIZE_MAX;
+        if (phi_str_equal(m->tool_call_id, id)) return i;
+    }
+    return SIZE_MAX;
+}
+
+/* Whether an earlier message has a call of this id. */
+static size_t phi__preflight_id_taken(const phi__ask *ask, size_t before, phi_str id) {
+    size_t i, j;
+    for (i = 0; i < before; i++) {
+        const phi_message *m = ask->items[i].message;
+        if (m->role != PHI_ROLE_ASSISTANT) continue;
+        for (j = 0; j < m->content_count; j++)
+            if (phi__preflight_is_call(&m->content[j]) && phi_str_equal(m->content[j].id, id))
+                return i;
+    }
+    return SIZE_MAX;
+}
+
+static phi_status phi__preflight_calls(phi__preflight_check *p, size_t at) {
+    const phi_message *m = p->ask->items[at].message;
+    size_t i, j, other;
+    for (i = 0; i < m->content_count; i++) {
+        const phi_content *c = &m->content[i];
+        phi_str id = c->id;
+        if (!phi__preflight_is_call(c)) continue;
+        if (id.len == 0)
+            return phi__preflight_no(p, "messages[%zu]: a tool call has no id", at);
+        for (j = 0; j < i; j++)
+            if (phi__preflight_is_call(&m->content[j]) && phi_str_equal(m->content[j].id, id))
+                return phi__preflight_no(p, "messages[%zu]: two tool calls have the id \"%.*s\"",
+                                         at, phi__preflight_len(id), id.at);
+        other = phi__preflight_id_taken(p->ask, at, id);
+        if (other != SIZE_MAX)
+            return phi__preflight_no(
+                p, "messages[%zu]: the id \"%.*s\" of a tool call is used in messages[%zu] too",
+                at, phi__preflight_len(id), id.at, other);
+        if (phi__preflight_result(p->ask, at + 1, id) == SIZE_MAX)
+            return phi__preflight_no(p, "messages[%zu]: tool call \"%.*s\" has no result", at,
+                                     phi__preflight_len(id), id.at);
+    }
+    return PHI_OK;
+}
+
+/* A result belongs to a call of the last assistant message, with only results between, and is the
+   only one. */
+static phi_status phi__preflight_pair(phi__preflight_check *p, size_t at) {
+    const phi_message *m = p->ask->items[at].message;
+    phi_str id = m->tool_call_id;
+    size_t i, j;
+    for (i = at; i > 0; i--) {
+        const phi_message *before = p->ask->items[i - 1].message;
+        if (before->role == PHI_ROLE_EXTENSION) continue;
+        if (before->role == PHI_ROLE_USER) break;
+        if (before->role == PHI_ROLE_TOOL_RESULT) {
+            if (phi_str_equal(before->tool_call_id, id))
+                return phi__preflight_no(p, "messages[%zu]: a second result of tool call \"%.*s\"",
+                                         at, phi__preflight_len(id), id.at);
+            continue;
+        }
+        for (j = 0; j < before->content_count; j++)
+            if (phi__preflight_is_call(&before->content[j]) &&
+                phi_str_equal(before->content[j].id, id))
+                return PHI_OK;
+        break;
+    }
+    return phi__preflight_no(p, "messages[%zu]: a result of tool call \"%.*s\", which the message "
+                                "before it did not make",
+                             at, phi__preflight_len(id), id.at);
+}
+
+static bool phi__preflight_says(const phi_message *m) {
+    size_t i;
+    for (i = 0; i < m->content_count; i++) {
+        const phi_content *c = &m->content[i];
+        if (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text)) return true;
+        if (phi__render_is_image(c) || phi__preflight_is_call(c)) return true;
+    }
+    return false;
+}
+
+static phi_status phi__preflight_message(phi__preflight_check *p, size_t at) {
+    const phi_message *m = p->ask->items[at].message;
+    phi_status status;
+    size_t i;
+    for (i = 0; i < m->content_count; i++) {
+        if (m->content[i].kind != PHI_CONTENT_IMAGE) continue;
+        if (m->role == PHI_ROLE_ASSISTANT)
+            return phi__preflight_no(p, "messages[%zu]: an assistant message may not hold images",
+                                     at);
+        status = phi__preflight_image(p, at, &m->content[i]);
+        if (status != PHI_OK) return status;
+    }
+    if (m->role == PHI_ROLE_TOOL_RESULT) return phi__preflight_pair(p, at);
+    if (m->role == PHI_ROLE_USER && !phi__preflight_says(m))
+        return phi__preflight_no(p, "messages[%zu]: a user message with nothing in it", at);
+    return m->role == PHI_ROLE_ASSISTANT ? phi__preflight_calls(p, at) : PHI_OK;
+}
+
+/* ---- for the loop and the tests ---- */
+
+PHI__FN phi_status phi__preflight(const phi__codec *codec, const phi__ask *ask, char *words,
+                                  size_t words_size) {
+    phi__preflight_check p;
+    const phi_message *first = NULL, *last = NULL;
+    phi_status status;
+    size_t i;
+    p.ask = ask;
+    p.anthropic = codec == phi__anthropic_codec();
+    p.words = words;
+    p.words_size = words_size;
+    if (words_size > 0) words[0] = '\0';
+    status = phi__preflight_tools(&p);
+    for (i = 0; i < ask->item_count && status == PHI_OK; i++) {
+        const phi_message *m = ask->items[i].message;
+        if (m->role == PHI_ROLE_EXTENSION) continue;
+        if (first == NULL) first = m;
+        last = m;
+        status = phi__preflight_message(&p, i);
+    }
+    if (status != PHI_OK) return status;
+    if (first == NULL) return phi__preflight_no(&p, "messages: there is none to send");
+    if (p.anthropic && first->role != PHI_ROLE_USER)
+        return phi__preflight_no(&p, "messages: the first must be the user's");
+    if (p.anthropic && last->role == PHI_ROLE_ASSISTANT &&
+        phi__claude_of(phi_str_of(ask->model->id)).version >= 406)
+        return phi__preflight_no(&p, "messages: the last may not be the assistant's for %s",
+                                 ask->model->id);
+    return PHI_OK;
+}

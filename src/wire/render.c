@@ -1,0 +1,121 @@
+/* render.c - ids, names and text that a target takes. */
+#include "wire/render_in.h"
+
+#include "wire/hash_in.h"
+
+static bool phi__render_alnum(char c) {
+    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+}
+
+static bool phi__render_word(char c) { return phi__render_alnum(c) || c == '_' || c == '-'; }
+
+static bool phi__render_id_fits(phi_str id, phi__id_rule rule) {
+    size_t i;
+    if (id.len == 0) return false;
+    if (rule == PHI__ID_40) return id.len <= 40;
+    if (rule == PHI__ID_9 ? id.len != 9 : id.len > 64) return false;
+    for (i = 0; i < id.len; i++)
+        if (!(rule == PHI__ID_9 ? phi__render_alnum(id.at[i]) : phi__render_word(id.at[i])))
+            return false;
+    return true;
+}
+
+PHI__FN void phi__render_id(phi__buf *out, phi_str id, phi__id_rule rule) {
+    char text[5 + 16 + 16 + 1];
+    uint64_t n = phi__hash(id, 1);
+    size_t i;
+    if (phi__render_id_fits(id, rule)) {
+        phi__json_put_str(out, id);
+        return;
+    }
+    if (rule == PHI__ID_9) {
+        static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+        for (i = 0; i < 9; i++, n /= 62) text[i] = digits[n % 62];
+        phi__json_put_str(out, phi__str(text, 9));
+        return;
+    }
+    memcpy(text, "call_", 5);
+    phi__hash_hex(n, text + 5);
+    phi__hash_hex(phi__hash(id, 2), text + 21);
+    phi__json_put_str(out, phi__str(text, 37));
+}
+
+PHI__FN void phi__render_name(phi__buf *out, phi_str name, size_t most) {
+    char *to;
+    size_t i, n = phi__min(name.len, most);
+    phi__buf_char(out, '"');
+    to = phi__buf_reserve(out, n);
+    for (i = 0; to != NULL && i < n; i++) to[i] = phi__render_word(name.at[i]) ? name.at[i] : '_';
+    if (to != NULL) phi__buf_add_len(out, n);
+    if (n == 0) phi__buf_char(out, '_');
+    phi__buf_char(out, '"');
+}
+
+PHI__FN bool phi__render_blank(phi_str text) { return phi__str_trim(text).len == 0; }
+
+PHI__FN phi_str phi__render_trim_end(phi_str text) {
+    phi_str trimmed = phi__str_trim(text);
+    return trimmed.len == 0 ? trimmed
+                            : phi__str(text.at, (size_t)(trimmed.at + trimmed.len - text.at));
+}
+
+PHI__FN void phi__render_member(phi__buf *out, const char *key, phi_str text) {
+    phi__json_put_key(out, phi_str_of(key));
+    phi__json_put_str(out, text);
+}
+
+PHI__FN phi_str phi__render_arguments(phi__encoder *e, phi_str arguments) {
+    phi_arena_mark mark = phi_arena_save(e->arena);
+    phi_json *root = NULL;
+    phi_status status;
+    bool is_object;
+    if (arguments.len == 2 && arguments.at[0] == '{') return PHI__LIT("{}");
+    status = phi_json_parse(e->arena, arguments, PHI_JSON_BORROW, &root, NULL);
+    is_object = status == PHI_OK && phi_json_is_object(root);
+    if (status == PHI_NO_MEMORY) e->failed = true;
+    phi_arena_reset(e->arena, mark);
+    return is_object ? phi__str_trim(arguments) : PHI__LIT("{}");
+}
+
+PHI__FN bool phi__render_same_origin(const phi__encoder *e, const phi_message *message) {
+    const phi_model *model = e->ask->model;
+    return message->model.len > 0 && phi__str_is(message->model, model->id) &&
+           model->provider != NULL && phi__str_is(message->provider, model->provider) &&
+           (message->protocol.len == 0 || phi__codec_find(message->protocol) == e->codec);
+}
+
+PHI__FN bool phi__render_is_image(const phi_content *c) {
+    return c->kind == PHI_CONTENT_IMAGE && c->data.len > 0;
+}
+
+PHI__FN bool phi__render_has_image(const phi_message *message) {
+    size_t i;
+    for (i = 0; i < message->content_count; i++)
+        if (phi__render_is_image(&message->content[i])) return true;
+    return false;
+}
+
+static bool phi__render_is_base64(char c) {
+    return phi__render_alnum(c) || c == '+' || c == '/' || c == '=' || c == '-' || c == '_';
+}
+
+PHI__FN void phi__render_base64(phi__buf *out, phi_str data) {
+    char *to = phi__buf_reserve(out, data.len);
+    size_t i, n = 0;
+    if (to == NULL) return;
+    for (i = 0; i < data.len; i++)
+        if (phi__render_is_base64(data.at[i])) to[n++] = data.at[i];
+    phi__buf_add_len(out, n);
+}
+
+/* wire.md part 2: never below 1024 */
+PHI__FN uint32_t phi__render_budget(phi_thinking level) {
+    switch (level) {
+    case PHI_THINKING_OFF: return 0;
+    case PHI_THINKING_MINIMAL: return 1024;
+    case PHI_THINKING_LOW: return 2048;
+    case PHI_THINKING_MEDIUM: return 8192;
+    case PHI_THINKING_HIGH: return 16384;
+    }
+    return 0;
+}

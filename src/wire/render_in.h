@@ -1,0 +1,43 @@
+/* render_in.h - what both request formats share: text, ids and names that a target takes. */
+#ifndef PHI_WIRE_RENDER_IN_H
+#define PHI_WIRE_RENDER_IN_H
+
+#include "text/json_in.h"
+#include "wire/codec_in.h"
+
+/* Which tool call ids a target takes; others are replaced by a hash of theirs. */
+typedef enum phi__id_rule {
+    PHI__ID_ANTHROPIC = 1, /* [a-zA-Z0-9_-]{1,64} */
+    PHI__ID_40,            /* at most 40 bytes */
+    PHI__ID_9              /* exactly 9 of [a-zA-Z0-9] */
+} phi__id_rule;
+
+PHI__FN void phi__render_id(phi__buf *out, phi_str id, phi__id_rule rule); /* with its quotes */
+
+/* A tool's name out of history, which another provider may have allowed: [a-zA-Z0-9_-], cut. */
+PHI__FN void phi__render_name(phi__buf *out, phi_str name, size_t most);
+
+PHI__FN bool phi__render_blank(phi_str text); /* nothing but white space */
+PHI__FN phi_str phi__render_trim_end(phi_str text);
+
+/* "key":"text" with a comma before it where one is needed. */
+PHI__FN void phi__render_member(phi__buf *out, const char *key, phi_str text);
+
+/* Arguments as the JSON text of an object: what is none becomes {}. Uses and resets e->arena. */
+PHI__FN phi_str phi__render_arguments(phi__encoder *e, phi_str arguments);
+
+/* Whether this target minted the message, so that its signatures may go back. */
+PHI__FN bool phi__render_same_origin(const phi__encoder *e, const phi_message *message);
+
+PHI__FN bool phi__render_is_image(const phi_content *c);
+PHI__FN bool phi__render_has_image(const phi_message *message);
+/* Base64 as it is; a byte that is none would break the JSON and is left out. */
+PHI__FN void phi__render_base64(phi__buf *out, phi_str data);
+
+/* Text that stands for images where a model takes none. */
+#define PHI__RENDER_NO_IMAGE "(image omitted: this model takes no images)"
+
+/* Tokens to think with at a level; 0: off. */
+PHI__FN uint32_t phi__render_budget(phi_thinking level);
+
+#endif

@@ -1,0 +1,147 @@
+/* The tables behind the value handles. */
+#include "support/test.h"
+
+#include "base/slots_in.h"
+
+static phi_memory memory;
+static phi__slots slots;
+
+static void setup(void) {
+    phi_allocator a = test_allocator();
+    phi_memory_init(&memory, &a, 0);
+    phi__slots_init(&slots, &memory);
+}
+
+TEST(a_taken_slot_is_found_by_its_handle) {
+    int object = 0;
+    phi__slot *slot;
+    uint32_t gen;
+    setup();
+    slot = phi__slots_take(&slots, 3, &object);
+    REQUIRE(slot != NULL);
+    gen = phi__slot_gen(slot->word);
+    CHECK_EQ_INT(slot->index, 0);
+    CHECK(gen != 0);
+    CHECK(phi__slots_find(&slots, 0, gen) == slot);
+    CHECK(slot->object == &object);
+    CHECK_EQ_INT(phi__slots_state(&slots, 0, gen), 3);
+    CHECK_EQ_INT(slots.in_use, 1);
+    phi__slots_free(&slots);
+}
+
+TEST(a_handle_is_stale_once_its_slot_was_released) {
+    phi__slot *slot, *again;
+    uint32_t gen;
+    setup();
+    slot = phi__slots_take(&slots, 1, NULL);
+    REQUIRE(slot != NULL);
+    gen = phi__slot_gen(slot->word);
+    phi__slots_release(&slots, slot);
+    CHECK(phi__slots_find(&slots, 0, gen) == NULL);
+    CHECK_EQ_INT(phi__slots_state(&slots, 0, gen), 0);
+    CHECK(!phi__slots_move(&slots, 0, gen, 1, 2));
+    CHECK_EQ_INT(slots.in_use, 0);
+    again = phi__slots_take(&slots, 1, NULL);
+    CHECK(again == slot);
+    CHECK(phi__slots_find(&slots, 0, gen) == NULL);
+    CHECK_EQ_INT(phi__slots_state(&slots, 0, gen), 0);
+    CHECK(!phi__slots_move(&slots, 0, gen, 1, 2));
+    CHECK(phi__slots_find(&slots, 0, phi__slot_gen(again->word)) == again);
+    phi__slots_free(&slots);
+}
+
+TEST(a_zeroed_handle_and_an_index_never_made_are_stale) {
+    phi__slot *slot;
+    setup();
+    CHECK(phi__slots_find(&slots, 0, 0) == NULL);
+    CHECK(phi__slots_at(&slots, 0) == NULL);
+    CHECK(!phi__slots_move(&slots, 0, 0, 0, 1));
+    slot = phi__slots_take(&slots, 1, NULL);
+    REQUIRE(slot != NULL);
+    CHECK(phi__slots_find(&slots, 0, 0) == NULL);
+    CHECK(phi__slots_find(&slots, 1, 0) == NULL); /* made, never taken */
+    CHECK(phi__slots_at(&slots, 63) != NULL);
+    CHECK(phi__slots_at(&slots, 64) == NULL);
+    CHECK(phi__slots_find(&slots, UINT32_MAX, 1) == NULL);
+    phi__slots_free(&slots);
+}
+
+TEST(the_generation_after_the_last_is_not_zero) {
+    phi__slot *slot;
+    setup();
+    slot = phi__slots_take(&slots, 1, NULL);
+    REQUIRE(slot != NULL);
+    slot->word = phi__slot_word(UINT32_MAX, 1);
+    phi__slots_release(&slots, slot);
+    slot = phi__slots_take(&slots, 1, NULL);
+    CHECK_EQ_INT(phi__slot_gen(slot->word), 1);
+    phi__slots_free(&slots);
+}
+
+TEST(a_state_moves_once) {
+    phi__slot *slot;
+    uint32_t gen;
+    setup();
+    slot = phi__slots_take(&slots, 1, NULL);
+    REQUIRE(slot != NULL);
+    gen = phi__slot_gen(slot->word);
+    CHECK(phi__slots_move(&slots, 0, gen, 1, 2));
+    CHECK(!phi__slots_move(&slots, 0, gen, 1, 2));
+    CHECK(!phi__slots_move(&slots, 0, gen + 1, 2, 3));
+    CHECK_EQ_INT(phi__slots_state(&slots, 0, gen), 2);
+    phi__slots_free(&slots);
+}
+
+TEST(slots_never_move_and_indexes_are_dense) {
+    enum { COUNT = 1000 };
+    static phi__slot *at[COUNT];
+    uint32_t i;
+    setup();
+    for (i = 0; i < COUNT; i++) {
+        at[i] = phi__slots_take(&slots, 1, &at[i]);
+        REQUIRE(at[i] != NULL);
+    }
+    for (i = 0; i < COUNT; i++) {
+        CHECK_EQ_INT(at[i]->index, i);
+        CHECK(phi__slots_at(&slots, i) == at[i]);
+        CHECK(at[i]->object == &at[i]);
+        CHECK((uintptr_t)&at[i]->word % 8 == 0);
+    }
+    CHECK_EQ_INT(slots.count, 64 + 128 + 256 + 512 + 1024);
+    phi__slots_free(&slots);
+    CHECK_EQ_INT(slots.count, 0);
+}
+
+TEST(released_slots_are_taken_again_before_there_are_more) {
+    phi__slot *first;
+    uint32_t i;
+    setup();
+    first = phi__slots_take(&slots, 1, NULL);
+    REQUIRE(first != NULL);
+    for (i = 1; i < 64; i++) REQUIRE(phi__slots_take(&slots, 1, NULL) != NULL);
+    phi__slots_release(&slots, first);
+    CHECK(phi__slots_take(&slots, 1, NULL) == first);
+    CHECK_EQ_INT(slots.count, 64);
+    CHECK(phi__slots_take(&slots, 1, NULL) != NULL);
+    CHECK_EQ_INT(slots.count, 64 + 128);
+    CHECK_EQ_INT(slots.in_use, 65);
+    phi__slots_free(&slots);
+}
+
+TEST(no_memory_gives_no_slot_and_a_usable_table) {
+    setup();
+    test_alloc_fail_at(0);
+    CHECK(phi__slots_take(&slots, 1, NULL) == NULL);
+    CHECK(phi__slots_take(&slots, 1, NULL) != NULL);
+    CHECK_EQ_INT(slots.in_use, 1);
+    phi__slots_free(&slots);
+    phi__slots_free(&slots);
+}
+
+TEST_MAIN(TEST_ENTRY(a_taken_slot_is_found_by_its_handle),
+          TEST_ENTRY(a_handle_is_stale_once_its_slot_was_released),
+          TEST_ENTRY(a_zeroed_handle_and_an_index_never_made_are_stale),
+          TEST_ENTRY(the_generation_after_the_last_is_not_zero), TEST_ENTRY(a_state_moves_once),
+          TEST_ENTRY(slots_never_move_and_indexes_are_dense),
+          TEST_ENTRY(released_slots_are_taken_again_before_there_are_more),
+          TEST_ENTRY(no_memory_gives_no_slot_and_a_usable_table))

@@ -1,0 +1,16 @@
+/* test_process_plain.c - the same tests where the system has no pidfd, no way to change a child's
+   directory and none to close its descriptors: a copy of the module is built here without them. */
+#define PHI__PROCESS_POLL
+#define PHI__SPAWN_PLAIN
+#define phi__process_new phi__plain_process_new
+#define phi__process_write phi__plain_process_write
+#define phi__process_close_input phi__plain_process_close_input
+#define phi__process_resume phi__plain_process_resume
+#define phi__process_kill phi__plain_process_kill
+#define phi__process_free phi__plain_process_free
+#define phi__spawn_start phi__plain_spawn_start
+
+#include "io/process.c"
+#include "io/process_spawn.c"
+
+#include "test_process.c"

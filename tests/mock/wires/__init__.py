@@ -1,0 +1,9 @@
+"""The protocols the mock speaks. To add one: a module here with a `WIRE` object, its name below."""
+
+import importlib
+
+MODULES = ["anthropic", "openai_chat"]
+
+
+def load_all():
+    return [importlib.import_module("." + name, __name__).WIRE for name in MODULES]
