@@ -15,16 +15,17 @@
        int main(void) {
            phi_runtime *rt = phi_runtime_new(NULL);
            phi_agent_desc desc = PHI_ZERO;
-           phi_agent npc;
+           phi_event ev;
+           int runs;
            desc.model = phi_model_anthropic("claude-sonnet-4-5", getenv("ANTHROPIC_API_KEY"));
            desc.system_prompt = "You are the blacksmith.";
-           npc = phi_agent_new(rt, &desc);
-           phi_prompt(npc, "Can you mend this sword?");
-           while (phi_step(rt, -1) > 0) {
-               phi_event ev;
+           if (phi_prompt(phi_agent_new(rt, &desc), "Can you mend this sword?") != PHI_OK)
+               return 1;
+           do {
+               runs = phi_step(rt, -1);
                while (phi_next_event(rt, &ev))
                    if (ev.kind == PHI_EV_TEXT) fwrite(ev.text.at, 1, ev.text.len, stdout);
-           }
+           } while (runs > 0);
            phi_runtime_free(rt);
            return 0;
        }
@@ -46,9 +47,9 @@
    MEMORY   All of ours comes from the allocator of phi_runtime_desc, through arenas that are freed
             whole; a limit can be set for the runtime and for each agent. Running out is an error
             event and a usable agent. libcurl and its TLS library keep their own memory.
-   THREADS  One thread pumps a runtime and calls its functions: the pumping thread. phi_steer,
-            phi_follow_up, phi_abort, phi_call_finish, phi_decide and phi_wake may be called from
-            any thread. phi starts no thread; libcurl's name lookup may.
+   THREADS  One thread pumps a runtime and calls its functions: the pumping thread. phi_abort,
+            phi_call_finish, phi_wake, phi_agent_alive and phi_call_pending may be called from any
+            thread. phi starts no thread; libcurl's name lookup may.
    ERRORS   Functions return a phi_status (0 is good, negative numbers never change their meaning),
             NULL, or a handle whose rt is NULL; phi_last_error(rt) has the words. Trouble with a
             model, a tool or the network is not a return code: it is an event.
@@ -264,11 +265,11 @@ PHI_API void phi_arena_free(phi_arena *arena);
 #endif /* PHI__PUB_BASE */
 
 #ifdef PHI__PUB_TEXT
-#if PHI__PUB_TEXT != 0x57be7e03
+#if PHI__PUB_TEXT != 0xe492b9d3
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__PUB_TEXT 0x57be7e03
+#define PHI__PUB_TEXT 0xe492b9d3
 
 /* ---- src/text/json.h ---- */
 
@@ -339,6 +340,7 @@ typedef struct phi_json_reader {
     char *string, *to;           /* its first byte unescaped, and where that is going on */
     const char *key;             /* of the value to come */
     phi_json *root, *open;
+    phi_json *spare, *spare_end; /* room for nodes */
     uint32_t key_len, bad, line, flags, depth, max_depth;
     uint8_t state;
     bool is_key, rewrite;
@@ -1092,11 +1094,11 @@ PHI_API bool phi_call_pending(phi_call call); /* any thread */
 #endif /* PHI__PUB_LOOP */
 
 #ifdef PHI__PUB_AGENT
-#if PHI__PUB_AGENT != 0xe61987e1
+#if PHI__PUB_AGENT != 0xc25356f7
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__PUB_AGENT 0xe61987e1
+#define PHI__PUB_AGENT 0xc25356f7
 
 /* ---- src/agent/runtime.h ---- */
 
@@ -1150,8 +1152,10 @@ PHI_API phi_status phi_runtime_close(phi_runtime *rt);
 PHI_API void phi_runtime_free(phi_runtime *rt);
 
 /* Does a bounded amount of what there is to do. timeout_ms 0: never waits; > 0: waits at most that
-   long for something to do; < 0: until there is something. Events in the queue end a wait at once.
-   Returns the number of runs going on (0: idle), or PHI_MISUSE inside a callback.
+   long for something to do; < 0: until there is something; with no run going on that is phi_wake.
+   Events in the queue end a wait at once.
+   Returns the number of runs going on (0: idle; pop the last events then), or PHI_MISUSE inside a
+   callback.
    What the events popped before it point to is gone after it. */
 PHI_API int phi_step(phi_runtime *rt, int timeout_ms);
 
@@ -2202,11 +2206,11 @@ PHI__FN size_t phi__utf8_put(char out[4], uint32_t code) {
 #endif /* PHI__IMP_BASE */
 
 #ifdef PHI__IMP_TEXT
-#if PHI__IMP_TEXT != 0x90852fca
+#if PHI__IMP_TEXT != 0x5c53903a
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__IMP_TEXT 0x90852fca
+#define PHI__IMP_TEXT 0x5c53903a
 
 /* ---- src/text/json_in.h ---- */
 
@@ -2218,6 +2222,10 @@ PHI__FN size_t phi__utf8_put(char out[4], uint32_t code) {
 #ifndef PHI_TEXT_JSON_IN_H
 #define PHI_TEXT_JSON_IN_H
 
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
 
 enum phi__json_kind {
     PHI__JSON_NULL = 1,
@@ -2335,9 +2343,30 @@ PHI__FN bool phi__json_path_step(const char **path, phi__json_step *step);
 
 /* ---- strings ---- */
 
+#if defined(__SSE2__)
+/* A bit for each byte that is not plain; signed, so that bytes from 0x80 are below the space. */
+static inline int phi__json_special(__m128i block) {
+    return _mm_movemask_epi8(_mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(block, _mm_set1_epi8('"')),
+                                                       _mm_cmpeq_epi8(block, _mm_set1_epi8('\\'))),
+                                          _mm_cmplt_epi8(block, _mm_set1_epi8(' '))));
+}
+#endif
+
 /* Where in [at, end) the first byte is that is not plain ASCII text (a quote, a backslash, a
    control character, a byte from 0x80), or end. */
 PHI__FN const char *phi__json_plain_end(const char *at, const char *end);
+/* The same where the way is mostly short: the first bytes are looked at in line. */
+static inline const char *phi__json_plain_short(const char *at, const char *end) {
+#if defined(__SSE2__)
+    if (end - at >= 16) {
+        __m128i block = _mm_loadu_si128((const __m128i *)(const void *)at);
+        int mask = phi__json_special(block);
+        if (mask != 0) return at + __builtin_ctz((unsigned)mask);
+        at += 16;
+    }
+#endif
+    return phi__json_plain_end(at, end);
+}
 /* Of a string whose opening quote is before `at`: where its closing quote is, or NULL. *escaped
    says whether there is a backslash; nothing else is looked at. */
 PHI__FN const char *phi__json_quote(const char *at, const char *end, bool *escaped);
@@ -3867,10 +3896,10 @@ enum phi__json_state {
     PHI__JSON_COLON,
     PHI__JSON_FIRST_ITEM, /* or the closing bracket */
     PHI__JSON_VALUE,
-    PHI__JSON_AFTER,   /* a comma, or a closing bracket, or the end */
-    PHI__JSON_TEXT,    /* in a string: looking for its end */
-    PHI__JSON_REWRITE, /* its end is at quote: unescaping it */
-    PHI__JSON_END
+    PHI__JSON_AFTER, /* a comma or a closing bracket */
+    PHI__JSON_END,
+    PHI__JSON_TEXT,   /* in a string: looking for its end */
+    PHI__JSON_REWRITE /* its end is at quote: unescaping it */
 };
 
 #define PHI__JSON_NUMBER_MOST 65536u /* bytes; keeps the work of one step bounded */
@@ -3927,9 +3956,29 @@ static const char *phi__json_read_no_memory(phi_json_reader *r, const char *at) 
 
 /* ---- nodes ---- */
 
-static inline phi_json *phi__json_read_node(phi_json_reader *r, uint32_t kind) {
-    phi_json *node = (phi_json *)phi_arena_alloc(r->arena, sizeof *node);
-    if (node == NULL) return NULL;
+#define PHI__JSON_SLAB 16u /* nodes taken at once, at most */
+
+/* Takes room for some nodes, fewer where little text is left. */
+static bool phi__json_read_slab(phi_json_reader *r, const char *at) {
+    size_t count = phi__min(1 + (size_t)(r->end - at) / 24, PHI__JSON_SLAB);
+    phi_json *slab = (phi_json *)phi_arena_alloc(r->arena, count * sizeof *slab);
+    if (slab == NULL) return false;
+    r->spare = slab;
+    r->spare_end = slab + count;
+    return true;
+}
+
+/* Gives room back that no node took, if nothing was taken from the arena after it. */
+static void phi__json_read_slack(phi_json_reader *r) {
+    if (r->spare != r->spare_end && (char *)r->spare_end == r->arena->at)
+        r->arena->at = (char *)r->spare;
+    r->spare = r->spare_end = NULL;
+}
+
+static inline phi_json *phi__json_read_node(phi_json_reader *r, const char *at, uint32_t kind) {
+    phi_json *node;
+    if (r->spare == r->spare_end && !phi__json_read_slab(r, at)) return NULL;
+    node = r->spare++;
     node->next = NULL;
     node->key = r->key;
     node->v.u = 0;
@@ -3956,7 +4005,7 @@ static const char *phi__json_read_open(phi_json_reader *r, const char *at) {
     phi_json *node;
     if (r->depth == r->max_depth)
         return phi__json_read_too_big(r, at, "arrays and objects are nested too deeply");
-    node = phi__json_read_node(r, object ? PHI__JSON_OBJECT : PHI__JSON_ARRAY);
+    node = phi__json_read_node(r, at, object ? PHI__JSON_OBJECT : PHI__JSON_ARRAY);
     if (node == NULL) return phi__json_read_no_memory(r, at);
     node->next = r->open;
     r->open = node;
@@ -3978,20 +4027,33 @@ static inline const char *phi__json_read_close(phi_json_reader *r, const char *a
 
 /* ---- scalars ---- */
 
-static const char *phi__json_read_literal(phi_json_reader *r, const char *at, const char *word,
-                                     size_t len, uint32_t kind) {
-    phi_json *node;
+static const char *phi__json_read_misspelt(phi_json_reader *r, const char *at, const char *word) {
     char what[16];
-    if ((size_t)(r->end - at) < len || memcmp(at, word, len) != 0) {
-        size_t i = 0;
-        while (at + i < r->end && at[i] == word[i]) i++;
-        (void)snprintf(what, sizeof what, "'%s'", word);
-        return phi__json_read_expected(r, at + i, what);
-    }
-    node = phi__json_read_node(r, kind);
+    (void)snprintf(what, sizeof what, "'%s'", word);
+    for (; at < r->end && *at == *word; at++) word++;
+    return phi__json_read_expected(r, at, what);
+}
+
+static inline const char *phi__json_read_scalar(phi_json_reader *r, const char *at, size_t len,
+                                                uint32_t kind) {
+    phi_json *node = phi__json_read_node(r, at, kind);
     if (node == NULL) return phi__json_read_no_memory(r, at);
     phi__json_read_join(r, node);
     return at + len;
+}
+
+static const char *phi__json_read_literal(phi_json_reader *r, const char *at) {
+    size_t left = (size_t)(r->end - at);
+    if (*at == 'n') {
+        if (left < 4 || memcmp(at, "null", 4) != 0) return phi__json_read_misspelt(r, at, "null");
+        return phi__json_read_scalar(r, at, 4, PHI__JSON_NULL);
+    }
+    if (*at == 't') {
+        if (left < 4 || memcmp(at, "true", 4) != 0) return phi__json_read_misspelt(r, at, "true");
+        return phi__json_read_scalar(r, at, 4, PHI__JSON_TRUE);
+    }
+    if (left < 5 || memcmp(at, "false", 5) != 0) return phi__json_read_misspelt(r, at, "false");
+    return phi__json_read_scalar(r, at, 5, PHI__JSON_FALSE);
 }
 
 /* Past all bytes that numbers are made of. */
@@ -4013,7 +4075,7 @@ static const char *phi__json_read_number(phi_json_reader *r, const char *at) {
     if (after == NULL && bad == at)
         return phi__json_read_wrong(r, at, "the number is too large for a double");
     if (after == NULL) return phi__json_read_expected(r, bad, "a digit");
-    node = phi__json_read_node(r, number.kind);
+    node = phi__json_read_node(r, at, number.kind);
     if (node == NULL) return phi__json_read_no_memory(r, at);
     node->v = number.v;
     phi__json_read_join(r, node);
@@ -4033,7 +4095,7 @@ static inline const char *phi__json_read_text_done(phi_json_reader *r, const cha
         r->key_len = (uint32_t)len;
         r->state = PHI__JSON_COLON;
     } else {
-        node = phi__json_read_node(r, PHI__JSON_STRING);
+        node = phi__json_read_node(r, quote, PHI__JSON_STRING);
         if (node == NULL) return phi__json_read_no_memory(r, quote);
         node->v.str = string;
         node->len = (uint32_t)len;
@@ -4121,7 +4183,9 @@ static inline const char *phi__json_read_text_begin(phi_json_reader *r, const ch
     r->rewrite = false;
     r->bad = 0;
     r->state = PHI__JSON_TEXT;
-    return phi__json_read_text(r, at + 1, stop);
+    at = phi__json_plain_short(at + 1, stop);
+    if (at < stop && *at == '"') return phi__json_read_text_closed(r, at);
+    return phi__json_read_text(r, at, stop);
 }
 
 /* ---- the machine ---- */
@@ -4131,9 +4195,9 @@ static const char *phi__json_read_begin(phi_json_reader *r, const char *at, cons
     case '"': return phi__json_read_text_begin(r, at, stop, false);
     case '{':
     case '[': return phi__json_read_open(r, at);
-    case 't': return phi__json_read_literal(r, at, "true", 4, PHI__JSON_TRUE);
-    case 'f': return phi__json_read_literal(r, at, "false", 5, PHI__JSON_FALSE);
-    case 'n': return phi__json_read_literal(r, at, "null", 4, PHI__JSON_NULL);
+    case 't':
+    case 'f':
+    case 'n': return phi__json_read_literal(r, at);
     case '-':
     case '0':
     case '1':
@@ -4161,29 +4225,6 @@ static inline const char *phi__json_read_after(phi_json_reader *r, const char *a
     return phi__json_read_expected(r, at, object ? "',' or '}'" : "',' or ']'");
 }
 
-/* One token, or a piece of one; there is a byte at `at` that is not white space. */
-static const char *phi__json_read_token(phi_json_reader *r, const char *at, const char *stop) {
-    switch (r->state) {
-    case PHI__JSON_FIRST_KEY:
-        if (*at == '}') return phi__json_read_close(r, at);
-        if (*at == '"') return phi__json_read_text_begin(r, at, stop, true);
-        return phi__json_read_expected(r, at, "a key in quotes or '}'");
-    case PHI__JSON_KEY:
-        if (*at == '"') return phi__json_read_text_begin(r, at, stop, true);
-        return phi__json_read_expected(r, at, "a key in quotes");
-    case PHI__JSON_COLON:
-        if (*at != ':') return phi__json_read_expected(r, at, "':'");
-        r->state = PHI__JSON_VALUE;
-        return at + 1;
-    case PHI__JSON_FIRST_ITEM:
-        if (*at == ']') return phi__json_read_close(r, at);
-        return phi__json_read_begin(r, at, stop);
-    case PHI__JSON_VALUE: return phi__json_read_begin(r, at, stop);
-    case PHI__JSON_AFTER: return phi__json_read_after(r, at);
-    default: return phi__json_read_expected(r, at, "the end of the text");
-    }
-}
-
 static inline const char *phi__json_read_white(phi_json_reader *r, const char *at, const char *stop) {
     for (; at < stop && (unsigned char)*at <= ' '; at++) {
         if (*at == '\n') {
@@ -4191,6 +4232,52 @@ static inline const char *phi__json_read_white(phi_json_reader *r, const char *a
             r->line_at = at + 1;
         } else if (*at != ' ' && *at != '\t' && *at != '\r')
             break;
+    }
+    return at;
+}
+
+static inline const char *phi__json_read_key(phi_json_reader *r, const char *at,
+                                             const char *stop) {
+    if (*at == '"') {
+        at = phi__json_read_text_begin(r, at, stop, true);
+        if (r->state != PHI__JSON_COLON || at >= stop || *at != ':') return at;
+        r->state = PHI__JSON_VALUE;
+        return at + 1;
+    }
+    if (r->state == PHI__JSON_KEY) return phi__json_read_expected(r, at, "a key in quotes");
+    if (*at == '}') return phi__json_read_close(r, at);
+    return phi__json_read_expected(r, at, "a key in quotes or '}'");
+}
+
+static inline const char *phi__json_read_value(phi_json_reader *r, const char *at,
+                                               const char *stop) {
+    if (*at == ']' && r->state == PHI__JSON_FIRST_ITEM) return phi__json_read_close(r, at);
+    at = phi__json_read_begin(r, at, stop);
+    if (r->state != PHI__JSON_AFTER || at >= stop || *at != ',') return at;
+    return phi__json_read_after(r, at);
+}
+
+/* Tokens and pieces of them, up to `stop` or an error. */
+static const char *phi__json_read_tokens(phi_json_reader *r, const char *at, const char *stop) {
+    while (at < stop && r->status == PHI_BUSY) {
+        if ((unsigned char)*at <= ' ' && r->state < PHI__JSON_TEXT) {
+            at = phi__json_read_white(r, at, stop);
+            if (at == stop) break;
+        }
+        switch (r->state) {
+        case PHI__JSON_FIRST_KEY:
+        case PHI__JSON_KEY: at = phi__json_read_key(r, at, stop); break;
+        case PHI__JSON_COLON:
+            if (*at != ':') return phi__json_read_expected(r, at, "':'");
+            r->state = PHI__JSON_VALUE;
+            at++;
+            break;
+        case PHI__JSON_FIRST_ITEM:
+        case PHI__JSON_VALUE: at = phi__json_read_value(r, at, stop); break;
+        case PHI__JSON_AFTER: at = phi__json_read_after(r, at); break;
+        case PHI__JSON_END: return phi__json_read_expected(r, at, "the end of the text");
+        default: return at;
+        }
     }
     return at;
 }
@@ -4237,12 +4324,16 @@ static void phi__json_read_copying(phi_json_reader *r, size_t units) {
 
 PHI_API void phi_json_reader_begin(phi_json_reader *r, phi_arena *arena, phi_str text,
                                    uint32_t flags, uint32_t max_depth) {
-    memset(r, 0, offsetof(phi_json_reader, error));
+    if (text.at == NULL) text = phi__str("", 0);
+    r->arena = arena;
+    r->copy = r->string = r->to = NULL; /* one by one: a memset costs more than half of these */
+    r->mark = r->quote = r->key = NULL;
+    r->root = r->open = r->spare = r->spare_end = NULL;
+    r->key_len = r->bad = r->depth = 0;
+    r->is_key = r->rewrite = false;
     r->error.line = r->error.column = 0;
     r->error.offset = 0;
     r->error.message[0] = '\0';
-    if (text.at == NULL) text = phi__str("", 0);
-    r->arena = arena;
     r->text = r->base = r->at = r->line_at = text.at;
     r->len = text.len;
     r->end = r->text + text.len;
@@ -4269,19 +4360,18 @@ PHI_API phi_status phi_json_reader_advance(phi_json_reader *r, size_t units) {
     at = r->at;
     stop = (size_t)(r->end - at) > units ? at + units : r->end;
     while (r->status == PHI_BUSY && at < stop) {
-        if (r->state == PHI__JSON_TEXT) {
+        if (r->state == PHI__JSON_TEXT)
             at = phi__json_read_text(r, at, stop);
-            if (stop - at > 0 && (size_t)(stop - at) > units)
-                stop = at + units; /* it went back, to rewrite */
-        } else if (r->state == PHI__JSON_REWRITE) {
+        else if (r->state == PHI__JSON_REWRITE)
             at = phi__json_read_rewrite(r, at, stop);
-        } else {
-            at = phi__json_read_white(r, at, stop);
-            if (at < stop) at = phi__json_read_token(r, at, stop);
-        }
+        else
+            at = phi__json_read_tokens(r, at, stop);
+        if (r->state == PHI__JSON_REWRITE && at < stop && (size_t)(stop - at) > units)
+            stop = at + units; /* it went back to where the string begins */
     }
     r->at = at;
     if (r->status == PHI_BUSY && at == r->end) phi__json_read_cut(r);
+    if (r->status != PHI_BUSY) phi__json_read_slack(r);
     return r->status;
 }
 
@@ -4308,52 +4398,42 @@ PHI_API phi_status phi_json_parse(phi_arena *arena, phi_str text, uint32_t flags
 #undef PHI__JSON_NUMBER_MOST
 #undef PHI__JSON_KEY_MOST
 #undef PHI__JSON_DEPTH
+#undef PHI__JSON_SLAB
 
 /* ---- src/text/json_text.c ---- */
 
 /* json_text.c - what readers of JSON strings share: finding the end, UTF-8, escapes. */
 
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
-
 #define PHI__JSON_ONES UINT64_C(0x0101010101010101)
 
-#if !defined(__SSE2__)
 /* The highest bit of each byte that is zero, and of none before the first of those. */
 static inline uint64_t phi__json_zero_bytes(uint64_t word) {
     return (word - PHI__JSON_ONES) & ~word & PHI__JSON_ONES << 7;
 }
-#endif
 
 static inline bool phi__json_is_plain(char c) {
     unsigned char u = (unsigned char)c;
     return u >= 0x20 && u < 0x80 && u != '"' && u != '\\';
 }
 
+/* Whether one of the eight bytes is not plain. */
+static inline bool phi__json_special_word(const char *at) {
+    uint64_t word;
+    memcpy(&word, at, 8);
+    return ((word | phi__json_zero_bytes(word ^ PHI__JSON_ONES * '"') |
+             phi__json_zero_bytes(word ^ PHI__JSON_ONES * '\\') |
+             ((word - PHI__JSON_ONES * ' ') & ~word)) &
+            PHI__JSON_ONES << 7) != 0;
+}
+
 PHI__FN const char *phi__json_plain_end(const char *at, const char *end) {
 #if defined(__SSE2__)
-    const __m128i quote = _mm_set1_epi8('"'), backslash = _mm_set1_epi8('\\');
-    const __m128i space = _mm_set1_epi8(' ');
     for (; end - at >= 16; at += 16) {
-        __m128i block = _mm_loadu_si128((const __m128i *)(const void *)at);
-        /* signed, so that bytes from 0x80 are below the space too */
-        __m128i hit = _mm_or_si128(
-            _mm_or_si128(_mm_cmpeq_epi8(block, quote), _mm_cmpeq_epi8(block, backslash)),
-            _mm_cmplt_epi8(block, space));
-        int mask = _mm_movemask_epi8(hit);
+        int mask = phi__json_special(_mm_loadu_si128((const __m128i *)(const void *)at));
         if (mask != 0) return at + __builtin_ctz((unsigned)mask);
     }
-#else
-    for (; end - at >= 8; at += 8) {
-        uint64_t word, hit;
-        memcpy(&word, at, 8);
-        hit = (word & PHI__JSON_ONES << 7) | phi__json_zero_bytes(word ^ PHI__JSON_ONES * '"') |
-              phi__json_zero_bytes(word ^ PHI__JSON_ONES * '\\') |
-              ((word - PHI__JSON_ONES * ' ') & ~word & PHI__JSON_ONES << 7);
-        if (hit != 0) break;
-    }
 #endif
+    while (end - at >= 8 && !phi__json_special_word(at)) at += 8;
     while (at < end && phi__json_is_plain(*at)) at++;
     return at;
 }
@@ -4368,7 +4448,7 @@ static const char *phi__json_quote_or_escape(const char *at, const char *end) {
             _mm_or_si128(_mm_cmpeq_epi8(block, quote), _mm_cmpeq_epi8(block, backslash)));
         if (mask != 0) return at + __builtin_ctz((unsigned)mask);
     }
-#else
+#endif
     for (; end - at >= 8; at += 8) {
         uint64_t word;
         memcpy(&word, at, 8);
@@ -4376,7 +4456,6 @@ static const char *phi__json_quote_or_escape(const char *at, const char *end) {
              phi__json_zero_bytes(word ^ PHI__JSON_ONES * '\\')) != 0)
             break;
     }
-#endif
     while (at < end && *at != '"' && *at != '\\') at++;
     return at;
 }
@@ -15014,11 +15093,11 @@ PHI__FN phi_message *phi__thread_keep(phi__thread *thread, const phi_message *me
 #endif /* PHI__IMP_THREAD */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x5ee6d01b
+#if PHI__IMP_LOOP != 0x76097140
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x5ee6d01b
+#define PHI__IMP_LOOP 0x76097140
 
 /* ---- src/loop/loop_in.h ---- */
 
@@ -15234,7 +15313,7 @@ struct phi_runtime {
     phi__agent *doomed;
     uint32_t active; /* runs going */
     uint32_t step_budget_us, step_budget_bytes;
-    uint64_t step_until_us;
+    uint64_t step_began_us, step_until_us;
     size_t step_bytes_left;
     bool in_step, closing;
     phi_status error; /* the last one */
@@ -16275,10 +16354,15 @@ static phi__state phi__call_over(phi__run *run) {
     phi__xfer *transfer = run->transfer;
     phi_failure failure;
     if (run->lost || assembly->no_memory || run->collected.failed) return phi__run_no_memory(run);
-    if (transfer->status != PHI_OK && !assembly->terminal) return phi__call_broken(run);
+    if (transfer->status != PHI_OK && !assembly->terminal && run->body != PHI__BODY_ERROR)
+        return phi__call_broken(run);
+    if (run->body == PHI__BODY_UNKNOWN) {
+        failure = phi__call_failure(PHI_FAILURE_NETWORK, true, "the transport gave no answer");
+        return phi__call_finish(run, &failure, PHI_NETWORK);
+    }
     if (run->body == PHI__BODY_WHOLE)
         run->agent->codec->whole(run->decoder, assembly, phi__buf_str(&run->collected));
-    if (run->body == PHI__BODY_ERROR || run->body == PHI__BODY_UNKNOWN) {
+    if (run->body == PHI__BODY_ERROR) {
         phi__classify(&run->agent->model, transfer->http_status, phi__buf_str(&transfer->headers),
                       phi__buf_str(&run->collected), &run->arena, &failure);
         return phi__call_finish(run, &failure, phi__call_status(&failure));
@@ -17205,11 +17289,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0x58e8e803
+#if PHI__IMP_AGENT != 0xcd26c2de
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0x58e8e803
+#define PHI__IMP_AGENT 0xcd26c2de
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -17723,7 +17807,7 @@ enum {
     PHI__RT_CONNECTIONS = 64,     /* engineering.md 1.5 */
     PHI__RT_STARTS = 4,           /* the same */
     PHI__RT_POSTS_PER_STEP = 256, /* messages of other threads handled in one step */
-    PHI__RT_READY_PER_STEP = 256, /* descriptors */
+    PHI__RT_READY_BATCH = 16,     /* descriptors between two looks at the clock */
     PHI__RT_TIMERS_PER_STEP = 256,
     PHI__RT_POLL_MS = 10 /* a wait is cut to this while tools want to be polled */
 };
@@ -17836,9 +17920,26 @@ static int phi__rt_timeout(phi_runtime *rt, int timeout_ms) {
     return timeout_ms;
 }
 
+/* A slice that was begun is finished: a quarter of the budget is kept for that. */
 static void phi__rt_budget(phi_runtime *rt) {
-    rt->step_until_us = phi__io_now_us(rt->io) + rt->step_budget_us;
+    rt->step_began_us = phi__io_now_us(rt->io);
+    rt->step_until_us = rt->step_began_us + rt->step_budget_us - rt->step_budget_us / 4;
     rt->step_bytes_left = rt->step_budget_bytes;
+}
+
+/* Descriptors, for at most half of the budget, so that the runs get their share. The poller goes on
+   next time where it stopped. */
+static void phi__rt_io_pump(phi_runtime *rt, int wait) {
+    uint64_t until;
+    int done = phi__io_wait(rt->io, wait, PHI__RT_READY_BATCH);
+    phi__rt_budget(rt);
+    until = rt->step_began_us + rt->step_budget_us / 2;
+    while (done >= PHI__RT_READY_BATCH && phi__io_now_us(rt->io) < until)
+        done = phi__io_wait(rt->io, 0, PHI__RT_READY_BATCH);
+}
+
+static void phi__rt_transport(phi_runtime *rt) {
+    if (rt->transport->pump != NULL) rt->transport->pump(rt->transport->user_data);
 }
 
 static void phi__rt_bury(phi_runtime *rt) {
@@ -17859,16 +17960,16 @@ static void phi__rt_pump(phi_runtime *rt, int timeout_ms) {
     phi__io_step_begin(rt->io);
     phi__rt_inbox(rt);
     (void)phi__io_timers(rt->io, PHI__RT_TIMERS_PER_STEP);
-    if (rt->transport->pump != NULL) rt->transport->pump(rt->transport->user_data);
+    phi__rt_transport(rt);
     if (rt->ready != NULL) wait = 0;
-    (void)phi__io_wait(rt->io, wait, PHI__RT_READY_PER_STEP);
-    phi__rt_budget(rt);
+    phi__rt_io_pump(rt, wait);
     if (wait != 0) { /* what ended the wait is done in the same step */
         phi__rt_inbox(rt);
         (void)phi__io_timers(rt->io, PHI__RT_TIMERS_PER_STEP);
     }
     phi__calls_poll(rt);
     phi__runs_advance(rt);
+    phi__rt_transport(rt); /* what the runs have opened leaves in this step */
 }
 
 /* ---- public ---- */

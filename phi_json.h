@@ -230,11 +230,11 @@ PHI_API void phi_arena_free(phi_arena *arena);
 #endif /* PHI__PUB_BASE */
 
 #ifdef PHI__PUB_TEXT
-#if PHI__PUB_TEXT != 0x57be7e03
+#if PHI__PUB_TEXT != 0xe492b9d3
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__PUB_TEXT 0x57be7e03
+#define PHI__PUB_TEXT 0xe492b9d3
 
 /* ---- src/text/json.h ---- */
 
@@ -305,6 +305,7 @@ typedef struct phi_json_reader {
     char *string, *to;           /* its first byte unescaped, and where that is going on */
     const char *key;             /* of the value to come */
     phi_json *root, *open;
+    phi_json *spare, *spare_end; /* room for nodes */
     uint32_t key_len, bad, line, flags, depth, max_depth;
     uint8_t state;
     bool is_key, rewrite;
@@ -1404,11 +1405,11 @@ PHI__FN size_t phi__utf8_put(char out[4], uint32_t code) {
 #endif /* PHI__IMP_BASE */
 
 #ifdef PHI__IMP_TEXT
-#if PHI__IMP_TEXT != 0x90852fca
+#if PHI__IMP_TEXT != 0x5c53903a
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__IMP_TEXT 0x90852fca
+#define PHI__IMP_TEXT 0x5c53903a
 
 /* ---- src/text/json_in.h ---- */
 
@@ -1420,6 +1421,10 @@ PHI__FN size_t phi__utf8_put(char out[4], uint32_t code) {
 #ifndef PHI_TEXT_JSON_IN_H
 #define PHI_TEXT_JSON_IN_H
 
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
 
 enum phi__json_kind {
     PHI__JSON_NULL = 1,
@@ -1537,9 +1542,30 @@ PHI__FN bool phi__json_path_step(const char **path, phi__json_step *step);
 
 /* ---- strings ---- */
 
+#if defined(__SSE2__)
+/* A bit for each byte that is not plain; signed, so that bytes from 0x80 are below the space. */
+static inline int phi__json_special(__m128i block) {
+    return _mm_movemask_epi8(_mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(block, _mm_set1_epi8('"')),
+                                                       _mm_cmpeq_epi8(block, _mm_set1_epi8('\\'))),
+                                          _mm_cmplt_epi8(block, _mm_set1_epi8(' '))));
+}
+#endif
+
 /* Where in [at, end) the first byte is that is not plain ASCII text (a quote, a backslash, a
    control character, a byte from 0x80), or end. */
 PHI__FN const char *phi__json_plain_end(const char *at, const char *end);
+/* The same where the way is mostly short: the first bytes are looked at in line. */
+static inline const char *phi__json_plain_short(const char *at, const char *end) {
+#if defined(__SSE2__)
+    if (end - at >= 16) {
+        __m128i block = _mm_loadu_si128((const __m128i *)(const void *)at);
+        int mask = phi__json_special(block);
+        if (mask != 0) return at + __builtin_ctz((unsigned)mask);
+        at += 16;
+    }
+#endif
+    return phi__json_plain_end(at, end);
+}
 /* Of a string whose opening quote is before `at`: where its closing quote is, or NULL. *escaped
    says whether there is a backslash; nothing else is looked at. */
 PHI__FN const char *phi__json_quote(const char *at, const char *end, bool *escaped);
@@ -3069,10 +3095,10 @@ enum phi__json_state {
     PHI__JSON_COLON,
     PHI__JSON_FIRST_ITEM, /* or the closing bracket */
     PHI__JSON_VALUE,
-    PHI__JSON_AFTER,   /* a comma, or a closing bracket, or the end */
-    PHI__JSON_TEXT,    /* in a string: looking for its end */
-    PHI__JSON_REWRITE, /* its end is at quote: unescaping it */
-    PHI__JSON_END
+    PHI__JSON_AFTER, /* a comma or a closing bracket */
+    PHI__JSON_END,
+    PHI__JSON_TEXT,   /* in a string: looking for its end */
+    PHI__JSON_REWRITE /* its end is at quote: unescaping it */
 };
 
 #define PHI__JSON_NUMBER_MOST 65536u /* bytes; keeps the work of one step bounded */
@@ -3129,9 +3155,29 @@ static const char *phi__json_read_no_memory(phi_json_reader *r, const char *at) 
 
 /* ---- nodes ---- */
 
-static inline phi_json *phi__json_read_node(phi_json_reader *r, uint32_t kind) {
-    phi_json *node = (phi_json *)phi_arena_alloc(r->arena, sizeof *node);
-    if (node == NULL) return NULL;
+#define PHI__JSON_SLAB 16u /* nodes taken at once, at most */
+
+/* Takes room for some nodes, fewer where little text is left. */
+static bool phi__json_read_slab(phi_json_reader *r, const char *at) {
+    size_t count = phi__min(1 + (size_t)(r->end - at) / 24, PHI__JSON_SLAB);
+    phi_json *slab = (phi_json *)phi_arena_alloc(r->arena, count * sizeof *slab);
+    if (slab == NULL) return false;
+    r->spare = slab;
+    r->spare_end = slab + count;
+    return true;
+}
+
+/* Gives room back that no node took, if nothing was taken from the arena after it. */
+static void phi__json_read_slack(phi_json_reader *r) {
+    if (r->spare != r->spare_end && (char *)r->spare_end == r->arena->at)
+        r->arena->at = (char *)r->spare;
+    r->spare = r->spare_end = NULL;
+}
+
+static inline phi_json *phi__json_read_node(phi_json_reader *r, const char *at, uint32_t kind) {
+    phi_json *node;
+    if (r->spare == r->spare_end && !phi__json_read_slab(r, at)) return NULL;
+    node = r->spare++;
     node->next = NULL;
     node->key = r->key;
     node->v.u = 0;
@@ -3158,7 +3204,7 @@ static const char *phi__json_read_open(phi_json_reader *r, const char *at) {
     phi_json *node;
     if (r->depth == r->max_depth)
         return phi__json_read_too_big(r, at, "arrays and objects are nested too deeply");
-    node = phi__json_read_node(r, object ? PHI__JSON_OBJECT : PHI__JSON_ARRAY);
+    node = phi__json_read_node(r, at, object ? PHI__JSON_OBJECT : PHI__JSON_ARRAY);
     if (node == NULL) return phi__json_read_no_memory(r, at);
     node->next = r->open;
     r->open = node;
@@ -3180,20 +3226,33 @@ static inline const char *phi__json_read_close(phi_json_reader *r, const char *a
 
 /* ---- scalars ---- */
 
-static const char *phi__json_read_literal(phi_json_reader *r, const char *at, const char *word,
-                                     size_t len, uint32_t kind) {
-    phi_json *node;
+static const char *phi__json_read_misspelt(phi_json_reader *r, const char *at, const char *word) {
     char what[16];
-    if ((size_t)(r->end - at) < len || memcmp(at, word, len) != 0) {
-        size_t i = 0;
-        while (at + i < r->end && at[i] == word[i]) i++;
-        (void)snprintf(what, sizeof what, "'%s'", word);
-        return phi__json_read_expected(r, at + i, what);
-    }
-    node = phi__json_read_node(r, kind);
+    (void)snprintf(what, sizeof what, "'%s'", word);
+    for (; at < r->end && *at == *word; at++) word++;
+    return phi__json_read_expected(r, at, what);
+}
+
+static inline const char *phi__json_read_scalar(phi_json_reader *r, const char *at, size_t len,
+                                                uint32_t kind) {
+    phi_json *node = phi__json_read_node(r, at, kind);
     if (node == NULL) return phi__json_read_no_memory(r, at);
     phi__json_read_join(r, node);
     return at + len;
+}
+
+static const char *phi__json_read_literal(phi_json_reader *r, const char *at) {
+    size_t left = (size_t)(r->end - at);
+    if (*at == 'n') {
+        if (left < 4 || memcmp(at, "null", 4) != 0) return phi__json_read_misspelt(r, at, "null");
+        return phi__json_read_scalar(r, at, 4, PHI__JSON_NULL);
+    }
+    if (*at == 't') {
+        if (left < 4 || memcmp(at, "true", 4) != 0) return phi__json_read_misspelt(r, at, "true");
+        return phi__json_read_scalar(r, at, 4, PHI__JSON_TRUE);
+    }
+    if (left < 5 || memcmp(at, "false", 5) != 0) return phi__json_read_misspelt(r, at, "false");
+    return phi__json_read_scalar(r, at, 5, PHI__JSON_FALSE);
 }
 
 /* Past all bytes that numbers are made of. */
@@ -3215,7 +3274,7 @@ static const char *phi__json_read_number(phi_json_reader *r, const char *at) {
     if (after == NULL && bad == at)
         return phi__json_read_wrong(r, at, "the number is too large for a double");
     if (after == NULL) return phi__json_read_expected(r, bad, "a digit");
-    node = phi__json_read_node(r, number.kind);
+    node = phi__json_read_node(r, at, number.kind);
     if (node == NULL) return phi__json_read_no_memory(r, at);
     node->v = number.v;
     phi__json_read_join(r, node);
@@ -3235,7 +3294,7 @@ static inline const char *phi__json_read_text_done(phi_json_reader *r, const cha
         r->key_len = (uint32_t)len;
         r->state = PHI__JSON_COLON;
     } else {
-        node = phi__json_read_node(r, PHI__JSON_STRING);
+        node = phi__json_read_node(r, quote, PHI__JSON_STRING);
         if (node == NULL) return phi__json_read_no_memory(r, quote);
         node->v.str = string;
         node->len = (uint32_t)len;
@@ -3323,7 +3382,9 @@ static inline const char *phi__json_read_text_begin(phi_json_reader *r, const ch
     r->rewrite = false;
     r->bad = 0;
     r->state = PHI__JSON_TEXT;
-    return phi__json_read_text(r, at + 1, stop);
+    at = phi__json_plain_short(at + 1, stop);
+    if (at < stop && *at == '"') return phi__json_read_text_closed(r, at);
+    return phi__json_read_text(r, at, stop);
 }
 
 /* ---- the machine ---- */
@@ -3333,9 +3394,9 @@ static const char *phi__json_read_begin(phi_json_reader *r, const char *at, cons
     case '"': return phi__json_read_text_begin(r, at, stop, false);
     case '{':
     case '[': return phi__json_read_open(r, at);
-    case 't': return phi__json_read_literal(r, at, "true", 4, PHI__JSON_TRUE);
-    case 'f': return phi__json_read_literal(r, at, "false", 5, PHI__JSON_FALSE);
-    case 'n': return phi__json_read_literal(r, at, "null", 4, PHI__JSON_NULL);
+    case 't':
+    case 'f':
+    case 'n': return phi__json_read_literal(r, at);
     case '-':
     case '0':
     case '1':
@@ -3363,29 +3424,6 @@ static inline const char *phi__json_read_after(phi_json_reader *r, const char *a
     return phi__json_read_expected(r, at, object ? "',' or '}'" : "',' or ']'");
 }
 
-/* One token, or a piece of one; there is a byte at `at` that is not white space. */
-static const char *phi__json_read_token(phi_json_reader *r, const char *at, const char *stop) {
-    switch (r->state) {
-    case PHI__JSON_FIRST_KEY:
-        if (*at == '}') return phi__json_read_close(r, at);
-        if (*at == '"') return phi__json_read_text_begin(r, at, stop, true);
-        return phi__json_read_expected(r, at, "a key in quotes or '}'");
-    case PHI__JSON_KEY:
-        if (*at == '"') return phi__json_read_text_begin(r, at, stop, true);
-        return phi__json_read_expected(r, at, "a key in quotes");
-    case PHI__JSON_COLON:
-        if (*at != ':') return phi__json_read_expected(r, at, "':'");
-        r->state = PHI__JSON_VALUE;
-        return at + 1;
-    case PHI__JSON_FIRST_ITEM:
-        if (*at == ']') return phi__json_read_close(r, at);
-        return phi__json_read_begin(r, at, stop);
-    case PHI__JSON_VALUE: return phi__json_read_begin(r, at, stop);
-    case PHI__JSON_AFTER: return phi__json_read_after(r, at);
-    default: return phi__json_read_expected(r, at, "the end of the text");
-    }
-}
-
 static inline const char *phi__json_read_white(phi_json_reader *r, const char *at, const char *stop) {
     for (; at < stop && (unsigned char)*at <= ' '; at++) {
         if (*at == '\n') {
@@ -3393,6 +3431,52 @@ static inline const char *phi__json_read_white(phi_json_reader *r, const char *a
             r->line_at = at + 1;
         } else if (*at != ' ' && *at != '\t' && *at != '\r')
             break;
+    }
+    return at;
+}
+
+static inline const char *phi__json_read_key(phi_json_reader *r, const char *at,
+                                             const char *stop) {
+    if (*at == '"') {
+        at = phi__json_read_text_begin(r, at, stop, true);
+        if (r->state != PHI__JSON_COLON || at >= stop || *at != ':') return at;
+        r->state = PHI__JSON_VALUE;
+        return at + 1;
+    }
+    if (r->state == PHI__JSON_KEY) return phi__json_read_expected(r, at, "a key in quotes");
+    if (*at == '}') return phi__json_read_close(r, at);
+    return phi__json_read_expected(r, at, "a key in quotes or '}'");
+}
+
+static inline const char *phi__json_read_value(phi_json_reader *r, const char *at,
+                                               const char *stop) {
+    if (*at == ']' && r->state == PHI__JSON_FIRST_ITEM) return phi__json_read_close(r, at);
+    at = phi__json_read_begin(r, at, stop);
+    if (r->state != PHI__JSON_AFTER || at >= stop || *at != ',') return at;
+    return phi__json_read_after(r, at);
+}
+
+/* Tokens and pieces of them, up to `stop` or an error. */
+static const char *phi__json_read_tokens(phi_json_reader *r, const char *at, const char *stop) {
+    while (at < stop && r->status == PHI_BUSY) {
+        if ((unsigned char)*at <= ' ' && r->state < PHI__JSON_TEXT) {
+            at = phi__json_read_white(r, at, stop);
+            if (at == stop) break;
+        }
+        switch (r->state) {
+        case PHI__JSON_FIRST_KEY:
+        case PHI__JSON_KEY: at = phi__json_read_key(r, at, stop); break;
+        case PHI__JSON_COLON:
+            if (*at != ':') return phi__json_read_expected(r, at, "':'");
+            r->state = PHI__JSON_VALUE;
+            at++;
+            break;
+        case PHI__JSON_FIRST_ITEM:
+        case PHI__JSON_VALUE: at = phi__json_read_value(r, at, stop); break;
+        case PHI__JSON_AFTER: at = phi__json_read_after(r, at); break;
+        case PHI__JSON_END: return phi__json_read_expected(r, at, "the end of the text");
+        default: return at;
+        }
     }
     return at;
 }
@@ -3439,12 +3523,16 @@ static void phi__json_read_copying(phi_json_reader *r, size_t units) {
 
 PHI_API void phi_json_reader_begin(phi_json_reader *r, phi_arena *arena, phi_str text,
                                    uint32_t flags, uint32_t max_depth) {
-    memset(r, 0, offsetof(phi_json_reader, error));
+    if (text.at == NULL) text = phi__str("", 0);
+    r->arena = arena;
+    r->copy = r->string = r->to = NULL; /* one by one: a memset costs more than half of these */
+    r->mark = r->quote = r->key = NULL;
+    r->root = r->open = r->spare = r->spare_end = NULL;
+    r->key_len = r->bad = r->depth = 0;
+    r->is_key = r->rewrite = false;
     r->error.line = r->error.column = 0;
     r->error.offset = 0;
     r->error.message[0] = '\0';
-    if (text.at == NULL) text = phi__str("", 0);
-    r->arena = arena;
     r->text = r->base = r->at = r->line_at = text.at;
     r->len = text.len;
     r->end = r->text + text.len;
@@ -3471,19 +3559,18 @@ PHI_API phi_status phi_json_reader_advance(phi_json_reader *r, size_t units) {
     at = r->at;
     stop = (size_t)(r->end - at) > units ? at + units : r->end;
     while (r->status == PHI_BUSY && at < stop) {
-        if (r->state == PHI__JSON_TEXT) {
+        if (r->state == PHI__JSON_TEXT)
             at = phi__json_read_text(r, at, stop);
-            if (stop - at > 0 && (size_t)(stop - at) > units)
-                stop = at + units; /* it went back, to rewrite */
-        } else if (r->state == PHI__JSON_REWRITE) {
+        else if (r->state == PHI__JSON_REWRITE)
             at = phi__json_read_rewrite(r, at, stop);
-        } else {
-            at = phi__json_read_white(r, at, stop);
-            if (at < stop) at = phi__json_read_token(r, at, stop);
-        }
+        else
+            at = phi__json_read_tokens(r, at, stop);
+        if (r->state == PHI__JSON_REWRITE && at < stop && (size_t)(stop - at) > units)
+            stop = at + units; /* it went back to where the string begins */
     }
     r->at = at;
     if (r->status == PHI_BUSY && at == r->end) phi__json_read_cut(r);
+    if (r->status != PHI_BUSY) phi__json_read_slack(r);
     return r->status;
 }
 
@@ -3510,52 +3597,42 @@ PHI_API phi_status phi_json_parse(phi_arena *arena, phi_str text, uint32_t flags
 #undef PHI__JSON_NUMBER_MOST
 #undef PHI__JSON_KEY_MOST
 #undef PHI__JSON_DEPTH
+#undef PHI__JSON_SLAB
 
 /* ---- src/text/json_text.c ---- */
 
 /* json_text.c - what readers of JSON strings share: finding the end, UTF-8, escapes. */
 
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
-
 #define PHI__JSON_ONES UINT64_C(0x0101010101010101)
 
-#if !defined(__SSE2__)
 /* The highest bit of each byte that is zero, and of none before the first of those. */
 static inline uint64_t phi__json_zero_bytes(uint64_t word) {
     return (word - PHI__JSON_ONES) & ~word & PHI__JSON_ONES << 7;
 }
-#endif
 
 static inline bool phi__json_is_plain(char c) {
     unsigned char u = (unsigned char)c;
     return u >= 0x20 && u < 0x80 && u != '"' && u != '\\';
 }
 
+/* Whether one of the eight bytes is not plain. */
+static inline bool phi__json_special_word(const char *at) {
+    uint64_t word;
+    memcpy(&word, at, 8);
+    return ((word | phi__json_zero_bytes(word ^ PHI__JSON_ONES * '"') |
+             phi__json_zero_bytes(word ^ PHI__JSON_ONES * '\\') |
+             ((word - PHI__JSON_ONES * ' ') & ~word)) &
+            PHI__JSON_ONES << 7) != 0;
+}
+
 PHI__FN const char *phi__json_plain_end(const char *at, const char *end) {
 #if defined(__SSE2__)
-    const __m128i quote = _mm_set1_epi8('"'), backslash = _mm_set1_epi8('\\');
-    const __m128i space = _mm_set1_epi8(' ');
     for (; end - at >= 16; at += 16) {
-        __m128i block = _mm_loadu_si128((const __m128i *)(const void *)at);
-        /* signed, so that bytes from 0x80 are below the space too */
-        __m128i hit = _mm_or_si128(
-            _mm_or_si128(_mm_cmpeq_epi8(block, quote), _mm_cmpeq_epi8(block, backslash)),
-            _mm_cmplt_epi8(block, space));
-        int mask = _mm_movemask_epi8(hit);
+        int mask = phi__json_special(_mm_loadu_si128((const __m128i *)(const void *)at));
         if (mask != 0) return at + __builtin_ctz((unsigned)mask);
     }
-#else
-    for (; end - at >= 8; at += 8) {
-        uint64_t word, hit;
-        memcpy(&word, at, 8);
-        hit = (word & PHI__JSON_ONES << 7) | phi__json_zero_bytes(word ^ PHI__JSON_ONES * '"') |
-              phi__json_zero_bytes(word ^ PHI__JSON_ONES * '\\') |
-              ((word - PHI__JSON_ONES * ' ') & ~word & PHI__JSON_ONES << 7);
-        if (hit != 0) break;
-    }
 #endif
+    while (end - at >= 8 && !phi__json_special_word(at)) at += 8;
     while (at < end && phi__json_is_plain(*at)) at++;
     return at;
 }
@@ -3570,7 +3647,7 @@ static const char *phi__json_quote_or_escape(const char *at, const char *end) {
             _mm_or_si128(_mm_cmpeq_epi8(block, quote), _mm_cmpeq_epi8(block, backslash)));
         if (mask != 0) return at + __builtin_ctz((unsigned)mask);
     }
-#else
+#endif
     for (; end - at >= 8; at += 8) {
         uint64_t word;
         memcpy(&word, at, 8);
@@ -3578,7 +3655,6 @@ static const char *phi__json_quote_or_escape(const char *at, const char *end) {
              phi__json_zero_bytes(word ^ PHI__JSON_ONES * '\\')) != 0)
             break;
     }
-#endif
     while (at < end && *at != '"' && *at != '\\') at++;
     return at;
 }

@@ -41,7 +41,7 @@
 #if PHI__PUB_BASE != 0x931312ea
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_TEXT != 0x57be7e03
+#if PHI__PUB_TEXT != 0xe492b9d3
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_IO != 0x794ed38b
@@ -53,7 +53,7 @@
 #if PHI__PUB_LOOP != 0x8aede9c5
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_AGENT != 0xe61987e1
+#if PHI__PUB_AGENT != 0xc25356f7
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 

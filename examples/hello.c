@@ -14,12 +14,12 @@ int main(void) {
     desc.model = pick_model(&why);
     desc.system_prompt = "You greet people in one sentence.";
     agent = phi_agent_new(rt, &desc);
-    phi_prompt(agent, "Hello!");
+    if (phi_prompt(agent, "Hello!") != PHI_OK) return 1;
     while (runs > 0) {
         runs = phi_step(rt, -1);
         while (phi_next_event(rt, &ev)) {
-            if (ev.kind == PHI_EV_TEXT) printf("%.*s", (int)ev.text.len, ev.text.at);
-            if (ev.kind == PHI_EV_ERROR) printf("%.*s", (int)ev.text.len, ev.text.at);
+            if (ev.kind == PHI_EV_TEXT || ev.kind == PHI_EV_ERROR)
+                printf("%.*s", (int)ev.text.len, ev.text.at);
         }
     }
     printf("\n");

@@ -29,7 +29,8 @@ import amalgamate  # noqa: E402
 BLOCK = re.compile(r"((?:^<!--(?:(?!-->).)*-->[ \t]*\n)*)^```(c|cpp)[ \t]*\n(.*?)^```[ \t]*$", re.M | re.S)
 NOTE = re.compile(r"<!--\s*(top|before|c):\s*(.*?)\s*-->", re.S)
 AT_MARGIN = re.compile(r"^(?:(?:static|typedef|struct|enum|union|extern|PHI_API|#define)\b|"
-                       r"[a-zA-Z_][\w \t*]*\([^;]*\)\s*\{)", re.M)
+                       r"(?!while|if|for|switch|else|do\b|return)[a-zA-Z_]\w*[ \t*]+[\w \t*]*\w\([^;{}]*\)\s*\{)",
+                       re.M)
 GIVEN = [("phi_runtime", "*rt"), ("phi_agent", "agent"), ("phi_agent", "npc"), ("phi_call", "call"),
          ("phi_event", "ev")]
 INCLUDES = '#include "phi_tools.h"\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n'
@@ -75,7 +76,8 @@ def compile_block(job):
         if way == "cpp":
             define = []
         done = subprocess.run(WAYS[way] + WARN + define + ["-fsyntax-only", "-I", folder, "-"],
-                              input=program, capture_output=True, text=True, check=False)
+                              input=program, capture_output=True, text=True, check=False,
+                              cwd=folder)
         if done.returncode:
             said.append(f"{os.path.relpath(path, ROOT)}:{line}: as {WAYS[way][-1][5:]}:\n{done.stderr}")
     return said

@@ -73,9 +73,9 @@ def run(program, args, env):
 
 def show(result, args):
     program, passed, failed, skipped, trouble, text, seconds = result
-    name = os.path.relpath(program)
-    if args.build and name.startswith(args.build):
-        name = os.path.relpath(name, args.build)
+    build = os.path.abspath(args.build) if args.build else "/nowhere"
+    name = os.path.abspath(program)
+    name = os.path.relpath(name, build if name.startswith(build + os.sep) else None)
     if args.valgrind:
         name += " (valgrind)"
     words = [f"{passed} passed"] + [f"{failed} FAILED"] * bool(failed)

@@ -12,7 +12,7 @@ enum {
     PHI__RT_CONNECTIONS = 64,     /* engineering.md 1.5 */
     PHI__RT_STARTS = 4,           /* the same */
     PHI__RT_POSTS_PER_STEP = 256, /* messages of other threads handled in one step */
-    PHI__RT_READY_PER_STEP = 256, /* descriptors */
+    PHI__RT_READY_BATCH = 16,     /* descriptors between two looks at the clock */
     PHI__RT_TIMERS_PER_STEP = 256,
     PHI__RT_POLL_MS = 10 /* a wait is cut to this while tools want to be polled */
 };
@@ -125,9 +125,26 @@ static int phi__rt_timeout(phi_runtime *rt, int timeout_ms) {
     return timeout_ms;
 }
 
+/* A slice that was begun is finished: a quarter of the budget is kept for that. */
 static void phi__rt_budget(phi_runtime *rt) {
-    rt->step_until_us = phi__io_now_us(rt->io) + rt->step_budget_us;
+    rt->step_began_us = phi__io_now_us(rt->io);
+    rt->step_until_us = rt->step_began_us + rt->step_budget_us - rt->step_budget_us / 4;
     rt->step_bytes_left = rt->step_budget_bytes;
+}
+
+/* Descriptors, for at most half of the budget, so that the runs get their share. The poller goes on
+   next time where it stopped. */
+static void phi__rt_io_pump(phi_runtime *rt, int wait) {
+    uint64_t until;
+    int done = phi__io_wait(rt->io, wait, PHI__RT_READY_BATCH);
+    phi__rt_budget(rt);
+    until = rt->step_began_us + rt->step_budget_us / 2;
+    while (done >= PHI__RT_READY_BATCH && phi__io_now_us(rt->io) < until)
+        done = phi__io_wait(rt->io, 0, PHI__RT_READY_BATCH);
+}
+
+static void phi__rt_transport(phi_runtime *rt) {
+    if (rt->transport->pump != NULL) rt->transport->pump(rt->transport->user_data);
 }
 
 static void phi__rt_bury(phi_runtime *rt) {
@@ -148,16 +165,16 @@ static void phi__rt_pump(phi_runtime *rt, int timeout_ms) {
     phi__io_step_begin(rt->io);
     phi__rt_inbox(rt);
     (void)phi__io_timers(rt->io, PHI__RT_TIMERS_PER_STEP);
-    if (rt->transport->pump != NULL) rt->transport->pump(rt->transport->user_data);
+    phi__rt_transport(rt);
     if (rt->ready != NULL) wait = 0;
-    (void)phi__io_wait(rt->io, wait, PHI__RT_READY_PER_STEP);
-    phi__rt_budget(rt);
+    phi__rt_io_pump(rt, wait);
     if (wait != 0) { /* what ended the wait is done in the same step */
         phi__rt_inbox(rt);
         (void)phi__io_timers(rt->io, PHI__RT_TIMERS_PER_STEP);
     }
     phi__calls_poll(rt);
     phi__runs_advance(rt);
+    phi__rt_transport(rt); /* what the runs have opened leaves in this step */
 }
 
 /* ---- public ---- */

@@ -51,8 +51,10 @@ PHI_API phi_status phi_runtime_close(phi_runtime *rt);
 PHI_API void phi_runtime_free(phi_runtime *rt);
 
 /* Does a bounded amount of what there is to do. timeout_ms 0: never waits; > 0: waits at most that
-   long for something to do; < 0: until there is something. Events in the queue end a wait at once.
-   Returns the number of runs going on (0: idle), or PHI_MISUSE inside a callback.
+   long for something to do; < 0: until there is something; with no run going on that is phi_wake.
+   Events in the queue end a wait at once.
+   Returns the number of runs going on (0: idle; pop the last events then), or PHI_MISUSE inside a
+   callback.
    What the events popped before it point to is gone after it. */
 PHI_API int phi_step(phi_runtime *rt, int timeout_ms);
 

@@ -217,7 +217,7 @@ struct phi_runtime {
     phi__agent *doomed;
     uint32_t active; /* runs going */
     uint32_t step_budget_us, step_budget_bytes;
-    uint64_t step_until_us;
+    uint64_t step_began_us, step_until_us;
     size_t step_bytes_left;
     bool in_step, closing;
     phi_status error; /* the last one */

@@ -285,10 +285,15 @@ static phi__state phi__call_over(phi__run *run) {
     phi__xfer *transfer = run->transfer;
     phi_failure failure;
     if (run->lost || assembly->no_memory || run->collected.failed) return phi__run_no_memory(run);
-    if (transfer->status != PHI_OK && !assembly->terminal) return phi__call_broken(run);
+    if (transfer->status != PHI_OK && !assembly->terminal && run->body != PHI__BODY_ERROR)
+        return phi__call_broken(run);
+    if (run->body == PHI__BODY_UNKNOWN) {
+        failure = phi__call_failure(PHI_FAILURE_NETWORK, true, "the transport gave no answer");
+        return phi__call_finish(run, &failure, PHI_NETWORK);
+    }
     if (run->body == PHI__BODY_WHOLE)
         run->agent->codec->whole(run->decoder, assembly, phi__buf_str(&run->collected));
-    if (run->body == PHI__BODY_ERROR || run->body == PHI__BODY_UNKNOWN) {
+    if (run->body == PHI__BODY_ERROR) {
         phi__classify(&run->agent->model, transfer->http_status, phi__buf_str(&transfer->headers),
                       phi__buf_str(&run->collected), &run->arena, &failure);
         return phi__call_finish(run, &failure, phi__call_status(&failure));

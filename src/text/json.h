@@ -66,6 +66,7 @@ typedef struct phi_json_reader {
     char *string, *to;           /* its first byte unescaped, and where that is going on */
     const char *key;             /* of the value to come */
     phi_json *root, *open;
+    phi_json *spare, *spare_end; /* room for nodes */
     uint32_t key_len, bad, line, flags, depth, max_depth;
     uint8_t state;
     bool is_key, rewrite;

@@ -10,6 +10,10 @@
 #include "base/buf_in.h"
 #include "text/json.h"
 
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
 enum phi__json_kind {
     PHI__JSON_NULL = 1,
     PHI__JSON_FALSE,
@@ -126,9 +130,30 @@ PHI__FN bool phi__json_path_step(const char **path, phi__json_step *step);
 
 /* ---- strings ---- */
 
+#if defined(__SSE2__)
+/* A bit for each byte that is not plain; signed, so that bytes from 0x80 are below the space. */
+static inline int phi__json_special(__m128i block) {
+    return _mm_movemask_epi8(_mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(block, _mm_set1_epi8('"')),
+                                                       _mm_cmpeq_epi8(block, _mm_set1_epi8('\\'))),
+                                          _mm_cmplt_epi8(block, _mm_set1_epi8(' '))));
+}
+#endif
+
 /* Where in [at, end) the first byte is that is not plain ASCII text (a quote, a backslash, a
    control character, a byte from 0x80), or end. */
 PHI__FN const char *phi__json_plain_end(const char *at, const char *end);
+/* The same where the way is mostly short: the first bytes are looked at in line. */
+static inline const char *phi__json_plain_short(const char *at, const char *end) {
+#if defined(__SSE2__)
+    if (end - at >= 16) {
+        __m128i block = _mm_loadu_si128((const __m128i *)(const void *)at);
+        int mask = phi__json_special(block);
+        if (mask != 0) return at + __builtin_ctz((unsigned)mask);
+        at += 16;
+    }
+#endif
+    return phi__json_plain_end(at, end);
+}
 /* Of a string whose opening quote is before `at`: where its closing quote is, or NULL. *escaped
    says whether there is a backslash; nothing else is looked at. */
 PHI__FN const char *phi__json_quote(const char *at, const char *end, bool *escaped);

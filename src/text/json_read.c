@@ -16,10 +16,10 @@ enum phi__json_state {
     PHI__JSON_COLON,
     PHI__JSON_FIRST_ITEM, /* or the closing bracket */
     PHI__JSON_VALUE,
-    PHI__JSON_AFTER,   /* a comma, or a closing bracket, or the end */
-    PHI__JSON_TEXT,    /* in a string: looking for its end */
-    PHI__JSON_REWRITE, /* its end is at quote: unescaping it */
-    PHI__JSON_END
+    PHI__JSON_AFTER, /* a comma or a closing bracket */
+    PHI__JSON_END,
+    PHI__JSON_TEXT,   /* in a string: looking for its end */
+    PHI__JSON_REWRITE /* its end is at quote: unescaping it */
 };
 
 #define PHI__JSON_NUMBER_MOST 65536u /* bytes; keeps the work of one step bounded */
@@ -76,9 +76,29 @@ static const char *phi__json_read_no_memory(phi_json_reader *r, const char *at) 
 
 /* ---- nodes ---- */
 
-static inline phi_json *phi__json_read_node(phi_json_reader *r, uint32_t kind) {
-    phi_json *node = (phi_json *)phi_arena_alloc(r->arena, sizeof *node);
-    if (node == NULL) return NULL;
+#define PHI__JSON_SLAB 16u /* nodes taken at once, at most */
+
+/* Takes room for some nodes, fewer where little text is left. */
+static bool phi__json_read_slab(phi_json_reader *r, const char *at) {
+    size_t count = phi__min(1 + (size_t)(r->end - at) / 24, PHI__JSON_SLAB);
+    phi_json *slab = (phi_json *)phi_arena_alloc(r->arena, count * sizeof *slab);
+    if (slab == NULL) return false;
+    r->spare = slab;
+    r->spare_end = slab + count;
+    return true;
+}
+
+/* Gives room back that no node took, if nothing was taken from the arena after it. */
+static void phi__json_read_slack(phi_json_reader *r) {
+    if (r->spare != r->spare_end && (char *)r->spare_end == r->arena->at)
+        r->arena->at = (char *)r->spare;
+    r->spare = r->spare_end = NULL;
+}
+
+static inline phi_json *phi__json_read_node(phi_json_reader *r, const char *at, uint32_t kind) {
+    phi_json *node;
+    if (r->spare == r->spare_end && !phi__json_read_slab(r, at)) return NULL;
+    node = r->spare++;
     node->next = NULL;
     node->key = r->key;
     node->v.u = 0;
@@ -105,7 +125,7 @@ static const char *phi__json_read_open(phi_json_reader *r, const char *at) {
     phi_json *node;
     if (r->depth == r->max_depth)
         return phi__json_read_too_big(r, at, "arrays and objects are nested too deeply");
-    node = phi__json_read_node(r, object ? PHI__JSON_OBJECT : PHI__JSON_ARRAY);
+    node = phi__json_read_node(r, at, object ? PHI__JSON_OBJECT : PHI__JSON_ARRAY);
     if (node == NULL) return phi__json_read_no_memory(r, at);
     node->next = r->open;
     r->open = node;
@@ -127,20 +147,33 @@ static inline const char *phi__json_read_close(phi_json_reader *r, const char *a
 
 /* ---- scalars ---- */
 
-static const char *phi__json_read_literal(phi_json_reader *r, const char *at, const char *word,
-                                     size_t len, uint32_t kind) {
-    phi_json *node;
+static const char *phi__json_read_misspelt(phi_json_reader *r, const char *at, const char *word) {
     char what[16];
-    if ((size_t)(r->end - at) < len || memcmp(at, word, len) != 0) {
-        size_t i = 0;
-        while (at + i < r->end && at[i] == word[i]) i++;
-        (void)snprintf(what, sizeof what, "'%s'", word);
-        return phi__json_read_expected(r, at + i, what);
-    }
-    node = phi__json_read_node(r, kind);
+    (void)snprintf(what, sizeof what, "'%s'", word);
+    for (; at < r->end && *at == *word; at++) word++;
+    return phi__json_read_expected(r, at, what);
+}
+
+static inline const char *phi__json_read_scalar(phi_json_reader *r, const char *at, size_t len,
+                                                uint32_t kind) {
+    phi_json *node = phi__json_read_node(r, at, kind);
     if (node == NULL) return phi__json_read_no_memory(r, at);
     phi__json_read_join(r, node);
     return at + len;
+}
+
+static const char *phi__json_read_literal(phi_json_reader *r, const char *at) {
+    size_t left = (size_t)(r->end - at);
+    if (*at == 'n') {
+        if (left < 4 || memcmp(at, "null", 4) != 0) return phi__json_read_misspelt(r, at, "null");
+        return phi__json_read_scalar(r, at, 4, PHI__JSON_NULL);
+    }
+    if (*at == 't') {
+        if (left < 4 || memcmp(at, "true", 4) != 0) return phi__json_read_misspelt(r, at, "true");
+        return phi__json_read_scalar(r, at, 4, PHI__JSON_TRUE);
+    }
+    if (left < 5 || memcmp(at, "false", 5) != 0) return phi__json_read_misspelt(r, at, "false");
+    return phi__json_read_scalar(r, at, 5, PHI__JSON_FALSE);
 }
 
 /* Past all bytes that numbers are made of. */
@@ -162,7 +195,7 @@ static const char *phi__json_read_number(phi_json_reader *r, const char *at) {
     if (after == NULL && bad == at)
         return phi__json_read_wrong(r, at, "the number is too large for a double");
     if (after == NULL) return phi__json_read_expected(r, bad, "a digit");
-    node = phi__json_read_node(r, number.kind);
+    node = phi__json_read_node(r, at, number.kind);
     if (node == NULL) return phi__json_read_no_memory(r, at);
     node->v = number.v;
     phi__json_read_join(r, node);
@@ -182,7 +215,7 @@ static inline const char *phi__json_read_text_done(phi_json_reader *r, const cha
         r->key_len = (uint32_t)len;
         r->state = PHI__JSON_COLON;
     } else {
-        node = phi__json_read_node(r, PHI__JSON_STRING);
+        node = phi__json_read_node(r, quote, PHI__JSON_STRING);
         if (node == NULL) return phi__json_read_no_memory(r, quote);
         node->v.str = string;
         node->len = (uint32_t)len;
@@ -270,7 +303,9 @@ static inline const char *phi__json_read_text_begin(phi_json_reader *r, const ch
     r->rewrite = false;
     r->bad = 0;
     r->state = PHI__JSON_TEXT;
-    return phi__json_read_text(r, at + 1, stop);
+    at = phi__json_plain_short(at + 1, stop);
+    if (at < stop && *at == '"') return phi__json_read_text_closed(r, at);
+    return phi__json_read_text(r, at, stop);
 }
 
 /* ---- the machine ---- */
@@ -280,9 +315,9 @@ static const char *phi__json_read_begin(phi_json_reader *r, const char *at, cons
     case '"': return phi__json_read_text_begin(r, at, stop, false);
     case '{':
     case '[': return phi__json_read_open(r, at);
-    case 't': return phi__json_read_literal(r, at, "true", 4, PHI__JSON_TRUE);
-    case 'f': return phi__json_read_literal(r, at, "false", 5, PHI__JSON_FALSE);
-    case 'n': return phi__json_read_literal(r, at, "null", 4, PHI__JSON_NULL);
+    case 't':
+    case 'f':
+    case 'n': return phi__json_read_literal(r, at);
     case '-':
     case '0':
     case '1':
@@ -310,29 +345,6 @@ static inline const char *phi__json_read_after(phi_json_reader *r, const char *a
     return phi__json_read_expected(r, at, object ? "',' or '}'" : "',' or ']'");
 }
 
-/* One token, or a piece of one; there is a byte at `at` that is not white space. */
-static const char *phi__json_read_token(phi_json_reader *r, const char *at, const char *stop) {
-    switch (r->state) {
-    case PHI__JSON_FIRST_KEY:
-        if (*at == '}') return phi__json_read_close(r, at);
-        if (*at == '"') return phi__json_read_text_begin(r, at, stop, true);
-        return phi__json_read_expected(r, at, "a key in quotes or '}'");
-    case PHI__JSON_KEY:
-        if (*at == '"') return phi__json_read_text_begin(r, at, stop, true);
-        return phi__json_read_expected(r, at, "a key in quotes");
-    case PHI__JSON_COLON:
-        if (*at != ':') return phi__json_read_expected(r, at, "':'");
-        r->state = PHI__JSON_VALUE;
-        return at + 1;
-    case PHI__JSON_FIRST_ITEM:
-        if (*at == ']') return phi__json_read_close(r, at);
-        return phi__json_read_begin(r, at, stop);
-    case PHI__JSON_VALUE: return phi__json_read_begin(r, at, stop);
-    case PHI__JSON_AFTER: return phi__json_read_after(r, at);
-    default: return phi__json_read_expected(r, at, "the end of the text");
-    }
-}
-
 static inline const char *phi__json_read_white(phi_json_reader *r, const char *at, const char *stop) {
     for (; at < stop && (unsigned char)*at <= ' '; at++) {
         if (*at == '\n') {
@@ -340,6 +352,52 @@ static inline const char *phi__json_read_white(phi_json_reader *r, const char *a
             r->line_at = at + 1;
         } else if (*at != ' ' && *at != '\t' && *at != '\r')
             break;
+    }
+    return at;
+}
+
+static inline const char *phi__json_read_key(phi_json_reader *r, const char *at,
+                                             const char *stop) {
+    if (*at == '"') {
+        at = phi__json_read_text_begin(r, at, stop, true);
+        if (r->state != PHI__JSON_COLON || at >= stop || *at != ':') return at;
+        r->state = PHI__JSON_VALUE;
+        return at + 1;
+    }
+    if (r->state == PHI__JSON_KEY) return phi__json_read_expected(r, at, "a key in quotes");
+    if (*at == '}') return phi__json_read_close(r, at);
+    return phi__json_read_expected(r, at, "a key in quotes or '}'");
+}
+
+static inline const char *phi__json_read_value(phi_json_reader *r, const char *at,
+                                               const char *stop) {
+    if (*at == ']' && r->state == PHI__JSON_FIRST_ITEM) return phi__json_read_close(r, at);
+    at = phi__json_read_begin(r, at, stop);
+    if (r->state != PHI__JSON_AFTER || at >= stop || *at != ',') return at;
+    return phi__json_read_after(r, at);
+}
+
+/* Tokens and pieces of them, up to `stop` or an error. */
+static const char *phi__json_read_tokens(phi_json_reader *r, const char *at, const char *stop) {
+    while (at < stop && r->status == PHI_BUSY) {
+        if ((unsigned char)*at <= ' ' && r->state < PHI__JSON_TEXT) {
+            at = phi__json_read_white(r, at, stop);
+            if (at == stop) break;
+        }
+        switch (r->state) {
+        case PHI__JSON_FIRST_KEY:
+        case PHI__JSON_KEY: at = phi__json_read_key(r, at, stop); break;
+        case PHI__JSON_COLON:
+            if (*at != ':') return phi__json_read_expected(r, at, "':'");
+            r->state = PHI__JSON_VALUE;
+            at++;
+            break;
+        case PHI__JSON_FIRST_ITEM:
+        case PHI__JSON_VALUE: at = phi__json_read_value(r, at, stop); break;
+        case PHI__JSON_AFTER: at = phi__json_read_after(r, at); break;
+        case PHI__JSON_END: return phi__json_read_expected(r, at, "the end of the text");
+        default: return at;
+        }
     }
     return at;
 }
@@ -386,12 +444,16 @@ static void phi__json_read_copying(phi_json_reader *r, size_t units) {
 
 PHI_API void phi_json_reader_begin(phi_json_reader *r, phi_arena *arena, phi_str text,
                                    uint32_t flags, uint32_t max_depth) {
-    memset(r, 0, offsetof(phi_json_reader, error));
+    if (text.at == NULL) text = phi__str("", 0);
+    r->arena = arena;
+    r->copy = r->string = r->to = NULL; /* one by one: a memset costs more than half of these */
+    r->mark = r->quote = r->key = NULL;
+    r->root = r->open = r->spare = r->spare_end = NULL;
+    r->key_len = r->bad = r->depth = 0;
+    r->is_key = r->rewrite = false;
     r->error.line = r->error.column = 0;
     r->error.offset = 0;
     r->error.message[0] = '\0';
-    if (text.at == NULL) text = phi__str("", 0);
-    r->arena = arena;
     r->text = r->base = r->at = r->line_at = text.at;
     r->len = text.len;
     r->end = r->text + text.len;
@@ -418,19 +480,18 @@ PHI_API phi_status phi_json_reader_advance(phi_json_reader *r, size_t units) {
     at = r->at;
     stop = (size_t)(r->end - at) > units ? at + units : r->end;
     while (r->status == PHI_BUSY && at < stop) {
-        if (r->state == PHI__JSON_TEXT) {
+        if (r->state == PHI__JSON_TEXT)
             at = phi__json_read_text(r, at, stop);
-            if (stop - at > 0 && (size_t)(stop - at) > units)
-                stop = at + units; /* it went back, to rewrite */
-        } else if (r->state == PHI__JSON_REWRITE) {
+        else if (r->state == PHI__JSON_REWRITE)
             at = phi__json_read_rewrite(r, at, stop);
-        } else {
-            at = phi__json_read_white(r, at, stop);
-            if (at < stop) at = phi__json_read_token(r, at, stop);
-        }
+        else
+            at = phi__json_read_tokens(r, at, stop);
+        if (r->state == PHI__JSON_REWRITE && at < stop && (size_t)(stop - at) > units)
+            stop = at + units; /* it went back to where the string begins */
     }
     r->at = at;
     if (r->status == PHI_BUSY && at == r->end) phi__json_read_cut(r);
+    if (r->status != PHI_BUSY) phi__json_read_slack(r);
     return r->status;
 }
 

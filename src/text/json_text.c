@@ -2,47 +2,36 @@
 #include "base/utf8_in.h"
 #include "text/json_in.h"
 
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
-
 #define PHI__JSON_ONES UINT64_C(0x0101010101010101)
 
-#if !defined(__SSE2__)
 /* The highest bit of each byte that is zero, and of none before the first of those. */
 static inline uint64_t phi__json_zero_bytes(uint64_t word) {
     return (word - PHI__JSON_ONES) & ~word & PHI__JSON_ONES << 7;
 }
-#endif
 
 static inline bool phi__json_is_plain(char c) {
     unsigned char u = (unsigned char)c;
     return u >= 0x20 && u < 0x80 && u != '"' && u != '\\';
 }
 
+/* Whether one of the eight bytes is not plain. */
+static inline bool phi__json_special_word(const char *at) {
+    uint64_t word;
+    memcpy(&word, at, 8);
+    return ((word | phi__json_zero_bytes(word ^ PHI__JSON_ONES * '"') |
+             phi__json_zero_bytes(word ^ PHI__JSON_ONES * '\\') |
+             ((word - PHI__JSON_ONES * ' ') & ~word)) &
+            PHI__JSON_ONES << 7) != 0;
+}
+
 PHI__FN const char *phi__json_plain_end(const char *at, const char *end) {
 #if defined(__SSE2__)
-    const __m128i quote = _mm_set1_epi8('"'), backslash = _mm_set1_epi8('\\');
-    const __m128i space = _mm_set1_epi8(' ');
     for (; end - at >= 16; at += 16) {
-        __m128i block = _mm_loadu_si128((const __m128i *)(const void *)at);
-        /* signed, so that bytes from 0x80 are below the space too */
-        __m128i hit = _mm_or_si128(
-            _mm_or_si128(_mm_cmpeq_epi8(block, quote), _mm_cmpeq_epi8(block, backslash)),
-            _mm_cmplt_epi8(block, space));
-        int mask = _mm_movemask_epi8(hit);
+        int mask = phi__json_special(_mm_loadu_si128((const __m128i *)(const void *)at));
         if (mask != 0) return at + __builtin_ctz((unsigned)mask);
     }
-#else
-    for (; end - at >= 8; at += 8) {
-        uint64_t word, hit;
-        memcpy(&word, at, 8);
-        hit = (word & PHI__JSON_ONES << 7) | phi__json_zero_bytes(word ^ PHI__JSON_ONES * '"') |
-              phi__json_zero_bytes(word ^ PHI__JSON_ONES * '\\') |
-              ((word - PHI__JSON_ONES * ' ') & ~word & PHI__JSON_ONES << 7);
-        if (hit != 0) break;
-    }
 #endif
+    while (end - at >= 8 && !phi__json_special_word(at)) at += 8;
     while (at < end && phi__json_is_plain(*at)) at++;
     return at;
 }
@@ -57,7 +46,7 @@ static const char *phi__json_quote_or_escape(const char *at, const char *end) {
             _mm_or_si128(_mm_cmpeq_epi8(block, quote), _mm_cmpeq_epi8(block, backslash)));
         if (mask != 0) return at + __builtin_ctz((unsigned)mask);
     }
-#else
+#endif
     for (; end - at >= 8; at += 8) {
         uint64_t word;
         memcpy(&word, at, 8);
@@ -65,7 +54,6 @@ static const char *phi__json_quote_or_escape(const char *at, const char *end) {
              phi__json_zero_bytes(word ^ PHI__JSON_ONES * '\\')) != 0)
             break;
     }
-#endif
     while (at < end && *at != '"' && *at != '\\') at++;
     return at;
 }

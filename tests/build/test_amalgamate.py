@@ -38,7 +38,7 @@ class Amalgamate(unittest.TestCase):
 
     def amalgamate(self, *args):
         return subprocess.run([sys.executable, self.path("amalgamate.py"), *args], text=True,
-                              capture_output=True, check=False)
+                              cwd=self.dir, capture_output=True, check=False)
 
     def refused(self, words):
         """The script fails with these words and leaves the headers as they were."""
@@ -57,7 +57,7 @@ class Amalgamate(unittest.TestCase):
     def compile(self, text, *flags):
         return subprocess.run(["gcc", "-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", *flags,
                                "-fsyntax-only", "-x", "c", "-I", self.dir, "-"], input=text, text=True,
-                              capture_output=True, check=False)
+                              cwd=self.dir, capture_output=True, check=False)
 
     def compiles(self, text, *flags):
         done = self.compile(text, *flags)

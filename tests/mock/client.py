@@ -21,7 +21,10 @@ class Server:
         ],
                                         stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE)
-        self.port = int(self.process.stdout.readline().split()[2])
+        line = self.process.stdout.readline().split()
+        if len(line) != 3:
+            sys.exit("tests/mock/server.py did not start")
+        self.port = int(line[2])
 
     def __enter__(self):
         return self

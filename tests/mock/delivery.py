@@ -127,11 +127,12 @@ class Raw:
 
     async def silence(self, ms=0):
         """Waits; for ever when ms is 0, until the client goes away."""
-        end = asyncio.get_running_loop().time() + ms / 1000
-        while not ms or asyncio.get_running_loop().time() < end:
+        now = asyncio.get_running_loop().time
+        end = now() + ms / 1000
+        while not ms or now() < end:
             if self.transport is None or self.transport.is_closing():
                 raise Gone()
-            await asyncio.sleep(min(0.02, ms / 1000) if ms else 0.02)
+            await asyncio.sleep(min(0.05, end - now()) if ms else 0.05)
 
 
 class Stream:

@@ -201,7 +201,9 @@ class Server:
 
     async def troubled_answer(self, raw, wire, behaviour, answer, entry):
         status, kind, body, headers = answer
-        extra = dict(wire.headers("req_mock_%d" % self.serial), **{"Content-Type": kind}, **headers)
+        extra = dict({"Content-Type": kind}, **headers)
+        if not behaviour.has("case"):
+            extra.update(wire.headers("req_mock_%d" % self.serial))
         for name, header in (("retry-after", "Retry-After"), ("retry-after-ms", "Retry-After-Ms"),
                              ("should-retry", "X-Should-Retry")):
             if behaviour.has(name):

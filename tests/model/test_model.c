@@ -1,0 +1,72 @@
+/* test_model.c - presets and costs. */
+#include "model/model.h"
+#include "support/test.h"
+
+TEST(presets_know_where_their_provider_lives) {
+    phi_model m = phi_model_anthropic("claude-sonnet-4-5", "K");
+    CHECK_EQ_STR(m.protocol, "anthropic_messages");
+    CHECK_EQ_STR(m.base_url, "https://api.anthropic.com");
+    CHECK_EQ_STR(m.provider, "anthropic");
+    CHECK_EQ_STR(m.id, "claude-sonnet-4-5");
+    CHECK_EQ_STR(m.api_key, "K");
+    CHECK_EQ_INT(m.context_window, 200000);
+    CHECK_EQ_INT(m.max_tokens, 8192);
+    m = phi_model_openai("gpt-5-mini", NULL);
+    CHECK_EQ_STR(m.protocol, "openai_completions");
+    CHECK_EQ_STR(m.base_url, "https://api.openai.com/v1");
+    CHECK(m.api_key == NULL);
+    CHECK_EQ_INT(m.context_window, 128000);
+    CHECK_EQ_INT(m.max_tokens, 4096);
+    m = phi_model_local("http://localhost:11434/v1", "qwen3:8b", NULL);
+    CHECK_EQ_STR(m.base_url, "http://localhost:11434/v1");
+    CHECK_EQ_STR(m.name, "Local Model");
+    CHECK((m.quirks & PHI_QUIRK_OPEN_KEY) != 0);
+    CHECK_EQ_STR(phi_model_groq("m", "K").base_url, "https://api.groq.com/openai/v1");
+    CHECK_EQ_STR(phi_model_mistral("m", "K").base_url, "https://api.mistral.ai/v1");
+    CHECK_EQ_STR(phi_model_openrouter("m", "K").base_url, "https://openrouter.ai/api/v1");
+    CHECK_EQ_STR(phi_model_xai("m", "K").base_url, "https://api.x.ai/v1");
+    CHECK_EQ_STR(phi_model_cerebras("m", "K").base_url, "https://api.cerebras.ai/v1");
+    CHECK_EQ_STR(phi_model_deepseek("m", "K").base_url, "https://api.deepseek.com");
+    CHECK_EQ_STR(phi_model_together("m", "K").base_url, "https://api.together.ai/v1");
+    CHECK_EQ_STR(phi_model_moonshot("m", "K").base_url, "https://api.moonshot.ai/v1");
+    CHECK_EQ_STR(phi_model_zai("m", "K").base_url, "https://api.z.ai/api/paas/v4");
+    CHECK_EQ_STR(phi_model_qwen("m", "K").base_url,
+                 "https://dashscope-intl.aliyuncs.com/compatible-mode/v1");
+}
+
+TEST(presets_know_by_name_which_models_can_think) {
+    CHECK(phi_model_anthropic("claude-sonnet-4-5", "K").reasoning);
+    CHECK(phi_model_anthropic("claude-3-7-sonnet-20250219", "K").reasoning);
+    CHECK(!phi_model_anthropic("claude-3-5-haiku-20241022", "K").reasoning);
+    CHECK(!phi_model_anthropic("MiniMax-M2", "K").reasoning);
+    CHECK(!phi_model_anthropic(NULL, "K").reasoning);
+    CHECK(phi_model_openai("gpt-5-mini", "K").reasoning);
+    CHECK(phi_model_openai("o3", "K").reasoning);
+    CHECK(!phi_model_openai("gpt-4o", "K").reasoning);
+    CHECK(!phi_model_openai("gpt-5-chat-latest", "K").reasoning);
+    CHECK(phi_model_mistral("magistral-medium", "K").reasoning);
+    CHECK(!phi_model_mistral("mistral-large", "K").reasoning);
+}
+
+TEST(presets_set_quirks_by_model_where_they_differ) {
+    CHECK((phi_model_openrouter("anthropic/claude-sonnet-4.5", "K").quirks &
+           PHI_QUIRK_CACHE_CONTROL) != 0);
+    CHECK((phi_model_openrouter("openai/gpt-5", "K").quirks & PHI_QUIRK_DEVELOPER_ROLE) != 0);
+    CHECK((phi_model_openrouter("meta/llama", "K").quirks &
+           (PHI_QUIRK_DEVELOPER_ROLE | PHI_QUIRK_CACHE_CONTROL)) == 0);
+    CHECK((phi_model_deepseek("deepseek-reasoner", "K").quirks & PHI_QUIRK_REPLAY_REASONING) != 0);
+    CHECK((phi_model_deepseek("deepseek-r1", "K").quirks & PHI_QUIRK_REPLAY_REASONING) == 0);
+    CHECK((phi_model_groq("qwen/qwen3-32b", "K").quirks & PHI_QUIRK_REASONING_FORMAT) != 0);
+}
+
+TEST(cost_is_dollars_per_million_and_reasoning_is_not_charged_twice) {
+    phi_cost rates = {3.0, 15.0, 0.3, 3.75};
+    phi_usage usage = {1000000, 100000, 90000, 2000000, 400000, 3500000};
+    double cost = phi_cost_of(&rates, &usage);
+    CHECK(cost > 6.5999 && cost < 6.6001); /* 3 + 1.5 + 0.6 + 1.5 */
+}
+
+TEST_MAIN(TEST_ENTRY(presets_know_where_their_provider_lives),
+          TEST_ENTRY(presets_know_by_name_which_models_can_think),
+          TEST_ENTRY(presets_set_quirks_by_model_where_they_differ),
+          TEST_ENTRY(cost_is_dollars_per_million_and_reasoning_is_not_charged_twice))

@@ -1,0 +1,313 @@
+/* test_bash.c - the tool that runs commands: its texts, its limits, its ends. */
+#include "calls.h"
+
+#include <errno.h>
+#include <signal.h>
+
+TEST(output_is_given_behind_the_exit_code) {
+    calls c;
+    REQUIRE(calls_open(&c, NULL));
+    check_call(&c, "bash", "{\"command\":\"echo hello\"}", false, "Exit code: 0\nhello\n",
+               "{\"exit_code\":0,\"success\":true}");
+    check_call(&c, "bash", "{\"command\":\"echo a; echo b >&2\"}", false,
+               "Exit code: 0\nSTDOUT:\na\n\nSTDERR:\nb\n", NULL);
+    check_call(&c, "bash", "{\"command\":\"true\"}", false, "Exit code: 0\n", NULL);
+    calls_close(&c);
+}
+
+TEST(another_exit_code_is_a_result_and_no_error) {
+    calls c;
+    REQUIRE(calls_open(&c, NULL));
+    check_call(&c, "bash", "{\"command\":\"exit 3\"}", false, "Exit code: 3\n",
+               "{\"exit_code\":3,\"success\":false}");
+    check_call(&c, "bash", "{\"command\":\"kill -9 $$\"}", false, "Exit code: -1\n",
+               "{\"exit_code\":-1,\"success\":false}");
+    calls_close(&c);
+}
+
+TEST(commands_run_in_the_workspace) {
+    calls c;
+    REQUIRE(calls_open(&c, NULL));
+    calls_put(&c, "here.txt", "x");
+    check_call(&c, "bash", "{\"command\":\"ls\"}", false, "Exit code: 0\nhere.txt\n", NULL);
+    calls_close(&c);
+}
+
+TEST(output_is_told_while_the_command_runs_at_most_once_a_step) {
+    int told, left = 10000;
+    calls c;
+    REQUIRE(calls_open(&c, NULL));
+    calls_begin(&c, "bash", "{\"command\":\"echo one; echo two >&2; sleep 0.3; echo three\"}");
+    do {
+        told = c.update_count;
+        (void)calls_step(&c);
+        CHECK(c.update_count - told <= 1);
+    } while (!c.ended && left-- > 0);
+    CHECK(c.update_count >= 2);
+    CHECK_EQ_STR(c.updates, "one\ntwo\nthree\n");
+    CHECK_EQ_STR(c.text, "Exit code: 0\nSTDOUT:\none\nthree\n\nSTDERR:\ntwo\n");
+    while (calls_step(&c) > 0) continue;
+    calls_close(&c);
+}
+
+TEST(a_character_that_comes_in_two_pieces_is_told_in_one) {
+    calls c;
+    REQUIRE(calls_open(&c, NULL));
+    if (call(&c, "bash",
+             "{\"command\":\"printf 'a\\\\xe2\\\\x82'; sleep 0.2; printf '\\\\xacz'; sleep 0.1;"
+             " printf '\\\\xff'\"}"))
+        CHECK_EQ_STR(c.text, "Exit code: 0\na\xe2\x82\xacz\xef\xbf\xbd");
+    CHECK_EQ_STR(c.updates, "a\xe2\x82\xacz\xef\xbf\xbd");
+    CHECK(c.update_count >= 2);
+    calls_close(&c);
+}
+
+TEST(each_stream_is_cut_at_its_limit_between_characters) {
+    phi_tools_desc desc = PHI_ZERO;
+    calls c;
+    char want[512];
+    desc.max_output_bytes = 10;
+    REQUIRE(calls_open(&c, &desc));
+    check_call(&c, "bash", "{\"command\":\"printf 1234567890\"}", false,
+               "Exit code: 0\n1234567890", NULL);
+    check_call(&c, "bash", "{\"command\":\"printf 12345678901\"}", false,
+               "Exit code: 0\n1234567890\n... (output truncated)", NULL);
+    (void)snprintf(want, sizeof want,
+                   "Exit code: 0\nSTDOUT:\n12345678\n... (output truncated)\nSTDERR:\n%s\n... "
+                   "(output truncated)",
+                   "abcdefghij");
+    check_call(&c, "bash",
+               "{\"command\":\"printf '12345678\xe2\x82\xac'; printf abcdefghijk >&2\"}", false,
+               want, NULL);
+    calls_close(&c);
+}
+
+TEST(ten_megabytes_are_cut_at_262144_bytes_and_the_command_still_ends) {
+    calls c;
+    REQUIRE(calls_open(&c, NULL));
+    if (call(&c, "bash", "{\"command\":\"head -c 10000000 /dev/zero | tr '\\\\0' x; exit 4\"}")) {
+        CHECK(strncmp(c.text, "Exit code: 4\nxxxx", 17) == 0);
+        CHECK_EQ_INT(c.len, 13 + 262144 + 23);
+        CHECK_EQ_STR(c.text + c.len - 24, "x\n... (output truncated)");
+    }
+    calls_close(&c);
+}
+
+/* No process, or a dead one whose new parent has not looked yet. */
+static bool is_gone(long pid) {
+    char path[64], state = 'X';
+    FILE *f;
+    if (kill((pid_t)pid, 0) != 0) return errno == ESRCH;
+    (void)snprintf(path, sizeof path, "/proc/%ld/stat", pid);
+    f = fopen(path, "r");
+    if (f == NULL) return true;
+    if (fscanf(f, "%*d %*s %c", &state) != 1) state = 'X';
+    (void)fclose(f);
+    return state == 'Z' || state == 'X';
+}
+
+TEST(a_command_that_takes_too_long_is_killed_with_all_it_started) {
+    phi_tools_desc desc = PHI_ZERO;
+    char *text;
+    long pid = 0;
+    int left = 2000;
+    calls c;
+    desc.bash_timeout_ms = 500;
+    REQUIRE(calls_open(&c, &desc));
+    check_call(&c, "bash", "{\"command\":\"sleep 60 & echo $! > pid; wait\"}", true,
+               "Command timed out after 0.5s", "");
+    text = test_read_file(calls_path(&c, "pid"), NULL);
+    if (text != NULL) pid = atol(text);
+    free(text);
+    while (left-- > 0 && !is_gone(pid)) (void)usleep(1000);
+    CHECK(pid > 1 && is_gone(pid));
+    calls_close(&c);
+    desc.bash_timeout_ms = 2000;
+    REQUIRE(calls_open(&c, &desc));
+    calls_begin(&c, "bash", "{\"command\":\"sleep 60\"}");
+    (void)calls_step(&c);
+    (void)calls_step(&c);
+    (void)calls_step(&c);
+    rig_pass_ms(c.r, 2000);
+    while (calls_step(&c) > 0) continue;
+    CHECK_EQ_STR(c.text, "Command timed out after 2s");
+    calls_close(&c);
+}
+
+TEST(the_standard_deadline_is_two_minutes) {
+    calls c;
+    REQUIRE(calls_open(&c, NULL));
+    calls_begin(&c, "bash", "{\"command\":\"sleep 600\"}");
+    while (c.steps < 20) (void)calls_step(&c);
+    rig_pass_ms(c.r, 119000);
+    (void)calls_step(&c);
+    CHECK(!c.ended);
+    rig_pass_ms(c.r, 1500);
+    while (calls_step(&c) > 0) continue;
+    CHECK_EQ_STR(c.text, "Command timed out after 120s");
+    CHECK(c.is_error);
+    calls_close(&c);
+}
+
+TEST(dangerous_commands_are_blocked) {
+    static const char *const commands[] = {"sudo rm -rf / --no-preserve-root", "mkfs.ext4 /dev/sda",
+                                           "dd if=/dev/zero of=/dev/sda", ":(){:|:&};:"};
+    static const char *const patterns[] = {"rm -rf /", "mkfs", "dd if=", ":(){:|:&};:"};
+    char arguments[200], want[200];
+    size_t i;
+    calls c;
+    REQUIRE(calls_open(&c, NULL));
+    for (i = 0; i < 4; i++) {
+        (void)snprintf(arguments, sizeof arguments, "{\"command\":\"%s\"}", commands[i]);
+        (void)snprintf(want, sizeof want,
+                       "Command blocked by safety policy: contains '%s'. This pattern is denied "
+                       "for safety.",
+                       patterns[i]);
+        check_call(&c, "bash", arguments, true, want, "");
+    }
+    calls_close(&c);
+}
+
+TEST(deny_patterns_can_be_others_or_none) {
+    static const char *const none[] = {NULL};
+    static const char *const curl[] = {"curl", NULL};
+    phi_tools_desc desc = PHI_ZERO;
+    calls c;
+    desc.deny_patterns = none;
+    REQUIRE(calls_open(&c, &desc));
+    check_call(&c, "bash", "{\"command\":\"echo mkfs\"}", false, "Exit code: 0\nmkfs\n", NULL);
+    calls_close(&c);
+    desc.deny_patterns = curl;
+    REQUIRE(calls_open(&c, &desc));
+    check_call(&c, "bash", "{\"command\":\"curl http://x\"}", true,
+               "Command blocked by safety policy: contains 'curl'. This pattern is denied for "
+               "safety.",
+               "");
+    calls_close(&c);
+}
+
+static bool confirms(void *user_data, const char *command) {
+    (*(int *)user_data)++;
+    return strcmp(command, "echo yes") == 0;
+}
+
+TEST(a_command_is_confirmed_when_the_host_wants_to_be_asked) {
+    phi_tools_desc desc = PHI_ZERO;
+    int asked = 0;
+    calls c;
+    desc.confirm_fn = confirms;
+    desc.user_data = &asked;
+    REQUIRE(calls_open(&c, &desc));
+    check_call(&c, "bash", "{\"command\":\"echo yes\"}", false, "Exit code: 0\nyes\n", NULL);
+    check_call(&c, "bash", "{\"command\":\"echo no\"}", true,
+               "Command was not confirmed by the user.", "");
+    check_call(&c, "bash", "{\"command\":\"mkfs\"}", true,
+               "Command blocked by safety policy: contains 'mkfs'. This pattern is denied for "
+               "safety.",
+               "");
+    CHECK_EQ_INT(asked, 2);
+    calls_close(&c);
+}
+
+TEST(bad_arguments_are_told_in_words) {
+    calls c;
+    REQUIRE(calls_open(&c, NULL));
+    check_call(&c, "bash", "{}", true, "Invalid arguments: missing 'command' parameter", "");
+    check_call(&c, "bash", "{\"command\":7}", true, "Invalid arguments: missing 'command' parameter",
+               "");
+    check_call(&c, "bash", "{\"command\":\"a\\u0000b\"}", true,
+               "Invalid arguments: 'command' must not contain a NUL character", "");
+    calls_close(&c);
+}
+
+TEST(a_workspace_that_is_not_there_is_told) {
+    phi_tools_desc desc = PHI_ZERO;
+    calls c;
+    desc.workspace = "/no/such/place";
+    REQUIRE(calls_open(&c, &desc));
+    check_call(&c, "bash", "{\"command\":\"ls\"}", true,
+               "Failed to execute: No such file or directory", "");
+    calls_close(&c);
+}
+
+TEST(cancelling_in_the_middle_kills_and_leaves_a_usable_agent) {
+    calls c;
+    REQUIRE(calls_open(&c, NULL));
+    calls_begin(&c, "bash", "{\"command\":\"echo begun; sleep 60\"}");
+    while (c.update_count == 0 && c.steps < 5000) (void)calls_step(&c);
+    CHECK_EQ_STR(c.updates, "begun\n");
+    CHECK_EQ_INT(phi_abort(c.agent), PHI_OK);
+    while (calls_step(&c) > 0) continue;
+    CHECK_EQ_STR(c.text, "Cancelled");
+    CHECK(c.is_error);
+    rig_says(c.r, "unused");
+    calls_close(&c);
+}
+
+TEST(freeing_the_agent_in_the_middle_leaves_nothing) {
+    calls c;
+    REQUIRE(calls_open(&c, NULL));
+    calls_begin(&c, "bash", "{\"command\":\"sleep 60\"}");
+    while (c.steps < 30) (void)calls_step(&c);
+    CHECK_EQ_INT(phi_agent_free(c.agent), PHI_OK);
+    while (c.steps < 60) (void)calls_step(&c);
+    calls_close(&c);
+}
+
+TEST(more_commands_than_a_step_may_start_wait_their_turn) {
+    const char *six[6];
+    char lines[6][80];
+    size_t i;
+    int left = 10000;
+    calls c;
+    REQUIRE(calls_open(&c, NULL));
+    for (i = 0; i < 6; i++) {
+        (void)snprintf(lines[i], sizeof lines[i], "c%u bash {\"command\":\"echo %u\"}", (unsigned)i,
+                       (unsigned)i);
+        six[i] = lines[i];
+    }
+    rig_calls(c.r, six, 6);
+    rig_says(c.r, "done");
+    CHECK_EQ_INT(phi_prompt(c.agent, "go"), PHI_OK);
+    while (calls_step(&c) > 0 && left-- > 0) continue;
+    CHECK_EQ_INT(c.results, 6);
+    CHECK(!c.is_error);
+    calls_close(&c);
+}
+
+TEST(updates_wait_for_a_host_that_does_not_look_and_none_is_lost) {
+    phi_event event;
+    calls c;
+    int i;
+    REQUIRE(calls_open(&c, NULL));
+    calls_begin(&c, "bash", "{\"command\":\"head -c 200000 /dev/zero | tr '\\\\0' y\"}");
+    for (i = 0; i < 300; i++) { /* nobody pops an event */
+        (void)rig_step(c.r);
+        (void)usleep(1000);
+        rig_pass_ms(c.r, 1);
+    }
+    while (phi_next_event(rig_runtime(c.r), &event)) calls_event(&c, &event);
+    while (calls_step(&c) > 0) continue;
+    CHECK_EQ_INT(c.results, 1);
+    CHECK_EQ_INT(c.len, 13 + 200000);
+    CHECK_EQ_INT(strlen(c.updates), 200000);
+    calls_close(&c);
+}
+
+TEST_MAIN(TEST_ENTRY(output_is_given_behind_the_exit_code),
+          TEST_ENTRY(another_exit_code_is_a_result_and_no_error),
+          TEST_ENTRY(commands_run_in_the_workspace),
+          TEST_ENTRY(output_is_told_while_the_command_runs_at_most_once_a_step),
+          TEST_ENTRY(a_character_that_comes_in_two_pieces_is_told_in_one),
+          TEST_ENTRY(each_stream_is_cut_at_its_limit_between_characters),
+          TEST_ENTRY(ten_megabytes_are_cut_at_262144_bytes_and_the_command_still_ends),
+          TEST_ENTRY(a_command_that_takes_too_long_is_killed_with_all_it_started),
+          TEST_ENTRY(the_standard_deadline_is_two_minutes),
+          TEST_ENTRY(dangerous_commands_are_blocked), TEST_ENTRY(deny_patterns_can_be_others_or_none),
+          TEST_ENTRY(a_command_is_confirmed_when_the_host_wants_to_be_asked),
+          TEST_ENTRY(bad_arguments_are_told_in_words),
+          TEST_ENTRY(a_workspace_that_is_not_there_is_told),
+          TEST_ENTRY(cancelling_in_the_middle_kills_and_leaves_a_usable_agent),
+          TEST_ENTRY(freeing_the_agent_in_the_middle_leaves_nothing),
+          TEST_ENTRY(more_commands_than_a_step_may_start_wait_their_turn),
+          TEST_ENTRY(updates_wait_for_a_host_that_does_not_look_and_none_is_lost))
