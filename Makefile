@@ -20,7 +20,8 @@ FLAGS_fuzz = -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,un
 CFLAGS = -std=c99 -D_GNU_SOURCE $(WARN) $(FLAGS_$(V))
 
 # The parts of the test suite that run again under valgrind and under the thread sanitizer.
-VALGRIND_TESTS = $(filter tests/base/% tests/text/% tests/model/% tests/wire/% tests/thread/%, $(TEST_SRC))
+VALGRIND_TESTS = $(filter tests/base/% tests/text/% tests/model/% tests/wire/% tests/thread/% tests/loop/% \
+    tests/agent/%, $(TEST_SRC))
 TSAN_TESTS = $(filter %_inbox.c %_threads.c, $(TEST_SRC))
 
 SRC := $(sort $(wildcard src/*/*.c))
@@ -29,7 +30,6 @@ TEST_SRC := $(sort $(wildcard tests/*/test_*.c))
 PROG_SRC := $(sort $(wildcard tests/*/prog_*.c))
 TEST_PY := $(sort $(wildcard tests/*/test_*.py))
 EXAMPLE_SRC := $(sort $(wildcard examples/*.c))
-BENCH_SRC := $(sort $(wildcard bench/*.c))
 FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 HEADERS = phi_json.h phi.h phi_tools.h
 
@@ -153,11 +153,12 @@ demo:
 	@LIVE="$(LIVE)" PYTHON="$(PYTHON)" MAKE="$(MAKE)" scripts/demo.sh
 
 soak interop:
+	@test -x scripts/$@.sh || { echo '$@: there is no scripts/$@.sh in this version' >&2; exit 1; }
 	@scripts/deps.sh test
 	@LIVE="$(LIVE)" PYTHON="$(PYTHON)" MAKE="$(MAKE)" scripts/$@.sh
 
 bench: deps-bench
-	@PYTHON="$(PYTHON)" MAKE="$(MAKE)" scripts/bench.sh
+	@PYTHON="$(PYTHON)" MAKE="$(MAKE)" $(PYTHON) bench/run.py $(ONLY)
 
 fuzz:
 	@scripts/deps.sh fuzz

@@ -265,11 +265,11 @@ PHI_API void phi_arena_free(phi_arena *arena);
 #endif /* PHI__PUB_BASE */
 
 #ifdef PHI__PUB_TEXT
-#if PHI__PUB_TEXT != 0xe492b9d3
+#if PHI__PUB_TEXT != 0x4ad83af5
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__PUB_TEXT 0xe492b9d3
+#define PHI__PUB_TEXT 0x4ad83af5
 
 /* ---- src/text/json.h ---- */
 
@@ -334,16 +334,16 @@ typedef struct phi_json_reader {
     const char *text; /* as given */
     char *copy;       /* of it; NULL with PHI_JSON_BORROW */
     size_t len;
-    const char *base, *at, *end; /* what is read: the copy, or the text */
-    const char *line_at;         /* where the line begins */
-    const char *mark, *quote;    /* a string under way: its first byte, its end */
-    char *string, *to;           /* its first byte unescaped, and where that is going on */
-    const char *key;             /* of the value to come */
+    const char *base, *at, *end;    /* what is read: the copy, or the text */
+    const char *line_at;            /* where the line begins */
+    const char *mark, *odd, *quote; /* a string under way: first byte, first escape, end */
+    char *string, *to;              /* its first byte unescaped, and where that is going on */
+    const char *key;                /* of the value to come */
     phi_json *root, *open;
     phi_json *spare, *spare_end; /* room for nodes */
     uint32_t key_len, bad, line, flags, depth, max_depth;
     uint8_t state;
-    bool is_key, rewrite;
+    bool is_key;
     phi_status status;
     phi_parse_error error;
 } phi_json_reader;
@@ -424,8 +424,7 @@ PHI_API phi_json *phi_json_copy(phi_arena *arena, const phi_json *node);
    container. Both must live equally long. */
 PHI_API phi_status phi_json_set(phi_arena *arena, phi_json *object, const char *key,
                                 phi_json *value);
-PHI_API phi_status phi_json_set_n(phi_arena *arena, phi_json *object, phi_str key,
-                                  phi_json *value);
+PHI_API phi_status phi_json_set_n(phi_arena *arena, phi_json *object, phi_str key, phi_json *value);
 /* Appends to an array; as above. */
 PHI_API phi_status phi_json_add(phi_json *array, phi_json *value);
 /* Takes a member (the last of that name, which is returned, and all others) or an item out; it can
@@ -458,7 +457,8 @@ typedef struct phi_json_found {
    for brackets and strings that close. Of duplicate keys it finds the first. */
 PHI_API phi_status phi_json_find(phi_str text, const char *path, phi_json_found *out);
 /* What was found, as text (borrowed from the text, or unescaped into the arena; bad UTF-8 and lone
-   surrogates become U+FFFD), or as number. False: no memory; not a string; not a number that fits. */
+   surrogates become U+FFFD) or as a number. False: no memory, not a string, not a number that
+   fits. */
 PHI_API bool phi_json_found_str(phi_arena *arena, const phi_json_found *found, phi_str *out);
 PHI_API bool phi_json_found_int(const phi_json_found *found, int64_t *out);
 PHI_API bool phi_json_found_num(const phi_json_found *found, double *out);
@@ -477,7 +477,7 @@ PHI_API bool phi_json_found_num(const phi_json_found *found, double *out);
    maximum, exclusiveMinimum, exclusiveMaximum (numbers; the old booleans too), anyOf, oneOf, allOf,
    $ref to "#" or "#/a/b"; true and false as schemas; nullable. Keywords that only describe (title,
    description, default, examples, format, ...) are read over. Keywords that would restrict but
-   are not understood (pattern, not, if, uniqueItems, multipleOf, ...) are named by phi_schema_valid.
+   are not understood (pattern, not, if, uniqueItems, ...) are named by phi_schema_valid.
    In a check, what is malformed or not understood restricts nothing.
    Nothing is allocated. Nesting, references and work are bounded: a schema that goes beyond is
    PHI_TOO_BIG, never a hang or a crash. */
@@ -496,8 +496,8 @@ typedef struct phi_schema_error {
 
 /* Checks `value`. `name` is what messages call it (NULL: "arguments"); `error` may be NULL.
    PHI_OK; PHI_PARSE: it does not fit; PHI_TOO_BIG: too deep or too much work. */
-PHI_API phi_status phi_schema_check(const phi_json *schema, const phi_json *value,
-                                    const char *name, phi_schema_error *error);
+PHI_API phi_status phi_schema_check(const phi_json *schema, const phi_json *value, const char *name,
+                                    phi_schema_error *error);
 
 /* Whether the schema is well formed and all of it is understood. PHI_OK; PHI_UNSUPPORTED: a keyword
    that restricts and is not understood, as in schema.properties.path: "pattern" is not supported;
@@ -512,11 +512,11 @@ PHI_API phi_status phi_schema_valid(const phi_json *schema, phi_schema_error *er
 #endif /* PHI__PUB_TEXT */
 
 #ifdef PHI__PUB_IO
-#if PHI__PUB_IO != 0x794ed38b
+#if PHI__PUB_IO != 0xd83dc6b4
 #error "phi: two versions of src/io in one file"
 #endif
 #else
-#define PHI__PUB_IO 0x794ed38b
+#define PHI__PUB_IO 0xd83dc6b4
 
 /* ---- src/io/transport.h ---- */
 
@@ -561,7 +561,8 @@ typedef enum phi_xfer_stage {
     PHI_XFER_CONNECTED    /* the request is being sent: the first-event deadline runs */
 } phi_xfer_stage;
 
-/* Threads: all four, and all of the phi_xfer_ functions, on the pumping thread only. */
+/* Threads: all four, and all of the phi_xfer_ functions, on the pumping thread only.
+   Callbacks: inside these four, of phi's functions only phi_xfer_ and phi_request_ ones. */
 typedef struct phi_transport {
     /* Starts a request; may push at once or later. Not PHI_OK: nothing was started, and no
        phi_xfer_end follows. */
@@ -577,10 +578,11 @@ typedef struct phi_transport {
 PHI_API phi_status phi_xfer_stage_reached(phi_xfer xfer, phi_xfer_stage stage);
 
 /* The final answer's status and its header lines ("Name: value\r\n" each; copied, what is beyond
-   16 KiB is dropped). Once, before the first push. */
+   16 KiB is dropped). Once, before the first push: else PHI_MISUSE. */
 PHI_API phi_status phi_xfer_head(phi_xfer xfer, int http_status, const char *headers, size_t len);
 
-/* Body bytes; copied. PHI_FULL: none was taken, wait for resume. PHI_STALE: stop. */
+/* Body bytes; copied. PHI_FULL: none was taken, wait for resume. PHI_STALE: stop. PHI_MISUSE: no head
+   was told. */
 PHI_API phi_status phi_xfer_push(phi_xfer xfer, const char *bytes, size_t len);
 
 /* The end: PHI_OK for a whole answer of any HTTP status, else what went wrong (PHI_NETWORK,
@@ -595,11 +597,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__PUB_IO */
 
 #ifdef PHI__PUB_MODEL
-#if PHI__PUB_MODEL != 0x6357b827
+#if PHI__PUB_MODEL != 0xc1ded1a8
 #error "phi: two versions of src/model in one file"
 #endif
 #else
-#define PHI__PUB_MODEL 0x6357b827
+#define PHI__PUB_MODEL 0xc1ded1a8
 
 /* ---- src/model/failure.h ---- */
 
@@ -733,7 +735,7 @@ typedef struct phi_message {
     uint32_t turn_index;
     /* assistant */
     phi_stop_reason stop_reason;
-    phi_str raw_stop_reason; /* as the wire said it; not in the JSON */
+    phi_str raw_stop_reason;           /* as the wire said it; not in the JSON */
     phi_str model, provider, protocol; /* as asked for: PHI_PROTOCOL_..., or empty when unknown */
     phi_usage usage;
     phi_str error_message;
@@ -754,8 +756,8 @@ PHI_API phi_str phi_message_text(const phi_message *message, const char *separat
 PHI_API phi_message *phi_message_copy(const phi_message *message, phi_arena *arena);
 
 /* The interchange JSON, in the arena. Beyond what others write it holds, where they are set:
-   "redacted" and "replay" of thinking, "incomplete", "signature" and "replay" of a tool call, and the
-   assistant's "api" (protocol). Arguments that are no JSON value are written as a string.
+   "redacted" and "replay" of thinking, "incomplete", "signature" and "replay" of a tool call, and
+   the assistant's "api" (protocol). Arguments that are no JSON value are written as a string.
    PHI_NO_MEMORY. */
 PHI_API phi_status phi_message_to_json(const phi_message *message, phi_arena *arena, phi_str *out);
 /* Reads it, copying into the arena. What is missing or malformed beyond role and content counts as
@@ -796,16 +798,16 @@ typedef enum phi_event_kind {
     PHI_EV_AGENT_END,       /* it ended: status, usage; failure where it failed */
     PHI_EV_TURN_START,      /* one model call and its tools */
     PHI_EV_TURN_END,
-    PHI_EV_MESSAGE_START, /* message: a user prompt, a tool result, or the answer still empty */
-    PHI_EV_TEXT,          /* text: new bytes of the answer; partial: the block so far */
-    PHI_EV_THINKING,      /* the same of the model's thinking */
+    PHI_EV_MESSAGE_START,  /* message: a user prompt, a tool result, or the answer still empty */
+    PHI_EV_TEXT,           /* text: new bytes of the answer; partial: the block so far */
+    PHI_EV_THINKING,       /* the same of the model's thinking */
     PHI_EV_TOOL_ARGUMENTS, /* the same of a tool call's arguments: JSON text, cut anywhere */
-    PHI_EV_MESSAGE_END,   /* message: whole, as it stands in the log */
-    PHI_EV_TOOL_START,    /* call, tool_call_id, tool_name, arguments */
-    PHI_EV_TOOL_UPDATE,   /* text: a part of the result while the tool runs */
-    PHI_EV_TOOL_PROGRESS, /* text: words for the person who waits */
-    PHI_EV_TOOL_END,      /* message: the result; is_error */
-    PHI_EV_ERROR          /* failure: what went wrong; status. The run ends after it */
+    PHI_EV_MESSAGE_END,    /* message: whole, as it stands in the log */
+    PHI_EV_TOOL_START,     /* call, tool_call_id, tool_name, arguments */
+    PHI_EV_TOOL_UPDATE,    /* text: a part of the result while the tool runs */
+    PHI_EV_TOOL_PROGRESS,  /* text: words for the person who waits */
+    PHI_EV_TOOL_END,       /* message: the result; is_error */
+    PHI_EV_ERROR           /* failure: what went wrong; status. The run ends after it */
 } phi_event_kind;
 
 /* What made a turn begin. */
@@ -826,16 +828,17 @@ typedef struct phi_event {
     int64_t timestamp_ms; /* Unix time */
     phi_str loop_id;
     uint32_t turn_index, block_index;
-    phi_trigger trigger;         /* TURN_START */
-    phi_call call;               /* TOOL_... */
+    phi_trigger trigger; /* TURN_START */
+    phi_call call;       /* TOOL_... */
     phi_str tool_call_id, tool_name, arguments;
-    bool is_error;               /* TOOL_END */
-    phi_status status;           /* ERROR, AGENT_END */
+    bool is_error;     /* TOOL_END */
+    phi_status status; /* ERROR, AGENT_END */
     phi_str text, partial;
-    const phi_message *message;  /* MESSAGE_..., TURN_END, TOOL_END. With deltas: the answer as far as it
+    const phi_message
+        *message;           /* MESSAGE_..., TURN_END, TOOL_END. With deltas: the answer as far as it
                                     had come when the event was popped; `partial` is exact */
-    const phi_usage *usage;      /* TURN_END, AGENT_END */
-    const phi_failure *failure;  /* ERROR; AGENT_END after one */
+    const phi_usage *usage; /* TURN_END, AGENT_END */
+    const phi_failure *failure;          /* ERROR; AGENT_END after one */
     size_t first_message, message_count; /* AGENT_END: the run's, for phi_message_at */
 } phi_event;
 
@@ -921,23 +924,23 @@ typedef struct phi_cost {
 
 /* A provider connection, whole. Strings are copied where a desc takes it. */
 typedef struct phi_model {
-    const char *protocol;            /* PHI_PROTOCOL_... */
-    const char *id;                  /* the name the API knows */
-    const char *name;                /* for people (default: id) */
-    const char *provider;            /* for logs and ids, "anthropic" (default: the protocol) */
-    const char *base_url;            /* with or without a trailing slash (default: the provider's) */
-    const char *api_key;             /* NULL or "": none is sent */
-    uint32_t quirks;                 /* PHI_QUIRK_ bits */
-    uint32_t context_window;         /* tokens (default 128,000) */
-    uint32_t max_tokens;             /* output tokens a call (default 8,192) */
-    bool reasoning;                  /* can think; else thinking levels are not sent */
+    const char *protocol;    /* PHI_PROTOCOL_... */
+    const char *id;          /* the name the API knows */
+    const char *name;        /* for people (default: id) */
+    const char *provider;    /* for logs and ids, "anthropic" (default: the protocol) */
+    const char *base_url;    /* with or without a trailing slash (default: the provider's) */
+    const char *api_key;     /* NULL or "": none is sent */
+    uint32_t quirks;         /* PHI_QUIRK_ bits */
+    uint32_t context_window; /* tokens (default 128,000) */
+    uint32_t max_tokens;     /* output tokens a call (default 8,192) */
+    bool reasoning;          /* can think; else thinking levels are not sent */
     phi_cost cost;
     const phi_model_header *headers; /* sent as well */
     size_t header_count;
 } phi_model;
 
-/* Presets: where the provider lives, its quirks, and what is known of the model by its name (whether
-   it can think; limits). All else is default, and any field may be changed afterwards.
+/* Presets: where the provider lives, its quirks, and what is known of the model by its name
+   (whether it can think; limits). All else is default, and any field may be changed afterwards.
    They borrow their arguments. */
 PHI_API phi_model phi_model_anthropic(const char *id, const char *api_key);
 PHI_API phi_model phi_model_openai(const char *id, const char *api_key);
@@ -966,11 +969,11 @@ PHI_API double phi_cost_of(const phi_cost *rates, const phi_usage *usage);
 #endif /* PHI__PUB_MODEL */
 
 #ifdef PHI__PUB_LOOP
-#if PHI__PUB_LOOP != 0x8aede9c5
+#if PHI__PUB_LOOP != 0x3262bc7f
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__PUB_LOOP 0x8aede9c5
+#define PHI__PUB_LOOP 0x3262bc7f
 
 /* ---- src/loop/run.h ---- */
 
@@ -1039,8 +1042,8 @@ typedef struct phi_tool {
     phi_flow (*start)(void *user_data, phi_call call, phi_str arguments); /* arguments: JSON object,
                            borrowed until the call is finished */
     phi_flow (*step)(void *user_data, phi_call call); /* NULL: only finished from outside */
-    /* The call was cancelled or timed out and has its result already: let go of what it holds. Not
-       called for a call that was finished. */
+    /* The call was cancelled or timed out and its result is settled: let go of what it holds. Not
+       called for a call that was finished (phi_call_finish, phi_call_result said PHI_OK). */
     void (*cancel)(void *user_data, phi_call call);
     void *user_data;
     uint32_t timeout_ms;   /* default 120,000; PHI_UNLIMITED */
@@ -1071,7 +1074,8 @@ PHI_API phi_status phi_call_result(phi_call call, const phi_tool_result *result)
 PHI_API phi_status phi_call_finish(phi_call call, const char *text, size_t len, bool is_error);
 
 /* A part of the result while the tool runs (PHI_EV_TOOL_UPDATE), and words for the person who waits
-   (PHI_EV_TOOL_PROGRESS). Copied; not sent to the model. Pumping thread only. */
+   (PHI_EV_TOOL_PROGRESS). Copied; not sent to the model. PHI_FULL: the host does not pop its events, and
+   this one is not queued. PHI_STALE, PHI_NO_MEMORY. Pumping thread only. */
 PHI_API phi_status phi_call_update(phi_call call, const char *text, size_t len);
 PHI_API phi_status phi_call_progress(phi_call call, const char *text, size_t len);
 
@@ -1094,11 +1098,11 @@ PHI_API bool phi_call_pending(phi_call call); /* any thread */
 #endif /* PHI__PUB_LOOP */
 
 #ifdef PHI__PUB_AGENT
-#if PHI__PUB_AGENT != 0xc25356f7
+#if PHI__PUB_AGENT != 0x1c22dc78
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__PUB_AGENT 0xc25356f7
+#define PHI__PUB_AGENT 0x1c22dc78
 
 /* ---- src/agent/runtime.h ---- */
 
@@ -1148,7 +1152,7 @@ PHI_API phi_status phi_runtime_close(phi_runtime *rt);
 
 /* Frees the runtime and all its agents at once. Without a close that said PHI_OK it may wait for a
    name that libcurl is still looking up. Every handle is then dangling: threads that post must have
-   stopped. NULL is harmless. Not inside a callback. */
+   stopped. NULL is harmless. Inside a callback it frees nothing, and phi_last_error says so. */
 PHI_API void phi_runtime_free(phi_runtime *rt);
 
 /* Does a bounded amount of what there is to do. timeout_ms 0: never waits; > 0: waits at most that
@@ -1159,7 +1163,8 @@ PHI_API void phi_runtime_free(phi_runtime *rt);
    What the events popped before it point to is gone after it. */
 PHI_API int phi_step(phi_runtime *rt, int timeout_ms);
 
-/* Pops the oldest event; false: none. */
+/* Pops the oldest event; false: none. What an event popped inside a callback points to is valid until
+   that returns. */
 PHI_API bool phi_next_event(phi_runtime *rt, phi_event *out);
 
 /* For a host's own loop: sleep on phi_runtime_fd for reading (-1 where there is none: poll backend or
@@ -1224,7 +1229,8 @@ typedef struct phi_agent_desc {
     void *user_data;             /* comes back in every event */
 } phi_agent_desc;
 
-/* Makes an agent. A handle whose rt is NULL: phi_last_error says which field to fix. */
+/* Makes an agent. A handle whose rt is NULL: phi_last_error says which field to fix, or PHI_NO_MEMORY,
+   or PHI_MISUSE: the runtime is closing. */
 PHI_API phi_agent phi_agent_new(phi_runtime *rt, const phi_agent_desc *desc);
 
 /* Frees it with its history, in whatever it is doing: pending calls are cancelled (their tool's
@@ -1241,16 +1247,20 @@ PHI_API phi_status phi_prompt(phi_agent agent, const char *text);
 PHI_API phi_status phi_prompt_content(phi_agent agent, const phi_content *content, size_t count);
 
 /* Ends the run as soon as the pump sees it: what has arrived is kept, calls get the result
-   `Cancelled`, and the agent can be prompted again. Any thread. PHI_OK means posted. */
+   `Cancelled` (unless their own is on its way), and the agent can be prompted again. A later run is
+   not meant. Any thread. PHI_OK means posted; PHI_FULL: the inbox is full now, try again; PHI_STALE. */
 PHI_API phi_status phi_abort(phi_agent agent);
 
-/* Replaces the model from the next run on, in mid-conversation. Copied. PHI_BUSY while running. */
+/* Replaces the model from the next run on, in mid-conversation. Copied; a config_id that was given
+   stays. PHI_BUSY while running; as phi_agent_new when the model is no good: then nothing changed. */
 PHI_API phi_status phi_agent_set_model(phi_agent agent, const phi_model *model);
 
-/* Forgets the history and starts a new session id. PHI_BUSY while running. */
+/* Forgets the history and starts a new session id; needs no memory. Queued events are purged, and what
+   popped ones of it point to is gone. PHI_BUSY while running. */
 PHI_API phi_status phi_agent_reset(phi_agent agent);
 
-/* Identity; owned by the agent. Empty for a stale one. */
+/* Identity; owned by the agent, valid until it is freed, and the session id until phi_agent_reset, the
+   model id until phi_agent_set_model. Empty for a stale one. */
 PHI_API phi_str phi_agent_id(phi_agent agent);
 PHI_API phi_str phi_agent_session_id(phi_agent agent);
 PHI_API phi_str phi_agent_model_id(phi_agent agent);
@@ -1287,11 +1297,11 @@ inline phi_agent phi_agent_new(phi_runtime *rt, const phi_agent_desc &desc) {
 #endif
 
 #ifdef PHI__IMP_BASE
-#if PHI__IMP_BASE != 0x818ebf8b
+#if PHI__IMP_BASE != 0xda40e640
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__IMP_BASE 0x818ebf8b
+#define PHI__IMP_BASE 0xda40e640
 
 /* ---- src/base/base_in.h ---- */
 
@@ -1948,7 +1958,7 @@ PHI__FN void phi__buf_clear(phi__buf *buf) {
 
 PHI__FN char *phi__buf_reserve(phi__buf *buf, size_t more) {
     if (buf->failed) return NULL;
-    if (more > buf->cap - buf->len) {
+    if (buf->at == NULL || more > buf->cap - buf->len) {
         size_t need = phi__add(buf->len, more);
         char *at = NULL;
         if (need != SIZE_MAX)
@@ -1963,8 +1973,8 @@ PHI__FN char *phi__buf_reserve(phi__buf *buf, size_t more) {
 }
 
 PHI__FN void phi__buf_add(phi__buf *buf, const char *at, size_t len) {
-    char *to = phi__buf_reserve(buf, len);
-    if (to == NULL || len == 0) return;
+    char *to = len > 0 ? phi__buf_reserve(buf, len) : NULL;
+    if (to == NULL) return;
     memcpy(to, at, len);
     buf->len += len;
 }
@@ -2206,11 +2216,11 @@ PHI__FN size_t phi__utf8_put(char out[4], uint32_t code) {
 #endif /* PHI__IMP_BASE */
 
 #ifdef PHI__IMP_TEXT
-#if PHI__IMP_TEXT != 0x5c53903a
+#if PHI__IMP_TEXT != 0xbf3fed7e
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__IMP_TEXT 0x5c53903a
+#define PHI__IMP_TEXT 0xbf3fed7e
 
 /* ---- src/text/json_in.h ---- */
 
@@ -2296,11 +2306,11 @@ PHI__FN phi_status phi__json_write(phi__buf *buf, const phi_json *node, uint32_t
 #define PHI__JSON_STACK 24
 typedef struct phi__json_writer {
     phi__buf *out;
-    const phi_json *node;         /* to be written next; NULL: the end */
-    const phi_json **stack;       /* open containers: `few` or taken memory */
+    const phi_json *node;   /* to be written next; NULL: the end */
+    const phi_json **stack; /* open containers: `few` or taken memory */
     const phi_json *few[PHI__JSON_STACK];
     size_t depth, cap;
-    phi_str rest; /* of a string under way */
+    phi_str rest;                    /* of a string under way */
     bool in_string, in_key, written; /* written: node is, and what comes after it is not */
     uint32_t flags;
     phi_status status;
@@ -2352,6 +2362,28 @@ static inline int phi__json_special(__m128i block) {
 }
 #endif
 
+#define PHI__JSON_ONES UINT64_C(0x0101010101010101)
+
+/* The highest bit of each byte that is zero, and of none before the first of those. */
+static inline uint64_t phi__json_zero_bytes(uint64_t word) {
+    return (word - PHI__JSON_ONES) & ~word & PHI__JSON_ONES << 7;
+}
+
+static inline bool phi__json_is_plain(char c) {
+    unsigned char u = (unsigned char)c;
+    return u >= 0x20 && u < 0x80 && u != '"' && u != '\\';
+}
+
+/* Whether one of eight bytes is not plain. */
+static inline bool phi__json_special_word(const char *at) {
+    uint64_t word;
+    memcpy(&word, at, 8);
+    return ((word | phi__json_zero_bytes(word ^ PHI__JSON_ONES * '"') |
+             phi__json_zero_bytes(word ^ PHI__JSON_ONES * '\\') |
+             ((word - PHI__JSON_ONES * ' ') & ~word)) &
+            PHI__JSON_ONES << 7) != 0;
+}
+
 /* Where in [at, end) the first byte is that is not plain ASCII text (a quote, a backslash, a
    control character, a byte from 0x80), or end. */
 PHI__FN const char *phi__json_plain_end(const char *at, const char *end);
@@ -2370,6 +2402,22 @@ static inline const char *phi__json_plain_short(const char *at, const char *end)
 /* Of a string whose opening quote is before `at`: where its closing quote is, or NULL. *escaped
    says whether there is a backslash; nothing else is looked at. */
 PHI__FN const char *phi__json_quote(const char *at, const char *end, bool *escaped);
+/* The same where the way is mostly short. */
+static inline const char *phi__json_quote_short(const char *at, const char *end, bool *escaped) {
+#if defined(__SSE2__)
+    if (end - at >= 16) {
+        __m128i block = _mm_loadu_si128((const __m128i *)(const void *)at);
+        int quote = _mm_movemask_epi8(_mm_cmpeq_epi8(block, _mm_set1_epi8('"')));
+        int escape = _mm_movemask_epi8(_mm_cmpeq_epi8(block, _mm_set1_epi8('\\')));
+        *escaped = false;
+        if (quote != 0 &&
+            (escape & (quote - 1) & ~quote) == 0) /* no escape below the first quote */
+            return at + __builtin_ctz((unsigned)quote);
+        if (escape == 0) at += 16;
+    }
+#endif
+    return phi__json_quote(at, end, escaped);
+}
 /* Length of the UTF-8 sequence at `at` (before end); 0: that byte is not part of any. */
 PHI__FN size_t phi__json_utf8(const char *at, const char *end);
 /* Length of the escape at the backslash `at`, its code point in *code: 2, 6, or 12 for a pair of
@@ -2451,8 +2499,7 @@ PHI__FN bool phi__json_unescape_arena(phi_arena *arena, phi__json_text text, phi
 /* Compares with a text that has no escapes; an escaped spelling of it is equal too. */
 PHI__FN bool phi__json_text_same(phi__json_text text, phi_str plain);
 static inline bool phi__json_text_is(phi__json_text text, phi_str plain) {
-    if (!text.escaped)
-        return text.len == plain.len && memcmp(text.at, plain.at, plain.len) == 0;
+    if (!text.escaped) return text.len == plain.len && memcmp(text.at, plain.at, plain.len) == 0;
     return phi__json_text_same(text, plain);
 }
 
@@ -2483,15 +2530,15 @@ typedef struct phi__sse_event {
 } phi__sse_event;
 
 typedef struct phi__sse {
-    phi__buf line;          /* a line that was cut */
-    phi__buf data;          /* data lines before the one under way */
+    phi__buf line; /* a line that was cut */
+    phi__buf data; /* data lines before the one under way */
     phi__buf name;
-    phi_str view;           /* a single data line that lies in the bytes fed */
-    const char *at, *end;   /* of the bytes fed, what is not read */
+    phi_str view;         /* a single data line that lies in the bytes fed */
+    const char *at, *end; /* of the bytes fed, what is not read */
     size_t max_event_bytes;
-    uint64_t comments;      /* comment lines so far: keep-alives */
-    uint64_t events;        /* handed out so far */
-    uint32_t bom;           /* bytes of a byte order mark seen; 3: that is behind us */
+    uint64_t comments; /* comment lines so far: keep-alives */
+    uint64_t events;   /* handed out so far */
+    uint32_t bom;      /* bytes of a byte order mark seen; 3: that is behind us */
     bool has_data, viewed, skip_lf, handed;
     phi_status status;
 } phi__sse;
@@ -2548,7 +2595,8 @@ static phi_json_type phi__json_cursor_type(char first) {
     case 't':
     case 'f': return PHI_JSON_BOOL;
     case 'n': return PHI_JSON_NULL;
-    default: return first == '-' || (first >= '0' && first <= '9') ? PHI_JSON_NUMBER : PHI_JSON_NONE;
+    default:
+        return first == '-' || (first >= '0' && first <= '9') ? PHI_JSON_NUMBER : PHI_JSON_NONE;
     }
 }
 
@@ -2558,27 +2606,35 @@ PHI__FN phi_json_type phi__json_peek(phi__json_cursor *c) {
 
 /* ---- skipping ---- */
 
-/* A number or a literal: all bytes up to one that ends such a thing. */
+/* Past a number, or what looks like one. */
+static const char *phi__json_cursor_number(const char *at, const char *end) {
+    while (at < end && ((unsigned)((unsigned char)*at - '0') < 10 || *at == '.' || *at == '-' ||
+                        *at == '+' || *at == 'e' || *at == 'E'))
+        at++;
+    return at;
+}
+
+/* A number or a literal, and what ends such a thing after it. */
 static bool phi__json_skip_word(phi__json_cursor *c) {
-    const char *start = c->at;
-    size_t len;
-    while (c->at < c->end) {
-        char b = *c->at;
-        if (b == ',' || b == '}' || b == ']' || phi__json_cursor_white(b)) break;
-        if (b == '"' || b == ':' || b == '{' || b == '[') return phi__json_cursor_bad(c);
-        c->at++;
-    }
-    len = (size_t)(c->at - start);
-    if (*start == '-' || (*start >= '0' && *start <= '9')) return true;
-    if ((len == 4 && (memcmp(start, "null", 4) == 0 || memcmp(start, "true", 4) == 0)) ||
-        (len == 5 && memcmp(start, "false", 5) == 0))
-        return true;
-    return phi__json_cursor_bad(c);
+    const char *at = c->at;
+    size_t left = (size_t)(c->end - at);
+    if (left >= 4 && (memcmp(at, "null", 4) == 0 || memcmp(at, "true", 4) == 0))
+        at += 4;
+    else if (left >= 5 && memcmp(at, "false", 5) == 0)
+        at += 5;
+    else if (*at == '-' || (*at >= '0' && *at <= '9'))
+        at = phi__json_cursor_number(at, c->end);
+    else
+        return phi__json_cursor_bad(c);
+    if (at < c->end && *at != ',' && *at != '}' && *at != ']' && !phi__json_cursor_white(*at))
+        return phi__json_cursor_bad(c);
+    c->at = at;
+    return true;
 }
 
 static inline bool phi__json_skip_string(phi__json_cursor *c) {
     bool escaped;
-    const char *quote = phi__json_quote(c->at + 1, c->end, &escaped);
+    const char *quote = phi__json_quote_short(c->at + 1, c->end, &escaped);
     if (quote == NULL) return phi__json_cursor_bad(c);
     c->at = quote + 1;
     return true;
@@ -2660,7 +2716,7 @@ PHI__FN bool phi__json_next_key(phi__json_cursor *c, phi__json_text *key) {
     const char *quote;
     if (!phi__json_cursor_step(c, '}')) return false;
     if (c->at == c->end || *c->at != '"') return phi__json_cursor_bad(c);
-    quote = phi__json_quote(c->at + 1, c->end, &key->escaped);
+    quote = phi__json_quote_short(c->at + 1, c->end, &key->escaped);
     if (quote == NULL) return phi__json_cursor_bad(c);
     key->at = c->at + 1;
     key->len = (size_t)(quote - key->at);
@@ -2689,7 +2745,7 @@ PHI__FN bool phi__json_take_text(phi__json_cursor *c, phi__json_text *out) {
     const char *quote;
     bool escaped;
     if (phi__json_cursor_next(c) != '"') return phi__json_cursor_other(c);
-    quote = phi__json_quote(c->at + 1, c->end, &escaped);
+    quote = phi__json_quote_short(c->at + 1, c->end, &escaped);
     if (quote == NULL) return phi__json_cursor_bad(c);
     out->at = c->at + 1;
     out->len = (size_t)(quote - out->at);
@@ -2741,7 +2797,7 @@ PHI__FN bool phi__json_cursor_done(phi__json_cursor *c) {
 
 /* ---- strings ---- */
 
-#define PHI__JSON_UNESCAPE_SLICE 1024u /* bytes; room is made for thrice that */
+#define PHI__JSON_UNESCAPE_SLICE 256u /* bytes; room is made for thrice that */
 
 PHI__FN void phi__json_unescape(phi__buf *out, phi__json_text text) {
     const char *at = text.at, *end = text.at + text.len;
@@ -3121,8 +3177,8 @@ PHI__FN bool phi__json_path_step(const char **path, phi__json_step *step) {
         const char *digits = ++at;
         for (; *at >= '0' && *at <= '9'; at++) {
             size_t digit = (size_t)(*at - '0');
-            step->index = step->index > (SIZE_MAX - digit) / 10 ? SIZE_MAX
-                                                                : step->index * 10 + digit;
+            step->index =
+                step->index > (SIZE_MAX - digit) / 10 ? SIZE_MAX : step->index * 10 + digit;
         }
         if (at == digits || at[0] != ']') return false;
         at++;
@@ -3181,8 +3237,8 @@ PHI_API bool phi_json_is_integer(const phi_json *node) {
     if (!phi_json_is_number(node)) return false;
     if (phi__json_kind_of(node) != PHI__JSON_DOUBLE) return true;
     d = node->v.d;
-    if (d >= 9007199254740992.0 || d <= -9007199254740992.0) /* no fraction fits; infinities */
-        return d - d == 0;
+    if (!(d > -9007199254740992.0 && d < 9007199254740992.0)) /* no fraction fits in there */
+        return d - d == 0;                                    /* not of infinities and NaN */
     return (double)(int64_t)d == d;
 }
 
@@ -3404,8 +3460,7 @@ static const uint64_t phi__json_pow_base[52] = {
     UINT64_C(0xb9a74a0637ce2ee1), UINT64_C(0x6d953e2bd7173692), UINT64_C(0x95f83d0a1fb69cd9),
     UINT64_C(0x4abdaf101564f98e), UINT64_C(0xf24a01a73cf2dccf), UINT64_C(0xbc633b39673c8cec),
     UINT64_C(0xc3b8358109e84f07), UINT64_C(0x0a862f80ec4700c8), UINT64_C(0x9e19db92b4e31ba9),
-    UINT64_C(0x6c07a2c26a8346d1)
-};
+    UINT64_C(0x6c07a2c26a8346d1)};
 /* 5^0 to 5^26, shifted so that their highest bit is set. */
 static const uint64_t phi__json_pow_five[27] = {
     UINT64_C(0x8000000000000000), UINT64_C(0xa000000000000000), UINT64_C(0xc800000000000000),
@@ -3416,8 +3471,7 @@ static const uint64_t phi__json_pow_five[27] = {
     UINT64_C(0xe35fa931a0000000), UINT64_C(0x8e1bc9bf04000000), UINT64_C(0xb1a2bc2ec5000000),
     UINT64_C(0xde0b6b3a76400000), UINT64_C(0x8ac7230489e80000), UINT64_C(0xad78ebc5ac620000),
     UINT64_C(0xd8d726b7177a8000), UINT64_C(0x878678326eac9000), UINT64_C(0xa968163f0a57b400),
-    UINT64_C(0xd3c21bcecceda100), UINT64_C(0x84595161401484a0), UINT64_C(0xa56fa5b99019a5c8)
-};
+    UINT64_C(0xd3c21bcecceda100), UINT64_C(0x84595161401484a0), UINT64_C(0xa56fa5b99019a5c8)};
 /* What the product of the two lacks: two bits a power, from 10^-342. */
 static const uint32_t phi__json_pow_more[42] = {
     0x55555551u, 0x15010004u, 0x41450500u, 0x00014000u, 0x44541005u, 0x95655559u, 0x44544116u,
@@ -3425,8 +3479,7 @@ static const uint32_t phi__json_pow_more[42] = {
     0x55400000u, 0x95515569u, 0x50401165u, 0x00100000u, 0x15051554u, 0x45155441u, 0x51055195u,
     0x00000454u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x55590000u, 0x969965a5u,
     0x55455505u, 0x50501555u, 0x14545511u, 0x00105555u, 0x00110100u, 0x55155410u, 0x45545455u,
-    0x44150504u, 0x00015414u, 0x00100000u, 0x00400000u, 0x00000004u, 0x00000000u, 0x00000000u
-};
+    0x44150504u, 0x00015414u, 0x00100000u, 0x00400000u, 0x00000004u, 0x00000000u, 0x00000000u};
 
 #if defined(__SIZEOF_INT128__)
 __extension__ typedef unsigned __int128 phi__json_u128;
@@ -3515,8 +3568,8 @@ static bool phi__json_fast(uint64_t w, int k, uint64_t *bits) {
     return true;
 }
 
-#define PHI__JSON_LIMBS 128   /* of 32 bits: 1112 digits and 54 bits, shifted, take 86 */
-#define PHI__JSON_DIGITS 772  /* no midpoint of two doubles has more than 767 */
+#define PHI__JSON_LIMBS 128  /* of 32 bits: 1112 digits and 54 bits, shifted, take 86 */
+#define PHI__JSON_DIGITS 772 /* no midpoint of two doubles has more than 767 */
 
 typedef struct phi__json_big {
     uint32_t limb[PHI__JSON_LIMBS]; /* least first */
@@ -3743,7 +3796,8 @@ static uint64_t phi__json_shortest(uint64_t bits, int *power) {
         return c >> -q;
     }
     odd = c & 1;
-    k = (int)(((int64_t)q * 1262611 - (closer ? 524031 : 0) + ((int64_t)1 << 40)) >> 22) - (1 << 18);
+    k = (int)(((int64_t)q * 1262611 - (closer ? 524031 : 0) + ((int64_t)1 << 40)) >> 22) -
+        (1 << 18);
     h = q + phi__json_log2_pow10(-k) + 1;
     g = phi__json_pow10(-k);
     if (-k < 0 || -k > 55) { /* the method wants it rounded up */
@@ -3770,10 +3824,11 @@ static uint64_t phi__json_shortest(uint64_t bits, int *power) {
     return s + (middle > 4 * s + 2 || (middle == 4 * s + 2 && (s & 1) != 0));
 }
 
-static const char phi__json_pairs[] =
-    "00010203040506070809101112131415161718192021222324252627282930313233343536373839404142434445464"
-    "74849505152535455565758596061626364656667686970717273747576777879808182838485868788899091929394"
-    "9596979899";
+static const char phi__json_pairs[] = "000102030405060708091011121314151617181920212223242526272829"
+                                      "30313233343536373839404142434445464"
+                                      "748495051525354555657585960616263646566676869707172737475767"
+                                      "77879808182838485868788899091929394"
+                                      "9596979899";
 
 /* Writes the digits so that they end at `end`; returns where they start. */
 static char *phi__json_digits_before(char *end, uint64_t n) {
@@ -3908,7 +3963,8 @@ enum phi__json_state {
 
 /* ---- errors ---- */
 
-static void phi__json_read_found_words(const phi_json_reader *r, const char *at, char *out, size_t cap) {
+static void phi__json_read_found_words(const phi_json_reader *r, const char *at, char *out,
+                                       size_t cap) {
     unsigned char c;
     if (at >= r->end) {
         (void)snprintf(out, cap, "the end of the text");
@@ -3923,7 +3979,7 @@ static void phi__json_read_found_words(const phi_json_reader *r, const char *at,
 
 /* "expected <what>, found <what is there>", or only `what` when it says all. */
 static const char *phi__json_read_fail(phi_json_reader *r, const char *at, phi_status status,
-                                  const char *what, bool expected) {
+                                       const char *what, bool expected) {
     char found[32];
     r->status = status;
     r->error.line = r->line;
@@ -4085,8 +4141,8 @@ static const char *phi__json_read_number(phi_json_reader *r, const char *at) {
 /* ---- strings ---- */
 
 /* A string is complete; `quote` is where it closed. */
-static inline const char *phi__json_read_text_done(phi_json_reader *r, const char *string, size_t len,
-                                              const char *quote) {
+static inline const char *phi__json_read_text_done(phi_json_reader *r, const char *string,
+                                                   size_t len, const char *quote) {
     phi_json *node;
     if (r->is_key) {
         if (len > PHI__JSON_KEY_MOST)
@@ -4107,20 +4163,24 @@ static inline const char *phi__json_read_text_done(phi_json_reader *r, const cha
 /* The closing quote was found. */
 static inline const char *phi__json_read_text_closed(phi_json_reader *r, const char *quote) {
     size_t len = (size_t)(quote - r->mark);
-    if (!r->rewrite) {
+    const char *from = r->mark;
+    if (r->odd == NULL) {
         if (r->copy != NULL) r->copy[quote - r->base] = '\0';
         return phi__json_read_text_done(r, r->mark, len, quote);
     }
-    r->to = r->copy != NULL ? r->copy + (r->mark - r->base) : NULL;
-    if (r->to == NULL || r->bad > 0) { /* a bad byte takes three */
+    if (r->copy != NULL && r->bad == 0) { /* in place, and only from the first escape on */
+        r->string = r->copy + (r->mark - r->base);
+        r->to = r->copy + (r->odd - r->base);
+        from = r->odd;
+    } else { /* a bad byte takes three */
         size_t bytes = phi__add(len + 1, phi__mul(r->bad, 2));
         r->to = bytes == SIZE_MAX ? NULL : phi__arena_bytes(r->arena, bytes);
         if (r->to == NULL) return phi__json_read_no_memory(r, quote);
+        r->string = r->to;
     }
-    r->string = r->to;
     r->quote = quote;
     r->state = PHI__JSON_REWRITE;
-    return r->mark;
+    return from;
 }
 
 static const char *phi__json_read_rewrite(phi_json_reader *r, const char *at, const char *stop) {
@@ -4134,7 +4194,7 @@ static const char *phi__json_read_rewrite(phi_json_reader *r, const char *at, co
 static const char *phi__json_read_text_escape(phi_json_reader *r, const char *at) {
     uint32_t code;
     size_t n = phi__json_escape(at, r->end, &code);
-    r->rewrite = true;
+    if (r->odd == NULL) r->odd = at;
     if (n == 0) {
         if (at + 1 < r->end && at[1] == 'u') {
             for (at += 2; at < r->end && isxdigit((unsigned char)*at); at++) continue;
@@ -4167,7 +4227,7 @@ static const char *phi__json_read_text(phi_json_reader *r, const char *at, const
         if (n == 0) {
             if ((r->flags & PHI_JSON_REPLACE_BAD_UTF8) == 0)
                 return phi__json_read_wrong(r, at, "a byte that is not UTF-8");
-            r->rewrite = true;
+            if (r->odd == NULL) r->odd = at;
             r->bad++;
             n = 1;
         }
@@ -4177,10 +4237,10 @@ static const char *phi__json_read_text(phi_json_reader *r, const char *at, const
 }
 
 static inline const char *phi__json_read_text_begin(phi_json_reader *r, const char *at,
-                                               const char *stop, bool is_key) {
+                                                    const char *stop, bool is_key) {
     r->mark = at + 1;
     r->is_key = is_key;
-    r->rewrite = false;
+    r->odd = NULL;
     r->bad = 0;
     r->state = PHI__JSON_TEXT;
     at = phi__json_plain_short(at + 1, stop);
@@ -4210,8 +4270,8 @@ static const char *phi__json_read_begin(phi_json_reader *r, const char *at, cons
     case '8':
     case '9': return phi__json_read_number(r, at);
     default:
-        return phi__json_read_expected(r, at,
-                                  r->state == PHI__JSON_FIRST_ITEM ? "a value or ']'" : "a value");
+        return phi__json_read_expected(
+            r, at, r->state == PHI__JSON_FIRST_ITEM ? "a value or ']'" : "a value");
     }
 }
 
@@ -4225,7 +4285,8 @@ static inline const char *phi__json_read_after(phi_json_reader *r, const char *a
     return phi__json_read_expected(r, at, object ? "',' or '}'" : "',' or ']'");
 }
 
-static inline const char *phi__json_read_white(phi_json_reader *r, const char *at, const char *stop) {
+static inline const char *phi__json_read_white(phi_json_reader *r, const char *at,
+                                               const char *stop) {
     for (; at < stop && (unsigned char)*at <= ' '; at++) {
         if (*at == '\n') {
             r->line++;
@@ -4236,8 +4297,7 @@ static inline const char *phi__json_read_white(phi_json_reader *r, const char *a
     return at;
 }
 
-static inline const char *phi__json_read_key(phi_json_reader *r, const char *at,
-                                             const char *stop) {
+static inline const char *phi__json_read_key(phi_json_reader *r, const char *at, const char *stop) {
     if (*at == '"') {
         at = phi__json_read_text_begin(r, at, stop, true);
         if (r->state != PHI__JSON_COLON || at >= stop || *at != ':') return at;
@@ -4291,11 +4351,13 @@ static void phi__json_read_cut(phi_json_reader *r) {
     case PHI__JSON_KEY: (void)phi__json_read_expected(r, r->end, "a key in quotes"); return;
     case PHI__JSON_COLON: (void)phi__json_read_expected(r, r->end, "':'"); return;
     case PHI__JSON_FIRST_ITEM: (void)phi__json_read_expected(r, r->end, "a value or ']'"); return;
-    case PHI__JSON_TEXT: (void)phi__json_read_expected(r, r->end, "the closing '\"' of a string"); return;
+    case PHI__JSON_TEXT:
+        (void)phi__json_read_expected(r, r->end, "the closing '\"' of a string");
+        return;
     case PHI__JSON_AFTER:
-        (void)phi__json_read_expected(r, r->end,
-                                 phi__json_kind_of(r->open) == PHI__JSON_OBJECT ? "',' or '}'"
-                                                                                : "',' or ']'");
+        (void)phi__json_read_expected(
+            r, r->end,
+            phi__json_kind_of(r->open) == PHI__JSON_OBJECT ? "',' or '}'" : "',' or ']'");
         return;
     default: (void)phi__json_read_expected(r, r->end, "a value"); return;
     }
@@ -4327,10 +4389,10 @@ PHI_API void phi_json_reader_begin(phi_json_reader *r, phi_arena *arena, phi_str
     if (text.at == NULL) text = phi__str("", 0);
     r->arena = arena;
     r->copy = r->string = r->to = NULL; /* one by one: a memset costs more than half of these */
-    r->mark = r->quote = r->key = NULL;
+    r->mark = r->odd = r->quote = r->key = NULL;
     r->root = r->open = r->spare = r->spare_end = NULL;
     r->key_len = r->bad = r->depth = 0;
-    r->is_key = r->rewrite = false;
+    r->is_key = false;
     r->error.line = r->error.column = 0;
     r->error.offset = 0;
     r->error.message[0] = '\0';
@@ -4339,8 +4401,8 @@ PHI_API void phi_json_reader_begin(phi_json_reader *r, phi_arena *arena, phi_str
     r->end = r->text + text.len;
     r->line = 1;
     r->flags = flags;
-    r->max_depth = max_depth == 0 ? PHI__JSON_DEPTH
-                                  : (uint32_t)phi__min(max_depth, PHI_JSON_MAX_DEPTH);
+    r->max_depth =
+        max_depth == 0 ? PHI__JSON_DEPTH : (uint32_t)phi__min(max_depth, PHI_JSON_MAX_DEPTH);
     r->state = (flags & PHI_JSON_BORROW) != 0 ? PHI__JSON_VALUE : PHI__JSON_COPYING;
     r->status = PHI_BUSY;
     if (text.len >= UINT32_MAX)
@@ -4367,7 +4429,7 @@ PHI_API phi_status phi_json_reader_advance(phi_json_reader *r, size_t units) {
         else
             at = phi__json_read_tokens(r, at, stop);
         if (r->state == PHI__JSON_REWRITE && at < stop && (size_t)(stop - at) > units)
-            stop = at + units; /* it went back to where the string begins */
+            stop = at + units; /* it went back, to the first escape */
     }
     r->at = at;
     if (r->status == PHI_BUSY && at == r->end) phi__json_read_cut(r);
@@ -4403,28 +4465,6 @@ PHI_API phi_status phi_json_parse(phi_arena *arena, phi_str text, uint32_t flags
 /* ---- src/text/json_text.c ---- */
 
 /* json_text.c - what readers of JSON strings share: finding the end, UTF-8, escapes. */
-
-#define PHI__JSON_ONES UINT64_C(0x0101010101010101)
-
-/* The highest bit of each byte that is zero, and of none before the first of those. */
-static inline uint64_t phi__json_zero_bytes(uint64_t word) {
-    return (word - PHI__JSON_ONES) & ~word & PHI__JSON_ONES << 7;
-}
-
-static inline bool phi__json_is_plain(char c) {
-    unsigned char u = (unsigned char)c;
-    return u >= 0x20 && u < 0x80 && u != '"' && u != '\\';
-}
-
-/* Whether one of the eight bytes is not plain. */
-static inline bool phi__json_special_word(const char *at) {
-    uint64_t word;
-    memcpy(&word, at, 8);
-    return ((word | phi__json_zero_bytes(word ^ PHI__JSON_ONES * '"') |
-             phi__json_zero_bytes(word ^ PHI__JSON_ONES * '\\') |
-             ((word - PHI__JSON_ONES * ' ') & ~word)) &
-            PHI__JSON_ONES << 7) != 0;
-}
 
 PHI__FN const char *phi__json_plain_end(const char *at, const char *end) {
 #if defined(__SSE2__)
@@ -4510,19 +4550,25 @@ static int32_t phi__json_unit(const char *at, const char *end) {
     return unit;
 }
 
+/* What the letter of an escape stands for; 0: it is none of those. */
+static const char phi__json_stands_for[128] = "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
+                                              "\0\0\0\0\0\0\0\0\"\0\0\0\0\0\0\0\0\0\0\0\0/"
+                                              "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
+                                              "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\\\0\0\0"
+                                              "\0\0\b\0\0\0\f\0\0\0\0\0\0\0\n\0\0\0\r\0\t";
+
+/* That of the escape at a backslash, or 0. */
+static inline char phi__json_short_escape(const char *at, const char *end) {
+    return end - at >= 2 && (unsigned char)at[1] < 0x80 ? phi__json_stands_for[(unsigned char)at[1]]
+                                                        : '\0';
+}
+
 PHI__FN size_t phi__json_escape(const char *at, const char *end, uint32_t *code) {
+    char letter = phi__json_short_escape(at, end);
     int32_t unit, low;
-    if (end - at < 2) return 0;
-    switch (at[1]) {
-    case '"':
-    case '\\':
-    case '/': *code = (unsigned char)at[1]; return 2;
-    case 'b': *code = '\b'; return 2;
-    case 'f': *code = '\f'; return 2;
-    case 'n': *code = '\n'; return 2;
-    case 'r': *code = '\r'; return 2;
-    case 't': *code = '\t'; return 2;
-    default: break;
+    if (letter != '\0') {
+        *code = (unsigned char)letter;
+        return 2;
     }
     unit = phi__json_unit(at, end);
     if (unit < 0) return 0;
@@ -4558,17 +4604,21 @@ PHI__FN const char *phi__json_unescape_run(const char *at, const char *end, size
                                            char **to) {
     const char *stop = (size_t)(end - at) > most ? at + most : end;
     while (at < stop) {
-        const char *plain = phi__json_plain_end(at, stop);
-        if (plain != at) {
-            memmove(*to, at, (size_t)(plain - at));
-            *to += plain - at;
-            at = plain;
+        const char *plain = phi__json_plain_short(at, stop);
+        char letter;
+        if (plain != at) memmove(*to, at, (size_t)(plain - at));
+        *to += plain - at;
+        at = plain;
+        if (at == stop) break;
+        letter = *at == '\\' ? phi__json_short_escape(at, end) : '\0';
+        if (letter != '\0') {
+            *(*to)++ = letter;
+            at += 2;
         } else
             at = phi__json_unescape_one(at, end, to);
     }
     return at;
 }
-#undef PHI__JSON_ONES
 
 /* ---- src/text/json_write.c ---- */
 
@@ -4577,19 +4627,11 @@ PHI__FN const char *phi__json_unescape_run(const char *at, const char *end, size
 
 /* ---- strings ---- */
 
-/* \n and its kin: the letter; 0: none. */
-static char phi__json_letter(unsigned char c) {
-    switch (c) {
-    case '"': return '"';
-    case '\\': return '\\';
-    case '\b': return 'b';
-    case '\f': return 'f';
-    case '\n': return 'n';
-    case '\r': return 'r';
-    case '\t': return 't';
-    default: return '\0';
-    }
-}
+/* What follows the backslash: a letter, or u; 0: nothing is escaped. */
+static const char phi__json_letter[128] =
+    "uuuuuuuubtnufruuuuuuuuuuuuuuuuuu\0\0\"\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
+    "\0"
+    "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\\";
 
 static char *phi__json_put_unit(char *to, uint32_t unit) {
     static const char hex[] = "0123456789abcdef";
@@ -4615,8 +4657,8 @@ static const char *phi__json_put_special(const char *at, const char *end, bool a
     size_t n;
     uint32_t code = 0xfffd;
     if (c < 0x80) {
-        char letter = phi__json_letter(c);
-        if (letter == '\0') {
+        char letter = phi__json_letter[c];
+        if (letter == 'u') {
             *to = phi__json_put_unit(*to, c);
             return at + 1;
         }
@@ -4642,26 +4684,47 @@ static const char *phi__json_put_special(const char *at, const char *end, bool a
     return at + (n == 0 ? 1 : n);
 }
 
-#define PHI__JSON_ESCAPE_SLICE 256u /* bytes of text; room is made for six times that */
+#define PHI__JSON_ESCAPE_SLICE 256u /* bytes of text; room is made for what they may become */
+#define PHI__JSON_OVER 16u          /* bytes that may be written past what counts */
+
+/* Copies bytes as long as they are plain; may write up to PHI__JSON_OVER bytes too many. */
+static inline const char *phi__json_copy_plain(const char *at, const char *end, char **to) {
+    char *out = *to;
+#if defined(__SSE2__)
+    while (end - at >= 16) {
+        __m128i block = _mm_loadu_si128((const __m128i *)(const void *)at);
+        int mask = phi__json_special(block);
+        _mm_storeu_si128((__m128i *)(void *)out, block);
+        if (mask != 0) {
+            *to = out + __builtin_ctz((unsigned)mask);
+            return at + __builtin_ctz((unsigned)mask);
+        }
+        at += 16;
+        out += 16;
+    }
+#endif
+    while (end - at >= 8 && !phi__json_special_word(at)) {
+        memcpy(out, at, 8);
+        at += 8;
+        out += 8;
+    }
+    while (at < end && phi__json_is_plain(*at)) *out++ = *at++;
+    *to = out;
+    return at;
+}
 
 /* Escapes about `most` bytes of [at, end), at least one character; returns where it stopped. */
 static const char *phi__json_put_run(phi__buf *buf, const char *at, const char *end, size_t most,
                                      bool ascii) {
     const char *stop = (size_t)(end - at) > most ? at + most : end;
     while (at < stop) {
-        const char *plain = phi__json_plain_end(at, stop), *slice;
-        char *to, *start;
-        size_t n;
-        phi__buf_add(buf, at, (size_t)(plain - at));
-        if (plain == stop) return stop;
-        n = phi__min((size_t)(stop - plain), PHI__JSON_ESCAPE_SLICE);
-        start = to = phi__buf_reserve(buf, 6 * n + 12);
+        size_t n = phi__min((size_t)(stop - at), PHI__JSON_ESCAPE_SLICE);
+        const char *slice = at + n;
+        char *start = phi__buf_reserve(buf, 6 * n + 12 + PHI__JSON_OVER), *to = start;
         if (to == NULL) return end;
-        for (at = plain, slice = plain + n; at < slice;) {
-            plain = phi__json_plain_end(at, slice);
-            memcpy(to, at, (size_t)(plain - at));
-            to += plain - at;
-            at = plain < slice ? phi__json_put_special(plain, end, ascii, &to) : plain;
+        while (at < slice) {
+            at = phi__json_copy_plain(at, slice, &to);
+            if (at < slice) at = phi__json_put_special(at, end, ascii, &to);
         }
         phi__buf_add_len(buf, (size_t)(to - start));
     }
@@ -4669,8 +4732,7 @@ static const char *phi__json_put_run(phi__buf *buf, const char *at, const char *
 }
 
 PHI__FN void phi__json_put_part(phi__buf *buf, phi_str text) {
-    if (text.len > 0)
-        (void)phi__json_put_run(buf, text.at, text.at + text.len, text.len, false);
+    if (text.len > 0) (void)phi__json_put_run(buf, text.at, text.at + text.len, text.len, false);
 }
 
 PHI__FN void phi__json_put_str(phi__buf *buf, phi_str text) {
@@ -4788,9 +4850,7 @@ static void phi__json_put_node(phi__json_writer *w) {
     case PHI__JSON_INT: phi__json_put_i64(w->out, node->v.i); break;
     case PHI__JSON_UINT: phi__json_put_u64(w->out, node->v.u); break;
     case PHI__JSON_DOUBLE: phi__json_put_double(w->out, node->v.d); break;
-    case PHI__JSON_STRING:
-        phi__json_put_begin(w, phi__str(node->v.str, node->len), false);
-        return;
+    case PHI__JSON_STRING: phi__json_put_begin(w, phi__str(node->v.str, node->len), false); return;
     case PHI__JSON_ARRAY:
     case PHI__JSON_OBJECT: phi__json_put_open(w, node); return;
     default: phi__buf_add(w->out, "null", 4); break;
@@ -4874,12 +4934,12 @@ PHI_API phi_status phi_json_write(phi_arena *arena, const phi_json *node, uint32
     if (arena == NULL || out == NULL) return PHI_BAD_ARG;
     phi__buf_init(&buf, arena->memory);
     status = phi__json_write(&buf, node, flags);
-    if (status == PHI_OK && !phi__arena_str(arena, phi__buf_str(&buf), out))
-        status = PHI_NO_MEMORY;
+    if (status == PHI_OK && !phi__arena_str(arena, phi__buf_str(&buf), out)) status = PHI_NO_MEMORY;
     phi__buf_free(&buf);
     return status;
 }
 #undef PHI__JSON_ESCAPE_SLICE
+#undef PHI__JSON_OVER
 
 /* ---- src/text/schema.c ---- */
 
@@ -5137,7 +5197,8 @@ static int phi__schema_order(const phi_json *a, const phi_json *b) {
 }
 
 static bool phi__schema_range(phi__schema *c, const phi_json *schema, const phi_json *value) {
-    const phi_json *least = phi_json_get(schema, "minimum"), *most = phi_json_get(schema, "maximum");
+    const phi_json *least = phi_json_get(schema, "minimum"),
+                   *most = phi_json_get(schema, "maximum");
     const phi_json *above = phi_json_get(schema, "exclusiveMinimum");
     const phi_json *below = phi_json_get(schema, "exclusiveMaximum");
     if (phi_json_bool(above, false)) above = least; /* as draft 4 said it */
@@ -5502,12 +5563,12 @@ static bool phi__schema_word(phi__schema *c, unsigned shape, phi_str word, const
     case PHI__SCHEMA_CHOICES: return phi__schema_subs(c, word, node);
     case PHI__SCHEMA_REF:
         if (!phi__str_starts(phi_json_str(node, NULL), "#"))
-            return phi__schema_bad(c, PHI_UNSUPPORTED, word, " to another document is not supported");
+            return phi__schema_bad(c, PHI_UNSUPPORTED, word,
+                                   " to another document is not supported");
         if (phi__schema_target(c, phi_json_str(node, NULL)) == NULL && c->status == PHI_OK)
             return phi__schema_bad(c, PHI_PARSE, word, " leads nowhere");
         return c->status == PHI_OK;
-    case PHI__SCHEMA_REFUSED:
-        return phi__schema_bad(c, PHI_UNSUPPORTED, word, " is not supported");
+    case PHI__SCHEMA_REFUSED: return phi__schema_bad(c, PHI_UNSUPPORTED, word, " is not supported");
     default: return true;
     }
 }
@@ -5542,8 +5603,8 @@ static void phi__schema_begin(phi__schema *c, const phi_json *schema, const char
 
 /* ---- public ---- */
 
-PHI_API phi_status phi_schema_check(const phi_json *schema, const phi_json *value,
-                                    const char *name, phi_schema_error *error) {
+PHI_API phi_status phi_schema_check(const phi_json *schema, const phi_json *value, const char *name,
+                                    phi_schema_error *error) {
     phi__schema c;
     bool fits;
     if (schema == NULL || value == NULL) return PHI_BAD_ARG;
@@ -5646,9 +5707,12 @@ static phi_status phi__sse_line(phi__sse *sse, phi_str line, bool stays) {
         if (field.len + 1 < line.len && colon[1] == ' ') skip = 2;
         value = phi__str(colon + skip, line.len - field.len - skip);
     }
-    if (field.len == 4 && memcmp(field.at, "data", 4) == 0)
-        return phi__sse_data(sse, value, stays);
+    if (field.len == 4 && memcmp(field.at, "data", 4) == 0) return phi__sse_data(sse, value, stays);
     if (field.len == 5 && memcmp(field.at, "event", 5) == 0) return phi__sse_name(sse, value);
+    if (field.len == 5 && memcmp(field.at, "error", 5) == 0) { /* old llama.cpp: "error: {...}" */
+        phi_status status = phi__sse_name(sse, field);
+        return status == PHI_OK ? phi__sse_data(sse, value, stays) : status;
+    }
     return PHI_OK;
 }
 
@@ -5690,7 +5754,8 @@ static const char *phi__sse_line_end(const char *at, const char *end) {
 /* Takes what was fed into the line that goes on in the next piece. */
 static int phi__sse_cut(phi__sse *sse) {
     size_t left = (size_t)(sse->end - sse->at);
-    if (phi__add(sse->line.len, left) > phi__add(sse->max_event_bytes, 64)) /* the field's name, at least */
+    if (phi__add(sse->line.len, left) >
+        phi__add(sse->max_event_bytes, 64)) /* the field's name, at least */
         return phi__sse_fail(sse, PHI_TOO_BIG);
     phi__buf_add(&sse->line, sse->at, left);
     sse->at = sse->end;
@@ -5801,11 +5866,11 @@ PHI__FN int phi__sse_finish(phi__sse *sse, phi__sse_event *out) {
 #endif /* PHI__IMP_TEXT */
 
 #ifdef PHI__IMP_IO
-#if PHI__IMP_IO != 0x0a4920f3
+#if PHI__IMP_IO != 0x533393eb
 #error "phi: two versions of src/io in one file"
 #endif
 #else
-#define PHI__IMP_IO 0x0a4920f3
+#define PHI__IMP_IO 0x533393eb
 
 /* ---- src/io/clock_in.h ---- */
 
@@ -5954,7 +6019,7 @@ enum { PHI__READ = 1, PHI__WRITE = 2 }; /* equal to PHI_WATCH_READ and PHI_WATCH
    non-blocking. Forget it before its descriptor is closed. */
 typedef struct phi__watch {
     intptr_t fd;
-    int want; /* 0: not watched */
+    int want;      /* 0: not watched */
     uint32_t slot; /* the poller's */
     void (*ready)(struct phi__watch *watch, int have);
 } phi__watch;
@@ -5962,8 +6027,8 @@ typedef struct phi__watch {
 PHI__FN phi_status phi__io_new(phi_memory *memory, const phi__io_desc *desc, phi__io **out);
 PHI__FN void phi__io_free(phi__io *io); /* NULL is harmless; timers and watches need not be gone */
 
-PHI__FN uint64_t phi__io_now_us(const phi__io *io);   /* from the replaceable clock, always asked */
-PHI__FN int64_t phi__io_wall_ms(const phi__io *io);   /* Unix time for timestamps: wall clock, or
+PHI__FN uint64_t phi__io_now_us(const phi__io *io); /* from the replaceable clock, always asked */
+PHI__FN int64_t phi__io_wall_ms(const phi__io *io); /* Unix time for timestamps: wall clock, or
                                                          clock_us_fn / 1000 when that is given */
 PHI__FN void phi__io_random(phi__io *io, void *out, size_t len);
 
@@ -5979,27 +6044,29 @@ PHI__FN phi_status phi__io_watch(phi__io *io, phi__watch *watch, intptr_t fd, in
 /* One turn of the pump: waits up to timeout_ms (0: not at all, <0: until woken) for a descriptor,
    the wake-up or the next timer, then calls at most `most` ready functions, going on next time
    where it stopped. Returns how many were called. A signal ends the wait early; with a host's loop
-   there is none. What was posted before a wake that this swallowed is visible when it returns: look
-   at the inbox again before sleeping on phi__io_fd. */
+   there is none, nor when phi__io_timers has fired one since the last call: what that timer did may
+   be what the caller sleeps for. What was posted before a wake that this swallowed is visible when
+   it returns: look at the inbox again before sleeping on phi__io_fd. */
 PHI__FN int phi__io_wait(phi__io *io, int timeout_ms, int most);
 PHI__FN int phi__io_timers(phi__io *io, int most); /* fires what is due; returns how many */
 
 /* The host's loop says fd is ready (watch_fn); unknown descriptors are ignored. */
 PHI__FN void phi__io_ready(phi__io *io, intptr_t fd, int have);
 
-PHI__FN intptr_t phi__io_fd(const phi__io *io); /* what a host may sleep on, or -1 */
-PHI__FN intptr_t phi__io_any_fd(const phi__io *io); /* one that is open: to see whether more can be */
-PHI__FN void phi__io_wake(phi__io *io);         /* ends a wait; any thread, async-signal-safe */
+PHI__FN intptr_t phi__io_fd(const phi__io *io);     /* what a host may sleep on, or -1 */
+PHI__FN intptr_t phi__io_any_fd(const phi__io *io); /* an open one, to try a dup of */
+PHI__FN void phi__io_wake(phi__io *io);             /* ends a wait; any thread, async-signal-safe */
 
 /* Something phi__io_free must end: it calls `end` once for each that is still in the list, newest
-   first, before anything of the io's own is gone. Lives in its owner, zeroed at first. (Children that
-   were killed and forgotten but not yet reaped.) */
+   first, before anything of the io's own is gone. Lives in its owner, zeroed at first. (Children
+   that were killed and forgotten but not yet reaped.) */
 typedef struct phi__ending {
-    struct phi__ending *next, *prev; /* a ring through the io's own; NULL: not in it */
+    struct phi__ending *next, *prev;         /* a ring through the io's own; NULL: not in it */
     void (*end)(struct phi__ending *ending); /* it is out of the list by then */
 } phi__ending;
 PHI__FN void phi__io_ending_add(phi__io *io, phi__ending *ending);
 PHI__FN void phi__io_ending_remove(phi__io *io, phi__ending *ending); /* not in it: harmless */
+PHI__FN bool phi__io_pending(const phi__io *io); /* any is in it; a few more turns may end it */
 
 /* Admission: starting a transfer or a process is work. True takes one of this step's starts. */
 PHI__FN void phi__io_step_begin(phi__io *io);
@@ -6047,7 +6114,9 @@ PHI__FN void phi__request_seal(phi_request *request);
 /* http_in.h - the transport over libcurl, pumped by phi__io.
 
    curl's callbacks only copy: the write callback pushes into the transfer's bounded buffer and
-   pauses the transfer when that is full. Removal is deferred, so that no lookup is waited for. */
+   pauses the transfer when that is full. Removal is deferred, so that no lookup is waited for.
+   Callbacks: stage, head and push may come inside a call of curl's, and a push inside resume; from
+   there open, resume and cancel are allowed. end comes from the pump alone, or a timer of it. */
 #ifndef PHI_IO_HTTP_IN_H
 #define PHI_IO_HTTP_IN_H
 
@@ -6076,10 +6145,14 @@ typedef struct phi__http_desc {
 PHI__FN phi_status phi__http_new(phi__io *io, const phi__http_desc *desc,
                                  const phi__xfer_port *port, phi__http **out, const char **words);
 
-/* Its transport; valid until free. */
+/* Its transport; valid until free. An xfer's index is to be small: it is a place in a table. A name
+   that would be looked up without AsynchDNS ends with PHI_UNSUPPORTED. When no descriptor is left
+   while others are under way, a transfer goes back to the queue: STARTED may then be told twice. */
 PHI__FN const phi_transport *phi__http_transport(phi__http *http);
 
-/* Loads the CA store and starts a connection to url's host that later steps finish. */
+/* Loads the CA store (20 ms and more, in this call; a libcurl before 7.87 cannot keep it) and
+   starts a connection to url's host that later steps finish: a HEAD of / without any key, after
+   which the connection is kept for the first request. PHI_BUSY: max_connections are in use. */
 PHI__FN phi_status phi__http_warm(phi__http *http, phi_str url);
 
 /* What is still going: transfers, removals. Zero means free costs nothing. */
@@ -6108,9 +6181,9 @@ PHI__FN void phi__http_free(phi__http *http);
 
 #include <curl/curl.h>
 
-#define PHI__HTTP_HEAD_BYTES 16384          /* of header lines; transport.h */
-#define PHI__HTTP_JOIN_BYTES 16384          /* bodies up to this are sent from one block */
-#define PHI__HTTP_OVERFLOW_BYTES 1048576    /* of an HTTP/2 stream that is not taken */
+#define PHI__HTTP_HEAD_BYTES 16384       /* of header lines; transport.h */
+#define PHI__HTTP_JOIN_BYTES 16384       /* bodies up to this are sent from one block */
+#define PHI__HTTP_OVERFLOW_BYTES 1048576 /* of an HTTP/2 stream that is not taken */
 #define PHI__HTTP_WORDS_BYTES 512
 
 typedef struct phi__transfer {
@@ -6125,8 +6198,9 @@ typedef struct phi__transfer {
     size_t url_bytes;
     char *body; /* a small body, joined; NULL once sent */
     size_t body_bytes;
-    uint64_t body_at; /* how far the read callback has come */
-    phi__buf head;    /* header lines of the answer that is coming */
+    curl_socket_t fd;  /* the newest it has opened, or CURL_SOCKET_BAD */
+    uint64_t body_at;  /* how far the read callback has come */
+    phi__buf head;     /* header lines of the answer that is coming */
     phi__buf overflow; /* HTTP/2: bytes that a push refused, from overflow_at on */
     size_t overflow_at;
     int http_status;
@@ -6169,21 +6243,25 @@ struct phi__http {
     const char *proxy, *ca_file;
     uint32_t max_connections;
     bool http2, use_environment, drop_ca_path;
-    bool async_dns, quick_exit, prereq, mask_sigpipe; /* of the libcurl at hand */
+    bool async_dns, quick_exit, prereq, mask_sigpipe, ca_cache; /* of the libcurl at hand */
+    bool ca_loaded;
     phi__http_slot *slots;
     size_t slot_count;
     uint32_t queue_first, queue_last; /* index + 1, 0: none */
     size_t queue_count;
     phi__transfer_list active, done, dying;
-    size_t live; /* in the multi handle, and not yet finished */
-    phi__timer curl_timer; /* curl's one timeout */
-    phi__timer kick;       /* the pump has work left: do not sleep */
+    size_t live;            /* in the multi handle, and not yet finished */
+    phi__timer curl_timer;  /* curl's one timeout */
+    phi__timer kick;        /* the pump has work left: do not sleep */
     uint64_t hold_until_us; /* out of descriptors: start none before */
     int inside;             /* calls into libcurl that are going on */
     bool signal_held, pumping, resumes_wanted, starved;
 };
 
 /* ---- http_transfer.c: one easy handle ---- */
+
+/* A new one in the active list, or NULL. */
+PHI__FN phi__transfer *phi__transfer_new(phi__http *http);
 
 /* Makes the easy handle for t's request (or warm-up) and adds it. Not PHI_OK: words is a static
    text, nothing was added, and t is still to be freed. */
@@ -6198,14 +6276,19 @@ PHI__FN void phi__transfer_move(phi__transfer *t, phi__transfer_list *list); /* 
 
 PHI__FN bool phi__http_drive_init(phi__http *http); /* false: no memory, or too old */
 PHI__FN void phi__http_drive_due(phi__http *http);  /* runs curl's timeout if it is due */
-PHI__FN void phi__http_enter(phi__http *http);      /* around every call that may call back */
+PHI__FN void phi__http_act(phi__http *http, curl_socket_t fd, int have); /* lets curl work on fd */
+PHI__FN void phi__http_enter(phi__http *http); /* around every call that may call back */
 PHI__FN void phi__http_leave(phi__http *http);
 PHI__FN void phi__http_kick(phi__http *http, uint64_t at_us); /* 0: now */
 
+/* ---- http_warm.c: the certificate store ---- */
+
+PHI__FN void phi__http_load_ca(phi__http *http);
+
 /* ---- http_words.c: what went wrong ---- */
 
-PHI__FN phi_str phi__http_host(phi_str url);  /* without user, port and brackets; may be empty */
-PHI__FN phi_str phi__http_port(phi_str url);  /* "443" or "80" where it gives none */
+PHI__FN phi_str phi__http_host(phi_str url);     /* without user, port and brackets; may be empty */
+PHI__FN phi_str phi__http_port(phi_str url);     /* "443" or "80" where it gives none */
 PHI__FN bool phi__http_is_address(phi_str host); /* numeric: needs no lookup */
 PHI__FN phi_status phi__http_words(const phi__transfer *t, char *out, size_t size);
 
@@ -6213,6 +6296,11 @@ PHI__FN phi_status phi__http_words(const phi__transfer *t, char *out, size_t siz
 
 /* As socket(), close-on-exec; CURL_SOCKET_BAD, and *none_left when descriptors or buffers are. */
 PHI__FN curl_socket_t phi__http_open_socket(int family, int type, int protocol, bool *none_left);
+/* A socket that listens on a loopback port of the system's choosing, or CURL_SOCKET_BAD. */
+PHI__FN curl_socket_t phi__http_listen(int *port);
+/* Whether the peer that connected to it, kept in *peer, has sent bytes. */
+PHI__FN bool phi__http_heard(curl_socket_t listener, curl_socket_t *peer);
+PHI__FN void phi__http_close(curl_socket_t fd); /* CURL_SOCKET_BAD is harmless */
 PHI__FN bool phi__http_descriptors_left(intptr_t any_fd, int count);
 PHI__FN phi_status phi__http_connect_status(long os_error); /* REFUSED, TIMEOUT or NETWORK */
 PHI__FN bool phi__http_can_read(const char *path);
@@ -6260,6 +6348,14 @@ PHI__FN void phi__inbox_free(phi__inbox *inbox); /* zeroed or freed before is ha
 
 /* PHI_FULL: no room now. PHI_BAD_ARG: longer than half the ring, it can never be sure to fit. */
 PHI__FN phi_status phi__inbox_post(phi__inbox *inbox, const phi__post *post);
+
+/* The same in two halves, for what must be sure of its room before it is true: after PHI_OK,
+   phi__inbox_publish must follow soon; nothing behind it is seen before. `keep` false: the message is
+   as if never posted. */
+struct phi__inbox_record;
+PHI__FN phi_status phi__inbox_prepare(phi__inbox *inbox, const phi__post *post,
+                                      struct phi__inbox_record **out);
+PHI__FN void phi__inbox_publish(struct phi__inbox_record *record, bool keep);
 
 /* The oldest message; false: none. `out->text` is valid until phi__inbox_drop, which must follow. */
 PHI__FN bool phi__inbox_peek(phi__inbox *inbox, phi__post *out);
@@ -6392,8 +6488,9 @@ PHI__FN int phi__posix_write(int fd, const char *bytes, size_t n, size_t *wrote)
    number may belong to others by then.
 
    Ownership: a phi__process belongs to its caller until phi__process_free, which kills and forgets
-   it; reaping goes on in the pump. All must be freed before the phi__io; what is not reaped by
-   then is asked for once more, without waiting, and left to the system.
+   it; reaping goes on in the pump, and phi__io_pending says whether there is some to do. All must be
+   freed before the phi__io; phi__io_free waits at most 50 ms for each that was killed but is not
+   dead yet, and leaves it to the system then.
    Callbacks: every function here may be called inside `output` and `exited`. */
 #ifndef PHI_IO_PROCESS_IN_H
 #define PHI_IO_PROCESS_IN_H
@@ -6478,7 +6575,7 @@ typedef struct phi__wake {
 } phi__wake;
 
 PHI__FN phi_status phi__wake_open(phi__wake *wake);
-PHI__FN void phi__wake_close(phi__wake *wake); /* an unopened one holds -1, and is harmless */
+PHI__FN void phi__wake_close(phi__wake *wake);  /* an unopened one holds -1, and is harmless */
 PHI__FN void phi__wake_signal(phi__wake *wake); /* any thread, async-signal-safe, keeps errno */
 PHI__FN void phi__wake_drain(phi__wake *wake);
 
@@ -7196,11 +7293,11 @@ PHI__FN void phi__walk_free(phi__walk *walk) {
 
 #include <stdio.h>
 
-#define PHI__HTTP_CURL_FLOOR 0x074400u  /* 7.68 */
-#define PHI__HTTP_CONNECTIONS 64        /* the default; DESIGN part 4 */
-#define PHI__HTTP_ENDS 16               /* of transfers told, and as many removed, in a pump */
-#define PHI__HTTP_HOLD_US 50000         /* before another look for free descriptors */
-#define PHI__HTTP_SPARE_DESCRIPTORS 6   /* a start may need: two sockets, a lookup's */
+#define PHI__HTTP_CURL_FLOOR 0x074400u /* 7.68 */
+#define PHI__HTTP_CONNECTIONS 64       /* the default; DESIGN part 4 */
+#define PHI__HTTP_ENDS 16              /* of transfers told, and as many removed, in a pump */
+#define PHI__HTTP_HOLD_US 50000        /* before another look for free descriptors */
+#define PHI__HTTP_SPARE_DESCRIPTORS 6  /* a start may need: two sockets, a lookup's */
 
 /* ---- the table and its queue ---- */
 
@@ -7264,31 +7361,58 @@ static size_t phi__http_busy(const phi__http *http) {
 
 /* ---- starting ---- */
 
-static phi__transfer *phi__http_transfer_new(phi__http *http) {
-    phi__transfer *t = (phi__transfer *)phi__alloc(http->memory, sizeof *t);
-    if (t == NULL) return NULL;
-    t->http = http;
-    phi__transfer_move(t, &http->active);
-    return t;
+static bool phi__http_starts_nocase(phi_str s, phi_str with) {
+    size_t i;
+    if (s.len < with.len) return false;
+    for (i = 0; i < with.len; i++)
+        if (s.at[i] != with.at[i] && ((s.at[i] ^ with.at[i]) != 32 || (s.at[i] | 32) < 'a'))
+            return false;
+    return true;
+}
+
+/* Whether "HOST:PORT:ADDRESS" is among the resolve entries; a leading + or - is left aside. */
+static bool phi__http_pinned(const phi__http *http, phi_str url) {
+    phi_str host = phi__http_host(url), port = phi__http_port(url);
+    const struct curl_slist *entry;
+    for (entry = http->resolve; entry != NULL; entry = entry->next) {
+        phi_str s = phi_str_of(entry->data);
+        if (s.len > 0 && (s.at[0] == '+' || s.at[0] == '-')) s = phi__str(s.at + 1, s.len - 1);
+        if (!phi__http_starts_nocase(s, host)) continue;
+        s = phi__str(s.at + host.len, s.len - host.len);
+        if (s.len > port.len + 2 && s.at[0] == ':' && s.at[port.len + 1] == ':' &&
+            memcmp(s.at + 1, port.at, port.len) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* A libcurl that looks names up on this thread would stop the pump. */
+static bool phi__http_would_block(const phi__http *http, phi_str url) {
+    return !http->async_dns && http->proxy == NULL && !phi__http_is_address(phi__http_host(url)) &&
+           !phi__http_pinned(http, url);
 }
 
 static void phi__http_start(phi__http *http, phi__http_slot *slot) {
-    phi__transfer *t = phi__http_transfer_new(http);
+    phi__transfer *t = phi__transfer_new(http);
     const char *words = "no memory for a transfer";
     phi_status status = PHI_NO_MEMORY;
     phi_xfer xfer = slot->xfer;
     phi__http_dequeue(http, slot);
-    if (t != NULL) {
+    if (phi__http_would_block(http, slot->request->url)) {
+        status = PHI_UNSUPPORTED;
+        words = "this libcurl looks names up without AsynchDNS, which would stop the pump: give an "
+                "address, or pin the name with resolve";
+    } else if (t != NULL) {
         t->xfer = xfer;
         t->request = slot->request;
         status = phi__transfer_begin(t, &words);
-        if (status != PHI_OK) phi__transfer_free(t);
     }
     if (status == PHI_OK) {
         slot->state = PHI__HTTP_STARTED;
         slot->transfer = t;
         (void)http->port.stage(xfer, PHI_XFER_STARTED);
     } else {
+        if (t != NULL) phi__transfer_free(t);
         phi__http_slot_clear(slot);
         (void)http->port.end(xfer, status, words);
     }
@@ -7467,36 +7591,10 @@ static bool phi__http_good_request(const phi_request *request) {
     return true;
 }
 
-/* "HOST:PORT:ADDRESS", a leading + or - left aside. */
-static bool phi__http_pinned(const phi__http *http, phi_str url) {
-    phi_str host = phi__http_host(url), port = phi__http_port(url);
-    const struct curl_slist *entry;
-    for (entry = http->resolve; entry != NULL; entry = entry->next) {
-        phi_str s = phi_str_of(entry->data);
-        if (s.len > 0 && (s.at[0] == '+' || s.at[0] == '-')) s = phi__str(s.at + 1, s.len - 1);
-        if (s.len <= host.len + port.len + 2) continue;
-        if (!phi__str_is_nocase(phi__str(s.at, 1), "*") || s.at[1] != ':') {
-            size_t i;
-            for (i = 0; i < host.len; i++)
-                if ((s.at[i] | 32) != (host.at[i] | 32)) break;
-            if (i < host.len || s.at[host.len] != ':') continue;
-            s = phi__str(s.at + host.len + 1, s.len - host.len - 1);
-        } else {
-            s = phi__str(s.at + 2, s.len - 2);
-        }
-        if (memcmp(s.at, port.at, port.len) == 0 && s.at[port.len] == ':') return true;
-    }
-    return false;
-}
-
 static phi_status phi__http_open(void *user_data, phi_xfer xfer, const phi_request *request) {
     phi__http *http = (phi__http *)user_data;
     phi__http_slot *slot;
     if (!phi__http_good_request(request)) return PHI_BAD_ARG;
-    if (!http->async_dns && http->proxy == NULL &&
-        !phi__http_is_address(phi__http_host(request->url)) &&
-        !phi__http_pinned(http, request->url))
-        return PHI_UNSUPPORTED;
     if (!phi__http_slots_reach(http, xfer.index)) return PHI_NO_MEMORY;
     slot = &http->slots[xfer.index];
     if (slot->state != PHI__HTTP_FREE) return PHI_BUSY;
@@ -7551,13 +7649,15 @@ static const char *phi__http_look(phi__http *http, const phi__http_desc *desc) {
     if (desc->enable_http2 && (info->features & CURL_VERSION_HTTP2) == 0)
         return "this libcurl was built without HTTP/2";
     http->async_dns = (info->features & CURL_VERSION_ASYNCHDNS) != 0;
-    http->prereq = info->version_num >= 0x075000u;     /* 7.80 */
-    http->quick_exit = info->version_num >= 0x075700u; /* 7.87 */
+    http->prereq = info->version_num >= 0x075000u;      /* 7.80 */
+    http->quick_exit = info->version_num >= 0x075700u;  /* 7.87 */
     http->mask_sigpipe = info->version_num < 0x075800u; /* 7.88: TLS is written with send() */
 #if LIBCURL_VERSION_NUM >= 0x075400
     if (info->age >= CURLVERSION_TENTH && info->cainfo != NULL)
         http->drop_ca_path = phi__http_can_read(info->cainfo);
 #endif
+    http->ca_cache = info->version_num >= 0x075700u && /* 7.87 */
+                     (desc->ca_file != NULL || http->drop_ca_path);
     return NULL;
 }
 
@@ -7591,8 +7691,7 @@ static bool phi__http_configure(phi__http *http, const phi__http_desc *desc) {
 }
 
 PHI__FN phi_status phi__http_new(phi__io *io, const phi__http_desc *desc,
-                                 const phi__xfer_port *port, phi__http **out,
-                                 const char **words) {
+                                 const phi__xfer_port *port, phi__http **out, const char **words) {
     phi__http *http;
     *out = NULL;
     *words = "no memory for the HTTP transport";
@@ -7637,8 +7736,10 @@ PHI__FN phi_status phi__http_warm(phi__http *http, phi_str url) {
     const char *words;
     size_t len;
     if (!phi__http_good_url(url)) return PHI_BAD_ARG;
+    if (phi__http_would_block(http, url)) return PHI_UNSUPPORTED;
     if (phi__http_busy(http) >= http->max_connections) return PHI_BUSY;
-    t = phi__http_transfer_new(http);
+    if (phi__str_starts(url, "https:") || phi__str_starts(url, "HTTPS:")) phi__http_load_ca(http);
+    t = phi__transfer_new(http);
     if (t == NULL) return PHI_NO_MEMORY;
     len = (size_t)(host.at - url.at) + host.len; /* up to the path */
     while (len < url.len && url.at[len] != '/' && url.at[len] != '?' && url.at[len] != '#') len++;
@@ -7713,7 +7814,7 @@ PHI__FN void phi__http_leave(phi__http *http) {
     phi__http_signal_release();
 }
 
-static void phi__http_act(phi__http *http, curl_socket_t fd, int have) {
+PHI__FN void phi__http_act(phi__http *http, curl_socket_t fd, int have) {
     int running = 0;
     phi__http_enter(http);
     (void)curl_multi_socket_action(http->multi, fd, have, &running);
@@ -7802,8 +7903,7 @@ PHI__FN bool phi__http_drive_init(phi__http *http) {
     bad |= curl_multi_setopt(m, CURLMOPT_TIMERFUNCTION, phi__http_on_timeout) != CURLM_OK;
     bad |= curl_multi_setopt(m, CURLMOPT_TIMERDATA, http) != CURLM_OK;
     bad |= curl_multi_setopt(m, CURLMOPT_MAXCONNECTS, (long)http->max_connections) != CURLM_OK;
-    if (http->http2)
-        bad |= curl_multi_setopt(m, CURLMOPT_MAX_CONCURRENT_STREAMS, 10L) != CURLM_OK;
+    if (http->http2) bad |= curl_multi_setopt(m, CURLMOPT_MAX_CONCURRENT_STREAMS, 10L) != CURLM_OK;
     return bad == 0;
 }
 
@@ -7816,8 +7916,7 @@ PHI__FN bool phi__http_drive_init(phi__http *http) {
 #if defined(PHI_NO_CURL)
 
 PHI__FN phi_status phi__http_new(phi__io *io, const phi__http_desc *desc,
-                                 const phi__xfer_port *port, phi__http **out,
-                                 const char **words) {
+                                 const phi__xfer_port *port, phi__http **out, const char **words) {
     (void)io;
     (void)desc;
     (void)port;
@@ -7854,6 +7953,7 @@ PHI__FN void phi__http_free(phi__http *http) { (void)http; }
 
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/socket.h>
@@ -7872,6 +7972,36 @@ PHI__FN curl_socket_t phi__http_open_socket(int family, int type, int protocol, 
     if (fd < 0)
         *none_left = errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
     return fd;
+}
+
+PHI__FN void phi__http_close(curl_socket_t fd) {
+    if (fd != CURL_SOCKET_BAD) (void)close(fd);
+}
+
+PHI__FN curl_socket_t phi__http_listen(int *port) {
+    struct sockaddr_in address;
+    socklen_t len = sizeof address;
+    bool none_left;
+    curl_socket_t fd = phi__http_open_socket(AF_INET, SOCK_STREAM, 0, &none_left);
+    if (fd == CURL_SOCKET_BAD) return fd;
+    memset(&address, 0, sizeof address);
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    if (fcntl(fd, F_SETFL, O_NONBLOCK) == 0 &&
+        bind(fd, (struct sockaddr *)&address, sizeof address) == 0 && listen(fd, 1) == 0 &&
+        getsockname(fd, (struct sockaddr *)&address, &len) == 0) {
+        *port = (int)ntohs(address.sin_port);
+        return fd;
+    }
+    phi__http_close(fd);
+    return CURL_SOCKET_BAD;
+}
+
+PHI__FN bool phi__http_heard(curl_socket_t listener, curl_socket_t *peer) {
+    char byte;
+    if (*peer == CURL_SOCKET_BAD) *peer = accept(listener, NULL, NULL);
+    if (*peer == CURL_SOCKET_BAD) return false;
+    return recv(*peer, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
 }
 
 PHI__FN bool phi__http_descriptors_left(intptr_t any_fd, int count) {
@@ -7936,9 +8066,11 @@ PHI__FN void phi__http_signal_release(void) {}
 
 #include <stdio.h>
 
-#define PHI__HTTP_BUFFER_BYTES 4096L         /* the read buffer of a transfer; see docs/performance.md */
-#define PHI__HTTP_UPLOAD_BYTES 16384L        /* libcurl's least */
-#define PHI__HTTP_CONNECT_MS 86400000L       /* never: the deadlines are the runtime's */
+/* libcurl's read buffer, held while streaming: with 8192 it takes 8 KB less, and a delta costs a tenth
+   more CPU when many come at once (bench/bench_http.c). */
+#define PHI__HTTP_BUFFER_BYTES 16384L
+#define PHI__HTTP_UPLOAD_BYTES 16384L  /* libcurl's least */
+#define PHI__HTTP_CONNECT_MS 86400000L /* never: the deadlines are the runtime's */
 #define PHI__HTTP_KEEPALIVE_S 60L
 
 static bool phi__transfer_dead(const phi__transfer *t) { return t->list == &t->http->dying; }
@@ -7966,8 +8098,9 @@ static curl_socket_t phi__transfer_on_open_socket(void *user_data, curlsocktype 
     (void)purpose;
     t->resolving = false;
     if (phi__transfer_dead(t)) return CURL_SOCKET_BAD;
-    return phi__http_open_socket(address->family, address->socktype, address->protocol,
-                            &t->no_descriptor);
+    t->fd = phi__http_open_socket(address->family, address->socktype, address->protocol,
+                                  &t->no_descriptor);
+    return t->fd;
 }
 
 #if LIBCURL_VERSION_NUM >= 0x075000
@@ -8108,11 +8241,11 @@ static bool phi__transfer_set_callbacks(phi__transfer *t) {
     bad |= curl_easy_setopt(e, CURLOPT_WRITEDATA, t) != CURLE_OK;
     bad |= curl_easy_setopt(e, CURLOPT_HEADERFUNCTION, phi__transfer_on_header) != CURLE_OK;
     bad |= curl_easy_setopt(e, CURLOPT_HEADERDATA, t) != CURLE_OK;
-    bad |= curl_easy_setopt(e, CURLOPT_OPENSOCKETFUNCTION, phi__transfer_on_open_socket) !=
-           CURLE_OK;
+    bad |=
+        curl_easy_setopt(e, CURLOPT_OPENSOCKETFUNCTION, phi__transfer_on_open_socket) != CURLE_OK;
     bad |= curl_easy_setopt(e, CURLOPT_OPENSOCKETDATA, t) != CURLE_OK;
-    bad |= curl_easy_setopt(e, CURLOPT_RESOLVER_START_FUNCTION, phi__transfer_on_resolve) !=
-           CURLE_OK;
+    bad |=
+        curl_easy_setopt(e, CURLOPT_RESOLVER_START_FUNCTION, phi__transfer_on_resolve) != CURLE_OK;
     bad |= curl_easy_setopt(e, CURLOPT_RESOLVER_START_DATA, t) != CURLE_OK;
 #if LIBCURL_VERSION_NUM >= 0x075000
     if (t->http->prereq) {
@@ -8245,6 +8378,15 @@ static bool phi__transfer_set_request(phi__transfer *t) {
 
 /* ---- for http.c ---- */
 
+PHI__FN phi__transfer *phi__transfer_new(phi__http *http) {
+    phi__transfer *t = (phi__transfer *)phi__alloc(http->memory, sizeof *t);
+    if (t == NULL) return NULL;
+    t->http = http;
+    t->fd = CURL_SOCKET_BAD;
+    phi__transfer_move(t, &http->active);
+    return t;
+}
+
 PHI__FN phi_status phi__transfer_begin(phi__transfer *t, const char **words) {
     CURLMcode added;
     phi__buf_init(&t->head, t->http->memory);
@@ -8253,8 +8395,7 @@ PHI__FN phi_status phi__transfer_begin(phi__transfer *t, const char **words) {
     t->easy = curl_easy_init();
     if (t->easy == NULL) return PHI_NO_MEMORY;
     if (!phi__transfer_set_callbacks(t) || !phi__transfer_set_connection(t) ||
-        !phi__transfer_set_tls(t) || !phi__transfer_set_headers(t) ||
-        !phi__transfer_set_request(t))
+        !phi__transfer_set_tls(t) || !phi__transfer_set_headers(t) || !phi__transfer_set_request(t))
         return PHI_NO_MEMORY; /* the options are known to this libcurl: what is left is memory */
     phi__http_enter(t->http);
     added = curl_multi_add_handle(t->http->multi, t->easy);
@@ -8336,7 +8477,8 @@ PHI__FN void phi__transfer_resume(phi__transfer *t) {
     result = curl_easy_pause(t->easy, CURLPAUSE_CONT); /* pushes what curl held back */
     phi__http_leave(t->http);
     if (result == CURLE_OK || phi__transfer_dead(t)) return;
-    if (t->failed == PHI_OK) t->failed = result == CURLE_OUT_OF_MEMORY ? PHI_NO_MEMORY : PHI_NETWORK;
+    if (t->failed == PHI_OK)
+        t->failed = result == CURLE_OUT_OF_MEMORY ? PHI_NO_MEMORY : PHI_NETWORK;
     t->http->starved = true; /* curl will not say that it is over: the pump looks for it */
     phi__http_kick(t->http, 0);
 }
@@ -8346,6 +8488,64 @@ PHI__FN void phi__transfer_resume(phi__transfer *t) {
 #undef PHI__HTTP_UPLOAD_BYTES
 #undef PHI__HTTP_CONNECT_MS
 #undef PHI__HTTP_KEEPALIVE_S
+
+/* ---- src/io/http_warm.c ---- */
+
+/* http_warm.c - loads the certificate store at a time of the caller's choosing.
+
+   libcurl loads it in the first TLS handshake, 20 ms and more in one piece, and then keeps it with
+   the multi handle. So a handshake is begun here with a loopback port of our own that never
+   answers: the store is loaded before the first bytes leave, and the transfer is thrown away. */
+
+#if !defined(PHI_NO_CURL)
+
+#include <stdio.h>
+
+#define PHI__HTTP_WARM_TURNS 8 /* of curl's state machine; three are enough with 7.88 */
+
+/* curl connects, and then says hello. */
+static bool phi__http_say_hello(phi__http *http, phi__transfer *t, curl_socket_t listener) {
+    curl_socket_t peer = CURL_SOCKET_BAD;
+    bool heard = false;
+    int turn;
+    for (turn = 0; turn < PHI__HTTP_WARM_TURNS && !heard; turn++) {
+        if (t->fd == CURL_SOCKET_BAD)
+            phi__http_act(http, CURL_SOCKET_TIMEOUT, 0);
+        else
+            phi__http_act(http, t->fd, CURL_CSELECT_OUT);
+        heard = phi__http_heard(listener, &peer);
+    }
+    phi__http_close(peer);
+    return heard;
+}
+
+PHI__FN void phi__http_load_ca(phi__http *http) {
+    char url[48];
+    const char *words;
+    phi__transfer *t;
+    int port = 0;
+    curl_socket_t listener;
+    if (!http->ca_cache || http->ca_loaded) return;
+    listener = phi__http_listen(&port);
+    if (listener == CURL_SOCKET_BAD) return; /* then the first handshake loads it */
+    (void)snprintf(url, sizeof url, "https://127.0.0.1:%d/", port);
+    t = phi__transfer_new(http);
+    if (t != NULL) {
+        t->url = (char *)phi__alloc(http->memory, sizeof url);
+        if (t->url != NULL) {
+            t->url_bytes = sizeof url;
+            memcpy(t->url, url, sizeof url);
+            if (phi__transfer_begin(t, &words) == PHI_OK &&
+                curl_easy_setopt(t->easy, CURLOPT_NOPROXY, "*") == CURLE_OK)
+                http->ca_loaded = phi__http_say_hello(http, t, listener);
+        }
+        phi__transfer_free(t);
+    }
+    phi__http_close(listener);
+}
+
+#endif
+#undef PHI__HTTP_WARM_TURNS
 
 /* ---- src/io/http_words.c ---- */
 
@@ -8450,16 +8650,14 @@ static phi__http_kind phi__http_classify(const phi__transfer *t) {
     case CURLE_SSL_ENGINE_INITFAILED:
     case CURLE_SSL_INVALIDCERTSTATUS:
     case CURLE_SSL_PINNEDPUBKEYNOTMATCH:
-    case CURLE_USE_SSL_FAILED:
-        return phi__http_kind_of(PHI_TLS, "no secure connection with");
+    case CURLE_USE_SSL_FAILED: return phi__http_kind_of(PHI_TLS, "no secure connection with");
     case CURLE_PARTIAL_FILE:
     case CURLE_RECV_ERROR:
     case CURLE_SEND_ERROR:
     case CURLE_SEND_FAIL_REWIND:
     case CURLE_SSL_SHUTDOWN_FAILED:
     case CURLE_HTTP2:
-    case CURLE_HTTP2_STREAM:
-        return phi__http_kind_of(PHI_NETWORK, "the connection was cut, to");
+    case CURLE_HTTP2_STREAM: return phi__http_kind_of(PHI_NETWORK, "the connection was cut, to");
     default: return phi__http_kind_of(PHI_NETWORK, "the transfer failed, with");
     }
 }
@@ -8552,12 +8750,17 @@ static bool phi__inbox_reserve(phi__inbox *inbox, uint32_t need, uint32_t *at) {
     }
 }
 
-PHI__FN phi_status phi__inbox_post(phi__inbox *inbox, const phi__post *post) {
-    size_t bytes = phi__add(sizeof(phi__inbox_record) + 7, post->text.len);
+static size_t phi__inbox_bytes(size_t text_len) {
+    size_t bytes = phi__add(sizeof(phi__inbox_record) + 7, text_len);
+    return bytes & ~(size_t)7;
+}
+
+PHI__FN phi_status phi__inbox_prepare(phi__inbox *inbox, const phi__post *post,
+                                      phi__inbox_record **out) {
+    size_t bytes = phi__inbox_bytes(post->text.len);
     uint32_t at = 0;
     phi__inbox_record *record;
-    if (bytes > inbox->size / 2) return PHI_BAD_ARG;
-    bytes &= ~(size_t)7;
+    if (post->text.len > inbox->size || bytes > inbox->size / 2) return PHI_BAD_ARG;
     if (!phi__inbox_reserve(inbox, (uint32_t)bytes, &at)) return PHI_FULL;
     record = phi__inbox_at(inbox, at);
     record->kind = post->kind;
@@ -8566,8 +8769,20 @@ PHI__FN phi_status phi__inbox_post(phi__inbox *inbox, const phi__post *post) {
     record->flag = post->flag;
     record->text_len = (uint32_t)post->text.len;
     if (post->text.len > 0) memcpy(record + 1, post->text.at, post->text.len);
-    PHI__STORE(&record->bytes, (uint32_t)bytes);
+    *out = record;
     return PHI_OK;
+}
+
+PHI__FN void phi__inbox_publish(phi__inbox_record *record, bool keep) {
+    if (!keep) record->kind = 0;
+    PHI__STORE(&record->bytes, (uint32_t)phi__inbox_bytes(record->text_len));
+}
+
+PHI__FN phi_status phi__inbox_post(phi__inbox *inbox, const phi__post *post) {
+    phi__inbox_record *record = NULL;
+    phi_status status = phi__inbox_prepare(inbox, post, &record);
+    if (status == PHI_OK) phi__inbox_publish(record, true);
+    return status;
 }
 
 PHI__FN bool phi__inbox_peek(phi__inbox *inbox, phi__post *out) {
@@ -8597,7 +8812,7 @@ PHI__FN void phi__inbox_drop(phi__inbox *inbox) {
 
 /* ---- src/io/io.c ---- */
 
-/* io.c - the pump's hands: a heap of timers, a table of watches and a queue of those that are ready.
+/* io.c - the pump's hands: a heap of timers, a table of watches and a queue of the ready ones.
 
    Whatever says a descriptor is ready, a poller of ours or the host's loop, only marks its place in
    the table and links it into the queue; phi__io_wait takes from the front. So what a call leaves
@@ -8622,7 +8837,7 @@ struct phi__io {
     size_t timer_count, timer_cap;
     phi__io_slot *slots; /* place 0 is the head of the ready queue */
     size_t slot_count, slot_cap;
-    uint32_t free_slot; /* 0: none */
+    uint32_t free_slot;  /* 0: none */
     phi__poller *poller; /* NULL with a host's loop */
     phi__fd_map fds;     /* with a host's loop */
     phi__wake wake;
@@ -8630,6 +8845,7 @@ struct phi__io {
     phi__ending endings; /* the ring's head */
     uint32_t starts;
     uint64_t step_began_us;
+    bool fired; /* a timer has, since the last wait */
 };
 
 /* ---- timers ---- */
@@ -8651,8 +8867,7 @@ static void phi__io_heap_down(phi__io *io, size_t i, phi__timer *timer) {
     for (;;) {
         size_t child = 2 * i + 1;
         if (child >= io->timer_count) break;
-        if (child + 1 < io->timer_count &&
-            io->timers[child + 1]->at_us < io->timers[child]->at_us)
+        if (child + 1 < io->timer_count && io->timers[child + 1]->at_us < io->timers[child]->at_us)
             child++;
         if (io->timers[child]->at_us >= timer->at_us) break;
         phi__io_heap_put(io, i, io->timers[child]);
@@ -8709,6 +8924,7 @@ PHI__FN int phi__io_timers(phi__io *io, int most) {
         fired++;
         timer->fire(timer);
     }
+    if (fired > 0) io->fired = true;
     return fired;
 }
 
@@ -8721,8 +8937,8 @@ static uint32_t phi__io_slot_take(phi__io *io) {
         io->free_slot = io->slots[i].next;
     } else {
         if (io->slot_count >= UINT32_MAX) return 0;
-        slots = (phi__io_slot *)phi__grow(io->memory, io->slots, &io->slot_cap,
-                                          io->slot_count + 1, sizeof *slots);
+        slots = (phi__io_slot *)phi__grow(io->memory, io->slots, &io->slot_cap, io->slot_count + 1,
+                                          sizeof *slots);
         if (slots == NULL) return 0;
         io->slots = slots;
         i = (uint32_t)io->slot_count++;
@@ -8833,7 +9049,7 @@ static int phi__io_dispatch(phi__io *io, int most) {
 /* How long the poller may sleep: rounded up, so that a timer is due when it returns. */
 static int phi__io_sleep_ms(const phi__io *io, int timeout_ms) {
     uint64_t next, now, ms;
-    if (timeout_ms == 0 || io->slots[0].next != 0) return 0;
+    if (timeout_ms == 0 || io->fired || io->slots[0].next != 0) return 0;
     next = phi__io_next_timer_us(io);
     if (next == UINT64_MAX) return timeout_ms;
     now = phi__io_now_us(io);
@@ -8846,6 +9062,7 @@ static int phi__io_sleep_ms(const phi__io *io, int timeout_ms) {
 PHI__FN int phi__io_wait(phi__io *io, int timeout_ms, int most) {
     bool more = phi__io_collect(io, phi__io_sleep_ms(io, timeout_ms));
     int called = phi__io_dispatch(io, most);
+    io->fired = false;
     while (more && called < most) {
         more = phi__io_collect(io, 0);
         called += phi__io_dispatch(io, most - called);
@@ -8870,8 +9087,7 @@ PHI__FN phi_status phi__io_new(phi_memory *memory, const phi__io_desc *desc, phi
     if (status == PHI_OK && io->desc.watch_fn == NULL)
         status = phi__poller_new(memory, &io->poller);
     if (status == PHI_OK) status = phi__wake_open(&io->wake);
-    if (status == PHI_OK)
-        status = phi__io_watch(io, &io->wake_watch, io->wake.read_fd, PHI__READ);
+    if (status == PHI_OK) status = phi__io_watch(io, &io->wake_watch, io->wake.read_fd, PHI__READ);
     if (status != PHI_OK) {
         phi__io_free(io);
         return status;
@@ -8896,6 +9112,8 @@ PHI__FN void phi__io_ending_remove(phi__io *io, phi__ending *ending) {
     ending->next = ending->prev = NULL;
 }
 
+PHI__FN bool phi__io_pending(const phi__io *io) { return io->endings.next != &io->endings; }
+
 PHI__FN void phi__io_free(phi__io *io) {
     if (io == NULL) return;
     while (io->endings.next != &io->endings) {
@@ -8918,9 +9136,8 @@ PHI__FN uint64_t phi__io_now_us(const phi__io *io) {
 }
 
 PHI__FN int64_t phi__io_wall_ms(const phi__io *io) {
-    return io->desc.clock_us_fn != NULL
-               ? (int64_t)(io->desc.clock_us_fn(io->desc.user_data) / 1000)
-               : phi__clock_wall_ms();
+    return io->desc.clock_us_fn != NULL ? (int64_t)(io->desc.clock_us_fn(io->desc.user_data) / 1000)
+                                        : phi__clock_wall_ms();
 }
 
 PHI__FN void phi__io_random(phi__io *io, void *out, size_t len) {
@@ -9026,8 +9243,7 @@ PHI__FN phi_status phi__poller_change(phi__poller *poller, intptr_t fd, int was,
     return epoll_ctl(poller->fd, op, (int)fd, &event) == 0 ? PHI_OK : phi__epoll_status();
 }
 
-PHI__FN int phi__poller_wait(phi__poller *poller, int timeout_ms, phi__poller_event *out,
-                             int cap) {
+PHI__FN int phi__poller_wait(phi__poller *poller, int timeout_ms, phi__poller_event *out, int cap) {
     struct epoll_event events[PHI__EPOLL_BATCH];
     int i, n;
     if (cap > PHI__EPOLL_BATCH) cap = PHI__EPOLL_BATCH;
@@ -9191,8 +9407,7 @@ PHI__FN phi_status phi__poller_change(phi__poller *poller, intptr_t fd, int was,
     return errno == ENOMEM ? PHI_NO_MEMORY : errno == EBADF ? PHI_BAD_ARG : PHI_IO;
 }
 
-PHI__FN int phi__poller_wait(phi__poller *poller, int timeout_ms, phi__poller_event *out,
-                             int cap) {
+PHI__FN int phi__poller_wait(phi__poller *poller, int timeout_ms, phi__poller_event *out, int cap) {
     struct kevent events[PHI__KQUEUE_BATCH];
     struct timespec limit;
     int i, n;
@@ -9262,14 +9477,13 @@ PHI__FN phi_status phi__poller_change(phi__poller *poller, intptr_t fd, int was,
         fds[poller->len++].revents = 0;
     }
     fds[key].fd = (int)fd;
-    fds[key].events = (short)(((want & PHI__READ) != 0 ? POLLIN : 0) |
-                              ((want & PHI__WRITE) != 0 ? POLLOUT : 0));
+    fds[key].events =
+        (short)(((want & PHI__READ) != 0 ? POLLIN : 0) | ((want & PHI__WRITE) != 0 ? POLLOUT : 0));
     fds[key].revents = 0;
     return PHI_OK;
 }
 
-PHI__FN int phi__poller_wait(phi__poller *poller, int timeout_ms, phi__poller_event *out,
-                             int cap) {
+PHI__FN int phi__poller_wait(phi__poller *poller, int timeout_ms, phi__poller_event *out, int cap) {
     int n = 0, left = poll(poller->fds, (nfds_t)poller->len, timeout_ms);
     size_t i;
     for (i = 0; i < poller->len && left > 0 && n < cap; i++) {
@@ -9380,8 +9594,8 @@ PHI__FN int phi__posix_write(int fd, const char *bytes, size_t n, size_t *wrote)
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <sys/wait.h>
@@ -9403,7 +9617,8 @@ enum {
     PHI__PROCESS_GRACE_US = 100000,     /* from the exit, for streams held by a grandchild */
     PHI__PROCESS_POLL_FIRST_US = 1000,  /* between two questions for the exit, doubling */
     PHI__PROCESS_POLL_LAST_US = 20000,
-    PHI__PROCESS_RETRY_US = 10000 /* a watch found no memory */
+    PHI__PROCESS_RETRY_US = 10000, /* a watch found no memory */
+    PHI__PROCESS_LAST_MS = 50      /* waited at most for a killed child when the io ends */
 };
 
 /* Where a pidfd tells of the exit the timer has nothing to do, but stays set: what is set once can
@@ -9678,11 +9893,14 @@ static void phi__process_on_timer(phi__timer *timer) {
     phi__process_settle(p);
 }
 
-/* The io ends: killed already; asked for once more, and left to the system. */
+/* The io ends, and nobody will look any more: what was killed is dead within a millisecond or so, and
+   a short wait is better than a zombie for as long as the host lives. */
 static void phi__process_on_end(phi__ending *ending) {
     phi__process *p = PHI__OWNER(ending, phi__process, ending);
     phi__io *io = p->io;
-    if (phi__process_look(p) && p->state == PHI__PROCESS_EXITED) phi__process_reap(p);
+    int i;
+    for (i = 0; i < PHI__PROCESS_LAST_MS && !phi__process_look(p); i++) (void)poll(NULL, 0, 1);
+    if (p->state == PHI__PROCESS_EXITED) phi__process_reap(p);
     phi__process_exit_forget(p);
     phi__io_ending_remove(io, ending);
     phi__io_timer_clear(io, &p->timer);
@@ -10154,11 +10372,11 @@ PHI__FN void phi__wake_drain(phi__wake *wake) {
 #endif /* PHI__IMP_IO */
 
 #ifdef PHI__IMP_MODEL
-#if PHI__IMP_MODEL != 0xda42b3c5
+#if PHI__IMP_MODEL != 0x10193a92
 #error "phi: two versions of src/model in one file"
 #endif
 #else
-#define PHI__IMP_MODEL 0xda42b3c5
+#define PHI__IMP_MODEL 0x10193a92
 
 /* ---- src/model/event.c ---- */
 
@@ -10329,8 +10547,7 @@ static void phi__message_put_usage(phi__buf *out, const phi_usage *usage) {
     phi__buf_char(out, '}');
 }
 
-static void phi__message_put_blocks(phi__buf *out, const phi_message *message,
-                                    phi_arena *scratch) {
+static void phi__message_put_blocks(phi__buf *out, const phi_message *message, phi_arena *scratch) {
     size_t i;
     phi__json_put_key(out, PHI__LIT("content"));
     phi__buf_char(out, '[');
@@ -10397,8 +10614,7 @@ typedef struct phi__message_reader {
 static phi_status phi__message_bad(phi__message_reader *r, const char *words) {
     if (r->error != NULL) {
         memset(r->error, 0, sizeof *r->error);
-        memcpy(r->error->message, words,
-               phi__min(strlen(words), sizeof r->error->message - 1));
+        memcpy(r->error->message, words, phi__min(strlen(words), sizeof r->error->message - 1));
         r->error->line = r->error->column = 1;
     }
     return PHI_PARSE;
@@ -10490,8 +10706,7 @@ static phi_role phi__message_get_role(phi_str text) {
     return PHI_ROLE_EXTENSION;
 }
 
-static phi_status phi__message_get(phi__message_reader *r, const phi_json *root,
-                                   phi_message *out) {
+static phi_status phi__message_get(phi__message_reader *r, const phi_json *root, phi_message *out) {
     const phi_json *turn = phi_json_get(root, "turnId"), *data = phi_json_get(root, "data");
     memset(out, 0, sizeof *out);
     if (!phi_json_is_object(root)) return phi__message_bad(r, "expected an object: a message");
@@ -10594,8 +10809,8 @@ PHI_API phi_message *phi_message_copy(const phi_message *message, phi_arena *are
     if (out == NULL) return NULL;
     *out = *message;
     if (message->content_count > 0) {
-        content = (phi_content *)phi_arena_alloc(
-            arena, phi__mul(message->content_count, sizeof *content));
+        content = (phi_content *)phi_arena_alloc(arena,
+                                                 phi__mul(message->content_count, sizeof *content));
         if (content == NULL) return NULL;
     }
     out->content = content;
@@ -10604,8 +10819,7 @@ PHI_API phi_message *phi_message_copy(const phi_message *message, phi_arena *are
     return phi__message_copy_strings(message, out, arena) ? out : NULL;
 }
 
-PHI_API phi_status phi_message_to_json(const phi_message *message, phi_arena *arena,
-                                       phi_str *out) {
+PHI_API phi_status phi_message_to_json(const phi_message *message, phi_arena *arena, phi_str *out) {
     phi__buf buf;
     phi_arena scratch;
     phi_status status;
@@ -10613,8 +10827,7 @@ PHI_API phi_status phi_message_to_json(const phi_message *message, phi_arena *ar
     phi_arena_init(&scratch, arena->memory, 0);
     phi__message_put(&buf, message, &scratch);
     phi_arena_free(&scratch);
-    status = !buf.failed && phi__arena_str(arena, phi__buf_str(&buf), out) ? PHI_OK
-                                                                           : PHI_NO_MEMORY;
+    status = !buf.failed && phi__arena_str(arena, phi__buf_str(&buf), out) ? PHI_OK : PHI_NO_MEMORY;
     phi__buf_free(&buf);
     return status;
 }
@@ -10703,38 +10916,33 @@ static phi_model phi__preset_make(const phi__preset *preset, const char *id, con
 /* ---- public ---- */
 
 PHI_API phi_model phi_model_anthropic(const char *id, const char *api_key) {
-    static const phi__preset preset = {PHI_PROTOCOL_ANTHROPIC,
-                                       "anthropic",
-                                       "https://api.anthropic.com",
-                                       0,
-                                       200000,
-                                       8192,
-                                       false};
+    static const phi__preset preset = {
+        PHI_PROTOCOL_ANTHROPIC, "anthropic", "https://api.anthropic.com", 0, 200000, 8192, false};
     return phi__preset_make(&preset, id, api_key);
 }
 
 PHI_API phi_model phi_model_openai(const char *id, const char *api_key) {
-    static const phi__preset preset = {
-        PHI_PROTOCOL_OPENAI_CHAT,
-        "openai",
-        "https://api.openai.com/v1",
-        PHI_QUIRK_MAX_COMPLETION_TOKENS | PHI_QUIRK_DEVELOPER_ROLE | PHI_QUIRK_STORE_FALSE |
-            PHI_QUIRK_REASONING_EFFORT | PHI_QUIRK_CACHE_KEY,
-        128000,
-        4096,
-        true};
+    static const phi__preset preset = {PHI_PROTOCOL_OPENAI_CHAT,
+                                       "openai",
+                                       "https://api.openai.com/v1",
+                                       PHI_QUIRK_MAX_COMPLETION_TOKENS | PHI_QUIRK_DEVELOPER_ROLE |
+                                           PHI_QUIRK_STORE_FALSE | PHI_QUIRK_REASONING_EFFORT |
+                                           PHI_QUIRK_CACHE_KEY,
+                                       128000,
+                                       4096,
+                                       true};
     return phi__preset_make(&preset, id, api_key);
 }
 
 PHI_API phi_model phi_model_openrouter(const char *id, const char *api_key) {
-    static const phi__preset preset = {
-        PHI_PROTOCOL_OPENAI_CHAT,
-        "openrouter",
-        "https://openrouter.ai/api/v1",
-        PHI_QUIRK_MAX_COMPLETION_TOKENS | PHI_QUIRK_REASONING_OBJECT | PHI_QUIRK_REPLAY_REASONING,
-        200000,
-        4096,
-        false};
+    static const phi__preset preset = {PHI_PROTOCOL_OPENAI_CHAT,
+                                       "openrouter",
+                                       "https://openrouter.ai/api/v1",
+                                       PHI_QUIRK_MAX_COMPLETION_TOKENS |
+                                           PHI_QUIRK_REASONING_OBJECT | PHI_QUIRK_REPLAY_REASONING,
+                                       200000,
+                                       4096,
+                                       false};
     return phi__preset_make(&preset, id, api_key);
 }
 
@@ -10761,41 +10969,40 @@ PHI_API phi_model phi_model_groq(const char *id, const char *api_key) {
 }
 
 PHI_API phi_model phi_model_cerebras(const char *id, const char *api_key) {
-    static const phi__preset preset = {
-        PHI_PROTOCOL_OPENAI_CHAT,
-        "cerebras",
-        "https://api.cerebras.ai/v1",
-        PHI_QUIRK_MAX_COMPLETION_TOKENS | PHI_QUIRK_EMPTY_IS_OVERFLOW,
-        128000,
-        8192,
-        false};
+    static const phi__preset preset = {PHI_PROTOCOL_OPENAI_CHAT,
+                                       "cerebras",
+                                       "https://api.cerebras.ai/v1",
+                                       PHI_QUIRK_MAX_COMPLETION_TOKENS |
+                                           PHI_QUIRK_EMPTY_IS_OVERFLOW,
+                                       128000,
+                                       8192,
+                                       false};
     return phi__preset_make(&preset, id, api_key);
 }
 
 PHI_API phi_model phi_model_mistral(const char *id, const char *api_key) {
-    static const phi__preset preset = {
-        PHI_PROTOCOL_OPENAI_CHAT,
-        "mistral",
-        "https://api.mistral.ai/v1",
-        PHI_QUIRK_NO_STREAM_USAGE | PHI_QUIRK_TOOL_NAME_IN_RESULT | PHI_QUIRK_EMPTY_CONTENT |
-            PHI_QUIRK_ID_9 | PHI_QUIRK_THINKING_PARTS | PHI_QUIRK_CACHE_KEY |
-            PHI_QUIRK_TOOL_CHOICE_ANY,
-        128000,
-        8192,
-        false};
+    static const phi__preset preset = {PHI_PROTOCOL_OPENAI_CHAT,
+                                       "mistral",
+                                       "https://api.mistral.ai/v1",
+                                       PHI_QUIRK_NO_STREAM_USAGE | PHI_QUIRK_TOOL_NAME_IN_RESULT |
+                                           PHI_QUIRK_EMPTY_CONTENT | PHI_QUIRK_ID_9 |
+                                           PHI_QUIRK_THINKING_PARTS | PHI_QUIRK_CACHE_KEY |
+                                           PHI_QUIRK_TOOL_CHOICE_ANY,
+                                       128000,
+                                       8192,
+                                       false};
     return phi__preset_make(&preset, id, api_key);
 }
 
 PHI_API phi_model phi_model_deepseek(const char *id, const char *api_key) {
-    static const phi__preset preset = {
-        PHI_PROTOCOL_OPENAI_CHAT,
-        "deepseek",
-        "https://api.deepseek.com",
-        PHI_QUIRK_THINKING_TYPE | PHI_QUIRK_REPLAY_REASONING | PHI_QUIRK_REASONING_REQUIRED |
-            PHI_QUIRK_EMPTY_CONTENT,
-        128000,
-        8192,
-        true};
+    static const phi__preset preset = {PHI_PROTOCOL_OPENAI_CHAT,
+                                       "deepseek",
+                                       "https://api.deepseek.com",
+                                       PHI_QUIRK_THINKING_TYPE | PHI_QUIRK_REPLAY_REASONING |
+                                           PHI_QUIRK_REASONING_REQUIRED | PHI_QUIRK_EMPTY_CONTENT,
+                                       128000,
+                                       8192,
+                                       true};
     return phi__preset_make(&preset, id, api_key);
 }
 
@@ -10822,27 +11029,27 @@ PHI_API phi_model phi_model_qwen(const char *id, const char *api_key) {
 }
 
 PHI_API phi_model phi_model_moonshot(const char *id, const char *api_key) {
-    static const phi__preset preset = {
-        PHI_PROTOCOL_OPENAI_CHAT,
-        "moonshot",
-        "https://api.moonshot.ai/v1",
-        PHI_QUIRK_THINKING_TYPE | PHI_QUIRK_REPLAY_REASONING | PHI_QUIRK_EMPTY_CONTENT,
-        128000,
-        8192,
-        false};
+    static const phi__preset preset = {PHI_PROTOCOL_OPENAI_CHAT,
+                                       "moonshot",
+                                       "https://api.moonshot.ai/v1",
+                                       PHI_QUIRK_THINKING_TYPE | PHI_QUIRK_REPLAY_REASONING |
+                                           PHI_QUIRK_EMPTY_CONTENT,
+                                       128000,
+                                       8192,
+                                       false};
     return phi__preset_make(&preset, id, api_key);
 }
 
 PHI_API phi_model phi_model_zai(const char *id, const char *api_key) {
-    static const phi__preset preset = {
-        PHI_PROTOCOL_OPENAI_CHAT,
-        "zai",
-        "https://api.z.ai/api/paas/v4",
-        PHI_QUIRK_THINKING_TYPE | PHI_QUIRK_KEEP_THINKING | PHI_QUIRK_REPLAY_REASONING |
-            PHI_QUIRK_TOOL_STREAM | PHI_QUIRK_EMPTY_CONTENT,
-        128000,
-        8192,
-        false};
+    static const phi__preset preset = {PHI_PROTOCOL_OPENAI_CHAT,
+                                       "zai",
+                                       "https://api.z.ai/api/paas/v4",
+                                       PHI_QUIRK_THINKING_TYPE | PHI_QUIRK_KEEP_THINKING |
+                                           PHI_QUIRK_REPLAY_REASONING | PHI_QUIRK_TOOL_STREAM |
+                                           PHI_QUIRK_EMPTY_CONTENT,
+                                       128000,
+                                       8192,
+                                       false};
     return phi__preset_make(&preset, id, api_key);
 }
 
@@ -10870,19 +11077,19 @@ PHI_API double phi_cost_of(const phi_cost *rates, const phi_usage *usage) {
 #endif /* PHI__IMP_MODEL */
 
 #ifdef PHI__IMP_WIRE
-#if PHI__IMP_WIRE != 0xc3fed79d
+#if PHI__IMP_WIRE != 0xb5b3fdc6
 #error "phi: two versions of src/wire in one file"
 #endif
 #else
-#define PHI__IMP_WIRE 0xc3fed79d
+#define PHI__IMP_WIRE 0xb5b3fdc6
 
 /* ---- src/wire/assembly_in.h ---- */
 
 /* assembly_in.h - a message as it arrives: what every decoder writes into.
 
    Text and argument bytes land in one growing buffer per block, unescaped on the way; the sink is
-   told which bytes are new. What it and the view show is always valid UTF-8: garbage becomes U+FFFD,
-   and half a surrogate pair or UTF-8 sequence at the end of a delta waits for the next one.
+   told which bytes are new. What it and the view show is always valid UTF-8: garbage becomes
+   U+FFFD, and half a surrogate pair or UTF-8 sequence at the end of a delta waits for the next one.
    Nothing here knows a protocol or does I/O.
    Ownership: buffers come from `memory` and go with phi__assembly_free. What the views point to is
    valid until the next call that appends. */
@@ -10892,15 +11099,15 @@ PHI_API double phi_cost_of(const phi_cost *rates, const phi_usage *usage) {
 
 typedef struct phi__draft {
     phi_content_kind kind;
-    bool open;             /* more may come; a tool call still open at the end is incomplete */
+    bool open; /* more may come; a tool call still open at the end is incomplete */
     bool redacted;
-    bool incomplete;       /* tool call: broke off; set by phi__assembly_finish */
-    bool replay_open;      /* replay is still being written: not shown */
-    uint8_t held_len;      /* bytes in `held` */
-    char held[4];          /* the start of a UTF-8 sequence that a delta cut */
-    uint32_t high;         /* the first half of a surrogate pair that a delta cut, or 0 */
-    int64_t key;           /* the protocol's own index */
-    phi__buf bytes;        /* text, thinking, or arguments */
+    bool incomplete;  /* tool call: broke off; set by phi__assembly_finish */
+    bool replay_open; /* replay is still being written: not shown */
+    uint8_t held_len; /* bytes in `held` */
+    char held[4];     /* the start of a UTF-8 sequence that a delta cut */
+    uint32_t high;    /* the first half of a surrogate pair that a delta cut, or 0 */
+    int64_t key;      /* the protocol's own index */
+    phi__buf bytes;   /* text, thinking, or arguments */
     phi__buf signature, replay;
     phi__buf id, name;
 } phi__draft;
@@ -10909,25 +11116,25 @@ typedef struct phi__assembly phi__assembly;
 
 /* What the sink hears, right when it is so. */
 typedef enum phi__part {
-    PHI__PART_START,      /* the answer began: model and id are known, as far as the wire says */
-    PHI__PART_BLOCK,      /* a block began */
-    PHI__PART_DELTA,      /* bytes [from, draft->bytes.len) of the block are new */
-    PHI__PART_BLOCK_END   /* a block is whole */
+    PHI__PART_START,    /* the answer began: model and id are known, as far as the wire says */
+    PHI__PART_BLOCK,    /* a block began */
+    PHI__PART_DELTA,    /* bytes [from, draft->bytes.len) of the block are new */
+    PHI__PART_BLOCK_END /* a block is whole */
 } phi__part;
 
 struct phi__assembly {
     phi_memory *memory;
-    phi_arena scratch;           /* for what a decoder needs during one event; reset after it */
+    phi_arena scratch; /* for what a decoder needs during one event; reset after it */
     phi__draft *drafts;
     size_t count, cap;
     phi_usage usage;
     phi_stop_reason stop_reason; /* NONE until known */
     phi__buf raw_stop_reason, model, response_id;
-    uint64_t id_salt;            /* set by the caller: makes invented call ids unique in a session */
+    uint64_t id_salt; /* set by the caller: makes invented call ids unique in a session */
     bool started;
-    bool terminal;               /* the protocol's own end was seen */
-    bool no_memory;              /* sticks */
-    phi_failure failure;         /* kind NONE: none. Its strings live in failure_words */
+    bool terminal;       /* the protocol's own end was seen */
+    bool no_memory;      /* sticks */
+    phi_failure failure; /* kind NONE: none. Its strings live in failure_words */
     phi__buf failure_words;
     void (*sink)(void *ctx, phi__assembly *assembly, phi__part part, size_t block, size_t from);
     void *ctx;
@@ -10945,8 +11152,8 @@ PHI__FN size_t phi__assembly_find(const phi__assembly *a, int64_t key); /* lates
    a text or thinking block before it is then whole. */
 PHI__FN size_t phi__assembly_current(phi__assembly *a, phi_content_kind kind);
 
-/* Appends to a block's bytes and tells the sink: plain bytes, or the inside of a JSON string that is
-   unescaped on the way. A block of SIZE_MAX takes nothing. */
+/* Appends to a block's bytes and tells the sink: plain bytes, or the inside of a JSON string that
+   is unescaped on the way. A block of SIZE_MAX takes nothing. */
 PHI__FN void phi__assembly_add(phi__assembly *a, size_t block, phi_str bytes);
 PHI__FN void phi__assembly_add_json(phi__assembly *a, size_t block, phi_str raw, bool has_escapes);
 PHI__FN void phi__assembly_close(phi__assembly *a, size_t block);
@@ -10954,17 +11161,18 @@ PHI__FN void phi__assembly_close(phi__assembly *a, size_t block);
 /* Puts a text into one of the buffers, in place of what was there. */
 PHI__FN void phi__assembly_set(phi__assembly *a, phi__buf *buf, phi_str text);
 
-/* Sets the failure and the stop reason: GUARD_RAIL for CONTENT_FILTER, else ERROR. The first failure
-   stays. Words are copied. */
+/* Sets the failure and the stop reason: GUARD_RAIL for CONTENT_FILTER, else ERROR. The first
+   failure stays. Words are copied. */
 PHI__FN void phi__assembly_fail(phi__assembly *a, phi_failure_kind kind, bool retryable,
                                 phi_str code, phi_str message);
 /* The same, of all that a failure holds. */
 PHI__FN void phi__assembly_fail_with(phi__assembly *a, const phi_failure *failure);
 
 /* After the end: arguments "" become {}; stop reason toolUse where finished calls exist and the raw
-   reason was a normal stop; calls still open, and calls that a length limit cut, become incomplete;
-   calls without an id, or with one that an earlier call of the message has, get a new one;
-   total_tokens is computed. Want of memory becomes a failure, where there is no other. */
+   reason was a normal stop, or the end came without a reason; calls still open, and calls that a
+   length limit cut, become incomplete; calls without an id, or with one that an earlier call of the
+   message has, get a new one; total_tokens is computed. Want of memory becomes a failure, where
+   there is no other. */
 PHI__FN void phi__assembly_finish(phi__assembly *a);
 
 /* The message so far, as views into the buffers; `content` must have room for a->count blocks.
@@ -10978,9 +11186,9 @@ PHI__FN void phi__assembly_view(const phi__assembly *a, phi_content *content, ph
 
 /* codec_in.h - a provider as a pure codec: messages to request pieces, stream events to a message.
 
-   No I/O, no clock, no state outside what is passed in: the same input gives the same bytes. A block
-   of a message is rendered once per wire form and kept with the message (phi__item.pieces), so that a
-   turn costs the new blocks and a list of pieces, not the history.
+   No I/O, no clock, no state outside what is passed in: the same input gives the same bytes. A
+   block of a message is rendered once per wire form and kept with the message (phi__item.rendered),
+   so that a turn costs the new blocks and a list of pieces, not the history.
 
    Encoding is resumable: begin, advance(units) until it is not PHI_BUSY, and the request is there.
    A unit is one message. */
@@ -10988,7 +11196,7 @@ PHI__FN void phi__assembly_view(const phi__assembly *a, phi_content *content, ph
 #define PHI_WIRE_CODEC_IN_H
 
 
-/* The rendered form of one block (or of a whole message where a wire wants that), kept beside it. */
+/* The rendered form of one block (or of a whole message where a wire wants that), kept with it. */
 typedef struct phi__rendered {
     struct phi__rendered *next;
     uint32_t form;  /* which codec and variant rendered it */
@@ -11017,10 +11225,10 @@ typedef struct phi__ask {
     size_t tool_count;
     phi_tool_choice tool_choice;
     phi_thinking thinking;
-    uint32_t max_tokens;    /* 0: the model's */
-    double temperature;     /* negative: not sent */
+    uint32_t max_tokens; /* 0: the model's */
+    double temperature;  /* negative: not sent */
     bool disable_cache;
-    phi_str session_id;     /* for prompt_cache_key; may be empty */
+    phi_str session_id; /* for prompt_cache_key; may be empty */
 } phi__ask;
 
 typedef struct phi__codec phi__codec;
@@ -11035,9 +11243,9 @@ typedef struct phi__encoder {
     size_t count, cap;
     phi__header *headers;
     size_t header_count, header_cap;
-    size_t at;        /* next item; progress of advance */
+    size_t at; /* next item; progress of advance */
     int stage;
-    bool failed;      /* no memory */
+    bool failed; /* no memory */
     /* The repair of what a transcript may lack: calls of the last assistant message and which of
        them have their result. */
     size_t calls_item;   /* SIZE_MAX: none waits */
@@ -11046,17 +11254,17 @@ typedef struct phi__encoder {
     size_t next_call;    /* where the search for a result's call begins */
     bool had_calls;
     /* for the codecs' own bookkeeping across items */
-    phi_role open_role;  /* role of the message under construction; 0: none */
-    phi_role last_role;  /* of the message before; 0: none yet */
-    size_t mark_piece;   /* the piece whose end closes the last user block; SIZE_MAX: none */
+    phi_role open_role; /* role of the message under construction; 0: none */
+    phi_role last_role; /* of the message before; 0: none yet */
+    size_t mark_piece;  /* the piece whose end closes the last user block; SIZE_MAX: none */
     phi_request request;
 } phi__encoder;
 
 struct phi__codec {
     const char *protocol;
     size_t state_bytes; /* of a decoder */
-    /* Encoding: everything before the messages, item `at` (never an extension, and a tool result only
-       where its call waits for it), everything after; and url + headers. */
+    /* Encoding: everything before the messages, item `at` (never an extension, and a tool result
+       only where its call waits for it), everything after; and url + headers. */
     void (*head)(phi__encoder *e);
     void (*item)(phi__encoder *e, size_t at);
     void (*tail)(phi__encoder *e);
@@ -11104,8 +11312,8 @@ PHI__FN void phi__encode_model_headers(phi__encoder *e);
 PHI__FN void phi__encode_url(phi__encoder *e, const char *version, bool only_bare,
                              const char *path);
 
-/* An HTTP answer that is an error: class, retryable, delay, words. Strings point into `arena`. `now`
-   is not needed: an HTTP date is compared with the answer's own Date header.
+/* An HTTP answer that is an error: class, retryable, delay, words. Strings point into `arena`.
+   `now` is not needed: an HTTP date is compared with the answer's own Date header.
    headers: lines "Name: value\r\n". */
 PHI__FN void phi__classify(const phi_model *model, int http_status, phi_str headers, phi_str body,
                            phi_arena *arena, phi_failure *out);
@@ -11113,11 +11321,43 @@ PHI__FN void phi__classify(const phi_model *model, int http_status, phi_str head
 PHI__FN phi_str phi__header_value(phi_str headers, const char *name);
 PHI__FN bool phi__is_overflow_text(phi_str text);
 
-/* What a target would refuse, before a byte is sent: PHI_OK, or PHI_BAD_ARG with words that name the
-   place ("messages[3]: tool call \"x\" has no result"). For tests and for whoever makes transcripts:
-   it costs time by the square of the calls, and the encoder repairs lost results by itself. */
+/* What a target would refuse, before a byte is sent: PHI_OK, or PHI_BAD_ARG with words that name
+   the place ("messages[3]: tool call \"x\" has no result"). For tests and for whoever makes
+   transcripts: it costs time by the square of the calls, and the encoder repairs lost results by
+   itself. */
 PHI__FN phi_status phi__preflight(const phi__codec *codec, const phi__ask *ask, char *words,
                                   size_t words_size);
+
+#endif
+
+/* ---- src/wire/repeat_in.h ---- */
+
+/* repeat_in.h - the events of a stream that differ in nothing but one string.
+
+   Nearly every event of an answer is the one before it with other text in the same place. A decoder
+   that has found an event to be nothing but a piece of one block keeps what stands around the text; an
+   event whose bytes around a string are those very bytes means the same, and needs no parser.
+   Zeroed memory is empty. What is too long to keep is parsed each time. */
+#ifndef PHI_WIRE_REPEAT_IN_H
+#define PHI_WIRE_REPEAT_IN_H
+
+
+enum { PHI__REPEAT_MOST = 384 }; /* bytes around the text: chunks of OpenAI's have about 250 */
+
+typedef struct phi__repeat {
+    uint16_t head,
+        tail; /* bytes before the string's text, and behind it with its quote; 0: empty */
+    size_t block, count; /* where the text goes, and how many blocks there were */
+    char around[PHI__REPEAT_MOST];
+} phi__repeat;
+
+/* Keeps an event that is nothing but `text`, which lies in `data`, for a block. */
+PHI__FN void phi__repeat_learn(phi__repeat *r, const phi__assembly *a, phi_str data,
+                               phi__json_text text, size_t block);
+static inline void phi__repeat_forget(phi__repeat *r) { r->head = 0; }
+
+/* Adds the event's text to its block, if the event is the kept one with another text; else false. */
+PHI__FN bool phi__repeat_add(const phi__repeat *r, phi__assembly *a, phi_str data);
 
 #endif
 
@@ -11132,9 +11372,10 @@ PHI__FN const phi__codec *phi__anthropic_codec(void);
 
 /* The stream half; the state is zeroed memory. */
 typedef struct phi__anthropic_state {
-    bool got_stop;  /* a message_delta brought a stop reason */
-    bool broken;    /* the last event was no JSON: an error, unless the stream ends with it */
-    bool heard;     /* an event came */
+    bool got_stop; /* a message_delta brought a stop reason */
+    bool broken;   /* the last event was no JSON: an error, unless the stream ends with it */
+    bool heard;    /* an event came */
+    phi__repeat repeat;
 } phi__anthropic_state;
 
 PHI__FN void phi__anthropic_event(void *state, phi__assembly *a, phi_str name, phi_str data);
@@ -11154,7 +11395,7 @@ PHI__FN void phi__anthropic_whole(void *state, phi__assembly *a, phi_str body);
    do not say is a failure of the server. */
 PHI__FN void phi__classify_event(phi__assembly *a, phi_str json);
 
-/* The same of a body that came with 200 and is no answer: a page of a proxy, an error, or garbage. */
+/* The same of a body that came with 200 and is no answer: a proxy's page, an error, or garbage. */
 PHI__FN void phi__classify_body(phi__assembly *a, phi_str body);
 
 /* A stop word that means an error. */
@@ -11248,14 +11489,15 @@ typedef enum phi__chat_detail {
 
 /* The stream half; the state is zeroed memory. */
 typedef struct phi__chat_state {
-    bool finished;       /* a finish_reason came */
-    bool finish_empty;   /* it was "": good with [DONE] */
-    bool done;           /* [DONE] came */
-    bool broken;         /* the last event was no JSON: an error, unless the stream ends with it */
-    bool heard;          /* an event came */
+    bool finished;     /* a finish_reason came */
+    bool finish_empty; /* it was "": good with [DONE] */
+    bool done;         /* [DONE] came */
+    bool broken;       /* the last event was no JSON: an error, unless the stream ends with it */
+    bool heard;        /* an event came */
     phi__chat_detail detail;
     size_t detail_block;
     uint64_t detail_key; /* hash of the open item's type and index */
+    phi__repeat repeat;
 } phi__chat_state;
 
 PHI__FN void phi__chat_event(void *state, phi__assembly *a, phi_str name, phi_str data);
@@ -11314,16 +11556,16 @@ PHI__FN uint32_t phi__render_budget(phi_thinking level);
 
    A message's content is rendered whole, blocks joined by commas, and kept; roles are opened and
    closed by glue around it, so that tool results and the user's words after them share one message.
-   The cache mark moves from turn to turn: it is put inside of the last brace of the last user block,
-   which is why no rendering holds one. wire.md parts 2 and 9. */
+   The cache mark moves from turn to turn: it is put inside of the last brace of the last user
+   block, which is why no rendering holds one. wire.md parts 2 and 9. */
 
 
 /* What a rendering depends on beside its block: bits of phi__rendered.form. */
 enum {
     PHI__ANTHROPIC_FORM = 1 << 28,
-    PHI__ANTHROPIC_ORIGIN = 1,    /* minted by the same model: thinking goes back */
+    PHI__ANTHROPIC_ORIGIN = 1, /* minted by the same model: thinking goes back */
     PHI__ANTHROPIC_NO_IMAGES = 2,
-    PHI__ANTHROPIC_IMAGES = 4     /* the images of an error result */
+    PHI__ANTHROPIC_IMAGES = 4 /* the images of an error result */
 };
 
 #define PHI__ANTHROPIC_MARK_OPEN ",\"cache_control\":{\"type\":\"ephemeral\"}"
@@ -11491,8 +11733,8 @@ static void phi__anthropic_item(phi__encoder *e, size_t at) {
             phi__anthropic_assistant(e, m, same);
         blocks = phi__encode_keep(e, at, UINT32_MAX, form);
     }
-    phi__anthropic_append(
-        e, m->role == PHI_ROLE_ASSISTANT ? PHI_ROLE_ASSISTANT : PHI_ROLE_USER, blocks);
+    phi__anthropic_append(e, m->role == PHI_ROLE_ASSISTANT ? PHI_ROLE_ASSISTANT : PHI_ROLE_USER,
+                          blocks);
 }
 
 static void phi__anthropic_missing(phi__encoder *e, size_t item, size_t block) {
@@ -11552,8 +11794,8 @@ static phi__anthropic_plan phi__anthropic_plan_of(const phi__ask *ask) {
     p.max_tokens = ask->max_tokens != 0 ? ask->max_tokens : ask->model->max_tokens;
     if (p.max_tokens == 0) p.max_tokens = 8192;
     if (ask->model->reasoning) {
-        p.thinks = ask->thinking != PHI_THINKING_OFF ||
-                   p.claude.off == PHI__CLAUDE_OFF_BETWEEN || p.claude.off == PHI__CLAUDE_OFF_CANNOT;
+        p.thinks = ask->thinking != PHI_THINKING_OFF || p.claude.off == PHI__CLAUDE_OFF_BETWEEN ||
+                   p.claude.off == PHI__CLAUDE_OFF_CANNOT;
         if (!p.adaptive) p.budget = phi__render_budget(ask->thinking);
     }
     if (p.budget == 0) return p;
@@ -11621,9 +11863,8 @@ static void phi__anthropic_put_tools(phi__encoder *e) {
         phi__encode_piece(e, phi__render_blank(tool->schema)
                                  ? PHI__LIT("{\"type\":\"object\",\"properties\":{}}")
                                  : tool->schema);
-        phi__buf_text(out, i + 1 == e->ask->tool_count && !e->ask->disable_cache
-                               ? PHI__ANTHROPIC_MARK
-                               : "}");
+        phi__buf_text(
+            out, i + 1 == e->ask->tool_count && !e->ask->disable_cache ? PHI__ANTHROPIC_MARK : "}");
     }
     phi__buf_char(out, ']');
 }
@@ -11683,17 +11924,11 @@ static void phi__anthropic_address(phi__encoder *e) {
 /* ---- the codec ---- */
 
 PHI__FN const phi__codec *phi__anthropic_codec(void) {
-    static const phi__codec codec = {PHI_PROTOCOL_ANTHROPIC,
-                                     sizeof(phi__anthropic_state),
-                                     phi__anthropic_head,
-                                     phi__anthropic_item,
-                                     phi__anthropic_tail,
-                                     phi__anthropic_address,
-                                     phi__anthropic_missing,
-                                     phi__anthropic_after_results,
-                                     phi__anthropic_event,
-                                     phi__anthropic_end,
-                                     phi__anthropic_whole};
+    static const phi__codec codec = {
+        PHI_PROTOCOL_ANTHROPIC, sizeof(phi__anthropic_state), phi__anthropic_head,
+        phi__anthropic_item,    phi__anthropic_tail,          phi__anthropic_address,
+        phi__anthropic_missing, phi__anthropic_after_results, phi__anthropic_event,
+        phi__anthropic_end,     phi__anthropic_whole};
     return &codec;
 }
 #undef PHI__ANTHROPIC_MARK_OPEN
@@ -11704,9 +11939,9 @@ PHI__FN const phi__codec *phi__anthropic_codec(void) {
 
 /* anthropic_stream.c - answers of the Anthropic Messages API: events to a message.
 
-   Every event is read in one pass without a tree; nearly all of them are deltas. Blocks are found by
-   the index the wire gives them; blocks of kinds that are not known are read over, with all of their
-   deltas. wire.md parts 1.3, 1.9 and 2. */
+   Every event is read in one pass without a tree; nearly all of them are deltas. Blocks are found
+   by the index the wire gives them; blocks of kinds that are not known are read over, with all of
+   their deltas. wire.md parts 1.3, 1.9 and 2. */
 
 
 #define PHI__ANT_IS(text, literal) phi__json_text_is((text), PHI__LIT(literal))
@@ -11717,7 +11952,7 @@ typedef struct phi__ant_event {
     int64_t index;
     phi__json_text delta_type, text, thinking, partial_json, signature; /* of a delta */
     phi__json_text stop_reason;
-    phi_str stop_details;         /* raw JSON, as the next three */
+    phi_str stop_details; /* raw JSON, as the next three */
     phi_str block, message, usage;
     bool has_error;
 } phi__ant_event;
@@ -11726,7 +11961,7 @@ static const phi__json_text phi__ant_none = {"", 0, false};
 
 static void phi__ant_put(phi__assembly *a, phi__buf *buf, phi__json_text text) {
     phi__buf_clear(buf);
-    phi__json_unescape(buf, text);
+    if (text.len > 0) phi__json_unescape(buf, text);
     if (buf->failed) a->no_memory = true;
 }
 
@@ -11804,8 +12039,9 @@ static void phi__ant_details(phi__json_cursor *c, phi_usage *usage) {
 static void phi__ant_usage(phi__assembly *a, phi_str raw) {
     phi__json_cursor c;
     phi__json_text key;
+    if (raw.len == 0) return;
     phi__json_cursor_init(&c, raw);
-    if (raw.len == 0 || !phi__json_enter_object(&c)) return;
+    if (!phi__json_enter_object(&c)) return;
     while (phi__json_next_key(&c, &key)) {
         if (PHI__ANT_IS(key, "input_tokens"))
             phi__json_take_u64(&c, &a->usage.input);
@@ -11928,12 +12164,13 @@ static size_t phi__ant_open(phi__assembly *a, const phi__ant_block *b, int64_t i
     return block;
 }
 
-/* Arguments may come whole with the start of the block; deltas, if any follow, take their place. They
-   wait where a call keeps nothing else. */
+/* Arguments may come whole with the start of the block; deltas, if any follow, take their place.
+   They wait where a call keeps nothing else. */
 static void phi__ant_block_start(phi__assembly *a, const phi__ant_event *ev) {
     phi__ant_block b;
     phi__json_cursor c;
     size_t block;
+    if (ev->block.len == 0) return;
     phi__json_cursor_init(&c, ev->block);
     phi__ant_read_block(&b, &c);
     block = phi__ant_open(a, &b, ev->index);
@@ -11967,20 +12204,32 @@ static size_t phi__ant_find_or_open(phi__assembly *a, int64_t index, phi_content
     return block != SIZE_MAX ? block : phi__assembly_open(a, kind, index);
 }
 
-static void phi__ant_delta(phi__assembly *a, const phi__ant_event *ev) {
+static void phi__ant_sign(phi__assembly *a, const phi__ant_event *ev) {
+    size_t block = phi__ant_find(a, ev->index);
+    if (block == SIZE_MAX || a->drafts[block].kind != PHI_CONTENT_THINKING) return;
+    if (ev->signature.len > 0) phi__json_unescape(&a->drafts[block].signature, ev->signature);
+    if (a->drafts[block].signature.failed) a->no_memory = true;
+}
+
+static void phi__ant_delta(phi__anthropic_state *st, phi__assembly *a, const phi__ant_event *ev,
+                           phi_str data) {
     size_t block;
-    if (PHI__ANT_IS(ev->delta_type, "text_delta"))
-        phi__ant_add(a, phi__ant_find_or_open(a, ev->index, PHI_CONTENT_TEXT), ev->text);
-    else if (PHI__ANT_IS(ev->delta_type, "input_json_delta"))
-        phi__ant_add(a, phi__ant_find(a, ev->index), ev->partial_json);
-    else if (PHI__ANT_IS(ev->delta_type, "thinking_delta"))
-        phi__ant_add(a, phi__ant_find_or_open(a, ev->index, PHI_CONTENT_THINKING), ev->thinking);
-    else if (PHI__ANT_IS(ev->delta_type, "signature_delta")) {
+    phi__json_text text;
+    if (PHI__ANT_IS(ev->delta_type, "text_delta")) {
+        text = ev->text;
+        block = phi__ant_find_or_open(a, ev->index, PHI_CONTENT_TEXT);
+    } else if (PHI__ANT_IS(ev->delta_type, "input_json_delta")) {
+        text = ev->partial_json;
         block = phi__ant_find(a, ev->index);
-        if (block == SIZE_MAX || a->drafts[block].kind != PHI_CONTENT_THINKING) return;
-        phi__json_unescape(&a->drafts[block].signature, ev->signature);
-        if (a->drafts[block].signature.failed) a->no_memory = true;
+    } else if (PHI__ANT_IS(ev->delta_type, "thinking_delta")) {
+        text = ev->thinking;
+        block = phi__ant_find_or_open(a, ev->index, PHI_CONTENT_THINKING);
+    } else {
+        if (PHI__ANT_IS(ev->delta_type, "signature_delta")) phi__ant_sign(a, ev);
+        return;
     }
+    phi__ant_add(a, block, text);
+    phi__repeat_learn(&st->repeat, a, data, text, block);
 }
 
 /* ---- the message ---- */
@@ -11991,6 +12240,7 @@ static void phi__ant_message(phi__anthropic_state *st, phi__assembly *a, phi_str
     phi__json_text key, text, stop = {NULL, 0, false};
     phi_str usage = {NULL, 0}, details = {NULL, 0}, content = {NULL, 0};
     phi__ant_block b;
+    if (raw.len == 0) return;
     phi__json_cursor_init(&c, raw);
     if (!phi__json_enter_object(&c)) return;
     while (phi__json_next_key(&c, &key)) {
@@ -12014,8 +12264,8 @@ static void phi__ant_message(phi__anthropic_state *st, phi__assembly *a, phi_str
     phi__assembly_start(a);
     phi__ant_usage(a, usage);
     if (!whole) return;
-    phi__json_cursor_init(&c, content);
-    if (content.len > 0 && phi__json_enter_array(&c))
+    phi__json_cursor_init(&c, content.len > 0 ? content : PHI__LIT("[]"));
+    if (phi__json_enter_array(&c))
         while (phi__json_next_item(&c)) {
             size_t block;
             phi__ant_read_block(&b, &c);
@@ -12030,7 +12280,7 @@ static void phi__ant_message(phi__anthropic_state *st, phi__assembly *a, phi_str
 static void phi__ant_take(phi__anthropic_state *st, phi__assembly *a, const phi__ant_event *ev,
                           phi_str data) {
     if (PHI__ANT_IS(ev->type, "content_block_delta"))
-        phi__ant_delta(a, ev);
+        phi__ant_delta(st, a, ev, data);
     else if (PHI__ANT_IS(ev->type, "content_block_start"))
         phi__ant_block_start(a, ev);
     else if (PHI__ANT_IS(ev->type, "content_block_stop"))
@@ -12062,8 +12312,10 @@ PHI__FN void phi__anthropic_event(void *state, phi__assembly *a, phi_str name, p
         phi__classify_event(a, data);
         return;
     }
+    if (phi__repeat_add(&st->repeat, a, data)) return;
     if (data.at[0] != '{') return; /* words of a gateway: nothing of ours */
     st->heard = true;
+    phi__repeat_forget(&st->repeat);
     if (!phi__ant_read(&ev, data)) {
         st->broken = true;
         return;
@@ -12143,8 +12395,7 @@ static size_t phi__assembly_cut_tail(phi_str s) {
 static size_t phi__assembly_join(phi__draft *d, phi_str s) {
     unsigned char lead = (unsigned char)d->held[0];
     size_t want = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2, taken = 0;
-    while (d->held_len < want && taken < s.len &&
-           ((unsigned char)s.at[taken] & 0xc0u) == 0x80u)
+    while (d->held_len < want && taken < s.len && ((unsigned char)s.at[taken] & 0xc0u) == 0x80u)
         d->held[d->held_len++] = s.at[taken++];
     if (d->held_len < want && taken == s.len) return taken; /* still cut */
     phi__utf8_repair(&d->bytes, phi__str(d->held, d->held_len));
@@ -12185,7 +12436,7 @@ static int32_t phi__assembly_escape(const char *at, const char *end) {
     return unit;
 }
 
-/* If the last delta ended in the first half of a pair: joins it with the second, if that is here. */
+/* If the last delta ended in the first half of a pair: joins it with the second, if it is here. */
 static void phi__assembly_pair(phi__draft *d, phi_str *raw) {
     int32_t low = phi__assembly_escape(raw->at, raw->at + raw->len);
     char utf8[4];
@@ -12366,8 +12617,7 @@ PHI__FN void phi__assembly_add(phi__assembly *a, size_t block, phi_str bytes) {
     phi__assembly_added(a, block, from);
 }
 
-PHI__FN void phi__assembly_add_json(phi__assembly *a, size_t block, phi_str raw,
-                                    bool has_escapes) {
+PHI__FN void phi__assembly_add_json(phi__assembly *a, size_t block, phi_str raw, bool has_escapes) {
     phi__draft *d;
     phi__json_text text;
     size_t from;
@@ -12458,6 +12708,8 @@ PHI__FN void phi__assembly_finish(phi__assembly *a) {
         }
         d->open = false;
     }
+    if (a->stop_reason == PHI_STOP_REASON_NONE)
+        a->stop_reason = a->terminal ? PHI_STOP_REASON_STOP : PHI_STOP_REASON_ERROR;
     if (PHI__ASSEMBLY_NORMAL_STOP(a->stop_reason))
         a->stop_reason = calls ? PHI_STOP_REASON_TOOL_USE : PHI_STOP_REASON_STOP;
     u->total_tokens = u->input + u->output + u->cache_read + u->cache_write;
@@ -12492,9 +12744,9 @@ PHI__FN void phi__assembly_view(const phi__assembly *a, phi_content *content, ph
    context for some and throttling for others. */
 
 
-#define PHI__FAULT_BODY_MOST 65536u   /* bytes of a body that are read; wire.md 1.10 */
-#define PHI__FAULT_WORDS_MOST 4096u   /* bytes of a message that are kept */
-#define PHI__FAULT_SNIPPET_MOST 500u  /* bytes of a body shown where it holds no message */
+#define PHI__FAULT_BODY_MOST 65536u  /* bytes of a body that are read; wire.md 1.10 */
+#define PHI__FAULT_WORDS_MOST 4096u  /* bytes of a message that are kept */
+#define PHI__FAULT_SNIPPET_MOST 500u /* bytes of a body shown where it holds no message */
 
 /* An error, taken apart. Strings live in the arena or are static. */
 typedef struct phi__fault {
@@ -12511,7 +12763,7 @@ static char phi__fault_lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c + 
 
 static bool phi__fault_is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/* Whether `pattern` (lower case) stands at `at`: '#' is a number, '*' up to 80 bytes of anything. */
+/* Whether `pattern` (lower case) stands at `at`: '#' is a number, '*' up to 80 bytes of any. */
 static bool phi__fault_at(phi_str s, size_t at, const char *pattern) {
     for (; *pattern != '\0'; pattern++) {
         if (*pattern == '*') {
@@ -12632,9 +12884,9 @@ static uint64_t phi__fault_unit(phi_str s, size_t *at) {
     static const struct phi__fault_units {
         const char *name;
         uint64_t ms;
-    } units[] = {{"milliseconds", 1}, {"ms", 1},      {"seconds", 1000}, {"second", 1000},
-                 {"sec", 1000},       {"s", 1000},    {"minutes", 60000}, {"minute", 60000},
-                 {"min", 60000},      {"m", 60000},   {"hours", 3600000}, {"hour", 3600000},
+    } units[] = {{"milliseconds", 1}, {"ms", 1},    {"seconds", 1000},  {"second", 1000},
+                 {"sec", 1000},       {"s", 1000},  {"minutes", 60000}, {"minute", 60000},
+                 {"min", 60000},      {"m", 60000}, {"hours", 3600000}, {"hour", 3600000},
                  {"h", 3600000}};
     size_t i, from = *at;
     while (from < s.len && s.at[from] == ' ') from++;
@@ -12737,13 +12989,12 @@ static phi_str phi__fault_detail(const phi_json *node) {
     return phi__fault_text(node);
 }
 
-/* Which of an error's words is its code: a text wins over a number, but a number over a type that is
-   only its name ("InternalServerError"); a code that is null says there is none. */
+/* Which of an error's words is its code: a text wins over a number, but a number over a type that
+   is only its name ("InternalServerError"); a code that is null says there is none. */
 static void phi__fault_code(phi__fault *f, phi_arena *arena, const phi_json *error) {
     const phi_json *code = phi_json_get(error, "code");
     const phi_json *status = phi_json_get(error, "status");
-    bool telling = f->type.len > 6 &&
-                   memcmp(f->type.at + f->type.len - 6, "_error", 6) == 0;
+    bool telling = f->type.len > 6 && memcmp(f->type.at + f->type.len - 6, "_error", 6) == 0;
     if (phi_json_is_string(code))
         f->code = phi__fault_text(code);
     else if (phi_json_is_string(status))
@@ -12772,18 +13023,30 @@ static int phi__fault_status_of(phi_str word) {
     static const struct phi__fault_status {
         const char *word;
         int status;
-    } table[] = {{"overloaded_error", 529},        {"rate_limit_error", 429},
-                 {"rate_limit_exceeded", 429},     {"insufficient_quota", 429},
-                 {"api_error", 500},               {"server_error", 500},
-                 {"internal_server_error", 500},   {"InternalServerError", 500},
-                 {"internal_error", 500},          {"server_is_overloaded", 503},
-                 {"slow_down", 503},               {"overloaded", 503},
-                 {"service_unavailable", 503},     {"timeout_error", 504},
-                 {"invalid_request_error", 400},   {"BadRequestError", 400},
-                 {"context_length_exceeded", 400}, {"exceed_context_size_error", 400},
-                 {"authentication_error", 401},    {"billing_error", 402},
-                 {"permission_error", 403},        {"not_found_error", 404},
-                 {"conflict_error", 409},          {"request_too_large", 413}};
+    } table[] = {{"overloaded_error", 529},
+                 {"rate_limit_error", 429},
+                 {"rate_limit_exceeded", 429},
+                 {"insufficient_quota", 429},
+                 {"api_error", 500},
+                 {"server_error", 500},
+                 {"internal_server_error", 500},
+                 {"InternalServerError", 500},
+                 {"internal_error", 500},
+                 {"server_is_overloaded", 503},
+                 {"slow_down", 503},
+                 {"overloaded", 503},
+                 {"service_unavailable", 503},
+                 {"timeout_error", 504},
+                 {"invalid_request_error", 400},
+                 {"BadRequestError", 400},
+                 {"context_length_exceeded", 400},
+                 {"exceed_context_size_error", 400},
+                 {"authentication_error", 401},
+                 {"billing_error", 402},
+                 {"permission_error", 403},
+                 {"not_found_error", 404},
+                 {"conflict_error", 409},
+                 {"request_too_large", 413}};
     uint64_t n;
     size_t i;
     if (phi__str_to_u64(word, &n) && n >= 400 && n < 600) return (int)n;
@@ -12824,8 +13087,7 @@ static void phi__fault_read_json(phi__fault *f, phi_arena *arena, const phi_json
     if (f->message.len == 0) f->message = phi__fault_text(phi_json_get(root, "message"));
     if (f->message.len == 0) f->message = phi__fault_detail(phi_json_get(root, "detail"));
     f->detail = phi__fault_text(phi_json_get(metadata, "raw"));
-    if (f->detail.len == 0)
-        f->detail = phi__fault_text(phi_json_path(error, "details.error_code"));
+    if (f->detail.len == 0) f->detail = phi__fault_text(phi_json_path(error, "details.error_code"));
     f->request_id = phi__fault_text(phi_json_get(root, "request_id"));
     phi__fault_code(f, arena, error);
     phi__fault_google(f, error);
@@ -12849,6 +13111,7 @@ static void phi__fault_snippet(phi__fault *f, phi_arena *arena, phi_str body) {
     phi__buf_init(&words, arena->memory);
     if (f->status != 0) phi__buf_printf(&words, "HTTP %d", f->status);
     phi__buf_text(&words, f->empty ? " without a body" : page ? " with a web page" : "");
+    if (words.len == 0) phi__buf_text(&words, "the answer is not what was asked for");
     phi__buf_text(&words, show.len > 0 ? ": " : "");
     show.len = phi__utf8_cut(show, PHI__FAULT_SNIPPET_MOST);
     phi__utf8_repair(&words, show);
@@ -12862,8 +13125,7 @@ static void phi__fault_read(phi__fault *f, phi_arena *arena, phi_str body) {
     body.len = phi__min(body.len, PHI__FAULT_BODY_MOST);
     body = phi__str_trim(body);
     f->empty = body.len == 0;
-    if (!f->empty &&
-        phi_json_parse(arena, body, PHI_JSON_REPLACE_BAD_UTF8, &root, NULL) == PHI_OK)
+    if (!f->empty && phi_json_parse(arena, body, PHI_JSON_REPLACE_BAD_UTF8, &root, NULL) == PHI_OK)
         phi__fault_read_json(f, arena, root);
     if (phi__str_trim(f->message).len == 0) phi__fault_snippet(f, arena, body);
     f->message.len = phi__utf8_cut(f->message, PHI__FAULT_WORDS_MOST);
@@ -12885,8 +13147,8 @@ static phi_failure_kind phi__fault_kind(const phi__fault *f, const phi_model *mo
         return PHI_FAILURE_OVERFLOW;
     if (client && phi__fault_any(f, phi__fault_overflows, PHI__COUNT(phi__fault_overflows)))
         return PHI_FAILURE_OVERFLOW;
-    if (f->status == 400 && (phi__fault_word(f, "too many tokens") ||
-                             phi__fault_word(f, "token limit exceeded")))
+    if (f->status == 400 &&
+        (phi__fault_word(f, "too many tokens") || phi__fault_word(f, "token limit exceeded")))
         return PHI_FAILURE_OVERFLOW;
     if (client && phi__fault_any(f, phi__fault_filters, PHI__COUNT(phi__fault_filters)))
         return PHI_FAILURE_CONTENT_FILTER;
@@ -13108,8 +13370,9 @@ PHI__FN phi__claude phi__claude_of(phi_str id) {
 
 /* encoder.c - drives a codec over a transcript, a message a unit, and keeps what it rendered.
 
-   What a provider would refuse is repaired here, in what is sent and not in the log: a result without
-   its call, or a second one, is left out; a call without a result gets one before the next message. */
+   What a provider would refuse is repaired here, in what is sent and not in the log: a result
+   without its call, or a second one, is left out; a call without a result gets one before the next
+   message. */
 
 
 enum { PHI__ENCODER_HEAD, PHI__ENCODER_ITEMS, PHI__ENCODER_TAIL, PHI__ENCODER_DONE };
@@ -13368,8 +13631,7 @@ PHI__FN void phi__encode_url(phi__encoder *e, const char *version, bool only_bar
         phi__buf_text(out, path);
     }
     phi__buf_add_str(out, query);
-    if (out->failed || !phi__encoder_clean(e, phi__buf_str(out), &e->request.url))
-        e->failed = true;
+    if (out->failed || !phi__encoder_clean(e, phi__buf_str(out), &e->request.url)) e->failed = true;
     phi__buf_clear(out);
 }
 
@@ -13432,7 +13694,7 @@ PHI__FN void phi__encoder_free(phi__encoder *e) {
 
 /* ---- src/wire/openai_chat.c ---- */
 
-/* openai_chat.c - requests of the OpenAI Chat Completions API, and of the many servers that speak it.
+/* openai_chat.c - requests of the OpenAI Chat Completions API, and of all who speak it.
 
    Each message is rendered whole and kept; what servers do differently are bits of the model's
    quirks, and those bits that change a message are part of the form it is kept under.
@@ -13769,11 +14031,8 @@ static void phi__chat_after_results(phi__encoder *e, size_t from, size_t to) {
 static const struct phi__chat_effort {
     const char *prefix, *off, *minimal;
 } phi__chat_efforts[] = {
-    {"gpt-5-pro", "high", "high"},
-    {"gpt-5.", "none", "low"},
-    {"gpt-5", "minimal", "minimal"},
-    {"gpt-", "none", "low"},
-    {"", "low", "low"},
+    {"gpt-5-pro", "high", "high"}, {"gpt-5.", "none", "low"}, {"gpt-5", "minimal", "minimal"},
+    {"gpt-", "none", "low"},       {"", "low", "low"},
 };
 
 static const char *phi__chat_effort_name(const phi__encoder *e) {
@@ -13816,10 +14075,9 @@ static void phi__chat_put_thinking(phi__encoder *e) {
     if (phi__chat_quirk(e, PHI_QUIRK_REASONING_ENABLED))
         phi__chat_put_switch(e, ",\"reasoning\":{\"enabled\":", "true", "false", "}");
     if (phi__chat_quirk(e, PHI_QUIRK_THINKING_TYPE))
-        phi__chat_put_switch(e, ",\"thinking\":{\"type\":\"", "enabled", "disabled",
-                             phi__chat_quirk(e, PHI_QUIRK_KEEP_THINKING)
-                                 ? "\",\"clear_thinking\":false}"
-                                 : "\"}");
+        phi__chat_put_switch(
+            e, ",\"thinking\":{\"type\":\"", "enabled", "disabled",
+            phi__chat_quirk(e, PHI_QUIRK_KEEP_THINKING) ? "\",\"clear_thinking\":false}" : "\"}");
     if (phi__chat_quirk(e, PHI_QUIRK_ENABLE_THINKING)) {
         phi__chat_put_switch(e, ",\"enable_thinking\":", "true", "false", "");
         if (phi__chat_thinks(e)) {
@@ -13853,8 +14111,8 @@ static void phi__chat_put_tools(phi__encoder *e) {
     phi_tool_choice choice = e->ask->tool_choice;
     size_t i;
     if (e->ask->tool_count == 0) return;
-    phi__buf_text(out, choice == PHI_TOOL_CHOICE_NONE       ? ",\"tool_choice\":\"none\""
-                       : choice == PHI_TOOL_CHOICE_AUTO     ? ",\"tool_choice\":\"auto\""
+    phi__buf_text(out, choice == PHI_TOOL_CHOICE_NONE   ? ",\"tool_choice\":\"none\""
+                       : choice == PHI_TOOL_CHOICE_AUTO ? ",\"tool_choice\":\"auto\""
                        : phi__chat_quirk(e, PHI_QUIRK_TOOL_CHOICE_ANY)
                            ? ",\"tool_choice\":\"any\""
                            : ",\"tool_choice\":\"required\"");
@@ -13955,16 +14213,11 @@ static void phi__chat_address(phi__encoder *e) {
 /* ---- the codec ---- */
 
 PHI__FN const phi__codec *phi__openai_chat_codec(void) {
-    static const phi__codec codec = {PHI_PROTOCOL_OPENAI_CHAT,
-                                     sizeof(phi__chat_state),
-                                     phi__chat_head,
-                                     phi__chat_item,
-                                     phi__chat_tail,
-                                     phi__chat_address,
-                                     phi__chat_missing,
-                                     phi__chat_after_results,
-                                     phi__chat_event,
-                                     phi__chat_end,
+    static const phi__codec codec = {PHI_PROTOCOL_OPENAI_CHAT, sizeof(phi__chat_state),
+                                     phi__chat_head,           phi__chat_item,
+                                     phi__chat_tail,           phi__chat_address,
+                                     phi__chat_missing,        phi__chat_after_results,
+                                     phi__chat_event,          phi__chat_end,
                                      phi__chat_whole};
     return &codec;
 }
@@ -13976,9 +14229,10 @@ PHI__FN const phi__codec *phi__openai_chat_codec(void) {
 
 /* openai_chat_stream.c - answers of the OpenAI Chat Completions API: chunks to a message.
 
-   A chunk is read in one pass without a tree into views of what matters, and then applied: reasoning
-   before text, text before calls. Servers differ in all that the standard does not force, so what is
-   null, missing, repeated or of another type is taken as it must have been meant. wire.md part 3. */
+   A chunk is read in one pass without a tree into views of what matters, and then applied:
+   reasoning before text, text before calls. Servers differ in all that the standard does not force,
+   so what is null, missing, repeated or of another type is taken as it must have been meant.
+   wire.md part 3. */
 
 
 #define PHI__CHAT_IS(text, literal) phi__json_text_is((text), PHI__LIT(literal))
@@ -13991,13 +14245,13 @@ static const char *const phi__chat_reasoning_fields[] = {"reasoning_content", "r
 typedef struct phi__chat_chunk {
     phi__json_text id, model, finish;
     phi__json_text content, refusal, reasoning[3];
-    phi_str parts;   /* content as an array: raw JSON, as all that follow */
+    phi_str parts; /* content as an array: raw JSON, as all that follow */
     phi_str details, calls, usage, error;
 } phi__chat_chunk;
 
 static void phi__chat_put(phi__assembly *a, phi__buf *buf, phi__json_text text) {
     phi__buf_clear(buf);
-    phi__json_unescape(buf, text);
+    if (text.len > 0) phi__json_unescape(buf, text);
     if (buf->failed) a->no_memory = true;
 }
 
@@ -14129,8 +14383,9 @@ static void phi__chat_usage(phi__assembly *a, phi_str raw) {
     phi__json_cursor c;
     phi__json_text key;
     uint64_t prompt = 0, output = 0, read = 0, hit = 0, top = 0, written = 0, reasoning = 0, none;
+    if (raw.len == 0) return;
     phi__json_cursor_init(&c, raw);
-    if (raw.len == 0 || !phi__json_enter_object(&c)) return;
+    if (!phi__json_enter_object(&c)) return;
     while (phi__json_next_key(&c, &key)) {
         if (PHI__CHAT_IS(key, "prompt_tokens"))
             phi__json_take_u64(&c, &prompt);
@@ -14195,8 +14450,9 @@ static void phi__chat_think_parts(phi__assembly *a, phi__json_cursor *c) {
 static void phi__chat_parts_of(phi__assembly *a, phi_str raw) {
     phi__json_cursor c;
     phi__json_text key, text;
+    if (raw.len == 0) return;
     phi__json_cursor_init(&c, raw);
-    if (raw.len == 0 || !phi__json_enter_array(&c)) return;
+    if (!phi__json_enter_array(&c)) return;
     while (phi__json_next_item(&c)) {
         if (!phi__json_enter_object(&c)) continue;
         while (phi__json_next_key(&c, &key)) {
@@ -14253,8 +14509,8 @@ static void phi__chat_close_detail(phi__chat_state *st, phi__assembly *a) {
 }
 
 /* All of the item but what is written last: its text, which is left open, and its signature. */
-static void phi__chat_open_detail(phi__chat_state *st, phi__buf *out,
-                                  const phi__chat_fragment *f, bool is_text) {
+static void phi__chat_open_detail(phi__chat_state *st, phi__buf *out, const phi__chat_fragment *f,
+                                  bool is_text) {
     phi__json_cursor c;
     phi__json_text key;
     phi_str value = {NULL, 0};
@@ -14287,8 +14543,7 @@ static size_t phi__chat_detail_block(phi__chat_state *st, phi__assembly *a) {
         if (a->drafts[i - 1].kind == PHI_CONTENT_THINKING) break;
     i = i > 0 ? i - 1 : phi__assembly_current(a, PHI_CONTENT_THINKING);
     if (i == SIZE_MAX) return i;
-    if (st->detail != PHI__CHAT_DETAIL_NONE && st->detail_block != i)
-        phi__chat_close_detail(st, a);
+    if (st->detail != PHI__CHAT_DETAIL_NONE && st->detail_block != i) phi__chat_close_detail(st, a);
     st->detail_block = i;
     d = &a->drafts[i];
     if (d->replay.len == 0) {
@@ -14298,8 +14553,7 @@ static size_t phi__chat_detail_block(phi__chat_state *st, phi__assembly *a) {
     return i;
 }
 
-static void phi__chat_detail_item(phi__chat_state *st, phi__assembly *a, phi_str raw,
-                                  bool spoken) {
+static void phi__chat_detail_item(phi__chat_state *st, phi__assembly *a, phi_str raw, bool spoken) {
     phi__chat_fragment f;
     bool is_text, joins;
     uint64_t key;
@@ -14337,8 +14591,9 @@ static void phi__chat_detail_item(phi__chat_state *st, phi__assembly *a, phi_str
 static void phi__chat_details(phi__chat_state *st, phi__assembly *a, phi_str raw, bool spoken) {
     phi__json_cursor c;
     phi_str item;
+    if (raw.len == 0) return;
     phi__json_cursor_init(&c, raw);
-    if (raw.len == 0 || !phi__json_enter_array(&c)) return;
+    if (!phi__json_enter_array(&c)) return;
     while (phi__json_next_item(&c)) {
         bool object = phi__json_peek(&c) == PHI_JSON_OBJECT;
         if (phi__json_take_raw(&c, &item) && object) phi__chat_detail_item(st, a, item, spoken);
@@ -14439,8 +14694,9 @@ static void phi__chat_call_delta(phi__assembly *a, const phi__chat_call *call) {
 static void phi__chat_calls_of(phi__assembly *a, phi_str raw) {
     phi__json_cursor c;
     phi__chat_call call;
+    if (raw.len == 0) return;
     phi__json_cursor_init(&c, raw);
-    if (raw.len == 0 || !phi__json_enter_array(&c)) return;
+    if (!phi__json_enter_array(&c)) return;
     while (phi__json_next_item(&c)) {
         if (phi__json_peek(&c) != PHI_JSON_OBJECT) {
             phi__json_skip(&c);
@@ -14520,6 +14776,24 @@ static void phi__chat_apply(phi__chat_state *st, phi__assembly *a, const phi__ch
     phi__chat_finish(st, a, k->finish);
 }
 
+/* Remembers a chunk that was text and nothing else. */
+static void phi__chat_learn(phi__chat_state *st, const phi__assembly *a, const phi__chat_chunk *k,
+                            phi_str data) {
+    const phi__json_text *said = &k->content;
+    size_t i, spoken = 0;
+    for (i = 0; i < PHI__COUNT(phi__chat_reasoning_fields); i++)
+        if (k->reasoning[i].len > 0) {
+            spoken++;
+            said = &k->reasoning[i];
+        }
+    phi__repeat_forget(&st->repeat);
+    if (spoken + (k->content.len > 0 ? 1u : 0u) != 1 || k->details.len > 0 || k->parts.len > 0 ||
+        k->refusal.len > 0 || k->calls.len > 0 || k->usage.len > 0 || k->finish.at != NULL ||
+        k->error.len > 2 || a->count == 0)
+        return;
+    phi__repeat_learn(&st->repeat, a, data, *said, a->count - 1);
+}
+
 /* An error may stand at the top or in x_groq; beside it there may be a status. */
 static void phi__chat_error(phi__assembly *a, const phi__chat_chunk *k, phi_str data) {
     bool top = phi__str_find(data, 0, "\"x_groq\"") == SIZE_MAX;
@@ -14548,6 +14822,7 @@ PHI__FN void phi__chat_event(void *state, phi__assembly *a, phi_str name, phi_st
                            PHI__LIT("the server sent an event that is not JSON"));
         return;
     }
+    if (phi__repeat_add(&st->repeat, a, data)) return;
     if (data.at[0] != '{') return; /* words of a gateway: nothing of ours */
     st->heard = true;
     if (!phi__chat_read(&k, data)) {
@@ -14556,6 +14831,7 @@ PHI__FN void phi__chat_event(void *state, phi__assembly *a, phi_str name, phi_st
     }
     if (k.error.len > 2) phi__chat_error(a, &k, data);
     phi__chat_apply(st, a, &k);
+    phi__chat_learn(st, a, &k, data);
 }
 
 PHI__FN void phi__chat_end(void *state, phi__assembly *a) {
@@ -14655,8 +14931,9 @@ static phi_status phi__preflight_tools(phi__preflight_check *p) {
     for (i = 0; i < ask->tool_count; i++) {
         phi_str name = ask->tools[i].name;
         if (!phi__preflight_name(name, 64))
-            return phi__preflight_no(p, "tools[%zu]: name \"%.*s\": expected 1 to 64 of a-z A-Z "
-                                        "0-9 _ -",
+            return phi__preflight_no(p,
+                                     "tools[%zu]: name \"%.*s\": expected 1 to 64 of a-z A-Z "
+                                     "0-9 _ -",
                                      i, phi__preflight_len(name), name.at);
         for (j = 0; j < i; j++)
             if (phi_str_equal(ask->tools[j].name, name))
@@ -14672,8 +14949,7 @@ static phi_status phi__preflight_tools(phi__preflight_check *p) {
 
 /* ---- messages ---- */
 
-static phi_status phi__preflight_image(phi__preflight_check *p, size_t at,
-                                       const phi_content *c) {
+static phi_status phi__preflight_image(phi__preflight_check *p, size_t at, const phi_content *c) {
     static const char *const types[] = {"image/png", "image/jpeg", "image/gif", "image/webp"};
     size_t i;
     if (c->data.len == 0) return phi__preflight_no(p, "messages[%zu]: an image has no data", at);
@@ -14721,8 +14997,7 @@ static phi_status phi__preflight_calls(phi__preflight_check *p, size_t at) {
         const phi_content *c = &m->content[i];
         phi_str id = c->id;
         if (!phi__preflight_is_call(c)) continue;
-        if (id.len == 0)
-            return phi__preflight_no(p, "messages[%zu]: a tool call has no id", at);
+        if (id.len == 0) return phi__preflight_no(p, "messages[%zu]: a tool call has no id", at);
         for (j = 0; j < i; j++)
             if (phi__preflight_is_call(&m->content[j]) && phi_str_equal(m->content[j].id, id))
                 return phi__preflight_no(p, "messages[%zu]: two tool calls have the id \"%.*s\"",
@@ -14730,8 +15005,8 @@ static phi_status phi__preflight_calls(phi__preflight_check *p, size_t at) {
         other = phi__preflight_id_taken(p->ask, at, id);
         if (other != SIZE_MAX)
             return phi__preflight_no(
-                p, "messages[%zu]: the id \"%.*s\" of a tool call is used in messages[%zu] too",
-                at, phi__preflight_len(id), id.at, other);
+                p, "messages[%zu]: the id \"%.*s\" of a tool call is used in messages[%zu] too", at,
+                phi__preflight_len(id), id.at, other);
         if (phi__preflight_result(p->ask, at + 1, id) == SIZE_MAX)
             return phi__preflight_no(p, "messages[%zu]: tool call \"%.*s\" has no result", at,
                                      phi__preflight_len(id), id.at);
@@ -14761,8 +15036,9 @@ static phi_status phi__preflight_pair(phi__preflight_check *p, size_t at) {
                 return PHI_OK;
         break;
     }
-    return phi__preflight_no(p, "messages[%zu]: a result of tool call \"%.*s\", which the message "
-                                "before it did not make",
+    return phi__preflight_no(p,
+                             "messages[%zu]: a result of tool call \"%.*s\", which the message "
+                             "before it did not make",
                              at, phi__preflight_len(id), id.at);
 }
 
@@ -14857,7 +15133,8 @@ PHI__FN void phi__render_id(phi__buf *out, phi_str id, phi__id_rule rule) {
         return;
     }
     if (rule == PHI__ID_9) {
-        static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+        static const char digits[] =
+            "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
         for (i = 0; i < 9; i++, n /= 62) text[i] = digits[n % 62];
         phi__json_put_str(out, phi__str(text, 9));
         return;
@@ -14948,14 +15225,49 @@ PHI__FN uint32_t phi__render_budget(phi_thinking level) {
     return 0;
 }
 
+/* ---- src/wire/repeat.c ---- */
+
+/* repeat.c - comparing what stands around a text. */
+
+
+PHI__FN void phi__repeat_learn(phi__repeat *r, const phi__assembly *a, phi_str data,
+                               phi__json_text text, size_t block) {
+    size_t head, tail;
+    r->head = 0;
+    if (block == SIZE_MAX || text.at == NULL || text.at <= data.at ||
+        text.at + text.len >= data.at + data.len)
+        return;
+    head = (size_t)(text.at - data.at);
+    tail = data.len - head - text.len;
+    if (head + tail > PHI__REPEAT_MOST) return;
+    memcpy(r->around, data.at, head);
+    memcpy(r->around + head, text.at + text.len, tail);
+    r->head = (uint16_t)head;
+    r->tail = (uint16_t)tail;
+    r->block = block;
+    r->count = a->count;
+}
+
+PHI__FN bool phi__repeat_add(const phi__repeat *r, phi__assembly *a, phi_str data) {
+    const char *text = data.at + r->head, *end = data.at + data.len;
+    bool escaped;
+    if (r->head == 0 || data.len < (size_t)r->head + r->tail || r->count != a->count ||
+        !a->drafts[r->block].open || memcmp(data.at, r->around, r->head) != 0 ||
+        memcmp(end - r->tail, r->around + r->head, r->tail) != 0)
+        return false;
+    if (phi__json_quote(text, end, &escaped) != end - r->tail) return false;
+    phi__assembly_add_json(a, r->block, phi__str(text, data.len - r->head - r->tail), escaped);
+    return true;
+}
+
 #endif /* PHI__IMP_WIRE */
 
 #ifdef PHI__IMP_THREAD
-#if PHI__IMP_THREAD != 0x6614fc8e
+#if PHI__IMP_THREAD != 0xc5d5f8e2
 #error "phi: two versions of src/thread in one file"
 #endif
 #else
-#define PHI__IMP_THREAD 0x6614fc8e
+#define PHI__IMP_THREAD 0xc5d5f8e2
 
 /* ---- src/thread/thread_in.h ---- */
 
@@ -15001,6 +15313,8 @@ typedef struct phi__thread {
     size_t message_count, message_cap;
     phi__item *items; /* the projection */
     size_t item_count, item_cap;
+    uint64_t *ids; /* hashes of the tool call ids so far: an open table, half empty, 0 is free */
+    size_t id_count, id_cap;
 } phi__thread;
 
 PHI__FN void phi__thread_init(phi__thread *thread, phi_memory *memory);
@@ -15010,6 +15324,10 @@ PHI__FN void phi__thread_free(phi__thread *thread);
    thread's arena. False: no memory, and nothing changed. */
 PHI__FN bool phi__thread_append(phi__thread *thread, const phi__entry *entries, size_t n);
 
+/* Takes note of a tool call id. PHI_OK: new; PHI_FULL: the thread has it already, results would be
+   ambiguous; PHI_NO_MEMORY. */
+PHI__FN phi_status phi__thread_claim_id(phi__thread *thread, phi_str id);
+
 /* Copies a message into the thread's arena without appending it; NULL: no memory. */
 PHI__FN phi_message *phi__thread_keep(phi__thread *thread, const phi_message *message);
 
@@ -15018,6 +15336,7 @@ PHI__FN phi_message *phi__thread_keep(phi__thread *thread, const phi_message *me
 /* ---- src/thread/thread.c ---- */
 
 /* thread.c - appending, and keeping the projection up to date. */
+
 
 PHI__FN void phi__thread_init(phi__thread *thread, phi_memory *memory) {
     memset(thread, 0, sizeof *thread);
@@ -15029,6 +15348,7 @@ PHI__FN void phi__thread_free(phi__thread *thread) {
     phi__free(thread->memory, thread->entries, thread->cap * sizeof *thread->entries);
     phi__free(thread->memory, thread->messages, thread->message_cap * sizeof *thread->messages);
     phi__free(thread->memory, thread->items, thread->item_cap * sizeof *thread->items);
+    phi__free(thread->memory, thread->ids, thread->id_cap * sizeof *thread->ids);
     phi_arena_free(&thread->arena);
     phi__thread_init(thread, thread->memory);
 }
@@ -15087,17 +15407,56 @@ PHI__FN bool phi__thread_append(phi__thread *thread, const phi__entry *entries, 
 }
 
 PHI__FN phi_message *phi__thread_keep(phi__thread *thread, const phi_message *message) {
-    return phi_message_copy(message, &thread->arena);
+    phi_arena_mark mark = phi_arena_save(&thread->arena);
+    phi_message *kept = phi_message_copy(message, &thread->arena);
+    if (kept == NULL) phi_arena_reset(&thread->arena, mark);
+    return kept;
+}
+
+/* ---- ids ---- */
+
+/* Where a hash stands, or the free place where it would. */
+static size_t phi__thread_id_place(const uint64_t *ids, size_t cap, uint64_t hash) {
+    size_t at = (size_t)hash & (cap - 1);
+    while (ids[at] != 0 && ids[at] != hash) at = (at + 1) & (cap - 1);
+    return at;
+}
+
+static bool phi__thread_id_room(phi__thread *thread) {
+    size_t cap = thread->id_cap > 0 ? thread->id_cap * 2 : 16, i;
+    uint64_t *ids;
+    if (thread->id_count * 2 < thread->id_cap) return true;
+    ids = (uint64_t *)phi__alloc(thread->memory, phi__mul(cap, sizeof *ids));
+    if (ids == NULL) return false;
+    for (i = 0; i < thread->id_cap; i++)
+        if (thread->ids[i] != 0)
+            ids[phi__thread_id_place(ids, cap, thread->ids[i])] = thread->ids[i];
+    phi__free(thread->memory, thread->ids, thread->id_cap * sizeof *ids);
+    thread->ids = ids;
+    thread->id_cap = cap;
+    return true;
+}
+
+PHI__FN phi_status phi__thread_claim_id(phi__thread *thread, phi_str id) {
+    uint64_t hash = phi__hash(id, 0);
+    size_t at;
+    if (hash == 0) hash = 1;
+    if (!phi__thread_id_room(thread)) return PHI_NO_MEMORY;
+    at = phi__thread_id_place(thread->ids, thread->id_cap, hash);
+    if (thread->ids[at] == hash) return PHI_FULL;
+    thread->ids[at] = hash;
+    thread->id_count++;
+    return PHI_OK;
 }
 
 #endif /* PHI__IMP_THREAD */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x76097140
+#if PHI__IMP_LOOP != 0xcbf464f8
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x76097140
+#define PHI__IMP_LOOP 0xcbf464f8
 
 /* ---- src/loop/loop_in.h ---- */
 
@@ -15130,25 +15489,32 @@ typedef struct phi__answer {
     phi_message view;   /* of the assembly, remade at a pop */
     phi_content *content;
     size_t content_cap;
+    bool viewed;        /* `view` shows the assembly as it is */
 } phi__answer;
 
 struct phi__event_block;
 
 typedef struct phi__record {
-    struct phi__record *next;
+    struct phi__record *next, *prev;   /* of those queued, or of those popped */
+    struct phi__record *newer, *older; /* of the same agent's */
     struct phi__event_block *block; /* NULL: one of an agent's reserve */
-    phi__agent *agent;              /* NULL: purged */
+    phi__agent *agent;
     phi__answer *answer;            /* for partial and message; NULL: none */
     size_t partial_len;
     size_t cost;                    /* bytes counted against the agent's queue */
-    bool in_use;                    /* reserve: queued or popped */
+    bool in_use;                    /* reserve: queued */
+    bool popped;
     phi_event event;
 } phi__record;
 
+typedef struct phi__records {
+    phi__record *head, *tail;
+} phi__records;
+
 typedef struct phi__events {
     phi_memory *memory;
-    phi__record *head, *tail;     /* not popped */
-    phi__record *popped;          /* until the next step */
+    phi__records queued;
+    phi__records popped;          /* until the next step */
     struct phi__event_block *current, *spare;
     uint64_t seq;
 } phi__events;
@@ -15167,6 +15533,7 @@ typedef struct phi__xfer {
     uint64_t received, max_bytes;
     int http_status;
     bool headed, ended, refused; /* refused: a push was answered with PHI_FULL */
+    bool gone;  /* the transport has let go of it: it said the end, or was told to cancel */
     phi_status status;
     char words[200];
     phi_deadlines deadlines;
@@ -15179,12 +15546,14 @@ enum { PHI__STAGE_QUEUED = 0, PHI__STAGE_EVENTS = 100 };
 
 /* ---- calls ---- */
 
-enum { PHI__CALL_PENDING = 1, PHI__CALL_POSTED = 2 }; /* slot states; POSTED: a finish is in the inbox */
+/* Slot states. CLAIMED: whoever moved it there, and nobody else, says the result: through the inbox,
+   or on the pumping thread. */
+enum { PHI__CALL_PENDING = 1, PHI__CALL_CLAIMED = 2 };
 
 struct phi__toolcall {
     phi_runtime *rt;
     phi__slot *slot; /* NULL once there is a result */
-    uint32_t gen;
+    uint32_t index, gen;
     phi__run *run;
     const phi_tool *tool;     /* NULL: unknown */
     const phi_content *block; /* in the thread */
@@ -15196,6 +15565,7 @@ struct phi__toolcall {
     bool started, ended; /* ended: TOOL_END was emitted */
     phi__toolcall *poll_next, *poll_prev; /* calls whose step is called */
     bool polled;
+    uint32_t poll_round; /* in which its step was called last */
 };
 
 /* ---- runs ---- */
@@ -15225,6 +15595,7 @@ struct phi__run {
     bool in_ready, cancelled, over;
     phi_arena arena; /* the turn's: the request, tool calls */
     phi_str loop_id; /* in the thread */
+    uint32_t posts_from; /* of the inbox: an abort posted before meant an earlier run */
     uint32_t turn_index;
     bool turn_open;
     uint64_t started_us;
@@ -15255,7 +15626,8 @@ struct phi__run {
 
 /* ---- agents ---- */
 
-enum { PHI__RESERVE = 3 }; /* TURN_END, ERROR, AGENT_END */
+/* A run that had to take one ends: AGENT_START or TURN_END, then ERROR, and AGENT_END. */
+enum { PHI__RESERVE = 3 };
 
 struct phi__agent {
     phi_runtime *rt;
@@ -15267,9 +15639,11 @@ struct phi__agent {
     phi_arena model_arena; /* the model's strings, and the segment */
     phi_model model;
     const phi__codec *codec;
-    phi_str system_prompt, agent_id;
-    phi_str session_id; /* in the thread */
+    phi_str system_prompt;
+    phi_str agent_id, session_id; /* each in memory of its own */
     phi_str segment; /* of loop ids: provider.model[.thinking] */
+    bool segment_given; /* by the desc: it stays when the model changes */
+    char session_made[PHI__UUID_SIZE]; /* what session_id shows after a reset, which needs no memory */
     phi_tool *tools;
     phi__tool_view *tool_views;
     size_t tool_count;
@@ -15291,6 +15665,7 @@ struct phi__agent {
     phi_usage usage;
     double cost;
     size_t queued_bytes; /* of its events that were not popped */
+    phi__record *oldest, *newest; /* of its events, those popped too */
     phi__record reserve[PHI__RESERVE];
     phi_failure no_memory; /* a failure that needs none */
 };
@@ -15310,10 +15685,12 @@ struct phi_runtime {
     phi__run *ready, *ready_last;
     phi__toolcall *polled; /* a ring; where the next step begins */
     size_t polled_count;
+    uint32_t poll_round;
     phi__agent *doomed;
     uint32_t active; /* runs going */
     uint32_t step_budget_us, step_budget_bytes;
     uint64_t step_began_us, step_until_us;
+    int64_t step_wall_ms; /* of the step; one look at the clock serves all its events */
     size_t step_bytes_left;
     bool in_step, closing;
     phi_status error; /* the last one */
@@ -15328,11 +15705,12 @@ PHI__FN void phi__events_free(phi__events *events);
    copied; its other strings must live as long as the agent's thread. False: no memory. */
 PHI__FN bool phi__emit(phi__agent *agent, const phi_event *event, phi__answer *answer,
                        size_t partial_len);
-/* The same for TURN_END, ERROR and AGENT_END, which need no memory when there is none. */
-PHI__FN void phi__emit_surely(phi__agent *agent, const phi_event *event);
+/* The same for what must not be lost: it takes one of the reserve when there is no memory, and says
+   false; the run must then end. */
+PHI__FN bool phi__emit_surely(phi__agent *agent, const phi_event *event);
 PHI__FN bool phi__events_pop(phi_runtime *rt, phi_event *out);
 PHI__FN void phi__events_release(phi_runtime *rt); /* what was popped before this step */
-PHI__FN void phi__events_purge(phi_runtime *rt, const phi__agent *agent);
+PHI__FN void phi__events_purge(phi_runtime *rt, phi__agent *agent); /* its events, popped or not */
 PHI__FN bool phi__events_backlog(const phi__agent *agent); /* the host does not drain */
 
 PHI__FN phi__answer *phi__answer_new(phi_memory *memory);
@@ -15412,8 +15790,9 @@ static inline phi_agent phi__agent_handle(const phi__agent *agent) {
 
 /* call.c - one tool call: started, polled, finished from anywhere, or cancelled; exactly one result.
 
-   The first result wins, by one compare-and-swap of the slot's word: PENDING to free when it is given
-   on the pumping thread, PENDING to POSTED when it is on its way through the inbox. A call's own memory
+   The first result wins, by one compare-and-swap of the slot's word from PENDING to CLAIMED. Another
+   thread has its room in the inbox before it claims, so what was claimed is sure to come, and neither a
+   deadline nor an abort takes it back or tells a tool that has finished to cancel. A call's own memory
    is kept until its run looks at it again, so that a tool may use its state after handing over the
    result. */
 
@@ -15428,7 +15807,7 @@ static phi__toolcall *phi__call_find(phi_call call) {
 static phi_call phi__call_handle(const phi__toolcall *call) {
     phi_call handle;
     handle.rt = call->rt;
-    handle.index = call->slot->index;
+    handle.index = call->index;
     handle.gen = call->gen;
     return handle;
 }
@@ -15459,10 +15838,15 @@ static void phi__call_poll_add(phi__toolcall *call) {
     rt->polled_count++;
 }
 
+static bool phi__call_claim(const phi__toolcall *call) {
+    return phi__slots_move(&call->rt->calls, call->index, call->gen, PHI__CALL_PENDING,
+                           PHI__CALL_CLAIMED);
+}
+
 /* The result is there, or cannot be: the handle dies now. */
 static void phi__call_settle(phi__toolcall *call, phi_message *result) {
     call->result = result;
-    if (call->started) call->run->running_calls--;
+    if (call->started && call->slot != NULL) call->run->running_calls--;
     phi__io_timer_clear(call->rt->io, &call->timer);
     phi__call_poll_remove(call);
     if (call->slot != NULL) phi__slots_release(&call->rt->calls, call->slot);
@@ -15504,15 +15888,20 @@ PHI__FN void phi__call_fail(phi__toolcall *call, const char *text) {
 
 PHI__FN void phi__call_cancel(phi__toolcall *call, const char *text) {
     const phi_tool *tool = call->tool;
-    bool tell = call->started && call->slot != NULL && tool != NULL && tool->cancel != NULL;
     if (call->result != NULL) return;
-    if (tell) tool->cancel(tool->user_data, phi__call_handle(call));
-    phi__call_fail(call, text); /* not if the tool's cancel gave a result: that one came first */
+    if (call->slot != NULL) {
+        if (!phi__call_claim(call)) return; /* its result is on the way */
+        if (call->started && tool != NULL && tool->cancel != NULL)
+            tool->cancel(tool->user_data, phi__call_handle(call));
+    }
+    phi__call_fail(call, text);
 }
 
 PHI__FN void phi__call_detach(phi__toolcall *call) {
     const phi_tool *tool = call->tool;
-    if (call->started && call->slot != NULL && tool != NULL && tool->cancel != NULL)
+    /* Claimed before it is told: the tool may free the agent again from there. */
+    if (call->slot != NULL && phi__call_claim(call) && call->started && tool != NULL &&
+        tool->cancel != NULL)
         tool->cancel(tool->user_data, phi__call_handle(call));
     phi__io_timer_clear(call->rt->io, &call->timer);
     phi__call_poll_remove(call);
@@ -15543,22 +15932,22 @@ static bool phi__call_arguments_fit(phi__toolcall *call, char *words, size_t siz
     phi_json *arguments = NULL, *schema = NULL;
     phi_parse_error parse;
     phi_schema_error error;
-    bool fit = true;
-    if (phi_json_parse(arena, call->arguments, PHI_JSON_BORROW, &arguments, &parse) != PHI_OK) {
+    phi_status status = phi_json_parse(arena, call->arguments, PHI_JSON_BORROW, &arguments, &parse);
+    bool fit = false;
+    if (status == PHI_OK && !call->tool->checks_arguments)
+        status = phi_json_parse(arena, phi_str_of(call->tool->schema), PHI_JSON_BORROW, &schema, &parse);
+    if (status == PHI_NO_MEMORY)
+        (void)snprintf(words, size, "Out of memory");
+    else if (status != PHI_OK)
         (void)snprintf(words, size, "Invalid arguments: not JSON, at column %u: %s",
                        (unsigned)parse.column, parse.message);
-        fit = false;
-    } else if (!phi_json_is_object(arguments)) {
+    else if (!phi_json_is_object(arguments))
         (void)snprintf(words, size, "Invalid arguments: expected object, got %s",
                        phi_json_type_name(arguments));
-        fit = false;
-    } else if (!call->tool->checks_arguments &&
-               phi_json_parse(arena, phi_str_of(call->tool->schema), PHI_JSON_BORROW, &schema,
-                              NULL) == PHI_OK &&
-               phi_schema_check(schema, arguments, "arguments", &error) != PHI_OK) {
+    else if (schema != NULL && phi_schema_check(schema, arguments, "arguments", &error) != PHI_OK)
         (void)snprintf(words, size, "Invalid arguments: %s", error.message);
-        fit = false;
-    }
+    else
+        fit = true;
     phi_arena_reset(arena, mark);
     return fit;
 }
@@ -15575,17 +15964,18 @@ static bool phi__call_arm(phi__toolcall *call) {
 /* What start or step said; a tool that is done without a word gets an empty text. */
 static void phi__call_flow(phi__toolcall *call, uint32_t gen, phi_flow flow) {
     if (call->slot == NULL || call->gen != gen) return;
-    if (flow == PHI_DONE &&
-        phi__slots_move(&call->rt->calls, call->slot->index, gen, PHI__CALL_PENDING,
-                        PHI__CALL_POSTED))
-        phi__call_settle(call, phi__call_keep_text(call, phi__str("", 0), false));
-    else if (!call->polled && call->tool->step != NULL)
+    if (flow == PHI_DONE) {
+        phi__call_poll_remove(call); /* also where its result is still in the inbox */
+        if (phi__call_claim(call))
+            phi__call_settle(call, phi__call_keep_text(call, phi__str("", 0), false));
+    } else if (!call->polled && call->tool->step != NULL)
         phi__call_poll_add(call);
 }
 
 PHI__FN bool phi__call_open(phi__toolcall *call) {
     call->slot = phi__slots_take(&call->rt->calls, PHI__CALL_PENDING, call);
     if (call->slot == NULL) return false;
+    call->index = call->slot->index;
     call->gen = phi__slot_gen(call->slot->word);
     return true;
 }
@@ -15612,14 +16002,16 @@ PHI__FN void phi__call_start(phi__toolcall *call) {
     }
 }
 
-/* Goes on where the last step stopped, so that none starves under a small budget. */
+/* Goes on where the last step stopped, so that none starves under a small budget. The ring may change
+   under way: a round is over when it comes to a call that had its turn. */
 PHI__FN void phi__calls_poll(phi_runtime *rt) {
-    size_t left = rt->polled_count;
-    while (left-- > 0 && rt->polled != NULL) {
+    rt->poll_round++;
+    while (rt->polled != NULL && rt->polled->poll_round != rt->poll_round) {
         phi__toolcall *call = rt->polled;
         uint32_t gen = call->gen;
         phi_flow flow;
         rt->polled = call->poll_next;
+        call->poll_round = rt->poll_round;
         flow = call->tool->step(call->tool->user_data, phi__call_handle(call));
         phi__call_flow(call, gen, flow);
         if (phi__step_spent(rt)) return;
@@ -15646,15 +16038,17 @@ PHI_API phi_status phi_call_result(phi_call handle, const phi_tool_result *resul
     size_t i;
     phi_message *kept;
     if (handle.rt == NULL || result == NULL) return PHI_BAD_ARG;
+    if (result->content == NULL && result->content_count > 0)
+        return phi__error(handle.rt, PHI_BAD_ARG,
+                          "phi_call_result: content is missing, content_count is %u",
+                          (unsigned)result->content_count);
     for (i = 0; i < result->content_count; i++)
         if (result->content[i].kind != PHI_CONTENT_TEXT &&
             result->content[i].kind != PHI_CONTENT_IMAGE)
             return phi__error(handle.rt, PHI_BAD_ARG,
                               "phi_call_result: content[%u].kind: expected text or image",
                               (unsigned)i);
-    if (call == NULL || !phi__slots_move(&handle.rt->calls, handle.index, handle.gen,
-                                         PHI__CALL_PENDING, PHI__CALL_POSTED))
-        return PHI_STALE;
+    if (call == NULL || !phi__call_claim(call)) return PHI_STALE;
     kept = phi__call_keep(call, result);
     phi__call_settle(call, kept);
     return kept != NULL ? PHI_OK : PHI_NO_MEMORY;
@@ -15663,24 +16057,22 @@ PHI_API phi_status phi_call_result(phi_call handle, const phi_tool_result *resul
 PHI_API phi_status phi_call_finish(phi_call handle, const char *text, size_t len, bool is_error) {
     phi__post post;
     phi_status status;
+    struct phi__inbox_record *record = NULL;
+    bool won;
     if (handle.rt == NULL || (text == NULL && len > 0)) return PHI_BAD_ARG;
+    if (!phi_call_pending(handle)) return PHI_STALE;
     post.kind = PHI__POST_FINISH;
     post.index = handle.index;
     post.gen = handle.gen;
     post.flag = is_error ? 1 : 0;
     post.text = phi__str(text, len);
-    if (!phi__slots_move(&handle.rt->calls, handle.index, handle.gen, PHI__CALL_PENDING,
-                         PHI__CALL_POSTED))
-        return PHI_STALE;
-    status = phi__inbox_post(&handle.rt->inbox, &post);
-    if (status != PHI_OK) { /* not posted: the call is open again, unless it died meanwhile */
-        if (!phi__slots_move(&handle.rt->calls, handle.index, handle.gen, PHI__CALL_POSTED,
-                             PHI__CALL_PENDING))
-            return PHI_STALE;
-        return status;
-    }
-    phi__io_wake(handle.rt->io);
-    return PHI_OK;
+    status = phi__inbox_prepare(&handle.rt->inbox, &post, &record);
+    if (status != PHI_OK) return status;
+    won = phi__slots_move(&handle.rt->calls, handle.index, handle.gen, PHI__CALL_PENDING,
+                          PHI__CALL_CLAIMED);
+    phi__inbox_publish(record, won);
+    phi__io_wake(handle.rt->io); /* lost, too: what was posted behind it may be seen only now */
+    return won ? PHI_OK : PHI_STALE;
 }
 
 static phi_status phi__call_say(phi_call handle, phi_event_kind kind, const char *text,
@@ -15799,14 +16191,18 @@ PHI__FN bool phi__answer_room(phi__answer *answer) {
     void *grown = phi__grow(answer->memory, answer->content, &answer->content_cap,
                             phi__max(answer->assembly.count, 1), sizeof *answer->content);
     if (grown == NULL) return false;
+    if (answer->content != (phi_content *)grown) answer->viewed = false;
     answer->content = (phi_content *)grown;
     return true;
 }
 
 PHI__FN const phi_message *phi__answer_message(phi__answer *answer) {
-    if (!answer->live) return answer->final;
-    if (answer->content_cap < answer->assembly.count) return NULL;
-    phi__assembly_view(&answer->assembly, answer->content, &answer->view);
+    /* An answer that memory did not suffice for shows who spoke, and nothing said: never NULL. */
+    if (!answer->live) return answer->final != NULL ? answer->final : &answer->start;
+    if (answer->content_cap < answer->assembly.count) return &answer->start;
+    if (!answer->viewed)
+        phi__assembly_view(&answer->assembly, answer->content, &answer->view);
+    answer->viewed = true;
     return &answer->view;
 }
 
@@ -15855,16 +16251,66 @@ static phi__record *phi__events_take(phi__events *events, size_t text_bytes) {
 
 static void phi__events_unblock(phi__events *events, phi__event_block *block) {
     if (--block->live > 0) return;
-    if (block == events->current) {
+    if (block == events->current && block->bytes == PHI__EVENT_BLOCK_BYTES) {
         block->used = phi__events_round(sizeof(phi__event_block));
-    } else if (events->spare == NULL && block->bytes == PHI__EVENT_BLOCK_BYTES) {
+        return;
+    }
+    if (block == events->current) events->current = NULL; /* a large one is not kept */
+    if (events->spare == NULL && block->bytes == PHI__EVENT_BLOCK_BYTES) {
         events->spare = block;
     } else {
         phi__free(events->memory, block, block->bytes);
     }
 }
 
+static void phi__events_link(phi__records *list, phi__record *record) {
+    record->next = NULL;
+    record->prev = list->tail;
+    if (list->tail != NULL)
+        list->tail->next = record;
+    else
+        list->head = record;
+    list->tail = record;
+}
+
+static void phi__events_unlink(phi__records *list, phi__record *record) {
+    if (record->prev != NULL)
+        record->prev->next = record->next;
+    else
+        list->head = record->next;
+    if (record->next != NULL)
+        record->next->prev = record->prev;
+    else
+        list->tail = record->prev;
+}
+
+/* So that an agent's events are found without a look at all others'. */
+static void phi__events_join(phi__agent *agent, phi__record *record) {
+    record->agent = agent;
+    record->newer = NULL;
+    record->older = agent->newest;
+    if (agent->newest != NULL)
+        agent->newest->newer = record;
+    else
+        agent->oldest = record;
+    agent->newest = record;
+}
+
+static void phi__events_leave(phi__record *record) {
+    phi__agent *agent = record->agent;
+    if (record->older != NULL)
+        record->older->newer = record->newer;
+    else
+        agent->oldest = record->newer;
+    if (record->newer != NULL)
+        record->newer->older = record->older;
+    else
+        agent->newest = record->older;
+}
+
 static void phi__events_drop(phi__events *events, phi__record *record) {
+    phi__events_unlink(record->popped ? &events->popped : &events->queued, record);
+    phi__events_leave(record);
     phi__answer_drop(record->answer);
     record->answer = NULL;
     if (record->block != NULL)
@@ -15879,16 +16325,12 @@ static void phi__events_queue(phi__agent *agent, phi__record *record) {
     event->agent = phi__agent_handle(agent);
     event->user_data = agent->user_data;
     event->seq = ++events->seq;
-    event->timestamp_ms = phi__io_wall_ms(agent->rt->io);
+    event->timestamp_ms = agent->rt->in_step ? agent->rt->step_wall_ms
+                                            : phi__io_wall_ms(agent->rt->io);
     if (event->loop_id.at == NULL && agent->run != NULL) event->loop_id = agent->run->loop_id;
     if (agent->run != NULL) event->turn_index = agent->run->turn_index;
-    record->agent = agent;
-    record->next = NULL;
-    if (events->tail != NULL)
-        events->tail->next = record;
-    else
-        events->head = record;
-    events->tail = record;
+    phi__events_join(agent, record);
+    phi__events_link(&events->queued, record);
 }
 
 PHI__FN bool phi__emit(phi__agent *agent, const phi_event *event, phi__answer *answer,
@@ -15914,9 +16356,9 @@ PHI__FN bool phi__emit(phi__agent *agent, const phi_event *event, phi__answer *a
     return true;
 }
 
-PHI__FN void phi__emit_surely(phi__agent *agent, const phi_event *event) {
+PHI__FN bool phi__emit_surely(phi__agent *agent, const phi_event *event) {
     size_t i;
-    if (phi__emit(agent, event, NULL, 0)) return;
+    if (phi__emit(agent, event, NULL, 0)) return true;
     for (i = 0; i < PHI__RESERVE; i++) {
         phi__record *record = &agent->reserve[i];
         if (record->in_use) continue;
@@ -15924,9 +16366,10 @@ PHI__FN void phi__emit_surely(phi__agent *agent, const phi_event *event) {
         record->in_use = true;
         record->event = *event;
         phi__events_queue(agent, record);
-        return;
+        return false;
     }
-    PHI_ASSERT(!"the reserve covers every event of a run that must not be lost");
+    PHI_ASSERT(false && "the reserve covers every event of a run that must not be lost");
+    return false;
 }
 
 PHI__FN bool phi__events_backlog(const phi__agent *agent) {
@@ -15954,76 +16397,33 @@ static void phi__events_paid(phi__record *record) {
 
 PHI__FN bool phi__events_pop(phi_runtime *rt, phi_event *out) {
     phi__events *events = &rt->events;
-    for (;;) {
-        phi__record *record = events->head;
-        if (record == NULL) return false;
-        events->head = record->next;
-        if (events->head == NULL) events->tail = NULL;
-        if (record->agent == NULL) {
-            phi__events_drop(events, record);
-            continue;
-        }
-        record->next = events->popped;
-        events->popped = record;
-        phi__events_paid(record);
-        phi__events_look_up(record);
-        *out = record->event;
+    phi__record *record = events->queued.head;
+    if (record == NULL) return false;
+    phi__events_paid(record);
+    phi__events_look_up(record);
+    *out = record->event;
+    if (record->block == NULL) { /* it holds nothing that its copy points to */
+        phi__events_drop(events, record);
         return true;
     }
+    phi__events_unlink(&events->queued, record);
+    phi__events_link(&events->popped, record);
+    record->popped = true;
+    return true;
 }
 
 PHI__FN void phi__events_release(phi_runtime *rt) {
     phi__events *events = &rt->events;
-    while (events->popped != NULL) {
-        phi__record *record = events->popped;
-        events->popped = record->next;
-        phi__events_drop(events, record);
-    }
+    while (events->popped.head != NULL) phi__events_drop(events, events->popped.head);
 }
 
-static void phi__events_purge_list(phi__record *list, const phi__agent *agent) {
-    phi__record *record;
-    for (record = list; record != NULL; record = record->next) {
-        if (record->agent != agent) continue;
-        phi__answer_drop(record->answer);
-        record->answer = NULL;
-        record->agent = NULL;
-    }
-}
-
-/* Takes an agent's reserve out of a list: it goes with the agent. */
-static void phi__events_unlink_reserve(phi__record **list, phi__record **tail) {
-    phi__record **at = list, *last = NULL;
-    while (*at != NULL) {
-        if ((*at)->block == NULL && (*at)->agent == NULL) {
-            (*at)->in_use = false;
-            *at = (*at)->next;
-        } else {
-            last = *at;
-            at = &(*at)->next;
-        }
-    }
-    if (tail != NULL) *tail = last;
-}
-
-PHI__FN void phi__events_purge(phi_runtime *rt, const phi__agent *agent) {
-    phi__events_purge_list(rt->events.head, agent);
-    phi__events_purge_list(rt->events.popped, agent);
-    phi__events_unlink_reserve(&rt->events.head, &rt->events.tail);
-    phi__events_unlink_reserve(&rt->events.popped, NULL);
+PHI__FN void phi__events_purge(phi_runtime *rt, phi__agent *agent) {
+    while (agent->oldest != NULL) phi__events_drop(&rt->events, agent->oldest);
+    agent->queued_bytes = 0;
 }
 
 PHI__FN void phi__events_free(phi__events *events) {
-    phi__record *lists[2];
-    size_t i;
-    lists[0] = events->head;
-    lists[1] = events->popped;
-    for (i = 0; i < 2; i++)
-        while (lists[i] != NULL) {
-            phi__record *record = lists[i];
-            lists[i] = record->next;
-            phi__events_drop(events, record);
-        }
+    PHI_ASSERT(events->queued.head == NULL && events->popped.head == NULL);
     if (events->current != NULL)
         phi__free(events->memory, events->current, events->current->bytes);
     if (events->spare != NULL) phi__free(events->memory, events->spare, events->spare->bytes);
@@ -16081,7 +16481,7 @@ enum {
     PHI__CALL_SLICE = 4096,        /* bytes decoded between two looks at the clock */
     PHI__CALL_ENCODE_UNITS = 16,   /* messages rendered between two looks at the clock */
     PHI__CALL_ERROR_MOST = 65536,  /* bytes kept of an error's body; wire.md 1.10 */
-    PHI__CALL_LINGER_MS = 250      /* for the end of a stream whose last event was seen */
+    PHI__CALL_LINGER_MS = 1000     /* for the end of a stream whose last event was seen */
 };
 
 /* ---- the request ---- */
@@ -16124,6 +16524,7 @@ static phi__state phi__call_send(phi__run *run, bool *wait) {
     run->decoder = phi__arena_zero(&run->arena, phi__max(agent->codec->state_bytes, 1));
     run->answer = phi__answer_new(&agent->memory);
     if (run->decoder == NULL || run->answer == NULL) return phi__run_no_memory(run);
+    run->answer->assembly.id_salt = (uint64_t)agent->loops << 32 | run->turn_index;
     phi__sse_init(&run->sse, &agent->memory, agent->max_event_bytes);
     phi__buf_init(&run->collected, &agent->memory);
     run->body = PHI__BODY_UNKNOWN;
@@ -16134,9 +16535,7 @@ static phi__state phi__call_send(phi__run *run, bool *wait) {
     if (status == PHI_NO_MEMORY) return phi__run_no_memory(run);
     if (status != PHI_OK) {
         phi_failure failure =
-            phi__call_failure(PHI_FAILURE_NETWORK, false,
-                              agent->rt->error != PHI_OK ? agent->rt->error_words
-                                                         : phi_status_text(status));
+            phi__call_failure(PHI_FAILURE_NETWORK, false, phi_status_text(status));
         return phi__call_finish(run, &failure, status);
     }
     *wait = true;
@@ -16238,6 +16637,27 @@ static const phi_failure *phi__call_keep_failure(phi__run *run, const phi_failur
     return kept;
 }
 
+/* Ids that an earlier answer used already would make results ambiguous, and some providers refuse
+   them: such calls get another. Servers that count their calls from 0 in each answer do that. */
+static bool phi__call_unique_ids(phi__run *run) {
+    phi__answer *answer = run->answer;
+    size_t i;
+    for (i = 0; i < answer->assembly.count; i++) {
+        phi_content *block = &answer->content[i];
+        char id[5 + 17];
+        phi_status status = PHI_OK;
+        uint64_t salt = answer->assembly.id_salt + i;
+        if (block->kind != PHI_CONTENT_TOOL_CALL) continue;
+        while ((status = phi__thread_claim_id(&run->agent->thread, block->id)) == PHI_FULL) {
+            memcpy(id, "call_", 5);
+            phi__hash_hex(phi__hash(block->id, salt), id + 5);
+            if (!phi__arena_str(&run->arena, phi_str_of(id), &block->id)) return false;
+        }
+        if (status != PHI_OK) return false;
+    }
+    return true;
+}
+
 /* The answer so far as the log keeps it; failure NULL: it is whole. */
 static phi_message *phi__call_keep_answer(phi__run *run, const phi_failure *failure) {
     char words[2200];
@@ -16245,9 +16665,12 @@ static phi_message *phi__call_keep_answer(phi__run *run, const phi_failure *fail
     phi_message message;
     const phi__agent *agent = run->agent;
     if (!phi__answer_room(run->answer)) return NULL;
+    run->answer->viewed = false;
     message = *phi__answer_message(run->answer);
     message.model = phi_str_of(agent->model.id);
     message.provider = phi_str_of(agent->model.provider);
+    message.protocol = phi_str_of(agent->model.protocol);
+    if (failure == NULL && !phi__call_unique_ids(run)) return NULL;
     if (failure != NULL) {
         phi__call_words(failure, words, sizeof words);
         message.error_message = phi_str_of(words);
@@ -16341,7 +16764,8 @@ static phi__state phi__call_broken(phi__run *run) {
     if (transfer->status == PHI_NO_MEMORY) return phi__run_no_memory(run);
     failure = phi__call_failure(late ? PHI_FAILURE_TIMEOUT : PHI_FAILURE_NETWORK,
                                 transfer->status != PHI_TLS && transfer->status != PHI_TOO_BIG &&
-                                    transfer->status != PHI_UNSUPPORTED,
+                                    transfer->status != PHI_UNSUPPORTED &&
+                                    transfer->status != PHI_BAD_ARG, /* of an URL */
                                 transfer->words[0] != '\0' ? transfer->words
                                                            : phi_status_text(transfer->status));
     failure.http_status = transfer->http_status;
@@ -16402,6 +16826,7 @@ static void phi__call_too_big(phi__run *run, const char *what, unsigned long lon
 
 static void phi__call_event(phi__run *run, const phi__sse_event *event) {
     run->alive = false;
+    run->answer->viewed = false;
     run->agent->codec->event(run->decoder, &run->answer->assembly, event->name, event->data);
     if (run->alive) phi__xfer_alive(run->transfer);
 }
@@ -16613,7 +17038,7 @@ PHI__FN phi__state phi__run_fail(phi__run *run, const phi_failure *failure, phi_
     event.failure = failure;
     event.status = status;
     event.text = failure->message;
-    phi__emit_surely(run->agent, &event);
+    (void)phi__emit_surely(run->agent, &event);
     return PHI__RUN_TURN_END;
 }
 
@@ -16628,8 +17053,10 @@ PHI__FN phi__state phi__run_no_memory(phi__run *run) {
 /* ---- states ---- */
 
 static phi__state phi__run_open(phi__run *run) {
-    return phi__run_emit(run, PHI_EV_AGENT_START, NULL) ? PHI__RUN_TURN
-                                                        : phi__run_no_memory(run);
+    phi_event event;
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_EV_AGENT_START;
+    return phi__emit_surely(run->agent, &event) ? PHI__RUN_TURN : phi__run_no_memory(run);
 }
 
 /* The limit's words go into the log as the user's, outside any turn. */
@@ -16670,10 +17097,9 @@ static phi__state phi__run_turn(phi__run *run) {
     phi_arena_free(&run->arena);
     memset(&run->turn_usage, 0, sizeof run->turn_usage);
     run->reply = NULL;
-    run->turn_open = true;
-    if (!phi__run_note(run, &entry) || !phi__emit(run->agent, &event, NULL, 0) ||
-        !phi__run_tell_prompts(run))
-        return phi__run_no_memory(run);
+    if (!phi__emit(run->agent, &event, NULL, 0)) return phi__run_no_memory(run);
+    run->turn_open = true; /* it was told, so its end will be */
+    if (!phi__run_note(run, &entry) || !phi__run_tell_prompts(run)) return phi__run_no_memory(run);
     return PHI__RUN_REQUEST;
 }
 
@@ -16681,7 +17107,7 @@ static phi__state phi__run_turn_end(phi__run *run) {
     phi_event event;
     phi__entry entry = phi__run_entry(run, PHI__ENTRY_TURN_END);
     const phi_usage *usage = NULL;
-    bool go_on;
+    bool go_on, room;
     phi__run_drop_call(run);
     phi__run_drop_tools(run);
     if (run->turn_open) {
@@ -16692,8 +17118,9 @@ static phi__state phi__run_turn_end(phi__run *run) {
         event.message = run->reply;
         event.usage = usage;
         entry.usage = usage;
-        phi__emit_surely(run->agent, &event);
-        if (!phi__run_note(run, &entry) && run->status == PHI_OK) return phi__run_no_memory(run);
+        room = phi__emit_surely(run->agent, &event);
+        room = phi__run_note(run, &entry) && room;
+        if (!room && run->status == PHI_OK) return phi__run_no_memory(run);
     }
     go_on = run->status == PHI_OK && !run->cancelled && run->reply != NULL &&
             (run->call_count > 0 || run->reply->stop_reason == PHI_STOP_REASON_PAUSED);
@@ -16723,7 +17150,7 @@ static phi__state phi__run_close(phi__run *run) {
                         : NULL;
     event.first_message = run->first_message;
     event.message_count = agent->thread.message_count - run->first_message;
-    phi__emit_surely(agent, &event);
+    (void)phi__emit_surely(agent, &event);
     return PHI__RUN_OVER;
 }
 
@@ -16790,18 +17217,22 @@ static bool phi__run_name(phi__run *run) {
 }
 
 static bool phi__run_begin(phi__run *run, const phi_message *prompt) {
-    phi__agent *agent = run->agent;
+    phi__thread *thread = &run->agent->thread;
+    phi_arena_mark mark = phi_arena_save(&thread->arena);
+    size_t count = thread->count;
     phi__entry entries[2];
     phi_message message = *prompt, *kept;
-    if (!phi__run_name(run) || !phi__run_answer_orphans(run)) return false;
+    bool done = phi__run_name(run) && phi__run_answer_orphans(run);
     phi__run_stamp(run, &message);
-    kept = phi__thread_keep(&agent->thread, &message);
-    if (kept == NULL) return false;
-    run->first_message = run->told_messages = agent->thread.message_count;
+    kept = done ? phi__thread_keep(thread, &message) : NULL;
+    run->first_message = run->told_messages = thread->message_count;
     entries[0] = phi__run_entry(run, PHI__ENTRY_LOOP_START);
     entries[1] = phi__run_entry(run, PHI__ENTRY_MESSAGE);
     entries[1].message = kept;
-    return phi__thread_append(&agent->thread, entries, 2);
+    if (kept != NULL && phi__thread_append(thread, entries, 2)) return true;
+    /* So that a prompt which is tried again and again takes no memory; orphans' results stay. */
+    if (thread->count == count) phi_arena_reset(&thread->arena, mark);
+    return false;
 }
 
 PHI__FN phi_status phi__run_new(phi__agent *agent, const phi_message *prompt) {
@@ -16809,8 +17240,10 @@ PHI__FN phi_status phi__run_new(phi__agent *agent, const phi_message *prompt) {
     if (run == NULL) return PHI_NO_MEMORY;
     run->agent = agent;
     run->state = PHI__RUN_OPEN;
+    run->posts_from = PHI__LOAD(&agent->rt->inbox.tail);
     phi_arena_init(&run->arena, &agent->memory, 1024);
     if (!phi__run_begin(run, prompt)) {
+        phi__run_unready(run); /* an orphan's result has woken it */
         phi_arena_free(&run->arena);
         phi__free(&agent->memory, run, sizeof *run);
         return PHI_NO_MEMORY;
@@ -16951,24 +17384,17 @@ static phi_event phi__tools_event(const phi__toolcall *call, phi_event_kind kind
     event.tool_call_id = call->block->id;
     event.tool_name = call->block->name;
     event.arguments = call->arguments;
-    if (call->slot != NULL) {
-        event.call.rt = call->rt;
-        event.call.index = call->slot->index;
-        event.call.gen = call->gen;
-    }
+    event.call.rt = call->rt;
+    event.call.index = call->index;
+    event.call.gen = call->gen;
     return event;
 }
 
-/* A call that cannot say its result has none only because memory ran out: once more, then it is the
-   run that ends. */
+/* A call that is over has no result only because memory ran out: once more, then it is the run that
+   ends. */
 static bool phi__tools_result(phi__toolcall *call) {
-    if (call->result == NULL && call->started && call->slot == NULL) {
-        call->started = false; /* it was counted as ended */
-        phi__call_fail(call, "Out of memory");
-        call->started = true;
-        return call->result != NULL;
-    }
-    return true;
+    if (call->slot == NULL) phi__call_fail(call, "Out of memory");
+    return call->slot != NULL || call->result != NULL;
 }
 
 static bool phi__tools_tell_end(phi__toolcall *call) {
@@ -17038,7 +17464,8 @@ PHI__FN phi__state phi__run_tools(phi__run *run, bool *wait) {
 
    There is one timer a transfer. Seeing life only notes the time; the timer, when it fires, looks
    whether the deadline has moved and sets itself again, so that a stream of deltas costs no heap
-   work. While the host does not drain (a push was refused), the idle deadline stands still. */
+   work. While bytes wait because the host does not drain its events, the deadline of silence stands
+   still. */
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -17074,7 +17501,7 @@ static uint64_t phi__xfer_due(const phi__xfer *t, const char **what) {
     } else if (t->stage == PHI_XFER_CONNECTED) {
         *what = "no answer";
         stage = phi__xfer_after(t->stage_us, t->deadlines.first_event_ms);
-    } else if (t->stage == PHI__STAGE_EVENTS && !t->refused) {
+    } else if (t->stage == PHI__STAGE_EVENTS) {
         *what = "the answer went silent";
         stage = phi__xfer_after(t->stage_us, t->deadlines.idle_ms);
     }
@@ -17102,16 +17529,27 @@ static uint32_t phi__xfer_limit_ms(const phi__xfer *t, uint64_t due) {
                                             : t->deadlines.idle_ms;
 }
 
+static void phi__xfer_cancel(phi__xfer *t) {
+    if (t->gone) return;
+    t->gone = true;
+    t->rt->transport->cancel(t->rt->transport->user_data, phi__xfer_handle(t));
+}
+
 static void phi__xfer_timer(phi__timer *timer) {
     phi__xfer *t = PHI__OWNER(timer, phi__xfer, timer);
     const char *what = NULL;
     uint64_t due = phi__xfer_due(t, &what);
+    uint64_t now = phi__io_now_us(t->rt->io);
     if (t->ended) return;
-    if (due > phi__io_now_us(t->rt->io)) {
+    if (due <= now && t->read < t->body.len && t->stage >= (int)PHI_XFER_CONNECTED) {
+        t->stage_us = now; /* it is we who do not read */
+        due = phi__xfer_due(t, &what);
+    }
+    if (due > now) {
         phi__xfer_arm(t);
         return;
     }
-    t->rt->transport->cancel(t->rt->transport->user_data, phi__xfer_handle(t));
+    phi__xfer_cancel(t);
     t->ended = true;
     t->status = PHI_TIMEOUT;
     (void)snprintf(t->words, sizeof t->words, "%s within %u ms", what,
@@ -17127,7 +17565,7 @@ static void phi__xfer_stage(phi__xfer *t, int stage) {
 
 PHI__FN void phi__xfer_alive(phi__xfer *t) {
     if (t->stage == PHI__STAGE_EVENTS)
-        t->stage_us = phi__io_now_us(t->rt->io);
+        t->stage_us = t->rt->step_began_us; /* close enough for a deadline, and costs no clock */
     else if (!t->ended)
         phi__xfer_stage(t, PHI__STAGE_EVENTS);
 }
@@ -17137,17 +17575,30 @@ PHI__FN void phi__xfer_alive(phi__xfer *t) {
 static phi_status phi__port_stage(phi_xfer xfer, phi_xfer_stage stage) {
     phi__xfer *t = phi__xfer_find(xfer);
     if (t == NULL || t->ended) return PHI_STALE;
-    if ((int)stage > t->stage) phi__xfer_stage(t, (int)stage);
+    if (stage != PHI_XFER_STARTED && stage != PHI_XFER_CONNECTED) return PHI_BAD_ARG;
+    /* Started again: it was put back into the queue for want of a descriptor. */
+    if ((int)stage > t->stage || (stage == PHI_XFER_STARTED && t->stage == (int)PHI_XFER_STARTED))
+        phi__xfer_stage(t, (int)stage);
     return PHI_OK;
+}
+
+/* The end comes from here: the transport is told when the transfer is closed. */
+static phi_status phi__xfer_no_memory(phi__xfer *t) {
+    t->ended = true;
+    t->status = PHI_NO_MEMORY;
+    t->ready(t);
+    return PHI_STALE;
 }
 
 static phi_status phi__port_head(phi_xfer xfer, int http_status, const char *headers, size_t len) {
     phi__xfer *t = phi__xfer_find(xfer);
     if (t == NULL || t->ended) return PHI_STALE;
+    if (headers == NULL && len > 0) return PHI_BAD_ARG;
     if (t->headed) return PHI_MISUSE;
     t->headed = true;
     t->http_status = http_status;
     phi__buf_add(&t->headers, headers, phi__min(len, PHI__XFER_HEAD_MOST));
+    if (t->headers.failed) return phi__xfer_no_memory(t);
     if (t->stage < (int)PHI_XFER_CONNECTED) phi__xfer_stage(t, PHI_XFER_CONNECTED);
     t->ready(t);
     return PHI_OK;
@@ -17156,6 +17607,8 @@ static phi_status phi__port_head(phi_xfer xfer, int http_status, const char *hea
 static phi_status phi__port_push(phi_xfer xfer, const char *bytes, size_t len) {
     phi__xfer *t = phi__xfer_find(xfer);
     if (t == NULL || t->ended) return PHI_STALE;
+    if (bytes == NULL && len > 0) return PHI_BAD_ARG;
+    if (!t->headed) return PHI_MISUSE;
     if (t->body.len - t->read >= PHI__XFER_BODY_MOST) {
         t->refused = true;
         return PHI_FULL;
@@ -17165,13 +17618,7 @@ static phi_status phi__port_push(phi_xfer xfer, const char *bytes, size_t len) {
         t->read = 0;
     }
     phi__buf_add(&t->body, bytes, len);
-    if (t->body.failed) {
-        t->refused = true; /* nothing of it was taken; the end comes from here */
-        t->ended = true;
-        t->status = PHI_NO_MEMORY;
-        t->ready(t);
-        return PHI_STALE;
-    }
+    if (t->body.failed) return phi__xfer_no_memory(t);
     t->received += len;
     t->ready(t);
     return PHI_OK;
@@ -17180,9 +17627,11 @@ static phi_status phi__port_push(phi_xfer xfer, const char *bytes, size_t len) {
 static phi_status phi__port_end(phi_xfer xfer, phi_status status, const char *words) {
     phi__xfer *t = phi__xfer_find(xfer);
     if (t == NULL || t->ended) return PHI_STALE;
-    t->ended = true;
+    t->ended = t->gone = true;
     t->status = status;
-    (void)snprintf(t->words, sizeof t->words, "%s", words != NULL ? words : "");
+    if (words == NULL) words = "";
+    (void)snprintf(t->words, sizeof t->words, "%.*s",
+                   (int)phi__utf8_cut(phi_str_of(words), sizeof t->words - 1), words);
     phi__io_timer_clear(t->rt->io, &t->timer);
     t->ready(t);
     return PHI_OK;
@@ -17246,7 +17695,8 @@ PHI__FN phi_status phi__xfer_open(phi_runtime *rt, phi_memory *memory,
 }
 
 PHI__FN phi_str phi__xfer_unread(const phi__xfer *t) {
-    return phi__str(t->body.at + t->read, t->body.len - t->read);
+    return t->read < t->body.len ? phi__str(t->body.at + t->read, t->body.len - t->read)
+                                 : phi__str(NULL, 0);
 }
 
 PHI__FN void phi__xfer_took(phi__xfer *t, size_t bytes) {
@@ -17257,14 +17707,12 @@ PHI__FN void phi__xfer_took(phi__xfer *t, size_t bytes) {
     if (!t->refused || t->ended) return;
     t->refused = false;
     t->stage_us = phi__io_now_us(t->rt->io);
-    phi__xfer_arm(t);
     t->rt->transport->resume(t->rt->transport->user_data, phi__xfer_handle(t));
 }
 
 PHI__FN void phi__xfer_close(phi__xfer *t) {
     if (t == NULL) return;
-    if (!t->ended || t->status == PHI_NO_MEMORY)
-        t->rt->transport->cancel(t->rt->transport->user_data, phi__xfer_handle(t));
+    phi__xfer_cancel(t);
     phi__xfer_unmake(t);
 }
 
@@ -17289,11 +17737,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0xcd26c2de
+#if PHI__IMP_AGENT != 0xc3c52a0e
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0xcd26c2de
+#define PHI__IMP_AGENT 0xc3c52a0e
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -17442,14 +17890,31 @@ static void phi__agent_limits(phi__agent *agent, const phi_agent_desc *desc) {
                                     : (uint64_t)PHI__AGENT_RESPONSE_BYTES;
 }
 
-static bool phi__agent_new_id(phi__agent *agent, phi_arena *arena, const char *given,
-                              phi_str *out) {
+static void phi__agent_make_id(const phi__agent *agent, char out[PHI__UUID_SIZE]) {
     unsigned char random[16];
-    char id[PHI__UUID_SIZE];
-    if (given != NULL) return phi__arena_str(arena, phi_str_of(given), out);
     phi__io_random(agent->rt->io, random, sizeof random);
-    phi__uuid(random, id);
-    return phi__arena_str(arena, phi_str_of(id), out);
+    phi__uuid(random, out);
+}
+
+/* Ids live apart from the thread, so that an agent without history takes none of its memory. */
+static bool phi__agent_new_id(phi__agent *agent, const char *given, phi_str *out) {
+    char made[PHI__UUID_SIZE], *copy;
+    size_t n;
+    if (given == NULL) {
+        phi__agent_make_id(agent, made);
+        given = made;
+    }
+    n = strlen(given);
+    copy = (char *)phi__realloc(&agent->memory, NULL, 0, n + 1);
+    if (copy == NULL) return false;
+    memcpy(copy, given, n + 1);
+    *out = phi__str(copy, n);
+    return true;
+}
+
+static void phi__agent_drop_id(phi__agent *agent, phi_str id) {
+    if (id.at != NULL && id.at != agent->session_made)
+        phi__free(&agent->memory, (void *)(uintptr_t)id.at, id.len + 1);
 }
 
 static bool phi__agent_fill(phi__agent *agent, const phi_agent_desc *desc) {
@@ -17461,14 +17926,15 @@ static bool phi__agent_fill(phi__agent *agent, const phi_agent_desc *desc) {
     agent->temperature = desc->has_temperature ? desc->temperature : -1.0;
     agent->disable_cache = desc->disable_cache;
     agent->user_data = desc->user_data;
+    agent->segment_given = desc->config_id != NULL;
     phi__agent_limits(agent, desc);
     agent->no_memory.kind = PHI_FAILURE_NO_MEMORY;
     agent->no_memory.message = phi_str_of("Out of memory");
     return phi__agent_model(agent, &desc->model) && phi__agent_tools(agent, desc) &&
            phi__arena_str(&agent->arena, phi_str_of(desc->system_prompt), &agent->system_prompt) &&
            phi__agent_segment(agent, desc->config_id) &&
-           phi__agent_new_id(agent, &agent->arena, desc->agent_id, &agent->agent_id) &&
-           phi__agent_new_id(agent, &agent->thread.arena, desc->session_id, &agent->session_id);
+           phi__agent_new_id(agent, desc->agent_id, &agent->agent_id) &&
+           phi__agent_new_id(agent, desc->session_id, &agent->session_id);
 }
 
 /* ---- checking a desc ---- */
@@ -17484,6 +17950,9 @@ static phi_status phi__agent_check_model(phi_runtime *rt, const phi_model *model
                           model->protocol);
     if (model->base_url == NULL || model->base_url[0] == '\0')
         return phi__error(rt, PHI_BAD_ARG, "model.base_url is missing");
+    if (model->header_count > 0 && model->headers == NULL)
+        return phi__error(rt, PHI_BAD_ARG, "model.headers is missing, header_count is %u",
+                          (unsigned)model->header_count);
     for (i = 0; i < model->header_count; i++)
         if (model->headers[i].name == NULL || model->headers[i].value == NULL ||
             strpbrk(model->headers[i].name, "\r\n:") != NULL ||
@@ -17520,6 +17989,13 @@ static phi_status phi__agent_check(phi_runtime *rt, const phi_agent_desc *desc) 
     size_t i, j;
     phi_status status = phi__agent_check_model(rt, &desc->model);
     if (status != PHI_OK) return status;
+    if (desc->has_temperature && !(desc->temperature >= 0.0 && desc->temperature <= 100.0))
+        return phi__error(rt, PHI_BAD_ARG, "temperature is %g: expected 0 or more",
+                          desc->temperature);
+    if ((unsigned)desc->thinking > (unsigned)PHI_THINKING_HIGH ||
+        (unsigned)desc->tool_choice > (unsigned)PHI_TOOL_CHOICE_REQUIRED ||
+        (unsigned)desc->tool_mode > (unsigned)PHI_TOOLS_BATCHED)
+        return phi__error(rt, PHI_BAD_ARG, "thinking, tool_choice or tool_mode is none of its values");
     if (desc->tool_count > 0 && desc->tools == NULL)
         return phi__error(rt, PHI_BAD_ARG, "tools is missing, tool_count is %u",
                           (unsigned)desc->tool_count);
@@ -17559,6 +18035,8 @@ PHI__FN void phi__agent_destroy(phi__agent *agent) {
     phi__thread_free(&agent->thread);
     phi_arena_free(&agent->model_arena);
     phi_arena_free(&agent->arena);
+    phi__agent_drop_id(agent, agent->agent_id);
+    phi__agent_drop_id(agent, agent->session_id);
     PHI_ASSERT(agent->memory.used_bytes == 0);
     phi__free(&rt->memory, agent, sizeof *agent);
 }
@@ -17601,6 +18079,11 @@ static phi_status phi__agent_check_prompt(phi_runtime *rt, const phi_content *co
         if (content[i].kind != PHI_CONTENT_TEXT && content[i].kind != PHI_CONTENT_IMAGE)
             return phi__error(rt, PHI_BAD_ARG, "phi_prompt: content[%u].kind: expected text or image",
                               (unsigned)i);
+        else if (content[i].kind == PHI_CONTENT_IMAGE &&
+                 (content[i].data.len == 0 || content[i].mime_type.len == 0))
+            return phi__error(rt, PHI_BAD_ARG,
+                              "phi_prompt: content[%u]: an image needs data and mime_type",
+                              (unsigned)i);
     return PHI_OK;
 }
 
@@ -17627,6 +18110,10 @@ PHI_API phi_agent phi_agent_new(phi_runtime *rt, const phi_agent_desc *desc) {
     phi__agent *agent;
     memset(&none, 0, sizeof none);
     if (rt == NULL) return none;
+    if (rt->closing) {
+        (void)phi__error(rt, PHI_MISUSE, "phi_agent_new: the runtime is closing");
+        return none;
+    }
     if (desc == NULL) {
         (void)phi__error(rt, PHI_BAD_ARG, "phi_agent_new: desc is NULL");
         return none;
@@ -17715,7 +18202,8 @@ PHI_API phi_status phi_agent_set_model(phi_agent handle, const phi_model *model)
     if (status != PHI_OK) return status;
     before = *agent;
     phi_arena_init(&agent->model_arena, &agent->memory, 256);
-    if (phi__agent_model(agent, model) && phi__agent_segment(agent, NULL)) {
+    if (phi__agent_model(agent, model) &&
+        phi__agent_segment(agent, agent->segment_given ? before.segment.at : NULL)) {
         phi_arena_free(&before.model_arena);
         return PHI_OK;
     }
@@ -17729,21 +18217,16 @@ PHI_API phi_status phi_agent_set_model(phi_agent handle, const phi_model *model)
 
 PHI_API phi_status phi_agent_reset(phi_agent handle) {
     phi__agent *agent = phi__agent_find(handle);
-    phi__thread fresh;
     phi_status status;
-    phi_str session;
     if (handle.rt == NULL) return PHI_BAD_ARG;
     if (agent == NULL) return PHI_STALE;
     status = phi__agent_idle(agent, "phi_agent_reset");
     if (status != PHI_OK) return status;
-    phi__thread_init(&fresh, &agent->memory);
-    if (!phi__agent_new_id(agent, &fresh.arena, NULL, &session))
-        return phi__error(handle.rt, PHI_NO_MEMORY, "phi_agent_reset: out of memory");
     phi__events_purge(handle.rt, agent);
-    agent->queued_bytes = 0;
     phi__thread_free(&agent->thread);
-    agent->thread = fresh;
-    agent->session_id = session;
+    phi__agent_drop_id(agent, agent->session_id);
+    phi__agent_make_id(agent, agent->session_made);
+    agent->session_id = phi_str_of(agent->session_made);
     agent->loops = 0;
     return PHI_OK;
 }
@@ -17804,6 +18287,7 @@ enum {
     PHI__RT_STEP_US = 250,        /* DESIGN part 1; engineering.md 1.9 */
     PHI__RT_STEP_BYTES = 65536,   /* engineering.md 1.1 */
     PHI__RT_INBOX_BYTES = 65536,
+    PHI__RT_INBOX_MOST = 1 << 30,
     PHI__RT_CONNECTIONS = 64,     /* engineering.md 1.5 */
     PHI__RT_STARTS = 4,           /* the same */
     PHI__RT_POSTS_PER_STEP = 256, /* messages of other threads handled in one step */
@@ -17833,6 +18317,7 @@ static phi_status phi__rt_io(phi_runtime *rt, const phi_runtime_desc *desc, cons
     io.random_fn = desc->random_fn;
     io.watch_fn = desc->watch_fn;
     io.user_data = desc->user_data;
+    io.step_budget_us = rt->step_budget_us;
     io.max_starts_per_step =
         desc->max_starts_per_step != 0 ? desc->max_starts_per_step : (uint32_t)PHI__RT_STARTS;
     *why = "no memory, or the system has no poller for us";
@@ -17851,6 +18336,22 @@ static phi_status phi__rt_io(phi_runtime *rt, const phi_runtime_desc *desc, cons
     status = phi__http_new(rt->io, &http, phi__xfer_port_get(), &rt->http, why);
     if (status == PHI_OK) rt->transport = phi__http_transport(rt->http);
     return status;
+}
+
+static phi_status phi__rt_inbox_init(phi_runtime *rt, const phi_runtime_desc *desc) {
+    return phi__inbox_init(&rt->inbox, &rt->memory,
+                           desc->inbox_bytes != 0 ? desc->inbox_bytes
+                                                  : (size_t)PHI__RT_INBOX_BYTES);
+}
+
+/* What is wrong with a desc, or NULL. */
+static const char *phi__rt_refuse(const phi_runtime_desc *desc) {
+    const phi_transport *transport = desc->transport;
+    if (desc->inbox_bytes > PHI__RT_INBOX_MOST) return "inbox_bytes: expected at most 1 GiB";
+    if (transport != NULL &&
+        (transport->open == NULL || transport->resume == NULL || transport->cancel == NULL))
+        return "transport: open, resume or cancel is missing";
+    return NULL;
 }
 
 static void phi__rt_unmake(phi_runtime *rt) {
@@ -17887,29 +18388,31 @@ static phi_runtime *phi__rt_make(const phi_runtime_desc *desc) {
 
 /* ---- a step ---- */
 
-static void phi__rt_post(phi_runtime *rt, const phi__post *post) {
+/* `at`: where it stood in the inbox. */
+static void phi__rt_post(phi_runtime *rt, const phi__post *post, uint32_t at) {
     phi__slot *slot;
+    phi__run *run;
     if (post->kind == PHI__POST_FINISH) {
         phi__call_posted(rt, post);
         return;
     }
     slot = phi__slots_find(&rt->agents, post->index, post->gen);
-    if (slot != NULL && ((phi__agent *)slot->object)->run != NULL)
-        phi__run_cancel(((phi__agent *)slot->object)->run);
+    run = slot != NULL ? ((phi__agent *)slot->object)->run : NULL;
+    if (run != NULL && at - run->posts_from < UINT32_MAX / 2) phi__run_cancel(run);
 }
 
 static void phi__rt_inbox(phi_runtime *rt) {
     phi__post post;
     int left = PHI__RT_POSTS_PER_STEP;
     while (left-- > 0 && phi__inbox_peek(&rt->inbox, &post)) {
-        phi__rt_post(rt, &post);
+        phi__rt_post(rt, &post, rt->inbox.head);
         phi__inbox_drop(&rt->inbox);
     }
 }
 
 static bool phi__rt_has_work(phi_runtime *rt) {
     phi__post post;
-    return rt->ready != NULL || rt->events.head != NULL || phi__inbox_peek(&rt->inbox, &post);
+    return rt->ready != NULL || rt->events.queued.head != NULL || phi__inbox_peek(&rt->inbox, &post);
 }
 
 /* How long this step may sleep: not at all while something is waiting already. */
@@ -17923,6 +18426,7 @@ static int phi__rt_timeout(phi_runtime *rt, int timeout_ms) {
 /* A slice that was begun is finished: a quarter of the budget is kept for that. */
 static void phi__rt_budget(phi_runtime *rt) {
     rt->step_began_us = phi__io_now_us(rt->io);
+    rt->step_wall_ms = phi__io_wall_ms(rt->io);
     rt->step_until_us = rt->step_began_us + rt->step_budget_us - rt->step_budget_us / 4;
     rt->step_bytes_left = rt->step_budget_bytes;
 }
@@ -17957,6 +18461,7 @@ PHI__FN void phi__step_end(phi_runtime *rt) {
 
 static void phi__rt_pump(phi_runtime *rt, int timeout_ms) {
     int wait = phi__rt_timeout(rt, timeout_ms);
+    phi__rt_budget(rt);
     phi__io_step_begin(rt->io);
     phi__rt_inbox(rt);
     (void)phi__io_timers(rt->io, PHI__RT_TIMERS_PER_STEP);
@@ -17976,16 +18481,17 @@ static void phi__rt_pump(phi_runtime *rt, int timeout_ms) {
 
 PHI_API phi_runtime *phi_runtime_new_why(const phi_runtime_desc *desc, const char **why) {
     phi_runtime_desc none;
-    phi_runtime *rt;
-    const char *words = "no memory";
+    phi_runtime *rt = NULL;
+    const char *words = NULL;
     memset(&none, 0, sizeof none);
     if (desc == NULL) desc = &none;
-    rt = phi__rt_make(desc);
-    if (rt != NULL &&
-        (phi__rt_io(rt, desc, &words) != PHI_OK ||
-         phi__inbox_init(&rt->inbox, &rt->memory,
-                         desc->inbox_bytes != 0 ? desc->inbox_bytes
-                                                : (size_t)PHI__RT_INBOX_BYTES) != PHI_OK)) {
+    words = phi__rt_refuse(desc);
+    if (words == NULL) {
+        words = "no memory";
+        rt = phi__rt_make(desc);
+    }
+    if (rt != NULL && (phi__rt_inbox_init(rt, desc) != PHI_OK ||
+                       phi__rt_io(rt, desc, &words) != PHI_OK)) {
         phi__rt_unmake(rt);
         rt = NULL;
     }
@@ -18007,15 +18513,18 @@ PHI_API phi_status phi_runtime_close(phi_runtime *rt) {
         phi__agent *agent = (phi__agent *)slot->object;
         if (agent != NULL && agent->run != NULL) phi__run_cancel(agent->run);
     }
-    if (rt->active > 0) return PHI_BUSY;
+    if (rt->active > 0 || phi__io_pending(rt->io)) return PHI_BUSY;
     return rt->http != NULL && phi__http_pending(rt->http) > 0 ? PHI_BUSY : PHI_OK;
 }
 
 PHI_API void phi_runtime_free(phi_runtime *rt) {
     uint32_t i;
     if (rt == NULL) return;
-    PHI_ASSERT(!rt->in_step);
-    rt->in_step = true; /* the tools' cancel functions must not step */
+    if (rt->in_step) {
+        (void)phi__error(rt, PHI_MISUSE, "phi_runtime_free inside a callback");
+        return;
+    }
+    rt->in_step = rt->closing = true; /* the tools' cancel functions must not step, nor make agents */
     for (i = 0; i < rt->agents.count; i++) {
         phi__slot *slot = phi__slots_at(&rt->agents, i);
         if (slot->object != NULL) phi__agent_doom((phi__agent *)slot->object);

@@ -230,11 +230,11 @@ PHI_API void phi_arena_free(phi_arena *arena);
 #endif /* PHI__PUB_BASE */
 
 #ifdef PHI__PUB_TEXT
-#if PHI__PUB_TEXT != 0xe492b9d3
+#if PHI__PUB_TEXT != 0x4ad83af5
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__PUB_TEXT 0xe492b9d3
+#define PHI__PUB_TEXT 0x4ad83af5
 
 /* ---- src/text/json.h ---- */
 
@@ -299,16 +299,16 @@ typedef struct phi_json_reader {
     const char *text; /* as given */
     char *copy;       /* of it; NULL with PHI_JSON_BORROW */
     size_t len;
-    const char *base, *at, *end; /* what is read: the copy, or the text */
-    const char *line_at;         /* where the line begins */
-    const char *mark, *quote;    /* a string under way: its first byte, its end */
-    char *string, *to;           /* its first byte unescaped, and where that is going on */
-    const char *key;             /* of the value to come */
+    const char *base, *at, *end;    /* what is read: the copy, or the text */
+    const char *line_at;            /* where the line begins */
+    const char *mark, *odd, *quote; /* a string under way: first byte, first escape, end */
+    char *string, *to;              /* its first byte unescaped, and where that is going on */
+    const char *key;                /* of the value to come */
     phi_json *root, *open;
     phi_json *spare, *spare_end; /* room for nodes */
     uint32_t key_len, bad, line, flags, depth, max_depth;
     uint8_t state;
-    bool is_key, rewrite;
+    bool is_key;
     phi_status status;
     phi_parse_error error;
 } phi_json_reader;
@@ -389,8 +389,7 @@ PHI_API phi_json *phi_json_copy(phi_arena *arena, const phi_json *node);
    container. Both must live equally long. */
 PHI_API phi_status phi_json_set(phi_arena *arena, phi_json *object, const char *key,
                                 phi_json *value);
-PHI_API phi_status phi_json_set_n(phi_arena *arena, phi_json *object, phi_str key,
-                                  phi_json *value);
+PHI_API phi_status phi_json_set_n(phi_arena *arena, phi_json *object, phi_str key, phi_json *value);
 /* Appends to an array; as above. */
 PHI_API phi_status phi_json_add(phi_json *array, phi_json *value);
 /* Takes a member (the last of that name, which is returned, and all others) or an item out; it can
@@ -423,7 +422,8 @@ typedef struct phi_json_found {
    for brackets and strings that close. Of duplicate keys it finds the first. */
 PHI_API phi_status phi_json_find(phi_str text, const char *path, phi_json_found *out);
 /* What was found, as text (borrowed from the text, or unescaped into the arena; bad UTF-8 and lone
-   surrogates become U+FFFD), or as number. False: no memory; not a string; not a number that fits. */
+   surrogates become U+FFFD) or as a number. False: no memory, not a string, not a number that
+   fits. */
 PHI_API bool phi_json_found_str(phi_arena *arena, const phi_json_found *found, phi_str *out);
 PHI_API bool phi_json_found_int(const phi_json_found *found, int64_t *out);
 PHI_API bool phi_json_found_num(const phi_json_found *found, double *out);
@@ -442,7 +442,7 @@ PHI_API bool phi_json_found_num(const phi_json_found *found, double *out);
    maximum, exclusiveMinimum, exclusiveMaximum (numbers; the old booleans too), anyOf, oneOf, allOf,
    $ref to "#" or "#/a/b"; true and false as schemas; nullable. Keywords that only describe (title,
    description, default, examples, format, ...) are read over. Keywords that would restrict but
-   are not understood (pattern, not, if, uniqueItems, multipleOf, ...) are named by phi_schema_valid.
+   are not understood (pattern, not, if, uniqueItems, ...) are named by phi_schema_valid.
    In a check, what is malformed or not understood restricts nothing.
    Nothing is allocated. Nesting, references and work are bounded: a schema that goes beyond is
    PHI_TOO_BIG, never a hang or a crash. */
@@ -461,8 +461,8 @@ typedef struct phi_schema_error {
 
 /* Checks `value`. `name` is what messages call it (NULL: "arguments"); `error` may be NULL.
    PHI_OK; PHI_PARSE: it does not fit; PHI_TOO_BIG: too deep or too much work. */
-PHI_API phi_status phi_schema_check(const phi_json *schema, const phi_json *value,
-                                    const char *name, phi_schema_error *error);
+PHI_API phi_status phi_schema_check(const phi_json *schema, const phi_json *value, const char *name,
+                                    phi_schema_error *error);
 
 /* Whether the schema is well formed and all of it is understood. PHI_OK; PHI_UNSUPPORTED: a keyword
    that restricts and is not understood, as in schema.properties.path: "pattern" is not supported;
@@ -486,11 +486,11 @@ PHI_API phi_status phi_schema_valid(const phi_json *schema, phi_schema_error *er
 #endif
 
 #ifdef PHI__IMP_BASE
-#if PHI__IMP_BASE != 0x818ebf8b
+#if PHI__IMP_BASE != 0xda40e640
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__IMP_BASE 0x818ebf8b
+#define PHI__IMP_BASE 0xda40e640
 
 /* ---- src/base/base_in.h ---- */
 
@@ -1147,7 +1147,7 @@ PHI__FN void phi__buf_clear(phi__buf *buf) {
 
 PHI__FN char *phi__buf_reserve(phi__buf *buf, size_t more) {
     if (buf->failed) return NULL;
-    if (more > buf->cap - buf->len) {
+    if (buf->at == NULL || more > buf->cap - buf->len) {
         size_t need = phi__add(buf->len, more);
         char *at = NULL;
         if (need != SIZE_MAX)
@@ -1162,8 +1162,8 @@ PHI__FN char *phi__buf_reserve(phi__buf *buf, size_t more) {
 }
 
 PHI__FN void phi__buf_add(phi__buf *buf, const char *at, size_t len) {
-    char *to = phi__buf_reserve(buf, len);
-    if (to == NULL || len == 0) return;
+    char *to = len > 0 ? phi__buf_reserve(buf, len) : NULL;
+    if (to == NULL) return;
     memcpy(to, at, len);
     buf->len += len;
 }
@@ -1405,11 +1405,11 @@ PHI__FN size_t phi__utf8_put(char out[4], uint32_t code) {
 #endif /* PHI__IMP_BASE */
 
 #ifdef PHI__IMP_TEXT
-#if PHI__IMP_TEXT != 0x5c53903a
+#if PHI__IMP_TEXT != 0xbf3fed7e
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__IMP_TEXT 0x5c53903a
+#define PHI__IMP_TEXT 0xbf3fed7e
 
 /* ---- src/text/json_in.h ---- */
 
@@ -1495,11 +1495,11 @@ PHI__FN phi_status phi__json_write(phi__buf *buf, const phi_json *node, uint32_t
 #define PHI__JSON_STACK 24
 typedef struct phi__json_writer {
     phi__buf *out;
-    const phi_json *node;         /* to be written next; NULL: the end */
-    const phi_json **stack;       /* open containers: `few` or taken memory */
+    const phi_json *node;   /* to be written next; NULL: the end */
+    const phi_json **stack; /* open containers: `few` or taken memory */
     const phi_json *few[PHI__JSON_STACK];
     size_t depth, cap;
-    phi_str rest; /* of a string under way */
+    phi_str rest;                    /* of a string under way */
     bool in_string, in_key, written; /* written: node is, and what comes after it is not */
     uint32_t flags;
     phi_status status;
@@ -1551,6 +1551,28 @@ static inline int phi__json_special(__m128i block) {
 }
 #endif
 
+#define PHI__JSON_ONES UINT64_C(0x0101010101010101)
+
+/* The highest bit of each byte that is zero, and of none before the first of those. */
+static inline uint64_t phi__json_zero_bytes(uint64_t word) {
+    return (word - PHI__JSON_ONES) & ~word & PHI__JSON_ONES << 7;
+}
+
+static inline bool phi__json_is_plain(char c) {
+    unsigned char u = (unsigned char)c;
+    return u >= 0x20 && u < 0x80 && u != '"' && u != '\\';
+}
+
+/* Whether one of eight bytes is not plain. */
+static inline bool phi__json_special_word(const char *at) {
+    uint64_t word;
+    memcpy(&word, at, 8);
+    return ((word | phi__json_zero_bytes(word ^ PHI__JSON_ONES * '"') |
+             phi__json_zero_bytes(word ^ PHI__JSON_ONES * '\\') |
+             ((word - PHI__JSON_ONES * ' ') & ~word)) &
+            PHI__JSON_ONES << 7) != 0;
+}
+
 /* Where in [at, end) the first byte is that is not plain ASCII text (a quote, a backslash, a
    control character, a byte from 0x80), or end. */
 PHI__FN const char *phi__json_plain_end(const char *at, const char *end);
@@ -1569,6 +1591,22 @@ static inline const char *phi__json_plain_short(const char *at, const char *end)
 /* Of a string whose opening quote is before `at`: where its closing quote is, or NULL. *escaped
    says whether there is a backslash; nothing else is looked at. */
 PHI__FN const char *phi__json_quote(const char *at, const char *end, bool *escaped);
+/* The same where the way is mostly short. */
+static inline const char *phi__json_quote_short(const char *at, const char *end, bool *escaped) {
+#if defined(__SSE2__)
+    if (end - at >= 16) {
+        __m128i block = _mm_loadu_si128((const __m128i *)(const void *)at);
+        int quote = _mm_movemask_epi8(_mm_cmpeq_epi8(block, _mm_set1_epi8('"')));
+        int escape = _mm_movemask_epi8(_mm_cmpeq_epi8(block, _mm_set1_epi8('\\')));
+        *escaped = false;
+        if (quote != 0 &&
+            (escape & (quote - 1) & ~quote) == 0) /* no escape below the first quote */
+            return at + __builtin_ctz((unsigned)quote);
+        if (escape == 0) at += 16;
+    }
+#endif
+    return phi__json_quote(at, end, escaped);
+}
 /* Length of the UTF-8 sequence at `at` (before end); 0: that byte is not part of any. */
 PHI__FN size_t phi__json_utf8(const char *at, const char *end);
 /* Length of the escape at the backslash `at`, its code point in *code: 2, 6, or 12 for a pair of
@@ -1650,8 +1688,7 @@ PHI__FN bool phi__json_unescape_arena(phi_arena *arena, phi__json_text text, phi
 /* Compares with a text that has no escapes; an escaped spelling of it is equal too. */
 PHI__FN bool phi__json_text_same(phi__json_text text, phi_str plain);
 static inline bool phi__json_text_is(phi__json_text text, phi_str plain) {
-    if (!text.escaped)
-        return text.len == plain.len && memcmp(text.at, plain.at, plain.len) == 0;
+    if (!text.escaped) return text.len == plain.len && memcmp(text.at, plain.at, plain.len) == 0;
     return phi__json_text_same(text, plain);
 }
 
@@ -1682,15 +1719,15 @@ typedef struct phi__sse_event {
 } phi__sse_event;
 
 typedef struct phi__sse {
-    phi__buf line;          /* a line that was cut */
-    phi__buf data;          /* data lines before the one under way */
+    phi__buf line; /* a line that was cut */
+    phi__buf data; /* data lines before the one under way */
     phi__buf name;
-    phi_str view;           /* a single data line that lies in the bytes fed */
-    const char *at, *end;   /* of the bytes fed, what is not read */
+    phi_str view;         /* a single data line that lies in the bytes fed */
+    const char *at, *end; /* of the bytes fed, what is not read */
     size_t max_event_bytes;
-    uint64_t comments;      /* comment lines so far: keep-alives */
-    uint64_t events;        /* handed out so far */
-    uint32_t bom;           /* bytes of a byte order mark seen; 3: that is behind us */
+    uint64_t comments; /* comment lines so far: keep-alives */
+    uint64_t events;   /* handed out so far */
+    uint32_t bom;      /* bytes of a byte order mark seen; 3: that is behind us */
     bool has_data, viewed, skip_lf, handed;
     phi_status status;
 } phi__sse;
@@ -1747,7 +1784,8 @@ static phi_json_type phi__json_cursor_type(char first) {
     case 't':
     case 'f': return PHI_JSON_BOOL;
     case 'n': return PHI_JSON_NULL;
-    default: return first == '-' || (first >= '0' && first <= '9') ? PHI_JSON_NUMBER : PHI_JSON_NONE;
+    default:
+        return first == '-' || (first >= '0' && first <= '9') ? PHI_JSON_NUMBER : PHI_JSON_NONE;
     }
 }
 
@@ -1757,27 +1795,35 @@ PHI__FN phi_json_type phi__json_peek(phi__json_cursor *c) {
 
 /* ---- skipping ---- */
 
-/* A number or a literal: all bytes up to one that ends such a thing. */
+/* Past a number, or what looks like one. */
+static const char *phi__json_cursor_number(const char *at, const char *end) {
+    while (at < end && ((unsigned)((unsigned char)*at - '0') < 10 || *at == '.' || *at == '-' ||
+                        *at == '+' || *at == 'e' || *at == 'E'))
+        at++;
+    return at;
+}
+
+/* A number or a literal, and what ends such a thing after it. */
 static bool phi__json_skip_word(phi__json_cursor *c) {
-    const char *start = c->at;
-    size_t len;
-    while (c->at < c->end) {
-        char b = *c->at;
-        if (b == ',' || b == '}' || b == ']' || phi__json_cursor_white(b)) break;
-        if (b == '"' || b == ':' || b == '{' || b == '[') return phi__json_cursor_bad(c);
-        c->at++;
-    }
-    len = (size_t)(c->at - start);
-    if (*start == '-' || (*start >= '0' && *start <= '9')) return true;
-    if ((len == 4 && (memcmp(start, "null", 4) == 0 || memcmp(start, "true", 4) == 0)) ||
-        (len == 5 && memcmp(start, "false", 5) == 0))
-        return true;
-    return phi__json_cursor_bad(c);
+    const char *at = c->at;
+    size_t left = (size_t)(c->end - at);
+    if (left >= 4 && (memcmp(at, "null", 4) == 0 || memcmp(at, "true", 4) == 0))
+        at += 4;
+    else if (left >= 5 && memcmp(at, "false", 5) == 0)
+        at += 5;
+    else if (*at == '-' || (*at >= '0' && *at <= '9'))
+        at = phi__json_cursor_number(at, c->end);
+    else
+        return phi__json_cursor_bad(c);
+    if (at < c->end && *at != ',' && *at != '}' && *at != ']' && !phi__json_cursor_white(*at))
+        return phi__json_cursor_bad(c);
+    c->at = at;
+    return true;
 }
 
 static inline bool phi__json_skip_string(phi__json_cursor *c) {
     bool escaped;
-    const char *quote = phi__json_quote(c->at + 1, c->end, &escaped);
+    const char *quote = phi__json_quote_short(c->at + 1, c->end, &escaped);
     if (quote == NULL) return phi__json_cursor_bad(c);
     c->at = quote + 1;
     return true;
@@ -1859,7 +1905,7 @@ PHI__FN bool phi__json_next_key(phi__json_cursor *c, phi__json_text *key) {
     const char *quote;
     if (!phi__json_cursor_step(c, '}')) return false;
     if (c->at == c->end || *c->at != '"') return phi__json_cursor_bad(c);
-    quote = phi__json_quote(c->at + 1, c->end, &key->escaped);
+    quote = phi__json_quote_short(c->at + 1, c->end, &key->escaped);
     if (quote == NULL) return phi__json_cursor_bad(c);
     key->at = c->at + 1;
     key->len = (size_t)(quote - key->at);
@@ -1888,7 +1934,7 @@ PHI__FN bool phi__json_take_text(phi__json_cursor *c, phi__json_text *out) {
     const char *quote;
     bool escaped;
     if (phi__json_cursor_next(c) != '"') return phi__json_cursor_other(c);
-    quote = phi__json_quote(c->at + 1, c->end, &escaped);
+    quote = phi__json_quote_short(c->at + 1, c->end, &escaped);
     if (quote == NULL) return phi__json_cursor_bad(c);
     out->at = c->at + 1;
     out->len = (size_t)(quote - out->at);
@@ -1940,7 +1986,7 @@ PHI__FN bool phi__json_cursor_done(phi__json_cursor *c) {
 
 /* ---- strings ---- */
 
-#define PHI__JSON_UNESCAPE_SLICE 1024u /* bytes; room is made for thrice that */
+#define PHI__JSON_UNESCAPE_SLICE 256u /* bytes; room is made for thrice that */
 
 PHI__FN void phi__json_unescape(phi__buf *out, phi__json_text text) {
     const char *at = text.at, *end = text.at + text.len;
@@ -2320,8 +2366,8 @@ PHI__FN bool phi__json_path_step(const char **path, phi__json_step *step) {
         const char *digits = ++at;
         for (; *at >= '0' && *at <= '9'; at++) {
             size_t digit = (size_t)(*at - '0');
-            step->index = step->index > (SIZE_MAX - digit) / 10 ? SIZE_MAX
-                                                                : step->index * 10 + digit;
+            step->index =
+                step->index > (SIZE_MAX - digit) / 10 ? SIZE_MAX : step->index * 10 + digit;
         }
         if (at == digits || at[0] != ']') return false;
         at++;
@@ -2380,8 +2426,8 @@ PHI_API bool phi_json_is_integer(const phi_json *node) {
     if (!phi_json_is_number(node)) return false;
     if (phi__json_kind_of(node) != PHI__JSON_DOUBLE) return true;
     d = node->v.d;
-    if (d >= 9007199254740992.0 || d <= -9007199254740992.0) /* no fraction fits; infinities */
-        return d - d == 0;
+    if (!(d > -9007199254740992.0 && d < 9007199254740992.0)) /* no fraction fits in there */
+        return d - d == 0;                                    /* not of infinities and NaN */
     return (double)(int64_t)d == d;
 }
 
@@ -2603,8 +2649,7 @@ static const uint64_t phi__json_pow_base[52] = {
     UINT64_C(0xb9a74a0637ce2ee1), UINT64_C(0x6d953e2bd7173692), UINT64_C(0x95f83d0a1fb69cd9),
     UINT64_C(0x4abdaf101564f98e), UINT64_C(0xf24a01a73cf2dccf), UINT64_C(0xbc633b39673c8cec),
     UINT64_C(0xc3b8358109e84f07), UINT64_C(0x0a862f80ec4700c8), UINT64_C(0x9e19db92b4e31ba9),
-    UINT64_C(0x6c07a2c26a8346d1)
-};
+    UINT64_C(0x6c07a2c26a8346d1)};
 /* 5^0 to 5^26, shifted so that their highest bit is set. */
 static const uint64_t phi__json_pow_five[27] = {
     UINT64_C(0x8000000000000000), UINT64_C(0xa000000000000000), UINT64_C(0xc800000000000000),
@@ -2615,8 +2660,7 @@ static const uint64_t phi__json_pow_five[27] = {
     UINT64_C(0xe35fa931a0000000), UINT64_C(0x8e1bc9bf04000000), UINT64_C(0xb1a2bc2ec5000000),
     UINT64_C(0xde0b6b3a76400000), UINT64_C(0x8ac7230489e80000), UINT64_C(0xad78ebc5ac620000),
     UINT64_C(0xd8d726b7177a8000), UINT64_C(0x878678326eac9000), UINT64_C(0xa968163f0a57b400),
-    UINT64_C(0xd3c21bcecceda100), UINT64_C(0x84595161401484a0), UINT64_C(0xa56fa5b99019a5c8)
-};
+    UINT64_C(0xd3c21bcecceda100), UINT64_C(0x84595161401484a0), UINT64_C(0xa56fa5b99019a5c8)};
 /* What the product of the two lacks: two bits a power, from 10^-342. */
 static const uint32_t phi__json_pow_more[42] = {
     0x55555551u, 0x15010004u, 0x41450500u, 0x00014000u, 0x44541005u, 0x95655559u, 0x44544116u,
@@ -2624,8 +2668,7 @@ static const uint32_t phi__json_pow_more[42] = {
     0x55400000u, 0x95515569u, 0x50401165u, 0x00100000u, 0x15051554u, 0x45155441u, 0x51055195u,
     0x00000454u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x55590000u, 0x969965a5u,
     0x55455505u, 0x50501555u, 0x14545511u, 0x00105555u, 0x00110100u, 0x55155410u, 0x45545455u,
-    0x44150504u, 0x00015414u, 0x00100000u, 0x00400000u, 0x00000004u, 0x00000000u, 0x00000000u
-};
+    0x44150504u, 0x00015414u, 0x00100000u, 0x00400000u, 0x00000004u, 0x00000000u, 0x00000000u};
 
 #if defined(__SIZEOF_INT128__)
 __extension__ typedef unsigned __int128 phi__json_u128;
@@ -2714,8 +2757,8 @@ static bool phi__json_fast(uint64_t w, int k, uint64_t *bits) {
     return true;
 }
 
-#define PHI__JSON_LIMBS 128   /* of 32 bits: 1112 digits and 54 bits, shifted, take 86 */
-#define PHI__JSON_DIGITS 772  /* no midpoint of two doubles has more than 767 */
+#define PHI__JSON_LIMBS 128  /* of 32 bits: 1112 digits and 54 bits, shifted, take 86 */
+#define PHI__JSON_DIGITS 772 /* no midpoint of two doubles has more than 767 */
 
 typedef struct phi__json_big {
     uint32_t limb[PHI__JSON_LIMBS]; /* least first */
@@ -2942,7 +2985,8 @@ static uint64_t phi__json_shortest(uint64_t bits, int *power) {
         return c >> -q;
     }
     odd = c & 1;
-    k = (int)(((int64_t)q * 1262611 - (closer ? 524031 : 0) + ((int64_t)1 << 40)) >> 22) - (1 << 18);
+    k = (int)(((int64_t)q * 1262611 - (closer ? 524031 : 0) + ((int64_t)1 << 40)) >> 22) -
+        (1 << 18);
     h = q + phi__json_log2_pow10(-k) + 1;
     g = phi__json_pow10(-k);
     if (-k < 0 || -k > 55) { /* the method wants it rounded up */
@@ -2969,10 +3013,11 @@ static uint64_t phi__json_shortest(uint64_t bits, int *power) {
     return s + (middle > 4 * s + 2 || (middle == 4 * s + 2 && (s & 1) != 0));
 }
 
-static const char phi__json_pairs[] =
-    "00010203040506070809101112131415161718192021222324252627282930313233343536373839404142434445464"
-    "74849505152535455565758596061626364656667686970717273747576777879808182838485868788899091929394"
-    "9596979899";
+static const char phi__json_pairs[] = "000102030405060708091011121314151617181920212223242526272829"
+                                      "30313233343536373839404142434445464"
+                                      "748495051525354555657585960616263646566676869707172737475767"
+                                      "77879808182838485868788899091929394"
+                                      "9596979899";
 
 /* Writes the digits so that they end at `end`; returns where they start. */
 static char *phi__json_digits_before(char *end, uint64_t n) {
@@ -3107,7 +3152,8 @@ enum phi__json_state {
 
 /* ---- errors ---- */
 
-static void phi__json_read_found_words(const phi_json_reader *r, const char *at, char *out, size_t cap) {
+static void phi__json_read_found_words(const phi_json_reader *r, const char *at, char *out,
+                                       size_t cap) {
     unsigned char c;
     if (at >= r->end) {
         (void)snprintf(out, cap, "the end of the text");
@@ -3122,7 +3168,7 @@ static void phi__json_read_found_words(const phi_json_reader *r, const char *at,
 
 /* "expected <what>, found <what is there>", or only `what` when it says all. */
 static const char *phi__json_read_fail(phi_json_reader *r, const char *at, phi_status status,
-                                  const char *what, bool expected) {
+                                       const char *what, bool expected) {
     char found[32];
     r->status = status;
     r->error.line = r->line;
@@ -3284,8 +3330,8 @@ static const char *phi__json_read_number(phi_json_reader *r, const char *at) {
 /* ---- strings ---- */
 
 /* A string is complete; `quote` is where it closed. */
-static inline const char *phi__json_read_text_done(phi_json_reader *r, const char *string, size_t len,
-                                              const char *quote) {
+static inline const char *phi__json_read_text_done(phi_json_reader *r, const char *string,
+                                                   size_t len, const char *quote) {
     phi_json *node;
     if (r->is_key) {
         if (len > PHI__JSON_KEY_MOST)
@@ -3306,20 +3352,24 @@ static inline const char *phi__json_read_text_done(phi_json_reader *r, const cha
 /* The closing quote was found. */
 static inline const char *phi__json_read_text_closed(phi_json_reader *r, const char *quote) {
     size_t len = (size_t)(quote - r->mark);
-    if (!r->rewrite) {
+    const char *from = r->mark;
+    if (r->odd == NULL) {
         if (r->copy != NULL) r->copy[quote - r->base] = '\0';
         return phi__json_read_text_done(r, r->mark, len, quote);
     }
-    r->to = r->copy != NULL ? r->copy + (r->mark - r->base) : NULL;
-    if (r->to == NULL || r->bad > 0) { /* a bad byte takes three */
+    if (r->copy != NULL && r->bad == 0) { /* in place, and only from the first escape on */
+        r->string = r->copy + (r->mark - r->base);
+        r->to = r->copy + (r->odd - r->base);
+        from = r->odd;
+    } else { /* a bad byte takes three */
         size_t bytes = phi__add(len + 1, phi__mul(r->bad, 2));
         r->to = bytes == SIZE_MAX ? NULL : phi__arena_bytes(r->arena, bytes);
         if (r->to == NULL) return phi__json_read_no_memory(r, quote);
+        r->string = r->to;
     }
-    r->string = r->to;
     r->quote = quote;
     r->state = PHI__JSON_REWRITE;
-    return r->mark;
+    return from;
 }
 
 static const char *phi__json_read_rewrite(phi_json_reader *r, const char *at, const char *stop) {
@@ -3333,7 +3383,7 @@ static const char *phi__json_read_rewrite(phi_json_reader *r, const char *at, co
 static const char *phi__json_read_text_escape(phi_json_reader *r, const char *at) {
     uint32_t code;
     size_t n = phi__json_escape(at, r->end, &code);
-    r->rewrite = true;
+    if (r->odd == NULL) r->odd = at;
     if (n == 0) {
         if (at + 1 < r->end && at[1] == 'u') {
             for (at += 2; at < r->end && isxdigit((unsigned char)*at); at++) continue;
@@ -3366,7 +3416,7 @@ static const char *phi__json_read_text(phi_json_reader *r, const char *at, const
         if (n == 0) {
             if ((r->flags & PHI_JSON_REPLACE_BAD_UTF8) == 0)
                 return phi__json_read_wrong(r, at, "a byte that is not UTF-8");
-            r->rewrite = true;
+            if (r->odd == NULL) r->odd = at;
             r->bad++;
             n = 1;
         }
@@ -3376,10 +3426,10 @@ static const char *phi__json_read_text(phi_json_reader *r, const char *at, const
 }
 
 static inline const char *phi__json_read_text_begin(phi_json_reader *r, const char *at,
-                                               const char *stop, bool is_key) {
+                                                    const char *stop, bool is_key) {
     r->mark = at + 1;
     r->is_key = is_key;
-    r->rewrite = false;
+    r->odd = NULL;
     r->bad = 0;
     r->state = PHI__JSON_TEXT;
     at = phi__json_plain_short(at + 1, stop);
@@ -3409,8 +3459,8 @@ static const char *phi__json_read_begin(phi_json_reader *r, const char *at, cons
     case '8':
     case '9': return phi__json_read_number(r, at);
     default:
-        return phi__json_read_expected(r, at,
-                                  r->state == PHI__JSON_FIRST_ITEM ? "a value or ']'" : "a value");
+        return phi__json_read_expected(
+            r, at, r->state == PHI__JSON_FIRST_ITEM ? "a value or ']'" : "a value");
     }
 }
 
@@ -3424,7 +3474,8 @@ static inline const char *phi__json_read_after(phi_json_reader *r, const char *a
     return phi__json_read_expected(r, at, object ? "',' or '}'" : "',' or ']'");
 }
 
-static inline const char *phi__json_read_white(phi_json_reader *r, const char *at, const char *stop) {
+static inline const char *phi__json_read_white(phi_json_reader *r, const char *at,
+                                               const char *stop) {
     for (; at < stop && (unsigned char)*at <= ' '; at++) {
         if (*at == '\n') {
             r->line++;
@@ -3435,8 +3486,7 @@ static inline const char *phi__json_read_white(phi_json_reader *r, const char *a
     return at;
 }
 
-static inline const char *phi__json_read_key(phi_json_reader *r, const char *at,
-                                             const char *stop) {
+static inline const char *phi__json_read_key(phi_json_reader *r, const char *at, const char *stop) {
     if (*at == '"') {
         at = phi__json_read_text_begin(r, at, stop, true);
         if (r->state != PHI__JSON_COLON || at >= stop || *at != ':') return at;
@@ -3490,11 +3540,13 @@ static void phi__json_read_cut(phi_json_reader *r) {
     case PHI__JSON_KEY: (void)phi__json_read_expected(r, r->end, "a key in quotes"); return;
     case PHI__JSON_COLON: (void)phi__json_read_expected(r, r->end, "':'"); return;
     case PHI__JSON_FIRST_ITEM: (void)phi__json_read_expected(r, r->end, "a value or ']'"); return;
-    case PHI__JSON_TEXT: (void)phi__json_read_expected(r, r->end, "the closing '\"' of a string"); return;
+    case PHI__JSON_TEXT:
+        (void)phi__json_read_expected(r, r->end, "the closing '\"' of a string");
+        return;
     case PHI__JSON_AFTER:
-        (void)phi__json_read_expected(r, r->end,
-                                 phi__json_kind_of(r->open) == PHI__JSON_OBJECT ? "',' or '}'"
-                                                                                : "',' or ']'");
+        (void)phi__json_read_expected(
+            r, r->end,
+            phi__json_kind_of(r->open) == PHI__JSON_OBJECT ? "',' or '}'" : "',' or ']'");
         return;
     default: (void)phi__json_read_expected(r, r->end, "a value"); return;
     }
@@ -3526,10 +3578,10 @@ PHI_API void phi_json_reader_begin(phi_json_reader *r, phi_arena *arena, phi_str
     if (text.at == NULL) text = phi__str("", 0);
     r->arena = arena;
     r->copy = r->string = r->to = NULL; /* one by one: a memset costs more than half of these */
-    r->mark = r->quote = r->key = NULL;
+    r->mark = r->odd = r->quote = r->key = NULL;
     r->root = r->open = r->spare = r->spare_end = NULL;
     r->key_len = r->bad = r->depth = 0;
-    r->is_key = r->rewrite = false;
+    r->is_key = false;
     r->error.line = r->error.column = 0;
     r->error.offset = 0;
     r->error.message[0] = '\0';
@@ -3538,8 +3590,8 @@ PHI_API void phi_json_reader_begin(phi_json_reader *r, phi_arena *arena, phi_str
     r->end = r->text + text.len;
     r->line = 1;
     r->flags = flags;
-    r->max_depth = max_depth == 0 ? PHI__JSON_DEPTH
-                                  : (uint32_t)phi__min(max_depth, PHI_JSON_MAX_DEPTH);
+    r->max_depth =
+        max_depth == 0 ? PHI__JSON_DEPTH : (uint32_t)phi__min(max_depth, PHI_JSON_MAX_DEPTH);
     r->state = (flags & PHI_JSON_BORROW) != 0 ? PHI__JSON_VALUE : PHI__JSON_COPYING;
     r->status = PHI_BUSY;
     if (text.len >= UINT32_MAX)
@@ -3566,7 +3618,7 @@ PHI_API phi_status phi_json_reader_advance(phi_json_reader *r, size_t units) {
         else
             at = phi__json_read_tokens(r, at, stop);
         if (r->state == PHI__JSON_REWRITE && at < stop && (size_t)(stop - at) > units)
-            stop = at + units; /* it went back to where the string begins */
+            stop = at + units; /* it went back, to the first escape */
     }
     r->at = at;
     if (r->status == PHI_BUSY && at == r->end) phi__json_read_cut(r);
@@ -3602,28 +3654,6 @@ PHI_API phi_status phi_json_parse(phi_arena *arena, phi_str text, uint32_t flags
 /* ---- src/text/json_text.c ---- */
 
 /* json_text.c - what readers of JSON strings share: finding the end, UTF-8, escapes. */
-
-#define PHI__JSON_ONES UINT64_C(0x0101010101010101)
-
-/* The highest bit of each byte that is zero, and of none before the first of those. */
-static inline uint64_t phi__json_zero_bytes(uint64_t word) {
-    return (word - PHI__JSON_ONES) & ~word & PHI__JSON_ONES << 7;
-}
-
-static inline bool phi__json_is_plain(char c) {
-    unsigned char u = (unsigned char)c;
-    return u >= 0x20 && u < 0x80 && u != '"' && u != '\\';
-}
-
-/* Whether one of the eight bytes is not plain. */
-static inline bool phi__json_special_word(const char *at) {
-    uint64_t word;
-    memcpy(&word, at, 8);
-    return ((word | phi__json_zero_bytes(word ^ PHI__JSON_ONES * '"') |
-             phi__json_zero_bytes(word ^ PHI__JSON_ONES * '\\') |
-             ((word - PHI__JSON_ONES * ' ') & ~word)) &
-            PHI__JSON_ONES << 7) != 0;
-}
 
 PHI__FN const char *phi__json_plain_end(const char *at, const char *end) {
 #if defined(__SSE2__)
@@ -3709,19 +3739,25 @@ static int32_t phi__json_unit(const char *at, const char *end) {
     return unit;
 }
 
+/* What the letter of an escape stands for; 0: it is none of those. */
+static const char phi__json_stands_for[128] = "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
+                                              "\0\0\0\0\0\0\0\0\"\0\0\0\0\0\0\0\0\0\0\0\0/"
+                                              "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
+                                              "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\\\0\0\0"
+                                              "\0\0\b\0\0\0\f\0\0\0\0\0\0\0\n\0\0\0\r\0\t";
+
+/* That of the escape at a backslash, or 0. */
+static inline char phi__json_short_escape(const char *at, const char *end) {
+    return end - at >= 2 && (unsigned char)at[1] < 0x80 ? phi__json_stands_for[(unsigned char)at[1]]
+                                                        : '\0';
+}
+
 PHI__FN size_t phi__json_escape(const char *at, const char *end, uint32_t *code) {
+    char letter = phi__json_short_escape(at, end);
     int32_t unit, low;
-    if (end - at < 2) return 0;
-    switch (at[1]) {
-    case '"':
-    case '\\':
-    case '/': *code = (unsigned char)at[1]; return 2;
-    case 'b': *code = '\b'; return 2;
-    case 'f': *code = '\f'; return 2;
-    case 'n': *code = '\n'; return 2;
-    case 'r': *code = '\r'; return 2;
-    case 't': *code = '\t'; return 2;
-    default: break;
+    if (letter != '\0') {
+        *code = (unsigned char)letter;
+        return 2;
     }
     unit = phi__json_unit(at, end);
     if (unit < 0) return 0;
@@ -3757,17 +3793,21 @@ PHI__FN const char *phi__json_unescape_run(const char *at, const char *end, size
                                            char **to) {
     const char *stop = (size_t)(end - at) > most ? at + most : end;
     while (at < stop) {
-        const char *plain = phi__json_plain_end(at, stop);
-        if (plain != at) {
-            memmove(*to, at, (size_t)(plain - at));
-            *to += plain - at;
-            at = plain;
+        const char *plain = phi__json_plain_short(at, stop);
+        char letter;
+        if (plain != at) memmove(*to, at, (size_t)(plain - at));
+        *to += plain - at;
+        at = plain;
+        if (at == stop) break;
+        letter = *at == '\\' ? phi__json_short_escape(at, end) : '\0';
+        if (letter != '\0') {
+            *(*to)++ = letter;
+            at += 2;
         } else
             at = phi__json_unescape_one(at, end, to);
     }
     return at;
 }
-#undef PHI__JSON_ONES
 
 /* ---- src/text/json_write.c ---- */
 
@@ -3776,19 +3816,11 @@ PHI__FN const char *phi__json_unescape_run(const char *at, const char *end, size
 
 /* ---- strings ---- */
 
-/* \n and its kin: the letter; 0: none. */
-static char phi__json_letter(unsigned char c) {
-    switch (c) {
-    case '"': return '"';
-    case '\\': return '\\';
-    case '\b': return 'b';
-    case '\f': return 'f';
-    case '\n': return 'n';
-    case '\r': return 'r';
-    case '\t': return 't';
-    default: return '\0';
-    }
-}
+/* What follows the backslash: a letter, or u; 0: nothing is escaped. */
+static const char phi__json_letter[128] =
+    "uuuuuuuubtnufruuuuuuuuuuuuuuuuuu\0\0\"\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
+    "\0"
+    "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\\";
 
 static char *phi__json_put_unit(char *to, uint32_t unit) {
     static const char hex[] = "0123456789abcdef";
@@ -3814,8 +3846,8 @@ static const char *phi__json_put_special(const char *at, const char *end, bool a
     size_t n;
     uint32_t code = 0xfffd;
     if (c < 0x80) {
-        char letter = phi__json_letter(c);
-        if (letter == '\0') {
+        char letter = phi__json_letter[c];
+        if (letter == 'u') {
             *to = phi__json_put_unit(*to, c);
             return at + 1;
         }
@@ -3841,26 +3873,47 @@ static const char *phi__json_put_special(const char *at, const char *end, bool a
     return at + (n == 0 ? 1 : n);
 }
 
-#define PHI__JSON_ESCAPE_SLICE 256u /* bytes of text; room is made for six times that */
+#define PHI__JSON_ESCAPE_SLICE 256u /* bytes of text; room is made for what they may become */
+#define PHI__JSON_OVER 16u          /* bytes that may be written past what counts */
+
+/* Copies bytes as long as they are plain; may write up to PHI__JSON_OVER bytes too many. */
+static inline const char *phi__json_copy_plain(const char *at, const char *end, char **to) {
+    char *out = *to;
+#if defined(__SSE2__)
+    while (end - at >= 16) {
+        __m128i block = _mm_loadu_si128((const __m128i *)(const void *)at);
+        int mask = phi__json_special(block);
+        _mm_storeu_si128((__m128i *)(void *)out, block);
+        if (mask != 0) {
+            *to = out + __builtin_ctz((unsigned)mask);
+            return at + __builtin_ctz((unsigned)mask);
+        }
+        at += 16;
+        out += 16;
+    }
+#endif
+    while (end - at >= 8 && !phi__json_special_word(at)) {
+        memcpy(out, at, 8);
+        at += 8;
+        out += 8;
+    }
+    while (at < end && phi__json_is_plain(*at)) *out++ = *at++;
+    *to = out;
+    return at;
+}
 
 /* Escapes about `most` bytes of [at, end), at least one character; returns where it stopped. */
 static const char *phi__json_put_run(phi__buf *buf, const char *at, const char *end, size_t most,
                                      bool ascii) {
     const char *stop = (size_t)(end - at) > most ? at + most : end;
     while (at < stop) {
-        const char *plain = phi__json_plain_end(at, stop), *slice;
-        char *to, *start;
-        size_t n;
-        phi__buf_add(buf, at, (size_t)(plain - at));
-        if (plain == stop) return stop;
-        n = phi__min((size_t)(stop - plain), PHI__JSON_ESCAPE_SLICE);
-        start = to = phi__buf_reserve(buf, 6 * n + 12);
+        size_t n = phi__min((size_t)(stop - at), PHI__JSON_ESCAPE_SLICE);
+        const char *slice = at + n;
+        char *start = phi__buf_reserve(buf, 6 * n + 12 + PHI__JSON_OVER), *to = start;
         if (to == NULL) return end;
-        for (at = plain, slice = plain + n; at < slice;) {
-            plain = phi__json_plain_end(at, slice);
-            memcpy(to, at, (size_t)(plain - at));
-            to += plain - at;
-            at = plain < slice ? phi__json_put_special(plain, end, ascii, &to) : plain;
+        while (at < slice) {
+            at = phi__json_copy_plain(at, slice, &to);
+            if (at < slice) at = phi__json_put_special(at, end, ascii, &to);
         }
         phi__buf_add_len(buf, (size_t)(to - start));
     }
@@ -3868,8 +3921,7 @@ static const char *phi__json_put_run(phi__buf *buf, const char *at, const char *
 }
 
 PHI__FN void phi__json_put_part(phi__buf *buf, phi_str text) {
-    if (text.len > 0)
-        (void)phi__json_put_run(buf, text.at, text.at + text.len, text.len, false);
+    if (text.len > 0) (void)phi__json_put_run(buf, text.at, text.at + text.len, text.len, false);
 }
 
 PHI__FN void phi__json_put_str(phi__buf *buf, phi_str text) {
@@ -3987,9 +4039,7 @@ static void phi__json_put_node(phi__json_writer *w) {
     case PHI__JSON_INT: phi__json_put_i64(w->out, node->v.i); break;
     case PHI__JSON_UINT: phi__json_put_u64(w->out, node->v.u); break;
     case PHI__JSON_DOUBLE: phi__json_put_double(w->out, node->v.d); break;
-    case PHI__JSON_STRING:
-        phi__json_put_begin(w, phi__str(node->v.str, node->len), false);
-        return;
+    case PHI__JSON_STRING: phi__json_put_begin(w, phi__str(node->v.str, node->len), false); return;
     case PHI__JSON_ARRAY:
     case PHI__JSON_OBJECT: phi__json_put_open(w, node); return;
     default: phi__buf_add(w->out, "null", 4); break;
@@ -4073,12 +4123,12 @@ PHI_API phi_status phi_json_write(phi_arena *arena, const phi_json *node, uint32
     if (arena == NULL || out == NULL) return PHI_BAD_ARG;
     phi__buf_init(&buf, arena->memory);
     status = phi__json_write(&buf, node, flags);
-    if (status == PHI_OK && !phi__arena_str(arena, phi__buf_str(&buf), out))
-        status = PHI_NO_MEMORY;
+    if (status == PHI_OK && !phi__arena_str(arena, phi__buf_str(&buf), out)) status = PHI_NO_MEMORY;
     phi__buf_free(&buf);
     return status;
 }
 #undef PHI__JSON_ESCAPE_SLICE
+#undef PHI__JSON_OVER
 
 /* ---- src/text/schema.c ---- */
 
@@ -4336,7 +4386,8 @@ static int phi__schema_order(const phi_json *a, const phi_json *b) {
 }
 
 static bool phi__schema_range(phi__schema *c, const phi_json *schema, const phi_json *value) {
-    const phi_json *least = phi_json_get(schema, "minimum"), *most = phi_json_get(schema, "maximum");
+    const phi_json *least = phi_json_get(schema, "minimum"),
+                   *most = phi_json_get(schema, "maximum");
     const phi_json *above = phi_json_get(schema, "exclusiveMinimum");
     const phi_json *below = phi_json_get(schema, "exclusiveMaximum");
     if (phi_json_bool(above, false)) above = least; /* as draft 4 said it */
@@ -4701,12 +4752,12 @@ static bool phi__schema_word(phi__schema *c, unsigned shape, phi_str word, const
     case PHI__SCHEMA_CHOICES: return phi__schema_subs(c, word, node);
     case PHI__SCHEMA_REF:
         if (!phi__str_starts(phi_json_str(node, NULL), "#"))
-            return phi__schema_bad(c, PHI_UNSUPPORTED, word, " to another document is not supported");
+            return phi__schema_bad(c, PHI_UNSUPPORTED, word,
+                                   " to another document is not supported");
         if (phi__schema_target(c, phi_json_str(node, NULL)) == NULL && c->status == PHI_OK)
             return phi__schema_bad(c, PHI_PARSE, word, " leads nowhere");
         return c->status == PHI_OK;
-    case PHI__SCHEMA_REFUSED:
-        return phi__schema_bad(c, PHI_UNSUPPORTED, word, " is not supported");
+    case PHI__SCHEMA_REFUSED: return phi__schema_bad(c, PHI_UNSUPPORTED, word, " is not supported");
     default: return true;
     }
 }
@@ -4741,8 +4792,8 @@ static void phi__schema_begin(phi__schema *c, const phi_json *schema, const char
 
 /* ---- public ---- */
 
-PHI_API phi_status phi_schema_check(const phi_json *schema, const phi_json *value,
-                                    const char *name, phi_schema_error *error) {
+PHI_API phi_status phi_schema_check(const phi_json *schema, const phi_json *value, const char *name,
+                                    phi_schema_error *error) {
     phi__schema c;
     bool fits;
     if (schema == NULL || value == NULL) return PHI_BAD_ARG;
@@ -4845,9 +4896,12 @@ static phi_status phi__sse_line(phi__sse *sse, phi_str line, bool stays) {
         if (field.len + 1 < line.len && colon[1] == ' ') skip = 2;
         value = phi__str(colon + skip, line.len - field.len - skip);
     }
-    if (field.len == 4 && memcmp(field.at, "data", 4) == 0)
-        return phi__sse_data(sse, value, stays);
+    if (field.len == 4 && memcmp(field.at, "data", 4) == 0) return phi__sse_data(sse, value, stays);
     if (field.len == 5 && memcmp(field.at, "event", 5) == 0) return phi__sse_name(sse, value);
+    if (field.len == 5 && memcmp(field.at, "error", 5) == 0) { /* old llama.cpp: "error: {...}" */
+        phi_status status = phi__sse_name(sse, field);
+        return status == PHI_OK ? phi__sse_data(sse, value, stays) : status;
+    }
     return PHI_OK;
 }
 
@@ -4889,7 +4943,8 @@ static const char *phi__sse_line_end(const char *at, const char *end) {
 /* Takes what was fed into the line that goes on in the next piece. */
 static int phi__sse_cut(phi__sse *sse) {
     size_t left = (size_t)(sse->end - sse->at);
-    if (phi__add(sse->line.len, left) > phi__add(sse->max_event_bytes, 64)) /* the field's name, at least */
+    if (phi__add(sse->line.len, left) >
+        phi__add(sse->max_event_bytes, 64)) /* the field's name, at least */
         return phi__sse_fail(sse, PHI_TOO_BIG);
     phi__buf_add(&sse->line, sse->at, left);
     sse->at = sse->end;

@@ -41,28 +41,28 @@
 #if PHI__PUB_BASE != 0x931312ea
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_TEXT != 0xe492b9d3
+#if PHI__PUB_TEXT != 0x4ad83af5
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_IO != 0x794ed38b
+#if PHI__PUB_IO != 0xd83dc6b4
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_MODEL != 0x6357b827
+#if PHI__PUB_MODEL != 0xc1ded1a8
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_LOOP != 0x8aede9c5
+#if PHI__PUB_LOOP != 0x3262bc7f
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_AGENT != 0xc25356f7
+#if PHI__PUB_AGENT != 0x1c22dc78
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 
 #ifdef PHI__PUB_TOOLS
-#if PHI__PUB_TOOLS != 0x3586dcb6
+#if PHI__PUB_TOOLS != 0xc60b6b27
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__PUB_TOOLS 0x3586dcb6
+#define PHI__PUB_TOOLS 0xc60b6b27
 
 /* ---- src/tools/tools.h ---- */
 
@@ -102,7 +102,8 @@ typedef struct phi_tools_desc {
                                          the workspace; relative ones start there. With neither,
                                          every path may be used (default: none) */
     bool unconfined; /* files anywhere, though there is a workspace or allowed_paths */
-    const char *const *deny_patterns; /* NULL-ended; a command that contains one is refused; an empty
+    const char *const
+        *deny_patterns; /* NULL-ended; a command that contains one is refused; an empty
                                          list denies nothing (default: phi_tools_deny_patterns) */
     /* Asked before a command runs; false: it does not (default: not asked). For a dialog that takes
        longer than a frame use a hook that waits. */
@@ -195,11 +196,11 @@ PHI_API size_t phi_tool_registry_resolve(const phi_tool_registry *registry,
 #endif
 
 #ifdef PHI__IMP_TOOLS
-#if PHI__IMP_TOOLS != 0x71303b8b
+#if PHI__IMP_TOOLS != 0x62ea3c63
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__IMP_TOOLS 0x71303b8b
+#define PHI__IMP_TOOLS 0x62ea3c63
 
 /* ---- src/tools/finder_in.h ---- */
 
@@ -276,7 +277,7 @@ PHI__FN phi_flow phi__job_begin(void *user_data, phi_call call, phi_str argument
 PHI__FN phi_flow phi__job_step(void *user_data, phi_call call); /* a phi_tool's step */
 PHI__FN void phi__job_cancel(void *user_data, phi_call call);   /* a phi_tool's cancel */
 
-/* The result; all return PHI_DONE. Text may hold any bytes; details is JSON text or NULL. */
+/* The result; all return PHI_DONE. done: `text` is UTF-8; fail: any bytes. details: JSON text, or NULL. */
 PHI__FN phi_flow phi__job_done(phi__job *job, phi_str text, const char *details);
 PHI__FN phi_flow phi__job_content(phi__job *job, const phi_content *content, const char *details);
 PHI__FN phi_flow phi__job_fail(phi__job *job, const char *format, ...) PHI_PRINTF(2, 3);
@@ -296,12 +297,18 @@ PHI__FN const char *phi__job_place(phi__job *job, const char *path);
 #endif
 
 /* The tools themselves, one file each. */
+#ifndef PHI_NO_PROCESS
 PHI__FN phi_flow phi__bash_start(void *user_data, phi_call call, phi_str arguments);
+#endif
+#ifndef PHI_NO_FILES
 PHI__FN phi_flow phi__read_file_start(void *user_data, phi_call call, phi_str arguments);
 PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str arguments);
 PHI__FN phi_flow phi__edit_file_start(void *user_data, phi_call call, phi_str arguments);
 PHI__FN phi_flow phi__list_files_start(void *user_data, phi_call call, phi_str arguments);
+#ifndef PHI_NO_PROCESS
 PHI__FN phi_flow phi__search_start(void *user_data, phi_call call, phi_str arguments);
+#endif
+#endif
 
 #endif
 
@@ -319,10 +326,12 @@ enum {
     PHI__BASH_RETRY_US = 5000      /* until the next try to start, or to update */
 };
 
-/* What a stream said: at most one byte more than is shown, so that a cut is known. */
+/* What a stream said, as UTF-8 and no more than is shown. */
 typedef struct phi__bash_stream {
     phi__buf kept;
-    bool cut;
+    char tail[4]; /* the first bytes of a character whose rest has not come */
+    size_t tail_len;
+    bool cut; /* there was more */
 } phi__bash_stream;
 
 typedef struct phi__bash {
@@ -351,53 +360,67 @@ static void phi__bash_at(phi__bash *bash, phi__timer *timer, uint64_t us) {
         (void)phi__job_no_memory(&bash->job);
 }
 
-/* ---- updates ---- */
+/* ---- what it says ---- */
 
-/* Bytes that make whole characters, or cannot become any: an unfinished one waits for its rest. */
-static size_t phi__bash_whole(phi_str s) {
+/* How many bytes are whole characters, or cannot become any. */
+static size_t phi__bash_whole(const char *at, size_t len) {
     size_t back;
-    for (back = 1; back < 4 && back <= s.len; back++) {
-        unsigned char c = (unsigned char)s.at[s.len - back];
+    for (back = 1; back < 4 && back <= len; back++) {
+        unsigned char c = (unsigned char)at[len - back];
         if ((c & 0xC0) == 0x80) continue;
-        if ((c & 0xE0) == 0xC0 && back < 2) return s.len - back;
-        if ((c & 0xF0) == 0xE0 && back < 3) return s.len - back;
-        if ((c & 0xF8) == 0xF0 && back < 4) return s.len - back;
+        if ((c & 0xE0) == 0xC0 && back < 2) return len - back;
+        if ((c & 0xF0) == 0xE0 && back < 3) return len - back;
+        if ((c & 0xF8) == 0xF0 && back < 4) return len - back;
         break;
     }
-    return s.len;
+    return len;
+}
+
+static void phi__bash_keep(phi__bash *bash, phi__bash_stream *to, const char *at, size_t len) {
+    size_t begin = to->kept.len, most = bash->job.set->desc.max_output_bytes;
+    if (to->cut || len == 0) return;
+    phi__utf8_repair(&to->kept, phi__str(at, len));
+    if (to->kept.failed) return;
+    if (to->kept.len > most) {
+        to->kept.len = phi__utf8_cut(phi__buf_str(&to->kept), most);
+        to->cut = true;
+    }
+    phi__buf_add(&bash->fresh, to->kept.at + begin, to->kept.len - begin);
+}
+
+static void phi__bash_take(phi__bash *bash, phi__bash_stream *to, const char *at, size_t len) {
+    size_t whole;
+    while (to->tail_len > 0 && len > 0) {
+        to->tail[to->tail_len++] = *at++;
+        len--;
+        whole = phi__bash_whole(to->tail, to->tail_len);
+        phi__bash_keep(bash, to, to->tail, whole);
+        to->tail_len -= whole; /* at most three are left: another character may have begun */
+        memmove(to->tail, to->tail + whole, to->tail_len);
+    }
+    whole = phi__bash_whole(at, len);
+    phi__bash_keep(bash, to, at, whole);
+    if (len > whole) memcpy(to->tail, at + whole, len - whole);
+    to->tail_len += len - whole;
 }
 
 /* False: the host has no room, or there is no memory; it can be tried again. */
-static bool phi__bash_tell(phi__bash *bash, bool all) {
-    phi_str s = phi__buf_str(&bash->fresh);
-    phi__buf text;
-    bool told;
-    if (!all) s.len = phi__bash_whole(s);
-    if (s.len == 0) return true;
-    phi__buf_init(&text, bash->job.memory);
-    phi__utf8_repair(&text, s);
-    told = !text.failed && phi_call_update(bash->job.call, text.at, text.len) == PHI_OK;
-    phi__buf_free(&text);
-    if (told) phi__buf_drop(&bash->fresh, s.len);
-    return told;
+static bool phi__bash_tell(phi__bash *bash) {
+    if (bash->fresh.len == 0) return true;
+    if (phi_call_update(bash->job.call, bash->fresh.at, bash->fresh.len) != PHI_OK) return false;
+    phi__buf_clear(&bash->fresh);
+    return true;
 }
 
 static bool phi__bash_output(void *ctx, int stream, const char *bytes, size_t len) {
     phi__bash *bash = (phi__bash *)ctx;
     phi__bash_stream *to = &bash->streams[stream - 1];
-    size_t room = (size_t)bash->job.set->desc.max_output_bytes + 1 - to->kept.len;
-    if (len > room) {
-        to->cut = true;
-        len = room;
-    }
-    if (len == 0) return true;
-    phi__buf_add(&to->kept, bytes, len);
-    phi__buf_add(&bash->fresh, bytes, len);
+    phi__bash_take(bash, to, bytes, len);
     if (to->kept.failed || bash->fresh.failed) {
         (void)phi__job_no_memory(&bash->job);
         return true;
     }
-    if (bash->tick.place == 0) phi__bash_at(bash, &bash->tick, 0);
+    if (bash->fresh.len > 0 && bash->tick.place == 0) phi__bash_at(bash, &bash->tick, 0);
     if (bash->job.ended) return true;
     bash->stopped = bash->fresh.len > PHI__BASH_FRESH_BYTES;
     return !bash->stopped;
@@ -405,32 +428,32 @@ static bool phi__bash_output(void *ctx, int stream, const char *bytes, size_t le
 
 /* ---- the end ---- */
 
-/* Appends what is shown of a stream. */
-static void phi__bash_show(phi__bash *bash, phi__buf *out, const phi__bash_stream *stream) {
-    size_t begin = out->len, most = bash->job.set->desc.max_output_bytes;
-    phi__utf8_repair(out, phi__buf_str(&stream->kept));
-    if (out->failed || (!stream->cut && out->len - begin <= most)) return;
-    out->len = begin + phi__utf8_cut(phi__str(out->at + begin, out->len - begin), most);
-    phi__buf_text(out, "\n... (output truncated)");
+static void phi__bash_show(phi__buf *out, const phi__bash_stream *stream) {
+    phi__buf_add(out, stream->kept.at, stream->kept.len);
+    if (stream->cut) phi__buf_text(out, "\n... (output truncated)");
 }
 
 static void phi__bash_exited(void *ctx, int code, int signal_number) {
     phi__bash *bash = (phi__bash *)ctx;
+    phi__bash_stream *out_of = &bash->streams[0], *err_of = &bash->streams[1];
     char details[64];
     phi__buf out;
     (void)signal_number;
-    (void)phi__bash_tell(bash, true); /* the result holds it all, told or not */
+    phi__bash_keep(bash, out_of, out_of->tail, out_of->tail_len);
+    phi__bash_keep(bash, err_of, err_of->tail, err_of->tail_len);
+    (void)phi__bash_tell(bash); /* the result holds it all, told or not */
     phi__buf_init(&out, bash->job.memory);
+    (void)phi__buf_reserve(&out, out_of->kept.len + err_of->kept.len + 128);
     phi__buf_printf(&out, "Exit code: %d\n", code);
-    if (bash->streams[1].kept.len > 0) phi__buf_text(&out, "STDOUT:\n");
-    phi__bash_show(bash, &out, &bash->streams[0]);
-    if (bash->streams[1].kept.len > 0) {
+    if (err_of->kept.len > 0) phi__buf_text(&out, "STDOUT:\n");
+    phi__bash_show(&out, out_of);
+    if (err_of->kept.len > 0) {
         phi__buf_text(&out, "\nSTDERR:\n");
-        phi__bash_show(bash, &out, &bash->streams[1]);
+        phi__bash_show(&out, err_of);
     }
     (void)snprintf(details, sizeof details, "{\"exit_code\":%d,\"success\":%s}", code,
                    code == 0 ? "true" : "false");
-    if (out.failed)
+    if (out.failed || out_of->kept.failed || err_of->kept.failed)
         (void)phi__job_no_memory(&bash->job);
     else
         (void)phi__job_done(&bash->job, phi__buf_str(&out), details);
@@ -472,7 +495,7 @@ static void phi__bash_tick(phi__timer *timer) {
     phi__bash *bash = PHI__OWNER(timer, phi__bash, tick);
     if (bash->process == NULL) {
         phi__bash_spawn(bash);
-    } else if (!phi__bash_tell(bash, false)) {
+    } else if (!phi__bash_tell(bash)) {
         phi__bash_at(bash, &bash->tick, PHI__BASH_RETRY_US);
     } else if (bash->stopped) {
         bash->stopped = false;
@@ -646,13 +669,12 @@ static phi_str phi__edit_hint(const phi__edit *edit) {
     while (begin > 0 && text[begin - 1] != '\n') begin--;
     lines = phi__edit_lines(phi__str_trim(edit->old_text)) + 1;
     for (i = 0; i < lines && end < edit->content.len && end - begin < PHI__EDIT_HINT_BYTES; i++) {
-        const char *newline =
-            (const char *)memchr(text + end, '\n', edit->content.len - end);
+        const char *newline = (const char *)memchr(text + end, '\n', edit->content.len - end);
         end = newline != NULL ? (size_t)(newline - text) + 1 : edit->content.len;
     }
     if (end > begin && text[end - 1] == '\n') end--;
-    return phi__str(text + begin, phi__utf8_cut(phi__str(text + begin, end - begin),
-                                                PHI__EDIT_HINT_BYTES));
+    return phi__str(text + begin,
+                    phi__utf8_cut(phi__str(text + begin, end - begin), PHI__EDIT_HINT_BYTES));
 }
 
 static phi_flow phi__edit_not_found(phi__edit *edit, bool hint) {
@@ -717,8 +739,8 @@ static phi_flow phi__edit_read(phi__job *job) {
     if (got > 0) return PHI_PENDING;
     phi__file_close(edit->file);
     edit->file = NULL;
-    if (!phi__finder_begin(&edit->finder, job->memory, edit->old_text,
-                           phi__buf_str(&edit->content), SIZE_MAX))
+    if (!phi__finder_begin(&edit->finder, job->memory, edit->old_text, phi__buf_str(&edit->content),
+                           SIZE_MAX))
         return phi__job_no_memory(job);
     job->go = phi__edit_find;
     return PHI_PENDING;
@@ -790,7 +812,8 @@ static size_t phi__finder_next(const phi__finder *finder, size_t matched, char c
 
 static void phi__finder_build(phi__finder *finder, size_t units) {
     for (; units > 0 && finder->built < finder->needle.len; units--) {
-        finder->matched = phi__finder_next(finder, finder->matched, finder->needle.at[finder->built]);
+        finder->matched =
+            phi__finder_next(finder, finder->matched, finder->needle.at[finder->built]);
         finder->back[finder->built++] = (uint32_t)finder->matched;
     }
     if (finder->built == finder->needle.len) finder->matched = 0;
@@ -805,16 +828,15 @@ PHI__FN bool phi__finder_advance(phi__finder *finder, size_t units) {
     end = finder->text.len - finder->at > units ? finder->at + units : finder->text.len;
     while (finder->at < end && finder->found < finder->most) {
         if (finder->matched == 0) { /* the common case: nothing begun, skip to what may begin */
-            const void *next = memchr(finder->text.at + finder->at, finder->needle.at[0],
-                                      end - finder->at);
+            const void *next =
+                memchr(finder->text.at + finder->at, finder->needle.at[0], end - finder->at);
             if (next == NULL) {
                 finder->at = end;
                 break;
             }
             finder->at = (size_t)((const char *)next - finder->text.at);
         }
-        finder->matched =
-            phi__finder_next(finder, finder->matched, finder->text.at[finder->at++]);
+        finder->matched = phi__finder_next(finder, finder->matched, finder->text.at[finder->at++]);
         if (finder->matched < finder->needle.len) continue;
         if (finder->found++ == 0) finder->first = finder->at - finder->needle.len;
         finder->matched = 0;
@@ -964,40 +986,35 @@ PHI__FN phi_flow phi__job_no_memory(phi__job *job) {
     return PHI_DONE;
 }
 
-static phi_flow phi__job_say(phi__job *job, phi_str text, const char *details, bool is_error) {
-    phi__buf repaired;
-    phi__buf_init(&repaired, job->memory);
-    if (phi__utf8_valid(text) < text.len) {
-        phi__utf8_repair(&repaired, text);
-        text = phi__buf_str(&repaired);
-    }
-    if (repaired.failed) {
-        (void)phi__job_no_memory(job);
-    } else {
-        phi__job_tell_text(job->call, text, details, is_error);
-        phi__job_end(job);
-    }
-    phi__buf_free(&repaired);
-    return PHI_DONE;
-}
-
 PHI__FN phi_flow phi__job_done(phi__job *job, phi_str text, const char *details) {
-    return phi__job_say(job, text, details, false);
+    phi__job_tell_text(job->call, text, details, false);
+    phi__job_end(job);
+    return PHI_DONE;
 }
 
 PHI__FN phi_flow phi__job_fail(phi__job *job, const char *format, ...) {
     va_list args;
+    phi__buf text;
     int n;
-    char *text;
+    char *raw;
     va_start(args, format);
     n = vsnprintf(NULL, 0, format, args);
     va_end(args);
-    text = n < 0 ? NULL : (char *)phi_arena_alloc(&job->arena, (size_t)n + 1);
-    if (text == NULL) return phi__job_no_memory(job);
+    raw = n < 0 ? NULL : (char *)phi_arena_alloc(&job->arena, (size_t)n + 1);
+    if (raw == NULL) return phi__job_no_memory(job);
     va_start(args, format);
-    (void)vsnprintf(text, (size_t)n + 1, format, args);
+    (void)vsnprintf(raw, (size_t)n + 1, format, args);
     va_end(args);
-    return phi__job_say(job, phi__str(text, (size_t)n), NULL, true);
+    phi__buf_init(&text, job->memory);
+    phi__utf8_repair(&text, phi__str(raw, (size_t)n)); /* it may quote a file or a program */
+    if (text.failed) {
+        (void)phi__job_no_memory(job);
+    } else {
+        phi__job_tell_text(job->call, phi__buf_str(&text), NULL, true);
+        phi__job_end(job);
+    }
+    phi__buf_free(&text);
+    return PHI_DONE;
 }
 
 /* ---- going on ---- */
@@ -1161,7 +1178,11 @@ PHI__FN const char *phi__job_place(phi__job *job, const char *path) {
 
 #include <stdio.h>
 
-enum { PHI__LIST_STEP = 256 /* moves of the walk in one step */, PHI__LIST_DEPTH = 3 };
+enum {
+    PHI__LIST_STEP = 256, /* units of work in one step: an entry is one, */
+    PHI__LIST_BUSY = 32,  /* opening a directory or reading a piece of it so many */
+    PHI__LIST_DEPTH = 3
+};
 
 typedef struct phi__list {
     phi__job job;
@@ -1234,10 +1255,11 @@ static phi_flow phi__list_walk(phi__job *job) {
     phi__walk_entry entry;
     int i;
     if (phi__io_now_us(job->io) >= list->end_us) return phi__job_fail(job, "Listing timed out");
-    for (i = 0; i < PHI__LIST_STEP; i++) {
+    for (i = 0; i < PHI__LIST_STEP;) {
         phi_status status = phi__walk_next(list->walk, &entry);
         if (status == PHI_NOT_FOUND) return phi__list_done(list);
         if (status == PHI_OK) phi__list_entry(list, &entry);
+        i += status == PHI_BUSY ? (int)PHI__LIST_BUSY : 1;
         if (status == PHI_NO_MEMORY || list->out.failed) return phi__job_no_memory(job);
     }
     return PHI_PENDING;
@@ -1264,8 +1286,7 @@ static phi_flow phi__list_go(phi__job *job) {
                              list->path);
     status = phi__walk_new(job->memory, real, &list->walk, &words);
     if (status == PHI_NO_MEMORY) return phi__job_no_memory(job);
-    if (status != PHI_OK)
-        return phi__job_fail(job, "Cannot access %s: %s", list->path, words.text);
+    if (status != PHI_OK) return phi__job_fail(job, "Cannot access %s: %s", list->path, words.text);
     list->end_us = desc->list_timeout_ms == PHI_UNLIMITED
                        ? UINT64_MAX
                        : phi__io_now_us(job->io) + (uint64_t)desc->list_timeout_ms * 1000;
@@ -1293,8 +1314,8 @@ PHI__FN phi_flow phi__list_files_start(void *user_data, phi_call call, phi_str a
 #include <stdio.h>
 
 enum {
-    PHI__READ_HEADER_BYTES = 96,       /* "[Lines a-b of n]" and a newline */
-    PHI__READ_IMAGE_BYTES = 20971520,  /* the book: 20 MB */
+    PHI__READ_HEADER_BYTES = 96,      /* "[Lines a-b of n]" and a newline */
+    PHI__READ_IMAGE_BYTES = 20971520, /* the book: 20 MB */
     PHI__READ_MEGABYTE = 1048576,
     PHI__READ_SLICE = PHI__JOB_SLICE / 3 * 3 /* whole groups of base64 */
 };
@@ -1675,11 +1696,13 @@ PHI_API size_t phi_tool_registry_resolve(const phi_tool_registry *registry,
 #include <stdio.h>
 
 enum {
-    PHI__SEARCH_LINE_BYTES = 2000, /* shown of one line */
+    PHI__SEARCH_LINE_BYTES = 2000,  /* shown of one line */
     PHI__SEARCH_WORDS_BYTES = 2000, /* kept of stderr */
     PHI__SEARCH_ARGS = 20,
     PHI__SEARCH_RETRY_US = 5000
 };
+
+#define PHI__SEARCH_NONE "Search error: neither rg nor grep was found"
 
 typedef struct phi__search {
     phi__job job;
@@ -1713,7 +1736,8 @@ static phi_flow phi__search_done(phi__search *search) {
     if (search->matches == 0)
         phi__buf_printf(&search->out, "No matches found for '%s'", search->pattern);
     else if (search->matches >= search->job.set->desc.max_matches)
-        phi__buf_printf(&search->out, "\n... (showing first %u matches)", (unsigned)search->matches);
+        phi__buf_printf(&search->out, "\n... (showing first %u matches)",
+                        (unsigned)search->matches);
     else
         phi__buf_printf(&search->out, "\n(%u matches)", (unsigned)search->matches);
     if (search->out.failed) return phi__job_no_memory(&search->job);
@@ -1775,6 +1799,10 @@ static void phi__search_exited(void *ctx, int code, int signal_number) {
         phi__search_spawn(search);
         return;
     }
+    if (code == 127) {
+        (void)phi__job_fail(&search->job, PHI__SEARCH_NONE);
+        return;
+    }
     if (search->line_bytes > 0 && phi__search_line(search)) return;
     words = phi__str_trim(phi__buf_str(&search->words));
     /* Found is found, also where a directory could not be read. */
@@ -1792,9 +1820,16 @@ static void phi__search_late(phi__timer *timer) {
 /* ---- the beginning ---- */
 
 /* The pattern comes behind -e and the path behind --, so that neither is ever an option. */
-static void phi__search_arguments(const phi__search *search, const char *include, const char **argv) {
-    static const char *const rg[] = {"rg",         "--no-config", "--line-number", "--no-heading",
-                                     "--with-filename", "--color=never", "--sort=path", NULL};
+static void phi__search_arguments(const phi__search *search, const char *include,
+                                  const char **argv) {
+    static const char *const rg[] = {"rg",
+                                     "--no-config",
+                                     "--line-number",
+                                     "--no-heading",
+                                     "--with-filename",
+                                     "--color=never",
+                                     "--sort=path",
+                                     NULL};
     static const char *const grep[] = {"grep", "-r", "-n", "-H", "-I", "-E", "--exclude-dir=.git",
                                        NULL};
     const char *const *head = search->use_grep ? grep : rg;
@@ -1848,7 +1883,7 @@ static void phi__search_spawn(phi__search *search) {
     if (status == PHI_NO_MEMORY || status == PHI_BUSY)
         (void)phi__job_no_memory(&search->job);
     else if (status == PHI_NOT_FOUND)
-        (void)phi__job_fail(&search->job, "Search error: neither rg nor grep was found");
+        (void)phi__job_fail(&search->job, PHI__SEARCH_NONE);
     else if (status != PHI_OK)
         (void)phi__job_fail(&search->job, "Search error: %s", words);
 }
@@ -1886,6 +1921,7 @@ PHI__FN phi_flow phi__search_start(void *user_data, phi_call call, phi_str argum
 }
 
 #endif
+#undef PHI__SEARCH_NONE
 
 /* ---- src/tools/tools.c ---- */
 
@@ -1951,6 +1987,7 @@ static const char phi__tools_search[] =
 #endif
 #endif
 
+#if !defined(PHI_NO_PROCESS) || !defined(PHI_NO_FILES)
 typedef phi_flow (*phi__tools_start)(void *user_data, phi_call call, phi_str arguments);
 
 static phi_tool *phi__tools_add(phi_toolset *set, const char *name, const char *label,
@@ -1972,6 +2009,7 @@ static uint32_t phi__tools_behind(uint32_t timeout_ms) {
     return timeout_ms > PHI_UNLIMITED - PHI__TOOLS_MARGIN_MS ? PHI_UNLIMITED
                                                              : timeout_ms + PHI__TOOLS_MARGIN_MS;
 }
+#endif
 
 static uint32_t phi__tools_or(uint32_t value, uint32_t standard) {
     return value != 0 ? value : standard;
@@ -1991,7 +2029,7 @@ static void phi__tools_defaults(phi_tools_desc *desc) {
 /* ---- public ---- */
 
 PHI_API const char *const *phi_tools_deny_patterns(void) {
-    static const char *const patterns[] = {"rm -rf /", "rm -rf /*",     "mkfs",
+    static const char *const patterns[] = {"rm -rf /", "rm -rf /*",   "mkfs",
                                            "dd if=",   ":(){:|:&};:", NULL};
     return patterns;
 }
@@ -2087,8 +2125,7 @@ static phi_flow phi__write_slice(phi__job *job) {
     write->at += n;
     if (status == PHI_OK && write->at < write->content.len) return PHI_PENDING;
     if (status == PHI_OK) status = phi__file_commit(write->file, &words);
-    if (status != PHI_OK)
-        return phi__job_fail(job, "Cannot write %s: %s", write->path, words.text);
+    if (status != PHI_OK) return phi__job_fail(job, "Cannot write %s: %s", write->path, words.text);
     return phi__write_done(write);
 }
 
@@ -2114,11 +2151,9 @@ static phi_flow phi__write_go(phi__job *job) {
     real = phi__job_place(job, write->path);
     if (real == NULL) return PHI_DONE;
     status = phi__write_make_room(real, &words);
-    if (status == PHI_OK)
-        status = phi__file_open_replace(job->memory, real, &write->file, &words);
+    if (status == PHI_OK) status = phi__file_open_replace(job->memory, real, &write->file, &words);
     if (status == PHI_NO_MEMORY) return phi__job_no_memory(job);
-    if (status != PHI_OK)
-        return phi__job_fail(job, "Cannot write %s: %s", write->path, words.text);
+    if (status != PHI_OK) return phi__job_fail(job, "Cannot write %s: %s", write->path, words.text);
     job->go = phi__write_slice;
     return phi__write_slice(job);
 }

@@ -4,10 +4,12 @@
 //   g++ -O2 -std=c++17 -Ibuild/include bench/bench_json.cpp -lcjson -ljson-c -lsimdjson -ldl
 //
 // (each -l only with its header; -lyyjson with yyjson.h; build/include is what amalgamate.py
-// writes). jansson is loaded at run time, as its names clash with json-c's. All run in one process, in turns; the best of the turns counts. Lines: name value unit.
+// writes). jansson is loaded at run time, as its names clash with json-c's. All run in one process,
+// in turns; the best of the turns counts. Lines: name value unit.
 //
 // A tree is built and dropped each time. phi and RapidJSON get memory that is kept between texts,
-// as their users would; simdjson keeps its parser and gets padded text; the others know malloc only.
+// as their users would do; simdjson keeps its parser and gets padded text; the others know only
+// malloc.
 #define PHI_IMPLEMENTATION
 #include "phi_json.h"
 
@@ -94,7 +96,8 @@ void print_ratio(const std::vector<row> &rows, const char *what) {
         if (r.name.compare(0, 3, "phi") != 0 && r.best < peer) peer = r.best, name = r.name;
     }
     if (cjson > 0) std::printf("json_%s_over_cjson %.2f times\n", what, cjson / phi);
-    if (peer < 1e9) std::printf("json_%s_over_fastest_%s %.2f times\n", what, name.c_str(), peer / phi);
+    if (peer < 1e9)
+        std::printf("json_%s_over_fastest_%s %.2f times\n", what, name.c_str(), peer / phi);
 }
 
 struct jansson {
@@ -106,7 +109,8 @@ struct jansson {
 
 const jansson &jansson_of_this_machine() {
     static jansson lib;
-    void *file = lib.there ? nullptr : dlopen("libjansson.so.4", RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
+    void *file =
+        lib.there ? nullptr : dlopen("libjansson.so.4", RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
     if (file == nullptr) return lib;
     lib.load = (void *(*)(const char *, size_t, size_t, void *))dlsym(file, "json_loadb");
     lib.dump = (char *(*)(const void *, size_t))dlsym(file, "json_dumps");
@@ -150,7 +154,8 @@ std::string conversation(size_t bytes) {
                "}]},{\"role\":\"assistant\",\"content\":[{\"type\":\"text\",\"text\":" +
                in_quotes(prose) + "},{\"type\":\"tool_use\",\"id\":\"" + id +
                "\",\"name\":\"read_file\",\"input\":{\"path\":\"src/lexer.c\",\"offset\":" +
-               std::to_string(i * 40) + ",\"limit\":200,\"raw\":true}}],\"usage\":{\"input_tokens\":" +
+               std::to_string(i * 40) +
+               ",\"limit\":200,\"raw\":true}}],\"usage\":{\"input_tokens\":" +
                std::to_string(1000 + i) + ",\"output_tokens\":77,\"cost\":0.0123}}," +
                "{\"role\":\"user\",\"content\":[{\"type\":\"tool_result\",\"tool_use_id\":\"" + id +
                "\",\"content\":" + in_quotes(result) + ",\"is_error\":false}]}";
@@ -191,48 +196,60 @@ std::vector<row> readers(const std::string &text) {
     rows.push_back({"phi", phi(0), 0});
     rows.push_back({"phi_borrowed", phi(PHI_JSON_BORROW), 0});
 #ifdef HAVE_CJSON
-    rows.push_back({"cjson", [&text] {
+    rows.push_back({"cjson",
+                    [&text] {
                         cJSON *root = cJSON_ParseWithLength(text.data(), text.size());
                         if (!root) broken("cJSON");
                         cJSON_Delete(root);
-                    }, 0});
+                    },
+                    0});
 #endif
     if (jansson_of_this_machine().there)
-        rows.push_back({"jansson", [&text, lib = jansson_of_this_machine()] {
+        rows.push_back({"jansson",
+                        [&text, lib = jansson_of_this_machine()] {
                             void *root = lib.load(text.data(), text.size(), 0, nullptr);
                             if (!root) broken("jansson");
                             lib.drop(root);
-                        }, 0});
+                        },
+                        0});
 #ifdef HAVE_JSONC
-    rows.push_back({"json_c", [&text] {
+    rows.push_back({"json_c",
+                    [&text] {
                         json_object *root = json_tokener_parse(text.c_str());
                         if (!root) broken("json-c");
                         json_object_put(root);
-                    }, 0});
+                    },
+                    0});
 #endif
 #ifdef HAVE_RAPIDJSON
     static std::vector<char> pool(1u << 16);
-    rows.push_back({"rapidjson", [&text] {
+    rows.push_back({"rapidjson",
+                    [&text] {
                         rapidjson::MemoryPoolAllocator<> from(pool.data(), pool.size());
                         rapidjson::Document root(&from);
                         if (root.Parse<rapidjson::kParseValidateEncodingFlag |
                                        rapidjson::kParseFullPrecisionFlag>(text.data(), text.size())
                                 .HasParseError())
                             broken("RapidJSON");
-                    }, 0});
+                    },
+                    0});
 #endif
 #ifdef HAVE_SIMDJSON
-    rows.push_back({"simdjson", [padded = std::make_shared<simdjson::padded_string>(text)] {
+    rows.push_back({"simdjson",
+                    [padded = std::make_shared<simdjson::padded_string>(text)] {
                         static simdjson::dom::parser parser;
                         if (parser.parse(*padded).error()) broken("simdjson");
-                    }, 0});
+                    },
+                    0});
 #endif
 #ifdef HAVE_YYJSON
-    rows.push_back({"yyjson", [&text] {
+    rows.push_back({"yyjson",
+                    [&text] {
                         yyjson_doc *root = yyjson_read(text.data(), text.size(), 0);
                         if (!root) broken("yyjson");
                         yyjson_doc_free(root);
-                    }, 0});
+                    },
+                    0});
 #endif
     return rows;
 }
@@ -251,13 +268,16 @@ void write_bench(const std::string &text) {
     phi_arena arena;
     phi_json *root;
     phi_arena_init(&arena, &memory, 0);
-    if (phi_json_parse(&arena, phi__str(text.data(), text.size()), 0, &root, nullptr)) broken("phi");
-    rows.push_back({"phi", [root] {
+    if (phi_json_parse(&arena, phi__str(text.data(), text.size()), 0, &root, nullptr))
+        broken("phi");
+    rows.push_back({"phi",
+                    [root] {
                         phi__buf out;
                         phi__buf_init(&out, &memory);
                         if (phi__json_write(&out, root, 0)) broken("phi");
                         phi__buf_free(&out);
-                    }, 0});
+                    },
+                    0});
 #ifdef HAVE_CJSON
     cJSON *cjson = cJSON_ParseWithLength(text.data(), text.size());
     rows.push_back({"cjson", [cjson] { cJSON_free(cJSON_PrintUnformatted(cjson)); }, 0});
@@ -265,25 +285,29 @@ void write_bench(const std::string &text) {
     const jansson lib = jansson_of_this_machine();
     void *jansson_root = lib.there ? lib.load(text.data(), text.size(), 0, nullptr) : nullptr;
     if (jansson_root)
-        rows.push_back({"jansson", [&lib, jansson_root] {
-                            std::free(lib.dump(jansson_root, jansson_compact));
-                        }, 0});
+        rows.push_back(
+            {"jansson",
+             [&lib, jansson_root] { std::free(lib.dump(jansson_root, jansson_compact)); }, 0});
 #ifdef HAVE_JSONC
     json_object *jsonc = json_tokener_parse(text.c_str());
-    rows.push_back({"json_c", [jsonc] {
+    rows.push_back({"json_c",
+                    [jsonc] {
                         size_t len;
                         json_object_to_json_string_length(
                             jsonc, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE, &len);
-                    }, 0});
+                    },
+                    0});
 #endif
 #ifdef HAVE_RAPIDJSON
     rapidjson::Document rapid;
     rapid.Parse(text.data(), text.size());
-    rows.push_back({"rapidjson", [&rapid] {
+    rows.push_back({"rapidjson",
+                    [&rapid] {
                         rapidjson::StringBuffer out;
                         rapidjson::Writer<rapidjson::StringBuffer> writer(out);
                         rapid.Accept(writer);
-                    }, 0});
+                    },
+                    0});
 #endif
     measure(rows, 9, 3);
     print_rate(rows, "write_conversation", text.size());
@@ -364,16 +388,19 @@ void pull_bench() {
     std::vector<row> rows;
     rows.push_back({"openai", [] { phi__buf_clear(&out), pull_openai(&out); }, 0});
     rows.push_back({"anthropic", [] { phi__buf_clear(&out), pull_anthropic(&out); }, 0});
-    rows.push_back({"find_openai", [] {
+    rows.push_back({"find_openai",
+                    [] {
                         phi_json_found found;
                         if (phi_json_find(phi__str(openai_delta, sizeof openai_delta - 1),
                                           "choices[0].delta.content", &found))
                             broken("finding");
-                    }, 0});
+                    },
+                    0});
     std::string stream;
     for (int i = 0; i < 64; i++)
         stream += std::string("event: content_block_delta\ndata: ") + anthropic_delta + "\n\n";
-    rows.push_back({"sse_64_events", [&stream] {
+    rows.push_back({"sse_64_events",
+                    [&stream] {
                         phi__sse sse;
                         phi__sse_event event;
                         int n = 0;
@@ -382,7 +409,8 @@ void pull_bench() {
                         while (phi__sse_next(&sse, &event) > 0) n++;
                         phi__sse_free(&sse);
                         if (n != 64) broken("SSE");
-                    }, 0});
+                    },
+                    0});
     measure(rows, 50, 2000);
     print_time(rows, "pull_delta");
     phi__buf_free(&out);
@@ -403,24 +431,32 @@ void number_bench() {
         texts.push_back(text);
     }
     std::vector<row> rows;
-    rows.push_back({"write_phi", [] {
+    rows.push_back({"write_phi",
+                    [] {
                         char out[40];
                         for (double d : values) out[0] = char(phi__json_double_text(d, out));
-                    }, 0});
-    rows.push_back({"write_printf", [] {
+                    },
+                    0});
+    rows.push_back({"write_printf",
+                    [] {
                         char out[40];
                         for (double d : values) std::snprintf(out, sizeof out, "%.17g", d);
-                    }, 0});
-    rows.push_back({"read_phi", [] {
+                    },
+                    0});
+    rows.push_back({"read_phi",
+                    [] {
                         phi__json_number n;
                         const char *bad;
                         for (const std::string &s : texts)
                             phi__json_number_read(s.data(), s.data() + s.size(), &n, &bad);
-                    }, 0});
-    rows.push_back({"read_strtod", [] {
+                    },
+                    0});
+    rows.push_back({"read_strtod",
+                    [] {
                         for (const std::string &s : texts)
                             if (std::strtod(s.c_str(), nullptr) < 0) broken("strtod");
-                    }, 0});
+                    },
+                    0});
     measure(rows, 20, 20);
     for (row &r : rows) r.best /= 1000;
     print_time(rows, "double");

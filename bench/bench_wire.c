@@ -1,5 +1,5 @@
-/* bench_wire.c - what a streamed delta costs from its event's text to the message, beside reading the
-   same text into a tree; and whether long tool arguments cost what their length says.
+/* bench_wire.c - what a streamed delta costs from its event's text to the message, beside reading
+   the same text into a tree; and whether long tool arguments cost what their length says.
 
        cc -O2 -std=c99 -D_GNU_SOURCE -Isrc bench/bench_wire.c src/base/x.c src/text/x.c \
           src/model/x.c src/wire/x.c src/io/request.c -lm
@@ -29,7 +29,8 @@ static const char anthropic_delta[] =
     "\" mended the sword\"}}";
 
 static const char chat_delta[] =
-    "{\"id\":\"chatcmpl-B1x\",\"object\":\"chat.completion.chunk\",\"created\":1763700000,\"model\":"
+    "{\"id\":\"chatcmpl-B1x\",\"object\":\"chat.completion.chunk\",\"created\":1763700000,"
+    "\"model\":"
     "\"gpt-5-mini\",\"service_tier\":\"default\",\"system_fingerprint\":\"fp_1\",\"choices\":[{"
     "\"index\":0,\"delta\":{\"content\":\" mended the sword\"},\"logprobs\":null,\"finish_reason\":"
     "null}],\"usage\":null,\"obfuscation\":\"Qa\"}";
@@ -131,10 +132,12 @@ static double stream_once(const char *protocol, const char *start, const char *d
 
 /* One call's arguments in deltas of 10 bytes: nanoseconds a delta must not grow with the total. */
 static double arguments_once(size_t total) {
-    static const char start[] = "{\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":0,"
-                                "\"id\":\"c\",\"function\":{\"name\":\"write\"}}]}}]}";
-    static const char delta[] = "{\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":0,"
-                                "\"function\":{\"arguments\":\"0123456789\"}}]}}]}";
+    static const char start[] =
+        "{\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":0,"
+        "\"id\":\"c\",\"function\":{\"name\":\"write\"}}]}}]}";
+    static const char delta[] =
+        "{\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":0,"
+        "\"function\":{\"arguments\":\"0123456789\"}}]}}]}";
     phi_memory memory;
     phi__assembly a;
     const phi__codec *codec = phi__codec_find(phi_str_of(PHI_PROTOCOL_OPENAI_CHAT));

@@ -85,11 +85,19 @@ static void command(repl *r, const char *line) {
     }
 }
 
+/* False: Ctrl+C. Looks now and then: a signal just before a wait without end would be lost. */
+static bool key_waits(void) {
+    struct pollfd keys = {0, POLLIN, 0};
+    while (!interrupted)
+        if (poll(&keys, 1, 100) > 0) return true;
+    return false;
+}
+
 /* One line without its end; 0 at the end of the input, -1 when interrupted. */
 static int read_line(char *out, size_t size) {
     size_t n = 0;
     while (n + 1 < size) {
-        ssize_t got = read(0, out + n, 1);
+        ssize_t got = key_waits() ? read(0, out + n, 1) : -1;
         if (got < 0) return -1;
         if (got == 0 && n == 0) return 0;
         if (got == 0 || out[n] == '\n') break;

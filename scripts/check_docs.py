@@ -3,7 +3,7 @@
 and as C++20, without a warning.
 
     ```c      compiled both ways: as a whole file when it has an #include or an int main(; as
-              declarations after the includes when something is defined at its left margin;
+              declarations after the includes when a function is defined at its left margin;
               otherwise as the body of a function that has
                   phi_runtime *rt, phi_agent agent, phi_agent npc, phi_call call, phi_event ev
     ```cpp    the same, as C++20 only
@@ -28,9 +28,8 @@ import amalgamate  # noqa: E402
 
 BLOCK = re.compile(r"((?:^<!--(?:(?!-->).)*-->[ \t]*\n)*)^```(c|cpp)[ \t]*\n(.*?)^```[ \t]*$", re.M | re.S)
 NOTE = re.compile(r"<!--\s*(top|before|c):\s*(.*?)\s*-->", re.S)
-AT_MARGIN = re.compile(r"^(?:(?:static|typedef|struct|enum|union|extern|PHI_API|#define)\b|"
-                       r"(?!while|if|for|switch|else|do\b|return)[a-zA-Z_]\w*[ \t*]+[\w \t*]*\w\([^;{}]*\)\s*\{)",
-                       re.M)
+FUNCTION = re.compile(r"^(?!while|if|for|switch|else|do\b|return)[a-zA-Z_]\w*[ \t*]+[\w \t*]*\w\([^;{}]*\)\s*\{",
+                      re.M)
 GIVEN = [("phi_runtime", "*rt"), ("phi_agent", "agent"), ("phi_agent", "npc"), ("phi_call", "call"),
          ("phi_event", "ev")]
 INCLUDES = '#include "phi_tools.h"\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n'
@@ -61,7 +60,7 @@ def program_of(path, line, notes, code, types):
     kind = notes.get("c", "").strip()
     if not kind and re.search(r"^#include |\bint main\(", code, re.M):
         return notes.get("top", "") + mark + code
-    if kind == "top" or (not kind and AT_MARGIN.search(code)):
+    if kind == "top" or (not kind and FUNCTION.search(code)):
         return INCLUDES + notes.get("top", "") + mark + code
     given = ", ".join(f"{t} {n}" for t, n in GIVEN if t in types) or "void"
     return (f"{INCLUDES}{notes.get('top', '')}void doc_block({given});\nvoid doc_block({given}) {{\n"

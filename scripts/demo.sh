@@ -52,9 +52,12 @@ start_mock() {
     port=$(sed -n 's/^listening [0-9.]* //p' "$tmp/port")
 }
 
-# The first provider of examples/pick_model.h whose key is set; empty: none.
+# What examples/pick_model.h looks for, in its order.
+keys() { sed -n 's/.*why = "\([A-Z]*_API_KEY\)".*/\1/p' examples/pick_model.h; }
+
+# The first of them that is set; empty: none.
 first_key() {
-    for name in $(sed -n 's/.*why = "\([A-Z]*_API_KEY\)".*/\1/p' examples/pick_model.h); do
+    for name in $(keys); do
         eval "value=\${$name:-}"
         if [ -n "$value" ]; then
             echo "$name"
@@ -97,9 +100,9 @@ if [ -n "${LIVE:-}" ] && [ "$LIVE" != 0 ]; then
         if [ -n "$id" ]; then export PHI_MODEL="${PHI_MODEL:-$id}"; fi
         echo "demo: no key in the environment: the local server on port 11434"
     else
-        echo "demo: LIVE=1 needs a model, and there is none: no key in the environment (one of" >&2
-        sed -n 's/.*why = "\([A-Z]*_API_KEY\)".*/          \1/p' examples/pick_model.h >&2
-        echo "      ) and no server on Ollama's port, localhost:11434" >&2
+        echo "demo: LIVE=1 needs a model, and there is none: no server on Ollama's port" >&2
+        echo "      (localhost:11434), and none of these keys in the environment:" >&2
+        echo "      $(keys | tr '\n' ' ')" >&2
         exit 1
     fi
     run
@@ -107,5 +110,6 @@ else
     build
     start_mock
     echo "demo: a scripted model on 127.0.0.1:$port, over real HTTP, with real tools, in $directory/"
-    PHI_BASE_URL="http://127.0.0.1:$port" PHI_MODEL=claude-demo run
+    export PHI_BASE_URL="http://127.0.0.1:$port" PHI_MODEL=claude-demo
+    run
 fi

@@ -99,6 +99,10 @@ def main():
     parser.add_argument("--last", action="store_true", help="print the sum line of --sum")
     parser.add_argument("programs", nargs="*")
     args = parser.parse_args()
+    # What a shell in the background ignores, the tests must not inherit: some press Ctrl+C.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for quiet in (signal.SIGQUIT, signal.SIGCHLD, signal.SIGTSTP):
+        signal.signal(quiet, signal.SIG_DFL)
     env = {k: v for k, v in os.environ.items() if not HIDDEN.match(k)}
     env.setdefault("ASAN_OPTIONS", "detect_stack_use_after_return=1:strict_string_checks=1")
     env.setdefault("UBSAN_OPTIONS", "print_stacktrace=1")

@@ -131,14 +131,31 @@ static void phi__agent_limits(phi__agent *agent, const phi_agent_desc *desc) {
                                     : (uint64_t)PHI__AGENT_RESPONSE_BYTES;
 }
 
-static bool phi__agent_new_id(phi__agent *agent, phi_arena *arena, const char *given,
-                              phi_str *out) {
+static void phi__agent_make_id(const phi__agent *agent, char out[PHI__UUID_SIZE]) {
     unsigned char random[16];
-    char id[PHI__UUID_SIZE];
-    if (given != NULL) return phi__arena_str(arena, phi_str_of(given), out);
     phi__io_random(agent->rt->io, random, sizeof random);
-    phi__uuid(random, id);
-    return phi__arena_str(arena, phi_str_of(id), out);
+    phi__uuid(random, out);
+}
+
+/* Ids live apart from the thread, so that an agent without history takes none of its memory. */
+static bool phi__agent_new_id(phi__agent *agent, const char *given, phi_str *out) {
+    char made[PHI__UUID_SIZE], *copy;
+    size_t n;
+    if (given == NULL) {
+        phi__agent_make_id(agent, made);
+        given = made;
+    }
+    n = strlen(given);
+    copy = (char *)phi__realloc(&agent->memory, NULL, 0, n + 1);
+    if (copy == NULL) return false;
+    memcpy(copy, given, n + 1);
+    *out = phi__str(copy, n);
+    return true;
+}
+
+static void phi__agent_drop_id(phi__agent *agent, phi_str id) {
+    if (id.at != NULL && id.at != agent->session_made)
+        phi__free(&agent->memory, (void *)(uintptr_t)id.at, id.len + 1);
 }
 
 static bool phi__agent_fill(phi__agent *agent, const phi_agent_desc *desc) {
@@ -150,14 +167,15 @@ static bool phi__agent_fill(phi__agent *agent, const phi_agent_desc *desc) {
     agent->temperature = desc->has_temperature ? desc->temperature : -1.0;
     agent->disable_cache = desc->disable_cache;
     agent->user_data = desc->user_data;
+    agent->segment_given = desc->config_id != NULL;
     phi__agent_limits(agent, desc);
     agent->no_memory.kind = PHI_FAILURE_NO_MEMORY;
     agent->no_memory.message = phi_str_of("Out of memory");
     return phi__agent_model(agent, &desc->model) && phi__agent_tools(agent, desc) &&
            phi__arena_str(&agent->arena, phi_str_of(desc->system_prompt), &agent->system_prompt) &&
            phi__agent_segment(agent, desc->config_id) &&
-           phi__agent_new_id(agent, &agent->arena, desc->agent_id, &agent->agent_id) &&
-           phi__agent_new_id(agent, &agent->thread.arena, desc->session_id, &agent->session_id);
+           phi__agent_new_id(agent, desc->agent_id, &agent->agent_id) &&
+           phi__agent_new_id(agent, desc->session_id, &agent->session_id);
 }
 
 /* ---- checking a desc ---- */
@@ -173,6 +191,9 @@ static phi_status phi__agent_check_model(phi_runtime *rt, const phi_model *model
                           model->protocol);
     if (model->base_url == NULL || model->base_url[0] == '\0')
         return phi__error(rt, PHI_BAD_ARG, "model.base_url is missing");
+    if (model->header_count > 0 && model->headers == NULL)
+        return phi__error(rt, PHI_BAD_ARG, "model.headers is missing, header_count is %u",
+                          (unsigned)model->header_count);
     for (i = 0; i < model->header_count; i++)
         if (model->headers[i].name == NULL || model->headers[i].value == NULL ||
             strpbrk(model->headers[i].name, "\r\n:") != NULL ||
@@ -209,6 +230,13 @@ static phi_status phi__agent_check(phi_runtime *rt, const phi_agent_desc *desc) 
     size_t i, j;
     phi_status status = phi__agent_check_model(rt, &desc->model);
     if (status != PHI_OK) return status;
+    if (desc->has_temperature && !(desc->temperature >= 0.0 && desc->temperature <= 100.0))
+        return phi__error(rt, PHI_BAD_ARG, "temperature is %g: expected 0 or more",
+                          desc->temperature);
+    if ((unsigned)desc->thinking > (unsigned)PHI_THINKING_HIGH ||
+        (unsigned)desc->tool_choice > (unsigned)PHI_TOOL_CHOICE_REQUIRED ||
+        (unsigned)desc->tool_mode > (unsigned)PHI_TOOLS_BATCHED)
+        return phi__error(rt, PHI_BAD_ARG, "thinking, tool_choice or tool_mode is none of its values");
     if (desc->tool_count > 0 && desc->tools == NULL)
         return phi__error(rt, PHI_BAD_ARG, "tools is missing, tool_count is %u",
                           (unsigned)desc->tool_count);
@@ -248,6 +276,8 @@ PHI__FN void phi__agent_destroy(phi__agent *agent) {
     phi__thread_free(&agent->thread);
     phi_arena_free(&agent->model_arena);
     phi_arena_free(&agent->arena);
+    phi__agent_drop_id(agent, agent->agent_id);
+    phi__agent_drop_id(agent, agent->session_id);
     PHI_ASSERT(agent->memory.used_bytes == 0);
     phi__free(&rt->memory, agent, sizeof *agent);
 }
@@ -290,6 +320,11 @@ static phi_status phi__agent_check_prompt(phi_runtime *rt, const phi_content *co
         if (content[i].kind != PHI_CONTENT_TEXT && content[i].kind != PHI_CONTENT_IMAGE)
             return phi__error(rt, PHI_BAD_ARG, "phi_prompt: content[%u].kind: expected text or image",
                               (unsigned)i);
+        else if (content[i].kind == PHI_CONTENT_IMAGE &&
+                 (content[i].data.len == 0 || content[i].mime_type.len == 0))
+            return phi__error(rt, PHI_BAD_ARG,
+                              "phi_prompt: content[%u]: an image needs data and mime_type",
+                              (unsigned)i);
     return PHI_OK;
 }
 
@@ -316,6 +351,10 @@ PHI_API phi_agent phi_agent_new(phi_runtime *rt, const phi_agent_desc *desc) {
     phi__agent *agent;
     memset(&none, 0, sizeof none);
     if (rt == NULL) return none;
+    if (rt->closing) {
+        (void)phi__error(rt, PHI_MISUSE, "phi_agent_new: the runtime is closing");
+        return none;
+    }
     if (desc == NULL) {
         (void)phi__error(rt, PHI_BAD_ARG, "phi_agent_new: desc is NULL");
         return none;
@@ -404,7 +443,8 @@ PHI_API phi_status phi_agent_set_model(phi_agent handle, const phi_model *model)
     if (status != PHI_OK) return status;
     before = *agent;
     phi_arena_init(&agent->model_arena, &agent->memory, 256);
-    if (phi__agent_model(agent, model) && phi__agent_segment(agent, NULL)) {
+    if (phi__agent_model(agent, model) &&
+        phi__agent_segment(agent, agent->segment_given ? before.segment.at : NULL)) {
         phi_arena_free(&before.model_arena);
         return PHI_OK;
     }
@@ -418,21 +458,16 @@ PHI_API phi_status phi_agent_set_model(phi_agent handle, const phi_model *model)
 
 PHI_API phi_status phi_agent_reset(phi_agent handle) {
     phi__agent *agent = phi__agent_find(handle);
-    phi__thread fresh;
     phi_status status;
-    phi_str session;
     if (handle.rt == NULL) return PHI_BAD_ARG;
     if (agent == NULL) return PHI_STALE;
     status = phi__agent_idle(agent, "phi_agent_reset");
     if (status != PHI_OK) return status;
-    phi__thread_init(&fresh, &agent->memory);
-    if (!phi__agent_new_id(agent, &fresh.arena, NULL, &session))
-        return phi__error(handle.rt, PHI_NO_MEMORY, "phi_agent_reset: out of memory");
     phi__events_purge(handle.rt, agent);
-    agent->queued_bytes = 0;
     phi__thread_free(&agent->thread);
-    agent->thread = fresh;
-    agent->session_id = session;
+    phi__agent_drop_id(agent, agent->session_id);
+    phi__agent_make_id(agent, agent->session_made);
+    agent->session_id = phi_str_of(agent->session_made);
     agent->loops = 0;
     return PHI_OK;
 }

@@ -35,7 +35,8 @@ typedef struct phi_agent_desc {
     void *user_data;             /* comes back in every event */
 } phi_agent_desc;
 
-/* Makes an agent. A handle whose rt is NULL: phi_last_error says which field to fix. */
+/* Makes an agent. A handle whose rt is NULL: phi_last_error says which field to fix, or PHI_NO_MEMORY,
+   or PHI_MISUSE: the runtime is closing. */
 PHI_API phi_agent phi_agent_new(phi_runtime *rt, const phi_agent_desc *desc);
 
 /* Frees it with its history, in whatever it is doing: pending calls are cancelled (their tool's
@@ -52,16 +53,20 @@ PHI_API phi_status phi_prompt(phi_agent agent, const char *text);
 PHI_API phi_status phi_prompt_content(phi_agent agent, const phi_content *content, size_t count);
 
 /* Ends the run as soon as the pump sees it: what has arrived is kept, calls get the result
-   `Cancelled`, and the agent can be prompted again. Any thread. PHI_OK means posted. */
+   `Cancelled` (unless their own is on its way), and the agent can be prompted again. A later run is
+   not meant. Any thread. PHI_OK means posted; PHI_FULL: the inbox is full now, try again; PHI_STALE. */
 PHI_API phi_status phi_abort(phi_agent agent);
 
-/* Replaces the model from the next run on, in mid-conversation. Copied. PHI_BUSY while running. */
+/* Replaces the model from the next run on, in mid-conversation. Copied; a config_id that was given
+   stays. PHI_BUSY while running; as phi_agent_new when the model is no good: then nothing changed. */
 PHI_API phi_status phi_agent_set_model(phi_agent agent, const phi_model *model);
 
-/* Forgets the history and starts a new session id. PHI_BUSY while running. */
+/* Forgets the history and starts a new session id; needs no memory. Queued events are purged, and what
+   popped ones of it point to is gone. PHI_BUSY while running. */
 PHI_API phi_status phi_agent_reset(phi_agent agent);
 
-/* Identity; owned by the agent. Empty for a stale one. */
+/* Identity; owned by the agent, valid until it is freed, and the session id until phi_agent_reset, the
+   model id until phi_agent_set_model. Empty for a stale one. */
 PHI_API phi_str phi_agent_id(phi_agent agent);
 PHI_API phi_str phi_agent_session_id(phi_agent agent);
 PHI_API phi_str phi_agent_model_id(phi_agent agent);

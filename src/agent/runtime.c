@@ -9,6 +9,7 @@ enum {
     PHI__RT_STEP_US = 250,        /* DESIGN part 1; engineering.md 1.9 */
     PHI__RT_STEP_BYTES = 65536,   /* engineering.md 1.1 */
     PHI__RT_INBOX_BYTES = 65536,
+    PHI__RT_INBOX_MOST = 1 << 30,
     PHI__RT_CONNECTIONS = 64,     /* engineering.md 1.5 */
     PHI__RT_STARTS = 4,           /* the same */
     PHI__RT_POSTS_PER_STEP = 256, /* messages of other threads handled in one step */
@@ -38,6 +39,7 @@ static phi_status phi__rt_io(phi_runtime *rt, const phi_runtime_desc *desc, cons
     io.random_fn = desc->random_fn;
     io.watch_fn = desc->watch_fn;
     io.user_data = desc->user_data;
+    io.step_budget_us = rt->step_budget_us;
     io.max_starts_per_step =
         desc->max_starts_per_step != 0 ? desc->max_starts_per_step : (uint32_t)PHI__RT_STARTS;
     *why = "no memory, or the system has no poller for us";
@@ -56,6 +58,22 @@ static phi_status phi__rt_io(phi_runtime *rt, const phi_runtime_desc *desc, cons
     status = phi__http_new(rt->io, &http, phi__xfer_port_get(), &rt->http, why);
     if (status == PHI_OK) rt->transport = phi__http_transport(rt->http);
     return status;
+}
+
+static phi_status phi__rt_inbox_init(phi_runtime *rt, const phi_runtime_desc *desc) {
+    return phi__inbox_init(&rt->inbox, &rt->memory,
+                           desc->inbox_bytes != 0 ? desc->inbox_bytes
+                                                  : (size_t)PHI__RT_INBOX_BYTES);
+}
+
+/* What is wrong with a desc, or NULL. */
+static const char *phi__rt_refuse(const phi_runtime_desc *desc) {
+    const phi_transport *transport = desc->transport;
+    if (desc->inbox_bytes > PHI__RT_INBOX_MOST) return "inbox_bytes: expected at most 1 GiB";
+    if (transport != NULL &&
+        (transport->open == NULL || transport->resume == NULL || transport->cancel == NULL))
+        return "transport: open, resume or cancel is missing";
+    return NULL;
 }
 
 static void phi__rt_unmake(phi_runtime *rt) {
@@ -92,29 +110,31 @@ static phi_runtime *phi__rt_make(const phi_runtime_desc *desc) {
 
 /* ---- a step ---- */
 
-static void phi__rt_post(phi_runtime *rt, const phi__post *post) {
+/* `at`: where it stood in the inbox. */
+static void phi__rt_post(phi_runtime *rt, const phi__post *post, uint32_t at) {
     phi__slot *slot;
+    phi__run *run;
     if (post->kind == PHI__POST_FINISH) {
         phi__call_posted(rt, post);
         return;
     }
     slot = phi__slots_find(&rt->agents, post->index, post->gen);
-    if (slot != NULL && ((phi__agent *)slot->object)->run != NULL)
-        phi__run_cancel(((phi__agent *)slot->object)->run);
+    run = slot != NULL ? ((phi__agent *)slot->object)->run : NULL;
+    if (run != NULL && at - run->posts_from < UINT32_MAX / 2) phi__run_cancel(run);
 }
 
 static void phi__rt_inbox(phi_runtime *rt) {
     phi__post post;
     int left = PHI__RT_POSTS_PER_STEP;
     while (left-- > 0 && phi__inbox_peek(&rt->inbox, &post)) {
-        phi__rt_post(rt, &post);
+        phi__rt_post(rt, &post, rt->inbox.head);
         phi__inbox_drop(&rt->inbox);
     }
 }
 
 static bool phi__rt_has_work(phi_runtime *rt) {
     phi__post post;
-    return rt->ready != NULL || rt->events.head != NULL || phi__inbox_peek(&rt->inbox, &post);
+    return rt->ready != NULL || rt->events.queued.head != NULL || phi__inbox_peek(&rt->inbox, &post);
 }
 
 /* How long this step may sleep: not at all while something is waiting already. */
@@ -128,6 +148,7 @@ static int phi__rt_timeout(phi_runtime *rt, int timeout_ms) {
 /* A slice that was begun is finished: a quarter of the budget is kept for that. */
 static void phi__rt_budget(phi_runtime *rt) {
     rt->step_began_us = phi__io_now_us(rt->io);
+    rt->step_wall_ms = phi__io_wall_ms(rt->io);
     rt->step_until_us = rt->step_began_us + rt->step_budget_us - rt->step_budget_us / 4;
     rt->step_bytes_left = rt->step_budget_bytes;
 }
@@ -162,6 +183,7 @@ PHI__FN void phi__step_end(phi_runtime *rt) {
 
 static void phi__rt_pump(phi_runtime *rt, int timeout_ms) {
     int wait = phi__rt_timeout(rt, timeout_ms);
+    phi__rt_budget(rt);
     phi__io_step_begin(rt->io);
     phi__rt_inbox(rt);
     (void)phi__io_timers(rt->io, PHI__RT_TIMERS_PER_STEP);
@@ -181,16 +203,17 @@ static void phi__rt_pump(phi_runtime *rt, int timeout_ms) {
 
 PHI_API phi_runtime *phi_runtime_new_why(const phi_runtime_desc *desc, const char **why) {
     phi_runtime_desc none;
-    phi_runtime *rt;
-    const char *words = "no memory";
+    phi_runtime *rt = NULL;
+    const char *words = NULL;
     memset(&none, 0, sizeof none);
     if (desc == NULL) desc = &none;
-    rt = phi__rt_make(desc);
-    if (rt != NULL &&
-        (phi__rt_io(rt, desc, &words) != PHI_OK ||
-         phi__inbox_init(&rt->inbox, &rt->memory,
-                         desc->inbox_bytes != 0 ? desc->inbox_bytes
-                                                : (size_t)PHI__RT_INBOX_BYTES) != PHI_OK)) {
+    words = phi__rt_refuse(desc);
+    if (words == NULL) {
+        words = "no memory";
+        rt = phi__rt_make(desc);
+    }
+    if (rt != NULL && (phi__rt_inbox_init(rt, desc) != PHI_OK ||
+                       phi__rt_io(rt, desc, &words) != PHI_OK)) {
         phi__rt_unmake(rt);
         rt = NULL;
     }
@@ -212,15 +235,18 @@ PHI_API phi_status phi_runtime_close(phi_runtime *rt) {
         phi__agent *agent = (phi__agent *)slot->object;
         if (agent != NULL && agent->run != NULL) phi__run_cancel(agent->run);
     }
-    if (rt->active > 0) return PHI_BUSY;
+    if (rt->active > 0 || phi__io_pending(rt->io)) return PHI_BUSY;
     return rt->http != NULL && phi__http_pending(rt->http) > 0 ? PHI_BUSY : PHI_OK;
 }
 
 PHI_API void phi_runtime_free(phi_runtime *rt) {
     uint32_t i;
     if (rt == NULL) return;
-    PHI_ASSERT(!rt->in_step);
-    rt->in_step = true; /* the tools' cancel functions must not step */
+    if (rt->in_step) {
+        (void)phi__error(rt, PHI_MISUSE, "phi_runtime_free inside a callback");
+        return;
+    }
+    rt->in_step = rt->closing = true; /* the tools' cancel functions must not step, nor make agents */
     for (i = 0; i < rt->agents.count; i++) {
         phi__slot *slot = phi__slots_at(&rt->agents, i);
         if (slot->object != NULL) phi__agent_doom((phi__agent *)slot->object);

@@ -47,7 +47,7 @@ PHI_API phi_status phi_runtime_close(phi_runtime *rt);
 
 /* Frees the runtime and all its agents at once. Without a close that said PHI_OK it may wait for a
    name that libcurl is still looking up. Every handle is then dangling: threads that post must have
-   stopped. NULL is harmless. Not inside a callback. */
+   stopped. NULL is harmless. Inside a callback it frees nothing, and phi_last_error says so. */
 PHI_API void phi_runtime_free(phi_runtime *rt);
 
 /* Does a bounded amount of what there is to do. timeout_ms 0: never waits; > 0: waits at most that
@@ -58,7 +58,8 @@ PHI_API void phi_runtime_free(phi_runtime *rt);
    What the events popped before it point to is gone after it. */
 PHI_API int phi_step(phi_runtime *rt, int timeout_ms);
 
-/* Pops the oldest event; false: none. */
+/* Pops the oldest event; false: none. What an event popped inside a callback points to is valid until
+   that returns. */
 PHI_API bool phi_next_event(phi_runtime *rt, phi_event *out);
 
 /* For a host's own loop: sleep on phi_runtime_fd for reading (-1 where there is none: poll backend or

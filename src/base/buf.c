@@ -21,7 +21,7 @@ PHI__FN void phi__buf_clear(phi__buf *buf) {
 
 PHI__FN char *phi__buf_reserve(phi__buf *buf, size_t more) {
     if (buf->failed) return NULL;
-    if (more > buf->cap - buf->len) {
+    if (buf->at == NULL || more > buf->cap - buf->len) {
         size_t need = phi__add(buf->len, more);
         char *at = NULL;
         if (need != SIZE_MAX)
@@ -36,8 +36,8 @@ PHI__FN char *phi__buf_reserve(phi__buf *buf, size_t more) {
 }
 
 PHI__FN void phi__buf_add(phi__buf *buf, const char *at, size_t len) {
-    char *to = phi__buf_reserve(buf, len);
-    if (to == NULL || len == 0) return;
+    char *to = len > 0 ? phi__buf_reserve(buf, len) : NULL;
+    if (to == NULL) return;
     memcpy(to, at, len);
     buf->len += len;
 }

@@ -11,11 +11,11 @@
 
 #include <stdio.h>
 
-#define PHI__HTTP_CURL_FLOOR 0x074400u  /* 7.68 */
-#define PHI__HTTP_CONNECTIONS 64        /* the default; DESIGN part 4 */
-#define PHI__HTTP_ENDS 16               /* of transfers told, and as many removed, in a pump */
-#define PHI__HTTP_HOLD_US 50000         /* before another look for free descriptors */
-#define PHI__HTTP_SPARE_DESCRIPTORS 6   /* a start may need: two sockets, a lookup's */
+#define PHI__HTTP_CURL_FLOOR 0x074400u /* 7.68 */
+#define PHI__HTTP_CONNECTIONS 64       /* the default; DESIGN part 4 */
+#define PHI__HTTP_ENDS 16              /* of transfers told, and as many removed, in a pump */
+#define PHI__HTTP_HOLD_US 50000        /* before another look for free descriptors */
+#define PHI__HTTP_SPARE_DESCRIPTORS 6  /* a start may need: two sockets, a lookup's */
 
 /* ---- the table and its queue ---- */
 
@@ -79,31 +79,58 @@ static size_t phi__http_busy(const phi__http *http) {
 
 /* ---- starting ---- */
 
-static phi__transfer *phi__http_transfer_new(phi__http *http) {
-    phi__transfer *t = (phi__transfer *)phi__alloc(http->memory, sizeof *t);
-    if (t == NULL) return NULL;
-    t->http = http;
-    phi__transfer_move(t, &http->active);
-    return t;
+static bool phi__http_starts_nocase(phi_str s, phi_str with) {
+    size_t i;
+    if (s.len < with.len) return false;
+    for (i = 0; i < with.len; i++)
+        if (s.at[i] != with.at[i] && ((s.at[i] ^ with.at[i]) != 32 || (s.at[i] | 32) < 'a'))
+            return false;
+    return true;
+}
+
+/* Whether "HOST:PORT:ADDRESS" is among the resolve entries; a leading + or - is left aside. */
+static bool phi__http_pinned(const phi__http *http, phi_str url) {
+    phi_str host = phi__http_host(url), port = phi__http_port(url);
+    const struct curl_slist *entry;
+    for (entry = http->resolve; entry != NULL; entry = entry->next) {
+        phi_str s = phi_str_of(entry->data);
+        if (s.len > 0 && (s.at[0] == '+' || s.at[0] == '-')) s = phi__str(s.at + 1, s.len - 1);
+        if (!phi__http_starts_nocase(s, host)) continue;
+        s = phi__str(s.at + host.len, s.len - host.len);
+        if (s.len > port.len + 2 && s.at[0] == ':' && s.at[port.len + 1] == ':' &&
+            memcmp(s.at + 1, port.at, port.len) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* A libcurl that looks names up on this thread would stop the pump. */
+static bool phi__http_would_block(const phi__http *http, phi_str url) {
+    return !http->async_dns && http->proxy == NULL && !phi__http_is_address(phi__http_host(url)) &&
+           !phi__http_pinned(http, url);
 }
 
 static void phi__http_start(phi__http *http, phi__http_slot *slot) {
-    phi__transfer *t = phi__http_transfer_new(http);
+    phi__transfer *t = phi__transfer_new(http);
     const char *words = "no memory for a transfer";
     phi_status status = PHI_NO_MEMORY;
     phi_xfer xfer = slot->xfer;
     phi__http_dequeue(http, slot);
-    if (t != NULL) {
+    if (phi__http_would_block(http, slot->request->url)) {
+        status = PHI_UNSUPPORTED;
+        words = "this libcurl looks names up without AsynchDNS, which would stop the pump: give an "
+                "address, or pin the name with resolve";
+    } else if (t != NULL) {
         t->xfer = xfer;
         t->request = slot->request;
         status = phi__transfer_begin(t, &words);
-        if (status != PHI_OK) phi__transfer_free(t);
     }
     if (status == PHI_OK) {
         slot->state = PHI__HTTP_STARTED;
         slot->transfer = t;
         (void)http->port.stage(xfer, PHI_XFER_STARTED);
     } else {
+        if (t != NULL) phi__transfer_free(t);
         phi__http_slot_clear(slot);
         (void)http->port.end(xfer, status, words);
     }
@@ -282,36 +309,10 @@ static bool phi__http_good_request(const phi_request *request) {
     return true;
 }
 
-/* "HOST:PORT:ADDRESS", a leading + or - left aside. */
-static bool phi__http_pinned(const phi__http *http, phi_str url) {
-    phi_str host = phi__http_host(url), port = phi__http_port(url);
-    const struct curl_slist *entry;
-    for (entry = http->resolve; entry != NULL; entry = entry->next) {
-        phi_str s = phi_str_of(entry->data);
-        if (s.len > 0 && (s.at[0] == '+' || s.at[0] == '-')) s = phi__str(s.at + 1, s.len - 1);
-        if (s.len <= host.len + port.len + 2) continue;
-        if (!phi__str_is_nocase(phi__str(s.at, 1), "*") || s.at[1] != ':') {
-            size_t i;
-            for (i = 0; i < host.len; i++)
-                if ((s.at[i] | 32) != (host.at[i] | 32)) break;
-            if (i < host.len || s.at[host.len] != ':') continue;
-            s = phi__str(s.at + host.len + 1, s.len - host.len - 1);
-        } else {
-            s = phi__str(s.at + 2, s.len - 2);
-        }
-        if (memcmp(s.at, port.at, port.len) == 0 && s.at[port.len] == ':') return true;
-    }
-    return false;
-}
-
 static phi_status phi__http_open(void *user_data, phi_xfer xfer, const phi_request *request) {
     phi__http *http = (phi__http *)user_data;
     phi__http_slot *slot;
     if (!phi__http_good_request(request)) return PHI_BAD_ARG;
-    if (!http->async_dns && http->proxy == NULL &&
-        !phi__http_is_address(phi__http_host(request->url)) &&
-        !phi__http_pinned(http, request->url))
-        return PHI_UNSUPPORTED;
     if (!phi__http_slots_reach(http, xfer.index)) return PHI_NO_MEMORY;
     slot = &http->slots[xfer.index];
     if (slot->state != PHI__HTTP_FREE) return PHI_BUSY;
@@ -366,13 +367,15 @@ static const char *phi__http_look(phi__http *http, const phi__http_desc *desc) {
     if (desc->enable_http2 && (info->features & CURL_VERSION_HTTP2) == 0)
         return "this libcurl was built without HTTP/2";
     http->async_dns = (info->features & CURL_VERSION_ASYNCHDNS) != 0;
-    http->prereq = info->version_num >= 0x075000u;     /* 7.80 */
-    http->quick_exit = info->version_num >= 0x075700u; /* 7.87 */
+    http->prereq = info->version_num >= 0x075000u;      /* 7.80 */
+    http->quick_exit = info->version_num >= 0x075700u;  /* 7.87 */
     http->mask_sigpipe = info->version_num < 0x075800u; /* 7.88: TLS is written with send() */
 #if LIBCURL_VERSION_NUM >= 0x075400
     if (info->age >= CURLVERSION_TENTH && info->cainfo != NULL)
         http->drop_ca_path = phi__http_can_read(info->cainfo);
 #endif
+    http->ca_cache = info->version_num >= 0x075700u && /* 7.87 */
+                     (desc->ca_file != NULL || http->drop_ca_path);
     return NULL;
 }
 
@@ -406,8 +409,7 @@ static bool phi__http_configure(phi__http *http, const phi__http_desc *desc) {
 }
 
 PHI__FN phi_status phi__http_new(phi__io *io, const phi__http_desc *desc,
-                                 const phi__xfer_port *port, phi__http **out,
-                                 const char **words) {
+                                 const phi__xfer_port *port, phi__http **out, const char **words) {
     phi__http *http;
     *out = NULL;
     *words = "no memory for the HTTP transport";
@@ -452,8 +454,10 @@ PHI__FN phi_status phi__http_warm(phi__http *http, phi_str url) {
     const char *words;
     size_t len;
     if (!phi__http_good_url(url)) return PHI_BAD_ARG;
+    if (phi__http_would_block(http, url)) return PHI_UNSUPPORTED;
     if (phi__http_busy(http) >= http->max_connections) return PHI_BUSY;
-    t = phi__http_transfer_new(http);
+    if (phi__str_starts(url, "https:") || phi__str_starts(url, "HTTPS:")) phi__http_load_ca(http);
+    t = phi__transfer_new(http);
     if (t == NULL) return PHI_NO_MEMORY;
     len = (size_t)(host.at - url.at) + host.len; /* up to the path */
     while (len < url.len && url.at[len] != '/' && url.at[len] != '?' && url.at[len] != '#') len++;

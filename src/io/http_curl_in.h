@@ -16,9 +16,9 @@
 
 #include <curl/curl.h>
 
-#define PHI__HTTP_HEAD_BYTES 16384          /* of header lines; transport.h */
-#define PHI__HTTP_JOIN_BYTES 16384          /* bodies up to this are sent from one block */
-#define PHI__HTTP_OVERFLOW_BYTES 1048576    /* of an HTTP/2 stream that is not taken */
+#define PHI__HTTP_HEAD_BYTES 16384       /* of header lines; transport.h */
+#define PHI__HTTP_JOIN_BYTES 16384       /* bodies up to this are sent from one block */
+#define PHI__HTTP_OVERFLOW_BYTES 1048576 /* of an HTTP/2 stream that is not taken */
 #define PHI__HTTP_WORDS_BYTES 512
 
 typedef struct phi__transfer {
@@ -33,8 +33,9 @@ typedef struct phi__transfer {
     size_t url_bytes;
     char *body; /* a small body, joined; NULL once sent */
     size_t body_bytes;
-    uint64_t body_at; /* how far the read callback has come */
-    phi__buf head;    /* header lines of the answer that is coming */
+    curl_socket_t fd;  /* the newest it has opened, or CURL_SOCKET_BAD */
+    uint64_t body_at;  /* how far the read callback has come */
+    phi__buf head;     /* header lines of the answer that is coming */
     phi__buf overflow; /* HTTP/2: bytes that a push refused, from overflow_at on */
     size_t overflow_at;
     int http_status;
@@ -77,21 +78,25 @@ struct phi__http {
     const char *proxy, *ca_file;
     uint32_t max_connections;
     bool http2, use_environment, drop_ca_path;
-    bool async_dns, quick_exit, prereq, mask_sigpipe; /* of the libcurl at hand */
+    bool async_dns, quick_exit, prereq, mask_sigpipe, ca_cache; /* of the libcurl at hand */
+    bool ca_loaded;
     phi__http_slot *slots;
     size_t slot_count;
     uint32_t queue_first, queue_last; /* index + 1, 0: none */
     size_t queue_count;
     phi__transfer_list active, done, dying;
-    size_t live; /* in the multi handle, and not yet finished */
-    phi__timer curl_timer; /* curl's one timeout */
-    phi__timer kick;       /* the pump has work left: do not sleep */
+    size_t live;            /* in the multi handle, and not yet finished */
+    phi__timer curl_timer;  /* curl's one timeout */
+    phi__timer kick;        /* the pump has work left: do not sleep */
     uint64_t hold_until_us; /* out of descriptors: start none before */
     int inside;             /* calls into libcurl that are going on */
     bool signal_held, pumping, resumes_wanted, starved;
 };
 
 /* ---- http_transfer.c: one easy handle ---- */
+
+/* A new one in the active list, or NULL. */
+PHI__FN phi__transfer *phi__transfer_new(phi__http *http);
 
 /* Makes the easy handle for t's request (or warm-up) and adds it. Not PHI_OK: words is a static
    text, nothing was added, and t is still to be freed. */
@@ -106,14 +111,19 @@ PHI__FN void phi__transfer_move(phi__transfer *t, phi__transfer_list *list); /* 
 
 PHI__FN bool phi__http_drive_init(phi__http *http); /* false: no memory, or too old */
 PHI__FN void phi__http_drive_due(phi__http *http);  /* runs curl's timeout if it is due */
-PHI__FN void phi__http_enter(phi__http *http);      /* around every call that may call back */
+PHI__FN void phi__http_act(phi__http *http, curl_socket_t fd, int have); /* lets curl work on fd */
+PHI__FN void phi__http_enter(phi__http *http); /* around every call that may call back */
 PHI__FN void phi__http_leave(phi__http *http);
 PHI__FN void phi__http_kick(phi__http *http, uint64_t at_us); /* 0: now */
 
+/* ---- http_warm.c: the certificate store ---- */
+
+PHI__FN void phi__http_load_ca(phi__http *http);
+
 /* ---- http_words.c: what went wrong ---- */
 
-PHI__FN phi_str phi__http_host(phi_str url);  /* without user, port and brackets; may be empty */
-PHI__FN phi_str phi__http_port(phi_str url);  /* "443" or "80" where it gives none */
+PHI__FN phi_str phi__http_host(phi_str url);     /* without user, port and brackets; may be empty */
+PHI__FN phi_str phi__http_port(phi_str url);     /* "443" or "80" where it gives none */
 PHI__FN bool phi__http_is_address(phi_str host); /* numeric: needs no lookup */
 PHI__FN phi_status phi__http_words(const phi__transfer *t, char *out, size_t size);
 
@@ -121,6 +131,11 @@ PHI__FN phi_status phi__http_words(const phi__transfer *t, char *out, size_t siz
 
 /* As socket(), close-on-exec; CURL_SOCKET_BAD, and *none_left when descriptors or buffers are. */
 PHI__FN curl_socket_t phi__http_open_socket(int family, int type, int protocol, bool *none_left);
+/* A socket that listens on a loopback port of the system's choosing, or CURL_SOCKET_BAD. */
+PHI__FN curl_socket_t phi__http_listen(int *port);
+/* Whether the peer that connected to it, kept in *peer, has sent bytes. */
+PHI__FN bool phi__http_heard(curl_socket_t listener, curl_socket_t *peer);
+PHI__FN void phi__http_close(curl_socket_t fd); /* CURL_SOCKET_BAD is harmless */
 PHI__FN bool phi__http_descriptors_left(intptr_t any_fd, int count);
 PHI__FN phi_status phi__http_connect_status(long os_error); /* REFUSED, TIMEOUT or NETWORK */
 PHI__FN bool phi__http_can_read(const char *path);

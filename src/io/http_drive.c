@@ -25,7 +25,7 @@ PHI__FN void phi__http_leave(phi__http *http) {
     phi__http_signal_release();
 }
 
-static void phi__http_act(phi__http *http, curl_socket_t fd, int have) {
+PHI__FN void phi__http_act(phi__http *http, curl_socket_t fd, int have) {
     int running = 0;
     phi__http_enter(http);
     (void)curl_multi_socket_action(http->multi, fd, have, &running);
@@ -114,8 +114,7 @@ PHI__FN bool phi__http_drive_init(phi__http *http) {
     bad |= curl_multi_setopt(m, CURLMOPT_TIMERFUNCTION, phi__http_on_timeout) != CURLM_OK;
     bad |= curl_multi_setopt(m, CURLMOPT_TIMERDATA, http) != CURLM_OK;
     bad |= curl_multi_setopt(m, CURLMOPT_MAXCONNECTS, (long)http->max_connections) != CURLM_OK;
-    if (http->http2)
-        bad |= curl_multi_setopt(m, CURLMOPT_MAX_CONCURRENT_STREAMS, 10L) != CURLM_OK;
+    if (http->http2) bad |= curl_multi_setopt(m, CURLMOPT_MAX_CONCURRENT_STREAMS, 10L) != CURLM_OK;
     return bad == 0;
 }
 

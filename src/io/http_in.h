@@ -1,7 +1,9 @@
 /* http_in.h - the transport over libcurl, pumped by phi__io.
 
    curl's callbacks only copy: the write callback pushes into the transfer's bounded buffer and
-   pauses the transfer when that is full. Removal is deferred, so that no lookup is waited for. */
+   pauses the transfer when that is full. Removal is deferred, so that no lookup is waited for.
+   Callbacks: stage, head and push may come inside a call of curl's, and a push inside resume; from
+   there open, resume and cancel are allowed. end comes from the pump alone, or a timer of it. */
 #ifndef PHI_IO_HTTP_IN_H
 #define PHI_IO_HTTP_IN_H
 
@@ -32,10 +34,14 @@ typedef struct phi__http_desc {
 PHI__FN phi_status phi__http_new(phi__io *io, const phi__http_desc *desc,
                                  const phi__xfer_port *port, phi__http **out, const char **words);
 
-/* Its transport; valid until free. */
+/* Its transport; valid until free. An xfer's index is to be small: it is a place in a table. A name
+   that would be looked up without AsynchDNS ends with PHI_UNSUPPORTED. When no descriptor is left
+   while others are under way, a transfer goes back to the queue: STARTED may then be told twice. */
 PHI__FN const phi_transport *phi__http_transport(phi__http *http);
 
-/* Loads the CA store and starts a connection to url's host that later steps finish. */
+/* Loads the CA store (20 ms and more, in this call; a libcurl before 7.87 cannot keep it) and
+   starts a connection to url's host that later steps finish: a HEAD of / without any key, after
+   which the connection is kept for the first request. PHI_BUSY: max_connections are in use. */
 PHI__FN phi_status phi__http_warm(phi__http *http, phi_str url);
 
 /* What is still going: transfers, removals. Zero means free costs nothing. */

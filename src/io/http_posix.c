@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/socket.h>
@@ -24,6 +25,36 @@ PHI__FN curl_socket_t phi__http_open_socket(int family, int type, int protocol, 
     if (fd < 0)
         *none_left = errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
     return fd;
+}
+
+PHI__FN void phi__http_close(curl_socket_t fd) {
+    if (fd != CURL_SOCKET_BAD) (void)close(fd);
+}
+
+PHI__FN curl_socket_t phi__http_listen(int *port) {
+    struct sockaddr_in address;
+    socklen_t len = sizeof address;
+    bool none_left;
+    curl_socket_t fd = phi__http_open_socket(AF_INET, SOCK_STREAM, 0, &none_left);
+    if (fd == CURL_SOCKET_BAD) return fd;
+    memset(&address, 0, sizeof address);
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    if (fcntl(fd, F_SETFL, O_NONBLOCK) == 0 &&
+        bind(fd, (struct sockaddr *)&address, sizeof address) == 0 && listen(fd, 1) == 0 &&
+        getsockname(fd, (struct sockaddr *)&address, &len) == 0) {
+        *port = (int)ntohs(address.sin_port);
+        return fd;
+    }
+    phi__http_close(fd);
+    return CURL_SOCKET_BAD;
+}
+
+PHI__FN bool phi__http_heard(curl_socket_t listener, curl_socket_t *peer) {
+    char byte;
+    if (*peer == CURL_SOCKET_BAD) *peer = accept(listener, NULL, NULL);
+    if (*peer == CURL_SOCKET_BAD) return false;
+    return recv(*peer, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
 }
 
 PHI__FN bool phi__http_descriptors_left(intptr_t any_fd, int count) {

@@ -100,16 +100,14 @@ static phi__http_kind phi__http_classify(const phi__transfer *t) {
     case CURLE_SSL_ENGINE_INITFAILED:
     case CURLE_SSL_INVALIDCERTSTATUS:
     case CURLE_SSL_PINNEDPUBKEYNOTMATCH:
-    case CURLE_USE_SSL_FAILED:
-        return phi__http_kind_of(PHI_TLS, "no secure connection with");
+    case CURLE_USE_SSL_FAILED: return phi__http_kind_of(PHI_TLS, "no secure connection with");
     case CURLE_PARTIAL_FILE:
     case CURLE_RECV_ERROR:
     case CURLE_SEND_ERROR:
     case CURLE_SEND_FAIL_REWIND:
     case CURLE_SSL_SHUTDOWN_FAILED:
     case CURLE_HTTP2:
-    case CURLE_HTTP2_STREAM:
-        return phi__http_kind_of(PHI_NETWORK, "the connection was cut, to");
+    case CURLE_HTTP2_STREAM: return phi__http_kind_of(PHI_NETWORK, "the connection was cut, to");
     default: return phi__http_kind_of(PHI_NETWORK, "the transfer failed, with");
     }
 }

@@ -56,12 +56,17 @@ static bool phi__inbox_reserve(phi__inbox *inbox, uint32_t need, uint32_t *at) {
     }
 }
 
-PHI__FN phi_status phi__inbox_post(phi__inbox *inbox, const phi__post *post) {
-    size_t bytes = phi__add(sizeof(phi__inbox_record) + 7, post->text.len);
+static size_t phi__inbox_bytes(size_t text_len) {
+    size_t bytes = phi__add(sizeof(phi__inbox_record) + 7, text_len);
+    return bytes & ~(size_t)7;
+}
+
+PHI__FN phi_status phi__inbox_prepare(phi__inbox *inbox, const phi__post *post,
+                                      phi__inbox_record **out) {
+    size_t bytes = phi__inbox_bytes(post->text.len);
     uint32_t at = 0;
     phi__inbox_record *record;
-    if (bytes > inbox->size / 2) return PHI_BAD_ARG;
-    bytes &= ~(size_t)7;
+    if (post->text.len > inbox->size || bytes > inbox->size / 2) return PHI_BAD_ARG;
     if (!phi__inbox_reserve(inbox, (uint32_t)bytes, &at)) return PHI_FULL;
     record = phi__inbox_at(inbox, at);
     record->kind = post->kind;
@@ -70,8 +75,20 @@ PHI__FN phi_status phi__inbox_post(phi__inbox *inbox, const phi__post *post) {
     record->flag = post->flag;
     record->text_len = (uint32_t)post->text.len;
     if (post->text.len > 0) memcpy(record + 1, post->text.at, post->text.len);
-    PHI__STORE(&record->bytes, (uint32_t)bytes);
+    *out = record;
     return PHI_OK;
+}
+
+PHI__FN void phi__inbox_publish(phi__inbox_record *record, bool keep) {
+    if (!keep) record->kind = 0;
+    PHI__STORE(&record->bytes, (uint32_t)phi__inbox_bytes(record->text_len));
+}
+
+PHI__FN phi_status phi__inbox_post(phi__inbox *inbox, const phi__post *post) {
+    phi__inbox_record *record = NULL;
+    phi_status status = phi__inbox_prepare(inbox, post, &record);
+    if (status == PHI_OK) phi__inbox_publish(record, true);
+    return status;
 }
 
 PHI__FN bool phi__inbox_peek(phi__inbox *inbox, phi__post *out) {

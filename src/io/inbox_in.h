@@ -32,6 +32,14 @@ PHI__FN void phi__inbox_free(phi__inbox *inbox); /* zeroed or freed before is ha
 /* PHI_FULL: no room now. PHI_BAD_ARG: longer than half the ring, it can never be sure to fit. */
 PHI__FN phi_status phi__inbox_post(phi__inbox *inbox, const phi__post *post);
 
+/* The same in two halves, for what must be sure of its room before it is true: after PHI_OK,
+   phi__inbox_publish must follow soon; nothing behind it is seen before. `keep` false: the message is
+   as if never posted. */
+struct phi__inbox_record;
+PHI__FN phi_status phi__inbox_prepare(phi__inbox *inbox, const phi__post *post,
+                                      struct phi__inbox_record **out);
+PHI__FN void phi__inbox_publish(struct phi__inbox_record *record, bool keep);
+
 /* The oldest message; false: none. `out->text` is valid until phi__inbox_drop, which must follow. */
 PHI__FN bool phi__inbox_peek(phi__inbox *inbox, phi__post *out);
 PHI__FN void phi__inbox_drop(phi__inbox *inbox);

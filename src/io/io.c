@@ -1,4 +1,4 @@
-/* io.c - the pump's hands: a heap of timers, a table of watches and a queue of those that are ready.
+/* io.c - the pump's hands: a heap of timers, a table of watches and a queue of the ready ones.
 
    Whatever says a descriptor is ready, a poller of ours or the host's loop, only marks its place in
    the table and links it into the queue; phi__io_wait takes from the front. So what a call leaves
@@ -27,7 +27,7 @@ struct phi__io {
     size_t timer_count, timer_cap;
     phi__io_slot *slots; /* place 0 is the head of the ready queue */
     size_t slot_count, slot_cap;
-    uint32_t free_slot; /* 0: none */
+    uint32_t free_slot;  /* 0: none */
     phi__poller *poller; /* NULL with a host's loop */
     phi__fd_map fds;     /* with a host's loop */
     phi__wake wake;
@@ -35,6 +35,7 @@ struct phi__io {
     phi__ending endings; /* the ring's head */
     uint32_t starts;
     uint64_t step_began_us;
+    bool fired; /* a timer has, since the last wait */
 };
 
 /* ---- timers ---- */
@@ -56,8 +57,7 @@ static void phi__io_heap_down(phi__io *io, size_t i, phi__timer *timer) {
     for (;;) {
         size_t child = 2 * i + 1;
         if (child >= io->timer_count) break;
-        if (child + 1 < io->timer_count &&
-            io->timers[child + 1]->at_us < io->timers[child]->at_us)
+        if (child + 1 < io->timer_count && io->timers[child + 1]->at_us < io->timers[child]->at_us)
             child++;
         if (io->timers[child]->at_us >= timer->at_us) break;
         phi__io_heap_put(io, i, io->timers[child]);
@@ -114,6 +114,7 @@ PHI__FN int phi__io_timers(phi__io *io, int most) {
         fired++;
         timer->fire(timer);
     }
+    if (fired > 0) io->fired = true;
     return fired;
 }
 
@@ -126,8 +127,8 @@ static uint32_t phi__io_slot_take(phi__io *io) {
         io->free_slot = io->slots[i].next;
     } else {
         if (io->slot_count >= UINT32_MAX) return 0;
-        slots = (phi__io_slot *)phi__grow(io->memory, io->slots, &io->slot_cap,
-                                          io->slot_count + 1, sizeof *slots);
+        slots = (phi__io_slot *)phi__grow(io->memory, io->slots, &io->slot_cap, io->slot_count + 1,
+                                          sizeof *slots);
         if (slots == NULL) return 0;
         io->slots = slots;
         i = (uint32_t)io->slot_count++;
@@ -238,7 +239,7 @@ static int phi__io_dispatch(phi__io *io, int most) {
 /* How long the poller may sleep: rounded up, so that a timer is due when it returns. */
 static int phi__io_sleep_ms(const phi__io *io, int timeout_ms) {
     uint64_t next, now, ms;
-    if (timeout_ms == 0 || io->slots[0].next != 0) return 0;
+    if (timeout_ms == 0 || io->fired || io->slots[0].next != 0) return 0;
     next = phi__io_next_timer_us(io);
     if (next == UINT64_MAX) return timeout_ms;
     now = phi__io_now_us(io);
@@ -251,6 +252,7 @@ static int phi__io_sleep_ms(const phi__io *io, int timeout_ms) {
 PHI__FN int phi__io_wait(phi__io *io, int timeout_ms, int most) {
     bool more = phi__io_collect(io, phi__io_sleep_ms(io, timeout_ms));
     int called = phi__io_dispatch(io, most);
+    io->fired = false;
     while (more && called < most) {
         more = phi__io_collect(io, 0);
         called += phi__io_dispatch(io, most - called);
@@ -275,8 +277,7 @@ PHI__FN phi_status phi__io_new(phi_memory *memory, const phi__io_desc *desc, phi
     if (status == PHI_OK && io->desc.watch_fn == NULL)
         status = phi__poller_new(memory, &io->poller);
     if (status == PHI_OK) status = phi__wake_open(&io->wake);
-    if (status == PHI_OK)
-        status = phi__io_watch(io, &io->wake_watch, io->wake.read_fd, PHI__READ);
+    if (status == PHI_OK) status = phi__io_watch(io, &io->wake_watch, io->wake.read_fd, PHI__READ);
     if (status != PHI_OK) {
         phi__io_free(io);
         return status;
@@ -301,6 +302,8 @@ PHI__FN void phi__io_ending_remove(phi__io *io, phi__ending *ending) {
     ending->next = ending->prev = NULL;
 }
 
+PHI__FN bool phi__io_pending(const phi__io *io) { return io->endings.next != &io->endings; }
+
 PHI__FN void phi__io_free(phi__io *io) {
     if (io == NULL) return;
     while (io->endings.next != &io->endings) {
@@ -323,9 +326,8 @@ PHI__FN uint64_t phi__io_now_us(const phi__io *io) {
 }
 
 PHI__FN int64_t phi__io_wall_ms(const phi__io *io) {
-    return io->desc.clock_us_fn != NULL
-               ? (int64_t)(io->desc.clock_us_fn(io->desc.user_data) / 1000)
-               : phi__clock_wall_ms();
+    return io->desc.clock_us_fn != NULL ? (int64_t)(io->desc.clock_us_fn(io->desc.user_data) / 1000)
+                                        : phi__clock_wall_ms();
 }
 
 PHI__FN void phi__io_random(phi__io *io, void *out, size_t len) {

@@ -34,7 +34,7 @@ enum { PHI__READ = 1, PHI__WRITE = 2 }; /* equal to PHI_WATCH_READ and PHI_WATCH
    non-blocking. Forget it before its descriptor is closed. */
 typedef struct phi__watch {
     intptr_t fd;
-    int want; /* 0: not watched */
+    int want;      /* 0: not watched */
     uint32_t slot; /* the poller's */
     void (*ready)(struct phi__watch *watch, int have);
 } phi__watch;
@@ -42,8 +42,8 @@ typedef struct phi__watch {
 PHI__FN phi_status phi__io_new(phi_memory *memory, const phi__io_desc *desc, phi__io **out);
 PHI__FN void phi__io_free(phi__io *io); /* NULL is harmless; timers and watches need not be gone */
 
-PHI__FN uint64_t phi__io_now_us(const phi__io *io);   /* from the replaceable clock, always asked */
-PHI__FN int64_t phi__io_wall_ms(const phi__io *io);   /* Unix time for timestamps: wall clock, or
+PHI__FN uint64_t phi__io_now_us(const phi__io *io); /* from the replaceable clock, always asked */
+PHI__FN int64_t phi__io_wall_ms(const phi__io *io); /* Unix time for timestamps: wall clock, or
                                                          clock_us_fn / 1000 when that is given */
 PHI__FN void phi__io_random(phi__io *io, void *out, size_t len);
 
@@ -59,27 +59,29 @@ PHI__FN phi_status phi__io_watch(phi__io *io, phi__watch *watch, intptr_t fd, in
 /* One turn of the pump: waits up to timeout_ms (0: not at all, <0: until woken) for a descriptor,
    the wake-up or the next timer, then calls at most `most` ready functions, going on next time
    where it stopped. Returns how many were called. A signal ends the wait early; with a host's loop
-   there is none. What was posted before a wake that this swallowed is visible when it returns: look
-   at the inbox again before sleeping on phi__io_fd. */
+   there is none, nor when phi__io_timers has fired one since the last call: what that timer did may
+   be what the caller sleeps for. What was posted before a wake that this swallowed is visible when
+   it returns: look at the inbox again before sleeping on phi__io_fd. */
 PHI__FN int phi__io_wait(phi__io *io, int timeout_ms, int most);
 PHI__FN int phi__io_timers(phi__io *io, int most); /* fires what is due; returns how many */
 
 /* The host's loop says fd is ready (watch_fn); unknown descriptors are ignored. */
 PHI__FN void phi__io_ready(phi__io *io, intptr_t fd, int have);
 
-PHI__FN intptr_t phi__io_fd(const phi__io *io); /* what a host may sleep on, or -1 */
-PHI__FN intptr_t phi__io_any_fd(const phi__io *io); /* one that is open: to see whether more can be */
-PHI__FN void phi__io_wake(phi__io *io);         /* ends a wait; any thread, async-signal-safe */
+PHI__FN intptr_t phi__io_fd(const phi__io *io);     /* what a host may sleep on, or -1 */
+PHI__FN intptr_t phi__io_any_fd(const phi__io *io); /* an open one, to try a dup of */
+PHI__FN void phi__io_wake(phi__io *io);             /* ends a wait; any thread, async-signal-safe */
 
 /* Something phi__io_free must end: it calls `end` once for each that is still in the list, newest
-   first, before anything of the io's own is gone. Lives in its owner, zeroed at first. (Children that
-   were killed and forgotten but not yet reaped.) */
+   first, before anything of the io's own is gone. Lives in its owner, zeroed at first. (Children
+   that were killed and forgotten but not yet reaped.) */
 typedef struct phi__ending {
-    struct phi__ending *next, *prev; /* a ring through the io's own; NULL: not in it */
+    struct phi__ending *next, *prev;         /* a ring through the io's own; NULL: not in it */
     void (*end)(struct phi__ending *ending); /* it is out of the list by then */
 } phi__ending;
 PHI__FN void phi__io_ending_add(phi__io *io, phi__ending *ending);
 PHI__FN void phi__io_ending_remove(phi__io *io, phi__ending *ending); /* not in it: harmless */
+PHI__FN bool phi__io_pending(const phi__io *io); /* any is in it; a few more turns may end it */
 
 /* Admission: starting a transfer or a process is work. True takes one of this step's starts. */
 PHI__FN void phi__io_step_begin(phi__io *io);

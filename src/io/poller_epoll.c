@@ -68,8 +68,7 @@ PHI__FN phi_status phi__poller_change(phi__poller *poller, intptr_t fd, int was,
     return epoll_ctl(poller->fd, op, (int)fd, &event) == 0 ? PHI_OK : phi__epoll_status();
 }
 
-PHI__FN int phi__poller_wait(phi__poller *poller, int timeout_ms, phi__poller_event *out,
-                             int cap) {
+PHI__FN int phi__poller_wait(phi__poller *poller, int timeout_ms, phi__poller_event *out, int cap) {
     struct epoll_event events[PHI__EPOLL_BATCH];
     int i, n;
     if (cap > PHI__EPOLL_BATCH) cap = PHI__EPOLL_BATCH;

@@ -71,8 +71,7 @@ PHI__FN phi_status phi__poller_change(phi__poller *poller, intptr_t fd, int was,
     return errno == ENOMEM ? PHI_NO_MEMORY : errno == EBADF ? PHI_BAD_ARG : PHI_IO;
 }
 
-PHI__FN int phi__poller_wait(phi__poller *poller, int timeout_ms, phi__poller_event *out,
-                             int cap) {
+PHI__FN int phi__poller_wait(phi__poller *poller, int timeout_ms, phi__poller_event *out, int cap) {
     struct kevent events[PHI__KQUEUE_BATCH];
     struct timespec limit;
     int i, n;

@@ -48,14 +48,13 @@ PHI__FN phi_status phi__poller_change(phi__poller *poller, intptr_t fd, int was,
         fds[poller->len++].revents = 0;
     }
     fds[key].fd = (int)fd;
-    fds[key].events = (short)(((want & PHI__READ) != 0 ? POLLIN : 0) |
-                              ((want & PHI__WRITE) != 0 ? POLLOUT : 0));
+    fds[key].events =
+        (short)(((want & PHI__READ) != 0 ? POLLIN : 0) | ((want & PHI__WRITE) != 0 ? POLLOUT : 0));
     fds[key].revents = 0;
     return PHI_OK;
 }
 
-PHI__FN int phi__poller_wait(phi__poller *poller, int timeout_ms, phi__poller_event *out,
-                             int cap) {
+PHI__FN int phi__poller_wait(phi__poller *poller, int timeout_ms, phi__poller_event *out, int cap) {
     int n = 0, left = poll(poller->fds, (nfds_t)poller->len, timeout_ms);
     size_t i;
     for (i = 0; i < poller->len && left > 0 && n < cap; i++) {

@@ -14,8 +14,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <sys/wait.h>
@@ -37,7 +37,8 @@ enum {
     PHI__PROCESS_GRACE_US = 100000,     /* from the exit, for streams held by a grandchild */
     PHI__PROCESS_POLL_FIRST_US = 1000,  /* between two questions for the exit, doubling */
     PHI__PROCESS_POLL_LAST_US = 20000,
-    PHI__PROCESS_RETRY_US = 10000 /* a watch found no memory */
+    PHI__PROCESS_RETRY_US = 10000, /* a watch found no memory */
+    PHI__PROCESS_LAST_MS = 50      /* waited at most for a killed child when the io ends */
 };
 
 /* Where a pidfd tells of the exit the timer has nothing to do, but stays set: what is set once can
@@ -312,11 +313,14 @@ static void phi__process_on_timer(phi__timer *timer) {
     phi__process_settle(p);
 }
 
-/* The io ends: killed already; asked for once more, and left to the system. */
+/* The io ends, and nobody will look any more: what was killed is dead within a millisecond or so, and
+   a short wait is better than a zombie for as long as the host lives. */
 static void phi__process_on_end(phi__ending *ending) {
     phi__process *p = PHI__OWNER(ending, phi__process, ending);
     phi__io *io = p->io;
-    if (phi__process_look(p) && p->state == PHI__PROCESS_EXITED) phi__process_reap(p);
+    int i;
+    for (i = 0; i < PHI__PROCESS_LAST_MS && !phi__process_look(p); i++) (void)poll(NULL, 0, 1);
+    if (p->state == PHI__PROCESS_EXITED) phi__process_reap(p);
     phi__process_exit_forget(p);
     phi__io_ending_remove(io, ending);
     phi__io_timer_clear(io, &p->timer);

@@ -11,8 +11,9 @@
    number may belong to others by then.
 
    Ownership: a phi__process belongs to its caller until phi__process_free, which kills and forgets
-   it; reaping goes on in the pump. All must be freed before the phi__io; what is not reaped by
-   then is asked for once more, without waiting, and left to the system.
+   it; reaping goes on in the pump, and phi__io_pending says whether there is some to do. All must be
+   freed before the phi__io; phi__io_free waits at most 50 ms for each that was killed but is not
+   dead yet, and leaves it to the system then.
    Callbacks: every function here may be called inside `output` and `exited`. */
 #ifndef PHI_IO_PROCESS_IN_H
 #define PHI_IO_PROCESS_IN_H

@@ -40,7 +40,8 @@ typedef enum phi_xfer_stage {
     PHI_XFER_CONNECTED    /* the request is being sent: the first-event deadline runs */
 } phi_xfer_stage;
 
-/* Threads: all four, and all of the phi_xfer_ functions, on the pumping thread only. */
+/* Threads: all four, and all of the phi_xfer_ functions, on the pumping thread only.
+   Callbacks: inside these four, of phi's functions only phi_xfer_ and phi_request_ ones. */
 typedef struct phi_transport {
     /* Starts a request; may push at once or later. Not PHI_OK: nothing was started, and no
        phi_xfer_end follows. */
@@ -56,10 +57,11 @@ typedef struct phi_transport {
 PHI_API phi_status phi_xfer_stage_reached(phi_xfer xfer, phi_xfer_stage stage);
 
 /* The final answer's status and its header lines ("Name: value\r\n" each; copied, what is beyond
-   16 KiB is dropped). Once, before the first push. */
+   16 KiB is dropped). Once, before the first push: else PHI_MISUSE. */
 PHI_API phi_status phi_xfer_head(phi_xfer xfer, int http_status, const char *headers, size_t len);
 
-/* Body bytes; copied. PHI_FULL: none was taken, wait for resume. PHI_STALE: stop. */
+/* Body bytes; copied. PHI_FULL: none was taken, wait for resume. PHI_STALE: stop. PHI_MISUSE: no head
+   was told. */
 PHI_API phi_status phi_xfer_push(phi_xfer xfer, const char *bytes, size_t len);
 
 /* The end: PHI_OK for a whole answer of any HTTP status, else what went wrong (PHI_NETWORK,

@@ -13,7 +13,7 @@ typedef struct phi__wake {
 } phi__wake;
 
 PHI__FN phi_status phi__wake_open(phi__wake *wake);
-PHI__FN void phi__wake_close(phi__wake *wake); /* an unopened one holds -1, and is harmless */
+PHI__FN void phi__wake_close(phi__wake *wake);  /* an unopened one holds -1, and is harmless */
 PHI__FN void phi__wake_signal(phi__wake *wake); /* any thread, async-signal-safe, keeps errno */
 PHI__FN void phi__wake_drain(phi__wake *wake);
 

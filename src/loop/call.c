@@ -1,7 +1,8 @@
 /* call.c - one tool call: started, polled, finished from anywhere, or cancelled; exactly one result.
 
-   The first result wins, by one compare-and-swap of the slot's word: PENDING to free when it is given
-   on the pumping thread, PENDING to POSTED when it is on its way through the inbox. A call's own memory
+   The first result wins, by one compare-and-swap of the slot's word from PENDING to CLAIMED. Another
+   thread has its room in the inbox before it claims, so what was claimed is sure to come, and neither a
+   deadline nor an abort takes it back or tells a tool that has finished to cancel. A call's own memory
    is kept until its run looks at it again, so that a tool may use its state after handing over the
    result. */
 #include "base/utf8_in.h"
@@ -19,7 +20,7 @@ static phi__toolcall *phi__call_find(phi_call call) {
 static phi_call phi__call_handle(const phi__toolcall *call) {
     phi_call handle;
     handle.rt = call->rt;
-    handle.index = call->slot->index;
+    handle.index = call->index;
     handle.gen = call->gen;
     return handle;
 }
@@ -50,10 +51,15 @@ static void phi__call_poll_add(phi__toolcall *call) {
     rt->polled_count++;
 }
 
+static bool phi__call_claim(const phi__toolcall *call) {
+    return phi__slots_move(&call->rt->calls, call->index, call->gen, PHI__CALL_PENDING,
+                           PHI__CALL_CLAIMED);
+}
+
 /* The result is there, or cannot be: the handle dies now. */
 static void phi__call_settle(phi__toolcall *call, phi_message *result) {
     call->result = result;
-    if (call->started) call->run->running_calls--;
+    if (call->started && call->slot != NULL) call->run->running_calls--;
     phi__io_timer_clear(call->rt->io, &call->timer);
     phi__call_poll_remove(call);
     if (call->slot != NULL) phi__slots_release(&call->rt->calls, call->slot);
@@ -95,15 +101,20 @@ PHI__FN void phi__call_fail(phi__toolcall *call, const char *text) {
 
 PHI__FN void phi__call_cancel(phi__toolcall *call, const char *text) {
     const phi_tool *tool = call->tool;
-    bool tell = call->started && call->slot != NULL && tool != NULL && tool->cancel != NULL;
     if (call->result != NULL) return;
-    if (tell) tool->cancel(tool->user_data, phi__call_handle(call));
-    phi__call_fail(call, text); /* not if the tool's cancel gave a result: that one came first */
+    if (call->slot != NULL) {
+        if (!phi__call_claim(call)) return; /* its result is on the way */
+        if (call->started && tool != NULL && tool->cancel != NULL)
+            tool->cancel(tool->user_data, phi__call_handle(call));
+    }
+    phi__call_fail(call, text);
 }
 
 PHI__FN void phi__call_detach(phi__toolcall *call) {
     const phi_tool *tool = call->tool;
-    if (call->started && call->slot != NULL && tool != NULL && tool->cancel != NULL)
+    /* Claimed before it is told: the tool may free the agent again from there. */
+    if (call->slot != NULL && phi__call_claim(call) && call->started && tool != NULL &&
+        tool->cancel != NULL)
         tool->cancel(tool->user_data, phi__call_handle(call));
     phi__io_timer_clear(call->rt->io, &call->timer);
     phi__call_poll_remove(call);
@@ -134,22 +145,22 @@ static bool phi__call_arguments_fit(phi__toolcall *call, char *words, size_t siz
     phi_json *arguments = NULL, *schema = NULL;
     phi_parse_error parse;
     phi_schema_error error;
-    bool fit = true;
-    if (phi_json_parse(arena, call->arguments, PHI_JSON_BORROW, &arguments, &parse) != PHI_OK) {
+    phi_status status = phi_json_parse(arena, call->arguments, PHI_JSON_BORROW, &arguments, &parse);
+    bool fit = false;
+    if (status == PHI_OK && !call->tool->checks_arguments)
+        status = phi_json_parse(arena, phi_str_of(call->tool->schema), PHI_JSON_BORROW, &schema, &parse);
+    if (status == PHI_NO_MEMORY)
+        (void)snprintf(words, size, "Out of memory");
+    else if (status != PHI_OK)
         (void)snprintf(words, size, "Invalid arguments: not JSON, at column %u: %s",
                        (unsigned)parse.column, parse.message);
-        fit = false;
-    } else if (!phi_json_is_object(arguments)) {
+    else if (!phi_json_is_object(arguments))
         (void)snprintf(words, size, "Invalid arguments: expected object, got %s",
                        phi_json_type_name(arguments));
-        fit = false;
-    } else if (!call->tool->checks_arguments &&
-               phi_json_parse(arena, phi_str_of(call->tool->schema), PHI_JSON_BORROW, &schema,
-                              NULL) == PHI_OK &&
-               phi_schema_check(schema, arguments, "arguments", &error) != PHI_OK) {
+    else if (schema != NULL && phi_schema_check(schema, arguments, "arguments", &error) != PHI_OK)
         (void)snprintf(words, size, "Invalid arguments: %s", error.message);
-        fit = false;
-    }
+    else
+        fit = true;
     phi_arena_reset(arena, mark);
     return fit;
 }
@@ -166,17 +177,18 @@ static bool phi__call_arm(phi__toolcall *call) {
 /* What start or step said; a tool that is done without a word gets an empty text. */
 static void phi__call_flow(phi__toolcall *call, uint32_t gen, phi_flow flow) {
     if (call->slot == NULL || call->gen != gen) return;
-    if (flow == PHI_DONE &&
-        phi__slots_move(&call->rt->calls, call->slot->index, gen, PHI__CALL_PENDING,
-                        PHI__CALL_POSTED))
-        phi__call_settle(call, phi__call_keep_text(call, phi__str("", 0), false));
-    else if (!call->polled && call->tool->step != NULL)
+    if (flow == PHI_DONE) {
+        phi__call_poll_remove(call); /* also where its result is still in the inbox */
+        if (phi__call_claim(call))
+            phi__call_settle(call, phi__call_keep_text(call, phi__str("", 0), false));
+    } else if (!call->polled && call->tool->step != NULL)
         phi__call_poll_add(call);
 }
 
 PHI__FN bool phi__call_open(phi__toolcall *call) {
     call->slot = phi__slots_take(&call->rt->calls, PHI__CALL_PENDING, call);
     if (call->slot == NULL) return false;
+    call->index = call->slot->index;
     call->gen = phi__slot_gen(call->slot->word);
     return true;
 }
@@ -203,14 +215,16 @@ PHI__FN void phi__call_start(phi__toolcall *call) {
     }
 }
 
-/* Goes on where the last step stopped, so that none starves under a small budget. */
+/* Goes on where the last step stopped, so that none starves under a small budget. The ring may change
+   under way: a round is over when it comes to a call that had its turn. */
 PHI__FN void phi__calls_poll(phi_runtime *rt) {
-    size_t left = rt->polled_count;
-    while (left-- > 0 && rt->polled != NULL) {
+    rt->poll_round++;
+    while (rt->polled != NULL && rt->polled->poll_round != rt->poll_round) {
         phi__toolcall *call = rt->polled;
         uint32_t gen = call->gen;
         phi_flow flow;
         rt->polled = call->poll_next;
+        call->poll_round = rt->poll_round;
         flow = call->tool->step(call->tool->user_data, phi__call_handle(call));
         phi__call_flow(call, gen, flow);
         if (phi__step_spent(rt)) return;
@@ -237,15 +251,17 @@ PHI_API phi_status phi_call_result(phi_call handle, const phi_tool_result *resul
     size_t i;
     phi_message *kept;
     if (handle.rt == NULL || result == NULL) return PHI_BAD_ARG;
+    if (result->content == NULL && result->content_count > 0)
+        return phi__error(handle.rt, PHI_BAD_ARG,
+                          "phi_call_result: content is missing, content_count is %u",
+                          (unsigned)result->content_count);
     for (i = 0; i < result->content_count; i++)
         if (result->content[i].kind != PHI_CONTENT_TEXT &&
             result->content[i].kind != PHI_CONTENT_IMAGE)
             return phi__error(handle.rt, PHI_BAD_ARG,
                               "phi_call_result: content[%u].kind: expected text or image",
                               (unsigned)i);
-    if (call == NULL || !phi__slots_move(&handle.rt->calls, handle.index, handle.gen,
-                                         PHI__CALL_PENDING, PHI__CALL_POSTED))
-        return PHI_STALE;
+    if (call == NULL || !phi__call_claim(call)) return PHI_STALE;
     kept = phi__call_keep(call, result);
     phi__call_settle(call, kept);
     return kept != NULL ? PHI_OK : PHI_NO_MEMORY;
@@ -254,24 +270,22 @@ PHI_API phi_status phi_call_result(phi_call handle, const phi_tool_result *resul
 PHI_API phi_status phi_call_finish(phi_call handle, const char *text, size_t len, bool is_error) {
     phi__post post;
     phi_status status;
+    struct phi__inbox_record *record = NULL;
+    bool won;
     if (handle.rt == NULL || (text == NULL && len > 0)) return PHI_BAD_ARG;
+    if (!phi_call_pending(handle)) return PHI_STALE;
     post.kind = PHI__POST_FINISH;
     post.index = handle.index;
     post.gen = handle.gen;
     post.flag = is_error ? 1 : 0;
     post.text = phi__str(text, len);
-    if (!phi__slots_move(&handle.rt->calls, handle.index, handle.gen, PHI__CALL_PENDING,
-                         PHI__CALL_POSTED))
-        return PHI_STALE;
-    status = phi__inbox_post(&handle.rt->inbox, &post);
-    if (status != PHI_OK) { /* not posted: the call is open again, unless it died meanwhile */
-        if (!phi__slots_move(&handle.rt->calls, handle.index, handle.gen, PHI__CALL_POSTED,
-                             PHI__CALL_PENDING))
-            return PHI_STALE;
-        return status;
-    }
-    phi__io_wake(handle.rt->io);
-    return PHI_OK;
+    status = phi__inbox_prepare(&handle.rt->inbox, &post, &record);
+    if (status != PHI_OK) return status;
+    won = phi__slots_move(&handle.rt->calls, handle.index, handle.gen, PHI__CALL_PENDING,
+                          PHI__CALL_CLAIMED);
+    phi__inbox_publish(record, won);
+    phi__io_wake(handle.rt->io); /* lost, too: what was posted behind it may be seen only now */
+    return won ? PHI_OK : PHI_STALE;
 }
 
 static phi_status phi__call_say(phi_call handle, phi_event_kind kind, const char *text,

@@ -57,14 +57,18 @@ PHI__FN bool phi__answer_room(phi__answer *answer) {
     void *grown = phi__grow(answer->memory, answer->content, &answer->content_cap,
                             phi__max(answer->assembly.count, 1), sizeof *answer->content);
     if (grown == NULL) return false;
+    if (answer->content != (phi_content *)grown) answer->viewed = false;
     answer->content = (phi_content *)grown;
     return true;
 }
 
 PHI__FN const phi_message *phi__answer_message(phi__answer *answer) {
-    if (!answer->live) return answer->final;
-    if (answer->content_cap < answer->assembly.count) return NULL;
-    phi__assembly_view(&answer->assembly, answer->content, &answer->view);
+    /* An answer that memory did not suffice for shows who spoke, and nothing said: never NULL. */
+    if (!answer->live) return answer->final != NULL ? answer->final : &answer->start;
+    if (answer->content_cap < answer->assembly.count) return &answer->start;
+    if (!answer->viewed)
+        phi__assembly_view(&answer->assembly, answer->content, &answer->view);
+    answer->viewed = true;
     return &answer->view;
 }
 
@@ -113,16 +117,66 @@ static phi__record *phi__events_take(phi__events *events, size_t text_bytes) {
 
 static void phi__events_unblock(phi__events *events, phi__event_block *block) {
     if (--block->live > 0) return;
-    if (block == events->current) {
+    if (block == events->current && block->bytes == PHI__EVENT_BLOCK_BYTES) {
         block->used = phi__events_round(sizeof(phi__event_block));
-    } else if (events->spare == NULL && block->bytes == PHI__EVENT_BLOCK_BYTES) {
+        return;
+    }
+    if (block == events->current) events->current = NULL; /* a large one is not kept */
+    if (events->spare == NULL && block->bytes == PHI__EVENT_BLOCK_BYTES) {
         events->spare = block;
     } else {
         phi__free(events->memory, block, block->bytes);
     }
 }
 
+static void phi__events_link(phi__records *list, phi__record *record) {
+    record->next = NULL;
+    record->prev = list->tail;
+    if (list->tail != NULL)
+        list->tail->next = record;
+    else
+        list->head = record;
+    list->tail = record;
+}
+
+static void phi__events_unlink(phi__records *list, phi__record *record) {
+    if (record->prev != NULL)
+        record->prev->next = record->next;
+    else
+        list->head = record->next;
+    if (record->next != NULL)
+        record->next->prev = record->prev;
+    else
+        list->tail = record->prev;
+}
+
+/* So that an agent's events are found without a look at all others'. */
+static void phi__events_join(phi__agent *agent, phi__record *record) {
+    record->agent = agent;
+    record->newer = NULL;
+    record->older = agent->newest;
+    if (agent->newest != NULL)
+        agent->newest->newer = record;
+    else
+        agent->oldest = record;
+    agent->newest = record;
+}
+
+static void phi__events_leave(phi__record *record) {
+    phi__agent *agent = record->agent;
+    if (record->older != NULL)
+        record->older->newer = record->newer;
+    else
+        agent->oldest = record->newer;
+    if (record->newer != NULL)
+        record->newer->older = record->older;
+    else
+        agent->newest = record->older;
+}
+
 static void phi__events_drop(phi__events *events, phi__record *record) {
+    phi__events_unlink(record->popped ? &events->popped : &events->queued, record);
+    phi__events_leave(record);
     phi__answer_drop(record->answer);
     record->answer = NULL;
     if (record->block != NULL)
@@ -137,16 +191,12 @@ static void phi__events_queue(phi__agent *agent, phi__record *record) {
     event->agent = phi__agent_handle(agent);
     event->user_data = agent->user_data;
     event->seq = ++events->seq;
-    event->timestamp_ms = phi__io_wall_ms(agent->rt->io);
+    event->timestamp_ms = agent->rt->in_step ? agent->rt->step_wall_ms
+                                            : phi__io_wall_ms(agent->rt->io);
     if (event->loop_id.at == NULL && agent->run != NULL) event->loop_id = agent->run->loop_id;
     if (agent->run != NULL) event->turn_index = agent->run->turn_index;
-    record->agent = agent;
-    record->next = NULL;
-    if (events->tail != NULL)
-        events->tail->next = record;
-    else
-        events->head = record;
-    events->tail = record;
+    phi__events_join(agent, record);
+    phi__events_link(&events->queued, record);
 }
 
 PHI__FN bool phi__emit(phi__agent *agent, const phi_event *event, phi__answer *answer,
@@ -172,9 +222,9 @@ PHI__FN bool phi__emit(phi__agent *agent, const phi_event *event, phi__answer *a
     return true;
 }
 
-PHI__FN void phi__emit_surely(phi__agent *agent, const phi_event *event) {
+PHI__FN bool phi__emit_surely(phi__agent *agent, const phi_event *event) {
     size_t i;
-    if (phi__emit(agent, event, NULL, 0)) return;
+    if (phi__emit(agent, event, NULL, 0)) return true;
     for (i = 0; i < PHI__RESERVE; i++) {
         phi__record *record = &agent->reserve[i];
         if (record->in_use) continue;
@@ -182,9 +232,10 @@ PHI__FN void phi__emit_surely(phi__agent *agent, const phi_event *event) {
         record->in_use = true;
         record->event = *event;
         phi__events_queue(agent, record);
-        return;
+        return false;
     }
-    PHI_ASSERT(!"the reserve covers every event of a run that must not be lost");
+    PHI_ASSERT(false && "the reserve covers every event of a run that must not be lost");
+    return false;
 }
 
 PHI__FN bool phi__events_backlog(const phi__agent *agent) {
@@ -212,76 +263,33 @@ static void phi__events_paid(phi__record *record) {
 
 PHI__FN bool phi__events_pop(phi_runtime *rt, phi_event *out) {
     phi__events *events = &rt->events;
-    for (;;) {
-        phi__record *record = events->head;
-        if (record == NULL) return false;
-        events->head = record->next;
-        if (events->head == NULL) events->tail = NULL;
-        if (record->agent == NULL) {
-            phi__events_drop(events, record);
-            continue;
-        }
-        record->next = events->popped;
-        events->popped = record;
-        phi__events_paid(record);
-        phi__events_look_up(record);
-        *out = record->event;
+    phi__record *record = events->queued.head;
+    if (record == NULL) return false;
+    phi__events_paid(record);
+    phi__events_look_up(record);
+    *out = record->event;
+    if (record->block == NULL) { /* it holds nothing that its copy points to */
+        phi__events_drop(events, record);
         return true;
     }
+    phi__events_unlink(&events->queued, record);
+    phi__events_link(&events->popped, record);
+    record->popped = true;
+    return true;
 }
 
 PHI__FN void phi__events_release(phi_runtime *rt) {
     phi__events *events = &rt->events;
-    while (events->popped != NULL) {
-        phi__record *record = events->popped;
-        events->popped = record->next;
-        phi__events_drop(events, record);
-    }
+    while (events->popped.head != NULL) phi__events_drop(events, events->popped.head);
 }
 
-static void phi__events_purge_list(phi__record *list, const phi__agent *agent) {
-    phi__record *record;
-    for (record = list; record != NULL; record = record->next) {
-        if (record->agent != agent) continue;
-        phi__answer_drop(record->answer);
-        record->answer = NULL;
-        record->agent = NULL;
-    }
-}
-
-/* Takes an agent's reserve out of a list: it goes with the agent. */
-static void phi__events_unlink_reserve(phi__record **list, phi__record **tail) {
-    phi__record **at = list, *last = NULL;
-    while (*at != NULL) {
-        if ((*at)->block == NULL && (*at)->agent == NULL) {
-            (*at)->in_use = false;
-            *at = (*at)->next;
-        } else {
-            last = *at;
-            at = &(*at)->next;
-        }
-    }
-    if (tail != NULL) *tail = last;
-}
-
-PHI__FN void phi__events_purge(phi_runtime *rt, const phi__agent *agent) {
-    phi__events_purge_list(rt->events.head, agent);
-    phi__events_purge_list(rt->events.popped, agent);
-    phi__events_unlink_reserve(&rt->events.head, &rt->events.tail);
-    phi__events_unlink_reserve(&rt->events.popped, NULL);
+PHI__FN void phi__events_purge(phi_runtime *rt, phi__agent *agent) {
+    while (agent->oldest != NULL) phi__events_drop(&rt->events, agent->oldest);
+    agent->queued_bytes = 0;
 }
 
 PHI__FN void phi__events_free(phi__events *events) {
-    phi__record *lists[2];
-    size_t i;
-    lists[0] = events->head;
-    lists[1] = events->popped;
-    for (i = 0; i < 2; i++)
-        while (lists[i] != NULL) {
-            phi__record *record = lists[i];
-            lists[i] = record->next;
-            phi__events_drop(events, record);
-        }
+    PHI_ASSERT(events->queued.head == NULL && events->popped.head == NULL);
     if (events->current != NULL)
         phi__free(events->memory, events->current, events->current->bytes);
     if (events->spare != NULL) phi__free(events->memory, events->spare, events->spare->bytes);

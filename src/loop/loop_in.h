@@ -9,6 +9,7 @@
 #ifndef PHI_LOOP_LOOP_IN_H
 #define PHI_LOOP_LOOP_IN_H
 
+#include "base/id_in.h"
 #include "base/slots_in.h"
 #include "io/http_in.h"
 #include "io/inbox_in.h"
@@ -34,25 +35,32 @@ typedef struct phi__answer {
     phi_message view;   /* of the assembly, remade at a pop */
     phi_content *content;
     size_t content_cap;
+    bool viewed;        /* `view` shows the assembly as it is */
 } phi__answer;
 
 struct phi__event_block;
 
 typedef struct phi__record {
-    struct phi__record *next;
+    struct phi__record *next, *prev;   /* of those queued, or of those popped */
+    struct phi__record *newer, *older; /* of the same agent's */
     struct phi__event_block *block; /* NULL: one of an agent's reserve */
-    phi__agent *agent;              /* NULL: purged */
+    phi__agent *agent;
     phi__answer *answer;            /* for partial and message; NULL: none */
     size_t partial_len;
     size_t cost;                    /* bytes counted against the agent's queue */
-    bool in_use;                    /* reserve: queued or popped */
+    bool in_use;                    /* reserve: queued */
+    bool popped;
     phi_event event;
 } phi__record;
 
+typedef struct phi__records {
+    phi__record *head, *tail;
+} phi__records;
+
 typedef struct phi__events {
     phi_memory *memory;
-    phi__record *head, *tail;     /* not popped */
-    phi__record *popped;          /* until the next step */
+    phi__records queued;
+    phi__records popped;          /* until the next step */
     struct phi__event_block *current, *spare;
     uint64_t seq;
 } phi__events;
@@ -71,6 +79,7 @@ typedef struct phi__xfer {
     uint64_t received, max_bytes;
     int http_status;
     bool headed, ended, refused; /* refused: a push was answered with PHI_FULL */
+    bool gone;  /* the transport has let go of it: it said the end, or was told to cancel */
     phi_status status;
     char words[200];
     phi_deadlines deadlines;
@@ -83,12 +92,14 @@ enum { PHI__STAGE_QUEUED = 0, PHI__STAGE_EVENTS = 100 };
 
 /* ---- calls ---- */
 
-enum { PHI__CALL_PENDING = 1, PHI__CALL_POSTED = 2 }; /* slot states; POSTED: a finish is in the inbox */
+/* Slot states. CLAIMED: whoever moved it there, and nobody else, says the result: through the inbox,
+   or on the pumping thread. */
+enum { PHI__CALL_PENDING = 1, PHI__CALL_CLAIMED = 2 };
 
 struct phi__toolcall {
     phi_runtime *rt;
     phi__slot *slot; /* NULL once there is a result */
-    uint32_t gen;
+    uint32_t index, gen;
     phi__run *run;
     const phi_tool *tool;     /* NULL: unknown */
     const phi_content *block; /* in the thread */
@@ -100,6 +111,7 @@ struct phi__toolcall {
     bool started, ended; /* ended: TOOL_END was emitted */
     phi__toolcall *poll_next, *poll_prev; /* calls whose step is called */
     bool polled;
+    uint32_t poll_round; /* in which its step was called last */
 };
 
 /* ---- runs ---- */
@@ -129,6 +141,7 @@ struct phi__run {
     bool in_ready, cancelled, over;
     phi_arena arena; /* the turn's: the request, tool calls */
     phi_str loop_id; /* in the thread */
+    uint32_t posts_from; /* of the inbox: an abort posted before meant an earlier run */
     uint32_t turn_index;
     bool turn_open;
     uint64_t started_us;
@@ -159,7 +172,8 @@ struct phi__run {
 
 /* ---- agents ---- */
 
-enum { PHI__RESERVE = 3 }; /* TURN_END, ERROR, AGENT_END */
+/* A run that had to take one ends: AGENT_START or TURN_END, then ERROR, and AGENT_END. */
+enum { PHI__RESERVE = 3 };
 
 struct phi__agent {
     phi_runtime *rt;
@@ -171,9 +185,11 @@ struct phi__agent {
     phi_arena model_arena; /* the model's strings, and the segment */
     phi_model model;
     const phi__codec *codec;
-    phi_str system_prompt, agent_id;
-    phi_str session_id; /* in the thread */
+    phi_str system_prompt;
+    phi_str agent_id, session_id; /* each in memory of its own */
     phi_str segment; /* of loop ids: provider.model[.thinking] */
+    bool segment_given; /* by the desc: it stays when the model changes */
+    char session_made[PHI__UUID_SIZE]; /* what session_id shows after a reset, which needs no memory */
     phi_tool *tools;
     phi__tool_view *tool_views;
     size_t tool_count;
@@ -195,6 +211,7 @@ struct phi__agent {
     phi_usage usage;
     double cost;
     size_t queued_bytes; /* of its events that were not popped */
+    phi__record *oldest, *newest; /* of its events, those popped too */
     phi__record reserve[PHI__RESERVE];
     phi_failure no_memory; /* a failure that needs none */
 };
@@ -214,10 +231,12 @@ struct phi_runtime {
     phi__run *ready, *ready_last;
     phi__toolcall *polled; /* a ring; where the next step begins */
     size_t polled_count;
+    uint32_t poll_round;
     phi__agent *doomed;
     uint32_t active; /* runs going */
     uint32_t step_budget_us, step_budget_bytes;
     uint64_t step_began_us, step_until_us;
+    int64_t step_wall_ms; /* of the step; one look at the clock serves all its events */
     size_t step_bytes_left;
     bool in_step, closing;
     phi_status error; /* the last one */
@@ -232,11 +251,12 @@ PHI__FN void phi__events_free(phi__events *events);
    copied; its other strings must live as long as the agent's thread. False: no memory. */
 PHI__FN bool phi__emit(phi__agent *agent, const phi_event *event, phi__answer *answer,
                        size_t partial_len);
-/* The same for TURN_END, ERROR and AGENT_END, which need no memory when there is none. */
-PHI__FN void phi__emit_surely(phi__agent *agent, const phi_event *event);
+/* The same for what must not be lost: it takes one of the reserve when there is no memory, and says
+   false; the run must then end. */
+PHI__FN bool phi__emit_surely(phi__agent *agent, const phi_event *event);
 PHI__FN bool phi__events_pop(phi_runtime *rt, phi_event *out);
 PHI__FN void phi__events_release(phi_runtime *rt); /* what was popped before this step */
-PHI__FN void phi__events_purge(phi_runtime *rt, const phi__agent *agent);
+PHI__FN void phi__events_purge(phi_runtime *rt, phi__agent *agent); /* its events, popped or not */
 PHI__FN bool phi__events_backlog(const phi__agent *agent); /* the host does not drain */
 
 PHI__FN phi__answer *phi__answer_new(phi_memory *memory);

@@ -5,6 +5,7 @@
    may move. When the host does not drain its events, no slice is taken, the buffer fills, and the
    transport stops reading. */
 #include "loop/loop_in.h"
+#include "wire/hash_in.h"
 
 #include <stdio.h>
 
@@ -12,7 +13,7 @@ enum {
     PHI__CALL_SLICE = 4096,        /* bytes decoded between two looks at the clock */
     PHI__CALL_ENCODE_UNITS = 16,   /* messages rendered between two looks at the clock */
     PHI__CALL_ERROR_MOST = 65536,  /* bytes kept of an error's body; wire.md 1.10 */
-    PHI__CALL_LINGER_MS = 250      /* for the end of a stream whose last event was seen */
+    PHI__CALL_LINGER_MS = 1000     /* for the end of a stream whose last event was seen */
 };
 
 /* ---- the request ---- */
@@ -55,6 +56,7 @@ static phi__state phi__call_send(phi__run *run, bool *wait) {
     run->decoder = phi__arena_zero(&run->arena, phi__max(agent->codec->state_bytes, 1));
     run->answer = phi__answer_new(&agent->memory);
     if (run->decoder == NULL || run->answer == NULL) return phi__run_no_memory(run);
+    run->answer->assembly.id_salt = (uint64_t)agent->loops << 32 | run->turn_index;
     phi__sse_init(&run->sse, &agent->memory, agent->max_event_bytes);
     phi__buf_init(&run->collected, &agent->memory);
     run->body = PHI__BODY_UNKNOWN;
@@ -65,9 +67,7 @@ static phi__state phi__call_send(phi__run *run, bool *wait) {
     if (status == PHI_NO_MEMORY) return phi__run_no_memory(run);
     if (status != PHI_OK) {
         phi_failure failure =
-            phi__call_failure(PHI_FAILURE_NETWORK, false,
-                              agent->rt->error != PHI_OK ? agent->rt->error_words
-                                                         : phi_status_text(status));
+            phi__call_failure(PHI_FAILURE_NETWORK, false, phi_status_text(status));
         return phi__call_finish(run, &failure, status);
     }
     *wait = true;
@@ -169,6 +169,27 @@ static const phi_failure *phi__call_keep_failure(phi__run *run, const phi_failur
     return kept;
 }
 
+/* Ids that an earlier answer used already would make results ambiguous, and some providers refuse
+   them: such calls get another. Servers that count their calls from 0 in each answer do that. */
+static bool phi__call_unique_ids(phi__run *run) {
+    phi__answer *answer = run->answer;
+    size_t i;
+    for (i = 0; i < answer->assembly.count; i++) {
+        phi_content *block = &answer->content[i];
+        char id[5 + 17];
+        phi_status status = PHI_OK;
+        uint64_t salt = answer->assembly.id_salt + i;
+        if (block->kind != PHI_CONTENT_TOOL_CALL) continue;
+        while ((status = phi__thread_claim_id(&run->agent->thread, block->id)) == PHI_FULL) {
+            memcpy(id, "call_", 5);
+            phi__hash_hex(phi__hash(block->id, salt), id + 5);
+            if (!phi__arena_str(&run->arena, phi_str_of(id), &block->id)) return false;
+        }
+        if (status != PHI_OK) return false;
+    }
+    return true;
+}
+
 /* The answer so far as the log keeps it; failure NULL: it is whole. */
 static phi_message *phi__call_keep_answer(phi__run *run, const phi_failure *failure) {
     char words[2200];
@@ -176,9 +197,12 @@ static phi_message *phi__call_keep_answer(phi__run *run, const phi_failure *fail
     phi_message message;
     const phi__agent *agent = run->agent;
     if (!phi__answer_room(run->answer)) return NULL;
+    run->answer->viewed = false;
     message = *phi__answer_message(run->answer);
     message.model = phi_str_of(agent->model.id);
     message.provider = phi_str_of(agent->model.provider);
+    message.protocol = phi_str_of(agent->model.protocol);
+    if (failure == NULL && !phi__call_unique_ids(run)) return NULL;
     if (failure != NULL) {
         phi__call_words(failure, words, sizeof words);
         message.error_message = phi_str_of(words);
@@ -272,7 +296,8 @@ static phi__state phi__call_broken(phi__run *run) {
     if (transfer->status == PHI_NO_MEMORY) return phi__run_no_memory(run);
     failure = phi__call_failure(late ? PHI_FAILURE_TIMEOUT : PHI_FAILURE_NETWORK,
                                 transfer->status != PHI_TLS && transfer->status != PHI_TOO_BIG &&
-                                    transfer->status != PHI_UNSUPPORTED,
+                                    transfer->status != PHI_UNSUPPORTED &&
+                                    transfer->status != PHI_BAD_ARG, /* of an URL */
                                 transfer->words[0] != '\0' ? transfer->words
                                                            : phi_status_text(transfer->status));
     failure.http_status = transfer->http_status;
@@ -333,6 +358,7 @@ static void phi__call_too_big(phi__run *run, const char *what, unsigned long lon
 
 static void phi__call_event(phi__run *run, const phi__sse_event *event) {
     run->alive = false;
+    run->answer->viewed = false;
     run->agent->codec->event(run->decoder, &run->answer->assembly, event->name, event->data);
     if (run->alive) phi__xfer_alive(run->transfer);
 }

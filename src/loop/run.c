@@ -99,7 +99,7 @@ PHI__FN phi__state phi__run_fail(phi__run *run, const phi_failure *failure, phi_
     event.failure = failure;
     event.status = status;
     event.text = failure->message;
-    phi__emit_surely(run->agent, &event);
+    (void)phi__emit_surely(run->agent, &event);
     return PHI__RUN_TURN_END;
 }
 
@@ -114,8 +114,10 @@ PHI__FN phi__state phi__run_no_memory(phi__run *run) {
 /* ---- states ---- */
 
 static phi__state phi__run_open(phi__run *run) {
-    return phi__run_emit(run, PHI_EV_AGENT_START, NULL) ? PHI__RUN_TURN
-                                                        : phi__run_no_memory(run);
+    phi_event event;
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_EV_AGENT_START;
+    return phi__emit_surely(run->agent, &event) ? PHI__RUN_TURN : phi__run_no_memory(run);
 }
 
 /* The limit's words go into the log as the user's, outside any turn. */
@@ -156,10 +158,9 @@ static phi__state phi__run_turn(phi__run *run) {
     phi_arena_free(&run->arena);
     memset(&run->turn_usage, 0, sizeof run->turn_usage);
     run->reply = NULL;
-    run->turn_open = true;
-    if (!phi__run_note(run, &entry) || !phi__emit(run->agent, &event, NULL, 0) ||
-        !phi__run_tell_prompts(run))
-        return phi__run_no_memory(run);
+    if (!phi__emit(run->agent, &event, NULL, 0)) return phi__run_no_memory(run);
+    run->turn_open = true; /* it was told, so its end will be */
+    if (!phi__run_note(run, &entry) || !phi__run_tell_prompts(run)) return phi__run_no_memory(run);
     return PHI__RUN_REQUEST;
 }
 
@@ -167,7 +168,7 @@ static phi__state phi__run_turn_end(phi__run *run) {
     phi_event event;
     phi__entry entry = phi__run_entry(run, PHI__ENTRY_TURN_END);
     const phi_usage *usage = NULL;
-    bool go_on;
+    bool go_on, room;
     phi__run_drop_call(run);
     phi__run_drop_tools(run);
     if (run->turn_open) {
@@ -178,8 +179,9 @@ static phi__state phi__run_turn_end(phi__run *run) {
         event.message = run->reply;
         event.usage = usage;
         entry.usage = usage;
-        phi__emit_surely(run->agent, &event);
-        if (!phi__run_note(run, &entry) && run->status == PHI_OK) return phi__run_no_memory(run);
+        room = phi__emit_surely(run->agent, &event);
+        room = phi__run_note(run, &entry) && room;
+        if (!room && run->status == PHI_OK) return phi__run_no_memory(run);
     }
     go_on = run->status == PHI_OK && !run->cancelled && run->reply != NULL &&
             (run->call_count > 0 || run->reply->stop_reason == PHI_STOP_REASON_PAUSED);
@@ -209,7 +211,7 @@ static phi__state phi__run_close(phi__run *run) {
                         : NULL;
     event.first_message = run->first_message;
     event.message_count = agent->thread.message_count - run->first_message;
-    phi__emit_surely(agent, &event);
+    (void)phi__emit_surely(agent, &event);
     return PHI__RUN_OVER;
 }
 
@@ -276,18 +278,22 @@ static bool phi__run_name(phi__run *run) {
 }
 
 static bool phi__run_begin(phi__run *run, const phi_message *prompt) {
-    phi__agent *agent = run->agent;
+    phi__thread *thread = &run->agent->thread;
+    phi_arena_mark mark = phi_arena_save(&thread->arena);
+    size_t count = thread->count;
     phi__entry entries[2];
     phi_message message = *prompt, *kept;
-    if (!phi__run_name(run) || !phi__run_answer_orphans(run)) return false;
+    bool done = phi__run_name(run) && phi__run_answer_orphans(run);
     phi__run_stamp(run, &message);
-    kept = phi__thread_keep(&agent->thread, &message);
-    if (kept == NULL) return false;
-    run->first_message = run->told_messages = agent->thread.message_count;
+    kept = done ? phi__thread_keep(thread, &message) : NULL;
+    run->first_message = run->told_messages = thread->message_count;
     entries[0] = phi__run_entry(run, PHI__ENTRY_LOOP_START);
     entries[1] = phi__run_entry(run, PHI__ENTRY_MESSAGE);
     entries[1].message = kept;
-    return phi__thread_append(&agent->thread, entries, 2);
+    if (kept != NULL && phi__thread_append(thread, entries, 2)) return true;
+    /* So that a prompt which is tried again and again takes no memory; orphans' results stay. */
+    if (thread->count == count) phi_arena_reset(&thread->arena, mark);
+    return false;
 }
 
 PHI__FN phi_status phi__run_new(phi__agent *agent, const phi_message *prompt) {
@@ -295,8 +301,10 @@ PHI__FN phi_status phi__run_new(phi__agent *agent, const phi_message *prompt) {
     if (run == NULL) return PHI_NO_MEMORY;
     run->agent = agent;
     run->state = PHI__RUN_OPEN;
+    run->posts_from = PHI__LOAD(&agent->rt->inbox.tail);
     phi_arena_init(&run->arena, &agent->memory, 1024);
     if (!phi__run_begin(run, prompt)) {
+        phi__run_unready(run); /* an orphan's result has woken it */
         phi_arena_free(&run->arena);
         phi__free(&agent->memory, run, sizeof *run);
         return PHI_NO_MEMORY;

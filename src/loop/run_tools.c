@@ -69,24 +69,17 @@ static phi_event phi__tools_event(const phi__toolcall *call, phi_event_kind kind
     event.tool_call_id = call->block->id;
     event.tool_name = call->block->name;
     event.arguments = call->arguments;
-    if (call->slot != NULL) {
-        event.call.rt = call->rt;
-        event.call.index = call->slot->index;
-        event.call.gen = call->gen;
-    }
+    event.call.rt = call->rt;
+    event.call.index = call->index;
+    event.call.gen = call->gen;
     return event;
 }
 
-/* A call that cannot say its result has none only because memory ran out: once more, then it is the
-   run that ends. */
+/* A call that is over has no result only because memory ran out: once more, then it is the run that
+   ends. */
 static bool phi__tools_result(phi__toolcall *call) {
-    if (call->result == NULL && call->started && call->slot == NULL) {
-        call->started = false; /* it was counted as ended */
-        phi__call_fail(call, "Out of memory");
-        call->started = true;
-        return call->result != NULL;
-    }
-    return true;
+    if (call->slot == NULL) phi__call_fail(call, "Out of memory");
+    return call->slot != NULL || call->result != NULL;
 }
 
 static bool phi__tools_tell_end(phi__toolcall *call) {

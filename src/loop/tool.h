@@ -25,8 +25,8 @@ typedef struct phi_tool {
     phi_flow (*start)(void *user_data, phi_call call, phi_str arguments); /* arguments: JSON object,
                            borrowed until the call is finished */
     phi_flow (*step)(void *user_data, phi_call call); /* NULL: only finished from outside */
-    /* The call was cancelled or timed out and has its result already: let go of what it holds. Not
-       called for a call that was finished. */
+    /* The call was cancelled or timed out and its result is settled: let go of what it holds. Not
+       called for a call that was finished (phi_call_finish, phi_call_result said PHI_OK). */
     void (*cancel)(void *user_data, phi_call call);
     void *user_data;
     uint32_t timeout_ms;   /* default 120,000; PHI_UNLIMITED */
@@ -57,7 +57,8 @@ PHI_API phi_status phi_call_result(phi_call call, const phi_tool_result *result)
 PHI_API phi_status phi_call_finish(phi_call call, const char *text, size_t len, bool is_error);
 
 /* A part of the result while the tool runs (PHI_EV_TOOL_UPDATE), and words for the person who waits
-   (PHI_EV_TOOL_PROGRESS). Copied; not sent to the model. Pumping thread only. */
+   (PHI_EV_TOOL_PROGRESS). Copied; not sent to the model. PHI_FULL: the host does not pop its events, and
+   this one is not queued. PHI_STALE, PHI_NO_MEMORY. Pumping thread only. */
 PHI_API phi_status phi_call_update(phi_call call, const char *text, size_t len);
 PHI_API phi_status phi_call_progress(phi_call call, const char *text, size_t len);
 

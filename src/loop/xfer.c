@@ -3,7 +3,9 @@
 
    There is one timer a transfer. Seeing life only notes the time; the timer, when it fires, looks
    whether the deadline has moved and sets itself again, so that a stream of deltas costs no heap
-   work. While the host does not drain (a push was refused), the idle deadline stands still. */
+   work. While bytes wait because the host does not drain its events, the deadline of silence stands
+   still. */
+#include "base/utf8_in.h"
 #include "loop/loop_in.h"
 
 #include <stdarg.h>
@@ -40,7 +42,7 @@ static uint64_t phi__xfer_due(const phi__xfer *t, const char **what) {
     } else if (t->stage == PHI_XFER_CONNECTED) {
         *what = "no answer";
         stage = phi__xfer_after(t->stage_us, t->deadlines.first_event_ms);
-    } else if (t->stage == PHI__STAGE_EVENTS && !t->refused) {
+    } else if (t->stage == PHI__STAGE_EVENTS) {
         *what = "the answer went silent";
         stage = phi__xfer_after(t->stage_us, t->deadlines.idle_ms);
     }
@@ -68,16 +70,27 @@ static uint32_t phi__xfer_limit_ms(const phi__xfer *t, uint64_t due) {
                                             : t->deadlines.idle_ms;
 }
 
+static void phi__xfer_cancel(phi__xfer *t) {
+    if (t->gone) return;
+    t->gone = true;
+    t->rt->transport->cancel(t->rt->transport->user_data, phi__xfer_handle(t));
+}
+
 static void phi__xfer_timer(phi__timer *timer) {
     phi__xfer *t = PHI__OWNER(timer, phi__xfer, timer);
     const char *what = NULL;
     uint64_t due = phi__xfer_due(t, &what);
+    uint64_t now = phi__io_now_us(t->rt->io);
     if (t->ended) return;
-    if (due > phi__io_now_us(t->rt->io)) {
+    if (due <= now && t->read < t->body.len && t->stage >= (int)PHI_XFER_CONNECTED) {
+        t->stage_us = now; /* it is we who do not read */
+        due = phi__xfer_due(t, &what);
+    }
+    if (due > now) {
         phi__xfer_arm(t);
         return;
     }
-    t->rt->transport->cancel(t->rt->transport->user_data, phi__xfer_handle(t));
+    phi__xfer_cancel(t);
     t->ended = true;
     t->status = PHI_TIMEOUT;
     (void)snprintf(t->words, sizeof t->words, "%s within %u ms", what,
@@ -93,7 +106,7 @@ static void phi__xfer_stage(phi__xfer *t, int stage) {
 
 PHI__FN void phi__xfer_alive(phi__xfer *t) {
     if (t->stage == PHI__STAGE_EVENTS)
-        t->stage_us = phi__io_now_us(t->rt->io);
+        t->stage_us = t->rt->step_began_us; /* close enough for a deadline, and costs no clock */
     else if (!t->ended)
         phi__xfer_stage(t, PHI__STAGE_EVENTS);
 }
@@ -103,17 +116,30 @@ PHI__FN void phi__xfer_alive(phi__xfer *t) {
 static phi_status phi__port_stage(phi_xfer xfer, phi_xfer_stage stage) {
     phi__xfer *t = phi__xfer_find(xfer);
     if (t == NULL || t->ended) return PHI_STALE;
-    if ((int)stage > t->stage) phi__xfer_stage(t, (int)stage);
+    if (stage != PHI_XFER_STARTED && stage != PHI_XFER_CONNECTED) return PHI_BAD_ARG;
+    /* Started again: it was put back into the queue for want of a descriptor. */
+    if ((int)stage > t->stage || (stage == PHI_XFER_STARTED && t->stage == (int)PHI_XFER_STARTED))
+        phi__xfer_stage(t, (int)stage);
     return PHI_OK;
+}
+
+/* The end comes from here: the transport is told when the transfer is closed. */
+static phi_status phi__xfer_no_memory(phi__xfer *t) {
+    t->ended = true;
+    t->status = PHI_NO_MEMORY;
+    t->ready(t);
+    return PHI_STALE;
 }
 
 static phi_status phi__port_head(phi_xfer xfer, int http_status, const char *headers, size_t len) {
     phi__xfer *t = phi__xfer_find(xfer);
     if (t == NULL || t->ended) return PHI_STALE;
+    if (headers == NULL && len > 0) return PHI_BAD_ARG;
     if (t->headed) return PHI_MISUSE;
     t->headed = true;
     t->http_status = http_status;
     phi__buf_add(&t->headers, headers, phi__min(len, PHI__XFER_HEAD_MOST));
+    if (t->headers.failed) return phi__xfer_no_memory(t);
     if (t->stage < (int)PHI_XFER_CONNECTED) phi__xfer_stage(t, PHI_XFER_CONNECTED);
     t->ready(t);
     return PHI_OK;
@@ -122,6 +148,8 @@ static phi_status phi__port_head(phi_xfer xfer, int http_status, const char *hea
 static phi_status phi__port_push(phi_xfer xfer, const char *bytes, size_t len) {
     phi__xfer *t = phi__xfer_find(xfer);
     if (t == NULL || t->ended) return PHI_STALE;
+    if (bytes == NULL && len > 0) return PHI_BAD_ARG;
+    if (!t->headed) return PHI_MISUSE;
     if (t->body.len - t->read >= PHI__XFER_BODY_MOST) {
         t->refused = true;
         return PHI_FULL;
@@ -131,13 +159,7 @@ static phi_status phi__port_push(phi_xfer xfer, const char *bytes, size_t len) {
         t->read = 0;
     }
     phi__buf_add(&t->body, bytes, len);
-    if (t->body.failed) {
-        t->refused = true; /* nothing of it was taken; the end comes from here */
-        t->ended = true;
-        t->status = PHI_NO_MEMORY;
-        t->ready(t);
-        return PHI_STALE;
-    }
+    if (t->body.failed) return phi__xfer_no_memory(t);
     t->received += len;
     t->ready(t);
     return PHI_OK;
@@ -146,9 +168,11 @@ static phi_status phi__port_push(phi_xfer xfer, const char *bytes, size_t len) {
 static phi_status phi__port_end(phi_xfer xfer, phi_status status, const char *words) {
     phi__xfer *t = phi__xfer_find(xfer);
     if (t == NULL || t->ended) return PHI_STALE;
-    t->ended = true;
+    t->ended = t->gone = true;
     t->status = status;
-    (void)snprintf(t->words, sizeof t->words, "%s", words != NULL ? words : "");
+    if (words == NULL) words = "";
+    (void)snprintf(t->words, sizeof t->words, "%.*s",
+                   (int)phi__utf8_cut(phi_str_of(words), sizeof t->words - 1), words);
     phi__io_timer_clear(t->rt->io, &t->timer);
     t->ready(t);
     return PHI_OK;
@@ -212,7 +236,8 @@ PHI__FN phi_status phi__xfer_open(phi_runtime *rt, phi_memory *memory,
 }
 
 PHI__FN phi_str phi__xfer_unread(const phi__xfer *t) {
-    return phi__str(t->body.at + t->read, t->body.len - t->read);
+    return t->read < t->body.len ? phi__str(t->body.at + t->read, t->body.len - t->read)
+                                 : phi__str(NULL, 0);
 }
 
 PHI__FN void phi__xfer_took(phi__xfer *t, size_t bytes) {
@@ -223,14 +248,12 @@ PHI__FN void phi__xfer_took(phi__xfer *t, size_t bytes) {
     if (!t->refused || t->ended) return;
     t->refused = false;
     t->stage_us = phi__io_now_us(t->rt->io);
-    phi__xfer_arm(t);
     t->rt->transport->resume(t->rt->transport->user_data, phi__xfer_handle(t));
 }
 
 PHI__FN void phi__xfer_close(phi__xfer *t) {
     if (t == NULL) return;
-    if (!t->ended || t->status == PHI_NO_MEMORY)
-        t->rt->transport->cancel(t->rt->transport->user_data, phi__xfer_handle(t));
+    phi__xfer_cancel(t);
     phi__xfer_unmake(t);
 }
 

@@ -125,8 +125,7 @@ static void phi__message_put_usage(phi__buf *out, const phi_usage *usage) {
     phi__buf_char(out, '}');
 }
 
-static void phi__message_put_blocks(phi__buf *out, const phi_message *message,
-                                    phi_arena *scratch) {
+static void phi__message_put_blocks(phi__buf *out, const phi_message *message, phi_arena *scratch) {
     size_t i;
     phi__json_put_key(out, PHI__LIT("content"));
     phi__buf_char(out, '[');
@@ -193,8 +192,7 @@ typedef struct phi__message_reader {
 static phi_status phi__message_bad(phi__message_reader *r, const char *words) {
     if (r->error != NULL) {
         memset(r->error, 0, sizeof *r->error);
-        memcpy(r->error->message, words,
-               phi__min(strlen(words), sizeof r->error->message - 1));
+        memcpy(r->error->message, words, phi__min(strlen(words), sizeof r->error->message - 1));
         r->error->line = r->error->column = 1;
     }
     return PHI_PARSE;
@@ -286,8 +284,7 @@ static phi_role phi__message_get_role(phi_str text) {
     return PHI_ROLE_EXTENSION;
 }
 
-static phi_status phi__message_get(phi__message_reader *r, const phi_json *root,
-                                   phi_message *out) {
+static phi_status phi__message_get(phi__message_reader *r, const phi_json *root, phi_message *out) {
     const phi_json *turn = phi_json_get(root, "turnId"), *data = phi_json_get(root, "data");
     memset(out, 0, sizeof *out);
     if (!phi_json_is_object(root)) return phi__message_bad(r, "expected an object: a message");
@@ -390,8 +387,8 @@ PHI_API phi_message *phi_message_copy(const phi_message *message, phi_arena *are
     if (out == NULL) return NULL;
     *out = *message;
     if (message->content_count > 0) {
-        content = (phi_content *)phi_arena_alloc(
-            arena, phi__mul(message->content_count, sizeof *content));
+        content = (phi_content *)phi_arena_alloc(arena,
+                                                 phi__mul(message->content_count, sizeof *content));
         if (content == NULL) return NULL;
     }
     out->content = content;
@@ -400,8 +397,7 @@ PHI_API phi_message *phi_message_copy(const phi_message *message, phi_arena *are
     return phi__message_copy_strings(message, out, arena) ? out : NULL;
 }
 
-PHI_API phi_status phi_message_to_json(const phi_message *message, phi_arena *arena,
-                                       phi_str *out) {
+PHI_API phi_status phi_message_to_json(const phi_message *message, phi_arena *arena, phi_str *out) {
     phi__buf buf;
     phi_arena scratch;
     phi_status status;
@@ -409,8 +405,7 @@ PHI_API phi_status phi_message_to_json(const phi_message *message, phi_arena *ar
     phi_arena_init(&scratch, arena->memory, 0);
     phi__message_put(&buf, message, &scratch);
     phi_arena_free(&scratch);
-    status = !buf.failed && phi__arena_str(arena, phi__buf_str(&buf), out) ? PHI_OK
-                                                                           : PHI_NO_MEMORY;
+    status = !buf.failed && phi__arena_str(arena, phi__buf_str(&buf), out) ? PHI_OK : PHI_NO_MEMORY;
     phi__buf_free(&buf);
     return status;
 }

@@ -82,7 +82,7 @@ typedef struct phi_message {
     uint32_t turn_index;
     /* assistant */
     phi_stop_reason stop_reason;
-    phi_str raw_stop_reason; /* as the wire said it; not in the JSON */
+    phi_str raw_stop_reason;           /* as the wire said it; not in the JSON */
     phi_str model, provider, protocol; /* as asked for: PHI_PROTOCOL_..., or empty when unknown */
     phi_usage usage;
     phi_str error_message;
@@ -103,8 +103,8 @@ PHI_API phi_str phi_message_text(const phi_message *message, const char *separat
 PHI_API phi_message *phi_message_copy(const phi_message *message, phi_arena *arena);
 
 /* The interchange JSON, in the arena. Beyond what others write it holds, where they are set:
-   "redacted" and "replay" of thinking, "incomplete", "signature" and "replay" of a tool call, and the
-   assistant's "api" (protocol). Arguments that are no JSON value are written as a string.
+   "redacted" and "replay" of thinking, "incomplete", "signature" and "replay" of a tool call, and
+   the assistant's "api" (protocol). Arguments that are no JSON value are written as a string.
    PHI_NO_MEMORY. */
 PHI_API phi_status phi_message_to_json(const phi_message *message, phi_arena *arena, phi_str *out);
 /* Reads it, copying into the arena. What is missing or malformed beyond role and content counts as

@@ -69,38 +69,33 @@ static phi_model phi__preset_make(const phi__preset *preset, const char *id, con
 /* ---- public ---- */
 
 PHI_API phi_model phi_model_anthropic(const char *id, const char *api_key) {
-    static const phi__preset preset = {PHI_PROTOCOL_ANTHROPIC,
-                                       "anthropic",
-                                       "https://api.anthropic.com",
-                                       0,
-                                       200000,
-                                       8192,
-                                       false};
+    static const phi__preset preset = {
+        PHI_PROTOCOL_ANTHROPIC, "anthropic", "https://api.anthropic.com", 0, 200000, 8192, false};
     return phi__preset_make(&preset, id, api_key);
 }
 
 PHI_API phi_model phi_model_openai(const char *id, const char *api_key) {
-    static const phi__preset preset = {
-        PHI_PROTOCOL_OPENAI_CHAT,
-        "openai",
-        "https://api.openai.com/v1",
-        PHI_QUIRK_MAX_COMPLETION_TOKENS | PHI_QUIRK_DEVELOPER_ROLE | PHI_QUIRK_STORE_FALSE |
-            PHI_QUIRK_REASONING_EFFORT | PHI_QUIRK_CACHE_KEY,
-        128000,
-        4096,
-        true};
+    static const phi__preset preset = {PHI_PROTOCOL_OPENAI_CHAT,
+                                       "openai",
+                                       "https://api.openai.com/v1",
+                                       PHI_QUIRK_MAX_COMPLETION_TOKENS | PHI_QUIRK_DEVELOPER_ROLE |
+                                           PHI_QUIRK_STORE_FALSE | PHI_QUIRK_REASONING_EFFORT |
+                                           PHI_QUIRK_CACHE_KEY,
+                                       128000,
+                                       4096,
+                                       true};
     return phi__preset_make(&preset, id, api_key);
 }
 
 PHI_API phi_model phi_model_openrouter(const char *id, const char *api_key) {
-    static const phi__preset preset = {
-        PHI_PROTOCOL_OPENAI_CHAT,
-        "openrouter",
-        "https://openrouter.ai/api/v1",
-        PHI_QUIRK_MAX_COMPLETION_TOKENS | PHI_QUIRK_REASONING_OBJECT | PHI_QUIRK_REPLAY_REASONING,
-        200000,
-        4096,
-        false};
+    static const phi__preset preset = {PHI_PROTOCOL_OPENAI_CHAT,
+                                       "openrouter",
+                                       "https://openrouter.ai/api/v1",
+                                       PHI_QUIRK_MAX_COMPLETION_TOKENS |
+                                           PHI_QUIRK_REASONING_OBJECT | PHI_QUIRK_REPLAY_REASONING,
+                                       200000,
+                                       4096,
+                                       false};
     return phi__preset_make(&preset, id, api_key);
 }
 
@@ -127,41 +122,40 @@ PHI_API phi_model phi_model_groq(const char *id, const char *api_key) {
 }
 
 PHI_API phi_model phi_model_cerebras(const char *id, const char *api_key) {
-    static const phi__preset preset = {
-        PHI_PROTOCOL_OPENAI_CHAT,
-        "cerebras",
-        "https://api.cerebras.ai/v1",
-        PHI_QUIRK_MAX_COMPLETION_TOKENS | PHI_QUIRK_EMPTY_IS_OVERFLOW,
-        128000,
-        8192,
-        false};
+    static const phi__preset preset = {PHI_PROTOCOL_OPENAI_CHAT,
+                                       "cerebras",
+                                       "https://api.cerebras.ai/v1",
+                                       PHI_QUIRK_MAX_COMPLETION_TOKENS |
+                                           PHI_QUIRK_EMPTY_IS_OVERFLOW,
+                                       128000,
+                                       8192,
+                                       false};
     return phi__preset_make(&preset, id, api_key);
 }
 
 PHI_API phi_model phi_model_mistral(const char *id, const char *api_key) {
-    static const phi__preset preset = {
-        PHI_PROTOCOL_OPENAI_CHAT,
-        "mistral",
-        "https://api.mistral.ai/v1",
-        PHI_QUIRK_NO_STREAM_USAGE | PHI_QUIRK_TOOL_NAME_IN_RESULT | PHI_QUIRK_EMPTY_CONTENT |
-            PHI_QUIRK_ID_9 | PHI_QUIRK_THINKING_PARTS | PHI_QUIRK_CACHE_KEY |
-            PHI_QUIRK_TOOL_CHOICE_ANY,
-        128000,
-        8192,
-        false};
+    static const phi__preset preset = {PHI_PROTOCOL_OPENAI_CHAT,
+                                       "mistral",
+                                       "https://api.mistral.ai/v1",
+                                       PHI_QUIRK_NO_STREAM_USAGE | PHI_QUIRK_TOOL_NAME_IN_RESULT |
+                                           PHI_QUIRK_EMPTY_CONTENT | PHI_QUIRK_ID_9 |
+                                           PHI_QUIRK_THINKING_PARTS | PHI_QUIRK_CACHE_KEY |
+                                           PHI_QUIRK_TOOL_CHOICE_ANY,
+                                       128000,
+                                       8192,
+                                       false};
     return phi__preset_make(&preset, id, api_key);
 }
 
 PHI_API phi_model phi_model_deepseek(const char *id, const char *api_key) {
-    static const phi__preset preset = {
-        PHI_PROTOCOL_OPENAI_CHAT,
-        "deepseek",
-        "https://api.deepseek.com",
-        PHI_QUIRK_THINKING_TYPE | PHI_QUIRK_REPLAY_REASONING | PHI_QUIRK_REASONING_REQUIRED |
-            PHI_QUIRK_EMPTY_CONTENT,
-        128000,
-        8192,
-        true};
+    static const phi__preset preset = {PHI_PROTOCOL_OPENAI_CHAT,
+                                       "deepseek",
+                                       "https://api.deepseek.com",
+                                       PHI_QUIRK_THINKING_TYPE | PHI_QUIRK_REPLAY_REASONING |
+                                           PHI_QUIRK_REASONING_REQUIRED | PHI_QUIRK_EMPTY_CONTENT,
+                                       128000,
+                                       8192,
+                                       true};
     return phi__preset_make(&preset, id, api_key);
 }
 
@@ -188,27 +182,27 @@ PHI_API phi_model phi_model_qwen(const char *id, const char *api_key) {
 }
 
 PHI_API phi_model phi_model_moonshot(const char *id, const char *api_key) {
-    static const phi__preset preset = {
-        PHI_PROTOCOL_OPENAI_CHAT,
-        "moonshot",
-        "https://api.moonshot.ai/v1",
-        PHI_QUIRK_THINKING_TYPE | PHI_QUIRK_REPLAY_REASONING | PHI_QUIRK_EMPTY_CONTENT,
-        128000,
-        8192,
-        false};
+    static const phi__preset preset = {PHI_PROTOCOL_OPENAI_CHAT,
+                                       "moonshot",
+                                       "https://api.moonshot.ai/v1",
+                                       PHI_QUIRK_THINKING_TYPE | PHI_QUIRK_REPLAY_REASONING |
+                                           PHI_QUIRK_EMPTY_CONTENT,
+                                       128000,
+                                       8192,
+                                       false};
     return phi__preset_make(&preset, id, api_key);
 }
 
 PHI_API phi_model phi_model_zai(const char *id, const char *api_key) {
-    static const phi__preset preset = {
-        PHI_PROTOCOL_OPENAI_CHAT,
-        "zai",
-        "https://api.z.ai/api/paas/v4",
-        PHI_QUIRK_THINKING_TYPE | PHI_QUIRK_KEEP_THINKING | PHI_QUIRK_REPLAY_REASONING |
-            PHI_QUIRK_TOOL_STREAM | PHI_QUIRK_EMPTY_CONTENT,
-        128000,
-        8192,
-        false};
+    static const phi__preset preset = {PHI_PROTOCOL_OPENAI_CHAT,
+                                       "zai",
+                                       "https://api.z.ai/api/paas/v4",
+                                       PHI_QUIRK_THINKING_TYPE | PHI_QUIRK_KEEP_THINKING |
+                                           PHI_QUIRK_REPLAY_REASONING | PHI_QUIRK_TOOL_STREAM |
+                                           PHI_QUIRK_EMPTY_CONTENT,
+                                       128000,
+                                       8192,
+                                       false};
     return phi__preset_make(&preset, id, api_key);
 }
 

@@ -72,23 +72,23 @@ typedef struct phi_cost {
 
 /* A provider connection, whole. Strings are copied where a desc takes it. */
 typedef struct phi_model {
-    const char *protocol;            /* PHI_PROTOCOL_... */
-    const char *id;                  /* the name the API knows */
-    const char *name;                /* for people (default: id) */
-    const char *provider;            /* for logs and ids, "anthropic" (default: the protocol) */
-    const char *base_url;            /* with or without a trailing slash (default: the provider's) */
-    const char *api_key;             /* NULL or "": none is sent */
-    uint32_t quirks;                 /* PHI_QUIRK_ bits */
-    uint32_t context_window;         /* tokens (default 128,000) */
-    uint32_t max_tokens;             /* output tokens a call (default 8,192) */
-    bool reasoning;                  /* can think; else thinking levels are not sent */
+    const char *protocol;    /* PHI_PROTOCOL_... */
+    const char *id;          /* the name the API knows */
+    const char *name;        /* for people (default: id) */
+    const char *provider;    /* for logs and ids, "anthropic" (default: the protocol) */
+    const char *base_url;    /* with or without a trailing slash (default: the provider's) */
+    const char *api_key;     /* NULL or "": none is sent */
+    uint32_t quirks;         /* PHI_QUIRK_ bits */
+    uint32_t context_window; /* tokens (default 128,000) */
+    uint32_t max_tokens;     /* output tokens a call (default 8,192) */
+    bool reasoning;          /* can think; else thinking levels are not sent */
     phi_cost cost;
     const phi_model_header *headers; /* sent as well */
     size_t header_count;
 } phi_model;
 
-/* Presets: where the provider lives, its quirks, and what is known of the model by its name (whether
-   it can think; limits). All else is default, and any field may be changed afterwards.
+/* Presets: where the provider lives, its quirks, and what is known of the model by its name
+   (whether it can think; limits). All else is default, and any field may be changed afterwards.
    They borrow their arguments. */
 PHI_API phi_model phi_model_anthropic(const char *id, const char *api_key);
 PHI_API phi_model phi_model_openai(const char *id, const char *api_key);

@@ -60,16 +60,16 @@ typedef struct phi_json_reader {
     const char *text; /* as given */
     char *copy;       /* of it; NULL with PHI_JSON_BORROW */
     size_t len;
-    const char *base, *at, *end; /* what is read: the copy, or the text */
-    const char *line_at;         /* where the line begins */
-    const char *mark, *quote;    /* a string under way: its first byte, its end */
-    char *string, *to;           /* its first byte unescaped, and where that is going on */
-    const char *key;             /* of the value to come */
+    const char *base, *at, *end;    /* what is read: the copy, or the text */
+    const char *line_at;            /* where the line begins */
+    const char *mark, *odd, *quote; /* a string under way: first byte, first escape, end */
+    char *string, *to;              /* its first byte unescaped, and where that is going on */
+    const char *key;                /* of the value to come */
     phi_json *root, *open;
     phi_json *spare, *spare_end; /* room for nodes */
     uint32_t key_len, bad, line, flags, depth, max_depth;
     uint8_t state;
-    bool is_key, rewrite;
+    bool is_key;
     phi_status status;
     phi_parse_error error;
 } phi_json_reader;
@@ -150,8 +150,7 @@ PHI_API phi_json *phi_json_copy(phi_arena *arena, const phi_json *node);
    container. Both must live equally long. */
 PHI_API phi_status phi_json_set(phi_arena *arena, phi_json *object, const char *key,
                                 phi_json *value);
-PHI_API phi_status phi_json_set_n(phi_arena *arena, phi_json *object, phi_str key,
-                                  phi_json *value);
+PHI_API phi_status phi_json_set_n(phi_arena *arena, phi_json *object, phi_str key, phi_json *value);
 /* Appends to an array; as above. */
 PHI_API phi_status phi_json_add(phi_json *array, phi_json *value);
 /* Takes a member (the last of that name, which is returned, and all others) or an item out; it can
@@ -184,7 +183,8 @@ typedef struct phi_json_found {
    for brackets and strings that close. Of duplicate keys it finds the first. */
 PHI_API phi_status phi_json_find(phi_str text, const char *path, phi_json_found *out);
 /* What was found, as text (borrowed from the text, or unescaped into the arena; bad UTF-8 and lone
-   surrogates become U+FFFD), or as number. False: no memory; not a string; not a number that fits. */
+   surrogates become U+FFFD) or as a number. False: no memory, not a string, not a number that
+   fits. */
 PHI_API bool phi_json_found_str(phi_arena *arena, const phi_json_found *found, phi_str *out);
 PHI_API bool phi_json_found_int(const phi_json_found *found, int64_t *out);
 PHI_API bool phi_json_found_num(const phi_json_found *found, double *out);

@@ -34,7 +34,8 @@ static phi_json_type phi__json_cursor_type(char first) {
     case 't':
     case 'f': return PHI_JSON_BOOL;
     case 'n': return PHI_JSON_NULL;
-    default: return first == '-' || (first >= '0' && first <= '9') ? PHI_JSON_NUMBER : PHI_JSON_NONE;
+    default:
+        return first == '-' || (first >= '0' && first <= '9') ? PHI_JSON_NUMBER : PHI_JSON_NONE;
     }
 }
 
@@ -44,27 +45,35 @@ PHI__FN phi_json_type phi__json_peek(phi__json_cursor *c) {
 
 /* ---- skipping ---- */
 
-/* A number or a literal: all bytes up to one that ends such a thing. */
+/* Past a number, or what looks like one. */
+static const char *phi__json_cursor_number(const char *at, const char *end) {
+    while (at < end && ((unsigned)((unsigned char)*at - '0') < 10 || *at == '.' || *at == '-' ||
+                        *at == '+' || *at == 'e' || *at == 'E'))
+        at++;
+    return at;
+}
+
+/* A number or a literal, and what ends such a thing after it. */
 static bool phi__json_skip_word(phi__json_cursor *c) {
-    const char *start = c->at;
-    size_t len;
-    while (c->at < c->end) {
-        char b = *c->at;
-        if (b == ',' || b == '}' || b == ']' || phi__json_cursor_white(b)) break;
-        if (b == '"' || b == ':' || b == '{' || b == '[') return phi__json_cursor_bad(c);
-        c->at++;
-    }
-    len = (size_t)(c->at - start);
-    if (*start == '-' || (*start >= '0' && *start <= '9')) return true;
-    if ((len == 4 && (memcmp(start, "null", 4) == 0 || memcmp(start, "true", 4) == 0)) ||
-        (len == 5 && memcmp(start, "false", 5) == 0))
-        return true;
-    return phi__json_cursor_bad(c);
+    const char *at = c->at;
+    size_t left = (size_t)(c->end - at);
+    if (left >= 4 && (memcmp(at, "null", 4) == 0 || memcmp(at, "true", 4) == 0))
+        at += 4;
+    else if (left >= 5 && memcmp(at, "false", 5) == 0)
+        at += 5;
+    else if (*at == '-' || (*at >= '0' && *at <= '9'))
+        at = phi__json_cursor_number(at, c->end);
+    else
+        return phi__json_cursor_bad(c);
+    if (at < c->end && *at != ',' && *at != '}' && *at != ']' && !phi__json_cursor_white(*at))
+        return phi__json_cursor_bad(c);
+    c->at = at;
+    return true;
 }
 
 static inline bool phi__json_skip_string(phi__json_cursor *c) {
     bool escaped;
-    const char *quote = phi__json_quote(c->at + 1, c->end, &escaped);
+    const char *quote = phi__json_quote_short(c->at + 1, c->end, &escaped);
     if (quote == NULL) return phi__json_cursor_bad(c);
     c->at = quote + 1;
     return true;
@@ -146,7 +155,7 @@ PHI__FN bool phi__json_next_key(phi__json_cursor *c, phi__json_text *key) {
     const char *quote;
     if (!phi__json_cursor_step(c, '}')) return false;
     if (c->at == c->end || *c->at != '"') return phi__json_cursor_bad(c);
-    quote = phi__json_quote(c->at + 1, c->end, &key->escaped);
+    quote = phi__json_quote_short(c->at + 1, c->end, &key->escaped);
     if (quote == NULL) return phi__json_cursor_bad(c);
     key->at = c->at + 1;
     key->len = (size_t)(quote - key->at);
@@ -175,7 +184,7 @@ PHI__FN bool phi__json_take_text(phi__json_cursor *c, phi__json_text *out) {
     const char *quote;
     bool escaped;
     if (phi__json_cursor_next(c) != '"') return phi__json_cursor_other(c);
-    quote = phi__json_quote(c->at + 1, c->end, &escaped);
+    quote = phi__json_quote_short(c->at + 1, c->end, &escaped);
     if (quote == NULL) return phi__json_cursor_bad(c);
     out->at = c->at + 1;
     out->len = (size_t)(quote - out->at);
@@ -227,7 +236,7 @@ PHI__FN bool phi__json_cursor_done(phi__json_cursor *c) {
 
 /* ---- strings ---- */
 
-#define PHI__JSON_UNESCAPE_SLICE 1024u /* bytes; room is made for thrice that */
+#define PHI__JSON_UNESCAPE_SLICE 256u /* bytes; room is made for thrice that */
 
 PHI__FN void phi__json_unescape(phi__buf *out, phi__json_text text) {
     const char *at = text.at, *end = text.at + text.len;

@@ -64,8 +64,7 @@ PHI__FN bool phi__json_unescape_arena(phi_arena *arena, phi__json_text text, phi
 /* Compares with a text that has no escapes; an escaped spelling of it is equal too. */
 PHI__FN bool phi__json_text_same(phi__json_text text, phi_str plain);
 static inline bool phi__json_text_is(phi__json_text text, phi_str plain) {
-    if (!text.escaped)
-        return text.len == plain.len && memcmp(text.at, plain.at, plain.len) == 0;
+    if (!text.escaped) return text.len == plain.len && memcmp(text.at, plain.at, plain.len) == 0;
     return phi__json_text_same(text, plain);
 }
 

@@ -46,8 +46,8 @@ PHI__FN bool phi__json_path_step(const char **path, phi__json_step *step) {
         const char *digits = ++at;
         for (; *at >= '0' && *at <= '9'; at++) {
             size_t digit = (size_t)(*at - '0');
-            step->index = step->index > (SIZE_MAX - digit) / 10 ? SIZE_MAX
-                                                                : step->index * 10 + digit;
+            step->index =
+                step->index > (SIZE_MAX - digit) / 10 ? SIZE_MAX : step->index * 10 + digit;
         }
         if (at == digits || at[0] != ']') return false;
         at++;
@@ -106,8 +106,8 @@ PHI_API bool phi_json_is_integer(const phi_json *node) {
     if (!phi_json_is_number(node)) return false;
     if (phi__json_kind_of(node) != PHI__JSON_DOUBLE) return true;
     d = node->v.d;
-    if (d >= 9007199254740992.0 || d <= -9007199254740992.0) /* no fraction fits; infinities */
-        return d - d == 0;
+    if (!(d > -9007199254740992.0 && d < 9007199254740992.0)) /* no fraction fits in there */
+        return d - d == 0;                                    /* not of infinities and NaN */
     return (double)(int64_t)d == d;
 }
 

@@ -83,11 +83,11 @@ PHI__FN phi_status phi__json_write(phi__buf *buf, const phi_json *node, uint32_t
 #define PHI__JSON_STACK 24
 typedef struct phi__json_writer {
     phi__buf *out;
-    const phi_json *node;         /* to be written next; NULL: the end */
-    const phi_json **stack;       /* open containers: `few` or taken memory */
+    const phi_json *node;   /* to be written next; NULL: the end */
+    const phi_json **stack; /* open containers: `few` or taken memory */
     const phi_json *few[PHI__JSON_STACK];
     size_t depth, cap;
-    phi_str rest; /* of a string under way */
+    phi_str rest;                    /* of a string under way */
     bool in_string, in_key, written; /* written: node is, and what comes after it is not */
     uint32_t flags;
     phi_status status;
@@ -139,6 +139,28 @@ static inline int phi__json_special(__m128i block) {
 }
 #endif
 
+#define PHI__JSON_ONES UINT64_C(0x0101010101010101)
+
+/* The highest bit of each byte that is zero, and of none before the first of those. */
+static inline uint64_t phi__json_zero_bytes(uint64_t word) {
+    return (word - PHI__JSON_ONES) & ~word & PHI__JSON_ONES << 7;
+}
+
+static inline bool phi__json_is_plain(char c) {
+    unsigned char u = (unsigned char)c;
+    return u >= 0x20 && u < 0x80 && u != '"' && u != '\\';
+}
+
+/* Whether one of eight bytes is not plain. */
+static inline bool phi__json_special_word(const char *at) {
+    uint64_t word;
+    memcpy(&word, at, 8);
+    return ((word | phi__json_zero_bytes(word ^ PHI__JSON_ONES * '"') |
+             phi__json_zero_bytes(word ^ PHI__JSON_ONES * '\\') |
+             ((word - PHI__JSON_ONES * ' ') & ~word)) &
+            PHI__JSON_ONES << 7) != 0;
+}
+
 /* Where in [at, end) the first byte is that is not plain ASCII text (a quote, a backslash, a
    control character, a byte from 0x80), or end. */
 PHI__FN const char *phi__json_plain_end(const char *at, const char *end);
@@ -157,6 +179,22 @@ static inline const char *phi__json_plain_short(const char *at, const char *end)
 /* Of a string whose opening quote is before `at`: where its closing quote is, or NULL. *escaped
    says whether there is a backslash; nothing else is looked at. */
 PHI__FN const char *phi__json_quote(const char *at, const char *end, bool *escaped);
+/* The same where the way is mostly short. */
+static inline const char *phi__json_quote_short(const char *at, const char *end, bool *escaped) {
+#if defined(__SSE2__)
+    if (end - at >= 16) {
+        __m128i block = _mm_loadu_si128((const __m128i *)(const void *)at);
+        int quote = _mm_movemask_epi8(_mm_cmpeq_epi8(block, _mm_set1_epi8('"')));
+        int escape = _mm_movemask_epi8(_mm_cmpeq_epi8(block, _mm_set1_epi8('\\')));
+        *escaped = false;
+        if (quote != 0 &&
+            (escape & (quote - 1) & ~quote) == 0) /* no escape below the first quote */
+            return at + __builtin_ctz((unsigned)quote);
+        if (escape == 0) at += 16;
+    }
+#endif
+    return phi__json_quote(at, end, escaped);
+}
 /* Length of the UTF-8 sequence at `at` (before end); 0: that byte is not part of any. */
 PHI__FN size_t phi__json_utf8(const char *at, const char *end);
 /* Length of the escape at the backslash `at`, its code point in *code: 2, 6, or 12 for a pair of

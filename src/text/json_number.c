@@ -30,8 +30,7 @@ static const uint64_t phi__json_pow_base[52] = {
     UINT64_C(0xb9a74a0637ce2ee1), UINT64_C(0x6d953e2bd7173692), UINT64_C(0x95f83d0a1fb69cd9),
     UINT64_C(0x4abdaf101564f98e), UINT64_C(0xf24a01a73cf2dccf), UINT64_C(0xbc633b39673c8cec),
     UINT64_C(0xc3b8358109e84f07), UINT64_C(0x0a862f80ec4700c8), UINT64_C(0x9e19db92b4e31ba9),
-    UINT64_C(0x6c07a2c26a8346d1)
-};
+    UINT64_C(0x6c07a2c26a8346d1)};
 /* 5^0 to 5^26, shifted so that their highest bit is set. */
 static const uint64_t phi__json_pow_five[27] = {
     UINT64_C(0x8000000000000000), UINT64_C(0xa000000000000000), UINT64_C(0xc800000000000000),
@@ -42,8 +41,7 @@ static const uint64_t phi__json_pow_five[27] = {
     UINT64_C(0xe35fa931a0000000), UINT64_C(0x8e1bc9bf04000000), UINT64_C(0xb1a2bc2ec5000000),
     UINT64_C(0xde0b6b3a76400000), UINT64_C(0x8ac7230489e80000), UINT64_C(0xad78ebc5ac620000),
     UINT64_C(0xd8d726b7177a8000), UINT64_C(0x878678326eac9000), UINT64_C(0xa968163f0a57b400),
-    UINT64_C(0xd3c21bcecceda100), UINT64_C(0x84595161401484a0), UINT64_C(0xa56fa5b99019a5c8)
-};
+    UINT64_C(0xd3c21bcecceda100), UINT64_C(0x84595161401484a0), UINT64_C(0xa56fa5b99019a5c8)};
 /* What the product of the two lacks: two bits a power, from 10^-342. */
 static const uint32_t phi__json_pow_more[42] = {
     0x55555551u, 0x15010004u, 0x41450500u, 0x00014000u, 0x44541005u, 0x95655559u, 0x44544116u,
@@ -51,8 +49,7 @@ static const uint32_t phi__json_pow_more[42] = {
     0x55400000u, 0x95515569u, 0x50401165u, 0x00100000u, 0x15051554u, 0x45155441u, 0x51055195u,
     0x00000454u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x55590000u, 0x969965a5u,
     0x55455505u, 0x50501555u, 0x14545511u, 0x00105555u, 0x00110100u, 0x55155410u, 0x45545455u,
-    0x44150504u, 0x00015414u, 0x00100000u, 0x00400000u, 0x00000004u, 0x00000000u, 0x00000000u
-};
+    0x44150504u, 0x00015414u, 0x00100000u, 0x00400000u, 0x00000004u, 0x00000000u, 0x00000000u};
 
 #if defined(__SIZEOF_INT128__)
 __extension__ typedef unsigned __int128 phi__json_u128;
@@ -141,8 +138,8 @@ static bool phi__json_fast(uint64_t w, int k, uint64_t *bits) {
     return true;
 }
 
-#define PHI__JSON_LIMBS 128   /* of 32 bits: 1112 digits and 54 bits, shifted, take 86 */
-#define PHI__JSON_DIGITS 772  /* no midpoint of two doubles has more than 767 */
+#define PHI__JSON_LIMBS 128  /* of 32 bits: 1112 digits and 54 bits, shifted, take 86 */
+#define PHI__JSON_DIGITS 772 /* no midpoint of two doubles has more than 767 */
 
 typedef struct phi__json_big {
     uint32_t limb[PHI__JSON_LIMBS]; /* least first */
@@ -369,7 +366,8 @@ static uint64_t phi__json_shortest(uint64_t bits, int *power) {
         return c >> -q;
     }
     odd = c & 1;
-    k = (int)(((int64_t)q * 1262611 - (closer ? 524031 : 0) + ((int64_t)1 << 40)) >> 22) - (1 << 18);
+    k = (int)(((int64_t)q * 1262611 - (closer ? 524031 : 0) + ((int64_t)1 << 40)) >> 22) -
+        (1 << 18);
     h = q + phi__json_log2_pow10(-k) + 1;
     g = phi__json_pow10(-k);
     if (-k < 0 || -k > 55) { /* the method wants it rounded up */
@@ -396,10 +394,11 @@ static uint64_t phi__json_shortest(uint64_t bits, int *power) {
     return s + (middle > 4 * s + 2 || (middle == 4 * s + 2 && (s & 1) != 0));
 }
 
-static const char phi__json_pairs[] =
-    "00010203040506070809101112131415161718192021222324252627282930313233343536373839404142434445464"
-    "74849505152535455565758596061626364656667686970717273747576777879808182838485868788899091929394"
-    "9596979899";
+static const char phi__json_pairs[] = "000102030405060708091011121314151617181920212223242526272829"
+                                      "30313233343536373839404142434445464"
+                                      "748495051525354555657585960616263646566676869707172737475767"
+                                      "77879808182838485868788899091929394"
+                                      "9596979899";
 
 /* Writes the digits so that they end at `end`; returns where they start. */
 static char *phi__json_digits_before(char *end, uint64_t n) {

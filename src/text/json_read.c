@@ -28,7 +28,8 @@ enum phi__json_state {
 
 /* ---- errors ---- */
 
-static void phi__json_read_found_words(const phi_json_reader *r, const char *at, char *out, size_t cap) {
+static void phi__json_read_found_words(const phi_json_reader *r, const char *at, char *out,
+                                       size_t cap) {
     unsigned char c;
     if (at >= r->end) {
         (void)snprintf(out, cap, "the end of the text");
@@ -43,7 +44,7 @@ static void phi__json_read_found_words(const phi_json_reader *r, const char *at,
 
 /* "expected <what>, found <what is there>", or only `what` when it says all. */
 static const char *phi__json_read_fail(phi_json_reader *r, const char *at, phi_status status,
-                                  const char *what, bool expected) {
+                                       const char *what, bool expected) {
     char found[32];
     r->status = status;
     r->error.line = r->line;
@@ -205,8 +206,8 @@ static const char *phi__json_read_number(phi_json_reader *r, const char *at) {
 /* ---- strings ---- */
 
 /* A string is complete; `quote` is where it closed. */
-static inline const char *phi__json_read_text_done(phi_json_reader *r, const char *string, size_t len,
-                                              const char *quote) {
+static inline const char *phi__json_read_text_done(phi_json_reader *r, const char *string,
+                                                   size_t len, const char *quote) {
     phi_json *node;
     if (r->is_key) {
         if (len > PHI__JSON_KEY_MOST)
@@ -227,20 +228,24 @@ static inline const char *phi__json_read_text_done(phi_json_reader *r, const cha
 /* The closing quote was found. */
 static inline const char *phi__json_read_text_closed(phi_json_reader *r, const char *quote) {
     size_t len = (size_t)(quote - r->mark);
-    if (!r->rewrite) {
+    const char *from = r->mark;
+    if (r->odd == NULL) {
         if (r->copy != NULL) r->copy[quote - r->base] = '\0';
         return phi__json_read_text_done(r, r->mark, len, quote);
     }
-    r->to = r->copy != NULL ? r->copy + (r->mark - r->base) : NULL;
-    if (r->to == NULL || r->bad > 0) { /* a bad byte takes three */
+    if (r->copy != NULL && r->bad == 0) { /* in place, and only from the first escape on */
+        r->string = r->copy + (r->mark - r->base);
+        r->to = r->copy + (r->odd - r->base);
+        from = r->odd;
+    } else { /* a bad byte takes three */
         size_t bytes = phi__add(len + 1, phi__mul(r->bad, 2));
         r->to = bytes == SIZE_MAX ? NULL : phi__arena_bytes(r->arena, bytes);
         if (r->to == NULL) return phi__json_read_no_memory(r, quote);
+        r->string = r->to;
     }
-    r->string = r->to;
     r->quote = quote;
     r->state = PHI__JSON_REWRITE;
-    return r->mark;
+    return from;
 }
 
 static const char *phi__json_read_rewrite(phi_json_reader *r, const char *at, const char *stop) {
@@ -254,7 +259,7 @@ static const char *phi__json_read_rewrite(phi_json_reader *r, const char *at, co
 static const char *phi__json_read_text_escape(phi_json_reader *r, const char *at) {
     uint32_t code;
     size_t n = phi__json_escape(at, r->end, &code);
-    r->rewrite = true;
+    if (r->odd == NULL) r->odd = at;
     if (n == 0) {
         if (at + 1 < r->end && at[1] == 'u') {
             for (at += 2; at < r->end && isxdigit((unsigned char)*at); at++) continue;
@@ -287,7 +292,7 @@ static const char *phi__json_read_text(phi_json_reader *r, const char *at, const
         if (n == 0) {
             if ((r->flags & PHI_JSON_REPLACE_BAD_UTF8) == 0)
                 return phi__json_read_wrong(r, at, "a byte that is not UTF-8");
-            r->rewrite = true;
+            if (r->odd == NULL) r->odd = at;
             r->bad++;
             n = 1;
         }
@@ -297,10 +302,10 @@ static const char *phi__json_read_text(phi_json_reader *r, const char *at, const
 }
 
 static inline const char *phi__json_read_text_begin(phi_json_reader *r, const char *at,
-                                               const char *stop, bool is_key) {
+                                                    const char *stop, bool is_key) {
     r->mark = at + 1;
     r->is_key = is_key;
-    r->rewrite = false;
+    r->odd = NULL;
     r->bad = 0;
     r->state = PHI__JSON_TEXT;
     at = phi__json_plain_short(at + 1, stop);
@@ -330,8 +335,8 @@ static const char *phi__json_read_begin(phi_json_reader *r, const char *at, cons
     case '8':
     case '9': return phi__json_read_number(r, at);
     default:
-        return phi__json_read_expected(r, at,
-                                  r->state == PHI__JSON_FIRST_ITEM ? "a value or ']'" : "a value");
+        return phi__json_read_expected(
+            r, at, r->state == PHI__JSON_FIRST_ITEM ? "a value or ']'" : "a value");
     }
 }
 
@@ -345,7 +350,8 @@ static inline const char *phi__json_read_after(phi_json_reader *r, const char *a
     return phi__json_read_expected(r, at, object ? "',' or '}'" : "',' or ']'");
 }
 
-static inline const char *phi__json_read_white(phi_json_reader *r, const char *at, const char *stop) {
+static inline const char *phi__json_read_white(phi_json_reader *r, const char *at,
+                                               const char *stop) {
     for (; at < stop && (unsigned char)*at <= ' '; at++) {
         if (*at == '\n') {
             r->line++;
@@ -356,8 +362,7 @@ static inline const char *phi__json_read_white(phi_json_reader *r, const char *a
     return at;
 }
 
-static inline const char *phi__json_read_key(phi_json_reader *r, const char *at,
-                                             const char *stop) {
+static inline const char *phi__json_read_key(phi_json_reader *r, const char *at, const char *stop) {
     if (*at == '"') {
         at = phi__json_read_text_begin(r, at, stop, true);
         if (r->state != PHI__JSON_COLON || at >= stop || *at != ':') return at;
@@ -411,11 +416,13 @@ static void phi__json_read_cut(phi_json_reader *r) {
     case PHI__JSON_KEY: (void)phi__json_read_expected(r, r->end, "a key in quotes"); return;
     case PHI__JSON_COLON: (void)phi__json_read_expected(r, r->end, "':'"); return;
     case PHI__JSON_FIRST_ITEM: (void)phi__json_read_expected(r, r->end, "a value or ']'"); return;
-    case PHI__JSON_TEXT: (void)phi__json_read_expected(r, r->end, "the closing '\"' of a string"); return;
+    case PHI__JSON_TEXT:
+        (void)phi__json_read_expected(r, r->end, "the closing '\"' of a string");
+        return;
     case PHI__JSON_AFTER:
-        (void)phi__json_read_expected(r, r->end,
-                                 phi__json_kind_of(r->open) == PHI__JSON_OBJECT ? "',' or '}'"
-                                                                                : "',' or ']'");
+        (void)phi__json_read_expected(
+            r, r->end,
+            phi__json_kind_of(r->open) == PHI__JSON_OBJECT ? "',' or '}'" : "',' or ']'");
         return;
     default: (void)phi__json_read_expected(r, r->end, "a value"); return;
     }
@@ -447,10 +454,10 @@ PHI_API void phi_json_reader_begin(phi_json_reader *r, phi_arena *arena, phi_str
     if (text.at == NULL) text = phi__str("", 0);
     r->arena = arena;
     r->copy = r->string = r->to = NULL; /* one by one: a memset costs more than half of these */
-    r->mark = r->quote = r->key = NULL;
+    r->mark = r->odd = r->quote = r->key = NULL;
     r->root = r->open = r->spare = r->spare_end = NULL;
     r->key_len = r->bad = r->depth = 0;
-    r->is_key = r->rewrite = false;
+    r->is_key = false;
     r->error.line = r->error.column = 0;
     r->error.offset = 0;
     r->error.message[0] = '\0';
@@ -459,8 +466,8 @@ PHI_API void phi_json_reader_begin(phi_json_reader *r, phi_arena *arena, phi_str
     r->end = r->text + text.len;
     r->line = 1;
     r->flags = flags;
-    r->max_depth = max_depth == 0 ? PHI__JSON_DEPTH
-                                  : (uint32_t)phi__min(max_depth, PHI_JSON_MAX_DEPTH);
+    r->max_depth =
+        max_depth == 0 ? PHI__JSON_DEPTH : (uint32_t)phi__min(max_depth, PHI_JSON_MAX_DEPTH);
     r->state = (flags & PHI_JSON_BORROW) != 0 ? PHI__JSON_VALUE : PHI__JSON_COPYING;
     r->status = PHI_BUSY;
     if (text.len >= UINT32_MAX)
@@ -487,7 +494,7 @@ PHI_API phi_status phi_json_reader_advance(phi_json_reader *r, size_t units) {
         else
             at = phi__json_read_tokens(r, at, stop);
         if (r->state == PHI__JSON_REWRITE && at < stop && (size_t)(stop - at) > units)
-            stop = at + units; /* it went back to where the string begins */
+            stop = at + units; /* it went back, to the first escape */
     }
     r->at = at;
     if (r->status == PHI_BUSY && at == r->end) phi__json_read_cut(r);

@@ -2,28 +2,6 @@
 #include "base/utf8_in.h"
 #include "text/json_in.h"
 
-#define PHI__JSON_ONES UINT64_C(0x0101010101010101)
-
-/* The highest bit of each byte that is zero, and of none before the first of those. */
-static inline uint64_t phi__json_zero_bytes(uint64_t word) {
-    return (word - PHI__JSON_ONES) & ~word & PHI__JSON_ONES << 7;
-}
-
-static inline bool phi__json_is_plain(char c) {
-    unsigned char u = (unsigned char)c;
-    return u >= 0x20 && u < 0x80 && u != '"' && u != '\\';
-}
-
-/* Whether one of the eight bytes is not plain. */
-static inline bool phi__json_special_word(const char *at) {
-    uint64_t word;
-    memcpy(&word, at, 8);
-    return ((word | phi__json_zero_bytes(word ^ PHI__JSON_ONES * '"') |
-             phi__json_zero_bytes(word ^ PHI__JSON_ONES * '\\') |
-             ((word - PHI__JSON_ONES * ' ') & ~word)) &
-            PHI__JSON_ONES << 7) != 0;
-}
-
 PHI__FN const char *phi__json_plain_end(const char *at, const char *end) {
 #if defined(__SSE2__)
     for (; end - at >= 16; at += 16) {
@@ -108,19 +86,25 @@ static int32_t phi__json_unit(const char *at, const char *end) {
     return unit;
 }
 
+/* What the letter of an escape stands for; 0: it is none of those. */
+static const char phi__json_stands_for[128] = "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
+                                              "\0\0\0\0\0\0\0\0\"\0\0\0\0\0\0\0\0\0\0\0\0/"
+                                              "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
+                                              "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\\\0\0\0"
+                                              "\0\0\b\0\0\0\f\0\0\0\0\0\0\0\n\0\0\0\r\0\t";
+
+/* That of the escape at a backslash, or 0. */
+static inline char phi__json_short_escape(const char *at, const char *end) {
+    return end - at >= 2 && (unsigned char)at[1] < 0x80 ? phi__json_stands_for[(unsigned char)at[1]]
+                                                        : '\0';
+}
+
 PHI__FN size_t phi__json_escape(const char *at, const char *end, uint32_t *code) {
+    char letter = phi__json_short_escape(at, end);
     int32_t unit, low;
-    if (end - at < 2) return 0;
-    switch (at[1]) {
-    case '"':
-    case '\\':
-    case '/': *code = (unsigned char)at[1]; return 2;
-    case 'b': *code = '\b'; return 2;
-    case 'f': *code = '\f'; return 2;
-    case 'n': *code = '\n'; return 2;
-    case 'r': *code = '\r'; return 2;
-    case 't': *code = '\t'; return 2;
-    default: break;
+    if (letter != '\0') {
+        *code = (unsigned char)letter;
+        return 2;
     }
     unit = phi__json_unit(at, end);
     if (unit < 0) return 0;
@@ -156,11 +140,16 @@ PHI__FN const char *phi__json_unescape_run(const char *at, const char *end, size
                                            char **to) {
     const char *stop = (size_t)(end - at) > most ? at + most : end;
     while (at < stop) {
-        const char *plain = phi__json_plain_end(at, stop);
-        if (plain != at) {
-            memmove(*to, at, (size_t)(plain - at));
-            *to += plain - at;
-            at = plain;
+        const char *plain = phi__json_plain_short(at, stop);
+        char letter;
+        if (plain != at) memmove(*to, at, (size_t)(plain - at));
+        *to += plain - at;
+        at = plain;
+        if (at == stop) break;
+        letter = *at == '\\' ? phi__json_short_escape(at, end) : '\0';
+        if (letter != '\0') {
+            *(*to)++ = letter;
+            at += 2;
         } else
             at = phi__json_unescape_one(at, end, to);
     }

@@ -5,19 +5,11 @@
 
 /* ---- strings ---- */
 
-/* \n and its kin: the letter; 0: none. */
-static char phi__json_letter(unsigned char c) {
-    switch (c) {
-    case '"': return '"';
-    case '\\': return '\\';
-    case '\b': return 'b';
-    case '\f': return 'f';
-    case '\n': return 'n';
-    case '\r': return 'r';
-    case '\t': return 't';
-    default: return '\0';
-    }
-}
+/* What follows the backslash: a letter, or u; 0: nothing is escaped. */
+static const char phi__json_letter[128] =
+    "uuuuuuuubtnufruuuuuuuuuuuuuuuuuu\0\0\"\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
+    "\0"
+    "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\\";
 
 static char *phi__json_put_unit(char *to, uint32_t unit) {
     static const char hex[] = "0123456789abcdef";
@@ -43,8 +35,8 @@ static const char *phi__json_put_special(const char *at, const char *end, bool a
     size_t n;
     uint32_t code = 0xfffd;
     if (c < 0x80) {
-        char letter = phi__json_letter(c);
-        if (letter == '\0') {
+        char letter = phi__json_letter[c];
+        if (letter == 'u') {
             *to = phi__json_put_unit(*to, c);
             return at + 1;
         }
@@ -70,26 +62,47 @@ static const char *phi__json_put_special(const char *at, const char *end, bool a
     return at + (n == 0 ? 1 : n);
 }
 
-#define PHI__JSON_ESCAPE_SLICE 256u /* bytes of text; room is made for six times that */
+#define PHI__JSON_ESCAPE_SLICE 256u /* bytes of text; room is made for what they may become */
+#define PHI__JSON_OVER 16u          /* bytes that may be written past what counts */
+
+/* Copies bytes as long as they are plain; may write up to PHI__JSON_OVER bytes too many. */
+static inline const char *phi__json_copy_plain(const char *at, const char *end, char **to) {
+    char *out = *to;
+#if defined(__SSE2__)
+    while (end - at >= 16) {
+        __m128i block = _mm_loadu_si128((const __m128i *)(const void *)at);
+        int mask = phi__json_special(block);
+        _mm_storeu_si128((__m128i *)(void *)out, block);
+        if (mask != 0) {
+            *to = out + __builtin_ctz((unsigned)mask);
+            return at + __builtin_ctz((unsigned)mask);
+        }
+        at += 16;
+        out += 16;
+    }
+#endif
+    while (end - at >= 8 && !phi__json_special_word(at)) {
+        memcpy(out, at, 8);
+        at += 8;
+        out += 8;
+    }
+    while (at < end && phi__json_is_plain(*at)) *out++ = *at++;
+    *to = out;
+    return at;
+}
 
 /* Escapes about `most` bytes of [at, end), at least one character; returns where it stopped. */
 static const char *phi__json_put_run(phi__buf *buf, const char *at, const char *end, size_t most,
                                      bool ascii) {
     const char *stop = (size_t)(end - at) > most ? at + most : end;
     while (at < stop) {
-        const char *plain = phi__json_plain_end(at, stop), *slice;
-        char *to, *start;
-        size_t n;
-        phi__buf_add(buf, at, (size_t)(plain - at));
-        if (plain == stop) return stop;
-        n = phi__min((size_t)(stop - plain), PHI__JSON_ESCAPE_SLICE);
-        start = to = phi__buf_reserve(buf, 6 * n + 12);
+        size_t n = phi__min((size_t)(stop - at), PHI__JSON_ESCAPE_SLICE);
+        const char *slice = at + n;
+        char *start = phi__buf_reserve(buf, 6 * n + 12 + PHI__JSON_OVER), *to = start;
         if (to == NULL) return end;
-        for (at = plain, slice = plain + n; at < slice;) {
-            plain = phi__json_plain_end(at, slice);
-            memcpy(to, at, (size_t)(plain - at));
-            to += plain - at;
-            at = plain < slice ? phi__json_put_special(plain, end, ascii, &to) : plain;
+        while (at < slice) {
+            at = phi__json_copy_plain(at, slice, &to);
+            if (at < slice) at = phi__json_put_special(at, end, ascii, &to);
         }
         phi__buf_add_len(buf, (size_t)(to - start));
     }
@@ -97,8 +110,7 @@ static const char *phi__json_put_run(phi__buf *buf, const char *at, const char *
 }
 
 PHI__FN void phi__json_put_part(phi__buf *buf, phi_str text) {
-    if (text.len > 0)
-        (void)phi__json_put_run(buf, text.at, text.at + text.len, text.len, false);
+    if (text.len > 0) (void)phi__json_put_run(buf, text.at, text.at + text.len, text.len, false);
 }
 
 PHI__FN void phi__json_put_str(phi__buf *buf, phi_str text) {
@@ -216,9 +228,7 @@ static void phi__json_put_node(phi__json_writer *w) {
     case PHI__JSON_INT: phi__json_put_i64(w->out, node->v.i); break;
     case PHI__JSON_UINT: phi__json_put_u64(w->out, node->v.u); break;
     case PHI__JSON_DOUBLE: phi__json_put_double(w->out, node->v.d); break;
-    case PHI__JSON_STRING:
-        phi__json_put_begin(w, phi__str(node->v.str, node->len), false);
-        return;
+    case PHI__JSON_STRING: phi__json_put_begin(w, phi__str(node->v.str, node->len), false); return;
     case PHI__JSON_ARRAY:
     case PHI__JSON_OBJECT: phi__json_put_open(w, node); return;
     default: phi__buf_add(w->out, "null", 4); break;
@@ -302,8 +312,7 @@ PHI_API phi_status phi_json_write(phi_arena *arena, const phi_json *node, uint32
     if (arena == NULL || out == NULL) return PHI_BAD_ARG;
     phi__buf_init(&buf, arena->memory);
     status = phi__json_write(&buf, node, flags);
-    if (status == PHI_OK && !phi__arena_str(arena, phi__buf_str(&buf), out))
-        status = PHI_NO_MEMORY;
+    if (status == PHI_OK && !phi__arena_str(arena, phi__buf_str(&buf), out)) status = PHI_NO_MEMORY;
     phi__buf_free(&buf);
     return status;
 }

@@ -255,7 +255,8 @@ static int phi__schema_order(const phi_json *a, const phi_json *b) {
 }
 
 static bool phi__schema_range(phi__schema *c, const phi_json *schema, const phi_json *value) {
-    const phi_json *least = phi_json_get(schema, "minimum"), *most = phi_json_get(schema, "maximum");
+    const phi_json *least = phi_json_get(schema, "minimum"),
+                   *most = phi_json_get(schema, "maximum");
     const phi_json *above = phi_json_get(schema, "exclusiveMinimum");
     const phi_json *below = phi_json_get(schema, "exclusiveMaximum");
     if (phi_json_bool(above, false)) above = least; /* as draft 4 said it */
@@ -620,12 +621,12 @@ static bool phi__schema_word(phi__schema *c, unsigned shape, phi_str word, const
     case PHI__SCHEMA_CHOICES: return phi__schema_subs(c, word, node);
     case PHI__SCHEMA_REF:
         if (!phi__str_starts(phi_json_str(node, NULL), "#"))
-            return phi__schema_bad(c, PHI_UNSUPPORTED, word, " to another document is not supported");
+            return phi__schema_bad(c, PHI_UNSUPPORTED, word,
+                                   " to another document is not supported");
         if (phi__schema_target(c, phi_json_str(node, NULL)) == NULL && c->status == PHI_OK)
             return phi__schema_bad(c, PHI_PARSE, word, " leads nowhere");
         return c->status == PHI_OK;
-    case PHI__SCHEMA_REFUSED:
-        return phi__schema_bad(c, PHI_UNSUPPORTED, word, " is not supported");
+    case PHI__SCHEMA_REFUSED: return phi__schema_bad(c, PHI_UNSUPPORTED, word, " is not supported");
     default: return true;
     }
 }
@@ -660,8 +661,8 @@ static void phi__schema_begin(phi__schema *c, const phi_json *schema, const char
 
 /* ---- public ---- */
 
-PHI_API phi_status phi_schema_check(const phi_json *schema, const phi_json *value,
-                                    const char *name, phi_schema_error *error) {
+PHI_API phi_status phi_schema_check(const phi_json *schema, const phi_json *value, const char *name,
+                                    phi_schema_error *error) {
     phi__schema c;
     bool fits;
     if (schema == NULL || value == NULL) return PHI_BAD_ARG;

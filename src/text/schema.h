@@ -5,7 +5,7 @@
    maximum, exclusiveMinimum, exclusiveMaximum (numbers; the old booleans too), anyOf, oneOf, allOf,
    $ref to "#" or "#/a/b"; true and false as schemas; nullable. Keywords that only describe (title,
    description, default, examples, format, ...) are read over. Keywords that would restrict but
-   are not understood (pattern, not, if, uniqueItems, multipleOf, ...) are named by phi_schema_valid.
+   are not understood (pattern, not, if, uniqueItems, ...) are named by phi_schema_valid.
    In a check, what is malformed or not understood restricts nothing.
    Nothing is allocated. Nesting, references and work are bounded: a schema that goes beyond is
    PHI_TOO_BIG, never a hang or a crash. */
@@ -25,8 +25,8 @@ typedef struct phi_schema_error {
 
 /* Checks `value`. `name` is what messages call it (NULL: "arguments"); `error` may be NULL.
    PHI_OK; PHI_PARSE: it does not fit; PHI_TOO_BIG: too deep or too much work. */
-PHI_API phi_status phi_schema_check(const phi_json *schema, const phi_json *value,
-                                    const char *name, phi_schema_error *error);
+PHI_API phi_status phi_schema_check(const phi_json *schema, const phi_json *value, const char *name,
+                                    phi_schema_error *error);
 
 /* Whether the schema is well formed and all of it is understood. PHI_OK; PHI_UNSUPPORTED: a keyword
    that restricts and is not understood, as in schema.properties.path: "pattern" is not supported;

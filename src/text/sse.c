@@ -79,9 +79,12 @@ static phi_status phi__sse_line(phi__sse *sse, phi_str line, bool stays) {
         if (field.len + 1 < line.len && colon[1] == ' ') skip = 2;
         value = phi__str(colon + skip, line.len - field.len - skip);
     }
-    if (field.len == 4 && memcmp(field.at, "data", 4) == 0)
-        return phi__sse_data(sse, value, stays);
+    if (field.len == 4 && memcmp(field.at, "data", 4) == 0) return phi__sse_data(sse, value, stays);
     if (field.len == 5 && memcmp(field.at, "event", 5) == 0) return phi__sse_name(sse, value);
+    if (field.len == 5 && memcmp(field.at, "error", 5) == 0) { /* old llama.cpp: "error: {...}" */
+        phi_status status = phi__sse_name(sse, field);
+        return status == PHI_OK ? phi__sse_data(sse, value, stays) : status;
+    }
     return PHI_OK;
 }
 
@@ -123,7 +126,8 @@ static const char *phi__sse_line_end(const char *at, const char *end) {
 /* Takes what was fed into the line that goes on in the next piece. */
 static int phi__sse_cut(phi__sse *sse) {
     size_t left = (size_t)(sse->end - sse->at);
-    if (phi__add(sse->line.len, left) > phi__add(sse->max_event_bytes, 64)) /* the field's name, at least */
+    if (phi__add(sse->line.len, left) >
+        phi__add(sse->max_event_bytes, 64)) /* the field's name, at least */
         return phi__sse_fail(sse, PHI_TOO_BIG);
     phi__buf_add(&sse->line, sse->at, left);
     sse->at = sse->end;

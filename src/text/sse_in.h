@@ -22,15 +22,15 @@ typedef struct phi__sse_event {
 } phi__sse_event;
 
 typedef struct phi__sse {
-    phi__buf line;          /* a line that was cut */
-    phi__buf data;          /* data lines before the one under way */
+    phi__buf line; /* a line that was cut */
+    phi__buf data; /* data lines before the one under way */
     phi__buf name;
-    phi_str view;           /* a single data line that lies in the bytes fed */
-    const char *at, *end;   /* of the bytes fed, what is not read */
+    phi_str view;         /* a single data line that lies in the bytes fed */
+    const char *at, *end; /* of the bytes fed, what is not read */
     size_t max_event_bytes;
-    uint64_t comments;      /* comment lines so far: keep-alives */
-    uint64_t events;        /* handed out so far */
-    uint32_t bom;           /* bytes of a byte order mark seen; 3: that is behind us */
+    uint64_t comments; /* comment lines so far: keep-alives */
+    uint64_t events;   /* handed out so far */
+    uint32_t bom;      /* bytes of a byte order mark seen; 3: that is behind us */
     bool has_data, viewed, skip_lf, handed;
     phi_status status;
 } phi__sse;

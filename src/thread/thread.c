@@ -1,6 +1,8 @@
 /* thread.c - appending, and keeping the projection up to date. */
 #include "thread/thread_in.h"
 
+#include "wire/hash_in.h"
+
 PHI__FN void phi__thread_init(phi__thread *thread, phi_memory *memory) {
     memset(thread, 0, sizeof *thread);
     thread->memory = memory;
@@ -11,6 +13,7 @@ PHI__FN void phi__thread_free(phi__thread *thread) {
     phi__free(thread->memory, thread->entries, thread->cap * sizeof *thread->entries);
     phi__free(thread->memory, thread->messages, thread->message_cap * sizeof *thread->messages);
     phi__free(thread->memory, thread->items, thread->item_cap * sizeof *thread->items);
+    phi__free(thread->memory, thread->ids, thread->id_cap * sizeof *thread->ids);
     phi_arena_free(&thread->arena);
     phi__thread_init(thread, thread->memory);
 }
@@ -69,5 +72,44 @@ PHI__FN bool phi__thread_append(phi__thread *thread, const phi__entry *entries, 
 }
 
 PHI__FN phi_message *phi__thread_keep(phi__thread *thread, const phi_message *message) {
-    return phi_message_copy(message, &thread->arena);
+    phi_arena_mark mark = phi_arena_save(&thread->arena);
+    phi_message *kept = phi_message_copy(message, &thread->arena);
+    if (kept == NULL) phi_arena_reset(&thread->arena, mark);
+    return kept;
+}
+
+/* ---- ids ---- */
+
+/* Where a hash stands, or the free place where it would. */
+static size_t phi__thread_id_place(const uint64_t *ids, size_t cap, uint64_t hash) {
+    size_t at = (size_t)hash & (cap - 1);
+    while (ids[at] != 0 && ids[at] != hash) at = (at + 1) & (cap - 1);
+    return at;
+}
+
+static bool phi__thread_id_room(phi__thread *thread) {
+    size_t cap = thread->id_cap > 0 ? thread->id_cap * 2 : 16, i;
+    uint64_t *ids;
+    if (thread->id_count * 2 < thread->id_cap) return true;
+    ids = (uint64_t *)phi__alloc(thread->memory, phi__mul(cap, sizeof *ids));
+    if (ids == NULL) return false;
+    for (i = 0; i < thread->id_cap; i++)
+        if (thread->ids[i] != 0)
+            ids[phi__thread_id_place(ids, cap, thread->ids[i])] = thread->ids[i];
+    phi__free(thread->memory, thread->ids, thread->id_cap * sizeof *ids);
+    thread->ids = ids;
+    thread->id_cap = cap;
+    return true;
+}
+
+PHI__FN phi_status phi__thread_claim_id(phi__thread *thread, phi_str id) {
+    uint64_t hash = phi__hash(id, 0);
+    size_t at;
+    if (hash == 0) hash = 1;
+    if (!phi__thread_id_room(thread)) return PHI_NO_MEMORY;
+    at = phi__thread_id_place(thread->ids, thread->id_cap, hash);
+    if (thread->ids[at] == hash) return PHI_FULL;
+    thread->ids[at] = hash;
+    thread->id_count++;
+    return PHI_OK;
 }

@@ -42,6 +42,8 @@ typedef struct phi__thread {
     size_t message_count, message_cap;
     phi__item *items; /* the projection */
     size_t item_count, item_cap;
+    uint64_t *ids; /* hashes of the tool call ids so far: an open table, half empty, 0 is free */
+    size_t id_count, id_cap;
 } phi__thread;
 
 PHI__FN void phi__thread_init(phi__thread *thread, phi_memory *memory);
@@ -50,6 +52,10 @@ PHI__FN void phi__thread_free(phi__thread *thread);
 /* Appends copies of n entries, all or none, and fills their seq; what they point to must live in the
    thread's arena. False: no memory, and nothing changed. */
 PHI__FN bool phi__thread_append(phi__thread *thread, const phi__entry *entries, size_t n);
+
+/* Takes note of a tool call id. PHI_OK: new; PHI_FULL: the thread has it already, results would be
+   ambiguous; PHI_NO_MEMORY. */
+PHI__FN phi_status phi__thread_claim_id(phi__thread *thread, phi_str id);
 
 /* Copies a message into the thread's arena without appending it; NULL: no memory. */
 PHI__FN phi_message *phi__thread_keep(phi__thread *thread, const phi_message *message);

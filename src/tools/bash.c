@@ -13,10 +13,12 @@ enum {
     PHI__BASH_RETRY_US = 5000      /* until the next try to start, or to update */
 };
 
-/* What a stream said: at most one byte more than is shown, so that a cut is known. */
+/* What a stream said, as UTF-8 and no more than is shown. */
 typedef struct phi__bash_stream {
     phi__buf kept;
-    bool cut;
+    char tail[4]; /* the first bytes of a character whose rest has not come */
+    size_t tail_len;
+    bool cut; /* there was more */
 } phi__bash_stream;
 
 typedef struct phi__bash {
@@ -45,53 +47,67 @@ static void phi__bash_at(phi__bash *bash, phi__timer *timer, uint64_t us) {
         (void)phi__job_no_memory(&bash->job);
 }
 
-/* ---- updates ---- */
+/* ---- what it says ---- */
 
-/* Bytes that make whole characters, or cannot become any: an unfinished one waits for its rest. */
-static size_t phi__bash_whole(phi_str s) {
+/* How many bytes are whole characters, or cannot become any. */
+static size_t phi__bash_whole(const char *at, size_t len) {
     size_t back;
-    for (back = 1; back < 4 && back <= s.len; back++) {
-        unsigned char c = (unsigned char)s.at[s.len - back];
+    for (back = 1; back < 4 && back <= len; back++) {
+        unsigned char c = (unsigned char)at[len - back];
         if ((c & 0xC0) == 0x80) continue;
-        if ((c & 0xE0) == 0xC0 && back < 2) return s.len - back;
-        if ((c & 0xF0) == 0xE0 && back < 3) return s.len - back;
-        if ((c & 0xF8) == 0xF0 && back < 4) return s.len - back;
+        if ((c & 0xE0) == 0xC0 && back < 2) return len - back;
+        if ((c & 0xF0) == 0xE0 && back < 3) return len - back;
+        if ((c & 0xF8) == 0xF0 && back < 4) return len - back;
         break;
     }
-    return s.len;
+    return len;
+}
+
+static void phi__bash_keep(phi__bash *bash, phi__bash_stream *to, const char *at, size_t len) {
+    size_t begin = to->kept.len, most = bash->job.set->desc.max_output_bytes;
+    if (to->cut || len == 0) return;
+    phi__utf8_repair(&to->kept, phi__str(at, len));
+    if (to->kept.failed) return;
+    if (to->kept.len > most) {
+        to->kept.len = phi__utf8_cut(phi__buf_str(&to->kept), most);
+        to->cut = true;
+    }
+    phi__buf_add(&bash->fresh, to->kept.at + begin, to->kept.len - begin);
+}
+
+static void phi__bash_take(phi__bash *bash, phi__bash_stream *to, const char *at, size_t len) {
+    size_t whole;
+    while (to->tail_len > 0 && len > 0) {
+        to->tail[to->tail_len++] = *at++;
+        len--;
+        whole = phi__bash_whole(to->tail, to->tail_len);
+        phi__bash_keep(bash, to, to->tail, whole);
+        to->tail_len -= whole; /* at most three are left: another character may have begun */
+        memmove(to->tail, to->tail + whole, to->tail_len);
+    }
+    whole = phi__bash_whole(at, len);
+    phi__bash_keep(bash, to, at, whole);
+    if (len > whole) memcpy(to->tail, at + whole, len - whole);
+    to->tail_len += len - whole;
 }
 
 /* False: the host has no room, or there is no memory; it can be tried again. */
-static bool phi__bash_tell(phi__bash *bash, bool all) {
-    phi_str s = phi__buf_str(&bash->fresh);
-    phi__buf text;
-    bool told;
-    if (!all) s.len = phi__bash_whole(s);
-    if (s.len == 0) return true;
-    phi__buf_init(&text, bash->job.memory);
-    phi__utf8_repair(&text, s);
-    told = !text.failed && phi_call_update(bash->job.call, text.at, text.len) == PHI_OK;
-    phi__buf_free(&text);
-    if (told) phi__buf_drop(&bash->fresh, s.len);
-    return told;
+static bool phi__bash_tell(phi__bash *bash) {
+    if (bash->fresh.len == 0) return true;
+    if (phi_call_update(bash->job.call, bash->fresh.at, bash->fresh.len) != PHI_OK) return false;
+    phi__buf_clear(&bash->fresh);
+    return true;
 }
 
 static bool phi__bash_output(void *ctx, int stream, const char *bytes, size_t len) {
     phi__bash *bash = (phi__bash *)ctx;
     phi__bash_stream *to = &bash->streams[stream - 1];
-    size_t room = (size_t)bash->job.set->desc.max_output_bytes + 1 - to->kept.len;
-    if (len > room) {
-        to->cut = true;
-        len = room;
-    }
-    if (len == 0) return true;
-    phi__buf_add(&to->kept, bytes, len);
-    phi__buf_add(&bash->fresh, bytes, len);
+    phi__bash_take(bash, to, bytes, len);
     if (to->kept.failed || bash->fresh.failed) {
         (void)phi__job_no_memory(&bash->job);
         return true;
     }
-    if (bash->tick.place == 0) phi__bash_at(bash, &bash->tick, 0);
+    if (bash->fresh.len > 0 && bash->tick.place == 0) phi__bash_at(bash, &bash->tick, 0);
     if (bash->job.ended) return true;
     bash->stopped = bash->fresh.len > PHI__BASH_FRESH_BYTES;
     return !bash->stopped;
@@ -99,32 +115,32 @@ static bool phi__bash_output(void *ctx, int stream, const char *bytes, size_t le
 
 /* ---- the end ---- */
 
-/* Appends what is shown of a stream. */
-static void phi__bash_show(phi__bash *bash, phi__buf *out, const phi__bash_stream *stream) {
-    size_t begin = out->len, most = bash->job.set->desc.max_output_bytes;
-    phi__utf8_repair(out, phi__buf_str(&stream->kept));
-    if (out->failed || (!stream->cut && out->len - begin <= most)) return;
-    out->len = begin + phi__utf8_cut(phi__str(out->at + begin, out->len - begin), most);
-    phi__buf_text(out, "\n... (output truncated)");
+static void phi__bash_show(phi__buf *out, const phi__bash_stream *stream) {
+    phi__buf_add(out, stream->kept.at, stream->kept.len);
+    if (stream->cut) phi__buf_text(out, "\n... (output truncated)");
 }
 
 static void phi__bash_exited(void *ctx, int code, int signal_number) {
     phi__bash *bash = (phi__bash *)ctx;
+    phi__bash_stream *out_of = &bash->streams[0], *err_of = &bash->streams[1];
     char details[64];
     phi__buf out;
     (void)signal_number;
-    (void)phi__bash_tell(bash, true); /* the result holds it all, told or not */
+    phi__bash_keep(bash, out_of, out_of->tail, out_of->tail_len);
+    phi__bash_keep(bash, err_of, err_of->tail, err_of->tail_len);
+    (void)phi__bash_tell(bash); /* the result holds it all, told or not */
     phi__buf_init(&out, bash->job.memory);
+    (void)phi__buf_reserve(&out, out_of->kept.len + err_of->kept.len + 128);
     phi__buf_printf(&out, "Exit code: %d\n", code);
-    if (bash->streams[1].kept.len > 0) phi__buf_text(&out, "STDOUT:\n");
-    phi__bash_show(bash, &out, &bash->streams[0]);
-    if (bash->streams[1].kept.len > 0) {
+    if (err_of->kept.len > 0) phi__buf_text(&out, "STDOUT:\n");
+    phi__bash_show(&out, out_of);
+    if (err_of->kept.len > 0) {
         phi__buf_text(&out, "\nSTDERR:\n");
-        phi__bash_show(bash, &out, &bash->streams[1]);
+        phi__bash_show(&out, err_of);
     }
     (void)snprintf(details, sizeof details, "{\"exit_code\":%d,\"success\":%s}", code,
                    code == 0 ? "true" : "false");
-    if (out.failed)
+    if (out.failed || out_of->kept.failed || err_of->kept.failed)
         (void)phi__job_no_memory(&bash->job);
     else
         (void)phi__job_done(&bash->job, phi__buf_str(&out), details);
@@ -166,7 +182,7 @@ static void phi__bash_tick(phi__timer *timer) {
     phi__bash *bash = PHI__OWNER(timer, phi__bash, tick);
     if (bash->process == NULL) {
         phi__bash_spawn(bash);
-    } else if (!phi__bash_tell(bash, false)) {
+    } else if (!phi__bash_tell(bash)) {
         phi__bash_at(bash, &bash->tick, PHI__BASH_RETRY_US);
     } else if (bash->stopped) {
         bash->stopped = false;

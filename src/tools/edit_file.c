@@ -134,13 +134,12 @@ static phi_str phi__edit_hint(const phi__edit *edit) {
     while (begin > 0 && text[begin - 1] != '\n') begin--;
     lines = phi__edit_lines(phi__str_trim(edit->old_text)) + 1;
     for (i = 0; i < lines && end < edit->content.len && end - begin < PHI__EDIT_HINT_BYTES; i++) {
-        const char *newline =
-            (const char *)memchr(text + end, '\n', edit->content.len - end);
+        const char *newline = (const char *)memchr(text + end, '\n', edit->content.len - end);
         end = newline != NULL ? (size_t)(newline - text) + 1 : edit->content.len;
     }
     if (end > begin && text[end - 1] == '\n') end--;
-    return phi__str(text + begin, phi__utf8_cut(phi__str(text + begin, end - begin),
-                                                PHI__EDIT_HINT_BYTES));
+    return phi__str(text + begin,
+                    phi__utf8_cut(phi__str(text + begin, end - begin), PHI__EDIT_HINT_BYTES));
 }
 
 static phi_flow phi__edit_not_found(phi__edit *edit, bool hint) {
@@ -205,8 +204,8 @@ static phi_flow phi__edit_read(phi__job *job) {
     if (got > 0) return PHI_PENDING;
     phi__file_close(edit->file);
     edit->file = NULL;
-    if (!phi__finder_begin(&edit->finder, job->memory, edit->old_text,
-                           phi__buf_str(&edit->content), SIZE_MAX))
+    if (!phi__finder_begin(&edit->finder, job->memory, edit->old_text, phi__buf_str(&edit->content),
+                           SIZE_MAX))
         return phi__job_no_memory(job);
     job->go = phi__edit_find;
     return PHI_PENDING;

@@ -29,7 +29,8 @@ static size_t phi__finder_next(const phi__finder *finder, size_t matched, char c
 
 static void phi__finder_build(phi__finder *finder, size_t units) {
     for (; units > 0 && finder->built < finder->needle.len; units--) {
-        finder->matched = phi__finder_next(finder, finder->matched, finder->needle.at[finder->built]);
+        finder->matched =
+            phi__finder_next(finder, finder->matched, finder->needle.at[finder->built]);
         finder->back[finder->built++] = (uint32_t)finder->matched;
     }
     if (finder->built == finder->needle.len) finder->matched = 0;
@@ -44,16 +45,15 @@ PHI__FN bool phi__finder_advance(phi__finder *finder, size_t units) {
     end = finder->text.len - finder->at > units ? finder->at + units : finder->text.len;
     while (finder->at < end && finder->found < finder->most) {
         if (finder->matched == 0) { /* the common case: nothing begun, skip to what may begin */
-            const void *next = memchr(finder->text.at + finder->at, finder->needle.at[0],
-                                      end - finder->at);
+            const void *next =
+                memchr(finder->text.at + finder->at, finder->needle.at[0], end - finder->at);
             if (next == NULL) {
                 finder->at = end;
                 break;
             }
             finder->at = (size_t)((const char *)next - finder->text.at);
         }
-        finder->matched =
-            phi__finder_next(finder, finder->matched, finder->text.at[finder->at++]);
+        finder->matched = phi__finder_next(finder, finder->matched, finder->text.at[finder->at++]);
         if (finder->matched < finder->needle.len) continue;
         if (finder->found++ == 0) finder->first = finder->at - finder->needle.len;
         finder->matched = 0;

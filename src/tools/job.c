@@ -51,40 +51,35 @@ PHI__FN phi_flow phi__job_no_memory(phi__job *job) {
     return PHI_DONE;
 }
 
-static phi_flow phi__job_say(phi__job *job, phi_str text, const char *details, bool is_error) {
-    phi__buf repaired;
-    phi__buf_init(&repaired, job->memory);
-    if (phi__utf8_valid(text) < text.len) {
-        phi__utf8_repair(&repaired, text);
-        text = phi__buf_str(&repaired);
-    }
-    if (repaired.failed) {
-        (void)phi__job_no_memory(job);
-    } else {
-        phi__job_tell_text(job->call, text, details, is_error);
-        phi__job_end(job);
-    }
-    phi__buf_free(&repaired);
-    return PHI_DONE;
-}
-
 PHI__FN phi_flow phi__job_done(phi__job *job, phi_str text, const char *details) {
-    return phi__job_say(job, text, details, false);
+    phi__job_tell_text(job->call, text, details, false);
+    phi__job_end(job);
+    return PHI_DONE;
 }
 
 PHI__FN phi_flow phi__job_fail(phi__job *job, const char *format, ...) {
     va_list args;
+    phi__buf text;
     int n;
-    char *text;
+    char *raw;
     va_start(args, format);
     n = vsnprintf(NULL, 0, format, args);
     va_end(args);
-    text = n < 0 ? NULL : (char *)phi_arena_alloc(&job->arena, (size_t)n + 1);
-    if (text == NULL) return phi__job_no_memory(job);
+    raw = n < 0 ? NULL : (char *)phi_arena_alloc(&job->arena, (size_t)n + 1);
+    if (raw == NULL) return phi__job_no_memory(job);
     va_start(args, format);
-    (void)vsnprintf(text, (size_t)n + 1, format, args);
+    (void)vsnprintf(raw, (size_t)n + 1, format, args);
     va_end(args);
-    return phi__job_say(job, phi__str(text, (size_t)n), NULL, true);
+    phi__buf_init(&text, job->memory);
+    phi__utf8_repair(&text, phi__str(raw, (size_t)n)); /* it may quote a file or a program */
+    if (text.failed) {
+        (void)phi__job_no_memory(job);
+    } else {
+        phi__job_tell_text(job->call, phi__buf_str(&text), NULL, true);
+        phi__job_end(job);
+    }
+    phi__buf_free(&text);
+    return PHI_DONE;
 }
 
 /* ---- going on ---- */

@@ -34,7 +34,7 @@ PHI__FN phi_flow phi__job_begin(void *user_data, phi_call call, phi_str argument
 PHI__FN phi_flow phi__job_step(void *user_data, phi_call call); /* a phi_tool's step */
 PHI__FN void phi__job_cancel(void *user_data, phi_call call);   /* a phi_tool's cancel */
 
-/* The result; all return PHI_DONE. Text may hold any bytes; details is JSON text or NULL. */
+/* The result; all return PHI_DONE. done: `text` is UTF-8; fail: any bytes. details: JSON text, or NULL. */
 PHI__FN phi_flow phi__job_done(phi__job *job, phi_str text, const char *details);
 PHI__FN phi_flow phi__job_content(phi__job *job, const phi_content *content, const char *details);
 PHI__FN phi_flow phi__job_fail(phi__job *job, const char *format, ...) PHI_PRINTF(2, 3);
@@ -54,11 +54,17 @@ PHI__FN const char *phi__job_place(phi__job *job, const char *path);
 #endif
 
 /* The tools themselves, one file each. */
+#ifndef PHI_NO_PROCESS
 PHI__FN phi_flow phi__bash_start(void *user_data, phi_call call, phi_str arguments);
+#endif
+#ifndef PHI_NO_FILES
 PHI__FN phi_flow phi__read_file_start(void *user_data, phi_call call, phi_str arguments);
 PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str arguments);
 PHI__FN phi_flow phi__edit_file_start(void *user_data, phi_call call, phi_str arguments);
 PHI__FN phi_flow phi__list_files_start(void *user_data, phi_call call, phi_str arguments);
+#ifndef PHI_NO_PROCESS
 PHI__FN phi_flow phi__search_start(void *user_data, phi_call call, phi_str arguments);
+#endif
+#endif
 
 #endif

@@ -8,7 +8,11 @@
 
 #include <stdio.h>
 
-enum { PHI__LIST_STEP = 256 /* moves of the walk in one step */, PHI__LIST_DEPTH = 3 };
+enum {
+    PHI__LIST_STEP = 256, /* units of work in one step: an entry is one, */
+    PHI__LIST_BUSY = 32,  /* opening a directory or reading a piece of it so many */
+    PHI__LIST_DEPTH = 3
+};
 
 typedef struct phi__list {
     phi__job job;
@@ -81,10 +85,11 @@ static phi_flow phi__list_walk(phi__job *job) {
     phi__walk_entry entry;
     int i;
     if (phi__io_now_us(job->io) >= list->end_us) return phi__job_fail(job, "Listing timed out");
-    for (i = 0; i < PHI__LIST_STEP; i++) {
+    for (i = 0; i < PHI__LIST_STEP;) {
         phi_status status = phi__walk_next(list->walk, &entry);
         if (status == PHI_NOT_FOUND) return phi__list_done(list);
         if (status == PHI_OK) phi__list_entry(list, &entry);
+        i += status == PHI_BUSY ? (int)PHI__LIST_BUSY : 1;
         if (status == PHI_NO_MEMORY || list->out.failed) return phi__job_no_memory(job);
     }
     return PHI_PENDING;
@@ -111,8 +116,7 @@ static phi_flow phi__list_go(phi__job *job) {
                              list->path);
     status = phi__walk_new(job->memory, real, &list->walk, &words);
     if (status == PHI_NO_MEMORY) return phi__job_no_memory(job);
-    if (status != PHI_OK)
-        return phi__job_fail(job, "Cannot access %s: %s", list->path, words.text);
+    if (status != PHI_OK) return phi__job_fail(job, "Cannot access %s: %s", list->path, words.text);
     list->end_us = desc->list_timeout_ms == PHI_UNLIMITED
                        ? UINT64_MAX
                        : phi__io_now_us(job->io) + (uint64_t)desc->list_timeout_ms * 1000;

@@ -12,8 +12,8 @@
 #include <stdio.h>
 
 enum {
-    PHI__READ_HEADER_BYTES = 96,       /* "[Lines a-b of n]" and a newline */
-    PHI__READ_IMAGE_BYTES = 20971520,  /* the book: 20 MB */
+    PHI__READ_HEADER_BYTES = 96,      /* "[Lines a-b of n]" and a newline */
+    PHI__READ_IMAGE_BYTES = 20971520, /* the book: 20 MB */
     PHI__READ_MEGABYTE = 1048576,
     PHI__READ_SLICE = PHI__JOB_SLICE / 3 * 3 /* whole groups of base64 */
 };

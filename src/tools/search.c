@@ -11,11 +11,13 @@
 #include <stdio.h>
 
 enum {
-    PHI__SEARCH_LINE_BYTES = 2000, /* shown of one line */
+    PHI__SEARCH_LINE_BYTES = 2000,  /* shown of one line */
     PHI__SEARCH_WORDS_BYTES = 2000, /* kept of stderr */
     PHI__SEARCH_ARGS = 20,
     PHI__SEARCH_RETRY_US = 5000
 };
+
+#define PHI__SEARCH_NONE "Search error: neither rg nor grep was found"
 
 typedef struct phi__search {
     phi__job job;
@@ -49,7 +51,8 @@ static phi_flow phi__search_done(phi__search *search) {
     if (search->matches == 0)
         phi__buf_printf(&search->out, "No matches found for '%s'", search->pattern);
     else if (search->matches >= search->job.set->desc.max_matches)
-        phi__buf_printf(&search->out, "\n... (showing first %u matches)", (unsigned)search->matches);
+        phi__buf_printf(&search->out, "\n... (showing first %u matches)",
+                        (unsigned)search->matches);
     else
         phi__buf_printf(&search->out, "\n(%u matches)", (unsigned)search->matches);
     if (search->out.failed) return phi__job_no_memory(&search->job);
@@ -111,6 +114,10 @@ static void phi__search_exited(void *ctx, int code, int signal_number) {
         phi__search_spawn(search);
         return;
     }
+    if (code == 127) {
+        (void)phi__job_fail(&search->job, PHI__SEARCH_NONE);
+        return;
+    }
     if (search->line_bytes > 0 && phi__search_line(search)) return;
     words = phi__str_trim(phi__buf_str(&search->words));
     /* Found is found, also where a directory could not be read. */
@@ -128,9 +135,16 @@ static void phi__search_late(phi__timer *timer) {
 /* ---- the beginning ---- */
 
 /* The pattern comes behind -e and the path behind --, so that neither is ever an option. */
-static void phi__search_arguments(const phi__search *search, const char *include, const char **argv) {
-    static const char *const rg[] = {"rg",         "--no-config", "--line-number", "--no-heading",
-                                     "--with-filename", "--color=never", "--sort=path", NULL};
+static void phi__search_arguments(const phi__search *search, const char *include,
+                                  const char **argv) {
+    static const char *const rg[] = {"rg",
+                                     "--no-config",
+                                     "--line-number",
+                                     "--no-heading",
+                                     "--with-filename",
+                                     "--color=never",
+                                     "--sort=path",
+                                     NULL};
     static const char *const grep[] = {"grep", "-r", "-n", "-H", "-I", "-E", "--exclude-dir=.git",
                                        NULL};
     const char *const *head = search->use_grep ? grep : rg;
@@ -184,7 +198,7 @@ static void phi__search_spawn(phi__search *search) {
     if (status == PHI_NO_MEMORY || status == PHI_BUSY)
         (void)phi__job_no_memory(&search->job);
     else if (status == PHI_NOT_FOUND)
-        (void)phi__job_fail(&search->job, "Search error: neither rg nor grep was found");
+        (void)phi__job_fail(&search->job, PHI__SEARCH_NONE);
     else if (status != PHI_OK)
         (void)phi__job_fail(&search->job, "Search error: %s", words);
 }

@@ -62,6 +62,7 @@ static const char phi__tools_search[] =
 #endif
 #endif
 
+#if !defined(PHI_NO_PROCESS) || !defined(PHI_NO_FILES)
 typedef phi_flow (*phi__tools_start)(void *user_data, phi_call call, phi_str arguments);
 
 static phi_tool *phi__tools_add(phi_toolset *set, const char *name, const char *label,
@@ -83,6 +84,7 @@ static uint32_t phi__tools_behind(uint32_t timeout_ms) {
     return timeout_ms > PHI_UNLIMITED - PHI__TOOLS_MARGIN_MS ? PHI_UNLIMITED
                                                              : timeout_ms + PHI__TOOLS_MARGIN_MS;
 }
+#endif
 
 static uint32_t phi__tools_or(uint32_t value, uint32_t standard) {
     return value != 0 ? value : standard;
@@ -102,7 +104,7 @@ static void phi__tools_defaults(phi_tools_desc *desc) {
 /* ---- public ---- */
 
 PHI_API const char *const *phi_tools_deny_patterns(void) {
-    static const char *const patterns[] = {"rm -rf /", "rm -rf /*",     "mkfs",
+    static const char *const patterns[] = {"rm -rf /", "rm -rf /*",   "mkfs",
                                            "dd if=",   ":(){:|:&};:", NULL};
     return patterns;
 }

@@ -35,7 +35,8 @@ typedef struct phi_tools_desc {
                                          the workspace; relative ones start there. With neither,
                                          every path may be used (default: none) */
     bool unconfined; /* files anywhere, though there is a workspace or allowed_paths */
-    const char *const *deny_patterns; /* NULL-ended; a command that contains one is refused; an empty
+    const char *const
+        *deny_patterns; /* NULL-ended; a command that contains one is refused; an empty
                                          list denies nothing (default: phi_tools_deny_patterns) */
     /* Asked before a command runs; false: it does not (default: not asked). For a dialog that takes
        longer than a frame use a hook that waits. */

@@ -45,8 +45,7 @@ static phi_flow phi__write_slice(phi__job *job) {
     write->at += n;
     if (status == PHI_OK && write->at < write->content.len) return PHI_PENDING;
     if (status == PHI_OK) status = phi__file_commit(write->file, &words);
-    if (status != PHI_OK)
-        return phi__job_fail(job, "Cannot write %s: %s", write->path, words.text);
+    if (status != PHI_OK) return phi__job_fail(job, "Cannot write %s: %s", write->path, words.text);
     return phi__write_done(write);
 }
 
@@ -72,11 +71,9 @@ static phi_flow phi__write_go(phi__job *job) {
     real = phi__job_place(job, write->path);
     if (real == NULL) return PHI_DONE;
     status = phi__write_make_room(real, &words);
-    if (status == PHI_OK)
-        status = phi__file_open_replace(job->memory, real, &write->file, &words);
+    if (status == PHI_OK) status = phi__file_open_replace(job->memory, real, &write->file, &words);
     if (status == PHI_NO_MEMORY) return phi__job_no_memory(job);
-    if (status != PHI_OK)
-        return phi__job_fail(job, "Cannot write %s: %s", write->path, words.text);
+    if (status != PHI_OK) return phi__job_fail(job, "Cannot write %s: %s", write->path, words.text);
     job->go = phi__write_slice;
     return phi__write_slice(job);
 }

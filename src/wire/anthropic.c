@@ -2,8 +2,8 @@
 
    A message's content is rendered whole, blocks joined by commas, and kept; roles are opened and
    closed by glue around it, so that tool results and the user's words after them share one message.
-   The cache mark moves from turn to turn: it is put inside of the last brace of the last user block,
-   which is why no rendering holds one. wire.md parts 2 and 9. */
+   The cache mark moves from turn to turn: it is put inside of the last brace of the last user
+   block, which is why no rendering holds one. wire.md parts 2 and 9. */
 #include "wire/anthropic_in.h"
 
 #include "wire/claude_in.h"
@@ -12,9 +12,9 @@
 /* What a rendering depends on beside its block: bits of phi__rendered.form. */
 enum {
     PHI__ANTHROPIC_FORM = 1 << 28,
-    PHI__ANTHROPIC_ORIGIN = 1,    /* minted by the same model: thinking goes back */
+    PHI__ANTHROPIC_ORIGIN = 1, /* minted by the same model: thinking goes back */
     PHI__ANTHROPIC_NO_IMAGES = 2,
-    PHI__ANTHROPIC_IMAGES = 4     /* the images of an error result */
+    PHI__ANTHROPIC_IMAGES = 4 /* the images of an error result */
 };
 
 #define PHI__ANTHROPIC_MARK_OPEN ",\"cache_control\":{\"type\":\"ephemeral\"}"
@@ -182,8 +182,8 @@ static void phi__anthropic_item(phi__encoder *e, size_t at) {
             phi__anthropic_assistant(e, m, same);
         blocks = phi__encode_keep(e, at, UINT32_MAX, form);
     }
-    phi__anthropic_append(
-        e, m->role == PHI_ROLE_ASSISTANT ? PHI_ROLE_ASSISTANT : PHI_ROLE_USER, blocks);
+    phi__anthropic_append(e, m->role == PHI_ROLE_ASSISTANT ? PHI_ROLE_ASSISTANT : PHI_ROLE_USER,
+                          blocks);
 }
 
 static void phi__anthropic_missing(phi__encoder *e, size_t item, size_t block) {
@@ -243,8 +243,8 @@ static phi__anthropic_plan phi__anthropic_plan_of(const phi__ask *ask) {
     p.max_tokens = ask->max_tokens != 0 ? ask->max_tokens : ask->model->max_tokens;
     if (p.max_tokens == 0) p.max_tokens = 8192;
     if (ask->model->reasoning) {
-        p.thinks = ask->thinking != PHI_THINKING_OFF ||
-                   p.claude.off == PHI__CLAUDE_OFF_BETWEEN || p.claude.off == PHI__CLAUDE_OFF_CANNOT;
+        p.thinks = ask->thinking != PHI_THINKING_OFF || p.claude.off == PHI__CLAUDE_OFF_BETWEEN ||
+                   p.claude.off == PHI__CLAUDE_OFF_CANNOT;
         if (!p.adaptive) p.budget = phi__render_budget(ask->thinking);
     }
     if (p.budget == 0) return p;
@@ -312,9 +312,8 @@ static void phi__anthropic_put_tools(phi__encoder *e) {
         phi__encode_piece(e, phi__render_blank(tool->schema)
                                  ? PHI__LIT("{\"type\":\"object\",\"properties\":{}}")
                                  : tool->schema);
-        phi__buf_text(out, i + 1 == e->ask->tool_count && !e->ask->disable_cache
-                               ? PHI__ANTHROPIC_MARK
-                               : "}");
+        phi__buf_text(
+            out, i + 1 == e->ask->tool_count && !e->ask->disable_cache ? PHI__ANTHROPIC_MARK : "}");
     }
     phi__buf_char(out, ']');
 }
@@ -374,16 +373,10 @@ static void phi__anthropic_address(phi__encoder *e) {
 /* ---- the codec ---- */
 
 PHI__FN const phi__codec *phi__anthropic_codec(void) {
-    static const phi__codec codec = {PHI_PROTOCOL_ANTHROPIC,
-                                     sizeof(phi__anthropic_state),
-                                     phi__anthropic_head,
-                                     phi__anthropic_item,
-                                     phi__anthropic_tail,
-                                     phi__anthropic_address,
-                                     phi__anthropic_missing,
-                                     phi__anthropic_after_results,
-                                     phi__anthropic_event,
-                                     phi__anthropic_end,
-                                     phi__anthropic_whole};
+    static const phi__codec codec = {
+        PHI_PROTOCOL_ANTHROPIC, sizeof(phi__anthropic_state), phi__anthropic_head,
+        phi__anthropic_item,    phi__anthropic_tail,          phi__anthropic_address,
+        phi__anthropic_missing, phi__anthropic_after_results, phi__anthropic_event,
+        phi__anthropic_end,     phi__anthropic_whole};
     return &codec;
 }

@@ -1,8 +1,8 @@
 /* anthropic_stream.c - answers of the Anthropic Messages API: events to a message.
 
-   Every event is read in one pass without a tree; nearly all of them are deltas. Blocks are found by
-   the index the wire gives them; blocks of kinds that are not known are read over, with all of their
-   deltas. wire.md parts 1.3, 1.9 and 2. */
+   Every event is read in one pass without a tree; nearly all of them are deltas. Blocks are found
+   by the index the wire gives them; blocks of kinds that are not known are read over, with all of
+   their deltas. wire.md parts 1.3, 1.9 and 2. */
 #include "wire/anthropic_in.h"
 
 #include "text/json_cursor_in.h"
@@ -16,7 +16,7 @@ typedef struct phi__ant_event {
     int64_t index;
     phi__json_text delta_type, text, thinking, partial_json, signature; /* of a delta */
     phi__json_text stop_reason;
-    phi_str stop_details;         /* raw JSON, as the next three */
+    phi_str stop_details; /* raw JSON, as the next three */
     phi_str block, message, usage;
     bool has_error;
 } phi__ant_event;
@@ -25,7 +25,7 @@ static const phi__json_text phi__ant_none = {"", 0, false};
 
 static void phi__ant_put(phi__assembly *a, phi__buf *buf, phi__json_text text) {
     phi__buf_clear(buf);
-    phi__json_unescape(buf, text);
+    if (text.len > 0) phi__json_unescape(buf, text);
     if (buf->failed) a->no_memory = true;
 }
 
@@ -103,8 +103,9 @@ static void phi__ant_details(phi__json_cursor *c, phi_usage *usage) {
 static void phi__ant_usage(phi__assembly *a, phi_str raw) {
     phi__json_cursor c;
     phi__json_text key;
+    if (raw.len == 0) return;
     phi__json_cursor_init(&c, raw);
-    if (raw.len == 0 || !phi__json_enter_object(&c)) return;
+    if (!phi__json_enter_object(&c)) return;
     while (phi__json_next_key(&c, &key)) {
         if (PHI__ANT_IS(key, "input_tokens"))
             phi__json_take_u64(&c, &a->usage.input);
@@ -227,12 +228,13 @@ static size_t phi__ant_open(phi__assembly *a, const phi__ant_block *b, int64_t i
     return block;
 }
 
-/* Arguments may come whole with the start of the block; deltas, if any follow, take their place. They
-   wait where a call keeps nothing else. */
+/* Arguments may come whole with the start of the block; deltas, if any follow, take their place.
+   They wait where a call keeps nothing else. */
 static void phi__ant_block_start(phi__assembly *a, const phi__ant_event *ev) {
     phi__ant_block b;
     phi__json_cursor c;
     size_t block;
+    if (ev->block.len == 0) return;
     phi__json_cursor_init(&c, ev->block);
     phi__ant_read_block(&b, &c);
     block = phi__ant_open(a, &b, ev->index);
@@ -266,20 +268,32 @@ static size_t phi__ant_find_or_open(phi__assembly *a, int64_t index, phi_content
     return block != SIZE_MAX ? block : phi__assembly_open(a, kind, index);
 }
 
-static void phi__ant_delta(phi__assembly *a, const phi__ant_event *ev) {
+static void phi__ant_sign(phi__assembly *a, const phi__ant_event *ev) {
+    size_t block = phi__ant_find(a, ev->index);
+    if (block == SIZE_MAX || a->drafts[block].kind != PHI_CONTENT_THINKING) return;
+    if (ev->signature.len > 0) phi__json_unescape(&a->drafts[block].signature, ev->signature);
+    if (a->drafts[block].signature.failed) a->no_memory = true;
+}
+
+static void phi__ant_delta(phi__anthropic_state *st, phi__assembly *a, const phi__ant_event *ev,
+                           phi_str data) {
     size_t block;
-    if (PHI__ANT_IS(ev->delta_type, "text_delta"))
-        phi__ant_add(a, phi__ant_find_or_open(a, ev->index, PHI_CONTENT_TEXT), ev->text);
-    else if (PHI__ANT_IS(ev->delta_type, "input_json_delta"))
-        phi__ant_add(a, phi__ant_find(a, ev->index), ev->partial_json);
-    else if (PHI__ANT_IS(ev->delta_type, "thinking_delta"))
-        phi__ant_add(a, phi__ant_find_or_open(a, ev->index, PHI_CONTENT_THINKING), ev->thinking);
-    else if (PHI__ANT_IS(ev->delta_type, "signature_delta")) {
+    phi__json_text text;
+    if (PHI__ANT_IS(ev->delta_type, "text_delta")) {
+        text = ev->text;
+        block = phi__ant_find_or_open(a, ev->index, PHI_CONTENT_TEXT);
+    } else if (PHI__ANT_IS(ev->delta_type, "input_json_delta")) {
+        text = ev->partial_json;
         block = phi__ant_find(a, ev->index);
-        if (block == SIZE_MAX || a->drafts[block].kind != PHI_CONTENT_THINKING) return;
-        phi__json_unescape(&a->drafts[block].signature, ev->signature);
-        if (a->drafts[block].signature.failed) a->no_memory = true;
+    } else if (PHI__ANT_IS(ev->delta_type, "thinking_delta")) {
+        text = ev->thinking;
+        block = phi__ant_find_or_open(a, ev->index, PHI_CONTENT_THINKING);
+    } else {
+        if (PHI__ANT_IS(ev->delta_type, "signature_delta")) phi__ant_sign(a, ev);
+        return;
     }
+    phi__ant_add(a, block, text);
+    phi__repeat_learn(&st->repeat, a, data, text, block);
 }
 
 /* ---- the message ---- */
@@ -290,6 +304,7 @@ static void phi__ant_message(phi__anthropic_state *st, phi__assembly *a, phi_str
     phi__json_text key, text, stop = {NULL, 0, false};
     phi_str usage = {NULL, 0}, details = {NULL, 0}, content = {NULL, 0};
     phi__ant_block b;
+    if (raw.len == 0) return;
     phi__json_cursor_init(&c, raw);
     if (!phi__json_enter_object(&c)) return;
     while (phi__json_next_key(&c, &key)) {
@@ -313,8 +328,8 @@ static void phi__ant_message(phi__anthropic_state *st, phi__assembly *a, phi_str
     phi__assembly_start(a);
     phi__ant_usage(a, usage);
     if (!whole) return;
-    phi__json_cursor_init(&c, content);
-    if (content.len > 0 && phi__json_enter_array(&c))
+    phi__json_cursor_init(&c, content.len > 0 ? content : PHI__LIT("[]"));
+    if (phi__json_enter_array(&c))
         while (phi__json_next_item(&c)) {
             size_t block;
             phi__ant_read_block(&b, &c);
@@ -329,7 +344,7 @@ static void phi__ant_message(phi__anthropic_state *st, phi__assembly *a, phi_str
 static void phi__ant_take(phi__anthropic_state *st, phi__assembly *a, const phi__ant_event *ev,
                           phi_str data) {
     if (PHI__ANT_IS(ev->type, "content_block_delta"))
-        phi__ant_delta(a, ev);
+        phi__ant_delta(st, a, ev, data);
     else if (PHI__ANT_IS(ev->type, "content_block_start"))
         phi__ant_block_start(a, ev);
     else if (PHI__ANT_IS(ev->type, "content_block_stop"))
@@ -361,8 +376,10 @@ PHI__FN void phi__anthropic_event(void *state, phi__assembly *a, phi_str name, p
         phi__classify_event(a, data);
         return;
     }
+    if (phi__repeat_add(&st->repeat, a, data)) return;
     if (data.at[0] != '{') return; /* words of a gateway: nothing of ours */
     st->heard = true;
+    phi__repeat_forget(&st->repeat);
     if (!phi__ant_read(&ev, data)) {
         st->broken = true;
         return;

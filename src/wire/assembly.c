@@ -41,8 +41,7 @@ static size_t phi__assembly_cut_tail(phi_str s) {
 static size_t phi__assembly_join(phi__draft *d, phi_str s) {
     unsigned char lead = (unsigned char)d->held[0];
     size_t want = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2, taken = 0;
-    while (d->held_len < want && taken < s.len &&
-           ((unsigned char)s.at[taken] & 0xc0u) == 0x80u)
+    while (d->held_len < want && taken < s.len && ((unsigned char)s.at[taken] & 0xc0u) == 0x80u)
         d->held[d->held_len++] = s.at[taken++];
     if (d->held_len < want && taken == s.len) return taken; /* still cut */
     phi__utf8_repair(&d->bytes, phi__str(d->held, d->held_len));
@@ -83,7 +82,7 @@ static int32_t phi__assembly_escape(const char *at, const char *end) {
     return unit;
 }
 
-/* If the last delta ended in the first half of a pair: joins it with the second, if that is here. */
+/* If the last delta ended in the first half of a pair: joins it with the second, if it is here. */
 static void phi__assembly_pair(phi__draft *d, phi_str *raw) {
     int32_t low = phi__assembly_escape(raw->at, raw->at + raw->len);
     char utf8[4];
@@ -264,8 +263,7 @@ PHI__FN void phi__assembly_add(phi__assembly *a, size_t block, phi_str bytes) {
     phi__assembly_added(a, block, from);
 }
 
-PHI__FN void phi__assembly_add_json(phi__assembly *a, size_t block, phi_str raw,
-                                    bool has_escapes) {
+PHI__FN void phi__assembly_add_json(phi__assembly *a, size_t block, phi_str raw, bool has_escapes) {
     phi__draft *d;
     phi__json_text text;
     size_t from;
@@ -356,6 +354,8 @@ PHI__FN void phi__assembly_finish(phi__assembly *a) {
         }
         d->open = false;
     }
+    if (a->stop_reason == PHI_STOP_REASON_NONE)
+        a->stop_reason = a->terminal ? PHI_STOP_REASON_STOP : PHI_STOP_REASON_ERROR;
     if (PHI__ASSEMBLY_NORMAL_STOP(a->stop_reason))
         a->stop_reason = calls ? PHI_STOP_REASON_TOOL_USE : PHI_STOP_REASON_STOP;
     u->total_tokens = u->input + u->output + u->cache_read + u->cache_write;

@@ -1,8 +1,8 @@
 /* assembly_in.h - a message as it arrives: what every decoder writes into.
 
    Text and argument bytes land in one growing buffer per block, unescaped on the way; the sink is
-   told which bytes are new. What it and the view show is always valid UTF-8: garbage becomes U+FFFD,
-   and half a surrogate pair or UTF-8 sequence at the end of a delta waits for the next one.
+   told which bytes are new. What it and the view show is always valid UTF-8: garbage becomes
+   U+FFFD, and half a surrogate pair or UTF-8 sequence at the end of a delta waits for the next one.
    Nothing here knows a protocol or does I/O.
    Ownership: buffers come from `memory` and go with phi__assembly_free. What the views point to is
    valid until the next call that appends. */
@@ -16,15 +16,15 @@
 
 typedef struct phi__draft {
     phi_content_kind kind;
-    bool open;             /* more may come; a tool call still open at the end is incomplete */
+    bool open; /* more may come; a tool call still open at the end is incomplete */
     bool redacted;
-    bool incomplete;       /* tool call: broke off; set by phi__assembly_finish */
-    bool replay_open;      /* replay is still being written: not shown */
-    uint8_t held_len;      /* bytes in `held` */
-    char held[4];          /* the start of a UTF-8 sequence that a delta cut */
-    uint32_t high;         /* the first half of a surrogate pair that a delta cut, or 0 */
-    int64_t key;           /* the protocol's own index */
-    phi__buf bytes;        /* text, thinking, or arguments */
+    bool incomplete;  /* tool call: broke off; set by phi__assembly_finish */
+    bool replay_open; /* replay is still being written: not shown */
+    uint8_t held_len; /* bytes in `held` */
+    char held[4];     /* the start of a UTF-8 sequence that a delta cut */
+    uint32_t high;    /* the first half of a surrogate pair that a delta cut, or 0 */
+    int64_t key;      /* the protocol's own index */
+    phi__buf bytes;   /* text, thinking, or arguments */
     phi__buf signature, replay;
     phi__buf id, name;
 } phi__draft;
@@ -33,25 +33,25 @@ typedef struct phi__assembly phi__assembly;
 
 /* What the sink hears, right when it is so. */
 typedef enum phi__part {
-    PHI__PART_START,      /* the answer began: model and id are known, as far as the wire says */
-    PHI__PART_BLOCK,      /* a block began */
-    PHI__PART_DELTA,      /* bytes [from, draft->bytes.len) of the block are new */
-    PHI__PART_BLOCK_END   /* a block is whole */
+    PHI__PART_START,    /* the answer began: model and id are known, as far as the wire says */
+    PHI__PART_BLOCK,    /* a block began */
+    PHI__PART_DELTA,    /* bytes [from, draft->bytes.len) of the block are new */
+    PHI__PART_BLOCK_END /* a block is whole */
 } phi__part;
 
 struct phi__assembly {
     phi_memory *memory;
-    phi_arena scratch;           /* for what a decoder needs during one event; reset after it */
+    phi_arena scratch; /* for what a decoder needs during one event; reset after it */
     phi__draft *drafts;
     size_t count, cap;
     phi_usage usage;
     phi_stop_reason stop_reason; /* NONE until known */
     phi__buf raw_stop_reason, model, response_id;
-    uint64_t id_salt;            /* set by the caller: makes invented call ids unique in a session */
+    uint64_t id_salt; /* set by the caller: makes invented call ids unique in a session */
     bool started;
-    bool terminal;               /* the protocol's own end was seen */
-    bool no_memory;              /* sticks */
-    phi_failure failure;         /* kind NONE: none. Its strings live in failure_words */
+    bool terminal;       /* the protocol's own end was seen */
+    bool no_memory;      /* sticks */
+    phi_failure failure; /* kind NONE: none. Its strings live in failure_words */
     phi__buf failure_words;
     void (*sink)(void *ctx, phi__assembly *assembly, phi__part part, size_t block, size_t from);
     void *ctx;
@@ -69,8 +69,8 @@ PHI__FN size_t phi__assembly_find(const phi__assembly *a, int64_t key); /* lates
    a text or thinking block before it is then whole. */
 PHI__FN size_t phi__assembly_current(phi__assembly *a, phi_content_kind kind);
 
-/* Appends to a block's bytes and tells the sink: plain bytes, or the inside of a JSON string that is
-   unescaped on the way. A block of SIZE_MAX takes nothing. */
+/* Appends to a block's bytes and tells the sink: plain bytes, or the inside of a JSON string that
+   is unescaped on the way. A block of SIZE_MAX takes nothing. */
 PHI__FN void phi__assembly_add(phi__assembly *a, size_t block, phi_str bytes);
 PHI__FN void phi__assembly_add_json(phi__assembly *a, size_t block, phi_str raw, bool has_escapes);
 PHI__FN void phi__assembly_close(phi__assembly *a, size_t block);
@@ -78,17 +78,18 @@ PHI__FN void phi__assembly_close(phi__assembly *a, size_t block);
 /* Puts a text into one of the buffers, in place of what was there. */
 PHI__FN void phi__assembly_set(phi__assembly *a, phi__buf *buf, phi_str text);
 
-/* Sets the failure and the stop reason: GUARD_RAIL for CONTENT_FILTER, else ERROR. The first failure
-   stays. Words are copied. */
+/* Sets the failure and the stop reason: GUARD_RAIL for CONTENT_FILTER, else ERROR. The first
+   failure stays. Words are copied. */
 PHI__FN void phi__assembly_fail(phi__assembly *a, phi_failure_kind kind, bool retryable,
                                 phi_str code, phi_str message);
 /* The same, of all that a failure holds. */
 PHI__FN void phi__assembly_fail_with(phi__assembly *a, const phi_failure *failure);
 
 /* After the end: arguments "" become {}; stop reason toolUse where finished calls exist and the raw
-   reason was a normal stop; calls still open, and calls that a length limit cut, become incomplete;
-   calls without an id, or with one that an earlier call of the message has, get a new one;
-   total_tokens is computed. Want of memory becomes a failure, where there is no other. */
+   reason was a normal stop, or the end came without a reason; calls still open, and calls that a
+   length limit cut, become incomplete; calls without an id, or with one that an earlier call of the
+   message has, get a new one; total_tokens is computed. Want of memory becomes a failure, where
+   there is no other. */
 PHI__FN void phi__assembly_finish(phi__assembly *a);
 
 /* The message so far, as views into the buffers; `content` must have room for a->count blocks.

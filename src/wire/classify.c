@@ -8,9 +8,9 @@
 #include "text/json_in.h"
 #include "wire/codec_in.h"
 
-#define PHI__FAULT_BODY_MOST 65536u   /* bytes of a body that are read; wire.md 1.10 */
-#define PHI__FAULT_WORDS_MOST 4096u   /* bytes of a message that are kept */
-#define PHI__FAULT_SNIPPET_MOST 500u  /* bytes of a body shown where it holds no message */
+#define PHI__FAULT_BODY_MOST 65536u  /* bytes of a body that are read; wire.md 1.10 */
+#define PHI__FAULT_WORDS_MOST 4096u  /* bytes of a message that are kept */
+#define PHI__FAULT_SNIPPET_MOST 500u /* bytes of a body shown where it holds no message */
 
 /* An error, taken apart. Strings live in the arena or are static. */
 typedef struct phi__fault {
@@ -27,7 +27,7 @@ static char phi__fault_lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c + 
 
 static bool phi__fault_is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/* Whether `pattern` (lower case) stands at `at`: '#' is a number, '*' up to 80 bytes of anything. */
+/* Whether `pattern` (lower case) stands at `at`: '#' is a number, '*' up to 80 bytes of any. */
 static bool phi__fault_at(phi_str s, size_t at, const char *pattern) {
     for (; *pattern != '\0'; pattern++) {
         if (*pattern == '*') {
@@ -148,9 +148,9 @@ static uint64_t phi__fault_unit(phi_str s, size_t *at) {
     static const struct phi__fault_units {
         const char *name;
         uint64_t ms;
-    } units[] = {{"milliseconds", 1}, {"ms", 1},      {"seconds", 1000}, {"second", 1000},
-                 {"sec", 1000},       {"s", 1000},    {"minutes", 60000}, {"minute", 60000},
-                 {"min", 60000},      {"m", 60000},   {"hours", 3600000}, {"hour", 3600000},
+    } units[] = {{"milliseconds", 1}, {"ms", 1},    {"seconds", 1000},  {"second", 1000},
+                 {"sec", 1000},       {"s", 1000},  {"minutes", 60000}, {"minute", 60000},
+                 {"min", 60000},      {"m", 60000}, {"hours", 3600000}, {"hour", 3600000},
                  {"h", 3600000}};
     size_t i, from = *at;
     while (from < s.len && s.at[from] == ' ') from++;
@@ -253,13 +253,12 @@ static phi_str phi__fault_detail(const phi_json *node) {
     return phi__fault_text(node);
 }
 
-/* Which of an error's words is its code: a text wins over a number, but a number over a type that is
-   only its name ("InternalServerError"); a code that is null says there is none. */
+/* Which of an error's words is its code: a text wins over a number, but a number over a type that
+   is only its name ("InternalServerError"); a code that is null says there is none. */
 static void phi__fault_code(phi__fault *f, phi_arena *arena, const phi_json *error) {
     const phi_json *code = phi_json_get(error, "code");
     const phi_json *status = phi_json_get(error, "status");
-    bool telling = f->type.len > 6 &&
-                   memcmp(f->type.at + f->type.len - 6, "_error", 6) == 0;
+    bool telling = f->type.len > 6 && memcmp(f->type.at + f->type.len - 6, "_error", 6) == 0;
     if (phi_json_is_string(code))
         f->code = phi__fault_text(code);
     else if (phi_json_is_string(status))
@@ -288,18 +287,30 @@ static int phi__fault_status_of(phi_str word) {
     static const struct phi__fault_status {
         const char *word;
         int status;
-    } table[] = {{"overloaded_error", 529},        {"rate_limit_error", 429},
-                 {"rate_limit_exceeded", 429},     {"insufficient_quota", 429},
-                 {"api_error", 500},               {"server_error", 500},
-                 {"internal_server_error", 500},   {"InternalServerError", 500},
-                 {"internal_error", 500},          {"server_is_overloaded", 503},
-                 {"slow_down", 503},               {"overloaded", 503},
-                 {"service_unavailable", 503},     {"timeout_error", 504},
-                 {"invalid_request_error", 400},   {"BadRequestError", 400},
-                 {"context_length_exceeded", 400}, {"exceed_context_size_error", 400},
-                 {"authentication_error", 401},    {"billing_error", 402},
-                 {"permission_error", 403},        {"not_found_error", 404},
-                 {"conflict_error", 409},          {"request_too_large", 413}};
+    } table[] = {{"overloaded_error", 529},
+                 {"rate_limit_error", 429},
+                 {"rate_limit_exceeded", 429},
+                 {"insufficient_quota", 429},
+                 {"api_error", 500},
+                 {"server_error", 500},
+                 {"internal_server_error", 500},
+                 {"InternalServerError", 500},
+                 {"internal_error", 500},
+                 {"server_is_overloaded", 503},
+                 {"slow_down", 503},
+                 {"overloaded", 503},
+                 {"service_unavailable", 503},
+                 {"timeout_error", 504},
+                 {"invalid_request_error", 400},
+                 {"BadRequestError", 400},
+                 {"context_length_exceeded", 400},
+                 {"exceed_context_size_error", 400},
+                 {"authentication_error", 401},
+                 {"billing_error", 402},
+                 {"permission_error", 403},
+                 {"not_found_error", 404},
+                 {"conflict_error", 409},
+                 {"request_too_large", 413}};
     uint64_t n;
     size_t i;
     if (phi__str_to_u64(word, &n) && n >= 400 && n < 600) return (int)n;
@@ -340,8 +351,7 @@ static void phi__fault_read_json(phi__fault *f, phi_arena *arena, const phi_json
     if (f->message.len == 0) f->message = phi__fault_text(phi_json_get(root, "message"));
     if (f->message.len == 0) f->message = phi__fault_detail(phi_json_get(root, "detail"));
     f->detail = phi__fault_text(phi_json_get(metadata, "raw"));
-    if (f->detail.len == 0)
-        f->detail = phi__fault_text(phi_json_path(error, "details.error_code"));
+    if (f->detail.len == 0) f->detail = phi__fault_text(phi_json_path(error, "details.error_code"));
     f->request_id = phi__fault_text(phi_json_get(root, "request_id"));
     phi__fault_code(f, arena, error);
     phi__fault_google(f, error);
@@ -365,6 +375,7 @@ static void phi__fault_snippet(phi__fault *f, phi_arena *arena, phi_str body) {
     phi__buf_init(&words, arena->memory);
     if (f->status != 0) phi__buf_printf(&words, "HTTP %d", f->status);
     phi__buf_text(&words, f->empty ? " without a body" : page ? " with a web page" : "");
+    if (words.len == 0) phi__buf_text(&words, "the answer is not what was asked for");
     phi__buf_text(&words, show.len > 0 ? ": " : "");
     show.len = phi__utf8_cut(show, PHI__FAULT_SNIPPET_MOST);
     phi__utf8_repair(&words, show);
@@ -378,8 +389,7 @@ static void phi__fault_read(phi__fault *f, phi_arena *arena, phi_str body) {
     body.len = phi__min(body.len, PHI__FAULT_BODY_MOST);
     body = phi__str_trim(body);
     f->empty = body.len == 0;
-    if (!f->empty &&
-        phi_json_parse(arena, body, PHI_JSON_REPLACE_BAD_UTF8, &root, NULL) == PHI_OK)
+    if (!f->empty && phi_json_parse(arena, body, PHI_JSON_REPLACE_BAD_UTF8, &root, NULL) == PHI_OK)
         phi__fault_read_json(f, arena, root);
     if (phi__str_trim(f->message).len == 0) phi__fault_snippet(f, arena, body);
     f->message.len = phi__utf8_cut(f->message, PHI__FAULT_WORDS_MOST);
@@ -401,8 +411,8 @@ static phi_failure_kind phi__fault_kind(const phi__fault *f, const phi_model *mo
         return PHI_FAILURE_OVERFLOW;
     if (client && phi__fault_any(f, phi__fault_overflows, PHI__COUNT(phi__fault_overflows)))
         return PHI_FAILURE_OVERFLOW;
-    if (f->status == 400 && (phi__fault_word(f, "too many tokens") ||
-                             phi__fault_word(f, "token limit exceeded")))
+    if (f->status == 400 &&
+        (phi__fault_word(f, "too many tokens") || phi__fault_word(f, "token limit exceeded")))
         return PHI_FAILURE_OVERFLOW;
     if (client && phi__fault_any(f, phi__fault_filters, PHI__COUNT(phi__fault_filters)))
         return PHI_FAILURE_CONTENT_FILTER;

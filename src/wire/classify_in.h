@@ -8,7 +8,7 @@
    do not say is a failure of the server. */
 PHI__FN void phi__classify_event(phi__assembly *a, phi_str json);
 
-/* The same of a body that came with 200 and is no answer: a page of a proxy, an error, or garbage. */
+/* The same of a body that came with 200 and is no answer: a proxy's page, an error, or garbage. */
 PHI__FN void phi__classify_body(phi__assembly *a, phi_str body);
 
 /* A stop word that means an error. */

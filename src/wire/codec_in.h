@@ -1,8 +1,8 @@
 /* codec_in.h - a provider as a pure codec: messages to request pieces, stream events to a message.
 
-   No I/O, no clock, no state outside what is passed in: the same input gives the same bytes. A block
-   of a message is rendered once per wire form and kept with the message (phi__item.pieces), so that a
-   turn costs the new blocks and a list of pieces, not the history.
+   No I/O, no clock, no state outside what is passed in: the same input gives the same bytes. A
+   block of a message is rendered once per wire form and kept with the message (phi__item.rendered),
+   so that a turn costs the new blocks and a list of pieces, not the history.
 
    Encoding is resumable: begin, advance(units) until it is not PHI_BUSY, and the request is there.
    A unit is one message. */
@@ -13,7 +13,7 @@
 #include "model/model.h"
 #include "wire/assembly_in.h"
 
-/* The rendered form of one block (or of a whole message where a wire wants that), kept beside it. */
+/* The rendered form of one block (or of a whole message where a wire wants that), kept with it. */
 typedef struct phi__rendered {
     struct phi__rendered *next;
     uint32_t form;  /* which codec and variant rendered it */
@@ -42,10 +42,10 @@ typedef struct phi__ask {
     size_t tool_count;
     phi_tool_choice tool_choice;
     phi_thinking thinking;
-    uint32_t max_tokens;    /* 0: the model's */
-    double temperature;     /* negative: not sent */
+    uint32_t max_tokens; /* 0: the model's */
+    double temperature;  /* negative: not sent */
     bool disable_cache;
-    phi_str session_id;     /* for prompt_cache_key; may be empty */
+    phi_str session_id; /* for prompt_cache_key; may be empty */
 } phi__ask;
 
 typedef struct phi__codec phi__codec;
@@ -60,9 +60,9 @@ typedef struct phi__encoder {
     size_t count, cap;
     phi__header *headers;
     size_t header_count, header_cap;
-    size_t at;        /* next item; progress of advance */
+    size_t at; /* next item; progress of advance */
     int stage;
-    bool failed;      /* no memory */
+    bool failed; /* no memory */
     /* The repair of what a transcript may lack: calls of the last assistant message and which of
        them have their result. */
     size_t calls_item;   /* SIZE_MAX: none waits */
@@ -71,17 +71,17 @@ typedef struct phi__encoder {
     size_t next_call;    /* where the search for a result's call begins */
     bool had_calls;
     /* for the codecs' own bookkeeping across items */
-    phi_role open_role;  /* role of the message under construction; 0: none */
-    phi_role last_role;  /* of the message before; 0: none yet */
-    size_t mark_piece;   /* the piece whose end closes the last user block; SIZE_MAX: none */
+    phi_role open_role; /* role of the message under construction; 0: none */
+    phi_role last_role; /* of the message before; 0: none yet */
+    size_t mark_piece;  /* the piece whose end closes the last user block; SIZE_MAX: none */
     phi_request request;
 } phi__encoder;
 
 struct phi__codec {
     const char *protocol;
     size_t state_bytes; /* of a decoder */
-    /* Encoding: everything before the messages, item `at` (never an extension, and a tool result only
-       where its call waits for it), everything after; and url + headers. */
+    /* Encoding: everything before the messages, item `at` (never an extension, and a tool result
+       only where its call waits for it), everything after; and url + headers. */
     void (*head)(phi__encoder *e);
     void (*item)(phi__encoder *e, size_t at);
     void (*tail)(phi__encoder *e);
@@ -129,8 +129,8 @@ PHI__FN void phi__encode_model_headers(phi__encoder *e);
 PHI__FN void phi__encode_url(phi__encoder *e, const char *version, bool only_bare,
                              const char *path);
 
-/* An HTTP answer that is an error: class, retryable, delay, words. Strings point into `arena`. `now`
-   is not needed: an HTTP date is compared with the answer's own Date header.
+/* An HTTP answer that is an error: class, retryable, delay, words. Strings point into `arena`.
+   `now` is not needed: an HTTP date is compared with the answer's own Date header.
    headers: lines "Name: value\r\n". */
 PHI__FN void phi__classify(const phi_model *model, int http_status, phi_str headers, phi_str body,
                            phi_arena *arena, phi_failure *out);
@@ -138,9 +138,10 @@ PHI__FN void phi__classify(const phi_model *model, int http_status, phi_str head
 PHI__FN phi_str phi__header_value(phi_str headers, const char *name);
 PHI__FN bool phi__is_overflow_text(phi_str text);
 
-/* What a target would refuse, before a byte is sent: PHI_OK, or PHI_BAD_ARG with words that name the
-   place ("messages[3]: tool call \"x\" has no result"). For tests and for whoever makes transcripts:
-   it costs time by the square of the calls, and the encoder repairs lost results by itself. */
+/* What a target would refuse, before a byte is sent: PHI_OK, or PHI_BAD_ARG with words that name
+   the place ("messages[3]: tool call \"x\" has no result"). For tests and for whoever makes
+   transcripts: it costs time by the square of the calls, and the encoder repairs lost results by
+   itself. */
 PHI__FN phi_status phi__preflight(const phi__codec *codec, const phi__ask *ask, char *words,
                                   size_t words_size);
 

@@ -1,7 +1,8 @@
 /* encoder.c - drives a codec over a transcript, a message a unit, and keeps what it rendered.
 
-   What a provider would refuse is repaired here, in what is sent and not in the log: a result without
-   its call, or a second one, is left out; a call without a result gets one before the next message. */
+   What a provider would refuse is repaired here, in what is sent and not in the log: a result
+   without its call, or a second one, is left out; a call without a result gets one before the next
+   message. */
 #include "wire/codec_in.h"
 
 #include "wire/anthropic_in.h"
@@ -263,8 +264,7 @@ PHI__FN void phi__encode_url(phi__encoder *e, const char *version, bool only_bar
         phi__buf_text(out, path);
     }
     phi__buf_add_str(out, query);
-    if (out->failed || !phi__encoder_clean(e, phi__buf_str(out), &e->request.url))
-        e->failed = true;
+    if (out->failed || !phi__encoder_clean(e, phi__buf_str(out), &e->request.url)) e->failed = true;
     phi__buf_clear(out);
 }
 

@@ -1,4 +1,4 @@
-/* openai_chat.c - requests of the OpenAI Chat Completions API, and of the many servers that speak it.
+/* openai_chat.c - requests of the OpenAI Chat Completions API, and of all who speak it.
 
    Each message is rendered whole and kept; what servers do differently are bits of the model's
    quirks, and those bits that change a message are part of the form it is kept under.
@@ -338,11 +338,8 @@ static void phi__chat_after_results(phi__encoder *e, size_t from, size_t to) {
 static const struct phi__chat_effort {
     const char *prefix, *off, *minimal;
 } phi__chat_efforts[] = {
-    {"gpt-5-pro", "high", "high"},
-    {"gpt-5.", "none", "low"},
-    {"gpt-5", "minimal", "minimal"},
-    {"gpt-", "none", "low"},
-    {"", "low", "low"},
+    {"gpt-5-pro", "high", "high"}, {"gpt-5.", "none", "low"}, {"gpt-5", "minimal", "minimal"},
+    {"gpt-", "none", "low"},       {"", "low", "low"},
 };
 
 static const char *phi__chat_effort_name(const phi__encoder *e) {
@@ -385,10 +382,9 @@ static void phi__chat_put_thinking(phi__encoder *e) {
     if (phi__chat_quirk(e, PHI_QUIRK_REASONING_ENABLED))
         phi__chat_put_switch(e, ",\"reasoning\":{\"enabled\":", "true", "false", "}");
     if (phi__chat_quirk(e, PHI_QUIRK_THINKING_TYPE))
-        phi__chat_put_switch(e, ",\"thinking\":{\"type\":\"", "enabled", "disabled",
-                             phi__chat_quirk(e, PHI_QUIRK_KEEP_THINKING)
-                                 ? "\",\"clear_thinking\":false}"
-                                 : "\"}");
+        phi__chat_put_switch(
+            e, ",\"thinking\":{\"type\":\"", "enabled", "disabled",
+            phi__chat_quirk(e, PHI_QUIRK_KEEP_THINKING) ? "\",\"clear_thinking\":false}" : "\"}");
     if (phi__chat_quirk(e, PHI_QUIRK_ENABLE_THINKING)) {
         phi__chat_put_switch(e, ",\"enable_thinking\":", "true", "false", "");
         if (phi__chat_thinks(e)) {
@@ -422,8 +418,8 @@ static void phi__chat_put_tools(phi__encoder *e) {
     phi_tool_choice choice = e->ask->tool_choice;
     size_t i;
     if (e->ask->tool_count == 0) return;
-    phi__buf_text(out, choice == PHI_TOOL_CHOICE_NONE       ? ",\"tool_choice\":\"none\""
-                       : choice == PHI_TOOL_CHOICE_AUTO     ? ",\"tool_choice\":\"auto\""
+    phi__buf_text(out, choice == PHI_TOOL_CHOICE_NONE   ? ",\"tool_choice\":\"none\""
+                       : choice == PHI_TOOL_CHOICE_AUTO ? ",\"tool_choice\":\"auto\""
                        : phi__chat_quirk(e, PHI_QUIRK_TOOL_CHOICE_ANY)
                            ? ",\"tool_choice\":\"any\""
                            : ",\"tool_choice\":\"required\"");
@@ -524,16 +520,11 @@ static void phi__chat_address(phi__encoder *e) {
 /* ---- the codec ---- */
 
 PHI__FN const phi__codec *phi__openai_chat_codec(void) {
-    static const phi__codec codec = {PHI_PROTOCOL_OPENAI_CHAT,
-                                     sizeof(phi__chat_state),
-                                     phi__chat_head,
-                                     phi__chat_item,
-                                     phi__chat_tail,
-                                     phi__chat_address,
-                                     phi__chat_missing,
-                                     phi__chat_after_results,
-                                     phi__chat_event,
-                                     phi__chat_end,
+    static const phi__codec codec = {PHI_PROTOCOL_OPENAI_CHAT, sizeof(phi__chat_state),
+                                     phi__chat_head,           phi__chat_item,
+                                     phi__chat_tail,           phi__chat_address,
+                                     phi__chat_missing,        phi__chat_after_results,
+                                     phi__chat_event,          phi__chat_end,
                                      phi__chat_whole};
     return &codec;
 }

@@ -3,6 +3,7 @@
 #define PHI_WIRE_OPENAI_CHAT_IN_H
 
 #include "wire/codec_in.h"
+#include "wire/repeat_in.h"
 
 PHI__FN const phi__codec *phi__openai_chat_codec(void);
 
@@ -15,14 +16,15 @@ typedef enum phi__chat_detail {
 
 /* The stream half; the state is zeroed memory. */
 typedef struct phi__chat_state {
-    bool finished;       /* a finish_reason came */
-    bool finish_empty;   /* it was "": good with [DONE] */
-    bool done;           /* [DONE] came */
-    bool broken;         /* the last event was no JSON: an error, unless the stream ends with it */
-    bool heard;          /* an event came */
+    bool finished;     /* a finish_reason came */
+    bool finish_empty; /* it was "": good with [DONE] */
+    bool done;         /* [DONE] came */
+    bool broken;       /* the last event was no JSON: an error, unless the stream ends with it */
+    bool heard;        /* an event came */
     phi__chat_detail detail;
     size_t detail_block;
     uint64_t detail_key; /* hash of the open item's type and index */
+    phi__repeat repeat;
 } phi__chat_state;
 
 PHI__FN void phi__chat_event(void *state, phi__assembly *a, phi_str name, phi_str data);

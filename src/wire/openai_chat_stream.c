@@ -1,8 +1,9 @@
 /* openai_chat_stream.c - answers of the OpenAI Chat Completions API: chunks to a message.
 
-   A chunk is read in one pass without a tree into views of what matters, and then applied: reasoning
-   before text, text before calls. Servers differ in all that the standard does not force, so what is
-   null, missing, repeated or of another type is taken as it must have been meant. wire.md part 3. */
+   A chunk is read in one pass without a tree into views of what matters, and then applied:
+   reasoning before text, text before calls. Servers differ in all that the standard does not force,
+   so what is null, missing, repeated or of another type is taken as it must have been meant.
+   wire.md part 3. */
 #include "wire/openai_chat_in.h"
 
 #include "text/json_cursor_in.h"
@@ -19,13 +20,13 @@ static const char *const phi__chat_reasoning_fields[] = {"reasoning_content", "r
 typedef struct phi__chat_chunk {
     phi__json_text id, model, finish;
     phi__json_text content, refusal, reasoning[3];
-    phi_str parts;   /* content as an array: raw JSON, as all that follow */
+    phi_str parts; /* content as an array: raw JSON, as all that follow */
     phi_str details, calls, usage, error;
 } phi__chat_chunk;
 
 static void phi__chat_put(phi__assembly *a, phi__buf *buf, phi__json_text text) {
     phi__buf_clear(buf);
-    phi__json_unescape(buf, text);
+    if (text.len > 0) phi__json_unescape(buf, text);
     if (buf->failed) a->no_memory = true;
 }
 
@@ -157,8 +158,9 @@ static void phi__chat_usage(phi__assembly *a, phi_str raw) {
     phi__json_cursor c;
     phi__json_text key;
     uint64_t prompt = 0, output = 0, read = 0, hit = 0, top = 0, written = 0, reasoning = 0, none;
+    if (raw.len == 0) return;
     phi__json_cursor_init(&c, raw);
-    if (raw.len == 0 || !phi__json_enter_object(&c)) return;
+    if (!phi__json_enter_object(&c)) return;
     while (phi__json_next_key(&c, &key)) {
         if (PHI__CHAT_IS(key, "prompt_tokens"))
             phi__json_take_u64(&c, &prompt);
@@ -223,8 +225,9 @@ static void phi__chat_think_parts(phi__assembly *a, phi__json_cursor *c) {
 static void phi__chat_parts_of(phi__assembly *a, phi_str raw) {
     phi__json_cursor c;
     phi__json_text key, text;
+    if (raw.len == 0) return;
     phi__json_cursor_init(&c, raw);
-    if (raw.len == 0 || !phi__json_enter_array(&c)) return;
+    if (!phi__json_enter_array(&c)) return;
     while (phi__json_next_item(&c)) {
         if (!phi__json_enter_object(&c)) continue;
         while (phi__json_next_key(&c, &key)) {
@@ -281,8 +284,8 @@ static void phi__chat_close_detail(phi__chat_state *st, phi__assembly *a) {
 }
 
 /* All of the item but what is written last: its text, which is left open, and its signature. */
-static void phi__chat_open_detail(phi__chat_state *st, phi__buf *out,
-                                  const phi__chat_fragment *f, bool is_text) {
+static void phi__chat_open_detail(phi__chat_state *st, phi__buf *out, const phi__chat_fragment *f,
+                                  bool is_text) {
     phi__json_cursor c;
     phi__json_text key;
     phi_str value = {NULL, 0};
@@ -315,8 +318,7 @@ static size_t phi__chat_detail_block(phi__chat_state *st, phi__assembly *a) {
         if (a->drafts[i - 1].kind == PHI_CONTENT_THINKING) break;
     i = i > 0 ? i - 1 : phi__assembly_current(a, PHI_CONTENT_THINKING);
     if (i == SIZE_MAX) return i;
-    if (st->detail != PHI__CHAT_DETAIL_NONE && st->detail_block != i)
-        phi__chat_close_detail(st, a);
+    if (st->detail != PHI__CHAT_DETAIL_NONE && st->detail_block != i) phi__chat_close_detail(st, a);
     st->detail_block = i;
     d = &a->drafts[i];
     if (d->replay.len == 0) {
@@ -326,8 +328,7 @@ static size_t phi__chat_detail_block(phi__chat_state *st, phi__assembly *a) {
     return i;
 }
 
-static void phi__chat_detail_item(phi__chat_state *st, phi__assembly *a, phi_str raw,
-                                  bool spoken) {
+static void phi__chat_detail_item(phi__chat_state *st, phi__assembly *a, phi_str raw, bool spoken) {
     phi__chat_fragment f;
     bool is_text, joins;
     uint64_t key;
@@ -365,8 +366,9 @@ static void phi__chat_detail_item(phi__chat_state *st, phi__assembly *a, phi_str
 static void phi__chat_details(phi__chat_state *st, phi__assembly *a, phi_str raw, bool spoken) {
     phi__json_cursor c;
     phi_str item;
+    if (raw.len == 0) return;
     phi__json_cursor_init(&c, raw);
-    if (raw.len == 0 || !phi__json_enter_array(&c)) return;
+    if (!phi__json_enter_array(&c)) return;
     while (phi__json_next_item(&c)) {
         bool object = phi__json_peek(&c) == PHI_JSON_OBJECT;
         if (phi__json_take_raw(&c, &item) && object) phi__chat_detail_item(st, a, item, spoken);
@@ -467,8 +469,9 @@ static void phi__chat_call_delta(phi__assembly *a, const phi__chat_call *call) {
 static void phi__chat_calls_of(phi__assembly *a, phi_str raw) {
     phi__json_cursor c;
     phi__chat_call call;
+    if (raw.len == 0) return;
     phi__json_cursor_init(&c, raw);
-    if (raw.len == 0 || !phi__json_enter_array(&c)) return;
+    if (!phi__json_enter_array(&c)) return;
     while (phi__json_next_item(&c)) {
         if (phi__json_peek(&c) != PHI_JSON_OBJECT) {
             phi__json_skip(&c);
@@ -548,6 +551,24 @@ static void phi__chat_apply(phi__chat_state *st, phi__assembly *a, const phi__ch
     phi__chat_finish(st, a, k->finish);
 }
 
+/* Remembers a chunk that was text and nothing else. */
+static void phi__chat_learn(phi__chat_state *st, const phi__assembly *a, const phi__chat_chunk *k,
+                            phi_str data) {
+    const phi__json_text *said = &k->content;
+    size_t i, spoken = 0;
+    for (i = 0; i < PHI__COUNT(phi__chat_reasoning_fields); i++)
+        if (k->reasoning[i].len > 0) {
+            spoken++;
+            said = &k->reasoning[i];
+        }
+    phi__repeat_forget(&st->repeat);
+    if (spoken + (k->content.len > 0 ? 1u : 0u) != 1 || k->details.len > 0 || k->parts.len > 0 ||
+        k->refusal.len > 0 || k->calls.len > 0 || k->usage.len > 0 || k->finish.at != NULL ||
+        k->error.len > 2 || a->count == 0)
+        return;
+    phi__repeat_learn(&st->repeat, a, data, *said, a->count - 1);
+}
+
 /* An error may stand at the top or in x_groq; beside it there may be a status. */
 static void phi__chat_error(phi__assembly *a, const phi__chat_chunk *k, phi_str data) {
     bool top = phi__str_find(data, 0, "\"x_groq\"") == SIZE_MAX;
@@ -576,6 +597,7 @@ PHI__FN void phi__chat_event(void *state, phi__assembly *a, phi_str name, phi_st
                            PHI__LIT("the server sent an event that is not JSON"));
         return;
     }
+    if (phi__repeat_add(&st->repeat, a, data)) return;
     if (data.at[0] != '{') return; /* words of a gateway: nothing of ours */
     st->heard = true;
     if (!phi__chat_read(&k, data)) {
@@ -584,6 +606,7 @@ PHI__FN void phi__chat_event(void *state, phi__assembly *a, phi_str name, phi_st
     }
     if (k.error.len > 2) phi__chat_error(a, &k, data);
     phi__chat_apply(st, a, &k);
+    phi__chat_learn(st, a, &k, data);
 }
 
 PHI__FN void phi__chat_end(void *state, phi__assembly *a) {

@@ -69,8 +69,9 @@ static phi_status phi__preflight_tools(phi__preflight_check *p) {
     for (i = 0; i < ask->tool_count; i++) {
         phi_str name = ask->tools[i].name;
         if (!phi__preflight_name(name, 64))
-            return phi__preflight_no(p, "tools[%zu]: name \"%.*s\": expected 1 to 64 of a-z A-Z "
-                                        "0-9 _ -",
+            return phi__preflight_no(p,
+                                     "tools[%zu]: name \"%.*s\": expected 1 to 64 of a-z A-Z "
+                                     "0-9 _ -",
                                      i, phi__preflight_len(name), name.at);
         for (j = 0; j < i; j++)
             if (phi_str_equal(ask->tools[j].name, name))
@@ -86,8 +87,7 @@ static phi_status phi__preflight_tools(phi__preflight_check *p) {
 
 /* ---- messages ---- */
 
-static phi_status phi__preflight_image(phi__preflight_check *p, size_t at,
-                                       const phi_content *c) {
+static phi_status phi__preflight_image(phi__preflight_check *p, size_t at, const phi_content *c) {
     static const char *const types[] = {"image/png", "image/jpeg", "image/gif", "image/webp"};
     size_t i;
     if (c->data.len == 0) return phi__preflight_no(p, "messages[%zu]: an image has no data", at);
@@ -135,8 +135,7 @@ static phi_status phi__preflight_calls(phi__preflight_check *p, size_t at) {
         const phi_content *c = &m->content[i];
         phi_str id = c->id;
         if (!phi__preflight_is_call(c)) continue;
-        if (id.len == 0)
-            return phi__preflight_no(p, "messages[%zu]: a tool call has no id", at);
+        if (id.len == 0) return phi__preflight_no(p, "messages[%zu]: a tool call has no id", at);
         for (j = 0; j < i; j++)
             if (phi__preflight_is_call(&m->content[j]) && phi_str_equal(m->content[j].id, id))
                 return phi__preflight_no(p, "messages[%zu]: two tool calls have the id \"%.*s\"",
@@ -144,8 +143,8 @@ static phi_status phi__preflight_calls(phi__preflight_check *p, size_t at) {
         other = phi__preflight_id_taken(p->ask, at, id);
         if (other != SIZE_MAX)
             return phi__preflight_no(
-                p, "messages[%zu]: the id \"%.*s\" of a tool call is used in messages[%zu] too",
-                at, phi__preflight_len(id), id.at, other);
+                p, "messages[%zu]: the id \"%.*s\" of a tool call is used in messages[%zu] too", at,
+                phi__preflight_len(id), id.at, other);
         if (phi__preflight_result(p->ask, at + 1, id) == SIZE_MAX)
             return phi__preflight_no(p, "messages[%zu]: tool call \"%.*s\" has no result", at,
                                      phi__preflight_len(id), id.at);
@@ -175,8 +174,9 @@ static phi_status phi__preflight_pair(phi__preflight_check *p, size_t at) {
                 return PHI_OK;
         break;
     }
-    return phi__preflight_no(p, "messages[%zu]: a result of tool call \"%.*s\", which the message "
-                                "before it did not make",
+    return phi__preflight_no(p,
+                             "messages[%zu]: a result of tool call \"%.*s\", which the message "
+                             "before it did not make",
                              at, phi__preflight_len(id), id.at);
 }
 

@@ -29,7 +29,8 @@ PHI__FN void phi__render_id(phi__buf *out, phi_str id, phi__id_rule rule) {
         return;
     }
     if (rule == PHI__ID_9) {
-        static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+        static const char digits[] =
+            "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
         for (i = 0; i < 9; i++, n /= 62) text[i] = digits[n % 62];
         phi__json_put_str(out, phi__str(text, 9));
         return;

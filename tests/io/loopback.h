@@ -40,8 +40,8 @@ struct loopback {
     int fd;
     int port;
     int accepts, requests, open;
-    bool refuse_accept;            /* leaves connections in the backlog */
-    size_t read_most;              /* bytes read from a connection a step; 0: what is there */
+    bool refuse_accept; /* leaves connections in the backlog */
+    size_t read_most;   /* bytes read from a connection a step; 0: what is there */
     void (*on_accept)(loopback *server, loopback_connection *c); /* may be NULL */
     void (*answer)(loopback *server, loopback_connection *c);
     void *user_data;
@@ -89,8 +89,7 @@ static inline void loopback_drop(loopback *server, loopback_connection *c, bool 
 static inline void loopback_close(loopback *server) {
     size_t i;
     for (i = 0; i < LOOPBACK_CONNECTIONS; i++)
-        if (server->connections[i].fd >= 0)
-            loopback_drop(server, &server->connections[i], false);
+        if (server->connections[i].fd >= 0) loopback_drop(server, &server->connections[i], false);
     if (server->fd >= 0) (void)close(server->fd);
     server->fd = -1;
 }

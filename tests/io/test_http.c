@@ -1,7 +1,7 @@
 /* The transport over libcurl: what arrives, in which order, and what is left behind. */
 #include "support/test.h"
 
-#include "io/http_in.h"
+#include "io/http_curl_in.h"
 #include "io/loopback.h"
 
 #include <sys/resource.h>
@@ -228,9 +228,7 @@ static void cancel(uint32_t index) {
     memset(&t.records[index].request, 0xEE, sizeof t.records[index].request);
 }
 
-static void resume(uint32_t index) {
-    t.transport->resume(t.transport->user_data, xfer_of(index));
-}
+static void resume(uint32_t index) { t.transport->resume(t.transport->user_data, xfer_of(index)); }
 
 static bool post_here(uint32_t index, const char *path, const char *body) {
     phi_request *rq = request_here(index, "POST", path);
@@ -752,6 +750,27 @@ TEST(an_error_status_is_an_answer) {
     teardown();
 }
 
+static void answer_at_once(loopback *server, loopback_connection *c) {
+    (void)server;
+    loopback_answer(c, 413, "Connection: close\r\n", "too large", 9);
+}
+
+TEST(an_error_before_the_body_was_sent_is_an_answer) {
+    if (!setup(answer_hello)) return;
+    make_upload();
+    t.server.on_accept = answer_at_once;
+    t.server.read_most = 100;
+    set_upload(request_here(0, "POST", "/"), 200);
+    CHECK_EQ_INT(open_request(0), PHI_OK);
+    if (run_until_ends(1)) {
+        CHECK_EQ_INT(t.records[0].status, PHI_OK);
+        CHECK_EQ_INT(t.records[0].http_status, 413);
+        CHECK_EQ_STR(t.records[0].body, "too large");
+    }
+    free(upload);
+    teardown();
+}
+
 /* ---- cancel ---- */
 
 static void drain_removals(void) {
@@ -1064,8 +1083,122 @@ TEST(no_descriptor_at_all_is_an_error_with_words) {
     while (n > 0) (void)close(fds[--n]);
     CHECK(setrlimit(RLIMIT_NOFILE, &before) == 0);
     CHECK_EQ_INT(t.records[0].status, PHI_IO);
-    CHECK(strncmp(t.records[0].words,
-                  "no file descriptor was left for a connection to 127.0.0.1 (", 59) == 0);
+    CHECK(strncmp(t.records[0].words, "no file descriptor was left for a connection to 127.0.0.1 (",
+                  59) == 0);
+    teardown();
+}
+
+/* ---- what this libcurl does not need, and others do ---- */
+
+TEST(without_asynchronous_lookups_only_addresses_are_allowed) {
+    if (!setup(answer_hello)) return;
+    t.http->async_dns = false;
+    set_body(request_to(0, "POST", "http://api.invalid/"), "{}");
+    CHECK_EQ_INT(open_request(0), PHI_OK);
+    if (run_until_ends(1)) {
+        CHECK_EQ_INT(t.records[0].status, PHI_UNSUPPORTED);
+        CHECK_EQ_STR(t.records[0].words,
+                     "this libcurl looks names up without AsynchDNS, which would stop the pump: "
+                     "give an address, or pin the name with resolve");
+    }
+    CHECK_EQ_INT(phi__http_warm(t.http, phi_str_of("https://api.invalid/")), PHI_UNSUPPORTED);
+    post_here(1, "/", "{}");
+    if (run_until_ends(2)) CHECK_EQ_INT(t.records[1].status, PHI_OK);
+    teardown();
+}
+
+TEST(without_quick_exit_a_cancelled_lookup_is_removed_when_it_is_over) {
+    if (!setup(NULL)) return;
+    t.http->quick_exit = false;
+    set_body(request_to(0, "POST", "http://no-such-host.invalid/"), "{}");
+    CHECK_EQ_INT(open_request(0), PHI_OK);
+    step();
+    CHECK(t.http->active.first != NULL && t.http->active.first->resolving);
+    cancel(0);
+    CHECK_EQ_INT(phi__http_pending(t.http), 1);
+    RUN_UNTIL(phi__http_pending(t.http) == 0);
+    teardown();
+}
+
+TEST(a_transfer_works_with_the_pipe_signal_held_back) {
+    sigset_t before, after;
+    if (!setup(answer_hello)) return;
+    t.http->mask_sigpipe = true;
+    CHECK_EQ_INT(pthread_sigmask(SIG_SETMASK, NULL, &before), 0);
+    post_here(0, "/", "{}");
+    if (run_until_ends(1)) CHECK_EQ_INT(t.records[0].status, PHI_OK);
+    phi__http_enter(t.http);
+    CHECK_EQ_INT(raise(SIGPIPE), 0); /* would end this program */
+    phi__http_leave(t.http);
+    CHECK_EQ_INT(pthread_sigmask(SIG_SETMASK, NULL, &after), 0);
+    CHECK_EQ_INT(sigismember(&after, SIGPIPE), sigismember(&before, SIGPIPE));
+    teardown();
+}
+
+/* curl reads the status line of its HTTP/2 layer with the same parser: this is a stream of a
+   version 2 to it and to us. */
+static void answer_as_http2(loopback *server, loopback_connection *c) {
+    char head[64];
+    (void)server;
+    (void)snprintf(head, sizeof head, "HTTP/2 200\r\nContent-Length: %d\r\n\r\n", BIG / 4);
+    loopback_text(c, head);
+    loopback_send(c, big_body, BIG / 4);
+}
+
+TEST(a_full_push_does_not_pause_http2) {
+    record *r;
+    size_t i;
+    if (!setup(answer_as_http2)) return;
+    big_body = (char *)malloc(BIG);
+    for (i = 0; i < BIG; i++) big_body[i] = (char)('a' + i % 23);
+    post_here(0, "/", "{}");
+    r = &t.records[0];
+    r->full_after = 20000;
+    for (i = 0; i < 300; i++) step();
+    CHECK_EQ_INT(r->ends, 0);
+    CHECK(r->body_len <= 20000);
+    CHECK(t.http->done.count == 1); /* all was read, and waits in our buffer */
+    for (i = 0; r->ends == 0 && i < 1000; i++) {
+        r->full_after += 20000;
+        resume(0);
+        step();
+    }
+    CHECK_EQ_INT(r->status, PHI_OK);
+    CHECK_EQ_INT(r->body_len, BIG / 4);
+    CHECK(memcmp(r->body, big_body, r->body_len) == 0);
+    free(big_body);
+    teardown();
+}
+
+static void answer_too_much_as_http2(loopback *server, loopback_connection *c) {
+    (void)server;
+    loopback_text(c, "HTTP/2 200\r\nContent-Length: 3145728\r\n\r\n");
+    loopback_send(c, big_body, BIG);
+}
+
+TEST(an_http2_stream_that_nobody_reads_fails_at_a_mebibyte) {
+    if (!setup(answer_too_much_as_http2)) return;
+    big_body = (char *)calloc(1, BIG);
+    post_here(0, "/", "{}");
+    t.records[0].full_after = 1;
+    if (run_until_ends(1)) {
+        CHECK_EQ_INT(t.records[0].status, PHI_TOO_BIG);
+        CHECK_EQ_STR(t.records[0].words, "127.0.0.1 answers faster than is read: 1048576 bytes "
+                                         "wait (an HTTP/2 stream is not paused)");
+    }
+    free(big_body);
+    teardown();
+}
+
+TEST(http2_is_asked_for_only_when_enabled) {
+    phi__http_desc desc = no_desc();
+    desc.enable_http2 = true;
+    if (!setup_with(&desc, NULL, answer_hello)) return;
+    post_here(0, "/", "{}"); /* over plain HTTP nobody upgrades */
+    if (run_until_ends(1)) {
+        CHECK_EQ_INT(t.records[0].status, PHI_OK);
+        CHECK(strstr(seen, "Upgrade") == NULL);
+    }
     teardown();
 }
 
@@ -1290,49 +1423,88 @@ TEST(certificates_are_verified) {
     (void)waitpid(pid, NULL, 0);
 }
 
-TEST_MAIN(TEST_ENTRY(a_post_is_answered), TEST_ENTRY(a_get_has_no_body_and_a_put_keeps_its_method),
-          TEST_ENTRY(a_request_that_would_smuggle_a_line_is_refused),
-          TEST_ENTRY(opening_the_same_handle_twice_is_busy),
-          TEST_ENTRY(bytes_sent_one_at_a_time_arrive_in_order),
-          TEST_ENTRY(the_head_is_told_once_without_interim_answers_and_trailers),
-          TEST_ENTRY(header_lines_past_16_kib_are_dropped),
-          TEST_ENTRY(a_full_push_pauses_and_resume_loses_nothing),
-          TEST_ENTRY(a_resume_inside_a_push_is_kept_for_the_pump),
-          TEST_ENTRY(a_push_that_fails_ends_the_transfer_with_its_status),
-          TEST_ENTRY(a_large_body_is_read_from_its_pieces),
-          TEST_ENTRY(a_large_body_is_read_again_when_a_kept_connection_was_dead),
-          TEST_ENTRY(a_large_body_is_sent_again_after_part_of_it_was_lost),
-          TEST_ENTRY(sequential_requests_share_one_connection),
-          TEST_ENTRY(a_warm_connection_is_used_by_the_first_request),
-          TEST_ENTRY(a_refused_connection_is_said_so),
-          TEST_ENTRY(a_host_that_does_not_exist_is_said_so),
-          TEST_ENTRY(tls_to_a_plain_port_is_a_tls_failure),
-          TEST_ENTRY(a_body_that_is_cut_is_a_network_failure),
-          TEST_ENTRY(a_chunked_body_without_its_end_is_a_network_failure),
-          TEST_ENTRY(a_reset_connection_is_a_network_failure),
-          TEST_ENTRY(a_close_without_an_answer_is_said_so),
-          TEST_ENTRY(an_answer_that_is_not_http_is_said_so),
-          TEST_ENTRY(an_error_status_is_an_answer),
-          TEST_ENTRY(cancel_while_waiting_forgets_the_request),
-          TEST_ENTRY(cancel_after_the_start_releases_the_connection),
-          TEST_ENTRY(cancel_while_connecting_is_quiet),
-          TEST_ENTRY(cancel_during_a_lookup_does_not_wait),
-          TEST_ENTRY(cancel_while_waiting_for_the_head_is_quiet),
-          TEST_ENTRY(cancel_in_the_middle_of_a_body_is_quiet),
-          TEST_ENTRY(cancel_in_the_middle_of_an_upload_is_quiet),
-          TEST_ENTRY(cancel_inside_a_push_is_the_last_push),
-          TEST_ENTRY(cancel_inside_the_head_means_no_push),
-          TEST_ENTRY(cancel_when_connected_sends_nothing),
-          TEST_ENTRY(cancel_inside_the_start_is_quiet),
-          TEST_ENTRY(cancel_of_a_paused_transfer_is_quiet),
-          TEST_ENTRY(a_stale_push_ends_the_transfer), TEST_ENTRY(an_end_may_open_and_cancel_others),
-          TEST_ENTRY(an_end_may_cancel_one_that_has_finished_too),
-          TEST_ENTRY(free_with_everything_under_way_is_safe),
-          TEST_ENTRY(a_thousand_opens_start_four_a_step_and_eight_at_once),
-          TEST_ENTRY(one_start_a_step_when_told_so), TEST_ENTRY(out_of_descriptors_means_wait),
-          TEST_ENTRY(no_descriptor_at_all_is_an_error_with_words),
-          TEST_ENTRY(every_failed_allocation_ends_with_a_status),
-          TEST_ENTRY(every_failed_allocation_of_the_set_up_is_survived),
-          TEST_ENTRY(a_pinned_name_needs_no_lookup),
-          TEST_ENTRY(proxy_variables_are_not_read_unless_asked),
-          TEST_ENTRY(a_proxy_is_used_when_given), TEST_ENTRY(certificates_are_verified))
+TEST(a_warm_up_loads_the_certificates_in_the_call) {
+    char url[64];
+    if (!setup(answer_hello)) return;
+    if (!t.http->ca_cache) {
+        test_skip("this libcurl keeps no certificate store");
+    } else {
+        (void)snprintf(url, sizeof url, "https://127.0.0.1:%d/", unused_port());
+        CHECK_EQ_INT(phi__http_warm(t.http, phi_str_of(url)), PHI_OK);
+        CHECK(t.http->ca_loaded);
+        CHECK_EQ_INT(phi__http_pending(t.http), 1);
+        RUN_UNTIL(phi__http_pending(t.http) == 0);
+    }
+    teardown();
+}
+
+TEST(every_failed_allocation_of_a_warm_up_is_survived) {
+    char url[64];
+    int n;
+    bool tripped = true;
+    (void)snprintf(url, sizeof url, "https://127.0.0.1:%d/", unused_port());
+    for (n = 0; tripped && n < 100; n++) {
+        phi_status status;
+        if (!setup(NULL)) return;
+        test_alloc_fail_at(n);
+        status = phi__http_warm(t.http, phi_str_of(url));
+        CHECK(status == PHI_OK || status == PHI_NO_MEMORY);
+        RUN_UNTIL(phi__http_pending(t.http) == 0);
+        tripped = test_alloc_tripped();
+        test_alloc_fail_at(-1);
+        teardown();
+    }
+    CHECK(n > 3);
+}
+
+TEST_MAIN(
+    TEST_ENTRY(a_post_is_answered), TEST_ENTRY(a_get_has_no_body_and_a_put_keeps_its_method),
+    TEST_ENTRY(a_request_that_would_smuggle_a_line_is_refused),
+    TEST_ENTRY(opening_the_same_handle_twice_is_busy),
+    TEST_ENTRY(bytes_sent_one_at_a_time_arrive_in_order),
+    TEST_ENTRY(the_head_is_told_once_without_interim_answers_and_trailers),
+    TEST_ENTRY(header_lines_past_16_kib_are_dropped),
+    TEST_ENTRY(a_full_push_pauses_and_resume_loses_nothing),
+    TEST_ENTRY(a_resume_inside_a_push_is_kept_for_the_pump),
+    TEST_ENTRY(a_push_that_fails_ends_the_transfer_with_its_status),
+    TEST_ENTRY(a_large_body_is_read_from_its_pieces),
+    TEST_ENTRY(a_large_body_is_read_again_when_a_kept_connection_was_dead),
+    TEST_ENTRY(a_large_body_is_sent_again_after_part_of_it_was_lost),
+    TEST_ENTRY(sequential_requests_share_one_connection),
+    TEST_ENTRY(a_warm_connection_is_used_by_the_first_request),
+    TEST_ENTRY(a_refused_connection_is_said_so), TEST_ENTRY(a_host_that_does_not_exist_is_said_so),
+    TEST_ENTRY(tls_to_a_plain_port_is_a_tls_failure),
+    TEST_ENTRY(a_body_that_is_cut_is_a_network_failure),
+    TEST_ENTRY(a_chunked_body_without_its_end_is_a_network_failure),
+    TEST_ENTRY(a_reset_connection_is_a_network_failure),
+    TEST_ENTRY(a_close_without_an_answer_is_said_so),
+    TEST_ENTRY(an_answer_that_is_not_http_is_said_so), TEST_ENTRY(an_error_status_is_an_answer),
+    TEST_ENTRY(cancel_while_waiting_forgets_the_request),
+    TEST_ENTRY(cancel_after_the_start_releases_the_connection),
+    TEST_ENTRY(cancel_while_connecting_is_quiet), TEST_ENTRY(cancel_during_a_lookup_does_not_wait),
+    TEST_ENTRY(cancel_while_waiting_for_the_head_is_quiet),
+    TEST_ENTRY(cancel_in_the_middle_of_a_body_is_quiet),
+    TEST_ENTRY(cancel_in_the_middle_of_an_upload_is_quiet),
+    TEST_ENTRY(cancel_inside_a_push_is_the_last_push),
+    TEST_ENTRY(cancel_inside_the_head_means_no_push),
+    TEST_ENTRY(cancel_when_connected_sends_nothing), TEST_ENTRY(cancel_inside_the_start_is_quiet),
+    TEST_ENTRY(cancel_of_a_paused_transfer_is_quiet), TEST_ENTRY(a_stale_push_ends_the_transfer),
+    TEST_ENTRY(an_end_may_open_and_cancel_others),
+    TEST_ENTRY(an_end_may_cancel_one_that_has_finished_too),
+    TEST_ENTRY(free_with_everything_under_way_is_safe),
+    TEST_ENTRY(a_thousand_opens_start_four_a_step_and_eight_at_once),
+    TEST_ENTRY(one_start_a_step_when_told_so), TEST_ENTRY(out_of_descriptors_means_wait),
+    TEST_ENTRY(no_descriptor_at_all_is_an_error_with_words),
+    TEST_ENTRY(an_error_before_the_body_was_sent_is_an_answer),
+    TEST_ENTRY(without_asynchronous_lookups_only_addresses_are_allowed),
+    TEST_ENTRY(without_quick_exit_a_cancelled_lookup_is_removed_when_it_is_over),
+    TEST_ENTRY(a_transfer_works_with_the_pipe_signal_held_back),
+    TEST_ENTRY(a_full_push_does_not_pause_http2),
+    TEST_ENTRY(an_http2_stream_that_nobody_reads_fails_at_a_mebibyte),
+    TEST_ENTRY(http2_is_asked_for_only_when_enabled),
+    TEST_ENTRY(every_failed_allocation_ends_with_a_status),
+    TEST_ENTRY(every_failed_allocation_of_the_set_up_is_survived),
+    TEST_ENTRY(a_pinned_name_needs_no_lookup),
+    TEST_ENTRY(proxy_variables_are_not_read_unless_asked), TEST_ENTRY(a_proxy_is_used_when_given),
+    TEST_ENTRY(certificates_are_verified), TEST_ENTRY(a_warm_up_loads_the_certificates_in_the_call),
+    TEST_ENTRY(every_failed_allocation_of_a_warm_up_is_survived))

@@ -406,6 +406,17 @@ TEST(a_wait_with_a_clock_that_stands_still_lasts_no_longer_than_told) {
     teardown();
 }
 
+TEST(a_wait_after_a_timer_has_fired_does_not_sleep) {
+    uint64_t before = phi__clock_us();
+    if (!setup(NULL)) return;
+    reset_alarms();
+    phi__io_timer_set(io, &alarms[0].timer, 1);
+    CHECK_EQ_INT(phi__io_timers(io, 10), 1);
+    CHECK_EQ_INT(phi__io_wait(io, 60000, 10), 0);
+    CHECK(phi__clock_us() - before < 2000000);
+    teardown();
+}
+
 static void *wake_soon(void *arg) {
     struct timespec pause;
     pause.tv_sec = 0;
@@ -440,9 +451,7 @@ TEST(a_wake_keeps_errno) {
     teardown();
 }
 
-static void on_signal(int number) {
-    (void)number;
-}
+static void on_signal(int number) { (void)number; }
 
 TEST(a_signal_ends_a_wait) {
     struct sigaction action, before;
@@ -648,29 +657,26 @@ TEST(every_failed_allocation_is_survived) {
     CHECK(n > 4);
 }
 
-TEST_MAIN(TEST_ENTRY(timers_fire_once_in_order_when_due),
-          TEST_ENTRY(at_most_so_many_timers_fire_in_a_call),
-          TEST_ENTRY(a_timer_can_be_moved_and_cleared),
-          TEST_ENTRY(random_sets_moves_and_clears_keep_the_order),
-          TEST_ENTRY(a_timer_may_set_itself_and_clear_others_when_it_fires),
-          TEST_ENTRY(a_readable_descriptor_is_told_until_it_is_read),
-          TEST_ENTRY(reading_and_writing_are_told_apart),
-          TEST_ENTRY(a_hang_up_is_told_to_a_reader),
-          TEST_ENTRY(what_a_call_leaves_over_is_first_next_time),
-          TEST_ENTRY(a_watch_forgotten_in_a_callback_is_not_called),
-          TEST_ENTRY(a_watch_forgotten_between_calls_is_not_called),
-          TEST_ENTRY(a_watch_may_forget_itself_and_move_to_another_descriptor),
-          TEST_ENTRY(forgetting_after_the_descriptor_was_closed_is_harmless),
-          TEST_ENTRY(a_closed_descriptor_cannot_be_watched),
-          TEST_ENTRY(free_with_watches_and_timers_left_is_clean),
-          TEST_ENTRY(a_wait_ends_when_the_next_timer_is_due),
-          TEST_ENTRY(a_wait_with_a_clock_that_stands_still_lasts_no_longer_than_told),
-          TEST_ENTRY(a_wake_from_another_thread_ends_a_wait), TEST_ENTRY(a_wake_keeps_errno),
-          TEST_ENTRY(a_signal_ends_a_wait),
-          TEST_ENTRY(with_a_hosts_loop_readiness_comes_from_the_host),
-          TEST_ENTRY(with_a_hosts_loop_the_wake_is_one_of_its_descriptors),
-          TEST_ENTRY(the_map_of_descriptors_survives_random_use),
-          TEST_ENTRY(a_step_has_so_many_starts), TEST_ENTRY(a_spent_step_starts_only_one),
-          TEST_ENTRY(clock_and_random_are_replaceable),
-          TEST_ENTRY(the_systems_clocks_and_random_work),
-          TEST_ENTRY(every_failed_allocation_is_survived))
+TEST_MAIN(
+    TEST_ENTRY(timers_fire_once_in_order_when_due),
+    TEST_ENTRY(at_most_so_many_timers_fire_in_a_call), TEST_ENTRY(a_timer_can_be_moved_and_cleared),
+    TEST_ENTRY(random_sets_moves_and_clears_keep_the_order),
+    TEST_ENTRY(a_timer_may_set_itself_and_clear_others_when_it_fires),
+    TEST_ENTRY(a_readable_descriptor_is_told_until_it_is_read),
+    TEST_ENTRY(reading_and_writing_are_told_apart), TEST_ENTRY(a_hang_up_is_told_to_a_reader),
+    TEST_ENTRY(what_a_call_leaves_over_is_first_next_time),
+    TEST_ENTRY(a_watch_forgotten_in_a_callback_is_not_called),
+    TEST_ENTRY(a_watch_forgotten_between_calls_is_not_called),
+    TEST_ENTRY(a_watch_may_forget_itself_and_move_to_another_descriptor),
+    TEST_ENTRY(forgetting_after_the_descriptor_was_closed_is_harmless),
+    TEST_ENTRY(a_closed_descriptor_cannot_be_watched),
+    TEST_ENTRY(free_with_watches_and_timers_left_is_clean),
+    TEST_ENTRY(a_wait_ends_when_the_next_timer_is_due),
+    TEST_ENTRY(a_wait_with_a_clock_that_stands_still_lasts_no_longer_than_told),
+    TEST_ENTRY(a_wait_after_a_timer_has_fired_does_not_sleep),
+    TEST_ENTRY(a_wake_from_another_thread_ends_a_wait), TEST_ENTRY(a_wake_keeps_errno),
+    TEST_ENTRY(a_signal_ends_a_wait), TEST_ENTRY(with_a_hosts_loop_readiness_comes_from_the_host),
+    TEST_ENTRY(with_a_hosts_loop_the_wake_is_one_of_its_descriptors),
+    TEST_ENTRY(the_map_of_descriptors_survives_random_use), TEST_ENTRY(a_step_has_so_many_starts),
+    TEST_ENTRY(a_spent_step_starts_only_one), TEST_ENTRY(clock_and_random_are_replaceable),
+    TEST_ENTRY(the_systems_clocks_and_random_work), TEST_ENTRY(every_failed_allocation_is_survived))

@@ -82,8 +82,10 @@ TEST(what_the_interchange_does_not_name_survives_too) {
     static const char text[] =
         "{\"role\":\"assistant\",\"content\":[{\"type\":\"thinking\",\"thinking\":\"\","
         "\"signature\":\"d\",\"redacted\":true,\"replay\":{\"x\":[1]}},{\"type\":\"toolCall\","
-        "\"id\":\"c\",\"name\":\"n\",\"arguments\":\"{\\\"a\",\"signature\":\"g\",\"incomplete\":true}],"
-        "\"stopReason\":\"error\",\"model\":\"m\",\"provider\":\"p\",\"api\":\"anthropic_messages\","
+        "\"id\":\"c\",\"name\":\"n\",\"arguments\":\"{\\\"a\",\"signature\":\"g\",\"incomplete\":"
+        "true}],"
+        "\"stopReason\":\"error\",\"model\":\"m\",\"provider\":\"p\",\"api\":\"anthropic_"
+        "messages\","
         "\"usage\":{\"input\":0,\"output\":0,\"reasoning\":0,\"cache_read\":0,\"cache_write\":0,"
         "\"total_tokens\":0},\"timestamp\":0}";
     begin();

@@ -2,6 +2,8 @@
 #include "support/test.h"
 #include "text/json_cursor_in.h"
 
+#include <math.h>
+
 static phi_memory memory;
 static phi_arena arena;
 
@@ -41,15 +43,54 @@ static const char *text_of(const phi_json *node, uint32_t flags) {
 
 /* ---- what is JSON and what is not ---- */
 
-static const char *const good[] = {
-    "null", "true", "false", "0", "-0", "1", "-1", "1.5", "1e5", "1E5", "1e+5", "1e-5", "0.1e1",
-    "\"\"", "\"a\"", "[]", "{}", " [ ] ", "\t\n\r {} ", "[[]]", "[1]", "[1,2]", "[ 1 , 2 ]",
-    "{\"\":0}", "{\"a\":1}", "{ \"a\" : 1 , \"b\" : [ ] }", "{\"a\":{\"b\":{\"c\":null}}}",
-    "\"\\\"\\\\\\/\\b\\f\\n\\r\\t\"", "\"\\u0000\"", "\"\\u00e9\"", "\"\\ud83d\\ude00\"",
-    "\"\\uD83D\\uDE00\"", "\"\xc3\xa9\"", "\"\xf0\x9f\x98\x80\"", "\"\xf4\x8f\xbf\xbf\"",
-    "\"\xef\xbf\xbf\"", "\"\xe2\x80\xa8\"", "\"\x7f\"", "{\"a\":1,\"a\":2}", "[null,true,false]",
-    "123456789012345678901234567890", "1e-999", "-1e-400", "[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]",
-    "\"\\ud800\\udc00\"", "\"\\udbff\\udfff\"", "[\"\\\\u0000\"]", "\"/\""};
+static const char *const good[] = {"null",
+                                   "true",
+                                   "false",
+                                   "0",
+                                   "-0",
+                                   "1",
+                                   "-1",
+                                   "1.5",
+                                   "1e5",
+                                   "1E5",
+                                   "1e+5",
+                                   "1e-5",
+                                   "0.1e1",
+                                   "\"\"",
+                                   "\"a\"",
+                                   "[]",
+                                   "{}",
+                                   " [ ] ",
+                                   "\t\n\r {} ",
+                                   "[[]]",
+                                   "[1]",
+                                   "[1,2]",
+                                   "[ 1 , 2 ]",
+                                   "{\"\":0}",
+                                   "{\"a\":1}",
+                                   "{ \"a\" : 1 , \"b\" : [ ] }",
+                                   "{\"a\":{\"b\":{\"c\":null}}}",
+                                   "\"\\\"\\\\\\/\\b\\f\\n\\r\\t\"",
+                                   "\"\\u0000\"",
+                                   "\"\\u00e9\"",
+                                   "\"\\ud83d\\ude00\"",
+                                   "\"\\uD83D\\uDE00\"",
+                                   "\"\xc3\xa9\"",
+                                   "\"\xf0\x9f\x98\x80\"",
+                                   "\"\xf4\x8f\xbf\xbf\"",
+                                   "\"\xef\xbf\xbf\"",
+                                   "\"\xe2\x80\xa8\"",
+                                   "\"\x7f\"",
+                                   "{\"a\":1,\"a\":2}",
+                                   "[null,true,false]",
+                                   "123456789012345678901234567890",
+                                   "1e-999",
+                                   "-1e-400",
+                                   "[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]",
+                                   "\"\\ud800\\udc00\"",
+                                   "\"\\udbff\\udfff\"",
+                                   "[\"\\\\u0000\"]",
+                                   "\"/\""};
 
 TEST(texts_that_are_json_are_read_and_come_back_the_same) {
     size_t i;
@@ -285,7 +326,7 @@ TEST(a_number_or_a_key_that_is_too_long_is_refused) {
     CHECK_EQ_STR(error.message, "a number of 64 KiB or more");
     text[1] = '.';
     CHECK_EQ_INT(phi_json_parse(&arena, phi__str(text, 60000), 0, &root, &error), PHI_OK);
-    CHECK(phi_json_num(root, 0) == 1.1111111111111112);
+    CHECK_EQ_STR(text_of(root, 0), "1.1111111111111112");
     memcpy(text, "{\"", 2);
     memcpy(text + len - 4, "\":1}", 4);
     CHECK_EQ_INT(phi_json_parse(&arena, phi__str(text, len), 0, &root, &error), PHI_TOO_BIG);
@@ -303,16 +344,48 @@ TEST(a_number_or_a_key_that_is_too_long_is_refused) {
 TEST(escapes_are_undone) {
     phi_json *root;
     setup();
-    root = tree("[\"\\\"\\\\\\/\\b\\f\\n\\r\\t\", \"a\\u0041\\u00e9\\u20ac\\ud83d\\ude00z\", \"\\u0000x\"]");
+    root = tree("[\"\\\"\\\\\\/\\b\\f\\n\\r\\t\", \"a\\u0041\\u00e9\\u20ac\\ud83d\\ude00z\", "
+                "\"\\u0000x\"]");
     CHECK_STR(phi_json_str(phi_json_at(root, 0), NULL), "\"\\/\b\f\n\r\t");
-    CHECK_STR(phi_json_str(phi_json_at(root, 1), NULL),
-              "aA\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80z");
+    CHECK_STR(phi_json_str(phi_json_at(root, 1), NULL), "aA\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80z");
     CHECK_EQ_INT(phi_json_str(phi_json_at(root, 2), NULL).len, 2);
     CHECK(memcmp(phi_json_str(phi_json_at(root, 2), NULL).at, "\0x", 2) == 0);
     root = tree("{\"k\\u0065y\": 1, \"\\\"\": 2}");
     CHECK_EQ_INT(phi_json_int(phi_json_get(root, "key"), 0), 1);
     CHECK_EQ_INT(phi_json_int(phi_json_get(root, "\""), 0), 2);
     teardown();
+}
+
+TEST(no_letter_but_those_of_the_standard_makes_an_escape) {
+    int c;
+    for (c = 1; c < 256; c++) {
+        char text[5] = "\"\\x\"";
+        phi_json *root;
+        phi_parse_error error;
+        bool known = strchr("\"\\/bfnrt", c) != NULL;
+        text[2] = (char)c;
+        setup();
+        CHECK_EQ_INT(phi_json_parse(&arena, phi__str(text, 4), 0, &root, &error),
+                     known ? PHI_OK : PHI_PARSE);
+        teardown();
+    }
+}
+
+TEST(every_ascii_character_is_written_as_it_should_be) {
+    int c;
+    for (c = 0; c < 128; c++) {
+        char one = (char)c, want[12];
+        const char *letter = c != 0 ? strchr("\bb\ff\nn\rr\tt", c) : NULL;
+        if (c == '"' || c == '\\')
+            snprintf(want, sizeof want, "\"\\%c\"", c);
+        else if (c < 32 && letter != NULL)
+            snprintf(want, sizeof want, "\"\\%c\"", letter[1]);
+        else
+            snprintf(want, sizeof want, c < 32 ? "\"\\u%04x\"" : "\"%c\"", c);
+        setup();
+        CHECK_EQ_STR(text_of(phi_json_new_str(&arena, phi__str(&one, 1)), 0), want);
+        teardown();
+    }
 }
 
 TEST(bad_utf8_and_lone_surrogates_are_replaced_when_asked) {
@@ -327,7 +400,8 @@ TEST(bad_utf8_and_lone_surrogates_are_replaced_when_asked) {
         {"\"\\ud800\"", "\xef\xbf\xbd"},
         {"\"\\ud800\\ud83d\\ude00\"", "\xef\xbf\xbd\xf0\x9f\x98\x80"},
         {"\"\\udc00\\n\"", "\xef\xbf\xbd\n"},
-        {"\"\\ud800\\u0041\"", "\xef\xbf\xbd" "A"},
+        {"\"\\ud800\\u0041\"", "\xef\xbf\xbd"
+                               "A"},
         {"\"\\n\\n\\n\xff\"", "\n\n\n\xef\xbf\xbd"},
         {"\"\xed\xa0\xbd\"", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"},
     };
@@ -374,7 +448,8 @@ TEST(members_items_and_paths_are_found) {
     phi_json *root;
     phi_json_iter it;
     setup();
-    root = tree("{\"choices\":[{\"index\":7,\"delta\":{\"content\":\"Hi\"}},[1,2,[3]]],\"a\":1,\"a\":2}");
+    root = tree(
+        "{\"choices\":[{\"index\":7,\"delta\":{\"content\":\"Hi\"}},[1,2,[3]]],\"a\":1,\"a\":2}");
     CHECK_STR(phi_json_str(phi_json_path(root, "choices[0].delta.content"), NULL), "Hi");
     CHECK_EQ_INT(phi_json_int(phi_json_path(root, "choices[1][2][0]"), -1), 3);
     CHECK(phi_json_path(root, "") == root);
@@ -407,7 +482,8 @@ TEST(members_items_and_paths_are_found) {
 TEST(getters_give_the_fallback_for_what_is_something_else_or_does_not_fit) {
     phi_json *root;
     setup();
-    root = tree("[1,-1,2.0,2.5,1e300,18446744073709551615,\"s\",true,null,[],{},-9223372036854775808]");
+    root = tree(
+        "[1,-1,2.0,2.5,1e300,18446744073709551615,\"s\",true,null,[],{},-9223372036854775808]");
     CHECK_EQ_INT(phi_json_int(phi_json_at(root, 0), 9), 1);
     CHECK_EQ_INT(phi_json_int(phi_json_at(root, 1), 9), -1);
     CHECK_EQ_INT(phi_json_int(phi_json_at(root, 2), 9), 2);
@@ -431,6 +507,9 @@ TEST(getters_give_the_fallback_for_what_is_something_else_or_does_not_fit) {
     CHECK(phi_json_is_null(phi_json_at(root, 8)) && !phi_json_is_null(NULL));
     CHECK(phi_json_is_integer(phi_json_at(root, 2)) && !phi_json_is_integer(phi_json_at(root, 3)));
     CHECK(phi_json_is_integer(phi_json_at(root, 4)) && !phi_json_is_integer(phi_json_at(root, 6)));
+    CHECK(!phi_json_is_integer(phi_json_new_num(&arena, HUGE_VAL)));
+    CHECK(!phi_json_is_integer(phi_json_new_num(&arena, HUGE_VAL - HUGE_VAL)));
+    CHECK_EQ_STR(text_of(phi_json_new_num(&arena, -HUGE_VAL), 0), "null");
     CHECK_EQ_INT(phi_json_type_of(NULL), PHI_JSON_NONE);
     CHECK_EQ_STR(phi_json_type_name(phi_json_at(root, 7)), "boolean");
     CHECK_EQ_STR(phi_json_type_name(NULL), "nothing");
@@ -485,9 +564,10 @@ TEST(documents_are_built_and_changed) {
     CHECK_EQ_INT(phi_json_set(&arena, root, "list", list), PHI_OK);
     CHECK_EQ_STR(text_of(root, 0), "{\"name\":\"ada\",\"age\":36,\"big\":18446744073709551615,"
                                    "\"x\":0.5,\"ok\":true,\"list\":[null,{},[]]}");
-    CHECK_EQ_STR(text_of(root, PHI_JSON_PRETTY),
-                 "{\n  \"name\": \"ada\",\n  \"age\": 36,\n  \"big\": 18446744073709551615,\n"
-                 "  \"x\": 0.5,\n  \"ok\": true,\n  \"list\": [\n    null,\n    {},\n    []\n  ]\n}");
+    CHECK_EQ_STR(
+        text_of(root, PHI_JSON_PRETTY),
+        "{\n  \"name\": \"ada\",\n  \"age\": 36,\n  \"big\": 18446744073709551615,\n"
+        "  \"x\": 0.5,\n  \"ok\": true,\n  \"list\": [\n    null,\n    {},\n    []\n  ]\n}");
     CHECK_EQ_INT(phi_json_set(&arena, root, "age", phi_json_new_int(&arena, 37)), PHI_OK);
     CHECK_EQ_INT(phi_json_set(&arena, root, "list", phi_json_new_int(&arena, 1)), PHI_OK);
     CHECK(phi_json_is_array(list) && phi_json_remove_at(list, 2) != NULL);
@@ -567,11 +647,13 @@ TEST(a_copy_is_deep) {
 TEST(strings_are_written_with_the_escapes_that_are_needed) {
     phi_json *node;
     setup();
-    node = phi_json_new_str(&arena, phi__str("\"\\/\b\f\n\r\t\x01\x1f\x7f\0\xc3\xa9\xf0\x9f\x98\x80", 18));
+    node = phi_json_new_str(&arena,
+                            phi__str("\"\\/\b\f\n\r\t\x01\x1f\x7f\0\xc3\xa9\xf0\x9f\x98\x80", 18));
     CHECK_EQ_STR(text_of(node, 0), "\"\\\"\\\\/\\b\\f\\n\\r\\t\\u0001\\u001f\x7f\\u0000\xc3\xa9"
                                    "\xf0\x9f\x98\x80\"");
-    CHECK_EQ_STR(text_of(node, PHI_JSON_ASCII), "\"\\\"\\\\/\\b\\f\\n\\r\\t\\u0001\\u001f\x7f\\u0000"
-                                                "\\u00e9\\ud83d\\ude00\"");
+    CHECK_EQ_STR(text_of(node, PHI_JSON_ASCII),
+                 "\"\\\"\\\\/\\b\\f\\n\\r\\t\\u0001\\u001f\x7f\\u0000"
+                 "\\u00e9\\ud83d\\ude00\"");
     node = phi_json_new_str(&arena, phi__str("a\xff\xe2\x82z", 5));
     CHECK_EQ_STR(text_of(node, 0), "\"a\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbdz\"");
     CHECK_EQ_STR(text_of(node, PHI_JSON_ASCII), "\"a\\ufffd\\ufffd\\ufffdz\"");
@@ -579,9 +661,10 @@ TEST(strings_are_written_with_the_escapes_that_are_needed) {
 }
 
 TEST(writing_in_slices_of_any_size_gives_the_same) {
-    const char *text = "{\"a\":[1,2.5,[],{\"b\\n\":\"long enough to be cut in several places \\u0001"
-                       "\xc3\xa9\xf0\x9f\x98\x80\"}],\"c\":{},\"d\":[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[["
-                       "0]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]],\"e\":true,\"f\":null}";
+    const char *text =
+        "{\"a\":[1,2.5,[],{\"b\\n\":\"long enough to be cut in several places \\u0001"
+        "\xc3\xa9\xf0\x9f\x98\x80\"}],\"c\":{},\"d\":[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[["
+        "0]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]],\"e\":true,\"f\":null}";
     uint32_t flags;
     size_t units;
     for (flags = 0; flags < 4; flags++)
@@ -744,6 +827,8 @@ TEST_MAIN(TEST_ENTRY(texts_that_are_json_are_read_and_come_back_the_same),
           TEST_ENTRY(reading_in_slices_of_any_size_gives_the_same),
           TEST_ENTRY(a_giant_string_is_read_in_slices), TEST_ENTRY(nesting_stops_at_the_limit),
           TEST_ENTRY(a_number_or_a_key_that_is_too_long_is_refused), TEST_ENTRY(escapes_are_undone),
+          TEST_ENTRY(no_letter_but_those_of_the_standard_makes_an_escape),
+          TEST_ENTRY(every_ascii_character_is_written_as_it_should_be),
           TEST_ENTRY(bad_utf8_and_lone_surrogates_are_replaced_when_asked),
           TEST_ENTRY(a_replaced_string_does_not_run_into_what_follows),
           TEST_ENTRY(strings_are_terminated_unless_borrowed_and_borrowed_ones_point_into_the_text),

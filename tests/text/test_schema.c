@@ -63,8 +63,8 @@ TEST(types_are_checked) {
 }
 
 #define READ_FILE                                                                                  \
-    "{\"type\":\"object\",\"properties\":{\"path\":{\"type\":\"string\"},\"limit\":{\"type\":"      \
-    "\"integer\",\"minimum\":1,\"maximum\":10}},\"required\":[\"path\"],"                           \
+    "{\"type\":\"object\",\"properties\":{\"path\":{\"type\":\"string\"},\"limit\":{\"type\":"     \
+    "\"integer\",\"minimum\":1,\"maximum\":10}},\"required\":[\"path\"],"                          \
     "\"additionalProperties\":false}"
 
 TEST(properties_are_checked_and_named) {
@@ -73,7 +73,8 @@ TEST(properties_are_checked_and_named) {
     check(READ_FILE, "{\"path\":5}", "arguments.path: expected string, got number");
     check(READ_FILE, "{}", "arguments: missing required property \"path\"");
     check(READ_FILE, "{\"path\":\"a\",\"limit\":0}", "arguments.limit: expected at least 1, got 0");
-    check(READ_FILE, "{\"path\":\"a\",\"limit\":11}", "arguments.limit: expected at most 10, got 11");
+    check(READ_FILE, "{\"path\":\"a\",\"limit\":11}",
+          "arguments.limit: expected at most 10, got 11");
     check(READ_FILE, "{\"path\":\"a\",\"file\":1}",
           "arguments: unknown property \"file\"; there are \"path\", \"limit\"");
     check("{\"additionalProperties\":{\"type\":\"string\"}}", "{\"a\":\"x\",\"b\":[]}",
@@ -129,7 +130,8 @@ TEST(schemas_combine) {
     check("{\"allOf\":[{\"minimum\":5},{\"maximum\":10}]}", "7", "");
     check("{\"allOf\":[{\"minimum\":5},{\"maximum\":10}]}", "12",
           "arguments: expected at most 10, got 12");
-    check("{\"anyOf\":[{\"anyOf\":[{\"type\":\"string\"}]},{\"required\":[\"a\"],\"type\":\"object\"}]}",
+    check("{\"anyOf\":[{\"anyOf\":[{\"type\":\"string\"}]},{\"required\":[\"a\"],\"type\":"
+          "\"object\"}]}",
           "{\"b\":1}", "arguments: fits none of the schemas in anyOf");
 }
 
@@ -164,8 +166,9 @@ TEST(long_words_are_cut_at_a_character) {
     strcat(value, "\":\"");
     for (i = 0; i < 200; i++) strcat(value, "\xe2\x82\xac");
     strcat(value, "\"}");
-    CHECK_EQ_INT(phi_schema_check(tree("{\"additionalProperties\":{\"const\":1}}"), tree(value), "a",
-                                  &error), PHI_PARSE);
+    CHECK_EQ_INT(phi_schema_check(tree("{\"additionalProperties\":{\"const\":1}}"), tree(value),
+                                  "a", &error),
+                 PHI_PARSE);
     CHECK(strlen(error.message) < sizeof error.message);
     CHECK(strstr(error.message, "\xe2\x82\xac: expected 1, got \"\xe2\x82\xac") != NULL);
     CHECK(strcmp(error.message + strlen(error.message) - 7, "\xe2\x82\xac...\"") == 0);
@@ -177,7 +180,8 @@ TEST(hostile_schemas_are_bounded) {
         "{\"$ref\":\"#\"}",
         "{\"allOf\":[{\"$ref\":\"#\"}]}",
         "{\"anyOf\":[{\"$ref\":\"#\"},{\"$ref\":\"#\"}]}",
-        "{\"$ref\":\"#/$defs/a\",\"$defs\":{\"a\":{\"$ref\":\"#/$defs/b\"},\"b\":{\"$ref\":\"#/$defs/a\"}}}",
+        "{\"$ref\":\"#/$defs/a\",\"$defs\":{\"a\":{\"$ref\":\"#/$defs/b\"},\"b\":{\"$ref\":\"#/"
+        "$defs/a\"}}}",
     };
     size_t i;
     for (i = 0; i < PHI__COUNT(schemas); i++) {
@@ -212,8 +216,10 @@ TEST(a_schema_that_multiplies_its_work_is_stopped) {
 
 TEST(a_schema_is_told_to_be_valid_or_why_not) {
     check_valid(READ_FILE, PHI_OK, "");
-    check_valid("{\"type\":\"object\",\"title\":\"t\",\"description\":\"d\",\"default\":{},\"format\":"
-                "\"x\",\"$schema\":\"s\",\"x-own\":1,\"examples\":[]}", PHI_OK, "");
+    check_valid(
+        "{\"type\":\"object\",\"title\":\"t\",\"description\":\"d\",\"default\":{},\"format\":"
+        "\"x\",\"$schema\":\"s\",\"x-own\":1,\"examples\":[]}",
+        PHI_OK, "");
     check_valid("{\"properties\":{\"path\":{\"pattern\":\"^a\"}}}", PHI_UNSUPPORTED,
                 "schema.properties.path: \"pattern\" is not supported");
     check_valid("{\"not\":{}}", PHI_UNSUPPORTED, "schema: \"not\" is not supported");
@@ -231,10 +237,13 @@ TEST(a_schema_is_told_to_be_valid_or_why_not) {
                 "schema.items: a schema must be an object, true or false");
     check_valid("{\"type\":\"text\"}", PHI_PARSE, "schema: \"type\" must name a type, or several");
     check_valid("{\"type\":[]}", PHI_PARSE, "schema: \"type\" must name a type, or several");
-    check_valid("{\"type\":[\"string\",1]}", PHI_PARSE, "schema: \"type\" must name a type, or several");
+    check_valid("{\"type\":[\"string\",1]}", PHI_PARSE,
+                "schema: \"type\" must name a type, or several");
     check_valid("{\"enum\":[]}", PHI_PARSE, "schema: \"enum\" must be an array that is not empty");
-    check_valid("{\"anyOf\":{}}", PHI_PARSE, "schema: \"anyOf\" must be an array that is not empty");
-    check_valid("{\"required\":[1]}", PHI_PARSE, "schema: \"required\" must be an array of strings");
+    check_valid("{\"anyOf\":{}}", PHI_PARSE,
+                "schema: \"anyOf\" must be an array that is not empty");
+    check_valid("{\"required\":[1]}", PHI_PARSE,
+                "schema: \"required\" must be an array of strings");
     check_valid("{\"properties\":[]}", PHI_PARSE, "schema: \"properties\" must be an object");
     check_valid("{\"minimum\":\"1\"}", PHI_PARSE, "schema: \"minimum\" must be a number");
     check_valid("{\"exclusiveMinimum\":\"1\"}", PHI_PARSE,
@@ -262,9 +271,8 @@ TEST(a_schema_that_is_nested_too_deeply_is_refused) {
 }
 
 TEST_MAIN(TEST_ENTRY(types_are_checked), TEST_ENTRY(properties_are_checked_and_named),
-          TEST_ENTRY(enums_and_constants_are_checked),
-          TEST_ENTRY(numbers_and_lengths_are_checked), TEST_ENTRY(schemas_combine),
-          TEST_ENTRY(references_within_the_schema_are_followed),
+          TEST_ENTRY(enums_and_constants_are_checked), TEST_ENTRY(numbers_and_lengths_are_checked),
+          TEST_ENTRY(schemas_combine), TEST_ENTRY(references_within_the_schema_are_followed),
           TEST_ENTRY(what_is_malformed_or_not_understood_restricts_nothing_in_a_check),
           TEST_ENTRY(long_words_are_cut_at_a_character), TEST_ENTRY(hostile_schemas_are_bounded),
           TEST_ENTRY(a_schema_that_multiplies_its_work_is_stopped),

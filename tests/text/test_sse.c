@@ -89,7 +89,8 @@ TEST(data_lines_are_joined) {
 
 TEST(what_is_not_data_or_event_is_read_over) {
     CHECK_STREAM(": OPENROUTER PROCESSING\n\ndata: a\n\n:\n: x\n", "|a;");
-    CHECK_STREAM("id: 1\nretry: 10\nfoo\nfoo: bar\ndata: a\nDATA: no\ndatas: no\ndat: no\n\n", "|a;");
+    CHECK_STREAM("id: 1\nretry: 10\nfoo\nfoo: bar\ndata: a\nDATA: no\ndatas: no\ndat: no\n\n",
+                 "|a;");
     CHECK_STREAM("event: x\n\ndata: a\n\n", "|a;"); /* no data, no event */
     CHECK_STREAM("event: x\nevent: y\ndata: a\n\n", "y|a;");
     CHECK_STREAM("event: x\nevent\ndata: a\n\n", "|a;");
@@ -97,9 +98,16 @@ TEST(what_is_not_data_or_event_is_read_over) {
 }
 
 TEST(a_byte_order_mark_is_read_over_and_only_at_the_start) {
-    CHECK_STREAM("\xef\xbb\xbf" "data: a\n\n\xef\xbb\xbf" "data: b\n\ndata: c\n\n", "|a;|c;");
-    CHECK_STREAM("\xef\xbb" "data: a\n\ndata: b\n\n", "|b;");
-    CHECK_STREAM("\xef" "data: a\n\ndata: b\n\n", "|b;");
+    CHECK_STREAM("\xef\xbb\xbf"
+                 "data: a\n\n\xef\xbb\xbf"
+                 "data: b\n\ndata: c\n\n",
+                 "|a;|c;");
+    CHECK_STREAM("\xef\xbb"
+                 "data: a\n\ndata: b\n\n",
+                 "|b;");
+    CHECK_STREAM("\xef"
+                 "data: a\n\ndata: b\n\n",
+                 "|b;");
     CHECK_STREAM("\xef\xbb\xbf", "");
     CHECK_STREAM("\xef\xbb", "");
 }

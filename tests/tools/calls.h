@@ -17,11 +17,11 @@ typedef struct calls {
     /* the last call */
     char *text; /* the result's text, or an image's data; terminated */
     size_t len;
-    char *details;  /* "" when there are none */
-    char *updates;  /* all of them, one behind the other */
+    char *details; /* "" when there are none */
+    char *updates; /* all of them, one behind the other */
     char mime_type[32];
-    bool is_error, ended;
-    int results, update_count, steps;
+    bool is_error, started, ended;
+    int results, update_count, steps; /* steps: from the call's start */
 } calls;
 
 static char *calls_copy(phi_str s) {
@@ -41,7 +41,7 @@ static void calls_forget(calls *c) {
     c->updates = calls_copy(phi__str("", 0));
     c->mime_type[0] = '\0';
     c->len = 0;
-    c->is_error = c->ended = false;
+    c->is_error = c->started = c->ended = false;
     c->results = c->update_count = c->steps = 0;
 }
 
@@ -89,6 +89,9 @@ static void calls_event(calls *c, const phi_event *event) {
         free(c->updates);
         c->updates = joined;
         c->update_count++;
+    } else if (event->kind == PHI_EV_TOOL_START) {
+        c->started = true;
+        c->steps = 0;
     } else if (event->kind == PHI_EV_TOOL_END) {
         c->results++;
         c->ended = true;
@@ -139,12 +142,13 @@ static void calls_escape(char *to, const char *text) {
 
 /* Lets the model call a tool; the caller steps. */
 static void calls_begin(calls *c, const char *tool, const char *arguments) {
-    static const char head[] = "event: message_start\ndata: {\"type\":\"message_start\",\"message\":"
-                               "{\"id\":\"m\",\"model\":\"m\",\"content\":[],\"usage\":{"
-                               "\"input_tokens\":1,\"output_tokens\":1}}}\n\n"
-                               "event: content_block_start\ndata: {\"type\":\"content_block_start\","
-                               "\"index\":0,\"content_block\":{\"type\":\"tool_use\",\"id\":\"c1\","
-                               "\"name\":\"";
+    static const char head[] =
+        "event: message_start\ndata: {\"type\":\"message_start\",\"message\":"
+        "{\"id\":\"m\",\"model\":\"m\",\"content\":[],\"usage\":{"
+        "\"input_tokens\":1,\"output_tokens\":1}}}\n\n"
+        "event: content_block_start\ndata: {\"type\":\"content_block_start\","
+        "\"index\":0,\"content_block\":{\"type\":\"tool_use\",\"id\":\"c1\","
+        "\"name\":\"";
     static const char delta[] = "\",\"input\":{}}}\n\nevent: content_block_delta\ndata: {\"type\":"
                                 "\"content_block_delta\",\"index\":0,\"delta\":{\"type\":"
                                 "\"input_json_delta\",\"partial_json\":\"";
@@ -163,6 +167,13 @@ static void calls_begin(calls *c, const char *tool, const char *arguments) {
     rig_says(c->r, "done");
     free(body);
     CHECK_EQ_INT(phi_prompt(c->agent, "go"), PHI_OK);
+}
+
+/* Steps until the call is so many steps old. */
+static void calls_go_on(calls *c, int steps) {
+    int left = 5000;
+    while ((!c->started || c->steps < steps) && left-- > 0) (void)calls_step(c);
+    CHECK(c->started);
 }
 
 /* Calls a tool and waits for the end of the run, up to 20 seconds. */
@@ -217,6 +228,7 @@ static inline void calls_unused(void) {
     (void)calls_put;
     (void)calls_mkdir;
     (void)check_file;
+    (void)calls_go_on;
     (void)calls_open;
     (void)calls_close;
 }

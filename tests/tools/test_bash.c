@@ -59,6 +59,12 @@ TEST(a_character_that_comes_in_two_pieces_is_told_in_one) {
         CHECK_EQ_STR(c.text, "Exit code: 0\na\xe2\x82\xacz\xef\xbf\xbd");
     CHECK_EQ_STR(c.updates, "a\xe2\x82\xacz\xef\xbf\xbd");
     CHECK(c.update_count >= 2);
+    /* Characters that break off, one after another, a byte at a time. */
+    if (call(&c, "bash",
+             "{\"command\":\"for b in xe2 x82 xe2 x82 xf0 x9f x98 xf0 x9f x98 x80 xe2; do"
+             " printf '\\\\'$b; sleep 0.02; done\"}"))
+        CHECK_EQ_STR(c.text, "Exit code: 0\n\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"
+                             "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xf0\x9f\x98\x80\xef\xbf\xbd");
     calls_close(&c);
 }
 
@@ -68,8 +74,8 @@ TEST(each_stream_is_cut_at_its_limit_between_characters) {
     char want[512];
     desc.max_output_bytes = 10;
     REQUIRE(calls_open(&c, &desc));
-    check_call(&c, "bash", "{\"command\":\"printf 1234567890\"}", false,
-               "Exit code: 0\n1234567890", NULL);
+    check_call(&c, "bash", "{\"command\":\"printf 1234567890\"}", false, "Exit code: 0\n1234567890",
+               NULL);
     check_call(&c, "bash", "{\"command\":\"printf 12345678901\"}", false,
                "Exit code: 0\n1234567890\n... (output truncated)", NULL);
     (void)snprintf(want, sizeof want,
@@ -125,9 +131,7 @@ TEST(a_command_that_takes_too_long_is_killed_with_all_it_started) {
     desc.bash_timeout_ms = 2000;
     REQUIRE(calls_open(&c, &desc));
     calls_begin(&c, "bash", "{\"command\":\"sleep 60\"}");
-    (void)calls_step(&c);
-    (void)calls_step(&c);
-    (void)calls_step(&c);
+    calls_go_on(&c, 3);
     rig_pass_ms(c.r, 2000);
     while (calls_step(&c) > 0) continue;
     CHECK_EQ_STR(c.text, "Command timed out after 2s");
@@ -138,7 +142,7 @@ TEST(the_standard_deadline_is_two_minutes) {
     calls c;
     REQUIRE(calls_open(&c, NULL));
     calls_begin(&c, "bash", "{\"command\":\"sleep 600\"}");
-    while (c.steps < 20) (void)calls_step(&c);
+    calls_go_on(&c, 20);
     rig_pass_ms(c.r, 119000);
     (void)calls_step(&c);
     CHECK(!c.ended);
@@ -213,8 +217,8 @@ TEST(bad_arguments_are_told_in_words) {
     calls c;
     REQUIRE(calls_open(&c, NULL));
     check_call(&c, "bash", "{}", true, "Invalid arguments: missing 'command' parameter", "");
-    check_call(&c, "bash", "{\"command\":7}", true, "Invalid arguments: missing 'command' parameter",
-               "");
+    check_call(&c, "bash", "{\"command\":7}", true,
+               "Invalid arguments: missing 'command' parameter", "");
     check_call(&c, "bash", "{\"command\":\"a\\u0000b\"}", true,
                "Invalid arguments: 'command' must not contain a NUL character", "");
     calls_close(&c);
@@ -248,9 +252,9 @@ TEST(freeing_the_agent_in_the_middle_leaves_nothing) {
     calls c;
     REQUIRE(calls_open(&c, NULL));
     calls_begin(&c, "bash", "{\"command\":\"sleep 60\"}");
-    while (c.steps < 30) (void)calls_step(&c);
+    calls_go_on(&c, 30);
     CHECK_EQ_INT(phi_agent_free(c.agent), PHI_OK);
-    while (c.steps < 60) (void)calls_step(&c);
+    calls_go_on(&c, 60);
     calls_close(&c);
 }
 
@@ -303,7 +307,8 @@ TEST_MAIN(TEST_ENTRY(output_is_given_behind_the_exit_code),
           TEST_ENTRY(ten_megabytes_are_cut_at_262144_bytes_and_the_command_still_ends),
           TEST_ENTRY(a_command_that_takes_too_long_is_killed_with_all_it_started),
           TEST_ENTRY(the_standard_deadline_is_two_minutes),
-          TEST_ENTRY(dangerous_commands_are_blocked), TEST_ENTRY(deny_patterns_can_be_others_or_none),
+          TEST_ENTRY(dangerous_commands_are_blocked),
+          TEST_ENTRY(deny_patterns_can_be_others_or_none),
           TEST_ENTRY(a_command_is_confirmed_when_the_host_wants_to_be_asked),
           TEST_ENTRY(bad_arguments_are_told_in_words),
           TEST_ENTRY(a_workspace_that_is_not_there_is_told),

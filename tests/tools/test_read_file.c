@@ -29,10 +29,11 @@ TEST(offset_and_limit_choose_lines) {
                "[Lines 9-10 of 10]\n   9 | 9\n  10 | 10", NULL);
     check_call(&c, "read_file", "{\"path\":\"ten\",\"offset\":0,\"limit\":1}", false,
                "[Lines 1-1 of 10]\n   1 | 1", NULL);
-    check_call(&c, "read_file", "{\"path\":\"ten\",\"offset\":1,\"limit\":10}", false,
-               "[10 lines]\n   1 | 1\n   2 | 2\n   3 | 3\n   4 | 4\n   5 | 5\n   6 | 6\n   7 | 7\n   8 "
-               "| 8\n   9 | 9\n  10 | 10",
-               NULL);
+    check_call(
+        &c, "read_file", "{\"path\":\"ten\",\"offset\":1,\"limit\":10}", false,
+        "[10 lines]\n   1 | 1\n   2 | 2\n   3 | 3\n   4 | 4\n   5 | 5\n   6 | 6\n   7 | 7\n   8 "
+        "| 8\n   9 | 9\n  10 | 10",
+        NULL);
     check_call(&c, "read_file", "{\"path\":\"ten\",\"offset\":11}", false, "[Lines 11-10 of 10]\n",
                NULL);
     check_call(&c, "read_file", "{\"path\":\"ten\",\"limit\":null,\"offset\":10.0}", false,
@@ -117,8 +118,8 @@ TEST(an_image_comes_as_base64_with_its_type) {
     calls c;
     REQUIRE(calls_open(&c, NULL));
     calls_put_bytes(&c, "a.png", png, 8);
-    check_call(&c, "read_file", "{\"path\":\"a.png\"}", false, "iVBORw0KGgo=",
-               "{\"path\":\"a.png\",\"bytes\":8}");
+    check_call(&c, "read_file", "{\"path\":\"a.png\"}", false,
+               "iVBORw0KGgo=", "{\"path\":\"a.png\",\"bytes\":8}");
     CHECK_EQ_STR(c.mime_type, "image/png");
     calls_put(&c, "b.JPG", "x");
     check_call(&c, "read_file", "{\"path\":\"b.JPG\"}", false, "eA==", NULL);
@@ -149,7 +150,8 @@ TEST(a_large_image_is_whole_and_a_larger_one_is_refused) {
         CHECK_EQ_STR(c.text + 266668 - 6, "AAAAA=");
     }
     CHECK(truncate(calls_path(&c, "a.png"), 20971520 + 3 * 1048576) == 0);
-    check_call(&c, "read_file", "{\"path\":\"a.png\"}", true, "Image too large (23MB, max 20MB)", "");
+    check_call(&c, "read_file", "{\"path\":\"a.png\"}", true, "Image too large (23MB, max 20MB)",
+               "");
     calls_close(&c);
 }
 
@@ -253,7 +255,7 @@ TEST(cancelling_in_the_middle_closes_the_file) {
     calls_put(&c, "a.txt", "x");
     CHECK(truncate(calls_path(&c, "a.txt"), 1000000) == 0);
     calls_begin(&c, "read_file", "{\"path\":\"a.txt\"}");
-    while (c.steps < 6) (void)calls_step(&c);
+    calls_go_on(&c, 4);
     CHECK(!c.ended);
     CHECK_EQ_INT(phi_abort(c.agent), PHI_OK);
     while (calls_step(&c) > 0) continue;
@@ -267,7 +269,7 @@ TEST_MAIN(TEST_ENTRY(lines_are_numbered_behind_a_header), TEST_ENTRY(offset_and_
           TEST_ENTRY(more_than_a_mebibyte_needs_offset_and_limit),
           TEST_ENTRY(an_image_comes_as_base64_with_its_type),
           TEST_ENTRY(a_large_image_is_whole_and_a_larger_one_is_refused),
-          TEST_ENTRY(what_cannot_be_read_is_told_in_words), TEST_ENTRY(the_workspace_cannot_be_left),
-          TEST_ENTRY(allowed_paths_open_other_places),
+          TEST_ENTRY(what_cannot_be_read_is_told_in_words),
+          TEST_ENTRY(the_workspace_cannot_be_left), TEST_ENTRY(allowed_paths_open_other_places),
           TEST_ENTRY(without_workspace_and_allowed_paths_everything_may_be_read),
           TEST_ENTRY(cancelling_in_the_middle_closes_the_file))

@@ -34,7 +34,7 @@ TEST(a_megabyte_is_written_over_many_steps_and_the_old_file_stays_until_then) {
     REQUIRE(calls_open(&c, NULL));
     calls_put(&c, "f", "old");
     calls_begin(&c, "write_file", arguments);
-    while (c.steps < 8) (void)calls_step(&c);
+    calls_go_on(&c, 4);
     CHECK(!c.ended);
     check_file(&c, "f", "old");
     while (calls_step(&c) > 0) continue;
@@ -52,7 +52,7 @@ TEST(cancelling_in_the_middle_leaves_the_old_file_and_no_other) {
     REQUIRE(calls_open(&c, NULL));
     calls_put(&c, "f", "old");
     calls_begin(&c, "write_file", arguments);
-    while (c.steps < 8) (void)calls_step(&c);
+    calls_go_on(&c, 4);
     CHECK_EQ_INT(phi_abort(c.agent), PHI_OK);
     while (calls_step(&c) > 0) continue;
     CHECK_EQ_STR(c.text, "Cancelled");
@@ -118,15 +118,13 @@ TEST(the_one_place_is_replaced) {
     REQUIRE(calls_open(&c, NULL));
     calls_put(&c, "f", "one\ntwo\nthree\n");
     (void)chmod(calls_path(&c, "f"), 0750);
-    check_call(&c, "edit_file",
-               "{\"path\":\"f\",\"old_text\":\"two\",\"new_text\":\"2\\n2b\"}", false,
-               "Replaced 1 line with 2 lines in f",
+    check_call(&c, "edit_file", "{\"path\":\"f\",\"old_text\":\"two\",\"new_text\":\"2\\n2b\"}",
+               false, "Replaced 1 line with 2 lines in f",
                "{\"path\":\"f\",\"old_lines\":1,\"new_lines\":2}");
     check_file(&c, "f", "one\n2\n2b\nthree\n");
     CHECK(stat(calls_path(&c, "f"), &info) == 0 && (info.st_mode & 0777) == 0750);
-    check_call(&c, "edit_file",
-               "{\"path\":\"f\",\"old_text\":\"one\\n2\\n\",\"new_text\":\"\"}", false,
-               "Replaced 2 lines with 0 lines in f", NULL);
+    check_call(&c, "edit_file", "{\"path\":\"f\",\"old_text\":\"one\\n2\\n\",\"new_text\":\"\"}",
+               false, "Replaced 2 lines with 0 lines in f", NULL);
     check_file(&c, "f", "2b\nthree\n");
     check_call(&c, "edit_file",
                "{\"path\":\"f\",\"old_text\":\"2b\\nthree\\n\",\"new_text\":\"all\"}", false,
@@ -166,11 +164,11 @@ TEST(text_that_is_not_there_gets_a_hint_from_its_first_line) {
     calls c;
     REQUIRE(calls_open(&c, NULL));
     calls_put(&c, "f", "int main() {\n    int x = 1;\n    return x;\n}\nend\n");
-    check_call(&c, "edit_file",
-               "{\"path\":\"f\",\"old_text\":\"  int x = 1;\\n  return y;\\n\",\"new_text\":\"\"}",
-               true,
-               "old_text not found in f.\n\nDid you mean:\n```\n    int x = 1;\n    return x;\n}\n```",
-               "");
+    check_call(
+        &c, "edit_file",
+        "{\"path\":\"f\",\"old_text\":\"  int x = 1;\\n  return y;\\n\",\"new_text\":\"\"}", true,
+        "old_text not found in f.\n\nDid you mean:\n```\n    int x = 1;\n    return x;\n}\n```",
+        "");
     check_call(&c, "edit_file", "{\"path\":\"f\",\"old_text\":\"end of\",\"new_text\":\"\"}", true,
                "old_text not found in f.\n\nTip: Use read_file to see the current file contents, "
                "then copy the exact text you want to replace.",
@@ -231,9 +229,8 @@ TEST(a_large_file_is_edited_over_many_steps_near_every_slice_border) {
         memset(text, 'n', n);
         memcpy(text + at, "needle", 6);
         calls_put_bytes(&c, "f", text, n);
-        check_call(&c, "edit_file",
-                   "{\"path\":\"f\",\"old_text\":\"needle\",\"new_text\":\"pin\"}", false,
-                   "Replaced 1 line with 1 line in f", NULL);
+        check_call(&c, "edit_file", "{\"path\":\"f\",\"old_text\":\"needle\",\"new_text\":\"pin\"}",
+                   false, "Replaced 1 line with 1 line in f", NULL);
         CHECK(c.steps > 10);
         got = test_read_file(calls_path(&c, "f"), &len);
         if (CHECK(got != NULL) && CHECK_EQ_INT(len, n - 3)) {
@@ -267,8 +264,9 @@ TEST_MAIN(TEST_ENTRY(a_file_is_written_with_its_directories),
           TEST_ENTRY(a_megabyte_is_written_over_many_steps_and_the_old_file_stays_until_then),
           TEST_ENTRY(cancelling_in_the_middle_leaves_the_old_file_and_no_other),
           TEST_ENTRY(a_full_disk_is_told_and_the_old_file_stays),
-          TEST_ENTRY(what_cannot_be_written_is_told_in_words), TEST_ENTRY(the_one_place_is_replaced),
-          TEST_ENTRY(the_same_text_is_no_change), TEST_ENTRY(text_that_is_there_twice_is_refused),
+          TEST_ENTRY(what_cannot_be_written_is_told_in_words),
+          TEST_ENTRY(the_one_place_is_replaced), TEST_ENTRY(the_same_text_is_no_change),
+          TEST_ENTRY(text_that_is_there_twice_is_refused),
           TEST_ENTRY(text_that_is_not_there_gets_a_hint_from_its_first_line),
           TEST_ENTRY(bytes_that_are_not_utf8_are_kept),
           TEST_ENTRY(what_cannot_be_edited_is_told_in_words),

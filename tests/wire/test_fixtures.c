@@ -17,7 +17,8 @@ static char *answer_text(stream *s) {
                     a->response_id.at != NULL ? a->response_id.at : "");
     phi__buf_printf(&out, " failure:%s retry:%d", phi_failure_kind_text(a->failure.kind),
                     a->failure.retryable);
-    for (i = 0; i < a->count; i++) phi__buf_printf(&out, " %d%d", a->drafts[i].incomplete, a->drafts[i].open);
+    for (i = 0; i < a->count; i++)
+        phi__buf_printf(&out, " %d%d", a->drafts[i].incomplete, a->drafts[i].open);
     text = (char *)calloc(1, out.len + 1);
     memcpy(text, out.at, out.len);
     phi__buf_free(&out);
@@ -167,9 +168,9 @@ static void check_fixtures(const char *folder, const char *protocol, const char 
 }
 
 TEST(anthropic_streams_cut_at_every_byte_give_the_expected_answers) {
-    static const char *const names[] = {"error_midstream", "parallel_tools", "redacted_omitted",
-                                        "refusal",         "text",           "tool_split",
-                                        "truncated",       "unicode_escapes", NULL};
+    static const char *const names[] = {
+        "error_midstream", "parallel_tools", "redacted_omitted", "refusal", "text",
+        "tool_split",      "truncated",      "unicode_escapes",  NULL};
     check_fixtures("anthropic", PHI_PROTOCOL_ANTHROPIC, names);
 }
 
@@ -224,7 +225,8 @@ static void canonical(conversation *t, const phi_json *root, const char *prefix,
         memcpy(content, m->content, m->content_count * sizeof *content);
         m->content = content;
         for (i = 0; i < m->content_count; i++) {
-            if (content[i].kind == PHI_CONTENT_THINKING) content[i].signature = phi_str_of(signature);
+            if (content[i].kind == PHI_CONTENT_THINKING)
+                content[i].signature = phi_str_of(signature);
             if (content[i].kind == PHI_CONTENT_TOOL_CALL)
                 content[i].id = phi_str_of(ids[phi__str_is(content[i].id, "<c1>") ? 0 : 1]);
         }

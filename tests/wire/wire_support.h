@@ -194,8 +194,7 @@ static inline phi_status talk_render(conversation *t, size_t units) {
     phi__encoder_free(&t->encoder);
     phi_arena_reset(&t->turn, none);
     phi__encoder_begin(&t->encoder, codec, &t->ask, &t->turn);
-    do
-        status = phi__encoder_advance(&t->encoder, units == 0 ? 1000000 : units);
+    do status = phi__encoder_advance(&t->encoder, units == 0 ? 1000000 : units);
     while (status == PHI_BUSY);
     if (status != PHI_OK) return status;
     t->body = (char *)calloc(1, (size_t)phi_request_length(&t->encoder.request) + 1);

@@ -1,0 +1,210 @@
+/* test_runtime.c - what src/agent/runtime.h promises: making, closing and freeing in every state, and
+   how long a step may wait. */
+#include "support/rig.h"
+
+TEST(a_desc_that_cannot_work_says_why) {
+    phi_runtime_desc desc;
+    phi_transport transport;
+    const char *why = NULL;
+    memset(&desc, 0, sizeof desc);
+    memset(&transport, 0, sizeof transport);
+    desc.allocator = test_allocator();
+    desc.transport = &transport;
+    CHECK(phi_runtime_new_why(&desc, &why) == NULL);
+    CHECK_EQ_STR(why, "transport: open, resume or cancel is missing");
+    desc.transport = NULL;
+    desc.inbox_bytes = SIZE_MAX;
+    CHECK(phi_runtime_new_why(&desc, &why) == NULL);
+    CHECK_EQ_STR(why, "inbox_bytes: expected at most 1 GiB");
+    desc.inbox_bytes = 0;
+    desc.memory_limit_bytes = 1000;
+    CHECK(phi_runtime_new_why(&desc, &why) == NULL);
+    CHECK(why != NULL && why[0] != '\0');
+    CHECK(phi_runtime_new(&desc) == NULL);
+}
+
+TEST(every_function_takes_no_runtime) {
+    phi_event event;
+    phi_model model = phi_model_anthropic("m", "k");
+    const char *words = NULL;
+    int http = 7;
+    size_t peak = 7;
+    CHECK_EQ_INT(phi_runtime_close(NULL), PHI_BAD_ARG);
+    phi_runtime_free(NULL);
+    CHECK_EQ_INT(phi_step(NULL, 0), PHI_BAD_ARG);
+    CHECK(!phi_next_event(NULL, &event));
+    CHECK_EQ_INT(phi_runtime_fd(NULL), -1);
+    CHECK_EQ_INT(phi_next_timeout(NULL), -1);
+    phi_ready(NULL, 0, 0);
+    phi_wake(NULL);
+    CHECK_EQ_INT(phi_warm(NULL, &model), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_last_error(NULL, &words, &http), PHI_BAD_ARG);
+    CHECK_EQ_STR(words, "");
+    CHECK_EQ_INT(http, 0);
+    CHECK_EQ_INT(phi_memory_used(NULL, &peak), 0);
+    CHECK_EQ_INT(peak, 0);
+}
+
+TEST(odd_arguments_of_a_live_runtime_do_nothing) {
+    rig *r = rig_new();
+    phi_model model = phi_model_anthropic("m", "k");
+    const char *words = NULL;
+    CHECK(!phi_next_event(rig_runtime(r), NULL));
+    phi_ready(rig_runtime(r), -5, 99);
+    phi_ready(rig_runtime(r), 100000, PHI_WATCH_READ);
+    CHECK_EQ_INT(phi_warm(rig_runtime(r), NULL), PHI_BAD_ARG);
+    model.base_url = NULL;
+    CHECK_EQ_INT(phi_warm(rig_runtime(r), &model), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_last_error(rig_runtime(r), &words, NULL), PHI_BAD_ARG);
+    CHECK_EQ_STR(words, "phi_warm: model.base_url is missing");
+    CHECK_EQ_INT(phi_last_error(rig_runtime(r), NULL, NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_step(rig_runtime(r), 0), 0);
+    rig_free(r);
+}
+
+TEST(calls_that_are_none_are_refused_everywhere) {
+    rig *r = rig_new();
+    phi_call none, stale;
+    phi_tool_result result;
+    memset(&none, 0, sizeof none);
+    memset(&stale, 0, sizeof stale);
+    memset(&result, 0, sizeof result);
+    stale.rt = rig_runtime(r);
+    stale.index = 12345;
+    CHECK_EQ_INT(phi_call_result(none, &result), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_call_result(stale, NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_call_result(stale, &result), PHI_STALE);
+    result.content_count = 1;
+    CHECK_EQ_INT(phi_call_result(stale, &result), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_call_finish(none, "", 0, false), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_call_finish(stale, NULL, 3, false), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_call_finish(stale, NULL, 0, false), PHI_STALE);
+    CHECK_EQ_INT(phi_call_update(none, "", 0), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_call_update(stale, NULL, 1), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_call_progress(stale, "x", 1), PHI_STALE);
+    CHECK(phi_call_state(none, 8) == NULL);
+    CHECK(phi_call_state(stale, SIZE_MAX) == NULL);
+    CHECK_STR(phi_call_id(none), "");
+    CHECK_STR(phi_call_tool_name(stale), "");
+    CHECK(phi_call_agent(stale).rt == NULL);
+    CHECK(!phi_call_pending(none));
+    CHECK(!phi_call_pending(stale));
+    rig_free(r);
+}
+
+static phi_flow wait_start(void *user_data, phi_call call, phi_str arguments) {
+    (void)arguments;
+    *(phi_call *)user_data = call;
+    CHECK_EQ_INT(phi_runtime_close(call.rt), PHI_MISUSE);
+    return PHI_PENDING;
+}
+
+/* Closing an idle, a streaming, a waiting and a just prompted agent; events popped or not. */
+TEST(closing_ends_every_state_and_refuses_what_is_new) {
+    int state, silent;
+    for (state = 0; state < 4; state++)
+        for (silent = 0; silent < 2; silent++) {
+            rig *r = rig_new();
+            phi_agent_desc desc = rig_desc();
+            phi_tool tool;
+            phi_call call;
+            phi_agent agent;
+            int i;
+            memset(&tool, 0, sizeof tool);
+            memset(&call, 0, sizeof call);
+            tool.name = "wait";
+            tool.start = wait_start;
+            tool.user_data = &call;
+            desc.tools = &tool;
+            desc.tool_count = 1;
+            agent = rig_agent(r, &desc);
+            rig_silent(r, silent != 0);
+            if (state == 1) rig_hangs(r, "data: {\"type\":\"message_start\",\"message\":{}}\n\n");
+            if (state == 2) rig_call(r, "c1", "wait", "{}");
+            if (state > 0) CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+            if (state < 3) (void)rig_run(r, 10);
+            CHECK_EQ_INT(phi_runtime_close(rig_runtime(r)), state > 0 ? PHI_BUSY : PHI_OK);
+            CHECK_EQ_INT(phi_prompt(agent, "no"), PHI_MISUSE);
+            CHECK(rig_agent(r, NULL).rt == NULL);
+            for (i = 0; i < 10 && phi_runtime_close(rig_runtime(r)) == PHI_BUSY; i++) (void)rig_step(r);
+            CHECK_EQ_INT(phi_runtime_close(rig_runtime(r)), PHI_OK);
+            CHECK(phi_agent_alive(agent));
+            CHECK(!phi_call_pending(call));
+            rig_free(r);
+        }
+}
+
+TEST(a_closed_runtime_still_frees_its_agents_one_by_one) {
+    rig *r = rig_new();
+    phi_agent agent = rig_agent(r, NULL);
+    CHECK_EQ_INT(phi_runtime_close(rig_runtime(r)), PHI_OK);
+    CHECK_EQ_INT(phi_agent_free(agent), PHI_OK);
+    CHECK_EQ_INT(phi_step(rig_runtime(r), 0), 0);
+    rig_free(r);
+}
+
+TEST(the_next_timeout_is_what_there_is_to_wait_for) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_agent agent;
+    desc.deadlines.first_event_ms = 500;
+    agent = rig_agent(r, &desc);
+    CHECK_EQ_INT(phi_next_timeout(rig_runtime(r)), -1);
+    CHECK_EQ_INT(phi_abort(agent), PHI_OK);
+    CHECK_EQ_INT(phi_next_timeout(rig_runtime(r)), 0);
+    (void)rig_step(r);
+    CHECK_EQ_INT(phi_next_timeout(rig_runtime(r)), -1);
+    rig_hangs(r, "");
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    CHECK_EQ_INT(phi_next_timeout(rig_runtime(r)), 0);
+    (void)rig_step(r);
+    (void)rig_step(r);
+    CHECK_EQ_INT(phi_next_timeout(rig_runtime(r)), 500);
+    rig_pass_ms(r, 499);
+    CHECK_EQ_INT(phi_next_timeout(rig_runtime(r)), 1);
+    rig_pass_ms(r, 5);
+    CHECK_EQ_INT(phi_next_timeout(rig_runtime(r)), 0);
+    CHECK_EQ_INT(rig_run(r, 10), 0);
+    rig_free(r);
+}
+
+TEST(a_memory_limit_of_the_runtime_is_an_error_event_and_agents_stay_usable) {
+    rig *r = rig_new();
+    size_t idle = phi_memory_used(rig_runtime(r), NULL), limit;
+    rig_free(r);
+    for (limit = idle + 4000; limit < idle + 60000; limit += 500) {
+        phi_runtime_desc desc;
+        phi_agent agent;
+        int i;
+        memset(&desc, 0, sizeof desc);
+        desc.memory_limit_bytes = limit;
+        r = rig_new_with(&desc);
+        REQUIRE(r != NULL);
+        agent = rig_agent(r, NULL);
+        for (i = 0; i < 3 && agent.rt != NULL; i++) {
+            const char *at;
+            int ends = 0;
+            phi_status status;
+            rig_forget(r);
+            rig_says(r, "a few words");
+            status = phi_prompt(agent, "go");
+            if (status == PHI_OK) {
+                CHECK_EQ_INT(rig_run(r, 60), 0);
+                for (at = rig_story(r); (at = strstr(at, "AgentEnd")) != NULL; at++) ends++;
+                CHECK_EQ_INT(ends, 1);
+            } else
+                CHECK_EQ_INT(status, PHI_NO_MEMORY);
+            CHECK(phi_memory_used(rig_runtime(r), NULL) <= limit);
+            CHECK_EQ_INT(phi_agent_reset(agent), PHI_OK);
+        }
+        rig_free(r);
+    }
+}
+
+TEST_MAIN(TEST_ENTRY(a_desc_that_cannot_work_says_why), TEST_ENTRY(every_function_takes_no_runtime),
+          TEST_ENTRY(odd_arguments_of_a_live_runtime_do_nothing),
+          TEST_ENTRY(calls_that_are_none_are_refused_everywhere),
+          TEST_ENTRY(closing_ends_every_state_and_refuses_what_is_new),
+          TEST_ENTRY(a_closed_runtime_still_frees_its_agents_one_by_one),
+          TEST_ENTRY(the_next_timeout_is_what_there_is_to_wait_for),
+          TEST_ENTRY(a_memory_limit_of_the_runtime_is_an_error_event_and_agents_stay_usable))

@@ -1,0 +1,372 @@
+#!/usr/bin/env python3
+"""Runs each example, as the Makefile built it, against the mock server; a terminal is a pseudo one.
+
+The programs are those of $PHI_BUILD/examples (default: build/asan); a program that is not there is
+an error, for the Makefile builds them before it runs this.
+"""
+import fcntl
+import http.server
+import json
+import os
+import pty
+import re
+import select
+import signal
+import socket
+import subprocess
+import tempfile
+import termios
+import threading
+import time
+import unittest
+import urllib.request
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BUILD = os.environ.get("PHI_BUILD", os.path.join(ROOT, "build", "asan"))
+PYTHON = os.environ.get("PYTHON") or "/usr/bin/python3"
+LONGEST = 60  # seconds any example may take
+DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+
+
+class Mock:
+    """The mock server; it ends when its stdin closes, however this program ends."""
+    def __init__(self, *options):
+        self.child = subprocess.Popen([PYTHON, os.path.join(ROOT, "tests/mock/server.py"), *options],
+                                      stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        words = self.child.stdout.readline().split()
+        if len(words) != 3:
+            raise RuntimeError("the mock server does not start")
+        self.port = int(words[2])
+        self.url = "http://127.0.0.1:%d" % self.port
+
+    def asked(self):
+        """The bodies of the requests since the last call, oldest first."""
+        with DIRECT.open(self.url + "/_log") as answer:
+            log = json.load(answer)
+        with DIRECT.open(urllib.request.Request(self.url + "/_reset", method="POST")) as answer:
+            answer.read()
+        return [entry["body"] for entry in log]
+
+    def stop(self):
+        self.child.stdin.close()
+        self.child.stdout.close()
+        self.child.wait()
+
+
+mock = None
+
+
+def setUpModule():
+    global mock
+    mock = Mock("--port", "0")
+
+
+def tearDownModule():
+    mock.stop()
+
+
+def environment(**more):
+    env = {k: v for k, v in os.environ.items()
+           if not k.endswith("_API_KEY") and k not in ("PHI_BASE_URL", "PHI_MODEL")
+           and not k.lower().endswith("_proxy")}
+    return dict(env, **more)
+
+
+def program(name):
+    return os.path.join(BUILD, "examples", name)
+
+
+def run(name, *args, scenario="hello", url=None, text="", **more):
+    """Runs an example with pipes; what it said, and its exit code."""
+    env = environment(PHI_BASE_URL=url or mock.url + "/s/" + scenario, **more)
+    done = subprocess.run([program(name), *args], input=text, env=env, cwd=ROOT, timeout=LONGEST,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    return done.stdout, done.returncode
+
+
+def closed_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return "http://127.0.0.1:%d" % s.getsockname()[1]
+
+
+class Terminal:
+    """An example on a pseudo terminal that controls it, so that Ctrl+C is a signal."""
+    def __init__(self, name, *args, scenario):
+        self.master, slave = pty.openpty()
+
+        def own_terminal():
+            fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
+
+        self.child = subprocess.Popen([program(name), *args], stdin=slave, stdout=slave,
+                                      stderr=slave, cwd=ROOT, start_new_session=True,
+                                      preexec_fn=own_terminal,
+                                      env=environment(PHI_BASE_URL=mock.url + "/s/" + scenario))
+        os.close(slave)
+        self.said = ""
+
+    def read(self, seconds):
+        """Reads once; False at the end."""
+        if not select.select([self.master], [], [], seconds)[0]:
+            return True
+        try:
+            data = os.read(self.master, 65536)
+        except OSError:  # EIO: nobody holds the other side any more
+            return False
+        self.said += data.decode("utf-8", "replace").replace("\r\n", "\n")
+        return bool(data)
+
+    def wait_for(self, words):
+        """Until `words` was said; what came before it, which is then forgotten."""
+        end = time.monotonic() + LONGEST
+        while words not in self.said:
+            if time.monotonic() > end or not self.read(0.5):
+                raise AssertionError("%r was not said, but %r" % (words, self.said))
+        before, _, self.said = self.said.partition(words)
+        return before
+
+    def type(self, keys):
+        time.sleep(0.1)  # nobody types in the very instant a prompt appears
+        os.write(self.master, keys.encode())
+
+    def end(self):
+        """The rest of what it says, and its exit code."""
+        end = time.monotonic() + LONGEST
+        while time.monotonic() < end and self.read(0.5):
+            pass
+        code = self.child.wait(timeout=5)
+        return self.said, code
+
+    def close(self):
+        if self.child.poll() is None:
+            os.killpg(self.child.pid, signal.SIGKILL)
+            self.child.wait()
+        os.close(self.master)
+
+
+class Hello(unittest.TestCase):
+    def test_hello_prints_the_answer_and_ends(self):
+        said, code = run("hello")
+        self.assertEqual(said, "Hello! I am a scripted model, and this answer came as a stream.\n")
+        self.assertEqual(code, 0)
+
+    def test_hello_prints_what_went_wrong(self):
+        said, _ = run("hello", url=closed_port())
+        self.assertIn("connection refused by 127.0.0.1", said)
+
+
+class Quickstart(unittest.TestCase):
+    def test_quickstart_looks_at_a_directory_with_two_tools_and_tells_what_is_in_it(self):
+        mock.asked()
+        said, code = run("quickstart", "examples", scenario="demo")
+        self.assertEqual(code, 0, said)
+        lines = said.split("\n")
+        self.assertEqual(lines[0], "model    claude-sonnet-4-5 at %s/s/demo (PHI_BASE_URL)" % mock.url)
+        for line in ("you      What is in this directory?",
+                     "model    I'll look at what is there.",
+                     'tool     list_files {"path": "."}',
+                     "result   frame_loop.c",
+                     'tool     read_file {"path": "frame_loop.c"}',
+                     "model    The directory holds:",
+                     "That is all there is to see."):
+            self.assertIn(line, lines)
+        self.assertRegex(lines[1], r"^run      [0-9a-f-]{36}\.anthropic\.claude-sonnet-4-5\.1$")
+        self.assertRegex(lines[-2], r"^end      ok; 6 messages, \d+ tokens in, \d+ out$")
+        self.assertEqual([len(body["messages"]) for body in mock.asked()], [1, 3, 5])
+
+    def test_quickstart_asks_the_question_it_is_given(self):
+        said, code = run("quickstart", "examples", "Is there a loop?", scenario="echo")
+        self.assertEqual(code, 0, said)
+        self.assertIn("model    Is there a loop?\n", said)
+
+    def test_quickstart_fails_with_words_when_nobody_answers(self):
+        said, code = run("quickstart", "examples", url=closed_port())
+        self.assertEqual(code, 1)
+        self.assertRegex(said, r"\nfailed   connection refused by 127\.0\.0\.1 ")
+
+    def test_quickstart_fails_with_words_when_the_key_is_wrong(self):
+        said, code = run("quickstart", "examples", url=mock.url + "/m/status=401/s/hello")
+        self.assertEqual(code, 1)
+        self.assertIn("\nfailed   invalid x-api-key\n", said)
+
+
+class FrameLoop(unittest.TestCase):
+    def test_the_npc_walks_three_hundred_frames_while_the_game_goes_on(self):
+        said, code = run("frame_loop", "fast", scenario="npc")
+        self.assertEqual(code, 0, said)
+        self.assertIn("Aye, follow me.\n[walks: {\"place\": \"forge\"}]\n", said)
+        self.assertIn("Lay the sword on the anvil", said)
+        self.assertIn("\n[ok]\n", said)
+        frames = re.search(r"^(\d+) frames; phi_step: worst \d+ us, p99\.9 \d+ us, median [\d.]+ us$",
+                           said, re.M)
+        self.assertGreater(int(frames.group(1)), 300)
+
+    def test_escape_stops_the_walk_and_the_run(self):
+        game = Terminal("frame_loop", scenario="npc")
+        self.addCleanup(game.close)
+        game.wait_for("[walks: {\"place\": \"forge\"}]")
+        game.type("\033")
+        said, code = game.end()
+        self.assertEqual(code, 0)
+        walked = re.search(r"\[the smith stops after (\d+) tiles\]\n\n\[cancelled\]\n", said)
+        self.assertIsNotNone(walked, said)
+        self.assertLess(int(walked.group(1)), 300)
+
+
+class Repl(unittest.TestCase):
+    def test_commands_and_prompts_come_by_pipe(self):
+        mock.asked()
+        said, code = run("repl", "examples", scenario="echo", text="/model\nfirst words\n"
+                         "second words\n/model claude-other\n/clear\nthird words\n/model\n/help\n"
+                         "/quit\nnever read\n")
+        self.assertEqual(code, 0, said)
+        self.assertTrue(said.startswith("claude-sonnet-4-5 at %s/s/echo (PHI_BASE_URL); " % mock.url))
+        for words in ("> (claude-sonnet-4-5; 0 tokens in, 0 out)\n", "> first words\n",
+                      "> second words\n", "> (claude-other)\n", "> (forgotten)\n", "> third words\n",
+                      "> commands: /quit /clear /model [ID]\n"):
+            self.assertIn(words, said)
+        self.assertRegex(said, r"> \(claude-other; [1-9]\d* tokens in, [1-9]\d* out\)\n")
+        self.assertNotIn("never read", said)
+        asked = mock.asked()
+        self.assertEqual([body["model"] for body in asked],
+                         ["claude-sonnet-4-5", "claude-sonnet-4-5", "claude-other"])
+        self.assertEqual([len(body["messages"]) for body in asked], [1, 3, 1])
+
+    def test_the_end_of_the_input_ends_it(self):
+        said, code = run("repl", "examples", text="hello\n")
+        self.assertEqual(code, 0, said)
+        self.assertIn("this answer came as a stream.", said)
+
+    def test_tools_run_and_are_shown(self):
+        said, code = run("repl", "examples", scenario="demo", text="look\n/quit\n")
+        self.assertEqual(code, 0, said)
+        self.assertIn('\n- list_files {"path": "."}\n', said)
+        self.assertIn('\n- read_file {"path": "frame_loop.c"}\n', said)
+        self.assertIn("That is all there is to see.", said)
+
+    def test_an_error_is_said_and_the_chat_goes_on(self):
+        said, code = run("repl", "examples", url=mock.url + "/m/status=529+times=1,repl/s/hello",
+                         text="hello\nagain\n/quit\n")
+        self.assertEqual(code, 0, said)
+        self.assertIn("! Overloaded\n", said)
+        self.assertIn("this answer came as a stream.", said)
+
+    def test_control_c_stops_the_answer_and_not_the_program(self):
+        chat = Terminal("repl", "examples", scenario="slow-300")
+        self.addCleanup(chat.close)
+        chat.wait_for("\n> ")
+        chat.type("hello\n")
+        chat.wait_for("one t")
+        chat.type("\003")
+        self.assertNotIn("ten", chat.wait_for("(stopped)\n"))
+        chat.wait_for("> ")
+        chat.type("/model\n")
+        chat.wait_for("(claude-sonnet-4-5; ")
+        chat.wait_for("> ")
+        chat.type("\003")
+        chat.wait_for("(Ctrl+C again or /quit to leave)\n> ")
+        chat.type("/model\n")
+        chat.wait_for("(claude-sonnet-4-5; ")
+        chat.wait_for("> ")
+        chat.type("/quit\n")
+        self.assertEqual(chat.end()[1], 0)
+
+    def test_control_c_twice_at_the_prompt_ends_the_program(self):
+        chat = Terminal("repl", "examples", scenario="hello")
+        self.addCleanup(chat.close)
+        chat.wait_for("\n> ")
+        chat.type("\003")
+        chat.wait_for("(Ctrl+C again or /quit to leave)\n> ")
+        chat.type("\003")
+        self.assertEqual(chat.end()[1], 0)
+
+
+class OwnLoop(unittest.TestCase):
+    def test_the_answer_comes_while_the_host_sleeps_in_its_own_epoll(self):
+        said, code = run("own_loop", scenario="slow-20")
+        self.assertEqual(code, 0, said)
+        answer, woke = re.fullmatch(r"(.*)\nwoke (\d+) times\n", said, re.S).groups()
+        self.assertEqual(answer, "one two three four five six seven eight nine ten")
+        self.assertLess(int(woke), 200)  # it slept: ten deltas, a connection, a request
+
+    def test_own_loop_prints_what_went_wrong(self):
+        said, code = run("own_loop", url=closed_port())
+        self.assertEqual(code, 0, said)
+        self.assertIn("error: connection refused by 127.0.0.1 ", said)
+
+
+class Demo(unittest.TestCase):
+    def demo(self, **more):
+        env = environment(QUICKSTART=program("quickstart"), PYTHON=PYTHON, **more)
+        done = subprocess.run(["scripts/demo.sh"], env=env, cwd=ROOT, timeout=LONGEST,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, check=False)
+        return done.stdout, done.returncode
+
+    def test_the_demo_shows_a_run_with_tools_and_leaves_nothing(self):
+        tmp = tempfile.mkdtemp(dir=BUILD)
+        said, code = self.demo(TMPDIR=tmp)
+        self.assertEqual(code, 0, said)
+        self.assertRegex(said, r"^demo: a scripted model on 127\.0\.0\.1:\d+, over real HTTP")
+        self.assertIn("\nresult   frame_loop.c\n", said)
+        self.assertIn("\nend      ok; 6 messages, ", said)
+        self.assertEqual(os.listdir(tmp), [])
+        os.rmdir(tmp)
+        port = int(re.search(r"127\.0\.0\.1:(\d+)", said).group(1))
+        with self.assertRaises(ConnectionRefusedError):
+            socket.create_connection(("127.0.0.1", port)).close()
+
+    def test_the_live_demo_says_which_local_model_it_uses(self):
+        try:
+            local = http.server.ThreadingHTTPServer(("127.0.0.1", 11434), Ollama)
+        except OSError:
+            self.skipTest("something else is on Ollama's port")
+        server = threading.Thread(target=local.serve_forever, kwargs={"poll_interval": 0.05})
+        server.start()
+        try:
+            said, code = self.demo(LIVE="1")
+        finally:
+            local.shutdown()
+            server.join()
+            local.server_close()
+        self.assertEqual(code, 0, said)
+        self.assertIn("demo: no key in the environment: the local server on port 11434\n", said)
+        self.assertIn("model    tiny:1b at http://localhost:11434/v1 (no key in the environment: "
+                      "a local server on Ollama's port)\n", said)
+        self.assertIn("\nmodel    I am tiny.\n", said)
+
+    def test_the_live_demo_without_any_model_says_what_is_missing(self):
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", 11434)) == 0:
+                self.skipTest("there is a server on Ollama's port")
+        said, code = self.demo(LIVE="1")
+        self.assertEqual(code, 1)
+        self.assertIn("demo: LIVE=1 needs a model, and there is none: no server on Ollama's port", said)
+        self.assertIn("ANTHROPIC_API_KEY OPENAI_API_KEY ", said)
+
+
+class Ollama(http.server.BaseHTTPRequestHandler):
+    """As much of a local server as the demo needs: a list of models, and one answer."""
+    def reply(self, kind, body):
+        self.send_response(200)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def do_GET(self):
+        self.reply("application/json", b'{"object":"list","data":[{"id":"tiny:1b"}]}')
+
+    def do_POST(self):
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        chunk = {"object": "chat.completion.chunk", "model": asked["model"],
+                 "choices": [{"index": 0, "delta": {"role": "assistant", "content": "I am tiny."},
+                              "finish_reason": "stop"}]}
+        self.reply("text/event-stream", b"data: %s\n\ndata: [DONE]\n\n" % json.dumps(chunk).encode())
+
+    def log_message(self, *_):
+        pass
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,299 @@
+/* test_list_search.c - the tools that look around: listing and searching. */
+#include "calls.h"
+
+#include <stdlib.h>
+
+static void check_tail(const calls *c, const char *want) {
+    size_t n = strlen(want);
+    if (CHECK(c->len >= n)) CHECK_EQ_STR(c->text + c->len - n, want);
+}
+
+static void make_tree(const calls *c) {
+    calls_mkdir(c, "src");
+    calls_mkdir(c, "src/deep");
+    calls_mkdir(c, "src/deep/er");
+    calls_mkdir(c, "target");
+    calls_mkdir(c, "node_modules");
+    calls_mkdir(c, ".git");
+    calls_put(c, "b.txt", "Beta\n");
+    calls_put(c, "a.c", "int alpha;\n");
+    calls_put(c, ".hidden", "h\n");
+    calls_put(c, "src/main.c", "int main;\nint Main2;\n");
+    calls_put(c, "src/deep/x.h", "int x;\n");
+    calls_put(c, "src/deep/er/y.h", "int y;\n");
+    calls_put(c, "target/out.c", "int no;\n");
+    calls_put(c, "node_modules/m.c", "int no;\n");
+    calls_put(c, ".git/config", "int no\n");
+}
+
+TEST(files_are_listed_sorted_without_what_is_never_wanted) {
+    calls c;
+    REQUIRE(calls_open(&c, NULL));
+    make_tree(&c);
+    check_call(&c, "list_files", "{}", false,
+               ".hidden\na.c\nb.txt\nsrc/deep/x.h\nsrc/main.c\n\n(5 files)",
+               "{\"total\":5,\"truncated\":false}");
+    check_call(&c, "list_files", "{\"path\":\"src/\",\"max_depth\":4}", false,
+               "src/deep/er/y.h\nsrc/deep/x.h\nsrc/main.c\n\n(3 files)", NULL);
+    check_call(&c, "list_files", "{\"path\":\".\",\"max_depth\":1}", false,
+               ".hidden\na.c\nb.txt\n\n(3 files)", NULL);
+    check_call(&c, "list_files", "{\"path\":\"./src\",\"pattern\":\"*.h\"}", false,
+               "./src/deep/er/y.h\n./src/deep/x.h\n\n(2 files)", NULL);
+    check_call(&c, "list_files", "{\"pattern\":\"src/**/*.h\"}", false, "src/deep/x.h\n\n(1 files)",
+               NULL);
+    calls_close(&c);
+}
+
+TEST(no_files_is_said_and_no_error) {
+    calls c;
+    REQUIRE(calls_open(&c, NULL));
+    check_call(&c, "list_files", "{}", false, "No files found in .",
+               "{\"total\":0,\"truncated\":false}");
+    make_tree(&c);
+    check_call(&c, "list_files", "{\"path\":\"src\",\"pattern\":\"*.py\"}", false,
+               "No files found in src", NULL);
+    check_call(&c, "list_files", "{\"max_depth\":0}", false, "No files found in .", NULL);
+    calls_close(&c);
+}
+
+TEST(a_missing_directory_is_told) {
+    calls c;
+    REQUIRE(calls_open(&c, NULL));
+    calls_put(&c, "f", "x");
+    check_call(&c, "list_files", "{\"path\":\"none\"}", true,
+               "Directory not found: none. Check the path and try again.", "");
+    check_call(&c, "list_files", "{\"path\":\"f\"}", true,
+               "Directory not found: f. Check the path and try again.", "");
+    check_call(&c, "list_files", "{\"path\":\"..\"}", true,
+               "Cannot access ..: it is outside the allowed paths", "");
+    check_call(&c, "list_files", "{\"path\":7}", true, "Invalid arguments: 'path' must be a string",
+               "");
+    calls_close(&c);
+}
+
+TEST(two_hundred_files_are_shown_and_all_are_counted) {
+    char name[32];
+    int i;
+    calls c;
+    REQUIRE(calls_open(&c, NULL));
+    for (i = 0; i < 1001; i++) {
+        (void)snprintf(name, sizeof name, "f%04d", i);
+        calls_put(&c, name, "");
+    }
+    if (call(&c, "list_files", "{}")) {
+        check_tail(&c, "\nf0198\nf0199\n\n... (1001 files, showing first 200)");
+        CHECK(strncmp(c.text, "f0000\nf0001\n", 12) == 0);
+        CHECK_EQ_INT(c.len, 200 * 6 - 1 + 37);
+        CHECK_EQ_STR(c.details, "{\"total\":1001,\"truncated\":true}");
+    }
+    calls_close(&c);
+}
+
+TEST(a_listing_that_takes_too_long_ends) {
+    char name[32];
+    int i;
+    calls c;
+    REQUIRE(calls_open(&c, NULL));
+    for (i = 0; i < 2000; i++) {
+        (void)snprintf(name, sizeof name, "f%04d", i);
+        calls_put(&c, name, "");
+    }
+    calls_begin(&c, "list_files", "{}");
+    calls_go_on(&c, 2);
+    CHECK(!c.ended);
+    rig_pass_ms(c.r, 9000);
+    (void)calls_step(&c);
+    CHECK(!c.ended);
+    rig_pass_ms(c.r, 1000);
+    while (calls_step(&c) > 0) continue;
+    CHECK_EQ_STR(c.text, "Listing timed out");
+    CHECK(c.is_error);
+    calls_close(&c);
+}
+
+TEST(odd_names_are_listed_as_text) {
+    calls c;
+    REQUIRE(calls_open(&c, NULL));
+    calls_put(&c, "a\nb", "");
+    calls_put(&c, "\xff", "");
+    check_call(&c, "list_files", "{}", false, "a\nb\n\xef\xbf\xbd\n\n(2 files)", NULL);
+    calls_close(&c);
+}
+
+/* ---- search ---- */
+
+/* The same tests with rg and, by a PATH that has no rg, with grep. */
+static void use_path(calls *c, bool grep_only) {
+    static char before[4096];
+    char only[600];
+    if (!grep_only) {
+        if (before[0] != '\0') (void)setenv("PATH", before, 1);
+        return;
+    }
+    (void)snprintf(before, sizeof before, "%s", getenv("PATH"));
+    (void)snprintf(only, sizeof only, "%s/../bin", c->dir);
+    calls_mkdir(c, ".bin");
+    CHECK(symlink(access("/bin/grep", X_OK) == 0 ? "/bin/grep" : "/usr/bin/grep",
+                  calls_path(c, ".bin/grep")) == 0);
+    (void)setenv("PATH", calls_path(c, ".bin"), 1);
+}
+
+static bool has_rg(void) {
+    if (system("rg --version > /dev/null 2>&1") == 0) return true;
+    test_skip("rg is not installed");
+    return false;
+}
+
+static void search_scenario(calls *c) {
+    check_call(c, "search", "{\"pattern\":\"int m\",\"path\":\"src\"}", false,
+               "src/main.c:1:int main;\nsrc/main.c:2:int Main2;\n(2 matches)", "{\"matches\":2}");
+    check_call(c, "search", "{\"pattern\":\"int M\",\"path\":\"src\",\"case_sensitive\":true}",
+               false, "src/main.c:2:int Main2;\n(1 matches)", "{\"matches\":1}");
+    check_call(c, "search", "{\"pattern\":\"alpha|Beta\",\"include\":\"*.txt\"}", false,
+               "b.txt:1:Beta\n(1 matches)", NULL);
+    check_call(c, "search", "{\"pattern\":\"alpha\",\"path\":\"a.c\"}", false,
+               "a.c:1:int alpha;\n(1 matches)", NULL);
+    check_call(c, "search", "{\"pattern\":\"nowhere\"}", false, "No matches found for 'nowhere'",
+               "{\"matches\":0}");
+    calls_put(c, "dash", "--version\n-e x\n");
+    check_call(c, "search", "{\"pattern\":\"--version\",\"path\":\"dash\"}", false,
+               "dash:1:--version\n(1 matches)", NULL);
+    check_call(c, "search", "{\"pattern\":\"-e\",\"path\":\"dash\"}", false,
+               "dash:2:-e x\n(1 matches)", NULL);
+    calls_put(c, "-f", "odd\n");
+    check_call(c, "search", "{\"pattern\":\"odd\",\"path\":\"-f\"}", false, "-f:1:odd\n(1 matches)",
+               NULL);
+    if (call(c, "search", "{\"pattern\":\"(\"}")) {
+        CHECK(strncmp(c->text, "Search error: ", 14) == 0);
+        CHECK(c->is_error && c->len > 20);
+    }
+    if (call(c, "search", "{\"pattern\":\"x\",\"path\":\"none\"}")) {
+        CHECK(strncmp(c->text, "Search error: ", 14) == 0);
+        CHECK(strstr(c->text, "No such file or directory") != NULL);
+    }
+}
+
+TEST(rg_finds_lines) {
+    calls c;
+    if (!has_rg()) return;
+    REQUIRE(calls_open(&c, NULL));
+    make_tree(&c);
+    search_scenario(&c);
+    calls_close(&c);
+}
+
+TEST(grep_finds_the_same_lines_where_there_is_no_rg) {
+    calls c;
+    REQUIRE(calls_open(&c, NULL));
+    make_tree(&c);
+    use_path(&c, true);
+    search_scenario(&c);
+    use_path(&c, false);
+    calls_close(&c);
+}
+
+TEST(without_rg_and_grep_words_say_so) {
+    calls c;
+    REQUIRE(calls_open(&c, NULL));
+    use_path(&c, true);
+    CHECK(unlink(calls_path(&c, ".bin/grep")) == 0);
+    check_call(&c, "search", "{\"pattern\":\"x\"}", true,
+               "Search error: neither rg nor grep was found", "");
+    use_path(&c, false);
+    calls_close(&c);
+}
+
+static void many_matches(calls *c) {
+    char lines[4000] = "";
+    int i;
+    for (i = 0; i < 40; i++) (void)snprintf(lines + strlen(lines), 24, "hit %d\n", i);
+    calls_put(c, "one", lines);
+    calls_put(c, "two", lines);
+    if (call(c, "search", "{\"pattern\":\"hit\",\"path\":\"one\"}"))
+        check_tail(c, "\none:40:hit 39\n(40 matches)");
+    if (call(c, "search", "{\"pattern\":\"hit\"}")) {
+        CHECK(strstr(c->text, "\n... (showing first 50 matches)") != NULL);
+        CHECK_EQ_STR(c->details, "{\"matches\":50}");
+        CHECK(!c->is_error);
+    }
+}
+
+TEST(fifty_matches_are_shown_of_all_files_together) {
+    calls c;
+    REQUIRE(calls_open(&c, NULL));
+    many_matches(&c);
+    calls_close(&c);
+    REQUIRE(calls_open(&c, NULL));
+    use_path(&c, true);
+    many_matches(&c);
+    use_path(&c, false);
+    calls_close(&c);
+}
+
+TEST(a_long_line_is_cut) {
+    char *line = (char *)malloc(300002);
+    calls c;
+    REQUIRE(calls_open(&c, NULL));
+    memset(line, 'z', 300000);
+    memcpy(line + 300000, "\n", 2);
+    calls_put(&c, "long", line);
+    if (call(&c, "search", "{\"pattern\":\"zzz\"}")) {
+        CHECK(strncmp(c.text, "long:1:zzzz", 11) == 0);
+        check_tail(&c, "zzzz... (line truncated)\n(1 matches)");
+        CHECK(c.len < 2100);
+    }
+    free(line);
+    calls_close(&c);
+}
+
+TEST(a_search_stays_inside_the_workspace) {
+    calls c;
+    REQUIRE(calls_open(&c, NULL));
+    check_call(&c, "search", "{\"pattern\":\"root\",\"path\":\"/etc\"}", true,
+               "Cannot access /etc: it is outside the allowed paths", "");
+    CHECK(symlink("/etc", calls_path(&c, "link")) == 0);
+    check_call(&c, "search", "{\"pattern\":\"root\",\"path\":\"link\"}", true,
+               "Cannot access link: it is outside the allowed paths", "");
+    check_call(&c, "search", "{\"pattern\":\"root\"}", false, "No matches found for 'root'", NULL);
+    check_call(&c, "search", "{}", true, "Invalid arguments: missing 'pattern' parameter", "");
+    check_call(&c, "search", "{\"pattern\":\"x\",\"case_sensitive\":\"no\"}", true,
+               "Invalid arguments: 'case_sensitive' must be true or false", "");
+    calls_close(&c);
+}
+
+TEST(a_search_that_takes_too_long_is_ended) {
+    calls c;
+    REQUIRE(calls_open(&c, NULL));
+    CHECK(mkfifo(calls_path(&c, "pipe"), 0600) == 0); /* nobody will ever write */
+    calls_begin(&c, "search", "{\"pattern\":\"x\",\"path\":\"pipe\"}");
+    calls_go_on(&c, 20);
+    CHECK(!c.ended);
+    rig_pass_ms(c.r, 30000);
+    while (calls_step(&c) > 0) continue;
+    CHECK_EQ_STR(c.text, "Search timed out");
+    CHECK(c.is_error);
+    calls_close(&c);
+}
+
+TEST(cancelling_a_search_or_a_listing_leaves_nothing) {
+    calls c;
+    REQUIRE(calls_open(&c, NULL));
+    CHECK(mkfifo(calls_path(&c, "pipe"), 0600) == 0);
+    calls_begin(&c, "search", "{\"pattern\":\"x\",\"path\":\"pipe\"}");
+    calls_go_on(&c, 20);
+    CHECK_EQ_INT(phi_abort(c.agent), PHI_OK);
+    while (calls_step(&c) > 0) continue;
+    CHECK_EQ_STR(c.text, "Cancelled");
+    calls_close(&c);
+}
+
+TEST_MAIN(TEST_ENTRY(files_are_listed_sorted_without_what_is_never_wanted),
+          TEST_ENTRY(no_files_is_said_and_no_error), TEST_ENTRY(a_missing_directory_is_told),
+          TEST_ENTRY(two_hundred_files_are_shown_and_all_are_counted),
+          TEST_ENTRY(a_listing_that_takes_too_long_ends), TEST_ENTRY(odd_names_are_listed_as_text),
+          TEST_ENTRY(rg_finds_lines), TEST_ENTRY(grep_finds_the_same_lines_where_there_is_no_rg),
+          TEST_ENTRY(without_rg_and_grep_words_say_so),
+          TEST_ENTRY(fifty_matches_are_shown_of_all_files_together), TEST_ENTRY(a_long_line_is_cut),
+          TEST_ENTRY(a_search_stays_inside_the_workspace),
+          TEST_ENTRY(a_search_that_takes_too_long_is_ended),
+          TEST_ENTRY(cancelling_a_search_or_a_listing_leaves_nothing))
