@@ -597,11 +597,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__PUB_IO */
 
 #ifdef PHI__PUB_MODEL
-#if PHI__PUB_MODEL != 0xc1ded1a8
+#if PHI__PUB_MODEL != 0x80c74246
 #error "phi: two versions of src/model in one file"
 #endif
 #else
-#define PHI__PUB_MODEL 0xc1ded1a8
+#define PHI__PUB_MODEL 0x80c74246
 
 /* ---- src/model/failure.h ---- */
 
@@ -823,8 +823,8 @@ typedef enum phi_trigger {
 typedef struct phi_event {
     phi_event_kind kind;
     phi_agent agent;
-    void *user_data;      /* the agent's */
-    uint64_t seq;         /* from 1, over the runtime, without gaps */
+    void *user_data; /* the agent's */
+    uint64_t seq;    /* from 1, over the runtime; gaps only where an agent was freed or reset */
     int64_t timestamp_ms; /* Unix time */
     phi_str loop_id;
     uint32_t turn_index, block_index;
@@ -969,11 +969,11 @@ PHI_API double phi_cost_of(const phi_cost *rates, const phi_usage *usage);
 #endif /* PHI__PUB_MODEL */
 
 #ifdef PHI__PUB_LOOP
-#if PHI__PUB_LOOP != 0x3262bc7f
+#if PHI__PUB_LOOP != 0x59c4905a
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__PUB_LOOP 0x3262bc7f
+#define PHI__PUB_LOOP 0x59c4905a
 
 /* ---- src/loop/run.h ---- */
 
@@ -989,8 +989,8 @@ extern "C" {
 /* Looked at before each turn; the first one reached ends the run with a user message
    "[Agent stopped: ...]". */
 typedef struct phi_limits {
-    uint32_t max_turns;       /* model calls a run (default 50; PHI_UNLIMITED) */
-    uint64_t max_tokens;      /* input + output over the run (default 1,000,000; UINT64_MAX: none) */
+    uint32_t max_turns;  /* model calls a run (default 50; PHI_UNLIMITED) */
+    uint64_t max_tokens; /* input + output over the run (default 1,000,000; UINT64_MAX: none) */
     uint32_t max_duration_ms; /* wall clock (default 600,000; PHI_UNLIMITED) */
     double max_cost;          /* dollars, needs the model's cost rates (default: none) */
 } phi_limits;
@@ -999,8 +999,8 @@ typedef struct phi_limits {
 typedef struct phi_deadlines {
     uint32_t connect_ms;     /* from the start of a transfer to its connection (default 15,000) */
     uint32_t first_event_ms; /* from there to the first event of the answer (default 300,000) */
-    uint32_t idle_ms;        /* between events that mean something; pings do not (default 120,000) */
-    uint32_t total_ms;       /* a whole model call (default: none; the run's own limit holds) */
+    uint32_t idle_ms;  /* between events that mean something; pings do not (default 120,000) */
+    uint32_t total_ms; /* a whole model call (default: none; the run's own limit holds) */
 } phi_deadlines;
 
 typedef enum phi_tool_mode {
@@ -1055,7 +1055,7 @@ typedef struct phi_tool {
 typedef struct phi_tool_result {
     const phi_content *content; /* text and images; copied */
     size_t content_count;
-    const char *details;        /* JSON text for the host; copied; NULL: none */
+    const char *details; /* JSON text for the host; copied; NULL: none */
     bool is_error;
 } phi_tool_result;
 
@@ -1098,11 +1098,11 @@ PHI_API bool phi_call_pending(phi_call call); /* any thread */
 #endif /* PHI__PUB_LOOP */
 
 #ifdef PHI__PUB_AGENT
-#if PHI__PUB_AGENT != 0x1c22dc78
+#if PHI__PUB_AGENT != 0x88c31d2e
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__PUB_AGENT 0x1c22dc78
+#define PHI__PUB_AGENT 0x88c31d2e
 
 /* ---- src/agent/runtime.h ---- */
 
@@ -1137,7 +1137,7 @@ typedef struct phi_runtime_desc {
     void (*watch_fn)(void *user_data, intptr_t fd, int want);
     uint64_t (*clock_us_fn)(void *user_data); /* never goes back (default: the system's) */
     void (*random_fn)(void *user_data, void *out, size_t len); /* (default: the system's) */
-    void *user_data; /* of the three functions above */
+    void *user_data;                                           /* of the three functions above */
 } phi_runtime_desc;
 
 /* Makes a runtime; desc NULL means defaults for all. NULL: no memory, or no libcurl to work with;
@@ -5866,11 +5866,11 @@ PHI__FN int phi__sse_finish(phi__sse *sse, phi__sse_event *out) {
 #endif /* PHI__IMP_TEXT */
 
 #ifdef PHI__IMP_IO
-#if PHI__IMP_IO != 0x533393eb
+#if PHI__IMP_IO != 0xfeca61cc
 #error "phi: two versions of src/io in one file"
 #endif
 #else
-#define PHI__IMP_IO 0x533393eb
+#define PHI__IMP_IO 0xfeca61cc
 
 /* ---- src/io/clock_in.h ---- */
 
@@ -6623,6 +6623,13 @@ static size_t phi__clock_kernel_random(char *out, size_t len) {
 #endif
 }
 
+#if defined(PHI_NO_FILES)
+static size_t phi__clock_device_random(char *out, size_t len) {
+    (void)out;
+    (void)len;
+    return 0;
+}
+#else
 static size_t phi__clock_device_random(char *out, size_t len) {
     int fd = open("/dev/urandom", O_RDONLY | O_CLOEXEC);
     size_t done = 0;
@@ -6636,6 +6643,7 @@ static size_t phi__clock_device_random(char *out, size_t len) {
     (void)close(fd);
     return done;
 }
+#endif
 
 static void phi__clock_weak_random(char *out, size_t len) {
     uint64_t x = phi__clock_us() ^ ((uint64_t)getpid() << 40) ^ (uint64_t)(uintptr_t)out ^
@@ -8020,7 +8028,14 @@ PHI__FN phi_status phi__http_connect_status(long os_error) {
     return os_error == ETIMEDOUT ? PHI_TIMEOUT : PHI_NETWORK;
 }
 
-PHI__FN bool phi__http_can_read(const char *path) { return access(path, R_OK) == 0; }
+PHI__FN bool phi__http_can_read(const char *path) {
+#if defined(PHI_NO_FILES)
+    (void)path;
+    return true; /* libcurl will say if it cannot */
+#else
+    return access(path, R_OK) == 0;
+#endif
+}
 
 PHI__FN void phi__http_yield(void) { (void)sched_yield(); }
 
@@ -8069,7 +8084,8 @@ PHI__FN void phi__http_signal_release(void) {}
 /* libcurl's read buffer, held while streaming: with 8192 it takes 8 KB less, and a delta costs a tenth
    more CPU when many come at once (bench/bench_http.c). */
 #define PHI__HTTP_BUFFER_BYTES 16384L
-#define PHI__HTTP_UPLOAD_BYTES 16384L  /* libcurl's least */
+#define PHI__HTTP_UPLOAD_LEAST 16384u /* libcurl's own bound */
+#define PHI__HTTP_UPLOAD_MOST 131072u
 #define PHI__HTTP_CONNECT_MS 86400000L /* never: the deadlines are the runtime's */
 #define PHI__HTTP_KEEPALIVE_S 60L
 
@@ -8333,6 +8349,14 @@ static bool phi__transfer_set_headers(phi__transfer *t) {
     return ok && curl_easy_setopt(t->easy, CURLOPT_HTTPHEADER, t->headers) == CURLE_OK;
 }
 
+/* libcurl sends one such buffer a call and holds it while the answer streams: a sixteenth of the body
+   is few calls, and little beside what it sends. */
+static long phi__transfer_upload_bytes(uint64_t body) {
+    uint64_t part = body / 16;
+    if (part < PHI__HTTP_UPLOAD_LEAST) part = PHI__HTTP_UPLOAD_LEAST;
+    return (long)(part > PHI__HTTP_UPLOAD_MOST ? PHI__HTTP_UPLOAD_MOST : part);
+}
+
 static bool phi__transfer_set_body(phi__transfer *t) {
     const phi_request *rq = t->request;
     CURL *e = t->easy;
@@ -8351,7 +8375,8 @@ static bool phi__transfer_set_body(phi__transfer *t) {
         bad |= curl_easy_setopt(e, CURLOPT_READDATA, t) != CURLE_OK;
         bad |= curl_easy_setopt(e, CURLOPT_SEEKFUNCTION, phi__transfer_on_seek) != CURLE_OK;
         bad |= curl_easy_setopt(e, CURLOPT_SEEKDATA, t) != CURLE_OK;
-        bad |= curl_easy_setopt(e, CURLOPT_UPLOAD_BUFFERSIZE, PHI__HTTP_UPLOAD_BYTES) != CURLE_OK;
+        bad |= curl_easy_setopt(e, CURLOPT_UPLOAD_BUFFERSIZE,
+                                phi__transfer_upload_bytes(rq->length)) != CURLE_OK;
     }
     return bad == 0;
 }
@@ -8485,7 +8510,8 @@ PHI__FN void phi__transfer_resume(phi__transfer *t) {
 
 #endif
 #undef PHI__HTTP_BUFFER_BYTES
-#undef PHI__HTTP_UPLOAD_BYTES
+#undef PHI__HTTP_UPLOAD_LEAST
+#undef PHI__HTTP_UPLOAD_MOST
 #undef PHI__HTTP_CONNECT_MS
 #undef PHI__HTTP_KEEPALIVE_S
 
@@ -9970,13 +9996,20 @@ static void phi__process_watch_exit(phi__process *p) {
     phi__process_poll_again(p);
 }
 
+static bool phi__process_has_cwd(const phi__process_desc *desc) {
+#if defined(PHI_NO_FILES)
+    return desc->cwd == NULL;
+#else
+    struct stat info;
+    return desc->cwd == NULL || stat(desc->cwd, &info) == 0;
+#endif
+}
+
 /* What a refusal means: a missing program and a missing directory have the same number. */
 static phi_status phi__process_refusal(int error, const phi__process_desc *desc) {
-    struct stat info;
     if (error == EMFILE || error == ENFILE || error == EAGAIN) return PHI_BUSY;
     if (error == ENOMEM) return PHI_NO_MEMORY;
-    if (error == ENOENT && (desc->cwd == NULL || stat(desc->cwd, &info) == 0)) return PHI_NOT_FOUND;
-    return PHI_IO;
+    return error == ENOENT && phi__process_has_cwd(desc) ? PHI_NOT_FOUND : PHI_IO;
 }
 
 /* Before there is a child. */
@@ -11077,11 +11110,11 @@ PHI_API double phi_cost_of(const phi_cost *rates, const phi_usage *usage) {
 #endif /* PHI__IMP_MODEL */
 
 #ifdef PHI__IMP_WIRE
-#if PHI__IMP_WIRE != 0xb5b3fdc6
+#if PHI__IMP_WIRE != 0x05682de0
 #error "phi: two versions of src/wire in one file"
 #endif
 #else
-#define PHI__IMP_WIRE 0xb5b3fdc6
+#define PHI__IMP_WIRE 0x05682de0
 
 /* ---- src/wire/assembly_in.h ---- */
 
@@ -11096,6 +11129,9 @@ PHI_API double phi_cost_of(const phi_cost *rates, const phi_usage *usage) {
 #ifndef PHI_WIRE_ASSEMBLY_IN_H
 #define PHI_WIRE_ASSEMBLY_IN_H
 
+
+/* Blocks of an answer at most: real ones have a few dozen, and looking for doubles goes by pairs. */
+enum { PHI__ASSEMBLY_BLOCKS_MOST = 1024 };
 
 typedef struct phi__draft {
     phi_content_kind kind;
@@ -11191,7 +11227,7 @@ PHI__FN void phi__assembly_view(const phi__assembly *a, phi_content *content, ph
    so that a turn costs the new blocks and a list of pieces, not the history.
 
    Encoding is resumable: begin, advance(units) until it is not PHI_BUSY, and the request is there.
-   A unit is one message. */
+   A unit is one message, or a KiB of it that was not rendered before. */
 #ifndef PHI_WIRE_CODEC_IN_H
 #define PHI_WIRE_CODEC_IN_H
 
@@ -11243,7 +11279,8 @@ typedef struct phi__encoder {
     size_t count, cap;
     phi__header *headers;
     size_t header_count, header_cap;
-    size_t at; /* next item; progress of advance */
+    size_t at;    /* next item; progress of advance */
+    size_t fresh; /* bytes of an item that were not rendered before */
     int stage;
     bool failed; /* no memory */
     /* The repair of what a transcript may lack: calls of the last assistant message and which of
@@ -12563,6 +12600,11 @@ PHI__FN void phi__assembly_start(phi__assembly *a) {
 PHI__FN size_t phi__assembly_open(phi__assembly *a, phi_content_kind kind, int64_t key) {
     phi__draft *drafts, *d;
     if (a->no_memory) return SIZE_MAX;
+    if (a->count == PHI__ASSEMBLY_BLOCKS_MOST) {
+        phi__assembly_fail(a, PHI_FAILURE_SERVER, false, PHI__LIT("too_many_blocks"),
+                           PHI__LIT("the answer has more than 1024 blocks"));
+        return SIZE_MAX;
+    }
     drafts = (phi__draft *)phi__grow(a->memory, a->drafts, &a->cap, a->count + 1, sizeof *d);
     if (drafts == NULL) {
         a->no_memory = true;
@@ -13554,6 +13596,7 @@ PHI__FN phi_str phi__encode_keep(phi__encoder *e, size_t item, uint32_t block, u
         e->failed = true;
         return json;
     }
+    e->fresh += json.len;
     if (r != NULL) {
         r->form = form;
         r->block = block;
@@ -13675,8 +13718,9 @@ PHI__FN phi_status phi__encoder_advance(phi__encoder *e, size_t units) {
             break;
         }
         if (units == 0) return PHI_BUSY;
-        units--;
+        e->fresh = 0;
         phi__encoder_item(e);
+        units -= phi__min(units, 1 + e->fresh / 1024);
     }
     if (e->stage == PHI__ENCODER_TAIL && !e->failed) {
         phi__encoder_close_calls(e);
@@ -15263,11 +15307,11 @@ PHI__FN bool phi__repeat_add(const phi__repeat *r, phi__assembly *a, phi_str dat
 #endif /* PHI__IMP_WIRE */
 
 #ifdef PHI__IMP_THREAD
-#if PHI__IMP_THREAD != 0xc5d5f8e2
+#if PHI__IMP_THREAD != 0xa60115b1
 #error "phi: two versions of src/thread in one file"
 #endif
 #else
-#define PHI__IMP_THREAD 0xc5d5f8e2
+#define PHI__IMP_THREAD 0xa60115b1
 
 /* ---- src/thread/thread_in.h ---- */
 
@@ -15294,14 +15338,14 @@ typedef struct phi__entry {
     uint64_t seq;
     int64_t at_ms; /* for display, never for order */
     phi__entry_kind kind;
-    phi_status status;         /* LOOP_END */
-    phi_trigger trigger;       /* TURN_START */
+    phi_status status;   /* LOOP_END */
+    phi_trigger trigger; /* TURN_START */
     uint32_t turn_index;
     phi_str loop_id;
-    const phi_message *message;  /* MESSAGE */
-    const phi_usage *usage;      /* TURN_END, LOOP_END */
-    const phi_failure *failure;  /* LOOP_END that failed */
-    phi__rendered *rendered;     /* MESSAGE: its blocks in wire formats */
+    const phi_message *message; /* MESSAGE */
+    const phi_usage *usage;     /* TURN_END, LOOP_END */
+    const phi_failure *failure; /* LOOP_END that failed */
+    phi__rendered *rendered;    /* MESSAGE: its blocks in wire formats */
 } phi__entry;
 
 typedef struct phi__thread {
@@ -15356,9 +15400,8 @@ PHI__FN void phi__thread_free(phi__thread *thread) {
 /* A failed answer may hold half a thought or calls that never ran: the model does not see it. */
 static bool phi__thread_projects(const phi_message *message) {
     if (message->role == PHI_ROLE_EXTENSION) return false;
-    return message->role != PHI_ROLE_ASSISTANT ||
-           (message->stop_reason != PHI_STOP_REASON_ERROR &&
-            message->stop_reason != PHI_STOP_REASON_ABORTED);
+    return message->role != PHI_ROLE_ASSISTANT || (message->stop_reason != PHI_STOP_REASON_ERROR &&
+                                                   message->stop_reason != PHI_STOP_REASON_ABORTED);
 }
 
 /* Room for n more of each list, so that the appending itself cannot fail halfway. */
@@ -15452,11 +15495,11 @@ PHI__FN phi_status phi__thread_claim_id(phi__thread *thread, phi_str id) {
 #endif /* PHI__IMP_THREAD */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0xcbf464f8
+#if PHI__IMP_LOOP != 0x346e09f4
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0xcbf464f8
+#define PHI__IMP_LOOP 0x346e09f4
 
 /* ---- src/loop/loop_in.h ---- */
 
@@ -15482,14 +15525,14 @@ typedef struct phi__toolcall phi__toolcall;
 typedef struct phi__answer {
     phi_memory *memory;
     uint32_t refs;
-    bool live;          /* the assembly is in use; else `final` has taken its place */
+    bool live; /* the assembly is in use; else `final` has taken its place */
     phi__assembly assembly;
     const phi_message *final;
-    phi_message start;  /* what MESSAGE_START shows: who, and nothing said yet */
-    phi_message view;   /* of the assembly, remade at a pop */
+    phi_message start; /* what MESSAGE_START shows: who, and nothing said yet */
+    phi_message view;  /* of the assembly, remade at a pop */
     phi_content *content;
     size_t content_cap;
-    bool viewed;        /* `view` shows the assembly as it is */
+    bool viewed; /* `view` shows the assembly as it is */
 } phi__answer;
 
 struct phi__event_block;
@@ -15497,12 +15540,12 @@ struct phi__event_block;
 typedef struct phi__record {
     struct phi__record *next, *prev;   /* of those queued, or of those popped */
     struct phi__record *newer, *older; /* of the same agent's */
-    struct phi__event_block *block; /* NULL: one of an agent's reserve */
+    struct phi__event_block *block;    /* NULL: one of an agent's reserve */
     phi__agent *agent;
-    phi__answer *answer;            /* for partial and message; NULL: none */
+    phi__answer *answer; /* for partial and message; NULL: none */
     size_t partial_len;
-    size_t cost;                    /* bytes counted against the agent's queue */
-    bool in_use;                    /* reserve: queued */
+    size_t cost; /* bytes counted against the agent's queue */
+    bool in_use; /* reserve: queued */
     bool popped;
     phi_event event;
 } phi__record;
@@ -15514,7 +15557,7 @@ typedef struct phi__records {
 typedef struct phi__events {
     phi_memory *memory;
     phi__records queued;
-    phi__records popped;          /* until the next step */
+    phi__records popped; /* until the next step */
     struct phi__event_block *current, *spare;
     uint64_t seq;
 } phi__events;
@@ -15533,13 +15576,14 @@ typedef struct phi__xfer {
     uint64_t received, max_bytes;
     int http_status;
     bool headed, ended, refused; /* refused: a push was answered with PHI_FULL */
-    bool gone;  /* the transport has let go of it: it said the end, or was told to cancel */
+    bool gone; /* the transport has let go of it: it said the end, or was told to cancel */
     phi_status status;
     char words[200];
     phi_deadlines deadlines;
-    int stage;              /* 0: queued, then phi_xfer_stage, then PHI__STAGE_EVENTS */
+    int stage;                    /* 0: queued, then phi_xfer_stage, then PHI__STAGE_EVENTS */
     uint64_t opened_us, stage_us; /* stage_us: when the stage began, or life was last seen */
     phi__timer timer;
+    bool late; /* the deadline has passed, and this is the last look at the descriptors */
 } phi__xfer;
 
 enum { PHI__STAGE_QUEUED = 0, PHI__STAGE_EVENTS = 100 };
@@ -15561,8 +15605,8 @@ struct phi__toolcall {
     phi__timer timer;
     void *state;
     size_t state_bytes;
-    phi_message *result; /* in the thread's arena, not yet appended */
-    bool started, ended; /* ended: TOOL_END was emitted */
+    phi_message *result;                  /* in the thread's arena, not yet appended */
+    bool started, ended;                  /* ended: TOOL_END was emitted */
     phi__toolcall *poll_next, *poll_prev; /* calls whose step is called */
     bool polled;
     uint32_t poll_round; /* in which its step was called last */
@@ -15593,14 +15637,14 @@ struct phi__run {
     phi__state state;
     phi__run *next_ready;
     bool in_ready, cancelled, over;
-    phi_arena arena; /* the turn's: the request, tool calls */
-    phi_str loop_id; /* in the thread */
+    phi_arena arena;     /* the turn's: the request, tool calls */
+    phi_str loop_id;     /* in the thread */
     uint32_t posts_from; /* of the inbox: an abort posted before meant an earlier run */
     uint32_t turn_index;
     bool turn_open;
     uint64_t started_us;
-    size_t first_message;  /* of the run, in the thread's messages */
-    size_t told_messages;  /* prompts whose events are out */
+    size_t first_message; /* of the run, in the thread's messages */
+    size_t told_messages; /* prompts whose events are out */
     phi_usage usage, turn_usage;
     double cost;
     phi_status status;
@@ -15611,12 +15655,12 @@ struct phi__run {
     bool encoding;
     phi__xfer *transfer;
     phi__sse sse;
-    void *decoder; /* zeroed state of the codec, in the arena */
+    void *decoder;      /* zeroed state of the codec, in the arena */
     phi__buf collected; /* an answer that is not a stream: an error, or whole JSON */
     phi__body body;
-    bool answer_told;   /* MESSAGE_START is out */
-    bool alive;         /* something meaningful came since this was cleared */
-    bool lost;          /* an event found no memory */
+    bool answer_told; /* MESSAGE_START is out */
+    bool alive;       /* something meaningful came since this was cleared */
+    bool lost;        /* an event found no memory */
     phi__answer *answer;
     const phi_message *reply; /* the answer in the thread */
     /* its tools */
@@ -15635,15 +15679,15 @@ struct phi__agent {
     uint32_t index, gen;
     phi__agent *next_doomed;
     phi_memory memory;
-    phi_arena arena; /* what the desc gave */
+    phi_arena arena;       /* what the desc gave */
     phi_arena model_arena; /* the model's strings, and the segment */
     phi_model model;
     const phi__codec *codec;
     phi_str system_prompt;
-    phi_str agent_id, session_id; /* each in memory of its own */
-    phi_str segment; /* of loop ids: provider.model[.thinking] */
-    bool segment_given; /* by the desc: it stays when the model changes */
-    char session_made[PHI__UUID_SIZE]; /* what session_id shows after a reset, which needs no memory */
+    phi_str agent_id, session_id;      /* each in memory of its own */
+    phi_str segment;                   /* of loop ids: provider.model[.thinking] */
+    bool segment_given;                /* by the desc: it stays when the model changes */
+    char session_made[PHI__UUID_SIZE]; /* session_id after a reset, which needs no memory */
     phi_tool *tools;
     phi__tool_view *tool_views;
     size_t tool_count;
@@ -15664,7 +15708,7 @@ struct phi__agent {
     uint32_t loops; /* runs so far: N of the loop id */
     phi_usage usage;
     double cost;
-    size_t queued_bytes; /* of its events that were not popped */
+    size_t queued_bytes;          /* of its events that were not popped */
     phi__record *oldest, *newest; /* of its events, those popped too */
     phi__record reserve[PHI__RESERVE];
     phi_failure no_memory; /* a failure that needs none */
@@ -15705,26 +15749,28 @@ PHI__FN void phi__events_free(phi__events *events);
    copied; its other strings must live as long as the agent's thread. False: no memory. */
 PHI__FN bool phi__emit(phi__agent *agent, const phi_event *event, phi__answer *answer,
                        size_t partial_len);
+/* The same for a part of an answer, made in place: there are many of them. */
+PHI__FN bool phi__emit_delta(phi__agent *agent, phi_event_kind kind, uint32_t block_index,
+                             phi_str text, phi__answer *answer, size_t partial_len);
 /* The same for what must not be lost: it takes one of the reserve when there is no memory, and says
    false; the run must then end. */
 PHI__FN bool phi__emit_surely(phi__agent *agent, const phi_event *event);
 PHI__FN bool phi__events_pop(phi_runtime *rt, phi_event *out);
 PHI__FN void phi__events_release(phi_runtime *rt); /* what was popped before this step */
 PHI__FN void phi__events_purge(phi_runtime *rt, phi__agent *agent); /* its events, popped or not */
-PHI__FN bool phi__events_backlog(const phi__agent *agent); /* the host does not drain */
+PHI__FN bool phi__events_backlog(const phi__agent *agent);          /* the host does not drain */
 
 PHI__FN phi__answer *phi__answer_new(phi_memory *memory);
 PHI__FN void phi__answer_drop(phi__answer *answer); /* one reference; NULL is harmless */
-PHI__FN bool phi__answer_room(phi__answer *answer);  /* for a view of all its blocks */
+PHI__FN bool phi__answer_room(phi__answer *answer); /* for a view of all its blocks */
 PHI__FN const phi_message *phi__answer_message(phi__answer *answer);
 PHI__FN void phi__answer_settle(phi__answer *answer, const phi_message *final);
 
 /* xfer.c */
 PHI__FN const phi__xfer_port *phi__xfer_port_get(void);
-PHI__FN phi_status phi__xfer_open(phi_runtime *rt, phi_memory *memory,
-                                      const phi_request *request, const phi_deadlines *deadlines,
-                                      uint64_t max_bytes, void (*ready)(phi__xfer *),
-                                      void *owner, phi__xfer **out);
+PHI__FN phi_status phi__xfer_open(phi_runtime *rt, phi_memory *memory, const phi_request *request,
+                                  const phi_deadlines *deadlines, uint64_t max_bytes,
+                                  void (*ready)(phi__xfer *), void *owner, phi__xfer **out);
 PHI__FN phi_str phi__xfer_unread(const phi__xfer *transfer);
 PHI__FN void phi__xfer_took(phi__xfer *transfer, size_t bytes);
 PHI__FN void phi__xfer_alive(phi__xfer *transfer); /* a meaningful event was seen */
@@ -15733,7 +15779,8 @@ PHI__FN void phi__xfer_close(phi__xfer *transfer); /* cancels if it goes; NULL i
 /* call.c */
 PHI__FN bool phi__call_open(phi__toolcall *call); /* its handle; false: no memory */
 PHI__FN void phi__call_start(phi__toolcall *call);
-PHI__FN void phi__call_fail(phi__toolcall *call, const char *text); /* an error result, if none yet */
+PHI__FN void phi__call_fail(phi__toolcall *call,
+                            const char *text); /* an error result, if none yet */
 PHI__FN void phi__call_cancel(phi__toolcall *call, const char *text); /* tells the tool, too */
 /* Lets go of a call that will have no result: tells the tool, and its handle dies. Its own memory stays
    until dispose, for a tool that is running just now. */
@@ -15746,7 +15793,7 @@ PHI__FN void phi__calls_poll(phi_runtime *rt);
 PHI__FN phi_status phi__run_new(phi__agent *agent, const phi_message *prompt);
 PHI__FN void phi__run_wake(phi__run *run);
 PHI__FN void phi__run_cancel(phi__run *run);
-PHI__FN void phi__run_detach(phi__run *run); /* nothing wakes it or is called by it any more */
+PHI__FN void phi__run_detach(phi__run *run);  /* nothing wakes it or is called by it any more */
 PHI__FN void phi__run_destroy(phi__run *run); /* at once, without events: agent or runtime go */
 PHI__FN void phi__runs_advance(phi_runtime *rt);
 PHI__FN bool phi__step_spent(const phi_runtime *rt);
@@ -15766,7 +15813,7 @@ PHI__FN void phi__run_drop_call(phi__run *run); /* lets go of the model call's r
 /* run_tools.c: the state TOOLS */
 PHI__FN phi__state phi__run_tools(phi__run *run, bool *wait);
 PHI__FN phi__state phi__run_make_calls(phi__run *run); /* TOOLS, or TURN_END without any */
-PHI__FN void phi__run_detach_tools(phi__run *run); /* tells them; frees nothing */
+PHI__FN void phi__run_detach_tools(phi__run *run);     /* tells them; frees nothing */
 PHI__FN void phi__run_drop_tools(phi__run *run);
 
 /* limits.c */
@@ -15935,7 +15982,8 @@ static bool phi__call_arguments_fit(phi__toolcall *call, char *words, size_t siz
     phi_status status = phi_json_parse(arena, call->arguments, PHI_JSON_BORROW, &arguments, &parse);
     bool fit = false;
     if (status == PHI_OK && !call->tool->checks_arguments)
-        status = phi_json_parse(arena, phi_str_of(call->tool->schema), PHI_JSON_BORROW, &schema, &parse);
+        status =
+            phi_json_parse(arena, phi_str_of(call->tool->schema), PHI_JSON_BORROW, &schema, &parse);
     if (status == PHI_NO_MEMORY)
         (void)snprintf(words, size, "Out of memory");
     else if (status != PHI_OK)
@@ -16200,8 +16248,7 @@ PHI__FN const phi_message *phi__answer_message(phi__answer *answer) {
     /* An answer that memory did not suffice for shows who spoke, and nothing said: never NULL. */
     if (!answer->live) return answer->final != NULL ? answer->final : &answer->start;
     if (answer->content_cap < answer->assembly.count) return &answer->start;
-    if (!answer->viewed)
-        phi__assembly_view(&answer->assembly, answer->content, &answer->view);
+    if (!answer->viewed) phi__assembly_view(&answer->assembly, answer->content, &answer->view);
     answer->viewed = true;
     return &answer->view;
 }
@@ -16244,9 +16291,9 @@ static phi__record *phi__events_take(phi__events *events, size_t text_bytes) {
     record = (phi__record *)(void *)((char *)block + block->used);
     block->used += need;
     block->live++;
-    memset(record, 0, sizeof *record);
     record->block = block;
-    return record;
+    record->in_use = record->popped = false;
+    return record; /* its links and its event are the caller's to fill */
 }
 
 static void phi__events_unblock(phi__events *events, phi__event_block *block) {
@@ -16325,33 +16372,50 @@ static void phi__events_queue(phi__agent *agent, phi__record *record) {
     event->agent = phi__agent_handle(agent);
     event->user_data = agent->user_data;
     event->seq = ++events->seq;
-    event->timestamp_ms = agent->rt->in_step ? agent->rt->step_wall_ms
-                                            : phi__io_wall_ms(agent->rt->io);
+    event->timestamp_ms =
+        agent->rt->in_step ? agent->rt->step_wall_ms : phi__io_wall_ms(agent->rt->io);
     if (event->loop_id.at == NULL && agent->run != NULL) event->loop_id = agent->run->loop_id;
     if (agent->run != NULL) event->turn_index = agent->run->turn_index;
     phi__events_join(agent, record);
     phi__events_link(&events->queued, record);
 }
 
+/* A record with a copy of the text, its event still to be filled; NULL: no memory. */
+static phi__record *phi__events_make(phi__agent *agent, phi_str text, phi__answer *answer,
+                                     size_t partial_len) {
+    phi__record *record = phi__events_take(&agent->rt->events, text.len);
+    if (record == NULL) return NULL;
+    if (text.len > 0) memcpy(record + 1, text.at, text.len);
+    record->answer = answer;
+    record->partial_len = partial_len;
+    if (answer != NULL) answer->refs++;
+    record->cost = sizeof *record + text.len;
+    agent->queued_bytes += record->cost;
+    return record;
+}
+
 PHI__FN bool phi__emit(phi__agent *agent, const phi_event *event, phi__answer *answer,
                        size_t partial_len) {
     phi__record *record;
     if (agent->slot == NULL) return true; /* freed: nobody listens */
-    record = phi__events_take(&agent->rt->events, event->text.len);
+    record = phi__events_make(agent, event->text, answer, partial_len);
     if (record == NULL) return false;
     record->event = *event;
-    if (event->text.len > 0) {
-        char *copy = (char *)(record + 1);
-        memcpy(copy, event->text.at, event->text.len);
-        record->event.text.at = copy;
-    }
-    if (answer != NULL) {
-        record->answer = answer;
-        record->partial_len = partial_len;
-        answer->refs++;
-    }
-    record->cost = sizeof *record + event->text.len;
-    agent->queued_bytes += record->cost;
+    if (event->text.len > 0) record->event.text.at = (const char *)(record + 1);
+    phi__events_queue(agent, record);
+    return true;
+}
+
+PHI__FN bool phi__emit_delta(phi__agent *agent, phi_event_kind kind, uint32_t block_index,
+                             phi_str text, phi__answer *answer, size_t partial_len) {
+    phi__record *record;
+    if (agent->slot == NULL) return true;
+    record = phi__events_make(agent, text, answer, partial_len);
+    if (record == NULL) return false;
+    memset(&record->event, 0, sizeof record->event);
+    record->event.kind = kind;
+    record->event.block_index = block_index;
+    record->event.text = phi__str((const char *)(record + 1), text.len);
     phi__events_queue(agent, record);
     return true;
 }
@@ -16424,8 +16488,7 @@ PHI__FN void phi__events_purge(phi_runtime *rt, phi__agent *agent) {
 
 PHI__FN void phi__events_free(phi__events *events) {
     PHI_ASSERT(events->queued.head == NULL && events->popped.head == NULL);
-    if (events->current != NULL)
-        phi__free(events->memory, events->current, events->current->bytes);
+    if (events->current != NULL) phi__free(events->memory, events->current, events->current->bytes);
     if (events->spare != NULL) phi__free(events->memory, events->spare, events->spare->bytes);
     phi__events_init(events, events->memory);
 }
@@ -16459,8 +16522,7 @@ PHI__FN bool phi__limit_reached(const phi__run *run, char *reason, size_t size) 
         return true;
     }
     if (limits->max_cost > 0 && run->cost >= limits->max_cost) {
-        (void)snprintf(reason, size, "Max cost reached ($%.4f/$%.4f)", run->cost,
-                       limits->max_cost);
+        (void)snprintf(reason, size, "Max cost reached ($%.4f/$%.4f)", run->cost, limits->max_cost);
         return true;
     }
     return false;
@@ -16478,10 +16540,10 @@ PHI__FN bool phi__limit_reached(const phi__run *run, char *reason, size_t size) 
 #include <stdio.h>
 
 enum {
-    PHI__CALL_SLICE = 4096,        /* bytes decoded between two looks at the clock */
-    PHI__CALL_ENCODE_UNITS = 16,   /* messages rendered between two looks at the clock */
-    PHI__CALL_ERROR_MOST = 65536,  /* bytes kept of an error's body; wire.md 1.10 */
-    PHI__CALL_LINGER_MS = 1000     /* for the end of a stream whose last event was seen */
+    PHI__CALL_SLICE = 4096,       /* bytes decoded between two looks at the clock */
+    PHI__CALL_ENCODE_UNITS = 16,  /* messages rendered between two looks at the clock */
+    PHI__CALL_ERROR_MOST = 65536, /* bytes kept of an error's body; wire.md 1.10 */
+    PHI__CALL_LINGER_MS = 1000    /* for the end of a stream whose last event was seen */
 };
 
 /* ---- the request ---- */
@@ -16529,9 +16591,8 @@ static phi__state phi__call_send(phi__run *run, bool *wait) {
     phi__buf_init(&run->collected, &agent->memory);
     run->body = PHI__BODY_UNKNOWN;
     run->answer_told = run->alive = run->lost = false;
-    status = phi__xfer_open(agent->rt, &agent->memory, &run->encoder.request,
-                                &agent->deadlines, agent->max_response_bytes, phi__call_ready, run,
-                                &run->transfer);
+    status = phi__xfer_open(agent->rt, &agent->memory, &run->encoder.request, &agent->deadlines,
+                            agent->max_response_bytes, phi__call_ready, run, &run->transfer);
     if (status == PHI_NO_MEMORY) return phi__run_no_memory(run);
     if (status != PHI_OK) {
         phi_failure failure =
@@ -16583,17 +16644,14 @@ static void phi__call_part(void *ctx, phi__assembly *assembly, phi__part part, s
                            size_t from) {
     phi__run *run = (phi__run *)ctx;
     const phi__draft *draft;
-    phi_event event;
     run->alive = true;
     if (!phi__call_tell_start(run) || !phi__answer_room(run->answer)) run->lost = true;
     if (part != PHI__PART_DELTA || run->lost) return;
     draft = &assembly->drafts[block];
-    memset(&event, 0, sizeof event);
-    event.kind = phi__call_delta_kind(draft->kind);
-    event.block_index = (uint32_t)block;
-    event.text = phi__str(draft->bytes.at + from, draft->bytes.len - from);
-    if (draft->kind == PHI_CONTENT_TOOL_CALL) run->alive = true;
-    if (!phi__emit(run->agent, &event, run->answer, draft->bytes.len)) run->lost = true;
+    if (!phi__emit_delta(run->agent, phi__call_delta_kind(draft->kind), (uint32_t)block,
+                         phi__str(draft->bytes.at + from, draft->bytes.len - from), run->answer,
+                         draft->bytes.len))
+        run->lost = true;
 }
 
 /* ---- the end of the answer ---- */
@@ -16762,12 +16820,11 @@ static phi__state phi__call_broken(phi__run *run) {
     phi_failure failure;
     bool late = transfer->status == PHI_TIMEOUT;
     if (transfer->status == PHI_NO_MEMORY) return phi__run_no_memory(run);
-    failure = phi__call_failure(late ? PHI_FAILURE_TIMEOUT : PHI_FAILURE_NETWORK,
-                                transfer->status != PHI_TLS && transfer->status != PHI_TOO_BIG &&
-                                    transfer->status != PHI_UNSUPPORTED &&
-                                    transfer->status != PHI_BAD_ARG, /* of an URL */
-                                transfer->words[0] != '\0' ? transfer->words
-                                                           : phi_status_text(transfer->status));
+    failure = phi__call_failure(
+        late ? PHI_FAILURE_TIMEOUT : PHI_FAILURE_NETWORK,
+        transfer->status != PHI_TLS && transfer->status != PHI_TOO_BIG &&
+            transfer->status != PHI_UNSUPPORTED && transfer->status != PHI_BAD_ARG, /* of an URL */
+        transfer->words[0] != '\0' ? transfer->words : phi_status_text(transfer->status));
     failure.http_status = transfer->http_status;
     return phi__call_finish(run, &failure, transfer->status);
 }
@@ -16846,8 +16903,8 @@ static void phi__call_slice(phi__run *run, phi_str bytes) {
 }
 
 static void phi__call_collect(phi__run *run, phi_str bytes) {
-    size_t most = run->body == PHI__BODY_WHOLE ? run->agent->max_event_bytes
-                                               : (size_t)PHI__CALL_ERROR_MOST;
+    size_t most =
+        run->body == PHI__BODY_WHOLE ? run->agent->max_event_bytes : (size_t)PHI__CALL_ERROR_MOST;
     size_t room = most - phi__min(most, run->collected.len);
     phi__xfer_alive(run->transfer);
     phi__buf_add(&run->collected, bytes.at, phi__min(room, bytes.len));
@@ -17210,8 +17267,7 @@ static bool phi__run_name(phi__run *run) {
     phi__buf_add_str(&name, agent->segment);
     phi__buf_char(&name, '.');
     phi__buf_u64(&name, (uint64_t)agent->loops + 1);
-    done = !name.failed &&
-           phi__arena_str(&agent->thread.arena, phi__buf_str(&name), &run->loop_id);
+    done = !name.failed && phi__arena_str(&agent->thread.arena, phi__buf_str(&name), &run->loop_id);
     phi__buf_free(&name);
     return done;
 }
@@ -17470,7 +17526,10 @@ PHI__FN phi__state phi__run_tools(phi__run *run, bool *wait) {
 #include <stdarg.h>
 #include <stdio.h>
 
-enum { PHI__XFER_HEAD_MOST = 16384 }; /* bytes of header lines kept; transport.h says so */
+enum {
+    PHI__XFER_HEAD_MOST = 16384, /* bytes of header lines kept; transport.h says so */
+    PHI__XFER_GRACE_US = 1000    /* past a deadline: one more look at the descriptors */
+};
 
 static phi__xfer *phi__xfer_find(phi_xfer xfer) {
     phi__slot *slot =
@@ -17496,22 +17555,23 @@ static uint64_t phi__xfer_due(const phi__xfer *t, const char **what) {
     uint64_t total = phi__xfer_after(t->opened_us, t->deadlines.total_ms);
     uint64_t stage = UINT64_MAX;
     if (t->stage == PHI_XFER_STARTED) {
-        *what = "no connection";
+        *what = "no connection within";
         stage = phi__xfer_after(t->stage_us, t->deadlines.connect_ms);
     } else if (t->stage == PHI_XFER_CONNECTED) {
-        *what = "no answer";
+        *what = "no answer within";
         stage = phi__xfer_after(t->stage_us, t->deadlines.first_event_ms);
     } else if (t->stage == PHI__STAGE_EVENTS) {
-        *what = "the answer went silent";
+        *what = "the answer was silent for";
         stage = phi__xfer_after(t->stage_us, t->deadlines.idle_ms);
     }
-    if (total <= stage) *what = "the answer took too long";
+    if (total <= stage) *what = "the answer was not whole after";
     return total <= stage ? total : stage;
 }
 
 static void phi__xfer_arm(phi__xfer *t) {
     const char *what = NULL;
     uint64_t due = phi__xfer_due(t, &what);
+    t->late = false;
     if (t->ended || due == UINT64_MAX)
         phi__io_timer_clear(t->rt->io, &t->timer);
     else if (phi__io_timer_set(t->rt->io, &t->timer, due) != PHI_OK) {
@@ -17522,8 +17582,7 @@ static void phi__xfer_arm(phi__xfer *t) {
 }
 
 static uint32_t phi__xfer_limit_ms(const phi__xfer *t, uint64_t due) {
-    if (due == phi__xfer_after(t->opened_us, t->deadlines.total_ms))
-        return t->deadlines.total_ms;
+    if (due == phi__xfer_after(t->opened_us, t->deadlines.total_ms)) return t->deadlines.total_ms;
     return t->stage == PHI_XFER_STARTED     ? t->deadlines.connect_ms
            : t->stage == PHI_XFER_CONNECTED ? t->deadlines.first_event_ms
                                             : t->deadlines.idle_ms;
@@ -17549,10 +17608,14 @@ static void phi__xfer_timer(phi__timer *timer) {
         phi__xfer_arm(t);
         return;
     }
+    if (!t->late) { /* what the host's own pause has held up is looked at first */
+        t->late = true;
+        if (phi__io_timer_set(t->rt->io, timer, now + PHI__XFER_GRACE_US) == PHI_OK) return;
+    }
     phi__xfer_cancel(t);
     t->ended = true;
     t->status = PHI_TIMEOUT;
-    (void)snprintf(t->words, sizeof t->words, "%s within %u ms", what,
+    (void)snprintf(t->words, sizeof t->words, "%s %u ms", what,
                    (unsigned)phi__xfer_limit_ms(t, due));
     t->ready(t);
 }
@@ -17637,8 +17700,8 @@ static phi_status phi__port_end(phi_xfer xfer, phi_status status, const char *wo
     return PHI_OK;
 }
 
-static const phi__xfer_port phi__xfer_port_table = {phi__port_stage, phi__port_head,
-                                                      phi__port_push, phi__port_end};
+static const phi__xfer_port phi__xfer_port_table = {phi__port_stage, phi__port_head, phi__port_push,
+                                                    phi__port_end};
 
 PHI__FN const phi__xfer_port *phi__xfer_port_get(void) { return &phi__xfer_port_table; }
 
@@ -17668,10 +17731,9 @@ static void phi__xfer_unmake(phi__xfer *t) {
     phi__free(memory, t, sizeof *t);
 }
 
-PHI__FN phi_status phi__xfer_open(phi_runtime *rt, phi_memory *memory,
-                                      const phi_request *request, const phi_deadlines *deadlines,
-                                      uint64_t max_bytes, void (*ready)(phi__xfer *),
-                                      void *owner, phi__xfer **out) {
+PHI__FN phi_status phi__xfer_open(phi_runtime *rt, phi_memory *memory, const phi_request *request,
+                                  const phi_deadlines *deadlines, uint64_t max_bytes,
+                                  void (*ready)(phi__xfer *), void *owner, phi__xfer **out) {
     phi__xfer *t = phi__xfer_make(rt, memory);
     phi_status status;
     if (t == NULL) return PHI_NO_MEMORY;
@@ -17737,11 +17799,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0xc3c52a0e
+#if PHI__IMP_AGENT != 0x2944bf1e
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0xc3c52a0e
+#define PHI__IMP_AGENT 0x2944bf1e
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -17763,13 +17825,13 @@ PHI__FN void phi__step_end(phi_runtime *rt);
 /* agent.c - making, prompting and freeing agents; all defaults of phi_agent_desc are resolved here. */
 
 enum {
-    PHI__AGENT_TURNS = 50,              /* behaviours C 17 */
-    PHI__AGENT_TOKENS = 1000000,        /* the same */
-    PHI__AGENT_DURATION_MS = 600000,    /* the same */
+    PHI__AGENT_TURNS = 50,           /* behaviours C 17 */
+    PHI__AGENT_TOKENS = 1000000,     /* the same */
+    PHI__AGENT_DURATION_MS = 600000, /* the same */
     PHI__AGENT_CONNECT_MS = 15000,
     PHI__AGENT_FIRST_EVENT_MS = 300000, /* a cold local model loads for minutes */
     PHI__AGENT_IDLE_MS = 120000,
-    PHI__AGENT_TOOL_MS = 120000,        /* DESIGN part 5; api-sketch.h */
+    PHI__AGENT_TOOL_MS = 120000, /* DESIGN part 5; api-sketch.h */
     PHI__AGENT_BATCH = 4,
     PHI__AGENT_QUEUE_BYTES = 262144,
     PHI__AGENT_EVENT_BYTES = 16777216,
@@ -17885,9 +17947,8 @@ static void phi__agent_limits(phi__agent *agent, const phi_agent_desc *desc) {
         desc->event_queue_bytes != 0 ? desc->event_queue_bytes : (size_t)PHI__AGENT_QUEUE_BYTES;
     agent->max_event_bytes =
         desc->max_event_bytes != 0 ? desc->max_event_bytes : (size_t)PHI__AGENT_EVENT_BYTES;
-    agent->max_response_bytes = desc->max_response_bytes != 0
-                                    ? desc->max_response_bytes
-                                    : (uint64_t)PHI__AGENT_RESPONSE_BYTES;
+    agent->max_response_bytes = desc->max_response_bytes != 0 ? desc->max_response_bytes
+                                                              : (uint64_t)PHI__AGENT_RESPONSE_BYTES;
 }
 
 static void phi__agent_make_id(const phi__agent *agent, char out[PHI__UUID_SIZE]) {
@@ -17978,8 +18039,7 @@ static phi_status phi__agent_check_schema(phi_runtime *rt, const phi_tool *tool)
     else if (status != PHI_OK)
         (void)phi__error(rt, status, "tool \"%s\": schema: %s", tool->name,
                          phi_status_text(status));
-    else if (!tool->checks_arguments &&
-             (status = phi_schema_valid(schema, &error)) != PHI_OK)
+    else if (!tool->checks_arguments && (status = phi_schema_valid(schema, &error)) != PHI_OK)
         (void)phi__error(rt, status, "tool \"%s\": %s", tool->name, error.message);
     phi_arena_free(&arena);
     return status;
@@ -17995,7 +18055,8 @@ static phi_status phi__agent_check(phi_runtime *rt, const phi_agent_desc *desc) 
     if ((unsigned)desc->thinking > (unsigned)PHI_THINKING_HIGH ||
         (unsigned)desc->tool_choice > (unsigned)PHI_TOOL_CHOICE_REQUIRED ||
         (unsigned)desc->tool_mode > (unsigned)PHI_TOOLS_BATCHED)
-        return phi__error(rt, PHI_BAD_ARG, "thinking, tool_choice or tool_mode is none of its values");
+        return phi__error(rt, PHI_BAD_ARG,
+                          "thinking, tool_choice or tool_mode is none of its values");
     if (desc->tool_count > 0 && desc->tools == NULL)
         return phi__error(rt, PHI_BAD_ARG, "tools is missing, tool_count is %u",
                           (unsigned)desc->tool_count);
@@ -18050,8 +18111,7 @@ static phi__agent *phi__agent_make(phi_runtime *rt, const phi_agent_desc *desc) 
     phi_arena_init(&agent->arena, &agent->memory, 512);
     phi_arena_init(&agent->model_arena, &agent->memory, 256);
     phi__thread_init(&agent->thread, &agent->memory);
-    if (phi__agent_fill(agent, desc))
-        agent->slot = phi__slots_take(&rt->agents, 1, agent);
+    if (phi__agent_fill(agent, desc)) agent->slot = phi__slots_take(&rt->agents, 1, agent);
     if (agent->slot == NULL) {
         phi__agent_destroy(agent);
         return NULL;
@@ -18077,8 +18137,8 @@ static phi_status phi__agent_check_prompt(phi_runtime *rt, const phi_content *co
         return phi__error(rt, PHI_BAD_ARG, "phi_prompt: there is no content");
     for (i = 0; i < count; i++)
         if (content[i].kind != PHI_CONTENT_TEXT && content[i].kind != PHI_CONTENT_IMAGE)
-            return phi__error(rt, PHI_BAD_ARG, "phi_prompt: content[%u].kind: expected text or image",
-                              (unsigned)i);
+            return phi__error(rt, PHI_BAD_ARG,
+                              "phi_prompt: content[%u].kind: expected text or image", (unsigned)i);
         else if (content[i].kind == PHI_CONTENT_IMAGE &&
                  (content[i].data.len == 0 || content[i].mime_type.len == 0))
             return phi__error(rt, PHI_BAD_ARG,
@@ -18091,8 +18151,7 @@ static phi_status phi__agent_may_run(phi__agent *agent) {
     phi_runtime *rt = agent->rt;
     if (rt->closing) return phi__error(rt, PHI_MISUSE, "phi_prompt: the runtime is closing");
     if (agent->run != NULL)
-        return phi__error(rt, PHI_BUSY,
-                          "Agent is already streaming. Use steer() or follow_up().");
+        return phi__error(rt, PHI_BUSY, "Agent is already streaming. Use steer() or follow_up().");
     if (!phi__agent_reserve_free(agent))
         return phi__error(rt, PHI_BUSY, "phi_prompt: the last run's events were not popped");
     return PHI_OK;
@@ -18140,8 +18199,7 @@ PHI_API phi_status phi_agent_free(phi_agent handle) {
 }
 
 PHI_API bool phi_agent_alive(phi_agent handle) {
-    return handle.rt != NULL &&
-           phi__slots_state(&handle.rt->agents, handle.index, handle.gen) != 0;
+    return handle.rt != NULL && phi__slots_state(&handle.rt->agents, handle.index, handle.gen) != 0;
 }
 
 PHI_API bool phi_agent_running(phi_agent handle) {
@@ -18149,8 +18207,7 @@ PHI_API bool phi_agent_running(phi_agent handle) {
     return agent != NULL && agent->run != NULL;
 }
 
-PHI_API phi_status phi_prompt_content(phi_agent handle, const phi_content *content,
-                                      size_t count) {
+PHI_API phi_status phi_prompt_content(phi_agent handle, const phi_content *content, size_t count) {
     phi__agent *agent = phi__agent_find(handle);
     phi_message message;
     phi_status status;
@@ -18284,8 +18341,8 @@ PHI_API const phi_message *phi_message_at(phi_agent handle, size_t i) {
 #include <stdio.h>
 
 enum {
-    PHI__RT_STEP_US = 250,        /* DESIGN part 1; engineering.md 1.9 */
-    PHI__RT_STEP_BYTES = 65536,   /* engineering.md 1.1 */
+    PHI__RT_STEP_US = 250,      /* DESIGN part 1; engineering.md 1.9 */
+    PHI__RT_STEP_BYTES = 65536, /* engineering.md 1.1 */
     PHI__RT_INBOX_BYTES = 65536,
     PHI__RT_INBOX_MOST = 1 << 30,
     PHI__RT_CONNECTIONS = 64,     /* engineering.md 1.5 */
@@ -18370,8 +18427,7 @@ static void phi__rt_unmake(phi_runtime *rt) {
 static phi_runtime *phi__rt_make(const phi_runtime_desc *desc) {
     phi_allocator allocator =
         desc->allocator.realloc_fn != NULL ? desc->allocator : phi_allocator_default();
-    phi_runtime *rt =
-        (phi_runtime *)allocator.realloc_fn(allocator.user_data, NULL, 0, sizeof *rt);
+    phi_runtime *rt = (phi_runtime *)allocator.realloc_fn(allocator.user_data, NULL, 0, sizeof *rt);
     if (rt == NULL) return NULL;
     memset(rt, 0, sizeof *rt);
     phi_memory_init(&rt->memory, &allocator, desc->memory_limit_bytes);
@@ -18412,7 +18468,8 @@ static void phi__rt_inbox(phi_runtime *rt) {
 
 static bool phi__rt_has_work(phi_runtime *rt) {
     phi__post post;
-    return rt->ready != NULL || rt->events.queued.head != NULL || phi__inbox_peek(&rt->inbox, &post);
+    return rt->ready != NULL || rt->events.queued.head != NULL ||
+           phi__inbox_peek(&rt->inbox, &post);
 }
 
 /* How long this step may sleep: not at all while something is waiting already. */
@@ -18436,7 +18493,10 @@ static void phi__rt_budget(phi_runtime *rt) {
 static void phi__rt_io_pump(phi_runtime *rt, int wait) {
     uint64_t until;
     int done = phi__io_wait(rt->io, wait, PHI__RT_READY_BATCH);
-    phi__rt_budget(rt);
+    if (wait != 0) { /* sleeping is not work */
+        phi__rt_budget(rt);
+        phi__io_step_begin(rt->io);
+    }
     until = rt->step_began_us + rt->step_budget_us / 2;
     while (done >= PHI__RT_READY_BATCH && phi__io_now_us(rt->io) < until)
         done = phi__io_wait(rt->io, 0, PHI__RT_READY_BATCH);
@@ -18490,8 +18550,8 @@ PHI_API phi_runtime *phi_runtime_new_why(const phi_runtime_desc *desc, const cha
         words = "no memory";
         rt = phi__rt_make(desc);
     }
-    if (rt != NULL && (phi__rt_inbox_init(rt, desc) != PHI_OK ||
-                       phi__rt_io(rt, desc, &words) != PHI_OK)) {
+    if (rt != NULL &&
+        (phi__rt_inbox_init(rt, desc) != PHI_OK || phi__rt_io(rt, desc, &words) != PHI_OK)) {
         phi__rt_unmake(rt);
         rt = NULL;
     }
@@ -18524,7 +18584,8 @@ PHI_API void phi_runtime_free(phi_runtime *rt) {
         (void)phi__error(rt, PHI_MISUSE, "phi_runtime_free inside a callback");
         return;
     }
-    rt->in_step = rt->closing = true; /* the tools' cancel functions must not step, nor make agents */
+    rt->in_step = rt->closing =
+        true; /* the tools' cancel functions must not step, nor make agents */
     for (i = 0; i < rt->agents.count; i++) {
         phi__slot *slot = phi__slots_at(&rt->agents, i);
         if (slot->object != NULL) phi__agent_doom((phi__agent *)slot->object);
@@ -18577,7 +18638,8 @@ PHI_API phi_status phi_warm(phi_runtime *rt, const phi_model *model) {
     if (rt == NULL || model == NULL) return PHI_BAD_ARG;
     if (model->base_url == NULL)
         return phi__error(rt, PHI_BAD_ARG, "phi_warm: model.base_url is missing");
-    if (rt->http == NULL) return PHI_OK; /* a host's transport has nothing to warm that we know of */
+    if (rt->http == NULL)
+        return PHI_OK; /* a host's transport has nothing to warm that we know of */
     status = phi__http_warm(rt->http, phi_str_of(model->base_url));
     return status == PHI_OK ? status
                             : phi__error(rt, status, "phi_warm: %s", phi_status_text(status));

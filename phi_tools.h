@@ -47,13 +47,13 @@
 #if PHI__PUB_IO != 0xd83dc6b4
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_MODEL != 0xc1ded1a8
+#if PHI__PUB_MODEL != 0x80c74246
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_LOOP != 0x3262bc7f
+#if PHI__PUB_LOOP != 0x59c4905a
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_AGENT != 0x1c22dc78
+#if PHI__PUB_AGENT != 0x88c31d2e
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 

@@ -85,11 +85,10 @@ int bare_step(bare *b, int timeout_ms) {
     n = epoll_wait(b->epoll, events, 64, timeout_ms);
     for (i = 0; i < n; i++) {
         uint32_t e = events[i].events;
-        (void)curl_multi_socket_action(
-            b->multi, events[i].data.fd,
-            ((e & (uint32_t)EPOLLIN) != 0 ? CURL_CSELECT_IN : 0) |
-                ((e & (uint32_t)EPOLLOUT) != 0 ? CURL_CSELECT_OUT : 0),
-            &b->running);
+        (void)curl_multi_socket_action(b->multi, events[i].data.fd,
+                                       ((e & (uint32_t)EPOLLIN) != 0 ? CURL_CSELECT_IN : 0) |
+                                           ((e & (uint32_t)EPOLLOUT) != 0 ? CURL_CSELECT_OUT : 0),
+                                       &b->running);
     }
     return n;
 }

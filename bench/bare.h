@@ -23,8 +23,8 @@ void bare_close(bare *b);
 
 /* Sends `body`, borrowed until bare_end, as an Anthropic program would; what comes back goes to
    `take`, as of CURLOPT_WRITEFUNCTION. */
-void bare_begin(bare *b, const char *url, const char *body, size_t body_len, curl_write_callback take,
-                void *user_data);
+void bare_begin(bare *b, const char *url, const char *body, size_t body_len,
+                curl_write_callback take, void *user_data);
 
 /* One turn: waits up to timeout_ms (-1: for ever) and works on what is ready. Returns how many
    sockets were. */

@@ -158,7 +158,8 @@ static void print_ratio(const char *what, const char *peer, reader *ours, const 
     double ratio[ROUNDS];
     char name[100];
     int round;
-    for (round = 0; round < ROUNDS; round++) ratio[round] = ours->spent[round] / other->spent[round];
+    for (round = 0; round < ROUNDS; round++)
+        ratio[round] = ours->spent[round] / other->spent[round];
     (void)snprintf(name, sizeof name, "delta_%s_over_%s", what, peer);
     bench_line(name, bench_median(ratio, ROUNDS), "times");
 }
@@ -169,8 +170,7 @@ static void compare(const char *what, const char *url, uint64_t deltas, reader *
     char name[100];
     int round;
     for (round = 0; round < ROUNDS; round++)
-        for (i = 0; i < n; i++)
-            readers[i].spent[round] = readers[i].read(&readers[i], url, deltas);
+        for (i = 0; i < n; i++) readers[i].spent[round] = readers[i].read(&readers[i], url, deltas);
     for (i = 0; i < n; i++) {
         memcpy(copy, readers[i].spent, sizeof copy);
         median[i] = bench_median(copy, ROUNDS);

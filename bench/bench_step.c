@@ -10,14 +10,15 @@
    connection, the request. tls_first: the same with TLS, the loading of the CA store included (what
    phi_warm is for); tls_connect: further connections of a runtime, one a prompt.
    With 1 MB of history, on a kept connection: request, from the prompt to the first event of the
-   answer, then stream: deltas one by one every 100 us, and back to back. bare: turns of a bare libcurl
-   loop that reads the first of these streams; what it shows above its median is the machine's. */
+   answer, then stream: deltas one by one every 100 us; and flood: back to back. bare: turns of a bare
+   libcurl loop that sends 1 MB, or reads the first of these streams: what the machine allows. */
 #include "bare.h"
 #include "kit.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-enum { MOST_STEPS = 400000, HISTORY_BYTES = 1048576 };
+enum { MOST_STEPS = 100000, HISTORY_BYTES = 1048576, REQUESTS = 100 };
 
 /* Steps of one kind. */
 typedef struct row {
@@ -65,8 +66,8 @@ static seen look(phi_runtime *rt) {
     phi_event ev;
     while (phi_next_event(rt, &ev)) {
         s.any = true;
-        if (ev.kind == PHI_EV_TEXT || (ev.kind == PHI_EV_MESSAGE_START &&
-                                       ev.message->role == PHI_ROLE_ASSISTANT))
+        if (ev.kind == PHI_EV_TEXT ||
+            (ev.kind == PHI_EV_MESSAGE_START && ev.message->role == PHI_ROLE_ASSISTANT))
             s.answer = true;
         if (ev.kind != PHI_EV_AGENT_END) continue;
         bench_expect(ev.status, "a run");
@@ -148,30 +149,46 @@ static void streams(const bench_server *server, const char *recipe, int prompts,
     phi_runtime_free(rt);
 }
 
-static void bare_stream(const bench_server *server, const char *recipe, row *stream) {
-    static const char body[] = "{\"model\":\"bench\",\"stream\":true}";
-    char url[BENCH_URL_BYTES];
+/* One answer read by bare libcurl; turns up to its first byte go to `request`. */
+static void bare_run(bare *b, const char *url, const char *body, size_t body_len, row *request,
+                     row *stream) {
     uint64_t bytes = 0;
-    bare b;
-    bench_url(server, recipe, url);
-    bare_open(&b);
-    bare_begin(&b, url, body, sizeof body - 1, bare_touch, &bytes);
-    while (b.running > 0) {
+    bare_begin(b, url, body, body_len, bare_touch, &bytes);
+    while (b->running > 0) {
         uint64_t had = bytes, wall = bench_wall_ns(), cpu = bench_cpu_ns();
-        (void)bare_step(&b, 0);
+        int worked = bare_step(b, 0);
+        row *r;
         cpu = bench_cpu_ns() - cpu;
         wall = bench_wall_ns() - wall;
-        if (bytes == had || stream->count == MOST_STEPS) continue;
-        stream->cpu[stream->count] = (double)cpu / 1000;
-        stream->wall[stream->count++] = (double)wall / 1000;
+        r = had == 0 ? request : stream;
+        if (worked == 0 || r->count == MOST_STEPS) continue;
+        r->cpu[r->count] = (double)cpu / 1000;
+        r->wall[r->count++] = (double)wall / 1000;
     }
-    bare_end(&b);
+    bare_end(b);
+}
+
+static void bare_peer(const bench_server *server, row *request, row *stream) {
+    row rest = make_row("");
+    char url[BENCH_URL_BYTES], *body = (char *)bench_alloc(HISTORY_BYTES);
+    int i;
+    bare b;
+    memset(body, ' ', HISTORY_BYTES);
+    bare_open(&b);
+    bench_url(server, "/sse/anthropic/10000/100/40/", url);
+    for (i = 0; i < 2; i++) bare_run(&b, url, body, 30, &rest, stream);
+    bench_url(server, "/sse/anthropic/1/0/40/", url);
+    for (i = 0; i < REQUESTS; i++) bare_run(&b, url, body, HISTORY_BYTES, request, &rest);
     bare_close(&b);
+    free(body);
+    free(rest.cpu);
+    free(rest.wall);
 }
 
 int main(int argc, char **argv) {
-    row request = make_row("request_1mb"), paced = make_row("stream_1mb"),
-        flood = make_row("flood_1mb"), bare_row = make_row("bare_stream");
+    row request = make_row("request_1mb"), paced = make_row("stream_1mb");
+    row flood = make_row("flood_1mb"), rest = make_row("");
+    row bare_request = make_row("bare_request_1mb"), bare_stream = make_row("bare_stream");
     bench_server server;
     int i;
     if (argc != 2 && argc != 4)
@@ -179,16 +196,15 @@ int main(int argc, char **argv) {
     server = bench_server_start(argv[1]);
     connects(&server);
     if (argc == 4) tls_connects(argv[2], argv[3]);
-    for (i = 0; i < 2; i++) {
-        streams(&server, "/sse/anthropic/10000/100/40/", 1, &request, &paced);
-        bare_stream(&server, "/sse/anthropic/10000/100/40/", &bare_row);
-    }
-    for (i = 0; i < 4; i++)
-        streams(&server, "/sse/anthropic/2000/0/40/", 15, &request, &flood);
+    streams(&server, "/sse/anthropic/1/0/40/", REQUESTS, &request, &rest);
+    streams(&server, "/sse/anthropic/10000/100/40/", 2, &rest, &paced);
+    for (i = 0; i < 20; i++) streams(&server, "/sse/anthropic/2000/0/40/", 5, &rest, &flood);
+    bare_peer(&server, &bare_request, &bare_stream);
     print_row(&request);
     print_row(&paced);
     print_row(&flood);
-    print_row(&bare_row);
+    print_row(&bare_request);
+    print_row(&bare_stream);
     bench_server_stop(&server);
     return 0;
 }

@@ -79,8 +79,9 @@ def json_libs():
 
 def build_libraries():
     """As a user compiles it, and file by file for the programs that look inside."""
+    env = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
     sh([MAKE, "--no-print-directory", "V=normal", "build/normal/libphi_all.a",
-        "build/normal/libphi.a", "build/normal/examples/frame_loop"])
+        "build/normal/libphi.a", "build/normal/examples/frame_loop"], env=env)
     sh(C + ["bench/stream_server.c", "-o", SERVER])
 
 

@@ -33,8 +33,7 @@ static inline phi_model pick_model(const char **why) {
     if ((key = pick_env(*why)) != NULL)
         return phi_model_openrouter(id ? id : "anthropic/claude-sonnet-4.5", key);
     *why = "GROQ_API_KEY";
-    if ((key = pick_env(*why)) != NULL)
-        return phi_model_groq(id ? id : "openai/gpt-oss-20b", key);
+    if ((key = pick_env(*why)) != NULL) return phi_model_groq(id ? id : "openai/gpt-oss-20b", key);
     *why = "MISTRAL_API_KEY";
     if ((key = pick_env(*why)) != NULL)
         return phi_model_mistral(id ? id : "mistral-small-latest", key);

@@ -35,8 +35,8 @@ static void show(const phi_event *ev) {
     case PHI_EV_TEXT: printf("%.*s", (int)ev->text.len, ev->text.at); break;
     case PHI_EV_THINKING: printf("\033[2m%.*s\033[0m", (int)ev->text.len, ev->text.at); break;
     case PHI_EV_TOOL_START:
-        printf("\n- %.*s %.*s\n", (int)ev->tool_name.len, ev->tool_name.at,
-               (int)ev->arguments.len, ev->arguments.at);
+        printf("\n- %.*s %.*s\n", (int)ev->tool_name.len, ev->tool_name.at, (int)ev->arguments.len,
+               ev->arguments.at);
         break;
     case PHI_EV_TOOL_UPDATE: printf("%.*s", (int)ev->text.len, ev->text.at); break;
     case PHI_EV_ERROR: printf("\n! %.*s\n", (int)ev->text.len, ev->text.at); break;

@@ -252,7 +252,7 @@ def project_files():
 def job_words():
     """No note to self, and no path of the machine this was written on."""
     common = {"", "/", "/tmp", "/home", "/usr", "/usr/src", "/var", "/var/tmp", "/src", "/build"}
-    here = {ROOT, os.path.dirname(ROOT), os.path.expanduser("~"), "/tmp/phi"} - common
+    here = {ROOT, os.path.dirname(ROOT), os.path.expanduser("~")} - common
     notes = re.compile(r"\b(?:TO" r"DO|FIX" r"ME|XX" r"X)\b")
     paths = re.compile(r"(?<![\w.-])(?:" + "|".join(re.escape(p) for p in sorted(here)) + ")/")
     bad = []

@@ -1,7 +1,7 @@
 #!/bin/sh
-# The main job, seen at work: examples/quickstart.c asks a model what is in a directory. The model is a
-# scripted one behind real HTTP (tests/mock), or with LIVE=1 the first provider whose key is in the
-# environment, or else a local server on Ollama's port. QUICKSTART: a built one, instead of building.
+# The main job, seen at work: examples/quickstart.c asks a model what is in a directory. The model
+# is a scripted one behind real HTTP (tests/mock), or with LIVE=1 the first provider whose key is in
+# the environment, or else a local server on Ollama's port. QUICKSTART: a built one to run.
 set -eu
 
 cd "$(dirname "$0")/.."
@@ -36,7 +36,8 @@ build() {
 # The stdin of the mock is a pipe whose other end only this shell holds.
 start_mock() {
     mkfifo "$tmp/stdin"
-    "$python" tests/mock/server.py --port 0 --default demo <"$tmp/stdin" >"$tmp/port" 2>"$tmp/log" 9>&- &
+    "$python" tests/mock/server.py --port 0 --default demo \
+        <"$tmp/stdin" >"$tmp/port" 2>"$tmp/log" 9>&- &
     mock=$!
     exec 9>"$tmp/stdin"
     tries=0
@@ -94,7 +95,7 @@ if [ -n "${LIVE:-}" ] && [ "$LIVE" != 0 ]; then
     key=$(first_key)
     if [ -n "$key" ]; then
         build
-        echo "demo: a real provider, by $key; ${PHI_MODEL:-its default model (PHI_MODEL names another)}"
+        echo "demo: a real provider, by $key; PHI_MODEL ${PHI_MODEL:-would name another model}"
     elif id=$(local_model); then
         build
         if [ -n "$id" ]; then export PHI_MODEL="${PHI_MODEL:-$id}"; fi
@@ -109,7 +110,7 @@ if [ -n "${LIVE:-}" ] && [ "$LIVE" != 0 ]; then
 else
     build
     start_mock
-    echo "demo: a scripted model on 127.0.0.1:$port, over real HTTP, with real tools, in $directory/"
+    echo "demo: a scripted model on 127.0.0.1:$port, over real HTTP; real tools, in $directory/"
     export PHI_BASE_URL="http://127.0.0.1:$port" PHI_MODEL=claude-demo
     run
 fi

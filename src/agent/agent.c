@@ -4,13 +4,13 @@
 #include "text/schema.h"
 
 enum {
-    PHI__AGENT_TURNS = 50,              /* behaviours C 17 */
-    PHI__AGENT_TOKENS = 1000000,        /* the same */
-    PHI__AGENT_DURATION_MS = 600000,    /* the same */
+    PHI__AGENT_TURNS = 50,           /* behaviours C 17 */
+    PHI__AGENT_TOKENS = 1000000,     /* the same */
+    PHI__AGENT_DURATION_MS = 600000, /* the same */
     PHI__AGENT_CONNECT_MS = 15000,
     PHI__AGENT_FIRST_EVENT_MS = 300000, /* a cold local model loads for minutes */
     PHI__AGENT_IDLE_MS = 120000,
-    PHI__AGENT_TOOL_MS = 120000,        /* DESIGN part 5; api-sketch.h */
+    PHI__AGENT_TOOL_MS = 120000, /* DESIGN part 5; api-sketch.h */
     PHI__AGENT_BATCH = 4,
     PHI__AGENT_QUEUE_BYTES = 262144,
     PHI__AGENT_EVENT_BYTES = 16777216,
@@ -126,9 +126,8 @@ static void phi__agent_limits(phi__agent *agent, const phi_agent_desc *desc) {
         desc->event_queue_bytes != 0 ? desc->event_queue_bytes : (size_t)PHI__AGENT_QUEUE_BYTES;
     agent->max_event_bytes =
         desc->max_event_bytes != 0 ? desc->max_event_bytes : (size_t)PHI__AGENT_EVENT_BYTES;
-    agent->max_response_bytes = desc->max_response_bytes != 0
-                                    ? desc->max_response_bytes
-                                    : (uint64_t)PHI__AGENT_RESPONSE_BYTES;
+    agent->max_response_bytes = desc->max_response_bytes != 0 ? desc->max_response_bytes
+                                                              : (uint64_t)PHI__AGENT_RESPONSE_BYTES;
 }
 
 static void phi__agent_make_id(const phi__agent *agent, char out[PHI__UUID_SIZE]) {
@@ -219,8 +218,7 @@ static phi_status phi__agent_check_schema(phi_runtime *rt, const phi_tool *tool)
     else if (status != PHI_OK)
         (void)phi__error(rt, status, "tool \"%s\": schema: %s", tool->name,
                          phi_status_text(status));
-    else if (!tool->checks_arguments &&
-             (status = phi_schema_valid(schema, &error)) != PHI_OK)
+    else if (!tool->checks_arguments && (status = phi_schema_valid(schema, &error)) != PHI_OK)
         (void)phi__error(rt, status, "tool \"%s\": %s", tool->name, error.message);
     phi_arena_free(&arena);
     return status;
@@ -236,7 +234,8 @@ static phi_status phi__agent_check(phi_runtime *rt, const phi_agent_desc *desc) 
     if ((unsigned)desc->thinking > (unsigned)PHI_THINKING_HIGH ||
         (unsigned)desc->tool_choice > (unsigned)PHI_TOOL_CHOICE_REQUIRED ||
         (unsigned)desc->tool_mode > (unsigned)PHI_TOOLS_BATCHED)
-        return phi__error(rt, PHI_BAD_ARG, "thinking, tool_choice or tool_mode is none of its values");
+        return phi__error(rt, PHI_BAD_ARG,
+                          "thinking, tool_choice or tool_mode is none of its values");
     if (desc->tool_count > 0 && desc->tools == NULL)
         return phi__error(rt, PHI_BAD_ARG, "tools is missing, tool_count is %u",
                           (unsigned)desc->tool_count);
@@ -291,8 +290,7 @@ static phi__agent *phi__agent_make(phi_runtime *rt, const phi_agent_desc *desc) 
     phi_arena_init(&agent->arena, &agent->memory, 512);
     phi_arena_init(&agent->model_arena, &agent->memory, 256);
     phi__thread_init(&agent->thread, &agent->memory);
-    if (phi__agent_fill(agent, desc))
-        agent->slot = phi__slots_take(&rt->agents, 1, agent);
+    if (phi__agent_fill(agent, desc)) agent->slot = phi__slots_take(&rt->agents, 1, agent);
     if (agent->slot == NULL) {
         phi__agent_destroy(agent);
         return NULL;
@@ -318,8 +316,8 @@ static phi_status phi__agent_check_prompt(phi_runtime *rt, const phi_content *co
         return phi__error(rt, PHI_BAD_ARG, "phi_prompt: there is no content");
     for (i = 0; i < count; i++)
         if (content[i].kind != PHI_CONTENT_TEXT && content[i].kind != PHI_CONTENT_IMAGE)
-            return phi__error(rt, PHI_BAD_ARG, "phi_prompt: content[%u].kind: expected text or image",
-                              (unsigned)i);
+            return phi__error(rt, PHI_BAD_ARG,
+                              "phi_prompt: content[%u].kind: expected text or image", (unsigned)i);
         else if (content[i].kind == PHI_CONTENT_IMAGE &&
                  (content[i].data.len == 0 || content[i].mime_type.len == 0))
             return phi__error(rt, PHI_BAD_ARG,
@@ -332,8 +330,7 @@ static phi_status phi__agent_may_run(phi__agent *agent) {
     phi_runtime *rt = agent->rt;
     if (rt->closing) return phi__error(rt, PHI_MISUSE, "phi_prompt: the runtime is closing");
     if (agent->run != NULL)
-        return phi__error(rt, PHI_BUSY,
-                          "Agent is already streaming. Use steer() or follow_up().");
+        return phi__error(rt, PHI_BUSY, "Agent is already streaming. Use steer() or follow_up().");
     if (!phi__agent_reserve_free(agent))
         return phi__error(rt, PHI_BUSY, "phi_prompt: the last run's events were not popped");
     return PHI_OK;
@@ -381,8 +378,7 @@ PHI_API phi_status phi_agent_free(phi_agent handle) {
 }
 
 PHI_API bool phi_agent_alive(phi_agent handle) {
-    return handle.rt != NULL &&
-           phi__slots_state(&handle.rt->agents, handle.index, handle.gen) != 0;
+    return handle.rt != NULL && phi__slots_state(&handle.rt->agents, handle.index, handle.gen) != 0;
 }
 
 PHI_API bool phi_agent_running(phi_agent handle) {
@@ -390,8 +386,7 @@ PHI_API bool phi_agent_running(phi_agent handle) {
     return agent != NULL && agent->run != NULL;
 }
 
-PHI_API phi_status phi_prompt_content(phi_agent handle, const phi_content *content,
-                                      size_t count) {
+PHI_API phi_status phi_prompt_content(phi_agent handle, const phi_content *content, size_t count) {
     phi__agent *agent = phi__agent_find(handle);
     phi_message message;
     phi_status status;

@@ -6,8 +6,8 @@
 #include <stdio.h>
 
 enum {
-    PHI__RT_STEP_US = 250,        /* DESIGN part 1; engineering.md 1.9 */
-    PHI__RT_STEP_BYTES = 65536,   /* engineering.md 1.1 */
+    PHI__RT_STEP_US = 250,      /* DESIGN part 1; engineering.md 1.9 */
+    PHI__RT_STEP_BYTES = 65536, /* engineering.md 1.1 */
     PHI__RT_INBOX_BYTES = 65536,
     PHI__RT_INBOX_MOST = 1 << 30,
     PHI__RT_CONNECTIONS = 64,     /* engineering.md 1.5 */
@@ -92,8 +92,7 @@ static void phi__rt_unmake(phi_runtime *rt) {
 static phi_runtime *phi__rt_make(const phi_runtime_desc *desc) {
     phi_allocator allocator =
         desc->allocator.realloc_fn != NULL ? desc->allocator : phi_allocator_default();
-    phi_runtime *rt =
-        (phi_runtime *)allocator.realloc_fn(allocator.user_data, NULL, 0, sizeof *rt);
+    phi_runtime *rt = (phi_runtime *)allocator.realloc_fn(allocator.user_data, NULL, 0, sizeof *rt);
     if (rt == NULL) return NULL;
     memset(rt, 0, sizeof *rt);
     phi_memory_init(&rt->memory, &allocator, desc->memory_limit_bytes);
@@ -134,7 +133,8 @@ static void phi__rt_inbox(phi_runtime *rt) {
 
 static bool phi__rt_has_work(phi_runtime *rt) {
     phi__post post;
-    return rt->ready != NULL || rt->events.queued.head != NULL || phi__inbox_peek(&rt->inbox, &post);
+    return rt->ready != NULL || rt->events.queued.head != NULL ||
+           phi__inbox_peek(&rt->inbox, &post);
 }
 
 /* How long this step may sleep: not at all while something is waiting already. */
@@ -158,7 +158,10 @@ static void phi__rt_budget(phi_runtime *rt) {
 static void phi__rt_io_pump(phi_runtime *rt, int wait) {
     uint64_t until;
     int done = phi__io_wait(rt->io, wait, PHI__RT_READY_BATCH);
-    phi__rt_budget(rt);
+    if (wait != 0) { /* sleeping is not work */
+        phi__rt_budget(rt);
+        phi__io_step_begin(rt->io);
+    }
     until = rt->step_began_us + rt->step_budget_us / 2;
     while (done >= PHI__RT_READY_BATCH && phi__io_now_us(rt->io) < until)
         done = phi__io_wait(rt->io, 0, PHI__RT_READY_BATCH);
@@ -212,8 +215,8 @@ PHI_API phi_runtime *phi_runtime_new_why(const phi_runtime_desc *desc, const cha
         words = "no memory";
         rt = phi__rt_make(desc);
     }
-    if (rt != NULL && (phi__rt_inbox_init(rt, desc) != PHI_OK ||
-                       phi__rt_io(rt, desc, &words) != PHI_OK)) {
+    if (rt != NULL &&
+        (phi__rt_inbox_init(rt, desc) != PHI_OK || phi__rt_io(rt, desc, &words) != PHI_OK)) {
         phi__rt_unmake(rt);
         rt = NULL;
     }
@@ -246,7 +249,8 @@ PHI_API void phi_runtime_free(phi_runtime *rt) {
         (void)phi__error(rt, PHI_MISUSE, "phi_runtime_free inside a callback");
         return;
     }
-    rt->in_step = rt->closing = true; /* the tools' cancel functions must not step, nor make agents */
+    rt->in_step = rt->closing =
+        true; /* the tools' cancel functions must not step, nor make agents */
     for (i = 0; i < rt->agents.count; i++) {
         phi__slot *slot = phi__slots_at(&rt->agents, i);
         if (slot->object != NULL) phi__agent_doom((phi__agent *)slot->object);
@@ -299,7 +303,8 @@ PHI_API phi_status phi_warm(phi_runtime *rt, const phi_model *model) {
     if (rt == NULL || model == NULL) return PHI_BAD_ARG;
     if (model->base_url == NULL)
         return phi__error(rt, PHI_BAD_ARG, "phi_warm: model.base_url is missing");
-    if (rt->http == NULL) return PHI_OK; /* a host's transport has nothing to warm that we know of */
+    if (rt->http == NULL)
+        return PHI_OK; /* a host's transport has nothing to warm that we know of */
     status = phi__http_warm(rt->http, phi_str_of(model->base_url));
     return status == PHI_OK ? status
                             : phi__error(rt, status, "phi_warm: %s", phi_status_text(status));

@@ -32,7 +32,7 @@ typedef struct phi_runtime_desc {
     void (*watch_fn)(void *user_data, intptr_t fd, int want);
     uint64_t (*clock_us_fn)(void *user_data); /* never goes back (default: the system's) */
     void (*random_fn)(void *user_data, void *out, size_t len); /* (default: the system's) */
-    void *user_data; /* of the three functions above */
+    void *user_data;                                           /* of the three functions above */
 } phi_runtime_desc;
 
 /* Makes a runtime; desc NULL means defaults for all. NULL: no memory, or no libcurl to work with;

@@ -40,6 +40,13 @@ static size_t phi__clock_kernel_random(char *out, size_t len) {
 #endif
 }
 
+#if defined(PHI_NO_FILES)
+static size_t phi__clock_device_random(char *out, size_t len) {
+    (void)out;
+    (void)len;
+    return 0;
+}
+#else
 static size_t phi__clock_device_random(char *out, size_t len) {
     int fd = open("/dev/urandom", O_RDONLY | O_CLOEXEC);
     size_t done = 0;
@@ -53,6 +60,7 @@ static size_t phi__clock_device_random(char *out, size_t len) {
     (void)close(fd);
     return done;
 }
+#endif
 
 static void phi__clock_weak_random(char *out, size_t len) {
     uint64_t x = phi__clock_us() ^ ((uint64_t)getpid() << 40) ^ (uint64_t)(uintptr_t)out ^

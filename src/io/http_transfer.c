@@ -11,7 +11,8 @@
 /* libcurl's read buffer, held while streaming: with 8192 it takes 8 KB less, and a delta costs a tenth
    more CPU when many come at once (bench/bench_http.c). */
 #define PHI__HTTP_BUFFER_BYTES 16384L
-#define PHI__HTTP_UPLOAD_BYTES 16384L  /* libcurl's least */
+#define PHI__HTTP_UPLOAD_LEAST 16384u /* libcurl's own bound */
+#define PHI__HTTP_UPLOAD_MOST 131072u
 #define PHI__HTTP_CONNECT_MS 86400000L /* never: the deadlines are the runtime's */
 #define PHI__HTTP_KEEPALIVE_S 60L
 
@@ -275,6 +276,14 @@ static bool phi__transfer_set_headers(phi__transfer *t) {
     return ok && curl_easy_setopt(t->easy, CURLOPT_HTTPHEADER, t->headers) == CURLE_OK;
 }
 
+/* libcurl sends one such buffer a call and holds it while the answer streams: a sixteenth of the body
+   is few calls, and little beside what it sends. */
+static long phi__transfer_upload_bytes(uint64_t body) {
+    uint64_t part = body / 16;
+    if (part < PHI__HTTP_UPLOAD_LEAST) part = PHI__HTTP_UPLOAD_LEAST;
+    return (long)(part > PHI__HTTP_UPLOAD_MOST ? PHI__HTTP_UPLOAD_MOST : part);
+}
+
 static bool phi__transfer_set_body(phi__transfer *t) {
     const phi_request *rq = t->request;
     CURL *e = t->easy;
@@ -293,7 +302,8 @@ static bool phi__transfer_set_body(phi__transfer *t) {
         bad |= curl_easy_setopt(e, CURLOPT_READDATA, t) != CURLE_OK;
         bad |= curl_easy_setopt(e, CURLOPT_SEEKFUNCTION, phi__transfer_on_seek) != CURLE_OK;
         bad |= curl_easy_setopt(e, CURLOPT_SEEKDATA, t) != CURLE_OK;
-        bad |= curl_easy_setopt(e, CURLOPT_UPLOAD_BUFFERSIZE, PHI__HTTP_UPLOAD_BYTES) != CURLE_OK;
+        bad |= curl_easy_setopt(e, CURLOPT_UPLOAD_BUFFERSIZE,
+                                phi__transfer_upload_bytes(rq->length)) != CURLE_OK;
     }
     return bad == 0;
 }

@@ -390,13 +390,20 @@ static void phi__process_watch_exit(phi__process *p) {
     phi__process_poll_again(p);
 }
 
+static bool phi__process_has_cwd(const phi__process_desc *desc) {
+#if defined(PHI_NO_FILES)
+    return desc->cwd == NULL;
+#else
+    struct stat info;
+    return desc->cwd == NULL || stat(desc->cwd, &info) == 0;
+#endif
+}
+
 /* What a refusal means: a missing program and a missing directory have the same number. */
 static phi_status phi__process_refusal(int error, const phi__process_desc *desc) {
-    struct stat info;
     if (error == EMFILE || error == ENFILE || error == EAGAIN) return PHI_BUSY;
     if (error == ENOMEM) return PHI_NO_MEMORY;
-    if (error == ENOENT && (desc->cwd == NULL || stat(desc->cwd, &info) == 0)) return PHI_NOT_FOUND;
-    return PHI_IO;
+    return error == ENOENT && phi__process_has_cwd(desc) ? PHI_NOT_FOUND : PHI_IO;
 }
 
 /* Before there is a child. */

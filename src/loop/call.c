@@ -148,7 +148,8 @@ static bool phi__call_arguments_fit(phi__toolcall *call, char *words, size_t siz
     phi_status status = phi_json_parse(arena, call->arguments, PHI_JSON_BORROW, &arguments, &parse);
     bool fit = false;
     if (status == PHI_OK && !call->tool->checks_arguments)
-        status = phi_json_parse(arena, phi_str_of(call->tool->schema), PHI_JSON_BORROW, &schema, &parse);
+        status =
+            phi_json_parse(arena, phi_str_of(call->tool->schema), PHI_JSON_BORROW, &schema, &parse);
     if (status == PHI_NO_MEMORY)
         (void)snprintf(words, size, "Out of memory");
     else if (status != PHI_OK)

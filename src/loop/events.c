@@ -66,8 +66,7 @@ PHI__FN const phi_message *phi__answer_message(phi__answer *answer) {
     /* An answer that memory did not suffice for shows who spoke, and nothing said: never NULL. */
     if (!answer->live) return answer->final != NULL ? answer->final : &answer->start;
     if (answer->content_cap < answer->assembly.count) return &answer->start;
-    if (!answer->viewed)
-        phi__assembly_view(&answer->assembly, answer->content, &answer->view);
+    if (!answer->viewed) phi__assembly_view(&answer->assembly, answer->content, &answer->view);
     answer->viewed = true;
     return &answer->view;
 }
@@ -110,9 +109,9 @@ static phi__record *phi__events_take(phi__events *events, size_t text_bytes) {
     record = (phi__record *)(void *)((char *)block + block->used);
     block->used += need;
     block->live++;
-    memset(record, 0, sizeof *record);
     record->block = block;
-    return record;
+    record->in_use = record->popped = false;
+    return record; /* its links and its event are the caller's to fill */
 }
 
 static void phi__events_unblock(phi__events *events, phi__event_block *block) {
@@ -191,33 +190,50 @@ static void phi__events_queue(phi__agent *agent, phi__record *record) {
     event->agent = phi__agent_handle(agent);
     event->user_data = agent->user_data;
     event->seq = ++events->seq;
-    event->timestamp_ms = agent->rt->in_step ? agent->rt->step_wall_ms
-                                            : phi__io_wall_ms(agent->rt->io);
+    event->timestamp_ms =
+        agent->rt->in_step ? agent->rt->step_wall_ms : phi__io_wall_ms(agent->rt->io);
     if (event->loop_id.at == NULL && agent->run != NULL) event->loop_id = agent->run->loop_id;
     if (agent->run != NULL) event->turn_index = agent->run->turn_index;
     phi__events_join(agent, record);
     phi__events_link(&events->queued, record);
 }
 
+/* A record with a copy of the text, its event still to be filled; NULL: no memory. */
+static phi__record *phi__events_make(phi__agent *agent, phi_str text, phi__answer *answer,
+                                     size_t partial_len) {
+    phi__record *record = phi__events_take(&agent->rt->events, text.len);
+    if (record == NULL) return NULL;
+    if (text.len > 0) memcpy(record + 1, text.at, text.len);
+    record->answer = answer;
+    record->partial_len = partial_len;
+    if (answer != NULL) answer->refs++;
+    record->cost = sizeof *record + text.len;
+    agent->queued_bytes += record->cost;
+    return record;
+}
+
 PHI__FN bool phi__emit(phi__agent *agent, const phi_event *event, phi__answer *answer,
                        size_t partial_len) {
     phi__record *record;
     if (agent->slot == NULL) return true; /* freed: nobody listens */
-    record = phi__events_take(&agent->rt->events, event->text.len);
+    record = phi__events_make(agent, event->text, answer, partial_len);
     if (record == NULL) return false;
     record->event = *event;
-    if (event->text.len > 0) {
-        char *copy = (char *)(record + 1);
-        memcpy(copy, event->text.at, event->text.len);
-        record->event.text.at = copy;
-    }
-    if (answer != NULL) {
-        record->answer = answer;
-        record->partial_len = partial_len;
-        answer->refs++;
-    }
-    record->cost = sizeof *record + event->text.len;
-    agent->queued_bytes += record->cost;
+    if (event->text.len > 0) record->event.text.at = (const char *)(record + 1);
+    phi__events_queue(agent, record);
+    return true;
+}
+
+PHI__FN bool phi__emit_delta(phi__agent *agent, phi_event_kind kind, uint32_t block_index,
+                             phi_str text, phi__answer *answer, size_t partial_len) {
+    phi__record *record;
+    if (agent->slot == NULL) return true;
+    record = phi__events_make(agent, text, answer, partial_len);
+    if (record == NULL) return false;
+    memset(&record->event, 0, sizeof record->event);
+    record->event.kind = kind;
+    record->event.block_index = block_index;
+    record->event.text = phi__str((const char *)(record + 1), text.len);
     phi__events_queue(agent, record);
     return true;
 }
@@ -290,8 +306,7 @@ PHI__FN void phi__events_purge(phi_runtime *rt, phi__agent *agent) {
 
 PHI__FN void phi__events_free(phi__events *events) {
     PHI_ASSERT(events->queued.head == NULL && events->popped.head == NULL);
-    if (events->current != NULL)
-        phi__free(events->memory, events->current, events->current->bytes);
+    if (events->current != NULL) phi__free(events->memory, events->current, events->current->bytes);
     if (events->spare != NULL) phi__free(events->memory, events->spare, events->spare->bytes);
     phi__events_init(events, events->memory);
 }

@@ -25,8 +25,7 @@ PHI__FN bool phi__limit_reached(const phi__run *run, char *reason, size_t size) 
         return true;
     }
     if (limits->max_cost > 0 && run->cost >= limits->max_cost) {
-        (void)snprintf(reason, size, "Max cost reached ($%.4f/$%.4f)", run->cost,
-                       limits->max_cost);
+        (void)snprintf(reason, size, "Max cost reached ($%.4f/$%.4f)", run->cost, limits->max_cost);
         return true;
     }
     return false;

@@ -10,10 +10,10 @@
 #include <stdio.h>
 
 enum {
-    PHI__CALL_SLICE = 4096,        /* bytes decoded between two looks at the clock */
-    PHI__CALL_ENCODE_UNITS = 16,   /* messages rendered between two looks at the clock */
-    PHI__CALL_ERROR_MOST = 65536,  /* bytes kept of an error's body; wire.md 1.10 */
-    PHI__CALL_LINGER_MS = 1000     /* for the end of a stream whose last event was seen */
+    PHI__CALL_SLICE = 4096,       /* bytes decoded between two looks at the clock */
+    PHI__CALL_ENCODE_UNITS = 16,  /* messages rendered between two looks at the clock */
+    PHI__CALL_ERROR_MOST = 65536, /* bytes kept of an error's body; wire.md 1.10 */
+    PHI__CALL_LINGER_MS = 1000    /* for the end of a stream whose last event was seen */
 };
 
 /* ---- the request ---- */
@@ -61,9 +61,8 @@ static phi__state phi__call_send(phi__run *run, bool *wait) {
     phi__buf_init(&run->collected, &agent->memory);
     run->body = PHI__BODY_UNKNOWN;
     run->answer_told = run->alive = run->lost = false;
-    status = phi__xfer_open(agent->rt, &agent->memory, &run->encoder.request,
-                                &agent->deadlines, agent->max_response_bytes, phi__call_ready, run,
-                                &run->transfer);
+    status = phi__xfer_open(agent->rt, &agent->memory, &run->encoder.request, &agent->deadlines,
+                            agent->max_response_bytes, phi__call_ready, run, &run->transfer);
     if (status == PHI_NO_MEMORY) return phi__run_no_memory(run);
     if (status != PHI_OK) {
         phi_failure failure =
@@ -115,17 +114,14 @@ static void phi__call_part(void *ctx, phi__assembly *assembly, phi__part part, s
                            size_t from) {
     phi__run *run = (phi__run *)ctx;
     const phi__draft *draft;
-    phi_event event;
     run->alive = true;
     if (!phi__call_tell_start(run) || !phi__answer_room(run->answer)) run->lost = true;
     if (part != PHI__PART_DELTA || run->lost) return;
     draft = &assembly->drafts[block];
-    memset(&event, 0, sizeof event);
-    event.kind = phi__call_delta_kind(draft->kind);
-    event.block_index = (uint32_t)block;
-    event.text = phi__str(draft->bytes.at + from, draft->bytes.len - from);
-    if (draft->kind == PHI_CONTENT_TOOL_CALL) run->alive = true;
-    if (!phi__emit(run->agent, &event, run->answer, draft->bytes.len)) run->lost = true;
+    if (!phi__emit_delta(run->agent, phi__call_delta_kind(draft->kind), (uint32_t)block,
+                         phi__str(draft->bytes.at + from, draft->bytes.len - from), run->answer,
+                         draft->bytes.len))
+        run->lost = true;
 }
 
 /* ---- the end of the answer ---- */
@@ -294,12 +290,11 @@ static phi__state phi__call_broken(phi__run *run) {
     phi_failure failure;
     bool late = transfer->status == PHI_TIMEOUT;
     if (transfer->status == PHI_NO_MEMORY) return phi__run_no_memory(run);
-    failure = phi__call_failure(late ? PHI_FAILURE_TIMEOUT : PHI_FAILURE_NETWORK,
-                                transfer->status != PHI_TLS && transfer->status != PHI_TOO_BIG &&
-                                    transfer->status != PHI_UNSUPPORTED &&
-                                    transfer->status != PHI_BAD_ARG, /* of an URL */
-                                transfer->words[0] != '\0' ? transfer->words
-                                                           : phi_status_text(transfer->status));
+    failure = phi__call_failure(
+        late ? PHI_FAILURE_TIMEOUT : PHI_FAILURE_NETWORK,
+        transfer->status != PHI_TLS && transfer->status != PHI_TOO_BIG &&
+            transfer->status != PHI_UNSUPPORTED && transfer->status != PHI_BAD_ARG, /* of an URL */
+        transfer->words[0] != '\0' ? transfer->words : phi_status_text(transfer->status));
     failure.http_status = transfer->http_status;
     return phi__call_finish(run, &failure, transfer->status);
 }
@@ -378,8 +373,8 @@ static void phi__call_slice(phi__run *run, phi_str bytes) {
 }
 
 static void phi__call_collect(phi__run *run, phi_str bytes) {
-    size_t most = run->body == PHI__BODY_WHOLE ? run->agent->max_event_bytes
-                                               : (size_t)PHI__CALL_ERROR_MOST;
+    size_t most =
+        run->body == PHI__BODY_WHOLE ? run->agent->max_event_bytes : (size_t)PHI__CALL_ERROR_MOST;
     size_t room = most - phi__min(most, run->collected.len);
     phi__xfer_alive(run->transfer);
     phi__buf_add(&run->collected, bytes.at, phi__min(room, bytes.len));

@@ -271,8 +271,7 @@ static bool phi__run_name(phi__run *run) {
     phi__buf_add_str(&name, agent->segment);
     phi__buf_char(&name, '.');
     phi__buf_u64(&name, (uint64_t)agent->loops + 1);
-    done = !name.failed &&
-           phi__arena_str(&agent->thread.arena, phi__buf_str(&name), &run->loop_id);
+    done = !name.failed && phi__arena_str(&agent->thread.arena, phi__buf_str(&name), &run->loop_id);
     phi__buf_free(&name);
     return done;
 }

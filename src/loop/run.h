@@ -11,8 +11,8 @@ extern "C" {
 /* Looked at before each turn; the first one reached ends the run with a user message
    "[Agent stopped: ...]". */
 typedef struct phi_limits {
-    uint32_t max_turns;       /* model calls a run (default 50; PHI_UNLIMITED) */
-    uint64_t max_tokens;      /* input + output over the run (default 1,000,000; UINT64_MAX: none) */
+    uint32_t max_turns;  /* model calls a run (default 50; PHI_UNLIMITED) */
+    uint64_t max_tokens; /* input + output over the run (default 1,000,000; UINT64_MAX: none) */
     uint32_t max_duration_ms; /* wall clock (default 600,000; PHI_UNLIMITED) */
     double max_cost;          /* dollars, needs the model's cost rates (default: none) */
 } phi_limits;
@@ -21,8 +21,8 @@ typedef struct phi_limits {
 typedef struct phi_deadlines {
     uint32_t connect_ms;     /* from the start of a transfer to its connection (default 15,000) */
     uint32_t first_event_ms; /* from there to the first event of the answer (default 300,000) */
-    uint32_t idle_ms;        /* between events that mean something; pings do not (default 120,000) */
-    uint32_t total_ms;       /* a whole model call (default: none; the run's own limit holds) */
+    uint32_t idle_ms;  /* between events that mean something; pings do not (default 120,000) */
+    uint32_t total_ms; /* a whole model call (default: none; the run's own limit holds) */
 } phi_deadlines;
 
 typedef enum phi_tool_mode {

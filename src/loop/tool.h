@@ -38,7 +38,7 @@ typedef struct phi_tool {
 typedef struct phi_tool_result {
     const phi_content *content; /* text and images; copied */
     size_t content_count;
-    const char *details;        /* JSON text for the host; copied; NULL: none */
+    const char *details; /* JSON text for the host; copied; NULL: none */
     bool is_error;
 } phi_tool_result;
 

@@ -11,7 +11,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-enum { PHI__XFER_HEAD_MOST = 16384 }; /* bytes of header lines kept; transport.h says so */
+enum {
+    PHI__XFER_HEAD_MOST = 16384, /* bytes of header lines kept; transport.h says so */
+    PHI__XFER_GRACE_US = 1000    /* past a deadline: one more look at the descriptors */
+};
 
 static phi__xfer *phi__xfer_find(phi_xfer xfer) {
     phi__slot *slot =
@@ -37,22 +40,23 @@ static uint64_t phi__xfer_due(const phi__xfer *t, const char **what) {
     uint64_t total = phi__xfer_after(t->opened_us, t->deadlines.total_ms);
     uint64_t stage = UINT64_MAX;
     if (t->stage == PHI_XFER_STARTED) {
-        *what = "no connection";
+        *what = "no connection within";
         stage = phi__xfer_after(t->stage_us, t->deadlines.connect_ms);
     } else if (t->stage == PHI_XFER_CONNECTED) {
-        *what = "no answer";
+        *what = "no answer within";
         stage = phi__xfer_after(t->stage_us, t->deadlines.first_event_ms);
     } else if (t->stage == PHI__STAGE_EVENTS) {
-        *what = "the answer went silent";
+        *what = "the answer was silent for";
         stage = phi__xfer_after(t->stage_us, t->deadlines.idle_ms);
     }
-    if (total <= stage) *what = "the answer took too long";
+    if (total <= stage) *what = "the answer was not whole after";
     return total <= stage ? total : stage;
 }
 
 static void phi__xfer_arm(phi__xfer *t) {
     const char *what = NULL;
     uint64_t due = phi__xfer_due(t, &what);
+    t->late = false;
     if (t->ended || due == UINT64_MAX)
         phi__io_timer_clear(t->rt->io, &t->timer);
     else if (phi__io_timer_set(t->rt->io, &t->timer, due) != PHI_OK) {
@@ -63,8 +67,7 @@ static void phi__xfer_arm(phi__xfer *t) {
 }
 
 static uint32_t phi__xfer_limit_ms(const phi__xfer *t, uint64_t due) {
-    if (due == phi__xfer_after(t->opened_us, t->deadlines.total_ms))
-        return t->deadlines.total_ms;
+    if (due == phi__xfer_after(t->opened_us, t->deadlines.total_ms)) return t->deadlines.total_ms;
     return t->stage == PHI_XFER_STARTED     ? t->deadlines.connect_ms
            : t->stage == PHI_XFER_CONNECTED ? t->deadlines.first_event_ms
                                             : t->deadlines.idle_ms;
@@ -90,10 +93,14 @@ static void phi__xfer_timer(phi__timer *timer) {
         phi__xfer_arm(t);
         return;
     }
+    if (!t->late) { /* what the host's own pause has held up is looked at first */
+        t->late = true;
+        if (phi__io_timer_set(t->rt->io, timer, now + PHI__XFER_GRACE_US) == PHI_OK) return;
+    }
     phi__xfer_cancel(t);
     t->ended = true;
     t->status = PHI_TIMEOUT;
-    (void)snprintf(t->words, sizeof t->words, "%s within %u ms", what,
+    (void)snprintf(t->words, sizeof t->words, "%s %u ms", what,
                    (unsigned)phi__xfer_limit_ms(t, due));
     t->ready(t);
 }
@@ -178,8 +185,8 @@ static phi_status phi__port_end(phi_xfer xfer, phi_status status, const char *wo
     return PHI_OK;
 }
 
-static const phi__xfer_port phi__xfer_port_table = {phi__port_stage, phi__port_head,
-                                                      phi__port_push, phi__port_end};
+static const phi__xfer_port phi__xfer_port_table = {phi__port_stage, phi__port_head, phi__port_push,
+                                                    phi__port_end};
 
 PHI__FN const phi__xfer_port *phi__xfer_port_get(void) { return &phi__xfer_port_table; }
 
@@ -209,10 +216,9 @@ static void phi__xfer_unmake(phi__xfer *t) {
     phi__free(memory, t, sizeof *t);
 }
 
-PHI__FN phi_status phi__xfer_open(phi_runtime *rt, phi_memory *memory,
-                                      const phi_request *request, const phi_deadlines *deadlines,
-                                      uint64_t max_bytes, void (*ready)(phi__xfer *),
-                                      void *owner, phi__xfer **out) {
+PHI__FN phi_status phi__xfer_open(phi_runtime *rt, phi_memory *memory, const phi_request *request,
+                                  const phi_deadlines *deadlines, uint64_t max_bytes,
+                                  void (*ready)(phi__xfer *), void *owner, phi__xfer **out) {
     phi__xfer *t = phi__xfer_make(rt, memory);
     phi_status status;
     if (t == NULL) return PHI_NO_MEMORY;

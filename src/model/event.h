@@ -51,8 +51,8 @@ typedef enum phi_trigger {
 typedef struct phi_event {
     phi_event_kind kind;
     phi_agent agent;
-    void *user_data;      /* the agent's */
-    uint64_t seq;         /* from 1, over the runtime, without gaps */
+    void *user_data; /* the agent's */
+    uint64_t seq;    /* from 1, over the runtime; gaps only where an agent was freed or reset */
     int64_t timestamp_ms; /* Unix time */
     phi_str loop_id;
     uint32_t turn_index, block_index;

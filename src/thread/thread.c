@@ -21,9 +21,8 @@ PHI__FN void phi__thread_free(phi__thread *thread) {
 /* A failed answer may hold half a thought or calls that never ran: the model does not see it. */
 static bool phi__thread_projects(const phi_message *message) {
     if (message->role == PHI_ROLE_EXTENSION) return false;
-    return message->role != PHI_ROLE_ASSISTANT ||
-           (message->stop_reason != PHI_STOP_REASON_ERROR &&
-            message->stop_reason != PHI_STOP_REASON_ABORTED);
+    return message->role != PHI_ROLE_ASSISTANT || (message->stop_reason != PHI_STOP_REASON_ERROR &&
+                                                   message->stop_reason != PHI_STOP_REASON_ABORTED);
 }
 
 /* Room for n more of each list, so that the appending itself cannot fail halfway. */

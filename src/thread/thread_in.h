@@ -23,14 +23,14 @@ typedef struct phi__entry {
     uint64_t seq;
     int64_t at_ms; /* for display, never for order */
     phi__entry_kind kind;
-    phi_status status;         /* LOOP_END */
-    phi_trigger trigger;       /* TURN_START */
+    phi_status status;   /* LOOP_END */
+    phi_trigger trigger; /* TURN_START */
     uint32_t turn_index;
     phi_str loop_id;
-    const phi_message *message;  /* MESSAGE */
-    const phi_usage *usage;      /* TURN_END, LOOP_END */
-    const phi_failure *failure;  /* LOOP_END that failed */
-    phi__rendered *rendered;     /* MESSAGE: its blocks in wire formats */
+    const phi_message *message; /* MESSAGE */
+    const phi_usage *usage;     /* TURN_END, LOOP_END */
+    const phi_failure *failure; /* LOOP_END that failed */
+    phi__rendered *rendered;    /* MESSAGE: its blocks in wire formats */
 } phi__entry;
 
 typedef struct phi__thread {

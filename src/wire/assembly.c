@@ -209,6 +209,11 @@ PHI__FN void phi__assembly_start(phi__assembly *a) {
 PHI__FN size_t phi__assembly_open(phi__assembly *a, phi_content_kind kind, int64_t key) {
     phi__draft *drafts, *d;
     if (a->no_memory) return SIZE_MAX;
+    if (a->count == PHI__ASSEMBLY_BLOCKS_MOST) {
+        phi__assembly_fail(a, PHI_FAILURE_SERVER, false, PHI__LIT("too_many_blocks"),
+                           PHI__LIT("the answer has more than 1024 blocks"));
+        return SIZE_MAX;
+    }
     drafts = (phi__draft *)phi__grow(a->memory, a->drafts, &a->cap, a->count + 1, sizeof *d);
     if (drafts == NULL) {
         a->no_memory = true;

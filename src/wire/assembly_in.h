@@ -14,6 +14,9 @@
 #include "model/failure.h"
 #include "model/message.h"
 
+/* Blocks of an answer at most: real ones have a few dozen, and looking for doubles goes by pairs. */
+enum { PHI__ASSEMBLY_BLOCKS_MOST = 1024 };
+
 typedef struct phi__draft {
     phi_content_kind kind;
     bool open; /* more may come; a tool call still open at the end is incomplete */

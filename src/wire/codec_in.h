@@ -5,7 +5,7 @@
    so that a turn costs the new blocks and a list of pieces, not the history.
 
    Encoding is resumable: begin, advance(units) until it is not PHI_BUSY, and the request is there.
-   A unit is one message. */
+   A unit is one message, or a KiB of it that was not rendered before. */
 #ifndef PHI_WIRE_CODEC_IN_H
 #define PHI_WIRE_CODEC_IN_H
 
@@ -60,7 +60,8 @@ typedef struct phi__encoder {
     size_t count, cap;
     phi__header *headers;
     size_t header_count, header_cap;
-    size_t at; /* next item; progress of advance */
+    size_t at;    /* next item; progress of advance */
+    size_t fresh; /* bytes of an item that were not rendered before */
     int stage;
     bool failed; /* no memory */
     /* The repair of what a transcript may lack: calls of the last assistant message and which of

@@ -187,6 +187,7 @@ PHI__FN phi_str phi__encode_keep(phi__encoder *e, size_t item, uint32_t block, u
         e->failed = true;
         return json;
     }
+    e->fresh += json.len;
     if (r != NULL) {
         r->form = form;
         r->block = block;
@@ -308,8 +309,9 @@ PHI__FN phi_status phi__encoder_advance(phi__encoder *e, size_t units) {
             break;
         }
         if (units == 0) return PHI_BUSY;
-        units--;
+        e->fresh = 0;
         phi__encoder_item(e);
+        units -= phi__min(units, 1 + e->fresh / 1024);
     }
     if (e->stage == PHI__ENCODER_TAIL && !e->failed) {
         phi__encoder_close_calls(e);

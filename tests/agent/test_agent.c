@@ -189,7 +189,8 @@ TEST(text_that_is_not_utf8_leaves_as_utf8) {
         phi_json *root = NULL;
         phi_memory_init(&memory, NULL, 0);
         phi_arena_init(&arena, &memory, 0);
-        CHECK_EQ_INT(phi_json_parse(&arena, phi_str_of(body), PHI_JSON_BORROW, &root, NULL), PHI_OK);
+        CHECK_EQ_INT(phi_json_parse(&arena, phi_str_of(body), PHI_JSON_BORROW, &root, NULL),
+                     PHI_OK);
         phi_arena_free(&arena);
         CHECK(strstr(body, "a\xef\xbf\xbd") != NULL);
     }

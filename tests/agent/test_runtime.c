@@ -126,7 +126,8 @@ TEST(closing_ends_every_state_and_refuses_what_is_new) {
             CHECK_EQ_INT(phi_runtime_close(rig_runtime(r)), state > 0 ? PHI_BUSY : PHI_OK);
             CHECK_EQ_INT(phi_prompt(agent, "no"), PHI_MISUSE);
             CHECK(rig_agent(r, NULL).rt == NULL);
-            for (i = 0; i < 10 && phi_runtime_close(rig_runtime(r)) == PHI_BUSY; i++) (void)rig_step(r);
+            for (i = 0; i < 10 && phi_runtime_close(rig_runtime(r)) == PHI_BUSY; i++)
+                (void)rig_step(r);
             CHECK_EQ_INT(phi_runtime_close(rig_runtime(r)), PHI_OK);
             CHECK(phi_agent_alive(agent));
             CHECK(!phi_call_pending(call));

@@ -1,6 +1,6 @@
-/* errors_page.h - docs/errors.md as the expectation of tests: the row that names a test says what its
-   host should see. A text in backticks is compared, "..." in it stands for anything; other words are
-   for people. */
+/* errors_page.h - docs/errors.md as the expectation of tests: the row that names a test says what
+   its host should see. A text in backticks is compared, "..." in it stands for anything; other
+   words are for people. */
 #ifndef PHI_TESTS_E2E_ERRORS_PAGE_H
 #define PHI_TESTS_E2E_ERRORS_PAGE_H
 

@@ -1,5 +1,5 @@
-/* test_abort.c - phi_abort in every phase of a run: what has arrived is kept, the connection is let go
-   at once, nothing of the run is left, and the same agent answers the next prompt. */
+/* test_abort.c - phi_abort in every phase of a run: what has arrived is kept, the connection is let
+   go at once, nothing of the run is left, and the same agent answers the next prompt. */
 #include "e2e/e2e.h"
 #include "io/http_in.h"
 #include "loop/loop_in.h"
@@ -278,9 +278,12 @@ TEST(an_agent_freed_in_mid_stream_lets_go_of_its_connection) {
     crowd_free(c);
 }
 
-MOCK_MAIN(e2e_options, TEST_ENTRY(an_abort_before_the_first_step_ends_the_run), TEST_ENTRY(an_abort_while_it_connects_ends_the_run),
-          TEST_ENTRY(an_abort_while_a_name_is_looked_up_ends_the_run), TEST_ENTRY(an_abort_while_the_server_is_silent_ends_the_run),
-          TEST_ENTRY(an_abort_in_mid_stream_keeps_the_text_so_far), TEST_ENTRY(an_abort_in_a_flood_of_deltas_ends_the_run),
+MOCK_MAIN(e2e_options, TEST_ENTRY(an_abort_before_the_first_step_ends_the_run),
+          TEST_ENTRY(an_abort_while_it_connects_ends_the_run),
+          TEST_ENTRY(an_abort_while_a_name_is_looked_up_ends_the_run),
+          TEST_ENTRY(an_abort_while_the_server_is_silent_ends_the_run),
+          TEST_ENTRY(an_abort_in_mid_stream_keeps_the_text_so_far),
+          TEST_ENTRY(an_abort_in_a_flood_of_deltas_ends_the_run),
           TEST_ENTRY(a_call_whose_arguments_were_aborted_is_never_run),
           TEST_ENTRY(an_abort_kills_the_command_that_runs),
           TEST_ENTRY(a_host_may_abort_fifty_agents_while_it_reads_their_events),

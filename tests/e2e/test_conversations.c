@@ -1,5 +1,6 @@
-/* test_conversations.c - whole conversations over loopback HTTP, each in both protocols: the agent, the
-   tools, the codecs and libcurl together, against a server that refuses what the real ones refuse. */
+/* test_conversations.c - whole conversations over loopback HTTP, each in both protocols: the agent,
+   the tools, the codecs and libcurl together, against a server that refuses what the real ones
+   refuse. */
 #include "e2e/e2e.h"
 
 /* Agents of both protocols at one path of the mock, with the six built-in tools in a directory of
@@ -175,7 +176,8 @@ TEST(difficult_text_arrives_as_it_was_sent) {
     REQUIRE(pair_ask(&p, "Gr\xc3\xbc\xc3\x9f mich, \xf0\x9f\x98\x80 \"\\\n\t\x7f"));
     for (w = 0; w < E2E_WIRES; w++)
         CHECK_EQ_STR(p.s[w]->text,
-                     "Gr\xc3\xbc\xc3\x9f" "e, \xe4\xb8\x96\xe7\x95\x8c \xf0\x9f\x98\x80 "
+                     "Gr\xc3\xbc\xc3\x9f"
+                     "e, \xe4\xb8\x96\xe7\x95\x8c \xf0\x9f\x98\x80 "
                      "\xf0\x9f\x91\xa9\xe2\x80\x8d\xf0\x9f\x91\xa9\xe2\x80\x8d\xf0\x9f\x91\xa7 "
                      "\xe2\x80\xa8 \"quoted\" \\ back\tslash\n\xe2\x9c\x93");
     crowd_free(p.c);
@@ -293,18 +295,19 @@ TEST(a_reset_agent_begins_a_conversation_of_its_own) {
     crowd_free(p.c);
 }
 
-MOCK_MAIN(e2e_options, TEST_ENTRY(an_answer_streams_in_deltas_and_counts_its_tokens),
-          TEST_ENTRY(a_second_prompt_goes_on_with_the_conversation),
-          TEST_ENTRY(a_directory_is_listed_and_a_file_read_and_told_of),
-          TEST_ENTRY(all_six_tools_work_in_one_conversation),
-          TEST_ENTRY(two_calls_of_a_turn_run_at_the_same_time),
-          TEST_ENTRY(a_command_streams_its_output_while_it_runs),
-          TEST_ENTRY(thinking_streams_and_goes_back_as_its_provider_wants_it),
-          TEST_ENTRY(difficult_text_arrives_as_it_was_sent),
-          TEST_ENTRY(a_prompt_of_every_kind_of_text_comes_back_from_the_echo),
-          TEST_ENTRY(big_arguments_are_written_to_the_last_byte),
-          TEST_ENTRY(a_large_prompt_is_sent_whole),
-          TEST_ENTRY(an_answer_cut_by_the_token_limit_says_so_and_one_without_content_is_kept),
-          TEST_ENTRY(the_model_is_switched_in_mid_conversation_with_calls_and_thinking_in_the_history),
-          TEST_ENTRY(a_model_is_not_switched_while_it_answers),
-          TEST_ENTRY(a_reset_agent_begins_a_conversation_of_its_own))
+MOCK_MAIN(
+    e2e_options, TEST_ENTRY(an_answer_streams_in_deltas_and_counts_its_tokens),
+    TEST_ENTRY(a_second_prompt_goes_on_with_the_conversation),
+    TEST_ENTRY(a_directory_is_listed_and_a_file_read_and_told_of),
+    TEST_ENTRY(all_six_tools_work_in_one_conversation),
+    TEST_ENTRY(two_calls_of_a_turn_run_at_the_same_time),
+    TEST_ENTRY(a_command_streams_its_output_while_it_runs),
+    TEST_ENTRY(thinking_streams_and_goes_back_as_its_provider_wants_it),
+    TEST_ENTRY(difficult_text_arrives_as_it_was_sent),
+    TEST_ENTRY(a_prompt_of_every_kind_of_text_comes_back_from_the_echo),
+    TEST_ENTRY(big_arguments_are_written_to_the_last_byte),
+    TEST_ENTRY(a_large_prompt_is_sent_whole),
+    TEST_ENTRY(an_answer_cut_by_the_token_limit_says_so_and_one_without_content_is_kept),
+    TEST_ENTRY(the_model_is_switched_in_mid_conversation_with_calls_and_thinking_in_the_history),
+    TEST_ENTRY(a_model_is_not_switched_while_it_answers),
+    TEST_ENTRY(a_reset_agent_begins_a_conversation_of_its_own))

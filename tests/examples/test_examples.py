@@ -31,8 +31,9 @@ DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 class Mock:
     """The mock server; it ends when its stdin closes, however this program ends."""
     def __init__(self, *options):
-        self.child = subprocess.Popen([PYTHON, os.path.join(ROOT, "tests/mock/server.py"), *options],
-                                      stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        server = os.path.join(ROOT, "tests/mock/server.py")
+        self.child = subprocess.Popen([PYTHON, server, *options], stdin=subprocess.PIPE,
+                                      stdout=subprocess.PIPE, text=True)
         words = self.child.stdout.readline().split()
         if len(words) != 3:
             raise RuntimeError("the mock server does not start")
@@ -161,7 +162,8 @@ class Quickstart(unittest.TestCase):
         said, code = run("quickstart", "examples", scenario="demo")
         self.assertEqual(code, 0, said)
         lines = said.split("\n")
-        self.assertEqual(lines[0], "model    claude-sonnet-4-5 at %s/s/demo (PHI_BASE_URL)" % mock.url)
+        self.assertEqual(lines[0],
+                         "model    claude-sonnet-4-5 at %s/s/demo (PHI_BASE_URL)" % mock.url)
         for line in ("you      What is in this directory?",
                      "model    I'll look at what is there.",
                      'tool     list_files {"path": "."}',
@@ -197,8 +199,8 @@ class FrameLoop(unittest.TestCase):
         self.assertIn("Aye, follow me.\n[walks: {\"place\": \"forge\"}]\n", said)
         self.assertIn("Lay the sword on the anvil", said)
         self.assertIn("\n[ok]\n", said)
-        frames = re.search(r"^(\d+) frames; phi_step: worst \d+ us, p99\.9 \d+ us, median [\d.]+ us$",
-                           said, re.M)
+        frames = re.search(r"^(\d+) frames; phi_step: worst \d+ us, p99\.9 \d+ us, "
+                           r"median [\d.]+ us$", said, re.M)
         self.assertGreater(int(frames.group(1)), 300)
 
     def test_escape_stops_the_walk_and_the_run(self):
@@ -220,10 +222,11 @@ class Repl(unittest.TestCase):
                          "second words\n/model claude-other\n/clear\nthird words\n/model\n/help\n"
                          "/quit\nnever read\n")
         self.assertEqual(code, 0, said)
-        self.assertTrue(said.startswith("claude-sonnet-4-5 at %s/s/echo (PHI_BASE_URL); " % mock.url))
+        start = "claude-sonnet-4-5 at %s/s/echo (PHI_BASE_URL); " % mock.url
+        self.assertEqual(said[:len(start)], start)
         for words in ("> (claude-sonnet-4-5; 0 tokens in, 0 out)\n", "> first words\n",
-                      "> second words\n", "> (claude-other)\n", "> (forgotten)\n", "> third words\n",
-                      "> commands: /quit /clear /model [ID]\n"):
+                      "> second words\n", "> (claude-other)\n", "> (forgotten)\n",
+                      "> third words\n", "> commands: /quit /clear /model [ID]\n"):
             self.assertIn(words, said)
         self.assertRegex(said, r"> \(claude-other; [1-9]\d* tokens in, [1-9]\d* out\)\n")
         self.assertNotIn("never read", said)
@@ -341,7 +344,8 @@ class Demo(unittest.TestCase):
                 self.skipTest("there is a server on Ollama's port")
         said, code = self.demo(LIVE="1")
         self.assertEqual(code, 1)
-        self.assertIn("demo: LIVE=1 needs a model, and there is none: no server on Ollama's port", said)
+        self.assertIn("demo: LIVE=1 needs a model, and there is none: no server on Ollama's port",
+                      said)
         self.assertIn("ANTHROPIC_API_KEY OPENAI_API_KEY ", said)
 
 
@@ -362,7 +366,8 @@ class Ollama(http.server.BaseHTTPRequestHandler):
         chunk = {"object": "chat.completion.chunk", "model": asked["model"],
                  "choices": [{"index": 0, "delta": {"role": "assistant", "content": "I am tiny."},
                               "finish_reason": "stop"}]}
-        self.reply("text/event-stream", b"data: %s\n\ndata: [DONE]\n\n" % json.dumps(chunk).encode())
+        data = json.dumps(chunk).encode()
+        self.reply("text/event-stream", b"data: %s\n\ndata: [DONE]\n\n" % data)
 
     def log_message(self, *_):
         pass

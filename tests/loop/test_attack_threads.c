@@ -78,7 +78,8 @@ static bool whole(phi_agent agent) {
         if (m->role != PHI_ROLE_ASSISTANT || m->stop_reason != PHI_STOP_REASON_TOOL_USE) continue;
         for (k = 0; k < m->content_count; k++) {
             const phi_message *result = phi_message_at(agent, i + 1 + k);
-            if (result == NULL || !phi_str_equal(result->tool_call_id, m->content[k].id)) return false;
+            if (result == NULL || !phi_str_equal(result->tool_call_id, m->content[k].id))
+                return false;
         }
     }
     return true;

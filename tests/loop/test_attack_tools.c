@@ -302,11 +302,40 @@ TEST(each_polled_call_is_stepped_once_a_step_also_when_the_ring_shrinks) {
     rig_free(r);
 }
 
+TEST(updates_that_nobody_pops_are_refused_and_the_result_still_comes) {
+    rig *r = rig_new();
+    static act a;
+    phi_tool tool = act_tool(&a, r, false);
+    phi_agent_desc desc = rig_desc();
+    phi_agent agent;
+    phi_status status = PHI_OK;
+    int i;
+    desc.tools = &tool;
+    desc.tool_count = 1;
+    desc.event_queue_bytes = 20000;
+    agent = rig_agent(r, &desc);
+    rig_call(r, "c1", "wait", "{}");
+    rig_says(r, "done");
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 10), 1);
+    rig_silent(r, true);
+    for (i = 0; i < 1000 && status == PHI_OK; i++)
+        status = phi_call_update(a.calls[0], "a part of it", 12);
+    CHECK_EQ_INT(status, PHI_FULL);
+    CHECK_EQ_INT(phi_call_progress(a.calls[0], "nearly", 6), PHI_FULL);
+    CHECK_EQ_INT(give(a.calls[0], "whole"), PHI_OK);
+    rig_silent(r, false);
+    CHECK_EQ_INT(rig_run(r, 20), 0);
+    CHECK_STR(phi_message_at(agent, 2)->content[0].text, "whole");
+    rig_free(r);
+}
+
 TEST(two_agents_share_a_tool_and_one_goes) {
     rig *r = rig_new();
     static act a;
     phi_tool tool = act_tool(&a, r, true);
-    phi_agent one = waiting(r, &tool, PHI_TOOLS_PARALLEL), two = act_agent(r, &tool, PHI_TOOLS_PARALLEL);
+    phi_agent one = waiting(r, &tool, PHI_TOOLS_PARALLEL),
+              two = act_agent(r, &tool, PHI_TOOLS_PARALLEL);
     size_t i;
     rig_calls(r, three, 3);
     rig_says(r, "done");
@@ -482,6 +511,7 @@ TEST_MAIN(TEST_ENTRY(a_cancel_function_may_free_its_own_agent_while_that_is_free
           TEST_ENTRY(no_agent_is_made_while_the_runtime_is_freed),
           TEST_ENTRY(a_step_that_said_done_is_not_called_again_while_its_result_is_in_a_long_inbox),
           TEST_ENTRY(each_polled_call_is_stepped_once_a_step_also_when_the_ring_shrinks),
+          TEST_ENTRY(updates_that_nobody_pops_are_refused_and_the_result_still_comes),
           TEST_ENTRY(two_agents_share_a_tool_and_one_goes),
           TEST_ENTRY(a_thousand_calls_of_one_answer_get_a_thousand_results_in_order),
           TEST_ENTRY(an_abort_ends_whatever_allocation_fails_in_it),

@@ -80,25 +80,24 @@ TEST(a_tool_call_runs_and_its_result_goes_back) {
     rig_says(r, "Seven.");
     CHECK_EQ_INT(phi_prompt(agent, "Say 7"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 20), 0);
-    CHECK_EQ_STR(rig_story(r),
-                 "AgentStart\n"
-                 "TurnStart 0\n"
-                 "MessageStart user \"Say 7\"\n"
-                 "MessageEnd user \"Say 7\"\n"
-                 "MessageStart assistant\n"
-                 "ToolCallDelta \"{\"x\":7}\" of \"{\"x\":7}\"\n"
-                 "MessageEnd assistant echo({\"x\":7}) toolUse\n"
-                 "ToolExecutionStart toolu_1 echo({\"x\":7})\n"
-                 "ToolExecutionEnd toolResult toolu_1 \"{\"x\":7}\"\n"
-                 "MessageStart toolResult toolu_1 \"{\"x\":7}\"\n"
-                 "MessageEnd toolResult toolu_1 \"{\"x\":7}\"\n"
-                 "TurnEnd assistant echo({\"x\":7}) toolUse\n"
-                 "TurnStart 1\n"
-                 "MessageStart assistant\n"
-                 "TextDelta \"Seven.\" of \"Seven.\"\n"
-                 "MessageEnd assistant \"Seven.\" stop\n"
-                 "TurnEnd assistant \"Seven.\" stop\n"
-                 "AgentEnd ok, 4 messages\n");
+    CHECK_EQ_STR(rig_story(r), "AgentStart\n"
+                               "TurnStart 0\n"
+                               "MessageStart user \"Say 7\"\n"
+                               "MessageEnd user \"Say 7\"\n"
+                               "MessageStart assistant\n"
+                               "ToolCallDelta \"{\"x\":7}\" of \"{\"x\":7}\"\n"
+                               "MessageEnd assistant echo({\"x\":7}) toolUse\n"
+                               "ToolExecutionStart toolu_1 echo({\"x\":7})\n"
+                               "ToolExecutionEnd toolResult toolu_1 \"{\"x\":7}\"\n"
+                               "MessageStart toolResult toolu_1 \"{\"x\":7}\"\n"
+                               "MessageEnd toolResult toolu_1 \"{\"x\":7}\"\n"
+                               "TurnEnd assistant echo({\"x\":7}) toolUse\n"
+                               "TurnStart 1\n"
+                               "MessageStart assistant\n"
+                               "TextDelta \"Seven.\" of \"Seven.\"\n"
+                               "MessageEnd assistant \"Seven.\" stop\n"
+                               "TurnEnd assistant \"Seven.\" stop\n"
+                               "AgentEnd ok, 4 messages\n");
     CHECK_EQ_INT(rig_requests(r), 2);
     CHECK(strstr(rig_request(r, 1), "\"tool_result\"") != NULL);
     CHECK(strstr(rig_request(r, 1), "Say 7") != NULL);
@@ -202,15 +201,28 @@ TEST(an_abort_in_mid_stream_keeps_what_came_and_leaves_a_usable_agent) {
     rig_forget(r);
     CHECK_EQ_INT(phi_abort(agent), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 10), 0);
-    CHECK_EQ_STR(rig_story(r),
-                 "MessageEnd assistant \"partial\" aborted error \"Cancelled\"\n"
-                 "TurnEnd assistant \"partial\" aborted error \"Cancelled\"\n"
-                 "AgentEnd cancelled, 2 messages\n");
+    CHECK_EQ_STR(rig_story(r), "MessageEnd assistant \"partial\" aborted error \"Cancelled\"\n"
+                               "TurnEnd assistant \"partial\" aborted error \"Cancelled\"\n"
+                               "AgentEnd cancelled, 2 messages\n");
     CHECK_EQ_INT(rig_open_transfers(r), 0);
     CHECK_EQ_INT(phi_prompt(agent, "again"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 20), 0);
     CHECK(strstr(rig_request(r, 1), "partial") == NULL);
     CHECK(strstr(rig_story(r), "AgentEnd ok") != NULL);
+    rig_free(r);
+}
+
+TEST(a_host_that_paused_longer_than_a_deadline_still_gets_what_has_arrived) {
+    rig *r = rig_new();
+    phi_agent agent = rig_agent(r, NULL);
+    rig_says(r, "still here");
+    rig_chunk(r, strlen(rig_stream_of("still here")) / 3 + 1);
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 2), 1); /* two thirds, decoded */
+    rig_pass_ms(r, 500000);         /* a level loads */
+    CHECK_EQ_INT(rig_run(r, 20), 0);
+    CHECK(strstr(rig_story(r), "Error") == NULL);
+    CHECK_STR(phi_message_at(agent, 1)->content[0].text, "still here");
     rig_free(r);
 }
 
@@ -359,7 +371,7 @@ TEST(events_nobody_pops_stop_the_reading_and_nothing_is_lost) {
     CHECK_EQ_INT(rig_run(r, 2000), 1);
     CHECK_EQ_INT(phi_memory_used(rig_runtime(r), NULL), waiting);
     CHECK(waiting < 400000);
-    for (i = 0; i < 100000 && phi_step(rig_runtime(r), 0) > 0; i++)
+    for (i = 0; i < 100000 && phi_step(rig_runtime(r), 0) > 0; i++, rig_pass_ms(r, 1))
         while (phi_next_event(rig_runtime(r), &event)) deltas += event.kind == PHI_EV_TEXT;
     while (phi_next_event(rig_runtime(r), &event)) deltas += event.kind == PHI_EV_TEXT;
     CHECK_EQ_INT(deltas, 4000);
@@ -438,6 +450,7 @@ TEST_MAIN(TEST_ENTRY(a_prompt_streams_an_answer_and_the_run_ends),
           TEST_ENTRY(a_prompt_while_running_is_refused_and_changes_nothing),
           TEST_ENTRY(each_limit_ends_the_run_with_its_own_words),
           TEST_ENTRY(an_abort_in_mid_stream_keeps_what_came_and_leaves_a_usable_agent),
+          TEST_ENTRY(a_host_that_paused_longer_than_a_deadline_still_gets_what_has_arrived),
           TEST_ENTRY(an_abort_before_the_first_step_still_tells_the_prompt),
           TEST_ENTRY(an_abort_of_an_idle_agent_does_nothing),
           TEST_ENTRY(a_run_survives_every_failed_allocation),

@@ -18,7 +18,8 @@ static phi_flow wait_start(void *user_data, phi_call call, phi_str arguments) {
     if (b->frees != NULL) {
         char *state = (char *)phi_call_state(call, 32);
         (void)phi_agent_free(*b->frees);
-        if (state != NULL) state[0] = 'x'; /* a call's memory outlives its agent's freeing inside it */
+        if (state != NULL)
+            state[0] = 'x'; /* a call's memory outlives its agent's freeing inside it */
     }
     return PHI_PENDING;
 }
@@ -298,7 +299,8 @@ static void result_of(const char *call, const char *want) {
 TEST(bad_calls_become_error_results_that_the_model_can_read) {
     result_of("c1 nothing {}", "Tool nothing not found");
     result_of("c1 wait {}", "Invalid arguments: arguments: missing required property \"n\"");
-    result_of("c1 wait {\"n\":\"x\"}", "Invalid arguments: arguments.n: expected integer, got string");
+    result_of("c1 wait {\"n\":\"x\"}",
+              "Invalid arguments: arguments.n: expected integer, got string");
     result_of("c1 wait [1]", "Invalid arguments: expected object, got array");
 }
 
@@ -312,8 +314,8 @@ TEST(arguments_that_are_not_json_are_an_error_result) {
     CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 20), 0);
     CHECK_EQ_INT(b.started, 0);
-    CHECK(strncmp(phi_message_at(agent, 2)->content[0].text.at, "Invalid arguments: not JSON", 27) ==
-          0);
+    CHECK(strncmp(phi_message_at(agent, 2)->content[0].text.at, "Invalid arguments: not JSON",
+                  27) == 0);
     rig_free(r);
 }
 

@@ -1,8 +1,8 @@
 /* crowd.h - agents on a real runtime over a real network, and what the host saw of each run.
 
-   Every event is checked as it comes: the order that the events promise, partial texts, one result a
-   call, nothing after AGENT_END. After each run the history is checked: every call of a whole answer
-   has exactly one result. A crowd may hold one agent or a hundred. */
+   Every event is checked as it comes: the order that the events promise, partial texts, one
+   result a call, nothing after AGENT_END. After each run the history is checked: every call of a
+   whole answer has exactly one result. A crowd may hold one agent or a hundred. */
 #ifndef PHI_TESTS_SUPPORT_CROWD_H
 #define PHI_TESTS_SUPPORT_CROWD_H
 
@@ -17,26 +17,26 @@ typedef struct crowd crowd;
 typedef struct seen {
     crowd *of;
     phi_agent agent;
-    const char *name; /* shown when a check fails */
-    bool running;     /* AGENT_END has not come */
-    bool broken;      /* the events broke a promise; it was said */
-    char *text, *thinking;      /* all of the run's deltas */
+    const char *name;      /* shown when a check fails */
+    bool running;          /* AGENT_END has not come */
+    bool broken;           /* the events broke a promise; it was said */
+    char *text, *thinking; /* all of the run's deltas */
     size_t text_len, thinking_len, argument_bytes;
-    int events[32];             /* of each kind */
-    phi_status status;          /* AGENT_END's */
-    size_t message_count;       /* AGENT_END's */
+    int events[32];       /* of each kind */
+    phi_status status;    /* AGENT_END's */
+    size_t message_count; /* AGENT_END's */
     phi_usage usage;
     /* the ERROR event */
-    phi_failure failure;        /* strings are in failure_text and code */
+    phi_failure failure; /* strings are in failure_text and code */
     phi_status error_status;
     char failure_text[2048], code[128];
     /* tools */
-    char *result;               /* the last result's text */
+    char *result; /* the last result's text */
     bool is_error;
-    int most_at_once;           /* calls that ran at a time */
+    int most_at_once; /* calls that ran at a time */
     /* what the checks remember */
     bool in_turn, in_message, in_answer, lost;
-    char *partial;              /* of the block that streams */
+    char *partial; /* of the block that streams */
     uint32_t block;
     size_t partial_len;
     char calls[CROWD_CALLS][80]; /* ids of the calls that run */

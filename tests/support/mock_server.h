@@ -1,8 +1,8 @@
 /* mock_server.h - the mock model server (tests/mock) as a process beside a test program.
 
-   MOCK_MAIN is TEST_MAIN with one server that all tests of the program share. The server is nobody's
-   child and ends when its stdin closes, so that a program that crashes leaves nothing behind. $PYTHON
-   names the interpreter (default: /usr/bin/python3). */
+   MOCK_MAIN is TEST_MAIN with one server that all tests of the program share. The server is
+   nobody's child and ends when its stdin closes, so that a program that crashes leaves nothing
+   behind. $PYTHON names the interpreter (default: /usr/bin/python3). */
 #ifndef PHI_TESTS_SUPPORT_MOCK_SERVER_H
 #define PHI_TESTS_SUPPORT_MOCK_SERVER_H
 
@@ -15,12 +15,12 @@ typedef struct mock_server {
 
 extern mock_server mock; /* MOCK_MAIN's */
 
-/* options: NULL-ended, besides --port 0; NULL: none. False, and words on stdout: it did not start. */
+/* options: NULL-ended, besides --port 0; NULL: none. False, and words on stdout: not started. */
 bool mock_start(mock_server *server, const char *const *options);
 void mock_stop(mock_server *server); /* returns when it is gone */
 
-/* GET or POST a control path of `mock` ("/_log?last=1"); the answer's body, caller frees with free().
-   NULL, and a failed check, when there is none. */
+/* GET or POST a control path of `mock` ("/_log?last=1"); the answer's body, caller frees with
+   free(). NULL, and a failed check, when there is none. */
 char *mock_ask(const char *method, const char *path);
 
 /* "http://127.0.0.1:PORT" and `path`, in a buffer that is used again after 8 calls. */

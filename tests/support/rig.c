@@ -23,7 +23,7 @@ typedef struct going {
 
 struct rig {
     phi_runtime *rt;
-    uint64_t now_us;
+    uint64_t now_us, pumped_us;
     uint32_t seed;
     phi_transport transport;
     answer script[RIG_MOST];
@@ -200,6 +200,8 @@ static void rig_push(rig *r, going *g) {
 static void rig_pump(void *user_data) {
     rig *r = (rig *)user_data;
     size_t i;
+    if (r->chunk != 0 && r->pumped_us == r->now_us) return; /* a step pumps more than once */
+    r->pumped_us = r->now_us;
     for (i = 0; i < 64; i++)
         if (r->goings[i].live && !r->goings[i].full) rig_push(r, &r->goings[i]);
 }
@@ -227,7 +229,7 @@ static answer *rig_answer(rig *r, int status, const char *headers, const char *b
 
 #define RIG_HEADERS "Content-Type: text/event-stream\r\n"
 #define RIG_START                                                                                  \
-    "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"msg_1\","           \
+    "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"msg_1\","       \
     "\"model\":\"m\",\"content\":[],\"usage\":{\"input_tokens\":10,\"output_tokens\":1}}}\n\n"
 #define RIG_STOP "event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n"
 
@@ -290,15 +292,16 @@ void rig_calls(rig *r, const char *const *calls, size_t n) {
         int skip = 0;
         if (sscanf(calls[i], "%63s %127s %n", id, name, &skip) != 2) abort();
         rig_escape(calls[i] + skip, escaped, sizeof escaped);
-        rig_append(out, sizeof out,
-                   "event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":%u,"
-                   "\"content_block\":{\"type\":\"tool_use\",\"id\":\"%s\",\"name\":\"%s\","
-                   "\"input\":{}}}\n\n"
-                   "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":%u,"
-                   "\"delta\":{\"type\":\"input_json_delta\",\"partial_json\":\"%s\"}}\n\n"
-                   "event: content_block_stop\ndata: {\"type\":\"content_block_stop\",\"index\":%u}"
-                   "\n\n",
-                   (unsigned)i, id, name, (unsigned)i, escaped, (unsigned)i);
+        rig_append(
+            out, sizeof out,
+            "event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":%u,"
+            "\"content_block\":{\"type\":\"tool_use\",\"id\":\"%s\",\"name\":\"%s\","
+            "\"input\":{}}}\n\n"
+            "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":%u,"
+            "\"delta\":{\"type\":\"input_json_delta\",\"partial_json\":\"%s\"}}\n\n"
+            "event: content_block_stop\ndata: {\"type\":\"content_block_stop\",\"index\":%u}"
+            "\n\n",
+            (unsigned)i, id, name, (unsigned)i, escaped, (unsigned)i);
     }
     rig_delta(out, sizeof out, "tool_use");
     (void)rig_answer(r, 200, RIG_HEADERS, out);
@@ -427,8 +430,6 @@ void rig_forget(rig *r) {
     r->story[0] = '\0';
 }
 
-const char *rig_request(rig *r, size_t i) {
-    return i < r->request_count ? r->requests[i] : NULL;
-}
+const char *rig_request(rig *r, size_t i) { return i < r->request_count ? r->requests[i] : NULL; }
 
 size_t rig_requests(rig *r) { return r->request_count; }

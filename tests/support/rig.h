@@ -2,7 +2,7 @@
    seed. What happened is written as lines of text, so that a test compares whole stories.
 
    The script is a list of answers, taken one a model call. Answers are Anthropic streams; raw ones are
-   any bytes. Each is pushed in pieces of `chunk` bytes a pump (0: all at once). */
+   any bytes. Each is pushed in pieces of `chunk` bytes whenever the clock has moved (0: all at once). */
 #ifndef PHI_TESTS_SUPPORT_RIG_H
 #define PHI_TESTS_SUPPORT_RIG_H
 
@@ -12,7 +12,8 @@
 typedef struct rig rig;
 
 rig *rig_new(void); /* on test_allocator(), defaults */
-rig *rig_new_with(const phi_runtime_desc *desc); /* allocator, transport, clock, random are the rig's;
+rig *rig_new_with(
+    const phi_runtime_desc *desc); /* allocator, transport, clock, random are the rig's;
                                                     NULL when the runtime found no memory */
 void rig_free(rig *r);
 phi_runtime *rig_runtime(rig *r);
@@ -23,12 +24,13 @@ phi_agent rig_agent(rig *r, const phi_agent_desc *desc);
 
 /* ---- the script ---- */
 
-void rig_says(rig *r, const char *text);                     /* one text block, stop */
-void rig_calls(rig *r, const char *const *calls, size_t n);  /* n times "id name {arguments}" */
+void rig_says(rig *r, const char *text);                    /* one text block, stop */
+void rig_calls(rig *r, const char *const *calls, size_t n); /* n times "id name {arguments}" */
 void rig_call(rig *r, const char *id, const char *name, const char *arguments);
 void rig_replies(rig *r, int status, const char *headers, const char *body); /* raw, then the end */
-void rig_breaks(rig *r, const char *body, phi_status status, const char *words); /* 200, body, broken */
-void rig_hangs(rig *r, const char *body); /* 200, body, then silence */
+void rig_breaks(rig *r, const char *body, phi_status status,
+                const char *words);          /* 200, body, broken */
+void rig_hangs(rig *r, const char *body);    /* 200, body, then silence */
 void rig_refuses(rig *r, phi_status status); /* open itself fails */
 void rig_chunk(rig *r, size_t bytes);
 /* The Anthropic stream of one text block, in a static buffer. */
