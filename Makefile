@@ -43,7 +43,7 @@ ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS)),0)
 MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 2)
 endif
 
-.PHONY: all help demo test check bench fuzz soak interop examples install deps deps-bench clean format \
+.PHONY: all help demo test check bench fuzz soak examples install deps deps-bench clean format \
         objects programs example-programs test-asan test-valgrind test-tsan one
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -57,7 +57,7 @@ help:
 	@echo 'make test       builds and runs all tests (sanitizers, then valgrind)'
 	@echo 'make check      stale headers, layers, formatting, every dialect and compiler'
 	@echo 'make one T=tests/base/test_arena.c   one test program, whatever else does not compile'
-	@echo 'make bench | fuzz | soak | interop | examples | format | clean'
+	@echo 'make bench | fuzz | soak | examples | format | clean'
 	@echo 'make install PREFIX=/usr/local   copies the headers'
 	@echo 'make deps       installs what demo, test and check need; each does so itself'
 
@@ -152,7 +152,7 @@ demo:
 	@scripts/deps.sh demo
 	@LIVE="$(LIVE)" PYTHON="$(PYTHON)" MAKE="$(MAKE)" scripts/demo.sh
 
-soak interop:
+soak:
 	@test -x scripts/$@.sh || { echo '$@: there is no scripts/$@.sh in this version' >&2; exit 1; }
 	@scripts/deps.sh test
 	@LIVE="$(LIVE)" PYTHON="$(PYTHON)" MAKE="$(MAKE)" scripts/$@.sh

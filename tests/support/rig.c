@@ -1,6 +1,8 @@
 /* rig.c - the scripted transport and the story teller. */
 #include "support/rig.h"
 
+#include "wire/codec_in.h"
+
 #include <stdarg.h>
 
 enum { RIG_MOST = 2048 }; /* answers of a script, requests kept */
@@ -136,6 +138,14 @@ static void rig_tell(rig *r, const phi_event *e) {
 
 /* ---- the transport ---- */
 
+/* What is about to be sent must be what the provider accepts: the request lies in its encoder. */
+static void rig_preflight(const phi_request *request) {
+    const phi__encoder *encoder = PHI__OWNER((uintptr_t)request, phi__encoder, request);
+    char words[300];
+    if (!CHECK(phi__preflight(encoder->codec, encoder->ask, words, sizeof words) == PHI_OK))
+        printf("  %s\n", words);
+}
+
 static phi_status rig_open(void *user_data, phi_xfer xfer, const phi_request *request) {
     rig *r = (rig *)user_data;
     size_t len = (size_t)phi_request_length(request), i;
@@ -144,6 +154,7 @@ static phi_status rig_open(void *user_data, phi_xfer xfer, const phi_request *re
     if (body == NULL || r->request_count == RIG_MOST) abort();
     if (phi_request_read(request, 0, body, len) != len) abort();
     body[len] = '\0';
+    if (!test_alloc_tripped()) rig_preflight(request);
     r->requests[r->request_count++] = body;
     if (says == NULL) return PHI_REFUSED;
     if (says->refuses) return says->end;

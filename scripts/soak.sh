@@ -1,0 +1,22 @@
+#!/bin/sh
+# make soak: what is too long for every day. Random stories of runs with thousands of seeds, every end-to-end
+# test ten times over, each fuzzer for five minutes. SOAK_SEEDS, SOAK_ROUNDS and FUZZ_SECONDS change that.
+set -eu
+cd "$(dirname "$0")/.."
+make=${MAKE:-make}
+seeds=${SOAK_SEEDS:-20000}
+rounds=${SOAK_ROUNDS:-10}
+
+"$make" --no-print-directory V=asan programs > build/log_soak 2>&1 || { cat build/log_soak; exit 1; }
+echo "random stories, $seeds seeds"
+PHI_SEEDS=$seeds build/asan/tests/loop/test_random
+round=1
+while [ "$round" -le "$rounds" ]; do
+    echo "end to end, round $round of $rounds"
+    for program in build/asan/tests/e2e/test_*; do
+        case $program in *.o | *.d | *.a) continue ;; esac
+        "$program" > build/log_soak 2>&1 || { cat build/log_soak; exit 1; }
+    done
+    round=$((round + 1))
+done
+FUZZ_SECONDS=${FUZZ_SECONDS:-300} "$make" --no-print-directory fuzz
