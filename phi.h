@@ -11110,11 +11110,11 @@ PHI_API double phi_cost_of(const phi_cost *rates, const phi_usage *usage) {
 #endif /* PHI__IMP_MODEL */
 
 #ifdef PHI__IMP_WIRE
-#if PHI__IMP_WIRE != 0x05682de0
+#if PHI__IMP_WIRE != 0x2124f33e
 #error "phi: two versions of src/wire in one file"
 #endif
 #else
-#define PHI__IMP_WIRE 0x05682de0
+#define PHI__IMP_WIRE 0x2124f33e
 
 /* ---- src/wire/assembly_in.h ---- */
 
@@ -11218,6 +11218,55 @@ PHI__FN void phi__assembly_view(const phi__assembly *a, phi_content *content, ph
 
 #endif
 
+/* ---- src/wire/fill_in.h ---- */
+
+/* fill_in.h - long texts and images go into a rendering in slices.
+
+   A codec renders a message into the scratch buffer; where a text is long, it leaves a hole there. The
+   encoder then measures the holes' contents, takes the memory once, and writes, a few KiB at a time;
+   afterwards it asks the codec for the message again, which now finds its rendering. */
+#ifndef PHI_WIRE_FILL_IN_H
+#define PHI_WIRE_FILL_IN_H
+
+
+enum {
+    PHI__FILL_LONG = 8192,  /* bytes of a text that leaves a hole */
+    PHI__FILL_SLICE = 4096, /* bytes of its source handled at a time */
+    PHI__FILL_HOLES = 8     /* of a message; further texts are rendered at once */
+};
+
+typedef struct phi__hole {
+    size_t offset; /* in the scratch buffer */
+    phi_str source;
+    bool base64; /* else the inside of a JSON string */
+} phi__hole;
+
+typedef struct phi__fill {
+    phi__hole holes[PHI__FILL_HOLES];
+    size_t count;
+    bool refuses; /* no holes now: what is rendered must be there at once */
+    bool going;   /* a rendering with holes waits to be filled */
+    bool measured;
+    size_t item;
+    uint32_t block, form;
+    size_t hole, done; /* the slice that comes next */
+    size_t total;      /* bytes of the whole rendering */
+    phi_arena *arena;  /* where it will be */
+    phi_arena_mark mark;
+    char *out;
+    size_t len;
+    phi__buf slice;
+} phi__fill;
+
+struct phi__encoder;
+
+PHI__FN void phi__fill_begin(struct phi__encoder *e, size_t item, uint32_t block, uint32_t form);
+/* True: the rendering is kept (or memory ended: e->failed). False: the units are used up. */
+PHI__FN bool phi__fill_advance(struct phi__encoder *e, size_t *units);
+PHI__FN void phi__fill_drop(struct phi__encoder *e); /* at any time */
+
+#endif
+
 /* ---- src/wire/codec_in.h ---- */
 
 /* codec_in.h - a provider as a pure codec: messages to request pieces, stream events to a message.
@@ -11291,6 +11340,9 @@ typedef struct phi__encoder {
     size_t next_call;    /* where the search for a result's call begins */
     bool had_calls;
     /* for the codecs' own bookkeeping across items */
+    phi__fill fill;
+    phi__rendered last; /* of an item that keeps none; form 0: none */
+    size_t last_item;
     phi_role open_role; /* role of the message under construction; 0: none */
     phi_role last_role; /* of the message before; 0: none yet */
     size_t mark_piece;  /* the piece whose end closes the last user block; SIZE_MAX: none */
@@ -11335,10 +11387,17 @@ PHI__FN void phi__encode_piece(phi__encoder *e, phi_str json);       /* borrowed
 PHI__FN void phi__encode_glue(phi__encoder *e, const char *literal); /* static text, borrowed */
 PHI__FN void phi__encode_scratch(phi__encoder *e); /* e->scratch as a piece; clears it */
 /* The kept rendering for a form. False: the codec renders into e->scratch, which was cleared, and
-   calls phi__encode_keep, which keeps and returns it. Neither appends a piece. */
+   calls phi__encode_keep, which keeps and returns it. Neither appends a piece.
+   False from phi__encode_keep: memory ended, or a long text has still to be filled in; the codec adds
+   nothing and returns, and is asked for the same item again. */
 PHI__FN bool phi__encode_kept(phi__encoder *e, size_t item, uint32_t block, uint32_t form,
                               phi_str *json);
-PHI__FN phi_str phi__encode_keep(phi__encoder *e, size_t item, uint32_t block, uint32_t form);
+PHI__FN bool phi__encode_keep(phi__encoder *e, size_t item, uint32_t block, uint32_t form,
+                              phi_str *json);
+/* Leaves a hole in the scratch buffer for a long text; false: render it now. */
+PHI__FN bool phi__encode_hole(phi__encoder *e, phi_str source, bool base64);
+PHI__FN void phi__encode_store(phi__encoder *e, size_t item, uint32_t block, uint32_t form,
+                               phi_str json);
 /* Puts `text` `back` bytes before the end of the marked piece; once, after all pieces. */
 PHI__FN void phi__encode_mark(phi__encoder *e, size_t back, const char *literal);
 /* Copied, without control characters. A later header of the same name replaces an earlier one. */
@@ -11568,6 +11627,11 @@ PHI__FN phi_str phi__render_trim_end(phi_str text);
 /* "key":"text" with a comma before it where one is needed. */
 PHI__FN void phi__render_member(phi__buf *out, const char *key, phi_str text);
 
+/* The same into the scratch buffer, and the inside of a string alone: for texts of a message, which may
+   be long and are then filled in later. */
+PHI__FN void phi__render_text_member(phi__encoder *e, const char *key, phi_str text);
+PHI__FN void phi__render_text(phi__encoder *e, phi_str text);
+
 /* Arguments as the JSON text of an object: what is none becomes {}. Uses and resets e->arena. */
 PHI__FN phi_str phi__render_arguments(phi__encoder *e, phi_str arguments);
 
@@ -11577,7 +11641,8 @@ PHI__FN bool phi__render_same_origin(const phi__encoder *e, const phi_message *m
 PHI__FN bool phi__render_is_image(const phi_content *c);
 PHI__FN bool phi__render_has_image(const phi_message *message);
 /* Base64 as it is; a byte that is none would break the JSON and is left out. */
-PHI__FN void phi__render_base64(phi__buf *out, phi_str data);
+PHI__FN void phi__render_base64(phi__encoder *e, phi_str data);
+PHI__FN void phi__render_base64_now(phi__buf *out, phi_str data);
 
 /* Text that stands for images where a model takes none. */
 #define PHI__RENDER_NO_IMAGE "(image omitted: this model takes no images)"
@@ -11615,42 +11680,44 @@ static bool phi__anthropic_no_images(const phi__encoder *e) {
 
 /* ---- blocks ---- */
 
-static void phi__anthropic_text(phi__buf *out, phi_str text) {
+static void phi__anthropic_text(phi__encoder *e, phi_str text) {
+    phi__buf *out = &e->scratch;
     phi__json_put_comma(out);
     phi__buf_text(out, "{\"type\":\"text\"");
-    phi__render_member(out, "text", text);
+    phi__render_text_member(e, "text", text);
     phi__buf_char(out, '}');
 }
 
-static void phi__anthropic_image(phi__buf *out, const phi_content *c) {
+static void phi__anthropic_image(phi__encoder *e, const phi_content *c) {
+    phi__buf *out = &e->scratch;
     phi__json_put_comma(out);
     phi__buf_text(out, "{\"type\":\"image\",\"source\":{\"type\":\"base64\"");
     phi__render_member(out, "media_type", c->mime_type);
     phi__buf_text(out, ",\"data\":\"");
-    phi__render_base64(out, c->data);
+    phi__render_base64(e, c->data);
     phi__buf_text(out, "\"}}");
 }
 
 /* Text and images of a message; what is blank is left out, and so are images where `images` is
    false. Where the model takes none, one line of text stands for those in a row. */
-static void phi__anthropic_parts(phi__encoder *e, phi__buf *out, const phi_message *m,
-                                 bool images) {
+static void phi__anthropic_parts(phi__encoder *e, const phi_message *m, bool images) {
     bool omitted = false;
     size_t i;
     for (i = 0; i < m->content_count; i++) {
         const phi_content *c = &m->content[i];
         bool is_image = phi__render_is_image(c);
         if (is_image && phi__anthropic_no_images(e)) {
-            if (!omitted) phi__anthropic_text(out, PHI__LIT(PHI__RENDER_NO_IMAGE));
+            if (!omitted) phi__anthropic_text(e, PHI__LIT(PHI__RENDER_NO_IMAGE));
         } else if (is_image && images)
-            phi__anthropic_image(out, c);
+            phi__anthropic_image(e, c);
         else if (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text))
-            phi__anthropic_text(out, c->text);
+            phi__anthropic_text(e, c->text);
         omitted = is_image;
     }
 }
 
-static void phi__anthropic_thinking(phi__buf *out, const phi_content *c) {
+static void phi__anthropic_thinking(phi__encoder *e, const phi_content *c) {
+    phi__buf *out = &e->scratch;
     if (c->signature.len == 0) return; /* of a turn that was cut: the API would refuse it */
     phi__json_put_comma(out);
     if (c->redacted) {
@@ -11658,7 +11725,7 @@ static void phi__anthropic_thinking(phi__buf *out, const phi_content *c) {
         phi__render_member(out, "data", c->signature);
     } else {
         phi__buf_text(out, "{\"type\":\"thinking\"");
-        phi__render_member(out, "thinking", c->text);
+        phi__render_text_member(e, "thinking", c->text);
         phi__render_member(out, "signature", c->signature);
     }
     phi__buf_char(out, '}');
@@ -11691,9 +11758,9 @@ static void phi__anthropic_assistant(phi__encoder *e, const phi_message *m, bool
     for (i = 0; last != SIZE_MAX && i <= last; i++) {
         const phi_content *c = &m->content[i];
         if (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text))
-            phi__anthropic_text(&e->scratch, i == last ? phi__render_trim_end(c->text) : c->text);
+            phi__anthropic_text(e, i == last ? phi__render_trim_end(c->text) : c->text);
         else if (c->kind == PHI_CONTENT_THINKING && same)
-            phi__anthropic_thinking(&e->scratch, c);
+            phi__anthropic_thinking(e, c);
         else if (c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete)
             phi__anthropic_call(e, &e->scratch, c);
     }
@@ -11716,10 +11783,10 @@ static void phi__anthropic_result(phi__encoder *e, const phi_message *m) {
         }
     if (images || texts > 1 || (phi__anthropic_no_images(e) && phi__render_has_image(m))) {
         phi__buf_text(out, ",\"content\":[");
-        phi__anthropic_parts(e, out, m, images);
+        phi__anthropic_parts(e, m, images);
         phi__buf_char(out, ']');
     } else if (texts == 1)
-        phi__render_member(out, "content", text->text);
+        phi__render_text_member(e, "content", text->text);
     else if (m->is_error)
         phi__buf_text(out, ",\"content\":\"(no output)\"");
     phi__buf_char(out, '}');
@@ -11763,12 +11830,12 @@ static void phi__anthropic_item(phi__encoder *e, size_t at) {
         form |= PHI__ANTHROPIC_NO_IMAGES;
     if (!phi__encode_kept(e, at, UINT32_MAX, form, &blocks)) {
         if (m->role == PHI_ROLE_USER)
-            phi__anthropic_parts(e, &e->scratch, m, true);
+            phi__anthropic_parts(e, m, true);
         else if (m->role == PHI_ROLE_TOOL_RESULT)
             phi__anthropic_result(e, m);
         else
             phi__anthropic_assistant(e, m, same);
-        blocks = phi__encode_keep(e, at, UINT32_MAX, form);
+        if (!phi__encode_keep(e, at, UINT32_MAX, form, &blocks)) return;
     }
     phi__anthropic_append(e, m->role == PHI_ROLE_ASSISTANT ? PHI_ROLE_ASSISTANT : PHI_ROLE_USER,
                           blocks);
@@ -11800,9 +11867,8 @@ static void phi__anthropic_after_results(phi__encoder *e, size_t from, size_t to
         if (m->role != PHI_ROLE_TOOL_RESULT || !m->is_error || !phi__render_has_image(m)) continue;
         if (!phi__encode_kept(e, i, UINT32_MAX, form, &blocks)) {
             for (j = 0; j < m->content_count; j++)
-                if (phi__render_is_image(&m->content[j]))
-                    phi__anthropic_image(&e->scratch, &m->content[j]);
-            blocks = phi__encode_keep(e, i, UINT32_MAX, form);
+                if (phi__render_is_image(&m->content[j])) phi__anthropic_image(e, &m->content[j]);
+            if (!phi__encode_keep(e, i, UINT32_MAX, form, &blocks)) return;
         }
         phi__anthropic_append(e, PHI_ROLE_USER, blocks);
     }
@@ -13478,30 +13544,34 @@ static void phi__encoder_close_calls(phi__encoder *e) {
     const phi_message *message;
     if (item == SIZE_MAX) return;
     message = e->ask->items[item].message;
+    e->fill.refuses = true; /* what was added cannot be added again */
     for (i = 0; i < message->content_count; i++)
         if (phi__encoder_is_call(&message->content[i]) && !e->answered[i])
             e->codec->missing(e, item, i);
     e->codec->after_results(e, e->results_from, e->at);
+    e->fill.refuses = false;
     e->calls_item = SIZE_MAX;
+}
+
+/* Asks the codec for an item; again, when its long texts have been filled in. */
+static void phi__encoder_put(phi__encoder *e) {
+    e->codec->item(e, e->at);
+    if (e->fill.going || e->failed) return;
+    if (e->ask->items[e->at].message->role == PHI_ROLE_ASSISTANT) phi__encoder_open_calls(e, e->at);
+    e->at++;
 }
 
 static void phi__encoder_item(phi__encoder *e) {
     const phi_message *message = e->ask->items[e->at].message;
-    switch (message->role) {
-    case PHI_ROLE_EXTENSION: return;
-    case PHI_ROLE_TOOL_RESULT:
-        if (phi__encoder_answers(e, message)) e->codec->item(e, e->at);
-        return;
-    case PHI_ROLE_USER:
+    bool sent = message->role != PHI_ROLE_EXTENSION;
+    if (message->role == PHI_ROLE_TOOL_RESULT)
+        sent = phi__encoder_answers(e, message);
+    else if (sent)
         phi__encoder_close_calls(e);
-        e->codec->item(e, e->at);
-        return;
-    case PHI_ROLE_ASSISTANT:
-        phi__encoder_close_calls(e);
-        e->codec->item(e, e->at);
-        phi__encoder_open_calls(e, e->at);
-        return;
-    }
+    if (sent)
+        phi__encoder_put(e);
+    else
+        e->at++;
 }
 
 /* ---- addresses ---- */
@@ -13569,43 +13639,67 @@ PHI__FN void phi__encode_scratch(phi__encoder *e) {
 PHI__FN bool phi__encode_kept(phi__encoder *e, size_t item, uint32_t block, uint32_t form,
                               phi_str *json) {
     phi__rendered **list = e->ask->items[item].rendered;
-    const phi__rendered *r;
-    for (r = list != NULL ? *list : NULL; r != NULL; r = r->next) {
+    const phi__rendered *r = list != NULL ? *list : e->last_item == item ? &e->last : NULL;
+    for (; r != NULL; r = r->next) {
         if (r->form != form || r->block != block) continue;
         *json = r->json;
         return true;
     }
     phi__buf_clear(&e->scratch);
+    e->fill.count = 0;
     return false;
 }
 
-PHI__FN phi_str phi__encode_keep(phi__encoder *e, size_t item, uint32_t block, uint32_t form) {
+PHI__FN bool phi__encode_hole(phi__encoder *e, phi_str source, bool base64) {
+    phi__fill *f = &e->fill;
+    if (f->refuses || source.len <= PHI__FILL_LONG || f->count == PHI__FILL_HOLES) return false;
+    f->holes[f->count].offset = e->scratch.len;
+    f->holes[f->count].source = source;
+    f->holes[f->count].base64 = base64;
+    f->count++;
+    return true;
+}
+
+/* Beside its message, or, where that keeps none, until the next one. */
+PHI__FN void phi__encode_store(phi__encoder *e, size_t item, uint32_t block, uint32_t form,
+                               phi_str json) {
+    const phi__item *kept = &e->ask->items[item];
+    phi__rendered *r = &e->last;
+    if (kept->rendered != NULL) {
+        r = (phi__rendered *)phi_arena_alloc(kept->arena, sizeof *r);
+        if (r == NULL) {
+            e->failed = true;
+            return;
+        }
+    }
+    r->form = form;
+    r->block = block;
+    r->json = json;
+    r->next = NULL;
+    e->last_item = item;
+    if (kept->rendered == NULL) return;
+    r->next = *kept->rendered;
+    *kept->rendered = r;
+}
+
+PHI__FN bool phi__encode_keep(phi__encoder *e, size_t item, uint32_t block, uint32_t form,
+                              phi_str *json) {
     const phi__item *kept = &e->ask->items[item];
     phi_arena *arena = kept->rendered != NULL ? kept->arena : e->arena;
     phi_arena_mark mark = phi_arena_save(arena);
-    phi__rendered *r = NULL;
-    phi_str json = {NULL, 0};
-    bool ok = !e->failed && !e->scratch.failed;
-    if (ok && kept->rendered != NULL) {
-        r = (phi__rendered *)phi_arena_alloc(arena, sizeof *r);
-        ok = r != NULL;
+    if (e->scratch.failed) e->failed = true;
+    if (!e->failed && e->fill.count > 0) {
+        phi__fill_begin(e, item, block, form);
+        return false;
     }
-    if (!ok || !phi__arena_str(arena, phi__buf_str(&e->scratch), &json)) {
-        phi_arena_reset(arena, mark);
-        phi__buf_clear(&e->scratch);
-        e->failed = true;
-        return json;
-    }
-    e->fresh += json.len;
-    if (r != NULL) {
-        r->form = form;
-        r->block = block;
-        r->json = json;
-        r->next = *kept->rendered;
-        *kept->rendered = r;
-    }
+    if (!e->failed && !phi__arena_str(arena, phi__buf_str(&e->scratch), json)) e->failed = true;
     phi__buf_clear(&e->scratch);
-    return json;
+    if (!e->failed) phi__encode_store(e, item, block, form, *json);
+    if (e->failed)
+        phi_arena_reset(arena, mark);
+    else
+        e->fresh += json->len;
+    return !e->failed;
 }
 
 PHI__FN void phi__encode_mark(phi__encoder *e, size_t back, const char *literal) {
@@ -13703,25 +13797,40 @@ PHI__FN void phi__encoder_begin(phi__encoder *e, const phi__codec *codec, const 
     e->arena = arena;
     e->calls_item = SIZE_MAX;
     e->mark_piece = SIZE_MAX;
+    e->last_item = SIZE_MAX;
     phi__buf_init(&e->scratch, arena->memory);
+    phi__buf_init(&e->fill.slice, arena->memory);
 }
 
-PHI__FN phi_status phi__encoder_advance(phi__encoder *e, size_t units) {
-    if (e->stage == PHI__ENCODER_HEAD) {
-        e->codec->address(e);
-        e->codec->head(e);
-        e->stage = PHI__ENCODER_ITEMS;
-    }
-    for (; e->stage == PHI__ENCODER_ITEMS && !e->failed; e->at++) {
+/* Items, as far as the units go; false: they are used up. */
+static bool phi__encoder_items(phi__encoder *e, size_t units) {
+    while (!e->failed) {
+        if (e->fill.going) {
+            if (!phi__fill_advance(e, &units)) return false;
+            if (!e->failed) phi__encoder_put(e);
+            continue;
+        }
         if (e->at == e->ask->item_count) {
             e->stage = PHI__ENCODER_TAIL;
-            break;
+            return true;
         }
-        if (units == 0) return PHI_BUSY;
+        if (units == 0) return false;
         e->fresh = 0;
         phi__encoder_item(e);
         units -= phi__min(units, 1 + e->fresh / 1024);
     }
+    return true;
+}
+
+PHI__FN phi_status phi__encoder_advance(phi__encoder *e, size_t units) {
+    if (e->stage == PHI__ENCODER_HEAD) {
+        e->fill.refuses = true;
+        e->codec->address(e);
+        e->codec->head(e);
+        e->fill.refuses = false;
+        e->stage = PHI__ENCODER_ITEMS;
+    }
+    if (e->stage == PHI__ENCODER_ITEMS && !phi__encoder_items(e, units)) return PHI_BUSY;
     if (e->stage == PHI__ENCODER_TAIL && !e->failed) {
         phi__encoder_close_calls(e);
         e->codec->tail(e);
@@ -13733,7 +13842,117 @@ PHI__FN phi_status phi__encoder_advance(phi__encoder *e, size_t units) {
 }
 
 PHI__FN void phi__encoder_free(phi__encoder *e) {
-    if (e->scratch.memory != NULL) phi__buf_free(&e->scratch);
+    if (e->scratch.memory == NULL) return;
+    phi__buf_free(&e->scratch);
+    phi__fill_drop(e);
+}
+
+/* ---- src/wire/fill.c ---- */
+
+/* fill.c - first the length of what the holes will hold, then the bytes. */
+
+
+PHI__FN void phi__fill_begin(phi__encoder *e, size_t item, uint32_t block, uint32_t form) {
+    phi__fill *f = &e->fill;
+    const phi__item *kept = &e->ask->items[item];
+    f->going = true;
+    f->measured = false;
+    f->item = item;
+    f->block = block;
+    f->form = form;
+    f->hole = f->done = f->len = 0;
+    f->total = e->scratch.len;
+    f->out = NULL;
+    f->arena = kept->rendered != NULL ? kept->arena : e->arena;
+}
+
+/* The next slice as it will stand in the rendering; in f->slice. */
+static bool phi__fill_slice(phi__encoder *e) {
+    phi__fill *f = &e->fill;
+    const phi__hole *hole = &f->holes[f->hole];
+    phi_str rest = phi__str(hole->source.at + f->done, hole->source.len - f->done);
+    size_t n =
+        hole->base64 ? phi__min(rest.len, PHI__FILL_SLICE) : phi__utf8_cut(rest, PHI__FILL_SLICE);
+    phi__buf_clear(&f->slice);
+    if (hole->base64)
+        phi__render_base64_now(&f->slice, phi__str(rest.at, n));
+    else
+        phi__json_put_part(&f->slice, phi__str(rest.at, n));
+    f->done += n;
+    if (f->slice.failed) e->failed = true;
+    return !e->failed;
+}
+
+/* Past the end of a hole: the next one. */
+static void phi__fill_next(phi__fill *f) {
+    if (f->done < f->holes[f->hole].source.len) return;
+    f->hole++;
+    f->done = 0;
+}
+
+/* The memory for all of it, now that its length is known. */
+static bool phi__fill_take(phi__encoder *e) {
+    phi__fill *f = &e->fill;
+    f->measured = true;
+    f->hole = f->done = 0;
+    f->mark = phi_arena_save(f->arena);
+    f->out = phi__arena_bytes(f->arena, f->total);
+    if (f->out == NULL) e->failed = true;
+    return f->out != NULL;
+}
+
+static void phi__fill_write(phi__fill *f, const char *at, size_t len) {
+    if (len > 0) memcpy(f->out + f->len, at, len);
+    f->len += len;
+}
+
+/* What the codec wrote between the hole before and this one. */
+static void phi__fill_write_scratch(phi__encoder *e) {
+    phi__fill *f = &e->fill;
+    size_t from = f->hole > 0 ? f->holes[f->hole - 1].offset : 0;
+    size_t to = f->hole < f->count ? f->holes[f->hole].offset : e->scratch.len;
+    phi__fill_write(f, e->scratch.at + from, to - from);
+}
+
+static void phi__fill_end(phi__encoder *e) {
+    phi__fill *f = &e->fill;
+    phi_str json = phi__str(f->out, f->len);
+    PHI_ASSERT(f->len == f->total);
+    f->out = NULL; /* it is the message's now */
+    f->going = false;
+    f->count = 0;
+    phi__buf_clear(&e->scratch);
+    phi__encode_store(e, f->item, f->block, f->form, json);
+}
+
+PHI__FN bool phi__fill_advance(phi__encoder *e, size_t *units) {
+    phi__fill *f = &e->fill;
+    while (!e->failed) {
+        if (f->hole == f->count && !f->measured && !phi__fill_take(e)) break;
+        if (f->measured && f->done == 0) phi__fill_write_scratch(e);
+        if (f->hole == f->count) {
+            phi__fill_end(e);
+            break;
+        }
+        if (!phi__fill_slice(e)) break;
+        if (f->measured)
+            phi__fill_write(f, f->slice.at, f->slice.len);
+        else
+            f->total = phi__add(f->total, f->slice.len);
+        phi__fill_next(f);
+        *units -= phi__min(*units, PHI__FILL_SLICE / 1024);
+        if (*units == 0) return false;
+    }
+    return true;
+}
+
+PHI__FN void phi__fill_drop(phi__encoder *e) {
+    phi__fill *f = &e->fill;
+    if (f->out != NULL) phi_arena_reset(f->arena, f->mark);
+    phi__buf_free(&f->slice);
+    f->out = NULL;
+    f->going = false;
+    f->count = 0;
 }
 
 /* ---- src/wire/openai_chat.c ---- */
@@ -13776,19 +13995,21 @@ static bool phi__chat_thinks(const phi__encoder *e) {
 
 /* ---- content ---- */
 
-static void phi__chat_text_part(phi__buf *out, phi_str text) {
+static void phi__chat_text_part(phi__encoder *e, phi_str text) {
+    phi__buf *out = &e->scratch;
     phi__json_put_comma(out);
     phi__buf_text(out, "{\"type\":\"text\"");
-    phi__render_member(out, "text", text);
+    phi__render_text_member(e, "text", text);
     phi__buf_char(out, '}');
 }
 
-static void phi__chat_image_part(phi__buf *out, const phi_content *c) {
+static void phi__chat_image_part(phi__encoder *e, const phi_content *c) {
+    phi__buf *out = &e->scratch;
     phi__json_put_comma(out);
     phi__buf_text(out, "{\"type\":\"image_url\",\"image_url\":{\"url\":\"data:");
     phi__json_put_part(out, c->mime_type);
     phi__buf_text(out, ";base64,");
-    phi__render_base64(out, c->data);
+    phi__render_base64(e, c->data);
     phi__buf_text(out, "\"}}");
 }
 
@@ -13806,7 +14027,7 @@ static bool phi__chat_join_text(phi__encoder *e, const phi_message *m) {
         bool stand_in = phi__render_is_image(c) && phi__chat_quirk(e, PHI_QUIRK_NO_IMAGES);
         if (phi__chat_is_text(c) || (stand_in && !omitted)) {
             if (any) phi__buf_text(&e->scratch, "\\n");
-            phi__json_put_part(&e->scratch, stand_in ? PHI__LIT(PHI__RENDER_NO_IMAGE) : c->text);
+            phi__render_text(e, stand_in ? PHI__LIT(PHI__RENDER_NO_IMAGE) : c->text);
             any = true;
         }
         omitted = stand_in;
@@ -13822,11 +14043,11 @@ static void phi__chat_parts(phi__encoder *e, const phi_message *m) {
         const phi_content *c = &m->content[i];
         bool is_image = phi__render_is_image(c);
         if (phi__chat_is_text(c))
-            phi__chat_text_part(&e->scratch, c->text);
+            phi__chat_text_part(e, c->text);
         else if (is_image && !phi__chat_quirk(e, PHI_QUIRK_NO_IMAGES))
-            phi__chat_image_part(&e->scratch, c);
+            phi__chat_image_part(e, c);
         else if (is_image && !omitted)
-            phi__chat_text_part(&e->scratch, PHI__LIT(PHI__RENDER_NO_IMAGE));
+            phi__chat_text_part(e, PHI__LIT(PHI__RENDER_NO_IMAGE));
         omitted = is_image;
     }
     phi__buf_char(&e->scratch, ']');
@@ -13873,10 +14094,10 @@ static bool phi__chat_thinking_parts(phi__encoder *e, const phi_message *m) {
         if (phi__chat_is_thinking(c)) {
             phi__json_put_comma(out);
             phi__buf_text(out, "{\"type\":\"thinking\",\"thinking\":[");
-            phi__chat_text_part(out, c->text);
+            phi__chat_text_part(e, c->text);
             phi__buf_text(out, "]}");
         } else if (phi__chat_is_text(c))
-            phi__chat_text_part(out, c->text);
+            phi__chat_text_part(e, c->text);
     }
     phi__buf_char(out, ']');
     return true;
@@ -13894,7 +14115,7 @@ static void phi__chat_calls(phi__encoder *e, const phi_message *m) {
         phi__render_id(out, c->id, phi__chat_id_rule(e));
         phi__buf_text(out, ",\"type\":\"function\",\"function\":{\"name\":");
         phi__render_name(out, c->name, 64);
-        phi__render_member(out, "arguments", phi__render_arguments(e, c->arguments));
+        phi__render_text_member(e, "arguments", phi__render_arguments(e, c->arguments));
         phi__buf_text(out, "}}");
     }
     if (open) phi__buf_char(out, ']');
@@ -13937,7 +14158,7 @@ static void phi__chat_put_reasoning(phi__encoder *e, const phi_message *m, bool 
                 phi__json_put_key(out, phi_str_of(fields[field]));
                 phi__buf_char(out, '"');
             }
-            phi__json_put_part(out, c->text);
+            phi__render_text(e, c->text);
             any = true;
         }
         if (any) phi__buf_char(out, '"');
@@ -13992,7 +14213,7 @@ static void phi__chat_result_images(phi__encoder *e, const phi_message *m) {
     phi__json_put_part(out, m->tool_name);
     phi__buf_text(out, ":\"}");
     for (i = 0; i < m->content_count; i++)
-        if (phi__render_is_image(&m->content[i])) phi__chat_image_part(out, &m->content[i]);
+        if (phi__render_is_image(&m->content[i])) phi__chat_image_part(e, &m->content[i]);
 }
 
 /* ---- messages ---- */
@@ -14006,6 +14227,20 @@ static void phi__chat_before(phi__encoder *e, phi_role role) {
     e->last_role = role;
 }
 
+/* The images of a result follow all results, when nothing can be put off any more: they are rendered
+   with their result. False: not yet. */
+static bool phi__chat_images_ready(phi__encoder *e, size_t at) {
+    const phi_message *m = e->ask->items[at].message;
+    uint32_t form = PHI__CHAT_FORM | PHI__CHAT_IMAGES;
+    phi_str parts;
+    if (m->role != PHI_ROLE_TOOL_RESULT || e->ask->items[at].rendered == NULL ||
+        !phi__render_has_image(m) || phi__chat_quirk(e, PHI_QUIRK_NO_IMAGES) ||
+        phi__encode_kept(e, at, UINT32_MAX, form, &parts))
+        return true;
+    phi__chat_result_images(e, m);
+    return phi__encode_keep(e, at, UINT32_MAX, form, &parts);
+}
+
 static void phi__chat_item(phi__encoder *e, size_t at) {
     const phi_message *m = e->ask->items[at].message;
     bool same = m->role == PHI_ROLE_ASSISTANT && phi__render_same_origin(e, m);
@@ -14013,6 +14248,7 @@ static void phi__chat_item(phi__encoder *e, size_t at) {
     phi_str json;
     if (same) form |= PHI__CHAT_ORIGIN;
     if (m->role == PHI_ROLE_ASSISTANT && phi__chat_thinks(e)) form |= PHI__CHAT_THINKING;
+    if (!phi__chat_images_ready(e, at)) return;
     if (!phi__encode_kept(e, at, UINT32_MAX, form, &json)) {
         if (m->role == PHI_ROLE_USER)
             phi__chat_user(e, m);
@@ -14020,7 +14256,7 @@ static void phi__chat_item(phi__encoder *e, size_t at) {
             phi__chat_result(e, m);
         else
             phi__chat_assistant(e, m, same);
-        json = phi__encode_keep(e, at, UINT32_MAX, form);
+        if (!phi__encode_keep(e, at, UINT32_MAX, form, &json)) return;
     }
     if (json.len == 0) return;
     phi__chat_before(e, m->role);
@@ -14055,7 +14291,7 @@ static void phi__chat_after_results(phi__encoder *e, size_t from, size_t to) {
         if (m->role != PHI_ROLE_TOOL_RESULT || !phi__render_has_image(m)) continue;
         if (!phi__encode_kept(e, i, UINT32_MAX, form, &parts)) {
             phi__chat_result_images(e, m);
-            parts = phi__encode_keep(e, i, UINT32_MAX, form);
+            if (!phi__encode_keep(e, i, UINT32_MAX, form, &parts)) return;
         }
         if (open)
             phi__encode_glue(e, ",");
@@ -15213,6 +15449,17 @@ PHI__FN void phi__render_member(phi__buf *out, const char *key, phi_str text) {
     phi__json_put_str(out, text);
 }
 
+PHI__FN void phi__render_text(phi__encoder *e, phi_str text) {
+    if (!phi__encode_hole(e, text, false)) phi__json_put_part(&e->scratch, text);
+}
+
+PHI__FN void phi__render_text_member(phi__encoder *e, const char *key, phi_str text) {
+    phi__json_put_key(&e->scratch, phi_str_of(key));
+    phi__buf_char(&e->scratch, '"');
+    phi__render_text(e, text);
+    phi__buf_char(&e->scratch, '"');
+}
+
 PHI__FN phi_str phi__render_arguments(phi__encoder *e, phi_str arguments) {
     phi_arena_mark mark = phi_arena_save(e->arena);
     phi_json *root = NULL;
@@ -15248,13 +15495,17 @@ static bool phi__render_is_base64(char c) {
     return phi__render_alnum(c) || c == '+' || c == '/' || c == '=' || c == '-' || c == '_';
 }
 
-PHI__FN void phi__render_base64(phi__buf *out, phi_str data) {
+PHI__FN void phi__render_base64_now(phi__buf *out, phi_str data) {
     char *to = phi__buf_reserve(out, data.len);
     size_t i, n = 0;
     if (to == NULL) return;
     for (i = 0; i < data.len; i++)
         if (phi__render_is_base64(data.at[i])) to[n++] = data.at[i];
     phi__buf_add_len(out, n);
+}
+
+PHI__FN void phi__render_base64(phi__encoder *e, phi_str data) {
+    if (!phi__encode_hole(e, data, true)) phi__render_base64_now(&e->scratch, data);
 }
 
 /* wire.md part 2: never below 1024 */

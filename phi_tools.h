@@ -196,11 +196,11 @@ PHI_API size_t phi_tool_registry_resolve(const phi_tool_registry *registry,
 #endif
 
 #ifdef PHI__IMP_TOOLS
-#if PHI__IMP_TOOLS != 0x62ea3c63
+#if PHI__IMP_TOOLS != 0xc4bcea3e
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__IMP_TOOLS 0x62ea3c63
+#define PHI__IMP_TOOLS 0xc4bcea3e
 
 /* ---- src/tools/finder_in.h ---- */
 
@@ -1395,6 +1395,8 @@ static void phi__read_carry(phi__read *read, size_t from, size_t n) {
 static phi_flow phi__read_image_end(phi__read *read) {
     phi_content content;
     phi__buf details;
+    if (read->out.len == 0) /* providers refuse an image without data */
+        return phi__job_fail(&read->job, "Cannot read %s: the image is empty", read->path);
     memset(&content, 0, sizeof content);
     content.kind = PHI_CONTENT_IMAGE;
     content.data = phi__buf_str(&read->out);

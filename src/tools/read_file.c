@@ -93,6 +93,8 @@ static void phi__read_carry(phi__read *read, size_t from, size_t n) {
 static phi_flow phi__read_image_end(phi__read *read) {
     phi_content content;
     phi__buf details;
+    if (read->out.len == 0) /* providers refuse an image without data */
+        return phi__job_fail(&read->job, "Cannot read %s: the image is empty", read->path);
     memset(&content, 0, sizeof content);
     content.kind = PHI_CONTENT_IMAGE;
     content.data = phi__buf_str(&read->out);

@@ -27,42 +27,44 @@ static bool phi__anthropic_no_images(const phi__encoder *e) {
 
 /* ---- blocks ---- */
 
-static void phi__anthropic_text(phi__buf *out, phi_str text) {
+static void phi__anthropic_text(phi__encoder *e, phi_str text) {
+    phi__buf *out = &e->scratch;
     phi__json_put_comma(out);
     phi__buf_text(out, "{\"type\":\"text\"");
-    phi__render_member(out, "text", text);
+    phi__render_text_member(e, "text", text);
     phi__buf_char(out, '}');
 }
 
-static void phi__anthropic_image(phi__buf *out, const phi_content *c) {
+static void phi__anthropic_image(phi__encoder *e, const phi_content *c) {
+    phi__buf *out = &e->scratch;
     phi__json_put_comma(out);
     phi__buf_text(out, "{\"type\":\"image\",\"source\":{\"type\":\"base64\"");
     phi__render_member(out, "media_type", c->mime_type);
     phi__buf_text(out, ",\"data\":\"");
-    phi__render_base64(out, c->data);
+    phi__render_base64(e, c->data);
     phi__buf_text(out, "\"}}");
 }
 
 /* Text and images of a message; what is blank is left out, and so are images where `images` is
    false. Where the model takes none, one line of text stands for those in a row. */
-static void phi__anthropic_parts(phi__encoder *e, phi__buf *out, const phi_message *m,
-                                 bool images) {
+static void phi__anthropic_parts(phi__encoder *e, const phi_message *m, bool images) {
     bool omitted = false;
     size_t i;
     for (i = 0; i < m->content_count; i++) {
         const phi_content *c = &m->content[i];
         bool is_image = phi__render_is_image(c);
         if (is_image && phi__anthropic_no_images(e)) {
-            if (!omitted) phi__anthropic_text(out, PHI__LIT(PHI__RENDER_NO_IMAGE));
+            if (!omitted) phi__anthropic_text(e, PHI__LIT(PHI__RENDER_NO_IMAGE));
         } else if (is_image && images)
-            phi__anthropic_image(out, c);
+            phi__anthropic_image(e, c);
         else if (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text))
-            phi__anthropic_text(out, c->text);
+            phi__anthropic_text(e, c->text);
         omitted = is_image;
     }
 }
 
-static void phi__anthropic_thinking(phi__buf *out, const phi_content *c) {
+static void phi__anthropic_thinking(phi__encoder *e, const phi_content *c) {
+    phi__buf *out = &e->scratch;
     if (c->signature.len == 0) return; /* of a turn that was cut: the API would refuse it */
     phi__json_put_comma(out);
     if (c->redacted) {
@@ -70,7 +72,7 @@ static void phi__anthropic_thinking(phi__buf *out, const phi_content *c) {
         phi__render_member(out, "data", c->signature);
     } else {
         phi__buf_text(out, "{\"type\":\"thinking\"");
-        phi__render_member(out, "thinking", c->text);
+        phi__render_text_member(e, "thinking", c->text);
         phi__render_member(out, "signature", c->signature);
     }
     phi__buf_char(out, '}');
@@ -103,9 +105,9 @@ static void phi__anthropic_assistant(phi__encoder *e, const phi_message *m, bool
     for (i = 0; last != SIZE_MAX && i <= last; i++) {
         const phi_content *c = &m->content[i];
         if (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text))
-            phi__anthropic_text(&e->scratch, i == last ? phi__render_trim_end(c->text) : c->text);
+            phi__anthropic_text(e, i == last ? phi__render_trim_end(c->text) : c->text);
         else if (c->kind == PHI_CONTENT_THINKING && same)
-            phi__anthropic_thinking(&e->scratch, c);
+            phi__anthropic_thinking(e, c);
         else if (c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete)
             phi__anthropic_call(e, &e->scratch, c);
     }
@@ -128,10 +130,10 @@ static void phi__anthropic_result(phi__encoder *e, const phi_message *m) {
         }
     if (images || texts > 1 || (phi__anthropic_no_images(e) && phi__render_has_image(m))) {
         phi__buf_text(out, ",\"content\":[");
-        phi__anthropic_parts(e, out, m, images);
+        phi__anthropic_parts(e, m, images);
         phi__buf_char(out, ']');
     } else if (texts == 1)
-        phi__render_member(out, "content", text->text);
+        phi__render_text_member(e, "content", text->text);
     else if (m->is_error)
         phi__buf_text(out, ",\"content\":\"(no output)\"");
     phi__buf_char(out, '}');
@@ -175,12 +177,12 @@ static void phi__anthropic_item(phi__encoder *e, size_t at) {
         form |= PHI__ANTHROPIC_NO_IMAGES;
     if (!phi__encode_kept(e, at, UINT32_MAX, form, &blocks)) {
         if (m->role == PHI_ROLE_USER)
-            phi__anthropic_parts(e, &e->scratch, m, true);
+            phi__anthropic_parts(e, m, true);
         else if (m->role == PHI_ROLE_TOOL_RESULT)
             phi__anthropic_result(e, m);
         else
             phi__anthropic_assistant(e, m, same);
-        blocks = phi__encode_keep(e, at, UINT32_MAX, form);
+        if (!phi__encode_keep(e, at, UINT32_MAX, form, &blocks)) return;
     }
     phi__anthropic_append(e, m->role == PHI_ROLE_ASSISTANT ? PHI_ROLE_ASSISTANT : PHI_ROLE_USER,
                           blocks);
@@ -212,9 +214,8 @@ static void phi__anthropic_after_results(phi__encoder *e, size_t from, size_t to
         if (m->role != PHI_ROLE_TOOL_RESULT || !m->is_error || !phi__render_has_image(m)) continue;
         if (!phi__encode_kept(e, i, UINT32_MAX, form, &blocks)) {
             for (j = 0; j < m->content_count; j++)
-                if (phi__render_is_image(&m->content[j]))
-                    phi__anthropic_image(&e->scratch, &m->content[j]);
-            blocks = phi__encode_keep(e, i, UINT32_MAX, form);
+                if (phi__render_is_image(&m->content[j])) phi__anthropic_image(e, &m->content[j]);
+            if (!phi__encode_keep(e, i, UINT32_MAX, form, &blocks)) return;
         }
         phi__anthropic_append(e, PHI_ROLE_USER, blocks);
     }

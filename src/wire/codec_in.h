@@ -12,6 +12,7 @@
 #include "io/request_in.h"
 #include "model/model.h"
 #include "wire/assembly_in.h"
+#include "wire/fill_in.h"
 
 /* The rendered form of one block (or of a whole message where a wire wants that), kept with it. */
 typedef struct phi__rendered {
@@ -72,6 +73,9 @@ typedef struct phi__encoder {
     size_t next_call;    /* where the search for a result's call begins */
     bool had_calls;
     /* for the codecs' own bookkeeping across items */
+    phi__fill fill;
+    phi__rendered last; /* of an item that keeps none; form 0: none */
+    size_t last_item;
     phi_role open_role; /* role of the message under construction; 0: none */
     phi_role last_role; /* of the message before; 0: none yet */
     size_t mark_piece;  /* the piece whose end closes the last user block; SIZE_MAX: none */
@@ -116,10 +120,17 @@ PHI__FN void phi__encode_piece(phi__encoder *e, phi_str json);       /* borrowed
 PHI__FN void phi__encode_glue(phi__encoder *e, const char *literal); /* static text, borrowed */
 PHI__FN void phi__encode_scratch(phi__encoder *e); /* e->scratch as a piece; clears it */
 /* The kept rendering for a form. False: the codec renders into e->scratch, which was cleared, and
-   calls phi__encode_keep, which keeps and returns it. Neither appends a piece. */
+   calls phi__encode_keep, which keeps and returns it. Neither appends a piece.
+   False from phi__encode_keep: memory ended, or a long text has still to be filled in; the codec adds
+   nothing and returns, and is asked for the same item again. */
 PHI__FN bool phi__encode_kept(phi__encoder *e, size_t item, uint32_t block, uint32_t form,
                               phi_str *json);
-PHI__FN phi_str phi__encode_keep(phi__encoder *e, size_t item, uint32_t block, uint32_t form);
+PHI__FN bool phi__encode_keep(phi__encoder *e, size_t item, uint32_t block, uint32_t form,
+                              phi_str *json);
+/* Leaves a hole in the scratch buffer for a long text; false: render it now. */
+PHI__FN bool phi__encode_hole(phi__encoder *e, phi_str source, bool base64);
+PHI__FN void phi__encode_store(phi__encoder *e, size_t item, uint32_t block, uint32_t form,
+                               phi_str json);
 /* Puts `text` `back` bytes before the end of the marked piece; once, after all pieces. */
 PHI__FN void phi__encode_mark(phi__encoder *e, size_t back, const char *literal);
 /* Copied, without control characters. A later header of the same name replaces an earlier one. */

@@ -69,30 +69,34 @@ static void phi__encoder_close_calls(phi__encoder *e) {
     const phi_message *message;
     if (item == SIZE_MAX) return;
     message = e->ask->items[item].message;
+    e->fill.refuses = true; /* what was added cannot be added again */
     for (i = 0; i < message->content_count; i++)
         if (phi__encoder_is_call(&message->content[i]) && !e->answered[i])
             e->codec->missing(e, item, i);
     e->codec->after_results(e, e->results_from, e->at);
+    e->fill.refuses = false;
     e->calls_item = SIZE_MAX;
+}
+
+/* Asks the codec for an item; again, when its long texts have been filled in. */
+static void phi__encoder_put(phi__encoder *e) {
+    e->codec->item(e, e->at);
+    if (e->fill.going || e->failed) return;
+    if (e->ask->items[e->at].message->role == PHI_ROLE_ASSISTANT) phi__encoder_open_calls(e, e->at);
+    e->at++;
 }
 
 static void phi__encoder_item(phi__encoder *e) {
     const phi_message *message = e->ask->items[e->at].message;
-    switch (message->role) {
-    case PHI_ROLE_EXTENSION: return;
-    case PHI_ROLE_TOOL_RESULT:
-        if (phi__encoder_answers(e, message)) e->codec->item(e, e->at);
-        return;
-    case PHI_ROLE_USER:
+    bool sent = message->role != PHI_ROLE_EXTENSION;
+    if (message->role == PHI_ROLE_TOOL_RESULT)
+        sent = phi__encoder_answers(e, message);
+    else if (sent)
         phi__encoder_close_calls(e);
-        e->codec->item(e, e->at);
-        return;
-    case PHI_ROLE_ASSISTANT:
-        phi__encoder_close_calls(e);
-        e->codec->item(e, e->at);
-        phi__encoder_open_calls(e, e->at);
-        return;
-    }
+    if (sent)
+        phi__encoder_put(e);
+    else
+        e->at++;
 }
 
 /* ---- addresses ---- */
@@ -160,43 +164,67 @@ PHI__FN void phi__encode_scratch(phi__encoder *e) {
 PHI__FN bool phi__encode_kept(phi__encoder *e, size_t item, uint32_t block, uint32_t form,
                               phi_str *json) {
     phi__rendered **list = e->ask->items[item].rendered;
-    const phi__rendered *r;
-    for (r = list != NULL ? *list : NULL; r != NULL; r = r->next) {
+    const phi__rendered *r = list != NULL ? *list : e->last_item == item ? &e->last : NULL;
+    for (; r != NULL; r = r->next) {
         if (r->form != form || r->block != block) continue;
         *json = r->json;
         return true;
     }
     phi__buf_clear(&e->scratch);
+    e->fill.count = 0;
     return false;
 }
 
-PHI__FN phi_str phi__encode_keep(phi__encoder *e, size_t item, uint32_t block, uint32_t form) {
+PHI__FN bool phi__encode_hole(phi__encoder *e, phi_str source, bool base64) {
+    phi__fill *f = &e->fill;
+    if (f->refuses || source.len <= PHI__FILL_LONG || f->count == PHI__FILL_HOLES) return false;
+    f->holes[f->count].offset = e->scratch.len;
+    f->holes[f->count].source = source;
+    f->holes[f->count].base64 = base64;
+    f->count++;
+    return true;
+}
+
+/* Beside its message, or, where that keeps none, until the next one. */
+PHI__FN void phi__encode_store(phi__encoder *e, size_t item, uint32_t block, uint32_t form,
+                               phi_str json) {
+    const phi__item *kept = &e->ask->items[item];
+    phi__rendered *r = &e->last;
+    if (kept->rendered != NULL) {
+        r = (phi__rendered *)phi_arena_alloc(kept->arena, sizeof *r);
+        if (r == NULL) {
+            e->failed = true;
+            return;
+        }
+    }
+    r->form = form;
+    r->block = block;
+    r->json = json;
+    r->next = NULL;
+    e->last_item = item;
+    if (kept->rendered == NULL) return;
+    r->next = *kept->rendered;
+    *kept->rendered = r;
+}
+
+PHI__FN bool phi__encode_keep(phi__encoder *e, size_t item, uint32_t block, uint32_t form,
+                              phi_str *json) {
     const phi__item *kept = &e->ask->items[item];
     phi_arena *arena = kept->rendered != NULL ? kept->arena : e->arena;
     phi_arena_mark mark = phi_arena_save(arena);
-    phi__rendered *r = NULL;
-    phi_str json = {NULL, 0};
-    bool ok = !e->failed && !e->scratch.failed;
-    if (ok && kept->rendered != NULL) {
-        r = (phi__rendered *)phi_arena_alloc(arena, sizeof *r);
-        ok = r != NULL;
+    if (e->scratch.failed) e->failed = true;
+    if (!e->failed && e->fill.count > 0) {
+        phi__fill_begin(e, item, block, form);
+        return false;
     }
-    if (!ok || !phi__arena_str(arena, phi__buf_str(&e->scratch), &json)) {
-        phi_arena_reset(arena, mark);
-        phi__buf_clear(&e->scratch);
-        e->failed = true;
-        return json;
-    }
-    e->fresh += json.len;
-    if (r != NULL) {
-        r->form = form;
-        r->block = block;
-        r->json = json;
-        r->next = *kept->rendered;
-        *kept->rendered = r;
-    }
+    if (!e->failed && !phi__arena_str(arena, phi__buf_str(&e->scratch), json)) e->failed = true;
     phi__buf_clear(&e->scratch);
-    return json;
+    if (!e->failed) phi__encode_store(e, item, block, form, *json);
+    if (e->failed)
+        phi_arena_reset(arena, mark);
+    else
+        e->fresh += json->len;
+    return !e->failed;
 }
 
 PHI__FN void phi__encode_mark(phi__encoder *e, size_t back, const char *literal) {
@@ -294,25 +322,40 @@ PHI__FN void phi__encoder_begin(phi__encoder *e, const phi__codec *codec, const 
     e->arena = arena;
     e->calls_item = SIZE_MAX;
     e->mark_piece = SIZE_MAX;
+    e->last_item = SIZE_MAX;
     phi__buf_init(&e->scratch, arena->memory);
+    phi__buf_init(&e->fill.slice, arena->memory);
 }
 
-PHI__FN phi_status phi__encoder_advance(phi__encoder *e, size_t units) {
-    if (e->stage == PHI__ENCODER_HEAD) {
-        e->codec->address(e);
-        e->codec->head(e);
-        e->stage = PHI__ENCODER_ITEMS;
-    }
-    for (; e->stage == PHI__ENCODER_ITEMS && !e->failed; e->at++) {
+/* Items, as far as the units go; false: they are used up. */
+static bool phi__encoder_items(phi__encoder *e, size_t units) {
+    while (!e->failed) {
+        if (e->fill.going) {
+            if (!phi__fill_advance(e, &units)) return false;
+            if (!e->failed) phi__encoder_put(e);
+            continue;
+        }
         if (e->at == e->ask->item_count) {
             e->stage = PHI__ENCODER_TAIL;
-            break;
+            return true;
         }
-        if (units == 0) return PHI_BUSY;
+        if (units == 0) return false;
         e->fresh = 0;
         phi__encoder_item(e);
         units -= phi__min(units, 1 + e->fresh / 1024);
     }
+    return true;
+}
+
+PHI__FN phi_status phi__encoder_advance(phi__encoder *e, size_t units) {
+    if (e->stage == PHI__ENCODER_HEAD) {
+        e->fill.refuses = true;
+        e->codec->address(e);
+        e->codec->head(e);
+        e->fill.refuses = false;
+        e->stage = PHI__ENCODER_ITEMS;
+    }
+    if (e->stage == PHI__ENCODER_ITEMS && !phi__encoder_items(e, units)) return PHI_BUSY;
     if (e->stage == PHI__ENCODER_TAIL && !e->failed) {
         phi__encoder_close_calls(e);
         e->codec->tail(e);
@@ -324,5 +367,7 @@ PHI__FN phi_status phi__encoder_advance(phi__encoder *e, size_t units) {
 }
 
 PHI__FN void phi__encoder_free(phi__encoder *e) {
-    if (e->scratch.memory != NULL) phi__buf_free(&e->scratch);
+    if (e->scratch.memory == NULL) return;
+    phi__buf_free(&e->scratch);
+    phi__fill_drop(e);
 }

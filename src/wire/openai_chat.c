@@ -39,19 +39,21 @@ static bool phi__chat_thinks(const phi__encoder *e) {
 
 /* ---- content ---- */
 
-static void phi__chat_text_part(phi__buf *out, phi_str text) {
+static void phi__chat_text_part(phi__encoder *e, phi_str text) {
+    phi__buf *out = &e->scratch;
     phi__json_put_comma(out);
     phi__buf_text(out, "{\"type\":\"text\"");
-    phi__render_member(out, "text", text);
+    phi__render_text_member(e, "text", text);
     phi__buf_char(out, '}');
 }
 
-static void phi__chat_image_part(phi__buf *out, const phi_content *c) {
+static void phi__chat_image_part(phi__encoder *e, const phi_content *c) {
+    phi__buf *out = &e->scratch;
     phi__json_put_comma(out);
     phi__buf_text(out, "{\"type\":\"image_url\",\"image_url\":{\"url\":\"data:");
     phi__json_put_part(out, c->mime_type);
     phi__buf_text(out, ";base64,");
-    phi__render_base64(out, c->data);
+    phi__render_base64(e, c->data);
     phi__buf_text(out, "\"}}");
 }
 
@@ -69,7 +71,7 @@ static bool phi__chat_join_text(phi__encoder *e, const phi_message *m) {
         bool stand_in = phi__render_is_image(c) && phi__chat_quirk(e, PHI_QUIRK_NO_IMAGES);
         if (phi__chat_is_text(c) || (stand_in && !omitted)) {
             if (any) phi__buf_text(&e->scratch, "\\n");
-            phi__json_put_part(&e->scratch, stand_in ? PHI__LIT(PHI__RENDER_NO_IMAGE) : c->text);
+            phi__render_text(e, stand_in ? PHI__LIT(PHI__RENDER_NO_IMAGE) : c->text);
             any = true;
         }
         omitted = stand_in;
@@ -85,11 +87,11 @@ static void phi__chat_parts(phi__encoder *e, const phi_message *m) {
         const phi_content *c = &m->content[i];
         bool is_image = phi__render_is_image(c);
         if (phi__chat_is_text(c))
-            phi__chat_text_part(&e->scratch, c->text);
+            phi__chat_text_part(e, c->text);
         else if (is_image && !phi__chat_quirk(e, PHI_QUIRK_NO_IMAGES))
-            phi__chat_image_part(&e->scratch, c);
+            phi__chat_image_part(e, c);
         else if (is_image && !omitted)
-            phi__chat_text_part(&e->scratch, PHI__LIT(PHI__RENDER_NO_IMAGE));
+            phi__chat_text_part(e, PHI__LIT(PHI__RENDER_NO_IMAGE));
         omitted = is_image;
     }
     phi__buf_char(&e->scratch, ']');
@@ -136,10 +138,10 @@ static bool phi__chat_thinking_parts(phi__encoder *e, const phi_message *m) {
         if (phi__chat_is_thinking(c)) {
             phi__json_put_comma(out);
             phi__buf_text(out, "{\"type\":\"thinking\",\"thinking\":[");
-            phi__chat_text_part(out, c->text);
+            phi__chat_text_part(e, c->text);
             phi__buf_text(out, "]}");
         } else if (phi__chat_is_text(c))
-            phi__chat_text_part(out, c->text);
+            phi__chat_text_part(e, c->text);
     }
     phi__buf_char(out, ']');
     return true;
@@ -157,7 +159,7 @@ static void phi__chat_calls(phi__encoder *e, const phi_message *m) {
         phi__render_id(out, c->id, phi__chat_id_rule(e));
         phi__buf_text(out, ",\"type\":\"function\",\"function\":{\"name\":");
         phi__render_name(out, c->name, 64);
-        phi__render_member(out, "arguments", phi__render_arguments(e, c->arguments));
+        phi__render_text_member(e, "arguments", phi__render_arguments(e, c->arguments));
         phi__buf_text(out, "}}");
     }
     if (open) phi__buf_char(out, ']');
@@ -200,7 +202,7 @@ static void phi__chat_put_reasoning(phi__encoder *e, const phi_message *m, bool 
                 phi__json_put_key(out, phi_str_of(fields[field]));
                 phi__buf_char(out, '"');
             }
-            phi__json_put_part(out, c->text);
+            phi__render_text(e, c->text);
             any = true;
         }
         if (any) phi__buf_char(out, '"');
@@ -255,7 +257,7 @@ static void phi__chat_result_images(phi__encoder *e, const phi_message *m) {
     phi__json_put_part(out, m->tool_name);
     phi__buf_text(out, ":\"}");
     for (i = 0; i < m->content_count; i++)
-        if (phi__render_is_image(&m->content[i])) phi__chat_image_part(out, &m->content[i]);
+        if (phi__render_is_image(&m->content[i])) phi__chat_image_part(e, &m->content[i]);
 }
 
 /* ---- messages ---- */
@@ -269,6 +271,20 @@ static void phi__chat_before(phi__encoder *e, phi_role role) {
     e->last_role = role;
 }
 
+/* The images of a result follow all results, when nothing can be put off any more: they are rendered
+   with their result. False: not yet. */
+static bool phi__chat_images_ready(phi__encoder *e, size_t at) {
+    const phi_message *m = e->ask->items[at].message;
+    uint32_t form = PHI__CHAT_FORM | PHI__CHAT_IMAGES;
+    phi_str parts;
+    if (m->role != PHI_ROLE_TOOL_RESULT || e->ask->items[at].rendered == NULL ||
+        !phi__render_has_image(m) || phi__chat_quirk(e, PHI_QUIRK_NO_IMAGES) ||
+        phi__encode_kept(e, at, UINT32_MAX, form, &parts))
+        return true;
+    phi__chat_result_images(e, m);
+    return phi__encode_keep(e, at, UINT32_MAX, form, &parts);
+}
+
 static void phi__chat_item(phi__encoder *e, size_t at) {
     const phi_message *m = e->ask->items[at].message;
     bool same = m->role == PHI_ROLE_ASSISTANT && phi__render_same_origin(e, m);
@@ -276,6 +292,7 @@ static void phi__chat_item(phi__encoder *e, size_t at) {
     phi_str json;
     if (same) form |= PHI__CHAT_ORIGIN;
     if (m->role == PHI_ROLE_ASSISTANT && phi__chat_thinks(e)) form |= PHI__CHAT_THINKING;
+    if (!phi__chat_images_ready(e, at)) return;
     if (!phi__encode_kept(e, at, UINT32_MAX, form, &json)) {
         if (m->role == PHI_ROLE_USER)
             phi__chat_user(e, m);
@@ -283,7 +300,7 @@ static void phi__chat_item(phi__encoder *e, size_t at) {
             phi__chat_result(e, m);
         else
             phi__chat_assistant(e, m, same);
-        json = phi__encode_keep(e, at, UINT32_MAX, form);
+        if (!phi__encode_keep(e, at, UINT32_MAX, form, &json)) return;
     }
     if (json.len == 0) return;
     phi__chat_before(e, m->role);
@@ -318,7 +335,7 @@ static void phi__chat_after_results(phi__encoder *e, size_t from, size_t to) {
         if (m->role != PHI_ROLE_TOOL_RESULT || !phi__render_has_image(m)) continue;
         if (!phi__encode_kept(e, i, UINT32_MAX, form, &parts)) {
             phi__chat_result_images(e, m);
-            parts = phi__encode_keep(e, i, UINT32_MAX, form);
+            if (!phi__encode_keep(e, i, UINT32_MAX, form, &parts)) return;
         }
         if (open)
             phi__encode_glue(e, ",");

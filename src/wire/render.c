@@ -65,6 +65,17 @@ PHI__FN void phi__render_member(phi__buf *out, const char *key, phi_str text) {
     phi__json_put_str(out, text);
 }
 
+PHI__FN void phi__render_text(phi__encoder *e, phi_str text) {
+    if (!phi__encode_hole(e, text, false)) phi__json_put_part(&e->scratch, text);
+}
+
+PHI__FN void phi__render_text_member(phi__encoder *e, const char *key, phi_str text) {
+    phi__json_put_key(&e->scratch, phi_str_of(key));
+    phi__buf_char(&e->scratch, '"');
+    phi__render_text(e, text);
+    phi__buf_char(&e->scratch, '"');
+}
+
 PHI__FN phi_str phi__render_arguments(phi__encoder *e, phi_str arguments) {
     phi_arena_mark mark = phi_arena_save(e->arena);
     phi_json *root = NULL;
@@ -100,13 +111,17 @@ static bool phi__render_is_base64(char c) {
     return phi__render_alnum(c) || c == '+' || c == '/' || c == '=' || c == '-' || c == '_';
 }
 
-PHI__FN void phi__render_base64(phi__buf *out, phi_str data) {
+PHI__FN void phi__render_base64_now(phi__buf *out, phi_str data) {
     char *to = phi__buf_reserve(out, data.len);
     size_t i, n = 0;
     if (to == NULL) return;
     for (i = 0; i < data.len; i++)
         if (phi__render_is_base64(data.at[i])) to[n++] = data.at[i];
     phi__buf_add_len(out, n);
+}
+
+PHI__FN void phi__render_base64(phi__encoder *e, phi_str data) {
+    if (!phi__encode_hole(e, data, true)) phi__render_base64_now(&e->scratch, data);
 }
 
 /* wire.md part 2: never below 1024 */

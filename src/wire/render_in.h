@@ -23,6 +23,11 @@ PHI__FN phi_str phi__render_trim_end(phi_str text);
 /* "key":"text" with a comma before it where one is needed. */
 PHI__FN void phi__render_member(phi__buf *out, const char *key, phi_str text);
 
+/* The same into the scratch buffer, and the inside of a string alone: for texts of a message, which may
+   be long and are then filled in later. */
+PHI__FN void phi__render_text_member(phi__encoder *e, const char *key, phi_str text);
+PHI__FN void phi__render_text(phi__encoder *e, phi_str text);
+
 /* Arguments as the JSON text of an object: what is none becomes {}. Uses and resets e->arena. */
 PHI__FN phi_str phi__render_arguments(phi__encoder *e, phi_str arguments);
 
@@ -32,7 +37,8 @@ PHI__FN bool phi__render_same_origin(const phi__encoder *e, const phi_message *m
 PHI__FN bool phi__render_is_image(const phi_content *c);
 PHI__FN bool phi__render_has_image(const phi_message *message);
 /* Base64 as it is; a byte that is none would break the JSON and is left out. */
-PHI__FN void phi__render_base64(phi__buf *out, phi_str data);
+PHI__FN void phi__render_base64(phi__encoder *e, phi_str data);
+PHI__FN void phi__render_base64_now(phi__buf *out, phi_str data);
 
 /* Text that stands for images where a model takes none. */
 #define PHI__RENDER_NO_IMAGE "(image omitted: this model takes no images)"

@@ -125,8 +125,8 @@ TEST(an_image_comes_as_base64_with_its_type) {
     check_call(&c, "read_file", "{\"path\":\"b.JPG\"}", false, "eA==", NULL);
     CHECK_EQ_STR(c.mime_type, "image/jpeg");
     calls_put(&c, "c.jpeg", "");
-    check_call(&c, "read_file", "{\"path\":\"c.jpeg\"}", false, "", NULL);
-    CHECK_EQ_STR(c.mime_type, "image/jpeg");
+    check_call(&c, "read_file", "{\"path\":\"c.jpeg\"}", true,
+               "Cannot read c.jpeg: the image is empty", NULL);
     calls_put(&c, "d.webp", "xyz");
     check_call(&c, "read_file", "{\"path\":\"d.webp\"}", false, "eHl6", NULL);
     CHECK_EQ_STR(c.mime_type, "image/webp");

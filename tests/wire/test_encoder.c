@@ -365,6 +365,127 @@ TEST(encoding_survives_every_failed_allocation) {
     check_memory(phi_model_openrouter("anthropic/claude-sonnet-4.5", "K"));
 }
 
+/* 50,000 bytes that need care: quotes, line ends, letters of two to four bytes. */
+static const char *long_text(void) {
+    static char text[50001];
+    static const char pattern[] = "say \"x\"\n\t\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80 \\ end. ";
+    size_t i, n = sizeof pattern - 1;
+    for (i = 0; i + n < sizeof text; i += n) memcpy(text + i, pattern, n);
+    return text;
+}
+
+static const char *long_image(void) {
+    static char data[30001];
+    memset(data, 'Q', sizeof data - 1);
+    return data;
+}
+
+static void heavy_talk(conversation *t, phi_model model) {
+    talk_begin(t, model);
+    talk_user(t, long_text());
+    talk_image(t, long_image());
+    talk_text(t, "short");
+    talk_text(t, long_text());
+    talk_assistant(t);
+    talk_text(t, long_text());
+    talk_call(t, "c1", "shot", "{}");
+    talk_call(t, "c2", "read", "{}");
+    talk_result(t, "c1", "shot", long_text());
+    talk_image(t, long_image());
+    talk_result(t, "c2", "read", long_text())->is_error = true;
+    talk_user(t, "so?");
+}
+
+static void check_heavy(phi_model model, const char *user, const char *result) {
+    conversation t;
+    char *first;
+    const phi_json *node;
+    size_t units, i;
+    heavy_talk(&t, model);
+    CHECK_EQ_INT(talk_render(&t, 1), PHI_OK);
+    first = strdup(t.body);
+    node = phi_json_path(t.tree, user);
+    CHECK_STR(phi_json_str(node, ""), long_text());
+    node = phi_json_path(t.tree, result);
+    CHECK_STR(phi_json_str(node, ""), long_text());
+    CHECK(strstr(t.body, long_image()) != NULL);
+    for (units = 2; units < 200; units = units * 3) {
+        conversation again;
+        heavy_talk(&again, model);
+        CHECK_EQ_INT(talk_render(&again, units), PHI_OK);
+        CHECK(strcmp(again.body, first) == 0);
+        talk_free(&again);
+    }
+    for (i = 0; i < t.count; i++) t.items[i].rendered = NULL;
+    CHECK_EQ_INT(talk_render(&t, 5), PHI_OK);
+    CHECK(strcmp(t.body, first) == 0);
+    free(first);
+    talk_free(&t);
+}
+
+TEST(long_texts_and_images_are_rendered_in_slices_to_the_same_bytes) {
+    check_heavy(claude(), "messages[0].content[3].text", "messages[2].content[0].content[0].text");
+    check_heavy(gpt(), "messages[0].content[3].text", "messages[2].content");
+}
+
+TEST(a_slice_does_a_bounded_amount) {
+    conversation t;
+    size_t calls = 0;
+    phi_status status;
+    heavy_talk(&t, claude());
+    phi__encoder_begin(&t.encoder, phi__codec_find(phi_str_of(t.model.protocol)), &t.ask, &t.turn);
+    do {
+        status = phi__encoder_advance(&t.encoder, 16);
+        calls++;
+    } while (status == PHI_BUSY);
+    CHECK_EQ_INT(status, PHI_OK);
+    CHECK(calls > 30); /* 310,000 bytes, measured and written, 16 KiB a call */
+    talk_free(&t);
+}
+
+TEST(a_rendering_that_is_given_up_halfway_leaves_nothing_behind) {
+    conversation t;
+    size_t calls, before;
+    heavy_talk(&t, claude());
+    before = test_alloc_live_bytes();
+    for (calls = 1; calls < 60; calls++) {
+        phi_arena_mark mark = phi_arena_save(&t.kept), turn = phi_arena_save(&t.turn);
+        size_t i;
+        phi__encoder_begin(&t.encoder, phi__codec_find(phi_str_of(t.model.protocol)), &t.ask,
+                           &t.turn);
+        for (i = 0; i < calls; i++)
+            if (phi__encoder_advance(&t.encoder, 16) != PHI_BUSY) break;
+        phi__encoder_free(&t.encoder);
+        for (i = 0; i < t.count; i++) t.rendered[i] = NULL;
+        phi_arena_reset(&t.kept, mark);
+        phi_arena_reset(&t.turn, turn);
+        CHECK_EQ_INT(test_alloc_live_bytes(), before);
+    }
+    talk_free(&t);
+}
+
+static void check_heavy_memory(phi_model model) {
+    int n = 0;
+    phi_status status;
+    do {
+        conversation t;
+        heavy_talk(&t, model);
+        test_alloc_fail_at(n++);
+        status = talk_render(&t, 16);
+        CHECK(status == PHI_OK || status == PHI_NO_MEMORY);
+        test_alloc_fail_at(-1);
+        CHECK_EQ_INT(talk_render(&t, 16), PHI_OK);
+        talk_free(&t);
+        CHECK_EQ_INT(test_alloc_live_bytes(), 0);
+    } while (status != PHI_OK && n < 1000);
+    CHECK(n > 5);
+}
+
+TEST(long_texts_survive_every_failed_allocation) {
+    check_heavy_memory(claude());
+    check_heavy_memory(gpt());
+}
+
 TEST(what_is_sent_is_always_valid_utf8) {
     conversation t;
     talk_begin(&t, claude());
@@ -398,4 +519,8 @@ TEST_MAIN(TEST_ENTRY(a_base_url_may_have_its_version_and_slash_or_not),
           TEST_ENTRY(a_kept_rendering_is_not_sent_to_another_target),
           TEST_ENTRY(items_that_keep_nothing_are_rendered_into_the_request),
           TEST_ENTRY(encoding_survives_every_failed_allocation),
+          TEST_ENTRY(long_texts_and_images_are_rendered_in_slices_to_the_same_bytes),
+          TEST_ENTRY(a_slice_does_a_bounded_amount),
+          TEST_ENTRY(a_rendering_that_is_given_up_halfway_leaves_nothing_behind),
+          TEST_ENTRY(long_texts_survive_every_failed_allocation),
           TEST_ENTRY(what_is_sent_is_always_valid_utf8))

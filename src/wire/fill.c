@@ -1,0 +1,109 @@
+/* fill.c - first the length of what the holes will hold, then the bytes. */
+#include "wire/fill_in.h"
+
+#include "base/utf8_in.h"
+#include "wire/codec_in.h"
+#include "wire/render_in.h"
+
+PHI__FN void phi__fill_begin(phi__encoder *e, size_t item, uint32_t block, uint32_t form) {
+    phi__fill *f = &e->fill;
+    const phi__item *kept = &e->ask->items[item];
+    f->going = true;
+    f->measured = false;
+    f->item = item;
+    f->block = block;
+    f->form = form;
+    f->hole = f->done = f->len = 0;
+    f->total = e->scratch.len;
+    f->out = NULL;
+    f->arena = kept->rendered != NULL ? kept->arena : e->arena;
+}
+
+/* The next slice as it will stand in the rendering; in f->slice. */
+static bool phi__fill_slice(phi__encoder *e) {
+    phi__fill *f = &e->fill;
+    const phi__hole *hole = &f->holes[f->hole];
+    phi_str rest = phi__str(hole->source.at + f->done, hole->source.len - f->done);
+    size_t n =
+        hole->base64 ? phi__min(rest.len, PHI__FILL_SLICE) : phi__utf8_cut(rest, PHI__FILL_SLICE);
+    phi__buf_clear(&f->slice);
+    if (hole->base64)
+        phi__render_base64_now(&f->slice, phi__str(rest.at, n));
+    else
+        phi__json_put_part(&f->slice, phi__str(rest.at, n));
+    f->done += n;
+    if (f->slice.failed) e->failed = true;
+    return !e->failed;
+}
+
+/* Past the end of a hole: the next one. */
+static void phi__fill_next(phi__fill *f) {
+    if (f->done < f->holes[f->hole].source.len) return;
+    f->hole++;
+    f->done = 0;
+}
+
+/* The memory for all of it, now that its length is known. */
+static bool phi__fill_take(phi__encoder *e) {
+    phi__fill *f = &e->fill;
+    f->measured = true;
+    f->hole = f->done = 0;
+    f->mark = phi_arena_save(f->arena);
+    f->out = phi__arena_bytes(f->arena, f->total);
+    if (f->out == NULL) e->failed = true;
+    return f->out != NULL;
+}
+
+static void phi__fill_write(phi__fill *f, const char *at, size_t len) {
+    if (len > 0) memcpy(f->out + f->len, at, len);
+    f->len += len;
+}
+
+/* What the codec wrote between the hole before and this one. */
+static void phi__fill_write_scratch(phi__encoder *e) {
+    phi__fill *f = &e->fill;
+    size_t from = f->hole > 0 ? f->holes[f->hole - 1].offset : 0;
+    size_t to = f->hole < f->count ? f->holes[f->hole].offset : e->scratch.len;
+    phi__fill_write(f, e->scratch.at + from, to - from);
+}
+
+static void phi__fill_end(phi__encoder *e) {
+    phi__fill *f = &e->fill;
+    phi_str json = phi__str(f->out, f->len);
+    PHI_ASSERT(f->len == f->total);
+    f->out = NULL; /* it is the message's now */
+    f->going = false;
+    f->count = 0;
+    phi__buf_clear(&e->scratch);
+    phi__encode_store(e, f->item, f->block, f->form, json);
+}
+
+PHI__FN bool phi__fill_advance(phi__encoder *e, size_t *units) {
+    phi__fill *f = &e->fill;
+    while (!e->failed) {
+        if (f->hole == f->count && !f->measured && !phi__fill_take(e)) break;
+        if (f->measured && f->done == 0) phi__fill_write_scratch(e);
+        if (f->hole == f->count) {
+            phi__fill_end(e);
+            break;
+        }
+        if (!phi__fill_slice(e)) break;
+        if (f->measured)
+            phi__fill_write(f, f->slice.at, f->slice.len);
+        else
+            f->total = phi__add(f->total, f->slice.len);
+        phi__fill_next(f);
+        *units -= phi__min(*units, PHI__FILL_SLICE / 1024);
+        if (*units == 0) return false;
+    }
+    return true;
+}
+
+PHI__FN void phi__fill_drop(phi__encoder *e) {
+    phi__fill *f = &e->fill;
+    if (f->out != NULL) phi_arena_reset(f->arena, f->mark);
+    phi__buf_free(&f->slice);
+    f->out = NULL;
+    f->going = false;
+    f->count = 0;
+}
