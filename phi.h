@@ -11110,11 +11110,11 @@ PHI_API double phi_cost_of(const phi_cost *rates, const phi_usage *usage) {
 #endif /* PHI__IMP_MODEL */
 
 #ifdef PHI__IMP_WIRE
-#if PHI__IMP_WIRE != 0x2124f33e
+#if PHI__IMP_WIRE != 0x36a60903
 #error "phi: two versions of src/wire in one file"
 #endif
 #else
-#define PHI__IMP_WIRE 0x2124f33e
+#define PHI__IMP_WIRE 0x36a60903
 
 /* ---- src/wire/assembly_in.h ---- */
 
@@ -11639,13 +11639,16 @@ PHI__FN phi_str phi__render_arguments(phi__encoder *e, phi_str arguments);
 PHI__FN bool phi__render_same_origin(const phi__encoder *e, const phi_message *message);
 
 PHI__FN bool phi__render_is_image(const phi_content *c);
-PHI__FN bool phi__render_has_image(const phi_message *message);
+/* An image that this target does not take: none at all, or not of its type. Words stand for it. */
+PHI__FN bool phi__render_omits(const phi__encoder *e, const phi_content *c);
+PHI__FN bool phi__render_omits_any(const phi__encoder *e, const phi_message *message);
+PHI__FN bool phi__render_sends_image(const phi__encoder *e, const phi_message *message);
 /* Base64 as it is; a byte that is none would break the JSON and is left out. */
 PHI__FN void phi__render_base64(phi__encoder *e, phi_str data);
 PHI__FN void phi__render_base64_now(phi__buf *out, phi_str data);
 
 /* Text that stands for images where a model takes none. */
-#define PHI__RENDER_NO_IMAGE "(image omitted: this model takes no images)"
+#define PHI__RENDER_NO_IMAGE "(image omitted: this model does not take it)"
 
 /* Tokens to think with at a level; 0: off. */
 PHI__FN uint32_t phi__render_budget(phi_thinking level);
@@ -11706,7 +11709,7 @@ static void phi__anthropic_parts(phi__encoder *e, const phi_message *m, bool ima
     for (i = 0; i < m->content_count; i++) {
         const phi_content *c = &m->content[i];
         bool is_image = phi__render_is_image(c);
-        if (is_image && phi__anthropic_no_images(e)) {
+        if (phi__render_omits(e, c)) {
             if (!omitted) phi__anthropic_text(e, PHI__LIT(PHI__RENDER_NO_IMAGE));
         } else if (is_image && images)
             phi__anthropic_image(e, c);
@@ -11770,7 +11773,7 @@ static void phi__anthropic_assistant(phi__encoder *e, const phi_message *m, bool
    least some. */
 static void phi__anthropic_result(phi__encoder *e, const phi_message *m) {
     phi__buf *out = &e->scratch;
-    bool images = !m->is_error && phi__render_has_image(m) && !phi__anthropic_no_images(e);
+    bool images = !m->is_error && phi__render_sends_image(e, m);
     size_t i, texts = 0;
     const phi_content *text = NULL;
     phi__buf_text(out, "{\"type\":\"tool_result\",\"tool_use_id\":");
@@ -11781,7 +11784,7 @@ static void phi__anthropic_result(phi__encoder *e, const phi_message *m) {
             text = &m->content[i];
             texts++;
         }
-    if (images || texts > 1 || (phi__anthropic_no_images(e) && phi__render_has_image(m))) {
+    if (images || texts > 1 || phi__render_omits_any(e, m)) {
         phi__buf_text(out, ",\"content\":[");
         phi__anthropic_parts(e, m, images);
         phi__buf_char(out, ']');
@@ -11864,10 +11867,12 @@ static void phi__anthropic_after_results(phi__encoder *e, size_t from, size_t to
         uint32_t form = PHI__ANTHROPIC_FORM | PHI__ANTHROPIC_IMAGES;
         phi_str blocks;
         size_t j;
-        if (m->role != PHI_ROLE_TOOL_RESULT || !m->is_error || !phi__render_has_image(m)) continue;
+        if (m->role != PHI_ROLE_TOOL_RESULT || !m->is_error || !phi__render_sends_image(e, m))
+            continue;
         if (!phi__encode_kept(e, i, UINT32_MAX, form, &blocks)) {
             for (j = 0; j < m->content_count; j++)
-                if (phi__render_is_image(&m->content[j])) phi__anthropic_image(e, &m->content[j]);
+                if (phi__render_is_image(&m->content[j]) && !phi__render_omits(e, &m->content[j]))
+                    phi__anthropic_image(e, &m->content[j]);
             if (!phi__encode_keep(e, i, UINT32_MAX, form, &blocks)) return;
         }
         phi__anthropic_append(e, PHI_ROLE_USER, blocks);
@@ -14024,7 +14029,7 @@ static bool phi__chat_join_text(phi__encoder *e, const phi_message *m) {
     size_t i;
     for (i = 0; i < m->content_count; i++) {
         const phi_content *c = &m->content[i];
-        bool stand_in = phi__render_is_image(c) && phi__chat_quirk(e, PHI_QUIRK_NO_IMAGES);
+        bool stand_in = phi__render_omits(e, c);
         if (phi__chat_is_text(c) || (stand_in && !omitted)) {
             if (any) phi__buf_text(&e->scratch, "\\n");
             phi__render_text(e, stand_in ? PHI__LIT(PHI__RENDER_NO_IMAGE) : c->text);
@@ -14044,7 +14049,7 @@ static void phi__chat_parts(phi__encoder *e, const phi_message *m) {
         bool is_image = phi__render_is_image(c);
         if (phi__chat_is_text(c))
             phi__chat_text_part(e, c->text);
-        else if (is_image && !phi__chat_quirk(e, PHI_QUIRK_NO_IMAGES))
+        else if (is_image && !phi__render_omits(e, c))
             phi__chat_image_part(e, c);
         else if (is_image && !omitted)
             phi__chat_text_part(e, PHI__LIT(PHI__RENDER_NO_IMAGE));
@@ -14055,13 +14060,12 @@ static void phi__chat_parts(phi__encoder *e, const phi_message *m) {
 
 /* Nothing at all where nothing of it may be sent. */
 static void phi__chat_user(phi__encoder *e, const phi_message *m) {
-    bool image = phi__render_has_image(m), text = false;
+    bool image = phi__render_sends_image(e, m), text = image || phi__render_omits_any(e, m);
     size_t i;
     for (i = 0; i < m->content_count && !text; i++) text = phi__chat_is_text(&m->content[i]);
-    if (!image && !text) return;
+    if (!text) return;
     phi__buf_text(&e->scratch, "{\"role\":\"user\",\"content\":");
-    if (phi__chat_quirk(e, PHI_QUIRK_CACHE_CONTROL) ||
-        (image && !phi__chat_quirk(e, PHI_QUIRK_NO_IMAGES)))
+    if (phi__chat_quirk(e, PHI_QUIRK_CACHE_CONTROL) || image)
         phi__chat_parts(e, m);
     else {
         phi__buf_char(&e->scratch, '"');
@@ -14202,7 +14206,7 @@ static void phi__chat_result(phi__encoder *e, const phi_message *m) {
     phi__buf_text(out, ",\"content\":\"");
     if (m->is_error) phi__buf_text(out, "Error: ");
     if (!phi__chat_join_text(e, m))
-        phi__buf_text(out, phi__render_has_image(m) ? "(see the image below)" : "(no output)");
+        phi__buf_text(out, phi__render_sends_image(e, m) ? "(see the image below)" : "(no output)");
     phi__buf_text(out, "\"}");
 }
 
@@ -14213,7 +14217,8 @@ static void phi__chat_result_images(phi__encoder *e, const phi_message *m) {
     phi__json_put_part(out, m->tool_name);
     phi__buf_text(out, ":\"}");
     for (i = 0; i < m->content_count; i++)
-        if (phi__render_is_image(&m->content[i])) phi__chat_image_part(e, &m->content[i]);
+        if (phi__render_is_image(&m->content[i]) && !phi__render_omits(e, &m->content[i]))
+            phi__chat_image_part(e, &m->content[i]);
 }
 
 /* ---- messages ---- */
@@ -14234,8 +14239,7 @@ static bool phi__chat_images_ready(phi__encoder *e, size_t at) {
     uint32_t form = PHI__CHAT_FORM | PHI__CHAT_IMAGES;
     phi_str parts;
     if (m->role != PHI_ROLE_TOOL_RESULT || e->ask->items[at].rendered == NULL ||
-        !phi__render_has_image(m) || phi__chat_quirk(e, PHI_QUIRK_NO_IMAGES) ||
-        phi__encode_kept(e, at, UINT32_MAX, form, &parts))
+        !phi__render_sends_image(e, m) || phi__encode_kept(e, at, UINT32_MAX, form, &parts))
         return true;
     phi__chat_result_images(e, m);
     return phi__encode_keep(e, at, UINT32_MAX, form, &parts);
@@ -14288,7 +14292,7 @@ static void phi__chat_after_results(phi__encoder *e, size_t from, size_t to) {
         const phi_message *m = e->ask->items[i].message;
         uint32_t form = PHI__CHAT_FORM | PHI__CHAT_IMAGES;
         phi_str parts;
-        if (m->role != PHI_ROLE_TOOL_RESULT || !phi__render_has_image(m)) continue;
+        if (m->role != PHI_ROLE_TOOL_RESULT || !phi__render_sends_image(e, m)) continue;
         if (!phi__encode_kept(e, i, UINT32_MAX, form, &parts)) {
             phi__chat_result_images(e, m);
             if (!phi__encode_keep(e, i, UINT32_MAX, form, &parts)) return;
@@ -15229,16 +15233,10 @@ static phi_status phi__preflight_tools(phi__preflight_check *p) {
 
 /* ---- messages ---- */
 
+/* Of any type: words stand for one that the target does not take. */
 static phi_status phi__preflight_image(phi__preflight_check *p, size_t at, const phi_content *c) {
-    static const char *const types[] = {"image/png", "image/jpeg", "image/gif", "image/webp"};
-    size_t i;
     if (c->data.len == 0) return phi__preflight_no(p, "messages[%zu]: an image has no data", at);
-    for (i = 0; i < PHI__COUNT(types); i++)
-        if (phi__str_is(c->mime_type, types[i])) return PHI_OK;
-    return phi__preflight_no(p,
-                             "messages[%zu]: image type \"%.*s\": expected image/png, image/jpeg, "
-                             "image/gif or image/webp",
-                             at, phi__preflight_len(c->mime_type), c->mime_type.at);
+    return PHI_OK;
 }
 
 static bool phi__preflight_is_call(const phi_content *c) {
@@ -15484,10 +15482,29 @@ PHI__FN bool phi__render_is_image(const phi_content *c) {
     return c->kind == PHI_CONTENT_IMAGE && c->data.len > 0;
 }
 
-PHI__FN bool phi__render_has_image(const phi_message *message) {
+PHI__FN bool phi__render_omits(const phi__encoder *e, const phi_content *c) {
+    static const char *const types[] = {"image/png", "image/jpeg", "image/gif", "image/webp"};
+    size_t i;
+    if (!phi__render_is_image(c)) return false;
+    if ((e->ask->model->quirks & PHI_QUIRK_NO_IMAGES) != 0) return true;
+    for (i = 0; i < PHI__COUNT(types); i++)
+        if (phi__str_is(c->mime_type, types[i])) return false;
+    return true;
+}
+
+PHI__FN bool phi__render_omits_any(const phi__encoder *e, const phi_message *message) {
     size_t i;
     for (i = 0; i < message->content_count; i++)
-        if (phi__render_is_image(&message->content[i])) return true;
+        if (phi__render_omits(e, &message->content[i])) return true;
+    return false;
+}
+
+PHI__FN bool phi__render_sends_image(const phi__encoder *e, const phi_message *message) {
+    size_t i;
+    for (i = 0; i < message->content_count; i++)
+        if (phi__render_is_image(&message->content[i]) &&
+            !phi__render_omits(e, &message->content[i]))
+            return true;
     return false;
 }
 

@@ -53,7 +53,7 @@ static void phi__anthropic_parts(phi__encoder *e, const phi_message *m, bool ima
     for (i = 0; i < m->content_count; i++) {
         const phi_content *c = &m->content[i];
         bool is_image = phi__render_is_image(c);
-        if (is_image && phi__anthropic_no_images(e)) {
+        if (phi__render_omits(e, c)) {
             if (!omitted) phi__anthropic_text(e, PHI__LIT(PHI__RENDER_NO_IMAGE));
         } else if (is_image && images)
             phi__anthropic_image(e, c);
@@ -117,7 +117,7 @@ static void phi__anthropic_assistant(phi__encoder *e, const phi_message *m, bool
    least some. */
 static void phi__anthropic_result(phi__encoder *e, const phi_message *m) {
     phi__buf *out = &e->scratch;
-    bool images = !m->is_error && phi__render_has_image(m) && !phi__anthropic_no_images(e);
+    bool images = !m->is_error && phi__render_sends_image(e, m);
     size_t i, texts = 0;
     const phi_content *text = NULL;
     phi__buf_text(out, "{\"type\":\"tool_result\",\"tool_use_id\":");
@@ -128,7 +128,7 @@ static void phi__anthropic_result(phi__encoder *e, const phi_message *m) {
             text = &m->content[i];
             texts++;
         }
-    if (images || texts > 1 || (phi__anthropic_no_images(e) && phi__render_has_image(m))) {
+    if (images || texts > 1 || phi__render_omits_any(e, m)) {
         phi__buf_text(out, ",\"content\":[");
         phi__anthropic_parts(e, m, images);
         phi__buf_char(out, ']');
@@ -211,10 +211,12 @@ static void phi__anthropic_after_results(phi__encoder *e, size_t from, size_t to
         uint32_t form = PHI__ANTHROPIC_FORM | PHI__ANTHROPIC_IMAGES;
         phi_str blocks;
         size_t j;
-        if (m->role != PHI_ROLE_TOOL_RESULT || !m->is_error || !phi__render_has_image(m)) continue;
+        if (m->role != PHI_ROLE_TOOL_RESULT || !m->is_error || !phi__render_sends_image(e, m))
+            continue;
         if (!phi__encode_kept(e, i, UINT32_MAX, form, &blocks)) {
             for (j = 0; j < m->content_count; j++)
-                if (phi__render_is_image(&m->content[j])) phi__anthropic_image(e, &m->content[j]);
+                if (phi__render_is_image(&m->content[j]) && !phi__render_omits(e, &m->content[j]))
+                    phi__anthropic_image(e, &m->content[j]);
             if (!phi__encode_keep(e, i, UINT32_MAX, form, &blocks)) return;
         }
         phi__anthropic_append(e, PHI_ROLE_USER, blocks);

@@ -68,7 +68,7 @@ static bool phi__chat_join_text(phi__encoder *e, const phi_message *m) {
     size_t i;
     for (i = 0; i < m->content_count; i++) {
         const phi_content *c = &m->content[i];
-        bool stand_in = phi__render_is_image(c) && phi__chat_quirk(e, PHI_QUIRK_NO_IMAGES);
+        bool stand_in = phi__render_omits(e, c);
         if (phi__chat_is_text(c) || (stand_in && !omitted)) {
             if (any) phi__buf_text(&e->scratch, "\\n");
             phi__render_text(e, stand_in ? PHI__LIT(PHI__RENDER_NO_IMAGE) : c->text);
@@ -88,7 +88,7 @@ static void phi__chat_parts(phi__encoder *e, const phi_message *m) {
         bool is_image = phi__render_is_image(c);
         if (phi__chat_is_text(c))
             phi__chat_text_part(e, c->text);
-        else if (is_image && !phi__chat_quirk(e, PHI_QUIRK_NO_IMAGES))
+        else if (is_image && !phi__render_omits(e, c))
             phi__chat_image_part(e, c);
         else if (is_image && !omitted)
             phi__chat_text_part(e, PHI__LIT(PHI__RENDER_NO_IMAGE));
@@ -99,13 +99,12 @@ static void phi__chat_parts(phi__encoder *e, const phi_message *m) {
 
 /* Nothing at all where nothing of it may be sent. */
 static void phi__chat_user(phi__encoder *e, const phi_message *m) {
-    bool image = phi__render_has_image(m), text = false;
+    bool image = phi__render_sends_image(e, m), text = image || phi__render_omits_any(e, m);
     size_t i;
     for (i = 0; i < m->content_count && !text; i++) text = phi__chat_is_text(&m->content[i]);
-    if (!image && !text) return;
+    if (!text) return;
     phi__buf_text(&e->scratch, "{\"role\":\"user\",\"content\":");
-    if (phi__chat_quirk(e, PHI_QUIRK_CACHE_CONTROL) ||
-        (image && !phi__chat_quirk(e, PHI_QUIRK_NO_IMAGES)))
+    if (phi__chat_quirk(e, PHI_QUIRK_CACHE_CONTROL) || image)
         phi__chat_parts(e, m);
     else {
         phi__buf_char(&e->scratch, '"');
@@ -246,7 +245,7 @@ static void phi__chat_result(phi__encoder *e, const phi_message *m) {
     phi__buf_text(out, ",\"content\":\"");
     if (m->is_error) phi__buf_text(out, "Error: ");
     if (!phi__chat_join_text(e, m))
-        phi__buf_text(out, phi__render_has_image(m) ? "(see the image below)" : "(no output)");
+        phi__buf_text(out, phi__render_sends_image(e, m) ? "(see the image below)" : "(no output)");
     phi__buf_text(out, "\"}");
 }
 
@@ -257,7 +256,8 @@ static void phi__chat_result_images(phi__encoder *e, const phi_message *m) {
     phi__json_put_part(out, m->tool_name);
     phi__buf_text(out, ":\"}");
     for (i = 0; i < m->content_count; i++)
-        if (phi__render_is_image(&m->content[i])) phi__chat_image_part(e, &m->content[i]);
+        if (phi__render_is_image(&m->content[i]) && !phi__render_omits(e, &m->content[i]))
+            phi__chat_image_part(e, &m->content[i]);
 }
 
 /* ---- messages ---- */
@@ -278,8 +278,7 @@ static bool phi__chat_images_ready(phi__encoder *e, size_t at) {
     uint32_t form = PHI__CHAT_FORM | PHI__CHAT_IMAGES;
     phi_str parts;
     if (m->role != PHI_ROLE_TOOL_RESULT || e->ask->items[at].rendered == NULL ||
-        !phi__render_has_image(m) || phi__chat_quirk(e, PHI_QUIRK_NO_IMAGES) ||
-        phi__encode_kept(e, at, UINT32_MAX, form, &parts))
+        !phi__render_sends_image(e, m) || phi__encode_kept(e, at, UINT32_MAX, form, &parts))
         return true;
     phi__chat_result_images(e, m);
     return phi__encode_keep(e, at, UINT32_MAX, form, &parts);
@@ -332,7 +331,7 @@ static void phi__chat_after_results(phi__encoder *e, size_t from, size_t to) {
         const phi_message *m = e->ask->items[i].message;
         uint32_t form = PHI__CHAT_FORM | PHI__CHAT_IMAGES;
         phi_str parts;
-        if (m->role != PHI_ROLE_TOOL_RESULT || !phi__render_has_image(m)) continue;
+        if (m->role != PHI_ROLE_TOOL_RESULT || !phi__render_sends_image(e, m)) continue;
         if (!phi__encode_kept(e, i, UINT32_MAX, form, &parts)) {
             phi__chat_result_images(e, m);
             if (!phi__encode_keep(e, i, UINT32_MAX, form, &parts)) return;

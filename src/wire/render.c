@@ -100,10 +100,29 @@ PHI__FN bool phi__render_is_image(const phi_content *c) {
     return c->kind == PHI_CONTENT_IMAGE && c->data.len > 0;
 }
 
-PHI__FN bool phi__render_has_image(const phi_message *message) {
+PHI__FN bool phi__render_omits(const phi__encoder *e, const phi_content *c) {
+    static const char *const types[] = {"image/png", "image/jpeg", "image/gif", "image/webp"};
+    size_t i;
+    if (!phi__render_is_image(c)) return false;
+    if ((e->ask->model->quirks & PHI_QUIRK_NO_IMAGES) != 0) return true;
+    for (i = 0; i < PHI__COUNT(types); i++)
+        if (phi__str_is(c->mime_type, types[i])) return false;
+    return true;
+}
+
+PHI__FN bool phi__render_omits_any(const phi__encoder *e, const phi_message *message) {
     size_t i;
     for (i = 0; i < message->content_count; i++)
-        if (phi__render_is_image(&message->content[i])) return true;
+        if (phi__render_omits(e, &message->content[i])) return true;
+    return false;
+}
+
+PHI__FN bool phi__render_sends_image(const phi__encoder *e, const phi_message *message) {
+    size_t i;
+    for (i = 0; i < message->content_count; i++)
+        if (phi__render_is_image(&message->content[i]) &&
+            !phi__render_omits(e, &message->content[i]))
+            return true;
     return false;
 }
 

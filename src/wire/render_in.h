@@ -35,13 +35,16 @@ PHI__FN phi_str phi__render_arguments(phi__encoder *e, phi_str arguments);
 PHI__FN bool phi__render_same_origin(const phi__encoder *e, const phi_message *message);
 
 PHI__FN bool phi__render_is_image(const phi_content *c);
-PHI__FN bool phi__render_has_image(const phi_message *message);
+/* An image that this target does not take: none at all, or not of its type. Words stand for it. */
+PHI__FN bool phi__render_omits(const phi__encoder *e, const phi_content *c);
+PHI__FN bool phi__render_omits_any(const phi__encoder *e, const phi_message *message);
+PHI__FN bool phi__render_sends_image(const phi__encoder *e, const phi_message *message);
 /* Base64 as it is; a byte that is none would break the JSON and is left out. */
 PHI__FN void phi__render_base64(phi__encoder *e, phi_str data);
 PHI__FN void phi__render_base64_now(phi__buf *out, phi_str data);
 
 /* Text that stands for images where a model takes none. */
-#define PHI__RENDER_NO_IMAGE "(image omitted: this model takes no images)"
+#define PHI__RENDER_NO_IMAGE "(image omitted: this model does not take it)"
 
 /* Tokens to think with at a level; 0: off. */
 PHI__FN uint32_t phi__render_budget(phi_thinking level);

@@ -251,9 +251,9 @@ TEST(a_model_without_images_gets_one_line_for_those_in_a_row) {
     talk_render_ok(&t);
     CHECK_EQ_INT(phi_json_count(phi_json_path(t.tree, "messages[0].content")), 2);
     CHECK_EQ_STR(talk_at(&t, "messages[0].content[1].text"),
-                 "\"(image omitted: this model takes no images)\"");
+                 "\"(image omitted: this model does not take it)\"");
     CHECK_EQ_STR(talk_at(&t, "messages[2].content[0].content[0].text"),
-                 "\"(image omitted: this model takes no images)\"");
+                 "\"(image omitted: this model does not take it)\"");
     talk_free(&t);
 }
 

@@ -486,6 +486,32 @@ TEST(long_texts_survive_every_failed_allocation) {
     check_heavy_memory(gpt());
 }
 
+static void check_type(phi_model model, const char *user, const char *said, const char *result) {
+    conversation t;
+    talk_begin(&t, model);
+    talk_user(&t, "look");
+    talk_image(&t, "aGk=");
+    t.blocks[0][1].mime_type = phi_str_of("image/bmp");
+    talk_assistant(&t);
+    talk_call(&t, "c1", "shot", "{}");
+    talk_result(&t, "c1", "shot", NULL);
+    talk_image(&t, "aGk=");
+    t.blocks[2][0].mime_type = phi_str_of("image/bmp");
+    talk_render_ok(&t);
+    CHECK_EQ_STR(talk_at(&t, user), said);
+    CHECK_EQ_STR(talk_at(&t, result), "\"(image omitted: this model does not take it)\"");
+    CHECK(strstr(t.body, "bmp") == NULL);
+    talk_free(&t);
+}
+
+TEST(an_image_of_a_type_that_no_provider_takes_becomes_words) {
+    check_type(claude(), "messages[0].content[1].text",
+               "\"(image omitted: this model does not take it)\"",
+               "messages[2].content[0].content[0].text");
+    check_type(gpt(), "messages[0].content",
+               "\"look\\n(image omitted: this model does not take it)\"", "messages[2].content");
+}
+
 TEST(what_is_sent_is_always_valid_utf8) {
     conversation t;
     talk_begin(&t, claude());
@@ -519,6 +545,7 @@ TEST_MAIN(TEST_ENTRY(a_base_url_may_have_its_version_and_slash_or_not),
           TEST_ENTRY(a_kept_rendering_is_not_sent_to_another_target),
           TEST_ENTRY(items_that_keep_nothing_are_rendered_into_the_request),
           TEST_ENTRY(encoding_survives_every_failed_allocation),
+          TEST_ENTRY(an_image_of_a_type_that_no_provider_takes_becomes_words),
           TEST_ENTRY(long_texts_and_images_are_rendered_in_slices_to_the_same_bytes),
           TEST_ENTRY(a_slice_does_a_bounded_amount),
           TEST_ENTRY(a_rendering_that_is_given_up_halfway_leaves_nothing_behind),

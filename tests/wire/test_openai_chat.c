@@ -329,7 +329,7 @@ TEST(images_of_all_results_follow_in_one_user_message) {
     talk_image(&t, "aGk=");
     talk_render_ok(&t);
     CHECK_EQ_STR(talk_at(&t, "messages[2].content"),
-                 "\"(image omitted: this model takes no images)\"");
+                 "\"(image omitted: this model does not take it)\"");
     CHECK_EQ_INT(phi_json_count(phi_json_path(t.tree, "messages")), 3);
     talk_free(&t);
 }
