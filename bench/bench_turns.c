@@ -79,13 +79,14 @@ static void run_bare(const char *url, marks *m, const uint64_t *sizes, const cha
     bare_close(&b);
 }
 
-/* us a turn from mark `from` to mark `to`, over the rounds. */
+/* us a turn from mark `from` to mark `to`: the median of all of them in all rounds. */
 static double turn_us(const marks *m, size_t from, size_t to) {
-    double us[ROUNDS];
-    int i;
-    for (i = 0; i < ROUNDS; i++)
-        us[i] = (double)(m[i].at[to] - m[i].at[from]) / 1000 / (double)(to - from);
-    return bench_median(us, ROUNDS);
+    static double us[ROUNDS * PART];
+    size_t n = 0, i;
+    int round;
+    for (round = 0; round < ROUNDS; round++)
+        for (i = from; i < to; i++) us[n++] = (double)(m[round].at[i + 1] - m[round].at[i]) / 1000;
+    return bench_median(us, n);
 }
 
 static void print(const marks *ours, const marks *peer) {
