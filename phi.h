@@ -80,11 +80,11 @@
 #endif
 
 #ifdef PHI__PUB_BASE
-#if PHI__PUB_BASE != 0x931312ea
+#if PHI__PUB_BASE != 0x2ed381a2
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__PUB_BASE 0x931312ea
+#define PHI__PUB_BASE 0x2ed381a2
 
 /* ---- src/base/base.h ---- */
 
@@ -232,8 +232,10 @@ struct phi__block;
 typedef struct phi_arena {
     phi_memory *memory; /* borrowed until phi_arena_free */
     struct phi__block *shared, *own;
-    char *at, *end; /* room left in the newest shared block */
-    size_t next_block_bytes;
+    struct phi__block *spare; /* taken before the last rewind and not used since */
+    char *at, *end;           /* room left in the newest shared block */
+    size_t first_block_bytes, next_block_bytes;
+    bool rewound; /* blocks are kept for what comes next, and rounded up to serve it */
 } phi_arena;
 
 /* A place to go back to. Valid until the arena is reset to an earlier mark or freed. */
@@ -1297,11 +1299,11 @@ inline phi_agent phi_agent_new(phi_runtime *rt, const phi_agent_desc &desc) {
 #endif
 
 #ifdef PHI__IMP_BASE
-#if PHI__IMP_BASE != 0xda40e640
+#if PHI__IMP_BASE != 0x5af89bf3
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__IMP_BASE 0xda40e640
+#define PHI__IMP_BASE 0x5af89bf3
 
 /* ---- src/base/base_in.h ---- */
 
@@ -1391,6 +1393,11 @@ PHI__FN void *phi__arena_zero(phi_arena *arena, size_t bytes);
 
 /* As phi_arena_alloc, but of any alignment: for bytes. */
 PHI__FN char *phi__arena_bytes(phi_arena *arena, size_t bytes);
+
+/* Forgets all that was handed out and keeps the blocks for what comes next; blocks that were kept
+   before and not needed since are freed. For work that begins anew and is about as large as before: a
+   turn after a turn. */
+PHI__FN void phi__arena_rewind(phi_arena *arena);
 
 /* Copies `s`, with a terminator that is not counted. False: no memory, *out untouched. */
 PHI__FN bool phi__arena_str(phi_arena *arena, phi_str s, phi_str *out);
@@ -1591,10 +1598,25 @@ struct phi__block {
 #endif
 };
 
+/* A spare block that is large enough and not wastefully so. */
+static struct phi__block *phi__arena_reuse(phi_arena *arena, size_t bytes) {
+    struct phi__block **at;
+    for (at = &arena->spare; *at != NULL; at = &(*at)->older) {
+        struct phi__block *block = *at;
+        if (block->bytes < bytes || block->bytes / 2 > bytes) continue;
+        *at = block->older;
+        PHI__UNPOISON(block, block->bytes);
+        return block;
+    }
+    return NULL;
+}
+
 static struct phi__block *phi__arena_take(phi_arena *arena, size_t payload) {
     size_t bytes = phi__add(payload, sizeof(struct phi__block));
     struct phi__block *block;
     if (bytes == SIZE_MAX) return NULL;
+    block = phi__arena_reuse(arena, bytes);
+    if (block != NULL) return block;
     block = (struct phi__block *)phi__realloc(arena->memory, NULL, 0, bytes);
     if (block == NULL) return NULL;
     block->bytes = bytes;
@@ -1610,8 +1632,17 @@ static void phi__arena_drop(phi_arena *arena, struct phi__block **list, struct p
     }
 }
 
+/* In an arena that is rewound, up to an eighth more for large ones: a block then serves again when a
+   little more is wanted. */
+static size_t phi__arena_round(const phi_arena *arena, size_t bytes) {
+    size_t step = 512;
+    if (!arena->rewound || bytes < 8 * step || bytes > SIZE_MAX / 4) return bytes;
+    while (step * 16 <= bytes) step *= 2;
+    return (bytes + step - 1) / step * step;
+}
+
 static void *phi__arena_own(phi_arena *arena, size_t bytes) {
-    struct phi__block *block = phi__arena_take(arena, bytes);
+    struct phi__block *block = phi__arena_take(arena, phi__arena_round(arena, bytes));
     if (block == NULL) return NULL;
     block->older = arena->own;
     arena->own = block;
@@ -1668,14 +1699,35 @@ PHI__FN bool phi__arena_str(phi_arena *arena, phi_str s, phi_str *out) {
     return true;
 }
 
+static void phi__arena_spare(phi_arena *arena, struct phi__block *list) {
+    while (list != NULL) {
+        struct phi__block *block = list;
+        list = block->older;
+        block->older = arena->spare;
+        arena->spare = block;
+        PHI__POISON(block + 1, block->bytes - sizeof *block);
+    }
+}
+
+PHI__FN void phi__arena_rewind(phi_arena *arena) {
+    arena->rewound = true;
+    phi__arena_drop(arena, &arena->spare, NULL);
+    phi__arena_spare(arena, arena->shared);
+    phi__arena_spare(arena, arena->own);
+    arena->shared = arena->own = NULL;
+    arena->at = arena->end = NULL;
+    arena->next_block_bytes = arena->first_block_bytes;
+}
+
 /* ---- public ---- */
 
 PHI_API void phi_arena_init(phi_arena *arena, phi_memory *memory, size_t first_block_bytes) {
     memset(arena, 0, sizeof *arena);
     arena->memory = memory;
-    arena->next_block_bytes = first_block_bytes == 0
-                                  ? PHI__ARENA_DEFAULT
-                                  : phi__min(phi__max(first_block_bytes, 64), PHI__ARENA_MOST);
+    arena->first_block_bytes = first_block_bytes == 0
+                                   ? PHI__ARENA_DEFAULT
+                                   : phi__min(phi__max(first_block_bytes, 64), PHI__ARENA_MOST);
+    arena->next_block_bytes = arena->first_block_bytes;
 }
 
 PHI_API void *phi_arena_alloc(phi_arena *arena, size_t bytes) {
@@ -1701,6 +1753,7 @@ PHI_API void phi_arena_reset(phi_arena *arena, phi_arena_mark mark) {
 PHI_API void phi_arena_free(phi_arena *arena) {
     phi__arena_drop(arena, &arena->own, NULL);
     phi__arena_drop(arena, &arena->shared, NULL);
+    phi__arena_drop(arena, &arena->spare, NULL);
     arena->at = arena->end = NULL;
 }
 #undef PHI__ARENA_ASAN
@@ -11110,11 +11163,11 @@ PHI_API double phi_cost_of(const phi_cost *rates, const phi_usage *usage) {
 #endif /* PHI__IMP_MODEL */
 
 #ifdef PHI__IMP_WIRE
-#if PHI__IMP_WIRE != 0x36a60903
+#if PHI__IMP_WIRE != 0x1ecaae0f
 #error "phi: two versions of src/wire in one file"
 #endif
 #else
-#define PHI__IMP_WIRE 0x36a60903
+#define PHI__IMP_WIRE 0x1ecaae0f
 
 /* ---- src/wire/assembly_in.h ---- */
 
@@ -11294,7 +11347,11 @@ typedef struct phi__item {
     const phi_message *message;
     phi__rendered **rendered; /* list head; NULL: not kept, rendered into the request's arena */
     phi_arena *arena;         /* where kept pieces go */
+    uint64_t origin;          /* phi__origin_of an assistant message; 0: not known */
 } phi__item;
+
+/* Who minted a message, as one number: model, provider and protocol. 0 where one of them is not said. */
+PHI__FN uint64_t phi__origin_of(phi_str model, phi_str provider, phi_str protocol);
 
 typedef struct phi__tool_view {
     phi_str name, description, schema; /* schema: JSON text of an object */
@@ -11323,6 +11380,7 @@ typedef struct phi__encoder {
     const phi__codec *codec;
     const phi__ask *ask;
     phi_arena *arena; /* the turn's: glue, the piece list, headers, url */
+    uint64_t origin;  /* of what this model will say */
     phi__buf scratch; /* freed at the end */
     phi__piece *pieces;
     size_t count, cap;
@@ -11336,8 +11394,9 @@ typedef struct phi__encoder {
        them have their result. */
     size_t calls_item;   /* SIZE_MAX: none waits */
     size_t results_from; /* the first item behind it */
-    uint8_t *answered;   /* by block of that message */
-    size_t next_call;    /* where the search for a result's call begins */
+    uint8_t *answered;   /* by block of that message; one array for all of them */
+    size_t answered_cap;
+    size_t next_call; /* where the search for a result's call begins */
     bool had_calls;
     /* for the codecs' own bookkeeping across items */
     phi__fill fill;
@@ -11636,7 +11695,7 @@ PHI__FN void phi__render_text(phi__encoder *e, phi_str text);
 PHI__FN phi_str phi__render_arguments(phi__encoder *e, phi_str arguments);
 
 /* Whether this target minted the message, so that its signatures may go back. */
-PHI__FN bool phi__render_same_origin(const phi__encoder *e, const phi_message *message);
+PHI__FN bool phi__render_same_origin(const phi__encoder *e, size_t item);
 
 PHI__FN bool phi__render_is_image(const phi_content *c);
 /* An image that this target does not take: none at all, or not of its type. Words stand for it. */
@@ -11804,28 +11863,33 @@ static void phi__anthropic_close_role(phi__encoder *e) {
     e->open_role = (phi_role)0;
 }
 
+/* Ends the message before, where one is open, and begins one of a role. */
+static void phi__anthropic_open_role(phi__encoder *e, phi_role role) {
+    static const char *const user[] = {"{\"role\":\"user\",\"content\":[",
+                                       ",{\"role\":\"user\",\"content\":[",
+                                       "]},{\"role\":\"user\",\"content\":["};
+    static const char *const assistant[] = {"{\"role\":\"assistant\",\"content\":[",
+                                            ",{\"role\":\"assistant\",\"content\":[",
+                                            "]},{\"role\":\"assistant\",\"content\":["};
+    size_t before = e->open_role != (phi_role)0 ? 2 : e->last_role != (phi_role)0 ? 1 : 0;
+    phi__encode_glue(e, role == PHI_ROLE_USER ? user[before] : assistant[before]);
+    if (before == 2) e->last_role = e->open_role;
+    e->open_role = role;
+}
+
 static void phi__anthropic_append(phi__encoder *e, phi_role role, phi_str blocks) {
     if (blocks.len == 0) return;
     if (e->open_role == role)
         phi__encode_glue(e, ",");
-    else {
-        phi__anthropic_close_role(e);
-        if (role == PHI_ROLE_USER)
-            phi__encode_glue(e, e->last_role == (phi_role)0 ? "{\"role\":\"user\",\"content\":["
-                                                            : ",{\"role\":\"user\",\"content\":[");
-        else
-            phi__encode_glue(e, e->last_role == (phi_role)0
-                                    ? "{\"role\":\"assistant\",\"content\":["
-                                    : ",{\"role\":\"assistant\",\"content\":[");
-        e->open_role = role;
-    }
+    else
+        phi__anthropic_open_role(e, role);
     phi__encode_piece(e, blocks);
     if (role == PHI_ROLE_USER && e->count > 0) e->mark_piece = e->count - 1;
 }
 
 static void phi__anthropic_item(phi__encoder *e, size_t at) {
     const phi_message *m = e->ask->items[at].message;
-    bool same = m->role == PHI_ROLE_ASSISTANT && phi__render_same_origin(e, m);
+    bool same = m->role == PHI_ROLE_ASSISTANT && phi__render_same_origin(e, at);
     uint32_t form = PHI__ANTHROPIC_FORM;
     phi_str blocks;
     if (same) form |= PHI__ANTHROPIC_ORIGIN;
@@ -13517,11 +13581,15 @@ static void phi__encoder_open_calls(phi__encoder *e, size_t at) {
     while (i < message->content_count && !phi__encoder_is_call(&message->content[i])) i++;
     if (i == message->content_count) return;
     e->had_calls = true;
-    e->answered = (uint8_t *)phi__arena_zero(e->arena, message->content_count);
-    if (e->answered == NULL) {
-        e->failed = true;
-        return;
+    if (e->answered_cap < message->content_count) {
+        e->answered_cap = phi__max(message->content_count, 16);
+        e->answered = (uint8_t *)phi_arena_alloc(e->arena, e->answered_cap);
+        if (e->answered == NULL) {
+            e->failed = true;
+            return;
+        }
     }
+    memset(e->answered, 0, message->content_count);
     e->calls_item = at;
     e->results_from = at + 1;
     e->next_call = i;
@@ -13794,6 +13862,16 @@ PHI__FN const phi__codec *phi__codec_find(phi_str protocol) {
     return NULL;
 }
 
+PHI__FN uint64_t phi__origin_of(phi_str model, phi_str provider, phi_str protocol) {
+    const phi__codec *codec = phi__codec_find(protocol);
+    uint64_t hash;
+    if (model.len == 0 || provider.len == 0 || codec == NULL) return 0;
+    hash = phi__hash(phi_str_of(codec->protocol), 0);
+    hash = phi__hash(provider, hash);
+    hash = phi__hash(model, hash);
+    return hash != 0 ? hash : 1;
+}
+
 PHI__FN void phi__encoder_begin(phi__encoder *e, const phi__codec *codec, const phi__ask *ask,
                                 phi_arena *arena) {
     memset(e, 0, sizeof *e);
@@ -13803,8 +13881,17 @@ PHI__FN void phi__encoder_begin(phi__encoder *e, const phi__codec *codec, const 
     e->calls_item = SIZE_MAX;
     e->mark_piece = SIZE_MAX;
     e->last_item = SIZE_MAX;
+    e->origin = phi__origin_of(phi_str_of(ask->model->id), phi_str_of(ask->model->provider),
+                               phi_str_of(ask->model->protocol));
     phi__buf_init(&e->scratch, arena->memory);
     phi__buf_init(&e->fill.slice, arena->memory);
+}
+
+/* Room for the pieces of a usual transcript, so that the list is not copied as it grows. */
+static void phi__encoder_room(phi__encoder *e) {
+    e->cap = phi__add(16, phi__mul(e->ask->item_count, 2));
+    e->pieces = (phi__piece *)phi_arena_alloc(e->arena, phi__mul(e->cap, sizeof *e->pieces));
+    if (e->pieces == NULL) e->failed = true;
 }
 
 /* Items, as far as the units go; false: they are used up. */
@@ -13830,6 +13917,7 @@ static bool phi__encoder_items(phi__encoder *e, size_t units) {
 PHI__FN phi_status phi__encoder_advance(phi__encoder *e, size_t units) {
     if (e->stage == PHI__ENCODER_HEAD) {
         e->fill.refuses = true;
+        phi__encoder_room(e);
         e->codec->address(e);
         e->codec->head(e);
         e->fill.refuses = false;
@@ -14247,7 +14335,7 @@ static bool phi__chat_images_ready(phi__encoder *e, size_t at) {
 
 static void phi__chat_item(phi__encoder *e, size_t at) {
     const phi_message *m = e->ask->items[at].message;
-    bool same = m->role == PHI_ROLE_ASSISTANT && phi__render_same_origin(e, m);
+    bool same = m->role == PHI_ROLE_ASSISTANT && phi__render_same_origin(e, at);
     uint32_t form = PHI__CHAT_FORM | (e->ask->model->quirks & PHI__CHAT_FORM_QUIRKS);
     phi_str json;
     if (same) form |= PHI__CHAT_ORIGIN;
@@ -15471,8 +15559,10 @@ PHI__FN phi_str phi__render_arguments(phi__encoder *e, phi_str arguments) {
     return is_object ? phi__str_trim(arguments) : PHI__LIT("{}");
 }
 
-PHI__FN bool phi__render_same_origin(const phi__encoder *e, const phi_message *message) {
+PHI__FN bool phi__render_same_origin(const phi__encoder *e, size_t item) {
+    const phi_message *message = e->ask->items[item].message;
     const phi_model *model = e->ask->model;
+    if (e->ask->items[item].origin != 0) return e->ask->items[item].origin == e->origin;
     return message->model.len > 0 && phi__str_is(message->model, model->id) &&
            model->provider != NULL && phi__str_is(message->provider, model->provider) &&
            (message->protocol.len == 0 || phi__codec_find(message->protocol) == e->codec);
@@ -15575,11 +15665,11 @@ PHI__FN bool phi__repeat_add(const phi__repeat *r, phi__assembly *a, phi_str dat
 #endif /* PHI__IMP_WIRE */
 
 #ifdef PHI__IMP_THREAD
-#if PHI__IMP_THREAD != 0xa60115b1
+#if PHI__IMP_THREAD != 0x40198e5a
 #error "phi: two versions of src/thread in one file"
 #endif
 #else
-#define PHI__IMP_THREAD 0xa60115b1
+#define PHI__IMP_THREAD 0x40198e5a
 
 /* ---- src/thread/thread_in.h ---- */
 
@@ -15697,6 +15787,10 @@ static void phi__thread_project(phi__thread *thread, phi__entry *entry) {
     item->message = entry->message;
     item->rendered = &entry->rendered;
     item->arena = &thread->arena;
+    item->origin = entry->message->role == PHI_ROLE_ASSISTANT
+                       ? phi__origin_of(entry->message->model, entry->message->provider,
+                                        entry->message->protocol)
+                       : 0;
 }
 
 PHI__FN bool phi__thread_append(phi__thread *thread, const phi__entry *entries, size_t n) {
@@ -15763,11 +15857,11 @@ PHI__FN phi_status phi__thread_claim_id(phi__thread *thread, phi_str id) {
 #endif /* PHI__IMP_THREAD */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x346e09f4
+#if PHI__IMP_LOOP != 0x16a6fb61
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x346e09f4
+#define PHI__IMP_LOOP 0x16a6fb61
 
 /* ---- src/loop/loop_in.h ---- */
 
@@ -17419,7 +17513,7 @@ static phi__state phi__run_turn(phi__run *run) {
     event.kind = PHI_EV_TURN_START;
     event.trigger = run->turn_index == 0 ? PHI_TRIGGER_USER : PHI_TRIGGER_CONTINUATION;
     entry.trigger = event.trigger;
-    phi_arena_free(&run->arena);
+    phi__arena_rewind(&run->arena);
     memset(&run->turn_usage, 0, sizeof run->turn_usage);
     run->reply = NULL;
     if (!phi__emit(run->agent, &event, NULL, 0)) return phi__run_no_memory(run);

@@ -45,11 +45,11 @@
 #endif
 
 #ifdef PHI__PUB_BASE
-#if PHI__PUB_BASE != 0x931312ea
+#if PHI__PUB_BASE != 0x2ed381a2
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__PUB_BASE 0x931312ea
+#define PHI__PUB_BASE 0x2ed381a2
 
 /* ---- src/base/base.h ---- */
 
@@ -197,8 +197,10 @@ struct phi__block;
 typedef struct phi_arena {
     phi_memory *memory; /* borrowed until phi_arena_free */
     struct phi__block *shared, *own;
-    char *at, *end; /* room left in the newest shared block */
-    size_t next_block_bytes;
+    struct phi__block *spare; /* taken before the last rewind and not used since */
+    char *at, *end;           /* room left in the newest shared block */
+    size_t first_block_bytes, next_block_bytes;
+    bool rewound; /* blocks are kept for what comes next, and rounded up to serve it */
 } phi_arena;
 
 /* A place to go back to. Valid until the arena is reset to an earlier mark or freed. */
@@ -486,11 +488,11 @@ PHI_API phi_status phi_schema_valid(const phi_json *schema, phi_schema_error *er
 #endif
 
 #ifdef PHI__IMP_BASE
-#if PHI__IMP_BASE != 0xda40e640
+#if PHI__IMP_BASE != 0x5af89bf3
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__IMP_BASE 0xda40e640
+#define PHI__IMP_BASE 0x5af89bf3
 
 /* ---- src/base/base_in.h ---- */
 
@@ -580,6 +582,11 @@ PHI__FN void *phi__arena_zero(phi_arena *arena, size_t bytes);
 
 /* As phi_arena_alloc, but of any alignment: for bytes. */
 PHI__FN char *phi__arena_bytes(phi_arena *arena, size_t bytes);
+
+/* Forgets all that was handed out and keeps the blocks for what comes next; blocks that were kept
+   before and not needed since are freed. For work that begins anew and is about as large as before: a
+   turn after a turn. */
+PHI__FN void phi__arena_rewind(phi_arena *arena);
 
 /* Copies `s`, with a terminator that is not counted. False: no memory, *out untouched. */
 PHI__FN bool phi__arena_str(phi_arena *arena, phi_str s, phi_str *out);
@@ -780,10 +787,25 @@ struct phi__block {
 #endif
 };
 
+/* A spare block that is large enough and not wastefully so. */
+static struct phi__block *phi__arena_reuse(phi_arena *arena, size_t bytes) {
+    struct phi__block **at;
+    for (at = &arena->spare; *at != NULL; at = &(*at)->older) {
+        struct phi__block *block = *at;
+        if (block->bytes < bytes || block->bytes / 2 > bytes) continue;
+        *at = block->older;
+        PHI__UNPOISON(block, block->bytes);
+        return block;
+    }
+    return NULL;
+}
+
 static struct phi__block *phi__arena_take(phi_arena *arena, size_t payload) {
     size_t bytes = phi__add(payload, sizeof(struct phi__block));
     struct phi__block *block;
     if (bytes == SIZE_MAX) return NULL;
+    block = phi__arena_reuse(arena, bytes);
+    if (block != NULL) return block;
     block = (struct phi__block *)phi__realloc(arena->memory, NULL, 0, bytes);
     if (block == NULL) return NULL;
     block->bytes = bytes;
@@ -799,8 +821,17 @@ static void phi__arena_drop(phi_arena *arena, struct phi__block **list, struct p
     }
 }
 
+/* In an arena that is rewound, up to an eighth more for large ones: a block then serves again when a
+   little more is wanted. */
+static size_t phi__arena_round(const phi_arena *arena, size_t bytes) {
+    size_t step = 512;
+    if (!arena->rewound || bytes < 8 * step || bytes > SIZE_MAX / 4) return bytes;
+    while (step * 16 <= bytes) step *= 2;
+    return (bytes + step - 1) / step * step;
+}
+
 static void *phi__arena_own(phi_arena *arena, size_t bytes) {
-    struct phi__block *block = phi__arena_take(arena, bytes);
+    struct phi__block *block = phi__arena_take(arena, phi__arena_round(arena, bytes));
     if (block == NULL) return NULL;
     block->older = arena->own;
     arena->own = block;
@@ -857,14 +888,35 @@ PHI__FN bool phi__arena_str(phi_arena *arena, phi_str s, phi_str *out) {
     return true;
 }
 
+static void phi__arena_spare(phi_arena *arena, struct phi__block *list) {
+    while (list != NULL) {
+        struct phi__block *block = list;
+        list = block->older;
+        block->older = arena->spare;
+        arena->spare = block;
+        PHI__POISON(block + 1, block->bytes - sizeof *block);
+    }
+}
+
+PHI__FN void phi__arena_rewind(phi_arena *arena) {
+    arena->rewound = true;
+    phi__arena_drop(arena, &arena->spare, NULL);
+    phi__arena_spare(arena, arena->shared);
+    phi__arena_spare(arena, arena->own);
+    arena->shared = arena->own = NULL;
+    arena->at = arena->end = NULL;
+    arena->next_block_bytes = arena->first_block_bytes;
+}
+
 /* ---- public ---- */
 
 PHI_API void phi_arena_init(phi_arena *arena, phi_memory *memory, size_t first_block_bytes) {
     memset(arena, 0, sizeof *arena);
     arena->memory = memory;
-    arena->next_block_bytes = first_block_bytes == 0
-                                  ? PHI__ARENA_DEFAULT
-                                  : phi__min(phi__max(first_block_bytes, 64), PHI__ARENA_MOST);
+    arena->first_block_bytes = first_block_bytes == 0
+                                   ? PHI__ARENA_DEFAULT
+                                   : phi__min(phi__max(first_block_bytes, 64), PHI__ARENA_MOST);
+    arena->next_block_bytes = arena->first_block_bytes;
 }
 
 PHI_API void *phi_arena_alloc(phi_arena *arena, size_t bytes) {
@@ -890,6 +942,7 @@ PHI_API void phi_arena_reset(phi_arena *arena, phi_arena_mark mark) {
 PHI_API void phi_arena_free(phi_arena *arena) {
     phi__arena_drop(arena, &arena->own, NULL);
     phi__arena_drop(arena, &arena->shared, NULL);
+    phi__arena_drop(arena, &arena->spare, NULL);
     arena->at = arena->end = NULL;
 }
 #undef PHI__ARENA_ASAN

@@ -38,7 +38,7 @@
 #endif
 
 #include "phi.h"
-#if PHI__PUB_BASE != 0x931312ea
+#if PHI__PUB_BASE != 0x2ed381a2
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_TEXT != 0x4ad83af5

@@ -38,10 +38,25 @@ struct phi__block {
 #endif
 };
 
+/* A spare block that is large enough and not wastefully so. */
+static struct phi__block *phi__arena_reuse(phi_arena *arena, size_t bytes) {
+    struct phi__block **at;
+    for (at = &arena->spare; *at != NULL; at = &(*at)->older) {
+        struct phi__block *block = *at;
+        if (block->bytes < bytes || block->bytes / 2 > bytes) continue;
+        *at = block->older;
+        PHI__UNPOISON(block, block->bytes);
+        return block;
+    }
+    return NULL;
+}
+
 static struct phi__block *phi__arena_take(phi_arena *arena, size_t payload) {
     size_t bytes = phi__add(payload, sizeof(struct phi__block));
     struct phi__block *block;
     if (bytes == SIZE_MAX) return NULL;
+    block = phi__arena_reuse(arena, bytes);
+    if (block != NULL) return block;
     block = (struct phi__block *)phi__realloc(arena->memory, NULL, 0, bytes);
     if (block == NULL) return NULL;
     block->bytes = bytes;
@@ -57,8 +72,17 @@ static void phi__arena_drop(phi_arena *arena, struct phi__block **list, struct p
     }
 }
 
+/* In an arena that is rewound, up to an eighth more for large ones: a block then serves again when a
+   little more is wanted. */
+static size_t phi__arena_round(const phi_arena *arena, size_t bytes) {
+    size_t step = 512;
+    if (!arena->rewound || bytes < 8 * step || bytes > SIZE_MAX / 4) return bytes;
+    while (step * 16 <= bytes) step *= 2;
+    return (bytes + step - 1) / step * step;
+}
+
 static void *phi__arena_own(phi_arena *arena, size_t bytes) {
-    struct phi__block *block = phi__arena_take(arena, bytes);
+    struct phi__block *block = phi__arena_take(arena, phi__arena_round(arena, bytes));
     if (block == NULL) return NULL;
     block->older = arena->own;
     arena->own = block;
@@ -115,14 +139,35 @@ PHI__FN bool phi__arena_str(phi_arena *arena, phi_str s, phi_str *out) {
     return true;
 }
 
+static void phi__arena_spare(phi_arena *arena, struct phi__block *list) {
+    while (list != NULL) {
+        struct phi__block *block = list;
+        list = block->older;
+        block->older = arena->spare;
+        arena->spare = block;
+        PHI__POISON(block + 1, block->bytes - sizeof *block);
+    }
+}
+
+PHI__FN void phi__arena_rewind(phi_arena *arena) {
+    arena->rewound = true;
+    phi__arena_drop(arena, &arena->spare, NULL);
+    phi__arena_spare(arena, arena->shared);
+    phi__arena_spare(arena, arena->own);
+    arena->shared = arena->own = NULL;
+    arena->at = arena->end = NULL;
+    arena->next_block_bytes = arena->first_block_bytes;
+}
+
 /* ---- public ---- */
 
 PHI_API void phi_arena_init(phi_arena *arena, phi_memory *memory, size_t first_block_bytes) {
     memset(arena, 0, sizeof *arena);
     arena->memory = memory;
-    arena->next_block_bytes = first_block_bytes == 0
-                                  ? PHI__ARENA_DEFAULT
-                                  : phi__min(phi__max(first_block_bytes, 64), PHI__ARENA_MOST);
+    arena->first_block_bytes = first_block_bytes == 0
+                                   ? PHI__ARENA_DEFAULT
+                                   : phi__min(phi__max(first_block_bytes, 64), PHI__ARENA_MOST);
+    arena->next_block_bytes = arena->first_block_bytes;
 }
 
 PHI_API void *phi_arena_alloc(phi_arena *arena, size_t bytes) {
@@ -148,5 +193,6 @@ PHI_API void phi_arena_reset(phi_arena *arena, phi_arena_mark mark) {
 PHI_API void phi_arena_free(phi_arena *arena) {
     phi__arena_drop(arena, &arena->own, NULL);
     phi__arena_drop(arena, &arena->shared, NULL);
+    phi__arena_drop(arena, &arena->spare, NULL);
     arena->at = arena->end = NULL;
 }

@@ -19,8 +19,10 @@ struct phi__block;
 typedef struct phi_arena {
     phi_memory *memory; /* borrowed until phi_arena_free */
     struct phi__block *shared, *own;
-    char *at, *end; /* room left in the newest shared block */
-    size_t next_block_bytes;
+    struct phi__block *spare; /* taken before the last rewind and not used since */
+    char *at, *end;           /* room left in the newest shared block */
+    size_t first_block_bytes, next_block_bytes;
+    bool rewound; /* blocks are kept for what comes next, and rounded up to serve it */
 } phi_arena;
 
 /* A place to go back to. Valid until the arena is reset to an earlier mark or freed. */

@@ -155,7 +155,7 @@ static phi__state phi__run_turn(phi__run *run) {
     event.kind = PHI_EV_TURN_START;
     event.trigger = run->turn_index == 0 ? PHI_TRIGGER_USER : PHI_TRIGGER_CONTINUATION;
     entry.trigger = event.trigger;
-    phi_arena_free(&run->arena);
+    phi__arena_rewind(&run->arena);
     memset(&run->turn_usage, 0, sizeof run->turn_usage);
     run->reply = NULL;
     if (!phi__emit(run->agent, &event, NULL, 0)) return phi__run_no_memory(run);

@@ -50,6 +50,10 @@ static void phi__thread_project(phi__thread *thread, phi__entry *entry) {
     item->message = entry->message;
     item->rendered = &entry->rendered;
     item->arena = &thread->arena;
+    item->origin = entry->message->role == PHI_ROLE_ASSISTANT
+                       ? phi__origin_of(entry->message->model, entry->message->provider,
+                                        entry->message->protocol)
+                       : 0;
 }
 
 PHI__FN bool phi__thread_append(phi__thread *thread, const phi__entry *entries, size_t n) {

@@ -148,28 +148,33 @@ static void phi__anthropic_close_role(phi__encoder *e) {
     e->open_role = (phi_role)0;
 }
 
+/* Ends the message before, where one is open, and begins one of a role. */
+static void phi__anthropic_open_role(phi__encoder *e, phi_role role) {
+    static const char *const user[] = {"{\"role\":\"user\",\"content\":[",
+                                       ",{\"role\":\"user\",\"content\":[",
+                                       "]},{\"role\":\"user\",\"content\":["};
+    static const char *const assistant[] = {"{\"role\":\"assistant\",\"content\":[",
+                                            ",{\"role\":\"assistant\",\"content\":[",
+                                            "]},{\"role\":\"assistant\",\"content\":["};
+    size_t before = e->open_role != (phi_role)0 ? 2 : e->last_role != (phi_role)0 ? 1 : 0;
+    phi__encode_glue(e, role == PHI_ROLE_USER ? user[before] : assistant[before]);
+    if (before == 2) e->last_role = e->open_role;
+    e->open_role = role;
+}
+
 static void phi__anthropic_append(phi__encoder *e, phi_role role, phi_str blocks) {
     if (blocks.len == 0) return;
     if (e->open_role == role)
         phi__encode_glue(e, ",");
-    else {
-        phi__anthropic_close_role(e);
-        if (role == PHI_ROLE_USER)
-            phi__encode_glue(e, e->last_role == (phi_role)0 ? "{\"role\":\"user\",\"content\":["
-                                                            : ",{\"role\":\"user\",\"content\":[");
-        else
-            phi__encode_glue(e, e->last_role == (phi_role)0
-                                    ? "{\"role\":\"assistant\",\"content\":["
-                                    : ",{\"role\":\"assistant\",\"content\":[");
-        e->open_role = role;
-    }
+    else
+        phi__anthropic_open_role(e, role);
     phi__encode_piece(e, blocks);
     if (role == PHI_ROLE_USER && e->count > 0) e->mark_piece = e->count - 1;
 }
 
 static void phi__anthropic_item(phi__encoder *e, size_t at) {
     const phi_message *m = e->ask->items[at].message;
-    bool same = m->role == PHI_ROLE_ASSISTANT && phi__render_same_origin(e, m);
+    bool same = m->role == PHI_ROLE_ASSISTANT && phi__render_same_origin(e, at);
     uint32_t form = PHI__ANTHROPIC_FORM;
     phi_str blocks;
     if (same) form |= PHI__ANTHROPIC_ORIGIN;

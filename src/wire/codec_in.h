@@ -27,7 +27,11 @@ typedef struct phi__item {
     const phi_message *message;
     phi__rendered **rendered; /* list head; NULL: not kept, rendered into the request's arena */
     phi_arena *arena;         /* where kept pieces go */
+    uint64_t origin;          /* phi__origin_of an assistant message; 0: not known */
 } phi__item;
+
+/* Who minted a message, as one number: model, provider and protocol. 0 where one of them is not said. */
+PHI__FN uint64_t phi__origin_of(phi_str model, phi_str provider, phi_str protocol);
 
 typedef struct phi__tool_view {
     phi_str name, description, schema; /* schema: JSON text of an object */
@@ -56,6 +60,7 @@ typedef struct phi__encoder {
     const phi__codec *codec;
     const phi__ask *ask;
     phi_arena *arena; /* the turn's: glue, the piece list, headers, url */
+    uint64_t origin;  /* of what this model will say */
     phi__buf scratch; /* freed at the end */
     phi__piece *pieces;
     size_t count, cap;
@@ -69,8 +74,9 @@ typedef struct phi__encoder {
        them have their result. */
     size_t calls_item;   /* SIZE_MAX: none waits */
     size_t results_from; /* the first item behind it */
-    uint8_t *answered;   /* by block of that message */
-    size_t next_call;    /* where the search for a result's call begins */
+    uint8_t *answered;   /* by block of that message; one array for all of them */
+    size_t answered_cap;
+    size_t next_call; /* where the search for a result's call begins */
     bool had_calls;
     /* for the codecs' own bookkeeping across items */
     phi__fill fill;

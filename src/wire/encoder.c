@@ -6,6 +6,7 @@
 #include "wire/codec_in.h"
 
 #include "wire/anthropic_in.h"
+#include "wire/hash_in.h"
 #include "wire/openai_chat_in.h"
 
 enum { PHI__ENCODER_HEAD, PHI__ENCODER_ITEMS, PHI__ENCODER_TAIL, PHI__ENCODER_DONE };
@@ -37,11 +38,15 @@ static void phi__encoder_open_calls(phi__encoder *e, size_t at) {
     while (i < message->content_count && !phi__encoder_is_call(&message->content[i])) i++;
     if (i == message->content_count) return;
     e->had_calls = true;
-    e->answered = (uint8_t *)phi__arena_zero(e->arena, message->content_count);
-    if (e->answered == NULL) {
-        e->failed = true;
-        return;
+    if (e->answered_cap < message->content_count) {
+        e->answered_cap = phi__max(message->content_count, 16);
+        e->answered = (uint8_t *)phi_arena_alloc(e->arena, e->answered_cap);
+        if (e->answered == NULL) {
+            e->failed = true;
+            return;
+        }
     }
+    memset(e->answered, 0, message->content_count);
     e->calls_item = at;
     e->results_from = at + 1;
     e->next_call = i;
@@ -314,6 +319,16 @@ PHI__FN const phi__codec *phi__codec_find(phi_str protocol) {
     return NULL;
 }
 
+PHI__FN uint64_t phi__origin_of(phi_str model, phi_str provider, phi_str protocol) {
+    const phi__codec *codec = phi__codec_find(protocol);
+    uint64_t hash;
+    if (model.len == 0 || provider.len == 0 || codec == NULL) return 0;
+    hash = phi__hash(phi_str_of(codec->protocol), 0);
+    hash = phi__hash(provider, hash);
+    hash = phi__hash(model, hash);
+    return hash != 0 ? hash : 1;
+}
+
 PHI__FN void phi__encoder_begin(phi__encoder *e, const phi__codec *codec, const phi__ask *ask,
                                 phi_arena *arena) {
     memset(e, 0, sizeof *e);
@@ -323,8 +338,17 @@ PHI__FN void phi__encoder_begin(phi__encoder *e, const phi__codec *codec, const 
     e->calls_item = SIZE_MAX;
     e->mark_piece = SIZE_MAX;
     e->last_item = SIZE_MAX;
+    e->origin = phi__origin_of(phi_str_of(ask->model->id), phi_str_of(ask->model->provider),
+                               phi_str_of(ask->model->protocol));
     phi__buf_init(&e->scratch, arena->memory);
     phi__buf_init(&e->fill.slice, arena->memory);
+}
+
+/* Room for the pieces of a usual transcript, so that the list is not copied as it grows. */
+static void phi__encoder_room(phi__encoder *e) {
+    e->cap = phi__add(16, phi__mul(e->ask->item_count, 2));
+    e->pieces = (phi__piece *)phi_arena_alloc(e->arena, phi__mul(e->cap, sizeof *e->pieces));
+    if (e->pieces == NULL) e->failed = true;
 }
 
 /* Items, as far as the units go; false: they are used up. */
@@ -350,6 +374,7 @@ static bool phi__encoder_items(phi__encoder *e, size_t units) {
 PHI__FN phi_status phi__encoder_advance(phi__encoder *e, size_t units) {
     if (e->stage == PHI__ENCODER_HEAD) {
         e->fill.refuses = true;
+        phi__encoder_room(e);
         e->codec->address(e);
         e->codec->head(e);
         e->fill.refuses = false;

@@ -286,7 +286,7 @@ static bool phi__chat_images_ready(phi__encoder *e, size_t at) {
 
 static void phi__chat_item(phi__encoder *e, size_t at) {
     const phi_message *m = e->ask->items[at].message;
-    bool same = m->role == PHI_ROLE_ASSISTANT && phi__render_same_origin(e, m);
+    bool same = m->role == PHI_ROLE_ASSISTANT && phi__render_same_origin(e, at);
     uint32_t form = PHI__CHAT_FORM | (e->ask->model->quirks & PHI__CHAT_FORM_QUIRKS);
     phi_str json;
     if (same) form |= PHI__CHAT_ORIGIN;

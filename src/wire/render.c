@@ -89,8 +89,10 @@ PHI__FN phi_str phi__render_arguments(phi__encoder *e, phi_str arguments) {
     return is_object ? phi__str_trim(arguments) : PHI__LIT("{}");
 }
 
-PHI__FN bool phi__render_same_origin(const phi__encoder *e, const phi_message *message) {
+PHI__FN bool phi__render_same_origin(const phi__encoder *e, size_t item) {
+    const phi_message *message = e->ask->items[item].message;
     const phi_model *model = e->ask->model;
+    if (e->ask->items[item].origin != 0) return e->ask->items[item].origin == e->origin;
     return message->model.len > 0 && phi__str_is(message->model, model->id) &&
            model->provider != NULL && phi__str_is(message->provider, model->provider) &&
            (message->protocol.len == 0 || phi__codec_find(message->protocol) == e->codec);

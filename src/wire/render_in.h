@@ -32,7 +32,7 @@ PHI__FN void phi__render_text(phi__encoder *e, phi_str text);
 PHI__FN phi_str phi__render_arguments(phi__encoder *e, phi_str arguments);
 
 /* Whether this target minted the message, so that its signatures may go back. */
-PHI__FN bool phi__render_same_origin(const phi__encoder *e, const phi_message *message);
+PHI__FN bool phi__render_same_origin(const phi__encoder *e, size_t item);
 
 PHI__FN bool phi__render_is_image(const phi_content *c);
 /* An image that this target does not take: none at all, or not of its type. Words stand for it. */

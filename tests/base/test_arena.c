@@ -246,6 +246,31 @@ TEST(what_was_not_handed_out_is_poisoned) {
 #define ASAN_TESTS
 #endif
 
+TEST(a_rewound_arena_serves_the_same_again_without_the_allocator) {
+    int round;
+    size_t bytes = 0;
+    setup(0, 256);
+    for (round = 0; round < 10; round++) {
+        int i;
+        if (round >= 3) test_alloc_fail_at(0);
+        for (i = 0; i < 20; i++) {
+            char *p = (char *)phi_arena_alloc(&arena, 100);
+            REQUIRE(p != NULL);
+            memset(p, i, 100);
+        }
+        /* a little more each time */
+        REQUIRE(phi_arena_alloc(&arena, 100000 + (size_t)round * 100) != NULL);
+        if (round >= 3) CHECK(!test_alloc_tripped());
+        test_alloc_fail_at(-1);
+        if (round == 3) bytes = test_alloc_live_bytes();
+        if (round > 3) CHECK_EQ_INT(test_alloc_live_bytes(), bytes);
+        phi__arena_rewind(&arena);
+    }
+    phi__arena_rewind(&arena); /* nothing was needed since: all is freed */
+    CHECK_EQ_INT(test_alloc_live_bytes(), 0);
+    phi_arena_free(&arena);
+}
+
 TEST_MAIN(TEST_ENTRY(init_takes_no_memory), TEST_ENTRY(zero_bytes_give_a_pointer),
           TEST_ENTRY(memory_is_aligned_for_any_type),
           TEST_ENTRY(what_was_handed_out_does_not_move_or_overlap),
@@ -258,4 +283,5 @@ TEST_MAIN(TEST_ENTRY(init_takes_no_memory), TEST_ENTRY(zero_bytes_give_a_pointer
           TEST_ENTRY(free_twice_is_harmless_and_the_arena_is_usable_again),
           TEST_ENTRY(a_limit_refuses_and_changes_nothing), TEST_ENTRY(impossible_sizes_are_refused),
           TEST_ENTRY(a_failing_allocator_is_survived_at_every_request),
+          TEST_ENTRY(a_rewound_arena_serves_the_same_again_without_the_allocator),
           TEST_ENTRY(zeroed_memory_is_zero), TEST_ENTRY(a_copied_string_is_terminated) ASAN_TESTS)
