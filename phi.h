@@ -5919,11 +5919,11 @@ PHI__FN int phi__sse_finish(phi__sse *sse, phi__sse_event *out) {
 #endif /* PHI__IMP_TEXT */
 
 #ifdef PHI__IMP_IO
-#if PHI__IMP_IO != 0xfeca61cc
+#if PHI__IMP_IO != 0xab47285b
 #error "phi: two versions of src/io in one file"
 #endif
 #else
-#define PHI__IMP_IO 0xfeca61cc
+#define PHI__IMP_IO 0xab47285b
 
 /* ---- src/io/clock_in.h ---- */
 
@@ -8402,10 +8402,10 @@ static bool phi__transfer_set_headers(phi__transfer *t) {
     return ok && curl_easy_setopt(t->easy, CURLOPT_HTTPHEADER, t->headers) == CURLE_OK;
 }
 
-/* libcurl sends one such buffer a call and holds it while the answer streams: a sixteenth of the body
+/* libcurl sends one such buffer a call and holds it while the answer streams: a twentieth of the body
    is few calls, and little beside what it sends. */
 static long phi__transfer_upload_bytes(uint64_t body) {
-    uint64_t part = body / 16;
+    uint64_t part = body / 20;
     if (part < PHI__HTTP_UPLOAD_LEAST) part = PHI__HTTP_UPLOAD_LEAST;
     return (long)(part > PHI__HTTP_UPLOAD_MOST ? PHI__HTTP_UPLOAD_MOST : part);
 }
@@ -15857,11 +15857,11 @@ PHI__FN phi_status phi__thread_claim_id(phi__thread *thread, phi_str id) {
 #endif /* PHI__IMP_THREAD */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x16a6fb61
+#if PHI__IMP_LOOP != 0x4ccb223a
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x16a6fb61
+#define PHI__IMP_LOOP 0x4ccb223a
 
 /* ---- src/loop/loop_in.h ---- */
 
@@ -16902,8 +16902,9 @@ PHI__FN bool phi__limit_reached(const phi__run *run, char *reason, size_t size) 
 #include <stdio.h>
 
 enum {
-    PHI__CALL_SLICE = 4096,       /* bytes decoded between two looks at the clock */
-    PHI__CALL_ENCODE_UNITS = 16,  /* messages rendered between two looks at the clock */
+    PHI__CALL_SLICE = 4096, /* bytes decoded between two looks at the clock */
+    PHI__CALL_ENCODE_UNITS =
+        8, /* messages, or KiB of them, rendered between two looks at the clock */
     PHI__CALL_ERROR_MOST = 65536, /* bytes kept of an error's body; wire.md 1.10 */
     PHI__CALL_LINGER_MS = 1000    /* for the end of a stream whose last event was seen */
 };
@@ -18161,11 +18162,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0x2944bf1e
+#if PHI__IMP_AGENT != 0x150c420d
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0x2944bf1e
+#define PHI__IMP_AGENT 0x150c420d
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -18842,11 +18843,11 @@ static int phi__rt_timeout(phi_runtime *rt, int timeout_ms) {
     return timeout_ms;
 }
 
-/* A slice that was begun is finished: a quarter of the budget is kept for that. */
+/* A slice that was begun is finished: a third of the budget is kept for that. */
 static void phi__rt_budget(phi_runtime *rt) {
     rt->step_began_us = phi__io_now_us(rt->io);
     rt->step_wall_ms = phi__io_wall_ms(rt->io);
-    rt->step_until_us = rt->step_began_us + rt->step_budget_us - rt->step_budget_us / 4;
+    rt->step_until_us = rt->step_began_us + rt->step_budget_us - rt->step_budget_us / 3;
     rt->step_bytes_left = rt->step_budget_bytes;
 }
 

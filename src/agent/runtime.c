@@ -145,11 +145,11 @@ static int phi__rt_timeout(phi_runtime *rt, int timeout_ms) {
     return timeout_ms;
 }
 
-/* A slice that was begun is finished: a quarter of the budget is kept for that. */
+/* A slice that was begun is finished: a third of the budget is kept for that. */
 static void phi__rt_budget(phi_runtime *rt) {
     rt->step_began_us = phi__io_now_us(rt->io);
     rt->step_wall_ms = phi__io_wall_ms(rt->io);
-    rt->step_until_us = rt->step_began_us + rt->step_budget_us - rt->step_budget_us / 4;
+    rt->step_until_us = rt->step_began_us + rt->step_budget_us - rt->step_budget_us / 3;
     rt->step_bytes_left = rt->step_budget_bytes;
 }
 

@@ -276,10 +276,10 @@ static bool phi__transfer_set_headers(phi__transfer *t) {
     return ok && curl_easy_setopt(t->easy, CURLOPT_HTTPHEADER, t->headers) == CURLE_OK;
 }
 
-/* libcurl sends one such buffer a call and holds it while the answer streams: a sixteenth of the body
+/* libcurl sends one such buffer a call and holds it while the answer streams: a twentieth of the body
    is few calls, and little beside what it sends. */
 static long phi__transfer_upload_bytes(uint64_t body) {
-    uint64_t part = body / 16;
+    uint64_t part = body / 20;
     if (part < PHI__HTTP_UPLOAD_LEAST) part = PHI__HTTP_UPLOAD_LEAST;
     return (long)(part > PHI__HTTP_UPLOAD_MOST ? PHI__HTTP_UPLOAD_MOST : part);
 }

@@ -10,8 +10,9 @@
 #include <stdio.h>
 
 enum {
-    PHI__CALL_SLICE = 4096,       /* bytes decoded between two looks at the clock */
-    PHI__CALL_ENCODE_UNITS = 16,  /* messages rendered between two looks at the clock */
+    PHI__CALL_SLICE = 4096, /* bytes decoded between two looks at the clock */
+    PHI__CALL_ENCODE_UNITS =
+        8, /* messages, or KiB of them, rendered between two looks at the clock */
     PHI__CALL_ERROR_MOST = 65536, /* bytes kept of an error's body; wire.md 1.10 */
     PHI__CALL_LINGER_MS = 1000    /* for the end of a stream whose last event was seen */
 };
