@@ -185,4 +185,4 @@ format:
 clean:
 	rm -rf $(BUILD)
 
--include $(SRC_OBJ:.o=.d) $(SUPPORT_OBJ:.o=.d) $(TESTS:=.d) $(PROGS:=.d)
+-include $(SRC_OBJ:.o=.d) $(SUPPORT_OBJ:.o=.d) $(TESTS:=.d) $(PROGS:=.d) $(FUZZ_SRC:%.c=$(B)/%.d)

@@ -24,7 +24,8 @@
            do {
                runs = phi_step(rt, -1);
                while (phi_next_event(rt, &ev))
-                   if (ev.kind == PHI_EV_TEXT) fwrite(ev.text.at, 1, ev.text.len, stdout);
+                   if (ev.kind == PHI_EV_TEXT || ev.kind == PHI_EV_ERROR)
+                       fwrite(ev.text.at, 1, ev.text.len, stdout);
            } while (runs > 0);
            phi_runtime_free(rt);
            return 0;
@@ -45,8 +46,8 @@
    defines it itself when it comes first in its file.
 
    MEMORY   All of ours comes from the allocator of phi_runtime_desc, through arenas that are freed
-            whole; a limit can be set for the runtime and for each agent. Running out is an error
-            event and a usable agent. libcurl and its TLS library keep their own memory.
+            whole; a limit can be set for the runtime and for each agent. Running out in a
+            run is an error event and a usable agent. libcurl and its TLS library keep their own memory.
    THREADS  One thread pumps a runtime and calls its functions: the pumping thread. phi_abort,
             phi_call_finish, phi_wake, phi_agent_alive and phi_call_pending may be called from any
             thread. phi starts no thread; libcurl's name lookup may.
@@ -54,8 +55,8 @@
             NULL, or a handle whose rt is NULL; phi_last_error(rt) has the words. Trouble with a
             model, a tool or the network is not a return code: it is an event.
    EVENTS   One queue a runtime, in order, each with its agent. A field that a kind does not use is
-            zero. What an event points to is owned by the agent, valid until the first phi_step()
-            after it was popped.
+            zero. What an event points to is owned by the runtime, valid until the first
+            phi_step() after it was popped, or its agent is freed or reset.
    LICENSE  MIT, at the end of this file. */
 #ifdef PHI_IMPLEMENTATION
 #if defined(__GLIBC__) && !defined(__USE_GNU)
@@ -599,11 +600,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__PUB_IO */
 
 #ifdef PHI__PUB_MODEL
-#if PHI__PUB_MODEL != 0x80c74246
+#if PHI__PUB_MODEL != 0xd75181da
 #error "phi: two versions of src/model in one file"
 #endif
 #else
-#define PHI__PUB_MODEL 0x80c74246
+#define PHI__PUB_MODEL 0xd75181da
 
 /* ---- src/model/failure.h ---- */
 
@@ -659,7 +660,7 @@ typedef struct phi_failure {
 
    A message here is a view: the structs and every phi_str are owned by whoever handed it out, and
    who that is and for how long is said there. The JSON is the interchange format of the session
-   files (phi_message_json). */
+   files (phi_message_to_json). */
 #ifndef PHI_MODEL_MESSAGE_H
 #define PHI_MODEL_MESSAGE_H
 
@@ -882,7 +883,7 @@ typedef enum phi_tool_choice {
 } phi_tool_choice;
 
 /* What OpenAI-compatible servers do differently: bits of phi_model.quirks. The presets set them;
-   behaviour of each bit is in docs/providers.md. */
+   what each does is said beside it. */
 enum {
     PHI_QUIRK_MAX_COMPLETION_TOKENS = 1 << 0, /* field max_completion_tokens, not max_tokens */
     PHI_QUIRK_DEVELOPER_ROLE = 1 << 1,        /* system prompt as role developer */
@@ -971,11 +972,11 @@ PHI_API double phi_cost_of(const phi_cost *rates, const phi_usage *usage);
 #endif /* PHI__PUB_MODEL */
 
 #ifdef PHI__PUB_LOOP
-#if PHI__PUB_LOOP != 0x59c4905a
+#if PHI__PUB_LOOP != 0x3412e7d3
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__PUB_LOOP 0x59c4905a
+#define PHI__PUB_LOOP 0x3412e7d3
 
 /* ---- src/loop/run.h ---- */
 
@@ -1023,7 +1024,7 @@ typedef enum phi_tool_mode {
    start(call) hands over its result with phi_call_result and returns PHI_DONE, or returns
    PHI_PENDING. A pending call is finished by its own step(call), which is called once in every
    phi_step, or by phi_call_finish from anywhere, hundreds of frames later. Each call gets exactly
-   one result: the first one given. A call whose tool returns PHI_DONE without a result gets an
+   one result: the first one given; after phi_call_finish a function may return either. A call whose tool returns PHI_DONE without a result gets an
    empty text. */
 #ifndef PHI_LOOP_TOOL_H
 #define PHI_LOOP_TOOL_H
@@ -1039,8 +1040,10 @@ typedef enum phi_flow { PHI_DONE, PHI_PENDING } phi_flow;
    function but phi_step, phi_runtime_close and phi_runtime_free. */
 typedef struct phi_tool {
     const char *name, *description; /* borrowed until the agent is freed */
-    const char *schema; /* JSON Schema of the arguments, borrowed likewise; NULL: no arguments */
-    const char *label;  /* for people (default: name) */
+    const char *
+        schema; /* JSON Schema of the arguments, borrowed likewise; NULL: none are announced, and what
+                           the model sends all the same is not checked */
+    const char *label; /* for people (default: name) */
     phi_flow (*start)(void *user_data, phi_call call, phi_str arguments); /* arguments: JSON object,
                            borrowed until the call is finished */
     phi_flow (*step)(void *user_data, phi_call call); /* NULL: only finished from outside */
@@ -1053,7 +1056,7 @@ typedef struct phi_tool {
     bool checks_arguments; /* words its own argument errors; default: the schema is checked */
 } phi_tool;
 
-/* A result of any shape; phi_call_finish and phi_call_text are short forms of it. */
+/* A result of any shape; phi_call_finish is the short form for one text. */
 typedef struct phi_tool_result {
     const phi_content *content; /* text and images; copied */
     size_t content_count;
@@ -1100,11 +1103,11 @@ PHI_API bool phi_call_pending(phi_call call); /* any thread */
 #endif /* PHI__PUB_LOOP */
 
 #ifdef PHI__PUB_AGENT
-#if PHI__PUB_AGENT != 0x88c31d2e
+#if PHI__PUB_AGENT != 0x024ed887
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__PUB_AGENT 0x88c31d2e
+#define PHI__PUB_AGENT 0x024ed887
 
 /* ---- src/agent/runtime.h ---- */
 
@@ -1182,7 +1185,8 @@ PHI_API void phi_wake(phi_runtime *rt);
    connection to the model's host that later steps finish and runs reuse. */
 PHI_API phi_status phi_warm(phi_runtime *rt, const phi_model *model);
 
-/* The last call that failed: its status, words (owned by the runtime, valid until the next failure)
+/* The last call that failed (success does not clear it: ask after a failure; pumping thread only): its
+   status, words (owned by the runtime, valid until the next failure)
    and HTTP status (0: none). */
 PHI_API phi_status phi_last_error(const phi_runtime *rt, const char **words, int *http_status);
 
@@ -1275,6 +1279,11 @@ PHI_API double phi_agent_cost(phi_agent agent);
    the end. Owned by the agent, valid until it is freed or reset. */
 PHI_API size_t phi_message_count(phi_agent agent);
 PHI_API const phi_message *phi_message_at(phi_agent agent, size_t i);
+
+/* An event as the interchange JSON of session files and logs, in the arena: {"type":"TurnStart",...}.
+   Deltas become MessageUpdate with the answer as far as it had come. Error is a type of our own.
+   While the event is valid, on the pumping thread. PHI_STALE: its agent is gone. */
+PHI_API phi_status phi_event_to_json(const phi_event *event, phi_arena *arena, phi_str *out);
 
 /* Bytes of this agent in use and at most so far. */
 PHI_API size_t phi_agent_memory_used(phi_agent agent, size_t *peak);
@@ -10458,11 +10467,29 @@ PHI__FN void phi__wake_drain(phi__wake *wake) {
 #endif /* PHI__IMP_IO */
 
 #ifdef PHI__IMP_MODEL
-#if PHI__IMP_MODEL != 0x10193a92
+#if PHI__IMP_MODEL != 0xd7005d74
 #error "phi: two versions of src/model in one file"
 #endif
 #else
-#define PHI__IMP_MODEL 0x10193a92
+#define PHI__IMP_MODEL 0xd7005d74
+
+/* ---- src/model/message_in.h ---- */
+
+/* message_in.h - for our own writers of JSON: messages and their parts, appended to a buffer.
+
+   `scratch` is for checking text that should be JSON; what they take from it is given back. */
+#ifndef PHI_MODEL_MESSAGE_IN_H
+#define PHI_MODEL_MESSAGE_IN_H
+
+
+PHI__FN void phi__message_put(phi__buf *out, const phi_message *message, phi_arena *scratch);
+/* The members "usage" and "content", with the comma before them where one is needed. */
+PHI__FN void phi__message_put_usage(phi__buf *out, const phi_usage *usage);
+PHI__FN void phi__message_put_blocks(phi__buf *out, const phi_message *message, phi_arena *scratch);
+/* JSON text as it is; what is none as a string. */
+PHI__FN void phi__message_put_value(phi__buf *out, phi_str text, phi_arena *scratch);
+
+#endif
 
 /* ---- src/model/event.c ---- */
 
@@ -10559,7 +10586,7 @@ static bool phi__message_is_json(phi__buf *out, phi_str text, phi_arena *scratch
 
 /* A JSON text as a value; what is none as a string, so that nothing is lost. A text that is a JSON
    string is quoted once more: reading takes one layer off again. */
-static void phi__message_put_value(phi__buf *out, phi_str text, phi_arena *scratch) {
+PHI__FN void phi__message_put_value(phi__buf *out, phi_str text, phi_arena *scratch) {
     if (text.len == 0)
         phi__buf_text(out, "{}");
     else if (phi__message_is_json(out, text, scratch, false))
@@ -10621,7 +10648,7 @@ static void phi__message_put_count(phi__buf *out, const char *key, uint64_t n) {
     phi__json_put_u64(out, n);
 }
 
-static void phi__message_put_usage(phi__buf *out, const phi_usage *usage) {
+PHI__FN void phi__message_put_usage(phi__buf *out, const phi_usage *usage) {
     phi__json_put_key(out, PHI__LIT("usage"));
     phi__buf_char(out, '{');
     phi__message_put_count(out, "input", usage->input);
@@ -10633,7 +10660,8 @@ static void phi__message_put_usage(phi__buf *out, const phi_usage *usage) {
     phi__buf_char(out, '}');
 }
 
-static void phi__message_put_blocks(phi__buf *out, const phi_message *message, phi_arena *scratch) {
+PHI__FN void phi__message_put_blocks(phi__buf *out, const phi_message *message,
+                                     phi_arena *scratch) {
     size_t i;
     phi__json_put_key(out, PHI__LIT("content"));
     phi__buf_char(out, '[');
@@ -10653,7 +10681,7 @@ static void phi__message_put_assistant(phi__buf *out, const phi_message *message
     phi__message_put_optional(out, "error_message", message->error_message);
 }
 
-static void phi__message_put(phi__buf *out, const phi_message *message, phi_arena *scratch) {
+PHI__FN void phi__message_put(phi__buf *out, const phi_message *message, phi_arena *scratch) {
     phi__buf_char(out, '{');
     phi__message_put_member(out, "role", phi_str_of(phi__message_roles[message->role]));
     if (message->role == PHI_ROLE_EXTENSION) {
@@ -18162,11 +18190,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0x150c420d
+#if PHI__IMP_AGENT != 0x3a6813ec
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0x150c420d
+#define PHI__IMP_AGENT 0x3a6813ec
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -18514,7 +18542,8 @@ static phi_status phi__agent_may_run(phi__agent *agent) {
     phi_runtime *rt = agent->rt;
     if (rt->closing) return phi__error(rt, PHI_MISUSE, "phi_prompt: the runtime is closing");
     if (agent->run != NULL)
-        return phi__error(rt, PHI_BUSY, "Agent is already streaming. Use steer() or follow_up().");
+        return phi__error(rt, PHI_BUSY,
+                          "Agent is already streaming. Wait for its AGENT_END, or phi_abort it.");
     if (!phi__agent_reserve_free(agent))
         return phi__error(rt, PHI_BUSY, "phi_prompt: the last run's events were not popped");
     return PHI_OK;
@@ -18693,6 +18722,288 @@ PHI_API const phi_message *phi_message_at(phi_agent handle, size_t i) {
     phi__agent *agent = phi__agent_find(handle);
     return agent != NULL && i < agent->thread.message_count ? agent->thread.messages[i]->message
                                                             : NULL;
+}
+
+/* ---- src/agent/event_json.c ---- */
+
+/* event_json.c - events in the interchange format: behaviours A, "AgentEvent".
+
+   Only what that format knows, in its words; what it does not know (a failure's kind and HTTP status)
+   stands in the type Error, which is ours. */
+
+#include <stdio.h>
+
+typedef struct phi__event_writer {
+    const phi_event *event;
+    const phi__agent *agent;
+    phi__buf out;
+    phi_arena *scratch;
+} phi__event_writer;
+
+static void phi__ej_str(phi__event_writer *w, const char *key, phi_str value) {
+    phi__json_put_key(&w->out, phi_str_of(key));
+    phi__json_put_str(&w->out, value);
+}
+
+static void phi__ej_raw(phi__event_writer *w, const char *key, const char *json) {
+    phi__json_put_key(&w->out, phi_str_of(key));
+    phi__buf_text(&w->out, json);
+}
+
+static void phi__ej_u64(phi__event_writer *w, const char *key, uint64_t n) {
+    phi__json_put_key(&w->out, phi_str_of(key));
+    phi__json_put_u64(&w->out, n);
+}
+
+static void phi__ej_bool(phi__event_writer *w, const char *key, bool b) {
+    phi__json_put_key(&w->out, phi_str_of(key));
+    phi__json_put_bool(&w->out, b);
+}
+
+/* Days since 1970 as a date, by the rule of 400 years. */
+static void phi__ej_date(int64_t days, int *year, int *month, int *day) {
+    int64_t z = days + 719468, era, of_era, y, of_year, m;
+    era = (z >= 0 ? z : z - 146096) / 146097;
+    of_era = z - era * 146097;
+    y = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
+    of_year = of_era - (365 * y + y / 4 - y / 100);
+    m = (5 * of_year + 2) / 153;
+    *day = (int)(of_year - (153 * m + 2) / 5 + 1);
+    *month = (int)(m < 10 ? m + 3 : m - 9);
+    *year = (int)(y + era * 400 + (*month <= 2 ? 1 : 0));
+}
+
+/* RFC 3339, UTC, with three digits of fraction where there is one. */
+static void phi__ej_time(phi__event_writer *w) {
+    char text[80];
+    int64_t ms = w->event->timestamp_ms, days = ms / 86400000, rest = ms % 86400000;
+    int year, month, day, n, s;
+    if (rest < 0) {
+        rest += 86400000;
+        days--;
+    }
+    phi__ej_date(days, &year, &month, &day);
+    s = (int)(rest / 1000);
+    n = snprintf(text, sizeof text, "%04d-%02d-%02dT%02d:%02d:%02d", year, month, day, s / 3600,
+                 s / 60 % 60, s % 60);
+    if (rest % 1000 != 0)
+        n += snprintf(text + n, sizeof text - (size_t)n, ".%03d", (int)(rest % 1000));
+    (void)snprintf(text + n, sizeof text - (size_t)n, "Z");
+    phi__ej_str(w, "timestamp", phi_str_of(text));
+}
+
+static void phi__ej_message(phi__event_writer *w, const char *key, const phi_message *message,
+                            bool bare) {
+    phi_message copy;
+    if (key != NULL)
+        phi__json_put_key(&w->out, phi_str_of(key));
+    else
+        phi__json_put_comma(&w->out);
+    if (message == NULL) {
+        phi__buf_text(&w->out, "null");
+        return;
+    }
+    copy = *message;
+    if (bare) copy.loop_id = phi__str(NULL, 0);
+    phi__message_put(&w->out, &copy, w->scratch);
+}
+
+static void phi__ej_usage(phi__event_writer *w) {
+    phi_usage none;
+    memset(&none, 0, sizeof none);
+    phi__message_put_usage(&w->out, w->event->usage != NULL ? w->event->usage : &none);
+}
+
+/* ---- one function a type ---- */
+
+static const char *phi__ej_thinking(phi_thinking level) {
+    static const char *const words[] = {"off", "minimal", "low", "medium", "high"};
+    return (size_t)level < PHI__COUNT(words) ? words[level] : words[0];
+}
+
+/* LoopConfigSnapshot: what the run was asked with. */
+static void phi__ej_snapshot(phi__event_writer *w) {
+    const phi_model *model = &w->agent->model;
+    phi__json_put_key(&w->out, PHI__LIT("config_snapshot"));
+    phi__buf_char(&w->out, '{');
+    phi__ej_str(w, "model", phi_str_of(model->id));
+    phi__ej_str(w, "provider", phi_str_of(model->provider));
+    phi__ej_raw(w, "config_id", "null");
+    phi__ej_str(w, "name", phi_str_of(model->name));
+    phi__ej_str(w, "api", phi_str_of(model->protocol));
+    phi__ej_str(w, "base_url", phi_str_of(model->base_url));
+    phi__ej_bool(w, "reasoning", model->reasoning);
+    phi__ej_u64(w, "context_window", model->context_window);
+    phi__ej_u64(w, "max_tokens",
+                w->agent->max_tokens != 0 ? w->agent->max_tokens : model->max_tokens);
+    phi__ej_str(w, "thinking_level", phi_str_of(phi__ej_thinking(w->agent->thinking)));
+    if (w->agent->temperature >= 0) {
+        phi__json_put_key(&w->out, PHI__LIT("temperature"));
+        phi__json_put_double(&w->out, w->agent->temperature);
+    }
+    phi__buf_char(&w->out, '}');
+}
+
+static void phi__ej_start(phi__event_writer *w) {
+    phi__ej_str(w, "agent_id", w->agent->agent_id);
+    phi__ej_str(w, "session_id", w->agent->session_id);
+    phi__ej_str(w, "loop_id", w->event->loop_id);
+    phi__ej_raw(w, "parent_loop_id", "null");
+    phi__ej_str(w, "continuation_kind", PHI__LIT("Initial"));
+    phi__ej_time(w);
+    phi__ej_raw(w, "metadata", "null");
+    phi__ej_snapshot(w);
+}
+
+static void phi__ej_end(phi__event_writer *w) {
+    const phi__thread *thread = &w->agent->thread;
+    size_t i, from = w->event->first_message;
+    phi__ej_raw(w, "messages", "[");
+    for (i = from; i < from + w->event->message_count && i < thread->message_count; i++)
+        phi__ej_message(w, NULL, thread->messages[i]->message, false);
+    phi__buf_char(&w->out, ']');
+    phi__ej_usage(w);
+    phi__ej_time(w);
+    phi__ej_raw(w, "rejection", "null");
+}
+
+static void phi__ej_turn_start(phi__event_writer *w) {
+    static const char *const words[] = {"", "User", "SubAgent", "Continuation", "Branch"};
+    phi__ej_u64(w, "turn_index", w->event->turn_index);
+    phi__ej_time(w);
+    phi__ej_str(w, "triggered_by",
+                phi_str_of(words[(size_t)w->event->trigger % PHI__COUNT(words)]));
+}
+
+/* Results stand behind their turn's answer; the search comes from the end, where they mostly are. */
+static void phi__ej_turn_end(phi__event_writer *w) {
+    const phi__thread *thread = &w->agent->thread;
+    size_t at = thread->message_count;
+    while (at > 0 && thread->messages[at - 1]->message != w->event->message) at--;
+    phi__ej_message(w, "message", w->event->message, false);
+    phi__ej_usage(w);
+    phi__ej_time(w);
+    phi__ej_raw(w, "tool_results", "[");
+    for (; at > 0 && at < thread->message_count; at++) {
+        if (thread->messages[at]->message->role != PHI_ROLE_TOOL_RESULT) break;
+        phi__ej_message(w, NULL, thread->messages[at]->message, true);
+    }
+    phi__buf_char(&w->out, ']');
+}
+
+static void phi__ej_delta(phi__event_writer *w) {
+    const char *kind = w->event->kind == PHI_EV_TEXT       ? "Text"
+                       : w->event->kind == PHI_EV_THINKING ? "Thinking"
+                                                           : "ToolCallDelta";
+    phi__ej_message(w, "message", w->event->message, false);
+    phi__json_put_key(&w->out, PHI__LIT("delta"));
+    phi__buf_char(&w->out, '{');
+    phi__ej_raw(w, kind, "{");
+    phi__ej_str(w, "delta", w->event->text);
+    phi__buf_text(&w->out, "}}");
+}
+
+static void phi__ej_tool(phi__event_writer *w) {
+    phi__ej_str(w, "tool_call_id", w->event->tool_call_id);
+    phi__ej_str(w, "tool_name", w->event->tool_name);
+}
+
+/* ToolResult: {"content":[..],"details":null}. */
+static void phi__ej_result(phi__event_writer *w, const char *key, const phi_message *result) {
+    phi__ej_raw(w, key, "{");
+    phi__message_put_blocks(&w->out, result, w->scratch);
+    phi__json_put_key(&w->out, PHI__LIT("details"));
+    if (result->details.len > 0)
+        phi__message_put_value(&w->out, result->details, w->scratch);
+    else
+        phi__buf_text(&w->out, "null");
+    phi__buf_char(&w->out, '}');
+}
+
+static void phi__ej_update(phi__event_writer *w) {
+    phi_content content;
+    phi_message part;
+    memset(&content, 0, sizeof content);
+    memset(&part, 0, sizeof part);
+    content.kind = PHI_CONTENT_TEXT;
+    content.text = w->event->text;
+    part.content = &content;
+    part.content_count = 1;
+    phi__ej_tool(w);
+    phi__ej_result(w, "partial_result", &part);
+}
+
+static void phi__ej_tool_end(phi__event_writer *w) {
+    phi__ej_tool(w);
+    if (w->event->message != NULL) phi__ej_result(w, "result", w->event->message);
+    phi__ej_bool(w, "is_error", w->event->is_error);
+    phi__ej_raw(w, "child_loop_id", "null");
+}
+
+static void phi__ej_error(phi__event_writer *w) {
+    const phi_failure *failure = w->event->failure;
+    phi__ej_str(w, "kind", phi_str_of(phi_failure_kind_text(failure->kind)));
+    phi__ej_str(w, "message", failure->message);
+    phi__ej_u64(w, "http_status", (uint64_t)(failure->http_status > 0 ? failure->http_status : 0));
+    phi__ej_bool(w, "retryable", failure->retryable);
+    if (failure->has_retry_after) phi__ej_u64(w, "retry_after_ms", failure->retry_after_ms);
+    phi__ej_time(w);
+}
+
+static const char *phi__ej_type(phi_event_kind kind) {
+    if (kind == PHI_EV_TEXT || kind == PHI_EV_THINKING || kind == PHI_EV_TOOL_ARGUMENTS)
+        return "MessageUpdate";
+    return phi_event_name(kind);
+}
+
+static void phi__ej_body(phi__event_writer *w) {
+    switch (w->event->kind) {
+    case PHI_EV_AGENT_START: phi__ej_start(w); break;
+    case PHI_EV_AGENT_END: phi__ej_end(w); break;
+    case PHI_EV_TURN_START: phi__ej_turn_start(w); break;
+    case PHI_EV_TURN_END: phi__ej_turn_end(w); break;
+    case PHI_EV_MESSAGE_START:
+    case PHI_EV_MESSAGE_END: phi__ej_message(w, "message", w->event->message, false); break;
+    case PHI_EV_TEXT:
+    case PHI_EV_THINKING:
+    case PHI_EV_TOOL_ARGUMENTS: phi__ej_delta(w); break;
+    case PHI_EV_TOOL_START:
+        phi__ej_tool(w);
+        phi__json_put_key(&w->out, PHI__LIT("args"));
+        phi__message_put_value(&w->out, w->event->arguments, w->scratch);
+        break;
+    case PHI_EV_TOOL_UPDATE: phi__ej_update(w); break;
+    case PHI_EV_TOOL_PROGRESS:
+        phi__ej_tool(w);
+        phi__ej_str(w, "text", w->event->text);
+        break;
+    case PHI_EV_TOOL_END: phi__ej_tool_end(w); break;
+    case PHI_EV_ERROR: phi__ej_error(w); break;
+    }
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_event_to_json(const phi_event *event, phi_arena *arena, phi_str *out) {
+    phi__event_writer w;
+    phi__slot *slot;
+    phi_status status = PHI_OK;
+    if (event == NULL || arena == NULL || out == NULL || event->agent.rt == NULL)
+        return PHI_BAD_ARG;
+    slot = phi__slots_find(&event->agent.rt->agents, event->agent.index, event->agent.gen);
+    if (slot == NULL) return PHI_STALE;
+    w.event = event;
+    w.agent = (const phi__agent *)slot->object;
+    w.scratch = arena;
+    phi__buf_init(&w.out, arena->memory);
+    phi__buf_char(&w.out, '{');
+    phi__ej_str(&w, "type", phi_str_of(phi__ej_type(event->kind)));
+    if (event->kind != PHI_EV_AGENT_START) phi__ej_str(&w, "loop_id", event->loop_id);
+    phi__ej_body(&w);
+    phi__buf_char(&w.out, '}');
+    if (w.out.failed || !phi__arena_str(arena, phi__buf_str(&w.out), out)) status = PHI_NO_MEMORY;
+    phi__buf_free(&w.out);
+    return status;
 }
 
 /* ---- src/agent/runtime.c ---- */

@@ -47,22 +47,22 @@
 #if PHI__PUB_IO != 0xd83dc6b4
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_MODEL != 0x80c74246
+#if PHI__PUB_MODEL != 0xd75181da
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_LOOP != 0x59c4905a
+#if PHI__PUB_LOOP != 0x3412e7d3
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_AGENT != 0x88c31d2e
+#if PHI__PUB_AGENT != 0x024ed887
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 
 #ifdef PHI__PUB_TOOLS
-#if PHI__PUB_TOOLS != 0xc60b6b27
+#if PHI__PUB_TOOLS != 0x0413beb8
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__PUB_TOOLS 0xc60b6b27
+#define PHI__PUB_TOOLS 0x0413beb8
 
 /* ---- src/tools/tools.h ---- */
 
@@ -105,8 +105,8 @@ typedef struct phi_tools_desc {
     const char *const
         *deny_patterns; /* NULL-ended; a command that contains one is refused; an empty
                                          list denies nothing (default: phi_tools_deny_patterns) */
-    /* Asked before a command runs; false: it does not (default: not asked). For a dialog that takes
-       longer than a frame use a hook that waits. */
+    /* Asked before a command runs; false: it does not (default: not asked). A dialog that
+       takes longer than a frame wants a tool of the host's own. */
     bool (*confirm_fn)(void *user_data, const char *command);
     void *user_data;            /* of confirm_fn */
     uint32_t bash_timeout_ms;   /* (default 120,000; PHI_UNLIMITED) */

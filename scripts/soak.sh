@@ -19,4 +19,4 @@ while [ "$round" -le "$rounds" ]; do
     done
     round=$((round + 1))
 done
-FUZZ_SECONDS=${FUZZ_SECONDS:-300} "$make" --no-print-directory fuzz
+"$make" --no-print-directory FUZZ_SECONDS="${FUZZ_SECONDS:-300}" fuzz

@@ -330,7 +330,8 @@ static phi_status phi__agent_may_run(phi__agent *agent) {
     phi_runtime *rt = agent->rt;
     if (rt->closing) return phi__error(rt, PHI_MISUSE, "phi_prompt: the runtime is closing");
     if (agent->run != NULL)
-        return phi__error(rt, PHI_BUSY, "Agent is already streaming. Use steer() or follow_up().");
+        return phi__error(rt, PHI_BUSY,
+                          "Agent is already streaming. Wait for its AGENT_END, or phi_abort it.");
     if (!phi__agent_reserve_free(agent))
         return phi__error(rt, PHI_BUSY, "phi_prompt: the last run's events were not popped");
     return PHI_OK;

@@ -80,6 +80,11 @@ PHI_API double phi_agent_cost(phi_agent agent);
 PHI_API size_t phi_message_count(phi_agent agent);
 PHI_API const phi_message *phi_message_at(phi_agent agent, size_t i);
 
+/* An event as the interchange JSON of session files and logs, in the arena: {"type":"TurnStart",...}.
+   Deltas become MessageUpdate with the answer as far as it had come. Error is a type of our own.
+   While the event is valid, on the pumping thread. PHI_STALE: its agent is gone. */
+PHI_API phi_status phi_event_to_json(const phi_event *event, phi_arena *arena, phi_str *out);
+
 /* Bytes of this agent in use and at most so far. */
 PHI_API size_t phi_agent_memory_used(phi_agent agent, size_t *peak);
 

@@ -75,7 +75,8 @@ PHI_API void phi_wake(phi_runtime *rt);
    connection to the model's host that later steps finish and runs reuse. */
 PHI_API phi_status phi_warm(phi_runtime *rt, const phi_model *model);
 
-/* The last call that failed: its status, words (owned by the runtime, valid until the next failure)
+/* The last call that failed (success does not clear it: ask after a failure; pumping thread only): its
+   status, words (owned by the runtime, valid until the next failure)
    and HTTP status (0: none). */
 PHI_API phi_status phi_last_error(const phi_runtime *rt, const char **words, int *http_status);
 

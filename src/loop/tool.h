@@ -3,7 +3,7 @@
    start(call) hands over its result with phi_call_result and returns PHI_DONE, or returns
    PHI_PENDING. A pending call is finished by its own step(call), which is called once in every
    phi_step, or by phi_call_finish from anywhere, hundreds of frames later. Each call gets exactly
-   one result: the first one given. A call whose tool returns PHI_DONE without a result gets an
+   one result: the first one given; after phi_call_finish a function may return either. A call whose tool returns PHI_DONE without a result gets an
    empty text. */
 #ifndef PHI_LOOP_TOOL_H
 #define PHI_LOOP_TOOL_H
@@ -20,8 +20,10 @@ typedef enum phi_flow { PHI_DONE, PHI_PENDING } phi_flow;
    function but phi_step, phi_runtime_close and phi_runtime_free. */
 typedef struct phi_tool {
     const char *name, *description; /* borrowed until the agent is freed */
-    const char *schema; /* JSON Schema of the arguments, borrowed likewise; NULL: no arguments */
-    const char *label;  /* for people (default: name) */
+    const char *
+        schema; /* JSON Schema of the arguments, borrowed likewise; NULL: none are announced, and what
+                           the model sends all the same is not checked */
+    const char *label; /* for people (default: name) */
     phi_flow (*start)(void *user_data, phi_call call, phi_str arguments); /* arguments: JSON object,
                            borrowed until the call is finished */
     phi_flow (*step)(void *user_data, phi_call call); /* NULL: only finished from outside */
@@ -34,7 +36,7 @@ typedef struct phi_tool {
     bool checks_arguments; /* words its own argument errors; default: the schema is checked */
 } phi_tool;
 
-/* A result of any shape; phi_call_finish and phi_call_text are short forms of it. */
+/* A result of any shape; phi_call_finish is the short form for one text. */
 typedef struct phi_tool_result {
     const phi_content *content; /* text and images; copied */
     size_t content_count;

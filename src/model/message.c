@@ -1,7 +1,6 @@
 /* message.c - messages as data: copying, joining text, and the interchange JSON. */
-#include "model/message.h"
+#include "model/message_in.h"
 
-#include "base/arena_in.h"
 #include "text/json_in.h"
 
 static const char *const phi__message_roles[] = {"", "user", "assistant", "toolResult",
@@ -51,7 +50,7 @@ static bool phi__message_is_json(phi__buf *out, phi_str text, phi_arena *scratch
 
 /* A JSON text as a value; what is none as a string, so that nothing is lost. A text that is a JSON
    string is quoted once more: reading takes one layer off again. */
-static void phi__message_put_value(phi__buf *out, phi_str text, phi_arena *scratch) {
+PHI__FN void phi__message_put_value(phi__buf *out, phi_str text, phi_arena *scratch) {
     if (text.len == 0)
         phi__buf_text(out, "{}");
     else if (phi__message_is_json(out, text, scratch, false))
@@ -113,7 +112,7 @@ static void phi__message_put_count(phi__buf *out, const char *key, uint64_t n) {
     phi__json_put_u64(out, n);
 }
 
-static void phi__message_put_usage(phi__buf *out, const phi_usage *usage) {
+PHI__FN void phi__message_put_usage(phi__buf *out, const phi_usage *usage) {
     phi__json_put_key(out, PHI__LIT("usage"));
     phi__buf_char(out, '{');
     phi__message_put_count(out, "input", usage->input);
@@ -125,7 +124,8 @@ static void phi__message_put_usage(phi__buf *out, const phi_usage *usage) {
     phi__buf_char(out, '}');
 }
 
-static void phi__message_put_blocks(phi__buf *out, const phi_message *message, phi_arena *scratch) {
+PHI__FN void phi__message_put_blocks(phi__buf *out, const phi_message *message,
+                                     phi_arena *scratch) {
     size_t i;
     phi__json_put_key(out, PHI__LIT("content"));
     phi__buf_char(out, '[');
@@ -145,7 +145,7 @@ static void phi__message_put_assistant(phi__buf *out, const phi_message *message
     phi__message_put_optional(out, "error_message", message->error_message);
 }
 
-static void phi__message_put(phi__buf *out, const phi_message *message, phi_arena *scratch) {
+PHI__FN void phi__message_put(phi__buf *out, const phi_message *message, phi_arena *scratch) {
     phi__buf_char(out, '{');
     phi__message_put_member(out, "role", phi_str_of(phi__message_roles[message->role]));
     if (message->role == PHI_ROLE_EXTENSION) {

@@ -2,7 +2,7 @@
 
    A message here is a view: the structs and every phi_str are owned by whoever handed it out, and
    who that is and for how long is said there. The JSON is the interchange format of the session
-   files (phi_message_json). */
+   files (phi_message_to_json). */
 #ifndef PHI_MODEL_MESSAGE_H
 #define PHI_MODEL_MESSAGE_H
 

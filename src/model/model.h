@@ -28,7 +28,7 @@ typedef enum phi_tool_choice {
 } phi_tool_choice;
 
 /* What OpenAI-compatible servers do differently: bits of phi_model.quirks. The presets set them;
-   behaviour of each bit is in docs/providers.md. */
+   what each does is said beside it. */
 enum {
     PHI_QUIRK_MAX_COMPLETION_TOKENS = 1 << 0, /* field max_completion_tokens, not max_tokens */
     PHI_QUIRK_DEVELOPER_ROLE = 1 << 1,        /* system prompt as role developer */

@@ -38,8 +38,8 @@ typedef struct phi_tools_desc {
     const char *const
         *deny_patterns; /* NULL-ended; a command that contains one is refused; an empty
                                          list denies nothing (default: phi_tools_deny_patterns) */
-    /* Asked before a command runs; false: it does not (default: not asked). For a dialog that takes
-       longer than a frame use a hook that waits. */
+    /* Asked before a command runs; false: it does not (default: not asked). A dialog that
+       takes longer than a frame wants a tool of the host's own. */
     bool (*confirm_fn)(void *user_data, const char *command);
     void *user_data;            /* of confirm_fn */
     uint32_t bash_timeout_ms;   /* (default 120,000; PHI_UNLIMITED) */
