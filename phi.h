@@ -1308,11 +1308,11 @@ inline phi_agent phi_agent_new(phi_runtime *rt, const phi_agent_desc &desc) {
 #endif
 
 #ifdef PHI__IMP_BASE
-#if PHI__IMP_BASE != 0x5af89bf3
+#if PHI__IMP_BASE != 0xd8b1bf45
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__IMP_BASE 0x5af89bf3
+#define PHI__IMP_BASE 0xd8b1bf45
 
 /* ---- src/base/base_in.h ---- */
 
@@ -2153,14 +2153,14 @@ PHI__FN phi__slot *phi__slots_take(phi__slots *slots, uint32_t state, void *obje
     slots->first_free = slot->next_free;
     slots->in_use++;
     slot->object = object;
-    gen = phi__slot_gen(slot->word) + 1;
+    gen = phi__slot_gen(PHI__LOAD(&slot->word)) + 1;
     if (gen == 0) gen = 1; /* 0 is never live, so that a zeroed handle is stale */
     PHI__STORE(&slot->word, phi__slot_word(gen, state));
     return slot;
 }
 
 PHI__FN void phi__slots_release(phi__slots *slots, phi__slot *slot) {
-    PHI__STORE(&slot->word, phi__slot_word(phi__slot_gen(slot->word), 0));
+    PHI__STORE(&slot->word, phi__slot_word(phi__slot_gen(PHI__LOAD(&slot->word)), 0));
     slot->object = NULL;
     slot->next_free = slots->first_free;
     slots->first_free = slot->index + 1;
@@ -15885,11 +15885,11 @@ PHI__FN phi_status phi__thread_claim_id(phi__thread *thread, phi_str id) {
 #endif /* PHI__IMP_THREAD */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x4ccb223a
+#if PHI__IMP_LOOP != 0x61e4d739
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x4ccb223a
+#define PHI__IMP_LOOP 0x61e4d739
 
 /* ---- src/loop/loop_in.h ---- */
 
@@ -16414,7 +16414,7 @@ PHI__FN bool phi__call_open(phi__toolcall *call) {
     call->slot = phi__slots_take(&call->rt->calls, PHI__CALL_PENDING, call);
     if (call->slot == NULL) return false;
     call->index = call->slot->index;
-    call->gen = phi__slot_gen(call->slot->word);
+    call->gen = phi__slot_gen(PHI__LOAD(&call->slot->word));
     return true;
 }
 
@@ -17932,7 +17932,7 @@ static phi_xfer phi__xfer_handle(const phi__xfer *transfer) {
     phi_xfer xfer;
     xfer.rt = transfer->rt;
     xfer.index = transfer->slot->index;
-    xfer.gen = phi__slot_gen(transfer->slot->word);
+    xfer.gen = phi__slot_gen(PHI__LOAD(&transfer->slot->word));
     return xfer;
 }
 
@@ -18190,11 +18190,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0x3a6813ec
+#if PHI__IMP_AGENT != 0x02b0097c
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0x3a6813ec
+#define PHI__IMP_AGENT 0x02b0097c
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -18508,7 +18508,7 @@ static phi__agent *phi__agent_make(phi_runtime *rt, const phi_agent_desc *desc) 
         return NULL;
     }
     agent->index = agent->slot->index;
-    agent->gen = phi__slot_gen(agent->slot->word);
+    agent->gen = phi__slot_gen(PHI__LOAD(&agent->slot->word));
     return agent;
 }
 

@@ -296,7 +296,7 @@ static phi__agent *phi__agent_make(phi_runtime *rt, const phi_agent_desc *desc) 
         return NULL;
     }
     agent->index = agent->slot->index;
-    agent->gen = phi__slot_gen(agent->slot->word);
+    agent->gen = phi__slot_gen(PHI__LOAD(&agent->slot->word));
     return agent;
 }
 

@@ -51,14 +51,14 @@ PHI__FN phi__slot *phi__slots_take(phi__slots *slots, uint32_t state, void *obje
     slots->first_free = slot->next_free;
     slots->in_use++;
     slot->object = object;
-    gen = phi__slot_gen(slot->word) + 1;
+    gen = phi__slot_gen(PHI__LOAD(&slot->word)) + 1;
     if (gen == 0) gen = 1; /* 0 is never live, so that a zeroed handle is stale */
     PHI__STORE(&slot->word, phi__slot_word(gen, state));
     return slot;
 }
 
 PHI__FN void phi__slots_release(phi__slots *slots, phi__slot *slot) {
-    PHI__STORE(&slot->word, phi__slot_word(phi__slot_gen(slot->word), 0));
+    PHI__STORE(&slot->word, phi__slot_word(phi__slot_gen(PHI__LOAD(&slot->word)), 0));
     slot->object = NULL;
     slot->next_free = slots->first_free;
     slots->first_free = slot->index + 1;

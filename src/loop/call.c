@@ -190,7 +190,7 @@ PHI__FN bool phi__call_open(phi__toolcall *call) {
     call->slot = phi__slots_take(&call->rt->calls, PHI__CALL_PENDING, call);
     if (call->slot == NULL) return false;
     call->index = call->slot->index;
-    call->gen = phi__slot_gen(call->slot->word);
+    call->gen = phi__slot_gen(PHI__LOAD(&call->slot->word));
     return true;
 }
 

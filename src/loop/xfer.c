@@ -26,7 +26,7 @@ static phi_xfer phi__xfer_handle(const phi__xfer *transfer) {
     phi_xfer xfer;
     xfer.rt = transfer->rt;
     xfer.index = transfer->slot->index;
-    xfer.gen = phi__slot_gen(transfer->slot->word);
+    xfer.gen = phi__slot_gen(PHI__LOAD(&transfer->slot->word));
     return xfer;
 }
 
