@@ -11191,11 +11191,11 @@ PHI_API double phi_cost_of(const phi_cost *rates, const phi_usage *usage) {
 #endif /* PHI__IMP_MODEL */
 
 #ifdef PHI__IMP_WIRE
-#if PHI__IMP_WIRE != 0x1ecaae0f
+#if PHI__IMP_WIRE != 0x7a615da3
 #error "phi: two versions of src/wire in one file"
 #endif
 #else
-#define PHI__IMP_WIRE 0x1ecaae0f
+#define PHI__IMP_WIRE 0x7a615da3
 
 /* ---- src/wire/assembly_in.h ---- */
 
@@ -11528,8 +11528,8 @@ PHI__FN phi_status phi__preflight(const phi__codec *codec, const phi__ask *ask, 
 enum { PHI__REPEAT_MOST = 384 }; /* bytes around the text: chunks of OpenAI's have about 250 */
 
 typedef struct phi__repeat {
-    uint16_t head,
-        tail; /* bytes before the string's text, and behind it with its quote; 0: empty */
+    uint16_t head;       /* bytes before the string's text; 0: empty */
+    uint16_t tail;       /* and behind it, with its quote */
     size_t block, count; /* where the text goes, and how many blocks there were */
     char around[PHI__REPEAT_MOST];
 } phi__repeat;

@@ -13,8 +13,8 @@
 enum { PHI__REPEAT_MOST = 384 }; /* bytes around the text: chunks of OpenAI's have about 250 */
 
 typedef struct phi__repeat {
-    uint16_t head,
-        tail; /* bytes before the string's text, and behind it with its quote; 0: empty */
+    uint16_t head;       /* bytes before the string's text; 0: empty */
+    uint16_t tail;       /* and behind it, with its quote */
     size_t block, count; /* where the text goes, and how many blocks there were */
     char around[PHI__REPEAT_MOST];
 } phi__repeat;
