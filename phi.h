@@ -81,11 +81,11 @@
 #endif
 
 #ifdef PHI__PUB_BASE
-#if PHI__PUB_BASE != 0x2ed381a2
+#if PHI__PUB_BASE != 0x5801854d
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__PUB_BASE 0x2ed381a2
+#define PHI__PUB_BASE 0x5801854d
 
 /* ---- src/base/base.h ---- */
 
@@ -161,7 +161,9 @@ typedef struct phi_str {
     X(IO, -14, "the operating system said no")                                                     \
     X(UNSUPPORTED, -15, "not built in, or not supported here")                                     \
     X(REFUSED, -16, "the other side refused")                                                      \
-    X(LIMIT, -17, "a limit of the run was reached")
+    X(LIMIT, -17, "a limit of the run was reached")                                                \
+    X(REJECTED, -18, "an input filter rejected it")                                                \
+    X(DENIED, -19, "a hook said no")
 
 #define PHI_X(name, value, text) PHI_##name = value,
 typedef enum phi_status { PHI_STATUS_LIST(PHI_X) PHI_STATUS_END = -1000 } phi_status;
@@ -600,11 +602,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__PUB_IO */
 
 #ifdef PHI__PUB_MODEL
-#if PHI__PUB_MODEL != 0xd75181da
+#if PHI__PUB_MODEL != 0xac28f348
 #error "phi: two versions of src/model in one file"
 #endif
 #else
-#define PHI__PUB_MODEL 0xd75181da
+#define PHI__PUB_MODEL 0xac28f348
 
 /* ---- src/model/failure.h ---- */
 
@@ -796,6 +798,12 @@ typedef struct phi_call {
     uint32_t index, gen;
 } phi_call;
 
+/* A decision that is waited for: see loop/hook.h. */
+typedef struct phi_ticket {
+    phi_runtime *rt;
+    uint32_t index, gen;
+} phi_ticket;
+
 typedef enum phi_event_kind {
     PHI_EV_AGENT_START = 1, /* a run began */
     PHI_EV_AGENT_END,       /* it ended: status, usage; failure where it failed */
@@ -810,7 +818,17 @@ typedef enum phi_event_kind {
     PHI_EV_TOOL_UPDATE,    /* text: a part of the result while the tool runs */
     PHI_EV_TOOL_PROGRESS,  /* text: words for the person who waits */
     PHI_EV_TOOL_END,       /* message: the result; is_error */
-    PHI_EV_ERROR           /* failure: what went wrong; status. The run ends after it */
+    PHI_EV_ERROR,          /* failure: what went wrong; status. The run ends after it */
+    PHI_EV_RETRACT, /* forget the answer that is streaming (message: as far as it came): it failed, and
+                       will be asked for again */
+    PHI_EV_RETRY, /* failure; attempt of attempts comes after delay_ms; text: a line for a log */
+    PHI_EV_INPUT_REJECTED,   /* text: a filter's reason; the run ends after it */
+    PHI_EV_INPUT_DROPPED,    /* text: what was put in and will not be seen; input; source: why */
+    PHI_EV_COMPACTION_START, /* compaction: the first two fields */
+    PHI_EV_COMPACTION_END,   /* compaction */
+    PHI_EV_DECISION, /* ticket: a hook answered PHI_WAIT; point; call, tool_... of a tool's; text */
+    PHI_EV_PAUSED,   /* text: the limit that was reached; phi_budget_raise goes on */
+    PHI_EV_WARNING   /* text: words about the run: a call that repeats itself */
 } phi_event_kind;
 
 /* What made a turn begin. */
@@ -820,6 +838,43 @@ typedef enum phi_trigger {
     PHI_TRIGGER_CONTINUATION,
     PHI_TRIGGER_BRANCH
 } phi_trigger;
+
+/* How a run came to be. */
+typedef enum phi_continuation {
+    PHI_CONTINUATION_INITIAL = 0, /* by a prompt */
+    PHI_CONTINUATION_DEFAULT,     /* goes on from where the history stands */
+    PHI_CONTINUATION_RERUN,       /* the same again */
+    PHI_CONTINUATION_BRANCH,      /* another way from here */
+    PHI_CONTINUATION_COMPACTION
+} phi_continuation;
+
+/* Where a user message came from. */
+typedef enum phi_input {
+    PHI_INPUT_NONE = 0,
+    PHI_INPUT_PROMPT,
+    PHI_INPUT_STEERING,
+    PHI_INPUT_FOLLOW_UP,
+    PHI_INPUT_INJECTED
+} phi_input;
+
+/* A run's identity. */
+typedef struct phi_loop_info {
+    phi_str agent_id, session_id, loop_id;
+    phi_str parent_loop_id; /* the run it goes on from; empty: none */
+    phi_continuation continuation;
+    phi_str tag;      /* of RERUN and BRANCH: when, RFC 3339 */
+    phi_str metadata; /* JSON text; empty: null */
+    phi_str config;   /* of an event that was read: its config_snapshot, JSON text; else empty */
+} phi_loop_info;
+
+/* What a compaction did, or is about to do. */
+typedef struct phi_compaction {
+    uint64_t estimated_tokens; /* of what the model would see */
+    size_t message_count;
+    size_t messages_before, messages_after;
+    uint64_t tokens_before, tokens_after; /* estimates */
+    size_t loops_compacted;
+} phi_compaction;
 
 /* Everything it points to is owned by the runtime and valid until the first phi_step after the event
    was popped. Events that were not popped keep their memory. */
@@ -843,6 +898,19 @@ typedef struct phi_event {
     const phi_usage *usage; /* TURN_END, AGENT_END */
     const phi_failure *failure;          /* ERROR; AGENT_END after one */
     size_t first_message, message_count; /* AGENT_END: the run's, for phi_message_at */
+    const phi_loop_info *loop;           /* AGENT_START */
+    const phi_compaction *compaction;    /* COMPACTION_... */
+    phi_ticket ticket;                   /* DECISION */
+    int point;                           /* DECISION: a phi_hook_point */
+    uint32_t attempt, attempts;          /* RETRY: from 1, of how many */
+    uint32_t delay_ms;                   /* RETRY */
+    phi_input input;       /* INPUT_DROPPED; MESSAGE_... of a user's message: where it came from */
+    phi_str source;        /* INPUT_DROPPED: why; MESSAGE_...: the tag of what was injected */
+    phi_str rejection;     /* AGENT_END: why a filter rejected the prompt; empty: it did not */
+    phi_str child_loop_id; /* TOOL_END: the run of a sub-agent that made the result */
+    const phi_message *messages; /* of an event that was read (phi_event_from_json): AGENT_END's
+                                    messages, TURN_END's tool results; message_count of them. A
+                                    TOOL_UPDATE that was read has its result in `message` */
 } phi_event;
 
 /* "TextDelta"-like name for logs and tests. Static. */
@@ -969,18 +1037,187 @@ PHI_API double phi_cost_of(const phi_cost *rates, const phi_usage *usage);
 #endif
 #endif
 
+/* ---- src/model/tokens.h ---- */
+
+/* tokens.h - how many tokens a text or a message is, by estimate: about four bytes of English a token.
+
+   For deciding when a history grows too large and what a call may cost at most, never for billing: what
+   a provider reports is the truth. */
+#ifndef PHI_MODEL_TOKENS_H
+#define PHI_MODEL_TOKENS_H
+
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A counter of the host's own for text, a real tokenizer for instance; what images and the frame of a
+   message cost stays ours. count_text NULL: the estimate. Called on the pumping thread. */
+typedef struct phi_token_counter {
+    size_t (*count_text)(void *user_data, phi_str text);
+    void *user_data;
+} phi_token_counter;
+
+/* counter NULL: the estimate, ceil(bytes / 4). Sums do not overflow: they stop at SIZE_MAX. */
+PHI_API size_t phi_tokens_of_text(const phi_token_counter *counter, phi_str text);
+PHI_API size_t phi_tokens_of_content(const phi_token_counter *counter, const phi_content *content);
+PHI_API size_t phi_tokens_of_message(const phi_token_counter *counter, const phi_message *message);
+
+/* The part of the input that came from the cache: read / (input + read + write); 0 where there was none. */
+PHI_API double phi_cache_hit_rate(const phi_usage *usage);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
+
 #endif /* PHI__PUB_MODEL */
 
 #ifdef PHI__PUB_LOOP
-#if PHI__PUB_LOOP != 0x3412e7d3
+#if PHI__PUB_LOOP != 0x074d1cb4
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__PUB_LOOP 0x3412e7d3
+#define PHI__PUB_LOOP 0x074d1cb4
+
+/* ---- src/loop/hook.h ---- */
+
+/* hook.h - the host's say in a run: hooks at sixteen points, decisions that may wait, and what waits.
+
+   One function for an agent; hook->point says where. It answers at once (PHI_ALLOW, PHI_DENY), or
+   PHI_WAIT and later phi_decide with hook->ticket, from any thread: a permission dialog is a hook that
+   waits. The run stands still meanwhile (of tool calls: only that call), phi_step does not. A wait has a
+   deadline, phi_agent_desc.decision_timeout_ms, after which it is denied, or, where nothing can be
+   denied, goes on. */
+#ifndef PHI_LOOP_HOOK_H
+#define PHI_LOOP_HOOK_H
+
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The points, in the order of a run; bits of phi_agent_desc.hook_points. What PHI_DENY does is said;
+   where it is not, it does nothing. */
+typedef enum phi_hook_point {
+    PHI_HOOK_BEFORE_LOOP = 1 << 0, /* message_count. DENY: no run, AGENT_END is its only event */
+    PHI_HOOK_BEFORE_TURN =
+        1 << 1, /* turn_index, message_count. DENY: the run ends before the turn */
+    PHI_HOOK_TRANSFORM_CONTEXT = 1 << 2, /* messages: what the model would see; may be replaced */
+    PHI_HOOK_CONVERT_TO_LLM =
+        1 << 3, /* messages, extensions too; those that are left are dropped */
+    PHI_HOOK_BEFORE_COMPACTION = 1 << 4, /* compaction. DENY: it is not done */
+    PHI_HOOK_AFTER_COMPACTION = 1 << 5,  /* compaction */
+    PHI_HOOK_BEFORE_TOOL =
+        1 << 6, /* call, tool_name, tool_call_id, arguments. ALLOW with a reply: it runs
+                                      with those arguments. DENY: it is not run, and the model reads the
+                                      reply */
+    PHI_HOOK_AFTER_TOOL = 1 << 7, /* tool_name, tool_call_id, is_error, message: the result */
+    PHI_HOOK_BEFORE_TOOL_UPDATE =
+        1 << 8, /* tool_name, tool_call_id, text. DENY: no event of it. It cannot
+                                             wait: PHI_WAIT is as PHI_DENY */
+    PHI_HOOK_AFTER_TOOL_UPDATE = 1 << 9, /* the same, after the event. It cannot wait */
+    PHI_HOOK_ON_ERROR = 1 << 10,         /* text, failure: a model call has failed for good */
+    PHI_HOOK_AFTER_TURN = 1 << 11,       /* message_count, usage: the turn's */
+    PHI_HOOK_STEERING =
+        1 << 12, /* asked where steering is looked for. ALLOW with a reply: that is one
+                                    message of steering */
+    PHI_HOOK_FOLLOW_UP = 1 << 13,  /* the same of follow-ups, where the run would end */
+    PHI_HOOK_AFTER_LOOP = 1 << 14, /* after AGENT_END: message_count of the run, usage of the run */
+    /* Before a user's message is stored: text, input; asked after the agent's `filters`. WARN: the reply is
+       appended for the model; DENY: the input is refused, and the reply says why. */
+    PHI_HOOK_FILTER = 1 << 15
+} phi_hook_point;
+
+typedef enum phi_verdict {
+    PHI_ALLOW = 0,
+    PHI_DENY,
+    PHI_WAIT, /* the answer comes by phi_decide */
+    PHI_WARN  /* FILTER only; elsewhere as PHI_ALLOW */
+} phi_verdict;
+
+/* What a hook is told; a field that a point does not use is zero. Everything is borrowed until the hook
+   returns. */
+typedef struct phi_hook {
+    phi_hook_point point;
+    phi_agent agent;
+    phi_ticket ticket; /* for phi_decide, after PHI_WAIT */
+    bool decided; /* TRANSFORM_CONTEXT, CONVERT_TO_LLM: asked again, since it has been decided */
+    uint64_t seq; /* of the last event queued before; over the runtime */
+    phi_str loop_id;
+    uint32_t turn_index;
+    phi_call call;
+    phi_str tool_name, tool_call_id, arguments;
+    bool is_error;
+    phi_str text;
+    phi_input input;
+    const phi_message *message;
+    const phi_usage *usage;
+    const phi_failure *failure;
+    const phi_compaction *compaction;
+    /* The history has message_count messages: phi_message_at. For TRANSFORM_CONTEXT and CONVERT_TO_LLM the
+       list itself: the hook may set both to a list of its own. The array is copied when it returns; the
+       messages that are not phi's own are borrowed until the turn is over. */
+    const phi_message *const *messages;
+    size_t message_count;
+    /* out */
+    phi_str reply;       /* copied when the hook returns */
+    uint32_t timeout_ms; /* of a wait (default: the agent's decision_timeout_ms; PHI_UNLIMITED) */
+} phi_hook;
+
+/* Threads: the pumping thread, inside phi_step. It may call every phi_ function but phi_step,
+   phi_runtime_close and phi_runtime_free; it may free its agent, or any other. */
+typedef phi_verdict (*phi_hook_fn)(void *user_data, phi_hook *hook);
+
+/* A filter sees the text of user messages (their text blocks, joined by line breaks) before they are
+   stored: prompts, steering, follow-ups, injected ones. All are asked in order; the first PHI_DENY ends
+   that. */
+typedef struct phi_filter {
+    phi_hook_fn fn;
+    void *user_data;
+} phi_filter;
+
+/* Decides what waits. `reply` as the point's: a reason, changed arguments, a warning; copied; NULL: none.
+
+   Lifetime:  the ticket dies with the first decision, its deadline, the end of what waits (an abort, a
+              freed agent); a dead one gives PHI_STALE and changes nothing.
+   Threads:   any. PHI_OK means posted; PHI_FULL: the inbox is full now, try again; PHI_BAD_ARG: a reply
+              larger than the inbox can ever hold, or PHI_WAIT. */
+PHI_API phi_status phi_decide(phi_ticket ticket, phi_verdict verdict, const char *reply);
+
+typedef enum phi_waiting {
+    PHI_WAITING_DECISION = 1, /* for phi_decide: ticket, point */
+    PHI_WAITING_CALL,         /* for a tool: call */
+    PHI_WAITING_RETRY,        /* for the next attempt of a model call */
+    PHI_WAITING_BUDGET        /* for phi_budget_raise: text is the limit */
+} phi_waiting;
+
+/* Something that waits. Strings are owned by the agent and valid until the next phi_step. */
+typedef struct phi_pending_item {
+    phi_waiting kind;
+    phi_agent agent;
+    phi_ticket ticket;
+    phi_hook_point point;
+    phi_call call; /* of the decision's tool call, too */
+    phi_str tool_name, tool_call_id, arguments;
+    phi_str text;      /* filter: the input; BUDGET: the reason */
+    bool has_deadline; /* else it waits for ever */
+    uint64_t left_ms;  /* until then */
+} phi_pending_item;
+
+/* Lists what the runs of a runtime wait for, agents in order of their handles; how many there are, of
+   which the first `most` were written. Pumping thread. The network is not listed. */
+PHI_API size_t phi_pending(phi_runtime *rt, phi_pending_item *out, size_t most);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
 
 /* ---- src/loop/run.h ---- */
 
-/* run.h - what bounds a run: limits, deadlines, and how tools are run. Zero means default. */
+/* run.h - what bounds a run: limits, budgets, deadlines, retries, and how tools are run. Zero means
+   default. */
 #ifndef PHI_LOOP_RUN_H
 #define PHI_LOOP_RUN_H
 
@@ -996,7 +1233,53 @@ typedef struct phi_limits {
     uint64_t max_tokens; /* input + output over the run (default 1,000,000; UINT64_MAX: none) */
     uint32_t max_duration_ms; /* wall clock (default 600,000; PHI_UNLIMITED) */
     double max_cost;          /* dollars, needs the model's cost rates (default: none) */
+    bool
+        pause; /* a limit that is reached pauses the run (PHI_EV_PAUSED) until phi_budget_raise, or for
+                   decision_timeout_ms, after which it ends it */
 } phi_limits;
+
+/* What an agent may spend over its life, all its runs and those of the agents below it
+   (phi_agent_desc.parent). Before a turn the worst that its model call may cost is reserved here and in
+   every budget above: its input by estimate and max_tokens of output; afterwards what it did cost is
+   charged. So all together spend no more than the budget, but for what an estimate was short of. A
+   budget that a turn does not fit in is a limit that is reached. */
+typedef struct phi_budget {
+    uint64_t max_tokens;   /* of every kind, cached ones too (default: none) */
+    double max_cost;       /* dollars, needs the model's cost rates (default: none) */
+    uint64_t max_requests; /* model calls, retries not counted (default: none) */
+} phi_budget;
+
+/* What a budget has seen. reserved: by turns that are going on. */
+typedef struct phi_spending {
+    uint64_t tokens, reserved_tokens;
+    double cost, reserved_cost;
+    uint64_t requests;
+} phi_spending;
+
+/* Added to the limits of the run that is going on, and to the agent's budget where it has that limit. */
+typedef struct phi_raise {
+    uint32_t turns;
+    uint64_t tokens;
+    uint32_t duration_ms;
+    double cost;
+    uint64_t requests;
+} phi_raise;
+
+/* A model call that failed in a way that may pass (phi_failure.retryable) is tried again after
+   min(initial_delay_ms * backoff_multiplier^(attempt-1), max_delay_ms), give or take a fifth; a delay that
+   the server asks for is kept as it is. */
+typedef struct phi_retry {
+    bool disable;                 /* try once */
+    uint32_t max_retries;         /* beyond the first attempt (default 3) */
+    uint32_t initial_delay_ms;    /* (default 1,000) */
+    double backoff_multiplier;    /* (default 2) */
+    uint32_t max_delay_ms;        /* of ours (default 30,000) */
+    uint32_t max_server_delay_ms; /* a server that asks for more is not waited for: the call fails
+                                     (default 60,000) */
+} phi_retry;
+
+/* How many a queue gives at a time. */
+typedef enum phi_queue_mode { PHI_QUEUE_ONE_AT_A_TIME = 0, PHI_QUEUE_ALL } phi_queue_mode;
 
 /* How long the network may be silent. PHI_UNLIMITED for none. */
 typedef struct phi_deadlines {
@@ -1011,6 +1294,53 @@ typedef enum phi_tool_mode {
     PHI_TOOLS_SEQUENTIAL,   /* one after another */
     PHI_TOOLS_BATCHED       /* phi_agent_desc.tool_batch at a time (default 4) */
 } phi_tool_mode;
+
+#ifdef __cplusplus
+}
+#endif
+#endif
+
+/* ---- src/loop/input.h ---- */
+
+/* input.h - talking to an agent that is running: steering, follow-ups and injected messages.
+
+   Steering changes the course: it is looked for before the first turn, between tools (one by one: after
+   each; in batches: after each batch; at once: when all have ended) and after each turn. Calls that have
+   not begun are then skipped, with a result that says so. A follow-up is more work: it is looked for where
+   the run would end. Both queues outlive a run: what is in them is delivered by the next one. What is
+   injected belongs to the run that is going on: it is delivered before the next model call, and reported
+   as dropped (PHI_EV_INPUT_DROPPED) when the run ends first.
+   A run ends by itself only when all three are empty. */
+#ifndef PHI_LOOP_INPUT_H
+#define PHI_LOOP_INPUT_H
+
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Puts a message of the user's into a queue.
+
+   Ownership: the text is copied.
+   Threads:   any. PHI_OK means posted; the next phi_step puts it into the queue, and a queue that is full
+              by then (phi_agent_desc.queue_limit) reports it as dropped. PHI_FULL: the inbox is full now,
+              try again. PHI_BAD_ARG: empty or blank, or larger than the inbox can ever hold. PHI_STALE.
+   Callbacks: safe inside one.
+   phi_inject: `source` (NULL: none) comes back with the message's events; PHI_MISUSE: no run is going on. */
+PHI_API phi_status phi_steer(phi_agent agent, const char *text);
+PHI_API phi_status phi_follow_up(phi_agent agent, const char *text);
+PHI_API phi_status phi_inject(phi_agent agent, const char *text, const char *source);
+
+/* The same of any content, at once, on the pumping thread. queue: PHI_INPUT_STEERING, PHI_INPUT_FOLLOW_UP
+   or PHI_INPUT_INJECTED. PHI_FULL: the queue is full. */
+PHI_API phi_status phi_enqueue(phi_agent agent, phi_input queue, const phi_content *content,
+                               size_t count, const char *source);
+
+/* What waits in a queue, and forgetting it; PHI_INPUT_NONE: all queues. Pumping thread. Texts that were
+   posted and not yet read by a phi_step are not in the queue. */
+PHI_API size_t phi_queue_count(phi_agent agent, phi_input queue);
+PHI_API phi_status phi_queue_clear(phi_agent agent, phi_input queue);
+PHI_API phi_status phi_queue_set_mode(phi_agent agent, phi_input queue, phi_queue_mode mode);
 
 #ifdef __cplusplus
 }
@@ -1051,9 +1381,13 @@ typedef struct phi_tool {
        called for a call that was finished (phi_call_finish, phi_call_result said PHI_OK). */
     void (*cancel)(void *user_data, phi_call call);
     void *user_data;
-    uint32_t timeout_ms;   /* default 120,000; PHI_UNLIMITED */
+    uint32_t timeout_ms;   /* default: the agent's tool_timeout_ms; PHI_UNLIMITED */
     bool not_concurrent;   /* runs alone, also in parallel mode */
     bool checks_arguments; /* words its own argument errors; default: the schema is checked */
+    bool
+        needs_approval; /* runs only where a PHI_HOOK_BEFORE_TOOL hook allows it: an agent without one
+                              denies it */
+    bool may_repeat;    /* the same call again and again is no sign of a doom loop: it polls */
 } phi_tool;
 
 /* A result of any shape; phi_call_finish is the short form for one text. */
@@ -1062,6 +1396,7 @@ typedef struct phi_tool_result {
     size_t content_count;
     const char *details; /* JSON text for the host; copied; NULL: none */
     bool is_error;
+    const char *child_loop_id; /* the run that made it, where that was another agent's; copied */
 } phi_tool_result;
 
 /* Hands over a call's result. Pumping thread only. PHI_STALE: the call is finished, nothing
@@ -1093,7 +1428,8 @@ PHI_API void *phi_call_state(phi_call call, size_t bytes);
 PHI_API phi_str phi_call_id(phi_call call);
 PHI_API phi_str phi_call_tool_name(phi_call call);
 PHI_API phi_agent phi_call_agent(phi_call call);
-PHI_API bool phi_call_pending(phi_call call); /* any thread */
+PHI_API uint32_t phi_call_timeout_ms(phi_call call); /* its deadline from its start; 0 when stale */
+PHI_API bool phi_call_pending(phi_call call);        /* any thread */
 
 #ifdef __cplusplus
 }
@@ -1103,11 +1439,70 @@ PHI_API bool phi_call_pending(phi_call call); /* any thread */
 #endif /* PHI__PUB_LOOP */
 
 #ifdef PHI__PUB_AGENT
-#if PHI__PUB_AGENT != 0x024ed887
+#if PHI__PUB_AGENT != 0x002d8b10
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__PUB_AGENT 0x024ed887
+#define PHI__PUB_AGENT 0x002d8b10
+
+/* ---- src/agent/profile.h ---- */
+
+/* profile.h - who an agent is, apart from what it runs on, and system prompts made of blocks.
+
+   A profile fills what an agent's desc leaves unset, and never overrides what it sets. */
+#ifndef PHI_AGENT_PROFILE_H
+#define PHI_AGENT_PROFILE_H
+
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Zero means: not set. */
+typedef struct phi_profile {
+    const char *profile_id; /* (default: random) */
+    const char *name, *description;
+    const char *system_prompt;
+    phi_thinking thinking;
+    uint32_t max_tokens;
+    bool has_temperature;
+    double temperature;
+    const char *config_id;
+    const char *workspace;
+    const char *const *skills; /* names, for whoever loads skills */
+    size_t skill_count;
+} phi_profile;
+
+/* One part of a system prompt, by the name of a slot. */
+typedef struct phi_prompt_block {
+    const char *name; /* "identity"... */
+    const char *text;
+} phi_prompt_block;
+
+/* Where a block goes, and how much of it is taken. */
+typedef struct phi_prompt_slot {
+    const char *name;
+    int order;         /* slots stand in this order, equal ones as they are listed */
+    size_t max_length; /* characters (code points) at most; 0: all */
+} phi_prompt_slot;
+
+/* The slots of the usual kinds of agent; static.
+   agent: identity 500, instructions 2,000, tools 1,000, constraints 500. minimal: identity 1,000, task
+   3,000. The book, part "System prompts". */
+PHI_API const phi_prompt_slot *phi_prompt_slots_agent(size_t *count);
+PHI_API const phi_prompt_slot *phi_prompt_slots_minimal(size_t *count);
+
+/* Puts the blocks into their slots, cut to their lengths, with a blank line between them, in the arena
+   (terminated). A slot without a block, and a block without a slot, are left out; of two blocks with one
+   name the last counts. PHI_BAD_ARG, PHI_NO_MEMORY: *out is empty. */
+PHI_API phi_status phi_prompt_compose(const phi_prompt_slot *slots, size_t slot_count,
+                                      const phi_prompt_block *blocks, size_t block_count,
+                                      phi_arena *arena, phi_str *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
 
 /* ---- src/agent/runtime.h ---- */
 
@@ -1213,11 +1608,13 @@ extern "C" {
 /* Zero means default for every field but model.protocol and model.id. */
 typedef struct phi_agent_desc {
     phi_model model;           /* copied, strings too */
-    const char *system_prompt; /* copied (default: none) */
+    const char *system_prompt; /* copied (default: the profile's, or none) */
     const phi_tool *tools;     /* the array is copied; what it points to, see phi_tool */
     size_t tool_count;
     phi_tool_mode tool_mode; /* (default: all calls of a turn at once) */
     uint32_t tool_batch;     /* calls at a time in PHI_TOOLS_BATCHED (default 4) */
+    uint32_t
+        tool_timeout_ms; /* of tools that have none of their own (default 120,000; PHI_UNLIMITED) */
     phi_tool_choice tool_choice;
     phi_thinking thinking;
     uint32_t max_tokens;  /* output tokens a call (default: the model's) */
@@ -1225,65 +1622,172 @@ typedef struct phi_agent_desc {
     double temperature;
     bool disable_cache; /* send no prompt cache marks */
     phi_limits limits;
+    phi_budget budget;
     phi_deadlines deadlines;
+    phi_retry retry;
+    const phi_profile *profile; /* fills what is not set here; copied (default: none) */
     const char *agent_id, *session_id, *config_id; /* copied (default: random; config_id: from the
                                                       model). loop ids are session.config.N */
+    const char *workspace; /* a directory, for the host's tools; copied (default: none) */
+    phi_agent parent; /* its phi_abort ends this one's runs too, and its budget pays for them; both
+                                 are of one runtime (default: none) */
+    phi_trigger
+        first_turn_trigger; /* of runs that begin with a prompt (default PHI_TRIGGER_USER) */
+    phi_hook_fn hook_fn;    /* called with user_data (default: none) */
+    uint32_t hook_points;   /* PHI_HOOK_ bits: where hook_fn is called (default: nowhere) */
+    uint32_t
+        decision_timeout_ms;   /* of what waits for phi_decide or phi_budget_raise (default 300,000;
+                                       PHI_UNLIMITED) */
+    const phi_filter *filters; /* of user messages; the array is copied */
+    size_t filter_count;
+    phi_queue_mode steering_mode, follow_up_mode;
+    uint32_t queue_limit; /* messages that wait in a queue (default 64) */
+    uint32_t
+        doom_warn_after; /* the same call with the same arguments this often in a run: the model and
+                                 the host are warned (default 3; PHI_UNLIMITED: never) */
+    uint32_t
+        doom_stop_after; /* this often: it is not run, and the run ends (default 5; the same) */
     size_t memory_limit_bytes;   /* of this agent, its history included (default: none) */
     size_t event_queue_bytes;    /* waiting for the host, then reading stops (default 256 KiB) */
     size_t max_event_bytes;      /* one event of an answer's stream (default 16 MiB) */
     uint64_t max_response_bytes; /* one answer (default 256 MiB) */
-    void *user_data;             /* comes back in every event */
+    void *user_data;             /* comes back in every event, and to hook_fn */
 } phi_agent_desc;
 
 /* Makes an agent. A handle whose rt is NULL: phi_last_error says which field to fix, or PHI_NO_MEMORY,
    or PHI_MISUSE: the runtime is closing. */
 PHI_API phi_agent phi_agent_new(phi_runtime *rt, const phi_agent_desc *desc);
 
+/* What an agent was made with, every field as it is now and defaults filled in; strings and arrays are
+   owned by the agent, valid until it is freed or that field is set anew. profile is NULL: it is filled
+   into the others; phi_agent_profile gives it back. PHI_STALE. */
+PHI_API phi_status phi_agent_get_desc(phi_agent agent, phi_agent_desc *out);
+PHI_API const phi_profile *phi_agent_profile(phi_agent agent); /* NULL: none, or stale */
+
 /* Frees it with its history, in whatever it is doing: pending calls are cancelled (their tool's
-   `cancel` is called), queued events are purged, no AGENT_END follows. Safe in callbacks, also of the
-   agent's own tools. PHI_STALE: it is gone already. What popped events of it point to is gone too. */
+   `cancel` is called), decisions die, queued events are purged, no AGENT_END follows. Agents below it
+   have their runs cancelled and belong to its own parent from then on. Safe in callbacks, also of the
+   agent's own tools and hooks. PHI_STALE: it is gone already. What popped events of it point to is gone
+   too. */
 PHI_API phi_status phi_agent_free(phi_agent agent);
 
-PHI_API bool phi_agent_alive(phi_agent agent);   /* any thread */
-PHI_API bool phi_agent_running(phi_agent agent); /* from phi_prompt until AGENT_END is queued */
+PHI_API bool phi_agent_alive(phi_agent agent); /* any thread */
+PHI_API bool
+phi_agent_running(phi_agent agent); /* from phi_prompt until AGENT_END is queued, and until
+                                                    an AFTER_LOOP hook that waits is decided */
+
+/* ---- beginning a run ---- */
 
 /* Starts a run with a prompt. The text is copied. PHI_BUSY: a run is going on, or the events of the
    last one, which ended without memory, were not popped. On any failure nothing changed. */
 PHI_API phi_status phi_prompt(phi_agent agent, const char *text);
 PHI_API phi_status phi_prompt_content(phi_agent agent, const phi_content *content, size_t count);
 
+/* Starts a run that goes on from the history as it is: after an error, a limit, an abort.
+   PHI_CONTINUATION_INITIAL counts as DEFAULT. PHI_MISUSE: there are no messages, or the last one that a
+   model would see is the model's own. Else as phi_prompt. */
+PHI_API phi_status phi_continue(phi_agent agent, phi_continuation kind);
+
+/* Says something, whatever the history ends with: an answer, or nothing, makes it a prompt; a question or
+   a tool's result that nobody has answered is continued with the text behind it. Else as phi_prompt. */
+PHI_API phi_status phi_send(phi_agent agent, const char *text);
+
+/* ---- ending one ---- */
+
 /* Ends the run as soon as the pump sees it: what has arrived is kept, calls get the result
-   `Cancelled` (unless their own is on its way), and the agent can be prompted again. A later run is
-   not meant. Any thread. PHI_OK means posted; PHI_FULL: the inbox is full now, try again; PHI_STALE. */
+   `Cancelled` (unless their own is on its way), and the agent can be prompted again. The runs of agents
+   below it end too. A later run is not meant. Any thread. PHI_OK means posted; PHI_FULL: the inbox is
+   full now, try again; PHI_STALE. */
 PHI_API phi_status phi_abort(phi_agent agent);
+
+/* The same when the turn that is going on is over: its answer is whole and its calls have their own
+   results. What does not go on at once (a pause, a delay before a retry) is not waited for. */
+PHI_API phi_status phi_stop(phi_agent agent);
+
+/* Gives a run more, and the agent's budget: one that is paused goes on, if that is enough. PHI_MISUSE: there
+   is neither a run nor a budget to raise. Pumping thread. */
+PHI_API phi_status phi_budget_raise(phi_agent agent, const phi_raise *by);
+PHI_API phi_spending phi_agent_spending(phi_agent agent); /* its own and of the agents below it */
+
+/* ---- changing it ---- */
 
 /* Replaces the model from the next run on, in mid-conversation. Copied; a config_id that was given
    stays. PHI_BUSY while running; as phi_agent_new when the model is no good: then nothing changed. */
 PHI_API phi_status phi_agent_set_model(phi_agent agent, const phi_model *model);
 
-/* Forgets the history and starts a new session id; needs no memory. Queued events are purged, and what
-   popped ones of it point to is gone. PHI_BUSY while running. */
+/* Replaces all tools. As phi_agent_new when one is no good: then nothing changed. PHI_BUSY while running. */
+PHI_API phi_status phi_agent_set_tools(phi_agent agent, const phi_tool *tools, size_t count);
+
+/* Replaces the system prompt; NULL: none. Copied. PHI_BUSY while running; PHI_NO_MEMORY. */
+PHI_API phi_status phi_agent_set_system_prompt(phi_agent agent, const char *text);
+
+/* How often the same call is warned of, and stopped; here 0 means never. Counts from the next call on. */
+PHI_API phi_status phi_agent_set_doom_limits(phi_agent agent, uint32_t warn_after,
+                                             uint32_t stop_after);
+
+/* Forgets the history and both queues and starts a new session id; needs no memory. Queued events are
+   purged, and what popped ones of it point to is gone. PHI_BUSY while running. */
 PHI_API phi_status phi_agent_reset(phi_agent agent);
 
-/* Identity; owned by the agent, valid until it is freed, and the session id until phi_agent_reset, the
-   model id until phi_agent_set_model. Empty for a stale one. */
+/* ---- identity ---- */
+
+/* Owned by the agent, valid until it is freed, the session id until it changes, the model id until
+   phi_agent_set_model, the last loop id until the next run. Empty for a stale one, or where there is
+   none. */
 PHI_API phi_str phi_agent_id(phi_agent agent);
 PHI_API phi_str phi_agent_session_id(phi_agent agent);
 PHI_API phi_str phi_agent_model_id(phi_agent agent);
+PHI_API phi_str phi_agent_last_loop_id(phi_agent agent); /* of the run that began last */
 
-/* Tokens of all runs, and dollars by the model's rates. */
+/* A new session id: loop ids count from 1, and the next run has no parent. The history stays. PHI_BUSY
+   while running. */
+PHI_API phi_status phi_new_session(phi_agent agent);
+
+/* The same if the last run began more than threshold_ms ago; *rotated says whether. An agent that never
+   ran is left alone. */
+PHI_API phi_status phi_check_and_rotate(phi_agent agent, uint64_t threshold_ms, bool *rotated);
+
+/* ---- usage ---- */
+
+/* Tokens and dollars by the model's rates: of all runs, and of the run that is going on or was the
+   last. Those of attempts that failed are counted as far as the provider told them. */
 PHI_API phi_usage phi_agent_usage(phi_agent agent);
 PHI_API double phi_agent_cost(phi_agent agent);
+PHI_API phi_usage phi_agent_run_usage(phi_agent agent);
+PHI_API double phi_agent_run_cost(phi_agent agent);
 
-/* The history: how many messages (0 for a stale agent), and message i, from 0, oldest first; NULL past
-   the end. Owned by the agent, valid until it is freed or reset. */
+/* ---- the history ---- */
+
+/* How many messages (0 for a stale agent), and message i, from 0, oldest first; NULL past the end. Owned by
+   the agent, valid until it is freed, reset, or its messages are replaced. */
 PHI_API size_t phi_message_count(phi_agent agent);
 PHI_API const phi_message *phi_message_at(phi_agent agent, size_t i);
 
+/* Changes of the history from outside; PHI_BUSY while running, PHI_NO_MEMORY, and then nothing changed.
+   Messages are copied; all kinds are taken, extensions too. Replacing and clearing also purge queued
+   events, and what popped ones point to is gone; usage stays. */
+PHI_API phi_status phi_append_message(phi_agent agent, const phi_message *message);
+PHI_API phi_status phi_replace_messages(phi_agent agent, const phi_message *messages, size_t count);
+PHI_API phi_status phi_clear_messages(phi_agent agent);
+
+/* The history as a JSON array, in the arena, and back: *error says why it was not read, and then nothing
+   changed. Also while running: as far as the history has come. */
+PHI_API phi_status phi_save_messages(phi_agent agent, phi_arena *arena, phi_str *out);
+PHI_API phi_status phi_restore_messages(phi_agent agent, phi_str json, phi_parse_error *error);
+
+/* ---- events as JSON ---- */
+
 /* An event as the interchange JSON of session files and logs, in the arena: {"type":"TurnStart",...}.
-   Deltas become MessageUpdate with the answer as far as it had come. Error is a type of our own.
+   Deltas become MessageUpdate with the answer as far as it had come. Types that are ours alone: Error,
+   Retract, Retry, InputDropped, Decision, Paused, Warning.
    While the event is valid, on the pumping thread. PHI_STALE: its agent is gone. */
 PHI_API phi_status phi_event_to_json(const phi_event *event, phi_arena *arena, phi_str *out);
+
+/* Reads one back, copying into the arena: agent, call and ticket are none, and everything else is as it was
+   written; phi_event_to_json writes it again. PHI_PARSE: no event; *error says why. PHI_UNSUPPORTED: a type
+   that is not known, *error says which. PHI_NO_MEMORY. */
+PHI_API phi_status phi_event_from_json(phi_str json, phi_arena *arena, phi_event *out,
+                                       phi_parse_error *error);
 
 /* Bytes of this agent in use and at most so far. */
 PHI_API size_t phi_agent_memory_used(phi_agent agent, size_t *peak);
@@ -1292,6 +1796,121 @@ PHI_API size_t phi_agent_memory_used(phi_agent agent, size_t *peak);
 }
 inline phi_agent phi_agent_new(phi_runtime *rt, const phi_agent_desc &desc) {
     return phi_agent_new(rt, &desc);
+}
+#endif
+#endif
+
+/* ---- src/agent/bare_run.h ---- */
+
+/* bare_run.h - the loop without an agent: a thread of the caller's own, and a run over it.
+
+   For hosts that keep their histories themselves. What an agent is to be is said anew for each run; what
+   was said and done stays in the thread. */
+#ifndef PHI_AGENT_BARE_RUN_H
+#define PHI_AGENT_BARE_RUN_H
+
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct phi_thread phi_thread;
+
+/* An empty history in the runtime's memory; memory_limit_bytes 0: none of its own. NULL: no memory.
+   Caller frees with phi_thread_free. Pumping thread. */
+PHI_API phi_thread *phi_thread_new(phi_runtime *rt, size_t memory_limit_bytes);
+
+/* PHI_BUSY: a run goes over it. NULL is harmless. Events of its runs that are still queued are purged, and
+   what popped ones point to is gone. Free it before its runtime, which frees what is left. */
+PHI_API phi_status phi_thread_free(phi_thread *thread);
+
+/* Messages are copied. PHI_BUSY, PHI_BAD_ARG, PHI_NO_MEMORY: nothing changed. */
+PHI_API phi_status phi_thread_append(phi_thread *thread, const phi_message *message);
+
+/* Owned by the thread, valid until it is freed. */
+PHI_API size_t phi_thread_message_count(const phi_thread *thread);
+PHI_API const phi_message *phi_thread_message_at(const phi_thread *thread, size_t i);
+
+/* Zero means default for every field but agent and thread. Borrowed until phi_run returns. */
+typedef struct phi_run_desc {
+    const phi_agent_desc *agent; /* how to run: copied as phi_agent_new does */
+    phi_thread *thread;          /* borrowed until the run has ended */
+    const phi_message
+        *prompts; /* user messages; copied; none: the run goes on from what is there */
+    size_t prompt_count;
+    phi_continuation continuation; /* without prompts (default PHI_CONTINUATION_DEFAULT) */
+    const char *loop_id;           /* taken as it is (default: session.config.N) */
+    const char *parent_loop_id;    /* (default: none) */
+} phi_run_desc;
+
+/* Starts a run. The handle is an agent's, for events, phi_abort, phi_steer and the rest; it goes stale by
+   itself once AGENT_END has been popped and phi_step called again: no other run follows, so steering and
+   follow-ups that were not delivered are reported as dropped. A handle whose rt is NULL:
+   phi_last_error says why; PHI_BUSY: a run goes over the thread already. Without prompts, agent.agent_id and
+   agent.session_id must be given: what goes on must know whose it is. */
+PHI_API phi_agent phi_run(phi_runtime *rt, const phi_run_desc *desc);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
+
+/* ---- src/agent/response.h ---- */
+
+/* response.h - asking an agent and holding on to the answer: a handle per request.
+
+   For hosts that have many requests under way and do not want to follow events. Events come all the same. */
+#ifndef PHI_AGENT_RESPONSE_H
+#define PHI_AGENT_RESPONSE_H
+
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A request and what became of it. Lives until phi_response_free, until its agent is freed or reset or its
+   messages are replaced, or until the agent has PHI_RESPONSES_KEPT newer ones; then it is stale. */
+typedef struct phi_response {
+    phi_runtime *rt;
+    uint32_t index, gen;
+} phi_response;
+
+enum { PHI_RESPONSES_KEPT = 16 };
+
+typedef enum phi_response_state {
+    PHI_RESPONSE_STALE = 0,
+    PHI_RESPONSE_RUNNING,
+    PHI_RESPONSE_COMPLETED, /* the run ended by itself */
+    PHI_RESPONSE_FAILED,    /* ... by an error, a limit, a hook or a filter: see status */
+    PHI_RESPONSE_CANCELLED
+} phi_response_state;
+
+/* Owned by the agent, valid as long as the response. */
+typedef struct phi_response_info {
+    phi_response_state state;
+    phi_status status; /* AGENT_END's; PHI_BUSY while running */
+    phi_agent agent;
+    phi_str loop_id;
+    const phi_message *message; /* the last answer of the run; NULL: none yet */
+    phi_str text;               /* of its last text block; empty: none */
+    const phi_failure *failure; /* NULL: none */
+    phi_usage usage;            /* so far, or all of it */
+    double cost;
+    int64_t asked_ms, ended_ms; /* Unix time; ended_ms 0: not yet */
+    int64_t first_event_ms;     /* when the answer's first delta came; 0: none has */
+} phi_response_info;
+
+/* As phi_prompt, with a handle. PHI_BUSY, and every other failure: nothing changed, *out is a stale one. */
+PHI_API phi_status phi_ask(phi_agent agent, const char *text, phi_response *out);
+
+/* What is known by now. PHI_STALE. Pumping thread. */
+PHI_API phi_status phi_response_get(phi_response response, phi_response_info *out);
+PHI_API bool phi_response_done(phi_response response); /* not running; true for a stale one */
+
+/* Lets go of it; the run, if it goes on, is not touched. PHI_STALE. */
+PHI_API phi_status phi_response_free(phi_response response);
+
+#ifdef __cplusplus
 }
 #endif
 #endif
@@ -1308,11 +1927,11 @@ inline phi_agent phi_agent_new(phi_runtime *rt, const phi_agent_desc &desc) {
 #endif
 
 #ifdef PHI__IMP_BASE
-#if PHI__IMP_BASE != 0xd8b1bf45
+#if PHI__IMP_BASE != 0xfe0f81e2
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__IMP_BASE 0xd8b1bf45
+#define PHI__IMP_BASE 0xfe0f81e2
 
 /* ---- src/base/base_in.h ---- */
 
@@ -1465,6 +2084,25 @@ PHI__FN void phi__base64_encode(phi__buf *out, const char *bytes, size_t n);
 
 /* Appends what `text` encodes; false (and out as it was) when it is not strict base64. */
 PHI__FN bool phi__base64_decode(phi__buf *out, phi_str text);
+
+#endif
+
+/* ---- src/base/date_in.h ---- */
+
+/* date_in.h - times as interchange formats write them: RFC 3339, "2026-01-01T00:00:00.250Z". */
+#ifndef PHI_BASE_DATE_IN_H
+#define PHI_BASE_DATE_IN_H
+
+
+enum { PHI__DATE_BYTES = 25 }; /* the longest text, and its terminator */
+
+/* Writes Unix time in milliseconds, terminated, in UTC, with three digits of fraction where there is
+   one. What is outside of the years 0 to 9999 becomes the nearest inside. Returns the length. */
+PHI__FN size_t phi__date_put(int64_t ms, char out[PHI__DATE_BYTES]);
+
+/* Reads one, with any fraction (cut to milliseconds) and any offset. False: it is none, *ms is
+   untouched. */
+PHI__FN bool phi__date_get(phi_str text, int64_t *ms);
 
 #endif
 
@@ -1799,7 +2437,9 @@ PHI__FN void *phi__realloc(phi_memory *memory, void *ptr, size_t old_bytes, size
 }
 
 PHI__FN void *phi__alloc(phi_memory *memory, size_t bytes) {
-    void *out = phi__realloc(memory, NULL, 0, bytes);
+    void *out;
+    if (bytes > SIZE_MAX / 2) return NULL; /* a product that did not fit: no object is that large */
+    out = phi__realloc(memory, NULL, 0, bytes);
     if (out != NULL) memset(out, 0, bytes);
     return out;
 }
@@ -2080,6 +2720,131 @@ PHI__FN void phi__buf_drop(phi__buf *buf, size_t n) {
     buf->len -= n;
     if (n > 0 && buf->len > 0) memmove(buf->at, buf->at + n, buf->len);
 }
+
+/* ---- src/base/date.c ---- */
+
+/* date.c - times as RFC 3339, by the Gregorian calendar's rule of 400 years; counted from March, so
+   that a leap day is a year's last. */
+
+/* 0000-01-01T00:00:00Z and 9999-12-31T23:59:59.999Z */
+#define PHI__DATE_FIRST_MS INT64_C(-62167219200000)
+#define PHI__DATE_LAST_MS INT64_C(253402300799999)
+
+typedef struct phi__date {
+    int64_t year, month, day;
+} phi__date;
+
+static int64_t phi__date_days(int64_t y, int64_t m, int64_t d) {
+    int64_t era, of_era, of_year;
+    if (m <= 2) y--;
+    era = (y >= 0 ? y : y - 399) / 400;
+    of_era = y - era * 400;
+    of_year = (153 * (m + (m > 2 ? -3 : 9)) + 2) / 5 + d - 1;
+    return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
+}
+
+/* Of days since 1970. */
+static phi__date phi__date_of(int64_t days) {
+    int64_t z = days + 719468, era, of_era, y, of_year, m;
+    phi__date date;
+    era = (z >= 0 ? z : z - 146096) / 146097;
+    of_era = z - era * 146097;
+    y = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
+    of_year = of_era - (365 * y + y / 4 - y / 100);
+    m = (5 * of_year + 2) / 153;
+    date.day = of_year - (153 * m + 2) / 5 + 1;
+    date.month = m < 10 ? m + 3 : m - 9;
+    date.year = y + era * 400 + (date.month <= 2 ? 1 : 0);
+    return date;
+}
+
+static char *phi__date_digits(char *at, int64_t value, int digits, char after) {
+    int i;
+    for (i = digits - 1; i >= 0; i--) {
+        at[i] = (char)('0' + value % 10);
+        value /= 10;
+    }
+    at[digits] = after;
+    return at + digits + 1;
+}
+
+/* "dddd-dd..." with d for a digit; T may be small, or a space. */
+static bool phi__date_shaped(const char *at, const char *shape) {
+    for (; *shape != '\0'; at++, shape++) {
+        if (*shape == 'd' ? *at < '0' || *at > '9'
+                          : *at != *shape && !(*shape == 'T' && (*at == 't' || *at == ' ')))
+            return false;
+    }
+    return true;
+}
+
+static int64_t phi__date_number(const char *at, int digits) {
+    int64_t n = 0;
+    while (digits-- > 0) n = n * 10 + (*at++ - '0');
+    return n;
+}
+
+/* What stands behind the seconds: a fraction and where in the world. */
+static bool phi__date_rest(phi_str s, int64_t *fraction_ms, int64_t *offset_minutes) {
+    int64_t unit = 100;
+    size_t at = 0;
+    *fraction_ms = *offset_minutes = 0;
+    if (s.len > 1 && s.at[0] == '.' && phi__date_shaped(s.at + 1, "d"))
+        for (at = 1; at < s.len && phi__date_shaped(s.at + at, "d"); at++, unit /= 10)
+            *fraction_ms += unit * (s.at[at] - '0');
+    if (s.len - at == 1) return s.at[at] == 'Z' || s.at[at] == 'z';
+    if (s.len - at != 6 || (s.at[at] != '+' && s.at[at] != '-')) return false;
+    if (!phi__date_shaped(s.at + at + 1, "dd:dd")) return false;
+    *offset_minutes = phi__date_number(s.at + at + 1, 2) * 60 + phi__date_number(s.at + at + 4, 2);
+    if (s.at[at] == '-') *offset_minutes = -*offset_minutes;
+    return s.at[at + 1] <= '2' && s.at[at + 4] <= '5';
+}
+
+PHI__FN size_t phi__date_put(int64_t ms, char out[PHI__DATE_BYTES]) {
+    int64_t days, rest;
+    phi__date date;
+    char *at = out;
+    if (ms < PHI__DATE_FIRST_MS) ms = PHI__DATE_FIRST_MS;
+    if (ms > PHI__DATE_LAST_MS) ms = PHI__DATE_LAST_MS;
+    days = ms / 86400000;
+    rest = ms % 86400000;
+    if (rest < 0) {
+        rest += 86400000;
+        days--;
+    }
+    date = phi__date_of(days);
+    at = phi__date_digits(at, date.year, 4, '-');
+    at = phi__date_digits(at, date.month, 2, '-');
+    at = phi__date_digits(at, date.day, 2, 'T');
+    at = phi__date_digits(at, rest / 3600000, 2, ':');
+    at = phi__date_digits(at, rest / 60000 % 60, 2, ':');
+    at = phi__date_digits(at, rest / 1000 % 60, 2, '.');
+    if (rest % 1000 != 0) at = phi__date_digits(at, rest % 1000, 3, '.');
+    at[-1] = 'Z'; /* over the last point */
+    *at = '\0';
+    return (size_t)(at - out);
+}
+
+PHI__FN bool phi__date_get(phi_str text, int64_t *ms) {
+    int64_t fraction, offset, days, hour, minute, second;
+    phi__date date, real;
+    if (text.len < 20 || !phi__date_shaped(text.at, "dddd-dd-ddTdd:dd:dd")) return false;
+    if (!phi__date_rest(phi__str(text.at + 19, text.len - 19), &fraction, &offset)) return false;
+    date.year = phi__date_number(text.at, 4);
+    date.month = phi__date_number(text.at + 5, 2);
+    date.day = phi__date_number(text.at + 8, 2);
+    hour = phi__date_number(text.at + 11, 2);
+    minute = phi__date_number(text.at + 14, 2);
+    second = phi__date_number(text.at + 17, 2);
+    if (date.month < 1 || date.month > 12 || hour > 23 || minute > 59 || second > 60) return false;
+    days = phi__date_days(date.year, date.month, date.day);
+    real = phi__date_of(days); /* another one when the month has no such day */
+    if (real.month != date.month || real.day != date.day) return false;
+    *ms = days * 86400000 + ((hour * 60 + minute - offset) * 60 + second) * 1000 + fraction;
+    return true;
+}
+#undef PHI__DATE_FIRST_MS
+#undef PHI__DATE_LAST_MS
 
 /* ---- src/base/id.c ---- */
 
@@ -5928,11 +6693,11 @@ PHI__FN int phi__sse_finish(phi__sse *sse, phi__sse_event *out) {
 #endif /* PHI__IMP_TEXT */
 
 #ifdef PHI__IMP_IO
-#if PHI__IMP_IO != 0xab47285b
+#if PHI__IMP_IO != 0x8557dd69
 #error "phi: two versions of src/io in one file"
 #endif
 #else
-#define PHI__IMP_IO 0xab47285b
+#define PHI__IMP_IO 0x8557dd69
 
 /* ---- src/io/clock_in.h ---- */
 
@@ -6417,6 +7182,9 @@ PHI__FN phi_status phi__inbox_post(phi__inbox *inbox, const phi__post *post);
 struct phi__inbox_record;
 PHI__FN phi_status phi__inbox_prepare(phi__inbox *inbox, const phi__post *post,
                                       struct phi__inbox_record **out);
+/* Another text stands before post->text in the message. */
+PHI__FN phi_status phi__inbox_prepare_two(phi__inbox *inbox, const phi__post *post, phi_str before,
+                                          struct phi__inbox_record **out);
 PHI__FN void phi__inbox_publish(struct phi__inbox_record *record, bool keep);
 
 /* The oldest message; false: none. `out->text` is valid until phi__inbox_drop, which must follow. */
@@ -8843,22 +9611,30 @@ static size_t phi__inbox_bytes(size_t text_len) {
     return bytes & ~(size_t)7;
 }
 
-PHI__FN phi_status phi__inbox_prepare(phi__inbox *inbox, const phi__post *post,
-                                      phi__inbox_record **out) {
-    size_t bytes = phi__inbox_bytes(post->text.len);
+PHI__FN phi_status phi__inbox_prepare_two(phi__inbox *inbox, const phi__post *post, phi_str before,
+                                          phi__inbox_record **out) {
+    size_t len = phi__add(before.len, post->text.len);
+    size_t bytes = phi__inbox_bytes(phi__min(len, inbox->size));
     uint32_t at = 0;
     phi__inbox_record *record;
-    if (post->text.len > inbox->size || bytes > inbox->size / 2) return PHI_BAD_ARG;
+    if (len > inbox->size || bytes > inbox->size / 2) return PHI_BAD_ARG;
     if (!phi__inbox_reserve(inbox, (uint32_t)bytes, &at)) return PHI_FULL;
     record = phi__inbox_at(inbox, at);
     record->kind = post->kind;
     record->index = post->index;
     record->gen = post->gen;
     record->flag = post->flag;
-    record->text_len = (uint32_t)post->text.len;
-    if (post->text.len > 0) memcpy(record + 1, post->text.at, post->text.len);
+    record->text_len = (uint32_t)len;
+    if (before.len > 0) memcpy(record + 1, before.at, before.len);
+    if (post->text.len > 0)
+        memcpy((char *)(record + 1) + before.len, post->text.at, post->text.len);
     *out = record;
     return PHI_OK;
+}
+
+PHI__FN phi_status phi__inbox_prepare(phi__inbox *inbox, const phi__post *post,
+                                      phi__inbox_record **out) {
+    return phi__inbox_prepare_two(inbox, post, phi__str(NULL, 0), out);
 }
 
 PHI__FN void phi__inbox_publish(phi__inbox_record *record, bool keep) {
@@ -10467,27 +11243,45 @@ PHI__FN void phi__wake_drain(phi__wake *wake) {
 #endif /* PHI__IMP_IO */
 
 #ifdef PHI__IMP_MODEL
-#if PHI__IMP_MODEL != 0xd7005d74
+#if PHI__IMP_MODEL != 0x0a090690
 #error "phi: two versions of src/model in one file"
 #endif
 #else
-#define PHI__IMP_MODEL 0xd7005d74
+#define PHI__IMP_MODEL 0x0a090690
 
 /* ---- src/model/message_in.h ---- */
 
-/* message_in.h - for our own writers of JSON: messages and their parts, appended to a buffer.
+/* message_in.h - for our own writers and readers of JSON: messages and their parts.
 
    `scratch` is for checking text that should be JSON; what they take from it is given back. */
 #ifndef PHI_MODEL_MESSAGE_IN_H
 #define PHI_MODEL_MESSAGE_IN_H
 
 
+/* ---- writing: appended to a buffer ---- */
+
 PHI__FN void phi__message_put(phi__buf *out, const phi_message *message, phi_arena *scratch);
 /* The members "usage" and "content", with the comma before them where one is needed. */
 PHI__FN void phi__message_put_usage(phi__buf *out, const phi_usage *usage);
 PHI__FN void phi__message_put_blocks(phi__buf *out, const phi_message *message, phi_arena *scratch);
-/* JSON text as it is; what is none as a string. */
+/* A text as a JSON value on one line; what is no JSON as a string; nothing as {}. */
 PHI__FN void phi__message_put_value(phi__buf *out, phi_str text, phi_arena *scratch);
+/* The same, with its key unless that is NULL, if it is JSON; strings only where they count. False: it was
+   not, and nothing is written. */
+PHI__FN bool phi__message_put_json(phi__buf *out, const char *key, phi_str text, bool strings_too,
+                                   phi_arena *scratch);
+
+/* ---- reading: from a tree, whose arena owns what comes out ---- */
+
+/* As phi_message_from_json; the strings of the tree are not copied. */
+PHI__FN phi_status phi__message_get(const phi_json *root, phi_arena *arena, phi_message *out,
+                                    phi_parse_error *error);
+/* Only an array of blocks, into a message's content. */
+PHI__FN phi_status phi__message_get_blocks(const phi_json *array, phi_arena *arena,
+                                           phi_message *out, phi_parse_error *error);
+PHI__FN phi_usage phi__message_get_usage(const phi_json *node);
+/* What phi__message_put_value wrote. NULL leaves *out as it is. False: no memory. */
+PHI__FN bool phi__message_get_value(const phi_json *node, phi_arena *arena, phi_str *out);
 
 #endif
 
@@ -10513,6 +11307,15 @@ PHI_API const char *phi_event_name(phi_event_kind kind) {
     case PHI_EV_TOOL_PROGRESS: return "ProgressMessage";
     case PHI_EV_TOOL_END: return "ToolExecutionEnd";
     case PHI_EV_ERROR: return "Error";
+    case PHI_EV_RETRACT: return "Retract";
+    case PHI_EV_RETRY: return "Retry";
+    case PHI_EV_INPUT_REJECTED: return "InputRejected";
+    case PHI_EV_INPUT_DROPPED: return "InputDropped";
+    case PHI_EV_COMPACTION_START: return "CompactionStarted";
+    case PHI_EV_COMPACTION_END: return "CompactionEnded";
+    case PHI_EV_DECISION: return "Decision";
+    case PHI_EV_PAUSED: return "Paused";
+    case PHI_EV_WARNING: return "Warning";
     }
     return "";
 }
@@ -10572,26 +11375,37 @@ static bool phi__message_copy_strings(const phi_message *from, phi_message *to, 
 
 /* ---- writing ---- */
 
-/* Whether it is one whole JSON value. Not to know, for want of memory, fails what is written. */
-static bool phi__message_is_json(phi__buf *out, phi_str text, phi_arena *scratch,
-                                 bool strings_too) {
+/* A value may nest as deeply as leaves room for what is put around it: readers take 512 by default. */
+enum { PHI__MESSAGE_DEPTH = 448 };
+
+/* A JSON text as a value, with its key where one is given: read and written anew, so that it is one line of
+   UTF-8 whatever it was, and the same each time. False, and nothing written: it is no JSON (or a string,
+   where those do not count). Not to know, for want of memory, fails what is written. */
+PHI__FN bool phi__message_put_json(phi__buf *out, const char *key, phi_str text, bool strings_too,
+                                   phi_arena *scratch) {
     phi_arena_mark mark = phi_arena_save(scratch);
+    phi_json_reader reader;
     phi_json *root = NULL;
-    phi_status status = phi_json_parse(scratch, text, PHI_JSON_BORROW, &root, NULL);
-    bool is = status == PHI_OK && (strings_too || !phi_json_is_string(root));
+    phi_status status = PHI_BUSY;
+    bool is;
+    phi_json_reader_begin(&reader, scratch, text, PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8,
+                          PHI__MESSAGE_DEPTH);
+    while (status == PHI_BUSY) status = phi_json_reader_advance(&reader, SIZE_MAX);
+    (void)phi_json_reader_result(&reader, &root, NULL);
+    is = status == PHI_OK && (strings_too || !phi_json_is_string(root));
+    if (is && key != NULL) phi__json_put_key(out, phi_str_of(key));
+    if (is) status = phi__json_write(out, root, 0);
     if (status == PHI_NO_MEMORY) out->failed = true;
     phi_arena_reset(scratch, mark);
     return is;
 }
 
-/* A JSON text as a value; what is none as a string, so that nothing is lost. A text that is a JSON
-   string is quoted once more: reading takes one layer off again. */
+/* What is no JSON is a string, so that nothing is lost. A text that is a JSON string is quoted once more:
+   reading takes one layer off again. */
 PHI__FN void phi__message_put_value(phi__buf *out, phi_str text, phi_arena *scratch) {
     if (text.len == 0)
         phi__buf_text(out, "{}");
-    else if (phi__message_is_json(out, text, scratch, false))
-        phi__buf_add_str(out, text);
-    else
+    else if (!phi__message_put_json(out, NULL, text, false, scratch))
         phi__json_put_str(out, text);
 }
 
@@ -10602,12 +11416,6 @@ static void phi__message_put_member(phi__buf *out, const char *key, phi_str valu
 
 static void phi__message_put_optional(phi__buf *out, const char *key, phi_str value) {
     if (value.len > 0) phi__message_put_member(out, key, value);
-}
-
-static void phi__message_put_replay(phi__buf *out, phi_str replay, phi_arena *scratch) {
-    if (replay.len == 0 || !phi__message_is_json(out, replay, scratch, true)) return;
-    phi__json_put_key(out, PHI__LIT("replay"));
-    phi__buf_add_str(out, replay);
 }
 
 static void phi__message_put_content(phi__buf *out, const phi_content *c, phi_arena *scratch) {
@@ -10627,7 +11435,7 @@ static void phi__message_put_content(phi__buf *out, const phi_content *c, phi_ar
         phi__message_put_member(out, "thinking", c->text);
         phi__message_put_optional(out, "signature", c->signature);
         if (c->redacted) phi__buf_text(out, ",\"redacted\":true");
-        phi__message_put_replay(out, c->replay, scratch);
+        (void)phi__message_put_json(out, "replay", c->replay, true, scratch);
         break;
     case PHI_CONTENT_TOOL_CALL:
         phi__buf_text(out, "{\"type\":\"toolCall\"");
@@ -10637,7 +11445,7 @@ static void phi__message_put_content(phi__buf *out, const phi_content *c, phi_ar
         phi__message_put_value(out, c->arguments, scratch);
         phi__message_put_optional(out, "signature", c->signature);
         if (c->incomplete) phi__buf_text(out, ",\"incomplete\":true");
-        phi__message_put_replay(out, c->replay, scratch);
+        (void)phi__message_put_json(out, "replay", c->replay, true, scratch);
         break;
     }
     phi__buf_char(out, '}');
@@ -10687,10 +11495,7 @@ PHI__FN void phi__message_put(phi__buf *out, const phi_message *message, phi_are
     if (message->role == PHI_ROLE_EXTENSION) {
         phi__message_put_member(out, "kind", message->extension_kind);
         phi__json_put_key(out, PHI__LIT("data"));
-        if (message->extension_data.len > 0 &&
-            phi__message_is_json(out, message->extension_data, scratch, true))
-            phi__buf_add_str(out, message->extension_data);
-        else
+        if (!phi__message_put_json(out, NULL, message->extension_data, true, scratch))
             phi__buf_text(out, "null");
         phi__buf_char(out, '}');
         return;
@@ -10739,17 +11544,27 @@ static phi_str phi__message_str(const phi_json *object, const char *key) {
     return phi_json_str(phi_json_get(object, key), "");
 }
 
-static phi_str phi__message_value(phi__message_reader *r, const phi_json *node, const char *none) {
-    phi_str out = phi_str_of(none);
-    if (phi_json_is_string(node)) return phi_json_str(node, "");
-    if (node != NULL && phi_json_write(r->arena, node, 0, &out) == PHI_NO_MEMORY)
-        r->no_memory = true;
-    return out;
+PHI__FN bool phi__message_get_value(const phi_json *node, phi_arena *arena, phi_str *out) {
+    if (phi_json_is_string(node)) *out = phi_json_str(node, "");
+    return node == NULL || phi_json_is_string(node) ||
+           phi_json_write(arena, node, 0, out) != PHI_NO_MEMORY;
+}
+
+/* Others write "open_ai_" where configuration files, and we, write "openai_". */
+static phi_str phi__message_protocol(phi_str api) {
+    static const char *const both[][2] = {{"open_ai_completions", "openai_completions"},
+                                          {"open_ai_responses", "openai_responses"},
+                                          {"azure_open_ai_responses", "azure_openai_responses"}};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(both); i++)
+        if (phi__str_is(api, both[i][0])) return phi_str_of(both[i][1]);
+    return api;
 }
 
 static bool phi__message_get_content(phi__message_reader *r, const phi_json *node,
                                      phi_content *out) {
     phi_str type = phi__message_str(node, "type");
+    const phi_json *replay;
     memset(out, 0, sizeof *out);
     if (phi__str_is(type, "text")) {
         out->kind = PHI_CONTENT_TEXT;
@@ -10766,35 +11581,39 @@ static bool phi__message_get_content(phi__message_reader *r, const phi_json *nod
         out->kind = PHI_CONTENT_TOOL_CALL;
         out->id = phi__message_str(node, "id");
         out->name = phi__message_str(node, "name");
-        out->arguments = phi__message_value(r, phi_json_get(node, "arguments"), "{}");
+        out->arguments = PHI__LIT("{}");
+        if (!phi__message_get_value(phi_json_get(node, "arguments"), r->arena, &out->arguments))
+            r->no_memory = true;
         out->incomplete = phi_json_bool(phi_json_get(node, "incomplete"), false);
     } else
         return false;
     out->signature = phi__message_str(node, "signature");
-    if (phi_json_get(node, "replay") != NULL)
-        out->replay = phi__message_value(r, phi_json_get(node, "replay"), "");
+    replay = phi_json_get(node, "replay");
+    if (replay != NULL && phi_json_write(r->arena, replay, 0, &out->replay) == PHI_NO_MEMORY)
+        r->no_memory = true;
     return true;
 }
 
-static bool phi__message_get_blocks(phi__message_reader *r, const phi_json *array,
-                                    phi_message *out) {
+static phi_status phi__message_blocks(phi__message_reader *r, const phi_json *array,
+                                      phi_message *out) {
     size_t n = phi_json_count(array);
     phi_content *content;
     phi_json_iter it = phi_json_each(array);
     phi_json *node;
-    if (n == 0) return true;
+    if (!phi_json_is_array(array))
+        return phi__message_bad(r, "content: expected an array of blocks");
+    if (n == 0) return PHI_OK;
     content = (phi_content *)phi_arena_alloc(r->arena, phi__mul(n, sizeof *content));
-    if (content == NULL) {
-        r->no_memory = true;
-        return true;
-    }
+    if (content == NULL) return PHI_NO_MEMORY;
     out->content = content;
     while ((node = phi_json_next(&it)) != NULL)
-        if (!phi__message_get_content(r, node, &content[out->content_count++])) return false;
-    return true;
+        if (!phi__message_get_content(r, node, &content[out->content_count++]))
+            return phi__message_bad(r, "content: expected blocks of type text, image, thinking or "
+                                       "toolCall");
+    return r->no_memory ? PHI_NO_MEMORY : PHI_OK;
 }
 
-static phi_usage phi__message_get_usage(const phi_json *node) {
+PHI__FN phi_usage phi__message_get_usage(const phi_json *node) {
     phi_usage usage;
     usage.input = phi_json_uint(phi_json_get(node, "input"), 0);
     usage.output = phi_json_uint(phi_json_get(node, "output"), 0);
@@ -10820,7 +11639,9 @@ static phi_role phi__message_get_role(phi_str text) {
     return PHI_ROLE_EXTENSION;
 }
 
-static phi_status phi__message_get(phi__message_reader *r, const phi_json *root, phi_message *out) {
+static phi_status phi__message_read(phi__message_reader *r, const phi_json *root,
+                                    phi_message *out) {
+    phi_status status;
     const phi_json *turn = phi_json_get(root, "turnId"), *data = phi_json_get(root, "data");
     memset(out, 0, sizeof *out);
     if (!phi_json_is_object(root)) return phi__message_bad(r, "expected an object: a message");
@@ -10841,16 +11662,13 @@ static phi_status phi__message_get(phi__message_reader *r, const phi_json *root,
             return PHI_NO_MEMORY;
         return PHI_OK;
     }
-    if (!phi_json_is_array(phi_json_get(root, "content")))
-        return phi__message_bad(r, "content: expected an array of blocks");
-    if (!phi__message_get_blocks(r, phi_json_get(root, "content"), out))
-        return phi__message_bad(r, "content: expected blocks of type text, image, thinking or "
-                                   "toolCall");
+    status = phi__message_blocks(r, phi_json_get(root, "content"), out);
+    if (status != PHI_OK) return status;
     if (out->role == PHI_ROLE_ASSISTANT) {
         out->stop_reason = phi__message_get_stop(phi__message_str(root, "stopReason"));
         out->model = phi__message_str(root, "model");
         out->provider = phi__message_str(root, "provider");
-        out->protocol = phi__message_str(root, "api");
+        out->protocol = phi__message_protocol(phi__message_str(root, "api"));
         out->usage = phi__message_get_usage(phi_json_get(root, "usage"));
         out->error_message = phi__message_str(root, "error_message");
     }
@@ -10859,7 +11677,27 @@ static phi_status phi__message_get(phi__message_reader *r, const phi_json *root,
         out->tool_name = phi__message_str(root, "toolName");
         out->is_error = phi_json_bool(phi_json_get(root, "isError"), false);
     }
-    return r->no_memory ? PHI_NO_MEMORY : PHI_OK;
+    return PHI_OK;
+}
+
+static phi__message_reader phi__message_reader_of(phi_arena *arena, phi_parse_error *error) {
+    phi__message_reader r;
+    r.arena = arena;
+    r.error = error;
+    r.no_memory = false;
+    return r;
+}
+
+PHI__FN phi_status phi__message_get(const phi_json *root, phi_arena *arena, phi_message *out,
+                                    phi_parse_error *error) {
+    phi__message_reader r = phi__message_reader_of(arena, error);
+    return phi__message_read(&r, root, out);
+}
+
+PHI__FN phi_status phi__message_get_blocks(const phi_json *array, phi_arena *arena,
+                                           phi_message *out, phi_parse_error *error) {
+    phi__message_reader r = phi__message_reader_of(arena, error);
+    return phi__message_blocks(&r, array, out);
 }
 
 /* ---- public ---- */
@@ -10948,15 +11786,10 @@ PHI_API phi_status phi_message_to_json(const phi_message *message, phi_arena *ar
 
 PHI_API phi_status phi_message_from_json(phi_str json, phi_arena *arena, phi_message *out,
                                          phi_parse_error *error) {
-    phi__message_reader r;
     phi_json *root = NULL;
-    phi_status status;
-    r.arena = arena;
-    r.error = error;
-    r.no_memory = false;
-    status = phi_json_parse(arena, json, PHI_JSON_REPLACE_BAD_UTF8, &root, error);
+    phi_status status = phi_json_parse(arena, json, PHI_JSON_REPLACE_BAD_UTF8, &root, error);
     if (status == PHI_TOO_BIG) status = PHI_PARSE;
-    return status == PHI_OK ? phi__message_get(&r, root, out) : status;
+    return status == PHI_OK ? phi__message_get(root, arena, out, error) : status;
 }
 
 /* ---- src/model/model.c ---- */
@@ -11188,14 +12021,78 @@ PHI_API double phi_cost_of(const phi_cost *rates, const phi_usage *usage) {
            1e6;
 }
 
+/* ---- src/model/tokens.c ---- */
+
+/* tokens.c - the estimate, and what a message costs beyond its text. */
+
+
+/* Tokens of the frame around what is counted; behaviours C 35. */
+enum {
+    PHI__TOKENS_CALL = 8,    /* a tool call's keys and id */
+    PHI__TOKENS_MESSAGE = 4, /* role and delimiters */
+    PHI__TOKENS_RESULT = 8,  /* the same, and the call's id */
+    PHI__TOKENS_IMAGE_LEAST = 85,
+    PHI__TOKENS_IMAGE_MOST = 16000,
+    PHI__TOKENS_IMAGE_BYTES = 750 /* of the image, a token */
+};
+
+static size_t phi__tokens_image(size_t base64_bytes) {
+    size_t most = (size_t)PHI__TOKENS_IMAGE_MOST * PHI__TOKENS_IMAGE_BYTES;
+    if (base64_bytes / 4 >= most / 3) return PHI__TOKENS_IMAGE_MOST;
+    return phi__max(base64_bytes * 3 / 4 / PHI__TOKENS_IMAGE_BYTES, PHI__TOKENS_IMAGE_LEAST);
+}
+
+/* ---- public ---- */
+
+PHI_API size_t phi_tokens_of_text(const phi_token_counter *counter, phi_str text) {
+    if (counter != NULL && counter->count_text != NULL)
+        return counter->count_text(counter->user_data, text);
+    return text.len / 4 + (text.len % 4 != 0);
+}
+
+PHI_API size_t phi_tokens_of_content(const phi_token_counter *counter, const phi_content *content) {
+    if (content == NULL) return 0;
+    switch (content->kind) {
+    case PHI_CONTENT_TEXT:
+    case PHI_CONTENT_THINKING: return phi_tokens_of_text(counter, content->text);
+    case PHI_CONTENT_IMAGE: return phi__tokens_image(content->data.len);
+    case PHI_CONTENT_TOOL_CALL:
+        return phi__add(phi__add(phi_tokens_of_text(counter, content->name),
+                                 phi_tokens_of_text(counter, content->arguments)),
+                        PHI__TOKENS_CALL);
+    default: return 0;
+    }
+}
+
+PHI_API size_t phi_tokens_of_message(const phi_token_counter *counter, const phi_message *message) {
+    size_t sum = PHI__TOKENS_MESSAGE, i;
+    if (message == NULL) return 0;
+    if (message->role == PHI_ROLE_EXTENSION)
+        return phi__add(sum, phi_tokens_of_text(counter, message->extension_data));
+    if (message->role == PHI_ROLE_TOOL_RESULT)
+        sum = phi__add(PHI__TOKENS_RESULT, phi_tokens_of_text(counter, message->tool_name));
+    for (i = 0; i < message->content_count; i++)
+        sum = phi__add(sum, phi_tokens_of_content(counter, &message->content[i]));
+    return sum;
+}
+
+/* In doubles: the sum of three counts may not fit. */
+PHI_API double phi_cache_hit_rate(const phi_usage *usage) {
+    double read, all;
+    if (usage == NULL) return 0;
+    read = (double)usage->cache_read;
+    all = (double)usage->input + read + (double)usage->cache_write;
+    return all > 0 ? read / all : 0;
+}
+
 #endif /* PHI__IMP_MODEL */
 
 #ifdef PHI__IMP_WIRE
-#if PHI__IMP_WIRE != 0x7a615da3
+#if PHI__IMP_WIRE != 0xf1d55600
 #error "phi: two versions of src/wire in one file"
 #endif
 #else
-#define PHI__IMP_WIRE 0x7a615da3
+#define PHI__IMP_WIRE 0xf1d55600
 
 /* ---- src/wire/assembly_in.h ---- */
 
@@ -13001,24 +13898,24 @@ static bool phi__fault_says_any(phi_str s, const char *const *patterns, size_t c
     return false;
 }
 
-/* wire.md part 10 */
+/* wire.md part 10, and those of behaviours C 42 that mean nothing else. */
 static const char *const phi__fault_overflows[] = {
     "prompt is too long",
+    "prompt too long",
     "request_too_large",
-    "input is too long for requested model",
+    "input is too long",
     "exceeds the context window",
-    "maximum context length is #",
+    "exceed context limit", /* "input length and `max_tokens` exceed context limit: 1 + 2 > 3" */
+    "maximum context length",
     "context_length_exceeded",
     "context length exceeded",
-    "exceeds the model's maximum context length",
     "context window exceeded",
     "context_window_exceeded",
     "exceeds maximum allowed input length",
     "input token count*exceeds the maximum",
-    "maximum prompt length is #",
+    "maximum prompt length",
     "reduce the length of the messages",
     "longer than the model's context length",
-    "token*exceeds the limit of #",
     "exceeds the available context size",
     "exceed_context_size_error",
     "greater than the context length",
@@ -13029,6 +13926,34 @@ static const char *const phi__fault_overflows[] = {
     "exceeded model token limit",
     "range of input length should be",
     "prompt exceeds max length",
+};
+
+/* C 42 has the two ends alone, but a number of tools, an image or max_tokens may exceed a maximum or a
+   limit, too, and a shorter history is no help there. So the sentence must begin with what is counted,
+   and name nothing else. */
+static const char *const phi__fault_excesses[] = {
+    "token*exceeds the maximum",    "token*exceeds the limit of",  "prompt *exceeds the maximum",
+    "prompt *exceeds the limit of", "context*exceeds the maximum", "context*exceeds the limit of",
+    "input length*exceeds the",     "input size*exceeds the",
+};
+static const char *const phi__fault_other_excesses[] = {
+    "max_*tokens",  "maxoutputtokens",  "max output", "maximum output", "budget",  "output token",
+    "token output", "completion token", "image",      "per min",        "per day", "per hour",
+};
+
+/* Of a status 400, or of a text alone: other statuses count something else. */
+static const char *const phi__fault_counts[] = {
+    "too many tokens",
+    "token limit exceeded",
+};
+
+/* Waiting helps. */
+static const char *const phi__fault_paces[] = {
+    "throttl", "too many tokens, please wait", /* Bedrock, whose type may be lost on the way */
+};
+/* The same in a text of which nothing else is known. */
+static const char *const phi__fault_text_paces[] = {
+    "rate limit", "rate_limit", "too many requests", "per min", "please wait",
 };
 
 /* Money, not pace: waiting does not help. wire.md 1.4 */
@@ -13060,20 +13985,37 @@ static bool phi__fault_any(const phi__fault *f, const char *const *patterns, siz
            phi__fault_says_any(f->detail, patterns, count);
 }
 
+#define PHI__FAULT_SAYS(s, list) phi__fault_says_any((s), (list), PHI__COUNT(list))
+#define PHI__FAULT_ANY(f, list) phi__fault_any((f), (list), PHI__COUNT(list))
+
+static bool phi__fault_is_excess(phi_str s) {
+    return PHI__FAULT_SAYS(s, phi__fault_excesses) &&
+           !PHI__FAULT_SAYS(s, phi__fault_other_excesses);
+}
+
+static bool phi__fault_is_overflow(const phi__fault *f) {
+    return PHI__FAULT_ANY(f, phi__fault_overflows) || phi__fault_is_excess(f->message) ||
+           phi__fault_is_excess(f->detail) ||
+           (f->status == 400 && PHI__FAULT_ANY(f, phi__fault_counts));
+}
+
 static bool phi__fault_word(const phi__fault *f, const char *pattern) {
     return phi__fault_any(f, &pattern, 1);
 }
 
 /* ---- delays ---- */
 
+#define PHI__FAULT_NUMBER_MOST UINT64_C(1000000000000) /* thousandths: thirty years of seconds */
+
 /* A decimal number at *at, which moves behind it, in thousandths. False: none. */
 static bool phi__fault_number(phi_str s, size_t *at, uint64_t *thousandths) {
     uint64_t n = 0, scale = 1000;
     size_t i = *at;
     if (i >= s.len || !phi__fault_is_digit(s.at[i])) return false;
-    for (; i < s.len && phi__fault_is_digit(s.at[i]); i++)
-        if (n < UINT64_C(1000000000000)) n = n * 10 + (uint64_t)(s.at[i] - '0');
-    n *= 1000;
+    for (; i < s.len && phi__fault_is_digit(s.at[i]); i++) {
+        n = n * 10 + (uint64_t)(s.at[i] - '0') * 1000;
+        if (n > PHI__FAULT_NUMBER_MOST) n = PHI__FAULT_NUMBER_MOST;
+    }
     if (i + 1 < s.len && s.at[i] == '.' && phi__fault_is_digit(s.at[i + 1]))
         for (i++; i < s.len && phi__fault_is_digit(s.at[i]); i++) {
             scale /= 10;
@@ -13084,20 +14026,25 @@ static bool phi__fault_number(phi_str s, size_t *at, uint64_t *thousandths) {
     return true;
 }
 
-/* Milliseconds of a unit at *at, which moves behind it; 0: none. */
+/* Milliseconds of the unit at *at, which moves behind it; 1000 where there is no word at all, 0: the
+   word is none that is known. */
 static uint64_t phi__fault_unit(phi_str s, size_t *at) {
     static const struct phi__fault_units {
         const char *name;
         uint64_t ms;
-    } units[] = {{"milliseconds", 1}, {"ms", 1},    {"seconds", 1000},  {"second", 1000},
-                 {"sec", 1000},       {"s", 1000},  {"minutes", 60000}, {"minute", 60000},
-                 {"min", 60000},      {"m", 60000}, {"hours", 3600000}, {"hour", 3600000},
-                 {"h", 3600000}};
-    size_t i, from = *at;
+    } units[] = {{"ms", 1},          {"millisecond", 1}, {"milliseconds", 1}, {"s", 1000},
+                 {"sec", 1000},      {"secs", 1000},     {"second", 1000},    {"seconds", 1000},
+                 {"m", 60000},       {"min", 60000},     {"mins", 60000},     {"minute", 60000},
+                 {"minutes", 60000}, {"h", 3600000},     {"hour", 3600000},   {"hours", 3600000},
+                 {"day", 86400000},  {"days", 86400000}};
+    size_t i, from = *at, end;
     while (from < s.len && s.at[from] == ' ') from++;
+    for (end = from; end < s.len && phi__fault_lower(s.at[end]) >= 'a'; end++)
+        if (phi__fault_lower(s.at[end]) > 'z') break;
+    if (end == from) return 1000;
     for (i = 0; i < PHI__COUNT(units); i++)
-        if (phi__fault_at(s, from, units[i].name)) {
-            *at = from + strlen(units[i].name);
+        if (phi__str_is_nocase(phi__str(s.at + from, end - from), units[i].name)) {
+            *at = end;
             return units[i].ms;
         }
     return 0;
@@ -13106,16 +14053,13 @@ static uint64_t phi__fault_unit(phi_str s, size_t *at) {
 /* "46s", "1m2s", "5.289s", "7 seconds", "7" (seconds) at `at`; false: none, or zero. */
 static bool phi__fault_duration(phi_str s, size_t at, uint64_t *ms) {
     uint64_t n, unit, total = 0;
-    bool any = false;
     while (phi__fault_number(s, &at, &n)) {
         unit = phi__fault_unit(s, &at);
-        if (unit == 0 && any) break;
-        total += (n * (unit == 0 ? 1000 : unit) + 999) / 1000;
-        any = true;
-        if (unit == 0) break;
+        if (unit == 0) return false;
+        total += (n * unit + 999) / 1000;
     }
     *ms = total;
-    return any && total > 0;
+    return total > 0;
 }
 
 static bool phi__fault_text_delay(phi_str text, uint64_t *ms) {
@@ -13128,37 +14072,36 @@ static bool phi__fault_text_delay(phi_str text, uint64_t *ms) {
     return false;
 }
 
-/* Days from 1970 of a date of the Gregorian calendar (the usual counting from March). */
-static int64_t phi__fault_days(int64_t y, int64_t m, int64_t d) {
-    int64_t era, of_era, of_year;
-    y -= m <= 2;
-    era = y / 400;
-    of_era = y - era * 400;
-    of_year = (153 * (m + (m > 2 ? -3 : 9)) + 2) / 5 + d - 1;
-    return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
-}
-
-static bool phi__fault_digits(phi_str s, size_t at, size_t n, int64_t *out) {
-    uint64_t value;
-    if (!phi__str_to_u64(phi__str(s.at + at, n), &value)) return false;
-    *out = (int64_t)value;
-    return true;
-}
-
-/* Seconds of "Fri, 20 Nov 2026 10:00:30 GMT"; the forms that HTTP has given up are not read. */
-static bool phi__fault_date(phi_str s, int64_t *seconds) {
+/* A date by the places of its parts; a year of two digits is of this century. */
+static bool phi__fault_date_of(const char *day, const char *month, const char *year, size_t digits,
+                               const char *time, int64_t *ms) {
     static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
-    int64_t d, y, h, mi, sec, m;
-    if (s.len != 29 || s.at[3] != ',' || s.at[19] != ':' || s.at[22] != ':') return false;
-    for (m = 0; m < 12; m++)
-        if (memcmp(months + m * 3, s.at + 8, 3) == 0) break;
-    if (m == 12) return false;
-    if (!phi__fault_digits(s, 5, 2, &d) || !phi__fault_digits(s, 12, 4, &y) ||
-        !phi__fault_digits(s, 17, 2, &h) || !phi__fault_digits(s, 20, 2, &mi) ||
-        !phi__fault_digits(s, 23, 2, &sec))
-        return false;
-    *seconds = phi__fault_days(y, m + 1, d) * 86400 + h * 3600 + mi * 60 + sec;
-    return true;
+    char text[21] = "20yy-mm-ddThh:mm:ssZ";
+    int m = 1;
+    while (m <= 12 && memcmp(months + (m - 1) * 3, month, 3) != 0) m++;
+    if (m > 12) return false;
+    memcpy(text + 4 - digits, year, digits);
+    text[5] = (char)('0' + m / 10);
+    text[6] = (char)('0' + m % 10);
+    memcpy(text + 8, day, 2);
+    if (text[8] == ' ') text[8] = '0';
+    memcpy(text + 11, time, 8);
+    return phi__date_get(phi__str(text, 20), ms);
+}
+
+/* Milliseconds of a date in one of the three forms of HTTP. */
+static bool phi__fault_date(phi_str s, int64_t *ms) {
+    const char *at = s.at;
+    size_t comma = phi__str_find(s, 0, ",");
+    bool gmt = s.len > 4 && memcmp(at + s.len - 4, " GMT", 4) == 0;
+    if (comma == 3 && s.len == 29 && gmt) /* Fri, 20 Nov 2026 10:00:30 GMT */
+        return phi__fault_date_of(at + 5, at + 8, at + 12, 4, at + 17, ms);
+    if (comma != SIZE_MAX && s.len == comma + 24 && gmt) /* Friday, 20-Nov-26 10:00:30 GMT */
+        return phi__fault_date_of(at + comma + 2, at + comma + 5, at + comma + 9, 2,
+                                  at + comma + 12, ms);
+    if (comma == SIZE_MAX && s.len == 24) /* Fri Nov 20 10:00:30 2026 */
+        return phi__fault_date_of(at + 8, at + 4, at + 20, 4, at + 11, ms);
+    return false;
 }
 
 /* A whole header value: seconds, thousandths of them where ms. */
@@ -13178,10 +14121,11 @@ static bool phi__fault_delay(const phi__fault *f, phi_str headers, uint64_t *ms)
     if (phi__fault_header_number(after, false, ms)) return true;
     if (phi__fault_date(after, &until) &&
         phi__fault_date(phi__header_value(headers, "date"), &now) && until > now) {
-        *ms = (uint64_t)(until - now) * 1000;
+        *ms = (uint64_t)(until - now);
         return true;
     }
-    return phi__fault_duration(f->delay, 0, ms) || phi__fault_text_delay(f->message, ms);
+    return phi__fault_duration(f->delay, 0, ms) || phi__fault_text_delay(f->message, ms) ||
+           phi__fault_text_delay(f->detail, ms);
 }
 
 /* ---- taking a body apart ---- */
@@ -13260,6 +14204,21 @@ static int phi__fault_status_of(phi_str word) {
     return 0;
 }
 
+/* Whether a text names a status: "error 429:", but not "429 tokens" or "1,429". */
+static bool phi__fault_names(phi_str s, const char *status) {
+    size_t at = 0, len = strlen(status);
+    while ((at = phi__str_find(s, at, status)) != SIZE_MAX) {
+        char before = at > 0 ? s.at[at - 1] : ' ';
+        char after = at + len < s.len ? s.at[at + len] : ' ';
+        if (!phi__fault_is_digit(before) && !phi__fault_is_digit(after) &&
+            strchr(",.-", before) == NULL && !phi__fault_at(s, at + len, ",#") &&
+            !phi__fault_at(s, at + len, ".#") && !phi__fault_at(s, at + len, " token"))
+            return true;
+        at += len;
+    }
+    return false;
+}
+
 static int phi__fault_number_of(const phi_json *node) {
     int64_t n = phi_json_int(node, 0);
     return n >= 400 && n < 600 ? (int)n : 0;
@@ -13271,7 +14230,8 @@ static void phi__fault_guess(phi__fault *f, const phi_json *root, const phi_json
     if (f->status == 0) f->status = phi__fault_number_of(phi_json_get(error, "code"));
     if (f->status == 0) f->status = phi__fault_status_of(f->code);
     if (f->status == 0) f->status = phi__fault_status_of(f->type);
-    if (f->status == 0 && (phi__fault_word(f, "rate limit") || phi__fault_word(f, "too many req")))
+    if (f->status == 0 && (phi__fault_word(f, "rate limit") || phi__fault_word(f, "too many req") ||
+                           phi__fault_names(f->message, "429")))
         f->status = 429;
 }
 
@@ -13342,21 +14302,15 @@ static phi_failure_kind phi__fault_kind(const phi__fault *f, const phi_model *mo
     bool client = f->status == 0 || (f->status >= 400 && f->status < 500);
     if (f->status == 401 || f->status == 403 || f->bad_key) return PHI_FAILURE_AUTH;
     if (f->status == 402) return PHI_FAILURE_QUOTA;
-    if (client && phi__fault_any(f, phi__fault_quotas, PHI__COUNT(phi__fault_quotas)))
-        return PHI_FAILURE_QUOTA;
+    if (client && PHI__FAULT_ANY(f, phi__fault_quotas)) return PHI_FAILURE_QUOTA;
     if (f->status == 429 && phi__str_is(f->code, "1308")) return PHI_FAILURE_QUOTA; /* z.ai */
     if (f->status == 413) return PHI_FAILURE_OVERFLOW;
-    if (f->status == 429 || phi__fault_word(f, "throttl")) return PHI_FAILURE_RATE_LIMITED;
+    if (f->status == 429 || PHI__FAULT_ANY(f, phi__fault_paces)) return PHI_FAILURE_RATE_LIMITED;
     if (f->status == 400 && f->empty && model != NULL &&
         (model->quirks & PHI_QUIRK_EMPTY_IS_OVERFLOW) != 0)
         return PHI_FAILURE_OVERFLOW;
-    if (client && phi__fault_any(f, phi__fault_overflows, PHI__COUNT(phi__fault_overflows)))
-        return PHI_FAILURE_OVERFLOW;
-    if (f->status == 400 &&
-        (phi__fault_word(f, "too many tokens") || phi__fault_word(f, "token limit exceeded")))
-        return PHI_FAILURE_OVERFLOW;
-    if (client && phi__fault_any(f, phi__fault_filters, PHI__COUNT(phi__fault_filters)))
-        return PHI_FAILURE_CONTENT_FILTER;
+    if (client && phi__fault_is_overflow(f)) return PHI_FAILURE_OVERFLOW;
+    if (client && PHI__FAULT_ANY(f, phi__fault_filters)) return PHI_FAILURE_CONTENT_FILTER;
     if (f->status == 408 || f->status == 409 || f->status == 424 || f->status >= 500)
         return PHI_FAILURE_SERVER;
     return f->status == 0 ? PHI_FAILURE_SERVER : PHI_FAILURE_INVALID_REQUEST;
@@ -13412,8 +14366,10 @@ PHI__FN phi_str phi__header_value(phi_str headers, const char *name) {
 }
 
 PHI__FN bool phi__is_overflow_text(phi_str text) {
-    return !phi__fault_says(text, "rate limit") && !phi__fault_says(text, "throttl") &&
-           phi__fault_says_any(text, phi__fault_overflows, PHI__COUNT(phi__fault_overflows));
+    if (PHI__FAULT_SAYS(text, phi__fault_paces) || PHI__FAULT_SAYS(text, phi__fault_text_paces))
+        return false;
+    return phi__fault_at(text, 0, "context overflow:") || phi__fault_is_excess(text) ||
+           PHI__FAULT_SAYS(text, phi__fault_overflows) || PHI__FAULT_SAYS(text, phi__fault_counts);
 }
 
 PHI__FN void phi__classify(const phi_model *model, int http_status, phi_str headers, phi_str body,
@@ -13490,6 +14446,9 @@ PHI__FN void phi__classify_truncated(phi__assembly *a, bool heard) {
 #undef PHI__FAULT_BODY_MOST
 #undef PHI__FAULT_WORDS_MOST
 #undef PHI__FAULT_SNIPPET_MOST
+#undef PHI__FAULT_SAYS
+#undef PHI__FAULT_ANY
+#undef PHI__FAULT_NUMBER_MOST
 
 /* ---- src/wire/claude.c ---- */
 
@@ -15693,11 +16652,11 @@ PHI__FN bool phi__repeat_add(const phi__repeat *r, phi__assembly *a, phi_str dat
 #endif /* PHI__IMP_WIRE */
 
 #ifdef PHI__IMP_THREAD
-#if PHI__IMP_THREAD != 0x40198e5a
+#if PHI__IMP_THREAD != 0x99bc6891
 #error "phi: two versions of src/thread in one file"
 #endif
 #else
-#define PHI__IMP_THREAD 0x40198e5a
+#define PHI__IMP_THREAD 0x99bc6891
 
 /* ---- src/thread/thread_in.h ---- */
 
@@ -15717,7 +16676,8 @@ typedef enum phi__entry_kind {
     PHI__ENTRY_LOOP_START,
     PHI__ENTRY_LOOP_END,
     PHI__ENTRY_TURN_START,
-    PHI__ENTRY_TURN_END
+    PHI__ENTRY_TURN_END,
+    PHI__ENTRY_TRUNCATE /* what a compaction took out of the projection */
 } phi__entry_kind;
 
 typedef struct phi__entry {
@@ -15731,7 +16691,12 @@ typedef struct phi__entry {
     const phi_message *message; /* MESSAGE */
     const phi_usage *usage;     /* TURN_END, LOOP_END */
     const phi_failure *failure; /* LOOP_END that failed */
-    phi__rendered *rendered;    /* MESSAGE: its blocks in wire formats */
+    const phi_loop_info *loop;  /* LOOP_START */
+    /* TRUNCATE: the projected messages of these entries went, but the first user message of all and that
+       of `spared` (UINT64_MAX: none), and `message` stands in their place. gone: how many that were. It
+       holds for itself: the one before it is to be forgotten. */
+    uint64_t from_seq, to_seq, spared, gone;
+    phi__rendered *rendered; /* MESSAGE: its blocks in wire formats */
 } phi__entry;
 
 typedef struct phi__thread {
@@ -15741,14 +16706,22 @@ typedef struct phi__thread {
     size_t count, cap;
     phi__entry **messages; /* the MESSAGE entries, in order */
     size_t message_count, message_cap;
-    phi__item *items; /* the projection */
+    phi__item *items; /* the projection, extensions included: encoders leave them out */
     size_t item_count, item_cap;
+    uint64_t item_tokens; /* of the projection, by estimate */
+    void *user;           /* the run that goes over it, or NULL */
     uint64_t *ids; /* hashes of the tool call ids so far: an open table, half empty, 0 is free */
     size_t id_count, id_cap;
 } phi__thread;
 
 PHI__FN void phi__thread_init(phi__thread *thread, phi_memory *memory);
 PHI__FN void phi__thread_free(phi__thread *thread);
+
+/* Room for n entries, `messages` of them MESSAGEs, so that attaching them cannot fail as long as nothing
+   else is appended. False: no memory. */
+PHI__FN bool phi__thread_reserve(phi__thread *thread, size_t n, size_t messages);
+/* Appends entries that live in the thread's arena already; their room was reserved. */
+PHI__FN void phi__thread_attach(phi__thread *thread, phi__entry *entries, size_t n);
 
 /* Appends copies of n entries, all or none, and fills their seq; what they point to must live in the
    thread's arena. False: no memory, and nothing changed. */
@@ -15757,6 +16730,15 @@ PHI__FN bool phi__thread_append(phi__thread *thread, const phi__entry *entries, 
 /* Takes note of a tool call id. PHI_OK: new; PHI_FULL: the thread has it already, results would be
    ambiguous; PHI_NO_MEMORY. */
 PHI__FN phi_status phi__thread_claim_id(phi__thread *thread, phi_str id);
+
+/* Takes the oldest whole groups (an answer with its results, or a user message) out of the projection until
+   it is estimated at target_tokens or less; *removed messages went, all told: those of earlier times are
+   counted in the marker's words, too. What stays: the first user message, the newest one, and the last
+   group. A user message "[Context compacted: N messages removed to fit context window]" stands in their
+   place. False: no memory, and nothing changed. *removed 0: there was nothing to take; no entry is
+   appended. loop_id and turn_index are the entry's and the marker's. */
+PHI__FN bool phi__thread_truncate(phi__thread *thread, uint64_t target_tokens, int64_t at_ms,
+                                  phi_str loop_id, uint32_t turn_index, size_t *removed);
 
 /* Copies a message into the thread's arena without appending it; NULL: no memory. */
 PHI__FN phi_message *phi__thread_keep(phi__thread *thread, const phi_message *message);
@@ -15785,33 +16767,15 @@ PHI__FN void phi__thread_free(phi__thread *thread) {
 
 /* A failed answer may hold half a thought or calls that never ran: the model does not see it. */
 static bool phi__thread_projects(const phi_message *message) {
-    if (message->role == PHI_ROLE_EXTENSION) return false;
     return message->role != PHI_ROLE_ASSISTANT || (message->stop_reason != PHI_STOP_REASON_ERROR &&
                                                    message->stop_reason != PHI_STOP_REASON_ABORTED);
-}
-
-/* Room for n more of each list, so that the appending itself cannot fail halfway. */
-static bool phi__thread_room(phi__thread *thread, size_t n, size_t messages) {
-    void *grown = phi__grow(thread->memory, thread->entries, &thread->cap, thread->count + n,
-                            sizeof *thread->entries);
-    if (grown == NULL) return false;
-    thread->entries = (phi__entry **)grown;
-    if (messages == 0) return true;
-    grown = phi__grow(thread->memory, thread->messages, &thread->message_cap,
-                      thread->message_count + messages, sizeof *thread->messages);
-    if (grown == NULL) return false;
-    thread->messages = (phi__entry **)grown;
-    grown = phi__grow(thread->memory, thread->items, &thread->item_cap,
-                      thread->item_count + messages, sizeof *thread->items);
-    if (grown == NULL) return false;
-    thread->items = (phi__item *)grown;
-    return true;
 }
 
 static void phi__thread_project(phi__thread *thread, phi__entry *entry) {
     phi__item *item = &thread->items[thread->item_count];
     if (!phi__thread_projects(entry->message)) return;
     thread->item_count++;
+    thread->item_tokens += phi_tokens_of_message(NULL, entry->message);
     item->message = entry->message;
     item->rendered = &entry->rendered;
     item->arena = &thread->arena;
@@ -15821,21 +16785,48 @@ static void phi__thread_project(phi__thread *thread, phi__entry *entry) {
                        : 0;
 }
 
+PHI__FN bool phi__thread_reserve(phi__thread *thread, size_t n, size_t messages) {
+    void *grown;
+    if (n > 0) {
+        grown = phi__grow(thread->memory, thread->entries, &thread->cap, phi__add(thread->count, n),
+                          sizeof *thread->entries);
+        if (grown == NULL) return false;
+        thread->entries = (phi__entry **)grown;
+    }
+    if (messages == 0) return true;
+    grown = phi__grow(thread->memory, thread->messages, &thread->message_cap,
+                      phi__add(thread->message_count, messages), sizeof *thread->messages);
+    if (grown == NULL) return false;
+    thread->messages = (phi__entry **)grown;
+    grown = phi__grow(thread->memory, thread->items, &thread->item_cap,
+                      phi__add(thread->item_count, messages), sizeof *thread->items);
+    if (grown == NULL) return false;
+    thread->items = (phi__item *)grown;
+    return true;
+}
+
+PHI__FN void phi__thread_attach(phi__thread *thread, phi__entry *entries, size_t n) {
+    size_t i;
+    for (i = 0; i < n; i++) {
+        phi__entry *entry = &entries[i];
+        entry->seq = thread->count;
+        thread->entries[thread->count++] = entry;
+        if (entry->kind != PHI__ENTRY_MESSAGE) continue;
+        thread->messages[thread->message_count++] = entry;
+        phi__thread_project(thread, entry);
+    }
+}
+
 PHI__FN bool phi__thread_append(phi__thread *thread, const phi__entry *entries, size_t n) {
     size_t messages = 0, i;
     phi__entry *kept;
+    if (n == 0) return true;
     for (i = 0; i < n; i++) messages += entries[i].kind == PHI__ENTRY_MESSAGE;
-    if (!phi__thread_room(thread, n, messages)) return false;
-    kept = (phi__entry *)phi_arena_alloc(&thread->arena, n * sizeof *kept);
+    if (!phi__thread_reserve(thread, n, messages)) return false;
+    kept = (phi__entry *)phi_arena_alloc(&thread->arena, phi__mul(n, sizeof *kept));
     if (kept == NULL) return false;
-    for (i = 0; i < n; i++) {
-        kept[i] = entries[i];
-        kept[i].seq = thread->count;
-        thread->entries[thread->count++] = &kept[i];
-        if (kept[i].kind != PHI__ENTRY_MESSAGE) continue;
-        thread->messages[thread->message_count++] = &kept[i];
-        phi__thread_project(thread, &kept[i]);
-    }
+    memcpy(kept, entries, n * sizeof *kept);
+    phi__thread_attach(thread, kept, n);
     return true;
 }
 
@@ -15882,14 +16873,256 @@ PHI__FN phi_status phi__thread_claim_id(phi__thread *thread, phi_str id) {
     return PHI_OK;
 }
 
+/* ---- src/thread/truncate.c ---- */
+
+/* truncate.c - takes the oldest part out of the projection, and puts a marker in its place.
+
+   A group is an answer with its results, or any other message. What stays is the first user message,
+   the newest one, and everything from the last group on; all other groups up to a point go. So one
+   marker, at the place of the first message that went, stands for all that ever did. */
+
+
+#include <stdio.h>
+
+enum { PHI__TRUNCATE_WORDS = 96 }; /* the marker's, with twenty digits */
+
+typedef struct phi__truncation {
+    phi__thread *thread;
+    size_t first, newest;   /* items: user messages that stay; SIZE_MAX: there is none */
+    size_t last;            /* item that begins the last group */
+    size_t stop;            /* all before it goes, but what stays; 0: nothing does */
+    size_t marker;          /* of an earlier truncation, to be replaced; SIZE_MAX: there is none */
+    uint64_t tokens;        /* without markers and what goes */
+    uint64_t removed, gone; /* messages, now and all told */
+} phi__truncation;
+
+static phi__entry *phi__truncate_entry(const phi__item *item) {
+    return PHI__OWNER(item->rendered, phi__entry, rendered);
+}
+
+static bool phi__truncate_is_marker(const phi__item *item) {
+    return phi__truncate_entry(item)->kind == PHI__ENTRY_TRUNCATE;
+}
+
+/* Where the group that begins at an item ends: behind the last result that follows an answer, though
+   extensions may stand between. */
+static size_t phi__truncate_group_end(const phi__thread *thread, size_t at) {
+    size_t end = at + 1, i;
+    if (thread->items[at].message->role != PHI_ROLE_ASSISTANT) return end;
+    for (i = end; i < thread->item_count; i++) {
+        phi_role role = thread->items[i].message->role;
+        if (role == PHI_ROLE_TOOL_RESULT)
+            end = i + 1;
+        else if (role != PHI_ROLE_EXTENSION)
+            break;
+    }
+    return end;
+}
+
+/* Extensions at the end are no group to be kept for: no model sees them. */
+static void phi__truncate_look(phi__truncation *t) {
+    const phi__thread *thread = t->thread;
+    size_t at;
+    t->first = t->newest = t->marker = SIZE_MAX;
+    t->last = t->stop = 0;
+    t->tokens = thread->item_tokens;
+    t->removed = t->gone = 0;
+    for (at = 0; at < thread->item_count; at = phi__truncate_group_end(thread, at)) {
+        const phi__item *item = &thread->items[at];
+        if (phi__truncate_is_marker(item)) {
+            t->marker = at;
+            t->gone = phi__truncate_entry(item)->gone;
+            t->tokens -= phi_tokens_of_message(NULL, item->message);
+            continue;
+        }
+        if (item->message->role != PHI_ROLE_EXTENSION) t->last = at;
+        if (item->message->role != PHI_ROLE_USER) continue;
+        if (t->first == SIZE_MAX) t->first = at;
+        t->newest = at;
+    }
+}
+
+static bool phi__truncate_stays(const phi__truncation *t, size_t at) {
+    return at != t->marker && (at >= t->stop || at == t->first || at == t->newest);
+}
+
+static void phi__truncate_mark(const phi__truncation *t, phi_message *marker, phi_content *block,
+                               char words[PHI__TRUNCATE_WORDS]) {
+    memset(marker, 0, sizeof *marker);
+    memset(block, 0, sizeof *block);
+    (void)snprintf(words, PHI__TRUNCATE_WORDS,
+                   "[Context compacted: %llu messages removed to fit context window]",
+                   (unsigned long long)t->gone);
+    block->kind = PHI_CONTENT_TEXT;
+    block->text = phi_str_of(words);
+    marker->role = PHI_ROLE_USER;
+    marker->content = block;
+    marker->content_count = 1;
+}
+
+/* What the projection would come to, with a marker for what goes so far. */
+static uint64_t phi__truncate_tokens(const phi__truncation *t) {
+    char words[PHI__TRUNCATE_WORDS];
+    phi_message marker;
+    phi_content block;
+    phi__truncate_mark(t, &marker, &block, words);
+    return t->tokens + phi_tokens_of_message(NULL, &marker);
+}
+
+/* Goes over the groups until enough is gone. False: nothing to take, or less than a marker costs. */
+static bool phi__truncate_plan(phi__truncation *t, uint64_t target_tokens) {
+    const phi__thread *thread = t->thread;
+    uint64_t now = thread->item_tokens;
+    size_t at, end;
+    for (at = 0; at < t->last && now > target_tokens; at = end) {
+        end = phi__truncate_group_end(thread, at);
+        if (at == t->first || at == t->newest || at == t->marker) continue;
+        for (t->stop = at; t->stop < end; t->stop++, t->removed++, t->gone++)
+            t->tokens -= phi_tokens_of_message(NULL, thread->items[t->stop].message);
+        now = phi__truncate_tokens(t);
+    }
+    return t->removed > 0 && now < thread->item_tokens;
+}
+
+static uint64_t phi__truncate_seq(const phi__truncation *t, size_t at) {
+    return phi__truncate_entry(&t->thread->items[at])->seq;
+}
+
+/* The span, an earlier one included, and which message in it stays. */
+static void phi__truncate_span(const phi__truncation *t, phi__entry *entry) {
+    size_t from = 0;
+    while (phi__truncate_stays(t, from)) from++;
+    entry->from_seq = phi__truncate_seq(t, from);
+    entry->to_seq = phi__truncate_seq(t, t->stop - 1);
+    if (t->marker != SIZE_MAX) {
+        const phi__entry *earlier = phi__truncate_entry(&t->thread->items[t->marker]);
+        if (entry->from_seq > earlier->from_seq) entry->from_seq = earlier->from_seq;
+        if (entry->to_seq < earlier->to_seq) entry->to_seq = earlier->to_seq;
+    }
+    entry->spared = UINT64_MAX;
+    if (t->newest != t->first && phi__truncate_seq(t, t->newest) <= entry->to_seq &&
+        phi__truncate_seq(t, t->newest) >= entry->from_seq)
+        entry->spared = phi__truncate_seq(t, t->newest);
+    entry->gone = t->gone;
+}
+
+/* The marker takes the place of the first that goes; the rest moves up. */
+static void phi__truncate_apply(const phi__truncation *t, phi__entry *entry) {
+    phi__thread *thread = t->thread;
+    size_t to = 0, at;
+    bool marked = false;
+    for (at = 0; at < thread->item_count; at++) {
+        if (phi__truncate_stays(t, at)) {
+            thread->items[to++] = thread->items[at];
+            continue;
+        }
+        if (marked) continue;
+        marked = true;
+        thread->items[to].message = entry->message;
+        thread->items[to].rendered = &entry->rendered;
+        thread->items[to].arena = &thread->arena;
+        thread->items[to].origin = 0;
+        to++;
+    }
+    thread->item_count = to;
+    thread->item_tokens = t->tokens + phi_tokens_of_message(NULL, entry->message);
+}
+
+PHI__FN bool phi__thread_truncate(phi__thread *thread, uint64_t target_tokens, int64_t at_ms,
+                                  phi_str loop_id, uint32_t turn_index, size_t *removed) {
+    char words[PHI__TRUNCATE_WORDS];
+    phi_arena_mark mark = phi_arena_save(&thread->arena);
+    phi__truncation t;
+    phi__entry *entry;
+    phi_message marker;
+    phi_content block;
+    *removed = 0;
+    t.thread = thread;
+    phi__truncate_look(&t);
+    if (!phi__truncate_plan(&t, target_tokens)) return true;
+    phi__truncate_mark(&t, &marker, &block, words);
+    marker.timestamp_ms = at_ms;
+    marker.loop_id = loop_id;
+    marker.turn_index = turn_index;
+    if (!phi__thread_reserve(thread, 1, 0)) return false;
+    entry = (phi__entry *)phi__arena_zero(&thread->arena, sizeof *entry);
+    if (entry == NULL) return false;
+    entry->message = phi__thread_keep(thread, &marker);
+    if (entry->message == NULL) {
+        phi_arena_reset(&thread->arena, mark);
+        return false;
+    }
+    entry->kind = PHI__ENTRY_TRUNCATE;
+    entry->at_ms = at_ms;
+    entry->loop_id = entry->message->loop_id;
+    entry->turn_index = turn_index;
+    phi__truncate_span(&t, entry);
+    phi__thread_attach(thread, entry, 1);
+    phi__truncate_apply(&t, entry);
+    *removed = (size_t)t.removed;
+    return true;
+}
+
 #endif /* PHI__IMP_THREAD */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x61e4d739
+#if PHI__IMP_LOOP != 0x941ae729
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x61e4d739
+#define PHI__IMP_LOOP 0x941ae729
+
+/* ---- src/loop/session_in.h ---- */
+
+/* session_in.h - session ids, and how many runs each has had: the N of "session.config.N".
+
+   Agents of one runtime that are given the same session id share one object, so that their runs, also
+   those that go on at the same time, never get the same loop id. Counted per segment (config), from 1.
+   Objects live in the runtime's memory, in a hash table that grows, and go with their last user.
+   Threads: the pumping thread. */
+#ifndef PHI_LOOP_SESSION_IN_H
+#define PHI_LOOP_SESSION_IN_H
+
+
+/* One segment's count. */
+typedef struct phi__session_count {
+    struct phi__session_count *next;
+    uint32_t runs;
+    uint32_t len; /* of the name, which stands behind this */
+} phi__session_count;
+
+typedef struct phi__session {
+    struct phi__session *next; /* of the same bucket */
+    uint32_t refs;
+    uint64_t hash;
+    phi_str id; /* in memory of the object's own, with room for a UUID at least; terminated */
+    size_t id_room;
+    phi__session_count *counts;
+} phi__session;
+
+typedef struct phi__sessions {
+    phi_memory *memory;
+    phi__session **buckets;
+    size_t bucket_count, count;
+} phi__sessions;
+
+PHI__FN void phi__sessions_init(phi__sessions *sessions, phi_memory *memory);
+PHI__FN void phi__sessions_free(phi__sessions *sessions); /* every session must have been dropped */
+
+/* The session of an id, made where there is none, with one more user. NULL: no memory. */
+PHI__FN phi__session *phi__session_take(phi__sessions *sessions, phi_str id);
+PHI__FN void phi__session_drop(phi__sessions *sessions, phi__session *session); /* NULL: harmless */
+
+/* The next number of a segment; 0: no memory, and nothing changed. */
+PHI__FN uint32_t phi__session_next(phi__sessions *sessions, phi__session *session, phi_str segment);
+/* Gives the last number back: a run that could not begin. */
+PHI__FN void phi__session_undo(phi__session *session, phi_str segment);
+
+/* Exchanges *session for one of another id (a UUID), whose counts are empty. One that nobody else uses is
+   renamed, which needs no memory. False: no memory, and nothing changed. */
+PHI__FN bool phi__session_renew(phi__sessions *sessions, phi__session **session, phi_str id);
+
+#endif
 
 /* ---- src/loop/loop_in.h ---- */
 
@@ -15898,8 +17131,9 @@ PHI__FN phi_status phi__thread_claim_id(phi__thread *thread, phi_str id) {
    The runtime owns everything. An agent's run exists from prompt to AGENT_END; it is advanced a slice
    at a time from the runtime's ready list, and leaves the list when it waits. Whoever ends a wait (a
    push, a result, a timer, a cancel) puts it back with phi__run_wake.
-   Callbacks into the host happen in three places only: a tool's start, step and cancel. During a step,
-   an agent that is freed is taken out of every table at once and destroyed when the step ends.
+   Callbacks into the host: a tool's start, step and cancel, hooks and filters. Any of them may free any
+   agent. During a step, an agent that is freed is taken out of every table at once and destroyed when the
+   step ends; whoever called the host looks at agent->slot before it goes on.
    Threads: the pumping thread, but for the words of slots and the inbox. */
 #ifndef PHI_LOOP_LOOP_IN_H
 #define PHI_LOOP_LOOP_IN_H
@@ -15908,6 +17142,8 @@ PHI__FN phi_status phi__thread_claim_id(phi__thread *thread, phi_str id) {
 typedef struct phi__agent phi__agent;
 typedef struct phi__run phi__run;
 typedef struct phi__toolcall phi__toolcall;
+typedef struct phi__response phi__response;
+struct phi_thread; /* agent/bare_run.c */
 
 /* ---- events ---- */
 
@@ -15978,6 +17214,76 @@ typedef struct phi__xfer {
 
 enum { PHI__STAGE_QUEUED = 0, PHI__STAGE_EVENTS = 100 };
 
+/* ---- decisions ---- */
+
+/* What a hook said, or will say. One lives in each run and each tool call; its slot is taken only while a
+   decision is waited for. */
+typedef enum phi__asked {
+    PHI__ASKED_NOT = 0,
+    PHI__ASKED_WAITS,  /* for phi_decide, or its deadline */
+    PHI__ASKED_DECIDED /* verdict and reply are there, to be taken */
+} phi__asked;
+
+enum { PHI__TICKET_OPEN = 1, PHI__TICKET_CLAIMED = 2 }; /* slot states, as those of calls */
+
+typedef struct phi__decision {
+    phi_runtime *rt;
+    phi__slot *slot;
+    uint32_t index, gen;
+    phi__asked asked;
+    phi_hook_point point;
+    phi__run *run;
+    phi__toolcall *call; /* NULL: the run's */
+    phi__timer timer;
+    uint32_t timeout_ms;
+    phi_verdict verdict;
+    phi__buf reply; /* what the hook or phi_decide said; until it is taken */
+    phi_str text;   /* for phi_pending: what a filter looks at; in the run's memory */
+} phi__decision;
+
+/* What phi__hook_ask comes to. */
+typedef enum phi__hooked {
+    PHI__HOOK_ALLOW = PHI_ALLOW,
+    PHI__HOOK_DENY = PHI_DENY,
+    PHI__HOOK_WAIT = PHI_WAIT, /* come again: the run or the call is woken */
+    PHI__HOOK_WARN = PHI_WARN,
+    PHI__HOOK_GONE, /* the hook freed the agent: return at once */
+    PHI__HOOK_LOST  /* no memory */
+} phi__hooked;
+
+/* ---- what is said to a run ---- */
+
+/* One message in a queue, in memory of its own. */
+typedef struct phi__input {
+    struct phi__input *next;
+    phi_arena arena; /* of the content and the source */
+    phi_input kind;
+    phi_message message;
+    phi_str source;
+    bool filtered; /* the filters have passed it; what they said is in the message */
+} phi__input;
+
+typedef struct phi__inputs {
+    phi__input *head, *tail;
+    size_t count;
+} phi__inputs;
+
+/* ---- budgets ---- */
+
+typedef struct phi__budget {
+    phi_budget limits;
+    phi_spending seen;
+} phi__budget;
+
+/* ---- doom loops ---- */
+
+enum { PHI__DOOM_WINDOW = 32 }; /* calls of a run that are remembered */
+
+typedef struct phi__doom {
+    uint64_t seen[PHI__DOOM_WINDOW]; /* hashes of name and arguments; a ring */
+    uint32_t count;
+} phi__doom;
+
 /* ---- calls ---- */
 
 /* Slot states. CLAIMED: whoever moved it there, and nobody else, says the result: through the inbox,
@@ -15995,8 +17301,17 @@ struct phi__toolcall {
     phi__timer timer;
     void *state;
     size_t state_bytes;
-    phi_message *result;                  /* in the thread's arena, not yet appended */
-    bool started, ended;                  /* ended: TOOL_END was emitted */
+    phi_message *result;   /* in the thread's arena, not yet appended */
+    phi_str child_loop_id; /* of the result, in the thread's arena */
+    phi__decision decision;
+    uint32_t repeats;   /* how often this very call was made lately; 0: not counted */
+    bool begun;         /* it counts among those that run */
+    bool asked;         /* the BEFORE_TOOL hook was heard */
+    bool quiet;         /* denied: neither TOOL_START nor TOOL_END */
+    bool told, started; /* told: TOOL_START was emitted; started: the tool was */
+    bool ended, after;  /* TOOL_END was emitted; the AFTER_TOOL hook was heard */
+    bool skipped;       /* for steering: told without arguments, and no hook hears of it */
+    bool updating;      /* inside of an update's hooks */
     phi__toolcall *poll_next, *poll_prev; /* calls whose step is called */
     bool polled;
     uint32_t poll_round; /* in which its step was called last */
@@ -16004,14 +17319,31 @@ struct phi__toolcall {
 
 /* ---- runs ---- */
 
+/* In the order of a run. Each asks one hook at most, so that a state which waited is entered anew. */
 typedef enum phi__state {
-    PHI__RUN_OPEN = 1,
+    PHI__RUN_BEFORE_LOOP = 1,
+    PHI__RUN_OPEN,
+    PHI__RUN_FILTER, /* the prompts; then they are in the log */
+    PHI__RUN_POLL,   /* steering, before the first turn */
+    PHI__RUN_TOP,    /* filters of what was polled, limits, budgets; may pause */
+    PHI__RUN_BEFORE_TURN,
     PHI__RUN_TURN,
+    PHI__RUN_TRANSFORM,
+    PHI__RUN_CONVERT,
     PHI__RUN_REQUEST,
+    PHI__RUN_SEND, /* each attempt */
     PHI__RUN_STREAM,
+    PHI__RUN_BACKOFF,
+    PHI__RUN_COMPACT,
+    PHI__RUN_COMPACTED,
     PHI__RUN_TOOLS,
+    PHI__RUN_FAILED, /* the on_error hook */
     PHI__RUN_TURN_END,
+    PHI__RUN_AFTER_TURN,
+    PHI__RUN_NEXT,   /* another turn, for tools or steering? */
+    PHI__RUN_FOLLOW, /* for follow-ups? else the queues are sealed */
     PHI__RUN_CLOSE,
+    PHI__RUN_AFTER_LOOP,
     PHI__RUN_OVER /* taken apart by the pump */
 } phi__state;
 
@@ -16027,22 +17359,59 @@ struct phi__run {
     phi__state state;
     phi__run *next_ready;
     bool in_ready, cancelled, over;
-    phi_arena arena;     /* the turn's: the request, tool calls */
-    phi_str loop_id;     /* in the thread */
-    uint32_t posts_from; /* of the inbox: an abort posted before meant an earlier run */
+    bool stopping;             /* ends when its turn is over */
+    bool starved;              /* something that was said to it found no memory */
+    bool opened;               /* AGENT_START is out */
+    bool silent;               /* no AFTER_LOOP: it was refused before it began */
+    phi_arena arena;           /* the turn's: the request, tool calls */
+    const phi_loop_info *info; /* in the thread */
+    phi_str loop_id;           /* in the thread */
+    uint32_t posts_from;       /* of the inbox: an abort posted before meant an earlier run */
+    phi_trigger trigger;       /* of its first turn */
     uint32_t turn_index;
     bool turn_open;
     uint64_t started_us;
+    /* before it is in the log */
+    phi__entry
+        *prompts; /* in the thread's arena, to be attached; NULL: they are, or there are none */
+    size_t prompt_count;
+    phi__decision decision;
+    bool filtering;        /* a text is under way through the filters */
+    size_t filter_at;      /* the next one to be asked */
+    phi__buf filter_text;  /* what they are asked about */
+    phi__buf warnings;     /* what they said */
+    phi_str rejection;     /* of the prompts; in the thread */
+    phi__inputs pending;   /* polled, for the next turn */
+    bool polling;          /* a poll is under way: it has looked into the queue */
+    uint32_t polled;       /* messages it has got */
+    bool steered;          /* the turn's steering was looked for */
+    phi_limits limits;     /* the agent's, and what phi_budget_raise added */
+    phi_spending reserved; /* in the agent's budget and those above */
+    bool paused, pause_over;
+    char pause_reason[160];
+    phi__timer timer; /* of a pause or a delay */
+    phi__doom doom;
+    bool doomed;          /* a call repeated itself too often */
     size_t first_message; /* of the run, in the thread's messages */
     size_t told_messages; /* prompts whose events are out */
     phi_usage usage, turn_usage;
     double cost;
+    int64_t first_delta_ms; /* Unix time; 0: none has come */
     phi_status status;
     const phi_failure *failure; /* in the thread, or static */
     /* the model call */
     phi__ask ask;
+    const phi_message *
+        *listed; /* what TRANSFORM_CONTEXT and CONVERT_TO_LLM look at; NULL: not asked */
+    size_t listed_count;
     phi__encoder encoder;
     bool encoding;
+    uint32_t attempt; /* retries of this turn's call so far */
+    uint32_t delay_ms;
+    uint64_t retry_at_us;
+    uint32_t compactions, idle_compactions; /* of this turn; those that gained nothing */
+    const phi_failure *overflow;            /* what made the last one, in the thread */
+    phi_compaction *compaction;             /* under way, in the thread */
     phi__xfer *transfer;
     phi__sse sse;
     void *decoder;      /* zeroed state of the codec, in the arena */
@@ -16056,6 +17425,27 @@ struct phi__run {
     /* its tools */
     phi__toolcall *calls;
     size_t call_count, next_call, told_calls, running_calls;
+    size_t polled_calls;     /* calls after which steering was looked for */
+    bool skipping;           /* steering was found: what has not begun is skipped */
+    phi__response *response; /* of phi_ask; NULL: nobody holds one */
+};
+
+/* ---- responses ---- */
+
+/* What phi_ask gave out: a run as it was when it ended, or, while status is PHI_BUSY, when it was looked at
+   last. It lives in its agent's memory, and what it points to in its agent's thread. */
+struct phi__response {
+    phi__slot *slot;
+    uint32_t index, gen;
+    phi__agent *agent;
+    phi__response *older, *newer; /* of the same agent's */
+    phi_status status;
+    phi_str loop_id;
+    const phi_message *message;
+    const phi_failure *failure;
+    phi_usage usage;
+    double cost;
+    int64_t asked_ms, ended_ms, first_delta_ms;
 };
 
 /* ---- agents ---- */
@@ -16070,14 +17460,19 @@ struct phi__agent {
     phi__agent *next_doomed;
     phi_memory memory;
     phi_arena arena;       /* what the desc gave */
+    phi_arena tools_arena; /* the tools, which may be replaced */
     phi_arena model_arena; /* the model's strings, and the segment */
     phi_model model;
     const phi__codec *codec;
-    phi_str system_prompt;
-    phi_str agent_id, session_id;      /* each in memory of its own */
+    phi_str system_prompt;             /* in memory of its own */
+    phi_str agent_id;                  /* in memory of its own */
+    phi__session *session;             /* shared by the agents of one session id */
+    phi_str last_loop_id;              /* in memory of its own; empty: none in this session */
+    uint64_t last_active_us;           /* when the last run began; 0: none in this session */
     phi_str segment;                   /* of loop ids: provider.model[.thinking] */
     bool segment_given;                /* by the desc: it stays when the model changes */
-    char session_made[PHI__UUID_SIZE]; /* session_id after a reset, which needs no memory */
+    phi_str workspace;                 /* in memory of its own */
+    const struct phi_profile *profile; /* agent/profile.h; in `arena` */
     phi_tool *tools;
     phi__tool_view *tool_views;
     size_t tool_count;
@@ -16085,43 +17480,75 @@ struct phi__agent {
     uint32_t tool_batch;
     phi_tool_choice tool_choice;
     phi_thinking thinking;
+    uint32_t tool_timeout_ms;
     uint32_t max_tokens;
     double temperature; /* negative: not sent */
     bool disable_cache;
     phi_limits limits;
     phi_deadlines deadlines;
+    phi_retry retry;
+    phi__budget budget;
+    /* the tree: cancelling goes down, spending goes up */
+    phi__agent *parent, *first_child, *next_child, *prev_child;
+    phi_hook_fn hook_fn;
+    uint32_t hook_points;
+    uint32_t decision_timeout_ms;
+    phi_filter *filters;
+    size_t filter_count;
+    phi__inputs steering, follow_ups, injected;
+    phi_queue_mode steering_mode, follow_up_mode;
+    uint32_t queue_limit;
+    uint32_t doom_warn_after, doom_stop_after; /* 0: never */
+    phi_trigger first_turn_trigger;
     size_t event_queue_bytes, max_event_bytes;
     uint64_t max_response_bytes;
     void *user_data;
-    phi__thread thread;
+    phi__thread *thread; /* `own`, or one that the caller lent */
+    phi__thread own;
     phi__run *run;
-    uint32_t loops; /* runs so far: N of the loop id */
-    phi_usage usage;
-    double cost;
+    phi__response *responses;          /* the newest */
+    phi__agent *next_over, *prev_over; /* of those in rt->bare_over */
+    bool bare;                         /* made by phi_run, over a thread that was lent */
+    bool bare_over;                    /* its run is over: in the list */
+    uint32_t loops;                    /* runs so far, in all sessions */
+    phi_usage usage, run_usage;        /* run_usage: of the last run, or the one that goes on */
+    double cost, run_cost;
     size_t queued_bytes;          /* of its events that were not popped */
     phi__record *oldest, *newest; /* of its events, those popped too */
     phi__record reserve[PHI__RESERVE];
-    phi_failure no_memory; /* a failure that needs none */
 };
 
 /* ---- the runtime ---- */
 
-enum { PHI__POST_FINISH = 1, PHI__POST_ABORT };
+enum {
+    PHI__POST_FINISH = 1,
+    PHI__POST_ABORT,  /* flag 1: when the turn is over */
+    PHI__POST_DECIDE, /* flag: the verdict */
+    PHI__POST_STEER,
+    PHI__POST_FOLLOW_UP,
+    PHI__POST_INJECT /* flag: bytes of the source, which stands before the text */
+};
+
+/* States of an agent's slot, which other threads may look at. */
+enum { PHI__AGENT_IDLE = 1, PHI__AGENT_RUNNING = 2 };
 
 struct phi_runtime {
     phi_memory memory;
     phi__io *io;
     phi__http *http;
     const phi_transport *transport;
-    phi__slots agents, calls, transfers;
+    phi__slots agents, calls, transfers, tickets, responses;
     phi__inbox inbox;
+    phi__sessions sessions;
     phi__events events;
     phi__run *ready, *ready_last;
     phi__toolcall *polled; /* a ring; where the next step begins */
     size_t polled_count;
     uint32_t poll_round;
     phi__agent *doomed;
-    uint32_t active; /* runs going */
+    struct phi_thread *threads;             /* of phi_thread_new */
+    phi__agent *bare_over, *bare_over_last; /* until their events are popped; oldest first */
+    uint32_t active;                        /* runs going */
     uint32_t step_budget_us, step_budget_bytes;
     uint64_t step_began_us, step_until_us;
     int64_t step_wall_ms; /* of the step; one look at the clock serves all its events */
@@ -16167,11 +17594,15 @@ PHI__FN void phi__xfer_alive(phi__xfer *transfer); /* a meaningful event was see
 PHI__FN void phi__xfer_close(phi__xfer *transfer); /* cancels if it goes; NULL is harmless */
 
 /* call.c */
-PHI__FN bool phi__call_open(phi__toolcall *call); /* its handle; false: no memory */
+PHI__FN bool phi__call_open(phi__toolcall *call);             /* its handle; false: no memory */
+PHI__FN bool phi__call_open_still(const phi__toolcall *call); /* nobody has finished it */
 PHI__FN void phi__call_start(phi__toolcall *call);
 PHI__FN void phi__call_fail(phi__toolcall *call,
                             const char *text); /* an error result, if none yet */
+PHI__FN void phi__call_fail_str(phi__toolcall *call, phi_str text);
 PHI__FN void phi__call_cancel(phi__toolcall *call, const char *text); /* tells the tool, too */
+enum { PHI__REPEAT_WORDS = 200 };
+PHI__FN void phi__call_repeat_words(const phi__toolcall *call, char out[PHI__REPEAT_WORDS]);
 /* Lets go of a call that will have no result: tells the tool, and its handle dies. Its own memory stays
    until dispose, for a tool that is running just now. */
 PHI__FN void phi__call_detach(phi__toolcall *call);
@@ -16179,32 +17610,155 @@ PHI__FN void phi__call_dispose(phi__toolcall *call);
 PHI__FN void phi__call_posted(phi_runtime *rt, const phi__post *post);
 PHI__FN void phi__calls_poll(phi_runtime *rt);
 
+/* hooks.c */
+PHI__FN void phi__decision_init(phi__decision *decision, phi__run *run, phi__toolcall *call);
+/* What every hook of a run is told; the caller adds what the point has. */
+PHI__FN phi_hook phi__hook_of(const phi__run *run, phi_hook_point point);
+/* Asks, or takes what was decided since. The reply is in decision->reply until the next question. */
+PHI__FN phi__hooked phi__hook_ask(phi__decision *decision, phi_hook *hook, phi_hook_fn fn,
+                                  void *user_data);
+/* The agent's own hook function, for a run or a call: PHI__HOOK_ALLOW where it does not want the point. */
+PHI__FN phi__hooked phi__hook_run(phi__run *run, phi_hook *hook);
+PHI__FN phi__hooked phi__hook_call(phi__toolcall *call, phi_hook *hook);
+PHI__FN bool phi__hook_wants(const phi__agent *agent, phi_hook_point point);
+/* Lets go of a question that nobody needs an answer to; its ticket dies. Any state is fine. */
+PHI__FN void phi__decision_drop(phi__decision *decision);
+PHI__FN void phi__decision_posted(phi_runtime *rt, const phi__post *post);
+
+/* input.c */
+PHI__FN void phi__input_posted(phi_runtime *rt, const phi__post *post, uint32_t at);
+PHI__FN void phi__inputs_free(phi__agent *agent, phi__inputs *inputs);
+PHI__FN phi__inputs *phi__inputs_of(phi__agent *agent, phi_input kind); /* NULL: no such queue */
+/* A message at the end of a queue, its content copied. */
+PHI__FN phi_status phi__input_add(phi__agent *agent, phi__inputs *to, phi_input kind,
+                                  const phi_content *content, size_t count, phi_str source);
+/* Whether content can be a user's message; else words that begin with `what`. */
+PHI__FN phi_status phi__input_check(phi_runtime *rt, const char *what, const phi_content *content,
+                                    size_t count);
+/* Takes what a queue gives at a checkpoint, and what the pull hook says, into run->pending. */
+PHI__FN phi__hooked phi__input_poll(phi__run *run, phi_input kind);
+/* What is pending goes back to where it came from; what was injected is told as dropped. */
+PHI__FN void phi__input_return(phi__run *run);
+/* Tells of each that it is dropped, and empties the queue. */
+PHI__FN void phi__input_drop(phi__agent *agent, phi__inputs *inputs, const char *why);
+PHI__FN void phi__input_poll_end(phi__run *run); /* gives up a poll that waits */
+
+/* filter.c: asks the filters about the prompts, or about run->pending. DENY: the reason was told, and what it
+   was about is gone. Warnings are in the messages. */
+PHI__FN phi__hooked phi__filter_prompts(phi__run *run);
+PHI__FN phi__hooked phi__filter_pending(phi__run *run);
+PHI__FN void phi__filter_end(phi__run *run); /* gives up what is under way */
+/* Puts what is pending, and what was injected, into the log. False: no memory. */
+PHI__FN bool phi__input_deliver(phi__run *run);
+
+/* budget.c */
+PHI__FN bool phi__budget_limited(const phi__agent *agent); /* it, or one above, has a limit */
+/* Takes a reservation in every budget of the line, or says why not. */
+PHI__FN bool phi__budget_reserve(phi__run *run, uint64_t tokens, double cost, char *reason,
+                                 size_t size);
+PHI__FN void phi__budget_charge(phi__agent *agent, uint64_t tokens, double cost, uint64_t requests);
+PHI__FN void phi__budget_release(phi__run *run); /* what is reserved; nothing is harmless */
+
+/* retry.c */
+/* The delay before retry number `attempt` (from 1); random in [0, 1). */
+PHI__FN uint32_t phi__retry_delay_ms(const phi_retry *retry, uint32_t attempt, double random);
+/* Whether this failure of a model call is to be tried again, and after how long. */
+PHI__FN bool phi__retry_wanted(const phi_retry *retry, const phi_failure *failure, uint32_t attempt,
+                               double random, uint32_t *delay_ms);
+
+/* doom.c */
+/* A number for a tool's name and its arguments, whatever their order of keys and blanks; text that is no
+   JSON counts as it is. `arena` is given back. */
+PHI__FN uint64_t phi__doom_hash(phi_arena *arena, phi_str name, phi_str arguments);
+/* Takes note of a call; how often it stands in the window now, this one included. */
+PHI__FN uint32_t phi__doom_note(phi__doom *doom, uint64_t hash);
+
 /* run.c */
-PHI__FN phi_status phi__run_new(phi__agent *agent, const phi_message *prompt);
+/* A run, by prompts (user messages; copied) or from where the history stands (none). loop_id and parent
+   empty: made, and the agent's last. On failure nothing changed. */
+typedef struct phi__run_order {
+    const phi_message *prompts;
+    size_t prompt_count;
+    phi_continuation continuation;
+    phi_str loop_id, parent_loop_id;
+} phi__run_order;
+PHI__FN phi_status phi__run_new(phi__agent *agent, const phi__run_order *order);
 PHI__FN void phi__run_wake(phi__run *run);
 PHI__FN void phi__run_cancel(phi__run *run);
+/* The runs of an agent and of those below it; only runs that began before `at` in the inbox. after_turn: when
+   their turns are over. */
+PHI__FN void phi__run_cancel_tree(phi__agent *agent, uint32_t at, bool after_turn);
 PHI__FN void phi__run_detach(phi__run *run);  /* nothing wakes it or is called by it any more */
 PHI__FN void phi__run_destroy(phi__run *run); /* at once, without events: agent or runtime go */
 PHI__FN void phi__runs_advance(phi_runtime *rt);
 PHI__FN bool phi__step_spent(const phi_runtime *rt);
 /* Appends a message to the log and tells it with MESSAGE_START and MESSAGE_END. */
 PHI__FN bool phi__run_log(phi__run *run, const phi_message *kept);
-PHI__FN bool phi__run_tell(phi__run *run, const phi_message *message);
+PHI__FN bool phi__run_tell(phi__run *run, const phi_message *message, phi_input input,
+                           phi_str source);
+PHI__FN phi__entry phi__run_entry(const phi__run *run, phi__entry_kind kind);
+PHI__FN bool phi__run_note(phi__run *run, const phi__entry *entry);
 PHI__FN void phi__run_stamp(const phi__run *run, phi_message *message);
 /* Ends the run because memory ran out: phi__run_over_memory returns the state to go to. */
 PHI__FN phi__state phi__run_no_memory(phi__run *run);
 PHI__FN phi__state phi__run_fail(phi__run *run, const phi_failure *failure, phi_status status);
 
-/* model_call.c: the states REQUEST and STREAM */
+/* turns.c: the states between model calls. phi__run_state is what a state leads to. */
+PHI__FN phi__state phi__run_state(phi__run *run, bool *wait);
+/* Where a state goes after a hook: on, back to itself, or out. */
+PHI__FN phi__state phi__run_hooked(phi__run *run, phi__hooked hooked, phi__state here,
+                                   phi__state next, phi__state denied, bool *wait);
+PHI__FN bool phi__run_timer_set(phi__run *run, uint64_t at_us); /* wakes the run */
+
+/* context.c: the states TRANSFORM and CONVERT, COMPACT and COMPACTED */
+PHI__FN phi__state phi__run_transform(phi__run *run, bool *wait);
+PHI__FN phi__state phi__run_convert(phi__run *run, bool *wait);
+PHI__FN bool phi__run_items(phi__run *run, const phi__item **items, size_t *count);
+PHI__FN phi__state phi__run_compact(phi__run *run, bool *wait);
+PHI__FN phi__state phi__run_compacted(phi__run *run, bool *wait);
+
+/* model_call.c: the states REQUEST, SEND, STREAM and BACKOFF */
 PHI__FN phi__state phi__run_request(phi__run *run, bool *wait);
+PHI__FN phi__state phi__run_send(phi__run *run, bool *wait);
 PHI__FN phi__state phi__run_stream(phi__run *run, bool *wait);
+PHI__FN phi__state phi__run_backoff(phi__run *run, bool *wait);
 PHI__FN void phi__run_drop_call(phi__run *run); /* lets go of the model call's resources */
+
+/* answer.c: what becomes of an answer */
+PHI__FN phi_failure phi__answer_failure(phi_failure_kind kind, bool retryable, const char *words);
+PHI__FN bool phi__answer_tell_start(phi__run *run);
+/* The answer is whole (failure NULL), or has failed: it is logged, tried again, or compacted for. */
+PHI__FN phi__state phi__answer_end(phi__run *run, const phi_failure *failure, phi_status status);
+/* It has failed for good. failure: in the thread. */
+PHI__FN phi__state phi__answer_give_up(phi__run *run, const phi_failure *failure,
+                                       phi_status status);
+PHI__FN phi_status phi__answer_status(const phi_failure *failure);
 
 /* run_tools.c: the state TOOLS */
 PHI__FN phi__state phi__run_tools(phi__run *run, bool *wait);
 PHI__FN phi__state phi__run_make_calls(phi__run *run); /* TOOLS, or TURN_END without any */
 PHI__FN void phi__run_detach_tools(phi__run *run);     /* tells them; frees nothing */
 PHI__FN void phi__run_drop_tools(phi__run *run);
+
+/* posts.c: what other threads have said; a bounded number */
+PHI__FN void phi__posts_read(phi_runtime *rt);
+
+/* responses.c */
+/* Takes over what the run has come to so far. */
+PHI__FN void phi__response_update(phi__response *response, const phi__run *run);
+/* The run has ended: when AGENT_END is emitted. Needs no memory; a run without a response is harmless. */
+PHI__FN void phi__response_close(phi__run *run);
+PHI__FN void phi__response_drop(phi__response *response); /* its handle is stale */
+/* All of an agent's: it is freed or reset, or its messages are replaced. */
+PHI__FN void phi__responses_drop(phi__agent *agent);
+
+/* bare.c */
+/* The run of an agent is over: if it was over a thread that was lent, the agent goes as well, as soon as its
+   events have been popped. */
+PHI__FN void phi__bare_over(phi__agent *agent);
+/* Tells that what is queued for it is dropped: no run will follow. */
+PHI__FN void phi__bare_drop(phi__agent *agent);
+PHI__FN void phi__bare_forget(phi__agent *agent); /* it is doomed */
 
 /* limits.c */
 PHI__FN bool phi__limit_reached(const phi__run *run, char *reason, size_t size);
@@ -16222,6 +17776,431 @@ static inline phi_agent phi__agent_handle(const phi__agent *agent) {
 }
 
 #endif
+
+/* ---- src/loop/answer.c ---- */
+
+/* answer.c - what becomes of an answer: it is logged and counted, or thrown away and asked for again, or
+   what was asked is made smaller.
+
+   A failed attempt that nobody has seen anything of leaves no trace but PHI_EV_RETRY; one whose beginning
+   was told is retracted first. */
+
+#include <stdio.h>
+
+PHI__FN phi_failure phi__answer_failure(phi_failure_kind kind, bool retryable, const char *words) {
+    phi_failure failure;
+    memset(&failure, 0, sizeof failure);
+    failure.kind = kind;
+    failure.retryable = retryable;
+    failure.message = phi_str_of(words);
+    return failure;
+}
+
+PHI__FN bool phi__answer_tell_start(phi__run *run) {
+    phi_event event;
+    if (run->answer_told) return true;
+    run->answer_told = true;
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_EV_MESSAGE_START;
+    return phi__answer_room(run->answer) && phi__emit(run->agent, &event, run->answer, 0);
+}
+
+/* The words of the assistant message's error_message. */
+static void phi__answer_words(const phi_failure *failure, char *out, size_t size) {
+    int n = (int)phi__min(failure->message.len, 2000);
+    const char *at = failure->message.at != NULL ? failure->message.at : "";
+    switch (failure->kind) {
+    case PHI_FAILURE_AUTH: (void)snprintf(out, size, "Auth error: %.*s", n, at); break;
+    case PHI_FAILURE_OVERFLOW: (void)snprintf(out, size, "Context overflow: %.*s", n, at); break;
+    case PHI_FAILURE_NETWORK:
+    case PHI_FAILURE_TIMEOUT: (void)snprintf(out, size, "Network error: %.*s", n, at); break;
+    case PHI_FAILURE_CANCELLED: (void)snprintf(out, size, "Cancelled"); break;
+    case PHI_FAILURE_RATE_LIMITED:
+        if (failure->has_retry_after)
+            (void)snprintf(out, size, "Rate limited, retry after %llums: %.*s",
+                           (unsigned long long)failure->retry_after_ms, n, at);
+        else
+            (void)snprintf(out, size, "Rate limited: %.*s", n, at);
+        break;
+    case PHI_FAILURE_NONE:
+    case PHI_FAILURE_QUOTA:
+    case PHI_FAILURE_CONTENT_FILTER:
+    case PHI_FAILURE_SERVER:
+    case PHI_FAILURE_INVALID_REQUEST:
+    case PHI_FAILURE_NO_MEMORY: (void)snprintf(out, size, "API error: %.*s", n, at); break;
+    }
+}
+
+/* A failure that outlives the call: in the thread; the static one when there is no memory. */
+static const phi_failure *phi__answer_keep_failure(phi__run *run, const phi_failure *failure) {
+    phi_arena *arena = &run->agent->thread->arena;
+    phi_failure *kept = (phi_failure *)phi_arena_alloc(arena, sizeof *kept);
+    if (kept == NULL) return NULL;
+    *kept = *failure;
+    if (!phi__arena_str(arena, failure->code, &kept->code) ||
+        !phi__arena_str(arena, failure->message, &kept->message) ||
+        !phi__arena_str(arena, failure->request_id, &kept->request_id))
+        return NULL;
+    return kept;
+}
+
+/* Ids that an earlier answer used already would make results ambiguous, and some providers refuse
+   them: such calls get another. Servers that count their calls from 0 in each answer do that. */
+static bool phi__answer_unique_ids(phi__run *run) {
+    phi__answer *answer = run->answer;
+    size_t i;
+    for (i = 0; i < answer->assembly.count; i++) {
+        phi_content *block = &answer->content[i];
+        char id[5 + 17];
+        phi_status status = PHI_OK;
+        uint64_t salt = answer->assembly.id_salt + i;
+        if (block->kind != PHI_CONTENT_TOOL_CALL) continue;
+        while ((status = phi__thread_claim_id(run->agent->thread, block->id)) == PHI_FULL) {
+            memcpy(id, "call_", 5);
+            phi__hash_hex(phi__hash(block->id, salt), id + 5);
+            if (!phi__arena_str(&run->arena, phi_str_of(id), &block->id)) return false;
+        }
+        if (status != PHI_OK) return false;
+    }
+    return true;
+}
+
+/* The answer so far as the log keeps it; failure NULL: it is whole. */
+static phi_message *phi__answer_keep_answer(phi__run *run, const phi_failure *failure) {
+    char words[2200];
+    phi_content empty;
+    phi_message message;
+    const phi__agent *agent = run->agent;
+    if (!phi__answer_room(run->answer)) return NULL;
+    run->answer->viewed = false;
+    message = *phi__answer_message(run->answer);
+    message.model = phi_str_of(agent->model.id);
+    message.provider = phi_str_of(agent->model.provider);
+    message.protocol = phi_str_of(agent->model.protocol);
+    if (failure == NULL && !phi__answer_unique_ids(run)) return NULL;
+    if (failure != NULL) {
+        phi__answer_words(failure, words, sizeof words);
+        message.error_message = phi_str_of(words);
+        message.stop_reason = failure->kind == PHI_FAILURE_CANCELLED ? PHI_STOP_REASON_ABORTED
+                                                                     : PHI_STOP_REASON_ERROR;
+    }
+    if (message.content_count == 0) {
+        memset(&empty, 0, sizeof empty);
+        empty.kind = PHI_CONTENT_TEXT;
+        empty.text = phi__str("", 0);
+        message.content = &empty;
+        message.content_count = 1;
+        if (failure != NULL && !run->answer->assembly.started)
+            message.provider = phi_str_of("unknown");
+    }
+    phi__run_stamp(run, &message);
+    return phi__thread_keep(run->agent->thread, &message);
+}
+
+/* Puts the answer into the log; false: no memory. */
+static bool phi__answer_log(phi__run *run, const phi_failure *failure) {
+    phi__entry entry;
+    phi_event event;
+    phi_message *kept;
+    if (!phi__answer_tell_start(run)) return false;
+    kept = phi__answer_keep_answer(run, failure);
+    if (kept == NULL) return false;
+    memset(&entry, 0, sizeof entry);
+    entry.kind = PHI__ENTRY_MESSAGE;
+    entry.at_ms = kept->timestamp_ms;
+    entry.loop_id = run->loop_id;
+    entry.turn_index = run->turn_index;
+    entry.message = kept;
+    if (!phi__thread_append(run->agent->thread, &entry, 1)) return false;
+    phi__answer_settle(run->answer, kept);
+    run->reply = kept;
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_EV_MESSAGE_END;
+    event.message = kept;
+    return phi__emit(run->agent, &event, NULL, 0);
+}
+
+PHI__FN phi_status phi__answer_status(const phi_failure *failure) {
+    switch (failure->kind) {
+    case PHI_FAILURE_NETWORK: return PHI_NETWORK;
+    case PHI_FAILURE_TIMEOUT: return PHI_TIMEOUT;
+    case PHI_FAILURE_NO_MEMORY: return PHI_NO_MEMORY;
+    case PHI_FAILURE_CANCELLED: return PHI_CANCELLED;
+    case PHI_FAILURE_NONE:
+    case PHI_FAILURE_AUTH:
+    case PHI_FAILURE_QUOTA:
+    case PHI_FAILURE_RATE_LIMITED:
+    case PHI_FAILURE_OVERFLOW:
+    case PHI_FAILURE_CONTENT_FILTER:
+    case PHI_FAILURE_SERVER:
+    case PHI_FAILURE_INVALID_REQUEST: break;
+    }
+    return PHI_REFUSED;
+}
+
+static uint64_t phi__answer_tokens(const phi_usage *usage) {
+    return usage->input + usage->output + usage->cache_read + usage->cache_write;
+}
+
+/* What an attempt has cost, of which the answer may have been thrown away. */
+static void phi__answer_charge(phi__run *run, const phi_usage *usage) {
+    phi__agent *agent = run->agent;
+    double cost = phi_cost_of(&agent->model.cost, usage);
+    phi_usage_add(&run->usage, usage);
+    phi_usage_add(&agent->usage, usage);
+    phi_usage_add(&agent->run_usage, usage);
+    run->cost += cost;
+    agent->cost += cost;
+    agent->run_cost += cost;
+    phi__budget_charge(agent, phi__answer_tokens(usage), cost, 0);
+}
+
+/* ---- once more ---- */
+
+/* Lets go of an attempt whose answer is not wanted. What was told of it stays as it was told. */
+static void phi__answer_abandon(phi__run *run) {
+    phi_usage usage = run->answer->assembly.usage;
+    if (usage.total_tokens == 0) usage.total_tokens = phi__answer_tokens(&usage);
+    phi__answer_charge(run, &usage);
+    phi__xfer_close(run->transfer);
+    run->transfer = NULL;
+    phi__sse_free(&run->sse);
+    phi__buf_free(&run->collected);
+    phi__answer_drop(run->answer); /* not settled: events that were not popped still show it */
+    run->answer = NULL;
+}
+
+static bool phi__answer_retract(phi__run *run) {
+    phi_event event;
+    if (!run->answer_told) return true;
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_EV_RETRACT;
+    return phi__answer_room(run->answer) && phi__emit(run->agent, &event, run->answer, 0);
+}
+
+static double phi__answer_random(phi__run *run) {
+    uint32_t bits = 0;
+    phi__io_random(run->agent->rt->io, &bits, sizeof bits);
+    return (double)bits / 4294967296.0;
+}
+
+static bool phi__answer_tell_retry(phi__run *run, const phi_failure *failure) {
+    const phi_retry *retry = &run->agent->retry;
+    char words[400], line[560];
+    phi_event event;
+    phi__answer_words(failure, words, sizeof words);
+    words[phi__utf8_cut(phi_str_of(words), sizeof words - 1)] = '\0';
+    (void)snprintf(line, sizeof line, "Provider error (attempt %u/%u), retrying in %.1fs: %s",
+                   (unsigned)run->attempt, (unsigned)retry->max_retries,
+                   (double)run->delay_ms / 1000.0, words);
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_EV_RETRY;
+    event.failure = failure;
+    event.status = phi__answer_status(failure);
+    event.attempt = run->attempt;
+    event.attempts = retry->max_retries;
+    event.delay_ms = run->delay_ms;
+    event.text = phi_str_of(line);
+    return phi__emit(run->agent, &event, NULL, 0);
+}
+
+/* failure: in the thread. */
+static phi__state phi__answer_again(phi__run *run, const phi_failure *failure) {
+    uint64_t now = phi__io_now_us(run->agent->rt->io);
+    bool told;
+    run->attempt++;
+    run->retry_at_us = now + (uint64_t)run->delay_ms * 1000;
+    told = phi__answer_retract(run) && phi__answer_tell_retry(run, failure);
+    phi__answer_abandon(run);
+    if (!told || !phi__run_timer_set(run, run->retry_at_us)) return phi__run_no_memory(run);
+    return PHI__RUN_BACKOFF;
+}
+
+static phi__state phi__answer_overflow(phi__run *run, const phi_failure *failure) {
+    bool told = phi__answer_retract(run);
+    run->overflow = failure;
+    phi__answer_abandon(run);
+    return told ? PHI__RUN_COMPACT : phi__run_no_memory(run);
+}
+
+/* ---- for good ---- */
+
+static bool phi__answer_wanted(const phi__run *run) { return !run->cancelled && !run->stopping; }
+
+/* Logs the answer, whole or not, and counts it. */
+static bool phi__answer_settle_call(phi__run *run, const phi_failure *failure) {
+    if (!phi__answer_log(run, failure)) return false;
+    run->turn_usage = run->reply->usage;
+    phi__answer_charge(run, &run->turn_usage);
+    phi__run_drop_call(run);
+    return true;
+}
+
+PHI__FN phi__state phi__answer_give_up(phi__run *run, const phi_failure *failure,
+                                       phi_status status) {
+    if (run->answer == NULL) { /* the attempt was let go of */
+        run->answer = phi__answer_new(&run->agent->memory);
+        if (run->answer == NULL) return phi__run_no_memory(run);
+        phi__sse_init(&run->sse, &run->agent->memory, run->agent->max_event_bytes);
+        phi__buf_init(&run->collected, &run->agent->memory);
+        run->answer_told = false;
+    }
+    if (!phi__answer_settle_call(run, failure)) return phi__run_no_memory(run);
+    if (failure->kind == PHI_FAILURE_CANCELLED) {
+        run->status = PHI_CANCELLED;
+        return PHI__RUN_TURN_END;
+    }
+    return phi__run_fail(run, failure, status);
+}
+
+PHI__FN phi__state phi__answer_end(phi__run *run, const phi_failure *failure, phi_status status) {
+    const phi_failure *kept;
+    if (failure == NULL)
+        return phi__answer_settle_call(run, NULL) ? phi__run_make_calls(run)
+                                                  : phi__run_no_memory(run);
+    kept = phi__answer_keep_failure(run, failure);
+    if (kept == NULL) return phi__run_no_memory(run);
+    if (kept->kind == PHI_FAILURE_OVERFLOW && phi__answer_wanted(run))
+        return phi__answer_overflow(run, kept);
+    if (phi__answer_wanted(run) && phi__retry_wanted(&run->agent->retry, kept, run->attempt + 1,
+                                                     phi__answer_random(run), &run->delay_ms))
+        return phi__answer_again(run, kept);
+    return phi__answer_give_up(run, kept, status);
+}
+
+/* ---- src/loop/bare.c ---- */
+
+/* bare.c - the end of a run over a thread that its agent was lent.
+
+   Such an agent exists for its one run, and afterwards only for the events that nobody has popped: it
+   waits for that in a list of its own, so that a step need not look at all agents. */
+
+PHI__FN void phi__bare_drop(phi__agent *agent) {
+    phi__input_drop(agent, &agent->steering, "The run has ended, and no other will follow");
+    phi__input_drop(agent, &agent->follow_ups, "The run has ended, and no other will follow");
+}
+
+PHI__FN void phi__bare_over(phi__agent *agent) {
+    phi_runtime *rt = agent->rt;
+    if (!agent->bare || agent->slot == NULL || agent->bare_over)
+        return; /* doomed: it goes anyway */
+    phi__bare_drop(agent);
+    agent->bare_over = true;
+    agent->next_over = NULL;
+    agent->prev_over = rt->bare_over_last;
+    if (rt->bare_over_last != NULL)
+        rt->bare_over_last->next_over = agent;
+    else
+        rt->bare_over = agent;
+    rt->bare_over_last = agent;
+}
+
+PHI__FN void phi__bare_forget(phi__agent *agent) {
+    phi_runtime *rt = agent->rt;
+    if (!agent->bare_over) return;
+    agent->bare_over = false;
+    if (agent->prev_over != NULL)
+        agent->prev_over->next_over = agent->next_over;
+    else
+        rt->bare_over = agent->next_over;
+    if (agent->next_over != NULL)
+        agent->next_over->prev_over = agent->prev_over;
+    else
+        rt->bare_over_last = agent->prev_over;
+}
+
+/* ---- src/loop/budget.c ---- */
+
+/* budget.c - what agents may spend, as a tree: reserved before a turn, charged after a call.
+
+   A reservation stands in the agent's own budget and in all above it, so that children which spend at
+   the same time cannot together go beyond what their parent has. */
+
+#include <stdio.h>
+
+PHI__FN bool phi__budget_limited(const phi__agent *agent) {
+    for (; agent != NULL; agent = agent->parent) {
+        const phi_budget *limits = &agent->budget.limits;
+        if (limits->max_tokens != 0 || limits->max_cost > 0 || limits->max_requests != 0)
+            return true;
+    }
+    return false;
+}
+
+static uint64_t phi__budget_sum(uint64_t a, uint64_t b) {
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+static bool phi__budget_fits(const phi__budget *b, uint64_t tokens, double cost, char *reason,
+                             size_t size) {
+    const phi_budget *limits = &b->limits;
+    const phi_spending *seen = &b->seen;
+    uint64_t taken = phi__budget_sum(seen->tokens, seen->reserved_tokens);
+    double paid = seen->cost + seen->reserved_cost;
+    if (limits->max_requests != 0 && seen->requests >= limits->max_requests) {
+        (void)snprintf(reason, size, "Request budget reached (%llu/%llu)",
+                       (unsigned long long)seen->requests,
+                       (unsigned long long)limits->max_requests);
+        return false;
+    }
+    if (limits->max_tokens != 0 && phi__budget_sum(taken, tokens) > limits->max_tokens) {
+        (void)snprintf(reason, size,
+                       "Token budget reached (%llu/%llu, the next call may take %llu)",
+                       (unsigned long long)taken, (unsigned long long)limits->max_tokens,
+                       (unsigned long long)tokens);
+        return false;
+    }
+    if (limits->max_cost > 0 && paid + cost > limits->max_cost) {
+        (void)snprintf(reason, size,
+                       "Cost budget reached ($%.4f/$%.4f, the next call may take $%.4f)", paid,
+                       limits->max_cost, cost);
+        return false;
+    }
+    return true;
+}
+
+PHI__FN bool phi__budget_reserve(phi__run *run, uint64_t tokens, double cost, char *reason,
+                                 size_t size) {
+    phi__agent *agent;
+    phi__budget_release(run);
+    for (agent = run->agent; agent != NULL; agent = agent->parent)
+        if (!phi__budget_fits(&agent->budget, tokens, cost, reason, size)) return false;
+    run->reserved.tokens = tokens;
+    run->reserved.cost = cost;
+    run->reserved.requests = 1;
+    for (agent = run->agent; agent != NULL; agent = agent->parent) {
+        agent->budget.seen.reserved_tokens += tokens;
+        agent->budget.seen.reserved_cost += cost;
+        agent->budget.seen.requests++;
+    }
+    return true;
+}
+
+/* Rates are doubles: what is left of a sum of reservations that are all gone is no money. */
+static void phi__budget_give_back(phi_spending *seen, const phi_spending *reserved) {
+    seen->reserved_tokens -=
+        seen->reserved_tokens > reserved->tokens ? reserved->tokens : seen->reserved_tokens;
+    seen->reserved_cost -= reserved->cost;
+    if (seen->reserved_tokens == 0 || seen->reserved_cost < 0) seen->reserved_cost = 0;
+    if (seen->requests >= reserved->requests) seen->requests -= reserved->requests;
+}
+
+PHI__FN void phi__budget_release(phi__run *run) {
+    phi__agent *agent;
+    if (run->reserved.tokens == 0 && run->reserved.cost <= 0 && run->reserved.requests == 0) return;
+    for (agent = run->agent; agent != NULL; agent = agent->parent)
+        phi__budget_give_back(&agent->budget.seen, &run->reserved);
+    memset(&run->reserved, 0, sizeof run->reserved);
+}
+
+PHI__FN void phi__budget_charge(phi__agent *agent, uint64_t tokens, double cost,
+                                uint64_t requests) {
+    for (; agent != NULL; agent = agent->parent) {
+        agent->budget.seen.tokens = phi__budget_sum(agent->budget.seen.tokens, tokens);
+        agent->budget.seen.cost += cost;
+        agent->budget.seen.requests += requests;
+    }
+}
 
 /* ---- src/loop/call.c ---- */
 
@@ -16283,7 +18262,7 @@ static bool phi__call_claim(const phi__toolcall *call) {
 /* The result is there, or cannot be: the handle dies now. */
 static void phi__call_settle(phi__toolcall *call, phi_message *result) {
     call->result = result;
-    if (call->started && call->slot != NULL) call->run->running_calls--;
+    if (call->begun && call->slot != NULL) call->run->running_calls--;
     phi__io_timer_clear(call->rt->io, &call->timer);
     phi__call_poll_remove(call);
     if (call->slot != NULL) phi__slots_release(&call->rt->calls, call->slot);
@@ -16291,18 +18270,52 @@ static void phi__call_settle(phi__toolcall *call, phi_message *result) {
     phi__run_wake(call->run);
 }
 
+/* Words about a call that was made too often; `out` has room for PHI__REPEAT_WORDS. */
+PHI__FN void phi__call_repeat_words(const phi__toolcall *call, char out[PHI__REPEAT_WORDS]) {
+    (void)snprintf(out, PHI__REPEAT_WORDS,
+                   "the same call of %.*s with the same arguments was made %u times in this run",
+                   (int)phi__utf8_cut(call->block->name, 64), call->block->name.at,
+                   (unsigned)call->repeats);
+}
+
+/* The result's blocks, and one more for the model where the call repeats itself. NULL: no memory. */
+static const phi_content *phi__call_warned(phi__toolcall *call, const phi_tool_result *result,
+                                           size_t *count) {
+    phi_arena *arena = &call->run->arena;
+    char words[PHI__REPEAT_WORDS + 16];
+    size_t n = result->content_count;
+    phi_content *content;
+    *count = n;
+    if (call->repeats == 0 || !call->started || call->run->agent->doom_warn_after == 0 ||
+        call->repeats < call->run->agent->doom_warn_after)
+        return result->content;
+    content = (phi_content *)phi_arena_alloc(arena, phi__mul(phi__add(n, 1), sizeof *content));
+    if (content == NULL) return NULL;
+    if (n > 0) memcpy(content, result->content, n * sizeof *content);
+    memset(&content[n], 0, sizeof content[n]);
+    content[n].kind = PHI_CONTENT_TEXT;
+    (void)snprintf(words, sizeof words, "[Warning: ");
+    phi__call_repeat_words(call, words + strlen(words));
+    (void)snprintf(words + strlen(words), sizeof words - strlen(words), "]");
+    *count = n + 1;
+    return phi__arena_str(arena, phi_str_of(words), &content[n].text) ? content : NULL;
+}
+
 static phi_message *phi__call_keep(phi__toolcall *call, const phi_tool_result *result) {
+    phi_arena *arena = &call->run->agent->thread->arena;
     phi_message message;
     memset(&message, 0, sizeof message);
     message.role = PHI_ROLE_TOOL_RESULT;
-    message.content = result->content;
-    message.content_count = result->content_count;
+    message.content = phi__call_warned(call, result, &message.content_count);
+    if (message.content == NULL && message.content_count > 0) return NULL;
+    if (!phi__arena_str(arena, phi_str_of(result->child_loop_id), &call->child_loop_id))
+        return NULL;
     message.tool_call_id = call->block->id;
     message.tool_name = call->block->name;
     message.is_error = result->is_error;
     message.details = phi_str_of(result->details);
     phi__run_stamp(call->run, &message);
-    return phi__thread_keep(&call->run->agent->thread, &message);
+    return phi__thread_keep(call->run->agent->thread, &message);
 }
 
 static phi_message *phi__call_keep_text(phi__toolcall *call, phi_str text, bool is_error) {
@@ -16318,9 +18331,13 @@ static phi_message *phi__call_keep_text(phi__toolcall *call, phi_str text, bool 
     return phi__call_keep(call, &result);
 }
 
-PHI__FN void phi__call_fail(phi__toolcall *call, const char *text) {
+PHI__FN void phi__call_fail_str(phi__toolcall *call, phi_str text) {
     if (call->result != NULL) return;
-    phi__call_settle(call, phi__call_keep_text(call, phi_str_of(text), true));
+    phi__call_settle(call, phi__call_keep_text(call, text, true));
+}
+
+PHI__FN void phi__call_fail(phi__toolcall *call, const char *text) {
+    phi__call_fail_str(call, phi_str_of(text));
 }
 
 PHI__FN void phi__call_cancel(phi__toolcall *call, const char *text) {
@@ -16342,6 +18359,7 @@ PHI__FN void phi__call_detach(phi__toolcall *call) {
         tool->cancel(tool->user_data, phi__call_handle(call));
     phi__io_timer_clear(call->rt->io, &call->timer);
     phi__call_poll_remove(call);
+    phi__decision_drop(&call->decision);
     if (call->slot != NULL) phi__slots_release(&call->rt->calls, call->slot);
     call->slot = NULL;
 }
@@ -16418,11 +18436,15 @@ PHI__FN bool phi__call_open(phi__toolcall *call) {
     return true;
 }
 
+PHI__FN bool phi__call_open_still(const phi__toolcall *call) {
+    return call->slot != NULL && phi__slots_state(&call->rt->calls, call->index, call->gen) ==
+                                     (uint32_t)PHI__CALL_PENDING;
+}
+
 PHI__FN void phi__call_start(phi__toolcall *call) {
     char words[400];
     phi_flow flow;
     call->started = true;
-    call->run->running_calls++;
     if (call->tool == NULL) {
         (void)snprintf(words, sizeof words, "Tool %.*s not found",
                        (int)phi__utf8_cut(call->block->name, 200), call->block->name.at);
@@ -16499,6 +18521,7 @@ PHI_API phi_status phi_call_finish(phi_call handle, const char *text, size_t len
     bool won;
     if (handle.rt == NULL || (text == NULL && len > 0)) return PHI_BAD_ARG;
     if (!phi_call_pending(handle)) return PHI_STALE;
+    memset(&post, 0, sizeof post);
     post.kind = PHI__POST_FINISH;
     post.index = handle.index;
     post.gen = handle.gen;
@@ -16529,8 +18552,41 @@ static phi_status phi__call_say(phi_call handle, phi_event_kind kind, const char
     return phi__emit(call->run->agent, &event, NULL, 0) ? PHI_OK : PHI_NO_MEMORY;
 }
 
-PHI_API phi_status phi_call_update(phi_call call, const char *text, size_t len) {
-    return phi__call_say(call, PHI_EV_TOOL_UPDATE, text, len);
+/* One of the two hooks of an update, which answer at once. False: it is not to be told, or there is nobody
+   left to tell it. */
+static bool phi__call_update_hook(phi_call handle, phi_hook_point point, phi_str text) {
+    phi__toolcall *call = phi__call_find(handle);
+    phi__agent *agent;
+    phi_hook hook;
+    phi_verdict verdict;
+    if (call == NULL) return false;
+    agent = call->run->agent;
+    if (!phi__hook_wants(agent, point)) return true;
+    hook = phi__hook_of(call->run, point);
+    hook.call = handle;
+    hook.tool_name = call->block->name;
+    hook.tool_call_id = call->block->id;
+    hook.arguments = call->arguments;
+    hook.text = text;
+    call->updating = true;
+    verdict = agent->hook_fn(agent->user_data, &hook);
+    call = phi__call_find(handle);
+    if (call != NULL) call->updating = false;
+    return call != NULL && (verdict == PHI_ALLOW || verdict == PHI_WARN);
+}
+
+PHI_API phi_status phi_call_update(phi_call handle, const char *text, size_t len) {
+    phi__toolcall *call = phi__call_find(handle);
+    phi_status status;
+    if (handle.rt == NULL || (text == NULL && len > 0)) return PHI_BAD_ARG;
+    if (call == NULL) return PHI_STALE;
+    if (call->updating) return phi__error(handle.rt, PHI_MISUSE, "phi_call_update inside its hook");
+    if (!phi__call_update_hook(handle, PHI_HOOK_BEFORE_TOOL_UPDATE, phi__str(text, len)))
+        return phi__call_find(handle) != NULL ? PHI_OK : PHI_STALE;
+    status = phi__call_say(handle, PHI_EV_TOOL_UPDATE, text, len);
+    if (status == PHI_OK)
+        (void)phi__call_update_hook(handle, PHI_HOOK_AFTER_TOOL_UPDATE, phi__str(text, len));
+    return status;
 }
 
 PHI_API phi_status phi_call_progress(phi_call call, const char *text, size_t len) {
@@ -16564,9 +18620,286 @@ PHI_API phi_agent phi_call_agent(phi_call handle) {
     return call != NULL ? phi__agent_handle(call->run->agent) : none;
 }
 
+PHI_API uint32_t phi_call_timeout_ms(phi_call handle) {
+    phi__toolcall *call = phi__call_find(handle);
+    return call != NULL && call->tool != NULL ? call->tool->timeout_ms : 0;
+}
+
 PHI_API bool phi_call_pending(phi_call handle) {
     return handle.rt != NULL && phi__slots_state(&handle.rt->calls, handle.index, handle.gen) ==
                                     (uint32_t)PHI__CALL_PENDING;
+}
+
+/* ---- src/loop/context.c ---- */
+
+/* context.c - what the model will see: the host's changes to the list, and making it smaller when the
+   provider says that it does not fit.
+
+   The list is prepared once a turn and is the same for all attempts. Where no hook wants it, the thread's
+   own projection is taken as it is, and what was rendered of it. */
+
+#include <stdio.h>
+
+enum {
+    PHI__COMPACT_MOST = 8,     /* compactions of a turn, whatever they gain */
+    PHI__COMPACT_IDLE_MOST = 2 /* those that gain nothing; then it is an error */
+};
+
+/* ---- the host's list ---- */
+
+static bool phi__context_list(phi__run *run) {
+    const phi__thread *thread = run->agent->thread;
+    size_t i;
+    run->listed = (const phi_message **)phi_arena_alloc(
+        &run->arena, phi__mul(phi__max(thread->item_count, 1), sizeof *run->listed));
+    if (run->listed == NULL) return false;
+    for (i = 0; i < thread->item_count; i++) run->listed[i] = thread->items[i].message;
+    run->listed_count = thread->item_count;
+    return true;
+}
+
+/* Where `message` stands in the list, looked for from *at on and around; SIZE_MAX: it is not of ours. Lists
+   mostly keep their order, so the next one is mostly the one. */
+static size_t phi__context_find(const phi__run *run, const phi_message *message, size_t *at) {
+    size_t n;
+    for (n = 0; n < run->listed_count; n++) {
+        size_t i = (*at + n) % run->listed_count;
+        if (run->listed[i] != message) continue;
+        *at = (i + 1) % run->listed_count;
+        return i;
+    }
+    return SIZE_MAX;
+}
+
+/* Takes what the hook has made of the list; its own messages are copied for the turn. */
+static bool phi__context_take(phi__run *run, const phi_hook *hook) {
+    const phi_message **list;
+    size_t i, at = 0;
+    if (hook->messages == run->listed && hook->message_count == run->listed_count) return true;
+    list = (const phi_message **)phi_arena_alloc(
+        &run->arena, phi__mul(phi__max(hook->message_count, 1), sizeof *list));
+    if (list == NULL) return false;
+    for (i = 0; i < hook->message_count; i++) {
+        const phi_message *message = hook->messages[i];
+        list[i] = phi__context_find(run, message, &at) != SIZE_MAX
+                      ? message
+                      : phi_message_copy(message, &run->arena);
+        if (list[i] == NULL) return false;
+    }
+    run->listed = list;
+    run->listed_count = hook->message_count;
+    return true;
+}
+
+static phi__state phi__context_ask(phi__run *run, phi_hook_point point, phi__state here,
+                                   phi__state next, bool *wait) {
+    phi_hook hook;
+    phi__hooked hooked;
+    if (run->cancelled) {
+        phi__decision_drop(&run->decision);
+        return PHI__RUN_TURN_END;
+    }
+    if (!phi__hook_wants(run->agent, point)) return next;
+    if (run->listed == NULL && !phi__context_list(run)) return phi__run_no_memory(run);
+    hook = phi__hook_of(run, point);
+    hook.messages = run->listed;
+    hook.message_count = run->listed_count;
+    hooked = phi__hook_run(run, &hook);
+    if (hooked == PHI__HOOK_ALLOW && (hook.messages != NULL || hook.message_count == 0) &&
+        !phi__context_take(run, &hook))
+        hooked = PHI__HOOK_LOST;
+    return phi__run_hooked(run, hooked, here, next, next, wait);
+}
+
+PHI__FN phi__state phi__run_transform(phi__run *run, bool *wait) {
+    return phi__context_ask(run, PHI_HOOK_TRANSFORM_CONTEXT, PHI__RUN_TRANSFORM, PHI__RUN_CONVERT,
+                            wait);
+}
+
+PHI__FN phi__state phi__run_convert(phi__run *run, bool *wait) {
+    return phi__context_ask(run, PHI_HOOK_CONVERT_TO_LLM, PHI__RUN_CONVERT, PHI__RUN_REQUEST, wait);
+}
+
+PHI__FN bool phi__run_items(phi__run *run, const phi__item **items, size_t *count) {
+    const phi__thread *thread = run->agent->thread;
+    phi__item *made;
+    size_t i, n, at = 0;
+    *items = thread->items;
+    *count = thread->item_count;
+    if (run->listed == NULL) return true;
+    made = (phi__item *)phi__arena_zero(&run->arena,
+                                        phi__mul(phi__max(run->listed_count, 1), sizeof *made));
+    if (made == NULL) return false;
+    for (i = 0; i < run->listed_count; i++) {
+        made[i].message = run->listed[i];
+        for (n = 0; n < thread->item_count; n++) {
+            const phi__item *item = &thread->items[(at + n) % thread->item_count];
+            if (item->message != run->listed[i]) continue;
+            made[i] = *item; /* with what was rendered of it */
+            at = (at + n + 1) % thread->item_count;
+            break;
+        }
+    }
+    *items = made;
+    *count = run->listed_count;
+    return true;
+}
+
+/* ---- compaction ---- */
+
+static phi__state phi__compact_refused(phi__run *run) {
+    return phi__answer_give_up(run, run->overflow, phi__answer_status(run->overflow));
+}
+
+static bool phi__compact_tell(phi__run *run, phi_event_kind kind) {
+    phi_event event;
+    memset(&event, 0, sizeof event);
+    event.kind = kind;
+    event.compaction = run->compaction;
+    return phi__emit(run->agent, &event, NULL, 0);
+}
+
+/* What is known before: also what the hook is told. */
+static bool phi__compact_measure(phi__run *run) {
+    phi__thread *thread = run->agent->thread;
+    if (run->compaction == NULL)
+        run->compaction =
+            (phi_compaction *)phi__arena_zero(&thread->arena, sizeof *run->compaction);
+    if (run->compaction == NULL) return false;
+    run->compaction->estimated_tokens = run->compaction->tokens_before = thread->item_tokens;
+    run->compaction->message_count = run->compaction->messages_before = thread->item_count;
+    return true;
+}
+
+/* Half of it goes, or, where that took nothing away, all that may go. */
+static phi__state phi__compact_do(phi__run *run) {
+    phi__thread *thread = run->agent->thread;
+    phi_compaction *c = run->compaction;
+    uint64_t target = run->idle_compactions == 0 ? thread->item_tokens / 2 : 0;
+    size_t removed = 0;
+    if (!phi__compact_tell(run, PHI_EV_COMPACTION_START) ||
+        !phi__thread_truncate(thread, target, phi__io_wall_ms(run->agent->rt->io), run->loop_id,
+                              run->turn_index, &removed))
+        return phi__run_no_memory(run);
+    c->messages_after = thread->item_count;
+    c->tokens_after = thread->item_tokens;
+    run->compactions++;
+    if (removed == 0) run->idle_compactions++;
+    if (!phi__compact_tell(run, PHI_EV_COMPACTION_END)) return phi__run_no_memory(run);
+    return PHI__RUN_COMPACTED;
+}
+
+PHI__FN phi__state phi__run_compact(phi__run *run, bool *wait) {
+    phi_hook hook = phi__hook_of(run, PHI_HOOK_BEFORE_COMPACTION);
+    phi__hooked hooked;
+    if (run->cancelled) {
+        phi__decision_drop(&run->decision);
+        return PHI__RUN_TURN_END;
+    }
+    if (run->compactions >= PHI__COMPACT_MOST || run->idle_compactions >= PHI__COMPACT_IDLE_MOST)
+        return phi__compact_refused(run);
+    if (!phi__compact_measure(run)) return phi__run_no_memory(run);
+    hook.compaction = run->compaction;
+    hooked = phi__hook_run(run, &hook);
+    if (hooked == PHI__HOOK_DENY) return phi__compact_refused(run);
+    if (hooked == PHI__HOOK_ALLOW || hooked == PHI__HOOK_WARN) return phi__compact_do(run);
+    return phi__run_hooked(run, hooked, PHI__RUN_COMPACT, PHI__RUN_COMPACT, PHI__RUN_TURN_END,
+                           wait);
+}
+
+PHI__FN phi__state phi__run_compacted(phi__run *run, bool *wait) {
+    phi_hook hook = phi__hook_of(run, PHI_HOOK_AFTER_COMPACTION);
+    bool gained = run->compaction->tokens_after < run->compaction->tokens_before;
+    phi__state next = gained ? PHI__RUN_TRANSFORM : PHI__RUN_COMPACT;
+    hook.compaction = run->compaction;
+    next = phi__run_hooked(run, phi__hook_run(run, &hook), PHI__RUN_COMPACTED, next, next, wait);
+    if (next == PHI__RUN_COMPACTED || next == PHI__RUN_OVER) return next;
+    run->compaction = NULL; /* its events may still be read */
+    run->listed = NULL;
+    if (next == PHI__RUN_TRANSFORM) {
+        run->idle_compactions = 0;
+        phi__arena_rewind(&run->arena);
+    }
+    return next;
+}
+
+/* ---- src/loop/doom.c ---- */
+
+/* doom.c - recognises a call that is made again and again, however its arguments are spelt. */
+
+
+/* Seeds, so that values of different kinds differ: 1 is not "1". */
+enum {
+    PHI__DOOM_RAW = 1,
+    PHI__DOOM_WORD,
+    PHI__DOOM_INTEGER,
+    PHI__DOOM_LARGE,
+    PHI__DOOM_FRACTION,
+    PHI__DOOM_STRING,
+    PHI__DOOM_KEY,
+    PHI__DOOM_ARRAY,
+    PHI__DOOM_OBJECT
+};
+
+static uint64_t phi__doom_join(uint64_t a, uint64_t b) {
+    return phi__hash_mix(a * UINT64_C(0x9e3779b97f4a7c15) + b);
+}
+
+/* By value, as phi_json_equal has it: 1, 1.0 and 1e0 are the same. */
+static uint64_t phi__doom_number(const phi_json *node) {
+    phi__json_number n;
+    int64_t i;
+    uint64_t u;
+    n.kind = phi__json_kind_of(node);
+    n.v = node->v;
+    if (phi__json_number_i64(&n, &i)) return phi__doom_join(PHI__DOOM_INTEGER, (uint64_t)i);
+    if (phi__json_number_u64(&n, &u)) return phi__doom_join(PHI__DOOM_LARGE, u);
+    memcpy(&u, &n.v.d, sizeof u);
+    return phi__doom_join(PHI__DOOM_FRACTION, u);
+}
+
+/* As deep as phi_json_parse lets it be. Members are added up: their order does not count. */
+static uint64_t phi__doom_value(const phi_json *node) {
+    phi_json_iter it = phi_json_each(node);
+    const phi_json *child;
+    uint64_t hash;
+    switch (phi_json_type_of(node)) {
+    case PHI_JSON_NUMBER: return phi__doom_number(node);
+    case PHI_JSON_STRING: return phi__hash(phi_json_str(node, NULL), PHI__DOOM_STRING);
+    case PHI_JSON_ARRAY:
+        hash = PHI__DOOM_ARRAY;
+        while ((child = phi_json_next(&it)) != NULL)
+            hash = phi__doom_join(hash, phi__doom_value(child));
+        return phi__hash_mix(hash);
+    case PHI_JSON_OBJECT:
+        hash = 0;
+        while ((child = phi_json_next(&it)) != NULL)
+            hash += phi__doom_join(phi__hash(it.key, PHI__DOOM_KEY), phi__doom_value(child));
+        return phi__doom_join(PHI__DOOM_OBJECT, hash);
+    default: return phi__doom_join(PHI__DOOM_WORD, phi__json_kind_of(node));
+    }
+}
+
+PHI__FN uint64_t phi__doom_hash(phi_arena *arena, phi_str name, phi_str arguments) {
+    phi_arena_mark mark = phi_arena_save(arena);
+    phi_json *root = NULL;
+    uint64_t hash;
+    if (phi_json_parse(arena, arguments, PHI_JSON_BORROW, &root, NULL) == PHI_OK)
+        hash = phi__doom_value(root);
+    else
+        hash = phi__hash(arguments, PHI__DOOM_RAW);
+    phi_arena_reset(arena, mark);
+    return phi__doom_join(phi__hash(name, 0), hash);
+}
+
+PHI__FN uint32_t phi__doom_note(phi__doom *doom, uint64_t hash) {
+    uint32_t i, seen = 0, known;
+    doom->seen[doom->count % PHI__DOOM_WINDOW] = hash;
+    doom->count++;
+    if (doom->count == 2 * PHI__DOOM_WINDOW) doom->count = PHI__DOOM_WINDOW; /* never wraps */
+    known = doom->count < PHI__DOOM_WINDOW ? doom->count : (uint32_t)PHI__DOOM_WINDOW;
+    for (i = 0; i < known; i++) seen += doom->seen[i] == hash;
+    return seen;
 }
 
 /* ---- src/loop/events.c ---- */
@@ -16884,6 +19217,727 @@ PHI__FN void phi__events_free(phi__events *events) {
 }
 #undef PHI__EVENT_BLOCK_BYTES
 
+/* ---- src/loop/filter.c ---- */
+
+/* filter.c - asking the input filters about what a user said, before it is stored.
+
+   All filters see the same text, in order; what they warn of is appended to the message for the model, and
+   the first that refuses ends it. A filter may wait: the text and the place in the row are kept. */
+
+PHI__FN void phi__filter_end(phi__run *run) {
+    run->filtering = false;
+    run->filter_at = 0;
+    phi__buf_free(&run->filter_text);
+    phi__buf_free(&run->warnings);
+}
+
+/* Text blocks, joined by line breaks. */
+static void phi__filter_add(phi__run *run, const phi_message *message) {
+    size_t i;
+    for (i = 0; i < message->content_count; i++) {
+        if (message->content[i].kind != PHI_CONTENT_TEXT) continue;
+        if (run->filter_text.len > 0) phi__buf_char(&run->filter_text, '\n');
+        phi__buf_add_str(&run->filter_text, message->content[i].text);
+    }
+}
+
+static void phi__filter_warn(phi__run *run) {
+    if (run->warnings.len > 0) phi__buf_char(&run->warnings, '\n');
+    phi__buf_text(&run->warnings, "[Warning: ");
+    phi__buf_add_str(&run->warnings, phi__buf_str(&run->decision.reply));
+    phi__buf_char(&run->warnings, ']');
+}
+
+/* The agent's own hook function is the last one, where it wants to be. */
+static bool phi__filter_any(const phi__agent *agent) {
+    return agent->filter_count > 0 || phi__hook_wants(agent, PHI_HOOK_FILTER);
+}
+
+/* What is in run->filter_text, by the filters that have not been asked yet. */
+static phi__hooked phi__filter_ask(phi__run *run, phi_input input) {
+    phi__agent *agent = run->agent;
+    if (run->filter_text.failed) return PHI__HOOK_LOST;
+    while (run->filter_at <= agent->filter_count) {
+        phi_hook hook = phi__hook_of(run, PHI_HOOK_FILTER);
+        phi__hooked hooked;
+        hook.text = phi__buf_str(&run->filter_text);
+        hook.input = input;
+        if (run->filter_at < agent->filter_count) {
+            const phi_filter *filter = &agent->filters[run->filter_at];
+            hooked = phi__hook_ask(&run->decision, &hook, filter->fn, filter->user_data);
+        } else
+            hooked = phi__hook_run(run, &hook);
+        if (hooked == PHI__HOOK_WARN) phi__filter_warn(run);
+        if (run->warnings.failed) return PHI__HOOK_LOST;
+        if (hooked != PHI__HOOK_ALLOW && hooked != PHI__HOOK_WARN) return hooked;
+        run->filter_at++;
+    }
+    return PHI__HOOK_ALLOW;
+}
+
+/* The message with one more block for the warnings; NULL: no memory. */
+static phi_content *phi__filter_warned(phi__run *run, const phi_message *message,
+                                       phi_arena *arena) {
+    size_t n = message->content_count;
+    phi_content *content =
+        (phi_content *)phi_arena_alloc(arena, phi__mul(phi__add(n, 1), sizeof *content));
+    if (content == NULL) return NULL;
+    if (n > 0) memcpy(content, message->content, n * sizeof *content);
+    memset(&content[n], 0, sizeof content[n]);
+    content[n].kind = PHI_CONTENT_TEXT;
+    return phi__arena_str(arena, phi__buf_str(&run->warnings), &content[n].text) ? content : NULL;
+}
+
+static bool phi__filter_tell_rejected(phi__run *run) {
+    phi_event event;
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_EV_INPUT_REJECTED;
+    event.text = phi__buf_str(&run->decision.reply);
+    return phi__emit(run->agent, &event, NULL, 0);
+}
+
+PHI__FN phi__hooked phi__filter_prompts(phi__run *run) {
+    phi_arena *arena = &run->agent->thread->arena;
+    phi__hooked hooked;
+    size_t i;
+    if (!phi__filter_any(run->agent) || run->prompts == NULL) return PHI__HOOK_ALLOW;
+    if (!run->filtering) {
+        run->filtering = true;
+        for (i = 0; i < run->prompt_count; i++) phi__filter_add(run, run->prompts[i].message);
+    }
+    hooked = phi__filter_ask(run, PHI_INPUT_PROMPT);
+    if (hooked == PHI__HOOK_WAIT || hooked == PHI__HOOK_GONE) return hooked;
+    if (hooked == PHI__HOOK_DENY &&
+        (!phi__arena_str(arena, phi__buf_str(&run->decision.reply), &run->rejection) ||
+         !phi__filter_tell_rejected(run)))
+        hooked = PHI__HOOK_LOST;
+    if (hooked == PHI__HOOK_ALLOW && run->warnings.len > 0) {
+        phi__entry *last = &run->prompts[run->prompt_count - 1];
+        phi_message *warned = (phi_message *)phi_arena_alloc(arena, sizeof *warned);
+        phi_content *content = phi__filter_warned(run, last->message, arena);
+        if (warned == NULL || content == NULL) return PHI__HOOK_LOST;
+        *warned = *last->message;
+        warned->content = content;
+        warned->content_count++;
+        last->message = warned;
+    }
+    phi__filter_end(run);
+    return hooked;
+}
+
+/* Takes the first one that was not asked about out of the list. */
+static void phi__filter_remove(phi__run *run, phi__input *input) {
+    phi__inputs gone, rest;
+    phi__input *each = run->pending.head, *next;
+    memset(&gone, 0, sizeof gone);
+    memset(&rest, 0, sizeof rest);
+    for (; each != NULL; each = next) {
+        phi__inputs *to = each == input ? &gone : &rest;
+        next = each->next;
+        each->next = NULL;
+        if (to->tail != NULL)
+            to->tail->next = each;
+        else
+            to->head = each;
+        to->tail = each;
+        to->count++;
+    }
+    run->pending = rest;
+    phi__inputs_free(run->agent, &gone);
+}
+
+static phi__hooked phi__filter_one(phi__run *run, phi__input *input) {
+    phi__hooked hooked;
+    if (!run->filtering) {
+        run->filtering = true;
+        phi__filter_add(run, &input->message);
+    }
+    hooked = phi__filter_ask(run, input->kind);
+    if (hooked != PHI__HOOK_ALLOW) return hooked;
+    if (run->warnings.len > 0) {
+        phi_content *content = phi__filter_warned(run, &input->message, &input->arena);
+        if (content == NULL) return PHI__HOOK_LOST;
+        input->message.content = content;
+        input->message.content_count++;
+    }
+    input->filtered = true;
+    phi__filter_end(run);
+    return PHI__HOOK_ALLOW;
+}
+
+PHI__FN phi__hooked phi__filter_pending(phi__run *run) {
+    phi__input *input;
+    if (!phi__filter_any(run->agent)) return PHI__HOOK_ALLOW;
+    for (input = run->pending.head; input != NULL; input = input->next) {
+        phi__hooked hooked = input->filtered ? PHI__HOOK_ALLOW : phi__filter_one(run, input);
+        if (hooked == PHI__HOOK_ALLOW) continue;
+        if (hooked == PHI__HOOK_DENY) {
+            if (!phi__filter_tell_rejected(run)) hooked = PHI__HOOK_LOST;
+            phi__filter_end(run);
+            phi__filter_remove(run, input);
+        }
+        return hooked;
+    }
+    return PHI__HOOK_ALLOW;
+}
+
+/* ---- src/loop/hooks.c ---- */
+
+/* hooks.c - asking the host: an answer at once, or a decision that is waited for.
+
+   A ticket is a slot of its own, as a tool call is: the first to move its word from OPEN to CLAIMED
+   decides, be it another thread, the deadline or the end of the run. Whatever happens while the host is
+   being asked, the question is in its run or call, and dies with it. */
+
+#include <stdio.h>
+
+PHI__FN void phi__decision_init(phi__decision *d, phi__run *run, phi__toolcall *call) {
+    memset(d, 0, sizeof *d);
+    d->rt = run->agent->rt;
+    d->run = run;
+    d->call = call;
+    phi__buf_init(&d->reply, &run->agent->memory);
+}
+
+static phi_ticket phi__decision_ticket(const phi__decision *d) {
+    phi_ticket ticket;
+    ticket.rt = d->rt;
+    ticket.index = d->index;
+    ticket.gen = d->gen;
+    return ticket;
+}
+
+static bool phi__decision_open(phi__decision *d) {
+    d->slot = phi__slots_take(&d->rt->tickets, PHI__TICKET_OPEN, d);
+    if (d->slot == NULL) return false;
+    d->index = d->slot->index;
+    d->gen = phi__slot_gen(PHI__LOAD(&d->slot->word));
+    return true;
+}
+
+static void phi__decision_close(phi__decision *d) {
+    if (d->rt == NULL) return;
+    phi__io_timer_clear(d->rt->io, &d->timer);
+    if (d->slot != NULL) phi__slots_release(&d->rt->tickets, d->slot);
+    d->slot = NULL;
+}
+
+PHI__FN void phi__decision_drop(phi__decision *d) {
+    if (d->rt == NULL) return; /* never begun */
+    phi__decision_close(d);
+    d->asked = PHI__ASKED_NOT;
+    phi__buf_free(&d->reply);
+}
+
+static void phi__decision_settle(phi__decision *d, phi_verdict verdict, phi_str reply) {
+    phi__decision_close(d);
+    d->asked = PHI__ASKED_DECIDED;
+    d->verdict = verdict;
+    phi__buf_clear(&d->reply);
+    phi__buf_add_str(&d->reply, reply);
+    phi__run_wake(d->run);
+}
+
+/* ---- waiting ---- */
+
+/* Where a denial has a meaning, silence is one. */
+static bool phi__hook_can_deny(phi_hook_point point) {
+    return ((uint32_t)point &
+            ((uint32_t)PHI_HOOK_BEFORE_LOOP | PHI_HOOK_BEFORE_TURN | PHI_HOOK_BEFORE_COMPACTION |
+             PHI_HOOK_BEFORE_TOOL | PHI_HOOK_FILTER | PHI_HOOK_STEERING | PHI_HOOK_FOLLOW_UP)) != 0;
+}
+
+static void phi__decision_timer(phi__timer *timer) {
+    phi__decision *d = PHI__OWNER(timer, phi__decision, timer);
+    char words[80];
+    if (!phi__slots_move(&d->rt->tickets, d->index, d->gen, PHI__TICKET_OPEN, PHI__TICKET_CLAIMED))
+        return; /* a decision is on its way */
+    (void)snprintf(words, sizeof words, "Nobody decided within %u ms.", (unsigned)d->timeout_ms);
+    if (phi__hook_can_deny(d->point))
+        phi__decision_settle(d, PHI_DENY, phi_str_of(words));
+    else
+        phi__decision_settle(d, PHI_ALLOW, phi__str(NULL, 0));
+}
+
+static bool phi__decision_wait(phi__decision *d, const phi_hook *hook) {
+    phi_event event;
+    uint64_t at = UINT64_MAX;
+    d->asked = PHI__ASKED_WAITS;
+    d->timer.fire = phi__decision_timer;
+    d->timeout_ms = hook->timeout_ms != 0 ? hook->timeout_ms : d->run->agent->decision_timeout_ms;
+    if (d->timeout_ms != PHI_UNLIMITED)
+        at = phi__io_now_us(d->rt->io) + (uint64_t)d->timeout_ms * 1000;
+    if (phi__io_timer_set(d->rt->io, &d->timer, at) != PHI_OK) return false;
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_EV_DECISION;
+    event.ticket = phi__decision_ticket(d);
+    event.point = (int)d->point;
+    event.text = hook->text;
+    event.input = hook->input;
+    if (d->call != NULL) {
+        event.call = hook->call;
+        event.tool_call_id = d->call->block->id;
+        event.tool_name = d->call->block->name;
+        event.arguments = d->call->block->arguments;
+    }
+    return phi__emit(d->run->agent, &event, NULL, 0);
+}
+
+/* ---- asking ---- */
+
+PHI__FN bool phi__hook_wants(const phi__agent *agent, phi_hook_point point) {
+    return agent->hook_fn != NULL && (agent->hook_points & (uint32_t)point) != 0;
+}
+
+PHI__FN phi_hook phi__hook_of(const phi__run *run, phi_hook_point point) {
+    phi_hook hook;
+    memset(&hook, 0, sizeof hook);
+    hook.point = point;
+    hook.agent = phi__agent_handle(run->agent);
+    hook.seq = run->agent->rt->events.seq;
+    hook.loop_id = run->loop_id;
+    hook.turn_index = run->turn_index;
+    hook.message_count = run->agent->thread->message_count;
+    return hook;
+}
+
+/* The question itself. `again`: it was decided, and only the list is wanted. */
+static phi__hooked phi__hook_now(phi__decision *d, phi_hook *hook, phi_hook_fn fn, void *user_data,
+                                 bool again) {
+    phi__agent *agent = d->run->agent;
+    phi_verdict verdict;
+    phi__buf_clear(&d->reply);
+    if (!phi__decision_open(d)) return PHI__HOOK_LOST;
+    d->point = hook->point;
+    hook->ticket = phi__decision_ticket(d);
+    hook->decided = again;
+    verdict = fn(user_data, hook);
+    if (agent->slot == NULL) {
+        phi__decision_drop(d);
+        return PHI__HOOK_GONE;
+    }
+    phi__buf_add_str(&d->reply, hook->reply);
+    if (d->reply.failed) {
+        phi__decision_drop(d);
+        return PHI__HOOK_LOST;
+    }
+    if (verdict == PHI_WAIT && !again) {
+        if (phi__decision_wait(d, hook)) return PHI__HOOK_WAIT;
+        phi__decision_drop(d);
+        return PHI__HOOK_LOST;
+    }
+    phi__decision_close(d);
+    if (verdict == PHI_ALLOW || verdict == PHI_WARN || verdict == PHI_WAIT)
+        return verdict == PHI_WARN ? PHI__HOOK_WARN : PHI__HOOK_ALLOW;
+    return PHI__HOOK_DENY; /* and what is no verdict at all */
+}
+
+PHI__FN phi__hooked phi__hook_ask(phi__decision *d, phi_hook *hook, phi_hook_fn fn,
+                                  void *user_data) {
+    if (d->asked == PHI__ASKED_WAITS) return PHI__HOOK_WAIT;
+    if (d->asked == PHI__ASKED_NOT) return phi__hook_now(d, hook, fn, user_data, false);
+    d->asked = PHI__ASKED_NOT;
+    if (d->reply.failed) return PHI__HOOK_LOST;
+    if (d->verdict == PHI_ALLOW &&
+        (hook->point == PHI_HOOK_TRANSFORM_CONTEXT || hook->point == PHI_HOOK_CONVERT_TO_LLM))
+        return phi__hook_now(d, hook, fn, user_data, true);
+    return (phi__hooked)d->verdict;
+}
+
+/* A run that has no memory left asks nothing more: it could not wait for an answer. */
+static phi__hooked phi__hook_agent(phi__decision *d, phi_hook *hook) {
+    phi__agent *agent = d->run->agent;
+    if (!phi__hook_wants(agent, hook->point) || d->run->status == PHI_NO_MEMORY) {
+        phi__buf_clear(&d->reply);
+        return PHI__HOOK_ALLOW;
+    }
+    return phi__hook_ask(d, hook, agent->hook_fn, agent->user_data);
+}
+
+PHI__FN phi__hooked phi__hook_run(phi__run *run, phi_hook *hook) {
+    return phi__hook_agent(&run->decision, hook);
+}
+
+PHI__FN phi__hooked phi__hook_call(phi__toolcall *call, phi_hook *hook) {
+    hook->call.rt = call->rt;
+    hook->call.index = call->index;
+    hook->call.gen = call->gen;
+    hook->tool_name = call->block->name;
+    hook->tool_call_id = call->block->id;
+    hook->arguments = call->arguments;
+    return phi__hook_agent(&call->decision, hook);
+}
+
+/* ---- what comes through the inbox ---- */
+
+PHI__FN void phi__decision_posted(phi_runtime *rt, const phi__post *post) {
+    phi__slot *slot = phi__slots_find(&rt->tickets, post->index, post->gen);
+    if (slot == NULL) return; /* what it was about is over */
+    phi__decision_settle((phi__decision *)slot->object, (phi_verdict)post->flag, post->text);
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_decide(phi_ticket ticket, phi_verdict verdict, const char *reply) {
+    phi__post post;
+    phi_status status;
+    struct phi__inbox_record *record = NULL;
+    bool won;
+    if (ticket.rt == NULL || (verdict != PHI_ALLOW && verdict != PHI_DENY && verdict != PHI_WARN))
+        return PHI_BAD_ARG;
+    if (phi__slots_state(&ticket.rt->tickets, ticket.index, ticket.gen) !=
+        (uint32_t)PHI__TICKET_OPEN)
+        return PHI_STALE;
+    memset(&post, 0, sizeof post);
+    post.kind = PHI__POST_DECIDE;
+    post.index = ticket.index;
+    post.gen = ticket.gen;
+    post.flag = (uint32_t)verdict;
+    post.text = phi_str_of(reply);
+    status = phi__inbox_prepare(&ticket.rt->inbox, &post, &record);
+    if (status != PHI_OK) return status;
+    won = phi__slots_move(&ticket.rt->tickets, ticket.index, ticket.gen, PHI__TICKET_OPEN,
+                          PHI__TICKET_CLAIMED);
+    phi__inbox_publish(record, won);
+    phi__io_wake(ticket.rt->io);
+    return won ? PHI_OK : PHI_STALE;
+}
+
+/* ---- src/loop/input.c ---- */
+
+/* input.c - the queues of what is said to a run: steering, follow-ups, injected messages.
+
+   A message waits in memory of its own; only when it is delivered does it enter the log. What a poll has
+   taken is pending until the next turn begins; where that turn does not come, it goes back. */
+
+static void phi__input_free(phi__agent *agent, phi__input *input) {
+    phi_arena_free(&input->arena);
+    phi__free(&agent->memory, input, sizeof *input);
+}
+
+static void phi__inputs_push(phi__inputs *to, phi__input *input) {
+    input->next = NULL;
+    if (to->tail != NULL)
+        to->tail->next = input;
+    else
+        to->head = input;
+    to->tail = input;
+    to->count++;
+}
+
+static phi__input *phi__inputs_pop(phi__inputs *from) {
+    phi__input *input = from->head;
+    if (input == NULL) return NULL;
+    from->head = input->next;
+    if (from->head == NULL) from->tail = NULL;
+    from->count--;
+    return input;
+}
+
+PHI__FN void phi__inputs_free(phi__agent *agent, phi__inputs *inputs) {
+    phi__input *input;
+    while ((input = phi__inputs_pop(inputs)) != NULL) phi__input_free(agent, input);
+}
+
+PHI__FN phi__inputs *phi__inputs_of(phi__agent *agent, phi_input kind) {
+    switch (kind) {
+    case PHI_INPUT_STEERING: return &agent->steering;
+    case PHI_INPUT_FOLLOW_UP: return &agent->follow_ups;
+    case PHI_INPUT_INJECTED: return &agent->injected;
+    case PHI_INPUT_NONE:
+    case PHI_INPUT_PROMPT: break;
+    }
+    return NULL;
+}
+
+static phi_status phi__input_append(phi__agent *agent, phi__inputs *to, phi_input kind,
+                                    const phi_content *content, size_t count, phi_str source) {
+    phi_message message, *copy;
+    phi__input *input = (phi__input *)phi__alloc(&agent->memory, sizeof *input);
+    if (input == NULL) return PHI_NO_MEMORY;
+    phi_arena_init(&input->arena, &agent->memory, 256);
+    memset(&message, 0, sizeof message);
+    message.role = PHI_ROLE_USER;
+    message.content = content;
+    message.content_count = count;
+    copy = phi_message_copy(&message, &input->arena);
+    if (copy == NULL || !phi__arena_str(&input->arena, source, &input->source)) {
+        phi__input_free(agent, input);
+        return PHI_NO_MEMORY;
+    }
+    input->message = *copy;
+    input->kind = kind;
+    phi__inputs_push(to, input);
+    return PHI_OK;
+}
+
+static phi_content phi__input_text(phi_str text) {
+    phi_content content;
+    memset(&content, 0, sizeof content);
+    content.kind = PHI_CONTENT_TEXT;
+    content.text = text;
+    return content;
+}
+
+PHI__FN phi_status phi__input_add(phi__agent *agent, phi__inputs *to, phi_input kind,
+                                  const phi_content *content, size_t count, phi_str source) {
+    if (to->count >= agent->queue_limit) return PHI_FULL;
+    return phi__input_append(agent, to, kind, content, count, source);
+}
+
+/* ---- dropping ---- */
+
+static void phi__input_tell_dropped(phi__agent *agent, phi_input kind, phi_str text,
+                                    const char *why) {
+    phi_event event;
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_EV_INPUT_DROPPED;
+    event.input = kind;
+    event.text = text;
+    event.source = phi_str_of(why);
+    if (phi__emit(agent, &event, NULL, 0)) return;
+    (void)phi__error(agent->rt, PHI_NO_MEMORY, "a message to an agent was lost: out of memory");
+    if (agent->run != NULL) agent->run->starved = true;
+}
+
+PHI__FN void phi__input_drop(phi__agent *agent, phi__inputs *inputs, const char *why) {
+    phi__input *input;
+    while ((input = phi__inputs_pop(inputs)) != NULL) {
+        phi_str text = phi_message_text(&input->message, "\n", &input->arena, NULL);
+        phi__input_tell_dropped(agent, input->kind, text, why);
+        phi__input_free(agent, input);
+    }
+}
+
+/* In front of the queue, in the order it was taken. */
+PHI__FN void phi__input_return(phi__run *run) {
+    phi__agent *agent = run->agent;
+    phi__inputs from = run->pending, dropped;
+    phi__input *input;
+    phi_input kinds[] = {PHI_INPUT_STEERING, PHI_INPUT_FOLLOW_UP};
+    phi__inputs back[2];
+    size_t i;
+    memset(&run->pending, 0, sizeof run->pending);
+    memset(&dropped, 0, sizeof dropped);
+    memset(back, 0, sizeof back);
+    while ((input = phi__inputs_pop(&from)) != NULL)
+        phi__inputs_push(input->kind == PHI_INPUT_INJECTED   ? &dropped
+                         : input->kind == PHI_INPUT_STEERING ? &back[0]
+                                                             : &back[1],
+                         input);
+    for (i = 0; i < PHI__COUNT(back); i++) {
+        phi__inputs *queue = phi__inputs_of(agent, kinds[i]);
+        while ((input = phi__inputs_pop(queue)) != NULL) phi__inputs_push(&back[i], input);
+        *queue = back[i];
+    }
+    phi__input_drop(agent, &dropped, "The run ended before it was seen");
+}
+
+/* ---- what other threads say ---- */
+
+PHI__FN void phi__input_posted(phi_runtime *rt, const phi__post *post, uint32_t at) {
+    phi__slot *slot = phi__slots_find(&rt->agents, post->index, post->gen);
+    phi__agent *agent = slot != NULL ? (phi__agent *)slot->object : NULL;
+    phi_input kind = post->kind == PHI__POST_STEER       ? PHI_INPUT_STEERING
+                     : post->kind == PHI__POST_FOLLOW_UP ? PHI_INPUT_FOLLOW_UP
+                                                         : PHI_INPUT_INJECTED;
+    phi_str text = post->text, source = phi__str(NULL, 0);
+    phi_content content;
+    phi_status status;
+    if (agent == NULL) return;
+    if (kind == PHI_INPUT_INJECTED) {
+        source = phi__str(text.at, post->flag);
+        text = phi__str(text.at + post->flag, text.len - post->flag);
+        if (agent->run == NULL || agent->run->over || agent->run->state >= PHI__RUN_CLOSE ||
+            at - agent->run->posts_from >= UINT32_MAX / 2) {
+            phi__input_tell_dropped(agent, kind, text, "The run it was meant for has ended");
+            return;
+        }
+    }
+    content = phi__input_text(text);
+    status = phi__input_add(agent, phi__inputs_of(agent, kind), kind, &content, 1, source);
+    if (status == PHI_FULL)
+        phi__input_tell_dropped(agent, kind, text, "The queue is full");
+    else if (status != PHI_OK)
+        phi__input_tell_dropped(agent, kind, text, "Out of memory");
+}
+
+/* ---- polling ---- */
+
+PHI__FN void phi__input_poll_end(phi__run *run) {
+    run->polling = false;
+    run->polled = 0;
+}
+
+PHI__FN phi__hooked phi__input_poll(phi__run *run, phi_input kind) {
+    phi__agent *agent = run->agent;
+    phi__inputs *queue = phi__inputs_of(agent, kind);
+    bool steering = kind == PHI_INPUT_STEERING;
+    bool all = (steering ? agent->steering_mode : agent->follow_up_mode) == PHI_QUEUE_ALL;
+    if (!run->polling) {
+        phi__input_poll_end(run);
+        run->polling = true;
+        for (; queue->head != NULL && (all || run->polled == 0); run->polled++)
+            phi__inputs_push(&run->pending, phi__inputs_pop(queue));
+    }
+    while ((all || run->polled == 0) && run->polled < agent->queue_limit) {
+        phi_hook hook = phi__hook_of(run, steering ? PHI_HOOK_STEERING : PHI_HOOK_FOLLOW_UP);
+        phi__hooked hooked = phi__hook_run(run, &hook);
+        phi_content said = phi__input_text(phi__str_trim(phi__buf_str(&run->decision.reply)));
+        if (hooked == PHI__HOOK_WAIT || hooked == PHI__HOOK_GONE || hooked == PHI__HOOK_LOST)
+            return hooked;
+        if (hooked == PHI__HOOK_DENY || said.text.len == 0) break;
+        if (phi__input_append(agent, &run->pending, kind, &said, 1, phi__str(NULL, 0)) != PHI_OK)
+            return PHI__HOOK_LOST;
+        run->polled++;
+    }
+    phi__input_poll_end(run);
+    return PHI__HOOK_ALLOW;
+}
+
+/* ---- delivering ---- */
+
+static bool phi__input_log(phi__run *run, phi__input *input) {
+    phi__thread *thread = run->agent->thread;
+    phi__entry entry = phi__run_entry(run, PHI__ENTRY_MESSAGE);
+    phi_message *kept;
+    phi_str source;
+    phi__run_stamp(run, &input->message);
+    kept = phi__thread_keep(thread, &input->message);
+    if (kept == NULL || !phi__arena_str(&thread->arena, input->source, &source)) return false;
+    entry.message = kept;
+    return phi__run_note(run, &entry) && phi__run_tell(run, kept, input->kind, source);
+}
+
+PHI__FN bool phi__input_deliver(phi__run *run) {
+    phi__agent *agent = run->agent;
+    while (run->pending.head != NULL) {
+        phi__input *input;
+        if (!phi__input_log(run, run->pending.head)) return false;
+        input = phi__inputs_pop(&run->pending);
+        phi__input_free(agent, input);
+    }
+    return true;
+}
+
+/* ---- checking what the host gives ---- */
+
+PHI__FN phi_status phi__input_check(phi_runtime *rt, const char *what, const phi_content *content,
+                                    size_t count) {
+    size_t i;
+    if (content == NULL || count == 0)
+        return phi__error(rt, PHI_BAD_ARG, "%s: there is no content", what);
+    for (i = 0; i < count; i++)
+        if (content[i].kind != PHI_CONTENT_TEXT && content[i].kind != PHI_CONTENT_IMAGE)
+            return phi__error(rt, PHI_BAD_ARG, "%s: content[%u].kind: expected text or image", what,
+                              (unsigned)i);
+        else if (content[i].kind == PHI_CONTENT_IMAGE &&
+                 (content[i].data.len == 0 || content[i].mime_type.len == 0))
+            return phi__error(rt, PHI_BAD_ARG, "%s: content[%u]: an image needs data and mime_type",
+                              what, (unsigned)i);
+    return PHI_OK;
+}
+
+/* ---- public ---- */
+
+static phi__agent *phi__input_agent(phi_agent handle) {
+    phi__slot *slot =
+        handle.rt != NULL ? phi__slots_find(&handle.rt->agents, handle.index, handle.gen) : NULL;
+    return slot != NULL ? (phi__agent *)slot->object : NULL;
+}
+
+static phi_status phi__input_post(phi_agent agent, uint32_t kind, const char *text,
+                                  const char *source) {
+    phi__post post;
+    phi_status status;
+    struct phi__inbox_record *record = NULL;
+    phi_str trimmed = phi__str_trim(phi_str_of(text)), tag = phi_str_of(source);
+    uint32_t state;
+    if (agent.rt == NULL || trimmed.len == 0) return PHI_BAD_ARG;
+    state = phi__slots_state(&agent.rt->agents, agent.index, agent.gen);
+    if (state == 0) return PHI_STALE;
+    if (kind == PHI__POST_INJECT && state != (uint32_t)PHI__AGENT_RUNNING) return PHI_MISUSE;
+    memset(&post, 0, sizeof post);
+    post.kind = kind;
+    post.index = agent.index;
+    post.gen = agent.gen;
+    post.flag = (uint32_t)tag.len;
+    if (tag.len > UINT32_MAX / 4) return PHI_BAD_ARG;
+    post.text = trimmed;
+    status = phi__inbox_prepare_two(&agent.rt->inbox, &post, tag, &record);
+    if (status != PHI_OK) return status;
+    phi__inbox_publish(record, true);
+    phi__io_wake(agent.rt->io);
+    return PHI_OK;
+}
+
+PHI_API phi_status phi_steer(phi_agent agent, const char *text) {
+    return phi__input_post(agent, PHI__POST_STEER, text, NULL);
+}
+
+PHI_API phi_status phi_follow_up(phi_agent agent, const char *text) {
+    return phi__input_post(agent, PHI__POST_FOLLOW_UP, text, NULL);
+}
+
+PHI_API phi_status phi_inject(phi_agent agent, const char *text, const char *source) {
+    return phi__input_post(agent, PHI__POST_INJECT, text, source);
+}
+
+PHI_API phi_status phi_enqueue(phi_agent handle, phi_input queue, const phi_content *content,
+                               size_t count, const char *source) {
+    phi__agent *agent = phi__input_agent(handle);
+    phi_status status;
+    if (handle.rt == NULL) return PHI_BAD_ARG;
+    if (agent == NULL) return PHI_STALE;
+    if (phi__inputs_of(agent, queue) == NULL)
+        return phi__error(handle.rt, PHI_BAD_ARG,
+                          "phi_enqueue: queue: expected steering, follow-up or injected");
+    status = phi__input_check(handle.rt, "phi_enqueue", content, count);
+    if (status != PHI_OK) return status;
+    if (queue == PHI_INPUT_INJECTED && (agent->run == NULL || agent->run->state >= PHI__RUN_CLOSE))
+        return phi__error(handle.rt, PHI_MISUSE, "phi_enqueue: no run is going on");
+    status = phi__input_add(agent, phi__inputs_of(agent, queue), queue, content, count,
+                            phi_str_of(source));
+    return status == PHI_OK
+               ? status
+               : phi__error(handle.rt, status, "phi_enqueue: %s", phi_status_text(status));
+}
+
+PHI_API size_t phi_queue_count(phi_agent handle, phi_input queue) {
+    phi__agent *agent = phi__input_agent(handle);
+    phi__inputs *inputs;
+    if (agent == NULL) return 0;
+    if (queue == PHI_INPUT_NONE)
+        return agent->steering.count + agent->follow_ups.count + agent->injected.count;
+    inputs = phi__inputs_of(agent, queue);
+    return inputs != NULL ? inputs->count : 0;
+}
+
+PHI_API phi_status phi_queue_clear(phi_agent handle, phi_input queue) {
+    phi__agent *agent = phi__input_agent(handle);
+    if (handle.rt == NULL) return PHI_BAD_ARG;
+    if (agent == NULL) return PHI_STALE;
+    if (queue != PHI_INPUT_NONE && phi__inputs_of(agent, queue) == NULL) return PHI_BAD_ARG;
+    if (queue == PHI_INPUT_NONE || queue == PHI_INPUT_STEERING)
+        phi__inputs_free(agent, &agent->steering);
+    if (queue == PHI_INPUT_NONE || queue == PHI_INPUT_FOLLOW_UP)
+        phi__inputs_free(agent, &agent->follow_ups);
+    if (queue == PHI_INPUT_NONE || queue == PHI_INPUT_INJECTED)
+        phi__inputs_free(agent, &agent->injected);
+    return PHI_OK;
+}
+
+PHI_API phi_status phi_queue_set_mode(phi_agent handle, phi_input queue, phi_queue_mode mode) {
+    phi__agent *agent = phi__input_agent(handle);
+    if (handle.rt == NULL || (unsigned)mode > (unsigned)PHI_QUEUE_ALL) return PHI_BAD_ARG;
+    if (queue != PHI_INPUT_STEERING && queue != PHI_INPUT_FOLLOW_UP && queue != PHI_INPUT_NONE)
+        return PHI_BAD_ARG;
+    if (agent == NULL) return PHI_STALE;
+    if (queue != PHI_INPUT_FOLLOW_UP) agent->steering_mode = mode;
+    if (queue != PHI_INPUT_STEERING) agent->follow_up_mode = mode;
+    return PHI_OK;
+}
+
 /* ---- src/loop/limits.c ---- */
 
 /* limits.c - whether a run has had enough; the texts are part of the log. */
@@ -16891,7 +19945,7 @@ PHI__FN void phi__events_free(phi__events *events) {
 #include <stdio.h>
 
 PHI__FN bool phi__limit_reached(const phi__run *run, char *reason, size_t size) {
-    const phi_limits *limits = &run->agent->limits;
+    const phi_limits *limits = &run->limits;
     uint64_t tokens = run->usage.input + run->usage.output;
     uint64_t now_us = phi__io_now_us(run->agent->rt->io);
     double seconds = (double)(now_us - run->started_us) / 1e6;
@@ -16921,7 +19975,8 @@ PHI__FN bool phi__limit_reached(const phi__run *run, char *reason, size_t size) 
 /* ---- src/loop/model_call.c ---- */
 
 /* model_call.c - one call of the model: the request is rendered in slices, sent, and its answer decoded
-   a slice a time into an assembly whose parts become events.
+   a slice a time into an assembly whose parts become events. What becomes of the answer is in answer.c; a
+   call that is tried again waits here, and sends the same bytes.
 
    The transport's bytes wait in the transfer's buffer; a slice is decoded to its end before the buffer
    may move. When the host does not drain its events, no slice is taken, the buffer fills, and the
@@ -16939,14 +19994,12 @@ enum {
 
 /* ---- the request ---- */
 
-static void phi__call_ask(phi__run *run) {
+static bool phi__call_ask(phi__run *run) {
     const phi__agent *agent = run->agent;
     phi__ask *ask = &run->ask;
     memset(ask, 0, sizeof *ask);
     ask->model = &agent->model;
     ask->system_prompt = agent->system_prompt;
-    ask->items = agent->thread.items;
-    ask->item_count = agent->thread.item_count;
     ask->tools = agent->tool_views;
     ask->tool_count = agent->tool_count;
     ask->tool_choice = agent->tool_choice;
@@ -16954,41 +20007,41 @@ static void phi__call_ask(phi__run *run) {
     ask->max_tokens = agent->max_tokens;
     ask->temperature = agent->temperature;
     ask->disable_cache = agent->disable_cache;
-    ask->session_id = agent->session_id;
+    ask->session_id = agent->session->id;
+    return phi__run_items(run, &ask->items, &ask->item_count);
 }
 
 static void phi__call_ready(phi__xfer *transfer) { phi__run_wake((phi__run *)transfer->owner); }
 
-static phi_failure phi__call_failure(phi_failure_kind kind, bool retryable, const char *words) {
-    phi_failure failure;
-    memset(&failure, 0, sizeof failure);
-    failure.kind = kind;
-    failure.retryable = retryable;
-    failure.message = phi_str_of(words);
-    return failure;
-}
-
-static phi__state phi__call_finish(phi__run *run, const phi_failure *failure, phi_status status);
-
-/* Room for decoding, then the transfer. */
-static phi__state phi__call_send(phi__run *run, bool *wait) {
+/* Room for decoding: an attempt's own, but for the decoder's state, which is zeroed for the next one. */
+static bool phi__call_prepare(phi__run *run) {
     phi__agent *agent = run->agent;
-    phi_status status;
-    run->decoder = phi__arena_zero(&run->arena, phi__max(agent->codec->state_bytes, 1));
+    size_t bytes = phi__max(agent->codec->state_bytes, 1);
+    if (run->decoder == NULL) run->decoder = phi_arena_alloc(&run->arena, bytes);
     run->answer = phi__answer_new(&agent->memory);
-    if (run->decoder == NULL || run->answer == NULL) return phi__run_no_memory(run);
+    if (run->decoder == NULL || run->answer == NULL) return false;
+    memset(run->decoder, 0, bytes);
     run->answer->assembly.id_salt = (uint64_t)agent->loops << 32 | run->turn_index;
     phi__sse_init(&run->sse, &agent->memory, agent->max_event_bytes);
     phi__buf_init(&run->collected, &agent->memory);
     run->body = PHI__BODY_UNKNOWN;
     run->answer_told = run->alive = run->lost = false;
+    return true;
+}
+
+PHI__FN phi__state phi__run_send(phi__run *run, bool *wait) {
+    phi__agent *agent = run->agent;
+    phi_status status;
+    if (run->cancelled) return PHI__RUN_TURN_END;
+    if (!phi__call_prepare(run)) return phi__run_no_memory(run);
     status = phi__xfer_open(agent->rt, &agent->memory, &run->encoder.request, &agent->deadlines,
                             agent->max_response_bytes, phi__call_ready, run, &run->transfer);
     if (status == PHI_NO_MEMORY) return phi__run_no_memory(run);
+    run->reserved.requests = 0; /* it was made */
     if (status != PHI_OK) {
         phi_failure failure =
-            phi__call_failure(PHI_FAILURE_NETWORK, false, phi_status_text(status));
-        return phi__call_finish(run, &failure, status);
+            phi__answer_failure(PHI_FAILURE_NETWORK, false, phi_status_text(status));
+        return phi__answer_end(run, &failure, status);
     }
     *wait = true;
     return PHI__RUN_STREAM;
@@ -16996,9 +20049,11 @@ static phi__state phi__call_send(phi__run *run, bool *wait) {
 
 PHI__FN phi__state phi__run_request(phi__run *run, bool *wait) {
     phi_status status;
+    (void)wait;
     if (run->cancelled) return PHI__RUN_TURN_END;
     if (!run->encoding) {
-        phi__call_ask(run);
+        if (!phi__call_ask(run)) return phi__run_no_memory(run);
+        run->decoder = NULL; /* it went with the last turn's memory */
         phi__encoder_begin(&run->encoder, run->agent->codec, &run->ask, &run->arena);
         run->encoding = true;
     }
@@ -17006,8 +20061,21 @@ PHI__FN phi__state phi__run_request(phi__run *run, bool *wait) {
     if (status == PHI_BUSY) return PHI__RUN_REQUEST;
     phi__encoder_free(&run->encoder);
     run->encoding = false;
-    if (status != PHI_OK) return phi__run_no_memory(run);
-    return phi__call_send(run, wait);
+    return status == PHI_OK ? PHI__RUN_SEND : phi__run_no_memory(run);
+}
+
+PHI__FN phi__state phi__run_backoff(phi__run *run, bool *wait) {
+    phi__io *io = run->agent->rt->io;
+    if (run->cancelled || run->stopping) {
+        phi__io_timer_clear(io, &run->timer);
+        return PHI__RUN_TURN_END;
+    }
+    if (phi__io_now_us(io) >= run->retry_at_us) {
+        phi__io_timer_clear(io, &run->timer);
+        return PHI__RUN_SEND;
+    }
+    *wait = true;
+    return PHI__RUN_BACKOFF;
 }
 
 /* ---- parts of the answer become events ---- */
@@ -17022,21 +20090,13 @@ static phi_event_kind phi__call_delta_kind(phi_content_kind kind) {
     return PHI_EV_TEXT;
 }
 
-static bool phi__call_tell_start(phi__run *run) {
-    phi_event event;
-    if (run->answer_told) return true;
-    run->answer_told = true;
-    memset(&event, 0, sizeof event);
-    event.kind = PHI_EV_MESSAGE_START;
-    return phi__answer_room(run->answer) && phi__emit(run->agent, &event, run->answer, 0);
-}
-
 static void phi__call_part(void *ctx, phi__assembly *assembly, phi__part part, size_t block,
                            size_t from) {
     phi__run *run = (phi__run *)ctx;
     const phi__draft *draft;
     run->alive = true;
-    if (!phi__call_tell_start(run) || !phi__answer_room(run->answer)) run->lost = true;
+    if (run->first_delta_ms == 0) run->first_delta_ms = run->agent->rt->step_wall_ms;
+    if (!phi__answer_tell_start(run) || !phi__answer_room(run->answer)) run->lost = true;
     if (part != PHI__PART_DELTA || run->lost) return;
     draft = &assembly->drafts[block];
     if (!phi__emit_delta(run->agent, phi__call_delta_kind(draft->kind), (uint32_t)block,
@@ -17047,177 +20107,19 @@ static void phi__call_part(void *ctx, phi__assembly *assembly, phi__part part, s
 
 /* ---- the end of the answer ---- */
 
-/* The words of the assistant message's error_message. */
-static void phi__call_words(const phi_failure *failure, char *out, size_t size) {
-    int n = (int)phi__min(failure->message.len, 2000);
-    const char *at = failure->message.at != NULL ? failure->message.at : "";
-    switch (failure->kind) {
-    case PHI_FAILURE_AUTH: (void)snprintf(out, size, "Auth error: %.*s", n, at); break;
-    case PHI_FAILURE_OVERFLOW: (void)snprintf(out, size, "Context overflow: %.*s", n, at); break;
-    case PHI_FAILURE_NETWORK:
-    case PHI_FAILURE_TIMEOUT: (void)snprintf(out, size, "Network error: %.*s", n, at); break;
-    case PHI_FAILURE_CANCELLED: (void)snprintf(out, size, "Cancelled"); break;
-    case PHI_FAILURE_RATE_LIMITED:
-        if (failure->has_retry_after)
-            (void)snprintf(out, size, "Rate limited, retry after %llums: %.*s",
-                           (unsigned long long)failure->retry_after_ms, n, at);
-        else
-            (void)snprintf(out, size, "Rate limited: %.*s", n, at);
-        break;
-    case PHI_FAILURE_NONE:
-    case PHI_FAILURE_QUOTA:
-    case PHI_FAILURE_CONTENT_FILTER:
-    case PHI_FAILURE_SERVER:
-    case PHI_FAILURE_INVALID_REQUEST:
-    case PHI_FAILURE_NO_MEMORY: (void)snprintf(out, size, "API error: %.*s", n, at); break;
-    }
-}
-
-/* A failure that outlives the call: in the thread; the static one when there is no memory. */
-static const phi_failure *phi__call_keep_failure(phi__run *run, const phi_failure *failure) {
-    phi_arena *arena = &run->agent->thread.arena;
-    phi_failure *kept = (phi_failure *)phi_arena_alloc(arena, sizeof *kept);
-    if (kept == NULL) return NULL;
-    *kept = *failure;
-    if (!phi__arena_str(arena, failure->code, &kept->code) ||
-        !phi__arena_str(arena, failure->message, &kept->message) ||
-        !phi__arena_str(arena, failure->request_id, &kept->request_id))
-        return NULL;
-    return kept;
-}
-
-/* Ids that an earlier answer used already would make results ambiguous, and some providers refuse
-   them: such calls get another. Servers that count their calls from 0 in each answer do that. */
-static bool phi__call_unique_ids(phi__run *run) {
-    phi__answer *answer = run->answer;
-    size_t i;
-    for (i = 0; i < answer->assembly.count; i++) {
-        phi_content *block = &answer->content[i];
-        char id[5 + 17];
-        phi_status status = PHI_OK;
-        uint64_t salt = answer->assembly.id_salt + i;
-        if (block->kind != PHI_CONTENT_TOOL_CALL) continue;
-        while ((status = phi__thread_claim_id(&run->agent->thread, block->id)) == PHI_FULL) {
-            memcpy(id, "call_", 5);
-            phi__hash_hex(phi__hash(block->id, salt), id + 5);
-            if (!phi__arena_str(&run->arena, phi_str_of(id), &block->id)) return false;
-        }
-        if (status != PHI_OK) return false;
-    }
-    return true;
-}
-
-/* The answer so far as the log keeps it; failure NULL: it is whole. */
-static phi_message *phi__call_keep_answer(phi__run *run, const phi_failure *failure) {
-    char words[2200];
-    phi_content empty;
-    phi_message message;
-    const phi__agent *agent = run->agent;
-    if (!phi__answer_room(run->answer)) return NULL;
-    run->answer->viewed = false;
-    message = *phi__answer_message(run->answer);
-    message.model = phi_str_of(agent->model.id);
-    message.provider = phi_str_of(agent->model.provider);
-    message.protocol = phi_str_of(agent->model.protocol);
-    if (failure == NULL && !phi__call_unique_ids(run)) return NULL;
-    if (failure != NULL) {
-        phi__call_words(failure, words, sizeof words);
-        message.error_message = phi_str_of(words);
-        message.stop_reason = failure->kind == PHI_FAILURE_CANCELLED ? PHI_STOP_REASON_ABORTED
-                                                                     : PHI_STOP_REASON_ERROR;
-    }
-    if (message.content_count == 0) {
-        memset(&empty, 0, sizeof empty);
-        empty.kind = PHI_CONTENT_TEXT;
-        empty.text = phi__str("", 0);
-        message.content = &empty;
-        message.content_count = 1;
-        if (failure != NULL && !run->answer->assembly.started)
-            message.provider = phi_str_of("unknown");
-    }
-    phi__run_stamp(run, &message);
-    return phi__thread_keep(&run->agent->thread, &message);
-}
-
-/* Puts the answer into the log; false: no memory. */
-static bool phi__call_log(phi__run *run, const phi_failure *failure) {
-    phi__entry entry;
-    phi_event event;
-    phi_message *kept;
-    if (!phi__call_tell_start(run)) return false;
-    kept = phi__call_keep_answer(run, failure);
-    if (kept == NULL) return false;
-    memset(&entry, 0, sizeof entry);
-    entry.kind = PHI__ENTRY_MESSAGE;
-    entry.at_ms = kept->timestamp_ms;
-    entry.loop_id = run->loop_id;
-    entry.turn_index = run->turn_index;
-    entry.message = kept;
-    if (!phi__thread_append(&run->agent->thread, &entry, 1)) return false;
-    phi__answer_settle(run->answer, kept);
-    run->reply = kept;
-    memset(&event, 0, sizeof event);
-    event.kind = PHI_EV_MESSAGE_END;
-    event.message = kept;
-    return phi__emit(run->agent, &event, NULL, 0);
-}
-
-static void phi__call_count(phi__run *run) {
-    phi__agent *agent = run->agent;
-    double cost = phi_cost_of(&agent->model.cost, &run->reply->usage);
-    run->turn_usage = run->reply->usage;
-    phi_usage_add(&run->usage, &run->turn_usage);
-    phi_usage_add(&agent->usage, &run->turn_usage);
-    run->cost += cost;
-    agent->cost += cost;
-}
-
-static phi__state phi__call_finish(phi__run *run, const phi_failure *failure, phi_status status) {
-    const phi_failure *kept = NULL;
-    if (failure != NULL && (kept = phi__call_keep_failure(run, failure)) == NULL)
-        return phi__run_no_memory(run);
-    if (!phi__call_log(run, failure)) return phi__run_no_memory(run);
-    phi__call_count(run);
-    phi__run_drop_call(run);
-    if (failure == NULL) return phi__run_make_calls(run);
-    if (failure->kind == PHI_FAILURE_CANCELLED) {
-        run->status = PHI_CANCELLED;
-        return PHI__RUN_TURN_END;
-    }
-    return phi__run_fail(run, kept, status);
-}
-
-static phi_status phi__call_status(const phi_failure *failure) {
-    switch (failure->kind) {
-    case PHI_FAILURE_NETWORK: return PHI_NETWORK;
-    case PHI_FAILURE_TIMEOUT: return PHI_TIMEOUT;
-    case PHI_FAILURE_NO_MEMORY: return PHI_NO_MEMORY;
-    case PHI_FAILURE_CANCELLED: return PHI_CANCELLED;
-    case PHI_FAILURE_NONE:
-    case PHI_FAILURE_AUTH:
-    case PHI_FAILURE_QUOTA:
-    case PHI_FAILURE_RATE_LIMITED:
-    case PHI_FAILURE_OVERFLOW:
-    case PHI_FAILURE_CONTENT_FILTER:
-    case PHI_FAILURE_SERVER:
-    case PHI_FAILURE_INVALID_REQUEST: break;
-    }
-    return PHI_REFUSED;
-}
-
 /* The transport's own trouble. */
 static phi__state phi__call_broken(phi__run *run) {
     phi__xfer *transfer = run->transfer;
     phi_failure failure;
     bool late = transfer->status == PHI_TIMEOUT;
     if (transfer->status == PHI_NO_MEMORY) return phi__run_no_memory(run);
-    failure = phi__call_failure(
+    failure = phi__answer_failure(
         late ? PHI_FAILURE_TIMEOUT : PHI_FAILURE_NETWORK,
         transfer->status != PHI_TLS && transfer->status != PHI_TOO_BIG &&
             transfer->status != PHI_UNSUPPORTED && transfer->status != PHI_BAD_ARG, /* of an URL */
         transfer->words[0] != '\0' ? transfer->words : phi_status_text(transfer->status));
     failure.http_status = transfer->http_status;
-    return phi__call_finish(run, &failure, transfer->status);
+    return phi__answer_end(run, &failure, transfer->status);
 }
 
 /* All bytes are decoded: what became of it? */
@@ -17229,23 +20131,23 @@ static phi__state phi__call_over(phi__run *run) {
     if (transfer->status != PHI_OK && !assembly->terminal && run->body != PHI__BODY_ERROR)
         return phi__call_broken(run);
     if (run->body == PHI__BODY_UNKNOWN) {
-        failure = phi__call_failure(PHI_FAILURE_NETWORK, true, "the transport gave no answer");
-        return phi__call_finish(run, &failure, PHI_NETWORK);
+        failure = phi__answer_failure(PHI_FAILURE_NETWORK, true, "the transport gave no answer");
+        return phi__answer_end(run, &failure, PHI_NETWORK);
     }
     if (run->body == PHI__BODY_WHOLE)
         run->agent->codec->whole(run->decoder, assembly, phi__buf_str(&run->collected));
     if (run->body == PHI__BODY_ERROR) {
         phi__classify(&run->agent->model, transfer->http_status, phi__buf_str(&transfer->headers),
                       phi__buf_str(&run->collected), &run->arena, &failure);
-        return phi__call_finish(run, &failure, phi__call_status(&failure));
+        return phi__answer_end(run, &failure, phi__answer_status(&failure));
     }
     if (run->body == PHI__BODY_STREAM) run->agent->codec->end(run->decoder, assembly);
     phi__assembly_finish(assembly);
     if (run->lost || assembly->no_memory) return phi__run_no_memory(run);
-    if (assembly->failure.kind == PHI_FAILURE_NONE) return phi__call_finish(run, NULL, PHI_OK);
+    if (assembly->failure.kind == PHI_FAILURE_NONE) return phi__answer_end(run, NULL, PHI_OK);
     failure = assembly->failure;
     if (failure.http_status == 0) failure.http_status = transfer->http_status;
-    return phi__call_finish(run, &failure, phi__call_status(&failure));
+    return phi__answer_end(run, &failure, phi__answer_status(&failure));
 }
 
 /* ---- the answer's bytes ---- */
@@ -17351,9 +20253,9 @@ PHI__FN phi__state phi__run_stream(phi__run *run, bool *wait) {
     phi__xfer *transfer = run->transfer;
     phi__sse_event event;
     if (run->cancelled) {
-        phi_failure failure = phi__call_failure(PHI_FAILURE_CANCELLED, false, "Cancelled");
+        phi_failure failure = phi__answer_failure(PHI_FAILURE_CANCELLED, false, "Cancelled");
         phi__assembly_finish(&run->answer->assembly);
-        return phi__call_finish(run, &failure, PHI_CANCELLED);
+        return phi__answer_end(run, &failure, PHI_CANCELLED);
     }
     if (transfer->headed && run->body == PHI__BODY_UNKNOWN) phi__call_look_at_head(run);
     if (transfer->headed && !phi__call_decode(run, wait)) return PHI__RUN_STREAM;
@@ -17384,15 +20286,225 @@ PHI__FN void phi__run_drop_call(phi__run *run) {
     run->answer = NULL;
 }
 
+/* ---- src/loop/pending.c ---- */
+
+/* pending.c - a list of what the runs wait for, for a host that shows it or wants to know what hangs. */
+
+typedef struct phi__pending_list {
+    phi_pending_item *out;
+    size_t most, count;
+} phi__pending_list;
+
+static void phi__pending_add(phi__pending_list *list, const phi_pending_item *item) {
+    if (list->count < list->most) list->out[list->count] = *item;
+    list->count++;
+}
+
+static void phi__pending_due(phi_pending_item *item, phi__io *io, const phi__timer *timer) {
+    uint64_t now = phi__io_now_us(io);
+    item->has_deadline = timer->place != 0 && timer->at_us != UINT64_MAX;
+    if (item->has_deadline) item->left_ms = timer->at_us > now ? (timer->at_us - now) / 1000 : 0;
+}
+
+static phi_pending_item phi__pending_item_of(const phi__run *run, phi_waiting kind) {
+    phi_pending_item item;
+    memset(&item, 0, sizeof item);
+    item.kind = kind;
+    item.agent = phi__agent_handle(run->agent);
+    return item;
+}
+
+static void phi__pending_of_call(phi_pending_item *item, const phi__toolcall *call) {
+    item->call.rt = call->rt;
+    item->call.index = call->index;
+    item->call.gen = call->gen;
+    item->tool_name = call->block->name;
+    item->tool_call_id = call->block->id;
+    item->arguments = call->arguments;
+}
+
+static void phi__pending_decision(phi__pending_list *list, const phi__run *run,
+                                  const phi__decision *d, const phi__toolcall *call) {
+    phi_pending_item item;
+    if (d->asked != PHI__ASKED_WAITS) return;
+    item = phi__pending_item_of(run, PHI_WAITING_DECISION);
+    item.ticket.rt = d->rt;
+    item.ticket.index = d->index;
+    item.ticket.gen = d->gen;
+    item.point = d->point;
+    if (d->point == PHI_HOOK_FILTER) item.text = phi__buf_str(&run->filter_text);
+    if (call != NULL) phi__pending_of_call(&item, call);
+    phi__pending_due(&item, d->rt->io, &d->timer);
+    phi__pending_add(list, &item);
+}
+
+static void phi__pending_run(phi__pending_list *list, const phi__run *run) {
+    phi__io *io = run->agent->rt->io;
+    phi_pending_item item;
+    size_t i;
+    phi__pending_decision(list, run, &run->decision, NULL);
+    if (run->paused || run->state == PHI__RUN_BACKOFF) {
+        item = phi__pending_item_of(run, run->paused ? PHI_WAITING_BUDGET : PHI_WAITING_RETRY);
+        if (run->paused) item.text = phi_str_of(run->pause_reason);
+        phi__pending_due(&item, io, &run->timer);
+        phi__pending_add(list, &item);
+    }
+    if (run->calls == NULL) return;
+    for (i = run->told_calls; i < run->next_call; i++) {
+        const phi__toolcall *call = &run->calls[i];
+        phi__pending_decision(list, run, &call->decision, call);
+        if (!call->started || call->slot == NULL) continue;
+        item = phi__pending_item_of(run, PHI_WAITING_CALL);
+        phi__pending_of_call(&item, call);
+        phi__pending_due(&item, io, &call->timer);
+        phi__pending_add(list, &item);
+    }
+}
+
+/* ---- public ---- */
+
+PHI_API size_t phi_pending(phi_runtime *rt, phi_pending_item *out, size_t most) {
+    phi__pending_list list;
+    uint32_t i;
+    memset(&list, 0, sizeof list);
+    list.out = out;
+    list.most = out != NULL ? most : 0;
+    if (rt == NULL) return 0;
+    for (i = 0; i < rt->agents.count; i++) {
+        phi__slot *slot = phi__slots_at(&rt->agents, i);
+        const phi__agent *agent = (const phi__agent *)slot->object;
+        if (agent != NULL && agent->run != NULL) phi__pending_run(&list, agent->run);
+    }
+    return list.count;
+}
+
+/* ---- src/loop/posts.c ---- */
+
+/* posts.c - what other threads have said, read from the inbox: results, decisions, messages, aborts. */
+
+enum { PHI__POSTS_PER_READ = 256 };
+
+/* `at`: where it stood in the inbox; what was posted before a run began meant an earlier one. */
+static void phi__post_abort(phi_runtime *rt, const phi__post *post, uint32_t at) {
+    phi__slot *slot = phi__slots_find(&rt->agents, post->index, post->gen);
+    if (slot != NULL) phi__run_cancel_tree((phi__agent *)slot->object, at, post->flag != 0);
+}
+
+static void phi__post_handle(phi_runtime *rt, const phi__post *post, uint32_t at) {
+    switch (post->kind) {
+    case PHI__POST_FINISH: phi__call_posted(rt, post); break;
+    case PHI__POST_ABORT: phi__post_abort(rt, post, at); break;
+    case PHI__POST_DECIDE: phi__decision_posted(rt, post); break;
+    case PHI__POST_STEER:
+    case PHI__POST_FOLLOW_UP:
+    case PHI__POST_INJECT: phi__input_posted(rt, post, at); break;
+    default: PHI_ASSERT(false && "an unknown post"); break;
+    }
+}
+
+PHI__FN void phi__posts_read(phi_runtime *rt) {
+    phi__post post;
+    int left = PHI__POSTS_PER_READ;
+    while (left-- > 0 && phi__inbox_peek(&rt->inbox, &post)) {
+        phi__post_handle(rt, &post, rt->inbox.head);
+        phi__inbox_drop(&rt->inbox);
+    }
+}
+
+/* ---- src/loop/responses.c ---- */
+
+/* responses.c - what phi_ask gave out, from the run's side: filled in when the run ends.
+
+   A response outlives its run and never its agent. Everything that may fail has been done before the run
+   begins, so that closing one needs no memory. */
+
+/* The last answer of a run: behind it stand at most the results of its calls and what stopped it. */
+static const phi_message *phi__response_message(const phi__run *run) {
+    const phi__thread *thread = run->agent->thread;
+    size_t i;
+    for (i = thread->message_count; i > run->first_message; i--)
+        if (thread->messages[i - 1]->message->role == PHI_ROLE_ASSISTANT)
+            return thread->messages[i - 1]->message;
+    return NULL;
+}
+
+PHI__FN void phi__response_update(phi__response *response, const phi__run *run) {
+    response->message = phi__response_message(run);
+    response->failure = run->failure;
+    response->usage = run->usage;
+    response->cost = run->cost;
+    response->first_delta_ms = run->first_delta_ms;
+}
+
+PHI__FN void phi__response_close(phi__run *run) {
+    phi__response *response = run->response;
+    const phi_runtime *rt = run->agent->rt;
+    if (response == NULL) return;
+    run->response = NULL;
+    phi__response_update(response, run);
+    response->status = run->status;
+    response->ended_ms = rt->in_step ? rt->step_wall_ms : phi__io_wall_ms(rt->io);
+}
+
+PHI__FN void phi__response_drop(phi__response *response) {
+    phi__agent *agent = response->agent;
+    if (agent->run != NULL && agent->run->response == response) agent->run->response = NULL;
+    if (response->newer != NULL)
+        response->newer->older = response->older;
+    else
+        agent->responses = response->older;
+    if (response->older != NULL) response->older->newer = response->newer;
+    phi__slots_release(&agent->rt->responses, response->slot);
+    phi__free(&agent->memory, response, sizeof *response);
+}
+
+PHI__FN void phi__responses_drop(phi__agent *agent) {
+    while (agent->responses != NULL) phi__response_drop(agent->responses);
+}
+
+/* ---- src/loop/retry.c ---- */
+
+/* retry.c - whether a failed model call is tried again, and when. */
+
+/* base^n by squaring: n may be anything, and pow would need another library. */
+static double phi__retry_power(double base, uint32_t n) {
+    double out = 1;
+    for (; n > 0; n >>= 1, base *= base)
+        if (n & 1) out *= base;
+    return out;
+}
+
+PHI__FN uint32_t phi__retry_delay_ms(const phi_retry *retry, uint32_t attempt, double random) {
+    double base = retry->backoff_multiplier, most = (double)retry->max_delay_ms, delay;
+    if (retry->initial_delay_ms == 0) return 0; /* nothing times infinity is no number */
+    if (!(base >= 0)) base = 1;                 /* negative, or no number */
+    delay = (double)retry->initial_delay_ms * phi__retry_power(base, attempt > 0 ? attempt - 1 : 0);
+    if (!(delay < most)) delay = most;
+    delay *= 0.8 + 0.4 * random;
+    return delay < (double)UINT32_MAX ? (uint32_t)delay : UINT32_MAX;
+}
+
+PHI__FN bool phi__retry_wanted(const phi_retry *retry, const phi_failure *failure, uint32_t attempt,
+                               double random, uint32_t *delay_ms) {
+    if (retry->disable || attempt > retry->max_retries) return false;
+    /* What is too long stays too long until it was made shorter. */
+    if (!failure->retryable || failure->kind == PHI_FAILURE_OVERFLOW) return false;
+    if (!failure->has_retry_after) {
+        *delay_ms = phi__retry_delay_ms(retry, attempt, random);
+        return true;
+    }
+    if (failure->retry_after_ms > retry->max_server_delay_ms) return false;
+    *delay_ms = (uint32_t)failure->retry_after_ms;
+    return true;
+}
+
 /* ---- src/loop/run.c ---- */
 
-/* run.c - the state machine of a run: open, turns, close.
+/* run.c - a run's life: begun, advanced a slice at a time, cancelled, taken apart.
 
-   Each state is a function that does a bounded amount and names the next state, or says that it
-   waits. Cancellation is looked at in every state. A run that cannot get memory ends with an error
-   event that needs none, and leaves an agent that can be prompted again. */
-
-#include <stdio.h>
+   Each state (turns.c and others) is a function that does a bounded amount and names the next state, or
+   says that it waits. A run that cannot get memory ends with an error event that needs none, and leaves an
+   agent that can be prompted again. */
 
 PHI__FN bool phi__step_spent(const phi_runtime *rt) {
     return rt->step_bytes_left == 0 || phi__io_now_us(rt->io) >= rt->step_until_us;
@@ -17431,7 +20543,7 @@ PHI__FN void phi__run_stamp(const phi__run *run, phi_message *message) {
     message->turn_index = run->turn_index;
 }
 
-static phi__entry phi__run_entry(const phi__run *run, phi__entry_kind kind) {
+PHI__FN phi__entry phi__run_entry(const phi__run *run, phi__entry_kind kind) {
     phi__entry entry;
     memset(&entry, 0, sizeof entry);
     entry.kind = kind;
@@ -17441,44 +20553,50 @@ static phi__entry phi__run_entry(const phi__run *run, phi__entry_kind kind) {
     return entry;
 }
 
-static bool phi__run_note(phi__run *run, const phi__entry *entry) {
-    return phi__thread_append(&run->agent->thread, entry, 1);
+PHI__FN bool phi__run_note(phi__run *run, const phi__entry *entry) {
+    return phi__thread_append(run->agent->thread, entry, 1);
 }
 
-static bool phi__run_emit(phi__run *run, phi_event_kind kind, const phi_message *message) {
+PHI__FN bool phi__run_tell(phi__run *run, const phi_message *message, phi_input input,
+                           phi_str source) {
     phi_event event;
     memset(&event, 0, sizeof event);
-    event.kind = kind;
+    event.kind = PHI_EV_MESSAGE_START;
     event.message = message;
+    event.input = input;
+    event.source = source;
+    if (!phi__emit(run->agent, &event, NULL, 0)) return false;
+    event.kind = PHI_EV_MESSAGE_END;
     return phi__emit(run->agent, &event, NULL, 0);
-}
-
-PHI__FN bool phi__run_tell(phi__run *run, const phi_message *message) {
-    return phi__run_emit(run, PHI_EV_MESSAGE_START, message) &&
-           phi__run_emit(run, PHI_EV_MESSAGE_END, message);
 }
 
 PHI__FN bool phi__run_log(phi__run *run, const phi_message *kept) {
     phi__entry entry = phi__run_entry(run, PHI__ENTRY_MESSAGE);
     entry.message = kept;
-    return phi__run_note(run, &entry) && phi__run_tell(run, kept);
-}
-
-/* Prompts whose events are not out yet: after the first TURN_START, or before a run that ends without
-   one. */
-static bool phi__run_tell_prompts(phi__run *run) {
-    const phi__thread *thread = &run->agent->thread;
-    while (run->told_messages < thread->message_count) {
-        if (!phi__run_tell(run, thread->messages[run->told_messages]->message)) return false;
-        run->told_messages++;
-    }
-    return true;
+    return phi__run_note(run, &entry) &&
+           phi__run_tell(run, kept, PHI_INPUT_NONE, phi__str(NULL, 0));
 }
 
 /* ---- failing ---- */
 
+/* It needs no memory, and outlives every agent: a lent thread keeps it. */
+static const phi_failure phi__run_out_of_memory = {
+    PHI_FAILURE_NO_MEMORY, 0, false, false, 0, {"", 0}, {"Out of memory", 13}, {"", 0}};
+
+/* Every run that is told of has a beginning, also one that fails before it. */
+static void phi__run_tell_start(phi__run *run) {
+    phi_event event;
+    if (run->opened) return;
+    run->opened = true;
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_EV_AGENT_START;
+    event.loop = run->info;
+    (void)phi__emit_surely(run->agent, &event);
+}
+
 PHI__FN phi__state phi__run_fail(phi__run *run, const phi_failure *failure, phi_status status) {
     phi_event event;
+    phi__run_tell_start(run);
     run->failure = failure;
     run->status = status;
     memset(&event, 0, sizeof event);
@@ -17487,140 +20605,24 @@ PHI__FN phi__state phi__run_fail(phi__run *run, const phi_failure *failure, phi_
     event.status = status;
     event.text = failure->message;
     (void)phi__emit_surely(run->agent, &event);
-    return PHI__RUN_TURN_END;
+    return PHI__RUN_FAILED;
 }
 
 PHI__FN phi__state phi__run_no_memory(phi__run *run) {
+    if (run->failure == &phi__run_out_of_memory) return PHI__RUN_CLOSE; /* it was told already */
+    phi__decision_drop(&run->decision);
     phi__run_drop_call(run);
     phi__run_drop_tools(run);
     run->reply = NULL;
     run->call_count = 0;
-    return phi__run_fail(run, &run->agent->no_memory, PHI_NO_MEMORY);
+    return phi__run_fail(run, &phi__run_out_of_memory, PHI_NO_MEMORY);
 }
 
-/* ---- states ---- */
-
-static phi__state phi__run_open(phi__run *run) {
-    phi_event event;
-    memset(&event, 0, sizeof event);
-    event.kind = PHI_EV_AGENT_START;
-    return phi__emit_surely(run->agent, &event) ? PHI__RUN_TURN : phi__run_no_memory(run);
-}
-
-/* The limit's words go into the log as the user's, outside any turn. */
-static phi__state phi__run_stop_at_limit(phi__run *run, const char *reason) {
-    char text[160];
-    phi_content content;
-    phi_message message, *kept;
-    (void)snprintf(text, sizeof text, "[Agent stopped: %s]", reason);
-    memset(&content, 0, sizeof content);
-    memset(&message, 0, sizeof message);
-    content.kind = PHI_CONTENT_TEXT;
-    content.text = phi_str_of(text);
-    message.role = PHI_ROLE_USER;
-    message.content = &content;
-    message.content_count = 1;
-    phi__run_stamp(run, &message);
-    kept = phi__thread_keep(&run->agent->thread, &message);
-    if (kept == NULL || !phi__run_tell_prompts(run) || !phi__run_log(run, kept))
-        return phi__run_no_memory(run);
-    run->told_messages = run->agent->thread.message_count;
-    run->status = PHI_LIMIT;
-    return PHI__RUN_CLOSE;
-}
-
-static phi__state phi__run_turn(phi__run *run) {
-    char reason[120];
-    phi_event event;
-    phi__entry entry = phi__run_entry(run, PHI__ENTRY_TURN_START);
-    if (run->cancelled) {
-        run->status = PHI_CANCELLED;
-        return phi__run_tell_prompts(run) ? PHI__RUN_CLOSE : phi__run_no_memory(run);
-    }
-    if (phi__limit_reached(run, reason, sizeof reason)) return phi__run_stop_at_limit(run, reason);
-    memset(&event, 0, sizeof event);
-    event.kind = PHI_EV_TURN_START;
-    event.trigger = run->turn_index == 0 ? PHI_TRIGGER_USER : PHI_TRIGGER_CONTINUATION;
-    entry.trigger = event.trigger;
-    phi__arena_rewind(&run->arena);
-    memset(&run->turn_usage, 0, sizeof run->turn_usage);
-    run->reply = NULL;
-    if (!phi__emit(run->agent, &event, NULL, 0)) return phi__run_no_memory(run);
-    run->turn_open = true; /* it was told, so its end will be */
-    if (!phi__run_note(run, &entry) || !phi__run_tell_prompts(run)) return phi__run_no_memory(run);
-    return PHI__RUN_REQUEST;
-}
-
-static phi__state phi__run_turn_end(phi__run *run) {
-    phi_event event;
-    phi__entry entry = phi__run_entry(run, PHI__ENTRY_TURN_END);
-    const phi_usage *usage = NULL;
-    bool go_on, room;
-    phi__run_drop_call(run);
-    phi__run_drop_tools(run);
-    if (run->turn_open) {
-        run->turn_open = false;
-        if (run->reply != NULL) usage = &run->reply->usage;
-        memset(&event, 0, sizeof event);
-        event.kind = PHI_EV_TURN_END;
-        event.message = run->reply;
-        event.usage = usage;
-        entry.usage = usage;
-        room = phi__emit_surely(run->agent, &event);
-        room = phi__run_note(run, &entry) && room;
-        if (!room && run->status == PHI_OK) return phi__run_no_memory(run);
-    }
-    go_on = run->status == PHI_OK && !run->cancelled && run->reply != NULL &&
-            (run->call_count > 0 || run->reply->stop_reason == PHI_STOP_REASON_PAUSED);
-    if (run->cancelled && run->status == PHI_OK) run->status = PHI_CANCELLED;
-    run->turn_index++;
-    run->told_messages = run->agent->thread.message_count;
-    return go_on ? PHI__RUN_TURN : PHI__RUN_CLOSE;
-}
-
-static phi__state phi__run_close(phi__run *run) {
-    phi__agent *agent = run->agent;
-    phi__entry entry = phi__run_entry(run, PHI__ENTRY_LOOP_END);
-    phi_usage *usage = (phi_usage *)phi_arena_alloc(&agent->thread.arena, sizeof *usage);
-    phi_event event;
-    if (usage != NULL) *usage = run->usage;
-    entry.usage = usage;
-    entry.status = run->status;
-    entry.failure = run->failure;
-    (void)phi__run_note(run, &entry); /* without memory for it, the log still tells: no reply */
-    memset(&event, 0, sizeof event);
-    event.kind = PHI_EV_AGENT_END;
-    event.status = run->status;
-    event.failure = run->failure;
-    event.usage = usage;
-    event.message = agent->thread.message_count > run->first_message
-                        ? agent->thread.messages[agent->thread.message_count - 1]->message
-                        : NULL;
-    event.first_message = run->first_message;
-    event.message_count = agent->thread.message_count - run->first_message;
-    (void)phi__emit_surely(agent, &event);
-    return PHI__RUN_OVER;
-}
-
-static phi__state phi__run_state(phi__run *run, bool *wait) {
-    switch (run->state) {
-    case PHI__RUN_OPEN: return phi__run_open(run);
-    case PHI__RUN_TURN: return phi__run_turn(run);
-    case PHI__RUN_REQUEST: return phi__run_request(run, wait);
-    case PHI__RUN_STREAM: return phi__run_stream(run, wait);
-    case PHI__RUN_TOOLS: return phi__run_tools(run, wait);
-    case PHI__RUN_TURN_END: return phi__run_turn_end(run);
-    case PHI__RUN_CLOSE: return phi__run_close(run);
-    case PHI__RUN_OVER: break;
-    }
-    return PHI__RUN_OVER;
-}
-
-/* ---- beginning, going on, ending ---- */
+/* ---- beginning ---- */
 
 /* A run that ended without memory may have left calls without a result: they get one now. */
 static bool phi__run_answer_orphans(phi__run *run) {
-    phi__thread *thread = &run->agent->thread;
+    phi__thread *thread = run->agent->thread;
     size_t end = thread->message_count, at = end, i;
     const phi_message *asked;
     while (at > 0 && thread->messages[at - 1]->message->role == PHI_ROLE_TOOL_RESULT) at--;
@@ -17648,69 +20650,191 @@ static bool phi__run_answer_orphans(phi__run *run) {
     return true;
 }
 
-static bool phi__run_name(phi__run *run) {
+static bool phi__run_name(phi__run *run, const phi__run_order *order) {
     phi__agent *agent = run->agent;
     phi__buf name;
+    uint32_t n;
     bool done;
+    if (order->loop_id.len > 0)
+        return phi__arena_str(&agent->thread->arena, order->loop_id, &run->loop_id);
+    n = phi__session_next(&agent->rt->sessions, agent->session, agent->segment);
+    if (n == 0) return false;
     phi__buf_init(&name, &agent->memory);
-    phi__buf_add_str(&name, agent->session_id);
+    phi__buf_add_str(&name, agent->session->id);
     phi__buf_char(&name, '.');
     phi__buf_add_str(&name, agent->segment);
     phi__buf_char(&name, '.');
-    phi__buf_u64(&name, (uint64_t)agent->loops + 1);
-    done = !name.failed && phi__arena_str(&agent->thread.arena, phi__buf_str(&name), &run->loop_id);
+    phi__buf_u64(&name, (uint64_t)n);
+    done =
+        !name.failed && phi__arena_str(&agent->thread->arena, phi__buf_str(&name), &run->loop_id);
     phi__buf_free(&name);
+    if (!done) phi__session_undo(agent->session, agent->segment);
     return done;
 }
 
-static bool phi__run_begin(phi__run *run, const phi_message *prompt) {
-    phi__thread *thread = &run->agent->thread;
+/* Who and from where, in the thread: a lent one outlives the agent. */
+static bool phi__run_inform(phi__run *run, const phi__run_order *order) {
+    phi__agent *agent = run->agent;
+    phi_arena *arena = &agent->thread->arena;
+    phi_loop_info *info = (phi_loop_info *)phi__arena_zero(arena, sizeof *info);
+    phi_str parent = order->parent_loop_id;
+    char tag[PHI__DATE_BYTES];
+    tag[0] = '\0';
+    if (info == NULL) return false;
+    if (parent.len == 0 && order->continuation != PHI_CONTINUATION_INITIAL)
+        parent = agent->last_loop_id;
+    if (order->continuation == PHI_CONTINUATION_RERUN ||
+        order->continuation == PHI_CONTINUATION_BRANCH)
+        (void)phi__date_put(phi__io_wall_ms(agent->rt->io), tag);
+    info->loop_id = run->loop_id;
+    info->continuation = order->continuation;
+    run->info = info;
+    return phi__arena_str(arena, agent->agent_id, &info->agent_id) &&
+           phi__arena_str(arena, agent->session->id, &info->session_id) &&
+           phi__arena_str(arena, parent, &info->parent_loop_id) &&
+           phi__arena_str(arena, phi_str_of(tag), &info->tag);
+}
+
+/* The prompts are in the thread's arena and their room is taken, but they are not in the log before the
+   filters have seen them. In front of them: the entry of the run's beginning. */
+static bool phi__run_draft(phi__run *run, const phi__run_order *order, phi__entry **first) {
+    phi__thread *thread = run->agent->thread;
+    size_t n = order->prompt_count, i;
+    phi__entry *entries;
+    if (!phi__thread_reserve(thread, n + 1, n)) return false;
+    entries =
+        (phi__entry *)phi_arena_alloc(&thread->arena, phi__mul(phi__add(n, 1), sizeof *entries));
+    if (entries == NULL) return false;
+    entries[0] = phi__run_entry(run, PHI__ENTRY_LOOP_START);
+    entries[0].loop = run->info;
+    for (i = 0; i < n; i++) {
+        phi_message message = order->prompts[i];
+        phi__run_stamp(run, &message);
+        entries[i + 1] = phi__run_entry(run, PHI__ENTRY_MESSAGE);
+        entries[i + 1].message = phi__thread_keep(thread, &message);
+        if (entries[i + 1].message == NULL) return false;
+    }
+    *first = entries;
+    run->prompts = n > 0 ? entries + 1 : NULL;
+    run->prompt_count = n;
+    return true;
+}
+
+/* What the next run calls its parent. */
+static bool phi__run_remember(phi__run *run) {
+    phi__agent *agent = run->agent;
+    char *copy = (char *)phi__realloc(&agent->memory, NULL, 0, run->loop_id.len + 1);
+    if (copy == NULL) return false;
+    memcpy(copy, run->loop_id.at, run->loop_id.len + 1);
+    phi__free(&agent->memory, (void *)(uintptr_t)agent->last_loop_id.at,
+              agent->last_loop_id.at != NULL ? agent->last_loop_id.len + 1 : 0);
+    agent->last_loop_id = phi__str(copy, run->loop_id.len);
+    return true;
+}
+
+static bool phi__run_begin(phi__run *run, const phi__run_order *order) {
+    phi__thread *thread = run->agent->thread;
     phi_arena_mark mark = phi_arena_save(&thread->arena);
     size_t count = thread->count;
-    phi__entry entries[2];
-    phi_message message = *prompt, *kept;
-    bool done = phi__run_name(run) && phi__run_answer_orphans(run);
-    phi__run_stamp(run, &message);
-    kept = done ? phi__thread_keep(thread, &message) : NULL;
-    run->first_message = run->told_messages = thread->message_count;
-    entries[0] = phi__run_entry(run, PHI__ENTRY_LOOP_START);
-    entries[1] = phi__run_entry(run, PHI__ENTRY_MESSAGE);
-    entries[1].message = kept;
-    if (kept != NULL && phi__thread_append(thread, entries, 2)) return true;
+    phi__entry *first = NULL;
+    bool named = phi__run_name(run, order);
+    if (named && phi__run_answer_orphans(run) && phi__run_inform(run, order) &&
+        phi__run_draft(run, order, &first) && phi__run_remember(run)) {
+        phi__thread_attach(thread, first, 1);
+        run->first_message = run->told_messages = thread->message_count;
+        return true;
+    }
+    if (named && order->loop_id.len == 0)
+        phi__session_undo(run->agent->session, run->agent->segment);
     /* So that a prompt which is tried again and again takes no memory; orphans' results stay. */
     if (thread->count == count) phi_arena_reset(&thread->arena, mark);
     return false;
 }
 
-PHI__FN phi_status phi__run_new(phi__agent *agent, const phi_message *prompt) {
+static phi__run *phi__run_make(phi__agent *agent, const phi__run_order *order) {
     phi__run *run = (phi__run *)phi__alloc(&agent->memory, sizeof *run);
-    if (run == NULL) return PHI_NO_MEMORY;
+    if (run == NULL) return NULL;
     run->agent = agent;
-    run->state = PHI__RUN_OPEN;
+    run->state = PHI__RUN_BEFORE_LOOP;
     run->posts_from = PHI__LOAD(&agent->rt->inbox.tail);
+    run->limits = agent->limits;
+    run->trigger = order->continuation == PHI_CONTINUATION_INITIAL  ? agent->first_turn_trigger
+                   : order->continuation == PHI_CONTINUATION_BRANCH ? PHI_TRIGGER_BRANCH
+                                                                    : PHI_TRIGGER_CONTINUATION;
     phi_arena_init(&run->arena, &agent->memory, 1024);
-    if (!phi__run_begin(run, prompt)) {
-        phi__run_unready(run); /* an orphan's result has woken it */
-        phi_arena_free(&run->arena);
-        phi__free(&agent->memory, run, sizeof *run);
+    phi__decision_init(&run->decision, run, NULL);
+    phi__buf_init(&run->filter_text, &agent->memory);
+    phi__buf_init(&run->warnings, &agent->memory);
+    return run;
+}
+
+static void phi__run_unmake(phi__run *run) {
+    phi__agent *agent = run->agent;
+    phi__run_unready(run); /* an orphan's result may have woken it */
+    phi__inputs_free(agent, &run->pending);
+    phi__filter_end(run);
+    phi_arena_free(&run->arena);
+    phi__free(&agent->memory, run, sizeof *run);
+}
+
+PHI__FN phi_status phi__run_new(phi__agent *agent, const phi__run_order *order) {
+    phi__run *run = phi__run_make(agent, order);
+    if (run == NULL) return PHI_NO_MEMORY;
+    if (!phi__run_begin(run, order)) {
+        phi__run_unmake(run);
         return PHI_NO_MEMORY;
     }
-    run->started_us = phi__io_now_us(agent->rt->io);
     agent->run = run;
+    run->started_us = agent->last_active_us = phi__io_now_us(agent->rt->io);
+    memset(&agent->run_usage, 0, sizeof agent->run_usage);
+    agent->run_cost = 0;
     agent->loops++;
     agent->rt->active++;
+    agent->thread->user = run;
+    (void)phi__slots_move(&agent->rt->agents, agent->index, agent->gen, PHI__AGENT_IDLE,
+                          PHI__AGENT_RUNNING);
     phi__run_wake(run);
     return PHI_OK;
 }
+
+/* ---- going on, ending ---- */
 
 PHI__FN void phi__run_cancel(phi__run *run) {
     run->cancelled = true;
     phi__run_wake(run);
 }
 
+static void phi__run_cancel_one(phi__agent *agent, uint32_t at, bool after_turn) {
+    phi__run *run = agent->run;
+    if (run == NULL || at - run->posts_from >= UINT32_MAX / 2) return;
+    if (after_turn)
+        run->stopping = true;
+    else
+        run->cancelled = true;
+    phi__run_wake(run);
+}
+
+/* Down, along, and up again, without a stack: trees are as deep as the host makes them. */
+PHI__FN void phi__run_cancel_tree(phi__agent *top, uint32_t at, bool after_turn) {
+    phi__agent *agent = top;
+    for (;;) {
+        phi__run_cancel_one(agent, at, after_turn);
+        if (agent->first_child != NULL) {
+            agent = agent->first_child;
+            continue;
+        }
+        while (agent != top && agent->next_child == NULL) agent = agent->parent;
+        if (agent == top) return;
+        agent = agent->next_child;
+    }
+}
+
 PHI__FN void phi__run_detach(phi__run *run) {
     phi__run_unready(run);
     run->over = true;
+    phi__io_timer_clear(run->agent->rt->io, &run->timer);
+    phi__decision_drop(&run->decision);
+    phi__budget_release(run);
     phi__run_detach_tools(run);
     phi__xfer_close(run->transfer);
     run->transfer = NULL;
@@ -17718,14 +20842,17 @@ PHI__FN void phi__run_detach(phi__run *run) {
 
 PHI__FN void phi__run_destroy(phi__run *run) {
     phi__agent *agent = run->agent;
-    phi__run_unready(run);
     run->over = true;
+    phi__io_timer_clear(agent->rt->io, &run->timer);
+    phi__decision_drop(&run->decision);
+    phi__budget_release(run);
     phi__run_drop_call(run);
     phi__run_drop_tools(run);
-    phi_arena_free(&run->arena);
     agent->run = NULL;
+    agent->thread->user = NULL;
     agent->rt->active--;
-    phi__free(&agent->memory, run, sizeof *run);
+    phi__run_unmake(run);
+    phi__bare_over(agent);
 }
 
 /* One run, until it waits, is over, or the step is spent. */
@@ -17764,7 +20891,11 @@ PHI__FN void phi__runs_advance(phi_runtime *rt) {
 /* run_tools.c - the tools of a turn: started as the mode says, told as they end, logged in call order.
 
    TOOL_END comes when a call ends; its result enters the log as soon as those of all calls before it
-   have. So events follow time, and the log does not depend on it. */
+   have. So events follow time, and the log does not depend on it.
+   A call goes through: begun, the BEFORE_TOOL hook, TOOL_START, the tool, a result, TOOL_END, the
+   AFTER_TOOL hook, the log. Both hooks may wait, each call for itself. */
+
+#include <stdio.h>
 
 static const phi_tool *phi__tools_named(const phi__agent *agent, phi_str name) {
     size_t i;
@@ -17791,6 +20922,7 @@ PHI__FN phi__state phi__run_make_calls(phi__run *run) {
         call->block = &reply->content[i];
         call->arguments = call->block->arguments;
         call->tool = phi__tools_named(run->agent, call->block->name);
+        phi__decision_init(&call->decision, run, call);
     }
     return PHI__RUN_TOOLS;
 }
@@ -17807,19 +20939,19 @@ PHI__FN void phi__run_drop_tools(phi__run *run) {
     run->calls = NULL;
 }
 
-/* Whether the next call may begin beside those that run. */
+/* Whether the next call may begin beside those that are not in the log yet. */
 static bool phi__tools_may_start(const phi__run *run) {
     const phi__agent *agent = run->agent;
     const phi__toolcall *next = &run->calls[run->next_call];
     size_t i;
-    if (run->running_calls == 0) return true;
+    if (run->told_calls == run->next_call || run->skipping) return true;
     if (agent->tool_mode == PHI_TOOLS_SEQUENTIAL) return false;
     if (agent->tool_mode == PHI_TOOLS_BATCHED && run->next_call % agent->tool_batch == 0)
         return false;
     if (next->tool != NULL && next->tool->not_concurrent) return false;
-    for (i = run->next_call; i > 0; i--) {
-        const phi__toolcall *call = &run->calls[i - 1];
-        if (call->slot != NULL) return call->tool == NULL || !call->tool->not_concurrent;
+    for (i = run->told_calls; i < run->next_call; i++) {
+        const phi__toolcall *call = &run->calls[i];
+        if (call->result == NULL && call->tool != NULL && call->tool->not_concurrent) return false;
     }
     return true;
 }
@@ -17830,12 +20962,113 @@ static phi_event phi__tools_event(const phi__toolcall *call, phi_event_kind kind
     event.kind = kind;
     event.tool_call_id = call->block->id;
     event.tool_name = call->block->name;
-    event.arguments = call->arguments;
+    if (!call->skipped) event.arguments = call->arguments;
     event.call.rt = call->rt;
     event.call.index = call->index;
     event.call.gen = call->gen;
     return event;
 }
+
+/* ---- the same call again ---- */
+
+static bool phi__tools_warn(phi__toolcall *call) {
+    char words[PHI__REPEAT_WORDS];
+    phi_event event = phi__tools_event(call, PHI_EV_WARNING);
+    phi__call_repeat_words(call, words);
+    event.text = phi_str_of(words);
+    return phi__emit(call->run->agent, &event, NULL, 0);
+}
+
+/* Counts it; the one too many is answered in the tool's stead, and the run ends with the turn. */
+static bool phi__tools_count(phi__toolcall *call) {
+    phi__run *run = call->run;
+    const phi__agent *agent = run->agent;
+    char words[PHI__REPEAT_WORDS + 16];
+    if (call->tool == NULL || call->tool->may_repeat) return true;
+    if (agent->doom_warn_after == 0 && agent->doom_stop_after == 0) return true;
+    call->repeats = phi__doom_note(
+        &run->doom, phi__doom_hash(&run->arena, call->block->name, call->block->arguments));
+    if (agent->doom_stop_after != 0 && call->repeats >= agent->doom_stop_after) {
+        run->doomed = true;
+        (void)snprintf(words, sizeof words, "Not run: ");
+        phi__call_repeat_words(call, words + strlen(words));
+        phi__call_fail(call, words);
+        return phi__tools_warn(call);
+    }
+    if (agent->doom_warn_after != 0 && call->repeats >= agent->doom_warn_after)
+        return phi__tools_warn(call);
+    return true;
+}
+
+/* ---- one call, from its beginning to the tool ---- */
+
+static void phi__tools_deny(phi__toolcall *call, phi_str reason) {
+    call->quiet = call->after = true;
+    phi__call_fail_str(
+        call, reason.len > 0 ? reason
+                             : PHI__LIT("Tool execution skipped by before_tool_execution hook."));
+}
+
+/* The host's word on a call. False: it is waited for, the agent is gone, or memory ended (*lost). */
+static bool phi__tools_ask(phi__toolcall *call, bool *lost) {
+    phi_hook hook = phi__hook_of(call->run, PHI_HOOK_BEFORE_TOOL);
+    phi_str reply;
+    phi__hooked hooked;
+    if (call->tool != NULL && call->tool->needs_approval &&
+        !phi__hook_wants(call->run->agent, PHI_HOOK_BEFORE_TOOL)) {
+        phi__tools_deny(call,
+                        PHI__LIT("Denied: this tool needs approval, and there is nobody to ask."));
+        return true;
+    }
+    hooked = phi__hook_call(call, &hook);
+    if (hooked == PHI__HOOK_GONE || hooked == PHI__HOOK_WAIT) return false;
+    *lost = hooked == PHI__HOOK_LOST;
+    if (*lost) return false;
+    call->asked = true;
+    reply = phi__buf_str(&call->decision.reply);
+    if (hooked == PHI__HOOK_DENY)
+        phi__tools_deny(call, reply);
+    else if (reply.len > 0)
+        *lost = !phi__arena_str(&call->run->arena, reply, &call->arguments);
+    phi__decision_drop(&call->decision);
+    return !*lost;
+}
+
+/* Counted, asked about, told and started, as far as it goes; false: no memory. */
+static bool phi__tools_go(phi__toolcall *call) {
+    phi__run *run = call->run;
+    phi_event event;
+    bool lost = false;
+    if (call->told || call->quiet) return true;
+    if (run->cancelled) {
+        phi__decision_drop(&call->decision);
+        phi__call_cancel(call, "Cancelled");
+    } else if (!call->asked && call->result == NULL && !phi__tools_ask(call, &lost)) {
+        return !lost;
+    }
+    if (call->quiet) return true;
+    event = phi__tools_event(call, PHI_EV_TOOL_START);
+    if (!phi__emit(run->agent, &event, NULL, 0)) return false;
+    call->told = true;
+    if (phi__call_open_still(call)) phi__call_start(call);
+    return true;
+}
+
+static bool phi__tools_begin(phi__run *run) {
+    phi__toolcall *call = &run->calls[run->next_call];
+    if (!phi__call_open(call)) return false;
+    run->next_call++;
+    call->begun = true;
+    run->running_calls++;
+    if (run->skipping) {
+        call->skipped = call->asked = call->after = true;
+        phi__call_fail(call, "Skipped due to queued user message.");
+    } else if (!run->cancelled && !phi__tools_count(call))
+        return false;
+    return phi__tools_go(call);
+}
+
+/* ---- and from the result to the log ---- */
 
 /* A call that is over has no result only because memory ran out: once more, then it is the run that
    ends. */
@@ -17849,31 +21082,37 @@ static bool phi__tools_tell_end(phi__toolcall *call) {
     call->ended = true;
     event.message = call->result;
     event.is_error = call->result->is_error;
+    event.child_loop_id = call->child_loop_id;
     return phi__emit(call->run->agent, &event, NULL, 0);
 }
 
-static bool phi__tools_begin(phi__run *run) {
-    phi__toolcall *call = &run->calls[run->next_call++];
-    phi_event event;
-    if (!phi__call_open(call)) return false;
-    event = phi__tools_event(call, PHI_EV_TOOL_START);
-    if (!phi__emit(run->agent, &event, NULL, 0)) return false;
-    if (run->cancelled)
-        phi__call_fail(call, "Cancelled");
-    else
-        phi__call_start(call);
-    return true;
+/* The hook after a call; false: no memory, or the agent is gone. */
+static bool phi__tools_after(phi__toolcall *call) {
+    phi_hook hook = phi__hook_of(call->run, PHI_HOOK_AFTER_TOOL);
+    phi__hooked hooked;
+    hook.message = call->result;
+    hook.is_error = call->result->is_error;
+    hooked = phi__hook_call(call, &hook);
+    if (hooked == PHI__HOOK_WAIT && !call->run->cancelled) return true;
+    if (hooked == PHI__HOOK_GONE) return false;
+    phi__decision_drop(&call->decision);
+    call->after = true;
+    return hooked != PHI__HOOK_LOST;
 }
 
-/* Ends that were not told yet, in any order; then results at the front, in call order. */
-static bool phi__tools_flush(phi__run *run) {
-    size_t i;
-    for (i = run->told_calls; i < run->next_call; i++) {
-        phi__toolcall *call = &run->calls[i];
-        if (!phi__tools_result(call)) return false;
-        if (call->result != NULL && !call->ended && !phi__tools_tell_end(call)) return false;
-    }
-    while (run->told_calls < run->next_call && run->calls[run->told_calls].result != NULL) {
+static bool phi__tools_over(phi__toolcall *call) {
+    if (!phi__tools_go(call)) return false;
+    if (call->run->agent->slot == NULL) return false;
+    if (!phi__tools_result(call)) return false;
+    if (call->result == NULL || (!call->told && !call->quiet)) return true;
+    if (!call->ended && !call->quiet && !phi__tools_tell_end(call)) return false;
+    return call->after || phi__tools_after(call);
+}
+
+/* Results at the front, in call order. */
+static bool phi__tools_log(phi__run *run) {
+    while (run->told_calls < run->next_call && run->calls[run->told_calls].after &&
+           run->calls[run->told_calls].result != NULL) {
         phi__toolcall *call = &run->calls[run->told_calls];
         const phi_message *result = call->result;
         run->told_calls++;
@@ -17883,25 +21122,673 @@ static bool phi__tools_flush(phi__run *run) {
     return true;
 }
 
+/* Each call as far as it goes, in any order. */
+static bool phi__tools_flush(phi__run *run) {
+    size_t i;
+    for (i = run->told_calls; i < run->next_call; i++) {
+        if (!phi__tools_over(&run->calls[i])) return false;
+        if (i == run->told_calls && !phi__tools_log(run)) return false;
+    }
+    return true;
+}
+
 static void phi__tools_cancel(phi__run *run) {
     size_t i;
     for (i = run->told_calls; i < run->next_call; i++) {
+        if (!run->calls[i].told) continue; /* its turn comes */
         phi__call_cancel(&run->calls[i], "Cancelled");
         if (run->agent->slot == NULL) return;
     }
 }
 
+/* ---- steering between calls ---- */
+
+/* Whether this is a place to look for it: one by one after each call, in batches after each batch, at
+   once when all are over. */
+static bool phi__tools_checkpoint(const phi__run *run) {
+    const phi__agent *agent = run->agent;
+    size_t told = run->told_calls;
+    if (told != run->next_call || told == run->polled_calls || run->skipping || run->cancelled)
+        return false;
+    if (told == run->call_count || agent->tool_mode == PHI_TOOLS_SEQUENTIAL) return true;
+    return agent->tool_mode == PHI_TOOLS_BATCHED && told % agent->tool_batch == 0;
+}
+
+static phi__hooked phi__tools_steering(phi__run *run) {
+    phi__hooked hooked;
+    if (!run->polling && !phi__tools_checkpoint(run)) return PHI__HOOK_ALLOW;
+    hooked = phi__input_poll(run, PHI_INPUT_STEERING);
+    if (hooked != PHI__HOOK_ALLOW) return hooked;
+    run->polled_calls = run->told_calls;
+    run->skipping = run->pending.head != NULL;
+    return hooked;
+}
+
 PHI__FN phi__state phi__run_tools(phi__run *run, bool *wait) {
-    if (run->cancelled) phi__tools_cancel(run);
+    if (run->cancelled) {
+        phi__decision_drop(&run->decision);
+        phi__input_poll_end(run);
+        phi__tools_cancel(run);
+    }
     while (run->agent->slot != NULL) {
-        if (!phi__tools_flush(run)) return phi__run_no_memory(run);
+        phi__hooked hooked;
+        if (!phi__tools_flush(run))
+            return run->agent->slot == NULL ? PHI__RUN_OVER : phi__run_no_memory(run);
+        hooked = phi__tools_steering(run);
+        if (hooked != PHI__HOOK_ALLOW)
+            return phi__run_hooked(run, hooked, PHI__RUN_TOOLS, PHI__RUN_TOOLS, PHI__RUN_TOOLS,
+                                   wait);
         if (run->told_calls == run->call_count) return PHI__RUN_TURN_END;
         if (run->next_call == run->call_count || !phi__tools_may_start(run)) break;
-        if (!phi__tools_begin(run)) return phi__run_no_memory(run);
+        if (!phi__tools_begin(run))
+            return run->agent->slot == NULL ? PHI__RUN_OVER : phi__run_no_memory(run);
         if (phi__step_spent(run->agent->rt)) return PHI__RUN_TOOLS;
     }
     *wait = true;
     return PHI__RUN_TOOLS;
+}
+
+/* ---- src/loop/session.c ---- */
+
+/* session.c - the table of session ids and the counts of their runs. */
+
+
+enum { PHI__SESSION_BUCKETS = 16 }; /* of the first table; a power of two */
+
+static phi__session **phi__session_bucket(const phi__sessions *sessions, uint64_t hash) {
+    return &sessions->buckets[(size_t)hash & (sessions->bucket_count - 1)];
+}
+
+static void phi__session_link(phi__sessions *sessions, phi__session *session) {
+    phi__session **bucket = phi__session_bucket(sessions, session->hash);
+    session->next = *bucket;
+    *bucket = session;
+}
+
+static void phi__session_unlink(phi__sessions *sessions, phi__session *session) {
+    phi__session **at = phi__session_bucket(sessions, session->hash);
+    while (*at != session) at = &(*at)->next;
+    *at = session->next;
+}
+
+static phi__session *phi__session_find(const phi__sessions *sessions, phi_str id, uint64_t hash) {
+    phi__session *session;
+    if (sessions->bucket_count == 0) return NULL;
+    session = *phi__session_bucket(sessions, hash);
+    while (session != NULL && (session->hash != hash || !phi_str_equal(session->id, id)))
+        session = session->next;
+    return session;
+}
+
+/* Room for one more, so that there are never more sessions than buckets. */
+static bool phi__session_room(phi__sessions *sessions) {
+    size_t old_count = sessions->bucket_count, i;
+    size_t count = old_count > 0 ? phi__mul(old_count, 2) : (size_t)PHI__SESSION_BUCKETS;
+    phi__session **old = sessions->buckets, **buckets;
+    if (sessions->count < old_count) return true;
+    buckets = (phi__session **)phi__alloc(sessions->memory, phi__mul(count, sizeof *buckets));
+    if (buckets == NULL) return false;
+    sessions->buckets = buckets;
+    sessions->bucket_count = count;
+    for (i = 0; i < old_count; i++)
+        while (old[i] != NULL) {
+            phi__session *session = old[i];
+            old[i] = session->next;
+            phi__session_link(sessions, session);
+        }
+    phi__free(sessions->memory, old, old_count * sizeof *old);
+    return true;
+}
+
+static void phi__session_name(phi__session *session, phi_str id, char *to) {
+    if (id.len > 0) memmove(to, id.at, id.len);
+    to[id.len] = '\0';
+    session->id = phi__str(to, id.len);
+    session->hash = phi__hash(session->id, 0);
+}
+
+static phi__session *phi__session_new(phi__sessions *sessions, phi_str id) {
+    size_t room = phi__max(phi__add(id.len, 1), PHI__UUID_SIZE);
+    phi__session *session = (phi__session *)phi__alloc(sessions->memory, sizeof *session);
+    char *text = session != NULL ? (char *)phi__alloc(sessions->memory, room) : NULL;
+    if (text == NULL) {
+        phi__free(sessions->memory, session, sizeof *session);
+        return NULL;
+    }
+    session->refs = 1;
+    session->id_room = room;
+    phi__session_name(session, id, text);
+    phi__session_link(sessions, session);
+    sessions->count++;
+    return session;
+}
+
+/* ---- counts ---- */
+
+static char *phi__session_segment(phi__session_count *count) { return (char *)(count + 1); }
+
+static phi__session_count *phi__session_count_of(phi__session *session, phi_str segment) {
+    phi__session_count *count = session->counts;
+    while (count != NULL &&
+           !phi_str_equal(phi__str(phi__session_segment(count), count->len), segment))
+        count = count->next;
+    return count;
+}
+
+static void phi__session_forget(phi__sessions *sessions, phi__session *session) {
+    while (session->counts != NULL) {
+        phi__session_count *count = session->counts;
+        session->counts = count->next;
+        phi__free(sessions->memory, count, sizeof *count + count->len);
+    }
+}
+
+PHI__FN uint32_t phi__session_next(phi__sessions *sessions, phi__session *session,
+                                   phi_str segment) {
+    phi__session_count *count = phi__session_count_of(session, segment);
+    if (count == NULL) {
+        if (segment.len >= UINT32_MAX) return 0;
+        count = (phi__session_count *)phi__alloc(sessions->memory,
+                                                 phi__add(sizeof *count, segment.len));
+        if (count == NULL) return 0;
+        count->len = (uint32_t)segment.len;
+        if (segment.len > 0) memcpy(phi__session_segment(count), segment.at, segment.len);
+        count->next = session->counts;
+        session->counts = count;
+    }
+    if (count->runs == UINT32_MAX) return 0; /* none is given twice */
+    return ++count->runs;
+}
+
+PHI__FN void phi__session_undo(phi__session *session, phi_str segment) {
+    phi__session_count *count = phi__session_count_of(session, segment);
+    if (count != NULL && count->runs > 0) count->runs--;
+}
+
+/* ---- sessions ---- */
+
+PHI__FN void phi__sessions_init(phi__sessions *sessions, phi_memory *memory) {
+    memset(sessions, 0, sizeof *sessions);
+    sessions->memory = memory;
+}
+
+PHI__FN void phi__sessions_free(phi__sessions *sessions) {
+    PHI_ASSERT(sessions->count == 0);
+    phi__free(sessions->memory, sessions->buckets,
+              sessions->bucket_count * sizeof *sessions->buckets);
+    phi__sessions_init(sessions, sessions->memory);
+}
+
+PHI__FN phi__session *phi__session_take(phi__sessions *sessions, phi_str id) {
+    phi__session *session = phi__session_find(sessions, id, phi__hash(id, 0));
+    if (session == NULL) return phi__session_room(sessions) ? phi__session_new(sessions, id) : NULL;
+    session->refs++;
+    return session;
+}
+
+PHI__FN void phi__session_drop(phi__sessions *sessions, phi__session *session) {
+    if (session == NULL || --session->refs > 0) return;
+    phi__session_unlink(sessions, session);
+    sessions->count--;
+    phi__session_forget(sessions, session);
+    phi__free(sessions->memory, (char *)(uintptr_t)session->id.at, session->id_room);
+    phi__free(sessions->memory, session, sizeof *session);
+}
+
+PHI__FN bool phi__session_renew(phi__sessions *sessions, phi__session **session, phi_str id) {
+    phi__session *old = *session, *other = phi__session_find(sessions, id, phi__hash(id, 0));
+    if (old->refs == 1 && id.len < old->id_room && (other == NULL || other == old)) {
+        phi__session_unlink(sessions, old);
+        phi__session_forget(sessions, old);
+        phi__session_name(old, id, (char *)(uintptr_t)old->id.at);
+        phi__session_link(sessions, old);
+        return true;
+    }
+    other = phi__session_take(sessions, id);
+    if (other == NULL) return false;
+    phi__session_drop(sessions, old);
+    *session = other;
+    return true;
+}
+
+/* ---- src/loop/turns.c ---- */
+
+/* turns.c - the states of a run but for its model calls and tools: how it opens, what begins and ends each
+   turn, and how it closes.
+
+   Order, with behaviours B ruling: before_loop, AGENT_START, filters, steering; then for each turn the
+   filters of what was polled, limits, before_turn, TURN_START, the messages; and after it TURN_END,
+   after_turn, steering, follow-ups; at last AGENT_END and after_loop. */
+
+#include <stdio.h>
+
+/* ---- shared by the states ---- */
+
+PHI__FN phi__state phi__run_hooked(phi__run *run, phi__hooked hooked, phi__state here,
+                                   phi__state next, phi__state denied, bool *wait) {
+    switch (hooked) {
+    case PHI__HOOK_ALLOW:
+    case PHI__HOOK_WARN: return next;
+    case PHI__HOOK_DENY: return denied;
+    case PHI__HOOK_WAIT:
+        if (run->cancelled) { /* it waits for nobody */
+            phi__decision_drop(&run->decision);
+            return denied;
+        }
+        *wait = true;
+        return here;
+    case PHI__HOOK_GONE: return PHI__RUN_OVER;
+    case PHI__HOOK_LOST: break;
+    }
+    return phi__run_no_memory(run);
+}
+
+static void phi__turn_timer(phi__timer *timer) {
+    phi__run *run = PHI__OWNER(timer, phi__run, timer);
+    if (run->paused) run->pause_over = true;
+    phi__run_wake(run);
+}
+
+PHI__FN bool phi__run_timer_set(phi__run *run, uint64_t at_us) {
+    run->timer.fire = phi__turn_timer;
+    return phi__io_timer_set(run->agent->rt->io, &run->timer, at_us) == PHI_OK;
+}
+
+/* Whether the host wants no more turns. */
+static bool phi__turn_unwanted(const phi__run *run) { return run->cancelled || run->stopping; }
+
+/* Prompts whose events are not out yet: after the first TURN_START, or before a run that ends without
+   one. */
+static bool phi__turn_tell_prompts(phi__run *run) {
+    const phi__thread *thread = run->agent->thread;
+    while (run->told_messages < thread->message_count) {
+        const phi_message *message = thread->messages[run->told_messages]->message;
+        if (!phi__run_tell(run, message, PHI_INPUT_PROMPT, phi__str(NULL, 0))) return false;
+        run->told_messages++;
+    }
+    return true;
+}
+
+/* The end of a run between two turns. */
+static phi__state phi__turn_leave(phi__run *run, phi_status status) {
+    phi__decision_drop(&run->decision);
+    phi__filter_end(run);
+    phi__input_poll_end(run);
+    phi__input_return(run);
+    phi__budget_release(run);
+    run->status = status;
+    return phi__turn_tell_prompts(run) ? PHI__RUN_CLOSE : phi__run_no_memory(run);
+}
+
+/* ---- opening ---- */
+
+static phi__state phi__turn_before_loop(phi__run *run, bool *wait) {
+    phi_hook hook = phi__hook_of(run, PHI_HOOK_BEFORE_LOOP);
+    phi__hooked hooked;
+    if (run->cancelled) {
+        phi__decision_drop(&run->decision);
+        return PHI__RUN_OPEN;
+    }
+    hooked = phi__hook_run(run, &hook);
+    if (hooked == PHI__HOOK_DENY) {
+        run->prompts = NULL;
+        run->silent = run->opened = true; /* its end is its only event */
+        run->status = PHI_DENIED;
+    }
+    return phi__run_hooked(run, hooked, PHI__RUN_BEFORE_LOOP, PHI__RUN_OPEN, PHI__RUN_CLOSE, wait);
+}
+
+static phi__state phi__turn_open(phi__run *run) {
+    phi_event event;
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_EV_AGENT_START;
+    event.loop = run->info;
+    run->opened = true;
+    return phi__emit_surely(run->agent, &event) ? PHI__RUN_FILTER : phi__run_no_memory(run);
+}
+
+/* An abort while a filter makes up its mind: what nobody has passed is not stored. */
+static phi__state phi__turn_filter_aborted(phi__run *run) {
+    size_t i;
+    bool told = true;
+    for (i = 0; i < run->prompt_count && told; i++) {
+        phi_event event;
+        bool failed = false;
+        memset(&event, 0, sizeof event);
+        event.kind = PHI_EV_INPUT_DROPPED;
+        event.input = PHI_INPUT_PROMPT;
+        event.text = phi_message_text(run->prompts[i].message, "\n", &run->arena, &failed);
+        event.source = PHI__LIT("The run was aborted before a filter had decided");
+        told = !failed && phi__emit(run->agent, &event, NULL, 0);
+    }
+    run->prompts = NULL;
+    if (!told) return phi__run_no_memory(run);
+    return phi__turn_leave(run, PHI_CANCELLED);
+}
+
+static phi__state phi__turn_filter(phi__run *run, bool *wait) {
+    phi__hooked hooked = phi__filter_prompts(run);
+    if (hooked == PHI__HOOK_WAIT && run->cancelled) return phi__turn_filter_aborted(run);
+    if (hooked == PHI__HOOK_DENY) {
+        run->prompts = NULL;
+        run->silent = true;
+        run->status = PHI_REJECTED;
+    } else if (hooked == PHI__HOOK_ALLOW && run->prompts != NULL) {
+        phi__thread_attach(run->agent->thread, run->prompts, run->prompt_count);
+        run->prompts = NULL;
+    }
+    return phi__run_hooked(run, hooked, PHI__RUN_FILTER, PHI__RUN_POLL, PHI__RUN_CLOSE, wait);
+}
+
+static phi__state phi__turn_poll(phi__run *run, bool *wait) {
+    if (phi__turn_unwanted(run)) return phi__turn_leave(run, PHI_CANCELLED);
+    return phi__run_hooked(run, phi__input_poll(run, PHI_INPUT_STEERING), PHI__RUN_POLL,
+                           PHI__RUN_TOP, PHI__RUN_TOP, wait);
+}
+
+/* ---- limits ---- */
+
+/* The words go into the log as the user's, outside any turn. */
+static phi__state phi__turn_stop(phi__run *run, const char *reason) {
+    char text[200];
+    phi_content content;
+    phi_message message, *kept;
+    (void)snprintf(text, sizeof text, "[Agent stopped: %s]", reason);
+    memset(&content, 0, sizeof content);
+    memset(&message, 0, sizeof message);
+    content.kind = PHI_CONTENT_TEXT;
+    content.text = phi_str_of(text);
+    message.role = PHI_ROLE_USER;
+    message.content = &content;
+    message.content_count = 1;
+    phi__run_stamp(run, &message);
+    kept = phi__thread_keep(run->agent->thread, &message);
+    if (kept == NULL || !phi__turn_tell_prompts(run) || !phi__run_log(run, kept))
+        return phi__run_no_memory(run);
+    run->told_messages = run->agent->thread->message_count;
+    return phi__turn_leave(run, PHI_LIMIT);
+}
+
+/* The worst that the next call may take: all it is shown, and all it may say. */
+static bool phi__turn_reserve(phi__run *run) {
+    const phi__agent *agent = run->agent;
+    const phi_cost *rates = &agent->model.cost;
+    uint64_t in = agent->thread->item_tokens + phi_tokens_of_text(NULL, agent->system_prompt);
+    uint64_t out = agent->max_tokens != 0 ? agent->max_tokens : agent->model.max_tokens;
+    const phi__input *input;
+    double rate = rates->cache_write > rates->input ? rates->cache_write : rates->input;
+    size_t i;
+    if (!phi__budget_limited(agent)) return true;
+    for (input = run->pending.head; input != NULL; input = input->next)
+        in += phi_tokens_of_message(NULL, &input->message);
+    for (i = 0; i < agent->tool_count; i++)
+        in += phi_tokens_of_text(NULL, agent->tool_views[i].name) +
+              phi_tokens_of_text(NULL, agent->tool_views[i].description) +
+              phi_tokens_of_text(NULL, agent->tool_views[i].schema);
+    return phi__budget_reserve(run, in + out,
+                               (double)in / 1e6 * rate + (double)out / 1e6 * rates->output,
+                               run->pause_reason, sizeof run->pause_reason);
+}
+
+static phi__state phi__turn_at_limit(phi__run *run, bool *wait) {
+    phi__agent *agent = run->agent;
+    phi_event event;
+    uint64_t at = UINT64_MAX;
+    if (!run->limits.pause || run->pause_over) return phi__turn_stop(run, run->pause_reason);
+    *wait = true;
+    if (run->paused) return PHI__RUN_TOP;
+    run->paused = true;
+    if (agent->decision_timeout_ms != PHI_UNLIMITED)
+        at = phi__io_now_us(agent->rt->io) + (uint64_t)agent->decision_timeout_ms * 1000;
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_EV_PAUSED;
+    event.text = phi_str_of(run->pause_reason);
+    if (phi__run_timer_set(run, at) && phi__emit(agent, &event, NULL, 0)) return PHI__RUN_TOP;
+    *wait = false;
+    return phi__run_no_memory(run);
+}
+
+/* ---- a turn ---- */
+
+static void phi__turn_take_injected(phi__run *run) {
+    phi__inputs *injected = &run->agent->injected;
+    if (injected->head == NULL) return;
+    if (run->pending.tail != NULL)
+        run->pending.tail->next = injected->head;
+    else
+        run->pending.head = injected->head;
+    run->pending.tail = injected->tail;
+    run->pending.count += injected->count;
+    memset(injected, 0, sizeof *injected);
+}
+
+static phi__state phi__turn_top(phi__run *run, bool *wait) {
+    phi__hooked hooked;
+    if (run->starved) return phi__run_no_memory(run);
+    if (phi__turn_unwanted(run)) return phi__turn_leave(run, PHI_CANCELLED);
+    phi__turn_take_injected(run);
+    hooked = phi__filter_pending(run);
+    if (hooked == PHI__HOOK_DENY) return phi__turn_leave(run, PHI_REJECTED);
+    if (hooked != PHI__HOOK_ALLOW)
+        return phi__run_hooked(run, hooked, PHI__RUN_TOP, PHI__RUN_TOP, PHI__RUN_TOP, wait);
+    if (phi__limit_reached(run, run->pause_reason, sizeof run->pause_reason) ||
+        !phi__turn_reserve(run))
+        return phi__turn_at_limit(run, wait);
+    run->paused = run->pause_over = false;
+    phi__io_timer_clear(run->agent->rt->io, &run->timer);
+    return PHI__RUN_BEFORE_TURN;
+}
+
+static phi__state phi__turn_before(phi__run *run, bool *wait) {
+    phi_hook hook = phi__hook_of(run, PHI_HOOK_BEFORE_TURN);
+    phi__hooked hooked;
+    if (phi__turn_unwanted(run)) return phi__turn_leave(run, PHI_CANCELLED);
+    hooked = phi__hook_run(run, &hook);
+    if (hooked == PHI__HOOK_DENY) return phi__turn_leave(run, PHI_DENIED);
+    return phi__run_hooked(run, hooked, PHI__RUN_BEFORE_TURN, PHI__RUN_TURN, PHI__RUN_TURN, wait);
+}
+
+/* What belongs to one turn begins anew. */
+static void phi__turn_clear(phi__run *run) {
+    phi__arena_rewind(&run->arena);
+    memset(&run->turn_usage, 0, sizeof run->turn_usage);
+    run->reply = NULL;
+    run->steered = run->skipping = false;
+    run->attempt = run->compactions = run->idle_compactions = 0;
+    run->call_count = run->next_call = run->told_calls = run->running_calls = 0;
+    run->polled_calls = 0;
+    run->listed = NULL;
+}
+
+static phi__state phi__turn_begin(phi__run *run) {
+    phi_event event;
+    phi__entry entry = phi__run_entry(run, PHI__ENTRY_TURN_START);
+    if (run->cancelled) return phi__turn_leave(run, PHI_CANCELLED);
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_EV_TURN_START;
+    event.trigger = run->turn_index == 0 ? run->trigger : PHI_TRIGGER_CONTINUATION;
+    entry.trigger = event.trigger;
+    phi__turn_clear(run);
+    if (!phi__emit(run->agent, &event, NULL, 0)) return phi__run_no_memory(run);
+    run->turn_open = true; /* it was told, so its end will be */
+    if (!phi__run_note(run, &entry) || !phi__turn_tell_prompts(run) || !phi__input_deliver(run))
+        return phi__run_no_memory(run);
+    return PHI__RUN_TRANSFORM;
+}
+
+static phi__state phi__turn_failed(phi__run *run, bool *wait) {
+    phi_hook hook = phi__hook_of(run, PHI_HOOK_ON_ERROR);
+    hook.failure = run->failure;
+    hook.text = run->reply != NULL ? run->reply->error_message : phi__str(NULL, 0);
+    if (hook.text.len == 0) hook.text = PHI__LIT("Unknown error");
+    return phi__run_hooked(run, phi__hook_run(run, &hook), PHI__RUN_FAILED, PHI__RUN_TURN_END,
+                           PHI__RUN_TURN_END, wait);
+}
+
+static phi__state phi__turn_end(phi__run *run) {
+    phi_event event;
+    phi__entry entry = phi__run_entry(run, PHI__ENTRY_TURN_END);
+    bool room;
+    phi__run_drop_call(run);
+    phi__run_drop_tools(run);
+    phi__budget_release(run);
+    if (!run->turn_open) return PHI__RUN_NEXT;
+    run->turn_open = false;
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_EV_TURN_END;
+    event.message = run->reply;
+    event.usage = entry.usage = run->reply != NULL ? &run->reply->usage : NULL;
+    room = phi__emit_surely(run->agent, &event);
+    room = phi__run_note(run, &entry) && room;
+    if (!room && run->status == PHI_OK) return phi__run_no_memory(run);
+    return PHI__RUN_AFTER_TURN;
+}
+
+static phi__state phi__turn_after(phi__run *run, bool *wait) {
+    phi_hook hook = phi__hook_of(run, PHI_HOOK_AFTER_TURN);
+    phi__state next;
+    hook.usage = &run->turn_usage;
+    next = phi__run_hooked(run, phi__hook_run(run, &hook), PHI__RUN_AFTER_TURN, PHI__RUN_NEXT,
+                           PHI__RUN_NEXT, wait);
+    if (next != PHI__RUN_NEXT) return next;
+    run->turn_index++;
+    run->told_messages = run->agent->thread->message_count;
+    return next;
+}
+
+/* ---- another one? ---- */
+
+static phi__state phi__turn_doomed(phi__run *run) {
+    (void)snprintf(run->pause_reason, sizeof run->pause_reason, "Repeated tool call (%u/%u)",
+                   (unsigned)run->agent->doom_stop_after, (unsigned)run->agent->doom_stop_after);
+    return phi__turn_stop(run, run->pause_reason);
+}
+
+static phi__state phi__turn_next(phi__run *run, bool *wait) {
+    phi__hooked hooked;
+    if (run->status != PHI_OK) return PHI__RUN_CLOSE;
+    if (run->starved) return phi__run_no_memory(run);
+    if (phi__turn_unwanted(run) || run->reply == NULL) return phi__turn_leave(run, PHI_CANCELLED);
+    if (run->doomed) return phi__turn_doomed(run);
+    if (run->pending.head == NULL && !run->steered) {
+        hooked = phi__input_poll(run, PHI_INPUT_STEERING);
+        if (hooked != PHI__HOOK_ALLOW)
+            return phi__run_hooked(run, hooked, PHI__RUN_NEXT, PHI__RUN_NEXT, PHI__RUN_NEXT, wait);
+    }
+    run->steered = true;
+    if (run->call_count > 0 || run->reply->stop_reason == PHI_STOP_REASON_PAUSED ||
+        run->pending.head != NULL || run->agent->injected.head != NULL)
+        return PHI__RUN_TOP;
+    return PHI__RUN_FOLLOW;
+}
+
+/* Nothing more can be injected from here on: other threads see the agent as idle. What they had posted
+   before is read once more. */
+static bool phi__turn_seal(phi__run *run) {
+    phi__agent *agent = run->agent;
+    phi__slots *slots = &agent->rt->agents;
+    (void)phi__slots_move(slots, agent->index, agent->gen, PHI__AGENT_RUNNING, PHI__AGENT_IDLE);
+    phi__posts_read(agent->rt);
+    if (agent->steering.head == NULL && agent->follow_ups.head == NULL &&
+        agent->injected.head == NULL && !run->starved && !phi__turn_unwanted(run))
+        return true;
+    (void)phi__slots_move(slots, agent->index, agent->gen, PHI__AGENT_IDLE, PHI__AGENT_RUNNING);
+    return false;
+}
+
+static phi__state phi__turn_follow(phi__run *run, bool *wait) {
+    phi__hooked hooked;
+    if (phi__turn_unwanted(run)) return phi__turn_leave(run, PHI_CANCELLED);
+    hooked = phi__input_poll(run, PHI_INPUT_FOLLOW_UP);
+    if (hooked != PHI__HOOK_ALLOW)
+        return phi__run_hooked(run, hooked, PHI__RUN_FOLLOW, PHI__RUN_FOLLOW, PHI__RUN_FOLLOW,
+                               wait);
+    if (run->pending.head != NULL) return PHI__RUN_TOP;
+    if (phi__turn_seal(run)) return PHI__RUN_CLOSE;
+    run->steered = false;
+    return PHI__RUN_NEXT;
+}
+
+/* ---- closing ---- */
+
+static void phi__turn_tell_end(phi__run *run, const phi_usage *usage) {
+    const phi__thread *thread = run->agent->thread;
+    phi_event event;
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_EV_AGENT_END;
+    event.status = run->status;
+    event.failure = run->failure;
+    event.usage = usage;
+    event.rejection = run->rejection;
+    event.message = thread->message_count > run->first_message
+                        ? thread->messages[thread->message_count - 1]->message
+                        : NULL;
+    event.first_message = run->first_message;
+    event.message_count = thread->message_count - run->first_message;
+    (void)phi__emit_surely(run->agent, &event);
+}
+
+static phi__state phi__turn_close(phi__run *run) {
+    phi__agent *agent = run->agent;
+    phi__entry entry = phi__run_entry(run, PHI__ENTRY_LOOP_END);
+    phi_usage *usage = (phi_usage *)phi_arena_alloc(&agent->thread->arena, sizeof *usage);
+    (void)phi__slots_move(&agent->rt->agents, agent->index, agent->gen, PHI__AGENT_RUNNING,
+                          PHI__AGENT_IDLE);
+    phi__decision_drop(&run->decision);
+    phi__budget_release(run);
+    phi__input_return(run);
+    phi__input_drop(agent, &agent->injected, "The run ended before it was seen");
+    if (usage != NULL) *usage = run->usage;
+    entry.usage = usage;
+    entry.status = run->status;
+    entry.failure = run->failure;
+    (void)phi__run_note(run, &entry); /* without memory for it, the log still tells: no reply */
+    phi__turn_tell_end(run, usage);
+    phi__response_close(run);
+    return run->silent ? PHI__RUN_OVER : PHI__RUN_AFTER_LOOP;
+}
+
+static phi__state phi__turn_after_loop(phi__run *run, bool *wait) {
+    phi_hook hook = phi__hook_of(run, PHI_HOOK_AFTER_LOOP);
+    hook.message_count = run->agent->thread->message_count - run->first_message;
+    hook.usage = &run->usage;
+    if (phi__hook_run(run, &hook) == PHI__HOOK_WAIT && !run->cancelled) {
+        *wait = true;
+        return PHI__RUN_AFTER_LOOP;
+    }
+    return PHI__RUN_OVER; /* AGENT_END was the last word, whatever the hook came to */
+}
+
+/* ---- all states ---- */
+
+PHI__FN phi__state phi__run_state(phi__run *run, bool *wait) {
+    switch (run->state) {
+    case PHI__RUN_BEFORE_LOOP: return phi__turn_before_loop(run, wait);
+    case PHI__RUN_OPEN: return phi__turn_open(run);
+    case PHI__RUN_FILTER: return phi__turn_filter(run, wait);
+    case PHI__RUN_POLL: return phi__turn_poll(run, wait);
+    case PHI__RUN_TOP: return phi__turn_top(run, wait);
+    case PHI__RUN_BEFORE_TURN: return phi__turn_before(run, wait);
+    case PHI__RUN_TURN: return phi__turn_begin(run);
+    case PHI__RUN_TRANSFORM: return phi__run_transform(run, wait);
+    case PHI__RUN_CONVERT: return phi__run_convert(run, wait);
+    case PHI__RUN_REQUEST: return phi__run_request(run, wait);
+    case PHI__RUN_SEND: return phi__run_send(run, wait);
+    case PHI__RUN_STREAM: return phi__run_stream(run, wait);
+    case PHI__RUN_BACKOFF: return phi__run_backoff(run, wait);
+    case PHI__RUN_COMPACT: return phi__run_compact(run, wait);
+    case PHI__RUN_COMPACTED: return phi__run_compacted(run, wait);
+    case PHI__RUN_TOOLS: return phi__run_tools(run, wait);
+    case PHI__RUN_FAILED: return phi__turn_failed(run, wait);
+    case PHI__RUN_TURN_END: return phi__turn_end(run);
+    case PHI__RUN_AFTER_TURN: return phi__turn_after(run, wait);
+    case PHI__RUN_NEXT: return phi__turn_next(run, wait);
+    case PHI__RUN_FOLLOW: return phi__turn_follow(run, wait);
+    case PHI__RUN_CLOSE: return phi__turn_close(run);
+    case PHI__RUN_AFTER_LOOP: return phi__turn_after_loop(run, wait);
+    case PHI__RUN_OVER: break;
+    }
+    return PHI__RUN_OVER;
 }
 
 /* ---- src/loop/xfer.c ---- */
@@ -18190,18 +22077,38 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0x02b0097c
+#if PHI__IMP_AGENT != 0x4aced2b5
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0x02b0097c
+#define PHI__IMP_AGENT 0x4aced2b5
 
 /* ---- src/agent/agent_in.h ---- */
 
-/* agent_in.h - for runtime.c: taking agents apart. */
+/* agent_in.h - what the files of this folder share: finding, checking, making and taking apart agents. */
 #ifndef PHI_AGENT_AGENT_IN_H
 #define PHI_AGENT_AGENT_IN_H
 
+
+PHI__FN phi__agent *phi__agent_find(phi_agent handle); /* NULL: stale */
+
+/* agent.c: PHI_OK, or words that begin with `what`. */
+PHI__FN phi_status phi__agent_may_run(phi__agent *agent, const char *what);
+PHI__FN phi_status phi__agent_idle(phi__agent *agent, const char *what);
+
+/* agent_make.c */
+PHI__FN phi_status phi__agent_check_model(phi_runtime *rt, const phi_model *model);
+PHI__FN phi_status phi__agent_check_tools(phi_runtime *rt, const phi_tool *tools, size_t count);
+PHI__FN bool phi__agent_take_model(phi__agent *agent, const phi_model *model);
+PHI__FN bool phi__agent_take_segment(phi__agent *agent, const char *config_id);
+PHI__FN bool phi__agent_take_tools(phi__agent *agent, const phi_tool *tools, size_t count);
+PHI__FN void phi__agent_random_id(const phi__agent *agent, char out[PHI__UUID_SIZE]);
+/* A string in memory of its own, terminated; NULL gives an empty one. And giving it back. */
+PHI__FN bool phi__agent_own(phi__agent *agent, const char *text, phi_str *out);
+PHI__FN void phi__agent_disown(phi__agent *agent, phi_str *s);
+PHI__FN void phi__agent_leave_tree(phi__agent *agent);
+/* NULL: phi_last_error says why. lent: the thread it works on, else its own. */
+PHI__FN phi__agent *phi__agent_make(phi_runtime *rt, const phi_agent_desc *desc, phi__thread *lent);
 
 /* Takes an agent out of every table: its handle is stale, nothing calls or wakes it. Its memory goes
    with phi__agent_destroy, at the end of the step. */
@@ -18209,11 +22116,453 @@ PHI__FN void phi__agent_doom(phi__agent *agent);
 PHI__FN void phi__agent_destroy(phi__agent *agent);
 PHI__FN void phi__step_end(phi_runtime *rt);
 
+/* history.c: a copy of a message at the end of a log. PHI_BAD_ARG, PHI_NO_MEMORY: nothing changed. */
+PHI__FN phi_status phi__history_append(phi_runtime *rt, phi__thread *thread, const char *what,
+                                       const phi_message *message);
+
+/* bare_run.c */
+PHI__FN void phi__bare_bury(phi_runtime *rt); /* a step begins, and popped events were released */
+PHI__FN void
+phi__threads_free(phi_runtime *rt); /* the runtime goes; there are no agents any more */
+
+#endif
+
+/* ---- src/agent/event_in.h ---- */
+
+/* event_in.h - the words of events in JSON, for their writer and their reader. */
+#ifndef PHI_AGENT_EVENT_IN_H
+#define PHI_AGENT_EVENT_IN_H
+
+
+/* All are static. An unknown trigger is "User", an unknown kind, point or input is "". */
+PHI__FN const char *phi__event_type(phi_event_kind kind); /* the three deltas are "MessageUpdate" */
+PHI__FN const char *phi__event_delta(phi_event_kind kind); /* and this inside */
+PHI__FN const char *phi__event_trigger(phi_trigger trigger);
+PHI__FN const char *phi__event_point(int point); /* a phi_hook_point; as the book names hooks */
+PHI__FN const char *phi__event_input(phi_input input);
+
 #endif
 
 /* ---- src/agent/agent.c ---- */
 
-/* agent.c - making, prompting and freeing agents; all defaults of phi_agent_desc are resolved here. */
+/* agent.c - prompting agents, ending their runs, and changing them. */
+
+PHI__FN phi__agent *phi__agent_find(phi_agent handle) {
+    phi__slot *slot =
+        handle.rt != NULL ? phi__slots_find(&handle.rt->agents, handle.index, handle.gen) : NULL;
+    return slot != NULL ? (phi__agent *)slot->object : NULL;
+}
+
+/* ---- the end of one ---- */
+
+static void phi__agent_cancel_children(phi__agent *agent) {
+    phi__agent *child;
+    for (child = agent->first_child; child != NULL; child = child->next_child)
+        phi__run_cancel_tree(child, PHI__LOAD(&agent->rt->inbox.tail), false);
+}
+
+PHI__FN void phi__agent_doom(phi__agent *agent) {
+    phi_runtime *rt = agent->rt;
+    phi__slot *slot = agent->slot;
+    if (slot == NULL) return;
+    if (agent->run != NULL) phi__run_detach(agent->run);
+    if (agent->slot == NULL) return; /* a tool's cancel freed it meanwhile */
+    agent->slot = NULL;
+    phi__agent_cancel_children(agent);
+    phi__agent_leave_tree(agent);
+    phi__bare_forget(agent);
+    phi__responses_drop(agent);
+    phi__slots_release(&rt->agents, slot);
+    phi__events_purge(rt, agent);
+    agent->next_doomed = rt->doomed;
+    rt->doomed = agent;
+}
+
+/* ---- beginning a run ---- */
+
+static bool phi__agent_reserve_free(const phi__agent *agent) {
+    size_t i;
+    for (i = 0; i < PHI__RESERVE; i++)
+        if (agent->reserve[i].in_use) return false;
+    return true;
+}
+
+PHI__FN phi_status phi__agent_may_run(phi__agent *agent, const char *what) {
+    phi_runtime *rt = agent->rt;
+    if (rt->closing) return phi__error(rt, PHI_MISUSE, "%s: the runtime is closing", what);
+    if (agent->bare)
+        return phi__error(rt, PHI_MISUSE, "%s: an agent of phi_run is for that one run", what);
+    if (agent->run != NULL)
+        return phi__error(rt, PHI_BUSY, "Agent is already streaming. Use steer() or follow_up().");
+    if (!phi__agent_reserve_free(agent))
+        return phi__error(rt, PHI_BUSY, "%s: the last run's events were not popped", what);
+    return PHI_OK;
+}
+
+PHI__FN phi_status phi__agent_idle(phi__agent *agent, const char *what) {
+    return agent->run == NULL ? PHI_OK
+                              : phi__error(agent->rt, PHI_BUSY, "%s: a run is going on", what);
+}
+
+static phi_status phi__agent_run(phi__agent *agent, const char *what, const phi_content *content,
+                                 size_t count, phi_continuation kind) {
+    phi_message message;
+    phi__run_order order;
+    phi_status status;
+    memset(&message, 0, sizeof message);
+    memset(&order, 0, sizeof order);
+    message.role = PHI_ROLE_USER;
+    message.content = content;
+    message.content_count = count;
+    order.prompts = &message;
+    order.prompt_count = content != NULL ? 1 : 0;
+    order.continuation = kind;
+    status = phi__run_new(agent, &order);
+    return status == PHI_OK ? status : phi__error(agent->rt, status, "%s: out of memory", what);
+}
+
+static phi_content phi__agent_text_block(const char *text) {
+    phi_content content;
+    memset(&content, 0, sizeof content);
+    content.kind = PHI_CONTENT_TEXT;
+    content.text = phi_str_of(text);
+    return content;
+}
+
+/* The last message that a model would see; NULL: none. */
+static const phi_message *phi__agent_last(const phi__agent *agent) {
+    size_t i = agent->thread->item_count;
+    while (i > 0 && agent->thread->items[i - 1].message->role == PHI_ROLE_EXTENSION) i--;
+    return i > 0 ? agent->thread->items[i - 1].message : NULL;
+}
+
+/* ---- public: runs ---- */
+
+PHI_API phi_status phi_agent_free(phi_agent handle) {
+    phi__agent *agent = phi__agent_find(handle);
+    bool inside;
+    if (handle.rt == NULL) return PHI_BAD_ARG;
+    if (agent == NULL) return PHI_STALE;
+    inside = handle.rt->in_step;
+    handle.rt->in_step = true; /* the tools' cancel functions must not step */
+    phi__agent_doom(agent);
+    if (!inside) phi__step_end(handle.rt);
+    return PHI_OK;
+}
+
+PHI_API bool phi_agent_alive(phi_agent handle) {
+    return handle.rt != NULL && phi__slots_state(&handle.rt->agents, handle.index, handle.gen) != 0;
+}
+
+PHI_API bool phi_agent_running(phi_agent handle) {
+    phi__agent *agent = phi__agent_find(handle);
+    return agent != NULL && agent->run != NULL;
+}
+
+PHI_API phi_status phi_prompt_content(phi_agent handle, const phi_content *content, size_t count) {
+    phi__agent *agent = phi__agent_find(handle);
+    phi_status status;
+    if (handle.rt == NULL) return PHI_BAD_ARG;
+    if (agent == NULL) return phi__error(handle.rt, PHI_STALE, "phi_prompt: the agent is gone");
+    status = phi__input_check(handle.rt, "phi_prompt", content, count);
+    if (status == PHI_OK) status = phi__agent_may_run(agent, "phi_prompt");
+    if (status != PHI_OK) return status;
+    return phi__agent_run(agent, "phi_prompt", content, count, PHI_CONTINUATION_INITIAL);
+}
+
+PHI_API phi_status phi_prompt(phi_agent agent, const char *text) {
+    phi_content content;
+    if (agent.rt == NULL) return PHI_BAD_ARG;
+    if (text == NULL || text[0] == '\0')
+        return phi__error(agent.rt, PHI_BAD_ARG, "phi_prompt: the text is empty");
+    content = phi__agent_text_block(text);
+    return phi_prompt_content(agent, &content, 1);
+}
+
+PHI_API phi_status phi_continue(phi_agent handle, phi_continuation kind) {
+    phi__agent *agent = phi__agent_find(handle);
+    const phi_message *last;
+    phi_status status;
+    if (handle.rt == NULL || (unsigned)kind > (unsigned)PHI_CONTINUATION_COMPACTION)
+        return PHI_BAD_ARG;
+    if (agent == NULL) return phi__error(handle.rt, PHI_STALE, "phi_continue: the agent is gone");
+    status = phi__agent_may_run(agent, "phi_continue");
+    if (status != PHI_OK) return status;
+    last = phi__agent_last(agent);
+    if (last == NULL)
+        return phi__error(handle.rt, PHI_MISUSE,
+                          "phi_continue: there are no messages to go on from");
+    if (last->role == PHI_ROLE_ASSISTANT)
+        return phi__error(handle.rt, PHI_MISUSE,
+                          "phi_continue: the last message is the model's own");
+    if (kind == PHI_CONTINUATION_INITIAL) kind = PHI_CONTINUATION_DEFAULT;
+    return phi__agent_run(agent, "phi_continue", NULL, 0, kind);
+}
+
+PHI_API phi_status phi_send(phi_agent handle, const char *text) {
+    phi__agent *agent = phi__agent_find(handle);
+    const phi_message *last;
+    phi_content content;
+    phi_status status;
+    if (handle.rt == NULL) return PHI_BAD_ARG;
+    if (agent == NULL) return phi__error(handle.rt, PHI_STALE, "phi_send: the agent is gone");
+    if (text == NULL || text[0] == '\0')
+        return phi__error(handle.rt, PHI_BAD_ARG, "phi_send: the text is empty");
+    status = phi__agent_may_run(agent, "phi_send");
+    if (status != PHI_OK) return status;
+    content = phi__agent_text_block(text);
+    last = phi__agent_last(agent);
+    return phi__agent_run(agent, "phi_send", &content, 1,
+                          last == NULL || last->role == PHI_ROLE_ASSISTANT
+                              ? PHI_CONTINUATION_INITIAL
+                              : PHI_CONTINUATION_DEFAULT);
+}
+
+static phi_status phi__agent_post_abort(phi_agent handle, bool after_turn) {
+    phi__post post;
+    phi_status status;
+    if (handle.rt == NULL) return PHI_BAD_ARG;
+    if (!phi_agent_alive(handle)) return PHI_STALE;
+    memset(&post, 0, sizeof post);
+    post.kind = PHI__POST_ABORT;
+    post.index = handle.index;
+    post.gen = handle.gen;
+    post.flag = after_turn ? 1 : 0;
+    status = phi__inbox_post(&handle.rt->inbox, &post);
+    if (status == PHI_OK) phi__io_wake(handle.rt->io);
+    return status;
+}
+
+PHI_API phi_status phi_abort(phi_agent agent) { return phi__agent_post_abort(agent, false); }
+PHI_API phi_status phi_stop(phi_agent agent) { return phi__agent_post_abort(agent, true); }
+
+/* ---- public: budgets ---- */
+
+static uint32_t phi__agent_more(uint32_t limit, uint32_t by) {
+    return limit > PHI_UNLIMITED - 1 - phi__min(by, PHI_UNLIMITED - 1) ? limit : limit + by;
+}
+
+static uint64_t phi__agent_more64(uint64_t limit, uint64_t by) {
+    return limit > UINT64_MAX - 1 - (by < UINT64_MAX ? by : UINT64_MAX - 1) ? UINT64_MAX
+                                                                            : limit + by;
+}
+
+static void phi__agent_raise_budget(phi_budget *budget, const phi_raise *by) {
+    if (budget->max_tokens != 0)
+        budget->max_tokens = phi__agent_more64(budget->max_tokens, by->tokens);
+    if (budget->max_cost > 0) budget->max_cost += by->cost;
+    if (budget->max_requests != 0)
+        budget->max_requests = phi__agent_more64(budget->max_requests, by->requests);
+}
+
+/* Those at or below the agent that had stopped for want of it look again. */
+static void phi__agent_wake_paused(phi__agent *top) {
+    phi_runtime *rt = top->rt;
+    uint32_t i;
+    for (i = 0; i < rt->agents.count; i++) {
+        phi__agent *agent = (phi__agent *)phi__slots_at(&rt->agents, i)->object, *up = agent;
+        if (agent == NULL || agent->run == NULL || !agent->run->paused) continue;
+        while (up != NULL && up != top) up = up->parent;
+        if (up == top) phi__run_wake(agent->run);
+    }
+}
+
+PHI_API phi_status phi_budget_raise(phi_agent handle, const phi_raise *by) {
+    phi__agent *agent = phi__agent_find(handle);
+    const phi_budget *budget;
+    if (handle.rt == NULL || by == NULL || !(by->cost >= 0)) return PHI_BAD_ARG;
+    if (agent == NULL) return PHI_STALE;
+    budget = &agent->budget.limits;
+    if (agent->run == NULL && budget->max_tokens == 0 && !(budget->max_cost > 0) &&
+        budget->max_requests == 0)
+        return phi__error(handle.rt, PHI_MISUSE,
+                          "phi_budget_raise: there is neither a run nor a budget");
+    phi__agent_raise_budget(&agent->budget.limits, by);
+    if (agent->run != NULL) {
+        phi_limits *limits = &agent->run->limits;
+        if (limits->max_turns != PHI_UNLIMITED)
+            limits->max_turns = phi__agent_more(limits->max_turns, by->turns);
+        limits->max_tokens = phi__agent_more64(limits->max_tokens, by->tokens);
+        if (limits->max_duration_ms != PHI_UNLIMITED)
+            limits->max_duration_ms = phi__agent_more(limits->max_duration_ms, by->duration_ms);
+        if (limits->max_cost > 0) limits->max_cost += by->cost;
+    }
+    phi__agent_wake_paused(agent);
+    return PHI_OK;
+}
+
+PHI_API phi_spending phi_agent_spending(phi_agent handle) {
+    const phi__agent *agent = phi__agent_find(handle);
+    phi_spending none;
+    memset(&none, 0, sizeof none);
+    return agent != NULL ? agent->budget.seen : none;
+}
+
+/* ---- public: changing it ---- */
+
+static phi_status phi__agent_may_change(phi_agent handle, phi__agent *agent, const char *what) {
+    if (handle.rt == NULL) return PHI_BAD_ARG;
+    if (agent == NULL) return PHI_STALE;
+    return phi__agent_idle(agent, what);
+}
+
+PHI_API phi_status phi_agent_set_model(phi_agent handle, const phi_model *model) {
+    phi__agent *agent = phi__agent_find(handle), before;
+    phi_status status;
+    if (model == NULL) return PHI_BAD_ARG;
+    status = phi__agent_may_change(handle, agent, "phi_agent_set_model");
+    if (status == PHI_OK) status = phi__agent_check_model(handle.rt, model);
+    if (status != PHI_OK) return status;
+    before = *agent;
+    phi_arena_init(&agent->model_arena, &agent->memory, 256);
+    if (phi__agent_take_model(agent, model) &&
+        phi__agent_take_segment(agent, agent->segment_given ? before.segment.at : NULL)) {
+        phi_arena_free(&before.model_arena);
+        return PHI_OK;
+    }
+    phi_arena_free(&agent->model_arena);
+    agent->model_arena = before.model_arena;
+    agent->model = before.model;
+    agent->codec = before.codec;
+    agent->segment = before.segment;
+    return phi__error(handle.rt, PHI_NO_MEMORY, "phi_agent_set_model: out of memory");
+}
+
+PHI_API phi_status phi_agent_set_tools(phi_agent handle, const phi_tool *tools, size_t count) {
+    phi__agent *agent = phi__agent_find(handle);
+    phi_status status = phi__agent_may_change(handle, agent, "phi_agent_set_tools");
+    if (status == PHI_OK) status = phi__agent_check_tools(handle.rt, tools, count);
+    if (status != PHI_OK) return status;
+    return phi__agent_take_tools(agent, tools, count)
+               ? PHI_OK
+               : phi__error(handle.rt, PHI_NO_MEMORY, "phi_agent_set_tools: out of memory");
+}
+
+PHI_API phi_status phi_agent_set_system_prompt(phi_agent handle, const char *text) {
+    phi__agent *agent = phi__agent_find(handle);
+    phi_str prompt;
+    phi_status status = phi__agent_may_change(handle, agent, "phi_agent_set_system_prompt");
+    if (status != PHI_OK) return status;
+    if (!phi__agent_own(agent, text, &prompt))
+        return phi__error(handle.rt, PHI_NO_MEMORY, "phi_agent_set_system_prompt: out of memory");
+    phi__agent_disown(agent, &agent->system_prompt);
+    agent->system_prompt = prompt;
+    return PHI_OK;
+}
+
+PHI_API phi_status phi_agent_set_doom_limits(phi_agent handle, uint32_t warn_after,
+                                             uint32_t stop_after) {
+    phi__agent *agent = phi__agent_find(handle);
+    if (handle.rt == NULL) return PHI_BAD_ARG;
+    if (agent == NULL) return PHI_STALE;
+    agent->doom_warn_after = warn_after != PHI_UNLIMITED ? warn_after : 0;
+    agent->doom_stop_after = stop_after != PHI_UNLIMITED ? stop_after : 0;
+    return PHI_OK;
+}
+
+/* ---- public: identity ---- */
+
+static phi_status phi__agent_renew_session(phi__agent *agent, const char *what) {
+    char made[PHI__UUID_SIZE];
+    phi__agent_random_id(agent, made);
+    if (!phi__session_renew(&agent->rt->sessions, &agent->session, phi_str_of(made)))
+        return phi__error(agent->rt, PHI_NO_MEMORY, "%s: out of memory", what);
+    phi__agent_disown(agent, &agent->last_loop_id);
+    agent->last_active_us = 0;
+    return PHI_OK;
+}
+
+PHI_API phi_status phi_new_session(phi_agent handle) {
+    phi__agent *agent = phi__agent_find(handle);
+    phi_status status = phi__agent_may_change(handle, agent, "phi_new_session");
+    return status == PHI_OK ? phi__agent_renew_session(agent, "phi_new_session") : status;
+}
+
+PHI_API phi_status phi_check_and_rotate(phi_agent handle, uint64_t threshold_ms, bool *rotated) {
+    phi__agent *agent = phi__agent_find(handle);
+    phi_status status = phi__agent_may_change(handle, agent, "phi_check_and_rotate");
+    uint64_t elapsed;
+    if (rotated != NULL) *rotated = false;
+    if (status != PHI_OK || agent->last_active_us == 0) return status;
+    elapsed = phi__io_now_us(handle.rt->io) - agent->last_active_us;
+    if (elapsed / 1000 < threshold_ms || elapsed <= threshold_ms * 1000) return PHI_OK;
+    status = phi__agent_renew_session(agent, "phi_check_and_rotate");
+    if (rotated != NULL) *rotated = status == PHI_OK;
+    return status;
+}
+
+PHI_API phi_status phi_agent_reset(phi_agent handle) {
+    phi__agent *agent = phi__agent_find(handle);
+    phi_status status = phi__agent_may_change(handle, agent, "phi_agent_reset");
+    if (agent != NULL && agent->bare)
+        return phi__error(handle.rt, PHI_MISUSE, "phi_agent_reset: the thread is not its own");
+    if (status == PHI_OK) status = phi__agent_renew_session(agent, "phi_agent_reset");
+    if (status != PHI_OK) return status;
+    phi__events_purge(handle.rt, agent);
+    phi__responses_drop(agent);
+    phi__inputs_free(agent, &agent->steering);
+    phi__inputs_free(agent, &agent->follow_ups);
+    phi__thread_free(agent->thread);
+    return PHI_OK;
+}
+
+PHI_API phi_str phi_agent_id(phi_agent handle) {
+    phi__agent *agent = phi__agent_find(handle);
+    return agent != NULL ? agent->agent_id : phi__str("", 0);
+}
+
+PHI_API phi_str phi_agent_session_id(phi_agent handle) {
+    phi__agent *agent = phi__agent_find(handle);
+    return agent != NULL ? agent->session->id : phi__str("", 0);
+}
+
+PHI_API phi_str phi_agent_model_id(phi_agent handle) {
+    phi__agent *agent = phi__agent_find(handle);
+    return agent != NULL ? phi_str_of(agent->model.id) : phi__str("", 0);
+}
+
+PHI_API phi_str phi_agent_last_loop_id(phi_agent handle) {
+    phi__agent *agent = phi__agent_find(handle);
+    return agent != NULL && agent->last_loop_id.at != NULL ? agent->last_loop_id : phi__str("", 0);
+}
+
+/* ---- public: usage ---- */
+
+static phi_usage phi__agent_no_usage(void) {
+    phi_usage none;
+    memset(&none, 0, sizeof none);
+    return none;
+}
+
+PHI_API phi_usage phi_agent_usage(phi_agent handle) {
+    phi__agent *agent = phi__agent_find(handle);
+    return agent != NULL ? agent->usage : phi__agent_no_usage();
+}
+
+PHI_API phi_usage phi_agent_run_usage(phi_agent handle) {
+    phi__agent *agent = phi__agent_find(handle);
+    return agent != NULL ? agent->run_usage : phi__agent_no_usage();
+}
+
+PHI_API double phi_agent_cost(phi_agent handle) {
+    phi__agent *agent = phi__agent_find(handle);
+    return agent != NULL ? agent->cost : 0.0;
+}
+
+PHI_API double phi_agent_run_cost(phi_agent handle) {
+    phi__agent *agent = phi__agent_find(handle);
+    return agent != NULL ? agent->run_cost : 0.0;
+}
+
+PHI_API size_t phi_agent_memory_used(phi_agent handle, size_t *peak) {
+    phi__agent *agent = phi__agent_find(handle);
+    if (peak != NULL) *peak = agent != NULL ? agent->memory.peak_bytes : 0;
+    return agent != NULL ? agent->memory.used_bytes : 0;
+}
+
+/* ---- src/agent/agent_make.c ---- */
+
+/* agent_make.c - making agents and taking them apart; all defaults of phi_agent_desc are resolved here. */
 
 enum {
     PHI__AGENT_TURNS = 50,           /* behaviours C 17 */
@@ -18224,18 +22573,21 @@ enum {
     PHI__AGENT_IDLE_MS = 120000,
     PHI__AGENT_TOOL_MS = 120000, /* DESIGN part 5; api-sketch.h */
     PHI__AGENT_BATCH = 4,
+    PHI__AGENT_RETRIES = 3, /* behaviours C 40, and the three below */
+    PHI__AGENT_RETRY_MS = 1000,
+    PHI__AGENT_RETRY_FACTOR = 2,
+    PHI__AGENT_RETRY_MOST_MS = 30000,
+    PHI__AGENT_SERVER_DELAY_MS = 60000, /* DESIGN part 10 */
+    PHI__AGENT_DECISION_MS = 300000,
+    PHI__AGENT_QUEUE_LIMIT = 64, /* spec, threads and strategies, D */
+    PHI__AGENT_DOOM_WARN = 3,    /* demands, row 19 */
+    PHI__AGENT_DOOM_STOP = 5,    /* the same */
     PHI__AGENT_QUEUE_BYTES = 262144,
     PHI__AGENT_EVENT_BYTES = 16777216,
     PHI__AGENT_RESPONSE_BYTES = 268435456,
     PHI__AGENT_WINDOW = 128000,
     PHI__AGENT_MAX_TOKENS = 8192 /* behaviours C 48 */
 };
-
-static phi__agent *phi__agent_find(phi_agent handle) {
-    phi__slot *slot =
-        handle.rt != NULL ? phi__slots_find(&handle.rt->agents, handle.index, handle.gen) : NULL;
-    return slot != NULL ? (phi__agent *)slot->object : NULL;
-}
 
 /* ---- copying a desc ---- */
 
@@ -18260,7 +22612,7 @@ static bool phi__agent_headers(phi__agent *agent, const phi_model *model) {
 }
 
 /* provider.slug[.thinking]: the middle of a loop id; behaviours B 29. */
-static bool phi__agent_segment(phi__agent *agent, const char *config_id) {
+PHI__FN bool phi__agent_take_segment(phi__agent *agent, const char *config_id) {
     phi__buf segment;
     const char *p;
     bool done;
@@ -18281,7 +22633,7 @@ static bool phi__agent_segment(phi__agent *agent, const char *config_id) {
     return done;
 }
 
-static bool phi__agent_model(phi__agent *agent, const phi_model *model) {
+PHI__FN bool phi__agent_take_model(phi__agent *agent, const phi_model *model) {
     agent->model = *model;
     agent->codec = phi__codec_find(phi_str_of(model->protocol));
     if (agent->model.context_window == 0) agent->model.context_window = PHI__AGENT_WINDOW;
@@ -18298,18 +22650,28 @@ static bool phi__agent_model(phi__agent *agent, const phi_model *model) {
            phi__agent_headers(agent, model);
 }
 
-static bool phi__agent_tools(phi__agent *agent, const phi_agent_desc *desc) {
+/* Into an arena of their own, which goes with them. Nothing changes on failure. */
+PHI__FN bool phi__agent_take_tools(phi__agent *agent, const phi_tool *tools, size_t count) {
+    phi_arena arena;
+    phi_tool *taken;
+    phi__tool_view *views;
     size_t i;
-    agent->tools = (phi_tool *)phi_arena_alloc(&agent->arena,
-                                               phi__mul(desc->tool_count, sizeof *agent->tools));
-    agent->tool_views = (phi__tool_view *)phi_arena_alloc(
-        &agent->arena, phi__mul(desc->tool_count, sizeof *agent->tool_views));
-    if (agent->tools == NULL || agent->tool_views == NULL) return false;
-    agent->tool_count = desc->tool_count;
-    for (i = 0; i < desc->tool_count; i++) {
+    phi_arena_init(&arena, &agent->memory, 512);
+    taken = (phi_tool *)phi_arena_alloc(&arena, phi__mul(count, sizeof *taken));
+    views = (phi__tool_view *)phi_arena_alloc(&arena, phi__mul(count, sizeof *views));
+    if (taken == NULL || views == NULL) {
+        phi_arena_free(&arena);
+        return false;
+    }
+    phi_arena_free(&agent->tools_arena);
+    agent->tools_arena = arena;
+    agent->tools = taken;
+    agent->tool_views = views;
+    agent->tool_count = count;
+    for (i = 0; i < count; i++) {
         phi_tool *tool = &agent->tools[i];
-        *tool = desc->tools[i];
-        if (tool->timeout_ms == 0) tool->timeout_ms = PHI__AGENT_TOOL_MS;
+        *tool = tools[i];
+        if (tool->timeout_ms == 0) tool->timeout_ms = agent->tool_timeout_ms;
         if (tool->schema == NULL) tool->schema = "{\"type\":\"object\",\"properties\":{}}";
         agent->tool_views[i].name = phi_str_of(tool->name);
         agent->tool_views[i].description = phi_str_of(tool->description);
@@ -18342,56 +22704,164 @@ static void phi__agent_limits(phi__agent *agent, const phi_agent_desc *desc) {
                                                               : (uint64_t)PHI__AGENT_RESPONSE_BYTES;
 }
 
-static void phi__agent_make_id(const phi__agent *agent, char out[PHI__UUID_SIZE]) {
+static void phi__agent_retry(phi_retry *retry) {
+    retry->max_retries = phi__agent_or(retry->max_retries, PHI__AGENT_RETRIES);
+    retry->initial_delay_ms = phi__agent_or(retry->initial_delay_ms, PHI__AGENT_RETRY_MS);
+    retry->max_delay_ms = phi__agent_or(retry->max_delay_ms, PHI__AGENT_RETRY_MOST_MS);
+    retry->max_server_delay_ms =
+        phi__agent_or(retry->max_server_delay_ms, PHI__AGENT_SERVER_DELAY_MS);
+    if (!(retry->backoff_multiplier > 0)) retry->backoff_multiplier = PHI__AGENT_RETRY_FACTOR;
+}
+
+/* 0 is the default in a desc, and off inside. */
+static uint32_t phi__agent_doom_limit(uint32_t given, uint32_t fallback) {
+    return given == PHI_UNLIMITED ? 0 : phi__agent_or(given, fallback);
+}
+
+PHI__FN void phi__agent_random_id(const phi__agent *agent, char out[PHI__UUID_SIZE]) {
     unsigned char random[16];
     phi__io_random(agent->rt->io, random, sizeof random);
     phi__uuid(random, out);
 }
 
-/* Ids live apart from the thread, so that an agent without history takes none of its memory. */
-static bool phi__agent_new_id(phi__agent *agent, const char *given, phi_str *out) {
-    char made[PHI__UUID_SIZE], *copy;
-    size_t n;
-    if (given == NULL) {
-        phi__agent_make_id(agent, made);
-        given = made;
+/* A string in memory of its own; NULL: an empty one, which has none. */
+PHI__FN bool phi__agent_own(phi__agent *agent, const char *text, phi_str *out) {
+    size_t n = text != NULL ? strlen(text) : 0;
+    char *copy = NULL;
+    if (text != NULL) {
+        copy = (char *)phi__realloc(&agent->memory, NULL, 0, n + 1);
+        if (copy == NULL) return false;
+        memcpy(copy, text, n + 1);
     }
-    n = strlen(given);
-    copy = (char *)phi__realloc(&agent->memory, NULL, 0, n + 1);
-    if (copy == NULL) return false;
-    memcpy(copy, given, n + 1);
     *out = phi__str(copy, n);
     return true;
 }
 
-static void phi__agent_drop_id(phi__agent *agent, phi_str id) {
-    if (id.at != NULL && id.at != agent->session_made)
-        phi__free(&agent->memory, (void *)(uintptr_t)id.at, id.len + 1);
+PHI__FN void phi__agent_disown(phi__agent *agent, phi_str *s) {
+    if (s->at != NULL) phi__free(&agent->memory, (void *)(uintptr_t)s->at, s->len + 1);
+    *s = phi__str(NULL, 0);
 }
 
-static bool phi__agent_fill(phi__agent *agent, const phi_agent_desc *desc) {
+static bool phi__agent_ids(phi__agent *agent, const phi_agent_desc *desc) {
+    char made[PHI__UUID_SIZE];
+    phi_str session = phi_str_of(desc->session_id);
+    phi__agent_random_id(agent, made);
+    if (!phi__agent_own(agent, desc->agent_id != NULL ? desc->agent_id : made, &agent->agent_id))
+        return false;
+    phi__agent_random_id(agent, made);
+    if (desc->session_id == NULL) session = phi_str_of(made);
+    agent->session = phi__session_take(&agent->rt->sessions, session);
+    return agent->session != NULL;
+}
+
+/* ---- profiles ---- */
+
+static bool phi__agent_copy_text(phi__agent *agent, const char **text) {
+    phi_str copy;
+    if (*text == NULL) return true;
+    if (!phi__arena_str(&agent->arena, phi_str_of(*text), &copy)) return false;
+    *text = copy.at;
+    return true;
+}
+
+static bool phi__agent_copy_profile(phi__agent *agent, const phi_profile *given) {
+    phi_profile *profile;
+    const char **skills;
+    char made[PHI__UUID_SIZE];
+    size_t i;
+    if (given == NULL) return true;
+    profile = (phi_profile *)phi_arena_alloc(&agent->arena, sizeof *profile);
+    skills =
+        (const char **)phi_arena_alloc(&agent->arena, phi__mul(given->skill_count, sizeof *skills));
+    if (profile == NULL || skills == NULL) return false;
+    *profile = *given;
+    phi__agent_random_id(agent, made);
+    if (profile->profile_id == NULL) profile->profile_id = made;
+    for (i = 0; i < given->skill_count; i++) {
+        skills[i] = given->skills[i];
+        if (!phi__agent_copy_text(agent, &skills[i])) return false;
+    }
+    profile->skills = skills;
+    agent->profile = profile;
+    return phi__agent_copy_text(agent, &profile->profile_id) &&
+           phi__agent_copy_text(agent, &profile->name) &&
+           phi__agent_copy_text(agent, &profile->description) &&
+           phi__agent_copy_text(agent, &profile->system_prompt) &&
+           phi__agent_copy_text(agent, &profile->config_id) &&
+           phi__agent_copy_text(agent, &profile->workspace);
+}
+
+/* What the desc leaves unset comes from the profile. */
+static phi_agent_desc phi__agent_merge(const phi_agent_desc *desc) {
+    phi_agent_desc merged = *desc;
+    const phi_profile *profile = desc->profile;
+    if (profile == NULL) return merged;
+    if (merged.system_prompt == NULL) merged.system_prompt = profile->system_prompt;
+    if (merged.thinking == PHI_THINKING_OFF) merged.thinking = profile->thinking;
+    if (merged.max_tokens == 0) merged.max_tokens = profile->max_tokens;
+    if (merged.config_id == NULL) merged.config_id = profile->config_id;
+    if (merged.workspace == NULL) merged.workspace = profile->workspace;
+    if (!merged.has_temperature) {
+        merged.has_temperature = profile->has_temperature;
+        merged.temperature = profile->temperature;
+    }
+    return merged;
+}
+
+/* ---- all of it ---- */
+
+static void phi__agent_behaviour(phi__agent *agent, const phi_agent_desc *desc) {
     agent->thinking = desc->thinking;
     agent->tool_mode = desc->tool_mode;
     agent->tool_batch = phi__agent_or(desc->tool_batch, PHI__AGENT_BATCH);
+    agent->tool_timeout_ms = phi__agent_or(desc->tool_timeout_ms, PHI__AGENT_TOOL_MS);
     agent->tool_choice = desc->tool_choice;
     agent->max_tokens = desc->max_tokens;
     agent->temperature = desc->has_temperature ? desc->temperature : -1.0;
     agent->disable_cache = desc->disable_cache;
+    agent->budget.limits = desc->budget;
+    agent->retry = desc->retry;
+    phi__agent_retry(&agent->retry);
+    agent->hook_fn = desc->hook_fn;
+    agent->hook_points = desc->hook_points;
+    agent->decision_timeout_ms = phi__agent_or(desc->decision_timeout_ms, PHI__AGENT_DECISION_MS);
+    agent->steering_mode = desc->steering_mode;
+    agent->follow_up_mode = desc->follow_up_mode;
+    agent->queue_limit = phi__agent_or(desc->queue_limit, PHI__AGENT_QUEUE_LIMIT);
+    agent->doom_warn_after = phi__agent_doom_limit(desc->doom_warn_after, PHI__AGENT_DOOM_WARN);
+    agent->doom_stop_after = phi__agent_doom_limit(desc->doom_stop_after, PHI__AGENT_DOOM_STOP);
+    agent->first_turn_trigger =
+        desc->first_turn_trigger != (phi_trigger)0 ? desc->first_turn_trigger : PHI_TRIGGER_USER;
     agent->user_data = desc->user_data;
     agent->segment_given = desc->config_id != NULL;
     phi__agent_limits(agent, desc);
-    agent->no_memory.kind = PHI_FAILURE_NO_MEMORY;
-    agent->no_memory.message = phi_str_of("Out of memory");
-    return phi__agent_model(agent, &desc->model) && phi__agent_tools(agent, desc) &&
-           phi__arena_str(&agent->arena, phi_str_of(desc->system_prompt), &agent->system_prompt) &&
-           phi__agent_segment(agent, desc->config_id) &&
-           phi__agent_new_id(agent, desc->agent_id, &agent->agent_id) &&
-           phi__agent_new_id(agent, desc->session_id, &agent->session_id);
+}
+
+static bool phi__agent_take_filters(phi__agent *agent, const phi_agent_desc *desc) {
+    size_t bytes = phi__mul(desc->filter_count, sizeof *agent->filters);
+    if (desc->filter_count == 0) return true;
+    agent->filters = (phi_filter *)phi_arena_alloc(&agent->arena, bytes);
+    if (agent->filters == NULL) return false;
+    memcpy(agent->filters, desc->filters, bytes);
+    agent->filter_count = desc->filter_count;
+    return true;
+}
+
+static bool phi__agent_fill(phi__agent *agent, const phi_agent_desc *given) {
+    phi_agent_desc merged = phi__agent_merge(given);
+    const phi_agent_desc *desc = &merged;
+    phi__agent_behaviour(agent, desc);
+    return phi__agent_take_model(agent, &desc->model) &&
+           phi__agent_take_tools(agent, desc->tools, desc->tool_count) &&
+           phi__agent_take_filters(agent, desc) && phi__agent_copy_profile(agent, given->profile) &&
+           phi__agent_own(agent, desc->system_prompt, &agent->system_prompt) &&
+           phi__agent_own(agent, desc->workspace, &agent->workspace) &&
+           phi__agent_take_segment(agent, desc->config_id) && phi__agent_ids(agent, desc);
 }
 
 /* ---- checking a desc ---- */
 
-static phi_status phi__agent_check_model(phi_runtime *rt, const phi_model *model) {
+PHI__FN phi_status phi__agent_check_model(phi_runtime *rt, const phi_model *model) {
     size_t i;
     if (model->protocol == NULL || model->protocol[0] == '\0')
         return phi__error(rt, PHI_BAD_ARG, "model.protocol is missing: use a phi_model_ preset");
@@ -18436,29 +22906,19 @@ static phi_status phi__agent_check_schema(phi_runtime *rt, const phi_tool *tool)
     return status;
 }
 
-static phi_status phi__agent_check(phi_runtime *rt, const phi_agent_desc *desc) {
+PHI__FN phi_status phi__agent_check_tools(phi_runtime *rt, const phi_tool *tools, size_t count) {
     size_t i, j;
-    phi_status status = phi__agent_check_model(rt, &desc->model);
-    if (status != PHI_OK) return status;
-    if (desc->has_temperature && !(desc->temperature >= 0.0 && desc->temperature <= 100.0))
-        return phi__error(rt, PHI_BAD_ARG, "temperature is %g: expected 0 or more",
-                          desc->temperature);
-    if ((unsigned)desc->thinking > (unsigned)PHI_THINKING_HIGH ||
-        (unsigned)desc->tool_choice > (unsigned)PHI_TOOL_CHOICE_REQUIRED ||
-        (unsigned)desc->tool_mode > (unsigned)PHI_TOOLS_BATCHED)
-        return phi__error(rt, PHI_BAD_ARG,
-                          "thinking, tool_choice or tool_mode is none of its values");
-    if (desc->tool_count > 0 && desc->tools == NULL)
-        return phi__error(rt, PHI_BAD_ARG, "tools is missing, tool_count is %u",
-                          (unsigned)desc->tool_count);
-    for (i = 0; i < desc->tool_count; i++) {
-        const phi_tool *tool = &desc->tools[i];
+    if (count > 0 && tools == NULL)
+        return phi__error(rt, PHI_BAD_ARG, "tools is missing, tool_count is %u", (unsigned)count);
+    for (i = 0; i < count; i++) {
+        const phi_tool *tool = &tools[i];
+        phi_status status;
         if (tool->name == NULL || tool->name[0] == '\0')
             return phi__error(rt, PHI_BAD_ARG, "tools[%u].name is missing", (unsigned)i);
         if (tool->start == NULL)
             return phi__error(rt, PHI_BAD_ARG, "tool \"%s\": start is missing", tool->name);
         for (j = 0; j < i; j++)
-            if (strcmp(desc->tools[j].name, tool->name) == 0)
+            if (strcmp(tools[j].name, tool->name) == 0)
                 return phi__error(rt, PHI_BAD_ARG, "tool \"%s\" is there twice", tool->name);
         status = phi__agent_check_schema(rt, tool);
         if (status != PHI_OK) return status;
@@ -18466,276 +22926,463 @@ static phi_status phi__agent_check(phi_runtime *rt, const phi_agent_desc *desc) 
     return PHI_OK;
 }
 
-/* ---- the end of one ---- */
+static phi_status phi__agent_check_control(phi_runtime *rt, const phi_agent_desc *desc) {
+    size_t i;
+    if (desc->hook_points != 0 && desc->hook_fn == NULL)
+        return phi__error(rt, PHI_BAD_ARG, "hook_fn is missing, hook_points is 0x%x",
+                          (unsigned)desc->hook_points);
+    if (desc->filter_count > 0 && desc->filters == NULL)
+        return phi__error(rt, PHI_BAD_ARG, "filters is missing, filter_count is %u",
+                          (unsigned)desc->filter_count);
+    for (i = 0; i < desc->filter_count; i++)
+        if (desc->filters[i].fn == NULL)
+            return phi__error(rt, PHI_BAD_ARG, "filters[%u].fn is missing", (unsigned)i);
+    if (desc->parent.rt != NULL && desc->parent.rt != rt)
+        return phi__error(rt, PHI_BAD_ARG, "parent is of another runtime");
+    if (desc->parent.rt != NULL && phi__agent_find(desc->parent) == NULL)
+        return phi__error(rt, PHI_STALE, "parent is gone");
+    if (desc->profile != NULL && desc->profile->skill_count > 0 && desc->profile->skills == NULL)
+        return phi__error(rt, PHI_BAD_ARG, "profile.skills is missing, skill_count is %u",
+                          (unsigned)desc->profile->skill_count);
+    return PHI_OK;
+}
 
-PHI__FN void phi__agent_doom(phi__agent *agent) {
-    phi_runtime *rt = agent->rt;
-    phi__slot *slot = agent->slot;
-    if (slot == NULL) return;
-    if (agent->run != NULL) phi__run_detach(agent->run);
-    if (agent->slot == NULL) return; /* a tool's cancel freed it meanwhile */
-    agent->slot = NULL;
-    phi__slots_release(&rt->agents, slot);
-    phi__events_purge(rt, agent);
-    agent->next_doomed = rt->doomed;
-    rt->doomed = agent;
+static bool phi__agent_enums_fit(const phi_agent_desc *desc) {
+    return (unsigned)desc->thinking <= (unsigned)PHI_THINKING_HIGH &&
+           (unsigned)desc->tool_choice <= (unsigned)PHI_TOOL_CHOICE_REQUIRED &&
+           (unsigned)desc->tool_mode <= (unsigned)PHI_TOOLS_BATCHED &&
+           (unsigned)desc->steering_mode <= (unsigned)PHI_QUEUE_ALL &&
+           (unsigned)desc->follow_up_mode <= (unsigned)PHI_QUEUE_ALL &&
+           (unsigned)desc->first_turn_trigger <= (unsigned)PHI_TRIGGER_BRANCH;
+}
+
+static phi_status phi__agent_check(phi_runtime *rt, const phi_agent_desc *desc) {
+    phi_status status = phi__agent_check_model(rt, &desc->model);
+    if (status != PHI_OK) return status;
+    if (desc->has_temperature && !(desc->temperature >= 0.0 && desc->temperature <= 100.0))
+        return phi__error(rt, PHI_BAD_ARG, "temperature is %g: expected 0 or more",
+                          desc->temperature);
+    if (!phi__agent_enums_fit(desc))
+        return phi__error(rt, PHI_BAD_ARG,
+                          "thinking, tool_choice, tool_mode, steering_mode, follow_up_mode or "
+                          "first_turn_trigger is none of its values");
+    status = phi__agent_check_control(rt, desc);
+    return status == PHI_OK ? phi__agent_check_tools(rt, desc->tools, desc->tool_count) : status;
+}
+
+/* ---- making and unmaking ---- */
+
+static void phi__agent_adopt(phi__agent *parent, phi__agent *child) {
+    child->parent = parent;
+    if (parent == NULL) return;
+    child->prev_child = NULL;
+    child->next_child = parent->first_child;
+    if (parent->first_child != NULL) parent->first_child->prev_child = child;
+    parent->first_child = child;
+}
+
+/* Leaves the tree; those below belong to what is above. What they have reserved stays reserved there. */
+PHI__FN void phi__agent_leave_tree(phi__agent *agent) {
+    phi__agent *parent = agent->parent, *child;
+    if (parent != NULL) {
+        if (agent->prev_child != NULL)
+            agent->prev_child->next_child = agent->next_child;
+        else
+            parent->first_child = agent->next_child;
+        if (agent->next_child != NULL) agent->next_child->prev_child = agent->prev_child;
+    }
+    while ((child = agent->first_child) != NULL) {
+        agent->first_child = child->next_child;
+        child->next_child = child->prev_child = NULL;
+        phi__agent_adopt(parent, child);
+    }
+    agent->parent = agent->next_child = agent->prev_child = NULL;
 }
 
 PHI__FN void phi__agent_destroy(phi__agent *agent) {
     phi_runtime *rt = agent->rt;
     if (agent->run != NULL) phi__run_destroy(agent->run);
-    phi__thread_free(&agent->thread);
+    phi__responses_drop(agent);
+    phi__inputs_free(agent, &agent->steering);
+    phi__inputs_free(agent, &agent->follow_ups);
+    phi__inputs_free(agent, &agent->injected);
+    phi__thread_free(&agent->own);
+    phi_arena_free(&agent->tools_arena);
     phi_arena_free(&agent->model_arena);
     phi_arena_free(&agent->arena);
-    phi__agent_drop_id(agent, agent->agent_id);
-    phi__agent_drop_id(agent, agent->session_id);
+    phi__session_drop(&rt->sessions, agent->session);
+    phi__agent_disown(agent, &agent->agent_id);
+    phi__agent_disown(agent, &agent->last_loop_id);
+    phi__agent_disown(agent, &agent->system_prompt);
+    phi__agent_disown(agent, &agent->workspace);
     PHI_ASSERT(agent->memory.used_bytes == 0);
     phi__free(&rt->memory, agent, sizeof *agent);
 }
 
-static phi__agent *phi__agent_make(phi_runtime *rt, const phi_agent_desc *desc) {
+static phi__agent *phi__agent_build(phi_runtime *rt, const phi_agent_desc *desc,
+                                    phi__thread *lent) {
     phi__agent *agent = (phi__agent *)phi__alloc(&rt->memory, sizeof *agent);
     if (agent == NULL) return NULL;
     agent->rt = rt;
     phi_memory_init(&agent->memory, &rt->memory.allocator, desc->memory_limit_bytes);
     agent->memory.parent = &rt->memory;
     phi_arena_init(&agent->arena, &agent->memory, 512);
+    phi_arena_init(&agent->tools_arena, &agent->memory, 512);
     phi_arena_init(&agent->model_arena, &agent->memory, 256);
-    phi__thread_init(&agent->thread, &agent->memory);
-    if (phi__agent_fill(agent, desc)) agent->slot = phi__slots_take(&rt->agents, 1, agent);
+    phi__thread_init(&agent->own, &agent->memory);
+    agent->thread = lent != NULL ? lent : &agent->own;
+    if (phi__agent_fill(agent, desc))
+        agent->slot = phi__slots_take(&rt->agents, PHI__AGENT_IDLE, agent);
     if (agent->slot == NULL) {
         phi__agent_destroy(agent);
         return NULL;
     }
     agent->index = agent->slot->index;
     agent->gen = phi__slot_gen(PHI__LOAD(&agent->slot->word));
+    phi__agent_adopt(phi__agent_find(desc->parent), agent);
     return agent;
 }
 
-/* ---- prompting ---- */
-
-static bool phi__agent_reserve_free(const phi__agent *agent) {
-    size_t i;
-    for (i = 0; i < PHI__RESERVE; i++)
-        if (agent->reserve[i].in_use) return false;
-    return true;
-}
-
-static phi_status phi__agent_check_prompt(phi_runtime *rt, const phi_content *content,
-                                          size_t count) {
-    size_t i;
-    if (content == NULL || count == 0)
-        return phi__error(rt, PHI_BAD_ARG, "phi_prompt: there is no content");
-    for (i = 0; i < count; i++)
-        if (content[i].kind != PHI_CONTENT_TEXT && content[i].kind != PHI_CONTENT_IMAGE)
-            return phi__error(rt, PHI_BAD_ARG,
-                              "phi_prompt: content[%u].kind: expected text or image", (unsigned)i);
-        else if (content[i].kind == PHI_CONTENT_IMAGE &&
-                 (content[i].data.len == 0 || content[i].mime_type.len == 0))
-            return phi__error(rt, PHI_BAD_ARG,
-                              "phi_prompt: content[%u]: an image needs data and mime_type",
-                              (unsigned)i);
-    return PHI_OK;
-}
-
-static phi_status phi__agent_may_run(phi__agent *agent) {
-    phi_runtime *rt = agent->rt;
-    if (rt->closing) return phi__error(rt, PHI_MISUSE, "phi_prompt: the runtime is closing");
-    if (agent->run != NULL)
-        return phi__error(rt, PHI_BUSY,
-                          "Agent is already streaming. Wait for its AGENT_END, or phi_abort it.");
-    if (!phi__agent_reserve_free(agent))
-        return phi__error(rt, PHI_BUSY, "phi_prompt: the last run's events were not popped");
-    return PHI_OK;
-}
-
-static phi_status phi__agent_idle(phi__agent *agent, const char *what) {
-    return agent->run == NULL ? PHI_OK
-                              : phi__error(agent->rt, PHI_BUSY, "%s: a run is going on", what);
+PHI__FN phi__agent *phi__agent_make(phi_runtime *rt, const phi_agent_desc *desc,
+                                    phi__thread *lent) {
+    phi__agent *agent;
+    if (rt->closing) {
+        (void)phi__error(rt, PHI_MISUSE, "phi_agent_new: the runtime is closing");
+        return NULL;
+    }
+    if (desc == NULL) {
+        (void)phi__error(rt, PHI_BAD_ARG, "phi_agent_new: desc is NULL");
+        return NULL;
+    }
+    if (phi__agent_check(rt, desc) != PHI_OK) return NULL;
+    agent = phi__agent_build(rt, desc, lent);
+    if (agent == NULL) (void)phi__error(rt, PHI_NO_MEMORY, "phi_agent_new: out of memory");
+    return agent;
 }
 
 /* ---- public ---- */
 
 PHI_API phi_agent phi_agent_new(phi_runtime *rt, const phi_agent_desc *desc) {
     phi_agent none;
+    phi__agent *agent = rt != NULL ? phi__agent_make(rt, desc, NULL) : NULL;
+    memset(&none, 0, sizeof none);
+    return agent != NULL ? phi__agent_handle(agent) : none;
+}
+
+static const char *phi__agent_text_or_null(phi_str s) { return s.len > 0 ? s.at : NULL; }
+
+PHI_API phi_status phi_agent_get_desc(phi_agent handle, phi_agent_desc *out) {
+    const phi__agent *agent = phi__agent_find(handle);
+    if (handle.rt == NULL || out == NULL) return PHI_BAD_ARG;
+    if (agent == NULL) return PHI_STALE;
+    memset(out, 0, sizeof *out);
+    out->model = agent->model;
+    out->system_prompt = phi__agent_text_or_null(agent->system_prompt);
+    out->tools = agent->tools;
+    out->tool_count = agent->tool_count;
+    out->tool_mode = agent->tool_mode;
+    out->tool_batch = agent->tool_batch;
+    out->tool_timeout_ms = agent->tool_timeout_ms;
+    out->tool_choice = agent->tool_choice;
+    out->thinking = agent->thinking;
+    out->max_tokens = agent->max_tokens;
+    out->has_temperature = agent->temperature >= 0;
+    out->temperature = agent->temperature >= 0 ? agent->temperature : 0;
+    out->disable_cache = agent->disable_cache;
+    out->limits = agent->limits;
+    out->budget = agent->budget.limits;
+    out->deadlines = agent->deadlines;
+    out->retry = agent->retry;
+    out->agent_id = agent->agent_id.at;
+    out->session_id = agent->session->id.at;
+    out->config_id = agent->segment.at;
+    out->workspace = phi__agent_text_or_null(agent->workspace);
+    if (agent->parent != NULL) out->parent = phi__agent_handle(agent->parent);
+    out->first_turn_trigger = agent->first_turn_trigger;
+    out->hook_fn = agent->hook_fn;
+    out->hook_points = agent->hook_points;
+    out->decision_timeout_ms = agent->decision_timeout_ms;
+    out->filters = agent->filters;
+    out->filter_count = agent->filter_count;
+    out->steering_mode = agent->steering_mode;
+    out->follow_up_mode = agent->follow_up_mode;
+    out->queue_limit = agent->queue_limit;
+    out->doom_warn_after = agent->doom_warn_after != 0 ? agent->doom_warn_after : PHI_UNLIMITED;
+    out->doom_stop_after = agent->doom_stop_after != 0 ? agent->doom_stop_after : PHI_UNLIMITED;
+    out->memory_limit_bytes = agent->memory.limit_bytes;
+    out->event_queue_bytes = agent->event_queue_bytes;
+    out->max_event_bytes = agent->max_event_bytes;
+    out->max_response_bytes = agent->max_response_bytes;
+    out->user_data = agent->user_data;
+    return PHI_OK;
+}
+
+PHI_API const phi_profile *phi_agent_profile(phi_agent handle) {
+    const phi__agent *agent = phi__agent_find(handle);
+    return agent != NULL ? agent->profile : NULL;
+}
+
+/* ---- src/agent/bare_run.c ---- */
+
+/* bare_run.c - runs over a caller's own thread.
+
+   A bare run is an ordinary agent, made for one run, whose log is the caller's. When the run is over the
+   log is free again; the agent stays until its last event has been popped, and is then freed. */
+
+
+struct phi_thread {
+    phi_runtime *rt;
+    phi_memory memory;
+    phi__thread log;
+    phi_thread *next, *prev; /* of the runtime's */
+};
+
+/* Ended runs whose events wait for the host, looked at in a step: those behind them have newer ones. */
+enum { PHI__BARE_LOOKS = 64 };
+
+PHI__FN void phi__bare_bury(phi_runtime *rt) {
+    phi__agent *agent = rt->bare_over, *next;
+    int looks = PHI__BARE_LOOKS;
+    for (; agent != NULL && looks > 0; agent = next) {
+        next = agent->next_over;
+        if (agent->oldest == NULL) phi__bare_drop(agent); /* what came after its end */
+        if (agent->oldest == NULL)
+            phi__agent_doom(agent);
+        else
+            looks--;
+    }
+}
+
+/* ---- threads ---- */
+
+static void phi__bare_free(phi_thread *thread) {
+    phi_runtime *rt = thread->rt;
+    phi__thread_free(&thread->log);
+    PHI_ASSERT(thread->memory.used_bytes == 0);
+    if (thread->prev != NULL)
+        thread->prev->next = thread->next;
+    else
+        rt->threads = thread->next;
+    if (thread->next != NULL) thread->next->prev = thread->prev;
+    phi__free(&rt->memory, thread, sizeof *thread);
+}
+
+PHI__FN void phi__threads_free(phi_runtime *rt) {
+    while (rt->threads != NULL) phi__bare_free(rt->threads);
+}
+
+static phi_status phi__bare_idle(const phi_thread *thread, const char *what) {
+    return thread->log.user == NULL
+               ? PHI_OK
+               : phi__error(thread->rt, PHI_BUSY, "%s: a run goes over the thread", what);
+}
+
+/* Outside of a step, agents that were doomed are destroyed at once. */
+static void phi__bare_doom(phi__agent *agent) {
+    phi_runtime *rt = agent->rt;
+    bool inside = rt->in_step;
+    rt->in_step = true;
+    phi__agent_doom(agent);
+    if (!inside) phi__step_end(rt);
+}
+
+/* Runs that are over and whose events point into the thread. */
+static void phi__bare_leave(phi_thread *thread) {
+    phi__agent *agent = thread->rt->bare_over, *next;
+    for (; agent != NULL; agent = next) {
+        next = agent->next_over;
+        if (agent->thread != &thread->log) continue;
+        agent->thread = &agent->own;
+        phi__bare_doom(agent);
+    }
+}
+
+/* ---- a run ---- */
+
+static phi_status phi__bare_check_prompts(phi_runtime *rt, const phi_run_desc *desc) {
+    size_t i;
+    if (desc->prompts == NULL)
+        return phi__error(rt, PHI_BAD_ARG, "phi_run: prompts is missing, prompt_count is %u",
+                          (unsigned)desc->prompt_count);
+    for (i = 0; i < desc->prompt_count; i++) {
+        const phi_message *prompt = &desc->prompts[i];
+        phi_status status;
+        if (prompt->role != PHI_ROLE_USER)
+            return phi__error(rt, PHI_BAD_ARG, "phi_run: prompts[%u].role: expected user",
+                              (unsigned)i);
+        status = phi__input_check(rt, "phi_run", prompt->content, prompt->content_count);
+        if (status != PHI_OK) return status;
+    }
+    return PHI_OK;
+}
+
+/* Without prompts: whether there is something to go on from. */
+static phi_status phi__bare_check_going_on(phi_runtime *rt, const phi_run_desc *desc) {
+    const phi__thread *log = &desc->thread->log;
+    size_t i = log->item_count;
+    if (desc->agent->agent_id == NULL || desc->agent->session_id == NULL)
+        return phi__error(
+            rt, PHI_BAD_ARG,
+            "phi_run: without prompts, agent.agent_id and agent.session_id are needed");
+    while (i > 0 && log->items[i - 1].message->role == PHI_ROLE_EXTENSION) i--;
+    if (i == 0) return phi__error(rt, PHI_MISUSE, "phi_run: there are no messages to go on from");
+    if (log->items[i - 1].message->role == PHI_ROLE_ASSISTANT)
+        return phi__error(rt, PHI_MISUSE, "phi_run: the last message is the model's own");
+    return PHI_OK;
+}
+
+static phi_status phi__bare_check(phi_runtime *rt, const phi_run_desc *desc) {
+    if (rt->closing) return phi__error(rt, PHI_MISUSE, "phi_run: the runtime is closing");
+    if (desc == NULL) return phi__error(rt, PHI_BAD_ARG, "phi_run: desc is NULL");
+    if (desc->agent == NULL) return phi__error(rt, PHI_BAD_ARG, "phi_run: agent is missing");
+    if (desc->thread == NULL) return phi__error(rt, PHI_BAD_ARG, "phi_run: thread is missing");
+    if (desc->thread->rt != rt)
+        return phi__error(rt, PHI_BAD_ARG, "phi_run: the thread is of another runtime");
+    if ((unsigned)desc->continuation > (unsigned)PHI_CONTINUATION_COMPACTION)
+        return phi__error(rt, PHI_BAD_ARG, "phi_run: continuation is none of its values");
+    if (phi__bare_idle(desc->thread, "phi_run") != PHI_OK) return PHI_BUSY;
+    return desc->prompt_count > 0 ? phi__bare_check_prompts(rt, desc)
+                                  : phi__bare_check_going_on(rt, desc);
+}
+
+static phi_status phi__bare_begin(phi__agent *agent, const phi_run_desc *desc) {
+    phi__run_order order;
+    phi_status status;
+    memset(&order, 0, sizeof order);
+    order.prompts = desc->prompts;
+    order.prompt_count = desc->prompt_count;
+    if (desc->prompt_count == 0)
+        order.continuation = desc->continuation != PHI_CONTINUATION_INITIAL
+                                 ? desc->continuation
+                                 : PHI_CONTINUATION_DEFAULT;
+    order.loop_id = phi_str_of(desc->loop_id);
+    order.parent_loop_id = phi_str_of(desc->parent_loop_id);
+    agent->bare = true;
+    status = phi__run_new(agent, &order);
+    if (status == PHI_OK) return status;
+    return phi__error(agent->rt, status, "phi_run: %s",
+                      status == PHI_NO_MEMORY ? "out of memory" : phi_status_text(status));
+}
+
+/* ---- public ---- */
+
+PHI_API phi_thread *phi_thread_new(phi_runtime *rt, size_t memory_limit_bytes) {
+    phi_thread *thread;
+    if (rt == NULL) return NULL;
+    thread = (phi_thread *)phi__alloc(&rt->memory, sizeof *thread);
+    if (thread == NULL) {
+        (void)phi__error(rt, PHI_NO_MEMORY, "phi_thread_new: out of memory");
+        return NULL;
+    }
+    thread->rt = rt;
+    phi_memory_init(&thread->memory, &rt->memory.allocator, memory_limit_bytes);
+    thread->memory.parent = &rt->memory;
+    phi__thread_init(&thread->log, &thread->memory);
+    thread->next = rt->threads;
+    if (rt->threads != NULL) rt->threads->prev = thread;
+    rt->threads = thread;
+    return thread;
+}
+
+PHI_API phi_status phi_thread_free(phi_thread *thread) {
+    phi_status status;
+    if (thread == NULL) return PHI_OK;
+    status = phi__bare_idle(thread, "phi_thread_free");
+    if (status != PHI_OK) return status;
+    phi__bare_leave(thread);
+    phi__bare_free(thread);
+    return PHI_OK;
+}
+
+PHI_API phi_status phi_thread_append(phi_thread *thread, const phi_message *message) {
+    phi_status status;
+    if (thread == NULL) return PHI_BAD_ARG;
+    status = phi__bare_idle(thread, "phi_thread_append");
+    if (status != PHI_OK) return status;
+    return phi__history_append(thread->rt, &thread->log, "phi_thread_append", message);
+}
+
+PHI_API size_t phi_thread_message_count(const phi_thread *thread) {
+    return thread != NULL ? thread->log.message_count : 0;
+}
+
+PHI_API const phi_message *phi_thread_message_at(const phi_thread *thread, size_t i) {
+    return thread != NULL && i < thread->log.message_count ? thread->log.messages[i]->message
+                                                           : NULL;
+}
+
+PHI_API phi_agent phi_run(phi_runtime *rt, const phi_run_desc *desc) {
+    phi_agent none;
     phi__agent *agent;
     memset(&none, 0, sizeof none);
-    if (rt == NULL) return none;
-    if (rt->closing) {
-        (void)phi__error(rt, PHI_MISUSE, "phi_agent_new: the runtime is closing");
-        return none;
-    }
-    if (desc == NULL) {
-        (void)phi__error(rt, PHI_BAD_ARG, "phi_agent_new: desc is NULL");
-        return none;
-    }
-    if (phi__agent_check(rt, desc) != PHI_OK) return none;
-    agent = phi__agent_make(rt, desc);
-    if (agent == NULL) {
-        (void)phi__error(rt, PHI_NO_MEMORY, "phi_agent_new: out of memory");
-        return none;
-    }
-    return phi__agent_handle(agent);
-}
-
-PHI_API phi_status phi_agent_free(phi_agent handle) {
-    phi__agent *agent = phi__agent_find(handle);
-    bool inside;
-    if (handle.rt == NULL) return PHI_BAD_ARG;
-    if (agent == NULL) return PHI_STALE;
-    inside = handle.rt->in_step;
-    handle.rt->in_step = true; /* the tools' cancel functions must not step */
-    phi__agent_doom(agent);
-    if (!inside) phi__step_end(handle.rt);
-    return PHI_OK;
-}
-
-PHI_API bool phi_agent_alive(phi_agent handle) {
-    return handle.rt != NULL && phi__slots_state(&handle.rt->agents, handle.index, handle.gen) != 0;
-}
-
-PHI_API bool phi_agent_running(phi_agent handle) {
-    phi__agent *agent = phi__agent_find(handle);
-    return agent != NULL && agent->run != NULL;
-}
-
-PHI_API phi_status phi_prompt_content(phi_agent handle, const phi_content *content, size_t count) {
-    phi__agent *agent = phi__agent_find(handle);
-    phi_message message;
-    phi_status status;
-    if (handle.rt == NULL) return PHI_BAD_ARG;
-    if (agent == NULL) return phi__error(handle.rt, PHI_STALE, "phi_prompt: the agent is gone");
-    status = phi__agent_check_prompt(handle.rt, content, count);
-    if (status == PHI_OK) status = phi__agent_may_run(agent);
-    if (status != PHI_OK) return status;
-    memset(&message, 0, sizeof message);
-    message.role = PHI_ROLE_USER;
-    message.content = content;
-    message.content_count = count;
-    status = phi__run_new(agent, &message);
-    return status == PHI_OK ? status : phi__error(handle.rt, status, "phi_prompt: out of memory");
-}
-
-PHI_API phi_status phi_prompt(phi_agent agent, const char *text) {
-    phi_content content;
-    if (agent.rt == NULL) return PHI_BAD_ARG;
-    if (text == NULL || text[0] == '\0')
-        return phi__error(agent.rt, PHI_BAD_ARG, "phi_prompt: the text is empty");
-    memset(&content, 0, sizeof content);
-    content.kind = PHI_CONTENT_TEXT;
-    content.text = phi_str_of(text);
-    return phi_prompt_content(agent, &content, 1);
-}
-
-PHI_API phi_status phi_abort(phi_agent handle) {
-    phi__post post;
-    phi_status status;
-    if (handle.rt == NULL) return PHI_BAD_ARG;
-    if (!phi_agent_alive(handle)) return PHI_STALE;
-    memset(&post, 0, sizeof post);
-    post.kind = PHI__POST_ABORT;
-    post.index = handle.index;
-    post.gen = handle.gen;
-    status = phi__inbox_post(&handle.rt->inbox, &post);
-    if (status == PHI_OK) phi__io_wake(handle.rt->io);
-    return status;
-}
-
-PHI_API phi_status phi_agent_set_model(phi_agent handle, const phi_model *model) {
-    phi__agent *agent = phi__agent_find(handle), before;
-    phi_status status;
-    if (handle.rt == NULL || model == NULL) return PHI_BAD_ARG;
-    if (agent == NULL) return PHI_STALE;
-    status = phi__agent_idle(agent, "phi_agent_set_model");
-    if (status == PHI_OK) status = phi__agent_check_model(handle.rt, model);
-    if (status != PHI_OK) return status;
-    before = *agent;
-    phi_arena_init(&agent->model_arena, &agent->memory, 256);
-    if (phi__agent_model(agent, model) &&
-        phi__agent_segment(agent, agent->segment_given ? before.segment.at : NULL)) {
-        phi_arena_free(&before.model_arena);
-        return PHI_OK;
-    }
-    phi_arena_free(&agent->model_arena);
-    agent->model_arena = before.model_arena;
-    agent->model = before.model;
-    agent->codec = before.codec;
-    agent->segment = before.segment;
-    return phi__error(handle.rt, PHI_NO_MEMORY, "phi_agent_set_model: out of memory");
-}
-
-PHI_API phi_status phi_agent_reset(phi_agent handle) {
-    phi__agent *agent = phi__agent_find(handle);
-    phi_status status;
-    if (handle.rt == NULL) return PHI_BAD_ARG;
-    if (agent == NULL) return PHI_STALE;
-    status = phi__agent_idle(agent, "phi_agent_reset");
-    if (status != PHI_OK) return status;
-    phi__events_purge(handle.rt, agent);
-    phi__thread_free(&agent->thread);
-    phi__agent_drop_id(agent, agent->session_id);
-    phi__agent_make_id(agent, agent->session_made);
-    agent->session_id = phi_str_of(agent->session_made);
-    agent->loops = 0;
-    return PHI_OK;
-}
-
-PHI_API phi_str phi_agent_id(phi_agent handle) {
-    phi__agent *agent = phi__agent_find(handle);
-    return agent != NULL ? agent->agent_id : phi__str("", 0);
-}
-
-PHI_API phi_str phi_agent_session_id(phi_agent handle) {
-    phi__agent *agent = phi__agent_find(handle);
-    return agent != NULL ? agent->session_id : phi__str("", 0);
-}
-
-PHI_API phi_str phi_agent_model_id(phi_agent handle) {
-    phi__agent *agent = phi__agent_find(handle);
-    return agent != NULL ? phi_str_of(agent->model.id) : phi__str("", 0);
-}
-
-PHI_API phi_usage phi_agent_usage(phi_agent handle) {
-    phi__agent *agent = phi__agent_find(handle);
-    phi_usage none;
-    memset(&none, 0, sizeof none);
-    return agent != NULL ? agent->usage : none;
-}
-
-PHI_API double phi_agent_cost(phi_agent handle) {
-    phi__agent *agent = phi__agent_find(handle);
-    return agent != NULL ? agent->cost : 0.0;
-}
-
-PHI_API size_t phi_agent_memory_used(phi_agent handle, size_t *peak) {
-    phi__agent *agent = phi__agent_find(handle);
-    if (peak != NULL) *peak = agent != NULL ? agent->memory.peak_bytes : 0;
-    return agent != NULL ? agent->memory.used_bytes : 0;
-}
-
-PHI_API size_t phi_message_count(phi_agent handle) {
-    phi__agent *agent = phi__agent_find(handle);
-    return agent != NULL ? agent->thread.message_count : 0;
-}
-
-PHI_API const phi_message *phi_message_at(phi_agent handle, size_t i) {
-    phi__agent *agent = phi__agent_find(handle);
-    return agent != NULL && i < agent->thread.message_count ? agent->thread.messages[i]->message
-                                                            : NULL;
+    if (rt == NULL || phi__bare_check(rt, desc) != PHI_OK) return none;
+    agent = phi__agent_make(rt, desc->agent, &desc->thread->log);
+    if (agent == NULL) return none;
+    if (phi__bare_begin(agent, desc) == PHI_OK) return phi__agent_handle(agent);
+    agent->thread = &agent->own; /* what is left of it has nothing to do with the caller's */
+    phi__bare_doom(agent);
+    return none;
 }
 
 /* ---- src/agent/event_json.c ---- */
 
 /* event_json.c - events in the interchange format: behaviours A, "AgentEvent".
 
-   Only what that format knows, in its words; what it does not know (a failure's kind and HTTP status)
-   stands in the type Error, which is ours. */
+   An event of a living agent takes from it what it does not hold itself: the run's messages, and what
+   the run was asked with. One that was read holds everything. What others do not know (a failure's kind
+   and HTTP status, decisions, pauses) stands in types that are ours alone. */
 
-#include <stdio.h>
+/* ---- words ---- */
+
+PHI__FN const char *phi__event_type(phi_event_kind kind) {
+    if (kind == PHI_EV_TEXT || kind == PHI_EV_THINKING || kind == PHI_EV_TOOL_ARGUMENTS)
+        return "MessageUpdate";
+    return phi_event_name(kind);
+}
+
+PHI__FN const char *phi__event_delta(phi_event_kind kind) {
+    if (kind == PHI_EV_TEXT) return "Text";
+    return kind == PHI_EV_THINKING ? "Thinking" : "ToolCallDelta";
+}
+
+PHI__FN const char *phi__event_trigger(phi_trigger trigger) {
+    static const char *const words[] = {"User", "User", "SubAgent", "Continuation", "Branch"};
+    return words[(size_t)trigger < PHI__COUNT(words) ? (size_t)trigger : 0];
+}
+
+PHI__FN const char *phi__event_point(int point) {
+    static const char *const words[] = {"before_loop",
+                                        "before_turn",
+                                        "transform_context",
+                                        "convert_to_llm",
+                                        "before_compaction_start",
+                                        "after_compaction_end",
+                                        "before_tool_execution",
+                                        "after_tool_execution",
+                                        "before_tool_execution_update",
+                                        "after_tool_execution_update",
+                                        "on_error",
+                                        "after_turn",
+                                        "steering",
+                                        "follow_up",
+                                        "after_loop",
+                                        "filter"};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(words); i++)
+        if (point == 1 << i) return words[i];
+    return "";
+}
+
+PHI__FN const char *phi__event_input(phi_input input) {
+    static const char *const words[] = {"", "prompt", "steering", "follow_up", "injected"};
+    return words[(size_t)input < PHI__COUNT(words) ? (size_t)input : 0];
+}
+
+/* ---- members ---- */
 
 typedef struct phi__event_writer {
     const phi_event *event;
-    const phi__agent *agent;
+    const phi__agent *agent; /* NULL: the event was read */
     phi__buf out;
     phi_arena *scratch;
 } phi__event_writer;
@@ -18750,6 +23397,19 @@ static void phi__ej_raw(phi__event_writer *w, const char *key, const char *json)
     phi__buf_text(&w->out, json);
 }
 
+/* Nothing is null. */
+static void phi__ej_option(phi__event_writer *w, const char *key, phi_str value) {
+    if (value.len > 0)
+        phi__ej_str(w, key, value);
+    else
+        phi__ej_raw(w, key, "null");
+}
+
+/* JSON text, nothing as null. */
+static void phi__ej_json(phi__event_writer *w, const char *key, phi_str text) {
+    if (!phi__message_put_json(&w->out, key, text, true, w->scratch)) phi__ej_option(w, key, text);
+}
+
 static void phi__ej_u64(phi__event_writer *w, const char *key, uint64_t n) {
     phi__json_put_key(&w->out, phi_str_of(key));
     phi__json_put_u64(&w->out, n);
@@ -18760,52 +23420,24 @@ static void phi__ej_bool(phi__event_writer *w, const char *key, bool b) {
     phi__json_put_bool(&w->out, b);
 }
 
-/* Days since 1970 as a date, by the rule of 400 years. */
-static void phi__ej_date(int64_t days, int *year, int *month, int *day) {
-    int64_t z = days + 719468, era, of_era, y, of_year, m;
-    era = (z >= 0 ? z : z - 146096) / 146097;
-    of_era = z - era * 146097;
-    y = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
-    of_year = of_era - (365 * y + y / 4 - y / 100);
-    m = (5 * of_year + 2) / 153;
-    *day = (int)(of_year - (153 * m + 2) / 5 + 1);
-    *month = (int)(m < 10 ? m + 3 : m - 9);
-    *year = (int)(y + era * 400 + (*month <= 2 ? 1 : 0));
-}
-
-/* RFC 3339, UTC, with three digits of fraction where there is one. */
 static void phi__ej_time(phi__event_writer *w) {
-    char text[80];
-    int64_t ms = w->event->timestamp_ms, days = ms / 86400000, rest = ms % 86400000;
-    int year, month, day, n, s;
-    if (rest < 0) {
-        rest += 86400000;
-        days--;
-    }
-    phi__ej_date(days, &year, &month, &day);
-    s = (int)(rest / 1000);
-    n = snprintf(text, sizeof text, "%04d-%02d-%02dT%02d:%02d:%02d", year, month, day, s / 3600,
-                 s / 60 % 60, s % 60);
-    if (rest % 1000 != 0)
-        n += snprintf(text + n, sizeof text - (size_t)n, ".%03d", (int)(rest % 1000));
-    (void)snprintf(text + n, sizeof text - (size_t)n, "Z");
-    phi__ej_str(w, "timestamp", phi_str_of(text));
+    char text[PHI__DATE_BYTES];
+    size_t len = phi__date_put(w->event->timestamp_ms, text);
+    phi__ej_str(w, "timestamp", phi__str(text, len));
 }
 
-static void phi__ej_message(phi__event_writer *w, const char *key, const phi_message *message,
-                            bool bare) {
-    phi_message copy;
-    if (key != NULL)
-        phi__json_put_key(&w->out, phi_str_of(key));
-    else
-        phi__json_put_comma(&w->out);
+static void phi__ej_message(phi__event_writer *w, const char *key, const phi_message *message) {
     if (message == NULL) {
-        phi__buf_text(&w->out, "null");
+        phi__ej_raw(w, key, "null");
         return;
     }
-    copy = *message;
-    if (bare) copy.loop_id = phi__str(NULL, 0);
-    phi__message_put(&w->out, &copy, w->scratch);
+    phi__json_put_key(&w->out, phi_str_of(key));
+    phi__message_put(&w->out, message, w->scratch);
+}
+
+static void phi__ej_item(phi__event_writer *w, const phi_message *message) {
+    phi__json_put_comma(&w->out);
+    phi__message_put(&w->out, message, w->scratch);
 }
 
 static void phi__ej_usage(phi__event_writer *w) {
@@ -18814,122 +23446,191 @@ static void phi__ej_usage(phi__event_writer *w) {
     phi__message_put_usage(&w->out, w->event->usage != NULL ? w->event->usage : &none);
 }
 
-/* ---- one function a type ---- */
+/* ---- the run ---- */
 
-static const char *phi__ej_thinking(phi_thinking level) {
-    static const char *const words[] = {"off", "minimal", "low", "medium", "high"};
-    return (size_t)level < PHI__COUNT(words) ? words[level] : words[0];
+/* ApiProtocol: where configuration files write "openai", JSON writes "open_ai". */
+static void phi__ej_api(phi__event_writer *w, phi_str protocol) {
+    size_t at = phi__str_find(protocol, 0, "openai");
+    phi__json_put_key(&w->out, PHI__LIT("api"));
+    if (at == SIZE_MAX) {
+        phi__json_put_str(&w->out, protocol);
+        return;
+    }
+    phi__buf_char(&w->out, '"');
+    phi__json_put_part(&w->out, phi__str(protocol.at, at));
+    phi__buf_text(&w->out, "open_ai");
+    phi__json_put_part(&w->out, phi__str(protocol.at + at + 6, protocol.len - at - 6));
+    phi__buf_char(&w->out, '"');
 }
 
 /* LoopConfigSnapshot: what the run was asked with. */
 static void phi__ej_snapshot(phi__event_writer *w) {
-    const phi_model *model = &w->agent->model;
+    static const char *const levels[] = {"off", "minimal", "low", "medium", "high"};
+    const phi__agent *agent = w->agent;
+    const phi_model *model = &agent->model;
+    size_t level = (size_t)agent->thinking;
     phi__json_put_key(&w->out, PHI__LIT("config_snapshot"));
     phi__buf_char(&w->out, '{');
     phi__ej_str(w, "model", phi_str_of(model->id));
     phi__ej_str(w, "provider", phi_str_of(model->provider));
-    phi__ej_raw(w, "config_id", "null");
+    phi__ej_option(w, "config_id", agent->segment_given ? agent->segment : phi__str(NULL, 0));
     phi__ej_str(w, "name", phi_str_of(model->name));
-    phi__ej_str(w, "api", phi_str_of(model->protocol));
+    phi__ej_api(w, phi_str_of(model->protocol));
     phi__ej_str(w, "base_url", phi_str_of(model->base_url));
     phi__ej_bool(w, "reasoning", model->reasoning);
     phi__ej_u64(w, "context_window", model->context_window);
-    phi__ej_u64(w, "max_tokens",
-                w->agent->max_tokens != 0 ? w->agent->max_tokens : model->max_tokens);
-    phi__ej_str(w, "thinking_level", phi_str_of(phi__ej_thinking(w->agent->thinking)));
-    if (w->agent->temperature >= 0) {
+    phi__ej_u64(w, "max_tokens", agent->max_tokens != 0 ? agent->max_tokens : model->max_tokens);
+    phi__ej_str(w, "thinking_level", phi_str_of(levels[level < PHI__COUNT(levels) ? level : 0]));
+    if (agent->temperature >= 0) {
         phi__json_put_key(&w->out, PHI__LIT("temperature"));
-        phi__json_put_double(&w->out, w->agent->temperature);
+        phi__json_put_double(&w->out, agent->temperature);
     }
     phi__buf_char(&w->out, '}');
 }
 
+static void phi__ej_tagged(phi__event_writer *w, const char *word, phi_str tag) {
+    phi__buf_char(&w->out, '{');
+    phi__ej_raw(w, word, "{");
+    phi__ej_str(w, "tag", tag);
+    phi__buf_text(&w->out, "}}");
+}
+
+static void phi__ej_continuation(phi__event_writer *w, const phi_loop_info *loop) {
+    phi__json_put_key(&w->out, PHI__LIT("continuation_kind"));
+    switch (loop->continuation) {
+    case PHI_CONTINUATION_DEFAULT: phi__buf_text(&w->out, "\"Default\""); break;
+    case PHI_CONTINUATION_RERUN: phi__ej_tagged(w, "Rerun", loop->tag); break;
+    case PHI_CONTINUATION_BRANCH: phi__ej_tagged(w, "Branch", loop->tag); break;
+    case PHI_CONTINUATION_COMPACTION: phi__buf_text(&w->out, "\"Compaction\""); break;
+    case PHI_CONTINUATION_INITIAL: phi__buf_text(&w->out, "\"Initial\""); break;
+    }
+}
+
 static void phi__ej_start(phi__event_writer *w) {
-    phi__ej_str(w, "agent_id", w->agent->agent_id);
-    phi__ej_str(w, "session_id", w->agent->session_id);
+    phi_loop_info loop;
+    memset(&loop, 0, sizeof loop);
+    if (w->event->loop != NULL)
+        loop = *w->event->loop;
+    else if (w->agent != NULL) { /* a run that began without memory */
+        loop.agent_id = w->agent->agent_id;
+        loop.session_id = w->agent->session->id;
+    }
+    phi__ej_str(w, "agent_id", loop.agent_id);
+    phi__ej_str(w, "session_id", loop.session_id);
     phi__ej_str(w, "loop_id", w->event->loop_id);
-    phi__ej_raw(w, "parent_loop_id", "null");
-    phi__ej_str(w, "continuation_kind", PHI__LIT("Initial"));
+    phi__ej_option(w, "parent_loop_id", loop.parent_loop_id);
+    phi__ej_continuation(w, &loop);
     phi__ej_time(w);
-    phi__ej_raw(w, "metadata", "null");
-    phi__ej_snapshot(w);
+    phi__ej_json(w, "metadata", loop.metadata);
+    if (w->agent != NULL)
+        phi__ej_snapshot(w);
+    else
+        (void)phi__message_put_json(&w->out, "config_snapshot", loop.config, true, w->scratch);
 }
 
 static void phi__ej_end(phi__event_writer *w) {
-    const phi__thread *thread = &w->agent->thread;
-    size_t i, from = w->event->first_message;
+    size_t i, from = w->event->first_message, count = w->event->message_count;
     phi__ej_raw(w, "messages", "[");
-    for (i = from; i < from + w->event->message_count && i < thread->message_count; i++)
-        phi__ej_message(w, NULL, thread->messages[i]->message, false);
+    if (w->agent != NULL) {
+        const phi__thread *thread = w->agent->thread;
+        for (i = from; i < thread->message_count && i - from < count; i++)
+            phi__ej_item(w, thread->messages[i]->message);
+    } else
+        for (i = 0; i < count && w->event->messages != NULL; i++)
+            phi__ej_item(w, &w->event->messages[i]);
     phi__buf_char(&w->out, ']');
     phi__ej_usage(w);
     phi__ej_time(w);
-    phi__ej_raw(w, "rejection", "null");
+    phi__ej_option(w, "rejection", w->event->rejection);
 }
 
+/* ---- turns ---- */
+
 static void phi__ej_turn_start(phi__event_writer *w) {
-    static const char *const words[] = {"", "User", "SubAgent", "Continuation", "Branch"};
     phi__ej_u64(w, "turn_index", w->event->turn_index);
     phi__ej_time(w);
-    phi__ej_str(w, "triggered_by",
-                phi_str_of(words[(size_t)w->event->trigger % PHI__COUNT(words)]));
+    phi__ej_str(w, "triggered_by", phi_str_of(phi__event_trigger(w->event->trigger)));
+}
+
+/* Results are bare: without the turn they are of. */
+static void phi__ej_bare(phi__event_writer *w, const phi_message *message) {
+    phi_message bare = *message;
+    bare.loop_id = phi__str(NULL, 0);
+    phi__ej_item(w, &bare);
 }
 
 /* Results stand behind their turn's answer; the search comes from the end, where they mostly are. */
-static void phi__ej_turn_end(phi__event_writer *w) {
-    const phi__thread *thread = &w->agent->thread;
+static void phi__ej_results(phi__event_writer *w) {
+    const phi__thread *thread = w->agent->thread;
     size_t at = thread->message_count;
     while (at > 0 && thread->messages[at - 1]->message != w->event->message) at--;
-    phi__ej_message(w, "message", w->event->message, false);
+    for (; at > 0 && at < thread->message_count; at++) {
+        if (thread->messages[at]->message->role != PHI_ROLE_TOOL_RESULT) break;
+        phi__ej_bare(w, thread->messages[at]->message);
+    }
+}
+
+static void phi__ej_turn_end(phi__event_writer *w) {
+    size_t i;
+    phi__ej_message(w, "message", w->event->message);
     phi__ej_usage(w);
     phi__ej_time(w);
     phi__ej_raw(w, "tool_results", "[");
-    for (; at > 0 && at < thread->message_count; at++) {
-        if (thread->messages[at]->message->role != PHI_ROLE_TOOL_RESULT) break;
-        phi__ej_message(w, NULL, thread->messages[at]->message, true);
-    }
+    if (w->agent != NULL)
+        phi__ej_results(w);
+    else
+        for (i = 0; i < w->event->message_count && w->event->messages != NULL; i++)
+            phi__ej_bare(w, &w->event->messages[i]);
     phi__buf_char(&w->out, ']');
 }
 
 static void phi__ej_delta(phi__event_writer *w) {
-    const char *kind = w->event->kind == PHI_EV_TEXT       ? "Text"
-                       : w->event->kind == PHI_EV_THINKING ? "Thinking"
-                                                           : "ToolCallDelta";
-    phi__ej_message(w, "message", w->event->message, false);
-    phi__json_put_key(&w->out, PHI__LIT("delta"));
-    phi__buf_char(&w->out, '{');
-    phi__ej_raw(w, kind, "{");
+    phi__ej_message(w, "message", w->event->message);
+    phi__ej_raw(w, "delta", "{");
+    phi__ej_raw(w, phi__event_delta(w->event->kind), "{");
     phi__ej_str(w, "delta", w->event->text);
     phi__buf_text(&w->out, "}}");
 }
+
+/* ---- tools ---- */
 
 static void phi__ej_tool(phi__event_writer *w) {
     phi__ej_str(w, "tool_call_id", w->event->tool_call_id);
     phi__ej_str(w, "tool_name", w->event->tool_name);
 }
 
+static bool phi__ej_of_tool(const phi__event_writer *w) {
+    return w->event->tool_call_id.len > 0 || w->event->tool_name.len > 0;
+}
+
+static void phi__ej_args(phi__event_writer *w) {
+    phi__json_put_key(&w->out, PHI__LIT("args"));
+    phi__message_put_value(&w->out, w->event->arguments, w->scratch);
+}
+
 /* ToolResult: {"content":[..],"details":null}. */
 static void phi__ej_result(phi__event_writer *w, const char *key, const phi_message *result) {
     phi__ej_raw(w, key, "{");
     phi__message_put_blocks(&w->out, result, w->scratch);
-    phi__json_put_key(&w->out, PHI__LIT("details"));
-    if (result->details.len > 0)
-        phi__message_put_value(&w->out, result->details, w->scratch);
-    else
-        phi__buf_text(&w->out, "null");
+    phi__ej_json(w, "details", result->details);
+    if (w->event->child_loop_id.len > 0) phi__ej_str(w, "child_loop_id", w->event->child_loop_id);
     phi__buf_char(&w->out, '}');
 }
 
 static void phi__ej_update(phi__event_writer *w) {
     phi_content content;
     phi_message part;
+    phi__ej_tool(w);
+    if (w->event->message != NULL) {
+        phi__ej_result(w, "partial_result", w->event->message);
+        return;
+    }
     memset(&content, 0, sizeof content);
     memset(&part, 0, sizeof part);
     content.kind = PHI_CONTENT_TEXT;
     content.text = w->event->text;
     part.content = &content;
     part.content_count = 1;
-    phi__ej_tool(w);
     phi__ej_result(w, "partial_result", &part);
 }
 
@@ -18937,23 +23638,73 @@ static void phi__ej_tool_end(phi__event_writer *w) {
     phi__ej_tool(w);
     if (w->event->message != NULL) phi__ej_result(w, "result", w->event->message);
     phi__ej_bool(w, "is_error", w->event->is_error);
-    phi__ej_raw(w, "child_loop_id", "null");
+    phi__ej_option(w, "child_loop_id", w->event->child_loop_id);
 }
 
-static void phi__ej_error(phi__event_writer *w) {
-    const phi_failure *failure = w->event->failure;
-    phi__ej_str(w, "kind", phi_str_of(phi_failure_kind_text(failure->kind)));
-    phi__ej_str(w, "message", failure->message);
-    phi__ej_u64(w, "http_status", (uint64_t)(failure->http_status > 0 ? failure->http_status : 0));
-    phi__ej_bool(w, "retryable", failure->retryable);
-    if (failure->has_retry_after) phi__ej_u64(w, "retry_after_ms", failure->retry_after_ms);
+static void phi__ej_decision(phi__event_writer *w) {
+    phi__ej_str(w, "point", phi_str_of(phi__event_point(w->event->point)));
+    phi__ej_option(w, "tool_call_id", w->event->tool_call_id);
+    phi__ej_option(w, "tool_name", w->event->tool_name);
+    if (phi__ej_of_tool(w))
+        phi__ej_args(w);
+    else
+        phi__ej_raw(w, "args", "null");
+    phi__ej_str(w, "text", w->event->text);
+    if (w->event->input != PHI_INPUT_NONE)
+        phi__ej_str(w, "input", phi_str_of(phi__event_input(w->event->input)));
+}
+
+/* ---- trouble, compaction ---- */
+
+static void phi__ej_failure(phi__event_writer *w) {
+    phi_failure failure;
+    if (w->event->failure != NULL)
+        failure = *w->event->failure;
+    else
+        memset(&failure, 0, sizeof failure);
+    phi__ej_str(w, "kind", phi_str_of(phi_failure_kind_text(failure.kind)));
+    phi__ej_str(w, "message", failure.message);
+    phi__ej_u64(w, "http_status", (uint64_t)(failure.http_status > 0 ? failure.http_status : 0));
+    phi__ej_bool(w, "retryable", failure.retryable);
+    if (failure.has_retry_after) phi__ej_u64(w, "retry_after_ms", failure.retry_after_ms);
+    if (failure.code.len > 0) phi__ej_str(w, "code", failure.code);
+    if (failure.request_id.len > 0) phi__ej_str(w, "request_id", failure.request_id);
+    phi__json_put_key(&w->out, PHI__LIT("status"));
+    phi__json_put_i64(&w->out, (int64_t)w->event->status);
+}
+
+static void phi__ej_retry(phi__event_writer *w) {
+    phi__ej_u64(w, "attempt", w->event->attempt);
+    phi__ej_u64(w, "attempts", w->event->attempts);
+    phi__ej_u64(w, "delay_ms", w->event->delay_ms);
+    phi__ej_failure(w);
+    phi__ej_str(w, "text", w->event->text);
     phi__ej_time(w);
 }
 
-static const char *phi__ej_type(phi_event_kind kind) {
-    if (kind == PHI_EV_TEXT || kind == PHI_EV_THINKING || kind == PHI_EV_TOOL_ARGUMENTS)
-        return "MessageUpdate";
-    return phi_event_name(kind);
+static void phi__ej_dropped(phi__event_writer *w) {
+    phi__ej_option(w, "input", phi_str_of(phi__event_input(w->event->input)));
+    phi__ej_str(w, "text", w->event->text);
+    phi__ej_str(w, "reason", w->event->source);
+}
+
+static void phi__ej_compaction(phi__event_writer *w) {
+    phi_compaction c;
+    if (w->event->compaction != NULL)
+        c = *w->event->compaction;
+    else
+        memset(&c, 0, sizeof c);
+    if (w->event->kind == PHI_EV_COMPACTION_START) {
+        phi__ej_u64(w, "estimated_tokens", c.estimated_tokens);
+        phi__ej_u64(w, "message_count", c.message_count);
+    } else {
+        phi__ej_u64(w, "messages_before", c.messages_before);
+        phi__ej_u64(w, "messages_after", c.messages_after);
+        phi__ej_u64(w, "estimated_tokens_before", c.tokens_before);
+        phi__ej_u64(w, "estimated_tokens_after", c.tokens_after);
+        phi__ej_u64(w, "loops_compacted", c.loops_compacted);
+    }
+    phi__ej_time(w);
 }
 
 static void phi__ej_body(phi__event_writer *w) {
@@ -18963,14 +23714,14 @@ static void phi__ej_body(phi__event_writer *w) {
     case PHI_EV_TURN_START: phi__ej_turn_start(w); break;
     case PHI_EV_TURN_END: phi__ej_turn_end(w); break;
     case PHI_EV_MESSAGE_START:
-    case PHI_EV_MESSAGE_END: phi__ej_message(w, "message", w->event->message, false); break;
+    case PHI_EV_MESSAGE_END:
+    case PHI_EV_RETRACT: phi__ej_message(w, "message", w->event->message); break;
     case PHI_EV_TEXT:
     case PHI_EV_THINKING:
     case PHI_EV_TOOL_ARGUMENTS: phi__ej_delta(w); break;
     case PHI_EV_TOOL_START:
         phi__ej_tool(w);
-        phi__json_put_key(&w->out, PHI__LIT("args"));
-        phi__message_put_value(&w->out, w->event->arguments, w->scratch);
+        phi__ej_args(w);
         break;
     case PHI_EV_TOOL_UPDATE: phi__ej_update(w); break;
     case PHI_EV_TOOL_PROGRESS:
@@ -18978,7 +23729,21 @@ static void phi__ej_body(phi__event_writer *w) {
         phi__ej_str(w, "text", w->event->text);
         break;
     case PHI_EV_TOOL_END: phi__ej_tool_end(w); break;
-    case PHI_EV_ERROR: phi__ej_error(w); break;
+    case PHI_EV_ERROR:
+        phi__ej_failure(w);
+        phi__ej_time(w);
+        break;
+    case PHI_EV_RETRY: phi__ej_retry(w); break;
+    case PHI_EV_INPUT_REJECTED:
+    case PHI_EV_PAUSED: phi__ej_str(w, "reason", w->event->text); break;
+    case PHI_EV_INPUT_DROPPED: phi__ej_dropped(w); break;
+    case PHI_EV_COMPACTION_START:
+    case PHI_EV_COMPACTION_END: phi__ej_compaction(w); break;
+    case PHI_EV_DECISION: phi__ej_decision(w); break;
+    case PHI_EV_WARNING:
+        if (phi__ej_of_tool(w)) phi__ej_tool(w);
+        phi__ej_str(w, "text", w->event->text);
+        break;
     }
 }
 
@@ -18986,24 +23751,956 @@ static void phi__ej_body(phi__event_writer *w) {
 
 PHI_API phi_status phi_event_to_json(const phi_event *event, phi_arena *arena, phi_str *out) {
     phi__event_writer w;
-    phi__slot *slot;
     phi_status status = PHI_OK;
-    if (event == NULL || arena == NULL || out == NULL || event->agent.rt == NULL)
-        return PHI_BAD_ARG;
-    slot = phi__slots_find(&event->agent.rt->agents, event->agent.index, event->agent.gen);
-    if (slot == NULL) return PHI_STALE;
+    const char *type;
+    if (event == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
+    type = phi__event_type(event->kind);
+    if (*type == '\0') return PHI_BAD_ARG;
     w.event = event;
-    w.agent = (const phi__agent *)slot->object;
+    w.agent = NULL;
+    if (event->agent.rt != NULL) {
+        phi__slot *slot =
+            phi__slots_find(&event->agent.rt->agents, event->agent.index, event->agent.gen);
+        if (slot == NULL) return PHI_STALE;
+        w.agent = (const phi__agent *)slot->object;
+    }
     w.scratch = arena;
     phi__buf_init(&w.out, arena->memory);
     phi__buf_char(&w.out, '{');
-    phi__ej_str(&w, "type", phi_str_of(phi__ej_type(event->kind)));
+    phi__ej_str(&w, "type", phi_str_of(type));
     if (event->kind != PHI_EV_AGENT_START) phi__ej_str(&w, "loop_id", event->loop_id);
     phi__ej_body(&w);
     phi__buf_char(&w.out, '}');
     if (w.out.failed || !phi__arena_str(arena, phi__buf_str(&w.out), out)) status = PHI_NO_MEMORY;
     phi__buf_free(&w.out);
     return status;
+}
+
+/* ---- src/agent/event_read.c ---- */
+
+/* event_read.c - events from the interchange format, ours and others': behaviours A, "AgentEvent".
+
+   Lenient where a reader can be: what is missing or of a wrong type counts as absent, keys that are not
+   known are ignored. Messages are not: an event with a message that is none is refused. Everything that
+   an event points to is in the tree's arena. */
+
+#include <stdio.h>
+
+typedef struct phi__event_reader {
+    const phi_json *root;
+    phi_arena *arena;
+    phi_event *out;
+    phi_parse_error *error;
+    bool no_memory;
+} phi__event_reader;
+
+/* ---- members ---- */
+
+static const phi_json *phi__er_get(const phi__event_reader *r, const char *key) {
+    return phi_json_get(r->root, key);
+}
+
+static phi_str phi__er_str(const phi__event_reader *r, const char *key) {
+    return phi_json_str(phi__er_get(r, key), "");
+}
+
+static uint32_t phi__er_u32(const phi__event_reader *r, const char *key) {
+    uint64_t n = phi_json_uint(phi__er_get(r, key), 0);
+    return n > UINT32_MAX ? UINT32_MAX : (uint32_t)n;
+}
+
+static size_t phi__er_size(const phi__event_reader *r, const char *key) {
+    uint64_t n = phi_json_uint(phi__er_get(r, key), 0);
+    return n > SIZE_MAX ? SIZE_MAX : (size_t)n;
+}
+
+/* JSON text of a value; null is nothing. */
+static phi_str phi__er_json(phi__event_reader *r, const phi_json *node) {
+    phi_str out = {NULL, 0};
+    if (node == NULL || phi_json_is_null(node)) return out;
+    if (phi_json_write(r->arena, node, 0, &out) == PHI_NO_MEMORY) r->no_memory = true;
+    return out;
+}
+
+static void *phi__er_alloc(phi__event_reader *r, size_t bytes) {
+    void *at = phi__arena_zero(r->arena, bytes);
+    if (at == NULL) r->no_memory = true;
+    return at;
+}
+
+static phi_status phi__er_bad(phi__event_reader *r, phi_status status, const char *words) {
+    memset(r->error, 0, sizeof *r->error);
+    r->error->line = r->error->column = 1;
+    (void)snprintf(r->error->message, sizeof r->error->message, "%s", words);
+    return status;
+}
+
+/* Says where the words of an error belong to. */
+static phi_status phi__er_within(phi__event_reader *r, phi_status status, const char *where) {
+    char words[sizeof r->error->message];
+    if (status != PHI_PARSE) return status;
+    memcpy(words, r->error->message, sizeof words);
+    if (snprintf(r->error->message, sizeof r->error->message, "%s: %s", where, words) < 0)
+        r->error->message[0] = '\0';
+    return status;
+}
+
+static void phi__er_time(phi__event_reader *r) {
+    int64_t ms = 0;
+    (void)phi__date_get(phi__er_str(r, "timestamp"), &ms);
+    r->out->timestamp_ms = ms;
+}
+
+static void phi__er_usage(phi__event_reader *r) {
+    phi_usage *usage = (phi_usage *)phi__er_alloc(r, sizeof *usage);
+    if (usage != NULL) *usage = phi__message_get_usage(phi__er_get(r, "usage"));
+    r->out->usage = usage;
+}
+
+/* ---- messages ---- */
+
+static phi_status phi__er_message(phi__event_reader *r, bool needed) {
+    const phi_json *node = phi__er_get(r, "message");
+    phi_message *message;
+    phi_status status;
+    if (!needed && (node == NULL || phi_json_is_null(node))) return PHI_OK;
+    message = (phi_message *)phi__er_alloc(r, sizeof *message);
+    if (message == NULL) return PHI_NO_MEMORY;
+    status = phi__message_get(node, r->arena, message, r->error);
+    r->out->message = message;
+    if (message->loop_id.len > 0) r->out->turn_index = message->turn_index;
+    return phi__er_within(r, status, "message");
+}
+
+static phi_status phi__er_messages(phi__event_reader *r, const char *key) {
+    const phi_json *array = phi__er_get(r, key), *node;
+    phi_json_iter it = phi_json_each(array);
+    phi_message *messages;
+    phi_status status = PHI_OK;
+    char where[48];
+    size_t n = 0;
+    if (array == NULL || phi_json_is_null(array)) return PHI_OK;
+    if (!phi_json_is_array(array))
+        return phi__er_within(r, phi__er_bad(r, PHI_PARSE, "expected an array of messages"), key);
+    if (phi_json_count(array) == 0) return PHI_OK;
+    messages = (phi_message *)phi__er_alloc(r, phi__mul(phi_json_count(array), sizeof *messages));
+    if (messages == NULL) return PHI_NO_MEMORY;
+    while (status == PHI_OK && (node = phi_json_next(&it)) != NULL)
+        status = phi__message_get(node, r->arena, &messages[n++], r->error);
+    r->out->messages = messages;
+    r->out->message_count = n;
+    (void)snprintf(where, sizeof where, "%.16s[%lu]", key, (unsigned long)(n - 1));
+    return phi__er_within(r, status, where);
+}
+
+/* ---- the run ---- */
+
+/* "Default", {"Rerun":{"tag":".."}}; nothing, as older files have it, is a beginning. */
+static void phi__er_continuation(const phi_json *node, phi_loop_info *loop) {
+    const phi_json *rerun = phi_json_get(node, "Rerun"), *branch = phi_json_get(node, "Branch");
+    phi_str word = phi_json_str(node, "");
+    if (phi__str_is(word, "Default")) loop->continuation = PHI_CONTINUATION_DEFAULT;
+    if (phi__str_is(word, "Compaction")) loop->continuation = PHI_CONTINUATION_COMPACTION;
+    if (rerun != NULL) loop->continuation = PHI_CONTINUATION_RERUN;
+    if (branch != NULL) loop->continuation = PHI_CONTINUATION_BRANCH;
+    loop->tag = phi_json_str(phi_json_get(branch != NULL ? branch : rerun, "tag"), "");
+}
+
+static phi_status phi__er_start(phi__event_reader *r) {
+    phi_loop_info *loop = (phi_loop_info *)phi__er_alloc(r, sizeof *loop);
+    if (loop == NULL) return PHI_NO_MEMORY;
+    loop->agent_id = phi__er_str(r, "agent_id");
+    loop->session_id = phi__er_str(r, "session_id");
+    loop->loop_id = r->out->loop_id;
+    loop->parent_loop_id = phi__er_str(r, "parent_loop_id");
+    phi__er_continuation(phi__er_get(r, "continuation_kind"), loop);
+    loop->metadata = phi__er_json(r, phi__er_get(r, "metadata"));
+    loop->config = phi__er_json(r, phi__er_get(r, "config_snapshot"));
+    r->out->loop = loop;
+    phi__er_time(r);
+    return PHI_OK;
+}
+
+static phi_status phi__er_end(phi__event_reader *r) {
+    phi__er_usage(r);
+    phi__er_time(r);
+    r->out->rejection = phi__er_str(r, "rejection");
+    if (r->out->rejection.len > 0) r->out->status = PHI_REJECTED;
+    return phi__er_messages(r, "messages");
+}
+
+/* ---- turns ---- */
+
+static phi_status phi__er_turn_start(phi__event_reader *r) {
+    phi_str word = phi__er_str(r, "triggered_by");
+    int i;
+    r->out->turn_index = phi__er_u32(r, "turn_index");
+    phi__er_time(r);
+    r->out->trigger = PHI_TRIGGER_USER;
+    for (i = PHI_TRIGGER_USER; i <= PHI_TRIGGER_BRANCH; i++)
+        if (phi__str_is(word, phi__event_trigger((phi_trigger)i))) r->out->trigger = (phi_trigger)i;
+    if (phi__str_is(word, "FollowUp")) /* of older files */
+        r->out->trigger = PHI_TRIGGER_CONTINUATION;
+    return PHI_OK;
+}
+
+static phi_status phi__er_turn_end(phi__event_reader *r) {
+    phi_status status = phi__er_message(r, false);
+    phi__er_usage(r);
+    phi__er_time(r);
+    return status == PHI_OK ? phi__er_messages(r, "tool_results") : status;
+}
+
+static phi_content_kind phi__er_block(phi_event_kind kind) {
+    if (kind == PHI_EV_TEXT) return PHI_CONTENT_TEXT;
+    return kind == PHI_EV_THINKING ? PHI_CONTENT_THINKING : PHI_CONTENT_TOOL_CALL;
+}
+
+/* The block that grows is taken to be the last one of its kind. */
+static phi_status phi__er_delta(phi__event_reader *r) {
+    static const phi_event_kind kinds[] = {PHI_EV_TEXT, PHI_EV_THINKING, PHI_EV_TOOL_ARGUMENTS};
+    const phi_json *delta = phi__er_get(r, "delta"), *inside = NULL;
+    phi_status status = phi__er_message(r, true);
+    size_t i;
+    if (status != PHI_OK) return status;
+    for (i = 0; i < PHI__COUNT(kinds) && inside == NULL; i++) {
+        inside = phi_json_get(phi_json_get(delta, phi__event_delta(kinds[i])), "delta");
+        r->out->kind = kinds[i];
+    }
+    if (inside == NULL)
+        return phi__er_bad(r, PHI_PARSE, "delta: expected Text, Thinking or ToolCallDelta");
+    r->out->text = phi_json_str(inside, "");
+    for (i = r->out->message->content_count; i > 0; i--) {
+        const phi_content *block = &r->out->message->content[i - 1];
+        if (block->kind != phi__er_block(r->out->kind)) continue;
+        r->out->partial = block->kind == PHI_CONTENT_TOOL_CALL ? block->arguments : block->text;
+        r->out->block_index = (uint32_t)(i - 1);
+        break;
+    }
+    return PHI_OK;
+}
+
+/* ---- tools ---- */
+
+static void phi__er_args(phi__event_reader *r, const char *none) {
+    r->out->arguments = phi_str_of(none);
+    if (!phi__message_get_value(phi__er_get(r, "args"), r->arena, &r->out->arguments))
+        r->no_memory = true;
+}
+
+/* ToolResult: a message of what the event says. */
+static phi_status phi__er_result(phi__event_reader *r, const char *key) {
+    const phi_json *node = phi__er_get(r, key), *content = phi_json_get(node, "content");
+    phi_message *message;
+    phi_status status;
+    if (node == NULL || phi_json_is_null(node)) return PHI_OK;
+    message = (phi_message *)phi__er_alloc(r, sizeof *message);
+    if (message == NULL) return PHI_NO_MEMORY;
+    message->role = PHI_ROLE_TOOL_RESULT;
+    message->tool_call_id = r->out->tool_call_id;
+    message->tool_name = r->out->tool_name;
+    message->is_error = r->out->is_error;
+    message->details = phi__er_json(r, phi_json_get(node, "details"));
+    status = phi__message_get_blocks(content, r->arena, message, r->error);
+    if (r->out->child_loop_id.len == 0)
+        r->out->child_loop_id = phi_json_str(phi_json_get(node, "child_loop_id"), "");
+    r->out->message = message;
+    return phi__er_within(r, status, key);
+}
+
+static phi_status phi__er_update(phi__event_reader *r) {
+    phi_status status = phi__er_result(r, "partial_result");
+    if (status == PHI_OK && r->out->message != NULL)
+        r->out->text = phi_message_text(r->out->message, "\n", r->arena, &r->no_memory);
+    return status;
+}
+
+static phi_status phi__er_tool_end(phi__event_reader *r) {
+    r->out->is_error = phi_json_bool(phi__er_get(r, "is_error"), false);
+    r->out->child_loop_id = phi__er_str(r, "child_loop_id");
+    return phi__er_result(r, "result");
+}
+
+static phi_input phi__er_input(const phi__event_reader *r) {
+    phi_str word = phi__er_str(r, "input");
+    int i;
+    for (i = PHI_INPUT_PROMPT; i <= PHI_INPUT_INJECTED; i++)
+        if (phi__str_is(word, phi__event_input((phi_input)i))) return (phi_input)i;
+    return PHI_INPUT_NONE;
+}
+
+static phi_status phi__er_decision(phi__event_reader *r) {
+    phi_str word = phi__er_str(r, "point");
+    int point;
+    for (point = PHI_HOOK_BEFORE_LOOP; point <= PHI_HOOK_FILTER; point *= 2)
+        if (phi__str_is(word, phi__event_point(point))) r->out->point = point;
+    if (r->out->tool_call_id.len > 0 || r->out->tool_name.len > 0) phi__er_args(r, "{}");
+    r->out->text = phi__er_str(r, "text");
+    r->out->input = phi__er_input(r);
+    return PHI_OK;
+}
+
+/* ---- trouble, compaction ---- */
+
+/* A number that is none of ours says only that something went wrong. */
+static phi_status phi__er_status(int64_t number) {
+    return number <= PHI_OK && number >= PHI_DENIED ? (phi_status)number : PHI_REFUSED;
+}
+
+static phi_status phi__er_failure(phi__event_reader *r) {
+    phi_failure *failure = (phi_failure *)phi__er_alloc(r, sizeof *failure);
+    phi_str word = phi__er_str(r, "kind");
+    uint32_t status = phi__er_u32(r, "http_status");
+    const phi_json *after = phi__er_get(r, "retry_after_ms");
+    int i;
+    if (failure == NULL) return PHI_NO_MEMORY;
+    for (i = PHI_FAILURE_AUTH; i <= PHI_FAILURE_NO_MEMORY; i++)
+        if (phi__str_is(word, phi_failure_kind_text((phi_failure_kind)i)))
+            failure->kind = (phi_failure_kind)i;
+    failure->message = phi__er_str(r, "message");
+    failure->http_status = status > 999 ? 999 : (int)status;
+    failure->retryable = phi_json_bool(phi__er_get(r, "retryable"), false);
+    failure->has_retry_after = phi_json_is_number(after);
+    failure->retry_after_ms = phi_json_uint(after, 0);
+    failure->code = phi__er_str(r, "code");
+    failure->request_id = phi__er_str(r, "request_id");
+    r->out->failure = failure;
+    r->out->status = phi__er_status(phi_json_int(phi__er_get(r, "status"), PHI_REFUSED));
+    phi__er_time(r);
+    return PHI_OK;
+}
+
+static phi_status phi__er_retry(phi__event_reader *r) {
+    r->out->attempt = phi__er_u32(r, "attempt");
+    r->out->attempts = phi__er_u32(r, "attempts");
+    r->out->delay_ms = phi__er_u32(r, "delay_ms");
+    r->out->text = phi__er_str(r, "text");
+    return phi__er_failure(r);
+}
+
+static phi_status phi__er_dropped(phi__event_reader *r) {
+    r->out->input = phi__er_input(r);
+    r->out->text = phi__er_str(r, "text");
+    r->out->source = phi__er_str(r, "reason");
+    return PHI_OK;
+}
+
+static phi_status phi__er_compaction(phi__event_reader *r) {
+    phi_compaction *c = (phi_compaction *)phi__er_alloc(r, sizeof *c);
+    if (c == NULL) return PHI_NO_MEMORY;
+    c->estimated_tokens = phi_json_uint(phi__er_get(r, "estimated_tokens"), 0);
+    c->message_count = phi__er_size(r, "message_count");
+    c->messages_before = phi__er_size(r, "messages_before");
+    c->messages_after = phi__er_size(r, "messages_after");
+    c->tokens_before = phi_json_uint(phi__er_get(r, "estimated_tokens_before"), 0);
+    c->tokens_after = phi_json_uint(phi__er_get(r, "estimated_tokens_after"), 0);
+    c->loops_compacted = phi__er_size(r, "loops_compacted");
+    r->out->compaction = c;
+    phi__er_time(r);
+    return PHI_OK;
+}
+
+/* ---- any event ---- */
+
+static phi_status phi__er_text(phi__event_reader *r, const char *key) {
+    r->out->text = phi__er_str(r, key);
+    return PHI_OK;
+}
+
+static phi_status phi__er_body(phi__event_reader *r) {
+    switch (r->out->kind) {
+    case PHI_EV_AGENT_START: return phi__er_start(r);
+    case PHI_EV_AGENT_END: return phi__er_end(r);
+    case PHI_EV_TURN_START: return phi__er_turn_start(r);
+    case PHI_EV_TURN_END: return phi__er_turn_end(r);
+    case PHI_EV_MESSAGE_START:
+    case PHI_EV_MESSAGE_END: return phi__er_message(r, true);
+    case PHI_EV_RETRACT: return phi__er_message(r, false);
+    case PHI_EV_TEXT:
+    case PHI_EV_THINKING:
+    case PHI_EV_TOOL_ARGUMENTS: return phi__er_delta(r);
+    case PHI_EV_TOOL_START: phi__er_args(r, "{}"); return PHI_OK;
+    case PHI_EV_TOOL_UPDATE: return phi__er_update(r);
+    case PHI_EV_TOOL_END: return phi__er_tool_end(r);
+    case PHI_EV_ERROR: return phi__er_failure(r);
+    case PHI_EV_RETRY: return phi__er_retry(r);
+    case PHI_EV_INPUT_REJECTED:
+    case PHI_EV_PAUSED: return phi__er_text(r, "reason");
+    case PHI_EV_INPUT_DROPPED: return phi__er_dropped(r);
+    case PHI_EV_COMPACTION_START:
+    case PHI_EV_COMPACTION_END: return phi__er_compaction(r);
+    case PHI_EV_DECISION: return phi__er_decision(r);
+    case PHI_EV_TOOL_PROGRESS:
+    case PHI_EV_WARNING: return phi__er_text(r, "text");
+    }
+    return PHI_OK;
+}
+
+/* PHI_EV_TEXT for all deltas: what is in them says more. */
+static phi_status phi__er_kind(phi__event_reader *r, phi_str type) {
+    char words[sizeof r->error->message];
+    int i;
+    for (i = PHI_EV_AGENT_START; i <= PHI_EV_WARNING; i++)
+        if (phi__str_is(type, phi__event_type((phi_event_kind)i))) {
+            r->out->kind = (phi_event_kind)i;
+            return PHI_OK;
+        }
+    (void)snprintf(words, sizeof words, "type \"%.*s\": no event that is known here",
+                   (int)phi__utf8_cut(type, 80), type.at != NULL ? type.at : "");
+    return phi__er_bad(r, PHI_UNSUPPORTED, words);
+}
+
+static phi_status phi__er_event(phi__event_reader *r) {
+    const phi_json *type = phi__er_get(r, "type");
+    phi_status status;
+    if (!phi_json_is_object(r->root))
+        return phi__er_bad(r, PHI_PARSE, "expected an object: an event");
+    if (!phi_json_is_string(type))
+        return phi__er_bad(r, PHI_PARSE, "type: expected a string, such as \"TurnStart\"");
+    status = phi__er_kind(r, phi_json_str(type, ""));
+    if (status != PHI_OK) return status;
+    r->out->loop_id = phi__er_str(r, "loop_id");
+    r->out->tool_call_id = phi__er_str(r, "tool_call_id");
+    r->out->tool_name = phi__er_str(r, "tool_name");
+    status = phi__er_body(r);
+    return status == PHI_OK && r->no_memory ? PHI_NO_MEMORY : status;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_event_from_json(phi_str json, phi_arena *arena, phi_event *out,
+                                       phi_parse_error *error) {
+    phi__event_reader r;
+    phi_parse_error unheard;
+    phi_arena_mark mark;
+    phi_json *root = NULL;
+    phi_status status;
+    if (arena == NULL || out == NULL) return PHI_BAD_ARG;
+    memset(out, 0, sizeof *out);
+    mark = phi_arena_save(arena);
+    r.arena = arena;
+    r.out = out;
+    r.error = error != NULL ? error : &unheard;
+    r.no_memory = false;
+    status = phi_json_parse(arena, json, PHI_JSON_REPLACE_BAD_UTF8, &root, r.error);
+    r.root = root;
+    if (status == PHI_OK) status = phi__er_event(&r);
+    if (status == PHI_TOO_BIG) status = PHI_PARSE;
+    if (status != PHI_OK) {
+        memset(out, 0, sizeof *out);
+        phi_arena_reset(arena, mark);
+    }
+    return status;
+}
+
+/* ---- src/agent/history.c ---- */
+
+/* history.c - an agent's messages from outside: looking, changing, saving and restoring. */
+
+#include <stdio.h>
+
+/* ---- what a message must be ---- */
+
+static bool phi__history_kind_fits(phi_role role, phi_content_kind kind) {
+    switch (kind) {
+    case PHI_CONTENT_TEXT: return true;
+    case PHI_CONTENT_IMAGE: return role != PHI_ROLE_ASSISTANT;
+    case PHI_CONTENT_THINKING:
+    case PHI_CONTENT_TOOL_CALL: return role == PHI_ROLE_ASSISTANT;
+    }
+    return false;
+}
+
+static const char *phi__history_content_fault(phi_role role, const phi_content *c) {
+    if (!phi__history_kind_fits(role, c->kind))
+        return role == PHI_ROLE_ASSISTANT ? "expected text, thinking or a tool call"
+                                          : "expected text or an image";
+    if (c->kind == PHI_CONTENT_IMAGE && (c->data.len == 0 || c->mime_type.len == 0))
+        return "an image needs data and mime_type";
+    if (c->kind == PHI_CONTENT_TOOL_CALL && c->id.len == 0) return "a tool call needs an id";
+    return NULL;
+}
+
+static const char *phi__history_fault(const phi_message *m) {
+    if (m->role < PHI_ROLE_USER || m->role > PHI_ROLE_EXTENSION)
+        return "role is none of its values";
+    if ((unsigned)m->stop_reason > (unsigned)PHI_STOP_REASON_PAUSED)
+        return "stop_reason is none of its values";
+    if (m->content == NULL && m->content_count > 0) return "content is missing";
+    if (m->role == PHI_ROLE_USER && m->content_count == 0) return "there is no content";
+    if (m->role == PHI_ROLE_TOOL_RESULT && m->tool_call_id.len == 0)
+        return "a tool result needs a tool_call_id";
+    if (m->role == PHI_ROLE_EXTENSION && m->extension_kind.len == 0)
+        return "an extension needs an extension_kind";
+    return NULL;
+}
+
+/* What cannot be written as JSON would be lost when the history is saved. */
+static phi_status phi__history_check_data(phi_runtime *rt, const char *what, phi_str data) {
+    phi_arena scratch;
+    phi__buf json;
+    phi_status status = PHI_OK;
+    if (data.len == 0) return PHI_OK;
+    phi_arena_init(&scratch, &rt->memory, 0);
+    phi__buf_init(&json, &rt->memory);
+    if (!phi__message_put_json(&json, NULL, data, true, &scratch)) status = PHI_BAD_ARG;
+    if (json.failed) status = PHI_NO_MEMORY;
+    phi__buf_free(&json);
+    phi_arena_free(&scratch);
+    if (status == PHI_OK) return PHI_OK;
+    return phi__error(rt, status, "%s: %s", what,
+                      status == PHI_NO_MEMORY ? "out of memory" : "extension_data is no JSON");
+}
+
+static phi_status phi__history_check(phi_runtime *rt, const char *what, const phi_message *m) {
+    const char *fault;
+    size_t i;
+    if (m == NULL) return phi__error(rt, PHI_BAD_ARG, "%s: the message is NULL", what);
+    fault = phi__history_fault(m);
+    if (fault != NULL) return phi__error(rt, PHI_BAD_ARG, "%s: %s", what, fault);
+    if (m->role == PHI_ROLE_EXTENSION) return phi__history_check_data(rt, what, m->extension_data);
+    for (i = 0; i < m->content_count; i++) {
+        fault = phi__history_content_fault(m->role, &m->content[i]);
+        if (fault != NULL)
+            return phi__error(rt, PHI_BAD_ARG, "%s: content[%u]: %s", what, (unsigned)i, fault);
+    }
+    return PHI_OK;
+}
+
+/* ---- changing a log ---- */
+
+/* The ids of a message's calls, so that the answers to come have others. One that is known already
+   stays what it is. */
+static bool phi__history_claim(phi__thread *thread, const phi_message *message) {
+    size_t i;
+    if (message->role != PHI_ROLE_ASSISTANT) return true;
+    for (i = 0; i < message->content_count; i++)
+        if (message->content[i].kind == PHI_CONTENT_TOOL_CALL &&
+            phi__thread_claim_id(thread, message->content[i].id) == PHI_NO_MEMORY)
+            return false;
+    return true;
+}
+
+/* Appends copies, all or none. */
+static bool phi__history_put(phi_runtime *rt, phi__thread *thread, const phi_message *messages,
+                             size_t count) {
+    phi_arena_mark mark = phi_arena_save(&thread->arena);
+    int64_t now = phi__io_wall_ms(rt->io);
+    phi__entry *entries;
+    size_t i;
+    if (!phi__thread_reserve(thread, count, count)) return false;
+    entries = (phi__entry *)phi__arena_zero(&thread->arena, phi__mul(count, sizeof *entries));
+    for (i = 0; entries != NULL && i < count; i++) {
+        const phi_message *kept = phi__thread_keep(thread, &messages[i]);
+        if (kept == NULL || !phi__history_claim(thread, kept)) break;
+        entries[i].kind = PHI__ENTRY_MESSAGE;
+        entries[i].at_ms = now;
+        entries[i].loop_id = kept->loop_id;
+        entries[i].turn_index = kept->turn_index;
+        entries[i].message = kept;
+    }
+    if (entries == NULL || i < count) {
+        phi_arena_reset(&thread->arena, mark);
+        return false;
+    }
+    phi__thread_attach(thread, entries, count);
+    return true;
+}
+
+PHI__FN phi_status phi__history_append(phi_runtime *rt, phi__thread *thread, const char *what,
+                                       const phi_message *message) {
+    phi_status status = phi__history_check(rt, what, message);
+    if (status != PHI_OK) return status;
+    return phi__history_put(rt, thread, message, 1)
+               ? PHI_OK
+               : phi__error(rt, PHI_NO_MEMORY, "%s: out of memory", what);
+}
+
+/* The new log is made in the place of the old one, which is kept aside until nothing can fail: parts of a
+   log point to where it stands, and the messages may be its own. */
+static bool phi__history_replace(phi__agent *agent, const phi_message *messages, size_t count) {
+    phi__thread *thread = agent->thread, before = *thread;
+    if (count > 0) {
+        phi__thread_init(thread, before.memory);
+        if (!phi__history_put(agent->rt, thread, messages, count)) {
+            phi__thread_free(thread);
+            *thread = before;
+            return false;
+        }
+    }
+    phi__events_purge(agent->rt, agent);
+    phi__responses_drop(agent);
+    if (count == 0)
+        phi__thread_free(thread);
+    else
+        phi__thread_free(&before);
+    return true;
+}
+
+/* An agent whose history may change now. */
+static phi_status phi__history_open(phi_agent handle, const char *what, phi__agent **out) {
+    phi__agent *agent = phi__agent_find(handle);
+    *out = agent;
+    if (handle.rt == NULL) return PHI_BAD_ARG;
+    if (agent == NULL) return phi__error(handle.rt, PHI_STALE, "%s: the agent is gone", what);
+    if (agent->bare)
+        return phi__error(handle.rt, PHI_MISUSE, "%s: the history is a phi_thread's", what);
+    return phi__agent_idle(agent, what);
+}
+
+/* ---- restoring ---- */
+
+/* The messages in the arena, borrowing from the text. */
+static phi_status phi__history_read(phi_arena *arena, phi_str json, phi_message **out,
+                                    size_t *count, phi_parse_error *error) {
+    phi_json *root = NULL, *node;
+    phi_json_iter it;
+    phi_status status =
+        phi_json_parse(arena, json, PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8, &root, error);
+    if (status == PHI_TOO_BIG) return PHI_PARSE;
+    if (status != PHI_OK) return status;
+    if (!phi_json_is_array(root)) {
+        error->line = error->column = 1;
+        (void)snprintf(error->message, sizeof error->message, "expected an array of messages");
+        return PHI_PARSE;
+    }
+    *out = (phi_message *)phi_arena_alloc(arena, phi__mul(phi_json_count(root), sizeof **out));
+    if (*out == NULL) return PHI_NO_MEMORY;
+    it = phi_json_each(root);
+    while ((node = phi_json_next(&it)) != NULL) {
+        phi_parse_error why;
+        status = phi__message_get(node, arena, &(*out)[*count], &why);
+        if (status == PHI_PARSE) {
+            *error = why;
+            (void)snprintf(error->message, sizeof error->message, "[%u]: %.140s", (unsigned)*count,
+                           why.message);
+        }
+        if (status != PHI_OK) return status;
+        (*count)++;
+    }
+    return PHI_OK;
+}
+
+/* ---- public ---- */
+
+PHI_API size_t phi_message_count(phi_agent handle) {
+    const phi__agent *agent = phi__agent_find(handle);
+    return agent != NULL ? agent->thread->message_count : 0;
+}
+
+PHI_API const phi_message *phi_message_at(phi_agent handle, size_t i) {
+    const phi__agent *agent = phi__agent_find(handle);
+    return agent != NULL && i < agent->thread->message_count ? agent->thread->messages[i]->message
+                                                             : NULL;
+}
+
+PHI_API phi_status phi_append_message(phi_agent handle, const phi_message *message) {
+    phi__agent *agent;
+    phi_status status = phi__history_open(handle, "phi_append_message", &agent);
+    if (status != PHI_OK) return status;
+    return phi__history_append(handle.rt, agent->thread, "phi_append_message", message);
+}
+
+PHI_API phi_status phi_replace_messages(phi_agent handle, const phi_message *messages,
+                                        size_t count) {
+    phi__agent *agent;
+    size_t i;
+    phi_status status = phi__history_open(handle, "phi_replace_messages", &agent);
+    if (status == PHI_OK && messages == NULL && count > 0)
+        return phi__error(handle.rt, PHI_BAD_ARG, "phi_replace_messages: messages is missing");
+    for (i = 0; status == PHI_OK && i < count; i++) {
+        char what[64];
+        (void)snprintf(what, sizeof what, "phi_replace_messages: messages[%u]", (unsigned)i);
+        status = phi__history_check(handle.rt, what, &messages[i]);
+    }
+    if (status != PHI_OK) return status;
+    return phi__history_replace(agent, messages, count)
+               ? PHI_OK
+               : phi__error(handle.rt, PHI_NO_MEMORY, "phi_replace_messages: out of memory");
+}
+
+PHI_API phi_status phi_clear_messages(phi_agent handle) {
+    phi__agent *agent;
+    phi_status status = phi__history_open(handle, "phi_clear_messages", &agent);
+    if (status == PHI_OK) (void)phi__history_replace(agent, NULL, 0);
+    return status;
+}
+
+PHI_API phi_status phi_save_messages(phi_agent handle, phi_arena *arena, phi_str *out) {
+    const phi__agent *agent = phi__agent_find(handle);
+    phi__buf buf;
+    phi_arena scratch;
+    size_t i;
+    bool done;
+    if (handle.rt == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
+    if (agent == NULL)
+        return phi__error(handle.rt, PHI_STALE, "phi_save_messages: the agent is gone");
+    phi__buf_init(&buf, arena->memory);
+    phi_arena_init(&scratch, arena->memory, 0);
+    phi__buf_char(&buf, '[');
+    for (i = 0; i < agent->thread->message_count && !buf.failed; i++) {
+        phi__json_put_comma(&buf);
+        phi__message_put(&buf, agent->thread->messages[i]->message, &scratch);
+    }
+    phi__buf_char(&buf, ']');
+    phi_arena_free(&scratch);
+    done = !buf.failed && phi__arena_str(arena, phi__buf_str(&buf), out);
+    phi__buf_free(&buf);
+    return done ? PHI_OK : phi__error(handle.rt, PHI_NO_MEMORY, "phi_save_messages: out of memory");
+}
+
+PHI_API phi_status phi_restore_messages(phi_agent handle, phi_str json, phi_parse_error *error) {
+    phi__agent *agent;
+    phi_arena arena;
+    phi_parse_error own;
+    phi_message *messages = NULL;
+    size_t count = 0;
+    phi_status status = phi__history_open(handle, "phi_restore_messages", &agent);
+    if (error == NULL) error = &own;
+    memset(error, 0, sizeof *error);
+    if (status != PHI_OK) return status;
+    phi_arena_init(&arena, &handle.rt->memory, 0);
+    status = phi__history_read(&arena, json, &messages, &count, error);
+    if (status == PHI_OK && !phi__history_replace(agent, messages, count)) status = PHI_NO_MEMORY;
+    phi_arena_free(&arena);
+    if (status == PHI_OK) return status;
+    return phi__error(handle.rt, status, "phi_restore_messages: %s",
+                      status == PHI_PARSE ? error->message : "out of memory");
+}
+
+/* ---- src/agent/profile.c ---- */
+
+/* profile.c - system prompts made of blocks. */
+
+
+static const char phi__profile_gap[] = "\n\n";
+
+/* Bytes of the first `most` characters; a byte that is not UTF-8 is one, too. */
+static size_t phi__profile_cut(phi_str text, size_t most) {
+    const char *at = text.at, *end = text.at + text.len;
+    if (most == 0 || text.len <= most) return text.len;
+    for (; at < end && most > 0; most--) {
+        size_t n = phi__json_utf8(at, end);
+        at += n > 0 ? n : 1;
+    }
+    return (size_t)(at - text.at);
+}
+
+/* What is taken for a slot: of its last block. */
+static phi_str phi__profile_text(const phi_prompt_slot *slot, const phi_prompt_block *blocks,
+                                 size_t count) {
+    phi_str text = {NULL, 0};
+    while (count-- > 0) {
+        if (strcmp(blocks[count].name, slot->name) != 0) continue;
+        text = phi_str_of(blocks[count].text);
+        text.len = text.len > 0 ? phi__profile_cut(text, slot->max_length) : 0;
+        break;
+    }
+    return text;
+}
+
+/* The slot that stands behind `last` (NULL: the first of all); NULL: there is none. */
+static const phi_prompt_slot *phi__profile_next(const phi_prompt_slot *slots, size_t count,
+                                                const phi_prompt_slot *last) {
+    const phi_prompt_slot *next = NULL;
+    size_t i;
+    for (i = 0; i < count; i++) {
+        const phi_prompt_slot *slot = &slots[i];
+        if (last != NULL &&
+            (slot->order < last->order || (slot->order == last->order && slot <= last)))
+            continue;
+        if (next == NULL || slot->order < next->order) next = slot;
+    }
+    return next;
+}
+
+static bool phi__profile_named(const phi_prompt_slot *slots, size_t slot_count,
+                               const phi_prompt_block *blocks, size_t block_count) {
+    size_t i;
+    if ((slots == NULL && slot_count > 0) || (blocks == NULL && block_count > 0)) return false;
+    for (i = 0; i < slot_count; i++)
+        if (slots[i].name == NULL) return false;
+    for (i = 0; i < block_count; i++)
+        if (blocks[i].name == NULL) return false;
+    return true;
+}
+
+/* ---- public ---- */
+
+PHI_API const phi_prompt_slot *phi_prompt_slots_agent(size_t *count) {
+    static const phi_prompt_slot slots[] = {{"identity", 0, 500},
+                                            {"instructions", 1, 2000},
+                                            {"tools", 2, 1000},
+                                            {"constraints", 3, 500}};
+    *count = PHI__COUNT(slots);
+    return slots;
+}
+
+PHI_API const phi_prompt_slot *phi_prompt_slots_minimal(size_t *count) {
+    static const phi_prompt_slot slots[] = {{"identity", 0, 1000}, {"task", 1, 3000}};
+    *count = PHI__COUNT(slots);
+    return slots;
+}
+
+PHI_API phi_status phi_prompt_compose(const phi_prompt_slot *slots, size_t slot_count,
+                                      const phi_prompt_block *blocks, size_t block_count,
+                                      phi_arena *arena, phi_str *out) {
+    const phi_prompt_slot *slot = NULL;
+    phi__buf prompt;
+    phi_status status = PHI_OK;
+    if (out == NULL) return PHI_BAD_ARG;
+    *out = phi__str(NULL, 0);
+    if (arena == NULL || !phi__profile_named(slots, slot_count, blocks, block_count))
+        return PHI_BAD_ARG;
+    phi__buf_init(&prompt, arena->memory);
+    while ((slot = phi__profile_next(slots, slot_count, slot)) != NULL) {
+        phi_str text = phi__profile_text(slot, blocks, block_count);
+        if (text.len == 0) continue;
+        if (prompt.len > 0) phi__buf_text(&prompt, phi__profile_gap);
+        phi__buf_add_str(&prompt, text);
+    }
+    if (prompt.failed || !phi__arena_str(arena, phi__buf_str(&prompt), out)) status = PHI_NO_MEMORY;
+    phi__buf_free(&prompt);
+    return status;
+}
+
+/* ---- src/agent/response.c ---- */
+
+/* response.c - phi_ask: a prompt whose answer can be held on to by a handle. */
+
+
+static phi__response *phi__response_find(phi_response handle) {
+    phi__slot *slot =
+        handle.rt != NULL ? phi__slots_find(&handle.rt->responses, handle.index, handle.gen) : NULL;
+    return slot != NULL ? (phi__response *)slot->object : NULL;
+}
+
+static phi__response *phi__response_new(phi__agent *agent) {
+    phi__response *response = (phi__response *)phi__alloc(&agent->memory, sizeof *response);
+    if (response == NULL) return NULL;
+    response->slot = phi__slots_take(&agent->rt->responses, 1, response);
+    if (response->slot == NULL) {
+        phi__free(&agent->memory, response, sizeof *response);
+        return NULL;
+    }
+    response->index = response->slot->index;
+    response->gen = phi__slot_gen(PHI__LOAD(&response->slot->word));
+    response->agent = agent;
+    response->status = PHI_BUSY;
+    response->asked_ms = phi__io_wall_ms(agent->rt->io);
+    response->older = agent->responses;
+    if (agent->responses != NULL) agent->responses->newer = response;
+    agent->responses = response;
+    return response;
+}
+
+/* Lets go of what is older than the newest PHI_RESPONSES_KEPT. */
+static void phi__response_trim(phi__agent *agent) {
+    phi__response *last = agent->responses;
+    int kept = 1;
+    while (last->older != NULL && kept++ < PHI_RESPONSES_KEPT) last = last->older;
+    while (last->older != NULL) phi__response_drop(last->older);
+}
+
+static phi_status phi__response_begin(phi__agent *agent, const phi_content *content,
+                                      phi__response **out) {
+    phi__response *response = phi__response_new(agent);
+    phi_message message;
+    phi__run_order order;
+    phi_status status = PHI_NO_MEMORY;
+    memset(&message, 0, sizeof message);
+    message.role = PHI_ROLE_USER;
+    message.content = content;
+    message.content_count = 1;
+    memset(&order, 0, sizeof order);
+    order.prompts = &message;
+    order.prompt_count = 1;
+    if (response != NULL) status = phi__run_new(agent, &order);
+    if (status != PHI_OK) {
+        if (response != NULL) phi__response_drop(response);
+        return phi__error(agent->rt, status, "phi_ask: %s",
+                          status == PHI_NO_MEMORY ? "out of memory" : phi_status_text(status));
+    }
+    agent->run->response = response;
+    response->loop_id = agent->run->loop_id;
+    phi__response_trim(agent);
+    *out = response;
+    return PHI_OK;
+}
+
+static phi_response_state phi__response_state(phi_status status) {
+    if (status == PHI_BUSY) return PHI_RESPONSE_RUNNING;
+    if (status == PHI_OK) return PHI_RESPONSE_COMPLETED;
+    return status == PHI_CANCELLED ? PHI_RESPONSE_CANCELLED : PHI_RESPONSE_FAILED;
+}
+
+static phi_str phi__response_text(const phi_message *message) {
+    size_t i = message != NULL ? message->content_count : 0;
+    for (; i > 0; i--)
+        if (message->content[i - 1].kind == PHI_CONTENT_TEXT) return message->content[i - 1].text;
+    return phi__str("", 0);
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_ask(phi_agent handle, const char *text, phi_response *out) {
+    phi__agent *agent = phi__agent_find(handle);
+    phi__response *response = NULL;
+    phi_content content;
+    phi_status status;
+    if (out != NULL) {
+        memset(out, 0, sizeof *out);
+        out->rt = handle.rt; /* generation 0 is never live */
+    }
+    if (handle.rt == NULL) return PHI_BAD_ARG;
+    if (out == NULL) return phi__error(handle.rt, PHI_BAD_ARG, "phi_ask: out is NULL");
+    if (agent == NULL) return phi__error(handle.rt, PHI_STALE, "phi_ask: the agent is gone");
+    if (text == NULL || text[0] == '\0')
+        return phi__error(handle.rt, PHI_BAD_ARG, "phi_ask: the text is empty");
+    memset(&content, 0, sizeof content);
+    content.kind = PHI_CONTENT_TEXT;
+    content.text = phi_str_of(text);
+    status = phi__input_check(handle.rt, "phi_ask", &content, 1);
+    if (status == PHI_OK) status = phi__agent_may_run(agent, "phi_ask");
+    if (status == PHI_OK) status = phi__response_begin(agent, &content, &response);
+    if (status != PHI_OK) return status;
+    out->index = response->index;
+    out->gen = response->gen;
+    return PHI_OK;
+}
+
+PHI_API phi_status phi_response_get(phi_response handle, phi_response_info *out) {
+    phi__response *response = phi__response_find(handle);
+    if (out != NULL) memset(out, 0, sizeof *out);
+    if (handle.rt == NULL || out == NULL) return PHI_BAD_ARG;
+    if (response == NULL) return PHI_STALE;
+    if (response->status == PHI_BUSY) phi__response_update(response, response->agent->run);
+    out->state = phi__response_state(response->status);
+    out->status = response->status;
+    out->agent = phi__agent_handle(response->agent);
+    out->loop_id = response->loop_id;
+    out->message = response->message;
+    out->text = phi__response_text(response->message);
+    out->failure = response->failure;
+    out->usage = response->usage;
+    out->cost = response->cost;
+    out->asked_ms = response->asked_ms;
+    out->ended_ms = response->ended_ms;
+    out->first_event_ms = response->first_delta_ms;
+    return PHI_OK;
+}
+
+PHI_API bool phi_response_done(phi_response handle) {
+    const phi__response *response = phi__response_find(handle);
+    return response == NULL || response->status != PHI_BUSY;
+}
+
+PHI_API phi_status phi_response_free(phi_response handle) {
+    phi__response *response = phi__response_find(handle);
+    if (handle.rt == NULL) return PHI_BAD_ARG;
+    if (response == NULL) return PHI_STALE;
+    phi__response_drop(response);
+    return PHI_OK;
 }
 
 /* ---- src/agent/runtime.c ---- */
@@ -19019,10 +24716,9 @@ enum {
     PHI__RT_STEP_BYTES = 65536, /* engineering.md 1.1 */
     PHI__RT_INBOX_BYTES = 65536,
     PHI__RT_INBOX_MOST = 1 << 30,
-    PHI__RT_CONNECTIONS = 64,     /* engineering.md 1.5 */
-    PHI__RT_STARTS = 4,           /* the same */
-    PHI__RT_POSTS_PER_STEP = 256, /* messages of other threads handled in one step */
-    PHI__RT_READY_BATCH = 16,     /* descriptors between two looks at the clock */
+    PHI__RT_CONNECTIONS = 64, /* engineering.md 1.5 */
+    PHI__RT_STARTS = 4,       /* the same */
+    PHI__RT_READY_BATCH = 16, /* descriptors between two looks at the clock */
     PHI__RT_TIMERS_PER_STEP = 256,
     PHI__RT_POLL_MS = 10 /* a wait is cut to this while tools want to be polled */
 };
@@ -19092,6 +24788,9 @@ static void phi__rt_unmake(phi_runtime *rt) {
     phi__slots_free(&rt->agents);
     phi__slots_free(&rt->calls);
     phi__slots_free(&rt->transfers);
+    phi__slots_free(&rt->tickets);
+    phi__slots_free(&rt->responses);
+    phi__sessions_free(&rt->sessions);
     phi__inbox_free(&rt->inbox);
     phi__io_free(rt->io);
     (void)memory.allocator.realloc_fn(memory.allocator.user_data, rt, sizeof *rt, 0);
@@ -19108,6 +24807,9 @@ static phi_runtime *phi__rt_make(const phi_runtime_desc *desc) {
     phi__slots_init(&rt->agents, &rt->memory);
     phi__slots_init(&rt->calls, &rt->memory);
     phi__slots_init(&rt->transfers, &rt->memory);
+    phi__slots_init(&rt->tickets, &rt->memory);
+    phi__slots_init(&rt->responses, &rt->memory);
+    phi__sessions_init(&rt->sessions, &rt->memory);
     phi__events_init(&rt->events, &rt->memory);
     rt->step_budget_us =
         desc->step_budget_us != 0 ? desc->step_budget_us : (uint32_t)PHI__RT_STEP_US;
@@ -19117,28 +24819,6 @@ static phi_runtime *phi__rt_make(const phi_runtime_desc *desc) {
 }
 
 /* ---- a step ---- */
-
-/* `at`: where it stood in the inbox. */
-static void phi__rt_post(phi_runtime *rt, const phi__post *post, uint32_t at) {
-    phi__slot *slot;
-    phi__run *run;
-    if (post->kind == PHI__POST_FINISH) {
-        phi__call_posted(rt, post);
-        return;
-    }
-    slot = phi__slots_find(&rt->agents, post->index, post->gen);
-    run = slot != NULL ? ((phi__agent *)slot->object)->run : NULL;
-    if (run != NULL && at - run->posts_from < UINT32_MAX / 2) phi__run_cancel(run);
-}
-
-static void phi__rt_inbox(phi_runtime *rt) {
-    phi__post post;
-    int left = PHI__RT_POSTS_PER_STEP;
-    while (left-- > 0 && phi__inbox_peek(&rt->inbox, &post)) {
-        phi__rt_post(rt, &post, rt->inbox.head);
-        phi__inbox_drop(&rt->inbox);
-    }
-}
 
 static bool phi__rt_has_work(phi_runtime *rt) {
     phi__post post;
@@ -19197,13 +24877,13 @@ static void phi__rt_pump(phi_runtime *rt, int timeout_ms) {
     int wait = phi__rt_timeout(rt, timeout_ms);
     phi__rt_budget(rt);
     phi__io_step_begin(rt->io);
-    phi__rt_inbox(rt);
+    phi__posts_read(rt);
     (void)phi__io_timers(rt->io, PHI__RT_TIMERS_PER_STEP);
     phi__rt_transport(rt);
     if (rt->ready != NULL) wait = 0;
     phi__rt_io_pump(rt, wait);
     if (wait != 0) { /* what ended the wait is done in the same step */
-        phi__rt_inbox(rt);
+        phi__posts_read(rt);
         (void)phi__io_timers(rt->io, PHI__RT_TIMERS_PER_STEP);
     }
     phi__calls_poll(rt);
@@ -19265,6 +24945,7 @@ PHI_API void phi_runtime_free(phi_runtime *rt) {
         if (slot->object != NULL) phi__agent_doom((phi__agent *)slot->object);
     }
     phi__step_end(rt);
+    phi__threads_free(rt);
     phi__rt_unmake(rt);
 }
 
@@ -19273,6 +24954,7 @@ PHI_API int phi_step(phi_runtime *rt, int timeout_ms) {
     if (rt->in_step) return phi__error(rt, PHI_MISUSE, "phi_step inside a callback");
     rt->in_step = true;
     phi__events_release(rt);
+    phi__bare_bury(rt);
     phi__rt_pump(rt, timeout_ms);
     phi__step_end(rt);
     return rt->active > (uint32_t)INT_MAX ? INT_MAX : (int)rt->active;

@@ -38,7 +38,7 @@
 #endif
 
 #include "phi.h"
-#if PHI__PUB_BASE != 0x2ed381a2
+#if PHI__PUB_BASE != 0x5801854d
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_TEXT != 0x4ad83af5
@@ -47,13 +47,13 @@
 #if PHI__PUB_IO != 0xd83dc6b4
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_MODEL != 0xd75181da
+#if PHI__PUB_MODEL != 0xac28f348
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_LOOP != 0x3412e7d3
+#if PHI__PUB_LOOP != 0x074d1cb4
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_AGENT != 0x024ed887
+#if PHI__PUB_AGENT != 0x002d8b10
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 

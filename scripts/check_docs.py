@@ -11,7 +11,9 @@ A comment just above the block adds what the reader need not see (it may span li
     <!-- top: bool game_running(void); void draw(void); -->     code before the block, outside
     <!-- before: const phi_message *m = ev.message; -->         code before the block, in its function
     <!-- c: top --> or <!-- c: body -->                         says what the block is
-Anything that is not meant to compile is marked ```text.
+Anything that is not meant to compile is marked ```text. One of those may be a file of the tree,
+word for word, when a comment just above it says which: <!-- file: tests/loop/story.txt -->
+check_docs.py --write puts such files into their pages.
 """
 import concurrent.futures
 import glob
@@ -27,6 +29,7 @@ sys.dont_write_bytecode = True
 import amalgamate  # noqa: E402
 
 BLOCK = re.compile(r"((?:^<!--(?:(?!-->).)*-->[ \t]*\n)*)^```(c|cpp)[ \t]*\n(.*?)^```[ \t]*$", re.M | re.S)
+COPY = re.compile(r"(^<!-- file: (\S+) -->\n```text\n)(.*?)(^```$)", re.M | re.S)
 NOTE = re.compile(r"<!--\s*(top|before|c):\s*(.*?)\s*-->", re.S)
 FUNCTION = re.compile(r"^(?!while|if|for|switch|else|do\b|return)[a-zA-Z_]\w*[ \t*]+[\w \t*]*\w\([^;{}]*\)\s*\{",
                       re.M)
@@ -53,6 +56,32 @@ def blocks_of(path):
         for key, code in NOTE.findall(found.group(1)):
             notes[key] += code + "\n"
         yield text.count("\n", 0, found.start(3)) + 1, found.group(2), notes, found.group(3)
+
+
+def copies_of(path, write):
+    """What is wrong with the files that a page shows, in words; with `write` they are put into it."""
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    said = []
+
+    def one(found):
+        head, name, shown, end = found.groups()
+        try:
+            with open(os.path.join(ROOT, name), encoding="utf-8") as file:
+                whole = file.read()
+        except OSError as e:
+            said.append(f"{os.path.relpath(path, ROOT)}: {e}")
+            return found.group(0)
+        if shown != whole and not write:
+            said.append(f"{os.path.relpath(path, ROOT)}: does not show {name} as it is: "
+                        "scripts/check_docs.py --write puts it in")
+        return head + whole + end
+
+    new = COPY.sub(one, text)
+    if write and new != text:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(new)
+    return said, len(COPY.findall(text))
 
 
 def program_of(path, line, notes, code, types):
@@ -86,6 +115,10 @@ def main():
     pages = [os.path.join(ROOT, "README.md")] + sorted(glob.glob(os.path.join(ROOT, "docs", "*.md")))
     pages += sorted(glob.glob(os.path.join(ROOT, "src", "head_*.txt")))
     passed = failed = 0
+    for path in pages:
+        said, count = copies_of(path, "--write" in sys.argv[1:])
+        print("\n".join(said), end="\n" * bool(said))
+        passed, failed = passed + count - len(said), failed + len(said)
     with tempfile.TemporaryDirectory() as folder:
         try:
             headers = amalgamate.build(False)

@@ -2,7 +2,10 @@
 #ifndef PHI_AGENT_AGENT_H
 #define PHI_AGENT_AGENT_H
 
+#include "agent/profile.h"
 #include "agent/runtime.h"
+#include "loop/hook.h"
+#include "loop/input.h"
 #include "loop/run.h"
 #include "loop/tool.h"
 
@@ -13,11 +16,13 @@ extern "C" {
 /* Zero means default for every field but model.protocol and model.id. */
 typedef struct phi_agent_desc {
     phi_model model;           /* copied, strings too */
-    const char *system_prompt; /* copied (default: none) */
+    const char *system_prompt; /* copied (default: the profile's, or none) */
     const phi_tool *tools;     /* the array is copied; what it points to, see phi_tool */
     size_t tool_count;
     phi_tool_mode tool_mode; /* (default: all calls of a turn at once) */
     uint32_t tool_batch;     /* calls at a time in PHI_TOOLS_BATCHED (default 4) */
+    uint32_t
+        tool_timeout_ms; /* of tools that have none of their own (default 120,000; PHI_UNLIMITED) */
     phi_tool_choice tool_choice;
     phi_thinking thinking;
     uint32_t max_tokens;  /* output tokens a call (default: the model's) */
@@ -25,65 +30,172 @@ typedef struct phi_agent_desc {
     double temperature;
     bool disable_cache; /* send no prompt cache marks */
     phi_limits limits;
+    phi_budget budget;
     phi_deadlines deadlines;
+    phi_retry retry;
+    const phi_profile *profile; /* fills what is not set here; copied (default: none) */
     const char *agent_id, *session_id, *config_id; /* copied (default: random; config_id: from the
                                                       model). loop ids are session.config.N */
+    const char *workspace; /* a directory, for the host's tools; copied (default: none) */
+    phi_agent parent; /* its phi_abort ends this one's runs too, and its budget pays for them; both
+                                 are of one runtime (default: none) */
+    phi_trigger
+        first_turn_trigger; /* of runs that begin with a prompt (default PHI_TRIGGER_USER) */
+    phi_hook_fn hook_fn;    /* called with user_data (default: none) */
+    uint32_t hook_points;   /* PHI_HOOK_ bits: where hook_fn is called (default: nowhere) */
+    uint32_t
+        decision_timeout_ms;   /* of what waits for phi_decide or phi_budget_raise (default 300,000;
+                                       PHI_UNLIMITED) */
+    const phi_filter *filters; /* of user messages; the array is copied */
+    size_t filter_count;
+    phi_queue_mode steering_mode, follow_up_mode;
+    uint32_t queue_limit; /* messages that wait in a queue (default 64) */
+    uint32_t
+        doom_warn_after; /* the same call with the same arguments this often in a run: the model and
+                                 the host are warned (default 3; PHI_UNLIMITED: never) */
+    uint32_t
+        doom_stop_after; /* this often: it is not run, and the run ends (default 5; the same) */
     size_t memory_limit_bytes;   /* of this agent, its history included (default: none) */
     size_t event_queue_bytes;    /* waiting for the host, then reading stops (default 256 KiB) */
     size_t max_event_bytes;      /* one event of an answer's stream (default 16 MiB) */
     uint64_t max_response_bytes; /* one answer (default 256 MiB) */
-    void *user_data;             /* comes back in every event */
+    void *user_data;             /* comes back in every event, and to hook_fn */
 } phi_agent_desc;
 
 /* Makes an agent. A handle whose rt is NULL: phi_last_error says which field to fix, or PHI_NO_MEMORY,
    or PHI_MISUSE: the runtime is closing. */
 PHI_API phi_agent phi_agent_new(phi_runtime *rt, const phi_agent_desc *desc);
 
+/* What an agent was made with, every field as it is now and defaults filled in; strings and arrays are
+   owned by the agent, valid until it is freed or that field is set anew. profile is NULL: it is filled
+   into the others; phi_agent_profile gives it back. PHI_STALE. */
+PHI_API phi_status phi_agent_get_desc(phi_agent agent, phi_agent_desc *out);
+PHI_API const phi_profile *phi_agent_profile(phi_agent agent); /* NULL: none, or stale */
+
 /* Frees it with its history, in whatever it is doing: pending calls are cancelled (their tool's
-   `cancel` is called), queued events are purged, no AGENT_END follows. Safe in callbacks, also of the
-   agent's own tools. PHI_STALE: it is gone already. What popped events of it point to is gone too. */
+   `cancel` is called), decisions die, queued events are purged, no AGENT_END follows. Agents below it
+   have their runs cancelled and belong to its own parent from then on. Safe in callbacks, also of the
+   agent's own tools and hooks. PHI_STALE: it is gone already. What popped events of it point to is gone
+   too. */
 PHI_API phi_status phi_agent_free(phi_agent agent);
 
-PHI_API bool phi_agent_alive(phi_agent agent);   /* any thread */
-PHI_API bool phi_agent_running(phi_agent agent); /* from phi_prompt until AGENT_END is queued */
+PHI_API bool phi_agent_alive(phi_agent agent); /* any thread */
+PHI_API bool
+phi_agent_running(phi_agent agent); /* from phi_prompt until AGENT_END is queued, and until
+                                                    an AFTER_LOOP hook that waits is decided */
+
+/* ---- beginning a run ---- */
 
 /* Starts a run with a prompt. The text is copied. PHI_BUSY: a run is going on, or the events of the
    last one, which ended without memory, were not popped. On any failure nothing changed. */
 PHI_API phi_status phi_prompt(phi_agent agent, const char *text);
 PHI_API phi_status phi_prompt_content(phi_agent agent, const phi_content *content, size_t count);
 
+/* Starts a run that goes on from the history as it is: after an error, a limit, an abort.
+   PHI_CONTINUATION_INITIAL counts as DEFAULT. PHI_MISUSE: there are no messages, or the last one that a
+   model would see is the model's own. Else as phi_prompt. */
+PHI_API phi_status phi_continue(phi_agent agent, phi_continuation kind);
+
+/* Says something, whatever the history ends with: an answer, or nothing, makes it a prompt; a question or
+   a tool's result that nobody has answered is continued with the text behind it. Else as phi_prompt. */
+PHI_API phi_status phi_send(phi_agent agent, const char *text);
+
+/* ---- ending one ---- */
+
 /* Ends the run as soon as the pump sees it: what has arrived is kept, calls get the result
-   `Cancelled` (unless their own is on its way), and the agent can be prompted again. A later run is
-   not meant. Any thread. PHI_OK means posted; PHI_FULL: the inbox is full now, try again; PHI_STALE. */
+   `Cancelled` (unless their own is on its way), and the agent can be prompted again. The runs of agents
+   below it end too. A later run is not meant. Any thread. PHI_OK means posted; PHI_FULL: the inbox is
+   full now, try again; PHI_STALE. */
 PHI_API phi_status phi_abort(phi_agent agent);
+
+/* The same when the turn that is going on is over: its answer is whole and its calls have their own
+   results. What does not go on at once (a pause, a delay before a retry) is not waited for. */
+PHI_API phi_status phi_stop(phi_agent agent);
+
+/* Gives a run more, and the agent's budget: one that is paused goes on, if that is enough. PHI_MISUSE: there
+   is neither a run nor a budget to raise. Pumping thread. */
+PHI_API phi_status phi_budget_raise(phi_agent agent, const phi_raise *by);
+PHI_API phi_spending phi_agent_spending(phi_agent agent); /* its own and of the agents below it */
+
+/* ---- changing it ---- */
 
 /* Replaces the model from the next run on, in mid-conversation. Copied; a config_id that was given
    stays. PHI_BUSY while running; as phi_agent_new when the model is no good: then nothing changed. */
 PHI_API phi_status phi_agent_set_model(phi_agent agent, const phi_model *model);
 
-/* Forgets the history and starts a new session id; needs no memory. Queued events are purged, and what
-   popped ones of it point to is gone. PHI_BUSY while running. */
+/* Replaces all tools. As phi_agent_new when one is no good: then nothing changed. PHI_BUSY while running. */
+PHI_API phi_status phi_agent_set_tools(phi_agent agent, const phi_tool *tools, size_t count);
+
+/* Replaces the system prompt; NULL: none. Copied. PHI_BUSY while running; PHI_NO_MEMORY. */
+PHI_API phi_status phi_agent_set_system_prompt(phi_agent agent, const char *text);
+
+/* How often the same call is warned of, and stopped; here 0 means never. Counts from the next call on. */
+PHI_API phi_status phi_agent_set_doom_limits(phi_agent agent, uint32_t warn_after,
+                                             uint32_t stop_after);
+
+/* Forgets the history and both queues and starts a new session id; needs no memory. Queued events are
+   purged, and what popped ones of it point to is gone. PHI_BUSY while running. */
 PHI_API phi_status phi_agent_reset(phi_agent agent);
 
-/* Identity; owned by the agent, valid until it is freed, and the session id until phi_agent_reset, the
-   model id until phi_agent_set_model. Empty for a stale one. */
+/* ---- identity ---- */
+
+/* Owned by the agent, valid until it is freed, the session id until it changes, the model id until
+   phi_agent_set_model, the last loop id until the next run. Empty for a stale one, or where there is
+   none. */
 PHI_API phi_str phi_agent_id(phi_agent agent);
 PHI_API phi_str phi_agent_session_id(phi_agent agent);
 PHI_API phi_str phi_agent_model_id(phi_agent agent);
+PHI_API phi_str phi_agent_last_loop_id(phi_agent agent); /* of the run that began last */
 
-/* Tokens of all runs, and dollars by the model's rates. */
+/* A new session id: loop ids count from 1, and the next run has no parent. The history stays. PHI_BUSY
+   while running. */
+PHI_API phi_status phi_new_session(phi_agent agent);
+
+/* The same if the last run began more than threshold_ms ago; *rotated says whether. An agent that never
+   ran is left alone. */
+PHI_API phi_status phi_check_and_rotate(phi_agent agent, uint64_t threshold_ms, bool *rotated);
+
+/* ---- usage ---- */
+
+/* Tokens and dollars by the model's rates: of all runs, and of the run that is going on or was the
+   last. Those of attempts that failed are counted as far as the provider told them. */
 PHI_API phi_usage phi_agent_usage(phi_agent agent);
 PHI_API double phi_agent_cost(phi_agent agent);
+PHI_API phi_usage phi_agent_run_usage(phi_agent agent);
+PHI_API double phi_agent_run_cost(phi_agent agent);
 
-/* The history: how many messages (0 for a stale agent), and message i, from 0, oldest first; NULL past
-   the end. Owned by the agent, valid until it is freed or reset. */
+/* ---- the history ---- */
+
+/* How many messages (0 for a stale agent), and message i, from 0, oldest first; NULL past the end. Owned by
+   the agent, valid until it is freed, reset, or its messages are replaced. */
 PHI_API size_t phi_message_count(phi_agent agent);
 PHI_API const phi_message *phi_message_at(phi_agent agent, size_t i);
 
+/* Changes of the history from outside; PHI_BUSY while running, PHI_NO_MEMORY, and then nothing changed.
+   Messages are copied; all kinds are taken, extensions too. Replacing and clearing also purge queued
+   events, and what popped ones point to is gone; usage stays. */
+PHI_API phi_status phi_append_message(phi_agent agent, const phi_message *message);
+PHI_API phi_status phi_replace_messages(phi_agent agent, const phi_message *messages, size_t count);
+PHI_API phi_status phi_clear_messages(phi_agent agent);
+
+/* The history as a JSON array, in the arena, and back: *error says why it was not read, and then nothing
+   changed. Also while running: as far as the history has come. */
+PHI_API phi_status phi_save_messages(phi_agent agent, phi_arena *arena, phi_str *out);
+PHI_API phi_status phi_restore_messages(phi_agent agent, phi_str json, phi_parse_error *error);
+
+/* ---- events as JSON ---- */
+
 /* An event as the interchange JSON of session files and logs, in the arena: {"type":"TurnStart",...}.
-   Deltas become MessageUpdate with the answer as far as it had come. Error is a type of our own.
+   Deltas become MessageUpdate with the answer as far as it had come. Types that are ours alone: Error,
+   Retract, Retry, InputDropped, Decision, Paused, Warning.
    While the event is valid, on the pumping thread. PHI_STALE: its agent is gone. */
 PHI_API phi_status phi_event_to_json(const phi_event *event, phi_arena *arena, phi_str *out);
+
+/* Reads one back, copying into the arena: agent, call and ticket are none, and everything else is as it was
+   written; phi_event_to_json writes it again. PHI_PARSE: no event; *error says why. PHI_UNSUPPORTED: a type
+   that is not known, *error says which. PHI_NO_MEMORY. */
+PHI_API phi_status phi_event_from_json(phi_str json, phi_arena *arena, phi_event *out,
+                                       phi_parse_error *error);
 
 /* Bytes of this agent in use and at most so far. */
 PHI_API size_t phi_agent_memory_used(phi_agent agent, size_t *peak);

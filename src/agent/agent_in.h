@@ -1,14 +1,43 @@
-/* agent_in.h - for runtime.c: taking agents apart. */
+/* agent_in.h - what the files of this folder share: finding, checking, making and taking apart agents. */
 #ifndef PHI_AGENT_AGENT_IN_H
 #define PHI_AGENT_AGENT_IN_H
 
 #include "agent/agent.h"
 #include "loop/loop_in.h"
 
+PHI__FN phi__agent *phi__agent_find(phi_agent handle); /* NULL: stale */
+
+/* agent.c: PHI_OK, or words that begin with `what`. */
+PHI__FN phi_status phi__agent_may_run(phi__agent *agent, const char *what);
+PHI__FN phi_status phi__agent_idle(phi__agent *agent, const char *what);
+
+/* agent_make.c */
+PHI__FN phi_status phi__agent_check_model(phi_runtime *rt, const phi_model *model);
+PHI__FN phi_status phi__agent_check_tools(phi_runtime *rt, const phi_tool *tools, size_t count);
+PHI__FN bool phi__agent_take_model(phi__agent *agent, const phi_model *model);
+PHI__FN bool phi__agent_take_segment(phi__agent *agent, const char *config_id);
+PHI__FN bool phi__agent_take_tools(phi__agent *agent, const phi_tool *tools, size_t count);
+PHI__FN void phi__agent_random_id(const phi__agent *agent, char out[PHI__UUID_SIZE]);
+/* A string in memory of its own, terminated; NULL gives an empty one. And giving it back. */
+PHI__FN bool phi__agent_own(phi__agent *agent, const char *text, phi_str *out);
+PHI__FN void phi__agent_disown(phi__agent *agent, phi_str *s);
+PHI__FN void phi__agent_leave_tree(phi__agent *agent);
+/* NULL: phi_last_error says why. lent: the thread it works on, else its own. */
+PHI__FN phi__agent *phi__agent_make(phi_runtime *rt, const phi_agent_desc *desc, phi__thread *lent);
+
 /* Takes an agent out of every table: its handle is stale, nothing calls or wakes it. Its memory goes
    with phi__agent_destroy, at the end of the step. */
 PHI__FN void phi__agent_doom(phi__agent *agent);
 PHI__FN void phi__agent_destroy(phi__agent *agent);
 PHI__FN void phi__step_end(phi_runtime *rt);
+
+/* history.c: a copy of a message at the end of a log. PHI_BAD_ARG, PHI_NO_MEMORY: nothing changed. */
+PHI__FN phi_status phi__history_append(phi_runtime *rt, phi__thread *thread, const char *what,
+                                       const phi_message *message);
+
+/* bare_run.c */
+PHI__FN void phi__bare_bury(phi_runtime *rt); /* a step begins, and popped events were released */
+PHI__FN void
+phi__threads_free(phi_runtime *rt); /* the runtime goes; there are no agents any more */
 
 #endif

@@ -1,16 +1,65 @@
 /* event_json.c - events in the interchange format: behaviours A, "AgentEvent".
 
-   Only what that format knows, in its words; what it does not know (a failure's kind and HTTP status)
-   stands in the type Error, which is ours. */
+   An event of a living agent takes from it what it does not hold itself: the run's messages, and what
+   the run was asked with. One that was read holds everything. What others do not know (a failure's kind
+   and HTTP status, decisions, pauses) stands in types that are ours alone. */
 #include "agent/agent_in.h"
+#include "agent/event_in.h"
+#include "base/date_in.h"
 #include "model/message_in.h"
 #include "text/json_in.h"
 
-#include <stdio.h>
+/* ---- words ---- */
+
+PHI__FN const char *phi__event_type(phi_event_kind kind) {
+    if (kind == PHI_EV_TEXT || kind == PHI_EV_THINKING || kind == PHI_EV_TOOL_ARGUMENTS)
+        return "MessageUpdate";
+    return phi_event_name(kind);
+}
+
+PHI__FN const char *phi__event_delta(phi_event_kind kind) {
+    if (kind == PHI_EV_TEXT) return "Text";
+    return kind == PHI_EV_THINKING ? "Thinking" : "ToolCallDelta";
+}
+
+PHI__FN const char *phi__event_trigger(phi_trigger trigger) {
+    static const char *const words[] = {"User", "User", "SubAgent", "Continuation", "Branch"};
+    return words[(size_t)trigger < PHI__COUNT(words) ? (size_t)trigger : 0];
+}
+
+PHI__FN const char *phi__event_point(int point) {
+    static const char *const words[] = {"before_loop",
+                                        "before_turn",
+                                        "transform_context",
+                                        "convert_to_llm",
+                                        "before_compaction_start",
+                                        "after_compaction_end",
+                                        "before_tool_execution",
+                                        "after_tool_execution",
+                                        "before_tool_execution_update",
+                                        "after_tool_execution_update",
+                                        "on_error",
+                                        "after_turn",
+                                        "steering",
+                                        "follow_up",
+                                        "after_loop",
+                                        "filter"};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(words); i++)
+        if (point == 1 << i) return words[i];
+    return "";
+}
+
+PHI__FN const char *phi__event_input(phi_input input) {
+    static const char *const words[] = {"", "prompt", "steering", "follow_up", "injected"};
+    return words[(size_t)input < PHI__COUNT(words) ? (size_t)input : 0];
+}
+
+/* ---- members ---- */
 
 typedef struct phi__event_writer {
     const phi_event *event;
-    const phi__agent *agent;
+    const phi__agent *agent; /* NULL: the event was read */
     phi__buf out;
     phi_arena *scratch;
 } phi__event_writer;
@@ -25,6 +74,19 @@ static void phi__ej_raw(phi__event_writer *w, const char *key, const char *json)
     phi__buf_text(&w->out, json);
 }
 
+/* Nothing is null. */
+static void phi__ej_option(phi__event_writer *w, const char *key, phi_str value) {
+    if (value.len > 0)
+        phi__ej_str(w, key, value);
+    else
+        phi__ej_raw(w, key, "null");
+}
+
+/* JSON text, nothing as null. */
+static void phi__ej_json(phi__event_writer *w, const char *key, phi_str text) {
+    if (!phi__message_put_json(&w->out, key, text, true, w->scratch)) phi__ej_option(w, key, text);
+}
+
 static void phi__ej_u64(phi__event_writer *w, const char *key, uint64_t n) {
     phi__json_put_key(&w->out, phi_str_of(key));
     phi__json_put_u64(&w->out, n);
@@ -35,52 +97,24 @@ static void phi__ej_bool(phi__event_writer *w, const char *key, bool b) {
     phi__json_put_bool(&w->out, b);
 }
 
-/* Days since 1970 as a date, by the rule of 400 years. */
-static void phi__ej_date(int64_t days, int *year, int *month, int *day) {
-    int64_t z = days + 719468, era, of_era, y, of_year, m;
-    era = (z >= 0 ? z : z - 146096) / 146097;
-    of_era = z - era * 146097;
-    y = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
-    of_year = of_era - (365 * y + y / 4 - y / 100);
-    m = (5 * of_year + 2) / 153;
-    *day = (int)(of_year - (153 * m + 2) / 5 + 1);
-    *month = (int)(m < 10 ? m + 3 : m - 9);
-    *year = (int)(y + era * 400 + (*month <= 2 ? 1 : 0));
-}
-
-/* RFC 3339, UTC, with three digits of fraction where there is one. */
 static void phi__ej_time(phi__event_writer *w) {
-    char text[80];
-    int64_t ms = w->event->timestamp_ms, days = ms / 86400000, rest = ms % 86400000;
-    int year, month, day, n, s;
-    if (rest < 0) {
-        rest += 86400000;
-        days--;
-    }
-    phi__ej_date(days, &year, &month, &day);
-    s = (int)(rest / 1000);
-    n = snprintf(text, sizeof text, "%04d-%02d-%02dT%02d:%02d:%02d", year, month, day, s / 3600,
-                 s / 60 % 60, s % 60);
-    if (rest % 1000 != 0)
-        n += snprintf(text + n, sizeof text - (size_t)n, ".%03d", (int)(rest % 1000));
-    (void)snprintf(text + n, sizeof text - (size_t)n, "Z");
-    phi__ej_str(w, "timestamp", phi_str_of(text));
+    char text[PHI__DATE_BYTES];
+    size_t len = phi__date_put(w->event->timestamp_ms, text);
+    phi__ej_str(w, "timestamp", phi__str(text, len));
 }
 
-static void phi__ej_message(phi__event_writer *w, const char *key, const phi_message *message,
-                            bool bare) {
-    phi_message copy;
-    if (key != NULL)
-        phi__json_put_key(&w->out, phi_str_of(key));
-    else
-        phi__json_put_comma(&w->out);
+static void phi__ej_message(phi__event_writer *w, const char *key, const phi_message *message) {
     if (message == NULL) {
-        phi__buf_text(&w->out, "null");
+        phi__ej_raw(w, key, "null");
         return;
     }
-    copy = *message;
-    if (bare) copy.loop_id = phi__str(NULL, 0);
-    phi__message_put(&w->out, &copy, w->scratch);
+    phi__json_put_key(&w->out, phi_str_of(key));
+    phi__message_put(&w->out, message, w->scratch);
+}
+
+static void phi__ej_item(phi__event_writer *w, const phi_message *message) {
+    phi__json_put_comma(&w->out);
+    phi__message_put(&w->out, message, w->scratch);
 }
 
 static void phi__ej_usage(phi__event_writer *w) {
@@ -89,122 +123,191 @@ static void phi__ej_usage(phi__event_writer *w) {
     phi__message_put_usage(&w->out, w->event->usage != NULL ? w->event->usage : &none);
 }
 
-/* ---- one function a type ---- */
+/* ---- the run ---- */
 
-static const char *phi__ej_thinking(phi_thinking level) {
-    static const char *const words[] = {"off", "minimal", "low", "medium", "high"};
-    return (size_t)level < PHI__COUNT(words) ? words[level] : words[0];
+/* ApiProtocol: where configuration files write "openai", JSON writes "open_ai". */
+static void phi__ej_api(phi__event_writer *w, phi_str protocol) {
+    size_t at = phi__str_find(protocol, 0, "openai");
+    phi__json_put_key(&w->out, PHI__LIT("api"));
+    if (at == SIZE_MAX) {
+        phi__json_put_str(&w->out, protocol);
+        return;
+    }
+    phi__buf_char(&w->out, '"');
+    phi__json_put_part(&w->out, phi__str(protocol.at, at));
+    phi__buf_text(&w->out, "open_ai");
+    phi__json_put_part(&w->out, phi__str(protocol.at + at + 6, protocol.len - at - 6));
+    phi__buf_char(&w->out, '"');
 }
 
 /* LoopConfigSnapshot: what the run was asked with. */
 static void phi__ej_snapshot(phi__event_writer *w) {
-    const phi_model *model = &w->agent->model;
+    static const char *const levels[] = {"off", "minimal", "low", "medium", "high"};
+    const phi__agent *agent = w->agent;
+    const phi_model *model = &agent->model;
+    size_t level = (size_t)agent->thinking;
     phi__json_put_key(&w->out, PHI__LIT("config_snapshot"));
     phi__buf_char(&w->out, '{');
     phi__ej_str(w, "model", phi_str_of(model->id));
     phi__ej_str(w, "provider", phi_str_of(model->provider));
-    phi__ej_raw(w, "config_id", "null");
+    phi__ej_option(w, "config_id", agent->segment_given ? agent->segment : phi__str(NULL, 0));
     phi__ej_str(w, "name", phi_str_of(model->name));
-    phi__ej_str(w, "api", phi_str_of(model->protocol));
+    phi__ej_api(w, phi_str_of(model->protocol));
     phi__ej_str(w, "base_url", phi_str_of(model->base_url));
     phi__ej_bool(w, "reasoning", model->reasoning);
     phi__ej_u64(w, "context_window", model->context_window);
-    phi__ej_u64(w, "max_tokens",
-                w->agent->max_tokens != 0 ? w->agent->max_tokens : model->max_tokens);
-    phi__ej_str(w, "thinking_level", phi_str_of(phi__ej_thinking(w->agent->thinking)));
-    if (w->agent->temperature >= 0) {
+    phi__ej_u64(w, "max_tokens", agent->max_tokens != 0 ? agent->max_tokens : model->max_tokens);
+    phi__ej_str(w, "thinking_level", phi_str_of(levels[level < PHI__COUNT(levels) ? level : 0]));
+    if (agent->temperature >= 0) {
         phi__json_put_key(&w->out, PHI__LIT("temperature"));
-        phi__json_put_double(&w->out, w->agent->temperature);
+        phi__json_put_double(&w->out, agent->temperature);
     }
     phi__buf_char(&w->out, '}');
 }
 
+static void phi__ej_tagged(phi__event_writer *w, const char *word, phi_str tag) {
+    phi__buf_char(&w->out, '{');
+    phi__ej_raw(w, word, "{");
+    phi__ej_str(w, "tag", tag);
+    phi__buf_text(&w->out, "}}");
+}
+
+static void phi__ej_continuation(phi__event_writer *w, const phi_loop_info *loop) {
+    phi__json_put_key(&w->out, PHI__LIT("continuation_kind"));
+    switch (loop->continuation) {
+    case PHI_CONTINUATION_DEFAULT: phi__buf_text(&w->out, "\"Default\""); break;
+    case PHI_CONTINUATION_RERUN: phi__ej_tagged(w, "Rerun", loop->tag); break;
+    case PHI_CONTINUATION_BRANCH: phi__ej_tagged(w, "Branch", loop->tag); break;
+    case PHI_CONTINUATION_COMPACTION: phi__buf_text(&w->out, "\"Compaction\""); break;
+    case PHI_CONTINUATION_INITIAL: phi__buf_text(&w->out, "\"Initial\""); break;
+    }
+}
+
 static void phi__ej_start(phi__event_writer *w) {
-    phi__ej_str(w, "agent_id", w->agent->agent_id);
-    phi__ej_str(w, "session_id", w->agent->session_id);
+    phi_loop_info loop;
+    memset(&loop, 0, sizeof loop);
+    if (w->event->loop != NULL)
+        loop = *w->event->loop;
+    else if (w->agent != NULL) { /* a run that began without memory */
+        loop.agent_id = w->agent->agent_id;
+        loop.session_id = w->agent->session->id;
+    }
+    phi__ej_str(w, "agent_id", loop.agent_id);
+    phi__ej_str(w, "session_id", loop.session_id);
     phi__ej_str(w, "loop_id", w->event->loop_id);
-    phi__ej_raw(w, "parent_loop_id", "null");
-    phi__ej_str(w, "continuation_kind", PHI__LIT("Initial"));
+    phi__ej_option(w, "parent_loop_id", loop.parent_loop_id);
+    phi__ej_continuation(w, &loop);
     phi__ej_time(w);
-    phi__ej_raw(w, "metadata", "null");
-    phi__ej_snapshot(w);
+    phi__ej_json(w, "metadata", loop.metadata);
+    if (w->agent != NULL)
+        phi__ej_snapshot(w);
+    else
+        (void)phi__message_put_json(&w->out, "config_snapshot", loop.config, true, w->scratch);
 }
 
 static void phi__ej_end(phi__event_writer *w) {
-    const phi__thread *thread = &w->agent->thread;
-    size_t i, from = w->event->first_message;
+    size_t i, from = w->event->first_message, count = w->event->message_count;
     phi__ej_raw(w, "messages", "[");
-    for (i = from; i < from + w->event->message_count && i < thread->message_count; i++)
-        phi__ej_message(w, NULL, thread->messages[i]->message, false);
+    if (w->agent != NULL) {
+        const phi__thread *thread = w->agent->thread;
+        for (i = from; i < thread->message_count && i - from < count; i++)
+            phi__ej_item(w, thread->messages[i]->message);
+    } else
+        for (i = 0; i < count && w->event->messages != NULL; i++)
+            phi__ej_item(w, &w->event->messages[i]);
     phi__buf_char(&w->out, ']');
     phi__ej_usage(w);
     phi__ej_time(w);
-    phi__ej_raw(w, "rejection", "null");
+    phi__ej_option(w, "rejection", w->event->rejection);
 }
 
+/* ---- turns ---- */
+
 static void phi__ej_turn_start(phi__event_writer *w) {
-    static const char *const words[] = {"", "User", "SubAgent", "Continuation", "Branch"};
     phi__ej_u64(w, "turn_index", w->event->turn_index);
     phi__ej_time(w);
-    phi__ej_str(w, "triggered_by",
-                phi_str_of(words[(size_t)w->event->trigger % PHI__COUNT(words)]));
+    phi__ej_str(w, "triggered_by", phi_str_of(phi__event_trigger(w->event->trigger)));
+}
+
+/* Results are bare: without the turn they are of. */
+static void phi__ej_bare(phi__event_writer *w, const phi_message *message) {
+    phi_message bare = *message;
+    bare.loop_id = phi__str(NULL, 0);
+    phi__ej_item(w, &bare);
 }
 
 /* Results stand behind their turn's answer; the search comes from the end, where they mostly are. */
-static void phi__ej_turn_end(phi__event_writer *w) {
-    const phi__thread *thread = &w->agent->thread;
+static void phi__ej_results(phi__event_writer *w) {
+    const phi__thread *thread = w->agent->thread;
     size_t at = thread->message_count;
     while (at > 0 && thread->messages[at - 1]->message != w->event->message) at--;
-    phi__ej_message(w, "message", w->event->message, false);
+    for (; at > 0 && at < thread->message_count; at++) {
+        if (thread->messages[at]->message->role != PHI_ROLE_TOOL_RESULT) break;
+        phi__ej_bare(w, thread->messages[at]->message);
+    }
+}
+
+static void phi__ej_turn_end(phi__event_writer *w) {
+    size_t i;
+    phi__ej_message(w, "message", w->event->message);
     phi__ej_usage(w);
     phi__ej_time(w);
     phi__ej_raw(w, "tool_results", "[");
-    for (; at > 0 && at < thread->message_count; at++) {
-        if (thread->messages[at]->message->role != PHI_ROLE_TOOL_RESULT) break;
-        phi__ej_message(w, NULL, thread->messages[at]->message, true);
-    }
+    if (w->agent != NULL)
+        phi__ej_results(w);
+    else
+        for (i = 0; i < w->event->message_count && w->event->messages != NULL; i++)
+            phi__ej_bare(w, &w->event->messages[i]);
     phi__buf_char(&w->out, ']');
 }
 
 static void phi__ej_delta(phi__event_writer *w) {
-    const char *kind = w->event->kind == PHI_EV_TEXT       ? "Text"
-                       : w->event->kind == PHI_EV_THINKING ? "Thinking"
-                                                           : "ToolCallDelta";
-    phi__ej_message(w, "message", w->event->message, false);
-    phi__json_put_key(&w->out, PHI__LIT("delta"));
-    phi__buf_char(&w->out, '{');
-    phi__ej_raw(w, kind, "{");
+    phi__ej_message(w, "message", w->event->message);
+    phi__ej_raw(w, "delta", "{");
+    phi__ej_raw(w, phi__event_delta(w->event->kind), "{");
     phi__ej_str(w, "delta", w->event->text);
     phi__buf_text(&w->out, "}}");
 }
+
+/* ---- tools ---- */
 
 static void phi__ej_tool(phi__event_writer *w) {
     phi__ej_str(w, "tool_call_id", w->event->tool_call_id);
     phi__ej_str(w, "tool_name", w->event->tool_name);
 }
 
+static bool phi__ej_of_tool(const phi__event_writer *w) {
+    return w->event->tool_call_id.len > 0 || w->event->tool_name.len > 0;
+}
+
+static void phi__ej_args(phi__event_writer *w) {
+    phi__json_put_key(&w->out, PHI__LIT("args"));
+    phi__message_put_value(&w->out, w->event->arguments, w->scratch);
+}
+
 /* ToolResult: {"content":[..],"details":null}. */
 static void phi__ej_result(phi__event_writer *w, const char *key, const phi_message *result) {
     phi__ej_raw(w, key, "{");
     phi__message_put_blocks(&w->out, result, w->scratch);
-    phi__json_put_key(&w->out, PHI__LIT("details"));
-    if (result->details.len > 0)
-        phi__message_put_value(&w->out, result->details, w->scratch);
-    else
-        phi__buf_text(&w->out, "null");
+    phi__ej_json(w, "details", result->details);
+    if (w->event->child_loop_id.len > 0) phi__ej_str(w, "child_loop_id", w->event->child_loop_id);
     phi__buf_char(&w->out, '}');
 }
 
 static void phi__ej_update(phi__event_writer *w) {
     phi_content content;
     phi_message part;
+    phi__ej_tool(w);
+    if (w->event->message != NULL) {
+        phi__ej_result(w, "partial_result", w->event->message);
+        return;
+    }
     memset(&content, 0, sizeof content);
     memset(&part, 0, sizeof part);
     content.kind = PHI_CONTENT_TEXT;
     content.text = w->event->text;
     part.content = &content;
     part.content_count = 1;
-    phi__ej_tool(w);
     phi__ej_result(w, "partial_result", &part);
 }
 
@@ -212,23 +315,73 @@ static void phi__ej_tool_end(phi__event_writer *w) {
     phi__ej_tool(w);
     if (w->event->message != NULL) phi__ej_result(w, "result", w->event->message);
     phi__ej_bool(w, "is_error", w->event->is_error);
-    phi__ej_raw(w, "child_loop_id", "null");
+    phi__ej_option(w, "child_loop_id", w->event->child_loop_id);
 }
 
-static void phi__ej_error(phi__event_writer *w) {
-    const phi_failure *failure = w->event->failure;
-    phi__ej_str(w, "kind", phi_str_of(phi_failure_kind_text(failure->kind)));
-    phi__ej_str(w, "message", failure->message);
-    phi__ej_u64(w, "http_status", (uint64_t)(failure->http_status > 0 ? failure->http_status : 0));
-    phi__ej_bool(w, "retryable", failure->retryable);
-    if (failure->has_retry_after) phi__ej_u64(w, "retry_after_ms", failure->retry_after_ms);
+static void phi__ej_decision(phi__event_writer *w) {
+    phi__ej_str(w, "point", phi_str_of(phi__event_point(w->event->point)));
+    phi__ej_option(w, "tool_call_id", w->event->tool_call_id);
+    phi__ej_option(w, "tool_name", w->event->tool_name);
+    if (phi__ej_of_tool(w))
+        phi__ej_args(w);
+    else
+        phi__ej_raw(w, "args", "null");
+    phi__ej_str(w, "text", w->event->text);
+    if (w->event->input != PHI_INPUT_NONE)
+        phi__ej_str(w, "input", phi_str_of(phi__event_input(w->event->input)));
+}
+
+/* ---- trouble, compaction ---- */
+
+static void phi__ej_failure(phi__event_writer *w) {
+    phi_failure failure;
+    if (w->event->failure != NULL)
+        failure = *w->event->failure;
+    else
+        memset(&failure, 0, sizeof failure);
+    phi__ej_str(w, "kind", phi_str_of(phi_failure_kind_text(failure.kind)));
+    phi__ej_str(w, "message", failure.message);
+    phi__ej_u64(w, "http_status", (uint64_t)(failure.http_status > 0 ? failure.http_status : 0));
+    phi__ej_bool(w, "retryable", failure.retryable);
+    if (failure.has_retry_after) phi__ej_u64(w, "retry_after_ms", failure.retry_after_ms);
+    if (failure.code.len > 0) phi__ej_str(w, "code", failure.code);
+    if (failure.request_id.len > 0) phi__ej_str(w, "request_id", failure.request_id);
+    phi__json_put_key(&w->out, PHI__LIT("status"));
+    phi__json_put_i64(&w->out, (int64_t)w->event->status);
+}
+
+static void phi__ej_retry(phi__event_writer *w) {
+    phi__ej_u64(w, "attempt", w->event->attempt);
+    phi__ej_u64(w, "attempts", w->event->attempts);
+    phi__ej_u64(w, "delay_ms", w->event->delay_ms);
+    phi__ej_failure(w);
+    phi__ej_str(w, "text", w->event->text);
     phi__ej_time(w);
 }
 
-static const char *phi__ej_type(phi_event_kind kind) {
-    if (kind == PHI_EV_TEXT || kind == PHI_EV_THINKING || kind == PHI_EV_TOOL_ARGUMENTS)
-        return "MessageUpdate";
-    return phi_event_name(kind);
+static void phi__ej_dropped(phi__event_writer *w) {
+    phi__ej_option(w, "input", phi_str_of(phi__event_input(w->event->input)));
+    phi__ej_str(w, "text", w->event->text);
+    phi__ej_str(w, "reason", w->event->source);
+}
+
+static void phi__ej_compaction(phi__event_writer *w) {
+    phi_compaction c;
+    if (w->event->compaction != NULL)
+        c = *w->event->compaction;
+    else
+        memset(&c, 0, sizeof c);
+    if (w->event->kind == PHI_EV_COMPACTION_START) {
+        phi__ej_u64(w, "estimated_tokens", c.estimated_tokens);
+        phi__ej_u64(w, "message_count", c.message_count);
+    } else {
+        phi__ej_u64(w, "messages_before", c.messages_before);
+        phi__ej_u64(w, "messages_after", c.messages_after);
+        phi__ej_u64(w, "estimated_tokens_before", c.tokens_before);
+        phi__ej_u64(w, "estimated_tokens_after", c.tokens_after);
+        phi__ej_u64(w, "loops_compacted", c.loops_compacted);
+    }
+    phi__ej_time(w);
 }
 
 static void phi__ej_body(phi__event_writer *w) {
@@ -238,14 +391,14 @@ static void phi__ej_body(phi__event_writer *w) {
     case PHI_EV_TURN_START: phi__ej_turn_start(w); break;
     case PHI_EV_TURN_END: phi__ej_turn_end(w); break;
     case PHI_EV_MESSAGE_START:
-    case PHI_EV_MESSAGE_END: phi__ej_message(w, "message", w->event->message, false); break;
+    case PHI_EV_MESSAGE_END:
+    case PHI_EV_RETRACT: phi__ej_message(w, "message", w->event->message); break;
     case PHI_EV_TEXT:
     case PHI_EV_THINKING:
     case PHI_EV_TOOL_ARGUMENTS: phi__ej_delta(w); break;
     case PHI_EV_TOOL_START:
         phi__ej_tool(w);
-        phi__json_put_key(&w->out, PHI__LIT("args"));
-        phi__message_put_value(&w->out, w->event->arguments, w->scratch);
+        phi__ej_args(w);
         break;
     case PHI_EV_TOOL_UPDATE: phi__ej_update(w); break;
     case PHI_EV_TOOL_PROGRESS:
@@ -253,7 +406,21 @@ static void phi__ej_body(phi__event_writer *w) {
         phi__ej_str(w, "text", w->event->text);
         break;
     case PHI_EV_TOOL_END: phi__ej_tool_end(w); break;
-    case PHI_EV_ERROR: phi__ej_error(w); break;
+    case PHI_EV_ERROR:
+        phi__ej_failure(w);
+        phi__ej_time(w);
+        break;
+    case PHI_EV_RETRY: phi__ej_retry(w); break;
+    case PHI_EV_INPUT_REJECTED:
+    case PHI_EV_PAUSED: phi__ej_str(w, "reason", w->event->text); break;
+    case PHI_EV_INPUT_DROPPED: phi__ej_dropped(w); break;
+    case PHI_EV_COMPACTION_START:
+    case PHI_EV_COMPACTION_END: phi__ej_compaction(w); break;
+    case PHI_EV_DECISION: phi__ej_decision(w); break;
+    case PHI_EV_WARNING:
+        if (phi__ej_of_tool(w)) phi__ej_tool(w);
+        phi__ej_str(w, "text", w->event->text);
+        break;
     }
 }
 
@@ -261,18 +428,23 @@ static void phi__ej_body(phi__event_writer *w) {
 
 PHI_API phi_status phi_event_to_json(const phi_event *event, phi_arena *arena, phi_str *out) {
     phi__event_writer w;
-    phi__slot *slot;
     phi_status status = PHI_OK;
-    if (event == NULL || arena == NULL || out == NULL || event->agent.rt == NULL)
-        return PHI_BAD_ARG;
-    slot = phi__slots_find(&event->agent.rt->agents, event->agent.index, event->agent.gen);
-    if (slot == NULL) return PHI_STALE;
+    const char *type;
+    if (event == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
+    type = phi__event_type(event->kind);
+    if (*type == '\0') return PHI_BAD_ARG;
     w.event = event;
-    w.agent = (const phi__agent *)slot->object;
+    w.agent = NULL;
+    if (event->agent.rt != NULL) {
+        phi__slot *slot =
+            phi__slots_find(&event->agent.rt->agents, event->agent.index, event->agent.gen);
+        if (slot == NULL) return PHI_STALE;
+        w.agent = (const phi__agent *)slot->object;
+    }
     w.scratch = arena;
     phi__buf_init(&w.out, arena->memory);
     phi__buf_char(&w.out, '{');
-    phi__ej_str(&w, "type", phi_str_of(phi__ej_type(event->kind)));
+    phi__ej_str(&w, "type", phi_str_of(type));
     if (event->kind != PHI_EV_AGENT_START) phi__ej_str(&w, "loop_id", event->loop_id);
     phi__ej_body(&w);
     phi__buf_char(&w.out, '}');

@@ -10,10 +10,9 @@ enum {
     PHI__RT_STEP_BYTES = 65536, /* engineering.md 1.1 */
     PHI__RT_INBOX_BYTES = 65536,
     PHI__RT_INBOX_MOST = 1 << 30,
-    PHI__RT_CONNECTIONS = 64,     /* engineering.md 1.5 */
-    PHI__RT_STARTS = 4,           /* the same */
-    PHI__RT_POSTS_PER_STEP = 256, /* messages of other threads handled in one step */
-    PHI__RT_READY_BATCH = 16,     /* descriptors between two looks at the clock */
+    PHI__RT_CONNECTIONS = 64, /* engineering.md 1.5 */
+    PHI__RT_STARTS = 4,       /* the same */
+    PHI__RT_READY_BATCH = 16, /* descriptors between two looks at the clock */
     PHI__RT_TIMERS_PER_STEP = 256,
     PHI__RT_POLL_MS = 10 /* a wait is cut to this while tools want to be polled */
 };
@@ -83,6 +82,9 @@ static void phi__rt_unmake(phi_runtime *rt) {
     phi__slots_free(&rt->agents);
     phi__slots_free(&rt->calls);
     phi__slots_free(&rt->transfers);
+    phi__slots_free(&rt->tickets);
+    phi__slots_free(&rt->responses);
+    phi__sessions_free(&rt->sessions);
     phi__inbox_free(&rt->inbox);
     phi__io_free(rt->io);
     (void)memory.allocator.realloc_fn(memory.allocator.user_data, rt, sizeof *rt, 0);
@@ -99,6 +101,9 @@ static phi_runtime *phi__rt_make(const phi_runtime_desc *desc) {
     phi__slots_init(&rt->agents, &rt->memory);
     phi__slots_init(&rt->calls, &rt->memory);
     phi__slots_init(&rt->transfers, &rt->memory);
+    phi__slots_init(&rt->tickets, &rt->memory);
+    phi__slots_init(&rt->responses, &rt->memory);
+    phi__sessions_init(&rt->sessions, &rt->memory);
     phi__events_init(&rt->events, &rt->memory);
     rt->step_budget_us =
         desc->step_budget_us != 0 ? desc->step_budget_us : (uint32_t)PHI__RT_STEP_US;
@@ -108,28 +113,6 @@ static phi_runtime *phi__rt_make(const phi_runtime_desc *desc) {
 }
 
 /* ---- a step ---- */
-
-/* `at`: where it stood in the inbox. */
-static void phi__rt_post(phi_runtime *rt, const phi__post *post, uint32_t at) {
-    phi__slot *slot;
-    phi__run *run;
-    if (post->kind == PHI__POST_FINISH) {
-        phi__call_posted(rt, post);
-        return;
-    }
-    slot = phi__slots_find(&rt->agents, post->index, post->gen);
-    run = slot != NULL ? ((phi__agent *)slot->object)->run : NULL;
-    if (run != NULL && at - run->posts_from < UINT32_MAX / 2) phi__run_cancel(run);
-}
-
-static void phi__rt_inbox(phi_runtime *rt) {
-    phi__post post;
-    int left = PHI__RT_POSTS_PER_STEP;
-    while (left-- > 0 && phi__inbox_peek(&rt->inbox, &post)) {
-        phi__rt_post(rt, &post, rt->inbox.head);
-        phi__inbox_drop(&rt->inbox);
-    }
-}
 
 static bool phi__rt_has_work(phi_runtime *rt) {
     phi__post post;
@@ -188,13 +171,13 @@ static void phi__rt_pump(phi_runtime *rt, int timeout_ms) {
     int wait = phi__rt_timeout(rt, timeout_ms);
     phi__rt_budget(rt);
     phi__io_step_begin(rt->io);
-    phi__rt_inbox(rt);
+    phi__posts_read(rt);
     (void)phi__io_timers(rt->io, PHI__RT_TIMERS_PER_STEP);
     phi__rt_transport(rt);
     if (rt->ready != NULL) wait = 0;
     phi__rt_io_pump(rt, wait);
     if (wait != 0) { /* what ended the wait is done in the same step */
-        phi__rt_inbox(rt);
+        phi__posts_read(rt);
         (void)phi__io_timers(rt->io, PHI__RT_TIMERS_PER_STEP);
     }
     phi__calls_poll(rt);
@@ -256,6 +239,7 @@ PHI_API void phi_runtime_free(phi_runtime *rt) {
         if (slot->object != NULL) phi__agent_doom((phi__agent *)slot->object);
     }
     phi__step_end(rt);
+    phi__threads_free(rt);
     phi__rt_unmake(rt);
 }
 
@@ -264,6 +248,7 @@ PHI_API int phi_step(phi_runtime *rt, int timeout_ms) {
     if (rt->in_step) return phi__error(rt, PHI_MISUSE, "phi_step inside a callback");
     rt->in_step = true;
     phi__events_release(rt);
+    phi__bare_bury(rt);
     phi__rt_pump(rt, timeout_ms);
     phi__step_end(rt);
     return rt->active > (uint32_t)INT_MAX ? INT_MAX : (int)rt->active;

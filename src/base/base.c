@@ -24,7 +24,9 @@ PHI__FN void *phi__realloc(phi_memory *memory, void *ptr, size_t old_bytes, size
 }
 
 PHI__FN void *phi__alloc(phi_memory *memory, size_t bytes) {
-    void *out = phi__realloc(memory, NULL, 0, bytes);
+    void *out;
+    if (bytes > SIZE_MAX / 2) return NULL; /* a product that did not fit: no object is that large */
+    out = phi__realloc(memory, NULL, 0, bytes);
     if (out != NULL) memset(out, 0, bytes);
     return out;
 }

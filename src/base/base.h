@@ -70,7 +70,9 @@ typedef struct phi_str {
     X(IO, -14, "the operating system said no")                                                     \
     X(UNSUPPORTED, -15, "not built in, or not supported here")                                     \
     X(REFUSED, -16, "the other side refused")                                                      \
-    X(LIMIT, -17, "a limit of the run was reached")
+    X(LIMIT, -17, "a limit of the run was reached")                                                \
+    X(REJECTED, -18, "an input filter rejected it")                                                \
+    X(DENIED, -19, "a hook said no")
 
 #define PHI_X(name, value, text) PHI_##name = value,
 typedef enum phi_status { PHI_STATUS_LIST(PHI_X) PHI_STATUS_END = -1000 } phi_status;

@@ -61,22 +61,30 @@ static size_t phi__inbox_bytes(size_t text_len) {
     return bytes & ~(size_t)7;
 }
 
-PHI__FN phi_status phi__inbox_prepare(phi__inbox *inbox, const phi__post *post,
-                                      phi__inbox_record **out) {
-    size_t bytes = phi__inbox_bytes(post->text.len);
+PHI__FN phi_status phi__inbox_prepare_two(phi__inbox *inbox, const phi__post *post, phi_str before,
+                                          phi__inbox_record **out) {
+    size_t len = phi__add(before.len, post->text.len);
+    size_t bytes = phi__inbox_bytes(phi__min(len, inbox->size));
     uint32_t at = 0;
     phi__inbox_record *record;
-    if (post->text.len > inbox->size || bytes > inbox->size / 2) return PHI_BAD_ARG;
+    if (len > inbox->size || bytes > inbox->size / 2) return PHI_BAD_ARG;
     if (!phi__inbox_reserve(inbox, (uint32_t)bytes, &at)) return PHI_FULL;
     record = phi__inbox_at(inbox, at);
     record->kind = post->kind;
     record->index = post->index;
     record->gen = post->gen;
     record->flag = post->flag;
-    record->text_len = (uint32_t)post->text.len;
-    if (post->text.len > 0) memcpy(record + 1, post->text.at, post->text.len);
+    record->text_len = (uint32_t)len;
+    if (before.len > 0) memcpy(record + 1, before.at, before.len);
+    if (post->text.len > 0)
+        memcpy((char *)(record + 1) + before.len, post->text.at, post->text.len);
     *out = record;
     return PHI_OK;
+}
+
+PHI__FN phi_status phi__inbox_prepare(phi__inbox *inbox, const phi__post *post,
+                                      phi__inbox_record **out) {
+    return phi__inbox_prepare_two(inbox, post, phi__str(NULL, 0), out);
 }
 
 PHI__FN void phi__inbox_publish(phi__inbox_record *record, bool keep) {

@@ -38,6 +38,9 @@ PHI__FN phi_status phi__inbox_post(phi__inbox *inbox, const phi__post *post);
 struct phi__inbox_record;
 PHI__FN phi_status phi__inbox_prepare(phi__inbox *inbox, const phi__post *post,
                                       struct phi__inbox_record **out);
+/* Another text stands before post->text in the message. */
+PHI__FN phi_status phi__inbox_prepare_two(phi__inbox *inbox, const phi__post *post, phi_str before,
+                                          struct phi__inbox_record **out);
 PHI__FN void phi__inbox_publish(struct phi__inbox_record *record, bool keep);
 
 /* The oldest message; false: none. `out->text` is valid until phi__inbox_drop, which must follow. */

@@ -59,7 +59,7 @@ static bool phi__call_claim(const phi__toolcall *call) {
 /* The result is there, or cannot be: the handle dies now. */
 static void phi__call_settle(phi__toolcall *call, phi_message *result) {
     call->result = result;
-    if (call->started && call->slot != NULL) call->run->running_calls--;
+    if (call->begun && call->slot != NULL) call->run->running_calls--;
     phi__io_timer_clear(call->rt->io, &call->timer);
     phi__call_poll_remove(call);
     if (call->slot != NULL) phi__slots_release(&call->rt->calls, call->slot);
@@ -67,18 +67,52 @@ static void phi__call_settle(phi__toolcall *call, phi_message *result) {
     phi__run_wake(call->run);
 }
 
+/* Words about a call that was made too often; `out` has room for PHI__REPEAT_WORDS. */
+PHI__FN void phi__call_repeat_words(const phi__toolcall *call, char out[PHI__REPEAT_WORDS]) {
+    (void)snprintf(out, PHI__REPEAT_WORDS,
+                   "the same call of %.*s with the same arguments was made %u times in this run",
+                   (int)phi__utf8_cut(call->block->name, 64), call->block->name.at,
+                   (unsigned)call->repeats);
+}
+
+/* The result's blocks, and one more for the model where the call repeats itself. NULL: no memory. */
+static const phi_content *phi__call_warned(phi__toolcall *call, const phi_tool_result *result,
+                                           size_t *count) {
+    phi_arena *arena = &call->run->arena;
+    char words[PHI__REPEAT_WORDS + 16];
+    size_t n = result->content_count;
+    phi_content *content;
+    *count = n;
+    if (call->repeats == 0 || !call->started || call->run->agent->doom_warn_after == 0 ||
+        call->repeats < call->run->agent->doom_warn_after)
+        return result->content;
+    content = (phi_content *)phi_arena_alloc(arena, phi__mul(phi__add(n, 1), sizeof *content));
+    if (content == NULL) return NULL;
+    if (n > 0) memcpy(content, result->content, n * sizeof *content);
+    memset(&content[n], 0, sizeof content[n]);
+    content[n].kind = PHI_CONTENT_TEXT;
+    (void)snprintf(words, sizeof words, "[Warning: ");
+    phi__call_repeat_words(call, words + strlen(words));
+    (void)snprintf(words + strlen(words), sizeof words - strlen(words), "]");
+    *count = n + 1;
+    return phi__arena_str(arena, phi_str_of(words), &content[n].text) ? content : NULL;
+}
+
 static phi_message *phi__call_keep(phi__toolcall *call, const phi_tool_result *result) {
+    phi_arena *arena = &call->run->agent->thread->arena;
     phi_message message;
     memset(&message, 0, sizeof message);
     message.role = PHI_ROLE_TOOL_RESULT;
-    message.content = result->content;
-    message.content_count = result->content_count;
+    message.content = phi__call_warned(call, result, &message.content_count);
+    if (message.content == NULL && message.content_count > 0) return NULL;
+    if (!phi__arena_str(arena, phi_str_of(result->child_loop_id), &call->child_loop_id))
+        return NULL;
     message.tool_call_id = call->block->id;
     message.tool_name = call->block->name;
     message.is_error = result->is_error;
     message.details = phi_str_of(result->details);
     phi__run_stamp(call->run, &message);
-    return phi__thread_keep(&call->run->agent->thread, &message);
+    return phi__thread_keep(call->run->agent->thread, &message);
 }
 
 static phi_message *phi__call_keep_text(phi__toolcall *call, phi_str text, bool is_error) {
@@ -94,9 +128,13 @@ static phi_message *phi__call_keep_text(phi__toolcall *call, phi_str text, bool 
     return phi__call_keep(call, &result);
 }
 
-PHI__FN void phi__call_fail(phi__toolcall *call, const char *text) {
+PHI__FN void phi__call_fail_str(phi__toolcall *call, phi_str text) {
     if (call->result != NULL) return;
-    phi__call_settle(call, phi__call_keep_text(call, phi_str_of(text), true));
+    phi__call_settle(call, phi__call_keep_text(call, text, true));
+}
+
+PHI__FN void phi__call_fail(phi__toolcall *call, const char *text) {
+    phi__call_fail_str(call, phi_str_of(text));
 }
 
 PHI__FN void phi__call_cancel(phi__toolcall *call, const char *text) {
@@ -118,6 +156,7 @@ PHI__FN void phi__call_detach(phi__toolcall *call) {
         tool->cancel(tool->user_data, phi__call_handle(call));
     phi__io_timer_clear(call->rt->io, &call->timer);
     phi__call_poll_remove(call);
+    phi__decision_drop(&call->decision);
     if (call->slot != NULL) phi__slots_release(&call->rt->calls, call->slot);
     call->slot = NULL;
 }
@@ -194,11 +233,15 @@ PHI__FN bool phi__call_open(phi__toolcall *call) {
     return true;
 }
 
+PHI__FN bool phi__call_open_still(const phi__toolcall *call) {
+    return call->slot != NULL && phi__slots_state(&call->rt->calls, call->index, call->gen) ==
+                                     (uint32_t)PHI__CALL_PENDING;
+}
+
 PHI__FN void phi__call_start(phi__toolcall *call) {
     char words[400];
     phi_flow flow;
     call->started = true;
-    call->run->running_calls++;
     if (call->tool == NULL) {
         (void)snprintf(words, sizeof words, "Tool %.*s not found",
                        (int)phi__utf8_cut(call->block->name, 200), call->block->name.at);
@@ -275,6 +318,7 @@ PHI_API phi_status phi_call_finish(phi_call handle, const char *text, size_t len
     bool won;
     if (handle.rt == NULL || (text == NULL && len > 0)) return PHI_BAD_ARG;
     if (!phi_call_pending(handle)) return PHI_STALE;
+    memset(&post, 0, sizeof post);
     post.kind = PHI__POST_FINISH;
     post.index = handle.index;
     post.gen = handle.gen;
@@ -305,8 +349,41 @@ static phi_status phi__call_say(phi_call handle, phi_event_kind kind, const char
     return phi__emit(call->run->agent, &event, NULL, 0) ? PHI_OK : PHI_NO_MEMORY;
 }
 
-PHI_API phi_status phi_call_update(phi_call call, const char *text, size_t len) {
-    return phi__call_say(call, PHI_EV_TOOL_UPDATE, text, len);
+/* One of the two hooks of an update, which answer at once. False: it is not to be told, or there is nobody
+   left to tell it. */
+static bool phi__call_update_hook(phi_call handle, phi_hook_point point, phi_str text) {
+    phi__toolcall *call = phi__call_find(handle);
+    phi__agent *agent;
+    phi_hook hook;
+    phi_verdict verdict;
+    if (call == NULL) return false;
+    agent = call->run->agent;
+    if (!phi__hook_wants(agent, point)) return true;
+    hook = phi__hook_of(call->run, point);
+    hook.call = handle;
+    hook.tool_name = call->block->name;
+    hook.tool_call_id = call->block->id;
+    hook.arguments = call->arguments;
+    hook.text = text;
+    call->updating = true;
+    verdict = agent->hook_fn(agent->user_data, &hook);
+    call = phi__call_find(handle);
+    if (call != NULL) call->updating = false;
+    return call != NULL && (verdict == PHI_ALLOW || verdict == PHI_WARN);
+}
+
+PHI_API phi_status phi_call_update(phi_call handle, const char *text, size_t len) {
+    phi__toolcall *call = phi__call_find(handle);
+    phi_status status;
+    if (handle.rt == NULL || (text == NULL && len > 0)) return PHI_BAD_ARG;
+    if (call == NULL) return PHI_STALE;
+    if (call->updating) return phi__error(handle.rt, PHI_MISUSE, "phi_call_update inside its hook");
+    if (!phi__call_update_hook(handle, PHI_HOOK_BEFORE_TOOL_UPDATE, phi__str(text, len)))
+        return phi__call_find(handle) != NULL ? PHI_OK : PHI_STALE;
+    status = phi__call_say(handle, PHI_EV_TOOL_UPDATE, text, len);
+    if (status == PHI_OK)
+        (void)phi__call_update_hook(handle, PHI_HOOK_AFTER_TOOL_UPDATE, phi__str(text, len));
+    return status;
 }
 
 PHI_API phi_status phi_call_progress(phi_call call, const char *text, size_t len) {
@@ -338,6 +415,11 @@ PHI_API phi_agent phi_call_agent(phi_call handle) {
     phi_agent none;
     memset(&none, 0, sizeof none);
     return call != NULL ? phi__agent_handle(call->run->agent) : none;
+}
+
+PHI_API uint32_t phi_call_timeout_ms(phi_call handle) {
+    phi__toolcall *call = phi__call_find(handle);
+    return call != NULL && call->tool != NULL ? call->tool->timeout_ms : 0;
 }
 
 PHI_API bool phi_call_pending(phi_call handle) {

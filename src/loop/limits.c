@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 PHI__FN bool phi__limit_reached(const phi__run *run, char *reason, size_t size) {
-    const phi_limits *limits = &run->agent->limits;
+    const phi_limits *limits = &run->limits;
     uint64_t tokens = run->usage.input + run->usage.output;
     uint64_t now_us = phi__io_now_us(run->agent->rt->io);
     double seconds = (double)(now_us - run->started_us) / 1e6;

@@ -3,8 +3,9 @@
    The runtime owns everything. An agent's run exists from prompt to AGENT_END; it is advanced a slice
    at a time from the runtime's ready list, and leaves the list when it waits. Whoever ends a wait (a
    push, a result, a timer, a cancel) puts it back with phi__run_wake.
-   Callbacks into the host happen in three places only: a tool's start, step and cancel. During a step,
-   an agent that is freed is taken out of every table at once and destroyed when the step ends.
+   Callbacks into the host: a tool's start, step and cancel, hooks and filters. Any of them may free any
+   agent. During a step, an agent that is freed is taken out of every table at once and destroyed when the
+   step ends; whoever called the host looks at agent->slot before it goes on.
    Threads: the pumping thread, but for the words of slots and the inbox. */
 #ifndef PHI_LOOP_LOOP_IN_H
 #define PHI_LOOP_LOOP_IN_H
@@ -13,7 +14,10 @@
 #include "base/slots_in.h"
 #include "io/http_in.h"
 #include "io/inbox_in.h"
+#include "loop/hook.h"
+#include "loop/input.h"
 #include "loop/run.h"
+#include "loop/session_in.h"
 #include "loop/tool.h"
 #include "text/sse_in.h"
 #include "thread/thread_in.h"
@@ -21,6 +25,8 @@
 typedef struct phi__agent phi__agent;
 typedef struct phi__run phi__run;
 typedef struct phi__toolcall phi__toolcall;
+typedef struct phi__response phi__response;
+struct phi_thread; /* agent/bare_run.c */
 
 /* ---- events ---- */
 
@@ -91,6 +97,76 @@ typedef struct phi__xfer {
 
 enum { PHI__STAGE_QUEUED = 0, PHI__STAGE_EVENTS = 100 };
 
+/* ---- decisions ---- */
+
+/* What a hook said, or will say. One lives in each run and each tool call; its slot is taken only while a
+   decision is waited for. */
+typedef enum phi__asked {
+    PHI__ASKED_NOT = 0,
+    PHI__ASKED_WAITS,  /* for phi_decide, or its deadline */
+    PHI__ASKED_DECIDED /* verdict and reply are there, to be taken */
+} phi__asked;
+
+enum { PHI__TICKET_OPEN = 1, PHI__TICKET_CLAIMED = 2 }; /* slot states, as those of calls */
+
+typedef struct phi__decision {
+    phi_runtime *rt;
+    phi__slot *slot;
+    uint32_t index, gen;
+    phi__asked asked;
+    phi_hook_point point;
+    phi__run *run;
+    phi__toolcall *call; /* NULL: the run's */
+    phi__timer timer;
+    uint32_t timeout_ms;
+    phi_verdict verdict;
+    phi__buf reply; /* what the hook or phi_decide said; until it is taken */
+    phi_str text;   /* for phi_pending: what a filter looks at; in the run's memory */
+} phi__decision;
+
+/* What phi__hook_ask comes to. */
+typedef enum phi__hooked {
+    PHI__HOOK_ALLOW = PHI_ALLOW,
+    PHI__HOOK_DENY = PHI_DENY,
+    PHI__HOOK_WAIT = PHI_WAIT, /* come again: the run or the call is woken */
+    PHI__HOOK_WARN = PHI_WARN,
+    PHI__HOOK_GONE, /* the hook freed the agent: return at once */
+    PHI__HOOK_LOST  /* no memory */
+} phi__hooked;
+
+/* ---- what is said to a run ---- */
+
+/* One message in a queue, in memory of its own. */
+typedef struct phi__input {
+    struct phi__input *next;
+    phi_arena arena; /* of the content and the source */
+    phi_input kind;
+    phi_message message;
+    phi_str source;
+    bool filtered; /* the filters have passed it; what they said is in the message */
+} phi__input;
+
+typedef struct phi__inputs {
+    phi__input *head, *tail;
+    size_t count;
+} phi__inputs;
+
+/* ---- budgets ---- */
+
+typedef struct phi__budget {
+    phi_budget limits;
+    phi_spending seen;
+} phi__budget;
+
+/* ---- doom loops ---- */
+
+enum { PHI__DOOM_WINDOW = 32 }; /* calls of a run that are remembered */
+
+typedef struct phi__doom {
+    uint64_t seen[PHI__DOOM_WINDOW]; /* hashes of name and arguments; a ring */
+    uint32_t count;
+} phi__doom;
+
 /* ---- calls ---- */
 
 /* Slot states. CLAIMED: whoever moved it there, and nobody else, says the result: through the inbox,
@@ -108,8 +184,17 @@ struct phi__toolcall {
     phi__timer timer;
     void *state;
     size_t state_bytes;
-    phi_message *result;                  /* in the thread's arena, not yet appended */
-    bool started, ended;                  /* ended: TOOL_END was emitted */
+    phi_message *result;   /* in the thread's arena, not yet appended */
+    phi_str child_loop_id; /* of the result, in the thread's arena */
+    phi__decision decision;
+    uint32_t repeats;   /* how often this very call was made lately; 0: not counted */
+    bool begun;         /* it counts among those that run */
+    bool asked;         /* the BEFORE_TOOL hook was heard */
+    bool quiet;         /* denied: neither TOOL_START nor TOOL_END */
+    bool told, started; /* told: TOOL_START was emitted; started: the tool was */
+    bool ended, after;  /* TOOL_END was emitted; the AFTER_TOOL hook was heard */
+    bool skipped;       /* for steering: told without arguments, and no hook hears of it */
+    bool updating;      /* inside of an update's hooks */
     phi__toolcall *poll_next, *poll_prev; /* calls whose step is called */
     bool polled;
     uint32_t poll_round; /* in which its step was called last */
@@ -117,14 +202,31 @@ struct phi__toolcall {
 
 /* ---- runs ---- */
 
+/* In the order of a run. Each asks one hook at most, so that a state which waited is entered anew. */
 typedef enum phi__state {
-    PHI__RUN_OPEN = 1,
+    PHI__RUN_BEFORE_LOOP = 1,
+    PHI__RUN_OPEN,
+    PHI__RUN_FILTER, /* the prompts; then they are in the log */
+    PHI__RUN_POLL,   /* steering, before the first turn */
+    PHI__RUN_TOP,    /* filters of what was polled, limits, budgets; may pause */
+    PHI__RUN_BEFORE_TURN,
     PHI__RUN_TURN,
+    PHI__RUN_TRANSFORM,
+    PHI__RUN_CONVERT,
     PHI__RUN_REQUEST,
+    PHI__RUN_SEND, /* each attempt */
     PHI__RUN_STREAM,
+    PHI__RUN_BACKOFF,
+    PHI__RUN_COMPACT,
+    PHI__RUN_COMPACTED,
     PHI__RUN_TOOLS,
+    PHI__RUN_FAILED, /* the on_error hook */
     PHI__RUN_TURN_END,
+    PHI__RUN_AFTER_TURN,
+    PHI__RUN_NEXT,   /* another turn, for tools or steering? */
+    PHI__RUN_FOLLOW, /* for follow-ups? else the queues are sealed */
     PHI__RUN_CLOSE,
+    PHI__RUN_AFTER_LOOP,
     PHI__RUN_OVER /* taken apart by the pump */
 } phi__state;
 
@@ -140,22 +242,59 @@ struct phi__run {
     phi__state state;
     phi__run *next_ready;
     bool in_ready, cancelled, over;
-    phi_arena arena;     /* the turn's: the request, tool calls */
-    phi_str loop_id;     /* in the thread */
-    uint32_t posts_from; /* of the inbox: an abort posted before meant an earlier run */
+    bool stopping;             /* ends when its turn is over */
+    bool starved;              /* something that was said to it found no memory */
+    bool opened;               /* AGENT_START is out */
+    bool silent;               /* no AFTER_LOOP: it was refused before it began */
+    phi_arena arena;           /* the turn's: the request, tool calls */
+    const phi_loop_info *info; /* in the thread */
+    phi_str loop_id;           /* in the thread */
+    uint32_t posts_from;       /* of the inbox: an abort posted before meant an earlier run */
+    phi_trigger trigger;       /* of its first turn */
     uint32_t turn_index;
     bool turn_open;
     uint64_t started_us;
+    /* before it is in the log */
+    phi__entry
+        *prompts; /* in the thread's arena, to be attached; NULL: they are, or there are none */
+    size_t prompt_count;
+    phi__decision decision;
+    bool filtering;        /* a text is under way through the filters */
+    size_t filter_at;      /* the next one to be asked */
+    phi__buf filter_text;  /* what they are asked about */
+    phi__buf warnings;     /* what they said */
+    phi_str rejection;     /* of the prompts; in the thread */
+    phi__inputs pending;   /* polled, for the next turn */
+    bool polling;          /* a poll is under way: it has looked into the queue */
+    uint32_t polled;       /* messages it has got */
+    bool steered;          /* the turn's steering was looked for */
+    phi_limits limits;     /* the agent's, and what phi_budget_raise added */
+    phi_spending reserved; /* in the agent's budget and those above */
+    bool paused, pause_over;
+    char pause_reason[160];
+    phi__timer timer; /* of a pause or a delay */
+    phi__doom doom;
+    bool doomed;          /* a call repeated itself too often */
     size_t first_message; /* of the run, in the thread's messages */
     size_t told_messages; /* prompts whose events are out */
     phi_usage usage, turn_usage;
     double cost;
+    int64_t first_delta_ms; /* Unix time; 0: none has come */
     phi_status status;
     const phi_failure *failure; /* in the thread, or static */
     /* the model call */
     phi__ask ask;
+    const phi_message *
+        *listed; /* what TRANSFORM_CONTEXT and CONVERT_TO_LLM look at; NULL: not asked */
+    size_t listed_count;
     phi__encoder encoder;
     bool encoding;
+    uint32_t attempt; /* retries of this turn's call so far */
+    uint32_t delay_ms;
+    uint64_t retry_at_us;
+    uint32_t compactions, idle_compactions; /* of this turn; those that gained nothing */
+    const phi_failure *overflow;            /* what made the last one, in the thread */
+    phi_compaction *compaction;             /* under way, in the thread */
     phi__xfer *transfer;
     phi__sse sse;
     void *decoder;      /* zeroed state of the codec, in the arena */
@@ -169,6 +308,27 @@ struct phi__run {
     /* its tools */
     phi__toolcall *calls;
     size_t call_count, next_call, told_calls, running_calls;
+    size_t polled_calls;     /* calls after which steering was looked for */
+    bool skipping;           /* steering was found: what has not begun is skipped */
+    phi__response *response; /* of phi_ask; NULL: nobody holds one */
+};
+
+/* ---- responses ---- */
+
+/* What phi_ask gave out: a run as it was when it ended, or, while status is PHI_BUSY, when it was looked at
+   last. It lives in its agent's memory, and what it points to in its agent's thread. */
+struct phi__response {
+    phi__slot *slot;
+    uint32_t index, gen;
+    phi__agent *agent;
+    phi__response *older, *newer; /* of the same agent's */
+    phi_status status;
+    phi_str loop_id;
+    const phi_message *message;
+    const phi_failure *failure;
+    phi_usage usage;
+    double cost;
+    int64_t asked_ms, ended_ms, first_delta_ms;
 };
 
 /* ---- agents ---- */
@@ -183,14 +343,19 @@ struct phi__agent {
     phi__agent *next_doomed;
     phi_memory memory;
     phi_arena arena;       /* what the desc gave */
+    phi_arena tools_arena; /* the tools, which may be replaced */
     phi_arena model_arena; /* the model's strings, and the segment */
     phi_model model;
     const phi__codec *codec;
-    phi_str system_prompt;
-    phi_str agent_id, session_id;      /* each in memory of its own */
+    phi_str system_prompt;             /* in memory of its own */
+    phi_str agent_id;                  /* in memory of its own */
+    phi__session *session;             /* shared by the agents of one session id */
+    phi_str last_loop_id;              /* in memory of its own; empty: none in this session */
+    uint64_t last_active_us;           /* when the last run began; 0: none in this session */
     phi_str segment;                   /* of loop ids: provider.model[.thinking] */
     bool segment_given;                /* by the desc: it stays when the model changes */
-    char session_made[PHI__UUID_SIZE]; /* session_id after a reset, which needs no memory */
+    phi_str workspace;                 /* in memory of its own */
+    const struct phi_profile *profile; /* agent/profile.h; in `arena` */
     phi_tool *tools;
     phi__tool_view *tool_views;
     size_t tool_count;
@@ -198,43 +363,75 @@ struct phi__agent {
     uint32_t tool_batch;
     phi_tool_choice tool_choice;
     phi_thinking thinking;
+    uint32_t tool_timeout_ms;
     uint32_t max_tokens;
     double temperature; /* negative: not sent */
     bool disable_cache;
     phi_limits limits;
     phi_deadlines deadlines;
+    phi_retry retry;
+    phi__budget budget;
+    /* the tree: cancelling goes down, spending goes up */
+    phi__agent *parent, *first_child, *next_child, *prev_child;
+    phi_hook_fn hook_fn;
+    uint32_t hook_points;
+    uint32_t decision_timeout_ms;
+    phi_filter *filters;
+    size_t filter_count;
+    phi__inputs steering, follow_ups, injected;
+    phi_queue_mode steering_mode, follow_up_mode;
+    uint32_t queue_limit;
+    uint32_t doom_warn_after, doom_stop_after; /* 0: never */
+    phi_trigger first_turn_trigger;
     size_t event_queue_bytes, max_event_bytes;
     uint64_t max_response_bytes;
     void *user_data;
-    phi__thread thread;
+    phi__thread *thread; /* `own`, or one that the caller lent */
+    phi__thread own;
     phi__run *run;
-    uint32_t loops; /* runs so far: N of the loop id */
-    phi_usage usage;
-    double cost;
+    phi__response *responses;          /* the newest */
+    phi__agent *next_over, *prev_over; /* of those in rt->bare_over */
+    bool bare;                         /* made by phi_run, over a thread that was lent */
+    bool bare_over;                    /* its run is over: in the list */
+    uint32_t loops;                    /* runs so far, in all sessions */
+    phi_usage usage, run_usage;        /* run_usage: of the last run, or the one that goes on */
+    double cost, run_cost;
     size_t queued_bytes;          /* of its events that were not popped */
     phi__record *oldest, *newest; /* of its events, those popped too */
     phi__record reserve[PHI__RESERVE];
-    phi_failure no_memory; /* a failure that needs none */
 };
 
 /* ---- the runtime ---- */
 
-enum { PHI__POST_FINISH = 1, PHI__POST_ABORT };
+enum {
+    PHI__POST_FINISH = 1,
+    PHI__POST_ABORT,  /* flag 1: when the turn is over */
+    PHI__POST_DECIDE, /* flag: the verdict */
+    PHI__POST_STEER,
+    PHI__POST_FOLLOW_UP,
+    PHI__POST_INJECT /* flag: bytes of the source, which stands before the text */
+};
+
+/* States of an agent's slot, which other threads may look at. */
+enum { PHI__AGENT_IDLE = 1, PHI__AGENT_RUNNING = 2 };
 
 struct phi_runtime {
     phi_memory memory;
     phi__io *io;
     phi__http *http;
     const phi_transport *transport;
-    phi__slots agents, calls, transfers;
+    phi__slots agents, calls, transfers, tickets, responses;
     phi__inbox inbox;
+    phi__sessions sessions;
     phi__events events;
     phi__run *ready, *ready_last;
     phi__toolcall *polled; /* a ring; where the next step begins */
     size_t polled_count;
     uint32_t poll_round;
     phi__agent *doomed;
-    uint32_t active; /* runs going */
+    struct phi_thread *threads;             /* of phi_thread_new */
+    phi__agent *bare_over, *bare_over_last; /* until their events are popped; oldest first */
+    uint32_t active;                        /* runs going */
     uint32_t step_budget_us, step_budget_bytes;
     uint64_t step_began_us, step_until_us;
     int64_t step_wall_ms; /* of the step; one look at the clock serves all its events */
@@ -280,11 +477,15 @@ PHI__FN void phi__xfer_alive(phi__xfer *transfer); /* a meaningful event was see
 PHI__FN void phi__xfer_close(phi__xfer *transfer); /* cancels if it goes; NULL is harmless */
 
 /* call.c */
-PHI__FN bool phi__call_open(phi__toolcall *call); /* its handle; false: no memory */
+PHI__FN bool phi__call_open(phi__toolcall *call);             /* its handle; false: no memory */
+PHI__FN bool phi__call_open_still(const phi__toolcall *call); /* nobody has finished it */
 PHI__FN void phi__call_start(phi__toolcall *call);
 PHI__FN void phi__call_fail(phi__toolcall *call,
                             const char *text); /* an error result, if none yet */
+PHI__FN void phi__call_fail_str(phi__toolcall *call, phi_str text);
 PHI__FN void phi__call_cancel(phi__toolcall *call, const char *text); /* tells the tool, too */
+enum { PHI__REPEAT_WORDS = 200 };
+PHI__FN void phi__call_repeat_words(const phi__toolcall *call, char out[PHI__REPEAT_WORDS]);
 /* Lets go of a call that will have no result: tells the tool, and its handle dies. Its own memory stays
    until dispose, for a tool that is running just now. */
 PHI__FN void phi__call_detach(phi__toolcall *call);
@@ -292,32 +493,155 @@ PHI__FN void phi__call_dispose(phi__toolcall *call);
 PHI__FN void phi__call_posted(phi_runtime *rt, const phi__post *post);
 PHI__FN void phi__calls_poll(phi_runtime *rt);
 
+/* hooks.c */
+PHI__FN void phi__decision_init(phi__decision *decision, phi__run *run, phi__toolcall *call);
+/* What every hook of a run is told; the caller adds what the point has. */
+PHI__FN phi_hook phi__hook_of(const phi__run *run, phi_hook_point point);
+/* Asks, or takes what was decided since. The reply is in decision->reply until the next question. */
+PHI__FN phi__hooked phi__hook_ask(phi__decision *decision, phi_hook *hook, phi_hook_fn fn,
+                                  void *user_data);
+/* The agent's own hook function, for a run or a call: PHI__HOOK_ALLOW where it does not want the point. */
+PHI__FN phi__hooked phi__hook_run(phi__run *run, phi_hook *hook);
+PHI__FN phi__hooked phi__hook_call(phi__toolcall *call, phi_hook *hook);
+PHI__FN bool phi__hook_wants(const phi__agent *agent, phi_hook_point point);
+/* Lets go of a question that nobody needs an answer to; its ticket dies. Any state is fine. */
+PHI__FN void phi__decision_drop(phi__decision *decision);
+PHI__FN void phi__decision_posted(phi_runtime *rt, const phi__post *post);
+
+/* input.c */
+PHI__FN void phi__input_posted(phi_runtime *rt, const phi__post *post, uint32_t at);
+PHI__FN void phi__inputs_free(phi__agent *agent, phi__inputs *inputs);
+PHI__FN phi__inputs *phi__inputs_of(phi__agent *agent, phi_input kind); /* NULL: no such queue */
+/* A message at the end of a queue, its content copied. */
+PHI__FN phi_status phi__input_add(phi__agent *agent, phi__inputs *to, phi_input kind,
+                                  const phi_content *content, size_t count, phi_str source);
+/* Whether content can be a user's message; else words that begin with `what`. */
+PHI__FN phi_status phi__input_check(phi_runtime *rt, const char *what, const phi_content *content,
+                                    size_t count);
+/* Takes what a queue gives at a checkpoint, and what the pull hook says, into run->pending. */
+PHI__FN phi__hooked phi__input_poll(phi__run *run, phi_input kind);
+/* What is pending goes back to where it came from; what was injected is told as dropped. */
+PHI__FN void phi__input_return(phi__run *run);
+/* Tells of each that it is dropped, and empties the queue. */
+PHI__FN void phi__input_drop(phi__agent *agent, phi__inputs *inputs, const char *why);
+PHI__FN void phi__input_poll_end(phi__run *run); /* gives up a poll that waits */
+
+/* filter.c: asks the filters about the prompts, or about run->pending. DENY: the reason was told, and what it
+   was about is gone. Warnings are in the messages. */
+PHI__FN phi__hooked phi__filter_prompts(phi__run *run);
+PHI__FN phi__hooked phi__filter_pending(phi__run *run);
+PHI__FN void phi__filter_end(phi__run *run); /* gives up what is under way */
+/* Puts what is pending, and what was injected, into the log. False: no memory. */
+PHI__FN bool phi__input_deliver(phi__run *run);
+
+/* budget.c */
+PHI__FN bool phi__budget_limited(const phi__agent *agent); /* it, or one above, has a limit */
+/* Takes a reservation in every budget of the line, or says why not. */
+PHI__FN bool phi__budget_reserve(phi__run *run, uint64_t tokens, double cost, char *reason,
+                                 size_t size);
+PHI__FN void phi__budget_charge(phi__agent *agent, uint64_t tokens, double cost, uint64_t requests);
+PHI__FN void phi__budget_release(phi__run *run); /* what is reserved; nothing is harmless */
+
+/* retry.c */
+/* The delay before retry number `attempt` (from 1); random in [0, 1). */
+PHI__FN uint32_t phi__retry_delay_ms(const phi_retry *retry, uint32_t attempt, double random);
+/* Whether this failure of a model call is to be tried again, and after how long. */
+PHI__FN bool phi__retry_wanted(const phi_retry *retry, const phi_failure *failure, uint32_t attempt,
+                               double random, uint32_t *delay_ms);
+
+/* doom.c */
+/* A number for a tool's name and its arguments, whatever their order of keys and blanks; text that is no
+   JSON counts as it is. `arena` is given back. */
+PHI__FN uint64_t phi__doom_hash(phi_arena *arena, phi_str name, phi_str arguments);
+/* Takes note of a call; how often it stands in the window now, this one included. */
+PHI__FN uint32_t phi__doom_note(phi__doom *doom, uint64_t hash);
+
 /* run.c */
-PHI__FN phi_status phi__run_new(phi__agent *agent, const phi_message *prompt);
+/* A run, by prompts (user messages; copied) or from where the history stands (none). loop_id and parent
+   empty: made, and the agent's last. On failure nothing changed. */
+typedef struct phi__run_order {
+    const phi_message *prompts;
+    size_t prompt_count;
+    phi_continuation continuation;
+    phi_str loop_id, parent_loop_id;
+} phi__run_order;
+PHI__FN phi_status phi__run_new(phi__agent *agent, const phi__run_order *order);
 PHI__FN void phi__run_wake(phi__run *run);
 PHI__FN void phi__run_cancel(phi__run *run);
+/* The runs of an agent and of those below it; only runs that began before `at` in the inbox. after_turn: when
+   their turns are over. */
+PHI__FN void phi__run_cancel_tree(phi__agent *agent, uint32_t at, bool after_turn);
 PHI__FN void phi__run_detach(phi__run *run);  /* nothing wakes it or is called by it any more */
 PHI__FN void phi__run_destroy(phi__run *run); /* at once, without events: agent or runtime go */
 PHI__FN void phi__runs_advance(phi_runtime *rt);
 PHI__FN bool phi__step_spent(const phi_runtime *rt);
 /* Appends a message to the log and tells it with MESSAGE_START and MESSAGE_END. */
 PHI__FN bool phi__run_log(phi__run *run, const phi_message *kept);
-PHI__FN bool phi__run_tell(phi__run *run, const phi_message *message);
+PHI__FN bool phi__run_tell(phi__run *run, const phi_message *message, phi_input input,
+                           phi_str source);
+PHI__FN phi__entry phi__run_entry(const phi__run *run, phi__entry_kind kind);
+PHI__FN bool phi__run_note(phi__run *run, const phi__entry *entry);
 PHI__FN void phi__run_stamp(const phi__run *run, phi_message *message);
 /* Ends the run because memory ran out: phi__run_over_memory returns the state to go to. */
 PHI__FN phi__state phi__run_no_memory(phi__run *run);
 PHI__FN phi__state phi__run_fail(phi__run *run, const phi_failure *failure, phi_status status);
 
-/* model_call.c: the states REQUEST and STREAM */
+/* turns.c: the states between model calls. phi__run_state is what a state leads to. */
+PHI__FN phi__state phi__run_state(phi__run *run, bool *wait);
+/* Where a state goes after a hook: on, back to itself, or out. */
+PHI__FN phi__state phi__run_hooked(phi__run *run, phi__hooked hooked, phi__state here,
+                                   phi__state next, phi__state denied, bool *wait);
+PHI__FN bool phi__run_timer_set(phi__run *run, uint64_t at_us); /* wakes the run */
+
+/* context.c: the states TRANSFORM and CONVERT, COMPACT and COMPACTED */
+PHI__FN phi__state phi__run_transform(phi__run *run, bool *wait);
+PHI__FN phi__state phi__run_convert(phi__run *run, bool *wait);
+PHI__FN bool phi__run_items(phi__run *run, const phi__item **items, size_t *count);
+PHI__FN phi__state phi__run_compact(phi__run *run, bool *wait);
+PHI__FN phi__state phi__run_compacted(phi__run *run, bool *wait);
+
+/* model_call.c: the states REQUEST, SEND, STREAM and BACKOFF */
 PHI__FN phi__state phi__run_request(phi__run *run, bool *wait);
+PHI__FN phi__state phi__run_send(phi__run *run, bool *wait);
 PHI__FN phi__state phi__run_stream(phi__run *run, bool *wait);
+PHI__FN phi__state phi__run_backoff(phi__run *run, bool *wait);
 PHI__FN void phi__run_drop_call(phi__run *run); /* lets go of the model call's resources */
+
+/* answer.c: what becomes of an answer */
+PHI__FN phi_failure phi__answer_failure(phi_failure_kind kind, bool retryable, const char *words);
+PHI__FN bool phi__answer_tell_start(phi__run *run);
+/* The answer is whole (failure NULL), or has failed: it is logged, tried again, or compacted for. */
+PHI__FN phi__state phi__answer_end(phi__run *run, const phi_failure *failure, phi_status status);
+/* It has failed for good. failure: in the thread. */
+PHI__FN phi__state phi__answer_give_up(phi__run *run, const phi_failure *failure,
+                                       phi_status status);
+PHI__FN phi_status phi__answer_status(const phi_failure *failure);
 
 /* run_tools.c: the state TOOLS */
 PHI__FN phi__state phi__run_tools(phi__run *run, bool *wait);
 PHI__FN phi__state phi__run_make_calls(phi__run *run); /* TOOLS, or TURN_END without any */
 PHI__FN void phi__run_detach_tools(phi__run *run);     /* tells them; frees nothing */
 PHI__FN void phi__run_drop_tools(phi__run *run);
+
+/* posts.c: what other threads have said; a bounded number */
+PHI__FN void phi__posts_read(phi_runtime *rt);
+
+/* responses.c */
+/* Takes over what the run has come to so far. */
+PHI__FN void phi__response_update(phi__response *response, const phi__run *run);
+/* The run has ended: when AGENT_END is emitted. Needs no memory; a run without a response is harmless. */
+PHI__FN void phi__response_close(phi__run *run);
+PHI__FN void phi__response_drop(phi__response *response); /* its handle is stale */
+/* All of an agent's: it is freed or reset, or its messages are replaced. */
+PHI__FN void phi__responses_drop(phi__agent *agent);
+
+/* bare.c */
+/* The run of an agent is over: if it was over a thread that was lent, the agent goes as well, as soon as its
+   events have been popped. */
+PHI__FN void phi__bare_over(phi__agent *agent);
+/* Tells that what is queued for it is dropped: no run will follow. */
+PHI__FN void phi__bare_drop(phi__agent *agent);
+PHI__FN void phi__bare_forget(phi__agent *agent); /* it is doomed */
 
 /* limits.c */
 PHI__FN bool phi__limit_reached(const phi__run *run, char *reason, size_t size);

@@ -1,11 +1,11 @@
 /* model_call.c - one call of the model: the request is rendered in slices, sent, and its answer decoded
-   a slice a time into an assembly whose parts become events.
+   a slice a time into an assembly whose parts become events. What becomes of the answer is in answer.c; a
+   call that is tried again waits here, and sends the same bytes.
 
    The transport's bytes wait in the transfer's buffer; a slice is decoded to its end before the buffer
    may move. When the host does not drain its events, no slice is taken, the buffer fills, and the
    transport stops reading. */
 #include "loop/loop_in.h"
-#include "wire/hash_in.h"
 
 #include <stdio.h>
 
@@ -19,14 +19,12 @@ enum {
 
 /* ---- the request ---- */
 
-static void phi__call_ask(phi__run *run) {
+static bool phi__call_ask(phi__run *run) {
     const phi__agent *agent = run->agent;
     phi__ask *ask = &run->ask;
     memset(ask, 0, sizeof *ask);
     ask->model = &agent->model;
     ask->system_prompt = agent->system_prompt;
-    ask->items = agent->thread.items;
-    ask->item_count = agent->thread.item_count;
     ask->tools = agent->tool_views;
     ask->tool_count = agent->tool_count;
     ask->tool_choice = agent->tool_choice;
@@ -34,41 +32,41 @@ static void phi__call_ask(phi__run *run) {
     ask->max_tokens = agent->max_tokens;
     ask->temperature = agent->temperature;
     ask->disable_cache = agent->disable_cache;
-    ask->session_id = agent->session_id;
+    ask->session_id = agent->session->id;
+    return phi__run_items(run, &ask->items, &ask->item_count);
 }
 
 static void phi__call_ready(phi__xfer *transfer) { phi__run_wake((phi__run *)transfer->owner); }
 
-static phi_failure phi__call_failure(phi_failure_kind kind, bool retryable, const char *words) {
-    phi_failure failure;
-    memset(&failure, 0, sizeof failure);
-    failure.kind = kind;
-    failure.retryable = retryable;
-    failure.message = phi_str_of(words);
-    return failure;
-}
-
-static phi__state phi__call_finish(phi__run *run, const phi_failure *failure, phi_status status);
-
-/* Room for decoding, then the transfer. */
-static phi__state phi__call_send(phi__run *run, bool *wait) {
+/* Room for decoding: an attempt's own, but for the decoder's state, which is zeroed for the next one. */
+static bool phi__call_prepare(phi__run *run) {
     phi__agent *agent = run->agent;
-    phi_status status;
-    run->decoder = phi__arena_zero(&run->arena, phi__max(agent->codec->state_bytes, 1));
+    size_t bytes = phi__max(agent->codec->state_bytes, 1);
+    if (run->decoder == NULL) run->decoder = phi_arena_alloc(&run->arena, bytes);
     run->answer = phi__answer_new(&agent->memory);
-    if (run->decoder == NULL || run->answer == NULL) return phi__run_no_memory(run);
+    if (run->decoder == NULL || run->answer == NULL) return false;
+    memset(run->decoder, 0, bytes);
     run->answer->assembly.id_salt = (uint64_t)agent->loops << 32 | run->turn_index;
     phi__sse_init(&run->sse, &agent->memory, agent->max_event_bytes);
     phi__buf_init(&run->collected, &agent->memory);
     run->body = PHI__BODY_UNKNOWN;
     run->answer_told = run->alive = run->lost = false;
+    return true;
+}
+
+PHI__FN phi__state phi__run_send(phi__run *run, bool *wait) {
+    phi__agent *agent = run->agent;
+    phi_status status;
+    if (run->cancelled) return PHI__RUN_TURN_END;
+    if (!phi__call_prepare(run)) return phi__run_no_memory(run);
     status = phi__xfer_open(agent->rt, &agent->memory, &run->encoder.request, &agent->deadlines,
                             agent->max_response_bytes, phi__call_ready, run, &run->transfer);
     if (status == PHI_NO_MEMORY) return phi__run_no_memory(run);
+    run->reserved.requests = 0; /* it was made */
     if (status != PHI_OK) {
         phi_failure failure =
-            phi__call_failure(PHI_FAILURE_NETWORK, false, phi_status_text(status));
-        return phi__call_finish(run, &failure, status);
+            phi__answer_failure(PHI_FAILURE_NETWORK, false, phi_status_text(status));
+        return phi__answer_end(run, &failure, status);
     }
     *wait = true;
     return PHI__RUN_STREAM;
@@ -76,9 +74,11 @@ static phi__state phi__call_send(phi__run *run, bool *wait) {
 
 PHI__FN phi__state phi__run_request(phi__run *run, bool *wait) {
     phi_status status;
+    (void)wait;
     if (run->cancelled) return PHI__RUN_TURN_END;
     if (!run->encoding) {
-        phi__call_ask(run);
+        if (!phi__call_ask(run)) return phi__run_no_memory(run);
+        run->decoder = NULL; /* it went with the last turn's memory */
         phi__encoder_begin(&run->encoder, run->agent->codec, &run->ask, &run->arena);
         run->encoding = true;
     }
@@ -86,8 +86,21 @@ PHI__FN phi__state phi__run_request(phi__run *run, bool *wait) {
     if (status == PHI_BUSY) return PHI__RUN_REQUEST;
     phi__encoder_free(&run->encoder);
     run->encoding = false;
-    if (status != PHI_OK) return phi__run_no_memory(run);
-    return phi__call_send(run, wait);
+    return status == PHI_OK ? PHI__RUN_SEND : phi__run_no_memory(run);
+}
+
+PHI__FN phi__state phi__run_backoff(phi__run *run, bool *wait) {
+    phi__io *io = run->agent->rt->io;
+    if (run->cancelled || run->stopping) {
+        phi__io_timer_clear(io, &run->timer);
+        return PHI__RUN_TURN_END;
+    }
+    if (phi__io_now_us(io) >= run->retry_at_us) {
+        phi__io_timer_clear(io, &run->timer);
+        return PHI__RUN_SEND;
+    }
+    *wait = true;
+    return PHI__RUN_BACKOFF;
 }
 
 /* ---- parts of the answer become events ---- */
@@ -102,21 +115,13 @@ static phi_event_kind phi__call_delta_kind(phi_content_kind kind) {
     return PHI_EV_TEXT;
 }
 
-static bool phi__call_tell_start(phi__run *run) {
-    phi_event event;
-    if (run->answer_told) return true;
-    run->answer_told = true;
-    memset(&event, 0, sizeof event);
-    event.kind = PHI_EV_MESSAGE_START;
-    return phi__answer_room(run->answer) && phi__emit(run->agent, &event, run->answer, 0);
-}
-
 static void phi__call_part(void *ctx, phi__assembly *assembly, phi__part part, size_t block,
                            size_t from) {
     phi__run *run = (phi__run *)ctx;
     const phi__draft *draft;
     run->alive = true;
-    if (!phi__call_tell_start(run) || !phi__answer_room(run->answer)) run->lost = true;
+    if (run->first_delta_ms == 0) run->first_delta_ms = run->agent->rt->step_wall_ms;
+    if (!phi__answer_tell_start(run) || !phi__answer_room(run->answer)) run->lost = true;
     if (part != PHI__PART_DELTA || run->lost) return;
     draft = &assembly->drafts[block];
     if (!phi__emit_delta(run->agent, phi__call_delta_kind(draft->kind), (uint32_t)block,
@@ -127,177 +132,19 @@ static void phi__call_part(void *ctx, phi__assembly *assembly, phi__part part, s
 
 /* ---- the end of the answer ---- */
 
-/* The words of the assistant message's error_message. */
-static void phi__call_words(const phi_failure *failure, char *out, size_t size) {
-    int n = (int)phi__min(failure->message.len, 2000);
-    const char *at = failure->message.at != NULL ? failure->message.at : "";
-    switch (failure->kind) {
-    case PHI_FAILURE_AUTH: (void)snprintf(out, size, "Auth error: %.*s", n, at); break;
-    case PHI_FAILURE_OVERFLOW: (void)snprintf(out, size, "Context overflow: %.*s", n, at); break;
-    case PHI_FAILURE_NETWORK:
-    case PHI_FAILURE_TIMEOUT: (void)snprintf(out, size, "Network error: %.*s", n, at); break;
-    case PHI_FAILURE_CANCELLED: (void)snprintf(out, size, "Cancelled"); break;
-    case PHI_FAILURE_RATE_LIMITED:
-        if (failure->has_retry_after)
-            (void)snprintf(out, size, "Rate limited, retry after %llums: %.*s",
-                           (unsigned long long)failure->retry_after_ms, n, at);
-        else
-            (void)snprintf(out, size, "Rate limited: %.*s", n, at);
-        break;
-    case PHI_FAILURE_NONE:
-    case PHI_FAILURE_QUOTA:
-    case PHI_FAILURE_CONTENT_FILTER:
-    case PHI_FAILURE_SERVER:
-    case PHI_FAILURE_INVALID_REQUEST:
-    case PHI_FAILURE_NO_MEMORY: (void)snprintf(out, size, "API error: %.*s", n, at); break;
-    }
-}
-
-/* A failure that outlives the call: in the thread; the static one when there is no memory. */
-static const phi_failure *phi__call_keep_failure(phi__run *run, const phi_failure *failure) {
-    phi_arena *arena = &run->agent->thread.arena;
-    phi_failure *kept = (phi_failure *)phi_arena_alloc(arena, sizeof *kept);
-    if (kept == NULL) return NULL;
-    *kept = *failure;
-    if (!phi__arena_str(arena, failure->code, &kept->code) ||
-        !phi__arena_str(arena, failure->message, &kept->message) ||
-        !phi__arena_str(arena, failure->request_id, &kept->request_id))
-        return NULL;
-    return kept;
-}
-
-/* Ids that an earlier answer used already would make results ambiguous, and some providers refuse
-   them: such calls get another. Servers that count their calls from 0 in each answer do that. */
-static bool phi__call_unique_ids(phi__run *run) {
-    phi__answer *answer = run->answer;
-    size_t i;
-    for (i = 0; i < answer->assembly.count; i++) {
-        phi_content *block = &answer->content[i];
-        char id[5 + 17];
-        phi_status status = PHI_OK;
-        uint64_t salt = answer->assembly.id_salt + i;
-        if (block->kind != PHI_CONTENT_TOOL_CALL) continue;
-        while ((status = phi__thread_claim_id(&run->agent->thread, block->id)) == PHI_FULL) {
-            memcpy(id, "call_", 5);
-            phi__hash_hex(phi__hash(block->id, salt), id + 5);
-            if (!phi__arena_str(&run->arena, phi_str_of(id), &block->id)) return false;
-        }
-        if (status != PHI_OK) return false;
-    }
-    return true;
-}
-
-/* The answer so far as the log keeps it; failure NULL: it is whole. */
-static phi_message *phi__call_keep_answer(phi__run *run, const phi_failure *failure) {
-    char words[2200];
-    phi_content empty;
-    phi_message message;
-    const phi__agent *agent = run->agent;
-    if (!phi__answer_room(run->answer)) return NULL;
-    run->answer->viewed = false;
-    message = *phi__answer_message(run->answer);
-    message.model = phi_str_of(agent->model.id);
-    message.provider = phi_str_of(agent->model.provider);
-    message.protocol = phi_str_of(agent->model.protocol);
-    if (failure == NULL && !phi__call_unique_ids(run)) return NULL;
-    if (failure != NULL) {
-        phi__call_words(failure, words, sizeof words);
-        message.error_message = phi_str_of(words);
-        message.stop_reason = failure->kind == PHI_FAILURE_CANCELLED ? PHI_STOP_REASON_ABORTED
-                                                                     : PHI_STOP_REASON_ERROR;
-    }
-    if (message.content_count == 0) {
-        memset(&empty, 0, sizeof empty);
-        empty.kind = PHI_CONTENT_TEXT;
-        empty.text = phi__str("", 0);
-        message.content = &empty;
-        message.content_count = 1;
-        if (failure != NULL && !run->answer->assembly.started)
-            message.provider = phi_str_of("unknown");
-    }
-    phi__run_stamp(run, &message);
-    return phi__thread_keep(&run->agent->thread, &message);
-}
-
-/* Puts the answer into the log; false: no memory. */
-static bool phi__call_log(phi__run *run, const phi_failure *failure) {
-    phi__entry entry;
-    phi_event event;
-    phi_message *kept;
-    if (!phi__call_tell_start(run)) return false;
-    kept = phi__call_keep_answer(run, failure);
-    if (kept == NULL) return false;
-    memset(&entry, 0, sizeof entry);
-    entry.kind = PHI__ENTRY_MESSAGE;
-    entry.at_ms = kept->timestamp_ms;
-    entry.loop_id = run->loop_id;
-    entry.turn_index = run->turn_index;
-    entry.message = kept;
-    if (!phi__thread_append(&run->agent->thread, &entry, 1)) return false;
-    phi__answer_settle(run->answer, kept);
-    run->reply = kept;
-    memset(&event, 0, sizeof event);
-    event.kind = PHI_EV_MESSAGE_END;
-    event.message = kept;
-    return phi__emit(run->agent, &event, NULL, 0);
-}
-
-static void phi__call_count(phi__run *run) {
-    phi__agent *agent = run->agent;
-    double cost = phi_cost_of(&agent->model.cost, &run->reply->usage);
-    run->turn_usage = run->reply->usage;
-    phi_usage_add(&run->usage, &run->turn_usage);
-    phi_usage_add(&agent->usage, &run->turn_usage);
-    run->cost += cost;
-    agent->cost += cost;
-}
-
-static phi__state phi__call_finish(phi__run *run, const phi_failure *failure, phi_status status) {
-    const phi_failure *kept = NULL;
-    if (failure != NULL && (kept = phi__call_keep_failure(run, failure)) == NULL)
-        return phi__run_no_memory(run);
-    if (!phi__call_log(run, failure)) return phi__run_no_memory(run);
-    phi__call_count(run);
-    phi__run_drop_call(run);
-    if (failure == NULL) return phi__run_make_calls(run);
-    if (failure->kind == PHI_FAILURE_CANCELLED) {
-        run->status = PHI_CANCELLED;
-        return PHI__RUN_TURN_END;
-    }
-    return phi__run_fail(run, kept, status);
-}
-
-static phi_status phi__call_status(const phi_failure *failure) {
-    switch (failure->kind) {
-    case PHI_FAILURE_NETWORK: return PHI_NETWORK;
-    case PHI_FAILURE_TIMEOUT: return PHI_TIMEOUT;
-    case PHI_FAILURE_NO_MEMORY: return PHI_NO_MEMORY;
-    case PHI_FAILURE_CANCELLED: return PHI_CANCELLED;
-    case PHI_FAILURE_NONE:
-    case PHI_FAILURE_AUTH:
-    case PHI_FAILURE_QUOTA:
-    case PHI_FAILURE_RATE_LIMITED:
-    case PHI_FAILURE_OVERFLOW:
-    case PHI_FAILURE_CONTENT_FILTER:
-    case PHI_FAILURE_SERVER:
-    case PHI_FAILURE_INVALID_REQUEST: break;
-    }
-    return PHI_REFUSED;
-}
-
 /* The transport's own trouble. */
 static phi__state phi__call_broken(phi__run *run) {
     phi__xfer *transfer = run->transfer;
     phi_failure failure;
     bool late = transfer->status == PHI_TIMEOUT;
     if (transfer->status == PHI_NO_MEMORY) return phi__run_no_memory(run);
-    failure = phi__call_failure(
+    failure = phi__answer_failure(
         late ? PHI_FAILURE_TIMEOUT : PHI_FAILURE_NETWORK,
         transfer->status != PHI_TLS && transfer->status != PHI_TOO_BIG &&
             transfer->status != PHI_UNSUPPORTED && transfer->status != PHI_BAD_ARG, /* of an URL */
         transfer->words[0] != '\0' ? transfer->words : phi_status_text(transfer->status));
     failure.http_status = transfer->http_status;
-    return phi__call_finish(run, &failure, transfer->status);
+    return phi__answer_end(run, &failure, transfer->status);
 }
 
 /* All bytes are decoded: what became of it? */
@@ -309,23 +156,23 @@ static phi__state phi__call_over(phi__run *run) {
     if (transfer->status != PHI_OK && !assembly->terminal && run->body != PHI__BODY_ERROR)
         return phi__call_broken(run);
     if (run->body == PHI__BODY_UNKNOWN) {
-        failure = phi__call_failure(PHI_FAILURE_NETWORK, true, "the transport gave no answer");
-        return phi__call_finish(run, &failure, PHI_NETWORK);
+        failure = phi__answer_failure(PHI_FAILURE_NETWORK, true, "the transport gave no answer");
+        return phi__answer_end(run, &failure, PHI_NETWORK);
     }
     if (run->body == PHI__BODY_WHOLE)
         run->agent->codec->whole(run->decoder, assembly, phi__buf_str(&run->collected));
     if (run->body == PHI__BODY_ERROR) {
         phi__classify(&run->agent->model, transfer->http_status, phi__buf_str(&transfer->headers),
                       phi__buf_str(&run->collected), &run->arena, &failure);
-        return phi__call_finish(run, &failure, phi__call_status(&failure));
+        return phi__answer_end(run, &failure, phi__answer_status(&failure));
     }
     if (run->body == PHI__BODY_STREAM) run->agent->codec->end(run->decoder, assembly);
     phi__assembly_finish(assembly);
     if (run->lost || assembly->no_memory) return phi__run_no_memory(run);
-    if (assembly->failure.kind == PHI_FAILURE_NONE) return phi__call_finish(run, NULL, PHI_OK);
+    if (assembly->failure.kind == PHI_FAILURE_NONE) return phi__answer_end(run, NULL, PHI_OK);
     failure = assembly->failure;
     if (failure.http_status == 0) failure.http_status = transfer->http_status;
-    return phi__call_finish(run, &failure, phi__call_status(&failure));
+    return phi__answer_end(run, &failure, phi__answer_status(&failure));
 }
 
 /* ---- the answer's bytes ---- */
@@ -431,9 +278,9 @@ PHI__FN phi__state phi__run_stream(phi__run *run, bool *wait) {
     phi__xfer *transfer = run->transfer;
     phi__sse_event event;
     if (run->cancelled) {
-        phi_failure failure = phi__call_failure(PHI_FAILURE_CANCELLED, false, "Cancelled");
+        phi_failure failure = phi__answer_failure(PHI_FAILURE_CANCELLED, false, "Cancelled");
         phi__assembly_finish(&run->answer->assembly);
-        return phi__call_finish(run, &failure, PHI_CANCELLED);
+        return phi__answer_end(run, &failure, PHI_CANCELLED);
     }
     if (transfer->headed && run->body == PHI__BODY_UNKNOWN) phi__call_look_at_head(run);
     if (transfer->headed && !phi__call_decode(run, wait)) return PHI__RUN_STREAM;

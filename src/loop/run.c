@@ -1,11 +1,10 @@
-/* run.c - the state machine of a run: open, turns, close.
+/* run.c - a run's life: begun, advanced a slice at a time, cancelled, taken apart.
 
-   Each state is a function that does a bounded amount and names the next state, or says that it
-   waits. Cancellation is looked at in every state. A run that cannot get memory ends with an error
-   event that needs none, and leaves an agent that can be prompted again. */
+   Each state (turns.c and others) is a function that does a bounded amount and names the next state, or
+   says that it waits. A run that cannot get memory ends with an error event that needs none, and leaves an
+   agent that can be prompted again. */
+#include "base/date_in.h"
 #include "loop/loop_in.h"
-
-#include <stdio.h>
 
 PHI__FN bool phi__step_spent(const phi_runtime *rt) {
     return rt->step_bytes_left == 0 || phi__io_now_us(rt->io) >= rt->step_until_us;
@@ -44,7 +43,7 @@ PHI__FN void phi__run_stamp(const phi__run *run, phi_message *message) {
     message->turn_index = run->turn_index;
 }
 
-static phi__entry phi__run_entry(const phi__run *run, phi__entry_kind kind) {
+PHI__FN phi__entry phi__run_entry(const phi__run *run, phi__entry_kind kind) {
     phi__entry entry;
     memset(&entry, 0, sizeof entry);
     entry.kind = kind;
@@ -54,44 +53,50 @@ static phi__entry phi__run_entry(const phi__run *run, phi__entry_kind kind) {
     return entry;
 }
 
-static bool phi__run_note(phi__run *run, const phi__entry *entry) {
-    return phi__thread_append(&run->agent->thread, entry, 1);
+PHI__FN bool phi__run_note(phi__run *run, const phi__entry *entry) {
+    return phi__thread_append(run->agent->thread, entry, 1);
 }
 
-static bool phi__run_emit(phi__run *run, phi_event_kind kind, const phi_message *message) {
+PHI__FN bool phi__run_tell(phi__run *run, const phi_message *message, phi_input input,
+                           phi_str source) {
     phi_event event;
     memset(&event, 0, sizeof event);
-    event.kind = kind;
+    event.kind = PHI_EV_MESSAGE_START;
     event.message = message;
+    event.input = input;
+    event.source = source;
+    if (!phi__emit(run->agent, &event, NULL, 0)) return false;
+    event.kind = PHI_EV_MESSAGE_END;
     return phi__emit(run->agent, &event, NULL, 0);
-}
-
-PHI__FN bool phi__run_tell(phi__run *run, const phi_message *message) {
-    return phi__run_emit(run, PHI_EV_MESSAGE_START, message) &&
-           phi__run_emit(run, PHI_EV_MESSAGE_END, message);
 }
 
 PHI__FN bool phi__run_log(phi__run *run, const phi_message *kept) {
     phi__entry entry = phi__run_entry(run, PHI__ENTRY_MESSAGE);
     entry.message = kept;
-    return phi__run_note(run, &entry) && phi__run_tell(run, kept);
-}
-
-/* Prompts whose events are not out yet: after the first TURN_START, or before a run that ends without
-   one. */
-static bool phi__run_tell_prompts(phi__run *run) {
-    const phi__thread *thread = &run->agent->thread;
-    while (run->told_messages < thread->message_count) {
-        if (!phi__run_tell(run, thread->messages[run->told_messages]->message)) return false;
-        run->told_messages++;
-    }
-    return true;
+    return phi__run_note(run, &entry) &&
+           phi__run_tell(run, kept, PHI_INPUT_NONE, phi__str(NULL, 0));
 }
 
 /* ---- failing ---- */
 
+/* It needs no memory, and outlives every agent: a lent thread keeps it. */
+static const phi_failure phi__run_out_of_memory = {
+    PHI_FAILURE_NO_MEMORY, 0, false, false, 0, {"", 0}, {"Out of memory", 13}, {"", 0}};
+
+/* Every run that is told of has a beginning, also one that fails before it. */
+static void phi__run_tell_start(phi__run *run) {
+    phi_event event;
+    if (run->opened) return;
+    run->opened = true;
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_EV_AGENT_START;
+    event.loop = run->info;
+    (void)phi__emit_surely(run->agent, &event);
+}
+
 PHI__FN phi__state phi__run_fail(phi__run *run, const phi_failure *failure, phi_status status) {
     phi_event event;
+    phi__run_tell_start(run);
     run->failure = failure;
     run->status = status;
     memset(&event, 0, sizeof event);
@@ -100,140 +105,24 @@ PHI__FN phi__state phi__run_fail(phi__run *run, const phi_failure *failure, phi_
     event.status = status;
     event.text = failure->message;
     (void)phi__emit_surely(run->agent, &event);
-    return PHI__RUN_TURN_END;
+    return PHI__RUN_FAILED;
 }
 
 PHI__FN phi__state phi__run_no_memory(phi__run *run) {
+    if (run->failure == &phi__run_out_of_memory) return PHI__RUN_CLOSE; /* it was told already */
+    phi__decision_drop(&run->decision);
     phi__run_drop_call(run);
     phi__run_drop_tools(run);
     run->reply = NULL;
     run->call_count = 0;
-    return phi__run_fail(run, &run->agent->no_memory, PHI_NO_MEMORY);
+    return phi__run_fail(run, &phi__run_out_of_memory, PHI_NO_MEMORY);
 }
 
-/* ---- states ---- */
-
-static phi__state phi__run_open(phi__run *run) {
-    phi_event event;
-    memset(&event, 0, sizeof event);
-    event.kind = PHI_EV_AGENT_START;
-    return phi__emit_surely(run->agent, &event) ? PHI__RUN_TURN : phi__run_no_memory(run);
-}
-
-/* The limit's words go into the log as the user's, outside any turn. */
-static phi__state phi__run_stop_at_limit(phi__run *run, const char *reason) {
-    char text[160];
-    phi_content content;
-    phi_message message, *kept;
-    (void)snprintf(text, sizeof text, "[Agent stopped: %s]", reason);
-    memset(&content, 0, sizeof content);
-    memset(&message, 0, sizeof message);
-    content.kind = PHI_CONTENT_TEXT;
-    content.text = phi_str_of(text);
-    message.role = PHI_ROLE_USER;
-    message.content = &content;
-    message.content_count = 1;
-    phi__run_stamp(run, &message);
-    kept = phi__thread_keep(&run->agent->thread, &message);
-    if (kept == NULL || !phi__run_tell_prompts(run) || !phi__run_log(run, kept))
-        return phi__run_no_memory(run);
-    run->told_messages = run->agent->thread.message_count;
-    run->status = PHI_LIMIT;
-    return PHI__RUN_CLOSE;
-}
-
-static phi__state phi__run_turn(phi__run *run) {
-    char reason[120];
-    phi_event event;
-    phi__entry entry = phi__run_entry(run, PHI__ENTRY_TURN_START);
-    if (run->cancelled) {
-        run->status = PHI_CANCELLED;
-        return phi__run_tell_prompts(run) ? PHI__RUN_CLOSE : phi__run_no_memory(run);
-    }
-    if (phi__limit_reached(run, reason, sizeof reason)) return phi__run_stop_at_limit(run, reason);
-    memset(&event, 0, sizeof event);
-    event.kind = PHI_EV_TURN_START;
-    event.trigger = run->turn_index == 0 ? PHI_TRIGGER_USER : PHI_TRIGGER_CONTINUATION;
-    entry.trigger = event.trigger;
-    phi__arena_rewind(&run->arena);
-    memset(&run->turn_usage, 0, sizeof run->turn_usage);
-    run->reply = NULL;
-    if (!phi__emit(run->agent, &event, NULL, 0)) return phi__run_no_memory(run);
-    run->turn_open = true; /* it was told, so its end will be */
-    if (!phi__run_note(run, &entry) || !phi__run_tell_prompts(run)) return phi__run_no_memory(run);
-    return PHI__RUN_REQUEST;
-}
-
-static phi__state phi__run_turn_end(phi__run *run) {
-    phi_event event;
-    phi__entry entry = phi__run_entry(run, PHI__ENTRY_TURN_END);
-    const phi_usage *usage = NULL;
-    bool go_on, room;
-    phi__run_drop_call(run);
-    phi__run_drop_tools(run);
-    if (run->turn_open) {
-        run->turn_open = false;
-        if (run->reply != NULL) usage = &run->reply->usage;
-        memset(&event, 0, sizeof event);
-        event.kind = PHI_EV_TURN_END;
-        event.message = run->reply;
-        event.usage = usage;
-        entry.usage = usage;
-        room = phi__emit_surely(run->agent, &event);
-        room = phi__run_note(run, &entry) && room;
-        if (!room && run->status == PHI_OK) return phi__run_no_memory(run);
-    }
-    go_on = run->status == PHI_OK && !run->cancelled && run->reply != NULL &&
-            (run->call_count > 0 || run->reply->stop_reason == PHI_STOP_REASON_PAUSED);
-    if (run->cancelled && run->status == PHI_OK) run->status = PHI_CANCELLED;
-    run->turn_index++;
-    run->told_messages = run->agent->thread.message_count;
-    return go_on ? PHI__RUN_TURN : PHI__RUN_CLOSE;
-}
-
-static phi__state phi__run_close(phi__run *run) {
-    phi__agent *agent = run->agent;
-    phi__entry entry = phi__run_entry(run, PHI__ENTRY_LOOP_END);
-    phi_usage *usage = (phi_usage *)phi_arena_alloc(&agent->thread.arena, sizeof *usage);
-    phi_event event;
-    if (usage != NULL) *usage = run->usage;
-    entry.usage = usage;
-    entry.status = run->status;
-    entry.failure = run->failure;
-    (void)phi__run_note(run, &entry); /* without memory for it, the log still tells: no reply */
-    memset(&event, 0, sizeof event);
-    event.kind = PHI_EV_AGENT_END;
-    event.status = run->status;
-    event.failure = run->failure;
-    event.usage = usage;
-    event.message = agent->thread.message_count > run->first_message
-                        ? agent->thread.messages[agent->thread.message_count - 1]->message
-                        : NULL;
-    event.first_message = run->first_message;
-    event.message_count = agent->thread.message_count - run->first_message;
-    (void)phi__emit_surely(agent, &event);
-    return PHI__RUN_OVER;
-}
-
-static phi__state phi__run_state(phi__run *run, bool *wait) {
-    switch (run->state) {
-    case PHI__RUN_OPEN: return phi__run_open(run);
-    case PHI__RUN_TURN: return phi__run_turn(run);
-    case PHI__RUN_REQUEST: return phi__run_request(run, wait);
-    case PHI__RUN_STREAM: return phi__run_stream(run, wait);
-    case PHI__RUN_TOOLS: return phi__run_tools(run, wait);
-    case PHI__RUN_TURN_END: return phi__run_turn_end(run);
-    case PHI__RUN_CLOSE: return phi__run_close(run);
-    case PHI__RUN_OVER: break;
-    }
-    return PHI__RUN_OVER;
-}
-
-/* ---- beginning, going on, ending ---- */
+/* ---- beginning ---- */
 
 /* A run that ended without memory may have left calls without a result: they get one now. */
 static bool phi__run_answer_orphans(phi__run *run) {
-    phi__thread *thread = &run->agent->thread;
+    phi__thread *thread = run->agent->thread;
     size_t end = thread->message_count, at = end, i;
     const phi_message *asked;
     while (at > 0 && thread->messages[at - 1]->message->role == PHI_ROLE_TOOL_RESULT) at--;
@@ -261,69 +150,191 @@ static bool phi__run_answer_orphans(phi__run *run) {
     return true;
 }
 
-static bool phi__run_name(phi__run *run) {
+static bool phi__run_name(phi__run *run, const phi__run_order *order) {
     phi__agent *agent = run->agent;
     phi__buf name;
+    uint32_t n;
     bool done;
+    if (order->loop_id.len > 0)
+        return phi__arena_str(&agent->thread->arena, order->loop_id, &run->loop_id);
+    n = phi__session_next(&agent->rt->sessions, agent->session, agent->segment);
+    if (n == 0) return false;
     phi__buf_init(&name, &agent->memory);
-    phi__buf_add_str(&name, agent->session_id);
+    phi__buf_add_str(&name, agent->session->id);
     phi__buf_char(&name, '.');
     phi__buf_add_str(&name, agent->segment);
     phi__buf_char(&name, '.');
-    phi__buf_u64(&name, (uint64_t)agent->loops + 1);
-    done = !name.failed && phi__arena_str(&agent->thread.arena, phi__buf_str(&name), &run->loop_id);
+    phi__buf_u64(&name, (uint64_t)n);
+    done =
+        !name.failed && phi__arena_str(&agent->thread->arena, phi__buf_str(&name), &run->loop_id);
     phi__buf_free(&name);
+    if (!done) phi__session_undo(agent->session, agent->segment);
     return done;
 }
 
-static bool phi__run_begin(phi__run *run, const phi_message *prompt) {
-    phi__thread *thread = &run->agent->thread;
+/* Who and from where, in the thread: a lent one outlives the agent. */
+static bool phi__run_inform(phi__run *run, const phi__run_order *order) {
+    phi__agent *agent = run->agent;
+    phi_arena *arena = &agent->thread->arena;
+    phi_loop_info *info = (phi_loop_info *)phi__arena_zero(arena, sizeof *info);
+    phi_str parent = order->parent_loop_id;
+    char tag[PHI__DATE_BYTES];
+    tag[0] = '\0';
+    if (info == NULL) return false;
+    if (parent.len == 0 && order->continuation != PHI_CONTINUATION_INITIAL)
+        parent = agent->last_loop_id;
+    if (order->continuation == PHI_CONTINUATION_RERUN ||
+        order->continuation == PHI_CONTINUATION_BRANCH)
+        (void)phi__date_put(phi__io_wall_ms(agent->rt->io), tag);
+    info->loop_id = run->loop_id;
+    info->continuation = order->continuation;
+    run->info = info;
+    return phi__arena_str(arena, agent->agent_id, &info->agent_id) &&
+           phi__arena_str(arena, agent->session->id, &info->session_id) &&
+           phi__arena_str(arena, parent, &info->parent_loop_id) &&
+           phi__arena_str(arena, phi_str_of(tag), &info->tag);
+}
+
+/* The prompts are in the thread's arena and their room is taken, but they are not in the log before the
+   filters have seen them. In front of them: the entry of the run's beginning. */
+static bool phi__run_draft(phi__run *run, const phi__run_order *order, phi__entry **first) {
+    phi__thread *thread = run->agent->thread;
+    size_t n = order->prompt_count, i;
+    phi__entry *entries;
+    if (!phi__thread_reserve(thread, n + 1, n)) return false;
+    entries =
+        (phi__entry *)phi_arena_alloc(&thread->arena, phi__mul(phi__add(n, 1), sizeof *entries));
+    if (entries == NULL) return false;
+    entries[0] = phi__run_entry(run, PHI__ENTRY_LOOP_START);
+    entries[0].loop = run->info;
+    for (i = 0; i < n; i++) {
+        phi_message message = order->prompts[i];
+        phi__run_stamp(run, &message);
+        entries[i + 1] = phi__run_entry(run, PHI__ENTRY_MESSAGE);
+        entries[i + 1].message = phi__thread_keep(thread, &message);
+        if (entries[i + 1].message == NULL) return false;
+    }
+    *first = entries;
+    run->prompts = n > 0 ? entries + 1 : NULL;
+    run->prompt_count = n;
+    return true;
+}
+
+/* What the next run calls its parent. */
+static bool phi__run_remember(phi__run *run) {
+    phi__agent *agent = run->agent;
+    char *copy = (char *)phi__realloc(&agent->memory, NULL, 0, run->loop_id.len + 1);
+    if (copy == NULL) return false;
+    memcpy(copy, run->loop_id.at, run->loop_id.len + 1);
+    phi__free(&agent->memory, (void *)(uintptr_t)agent->last_loop_id.at,
+              agent->last_loop_id.at != NULL ? agent->last_loop_id.len + 1 : 0);
+    agent->last_loop_id = phi__str(copy, run->loop_id.len);
+    return true;
+}
+
+static bool phi__run_begin(phi__run *run, const phi__run_order *order) {
+    phi__thread *thread = run->agent->thread;
     phi_arena_mark mark = phi_arena_save(&thread->arena);
     size_t count = thread->count;
-    phi__entry entries[2];
-    phi_message message = *prompt, *kept;
-    bool done = phi__run_name(run) && phi__run_answer_orphans(run);
-    phi__run_stamp(run, &message);
-    kept = done ? phi__thread_keep(thread, &message) : NULL;
-    run->first_message = run->told_messages = thread->message_count;
-    entries[0] = phi__run_entry(run, PHI__ENTRY_LOOP_START);
-    entries[1] = phi__run_entry(run, PHI__ENTRY_MESSAGE);
-    entries[1].message = kept;
-    if (kept != NULL && phi__thread_append(thread, entries, 2)) return true;
+    phi__entry *first = NULL;
+    bool named = phi__run_name(run, order);
+    if (named && phi__run_answer_orphans(run) && phi__run_inform(run, order) &&
+        phi__run_draft(run, order, &first) && phi__run_remember(run)) {
+        phi__thread_attach(thread, first, 1);
+        run->first_message = run->told_messages = thread->message_count;
+        return true;
+    }
+    if (named && order->loop_id.len == 0)
+        phi__session_undo(run->agent->session, run->agent->segment);
     /* So that a prompt which is tried again and again takes no memory; orphans' results stay. */
     if (thread->count == count) phi_arena_reset(&thread->arena, mark);
     return false;
 }
 
-PHI__FN phi_status phi__run_new(phi__agent *agent, const phi_message *prompt) {
+static phi__run *phi__run_make(phi__agent *agent, const phi__run_order *order) {
     phi__run *run = (phi__run *)phi__alloc(&agent->memory, sizeof *run);
-    if (run == NULL) return PHI_NO_MEMORY;
+    if (run == NULL) return NULL;
     run->agent = agent;
-    run->state = PHI__RUN_OPEN;
+    run->state = PHI__RUN_BEFORE_LOOP;
     run->posts_from = PHI__LOAD(&agent->rt->inbox.tail);
+    run->limits = agent->limits;
+    run->trigger = order->continuation == PHI_CONTINUATION_INITIAL  ? agent->first_turn_trigger
+                   : order->continuation == PHI_CONTINUATION_BRANCH ? PHI_TRIGGER_BRANCH
+                                                                    : PHI_TRIGGER_CONTINUATION;
     phi_arena_init(&run->arena, &agent->memory, 1024);
-    if (!phi__run_begin(run, prompt)) {
-        phi__run_unready(run); /* an orphan's result has woken it */
-        phi_arena_free(&run->arena);
-        phi__free(&agent->memory, run, sizeof *run);
+    phi__decision_init(&run->decision, run, NULL);
+    phi__buf_init(&run->filter_text, &agent->memory);
+    phi__buf_init(&run->warnings, &agent->memory);
+    return run;
+}
+
+static void phi__run_unmake(phi__run *run) {
+    phi__agent *agent = run->agent;
+    phi__run_unready(run); /* an orphan's result may have woken it */
+    phi__inputs_free(agent, &run->pending);
+    phi__filter_end(run);
+    phi_arena_free(&run->arena);
+    phi__free(&agent->memory, run, sizeof *run);
+}
+
+PHI__FN phi_status phi__run_new(phi__agent *agent, const phi__run_order *order) {
+    phi__run *run = phi__run_make(agent, order);
+    if (run == NULL) return PHI_NO_MEMORY;
+    if (!phi__run_begin(run, order)) {
+        phi__run_unmake(run);
         return PHI_NO_MEMORY;
     }
-    run->started_us = phi__io_now_us(agent->rt->io);
     agent->run = run;
+    run->started_us = agent->last_active_us = phi__io_now_us(agent->rt->io);
+    memset(&agent->run_usage, 0, sizeof agent->run_usage);
+    agent->run_cost = 0;
     agent->loops++;
     agent->rt->active++;
+    agent->thread->user = run;
+    (void)phi__slots_move(&agent->rt->agents, agent->index, agent->gen, PHI__AGENT_IDLE,
+                          PHI__AGENT_RUNNING);
     phi__run_wake(run);
     return PHI_OK;
 }
+
+/* ---- going on, ending ---- */
 
 PHI__FN void phi__run_cancel(phi__run *run) {
     run->cancelled = true;
     phi__run_wake(run);
 }
 
+static void phi__run_cancel_one(phi__agent *agent, uint32_t at, bool after_turn) {
+    phi__run *run = agent->run;
+    if (run == NULL || at - run->posts_from >= UINT32_MAX / 2) return;
+    if (after_turn)
+        run->stopping = true;
+    else
+        run->cancelled = true;
+    phi__run_wake(run);
+}
+
+/* Down, along, and up again, without a stack: trees are as deep as the host makes them. */
+PHI__FN void phi__run_cancel_tree(phi__agent *top, uint32_t at, bool after_turn) {
+    phi__agent *agent = top;
+    for (;;) {
+        phi__run_cancel_one(agent, at, after_turn);
+        if (agent->first_child != NULL) {
+            agent = agent->first_child;
+            continue;
+        }
+        while (agent != top && agent->next_child == NULL) agent = agent->parent;
+        if (agent == top) return;
+        agent = agent->next_child;
+    }
+}
+
 PHI__FN void phi__run_detach(phi__run *run) {
     phi__run_unready(run);
     run->over = true;
+    phi__io_timer_clear(run->agent->rt->io, &run->timer);
+    phi__decision_drop(&run->decision);
+    phi__budget_release(run);
     phi__run_detach_tools(run);
     phi__xfer_close(run->transfer);
     run->transfer = NULL;
@@ -331,14 +342,17 @@ PHI__FN void phi__run_detach(phi__run *run) {
 
 PHI__FN void phi__run_destroy(phi__run *run) {
     phi__agent *agent = run->agent;
-    phi__run_unready(run);
     run->over = true;
+    phi__io_timer_clear(agent->rt->io, &run->timer);
+    phi__decision_drop(&run->decision);
+    phi__budget_release(run);
     phi__run_drop_call(run);
     phi__run_drop_tools(run);
-    phi_arena_free(&run->arena);
     agent->run = NULL;
+    agent->thread->user = NULL;
     agent->rt->active--;
-    phi__free(&agent->memory, run, sizeof *run);
+    phi__run_unmake(run);
+    phi__bare_over(agent);
 }
 
 /* One run, until it waits, is over, or the step is spent. */

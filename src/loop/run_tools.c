@@ -1,8 +1,12 @@
 /* run_tools.c - the tools of a turn: started as the mode says, told as they end, logged in call order.
 
    TOOL_END comes when a call ends; its result enters the log as soon as those of all calls before it
-   have. So events follow time, and the log does not depend on it. */
+   have. So events follow time, and the log does not depend on it.
+   A call goes through: begun, the BEFORE_TOOL hook, TOOL_START, the tool, a result, TOOL_END, the
+   AFTER_TOOL hook, the log. Both hooks may wait, each call for itself. */
 #include "loop/loop_in.h"
+
+#include <stdio.h>
 
 static const phi_tool *phi__tools_named(const phi__agent *agent, phi_str name) {
     size_t i;
@@ -29,6 +33,7 @@ PHI__FN phi__state phi__run_make_calls(phi__run *run) {
         call->block = &reply->content[i];
         call->arguments = call->block->arguments;
         call->tool = phi__tools_named(run->agent, call->block->name);
+        phi__decision_init(&call->decision, run, call);
     }
     return PHI__RUN_TOOLS;
 }
@@ -45,19 +50,19 @@ PHI__FN void phi__run_drop_tools(phi__run *run) {
     run->calls = NULL;
 }
 
-/* Whether the next call may begin beside those that run. */
+/* Whether the next call may begin beside those that are not in the log yet. */
 static bool phi__tools_may_start(const phi__run *run) {
     const phi__agent *agent = run->agent;
     const phi__toolcall *next = &run->calls[run->next_call];
     size_t i;
-    if (run->running_calls == 0) return true;
+    if (run->told_calls == run->next_call || run->skipping) return true;
     if (agent->tool_mode == PHI_TOOLS_SEQUENTIAL) return false;
     if (agent->tool_mode == PHI_TOOLS_BATCHED && run->next_call % agent->tool_batch == 0)
         return false;
     if (next->tool != NULL && next->tool->not_concurrent) return false;
-    for (i = run->next_call; i > 0; i--) {
-        const phi__toolcall *call = &run->calls[i - 1];
-        if (call->slot != NULL) return call->tool == NULL || !call->tool->not_concurrent;
+    for (i = run->told_calls; i < run->next_call; i++) {
+        const phi__toolcall *call = &run->calls[i];
+        if (call->result == NULL && call->tool != NULL && call->tool->not_concurrent) return false;
     }
     return true;
 }
@@ -68,12 +73,113 @@ static phi_event phi__tools_event(const phi__toolcall *call, phi_event_kind kind
     event.kind = kind;
     event.tool_call_id = call->block->id;
     event.tool_name = call->block->name;
-    event.arguments = call->arguments;
+    if (!call->skipped) event.arguments = call->arguments;
     event.call.rt = call->rt;
     event.call.index = call->index;
     event.call.gen = call->gen;
     return event;
 }
+
+/* ---- the same call again ---- */
+
+static bool phi__tools_warn(phi__toolcall *call) {
+    char words[PHI__REPEAT_WORDS];
+    phi_event event = phi__tools_event(call, PHI_EV_WARNING);
+    phi__call_repeat_words(call, words);
+    event.text = phi_str_of(words);
+    return phi__emit(call->run->agent, &event, NULL, 0);
+}
+
+/* Counts it; the one too many is answered in the tool's stead, and the run ends with the turn. */
+static bool phi__tools_count(phi__toolcall *call) {
+    phi__run *run = call->run;
+    const phi__agent *agent = run->agent;
+    char words[PHI__REPEAT_WORDS + 16];
+    if (call->tool == NULL || call->tool->may_repeat) return true;
+    if (agent->doom_warn_after == 0 && agent->doom_stop_after == 0) return true;
+    call->repeats = phi__doom_note(
+        &run->doom, phi__doom_hash(&run->arena, call->block->name, call->block->arguments));
+    if (agent->doom_stop_after != 0 && call->repeats >= agent->doom_stop_after) {
+        run->doomed = true;
+        (void)snprintf(words, sizeof words, "Not run: ");
+        phi__call_repeat_words(call, words + strlen(words));
+        phi__call_fail(call, words);
+        return phi__tools_warn(call);
+    }
+    if (agent->doom_warn_after != 0 && call->repeats >= agent->doom_warn_after)
+        return phi__tools_warn(call);
+    return true;
+}
+
+/* ---- one call, from its beginning to the tool ---- */
+
+static void phi__tools_deny(phi__toolcall *call, phi_str reason) {
+    call->quiet = call->after = true;
+    phi__call_fail_str(
+        call, reason.len > 0 ? reason
+                             : PHI__LIT("Tool execution skipped by before_tool_execution hook."));
+}
+
+/* The host's word on a call. False: it is waited for, the agent is gone, or memory ended (*lost). */
+static bool phi__tools_ask(phi__toolcall *call, bool *lost) {
+    phi_hook hook = phi__hook_of(call->run, PHI_HOOK_BEFORE_TOOL);
+    phi_str reply;
+    phi__hooked hooked;
+    if (call->tool != NULL && call->tool->needs_approval &&
+        !phi__hook_wants(call->run->agent, PHI_HOOK_BEFORE_TOOL)) {
+        phi__tools_deny(call,
+                        PHI__LIT("Denied: this tool needs approval, and there is nobody to ask."));
+        return true;
+    }
+    hooked = phi__hook_call(call, &hook);
+    if (hooked == PHI__HOOK_GONE || hooked == PHI__HOOK_WAIT) return false;
+    *lost = hooked == PHI__HOOK_LOST;
+    if (*lost) return false;
+    call->asked = true;
+    reply = phi__buf_str(&call->decision.reply);
+    if (hooked == PHI__HOOK_DENY)
+        phi__tools_deny(call, reply);
+    else if (reply.len > 0)
+        *lost = !phi__arena_str(&call->run->arena, reply, &call->arguments);
+    phi__decision_drop(&call->decision);
+    return !*lost;
+}
+
+/* Counted, asked about, told and started, as far as it goes; false: no memory. */
+static bool phi__tools_go(phi__toolcall *call) {
+    phi__run *run = call->run;
+    phi_event event;
+    bool lost = false;
+    if (call->told || call->quiet) return true;
+    if (run->cancelled) {
+        phi__decision_drop(&call->decision);
+        phi__call_cancel(call, "Cancelled");
+    } else if (!call->asked && call->result == NULL && !phi__tools_ask(call, &lost)) {
+        return !lost;
+    }
+    if (call->quiet) return true;
+    event = phi__tools_event(call, PHI_EV_TOOL_START);
+    if (!phi__emit(run->agent, &event, NULL, 0)) return false;
+    call->told = true;
+    if (phi__call_open_still(call)) phi__call_start(call);
+    return true;
+}
+
+static bool phi__tools_begin(phi__run *run) {
+    phi__toolcall *call = &run->calls[run->next_call];
+    if (!phi__call_open(call)) return false;
+    run->next_call++;
+    call->begun = true;
+    run->running_calls++;
+    if (run->skipping) {
+        call->skipped = call->asked = call->after = true;
+        phi__call_fail(call, "Skipped due to queued user message.");
+    } else if (!run->cancelled && !phi__tools_count(call))
+        return false;
+    return phi__tools_go(call);
+}
+
+/* ---- and from the result to the log ---- */
 
 /* A call that is over has no result only because memory ran out: once more, then it is the run that
    ends. */
@@ -87,31 +193,37 @@ static bool phi__tools_tell_end(phi__toolcall *call) {
     call->ended = true;
     event.message = call->result;
     event.is_error = call->result->is_error;
+    event.child_loop_id = call->child_loop_id;
     return phi__emit(call->run->agent, &event, NULL, 0);
 }
 
-static bool phi__tools_begin(phi__run *run) {
-    phi__toolcall *call = &run->calls[run->next_call++];
-    phi_event event;
-    if (!phi__call_open(call)) return false;
-    event = phi__tools_event(call, PHI_EV_TOOL_START);
-    if (!phi__emit(run->agent, &event, NULL, 0)) return false;
-    if (run->cancelled)
-        phi__call_fail(call, "Cancelled");
-    else
-        phi__call_start(call);
-    return true;
+/* The hook after a call; false: no memory, or the agent is gone. */
+static bool phi__tools_after(phi__toolcall *call) {
+    phi_hook hook = phi__hook_of(call->run, PHI_HOOK_AFTER_TOOL);
+    phi__hooked hooked;
+    hook.message = call->result;
+    hook.is_error = call->result->is_error;
+    hooked = phi__hook_call(call, &hook);
+    if (hooked == PHI__HOOK_WAIT && !call->run->cancelled) return true;
+    if (hooked == PHI__HOOK_GONE) return false;
+    phi__decision_drop(&call->decision);
+    call->after = true;
+    return hooked != PHI__HOOK_LOST;
 }
 
-/* Ends that were not told yet, in any order; then results at the front, in call order. */
-static bool phi__tools_flush(phi__run *run) {
-    size_t i;
-    for (i = run->told_calls; i < run->next_call; i++) {
-        phi__toolcall *call = &run->calls[i];
-        if (!phi__tools_result(call)) return false;
-        if (call->result != NULL && !call->ended && !phi__tools_tell_end(call)) return false;
-    }
-    while (run->told_calls < run->next_call && run->calls[run->told_calls].result != NULL) {
+static bool phi__tools_over(phi__toolcall *call) {
+    if (!phi__tools_go(call)) return false;
+    if (call->run->agent->slot == NULL) return false;
+    if (!phi__tools_result(call)) return false;
+    if (call->result == NULL || (!call->told && !call->quiet)) return true;
+    if (!call->ended && !call->quiet && !phi__tools_tell_end(call)) return false;
+    return call->after || phi__tools_after(call);
+}
+
+/* Results at the front, in call order. */
+static bool phi__tools_log(phi__run *run) {
+    while (run->told_calls < run->next_call && run->calls[run->told_calls].after &&
+           run->calls[run->told_calls].result != NULL) {
         phi__toolcall *call = &run->calls[run->told_calls];
         const phi_message *result = call->result;
         run->told_calls++;
@@ -121,21 +233,66 @@ static bool phi__tools_flush(phi__run *run) {
     return true;
 }
 
+/* Each call as far as it goes, in any order. */
+static bool phi__tools_flush(phi__run *run) {
+    size_t i;
+    for (i = run->told_calls; i < run->next_call; i++) {
+        if (!phi__tools_over(&run->calls[i])) return false;
+        if (i == run->told_calls && !phi__tools_log(run)) return false;
+    }
+    return true;
+}
+
 static void phi__tools_cancel(phi__run *run) {
     size_t i;
     for (i = run->told_calls; i < run->next_call; i++) {
+        if (!run->calls[i].told) continue; /* its turn comes */
         phi__call_cancel(&run->calls[i], "Cancelled");
         if (run->agent->slot == NULL) return;
     }
 }
 
+/* ---- steering between calls ---- */
+
+/* Whether this is a place to look for it: one by one after each call, in batches after each batch, at
+   once when all are over. */
+static bool phi__tools_checkpoint(const phi__run *run) {
+    const phi__agent *agent = run->agent;
+    size_t told = run->told_calls;
+    if (told != run->next_call || told == run->polled_calls || run->skipping || run->cancelled)
+        return false;
+    if (told == run->call_count || agent->tool_mode == PHI_TOOLS_SEQUENTIAL) return true;
+    return agent->tool_mode == PHI_TOOLS_BATCHED && told % agent->tool_batch == 0;
+}
+
+static phi__hooked phi__tools_steering(phi__run *run) {
+    phi__hooked hooked;
+    if (!run->polling && !phi__tools_checkpoint(run)) return PHI__HOOK_ALLOW;
+    hooked = phi__input_poll(run, PHI_INPUT_STEERING);
+    if (hooked != PHI__HOOK_ALLOW) return hooked;
+    run->polled_calls = run->told_calls;
+    run->skipping = run->pending.head != NULL;
+    return hooked;
+}
+
 PHI__FN phi__state phi__run_tools(phi__run *run, bool *wait) {
-    if (run->cancelled) phi__tools_cancel(run);
+    if (run->cancelled) {
+        phi__decision_drop(&run->decision);
+        phi__input_poll_end(run);
+        phi__tools_cancel(run);
+    }
     while (run->agent->slot != NULL) {
-        if (!phi__tools_flush(run)) return phi__run_no_memory(run);
+        phi__hooked hooked;
+        if (!phi__tools_flush(run))
+            return run->agent->slot == NULL ? PHI__RUN_OVER : phi__run_no_memory(run);
+        hooked = phi__tools_steering(run);
+        if (hooked != PHI__HOOK_ALLOW)
+            return phi__run_hooked(run, hooked, PHI__RUN_TOOLS, PHI__RUN_TOOLS, PHI__RUN_TOOLS,
+                                   wait);
         if (run->told_calls == run->call_count) return PHI__RUN_TURN_END;
         if (run->next_call == run->call_count || !phi__tools_may_start(run)) break;
-        if (!phi__tools_begin(run)) return phi__run_no_memory(run);
+        if (!phi__tools_begin(run))
+            return run->agent->slot == NULL ? PHI__RUN_OVER : phi__run_no_memory(run);
         if (phi__step_spent(run->agent->rt)) return PHI__RUN_TOOLS;
     }
     *wait = true;

@@ -31,9 +31,13 @@ typedef struct phi_tool {
        called for a call that was finished (phi_call_finish, phi_call_result said PHI_OK). */
     void (*cancel)(void *user_data, phi_call call);
     void *user_data;
-    uint32_t timeout_ms;   /* default 120,000; PHI_UNLIMITED */
+    uint32_t timeout_ms;   /* default: the agent's tool_timeout_ms; PHI_UNLIMITED */
     bool not_concurrent;   /* runs alone, also in parallel mode */
     bool checks_arguments; /* words its own argument errors; default: the schema is checked */
+    bool
+        needs_approval; /* runs only where a PHI_HOOK_BEFORE_TOOL hook allows it: an agent without one
+                              denies it */
+    bool may_repeat;    /* the same call again and again is no sign of a doom loop: it polls */
 } phi_tool;
 
 /* A result of any shape; phi_call_finish is the short form for one text. */
@@ -42,6 +46,7 @@ typedef struct phi_tool_result {
     size_t content_count;
     const char *details; /* JSON text for the host; copied; NULL: none */
     bool is_error;
+    const char *child_loop_id; /* the run that made it, where that was another agent's; copied */
 } phi_tool_result;
 
 /* Hands over a call's result. Pumping thread only. PHI_STALE: the call is finished, nothing
@@ -73,7 +78,8 @@ PHI_API void *phi_call_state(phi_call call, size_t bytes);
 PHI_API phi_str phi_call_id(phi_call call);
 PHI_API phi_str phi_call_tool_name(phi_call call);
 PHI_API phi_agent phi_call_agent(phi_call call);
-PHI_API bool phi_call_pending(phi_call call); /* any thread */
+PHI_API uint32_t phi_call_timeout_ms(phi_call call); /* its deadline from its start; 0 when stale */
+PHI_API bool phi_call_pending(phi_call call);        /* any thread */
 
 #ifdef __cplusplus
 }

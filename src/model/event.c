@@ -19,6 +19,15 @@ PHI_API const char *phi_event_name(phi_event_kind kind) {
     case PHI_EV_TOOL_PROGRESS: return "ProgressMessage";
     case PHI_EV_TOOL_END: return "ToolExecutionEnd";
     case PHI_EV_ERROR: return "Error";
+    case PHI_EV_RETRACT: return "Retract";
+    case PHI_EV_RETRY: return "Retry";
+    case PHI_EV_INPUT_REJECTED: return "InputRejected";
+    case PHI_EV_INPUT_DROPPED: return "InputDropped";
+    case PHI_EV_COMPACTION_START: return "CompactionStarted";
+    case PHI_EV_COMPACTION_END: return "CompactionEnded";
+    case PHI_EV_DECISION: return "Decision";
+    case PHI_EV_PAUSED: return "Paused";
+    case PHI_EV_WARNING: return "Warning";
     }
     return "";
 }

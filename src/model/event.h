@@ -21,6 +21,12 @@ typedef struct phi_call {
     uint32_t index, gen;
 } phi_call;
 
+/* A decision that is waited for: see loop/hook.h. */
+typedef struct phi_ticket {
+    phi_runtime *rt;
+    uint32_t index, gen;
+} phi_ticket;
+
 typedef enum phi_event_kind {
     PHI_EV_AGENT_START = 1, /* a run began */
     PHI_EV_AGENT_END,       /* it ended: status, usage; failure where it failed */
@@ -35,7 +41,17 @@ typedef enum phi_event_kind {
     PHI_EV_TOOL_UPDATE,    /* text: a part of the result while the tool runs */
     PHI_EV_TOOL_PROGRESS,  /* text: words for the person who waits */
     PHI_EV_TOOL_END,       /* message: the result; is_error */
-    PHI_EV_ERROR           /* failure: what went wrong; status. The run ends after it */
+    PHI_EV_ERROR,          /* failure: what went wrong; status. The run ends after it */
+    PHI_EV_RETRACT, /* forget the answer that is streaming (message: as far as it came): it failed, and
+                       will be asked for again */
+    PHI_EV_RETRY, /* failure; attempt of attempts comes after delay_ms; text: a line for a log */
+    PHI_EV_INPUT_REJECTED,   /* text: a filter's reason; the run ends after it */
+    PHI_EV_INPUT_DROPPED,    /* text: what was put in and will not be seen; input; source: why */
+    PHI_EV_COMPACTION_START, /* compaction: the first two fields */
+    PHI_EV_COMPACTION_END,   /* compaction */
+    PHI_EV_DECISION, /* ticket: a hook answered PHI_WAIT; point; call, tool_... of a tool's; text */
+    PHI_EV_PAUSED,   /* text: the limit that was reached; phi_budget_raise goes on */
+    PHI_EV_WARNING   /* text: words about the run: a call that repeats itself */
 } phi_event_kind;
 
 /* What made a turn begin. */
@@ -45,6 +61,43 @@ typedef enum phi_trigger {
     PHI_TRIGGER_CONTINUATION,
     PHI_TRIGGER_BRANCH
 } phi_trigger;
+
+/* How a run came to be. */
+typedef enum phi_continuation {
+    PHI_CONTINUATION_INITIAL = 0, /* by a prompt */
+    PHI_CONTINUATION_DEFAULT,     /* goes on from where the history stands */
+    PHI_CONTINUATION_RERUN,       /* the same again */
+    PHI_CONTINUATION_BRANCH,      /* another way from here */
+    PHI_CONTINUATION_COMPACTION
+} phi_continuation;
+
+/* Where a user message came from. */
+typedef enum phi_input {
+    PHI_INPUT_NONE = 0,
+    PHI_INPUT_PROMPT,
+    PHI_INPUT_STEERING,
+    PHI_INPUT_FOLLOW_UP,
+    PHI_INPUT_INJECTED
+} phi_input;
+
+/* A run's identity. */
+typedef struct phi_loop_info {
+    phi_str agent_id, session_id, loop_id;
+    phi_str parent_loop_id; /* the run it goes on from; empty: none */
+    phi_continuation continuation;
+    phi_str tag;      /* of RERUN and BRANCH: when, RFC 3339 */
+    phi_str metadata; /* JSON text; empty: null */
+    phi_str config;   /* of an event that was read: its config_snapshot, JSON text; else empty */
+} phi_loop_info;
+
+/* What a compaction did, or is about to do. */
+typedef struct phi_compaction {
+    uint64_t estimated_tokens; /* of what the model would see */
+    size_t message_count;
+    size_t messages_before, messages_after;
+    uint64_t tokens_before, tokens_after; /* estimates */
+    size_t loops_compacted;
+} phi_compaction;
 
 /* Everything it points to is owned by the runtime and valid until the first phi_step after the event
    was popped. Events that were not popped keep their memory. */
@@ -68,6 +121,19 @@ typedef struct phi_event {
     const phi_usage *usage; /* TURN_END, AGENT_END */
     const phi_failure *failure;          /* ERROR; AGENT_END after one */
     size_t first_message, message_count; /* AGENT_END: the run's, for phi_message_at */
+    const phi_loop_info *loop;           /* AGENT_START */
+    const phi_compaction *compaction;    /* COMPACTION_... */
+    phi_ticket ticket;                   /* DECISION */
+    int point;                           /* DECISION: a phi_hook_point */
+    uint32_t attempt, attempts;          /* RETRY: from 1, of how many */
+    uint32_t delay_ms;                   /* RETRY */
+    phi_input input;       /* INPUT_DROPPED; MESSAGE_... of a user's message: where it came from */
+    phi_str source;        /* INPUT_DROPPED: why; MESSAGE_...: the tag of what was injected */
+    phi_str rejection;     /* AGENT_END: why a filter rejected the prompt; empty: it did not */
+    phi_str child_loop_id; /* TOOL_END: the run of a sub-agent that made the result */
+    const phi_message *messages; /* of an event that was read (phi_event_from_json): AGENT_END's
+                                    messages, TURN_END's tool results; message_count of them. A
+                                    TOOL_UPDATE that was read has its result in `message` */
 } phi_event;
 
 /* "TextDelta"-like name for logs and tests. Static. */

@@ -36,26 +36,37 @@ static bool phi__message_copy_strings(const phi_message *from, phi_message *to, 
 
 /* ---- writing ---- */
 
-/* Whether it is one whole JSON value. Not to know, for want of memory, fails what is written. */
-static bool phi__message_is_json(phi__buf *out, phi_str text, phi_arena *scratch,
-                                 bool strings_too) {
+/* A value may nest as deeply as leaves room for what is put around it: readers take 512 by default. */
+enum { PHI__MESSAGE_DEPTH = 448 };
+
+/* A JSON text as a value, with its key where one is given: read and written anew, so that it is one line of
+   UTF-8 whatever it was, and the same each time. False, and nothing written: it is no JSON (or a string,
+   where those do not count). Not to know, for want of memory, fails what is written. */
+PHI__FN bool phi__message_put_json(phi__buf *out, const char *key, phi_str text, bool strings_too,
+                                   phi_arena *scratch) {
     phi_arena_mark mark = phi_arena_save(scratch);
+    phi_json_reader reader;
     phi_json *root = NULL;
-    phi_status status = phi_json_parse(scratch, text, PHI_JSON_BORROW, &root, NULL);
-    bool is = status == PHI_OK && (strings_too || !phi_json_is_string(root));
+    phi_status status = PHI_BUSY;
+    bool is;
+    phi_json_reader_begin(&reader, scratch, text, PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8,
+                          PHI__MESSAGE_DEPTH);
+    while (status == PHI_BUSY) status = phi_json_reader_advance(&reader, SIZE_MAX);
+    (void)phi_json_reader_result(&reader, &root, NULL);
+    is = status == PHI_OK && (strings_too || !phi_json_is_string(root));
+    if (is && key != NULL) phi__json_put_key(out, phi_str_of(key));
+    if (is) status = phi__json_write(out, root, 0);
     if (status == PHI_NO_MEMORY) out->failed = true;
     phi_arena_reset(scratch, mark);
     return is;
 }
 
-/* A JSON text as a value; what is none as a string, so that nothing is lost. A text that is a JSON
-   string is quoted once more: reading takes one layer off again. */
+/* What is no JSON is a string, so that nothing is lost. A text that is a JSON string is quoted once more:
+   reading takes one layer off again. */
 PHI__FN void phi__message_put_value(phi__buf *out, phi_str text, phi_arena *scratch) {
     if (text.len == 0)
         phi__buf_text(out, "{}");
-    else if (phi__message_is_json(out, text, scratch, false))
-        phi__buf_add_str(out, text);
-    else
+    else if (!phi__message_put_json(out, NULL, text, false, scratch))
         phi__json_put_str(out, text);
 }
 
@@ -66,12 +77,6 @@ static void phi__message_put_member(phi__buf *out, const char *key, phi_str valu
 
 static void phi__message_put_optional(phi__buf *out, const char *key, phi_str value) {
     if (value.len > 0) phi__message_put_member(out, key, value);
-}
-
-static void phi__message_put_replay(phi__buf *out, phi_str replay, phi_arena *scratch) {
-    if (replay.len == 0 || !phi__message_is_json(out, replay, scratch, true)) return;
-    phi__json_put_key(out, PHI__LIT("replay"));
-    phi__buf_add_str(out, replay);
 }
 
 static void phi__message_put_content(phi__buf *out, const phi_content *c, phi_arena *scratch) {
@@ -91,7 +96,7 @@ static void phi__message_put_content(phi__buf *out, const phi_content *c, phi_ar
         phi__message_put_member(out, "thinking", c->text);
         phi__message_put_optional(out, "signature", c->signature);
         if (c->redacted) phi__buf_text(out, ",\"redacted\":true");
-        phi__message_put_replay(out, c->replay, scratch);
+        (void)phi__message_put_json(out, "replay", c->replay, true, scratch);
         break;
     case PHI_CONTENT_TOOL_CALL:
         phi__buf_text(out, "{\"type\":\"toolCall\"");
@@ -101,7 +106,7 @@ static void phi__message_put_content(phi__buf *out, const phi_content *c, phi_ar
         phi__message_put_value(out, c->arguments, scratch);
         phi__message_put_optional(out, "signature", c->signature);
         if (c->incomplete) phi__buf_text(out, ",\"incomplete\":true");
-        phi__message_put_replay(out, c->replay, scratch);
+        (void)phi__message_put_json(out, "replay", c->replay, true, scratch);
         break;
     }
     phi__buf_char(out, '}');
@@ -151,10 +156,7 @@ PHI__FN void phi__message_put(phi__buf *out, const phi_message *message, phi_are
     if (message->role == PHI_ROLE_EXTENSION) {
         phi__message_put_member(out, "kind", message->extension_kind);
         phi__json_put_key(out, PHI__LIT("data"));
-        if (message->extension_data.len > 0 &&
-            phi__message_is_json(out, message->extension_data, scratch, true))
-            phi__buf_add_str(out, message->extension_data);
-        else
+        if (!phi__message_put_json(out, NULL, message->extension_data, true, scratch))
             phi__buf_text(out, "null");
         phi__buf_char(out, '}');
         return;
@@ -203,17 +205,27 @@ static phi_str phi__message_str(const phi_json *object, const char *key) {
     return phi_json_str(phi_json_get(object, key), "");
 }
 
-static phi_str phi__message_value(phi__message_reader *r, const phi_json *node, const char *none) {
-    phi_str out = phi_str_of(none);
-    if (phi_json_is_string(node)) return phi_json_str(node, "");
-    if (node != NULL && phi_json_write(r->arena, node, 0, &out) == PHI_NO_MEMORY)
-        r->no_memory = true;
-    return out;
+PHI__FN bool phi__message_get_value(const phi_json *node, phi_arena *arena, phi_str *out) {
+    if (phi_json_is_string(node)) *out = phi_json_str(node, "");
+    return node == NULL || phi_json_is_string(node) ||
+           phi_json_write(arena, node, 0, out) != PHI_NO_MEMORY;
+}
+
+/* Others write "open_ai_" where configuration files, and we, write "openai_". */
+static phi_str phi__message_protocol(phi_str api) {
+    static const char *const both[][2] = {{"open_ai_completions", "openai_completions"},
+                                          {"open_ai_responses", "openai_responses"},
+                                          {"azure_open_ai_responses", "azure_openai_responses"}};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(both); i++)
+        if (phi__str_is(api, both[i][0])) return phi_str_of(both[i][1]);
+    return api;
 }
 
 static bool phi__message_get_content(phi__message_reader *r, const phi_json *node,
                                      phi_content *out) {
     phi_str type = phi__message_str(node, "type");
+    const phi_json *replay;
     memset(out, 0, sizeof *out);
     if (phi__str_is(type, "text")) {
         out->kind = PHI_CONTENT_TEXT;
@@ -230,35 +242,39 @@ static bool phi__message_get_content(phi__message_reader *r, const phi_json *nod
         out->kind = PHI_CONTENT_TOOL_CALL;
         out->id = phi__message_str(node, "id");
         out->name = phi__message_str(node, "name");
-        out->arguments = phi__message_value(r, phi_json_get(node, "arguments"), "{}");
+        out->arguments = PHI__LIT("{}");
+        if (!phi__message_get_value(phi_json_get(node, "arguments"), r->arena, &out->arguments))
+            r->no_memory = true;
         out->incomplete = phi_json_bool(phi_json_get(node, "incomplete"), false);
     } else
         return false;
     out->signature = phi__message_str(node, "signature");
-    if (phi_json_get(node, "replay") != NULL)
-        out->replay = phi__message_value(r, phi_json_get(node, "replay"), "");
+    replay = phi_json_get(node, "replay");
+    if (replay != NULL && phi_json_write(r->arena, replay, 0, &out->replay) == PHI_NO_MEMORY)
+        r->no_memory = true;
     return true;
 }
 
-static bool phi__message_get_blocks(phi__message_reader *r, const phi_json *array,
-                                    phi_message *out) {
+static phi_status phi__message_blocks(phi__message_reader *r, const phi_json *array,
+                                      phi_message *out) {
     size_t n = phi_json_count(array);
     phi_content *content;
     phi_json_iter it = phi_json_each(array);
     phi_json *node;
-    if (n == 0) return true;
+    if (!phi_json_is_array(array))
+        return phi__message_bad(r, "content: expected an array of blocks");
+    if (n == 0) return PHI_OK;
     content = (phi_content *)phi_arena_alloc(r->arena, phi__mul(n, sizeof *content));
-    if (content == NULL) {
-        r->no_memory = true;
-        return true;
-    }
+    if (content == NULL) return PHI_NO_MEMORY;
     out->content = content;
     while ((node = phi_json_next(&it)) != NULL)
-        if (!phi__message_get_content(r, node, &content[out->content_count++])) return false;
-    return true;
+        if (!phi__message_get_content(r, node, &content[out->content_count++]))
+            return phi__message_bad(r, "content: expected blocks of type text, image, thinking or "
+                                       "toolCall");
+    return r->no_memory ? PHI_NO_MEMORY : PHI_OK;
 }
 
-static phi_usage phi__message_get_usage(const phi_json *node) {
+PHI__FN phi_usage phi__message_get_usage(const phi_json *node) {
     phi_usage usage;
     usage.input = phi_json_uint(phi_json_get(node, "input"), 0);
     usage.output = phi_json_uint(phi_json_get(node, "output"), 0);
@@ -284,7 +300,9 @@ static phi_role phi__message_get_role(phi_str text) {
     return PHI_ROLE_EXTENSION;
 }
 
-static phi_status phi__message_get(phi__message_reader *r, const phi_json *root, phi_message *out) {
+static phi_status phi__message_read(phi__message_reader *r, const phi_json *root,
+                                    phi_message *out) {
+    phi_status status;
     const phi_json *turn = phi_json_get(root, "turnId"), *data = phi_json_get(root, "data");
     memset(out, 0, sizeof *out);
     if (!phi_json_is_object(root)) return phi__message_bad(r, "expected an object: a message");
@@ -305,16 +323,13 @@ static phi_status phi__message_get(phi__message_reader *r, const phi_json *root,
             return PHI_NO_MEMORY;
         return PHI_OK;
     }
-    if (!phi_json_is_array(phi_json_get(root, "content")))
-        return phi__message_bad(r, "content: expected an array of blocks");
-    if (!phi__message_get_blocks(r, phi_json_get(root, "content"), out))
-        return phi__message_bad(r, "content: expected blocks of type text, image, thinking or "
-                                   "toolCall");
+    status = phi__message_blocks(r, phi_json_get(root, "content"), out);
+    if (status != PHI_OK) return status;
     if (out->role == PHI_ROLE_ASSISTANT) {
         out->stop_reason = phi__message_get_stop(phi__message_str(root, "stopReason"));
         out->model = phi__message_str(root, "model");
         out->provider = phi__message_str(root, "provider");
-        out->protocol = phi__message_str(root, "api");
+        out->protocol = phi__message_protocol(phi__message_str(root, "api"));
         out->usage = phi__message_get_usage(phi_json_get(root, "usage"));
         out->error_message = phi__message_str(root, "error_message");
     }
@@ -323,7 +338,27 @@ static phi_status phi__message_get(phi__message_reader *r, const phi_json *root,
         out->tool_name = phi__message_str(root, "toolName");
         out->is_error = phi_json_bool(phi_json_get(root, "isError"), false);
     }
-    return r->no_memory ? PHI_NO_MEMORY : PHI_OK;
+    return PHI_OK;
+}
+
+static phi__message_reader phi__message_reader_of(phi_arena *arena, phi_parse_error *error) {
+    phi__message_reader r;
+    r.arena = arena;
+    r.error = error;
+    r.no_memory = false;
+    return r;
+}
+
+PHI__FN phi_status phi__message_get(const phi_json *root, phi_arena *arena, phi_message *out,
+                                    phi_parse_error *error) {
+    phi__message_reader r = phi__message_reader_of(arena, error);
+    return phi__message_read(&r, root, out);
+}
+
+PHI__FN phi_status phi__message_get_blocks(const phi_json *array, phi_arena *arena,
+                                           phi_message *out, phi_parse_error *error) {
+    phi__message_reader r = phi__message_reader_of(arena, error);
+    return phi__message_blocks(&r, array, out);
 }
 
 /* ---- public ---- */
@@ -412,13 +447,8 @@ PHI_API phi_status phi_message_to_json(const phi_message *message, phi_arena *ar
 
 PHI_API phi_status phi_message_from_json(phi_str json, phi_arena *arena, phi_message *out,
                                          phi_parse_error *error) {
-    phi__message_reader r;
     phi_json *root = NULL;
-    phi_status status;
-    r.arena = arena;
-    r.error = error;
-    r.no_memory = false;
-    status = phi_json_parse(arena, json, PHI_JSON_REPLACE_BAD_UTF8, &root, error);
+    phi_status status = phi_json_parse(arena, json, PHI_JSON_REPLACE_BAD_UTF8, &root, error);
     if (status == PHI_TOO_BIG) status = PHI_PARSE;
-    return status == PHI_OK ? phi__message_get(&r, root, out) : status;
+    return status == PHI_OK ? phi__message_get(root, arena, out, error) : status;
 }

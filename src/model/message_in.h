@@ -1,4 +1,4 @@
-/* message_in.h - for our own writers of JSON: messages and their parts, appended to a buffer.
+/* message_in.h - for our own writers and readers of JSON: messages and their parts.
 
    `scratch` is for checking text that should be JSON; what they take from it is given back. */
 #ifndef PHI_MODEL_MESSAGE_IN_H
@@ -7,12 +7,31 @@
 #include "base/arena_in.h"
 #include "base/buf_in.h"
 #include "model/message.h"
+#include "text/json.h"
+
+/* ---- writing: appended to a buffer ---- */
 
 PHI__FN void phi__message_put(phi__buf *out, const phi_message *message, phi_arena *scratch);
 /* The members "usage" and "content", with the comma before them where one is needed. */
 PHI__FN void phi__message_put_usage(phi__buf *out, const phi_usage *usage);
 PHI__FN void phi__message_put_blocks(phi__buf *out, const phi_message *message, phi_arena *scratch);
-/* JSON text as it is; what is none as a string. */
+/* A text as a JSON value on one line; what is no JSON as a string; nothing as {}. */
 PHI__FN void phi__message_put_value(phi__buf *out, phi_str text, phi_arena *scratch);
+/* The same, with its key unless that is NULL, if it is JSON; strings only where they count. False: it was
+   not, and nothing is written. */
+PHI__FN bool phi__message_put_json(phi__buf *out, const char *key, phi_str text, bool strings_too,
+                                   phi_arena *scratch);
+
+/* ---- reading: from a tree, whose arena owns what comes out ---- */
+
+/* As phi_message_from_json; the strings of the tree are not copied. */
+PHI__FN phi_status phi__message_get(const phi_json *root, phi_arena *arena, phi_message *out,
+                                    phi_parse_error *error);
+/* Only an array of blocks, into a message's content. */
+PHI__FN phi_status phi__message_get_blocks(const phi_json *array, phi_arena *arena,
+                                           phi_message *out, phi_parse_error *error);
+PHI__FN phi_usage phi__message_get_usage(const phi_json *node);
+/* What phi__message_put_value wrote. NULL leaves *out as it is. False: no memory. */
+PHI__FN bool phi__message_get_value(const phi_json *node, phi_arena *arena, phi_str *out);
 
 #endif

@@ -1,6 +1,7 @@
 /* thread.c - appending, and keeping the projection up to date. */
 #include "thread/thread_in.h"
 
+#include "model/tokens.h"
 #include "wire/hash_in.h"
 
 PHI__FN void phi__thread_init(phi__thread *thread, phi_memory *memory) {
@@ -20,33 +21,15 @@ PHI__FN void phi__thread_free(phi__thread *thread) {
 
 /* A failed answer may hold half a thought or calls that never ran: the model does not see it. */
 static bool phi__thread_projects(const phi_message *message) {
-    if (message->role == PHI_ROLE_EXTENSION) return false;
     return message->role != PHI_ROLE_ASSISTANT || (message->stop_reason != PHI_STOP_REASON_ERROR &&
                                                    message->stop_reason != PHI_STOP_REASON_ABORTED);
-}
-
-/* Room for n more of each list, so that the appending itself cannot fail halfway. */
-static bool phi__thread_room(phi__thread *thread, size_t n, size_t messages) {
-    void *grown = phi__grow(thread->memory, thread->entries, &thread->cap, thread->count + n,
-                            sizeof *thread->entries);
-    if (grown == NULL) return false;
-    thread->entries = (phi__entry **)grown;
-    if (messages == 0) return true;
-    grown = phi__grow(thread->memory, thread->messages, &thread->message_cap,
-                      thread->message_count + messages, sizeof *thread->messages);
-    if (grown == NULL) return false;
-    thread->messages = (phi__entry **)grown;
-    grown = phi__grow(thread->memory, thread->items, &thread->item_cap,
-                      thread->item_count + messages, sizeof *thread->items);
-    if (grown == NULL) return false;
-    thread->items = (phi__item *)grown;
-    return true;
 }
 
 static void phi__thread_project(phi__thread *thread, phi__entry *entry) {
     phi__item *item = &thread->items[thread->item_count];
     if (!phi__thread_projects(entry->message)) return;
     thread->item_count++;
+    thread->item_tokens += phi_tokens_of_message(NULL, entry->message);
     item->message = entry->message;
     item->rendered = &entry->rendered;
     item->arena = &thread->arena;
@@ -56,21 +39,48 @@ static void phi__thread_project(phi__thread *thread, phi__entry *entry) {
                        : 0;
 }
 
+PHI__FN bool phi__thread_reserve(phi__thread *thread, size_t n, size_t messages) {
+    void *grown;
+    if (n > 0) {
+        grown = phi__grow(thread->memory, thread->entries, &thread->cap, phi__add(thread->count, n),
+                          sizeof *thread->entries);
+        if (grown == NULL) return false;
+        thread->entries = (phi__entry **)grown;
+    }
+    if (messages == 0) return true;
+    grown = phi__grow(thread->memory, thread->messages, &thread->message_cap,
+                      phi__add(thread->message_count, messages), sizeof *thread->messages);
+    if (grown == NULL) return false;
+    thread->messages = (phi__entry **)grown;
+    grown = phi__grow(thread->memory, thread->items, &thread->item_cap,
+                      phi__add(thread->item_count, messages), sizeof *thread->items);
+    if (grown == NULL) return false;
+    thread->items = (phi__item *)grown;
+    return true;
+}
+
+PHI__FN void phi__thread_attach(phi__thread *thread, phi__entry *entries, size_t n) {
+    size_t i;
+    for (i = 0; i < n; i++) {
+        phi__entry *entry = &entries[i];
+        entry->seq = thread->count;
+        thread->entries[thread->count++] = entry;
+        if (entry->kind != PHI__ENTRY_MESSAGE) continue;
+        thread->messages[thread->message_count++] = entry;
+        phi__thread_project(thread, entry);
+    }
+}
+
 PHI__FN bool phi__thread_append(phi__thread *thread, const phi__entry *entries, size_t n) {
     size_t messages = 0, i;
     phi__entry *kept;
+    if (n == 0) return true;
     for (i = 0; i < n; i++) messages += entries[i].kind == PHI__ENTRY_MESSAGE;
-    if (!phi__thread_room(thread, n, messages)) return false;
-    kept = (phi__entry *)phi_arena_alloc(&thread->arena, n * sizeof *kept);
+    if (!phi__thread_reserve(thread, n, messages)) return false;
+    kept = (phi__entry *)phi_arena_alloc(&thread->arena, phi__mul(n, sizeof *kept));
     if (kept == NULL) return false;
-    for (i = 0; i < n; i++) {
-        kept[i] = entries[i];
-        kept[i].seq = thread->count;
-        thread->entries[thread->count++] = &kept[i];
-        if (kept[i].kind != PHI__ENTRY_MESSAGE) continue;
-        thread->messages[thread->message_count++] = &kept[i];
-        phi__thread_project(thread, &kept[i]);
-    }
+    memcpy(kept, entries, n * sizeof *kept);
+    phi__thread_attach(thread, kept, n);
     return true;
 }
 

@@ -4,6 +4,7 @@
    context for some and throttling for others. */
 #include "wire/classify_in.h"
 
+#include "base/date_in.h"
 #include "base/utf8_in.h"
 #include "text/json_in.h"
 #include "wire/codec_in.h"
@@ -60,24 +61,24 @@ static bool phi__fault_says_any(phi_str s, const char *const *patterns, size_t c
     return false;
 }
 
-/* wire.md part 10 */
+/* wire.md part 10, and those of behaviours C 42 that mean nothing else. */
 static const char *const phi__fault_overflows[] = {
     "prompt is too long",
+    "prompt too long",
     "request_too_large",
-    "input is too long for requested model",
+    "input is too long",
     "exceeds the context window",
-    "maximum context length is #",
+    "exceed context limit", /* "input length and `max_tokens` exceed context limit: 1 + 2 > 3" */
+    "maximum context length",
     "context_length_exceeded",
     "context length exceeded",
-    "exceeds the model's maximum context length",
     "context window exceeded",
     "context_window_exceeded",
     "exceeds maximum allowed input length",
     "input token count*exceeds the maximum",
-    "maximum prompt length is #",
+    "maximum prompt length",
     "reduce the length of the messages",
     "longer than the model's context length",
-    "token*exceeds the limit of #",
     "exceeds the available context size",
     "exceed_context_size_error",
     "greater than the context length",
@@ -88,6 +89,34 @@ static const char *const phi__fault_overflows[] = {
     "exceeded model token limit",
     "range of input length should be",
     "prompt exceeds max length",
+};
+
+/* C 42 has the two ends alone, but a number of tools, an image or max_tokens may exceed a maximum or a
+   limit, too, and a shorter history is no help there. So the sentence must begin with what is counted,
+   and name nothing else. */
+static const char *const phi__fault_excesses[] = {
+    "token*exceeds the maximum",    "token*exceeds the limit of",  "prompt *exceeds the maximum",
+    "prompt *exceeds the limit of", "context*exceeds the maximum", "context*exceeds the limit of",
+    "input length*exceeds the",     "input size*exceeds the",
+};
+static const char *const phi__fault_other_excesses[] = {
+    "max_*tokens",  "maxoutputtokens",  "max output", "maximum output", "budget",  "output token",
+    "token output", "completion token", "image",      "per min",        "per day", "per hour",
+};
+
+/* Of a status 400, or of a text alone: other statuses count something else. */
+static const char *const phi__fault_counts[] = {
+    "too many tokens",
+    "token limit exceeded",
+};
+
+/* Waiting helps. */
+static const char *const phi__fault_paces[] = {
+    "throttl", "too many tokens, please wait", /* Bedrock, whose type may be lost on the way */
+};
+/* The same in a text of which nothing else is known. */
+static const char *const phi__fault_text_paces[] = {
+    "rate limit", "rate_limit", "too many requests", "per min", "please wait",
 };
 
 /* Money, not pace: waiting does not help. wire.md 1.4 */
@@ -119,20 +148,37 @@ static bool phi__fault_any(const phi__fault *f, const char *const *patterns, siz
            phi__fault_says_any(f->detail, patterns, count);
 }
 
+#define PHI__FAULT_SAYS(s, list) phi__fault_says_any((s), (list), PHI__COUNT(list))
+#define PHI__FAULT_ANY(f, list) phi__fault_any((f), (list), PHI__COUNT(list))
+
+static bool phi__fault_is_excess(phi_str s) {
+    return PHI__FAULT_SAYS(s, phi__fault_excesses) &&
+           !PHI__FAULT_SAYS(s, phi__fault_other_excesses);
+}
+
+static bool phi__fault_is_overflow(const phi__fault *f) {
+    return PHI__FAULT_ANY(f, phi__fault_overflows) || phi__fault_is_excess(f->message) ||
+           phi__fault_is_excess(f->detail) ||
+           (f->status == 400 && PHI__FAULT_ANY(f, phi__fault_counts));
+}
+
 static bool phi__fault_word(const phi__fault *f, const char *pattern) {
     return phi__fault_any(f, &pattern, 1);
 }
 
 /* ---- delays ---- */
 
+#define PHI__FAULT_NUMBER_MOST UINT64_C(1000000000000) /* thousandths: thirty years of seconds */
+
 /* A decimal number at *at, which moves behind it, in thousandths. False: none. */
 static bool phi__fault_number(phi_str s, size_t *at, uint64_t *thousandths) {
     uint64_t n = 0, scale = 1000;
     size_t i = *at;
     if (i >= s.len || !phi__fault_is_digit(s.at[i])) return false;
-    for (; i < s.len && phi__fault_is_digit(s.at[i]); i++)
-        if (n < UINT64_C(1000000000000)) n = n * 10 + (uint64_t)(s.at[i] - '0');
-    n *= 1000;
+    for (; i < s.len && phi__fault_is_digit(s.at[i]); i++) {
+        n = n * 10 + (uint64_t)(s.at[i] - '0') * 1000;
+        if (n > PHI__FAULT_NUMBER_MOST) n = PHI__FAULT_NUMBER_MOST;
+    }
     if (i + 1 < s.len && s.at[i] == '.' && phi__fault_is_digit(s.at[i + 1]))
         for (i++; i < s.len && phi__fault_is_digit(s.at[i]); i++) {
             scale /= 10;
@@ -143,20 +189,25 @@ static bool phi__fault_number(phi_str s, size_t *at, uint64_t *thousandths) {
     return true;
 }
 
-/* Milliseconds of a unit at *at, which moves behind it; 0: none. */
+/* Milliseconds of the unit at *at, which moves behind it; 1000 where there is no word at all, 0: the
+   word is none that is known. */
 static uint64_t phi__fault_unit(phi_str s, size_t *at) {
     static const struct phi__fault_units {
         const char *name;
         uint64_t ms;
-    } units[] = {{"milliseconds", 1}, {"ms", 1},    {"seconds", 1000},  {"second", 1000},
-                 {"sec", 1000},       {"s", 1000},  {"minutes", 60000}, {"minute", 60000},
-                 {"min", 60000},      {"m", 60000}, {"hours", 3600000}, {"hour", 3600000},
-                 {"h", 3600000}};
-    size_t i, from = *at;
+    } units[] = {{"ms", 1},          {"millisecond", 1}, {"milliseconds", 1}, {"s", 1000},
+                 {"sec", 1000},      {"secs", 1000},     {"second", 1000},    {"seconds", 1000},
+                 {"m", 60000},       {"min", 60000},     {"mins", 60000},     {"minute", 60000},
+                 {"minutes", 60000}, {"h", 3600000},     {"hour", 3600000},   {"hours", 3600000},
+                 {"day", 86400000},  {"days", 86400000}};
+    size_t i, from = *at, end;
     while (from < s.len && s.at[from] == ' ') from++;
+    for (end = from; end < s.len && phi__fault_lower(s.at[end]) >= 'a'; end++)
+        if (phi__fault_lower(s.at[end]) > 'z') break;
+    if (end == from) return 1000;
     for (i = 0; i < PHI__COUNT(units); i++)
-        if (phi__fault_at(s, from, units[i].name)) {
-            *at = from + strlen(units[i].name);
+        if (phi__str_is_nocase(phi__str(s.at + from, end - from), units[i].name)) {
+            *at = end;
             return units[i].ms;
         }
     return 0;
@@ -165,16 +216,13 @@ static uint64_t phi__fault_unit(phi_str s, size_t *at) {
 /* "46s", "1m2s", "5.289s", "7 seconds", "7" (seconds) at `at`; false: none, or zero. */
 static bool phi__fault_duration(phi_str s, size_t at, uint64_t *ms) {
     uint64_t n, unit, total = 0;
-    bool any = false;
     while (phi__fault_number(s, &at, &n)) {
         unit = phi__fault_unit(s, &at);
-        if (unit == 0 && any) break;
-        total += (n * (unit == 0 ? 1000 : unit) + 999) / 1000;
-        any = true;
-        if (unit == 0) break;
+        if (unit == 0) return false;
+        total += (n * unit + 999) / 1000;
     }
     *ms = total;
-    return any && total > 0;
+    return total > 0;
 }
 
 static bool phi__fault_text_delay(phi_str text, uint64_t *ms) {
@@ -187,37 +235,36 @@ static bool phi__fault_text_delay(phi_str text, uint64_t *ms) {
     return false;
 }
 
-/* Days from 1970 of a date of the Gregorian calendar (the usual counting from March). */
-static int64_t phi__fault_days(int64_t y, int64_t m, int64_t d) {
-    int64_t era, of_era, of_year;
-    y -= m <= 2;
-    era = y / 400;
-    of_era = y - era * 400;
-    of_year = (153 * (m + (m > 2 ? -3 : 9)) + 2) / 5 + d - 1;
-    return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
-}
-
-static bool phi__fault_digits(phi_str s, size_t at, size_t n, int64_t *out) {
-    uint64_t value;
-    if (!phi__str_to_u64(phi__str(s.at + at, n), &value)) return false;
-    *out = (int64_t)value;
-    return true;
-}
-
-/* Seconds of "Fri, 20 Nov 2026 10:00:30 GMT"; the forms that HTTP has given up are not read. */
-static bool phi__fault_date(phi_str s, int64_t *seconds) {
+/* A date by the places of its parts; a year of two digits is of this century. */
+static bool phi__fault_date_of(const char *day, const char *month, const char *year, size_t digits,
+                               const char *time, int64_t *ms) {
     static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
-    int64_t d, y, h, mi, sec, m;
-    if (s.len != 29 || s.at[3] != ',' || s.at[19] != ':' || s.at[22] != ':') return false;
-    for (m = 0; m < 12; m++)
-        if (memcmp(months + m * 3, s.at + 8, 3) == 0) break;
-    if (m == 12) return false;
-    if (!phi__fault_digits(s, 5, 2, &d) || !phi__fault_digits(s, 12, 4, &y) ||
-        !phi__fault_digits(s, 17, 2, &h) || !phi__fault_digits(s, 20, 2, &mi) ||
-        !phi__fault_digits(s, 23, 2, &sec))
-        return false;
-    *seconds = phi__fault_days(y, m + 1, d) * 86400 + h * 3600 + mi * 60 + sec;
-    return true;
+    char text[21] = "20yy-mm-ddThh:mm:ssZ";
+    int m = 1;
+    while (m <= 12 && memcmp(months + (m - 1) * 3, month, 3) != 0) m++;
+    if (m > 12) return false;
+    memcpy(text + 4 - digits, year, digits);
+    text[5] = (char)('0' + m / 10);
+    text[6] = (char)('0' + m % 10);
+    memcpy(text + 8, day, 2);
+    if (text[8] == ' ') text[8] = '0';
+    memcpy(text + 11, time, 8);
+    return phi__date_get(phi__str(text, 20), ms);
+}
+
+/* Milliseconds of a date in one of the three forms of HTTP. */
+static bool phi__fault_date(phi_str s, int64_t *ms) {
+    const char *at = s.at;
+    size_t comma = phi__str_find(s, 0, ",");
+    bool gmt = s.len > 4 && memcmp(at + s.len - 4, " GMT", 4) == 0;
+    if (comma == 3 && s.len == 29 && gmt) /* Fri, 20 Nov 2026 10:00:30 GMT */
+        return phi__fault_date_of(at + 5, at + 8, at + 12, 4, at + 17, ms);
+    if (comma != SIZE_MAX && s.len == comma + 24 && gmt) /* Friday, 20-Nov-26 10:00:30 GMT */
+        return phi__fault_date_of(at + comma + 2, at + comma + 5, at + comma + 9, 2,
+                                  at + comma + 12, ms);
+    if (comma == SIZE_MAX && s.len == 24) /* Fri Nov 20 10:00:30 2026 */
+        return phi__fault_date_of(at + 8, at + 4, at + 20, 4, at + 11, ms);
+    return false;
 }
 
 /* A whole header value: seconds, thousandths of them where ms. */
@@ -237,10 +284,11 @@ static bool phi__fault_delay(const phi__fault *f, phi_str headers, uint64_t *ms)
     if (phi__fault_header_number(after, false, ms)) return true;
     if (phi__fault_date(after, &until) &&
         phi__fault_date(phi__header_value(headers, "date"), &now) && until > now) {
-        *ms = (uint64_t)(until - now) * 1000;
+        *ms = (uint64_t)(until - now);
         return true;
     }
-    return phi__fault_duration(f->delay, 0, ms) || phi__fault_text_delay(f->message, ms);
+    return phi__fault_duration(f->delay, 0, ms) || phi__fault_text_delay(f->message, ms) ||
+           phi__fault_text_delay(f->detail, ms);
 }
 
 /* ---- taking a body apart ---- */
@@ -319,6 +367,21 @@ static int phi__fault_status_of(phi_str word) {
     return 0;
 }
 
+/* Whether a text names a status: "error 429:", but not "429 tokens" or "1,429". */
+static bool phi__fault_names(phi_str s, const char *status) {
+    size_t at = 0, len = strlen(status);
+    while ((at = phi__str_find(s, at, status)) != SIZE_MAX) {
+        char before = at > 0 ? s.at[at - 1] : ' ';
+        char after = at + len < s.len ? s.at[at + len] : ' ';
+        if (!phi__fault_is_digit(before) && !phi__fault_is_digit(after) &&
+            strchr(",.-", before) == NULL && !phi__fault_at(s, at + len, ",#") &&
+            !phi__fault_at(s, at + len, ".#") && !phi__fault_at(s, at + len, " token"))
+            return true;
+        at += len;
+    }
+    return false;
+}
+
 static int phi__fault_number_of(const phi_json *node) {
     int64_t n = phi_json_int(node, 0);
     return n >= 400 && n < 600 ? (int)n : 0;
@@ -330,7 +393,8 @@ static void phi__fault_guess(phi__fault *f, const phi_json *root, const phi_json
     if (f->status == 0) f->status = phi__fault_number_of(phi_json_get(error, "code"));
     if (f->status == 0) f->status = phi__fault_status_of(f->code);
     if (f->status == 0) f->status = phi__fault_status_of(f->type);
-    if (f->status == 0 && (phi__fault_word(f, "rate limit") || phi__fault_word(f, "too many req")))
+    if (f->status == 0 && (phi__fault_word(f, "rate limit") || phi__fault_word(f, "too many req") ||
+                           phi__fault_names(f->message, "429")))
         f->status = 429;
 }
 
@@ -401,21 +465,15 @@ static phi_failure_kind phi__fault_kind(const phi__fault *f, const phi_model *mo
     bool client = f->status == 0 || (f->status >= 400 && f->status < 500);
     if (f->status == 401 || f->status == 403 || f->bad_key) return PHI_FAILURE_AUTH;
     if (f->status == 402) return PHI_FAILURE_QUOTA;
-    if (client && phi__fault_any(f, phi__fault_quotas, PHI__COUNT(phi__fault_quotas)))
-        return PHI_FAILURE_QUOTA;
+    if (client && PHI__FAULT_ANY(f, phi__fault_quotas)) return PHI_FAILURE_QUOTA;
     if (f->status == 429 && phi__str_is(f->code, "1308")) return PHI_FAILURE_QUOTA; /* z.ai */
     if (f->status == 413) return PHI_FAILURE_OVERFLOW;
-    if (f->status == 429 || phi__fault_word(f, "throttl")) return PHI_FAILURE_RATE_LIMITED;
+    if (f->status == 429 || PHI__FAULT_ANY(f, phi__fault_paces)) return PHI_FAILURE_RATE_LIMITED;
     if (f->status == 400 && f->empty && model != NULL &&
         (model->quirks & PHI_QUIRK_EMPTY_IS_OVERFLOW) != 0)
         return PHI_FAILURE_OVERFLOW;
-    if (client && phi__fault_any(f, phi__fault_overflows, PHI__COUNT(phi__fault_overflows)))
-        return PHI_FAILURE_OVERFLOW;
-    if (f->status == 400 &&
-        (phi__fault_word(f, "too many tokens") || phi__fault_word(f, "token limit exceeded")))
-        return PHI_FAILURE_OVERFLOW;
-    if (client && phi__fault_any(f, phi__fault_filters, PHI__COUNT(phi__fault_filters)))
-        return PHI_FAILURE_CONTENT_FILTER;
+    if (client && phi__fault_is_overflow(f)) return PHI_FAILURE_OVERFLOW;
+    if (client && PHI__FAULT_ANY(f, phi__fault_filters)) return PHI_FAILURE_CONTENT_FILTER;
     if (f->status == 408 || f->status == 409 || f->status == 424 || f->status >= 500)
         return PHI_FAILURE_SERVER;
     return f->status == 0 ? PHI_FAILURE_SERVER : PHI_FAILURE_INVALID_REQUEST;
@@ -471,8 +529,10 @@ PHI__FN phi_str phi__header_value(phi_str headers, const char *name) {
 }
 
 PHI__FN bool phi__is_overflow_text(phi_str text) {
-    return !phi__fault_says(text, "rate limit") && !phi__fault_says(text, "throttl") &&
-           phi__fault_says_any(text, phi__fault_overflows, PHI__COUNT(phi__fault_overflows));
+    if (PHI__FAULT_SAYS(text, phi__fault_paces) || PHI__FAULT_SAYS(text, phi__fault_text_paces))
+        return false;
+    return phi__fault_at(text, 0, "context overflow:") || phi__fault_is_excess(text) ||
+           PHI__FAULT_SAYS(text, phi__fault_overflows) || PHI__FAULT_SAYS(text, phi__fault_counts);
 }
 
 PHI__FN void phi__classify(const phi_model *model, int http_status, phi_str headers, phi_str body,

@@ -103,10 +103,14 @@ TEST(numbers_that_make_no_sense_are_refused) {
     CHECK(phi_agent_new(rig_runtime(r), &desc).rt == NULL);
     desc = rig_desc();
     desc.tool_mode = (phi_tool_mode)9;
-    refused(r, &desc, PHI_BAD_ARG, "thinking, tool_choice or tool_mode is none of its values");
+    refused(r, &desc, PHI_BAD_ARG,
+            "thinking, tool_choice, tool_mode, steering_mode, follow_up_mode or "
+            "first_turn_trigger is none of its values");
     desc = rig_desc();
     desc.thinking = (phi_thinking)9;
-    refused(r, &desc, PHI_BAD_ARG, "thinking, tool_choice or tool_mode is none of its values");
+    refused(r, &desc, PHI_BAD_ARG,
+            "thinking, tool_choice, tool_mode, steering_mode, follow_up_mode or "
+            "first_turn_trigger is none of its values");
     rig_free(r);
 }
 
@@ -284,7 +288,7 @@ TEST(a_new_model_takes_over_in_mid_conversation) {
     CHECK_EQ_INT(phi_prompt(agent, "2"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 20), 0);
     CHECK(strstr(rig_request(r, 1), "\"other-model\"") != NULL);
-    CHECK_STR(phi_message_at(agent, 3)->loop_id, "session.anthropic.other-model.2");
+    CHECK_STR(phi_message_at(agent, 3)->loop_id, "session.anthropic.other-model.1");
     desc.config_id = "smith";
     configured = rig_agent(r, &desc);
     CHECK_EQ_INT(phi_agent_set_model(configured, &model), PHI_OK);

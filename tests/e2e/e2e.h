@@ -59,12 +59,14 @@ static inline const phi_tool *e2e_tools(void) {
     return tools;
 }
 
+/* Each model call is tried once: clear retry.disable where more is meant. */
 static inline phi_agent_desc e2e_desc(e2e_wire wire, const char *path) {
     phi_agent_desc desc = PHI_ZERO;
     desc.model = e2e_model(wire, path);
     desc.system_prompt = "You are a test.";
     desc.tools = e2e_tools();
     desc.tool_count = 2;
+    desc.retry.disable = true;
     return desc;
 }
 

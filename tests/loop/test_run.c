@@ -143,7 +143,8 @@ TEST(a_prompt_while_running_is_refused_and_changes_nothing) {
     CHECK_EQ_INT(phi_prompt(agent, "1"), PHI_OK);
     CHECK_EQ_INT(phi_prompt(agent, "2"), PHI_BUSY);
     CHECK_EQ_INT(phi_last_error(rig_runtime(r), &words, NULL), PHI_BUSY);
-    CHECK_EQ_STR(words, "Agent is already streaming. Wait for its AGENT_END, or phi_abort it.");
+    CHECK_EQ_STR(words, "Agent is already streaming. Use steer() or follow_up().");
+    CHECK_EQ_INT(rig_run(r, 5), 1);
     CHECK_EQ_INT(phi_message_count(agent), 1);
     rig_free(r);
 }

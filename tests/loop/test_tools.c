@@ -46,6 +46,7 @@ static phi_tool wait_tool(bench_tool *b) {
     tool.start = wait_start;
     tool.cancel = wait_cancel;
     tool.user_data = b;
+    tool.may_repeat = true;
     return tool;
 }
 

@@ -57,8 +57,10 @@ static void seen_forget(seen *s) {
     s->failure_text[0] = s->code[0] = '\0';
     s->status = s->error_status = PHI_OK;
     s->message_count = 0;
-    s->is_error = s->in_turn = s->in_message = s->in_answer = s->lost = false;
-    s->most_at_once = s->call_count = 0;
+    s->retry_text[0] = '\0';
+    s->is_error = s->in_turn = s->in_message = s->in_answer = s->in_compaction = s->lost = false;
+    s->most_at_once = s->call_count = s->retries = 0;
+    s->text_before = s->thinking_before = 0;
     s->partial_len = 0;
 }
 
@@ -108,6 +110,8 @@ static void seen_message(seen *s, const phi_event *e) {
     PROMISED(e->message != NULL && s->in_message != start);
     s->in_message = start;
     s->in_answer = start && e->message->role == PHI_ROLE_ASSISTANT;
+    s->text_before = s->text_len;
+    s->thinking_before = s->thinking_len;
     s->partial_len = 0;
     s->block = UINT32_MAX;
     if (!start && e->message->role == PHI_ROLE_ASSISTANT)
@@ -136,6 +140,29 @@ static void seen_tool(seen *s, const phi_event *e) {
     seen_set(&s->result, e->message->content[0].text);
 }
 
+/* As a host does: what it has shown of the answer goes. */
+static void seen_retract(seen *s, const phi_event *e) {
+    PROMISED(s->in_answer && e->message != NULL);
+    s->in_message = s->in_answer = false;
+    s->text[s->text_len = s->text_before] = '\0';
+    s->thinking[s->thinking_len = s->thinking_before] = '\0';
+}
+
+static void seen_retry(seen *s, const phi_event *e) {
+    PROMISED(s->in_turn && !s->in_message && e->failure != NULL && e->text.len > 0);
+    PROMISED(e->attempt >= 1 && e->attempt <= e->attempts);
+    if (e->failure == NULL || s->retries == CROWD_RETRIES) return;
+    s->retry_kinds[s->retries] = e->failure->kind;
+    s->delays[s->retries++] = e->delay_ms;
+    seen_copy(s->retry_text, sizeof s->retry_text, e->text);
+}
+
+static void seen_compaction(seen *s, const phi_event *e) {
+    bool start = e->kind == PHI_EV_COMPACTION_START;
+    PROMISED(e->compaction != NULL && !s->in_message && s->in_compaction != start);
+    s->in_compaction = start;
+}
+
 static void seen_error(seen *s, const phi_event *e) {
     PROMISED(e->failure != NULL && e->status != PHI_OK && e->text.len > 0);
     if (e->failure == NULL) return;
@@ -146,7 +173,7 @@ static void seen_error(seen *s, const phi_event *e) {
 }
 
 static void seen_end(seen *s, const phi_event *e) {
-    PROMISED(!s->in_turn && s->call_count == 0);
+    PROMISED(!s->in_turn && s->call_count == 0 && !s->in_compaction);
     PROMISED((!s->in_message && !s->lost) || e->status == PHI_NO_MEMORY);
     PROMISED((e->failure != NULL) == (s->events[PHI_EV_ERROR] > 0));
     PROMISED(s->events[PHI_EV_ERROR] == 0 || e->status == s->error_status);
@@ -183,6 +210,15 @@ static void seen_event(seen *s, const phi_event *e) {
     case PHI_EV_TOOL_PROGRESS:
     case PHI_EV_TOOL_END: seen_tool(s, e); break;
     case PHI_EV_ERROR: seen_error(s, e); break;
+    case PHI_EV_RETRACT: seen_retract(s, e); break;
+    case PHI_EV_RETRY: seen_retry(s, e); break;
+    case PHI_EV_COMPACTION_START:
+    case PHI_EV_COMPACTION_END: seen_compaction(s, e); break;
+    case PHI_EV_INPUT_REJECTED:
+    case PHI_EV_INPUT_DROPPED:
+    case PHI_EV_DECISION:
+    case PHI_EV_PAUSED:
+    case PHI_EV_WARNING: break;
     }
     if (s->on_event != NULL) s->on_event(s, e);
 }

@@ -9,7 +9,7 @@
 #include "agent/agent.h"
 #include "support/test.h"
 
-enum { CROWD_MOST = 128, CROWD_CALLS = 32 };
+enum { CROWD_MOST = 128, CROWD_CALLS = 32, CROWD_RETRIES = 8 };
 
 typedef struct crowd crowd;
 
@@ -20,7 +20,7 @@ typedef struct seen {
     const char *name;      /* shown when a check fails */
     bool running;          /* AGENT_END has not come */
     bool broken;           /* the events broke a promise; it was said */
-    char *text, *thinking; /* all of the run's deltas */
+    char *text, *thinking; /* all of the run's deltas, but those that were retracted */
     size_t text_len, thinking_len, argument_bytes;
     int events[32];       /* of each kind */
     phi_status status;    /* AGENT_END's */
@@ -30,13 +30,19 @@ typedef struct seen {
     phi_failure failure; /* strings are in failure_text and code */
     phi_status error_status;
     char failure_text[2048], code[128];
+    /* RETRY events */
+    int retries;
+    uint32_t delays[CROWD_RETRIES];
+    phi_failure_kind retry_kinds[CROWD_RETRIES];
+    char retry_text[600]; /* the last one's */
     /* tools */
     char *result; /* the last result's text */
     bool is_error;
     int most_at_once; /* calls that ran at a time */
     /* what the checks remember */
-    bool in_turn, in_message, in_answer, lost;
-    char *partial; /* of the block that streams */
+    bool in_turn, in_message, in_answer, in_compaction, lost;
+    size_t text_before, thinking_before; /* the answer that streams */
+    char *partial;                       /* of the block that streams */
     uint32_t block;
     size_t partial_len;
     char calls[CROWD_CALLS][80]; /* ids of the calls that run */

@@ -1,11 +1,15 @@
-/* rig.c - the scripted transport and the story teller. */
+/* rig.c - the scripted transport, the hook recorder and the story teller. */
 #include "support/rig.h"
 
 #include "wire/codec_in.h"
 
 #include <stdarg.h>
 
-enum { RIG_MOST = 2048 }; /* answers of a script, requests kept */
+enum {
+    RIG_MOST = 2048, /* answers of a script, requests kept */
+    RIG_POINTS = 16, /* of hooks */
+    RIG_SAID = 64    /* answers of a point; tickets; calls of "wait" */
+};
 
 typedef struct answer {
     int status;
@@ -23,6 +27,17 @@ typedef struct going {
     bool live, headed, full;
 } going;
 
+/* What a hook answers, and what was asked, until it is told. */
+typedef struct said {
+    phi_verdict verdict;
+    char *reply;
+} said;
+
+typedef struct hooked {
+    uint64_t seq; /* of the last event before it */
+    char *line;
+} hooked;
+
 struct rig {
     phi_runtime *rt;
     uint64_t now_us, pumped_us;
@@ -34,7 +49,19 @@ struct rig {
     size_t request_count;
     going goings[64];
     size_t chunk;
-    bool silent;
+    bool silent, mock;
+    said answers_of[RIG_POINTS][RIG_SAID];
+    size_t answer_count[RIG_POINTS], answered[RIG_POINTS];
+    phi_hook_fn hook_fn;
+    void *hook_data;
+    phi_ticket tickets[RIG_SAID];
+    size_t ticket_count;
+    phi_call calls[RIG_SAID];
+    size_t started, cancelled;
+    hooked *hooks; /* not yet told */
+    size_t hook_count, hook_cap;
+    void (*watch)(void *user_data, const phi_event *event);
+    void *watch_data;
     char *story;
     size_t story_len, story_cap;
 };
@@ -98,17 +125,56 @@ static void rig_tell_message(rig *r, const phi_message *m) {
     if (m->error_message.len > 0) rig_tell_str(r, " error ", m->error_message);
 }
 
+static void rig_tell_run(rig *r, const phi_event *e) {
+    if (e->kind == PHI_EV_TURN_START) {
+        rig_add(r, " %u", (unsigned)e->turn_index);
+    } else if (e->kind == PHI_EV_AGENT_END) {
+        rig_add(r, " %s, %u messages", phi_status_text(e->status), (unsigned)e->message_count);
+        if (e->rejection.len > 0) rig_tell_str(r, ", rejected ", e->rejection);
+    } else if (e->kind == PHI_EV_ERROR) {
+        rig_add(r, " %s", phi_failure_kind_text(e->failure->kind));
+        rig_tell_str(r, " ", e->failure->message);
+        if (e->failure->http_status != 0) rig_add(r, " %d", e->failure->http_status);
+        if (e->failure->has_retry_after)
+            rig_add(r, " after %llu ms", (unsigned long long)e->failure->retry_after_ms);
+    } else if (e->kind == PHI_EV_RETRY) {
+        rig_add(r, " %u/%u after %u ms", (unsigned)e->attempt, (unsigned)e->attempts,
+                (unsigned)e->delay_ms);
+    } else if (e->kind == PHI_EV_DECISION) {
+        rig_add(r, " %s", rig_point_name(e->point));
+        if (e->tool_name.len > 0)
+            rig_add(r, " %.*s %.*s", (int)e->tool_call_id.len, e->tool_call_id.at,
+                    (int)e->tool_name.len, e->tool_name.at);
+    }
+}
+
+static void rig_tell_compaction(rig *r, const phi_event *e) {
+    const phi_compaction *c = e->compaction;
+    if (e->kind == PHI_EV_COMPACTION_START)
+        rig_add(r, " %llu tokens, %u messages", (unsigned long long)c->estimated_tokens,
+                (unsigned)c->message_count);
+    else
+        rig_add(r, " %u -> %u messages, %llu -> %llu tokens, %u loops",
+                (unsigned)c->messages_before, (unsigned)c->messages_after,
+                (unsigned long long)c->tokens_before, (unsigned long long)c->tokens_after,
+                (unsigned)c->loops_compacted);
+}
+
 static void rig_tell(rig *r, const phi_event *e) {
+    static const char *const inputs[] = {"?", "prompt", "steering", "follow-up", "injected"};
     rig_add(r, "%s", phi_event_name(e->kind));
     switch (e->kind) {
     case PHI_EV_AGENT_START: break;
     case PHI_EV_AGENT_END:
-        rig_add(r, " %s, %u messages", phi_status_text(e->status), (unsigned)e->message_count);
-        break;
-    case PHI_EV_TURN_START: rig_add(r, " %u", (unsigned)e->turn_index); break;
+    case PHI_EV_TURN_START:
+    case PHI_EV_ERROR:
+    case PHI_EV_RETRY:
+    case PHI_EV_DECISION: rig_tell_run(r, e); break;
     case PHI_EV_TURN_END:
     case PHI_EV_MESSAGE_START:
-    case PHI_EV_MESSAGE_END: rig_tell_message(r, e->message); break;
+    case PHI_EV_MESSAGE_END:
+    case PHI_EV_RETRACT:
+    case PHI_EV_TOOL_END: rig_tell_message(r, e->message); break;
     case PHI_EV_TEXT:
     case PHI_EV_THINKING:
     case PHI_EV_TOOL_ARGUMENTS:
@@ -124,16 +190,160 @@ static void rig_tell(rig *r, const phi_event *e) {
         rig_add(r, " %.*s", (int)e->tool_call_id.len, e->tool_call_id.at);
         rig_tell_str(r, " ", e->text);
         break;
-    case PHI_EV_TOOL_END: rig_tell_message(r, e->message); break;
-    case PHI_EV_ERROR:
-        rig_add(r, " %s", phi_failure_kind_text(e->failure->kind));
-        rig_tell_str(r, " ", e->failure->message);
-        if (e->failure->http_status != 0) rig_add(r, " %d", e->failure->http_status);
-        if (e->failure->has_retry_after)
-            rig_add(r, " after %llu ms", (unsigned long long)e->failure->retry_after_ms);
+    case PHI_EV_INPUT_DROPPED:
+        rig_add(r, " %s", inputs[(int)e->input % 5]);
+        rig_tell_str(r, " ", e->text);
+        rig_add(r, ": %.*s", (int)e->source.len, e->source.len > 0 ? e->source.at : "");
         break;
+    case PHI_EV_COMPACTION_START:
+    case PHI_EV_COMPACTION_END: rig_tell_compaction(r, e); break;
+    case PHI_EV_INPUT_REJECTED:
+    case PHI_EV_PAUSED:
+    case PHI_EV_WARNING: rig_tell_str(r, " ", e->text); break;
     }
     rig_add(r, "\n");
+}
+
+/* ---- hooks ---- */
+
+const char *rig_point_name(int point) {
+    static const char *const names[RIG_POINTS] = {
+        "before_loop",        "before_turn",       "transform_context", "convert_to_llm",
+        "before_compaction",  "after_compaction",  "before_tool",       "after_tool",
+        "before_tool_update", "after_tool_update", "on_error",          "after_turn",
+        "steering",           "follow_up",         "after_loop",        "filter"};
+    size_t i;
+    for (i = 0; i < RIG_POINTS; i++)
+        if (point == 1 << i) return names[i];
+    return "?";
+}
+
+static size_t rig_point(phi_hook_point point) {
+    size_t i = 0;
+    while (i + 1 < RIG_POINTS && (int)point != 1 << i) i++;
+    return i;
+}
+
+/* What the recorder says of a hook, made at the story's end and taken off again: it is told later. */
+static void rig_describe(rig *r, const phi_hook *h) {
+    rig_add(r, "-> %s", rig_point_name((int)h->point));
+    switch (h->point) {
+    case PHI_HOOK_BEFORE_TURN: rig_add(r, " %u", (unsigned)h->turn_index); /* fall through */
+    case PHI_HOOK_BEFORE_LOOP:
+    case PHI_HOOK_TRANSFORM_CONTEXT:
+    case PHI_HOOK_CONVERT_TO_LLM:
+    case PHI_HOOK_AFTER_TURN:
+    case PHI_HOOK_AFTER_LOOP: rig_add(r, " (%u messages)", (unsigned)h->message_count); break;
+    case PHI_HOOK_BEFORE_COMPACTION:
+        rig_add(r, " %llu tokens, %u messages", (unsigned long long)h->compaction->estimated_tokens,
+                (unsigned)h->compaction->message_count);
+        break;
+    case PHI_HOOK_AFTER_COMPACTION:
+        rig_add(r, " %u -> %u messages, %llu -> %llu tokens",
+                (unsigned)h->compaction->messages_before, (unsigned)h->compaction->messages_after,
+                (unsigned long long)h->compaction->tokens_before,
+                (unsigned long long)h->compaction->tokens_after);
+        break;
+    case PHI_HOOK_BEFORE_TOOL:
+    case PHI_HOOK_AFTER_TOOL:
+    case PHI_HOOK_BEFORE_TOOL_UPDATE:
+    case PHI_HOOK_AFTER_TOOL_UPDATE:
+        rig_add(r, " %.*s %.*s", (int)h->tool_call_id.len, h->tool_call_id.at,
+                (int)h->tool_name.len, h->tool_name.at);
+        if (h->point == PHI_HOOK_BEFORE_TOOL)
+            rig_add(r, "(%.*s)", (int)h->arguments.len, h->arguments.at);
+        else if (h->point != PHI_HOOK_AFTER_TOOL)
+            rig_tell_str(r, " ", h->text);
+        else if (h->is_error)
+            rig_add(r, " error");
+        break;
+    case PHI_HOOK_ON_ERROR:
+    case PHI_HOOK_FILTER: rig_tell_str(r, " ", h->text); break;
+    case PHI_HOOK_STEERING:
+    case PHI_HOOK_FOLLOW_UP: break;
+    }
+    rig_add(r, "%s\n", h->decided ? " decided" : "");
+}
+
+static void rig_note(rig *r, const phi_hook *h) {
+    size_t from = r->story_len;
+    if (r->hook_count == r->hook_cap) {
+        r->hook_cap = r->hook_cap * 2 + 16;
+        r->hooks = (hooked *)realloc(r->hooks, r->hook_cap * sizeof *r->hooks);
+        if (r->hooks == NULL) abort();
+    }
+    rig_describe(r, h);
+    r->hooks[r->hook_count].seq = h->seq;
+    r->hooks[r->hook_count++].line = rig_copy(r->story + from);
+    r->story_len = from;
+    r->story[from] = '\0';
+}
+
+/* Tells the hooks that were called before event `seq`. */
+static void rig_tell_hooks(rig *r, uint64_t seq) {
+    size_t i, told = 0;
+    while (told < r->hook_count && r->hooks[told].seq < seq) {
+        rig_add(r, "%s", r->hooks[told].line);
+        free(r->hooks[told].line);
+        told++;
+    }
+    for (i = told; i < r->hook_count; i++) r->hooks[i - told] = r->hooks[i];
+    r->hook_count -= told;
+}
+
+static phi_verdict rig_hook(void *user_data, phi_hook *hook) {
+    rig *r = (rig *)user_data;
+    size_t point = rig_point(hook->point);
+    phi_verdict verdict = PHI_ALLOW;
+    rig_note(r, hook);
+    if (r->answered[point] < r->answer_count[point]) {
+        const said *a = &r->answers_of[point][r->answered[point]++];
+        verdict = a->verdict;
+        if (a->reply != NULL) hook->reply = phi_str_of(a->reply);
+    } else if (r->hook_fn != NULL) {
+        verdict = r->hook_fn(r->hook_data, hook);
+    }
+    if (verdict == PHI_WAIT && r->ticket_count < RIG_SAID)
+        r->tickets[r->ticket_count++] = hook->ticket;
+    return verdict;
+}
+
+void rig_hooks(rig *r, phi_agent_desc *desc, uint32_t points) {
+    desc->hook_fn = rig_hook;
+    desc->hook_points = points;
+    desc->user_data = r;
+}
+
+phi_filter rig_filter(rig *r) {
+    phi_filter filter;
+    filter.fn = rig_hook;
+    filter.user_data = r;
+    return filter;
+}
+
+void rig_answers(rig *r, phi_hook_point point, phi_verdict verdict, const char *reply) {
+    size_t at = rig_point(point);
+    said *a = &r->answers_of[at][r->answer_count[at]];
+    if (r->answer_count[at] == RIG_SAID) abort();
+    r->answer_count[at]++;
+    a->verdict = verdict;
+    a->reply = reply != NULL ? rig_copy(reply) : NULL;
+}
+
+void rig_hook_with(rig *r, phi_hook_fn fn, void *user_data) {
+    r->hook_fn = fn;
+    r->hook_data = user_data;
+}
+
+phi_ticket rig_ticket(rig *r, size_t i) {
+    phi_ticket none;
+    memset(&none, 0, sizeof none);
+    return i < r->ticket_count ? r->tickets[i] : none;
+}
+
+void rig_watch(rig *r, void (*fn)(void *user_data, const phi_event *event), void *user_data) {
+    r->watch = fn;
+    r->watch_data = user_data;
 }
 
 /* ---- the transport ---- */
@@ -146,11 +356,15 @@ static void rig_preflight(const phi_request *request) {
         printf("  %s\n", words);
 }
 
+static void rig_exhausted(rig *r);
+
 static phi_status rig_open(void *user_data, phi_xfer xfer, const phi_request *request) {
     rig *r = (rig *)user_data;
     size_t len = (size_t)phi_request_length(request), i;
     char *body = (char *)malloc(len + 1);
-    const answer *says = r->next < r->answers ? &r->script[r->next++] : NULL;
+    const answer *says;
+    if (r->mock && r->next == r->answers) rig_exhausted(r);
+    says = r->next < r->answers ? &r->script[r->next++] : NULL;
     if (body == NULL || r->request_count == RIG_MOST) abort();
     if (phi_request_read(request, 0, body, len) != len) abort();
     body[len] = '\0';
@@ -241,7 +455,7 @@ static answer *rig_answer(rig *r, int status, const char *headers, const char *b
 #define RIG_HEADERS "Content-Type: text/event-stream\r\n"
 #define RIG_START                                                                                  \
     "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"msg_1\","       \
-    "\"model\":\"m\",\"content\":[],\"usage\":{\"input_tokens\":10,\"output_tokens\":1}}}\n\n"
+    "\"model\":\"m\",\"content\":[],\"usage\":{\"input_tokens\":%d,\"output_tokens\":%d}}}\n\n"
 #define RIG_STOP "event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n"
 
 static void rig_append(char *out, size_t size, const char *format, ...) PHI_PRINTF(3, 4);
@@ -265,14 +479,14 @@ static void rig_escape(const char *text, char *out, size_t size) {
     out[at] = '\0';
 }
 
-static void rig_delta(char *out, size_t size, const char *reason) {
+static void rig_delta(char *out, size_t size, const char *reason, bool mock) {
     rig_append(out, size,
                "event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":"
-               "\"%s\"},\"usage\":{\"output_tokens\":5}}\n\n" RIG_STOP,
-               reason);
+               "\"%s\"},\"usage\":{\"output_tokens\":%d}}\n\n" RIG_STOP,
+               reason, mock ? 0 : 5);
 }
 
-const char *rig_stream_of(const char *text) {
+static const char *rig_text_stream(const char *text, bool mock) {
     static char out[1 << 16];
     char escaped[1 << 15];
     rig_escape(text, escaped, sizeof escaped);
@@ -284,24 +498,31 @@ const char *rig_stream_of(const char *text) {
                          "\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"%s\"}}\n\n"
                          "event: content_block_stop\ndata: {\"type\":\"content_block_stop\","
                          "\"index\":0}\n\n",
-               escaped);
-    rig_delta(out, sizeof out, "end_turn");
+               mock ? 0 : 10, mock ? 0 : 1, escaped);
+    rig_delta(out, sizeof out, "end_turn", mock);
     return out;
 }
 
+const char *rig_stream_of(const char *text) { return rig_text_stream(text, false); }
+
 void rig_says(rig *r, const char *text) {
-    (void)rig_answer(r, 200, RIG_HEADERS, rig_stream_of(text));
+    (void)rig_answer(r, 200, RIG_HEADERS, rig_text_stream(text, r->mock));
 }
+
+void rig_mock(rig *r) { r->mock = true; }
+
+static void rig_exhausted(rig *r) { rig_says(r, "(no more mock responses)"); }
 
 void rig_calls(rig *r, const char *const *calls, size_t n) {
     static char out[1 << 17];
     size_t i;
     out[0] = '\0';
-    rig_append(out, sizeof out, RIG_START);
+    rig_append(out, sizeof out, RIG_START, r->mock ? 0 : 10, r->mock ? 0 : 1);
     for (i = 0; i < n; i++) {
         char id[64], name[128], escaped[4096];
         int skip = 0;
         if (sscanf(calls[i], "%63s %127s %n", id, name, &skip) != 2) abort();
+        if (r->mock) (void)snprintf(id, sizeof id, "mock-tool-%u", (unsigned)i);
         rig_escape(calls[i] + skip, escaped, sizeof escaped);
         rig_append(
             out, sizeof out,
@@ -314,7 +535,7 @@ void rig_calls(rig *r, const char *const *calls, size_t n) {
             "\n\n",
             (unsigned)i, id, name, (unsigned)i, escaped, (unsigned)i);
     }
-    rig_delta(out, sizeof out, "tool_use");
+    rig_delta(out, sizeof out, "tool_use", r->mock);
     (void)rig_answer(r, 200, RIG_HEADERS, out);
 }
 
@@ -345,6 +566,67 @@ void rig_refuses(rig *r, phi_status status) {
 }
 
 void rig_chunk(rig *r, size_t bytes) { r->chunk = bytes; }
+
+/* ---- tools ---- */
+
+static phi_flow rig_echo_start(void *user_data, phi_call call, phi_str arguments) {
+    phi_content content;
+    phi_tool_result result;
+    (void)user_data;
+    memset(&content, 0, sizeof content);
+    memset(&result, 0, sizeof result);
+    content.kind = PHI_CONTENT_TEXT;
+    content.text = arguments;
+    result.content = &content;
+    result.content_count = 1;
+    (void)phi_call_result(call, &result);
+    return PHI_DONE;
+}
+
+phi_tool rig_echo(void) {
+    phi_tool tool;
+    memset(&tool, 0, sizeof tool);
+    tool.name = "echo";
+    tool.description = "Says it again";
+    tool.start = rig_echo_start;
+    return tool;
+}
+
+static phi_flow rig_wait_start(void *user_data, phi_call call, phi_str arguments) {
+    rig *r = (rig *)user_data;
+    (void)arguments;
+    if (r->started == RIG_SAID) abort();
+    r->calls[r->started++] = call;
+    return PHI_PENDING;
+}
+
+static void rig_wait_cancel(void *user_data, phi_call call) {
+    (void)call;
+    ((rig *)user_data)->cancelled++;
+}
+
+phi_tool rig_wait(rig *r) {
+    phi_tool tool;
+    memset(&tool, 0, sizeof tool);
+    tool.name = "wait";
+    tool.description = "Waits";
+    tool.start = rig_wait_start;
+    tool.cancel = rig_wait_cancel;
+    tool.user_data = r;
+    return tool;
+}
+
+size_t rig_started(const rig *r) { return r->started; }
+size_t rig_cancelled(const rig *r) { return r->cancelled; }
+
+phi_call rig_call_at(const rig *r, size_t i) {
+    if (i >= r->started) abort();
+    return r->calls[i];
+}
+
+void rig_finish(rig *r, size_t i, const char *text) {
+    CHECK_EQ_INT(phi_call_finish(rig_call_at(r, i), text, strlen(text), false), PHI_OK);
+}
 
 /* ---- the runtime ---- */
 
@@ -396,6 +678,10 @@ void rig_free(rig *r) {
         free(r->script[i].words);
     }
     for (i = 0; i < r->request_count; i++) free(r->requests[i]);
+    for (i = 0; i < RIG_POINTS; i++)
+        while (r->answer_count[i] > 0) free(r->answers_of[i][--r->answer_count[i]].reply);
+    while (r->hook_count > 0) free(r->hooks[--r->hook_count].line);
+    free(r->hooks);
     free(r->story);
     free(r);
 }
@@ -408,6 +694,7 @@ phi_agent_desc rig_desc(void) {
     desc.model = phi_model_anthropic("test-model", "test-key");
     desc.agent_id = "agent";
     desc.session_id = "session";
+    desc.retry.disable = true;
     return desc;
 }
 
@@ -419,7 +706,12 @@ phi_agent rig_agent(rig *r, const phi_agent_desc *desc) {
 int rig_step(rig *r) {
     int runs = phi_step(r->rt, 0);
     phi_event event;
-    while (!r->silent && phi_next_event(r->rt, &event)) rig_tell(r, &event);
+    while (!r->silent && phi_next_event(r->rt, &event)) {
+        rig_tell_hooks(r, event.seq);
+        if (r->watch != NULL) r->watch(r->watch_data, &event);
+        rig_tell(r, &event);
+    }
+    if (!r->silent) rig_tell_hooks(r, UINT64_MAX);
     return runs;
 }
 
@@ -432,11 +724,36 @@ int rig_run(rig *r, int most) {
     return runs;
 }
 
+/* Whether an answer is on its way: nothing may be leapt over. */
+static bool rig_talks(const rig *r) {
+    size_t i;
+    for (i = 0; i < 64; i++) {
+        const going *g = &r->goings[i];
+        if (g->live && !g->full && (g->at < g->says->len || !g->headed || !g->says->hangs))
+            return true;
+    }
+    return false;
+}
+
+int rig_run_until(rig *r, uint32_t ms) {
+    uint64_t end = r->now_us + (uint64_t)ms * 1000;
+    int runs = rig_step(r);
+    while (runs > 0 && r->now_us < end) {
+        int next = phi_next_timeout(r->rt);
+        uint64_t stride = next < 0 ? end - r->now_us : (uint64_t)next * 1000;
+        if (stride < 1000 || rig_talks(r)) stride = 1000;
+        r->now_us += stride < end - r->now_us ? stride : end - r->now_us;
+        runs = rig_step(r);
+    }
+    return runs;
+}
+
 void rig_pass_ms(rig *r, uint32_t ms) { r->now_us += (uint64_t)ms * 1000; }
 void rig_silent(rig *r, bool silent) { r->silent = silent; }
 const char *rig_story(rig *r) { return r->story; }
 
 void rig_forget(rig *r) {
+    while (r->hook_count > 0) free(r->hooks[--r->hook_count].line);
     r->story_len = 0;
     r->story[0] = '\0';
 }

@@ -1,5 +1,6 @@
 /* rig.h - a runtime without a network, a clock or chance: scripted answers, a manual clock, a fixed
-   seed. What happened is written as lines of text, so that a test compares whole stories.
+   seed. What happened is written as lines of text, so that a test compares whole stories: a line an
+   event, and a line "-> before_turn 0 (1 messages)" a hook that was called, where it was called.
 
    The script is a list of answers, taken one a model call. Answers are Anthropic streams; raw ones are
    any bytes. Each is pushed in pieces of `chunk` bytes whenever the clock has moved (0: all at once). */
@@ -18,7 +19,8 @@ rig *rig_new_with(
 void rig_free(rig *r);
 phi_runtime *rig_runtime(rig *r);
 
-/* What an Anthropic agent of this rig's desc looks like; change it before rig_agent. */
+/* What an Anthropic agent of this rig's desc looks like; change it before rig_agent. It tries each
+   model call once: clear retry.disable where more is meant. */
 phi_agent_desc rig_desc(void);
 phi_agent rig_agent(rig *r, const phi_agent_desc *desc);
 
@@ -33,6 +35,10 @@ void rig_breaks(rig *r, const char *body, phi_status status,
 void rig_hangs(rig *r, const char *body);    /* 200, body, then silence */
 void rig_refuses(rig *r, phi_status status); /* open itself fails */
 void rig_chunk(rig *r, size_t bytes);
+/* The mock provider: from now on the answers of rig_says and rig_calls have no usage, the ids of calls
+   are mock-tool-0, mock-tool-1... in each answer (what is given as the id is not looked at), and when
+   the script is exhausted the model says "(no more mock responses)". */
+void rig_mock(rig *r);
 /* The Anthropic stream of one text block, in a static buffer. */
 const char *rig_stream_of(const char *text);
 
@@ -42,12 +48,43 @@ const char *rig_stream_of(const char *text);
    and told after each step, unless rig_silent. Returns the runs still going. */
 int rig_run(rig *r, int most);
 int rig_step(rig *r); /* one phi_step(0), then its events; the clock does not move */
+/* The same for at most `ms` of the clock, which leaps to the next timer where nothing else is due:
+   delays and deadlines pass in a few steps. */
+int rig_run_until(rig *r, uint32_t ms);
 void rig_pass_ms(rig *r, uint32_t ms);
 void rig_silent(rig *r, bool silent); /* leave events in the queue */
 
 /* The story so far, a line an event; and forgetting it. */
 const char *rig_story(rig *r);
 void rig_forget(rig *r);
+
+/* fn sees every event when it is popped, before it is told; NULL: nobody. */
+void rig_watch(rig *r, void (*fn)(void *user_data, const phi_event *event), void *user_data);
+
+/* ---- hooks ---- */
+
+/* Has the recorder called at these points: it writes the story and answers as scripted. */
+void rig_hooks(rig *r, phi_agent_desc *desc, uint32_t points);
+phi_filter rig_filter(rig *r); /* the recorder as a filter; PHI_HOOK_FILTER is its point */
+
+/* What the recorder answers at a point, one a call, in order; afterwards PHI_ALLOW. reply: copied;
+   NULL: none. */
+void rig_answers(rig *r, phi_hook_point point, phi_verdict verdict, const char *reply);
+/* Where nothing is scripted, fn answers; NULL: PHI_ALLOW. */
+void rig_hook_with(rig *r, phi_hook_fn fn, void *user_data);
+/* The ticket of the i-th question, from 0, that was answered with PHI_WAIT. */
+phi_ticket rig_ticket(rig *r, size_t i);
+const char *rig_point_name(int point); /* "before_turn"... */
+
+/* ---- tools ---- */
+
+phi_tool rig_echo(void); /* "echo": answers at once, with its arguments */
+/* "wait": stays pending until rig_finish; call i is the i-th that was started, from 0. */
+phi_tool rig_wait(rig *r);
+size_t rig_started(const rig *r);
+size_t rig_cancelled(const rig *r); /* how often its `cancel` was called */
+phi_call rig_call_at(const rig *r, size_t i);
+void rig_finish(rig *r, size_t i, const char *text); /* by phi_call_finish, checked */
 
 /* The body of request i, terminated; NULL when there was none. And how many there were. */
 const char *rig_request(rig *r, size_t i);

@@ -31,6 +31,10 @@ TEST(a_delay_is_read_from_headers_before_the_body) {
     check_delay("Retry-After: 0\r\n", "", -1);
     check_delay("Retry-After: -5\r\n", "", -1);
     check_delay("Retry-After: 5 apples\r\n", "", -1);
+    check_delay("Retry-After: 1e3\r\n", "", -1);
+    check_delay("Retry-After: inf\r\n", "", -1);
+    check_delay("Retry-After: 0.0\r\nRetry-After-Ms: 0\r\n", "try again in 2s", 2000);
+    check_delay("Retry-After: 99999999999999999999999999\r\n", "", 1000000000000);
     check_delay(
         "Date: Fri, 20 Nov 2026 23:59:50 GMT\r\nRetry-After: Sat, 21 Nov 2026 00:00:20 GMT\r\n", "",
         30000);
@@ -44,6 +48,32 @@ TEST(a_delay_is_read_from_headers_before_the_body) {
     phi_arena_free(&arena);
 }
 
+TEST(a_date_to_wait_for_may_have_any_form_of_http) {
+    begin();
+    check_delay(
+        "Date: Saturday, 21-Nov-26 00:00:00 GMT\r\nRetry-After: Sat Nov 21 00:01:00 2026\r\n", "",
+        60000);
+    check_delay("Date: Sun Nov  1 23:59:59 2026\r\nRetry-After: Monday, 02-Nov-26 00:00:00 GMT\r\n",
+                "", 1000);
+    check_delay(
+        "Date: Thu, 31 Dec 2026 23:59:58 GMT\r\nRetry-After: Fri, 01 Jan 2027 00:00:00 GMT\r\n", "",
+        2000);
+    check_delay(
+        "Date: Sat, 21 Nov 2026 00:00:00 GMT\r\nRetry-After: Sat, 21 Nov 2026 00:00:99 GMT\r\n", "",
+        -1);
+    check_delay(
+        "Date: Sat, 21 Nov 2026 00:00:00 GMT\r\nRetry-After: Sat, 31 Nov 2026 00:01:00 GMT\r\n", "",
+        -1);
+    check_delay(
+        "Date: Sat, 21 Nov 2026 00:00:00 GMT\r\nRetry-After: Sat, 21 Foo 2026 00:01:00 GMT\r\n", "",
+        -1);
+    check_delay(
+        "Date: Sat, 21 Nov 2026 00:00:00 GMT\r\nRetry-After: Sat, 21 Nov 2026 00:01:00 CET\r\n", "",
+        -1);
+    check_delay("Date: yesterday\r\nRetry-After: Sat, 21 Nov 2026 00:01:00 GMT\r\n", "", -1);
+    phi_arena_free(&arena);
+}
+
 TEST(a_delay_is_read_from_words_of_the_body) {
     begin();
     check_delay("", "{\"error\":{\"message\":\"Please try again in 5.289s.\"}}", 5289);
@@ -52,6 +82,16 @@ TEST(a_delay_is_read_from_words_of_the_body) {
     check_delay("", "{\"error\":{\"message\":\"Please retry after 7 seconds.\"}}", 7000);
     check_delay("", "{\"error\":{\"message\":\"try again in 6m0s\"}}", 360000);
     check_delay("", "{\"error\":{\"message\":\"try again in a while\"}}", -1);
+    check_delay("", "{\"error\":{\"message\":\"Please try again in 2 mins.\"}}", 120000);
+    check_delay("", "{\"error\":{\"message\":\"Please retry in 1h0m1.5s\"}}", 3601500);
+    check_delay("", "{\"error\":{\"message\":\"try again in 2 days\"}}", 172800000);
+    check_delay("", "{\"error\":{\"message\":\"try again in 3 moons\"}}", -1);
+    check_delay("", "{\"error\":{\"message\":\"try again in 0s\"}}", -1);
+    check_delay("", "{\"error\":{\"message\":\"try again in 99999999999999h\"}}", 3600000000000000);
+    check_delay("",
+                "{\"error\":{\"message\":\"Provider returned error\",\"code\":429,\"metadata\":"
+                "{\"raw\":\"Please try again in 4s\"}}}",
+                4000);
     check_delay("",
                 "{\"error\":{\"code\":429,\"status\":\"RESOURCE_EXHAUSTED\",\"message\":\"x\","
                 "\"details\":[{\"@type\":\"Help\"},{\"@type\":\"RetryInfo\",\"retryDelay\":"
@@ -88,6 +128,8 @@ TEST(the_status_decides_before_the_words_do) {
     check_kind(400, "{\"message\":\"ThrottlingException: Too many tokens, please wait\"}",
                PHI_FAILURE_RATE_LIMITED, true);
     check_kind(400, "{\"message\":\"too many tokens\"}", PHI_FAILURE_OVERFLOW, false);
+    check_kind(400, "{\"message\":\"Too many tokens, please wait before trying again.\"}",
+               PHI_FAILURE_RATE_LIMITED, true);
     check_kind(422, "{\"message\":\"too many tokens\"}", PHI_FAILURE_INVALID_REQUEST, false);
     check_kind(500, "{\"message\":\"prompt is too long\"}", PHI_FAILURE_SERVER, true);
     check_kind(400, "{\"error\":{\"code\":\"content_filter\",\"message\":\"x\"}}",
@@ -110,11 +152,15 @@ TEST(overflow_phrases_are_anchored) {
                                       "input token count (1196265) exceeds the maximum number",
                                       "prompt token count of 9 exceeds the limit of 8",
                                       "context_length_exceeded",
-                                      "too large for model with 32768 maximum context length"};
+                                      "too large for model with 32768 maximum context length",
+                                      "Context overflow: HTTP 413 without a body",
+                                      "Too many tokens in the request"};
     static const char *const are_not[] = {"Number of tools exceeds the maximum of 128",
                                           "the file exceeds the limit of 20 MB",
-                                          "maximum context length is unknown",
                                           "rate limit: prompt is too long",
+                                          "Rate limited, retry after 5000ms: prompt is too long",
+                                          "Too many tokens, please wait before trying again",
+                                          "Context length is unknown",
                                           "max_tokens is too large",
                                           ""};
     size_t i;
@@ -199,6 +245,7 @@ TEST(want_of_memory_leaves_the_class) {
 }
 
 TEST_MAIN(TEST_ENTRY(a_delay_is_read_from_headers_before_the_body),
+          TEST_ENTRY(a_date_to_wait_for_may_have_any_form_of_http),
           TEST_ENTRY(a_delay_is_read_from_words_of_the_body),
           TEST_ENTRY(the_servers_own_word_on_retrying_wins),
           TEST_ENTRY(the_status_decides_before_the_words_do),

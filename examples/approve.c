@@ -1,0 +1,156 @@
+/* approve.c - a person says whether a tool runs, and the frames go on meanwhile.
+
+   A hook answers "wait" for each call of a tool that needs approval; the question is asked when phi
+   lists it, and the answer is given with phi_decide, any number of frames later:
+       y                 it runs
+       n [reason]        it does not, and the model reads the reason
+       e ARGUMENTS       it runs with these arguments (JSON) in place of the model's
+   usage: approve [directory] [task] */
+#include "phi_tools.h"
+#include "pick_model.h"
+#include "typed.h"
+
+#include <time.h>
+
+enum { QUESTIONS = 16 };
+
+typedef struct app {
+    phi_runtime *rt;
+    phi_tool tools[PHI_TOOL_COUNT];
+    size_t tool_count;
+    phi_ticket asked; /* the question on the screen */
+    typed keys;
+    unsigned frames, frames_asked; /* all, and those with a question on the screen */
+} app;
+
+/* Everything may look; what changes something is asked about. */
+static bool is_harmless(const char *tool) {
+    return strcmp(tool, "read_file") == 0 || strcmp(tool, "list_files") == 0 ||
+           strcmp(tool, "search") == 0;
+}
+
+/* Called before each tool call, inside phi_step: it must not wait, but it may say that the run has to. */
+static phi_verdict permit(void *user_data, phi_hook *hook) {
+    const app *a = (const app *)user_data;
+    size_t i;
+    for (i = 0; i < a->tool_count; i++)
+        if (hook->tool_name.len == strlen(a->tools[i].name) &&
+            memcmp(hook->tool_name.at, a->tools[i].name, hook->tool_name.len) == 0)
+            return a->tools[i].needs_approval ? PHI_WAIT : PHI_ALLOW;
+    return PHI_ALLOW; /* there is no such tool: the model is told so */
+}
+
+static void show(const phi_event *ev) {
+    const phi_message *m = ev->message;
+    switch (ev->kind) {
+    case PHI_EV_TEXT: printf("%.*s", (int)ev->text.len, ev->text.at); break;
+    case PHI_EV_TOOL_START:
+        printf("\n[runs] %.*s %.*s\n", (int)ev->tool_name.len, ev->tool_name.at,
+               (int)ev->arguments.len, ev->arguments.at);
+        break;
+    case PHI_EV_MESSAGE_END: /* of a call that was denied, too, which has no TOOL_START */
+        if (m->role == PHI_ROLE_TOOL_RESULT && m->content_count > 0)
+            printf("\n[%s] %.*s\n", m->is_error ? "refused or failed" : "result",
+                   (int)m->content[0].text.len, m->content[0].text.at);
+        break;
+    case PHI_EV_ERROR: printf("\n! %.*s\n", (int)ev->text.len, ev->text.at); break;
+    case PHI_EV_AGENT_END: printf("\n[%s]\n", phi_status_text(ev->status)); break;
+    default: break;
+    }
+    fflush(stdout);
+}
+
+/* The oldest question that nobody has answered; false: there is none. */
+static bool question(app *a, phi_pending_item *out) {
+    phi_pending_item items[QUESTIONS];
+    size_t n = phi_pending(a->rt, items, QUESTIONS), i;
+    for (i = 0; i < n && i < QUESTIONS; i++) {
+        if (items[i].kind != PHI_WAITING_DECISION) continue;
+        *out = items[i];
+        return true;
+    }
+    return false;
+}
+
+static void decide(phi_ticket ticket, const char *line) {
+    phi_verdict verdict = line[0] == 'n' ? PHI_DENY : PHI_ALLOW;
+    const char *reply = line[0] != 'y' && line[1] == ' ' ? line + 2 : NULL;
+    if (strchr("yne", line[0]) == NULL || line[0] == '\0') {
+        printf("y, n [reason] or e ARGUMENTS: ");
+        fflush(stdout);
+    } else if (phi_decide(ticket, verdict, reply) != PHI_OK) {
+        printf("(too late, or too long)\n"); /* its deadline has passed, or the run was aborted */
+    }
+}
+
+/* What a game would do in its own dialog: put the question up, and look for the answer each frame. */
+static void ask(app *a) {
+    char line[2048];
+    phi_pending_item item;
+    int got;
+    if (!question(a, &item)) return;
+    a->frames_asked++;
+    if (item.ticket.index != a->asked.index || item.ticket.gen != a->asked.gen) {
+        printf("\n[may it?] %.*s %.*s\ny, n [reason] or e ARGUMENTS: ", (int)item.tool_name.len,
+               item.tool_name.at, (int)item.arguments.len, item.arguments.at);
+        fflush(stdout);
+        a->asked = item.ticket;
+    }
+    got = typed_line(&a->keys, line, sizeof line);
+    if (got > 0) decide(item.ticket, line);
+    if (got < 0) (void)phi_decide(item.ticket, PHI_DENY, "There is nobody to ask.");
+}
+
+static int play(app *a) {
+    struct timespec rest = {0, 16666667}; /* input, physics, drawing */
+    phi_event ev;
+    int runs = 1;
+    while (runs > 0) {
+        runs = phi_step(a->rt, 0);
+        while (phi_next_event(a->rt, &ev)) show(&ev);
+        ask(a);
+        a->frames++;
+        nanosleep(&rest, NULL);
+    }
+    printf("%u frames, %u of them with a question on the screen\n", a->frames, a->frames_asked);
+    return runs;
+}
+
+int main(int argc, char **argv) {
+    static phi_toolset set;
+    static app a;
+    phi_tools_desc workshop = PHI_ZERO;
+    phi_agent_desc desc = PHI_ZERO;
+    const char *why = "";
+    size_t i;
+    workshop.workspace = argc > 1 ? argv[1] : ".";
+    (void)phi_tools_init(&set, &workshop);
+    a.tool_count = set.count;
+    for (i = 0; i < set.count; i++) {
+        a.tools[i] = set.tools[i];
+        a.tools[i].needs_approval = !is_harmless(set.tools[i].name);
+    }
+    a.rt = phi_runtime_new_why(NULL, &why);
+    if (a.rt == NULL) {
+        printf("no runtime: %s\n", why);
+        return 1;
+    }
+    desc.model = pick_model(&why);
+    desc.system_prompt = "You work in a directory. Some of your tools need a person's approval.";
+    desc.tools = a.tools;
+    desc.tool_count = a.tool_count;
+    desc.hook_fn = permit;
+    desc.hook_points = PHI_HOOK_BEFORE_TOOL;
+    desc.user_data = &a;
+    desc.decision_timeout_ms =
+        PHI_UNLIMITED; /* the person may be at lunch (default: five minutes) */
+    if (phi_prompt(phi_agent_new(a.rt, &desc), argc > 2 ? argv[2] : "Tidy up.") != PHI_OK) {
+        (void)phi_last_error(a.rt, &why, NULL);
+        printf("! %s\n", why);
+        phi_runtime_free(a.rt);
+        return 1;
+    }
+    i = play(&a) < 0;
+    phi_runtime_free(a.rt);
+    return (int)i;
+}

@@ -1,0 +1,562 @@
+/* agent_make.c - making agents and taking them apart; all defaults of phi_agent_desc are resolved here. */
+#include "agent/agent_in.h"
+#include "base/id_in.h"
+#include "text/schema.h"
+
+enum {
+    PHI__AGENT_TURNS = 50,           /* behaviours C 17 */
+    PHI__AGENT_TOKENS = 1000000,     /* the same */
+    PHI__AGENT_DURATION_MS = 600000, /* the same */
+    PHI__AGENT_CONNECT_MS = 15000,
+    PHI__AGENT_FIRST_EVENT_MS = 300000, /* a cold local model loads for minutes */
+    PHI__AGENT_IDLE_MS = 120000,
+    PHI__AGENT_TOOL_MS = 120000, /* DESIGN part 5; api-sketch.h */
+    PHI__AGENT_BATCH = 4,
+    PHI__AGENT_RETRIES = 3, /* behaviours C 40, and the three below */
+    PHI__AGENT_RETRY_MS = 1000,
+    PHI__AGENT_RETRY_FACTOR = 2,
+    PHI__AGENT_RETRY_MOST_MS = 30000,
+    PHI__AGENT_SERVER_DELAY_MS = 60000, /* DESIGN part 10 */
+    PHI__AGENT_DECISION_MS = 300000,
+    PHI__AGENT_QUEUE_LIMIT = 64, /* spec, threads and strategies, D */
+    PHI__AGENT_DOOM_WARN = 3,    /* demands, row 19 */
+    PHI__AGENT_DOOM_STOP = 5,    /* the same */
+    PHI__AGENT_QUEUE_BYTES = 262144,
+    PHI__AGENT_EVENT_BYTES = 16777216,
+    PHI__AGENT_RESPONSE_BYTES = 268435456,
+    PHI__AGENT_WINDOW = 128000,
+    PHI__AGENT_MAX_TOKENS = 8192 /* behaviours C 48 */
+};
+
+/* ---- copying a desc ---- */
+
+static bool phi__agent_text(phi__agent *agent, const char *text, const char **out) {
+    phi_str copy;
+    if (!phi__arena_str(&agent->model_arena, phi_str_of(text), &copy)) return false;
+    *out = copy.at;
+    return true;
+}
+
+static bool phi__agent_headers(phi__agent *agent, const phi_model *model) {
+    size_t i;
+    phi_model_header *headers = (phi_model_header *)phi_arena_alloc(
+        &agent->model_arena, phi__mul(model->header_count, sizeof *headers));
+    if (headers == NULL) return false;
+    for (i = 0; i < model->header_count; i++)
+        if (!phi__agent_text(agent, model->headers[i].name, &headers[i].name) ||
+            !phi__agent_text(agent, model->headers[i].value, &headers[i].value))
+            return false;
+    agent->model.headers = headers;
+    return true;
+}
+
+/* provider.slug[.thinking]: the middle of a loop id; behaviours B 29. */
+PHI__FN bool phi__agent_take_segment(phi__agent *agent, const char *config_id) {
+    phi__buf segment;
+    const char *p;
+    bool done;
+    if (config_id != NULL)
+        return phi__arena_str(&agent->model_arena, phi_str_of(config_id), &agent->segment);
+    phi__buf_init(&segment, &agent->memory);
+    phi__buf_text(&segment, agent->model.provider);
+    phi__buf_char(&segment, '.');
+    for (p = agent->model.id; *p != '\0'; p++) {
+        bool plain = (*p >= '0' && *p <= '9') || (*p >= 'a' && *p <= 'z') ||
+                     (*p >= 'A' && *p <= 'Z') || *p == '-';
+        phi__buf_char(&segment, plain ? *p : '-');
+    }
+    if (agent->thinking != PHI_THINKING_OFF) phi__buf_text(&segment, ".thinking");
+    done = !segment.failed &&
+           phi__arena_str(&agent->model_arena, phi__buf_str(&segment), &agent->segment);
+    phi__buf_free(&segment);
+    return done;
+}
+
+PHI__FN bool phi__agent_take_model(phi__agent *agent, const phi_model *model) {
+    agent->model = *model;
+    agent->codec = phi__codec_find(phi_str_of(model->protocol));
+    if (agent->model.context_window == 0) agent->model.context_window = PHI__AGENT_WINDOW;
+    if (agent->model.max_tokens == 0) agent->model.max_tokens = PHI__AGENT_MAX_TOKENS;
+    return phi__agent_text(agent, model->protocol, &agent->model.protocol) &&
+           phi__agent_text(agent, model->id, &agent->model.id) &&
+           phi__agent_text(agent, model->name != NULL ? model->name : model->id,
+                           &agent->model.name) &&
+           phi__agent_text(agent, model->provider != NULL ? model->provider : model->protocol,
+                           &agent->model.provider) &&
+           phi__agent_text(agent, model->base_url, &agent->model.base_url) &&
+           (model->api_key == NULL || model->api_key[0] == '\0' ||
+            phi__agent_text(agent, model->api_key, &agent->model.api_key)) &&
+           phi__agent_headers(agent, model);
+}
+
+/* Into an arena of their own, which goes with them. Nothing changes on failure. */
+PHI__FN bool phi__agent_take_tools(phi__agent *agent, const phi_tool *tools, size_t count) {
+    phi_arena arena;
+    phi_tool *taken;
+    phi__tool_view *views;
+    size_t i;
+    phi_arena_init(&arena, &agent->memory, 512);
+    taken = (phi_tool *)phi_arena_alloc(&arena, phi__mul(count, sizeof *taken));
+    views = (phi__tool_view *)phi_arena_alloc(&arena, phi__mul(count, sizeof *views));
+    if (taken == NULL || views == NULL) {
+        phi_arena_free(&arena);
+        return false;
+    }
+    phi_arena_free(&agent->tools_arena);
+    agent->tools_arena = arena;
+    agent->tools = taken;
+    agent->tool_views = views;
+    agent->tool_count = count;
+    for (i = 0; i < count; i++) {
+        phi_tool *tool = &agent->tools[i];
+        *tool = tools[i];
+        if (tool->timeout_ms == 0) tool->timeout_ms = agent->tool_timeout_ms;
+        if (tool->schema == NULL) tool->schema = "{\"type\":\"object\",\"properties\":{}}";
+        agent->tool_views[i].name = phi_str_of(tool->name);
+        agent->tool_views[i].description = phi_str_of(tool->description);
+        agent->tool_views[i].schema = phi_str_of(tool->schema);
+    }
+    return true;
+}
+
+static uint32_t phi__agent_or(uint32_t value, uint32_t fallback) {
+    return value != 0 ? value : fallback;
+}
+
+static void phi__agent_limits(phi__agent *agent, const phi_agent_desc *desc) {
+    phi_limits *limits = &agent->limits;
+    phi_deadlines *deadlines = &agent->deadlines;
+    *limits = desc->limits;
+    *deadlines = desc->deadlines;
+    limits->max_turns = phi__agent_or(limits->max_turns, PHI__AGENT_TURNS);
+    limits->max_duration_ms = phi__agent_or(limits->max_duration_ms, PHI__AGENT_DURATION_MS);
+    if (limits->max_tokens == 0) limits->max_tokens = PHI__AGENT_TOKENS;
+    deadlines->connect_ms = phi__agent_or(deadlines->connect_ms, PHI__AGENT_CONNECT_MS);
+    deadlines->first_event_ms = phi__agent_or(deadlines->first_event_ms, PHI__AGENT_FIRST_EVENT_MS);
+    deadlines->idle_ms = phi__agent_or(deadlines->idle_ms, PHI__AGENT_IDLE_MS);
+    deadlines->total_ms = phi__agent_or(deadlines->total_ms, PHI_UNLIMITED);
+    agent->event_queue_bytes =
+        desc->event_queue_bytes != 0 ? desc->event_queue_bytes : (size_t)PHI__AGENT_QUEUE_BYTES;
+    agent->max_event_bytes =
+        desc->max_event_bytes != 0 ? desc->max_event_bytes : (size_t)PHI__AGENT_EVENT_BYTES;
+    agent->max_response_bytes = desc->max_response_bytes != 0 ? desc->max_response_bytes
+                                                              : (uint64_t)PHI__AGENT_RESPONSE_BYTES;
+}
+
+static void phi__agent_retry(phi_retry *retry) {
+    retry->max_retries = phi__agent_or(retry->max_retries, PHI__AGENT_RETRIES);
+    retry->initial_delay_ms = phi__agent_or(retry->initial_delay_ms, PHI__AGENT_RETRY_MS);
+    retry->max_delay_ms = phi__agent_or(retry->max_delay_ms, PHI__AGENT_RETRY_MOST_MS);
+    retry->max_server_delay_ms =
+        phi__agent_or(retry->max_server_delay_ms, PHI__AGENT_SERVER_DELAY_MS);
+    if (!(retry->backoff_multiplier > 0)) retry->backoff_multiplier = PHI__AGENT_RETRY_FACTOR;
+}
+
+/* 0 is the default in a desc, and off inside. */
+static uint32_t phi__agent_doom_limit(uint32_t given, uint32_t fallback) {
+    return given == PHI_UNLIMITED ? 0 : phi__agent_or(given, fallback);
+}
+
+PHI__FN void phi__agent_random_id(const phi__agent *agent, char out[PHI__UUID_SIZE]) {
+    unsigned char random[16];
+    phi__io_random(agent->rt->io, random, sizeof random);
+    phi__uuid(random, out);
+}
+
+/* A string in memory of its own; NULL: an empty one, which has none. */
+PHI__FN bool phi__agent_own(phi__agent *agent, const char *text, phi_str *out) {
+    size_t n = text != NULL ? strlen(text) : 0;
+    char *copy = NULL;
+    if (text != NULL) {
+        copy = (char *)phi__realloc(&agent->memory, NULL, 0, n + 1);
+        if (copy == NULL) return false;
+        memcpy(copy, text, n + 1);
+    }
+    *out = phi__str(copy, n);
+    return true;
+}
+
+PHI__FN void phi__agent_disown(phi__agent *agent, phi_str *s) {
+    if (s->at != NULL) phi__free(&agent->memory, (void *)(uintptr_t)s->at, s->len + 1);
+    *s = phi__str(NULL, 0);
+}
+
+static bool phi__agent_ids(phi__agent *agent, const phi_agent_desc *desc) {
+    char made[PHI__UUID_SIZE];
+    phi_str session = phi_str_of(desc->session_id);
+    phi__agent_random_id(agent, made);
+    if (!phi__agent_own(agent, desc->agent_id != NULL ? desc->agent_id : made, &agent->agent_id))
+        return false;
+    phi__agent_random_id(agent, made);
+    if (desc->session_id == NULL) session = phi_str_of(made);
+    agent->session = phi__session_take(&agent->rt->sessions, session);
+    return agent->session != NULL;
+}
+
+/* ---- profiles ---- */
+
+static bool phi__agent_copy_text(phi__agent *agent, const char **text) {
+    phi_str copy;
+    if (*text == NULL) return true;
+    if (!phi__arena_str(&agent->arena, phi_str_of(*text), &copy)) return false;
+    *text = copy.at;
+    return true;
+}
+
+static bool phi__agent_copy_profile(phi__agent *agent, const phi_profile *given) {
+    phi_profile *profile;
+    const char **skills;
+    char made[PHI__UUID_SIZE];
+    size_t i;
+    if (given == NULL) return true;
+    profile = (phi_profile *)phi_arena_alloc(&agent->arena, sizeof *profile);
+    skills =
+        (const char **)phi_arena_alloc(&agent->arena, phi__mul(given->skill_count, sizeof *skills));
+    if (profile == NULL || skills == NULL) return false;
+    *profile = *given;
+    phi__agent_random_id(agent, made);
+    if (profile->profile_id == NULL) profile->profile_id = made;
+    for (i = 0; i < given->skill_count; i++) {
+        skills[i] = given->skills[i];
+        if (!phi__agent_copy_text(agent, &skills[i])) return false;
+    }
+    profile->skills = skills;
+    agent->profile = profile;
+    return phi__agent_copy_text(agent, &profile->profile_id) &&
+           phi__agent_copy_text(agent, &profile->name) &&
+           phi__agent_copy_text(agent, &profile->description) &&
+           phi__agent_copy_text(agent, &profile->system_prompt) &&
+           phi__agent_copy_text(agent, &profile->config_id) &&
+           phi__agent_copy_text(agent, &profile->workspace);
+}
+
+/* What the desc leaves unset comes from the profile. */
+static phi_agent_desc phi__agent_merge(const phi_agent_desc *desc) {
+    phi_agent_desc merged = *desc;
+    const phi_profile *profile = desc->profile;
+    if (profile == NULL) return merged;
+    if (merged.system_prompt == NULL) merged.system_prompt = profile->system_prompt;
+    if (merged.thinking == PHI_THINKING_OFF) merged.thinking = profile->thinking;
+    if (merged.max_tokens == 0) merged.max_tokens = profile->max_tokens;
+    if (merged.config_id == NULL) merged.config_id = profile->config_id;
+    if (merged.workspace == NULL) merged.workspace = profile->workspace;
+    if (!merged.has_temperature) {
+        merged.has_temperature = profile->has_temperature;
+        merged.temperature = profile->temperature;
+    }
+    return merged;
+}
+
+/* ---- all of it ---- */
+
+static void phi__agent_behaviour(phi__agent *agent, const phi_agent_desc *desc) {
+    agent->thinking = desc->thinking;
+    agent->tool_mode = desc->tool_mode;
+    agent->tool_batch = phi__agent_or(desc->tool_batch, PHI__AGENT_BATCH);
+    agent->tool_timeout_ms = phi__agent_or(desc->tool_timeout_ms, PHI__AGENT_TOOL_MS);
+    agent->tool_choice = desc->tool_choice;
+    agent->max_tokens = desc->max_tokens;
+    agent->temperature = desc->has_temperature ? desc->temperature : -1.0;
+    agent->disable_cache = desc->disable_cache;
+    agent->budget.limits = desc->budget;
+    agent->retry = desc->retry;
+    phi__agent_retry(&agent->retry);
+    agent->hook_fn = desc->hook_fn;
+    agent->hook_points = desc->hook_points;
+    agent->decision_timeout_ms = phi__agent_or(desc->decision_timeout_ms, PHI__AGENT_DECISION_MS);
+    agent->steering_mode = desc->steering_mode;
+    agent->follow_up_mode = desc->follow_up_mode;
+    agent->queue_limit = phi__agent_or(desc->queue_limit, PHI__AGENT_QUEUE_LIMIT);
+    agent->doom_warn_after = phi__agent_doom_limit(desc->doom_warn_after, PHI__AGENT_DOOM_WARN);
+    agent->doom_stop_after = phi__agent_doom_limit(desc->doom_stop_after, PHI__AGENT_DOOM_STOP);
+    agent->first_turn_trigger =
+        desc->first_turn_trigger != (phi_trigger)0 ? desc->first_turn_trigger : PHI_TRIGGER_USER;
+    agent->user_data = desc->user_data;
+    agent->segment_given = desc->config_id != NULL;
+    phi__agent_limits(agent, desc);
+}
+
+static bool phi__agent_take_filters(phi__agent *agent, const phi_agent_desc *desc) {
+    size_t bytes = phi__mul(desc->filter_count, sizeof *agent->filters);
+    if (desc->filter_count == 0) return true;
+    agent->filters = (phi_filter *)phi_arena_alloc(&agent->arena, bytes);
+    if (agent->filters == NULL) return false;
+    memcpy(agent->filters, desc->filters, bytes);
+    agent->filter_count = desc->filter_count;
+    return true;
+}
+
+static bool phi__agent_fill(phi__agent *agent, const phi_agent_desc *given) {
+    phi_agent_desc merged = phi__agent_merge(given);
+    const phi_agent_desc *desc = &merged;
+    phi__agent_behaviour(agent, desc);
+    return phi__agent_take_model(agent, &desc->model) &&
+           phi__agent_take_tools(agent, desc->tools, desc->tool_count) &&
+           phi__agent_take_filters(agent, desc) && phi__agent_copy_profile(agent, given->profile) &&
+           phi__agent_own(agent, desc->system_prompt, &agent->system_prompt) &&
+           phi__agent_own(agent, desc->workspace, &agent->workspace) &&
+           phi__agent_take_segment(agent, desc->config_id) && phi__agent_ids(agent, desc);
+}
+
+/* ---- checking a desc ---- */
+
+PHI__FN phi_status phi__agent_check_model(phi_runtime *rt, const phi_model *model) {
+    size_t i;
+    if (model->protocol == NULL || model->protocol[0] == '\0')
+        return phi__error(rt, PHI_BAD_ARG, "model.protocol is missing: use a phi_model_ preset");
+    if (model->id == NULL || model->id[0] == '\0')
+        return phi__error(rt, PHI_BAD_ARG, "model.id is missing");
+    if (phi__codec_find(phi_str_of(model->protocol)) == NULL)
+        return phi__error(rt, PHI_UNSUPPORTED, "No provider registered for protocol: %s",
+                          model->protocol);
+    if (model->base_url == NULL || model->base_url[0] == '\0')
+        return phi__error(rt, PHI_BAD_ARG, "model.base_url is missing");
+    if (model->header_count > 0 && model->headers == NULL)
+        return phi__error(rt, PHI_BAD_ARG, "model.headers is missing, header_count is %u",
+                          (unsigned)model->header_count);
+    for (i = 0; i < model->header_count; i++)
+        if (model->headers[i].name == NULL || model->headers[i].value == NULL ||
+            strpbrk(model->headers[i].name, "\r\n:") != NULL ||
+            strpbrk(model->headers[i].value, "\r\n") != NULL)
+            return phi__error(rt, PHI_BAD_ARG, "model.headers[%u]: not a header", (unsigned)i);
+    if (model->api_key != NULL && strpbrk(model->api_key, "\r\n") != NULL)
+        return phi__error(rt, PHI_BAD_ARG, "model.api_key holds a line break");
+    return PHI_OK;
+}
+
+static phi_status phi__agent_check_schema(phi_runtime *rt, const phi_tool *tool) {
+    phi_arena arena;
+    phi_json *schema = NULL;
+    phi_parse_error parse;
+    phi_schema_error error;
+    phi_status status;
+    if (tool->schema == NULL) return PHI_OK;
+    phi_arena_init(&arena, &rt->memory, 1024);
+    status = phi_json_parse(&arena, phi_str_of(tool->schema), PHI_JSON_BORROW, &schema, &parse);
+    if (status == PHI_PARSE)
+        (void)phi__error(rt, status, "tool \"%s\": schema:%u:%u: %s", tool->name,
+                         (unsigned)parse.line, (unsigned)parse.column, parse.message);
+    else if (status != PHI_OK)
+        (void)phi__error(rt, status, "tool \"%s\": schema: %s", tool->name,
+                         phi_status_text(status));
+    else if (!tool->checks_arguments && (status = phi_schema_valid(schema, &error)) != PHI_OK)
+        (void)phi__error(rt, status, "tool \"%s\": %s", tool->name, error.message);
+    phi_arena_free(&arena);
+    return status;
+}
+
+PHI__FN phi_status phi__agent_check_tools(phi_runtime *rt, const phi_tool *tools, size_t count) {
+    size_t i, j;
+    if (count > 0 && tools == NULL)
+        return phi__error(rt, PHI_BAD_ARG, "tools is missing, tool_count is %u", (unsigned)count);
+    for (i = 0; i < count; i++) {
+        const phi_tool *tool = &tools[i];
+        phi_status status;
+        if (tool->name == NULL || tool->name[0] == '\0')
+            return phi__error(rt, PHI_BAD_ARG, "tools[%u].name is missing", (unsigned)i);
+        if (tool->start == NULL)
+            return phi__error(rt, PHI_BAD_ARG, "tool \"%s\": start is missing", tool->name);
+        for (j = 0; j < i; j++)
+            if (strcmp(tools[j].name, tool->name) == 0)
+                return phi__error(rt, PHI_BAD_ARG, "tool \"%s\" is there twice", tool->name);
+        status = phi__agent_check_schema(rt, tool);
+        if (status != PHI_OK) return status;
+    }
+    return PHI_OK;
+}
+
+static phi_status phi__agent_check_control(phi_runtime *rt, const phi_agent_desc *desc) {
+    size_t i;
+    if (desc->hook_points != 0 && desc->hook_fn == NULL)
+        return phi__error(rt, PHI_BAD_ARG, "hook_fn is missing, hook_points is 0x%x",
+                          (unsigned)desc->hook_points);
+    if (desc->filter_count > 0 && desc->filters == NULL)
+        return phi__error(rt, PHI_BAD_ARG, "filters is missing, filter_count is %u",
+                          (unsigned)desc->filter_count);
+    for (i = 0; i < desc->filter_count; i++)
+        if (desc->filters[i].fn == NULL)
+            return phi__error(rt, PHI_BAD_ARG, "filters[%u].fn is missing", (unsigned)i);
+    if (desc->parent.rt != NULL && desc->parent.rt != rt)
+        return phi__error(rt, PHI_BAD_ARG, "parent is of another runtime");
+    if (desc->parent.rt != NULL && phi__agent_find(desc->parent) == NULL)
+        return phi__error(rt, PHI_STALE, "parent is gone");
+    if (desc->profile != NULL && desc->profile->skill_count > 0 && desc->profile->skills == NULL)
+        return phi__error(rt, PHI_BAD_ARG, "profile.skills is missing, skill_count is %u",
+                          (unsigned)desc->profile->skill_count);
+    return PHI_OK;
+}
+
+static bool phi__agent_enums_fit(const phi_agent_desc *desc) {
+    return (unsigned)desc->thinking <= (unsigned)PHI_THINKING_HIGH &&
+           (unsigned)desc->tool_choice <= (unsigned)PHI_TOOL_CHOICE_REQUIRED &&
+           (unsigned)desc->tool_mode <= (unsigned)PHI_TOOLS_BATCHED &&
+           (unsigned)desc->steering_mode <= (unsigned)PHI_QUEUE_ALL &&
+           (unsigned)desc->follow_up_mode <= (unsigned)PHI_QUEUE_ALL &&
+           (unsigned)desc->first_turn_trigger <= (unsigned)PHI_TRIGGER_BRANCH;
+}
+
+static phi_status phi__agent_check(phi_runtime *rt, const phi_agent_desc *desc) {
+    phi_status status = phi__agent_check_model(rt, &desc->model);
+    if (status != PHI_OK) return status;
+    if (desc->has_temperature && !(desc->temperature >= 0.0 && desc->temperature <= 100.0))
+        return phi__error(rt, PHI_BAD_ARG, "temperature is %g: expected 0 or more",
+                          desc->temperature);
+    if (!phi__agent_enums_fit(desc))
+        return phi__error(rt, PHI_BAD_ARG,
+                          "thinking, tool_choice, tool_mode, steering_mode, follow_up_mode or "
+                          "first_turn_trigger is none of its values");
+    status = phi__agent_check_control(rt, desc);
+    return status == PHI_OK ? phi__agent_check_tools(rt, desc->tools, desc->tool_count) : status;
+}
+
+/* ---- making and unmaking ---- */
+
+static void phi__agent_adopt(phi__agent *parent, phi__agent *child) {
+    child->parent = parent;
+    if (parent == NULL) return;
+    child->prev_child = NULL;
+    child->next_child = parent->first_child;
+    if (parent->first_child != NULL) parent->first_child->prev_child = child;
+    parent->first_child = child;
+}
+
+/* Leaves the tree; those below belong to what is above. What they have reserved stays reserved there. */
+PHI__FN void phi__agent_leave_tree(phi__agent *agent) {
+    phi__agent *parent = agent->parent, *child;
+    if (parent != NULL) {
+        if (agent->prev_child != NULL)
+            agent->prev_child->next_child = agent->next_child;
+        else
+            parent->first_child = agent->next_child;
+        if (agent->next_child != NULL) agent->next_child->prev_child = agent->prev_child;
+    }
+    while ((child = agent->first_child) != NULL) {
+        agent->first_child = child->next_child;
+        child->next_child = child->prev_child = NULL;
+        phi__agent_adopt(parent, child);
+    }
+    agent->parent = agent->next_child = agent->prev_child = NULL;
+}
+
+PHI__FN void phi__agent_destroy(phi__agent *agent) {
+    phi_runtime *rt = agent->rt;
+    if (agent->run != NULL) phi__run_destroy(agent->run);
+    phi__responses_drop(agent);
+    phi__inputs_free(agent, &agent->steering);
+    phi__inputs_free(agent, &agent->follow_ups);
+    phi__inputs_free(agent, &agent->injected);
+    phi__thread_free(&agent->own);
+    phi_arena_free(&agent->tools_arena);
+    phi_arena_free(&agent->model_arena);
+    phi_arena_free(&agent->arena);
+    phi__session_drop(&rt->sessions, agent->session);
+    phi__agent_disown(agent, &agent->agent_id);
+    phi__agent_disown(agent, &agent->last_loop_id);
+    phi__agent_disown(agent, &agent->system_prompt);
+    phi__agent_disown(agent, &agent->workspace);
+    PHI_ASSERT(agent->memory.used_bytes == 0);
+    phi__free(&rt->memory, agent, sizeof *agent);
+}
+
+static phi__agent *phi__agent_build(phi_runtime *rt, const phi_agent_desc *desc,
+                                    phi__thread *lent) {
+    phi__agent *agent = (phi__agent *)phi__alloc(&rt->memory, sizeof *agent);
+    if (agent == NULL) return NULL;
+    agent->rt = rt;
+    phi_memory_init(&agent->memory, &rt->memory.allocator, desc->memory_limit_bytes);
+    agent->memory.parent = &rt->memory;
+    phi_arena_init(&agent->arena, &agent->memory, 512);
+    phi_arena_init(&agent->tools_arena, &agent->memory, 512);
+    phi_arena_init(&agent->model_arena, &agent->memory, 256);
+    phi__thread_init(&agent->own, &agent->memory);
+    agent->thread = lent != NULL ? lent : &agent->own;
+    if (phi__agent_fill(agent, desc))
+        agent->slot = phi__slots_take(&rt->agents, PHI__AGENT_IDLE, agent);
+    if (agent->slot == NULL) {
+        phi__agent_destroy(agent);
+        return NULL;
+    }
+    agent->index = agent->slot->index;
+    agent->gen = phi__slot_gen(PHI__LOAD(&agent->slot->word));
+    phi__agent_adopt(phi__agent_find(desc->parent), agent);
+    return agent;
+}
+
+PHI__FN phi__agent *phi__agent_make(phi_runtime *rt, const phi_agent_desc *desc,
+                                    phi__thread *lent) {
+    phi__agent *agent;
+    if (rt->closing) {
+        (void)phi__error(rt, PHI_MISUSE, "phi_agent_new: the runtime is closing");
+        return NULL;
+    }
+    if (desc == NULL) {
+        (void)phi__error(rt, PHI_BAD_ARG, "phi_agent_new: desc is NULL");
+        return NULL;
+    }
+    if (phi__agent_check(rt, desc) != PHI_OK) return NULL;
+    agent = phi__agent_build(rt, desc, lent);
+    if (agent == NULL) (void)phi__error(rt, PHI_NO_MEMORY, "phi_agent_new: out of memory");
+    return agent;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_agent phi_agent_new(phi_runtime *rt, const phi_agent_desc *desc) {
+    phi_agent none;
+    phi__agent *agent = rt != NULL ? phi__agent_make(rt, desc, NULL) : NULL;
+    memset(&none, 0, sizeof none);
+    return agent != NULL ? phi__agent_handle(agent) : none;
+}
+
+static const char *phi__agent_text_or_null(phi_str s) { return s.len > 0 ? s.at : NULL; }
+
+PHI_API phi_status phi_agent_get_desc(phi_agent handle, phi_agent_desc *out) {
+    const phi__agent *agent = phi__agent_find(handle);
+    if (handle.rt == NULL || out == NULL) return PHI_BAD_ARG;
+    if (agent == NULL) return PHI_STALE;
+    memset(out, 0, sizeof *out);
+    out->model = agent->model;
+    out->system_prompt = phi__agent_text_or_null(agent->system_prompt);
+    out->tools = agent->tools;
+    out->tool_count = agent->tool_count;
+    out->tool_mode = agent->tool_mode;
+    out->tool_batch = agent->tool_batch;
+    out->tool_timeout_ms = agent->tool_timeout_ms;
+    out->tool_choice = agent->tool_choice;
+    out->thinking = agent->thinking;
+    out->max_tokens = agent->max_tokens;
+    out->has_temperature = agent->temperature >= 0;
+    out->temperature = agent->temperature >= 0 ? agent->temperature : 0;
+    out->disable_cache = agent->disable_cache;
+    out->limits = agent->limits;
+    out->budget = agent->budget.limits;
+    out->deadlines = agent->deadlines;
+    out->retry = agent->retry;
+    out->agent_id = agent->agent_id.at;
+    out->session_id = agent->session->id.at;
+    out->config_id = agent->segment.at;
+    out->workspace = phi__agent_text_or_null(agent->workspace);
+    if (agent->parent != NULL) out->parent = phi__agent_handle(agent->parent);
+    out->first_turn_trigger = agent->first_turn_trigger;
+    out->hook_fn = agent->hook_fn;
+    out->hook_points = agent->hook_points;
+    out->decision_timeout_ms = agent->decision_timeout_ms;
+    out->filters = agent->filters;
+    out->filter_count = agent->filter_count;
+    out->steering_mode = agent->steering_mode;
+    out->follow_up_mode = agent->follow_up_mode;
+    out->queue_limit = agent->queue_limit;
+    out->doom_warn_after = agent->doom_warn_after != 0 ? agent->doom_warn_after : PHI_UNLIMITED;
+    out->doom_stop_after = agent->doom_stop_after != 0 ? agent->doom_stop_after : PHI_UNLIMITED;
+    out->memory_limit_bytes = agent->memory.limit_bytes;
+    out->event_queue_bytes = agent->event_queue_bytes;
+    out->max_event_bytes = agent->max_event_bytes;
+    out->max_response_bytes = agent->max_response_bytes;
+    out->user_data = agent->user_data;
+    return PHI_OK;
+}
+
+PHI_API const phi_profile *phi_agent_profile(phi_agent handle) {
+    const phi__agent *agent = phi__agent_find(handle);
+    return agent != NULL ? agent->profile : NULL;
+}

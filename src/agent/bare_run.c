@@ -1,0 +1,201 @@
+/* bare_run.c - runs over a caller's own thread.
+
+   A bare run is an ordinary agent, made for one run, whose log is the caller's. When the run is over the
+   log is free again; the agent stays until its last event has been popped, and is then freed. */
+#include "agent/bare_run.h"
+
+#include "agent/agent_in.h"
+
+struct phi_thread {
+    phi_runtime *rt;
+    phi_memory memory;
+    phi__thread log;
+    phi_thread *next, *prev; /* of the runtime's */
+};
+
+/* Ended runs whose events wait for the host, looked at in a step: those behind them have newer ones. */
+enum { PHI__BARE_LOOKS = 64 };
+
+PHI__FN void phi__bare_bury(phi_runtime *rt) {
+    phi__agent *agent = rt->bare_over, *next;
+    int looks = PHI__BARE_LOOKS;
+    for (; agent != NULL && looks > 0; agent = next) {
+        next = agent->next_over;
+        if (agent->oldest == NULL) phi__bare_drop(agent); /* what came after its end */
+        if (agent->oldest == NULL)
+            phi__agent_doom(agent);
+        else
+            looks--;
+    }
+}
+
+/* ---- threads ---- */
+
+static void phi__bare_free(phi_thread *thread) {
+    phi_runtime *rt = thread->rt;
+    phi__thread_free(&thread->log);
+    PHI_ASSERT(thread->memory.used_bytes == 0);
+    if (thread->prev != NULL)
+        thread->prev->next = thread->next;
+    else
+        rt->threads = thread->next;
+    if (thread->next != NULL) thread->next->prev = thread->prev;
+    phi__free(&rt->memory, thread, sizeof *thread);
+}
+
+PHI__FN void phi__threads_free(phi_runtime *rt) {
+    while (rt->threads != NULL) phi__bare_free(rt->threads);
+}
+
+static phi_status phi__bare_idle(const phi_thread *thread, const char *what) {
+    return thread->log.user == NULL
+               ? PHI_OK
+               : phi__error(thread->rt, PHI_BUSY, "%s: a run goes over the thread", what);
+}
+
+/* Outside of a step, agents that were doomed are destroyed at once. */
+static void phi__bare_doom(phi__agent *agent) {
+    phi_runtime *rt = agent->rt;
+    bool inside = rt->in_step;
+    rt->in_step = true;
+    phi__agent_doom(agent);
+    if (!inside) phi__step_end(rt);
+}
+
+/* Runs that are over and whose events point into the thread. */
+static void phi__bare_leave(phi_thread *thread) {
+    phi__agent *agent = thread->rt->bare_over, *next;
+    for (; agent != NULL; agent = next) {
+        next = agent->next_over;
+        if (agent->thread != &thread->log) continue;
+        agent->thread = &agent->own;
+        phi__bare_doom(agent);
+    }
+}
+
+/* ---- a run ---- */
+
+static phi_status phi__bare_check_prompts(phi_runtime *rt, const phi_run_desc *desc) {
+    size_t i;
+    if (desc->prompts == NULL)
+        return phi__error(rt, PHI_BAD_ARG, "phi_run: prompts is missing, prompt_count is %u",
+                          (unsigned)desc->prompt_count);
+    for (i = 0; i < desc->prompt_count; i++) {
+        const phi_message *prompt = &desc->prompts[i];
+        phi_status status;
+        if (prompt->role != PHI_ROLE_USER)
+            return phi__error(rt, PHI_BAD_ARG, "phi_run: prompts[%u].role: expected user",
+                              (unsigned)i);
+        status = phi__input_check(rt, "phi_run", prompt->content, prompt->content_count);
+        if (status != PHI_OK) return status;
+    }
+    return PHI_OK;
+}
+
+/* Without prompts: whether there is something to go on from. */
+static phi_status phi__bare_check_going_on(phi_runtime *rt, const phi_run_desc *desc) {
+    const phi__thread *log = &desc->thread->log;
+    size_t i = log->item_count;
+    if (desc->agent->agent_id == NULL || desc->agent->session_id == NULL)
+        return phi__error(
+            rt, PHI_BAD_ARG,
+            "phi_run: without prompts, agent.agent_id and agent.session_id are needed");
+    while (i > 0 && log->items[i - 1].message->role == PHI_ROLE_EXTENSION) i--;
+    if (i == 0) return phi__error(rt, PHI_MISUSE, "phi_run: there are no messages to go on from");
+    if (log->items[i - 1].message->role == PHI_ROLE_ASSISTANT)
+        return phi__error(rt, PHI_MISUSE, "phi_run: the last message is the model's own");
+    return PHI_OK;
+}
+
+static phi_status phi__bare_check(phi_runtime *rt, const phi_run_desc *desc) {
+    if (rt->closing) return phi__error(rt, PHI_MISUSE, "phi_run: the runtime is closing");
+    if (desc == NULL) return phi__error(rt, PHI_BAD_ARG, "phi_run: desc is NULL");
+    if (desc->agent == NULL) return phi__error(rt, PHI_BAD_ARG, "phi_run: agent is missing");
+    if (desc->thread == NULL) return phi__error(rt, PHI_BAD_ARG, "phi_run: thread is missing");
+    if (desc->thread->rt != rt)
+        return phi__error(rt, PHI_BAD_ARG, "phi_run: the thread is of another runtime");
+    if ((unsigned)desc->continuation > (unsigned)PHI_CONTINUATION_COMPACTION)
+        return phi__error(rt, PHI_BAD_ARG, "phi_run: continuation is none of its values");
+    if (phi__bare_idle(desc->thread, "phi_run") != PHI_OK) return PHI_BUSY;
+    return desc->prompt_count > 0 ? phi__bare_check_prompts(rt, desc)
+                                  : phi__bare_check_going_on(rt, desc);
+}
+
+static phi_status phi__bare_begin(phi__agent *agent, const phi_run_desc *desc) {
+    phi__run_order order;
+    phi_status status;
+    memset(&order, 0, sizeof order);
+    order.prompts = desc->prompts;
+    order.prompt_count = desc->prompt_count;
+    if (desc->prompt_count == 0)
+        order.continuation = desc->continuation != PHI_CONTINUATION_INITIAL
+                                 ? desc->continuation
+                                 : PHI_CONTINUATION_DEFAULT;
+    order.loop_id = phi_str_of(desc->loop_id);
+    order.parent_loop_id = phi_str_of(desc->parent_loop_id);
+    agent->bare = true;
+    status = phi__run_new(agent, &order);
+    if (status == PHI_OK) return status;
+    return phi__error(agent->rt, status, "phi_run: %s",
+                      status == PHI_NO_MEMORY ? "out of memory" : phi_status_text(status));
+}
+
+/* ---- public ---- */
+
+PHI_API phi_thread *phi_thread_new(phi_runtime *rt, size_t memory_limit_bytes) {
+    phi_thread *thread;
+    if (rt == NULL) return NULL;
+    thread = (phi_thread *)phi__alloc(&rt->memory, sizeof *thread);
+    if (thread == NULL) {
+        (void)phi__error(rt, PHI_NO_MEMORY, "phi_thread_new: out of memory");
+        return NULL;
+    }
+    thread->rt = rt;
+    phi_memory_init(&thread->memory, &rt->memory.allocator, memory_limit_bytes);
+    thread->memory.parent = &rt->memory;
+    phi__thread_init(&thread->log, &thread->memory);
+    thread->next = rt->threads;
+    if (rt->threads != NULL) rt->threads->prev = thread;
+    rt->threads = thread;
+    return thread;
+}
+
+PHI_API phi_status phi_thread_free(phi_thread *thread) {
+    phi_status status;
+    if (thread == NULL) return PHI_OK;
+    status = phi__bare_idle(thread, "phi_thread_free");
+    if (status != PHI_OK) return status;
+    phi__bare_leave(thread);
+    phi__bare_free(thread);
+    return PHI_OK;
+}
+
+PHI_API phi_status phi_thread_append(phi_thread *thread, const phi_message *message) {
+    phi_status status;
+    if (thread == NULL) return PHI_BAD_ARG;
+    status = phi__bare_idle(thread, "phi_thread_append");
+    if (status != PHI_OK) return status;
+    return phi__history_append(thread->rt, &thread->log, "phi_thread_append", message);
+}
+
+PHI_API size_t phi_thread_message_count(const phi_thread *thread) {
+    return thread != NULL ? thread->log.message_count : 0;
+}
+
+PHI_API const phi_message *phi_thread_message_at(const phi_thread *thread, size_t i) {
+    return thread != NULL && i < thread->log.message_count ? thread->log.messages[i]->message
+                                                           : NULL;
+}
+
+PHI_API phi_agent phi_run(phi_runtime *rt, const phi_run_desc *desc) {
+    phi_agent none;
+    phi__agent *agent;
+    memset(&none, 0, sizeof none);
+    if (rt == NULL || phi__bare_check(rt, desc) != PHI_OK) return none;
+    agent = phi__agent_make(rt, desc->agent, &desc->thread->log);
+    if (agent == NULL) return none;
+    if (phi__bare_begin(agent, desc) == PHI_OK) return phi__agent_handle(agent);
+    agent->thread = &agent->own; /* what is left of it has nothing to do with the caller's */
+    phi__bare_doom(agent);
+    return none;
+}

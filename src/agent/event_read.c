@@ -1,0 +1,420 @@
+/* event_read.c - events from the interchange format, ours and others': behaviours A, "AgentEvent".
+
+   Lenient where a reader can be: what is missing or of a wrong type counts as absent, keys that are not
+   known are ignored. Messages are not: an event with a message that is none is refused. Everything that
+   an event points to is in the tree's arena. */
+#include "agent/agent.h"
+#include "agent/event_in.h"
+#include "base/arena_in.h"
+#include "base/date_in.h"
+#include "base/utf8_in.h"
+#include "model/message_in.h"
+
+#include <stdio.h>
+
+typedef struct phi__event_reader {
+    const phi_json *root;
+    phi_arena *arena;
+    phi_event *out;
+    phi_parse_error *error;
+    bool no_memory;
+} phi__event_reader;
+
+/* ---- members ---- */
+
+static const phi_json *phi__er_get(const phi__event_reader *r, const char *key) {
+    return phi_json_get(r->root, key);
+}
+
+static phi_str phi__er_str(const phi__event_reader *r, const char *key) {
+    return phi_json_str(phi__er_get(r, key), "");
+}
+
+static uint32_t phi__er_u32(const phi__event_reader *r, const char *key) {
+    uint64_t n = phi_json_uint(phi__er_get(r, key), 0);
+    return n > UINT32_MAX ? UINT32_MAX : (uint32_t)n;
+}
+
+static size_t phi__er_size(const phi__event_reader *r, const char *key) {
+    uint64_t n = phi_json_uint(phi__er_get(r, key), 0);
+    return n > SIZE_MAX ? SIZE_MAX : (size_t)n;
+}
+
+/* JSON text of a value; null is nothing. */
+static phi_str phi__er_json(phi__event_reader *r, const phi_json *node) {
+    phi_str out = {NULL, 0};
+    if (node == NULL || phi_json_is_null(node)) return out;
+    if (phi_json_write(r->arena, node, 0, &out) == PHI_NO_MEMORY) r->no_memory = true;
+    return out;
+}
+
+static void *phi__er_alloc(phi__event_reader *r, size_t bytes) {
+    void *at = phi__arena_zero(r->arena, bytes);
+    if (at == NULL) r->no_memory = true;
+    return at;
+}
+
+static phi_status phi__er_bad(phi__event_reader *r, phi_status status, const char *words) {
+    memset(r->error, 0, sizeof *r->error);
+    r->error->line = r->error->column = 1;
+    (void)snprintf(r->error->message, sizeof r->error->message, "%s", words);
+    return status;
+}
+
+/* Says where the words of an error belong to. */
+static phi_status phi__er_within(phi__event_reader *r, phi_status status, const char *where) {
+    char words[sizeof r->error->message];
+    if (status != PHI_PARSE) return status;
+    memcpy(words, r->error->message, sizeof words);
+    if (snprintf(r->error->message, sizeof r->error->message, "%s: %s", where, words) < 0)
+        r->error->message[0] = '\0';
+    return status;
+}
+
+static void phi__er_time(phi__event_reader *r) {
+    int64_t ms = 0;
+    (void)phi__date_get(phi__er_str(r, "timestamp"), &ms);
+    r->out->timestamp_ms = ms;
+}
+
+static void phi__er_usage(phi__event_reader *r) {
+    phi_usage *usage = (phi_usage *)phi__er_alloc(r, sizeof *usage);
+    if (usage != NULL) *usage = phi__message_get_usage(phi__er_get(r, "usage"));
+    r->out->usage = usage;
+}
+
+/* ---- messages ---- */
+
+static phi_status phi__er_message(phi__event_reader *r, bool needed) {
+    const phi_json *node = phi__er_get(r, "message");
+    phi_message *message;
+    phi_status status;
+    if (!needed && (node == NULL || phi_json_is_null(node))) return PHI_OK;
+    message = (phi_message *)phi__er_alloc(r, sizeof *message);
+    if (message == NULL) return PHI_NO_MEMORY;
+    status = phi__message_get(node, r->arena, message, r->error);
+    r->out->message = message;
+    if (message->loop_id.len > 0) r->out->turn_index = message->turn_index;
+    return phi__er_within(r, status, "message");
+}
+
+static phi_status phi__er_messages(phi__event_reader *r, const char *key) {
+    const phi_json *array = phi__er_get(r, key), *node;
+    phi_json_iter it = phi_json_each(array);
+    phi_message *messages;
+    phi_status status = PHI_OK;
+    char where[48];
+    size_t n = 0;
+    if (array == NULL || phi_json_is_null(array)) return PHI_OK;
+    if (!phi_json_is_array(array))
+        return phi__er_within(r, phi__er_bad(r, PHI_PARSE, "expected an array of messages"), key);
+    if (phi_json_count(array) == 0) return PHI_OK;
+    messages = (phi_message *)phi__er_alloc(r, phi__mul(phi_json_count(array), sizeof *messages));
+    if (messages == NULL) return PHI_NO_MEMORY;
+    while (status == PHI_OK && (node = phi_json_next(&it)) != NULL)
+        status = phi__message_get(node, r->arena, &messages[n++], r->error);
+    r->out->messages = messages;
+    r->out->message_count = n;
+    (void)snprintf(where, sizeof where, "%.16s[%lu]", key, (unsigned long)(n - 1));
+    return phi__er_within(r, status, where);
+}
+
+/* ---- the run ---- */
+
+/* "Default", {"Rerun":{"tag":".."}}; nothing, as older files have it, is a beginning. */
+static void phi__er_continuation(const phi_json *node, phi_loop_info *loop) {
+    const phi_json *rerun = phi_json_get(node, "Rerun"), *branch = phi_json_get(node, "Branch");
+    phi_str word = phi_json_str(node, "");
+    if (phi__str_is(word, "Default")) loop->continuation = PHI_CONTINUATION_DEFAULT;
+    if (phi__str_is(word, "Compaction")) loop->continuation = PHI_CONTINUATION_COMPACTION;
+    if (rerun != NULL) loop->continuation = PHI_CONTINUATION_RERUN;
+    if (branch != NULL) loop->continuation = PHI_CONTINUATION_BRANCH;
+    loop->tag = phi_json_str(phi_json_get(branch != NULL ? branch : rerun, "tag"), "");
+}
+
+static phi_status phi__er_start(phi__event_reader *r) {
+    phi_loop_info *loop = (phi_loop_info *)phi__er_alloc(r, sizeof *loop);
+    if (loop == NULL) return PHI_NO_MEMORY;
+    loop->agent_id = phi__er_str(r, "agent_id");
+    loop->session_id = phi__er_str(r, "session_id");
+    loop->loop_id = r->out->loop_id;
+    loop->parent_loop_id = phi__er_str(r, "parent_loop_id");
+    phi__er_continuation(phi__er_get(r, "continuation_kind"), loop);
+    loop->metadata = phi__er_json(r, phi__er_get(r, "metadata"));
+    loop->config = phi__er_json(r, phi__er_get(r, "config_snapshot"));
+    r->out->loop = loop;
+    phi__er_time(r);
+    return PHI_OK;
+}
+
+static phi_status phi__er_end(phi__event_reader *r) {
+    phi__er_usage(r);
+    phi__er_time(r);
+    r->out->rejection = phi__er_str(r, "rejection");
+    if (r->out->rejection.len > 0) r->out->status = PHI_REJECTED;
+    return phi__er_messages(r, "messages");
+}
+
+/* ---- turns ---- */
+
+static phi_status phi__er_turn_start(phi__event_reader *r) {
+    phi_str word = phi__er_str(r, "triggered_by");
+    int i;
+    r->out->turn_index = phi__er_u32(r, "turn_index");
+    phi__er_time(r);
+    r->out->trigger = PHI_TRIGGER_USER;
+    for (i = PHI_TRIGGER_USER; i <= PHI_TRIGGER_BRANCH; i++)
+        if (phi__str_is(word, phi__event_trigger((phi_trigger)i))) r->out->trigger = (phi_trigger)i;
+    if (phi__str_is(word, "FollowUp")) /* of older files */
+        r->out->trigger = PHI_TRIGGER_CONTINUATION;
+    return PHI_OK;
+}
+
+static phi_status phi__er_turn_end(phi__event_reader *r) {
+    phi_status status = phi__er_message(r, false);
+    phi__er_usage(r);
+    phi__er_time(r);
+    return status == PHI_OK ? phi__er_messages(r, "tool_results") : status;
+}
+
+static phi_content_kind phi__er_block(phi_event_kind kind) {
+    if (kind == PHI_EV_TEXT) return PHI_CONTENT_TEXT;
+    return kind == PHI_EV_THINKING ? PHI_CONTENT_THINKING : PHI_CONTENT_TOOL_CALL;
+}
+
+/* The block that grows is taken to be the last one of its kind. */
+static phi_status phi__er_delta(phi__event_reader *r) {
+    static const phi_event_kind kinds[] = {PHI_EV_TEXT, PHI_EV_THINKING, PHI_EV_TOOL_ARGUMENTS};
+    const phi_json *delta = phi__er_get(r, "delta"), *inside = NULL;
+    phi_status status = phi__er_message(r, true);
+    size_t i;
+    if (status != PHI_OK) return status;
+    for (i = 0; i < PHI__COUNT(kinds) && inside == NULL; i++) {
+        inside = phi_json_get(phi_json_get(delta, phi__event_delta(kinds[i])), "delta");
+        r->out->kind = kinds[i];
+    }
+    if (inside == NULL)
+        return phi__er_bad(r, PHI_PARSE, "delta: expected Text, Thinking or ToolCallDelta");
+    r->out->text = phi_json_str(inside, "");
+    for (i = r->out->message->content_count; i > 0; i--) {
+        const phi_content *block = &r->out->message->content[i - 1];
+        if (block->kind != phi__er_block(r->out->kind)) continue;
+        r->out->partial = block->kind == PHI_CONTENT_TOOL_CALL ? block->arguments : block->text;
+        r->out->block_index = (uint32_t)(i - 1);
+        break;
+    }
+    return PHI_OK;
+}
+
+/* ---- tools ---- */
+
+static void phi__er_args(phi__event_reader *r, const char *none) {
+    r->out->arguments = phi_str_of(none);
+    if (!phi__message_get_value(phi__er_get(r, "args"), r->arena, &r->out->arguments))
+        r->no_memory = true;
+}
+
+/* ToolResult: a message of what the event says. */
+static phi_status phi__er_result(phi__event_reader *r, const char *key) {
+    const phi_json *node = phi__er_get(r, key), *content = phi_json_get(node, "content");
+    phi_message *message;
+    phi_status status;
+    if (node == NULL || phi_json_is_null(node)) return PHI_OK;
+    message = (phi_message *)phi__er_alloc(r, sizeof *message);
+    if (message == NULL) return PHI_NO_MEMORY;
+    message->role = PHI_ROLE_TOOL_RESULT;
+    message->tool_call_id = r->out->tool_call_id;
+    message->tool_name = r->out->tool_name;
+    message->is_error = r->out->is_error;
+    message->details = phi__er_json(r, phi_json_get(node, "details"));
+    status = phi__message_get_blocks(content, r->arena, message, r->error);
+    if (r->out->child_loop_id.len == 0)
+        r->out->child_loop_id = phi_json_str(phi_json_get(node, "child_loop_id"), "");
+    r->out->message = message;
+    return phi__er_within(r, status, key);
+}
+
+static phi_status phi__er_update(phi__event_reader *r) {
+    phi_status status = phi__er_result(r, "partial_result");
+    if (status == PHI_OK && r->out->message != NULL)
+        r->out->text = phi_message_text(r->out->message, "\n", r->arena, &r->no_memory);
+    return status;
+}
+
+static phi_status phi__er_tool_end(phi__event_reader *r) {
+    r->out->is_error = phi_json_bool(phi__er_get(r, "is_error"), false);
+    r->out->child_loop_id = phi__er_str(r, "child_loop_id");
+    return phi__er_result(r, "result");
+}
+
+static phi_input phi__er_input(const phi__event_reader *r) {
+    phi_str word = phi__er_str(r, "input");
+    int i;
+    for (i = PHI_INPUT_PROMPT; i <= PHI_INPUT_INJECTED; i++)
+        if (phi__str_is(word, phi__event_input((phi_input)i))) return (phi_input)i;
+    return PHI_INPUT_NONE;
+}
+
+static phi_status phi__er_decision(phi__event_reader *r) {
+    phi_str word = phi__er_str(r, "point");
+    int point;
+    for (point = PHI_HOOK_BEFORE_LOOP; point <= PHI_HOOK_FILTER; point *= 2)
+        if (phi__str_is(word, phi__event_point(point))) r->out->point = point;
+    if (r->out->tool_call_id.len > 0 || r->out->tool_name.len > 0) phi__er_args(r, "{}");
+    r->out->text = phi__er_str(r, "text");
+    r->out->input = phi__er_input(r);
+    return PHI_OK;
+}
+
+/* ---- trouble, compaction ---- */
+
+/* A number that is none of ours says only that something went wrong. */
+static phi_status phi__er_status(int64_t number) {
+    return number <= PHI_OK && number >= PHI_DENIED ? (phi_status)number : PHI_REFUSED;
+}
+
+static phi_status phi__er_failure(phi__event_reader *r) {
+    phi_failure *failure = (phi_failure *)phi__er_alloc(r, sizeof *failure);
+    phi_str word = phi__er_str(r, "kind");
+    uint32_t status = phi__er_u32(r, "http_status");
+    const phi_json *after = phi__er_get(r, "retry_after_ms");
+    int i;
+    if (failure == NULL) return PHI_NO_MEMORY;
+    for (i = PHI_FAILURE_AUTH; i <= PHI_FAILURE_NO_MEMORY; i++)
+        if (phi__str_is(word, phi_failure_kind_text((phi_failure_kind)i)))
+            failure->kind = (phi_failure_kind)i;
+    failure->message = phi__er_str(r, "message");
+    failure->http_status = status > 999 ? 999 : (int)status;
+    failure->retryable = phi_json_bool(phi__er_get(r, "retryable"), false);
+    failure->has_retry_after = phi_json_is_number(after);
+    failure->retry_after_ms = phi_json_uint(after, 0);
+    failure->code = phi__er_str(r, "code");
+    failure->request_id = phi__er_str(r, "request_id");
+    r->out->failure = failure;
+    r->out->status = phi__er_status(phi_json_int(phi__er_get(r, "status"), PHI_REFUSED));
+    phi__er_time(r);
+    return PHI_OK;
+}
+
+static phi_status phi__er_retry(phi__event_reader *r) {
+    r->out->attempt = phi__er_u32(r, "attempt");
+    r->out->attempts = phi__er_u32(r, "attempts");
+    r->out->delay_ms = phi__er_u32(r, "delay_ms");
+    r->out->text = phi__er_str(r, "text");
+    return phi__er_failure(r);
+}
+
+static phi_status phi__er_dropped(phi__event_reader *r) {
+    r->out->input = phi__er_input(r);
+    r->out->text = phi__er_str(r, "text");
+    r->out->source = phi__er_str(r, "reason");
+    return PHI_OK;
+}
+
+static phi_status phi__er_compaction(phi__event_reader *r) {
+    phi_compaction *c = (phi_compaction *)phi__er_alloc(r, sizeof *c);
+    if (c == NULL) return PHI_NO_MEMORY;
+    c->estimated_tokens = phi_json_uint(phi__er_get(r, "estimated_tokens"), 0);
+    c->message_count = phi__er_size(r, "message_count");
+    c->messages_before = phi__er_size(r, "messages_before");
+    c->messages_after = phi__er_size(r, "messages_after");
+    c->tokens_before = phi_json_uint(phi__er_get(r, "estimated_tokens_before"), 0);
+    c->tokens_after = phi_json_uint(phi__er_get(r, "estimated_tokens_after"), 0);
+    c->loops_compacted = phi__er_size(r, "loops_compacted");
+    r->out->compaction = c;
+    phi__er_time(r);
+    return PHI_OK;
+}
+
+/* ---- any event ---- */
+
+static phi_status phi__er_text(phi__event_reader *r, const char *key) {
+    r->out->text = phi__er_str(r, key);
+    return PHI_OK;
+}
+
+static phi_status phi__er_body(phi__event_reader *r) {
+    switch (r->out->kind) {
+    case PHI_EV_AGENT_START: return phi__er_start(r);
+    case PHI_EV_AGENT_END: return phi__er_end(r);
+    case PHI_EV_TURN_START: return phi__er_turn_start(r);
+    case PHI_EV_TURN_END: return phi__er_turn_end(r);
+    case PHI_EV_MESSAGE_START:
+    case PHI_EV_MESSAGE_END: return phi__er_message(r, true);
+    case PHI_EV_RETRACT: return phi__er_message(r, false);
+    case PHI_EV_TEXT:
+    case PHI_EV_THINKING:
+    case PHI_EV_TOOL_ARGUMENTS: return phi__er_delta(r);
+    case PHI_EV_TOOL_START: phi__er_args(r, "{}"); return PHI_OK;
+    case PHI_EV_TOOL_UPDATE: return phi__er_update(r);
+    case PHI_EV_TOOL_END: return phi__er_tool_end(r);
+    case PHI_EV_ERROR: return phi__er_failure(r);
+    case PHI_EV_RETRY: return phi__er_retry(r);
+    case PHI_EV_INPUT_REJECTED:
+    case PHI_EV_PAUSED: return phi__er_text(r, "reason");
+    case PHI_EV_INPUT_DROPPED: return phi__er_dropped(r);
+    case PHI_EV_COMPACTION_START:
+    case PHI_EV_COMPACTION_END: return phi__er_compaction(r);
+    case PHI_EV_DECISION: return phi__er_decision(r);
+    case PHI_EV_TOOL_PROGRESS:
+    case PHI_EV_WARNING: return phi__er_text(r, "text");
+    }
+    return PHI_OK;
+}
+
+/* PHI_EV_TEXT for all deltas: what is in them says more. */
+static phi_status phi__er_kind(phi__event_reader *r, phi_str type) {
+    char words[sizeof r->error->message];
+    int i;
+    for (i = PHI_EV_AGENT_START; i <= PHI_EV_WARNING; i++)
+        if (phi__str_is(type, phi__event_type((phi_event_kind)i))) {
+            r->out->kind = (phi_event_kind)i;
+            return PHI_OK;
+        }
+    (void)snprintf(words, sizeof words, "type \"%.*s\": no event that is known here",
+                   (int)phi__utf8_cut(type, 80), type.at != NULL ? type.at : "");
+    return phi__er_bad(r, PHI_UNSUPPORTED, words);
+}
+
+static phi_status phi__er_event(phi__event_reader *r) {
+    const phi_json *type = phi__er_get(r, "type");
+    phi_status status;
+    if (!phi_json_is_object(r->root))
+        return phi__er_bad(r, PHI_PARSE, "expected an object: an event");
+    if (!phi_json_is_string(type))
+        return phi__er_bad(r, PHI_PARSE, "type: expected a string, such as \"TurnStart\"");
+    status = phi__er_kind(r, phi_json_str(type, ""));
+    if (status != PHI_OK) return status;
+    r->out->loop_id = phi__er_str(r, "loop_id");
+    r->out->tool_call_id = phi__er_str(r, "tool_call_id");
+    r->out->tool_name = phi__er_str(r, "tool_name");
+    status = phi__er_body(r);
+    return status == PHI_OK && r->no_memory ? PHI_NO_MEMORY : status;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_event_from_json(phi_str json, phi_arena *arena, phi_event *out,
+                                       phi_parse_error *error) {
+    phi__event_reader r;
+    phi_parse_error unheard;
+    phi_arena_mark mark;
+    phi_json *root = NULL;
+    phi_status status;
+    if (arena == NULL || out == NULL) return PHI_BAD_ARG;
+    memset(out, 0, sizeof *out);
+    mark = phi_arena_save(arena);
+    r.arena = arena;
+    r.out = out;
+    r.error = error != NULL ? error : &unheard;
+    r.no_memory = false;
+    status = phi_json_parse(arena, json, PHI_JSON_REPLACE_BAD_UTF8, &root, r.error);
+    r.root = root;
+    if (status == PHI_OK) status = phi__er_event(&r);
+    if (status == PHI_TOO_BIG) status = PHI_PARSE;
+    if (status != PHI_OK) {
+        memset(out, 0, sizeof *out);
+        phi_arena_reset(arena, mark);
+    }
+    return status;
+}

@@ -1,0 +1,275 @@
+/* history.c - an agent's messages from outside: looking, changing, saving and restoring. */
+#include "agent/agent_in.h"
+#include "model/message_in.h"
+#include "text/json_in.h"
+
+#include <stdio.h>
+
+/* ---- what a message must be ---- */
+
+static bool phi__history_kind_fits(phi_role role, phi_content_kind kind) {
+    switch (kind) {
+    case PHI_CONTENT_TEXT: return true;
+    case PHI_CONTENT_IMAGE: return role != PHI_ROLE_ASSISTANT;
+    case PHI_CONTENT_THINKING:
+    case PHI_CONTENT_TOOL_CALL: return role == PHI_ROLE_ASSISTANT;
+    }
+    return false;
+}
+
+static const char *phi__history_content_fault(phi_role role, const phi_content *c) {
+    if (!phi__history_kind_fits(role, c->kind))
+        return role == PHI_ROLE_ASSISTANT ? "expected text, thinking or a tool call"
+                                          : "expected text or an image";
+    if (c->kind == PHI_CONTENT_IMAGE && (c->data.len == 0 || c->mime_type.len == 0))
+        return "an image needs data and mime_type";
+    if (c->kind == PHI_CONTENT_TOOL_CALL && c->id.len == 0) return "a tool call needs an id";
+    return NULL;
+}
+
+static const char *phi__history_fault(const phi_message *m) {
+    if (m->role < PHI_ROLE_USER || m->role > PHI_ROLE_EXTENSION)
+        return "role is none of its values";
+    if ((unsigned)m->stop_reason > (unsigned)PHI_STOP_REASON_PAUSED)
+        return "stop_reason is none of its values";
+    if (m->content == NULL && m->content_count > 0) return "content is missing";
+    if (m->role == PHI_ROLE_USER && m->content_count == 0) return "there is no content";
+    if (m->role == PHI_ROLE_TOOL_RESULT && m->tool_call_id.len == 0)
+        return "a tool result needs a tool_call_id";
+    if (m->role == PHI_ROLE_EXTENSION && m->extension_kind.len == 0)
+        return "an extension needs an extension_kind";
+    return NULL;
+}
+
+/* What cannot be written as JSON would be lost when the history is saved. */
+static phi_status phi__history_check_data(phi_runtime *rt, const char *what, phi_str data) {
+    phi_arena scratch;
+    phi__buf json;
+    phi_status status = PHI_OK;
+    if (data.len == 0) return PHI_OK;
+    phi_arena_init(&scratch, &rt->memory, 0);
+    phi__buf_init(&json, &rt->memory);
+    if (!phi__message_put_json(&json, NULL, data, true, &scratch)) status = PHI_BAD_ARG;
+    if (json.failed) status = PHI_NO_MEMORY;
+    phi__buf_free(&json);
+    phi_arena_free(&scratch);
+    if (status == PHI_OK) return PHI_OK;
+    return phi__error(rt, status, "%s: %s", what,
+                      status == PHI_NO_MEMORY ? "out of memory" : "extension_data is no JSON");
+}
+
+static phi_status phi__history_check(phi_runtime *rt, const char *what, const phi_message *m) {
+    const char *fault;
+    size_t i;
+    if (m == NULL) return phi__error(rt, PHI_BAD_ARG, "%s: the message is NULL", what);
+    fault = phi__history_fault(m);
+    if (fault != NULL) return phi__error(rt, PHI_BAD_ARG, "%s: %s", what, fault);
+    if (m->role == PHI_ROLE_EXTENSION) return phi__history_check_data(rt, what, m->extension_data);
+    for (i = 0; i < m->content_count; i++) {
+        fault = phi__history_content_fault(m->role, &m->content[i]);
+        if (fault != NULL)
+            return phi__error(rt, PHI_BAD_ARG, "%s: content[%u]: %s", what, (unsigned)i, fault);
+    }
+    return PHI_OK;
+}
+
+/* ---- changing a log ---- */
+
+/* The ids of a message's calls, so that the answers to come have others. One that is known already
+   stays what it is. */
+static bool phi__history_claim(phi__thread *thread, const phi_message *message) {
+    size_t i;
+    if (message->role != PHI_ROLE_ASSISTANT) return true;
+    for (i = 0; i < message->content_count; i++)
+        if (message->content[i].kind == PHI_CONTENT_TOOL_CALL &&
+            phi__thread_claim_id(thread, message->content[i].id) == PHI_NO_MEMORY)
+            return false;
+    return true;
+}
+
+/* Appends copies, all or none. */
+static bool phi__history_put(phi_runtime *rt, phi__thread *thread, const phi_message *messages,
+                             size_t count) {
+    phi_arena_mark mark = phi_arena_save(&thread->arena);
+    int64_t now = phi__io_wall_ms(rt->io);
+    phi__entry *entries;
+    size_t i;
+    if (!phi__thread_reserve(thread, count, count)) return false;
+    entries = (phi__entry *)phi__arena_zero(&thread->arena, phi__mul(count, sizeof *entries));
+    for (i = 0; entries != NULL && i < count; i++) {
+        const phi_message *kept = phi__thread_keep(thread, &messages[i]);
+        if (kept == NULL || !phi__history_claim(thread, kept)) break;
+        entries[i].kind = PHI__ENTRY_MESSAGE;
+        entries[i].at_ms = now;
+        entries[i].loop_id = kept->loop_id;
+        entries[i].turn_index = kept->turn_index;
+        entries[i].message = kept;
+    }
+    if (entries == NULL || i < count) {
+        phi_arena_reset(&thread->arena, mark);
+        return false;
+    }
+    phi__thread_attach(thread, entries, count);
+    return true;
+}
+
+PHI__FN phi_status phi__history_append(phi_runtime *rt, phi__thread *thread, const char *what,
+                                       const phi_message *message) {
+    phi_status status = phi__history_check(rt, what, message);
+    if (status != PHI_OK) return status;
+    return phi__history_put(rt, thread, message, 1)
+               ? PHI_OK
+               : phi__error(rt, PHI_NO_MEMORY, "%s: out of memory", what);
+}
+
+/* The new log is made in the place of the old one, which is kept aside until nothing can fail: parts of a
+   log point to where it stands, and the messages may be its own. */
+static bool phi__history_replace(phi__agent *agent, const phi_message *messages, size_t count) {
+    phi__thread *thread = agent->thread, before = *thread;
+    if (count > 0) {
+        phi__thread_init(thread, before.memory);
+        if (!phi__history_put(agent->rt, thread, messages, count)) {
+            phi__thread_free(thread);
+            *thread = before;
+            return false;
+        }
+    }
+    phi__events_purge(agent->rt, agent);
+    phi__responses_drop(agent);
+    if (count == 0)
+        phi__thread_free(thread);
+    else
+        phi__thread_free(&before);
+    return true;
+}
+
+/* An agent whose history may change now. */
+static phi_status phi__history_open(phi_agent handle, const char *what, phi__agent **out) {
+    phi__agent *agent = phi__agent_find(handle);
+    *out = agent;
+    if (handle.rt == NULL) return PHI_BAD_ARG;
+    if (agent == NULL) return phi__error(handle.rt, PHI_STALE, "%s: the agent is gone", what);
+    if (agent->bare)
+        return phi__error(handle.rt, PHI_MISUSE, "%s: the history is a phi_thread's", what);
+    return phi__agent_idle(agent, what);
+}
+
+/* ---- restoring ---- */
+
+/* The messages in the arena, borrowing from the text. */
+static phi_status phi__history_read(phi_arena *arena, phi_str json, phi_message **out,
+                                    size_t *count, phi_parse_error *error) {
+    phi_json *root = NULL, *node;
+    phi_json_iter it;
+    phi_status status =
+        phi_json_parse(arena, json, PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8, &root, error);
+    if (status == PHI_TOO_BIG) return PHI_PARSE;
+    if (status != PHI_OK) return status;
+    if (!phi_json_is_array(root)) {
+        error->line = error->column = 1;
+        (void)snprintf(error->message, sizeof error->message, "expected an array of messages");
+        return PHI_PARSE;
+    }
+    *out = (phi_message *)phi_arena_alloc(arena, phi__mul(phi_json_count(root), sizeof **out));
+    if (*out == NULL) return PHI_NO_MEMORY;
+    it = phi_json_each(root);
+    while ((node = phi_json_next(&it)) != NULL) {
+        phi_parse_error why;
+        status = phi__message_get(node, arena, &(*out)[*count], &why);
+        if (status == PHI_PARSE) {
+            *error = why;
+            (void)snprintf(error->message, sizeof error->message, "[%u]: %.140s", (unsigned)*count,
+                           why.message);
+        }
+        if (status != PHI_OK) return status;
+        (*count)++;
+    }
+    return PHI_OK;
+}
+
+/* ---- public ---- */
+
+PHI_API size_t phi_message_count(phi_agent handle) {
+    const phi__agent *agent = phi__agent_find(handle);
+    return agent != NULL ? agent->thread->message_count : 0;
+}
+
+PHI_API const phi_message *phi_message_at(phi_agent handle, size_t i) {
+    const phi__agent *agent = phi__agent_find(handle);
+    return agent != NULL && i < agent->thread->message_count ? agent->thread->messages[i]->message
+                                                             : NULL;
+}
+
+PHI_API phi_status phi_append_message(phi_agent handle, const phi_message *message) {
+    phi__agent *agent;
+    phi_status status = phi__history_open(handle, "phi_append_message", &agent);
+    if (status != PHI_OK) return status;
+    return phi__history_append(handle.rt, agent->thread, "phi_append_message", message);
+}
+
+PHI_API phi_status phi_replace_messages(phi_agent handle, const phi_message *messages,
+                                        size_t count) {
+    phi__agent *agent;
+    size_t i;
+    phi_status status = phi__history_open(handle, "phi_replace_messages", &agent);
+    if (status == PHI_OK && messages == NULL && count > 0)
+        return phi__error(handle.rt, PHI_BAD_ARG, "phi_replace_messages: messages is missing");
+    for (i = 0; status == PHI_OK && i < count; i++) {
+        char what[64];
+        (void)snprintf(what, sizeof what, "phi_replace_messages: messages[%u]", (unsigned)i);
+        status = phi__history_check(handle.rt, what, &messages[i]);
+    }
+    if (status != PHI_OK) return status;
+    return phi__history_replace(agent, messages, count)
+               ? PHI_OK
+               : phi__error(handle.rt, PHI_NO_MEMORY, "phi_replace_messages: out of memory");
+}
+
+PHI_API phi_status phi_clear_messages(phi_agent handle) {
+    phi__agent *agent;
+    phi_status status = phi__history_open(handle, "phi_clear_messages", &agent);
+    if (status == PHI_OK) (void)phi__history_replace(agent, NULL, 0);
+    return status;
+}
+
+PHI_API phi_status phi_save_messages(phi_agent handle, phi_arena *arena, phi_str *out) {
+    const phi__agent *agent = phi__agent_find(handle);
+    phi__buf buf;
+    phi_arena scratch;
+    size_t i;
+    bool done;
+    if (handle.rt == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
+    if (agent == NULL)
+        return phi__error(handle.rt, PHI_STALE, "phi_save_messages: the agent is gone");
+    phi__buf_init(&buf, arena->memory);
+    phi_arena_init(&scratch, arena->memory, 0);
+    phi__buf_char(&buf, '[');
+    for (i = 0; i < agent->thread->message_count && !buf.failed; i++) {
+        phi__json_put_comma(&buf);
+        phi__message_put(&buf, agent->thread->messages[i]->message, &scratch);
+    }
+    phi__buf_char(&buf, ']');
+    phi_arena_free(&scratch);
+    done = !buf.failed && phi__arena_str(arena, phi__buf_str(&buf), out);
+    phi__buf_free(&buf);
+    return done ? PHI_OK : phi__error(handle.rt, PHI_NO_MEMORY, "phi_save_messages: out of memory");
+}
+
+PHI_API phi_status phi_restore_messages(phi_agent handle, phi_str json, phi_parse_error *error) {
+    phi__agent *agent;
+    phi_arena arena;
+    phi_parse_error own;
+    phi_message *messages = NULL;
+    size_t count = 0;
+    phi_status status = phi__history_open(handle, "phi_restore_messages", &agent);
+    if (error == NULL) error = &own;
+    memset(error, 0, sizeof *error);
+    if (status != PHI_OK) return status;
+    phi_arena_init(&arena, &handle.rt->memory, 0);
+    status = phi__history_read(&arena, json, &messages, &count, error);
+    if (status == PHI_OK && !phi__history_replace(agent, messages, count)) status = PHI_NO_MEMORY;
+    phi_arena_free(&arena);
+    if (status == PHI_OK) return status;
+    return phi__error(handle.rt, status, "phi_restore_messages: %s",
+                      status == PHI_PARSE ? error->message : "out of memory");
+}

@@ -1,0 +1,96 @@
+/* profile.c - system prompts made of blocks. */
+#include "agent/profile.h"
+
+#include "base/arena_in.h"
+#include "text/json_in.h"
+
+static const char phi__profile_gap[] = "\n\n";
+
+/* Bytes of the first `most` characters; a byte that is not UTF-8 is one, too. */
+static size_t phi__profile_cut(phi_str text, size_t most) {
+    const char *at = text.at, *end = text.at + text.len;
+    if (most == 0 || text.len <= most) return text.len;
+    for (; at < end && most > 0; most--) {
+        size_t n = phi__json_utf8(at, end);
+        at += n > 0 ? n : 1;
+    }
+    return (size_t)(at - text.at);
+}
+
+/* What is taken for a slot: of its last block. */
+static phi_str phi__profile_text(const phi_prompt_slot *slot, const phi_prompt_block *blocks,
+                                 size_t count) {
+    phi_str text = {NULL, 0};
+    while (count-- > 0) {
+        if (strcmp(blocks[count].name, slot->name) != 0) continue;
+        text = phi_str_of(blocks[count].text);
+        text.len = text.len > 0 ? phi__profile_cut(text, slot->max_length) : 0;
+        break;
+    }
+    return text;
+}
+
+/* The slot that stands behind `last` (NULL: the first of all); NULL: there is none. */
+static const phi_prompt_slot *phi__profile_next(const phi_prompt_slot *slots, size_t count,
+                                                const phi_prompt_slot *last) {
+    const phi_prompt_slot *next = NULL;
+    size_t i;
+    for (i = 0; i < count; i++) {
+        const phi_prompt_slot *slot = &slots[i];
+        if (last != NULL &&
+            (slot->order < last->order || (slot->order == last->order && slot <= last)))
+            continue;
+        if (next == NULL || slot->order < next->order) next = slot;
+    }
+    return next;
+}
+
+static bool phi__profile_named(const phi_prompt_slot *slots, size_t slot_count,
+                               const phi_prompt_block *blocks, size_t block_count) {
+    size_t i;
+    if ((slots == NULL && slot_count > 0) || (blocks == NULL && block_count > 0)) return false;
+    for (i = 0; i < slot_count; i++)
+        if (slots[i].name == NULL) return false;
+    for (i = 0; i < block_count; i++)
+        if (blocks[i].name == NULL) return false;
+    return true;
+}
+
+/* ---- public ---- */
+
+PHI_API const phi_prompt_slot *phi_prompt_slots_agent(size_t *count) {
+    static const phi_prompt_slot slots[] = {{"identity", 0, 500},
+                                            {"instructions", 1, 2000},
+                                            {"tools", 2, 1000},
+                                            {"constraints", 3, 500}};
+    *count = PHI__COUNT(slots);
+    return slots;
+}
+
+PHI_API const phi_prompt_slot *phi_prompt_slots_minimal(size_t *count) {
+    static const phi_prompt_slot slots[] = {{"identity", 0, 1000}, {"task", 1, 3000}};
+    *count = PHI__COUNT(slots);
+    return slots;
+}
+
+PHI_API phi_status phi_prompt_compose(const phi_prompt_slot *slots, size_t slot_count,
+                                      const phi_prompt_block *blocks, size_t block_count,
+                                      phi_arena *arena, phi_str *out) {
+    const phi_prompt_slot *slot = NULL;
+    phi__buf prompt;
+    phi_status status = PHI_OK;
+    if (out == NULL) return PHI_BAD_ARG;
+    *out = phi__str(NULL, 0);
+    if (arena == NULL || !phi__profile_named(slots, slot_count, blocks, block_count))
+        return PHI_BAD_ARG;
+    phi__buf_init(&prompt, arena->memory);
+    while ((slot = phi__profile_next(slots, slot_count, slot)) != NULL) {
+        phi_str text = phi__profile_text(slot, blocks, block_count);
+        if (text.len == 0) continue;
+        if (prompt.len > 0) phi__buf_text(&prompt, phi__profile_gap);
+        phi__buf_add_str(&prompt, text);
+    }
+    if (prompt.failed || !phi__arena_str(arena, phi__buf_str(&prompt), out)) status = PHI_NO_MEMORY;
+    phi__buf_free(&prompt);
+    return status;
+}

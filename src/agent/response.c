@@ -1,0 +1,138 @@
+/* response.c - phi_ask: a prompt whose answer can be held on to by a handle. */
+#include "agent/response.h"
+
+#include "agent/agent_in.h"
+
+static phi__response *phi__response_find(phi_response handle) {
+    phi__slot *slot =
+        handle.rt != NULL ? phi__slots_find(&handle.rt->responses, handle.index, handle.gen) : NULL;
+    return slot != NULL ? (phi__response *)slot->object : NULL;
+}
+
+static phi__response *phi__response_new(phi__agent *agent) {
+    phi__response *response = (phi__response *)phi__alloc(&agent->memory, sizeof *response);
+    if (response == NULL) return NULL;
+    response->slot = phi__slots_take(&agent->rt->responses, 1, response);
+    if (response->slot == NULL) {
+        phi__free(&agent->memory, response, sizeof *response);
+        return NULL;
+    }
+    response->index = response->slot->index;
+    response->gen = phi__slot_gen(PHI__LOAD(&response->slot->word));
+    response->agent = agent;
+    response->status = PHI_BUSY;
+    response->asked_ms = phi__io_wall_ms(agent->rt->io);
+    response->older = agent->responses;
+    if (agent->responses != NULL) agent->responses->newer = response;
+    agent->responses = response;
+    return response;
+}
+
+/* Lets go of what is older than the newest PHI_RESPONSES_KEPT. */
+static void phi__response_trim(phi__agent *agent) {
+    phi__response *last = agent->responses;
+    int kept = 1;
+    while (last->older != NULL && kept++ < PHI_RESPONSES_KEPT) last = last->older;
+    while (last->older != NULL) phi__response_drop(last->older);
+}
+
+static phi_status phi__response_begin(phi__agent *agent, const phi_content *content,
+                                      phi__response **out) {
+    phi__response *response = phi__response_new(agent);
+    phi_message message;
+    phi__run_order order;
+    phi_status status = PHI_NO_MEMORY;
+    memset(&message, 0, sizeof message);
+    message.role = PHI_ROLE_USER;
+    message.content = content;
+    message.content_count = 1;
+    memset(&order, 0, sizeof order);
+    order.prompts = &message;
+    order.prompt_count = 1;
+    if (response != NULL) status = phi__run_new(agent, &order);
+    if (status != PHI_OK) {
+        if (response != NULL) phi__response_drop(response);
+        return phi__error(agent->rt, status, "phi_ask: %s",
+                          status == PHI_NO_MEMORY ? "out of memory" : phi_status_text(status));
+    }
+    agent->run->response = response;
+    response->loop_id = agent->run->loop_id;
+    phi__response_trim(agent);
+    *out = response;
+    return PHI_OK;
+}
+
+static phi_response_state phi__response_state(phi_status status) {
+    if (status == PHI_BUSY) return PHI_RESPONSE_RUNNING;
+    if (status == PHI_OK) return PHI_RESPONSE_COMPLETED;
+    return status == PHI_CANCELLED ? PHI_RESPONSE_CANCELLED : PHI_RESPONSE_FAILED;
+}
+
+static phi_str phi__response_text(const phi_message *message) {
+    size_t i = message != NULL ? message->content_count : 0;
+    for (; i > 0; i--)
+        if (message->content[i - 1].kind == PHI_CONTENT_TEXT) return message->content[i - 1].text;
+    return phi__str("", 0);
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_ask(phi_agent handle, const char *text, phi_response *out) {
+    phi__agent *agent = phi__agent_find(handle);
+    phi__response *response = NULL;
+    phi_content content;
+    phi_status status;
+    if (out != NULL) {
+        memset(out, 0, sizeof *out);
+        out->rt = handle.rt; /* generation 0 is never live */
+    }
+    if (handle.rt == NULL) return PHI_BAD_ARG;
+    if (out == NULL) return phi__error(handle.rt, PHI_BAD_ARG, "phi_ask: out is NULL");
+    if (agent == NULL) return phi__error(handle.rt, PHI_STALE, "phi_ask: the agent is gone");
+    if (text == NULL || text[0] == '\0')
+        return phi__error(handle.rt, PHI_BAD_ARG, "phi_ask: the text is empty");
+    memset(&content, 0, sizeof content);
+    content.kind = PHI_CONTENT_TEXT;
+    content.text = phi_str_of(text);
+    status = phi__input_check(handle.rt, "phi_ask", &content, 1);
+    if (status == PHI_OK) status = phi__agent_may_run(agent, "phi_ask");
+    if (status == PHI_OK) status = phi__response_begin(agent, &content, &response);
+    if (status != PHI_OK) return status;
+    out->index = response->index;
+    out->gen = response->gen;
+    return PHI_OK;
+}
+
+PHI_API phi_status phi_response_get(phi_response handle, phi_response_info *out) {
+    phi__response *response = phi__response_find(handle);
+    if (out != NULL) memset(out, 0, sizeof *out);
+    if (handle.rt == NULL || out == NULL) return PHI_BAD_ARG;
+    if (response == NULL) return PHI_STALE;
+    if (response->status == PHI_BUSY) phi__response_update(response, response->agent->run);
+    out->state = phi__response_state(response->status);
+    out->status = response->status;
+    out->agent = phi__agent_handle(response->agent);
+    out->loop_id = response->loop_id;
+    out->message = response->message;
+    out->text = phi__response_text(response->message);
+    out->failure = response->failure;
+    out->usage = response->usage;
+    out->cost = response->cost;
+    out->asked_ms = response->asked_ms;
+    out->ended_ms = response->ended_ms;
+    out->first_event_ms = response->first_delta_ms;
+    return PHI_OK;
+}
+
+PHI_API bool phi_response_done(phi_response handle) {
+    const phi__response *response = phi__response_find(handle);
+    return response == NULL || response->status != PHI_BUSY;
+}
+
+PHI_API phi_status phi_response_free(phi_response handle) {
+    phi__response *response = phi__response_find(handle);
+    if (handle.rt == NULL) return PHI_BAD_ARG;
+    if (response == NULL) return PHI_STALE;
+    phi__response_drop(response);
+    return PHI_OK;
+}

@@ -1,0 +1,58 @@
+/* response.h - asking an agent and holding on to the answer: a handle per request.
+
+   For hosts that have many requests under way and do not want to follow events. Events come all the same. */
+#ifndef PHI_AGENT_RESPONSE_H
+#define PHI_AGENT_RESPONSE_H
+
+#include "agent/agent.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A request and what became of it. Lives until phi_response_free, until its agent is freed or reset or its
+   messages are replaced, or until the agent has PHI_RESPONSES_KEPT newer ones; then it is stale. */
+typedef struct phi_response {
+    phi_runtime *rt;
+    uint32_t index, gen;
+} phi_response;
+
+enum { PHI_RESPONSES_KEPT = 16 };
+
+typedef enum phi_response_state {
+    PHI_RESPONSE_STALE = 0,
+    PHI_RESPONSE_RUNNING,
+    PHI_RESPONSE_COMPLETED, /* the run ended by itself */
+    PHI_RESPONSE_FAILED,    /* ... by an error, a limit, a hook or a filter: see status */
+    PHI_RESPONSE_CANCELLED
+} phi_response_state;
+
+/* Owned by the agent, valid as long as the response. */
+typedef struct phi_response_info {
+    phi_response_state state;
+    phi_status status; /* AGENT_END's; PHI_BUSY while running */
+    phi_agent agent;
+    phi_str loop_id;
+    const phi_message *message; /* the last answer of the run; NULL: none yet */
+    phi_str text;               /* of its last text block; empty: none */
+    const phi_failure *failure; /* NULL: none */
+    phi_usage usage;            /* so far, or all of it */
+    double cost;
+    int64_t asked_ms, ended_ms; /* Unix time; ended_ms 0: not yet */
+    int64_t first_event_ms;     /* when the answer's first delta came; 0: none has */
+} phi_response_info;
+
+/* As phi_prompt, with a handle. PHI_BUSY, and every other failure: nothing changed, *out is a stale one. */
+PHI_API phi_status phi_ask(phi_agent agent, const char *text, phi_response *out);
+
+/* What is known by now. PHI_STALE. Pumping thread. */
+PHI_API phi_status phi_response_get(phi_response response, phi_response_info *out);
+PHI_API bool phi_response_done(phi_response response); /* not running; true for a stale one */
+
+/* Lets go of it; the run, if it goes on, is not touched. PHI_STALE. */
+PHI_API phi_status phi_response_free(phi_response response);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,191 @@
+/* context.c - what the model will see: the host's changes to the list, and making it smaller when the
+   provider says that it does not fit.
+
+   The list is prepared once a turn and is the same for all attempts. Where no hook wants it, the thread's
+   own projection is taken as it is, and what was rendered of it. */
+#include "loop/loop_in.h"
+
+#include <stdio.h>
+
+enum {
+    PHI__COMPACT_MOST = 8,     /* compactions of a turn, whatever they gain */
+    PHI__COMPACT_IDLE_MOST = 2 /* those that gain nothing; then it is an error */
+};
+
+/* ---- the host's list ---- */
+
+static bool phi__context_list(phi__run *run) {
+    const phi__thread *thread = run->agent->thread;
+    size_t i;
+    run->listed = (const phi_message **)phi_arena_alloc(
+        &run->arena, phi__mul(phi__max(thread->item_count, 1), sizeof *run->listed));
+    if (run->listed == NULL) return false;
+    for (i = 0; i < thread->item_count; i++) run->listed[i] = thread->items[i].message;
+    run->listed_count = thread->item_count;
+    return true;
+}
+
+/* Where `message` stands in the list, looked for from *at on and around; SIZE_MAX: it is not of ours. Lists
+   mostly keep their order, so the next one is mostly the one. */
+static size_t phi__context_find(const phi__run *run, const phi_message *message, size_t *at) {
+    size_t n;
+    for (n = 0; n < run->listed_count; n++) {
+        size_t i = (*at + n) % run->listed_count;
+        if (run->listed[i] != message) continue;
+        *at = (i + 1) % run->listed_count;
+        return i;
+    }
+    return SIZE_MAX;
+}
+
+/* Takes what the hook has made of the list; its own messages are copied for the turn. */
+static bool phi__context_take(phi__run *run, const phi_hook *hook) {
+    const phi_message **list;
+    size_t i, at = 0;
+    if (hook->messages == run->listed && hook->message_count == run->listed_count) return true;
+    list = (const phi_message **)phi_arena_alloc(
+        &run->arena, phi__mul(phi__max(hook->message_count, 1), sizeof *list));
+    if (list == NULL) return false;
+    for (i = 0; i < hook->message_count; i++) {
+        const phi_message *message = hook->messages[i];
+        list[i] = phi__context_find(run, message, &at) != SIZE_MAX
+                      ? message
+                      : phi_message_copy(message, &run->arena);
+        if (list[i] == NULL) return false;
+    }
+    run->listed = list;
+    run->listed_count = hook->message_count;
+    return true;
+}
+
+static phi__state phi__context_ask(phi__run *run, phi_hook_point point, phi__state here,
+                                   phi__state next, bool *wait) {
+    phi_hook hook;
+    phi__hooked hooked;
+    if (run->cancelled) {
+        phi__decision_drop(&run->decision);
+        return PHI__RUN_TURN_END;
+    }
+    if (!phi__hook_wants(run->agent, point)) return next;
+    if (run->listed == NULL && !phi__context_list(run)) return phi__run_no_memory(run);
+    hook = phi__hook_of(run, point);
+    hook.messages = run->listed;
+    hook.message_count = run->listed_count;
+    hooked = phi__hook_run(run, &hook);
+    if (hooked == PHI__HOOK_ALLOW && (hook.messages != NULL || hook.message_count == 0) &&
+        !phi__context_take(run, &hook))
+        hooked = PHI__HOOK_LOST;
+    return phi__run_hooked(run, hooked, here, next, next, wait);
+}
+
+PHI__FN phi__state phi__run_transform(phi__run *run, bool *wait) {
+    return phi__context_ask(run, PHI_HOOK_TRANSFORM_CONTEXT, PHI__RUN_TRANSFORM, PHI__RUN_CONVERT,
+                            wait);
+}
+
+PHI__FN phi__state phi__run_convert(phi__run *run, bool *wait) {
+    return phi__context_ask(run, PHI_HOOK_CONVERT_TO_LLM, PHI__RUN_CONVERT, PHI__RUN_REQUEST, wait);
+}
+
+PHI__FN bool phi__run_items(phi__run *run, const phi__item **items, size_t *count) {
+    const phi__thread *thread = run->agent->thread;
+    phi__item *made;
+    size_t i, n, at = 0;
+    *items = thread->items;
+    *count = thread->item_count;
+    if (run->listed == NULL) return true;
+    made = (phi__item *)phi__arena_zero(&run->arena,
+                                        phi__mul(phi__max(run->listed_count, 1), sizeof *made));
+    if (made == NULL) return false;
+    for (i = 0; i < run->listed_count; i++) {
+        made[i].message = run->listed[i];
+        for (n = 0; n < thread->item_count; n++) {
+            const phi__item *item = &thread->items[(at + n) % thread->item_count];
+            if (item->message != run->listed[i]) continue;
+            made[i] = *item; /* with what was rendered of it */
+            at = (at + n + 1) % thread->item_count;
+            break;
+        }
+    }
+    *items = made;
+    *count = run->listed_count;
+    return true;
+}
+
+/* ---- compaction ---- */
+
+static phi__state phi__compact_refused(phi__run *run) {
+    return phi__answer_give_up(run, run->overflow, phi__answer_status(run->overflow));
+}
+
+static bool phi__compact_tell(phi__run *run, phi_event_kind kind) {
+    phi_event event;
+    memset(&event, 0, sizeof event);
+    event.kind = kind;
+    event.compaction = run->compaction;
+    return phi__emit(run->agent, &event, NULL, 0);
+}
+
+/* What is known before: also what the hook is told. */
+static bool phi__compact_measure(phi__run *run) {
+    phi__thread *thread = run->agent->thread;
+    if (run->compaction == NULL)
+        run->compaction =
+            (phi_compaction *)phi__arena_zero(&thread->arena, sizeof *run->compaction);
+    if (run->compaction == NULL) return false;
+    run->compaction->estimated_tokens = run->compaction->tokens_before = thread->item_tokens;
+    run->compaction->message_count = run->compaction->messages_before = thread->item_count;
+    return true;
+}
+
+/* Half of it goes, or, where that took nothing away, all that may go. */
+static phi__state phi__compact_do(phi__run *run) {
+    phi__thread *thread = run->agent->thread;
+    phi_compaction *c = run->compaction;
+    uint64_t target = run->idle_compactions == 0 ? thread->item_tokens / 2 : 0;
+    size_t removed = 0;
+    if (!phi__compact_tell(run, PHI_EV_COMPACTION_START) ||
+        !phi__thread_truncate(thread, target, phi__io_wall_ms(run->agent->rt->io), run->loop_id,
+                              run->turn_index, &removed))
+        return phi__run_no_memory(run);
+    c->messages_after = thread->item_count;
+    c->tokens_after = thread->item_tokens;
+    run->compactions++;
+    if (removed == 0) run->idle_compactions++;
+    if (!phi__compact_tell(run, PHI_EV_COMPACTION_END)) return phi__run_no_memory(run);
+    return PHI__RUN_COMPACTED;
+}
+
+PHI__FN phi__state phi__run_compact(phi__run *run, bool *wait) {
+    phi_hook hook = phi__hook_of(run, PHI_HOOK_BEFORE_COMPACTION);
+    phi__hooked hooked;
+    if (run->cancelled) {
+        phi__decision_drop(&run->decision);
+        return PHI__RUN_TURN_END;
+    }
+    if (run->compactions >= PHI__COMPACT_MOST || run->idle_compactions >= PHI__COMPACT_IDLE_MOST)
+        return phi__compact_refused(run);
+    if (!phi__compact_measure(run)) return phi__run_no_memory(run);
+    hook.compaction = run->compaction;
+    hooked = phi__hook_run(run, &hook);
+    if (hooked == PHI__HOOK_DENY) return phi__compact_refused(run);
+    if (hooked == PHI__HOOK_ALLOW || hooked == PHI__HOOK_WARN) return phi__compact_do(run);
+    return phi__run_hooked(run, hooked, PHI__RUN_COMPACT, PHI__RUN_COMPACT, PHI__RUN_TURN_END,
+                           wait);
+}
+
+PHI__FN phi__state phi__run_compacted(phi__run *run, bool *wait) {
+    phi_hook hook = phi__hook_of(run, PHI_HOOK_AFTER_COMPACTION);
+    bool gained = run->compaction->tokens_after < run->compaction->tokens_before;
+    phi__state next = gained ? PHI__RUN_TRANSFORM : PHI__RUN_COMPACT;
+    hook.compaction = run->compaction;
+    next = phi__run_hooked(run, phi__hook_run(run, &hook), PHI__RUN_COMPACTED, next, next, wait);
+    if (next == PHI__RUN_COMPACTED || next == PHI__RUN_OVER) return next;
+    run->compaction = NULL; /* its events may still be read */
+    run->listed = NULL;
+    if (next == PHI__RUN_TRANSFORM) {
+        run->idle_compactions = 0;
+        phi__arena_rewind(&run->arena);
+    }
+    return next;
+}

@@ -1,0 +1,162 @@
+/* filter.c - asking the input filters about what a user said, before it is stored.
+
+   All filters see the same text, in order; what they warn of is appended to the message for the model, and
+   the first that refuses ends it. A filter may wait: the text and the place in the row are kept. */
+#include "loop/loop_in.h"
+
+PHI__FN void phi__filter_end(phi__run *run) {
+    run->filtering = false;
+    run->filter_at = 0;
+    phi__buf_free(&run->filter_text);
+    phi__buf_free(&run->warnings);
+}
+
+/* Text blocks, joined by line breaks. */
+static void phi__filter_add(phi__run *run, const phi_message *message) {
+    size_t i;
+    for (i = 0; i < message->content_count; i++) {
+        if (message->content[i].kind != PHI_CONTENT_TEXT) continue;
+        if (run->filter_text.len > 0) phi__buf_char(&run->filter_text, '\n');
+        phi__buf_add_str(&run->filter_text, message->content[i].text);
+    }
+}
+
+static void phi__filter_warn(phi__run *run) {
+    if (run->warnings.len > 0) phi__buf_char(&run->warnings, '\n');
+    phi__buf_text(&run->warnings, "[Warning: ");
+    phi__buf_add_str(&run->warnings, phi__buf_str(&run->decision.reply));
+    phi__buf_char(&run->warnings, ']');
+}
+
+/* The agent's own hook function is the last one, where it wants to be. */
+static bool phi__filter_any(const phi__agent *agent) {
+    return agent->filter_count > 0 || phi__hook_wants(agent, PHI_HOOK_FILTER);
+}
+
+/* What is in run->filter_text, by the filters that have not been asked yet. */
+static phi__hooked phi__filter_ask(phi__run *run, phi_input input) {
+    phi__agent *agent = run->agent;
+    if (run->filter_text.failed) return PHI__HOOK_LOST;
+    while (run->filter_at <= agent->filter_count) {
+        phi_hook hook = phi__hook_of(run, PHI_HOOK_FILTER);
+        phi__hooked hooked;
+        hook.text = phi__buf_str(&run->filter_text);
+        hook.input = input;
+        if (run->filter_at < agent->filter_count) {
+            const phi_filter *filter = &agent->filters[run->filter_at];
+            hooked = phi__hook_ask(&run->decision, &hook, filter->fn, filter->user_data);
+        } else
+            hooked = phi__hook_run(run, &hook);
+        if (hooked == PHI__HOOK_WARN) phi__filter_warn(run);
+        if (run->warnings.failed) return PHI__HOOK_LOST;
+        if (hooked != PHI__HOOK_ALLOW && hooked != PHI__HOOK_WARN) return hooked;
+        run->filter_at++;
+    }
+    return PHI__HOOK_ALLOW;
+}
+
+/* The message with one more block for the warnings; NULL: no memory. */
+static phi_content *phi__filter_warned(phi__run *run, const phi_message *message,
+                                       phi_arena *arena) {
+    size_t n = message->content_count;
+    phi_content *content =
+        (phi_content *)phi_arena_alloc(arena, phi__mul(phi__add(n, 1), sizeof *content));
+    if (content == NULL) return NULL;
+    if (n > 0) memcpy(content, message->content, n * sizeof *content);
+    memset(&content[n], 0, sizeof content[n]);
+    content[n].kind = PHI_CONTENT_TEXT;
+    return phi__arena_str(arena, phi__buf_str(&run->warnings), &content[n].text) ? content : NULL;
+}
+
+static bool phi__filter_tell_rejected(phi__run *run) {
+    phi_event event;
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_EV_INPUT_REJECTED;
+    event.text = phi__buf_str(&run->decision.reply);
+    return phi__emit(run->agent, &event, NULL, 0);
+}
+
+PHI__FN phi__hooked phi__filter_prompts(phi__run *run) {
+    phi_arena *arena = &run->agent->thread->arena;
+    phi__hooked hooked;
+    size_t i;
+    if (!phi__filter_any(run->agent) || run->prompts == NULL) return PHI__HOOK_ALLOW;
+    if (!run->filtering) {
+        run->filtering = true;
+        for (i = 0; i < run->prompt_count; i++) phi__filter_add(run, run->prompts[i].message);
+    }
+    hooked = phi__filter_ask(run, PHI_INPUT_PROMPT);
+    if (hooked == PHI__HOOK_WAIT || hooked == PHI__HOOK_GONE) return hooked;
+    if (hooked == PHI__HOOK_DENY &&
+        (!phi__arena_str(arena, phi__buf_str(&run->decision.reply), &run->rejection) ||
+         !phi__filter_tell_rejected(run)))
+        hooked = PHI__HOOK_LOST;
+    if (hooked == PHI__HOOK_ALLOW && run->warnings.len > 0) {
+        phi__entry *last = &run->prompts[run->prompt_count - 1];
+        phi_message *warned = (phi_message *)phi_arena_alloc(arena, sizeof *warned);
+        phi_content *content = phi__filter_warned(run, last->message, arena);
+        if (warned == NULL || content == NULL) return PHI__HOOK_LOST;
+        *warned = *last->message;
+        warned->content = content;
+        warned->content_count++;
+        last->message = warned;
+    }
+    phi__filter_end(run);
+    return hooked;
+}
+
+/* Takes the first one that was not asked about out of the list. */
+static void phi__filter_remove(phi__run *run, phi__input *input) {
+    phi__inputs gone, rest;
+    phi__input *each = run->pending.head, *next;
+    memset(&gone, 0, sizeof gone);
+    memset(&rest, 0, sizeof rest);
+    for (; each != NULL; each = next) {
+        phi__inputs *to = each == input ? &gone : &rest;
+        next = each->next;
+        each->next = NULL;
+        if (to->tail != NULL)
+            to->tail->next = each;
+        else
+            to->head = each;
+        to->tail = each;
+        to->count++;
+    }
+    run->pending = rest;
+    phi__inputs_free(run->agent, &gone);
+}
+
+static phi__hooked phi__filter_one(phi__run *run, phi__input *input) {
+    phi__hooked hooked;
+    if (!run->filtering) {
+        run->filtering = true;
+        phi__filter_add(run, &input->message);
+    }
+    hooked = phi__filter_ask(run, input->kind);
+    if (hooked != PHI__HOOK_ALLOW) return hooked;
+    if (run->warnings.len > 0) {
+        phi_content *content = phi__filter_warned(run, &input->message, &input->arena);
+        if (content == NULL) return PHI__HOOK_LOST;
+        input->message.content = content;
+        input->message.content_count++;
+    }
+    input->filtered = true;
+    phi__filter_end(run);
+    return PHI__HOOK_ALLOW;
+}
+
+PHI__FN phi__hooked phi__filter_pending(phi__run *run) {
+    phi__input *input;
+    if (!phi__filter_any(run->agent)) return PHI__HOOK_ALLOW;
+    for (input = run->pending.head; input != NULL; input = input->next) {
+        phi__hooked hooked = input->filtered ? PHI__HOOK_ALLOW : phi__filter_one(run, input);
+        if (hooked == PHI__HOOK_ALLOW) continue;
+        if (hooked == PHI__HOOK_DENY) {
+            if (!phi__filter_tell_rejected(run)) hooked = PHI__HOOK_LOST;
+            phi__filter_end(run);
+            phi__filter_remove(run, input);
+        }
+        return hooked;
+    }
+    return PHI__HOOK_ALLOW;
+}

@@ -1,0 +1,132 @@
+/* hook.h - the host's say in a run: hooks at sixteen points, decisions that may wait, and what waits.
+
+   One function for an agent; hook->point says where. It answers at once (PHI_ALLOW, PHI_DENY), or
+   PHI_WAIT and later phi_decide with hook->ticket, from any thread: a permission dialog is a hook that
+   waits. The run stands still meanwhile (of tool calls: only that call), phi_step does not. A wait has a
+   deadline, phi_agent_desc.decision_timeout_ms, after which it is denied, or, where nothing can be
+   denied, goes on. */
+#ifndef PHI_LOOP_HOOK_H
+#define PHI_LOOP_HOOK_H
+
+#include "model/event.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The points, in the order of a run; bits of phi_agent_desc.hook_points. What PHI_DENY does is said;
+   where it is not, it does nothing. */
+typedef enum phi_hook_point {
+    PHI_HOOK_BEFORE_LOOP = 1 << 0, /* message_count. DENY: no run, AGENT_END is its only event */
+    PHI_HOOK_BEFORE_TURN =
+        1 << 1, /* turn_index, message_count. DENY: the run ends before the turn */
+    PHI_HOOK_TRANSFORM_CONTEXT = 1 << 2, /* messages: what the model would see; may be replaced */
+    PHI_HOOK_CONVERT_TO_LLM =
+        1 << 3, /* messages, extensions too; those that are left are dropped */
+    PHI_HOOK_BEFORE_COMPACTION = 1 << 4, /* compaction. DENY: it is not done */
+    PHI_HOOK_AFTER_COMPACTION = 1 << 5,  /* compaction */
+    PHI_HOOK_BEFORE_TOOL =
+        1 << 6, /* call, tool_name, tool_call_id, arguments. ALLOW with a reply: it runs
+                                      with those arguments. DENY: it is not run, and the model reads the
+                                      reply */
+    PHI_HOOK_AFTER_TOOL = 1 << 7, /* tool_name, tool_call_id, is_error, message: the result */
+    PHI_HOOK_BEFORE_TOOL_UPDATE =
+        1 << 8, /* tool_name, tool_call_id, text. DENY: no event of it. It cannot
+                                             wait: PHI_WAIT is as PHI_DENY */
+    PHI_HOOK_AFTER_TOOL_UPDATE = 1 << 9, /* the same, after the event. It cannot wait */
+    PHI_HOOK_ON_ERROR = 1 << 10,         /* text, failure: a model call has failed for good */
+    PHI_HOOK_AFTER_TURN = 1 << 11,       /* message_count, usage: the turn's */
+    PHI_HOOK_STEERING =
+        1 << 12, /* asked where steering is looked for. ALLOW with a reply: that is one
+                                    message of steering */
+    PHI_HOOK_FOLLOW_UP = 1 << 13,  /* the same of follow-ups, where the run would end */
+    PHI_HOOK_AFTER_LOOP = 1 << 14, /* after AGENT_END: message_count of the run, usage of the run */
+    /* Before a user's message is stored: text, input; asked after the agent's `filters`. WARN: the reply is
+       appended for the model; DENY: the input is refused, and the reply says why. */
+    PHI_HOOK_FILTER = 1 << 15
+} phi_hook_point;
+
+typedef enum phi_verdict {
+    PHI_ALLOW = 0,
+    PHI_DENY,
+    PHI_WAIT, /* the answer comes by phi_decide */
+    PHI_WARN  /* FILTER only; elsewhere as PHI_ALLOW */
+} phi_verdict;
+
+/* What a hook is told; a field that a point does not use is zero. Everything is borrowed until the hook
+   returns. */
+typedef struct phi_hook {
+    phi_hook_point point;
+    phi_agent agent;
+    phi_ticket ticket; /* for phi_decide, after PHI_WAIT */
+    bool decided; /* TRANSFORM_CONTEXT, CONVERT_TO_LLM: asked again, since it has been decided */
+    uint64_t seq; /* of the last event queued before; over the runtime */
+    phi_str loop_id;
+    uint32_t turn_index;
+    phi_call call;
+    phi_str tool_name, tool_call_id, arguments;
+    bool is_error;
+    phi_str text;
+    phi_input input;
+    const phi_message *message;
+    const phi_usage *usage;
+    const phi_failure *failure;
+    const phi_compaction *compaction;
+    /* The history has message_count messages: phi_message_at. For TRANSFORM_CONTEXT and CONVERT_TO_LLM the
+       list itself: the hook may set both to a list of its own. The array is copied when it returns; the
+       messages that are not phi's own are borrowed until the turn is over. */
+    const phi_message *const *messages;
+    size_t message_count;
+    /* out */
+    phi_str reply;       /* copied when the hook returns */
+    uint32_t timeout_ms; /* of a wait (default: the agent's decision_timeout_ms; PHI_UNLIMITED) */
+} phi_hook;
+
+/* Threads: the pumping thread, inside phi_step. It may call every phi_ function but phi_step,
+   phi_runtime_close and phi_runtime_free; it may free its agent, or any other. */
+typedef phi_verdict (*phi_hook_fn)(void *user_data, phi_hook *hook);
+
+/* A filter sees the text of user messages (their text blocks, joined by line breaks) before they are
+   stored: prompts, steering, follow-ups, injected ones. All are asked in order; the first PHI_DENY ends
+   that. */
+typedef struct phi_filter {
+    phi_hook_fn fn;
+    void *user_data;
+} phi_filter;
+
+/* Decides what waits. `reply` as the point's: a reason, changed arguments, a warning; copied; NULL: none.
+
+   Lifetime:  the ticket dies with the first decision, its deadline, the end of what waits (an abort, a
+              freed agent); a dead one gives PHI_STALE and changes nothing.
+   Threads:   any. PHI_OK means posted; PHI_FULL: the inbox is full now, try again; PHI_BAD_ARG: a reply
+              larger than the inbox can ever hold, or PHI_WAIT. */
+PHI_API phi_status phi_decide(phi_ticket ticket, phi_verdict verdict, const char *reply);
+
+typedef enum phi_waiting {
+    PHI_WAITING_DECISION = 1, /* for phi_decide: ticket, point */
+    PHI_WAITING_CALL,         /* for a tool: call */
+    PHI_WAITING_RETRY,        /* for the next attempt of a model call */
+    PHI_WAITING_BUDGET        /* for phi_budget_raise: text is the limit */
+} phi_waiting;
+
+/* Something that waits. Strings are owned by the agent and valid until the next phi_step. */
+typedef struct phi_pending_item {
+    phi_waiting kind;
+    phi_agent agent;
+    phi_ticket ticket;
+    phi_hook_point point;
+    phi_call call; /* of the decision's tool call, too */
+    phi_str tool_name, tool_call_id, arguments;
+    phi_str text;      /* filter: the input; BUDGET: the reason */
+    bool has_deadline; /* else it waits for ever */
+    uint64_t left_ms;  /* until then */
+} phi_pending_item;
+
+/* Lists what the runs of a runtime wait for, agents in order of their handles; how many there are, of
+   which the first `most` were written. Pumping thread. The network is not listed. */
+PHI_API size_t phi_pending(phi_runtime *rt, phi_pending_item *out, size_t most);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

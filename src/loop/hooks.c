@@ -1,0 +1,220 @@
+/* hooks.c - asking the host: an answer at once, or a decision that is waited for.
+
+   A ticket is a slot of its own, as a tool call is: the first to move its word from OPEN to CLAIMED
+   decides, be it another thread, the deadline or the end of the run. Whatever happens while the host is
+   being asked, the question is in its run or call, and dies with it. */
+#include "loop/loop_in.h"
+
+#include <stdio.h>
+
+PHI__FN void phi__decision_init(phi__decision *d, phi__run *run, phi__toolcall *call) {
+    memset(d, 0, sizeof *d);
+    d->rt = run->agent->rt;
+    d->run = run;
+    d->call = call;
+    phi__buf_init(&d->reply, &run->agent->memory);
+}
+
+static phi_ticket phi__decision_ticket(const phi__decision *d) {
+    phi_ticket ticket;
+    ticket.rt = d->rt;
+    ticket.index = d->index;
+    ticket.gen = d->gen;
+    return ticket;
+}
+
+static bool phi__decision_open(phi__decision *d) {
+    d->slot = phi__slots_take(&d->rt->tickets, PHI__TICKET_OPEN, d);
+    if (d->slot == NULL) return false;
+    d->index = d->slot->index;
+    d->gen = phi__slot_gen(PHI__LOAD(&d->slot->word));
+    return true;
+}
+
+static void phi__decision_close(phi__decision *d) {
+    if (d->rt == NULL) return;
+    phi__io_timer_clear(d->rt->io, &d->timer);
+    if (d->slot != NULL) phi__slots_release(&d->rt->tickets, d->slot);
+    d->slot = NULL;
+}
+
+PHI__FN void phi__decision_drop(phi__decision *d) {
+    if (d->rt == NULL) return; /* never begun */
+    phi__decision_close(d);
+    d->asked = PHI__ASKED_NOT;
+    phi__buf_free(&d->reply);
+}
+
+static void phi__decision_settle(phi__decision *d, phi_verdict verdict, phi_str reply) {
+    phi__decision_close(d);
+    d->asked = PHI__ASKED_DECIDED;
+    d->verdict = verdict;
+    phi__buf_clear(&d->reply);
+    phi__buf_add_str(&d->reply, reply);
+    phi__run_wake(d->run);
+}
+
+/* ---- waiting ---- */
+
+/* Where a denial has a meaning, silence is one. */
+static bool phi__hook_can_deny(phi_hook_point point) {
+    return ((uint32_t)point &
+            ((uint32_t)PHI_HOOK_BEFORE_LOOP | PHI_HOOK_BEFORE_TURN | PHI_HOOK_BEFORE_COMPACTION |
+             PHI_HOOK_BEFORE_TOOL | PHI_HOOK_FILTER | PHI_HOOK_STEERING | PHI_HOOK_FOLLOW_UP)) != 0;
+}
+
+static void phi__decision_timer(phi__timer *timer) {
+    phi__decision *d = PHI__OWNER(timer, phi__decision, timer);
+    char words[80];
+    if (!phi__slots_move(&d->rt->tickets, d->index, d->gen, PHI__TICKET_OPEN, PHI__TICKET_CLAIMED))
+        return; /* a decision is on its way */
+    (void)snprintf(words, sizeof words, "Nobody decided within %u ms.", (unsigned)d->timeout_ms);
+    if (phi__hook_can_deny(d->point))
+        phi__decision_settle(d, PHI_DENY, phi_str_of(words));
+    else
+        phi__decision_settle(d, PHI_ALLOW, phi__str(NULL, 0));
+}
+
+static bool phi__decision_wait(phi__decision *d, const phi_hook *hook) {
+    phi_event event;
+    uint64_t at = UINT64_MAX;
+    d->asked = PHI__ASKED_WAITS;
+    d->timer.fire = phi__decision_timer;
+    d->timeout_ms = hook->timeout_ms != 0 ? hook->timeout_ms : d->run->agent->decision_timeout_ms;
+    if (d->timeout_ms != PHI_UNLIMITED)
+        at = phi__io_now_us(d->rt->io) + (uint64_t)d->timeout_ms * 1000;
+    if (phi__io_timer_set(d->rt->io, &d->timer, at) != PHI_OK) return false;
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_EV_DECISION;
+    event.ticket = phi__decision_ticket(d);
+    event.point = (int)d->point;
+    event.text = hook->text;
+    event.input = hook->input;
+    if (d->call != NULL) {
+        event.call = hook->call;
+        event.tool_call_id = d->call->block->id;
+        event.tool_name = d->call->block->name;
+        event.arguments = d->call->block->arguments;
+    }
+    return phi__emit(d->run->agent, &event, NULL, 0);
+}
+
+/* ---- asking ---- */
+
+PHI__FN bool phi__hook_wants(const phi__agent *agent, phi_hook_point point) {
+    return agent->hook_fn != NULL && (agent->hook_points & (uint32_t)point) != 0;
+}
+
+PHI__FN phi_hook phi__hook_of(const phi__run *run, phi_hook_point point) {
+    phi_hook hook;
+    memset(&hook, 0, sizeof hook);
+    hook.point = point;
+    hook.agent = phi__agent_handle(run->agent);
+    hook.seq = run->agent->rt->events.seq;
+    hook.loop_id = run->loop_id;
+    hook.turn_index = run->turn_index;
+    hook.message_count = run->agent->thread->message_count;
+    return hook;
+}
+
+/* The question itself. `again`: it was decided, and only the list is wanted. */
+static phi__hooked phi__hook_now(phi__decision *d, phi_hook *hook, phi_hook_fn fn, void *user_data,
+                                 bool again) {
+    phi__agent *agent = d->run->agent;
+    phi_verdict verdict;
+    phi__buf_clear(&d->reply);
+    if (!phi__decision_open(d)) return PHI__HOOK_LOST;
+    d->point = hook->point;
+    hook->ticket = phi__decision_ticket(d);
+    hook->decided = again;
+    verdict = fn(user_data, hook);
+    if (agent->slot == NULL) {
+        phi__decision_drop(d);
+        return PHI__HOOK_GONE;
+    }
+    phi__buf_add_str(&d->reply, hook->reply);
+    if (d->reply.failed) {
+        phi__decision_drop(d);
+        return PHI__HOOK_LOST;
+    }
+    if (verdict == PHI_WAIT && !again) {
+        if (phi__decision_wait(d, hook)) return PHI__HOOK_WAIT;
+        phi__decision_drop(d);
+        return PHI__HOOK_LOST;
+    }
+    phi__decision_close(d);
+    if (verdict == PHI_ALLOW || verdict == PHI_WARN || verdict == PHI_WAIT)
+        return verdict == PHI_WARN ? PHI__HOOK_WARN : PHI__HOOK_ALLOW;
+    return PHI__HOOK_DENY; /* and what is no verdict at all */
+}
+
+PHI__FN phi__hooked phi__hook_ask(phi__decision *d, phi_hook *hook, phi_hook_fn fn,
+                                  void *user_data) {
+    if (d->asked == PHI__ASKED_WAITS) return PHI__HOOK_WAIT;
+    if (d->asked == PHI__ASKED_NOT) return phi__hook_now(d, hook, fn, user_data, false);
+    d->asked = PHI__ASKED_NOT;
+    if (d->reply.failed) return PHI__HOOK_LOST;
+    if (d->verdict == PHI_ALLOW &&
+        (hook->point == PHI_HOOK_TRANSFORM_CONTEXT || hook->point == PHI_HOOK_CONVERT_TO_LLM))
+        return phi__hook_now(d, hook, fn, user_data, true);
+    return (phi__hooked)d->verdict;
+}
+
+/* A run that has no memory left asks nothing more: it could not wait for an answer. */
+static phi__hooked phi__hook_agent(phi__decision *d, phi_hook *hook) {
+    phi__agent *agent = d->run->agent;
+    if (!phi__hook_wants(agent, hook->point) || d->run->status == PHI_NO_MEMORY) {
+        phi__buf_clear(&d->reply);
+        return PHI__HOOK_ALLOW;
+    }
+    return phi__hook_ask(d, hook, agent->hook_fn, agent->user_data);
+}
+
+PHI__FN phi__hooked phi__hook_run(phi__run *run, phi_hook *hook) {
+    return phi__hook_agent(&run->decision, hook);
+}
+
+PHI__FN phi__hooked phi__hook_call(phi__toolcall *call, phi_hook *hook) {
+    hook->call.rt = call->rt;
+    hook->call.index = call->index;
+    hook->call.gen = call->gen;
+    hook->tool_name = call->block->name;
+    hook->tool_call_id = call->block->id;
+    hook->arguments = call->arguments;
+    return phi__hook_agent(&call->decision, hook);
+}
+
+/* ---- what comes through the inbox ---- */
+
+PHI__FN void phi__decision_posted(phi_runtime *rt, const phi__post *post) {
+    phi__slot *slot = phi__slots_find(&rt->tickets, post->index, post->gen);
+    if (slot == NULL) return; /* what it was about is over */
+    phi__decision_settle((phi__decision *)slot->object, (phi_verdict)post->flag, post->text);
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_decide(phi_ticket ticket, phi_verdict verdict, const char *reply) {
+    phi__post post;
+    phi_status status;
+    struct phi__inbox_record *record = NULL;
+    bool won;
+    if (ticket.rt == NULL || (verdict != PHI_ALLOW && verdict != PHI_DENY && verdict != PHI_WARN))
+        return PHI_BAD_ARG;
+    if (phi__slots_state(&ticket.rt->tickets, ticket.index, ticket.gen) !=
+        (uint32_t)PHI__TICKET_OPEN)
+        return PHI_STALE;
+    memset(&post, 0, sizeof post);
+    post.kind = PHI__POST_DECIDE;
+    post.index = ticket.index;
+    post.gen = ticket.gen;
+    post.flag = (uint32_t)verdict;
+    post.text = phi_str_of(reply);
+    status = phi__inbox_prepare(&ticket.rt->inbox, &post, &record);
+    if (status != PHI_OK) return status;
+    won = phi__slots_move(&ticket.rt->tickets, ticket.index, ticket.gen, PHI__TICKET_OPEN,
+                          PHI__TICKET_CLAIMED);
+    phi__inbox_publish(record, won);
+    phi__io_wake(ticket.rt->io);
+    return won ? PHI_OK : PHI_STALE;
+}

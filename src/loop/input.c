@@ -1,0 +1,333 @@
+/* input.c - the queues of what is said to a run: steering, follow-ups, injected messages.
+
+   A message waits in memory of its own; only when it is delivered does it enter the log. What a poll has
+   taken is pending until the next turn begins; where that turn does not come, it goes back. */
+#include "loop/loop_in.h"
+
+static void phi__input_free(phi__agent *agent, phi__input *input) {
+    phi_arena_free(&input->arena);
+    phi__free(&agent->memory, input, sizeof *input);
+}
+
+static void phi__inputs_push(phi__inputs *to, phi__input *input) {
+    input->next = NULL;
+    if (to->tail != NULL)
+        to->tail->next = input;
+    else
+        to->head = input;
+    to->tail = input;
+    to->count++;
+}
+
+static phi__input *phi__inputs_pop(phi__inputs *from) {
+    phi__input *input = from->head;
+    if (input == NULL) return NULL;
+    from->head = input->next;
+    if (from->head == NULL) from->tail = NULL;
+    from->count--;
+    return input;
+}
+
+PHI__FN void phi__inputs_free(phi__agent *agent, phi__inputs *inputs) {
+    phi__input *input;
+    while ((input = phi__inputs_pop(inputs)) != NULL) phi__input_free(agent, input);
+}
+
+PHI__FN phi__inputs *phi__inputs_of(phi__agent *agent, phi_input kind) {
+    switch (kind) {
+    case PHI_INPUT_STEERING: return &agent->steering;
+    case PHI_INPUT_FOLLOW_UP: return &agent->follow_ups;
+    case PHI_INPUT_INJECTED: return &agent->injected;
+    case PHI_INPUT_NONE:
+    case PHI_INPUT_PROMPT: break;
+    }
+    return NULL;
+}
+
+static phi_status phi__input_append(phi__agent *agent, phi__inputs *to, phi_input kind,
+                                    const phi_content *content, size_t count, phi_str source) {
+    phi_message message, *copy;
+    phi__input *input = (phi__input *)phi__alloc(&agent->memory, sizeof *input);
+    if (input == NULL) return PHI_NO_MEMORY;
+    phi_arena_init(&input->arena, &agent->memory, 256);
+    memset(&message, 0, sizeof message);
+    message.role = PHI_ROLE_USER;
+    message.content = content;
+    message.content_count = count;
+    copy = phi_message_copy(&message, &input->arena);
+    if (copy == NULL || !phi__arena_str(&input->arena, source, &input->source)) {
+        phi__input_free(agent, input);
+        return PHI_NO_MEMORY;
+    }
+    input->message = *copy;
+    input->kind = kind;
+    phi__inputs_push(to, input);
+    return PHI_OK;
+}
+
+static phi_content phi__input_text(phi_str text) {
+    phi_content content;
+    memset(&content, 0, sizeof content);
+    content.kind = PHI_CONTENT_TEXT;
+    content.text = text;
+    return content;
+}
+
+PHI__FN phi_status phi__input_add(phi__agent *agent, phi__inputs *to, phi_input kind,
+                                  const phi_content *content, size_t count, phi_str source) {
+    if (to->count >= agent->queue_limit) return PHI_FULL;
+    return phi__input_append(agent, to, kind, content, count, source);
+}
+
+/* ---- dropping ---- */
+
+static void phi__input_tell_dropped(phi__agent *agent, phi_input kind, phi_str text,
+                                    const char *why) {
+    phi_event event;
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_EV_INPUT_DROPPED;
+    event.input = kind;
+    event.text = text;
+    event.source = phi_str_of(why);
+    if (phi__emit(agent, &event, NULL, 0)) return;
+    (void)phi__error(agent->rt, PHI_NO_MEMORY, "a message to an agent was lost: out of memory");
+    if (agent->run != NULL) agent->run->starved = true;
+}
+
+PHI__FN void phi__input_drop(phi__agent *agent, phi__inputs *inputs, const char *why) {
+    phi__input *input;
+    while ((input = phi__inputs_pop(inputs)) != NULL) {
+        phi_str text = phi_message_text(&input->message, "\n", &input->arena, NULL);
+        phi__input_tell_dropped(agent, input->kind, text, why);
+        phi__input_free(agent, input);
+    }
+}
+
+/* In front of the queue, in the order it was taken. */
+PHI__FN void phi__input_return(phi__run *run) {
+    phi__agent *agent = run->agent;
+    phi__inputs from = run->pending, dropped;
+    phi__input *input;
+    phi_input kinds[] = {PHI_INPUT_STEERING, PHI_INPUT_FOLLOW_UP};
+    phi__inputs back[2];
+    size_t i;
+    memset(&run->pending, 0, sizeof run->pending);
+    memset(&dropped, 0, sizeof dropped);
+    memset(back, 0, sizeof back);
+    while ((input = phi__inputs_pop(&from)) != NULL)
+        phi__inputs_push(input->kind == PHI_INPUT_INJECTED   ? &dropped
+                         : input->kind == PHI_INPUT_STEERING ? &back[0]
+                                                             : &back[1],
+                         input);
+    for (i = 0; i < PHI__COUNT(back); i++) {
+        phi__inputs *queue = phi__inputs_of(agent, kinds[i]);
+        while ((input = phi__inputs_pop(queue)) != NULL) phi__inputs_push(&back[i], input);
+        *queue = back[i];
+    }
+    phi__input_drop(agent, &dropped, "The run ended before it was seen");
+}
+
+/* ---- what other threads say ---- */
+
+PHI__FN void phi__input_posted(phi_runtime *rt, const phi__post *post, uint32_t at) {
+    phi__slot *slot = phi__slots_find(&rt->agents, post->index, post->gen);
+    phi__agent *agent = slot != NULL ? (phi__agent *)slot->object : NULL;
+    phi_input kind = post->kind == PHI__POST_STEER       ? PHI_INPUT_STEERING
+                     : post->kind == PHI__POST_FOLLOW_UP ? PHI_INPUT_FOLLOW_UP
+                                                         : PHI_INPUT_INJECTED;
+    phi_str text = post->text, source = phi__str(NULL, 0);
+    phi_content content;
+    phi_status status;
+    if (agent == NULL) return;
+    if (kind == PHI_INPUT_INJECTED) {
+        source = phi__str(text.at, post->flag);
+        text = phi__str(text.at + post->flag, text.len - post->flag);
+        if (agent->run == NULL || agent->run->over || agent->run->state >= PHI__RUN_CLOSE ||
+            at - agent->run->posts_from >= UINT32_MAX / 2) {
+            phi__input_tell_dropped(agent, kind, text, "The run it was meant for has ended");
+            return;
+        }
+    }
+    content = phi__input_text(text);
+    status = phi__input_add(agent, phi__inputs_of(agent, kind), kind, &content, 1, source);
+    if (status == PHI_FULL)
+        phi__input_tell_dropped(agent, kind, text, "The queue is full");
+    else if (status != PHI_OK)
+        phi__input_tell_dropped(agent, kind, text, "Out of memory");
+}
+
+/* ---- polling ---- */
+
+PHI__FN void phi__input_poll_end(phi__run *run) {
+    run->polling = false;
+    run->polled = 0;
+}
+
+PHI__FN phi__hooked phi__input_poll(phi__run *run, phi_input kind) {
+    phi__agent *agent = run->agent;
+    phi__inputs *queue = phi__inputs_of(agent, kind);
+    bool steering = kind == PHI_INPUT_STEERING;
+    bool all = (steering ? agent->steering_mode : agent->follow_up_mode) == PHI_QUEUE_ALL;
+    if (!run->polling) {
+        phi__input_poll_end(run);
+        run->polling = true;
+        for (; queue->head != NULL && (all || run->polled == 0); run->polled++)
+            phi__inputs_push(&run->pending, phi__inputs_pop(queue));
+    }
+    while ((all || run->polled == 0) && run->polled < agent->queue_limit) {
+        phi_hook hook = phi__hook_of(run, steering ? PHI_HOOK_STEERING : PHI_HOOK_FOLLOW_UP);
+        phi__hooked hooked = phi__hook_run(run, &hook);
+        phi_content said = phi__input_text(phi__str_trim(phi__buf_str(&run->decision.reply)));
+        if (hooked == PHI__HOOK_WAIT || hooked == PHI__HOOK_GONE || hooked == PHI__HOOK_LOST)
+            return hooked;
+        if (hooked == PHI__HOOK_DENY || said.text.len == 0) break;
+        if (phi__input_append(agent, &run->pending, kind, &said, 1, phi__str(NULL, 0)) != PHI_OK)
+            return PHI__HOOK_LOST;
+        run->polled++;
+    }
+    phi__input_poll_end(run);
+    return PHI__HOOK_ALLOW;
+}
+
+/* ---- delivering ---- */
+
+static bool phi__input_log(phi__run *run, phi__input *input) {
+    phi__thread *thread = run->agent->thread;
+    phi__entry entry = phi__run_entry(run, PHI__ENTRY_MESSAGE);
+    phi_message *kept;
+    phi_str source;
+    phi__run_stamp(run, &input->message);
+    kept = phi__thread_keep(thread, &input->message);
+    if (kept == NULL || !phi__arena_str(&thread->arena, input->source, &source)) return false;
+    entry.message = kept;
+    return phi__run_note(run, &entry) && phi__run_tell(run, kept, input->kind, source);
+}
+
+PHI__FN bool phi__input_deliver(phi__run *run) {
+    phi__agent *agent = run->agent;
+    while (run->pending.head != NULL) {
+        phi__input *input;
+        if (!phi__input_log(run, run->pending.head)) return false;
+        input = phi__inputs_pop(&run->pending);
+        phi__input_free(agent, input);
+    }
+    return true;
+}
+
+/* ---- checking what the host gives ---- */
+
+PHI__FN phi_status phi__input_check(phi_runtime *rt, const char *what, const phi_content *content,
+                                    size_t count) {
+    size_t i;
+    if (content == NULL || count == 0)
+        return phi__error(rt, PHI_BAD_ARG, "%s: there is no content", what);
+    for (i = 0; i < count; i++)
+        if (content[i].kind != PHI_CONTENT_TEXT && content[i].kind != PHI_CONTENT_IMAGE)
+            return phi__error(rt, PHI_BAD_ARG, "%s: content[%u].kind: expected text or image", what,
+                              (unsigned)i);
+        else if (content[i].kind == PHI_CONTENT_IMAGE &&
+                 (content[i].data.len == 0 || content[i].mime_type.len == 0))
+            return phi__error(rt, PHI_BAD_ARG, "%s: content[%u]: an image needs data and mime_type",
+                              what, (unsigned)i);
+    return PHI_OK;
+}
+
+/* ---- public ---- */
+
+static phi__agent *phi__input_agent(phi_agent handle) {
+    phi__slot *slot =
+        handle.rt != NULL ? phi__slots_find(&handle.rt->agents, handle.index, handle.gen) : NULL;
+    return slot != NULL ? (phi__agent *)slot->object : NULL;
+}
+
+static phi_status phi__input_post(phi_agent agent, uint32_t kind, const char *text,
+                                  const char *source) {
+    phi__post post;
+    phi_status status;
+    struct phi__inbox_record *record = NULL;
+    phi_str trimmed = phi__str_trim(phi_str_of(text)), tag = phi_str_of(source);
+    uint32_t state;
+    if (agent.rt == NULL || trimmed.len == 0) return PHI_BAD_ARG;
+    state = phi__slots_state(&agent.rt->agents, agent.index, agent.gen);
+    if (state == 0) return PHI_STALE;
+    if (kind == PHI__POST_INJECT && state != (uint32_t)PHI__AGENT_RUNNING) return PHI_MISUSE;
+    memset(&post, 0, sizeof post);
+    post.kind = kind;
+    post.index = agent.index;
+    post.gen = agent.gen;
+    post.flag = (uint32_t)tag.len;
+    if (tag.len > UINT32_MAX / 4) return PHI_BAD_ARG;
+    post.text = trimmed;
+    status = phi__inbox_prepare_two(&agent.rt->inbox, &post, tag, &record);
+    if (status != PHI_OK) return status;
+    phi__inbox_publish(record, true);
+    phi__io_wake(agent.rt->io);
+    return PHI_OK;
+}
+
+PHI_API phi_status phi_steer(phi_agent agent, const char *text) {
+    return phi__input_post(agent, PHI__POST_STEER, text, NULL);
+}
+
+PHI_API phi_status phi_follow_up(phi_agent agent, const char *text) {
+    return phi__input_post(agent, PHI__POST_FOLLOW_UP, text, NULL);
+}
+
+PHI_API phi_status phi_inject(phi_agent agent, const char *text, const char *source) {
+    return phi__input_post(agent, PHI__POST_INJECT, text, source);
+}
+
+PHI_API phi_status phi_enqueue(phi_agent handle, phi_input queue, const phi_content *content,
+                               size_t count, const char *source) {
+    phi__agent *agent = phi__input_agent(handle);
+    phi_status status;
+    if (handle.rt == NULL) return PHI_BAD_ARG;
+    if (agent == NULL) return PHI_STALE;
+    if (phi__inputs_of(agent, queue) == NULL)
+        return phi__error(handle.rt, PHI_BAD_ARG,
+                          "phi_enqueue: queue: expected steering, follow-up or injected");
+    status = phi__input_check(handle.rt, "phi_enqueue", content, count);
+    if (status != PHI_OK) return status;
+    if (queue == PHI_INPUT_INJECTED && (agent->run == NULL || agent->run->state >= PHI__RUN_CLOSE))
+        return phi__error(handle.rt, PHI_MISUSE, "phi_enqueue: no run is going on");
+    status = phi__input_add(agent, phi__inputs_of(agent, queue), queue, content, count,
+                            phi_str_of(source));
+    return status == PHI_OK
+               ? status
+               : phi__error(handle.rt, status, "phi_enqueue: %s", phi_status_text(status));
+}
+
+PHI_API size_t phi_queue_count(phi_agent handle, phi_input queue) {
+    phi__agent *agent = phi__input_agent(handle);
+    phi__inputs *inputs;
+    if (agent == NULL) return 0;
+    if (queue == PHI_INPUT_NONE)
+        return agent->steering.count + agent->follow_ups.count + agent->injected.count;
+    inputs = phi__inputs_of(agent, queue);
+    return inputs != NULL ? inputs->count : 0;
+}
+
+PHI_API phi_status phi_queue_clear(phi_agent handle, phi_input queue) {
+    phi__agent *agent = phi__input_agent(handle);
+    if (handle.rt == NULL) return PHI_BAD_ARG;
+    if (agent == NULL) return PHI_STALE;
+    if (queue != PHI_INPUT_NONE && phi__inputs_of(agent, queue) == NULL) return PHI_BAD_ARG;
+    if (queue == PHI_INPUT_NONE || queue == PHI_INPUT_STEERING)
+        phi__inputs_free(agent, &agent->steering);
+    if (queue == PHI_INPUT_NONE || queue == PHI_INPUT_FOLLOW_UP)
+        phi__inputs_free(agent, &agent->follow_ups);
+    if (queue == PHI_INPUT_NONE || queue == PHI_INPUT_INJECTED)
+        phi__inputs_free(agent, &agent->injected);
+    return PHI_OK;
+}
+
+PHI_API phi_status phi_queue_set_mode(phi_agent handle, phi_input queue, phi_queue_mode mode) {
+    phi__agent *agent = phi__input_agent(handle);
+    if (handle.rt == NULL || (unsigned)mode > (unsigned)PHI_QUEUE_ALL) return PHI_BAD_ARG;
+    if (queue != PHI_INPUT_STEERING && queue != PHI_INPUT_FOLLOW_UP && queue != PHI_INPUT_NONE)
+        return PHI_BAD_ARG;
+    if (agent == NULL) return PHI_STALE;
+    if (queue != PHI_INPUT_FOLLOW_UP) agent->steering_mode = mode;
+    if (queue != PHI_INPUT_STEERING) agent->follow_up_mode = mode;
+    return PHI_OK;
+}

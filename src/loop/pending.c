@@ -1,0 +1,90 @@
+/* pending.c - a list of what the runs wait for, for a host that shows it or wants to know what hangs. */
+#include "loop/loop_in.h"
+
+typedef struct phi__pending_list {
+    phi_pending_item *out;
+    size_t most, count;
+} phi__pending_list;
+
+static void phi__pending_add(phi__pending_list *list, const phi_pending_item *item) {
+    if (list->count < list->most) list->out[list->count] = *item;
+    list->count++;
+}
+
+static void phi__pending_due(phi_pending_item *item, phi__io *io, const phi__timer *timer) {
+    uint64_t now = phi__io_now_us(io);
+    item->has_deadline = timer->place != 0 && timer->at_us != UINT64_MAX;
+    if (item->has_deadline) item->left_ms = timer->at_us > now ? (timer->at_us - now) / 1000 : 0;
+}
+
+static phi_pending_item phi__pending_item_of(const phi__run *run, phi_waiting kind) {
+    phi_pending_item item;
+    memset(&item, 0, sizeof item);
+    item.kind = kind;
+    item.agent = phi__agent_handle(run->agent);
+    return item;
+}
+
+static void phi__pending_of_call(phi_pending_item *item, const phi__toolcall *call) {
+    item->call.rt = call->rt;
+    item->call.index = call->index;
+    item->call.gen = call->gen;
+    item->tool_name = call->block->name;
+    item->tool_call_id = call->block->id;
+    item->arguments = call->arguments;
+}
+
+static void phi__pending_decision(phi__pending_list *list, const phi__run *run,
+                                  const phi__decision *d, const phi__toolcall *call) {
+    phi_pending_item item;
+    if (d->asked != PHI__ASKED_WAITS) return;
+    item = phi__pending_item_of(run, PHI_WAITING_DECISION);
+    item.ticket.rt = d->rt;
+    item.ticket.index = d->index;
+    item.ticket.gen = d->gen;
+    item.point = d->point;
+    if (d->point == PHI_HOOK_FILTER) item.text = phi__buf_str(&run->filter_text);
+    if (call != NULL) phi__pending_of_call(&item, call);
+    phi__pending_due(&item, d->rt->io, &d->timer);
+    phi__pending_add(list, &item);
+}
+
+static void phi__pending_run(phi__pending_list *list, const phi__run *run) {
+    phi__io *io = run->agent->rt->io;
+    phi_pending_item item;
+    size_t i;
+    phi__pending_decision(list, run, &run->decision, NULL);
+    if (run->paused || run->state == PHI__RUN_BACKOFF) {
+        item = phi__pending_item_of(run, run->paused ? PHI_WAITING_BUDGET : PHI_WAITING_RETRY);
+        if (run->paused) item.text = phi_str_of(run->pause_reason);
+        phi__pending_due(&item, io, &run->timer);
+        phi__pending_add(list, &item);
+    }
+    if (run->calls == NULL) return;
+    for (i = run->told_calls; i < run->next_call; i++) {
+        const phi__toolcall *call = &run->calls[i];
+        phi__pending_decision(list, run, &call->decision, call);
+        if (!call->started || call->slot == NULL) continue;
+        item = phi__pending_item_of(run, PHI_WAITING_CALL);
+        phi__pending_of_call(&item, call);
+        phi__pending_due(&item, io, &call->timer);
+        phi__pending_add(list, &item);
+    }
+}
+
+/* ---- public ---- */
+
+PHI_API size_t phi_pending(phi_runtime *rt, phi_pending_item *out, size_t most) {
+    phi__pending_list list;
+    uint32_t i;
+    memset(&list, 0, sizeof list);
+    list.out = out;
+    list.most = out != NULL ? most : 0;
+    if (rt == NULL) return 0;
+    for (i = 0; i < rt->agents.count; i++) {
+        phi__slot *slot = phi__slots_at(&rt->agents, i);
+        const phi__agent *agent = (const phi__agent *)slot->object;
+        if (agent != NULL && agent->run != NULL) phi__pending_run(&list, agent->run);
+    }
+    return list.count;
+}

@@ -1,0 +1,49 @@
+/* responses.c - what phi_ask gave out, from the run's side: filled in when the run ends.
+
+   A response outlives its run and never its agent. Everything that may fail has been done before the run
+   begins, so that closing one needs no memory. */
+#include "loop/loop_in.h"
+
+/* The last answer of a run: behind it stand at most the results of its calls and what stopped it. */
+static const phi_message *phi__response_message(const phi__run *run) {
+    const phi__thread *thread = run->agent->thread;
+    size_t i;
+    for (i = thread->message_count; i > run->first_message; i--)
+        if (thread->messages[i - 1]->message->role == PHI_ROLE_ASSISTANT)
+            return thread->messages[i - 1]->message;
+    return NULL;
+}
+
+PHI__FN void phi__response_update(phi__response *response, const phi__run *run) {
+    response->message = phi__response_message(run);
+    response->failure = run->failure;
+    response->usage = run->usage;
+    response->cost = run->cost;
+    response->first_delta_ms = run->first_delta_ms;
+}
+
+PHI__FN void phi__response_close(phi__run *run) {
+    phi__response *response = run->response;
+    const phi_runtime *rt = run->agent->rt;
+    if (response == NULL) return;
+    run->response = NULL;
+    phi__response_update(response, run);
+    response->status = run->status;
+    response->ended_ms = rt->in_step ? rt->step_wall_ms : phi__io_wall_ms(rt->io);
+}
+
+PHI__FN void phi__response_drop(phi__response *response) {
+    phi__agent *agent = response->agent;
+    if (agent->run != NULL && agent->run->response == response) agent->run->response = NULL;
+    if (response->newer != NULL)
+        response->newer->older = response->older;
+    else
+        agent->responses = response->older;
+    if (response->older != NULL) response->older->newer = response->newer;
+    phi__slots_release(&agent->rt->responses, response->slot);
+    phi__free(&agent->memory, response, sizeof *response);
+}
+
+PHI__FN void phi__responses_drop(phi__agent *agent) {
+    while (agent->responses != NULL) phi__response_drop(agent->responses);
+}

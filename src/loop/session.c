@@ -1,0 +1,163 @@
+/* session.c - the table of session ids and the counts of their runs. */
+#include "loop/session_in.h"
+
+#include "base/id_in.h"
+#include "wire/hash_in.h"
+
+enum { PHI__SESSION_BUCKETS = 16 }; /* of the first table; a power of two */
+
+static phi__session **phi__session_bucket(const phi__sessions *sessions, uint64_t hash) {
+    return &sessions->buckets[(size_t)hash & (sessions->bucket_count - 1)];
+}
+
+static void phi__session_link(phi__sessions *sessions, phi__session *session) {
+    phi__session **bucket = phi__session_bucket(sessions, session->hash);
+    session->next = *bucket;
+    *bucket = session;
+}
+
+static void phi__session_unlink(phi__sessions *sessions, phi__session *session) {
+    phi__session **at = phi__session_bucket(sessions, session->hash);
+    while (*at != session) at = &(*at)->next;
+    *at = session->next;
+}
+
+static phi__session *phi__session_find(const phi__sessions *sessions, phi_str id, uint64_t hash) {
+    phi__session *session;
+    if (sessions->bucket_count == 0) return NULL;
+    session = *phi__session_bucket(sessions, hash);
+    while (session != NULL && (session->hash != hash || !phi_str_equal(session->id, id)))
+        session = session->next;
+    return session;
+}
+
+/* Room for one more, so that there are never more sessions than buckets. */
+static bool phi__session_room(phi__sessions *sessions) {
+    size_t old_count = sessions->bucket_count, i;
+    size_t count = old_count > 0 ? phi__mul(old_count, 2) : (size_t)PHI__SESSION_BUCKETS;
+    phi__session **old = sessions->buckets, **buckets;
+    if (sessions->count < old_count) return true;
+    buckets = (phi__session **)phi__alloc(sessions->memory, phi__mul(count, sizeof *buckets));
+    if (buckets == NULL) return false;
+    sessions->buckets = buckets;
+    sessions->bucket_count = count;
+    for (i = 0; i < old_count; i++)
+        while (old[i] != NULL) {
+            phi__session *session = old[i];
+            old[i] = session->next;
+            phi__session_link(sessions, session);
+        }
+    phi__free(sessions->memory, old, old_count * sizeof *old);
+    return true;
+}
+
+static void phi__session_name(phi__session *session, phi_str id, char *to) {
+    if (id.len > 0) memmove(to, id.at, id.len);
+    to[id.len] = '\0';
+    session->id = phi__str(to, id.len);
+    session->hash = phi__hash(session->id, 0);
+}
+
+static phi__session *phi__session_new(phi__sessions *sessions, phi_str id) {
+    size_t room = phi__max(phi__add(id.len, 1), PHI__UUID_SIZE);
+    phi__session *session = (phi__session *)phi__alloc(sessions->memory, sizeof *session);
+    char *text = session != NULL ? (char *)phi__alloc(sessions->memory, room) : NULL;
+    if (text == NULL) {
+        phi__free(sessions->memory, session, sizeof *session);
+        return NULL;
+    }
+    session->refs = 1;
+    session->id_room = room;
+    phi__session_name(session, id, text);
+    phi__session_link(sessions, session);
+    sessions->count++;
+    return session;
+}
+
+/* ---- counts ---- */
+
+static char *phi__session_segment(phi__session_count *count) { return (char *)(count + 1); }
+
+static phi__session_count *phi__session_count_of(phi__session *session, phi_str segment) {
+    phi__session_count *count = session->counts;
+    while (count != NULL &&
+           !phi_str_equal(phi__str(phi__session_segment(count), count->len), segment))
+        count = count->next;
+    return count;
+}
+
+static void phi__session_forget(phi__sessions *sessions, phi__session *session) {
+    while (session->counts != NULL) {
+        phi__session_count *count = session->counts;
+        session->counts = count->next;
+        phi__free(sessions->memory, count, sizeof *count + count->len);
+    }
+}
+
+PHI__FN uint32_t phi__session_next(phi__sessions *sessions, phi__session *session,
+                                   phi_str segment) {
+    phi__session_count *count = phi__session_count_of(session, segment);
+    if (count == NULL) {
+        if (segment.len >= UINT32_MAX) return 0;
+        count = (phi__session_count *)phi__alloc(sessions->memory,
+                                                 phi__add(sizeof *count, segment.len));
+        if (count == NULL) return 0;
+        count->len = (uint32_t)segment.len;
+        if (segment.len > 0) memcpy(phi__session_segment(count), segment.at, segment.len);
+        count->next = session->counts;
+        session->counts = count;
+    }
+    if (count->runs == UINT32_MAX) return 0; /* none is given twice */
+    return ++count->runs;
+}
+
+PHI__FN void phi__session_undo(phi__session *session, phi_str segment) {
+    phi__session_count *count = phi__session_count_of(session, segment);
+    if (count != NULL && count->runs > 0) count->runs--;
+}
+
+/* ---- sessions ---- */
+
+PHI__FN void phi__sessions_init(phi__sessions *sessions, phi_memory *memory) {
+    memset(sessions, 0, sizeof *sessions);
+    sessions->memory = memory;
+}
+
+PHI__FN void phi__sessions_free(phi__sessions *sessions) {
+    PHI_ASSERT(sessions->count == 0);
+    phi__free(sessions->memory, sessions->buckets,
+              sessions->bucket_count * sizeof *sessions->buckets);
+    phi__sessions_init(sessions, sessions->memory);
+}
+
+PHI__FN phi__session *phi__session_take(phi__sessions *sessions, phi_str id) {
+    phi__session *session = phi__session_find(sessions, id, phi__hash(id, 0));
+    if (session == NULL) return phi__session_room(sessions) ? phi__session_new(sessions, id) : NULL;
+    session->refs++;
+    return session;
+}
+
+PHI__FN void phi__session_drop(phi__sessions *sessions, phi__session *session) {
+    if (session == NULL || --session->refs > 0) return;
+    phi__session_unlink(sessions, session);
+    sessions->count--;
+    phi__session_forget(sessions, session);
+    phi__free(sessions->memory, (char *)(uintptr_t)session->id.at, session->id_room);
+    phi__free(sessions->memory, session, sizeof *session);
+}
+
+PHI__FN bool phi__session_renew(phi__sessions *sessions, phi__session **session, phi_str id) {
+    phi__session *old = *session, *other = phi__session_find(sessions, id, phi__hash(id, 0));
+    if (old->refs == 1 && id.len < old->id_room && (other == NULL || other == old)) {
+        phi__session_unlink(sessions, old);
+        phi__session_forget(sessions, old);
+        phi__session_name(old, id, (char *)(uintptr_t)old->id.at);
+        phi__session_link(sessions, old);
+        return true;
+    }
+    other = phi__session_take(sessions, id);
+    if (other == NULL) return false;
+    phi__session_drop(sessions, old);
+    *session = other;
+    return true;
+}

@@ -1,0 +1,50 @@
+/* session_in.h - session ids, and how many runs each has had: the N of "session.config.N".
+
+   Agents of one runtime that are given the same session id share one object, so that their runs, also
+   those that go on at the same time, never get the same loop id. Counted per segment (config), from 1.
+   Objects live in the runtime's memory, in a hash table that grows, and go with their last user.
+   Threads: the pumping thread. */
+#ifndef PHI_LOOP_SESSION_IN_H
+#define PHI_LOOP_SESSION_IN_H
+
+#include "base/base_in.h"
+
+/* One segment's count. */
+typedef struct phi__session_count {
+    struct phi__session_count *next;
+    uint32_t runs;
+    uint32_t len; /* of the name, which stands behind this */
+} phi__session_count;
+
+typedef struct phi__session {
+    struct phi__session *next; /* of the same bucket */
+    uint32_t refs;
+    uint64_t hash;
+    phi_str id; /* in memory of the object's own, with room for a UUID at least; terminated */
+    size_t id_room;
+    phi__session_count *counts;
+} phi__session;
+
+typedef struct phi__sessions {
+    phi_memory *memory;
+    phi__session **buckets;
+    size_t bucket_count, count;
+} phi__sessions;
+
+PHI__FN void phi__sessions_init(phi__sessions *sessions, phi_memory *memory);
+PHI__FN void phi__sessions_free(phi__sessions *sessions); /* every session must have been dropped */
+
+/* The session of an id, made where there is none, with one more user. NULL: no memory. */
+PHI__FN phi__session *phi__session_take(phi__sessions *sessions, phi_str id);
+PHI__FN void phi__session_drop(phi__sessions *sessions, phi__session *session); /* NULL: harmless */
+
+/* The next number of a segment; 0: no memory, and nothing changed. */
+PHI__FN uint32_t phi__session_next(phi__sessions *sessions, phi__session *session, phi_str segment);
+/* Gives the last number back: a run that could not begin. */
+PHI__FN void phi__session_undo(phi__session *session, phi_str segment);
+
+/* Exchanges *session for one of another id (a UUID), whose counts are empty. One that nobody else uses is
+   renamed, which needs no memory. False: no memory, and nothing changed. */
+PHI__FN bool phi__session_renew(phi__sessions *sessions, phi__session **session, phi_str id);
+
+#endif

@@ -1,0 +1,770 @@
+/* test_bare_run.c - runs over a thread of the caller's own. */
+#include "agent/bare_run.h"
+#include "agent/response.h"
+#include "support/rig.h"
+
+static phi_content text_block(const char *text) {
+    phi_content content;
+    memset(&content, 0, sizeof content);
+    content.kind = PHI_CONTENT_TEXT;
+    content.text = phi_str_of(text);
+    return content;
+}
+
+/* One block, which must stay. */
+static phi_message message_of(phi_role role, const phi_content *content) {
+    phi_message message;
+    memset(&message, 0, sizeof message);
+    message.role = role;
+    message.content = content;
+    message.content_count = 1;
+    if (role == PHI_ROLE_ASSISTANT) message.stop_reason = PHI_STOP_REASON_STOP;
+    return message;
+}
+
+static phi_status say(phi_thread *thread, phi_role role, const char *text) {
+    phi_content content = text_block(text);
+    phi_message message = message_of(role, &content);
+    return phi_thread_append(thread, &message);
+}
+
+/* A run by one prompt; desc NULL: the rig's. */
+static phi_agent run_over(rig *r, phi_thread *thread, const phi_agent_desc *desc,
+                          const char *text) {
+    phi_agent_desc plain = rig_desc();
+    phi_content content = text_block(text);
+    phi_message prompt = message_of(PHI_ROLE_USER, &content);
+    phi_run_desc run;
+    memset(&run, 0, sizeof run);
+    run.agent = desc != NULL ? desc : &plain;
+    run.thread = thread;
+    run.prompts = &prompt;
+    run.prompt_count = 1;
+    return phi_run(rig_runtime(r), &run);
+}
+
+static const char *text_at(const phi_thread *thread, size_t i) {
+    const phi_message *message = phi_thread_message_at(thread, i);
+    if (message == NULL || message->content_count == 0) return "(none)";
+    return message->content[0].text.at; /* terminated, as every copy is */
+}
+
+static const char *last_words(rig *r) {
+    const char *words = NULL;
+    (void)phi_last_error(rig_runtime(r), &words, NULL);
+    return words;
+}
+
+TEST(a_run_over_a_thread_leaves_its_messages_there_and_its_handle_goes_stale) {
+    rig *r = rig_new();
+    phi_thread *thread = phi_thread_new(rig_runtime(r), 0);
+    phi_agent agent;
+    REQUIRE(thread != NULL);
+    rig_says(r, "an answer");
+    agent = run_over(r, thread, NULL, "a question");
+    REQUIRE(agent.rt != NULL);
+    CHECK(phi_agent_running(agent));
+    CHECK_EQ_INT(rig_run(r, 20), 0);
+    CHECK_EQ_STR(rig_story(r), "AgentStart\n"
+                               "TurnStart 0\n"
+                               "MessageStart user \"a question\"\n"
+                               "MessageEnd user \"a question\"\n"
+                               "MessageStart assistant\n"
+                               "TextDelta \"an answer\" of \"an answer\"\n"
+                               "MessageEnd assistant \"an answer\" stop\n"
+                               "TurnEnd assistant \"an answer\" stop\n"
+                               "AgentEnd ok, 2 messages\n");
+    (void)rig_step(r);
+    CHECK(!phi_agent_alive(agent));
+    CHECK_EQ_INT(phi_thread_message_count(thread), 2);
+    CHECK_EQ_STR(text_at(thread, 0), "a question");
+    CHECK_EQ_STR(text_at(thread, 1), "an answer");
+    CHECK(phi_thread_message_at(thread, 2) == NULL);
+    CHECK_STR(phi_thread_message_at(thread, 1)->model, "test-model");
+    CHECK_STR(phi_thread_message_at(thread, 1)->loop_id, "session.anthropic.test-model.1");
+    CHECK_EQ_INT(phi_thread_free(thread), PHI_OK);
+    rig_free(r);
+}
+
+TEST(the_handle_lives_until_the_step_after_its_last_event_was_popped) {
+    rig *r = rig_new();
+    phi_thread *thread = phi_thread_new(rig_runtime(r), 0);
+    phi_agent agent;
+    phi_event event;
+    int i;
+    rig_silent(r, true);
+    rig_says(r, "an answer");
+    agent = run_over(r, thread, NULL, "a question");
+    CHECK_EQ_INT(rig_run(r, 20), 0);
+    for (i = 0; i < 5; i++) (void)rig_step(r);
+    CHECK(phi_agent_alive(agent));
+    CHECK_EQ_INT(phi_message_count(agent), 2); /* it still shows the history */
+    do REQUIRE(phi_next_event(rig_runtime(r), &event));
+    while (event.kind != PHI_EV_AGENT_END);
+    CHECK(phi_agent_alive(agent));
+    CHECK_EQ_INT(event.message_count, 2);
+    CHECK_STR(event.loop_id, "session.anthropic.test-model.1");
+    CHECK_STR(phi_message_at(agent, event.first_message)->content[0].text, "a question");
+    (void)rig_step(r);
+    CHECK(!phi_agent_alive(agent));
+    rig_free(r);
+}
+
+TEST(one_run_at_a_time_goes_over_a_thread) {
+    rig *r = rig_new();
+    phi_thread *thread = phi_thread_new(rig_runtime(r), 0);
+    phi_agent first, second;
+    rig_says(r, "one");
+    first = run_over(r, thread, NULL, "go");
+    REQUIRE(first.rt != NULL);
+    second = run_over(r, thread, NULL, "go too");
+    CHECK(second.rt == NULL);
+    CHECK_EQ_INT(phi_last_error(rig_runtime(r), NULL, NULL), PHI_BUSY);
+    CHECK_EQ_STR(last_words(r), "phi_run: a run goes over the thread");
+    CHECK_EQ_INT(say(thread, PHI_ROLE_USER, "no"), PHI_BUSY);
+    CHECK_EQ_STR(last_words(r), "phi_thread_append: a run goes over the thread");
+    CHECK_EQ_INT(phi_thread_free(thread), PHI_BUSY);
+    CHECK_EQ_STR(last_words(r), "phi_thread_free: a run goes over the thread");
+    CHECK_EQ_INT(rig_run(r, 20), 0);
+    CHECK_EQ_INT(phi_thread_message_count(thread), 2);
+    rig_says(r, "two");
+    second = run_over(r, thread, NULL, "now");
+    CHECK(second.rt != NULL);
+    CHECK_EQ_INT(rig_run(r, 20), 0);
+    CHECK_EQ_INT(phi_thread_message_count(thread), 4);
+    rig_free(r);
+}
+
+TEST(each_run_says_anew_what_the_agent_is) {
+    rig *r = rig_new();
+    phi_thread *thread = phi_thread_new(rig_runtime(r), 0);
+    phi_agent_desc other = rig_desc();
+    char prompt[] = "You are another.";
+    rig_says(r, "one");
+    rig_says(r, "two");
+    (void)run_over(r, thread, NULL, "first");
+    CHECK_EQ_INT(rig_run(r, 20), 0);
+    other.model = phi_model_anthropic("other-model", "key");
+    other.system_prompt = prompt;
+    other.session_id = "other";
+    (void)run_over(r, thread, &other, "second");
+    memset(prompt, 'x', sizeof prompt - 1); /* it was copied */
+    CHECK_EQ_INT(rig_run(r, 20), 0);
+    REQUIRE(rig_requests(r) == 2);
+    CHECK(strstr(rig_request(r, 1), "\"other-model\"") != NULL);
+    CHECK(strstr(rig_request(r, 1), "You are another.") != NULL);
+    CHECK(strstr(rig_request(r, 1), "first") != NULL);
+    CHECK(strstr(rig_request(r, 1), "one") != NULL);
+    CHECK_STR(phi_thread_message_at(thread, 3)->loop_id, "other.anthropic.other-model.1");
+    CHECK_STR(phi_thread_message_at(thread, 3)->model, "other-model");
+    rig_free(r);
+}
+
+static void keeps_start(void *user_data, const phi_event *event) {
+    char *out = (char *)user_data;
+    if (event->kind != PHI_EV_AGENT_START) return;
+    (void)snprintf(out, 200, "%.*s < %.*s (%d) %.*s", (int)event->loop->loop_id.len,
+                   event->loop->loop_id.at, (int)event->loop->parent_loop_id.len,
+                   event->loop->parent_loop_id.at, (int)event->loop->continuation,
+                   (int)event->loop->session_id.len, event->loop->session_id.at);
+}
+
+TEST(ids_that_are_given_are_taken_as_they_are) {
+    rig *r = rig_new();
+    phi_thread *thread = phi_thread_new(rig_runtime(r), 0);
+    phi_agent_desc desc = rig_desc();
+    phi_content content = text_block("go");
+    phi_message prompt = message_of(PHI_ROLE_USER, &content);
+    phi_run_desc run;
+    char start[200] = "";
+    rig_watch(r, keeps_start, start);
+    memset(&run, 0, sizeof run);
+    run.agent = &desc;
+    run.thread = thread;
+    run.prompts = &prompt;
+    run.prompt_count = 1;
+    run.loop_id = "my loop";
+    run.parent_loop_id = "my parent";
+    rig_says(r, "one");
+    CHECK(phi_run(rig_runtime(r), &run).rt != NULL);
+    CHECK_EQ_INT(rig_run(r, 20), 0);
+    CHECK_EQ_STR(start, "my loop < my parent (0) session");
+    CHECK_STR(phi_thread_message_at(thread, 1)->loop_id, "my loop");
+    CHECK_EQ_INT(say(thread, PHI_ROLE_USER, "and then?"), PHI_OK);
+    run.prompts = NULL;
+    run.prompt_count = 0;
+    run.loop_id = NULL;
+    run.parent_loop_id = "my loop";
+    run.continuation = PHI_CONTINUATION_BRANCH;
+    rig_says(r, "two");
+    CHECK(phi_run(rig_runtime(r), &run).rt != NULL);
+    CHECK_EQ_INT(rig_run(r, 20), 0);
+    CHECK_EQ_STR(start, "session.anthropic.test-model.1 < my loop (3) session");
+    rig_free(r);
+}
+
+TEST(a_run_without_prompts_goes_on_from_what_is_there) {
+    rig *r = rig_new();
+    phi_thread *thread = phi_thread_new(rig_runtime(r), 0);
+    phi_agent_desc desc = rig_desc();
+    phi_message note;
+    phi_run_desc run;
+    char start[200] = "";
+    rig_watch(r, keeps_start, start);
+    memset(&run, 0, sizeof run);
+    memset(&note, 0, sizeof note);
+    note.role = PHI_ROLE_EXTENSION;
+    note.extension_kind = phi_str_of("note");
+    run.agent = &desc;
+    run.thread = thread;
+    CHECK(phi_run(rig_runtime(r), &run).rt == NULL);
+    CHECK_EQ_INT(phi_last_error(rig_runtime(r), NULL, NULL), PHI_MISUSE);
+    CHECK_EQ_STR(last_words(r), "phi_run: there are no messages to go on from");
+    CHECK_EQ_INT(phi_thread_append(thread, &note), PHI_OK);
+    CHECK(phi_run(rig_runtime(r), &run).rt == NULL);
+    CHECK_EQ_STR(last_words(r), "phi_run: there are no messages to go on from");
+    CHECK_EQ_INT(say(thread, PHI_ROLE_USER, "a question"), PHI_OK);
+    CHECK_EQ_INT(phi_thread_append(thread, &note), PHI_OK);
+    rig_says(r, "an answer");
+    CHECK(phi_run(rig_runtime(r), &run).rt != NULL);
+    CHECK_EQ_INT(rig_run(r, 20), 0);
+    CHECK_EQ_STR(start, "session.anthropic.test-model.1 <  (1) session");
+    CHECK_EQ_INT(phi_thread_message_count(thread), 4);
+    CHECK_EQ_STR(text_at(thread, 3), "an answer");
+    CHECK(phi_run(rig_runtime(r), &run).rt == NULL);
+    CHECK_EQ_INT(phi_last_error(rig_runtime(r), NULL, NULL), PHI_MISUSE);
+    CHECK_EQ_STR(last_words(r), "phi_run: the last message is the model's own");
+    desc.session_id = NULL;
+    CHECK(phi_run(rig_runtime(r), &run).rt == NULL);
+    CHECK_EQ_INT(phi_last_error(rig_runtime(r), NULL, NULL), PHI_BAD_ARG);
+    CHECK_EQ_STR(last_words(r),
+                 "phi_run: without prompts, agent.agent_id and agent.session_id are needed");
+    rig_free(r);
+}
+
+TEST(several_prompts_begin_one_run) {
+    rig *r = rig_new();
+    phi_thread *thread = phi_thread_new(rig_runtime(r), 0);
+    phi_agent_desc desc = rig_desc();
+    phi_content contents[3];
+    phi_message prompts[3];
+    phi_run_desc run;
+    int i;
+    memset(&run, 0, sizeof run);
+    for (i = 0; i < 3; i++) {
+        contents[i] = text_block(i == 0 ? "one" : i == 1 ? "two" : "three");
+        prompts[i] = message_of(PHI_ROLE_USER, &contents[i]);
+    }
+    run.agent = &desc;
+    run.thread = thread;
+    run.prompts = prompts;
+    run.prompt_count = 3;
+    rig_says(r, "heard");
+    CHECK(phi_run(rig_runtime(r), &run).rt != NULL);
+    CHECK_EQ_INT(rig_run(r, 20), 0);
+    CHECK_EQ_INT(phi_thread_message_count(thread), 4);
+    CHECK_EQ_STR(text_at(thread, 2), "three");
+    CHECK(strstr(rig_story(r), "AgentEnd ok, 4 messages") != NULL);
+    rig_free(r);
+}
+
+static void refused(rig *r, const phi_run_desc *run, phi_status status, const char *want) {
+    CHECK(phi_run(rig_runtime(r), run).rt == NULL);
+    CHECK_EQ_INT(phi_last_error(rig_runtime(r), NULL, NULL), status);
+    CHECK_EQ_STR(last_words(r), want);
+}
+
+TEST(a_run_says_what_is_wrong_with_it) {
+    rig *r = rig_new(), *other = rig_new();
+    phi_thread *thread = phi_thread_new(rig_runtime(r), 0);
+    phi_thread *foreign = phi_thread_new(rig_runtime(other), 0);
+    phi_agent_desc desc = rig_desc();
+    phi_content content = text_block("go");
+    phi_message prompts[2];
+    phi_run_desc run;
+    memset(&run, 0, sizeof run);
+    prompts[0] = message_of(PHI_ROLE_USER, &content);
+    prompts[1] = message_of(PHI_ROLE_ASSISTANT, &content);
+    CHECK(phi_run(NULL, &run).rt == NULL);
+    refused(r, NULL, PHI_BAD_ARG, "phi_run: desc is NULL");
+    refused(r, &run, PHI_BAD_ARG, "phi_run: agent is missing");
+    run.agent = &desc;
+    refused(r, &run, PHI_BAD_ARG, "phi_run: thread is missing");
+    run.thread = foreign;
+    refused(r, &run, PHI_BAD_ARG, "phi_run: the thread is of another runtime");
+    run.thread = thread;
+    run.prompt_count = 2;
+    refused(r, &run, PHI_BAD_ARG, "phi_run: prompts is missing, prompt_count is 2");
+    run.prompts = prompts;
+    refused(r, &run, PHI_BAD_ARG, "phi_run: prompts[1].role: expected user");
+    prompts[1] = message_of(PHI_ROLE_USER, NULL);
+    prompts[1].content_count = 0;
+    refused(r, &run, PHI_BAD_ARG, "phi_run: there is no content");
+    run.prompt_count = 1;
+    run.continuation = (phi_continuation)77;
+    refused(r, &run, PHI_BAD_ARG, "phi_run: continuation is none of its values");
+    run.continuation = PHI_CONTINUATION_INITIAL;
+    desc.model.id = "";
+    refused(r, &run, PHI_BAD_ARG, "model.id is missing");
+    desc = rig_desc();
+    CHECK_EQ_INT(phi_runtime_close(rig_runtime(r)), PHI_OK);
+    refused(r, &run, PHI_MISUSE, "phi_run: the runtime is closing");
+    CHECK_EQ_INT(phi_thread_message_count(thread), 0);
+    CHECK(phi_thread_new(NULL, 0) == NULL);
+    CHECK_EQ_INT(phi_thread_free(NULL), PHI_OK);
+    CHECK_EQ_INT(phi_thread_append(NULL, prompts), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_thread_append(thread, NULL), PHI_BAD_ARG);
+    CHECK_EQ_STR(last_words(r), "phi_thread_append: the message is NULL");
+    CHECK_EQ_INT(phi_thread_message_count(NULL), 0);
+    CHECK(phi_thread_message_at(NULL, 0) == NULL);
+    rig_free(other);
+    rig_free(r);
+}
+
+TEST(an_agent_for_one_run_takes_no_prompt_and_its_history_is_the_threads) {
+    rig *r = rig_new();
+    phi_thread *thread = phi_thread_new(rig_runtime(r), 0);
+    phi_content content = text_block("x");
+    phi_message message = message_of(PHI_ROLE_USER, &content);
+    phi_response response;
+    phi_agent agent;
+    rig_silent(r, true); /* so that it stays after its run */
+    rig_says(r, "an answer");
+    agent = run_over(r, thread, NULL, "a question");
+    CHECK_EQ_INT(rig_run(r, 20), 0);
+    REQUIRE(phi_agent_alive(agent));
+    CHECK_EQ_INT(phi_append_message(agent, &message), PHI_MISUSE);
+    CHECK_EQ_STR(last_words(r), "phi_append_message: the history is a phi_thread's");
+    CHECK_EQ_INT(phi_replace_messages(agent, &message, 1), PHI_MISUSE);
+    CHECK_EQ_INT(phi_clear_messages(agent), PHI_MISUSE);
+    CHECK_EQ_INT(phi_restore_messages(agent, phi_str_of("[]"), NULL), PHI_MISUSE);
+    CHECK_EQ_INT(phi_prompt(agent, "again"), PHI_MISUSE);
+    CHECK_EQ_INT(phi_ask(agent, "again", &response), PHI_MISUSE);
+    CHECK_EQ_INT(phi_continue(agent, PHI_CONTINUATION_DEFAULT), PHI_MISUSE);
+    CHECK_EQ_INT(phi_send(agent, "again"), PHI_MISUSE);
+    CHECK_EQ_INT(phi_agent_reset(agent), PHI_MISUSE);
+    CHECK_EQ_INT(phi_thread_message_count(thread), 2);
+    rig_free(r);
+}
+
+TEST(what_a_run_did_stays_readable_after_its_agent_is_gone) {
+    rig *r = rig_new();
+    phi_thread *thread = phi_thread_new(rig_runtime(r), 0);
+    phi_agent_desc desc = rig_desc();
+    phi_tool tool = rig_echo();
+    phi_memory memory;
+    phi_arena arena;
+    phi_str json = {NULL, 0};
+    size_t i;
+    phi_memory_init(&memory, NULL, 0);
+    phi_arena_init(&arena, &memory, 0);
+    desc.tools = &tool;
+    desc.tool_count = 1;
+    desc.session_id = NULL;
+    rig_call(r, "t1", "echo", "{\"n\":1}");
+    rig_call(r, "t2", "nobody", "{}");
+    rig_breaks(r, "", PHI_NETWORK, "gone");
+    (void)run_over(r, thread, &desc, "go");
+    CHECK_EQ_INT(rig_run(r, 60), 0);
+    (void)rig_step(r);
+    CHECK_EQ_INT(phi_thread_message_count(thread), 6);
+    for (i = 0; i < phi_thread_message_count(thread); i++) /* reads every string */
+        CHECK_EQ_INT(phi_message_to_json(phi_thread_message_at(thread, i), &arena, &json), PHI_OK);
+    CHECK(strstr(json.at, "gone") != NULL);
+    phi_arena_free(&arena);
+    rig_says(r, "better");
+    (void)run_over(r, thread, &desc, "again");
+    CHECK_EQ_INT(rig_run(r, 60), 0);
+    CHECK(strstr(rig_story(r), "AgentEnd ok") != NULL);
+    rig_free(r);
+}
+
+TEST(a_run_is_steered_and_aborted_by_its_handle) {
+    rig *r = rig_new();
+    phi_thread *thread = phi_thread_new(rig_runtime(r), 0);
+    phi_agent agent;
+    rig_says(r, "one");
+    rig_says(r, "two");
+    agent = run_over(r, thread, NULL, "go");
+    CHECK_EQ_INT(phi_follow_up(agent, "more"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 40), 0);
+    CHECK_EQ_INT(phi_thread_message_count(thread), 4);
+    CHECK_EQ_STR(text_at(thread, 2), "more");
+    rig_hangs(r, "");
+    agent = run_over(r, thread, NULL, "again");
+    CHECK_EQ_INT(rig_run(r, 10), 1);
+    CHECK_EQ_INT(phi_abort(agent), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 10), 0);
+    CHECK(strstr(rig_story(r), "AgentEnd cancelled") != NULL);
+    (void)rig_step(r);
+    CHECK(!phi_agent_alive(agent));
+    CHECK_EQ_INT(phi_thread_free(thread), PHI_OK);
+    CHECK_EQ_INT(rig_open_transfers(r), 0);
+    rig_free(r);
+}
+
+TEST(what_is_queued_for_a_run_that_ended_is_told_as_dropped) {
+    rig *r = rig_new();
+    phi_thread *thread = phi_thread_new(rig_runtime(r), 0);
+    phi_agent agent;
+    rig_hangs(r, "");
+    agent = run_over(r, thread, NULL, "go");
+    CHECK_EQ_INT(rig_run(r, 10), 1);
+    CHECK_EQ_INT(phi_follow_up(agent, "more"), PHI_OK);
+    CHECK_EQ_INT(phi_abort(agent), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 10), 0);
+    CHECK(strstr(rig_story(r), "InputDropped follow-up \"more\": The run has ended, and no other "
+                               "will follow\n") != NULL);
+    CHECK_EQ_INT(phi_steer(agent, "too late"), PHI_OK); /* popped, and not yet stale */
+    (void)rig_step(r);
+    CHECK(!phi_agent_alive(agent));
+    rig_forget(r);
+    rig_says(r, "fine");
+    rig_silent(r, true);
+    agent = run_over(r, thread, NULL, "again");
+    CHECK_EQ_INT(rig_run(r, 20), 0);
+    CHECK_EQ_INT(phi_steer(agent, "late"), PHI_OK);
+    (void)rig_step(r);
+    CHECK_EQ_INT(phi_queue_count(agent, PHI_INPUT_STEERING), 1);
+    rig_silent(r, false);
+    CHECK_EQ_INT(rig_run(r, 1), 0);
+    CHECK_EQ_INT(rig_run(r, 1), 0);
+    CHECK(strstr(rig_story(r), "InputDropped steering \"late\": The run has ended") != NULL);
+    (void)rig_step(r);
+    CHECK(!phi_agent_alive(agent));
+    rig_free(r);
+}
+
+TEST(an_agent_freed_in_mid_run_gives_the_thread_back) {
+    rig *r = rig_new();
+    phi_thread *thread = phi_thread_new(rig_runtime(r), 0);
+    phi_agent agent;
+    rig_hangs(r, "");
+    agent = run_over(r, thread, NULL, "go");
+    CHECK_EQ_INT(rig_run(r, 10), 1);
+    CHECK_EQ_INT(phi_agent_free(agent), PHI_OK);
+    CHECK_EQ_INT(say(thread, PHI_ROLE_ASSISTANT, "never mind"), PHI_OK);
+    rig_says(r, "fine");
+    (void)run_over(r, thread, NULL, "again");
+    CHECK_EQ_INT(rig_run(r, 20), 0);
+    CHECK_EQ_INT(phi_thread_message_count(thread), 4);
+    CHECK_EQ_INT(phi_thread_free(thread), PHI_OK);
+    rig_free(r);
+}
+
+TEST(an_agent_whose_run_is_over_may_be_freed_by_hand) {
+    rig *r = rig_new();
+    phi_thread *thread = phi_thread_new(rig_runtime(r), 0);
+    phi_agent agents[3];
+    phi_event event;
+    int i;
+    rig_silent(r, true);
+    for (i = 0; i < 3; i++) {
+        rig_says(r, "an answer");
+        agents[i] = run_over(r, thread, NULL, "a question");
+        CHECK_EQ_INT(rig_run(r, 20), 0);
+    }
+    CHECK_EQ_INT(phi_agent_free(agents[1]), PHI_OK); /* from between two others */
+    CHECK_EQ_INT(phi_agent_free(agents[1]), PHI_STALE);
+    (void)rig_step(r);
+    CHECK(phi_agent_alive(agents[0]) && phi_agent_alive(agents[2]));
+    CHECK_EQ_INT(phi_agent_free(agents[2]), PHI_OK);
+    for (i = 0; phi_next_event(rig_runtime(r), &event); i++)
+        CHECK_EQ_INT(event.agent.index, agents[0].index);
+    CHECK_EQ_INT(i, 9);
+    (void)rig_step(r);
+    CHECK(!phi_agent_alive(agents[0]));
+    CHECK_EQ_INT(phi_thread_message_count(thread), 6);
+    rig_free(r);
+}
+
+TEST(a_thread_may_be_freed_while_events_of_its_runs_wait) {
+    rig *r = rig_new();
+    phi_thread *threads[2];
+    phi_agent agents[4];
+    phi_event event;
+    size_t n = 0;
+    int i;
+    rig_silent(r, true);
+    for (i = 0; i < 2; i++) threads[i] = phi_thread_new(rig_runtime(r), 0);
+    for (i = 0; i < 4; i++) {
+        rig_says(r, "an answer");
+        agents[i] = run_over(r, threads[i % 2], NULL, "a question");
+        REQUIRE(agents[i].rt != NULL);
+        CHECK_EQ_INT(rig_run(r, 20), 0);
+    }
+    REQUIRE(phi_next_event(rig_runtime(r), &event)); /* a popped one goes too */
+    CHECK_EQ_INT(phi_thread_free(threads[0]), PHI_OK);
+    CHECK(!phi_agent_alive(agents[0]) && !phi_agent_alive(agents[2]));
+    CHECK(phi_agent_alive(agents[1]) && phi_agent_alive(agents[3]));
+    while (phi_next_event(rig_runtime(r), &event)) {
+        CHECK(event.agent.index == agents[1].index || event.agent.index == agents[3].index);
+        n++;
+    }
+    CHECK_EQ_INT(n, 18);
+    (void)rig_step(r);
+    CHECK(!phi_agent_alive(agents[1]) && !phi_agent_alive(agents[3]));
+    CHECK_EQ_INT(phi_thread_free(threads[1]), PHI_OK);
+    rig_free(r);
+}
+
+/* ---- inside of a step ---- */
+
+typedef struct inside {
+    rig *r;
+    phi_thread *thread;
+    phi_hook_point point;
+    int seen;
+} inside;
+
+static phi_verdict frees_agent(void *user_data, phi_hook *hook) {
+    inside *in = (inside *)user_data;
+    if (hook->point != in->point) return PHI_ALLOW;
+    in->seen++;
+    CHECK_EQ_INT(phi_thread_free(in->thread), PHI_BUSY);
+    CHECK_EQ_INT(phi_agent_free(hook->agent), PHI_OK);
+    CHECK_EQ_INT(phi_thread_free(in->thread), PHI_BUSY); /* until the step has ended */
+    return PHI_ALLOW;
+}
+
+TEST(a_hook_may_free_the_agent_of_a_bare_run) {
+    static const phi_hook_point points[] = {PHI_HOOK_BEFORE_LOOP, PHI_HOOK_BEFORE_TURN,
+                                            PHI_HOOK_AFTER_TURN, PHI_HOOK_AFTER_LOOP};
+    size_t i;
+    for (i = 0; i < 4; i++) {
+        rig *r = rig_new();
+        phi_agent_desc desc = rig_desc();
+        inside in;
+        memset(&in, 0, sizeof in);
+        in.r = r;
+        in.thread = phi_thread_new(rig_runtime(r), 0);
+        in.point = points[i];
+        desc.hook_fn = frees_agent;
+        desc.hook_points =
+            PHI_HOOK_BEFORE_LOOP | PHI_HOOK_BEFORE_TURN | PHI_HOOK_AFTER_TURN | PHI_HOOK_AFTER_LOOP;
+        desc.user_data = &in;
+        rig_says(r, "fine");
+        (void)run_over(r, in.thread, &desc, "go");
+        CHECK_EQ_INT(rig_run(r, 20), 0);
+        CHECK_EQ_INT(in.seen, 1);
+        CHECK_EQ_INT(phi_thread_free(in.thread), PHI_OK);
+        rig_free(r);
+    }
+}
+
+static phi_flow runs_another(void *user_data, phi_call call, phi_str arguments) {
+    inside *in = (inside *)user_data;
+    (void)arguments;
+    in->seen++;
+    CHECK(run_over(in->r, in->thread, NULL, "inside").rt != NULL);
+    CHECK_EQ_INT(phi_call_finish(call, "begun", 5, false), PHI_OK);
+    return PHI_PENDING;
+}
+
+static phi_flow frees_thread(void *user_data, phi_call call, phi_str arguments) {
+    inside *in = (inside *)user_data;
+    (void)call;
+    (void)arguments;
+    in->seen++;
+    CHECK_EQ_INT(phi_thread_free(in->thread), PHI_OK);
+    return PHI_DONE;
+}
+
+TEST(a_tool_may_begin_a_bare_run_and_free_a_thread) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_tool tools[2];
+    inside in;
+    memset(&in, 0, sizeof in);
+    memset(tools, 0, sizeof tools);
+    in.r = r;
+    in.thread = phi_thread_new(rig_runtime(r), 0);
+    tools[0].name = "begin";
+    tools[0].start = runs_another;
+    tools[1].name = "end";
+    tools[1].start = frees_thread;
+    tools[0].description = tools[1].description = "Does";
+    tools[0].user_data = tools[1].user_data = &in;
+    desc.tools = tools;
+    desc.tool_count = 2;
+    rig_call(r, "t1", "begin", "{}");
+    rig_says(r, "for the one inside, or outside");
+    rig_says(r, "for the other");
+    CHECK_EQ_INT(phi_prompt(rig_agent(r, &desc), "go"), PHI_OK);
+    rig_silent(r, true); /* events of the run inside wait when its thread goes */
+    CHECK_EQ_INT(rig_run(r, 40), 0);
+    CHECK_EQ_INT(in.seen, 1);
+    CHECK_EQ_INT(phi_thread_message_count(in.thread), 2);
+    rig_call(r, "t2", "end", "{}");
+    rig_says(r, "done");
+    desc.agent_id = NULL;
+    CHECK_EQ_INT(phi_prompt(rig_agent(r, &desc), "go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 40), 0);
+    CHECK_EQ_INT(in.seen, 2);
+    rig_free(r);
+}
+
+TEST(a_runtime_frees_the_threads_that_are_left) {
+    rig *r = rig_new();
+    int i;
+    for (i = 0; i < 10; i++) {
+        phi_thread *thread = phi_thread_new(rig_runtime(r), 0);
+        CHECK_EQ_INT(say(thread, PHI_ROLE_USER, "left"), PHI_OK);
+        if (i < 3) {
+            rig_hangs(r, "");
+            CHECK(run_over(r, thread, NULL, "going on").rt != NULL);
+        } else if (i < 6) {
+            rig_says(r, "over");
+            CHECK(run_over(r, thread, NULL, "go").rt != NULL);
+        }
+    }
+    rig_silent(r, true);
+    CHECK_EQ_INT(rig_run(r, 20), 3);
+    rig_free(r);
+}
+
+TEST(many_runs_come_and_go_and_leave_no_memory_behind) {
+    enum { THREADS = 100, ROUNDS = 4 };
+    rig *r = rig_new();
+    phi_thread *threads[THREADS];
+    phi_event event;
+    size_t used = 0, ends = 0;
+    int i, round;
+    for (i = 0; i < THREADS; i++) threads[i] = phi_thread_new(rig_runtime(r), 0);
+    rig_silent(r, true);
+    for (round = 0; round < ROUNDS; round++) {
+        for (i = 0; i < THREADS; i++) rig_refuses(r, PHI_REFUSED);
+        for (i = 0; i < THREADS; i++) CHECK(run_over(r, threads[i], NULL, "go").rt != NULL);
+        CHECK_EQ_INT(rig_run(r, 500), 0);
+    }
+    while (phi_next_event(rig_runtime(r), &event)) ends += event.kind == PHI_EV_AGENT_END;
+    CHECK_EQ_INT(ends, THREADS * ROUNDS);
+    (void)rig_step(r);
+    for (i = 0; i < THREADS; i++) {
+        CHECK_EQ_INT(phi_thread_message_count(threads[i]), 2 * ROUNDS);
+        CHECK_EQ_INT(phi_thread_free(threads[i]), PHI_OK);
+    }
+    used = phi_memory_used(rig_runtime(r), NULL);
+    CHECK(used < 200000); /* the tables of slots stay */
+    rig_free(r);
+}
+
+/* ---- no memory ---- */
+
+TEST(a_run_that_cannot_begin_leaves_the_thread_as_it_was) {
+    int n;
+    bool tripped = true;
+    for (n = 0; tripped && n < 200; n++) {
+        rig *r = rig_new();
+        phi_thread *thread = phi_thread_new(rig_runtime(r), 0);
+        phi_agent agent;
+        CHECK_EQ_INT(say(thread, PHI_ROLE_USER, "before"), PHI_OK);
+        CHECK_EQ_INT(say(thread, PHI_ROLE_ASSISTANT, "yes"), PHI_OK);
+        test_alloc_fail_at(n);
+        agent = run_over(r, thread, NULL, "go");
+        tripped = test_alloc_tripped();
+        test_alloc_fail_at(-1);
+        CHECK_EQ_INT(agent.rt == NULL, tripped);
+        if (tripped) {
+            CHECK_EQ_INT(phi_last_error(rig_runtime(r), NULL, NULL), PHI_NO_MEMORY);
+            CHECK_EQ_INT(phi_thread_message_count(thread), 2);
+            CHECK_EQ_INT(say(thread, PHI_ROLE_USER, "more"), PHI_OK);
+            agent = run_over(r, thread, NULL, "go");
+        }
+        rig_says(r, "fine");
+        CHECK_EQ_INT(rig_run(r, 20), 0);
+        CHECK(strstr(rig_story(r), "AgentEnd ok") != NULL);
+        CHECK_STR(phi_thread_message_at(thread, tripped ? 3 : 2)->loop_id,
+                  "session.anthropic.test-model.1");
+        rig_free(r);
+    }
+    CHECK(!tripped);
+    CHECK(n > 8);
+}
+
+TEST(a_run_ends_whatever_memory_it_lacks_and_the_thread_goes_on) {
+    int n;
+    bool tripped = true;
+    for (n = 0; tripped && n < 400; n++) {
+        rig *r = rig_new();
+        phi_agent_desc desc = rig_desc();
+        phi_tool tool = rig_echo();
+        phi_thread *thread = phi_thread_new(rig_runtime(r), 0);
+        desc.tools = &tool;
+        desc.tool_count = 1;
+        rig_call(r, "t1", "echo", "{}");
+        rig_says(r, "fine");
+        rig_says(r, "in reserve");
+        CHECK(run_over(r, thread, &desc, "go").rt != NULL);
+        test_alloc_fail_at(n);
+        CHECK_EQ_INT(rig_run(r, 60), 0);
+        tripped = test_alloc_tripped();
+        test_alloc_fail_at(-1);
+        CHECK(strstr(rig_story(r), "AgentEnd") != NULL);
+        rig_forget(r);
+        (void)rig_step(r);
+        rig_says(r, "fine");
+        CHECK(run_over(r, thread, &desc, "again").rt != NULL);
+        CHECK_EQ_INT(rig_run(r, 60), 0);
+        CHECK(strstr(rig_story(r), "AgentEnd ok") != NULL);
+        CHECK_EQ_INT(phi_thread_free(thread), PHI_OK);
+        rig_free(r);
+    }
+    CHECK(!tripped);
+    CHECK(n > 20);
+}
+
+TEST(a_thread_without_memory_says_so) {
+    rig *r = rig_new();
+    phi_thread *thread;
+    static char words[20000];
+    size_t used;
+    int i;
+    memset(words, 'a', sizeof words - 1);
+    test_alloc_fail_from(0);
+    CHECK(phi_thread_new(rig_runtime(r), 0) == NULL);
+    test_alloc_fail_at(-1);
+    CHECK_EQ_INT(phi_last_error(rig_runtime(r), NULL, NULL), PHI_NO_MEMORY);
+    thread = phi_thread_new(rig_runtime(r), 16384);
+    CHECK_EQ_INT(say(thread, PHI_ROLE_USER, "short"), PHI_OK);
+    CHECK_EQ_INT(say(thread, PHI_ROLE_USER, words), PHI_NO_MEMORY);
+    CHECK_EQ_STR(last_words(r), "phi_thread_append: out of memory");
+    used = phi_memory_used(rig_runtime(r), NULL);
+    for (i = 0; i < 50; i++) CHECK_EQ_INT(say(thread, PHI_ROLE_USER, words), PHI_NO_MEMORY);
+    CHECK_EQ_INT(phi_memory_used(rig_runtime(r), NULL), used);
+    CHECK_EQ_INT(phi_thread_message_count(thread), 1);
+    CHECK(run_over(r, thread, NULL, words).rt == NULL);
+    CHECK_EQ_INT(phi_last_error(rig_runtime(r), NULL, NULL), PHI_NO_MEMORY);
+    rig_says(r, words);
+    rig_says(r, "short");
+    CHECK(run_over(r, thread, NULL, "answer at length").rt != NULL);
+    CHECK_EQ_INT(rig_run(r, 60), 0);
+    CHECK(strstr(rig_story(r), "Error no_memory") != NULL);
+    (void)rig_step(r);
+    CHECK(run_over(r, thread, NULL, "in short").rt != NULL);
+    CHECK_EQ_INT(rig_run(r, 60), 0);
+    CHECK(strstr(rig_story(r), "AgentEnd ok") != NULL);
+    rig_free(r);
+}
+
+TEST_MAIN(TEST_ENTRY(a_run_over_a_thread_leaves_its_messages_there_and_its_handle_goes_stale),
+          TEST_ENTRY(the_handle_lives_until_the_step_after_its_last_event_was_popped),
+          TEST_ENTRY(one_run_at_a_time_goes_over_a_thread),
+          TEST_ENTRY(each_run_says_anew_what_the_agent_is),
+          TEST_ENTRY(ids_that_are_given_are_taken_as_they_are),
+          TEST_ENTRY(a_run_without_prompts_goes_on_from_what_is_there),
+          TEST_ENTRY(several_prompts_begin_one_run), TEST_ENTRY(a_run_says_what_is_wrong_with_it),
+          TEST_ENTRY(an_agent_for_one_run_takes_no_prompt_and_its_history_is_the_threads),
+          TEST_ENTRY(what_a_run_did_stays_readable_after_its_agent_is_gone),
+          TEST_ENTRY(a_run_is_steered_and_aborted_by_its_handle),
+          TEST_ENTRY(what_is_queued_for_a_run_that_ended_is_told_as_dropped),
+          TEST_ENTRY(an_agent_freed_in_mid_run_gives_the_thread_back),
+          TEST_ENTRY(an_agent_whose_run_is_over_may_be_freed_by_hand),
+          TEST_ENTRY(a_thread_may_be_freed_while_events_of_its_runs_wait),
+          TEST_ENTRY(a_hook_may_free_the_agent_of_a_bare_run),
+          TEST_ENTRY(a_tool_may_begin_a_bare_run_and_free_a_thread),
+          TEST_ENTRY(a_runtime_frees_the_threads_that_are_left),
+          TEST_ENTRY(many_runs_come_and_go_and_leave_no_memory_behind),
+          TEST_ENTRY(a_run_that_cannot_begin_leaves_the_thread_as_it_was),
+          TEST_ENTRY(a_run_ends_whatever_memory_it_lacks_and_the_thread_goes_on),
+          TEST_ENTRY(a_thread_without_memory_says_so))

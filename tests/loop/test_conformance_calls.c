@@ -1,0 +1,368 @@
+/* test_conformance_calls.c - lines C 7 to 10 of the specification's checklist: cancellation, calls that
+   fail, and what a model gets to see. docs/conformance.md says
+   which test proves which line. */
+#include "support/heard.h"
+
+/* ---- C 7 ---- */
+
+TEST(a_run_cancelled_before_it_begins_still_returns_its_prompt) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_agent agent;
+    rig_hooks(r, &desc, PHI_HOOK_BEFORE_TURN | PHI_HOOK_AFTER_TURN | PHI_HOOK_AFTER_LOOP);
+    agent = rig_agent(r, &desc);
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    CHECK_EQ_INT(phi_abort(agent), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 10), 0);
+    CHECK_EQ_STR(rig_story(r), "AgentStart\n"
+                               "MessageStart user \"go\"\n"
+                               "MessageEnd user \"go\"\n"
+                               "AgentEnd cancelled, 1 messages\n"
+                               "-> after_loop (1 messages)\n");
+    CHECK_EQ_INT(rig_requests(r), 0);
+    rig_free(r);
+}
+
+TEST(a_cancel_is_seen_before_the_next_turn_begins) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_tool tool = rig_echo();
+    phi_agent agent;
+    desc.tools = &tool;
+    desc.tool_count = 1;
+    rig_hooks(r, &desc, PHI_HOOK_BEFORE_TURN | PHI_HOOK_AFTER_TURN | PHI_HOOK_AFTER_LOOP);
+    rig_answers(r, PHI_HOOK_AFTER_TURN, PHI_WAIT, NULL);
+    agent = rig_agent(r, &desc);
+    rig_call(r, "c1", "echo", "{}");
+    rig_says(r, "never");
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 20), 1);
+    rig_forget(r);
+    CHECK_EQ_INT(phi_abort(agent), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 10), 0);
+    CHECK_EQ_STR(rig_story(r), "AgentEnd cancelled, 3 messages\n"
+                               "-> after_loop (3 messages)\n");
+    CHECK_EQ_INT(rig_requests(r), 1);
+    CHECK_EQ_INT(phi_decide(rig_ticket(r, 0), PHI_ALLOW, NULL), PHI_STALE);
+    rig_free(r);
+}
+
+TEST(a_cancel_is_seen_before_a_follow_up_begins_a_turn) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_agent agent;
+    rig_hooks(r, &desc, PHI_HOOK_FOLLOW_UP);
+    rig_answers(r, PHI_HOOK_FOLLOW_UP, PHI_WAIT, NULL);
+    agent = rig_agent(r, &desc);
+    rig_says(r, "one");
+    rig_says(r, "never");
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 20), 1);
+    rig_forget(r);
+    CHECK_EQ_INT(phi_abort(agent), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 10), 0);
+    CHECK_EQ_STR(rig_story(r), "AgentEnd cancelled, 2 messages\n");
+    CHECK_EQ_INT(rig_requests(r), 1);
+    rig_free(r);
+}
+
+TEST(a_cancel_reaches_the_provider_s_transfer) {
+    rig *r = rig_new();
+    phi_agent agent = rig_agent(r, NULL);
+    rig_hangs(r, "");
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 5), 1);
+    CHECK_EQ_INT(rig_open_transfers(r), 1);
+    CHECK_EQ_INT(phi_abort(agent), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 5), 0);
+    CHECK_EQ_INT(rig_open_transfers(r), 0);
+    CHECK_EQ_INT(last_of(agent)->stop_reason, PHI_STOP_REASON_ABORTED);
+    rig_free(r);
+}
+
+TEST(a_cancel_reaches_every_running_tool_and_each_call_has_the_result_cancelled) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_tool tool = rig_wait(r);
+    phi_agent agent;
+    static const char *const calls[] = {"c1 wait {}", "c2 wait {}"};
+    size_t i;
+    desc.tools = &tool;
+    desc.tool_count = 1;
+    agent = rig_agent(r, &desc);
+    rig_calls(r, calls, 2);
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 10), 1);
+    CHECK_EQ_INT(rig_started(r), 2);
+    CHECK_EQ_INT(phi_abort(agent), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 10), 0);
+    CHECK_EQ_INT(rig_cancelled(r), 2);
+    REQUIRE(phi_message_count(agent) == 4);
+    for (i = 2; i < 4; i++) {
+        CHECK_STR(phi_message_at(agent, i)->content[0].text, "Cancelled");
+        CHECK(phi_message_at(agent, i)->is_error);
+    }
+    CHECK(strstr(rig_story(r), "TurnEnd assistant wait({}) wait({}) toolUse\n"
+                               "AgentEnd cancelled, 4 messages\n") != NULL);
+    rig_free(r);
+}
+
+TEST(a_cancel_ends_the_delay_before_a_retry_at_once) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_agent agent;
+    desc.retry.disable = false;
+    agent = rig_agent(r, &desc);
+    rig_replies(r, 500, HEARD_JSON, HEARD_BOOM);
+    rig_says(r, "never");
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 10), 1);
+    CHECK(strstr(rig_story(r), "\nRetry 1/3 after ") != NULL);
+    CHECK_EQ_INT(phi_abort(agent), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 3), 0);
+    CHECK_EQ_INT(rig_requests(r), 1);
+    CHECK(strstr(rig_story(r), "Error") == NULL);
+    CHECK(strstr(rig_story(r), "\nAgentEnd cancelled, ") != NULL);
+    CHECK_EQ_INT(phi_continue(agent, PHI_CONTINUATION_DEFAULT), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 20), 0);
+    CHECK_STR(last_of(agent)->content[0].text, "never");
+    rig_free(r);
+}
+
+TEST(a_cancel_of_the_parent_ends_the_runs_below_it) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_agent parent = rig_agent(r, NULL), child, grandchild, stranger = rig_agent(r, NULL);
+    int i;
+    desc.parent = parent;
+    child = rig_agent(r, &desc);
+    desc.parent = child;
+    grandchild = rig_agent(r, &desc);
+    for (i = 0; i < 4; i++) rig_hangs(r, "");
+    CHECK_EQ_INT(phi_prompt(parent, "go"), PHI_OK);
+    CHECK_EQ_INT(phi_prompt(child, "go"), PHI_OK);
+    CHECK_EQ_INT(phi_prompt(grandchild, "go"), PHI_OK);
+    CHECK_EQ_INT(phi_prompt(stranger, "go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 5), 4);
+    CHECK_EQ_INT(phi_abort(parent), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 5), 1);
+    CHECK(!phi_agent_running(parent));
+    CHECK(!phi_agent_running(child));
+    CHECK(!phi_agent_running(grandchild));
+    CHECK(phi_agent_running(stranger));
+    CHECK_EQ_INT(rig_open_transfers(r), 1);
+    rig_free(r);
+}
+
+/* ---- C 8 ---- */
+
+TEST(a_call_that_never_began_leaves_one_empty_text_by_unknown_and_the_error_in_words) {
+    rig *r = rig_new();
+    phi_agent agent = rig_agent(r, NULL);
+    const phi_message *last;
+    rig_breaks(r, "", PHI_NETWORK, "the cable is out");
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 20), 0);
+    REQUIRE(phi_message_count(agent) == 2);
+    last = last_of(agent);
+    CHECK_EQ_INT(last->role, PHI_ROLE_ASSISTANT);
+    CHECK_EQ_INT(last->content_count, 1);
+    CHECK_EQ_INT(last->content[0].kind, PHI_CONTENT_TEXT);
+    CHECK_STR(last->content[0].text, "");
+    CHECK_EQ_INT(last->stop_reason, PHI_STOP_REASON_ERROR);
+    CHECK_STR(last->provider, "unknown");
+    CHECK_STR(last->model, "test-model");
+    CHECK_EQ_INT(last->usage.total_tokens, 0);
+    CHECK_STR(last->error_message, "Network error: the cable is out");
+    rig_free(r);
+}
+
+/* ---- C 9 ---- */
+
+TEST(a_protocol_that_nobody_speaks_is_refused_in_words) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    desc.model.protocol = "telepathy";
+    CHECK(rig_agent(r, &desc).rt == NULL);
+    CHECK_EQ_STR(words_of(r), "No provider registered for protocol: telepathy");
+    rig_free(r);
+}
+
+/* ---- C 10 ---- */
+
+typedef struct pipeline {
+    phi_content block;
+    phi_message extra;
+    const phi_message *list[8];
+    size_t transformed, converted;
+    size_t of_transform, of_convert; /* messages seen */
+} pipeline;
+
+/* transform_context adds a note at the end; convert_to_llm makes a text of each extension. */
+static phi_verdict shape(void *user_data, phi_hook *hook) {
+    pipeline *p = (pipeline *)user_data;
+    size_t i;
+    if (hook->messages == NULL || hook->message_count > 7) return PHI_ALLOW;
+    for (i = 0; i < hook->message_count; i++) p->list[i] = hook->messages[i];
+    if (hook->point == PHI_HOOK_TRANSFORM_CONTEXT) {
+        p->transformed++;
+        p->of_transform = hook->message_count;
+        p->extra = text_message(PHI_ROLE_USER, &p->block, "NOTE");
+        p->list[hook->message_count] = &p->extra;
+        hook->messages = p->list;
+        hook->message_count++;
+    } else if (hook->point == PHI_HOOK_CONVERT_TO_LLM) {
+        p->converted++;
+        p->of_convert = hook->message_count;
+    }
+    return PHI_ALLOW;
+}
+
+TEST(the_context_is_transformed_then_converted_then_sent) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_agent agent;
+    pipeline p;
+    memset(&p, 0, sizeof p);
+    rig_hooks(r, &desc, PHI_HOOK_TRANSFORM_CONTEXT | PHI_HOOK_CONVERT_TO_LLM);
+    rig_hook_with(r, shape, &p);
+    agent = rig_agent(r, &desc);
+    rig_says(r, "fine");
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 20), 0);
+    CHECK_EQ_STR(rig_story(r), "AgentStart\n"
+                               "TurnStart 0\n"
+                               "MessageStart user \"go\"\n"
+                               "MessageEnd user \"go\"\n"
+                               "-> transform_context (1 messages)\n"
+                               "-> convert_to_llm (2 messages)\n"
+                               "MessageStart assistant\n"
+                               "TextDelta \"fine\" of \"fine\"\n"
+                               "MessageEnd assistant \"fine\" stop\n"
+                               "TurnEnd assistant \"fine\" stop\n"
+                               "AgentEnd ok, 2 messages\n");
+    CHECK(strstr(rig_request(r, 0), "\"go\"") != NULL);
+    CHECK(strstr(rig_request(r, 0), "NOTE") != NULL);
+    CHECK_EQ_INT(phi_message_count(agent), 2); /* the history is as it was */
+    rig_free(r);
+}
+
+static phi_verdict convert_extensions(void *user_data, phi_hook *hook) {
+    pipeline *p = (pipeline *)user_data;
+    size_t i;
+    if (hook->point != PHI_HOOK_CONVERT_TO_LLM || hook->message_count > 8) return PHI_ALLOW;
+    p->extra = text_message(PHI_ROLE_USER, &p->block, "the score is 7");
+    for (i = 0; i < hook->message_count; i++) {
+        bool extension = hook->messages[i]->role == PHI_ROLE_EXTENSION;
+        p->list[i] = extension ? &p->extra : hook->messages[i];
+        if (extension) p->converted++;
+    }
+    hook->messages = p->list;
+    return PHI_ALLOW;
+}
+
+TEST(extensions_are_dropped_before_the_model_unless_convert_to_llm_makes_something_of_them) {
+    int converts;
+    for (converts = 0; converts < 2; converts++) {
+        rig *r = rig_new();
+        phi_agent_desc desc = rig_desc();
+        phi_agent agent;
+        phi_message extension;
+        pipeline p;
+        memset(&p, 0, sizeof p);
+        memset(&extension, 0, sizeof extension);
+        extension.role = PHI_ROLE_EXTENSION;
+        extension.extension_kind = phi_str_of("score");
+        extension.extension_data = phi_str_of("{\"points\":7}");
+        if (converts == 1) {
+            rig_hooks(r, &desc, PHI_HOOK_CONVERT_TO_LLM);
+            rig_hook_with(r, convert_extensions, &p);
+        }
+        agent = rig_agent(r, &desc);
+        CHECK_EQ_INT(phi_append_message(agent, &extension), PHI_OK);
+        rig_says(r, "fine");
+        CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+        CHECK_EQ_INT(rig_run(r, 20), 0);
+        CHECK_EQ_INT(p.converted, converts);
+        CHECK(strstr(rig_request(r, 0), "points") == NULL);
+        CHECK((strstr(rig_request(r, 0), "the score is 7") != NULL) == (converts == 1));
+        CHECK_EQ_INT(phi_message_count(agent), 3);
+        rig_free(r);
+    }
+}
+
+TEST(all_attempts_of_a_turn_send_the_same_bytes_and_ask_the_hooks_once) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_agent agent;
+    pipeline p;
+    memset(&p, 0, sizeof p);
+    desc.retry.disable = false;
+    rig_hooks(r, &desc,
+              PHI_HOOK_BEFORE_TURN | PHI_HOOK_TRANSFORM_CONTEXT | PHI_HOOK_CONVERT_TO_LLM);
+    rig_hook_with(r, shape, &p);
+    agent = rig_agent(r, &desc);
+    rig_replies(r, 500, HEARD_JSON, HEARD_BOOM);
+    rig_replies(r, 500, HEARD_JSON, HEARD_BOOM);
+    rig_says(r, "fine");
+    rig_says(r, "fine again");
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 10), 1);
+    CHECK_EQ_INT(phi_steer(agent, "too late for this turn"), PHI_OK);
+    CHECK_EQ_INT(rig_run_until(r, 60000), 0);
+    CHECK_EQ_INT(p.transformed, 2); /* the turn that was retried, and that of the steering */
+    CHECK_EQ_INT(p.converted, 2);
+    REQUIRE(rig_requests(r) == 4);
+    CHECK_EQ_STR(rig_request(r, 1), rig_request(r, 0));
+    CHECK_EQ_STR(rig_request(r, 2), rig_request(r, 0));
+    CHECK(strstr(rig_request(r, 3), "too late") != NULL);
+    rig_free(r);
+}
+
+TEST(what_another_provider_thought_is_translated_before_it_is_sent) {
+    rig *r = rig_new();
+    phi_agent agent = rig_agent(r, NULL);
+    phi_content blocks[2], question;
+    phi_message asked = text_message(PHI_ROLE_USER, &question, "hm?"), foreign;
+    memset(blocks, 0, sizeof blocks);
+    memset(&foreign, 0, sizeof foreign);
+    blocks[0].kind = PHI_CONTENT_THINKING;
+    blocks[0].text = phi_str_of("a foreign thought");
+    blocks[0].signature = phi_str_of("FOREIGN-SIGNATURE");
+    blocks[1].kind = PHI_CONTENT_TEXT;
+    blocks[1].text = phi_str_of("an answer");
+    foreign.role = PHI_ROLE_ASSISTANT;
+    foreign.content = blocks;
+    foreign.content_count = 2;
+    foreign.stop_reason = PHI_STOP_REASON_STOP;
+    foreign.provider = phi_str_of("openai");
+    foreign.model = phi_str_of("gpt");
+    foreign.protocol = phi_str_of(PHI_PROTOCOL_OPENAI_CHAT);
+    CHECK_EQ_INT(phi_append_message(agent, &asked), PHI_OK);
+    CHECK_EQ_INT(phi_append_message(agent, &foreign), PHI_OK);
+    rig_says(r, "fine");
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 20), 0);
+    CHECK(strstr(rig_request(r, 0), "an answer") != NULL);
+    CHECK(strstr(rig_request(r, 0), "FOREIGN-SIGNATURE") == NULL);
+    CHECK(strstr(rig_request(r, 0), "\"thinking\"") == NULL);
+    CHECK(strstr(rig_request(r, 0), "[Reasoning]") == NULL);
+    CHECK_STR(phi_message_at(agent, 1)->content[0].signature, "FOREIGN-SIGNATURE");
+    rig_free(r);
+}
+
+TEST_MAIN(
+    TEST_ENTRY(a_run_cancelled_before_it_begins_still_returns_its_prompt),
+    TEST_ENTRY(a_cancel_is_seen_before_the_next_turn_begins),
+    TEST_ENTRY(a_cancel_is_seen_before_a_follow_up_begins_a_turn),
+    TEST_ENTRY(a_cancel_reaches_the_provider_s_transfer),
+    TEST_ENTRY(a_cancel_reaches_every_running_tool_and_each_call_has_the_result_cancelled),
+    TEST_ENTRY(a_cancel_ends_the_delay_before_a_retry_at_once),
+    TEST_ENTRY(a_cancel_of_the_parent_ends_the_runs_below_it),
+    TEST_ENTRY(a_call_that_never_began_leaves_one_empty_text_by_unknown_and_the_error_in_words),
+    TEST_ENTRY(a_protocol_that_nobody_speaks_is_refused_in_words),
+    TEST_ENTRY(the_context_is_transformed_then_converted_then_sent),
+    TEST_ENTRY(
+        extensions_are_dropped_before_the_model_unless_convert_to_llm_makes_something_of_them),
+    TEST_ENTRY(all_attempts_of_a_turn_send_the_same_bytes_and_ask_the_hooks_once),
+    TEST_ENTRY(what_another_provider_thought_is_translated_before_it_is_sent))

@@ -1,0 +1,164 @@
+/* test_conformance_limits.c - line C 16 of the specification's checklist: the limits of a run. docs/conformance.md says
+   which test proves which line. */
+#include "support/heard.h"
+
+/* ---- C 16 ---- */
+
+/* Turns of 15 tokens each that call a tool; each takes `turn_ms`. What the run's last message says. */
+static void stops_with(const phi_limits *limits, const phi_cost *cost, uint32_t turn_ms,
+                       size_t turns, const char *want) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_tool tool = rig_wait(r);
+    phi_agent agent;
+    heard h;
+    char call[64];
+    size_t i;
+    heard_begin(&h, r);
+    desc.limits = *limits;
+    if (cost != NULL) desc.model.cost = *cost;
+    agent = agent_with(r, &desc, &tool);
+    for (i = 0; i < 3; i++) {
+        (void)snprintf(call, sizeof call, "{\"n\":%u}", (unsigned)i);
+        rig_call(r, i == 0 ? "c1" : i == 1 ? "c2" : "c3", "wait", call);
+    }
+    rig_says(r, "done");
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    for (i = 0; rig_run(r, 10) > 0 && i < 3; i++) {
+        if (rig_started(r) == i) break;
+        rig_pass_ms(r, turn_ms);
+        rig_finish(r, i, "ok");
+    }
+    CHECK_EQ_INT(h.turns, turns);
+    CHECK_EQ_STR(text_at(agent, phi_message_count(agent) - 1, 0), want);
+    CHECK_EQ_INT(phi_message_at(agent, phi_message_count(agent) - 1)->role,
+                 turns == 4 ? PHI_ROLE_ASSISTANT : PHI_ROLE_USER);
+    CHECK_EQ_INT(h.status, turns == 4 ? PHI_OK : PHI_LIMIT);
+    rig_free(r);
+}
+
+TEST(each_limit_that_is_reached_ends_the_run_in_its_own_words) {
+    phi_limits limits;
+    phi_cost cost;
+    memset(&limits, 0, sizeof limits);
+    memset(&cost, 0, sizeof cost);
+    limits.max_turns = 2;
+    stops_with(&limits, NULL, 0, 2, "[Agent stopped: Max turns reached (2/2)]");
+    limits.max_turns = 0;
+    limits.max_tokens = 30; /* reached, not exceeded */
+    stops_with(&limits, NULL, 0, 2, "[Agent stopped: Max tokens reached (30/30)]");
+    limits.max_tokens = 16;
+    stops_with(&limits, NULL, 0, 2, "[Agent stopped: Max tokens reached (30/16)]");
+    limits.max_tokens = 0;
+    limits.max_duration_ms = 600000;
+    stops_with(&limits, NULL, 601100, 1, "[Agent stopped: Max duration reached (601s/600s)]");
+    limits.max_duration_ms = 0;
+    limits.max_cost = 0.5;
+    cost.input = 100000.0; /* dollars a million: ten tokens are a dollar */
+    stops_with(&limits, &cost, 0, 1, "[Agent stopped: Max cost reached ($1.0000/$0.5000)]");
+}
+
+TEST(of_several_limits_turns_come_first_then_tokens_duration_and_cost) {
+    phi_limits limits;
+    phi_cost cost;
+    memset(&limits, 0, sizeof limits);
+    memset(&cost, 0, sizeof cost);
+    cost.input = 100000.0;
+    limits.max_turns = 1;
+    limits.max_tokens = 1;
+    limits.max_duration_ms = 1000;
+    limits.max_cost = 0.25;
+    stops_with(&limits, &cost, 5000, 1, "[Agent stopped: Max turns reached (1/1)]");
+    limits.max_turns = 0;
+    stops_with(&limits, &cost, 5000, 1, "[Agent stopped: Max tokens reached (15/1)]");
+    limits.max_tokens = 0;
+    stops_with(&limits, &cost, 5000, 1, "[Agent stopped: Max duration reached (5s/1s)]");
+    limits.max_duration_ms = 0;
+    stops_with(&limits, &cost, 5000, 1, "[Agent stopped: Max cost reached ($1.0000/$0.2500)]");
+}
+
+TEST(a_model_without_rates_has_no_cost_to_limit) {
+    phi_limits limits;
+    memset(&limits, 0, sizeof limits);
+    limits.max_cost = 0.000001;
+    stops_with(&limits, NULL, 0, 4, "done");
+}
+
+#define CACHED_CALL(id)                                                                            \
+    "data: {\"type\":\"message_start\",\"message\":{\"usage\":{\"input_tokens\":10,"               \
+    "\"cache_read_input_tokens\":1000,\"cache_creation_input_tokens\":100,"                        \
+    "\"output_tokens\":1}}}\n\n"                                                                   \
+    "data: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":"             \
+    "\"tool_use\",\"id\":\"" id "\",\"name\":\"echo\",\"input\":{}}}\n\n"                          \
+    "data: {\"type\":\"content_block_stop\",\"index\":0}\n\n"                                      \
+    "data: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"tool_use\"},"                  \
+    "\"usage\":{\"output_tokens\":5}}\n\n"                                                         \
+    "data: {\"type\":\"message_stop\"}\n\n"
+
+TEST(tokens_of_a_limit_are_input_and_output_and_cost_is_also_of_the_cache) {
+    int i;
+    for (i = 0; i < 2; i++) {
+        rig *r = rig_new();
+        phi_agent_desc desc = rig_desc();
+        phi_tool tool = rig_echo();
+        phi_agent agent;
+        desc.doom_warn_after = PHI_UNLIMITED;
+        if (i == 0) {
+            desc.limits.max_tokens = 30;
+        } else {
+            desc.limits.max_cost = 3.5;
+            desc.model.cost.cache_read = 1000.0;  /* 1000 tokens: a dollar */
+            desc.model.cost.cache_write = 5000.0; /* 100 tokens: half a dollar */
+        }
+        agent = agent_with(r, &desc, &tool);
+        rig_replies(r, 200, "Content-Type: text/event-stream\r\n", CACHED_CALL("c1"));
+        rig_replies(r, 200, "Content-Type: text/event-stream\r\n", CACHED_CALL("c2"));
+        if (i == 1) rig_replies(r, 200, "Content-Type: text/event-stream\r\n", CACHED_CALL("c3"));
+        CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+        CHECK_EQ_INT(rig_run(r, 40), 0);
+        CHECK_EQ_STR(text_at(agent, phi_message_count(agent) - 1, 0),
+                     i == 0 ? "[Agent stopped: Max tokens reached (30/30)]"
+                            : "[Agent stopped: Max cost reached ($4.5000/$3.5000)]");
+        rig_free(r);
+    }
+}
+
+TEST(a_limit_stops_outside_of_any_turn_and_what_waited_goes_back_to_its_queue) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_tool tool = rig_wait(r);
+    phi_agent agent;
+    desc.limits.max_turns = 1;
+    rig_hooks(r, &desc, PHI_HOOK_BEFORE_TURN | PHI_HOOK_AFTER_LOOP);
+    agent = agent_with(r, &desc, &tool);
+    rig_call(r, "c1", "wait", "{}");
+    rig_says(r, "done");
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 10), 1);
+    rig_forget(r);
+    CHECK_EQ_INT(phi_steer(agent, "first"), PHI_OK);
+    CHECK_EQ_INT(phi_steer(agent, "second"), PHI_OK);
+    CHECK_EQ_INT(phi_inject(agent, "it rains", NULL), PHI_OK);
+    rig_finish(r, 0, "ok");
+    CHECK_EQ_INT(rig_run(r, 20), 0);
+    CHECK(begins(rig_story(r), "ToolExecutionEnd toolResult c1 \"ok\"\n"
+                               "MessageStart toolResult c1 \"ok\"\n"
+                               "MessageEnd toolResult c1 \"ok\"\n"
+                               "TurnEnd assistant wait({}) toolUse\n"
+                               "MessageStart user \"[Agent stopped: Max turns reached (1/1)]\"\n"
+                               "MessageEnd user \"[Agent stopped: Max turns reached (1/1)]\"\n"));
+    CHECK_EQ_INT(count_of(rig_story(r), "InputDropped injected \"it rains\": "), 1);
+    CHECK(strstr(rig_story(r), "AgentEnd a limit of the run was reached, 4 messages\n"
+                               "-> after_loop (4 messages)\n") != NULL);
+    CHECK_EQ_INT(phi_queue_count(agent, PHI_INPUT_STEERING), 2);
+    CHECK_EQ_INT(phi_prompt(agent, "on"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 20), 0);
+    CHECK_EQ_STR(text_at(agent, 5, 0), "first"); /* before the second, as it was said */
+    rig_free(r);
+}
+
+TEST_MAIN(TEST_ENTRY(each_limit_that_is_reached_ends_the_run_in_its_own_words),
+          TEST_ENTRY(of_several_limits_turns_come_first_then_tokens_duration_and_cost),
+          TEST_ENTRY(a_model_without_rates_has_no_cost_to_limit),
+          TEST_ENTRY(tokens_of_a_limit_are_input_and_output_and_cost_is_also_of_the_cache),
+          TEST_ENTRY(a_limit_stops_outside_of_any_turn_and_what_waited_goes_back_to_its_queue))
