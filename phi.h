@@ -48,15 +48,17 @@
    MEMORY   All of ours comes from the allocator of phi_runtime_desc, through arenas that are freed
             whole; a limit can be set for the runtime and for each agent. Running out in a
             run is an error event and a usable agent. libcurl and its TLS library keep their own memory.
-   THREADS  One thread pumps a runtime and calls its functions: the pumping thread. phi_abort,
-            phi_call_finish, phi_wake, phi_agent_alive and phi_call_pending may be called from any
-            thread. phi starts no thread; libcurl's name lookup may.
+   THREADS  One thread pumps a runtime and calls its functions: the pumping thread. phi_steer,
+            phi_follow_up, phi_inject, phi_abort, phi_stop, phi_decide, phi_call_finish, phi_wake,
+            phi_agent_alive and phi_call_pending may be called from any thread. phi starts no
+            thread; libcurl's name lookup may.
    ERRORS   Functions return a phi_status (0 is good, negative numbers never change their meaning),
             NULL, or a handle whose rt is NULL; phi_last_error(rt) has the words. Trouble with a
             model, a tool or the network is not a return code: it is an event.
    EVENTS   One queue a runtime, in order, each with its agent. A field that a kind does not use is
             zero. What an event points to is owned by the runtime, valid until the first
-            phi_step() after it was popped, or its agent is freed or reset.
+            phi_step() after it was popped, or its agent is freed or reset. What was shown of an
+            answer is void when PHI_EV_RETRACT follows: the model is asked again.
    LICENSE  MIT, at the end of this file. */
 #ifdef PHI_IMPLEMENTATION
 #if defined(__GLIBC__) && !defined(__USE_GNU)
@@ -1074,11 +1076,11 @@ PHI_API double phi_cache_hit_rate(const phi_usage *usage);
 #endif /* PHI__PUB_MODEL */
 
 #ifdef PHI__PUB_LOOP
-#if PHI__PUB_LOOP != 0x074d1cb4
+#if PHI__PUB_LOOP != 0xcdf5e84d
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__PUB_LOOP 0x074d1cb4
+#define PHI__PUB_LOOP 0xcdf5e84d
 
 /* ---- src/loop/hook.h ---- */
 
@@ -1103,7 +1105,9 @@ typedef enum phi_hook_point {
     PHI_HOOK_BEFORE_LOOP = 1 << 0, /* message_count. DENY: no run, AGENT_END is its only event */
     PHI_HOOK_BEFORE_TURN =
         1 << 1, /* turn_index, message_count. DENY: the run ends before the turn */
-    PHI_HOOK_TRANSFORM_CONTEXT = 1 << 2, /* messages: what the model would see; may be replaced */
+    PHI_HOOK_TRANSFORM_CONTEXT = 1
+                                 << 2, /* messages: what the model would see; may be replaced. Asked
+                                            once a turn, and again after a compaction */
     PHI_HOOK_CONVERT_TO_LLM =
         1 << 3, /* messages, extensions too; those that are left are dropped */
     PHI_HOOK_BEFORE_COMPACTION = 1 << 4, /* compaction. DENY: it is not done */
@@ -1119,9 +1123,9 @@ typedef enum phi_hook_point {
     PHI_HOOK_AFTER_TOOL_UPDATE = 1 << 9, /* the same, after the event. It cannot wait */
     PHI_HOOK_ON_ERROR = 1 << 10,         /* text, failure: a model call has failed for good */
     PHI_HOOK_AFTER_TURN = 1 << 11,       /* message_count, usage: the turn's */
-    PHI_HOOK_STEERING =
-        1 << 12, /* asked where steering is looked for. ALLOW with a reply: that is one
-                                    message of steering */
+    /* Where steering is looked for, and the queue gave nothing (in PHI_QUEUE_ALL: anyway, until it has no
+       more). ALLOW with a reply: that is one message of steering. */
+    PHI_HOOK_STEERING = 1 << 12,
     PHI_HOOK_FOLLOW_UP = 1 << 13,  /* the same of follow-ups, where the run would end */
     PHI_HOOK_AFTER_LOOP = 1 << 14, /* after AGENT_END: message_count of the run, usage of the run */
     /* Before a user's message is stored: text, input; asked after the agent's `filters`. WARN: the reply is
@@ -1156,8 +1160,8 @@ typedef struct phi_hook {
     const phi_failure *failure;
     const phi_compaction *compaction;
     /* The history has message_count messages: phi_message_at. For TRANSFORM_CONTEXT and CONVERT_TO_LLM the
-       list itself: the hook may set both to a list of its own. The array is copied when it returns; the
-       messages that are not phi's own are borrowed until the turn is over. */
+       list itself: the hook may set both to a list of its own, which is copied when it returns, and so are the
+       messages in it that are not of the list it was given. */
     const phi_message *const *messages;
     size_t message_count;
     /* out */
@@ -1326,6 +1330,7 @@ extern "C" {
               by then (phi_agent_desc.queue_limit) reports it as dropped. PHI_FULL: the inbox is full now,
               try again. PHI_BAD_ARG: empty or blank, or larger than the inbox can ever hold. PHI_STALE.
    Callbacks: safe inside one.
+   Nothing is written to phi_last_error, which is the pumping thread's.
    phi_inject: `source` (NULL: none) comes back with the message's events; PHI_MISUSE: no run is going on. */
 PHI_API phi_status phi_steer(phi_agent agent, const char *text);
 PHI_API phi_status phi_follow_up(phi_agent agent, const char *text);
@@ -16652,11 +16657,11 @@ PHI__FN bool phi__repeat_add(const phi__repeat *r, phi__assembly *a, phi_str dat
 #endif /* PHI__IMP_WIRE */
 
 #ifdef PHI__IMP_THREAD
-#if PHI__IMP_THREAD != 0x99bc6891
+#if PHI__IMP_THREAD != 0xeca48396
 #error "phi: two versions of src/thread in one file"
 #endif
 #else
-#define PHI__IMP_THREAD 0x99bc6891
+#define PHI__IMP_THREAD 0xeca48396
 
 /* ---- src/thread/thread_in.h ---- */
 
@@ -16680,6 +16685,12 @@ typedef enum phi__entry_kind {
     PHI__ENTRY_TRUNCATE /* what a compaction took out of the projection */
 } phi__entry_kind;
 
+/* The projected messages of these entries went, but the first user message of all and that of `spared`
+   (UINT64_MAX: none). gone: how many that were. It holds for itself: the one before it is to be forgotten. */
+typedef struct phi__cut {
+    uint64_t from_seq, to_seq, spared, gone;
+} phi__cut;
+
 typedef struct phi__entry {
     uint64_t seq;
     int64_t at_ms; /* for display, never for order */
@@ -16692,11 +16703,8 @@ typedef struct phi__entry {
     const phi_usage *usage;     /* TURN_END, LOOP_END */
     const phi_failure *failure; /* LOOP_END that failed */
     const phi_loop_info *loop;  /* LOOP_START */
-    /* TRUNCATE: the projected messages of these entries went, but the first user message of all and that
-       of `spared` (UINT64_MAX: none), and `message` stands in their place. gone: how many that were. It
-       holds for itself: the one before it is to be forgotten. */
-    uint64_t from_seq, to_seq, spared, gone;
-    phi__rendered *rendered; /* MESSAGE: its blocks in wire formats */
+    struct phi__cut *cut;       /* TRUNCATE: what `message` stands for */
+    phi__rendered *rendered;    /* MESSAGE: its blocks in wire formats */
 } phi__entry;
 
 typedef struct phi__thread {
@@ -16739,6 +16747,10 @@ PHI__FN phi_status phi__thread_claim_id(phi__thread *thread, phi_str id);
    appended. loop_id and turn_index are the entry's and the marker's. */
 PHI__FN bool phi__thread_truncate(phi__thread *thread, uint64_t target_tokens, int64_t at_ms,
                                   phi_str loop_id, uint32_t turn_index, size_t *removed);
+
+/* Calls of the last answer that have no result, since a run ended without memory, get one: an error that says
+   so. at_ms: now. False: no memory; results that are there by then stay. */
+PHI__FN bool phi__thread_answer_orphans(phi__thread *thread, int64_t at_ms);
 
 /* Copies a message into the thread's arena without appending it; NULL: no memory. */
 PHI__FN phi_message *phi__thread_keep(phi__thread *thread, const phi_message *message);
@@ -16837,6 +16849,45 @@ PHI__FN phi_message *phi__thread_keep(phi__thread *thread, const phi_message *me
     return kept;
 }
 
+static bool phi__thread_answer(phi__thread *thread, const phi_message *asked,
+                               const phi_content *call, int64_t at_ms) {
+    phi_content content;
+    phi_message result;
+    phi__entry entry;
+    memset(&content, 0, sizeof content);
+    memset(&result, 0, sizeof result);
+    memset(&entry, 0, sizeof entry);
+    content.kind = PHI_CONTENT_TEXT;
+    content.text = PHI__LIT("Out of memory");
+    result.role = PHI_ROLE_TOOL_RESULT;
+    result.content = &content;
+    result.content_count = 1;
+    result.tool_call_id = call->id;
+    result.tool_name = call->name;
+    result.is_error = true;
+    result.timestamp_ms = entry.at_ms = at_ms;
+    result.loop_id = entry.loop_id = asked->loop_id;
+    result.turn_index = entry.turn_index = asked->turn_index;
+    entry.kind = PHI__ENTRY_MESSAGE;
+    entry.message = phi__thread_keep(thread, &result);
+    return entry.message != NULL && phi__thread_append(thread, &entry, 1);
+}
+
+PHI__FN bool phi__thread_answer_orphans(phi__thread *thread, int64_t at_ms) {
+    size_t end = thread->message_count, at = end, i;
+    const phi_message *asked;
+    while (at > 0 && thread->messages[at - 1]->message->role == PHI_ROLE_TOOL_RESULT) at--;
+    if (at == 0) return true;
+    asked = thread->messages[at - 1]->message;
+    if (asked->role != PHI_ROLE_ASSISTANT || !phi__thread_projects(asked)) return true;
+    for (i = 0; i < asked->content_count; i++) {
+        if (asked->content[i].kind != PHI_CONTENT_TOOL_CALL) continue;
+        if (at++ < end) continue; /* results stand in call order */
+        if (!phi__thread_answer(thread, asked, &asked->content[i], at_ms)) return false;
+    }
+    return true;
+}
+
 /* ---- ids ---- */
 
 /* Where a hash stands, or the free place where it would. */
@@ -16931,7 +16982,7 @@ static void phi__truncate_look(phi__truncation *t) {
         const phi__item *item = &thread->items[at];
         if (phi__truncate_is_marker(item)) {
             t->marker = at;
-            t->gone = phi__truncate_entry(item)->gone;
+            t->gone = phi__truncate_entry(item)->cut->gone;
             t->tokens -= phi_tokens_of_message(NULL, item->message);
             continue;
         }
@@ -16992,18 +17043,19 @@ static uint64_t phi__truncate_seq(const phi__truncation *t, size_t at) {
 static void phi__truncate_span(const phi__truncation *t, phi__entry *entry) {
     size_t from = 0;
     while (phi__truncate_stays(t, from)) from++;
-    entry->from_seq = phi__truncate_seq(t, from);
-    entry->to_seq = phi__truncate_seq(t, t->stop - 1);
+    entry->cut->from_seq = phi__truncate_seq(t, from);
+    entry->cut->to_seq = phi__truncate_seq(t, t->stop - 1);
     if (t->marker != SIZE_MAX) {
         const phi__entry *earlier = phi__truncate_entry(&t->thread->items[t->marker]);
-        if (entry->from_seq > earlier->from_seq) entry->from_seq = earlier->from_seq;
-        if (entry->to_seq < earlier->to_seq) entry->to_seq = earlier->to_seq;
+        if (entry->cut->from_seq > earlier->cut->from_seq)
+            entry->cut->from_seq = earlier->cut->from_seq;
+        if (entry->cut->to_seq < earlier->cut->to_seq) entry->cut->to_seq = earlier->cut->to_seq;
     }
-    entry->spared = UINT64_MAX;
-    if (t->newest != t->first && phi__truncate_seq(t, t->newest) <= entry->to_seq &&
-        phi__truncate_seq(t, t->newest) >= entry->from_seq)
-        entry->spared = phi__truncate_seq(t, t->newest);
-    entry->gone = t->gone;
+    entry->cut->spared = UINT64_MAX;
+    if (t->newest != t->first && phi__truncate_seq(t, t->newest) <= entry->cut->to_seq &&
+        phi__truncate_seq(t, t->newest) >= entry->cut->from_seq)
+        entry->cut->spared = phi__truncate_seq(t, t->newest);
+    entry->cut->gone = t->gone;
 }
 
 /* The marker takes the place of the first that goes; the rest moves up. */
@@ -17046,7 +17098,11 @@ PHI__FN bool phi__thread_truncate(phi__thread *thread, uint64_t target_tokens, i
     marker.turn_index = turn_index;
     if (!phi__thread_reserve(thread, 1, 0)) return false;
     entry = (phi__entry *)phi__arena_zero(&thread->arena, sizeof *entry);
-    if (entry == NULL) return false;
+    if (entry != NULL) entry->cut = (phi__cut *)phi__arena_zero(&thread->arena, sizeof *entry->cut);
+    if (entry == NULL || entry->cut == NULL) {
+        phi_arena_reset(&thread->arena, mark);
+        return false;
+    }
     entry->message = phi__thread_keep(thread, &marker);
     if (entry->message == NULL) {
         phi_arena_reset(&thread->arena, mark);
@@ -17066,11 +17122,11 @@ PHI__FN bool phi__thread_truncate(phi__thread *thread, uint64_t target_tokens, i
 #endif /* PHI__IMP_THREAD */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x941ae729
+#if PHI__IMP_LOOP != 0xa82c9674
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x941ae729
+#define PHI__IMP_LOOP 0xa82c9674
 
 /* ---- src/loop/session_in.h ---- */
 
@@ -17154,8 +17210,7 @@ typedef struct phi__answer {
     bool live; /* the assembly is in use; else `final` has taken its place */
     phi__assembly assembly;
     const phi_message *final;
-    phi_message start; /* what MESSAGE_START shows: who, and nothing said yet */
-    phi_message view;  /* of the assembly, remade at a pop */
+    phi_message view; /* of the assembly, remade at a pop */
     phi_content *content;
     size_t content_cap;
     bool viewed; /* `view` shows the assembly as it is */
@@ -17388,12 +17443,12 @@ struct phi__run {
     phi_limits limits;     /* the agent's, and what phi_budget_raise added */
     phi_spending reserved; /* in the agent's budget and those above */
     bool paused, pause_over;
-    char pause_reason[160];
-    phi__timer timer; /* of a pause or a delay */
-    phi__doom doom;
-    bool doomed;          /* a call repeated itself too often */
-    size_t first_message; /* of the run, in the thread's messages */
-    size_t told_messages; /* prompts whose events are out */
+    phi__buf pause_reason; /* of a pause, for phi_pending */
+    phi__timer timer;      /* of a pause or a delay */
+    phi__doom *doom;       /* NULL: no tool has been called yet */
+    bool doomed;           /* a call repeated itself too often */
+    size_t first_message;  /* of the run, in the thread's messages */
+    size_t told_messages;  /* prompts whose events are out */
     phi_usage usage, turn_usage;
     double cost;
     int64_t first_delta_ms; /* Unix time; 0: none has come */
@@ -17713,6 +17768,8 @@ PHI__FN bool phi__run_timer_set(phi__run *run, uint64_t at_us); /* wakes the run
 /* context.c: the states TRANSFORM and CONVERT, COMPACT and COMPACTED */
 PHI__FN phi__state phi__run_transform(phi__run *run, bool *wait);
 PHI__FN phi__state phi__run_convert(phi__run *run, bool *wait);
+/* Whether the hooks have left anything that can be sent; and the list as the encoder wants it. */
+PHI__FN bool phi__run_has_items(const phi__run *run);
 PHI__FN bool phi__run_items(phi__run *run, const phi__item **items, size_t *count);
 PHI__FN phi__state phi__run_compact(phi__run *run, bool *wait);
 PHI__FN phi__state phi__run_compacted(phi__run *run, bool *wait);
@@ -18671,23 +18728,25 @@ static size_t phi__context_find(const phi__run *run, const phi_message *message,
     return SIZE_MAX;
 }
 
-/* Takes what the hook has made of the list; its own messages are copied for the turn. */
+/* Takes what the hook has made of the list; its own messages are copied for the turn. Holes are left
+   out. */
 static bool phi__context_take(phi__run *run, const phi_hook *hook) {
     const phi_message **list;
-    size_t i, at = 0;
+    size_t i, at = 0, n = 0;
     if (hook->messages == run->listed && hook->message_count == run->listed_count) return true;
     list = (const phi_message **)phi_arena_alloc(
         &run->arena, phi__mul(phi__max(hook->message_count, 1), sizeof *list));
     if (list == NULL) return false;
     for (i = 0; i < hook->message_count; i++) {
         const phi_message *message = hook->messages[i];
-        list[i] = phi__context_find(run, message, &at) != SIZE_MAX
+        if (message == NULL || (message->content == NULL && message->content_count > 0)) continue;
+        list[n] = phi__context_find(run, message, &at) != SIZE_MAX
                       ? message
                       : phi_message_copy(message, &run->arena);
-        if (list[i] == NULL) return false;
+        if (list[n++] == NULL) return false;
     }
     run->listed = list;
-    run->listed_count = hook->message_count;
+    run->listed_count = n;
     return true;
 }
 
@@ -18718,6 +18777,14 @@ PHI__FN phi__state phi__run_transform(phi__run *run, bool *wait) {
 
 PHI__FN phi__state phi__run_convert(phi__run *run, bool *wait) {
     return phi__context_ask(run, PHI_HOOK_CONVERT_TO_LLM, PHI__RUN_CONVERT, PHI__RUN_REQUEST, wait);
+}
+
+PHI__FN bool phi__run_has_items(const phi__run *run) {
+    size_t i;
+    if (run->listed == NULL) return true;
+    for (i = 0; i < run->listed_count; i++)
+        if (run->listed[i]->role != PHI_ROLE_EXTENSION) return true;
+    return false;
 }
 
 PHI__FN bool phi__run_items(phi__run *run, const phi__item **items, size_t *count) {
@@ -18931,13 +18998,36 @@ PHI__FN void phi__events_init(phi__events *events, phi_memory *memory) {
 
 /* ---- answers ---- */
 
+/* What MESSAGE_START shows of every answer: nothing is said yet. */
+static const phi_message *phi__answer_start(void) {
+    static const phi_message start = {PHI_ROLE_ASSISTANT,
+                                      NULL,
+                                      0,
+                                      0,
+                                      {NULL, 0},
+                                      0,
+                                      PHI_STOP_REASON_NONE,
+                                      {NULL, 0},
+                                      {NULL, 0},
+                                      {NULL, 0},
+                                      {NULL, 0},
+                                      {0, 0, 0, 0, 0, 0},
+                                      {NULL, 0},
+                                      {NULL, 0},
+                                      {NULL, 0},
+                                      false,
+                                      {NULL, 0},
+                                      {NULL, 0},
+                                      {NULL, 0}};
+    return &start;
+}
+
 PHI__FN phi__answer *phi__answer_new(phi_memory *memory) {
     phi__answer *answer = (phi__answer *)phi__alloc(memory, sizeof *answer);
     if (answer == NULL) return NULL;
     answer->memory = memory;
     answer->refs = 1;
     answer->live = true;
-    answer->start.role = PHI_ROLE_ASSISTANT;
     phi__assembly_init(&answer->assembly, memory);
     return answer;
 }
@@ -18969,8 +19059,8 @@ PHI__FN bool phi__answer_room(phi__answer *answer) {
 
 PHI__FN const phi_message *phi__answer_message(phi__answer *answer) {
     /* An answer that memory did not suffice for shows who spoke, and nothing said: never NULL. */
-    if (!answer->live) return answer->final != NULL ? answer->final : &answer->start;
-    if (answer->content_cap < answer->assembly.count) return &answer->start;
+    if (!answer->live) return answer->final != NULL ? answer->final : phi__answer_start();
+    if (answer->content_cap < answer->assembly.count) return phi__answer_start();
     if (!answer->viewed) phi__assembly_view(&answer->assembly, answer->content, &answer->view);
     answer->viewed = true;
     return &answer->view;
@@ -19166,7 +19256,7 @@ PHI__FN bool phi__events_backlog(const phi__agent *agent) {
 static void phi__events_look_up(phi__record *record) {
     if (record->answer == NULL) return;
     if (record->event.kind == PHI_EV_MESSAGE_START) {
-        record->event.message = &record->answer->start;
+        record->event.message = phi__answer_start();
         return;
     }
     record->event.message = phi__answer_message(record->answer);
@@ -19288,11 +19378,17 @@ static phi_content *phi__filter_warned(phi__run *run, const phi_message *message
     return phi__arena_str(arena, phi__buf_str(&run->warnings), &content[n].text) ? content : NULL;
 }
 
+/* A rejection always has words: they are what says that there was one. */
+static phi_str phi__filter_reason(const phi__run *run) {
+    phi_str reason = phi__buf_str(&run->decision.reply);
+    return reason.len > 0 ? reason : PHI__LIT("Rejected by an input filter");
+}
+
 static bool phi__filter_tell_rejected(phi__run *run) {
     phi_event event;
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_INPUT_REJECTED;
-    event.text = phi__buf_str(&run->decision.reply);
+    event.text = phi__filter_reason(run);
     return phi__emit(run->agent, &event, NULL, 0);
 }
 
@@ -19308,7 +19404,7 @@ PHI__FN phi__hooked phi__filter_prompts(phi__run *run) {
     hooked = phi__filter_ask(run, PHI_INPUT_PROMPT);
     if (hooked == PHI__HOOK_WAIT || hooked == PHI__HOOK_GONE) return hooked;
     if (hooked == PHI__HOOK_DENY &&
-        (!phi__arena_str(arena, phi__buf_str(&run->decision.reply), &run->rejection) ||
+        (!phi__arena_str(arena, phi__filter_reason(run), &run->rejection) ||
          !phi__filter_tell_rejected(run)))
         hooked = PHI__HOOK_LOST;
     if (hooked == PHI__HOOK_ALLOW && run->warnings.len > 0) {
@@ -19516,7 +19612,7 @@ static phi__hooked phi__hook_now(phi__decision *d, phi_hook *hook, phi_hook_fn f
         phi__decision_drop(d);
         return PHI__HOOK_GONE;
     }
-    phi__buf_add_str(&d->reply, hook->reply);
+    if (hook->reply.at != NULL) phi__buf_add_str(&d->reply, hook->reply);
     if (d->reply.failed) {
         phi__decision_drop(d);
         return PHI__HOOK_LOST;
@@ -20052,6 +20148,11 @@ PHI__FN phi__state phi__run_request(phi__run *run, bool *wait) {
     (void)wait;
     if (run->cancelled) return PHI__RUN_TURN_END;
     if (!run->encoding) {
+        if (!phi__run_has_items(run)) {
+            phi_failure failure = phi__answer_failure(PHI_FAILURE_INVALID_REQUEST, false,
+                                                      "the hooks have left nothing to be sent");
+            return phi__answer_end(run, &failure, PHI_BAD_ARG);
+        }
         if (!phi__call_ask(run)) return phi__run_no_memory(run);
         run->decoder = NULL; /* it went with the last turn's memory */
         phi__encoder_begin(&run->encoder, run->agent->codec, &run->ask, &run->arena);
@@ -20095,9 +20196,12 @@ static void phi__call_part(void *ctx, phi__assembly *assembly, phi__part part, s
     phi__run *run = (phi__run *)ctx;
     const phi__draft *draft;
     run->alive = true;
+    if (!phi__answer_room(run->answer)) run->lost = true;
+    if (part != PHI__PART_DELTA || run->lost)
+        return; /* until then, nobody has seen anything of it */
     if (run->first_delta_ms == 0) run->first_delta_ms = run->agent->rt->step_wall_ms;
-    if (!phi__answer_tell_start(run) || !phi__answer_room(run->answer)) run->lost = true;
-    if (part != PHI__PART_DELTA || run->lost) return;
+    if (!phi__answer_tell_start(run)) run->lost = true;
+    if (run->lost) return;
     draft = &assembly->drafts[block];
     if (!phi__emit_delta(run->agent, phi__call_delta_kind(draft->kind), (uint32_t)block,
                          phi__str(draft->bytes.at + from, draft->bytes.len - from), run->answer,
@@ -20345,7 +20449,7 @@ static void phi__pending_run(phi__pending_list *list, const phi__run *run) {
     phi__pending_decision(list, run, &run->decision, NULL);
     if (run->paused || run->state == PHI__RUN_BACKOFF) {
         item = phi__pending_item_of(run, run->paused ? PHI_WAITING_BUDGET : PHI_WAITING_RETRY);
-        if (run->paused) item.text = phi_str_of(run->pause_reason);
+        if (run->paused) item.text = phi__buf_str(&run->pause_reason);
         phi__pending_due(&item, io, &run->timer);
         phi__pending_add(list, &item);
     }
@@ -20620,36 +20724,6 @@ PHI__FN phi__state phi__run_no_memory(phi__run *run) {
 
 /* ---- beginning ---- */
 
-/* A run that ended without memory may have left calls without a result: they get one now. */
-static bool phi__run_answer_orphans(phi__run *run) {
-    phi__thread *thread = run->agent->thread;
-    size_t end = thread->message_count, at = end, i;
-    const phi_message *asked;
-    while (at > 0 && thread->messages[at - 1]->message->role == PHI_ROLE_TOOL_RESULT) at--;
-    if (at == 0) return true;
-    asked = thread->messages[at - 1]->message;
-    if (asked->role != PHI_ROLE_ASSISTANT || asked->stop_reason == PHI_STOP_REASON_ERROR ||
-        asked->stop_reason == PHI_STOP_REASON_ABORTED)
-        return true;
-    for (i = 0; i < asked->content_count; i++) {
-        phi__toolcall call;
-        if (asked->content[i].kind != PHI_CONTENT_TOOL_CALL) continue;
-        if (at++ < end) continue; /* results stand in call order */
-        memset(&call, 0, sizeof call);
-        call.rt = run->agent->rt;
-        call.run = run;
-        call.block = &asked->content[i];
-        phi__call_fail(&call, "Out of memory");
-        if (call.result == NULL) return false;
-        {
-            phi__entry entry = phi__run_entry(run, PHI__ENTRY_MESSAGE);
-            entry.message = call.result;
-            if (!phi__run_note(run, &entry)) return false;
-        }
-    }
-    return true;
-}
-
 static bool phi__run_name(phi__run *run, const phi__run_order *order) {
     phi__agent *agent = run->agent;
     phi__buf name;
@@ -20672,6 +20746,16 @@ static bool phi__run_name(phi__run *run, const phi__run_order *order) {
     return done;
 }
 
+/* A loop id of ours begins with the session's. */
+static bool phi__run_session(phi__run *run, phi_loop_info *info) {
+    phi_str id = run->agent->session->id;
+    if (phi__str_starts(run->loop_id, id.at)) {
+        info->session_id = phi__str(run->loop_id.at, id.len);
+        return true;
+    }
+    return phi__arena_str(&run->agent->thread->arena, id, &info->session_id);
+}
+
 /* Who and from where, in the thread: a lent one outlives the agent. */
 static bool phi__run_inform(phi__run *run, const phi__run_order *order) {
     phi__agent *agent = run->agent;
@@ -20689,8 +20773,7 @@ static bool phi__run_inform(phi__run *run, const phi__run_order *order) {
     info->loop_id = run->loop_id;
     info->continuation = order->continuation;
     run->info = info;
-    return phi__arena_str(arena, agent->agent_id, &info->agent_id) &&
-           phi__arena_str(arena, agent->session->id, &info->session_id) &&
+    return phi__arena_str(arena, agent->agent_id, &info->agent_id) && phi__run_session(run, info) &&
            phi__arena_str(arena, parent, &info->parent_loop_id) &&
            phi__arena_str(arena, phi_str_of(tag), &info->tag);
 }
@@ -20738,8 +20821,9 @@ static bool phi__run_begin(phi__run *run, const phi__run_order *order) {
     size_t count = thread->count;
     phi__entry *first = NULL;
     bool named = phi__run_name(run, order);
-    if (named && phi__run_answer_orphans(run) && phi__run_inform(run, order) &&
-        phi__run_draft(run, order, &first) && phi__run_remember(run)) {
+    if (named && phi__thread_answer_orphans(thread, phi__io_wall_ms(run->agent->rt->io)) &&
+        phi__run_inform(run, order) && phi__run_draft(run, order, &first) &&
+        phi__run_remember(run)) {
         phi__thread_attach(thread, first, 1);
         run->first_message = run->told_messages = thread->message_count;
         return true;
@@ -20765,14 +20849,17 @@ static phi__run *phi__run_make(phi__agent *agent, const phi__run_order *order) {
     phi__decision_init(&run->decision, run, NULL);
     phi__buf_init(&run->filter_text, &agent->memory);
     phi__buf_init(&run->warnings, &agent->memory);
+    phi__buf_init(&run->pause_reason, &agent->memory);
     return run;
 }
 
 static void phi__run_unmake(phi__run *run) {
     phi__agent *agent = run->agent;
-    phi__run_unready(run); /* an orphan's result may have woken it */
+    phi__run_unready(run);
     phi__inputs_free(agent, &run->pending);
     phi__filter_end(run);
+    phi__buf_free(&run->pause_reason);
+    phi__free(&agent->memory, run->doom, sizeof *run->doom);
     phi_arena_free(&run->arena);
     phi__free(&agent->memory, run, sizeof *run);
 }
@@ -20982,12 +21069,14 @@ static bool phi__tools_warn(phi__toolcall *call) {
 /* Counts it; the one too many is answered in the tool's stead, and the run ends with the turn. */
 static bool phi__tools_count(phi__toolcall *call) {
     phi__run *run = call->run;
-    const phi__agent *agent = run->agent;
+    phi__agent *agent = run->agent;
     char words[PHI__REPEAT_WORDS + 16];
     if (call->tool == NULL || call->tool->may_repeat) return true;
     if (agent->doom_warn_after == 0 && agent->doom_stop_after == 0) return true;
+    if (run->doom == NULL) run->doom = (phi__doom *)phi__alloc(&agent->memory, sizeof *run->doom);
+    if (run->doom == NULL) return false;
     call->repeats = phi__doom_note(
-        &run->doom, phi__doom_hash(&run->arena, call->block->name, call->block->arguments));
+        run->doom, phi__doom_hash(&run->arena, call->block->name, call->block->arguments));
     if (agent->doom_stop_after != 0 && call->repeats >= agent->doom_stop_after) {
         run->doomed = true;
         (void)snprintf(words, sizeof words, "Not run: ");
@@ -21029,7 +21118,8 @@ static bool phi__tools_ask(phi__toolcall *call, bool *lost) {
     if (hooked == PHI__HOOK_DENY)
         phi__tools_deny(call, reply);
     else if (reply.len > 0)
-        *lost = !phi__arena_str(&call->run->arena, reply, &call->arguments);
+        /* in the thread: events that show them may outlive the run */
+        *lost = !phi__arena_str(&call->run->agent->thread->arena, reply, &call->arguments);
     phi__decision_drop(&call->decision);
     return !*lost;
 }
@@ -21043,7 +21133,9 @@ static bool phi__tools_go(phi__toolcall *call) {
     if (run->cancelled) {
         phi__decision_drop(&call->decision);
         phi__call_cancel(call, "Cancelled");
-    } else if (!call->asked && call->result == NULL && !phi__tools_ask(call, &lost)) {
+    } else if (call->result != NULL) {
+        phi__decision_drop(&call->decision); /* finished while it was asked about */
+    } else if (!call->asked && !phi__tools_ask(call, &lost)) {
         return !lost;
     }
     if (call->quiet) return true;
@@ -21362,6 +21454,8 @@ PHI__FN bool phi__session_renew(phi__sessions *sessions, phi__session **session,
 
 #include <stdio.h>
 
+enum { PHI__REASON = 160 }; /* bytes of a limit's words */
+
 /* ---- shared by the states ---- */
 
 PHI__FN phi__state phi__run_hooked(phi__run *run, phi__hooked hooked, phi__state here,
@@ -21416,6 +21510,8 @@ static phi__state phi__turn_leave(phi__run *run, phi_status status) {
     phi__input_poll_end(run);
     phi__input_return(run);
     phi__budget_release(run);
+    phi__io_timer_clear(run->agent->rt->io, &run->timer);
+    run->paused = false;
     run->status = status;
     return phi__turn_tell_prompts(run) ? PHI__RUN_CLOSE : phi__run_no_memory(run);
 }
@@ -21425,15 +21521,12 @@ static phi__state phi__turn_leave(phi__run *run, phi_status status) {
 static phi__state phi__turn_before_loop(phi__run *run, bool *wait) {
     phi_hook hook = phi__hook_of(run, PHI_HOOK_BEFORE_LOOP);
     phi__hooked hooked;
-    if (run->cancelled) {
-        phi__decision_drop(&run->decision);
-        return PHI__RUN_OPEN;
-    }
+    if (run->cancelled && run->decision.asked == PHI__ASKED_NOT) return PHI__RUN_OPEN;
     hooked = phi__hook_run(run, &hook);
-    if (hooked == PHI__HOOK_DENY) {
+    if (hooked == PHI__HOOK_DENY || (hooked == PHI__HOOK_WAIT && run->cancelled)) {
         run->prompts = NULL;
         run->silent = run->opened = true; /* its end is its only event */
-        run->status = PHI_DENIED;
+        run->status = run->cancelled ? PHI_CANCELLED : PHI_DENIED;
     }
     return phi__run_hooked(run, hooked, PHI__RUN_BEFORE_LOOP, PHI__RUN_OPEN, PHI__RUN_CLOSE, wait);
 }
@@ -21510,7 +21603,7 @@ static phi__state phi__turn_stop(phi__run *run, const char *reason) {
 }
 
 /* The worst that the next call may take: all it is shown, and all it may say. */
-static bool phi__turn_reserve(phi__run *run) {
+static bool phi__turn_reserve(phi__run *run, char *reason, size_t size) {
     const phi__agent *agent = run->agent;
     const phi_cost *rates = &agent->model.cost;
     uint64_t in = agent->thread->item_tokens + phi_tokens_of_text(NULL, agent->system_prompt);
@@ -21525,16 +21618,15 @@ static bool phi__turn_reserve(phi__run *run) {
         in += phi_tokens_of_text(NULL, agent->tool_views[i].name) +
               phi_tokens_of_text(NULL, agent->tool_views[i].description) +
               phi_tokens_of_text(NULL, agent->tool_views[i].schema);
-    return phi__budget_reserve(run, in + out,
-                               (double)in / 1e6 * rate + (double)out / 1e6 * rates->output,
-                               run->pause_reason, sizeof run->pause_reason);
+    return phi__budget_reserve(
+        run, in + out, (double)in / 1e6 * rate + (double)out / 1e6 * rates->output, reason, size);
 }
 
-static phi__state phi__turn_at_limit(phi__run *run, bool *wait) {
+static phi__state phi__turn_at_limit(phi__run *run, const char *reason, bool *wait) {
     phi__agent *agent = run->agent;
     phi_event event;
     uint64_t at = UINT64_MAX;
-    if (!run->limits.pause || run->pause_over) return phi__turn_stop(run, run->pause_reason);
+    if (!run->limits.pause || run->pause_over) return phi__turn_stop(run, reason);
     *wait = true;
     if (run->paused) return PHI__RUN_TOP;
     run->paused = true;
@@ -21542,8 +21634,12 @@ static phi__state phi__turn_at_limit(phi__run *run, bool *wait) {
         at = phi__io_now_us(agent->rt->io) + (uint64_t)agent->decision_timeout_ms * 1000;
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_PAUSED;
-    event.text = phi_str_of(run->pause_reason);
-    if (phi__run_timer_set(run, at) && phi__emit(agent, &event, NULL, 0)) return PHI__RUN_TOP;
+    event.text = phi_str_of(reason);
+    phi__buf_clear(&run->pause_reason);
+    phi__buf_text(&run->pause_reason, reason);
+    if (!run->pause_reason.failed && phi__run_timer_set(run, at) &&
+        phi__emit(agent, &event, NULL, 0))
+        return PHI__RUN_TOP;
     *wait = false;
     return phi__run_no_memory(run);
 }
@@ -21563,6 +21659,7 @@ static void phi__turn_take_injected(phi__run *run) {
 }
 
 static phi__state phi__turn_top(phi__run *run, bool *wait) {
+    char reason[PHI__REASON];
     phi__hooked hooked;
     if (run->starved) return phi__run_no_memory(run);
     if (phi__turn_unwanted(run)) return phi__turn_leave(run, PHI_CANCELLED);
@@ -21571,9 +21668,9 @@ static phi__state phi__turn_top(phi__run *run, bool *wait) {
     if (hooked == PHI__HOOK_DENY) return phi__turn_leave(run, PHI_REJECTED);
     if (hooked != PHI__HOOK_ALLOW)
         return phi__run_hooked(run, hooked, PHI__RUN_TOP, PHI__RUN_TOP, PHI__RUN_TOP, wait);
-    if (phi__limit_reached(run, run->pause_reason, sizeof run->pause_reason) ||
-        !phi__turn_reserve(run))
-        return phi__turn_at_limit(run, wait);
+    if (phi__limit_reached(run, reason, sizeof reason) ||
+        !phi__turn_reserve(run, reason, sizeof reason))
+        return phi__turn_at_limit(run, reason, wait);
     run->paused = run->pause_over = false;
     phi__io_timer_clear(run->agent->rt->io, &run->timer);
     return PHI__RUN_BEFORE_TURN;
@@ -21659,9 +21756,10 @@ static phi__state phi__turn_after(phi__run *run, bool *wait) {
 /* ---- another one? ---- */
 
 static phi__state phi__turn_doomed(phi__run *run) {
-    (void)snprintf(run->pause_reason, sizeof run->pause_reason, "Repeated tool call (%u/%u)",
+    char reason[PHI__REASON];
+    (void)snprintf(reason, sizeof reason, "Repeated tool call (%u/%u)",
                    (unsigned)run->agent->doom_stop_after, (unsigned)run->agent->doom_stop_after);
-    return phi__turn_stop(run, run->pause_reason);
+    return phi__turn_stop(run, reason);
 }
 
 static phi__state phi__turn_next(phi__run *run, bool *wait) {
@@ -21670,7 +21768,7 @@ static phi__state phi__turn_next(phi__run *run, bool *wait) {
     if (run->starved) return phi__run_no_memory(run);
     if (phi__turn_unwanted(run) || run->reply == NULL) return phi__turn_leave(run, PHI_CANCELLED);
     if (run->doomed) return phi__turn_doomed(run);
-    if (run->pending.head == NULL && !run->steered) {
+    if (run->polling || (run->pending.head == NULL && !run->steered)) {
         hooked = phi__input_poll(run, PHI_INPUT_STEERING);
         if (hooked != PHI__HOOK_ALLOW)
             return phi__run_hooked(run, hooked, PHI__RUN_NEXT, PHI__RUN_NEXT, PHI__RUN_NEXT, wait);
@@ -22077,11 +22175,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0x4aced2b5
+#if PHI__IMP_AGENT != 0x92c08a8d
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0x4aced2b5
+#define PHI__IMP_AGENT 0x92c08a8d
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -22657,11 +22755,15 @@ PHI__FN bool phi__agent_take_tools(phi__agent *agent, const phi_tool *tools, siz
     phi__tool_view *views;
     size_t i;
     phi_arena_init(&arena, &agent->memory, 512);
-    taken = (phi_tool *)phi_arena_alloc(&arena, phi__mul(count, sizeof *taken));
-    views = (phi__tool_view *)phi_arena_alloc(&arena, phi__mul(count, sizeof *views));
-    if (taken == NULL || views == NULL) {
-        phi_arena_free(&arena);
-        return false;
+    taken = NULL;
+    views = NULL;
+    if (count > 0) {
+        taken = (phi_tool *)phi_arena_alloc(&arena, phi__mul(count, sizeof *taken));
+        views = (phi__tool_view *)phi_arena_alloc(&arena, phi__mul(count, sizeof *views));
+        if (taken == NULL || views == NULL) {
+            phi_arena_free(&arena);
+            return false;
+        }
     }
     phi_arena_free(&agent->tools_arena);
     agent->tools_arena = arena;
@@ -24311,6 +24413,9 @@ PHI__FN phi_status phi__history_append(phi_runtime *rt, phi__thread *thread, con
                                        const phi_message *message) {
     phi_status status = phi__history_check(rt, what, message);
     if (status != PHI_OK) return status;
+    if (message->role != PHI_ROLE_TOOL_RESULT &&
+        !phi__thread_answer_orphans(thread, phi__io_wall_ms(rt->io)))
+        return phi__error(rt, PHI_NO_MEMORY, "%s: out of memory", what);
     return phi__history_put(rt, thread, message, 1)
                ? PHI_OK
                : phi__error(rt, PHI_NO_MEMORY, "%s: out of memory", what);

@@ -50,7 +50,7 @@
 #if PHI__PUB_MODEL != 0xac28f348
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_LOOP != 0x074d1cb4
+#if PHI__PUB_LOOP != 0xcdf5e84d
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_AGENT != 0x002d8b10

@@ -45,6 +45,7 @@ static void run_phi(const bench_server *server, const char *url, marks *m, uint6
     size_t turns = 0;
     tool.name = "bench_tool";
     tool.start = answer;
+    tool.may_repeat = true;
     tool.schema = "{\"type\":\"object\",\"properties\":{\"data\":{\"type\":\"string\"}}}";
     agent = bench_agent(rt, url, &tool);
     if (sizes != NULL) before = bench_server_count(server, "bytes_in");

@@ -39,6 +39,8 @@ static void show(const phi_event *ev) {
                ev->arguments.at);
         break;
     case PHI_EV_TOOL_UPDATE: printf("%.*s", (int)ev->text.len, ev->text.at); break;
+    case PHI_EV_RETRACT: printf("\n(that was cut off)\n"); break;
+    case PHI_EV_RETRY: printf("(%.*s)\n", (int)ev->text.len, ev->text.at); break;
     case PHI_EV_ERROR: printf("\n! %.*s\n", (int)ev->text.len, ev->text.at); break;
     case PHI_EV_AGENT_END:
         printf(ev->status == PHI_CANCELLED ? "\n(stopped)\n" : "\n");

@@ -18,7 +18,7 @@ static void on_interrupt(int number) {
 }
 
 static void show_message(const phi_event *ev) {
-    static const char *const from[] = {"?", "you", "you, while it works", "you, afterwards",
+    static const char *const from[] = {"phi", "you", "you, while it works", "you, afterwards",
                                        "injected"};
     const phi_message *m = ev->message;
     phi_str text = PHI_ZERO;

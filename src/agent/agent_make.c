@@ -96,11 +96,15 @@ PHI__FN bool phi__agent_take_tools(phi__agent *agent, const phi_tool *tools, siz
     phi__tool_view *views;
     size_t i;
     phi_arena_init(&arena, &agent->memory, 512);
-    taken = (phi_tool *)phi_arena_alloc(&arena, phi__mul(count, sizeof *taken));
-    views = (phi__tool_view *)phi_arena_alloc(&arena, phi__mul(count, sizeof *views));
-    if (taken == NULL || views == NULL) {
-        phi_arena_free(&arena);
-        return false;
+    taken = NULL;
+    views = NULL;
+    if (count > 0) {
+        taken = (phi_tool *)phi_arena_alloc(&arena, phi__mul(count, sizeof *taken));
+        views = (phi__tool_view *)phi_arena_alloc(&arena, phi__mul(count, sizeof *views));
+        if (taken == NULL || views == NULL) {
+            phi_arena_free(&arena);
+            return false;
+        }
     }
     phi_arena_free(&agent->tools_arena);
     agent->tools_arena = arena;

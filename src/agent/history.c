@@ -117,6 +117,9 @@ PHI__FN phi_status phi__history_append(phi_runtime *rt, phi__thread *thread, con
                                        const phi_message *message) {
     phi_status status = phi__history_check(rt, what, message);
     if (status != PHI_OK) return status;
+    if (message->role != PHI_ROLE_TOOL_RESULT &&
+        !phi__thread_answer_orphans(thread, phi__io_wall_ms(rt->io)))
+        return phi__error(rt, PHI_NO_MEMORY, "%s: out of memory", what);
     return phi__history_put(rt, thread, message, 1)
                ? PHI_OK
                : phi__error(rt, PHI_NO_MEMORY, "%s: out of memory", what);

@@ -38,23 +38,25 @@ static size_t phi__context_find(const phi__run *run, const phi_message *message,
     return SIZE_MAX;
 }
 
-/* Takes what the hook has made of the list; its own messages are copied for the turn. */
+/* Takes what the hook has made of the list; its own messages are copied for the turn. Holes are left
+   out. */
 static bool phi__context_take(phi__run *run, const phi_hook *hook) {
     const phi_message **list;
-    size_t i, at = 0;
+    size_t i, at = 0, n = 0;
     if (hook->messages == run->listed && hook->message_count == run->listed_count) return true;
     list = (const phi_message **)phi_arena_alloc(
         &run->arena, phi__mul(phi__max(hook->message_count, 1), sizeof *list));
     if (list == NULL) return false;
     for (i = 0; i < hook->message_count; i++) {
         const phi_message *message = hook->messages[i];
-        list[i] = phi__context_find(run, message, &at) != SIZE_MAX
+        if (message == NULL || (message->content == NULL && message->content_count > 0)) continue;
+        list[n] = phi__context_find(run, message, &at) != SIZE_MAX
                       ? message
                       : phi_message_copy(message, &run->arena);
-        if (list[i] == NULL) return false;
+        if (list[n++] == NULL) return false;
     }
     run->listed = list;
-    run->listed_count = hook->message_count;
+    run->listed_count = n;
     return true;
 }
 
@@ -85,6 +87,14 @@ PHI__FN phi__state phi__run_transform(phi__run *run, bool *wait) {
 
 PHI__FN phi__state phi__run_convert(phi__run *run, bool *wait) {
     return phi__context_ask(run, PHI_HOOK_CONVERT_TO_LLM, PHI__RUN_CONVERT, PHI__RUN_REQUEST, wait);
+}
+
+PHI__FN bool phi__run_has_items(const phi__run *run) {
+    size_t i;
+    if (run->listed == NULL) return true;
+    for (i = 0; i < run->listed_count; i++)
+        if (run->listed[i]->role != PHI_ROLE_EXTENSION) return true;
+    return false;
 }
 
 PHI__FN bool phi__run_items(phi__run *run, const phi__item **items, size_t *count) {

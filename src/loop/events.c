@@ -26,13 +26,36 @@ PHI__FN void phi__events_init(phi__events *events, phi_memory *memory) {
 
 /* ---- answers ---- */
 
+/* What MESSAGE_START shows of every answer: nothing is said yet. */
+static const phi_message *phi__answer_start(void) {
+    static const phi_message start = {PHI_ROLE_ASSISTANT,
+                                      NULL,
+                                      0,
+                                      0,
+                                      {NULL, 0},
+                                      0,
+                                      PHI_STOP_REASON_NONE,
+                                      {NULL, 0},
+                                      {NULL, 0},
+                                      {NULL, 0},
+                                      {NULL, 0},
+                                      {0, 0, 0, 0, 0, 0},
+                                      {NULL, 0},
+                                      {NULL, 0},
+                                      {NULL, 0},
+                                      false,
+                                      {NULL, 0},
+                                      {NULL, 0},
+                                      {NULL, 0}};
+    return &start;
+}
+
 PHI__FN phi__answer *phi__answer_new(phi_memory *memory) {
     phi__answer *answer = (phi__answer *)phi__alloc(memory, sizeof *answer);
     if (answer == NULL) return NULL;
     answer->memory = memory;
     answer->refs = 1;
     answer->live = true;
-    answer->start.role = PHI_ROLE_ASSISTANT;
     phi__assembly_init(&answer->assembly, memory);
     return answer;
 }
@@ -64,8 +87,8 @@ PHI__FN bool phi__answer_room(phi__answer *answer) {
 
 PHI__FN const phi_message *phi__answer_message(phi__answer *answer) {
     /* An answer that memory did not suffice for shows who spoke, and nothing said: never NULL. */
-    if (!answer->live) return answer->final != NULL ? answer->final : &answer->start;
-    if (answer->content_cap < answer->assembly.count) return &answer->start;
+    if (!answer->live) return answer->final != NULL ? answer->final : phi__answer_start();
+    if (answer->content_cap < answer->assembly.count) return phi__answer_start();
     if (!answer->viewed) phi__assembly_view(&answer->assembly, answer->content, &answer->view);
     answer->viewed = true;
     return &answer->view;
@@ -261,7 +284,7 @@ PHI__FN bool phi__events_backlog(const phi__agent *agent) {
 static void phi__events_look_up(phi__record *record) {
     if (record->answer == NULL) return;
     if (record->event.kind == PHI_EV_MESSAGE_START) {
-        record->event.message = &record->answer->start;
+        record->event.message = phi__answer_start();
         return;
     }
     record->event.message = phi__answer_message(record->answer);

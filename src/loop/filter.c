@@ -68,11 +68,17 @@ static phi_content *phi__filter_warned(phi__run *run, const phi_message *message
     return phi__arena_str(arena, phi__buf_str(&run->warnings), &content[n].text) ? content : NULL;
 }
 
+/* A rejection always has words: they are what says that there was one. */
+static phi_str phi__filter_reason(const phi__run *run) {
+    phi_str reason = phi__buf_str(&run->decision.reply);
+    return reason.len > 0 ? reason : PHI__LIT("Rejected by an input filter");
+}
+
 static bool phi__filter_tell_rejected(phi__run *run) {
     phi_event event;
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_INPUT_REJECTED;
-    event.text = phi__buf_str(&run->decision.reply);
+    event.text = phi__filter_reason(run);
     return phi__emit(run->agent, &event, NULL, 0);
 }
 
@@ -88,7 +94,7 @@ PHI__FN phi__hooked phi__filter_prompts(phi__run *run) {
     hooked = phi__filter_ask(run, PHI_INPUT_PROMPT);
     if (hooked == PHI__HOOK_WAIT || hooked == PHI__HOOK_GONE) return hooked;
     if (hooked == PHI__HOOK_DENY &&
-        (!phi__arena_str(arena, phi__buf_str(&run->decision.reply), &run->rejection) ||
+        (!phi__arena_str(arena, phi__filter_reason(run), &run->rejection) ||
          !phi__filter_tell_rejected(run)))
         hooked = PHI__HOOK_LOST;
     if (hooked == PHI__HOOK_ALLOW && run->warnings.len > 0) {

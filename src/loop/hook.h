@@ -20,7 +20,9 @@ typedef enum phi_hook_point {
     PHI_HOOK_BEFORE_LOOP = 1 << 0, /* message_count. DENY: no run, AGENT_END is its only event */
     PHI_HOOK_BEFORE_TURN =
         1 << 1, /* turn_index, message_count. DENY: the run ends before the turn */
-    PHI_HOOK_TRANSFORM_CONTEXT = 1 << 2, /* messages: what the model would see; may be replaced */
+    PHI_HOOK_TRANSFORM_CONTEXT = 1
+                                 << 2, /* messages: what the model would see; may be replaced. Asked
+                                            once a turn, and again after a compaction */
     PHI_HOOK_CONVERT_TO_LLM =
         1 << 3, /* messages, extensions too; those that are left are dropped */
     PHI_HOOK_BEFORE_COMPACTION = 1 << 4, /* compaction. DENY: it is not done */
@@ -36,9 +38,9 @@ typedef enum phi_hook_point {
     PHI_HOOK_AFTER_TOOL_UPDATE = 1 << 9, /* the same, after the event. It cannot wait */
     PHI_HOOK_ON_ERROR = 1 << 10,         /* text, failure: a model call has failed for good */
     PHI_HOOK_AFTER_TURN = 1 << 11,       /* message_count, usage: the turn's */
-    PHI_HOOK_STEERING =
-        1 << 12, /* asked where steering is looked for. ALLOW with a reply: that is one
-                                    message of steering */
+    /* Where steering is looked for, and the queue gave nothing (in PHI_QUEUE_ALL: anyway, until it has no
+       more). ALLOW with a reply: that is one message of steering. */
+    PHI_HOOK_STEERING = 1 << 12,
     PHI_HOOK_FOLLOW_UP = 1 << 13,  /* the same of follow-ups, where the run would end */
     PHI_HOOK_AFTER_LOOP = 1 << 14, /* after AGENT_END: message_count of the run, usage of the run */
     /* Before a user's message is stored: text, input; asked after the agent's `filters`. WARN: the reply is
@@ -73,8 +75,8 @@ typedef struct phi_hook {
     const phi_failure *failure;
     const phi_compaction *compaction;
     /* The history has message_count messages: phi_message_at. For TRANSFORM_CONTEXT and CONVERT_TO_LLM the
-       list itself: the hook may set both to a list of its own. The array is copied when it returns; the
-       messages that are not phi's own are borrowed until the turn is over. */
+       list itself: the hook may set both to a list of its own, which is copied when it returns, and so are the
+       messages in it that are not of the list it was given. */
     const phi_message *const *messages;
     size_t message_count;
     /* out */

@@ -132,7 +132,7 @@ static phi__hooked phi__hook_now(phi__decision *d, phi_hook *hook, phi_hook_fn f
         phi__decision_drop(d);
         return PHI__HOOK_GONE;
     }
-    phi__buf_add_str(&d->reply, hook->reply);
+    if (hook->reply.at != NULL) phi__buf_add_str(&d->reply, hook->reply);
     if (d->reply.failed) {
         phi__decision_drop(d);
         return PHI__HOOK_LOST;

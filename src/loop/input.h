@@ -24,6 +24,7 @@ extern "C" {
               by then (phi_agent_desc.queue_limit) reports it as dropped. PHI_FULL: the inbox is full now,
               try again. PHI_BAD_ARG: empty or blank, or larger than the inbox can ever hold. PHI_STALE.
    Callbacks: safe inside one.
+   Nothing is written to phi_last_error, which is the pumping thread's.
    phi_inject: `source` (NULL: none) comes back with the message's events; PHI_MISUSE: no run is going on. */
 PHI_API phi_status phi_steer(phi_agent agent, const char *text);
 PHI_API phi_status phi_follow_up(phi_agent agent, const char *text);

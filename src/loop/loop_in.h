@@ -37,8 +37,7 @@ typedef struct phi__answer {
     bool live; /* the assembly is in use; else `final` has taken its place */
     phi__assembly assembly;
     const phi_message *final;
-    phi_message start; /* what MESSAGE_START shows: who, and nothing said yet */
-    phi_message view;  /* of the assembly, remade at a pop */
+    phi_message view; /* of the assembly, remade at a pop */
     phi_content *content;
     size_t content_cap;
     bool viewed; /* `view` shows the assembly as it is */
@@ -271,12 +270,12 @@ struct phi__run {
     phi_limits limits;     /* the agent's, and what phi_budget_raise added */
     phi_spending reserved; /* in the agent's budget and those above */
     bool paused, pause_over;
-    char pause_reason[160];
-    phi__timer timer; /* of a pause or a delay */
-    phi__doom doom;
-    bool doomed;          /* a call repeated itself too often */
-    size_t first_message; /* of the run, in the thread's messages */
-    size_t told_messages; /* prompts whose events are out */
+    phi__buf pause_reason; /* of a pause, for phi_pending */
+    phi__timer timer;      /* of a pause or a delay */
+    phi__doom *doom;       /* NULL: no tool has been called yet */
+    bool doomed;           /* a call repeated itself too often */
+    size_t first_message;  /* of the run, in the thread's messages */
+    size_t told_messages;  /* prompts whose events are out */
     phi_usage usage, turn_usage;
     double cost;
     int64_t first_delta_ms; /* Unix time; 0: none has come */
@@ -596,6 +595,8 @@ PHI__FN bool phi__run_timer_set(phi__run *run, uint64_t at_us); /* wakes the run
 /* context.c: the states TRANSFORM and CONVERT, COMPACT and COMPACTED */
 PHI__FN phi__state phi__run_transform(phi__run *run, bool *wait);
 PHI__FN phi__state phi__run_convert(phi__run *run, bool *wait);
+/* Whether the hooks have left anything that can be sent; and the list as the encoder wants it. */
+PHI__FN bool phi__run_has_items(const phi__run *run);
 PHI__FN bool phi__run_items(phi__run *run, const phi__item **items, size_t *count);
 PHI__FN phi__state phi__run_compact(phi__run *run, bool *wait);
 PHI__FN phi__state phi__run_compacted(phi__run *run, bool *wait);

@@ -77,6 +77,11 @@ PHI__FN phi__state phi__run_request(phi__run *run, bool *wait) {
     (void)wait;
     if (run->cancelled) return PHI__RUN_TURN_END;
     if (!run->encoding) {
+        if (!phi__run_has_items(run)) {
+            phi_failure failure = phi__answer_failure(PHI_FAILURE_INVALID_REQUEST, false,
+                                                      "the hooks have left nothing to be sent");
+            return phi__answer_end(run, &failure, PHI_BAD_ARG);
+        }
         if (!phi__call_ask(run)) return phi__run_no_memory(run);
         run->decoder = NULL; /* it went with the last turn's memory */
         phi__encoder_begin(&run->encoder, run->agent->codec, &run->ask, &run->arena);
@@ -120,9 +125,12 @@ static void phi__call_part(void *ctx, phi__assembly *assembly, phi__part part, s
     phi__run *run = (phi__run *)ctx;
     const phi__draft *draft;
     run->alive = true;
+    if (!phi__answer_room(run->answer)) run->lost = true;
+    if (part != PHI__PART_DELTA || run->lost)
+        return; /* until then, nobody has seen anything of it */
     if (run->first_delta_ms == 0) run->first_delta_ms = run->agent->rt->step_wall_ms;
-    if (!phi__answer_tell_start(run) || !phi__answer_room(run->answer)) run->lost = true;
-    if (part != PHI__PART_DELTA || run->lost) return;
+    if (!phi__answer_tell_start(run)) run->lost = true;
+    if (run->lost) return;
     draft = &assembly->drafts[block];
     if (!phi__emit_delta(run->agent, phi__call_delta_kind(draft->kind), (uint32_t)block,
                          phi__str(draft->bytes.at + from, draft->bytes.len - from), run->answer,

@@ -120,36 +120,6 @@ PHI__FN phi__state phi__run_no_memory(phi__run *run) {
 
 /* ---- beginning ---- */
 
-/* A run that ended without memory may have left calls without a result: they get one now. */
-static bool phi__run_answer_orphans(phi__run *run) {
-    phi__thread *thread = run->agent->thread;
-    size_t end = thread->message_count, at = end, i;
-    const phi_message *asked;
-    while (at > 0 && thread->messages[at - 1]->message->role == PHI_ROLE_TOOL_RESULT) at--;
-    if (at == 0) return true;
-    asked = thread->messages[at - 1]->message;
-    if (asked->role != PHI_ROLE_ASSISTANT || asked->stop_reason == PHI_STOP_REASON_ERROR ||
-        asked->stop_reason == PHI_STOP_REASON_ABORTED)
-        return true;
-    for (i = 0; i < asked->content_count; i++) {
-        phi__toolcall call;
-        if (asked->content[i].kind != PHI_CONTENT_TOOL_CALL) continue;
-        if (at++ < end) continue; /* results stand in call order */
-        memset(&call, 0, sizeof call);
-        call.rt = run->agent->rt;
-        call.run = run;
-        call.block = &asked->content[i];
-        phi__call_fail(&call, "Out of memory");
-        if (call.result == NULL) return false;
-        {
-            phi__entry entry = phi__run_entry(run, PHI__ENTRY_MESSAGE);
-            entry.message = call.result;
-            if (!phi__run_note(run, &entry)) return false;
-        }
-    }
-    return true;
-}
-
 static bool phi__run_name(phi__run *run, const phi__run_order *order) {
     phi__agent *agent = run->agent;
     phi__buf name;
@@ -172,6 +142,16 @@ static bool phi__run_name(phi__run *run, const phi__run_order *order) {
     return done;
 }
 
+/* A loop id of ours begins with the session's. */
+static bool phi__run_session(phi__run *run, phi_loop_info *info) {
+    phi_str id = run->agent->session->id;
+    if (phi__str_starts(run->loop_id, id.at)) {
+        info->session_id = phi__str(run->loop_id.at, id.len);
+        return true;
+    }
+    return phi__arena_str(&run->agent->thread->arena, id, &info->session_id);
+}
+
 /* Who and from where, in the thread: a lent one outlives the agent. */
 static bool phi__run_inform(phi__run *run, const phi__run_order *order) {
     phi__agent *agent = run->agent;
@@ -189,8 +169,7 @@ static bool phi__run_inform(phi__run *run, const phi__run_order *order) {
     info->loop_id = run->loop_id;
     info->continuation = order->continuation;
     run->info = info;
-    return phi__arena_str(arena, agent->agent_id, &info->agent_id) &&
-           phi__arena_str(arena, agent->session->id, &info->session_id) &&
+    return phi__arena_str(arena, agent->agent_id, &info->agent_id) && phi__run_session(run, info) &&
            phi__arena_str(arena, parent, &info->parent_loop_id) &&
            phi__arena_str(arena, phi_str_of(tag), &info->tag);
 }
@@ -238,8 +217,9 @@ static bool phi__run_begin(phi__run *run, const phi__run_order *order) {
     size_t count = thread->count;
     phi__entry *first = NULL;
     bool named = phi__run_name(run, order);
-    if (named && phi__run_answer_orphans(run) && phi__run_inform(run, order) &&
-        phi__run_draft(run, order, &first) && phi__run_remember(run)) {
+    if (named && phi__thread_answer_orphans(thread, phi__io_wall_ms(run->agent->rt->io)) &&
+        phi__run_inform(run, order) && phi__run_draft(run, order, &first) &&
+        phi__run_remember(run)) {
         phi__thread_attach(thread, first, 1);
         run->first_message = run->told_messages = thread->message_count;
         return true;
@@ -265,14 +245,17 @@ static phi__run *phi__run_make(phi__agent *agent, const phi__run_order *order) {
     phi__decision_init(&run->decision, run, NULL);
     phi__buf_init(&run->filter_text, &agent->memory);
     phi__buf_init(&run->warnings, &agent->memory);
+    phi__buf_init(&run->pause_reason, &agent->memory);
     return run;
 }
 
 static void phi__run_unmake(phi__run *run) {
     phi__agent *agent = run->agent;
-    phi__run_unready(run); /* an orphan's result may have woken it */
+    phi__run_unready(run);
     phi__inputs_free(agent, &run->pending);
     phi__filter_end(run);
+    phi__buf_free(&run->pause_reason);
+    phi__free(&agent->memory, run->doom, sizeof *run->doom);
     phi_arena_free(&run->arena);
     phi__free(&agent->memory, run, sizeof *run);
 }

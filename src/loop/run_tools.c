@@ -93,12 +93,14 @@ static bool phi__tools_warn(phi__toolcall *call) {
 /* Counts it; the one too many is answered in the tool's stead, and the run ends with the turn. */
 static bool phi__tools_count(phi__toolcall *call) {
     phi__run *run = call->run;
-    const phi__agent *agent = run->agent;
+    phi__agent *agent = run->agent;
     char words[PHI__REPEAT_WORDS + 16];
     if (call->tool == NULL || call->tool->may_repeat) return true;
     if (agent->doom_warn_after == 0 && agent->doom_stop_after == 0) return true;
+    if (run->doom == NULL) run->doom = (phi__doom *)phi__alloc(&agent->memory, sizeof *run->doom);
+    if (run->doom == NULL) return false;
     call->repeats = phi__doom_note(
-        &run->doom, phi__doom_hash(&run->arena, call->block->name, call->block->arguments));
+        run->doom, phi__doom_hash(&run->arena, call->block->name, call->block->arguments));
     if (agent->doom_stop_after != 0 && call->repeats >= agent->doom_stop_after) {
         run->doomed = true;
         (void)snprintf(words, sizeof words, "Not run: ");
@@ -140,7 +142,8 @@ static bool phi__tools_ask(phi__toolcall *call, bool *lost) {
     if (hooked == PHI__HOOK_DENY)
         phi__tools_deny(call, reply);
     else if (reply.len > 0)
-        *lost = !phi__arena_str(&call->run->arena, reply, &call->arguments);
+        /* in the thread: events that show them may outlive the run */
+        *lost = !phi__arena_str(&call->run->agent->thread->arena, reply, &call->arguments);
     phi__decision_drop(&call->decision);
     return !*lost;
 }
@@ -154,7 +157,9 @@ static bool phi__tools_go(phi__toolcall *call) {
     if (run->cancelled) {
         phi__decision_drop(&call->decision);
         phi__call_cancel(call, "Cancelled");
-    } else if (!call->asked && call->result == NULL && !phi__tools_ask(call, &lost)) {
+    } else if (call->result != NULL) {
+        phi__decision_drop(&call->decision); /* finished while it was asked about */
+    } else if (!call->asked && !phi__tools_ask(call, &lost)) {
         return !lost;
     }
     if (call->quiet) return true;

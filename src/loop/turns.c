@@ -9,6 +9,8 @@
 
 #include <stdio.h>
 
+enum { PHI__REASON = 160 }; /* bytes of a limit's words */
+
 /* ---- shared by the states ---- */
 
 PHI__FN phi__state phi__run_hooked(phi__run *run, phi__hooked hooked, phi__state here,
@@ -63,6 +65,8 @@ static phi__state phi__turn_leave(phi__run *run, phi_status status) {
     phi__input_poll_end(run);
     phi__input_return(run);
     phi__budget_release(run);
+    phi__io_timer_clear(run->agent->rt->io, &run->timer);
+    run->paused = false;
     run->status = status;
     return phi__turn_tell_prompts(run) ? PHI__RUN_CLOSE : phi__run_no_memory(run);
 }
@@ -72,15 +76,12 @@ static phi__state phi__turn_leave(phi__run *run, phi_status status) {
 static phi__state phi__turn_before_loop(phi__run *run, bool *wait) {
     phi_hook hook = phi__hook_of(run, PHI_HOOK_BEFORE_LOOP);
     phi__hooked hooked;
-    if (run->cancelled) {
-        phi__decision_drop(&run->decision);
-        return PHI__RUN_OPEN;
-    }
+    if (run->cancelled && run->decision.asked == PHI__ASKED_NOT) return PHI__RUN_OPEN;
     hooked = phi__hook_run(run, &hook);
-    if (hooked == PHI__HOOK_DENY) {
+    if (hooked == PHI__HOOK_DENY || (hooked == PHI__HOOK_WAIT && run->cancelled)) {
         run->prompts = NULL;
         run->silent = run->opened = true; /* its end is its only event */
-        run->status = PHI_DENIED;
+        run->status = run->cancelled ? PHI_CANCELLED : PHI_DENIED;
     }
     return phi__run_hooked(run, hooked, PHI__RUN_BEFORE_LOOP, PHI__RUN_OPEN, PHI__RUN_CLOSE, wait);
 }
@@ -157,7 +158,7 @@ static phi__state phi__turn_stop(phi__run *run, const char *reason) {
 }
 
 /* The worst that the next call may take: all it is shown, and all it may say. */
-static bool phi__turn_reserve(phi__run *run) {
+static bool phi__turn_reserve(phi__run *run, char *reason, size_t size) {
     const phi__agent *agent = run->agent;
     const phi_cost *rates = &agent->model.cost;
     uint64_t in = agent->thread->item_tokens + phi_tokens_of_text(NULL, agent->system_prompt);
@@ -172,16 +173,15 @@ static bool phi__turn_reserve(phi__run *run) {
         in += phi_tokens_of_text(NULL, agent->tool_views[i].name) +
               phi_tokens_of_text(NULL, agent->tool_views[i].description) +
               phi_tokens_of_text(NULL, agent->tool_views[i].schema);
-    return phi__budget_reserve(run, in + out,
-                               (double)in / 1e6 * rate + (double)out / 1e6 * rates->output,
-                               run->pause_reason, sizeof run->pause_reason);
+    return phi__budget_reserve(
+        run, in + out, (double)in / 1e6 * rate + (double)out / 1e6 * rates->output, reason, size);
 }
 
-static phi__state phi__turn_at_limit(phi__run *run, bool *wait) {
+static phi__state phi__turn_at_limit(phi__run *run, const char *reason, bool *wait) {
     phi__agent *agent = run->agent;
     phi_event event;
     uint64_t at = UINT64_MAX;
-    if (!run->limits.pause || run->pause_over) return phi__turn_stop(run, run->pause_reason);
+    if (!run->limits.pause || run->pause_over) return phi__turn_stop(run, reason);
     *wait = true;
     if (run->paused) return PHI__RUN_TOP;
     run->paused = true;
@@ -189,8 +189,12 @@ static phi__state phi__turn_at_limit(phi__run *run, bool *wait) {
         at = phi__io_now_us(agent->rt->io) + (uint64_t)agent->decision_timeout_ms * 1000;
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_PAUSED;
-    event.text = phi_str_of(run->pause_reason);
-    if (phi__run_timer_set(run, at) && phi__emit(agent, &event, NULL, 0)) return PHI__RUN_TOP;
+    event.text = phi_str_of(reason);
+    phi__buf_clear(&run->pause_reason);
+    phi__buf_text(&run->pause_reason, reason);
+    if (!run->pause_reason.failed && phi__run_timer_set(run, at) &&
+        phi__emit(agent, &event, NULL, 0))
+        return PHI__RUN_TOP;
     *wait = false;
     return phi__run_no_memory(run);
 }
@@ -210,6 +214,7 @@ static void phi__turn_take_injected(phi__run *run) {
 }
 
 static phi__state phi__turn_top(phi__run *run, bool *wait) {
+    char reason[PHI__REASON];
     phi__hooked hooked;
     if (run->starved) return phi__run_no_memory(run);
     if (phi__turn_unwanted(run)) return phi__turn_leave(run, PHI_CANCELLED);
@@ -218,9 +223,9 @@ static phi__state phi__turn_top(phi__run *run, bool *wait) {
     if (hooked == PHI__HOOK_DENY) return phi__turn_leave(run, PHI_REJECTED);
     if (hooked != PHI__HOOK_ALLOW)
         return phi__run_hooked(run, hooked, PHI__RUN_TOP, PHI__RUN_TOP, PHI__RUN_TOP, wait);
-    if (phi__limit_reached(run, run->pause_reason, sizeof run->pause_reason) ||
-        !phi__turn_reserve(run))
-        return phi__turn_at_limit(run, wait);
+    if (phi__limit_reached(run, reason, sizeof reason) ||
+        !phi__turn_reserve(run, reason, sizeof reason))
+        return phi__turn_at_limit(run, reason, wait);
     run->paused = run->pause_over = false;
     phi__io_timer_clear(run->agent->rt->io, &run->timer);
     return PHI__RUN_BEFORE_TURN;
@@ -306,9 +311,10 @@ static phi__state phi__turn_after(phi__run *run, bool *wait) {
 /* ---- another one? ---- */
 
 static phi__state phi__turn_doomed(phi__run *run) {
-    (void)snprintf(run->pause_reason, sizeof run->pause_reason, "Repeated tool call (%u/%u)",
+    char reason[PHI__REASON];
+    (void)snprintf(reason, sizeof reason, "Repeated tool call (%u/%u)",
                    (unsigned)run->agent->doom_stop_after, (unsigned)run->agent->doom_stop_after);
-    return phi__turn_stop(run, run->pause_reason);
+    return phi__turn_stop(run, reason);
 }
 
 static phi__state phi__turn_next(phi__run *run, bool *wait) {
@@ -317,7 +323,7 @@ static phi__state phi__turn_next(phi__run *run, bool *wait) {
     if (run->starved) return phi__run_no_memory(run);
     if (phi__turn_unwanted(run) || run->reply == NULL) return phi__turn_leave(run, PHI_CANCELLED);
     if (run->doomed) return phi__turn_doomed(run);
-    if (run->pending.head == NULL && !run->steered) {
+    if (run->polling || (run->pending.head == NULL && !run->steered)) {
         hooked = phi__input_poll(run, PHI_INPUT_STEERING);
         if (hooked != PHI__HOOK_ALLOW)
             return phi__run_hooked(run, hooked, PHI__RUN_NEXT, PHI__RUN_NEXT, PHI__RUN_NEXT, wait);

@@ -91,6 +91,45 @@ PHI__FN phi_message *phi__thread_keep(phi__thread *thread, const phi_message *me
     return kept;
 }
 
+static bool phi__thread_answer(phi__thread *thread, const phi_message *asked,
+                               const phi_content *call, int64_t at_ms) {
+    phi_content content;
+    phi_message result;
+    phi__entry entry;
+    memset(&content, 0, sizeof content);
+    memset(&result, 0, sizeof result);
+    memset(&entry, 0, sizeof entry);
+    content.kind = PHI_CONTENT_TEXT;
+    content.text = PHI__LIT("Out of memory");
+    result.role = PHI_ROLE_TOOL_RESULT;
+    result.content = &content;
+    result.content_count = 1;
+    result.tool_call_id = call->id;
+    result.tool_name = call->name;
+    result.is_error = true;
+    result.timestamp_ms = entry.at_ms = at_ms;
+    result.loop_id = entry.loop_id = asked->loop_id;
+    result.turn_index = entry.turn_index = asked->turn_index;
+    entry.kind = PHI__ENTRY_MESSAGE;
+    entry.message = phi__thread_keep(thread, &result);
+    return entry.message != NULL && phi__thread_append(thread, &entry, 1);
+}
+
+PHI__FN bool phi__thread_answer_orphans(phi__thread *thread, int64_t at_ms) {
+    size_t end = thread->message_count, at = end, i;
+    const phi_message *asked;
+    while (at > 0 && thread->messages[at - 1]->message->role == PHI_ROLE_TOOL_RESULT) at--;
+    if (at == 0) return true;
+    asked = thread->messages[at - 1]->message;
+    if (asked->role != PHI_ROLE_ASSISTANT || !phi__thread_projects(asked)) return true;
+    for (i = 0; i < asked->content_count; i++) {
+        if (asked->content[i].kind != PHI_CONTENT_TOOL_CALL) continue;
+        if (at++ < end) continue; /* results stand in call order */
+        if (!phi__thread_answer(thread, asked, &asked->content[i], at_ms)) return false;
+    }
+    return true;
+}
+
 /* ---- ids ---- */
 
 /* Where a hash stands, or the free place where it would. */

@@ -20,6 +20,12 @@ typedef enum phi__entry_kind {
     PHI__ENTRY_TRUNCATE /* what a compaction took out of the projection */
 } phi__entry_kind;
 
+/* The projected messages of these entries went, but the first user message of all and that of `spared`
+   (UINT64_MAX: none). gone: how many that were. It holds for itself: the one before it is to be forgotten. */
+typedef struct phi__cut {
+    uint64_t from_seq, to_seq, spared, gone;
+} phi__cut;
+
 typedef struct phi__entry {
     uint64_t seq;
     int64_t at_ms; /* for display, never for order */
@@ -32,11 +38,8 @@ typedef struct phi__entry {
     const phi_usage *usage;     /* TURN_END, LOOP_END */
     const phi_failure *failure; /* LOOP_END that failed */
     const phi_loop_info *loop;  /* LOOP_START */
-    /* TRUNCATE: the projected messages of these entries went, but the first user message of all and that
-       of `spared` (UINT64_MAX: none), and `message` stands in their place. gone: how many that were. It
-       holds for itself: the one before it is to be forgotten. */
-    uint64_t from_seq, to_seq, spared, gone;
-    phi__rendered *rendered; /* MESSAGE: its blocks in wire formats */
+    struct phi__cut *cut;       /* TRUNCATE: what `message` stands for */
+    phi__rendered *rendered;    /* MESSAGE: its blocks in wire formats */
 } phi__entry;
 
 typedef struct phi__thread {
@@ -79,6 +82,10 @@ PHI__FN phi_status phi__thread_claim_id(phi__thread *thread, phi_str id);
    appended. loop_id and turn_index are the entry's and the marker's. */
 PHI__FN bool phi__thread_truncate(phi__thread *thread, uint64_t target_tokens, int64_t at_ms,
                                   phi_str loop_id, uint32_t turn_index, size_t *removed);
+
+/* Calls of the last answer that have no result, since a run ended without memory, get one: an error that says
+   so. at_ms: now. False: no memory; results that are there by then stay. */
+PHI__FN bool phi__thread_answer_orphans(phi__thread *thread, int64_t at_ms);
 
 /* Copies a message into the thread's arena without appending it; NULL: no memory. */
 PHI__FN phi_message *phi__thread_keep(phi__thread *thread, const phi_message *message);

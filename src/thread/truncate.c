@@ -56,7 +56,7 @@ static void phi__truncate_look(phi__truncation *t) {
         const phi__item *item = &thread->items[at];
         if (phi__truncate_is_marker(item)) {
             t->marker = at;
-            t->gone = phi__truncate_entry(item)->gone;
+            t->gone = phi__truncate_entry(item)->cut->gone;
             t->tokens -= phi_tokens_of_message(NULL, item->message);
             continue;
         }
@@ -117,18 +117,19 @@ static uint64_t phi__truncate_seq(const phi__truncation *t, size_t at) {
 static void phi__truncate_span(const phi__truncation *t, phi__entry *entry) {
     size_t from = 0;
     while (phi__truncate_stays(t, from)) from++;
-    entry->from_seq = phi__truncate_seq(t, from);
-    entry->to_seq = phi__truncate_seq(t, t->stop - 1);
+    entry->cut->from_seq = phi__truncate_seq(t, from);
+    entry->cut->to_seq = phi__truncate_seq(t, t->stop - 1);
     if (t->marker != SIZE_MAX) {
         const phi__entry *earlier = phi__truncate_entry(&t->thread->items[t->marker]);
-        if (entry->from_seq > earlier->from_seq) entry->from_seq = earlier->from_seq;
-        if (entry->to_seq < earlier->to_seq) entry->to_seq = earlier->to_seq;
+        if (entry->cut->from_seq > earlier->cut->from_seq)
+            entry->cut->from_seq = earlier->cut->from_seq;
+        if (entry->cut->to_seq < earlier->cut->to_seq) entry->cut->to_seq = earlier->cut->to_seq;
     }
-    entry->spared = UINT64_MAX;
-    if (t->newest != t->first && phi__truncate_seq(t, t->newest) <= entry->to_seq &&
-        phi__truncate_seq(t, t->newest) >= entry->from_seq)
-        entry->spared = phi__truncate_seq(t, t->newest);
-    entry->gone = t->gone;
+    entry->cut->spared = UINT64_MAX;
+    if (t->newest != t->first && phi__truncate_seq(t, t->newest) <= entry->cut->to_seq &&
+        phi__truncate_seq(t, t->newest) >= entry->cut->from_seq)
+        entry->cut->spared = phi__truncate_seq(t, t->newest);
+    entry->cut->gone = t->gone;
 }
 
 /* The marker takes the place of the first that goes; the rest moves up. */
@@ -171,7 +172,11 @@ PHI__FN bool phi__thread_truncate(phi__thread *thread, uint64_t target_tokens, i
     marker.turn_index = turn_index;
     if (!phi__thread_reserve(thread, 1, 0)) return false;
     entry = (phi__entry *)phi__arena_zero(&thread->arena, sizeof *entry);
-    if (entry == NULL) return false;
+    if (entry != NULL) entry->cut = (phi__cut *)phi__arena_zero(&thread->arena, sizeof *entry->cut);
+    if (entry == NULL || entry->cut == NULL) {
+        phi_arena_reset(&thread->arena, mark);
+        return false;
+    }
     entry->message = phi__thread_keep(thread, &marker);
     if (entry->message == NULL) {
         phi_arena_reset(&thread->arena, mark);

@@ -208,7 +208,7 @@ TEST(the_newest_sixteen_responses_of_an_agent_are_kept) {
     rig *r = rig_new();
     phi_agent agent = rig_agent(r, NULL);
     phi_response responses[40];
-    char text[16];
+    char text[32];
     int i;
     for (i = 0; i < 40; i++) {
         (void)snprintf(text, sizeof text, "answer %d", i);

@@ -59,7 +59,8 @@ mock = None
 
 def setUpModule():
     global mock
-    mock = Mock("--port", "0")
+    mock = Mock("--port", "0", "--scenario",
+                os.path.join(ROOT, "tests/examples/scenarios.json"))
 
 
 def tearDownModule():
@@ -167,8 +168,8 @@ class Quickstart(unittest.TestCase):
         for line in ("you      What is in this directory?",
                      "model    I'll look at what is there.",
                      'tool     list_files {"path": "."}',
-                     "result   frame_loop.c",
-                     'tool     read_file {"path": "frame_loop.c"}',
+                     "result   approve.c",
+                     'tool     read_file {"path": "approve.c"}',
                      "model    The directory holds:",
                      "That is all there is to see."):
             self.assertIn(line, lines)
@@ -244,15 +245,22 @@ class Repl(unittest.TestCase):
         said, code = run("repl", "examples", scenario="demo", text="look\n/quit\n")
         self.assertEqual(code, 0, said)
         self.assertIn('\n- list_files {"path": "."}\n', said)
-        self.assertIn('\n- read_file {"path": "frame_loop.c"}\n', said)
+        self.assertIn('\n- read_file {"path": "approve.c"}\n', said)
         self.assertIn("That is all there is to see.", said)
 
     def test_an_error_is_said_and_the_chat_goes_on(self):
-        said, code = run("repl", "examples", url=mock.url + "/m/status=529+times=1,repl/s/hello",
+        said, code = run("repl", "examples", url=mock.url + "/m/status=400+times=1,repl/s/hello",
                          text="hello\nagain\n/quit\n")
         self.assertEqual(code, 0, said)
-        self.assertIn("! Overloaded\n", said)
+        self.assertRegex(said, r"\n! .+\n")
         self.assertIn("this answer came as a stream.", said)
+
+    def test_a_server_that_is_overloaded_is_asked_again(self):
+        said, code = run("repl", "examples", url=mock.url + "/m/status=529+times=1,busy/s/hello",
+                         text="hello\n/quit\n")
+        self.assertEqual(code, 0, said)
+        self.assertRegex(said, r"> \(Provider error \(attempt 1/3\), retrying in [01]\.\ds: API "
+                         r"error: Overloaded\)\nHello! ")
 
     def test_control_c_stops_the_answer_and_not_the_program(self):
         chat = Terminal("repl", "examples", scenario="slow-300")
@@ -284,6 +292,109 @@ class Repl(unittest.TestCase):
         self.assertEqual(chat.end()[1], 0)
 
 
+class Approve(unittest.TestCase):
+    def approve(self, text):
+        """Runs it in a directory with keep.txt; what it said, and what is there afterwards."""
+        with tempfile.TemporaryDirectory(dir=BUILD) as there:
+            with open(os.path.join(there, "keep.txt"), "w", encoding="utf-8") as file:
+                file.write("kept\n")
+            said, code = run("approve", there, scenario="approve", text=text)
+            self.assertEqual(code, 0, said)
+            return said, sorted(os.listdir(there))
+
+    def test_yes_no_with_a_reason_and_changed_arguments(self):
+        said, files = self.approve('y\nn it is still needed\n'
+                                   'e {"command": "echo three > three.txt"}\n')
+        self.assertEqual(files, ["keep.txt", "one.txt", "three.txt"])
+        for words in ('[may it?] bash {"command": "echo one > one.txt"}\n',
+                      '[runs] bash {"command": "echo one > one.txt"}\n',
+                      '[may it?] bash {"command": "rm keep.txt"}\n',
+                      "[refused or failed] it is still needed\n",
+                      '[runs] list_files {"path": "."}\n',
+                      '[runs] bash {"command": "echo three > three.txt"}\n',
+                      "I was told: ", "\n[ok]\n"):
+            self.assertIn(words, said)
+        self.assertEqual(said.count("[may it?]"), 3)
+        self.assertIn("it is still needed", said.split("I was told: ")[1])
+
+    def test_without_anybody_there_nothing_runs(self):
+        said, files = self.approve("")
+        self.assertEqual(files, ["keep.txt"])
+        self.assertEqual(said.count("[refused or failed] There is nobody to ask.\n"), 3)
+
+    def test_the_frames_go_on_while_a_person_thinks(self):
+        game = Terminal("approve", "examples", scenario="approve")
+        self.addCleanup(game.close)
+        for answer in ("what?", "n", "n", "n"):
+            game.wait_for("y, n [reason] or e ARGUMENTS: ")
+            time.sleep(0.3)
+            game.type(answer + "\n")
+        said, code = game.end()
+        self.assertEqual(code, 0)
+        self.assertIn("Tool execution skipped by before_tool_execution hook.", said)
+        frames = re.search(r"^\d+ frames, (\d+) of them with a question on the screen$", said, re.M)
+        self.assertGreater(int(frames.group(1)), 20)
+
+
+class Steer(unittest.TestCase):
+    def begin(self):
+        chat = Terminal("steer", "examples", scenario="steer")
+        self.addCleanup(chat.close)
+        chat.wait_for('- bash {"command": "sleep 2; echo one"}')
+        return chat
+
+    def test_a_line_steers_and_one_with_a_plus_follows_up(self):
+        chat = self.begin()
+        chat.type("Stop that.\n+ And then?\n")
+        said, code = chat.end()
+        self.assertEqual(code, 0)
+        self.assertEqual(said.count("[result] Skipped due to queued user message.\n"), 2)
+        steps = ["[result] Exit code: 0\none", "[result] Skipped",
+                 "[you, while it works] Stop that.\n", "Now I hear: Stop that.",
+                 "[you, afterwards] And then?\n", "Now I hear: And then?", "\n[ok]\n"]
+        self.assertEqual(sorted(steps, key=said.index), steps)
+
+    def test_stop_ends_the_run_after_the_turn(self):
+        chat = self.begin()
+        chat.type("/stop\n+ And then?\n")
+        said, code = chat.end()
+        self.assertEqual(code, 0)
+        self.assertIn("\nthree\n", said)
+        self.assertIn("\n[cancelled]\n(1 said and not delivered: the next run would begin", said)
+
+    def test_control_c_ends_the_run_at_once(self):
+        chat = self.begin()
+        chat.type("\003")
+        said, code = chat.end()
+        self.assertEqual(code, 0)
+        self.assertEqual(said.count("[result] Cancelled\n"), 3)
+        self.assertIn("\n[cancelled]\n", said)
+
+
+class Budget(unittest.TestCase):
+    def test_more_money_lets_both_scouts_go_on(self):
+        said, code = run("budget", "0.06", scenario="scout", text="y\n")
+        self.assertEqual(code, 0, said)
+        self.assertRegex(said, r"scout [12] pauses: Cost budget reached \(\$0\.0\d+/\$0\.0600, "
+                         r"the next call may take \$0\.01\d\d\)\nanother \$0\.06\? y or n: ")
+        self.assertEqual(said.count("says: Nothing there.\n"), 2)
+        self.assertTrue(said.endswith("scout 1 spent $0.0540\nscout 2 spent $0.0540\n"
+                                      "together $0.1080, 8 calls\n"), said)
+
+    def test_without_more_money_they_stop_within_the_budget(self):
+        said, code = run("budget", "0.06", scenario="scout", text="n\n")
+        self.assertEqual(code, 0, said)
+        self.assertEqual(said.count(": cancelled\n"), 2)
+        spent = re.search(r"^together \$([\d.]+), (\d+) calls$", said, re.M)
+        self.assertLessEqual(float(spent.group(1)), 0.06)
+        self.assertEqual(int(spent.group(2)), 4)
+
+    def test_budget_prints_what_went_wrong(self):
+        said, code = run("budget", "1", url=mock.url + "/m/status=401/s/scout")
+        self.assertEqual(code, 0, said)
+        self.assertIn("scout 1: invalid x-api-key\n", said)
+
+
 class OwnLoop(unittest.TestCase):
     def test_the_answer_comes_while_the_host_sleeps_in_its_own_epoll(self):
         said, code = run("own_loop", scenario="slow-20")
@@ -311,7 +422,7 @@ class Demo(unittest.TestCase):
         said, code = self.demo(TMPDIR=tmp)
         self.assertEqual(code, 0, said)
         self.assertRegex(said, r"^demo: a scripted model on 127\.0\.0\.1:\d+, over real HTTP")
-        self.assertIn("\nresult   frame_loop.c\n", said)
+        self.assertIn("\nresult   approve.c\n", said)
         self.assertIn("\nend      ok; 6 messages, ", said)
         self.assertEqual(os.listdir(tmp), [])
         os.rmdir(tmp)

@@ -16,14 +16,17 @@
 #define SLOW_DOWN                                                                                  \
     "{\"type\":\"error\",\"error\":{\"type\":\"rate_limit_error\",\"message\":\"slow down\"}}"
 
-/* An answer that has begun: usage 10 and 1, and the text "Half". */
-#define HALF                                                                                       \
+/* An answer that has begun: usage 10 and 1; then a block; then the text "Half". */
+#define BEGUN                                                                                      \
     "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"msg_1\","       \
-    "\"model\":\"m\",\"content\":[],\"usage\":{\"input_tokens\":10,\"output_tokens\":1}}}\n\n"     \
+    "\"model\":\"m\",\"content\":[],\"usage\":{\"input_tokens\":10,\"output_tokens\":1}}}\n\n"
+#define BLOCK                                                                                      \
     "event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":0,"             \
-    "\"content_block\":{\"type\":\"text\",\"text\":\"\"}}\n\n"                                     \
-    "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":"   \
-    "{\"type\":\"text_delta\",\"text\":\"Half\"}}\n\n"
+    "\"content_block\":{\"type\":\"text\",\"text\":\"\"}}\n\n"
+#define HALF                                                                                       \
+    BEGUN BLOCK "event: content_block_delta\ndata: "                                               \
+                "{\"type\":\"content_block_delta\",\"index\":0,\"delta\":"                         \
+                "{\"type\":\"text_delta\",\"text\":\"Half\"}}\n\n"
 
 /* What the host saw of one run. */
 typedef struct heard {
@@ -407,6 +410,30 @@ TEST(a_retry_before_the_first_delta_shows_nothing_but_itself) {
     rig_free(r);
 }
 
+TEST(an_answer_that_broke_off_before_its_first_delta_was_not_seen) {
+    static const char *const bodies[] = {BEGUN, BEGUN BLOCK,
+                                         BEGUN "event: ping\ndata: {\"type\":\"ping\"}\n\n",
+                                         BEGUN "event: error\ndata: " OVERLOADED "\n\n",
+                                         BEGUN BLOCK "event: error\ndata: " OVERLOADED "\n\n"};
+    size_t i;
+    for (i = 0; i < sizeof bodies / sizeof bodies[0]; i++) {
+        rig *r = rig_new();
+        phi_agent_desc desc = trying();
+        phi_agent agent = rig_agent(r, &desc);
+        heard h;
+        bool same;
+        rig_breaks(r, bodies[i], PHI_NETWORK, "the cable was cut");
+        rig_says(r, "Here.");
+        run_heard(r, agent, &h);
+        same = CHECK_EQ_INT(h.retries, 1);
+        same = CHECK_EQ_INT(count_of(rig_story(r), "MessageStart assistant"), 1) && same;
+        same = CHECK_EQ_INT(count_of(rig_story(r), "Retract"), 0) && same;
+        CHECK_EQ_INT(h.usage.input, 20);
+        if (!same) printf("%s%s", bodies[i], rig_story(r));
+        rig_free(r);
+    }
+}
+
 TEST(an_answer_that_was_seen_is_retracted_and_the_history_holds_one_answer) {
     rig *r = rig_new();
     phi_agent_desc desc = trying();
@@ -787,6 +814,56 @@ TEST(an_overflow_is_not_repeated_unchanged_whatever_the_server_says) {
     rig_free(r);
 }
 
+TEST(a_host_that_denies_the_compaction_has_the_overflow_at_once) {
+    rig *r = rig_new();
+    phi_agent_desc desc = trying();
+    phi_agent agent;
+    heard h;
+    rig_hooks(r, &desc, PHI_HOOK_BEFORE_COMPACTION | PHI_HOOK_ON_ERROR);
+    rig_answers(r, PHI_HOOK_BEFORE_COMPACTION, PHI_DENY, NULL);
+    agent = rig_agent(r, &desc);
+    a_history(r, agent, 2);
+    rig_replies(r, 400, JSON, TOO_LONG);
+    rig_says(r, "Here.");
+    run_heard(r, agent, &h);
+    CHECK_EQ_INT(rig_requests(r), 3);
+    CHECK_EQ_STR(rig_story(r),
+                 "AgentStart\n"
+                 "TurnStart 0\n"
+                 "MessageStart user \"Hi\"\n"
+                 "MessageEnd user \"Hi\"\n"
+                 "-> before_compaction 67 tokens, 5 messages\n"
+                 "MessageStart assistant\n"
+                 "MessageEnd assistant \"\" error error \"Context overflow: prompt is too long: 9 "
+                 "tokens > 8 maximum\"\n"
+                 "Error overflow \"prompt is too long: 9 tokens > 8 maximum\" 400\n"
+                 "-> on_error \"Context overflow: prompt is too long: 9 tokens > 8 maximum\"\n"
+                 "TurnEnd assistant \"\" error error \"Context overflow: prompt is too long: 9 "
+                 "tokens > 8 maximum\"\n"
+                 "AgentEnd the other side refused, 2 messages\n");
+    rig_free(r);
+}
+
+TEST(the_hook_for_errors_hears_of_the_last_attempt_only) {
+    rig *r = rig_new();
+    phi_agent_desc desc = trying();
+    phi_agent agent;
+    heard h;
+    int i;
+    rig_hooks(r, &desc, PHI_HOOK_ON_ERROR);
+    agent = rig_agent(r, &desc);
+    rig_replies(r, 503, JSON, "{}");
+    rig_says(r, "Here.");
+    for (i = 0; i < 4; i++) rig_replies(r, 503, JSON, "{}");
+    run_heard(r, agent, &h);
+    CHECK_EQ_INT(h.retries, 1);
+    CHECK_EQ_INT(count_of(rig_story(r), "-> on_error"), 0);
+    run_heard(r, agent, &h);
+    CHECK_EQ_INT(h.retries, 3);
+    CHECK_EQ_INT(count_of(rig_story(r), "-> on_error"), 1);
+    rig_free(r);
+}
+
 TEST(after_a_compaction_a_failure_that_may_pass_is_tried_again) {
     rig *r = rig_new();
     phi_agent_desc desc = trying();
@@ -970,6 +1047,7 @@ TEST_MAIN(TEST_ENTRY(three_retries_follow_the_first_attempt_and_then_the_run_fai
           TEST_ENTRY(silence_is_tried_again_and_keep_alives_are_silence),
           TEST_ENTRY(each_turn_has_attempts_of_its_own),
           TEST_ENTRY(a_retry_before_the_first_delta_shows_nothing_but_itself),
+          TEST_ENTRY(an_answer_that_broke_off_before_its_first_delta_was_not_seen),
           TEST_ENTRY(an_answer_that_was_seen_is_retracted_and_the_history_holds_one_answer),
           TEST_ENTRY(an_answer_that_was_retracted_fails_for_good_as_its_last_attempt_left_it),
           TEST_ENTRY(the_line_for_a_log_says_which_attempt_how_long_and_why),
@@ -986,6 +1064,8 @@ TEST_MAIN(TEST_ENTRY(three_retries_follow_the_first_attempt_and_then_the_run_fai
           TEST_ENTRY(a_single_long_answer_that_goes_is_progress),
           TEST_ENTRY(an_overflow_in_mid_stream_is_retracted_before_it_is_compacted),
           TEST_ENTRY(an_overflow_is_not_repeated_unchanged_whatever_the_server_says),
+          TEST_ENTRY(a_host_that_denies_the_compaction_has_the_overflow_at_once),
+          TEST_ENTRY(the_hook_for_errors_hears_of_the_last_attempt_only),
           TEST_ENTRY(after_a_compaction_a_failure_that_may_pass_is_tried_again),
           TEST_ENTRY(the_history_says_what_kind_of_error_it_was),
           TEST_ENTRY(the_mock_answers_in_order_without_usage_and_then_says_that_it_has_no_more),

@@ -1,174 +1,11 @@
-/* test_random.c - random runs of several agents: answers of every kind, tools of every temper, aborts,
-   frees, resets, new models, broken streams, hosts that do not listen, and memory that fails. Each
-   seed is one story; whatever happens in it, the promises of DESIGN part 1.5 hold. */
-#include "support/rig.h"
+/* test_random.c - random runs of several agents: answers of every kind, tools and hooks of every temper,
+   words in between, limits that pause, budgets of families, aborts, frees, resets, new models, broken
+   streams, hosts that do not listen, and memory that fails. Each seed is one story; whatever happens in
+   it, the promises of DESIGN part 1.5 hold. */
+#include "loop/loop_in.h"
+#include "loop/random_world.h"
 
-enum { AGENTS = 4, CALLS = 64, STEPS = 60, SEEDS = 400 };
-
-typedef struct seat {
-    phi_agent agent;
-    bool in_run, in_turn;
-    uint32_t gen;
-} seat;
-
-typedef struct world {
-    rig *r;
-    uint32_t state, ids;
-    seat seats[AGENTS];
-    phi_call calls[CALLS];
-    uint32_t call_count;
-    uint64_t seq;
-    bool deaf, failed;
-} world;
-
-static uint32_t pick(world *w, uint32_t n) { return test_random(&w->state) % n; }
-
-#define HOLDS(w, condition)                                                                        \
-    do {                                                                                           \
-        if (!CHECK(condition)) (w)->failed = true;                                                 \
-    } while (0)
-
-/* ---- tools ---- */
-
-static void keep(world *w, phi_call call) { w->calls[w->call_count++ % CALLS] = call; }
-
-static phi_status give(world *w, phi_call call) {
-    phi_content content;
-    phi_tool_result result;
-    memset(&content, 0, sizeof content);
-    memset(&result, 0, sizeof result);
-    content.kind = PHI_CONTENT_TEXT;
-    content.text = phi_str_of("a result \xff of some length");
-    result.content = &content;
-    result.content_count = 1;
-    result.is_error = pick(w, 4) == 0;
-    return phi_call_result(call, &result);
-}
-
-static phi_flow any_start(void *user_data, phi_call call, phi_str arguments) {
-    world *w = (world *)user_data;
-    (void)arguments;
-    switch (pick(w, 8)) {
-    case 0: (void)give(w, call); return PHI_DONE;
-    case 1: return PHI_DONE;
-    case 2: (void)phi_call_finish(call, "posted", 6, false); return PHI_DONE;
-    case 3: (void)phi_call_update(call, "part", 4); break;
-    case 4:
-        if (pick(w, 6) == 0) (void)phi_agent_free(w->seats[pick(w, AGENTS)].agent);
-        break;
-    case 5: (void)phi_call_state(call, pick(w, 200)); break;
-    default: break;
-    }
-    keep(w, call);
-    return PHI_PENDING;
-}
-
-static phi_flow any_step(void *user_data, phi_call call) {
-    world *w = (world *)user_data;
-    HOLDS(w, phi_call_agent(call).rt != NULL);
-    switch (pick(w, 12)) {
-    case 0: (void)give(w, call); return PHI_DONE;
-    case 1: return PHI_DONE;
-    case 2: (void)phi_call_finish(call, "walked", 6, false); return PHI_DONE;
-    case 3: (void)phi_call_progress(call, "on the way", 10); break;
-    default: break;
-    }
-    return PHI_PENDING;
-}
-
-static void any_cancel(void *user_data, phi_call call) {
-    world *w = (world *)user_data;
-    HOLDS(w, !phi_call_pending(call));
-    HOLDS(w, give(w, call) == PHI_STALE);
-    if (pick(w, 20) == 0) (void)phi_agent_free(w->seats[pick(w, AGENTS)].agent);
-}
-
-static void sit(world *w, seat *s) {
-    static const char *const names[] = {"slow", "alone", "polled"};
-    phi_agent_desc desc = rig_desc();
-    phi_tool tools[3];
-    size_t i;
-    memset(tools, 0, sizeof tools);
-    for (i = 0; i < 3; i++) {
-        tools[i].name = names[i];
-        tools[i].start = any_start;
-        tools[i].cancel = any_cancel;
-        tools[i].user_data = w;
-        tools[i].timeout_ms = 1 + pick(w, 60);
-    }
-    tools[1].not_concurrent = true;
-    tools[2].step = any_step;
-    desc.tools = tools;
-    desc.tool_count = 3;
-    desc.tool_mode = (phi_tool_mode)pick(w, 3);
-    desc.tool_batch = 1 + pick(w, 3);
-    desc.limits.max_turns = 1 + pick(w, 5);
-    desc.deadlines.first_event_ms = desc.deadlines.idle_ms = 1 + pick(w, 60);
-    if (pick(w, 3) == 0) desc.event_queue_bytes = 400 + pick(w, 4000);
-    if (pick(w, 4) == 0) desc.memory_limit_bytes = 6000 + pick(w, 20000);
-    memset(s, 0, sizeof *s);
-    s->agent = rig_agent(w->r, &desc);
-    s->gen = s->agent.gen;
-}
-
-/* ---- answers ---- */
-
-static void cut_answer(world *w, const char *body) {
-    size_t n = strlen(body), at = pick(w, (uint32_t)n);
-    char *half = (char *)malloc(n + 1);
-    if (half == NULL) abort();
-    memcpy(half, body, at);
-    half[at] = '\0';
-    switch (pick(w, 3)) {
-    case 0: rig_breaks(w->r, half, PHI_NETWORK, "the line is dead"); break;
-    case 1: rig_hangs(w->r, half); break;
-    default: rig_replies(w->r, 200, "Content-Type: text/event-stream\r\n", half); break;
-    }
-    free(half);
-}
-
-static void answer_calls(world *w) {
-    static const char *const lines[] = {"slow {}",          "alone {}",        "polled {}",
-                                        "nobody {}",        "slow {oops",      "polled [1]",
-                                        "polled {\"a\":1}", "slow {\"b\":[2]}"};
-    char text[6][64];
-    const char *calls[6];
-    uint32_t n = 1 + pick(w, 5), i;
-    for (i = 0; i < n; i++) {
-        (void)snprintf(text[i], sizeof text[i], "c%u %s", (unsigned)w->ids++, lines[pick(w, 8)]);
-        calls[i] = text[i];
-    }
-    rig_calls(w->r, calls, n);
-}
-
-static const char pausing[] =
-    "data: {\"type\":\"message_start\",\"message\":{\"usage\":{\"input_tokens\":3}}}\n\n"
-    "data: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"pause_turn\"}}\n\n"
-    "data: {\"type\":\"message_stop\"}\n\n";
-static const char calling[] =
-    "data: {\"type\":\"message_start\",\"message\":{\"usage\":{\"input_tokens\":3}}}\n\n"
-    "data: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"tool_use\","
-    "\"id\":\"cut\",\"name\":\"slow\",\"input\":{}}}\n\n"
-    "data: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"input_json_delta\","
-    "\"partial_json\":\"{}\"}}\n\n"
-    "data: {\"type\":\"content_block_stop\",\"index\":0}\n\n"
-    "data: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"max_tokens\"}}\n\n"
-    "data: {\"type\":\"message_stop\"}\n\n";
-
-static void answer(world *w) {
-    switch (pick(w, 10)) {
-    case 0:
-    case 1: rig_says(w->r, "some words, \xc3\xa9 and more of them"); break;
-    case 2:
-    case 3:
-    case 4: answer_calls(w); break;
-    case 5: cut_answer(w, rig_stream_of("an answer that is cut somewhere")); break;
-    case 6: cut_answer(w, calling); break;
-    case 7: rig_replies(w->r, 529, "Retry-After: 3\r\n", "{\"type\":\"error\"}"); break;
-    case 8: rig_replies(w->r, 200, "Content-Type: text/event-stream\r\n", pausing); break;
-    default: rig_refuses(w->r, PHI_NETWORK); break;
-    }
-}
+enum { STEPS = 150, SEEDS = 400, ANSWERS = 600, PATIENCE = 4000 };
 
 /* ---- what must be true ---- */
 
@@ -177,7 +14,7 @@ static bool log_is_whole(phi_agent agent, size_t i, size_t n) {
     size_t k;
     while (i < n) {
         const phi_message *m = phi_message_at(agent, i++);
-        if (m->role == PHI_ROLE_TOOL_RESULT) return false; /* without its call */
+        if (m == NULL || m->role == PHI_ROLE_TOOL_RESULT) return false; /* without its call */
         if (m->role != PHI_ROLE_ASSISTANT || m->stop_reason == PHI_STOP_REASON_ERROR ||
             m->stop_reason == PHI_STOP_REASON_ABORTED)
             continue;
@@ -193,7 +30,8 @@ static bool log_is_whole(phi_agent agent, size_t i, size_t n) {
     return true;
 }
 
-static void delta_fits(world *w, const phi_event *e) {
+static void delta_fits(world *w, const seat *s, const phi_event *e) {
+    HOLDS(w, s->answering == 1);
     HOLDS(w, e->text.len > 0);
     HOLDS(w, e->message != NULL);
     if (e->message == NULL || e->message->content_count == 0) return; /* lost for want of memory */
@@ -202,25 +40,34 @@ static void delta_fits(world *w, const phi_event *e) {
     HOLDS(w, memcmp(e->partial.at + e->partial.len - e->text.len, e->text.at, e->text.len) == 0);
 }
 
-static void heard(world *w, const phi_event *e) {
-    seat *s = NULL;
-    size_t i;
-    HOLDS(w, e->seq > w->seq);
-    w->seq = e->seq;
-    for (i = 0; i < AGENTS; i++)
-        if (w->seats[i].agent.index == e->agent.index && w->seats[i].agent.gen == e->agent.gen)
-            s = &w->seats[i];
-    HOLDS(w, s != NULL && phi_agent_alive(e->agent));
-    if (s == NULL) return;
-    HOLDS(w, s->in_run == (e->kind != PHI_EV_AGENT_START));
+/* Outside of a run: its beginning, what was dropped, questions before and after it, and the end of one
+   that a hook has refused, or that was aborted while one made up its mind. */
+static bool fits_outside(const phi_event *e) {
     switch (e->kind) {
-    case PHI_EV_AGENT_START: s->in_run = true; break;
-    case PHI_EV_AGENT_END:
-        HOLDS(w, !s->in_turn);
-        s->in_run = false;
-        if (e->status != PHI_NO_MEMORY)
-            HOLDS(w, log_is_whole(e->agent, e->first_message, e->first_message + e->message_count));
-        break;
+    case PHI_EV_AGENT_START:
+    case PHI_EV_INPUT_DROPPED: return true;
+    case PHI_EV_DECISION:
+        return e->point == PHI_HOOK_BEFORE_LOOP || e->point == PHI_HOOK_AFTER_LOOP;
+    case PHI_EV_AGENT_END: return e->status == PHI_DENIED || e->status == PHI_CANCELLED;
+    default: return false;
+    }
+}
+
+static void heard_end(world *w, seat *s, const phi_event *e) {
+    HOLDS(w, !s->in_turn);
+    s->in_run = false;
+    s->ended++;
+    s->last = e->status;
+    HOLDS(w, s->ended <= s->asked);
+    if (e->status != PHI_NO_MEMORY) {
+        HOLDS(w, s->answering == 0 && s->tools == 0);
+        HOLDS(w, log_is_whole(e->agent, e->first_message, e->first_message + e->message_count));
+    }
+    s->answering = s->tools = 0;
+}
+
+static void heard_in_run(world *w, seat *s, const phi_event *e) {
+    switch (e->kind) {
     case PHI_EV_TURN_START:
         HOLDS(w, !s->in_turn);
         s->in_turn = true;
@@ -229,11 +76,62 @@ static void heard(world *w, const phi_event *e) {
         HOLDS(w, s->in_turn);
         s->in_turn = false;
         break;
+    case PHI_EV_MESSAGE_START: HOLDS(w, s->answering++ == 0); break;
+    case PHI_EV_MESSAGE_END:
+    case PHI_EV_RETRACT: HOLDS(w, s->answering-- == 1); break;
     case PHI_EV_TEXT:
-    case PHI_EV_TOOL_ARGUMENTS: delta_fits(w, e); break;
-    case PHI_EV_TOOL_END: HOLDS(w, e->call.rt != NULL && e->message != NULL); break;
+    case PHI_EV_THINKING:
+    case PHI_EV_TOOL_ARGUMENTS: delta_fits(w, s, e); break;
+    case PHI_EV_TOOL_START:
+        s->tools++;
+        HOLDS(w, s->in_turn && e->tool_call_id.len > 0);
+        break;
+    case PHI_EV_TOOL_END:
+        HOLDS(w, s->tools-- > 0);
+        HOLDS(w, e->call.rt != NULL && e->message != NULL);
+        break;
     default: break;
     }
+}
+
+/* Every string of an event is there to be read, and its JSON is what was written of it. */
+static void retold(world *w, const phi_event *e) {
+    phi_memory memory;
+    phi_arena arena;
+    phi_event back;
+    phi_str json;
+    phi_parse_error error;
+    phi_memory_init(&memory, NULL, 0);
+    phi_arena_init(&arena, &memory, 0);
+    if (phi_event_to_json(e, &arena, &json) == PHI_OK) {
+        HOLDS(w, phi_event_from_json(json, &arena, &back, &error) == PHI_OK);
+        HOLDS(w, back.kind == e->kind);
+    } else
+        HOLDS(w, test_alloc_tripped());
+    phi_arena_free(&arena);
+}
+
+static void heard(world *w, const phi_event *e) {
+    seat *s = NULL;
+    size_t i;
+    HOLDS(w, e->seq > w->seq);
+    w->seq = e->seq;
+    for (i = 0; i < SEATS; i++)
+        if (w->seats[i].agent.index == e->agent.index && w->seats[i].agent.gen == e->agent.gen)
+            s = &w->seats[i];
+    HOLDS(w, s != NULL && phi_agent_alive(e->agent));
+    if (s == NULL) return;
+    if (w->seq % 4 == 0) retold(w, e);
+    if (e->kind == PHI_EV_AGENT_START) {
+        HOLDS(w, !s->in_run);
+        s->in_run = true;
+        return;
+    }
+    HOLDS(w, s->in_run || fits_outside(e));
+    if (e->kind == PHI_EV_AGENT_END)
+        heard_end(w, s, e);
+    else
+        heard_in_run(w, s, e);
 }
 
 static void listen(world *w) {
@@ -241,75 +139,258 @@ static void listen(world *w) {
     while (phi_next_event(rig_runtime(w->r), &event)) heard(w, &event);
 }
 
-/* ---- one story ---- */
-
-static void act(world *w) {
-    seat *s = &w->seats[pick(w, AGENTS)];
-    phi_model model = phi_model_anthropic("another", "key");
-    switch (pick(w, 16)) {
-    case 0: (void)phi_abort(s->agent); break;
-    case 1:
-        if (pick(w, 4) == 0) (void)phi_agent_free(s->agent);
-        break;
-    case 2:
-        if (phi_agent_reset(s->agent) == PHI_OK) s->in_run = s->in_turn = false;
-        break;
-    case 3: (void)phi_agent_set_model(s->agent, &model); break;
-    case 4: test_alloc_fail_at((int)pick(w, 60)); break;
-    case 5:
-        if (pick(w, 4) == 0) test_alloc_fail_from((int)pick(w, 30));
-        break;
-    case 6: test_alloc_fail_at(-1); break;
-    case 7: rig_pass_ms(w->r, pick(w, 80)); break;
-    case 8: w->deaf = pick(w, 3) == 0; break;
-    case 9: rig_chunk(w->r, pick(w, 300)); break;
-    case 10:
-    case 11:
-        if (w->call_count > 0) {
-            phi_call call = w->calls[pick(w, w->call_count < CALLS ? w->call_count : CALLS)];
-            if (pick(w, 2) == 0)
-                (void)phi_call_finish(call, "from outside", 12, pick(w, 2) == 0);
-            else
-                (void)give(w, call);
-        }
-        break;
-    default: (void)phi_prompt(s->agent, "go on"); break;
+/* What is left of a budget is never less than nothing, as long as answers are as long as was said. */
+static void nobody_overspends(world *w) {
+    size_t i;
+    for (i = 0; i < SEATS; i++) {
+        const phi_budget *budget = &w->seats[i].budget;
+        phi_spending seen = phi_agent_spending(w->seats[i].agent);
+        HOLDS(w, budget->max_tokens == 0 || seen.tokens <= budget->max_tokens);
+        HOLDS(w, budget->max_requests == 0 || seen.requests <= budget->max_requests);
+        HOLDS(w, budget->max_cost <= 0 || seen.cost <= budget->max_cost + 1e-9);
     }
 }
 
+static void list_is_true(world *w) {
+    phi_pending_item items[64];
+    size_t n = phi_pending(rig_runtime(w->r), items, 64), i, k;
+    for (i = 0; i < n && i < 64; i++) {
+        const phi_pending_item *item = &items[i];
+        HOLDS(w, phi_agent_running(item->agent));
+        for (k = 0; k < i; k++)
+            HOLDS(w, item->kind != PHI_WAITING_DECISION || items[k].kind != PHI_WAITING_DECISION ||
+                         items[k].ticket.index != item->ticket.index);
+        if (item->kind == PHI_WAITING_CALL) HOLDS(w, phi_call_tool_name(item->call).len > 0);
+    }
+}
+
+/* Nothing is left when nothing runs. */
+static void all_is_quiet(world *w) {
+    const phi_runtime *rt = rig_runtime(w->r);
+    size_t i;
+    HOLDS(w, phi_pending(rig_runtime(w->r), NULL, 0) == 0);
+    HOLDS(w, rt->tickets.in_use == 0);
+    HOLDS(w, rt->calls.in_use == 0);
+    HOLDS(w, rt->transfers.in_use == 0);
+    HOLDS(w, rt->polled_count == 0 && rt->ready == NULL);
+    HOLDS(w, phi_next_timeout(rt) == -1);
+    HOLDS(w, rig_open_transfers(w->r) == 0);
+    for (i = 0; i < SEATS; i++) {
+        const seat *s = &w->seats[i];
+        phi_spending seen = phi_agent_spending(s->agent);
+        HOLDS(w, seen.reserved_tokens == 0 && seen.reserved_cost == 0.0);
+        if (!phi_agent_alive(s->agent)) continue;
+        HOLDS(w, !s->in_run && !s->in_turn && s->asked == s->ended);
+        HOLDS(w, !phi_agent_running(s->agent));
+        HOLDS(w, phi_response_done(s->response));
+        HOLDS(w, phi_inject(s->agent, "too late", NULL) == PHI_MISUSE);
+    }
+}
+
+/* ---- one story ---- */
+
+/* A history that was made anew took its events with it. */
+static void renewed(seat *s, phi_status status) {
+    if (status != PHI_OK) return;
+    s->ended = s->asked;
+    s->in_run = s->in_turn = false;
+    s->answering = s->tools = 0;
+}
+
+static void save_and_restore(seat *s) {
+    phi_memory memory;
+    phi_arena arena;
+    phi_str json;
+    phi_parse_error error;
+    phi_memory_init(&memory, NULL, 0);
+    phi_arena_init(&arena, &memory, 0);
+    if (phi_save_messages(s->agent, &arena, &json) == PHI_OK)
+        renewed(s, phi_restore_messages(s->agent, json, &error));
+    phi_arena_free(&arena);
+}
+
+static void change(world *w, seat *s) {
+    phi_model model = phi_model_anthropic("another", "key");
+    phi_content content = text_block("once upon a time");
+    phi_message message = user_message(&content);
+    phi_tool tools[3];
+    bool rotated;
+    switch (pick(w, 10)) {
+    case 0: renewed(s, phi_agent_reset(s->agent)); break;
+    case 1: (void)phi_agent_set_model(s->agent, &model); break;
+    case 2:
+        make_tools(w, tools);
+        (void)phi_agent_set_tools(s->agent, tools, pick(w, 4));
+        break;
+    case 3: (void)phi_agent_set_system_prompt(s->agent, pick(w, 2) == 0 ? NULL : "Be."); break;
+    case 4: (void)phi_agent_set_doom_limits(s->agent, pick(w, 4), pick(w, 4)); break;
+    case 5: (void)phi_new_session(s->agent); break;
+    case 6: (void)phi_check_and_rotate(s->agent, pick(w, 100), &rotated); break;
+    case 7: (void)phi_append_message(s->agent, &message); break;
+    case 8: save_and_restore(s); break;
+    default:
+        if (phi_thread_free(w->thread) == PHI_OK) {
+            w->thread = NULL;
+            renewed(&w->seats[AGENTS], PHI_OK);
+        }
+        break;
+    }
+}
+
+static void raise_budget(world *w, seat *s) {
+    phi_raise by;
+    memset(&by, 0, sizeof by);
+    by.turns = pick(w, 3);
+    by.tokens = pick(w, 300);
+    by.duration_ms = pick(w, 30);
+    by.cost = 0.01 * pick(w, 30);
+    by.requests = pick(w, 3);
+    if (phi_budget_raise(s->agent, &by) != PHI_OK) return;
+    if (s->budget.max_tokens != 0) s->budget.max_tokens += by.tokens;
+    if (s->budget.max_requests != 0) s->budget.max_requests += by.requests;
+    if (s->budget.max_cost > 0) s->budget.max_cost += by.cost;
+}
+
+static void finish_some(world *w) {
+    phi_call call;
+    if (w->call_count == 0) return;
+    call = w->calls[pick(w, w->call_count < CALLS ? w->call_count : CALLS)];
+    if (pick(w, 2) == 0)
+        (void)phi_call_finish(call, "from outside", 12, pick(w, 2) == 0);
+    else
+        (void)give(w, call);
+}
+
+/* Memory that fails, hosts that do not listen, time that passes. */
+static void trouble(world *w) {
+    switch (pick(w, 7)) {
+    case 0:
+        if (w->starving) test_alloc_fail_at((int)pick(w, 60));
+        break;
+    case 1:
+        if (w->starving && pick(w, 4) == 0) test_alloc_fail_from((int)pick(w, 30));
+        break;
+    case 2:
+    case 3: test_alloc_fail_at(-1); break;
+    case 4: w->deaf = pick(w, 3) == 0; break;
+    case 5: rig_chunk(w->r, pick(w, 300)); break;
+    default: rig_pass_ms(w->r, pick(w, 80)); break;
+    }
+}
+
+static void act(world *w) {
+    seat *s = &w->seats[pick(w, SEATS)];
+    phi_response_info info;
+    switch (pick(w, 24)) {
+    case 0:
+        if (pick(w, 2) == 0) end(w, s->agent);
+        break;
+    case 1:
+        if (pick(w, 4) == 0) put_away(s);
+        break;
+    case 2:
+    case 3: change(w, s); break;
+    case 4:
+    case 5:
+    case 6:
+    case 7: trouble(w); break;
+    case 8:
+    case 9: finish_some(w); break;
+    case 10:
+    case 11: talk(w, s->agent); break;
+    case 12:
+    case 13: decide(w); break;
+    case 14: raise_budget(w, s); break;
+    case 15: lend(w); break;
+    case 16:
+        if (phi_response_get(s->response, &info) == PHI_OK)
+            HOLDS(w, (info.state == PHI_RESPONSE_RUNNING) == !phi_response_done(s->response));
+        if (pick(w, 3) == 0) (void)phi_response_free(s->response);
+        break;
+    case 17: list_is_true(w); break;
+    default: ask(w, s); break;
+    }
+}
+
+static void reseat(world *w) {
+    size_t i;
+    for (i = 0; i < AGENTS; i++)
+        if (!phi_agent_alive(w->seats[i].agent)) {
+            test_alloc_fail_at(-1);
+            sit(w, &w->seats[i]);
+        }
+}
+
 static void settle(world *w) {
-    int i, most = 2000;
+    int i, most = PATIENCE;
     test_alloc_fail_at(-1);
     rig_chunk(w->r, 0);
-    for (i = 0; i < AGENTS; i++) (void)phi_abort(w->seats[i].agent);
+    w->calm = true;
+    for (i = 0; i < SEATS; i++) (void)phi_abort(w->seats[i].agent);
     while (rig_run(w->r, 1) > 0 && most-- > 0) listen(w);
     HOLDS(w, most > 0);
     listen(w);
-    for (i = 0; i < AGENTS; i++)
-        HOLDS(w,
-              !phi_agent_alive(w->seats[i].agent) || (!w->seats[i].in_run && !w->seats[i].in_turn));
+    (void)rig_run(w->r, 1);
+    all_is_quiet(w);
 }
 
 /* Whatever it went through, it takes a prompt (a new history where a limit has filled the old one), and
    then its log is whole. */
-static void all_go_on(world *w) {
-    int i;
-    for (i = 0; i < AGENTS; i++) {
-        seat *s = &w->seats[i];
-        phi_status status;
-        if (!phi_agent_alive(s->agent)) continue;
+static void goes_on(world *w, seat *s) {
+    phi_raise by;
+    phi_status status;
+    int most = PATIENCE, tries;
+    memset(&by, 0, sizeof by);
+    by.tokens = by.requests = 1000000;
+    by.cost = 1000000;
+    for (tries = 0; tries < 2; tries++) {
+        size_t i;
+        for (i = 0; i < SEATS; i++) (void)phi_budget_raise(w->seats[i].agent, &by);
+        (void)phi_queue_clear(s->agent, PHI_INPUT_NONE);
+        rig_drop_answers(w->r);
+        rig_says(w->r, "here");
         status = phi_prompt(s->agent, "are you there?");
-        if (status == PHI_NO_MEMORY) {
-            HOLDS(w, phi_agent_reset(s->agent) == PHI_OK);
-            status = phi_prompt(s->agent, "?");
+        s->asked += status == PHI_OK ? 1 : 0;
+        while (status == PHI_OK && rig_run(w->r, 1) > 0 && most-- > 0) listen(w);
+        listen(w);
+        if (status == PHI_OK) status = s->last;
+        if (status != PHI_NO_MEMORY) break;
+        HOLDS(w, s->limited);
+        HOLDS(w, phi_agent_reset(s->agent) == PHI_OK);
+        renewed(s, PHI_OK);
+    }
+    HOLDS(w, status == PHI_OK || (s->limited && status == PHI_NO_MEMORY));
+    if (status == PHI_OK)
+        HOLDS(w, phi_str_equal(
+                     phi_message_at(s->agent, phi_message_count(s->agent) - 1)->content[0].text,
+                     PHI__LIT("here")));
+    HOLDS(w, log_is_whole(s->agent, 0, phi_message_count(s->agent)));
+}
+
+static void all_go_on(world *w) {
+    phi_content content = text_block("and you?");
+    phi_message prompt = user_message(&content);
+    phi_agent_desc desc = rig_desc();
+    phi_run_desc run;
+    phi_event event;
+    size_t i;
+    for (i = 0; i < AGENTS; i++)
+        if (phi_agent_alive(w->seats[i].agent)) goes_on(w, &w->seats[i]);
+    if (w->thread == NULL) return;
+    memset(&run, 0, sizeof run);
+    run.agent = &desc;
+    run.thread = w->thread;
+    run.prompts = &prompt;
+    run.prompt_count = 1;
+    rig_drop_answers(w->r);
+    rig_says(w->r, "here, too");
+    if (phi_run(rig_runtime(w->r), &run).rt == NULL) return; /* the thread has a limit */
+    (void)rig_run(w->r, 20);
+    while (phi_next_event(rig_runtime(w->r), &event))
+        if (event.kind == PHI_EV_AGENT_END && event.status != PHI_NO_MEMORY) {
+            HOLDS(w, event.status == PHI_OK);
+            HOLDS(w, log_is_whole(event.agent, 0, phi_message_count(event.agent)));
         }
-        HOLDS(w, status == PHI_OK);
-    }
-    settle(w);
-    for (i = 0; i < AGENTS; i++) {
-        phi_agent agent = w->seats[i].agent;
-        HOLDS(w, log_is_whole(agent, 0, phi_message_count(agent)));
-    }
 }
 
 static bool story(uint32_t seed) {
@@ -317,25 +398,23 @@ static bool story(uint32_t seed) {
     int i;
     memset(&w, 0, sizeof w);
     w.state = seed;
+    w.starving = pick(&w, 3) == 0;
     w.r = rig_new();
     if (!CHECK(w.r != NULL)) return false;
     rig_silent(w.r, true);
     for (i = 0; i < AGENTS; i++) sit(&w, &w.seats[i]);
-    for (i = 0; i < 300; i++) answer(&w);
+    for (i = 0; i < ANSWERS; i++) answer(&w);
     for (i = 0; i < STEPS; i++) {
-        uint32_t n = 1 + pick(&w, 3), k;
+        uint32_t n = 1 + pick(&w, 4);
         while (n-- > 0) act(&w);
         (void)rig_run(w.r, 1);
         if (!w.deaf) listen(&w);
-        for (k = 0; k < AGENTS; k++)
-            if (!phi_agent_alive(w.seats[k].agent)) {
-                test_alloc_fail_at(-1);
-                sit(&w, &w.seats[k]);
-            }
+        nobody_overspends(&w);
+        reseat(&w);
     }
     settle(&w);
     all_go_on(&w);
-    HOLDS(&w, rig_open_transfers(w.r) == 0);
+    settle(&w);
     rig_free(w.r);
     HOLDS(&w, test_alloc_live_bytes() == 0);
     return !w.failed;

@@ -12,7 +12,7 @@ typedef struct heard {
     /* of the last AGENT_START */
     char agent_id[64], session_id[64], loop_id[160], parent_loop_id[160], tag[64];
     phi_continuation continuation;
-    /* of every TURN_START */
+    /* of every TURN_START, the first HEARD_TURNS */
     phi_trigger trigger[HEARD_TURNS];
     uint32_t turn_index[HEARD_TURNS];
     /* of the last AGENT_END */
@@ -37,9 +37,11 @@ static inline void heard_event(void *user_data, const phi_event *e) {
         heard_copy(h->tag, sizeof h->tag, e->loop->tag);
         h->continuation = e->loop->continuation;
     } else if (e->kind == PHI_EV_TURN_START) {
-        if (h->turns == HEARD_TURNS) abort();
-        h->trigger[h->turns] = e->trigger;
-        h->turn_index[h->turns++] = e->turn_index;
+        if (h->turns < HEARD_TURNS) {
+            h->trigger[h->turns] = e->trigger;
+            h->turn_index[h->turns] = e->turn_index;
+        }
+        h->turns++;
     } else if (e->kind == PHI_EV_AGENT_END) {
         h->ends++;
         h->status = e->status;

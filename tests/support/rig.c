@@ -566,6 +566,7 @@ void rig_refuses(rig *r, phi_status status) {
 }
 
 void rig_chunk(rig *r, size_t bytes) { r->chunk = bytes; }
+void rig_drop_answers(rig *r) { r->next = r->answers; }
 
 /* ---- tools ---- */
 

@@ -112,11 +112,11 @@ static const char *shape(void) {
             n += (size_t)snprintf(out + n, sizeof out - n, "%u", (unsigned)e->seq);
             continue;
         }
-        n += (size_t)snprintf(out + n, sizeof out - n, "M(%u-%u", (unsigned)e->from_seq,
-                              (unsigned)e->to_seq);
-        if (e->spared != UINT64_MAX)
-            n += (size_t)snprintf(out + n, sizeof out - n, " but %u", (unsigned)e->spared);
-        n += (size_t)snprintf(out + n, sizeof out - n, ": %u)", (unsigned)e->gone);
+        n += (size_t)snprintf(out + n, sizeof out - n, "M(%u-%u", (unsigned)e->cut->from_seq,
+                              (unsigned)e->cut->to_seq);
+        if (e->cut->spared != UINT64_MAX)
+            n += (size_t)snprintf(out + n, sizeof out - n, " but %u", (unsigned)e->cut->spared);
+        n += (size_t)snprintf(out + n, sizeof out - n, ": %u)", (unsigned)e->cut->gone);
     }
     return out;
 }
@@ -547,8 +547,8 @@ static bool folds(void) {
     for (i = 0; i < thread.count; i++) {
         const phi__entry *e = thread.entries[i];
         if (!projects(e)) continue;
-        if (cut != NULL && e->seq >= cut->from_seq && e->seq <= cut->to_seq && e != first &&
-            e->seq != cut->spared) {
+        if (cut != NULL && e->seq >= cut->cut->from_seq && e->seq <= cut->cut->to_seq &&
+            e != first && e->seq != cut->cut->spared) {
             gone++;
             if (marked) continue;
             marked = true;
@@ -558,7 +558,7 @@ static bool folds(void) {
         if (thread.items[at].message != e->message) return false;
         at++;
     }
-    return at == thread.item_count && (cut == NULL || (marked && cut->gone == gone));
+    return at == thread.item_count && (cut == NULL || (marked && cut->cut->gone == gone));
 }
 
 static bool user_messages_stay(void) {
@@ -580,7 +580,7 @@ static bool in_order(void) {
     size_t i;
     for (i = 0; i < thread.item_count; i++) {
         const phi__entry *e = entry_at(i);
-        now = (e->kind == PHI__ENTRY_TRUNCATE ? e->from_seq : e->seq) + 1;
+        now = (e->kind == PHI__ENTRY_TRUNCATE ? e->cut->from_seq : e->seq) + 1;
         if (now <= before) return false;
         before = now;
     }

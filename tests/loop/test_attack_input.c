@@ -1,0 +1,378 @@
+/* test_attack_input.c - steering, follow-ups and injected messages that come at the worst moment, are
+   refused half-way, or are more than there is room for. */
+#include "loop/loop_in.h"
+#include "support/heard.h"
+
+enum { POINTS = 16, EVERY_POINT = (1 << POINTS) - 1 };
+
+static phi_content text_block(const char *text) {
+    phi_content block;
+    memset(&block, 0, sizeof block);
+    block.kind = PHI_CONTENT_TEXT;
+    block.text = phi_str_of(text);
+    return block;
+}
+
+/* Hypothesis: a NULL, zeroed, stale or foreign handle, or an empty text, gets past the door. */
+TEST(bad_handles_and_texts_are_refused_by_every_function_of_input) {
+    rig *r = rig_new();
+    phi_agent none, agent = rig_agent(r, NULL), stale = rig_agent(r, NULL);
+    phi_content block = text_block("x"), thought = text_block("x"), image = text_block("");
+    static char huge[70000];
+    memset(&none, 0, sizeof none);
+    memset(huge, 'x', sizeof huge - 1);
+    thought.kind = PHI_CONTENT_THINKING;
+    image.kind = PHI_CONTENT_IMAGE;
+    CHECK_EQ_INT(phi_agent_free(stale), PHI_OK);
+    CHECK_EQ_INT(phi_steer(none, "x"), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_steer(stale, "x"), PHI_STALE);
+    CHECK_EQ_INT(phi_steer(agent, NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_steer(agent, ""), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_steer(agent, " \n\t "), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_steer(agent, huge), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_follow_up(stale, "x"), PHI_STALE);
+    CHECK_EQ_INT(phi_inject(agent, "x", NULL), PHI_MISUSE);
+    CHECK_EQ_INT(phi_inject(stale, "x", NULL), PHI_STALE);
+    CHECK_EQ_INT(phi_inject(none, "x", "y"), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_enqueue(none, PHI_INPUT_STEERING, &block, 1, NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_enqueue(stale, PHI_INPUT_STEERING, &block, 1, NULL), PHI_STALE);
+    CHECK_EQ_INT(phi_enqueue(agent, PHI_INPUT_PROMPT, &block, 1, NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_enqueue(agent, PHI_INPUT_NONE, &block, 1, NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_enqueue(agent, (phi_input)99, &block, 1, NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_enqueue(agent, PHI_INPUT_STEERING, NULL, 1, NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_enqueue(agent, PHI_INPUT_STEERING, &block, 0, NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_enqueue(agent, PHI_INPUT_STEERING, &thought, 1, NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_enqueue(agent, PHI_INPUT_STEERING, &image, 1, NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_enqueue(agent, PHI_INPUT_INJECTED, &block, 1, NULL), PHI_MISUSE);
+    CHECK_EQ_INT(phi_queue_count(none, PHI_INPUT_NONE), 0);
+    CHECK_EQ_INT(phi_queue_count(stale, PHI_INPUT_NONE), 0);
+    CHECK_EQ_INT(phi_queue_count(agent, (phi_input)99), 0);
+    CHECK_EQ_INT(phi_queue_clear(stale, PHI_INPUT_NONE), PHI_STALE);
+    CHECK_EQ_INT(phi_queue_clear(none, PHI_INPUT_NONE), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_queue_clear(agent, PHI_INPUT_PROMPT), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_queue_set_mode(agent, PHI_INPUT_INJECTED, PHI_QUEUE_ALL), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_queue_set_mode(agent, PHI_INPUT_STEERING, (phi_queue_mode)7), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_queue_set_mode(stale, PHI_INPUT_STEERING, PHI_QUEUE_ALL), PHI_STALE);
+    CHECK_EQ_INT(rig_run(r, 2), 0);
+    CHECK_EQ_INT(phi_queue_count(agent, PHI_INPUT_NONE), 0);
+    CHECK_EQ_STR(rig_story(r), "");
+    rig_free(r);
+}
+
+/* ---- at the worst moment ---- */
+
+typedef struct says {
+    phi_hook_point at;
+    int what; /* 0: steer, 1: follow-up, 2: inject, 3: enqueue steering, 4: enqueue injected */
+    size_t done;
+    phi_status said;
+} says;
+
+static phi_verdict say_at(void *user_data, phi_hook *hook) {
+    says *s = (says *)user_data;
+    phi_content block = text_block("NOW");
+    if (hook->point != s->at || s->done++ > 0) return PHI_ALLOW;
+    switch (s->what) {
+    case 0: s->said = phi_steer(hook->agent, "NOW"); break;
+    case 1: s->said = phi_follow_up(hook->agent, "NOW"); break;
+    case 2: s->said = phi_inject(hook->agent, "NOW", "tag"); break;
+    case 3: s->said = phi_enqueue(hook->agent, PHI_INPUT_STEERING, &block, 1, NULL); break;
+    default: s->said = phi_enqueue(hook->agent, PHI_INPUT_INJECTED, &block, 1, "tag"); break;
+    }
+    return PHI_ALLOW;
+}
+
+/* Hypothesis: what is said in the last hook before the end is lost, or seen twice: it must be in the
+   history once, still queued, or reported. */
+TEST(what_is_said_from_a_hook_is_delivered_kept_or_reported_exactly_once) {
+    int i, what;
+    for (what = 0; what < 5; what++)
+        for (i = 0; i < POINTS; i++) {
+            rig *r = rig_new();
+            phi_agent_desc desc = rig_desc();
+            phi_tool tool = rig_echo();
+            phi_agent agent;
+            says s;
+            size_t seen, dropped, kept;
+            memset(&s, 0, sizeof s);
+            s.at = (phi_hook_point)(1 << i);
+            s.what = what;
+            rig_hook_with(r, say_at, &s);
+            rig_hooks(r, &desc, EVERY_POINT);
+            rig_call(r, "c1", "echo", "{}");
+            rig_says(r, "one");
+            rig_says(r, "two");
+            rig_says(r, "three");
+            agent = agent_with(r, &desc, &tool);
+            CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+            CHECK_EQ_INT(rig_run(r, 100), 0);
+            CHECK_EQ_INT(rig_run(r, 2), 0);
+            seen = count_of(rig_story(r), "MessageEnd user \"NOW\"");
+            dropped = count_of(rig_story(r), "InputDropped");
+            kept = phi_queue_count(agent, PHI_INPUT_NONE);
+            if (s.done > 0 && s.said == PHI_OK) {
+                if (!CHECK_EQ_INT(seen + dropped + kept, 1))
+                    printf("  %s %d\n%s", rig_point_name(1 << i), what, rig_story(r));
+                /* Only what is said after the end may wait, or be dropped. */
+                if (s.at != PHI_HOOK_AFTER_LOOP) CHECK_EQ_INT(seen, 1);
+            } else {
+                CHECK_EQ_INT(seen + dropped + kept, 0);
+                if (s.done > 0) CHECK_EQ_INT(s.said, PHI_MISUSE);
+            }
+            rig_free(r);
+        }
+}
+
+/* Hypothesis: more than one look at the inbox is needed at the end, and the run ends without what was
+   posted before it. */
+TEST(a_run_does_not_end_before_a_full_inbox_was_read) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_agent agent, other;
+    phi_status said = PHI_OK;
+    int posted = 0;
+    rig_hangs(r, rig_stream_of("one"));
+    rig_says(r, "two");
+    desc.queue_limit = 1; /* of the other's, that the inbox may be full of its messages */
+    other = rig_agent(r, &desc);
+    desc.queue_limit = 0;
+    agent = rig_agent(r, &desc);
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 5), 1);
+    while (posted < 1000 && said == PHI_OK) {
+        said = phi_steer(other, "x");
+        posted++;
+    }
+    CHECK(posted > 500);
+    CHECK_EQ_INT(phi_follow_up(agent, "NOW"), PHI_OK);
+    rig_pass_ms(r, 2000); /* the answer's end is not waited for any longer */
+    CHECK_EQ_INT(rig_run(r, 50), 0);
+    CHECK_EQ_INT(count_of(rig_story(r), "MessageEnd user \"NOW\""), 1);
+    CHECK_EQ_INT(count_of(rig_story(r), "AgentEnd"), 1);
+    rig_free(r);
+}
+
+/* Hypothesis: an agent that has gone on for so long that the inbox's count of bytes has wrapped half-way is
+   deaf to phi_abort. */
+TEST(an_abort_is_heard_by_a_run_that_is_older_than_two_gigabytes_of_posts) {
+    rig *r = rig_new();
+    phi_runtime *rt = rig_runtime(r);
+    phi_agent agent = rig_agent(r, NULL);
+    rig_hangs(r, "");
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 5), 1);
+    CHECK_EQ_INT(rt->inbox.head, rt->inbox.tail);
+    /* As if so much had passed through: the ring is empty and zeroed. */
+    rt->inbox.head = rt->inbox.tail = rt->inbox.tail + (UINT32_C(1) << 31);
+    CHECK_EQ_INT(phi_inject(agent, "NOW", NULL), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 2), 1);
+    CHECK_EQ_INT(phi_queue_count(agent, PHI_INPUT_INJECTED), 1);
+    CHECK_EQ_INT(phi_abort(agent), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 5), 0);
+    rig_free(r);
+}
+
+/* Hypothesis: an abort or an injected message for a run that has ended hits the next one. */
+TEST(what_was_said_to_an_earlier_run_does_not_reach_the_next) {
+    rig *r = rig_new();
+    phi_agent agent = rig_agent(r, NULL);
+    rig_says(r, "one");
+    rig_says(r, "two");
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 50), 0);
+    CHECK_EQ_INT(phi_abort(agent), PHI_OK);
+    CHECK_EQ_INT(phi_stop(agent), PHI_OK);
+    CHECK_EQ_INT(phi_prompt(agent, "go on"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 50), 0);
+    CHECK_EQ_INT(count_of(rig_story(r), "AgentEnd ok"), 2);
+    rig_free(r);
+}
+
+/* ---- filters ---- */
+
+/* Hypothesis: a filter that waits while the run is aborted leaves the prompt half stored. */
+TEST(a_prompt_whose_filter_waits_when_the_run_is_aborted_is_reported) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_filter filters[2];
+    phi_agent agent;
+    filters[0] = filters[1] = rig_filter(r);
+    desc.filters = filters;
+    desc.filter_count = 2;
+    rig_answers(r, PHI_HOOK_FILTER, PHI_WARN, "careful");
+    rig_answers(r, PHI_HOOK_FILTER, PHI_WAIT, NULL);
+    agent = rig_agent(r, &desc);
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 3), 1);
+    CHECK_EQ_INT(phi_abort(agent), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 3), 0);
+    CHECK_EQ_INT(phi_decide(rig_ticket(r, 0), PHI_ALLOW, NULL), PHI_STALE);
+    CHECK_EQ_INT(phi_message_count(agent), 0);
+    CHECK_EQ_INT(count_of(rig_story(r), "InputDropped prompt \"go\""), 1);
+    CHECK(strstr(rig_story(r), "AgentEnd cancelled, 0 messages") != NULL);
+    CHECK_EQ_INT(phi_continue(agent, PHI_CONTINUATION_DEFAULT), PHI_MISUSE);
+    rig_says(r, "hello");
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 50), 0);
+    rig_free(r);
+}
+
+/* Hypothesis: refusing one of several messages loses its neighbours. */
+TEST(a_refused_message_takes_none_of_its_neighbours_along) {
+    int which;
+    for (which = 0; which < 3; which++) {
+        rig *r = rig_new();
+        phi_agent_desc desc = rig_desc();
+        phi_filter filter = rig_filter(r);
+        phi_agent agent;
+        int i;
+        desc.filters = &filter;
+        desc.filter_count = 1;
+        desc.steering_mode = PHI_QUEUE_ALL;
+        agent = rig_agent(r, &desc);
+        CHECK_EQ_INT(phi_steer(agent, "a"), PHI_OK);
+        CHECK_EQ_INT(phi_steer(agent, "b"), PHI_OK);
+        CHECK_EQ_INT(phi_steer(agent, "c"), PHI_OK);
+        CHECK_EQ_INT(rig_step(r), 0);
+        rig_answers(r, PHI_HOOK_FILTER, PHI_ALLOW, NULL); /* the prompt */
+        for (i = 0; i < which; i++) rig_answers(r, PHI_HOOK_FILTER, PHI_WARN, "w");
+        rig_answers(r, PHI_HOOK_FILTER, PHI_DENY, "no");
+        CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+        CHECK_EQ_INT(rig_run(r, 50), 0);
+        CHECK_EQ_INT(count_of(rig_story(r), "InputRejected \"no\""), 1);
+        CHECK_EQ_INT(phi_queue_count(agent, PHI_INPUT_STEERING), 2);
+        rig_says(r, "x");
+        CHECK_EQ_INT(phi_prompt(agent, "again"), PHI_OK);
+        CHECK_EQ_INT(rig_run(r, 50), 0);
+        CHECK_EQ_INT(phi_queue_count(agent, PHI_INPUT_STEERING), 0);
+        /* What had been passed with a warning is not warned of twice. */
+        CHECK(strstr(rig_story(r), "[Warning: w]\" \"[Warning") == NULL);
+        rig_free(r);
+    }
+}
+
+/* ---- room ---- */
+
+/* Hypothesis: a queue's limit is a suggestion. */
+TEST(a_full_queue_reports_what_it_does_not_take) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_agent agent;
+    phi_content block = text_block("x");
+    int i;
+    desc.queue_limit = 2;
+    agent = rig_agent(r, &desc);
+    for (i = 0; i < 5; i++) CHECK_EQ_INT(phi_follow_up(agent, "more"), PHI_OK);
+    CHECK_EQ_INT(phi_enqueue(agent, PHI_INPUT_STEERING, &block, 1, NULL), PHI_OK);
+    CHECK_EQ_INT(phi_enqueue(agent, PHI_INPUT_STEERING, &block, 1, NULL), PHI_OK);
+    CHECK_EQ_INT(phi_enqueue(agent, PHI_INPUT_STEERING, &block, 1, NULL), PHI_FULL);
+    CHECK_EQ_INT(rig_step(r), 0);
+    CHECK_EQ_INT(phi_queue_count(agent, PHI_INPUT_FOLLOW_UP), 2);
+    CHECK_EQ_INT(count_of(rig_story(r), "InputDropped follow-up \"more\""), 3);
+    CHECK_EQ_INT(phi_queue_clear(agent, PHI_INPUT_FOLLOW_UP), PHI_OK);
+    CHECK_EQ_INT(phi_queue_count(agent, PHI_INPUT_NONE), 2);
+    CHECK_EQ_INT(phi_queue_clear(agent, PHI_INPUT_NONE), PHI_OK);
+    CHECK_EQ_INT(phi_queue_count(agent, PHI_INPUT_NONE), 0);
+    rig_free(r);
+}
+
+typedef struct pull {
+    size_t asked;
+} pull;
+
+static phi_verdict pull_always(void *user_data, phi_hook *hook) {
+    pull *p = (pull *)user_data;
+    p->asked++;
+    hook->reply = PHI__LIT("more \0 odd \xff bytes");
+    return PHI_ALLOW;
+}
+
+/* Hypothesis: a pull hook that never stops giving keeps a step for ever. */
+TEST(a_pull_hook_that_always_gives_is_asked_a_bounded_number_of_times) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_agent agent;
+    pull p;
+    memset(&p, 0, sizeof p);
+    desc.steering_mode = PHI_QUEUE_ALL;
+    desc.queue_limit = 8;
+    desc.limits.max_turns = 3;
+    rig_hook_with(r, pull_always, &p);
+    rig_hooks(r, &desc, PHI_HOOK_STEERING);
+    rig_says(r, "1"), rig_says(r, "2"), rig_says(r, "3"), rig_says(r, "4");
+    agent = rig_agent(r, &desc);
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 100), 0);
+    CHECK(strstr(rig_story(r), "Max turns reached (3/3)") != NULL);
+    CHECK(p.asked <= 4 * 8);
+    CHECK_EQ_INT(rig_requests(r), 3);
+    CHECK_EQ_INT(phi_queue_count(agent, PHI_INPUT_STEERING), 8); /* back in the queue */
+    rig_free(r);
+}
+
+/* ---- memory ---- */
+
+/* A run that is steered and injected into. False: the agent could not be made. */
+static bool say_much(rig *r, phi_agent *agent) {
+    phi_agent_desc desc = rig_desc();
+    desc.steering_mode = PHI_QUEUE_ALL;
+    *agent = rig_agent(r, &desc);
+    if (agent->rt == NULL || phi_prompt(*agent, "go") != PHI_OK) return false;
+    (void)phi_steer(*agent, "S1");
+    (void)phi_steer(*agent, "S2");
+    (void)phi_inject(*agent, "I1", "tag");
+    rig_silent(r, true);
+    (void)rig_run(r, 50);
+    return true;
+}
+
+/* Hypothesis: a message that was stored when memory ran out is delivered once more later. */
+TEST(a_message_is_in_the_history_at_most_once_whatever_allocation_fails) {
+    static const char *const texts[] = {"S1", "S2", "I1"};
+    int n, k;
+    bool tripped = true;
+    for (n = 0; tripped && n < 600; n++) {
+        phi_runtime_desc rt;
+        rig *r;
+        phi_agent agent;
+        memset(&rt, 0, sizeof rt);
+        test_alloc_fail_at(n);
+        r = rig_new_with(&rt);
+        if (r != NULL) {
+            rig_says(r, "one");
+            rig_says(r, "two");
+            if (say_much(r, &agent)) {
+                tripped = test_alloc_tripped();
+                test_alloc_fail_at(-1);
+                rig_silent(r, false);
+                (void)rig_run(r, 2);
+                if (phi_agent_running(agent)) (void)rig_run(r, 50);
+                CHECK_EQ_INT(count_of(rig_story(r), "AgentEnd"), 1);
+                rig_says(r, "x"), rig_says(r, "x"), rig_says(r, "x");
+                CHECK_EQ_INT(phi_prompt(agent, "again"), PHI_OK);
+                CHECK_EQ_INT(rig_run(r, 60), 0);
+                for (k = 0; k < 3; k++) {
+                    size_t i, seen = 0;
+                    for (i = 0; i < phi_message_count(agent); i++)
+                        seen += phi__str_is(phi_message_at(agent, i)->content[0].text, texts[k]);
+                    if (!CHECK(seen <= 1)) printf("  n %d, %s\n", n, texts[k]);
+                }
+            }
+        }
+        tripped = tripped && test_alloc_tripped();
+        test_alloc_fail_at(-1);
+        rig_free(r);
+    }
+    CHECK(!tripped);
+}
+
+TEST_MAIN(TEST_ENTRY(bad_handles_and_texts_are_refused_by_every_function_of_input),
+          TEST_ENTRY(what_is_said_from_a_hook_is_delivered_kept_or_reported_exactly_once),
+          TEST_ENTRY(a_run_does_not_end_before_a_full_inbox_was_read),
+          TEST_ENTRY(an_abort_is_heard_by_a_run_that_is_older_than_two_gigabytes_of_posts),
+          TEST_ENTRY(what_was_said_to_an_earlier_run_does_not_reach_the_next),
+          TEST_ENTRY(a_prompt_whose_filter_waits_when_the_run_is_aborted_is_reported),
+          TEST_ENTRY(a_refused_message_takes_none_of_its_neighbours_along),
+          TEST_ENTRY(a_full_queue_reports_what_it_does_not_take),
+          TEST_ENTRY(a_pull_hook_that_always_gives_is_asked_a_bounded_number_of_times),
+          TEST_ENTRY(a_message_is_in_the_history_at_most_once_whatever_allocation_fails))
