@@ -83,11 +83,11 @@
 #endif
 
 #ifdef PHI__PUB_BASE
-#if PHI__PUB_BASE != 0x5801854d
+#if PHI__PUB_BASE != 0xee5c7714
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__PUB_BASE 0x5801854d
+#define PHI__PUB_BASE 0xee5c7714
 
 /* ---- src/base/base.h ---- */
 
@@ -249,7 +249,7 @@ typedef struct phi_arena_mark {
     char *at;
 } phi_arena_mark;
 
-/* Takes no memory yet. `memory` is borrowed until phi_arena_free. first_block_bytes: default 2048. */
+/* Takes no memory yet. `memory` is borrowed until phi_arena_free; it is not NULL: phi_memory_init makes one. first_block_bytes: default 2048. */
 PHI_API void phi_arena_init(phi_arena *arena, phi_memory *memory, size_t first_block_bytes);
 
 /* Memory aligned for any type, not zeroed; NULL when the budget or the allocator says no, which
@@ -1075,12 +1075,41 @@ PHI_API double phi_cache_hit_rate(const phi_usage *usage);
 
 #endif /* PHI__PUB_MODEL */
 
+#ifdef PHI__PUB_WIRE
+#if PHI__PUB_WIRE != 0xcc919404
+#error "phi: two versions of src/wire in one file"
+#endif
+#else
+#define PHI__PUB_WIRE 0xcc919404
+
+/* ---- src/wire/overflow.h ---- */
+
+/* overflow.h - whether an answer failed because what was asked is longer than the model's window. */
+#ifndef PHI_WIRE_OVERFLOW_H
+#define PHI_WIRE_OVERFLOW_H
+
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* An assistant message that ended in an error whose words say so, whoever wrote it: for histories that come
+   from elsewhere. Of a run's own failures, phi_failure.kind says it. */
+PHI_API bool phi_message_is_overflow(const phi_message *message);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
+
+#endif /* PHI__PUB_WIRE */
+
 #ifdef PHI__PUB_LOOP
-#if PHI__PUB_LOOP != 0xcdf5e84d
+#if PHI__PUB_LOOP != 0x2b80bbb5
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__PUB_LOOP 0xcdf5e84d
+#define PHI__PUB_LOOP 0x2b80bbb5
 
 /* ---- src/loop/hook.h ---- */
 
@@ -1152,6 +1181,7 @@ typedef struct phi_hook {
     uint32_t turn_index;
     phi_call call;
     phi_str tool_name, tool_call_id, arguments;
+    bool needs_approval; /* BEFORE_TOOL: phi_tool.needs_approval */
     bool is_error;
     phi_str text;
     phi_input input;
@@ -1205,6 +1235,7 @@ typedef struct phi_pending_item {
     phi_call call; /* of the decision's tool call, too */
     phi_str tool_name, tool_call_id, arguments;
     phi_str text;      /* filter: the input; BUDGET: the reason */
+    phi_agent payer;   /* BUDGET: for whom phi_budget_raise is to be called: it, or one above it */
     bool has_deadline; /* else it waits for ever */
     uint64_t left_ms;  /* until then */
 } phi_pending_item;
@@ -1271,7 +1302,8 @@ typedef struct phi_raise {
 
 /* A model call that failed in a way that may pass (phi_failure.retryable) is tried again after
    min(initial_delay_ms * backoff_multiplier^(attempt-1), max_delay_ms), give or take a fifth; a delay that
-   the server asks for is kept as it is. */
+   the server asks for is kept as it is. What would end behind the run's max_duration_ms is not waited for.
+   Each retry keeps its failure in the history. */
 typedef struct phi_retry {
     bool disable;                 /* try once */
     uint32_t max_retries;         /* beyond the first attempt (default 3) */
@@ -12093,11 +12125,11 @@ PHI_API double phi_cache_hit_rate(const phi_usage *usage) {
 #endif /* PHI__IMP_MODEL */
 
 #ifdef PHI__IMP_WIRE
-#if PHI__IMP_WIRE != 0xf1d55600
+#if PHI__IMP_WIRE != 0x6bf3fa26
 #error "phi: two versions of src/wire in one file"
 #endif
 #else
-#define PHI__IMP_WIRE 0xf1d55600
+#define PHI__IMP_WIRE 0x6bf3fa26
 
 /* ---- src/wire/assembly_in.h ---- */
 
@@ -14447,6 +14479,15 @@ PHI__FN void phi__classify_truncated(phi__assembly *a, bool heard) {
                        heard ? PHI__LIT("the answer broke off: the stream ended without its end "
                                         "marker")
                              : PHI__LIT("the server ended the stream without an answer"));
+}
+
+/* ---- public ---- */
+
+PHI_API bool phi_message_is_overflow(const phi_message *message) {
+    return message != NULL && message->role == PHI_ROLE_ASSISTANT &&
+           message->stop_reason == PHI_STOP_REASON_ERROR &&
+           (phi__str_starts(message->error_message, "Context overflow: ") ||
+            phi__is_overflow_text(message->error_message));
 }
 #undef PHI__FAULT_BODY_MOST
 #undef PHI__FAULT_WORDS_MOST
@@ -17122,11 +17163,11 @@ PHI__FN bool phi__thread_truncate(phi__thread *thread, uint64_t target_tokens, i
 #endif /* PHI__IMP_THREAD */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0xa82c9674
+#if PHI__IMP_LOOP != 0x0ef5b933
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0xa82c9674
+#define PHI__IMP_LOOP 0x0ef5b933
 
 /* ---- src/loop/session_in.h ---- */
 
@@ -17421,7 +17462,7 @@ struct phi__run {
     phi_arena arena;           /* the turn's: the request, tool calls */
     const phi_loop_info *info; /* in the thread */
     phi_str loop_id;           /* in the thread */
-    uint32_t posts_from;       /* of the inbox: an abort posted before meant an earlier run */
+    uint64_t posts_from;       /* of the inbox: an abort posted before meant an earlier run */
     phi_trigger trigger;       /* of its first turn */
     uint32_t turn_index;
     bool turn_open;
@@ -17444,6 +17485,7 @@ struct phi__run {
     phi_spending reserved; /* in the agent's budget and those above */
     bool paused, pause_over;
     phi__buf pause_reason; /* of a pause, for phi_pending */
+    phi_agent payer;       /* whose limit or budget it was */
     phi__timer timer;      /* of a pause or a delay */
     phi__doom *doom;       /* NULL: no tool has been called yet */
     bool doomed;           /* a call repeated itself too often */
@@ -17594,6 +17636,7 @@ struct phi_runtime {
     const phi_transport *transport;
     phi__slots agents, calls, transfers, tickets, responses;
     phi__inbox inbox;
+    uint64_t posts_read; /* where it was read up to; its own counts wrap */
     phi__sessions sessions;
     phi__events events;
     phi__run *ready, *ready_last;
@@ -17681,7 +17724,7 @@ PHI__FN void phi__decision_drop(phi__decision *decision);
 PHI__FN void phi__decision_posted(phi_runtime *rt, const phi__post *post);
 
 /* input.c */
-PHI__FN void phi__input_posted(phi_runtime *rt, const phi__post *post, uint32_t at);
+PHI__FN void phi__input_posted(phi_runtime *rt, const phi__post *post, uint64_t at);
 PHI__FN void phi__inputs_free(phi__agent *agent, phi__inputs *inputs);
 PHI__FN phi__inputs *phi__inputs_of(phi__agent *agent, phi_input kind); /* NULL: no such queue */
 /* A message at the end of a queue, its content copied. */
@@ -17742,7 +17785,7 @@ PHI__FN void phi__run_wake(phi__run *run);
 PHI__FN void phi__run_cancel(phi__run *run);
 /* The runs of an agent and of those below it; only runs that began before `at` in the inbox. after_turn: when
    their turns are over. */
-PHI__FN void phi__run_cancel_tree(phi__agent *agent, uint32_t at, bool after_turn);
+PHI__FN void phi__run_cancel_tree(phi__agent *agent, uint64_t at, bool after_turn);
 PHI__FN void phi__run_detach(phi__run *run);  /* nothing wakes it or is called by it any more */
 PHI__FN void phi__run_destroy(phi__run *run); /* at once, without events: agent or runtime go */
 PHI__FN void phi__runs_advance(phi_runtime *rt);
@@ -17786,6 +17829,8 @@ PHI__FN phi_failure phi__answer_failure(phi_failure_kind kind, bool retryable, c
 PHI__FN bool phi__answer_tell_start(phi__run *run);
 /* The answer is whole (failure NULL), or has failed: it is logged, tried again, or compacted for. */
 PHI__FN phi__state phi__answer_end(phi__run *run, const phi_failure *failure, phi_status status);
+/* Counts what an answer that will not be logged has cost so far; without one it is harmless. */
+PHI__FN void phi__answer_charge_open(phi__run *run);
 /* It has failed for good. failure: in the thread. */
 PHI__FN phi__state phi__answer_give_up(phi__run *run, const phi_failure *failure,
                                        phi_status status);
@@ -17797,8 +17842,10 @@ PHI__FN phi__state phi__run_make_calls(phi__run *run); /* TOOLS, or TURN_END wit
 PHI__FN void phi__run_detach_tools(phi__run *run);     /* tells them; frees nothing */
 PHI__FN void phi__run_drop_tools(phi__run *run);
 
-/* posts.c: what other threads have said; a bounded number */
+/* posts.c: what other threads have said; a bounded number, or all that stands in the inbox now */
 PHI__FN void phi__posts_read(phi_runtime *rt);
+PHI__FN void phi__posts_read_all(phi_runtime *rt);
+PHI__FN uint64_t phi__posts_next(const phi_runtime *rt); /* where the next post will stand */
 
 /* responses.c */
 /* Takes over what the run has come to so far. */
@@ -17818,7 +17865,8 @@ PHI__FN void phi__bare_drop(phi__agent *agent);
 PHI__FN void phi__bare_forget(phi__agent *agent); /* it is doomed */
 
 /* limits.c */
-PHI__FN bool phi__limit_reached(const phi__run *run, char *reason, size_t size);
+PHI__FN bool phi__limit_leaves(const phi__run *run, uint32_t delay_ms); /* time for a delay */
+PHI__FN bool phi__limit_reached(phi__run *run, char *reason, size_t size);
 
 /* The runtime's last error. */
 PHI__FN phi_status phi__error(phi_runtime *rt, phi_status status, const char *format, ...)
@@ -18012,13 +18060,19 @@ static void phi__answer_charge(phi__run *run, const phi_usage *usage) {
     phi__budget_charge(agent, phi__answer_tokens(usage), cost, 0);
 }
 
+PHI__FN void phi__answer_charge_open(phi__run *run) {
+    phi_usage usage;
+    if (run->answer == NULL || !run->answer->live) return;
+    usage = run->answer->assembly.usage;
+    if (usage.total_tokens == 0) usage.total_tokens = phi__answer_tokens(&usage);
+    phi__answer_charge(run, &usage);
+}
+
 /* ---- once more ---- */
 
 /* Lets go of an attempt whose answer is not wanted. What was told of it stays as it was told. */
 static void phi__answer_abandon(phi__run *run) {
-    phi_usage usage = run->answer->assembly.usage;
-    if (usage.total_tokens == 0) usage.total_tokens = phi__answer_tokens(&usage);
-    phi__answer_charge(run, &usage);
+    phi__answer_charge_open(run);
     phi__xfer_close(run->transfer);
     run->transfer = NULL;
     phi__sse_free(&run->sse);
@@ -18086,9 +18140,12 @@ static bool phi__answer_wanted(const phi__run *run) { return !run->cancelled && 
 
 /* Logs the answer, whole or not, and counts it. */
 static bool phi__answer_settle_call(phi__run *run, const phi_failure *failure) {
-    if (!phi__answer_log(run, failure)) return false;
-    run->turn_usage = run->reply->usage;
+    bool told = phi__answer_log(run, failure);
+    if (run->reply == NULL) return false;
+    run->turn_usage = run->reply->usage; /* it is in the log, so it counts */
     phi__answer_charge(run, &run->turn_usage);
+    if (!told) return false;
+    phi__budget_release(run); /* so that those whom its tools start find what is left */
     phi__run_drop_call(run);
     return true;
 }
@@ -18119,8 +18176,10 @@ PHI__FN phi__state phi__answer_end(phi__run *run, const phi_failure *failure, ph
     if (kept == NULL) return phi__run_no_memory(run);
     if (kept->kind == PHI_FAILURE_OVERFLOW && phi__answer_wanted(run))
         return phi__answer_overflow(run, kept);
-    if (phi__answer_wanted(run) && phi__retry_wanted(&run->agent->retry, kept, run->attempt + 1,
-                                                     phi__answer_random(run), &run->delay_ms))
+    if (phi__answer_wanted(run) &&
+        phi__retry_wanted(&run->agent->retry, kept, run->attempt + 1, phi__answer_random(run),
+                          &run->delay_ms) &&
+        phi__limit_leaves(run, run->delay_ms))
         return phi__answer_again(run, kept);
     return phi__answer_give_up(run, kept, status);
 }
@@ -18221,7 +18280,10 @@ PHI__FN bool phi__budget_reserve(phi__run *run, uint64_t tokens, double cost, ch
     phi__agent *agent;
     phi__budget_release(run);
     for (agent = run->agent; agent != NULL; agent = agent->parent)
-        if (!phi__budget_fits(&agent->budget, tokens, cost, reason, size)) return false;
+        if (!phi__budget_fits(&agent->budget, tokens, cost, reason, size)) {
+            run->payer = phi__agent_handle(agent);
+            return false;
+        }
     run->reserved.tokens = tokens;
     run->reserved.cost = cost;
     run->reserved.requests = 1;
@@ -19525,10 +19587,15 @@ PHI__FN void phi__decision_drop(phi__decision *d) {
     phi__buf_free(&d->reply);
 }
 
+/* Only filters warn. */
+static phi_verdict phi__hook_verdict(phi_hook_point point, phi_verdict verdict) {
+    return verdict == PHI_WARN && point != PHI_HOOK_FILTER ? PHI_ALLOW : verdict;
+}
+
 static void phi__decision_settle(phi__decision *d, phi_verdict verdict, phi_str reply) {
     phi__decision_close(d);
     d->asked = PHI__ASKED_DECIDED;
-    d->verdict = verdict;
+    d->verdict = phi__hook_verdict(d->point, verdict);
     phi__buf_clear(&d->reply);
     phi__buf_add_str(&d->reply, reply);
     phi__run_wake(d->run);
@@ -19607,7 +19674,7 @@ static phi__hooked phi__hook_now(phi__decision *d, phi_hook *hook, phi_hook_fn f
     d->point = hook->point;
     hook->ticket = phi__decision_ticket(d);
     hook->decided = again;
-    verdict = fn(user_data, hook);
+    verdict = phi__hook_verdict(hook->point, fn(user_data, hook));
     if (agent->slot == NULL) {
         phi__decision_drop(d);
         return PHI__HOOK_GONE;
@@ -19661,6 +19728,7 @@ PHI__FN phi__hooked phi__hook_call(phi__toolcall *call, phi_hook *hook) {
     hook->tool_name = call->block->name;
     hook->tool_call_id = call->block->id;
     hook->arguments = call->arguments;
+    hook->needs_approval = call->tool != NULL && call->tool->needs_approval;
     return phi__hook_agent(&call->decision, hook);
 }
 
@@ -19831,7 +19899,7 @@ PHI__FN void phi__input_return(phi__run *run) {
 
 /* ---- what other threads say ---- */
 
-PHI__FN void phi__input_posted(phi_runtime *rt, const phi__post *post, uint32_t at) {
+PHI__FN void phi__input_posted(phi_runtime *rt, const phi__post *post, uint64_t at) {
     phi__slot *slot = phi__slots_find(&rt->agents, post->index, post->gen);
     phi__agent *agent = slot != NULL ? (phi__agent *)slot->object : NULL;
     phi_input kind = post->kind == PHI__POST_STEER       ? PHI_INPUT_STEERING
@@ -19845,7 +19913,7 @@ PHI__FN void phi__input_posted(phi_runtime *rt, const phi__post *post, uint32_t 
         source = phi__str(text.at, post->flag);
         text = phi__str(text.at + post->flag, text.len - post->flag);
         if (agent->run == NULL || agent->run->over || agent->run->state >= PHI__RUN_CLOSE ||
-            at - agent->run->posts_from >= UINT32_MAX / 2) {
+            at < agent->run->posts_from) {
             phi__input_tell_dropped(agent, kind, text, "The run it was meant for has ended");
             return;
         }
@@ -19893,26 +19961,27 @@ PHI__FN phi__hooked phi__input_poll(phi__run *run, phi_input kind) {
 
 /* ---- delivering ---- */
 
-static bool phi__input_log(phi__run *run, phi__input *input) {
+/* The first that is pending. What is in the log is pending no more, also where it finds no memory to be
+   told: else it would come again. */
+static bool phi__input_log(phi__run *run) {
     phi__thread *thread = run->agent->thread;
     phi__entry entry = phi__run_entry(run, PHI__ENTRY_MESSAGE);
+    phi__input *input = run->pending.head;
+    phi_input kind = input->kind;
     phi_message *kept;
     phi_str source;
     phi__run_stamp(run, &input->message);
     kept = phi__thread_keep(thread, &input->message);
     if (kept == NULL || !phi__arena_str(&thread->arena, input->source, &source)) return false;
     entry.message = kept;
-    return phi__run_note(run, &entry) && phi__run_tell(run, kept, input->kind, source);
+    if (!phi__run_note(run, &entry)) return false;
+    phi__input_free(run->agent, phi__inputs_pop(&run->pending));
+    return phi__run_tell(run, kept, kind, source);
 }
 
 PHI__FN bool phi__input_deliver(phi__run *run) {
-    phi__agent *agent = run->agent;
-    while (run->pending.head != NULL) {
-        phi__input *input;
-        if (!phi__input_log(run, run->pending.head)) return false;
-        input = phi__inputs_pop(&run->pending);
-        phi__input_free(agent, input);
-    }
+    while (run->pending.head != NULL)
+        if (!phi__input_log(run)) return false;
     return true;
 }
 
@@ -20040,11 +20109,18 @@ PHI_API phi_status phi_queue_set_mode(phi_agent handle, phi_input queue, phi_que
 
 #include <stdio.h>
 
-PHI__FN bool phi__limit_reached(const phi__run *run, char *reason, size_t size) {
+PHI__FN bool phi__limit_leaves(const phi__run *run, uint32_t delay_ms) {
+    uint64_t now_us = phi__io_now_us(run->agent->rt->io);
+    if (run->limits.max_duration_ms == PHI_UNLIMITED) return true;
+    return (now_us - run->started_us) / 1000 + delay_ms < run->limits.max_duration_ms;
+}
+
+PHI__FN bool phi__limit_reached(phi__run *run, char *reason, size_t size) {
     const phi_limits *limits = &run->limits;
     uint64_t tokens = run->usage.input + run->usage.output;
     uint64_t now_us = phi__io_now_us(run->agent->rt->io);
     double seconds = (double)(now_us - run->started_us) / 1e6;
+    run->payer = phi__agent_handle(run->agent);
     if (limits->max_turns != PHI_UNLIMITED && run->turn_index >= limits->max_turns) {
         (void)snprintf(reason, size, "Max turns reached (%u/%u)", (unsigned)run->turn_index,
                        (unsigned)limits->max_turns);
@@ -20125,6 +20201,24 @@ static bool phi__call_prepare(phi__run *run) {
     return true;
 }
 
+/* A transport's word counts where it is about transports: BUSY or CANCELLED mean something else of a run. */
+static phi_status phi__call_status(phi_status status) {
+    switch (status) {
+    case PHI_BAD_ARG:
+    case PHI_NO_MEMORY:
+    case PHI_FULL:
+    case PHI_TIMEOUT:
+    case PHI_TLS:
+    case PHI_PARSE:
+    case PHI_TOO_BIG:
+    case PHI_NOT_FOUND:
+    case PHI_IO:
+    case PHI_UNSUPPORTED:
+    case PHI_REFUSED: return status;
+    default: return PHI_NETWORK;
+    }
+}
+
 PHI__FN phi__state phi__run_send(phi__run *run, bool *wait) {
     phi__agent *agent = run->agent;
     phi_status status;
@@ -20136,8 +20230,8 @@ PHI__FN phi__state phi__run_send(phi__run *run, bool *wait) {
     run->reserved.requests = 0; /* it was made */
     if (status != PHI_OK) {
         phi_failure failure =
-            phi__answer_failure(PHI_FAILURE_NETWORK, false, phi_status_text(status));
-        return phi__answer_end(run, &failure, status);
+            phi__answer_failure(PHI_FAILURE_NETWORK, status == PHI_FULL, phi_status_text(status));
+        return phi__answer_end(run, &failure, phi__call_status(status));
     }
     *wait = true;
     return PHI__RUN_STREAM;
@@ -20223,7 +20317,7 @@ static phi__state phi__call_broken(phi__run *run) {
             transfer->status != PHI_UNSUPPORTED && transfer->status != PHI_BAD_ARG, /* of an URL */
         transfer->words[0] != '\0' ? transfer->words : phi_status_text(transfer->status));
     failure.http_status = transfer->http_status;
-    return phi__answer_end(run, &failure, transfer->status);
+    return phi__answer_end(run, &failure, phi__call_status(transfer->status));
 }
 
 /* All bytes are decoded: what became of it? */
@@ -20450,6 +20544,7 @@ static void phi__pending_run(phi__pending_list *list, const phi__run *run) {
     if (run->paused || run->state == PHI__RUN_BACKOFF) {
         item = phi__pending_item_of(run, run->paused ? PHI_WAITING_BUDGET : PHI_WAITING_RETRY);
         if (run->paused) item.text = phi__buf_str(&run->pause_reason);
+        if (run->paused) item.payer = run->payer;
         phi__pending_due(&item, io, &run->timer);
         phi__pending_add(list, &item);
     }
@@ -20489,12 +20584,12 @@ PHI_API size_t phi_pending(phi_runtime *rt, phi_pending_item *out, size_t most) 
 enum { PHI__POSTS_PER_READ = 256 };
 
 /* `at`: where it stood in the inbox; what was posted before a run began meant an earlier one. */
-static void phi__post_abort(phi_runtime *rt, const phi__post *post, uint32_t at) {
+static void phi__post_abort(phi_runtime *rt, const phi__post *post, uint64_t at) {
     phi__slot *slot = phi__slots_find(&rt->agents, post->index, post->gen);
     if (slot != NULL) phi__run_cancel_tree((phi__agent *)slot->object, at, post->flag != 0);
 }
 
-static void phi__post_handle(phi_runtime *rt, const phi__post *post, uint32_t at) {
+static void phi__post_handle(phi_runtime *rt, const phi__post *post, uint64_t at) {
     switch (post->kind) {
     case PHI__POST_FINISH: phi__call_posted(rt, post); break;
     case PHI__POST_ABORT: phi__post_abort(rt, post, at); break;
@@ -20506,13 +20601,33 @@ static void phi__post_handle(phi_runtime *rt, const phi__post *post, uint32_t at
     }
 }
 
-PHI__FN void phi__posts_read(phi_runtime *rt) {
+/* The inbox counts its bytes in 32 bits, and a run may live while more than that pass through. */
+static uint64_t phi__posts_place(const phi_runtime *rt, uint32_t count) {
+    return rt->posts_read + (uint32_t)(count - (uint32_t)rt->posts_read);
+}
+
+static bool phi__posts_one(phi_runtime *rt) {
     phi__post post;
+    bool got = phi__inbox_peek(&rt->inbox, &post);
+    rt->posts_read = phi__posts_place(rt, rt->inbox.head);
+    if (!got) return false;
+    phi__post_handle(rt, &post, rt->posts_read);
+    phi__inbox_drop(&rt->inbox);
+    return true;
+}
+
+PHI__FN uint64_t phi__posts_next(const phi_runtime *rt) {
+    return phi__posts_place(rt, PHI__LOAD(&rt->inbox.tail));
+}
+
+PHI__FN void phi__posts_read(phi_runtime *rt) {
     int left = PHI__POSTS_PER_READ;
-    while (left-- > 0 && phi__inbox_peek(&rt->inbox, &post)) {
-        phi__post_handle(rt, &post, rt->inbox.head);
-        phi__inbox_drop(&rt->inbox);
-    }
+    while (left-- > 0 && phi__posts_one(rt)) {}
+}
+
+PHI__FN void phi__posts_read_all(phi_runtime *rt) {
+    uint64_t end = phi__posts_next(rt);
+    while (rt->posts_read < end && phi__posts_one(rt)) {}
 }
 
 /* ---- src/loop/responses.c ---- */
@@ -20715,11 +20830,15 @@ PHI__FN phi__state phi__run_fail(phi__run *run, const phi_failure *failure, phi_
 PHI__FN phi__state phi__run_no_memory(phi__run *run) {
     if (run->failure == &phi__run_out_of_memory) return PHI__RUN_CLOSE; /* it was told already */
     phi__decision_drop(&run->decision);
+    phi__answer_charge_open(run);
     phi__run_drop_call(run);
     phi__run_drop_tools(run);
     run->reply = NULL;
     run->call_count = 0;
-    return phi__run_fail(run, &phi__run_out_of_memory, PHI_NO_MEMORY);
+    if (run->failure == NULL) return phi__run_fail(run, &phi__run_out_of_memory, PHI_NO_MEMORY);
+    run->failure = &phi__run_out_of_memory; /* a run has one PHI_EV_ERROR: it had failed already */
+    run->status = PHI_NO_MEMORY;
+    return PHI__RUN_TURN_END;
 }
 
 /* ---- beginning ---- */
@@ -20840,7 +20959,7 @@ static phi__run *phi__run_make(phi__agent *agent, const phi__run_order *order) {
     if (run == NULL) return NULL;
     run->agent = agent;
     run->state = PHI__RUN_BEFORE_LOOP;
-    run->posts_from = PHI__LOAD(&agent->rt->inbox.tail);
+    run->posts_from = phi__posts_next(agent->rt);
     run->limits = agent->limits;
     run->trigger = order->continuation == PHI_CONTINUATION_INITIAL  ? agent->first_turn_trigger
                    : order->continuation == PHI_CONTINUATION_BRANCH ? PHI_TRIGGER_BRANCH
@@ -20891,9 +21010,9 @@ PHI__FN void phi__run_cancel(phi__run *run) {
     phi__run_wake(run);
 }
 
-static void phi__run_cancel_one(phi__agent *agent, uint32_t at, bool after_turn) {
+static void phi__run_cancel_one(phi__agent *agent, uint64_t at, bool after_turn) {
     phi__run *run = agent->run;
-    if (run == NULL || at - run->posts_from >= UINT32_MAX / 2) return;
+    if (run == NULL || at < run->posts_from) return;
     if (after_turn)
         run->stopping = true;
     else
@@ -20902,7 +21021,7 @@ static void phi__run_cancel_one(phi__agent *agent, uint32_t at, bool after_turn)
 }
 
 /* Down, along, and up again, without a stack: trees are as deep as the host makes them. */
-PHI__FN void phi__run_cancel_tree(phi__agent *top, uint32_t at, bool after_turn) {
+PHI__FN void phi__run_cancel_tree(phi__agent *top, uint64_t at, bool after_turn) {
     phi__agent *agent = top;
     for (;;) {
         phi__run_cancel_one(agent, at, after_turn);
@@ -20918,6 +21037,7 @@ PHI__FN void phi__run_cancel_tree(phi__agent *top, uint32_t at, bool after_turn)
 
 PHI__FN void phi__run_detach(phi__run *run) {
     phi__run_unready(run);
+    if (!run->over) phi__answer_charge_open(run); /* those above pay for it */
     run->over = true;
     phi__io_timer_clear(run->agent->rt->io, &run->timer);
     phi__decision_drop(&run->decision);
@@ -21130,7 +21250,8 @@ static bool phi__tools_go(phi__toolcall *call) {
     phi_event event;
     bool lost = false;
     if (call->told || call->quiet) return true;
-    if (run->cancelled) {
+    if (run->cancelled) { /* what nobody has allowed never ran, and is not told as if it had */
+        if (call->decision.asked != PHI__ASKED_NOT) call->quiet = call->after = true;
         phi__decision_drop(&call->decision);
         phi__call_cancel(call, "Cancelled");
     } else if (call->result != NULL) {
@@ -21521,12 +21642,16 @@ static phi__state phi__turn_leave(phi__run *run, phi_status status) {
 static phi__state phi__turn_before_loop(phi__run *run, bool *wait) {
     phi_hook hook = phi__hook_of(run, PHI_HOOK_BEFORE_LOOP);
     phi__hooked hooked;
-    if (run->cancelled && run->decision.asked == PHI__ASKED_NOT) return PHI__RUN_OPEN;
+    if (phi__turn_unwanted(run) && run->decision.asked == PHI__ASKED_NOT) return PHI__RUN_OPEN;
     hooked = phi__hook_run(run, &hook);
-    if (hooked == PHI__HOOK_DENY || (hooked == PHI__HOOK_WAIT && run->cancelled)) {
+    if (hooked == PHI__HOOK_WAIT && phi__turn_unwanted(run)) {
+        run->status = PHI_CANCELLED;
+        hooked = PHI__HOOK_DENY;
+    } else if (hooked == PHI__HOOK_DENY)
+        run->status = PHI_DENIED;
+    if (hooked == PHI__HOOK_DENY) {
         run->prompts = NULL;
         run->silent = run->opened = true; /* its end is its only event */
-        run->status = run->cancelled ? PHI_CANCELLED : PHI_DENIED;
     }
     return phi__run_hooked(run, hooked, PHI__RUN_BEFORE_LOOP, PHI__RUN_OPEN, PHI__RUN_CLOSE, wait);
 }
@@ -21671,9 +21796,10 @@ static phi__state phi__turn_top(phi__run *run, bool *wait) {
     if (phi__limit_reached(run, reason, sizeof reason) ||
         !phi__turn_reserve(run, reason, sizeof reason))
         return phi__turn_at_limit(run, reason, wait);
+    if (!run->paused) return PHI__RUN_BEFORE_TURN;
     run->paused = run->pause_over = false;
     phi__io_timer_clear(run->agent->rt->io, &run->timer);
-    return PHI__RUN_BEFORE_TURN;
+    return PHI__RUN_POLL; /* what was said meanwhile is seen by the call that was paid for */
 }
 
 static phi__state phi__turn_before(phi__run *run, bool *wait) {
@@ -21786,7 +21912,7 @@ static bool phi__turn_seal(phi__run *run) {
     phi__agent *agent = run->agent;
     phi__slots *slots = &agent->rt->agents;
     (void)phi__slots_move(slots, agent->index, agent->gen, PHI__AGENT_RUNNING, PHI__AGENT_IDLE);
-    phi__posts_read(agent->rt);
+    phi__posts_read_all(agent->rt);
     if (agent->steering.head == NULL && agent->follow_ups.head == NULL &&
         agent->injected.head == NULL && !run->starved && !phi__turn_unwanted(run))
         return true;
@@ -21850,7 +21976,7 @@ static phi__state phi__turn_after_loop(phi__run *run, bool *wait) {
     phi_hook hook = phi__hook_of(run, PHI_HOOK_AFTER_LOOP);
     hook.message_count = run->agent->thread->message_count - run->first_message;
     hook.usage = &run->usage;
-    if (phi__hook_run(run, &hook) == PHI__HOOK_WAIT && !run->cancelled) {
+    if (phi__hook_run(run, &hook) == PHI__HOOK_WAIT && !phi__turn_unwanted(run)) {
         *wait = true;
         return PHI__RUN_AFTER_LOOP;
     }
@@ -22175,11 +22301,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0x92c08a8d
+#if PHI__IMP_AGENT != 0x1e67d6d9
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0x92c08a8d
+#define PHI__IMP_AGENT 0x1e67d6d9
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -22256,7 +22382,7 @@ PHI__FN phi__agent *phi__agent_find(phi_agent handle) {
 static void phi__agent_cancel_children(phi__agent *agent) {
     phi__agent *child;
     for (child = agent->first_child; child != NULL; child = child->next_child)
-        phi__run_cancel_tree(child, PHI__LOAD(&agent->rt->inbox.tail), false);
+        phi__run_cancel_tree(child, phi__posts_next(agent->rt), false);
 }
 
 PHI__FN void phi__agent_doom(phi__agent *agent) {
@@ -22436,13 +22562,13 @@ PHI_API phi_status phi_stop(phi_agent agent) { return phi__agent_post_abort(agen
 
 /* ---- public: budgets ---- */
 
+/* More than there are numbers for is no limit. */
 static uint32_t phi__agent_more(uint32_t limit, uint32_t by) {
-    return limit > PHI_UNLIMITED - 1 - phi__min(by, PHI_UNLIMITED - 1) ? limit : limit + by;
+    return by >= PHI_UNLIMITED - limit ? PHI_UNLIMITED : limit + by;
 }
 
 static uint64_t phi__agent_more64(uint64_t limit, uint64_t by) {
-    return limit > UINT64_MAX - 1 - (by < UINT64_MAX ? by : UINT64_MAX - 1) ? UINT64_MAX
-                                                                            : limit + by;
+    return by >= UINT64_MAX - limit ? UINT64_MAX : limit + by;
 }
 
 static void phi__agent_raise_budget(phi_budget *budget, const phi_raise *by) {

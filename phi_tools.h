@@ -38,7 +38,7 @@
 #endif
 
 #include "phi.h"
-#if PHI__PUB_BASE != 0x5801854d
+#if PHI__PUB_BASE != 0xee5c7714
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_TEXT != 0x4ad83af5
@@ -50,7 +50,10 @@
 #if PHI__PUB_MODEL != 0xac28f348
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_LOOP != 0xcdf5e84d
+#if PHI__PUB_WIRE != 0xcc919404
+#error "phi: phi_tools.h and phi.h are of different versions"
+#endif
+#if PHI__PUB_LOOP != 0x2b80bbb5
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_AGENT != 0x002d8b10

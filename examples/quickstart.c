@@ -42,6 +42,8 @@ static int show(const phi_event *ev) {
     case PHI_EV_TOOL_END:
         say(ev->is_error ? "error    " : "result   ", first_line(ev->message), 100);
         break;
+    case PHI_EV_RETRACT: printf(" ... cut off\n"); break;
+    case PHI_EV_RETRY: say("retry    ", ev->text, 500); break;
     case PHI_EV_ERROR: say("failed   ", ev->text, 500); break;
     case PHI_EV_AGENT_END:
         if (ev->usage != NULL)

@@ -13,7 +13,7 @@ PHI__FN phi__agent *phi__agent_find(phi_agent handle) {
 static void phi__agent_cancel_children(phi__agent *agent) {
     phi__agent *child;
     for (child = agent->first_child; child != NULL; child = child->next_child)
-        phi__run_cancel_tree(child, PHI__LOAD(&agent->rt->inbox.tail), false);
+        phi__run_cancel_tree(child, phi__posts_next(agent->rt), false);
 }
 
 PHI__FN void phi__agent_doom(phi__agent *agent) {
@@ -193,13 +193,13 @@ PHI_API phi_status phi_stop(phi_agent agent) { return phi__agent_post_abort(agen
 
 /* ---- public: budgets ---- */
 
+/* More than there are numbers for is no limit. */
 static uint32_t phi__agent_more(uint32_t limit, uint32_t by) {
-    return limit > PHI_UNLIMITED - 1 - phi__min(by, PHI_UNLIMITED - 1) ? limit : limit + by;
+    return by >= PHI_UNLIMITED - limit ? PHI_UNLIMITED : limit + by;
 }
 
 static uint64_t phi__agent_more64(uint64_t limit, uint64_t by) {
-    return limit > UINT64_MAX - 1 - (by < UINT64_MAX ? by : UINT64_MAX - 1) ? UINT64_MAX
-                                                                            : limit + by;
+    return by >= UINT64_MAX - limit ? UINT64_MAX : limit + by;
 }
 
 static void phi__agent_raise_budget(phi_budget *budget, const phi_raise *by) {

@@ -177,13 +177,19 @@ static void phi__answer_charge(phi__run *run, const phi_usage *usage) {
     phi__budget_charge(agent, phi__answer_tokens(usage), cost, 0);
 }
 
+PHI__FN void phi__answer_charge_open(phi__run *run) {
+    phi_usage usage;
+    if (run->answer == NULL || !run->answer->live) return;
+    usage = run->answer->assembly.usage;
+    if (usage.total_tokens == 0) usage.total_tokens = phi__answer_tokens(&usage);
+    phi__answer_charge(run, &usage);
+}
+
 /* ---- once more ---- */
 
 /* Lets go of an attempt whose answer is not wanted. What was told of it stays as it was told. */
 static void phi__answer_abandon(phi__run *run) {
-    phi_usage usage = run->answer->assembly.usage;
-    if (usage.total_tokens == 0) usage.total_tokens = phi__answer_tokens(&usage);
-    phi__answer_charge(run, &usage);
+    phi__answer_charge_open(run);
     phi__xfer_close(run->transfer);
     run->transfer = NULL;
     phi__sse_free(&run->sse);
@@ -251,9 +257,12 @@ static bool phi__answer_wanted(const phi__run *run) { return !run->cancelled && 
 
 /* Logs the answer, whole or not, and counts it. */
 static bool phi__answer_settle_call(phi__run *run, const phi_failure *failure) {
-    if (!phi__answer_log(run, failure)) return false;
-    run->turn_usage = run->reply->usage;
+    bool told = phi__answer_log(run, failure);
+    if (run->reply == NULL) return false;
+    run->turn_usage = run->reply->usage; /* it is in the log, so it counts */
     phi__answer_charge(run, &run->turn_usage);
+    if (!told) return false;
+    phi__budget_release(run); /* so that those whom its tools start find what is left */
     phi__run_drop_call(run);
     return true;
 }
@@ -284,8 +293,10 @@ PHI__FN phi__state phi__answer_end(phi__run *run, const phi_failure *failure, ph
     if (kept == NULL) return phi__run_no_memory(run);
     if (kept->kind == PHI_FAILURE_OVERFLOW && phi__answer_wanted(run))
         return phi__answer_overflow(run, kept);
-    if (phi__answer_wanted(run) && phi__retry_wanted(&run->agent->retry, kept, run->attempt + 1,
-                                                     phi__answer_random(run), &run->delay_ms))
+    if (phi__answer_wanted(run) &&
+        phi__retry_wanted(&run->agent->retry, kept, run->attempt + 1, phi__answer_random(run),
+                          &run->delay_ms) &&
+        phi__limit_leaves(run, run->delay_ms))
         return phi__answer_again(run, kept);
     return phi__answer_give_up(run, kept, status);
 }

@@ -52,7 +52,10 @@ PHI__FN bool phi__budget_reserve(phi__run *run, uint64_t tokens, double cost, ch
     phi__agent *agent;
     phi__budget_release(run);
     for (agent = run->agent; agent != NULL; agent = agent->parent)
-        if (!phi__budget_fits(&agent->budget, tokens, cost, reason, size)) return false;
+        if (!phi__budget_fits(&agent->budget, tokens, cost, reason, size)) {
+            run->payer = phi__agent_handle(agent);
+            return false;
+        }
     run->reserved.tokens = tokens;
     run->reserved.cost = cost;
     run->reserved.requests = 1;

@@ -67,6 +67,7 @@ typedef struct phi_hook {
     uint32_t turn_index;
     phi_call call;
     phi_str tool_name, tool_call_id, arguments;
+    bool needs_approval; /* BEFORE_TOOL: phi_tool.needs_approval */
     bool is_error;
     phi_str text;
     phi_input input;
@@ -120,6 +121,7 @@ typedef struct phi_pending_item {
     phi_call call; /* of the decision's tool call, too */
     phi_str tool_name, tool_call_id, arguments;
     phi_str text;      /* filter: the input; BUDGET: the reason */
+    phi_agent payer;   /* BUDGET: for whom phi_budget_raise is to be called: it, or one above it */
     bool has_deadline; /* else it waits for ever */
     uint64_t left_ms;  /* until then */
 } phi_pending_item;

@@ -45,10 +45,15 @@ PHI__FN void phi__decision_drop(phi__decision *d) {
     phi__buf_free(&d->reply);
 }
 
+/* Only filters warn. */
+static phi_verdict phi__hook_verdict(phi_hook_point point, phi_verdict verdict) {
+    return verdict == PHI_WARN && point != PHI_HOOK_FILTER ? PHI_ALLOW : verdict;
+}
+
 static void phi__decision_settle(phi__decision *d, phi_verdict verdict, phi_str reply) {
     phi__decision_close(d);
     d->asked = PHI__ASKED_DECIDED;
-    d->verdict = verdict;
+    d->verdict = phi__hook_verdict(d->point, verdict);
     phi__buf_clear(&d->reply);
     phi__buf_add_str(&d->reply, reply);
     phi__run_wake(d->run);
@@ -127,7 +132,7 @@ static phi__hooked phi__hook_now(phi__decision *d, phi_hook *hook, phi_hook_fn f
     d->point = hook->point;
     hook->ticket = phi__decision_ticket(d);
     hook->decided = again;
-    verdict = fn(user_data, hook);
+    verdict = phi__hook_verdict(hook->point, fn(user_data, hook));
     if (agent->slot == NULL) {
         phi__decision_drop(d);
         return PHI__HOOK_GONE;
@@ -181,6 +186,7 @@ PHI__FN phi__hooked phi__hook_call(phi__toolcall *call, phi_hook *hook) {
     hook->tool_name = call->block->name;
     hook->tool_call_id = call->block->id;
     hook->arguments = call->arguments;
+    hook->needs_approval = call->tool != NULL && call->tool->needs_approval;
     return phi__hook_agent(&call->decision, hook);
 }
 

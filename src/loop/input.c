@@ -129,7 +129,7 @@ PHI__FN void phi__input_return(phi__run *run) {
 
 /* ---- what other threads say ---- */
 
-PHI__FN void phi__input_posted(phi_runtime *rt, const phi__post *post, uint32_t at) {
+PHI__FN void phi__input_posted(phi_runtime *rt, const phi__post *post, uint64_t at) {
     phi__slot *slot = phi__slots_find(&rt->agents, post->index, post->gen);
     phi__agent *agent = slot != NULL ? (phi__agent *)slot->object : NULL;
     phi_input kind = post->kind == PHI__POST_STEER       ? PHI_INPUT_STEERING
@@ -143,7 +143,7 @@ PHI__FN void phi__input_posted(phi_runtime *rt, const phi__post *post, uint32_t 
         source = phi__str(text.at, post->flag);
         text = phi__str(text.at + post->flag, text.len - post->flag);
         if (agent->run == NULL || agent->run->over || agent->run->state >= PHI__RUN_CLOSE ||
-            at - agent->run->posts_from >= UINT32_MAX / 2) {
+            at < agent->run->posts_from) {
             phi__input_tell_dropped(agent, kind, text, "The run it was meant for has ended");
             return;
         }
@@ -191,26 +191,27 @@ PHI__FN phi__hooked phi__input_poll(phi__run *run, phi_input kind) {
 
 /* ---- delivering ---- */
 
-static bool phi__input_log(phi__run *run, phi__input *input) {
+/* The first that is pending. What is in the log is pending no more, also where it finds no memory to be
+   told: else it would come again. */
+static bool phi__input_log(phi__run *run) {
     phi__thread *thread = run->agent->thread;
     phi__entry entry = phi__run_entry(run, PHI__ENTRY_MESSAGE);
+    phi__input *input = run->pending.head;
+    phi_input kind = input->kind;
     phi_message *kept;
     phi_str source;
     phi__run_stamp(run, &input->message);
     kept = phi__thread_keep(thread, &input->message);
     if (kept == NULL || !phi__arena_str(&thread->arena, input->source, &source)) return false;
     entry.message = kept;
-    return phi__run_note(run, &entry) && phi__run_tell(run, kept, input->kind, source);
+    if (!phi__run_note(run, &entry)) return false;
+    phi__input_free(run->agent, phi__inputs_pop(&run->pending));
+    return phi__run_tell(run, kept, kind, source);
 }
 
 PHI__FN bool phi__input_deliver(phi__run *run) {
-    phi__agent *agent = run->agent;
-    while (run->pending.head != NULL) {
-        phi__input *input;
-        if (!phi__input_log(run, run->pending.head)) return false;
-        input = phi__inputs_pop(&run->pending);
-        phi__input_free(agent, input);
-    }
+    while (run->pending.head != NULL)
+        if (!phi__input_log(run)) return false;
     return true;
 }
 

@@ -3,11 +3,18 @@
 
 #include <stdio.h>
 
-PHI__FN bool phi__limit_reached(const phi__run *run, char *reason, size_t size) {
+PHI__FN bool phi__limit_leaves(const phi__run *run, uint32_t delay_ms) {
+    uint64_t now_us = phi__io_now_us(run->agent->rt->io);
+    if (run->limits.max_duration_ms == PHI_UNLIMITED) return true;
+    return (now_us - run->started_us) / 1000 + delay_ms < run->limits.max_duration_ms;
+}
+
+PHI__FN bool phi__limit_reached(phi__run *run, char *reason, size_t size) {
     const phi_limits *limits = &run->limits;
     uint64_t tokens = run->usage.input + run->usage.output;
     uint64_t now_us = phi__io_now_us(run->agent->rt->io);
     double seconds = (double)(now_us - run->started_us) / 1e6;
+    run->payer = phi__agent_handle(run->agent);
     if (limits->max_turns != PHI_UNLIMITED && run->turn_index >= limits->max_turns) {
         (void)snprintf(reason, size, "Max turns reached (%u/%u)", (unsigned)run->turn_index,
                        (unsigned)limits->max_turns);

@@ -248,7 +248,7 @@ struct phi__run {
     phi_arena arena;           /* the turn's: the request, tool calls */
     const phi_loop_info *info; /* in the thread */
     phi_str loop_id;           /* in the thread */
-    uint32_t posts_from;       /* of the inbox: an abort posted before meant an earlier run */
+    uint64_t posts_from;       /* of the inbox: an abort posted before meant an earlier run */
     phi_trigger trigger;       /* of its first turn */
     uint32_t turn_index;
     bool turn_open;
@@ -271,6 +271,7 @@ struct phi__run {
     phi_spending reserved; /* in the agent's budget and those above */
     bool paused, pause_over;
     phi__buf pause_reason; /* of a pause, for phi_pending */
+    phi_agent payer;       /* whose limit or budget it was */
     phi__timer timer;      /* of a pause or a delay */
     phi__doom *doom;       /* NULL: no tool has been called yet */
     bool doomed;           /* a call repeated itself too often */
@@ -421,6 +422,7 @@ struct phi_runtime {
     const phi_transport *transport;
     phi__slots agents, calls, transfers, tickets, responses;
     phi__inbox inbox;
+    uint64_t posts_read; /* where it was read up to; its own counts wrap */
     phi__sessions sessions;
     phi__events events;
     phi__run *ready, *ready_last;
@@ -508,7 +510,7 @@ PHI__FN void phi__decision_drop(phi__decision *decision);
 PHI__FN void phi__decision_posted(phi_runtime *rt, const phi__post *post);
 
 /* input.c */
-PHI__FN void phi__input_posted(phi_runtime *rt, const phi__post *post, uint32_t at);
+PHI__FN void phi__input_posted(phi_runtime *rt, const phi__post *post, uint64_t at);
 PHI__FN void phi__inputs_free(phi__agent *agent, phi__inputs *inputs);
 PHI__FN phi__inputs *phi__inputs_of(phi__agent *agent, phi_input kind); /* NULL: no such queue */
 /* A message at the end of a queue, its content copied. */
@@ -569,7 +571,7 @@ PHI__FN void phi__run_wake(phi__run *run);
 PHI__FN void phi__run_cancel(phi__run *run);
 /* The runs of an agent and of those below it; only runs that began before `at` in the inbox. after_turn: when
    their turns are over. */
-PHI__FN void phi__run_cancel_tree(phi__agent *agent, uint32_t at, bool after_turn);
+PHI__FN void phi__run_cancel_tree(phi__agent *agent, uint64_t at, bool after_turn);
 PHI__FN void phi__run_detach(phi__run *run);  /* nothing wakes it or is called by it any more */
 PHI__FN void phi__run_destroy(phi__run *run); /* at once, without events: agent or runtime go */
 PHI__FN void phi__runs_advance(phi_runtime *rt);
@@ -613,6 +615,8 @@ PHI__FN phi_failure phi__answer_failure(phi_failure_kind kind, bool retryable, c
 PHI__FN bool phi__answer_tell_start(phi__run *run);
 /* The answer is whole (failure NULL), or has failed: it is logged, tried again, or compacted for. */
 PHI__FN phi__state phi__answer_end(phi__run *run, const phi_failure *failure, phi_status status);
+/* Counts what an answer that will not be logged has cost so far; without one it is harmless. */
+PHI__FN void phi__answer_charge_open(phi__run *run);
 /* It has failed for good. failure: in the thread. */
 PHI__FN phi__state phi__answer_give_up(phi__run *run, const phi_failure *failure,
                                        phi_status status);
@@ -624,8 +628,10 @@ PHI__FN phi__state phi__run_make_calls(phi__run *run); /* TOOLS, or TURN_END wit
 PHI__FN void phi__run_detach_tools(phi__run *run);     /* tells them; frees nothing */
 PHI__FN void phi__run_drop_tools(phi__run *run);
 
-/* posts.c: what other threads have said; a bounded number */
+/* posts.c: what other threads have said; a bounded number, or all that stands in the inbox now */
 PHI__FN void phi__posts_read(phi_runtime *rt);
+PHI__FN void phi__posts_read_all(phi_runtime *rt);
+PHI__FN uint64_t phi__posts_next(const phi_runtime *rt); /* where the next post will stand */
 
 /* responses.c */
 /* Takes over what the run has come to so far. */
@@ -645,7 +651,8 @@ PHI__FN void phi__bare_drop(phi__agent *agent);
 PHI__FN void phi__bare_forget(phi__agent *agent); /* it is doomed */
 
 /* limits.c */
-PHI__FN bool phi__limit_reached(const phi__run *run, char *reason, size_t size);
+PHI__FN bool phi__limit_leaves(const phi__run *run, uint32_t delay_ms); /* time for a delay */
+PHI__FN bool phi__limit_reached(phi__run *run, char *reason, size_t size);
 
 /* The runtime's last error. */
 PHI__FN phi_status phi__error(phi_runtime *rt, phi_status status, const char *format, ...)

@@ -54,6 +54,24 @@ static bool phi__call_prepare(phi__run *run) {
     return true;
 }
 
+/* A transport's word counts where it is about transports: BUSY or CANCELLED mean something else of a run. */
+static phi_status phi__call_status(phi_status status) {
+    switch (status) {
+    case PHI_BAD_ARG:
+    case PHI_NO_MEMORY:
+    case PHI_FULL:
+    case PHI_TIMEOUT:
+    case PHI_TLS:
+    case PHI_PARSE:
+    case PHI_TOO_BIG:
+    case PHI_NOT_FOUND:
+    case PHI_IO:
+    case PHI_UNSUPPORTED:
+    case PHI_REFUSED: return status;
+    default: return PHI_NETWORK;
+    }
+}
+
 PHI__FN phi__state phi__run_send(phi__run *run, bool *wait) {
     phi__agent *agent = run->agent;
     phi_status status;
@@ -65,8 +83,8 @@ PHI__FN phi__state phi__run_send(phi__run *run, bool *wait) {
     run->reserved.requests = 0; /* it was made */
     if (status != PHI_OK) {
         phi_failure failure =
-            phi__answer_failure(PHI_FAILURE_NETWORK, false, phi_status_text(status));
-        return phi__answer_end(run, &failure, status);
+            phi__answer_failure(PHI_FAILURE_NETWORK, status == PHI_FULL, phi_status_text(status));
+        return phi__answer_end(run, &failure, phi__call_status(status));
     }
     *wait = true;
     return PHI__RUN_STREAM;
@@ -152,7 +170,7 @@ static phi__state phi__call_broken(phi__run *run) {
             transfer->status != PHI_UNSUPPORTED && transfer->status != PHI_BAD_ARG, /* of an URL */
         transfer->words[0] != '\0' ? transfer->words : phi_status_text(transfer->status));
     failure.http_status = transfer->http_status;
-    return phi__answer_end(run, &failure, transfer->status);
+    return phi__answer_end(run, &failure, phi__call_status(transfer->status));
 }
 
 /* All bytes are decoded: what became of it? */

@@ -111,11 +111,15 @@ PHI__FN phi__state phi__run_fail(phi__run *run, const phi_failure *failure, phi_
 PHI__FN phi__state phi__run_no_memory(phi__run *run) {
     if (run->failure == &phi__run_out_of_memory) return PHI__RUN_CLOSE; /* it was told already */
     phi__decision_drop(&run->decision);
+    phi__answer_charge_open(run);
     phi__run_drop_call(run);
     phi__run_drop_tools(run);
     run->reply = NULL;
     run->call_count = 0;
-    return phi__run_fail(run, &phi__run_out_of_memory, PHI_NO_MEMORY);
+    if (run->failure == NULL) return phi__run_fail(run, &phi__run_out_of_memory, PHI_NO_MEMORY);
+    run->failure = &phi__run_out_of_memory; /* a run has one PHI_EV_ERROR: it had failed already */
+    run->status = PHI_NO_MEMORY;
+    return PHI__RUN_TURN_END;
 }
 
 /* ---- beginning ---- */
@@ -236,7 +240,7 @@ static phi__run *phi__run_make(phi__agent *agent, const phi__run_order *order) {
     if (run == NULL) return NULL;
     run->agent = agent;
     run->state = PHI__RUN_BEFORE_LOOP;
-    run->posts_from = PHI__LOAD(&agent->rt->inbox.tail);
+    run->posts_from = phi__posts_next(agent->rt);
     run->limits = agent->limits;
     run->trigger = order->continuation == PHI_CONTINUATION_INITIAL  ? agent->first_turn_trigger
                    : order->continuation == PHI_CONTINUATION_BRANCH ? PHI_TRIGGER_BRANCH
@@ -287,9 +291,9 @@ PHI__FN void phi__run_cancel(phi__run *run) {
     phi__run_wake(run);
 }
 
-static void phi__run_cancel_one(phi__agent *agent, uint32_t at, bool after_turn) {
+static void phi__run_cancel_one(phi__agent *agent, uint64_t at, bool after_turn) {
     phi__run *run = agent->run;
-    if (run == NULL || at - run->posts_from >= UINT32_MAX / 2) return;
+    if (run == NULL || at < run->posts_from) return;
     if (after_turn)
         run->stopping = true;
     else
@@ -298,7 +302,7 @@ static void phi__run_cancel_one(phi__agent *agent, uint32_t at, bool after_turn)
 }
 
 /* Down, along, and up again, without a stack: trees are as deep as the host makes them. */
-PHI__FN void phi__run_cancel_tree(phi__agent *top, uint32_t at, bool after_turn) {
+PHI__FN void phi__run_cancel_tree(phi__agent *top, uint64_t at, bool after_turn) {
     phi__agent *agent = top;
     for (;;) {
         phi__run_cancel_one(agent, at, after_turn);
@@ -314,6 +318,7 @@ PHI__FN void phi__run_cancel_tree(phi__agent *top, uint32_t at, bool after_turn)
 
 PHI__FN void phi__run_detach(phi__run *run) {
     phi__run_unready(run);
+    if (!run->over) phi__answer_charge_open(run); /* those above pay for it */
     run->over = true;
     phi__io_timer_clear(run->agent->rt->io, &run->timer);
     phi__decision_drop(&run->decision);

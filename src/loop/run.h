@@ -50,7 +50,8 @@ typedef struct phi_raise {
 
 /* A model call that failed in a way that may pass (phi_failure.retryable) is tried again after
    min(initial_delay_ms * backoff_multiplier^(attempt-1), max_delay_ms), give or take a fifth; a delay that
-   the server asks for is kept as it is. */
+   the server asks for is kept as it is. What would end behind the run's max_duration_ms is not waited for.
+   Each retry keeps its failure in the history. */
 typedef struct phi_retry {
     bool disable;                 /* try once */
     uint32_t max_retries;         /* beyond the first attempt (default 3) */

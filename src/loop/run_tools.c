@@ -154,7 +154,8 @@ static bool phi__tools_go(phi__toolcall *call) {
     phi_event event;
     bool lost = false;
     if (call->told || call->quiet) return true;
-    if (run->cancelled) {
+    if (run->cancelled) { /* what nobody has allowed never ran, and is not told as if it had */
+        if (call->decision.asked != PHI__ASKED_NOT) call->quiet = call->after = true;
         phi__decision_drop(&call->decision);
         phi__call_cancel(call, "Cancelled");
     } else if (call->result != NULL) {

@@ -76,12 +76,16 @@ static phi__state phi__turn_leave(phi__run *run, phi_status status) {
 static phi__state phi__turn_before_loop(phi__run *run, bool *wait) {
     phi_hook hook = phi__hook_of(run, PHI_HOOK_BEFORE_LOOP);
     phi__hooked hooked;
-    if (run->cancelled && run->decision.asked == PHI__ASKED_NOT) return PHI__RUN_OPEN;
+    if (phi__turn_unwanted(run) && run->decision.asked == PHI__ASKED_NOT) return PHI__RUN_OPEN;
     hooked = phi__hook_run(run, &hook);
-    if (hooked == PHI__HOOK_DENY || (hooked == PHI__HOOK_WAIT && run->cancelled)) {
+    if (hooked == PHI__HOOK_WAIT && phi__turn_unwanted(run)) {
+        run->status = PHI_CANCELLED;
+        hooked = PHI__HOOK_DENY;
+    } else if (hooked == PHI__HOOK_DENY)
+        run->status = PHI_DENIED;
+    if (hooked == PHI__HOOK_DENY) {
         run->prompts = NULL;
         run->silent = run->opened = true; /* its end is its only event */
-        run->status = run->cancelled ? PHI_CANCELLED : PHI_DENIED;
     }
     return phi__run_hooked(run, hooked, PHI__RUN_BEFORE_LOOP, PHI__RUN_OPEN, PHI__RUN_CLOSE, wait);
 }
@@ -226,9 +230,10 @@ static phi__state phi__turn_top(phi__run *run, bool *wait) {
     if (phi__limit_reached(run, reason, sizeof reason) ||
         !phi__turn_reserve(run, reason, sizeof reason))
         return phi__turn_at_limit(run, reason, wait);
+    if (!run->paused) return PHI__RUN_BEFORE_TURN;
     run->paused = run->pause_over = false;
     phi__io_timer_clear(run->agent->rt->io, &run->timer);
-    return PHI__RUN_BEFORE_TURN;
+    return PHI__RUN_POLL; /* what was said meanwhile is seen by the call that was paid for */
 }
 
 static phi__state phi__turn_before(phi__run *run, bool *wait) {
@@ -341,7 +346,7 @@ static bool phi__turn_seal(phi__run *run) {
     phi__agent *agent = run->agent;
     phi__slots *slots = &agent->rt->agents;
     (void)phi__slots_move(slots, agent->index, agent->gen, PHI__AGENT_RUNNING, PHI__AGENT_IDLE);
-    phi__posts_read(agent->rt);
+    phi__posts_read_all(agent->rt);
     if (agent->steering.head == NULL && agent->follow_ups.head == NULL &&
         agent->injected.head == NULL && !run->starved && !phi__turn_unwanted(run))
         return true;
@@ -405,7 +410,7 @@ static phi__state phi__turn_after_loop(phi__run *run, bool *wait) {
     phi_hook hook = phi__hook_of(run, PHI_HOOK_AFTER_LOOP);
     hook.message_count = run->agent->thread->message_count - run->first_message;
     hook.usage = &run->usage;
-    if (phi__hook_run(run, &hook) == PHI__HOOK_WAIT && !run->cancelled) {
+    if (phi__hook_run(run, &hook) == PHI__HOOK_WAIT && !phi__turn_unwanted(run)) {
         *wait = true;
         return PHI__RUN_AFTER_LOOP;
     }

@@ -8,6 +8,7 @@
 #include "base/utf8_in.h"
 #include "text/json_in.h"
 #include "wire/codec_in.h"
+#include "wire/overflow.h"
 
 #define PHI__FAULT_BODY_MOST 65536u  /* bytes of a body that are read; wire.md 1.10 */
 #define PHI__FAULT_WORDS_MOST 4096u  /* bytes of a message that are kept */
@@ -605,4 +606,13 @@ PHI__FN void phi__classify_truncated(phi__assembly *a, bool heard) {
                        heard ? PHI__LIT("the answer broke off: the stream ended without its end "
                                         "marker")
                              : PHI__LIT("the server ended the stream without an answer"));
+}
+
+/* ---- public ---- */
+
+PHI_API bool phi_message_is_overflow(const phi_message *message) {
+    return message != NULL && message->role == PHI_ROLE_ASSISTANT &&
+           message->stop_reason == PHI_STOP_REASON_ERROR &&
+           (phi__str_starts(message->error_message, "Context overflow: ") ||
+            phi__is_overflow_text(message->error_message));
 }

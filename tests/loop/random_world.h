@@ -59,6 +59,10 @@ static phi_message user_message(const phi_content *content) {
     return message;
 }
 
+/* In test_random.c: pops what there is, and looks at it. */
+static void listen(world *w);
+static void meddle(world *w);
+
 /* ---- what a host says, from outside and from its callbacks ---- */
 
 static void ask(world *w, seat *s) {
@@ -114,6 +118,8 @@ static void leave(world *w) { put_away(&w->seats[pick(w, SEATS)]); }
 
 /* ---- hooks and filters ---- */
 
+static void keep(world *w, phi_call call) { w->calls[w->call_count++ % CALLS] = call; }
+
 static void change_list(phi_hook *hook) {
     static phi_content words;
     static phi_message own;
@@ -132,6 +138,7 @@ static phi_verdict any_hook(void *user_data, phi_hook *hook) {
     world *w = (world *)user_data;
     HOLDS(w, phi_agent_alive(hook->agent));
     if (w->calm) return PHI_ALLOW;
+    if (hook->call.rt != NULL && pick(w, 8) == 0) keep(w, hook->call); /* to be finished early */
     switch (pick(w, 24)) {
     case 0:
     case 1:
@@ -154,14 +161,13 @@ static phi_verdict any_hook(void *user_data, phi_hook *hook) {
     case 11: ask(w, &w->seats[pick(w, SEATS)]); break;
     case 12: decide(w); break;
     case 13: change_list(hook); break;
+    case 14: meddle(w); break;
     default: break;
     }
     return PHI_ALLOW;
 }
 
 /* ---- tools ---- */
-
-static void keep(world *w, phi_call call) { w->calls[w->call_count++ % CALLS] = call; }
 
 static phi_status give(world *w, phi_call call) {
     phi_content content = text_block("a result \xff of some length");
@@ -191,6 +197,9 @@ static phi_flow any_start(void *user_data, phi_call call, phi_str arguments) {
         if (pick(w, 4) == 0) end(w, phi_call_agent(call));
         break;
     case 8: ask(w, &w->seats[pick(w, SEATS)]); break;
+    case 9:
+        if (pick(w, 2) == 0) meddle(w);
+        break;
     default: break;
     }
     keep(w, call);
@@ -325,6 +334,79 @@ static void lend(world *w) {
     s->budget = desc.budget;
     s->agent = phi_run(rig_runtime(w->r), &run);
     if (s->agent.rt != NULL) s->asked = 1;
+}
+
+/* ---- what a host does, from outside and from its callbacks ---- */
+
+/* A history that was made anew took its events with it. */
+static void renewed(seat *s, phi_status status) {
+    if (status != PHI_OK) return;
+    s->ended = s->asked;
+    s->in_run = s->in_turn = false;
+    s->answering = s->tools = 0;
+}
+
+static void save_and_restore(seat *s) {
+    phi_memory memory;
+    phi_arena arena;
+    phi_str json;
+    phi_parse_error error;
+    phi_memory_init(&memory, NULL, 0);
+    phi_arena_init(&arena, &memory, 0);
+    if (phi_save_messages(s->agent, &arena, &json) == PHI_OK)
+        renewed(s, phi_restore_messages(s->agent, json, &error));
+    phi_arena_free(&arena);
+}
+
+static void change(world *w, seat *s) {
+    phi_model model = phi_model_anthropic("another", "key");
+    phi_content content = text_block("once upon a time");
+    phi_message message = user_message(&content);
+    phi_tool tools[3];
+    bool rotated;
+    switch (pick(w, 10)) {
+    case 0: renewed(s, phi_agent_reset(s->agent)); break;
+    case 1: (void)phi_agent_set_model(s->agent, &model); break;
+    case 2:
+        make_tools(w, tools);
+        (void)phi_agent_set_tools(s->agent, tools, pick(w, 4));
+        break;
+    case 3: (void)phi_agent_set_system_prompt(s->agent, pick(w, 2) == 0 ? NULL : "Be."); break;
+    case 4: (void)phi_agent_set_doom_limits(s->agent, pick(w, 4), pick(w, 4)); break;
+    case 5: (void)phi_new_session(s->agent); break;
+    case 6: (void)phi_check_and_rotate(s->agent, pick(w, 100), &rotated); break;
+    case 7: (void)phi_append_message(s->agent, &message); break;
+    case 8: save_and_restore(s); break;
+    default:
+        if (phi_thread_free(w->thread) == PHI_OK) {
+            w->thread = NULL;
+            renewed(&w->seats[AGENTS], PHI_OK);
+        }
+        break;
+    }
+}
+
+static void finish_some(world *w) {
+    phi_call call;
+    if (w->call_count == 0) return;
+    call = w->calls[pick(w, w->call_count < CALLS ? w->call_count : CALLS)];
+    if (pick(w, 2) == 0)
+        (void)phi_call_finish(call, "from outside", 12, pick(w, 2) == 0);
+    else
+        (void)give(w, call);
+}
+
+static void meddle(world *w) {
+    seat *s = &w->seats[pick(w, SEATS)];
+    switch (pick(w, 5)) {
+    case 0: change(w, s); break;
+    case 1: lend(w); break;
+    case 2: listen(w); break;
+    case 3: finish_some(w); break;
+    default:
+        if (s != &w->seats[AGENTS] && !phi_agent_alive(s->agent)) sit(w, s);
+        break;
+    }
 }
 
 /* ---- answers ---- */

@@ -104,8 +104,7 @@ static void give_history(phi_agent agent) {
     text[sizeof text - 1] = '\0';
     for (i = 0; i < 6; i++) {
         phi_content block;
-        phi_message m =
-            text_message(i % 2 == 0 ? PHI_ROLE_USER : PHI_ROLE_ASSISTANT, &block, text);
+        phi_message m = text_message(i % 2 == 0 ? PHI_ROLE_USER : PHI_ROLE_ASSISTANT, &block, text);
         CHECK_EQ_INT(phi_append_message(agent, &m), PHI_OK);
     }
 }
@@ -499,13 +498,15 @@ TEST(changed_arguments_live_as_long_as_the_events_that_show_them) {
     CHECK_EQ_INT(rig_run(r, 50), 0);
     rig_silent(r, false);
     CHECK_EQ_INT(rig_run(r, 1), 0);
-    CHECK(strstr(rig_story(r), "ToolExecutionStart c1 echo({\"path\":\"/somewhere/else\"})") != NULL);
+    CHECK(strstr(rig_story(r), "ToolExecutionStart c1 echo({\"path\":\"/somewhere/else\"})") !=
+          NULL);
     rig_free(r);
 }
 
 /* Hypothesis: what a hook says instead of arguments reaches the tool unchecked. */
 TEST(changed_arguments_are_checked_as_the_models_own) {
-    static const char *const bad[] = {"not json", "[1]", "{\"a\":\"x\"}", "{\"a\":1", "\"\"", "{}}"};
+    static const char *const bad[] = {"not json", "[1]",  "{\"a\":\"x\"}",
+                                      "{\"a\":1", "\"\"", "{}}"};
     size_t i;
     for (i = 0; i < PHI__COUNT(bad); i++) {
         rig *r = rig_new();
@@ -609,9 +610,9 @@ static phi_verdict change_list(void *user_data, phi_hook *hook) {
         hook->messages = l->kept;
         hook->message_count++;
         break;
-    case 4: hook->message_count--; break;  /* the same array, shorter */
+    case 4: hook->message_count--; break;           /* the same array, shorter */
     case 5: hook->reply = phi__str(NULL, 7); break; /* a reply of nothing at all */
-    case 6: /* a message without its content */
+    case 6:                                         /* a message without its content */
         l->own = text_message(PHI_ROLE_USER, &l->block, "mine");
         l->own.content = NULL;
         l->kept[hook->message_count] = &l->own;
@@ -721,8 +722,7 @@ TEST(an_abort_while_any_hook_waits_leaves_an_agent_that_goes_on) {
             CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
             CHECK_EQ_INT(phi_follow_up(agent, "more"), PHI_OK);
             (void)rig_run(r, 30);
-            CHECK(phi_agent_running(agent) ||
-                  i == 8 || i == 9); /* an update's hook cannot wait */
+            CHECK(phi_agent_running(agent) || i == 8 || i == 9); /* an update's hook cannot wait */
             CHECK_EQ_INT(stop ? phi_stop(agent) : phi_abort(agent), PHI_OK);
             (void)(stop ? rig_run_until(r, 400000) : rig_run(r, 5));
             CHECK(!phi_agent_running(agent));

@@ -781,6 +781,36 @@ TEST(a_single_long_answer_that_goes_is_progress) {
     rig_free(r);
 }
 
+/* The last group stays, so a result that is too long by itself ends the run; the next prompt makes it an
+   older one, which may go. */
+TEST(a_result_that_is_too_long_ends_the_run_and_the_next_prompt_gets_rid_of_it) {
+    rig *r = rig_new();
+    phi_agent_desc desc = trying();
+    phi_tool tool = rig_echo();
+    phi_agent agent;
+    heard h;
+    char arguments[2100];
+    (void)snprintf(arguments, sizeof arguments, "{\"x\":\"%02000d\"}", 7);
+    desc.tools = &tool;
+    desc.tool_count = 1;
+    agent = rig_agent(r, &desc);
+    rig_call(r, "toolu_1", "echo", arguments);
+    rig_replies(r, 400, JSON, TOO_LONG);
+    rig_replies(r, 400, JSON, TOO_LONG);
+    rig_says(r, "It fits.");
+    run_heard(r, agent, &h);
+    CHECK_EQ_INT(h.failure.kind, PHI_FAILURE_OVERFLOW);
+    CHECK_EQ_INT(rig_requests(r), 2);
+    CHECK_EQ_INT(phi_message_count(agent), 4);
+    run_heard(r, agent, &h);
+    CHECK_EQ_INT(h.status, PHI_OK);
+    REQUIRE(rig_requests(r) == 4);
+    CHECK(strstr(rig_request(r, 2), "00007") != NULL);
+    CHECK(strstr(rig_request(r, 3), "00007") == NULL);
+    CHECK_STR(phi_message_at(agent, 5)->content[0].text, "It fits.");
+    rig_free(r);
+}
+
 TEST(an_overflow_in_mid_stream_is_retracted_before_it_is_compacted) {
     rig *r = rig_new();
     phi_agent_desc desc = trying();
@@ -1062,6 +1092,7 @@ TEST_MAIN(TEST_ENTRY(three_retries_follow_the_first_attempt_and_then_the_run_fai
           TEST_ENTRY(what_is_too_long_again_and_again_is_compacted_until_nothing_can_be_taken_out),
           TEST_ENTRY(a_single_prompt_that_is_too_long_is_an_overflow_and_sent_once),
           TEST_ENTRY(a_single_long_answer_that_goes_is_progress),
+          TEST_ENTRY(a_result_that_is_too_long_ends_the_run_and_the_next_prompt_gets_rid_of_it),
           TEST_ENTRY(an_overflow_in_mid_stream_is_retracted_before_it_is_compacted),
           TEST_ENTRY(an_overflow_is_not_repeated_unchanged_whatever_the_server_says),
           TEST_ENTRY(a_host_that_denies_the_compaction_has_the_overflow_at_once),

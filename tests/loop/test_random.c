@@ -189,54 +189,6 @@ static void all_is_quiet(world *w) {
 
 /* ---- one story ---- */
 
-/* A history that was made anew took its events with it. */
-static void renewed(seat *s, phi_status status) {
-    if (status != PHI_OK) return;
-    s->ended = s->asked;
-    s->in_run = s->in_turn = false;
-    s->answering = s->tools = 0;
-}
-
-static void save_and_restore(seat *s) {
-    phi_memory memory;
-    phi_arena arena;
-    phi_str json;
-    phi_parse_error error;
-    phi_memory_init(&memory, NULL, 0);
-    phi_arena_init(&arena, &memory, 0);
-    if (phi_save_messages(s->agent, &arena, &json) == PHI_OK)
-        renewed(s, phi_restore_messages(s->agent, json, &error));
-    phi_arena_free(&arena);
-}
-
-static void change(world *w, seat *s) {
-    phi_model model = phi_model_anthropic("another", "key");
-    phi_content content = text_block("once upon a time");
-    phi_message message = user_message(&content);
-    phi_tool tools[3];
-    bool rotated;
-    switch (pick(w, 10)) {
-    case 0: renewed(s, phi_agent_reset(s->agent)); break;
-    case 1: (void)phi_agent_set_model(s->agent, &model); break;
-    case 2:
-        make_tools(w, tools);
-        (void)phi_agent_set_tools(s->agent, tools, pick(w, 4));
-        break;
-    case 3: (void)phi_agent_set_system_prompt(s->agent, pick(w, 2) == 0 ? NULL : "Be."); break;
-    case 4: (void)phi_agent_set_doom_limits(s->agent, pick(w, 4), pick(w, 4)); break;
-    case 5: (void)phi_new_session(s->agent); break;
-    case 6: (void)phi_check_and_rotate(s->agent, pick(w, 100), &rotated); break;
-    case 7: (void)phi_append_message(s->agent, &message); break;
-    case 8: save_and_restore(s); break;
-    default:
-        if (phi_thread_free(w->thread) == PHI_OK) {
-            w->thread = NULL;
-            renewed(&w->seats[AGENTS], PHI_OK);
-        }
-        break;
-    }
-}
-
 static void raise_budget(world *w, seat *s) {
     phi_raise by;
     memset(&by, 0, sizeof by);
@@ -249,16 +201,6 @@ static void raise_budget(world *w, seat *s) {
     if (s->budget.max_tokens != 0) s->budget.max_tokens += by.tokens;
     if (s->budget.max_requests != 0) s->budget.max_requests += by.requests;
     if (s->budget.max_cost > 0) s->budget.max_cost += by.cost;
-}
-
-static void finish_some(world *w) {
-    phi_call call;
-    if (w->call_count == 0) return;
-    call = w->calls[pick(w, w->call_count < CALLS ? w->call_count : CALLS)];
-    if (pick(w, 2) == 0)
-        (void)phi_call_finish(call, "from outside", 12, pick(w, 2) == 0);
-    else
-        (void)give(w, call);
 }
 
 /* Memory that fails, hosts that do not listen, time that passes. */

@@ -3,6 +3,7 @@
 
    Where wire.md rules otherwise than the checklist, the test says so: real servers win. */
 #include "model/tokens.h"
+#include "wire/overflow.h"
 #include "wire/wire_support.h"
 
 /* ---- one error ---- */
@@ -164,14 +165,28 @@ TEST(each_phrase_of_overflow_is_known_in_whatever_case) {
 
 TEST(each_phrase_of_overflow_is_known_in_an_error_message_of_the_history) {
     char words[240];
+    phi_message message;
     size_t i;
+    memset(&message, 0, sizeof message);
+    message.role = PHI_ROLE_ASSISTANT;
+    message.stop_reason = PHI_STOP_REASON_ERROR;
     for (i = 0; i < sizeof overflows / sizeof overflows[0]; i++) {
         if (!CHECK(phi__is_overflow_text(phi_str_of(overflows[i])))) printf("  %s\n", overflows[i]);
         (void)snprintf(words, sizeof words, "API error: %s", overflows[i]);
-        if (!CHECK(phi__is_overflow_text(phi_str_of(words)))) printf("  %s\n", words);
+        message.error_message = phi_str_of(words);
+        if (!CHECK(phi_message_is_overflow(&message))) printf("  %s\n", words);
     }
-    CHECK(phi__is_overflow_text(phi_str_of("Context overflow: HTTP 413 without a body")));
-    CHECK(!phi__is_overflow_text(phi_str_of("Network error: the connection was cut")));
+    message.error_message = phi_str_of("Context overflow: HTTP 413 without a body");
+    CHECK(phi_message_is_overflow(&message));
+    message.stop_reason = PHI_STOP_REASON_STOP; /* an answer that speaks of it is none */
+    CHECK(!phi_message_is_overflow(&message));
+    message.stop_reason = PHI_STOP_REASON_ERROR;
+    message.role = PHI_ROLE_USER;
+    CHECK(!phi_message_is_overflow(&message));
+    message.role = PHI_ROLE_ASSISTANT;
+    message.error_message = phi_str_of("Network error: the connection was cut");
+    CHECK(!phi_message_is_overflow(&message));
+    CHECK(!phi_message_is_overflow(NULL));
 }
 
 TEST(no_phrase_makes_a_429_or_a_throttled_request_an_overflow) {
