@@ -4,6 +4,7 @@
    The list is prepared once a turn and is the same for all attempts. Where no hook wants it, the thread's
    own projection is taken as it is, and what was rendered of it. */
 #include "loop/loop_in.h"
+#include "wire/hash_in.h"
 
 #include <stdio.h>
 
@@ -25,32 +26,55 @@ static bool phi__context_list(phi__run *run) {
     return true;
 }
 
-/* Where `message` stands in the list, looked for from *at on and around; SIZE_MAX: it is not of ours. Lists
-   mostly keep their order, so the next one is mostly the one. */
-static size_t phi__context_find(const phi__run *run, const phi_message *message, size_t *at) {
-    size_t n;
-    for (n = 0; n < run->listed_count; n++) {
-        size_t i = (*at + n) % run->listed_count;
-        if (run->listed[i] != message) continue;
-        *at = (i + 1) % run->listed_count;
-        return i;
-    }
-    return SIZE_MAX;
+/* Where messages stand, by their addresses: a host's list may have any order, and messages of its own. An
+   open table, half empty. */
+typedef struct phi__place {
+    const phi_message *message; /* NULL: free */
+    size_t at;
+} phi__place;
+
+typedef struct phi__places {
+    phi__place *table;
+    size_t mask;
+} phi__places;
+
+static bool phi__places_init(phi__places *places, phi_arena *arena, size_t count) {
+    size_t cap = 16;
+    while (cap / 2 < count) cap = phi__mul(cap, 2);
+    places->mask = cap - 1;
+    places->table = (phi__place *)phi__arena_zero(arena, phi__mul(cap, sizeof *places->table));
+    return places->table != NULL;
+}
+
+static phi__place *phi__places_find(const phi__places *places, const phi_message *message) {
+    size_t i = (size_t)phi__hash_mix((uint64_t)(uintptr_t)message) & places->mask;
+    while (places->table[i].message != NULL && places->table[i].message != message)
+        i = (i + 1) & places->mask;
+    return &places->table[i];
+}
+
+static void phi__places_add(const phi__places *places, const phi_message *message, size_t at) {
+    phi__place *place = phi__places_find(places, message);
+    if (place->message != NULL) return;
+    place->message = message;
+    place->at = at;
 }
 
 /* Takes what the hook has made of the list; its own messages are copied for the turn. Holes are left
    out. */
 static bool phi__context_take(phi__run *run, const phi_hook *hook) {
     const phi_message **list;
-    size_t i, at = 0, n = 0;
+    phi__places ours;
+    size_t i, n = 0;
     if (hook->messages == run->listed && hook->message_count == run->listed_count) return true;
     list = (const phi_message **)phi_arena_alloc(
         &run->arena, phi__mul(phi__max(hook->message_count, 1), sizeof *list));
-    if (list == NULL) return false;
+    if (list == NULL || !phi__places_init(&ours, &run->arena, run->listed_count)) return false;
+    for (i = 0; i < run->listed_count; i++) phi__places_add(&ours, run->listed[i], i);
     for (i = 0; i < hook->message_count; i++) {
         const phi_message *message = hook->messages[i];
         if (message == NULL || (message->content == NULL && message->content_count > 0)) continue;
-        list[n] = phi__context_find(run, message, &at) != SIZE_MAX
+        list[n] = phi__places_find(&ours, message)->message != NULL
                       ? message
                       : phi_message_copy(message, &run->arena);
         if (list[n++] == NULL) return false;
@@ -99,23 +123,21 @@ PHI__FN bool phi__run_has_items(const phi__run *run) {
 
 PHI__FN bool phi__run_items(phi__run *run, const phi__item **items, size_t *count) {
     const phi__thread *thread = run->agent->thread;
+    phi__places ours;
     phi__item *made;
-    size_t i, n, at = 0;
+    size_t i;
     *items = thread->items;
     *count = thread->item_count;
     if (run->listed == NULL) return true;
     made = (phi__item *)phi__arena_zero(&run->arena,
                                         phi__mul(phi__max(run->listed_count, 1), sizeof *made));
-    if (made == NULL) return false;
+    if (made == NULL || !phi__places_init(&ours, &run->arena, thread->item_count)) return false;
+    for (i = 0; i < thread->item_count; i++) phi__places_add(&ours, thread->items[i].message, i);
     for (i = 0; i < run->listed_count; i++) {
+        const phi__place *place = phi__places_find(&ours, run->listed[i]);
         made[i].message = run->listed[i];
-        for (n = 0; n < thread->item_count; n++) {
-            const phi__item *item = &thread->items[(at + n) % thread->item_count];
-            if (item->message != run->listed[i]) continue;
-            made[i] = *item; /* with what was rendered of it */
-            at = (at + n + 1) % thread->item_count;
-            break;
-        }
+        if (place->message != NULL)
+            made[i] = thread->items[place->at]; /* with what was rendered of it */
     }
     *items = made;
     *count = run->listed_count;

@@ -99,7 +99,7 @@ static phi__state phi__turn_open(phi__run *run) {
     return phi__emit_surely(run->agent, &event) ? PHI__RUN_FILTER : phi__run_no_memory(run);
 }
 
-/* An abort while a filter makes up its mind: what nobody has passed is not stored. */
+/* Ended while a filter makes up its mind: what nobody has passed is not stored. */
 static phi__state phi__turn_filter_aborted(phi__run *run) {
     size_t i;
     bool told = true;
@@ -110,7 +110,7 @@ static phi__state phi__turn_filter_aborted(phi__run *run) {
         event.kind = PHI_EV_INPUT_DROPPED;
         event.input = PHI_INPUT_PROMPT;
         event.text = phi_message_text(run->prompts[i].message, "\n", &run->arena, &failed);
-        event.source = PHI__LIT("The run was aborted before a filter had decided");
+        event.source = PHI__LIT("The run was ended before a filter had decided");
         told = !failed && phi__emit(run->agent, &event, NULL, 0);
     }
     run->prompts = NULL;
@@ -120,7 +120,7 @@ static phi__state phi__turn_filter_aborted(phi__run *run) {
 
 static phi__state phi__turn_filter(phi__run *run, bool *wait) {
     phi__hooked hooked = phi__filter_prompts(run);
-    if (hooked == PHI__HOOK_WAIT && run->cancelled) return phi__turn_filter_aborted(run);
+    if (hooked == PHI__HOOK_WAIT && phi__turn_unwanted(run)) return phi__turn_filter_aborted(run);
     if (hooked == PHI__HOOK_DENY) {
         run->prompts = NULL;
         run->silent = true;

@@ -417,6 +417,8 @@ TEST(what_is_queued_for_a_run_that_ended_is_told_as_dropped) {
                                "will follow\n") != NULL);
     CHECK_EQ_INT(phi_steer(agent, "too late"), PHI_OK); /* popped, and not yet stale */
     (void)rig_step(r);
+    CHECK(strstr(rig_story(r), "InputDropped steering \"too late\"") != NULL);
+    (void)rig_step(r);
     CHECK(!phi_agent_alive(agent));
     rig_forget(r);
     rig_says(r, "fine");

@@ -8,12 +8,28 @@
 #include "agent/response.h"
 #include "support/rig.h"
 
-enum { AGENTS = 4, SEATS = AGENTS + 1, CALLS = 64, TICKETS = 32, ANSWER_TOKENS = 200 };
+enum {
+    AGENTS = 4,
+    SEATS = AGENTS + 1,
+    CALLS = 64,
+    TICKETS = 32,
+    WORDS = 4096,
+    ANSWER_TOKENS = 200
+};
+
+enum { WORD_SAID = 1, WORD_HEARD, WORD_DROPPED };
+
+typedef struct word {
+    phi_agent agent;
+    int state;
+} word;
 
 /* Who sits there, and what was heard of it. The last seat is for runs over a lent thread. */
 typedef struct seat {
     phi_agent agent;
     bool in_run, in_turn, limited; /* limited: its memory */
+    bool forgot;                   /* it was made to forget what was said to it */
+    uint32_t rejected;             /* words that a filter refused */
     uint32_t asked, ended;         /* runs that were begun; ends that were heard of */
     uint32_t answering, tools;     /* MESSAGE_START, TOOL_START without their ends */
     phi_status last;               /* of the last end */
@@ -28,9 +44,11 @@ typedef struct world {
     phi_thread *thread;
     phi_call calls[CALLS];
     phi_ticket tickets[TICKETS];
-    uint32_t call_count, ticket_count;
+    word words[WORDS];
+    char word[64];
+    uint32_t call_count, ticket_count, word_count;
     uint64_t seq;
-    bool deaf, failed;
+    bool deaf, failed, stepping;
     bool calm;     /* whoever is asked says yes, at once */
     bool starving; /* memory fails now and then */
 } world;
@@ -61,6 +79,7 @@ static phi_message user_message(const phi_content *content) {
 
 /* In test_random.c: pops what there is, and looks at it. */
 static void listen(world *w);
+static void nothing_is_lost(world *w, const seat *s);
 static void meddle(world *w);
 
 /* ---- what a host says, from outside and from its callbacks ---- */
@@ -76,17 +95,46 @@ static void ask(world *w, seat *s) {
     if (status == PHI_OK) s->asked++;
 }
 
+static size_t seat_of(const world *w, phi_agent agent) {
+    size_t i = 0;
+    while (i < SEATS &&
+           (w->seats[i].agent.index != agent.index || w->seats[i].agent.gen != agent.gen))
+        i++;
+    return i;
+}
+
+/* A word that is known again when it is heard. */
+static const char *next_word(world *w) {
+    (void)snprintf(w->word, sizeof w->word, "#%u is a word in between", (unsigned)w->word_count);
+    return w->word;
+}
+
+static void said(world *w, phi_agent agent, phi_status status) {
+    if (status != PHI_OK) return;
+    if (w->word_count == WORDS) abort();
+    /* Between the two of a step, the end of a run over a lent thread is nobody's to hear. */
+    if (w->stepping && seat_of(w, agent) == AGENTS) w->seats[AGENTS].forgot = true;
+    w->words[w->word_count].agent = agent;
+    w->words[w->word_count++].state = WORD_SAID;
+}
+
 static void talk(world *w, phi_agent agent) {
-    phi_content content = text_block("a word in between");
+    const char *text = next_word(w);
+    phi_content content = text_block(text);
+    size_t at = seat_of(w, agent);
     switch (pick(w, 10)) {
     case 0:
     case 1:
-    case 2: (void)phi_steer(agent, "turn left"); break;
-    case 3: (void)phi_follow_up(agent, "and afterwards this"); break;
+    case 2: said(w, agent, phi_steer(agent, text)); break;
+    case 3: said(w, agent, phi_follow_up(agent, text)); break;
     case 4:
-    case 5: (void)phi_inject(agent, "by the way", "radio"); break;
-    case 6: (void)phi_enqueue(agent, (phi_input)pick(w, 5), &content, 1, "inside"); break;
-    case 7: (void)phi_queue_clear(agent, (phi_input)(pick(w, 4) + 1)); break;
+    case 5: said(w, agent, phi_inject(agent, text, "radio")); break;
+    case 6: said(w, agent, phi_enqueue(agent, (phi_input)pick(w, 5), &content, 1, "inside")); break;
+    case 7:
+        if (pick(w, 4) != 0) break;
+        if (phi_queue_clear(agent, (phi_input)(pick(w, 4) + 1)) == PHI_OK && at < SEATS)
+            w->seats[at].forgot = true;
+        break;
     default:
         (void)phi_queue_set_mode(agent, (phi_input)pick(w, 4), (phi_queue_mode)pick(w, 2));
         break;
@@ -111,7 +159,9 @@ static void end(world *w, phi_agent agent) {
 
 /* Its events go with it. */
 static void put_away(seat *s) {
-    if (phi_agent_free(s->agent) == PHI_OK) s->ended = s->asked;
+    if (phi_agent_free(s->agent) != PHI_OK) return;
+    s->ended = s->asked;
+    s->forgot = true;
 }
 
 static void leave(world *w) { put_away(&w->seats[pick(w, SEATS)]); }
@@ -319,6 +369,7 @@ static void lend(world *w) {
     phi_run_desc run;
     if (phi_agent_alive(s->agent)) return;
     HOLDS(w, s->asked == s->ended);
+    nothing_is_lost(w, s);
     desc = any_desc(w, tools, filters);
     memset(&run, 0, sizeof run);
     if (w->thread == NULL) w->thread = phi_thread_new(rig_runtime(w->r), w->starving ? 9000 : 0);
@@ -342,6 +393,7 @@ static void lend(world *w) {
 static void renewed(seat *s, phi_status status) {
     if (status != PHI_OK) return;
     s->ended = s->asked;
+    s->forgot = true;
     s->in_run = s->in_turn = false;
     s->answering = s->tools = 0;
 }

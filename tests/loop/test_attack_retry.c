@@ -1,6 +1,7 @@
 /* test_attack_retry.c - attempts that fail while nobody looks at the events, transports that say nonsense,
    and memory that runs out at every single allocation of a run that does everything. */
 #include "agent/response.h"
+#include "loop/loop_in.h"
 #include "support/heard.h"
 
 enum { POINTS = 16, EVERY_POINT = (1 << POINTS) - 1 };
@@ -302,10 +303,6 @@ TEST(a_run_that_does_everything_survives_memory_that_is_gone_for_good) {
     for (n = 0; all_of_it_without(n, true, true); n++) {}
 }
 
-typedef struct late_wait {
-    int points;
-} late_wait;
-
 static phi_verdict waits_at_the_end(void *user_data, phi_hook *hook) {
     (void)user_data;
     (void)hook;
@@ -347,6 +344,95 @@ TEST(a_failed_run_without_memory_for_its_last_hooks_still_ends) {
         }
 }
 
+/* ---- between any two states ---- */
+
+enum { DEEDS = 14 };
+
+static void do_between(scene *s, int deed) {
+    phi_content block;
+    phi_raise by;
+    phi_message m = text_message(PHI_ROLE_USER, &block, "between");
+    (void)m;
+    memset(&by, 0, sizeof by);
+    by.tokens = 5;
+    switch (deed) {
+    case 0: (void)phi_abort(s->child); break;
+    case 1: (void)phi_stop(s->child); break;
+    case 2: (void)phi_abort(s->parent); break;
+    case 3: (void)phi_agent_free(s->parent); break;
+    case 4: (void)phi_agent_free(s->child); break;
+    case 5: (void)phi_steer(s->child, "S2"); break;
+    case 6: (void)phi_inject(s->child, "I2", NULL); break;
+    case 7: (void)phi_enqueue(s->child, PHI_INPUT_INJECTED, &block, 1, "t"); break;
+    case 8: (void)phi_queue_clear(s->child, PHI_INPUT_NONE); break;
+    case 9: (void)phi_budget_raise(s->child, &by); break;
+    case 10: (void)phi_response_free(s->response); break;
+    case 11: /* the end of one run, and at once another */
+        (void)phi_abort(s->child);
+        (void)rig_run(s->r, 1);
+        (void)phi_prompt(s->child, "next");
+        break;
+    case 12: (void)phi_runtime_close(rig_runtime(s->r)); break;
+    default:
+        (void)phi_agent_reset(s->child);
+        (void)phi_clear_messages(s->child);
+        (void)phi_append_message(s->child, &m);
+        break;
+    }
+}
+
+/* Hypothesis: somewhere between two states a run can be ended, freed or talked to in a way that it does not
+   survive. A step without a budget does one state. */
+TEST(anything_may_be_done_between_any_two_states) {
+    int deed, at, states = 0;
+    scene whole;
+    memset(&whole, 0, sizeof whole);
+    whole.r = rig_new();
+    rig_runtime(whole.r)->step_budget_us = 0;
+    CHECK(all_of_it(&whole));
+    while (rig_run(whole.r, 1) > 0) states++;
+    rig_free(whole.r);
+    CHECK(states > 50);
+    for (deed = 0; deed < DEEDS; deed++)
+        for (at = 0; at < states + 3; at++) {
+            scene s;
+            ends seen;
+            int i;
+            bool right = true;
+            memset(&s, 0, sizeof s);
+            memset(&seen, 0, sizeof seen);
+            s.r = rig_new();
+            rig_runtime(s.r)->step_budget_us = 0;
+            CHECK(all_of_it(&s));
+            seen.who = s.child;
+            rig_watch(s.r, count_ends, &seen);
+            for (i = 0; i < at; i++) (void)rig_run(s.r, 1);
+            do_between(&s, deed);
+            right = CHECK_EQ_INT(rig_run_until(s.r, 2000000), 0) && right;
+            right = CHECK_EQ_INT(rig_run(s.r, 1), 0) && right; /* decisions that came too late */
+            if (phi_agent_alive(s.child)) {
+                right = CHECK(seen.child[1] >= 1) && right;
+                right = CHECK_EQ_INT(seen.child[0], seen.child[1]) && right;
+                if (deed != 11 && deed != 13) right = CHECK_EQ_INT(seen.child[1], 1) && right;
+            } else
+                right = CHECK(seen.child[1] <= 1) && right;
+            right = CHECK(phi_response_done(s.response)) && right;
+            right = CHECK_EQ_INT(phi_agent_spending(s.parent).reserved_tokens, 0) && right;
+            right = CHECK_EQ_INT(phi_agent_spending(s.child).reserved_tokens, 0) && right;
+            right = CHECK_EQ_INT(phi_pending(rig_runtime(s.r), NULL, 0), 0) && right;
+            right = CHECK_EQ_INT(rig_open_transfers(s.r), 0) && right;
+            right = CHECK_EQ_INT(phi_next_timeout(rig_runtime(s.r)), -1) && right;
+            right = CHECK_EQ_INT(phi_queue_count(s.child, PHI_INPUT_INJECTED), 0) && right;
+            if (deed != 12 && phi_agent_alive(s.child)) {
+                for (i = 0; i < 8; i++) rig_says(s.r, "x");
+                right = CHECK_EQ_INT(phi_send(s.child, "again"), PHI_OK) && right;
+                right = CHECK_EQ_INT(rig_run_until(s.r, 2000000), 0) && right;
+            }
+            if (!right) printf("  deed %d, state %d\n", deed, at);
+            rig_free(s.r);
+        }
+}
+
 TEST_MAIN(TEST_ENTRY(a_transport_may_fail_with_any_status),
           TEST_ENTRY(a_retracted_answers_events_are_whole_whenever_they_are_popped),
           TEST_ENTRY(a_retry_goes_on_behind_a_full_event_queue),
@@ -354,4 +440,5 @@ TEST_MAIN(TEST_ENTRY(a_transport_may_fail_with_any_status),
           TEST_ENTRY(a_delay_before_a_retry_ends_with_the_run),
           TEST_ENTRY(a_run_that_does_everything_survives_every_failed_allocation),
           TEST_ENTRY(a_run_that_does_everything_survives_memory_that_is_gone_for_good),
-          TEST_ENTRY(a_failed_run_without_memory_for_its_last_hooks_still_ends))
+          TEST_ENTRY(a_failed_run_without_memory_for_its_last_hooks_still_ends),
+          TEST_ENTRY(anything_may_be_done_between_any_two_states))

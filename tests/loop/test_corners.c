@@ -104,6 +104,26 @@ TEST(calls_that_memory_left_without_a_result_have_one_before_the_next_message) {
     CHECK(orphans);
 }
 
+TEST(a_run_that_is_stopped_while_a_filter_waits_ends_at_once) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_filter filter = rig_filter(r);
+    phi_agent agent;
+    desc.filters = &filter;
+    desc.filter_count = 1;
+    rig_answers(r, PHI_HOOK_FILTER, PHI_WAIT, NULL);
+    agent = rig_agent(r, &desc);
+    CHECK_EQ_INT(phi_prompt(agent, "may I?"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 3), 1);
+    CHECK_EQ_INT(phi_stop(agent), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 3), 0);
+    CHECK(strstr(rig_story(r), "InputDropped prompt \"may I?\"") != NULL);
+    CHECK(strstr(rig_story(r), "AgentEnd cancelled, 0 messages") != NULL);
+    CHECK_EQ_INT(phi_decide(rig_ticket(r, 0), PHI_ALLOW, NULL), PHI_STALE);
+    CHECK_EQ_INT(phi_message_count(agent), 0);
+    rig_free(r);
+}
+
 /* ---- budgets of a family ---- */
 
 typedef struct family {
@@ -187,5 +207,6 @@ TEST(a_warning_of_a_hook_that_is_no_filter_is_a_yes) {
 TEST_MAIN(TEST_ENTRY(events_show_changed_arguments_after_the_run_is_over),
           TEST_ENTRY(a_call_that_is_finished_while_it_is_asked_about_needs_no_decision_any_more),
           TEST_ENTRY(calls_that_memory_left_without_a_result_have_one_before_the_next_message),
+          TEST_ENTRY(a_run_that_is_stopped_while_a_filter_waits_ends_at_once),
           TEST_ENTRY(a_turn_that_waits_for_its_tools_reserves_nothing_any_more),
           TEST_ENTRY(a_warning_of_a_hook_that_is_no_filter_is_a_yes))

@@ -111,17 +111,51 @@ static void retold(world *w, const phi_event *e) {
     phi_arena_free(&arena);
 }
 
-static void heard(world *w, const phi_event *e) {
-    seat *s = NULL;
+/* The number of a word that was said in between; WORDS: it is none. */
+static uint32_t word_number(const world *w, phi_str text) {
+    uint32_t n = text.len > 1 && text.at[0] == '#' ? 0 : WORDS;
     size_t i;
+    for (i = 1; n < WORDS && i < text.len && text.at[i] >= '0' && text.at[i] <= '9'; i++)
+        n = n * 10 + (uint32_t)(text.at[i] - '0');
+    return n < w->word_count ? n : (uint32_t)WORDS;
+}
+
+/* What was said in between comes once, or is told as dropped once. */
+static void heard_word(world *w, seat *s, const phi_event *e) {
+    phi_str text = e->text;
+    uint32_t n;
+    if (e->kind == PHI_EV_INPUT_REJECTED) s->rejected++;
+    if (e->kind != PHI_EV_INPUT_DROPPED &&
+        (e->kind != PHI_EV_MESSAGE_START || e->message->role != PHI_ROLE_USER))
+        return;
+    if (e->kind == PHI_EV_MESSAGE_START && e->message->content_count > 0)
+        text = e->message->content[0].text;
+    n = word_number(w, text);
+    if (n == WORDS) return;
+    HOLDS(w, w->words[n].state == WORD_SAID);
+    w->words[n].state = e->kind == PHI_EV_INPUT_DROPPED ? WORD_DROPPED : WORD_HEARD;
+}
+
+/* What was said to an agent and not heard of is still in a queue, or a filter has refused it. */
+static void nothing_is_lost(world *w, const seat *s) {
+    size_t open = 0;
+    uint32_t i;
+    if (w->starving || s->forgot) return;
+    for (i = 0; i < w->word_count; i++)
+        open += w->words[i].state == WORD_SAID && w->words[i].agent.index == s->agent.index &&
+                w->words[i].agent.gen == s->agent.gen;
+    HOLDS(w, open <= phi_queue_count(s->agent, PHI_INPUT_NONE) + s->rejected);
+}
+
+static void heard(world *w, const phi_event *e) {
+    size_t at = seat_of(w, e->agent);
+    seat *s = at < SEATS ? &w->seats[at] : NULL;
     HOLDS(w, e->seq > w->seq);
     w->seq = e->seq;
-    for (i = 0; i < SEATS; i++)
-        if (w->seats[i].agent.index == e->agent.index && w->seats[i].agent.gen == e->agent.gen)
-            s = &w->seats[i];
     HOLDS(w, s != NULL && phi_agent_alive(e->agent));
     if (s == NULL) return;
     if (w->seq % 4 == 0) retold(w, e);
+    heard_word(w, s, e);
     if (e->kind == PHI_EV_AGENT_START) {
         HOLDS(w, !s->in_run);
         s->in_run = true;
@@ -184,6 +218,7 @@ static void all_is_quiet(world *w) {
         HOLDS(w, !phi_agent_running(s->agent));
         HOLDS(w, phi_response_done(s->response));
         HOLDS(w, phi_inject(s->agent, "too late", NULL) == PHI_MISUSE);
+        nothing_is_lost(w, s);
     }
 }
 
@@ -263,17 +298,39 @@ static void reseat(world *w) {
         }
 }
 
+static int step(world *w) {
+    int runs;
+    w->stepping = true;
+    runs = rig_run(w->r, 1);
+    w->stepping = false;
+    return runs;
+}
+
 static void settle(world *w) {
     int i, most = PATIENCE;
     test_alloc_fail_at(-1);
     rig_chunk(w->r, 0);
     w->calm = true;
     for (i = 0; i < SEATS; i++) (void)phi_abort(w->seats[i].agent);
-    while (rig_run(w->r, 1) > 0 && most-- > 0) listen(w);
+    while (step(w) > 0 && most-- > 0) listen(w);
     HOLDS(w, most > 0);
     listen(w);
-    (void)rig_run(w->r, 1);
+    (void)step(w);
     all_is_quiet(w);
+}
+
+/* No word stands twice in a history. */
+static void nothing_is_double(world *w, phi_agent agent) {
+    static bool seen[WORDS];
+    size_t i;
+    memset(seen, 0, sizeof seen);
+    for (i = 0; i < phi_message_count(agent); i++) {
+        const phi_message *m = phi_message_at(agent, i);
+        uint32_t n = m->content_count > 0 ? word_number(w, m->content[0].text) : (uint32_t)WORDS;
+        if (n == WORDS) continue;
+        HOLDS(w, !seen[n]);
+        seen[n] = true;
+    }
 }
 
 /* Whatever it went through, it takes a prompt (a new history where a limit has filled the old one), and
@@ -289,11 +346,12 @@ static void goes_on(world *w, seat *s) {
         size_t i;
         for (i = 0; i < SEATS; i++) (void)phi_budget_raise(w->seats[i].agent, &by);
         (void)phi_queue_clear(s->agent, PHI_INPUT_NONE);
+        s->forgot = true;
         rig_drop_answers(w->r);
         rig_says(w->r, "here");
         status = phi_prompt(s->agent, "are you there?");
         s->asked += status == PHI_OK ? 1 : 0;
-        while (status == PHI_OK && rig_run(w->r, 1) > 0 && most-- > 0) listen(w);
+        while (status == PHI_OK && step(w) > 0 && most-- > 0) listen(w);
         listen(w);
         if (status == PHI_OK) status = s->last;
         if (status != PHI_NO_MEMORY) break;
@@ -307,6 +365,7 @@ static void goes_on(world *w, seat *s) {
                      phi_message_at(s->agent, phi_message_count(s->agent) - 1)->content[0].text,
                      PHI__LIT("here")));
     HOLDS(w, log_is_whole(s->agent, 0, phi_message_count(s->agent)));
+    nothing_is_double(w, s->agent);
 }
 
 static void all_go_on(world *w) {
@@ -349,14 +408,17 @@ static bool story(uint32_t seed) {
     for (i = 0; i < STEPS; i++) {
         uint32_t n = 1 + pick(&w, 4);
         while (n-- > 0) act(&w);
-        (void)rig_run(w.r, 1);
+        (void)step(&w);
         if (!w.deaf) listen(&w);
         nobody_overspends(&w);
         reseat(&w);
     }
-    settle(&w);
-    all_go_on(&w);
-    settle(&w);
+    if (pick(&w, 8) != 0) { /* else all is freed in mid-sentence */
+        settle(&w);
+        all_go_on(&w);
+        settle(&w);
+    }
+    test_alloc_fail_at(-1);
     rig_free(w.r);
     HOLDS(&w, test_alloc_live_bytes() == 0);
     return !w.failed;
