@@ -1476,11 +1476,11 @@ PHI_API bool phi_call_pending(phi_call call);        /* any thread */
 #endif /* PHI__PUB_LOOP */
 
 #ifdef PHI__PUB_AGENT
-#if PHI__PUB_AGENT != 0x002d8b10
+#if PHI__PUB_AGENT != 0x79ffed66
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__PUB_AGENT 0x002d8b10
+#define PHI__PUB_AGENT 0x79ffed66
 
 /* ---- src/agent/profile.h ---- */
 
@@ -1881,8 +1881,8 @@ typedef struct phi_run_desc {
 } phi_run_desc;
 
 /* Starts a run. The handle is an agent's, for events, phi_abort, phi_steer and the rest; it goes stale by
-   itself once AGENT_END has been popped and phi_step called again: no other run follows, so steering and
-   follow-ups that were not delivered are reported as dropped. A handle whose rt is NULL:
+   itself once AGENT_END, and all else of it, has been popped and phi_step called again: no other run follows,
+   so steering and follow-ups that were not delivered are reported as dropped first. A handle whose rt is NULL:
    phi_last_error says why; PHI_BUSY: a run goes over the thread already. Without prompts, agent.agent_id and
    agent.session_id must be given: what goes on must know whose it is. */
 PHI_API phi_agent phi_run(phi_runtime *rt, const phi_run_desc *desc);
@@ -16698,11 +16698,11 @@ PHI__FN bool phi__repeat_add(const phi__repeat *r, phi__assembly *a, phi_str dat
 #endif /* PHI__IMP_WIRE */
 
 #ifdef PHI__IMP_THREAD
-#if PHI__IMP_THREAD != 0xeca48396
+#if PHI__IMP_THREAD != 0x92f94e59
 #error "phi: two versions of src/thread in one file"
 #endif
 #else
-#define PHI__IMP_THREAD 0xeca48396
+#define PHI__IMP_THREAD 0x92f94e59
 
 /* ---- src/thread/thread_in.h ---- */
 
@@ -16914,16 +16914,31 @@ static bool phi__thread_answer(phi__thread *thread, const phi_message *asked,
     return entry.message != NULL && phi__thread_append(thread, &entry, 1);
 }
 
+/* Whether one of these results is for this call. They mostly stand in call order, and *next is the one; a
+   host's history may have them in any. */
+static bool phi__thread_answered(const phi__thread *thread, size_t first, size_t end, size_t *next,
+                                 phi_str id) {
+    size_t i;
+    if (*next < end && phi_str_equal(thread->messages[*next]->message->tool_call_id, id)) {
+        ++*next;
+        return true;
+    }
+    for (i = first; i < end; i++)
+        if (phi_str_equal(thread->messages[i]->message->tool_call_id, id)) return true;
+    return false;
+}
+
 PHI__FN bool phi__thread_answer_orphans(phi__thread *thread, int64_t at_ms) {
-    size_t end = thread->message_count, at = end, i;
+    size_t end = thread->message_count, at = end, next, i;
     const phi_message *asked;
     while (at > 0 && thread->messages[at - 1]->message->role == PHI_ROLE_TOOL_RESULT) at--;
     if (at == 0) return true;
     asked = thread->messages[at - 1]->message;
     if (asked->role != PHI_ROLE_ASSISTANT || !phi__thread_projects(asked)) return true;
+    next = at;
     for (i = 0; i < asked->content_count; i++) {
         if (asked->content[i].kind != PHI_CONTENT_TOOL_CALL) continue;
-        if (at++ < end) continue; /* results stand in call order */
+        if (phi__thread_answered(thread, at, end, &next, asked->content[i].id)) continue;
         if (!phi__thread_answer(thread, asked, &asked->content[i], at_ms)) return false;
     }
     return true;
@@ -17163,11 +17178,11 @@ PHI__FN bool phi__thread_truncate(phi__thread *thread, uint64_t target_tokens, i
 #endif /* PHI__IMP_THREAD */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x0ef5b933
+#if PHI__IMP_LOOP != 0x94103567
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x0ef5b933
+#define PHI__IMP_LOOP 0x94103567
 
 /* ---- src/loop/session_in.h ---- */
 
@@ -17453,7 +17468,7 @@ typedef enum phi__body {
 struct phi__run {
     phi__agent *agent;
     phi__state state;
-    phi__run *next_ready;
+    phi__run *next_ready, *prev_ready;
     bool in_ready, cancelled, over;
     bool stopping;             /* ends when its turn is over */
     bool starved;              /* something that was said to it found no memory */
@@ -18678,6 +18693,7 @@ static bool phi__call_update_hook(phi_call handle, phi_hook_point point, phi_str
     phi__agent *agent;
     phi_hook hook;
     phi_verdict verdict;
+    bool inside = handle.rt->in_step;
     if (call == NULL) return false;
     agent = call->run->agent;
     if (!phi__hook_wants(agent, point)) return true;
@@ -18688,7 +18704,10 @@ static bool phi__call_update_hook(phi_call handle, phi_hook_point point, phi_str
     hook.arguments = call->arguments;
     hook.text = text;
     call->updating = true;
+    handle.rt->in_step =
+        true; /* an update may come between two steps: what a hook may do is the same */
     verdict = agent->hook_fn(agent->user_data, &hook);
+    handle.rt->in_step = inside;
     call = phi__call_find(handle);
     if (call != NULL) call->updating = false;
     return call != NULL && (verdict == PHI_ALLOW || verdict == PHI_WARN);
@@ -18777,32 +18796,55 @@ static bool phi__context_list(phi__run *run) {
     return true;
 }
 
-/* Where `message` stands in the list, looked for from *at on and around; SIZE_MAX: it is not of ours. Lists
-   mostly keep their order, so the next one is mostly the one. */
-static size_t phi__context_find(const phi__run *run, const phi_message *message, size_t *at) {
-    size_t n;
-    for (n = 0; n < run->listed_count; n++) {
-        size_t i = (*at + n) % run->listed_count;
-        if (run->listed[i] != message) continue;
-        *at = (i + 1) % run->listed_count;
-        return i;
-    }
-    return SIZE_MAX;
+/* Where messages stand, by their addresses: a host's list may have any order, and messages of its own. An
+   open table, half empty. */
+typedef struct phi__place {
+    const phi_message *message; /* NULL: free */
+    size_t at;
+} phi__place;
+
+typedef struct phi__places {
+    phi__place *table;
+    size_t mask;
+} phi__places;
+
+static bool phi__places_init(phi__places *places, phi_arena *arena, size_t count) {
+    size_t cap = 16;
+    while (cap / 2 < count) cap = phi__mul(cap, 2);
+    places->mask = cap - 1;
+    places->table = (phi__place *)phi__arena_zero(arena, phi__mul(cap, sizeof *places->table));
+    return places->table != NULL;
+}
+
+static phi__place *phi__places_find(const phi__places *places, const phi_message *message) {
+    size_t i = (size_t)phi__hash_mix((uint64_t)(uintptr_t)message) & places->mask;
+    while (places->table[i].message != NULL && places->table[i].message != message)
+        i = (i + 1) & places->mask;
+    return &places->table[i];
+}
+
+static void phi__places_add(const phi__places *places, const phi_message *message, size_t at) {
+    phi__place *place = phi__places_find(places, message);
+    if (place->message != NULL) return;
+    place->message = message;
+    place->at = at;
 }
 
 /* Takes what the hook has made of the list; its own messages are copied for the turn. Holes are left
    out. */
 static bool phi__context_take(phi__run *run, const phi_hook *hook) {
     const phi_message **list;
-    size_t i, at = 0, n = 0;
+    phi__places ours;
+    size_t i, n = 0;
     if (hook->messages == run->listed && hook->message_count == run->listed_count) return true;
     list = (const phi_message **)phi_arena_alloc(
         &run->arena, phi__mul(phi__max(hook->message_count, 1), sizeof *list));
-    if (list == NULL) return false;
+    if (list == NULL || !phi__places_init(&ours, &run->arena, run->listed_count)) return false;
+    for (i = 0; i < run->listed_count; i++) phi__places_add(&ours, run->listed[i], i);
     for (i = 0; i < hook->message_count; i++) {
         const phi_message *message = hook->messages[i];
         if (message == NULL || (message->content == NULL && message->content_count > 0)) continue;
-        list[n] = phi__context_find(run, message, &at) != SIZE_MAX
+        list[n] = phi__places_find(&ours, message)->message != NULL
                       ? message
                       : phi_message_copy(message, &run->arena);
         if (list[n++] == NULL) return false;
@@ -18851,23 +18893,21 @@ PHI__FN bool phi__run_has_items(const phi__run *run) {
 
 PHI__FN bool phi__run_items(phi__run *run, const phi__item **items, size_t *count) {
     const phi__thread *thread = run->agent->thread;
+    phi__places ours;
     phi__item *made;
-    size_t i, n, at = 0;
+    size_t i;
     *items = thread->items;
     *count = thread->item_count;
     if (run->listed == NULL) return true;
     made = (phi__item *)phi__arena_zero(&run->arena,
                                         phi__mul(phi__max(run->listed_count, 1), sizeof *made));
-    if (made == NULL) return false;
+    if (made == NULL || !phi__places_init(&ours, &run->arena, thread->item_count)) return false;
+    for (i = 0; i < thread->item_count; i++) phi__places_add(&ours, thread->items[i].message, i);
     for (i = 0; i < run->listed_count; i++) {
+        const phi__place *place = phi__places_find(&ours, run->listed[i]);
         made[i].message = run->listed[i];
-        for (n = 0; n < thread->item_count; n++) {
-            const phi__item *item = &thread->items[(at + n) % thread->item_count];
-            if (item->message != run->listed[i]) continue;
-            made[i] = *item; /* with what was rendered of it */
-            at = (at + n + 1) % thread->item_count;
-            break;
-        }
+        if (place->message != NULL)
+            made[i] = thread->items[place->at]; /* with what was rendered of it */
     }
     *items = made;
     *count = run->listed_count;
@@ -19674,7 +19714,9 @@ static phi__hooked phi__hook_now(phi__decision *d, phi_hook *hook, phi_hook_fn f
     d->point = hook->point;
     hook->ticket = phi__decision_ticket(d);
     hook->decided = again;
-    verdict = phi__hook_verdict(hook->point, fn(user_data, hook));
+    verdict = fn(user_data, hook);
+    verdict =
+        phi__hook_verdict(d->point, verdict); /* the hook's own copy may have been written to */
     if (agent->slot == NULL) {
         phi__decision_drop(d);
         return PHI__HOOK_GONE;
@@ -20734,6 +20776,7 @@ PHI__FN void phi__run_wake(phi__run *run) {
     if (run->in_ready || run->over) return;
     run->in_ready = true;
     run->next_ready = NULL;
+    run->prev_ready = rt->ready_last;
     if (rt->ready_last != NULL)
         rt->ready_last->next_ready = run;
     else
@@ -20743,14 +20786,15 @@ PHI__FN void phi__run_wake(phi__run *run) {
 
 static void phi__run_unready(phi__run *run) {
     phi_runtime *rt = run->agent->rt;
-    phi__run **at = &rt->ready, *last = NULL;
     if (!run->in_ready) return;
-    while (*at != run) {
-        last = *at;
-        at = &(*at)->next_ready;
-    }
-    *at = run->next_ready;
-    if (rt->ready_last == run) rt->ready_last = last;
+    if (run->prev_ready != NULL)
+        run->prev_ready->next_ready = run->next_ready;
+    else
+        rt->ready = run->next_ready;
+    if (run->next_ready != NULL)
+        run->next_ready->prev_ready = run->prev_ready;
+    else
+        rt->ready_last = run->prev_ready;
     run->in_ready = false;
 }
 
@@ -21085,9 +21129,7 @@ static void phi__run_advance(phi__run *run) {
 PHI__FN void phi__runs_advance(phi_runtime *rt) {
     while (rt->ready != NULL) {
         phi__run *run = rt->ready;
-        rt->ready = run->next_ready;
-        if (rt->ready == NULL) rt->ready_last = NULL;
-        run->in_ready = false;
+        phi__run_unready(run);
         phi__run_advance(run);
         if (phi__step_spent(rt)) return;
     }
@@ -21665,7 +21707,7 @@ static phi__state phi__turn_open(phi__run *run) {
     return phi__emit_surely(run->agent, &event) ? PHI__RUN_FILTER : phi__run_no_memory(run);
 }
 
-/* An abort while a filter makes up its mind: what nobody has passed is not stored. */
+/* Ended while a filter makes up its mind: what nobody has passed is not stored. */
 static phi__state phi__turn_filter_aborted(phi__run *run) {
     size_t i;
     bool told = true;
@@ -21676,7 +21718,7 @@ static phi__state phi__turn_filter_aborted(phi__run *run) {
         event.kind = PHI_EV_INPUT_DROPPED;
         event.input = PHI_INPUT_PROMPT;
         event.text = phi_message_text(run->prompts[i].message, "\n", &run->arena, &failed);
-        event.source = PHI__LIT("The run was aborted before a filter had decided");
+        event.source = PHI__LIT("The run was ended before a filter had decided");
         told = !failed && phi__emit(run->agent, &event, NULL, 0);
     }
     run->prompts = NULL;
@@ -21686,7 +21728,7 @@ static phi__state phi__turn_filter_aborted(phi__run *run) {
 
 static phi__state phi__turn_filter(phi__run *run, bool *wait) {
     phi__hooked hooked = phi__filter_prompts(run);
-    if (hooked == PHI__HOOK_WAIT && run->cancelled) return phi__turn_filter_aborted(run);
+    if (hooked == PHI__HOOK_WAIT && phi__turn_unwanted(run)) return phi__turn_filter_aborted(run);
     if (hooked == PHI__HOOK_DENY) {
         run->prompts = NULL;
         run->silent = true;
@@ -22301,11 +22343,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0x1e67d6d9
+#if PHI__IMP_AGENT != 0xe36daa56
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0x1e67d6d9
+#define PHI__IMP_AGENT 0xe36daa56
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -22381,6 +22423,7 @@ PHI__FN phi__agent *phi__agent_find(phi_agent handle) {
 
 static void phi__agent_cancel_children(phi__agent *agent) {
     phi__agent *child;
+    if (agent->rt->closing) return; /* all runs have been cancelled, or go at once */
     for (child = agent->first_child; child != NULL; child = child->next_child)
         phi__run_cancel_tree(child, phi__posts_next(agent->rt), false);
 }
@@ -22891,20 +22934,20 @@ PHI__FN bool phi__agent_take_tools(phi__agent *agent, const phi_tool *tools, siz
             return false;
         }
     }
-    phi_arena_free(&agent->tools_arena);
+    for (i = 0; i < count; i++) {
+        phi_tool *tool = &taken[i];
+        *tool = tools[i];
+        if (tool->timeout_ms == 0) tool->timeout_ms = agent->tool_timeout_ms;
+        if (tool->schema == NULL) tool->schema = "{\"type\":\"object\",\"properties\":{}}";
+        views[i].name = phi_str_of(tool->name);
+        views[i].description = phi_str_of(tool->description);
+        views[i].schema = phi_str_of(tool->schema);
+    }
+    phi_arena_free(&agent->tools_arena); /* last: what was given may be in it */
     agent->tools_arena = arena;
     agent->tools = taken;
     agent->tool_views = views;
     agent->tool_count = count;
-    for (i = 0; i < count; i++) {
-        phi_tool *tool = &agent->tools[i];
-        *tool = tools[i];
-        if (tool->timeout_ms == 0) tool->timeout_ms = agent->tool_timeout_ms;
-        if (tool->schema == NULL) tool->schema = "{\"type\":\"object\",\"properties\":{}}";
-        agent->tool_views[i].name = phi_str_of(tool->name);
-        agent->tool_views[i].description = phi_str_of(tool->description);
-        agent->tool_views[i].schema = phi_str_of(tool->schema);
-    }
     return true;
 }
 
@@ -25185,8 +25228,8 @@ PHI_API int phi_step(phi_runtime *rt, int timeout_ms) {
     if (rt->in_step) return phi__error(rt, PHI_MISUSE, "phi_step inside a callback");
     rt->in_step = true;
     phi__events_release(rt);
-    phi__bare_bury(rt);
     phi__rt_pump(rt, timeout_ms);
+    phi__bare_bury(rt); /* the inbox was read: what was said to them meanwhile is told as dropped */
     phi__step_end(rt);
     return rt->active > (uint32_t)INT_MAX ? INT_MAX : (int)rt->active;
 }

@@ -56,7 +56,7 @@
 #if PHI__PUB_LOOP != 0x2b80bbb5
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_AGENT != 0x002d8b10
+#if PHI__PUB_AGENT != 0x79ffed66
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 

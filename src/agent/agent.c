@@ -12,6 +12,7 @@ PHI__FN phi__agent *phi__agent_find(phi_agent handle) {
 
 static void phi__agent_cancel_children(phi__agent *agent) {
     phi__agent *child;
+    if (agent->rt->closing) return; /* all runs have been cancelled, or go at once */
     for (child = agent->first_child; child != NULL; child = child->next_child)
         phi__run_cancel_tree(child, phi__posts_next(agent->rt), false);
 }

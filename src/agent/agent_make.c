@@ -106,20 +106,20 @@ PHI__FN bool phi__agent_take_tools(phi__agent *agent, const phi_tool *tools, siz
             return false;
         }
     }
-    phi_arena_free(&agent->tools_arena);
+    for (i = 0; i < count; i++) {
+        phi_tool *tool = &taken[i];
+        *tool = tools[i];
+        if (tool->timeout_ms == 0) tool->timeout_ms = agent->tool_timeout_ms;
+        if (tool->schema == NULL) tool->schema = "{\"type\":\"object\",\"properties\":{}}";
+        views[i].name = phi_str_of(tool->name);
+        views[i].description = phi_str_of(tool->description);
+        views[i].schema = phi_str_of(tool->schema);
+    }
+    phi_arena_free(&agent->tools_arena); /* last: what was given may be in it */
     agent->tools_arena = arena;
     agent->tools = taken;
     agent->tool_views = views;
     agent->tool_count = count;
-    for (i = 0; i < count; i++) {
-        phi_tool *tool = &agent->tools[i];
-        *tool = tools[i];
-        if (tool->timeout_ms == 0) tool->timeout_ms = agent->tool_timeout_ms;
-        if (tool->schema == NULL) tool->schema = "{\"type\":\"object\",\"properties\":{}}";
-        agent->tool_views[i].name = phi_str_of(tool->name);
-        agent->tool_views[i].description = phi_str_of(tool->description);
-        agent->tool_views[i].schema = phi_str_of(tool->schema);
-    }
     return true;
 }
 

@@ -41,8 +41,8 @@ typedef struct phi_run_desc {
 } phi_run_desc;
 
 /* Starts a run. The handle is an agent's, for events, phi_abort, phi_steer and the rest; it goes stale by
-   itself once AGENT_END has been popped and phi_step called again: no other run follows, so steering and
-   follow-ups that were not delivered are reported as dropped. A handle whose rt is NULL:
+   itself once AGENT_END, and all else of it, has been popped and phi_step called again: no other run follows,
+   so steering and follow-ups that were not delivered are reported as dropped first. A handle whose rt is NULL:
    phi_last_error says why; PHI_BUSY: a run goes over the thread already. Without prompts, agent.agent_id and
    agent.session_id must be given: what goes on must know whose it is. */
 PHI_API phi_agent phi_run(phi_runtime *rt, const phi_run_desc *desc);

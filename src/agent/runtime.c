@@ -249,7 +249,7 @@ PHI_API int phi_step(phi_runtime *rt, int timeout_ms) {
     rt->in_step = true;
     phi__events_release(rt);
     phi__rt_pump(rt, timeout_ms);
-    phi__bare_bury(rt); /* after the inbox was read: what was said to them meanwhile is told as dropped */
+    phi__bare_bury(rt); /* the inbox was read: what was said to them meanwhile is told as dropped */
     phi__step_end(rt);
     return rt->active > (uint32_t)INT_MAX ? INT_MAX : (int)rt->active;
 }

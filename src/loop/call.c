@@ -356,6 +356,7 @@ static bool phi__call_update_hook(phi_call handle, phi_hook_point point, phi_str
     phi__agent *agent;
     phi_hook hook;
     phi_verdict verdict;
+    bool inside = handle.rt->in_step;
     if (call == NULL) return false;
     agent = call->run->agent;
     if (!phi__hook_wants(agent, point)) return true;
@@ -366,7 +367,10 @@ static bool phi__call_update_hook(phi_call handle, phi_hook_point point, phi_str
     hook.arguments = call->arguments;
     hook.text = text;
     call->updating = true;
+    handle.rt->in_step =
+        true; /* an update may come between two steps: what a hook may do is the same */
     verdict = agent->hook_fn(agent->user_data, &hook);
+    handle.rt->in_step = inside;
     call = phi__call_find(handle);
     if (call != NULL) call->updating = false;
     return call != NULL && (verdict == PHI_ALLOW || verdict == PHI_WARN);

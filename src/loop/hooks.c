@@ -132,7 +132,9 @@ static phi__hooked phi__hook_now(phi__decision *d, phi_hook *hook, phi_hook_fn f
     d->point = hook->point;
     hook->ticket = phi__decision_ticket(d);
     hook->decided = again;
-    verdict = phi__hook_verdict(hook->point, fn(user_data, hook));
+    verdict = fn(user_data, hook);
+    verdict =
+        phi__hook_verdict(d->point, verdict); /* the hook's own copy may have been written to */
     if (agent->slot == NULL) {
         phi__decision_drop(d);
         return PHI__HOOK_GONE;

@@ -239,7 +239,7 @@ typedef enum phi__body {
 struct phi__run {
     phi__agent *agent;
     phi__state state;
-    phi__run *next_ready;
+    phi__run *next_ready, *prev_ready;
     bool in_ready, cancelled, over;
     bool stopping;             /* ends when its turn is over */
     bool starved;              /* something that was said to it found no memory */

@@ -15,6 +15,7 @@ PHI__FN void phi__run_wake(phi__run *run) {
     if (run->in_ready || run->over) return;
     run->in_ready = true;
     run->next_ready = NULL;
+    run->prev_ready = rt->ready_last;
     if (rt->ready_last != NULL)
         rt->ready_last->next_ready = run;
     else
@@ -24,14 +25,15 @@ PHI__FN void phi__run_wake(phi__run *run) {
 
 static void phi__run_unready(phi__run *run) {
     phi_runtime *rt = run->agent->rt;
-    phi__run **at = &rt->ready, *last = NULL;
     if (!run->in_ready) return;
-    while (*at != run) {
-        last = *at;
-        at = &(*at)->next_ready;
-    }
-    *at = run->next_ready;
-    if (rt->ready_last == run) rt->ready_last = last;
+    if (run->prev_ready != NULL)
+        run->prev_ready->next_ready = run->next_ready;
+    else
+        rt->ready = run->next_ready;
+    if (run->next_ready != NULL)
+        run->next_ready->prev_ready = run->prev_ready;
+    else
+        rt->ready_last = run->prev_ready;
     run->in_ready = false;
 }
 
@@ -366,9 +368,7 @@ static void phi__run_advance(phi__run *run) {
 PHI__FN void phi__runs_advance(phi_runtime *rt) {
     while (rt->ready != NULL) {
         phi__run *run = rt->ready;
-        rt->ready = run->next_ready;
-        if (rt->ready == NULL) rt->ready_last = NULL;
-        run->in_ready = false;
+        phi__run_unready(run);
         phi__run_advance(run);
         if (phi__step_spent(rt)) return;
     }

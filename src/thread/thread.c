@@ -115,16 +115,31 @@ static bool phi__thread_answer(phi__thread *thread, const phi_message *asked,
     return entry.message != NULL && phi__thread_append(thread, &entry, 1);
 }
 
+/* Whether one of these results is for this call. They mostly stand in call order, and *next is the one; a
+   host's history may have them in any. */
+static bool phi__thread_answered(const phi__thread *thread, size_t first, size_t end, size_t *next,
+                                 phi_str id) {
+    size_t i;
+    if (*next < end && phi_str_equal(thread->messages[*next]->message->tool_call_id, id)) {
+        ++*next;
+        return true;
+    }
+    for (i = first; i < end; i++)
+        if (phi_str_equal(thread->messages[i]->message->tool_call_id, id)) return true;
+    return false;
+}
+
 PHI__FN bool phi__thread_answer_orphans(phi__thread *thread, int64_t at_ms) {
-    size_t end = thread->message_count, at = end, i;
+    size_t end = thread->message_count, at = end, next, i;
     const phi_message *asked;
     while (at > 0 && thread->messages[at - 1]->message->role == PHI_ROLE_TOOL_RESULT) at--;
     if (at == 0) return true;
     asked = thread->messages[at - 1]->message;
     if (asked->role != PHI_ROLE_ASSISTANT || !phi__thread_projects(asked)) return true;
+    next = at;
     for (i = 0; i < asked->content_count; i++) {
         if (asked->content[i].kind != PHI_CONTENT_TOOL_CALL) continue;
-        if (at++ < end) continue; /* results stand in call order */
+        if (phi__thread_answered(thread, at, end, &next, asked->content[i].id)) continue;
         if (!phi__thread_answer(thread, asked, &asked->content[i], at_ms)) return false;
     }
     return true;

@@ -109,8 +109,9 @@ static void crowd_pump(void *user_data) {
 
 static phi_flow crowd_start(void *user_data, phi_call call, phi_str arguments) {
     member *m = (member *)user_data;
-    uint32_t at = m->started++ % CROWD_CALLS;
+    uint32_t at = (uint32_t)(phi_call_id(call).at[1] - '0'); /* "c0" to "c9" */
     (void)arguments;
+    m->started++;
     m->calls[at] = call;
     m->crowd->started++;
     if (m->crowd->on_call != NULL) m->crowd->on_call(m->crowd->user_data, m, at);
@@ -129,7 +130,8 @@ static void crowd_words(const member *m, uint32_t call, char out[CROWD_TEXT]) {
 
 /* ---- the crowd ---- */
 
-static bool crowd_new(crowd *c, uint32_t size) {
+/* hook_fn: of PHI_HOOK_BEFORE_TOOL, called with the member; NULL: none. */
+static bool crowd_new(crowd *c, uint32_t size, phi_hook_fn hook_fn) {
     phi_runtime_desc desc;
     phi_tool tool;
     uint32_t i;
@@ -165,6 +167,8 @@ static bool crowd_new(crowd *c, uint32_t size) {
         agent.doom_stop_after = agent.doom_warn_after = PHI_UNLIMITED;
         agent.limits.max_duration_ms = PHI_UNLIMITED;
         agent.user_data = m;
+        agent.hook_fn = hook_fn;
+        agent.hook_points = hook_fn != NULL ? (uint32_t)PHI_HOOK_BEFORE_TOOL : 0;
         m->agent = phi_agent_new(c->rt, &agent);
         if (!CHECK(m->agent.rt != NULL)) return false;
     }
@@ -184,7 +188,7 @@ static int crowd_step(crowd *c, int timeout_ms) {
     return runs;
 }
 
-/* Message `at` of the member's history is the result of that call. */
+/* Message `at` of the member's history is the result of that call: its own, or one that says it was not run. */
 static bool crowd_result_is(const member *m, size_t at, uint32_t call) {
     const phi_message *result = phi_message_at(m->agent, at);
     char words[CROWD_TEXT], id[8];
@@ -193,7 +197,8 @@ static bool crowd_result_is(const member *m, size_t at, uint32_t call) {
     return result != NULL && result->role == PHI_ROLE_TOOL_RESULT &&
            phi_str_equal(result->tool_call_id, phi_str_of(id)) && result->content_count == 1 &&
            (phi_str_equal(result->content[0].text, phi_str_of(words)) ||
-            phi_str_equal(result->content[0].text, PHI__LIT("Cancelled")));
+            phi_str_equal(result->content[0].text, PHI__LIT("Cancelled")) ||
+            phi_str_equal(result->content[0].text, PHI__LIT("Denied from a thread")));
 }
 
 #endif

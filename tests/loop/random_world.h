@@ -442,10 +442,11 @@ static void finish_some(world *w) {
     phi_call call;
     if (w->call_count == 0) return;
     call = w->calls[pick(w, w->call_count < CALLS ? w->call_count : CALLS)];
-    if (pick(w, 2) == 0)
-        (void)phi_call_finish(call, "from outside", 12, pick(w, 2) == 0);
-    else
-        (void)give(w, call);
+    switch (pick(w, 4)) {
+    case 0: (void)give(w, call); break;
+    case 1: (void)phi_call_update(call, "so far", 6); break;
+    default: (void)phi_call_finish(call, "from outside", 12, pick(w, 2) == 0); break;
+    }
 }
 
 static void meddle(world *w) {

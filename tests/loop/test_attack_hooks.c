@@ -1,5 +1,6 @@
 /* test_attack_hooks.c - hooks that free agents, prompt others, never answer, answer twice or answer
    nonsense, at every point they are asked at. */
+#include "agent/bare_run.h"
 #include "agent/response.h"
 #include "support/heard.h"
 
@@ -576,6 +577,37 @@ TEST(a_tool_that_needs_approval_never_runs_by_silence) {
     }
 }
 
+/* Hypothesis: the hooks of an update that is sent between two steps may do what no hook may. */
+TEST(the_hooks_of_an_update_between_two_steps_are_hooks_like_any) {
+    int what;
+    for (what = 0; what < 2; what++) {
+        rig *r = rig_new();
+        phi_agent_desc desc = rig_desc();
+        phi_tool tool = rig_wait(r);
+        act a;
+        memset(&a, 0, sizeof a);
+        a.at = PHI_HOOK_BEFORE_TOOL_UPDATE;
+        a.what = what == 0 ? DEED_FORBIDDEN : DEED_FREE;
+        rig_hook_with(r, act_hook, &a);
+        rig_hooks(r, &desc, PHI_HOOK_BEFORE_TOOL_UPDATE);
+        rig_call(r, "c1", "wait", "{}");
+        rig_says(r, "done");
+        a.victim = agent_with(r, &desc, &tool);
+        CHECK_EQ_INT(phi_prompt(a.victim, "go"), PHI_OK);
+        CHECK_EQ_INT(rig_run(r, 20), 1);
+        CHECK_EQ_INT(phi_call_update(rig_call_at(r, 0), "half", 4), what == 0 ? PHI_OK : PHI_STALE);
+        CHECK_EQ_INT(a.done, 1);
+        if (what == 0) {
+            CHECK_EQ_INT(a.said[2], PHI_MISUSE);
+            CHECK_EQ_INT(a.said[3], PHI_MISUSE);
+            rig_finish(r, 0, "done");
+        }
+        CHECK_EQ_INT(rig_run(r, 20), 0);
+        CHECK_EQ_INT(phi_agent_alive(a.victim), what == 0);
+        rig_free(r);
+    }
+}
+
 /* ---- lists ---- */
 
 typedef struct lists {
@@ -736,6 +768,133 @@ TEST(an_abort_while_any_hook_waits_leaves_an_agent_that_goes_on) {
         }
 }
 
+/* ---- what an agent gives out, given back to it ---- */
+
+/* Hypothesis: a setter that is given what the getter gave frees it before it reads it. */
+TEST(what_an_agent_gives_out_may_be_given_back_to_it) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc(), got;
+    phi_tool tools[2];
+    phi_agent agent, twin;
+    tools[0] = rig_echo();
+    tools[1] = rig_wait(r);
+    desc.tools = tools;
+    desc.tool_count = 2;
+    desc.system_prompt = "You are careful.";
+    agent = rig_agent(r, &desc);
+    CHECK_EQ_INT(phi_agent_get_desc(agent, &got), PHI_OK);
+    CHECK_EQ_INT(phi_agent_set_tools(agent, got.tools + 1, 1), PHI_OK);
+    CHECK_EQ_INT(phi_agent_set_system_prompt(agent, got.system_prompt + 4), PHI_OK);
+    CHECK_EQ_INT(phi_agent_set_model(agent, &got.model), PHI_OK);
+    CHECK_EQ_INT(phi_agent_get_desc(agent, &got), PHI_OK);
+    CHECK_EQ_INT(got.tool_count, 1);
+    CHECK_EQ_STR(got.tools[0].name, "wait");
+    CHECK_EQ_STR(got.system_prompt, "are careful.");
+    twin = phi_agent_new(rig_runtime(r), &got);
+    CHECK(phi_agent_alive(twin));
+    {
+        phi_content block;
+        phi_message m = text_message(PHI_ROLE_USER, &block, "before");
+        CHECK_EQ_INT(phi_append_message(agent, &m), PHI_OK);
+        CHECK_EQ_INT(phi_append_message(agent, phi_message_at(agent, 0)), PHI_OK);
+        CHECK_EQ_INT(phi_replace_messages(agent, phi_message_at(agent, 0), 1), PHI_OK);
+        CHECK_EQ_STR(text_at(agent, 0, 0), "before");
+    }
+    rig_free(r);
+}
+
+/* Hypothesis: results that a host's history holds in another order are taken for those of other calls. */
+TEST(a_history_with_results_out_of_order_has_one_for_each_call) {
+    int which;
+    for (which = 0; which < 4; which++) {
+        rig *r = rig_new();
+        phi_agent agent = rig_agent(r, NULL);
+        phi_content blocks[2], text;
+        phi_message m = text_message(PHI_ROLE_USER, &text, "go");
+        CHECK_EQ_INT(phi_append_message(agent, &m), PHI_OK);
+        memset(blocks, 0, sizeof blocks);
+        blocks[0].kind = blocks[1].kind = PHI_CONTENT_TOOL_CALL;
+        blocks[0].id = PHI__LIT("c1");
+        blocks[1].id = PHI__LIT("c2");
+        blocks[0].name = blocks[1].name = PHI__LIT("echo");
+        blocks[0].arguments = blocks[1].arguments = PHI__LIT("{}");
+        m = text_message(PHI_ROLE_ASSISTANT, &text, "");
+        m.content = blocks;
+        m.content_count = 2;
+        m.stop_reason = PHI_STOP_REASON_TOOL_USE;
+        CHECK_EQ_INT(phi_append_message(agent, &m), PHI_OK);
+        m = text_message(PHI_ROLE_TOOL_RESULT, &text, "r2");
+        m.tool_call_id = PHI__LIT("c2");
+        m.tool_name = PHI__LIT("echo");
+        if (which & 1) CHECK_EQ_INT(phi_append_message(agent, &m), PHI_OK);
+        m.tool_call_id = PHI__LIT("c1");
+        if (which & 2) CHECK_EQ_INT(phi_append_message(agent, &m), PHI_OK);
+        rig_says(r, "well");
+        CHECK_EQ_INT(phi_prompt(agent, "and now?"), PHI_OK); /* the rig checks the request */
+        CHECK_EQ_INT(rig_run(r, 50), 0);
+        CHECK(strstr(rig_story(r), "AgentEnd ok") != NULL);
+        rig_free(r);
+    }
+}
+
+/* ---- runs without an agent ---- */
+
+typedef struct bare {
+    phi_thread *thread;
+    phi_status said[3];
+} bare;
+
+static phi_verdict bare_hook(void *user_data, phi_hook *hook) {
+    bare *b = (bare *)user_data;
+    phi_run_desc desc;
+    phi_agent_desc agent = rig_desc();
+    phi_content block;
+    phi_message m = text_message(PHI_ROLE_USER, &block, "x");
+    memset(&desc, 0, sizeof desc);
+    desc.agent = &agent;
+    desc.thread = b->thread;
+    desc.prompts = &m;
+    desc.prompt_count = 1;
+    b->said[0] = phi_thread_free(b->thread);
+    b->said[1] = phi_thread_append(b->thread, &m);
+    b->said[2] = phi_run(hook->agent.rt, &desc).rt == NULL ? PHI_BUSY : PHI_OK;
+    if (hook->point == PHI_HOOK_AFTER_TURN) (void)phi_agent_free(hook->agent);
+    if (hook->point == PHI_HOOK_AFTER_TURN) b->said[0] = phi_thread_free(b->thread);
+    return PHI_ALLOW;
+}
+
+/* Hypothesis: a hook of a run over a lent thread can take the thread away under it. */
+TEST(a_lent_thread_cannot_be_taken_away_from_inside_its_run) {
+    static const int points[] = {PHI_HOOK_BEFORE_LOOP, PHI_HOOK_AFTER_TURN, PHI_HOOK_AFTER_LOOP};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(points); i++) {
+        rig *r = rig_new();
+        phi_agent_desc agent = rig_desc();
+        phi_run_desc desc;
+        phi_content block;
+        phi_message m = text_message(PHI_ROLE_USER, &block, "go");
+        bare b;
+        memset(&b, 0, sizeof b);
+        memset(&desc, 0, sizeof desc);
+        b.thread = phi_thread_new(rig_runtime(r), 0);
+        rig_hook_with(r, bare_hook, &b);
+        rig_hooks(r, &agent, (uint32_t)points[i]);
+        desc.agent = &agent;
+        desc.thread = b.thread;
+        desc.prompts = &m;
+        desc.prompt_count = 1;
+        rig_says(r, "hello");
+        CHECK(phi_run(rig_runtime(r), &desc).rt != NULL);
+        CHECK_EQ_INT(rig_run(r, 50), 0);
+        CHECK_EQ_INT(b.said[0], PHI_BUSY);
+        CHECK_EQ_INT(b.said[1], PHI_BUSY);
+        CHECK_EQ_INT(b.said[2], PHI_BUSY);
+        CHECK_EQ_INT(phi_thread_message_count(b.thread), 2);
+        CHECK_EQ_INT(phi_thread_free(b.thread), PHI_OK);
+        rig_free(r);
+    }
+}
+
 TEST_MAIN(TEST_ENTRY(the_attack_scenario_asks_at_every_point),
           TEST_ENTRY(a_hook_may_free_its_agent_at_every_point),
           TEST_ENTRY(a_hook_may_free_its_parent_or_a_running_child_at_every_point),
@@ -752,7 +911,11 @@ TEST_MAIN(TEST_ENTRY(the_attack_scenario_asks_at_every_point),
           TEST_ENTRY(changed_arguments_are_checked_as_the_models_own),
           TEST_ENTRY(a_tools_timeout_does_not_run_while_a_decision_is_waited_for),
           TEST_ENTRY(a_tool_that_needs_approval_never_runs_by_silence),
+          TEST_ENTRY(the_hooks_of_an_update_between_two_steps_are_hooks_like_any),
           TEST_ENTRY(odd_lists_of_a_transform_hook_are_survived),
           TEST_ENTRY(what_waits_is_counted_whatever_the_room),
           TEST_ENTRY(closing_waits_for_no_decision),
-          TEST_ENTRY(an_abort_while_any_hook_waits_leaves_an_agent_that_goes_on))
+          TEST_ENTRY(an_abort_while_any_hook_waits_leaves_an_agent_that_goes_on),
+          TEST_ENTRY(what_an_agent_gives_out_may_be_given_back_to_it),
+          TEST_ENTRY(a_history_with_results_out_of_order_has_one_for_each_call),
+          TEST_ENTRY(a_lent_thread_cannot_be_taken_away_from_inside_its_run))

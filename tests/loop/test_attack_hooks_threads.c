@@ -103,7 +103,7 @@ TEST(of_many_threads_that_decide_one_ticket_exactly_one_wins) {
         int steps = 0;
         rig_answers(r, PHI_HOOK_BEFORE_TURN, PHI_WAIT, NULL);
         rig_says(r, "hello");
-        CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+        if (!CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK)) break;
         CHECK_EQ_INT(rig_run(r, 3), 1);
         show(&b, rig_ticket(r, (size_t)round), agent);
         while (rig_run(r, 1) > 0 && steps++ < 2000000) {}
@@ -119,6 +119,46 @@ TEST(of_many_threads_that_decide_one_ticket_exactly_one_wins) {
     }
     finish(&b, threads);
     CHECK_EQ_INT(count_of(rig_story(r), "AgentEnd ok"), ROUNDS);
+    rig_free(r);
+}
+
+/* Hypothesis: a decision and its deadline both count, or a decision that was told PHI_OK does not. */
+TEST(of_a_decision_and_its_deadline_exactly_one_counts) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_agent agent, nobody;
+    phi_ticket none;
+    board b;
+    worker workers[THREADS];
+    pthread_t threads[THREADS];
+    int round, wins = 0;
+    memset(&none, 0, sizeof none);
+    memset(&nobody, 0, sizeof nobody);
+    desc.decision_timeout_ms = 3;
+    rig_mock(r);
+    rig_hooks(r, &desc, PHI_HOOK_BEFORE_TURN);
+    agent = rig_agent(r, &desc);
+    begin(&b, workers, threads, decide_all);
+    for (round = 0; round < ROUNDS; round++) {
+        int steps = 0;
+        rig_answers(r, PHI_HOOK_BEFORE_TURN, PHI_WAIT, NULL);
+        if (!CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK)) break;
+        CHECK_EQ_INT(rig_step(r), 1);
+        show(&b, rig_ticket(r, (size_t)round), agent);
+        if (round % 3 == 0) CHECK_EQ_INT(phi_abort(agent), PHI_OK);
+        /* A thread that has won the ticket may take its time to say what. */
+        while (rig_run(r, 1) > 0 && steps++ < 2000000) {}
+        CHECK_EQ_INT(phi_decide(rig_ticket(r, (size_t)round), PHI_ALLOW, NULL), PHI_STALE);
+        pthread_mutex_lock(
+            &b.lock); /* a winner may not have said so yet: it is one that is counted late */
+        wins += b.won;
+        pthread_mutex_unlock(&b.lock);
+        show(&b, none, nobody);
+    }
+    finish(&b, threads);
+    CHECK_EQ_INT(count_of(rig_story(r), "AgentEnd"), ROUNDS);
+    CHECK(wins <= ROUNDS);
+    CHECK((int)count_of(rig_story(r), "AgentEnd ok") <= ROUNDS - ROUNDS / 3);
     rig_free(r);
 }
 
@@ -186,4 +226,5 @@ TEST(what_threads_say_at_the_end_of_a_run_is_never_lost) {
 }
 
 TEST_MAIN(TEST_ENTRY(of_many_threads_that_decide_one_ticket_exactly_one_wins),
+          TEST_ENTRY(of_a_decision_and_its_deadline_exactly_one_counts),
           TEST_ENTRY(what_threads_say_at_the_end_of_a_run_is_never_lost))

@@ -191,7 +191,7 @@ static phi_verdict waits_everywhere(void *user_data, phi_hook *hook) {
 
 /* A history, hooks that wait, filters that warn, steering, a tool, an attempt that breaks, one that is too
    long, a child agent, and a handle of the request. */
-static bool all_of_it(scene *s) {
+static bool all_of_it_within(scene *s, size_t limit) {
     static phi_tool tool; /* borrowed until the agent is freed */
     phi_agent_desc desc = patient();
     phi_filter filter = rig_filter(s->r);
@@ -209,6 +209,7 @@ static bool all_of_it(scene *s) {
     desc.filters = &filter;
     desc.filter_count = 1;
     desc.steering_mode = PHI_QUEUE_ALL;
+    desc.memory_limit_bytes = limit;
     s->child = agent_with(s->r, &desc, &tool);
     if (s->child.rt == NULL) return false;
     for (i = 0; i < 6; i++) {
@@ -229,6 +230,8 @@ static bool all_of_it(scene *s) {
     (void)phi_follow_up(s->child, "F1");
     return true;
 }
+
+static bool all_of_it(scene *s) { return all_of_it_within(s, 0); }
 
 typedef struct ends {
     uint64_t child[2]; /* starts, ends of the child */
@@ -344,6 +347,36 @@ TEST(a_failed_run_without_memory_for_its_last_hooks_still_ends) {
         }
 }
 
+/* Hypothesis: an agent that is at its limit for good ends its run twice, or never, or cannot be emptied. */
+TEST(a_run_that_does_everything_ends_once_within_any_limit_of_memory) {
+    size_t limit, silent;
+    for (silent = 0; silent < 2; silent++)
+        for (limit = 2000; limit < 40000; limit += 150) {
+            scene s;
+            ends seen;
+            bool began, right = true;
+            int more;
+            memset(&s, 0, sizeof s);
+            memset(&seen, 0, sizeof seen);
+            s.r = rig_new();
+            began = all_of_it_within(&s, limit);
+            rig_silent(s.r, silent != 0);
+            seen.who = s.child;
+            rig_watch(s.r, count_ends, &seen);
+            if (began) right = CHECK_EQ_INT(rig_run_until(s.r, 2000000), 0);
+            rig_silent(s.r, false);
+            (void)rig_run(s.r, 2);
+            right = CHECK_EQ_INT(seen.child[1], began ? 1 : 0) && right;
+            right = CHECK_EQ_INT(phi_agent_spending(s.parent).reserved_tokens, 0) && right;
+            more = s.child.rt != NULL ? phi_send(s.child, "again") : PHI_NO_MEMORY;
+            right = CHECK(more == PHI_OK || more == PHI_NO_MEMORY) && right;
+            (void)rig_run_until(s.r, 2000000);
+            if (s.child.rt != NULL) right = CHECK_EQ_INT(phi_agent_reset(s.child), PHI_OK) && right;
+            if (!right) printf("  %u bytes\n", (unsigned)limit);
+            rig_free(s.r);
+        }
+}
+
 /* ---- between any two states ---- */
 
 enum { DEEDS = 14 };
@@ -441,4 +474,5 @@ TEST_MAIN(TEST_ENTRY(a_transport_may_fail_with_any_status),
           TEST_ENTRY(a_run_that_does_everything_survives_every_failed_allocation),
           TEST_ENTRY(a_run_that_does_everything_survives_memory_that_is_gone_for_good),
           TEST_ENTRY(a_failed_run_without_memory_for_its_last_hooks_still_ends),
+          TEST_ENTRY(a_run_that_does_everything_ends_once_within_any_limit_of_memory),
           TEST_ENTRY(anything_may_be_done_between_any_two_states))

@@ -193,6 +193,9 @@ TEST(the_run_has_two_hundred_steps_and_ends_by_itself) {
         CHECK(s.step < PATIENCE);
         CHECK_EQ_INT(s.ends, 1);
         CHECK_EQ_INT(s.status, PHI_OK);
+        /* Five answers of 10 and 5, and one that was cut after it had told 10 and 1. */
+        CHECK_EQ_INT(s.told.input, 60);
+        CHECK_EQ_INT(s.told.output, 26);
         CHECK(strstr(rig_story(s.r), "Retract") != NULL);
         CHECK(strstr(rig_story(s.r), "more about the sea") != NULL);
         CHECK(strstr(rig_story(s.r), "and one more thing") != NULL);

@@ -6,12 +6,14 @@
 #include <pthread.h>
 #include <sched.h>
 
-enum { ROUNDS = 3, THREADS = 8, PATIENCE = 1000000, DRAIN = 20, SLACK = 8192 };
+enum { ROUNDS = 3, THREADS = 8, PATIENCE = 1000000, DRAIN = 20, FEW = 200, SLACK = 8192 };
 
+/* A call to finish, or, with a ticket, to decide about. */
 typedef struct job {
     const member *m;
     phi_agent agent;
     phi_call handle;
+    phi_ticket ticket;
     uint32_t call;
 } job;
 
@@ -20,7 +22,7 @@ typedef struct board {
     pthread_mutex_t lock;
     job jobs[CROWD_MOST * CROWD_CALLS];
     uint32_t count, stop, go;
-    uint32_t won, lost, steered, aborted, wrong; /* atomic */
+    uint32_t won, lost, decided, steered, aborted, wrong; /* atomic */
 } board;
 
 typedef struct worker {
@@ -28,16 +30,32 @@ typedef struct worker {
     uint32_t seed;
 } worker;
 
-static void post(void *user_data, member *m, uint32_t call) {
-    board *b = (board *)user_data;
-    job *j;
+static void put(board *b, const job *j) {
     (void)pthread_mutex_lock(&b->lock);
-    j = &b->jobs[b->count++];
-    j->m = m;
-    j->agent = m->agent;
-    j->handle = m->calls[call];
-    j->call = call;
+    if (b->count == CROWD_MOST * CROWD_CALLS) abort();
+    b->jobs[b->count++] = *j;
     (void)pthread_mutex_unlock(&b->lock);
+}
+
+static void post(void *user_data, member *m, uint32_t call) {
+    job j;
+    memset(&j, 0, sizeof j);
+    j.m = m;
+    j.agent = m->agent;
+    j.handle = m->calls[call];
+    j.call = call;
+    put((board *)user_data, &j);
+}
+
+static phi_verdict ask(void *user_data, phi_hook *hook) {
+    member *m = (member *)user_data;
+    job j;
+    memset(&j, 0, sizeof j);
+    j.m = m;
+    j.agent = hook->agent;
+    j.ticket = hook->ticket;
+    put((board *)m->crowd->user_data, &j);
+    return PHI_WAIT;
 }
 
 static bool take(worker *me, job *out) {
@@ -69,6 +87,18 @@ static void finish(board *b, const job *j) {
     if (phi_call_finish(j->handle, "again", 5, false) != PHI_STALE) PHI__ADD(&b->wrong, 1);
 }
 
+static void decide(board *b, const job *j, bool deny) {
+    phi_status status;
+    while ((status = phi_decide(j->ticket, deny ? PHI_DENY : PHI_ALLOW,
+                                deny ? "Denied from a thread" : NULL)) == PHI_FULL)
+        sched_yield();
+    if (status == PHI_OK)
+        PHI__ADD(&b->decided, 1);
+    else if (status != PHI_STALE)
+        PHI__ADD(&b->wrong, 1);
+    if (phi_decide(j->ticket, PHI_ALLOW, NULL) != PHI_STALE) PHI__ADD(&b->wrong, 1);
+}
+
 static void *work(void *arg) {
     worker *me = (worker *)arg;
     board *b = me->b;
@@ -82,8 +112,11 @@ static void *work(void *arg) {
             PHI__ADD(&b->steered, 1);
         if (test_random(&me->seed) % 100 == 0 && phi_abort(j.agent) == PHI_OK)
             PHI__ADD(&b->aborted, 1);
-        finish(b, &j);
-        phi_wake(j.handle.rt);
+        if (j.ticket.rt != NULL)
+            decide(b, &j, test_random(&me->seed) % 4 == 0);
+        else
+            finish(b, &j);
+        phi_wake(j.agent.rt);
     }
     return NULL;
 }
@@ -130,37 +163,51 @@ static void play(crowd *c, board *b) {
     for (i = 0; i < c->size; i++) CHECK_EQ_INT(phi_agent_reset(c->members[i].agent), PHI_OK);
 }
 
-TEST(eight_threads_finish_steer_and_abort_a_thousand_agents) {
+/* A crowd of that size, with the threads at work; what it takes after each round. */
+static void all_work(uint32_t size, phi_hook_fn hook_fn, size_t used[ROUNDS], board *b) {
     static crowd c;
-    static board b;
     pthread_t threads[THREADS];
     worker workers[THREADS];
-    size_t used[ROUNDS];
     int round, i;
-    memset(&b, 0, sizeof b);
-    REQUIRE(pthread_mutex_init(&b.lock, NULL) == 0);
-    if (!crowd_new(&c, CROWD_MOST)) return;
+    memset(b, 0, sizeof *b);
+    REQUIRE(pthread_mutex_init(&b->lock, NULL) == 0);
+    if (!crowd_new(&c, size, hook_fn)) return;
     c.on_call = post;
-    c.user_data = &b;
+    c.user_data = b;
+    b->go = hook_fn != NULL ? 1 : 0;
     for (i = 0; i < THREADS; i++) {
-        workers[i].b = &b;
+        workers[i].b = b;
         workers[i].seed = (uint32_t)i + 1;
         REQUIRE(pthread_create(&threads[i], NULL, work, &workers[i]) == 0);
     }
     for (round = 0; round < ROUNDS; round++) {
-        play(&c, &b);
+        play(&c, b);
         used[round] = phi_memory_used(c.rt, NULL);
     }
-    PHI__STORE(&b.stop, 1);
+    PHI__STORE(&b->stop, 1);
     for (i = 0; i < THREADS; i++) (void)pthread_join(threads[i], NULL);
-    CHECK_EQ_INT(b.wrong, 0);
-    CHECK(b.steered > 0);
-    CHECK(b.aborted > 0);
+    CHECK_EQ_INT(b->wrong, 0);
+    CHECK(b->steered > 0);
+    CHECK(b->aborted > 0);
+    phi_runtime_free(c.rt);
+    (void)pthread_mutex_destroy(&b->lock);
+}
+
+static board shared;
+
+TEST(eight_threads_finish_steer_and_abort_a_thousand_agents) {
+    size_t used[ROUNDS] = {0};
+    all_work(CROWD_MOST, NULL, used, &shared);
     /* A table of timers is as large as the most that ran at once: that is chance. A leak of one byte a
        call would be ten thousand. */
     CHECK(used[2] <= used[1] + SLACK);
-    phi_runtime_free(c.rt);
-    (void)pthread_mutex_destroy(&b.lock);
 }
 
-TEST_MAIN(TEST_ENTRY(eight_threads_finish_steer_and_abort_a_thousand_agents))
+TEST(eight_threads_decide_which_calls_are_run) {
+    size_t used[ROUNDS] = {0};
+    all_work(FEW, ask, used, &shared);
+    CHECK(shared.decided > FEW);
+}
+
+TEST_MAIN(TEST_ENTRY(eight_threads_finish_steer_and_abort_a_thousand_agents),
+          TEST_ENTRY(eight_threads_decide_which_calls_are_run))

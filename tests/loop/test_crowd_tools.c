@@ -69,7 +69,7 @@ TEST(a_thousand_agents_with_ten_pending_tools_each_do_not_grow_after_the_second_
     size_t used[ROUNDS], idle[ROUNDS];
     uint32_t seed = 3;
     int round;
-    if (!crowd_new(&c, CROWD_MOST)) return;
+    if (!crowd_new(&c, CROWD_MOST, NULL)) return;
     for (round = 0; round < ROUNDS; round++) {
         used[round] = play(&c, &seed);
         idle[round] = phi_memory_used(c.rt, NULL);
