@@ -604,11 +604,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__PUB_IO */
 
 #ifdef PHI__PUB_MODEL
-#if PHI__PUB_MODEL != 0xac28f348
+#if PHI__PUB_MODEL != 0x26d8b833
 #error "phi: two versions of src/model in one file"
 #endif
 #else
-#define PHI__PUB_MODEL 0xac28f348
+#define PHI__PUB_MODEL 0x26d8b833
 
 /* ---- src/model/failure.h ---- */
 
@@ -897,15 +897,17 @@ typedef struct phi_event {
     const phi_message
         *message;           /* MESSAGE_..., TURN_END, TOOL_END. With deltas: the answer as far as it
                                     had come when the event was popped; `partial` is exact */
-    const phi_usage *usage; /* TURN_END, AGENT_END */
-    const phi_failure *failure;          /* ERROR; AGENT_END after one */
-    size_t first_message, message_count; /* AGENT_END: the run's, for phi_message_at */
-    const phi_loop_info *loop;           /* AGENT_START */
-    const phi_compaction *compaction;    /* COMPACTION_... */
-    phi_ticket ticket;                   /* DECISION */
-    int point;                           /* DECISION: a phi_hook_point */
-    uint32_t attempt, attempts;          /* RETRY: from 1, of how many */
-    uint32_t delay_ms;                   /* RETRY */
+    const phi_usage *usage; /* TURN_END, AGENT_END; NULL: no answer, or no memory */
+    const phi_failure *failure; /* ERROR; AGENT_END after one */
+    /* AGENT_END: the run's, for phi_message_at. INPUT_DROPPED without a text: so many were dropped while the event
+       queue was full. */
+    size_t first_message, message_count;
+    const phi_loop_info *loop;        /* AGENT_START */
+    const phi_compaction *compaction; /* COMPACTION_... */
+    phi_ticket ticket;                /* DECISION */
+    int point;                        /* DECISION: a phi_hook_point */
+    uint32_t attempt, attempts;       /* RETRY: from 1, of how many */
+    uint32_t delay_ms;                /* RETRY */
     phi_input input;       /* INPUT_DROPPED; MESSAGE_... of a user's message: where it came from */
     phi_str source;        /* INPUT_DROPPED: why; MESSAGE_...: the tag of what was injected */
     phi_str rejection;     /* AGENT_END: why a filter rejected the prompt; empty: it did not */
@@ -1105,11 +1107,11 @@ PHI_API bool phi_message_is_overflow(const phi_message *message);
 #endif /* PHI__PUB_WIRE */
 
 #ifdef PHI__PUB_LOOP
-#if PHI__PUB_LOOP != 0x2b80bbb5
+#if PHI__PUB_LOOP != 0xb2a0831b
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__PUB_LOOP 0x2b80bbb5
+#define PHI__PUB_LOOP 0xb2a0831b
 
 /* ---- src/loop/hook.h ---- */
 
@@ -1175,7 +1177,8 @@ typedef struct phi_hook {
     phi_hook_point point;
     phi_agent agent;
     phi_ticket ticket; /* for phi_decide, after PHI_WAIT */
-    bool decided; /* TRANSFORM_CONTEXT, CONVERT_TO_LLM: asked again, since it has been decided */
+    bool decided; /* TRANSFORM_CONTEXT, CONVERT_TO_LLM: asked again, since it has been decided, or
+                     its deadline has passed */
     uint64_t seq; /* of the last event queued before; over the runtime */
     phi_str loop_id;
     uint32_t turn_index;
@@ -1191,7 +1194,8 @@ typedef struct phi_hook {
     const phi_compaction *compaction;
     /* The history has message_count messages: phi_message_at. For TRANSFORM_CONTEXT and CONVERT_TO_LLM the
        list itself: the hook may set both to a list of its own, which is copied when it returns, and so are the
-       messages in it that are not of the list it was given. */
+       messages in it that are not of the list it was given; a NULL, and a message without its content, are left
+       out. */
     const phi_message *const *messages;
     size_t message_count;
     /* out */
@@ -1199,7 +1203,7 @@ typedef struct phi_hook {
     uint32_t timeout_ms; /* of a wait (default: the agent's decision_timeout_ms; PHI_UNLIMITED) */
 } phi_hook;
 
-/* Threads: the pumping thread, inside phi_step. It may call every phi_ function but phi_step,
+/* Threads: the pumping thread, inside phi_step (those of updates: inside phi_call_update). It may call every phi_ function but phi_step,
    phi_runtime_close and phi_runtime_free; it may free its agent, or any other. */
 typedef phi_verdict (*phi_hook_fn)(void *user_data, phi_hook *hook);
 
@@ -1291,7 +1295,7 @@ typedef struct phi_spending {
     uint64_t requests;
 } phi_spending;
 
-/* Added to the limits of the run that is going on, and to the agent's budget where it has that limit. */
+/* More than there are numbers for is no limit. Added to the limits of the run that is going on, and to the agent's budget where it has that limit. */
 typedef struct phi_raise {
     uint32_t turns;
     uint64_t tokens;
@@ -1357,7 +1361,7 @@ extern "C" {
 
 /* Puts a message of the user's into a queue.
 
-   Ownership: the text is copied.
+   Ownership: the text is copied, without white space at its ends.
    Threads:   any. PHI_OK means posted; the next phi_step puts it into the queue, and a queue that is full
               by then (phi_agent_desc.queue_limit) reports it as dropped. PHI_FULL: the inbox is full now,
               try again. PHI_BAD_ARG: empty or blank, or larger than the inbox can ever hold. PHI_STALE.
@@ -1373,7 +1377,7 @@ PHI_API phi_status phi_inject(phi_agent agent, const char *text, const char *sou
 PHI_API phi_status phi_enqueue(phi_agent agent, phi_input queue, const phi_content *content,
                                size_t count, const char *source);
 
-/* What waits in a queue, and forgetting it; PHI_INPUT_NONE: all queues. Pumping thread. Texts that were
+/* What waits in a queue (not what a run has taken for its next turn), and forgetting it; PHI_INPUT_NONE: all queues. Pumping thread. Texts that were
    posted and not yet read by a phi_step are not in the queue. */
 PHI_API size_t phi_queue_count(phi_agent agent, phi_input queue);
 PHI_API phi_status phi_queue_clear(phi_agent agent, phi_input queue);
@@ -1476,11 +1480,11 @@ PHI_API bool phi_call_pending(phi_call call);        /* any thread */
 #endif /* PHI__PUB_LOOP */
 
 #ifdef PHI__PUB_AGENT
-#if PHI__PUB_AGENT != 0x79ffed66
+#if PHI__PUB_AGENT != 0x5c840a18
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__PUB_AGENT 0x79ffed66
+#define PHI__PUB_AGENT 0x5c840a18
 
 /* ---- src/agent/profile.h ---- */
 
@@ -1733,8 +1737,8 @@ PHI_API phi_status phi_send(phi_agent agent, const char *text);
 
 /* Ends the run as soon as the pump sees it: what has arrived is kept, calls get the result
    `Cancelled` (unless their own is on its way), and the agent can be prompted again. The runs of agents
-   below it end too. A later run is not meant. Any thread. PHI_OK means posted; PHI_FULL: the inbox is
-   full now, try again; PHI_STALE. */
+   below it end too. A later run is not meant. A decision that is read behind an abort has no effect.
+   Any thread. PHI_OK means posted; PHI_FULL: the inbox is full now, try again; PHI_STALE. */
 PHI_API phi_status phi_abort(phi_agent agent);
 
 /* The same when the turn that is going on is over: its answer is whole and its calls have their own
@@ -17178,11 +17182,11 @@ PHI__FN bool phi__thread_truncate(phi__thread *thread, uint64_t target_tokens, i
 #endif /* PHI__IMP_THREAD */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x94103567
+#if PHI__IMP_LOOP != 0x539a3bca
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x94103567
+#define PHI__IMP_LOOP 0x539a3bca
 
 /* ---- src/loop/session_in.h ---- */
 
@@ -17499,13 +17503,14 @@ struct phi__run {
     phi_limits limits;     /* the agent's, and what phi_budget_raise added */
     phi_spending reserved; /* in the agent's budget and those above */
     bool paused, pause_over;
-    phi__buf pause_reason; /* of a pause, for phi_pending */
-    phi_agent payer;       /* whose limit or budget it was */
-    phi__timer timer;      /* of a pause or a delay */
-    phi__doom *doom;       /* NULL: no tool has been called yet */
-    bool doomed;           /* a call repeated itself too often */
-    size_t first_message;  /* of the run, in the thread's messages */
-    size_t told_messages;  /* prompts whose events are out */
+    phi__run *next_paused, *prev_paused; /* of those in rt->paused */
+    phi__buf pause_reason;               /* of a pause, for phi_pending */
+    phi_agent payer;                     /* whose limit or budget it was */
+    phi__timer timer;                    /* of a pause or a delay */
+    phi__doom *doom;                     /* NULL: no tool has been called yet */
+    bool doomed;                         /* a call repeated itself too often */
+    size_t first_message;                /* of the run, in the thread's messages */
+    size_t told_messages;                /* prompts whose events are out */
     phi_usage usage, turn_usage;
     double cost;
     int64_t first_delta_ms; /* Unix time; 0: none has come */
@@ -17588,6 +17593,7 @@ struct phi__agent {
     phi_tool *tools;
     phi__tool_view *tool_views;
     size_t tool_count;
+    bool has_lone_tools; /* one is not_concurrent */
     phi_tool_mode tool_mode;
     uint32_t tool_batch;
     phi_tool_choice tool_choice;
@@ -17610,6 +17616,7 @@ struct phi__agent {
     phi__inputs steering, follow_ups, injected;
     phi_queue_mode steering_mode, follow_up_mode;
     uint32_t queue_limit;
+    size_t untold_drops; /* messages that were dropped while the event queue was full */
     uint32_t doom_warn_after, doom_stop_after; /* 0: never */
     phi_trigger first_turn_trigger;
     size_t event_queue_bytes, max_event_bytes;
@@ -17655,6 +17662,7 @@ struct phi_runtime {
     phi__sessions sessions;
     phi__events events;
     phi__run *ready, *ready_last;
+    phi__run *paused;      /* those that wait for a limit or a budget */
     phi__toolcall *polled; /* a ring; where the next step begins */
     size_t polled_count;
     uint32_t poll_round;
@@ -17771,6 +17779,10 @@ PHI__FN bool phi__budget_reserve(phi__run *run, uint64_t tokens, double cost, ch
                                  size_t size);
 PHI__FN void phi__budget_charge(phi__agent *agent, uint64_t tokens, double cost, uint64_t requests);
 PHI__FN void phi__budget_release(phi__run *run); /* what is reserved; nothing is harmless */
+/* Runs that pause at a limit: begun, ended (not pausing is harmless), and told to look again. */
+PHI__FN void phi__pause_begin(phi__run *run);
+PHI__FN void phi__pause_end(phi__run *run);
+PHI__FN void phi__pause_wake_all(phi_runtime *rt);
 
 /* retry.c */
 /* The delay before retry number `attempt` (from 1); random in [0, 1). */
@@ -18319,12 +18331,40 @@ static void phi__budget_give_back(phi_spending *seen, const phi_spending *reserv
     if (seen->requests >= reserved->requests) seen->requests -= reserved->requests;
 }
 
+PHI__FN void phi__pause_begin(phi__run *run) {
+    phi_runtime *rt = run->agent->rt;
+    run->paused = true;
+    run->prev_paused = NULL;
+    run->next_paused = rt->paused;
+    if (rt->paused != NULL) rt->paused->prev_paused = run;
+    rt->paused = run;
+}
+
+PHI__FN void phi__pause_end(phi__run *run) {
+    phi_runtime *rt = run->agent->rt;
+    if (!run->paused) return;
+    run->paused = run->pause_over = false;
+    phi__io_timer_clear(rt->io, &run->timer);
+    if (run->prev_paused != NULL)
+        run->prev_paused->next_paused = run->next_paused;
+    else
+        rt->paused = run->next_paused;
+    if (run->next_paused != NULL) run->next_paused->prev_paused = run->prev_paused;
+}
+
+PHI__FN void phi__pause_wake_all(phi_runtime *rt) {
+    phi__run *run;
+    for (run = rt->paused; run != NULL; run = run->next_paused) phi__run_wake(run);
+}
+
+/* Whoever pauses for want of what others had reserved may go on now. */
 PHI__FN void phi__budget_release(phi__run *run) {
     phi__agent *agent;
     if (run->reserved.tokens == 0 && run->reserved.cost <= 0 && run->reserved.requests == 0) return;
     for (agent = run->agent; agent != NULL; agent = agent->parent)
         phi__budget_give_back(&agent->budget.seen, &run->reserved);
     memset(&run->reserved, 0, sizeof run->reserved);
+    phi__pause_wake_all(run->agent->rt);
 }
 
 PHI__FN void phi__budget_charge(phi__agent *agent, uint64_t tokens, double cost,
@@ -19365,13 +19405,26 @@ static void phi__events_look_up(phi__record *record) {
     record->event.partial = phi__events_partial(record);
 }
 
+/* What was dropped while there was no room to say so; without memory, the next time. */
+static void phi__events_tell_drops(phi__agent *agent) {
+    phi_event event;
+    if (agent->untold_drops == 0) return;
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_EV_INPUT_DROPPED;
+    event.message_count = agent->untold_drops;
+    event.source = PHI__LIT("The queues of messages and of events were full");
+    if (phi__emit(agent, &event, NULL, 0)) agent->untold_drops = 0;
+}
+
 /* Less waits now: a run that had stopped for the host's sake goes on. */
 static void phi__events_paid(phi__record *record) {
     phi__agent *agent = record->agent;
     bool stopped = phi__events_backlog(agent);
     agent->queued_bytes -= record->cost;
     record->cost = 0;
-    if (stopped && !phi__events_backlog(agent) && agent->run != NULL) phi__run_wake(agent->run);
+    if (!stopped || phi__events_backlog(agent)) return;
+    if (agent->run != NULL) phi__run_wake(agent->run);
+    phi__events_tell_drops(agent);
 }
 
 PHI__FN bool phi__events_pop(phi_runtime *rt, phi_event *out) {
@@ -19901,6 +19954,10 @@ static void phi__input_tell_dropped(phi__agent *agent, phi_input kind, phi_str t
     event.input = kind;
     event.text = text;
     event.source = phi_str_of(why);
+    if (phi__events_backlog(agent)) { /* the host does not listen: it hears how many there were */
+        agent->untold_drops++;
+        return;
+    }
     if (phi__emit(agent, &event, NULL, 0)) return;
     (void)phi__error(agent->rt, PHI_NO_MEMORY, "a message to an agent was lost: out of memory");
     if (agent->run != NULL) agent->run->starved = true;
@@ -20153,7 +20210,7 @@ PHI_API phi_status phi_queue_set_mode(phi_agent handle, phi_input queue, phi_que
 
 PHI__FN bool phi__limit_leaves(const phi__run *run, uint32_t delay_ms) {
     uint64_t now_us = phi__io_now_us(run->agent->rt->io);
-    if (run->limits.max_duration_ms == PHI_UNLIMITED) return true;
+    if (run->limits.max_duration_ms == PHI_UNLIMITED || run->limits.pause) return true;
     return (now_us - run->started_us) / 1000 + delay_ms < run->limits.max_duration_ms;
 }
 
@@ -20874,6 +20931,7 @@ PHI__FN phi__state phi__run_fail(phi__run *run, const phi_failure *failure, phi_
 PHI__FN phi__state phi__run_no_memory(phi__run *run) {
     if (run->failure == &phi__run_out_of_memory) return PHI__RUN_CLOSE; /* it was told already */
     phi__decision_drop(&run->decision);
+    phi__pause_end(run);
     phi__answer_charge_open(run);
     phi__run_drop_call(run);
     phi__run_drop_tools(run);
@@ -21083,6 +21141,7 @@ PHI__FN void phi__run_detach(phi__run *run) {
     phi__run_unready(run);
     if (!run->over) phi__answer_charge_open(run); /* those above pay for it */
     run->over = true;
+    phi__pause_end(run);
     phi__io_timer_clear(run->agent->rt->io, &run->timer);
     phi__decision_drop(&run->decision);
     phi__budget_release(run);
@@ -21094,6 +21153,7 @@ PHI__FN void phi__run_detach(phi__run *run) {
 PHI__FN void phi__run_destroy(phi__run *run) {
     phi__agent *agent = run->agent;
     run->over = true;
+    phi__pause_end(run);
     phi__io_timer_clear(agent->rt->io, &run->timer);
     phi__decision_drop(&run->decision);
     phi__budget_release(run);
@@ -21198,6 +21258,7 @@ static bool phi__tools_may_start(const phi__run *run) {
     if (agent->tool_mode == PHI_TOOLS_BATCHED && run->next_call % agent->tool_batch == 0)
         return false;
     if (next->tool != NULL && next->tool->not_concurrent) return false;
+    if (!agent->has_lone_tools) return true;
     for (i = run->told_calls; i < run->next_call; i++) {
         const phi__toolcall *call = &run->calls[i];
         if (call->result == NULL && call->tool != NULL && call->tool->not_concurrent) return false;
@@ -21364,26 +21425,35 @@ static bool phi__tools_over(phi__toolcall *call) {
     return call->after || phi__tools_after(call);
 }
 
-/* Results at the front, in call order. */
+static bool phi__tools_ready(const phi__run *run) {
+    const phi__toolcall *front = &run->calls[run->told_calls];
+    return run->told_calls < run->next_call && front->after && front->result != NULL;
+}
+
+/* Results at the front, in call order, as far as the step goes. */
 static bool phi__tools_log(phi__run *run) {
-    while (run->told_calls < run->next_call && run->calls[run->told_calls].after &&
-           run->calls[run->told_calls].result != NULL) {
+    while (phi__tools_ready(run)) {
         phi__toolcall *call = &run->calls[run->told_calls];
         const phi_message *result = call->result;
         run->told_calls++;
         phi__call_dispose(call);
         if (!phi__run_log(run, result)) return false;
+        if (phi__step_spent(run->agent->rt)) break;
     }
     return true;
 }
 
-/* Each call as far as it goes, in any order. */
-static bool phi__tools_flush(phi__run *run) {
+/* Each call as far as it goes, in any order. *more: the step is spent before all were looked at. */
+static bool phi__tools_flush(phi__run *run, bool *more) {
     size_t i;
     for (i = run->told_calls; i < run->next_call; i++) {
+        bool over = run->calls[i].after;
         if (!phi__tools_over(&run->calls[i])) return false;
         if (i == run->told_calls && !phi__tools_log(run)) return false;
+        *more = !over && run->calls[i].after && phi__step_spent(run->agent->rt);
+        if (*more) return true;
     }
+    *more = phi__tools_ready(run);
     return true;
 }
 
@@ -21419,27 +21489,40 @@ static phi__hooked phi__tools_steering(phi__run *run) {
     return hooked;
 }
 
+/* Begins calls while there may be more of them, and the step lasts. *more: there are. */
+static bool phi__tools_fill(phi__run *run, bool *more) {
+    *more = false;
+    while (run->next_call < run->call_count && phi__tools_may_start(run)) {
+        if (!phi__tools_begin(run)) return false;
+        if (run->agent->slot == NULL || !phi__tools_over(&run->calls[run->next_call - 1]) ||
+            !phi__tools_log(run))
+            return false;
+        *more = phi__step_spent(run->agent->rt);
+        if (*more || phi__tools_checkpoint(run)) return true;
+    }
+    return true;
+}
+
 PHI__FN phi__state phi__run_tools(phi__run *run, bool *wait) {
+    phi__hooked hooked;
+    bool more = false, good;
     if (run->cancelled) {
         phi__decision_drop(&run->decision);
         phi__input_poll_end(run);
         phi__tools_cancel(run);
     }
-    while (run->agent->slot != NULL) {
-        phi__hooked hooked;
-        if (!phi__tools_flush(run))
-            return run->agent->slot == NULL ? PHI__RUN_OVER : phi__run_no_memory(run);
+    good = run->agent->slot != NULL && phi__tools_flush(run, &more);
+    if (good && !more) {
         hooked = phi__tools_steering(run);
         if (hooked != PHI__HOOK_ALLOW)
             return phi__run_hooked(run, hooked, PHI__RUN_TOOLS, PHI__RUN_TOOLS, PHI__RUN_TOOLS,
                                    wait);
         if (run->told_calls == run->call_count) return PHI__RUN_TURN_END;
-        if (run->next_call == run->call_count || !phi__tools_may_start(run)) break;
-        if (!phi__tools_begin(run))
-            return run->agent->slot == NULL ? PHI__RUN_OVER : phi__run_no_memory(run);
-        if (phi__step_spent(run->agent->rt)) return PHI__RUN_TOOLS;
+        good = phi__tools_fill(run, &more);
     }
-    *wait = true;
+    if (run->agent->slot == NULL) return PHI__RUN_OVER;
+    if (!good) return phi__run_no_memory(run);
+    *wait = !more && !phi__tools_checkpoint(run) && run->told_calls < run->call_count;
     return PHI__RUN_TOOLS;
 }
 
@@ -21673,8 +21756,7 @@ static phi__state phi__turn_leave(phi__run *run, phi_status status) {
     phi__input_poll_end(run);
     phi__input_return(run);
     phi__budget_release(run);
-    phi__io_timer_clear(run->agent->rt->io, &run->timer);
-    run->paused = false;
+    phi__pause_end(run);
     run->status = status;
     return phi__turn_tell_prompts(run) ? PHI__RUN_CLOSE : phi__run_no_memory(run);
 }
@@ -21796,7 +21878,7 @@ static phi__state phi__turn_at_limit(phi__run *run, const char *reason, bool *wa
     if (!run->limits.pause || run->pause_over) return phi__turn_stop(run, reason);
     *wait = true;
     if (run->paused) return PHI__RUN_TOP;
-    run->paused = true;
+    phi__pause_begin(run);
     if (agent->decision_timeout_ms != PHI_UNLIMITED)
         at = phi__io_now_us(agent->rt->io) + (uint64_t)agent->decision_timeout_ms * 1000;
     memset(&event, 0, sizeof event);
@@ -21839,9 +21921,9 @@ static phi__state phi__turn_top(phi__run *run, bool *wait) {
         !phi__turn_reserve(run, reason, sizeof reason))
         return phi__turn_at_limit(run, reason, wait);
     if (!run->paused) return PHI__RUN_BEFORE_TURN;
-    run->paused = run->pause_over = false;
-    phi__io_timer_clear(run->agent->rt->io, &run->timer);
-    return PHI__RUN_POLL; /* what was said meanwhile is seen by the call that was paid for */
+    phi__pause_end(run);
+    /* what was said meanwhile is seen by the call that was paid for */
+    return run->pending.head == NULL ? PHI__RUN_POLL : PHI__RUN_BEFORE_TURN;
 }
 
 static phi__state phi__turn_before(phi__run *run, bool *wait) {
@@ -22343,11 +22425,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0xe36daa56
+#if PHI__IMP_AGENT != 0x8925cde8
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0xe36daa56
+#define PHI__IMP_AGENT 0x8925cde8
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -22622,18 +22704,6 @@ static void phi__agent_raise_budget(phi_budget *budget, const phi_raise *by) {
         budget->max_requests = phi__agent_more64(budget->max_requests, by->requests);
 }
 
-/* Those at or below the agent that had stopped for want of it look again. */
-static void phi__agent_wake_paused(phi__agent *top) {
-    phi_runtime *rt = top->rt;
-    uint32_t i;
-    for (i = 0; i < rt->agents.count; i++) {
-        phi__agent *agent = (phi__agent *)phi__slots_at(&rt->agents, i)->object, *up = agent;
-        if (agent == NULL || agent->run == NULL || !agent->run->paused) continue;
-        while (up != NULL && up != top) up = up->parent;
-        if (up == top) phi__run_wake(agent->run);
-    }
-}
-
 PHI_API phi_status phi_budget_raise(phi_agent handle, const phi_raise *by) {
     phi__agent *agent = phi__agent_find(handle);
     const phi_budget *budget;
@@ -22654,7 +22724,7 @@ PHI_API phi_status phi_budget_raise(phi_agent handle, const phi_raise *by) {
             limits->max_duration_ms = phi__agent_more(limits->max_duration_ms, by->duration_ms);
         if (limits->max_cost > 0) limits->max_cost += by->cost;
     }
-    phi__agent_wake_paused(agent);
+    phi__pause_wake_all(handle.rt);
     return PHI_OK;
 }
 
@@ -22948,6 +23018,9 @@ PHI__FN bool phi__agent_take_tools(phi__agent *agent, const phi_tool *tools, siz
     agent->tools = taken;
     agent->tool_views = views;
     agent->tool_count = count;
+    agent->has_lone_tools = false;
+    for (i = 0; i < count; i++)
+        agent->has_lone_tools = agent->has_lone_tools || taken[i].not_concurrent;
     return true;
 }
 

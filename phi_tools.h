@@ -47,16 +47,16 @@
 #if PHI__PUB_IO != 0xd83dc6b4
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_MODEL != 0xac28f348
+#if PHI__PUB_MODEL != 0x26d8b833
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_WIRE != 0xcc919404
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_LOOP != 0x2b80bbb5
+#if PHI__PUB_LOOP != 0xb2a0831b
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_AGENT != 0x79ffed66
+#if PHI__PUB_AGENT != 0x5c840a18
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 

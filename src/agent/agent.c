@@ -211,18 +211,6 @@ static void phi__agent_raise_budget(phi_budget *budget, const phi_raise *by) {
         budget->max_requests = phi__agent_more64(budget->max_requests, by->requests);
 }
 
-/* Those at or below the agent that had stopped for want of it look again. */
-static void phi__agent_wake_paused(phi__agent *top) {
-    phi_runtime *rt = top->rt;
-    uint32_t i;
-    for (i = 0; i < rt->agents.count; i++) {
-        phi__agent *agent = (phi__agent *)phi__slots_at(&rt->agents, i)->object, *up = agent;
-        if (agent == NULL || agent->run == NULL || !agent->run->paused) continue;
-        while (up != NULL && up != top) up = up->parent;
-        if (up == top) phi__run_wake(agent->run);
-    }
-}
-
 PHI_API phi_status phi_budget_raise(phi_agent handle, const phi_raise *by) {
     phi__agent *agent = phi__agent_find(handle);
     const phi_budget *budget;
@@ -243,7 +231,7 @@ PHI_API phi_status phi_budget_raise(phi_agent handle, const phi_raise *by) {
             limits->max_duration_ms = phi__agent_more(limits->max_duration_ms, by->duration_ms);
         if (limits->max_cost > 0) limits->max_cost += by->cost;
     }
-    phi__agent_wake_paused(agent);
+    phi__pause_wake_all(handle.rt);
     return PHI_OK;
 }
 

@@ -120,6 +120,9 @@ PHI__FN bool phi__agent_take_tools(phi__agent *agent, const phi_tool *tools, siz
     agent->tools = taken;
     agent->tool_views = views;
     agent->tool_count = count;
+    agent->has_lone_tools = false;
+    for (i = 0; i < count; i++)
+        agent->has_lone_tools = agent->has_lone_tools || taken[i].not_concurrent;
     return true;
 }
 

@@ -76,12 +76,40 @@ static void phi__budget_give_back(phi_spending *seen, const phi_spending *reserv
     if (seen->requests >= reserved->requests) seen->requests -= reserved->requests;
 }
 
+PHI__FN void phi__pause_begin(phi__run *run) {
+    phi_runtime *rt = run->agent->rt;
+    run->paused = true;
+    run->prev_paused = NULL;
+    run->next_paused = rt->paused;
+    if (rt->paused != NULL) rt->paused->prev_paused = run;
+    rt->paused = run;
+}
+
+PHI__FN void phi__pause_end(phi__run *run) {
+    phi_runtime *rt = run->agent->rt;
+    if (!run->paused) return;
+    run->paused = run->pause_over = false;
+    phi__io_timer_clear(rt->io, &run->timer);
+    if (run->prev_paused != NULL)
+        run->prev_paused->next_paused = run->next_paused;
+    else
+        rt->paused = run->next_paused;
+    if (run->next_paused != NULL) run->next_paused->prev_paused = run->prev_paused;
+}
+
+PHI__FN void phi__pause_wake_all(phi_runtime *rt) {
+    phi__run *run;
+    for (run = rt->paused; run != NULL; run = run->next_paused) phi__run_wake(run);
+}
+
+/* Whoever pauses for want of what others had reserved may go on now. */
 PHI__FN void phi__budget_release(phi__run *run) {
     phi__agent *agent;
     if (run->reserved.tokens == 0 && run->reserved.cost <= 0 && run->reserved.requests == 0) return;
     for (agent = run->agent; agent != NULL; agent = agent->parent)
         phi__budget_give_back(&agent->budget.seen, &run->reserved);
     memset(&run->reserved, 0, sizeof run->reserved);
+    phi__pause_wake_all(run->agent->rt);
 }
 
 PHI__FN void phi__budget_charge(phi__agent *agent, uint64_t tokens, double cost,

@@ -291,13 +291,26 @@ static void phi__events_look_up(phi__record *record) {
     record->event.partial = phi__events_partial(record);
 }
 
+/* What was dropped while there was no room to say so; without memory, the next time. */
+static void phi__events_tell_drops(phi__agent *agent) {
+    phi_event event;
+    if (agent->untold_drops == 0) return;
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_EV_INPUT_DROPPED;
+    event.message_count = agent->untold_drops;
+    event.source = PHI__LIT("The queues of messages and of events were full");
+    if (phi__emit(agent, &event, NULL, 0)) agent->untold_drops = 0;
+}
+
 /* Less waits now: a run that had stopped for the host's sake goes on. */
 static void phi__events_paid(phi__record *record) {
     phi__agent *agent = record->agent;
     bool stopped = phi__events_backlog(agent);
     agent->queued_bytes -= record->cost;
     record->cost = 0;
-    if (stopped && !phi__events_backlog(agent) && agent->run != NULL) phi__run_wake(agent->run);
+    if (!stopped || phi__events_backlog(agent)) return;
+    if (agent->run != NULL) phi__run_wake(agent->run);
+    phi__events_tell_drops(agent);
 }
 
 PHI__FN bool phi__events_pop(phi_runtime *rt, phi_event *out) {

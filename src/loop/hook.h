@@ -61,7 +61,8 @@ typedef struct phi_hook {
     phi_hook_point point;
     phi_agent agent;
     phi_ticket ticket; /* for phi_decide, after PHI_WAIT */
-    bool decided; /* TRANSFORM_CONTEXT, CONVERT_TO_LLM: asked again, since it has been decided */
+    bool decided; /* TRANSFORM_CONTEXT, CONVERT_TO_LLM: asked again, since it has been decided, or
+                     its deadline has passed */
     uint64_t seq; /* of the last event queued before; over the runtime */
     phi_str loop_id;
     uint32_t turn_index;
@@ -77,7 +78,8 @@ typedef struct phi_hook {
     const phi_compaction *compaction;
     /* The history has message_count messages: phi_message_at. For TRANSFORM_CONTEXT and CONVERT_TO_LLM the
        list itself: the hook may set both to a list of its own, which is copied when it returns, and so are the
-       messages in it that are not of the list it was given. */
+       messages in it that are not of the list it was given; a NULL, and a message without its content, are left
+       out. */
     const phi_message *const *messages;
     size_t message_count;
     /* out */
@@ -85,7 +87,7 @@ typedef struct phi_hook {
     uint32_t timeout_ms; /* of a wait (default: the agent's decision_timeout_ms; PHI_UNLIMITED) */
 } phi_hook;
 
-/* Threads: the pumping thread, inside phi_step. It may call every phi_ function but phi_step,
+/* Threads: the pumping thread, inside phi_step (those of updates: inside phi_call_update). It may call every phi_ function but phi_step,
    phi_runtime_close and phi_runtime_free; it may free its agent, or any other. */
 typedef phi_verdict (*phi_hook_fn)(void *user_data, phi_hook *hook);
 

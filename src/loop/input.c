@@ -89,6 +89,10 @@ static void phi__input_tell_dropped(phi__agent *agent, phi_input kind, phi_str t
     event.input = kind;
     event.text = text;
     event.source = phi_str_of(why);
+    if (phi__events_backlog(agent)) { /* the host does not listen: it hears how many there were */
+        agent->untold_drops++;
+        return;
+    }
     if (phi__emit(agent, &event, NULL, 0)) return;
     (void)phi__error(agent->rt, PHI_NO_MEMORY, "a message to an agent was lost: out of memory");
     if (agent->run != NULL) agent->run->starved = true;

@@ -19,7 +19,7 @@ extern "C" {
 
 /* Puts a message of the user's into a queue.
 
-   Ownership: the text is copied.
+   Ownership: the text is copied, without white space at its ends.
    Threads:   any. PHI_OK means posted; the next phi_step puts it into the queue, and a queue that is full
               by then (phi_agent_desc.queue_limit) reports it as dropped. PHI_FULL: the inbox is full now,
               try again. PHI_BAD_ARG: empty or blank, or larger than the inbox can ever hold. PHI_STALE.
@@ -35,7 +35,7 @@ PHI_API phi_status phi_inject(phi_agent agent, const char *text, const char *sou
 PHI_API phi_status phi_enqueue(phi_agent agent, phi_input queue, const phi_content *content,
                                size_t count, const char *source);
 
-/* What waits in a queue, and forgetting it; PHI_INPUT_NONE: all queues. Pumping thread. Texts that were
+/* What waits in a queue (not what a run has taken for its next turn), and forgetting it; PHI_INPUT_NONE: all queues. Pumping thread. Texts that were
    posted and not yet read by a phi_step are not in the queue. */
 PHI_API size_t phi_queue_count(phi_agent agent, phi_input queue);
 PHI_API phi_status phi_queue_clear(phi_agent agent, phi_input queue);

@@ -5,7 +5,7 @@
 
 PHI__FN bool phi__limit_leaves(const phi__run *run, uint32_t delay_ms) {
     uint64_t now_us = phi__io_now_us(run->agent->rt->io);
-    if (run->limits.max_duration_ms == PHI_UNLIMITED) return true;
+    if (run->limits.max_duration_ms == PHI_UNLIMITED || run->limits.pause) return true;
     return (now_us - run->started_us) / 1000 + delay_ms < run->limits.max_duration_ms;
 }
 

@@ -270,13 +270,14 @@ struct phi__run {
     phi_limits limits;     /* the agent's, and what phi_budget_raise added */
     phi_spending reserved; /* in the agent's budget and those above */
     bool paused, pause_over;
-    phi__buf pause_reason; /* of a pause, for phi_pending */
-    phi_agent payer;       /* whose limit or budget it was */
-    phi__timer timer;      /* of a pause or a delay */
-    phi__doom *doom;       /* NULL: no tool has been called yet */
-    bool doomed;           /* a call repeated itself too often */
-    size_t first_message;  /* of the run, in the thread's messages */
-    size_t told_messages;  /* prompts whose events are out */
+    phi__run *next_paused, *prev_paused; /* of those in rt->paused */
+    phi__buf pause_reason;               /* of a pause, for phi_pending */
+    phi_agent payer;                     /* whose limit or budget it was */
+    phi__timer timer;                    /* of a pause or a delay */
+    phi__doom *doom;                     /* NULL: no tool has been called yet */
+    bool doomed;                         /* a call repeated itself too often */
+    size_t first_message;                /* of the run, in the thread's messages */
+    size_t told_messages;                /* prompts whose events are out */
     phi_usage usage, turn_usage;
     double cost;
     int64_t first_delta_ms; /* Unix time; 0: none has come */
@@ -359,6 +360,7 @@ struct phi__agent {
     phi_tool *tools;
     phi__tool_view *tool_views;
     size_t tool_count;
+    bool has_lone_tools; /* one is not_concurrent */
     phi_tool_mode tool_mode;
     uint32_t tool_batch;
     phi_tool_choice tool_choice;
@@ -381,6 +383,7 @@ struct phi__agent {
     phi__inputs steering, follow_ups, injected;
     phi_queue_mode steering_mode, follow_up_mode;
     uint32_t queue_limit;
+    size_t untold_drops; /* messages that were dropped while the event queue was full */
     uint32_t doom_warn_after, doom_stop_after; /* 0: never */
     phi_trigger first_turn_trigger;
     size_t event_queue_bytes, max_event_bytes;
@@ -426,6 +429,7 @@ struct phi_runtime {
     phi__sessions sessions;
     phi__events events;
     phi__run *ready, *ready_last;
+    phi__run *paused;      /* those that wait for a limit or a budget */
     phi__toolcall *polled; /* a ring; where the next step begins */
     size_t polled_count;
     uint32_t poll_round;
@@ -542,6 +546,10 @@ PHI__FN bool phi__budget_reserve(phi__run *run, uint64_t tokens, double cost, ch
                                  size_t size);
 PHI__FN void phi__budget_charge(phi__agent *agent, uint64_t tokens, double cost, uint64_t requests);
 PHI__FN void phi__budget_release(phi__run *run); /* what is reserved; nothing is harmless */
+/* Runs that pause at a limit: begun, ended (not pausing is harmless), and told to look again. */
+PHI__FN void phi__pause_begin(phi__run *run);
+PHI__FN void phi__pause_end(phi__run *run);
+PHI__FN void phi__pause_wake_all(phi_runtime *rt);
 
 /* retry.c */
 /* The delay before retry number `attempt` (from 1); random in [0, 1). */

@@ -113,6 +113,7 @@ PHI__FN phi__state phi__run_fail(phi__run *run, const phi_failure *failure, phi_
 PHI__FN phi__state phi__run_no_memory(phi__run *run) {
     if (run->failure == &phi__run_out_of_memory) return PHI__RUN_CLOSE; /* it was told already */
     phi__decision_drop(&run->decision);
+    phi__pause_end(run);
     phi__answer_charge_open(run);
     phi__run_drop_call(run);
     phi__run_drop_tools(run);
@@ -322,6 +323,7 @@ PHI__FN void phi__run_detach(phi__run *run) {
     phi__run_unready(run);
     if (!run->over) phi__answer_charge_open(run); /* those above pay for it */
     run->over = true;
+    phi__pause_end(run);
     phi__io_timer_clear(run->agent->rt->io, &run->timer);
     phi__decision_drop(&run->decision);
     phi__budget_release(run);
@@ -333,6 +335,7 @@ PHI__FN void phi__run_detach(phi__run *run) {
 PHI__FN void phi__run_destroy(phi__run *run) {
     phi__agent *agent = run->agent;
     run->over = true;
+    phi__pause_end(run);
     phi__io_timer_clear(agent->rt->io, &run->timer);
     phi__decision_drop(&run->decision);
     phi__budget_release(run);

@@ -39,7 +39,7 @@ typedef struct phi_spending {
     uint64_t requests;
 } phi_spending;
 
-/* Added to the limits of the run that is going on, and to the agent's budget where it has that limit. */
+/* More than there are numbers for is no limit. Added to the limits of the run that is going on, and to the agent's budget where it has that limit. */
 typedef struct phi_raise {
     uint32_t turns;
     uint64_t tokens;

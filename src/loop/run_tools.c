@@ -60,6 +60,7 @@ static bool phi__tools_may_start(const phi__run *run) {
     if (agent->tool_mode == PHI_TOOLS_BATCHED && run->next_call % agent->tool_batch == 0)
         return false;
     if (next->tool != NULL && next->tool->not_concurrent) return false;
+    if (!agent->has_lone_tools) return true;
     for (i = run->told_calls; i < run->next_call; i++) {
         const phi__toolcall *call = &run->calls[i];
         if (call->result == NULL && call->tool != NULL && call->tool->not_concurrent) return false;
@@ -226,26 +227,35 @@ static bool phi__tools_over(phi__toolcall *call) {
     return call->after || phi__tools_after(call);
 }
 
-/* Results at the front, in call order. */
+static bool phi__tools_ready(const phi__run *run) {
+    const phi__toolcall *front = &run->calls[run->told_calls];
+    return run->told_calls < run->next_call && front->after && front->result != NULL;
+}
+
+/* Results at the front, in call order, as far as the step goes. */
 static bool phi__tools_log(phi__run *run) {
-    while (run->told_calls < run->next_call && run->calls[run->told_calls].after &&
-           run->calls[run->told_calls].result != NULL) {
+    while (phi__tools_ready(run)) {
         phi__toolcall *call = &run->calls[run->told_calls];
         const phi_message *result = call->result;
         run->told_calls++;
         phi__call_dispose(call);
         if (!phi__run_log(run, result)) return false;
+        if (phi__step_spent(run->agent->rt)) break;
     }
     return true;
 }
 
-/* Each call as far as it goes, in any order. */
-static bool phi__tools_flush(phi__run *run) {
+/* Each call as far as it goes, in any order. *more: the step is spent before all were looked at. */
+static bool phi__tools_flush(phi__run *run, bool *more) {
     size_t i;
     for (i = run->told_calls; i < run->next_call; i++) {
+        bool over = run->calls[i].after;
         if (!phi__tools_over(&run->calls[i])) return false;
         if (i == run->told_calls && !phi__tools_log(run)) return false;
+        *more = !over && run->calls[i].after && phi__step_spent(run->agent->rt);
+        if (*more) return true;
     }
+    *more = phi__tools_ready(run);
     return true;
 }
 
@@ -281,26 +291,39 @@ static phi__hooked phi__tools_steering(phi__run *run) {
     return hooked;
 }
 
+/* Begins calls while there may be more of them, and the step lasts. *more: there are. */
+static bool phi__tools_fill(phi__run *run, bool *more) {
+    *more = false;
+    while (run->next_call < run->call_count && phi__tools_may_start(run)) {
+        if (!phi__tools_begin(run)) return false;
+        if (run->agent->slot == NULL || !phi__tools_over(&run->calls[run->next_call - 1]) ||
+            !phi__tools_log(run))
+            return false;
+        *more = phi__step_spent(run->agent->rt);
+        if (*more || phi__tools_checkpoint(run)) return true;
+    }
+    return true;
+}
+
 PHI__FN phi__state phi__run_tools(phi__run *run, bool *wait) {
+    phi__hooked hooked;
+    bool more = false, good;
     if (run->cancelled) {
         phi__decision_drop(&run->decision);
         phi__input_poll_end(run);
         phi__tools_cancel(run);
     }
-    while (run->agent->slot != NULL) {
-        phi__hooked hooked;
-        if (!phi__tools_flush(run))
-            return run->agent->slot == NULL ? PHI__RUN_OVER : phi__run_no_memory(run);
+    good = run->agent->slot != NULL && phi__tools_flush(run, &more);
+    if (good && !more) {
         hooked = phi__tools_steering(run);
         if (hooked != PHI__HOOK_ALLOW)
             return phi__run_hooked(run, hooked, PHI__RUN_TOOLS, PHI__RUN_TOOLS, PHI__RUN_TOOLS,
                                    wait);
         if (run->told_calls == run->call_count) return PHI__RUN_TURN_END;
-        if (run->next_call == run->call_count || !phi__tools_may_start(run)) break;
-        if (!phi__tools_begin(run))
-            return run->agent->slot == NULL ? PHI__RUN_OVER : phi__run_no_memory(run);
-        if (phi__step_spent(run->agent->rt)) return PHI__RUN_TOOLS;
+        good = phi__tools_fill(run, &more);
     }
-    *wait = true;
+    if (run->agent->slot == NULL) return PHI__RUN_OVER;
+    if (!good) return phi__run_no_memory(run);
+    *wait = !more && !phi__tools_checkpoint(run) && run->told_calls < run->call_count;
     return PHI__RUN_TOOLS;
 }

@@ -65,8 +65,7 @@ static phi__state phi__turn_leave(phi__run *run, phi_status status) {
     phi__input_poll_end(run);
     phi__input_return(run);
     phi__budget_release(run);
-    phi__io_timer_clear(run->agent->rt->io, &run->timer);
-    run->paused = false;
+    phi__pause_end(run);
     run->status = status;
     return phi__turn_tell_prompts(run) ? PHI__RUN_CLOSE : phi__run_no_memory(run);
 }
@@ -188,7 +187,7 @@ static phi__state phi__turn_at_limit(phi__run *run, const char *reason, bool *wa
     if (!run->limits.pause || run->pause_over) return phi__turn_stop(run, reason);
     *wait = true;
     if (run->paused) return PHI__RUN_TOP;
-    run->paused = true;
+    phi__pause_begin(run);
     if (agent->decision_timeout_ms != PHI_UNLIMITED)
         at = phi__io_now_us(agent->rt->io) + (uint64_t)agent->decision_timeout_ms * 1000;
     memset(&event, 0, sizeof event);
@@ -231,9 +230,9 @@ static phi__state phi__turn_top(phi__run *run, bool *wait) {
         !phi__turn_reserve(run, reason, sizeof reason))
         return phi__turn_at_limit(run, reason, wait);
     if (!run->paused) return PHI__RUN_BEFORE_TURN;
-    run->paused = run->pause_over = false;
-    phi__io_timer_clear(run->agent->rt->io, &run->timer);
-    return PHI__RUN_POLL; /* what was said meanwhile is seen by the call that was paid for */
+    phi__pause_end(run);
+    /* what was said meanwhile is seen by the call that was paid for */
+    return run->pending.head == NULL ? PHI__RUN_POLL : PHI__RUN_BEFORE_TURN;
 }
 
 static phi__state phi__turn_before(phi__run *run, bool *wait) {

@@ -118,15 +118,17 @@ typedef struct phi_event {
     const phi_message
         *message;           /* MESSAGE_..., TURN_END, TOOL_END. With deltas: the answer as far as it
                                     had come when the event was popped; `partial` is exact */
-    const phi_usage *usage; /* TURN_END, AGENT_END */
-    const phi_failure *failure;          /* ERROR; AGENT_END after one */
-    size_t first_message, message_count; /* AGENT_END: the run's, for phi_message_at */
-    const phi_loop_info *loop;           /* AGENT_START */
-    const phi_compaction *compaction;    /* COMPACTION_... */
-    phi_ticket ticket;                   /* DECISION */
-    int point;                           /* DECISION: a phi_hook_point */
-    uint32_t attempt, attempts;          /* RETRY: from 1, of how many */
-    uint32_t delay_ms;                   /* RETRY */
+    const phi_usage *usage; /* TURN_END, AGENT_END; NULL: no answer, or no memory */
+    const phi_failure *failure; /* ERROR; AGENT_END after one */
+    /* AGENT_END: the run's, for phi_message_at. INPUT_DROPPED without a text: so many were dropped while the event
+       queue was full. */
+    size_t first_message, message_count;
+    const phi_loop_info *loop;        /* AGENT_START */
+    const phi_compaction *compaction; /* COMPACTION_... */
+    phi_ticket ticket;                /* DECISION */
+    int point;                        /* DECISION: a phi_hook_point */
+    uint32_t attempt, attempts;       /* RETRY: from 1, of how many */
+    uint32_t delay_ms;                /* RETRY */
     phi_input input;       /* INPUT_DROPPED; MESSAGE_... of a user's message: where it came from */
     phi_str source;        /* INPUT_DROPPED: why; MESSAGE_...: the tag of what was injected */
     phi_str rejection;     /* AGENT_END: why a filter rejected the prompt; empty: it did not */

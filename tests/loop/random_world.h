@@ -29,7 +29,7 @@ typedef struct seat {
     phi_agent agent;
     bool in_run, in_turn, limited; /* limited: its memory */
     bool forgot;                   /* it was made to forget what was said to it */
-    uint32_t rejected;             /* words that a filter refused */
+    uint32_t rejected;             /* words that a filter refused, or that were only counted */
     uint32_t asked, ended;         /* runs that were begun; ends that were heard of */
     uint32_t answering, tools;     /* MESSAGE_START, TOOL_START without their ends */
     phi_status last;               /* of the last end */

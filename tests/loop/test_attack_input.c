@@ -380,7 +380,33 @@ TEST(a_message_is_delivered_once_whatever_allocation_fails) {
         for (n = 0; say_much_without(fill, n); n++) {}
 }
 
-TEST_MAIN(TEST_ENTRY(bad_handles_and_texts_are_refused_by_every_function_of_input),
+/* Hypothesis: a host that neither listens nor is stopped fills the memory with reports. */
+TEST(reports_of_what_was_dropped_are_bounded_and_none_is_forgotten) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_agent agent;
+    phi_event event;
+    size_t i, told = 0, used = 0;
+    desc.queue_limit = 1;
+    desc.event_queue_bytes = 8192;
+    agent = rig_agent(r, &desc);
+    rig_silent(r, true);
+    for (i = 0; i < 5000; i++) {
+        CHECK_EQ_INT(phi_steer(agent, "again"), PHI_OK);
+        (void)rig_step(r);
+        if (i == 100) used = phi_memory_used(rig_runtime(r), NULL);
+    }
+    CHECK_EQ_INT(phi_memory_used(rig_runtime(r), NULL), used);
+    while (phi_next_event(rig_runtime(r), &event)) {
+        CHECK_EQ_INT(event.kind, PHI_EV_INPUT_DROPPED);
+        told += event.text.len > 0 ? 1 : event.message_count;
+    }
+    CHECK_EQ_INT(told, 4999);
+    rig_free(r);
+}
+
+TEST_MAIN(TEST_ENTRY(reports_of_what_was_dropped_are_bounded_and_none_is_forgotten),
+          TEST_ENTRY(bad_handles_and_texts_are_refused_by_every_function_of_input),
           TEST_ENTRY(what_is_said_from_a_hook_is_delivered_kept_or_reported_exactly_once),
           TEST_ENTRY(a_run_does_not_end_before_a_full_inbox_was_read),
           TEST_ENTRY(an_abort_is_heard_by_a_run_that_is_older_than_two_gigabytes_of_posts),

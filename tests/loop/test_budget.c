@@ -176,9 +176,34 @@ TEST(a_pause_that_nobody_ends_ends_the_run_as_the_limit_would) {
     rig_free(r);
 }
 
-TEST_MAIN(TEST_ENTRY(a_turn_that_does_not_fit_the_budget_is_not_begun_and_the_words_say_why),
-          TEST_ENTRY(children_that_run_at_once_never_spend_more_than_their_parent_has),
-          TEST_ENTRY(dollars_are_counted_by_the_models_rates_in_the_whole_line),
-          TEST_ENTRY(a_budget_of_requests_counts_turns_of_all_below_and_not_their_retries),
-          TEST_ENTRY(a_paused_run_goes_on_when_its_payer_has_more_and_says_who_that_is),
-          TEST_ENTRY(a_pause_that_nobody_ends_ends_the_run_as_the_limit_would))
+TEST(a_run_that_pauses_for_what_its_sister_has_reserved_goes_on_when_that_is_given_back) {
+    rig *r = rig_new();
+    phi_agent_desc desc = small();
+    phi_agent parent, one, two;
+    desc.budget.max_tokens = 45;
+    parent = rig_agent(r, &desc);
+    desc.budget.max_tokens = 0;
+    desc.parent = parent;
+    desc.limits.pause = true;
+    one = rig_agent(r, &desc);
+    two = rig_agent(r, &desc);
+    rig_chunk(r, 40);
+    rig_says(r, "one");
+    rig_says(r, "two");
+    CHECK_EQ_INT(phi_prompt(one, "go"), PHI_OK); /* 25 reserved, 15 spent in the end */
+    CHECK_EQ_INT(phi_prompt(two, "go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 200), 0);
+    CHECK(strstr(rig_story(r), "Paused") != NULL);
+    CHECK_EQ_INT(phi_agent_spending(parent).tokens, 30);
+    CHECK_EQ_INT(phi_message_count(two), 2);
+    rig_free(r);
+}
+
+TEST_MAIN(
+    TEST_ENTRY(a_turn_that_does_not_fit_the_budget_is_not_begun_and_the_words_say_why),
+    TEST_ENTRY(children_that_run_at_once_never_spend_more_than_their_parent_has),
+    TEST_ENTRY(dollars_are_counted_by_the_models_rates_in_the_whole_line),
+    TEST_ENTRY(a_budget_of_requests_counts_turns_of_all_below_and_not_their_retries),
+    TEST_ENTRY(a_paused_run_goes_on_when_its_payer_has_more_and_says_who_that_is),
+    TEST_ENTRY(a_run_that_pauses_for_what_its_sister_has_reserved_goes_on_when_that_is_given_back),
+    TEST_ENTRY(a_pause_that_nobody_ends_ends_the_run_as_the_limit_would))

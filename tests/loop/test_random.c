@@ -125,6 +125,7 @@ static void heard_word(world *w, seat *s, const phi_event *e) {
     phi_str text = e->text;
     uint32_t n;
     if (e->kind == PHI_EV_INPUT_REJECTED) s->rejected++;
+    if (e->kind == PHI_EV_INPUT_DROPPED) s->rejected += (uint32_t)e->message_count;
     if (e->kind != PHI_EV_INPUT_DROPPED &&
         (e->kind != PHI_EV_MESSAGE_START || e->message->role != PHI_ROLE_USER))
         return;
