@@ -17182,11 +17182,11 @@ PHI__FN bool phi__thread_truncate(phi__thread *thread, uint64_t target_tokens, i
 #endif /* PHI__IMP_THREAD */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x539a3bca
+#if PHI__IMP_LOOP != 0x1207f35a
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x539a3bca
+#define PHI__IMP_LOOP 0x1207f35a
 
 /* ---- src/loop/session_in.h ---- */
 
@@ -21066,7 +21066,7 @@ static phi__run *phi__run_make(phi__agent *agent, const phi__run_order *order) {
     run->trigger = order->continuation == PHI_CONTINUATION_INITIAL  ? agent->first_turn_trigger
                    : order->continuation == PHI_CONTINUATION_BRANCH ? PHI_TRIGGER_BRANCH
                                                                     : PHI_TRIGGER_CONTINUATION;
-    phi_arena_init(&run->arena, &agent->memory, 1024);
+    phi_arena_init(&run->arena, &agent->memory, 512);
     phi__decision_init(&run->decision, run, NULL);
     phi__buf_init(&run->filter_text, &agent->memory);
     phi__buf_init(&run->warnings, &agent->memory);
