@@ -43,7 +43,7 @@ ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS)),0)
 MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 2)
 endif
 
-.PHONY: all help demo test check bench fuzz soak examples install deps deps-bench clean format \
+.PHONY: all help demo live interop test check bench fuzz soak examples install deps deps-bench clean format \
         objects programs example-programs test-asan test-valgrind test-tsan one
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -54,6 +54,8 @@ all:
 help:
 	@echo 'make            writes phi.h, phi_tools.h and phi_json.h from src/'
 	@echo 'make demo       runs an agent against a local scripted model (LIVE=1: a real one)'
+	@echo 'make live       one conversation with each provider whose key is set; costs money'
+	@echo 'make interop    requests, signatures and frames against npm packages of the providers (node 20)'
 	@echo 'make test       builds and runs all tests (sanitizers, then valgrind)'
 	@echo 'make check      stale headers, layers, formatting, every dialect and compiler'
 	@echo 'make one T=tests/base/test_arena.c   one test program, whatever else does not compile'
@@ -118,6 +120,14 @@ example-programs: $(EXAMPLES)
 examples:
 	@$(MAKE) --no-print-directory V=normal example-programs
 	@echo 'built in $(BUILD)/normal/examples/'
+
+live:
+	@$(MAKE) --no-print-directory V=normal $(BUILD)/normal/tests/live/prog_live > $(BUILD)/log_live 2>&1 \
+	    || { cat $(BUILD)/log_live; exit 1; }
+	@$(BUILD)/normal/tests/live/prog_live
+
+interop:
+	@MAKE="$(MAKE)" scripts/interop.sh
 
 # ---- tests ----
 

@@ -604,11 +604,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__PUB_IO */
 
 #ifdef PHI__PUB_MODEL
-#if PHI__PUB_MODEL != 0x26d8b833
+#if PHI__PUB_MODEL != 0x4cfd2cdb
 #error "phi: two versions of src/model in one file"
 #endif
 #else
-#define PHI__PUB_MODEL 0x26d8b833
+#define PHI__PUB_MODEL 0x4cfd2cdb
 
 /* ---- src/model/failure.h ---- */
 
@@ -697,7 +697,7 @@ typedef struct phi_content {
     phi_str mime_type; /* image: "image/png"... */
     phi_str id, name;  /* tool call */
     phi_str arguments; /* tool call: JSON text; an object, unless the model sent something else */
-    phi_str signature; /* thinking, tool call: the provider's token, sent back unchanged */
+    phi_str signature; /* text, thinking, tool call: the provider's token, sent back unchanged */
     phi_str replay;    /* JSON text that the minting provider wants back verbatim */
 } phi_content;
 
@@ -763,8 +763,9 @@ PHI_API phi_str phi_message_text(const phi_message *message, const char *separat
 PHI_API phi_message *phi_message_copy(const phi_message *message, phi_arena *arena);
 
 /* The interchange JSON, in the arena. Beyond what others write it holds, where they are set:
-   "redacted" and "replay" of thinking, "incomplete", "signature" and "replay" of a tool call, and
-   the assistant's "api" (protocol). Arguments that are no JSON value are written as a string.
+   "signature" and "replay" of text, "redacted" and "replay" of thinking, "incomplete", "signature"
+   and "replay" of a tool call, and the assistant's "api" (protocol). Arguments that are no JSON value
+   are written as a string.
    PHI_NO_MEMORY. */
 PHI_API phi_status phi_message_to_json(const phi_message *message, phi_arena *arena, phi_str *out);
 /* Reads it, copying into the arena. What is missing or malformed beyond role and content counts as
@@ -939,6 +940,11 @@ extern "C" {
 /* The protocols, by the names configuration files use. */
 #define PHI_PROTOCOL_ANTHROPIC "anthropic_messages"
 #define PHI_PROTOCOL_OPENAI_CHAT "openai_completions"
+#define PHI_PROTOCOL_OPENAI_RESPONSES "openai_responses"
+#define PHI_PROTOCOL_AZURE_RESPONSES "azure_openai_responses"
+#define PHI_PROTOCOL_GOOGLE "google_generative_ai"
+#define PHI_PROTOCOL_VERTEX "google_vertex"
+#define PHI_PROTOCOL_BEDROCK "bedrock_converse_stream"
 
 typedef enum phi_thinking {
     PHI_THINKING_OFF = 0,
@@ -1019,6 +1025,13 @@ typedef struct phi_model {
    They borrow their arguments. */
 PHI_API phi_model phi_model_anthropic(const char *id, const char *api_key);
 PHI_API phi_model phi_model_openai(const char *id, const char *api_key);
+PHI_API phi_model phi_model_openai_responses(const char *id, const char *api_key);
+/* base_url as "https://RESOURCE.openai.azure.com/openai/v1", or an older one with its ?api-version.
+   api_key goes into the header api-key; for an Entra token leave it NULL and put an authorization
+   header into `headers`. Where the deployment's name does not begin as its model's does, set
+   `reasoning`. */
+PHI_API phi_model phi_model_azure(const char *base_url, const char *deployment,
+                                  const char *api_key);
 PHI_API phi_model phi_model_openrouter(const char *id, const char *api_key);
 PHI_API phi_model phi_model_xai(const char *id, const char *api_key);
 PHI_API phi_model phi_model_groq(const char *id, const char *api_key);
@@ -1029,6 +1042,25 @@ PHI_API phi_model phi_model_together(const char *id, const char *api_key);
 PHI_API phi_model phi_model_qwen(const char *id, const char *api_key);
 PHI_API phi_model phi_model_moonshot(const char *id, const char *api_key);
 PHI_API phi_model phi_model_zai(const char *id, const char *api_key);
+PHI_API phi_model phi_model_google(const char *id, const char *api_key);
+/* base_url as "https://europe-west1-aiplatform.googleapis.com/v1/projects/P/locations/europe-west1", with an
+   OAuth token, which lives about an hour; or "https://aiplatform.googleapis.com/v1" with an API key. */
+PHI_API phi_model phi_model_vertex(const char *base_url, const char *id, const char *token);
+/* Amazon Bedrock. base_url as "https://bedrock-runtime.eu-west-1.amazonaws.com", whose region is signed for
+   (NULL: us-east-1); id also the ARN of a profile: then say by a quirk (PHI_QUIRK_CACHE_CONTROL) and by
+   `reasoning` that a Claude is behind it. key: a Bedrock API key, or "ACCESS:SECRET" or
+   "ACCESS:SECRET:SESSION_TOKEN", with which each request is signed. */
+PHI_API phi_model phi_model_bedrock(const char *base_url, const char *id, const char *key);
+PHI_API phi_model phi_model_fireworks(const char *id, const char *api_key);
+PHI_API phi_model phi_model_minimax(const char *id,
+                                    const char *api_key); /* by Anthropic's protocol */
+/* Servers of one's own; base_url NULL: at their usual port on this machine. Whether the model can think is not
+   known: set `reasoning`. Ollama cuts what is longer than its num_ctx (4,096 unless it was set there) in silence:
+   say in context_window what yours is. */
+PHI_API phi_model phi_model_ollama(const char *base_url, const char *id);
+PHI_API phi_model phi_model_llama_cpp(const char *base_url, const char *id);
+PHI_API phi_model phi_model_vllm(const char *base_url, const char *id);
+PHI_API phi_model phi_model_lm_studio(const char *base_url, const char *id);
 /* Any OpenAI-compatible server: Ollama, llama.cpp, vLLM, LM Studio... base_url as
    "http://localhost:11434/v1"; api_key NULL for none. */
 PHI_API phi_model phi_model_local(const char *base_url, const char *id, const char *api_key);
@@ -1107,15 +1139,15 @@ PHI_API bool phi_message_is_overflow(const phi_message *message);
 #endif /* PHI__PUB_WIRE */
 
 #ifdef PHI__PUB_LOOP
-#if PHI__PUB_LOOP != 0xb2a0831b
+#if PHI__PUB_LOOP != 0x3719657a
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__PUB_LOOP 0xb2a0831b
+#define PHI__PUB_LOOP 0x3719657a
 
 /* ---- src/loop/hook.h ---- */
 
-/* hook.h - the host's say in a run: hooks at sixteen points, decisions that may wait, and what waits.
+/* hook.h - the host's say in a run: hooks at seventeen points, decisions that may wait, and what waits.
 
    One function for an agent; hook->point says where. It answers at once (PHI_ALLOW, PHI_DENY), or
    PHI_WAIT and later phi_decide with hook->ticket, from any thread: a permission dialog is a hook that
@@ -1161,7 +1193,11 @@ typedef enum phi_hook_point {
     PHI_HOOK_AFTER_LOOP = 1 << 14, /* after AGENT_END: message_count of the run, usage of the run */
     /* Before a user's message is stored: text, input; asked after the agent's `filters`. WARN: the reply is
        appended for the model; DENY: the input is refused, and the reply says why. */
-    PHI_HOOK_FILTER = 1 << 15
+    PHI_HOOK_FILTER = 1 << 15,
+    /* Before each attempt of a model call. ALLOW with a reply: that is its key; without one: the model's own.
+       is_error: the last one was refused, and a fresh one is wanted; such an attempt is made once a turn and does
+       not count as a retry. DENY: the call fails, and the reply says why. */
+    PHI_HOOK_CREDENTIAL = 1 << 16
 } phi_hook_point;
 
 typedef enum phi_verdict {
@@ -1480,11 +1516,11 @@ PHI_API bool phi_call_pending(phi_call call);        /* any thread */
 #endif /* PHI__PUB_LOOP */
 
 #ifdef PHI__PUB_AGENT
-#if PHI__PUB_AGENT != 0x5c840a18
+#if PHI__PUB_AGENT != 0x1c641620
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__PUB_AGENT 0x5c840a18
+#define PHI__PUB_AGENT 0x1c641620
 
 /* ---- src/agent/profile.h ---- */
 
@@ -1896,6 +1932,32 @@ PHI_API phi_agent phi_run(phi_runtime *rt, const phi_run_desc *desc);
 #endif
 #endif
 
+/* ---- src/agent/dry_run.h ---- */
+
+/* dry_run.h - what a provider would refuse, said before a byte is sent. */
+#ifndef PHI_AGENT_DRY_RUN_H
+#define PHI_AGENT_DRY_RUN_H
+
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Looks at a transcript and tools as the model's provider would. PHI_OK: it takes them. PHI_BAD_ARG: `words`
+   (terminated, cut to words_size) names the place and what is wrong: "messages[3]: tool call \"x\" has no
+   result". What phi repairs by itself when it sends, a lost result for instance, is named all the same: this is
+   for whoever makes transcripts. PHI_UNSUPPORTED: no such protocol. PHI_NO_MEMORY.
+   Memory: `scratch`, and it is given back. Threads: any, one arena at a time. It costs time by the square of the
+   tool calls. */
+PHI_API phi_status phi_preflight(const phi_model *model, const phi_message *messages, size_t count,
+                                 const phi_tool *tools, size_t tool_count, phi_arena *scratch,
+                                 char *words, size_t words_size);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
+
 /* ---- src/agent/response.h ---- */
 
 /* response.h - asking an agent and holding on to the answer: a handle per request.
@@ -1968,11 +2030,11 @@ PHI_API phi_status phi_response_free(phi_response response);
 #endif
 
 #ifdef PHI__IMP_BASE
-#if PHI__IMP_BASE != 0xfe0f81e2
+#if PHI__IMP_BASE != 0x5fba36ef
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__IMP_BASE 0xfe0f81e2
+#define PHI__IMP_BASE 0x5fba36ef
 
 /* ---- src/base/base_in.h ---- */
 
@@ -2128,6 +2190,20 @@ PHI__FN bool phi__base64_decode(phi__buf *out, phi_str text);
 
 #endif
 
+/* ---- src/base/crc32_in.h ---- */
+
+/* crc32_in.h - the CRC-32 of zlib and of Ethernet, of bytes in any pieces:
+
+       crc = phi__crc32(phi__crc32(0, head, n), tail, m); */
+#ifndef PHI_BASE_CRC32_IN_H
+#define PHI_BASE_CRC32_IN_H
+
+
+/* `before`: the check of the bytes before these; 0 for none. */
+PHI__FN uint32_t phi__crc32(uint32_t before, const void *bytes, size_t len);
+
+#endif
+
 /* ---- src/base/date_in.h ---- */
 
 /* date_in.h - times as interchange formats write them: RFC 3339, "2026-01-01T00:00:00.250Z". */
@@ -2158,6 +2234,39 @@ enum { PHI__UUID_SIZE = 37 }; /* with the terminator */
 
 /* Writes sixteen random bytes as a UUID version 4. */
 PHI__FN void phi__uuid(const unsigned char random[16], char out[PHI__UUID_SIZE]);
+
+#endif
+
+/* ---- src/base/sha256_in.h ---- */
+
+/* sha256_in.h - SHA-256 of bytes that arrive in any pieces, and HMAC with it (FIPS 180-4, RFC 2104).
+
+       phi__sha256_begin(&sha);
+       phi__sha256_add(&sha, bytes, len);   // any number of times
+       phi__sha256_end(&sha, out);          // once; begin again before the next use
+
+   Takes no memory. Nothing here runs in constant time on purpose: what is hashed is a request. */
+#ifndef PHI_BASE_SHA256_IN_H
+#define PHI_BASE_SHA256_IN_H
+
+
+enum { PHI__SHA256_BYTES = 32, PHI__SHA256_HEX = 64 };
+
+typedef struct phi__sha256 {
+    uint32_t state[8];
+    uint64_t bytes; /* added so far */
+    unsigned char block[64];
+} phi__sha256;
+
+PHI__FN void phi__sha256_begin(phi__sha256 *sha);
+PHI__FN void phi__sha256_add(phi__sha256 *sha, const void *bytes, size_t len);
+PHI__FN void phi__sha256_end(phi__sha256 *sha, unsigned char out[32]);
+
+PHI__FN void phi__sha256_of(phi_str text, unsigned char out[32]);
+/* `out` may be where the key is. */
+PHI__FN void phi__sha256_hmac(phi_str key, phi_str text, unsigned char out[32]);
+/* In lower case; 64 characters, not terminated. */
+PHI__FN void phi__sha256_hex(const unsigned char hash[32], char out[64]);
 
 #endif
 
@@ -2762,6 +2871,55 @@ PHI__FN void phi__buf_drop(phi__buf *buf, size_t n) {
     if (n > 0 && buf->len > 0) memmove(buf->at, buf->at + n, buf->len);
 }
 
+/* ---- src/base/crc32.c ---- */
+
+/* crc32.c - CRC-32 (polynomial 0xedb88320), four bytes at a time by their half bytes: eight lookups that
+   do not wait for each other, out of a table of half a KiB. */
+
+/* What a half byte at each of the eight places of a word does to the check, four bytes later. */
+static const uint32_t phi__crc32_table[8][16] = {
+    {0x00000000u, 0xb8bc6765u, 0xaa09c88bu, 0x12b5afeeu, 0x8f629757u, 0x37def032u, 0x256b5fdcu,
+     0x9dd738b9u, 0xc5b428efu, 0x7d084f8au, 0x6fbde064u, 0xd7018701u, 0x4ad6bfb8u, 0xf26ad8ddu,
+     0xe0df7733u, 0x58631056u},
+    {0x00000000u, 0x5019579fu, 0xa032af3eu, 0xf02bf8a1u, 0x9b14583du, 0xcb0d0fa2u, 0x3b26f703u,
+     0x6b3fa09cu, 0xed59b63bu, 0xbd40e1a4u, 0x4d6b1905u, 0x1d724e9au, 0x764dee06u, 0x2654b999u,
+     0xd67f4138u, 0x866616a7u},
+    {0x00000000u, 0x01c26a37u, 0x0384d46eu, 0x0246be59u, 0x0709a8dcu, 0x06cbc2ebu, 0x048d7cb2u,
+     0x054f1685u, 0x0e1351b8u, 0x0fd13b8fu, 0x0d9785d6u, 0x0c55efe1u, 0x091af964u, 0x08d89353u,
+     0x0a9e2d0au, 0x0b5c473du},
+    {0x00000000u, 0x1c26a370u, 0x384d46e0u, 0x246be590u, 0x709a8dc0u, 0x6cbc2eb0u, 0x48d7cb20u,
+     0x54f16850u, 0xe1351b80u, 0xfd13b8f0u, 0xd9785d60u, 0xc55efe10u, 0x91af9640u, 0x8d893530u,
+     0xa9e2d0a0u, 0xb5c473d0u},
+    {0x00000000u, 0x191b3141u, 0x32366282u, 0x2b2d53c3u, 0x646cc504u, 0x7d77f445u, 0x565aa786u,
+     0x4f4196c7u, 0xc8d98a08u, 0xd1c2bb49u, 0xfaefe88au, 0xe3f4d9cbu, 0xacb54f0cu, 0xb5ae7e4du,
+     0x9e832d8eu, 0x87981ccfu},
+    {0x00000000u, 0x4ac21251u, 0x958424a2u, 0xdf4636f3u, 0xf0794f05u, 0xbabb5d54u, 0x65fd6ba7u,
+     0x2f3f79f6u, 0x3b83984bu, 0x71418a1au, 0xae07bce9u, 0xe4c5aeb8u, 0xcbfad74eu, 0x8138c51fu,
+     0x5e7ef3ecu, 0x14bce1bdu},
+    {0x00000000u, 0x77073096u, 0xee0e612cu, 0x990951bau, 0x076dc419u, 0x706af48fu, 0xe963a535u,
+     0x9e6495a3u, 0x0edb8832u, 0x79dcb8a4u, 0xe0d5e91eu, 0x97d2d988u, 0x09b64c2bu, 0x7eb17cbdu,
+     0xe7b82d07u, 0x90bf1d91u},
+    {0x00000000u, 0x1db71064u, 0x3b6e20c8u, 0x26d930acu, 0x76dc4190u, 0x6b6b51f4u, 0x4db26158u,
+     0x5005713cu, 0xedb88320u, 0xf00f9344u, 0xd6d6a3e8u, 0xcb61b38cu, 0x9b64c2b0u, 0x86d3d2d4u,
+     0xa00ae278u, 0xbdbdf21cu}};
+
+PHI__FN uint32_t phi__crc32(uint32_t before, const void *bytes, size_t len) {
+    const uint32_t(*t)[16] = phi__crc32_table;
+    const unsigned char *at = (const unsigned char *)bytes;
+    uint32_t crc = ~before;
+    for (; len >= 4; at += 4, len -= 4) {
+        crc ^=
+            (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
+        crc = t[0][crc & 15] ^ t[1][crc >> 4 & 15] ^ t[2][crc >> 8 & 15] ^ t[3][crc >> 12 & 15] ^
+              t[4][crc >> 16 & 15] ^ t[5][crc >> 20 & 15] ^ t[6][crc >> 24 & 15] ^ t[7][crc >> 28];
+    }
+    for (; len > 0; at++, len--) {
+        crc ^= *at;
+        crc = crc >> 8 ^ t[6][crc & 15] ^ t[7][crc >> 4 & 15];
+    }
+    return ~crc;
+}
+
 /* ---- src/base/date.c ---- */
 
 /* date.c - times as RFC 3339, by the Gregorian calendar's rule of 400 years; counted from March, so
@@ -2903,6 +3061,137 @@ PHI__FN void phi__uuid(const unsigned char random[16], char out[PHI__UUID_SIZE])
         out[at++] = hex[byte & 15u];
     }
     out[at] = '\0';
+}
+
+/* ---- src/base/sha256.c ---- */
+
+/* sha256.c - SHA-256 block by block; a block that is whole in the caller's bytes is not copied. */
+
+static const uint32_t phi__sha256_k[64] = {
+    0x428a2f98u, 0x71374491u, 0xb5c0fbcfu, 0xe9b5dba5u, 0x3956c25bu, 0x59f111f1u, 0x923f82a4u,
+    0xab1c5ed5u, 0xd807aa98u, 0x12835b01u, 0x243185beu, 0x550c7dc3u, 0x72be5d74u, 0x80deb1feu,
+    0x9bdc06a7u, 0xc19bf174u, 0xe49b69c1u, 0xefbe4786u, 0x0fc19dc6u, 0x240ca1ccu, 0x2de92c6fu,
+    0x4a7484aau, 0x5cb0a9dcu, 0x76f988dau, 0x983e5152u, 0xa831c66du, 0xb00327c8u, 0xbf597fc7u,
+    0xc6e00bf3u, 0xd5a79147u, 0x06ca6351u, 0x14292967u, 0x27b70a85u, 0x2e1b2138u, 0x4d2c6dfcu,
+    0x53380d13u, 0x650a7354u, 0x766a0abbu, 0x81c2c92eu, 0x92722c85u, 0xa2bfe8a1u, 0xa81a664bu,
+    0xc24b8b70u, 0xc76c51a3u, 0xd192e819u, 0xd6990624u, 0xf40e3585u, 0x106aa070u, 0x19a4c116u,
+    0x1e376c08u, 0x2748774cu, 0x34b0bcb5u, 0x391c0cb3u, 0x4ed8aa4au, 0x5b9cca4fu, 0x682e6ff3u,
+    0x748f82eeu, 0x78a5636fu, 0x84c87814u, 0x8cc70208u, 0x90befffau, 0xa4506cebu, 0xbef9a3f7u,
+    0xc67178f2u};
+
+static uint32_t phi__sha256_turn(uint32_t x, unsigned n) { return x >> n | x << (32 - n); }
+
+/* The block's words, and what follows from them. */
+static void phi__sha256_schedule(const unsigned char *block, uint32_t w[64]) {
+    size_t i;
+    for (i = 0; i < 16; i++)
+        w[i] = (uint32_t)block[4 * i] << 24 | (uint32_t)block[4 * i + 1] << 16 |
+               (uint32_t)block[4 * i + 2] << 8 | block[4 * i + 3];
+    for (; i < 64; i++) {
+        uint32_t a = w[i - 15], b = w[i - 2];
+        a = phi__sha256_turn(a, 7) ^ phi__sha256_turn(a, 18) ^ a >> 3;
+        b = phi__sha256_turn(b, 17) ^ phi__sha256_turn(b, 19) ^ b >> 10;
+        w[i] = w[i - 16] + a + w[i - 7] + b;
+    }
+}
+
+static void phi__sha256_block(uint32_t state[8], const unsigned char *block) {
+    uint32_t w[64], s[8], one, two;
+    size_t i;
+    phi__sha256_schedule(block, w);
+    memcpy(s, state, sizeof s);
+    for (i = 0; i < 64; i++) {
+        one = phi__sha256_turn(s[4], 6) ^ phi__sha256_turn(s[4], 11) ^ phi__sha256_turn(s[4], 25);
+        one += s[7] + (s[6] ^ (s[4] & (s[5] ^ s[6]))) + phi__sha256_k[i] + w[i];
+        two = phi__sha256_turn(s[0], 2) ^ phi__sha256_turn(s[0], 13) ^ phi__sha256_turn(s[0], 22);
+        two += (s[0] & s[1]) | (s[2] & (s[0] | s[1]));
+        s[7] = s[6];
+        s[6] = s[5];
+        s[5] = s[4];
+        s[4] = s[3] + one;
+        s[3] = s[2];
+        s[2] = s[1];
+        s[1] = s[0];
+        s[0] = one + two;
+    }
+    for (i = 0; i < 8; i++) state[i] += s[i];
+}
+
+PHI__FN void phi__sha256_begin(phi__sha256 *sha) {
+    static const uint32_t first[8] = {0x6a09e667u, 0xbb67ae85u, 0x3c6ef372u, 0xa54ff53au,
+                                      0x510e527fu, 0x9b05688cu, 0x1f83d9abu, 0x5be0cd19u};
+    memcpy(sha->state, first, sizeof first);
+    sha->bytes = 0;
+}
+
+PHI__FN void phi__sha256_add(phi__sha256 *sha, const void *bytes, size_t len) {
+    const unsigned char *at = (const unsigned char *)bytes;
+    size_t held = (size_t)(sha->bytes % 64), n;
+    if (len == 0) return;
+    sha->bytes += len;
+    if (held > 0) {
+        n = phi__min(64 - held, len);
+        memcpy(sha->block + held, at, n);
+        at += n;
+        len -= n;
+        if (held + n < 64) return;
+        phi__sha256_block(sha->state, sha->block);
+    }
+    for (; len >= 64; at += 64, len -= 64) phi__sha256_block(sha->state, at);
+    if (len > 0) memcpy(sha->block, at, len);
+}
+
+PHI__FN void phi__sha256_end(phi__sha256 *sha, unsigned char out[32]) {
+    uint64_t bits = sha->bytes * 8;
+    size_t held = (size_t)(sha->bytes % 64), i;
+    sha->block[held++] = 0x80;
+    if (held > 56) {
+        memset(sha->block + held, 0, 64 - held);
+        phi__sha256_block(sha->state, sha->block);
+        held = 0;
+    }
+    memset(sha->block + held, 0, 56 - held);
+    for (i = 0; i < 8; i++) sha->block[56 + i] = (unsigned char)(bits >> (56 - 8 * i) & 0xff);
+    phi__sha256_block(sha->state, sha->block);
+    for (i = 0; i < 32; i++)
+        out[i] = (unsigned char)(sha->state[i / 4] >> (24 - 8 * (i % 4)) & 0xff);
+}
+
+PHI__FN void phi__sha256_of(phi_str text, unsigned char out[32]) {
+    phi__sha256 sha;
+    phi__sha256_begin(&sha);
+    phi__sha256_add(&sha, text.at, text.len);
+    phi__sha256_end(&sha, out);
+}
+
+PHI__FN void phi__sha256_hmac(phi_str key, phi_str text, unsigned char out[32]) {
+    unsigned char pad[64], inner[32];
+    phi__sha256 sha;
+    size_t i;
+    memset(pad, 0, sizeof pad);
+    if (key.len > sizeof pad)
+        phi__sha256_of(key, pad);
+    else if (key.len > 0)
+        memcpy(pad, key.at, key.len);
+    for (i = 0; i < sizeof pad; i++) pad[i] ^= 0x36;
+    phi__sha256_begin(&sha);
+    phi__sha256_add(&sha, pad, sizeof pad);
+    phi__sha256_add(&sha, text.at, text.len);
+    phi__sha256_end(&sha, inner);
+    for (i = 0; i < sizeof pad; i++) pad[i] ^= 0x36 ^ 0x5c;
+    phi__sha256_begin(&sha);
+    phi__sha256_add(&sha, pad, sizeof pad);
+    phi__sha256_add(&sha, inner, sizeof inner);
+    phi__sha256_end(&sha, out);
+}
+
+PHI__FN void phi__sha256_hex(const unsigned char hash[32], char out[64]) {
+    static const char digits[] = "0123456789abcdef";
+    size_t i;
+    for (i = 0; i < 32; i++) {
+        out[2 * i] = digits[hash[i] >> 4];
+        out[2 * i + 1] = digits[hash[i] & 15];
+    }
 }
 
 /* ---- src/base/slots.c ---- */
@@ -3084,11 +3373,11 @@ PHI__FN size_t phi__utf8_put(char out[4], uint32_t code) {
 #endif /* PHI__IMP_BASE */
 
 #ifdef PHI__IMP_TEXT
-#if PHI__IMP_TEXT != 0xbf3fed7e
+#if PHI__IMP_TEXT != 0xaf55a154
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__IMP_TEXT 0xbf3fed7e
+#define PHI__IMP_TEXT 0xaf55a154
 
 /* ---- src/text/json_in.h ---- */
 
@@ -3383,7 +3672,9 @@ static inline bool phi__json_text_is(phi__json_text text, phi_str plain) {
 
    Lines end in LF, CR or CRLF; a byte order mark, comments, ids, retries and unknown fields are
    read over. Data lines are joined by LF. An event without data is not handed out (as the standard
-   says), but its name line is forgotten with it.
+   says), but its name line is forgotten with it. With `strays`, a line that begins with a brace or a
+   bracket is no field, but the begin of an error that a server wrote as bare JSON: all from there to the end
+   is the data of one event, handed out by finish.
    What is handed out is valid until the next call of next, feed, finish or reset, and may point
    into the bytes fed, which must therefore live until next has returned 0. */
 #ifndef PHI_TEXT_SSE_IN_H
@@ -3408,6 +3699,8 @@ typedef struct phi__sse {
     uint64_t events;   /* handed out so far */
     uint32_t bom;      /* bytes of a byte order mark seen; 3: that is behind us */
     bool has_data, viewed, skip_lf, handed;
+    bool strays; /* set after init, where bare JSON is to be handed out */
+    bool stray;  /* it has begun */
     phi_status status;
 } phi__sse;
 
@@ -6565,6 +6858,8 @@ static phi_status phi__sse_name(phi__sse *sse, phi_str value) {
 static phi_status phi__sse_line(phi__sse *sse, phi_str line, bool stays) {
     const char *colon = (const char *)memchr(line.at, ':', line.len);
     phi_str field = line, value = phi__str(line.at + line.len, 0);
+    if (sse->strays && (line.at[0] == '{' || line.at[0] == '[')) sse->stray = true;
+    if (sse->stray) return phi__sse_data(sse, line, stays);
     if (colon == line.at) {
         sse->comments++;
         return PHI_OK;
@@ -6660,7 +6955,7 @@ static int phi__sse_step(phi__sse *sse, phi__sse_event *out) {
         }
         phi__sse_past(sse, stop);
         if (line.len == 0) {
-            if (phi__sse_complete(sse, out)) return 1;
+            if (!sse->stray && phi__sse_complete(sse, out)) return 1;
             continue;
         }
         status = phi__sse_line(sse, line, stays);
@@ -6691,7 +6986,7 @@ PHI__FN void phi__sse_reset(phi__sse *sse) {
     sse->at = sse->end = NULL;
     sse->comments = sse->events = 0;
     sse->bom = 0;
-    sse->skip_lf = sse->handed = false;
+    sse->skip_lf = sse->handed = sse->stray = false;
     sse->status = PHI_OK;
 }
 
@@ -11284,11 +11579,11 @@ PHI__FN void phi__wake_drain(phi__wake *wake) {
 #endif /* PHI__IMP_IO */
 
 #ifdef PHI__IMP_MODEL
-#if PHI__IMP_MODEL != 0x0a090690
+#if PHI__IMP_MODEL != 0x5a0a5611
 #error "phi: two versions of src/model in one file"
 #endif
 #else
-#define PHI__IMP_MODEL 0x0a090690
+#define PHI__IMP_MODEL 0x5a0a5611
 
 /* ---- src/model/message_in.h ---- */
 
@@ -11465,6 +11760,8 @@ static void phi__message_put_content(phi__buf *out, const phi_content *c, phi_ar
     case PHI_CONTENT_TEXT:
         phi__buf_text(out, "{\"type\":\"text\"");
         phi__message_put_member(out, "text", c->text);
+        phi__message_put_optional(out, "signature", c->signature);
+        (void)phi__message_put_json(out, "replay", c->replay, true, scratch);
         break;
     case PHI_CONTENT_IMAGE:
         phi__buf_text(out, "{\"type\":\"image\"");
@@ -11863,6 +12160,13 @@ static const phi__preset_model phi__preset_models[] = {
     {"openai", "gpt-3", 0, 0, false},
     {"openai", "gpt-4", 0, 0, false},
     {"openai", "chatgpt-", 0, 0, false},
+    {"openai-responses", "gpt-5-chat", 0, 0, false},
+    {"openai-responses", "gpt-3", 0, 0, false},
+    {"openai-responses", "gpt-4", 0, 0, false},
+    {"openai-responses", "chatgpt-", 0, 0, false},
+    {"azure", "gpt-5-chat", 0, 0, false},
+    {"azure", "gpt-3", 0, 0, false},
+    {"azure", "gpt-4", 0, 0, false},
     {"openrouter", "anthropic/", PHI_QUIRK_DEVELOPER_ROLE | PHI_QUIRK_CACHE_CONTROL, 0, true},
     {"openrouter", "openai/gpt-4", PHI_QUIRK_DEVELOPER_ROLE, 0, false},
     {"openrouter", "openai/", PHI_QUIRK_DEVELOPER_ROLE, 0, true},
@@ -11873,6 +12177,12 @@ static const phi__preset_model phi__preset_models[] = {
     {"xai", "grok-3-mini", PHI_QUIRK_REASONING_EFFORT, 0, true},
     {"mistral", "magistral", PHI_QUIRK_PROMPT_MODE, 0, true},
     {"deepseek", "deepseek-r1", 0, PHI_QUIRK_REPLAY_REASONING | PHI_QUIRK_REASONING_REQUIRED, true},
+    {"google", "gemini-1", 0, 0, false},
+    {"google", "gemini-2.0", 0, 0, false},
+    {"google", "gemini-", 0, 0, true},
+    {"google_vertex", "gemini-1", 0, 0, false},
+    {"google_vertex", "gemini-2.0", 0, 0, false},
+    {"google_vertex", "gemini-", 0, 0, true},
 };
 
 static bool phi__preset_is(const char *a, const char *b) { return strcmp(a, b) == 0; }
@@ -11920,6 +12230,26 @@ PHI_API phi_model phi_model_openai(const char *id, const char *api_key) {
                                        4096,
                                        true};
     return phi__preset_make(&preset, id, api_key);
+}
+
+PHI_API phi_model phi_model_openai_responses(const char *id, const char *api_key) {
+    static const phi__preset preset = {PHI_PROTOCOL_OPENAI_RESPONSES,
+                                       "openai-responses",
+                                       "https://api.openai.com/v1",
+                                       0,
+                                       128000,
+                                       8192,
+                                       true};
+    return phi__preset_make(&preset, id, api_key);
+}
+
+PHI_API phi_model phi_model_azure(const char *base_url, const char *deployment,
+                                  const char *api_key) {
+    static const phi__preset preset = {
+        PHI_PROTOCOL_AZURE_RESPONSES, "azure", NULL, 0, 128000, 8192, true};
+    phi_model model = phi__preset_make(&preset, deployment, api_key);
+    model.base_url = base_url;
+    return model;
 }
 
 PHI_API phi_model phi_model_openrouter(const char *id, const char *api_key) {
@@ -12041,6 +12371,25 @@ PHI_API phi_model phi_model_zai(const char *id, const char *api_key) {
     return phi__preset_make(&preset, id, api_key);
 }
 
+PHI_API phi_model phi_model_google(const char *id, const char *api_key) {
+    static const phi__preset preset = {PHI_PROTOCOL_GOOGLE,
+                                       "google",
+                                       "https://generativelanguage.googleapis.com/v1beta",
+                                       0,
+                                       1000000,
+                                       8192,
+                                       false};
+    return phi__preset_make(&preset, id, api_key);
+}
+
+PHI_API phi_model phi_model_vertex(const char *base_url, const char *id, const char *token) {
+    static const phi__preset preset = {
+        PHI_PROTOCOL_VERTEX, "google_vertex", NULL, 0, 1000000, 8192, false};
+    phi_model model = phi__preset_make(&preset, id, token);
+    model.base_url = base_url;
+    return model;
+}
+
 PHI_API phi_model phi_model_local(const char *base_url, const char *id, const char *api_key) {
     static const phi__preset preset = {PHI_PROTOCOL_OPENAI_CHAT,
                                        "local",
@@ -12052,6 +12401,100 @@ PHI_API phi_model phi_model_local(const char *base_url, const char *id, const ch
     phi_model model = phi__preset_make(&preset, id, api_key);
     model.name = "Local Model";
     model.base_url = base_url;
+    return model;
+}
+
+PHI_API phi_model phi_model_fireworks(const char *id, const char *api_key) {
+    static const phi__preset preset = {PHI_PROTOCOL_OPENAI_CHAT,
+                                       "fireworks",
+                                       "https://api.fireworks.ai/inference/v1",
+                                       PHI_QUIRK_EMPTY_CONTENT,
+                                       128000,
+                                       8192,
+                                       false};
+    return phi__preset_make(&preset, id, api_key);
+}
+
+/* Its Chat API leaves the stream's end out and hides its thinking; the Anthropic one does neither. */
+PHI_API phi_model phi_model_minimax(const char *id, const char *api_key) {
+    static const phi__preset preset = {PHI_PROTOCOL_ANTHROPIC,
+                                       "minimax",
+                                       "https://api.minimax.io/anthropic",
+                                       0,
+                                       200000,
+                                       8192,
+                                       false};
+    return phi__preset_make(&preset, id, api_key);
+}
+
+/* A server on this machine, or wherever `base_url` says. */
+static phi_model phi__preset_own(const phi__preset *preset, const char *base_url, const char *id) {
+    phi_model model = phi__preset_make(preset, id, NULL);
+    if (base_url != NULL && base_url[0] != '\0') model.base_url = base_url;
+    return model;
+}
+
+PHI_API phi_model phi_model_ollama(const char *base_url, const char *id) {
+    static const phi__preset preset = {PHI_PROTOCOL_OPENAI_CHAT,
+                                       "ollama",
+                                       "http://localhost:11434/v1",
+                                       PHI_QUIRK_EMPTY_CONTENT | PHI_QUIRK_OPEN_KEY |
+                                           PHI_QUIRK_REASONING_EFFORT,
+                                       4096, /* its num_ctx, which cannot be set here */
+                                       4096,
+                                       false};
+    return phi__preset_own(&preset, base_url, id);
+}
+
+PHI_API phi_model phi_model_llama_cpp(const char *base_url, const char *id) {
+    static const phi__preset preset = {PHI_PROTOCOL_OPENAI_CHAT,
+                                       "llama_cpp",
+                                       "http://localhost:8080/v1",
+                                       PHI_QUIRK_EMPTY_CONTENT | PHI_QUIRK_OPEN_KEY |
+                                           PHI_QUIRK_TEMPLATE_THINKING,
+                                       128000,
+                                       4096,
+                                       false};
+    return phi__preset_own(&preset, base_url, id);
+}
+
+PHI_API phi_model phi_model_vllm(const char *base_url, const char *id) {
+    static const phi__preset preset = {PHI_PROTOCOL_OPENAI_CHAT,
+                                       "vllm",
+                                       "http://localhost:8000/v1",
+                                       PHI_QUIRK_EMPTY_CONTENT | PHI_QUIRK_OPEN_KEY |
+                                           PHI_QUIRK_TEMPLATE_THINKING,
+                                       128000,
+                                       4096,
+                                       false};
+    return phi__preset_own(&preset, base_url, id);
+}
+
+PHI_API phi_model phi_model_lm_studio(const char *base_url, const char *id) {
+    static const phi__preset preset = {PHI_PROTOCOL_OPENAI_CHAT,
+                                       "lm_studio",
+                                       "http://localhost:1234/v1",
+                                       PHI_QUIRK_EMPTY_CONTENT | PHI_QUIRK_OPEN_KEY |
+                                           PHI_QUIRK_REASONING_EFFORT,
+                                       128000,
+                                       4096,
+                                       false};
+    return phi__preset_own(&preset, base_url, id);
+}
+
+PHI_API phi_model phi_model_bedrock(const char *base_url, const char *id, const char *key) {
+    static const phi__preset preset = {PHI_PROTOCOL_BEDROCK,
+                                       "bedrock",
+                                       "https://bedrock-runtime.us-east-1.amazonaws.com",
+                                       0,
+                                       200000,
+                                       8192,
+                                       false};
+    phi_model model = phi__preset_make(&preset, id, key);
+    const char *claude = id != NULL ? strstr(id, "claude-") : NULL;
+    if (base_url != NULL) model.base_url = base_url;
+    if (claude != NULL) model.reasoning = phi_model_anthropic(claude, key).reasoning;
+    if (id != NULL && strstr(id, "gpt-oss") != NULL) model.reasoning = true;
     return model;
 }
 
@@ -12129,11 +12572,41 @@ PHI_API double phi_cache_hit_rate(const phi_usage *usage) {
 #endif /* PHI__IMP_MODEL */
 
 #ifdef PHI__IMP_WIRE
-#if PHI__IMP_WIRE != 0x6bf3fa26
+#if PHI__IMP_WIRE != 0x9b280f71
 #error "phi: two versions of src/wire in one file"
 #endif
 #else
-#define PHI__IMP_WIRE 0x6bf3fa26
+#define PHI__IMP_WIRE 0x9b280f71
+
+/* ---- src/wire/claude_in.h ---- */
+
+/* claude_in.h - what differs between Claude models, as data: the Anthropic codec asks here. */
+#ifndef PHI_WIRE_CLAUDE_IN_H
+#define PHI_WIRE_CLAUDE_IN_H
+
+
+/* How thinking is kept away where it is not wanted. */
+typedef enum phi__claude_off {
+    PHI__CLAUDE_OFF_OMIT = 0, /* it does not think unless asked */
+    PHI__CLAUDE_OFF_DISABLED, /* thinking:{type:disabled} */
+    PHI__CLAUDE_OFF_BETWEEN,  /* thinking:{type:between_tools} is the least */
+    PHI__CLAUDE_OFF_CANNOT    /* always thinks: the lowest effort is all there is */
+} phi__claude_off;
+
+typedef struct phi__claude {
+    uint32_t version;    /* major * 100 + minor; 0: no Claude, or no known name */
+    bool adaptive;       /* thinking:{type:adaptive} and effort, not a budget */
+    bool no_temperature; /* refuses any but 1 */
+    bool no_forced_tool; /* refuses a tool_choice that forces a call */
+    phi__claude_off off;
+    uint32_t most_output; /* tokens that max_tokens may be raised to; 0: unknown */
+} phi__claude;
+
+/* By name, as Anthropic and those who resell it write them: "claude-opus-4-6",
+   "claude-3-7-sonnet-20250219", "anthropic/claude-sonnet-4.5". */
+PHI__FN phi__claude phi__claude_of(phi_str id);
+
+#endif
 
 /* ---- src/wire/assembly_in.h ---- */
 
@@ -12303,7 +12776,9 @@ PHI__FN void phi__fill_drop(struct phi__encoder *e); /* at any time */
 /* The rendered form of one block (or of a whole message where a wire wants that), kept with it. */
 typedef struct phi__rendered {
     struct phi__rendered *next;
-    uint32_t form;  /* which codec and variant rendered it */
+    uint32_t
+        form; /* which codec and variant rendered it; the top four bits are the codec's own: 1 Anthropic,
+                       2 Gemini, 3 Bedrock, 4 to 7 Chat, 10 Responses */
     uint32_t block; /* index in the message; UINT32_MAX: the message as a whole */
     phi_str json;
 } phi__rendered;
@@ -12340,6 +12815,12 @@ typedef struct phi__ask {
 } phi__ask;
 
 typedef struct phi__codec phi__codec;
+
+/* What a signature is made of beside the request itself. */
+typedef struct phi__signing {
+    int64_t wall_ms; /* Unix time */
+    unsigned char body_sha256[32];
+} phi__signing;
 
 /* What to send, built step by step. All of it lives in `arena`, but the scratch buffer. */
 typedef struct phi__encoder {
@@ -12394,6 +12875,13 @@ struct phi__codec {
     void (*end)(void *state, phi__assembly *out);
     /* A 200 answer that is no event stream: a whole answer, or an error. */
     void (*whole)(void *state, phi__assembly *out, phi_str body);
+    /* The stream is one of frames (frames_in.h), not of server-sent events. */
+    bool frames;
+    /* Puts what depends on the moment and on the body's hash into the sealed request's headers, before each
+       attempt; NULL: nothing does. */
+    void (*sign)(phi__encoder *e, const phi__signing *signing);
+    /* Of an event stream: JSON that stands bare in it is an event too (phi__sse.strays). */
+    bool strays;
 };
 
 /* The codec of a protocol name (aliases of behaviours A too), or NULL. */
@@ -12405,6 +12893,8 @@ PHI__FN void phi__encoder_begin(phi__encoder *e, const phi__codec *codec, const 
                                 phi_arena *arena);
 /* PHI_BUSY: come again; PHI_OK: e->request is sealed; PHI_NO_MEMORY. */
 PHI__FN phi_status phi__encoder_advance(phi__encoder *e, size_t units);
+/* Writes url and headers of the sealed request anew, for e->ask->model as it is now. False: no memory. */
+PHI__FN bool phi__encoder_address(phi__encoder *e);
 PHI__FN void phi__encoder_free(phi__encoder *e); /* scratch; the request lives in the arena */
 
 /* For codecs. */
@@ -12491,6 +12981,17 @@ PHI__FN bool phi__repeat_add(const phi__repeat *r, phi__assembly *a, phi_str dat
 
 PHI__FN const phi__codec *phi__anthropic_codec(void);
 
+/* What is asked of a Claude model, resolved once; also of one that others resell. */
+typedef struct phi__anthropic_plan {
+    phi__claude claude;
+    bool adaptive, thinks;
+    uint32_t max_tokens, budget;
+} phi__anthropic_plan;
+
+PHI__FN phi__anthropic_plan phi__anthropic_plan_of(const phi__ask *ask);
+/* ,"thinking":{...},"output_config":{...} into the scratch buffer, as far as they are needed. */
+PHI__FN void phi__anthropic_put_thinking(phi__encoder *e, const phi__anthropic_plan *p);
+
 /* The stream half; the state is zeroed memory. */
 typedef struct phi__anthropic_state {
     bool got_stop; /* a message_delta brought a stop reason */
@@ -12502,6 +13003,29 @@ typedef struct phi__anthropic_state {
 PHI__FN void phi__anthropic_event(void *state, phi__assembly *a, phi_str name, phi_str data);
 PHI__FN void phi__anthropic_end(void *state, phi__assembly *a);
 PHI__FN void phi__anthropic_whole(void *state, phi__assembly *a, phi_str body);
+
+#endif
+
+/* ---- src/wire/bedrock_in.h ---- */
+
+/* bedrock_in.h - the codec of Amazon Bedrock's ConverseStream and its two halves. */
+#ifndef PHI_WIRE_BEDROCK_IN_H
+#define PHI_WIRE_BEDROCK_IN_H
+
+
+PHI__FN const phi__codec *phi__bedrock_codec(void);
+
+/* The stream half; the state is zeroed memory. */
+typedef struct phi__bedrock_state {
+    bool heard;    /* an event came */
+    bool got_stop; /* messageStop */
+    bool got_usage;
+} phi__bedrock_state;
+
+/* name: the event's type; '!' and the type of an exception; empty: the JSON holds it as its key. */
+PHI__FN void phi__bedrock_event(void *state, phi__assembly *a, phi_str name, phi_str data);
+PHI__FN void phi__bedrock_end(void *state, phi__assembly *a);
+PHI__FN void phi__bedrock_whole(void *state, phi__assembly *a, phi_str body);
 
 #endif
 
@@ -12528,33 +13052,75 @@ PHI__FN void phi__classify_truncated(phi__assembly *a, bool heard);
 
 #endif
 
-/* ---- src/wire/claude_in.h ---- */
+/* ---- src/wire/frames_in.h ---- */
 
-/* claude_in.h - what differs between Claude models, as data: the Anthropic codec asks here. */
-#ifndef PHI_WIRE_CLAUDE_IN_H
-#define PHI_WIRE_CLAUDE_IN_H
+/* frames_in.h - AWS event-stream frames out of bytes that arrive in any pieces; used as sse_in.h is.
+
+       phi__frames_feed(&frames, bytes, len);
+       while ((got = phi__frames_next(&frames, &frame)) > 0) use(frame);
+       if (got < 0) ...                       // a phi_status; dead from then on
+
+   Both checks of a frame are verified, that of its head before its lengths are believed. A stream whose first
+   byte is '{' is one of lines instead: each a JSON object, handed out with an empty name, as soon as its
+   last brace is there.
+   What is handed out is valid until the next call, and may point into the bytes fed. */
+#ifndef PHI_WIRE_FRAMES_IN_H
+#define PHI_WIRE_FRAMES_IN_H
 
 
-/* How thinking is kept away where it is not wanted. */
-typedef enum phi__claude_off {
-    PHI__CLAUDE_OFF_OMIT = 0, /* it does not think unless asked */
-    PHI__CLAUDE_OFF_DISABLED, /* thinking:{type:disabled} */
-    PHI__CLAUDE_OFF_BETWEEN,  /* thinking:{type:between_tools} is the least */
-    PHI__CLAUDE_OFF_CANNOT    /* always thinks: the lowest effort is all there is */
-} phi__claude_off;
+typedef struct phi__frame {
+    phi_str name;    /* the event's type; of an exception or an error: '!' and its type or code */
+    phi_str payload; /* JSON; of an error: its message, not JSON */
+} phi__frame;
 
-typedef struct phi__claude {
-    uint32_t version;    /* major * 100 + minor; 0: no Claude, or no known name */
-    bool adaptive;       /* thinking:{type:adaptive} and effort, not a budget */
-    bool no_temperature; /* refuses any but 1 */
-    bool no_forced_tool; /* refuses a tool_choice that forces a call */
-    phi__claude_off off;
-    uint32_t most_output; /* tokens that max_tokens may be raised to; 0: unknown */
-} phi__claude;
+typedef struct phi__frames {
+    phi__buf held;        /* a frame, or a line, that was cut */
+    phi__buf name;        /* '!' and a type */
+    const char *at, *end; /* of the bytes fed, what is not read */
+    size_t max_bytes;     /* of one frame */
+    size_t drop;          /* of held: handed out, and to be forgotten */
+    size_t depth;         /* of the braces that are open, in lines */
+    bool in_string, escaped;
+    bool lines, begun;
+    phi_status status;
+} phi__frames;
 
-/* By name, as Anthropic and those who resell it write them: "claude-opus-4-6",
-   "claude-3-7-sonnet-20250219", "anthropic/claude-sonnet-4.5". */
-PHI__FN phi__claude phi__claude_of(phi_str id);
+PHI__FN void phi__frames_init(phi__frames *frames, phi_memory *memory, size_t max_bytes);
+PHI__FN void phi__frames_free(phi__frames *frames); /* twice is harmless */
+PHI__FN void phi__frames_feed(phi__frames *frames, const char *bytes, size_t len);
+/* 1: a frame; 0: needs more bytes; PHI_PARSE: a check or a length is wrong; PHI_TOO_BIG, PHI_NO_MEMORY. */
+PHI__FN int phi__frames_next(phi__frames *frames, phi__frame *out);
+/* After the last byte: whether the stream ended inside of a frame. */
+PHI__FN bool phi__frames_cut(const phi__frames *frames);
+
+#endif
+
+/* ---- src/wire/gemini_in.h ---- */
+
+/* gemini_in.h - the Google Gemini codec, which Vertex AI shares but for its address, and its two halves. */
+#ifndef PHI_WIRE_GEMINI_IN_H
+#define PHI_WIRE_GEMINI_IN_H
+
+
+PHI__FN const phi__codec *phi__gemini_codec(void);
+PHI__FN const phi__codec *phi__vertex_codec(void);
+
+/* The stream half; the state is zeroed memory. */
+typedef struct phi__gemini_state {
+    bool broken;  /* the last event was no JSON: an error, unless the stream ends with it */
+    bool heard;   /* an event came */
+    bool in_call; /* the last block is a call whose arguments still come, in pieces */
+    uint64_t prompt, tools, cached, candidates, thoughts; /* tokens, as said last */
+    phi__repeat repeat;
+} phi__gemini_state;
+
+PHI__FN void phi__gemini_event(void *state, phi__assembly *a, phi_str name, phi_str data);
+PHI__FN void phi__gemini_end(void *state, phi__assembly *a);
+PHI__FN void phi__gemini_whole(void *state, phi__assembly *a, phi_str body);
+
+/* Arguments out of Vertex's pieces, `[` and objects with commas between, into the arena; PHI_PARSE: a
+   path that is none, or a value of no known kind. */
+PHI__FN phi_status phi__gemini_join(phi_arena *arena, phi_str pieces, phi_str *out);
 
 #endif
 
@@ -12601,6 +13167,15 @@ static inline void phi__hash_hex(uint64_t n, char out[17]) {
 
 PHI__FN const phi__codec *phi__openai_chat_codec(void);
 
+/* What the Responses API shares. The word for the thinking level, by OpenAI's models where
+   `openai`, or NULL: none is to be sent. */
+PHI__FN const char *phi__chat_effort_name(const phi__encoder *e, bool openai);
+/* "prompt_cache_key", where there is a session; into the scratch buffer, as the next. */
+PHI__FN void phi__chat_put_cache_key(phi__encoder *e);
+/* The texts of a message as the inside of one JSON string, joined by line feeds; whether there was
+   any. */
+PHI__FN bool phi__chat_join_text(phi__encoder *e, const phi_message *m);
+
 /* How far an item of reasoning_details is written: fragments of one item are joined. */
 typedef enum phi__chat_detail {
     PHI__CHAT_DETAIL_NONE = 0, /* none, or the last is whole */
@@ -12627,6 +13202,29 @@ PHI__FN void phi__chat_whole(void *state, phi__assembly *a, phi_str body);
 
 #endif
 
+/* ---- src/wire/openai_responses_in.h ---- */
+
+/* openai_responses_in.h - the OpenAI Responses codec, that of Azure, and their two halves. */
+#ifndef PHI_WIRE_OPENAI_RESPONSES_IN_H
+#define PHI_WIRE_OPENAI_RESPONSES_IN_H
+
+
+PHI__FN const phi__codec *phi__openai_responses_codec(void);
+PHI__FN const phi__codec *phi__azure_responses_codec(void); /* the same at another address */
+
+/* The stream half; the state is zeroed memory. */
+typedef struct phi__responses_state {
+    bool finished; /* the terminal event came: what follows is ignored */
+    bool broken;   /* the last event was no JSON: an error, unless the stream ends with it */
+    bool heard;    /* an event came */
+} phi__responses_state;
+
+PHI__FN void phi__responses_event(void *state, phi__assembly *a, phi_str name, phi_str data);
+PHI__FN void phi__responses_end(void *state, phi__assembly *a);
+PHI__FN void phi__responses_whole(void *state, phi__assembly *a, phi_str body);
+
+#endif
+
 /* ---- src/wire/render_in.h ---- */
 
 /* render_in.h - what both request formats share: text, ids and names that a target takes. */
@@ -12638,7 +13236,8 @@ PHI__FN void phi__chat_whole(void *state, phi__assembly *a, phi_str body);
 typedef enum phi__id_rule {
     PHI__ID_ANTHROPIC = 1, /* [a-zA-Z0-9_-]{1,64} */
     PHI__ID_40,            /* at most 40 bytes */
-    PHI__ID_9              /* exactly 9 of [a-zA-Z0-9] */
+    PHI__ID_9,             /* exactly 9 of [a-zA-Z0-9] */
+    PHI__ID_RESPONSES      /* as Anthropic's, but the last is no '_' */
 } phi__id_rule;
 
 PHI__FN void phi__render_id(phi__buf *out, phi_str id, phi__id_rule rule); /* with its quotes */
@@ -12677,6 +13276,38 @@ PHI__FN void phi__render_base64_now(phi__buf *out, phi_str data);
 
 /* Tokens to think with at a level; 0: off. */
 PHI__FN uint32_t phi__render_budget(phi_thinking level);
+
+#endif
+
+/* ---- src/wire/sigv4_in.h ---- */
+
+/* sigv4_in.h - AWS Signature Version 4 of a request to Bedrock: pure, no clock and no memory of its own.
+
+   Signed are content-type, host, x-amz-content-sha256, x-amz-date and, where there is a token,
+   x-amz-security-token: the request has to carry just these values. The path is encoded a second time
+   for the signature, as every service of AWS but S3 wants it (wire.md part 8). */
+#ifndef PHI_WIRE_SIGV4_IN_H
+#define PHI_WIRE_SIGV4_IN_H
+
+
+/* Borrowed for the call. */
+typedef struct phi__sigv4 {
+    phi_str method, path; /* the path as on the wire, percent-encoded, without a query */
+    phi_str host;         /* as the Host header says it */
+    phi_str content_type;
+    phi_str access_key, secret, token; /* token: empty for none */
+    phi_str region;
+    int64_t wall_ms; /* Unix time */
+    const unsigned char *body_sha256;
+} phi__sigv4;
+
+typedef struct phi__sigv4_words {
+    char date[17];    /* x-amz-date: "20261120T123456Z", terminated */
+    char content[65]; /* x-amz-content-sha256, terminated */
+} phi__sigv4_words;
+
+/* The value of Authorization is appended to `out`, which may fail. */
+PHI__FN void phi__sigv4_sign(const phi__sigv4 *s, phi__sigv4_words *words, phi__buf *out);
 
 #endif
 
@@ -12916,14 +13547,7 @@ static const char *phi__anthropic_effort(phi_thinking level) {
     return level == PHI_THINKING_MEDIUM ? "medium" : "low";
 }
 
-/* What is asked of the model, resolved once. */
-typedef struct phi__anthropic_plan {
-    phi__claude claude;
-    bool adaptive, thinks;
-    uint32_t max_tokens, budget;
-} phi__anthropic_plan;
-
-static phi__anthropic_plan phi__anthropic_plan_of(const phi__ask *ask) {
+PHI__FN phi__anthropic_plan phi__anthropic_plan_of(const phi__ask *ask) {
     phi__anthropic_plan p;
     uint32_t most;
     memset(&p, 0, sizeof p);
@@ -12950,7 +13574,7 @@ static phi__anthropic_plan phi__anthropic_plan_of(const phi__ask *ask) {
     return p;
 }
 
-static void phi__anthropic_put_thinking(phi__encoder *e, const phi__anthropic_plan *p) {
+PHI__FN void phi__anthropic_put_thinking(phi__encoder *e, const phi__anthropic_plan *p) {
     phi__buf *out = &e->scratch;
     phi_thinking level = e->ask->thinking;
     if (!e->ask->model->reasoning) return;
@@ -13062,11 +13686,20 @@ static void phi__anthropic_address(phi__encoder *e) {
 /* ---- the codec ---- */
 
 PHI__FN const phi__codec *phi__anthropic_codec(void) {
-    static const phi__codec codec = {
-        PHI_PROTOCOL_ANTHROPIC, sizeof(phi__anthropic_state), phi__anthropic_head,
-        phi__anthropic_item,    phi__anthropic_tail,          phi__anthropic_address,
-        phi__anthropic_missing, phi__anthropic_after_results, phi__anthropic_event,
-        phi__anthropic_end,     phi__anthropic_whole};
+    static const phi__codec codec = {PHI_PROTOCOL_ANTHROPIC,
+                                     sizeof(phi__anthropic_state),
+                                     phi__anthropic_head,
+                                     phi__anthropic_item,
+                                     phi__anthropic_tail,
+                                     phi__anthropic_address,
+                                     phi__anthropic_missing,
+                                     phi__anthropic_after_results,
+                                     phi__anthropic_event,
+                                     phi__anthropic_end,
+                                     phi__anthropic_whole,
+                                     false,
+                                     NULL,
+                                     false};
     return &codec;
 }
 #undef PHI__ANTHROPIC_MARK_OPEN
@@ -13879,6 +14512,901 @@ PHI__FN void phi__assembly_view(const phi__assembly *a, phi_content *content, ph
 }
 #undef PHI__ASSEMBLY_NORMAL_STOP
 
+/* ---- src/wire/bedrock.c ---- */
+
+/* bedrock.c - requests of Amazon Bedrock's ConverseStream.
+
+   As in anthropic.c a message is rendered whole and kept, roles are glue around it, and the cache mark
+   (here a block of its own) is put behind the last user block at the end. Tools come behind the messages,
+   because only then is it known whether the history holds calls, which the API takes only beside tools.
+   wire.md parts 8 and 9. */
+
+
+/* What a rendering depends on beside its block: bits of phi__rendered.form. */
+enum {
+    PHI__BEDROCK_FORM = 3 << 28,
+    PHI__BEDROCK_ORIGIN = 1, /* minted by the same model: reasoning goes back */
+    PHI__BEDROCK_NO_IMAGES = 2,
+    PHI__BEDROCK_IMAGES = 4, /* the images of an error result */
+    PHI__BEDROCK_ID_9 = 8,
+    PHI__BEDROCK_SIGNED = 16 /* reasoning with its signature */
+};
+
+#define PHI__BEDROCK_MARK ",{\"cachePoint\":{\"type\":\"default\"}}"
+#define PHI__BEDROCK_MARK_INSIDE "},{\"cachePoint\":{\"type\":\"default\"}"
+
+/* ---- models ---- */
+
+static bool phi__bedrock_id_has(const phi__encoder *e, const char *word) {
+    return phi__str_find_nocase(phi_str_of(e->ask->model->id), 0, word) != SIZE_MAX;
+}
+
+/* By the name; behind an ARN that hides it, by the quirks that only Claude has. */
+static bool phi__bedrock_is_claude(const phi__encoder *e) {
+    return phi__bedrock_id_has(e, "claude") ||
+           (e->ask->model->quirks & (PHI_QUIRK_ADAPTIVE_THINKING | PHI_QUIRK_CACHE_CONTROL)) != 0;
+}
+
+/* Marks are for Claude from 3.5 on, the first 3.5 Sonnet excepted; others refuse them. */
+static bool phi__bedrock_marks(const phi__encoder *e) {
+    if (e->ask->disable_cache) return false;
+    if ((e->ask->model->quirks & PHI_QUIRK_CACHE_CONTROL) != 0) return true;
+    return phi__claude_of(phi_str_of(e->ask->model->id)).version >= 305 &&
+           !phi__bedrock_id_has(e, "3-5-sonnet-20240620");
+}
+
+static phi__id_rule phi__bedrock_id_rule(const phi__encoder *e) {
+    bool nine = (e->ask->model->quirks & PHI_QUIRK_ID_9) != 0 || phi__bedrock_id_has(e, "mistral");
+    return nine ? PHI__ID_9 : PHI__ID_ANTHROPIC;
+}
+
+/* ---- blocks ---- */
+
+static void phi__bedrock_text(phi__encoder *e, phi_str text) {
+    phi__json_put_comma(&e->scratch);
+    phi__buf_char(&e->scratch, '{');
+    phi__render_text_member(e, "text", text);
+    phi__buf_char(&e->scratch, '}');
+}
+
+static void phi__bedrock_image(phi__encoder *e, const phi_content *c) {
+    size_t slash = phi__str_find(c->mime_type, 0, "/") + 1; /* of "image/png" */
+    phi__buf *out = &e->scratch;
+    phi__json_put_comma(out);
+    phi__buf_text(out, "{\"image\":{");
+    phi__render_member(out, "format", phi__str(c->mime_type.at + slash, c->mime_type.len - slash));
+    phi__buf_text(out, ",\"source\":{\"bytes\":\"");
+    phi__render_base64(e, c->data);
+    phi__buf_text(out, "\"}}}");
+}
+
+/* Text and images of a message; what is blank is left out, and so are images where `images` is
+   false. Where the model takes none, one line of text stands for those in a row. */
+static void phi__bedrock_parts(phi__encoder *e, const phi_message *m, bool images) {
+    bool omitted = false;
+    size_t i;
+    for (i = 0; i < m->content_count; i++) {
+        const phi_content *c = &m->content[i];
+        bool is_image = phi__render_is_image(c);
+        if (phi__render_omits(e, c)) {
+            if (!omitted) phi__bedrock_text(e, PHI__LIT(PHI__RENDER_NO_IMAGE));
+        } else if (is_image && images)
+            phi__bedrock_image(e, c);
+        else if (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text))
+            phi__bedrock_text(e, c->text);
+        omitted = is_image;
+    }
+}
+
+/* Claude wants its signature, others refuse one. */
+static void phi__bedrock_thinking(phi__encoder *e, const phi_content *c, bool is_signed) {
+    phi__buf *out = &e->scratch;
+    if (is_signed || c->redacted ? c->signature.len == 0 : phi__render_blank(c->text)) return;
+    phi__json_put_comma(out);
+    phi__buf_text(out, "{\"reasoningContent\":{");
+    if (c->redacted)
+        phi__render_member(out, "redactedContent", c->signature);
+    else {
+        phi__buf_text(out, "\"reasoningText\":{");
+        phi__render_text_member(e, "text", c->text);
+        if (is_signed) phi__render_member(out, "signature", c->signature);
+        phi__buf_char(out, '}');
+    }
+    phi__buf_text(out, "}}");
+}
+
+static void phi__bedrock_call(phi__encoder *e, const phi_content *c) {
+    phi__buf *out = &e->scratch;
+    phi__json_put_comma(out);
+    phi__buf_text(out, "{\"toolUse\":{\"toolUseId\":");
+    phi__render_id(out, c->id, phi__bedrock_id_rule(e));
+    phi__buf_text(out, ",\"name\":");
+    phi__render_name(out, c->name, 64);
+    phi__buf_text(out, ",\"input\":");
+    phi__buf_add_str(out, phi__render_arguments(e, c->arguments));
+    phi__buf_text(out, "}}");
+}
+
+static bool phi__bedrock_says(const phi_content *c) {
+    return (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text)) ||
+           (c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete);
+}
+
+/* Up to the last block that says something: reasoning may not end a message. */
+static void phi__bedrock_assistant(phi__encoder *e, const phi_message *m, uint32_t form) {
+    size_t end = m->content_count, i;
+    while (end > 0 && !phi__bedrock_says(&m->content[end - 1])) end--;
+    for (i = 0; i < end; i++) {
+        const phi_content *c = &m->content[i];
+        if (c->kind == PHI_CONTENT_THINKING && (form & PHI__BEDROCK_ORIGIN) != 0)
+            phi__bedrock_thinking(e, c, (form & PHI__BEDROCK_SIGNED) != 0);
+        else if (c->kind == PHI_CONTENT_TEXT && phi__bedrock_says(c))
+            phi__bedrock_text(e, i + 1 == end ? phi__render_trim_end(c->text) : c->text);
+        else if (c->kind == PHI_CONTENT_TOOL_CALL && phi__bedrock_says(c))
+            phi__bedrock_call(e, c);
+    }
+}
+
+static void phi__bedrock_result_open(phi__encoder *e, phi_str id, bool is_error) {
+    phi__buf *out = &e->scratch;
+    phi__buf_text(out, "{\"toolResult\":{\"toolUseId\":");
+    phi__render_id(out, id, phi__bedrock_id_rule(e));
+    phi__buf_text(out, is_error ? ",\"status\":\"error\"" : ",\"status\":\"success\"");
+    phi__buf_text(out, ",\"content\":[");
+}
+
+/* A result that is an error holds text only; none is empty. */
+static void phi__bedrock_result(phi__encoder *e, const phi_message *m) {
+    size_t empty;
+    phi__bedrock_result_open(e, m->tool_call_id, m->is_error);
+    empty = e->scratch.len;
+    phi__bedrock_parts(e, m, !m->is_error);
+    if (e->scratch.len == empty) phi__bedrock_text(e, PHI__LIT("(no output)"));
+    phi__buf_text(&e->scratch, "]}}");
+}
+
+/* ---- roles ---- */
+
+static void phi__bedrock_append(phi__encoder *e, phi_role role, phi_str blocks) {
+    if (blocks.len == 0) return;
+    if (e->open_role == role)
+        phi__encode_glue(e, ",");
+    else {
+        if (e->open_role != (phi_role)0) phi__encode_glue(e, "]},");
+        phi__encode_glue(e, role == PHI_ROLE_USER ? "{\"role\":\"user\",\"content\":["
+                                                  : "{\"role\":\"assistant\",\"content\":[");
+        e->last_role = e->open_role;
+        e->open_role = role;
+    }
+    phi__encode_piece(e, blocks);
+    if (role == PHI_ROLE_USER && e->count > 0) e->mark_piece = e->count - 1;
+}
+
+static uint32_t phi__bedrock_form(const phi__encoder *e, size_t at) {
+    const phi_message *m = e->ask->items[at].message;
+    uint32_t form = PHI__BEDROCK_FORM;
+    if (phi__bedrock_id_rule(e) == PHI__ID_9) form |= PHI__BEDROCK_ID_9;
+    if (m->role != PHI_ROLE_ASSISTANT) {
+        if ((e->ask->model->quirks & PHI_QUIRK_NO_IMAGES) != 0) form |= PHI__BEDROCK_NO_IMAGES;
+    } else if (phi__render_same_origin(e, at)) {
+        form |= PHI__BEDROCK_ORIGIN;
+        if (phi__bedrock_is_claude(e)) form |= PHI__BEDROCK_SIGNED;
+    }
+    return form;
+}
+
+static void phi__bedrock_item(phi__encoder *e, size_t at) {
+    const phi_message *m = e->ask->items[at].message;
+    uint32_t form = phi__bedrock_form(e, at);
+    phi_str blocks;
+    if (!phi__encode_kept(e, at, UINT32_MAX, form, &blocks)) {
+        if (m->role == PHI_ROLE_USER)
+            phi__bedrock_parts(e, m, true);
+        else if (m->role == PHI_ROLE_TOOL_RESULT)
+            phi__bedrock_result(e, m);
+        else
+            phi__bedrock_assistant(e, m, form);
+        if (!phi__encode_keep(e, at, UINT32_MAX, form, &blocks)) return;
+    }
+    phi__bedrock_append(e, m->role == PHI_ROLE_ASSISTANT ? PHI_ROLE_ASSISTANT : PHI_ROLE_USER,
+                        blocks);
+}
+
+static void phi__bedrock_missing(phi__encoder *e, size_t item, size_t block) {
+    const phi_content *call = &e->ask->items[item].message->content[block];
+    phi_str json;
+    phi__buf_clear(&e->scratch);
+    phi__bedrock_result_open(e, call->id, true);
+    phi__buf_text(&e->scratch, "{\"text\":\"No result provided\"}]}}");
+    if (e->scratch.failed || !phi__arena_str(e->arena, phi__buf_str(&e->scratch), &json))
+        e->failed = true;
+    else
+        phi__bedrock_append(e, PHI_ROLE_USER, json);
+    phi__buf_clear(&e->scratch);
+}
+
+/* Images of results that are errors, behind all results. */
+static void phi__bedrock_after_results(phi__encoder *e, size_t from, size_t to) {
+    size_t i, j;
+    for (i = from; i < to; i++) {
+        const phi_message *m = e->ask->items[i].message;
+        uint32_t form = PHI__BEDROCK_FORM | PHI__BEDROCK_IMAGES;
+        phi_str blocks;
+        if (m->role != PHI_ROLE_TOOL_RESULT || !m->is_error || !phi__render_sends_image(e, m))
+            continue;
+        if (!phi__encode_kept(e, i, UINT32_MAX, form, &blocks)) {
+            for (j = 0; j < m->content_count; j++)
+                if (phi__render_is_image(&m->content[j]) && !phi__render_omits(e, &m->content[j]))
+                    phi__bedrock_image(e, &m->content[j]);
+            if (!phi__encode_keep(e, i, UINT32_MAX, form, &blocks)) return;
+        }
+        phi__bedrock_append(e, PHI_ROLE_USER, blocks);
+    }
+}
+
+/* ---- around the messages ---- */
+
+/* What goes past the API to the model: thinking of Claude, effort of gpt-oss. */
+static void phi__bedrock_put_fields(phi__encoder *e, const phi__anthropic_plan *plan) {
+    phi__buf *out = &e->scratch;
+    size_t before = out->len, from;
+    const phi__ask *ask = e->ask;
+    phi__buf_text(out, ",\"additionalModelRequestFields\":");
+    from = out->len;
+    if (phi__bedrock_is_claude(e)) {
+        phi__anthropic_put_thinking(e, plan);
+        if (plan->budget > 0 && plan->claude.version >= 400)
+            phi__buf_text(out, ",\"anthropic_beta\":[\"interleaved-thinking-2025-05-14\"]");
+    } else if (phi__bedrock_id_has(e, "gpt-oss") && ask->model->reasoning &&
+               ask->thinking != PHI_THINKING_OFF)
+        phi__buf_text(out, ask->thinking == PHI_THINKING_HIGH ? ",\"reasoning_effort\":\"high\""
+                           : ask->thinking == PHI_THINKING_MEDIUM
+                               ? ",\"reasoning_effort\":\"medium\""
+                               : ",\"reasoning_effort\":\"low\"");
+    if (out->failed) return;
+    if (out->len == from) { /* nothing to say */
+        out->len = before;
+        return;
+    }
+    out->at[from] = '{'; /* in place of the first comma */
+    phi__buf_char(out, '}');
+}
+
+static phi__anthropic_plan phi__bedrock_plan(const phi__encoder *e) {
+    phi__anthropic_plan plan = phi__anthropic_plan_of(e->ask);
+    if (phi__bedrock_is_claude(e)) return plan;
+    memset(&plan, 0, sizeof plan); /* budgets and their room are Claude's */
+    plan.max_tokens = e->ask->max_tokens != 0 ? e->ask->max_tokens : e->ask->model->max_tokens;
+    if (plan.max_tokens == 0) plan.max_tokens = 8192;
+    return plan;
+}
+
+static void phi__bedrock_head(phi__encoder *e) {
+    const phi__ask *ask = e->ask;
+    phi__anthropic_plan plan = phi__bedrock_plan(e);
+    phi__buf *out = &e->scratch;
+    phi__buf_clear(out);
+    phi__buf_char(out, '{');
+    if (!phi__render_blank(ask->system_prompt)) {
+        phi__buf_text(out, "\"system\":[{");
+        phi__render_member(out, "text", ask->system_prompt);
+        phi__buf_char(out, '}');
+        if (phi__bedrock_marks(e)) phi__buf_text(out, PHI__BEDROCK_MARK);
+        phi__buf_text(out, "],");
+    }
+    phi__buf_text(out, "\"inferenceConfig\":{\"maxTokens\":");
+    phi__buf_u64(out, plan.max_tokens);
+    if (ask->temperature >= 0 && !plan.thinks && !plan.claude.no_temperature) {
+        phi__buf_text(out, ",\"temperature\":");
+        phi__json_put_double(out, ask->temperature);
+    }
+    phi__buf_char(out, '}');
+    phi__bedrock_put_fields(e, &plan);
+    phi__buf_text(out, ",\"messages\":[");
+    phi__encode_scratch(e);
+}
+
+static void phi__bedrock_put_tool(phi__encoder *e, const phi__tool_view *tool) {
+    phi__buf *out = &e->scratch;
+    phi__json_put_comma(out);
+    phi__buf_text(out, "{\"toolSpec\":{\"name\":");
+    phi__json_put_str(out, tool->name);
+    if (!phi__render_blank(tool->description))
+        phi__render_member(out, "description", tool->description);
+    phi__buf_text(out, ",\"inputSchema\":{\"json\":");
+    phi__encode_scratch(e);
+    phi__encode_piece(e, phi__render_blank(tool->schema)
+                             ? PHI__LIT("{\"type\":\"object\",\"properties\":{}}")
+                             : tool->schema);
+    phi__buf_text(out, "}}}");
+}
+
+/* There is no choice "none". "auto" is the default, and only some models know the field. */
+static void phi__bedrock_put_choice(phi__encoder *e) {
+    phi__anthropic_plan plan = phi__bedrock_plan(e);
+    if (e->ask->tool_choice == PHI_TOOL_CHOICE_REQUIRED && !plan.thinks &&
+        !plan.claude.no_forced_tool)
+        phi__buf_text(&e->scratch, ",\"toolChoice\":{\"any\":{}}");
+    else if (phi__bedrock_is_claude(e))
+        phi__buf_text(&e->scratch, ",\"toolChoice\":{\"auto\":{}}");
+}
+
+/* A history with calls is refused without tools: where there are none any more, one stands for them. */
+static void phi__bedrock_put_tools(phi__encoder *e) {
+    static const char name[] = "no_tool", words[] = "A placeholder: there are no tools now.";
+    const phi__ask *ask = e->ask;
+    phi__tool_view none;
+    size_t i;
+    if (!e->had_calls && (ask->tool_count == 0 || ask->tool_choice == PHI_TOOL_CHOICE_NONE)) return;
+    phi__buf_text(&e->scratch, ",\"toolConfig\":{\"tools\":[");
+    for (i = 0; i < ask->tool_count; i++) {
+        if (i > 0) phi__buf_char(&e->scratch, ',');
+        phi__bedrock_put_tool(e, &ask->tools[i]);
+    }
+    if (ask->tool_count == 0) {
+        none.name = PHI__LIT(name);
+        none.description = PHI__LIT(words);
+        none.schema = phi__str(NULL, 0);
+        phi__bedrock_put_tool(e, &none);
+    }
+    if (phi__bedrock_marks(e)) phi__buf_text(&e->scratch, PHI__BEDROCK_MARK);
+    phi__buf_char(&e->scratch, ']');
+    if (ask->tool_count > 0) phi__bedrock_put_choice(e);
+    phi__buf_char(&e->scratch, '}');
+}
+
+static void phi__bedrock_tail(phi__encoder *e) {
+    phi__buf_clear(&e->scratch);
+    phi__buf_text(&e->scratch, e->open_role != (phi_role)0 ? "]}]" : "]");
+    e->open_role = (phi_role)0;
+    phi__bedrock_put_tools(e);
+    phi__buf_char(&e->scratch, '}');
+    phi__encode_scratch(e);
+    if (phi__bedrock_marks(e)) phi__encode_mark(e, 1, PHI__BEDROCK_MARK_INSIDE);
+}
+
+/* ---- where to, and who ---- */
+
+static void phi__bedrock_put_id(phi__buf *out, phi_str id) {
+    size_t i;
+    for (i = 0; i < id.len; i++) {
+        char c = id.at[i];
+        if ((c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+            c == '-' || c == '_' || c == '.' || c == '~')
+            phi__buf_char(out, c);
+        else
+            phi__buf_printf(out, "%%%02X", (unsigned)(unsigned char)c);
+    }
+}
+
+/* "ACCESS:SECRET[:TOKEN]"; false: a key of Bedrock's own, which has no colon, or none. */
+static bool phi__bedrock_keys(const phi__encoder *e, phi__sigv4 *s) {
+    phi_str key = phi__str_trim(phi_str_of(e->ask->model->api_key));
+    size_t first = phi__str_find(key, 0, ":"), second;
+    if (first == SIZE_MAX) return false;
+    second = phi__str_find(key, first + 1, ":");
+    s->access_key = phi__str(key.at, first);
+    s->secret = phi__str(key.at + first + 1, (second == SIZE_MAX ? key.len : second) - first - 1);
+    if (second != SIZE_MAX) s->token = phi__str(key.at + second + 1, key.len - second - 1);
+    return true;
+}
+
+static void phi__bedrock_address(phi__encoder *e) {
+    phi_str key = phi__str_trim(phi_str_of(e->ask->model->api_key)), path;
+    phi__sigv4 keys;
+    memset(&keys, 0, sizeof keys);
+    phi__buf_clear(&e->scratch);
+    phi__buf_text(&e->scratch, "/model/");
+    phi__bedrock_put_id(&e->scratch, phi_str_of(e->ask->model->id));
+    phi__buf_text(&e->scratch, "/converse-stream");
+    if (e->scratch.failed || !phi__arena_str(e->arena, phi__buf_str(&e->scratch), &path)) {
+        e->failed = true;
+        return;
+    }
+    phi__encode_url(e, "", false, path.at);
+    phi__encode_header(e, "content-type", PHI__LIT("application/json"));
+    phi__encode_header(e, "accept", PHI__LIT("application/vnd.amazon.eventstream"));
+    if (key.len > 0 && !phi__bedrock_keys(e, &keys)) {
+        phi__buf_text(&e->scratch, "Bearer ");
+        phi__buf_add_str(&e->scratch, key);
+        phi__encode_header(e, "authorization", phi__buf_str(&e->scratch));
+        phi__buf_clear(&e->scratch);
+    }
+    phi__encode_model_headers(e);
+}
+
+/* Host and path of a url; the host as the Host header has it, without a port that goes without saying. */
+static void phi__bedrock_split(phi_str url, phi__sigv4 *s) {
+    size_t from = phi__str_find(url, 0, "://"), slash, at;
+    const char *port = phi__str_starts(url, "https:") ? ":443" : ":80";
+    from = from == SIZE_MAX ? 0 : from + 3;
+    slash = phi__str_find(url, from, "/");
+    if (slash == SIZE_MAX) slash = url.len;
+    s->path = phi__str(url.at + slash, url.len - slash);
+    at = phi__str_find(s->path, 0, "?");
+    if (at != SIZE_MAX) s->path.len = at;
+    s->host = phi__str(url.at + from, slash - from);
+    at = phi__str_find(s->host, 0, "@");
+    if (at != SIZE_MAX) s->host = phi__str(s->host.at + at + 1, s->host.len - at - 1);
+    at = phi__str_find(s->host, 0, port);
+    if (at != SIZE_MAX && at + strlen(port) == s->host.len) s->host.len = at;
+}
+
+/* What stands between `from` and the next `end`; false: nothing. */
+static bool phi__bedrock_between(phi_str s, size_t from, const char *end, phi_str *out) {
+    size_t to = from < s.len ? phi__str_find(s, from, end) : SIZE_MAX;
+    if (to == SIZE_MAX || to == from) return false;
+    *out = phi__str(s.at + from, to - from);
+    return true;
+}
+
+/* The region of "bedrock-runtime.eu-west-1.amazonaws.com", or of "arn:aws:bedrock:eu-west-1:...". */
+static phi_str phi__bedrock_region(phi_str host, phi_str id) {
+    phi_str region;
+    size_t at = phi__str_find_nocase(host, 0, "bedrock-runtime"), colon = 0, i;
+    if (at != SIZE_MAX && (at = phi__str_find(host, at, ".")) != SIZE_MAX &&
+        phi__bedrock_between(host, at + 1, ".", &region))
+        return region;
+    if (phi__str_starts(id, "arn:")) {
+        for (i = 0; i < 3 && colon != SIZE_MAX; i++) {
+            colon = phi__str_find(id, colon, ":");
+            if (colon != SIZE_MAX) colon++;
+        }
+        if (colon != SIZE_MAX && phi__bedrock_between(id, colon, ":", &region)) return region;
+    }
+    return PHI__LIT("us-east-1");
+}
+
+static void phi__bedrock_sign(phi__encoder *e, const phi__signing *signing) {
+    phi__sigv4 s;
+    phi__sigv4_words words;
+    size_t i;
+    memset(&s, 0, sizeof s);
+    if (!phi__bedrock_keys(e, &s)) return;
+    s.method = e->request.method;
+    phi__bedrock_split(e->request.url, &s);
+    s.region = phi__bedrock_region(s.host, phi_str_of(e->ask->model->id));
+    for (i = 0; i < e->header_count; i++)
+        if (phi__str_is_nocase(e->headers[i].name, "content-type"))
+            s.content_type = e->headers[i].value;
+    s.wall_ms = signing->wall_ms;
+    s.body_sha256 = signing->body_sha256;
+    phi__buf_clear(&e->scratch);
+    phi__sigv4_sign(&s, &words, &e->scratch);
+    if (e->scratch.failed) e->failed = true;
+    phi__encode_header(e, "x-amz-date", phi_str_of(words.date));
+    phi__encode_header(e, "x-amz-content-sha256", phi_str_of(words.content));
+    if (s.token.len > 0) phi__encode_header(e, "x-amz-security-token", s.token);
+    phi__encode_header(e, "authorization", phi__buf_str(&e->scratch));
+    phi__buf_free(&e->scratch); /* the encoder was freed before */
+    e->request.headers = e->headers;
+    e->request.header_count = e->header_count;
+}
+
+/* ---- the codec ---- */
+
+PHI__FN const phi__codec *phi__bedrock_codec(void) {
+    static const phi__codec codec = {PHI_PROTOCOL_BEDROCK, sizeof(phi__bedrock_state),
+                                     phi__bedrock_head,    phi__bedrock_item,
+                                     phi__bedrock_tail,    phi__bedrock_address,
+                                     phi__bedrock_missing, phi__bedrock_after_results,
+                                     phi__bedrock_event,   phi__bedrock_end,
+                                     phi__bedrock_whole,   true,
+                                     phi__bedrock_sign,    false};
+    return &codec;
+}
+#undef PHI__BEDROCK_MARK
+#undef PHI__BEDROCK_MARK_INSIDE
+
+/* ---- src/wire/bedrock_stream.c ---- */
+
+/* bedrock_stream.c - answers of Bedrock's ConverseStream: events out of frames, or out of lines of JSON,
+   to a message.
+
+   Text and reasoning blocks are not started, they begin with their first delta. The usage comes behind
+   the end of the message, so the end is there when both are. wire.md parts 1.3, 1.9 and 8. */
+
+
+#define PHI__BDR_IS(text, literal) phi__json_text_is((text), PHI__LIT(literal))
+
+/* What an event may hold, as it stands in its text. */
+typedef struct phi__bdr_event {
+    int64_t index;
+    phi__json_text text, input, reasoning, signature, redacted; /* of a delta */
+    phi__json_text id, name;                                    /* of a tool use that starts */
+    bool starts_tool;
+    phi__json_text stop_reason;
+    phi_str usage; /* raw JSON */
+} phi__bdr_event;
+
+static void phi__bdr_put(phi__assembly *a, phi__buf *buf, phi__json_text text) {
+    phi__buf_clear(buf);
+    if (text.len > 0) phi__json_unescape(buf, text);
+    if (buf->failed) a->no_memory = true;
+}
+
+/* ---- reading an event ---- */
+
+/* In a whole answer text and signature are one level deeper: `may_nest`. */
+static void phi__bdr_read_reasoning(phi__json_cursor *c, phi__bdr_event *ev, bool may_nest) {
+    phi__json_text key;
+    if (!phi__json_enter_object(c)) return;
+    while (phi__json_next_key(c, &key)) {
+        if (PHI__BDR_IS(key, "text"))
+            phi__json_take_text(c, &ev->reasoning);
+        else if (PHI__BDR_IS(key, "signature"))
+            phi__json_take_text(c, &ev->signature);
+        else if (PHI__BDR_IS(key, "redactedContent"))
+            phi__json_take_text(c, &ev->redacted);
+        else if (may_nest && PHI__BDR_IS(key, "reasoningText"))
+            phi__bdr_read_reasoning(c, ev, false);
+        else
+            phi__json_skip(c);
+    }
+}
+
+/* The arguments are a string in a delta, and an object in a whole answer. */
+static void phi__bdr_read_tool(phi__json_cursor *c, phi__bdr_event *ev, phi_str *object) {
+    phi__json_text key;
+    if (!phi__json_enter_object(c)) return;
+    while (phi__json_next_key(c, &key)) {
+        if (PHI__BDR_IS(key, "toolUseId"))
+            phi__json_take_text(c, &ev->id);
+        else if (PHI__BDR_IS(key, "name"))
+            phi__json_take_text(c, &ev->name);
+        else if (PHI__BDR_IS(key, "input") && phi__json_peek(c) == PHI_JSON_OBJECT)
+            phi__json_take_raw(c, object);
+        else if (PHI__BDR_IS(key, "input"))
+            phi__json_take_text(c, &ev->input);
+        else
+            phi__json_skip(c);
+    }
+    ev->starts_tool = true;
+}
+
+/* A delta, the start of a block, or a block of a whole answer: they look alike. */
+static void phi__bdr_read_block(phi__json_cursor *c, phi__bdr_event *ev, phi_str *object) {
+    phi__json_text key;
+    if (!phi__json_enter_object(c)) return;
+    while (phi__json_next_key(c, &key)) {
+        if (PHI__BDR_IS(key, "text"))
+            phi__json_take_text(c, &ev->text);
+        else if (PHI__BDR_IS(key, "toolUse"))
+            phi__bdr_read_tool(c, ev, object);
+        else if (PHI__BDR_IS(key, "reasoningContent"))
+            phi__bdr_read_reasoning(c, ev, true);
+        else
+            phi__json_skip(c);
+    }
+}
+
+static bool phi__bdr_read(phi__bdr_event *ev, phi_str data) {
+    phi__json_cursor c;
+    phi__json_text key;
+    phi_str object;
+    memset(ev, 0, sizeof *ev);
+    phi__json_cursor_init(&c, data);
+    if (!phi__json_enter_object(&c)) return false;
+    while (phi__json_next_key(&c, &key)) {
+        if (PHI__BDR_IS(key, "contentBlockIndex"))
+            phi__json_take_i64(&c, &ev->index);
+        else if (PHI__BDR_IS(key, "delta") || PHI__BDR_IS(key, "start"))
+            phi__bdr_read_block(&c, ev, &object);
+        else if (PHI__BDR_IS(key, "stopReason"))
+            phi__json_take_text(&c, &ev->stop_reason);
+        else if (PHI__BDR_IS(key, "usage")) {
+            if (!phi__json_take_raw(&c, &ev->usage)) ev->usage.len = 0;
+        } else
+            phi__json_skip(&c);
+    }
+    return phi__json_cursor_done(&c);
+}
+
+/* ---- parts ---- */
+
+static void phi__bdr_usage(phi__assembly *a, phi_str raw) {
+    phi__json_cursor c;
+    phi__json_text key;
+    if (raw.len == 0) return;
+    phi__json_cursor_init(&c, raw);
+    if (!phi__json_enter_object(&c)) return;
+    while (phi__json_next_key(&c, &key)) {
+        if (PHI__BDR_IS(key, "inputTokens"))
+            phi__json_take_u64(&c, &a->usage.input);
+        else if (PHI__BDR_IS(key, "outputTokens"))
+            phi__json_take_u64(&c, &a->usage.output);
+        else if (PHI__BDR_IS(key, "cacheReadInputTokens"))
+            phi__json_take_u64(&c, &a->usage.cache_read);
+        else if (PHI__BDR_IS(key, "cacheWriteInputTokens"))
+            phi__json_take_u64(&c, &a->usage.cache_write);
+        else
+            phi__json_skip(&c);
+    }
+}
+
+static phi_stop_reason phi__bdr_stop_of(phi_str word) {
+    if (phi__str_is(word, "end_turn") || phi__str_is(word, "stop_sequence"))
+        return PHI_STOP_REASON_STOP;
+    if (phi__str_is(word, "tool_use")) return PHI_STOP_REASON_TOOL_USE;
+    if (phi__str_is(word, "max_tokens") || phi__str_is(word, "model_context_window_exceeded"))
+        return PHI_STOP_REASON_LENGTH;
+    if (phi__str_is(word, "guardrail_intervened") || phi__str_is(word, "content_filtered"))
+        return PHI_STOP_REASON_GUARD_RAIL;
+    return PHI_STOP_REASON_ERROR;
+}
+
+static void phi__bdr_stop(phi__bedrock_state *st, phi__assembly *a, phi__json_text reason) {
+    if (reason.at == NULL) return;
+    phi__bdr_put(a, &a->raw_stop_reason, reason);
+    st->got_stop = true;
+    a->stop_reason = phi__bdr_stop_of(phi__buf_str(&a->raw_stop_reason));
+}
+
+/* The end, or all that there will be of it. Only now is a bad reason a failure: what follows a failure
+   is not read, and the usage comes behind the reason. */
+static void phi__bdr_settle(phi__assembly *a) {
+    phi_str word = phi__buf_str(&a->raw_stop_reason);
+    a->terminal = true;
+    if (a->stop_reason == PHI_STOP_REASON_GUARD_RAIL)
+        phi__classify_stop(a, PHI_FAILURE_CONTENT_FILTER, false, word);
+    else if (a->stop_reason == PHI_STOP_REASON_ERROR) /* the model may do better another time */
+        phi__classify_stop(a, PHI_FAILURE_SERVER, phi__str_starts(word, "malformed_"), word);
+}
+
+/* ---- blocks ---- */
+
+static size_t phi__bdr_find(const phi__assembly *a, int64_t index) {
+    if (a->count > 0 && a->drafts[a->count - 1].key == index) return a->count - 1;
+    return phi__assembly_find(a, index);
+}
+
+static size_t phi__bdr_find_or_open(phi__assembly *a, int64_t index, phi_content_kind kind) {
+    size_t block = phi__bdr_find(a, index);
+    if (block != SIZE_MAX && a->drafts[block].kind == kind) return block;
+    return phi__assembly_open(a, kind, index);
+}
+
+static void phi__bdr_add(phi__assembly *a, size_t block, phi__json_text text) {
+    if (text.len > 0) phi__assembly_add_json(a, block, phi__str(text.at, text.len), text.escaped);
+}
+
+static void phi__bdr_sign(phi__assembly *a, size_t block, phi__json_text text, bool redacted) {
+    phi__draft *d;
+    if (text.at == NULL || block == SIZE_MAX) return;
+    d = &a->drafts[block];
+    if (redacted) d->redacted = true;
+    if (text.len > 0) phi__json_unescape(&d->signature, text);
+    if (d->signature.failed) a->no_memory = true;
+}
+
+static void phi__bdr_delta(phi__assembly *a, const phi__bdr_event *ev) {
+    size_t block;
+    if (ev->text.at != NULL)
+        phi__bdr_add(a, phi__bdr_find_or_open(a, ev->index, PHI_CONTENT_TEXT), ev->text);
+    if (ev->input.len > 0) { /* of a call that has started */
+        block = phi__bdr_find(a, ev->index);
+        if (block != SIZE_MAX && a->drafts[block].kind == PHI_CONTENT_TOOL_CALL)
+            phi__bdr_add(a, block, ev->input);
+    }
+    if (ev->reasoning.at == NULL && ev->signature.at == NULL && ev->redacted.at == NULL) return;
+    block = phi__bdr_find_or_open(a, ev->index, PHI_CONTENT_THINKING);
+    phi__bdr_add(a, block, ev->reasoning);
+    phi__bdr_sign(a, block, ev->signature, false);
+    phi__bdr_sign(a, block, ev->redacted, true);
+}
+
+static size_t phi__bdr_start(phi__assembly *a, const phi__bdr_event *ev) {
+    size_t block;
+    if (!ev->starts_tool) return SIZE_MAX;
+    block = phi__assembly_open(a, PHI_CONTENT_TOOL_CALL, ev->index);
+    if (block == SIZE_MAX) return block;
+    phi__bdr_put(a, &a->drafts[block].id, ev->id);
+    phi__bdr_put(a, &a->drafts[block].name, ev->name);
+    return block;
+}
+
+/* ---- trouble ---- */
+
+static int phi__bdr_status(phi_str type) {
+    static const struct phi__bdr_statuses {
+        const char *type;
+        int status;
+    } table[] = {{"throttlingException", 429},
+                 {"modelNotReadyException", 429},
+                 {"serviceQuotaExceededException", 429},
+                 {"internalServerException", 500},
+                 {"internalFailure", 500},
+                 {"serviceUnavailableException", 503},
+                 {"serviceUnavailable", 503},
+                 {"modelStreamErrorException", 424},
+                 {"modelErrorException", 424},
+                 {"modelTimeoutException", 408},
+                 {"validationException", 400},
+                 {"conflictException", 409},
+                 {"resourceNotFoundException", 404},
+                 {"accessDeniedException", 403},
+                 {"expiredTokenException", 403},
+                 {"unrecognizedClientException", 403}};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(table); i++)
+        if (phi__str_is_nocase(type, table[i].type)) return table[i].status;
+    return 0;
+}
+
+/* An exception's JSON, or an error's bare words, as an HTTP error of its type would be. */
+static void phi__bdr_trouble(phi__assembly *a, phi_str type, phi_str data) {
+    phi_arena_mark mark = phi_arena_save(&a->scratch);
+    phi__buf header, body;
+    phi_failure failure;
+    phi__buf_init(&header, a->memory);
+    phi__buf_init(&body, a->memory);
+    phi__buf_text(&header, "x-amzn-errortype: ");
+    phi__buf_add_str(&header, type);
+    if (data.len > 0 && data.at[0] == '{')
+        phi__buf_add_str(&body, data);
+    else if (data.len > 0) {
+        phi__buf_text(&body, "{\"message\":");
+        phi__json_put_str(&body, data);
+        phi__buf_char(&body, '}');
+    }
+    if (header.failed || body.failed)
+        a->no_memory = true;
+    else {
+        phi__classify(NULL, phi__bdr_status(type), phi__buf_str(&header), phi__buf_str(&body),
+                      &a->scratch, &failure);
+        failure.http_status = 0; /* it came inside of an answer */
+        phi__assembly_fail_with(a, &failure);
+    }
+    phi__buf_free(&header);
+    phi__buf_free(&body);
+    phi_arena_reset(&a->scratch, mark);
+}
+
+static void phi__bdr_bad(phi__assembly *a) {
+    phi__assembly_fail(a, PHI_FAILURE_SERVER, true, PHI__LIT("bad_event"),
+                       PHI__LIT("the server sent an event that is not JSON"));
+}
+
+/* ---- events ---- */
+
+static void phi__bdr_take(phi__bedrock_state *st, phi__assembly *a, phi_str name, phi_str data) {
+    phi__bdr_event ev;
+    st->heard = true;
+    if (!phi__bdr_read(&ev, data)) {
+        phi__bdr_bad(a);
+        return;
+    }
+    if (phi__str_is(name, "contentBlockDelta"))
+        phi__bdr_delta(a, &ev);
+    else if (phi__str_is(name, "contentBlockStart"))
+        (void)phi__bdr_start(a, &ev);
+    else if (phi__str_is(name, "contentBlockStop"))
+        phi__assembly_close(a, phi__bdr_find(a, ev.index));
+    else if (phi__str_is(name, "messageStart"))
+        phi__assembly_start(a);
+    else if (phi__str_is(name, "messageStop"))
+        phi__bdr_stop(st, a, ev.stop_reason);
+    else if (phi__str_is(name, "metadata")) {
+        phi__bdr_usage(a, ev.usage);
+        st->got_usage = true;
+    }
+    if (st->got_stop && st->got_usage) phi__bdr_settle(a);
+}
+
+static bool phi__bdr_ends(phi_str s, const char *end) {
+    size_t n = strlen(end);
+    return s.len >= n && memcmp(s.at + s.len - n, end, n) == 0;
+}
+
+/* A line: {"contentBlockDelta":{...}}, {"throttlingException":{...}}, or an error of a gateway. */
+static void phi__bdr_line(phi__bedrock_state *st, phi__assembly *a, phi_str data) {
+    phi__json_cursor c;
+    phi__json_text key;
+    phi_str name, inner;
+    phi__json_cursor_init(&c, data);
+    if (phi__json_enter_object(&c))
+        while (phi__json_next_key(&c, &key)) {
+            name = phi__str(key.at, key.len);
+            if (phi__str_is(name, "error") || phi__str_is_nocase(name, "message")) {
+                phi__classify_event(a, data);
+                return;
+            }
+            if (phi__json_peek(&c) != PHI_JSON_OBJECT || !phi__json_take_raw(&c, &inner))
+                phi__json_skip(&c);
+            else if (phi__bdr_ends(name, "Exception"))
+                phi__bdr_trouble(a, name, inner);
+            else
+                phi__bdr_take(st, a, name, inner);
+        }
+    if (!phi__json_cursor_done(&c)) phi__bdr_bad(a);
+}
+
+/* ---- a whole answer ---- */
+
+static void phi__bdr_content(phi__assembly *a, phi__json_cursor *c) {
+    phi__bdr_event ev;
+    if (!phi__json_enter_array(c)) return;
+    while (phi__json_next_item(c)) {
+        phi_str object = {NULL, 0};
+        size_t block;
+        memset(&ev, 0, sizeof ev);
+        phi__bdr_read_block(c, &ev, &object);
+        ev.index = (int64_t)a->count;
+        block = phi__bdr_start(a, &ev);
+        if (block != SIZE_MAX)
+            phi__assembly_add(a, block, object);
+        else
+            phi__bdr_delta(a, &ev);
+        phi__assembly_close(a, phi__bdr_find(a, ev.index));
+    }
+}
+
+/* What Converse answers where nothing is streamed; false: it is something else. */
+static bool phi__bdr_answer(phi__bedrock_state *st, phi__assembly *a, phi_str body) {
+    phi_json_found content, found;
+    phi__json_cursor c;
+    phi__json_text stop = {NULL, 0, false};
+    if (phi_json_find(body, "output.message.content", &content) != PHI_OK) return false;
+    phi__assembly_start(a);
+    phi__json_cursor_init(&c, content.raw);
+    phi__bdr_content(a, &c);
+    if (phi_json_find(body, "usage", &found) == PHI_OK) phi__bdr_usage(a, found.raw);
+    if (phi_json_find(body, "stopReason", &found) == PHI_OK && found.type == PHI_JSON_STRING) {
+        stop.at = found.raw.at;
+        stop.len = found.raw.len;
+        stop.escaped = found.escaped;
+    }
+    phi__bdr_stop(st, a, stop);
+    st->heard = true;
+    return true;
+}
+
+/* ---- for the codec ---- */
+
+PHI__FN void phi__bedrock_event(void *state, phi__assembly *a, phi_str name, phi_str data) {
+    phi__bedrock_state *st = (phi__bedrock_state *)state;
+    if (a->no_memory || a->terminal || a->failure.kind != PHI_FAILURE_NONE) return;
+    if (name.len > 0 && name.at[0] == '!')
+        phi__bdr_trouble(a, phi__str(name.at + 1, name.len - 1), data);
+    else if (name.len == 0)
+        phi__bdr_line(st, a, data);
+    else
+        phi__bdr_take(st, a, name, data);
+}
+
+PHI__FN void phi__bedrock_end(void *state, phi__assembly *a) {
+    phi__bedrock_state *st = (phi__bedrock_state *)state;
+    bool open = false;
+    size_t i;
+    if (a->terminal || a->failure.kind != PHI_FAILURE_NONE) return;
+    for (i = 0; i < a->count; i++)
+        open = open || (a->drafts[i].open && a->drafts[i].kind == PHI_CONTENT_TOOL_CALL);
+    if (st->got_stop && !open)
+        phi__bdr_settle(a); /* only the usage is missing */
+    else
+        phi__classify_truncated(a, st->heard);
+}
+
+/* One JSON answer, or lines that came under the name of one. */
+PHI__FN void phi__bedrock_whole(void *state, phi__assembly *a, phi_str body) {
+    phi__bedrock_state *st = (phi__bedrock_state *)state;
+    phi__frames lines;
+    phi__frame line;
+    body = phi__str_trim(body);
+    if (!phi__bdr_answer(st, a, body)) {
+        phi__frames_init(&lines, a->memory, 0);
+        phi__frames_feed(&lines, body.at, body.len);
+        while (body.len > 0 && body.at[0] == '{' && phi__frames_next(&lines, &line) > 0)
+            phi__bedrock_event(st, a, line.name, line.payload);
+        phi__frames_free(&lines);
+    }
+    if (st->heard)
+        phi__bedrock_end(state, a);
+    else if (a->failure.kind == PHI_FAILURE_NONE)
+        phi__classify_body(a, body);
+}
+#undef PHI__BDR_IS
+
 /* ---- src/wire/classify.c ---- */
 
 /* classify.c - what an error is, whatever its shape: wire.md 1.4, 1.6 and 10.
@@ -14228,6 +15756,8 @@ static int phi__fault_status_of(phi_str word) {
                  {"service_unavailable", 503},
                  {"timeout_error", 504},
                  {"invalid_request_error", 400},
+                 {"invalid_prompt", 400},
+                 {"invalid_image", 400},
                  {"BadRequestError", 400},
                  {"context_length_exceeded", 400},
                  {"exceed_context_size_error", 400},
@@ -14892,7 +16422,17 @@ PHI__FN const phi__codec *phi__codec_find(phi_str protocol) {
                    {"anthropic", phi__anthropic_codec},
                    {PHI_PROTOCOL_OPENAI_CHAT, phi__openai_chat_codec},
                    {"open_ai_completions", phi__openai_chat_codec},
-                   {"openai", phi__openai_chat_codec}};
+                   {PHI_PROTOCOL_OPENAI_RESPONSES, phi__openai_responses_codec},
+                   {"open_ai_responses", phi__openai_responses_codec},
+                   {PHI_PROTOCOL_AZURE_RESPONSES, phi__azure_responses_codec},
+                   {"azure_open_ai_responses", phi__azure_responses_codec},
+                   {"openai", phi__openai_chat_codec},
+                   {PHI_PROTOCOL_GOOGLE, phi__gemini_codec},
+                   {"google", phi__gemini_codec},
+                   {PHI_PROTOCOL_VERTEX, phi__vertex_codec},
+                   {"vertex", phi__vertex_codec},
+                   {PHI_PROTOCOL_BEDROCK, phi__bedrock_codec},
+                   {"bedrock", phi__bedrock_codec}};
     size_t i;
     for (i = 0; i < PHI__COUNT(aliases); i++)
         if (phi__str_is_nocase(protocol, aliases[i].name)) return aliases[i].codec();
@@ -14969,6 +16509,14 @@ PHI__FN phi_status phi__encoder_advance(phi__encoder *e, size_t units) {
     }
     if (e->scratch.failed) e->failed = true;
     return e->failed ? PHI_NO_MEMORY : PHI_OK;
+}
+
+PHI__FN bool phi__encoder_address(phi__encoder *e) {
+    e->header_count = 0;
+    e->codec->address(e);
+    e->request.headers = e->headers;
+    e->request.header_count = e->header_count;
+    return !e->failed;
 }
 
 PHI__FN void phi__encoder_free(phi__encoder *e) {
@@ -15085,6 +16633,1321 @@ PHI__FN void phi__fill_drop(phi__encoder *e) {
     f->count = 0;
 }
 
+/* ---- src/wire/frames.c ---- */
+
+/* frames.c - frames of application/vnd.amazon.eventstream, and JSON objects one after the other.
+
+   A frame, big-endian (wire.md part 8):
+       u32 total | u32 headers | u32 check of these 8 bytes | headers | payload | u32 check of all before
+   One that lies whole in the bytes fed is read where it is; one that was cut is put together first, as
+   its bytes come, so that a length that lies takes no memory. */
+
+
+enum {
+    PHI__FRAMES_HEAD = 12,
+    PHI__FRAMES_LEAST = 16,             /* a frame of nothing */
+    PHI__FRAMES_HEADERS_MOST = 1 << 17, /* bytes; AWS's own limit */
+    PHI__FRAMES_KEEP = 4096             /* bytes of a buffer that are kept between frames */
+};
+#define PHI__FRAMES_MOST ((24u << 20) + (1u << 17) + 16u) /* bytes of a frame; AWS's own limit */
+
+static uint32_t phi__frames_u32(const char *at) {
+    const unsigned char *u = (const unsigned char *)at;
+    return (uint32_t)u[0] << 24 | (uint32_t)u[1] << 16 | (uint32_t)u[2] << 8 | u[3];
+}
+
+static int phi__frames_fail(phi__frames *f, phi_status status) {
+    f->status = status;
+    phi__buf_free(&f->held);
+    phi__buf_free(&f->name);
+    f->drop = 0;
+    f->at = f->end;
+    return status;
+}
+
+/* ---- what a frame says ---- */
+
+/* The headers that matter. */
+typedef struct phi__frames_words {
+    phi_str message_type, event_type, exception_type, error_code, error_message;
+} phi__frames_words;
+
+/* Bytes of a header's value behind its type; SIZE_MAX: no such type. */
+static size_t phi__frames_value(const unsigned char *at, size_t left, unsigned type) {
+    static const uint8_t sizes[10] = {0, 0, 1, 2, 4, 8, 0, 0, 8, 16};
+    if (type > 9) return SIZE_MAX;
+    if (type != 6 && type != 7) return sizes[type];
+    return left < 2 ? SIZE_MAX : 2 + ((size_t)at[0] << 8 | at[1]);
+}
+
+static void phi__frames_word(phi__frames_words *words, phi_str name, phi_str value) {
+    if (phi__str_is(name, ":message-type"))
+        words->message_type = value;
+    else if (phi__str_is(name, ":event-type"))
+        words->event_type = value;
+    else if (phi__str_is(name, ":exception-type"))
+        words->exception_type = value;
+    else if (phi__str_is(name, ":error-code"))
+        words->error_code = value;
+    else if (phi__str_is(name, ":error-message"))
+        words->error_message = value;
+}
+
+static bool phi__frames_headers(phi__frames_words *words, const char *at, size_t len) {
+    const char *end = at + len;
+    memset(words, 0, sizeof *words);
+    while (at < end) {
+        size_t name_len = (unsigned char)*at++, size;
+        phi_str name;
+        unsigned type;
+        if ((size_t)(end - at) <= name_len) return false;
+        name = phi__str(at, name_len);
+        at += name_len;
+        type = (unsigned char)*at++;
+        size = phi__frames_value((const unsigned char *)at, (size_t)(end - at), type);
+        if (size > (size_t)(end - at)) return false;
+        if (type == 7) phi__frames_word(words, name, phi__str(at + 2, size - 2));
+        at += size;
+    }
+    return true;
+}
+
+static int phi__frames_trouble(phi__frames *f, phi__frame *out, phi_str type, phi_str payload) {
+    phi__buf_clear(&f->name);
+    phi__buf_char(&f->name, '!');
+    phi__buf_add_str(&f->name, type);
+    if (f->name.failed) return phi__frames_fail(f, PHI_NO_MEMORY);
+    out->name = phi__buf_str(&f->name);
+    out->payload = payload;
+    return 1;
+}
+
+/* A frame whose lengths are good; 0: it is of a kind that is not known, and is read over. */
+static int phi__frames_read(phi__frames *f, const char *at, size_t total, phi__frame *out) {
+    size_t headers = phi__frames_u32(at + 4);
+    phi__frames_words words;
+    phi_str payload;
+    if (phi__crc32(0, at, total - 4) != phi__frames_u32(at + total - 4) ||
+        !phi__frames_headers(&words, at + PHI__FRAMES_HEAD, headers))
+        return phi__frames_fail(f, PHI_PARSE);
+    payload = phi__str(at + PHI__FRAMES_HEAD + headers, total - PHI__FRAMES_LEAST - headers);
+    if (phi__str_is(words.message_type, "exception"))
+        return phi__frames_trouble(f, out, words.exception_type, payload);
+    if (phi__str_is(words.message_type, "error"))
+        return phi__frames_trouble(f, out, words.error_code, words.error_message);
+    if (!phi__str_is(words.message_type, "event") || words.event_type.len == 0) return 0;
+    out->name = words.event_type;
+    out->payload = payload;
+    return 1;
+}
+
+/* ---- where a frame ends ---- */
+
+static phi_status phi__frames_head(const phi__frames *f, const char *at, size_t *total) {
+    size_t headers = phi__frames_u32(at + 4);
+    *total = phi__frames_u32(at);
+    if (phi__crc32(0, at, 8) != phi__frames_u32(at + 8)) return PHI_PARSE;
+    if (*total < PHI__FRAMES_LEAST || headers > *total - PHI__FRAMES_LEAST ||
+        headers > PHI__FRAMES_HEADERS_MOST)
+        return PHI_PARSE;
+    return *total > f->max_bytes ? PHI_TOO_BIG : PHI_OK;
+}
+
+/* Fills what is held up to `need` bytes; false: not so many are there yet, or no memory. */
+static bool phi__frames_gather(phi__frames *f, size_t need) {
+    size_t n;
+    if (f->held.len >= need) return true;
+    n = phi__min(need - f->held.len, (size_t)(f->end - f->at));
+    phi__buf_add(&f->held, f->at, n);
+    f->at += n;
+    return !f->held.failed && f->held.len >= need;
+}
+
+static int phi__frames_frame(phi__frames *f, phi__frame *out) {
+    size_t left = (size_t)(f->end - f->at), total;
+    phi_status status;
+    if (f->held.len == 0 && left >= PHI__FRAMES_HEAD) {
+        const char *at = f->at;
+        status = phi__frames_head(f, at, &total);
+        if (status != PHI_OK) return phi__frames_fail(f, status);
+        if (left >= total) {
+            f->at += total;
+            return phi__frames_read(f, at, total, out);
+        }
+    }
+    if (phi__frames_gather(f, PHI__FRAMES_HEAD)) {
+        status = phi__frames_head(f, f->held.at, &total);
+        if (status != PHI_OK) return phi__frames_fail(f, status);
+        if (phi__frames_gather(f, total)) {
+            f->drop = total;
+            return phi__frames_read(f, f->held.at, total, out);
+        }
+    }
+    return f->held.failed ? phi__frames_fail(f, PHI_NO_MEMORY) : 0;
+}
+
+/* ---- objects ---- */
+
+/* Past the bytes of the object under way; true: its last brace is among them. */
+static bool phi__frames_object_end(phi__frames *f) {
+    while (f->at < f->end) {
+        char c = *f->at++;
+        if (f->in_string) {
+            if (f->escaped)
+                f->escaped = false;
+            else if (c == '\\')
+                f->escaped = true;
+            else if (c == '"')
+                f->in_string = false;
+        } else if (c == '"')
+            f->in_string = true;
+        else if (c == '{')
+            f->depth++;
+        else if (c == '}' && --f->depth == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool phi__frames_is_space(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
+
+/* An object ends with its brace, not with its line: the last line may lack its end. */
+static int phi__frames_object(phi__frames *f, phi__frame *out) {
+    const char *from;
+    bool whole;
+    if (f->depth == 0) {
+        while (f->at < f->end && phi__frames_is_space(*f->at)) f->at++;
+        if (f->at == f->end) return 0;
+        if (*f->at != '{') return phi__frames_fail(f, PHI_PARSE);
+    }
+    from = f->at;
+    whole = phi__frames_object_end(f);
+    if (phi__add(f->held.len, (size_t)(f->at - from)) > f->max_bytes)
+        return phi__frames_fail(f, PHI_TOO_BIG);
+    out->name = phi__str(NULL, 0);
+    out->payload = phi__str(from, (size_t)(f->at - from));
+    if (whole && f->held.len == 0) return 1;
+    phi__buf_add_str(&f->held, out->payload);
+    if (f->held.failed) return phi__frames_fail(f, PHI_NO_MEMORY);
+    if (!whole) return 0;
+    out->payload = phi__buf_str(&f->held);
+    f->drop = f->held.len;
+    return 1;
+}
+
+/* ---- for the loop ---- */
+
+PHI__FN void phi__frames_init(phi__frames *frames, phi_memory *memory, size_t max_bytes) {
+    memset(frames, 0, sizeof *frames);
+    phi__buf_init(&frames->held, memory);
+    phi__buf_init(&frames->name, memory);
+    frames->max_bytes = max_bytes == 0 ? PHI__FRAMES_MOST : max_bytes;
+}
+
+PHI__FN void phi__frames_free(phi__frames *frames) {
+    phi__buf_free(&frames->held);
+    phi__buf_free(&frames->name);
+    phi__frames_init(frames, frames->held.memory, frames->max_bytes);
+}
+
+PHI__FN void phi__frames_feed(phi__frames *frames, const char *bytes, size_t len) {
+    PHI_ASSERT(frames->at == frames->end);
+    if (len == 0) return;
+    frames->at = bytes;
+    frames->end = bytes + len;
+    if (frames->status != PHI_OK) frames->at = frames->end;
+}
+
+PHI__FN int phi__frames_next(phi__frames *frames, phi__frame *out) {
+    int got = 0;
+    if (frames->status != PHI_OK) return frames->status;
+    do {
+        if (frames->drop > 0) { /* nothing else is held */
+            if (frames->held.cap > PHI__FRAMES_KEEP)
+                phi__buf_free(&frames->held);
+            else
+                phi__buf_clear(&frames->held);
+            frames->drop = 0;
+        }
+        if (frames->at == frames->end) return 0;
+        if (!frames->begun) {
+            frames->begun = true;
+            frames->lines = *frames->at == '{';
+        }
+        got = frames->lines ? phi__frames_object(frames, out) : phi__frames_frame(frames, out);
+    } while (got == 0);
+    return got;
+}
+
+PHI__FN bool phi__frames_cut(const phi__frames *frames) {
+    return frames->held.len > frames->drop || frames->at != frames->end;
+}
+#undef PHI__FRAMES_MOST
+
+/* ---- src/wire/gemini.c ---- */
+
+/* gemini.c - requests of Google's Gemini API and of Vertex AI.
+
+   A message's parts are rendered whole, joined by commas, and kept; contents are opened and closed by
+   glue around them. All results of a turn share one content, which the user's words after them do not
+   join. What differs from one generation of models to the next is decided by the number in the model's
+   name; one without a number is new. wire.md parts 6, 7 and 9. */
+
+
+/* What a rendering depends on beside its block: bits of phi__rendered.form. */
+enum {
+    PHI__GEMINI_FORM = 2 << 28,
+    PHI__GEMINI_ORIGIN = 1, /* minted by the same model: signatures go back */
+    PHI__GEMINI_NO_IMAGES = 2,
+    PHI__GEMINI_IMAGES = 4, /* the images of a result, behind it */
+    PHI__GEMINI_THREE = 8   /* ids, and images inside of results */
+};
+
+#define PHI__GEMINI_MOST_OUTPUT 65536u /* tokens: what 2.5 takes, thinking included */
+#define PHI__GEMINI_UNSIGNED "skip_thought_signature_validator"
+
+/* ---- the model ---- */
+
+/* 25 of gemini-2.5-flash, 30 of gemini-3-pro; 0: another family. */
+static int phi__gemini_version(const phi_model *model) {
+    phi_str id = phi_str_of(model->id);
+    size_t at = phi__str_find(id, 0, "gemini-");
+    int version;
+    if (at == SIZE_MAX) return 0;
+    at += 7;
+    if (at >= id.len || id.at[at] < '0' || id.at[at] > '9') return 90; /* gemini-flash-latest */
+    version = (id.at[at] - '0') * 10;
+    if (at + 2 < id.len && id.at[at + 1] == '.' && id.at[at + 2] >= '0' && id.at[at + 2] <= '9')
+        version += id.at[at + 2] - '0';
+    return version;
+}
+
+static bool phi__gemini_three(const phi__encoder *e) {
+    return phi__gemini_version(e->ask->model) >= 30;
+}
+
+static bool phi__gemini_has(const phi_model *model, const char *word) {
+    return phi__str_find(phi_str_of(model->id), 0, word) != SIZE_MAX;
+}
+
+/* ---- parts ---- */
+
+/* An id that phi__assembly_finish invented, because the model gave none. */
+static bool phi__gemini_invented(phi_str id) {
+    size_t i;
+    if (id.len != 21 || memcmp(id.at, "call_", 5) != 0) return false;
+    for (i = 5; i < id.len; i++)
+        if (!((id.at[i] >= '0' && id.at[i] <= '9') || (id.at[i] >= 'a' && id.at[i] <= 'f')))
+            return false;
+    return true;
+}
+
+static void phi__gemini_id(phi__encoder *e, phi__buf *out, phi_str id) {
+    if (!phi__gemini_three(e) || phi__gemini_invented(id)) return;
+    phi__buf_text(out, "\"id\":");
+    phi__render_id(out, id, PHI__ID_ANTHROPIC);
+    phi__buf_char(out, ',');
+}
+
+/* Of history, where another provider may have allowed what this one does not. */
+static void phi__gemini_name(phi__buf *out, phi_str name) {
+    bool starts = name.len > 0 && name.at[0] != '-' && (name.at[0] < '0' || name.at[0] > '9');
+    size_t at = out->len;
+    phi__render_name(out, name, 64);
+    if (!starts && !out->failed && out->at[at + 1] != '_') out->at[at + 1] = '_';
+}
+
+static void phi__gemini_sign(phi__encoder *e, phi_str signature) {
+    if (signature.len > 0) phi__render_member(&e->scratch, "thoughtSignature", signature);
+}
+
+static void phi__gemini_text(phi__encoder *e, phi_str text, bool thought, phi_str signature) {
+    phi__json_put_comma(&e->scratch);
+    phi__buf_text(&e->scratch, thought ? "{\"thought\":true" : "{");
+    phi__render_text_member(e, "text", text);
+    phi__gemini_sign(e, signature);
+    phi__buf_char(&e->scratch, '}');
+}
+
+static void phi__gemini_image(phi__encoder *e, const phi_content *c) {
+    phi__buf *out = &e->scratch;
+    phi__json_put_comma(out);
+    phi__buf_text(out, "{\"inlineData\":{");
+    phi__render_member(out, "mimeType", c->mime_type);
+    phi__buf_text(out, ",\"data\":\"");
+    phi__render_base64(e, c->data);
+    phi__buf_text(out, "\"}}");
+}
+
+static void phi__gemini_images(phi__encoder *e, const phi_message *m) {
+    size_t i;
+    for (i = 0; i < m->content_count; i++)
+        if (phi__render_is_image(&m->content[i]) && !phi__render_omits(e, &m->content[i]))
+            phi__gemini_image(e, &m->content[i]);
+}
+
+/* Where the model takes no images, one line of text stands for those in a row. */
+static void phi__gemini_user(phi__encoder *e, const phi_message *m) {
+    bool omitted = false;
+    size_t i;
+    for (i = 0; i < m->content_count; i++) {
+        const phi_content *c = &m->content[i];
+        bool is_image = phi__render_is_image(c);
+        if (phi__render_omits(e, c)) {
+            if (!omitted)
+                phi__gemini_text(e, PHI__LIT(PHI__RENDER_NO_IMAGE), false, phi__str(NULL, 0));
+        } else if (is_image)
+            phi__gemini_image(e, c);
+        else if (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text))
+            phi__gemini_text(e, c->text, false, phi__str(NULL, 0));
+        omitted = is_image;
+    }
+}
+
+static void phi__gemini_call(phi__encoder *e, const phi_content *c, phi_str signature) {
+    phi__buf *out = &e->scratch;
+    phi__json_put_comma(out);
+    phi__buf_text(out, "{\"functionCall\":{");
+    phi__gemini_id(e, out, c->id);
+    phi__buf_text(out, "\"name\":");
+    phi__gemini_name(out, c->name);
+    phi__buf_text(out, ",\"args\":");
+    phi__buf_add_str(out, phi__render_arguments(e, c->arguments));
+    phi__buf_char(out, '}');
+    phi__gemini_sign(e, signature);
+    phi__buf_char(out, '}');
+}
+
+/* Every part with its own signature; thinking without one is of no use to the model. Of parallel calls
+   the first is signed, and models since 3 insist on it: of one from elsewhere it is said that it has none. */
+static void phi__gemini_model(phi__encoder *e, const phi_message *m, bool same) {
+    const phi_str none = {NULL, 0};
+    bool first = true;
+    size_t i;
+    for (i = 0; i < m->content_count; i++) {
+        const phi_content *c = &m->content[i];
+        phi_str signature = same ? c->signature : none;
+        if (c->kind == PHI_CONTENT_THINKING && signature.len > 0 && !c->redacted)
+            phi__gemini_text(e, c->text, true, signature);
+        else if (c->kind == PHI_CONTENT_TEXT && (!phi__render_blank(c->text) || signature.len > 0))
+            phi__gemini_text(e, c->text, false, signature);
+        else if (c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete) {
+            if (first && signature.len == 0 && phi__gemini_three(e))
+                signature = PHI__LIT(PHI__GEMINI_UNSIGNED);
+            phi__gemini_call(e, c, signature);
+            first = false;
+        }
+    }
+}
+
+/* The name of the tool, which the API wants with the result. */
+static phi_str phi__gemini_result_name(const phi__encoder *e, const phi_message *m) {
+    const phi_message *calls;
+    size_t i;
+    if (m->tool_name.len > 0 || e->calls_item == SIZE_MAX) return m->tool_name;
+    calls = e->ask->items[e->calls_item].message;
+    for (i = 0; i < calls->content_count; i++)
+        if (calls->content[i].kind == PHI_CONTENT_TOOL_CALL &&
+            phi_str_equal(calls->content[i].id, m->tool_call_id))
+            return calls->content[i].name;
+    return m->tool_name;
+}
+
+static void phi__gemini_result_open(phi__encoder *e, phi_str id, phi_str name, bool is_error) {
+    phi__buf *out = &e->scratch;
+    phi__buf_text(out, "{\"functionResponse\":{");
+    phi__gemini_id(e, out, id);
+    phi__buf_text(out, "\"name\":");
+    phi__gemini_name(out, name);
+    phi__buf_text(out, is_error ? ",\"response\":{\"error\":\"" : ",\"response\":{\"output\":\"");
+}
+
+/* All of its text as one string, a line each. */
+static void phi__gemini_result_text(phi__encoder *e, const phi_message *m) {
+    bool any = false, omitted = false;
+    size_t i;
+    for (i = 0; i < m->content_count; i++) {
+        const phi_content *c = &m->content[i];
+        bool omits = phi__render_omits(e, c);
+        if (omits ? !omitted : c->kind == PHI_CONTENT_TEXT && c->text.len > 0) {
+            if (any) phi__buf_text(&e->scratch, "\\n");
+            phi__render_text(e, omits ? PHI__LIT(PHI__RENDER_NO_IMAGE) : c->text);
+            any = true;
+        }
+        omitted = omits;
+    }
+    if (!any && phi__render_sends_image(e, m))
+        phi__buf_text(&e->scratch, "(see the attached image)");
+    else if (!any && m->is_error)
+        phi__buf_text(&e->scratch, "(no output)");
+}
+
+static void phi__gemini_result(phi__encoder *e, const phi_message *m) {
+    phi__gemini_result_open(e, m->tool_call_id, phi__gemini_result_name(e, m), m->is_error);
+    phi__gemini_result_text(e, m);
+    phi__buf_text(&e->scratch, "\"}");
+    if (phi__gemini_three(e) && phi__render_sends_image(e, m)) {
+        phi__buf_text(&e->scratch, ",\"parts\":[");
+        phi__gemini_images(e, m);
+        phi__buf_char(&e->scratch, ']');
+    }
+    phi__buf_text(&e->scratch, "}}");
+}
+
+/* ---- contents ---- */
+
+/* The role TOOL_RESULT is a content of results, of the user's as well. */
+static void phi__gemini_append(phi__encoder *e, phi_role role, phi_str parts) {
+    static const char *const user[] = {"{\"role\":\"user\",\"parts\":[",
+                                       "]},{\"role\":\"user\",\"parts\":["};
+    static const char *const model[] = {"{\"role\":\"model\",\"parts\":[",
+                                        "]},{\"role\":\"model\",\"parts\":["};
+    size_t before = e->open_role != (phi_role)0 ? 1 : 0;
+    if (parts.len == 0) return;
+    if (e->open_role == role)
+        phi__encode_glue(e, ",");
+    else
+        phi__encode_glue(e, role == PHI_ROLE_ASSISTANT ? model[before] : user[before]);
+    e->open_role = role;
+    phi__encode_piece(e, parts);
+}
+
+static void phi__gemini_item(phi__encoder *e, size_t at) {
+    const phi_message *m = e->ask->items[at].message;
+    bool same = m->role == PHI_ROLE_ASSISTANT && phi__render_same_origin(e, at);
+    uint32_t form = PHI__GEMINI_FORM;
+    phi_str parts;
+    if (same) form |= PHI__GEMINI_ORIGIN;
+    if (m->role != PHI_ROLE_USER && phi__gemini_three(e)) form |= PHI__GEMINI_THREE;
+    if (m->role != PHI_ROLE_ASSISTANT && (e->ask->model->quirks & PHI_QUIRK_NO_IMAGES) != 0)
+        form |= PHI__GEMINI_NO_IMAGES;
+    if (!phi__encode_kept(e, at, UINT32_MAX, form, &parts)) {
+        if (m->role == PHI_ROLE_USER)
+            phi__gemini_user(e, m);
+        else if (m->role == PHI_ROLE_TOOL_RESULT)
+            phi__gemini_result(e, m);
+        else
+            phi__gemini_model(e, m, same);
+        if (!phi__encode_keep(e, at, UINT32_MAX, form, &parts)) return;
+    }
+    phi__gemini_append(e, m->role, parts);
+}
+
+static void phi__gemini_missing(phi__encoder *e, size_t item, size_t block) {
+    const phi_content *call = &e->ask->items[item].message->content[block];
+    phi_str json;
+    phi__buf_clear(&e->scratch);
+    phi__gemini_result_open(e, call->id, call->name, true);
+    phi__buf_text(&e->scratch, "No result provided\"}}}");
+    if (e->scratch.failed || !phi__arena_str(e->arena, phi__buf_str(&e->scratch), &json))
+        e->failed = true;
+    else
+        phi__gemini_append(e, PHI_ROLE_TOOL_RESULT, json);
+    phi__buf_clear(&e->scratch);
+}
+
+/* Images of results: models before 3 take them only behind all results. */
+static void phi__gemini_after_results(phi__encoder *e, size_t from, size_t to) {
+    size_t i;
+    if (phi__gemini_three(e)) return;
+    for (i = from; i < to; i++) {
+        const phi_message *m = e->ask->items[i].message;
+        uint32_t form = PHI__GEMINI_FORM | PHI__GEMINI_IMAGES;
+        phi_str parts;
+        if (m->role != PHI_ROLE_TOOL_RESULT || !phi__render_sends_image(e, m)) continue;
+        if (!phi__encode_kept(e, i, UINT32_MAX, form, &parts)) {
+            phi__gemini_images(e, m);
+            if (!phi__encode_keep(e, i, UINT32_MAX, form, &parts)) return;
+        }
+        phi__gemini_append(e, PHI_ROLE_USER, parts);
+    }
+}
+
+/* ---- around the messages ---- */
+
+/* Pro 3.0 knows two levels. What cannot be turned off does the least it can. */
+static const char *phi__gemini_level(const phi_model *model, phi_thinking level) {
+    bool pro = phi__gemini_has(model, "pro"), two = pro && phi__gemini_version(model) == 30;
+    switch (level) {
+    case PHI_THINKING_OFF:
+    case PHI_THINKING_MINIMAL: return pro ? "LOW" : "MINIMAL";
+    case PHI_THINKING_LOW: return "LOW";
+    case PHI_THINKING_MEDIUM: return two ? "HIGH" : "MEDIUM";
+    case PHI_THINKING_HIGH: break;
+    }
+    return "HIGH";
+}
+
+static void phi__gemini_put_config(phi__encoder *e) {
+    const phi__ask *ask = e->ask;
+    const phi_model *model = ask->model;
+    phi__buf *out = &e->scratch;
+    int version = phi__gemini_version(model);
+    bool thinks = model->reasoning && ask->thinking != PHI_THINKING_OFF;
+    uint32_t most = ask->max_tokens != 0 ? ask->max_tokens : model->max_tokens;
+    uint32_t budget = 0;
+    if (most == 0) most = 8192;
+    if (model->reasoning && version < 30) {
+        budget = phi__render_budget(ask->thinking);
+        if (budget == 0 && phi__gemini_has(model, "pro")) budget = 128; /* the least it takes */
+        if (most < PHI__GEMINI_MOST_OUTPUT)
+            most =
+                budget < PHI__GEMINI_MOST_OUTPUT - most ? most + budget : PHI__GEMINI_MOST_OUTPUT;
+    }
+    phi__buf_text(out, "\"generationConfig\":{\"maxOutputTokens\":");
+    phi__buf_u64(out, most);
+    if (ask->temperature >= 0 && !(thinks && version >= 30)) {
+        phi__buf_text(out, ",\"temperature\":");
+        phi__json_put_double(out, ask->temperature);
+    }
+    if (model->reasoning) {
+        phi__buf_text(out, ",\"thinkingConfig\":{");
+        if (thinks) phi__buf_text(out, "\"includeThoughts\":true,");
+        if (version >= 30) {
+            phi__buf_text(out, "\"thinkingLevel\":\"");
+            phi__buf_text(out, phi__gemini_level(model, ask->thinking));
+            phi__buf_text(out, "\"}");
+        } else {
+            phi__buf_text(out, "\"thinkingBudget\":");
+            phi__buf_u64(out, budget);
+            phi__buf_char(out, '}');
+        }
+    }
+    phi__buf_char(out, '}');
+}
+
+/* In a schema "const" becomes an "enum" of one. `names`: the members are names, not keywords. */
+static bool phi__gemini_no_const(phi_arena *arena, phi_json *node, bool names) {
+    phi_json_iter it;
+    phi_json *child, *value, *list;
+    if (!names && phi_json_is_object(node) && (value = phi_json_remove(node, "const")) != NULL) {
+        list = phi_json_new_array(arena);
+        if (list == NULL || phi_json_add(list, value) != PHI_OK ||
+            phi_json_set(arena, node, "enum", list) != PHI_OK)
+            return false;
+    }
+    it = phi_json_each(node);
+    while ((child = phi_json_next(&it)) != NULL) {
+        bool below = false;
+        if (!names && phi_json_is_object(node)) {
+            if (phi__str_is(it.key, "enum") || phi__str_is(it.key, "default") ||
+                phi__str_is(it.key, "examples"))
+                continue;
+            below = phi__str_is(it.key, "properties") || phi__str_is(it.key, "$defs") ||
+                    phi__str_is(it.key, "definitions") || phi__str_is(it.key, "patternProperties");
+        }
+        if (!phi__gemini_no_const(arena, child, below)) return false;
+    }
+    return true;
+}
+
+static phi_str phi__gemini_schema(phi__encoder *e, phi_str schema) {
+    phi_json *root = NULL;
+    phi_status status;
+    if (phi__render_blank(schema)) return PHI__LIT("{\"type\":\"object\",\"properties\":{}}");
+    if (phi__str_find(schema, 0, "\"const\"") == SIZE_MAX) return schema;
+    status = phi_json_parse(e->arena, schema, PHI_JSON_BORROW, &root, NULL);
+    if (status == PHI_NO_MEMORY ||
+        (status == PHI_OK && (!phi__gemini_no_const(e->arena, root, false) ||
+                              phi_json_write(e->arena, root, 0, &schema) == PHI_NO_MEMORY)))
+        e->failed = true;
+    return schema;
+}
+
+static void phi__gemini_put_tools(phi__encoder *e) {
+    phi_tool_choice choice = e->ask->tool_choice;
+    phi__buf *out = &e->scratch;
+    size_t i;
+    if (e->ask->tool_count == 0) return;
+    phi__buf_text(out, ",\"toolConfig\":{\"functionCallingConfig\":{\"mode\":\"");
+    phi__buf_text(out, choice == PHI_TOOL_CHOICE_NONE       ? "NONE"
+                       : choice == PHI_TOOL_CHOICE_REQUIRED ? "ANY"
+                                                            : "AUTO");
+    phi__buf_text(out, "\"}},\"tools\":[{\"functionDeclarations\":[");
+    for (i = 0; i < e->ask->tool_count; i++) {
+        const phi__tool_view *tool = &e->ask->tools[i];
+        phi__buf_text(out, i > 0 ? ",{\"name\":" : "{\"name\":");
+        phi__json_put_str(out, tool->name);
+        if (!phi__render_blank(tool->description))
+            phi__render_member(out, "description", tool->description);
+        phi__buf_text(out, ",\"parametersJsonSchema\":");
+        phi__encode_scratch(e);
+        phi__encode_piece(e, phi__gemini_schema(e, tool->schema));
+        phi__buf_char(out, '}');
+    }
+    phi__buf_text(out, "]}]");
+}
+
+static void phi__gemini_head(phi__encoder *e) {
+    phi__buf *out = &e->scratch;
+    phi__buf_clear(out);
+    phi__buf_char(out, '{');
+    if (!phi__render_blank(e->ask->system_prompt)) {
+        phi__buf_text(out, "\"systemInstruction\":{\"parts\":[{");
+        phi__render_member(out, "text", e->ask->system_prompt);
+        phi__buf_text(out, "}]},");
+    }
+    phi__gemini_put_config(e);
+    phi__gemini_put_tools(e);
+    phi__buf_text(out, ",\"contents\":[");
+    phi__encode_scratch(e);
+}
+
+static void phi__gemini_tail(phi__encoder *e) {
+    phi__encode_glue(e, e->open_role != (phi_role)0 ? "]}]}" : "]}");
+}
+
+/* ---- the address ---- */
+
+/* "{before}{id}:streamGenerateContent", terminated; NULL: no memory. */
+static const char *phi__gemini_path(phi__encoder *e, const char *before) {
+    static const char digits[] = "0123456789ABCDEF";
+    phi_str id = phi__str_trim(phi_str_of(e->ask->model->id)), path;
+    phi__buf *out = &e->scratch;
+    size_t i;
+    if (id.len > 7 && memcmp(id.at, "models/", 7) == 0) id = phi__str(id.at + 7, id.len - 7);
+    phi__buf_clear(out);
+    phi__buf_text(out, before);
+    for (i = 0; i < id.len; i++) {
+        unsigned char c = (unsigned char)id.at[i];
+        if (c > 0x20 && c < 0x7f && strchr("?#%/\\\"", (int)c) == NULL)
+            phi__buf_char(out, (char)c);
+        else {
+            phi__buf_char(out, '%');
+            phi__buf_char(out, digits[c >> 4]);
+            phi__buf_char(out, digits[c & 15]);
+        }
+    }
+    phi__buf_text(out, ":streamGenerateContent");
+    if (out->failed || !phi__arena_str(e->arena, phi__buf_str(out), &path)) {
+        e->failed = true;
+        return NULL;
+    }
+    return path.at;
+}
+
+static void phi__gemini_url(phi__encoder *e, const char *version, const char *before) {
+    const char *path = phi__gemini_path(e, before);
+    phi__buf *out = &e->scratch;
+    phi_str url;
+    if (path == NULL) return;
+    phi__encode_url(e, version, true, path);
+    if (e->failed) return;
+    url = e->request.url;
+    phi__buf_add_str(out, url);
+    if (phi__str_find(url, 0, "alt=sse") == SIZE_MAX)
+        phi__buf_text(out, phi__str_find(url, 0, "?") == SIZE_MAX ? "?alt=sse" : "&alt=sse");
+    if (out->failed || !phi__arena_str(e->arena, phi__buf_str(out), &e->request.url))
+        e->failed = true;
+    phi__buf_clear(out);
+}
+
+static void phi__gemini_headers(phi__encoder *e, bool bearer) {
+    phi_str key = phi__str_trim(phi_str_of(e->ask->model->api_key));
+    phi__encode_header(e, "content-type", PHI__LIT("application/json"));
+    phi__encode_header(e, "accept", PHI__LIT("text/event-stream"));
+    if (key.len > 0 && bearer) {
+        phi__buf_clear(&e->scratch);
+        phi__buf_text(&e->scratch, "Bearer ");
+        phi__buf_add_str(&e->scratch, key);
+        phi__encode_header(e, "authorization", phi__buf_str(&e->scratch));
+        phi__buf_clear(&e->scratch);
+    } else if (key.len > 0)
+        phi__encode_header(e, "x-goog-api-key", key);
+    phi__encode_model_headers(e);
+}
+
+static void phi__gemini_address(phi__encoder *e) {
+    phi__gemini_url(e, "/v1beta", "/models/");
+    phi__gemini_headers(e, false);
+}
+
+/* An address without a project is that of express mode, which has a key and no token. */
+static void phi__gemini_vertex_address(phi__encoder *e) {
+    phi_str base = phi_str_of(e->ask->model->base_url);
+    phi__gemini_url(e, "/v1", "/publishers/google/models/");
+    phi__gemini_headers(e, phi__str_find(base, 0, "/projects/") != SIZE_MAX);
+}
+
+/* ---- the codecs ---- */
+
+PHI__FN const phi__codec *phi__gemini_codec(void) {
+    static const phi__codec codec = {PHI_PROTOCOL_GOOGLE,
+                                     sizeof(phi__gemini_state),
+                                     phi__gemini_head,
+                                     phi__gemini_item,
+                                     phi__gemini_tail,
+                                     phi__gemini_address,
+                                     phi__gemini_missing,
+                                     phi__gemini_after_results,
+                                     phi__gemini_event,
+                                     phi__gemini_end,
+                                     phi__gemini_whole,
+                                     false,
+                                     NULL,
+                                     true};
+    return &codec;
+}
+
+PHI__FN const phi__codec *phi__vertex_codec(void) {
+    static const phi__codec codec = {PHI_PROTOCOL_VERTEX,
+                                     sizeof(phi__gemini_state),
+                                     phi__gemini_head,
+                                     phi__gemini_item,
+                                     phi__gemini_tail,
+                                     phi__gemini_vertex_address,
+                                     phi__gemini_missing,
+                                     phi__gemini_after_results,
+                                     phi__gemini_event,
+                                     phi__gemini_end,
+                                     phi__gemini_whole,
+                                     false,
+                                     NULL,
+                                     true};
+    return &codec;
+}
+#undef PHI__GEMINI_MOST_OUTPUT
+#undef PHI__GEMINI_UNSIGNED
+
+/* ---- src/wire/gemini_pieces.c ---- */
+
+/* gemini_pieces.c - arguments that Vertex AI sent in pieces: each a path and a value, strings of one path
+   joined. It does so only where it is asked to, which a host may do by a proxy of its own. */
+
+
+typedef struct phi__pieces {
+    phi_arena *arena;
+    phi_json *root;
+    phi_json *growing; /* the string that was joined last, with room for more */
+    char *text;
+    size_t cap;
+} phi__pieces;
+
+static phi_json *phi__pieces_get(phi_json *node, const phi__json_step *step) {
+    size_t count = phi_json_count(node);
+    if (!step->is_index) return phi_json_get_n(node, step->key);
+    if (!phi_json_is_array(node) || step->index >= count) return NULL;
+    return step->index + 1 == count ? node->v.last : phi_json_at(node, step->index);
+}
+
+/* A value that is NULL is want of memory. */
+static phi_status phi__pieces_put(phi__pieces *p, phi_json *node, const phi__json_step *step,
+                                  phi_json *value) {
+    if (value == NULL) return PHI_NO_MEMORY;
+    if (!step->is_index)
+        return phi_json_is_object(node) ? phi_json_set_n(p->arena, node, step->key, value)
+                                        : PHI_PARSE;
+    if (!phi_json_is_array(node) || step->index != phi_json_count(node)) return PHI_PARSE;
+    return phi_json_add(node, value);
+}
+
+/* A string that goes on; in place, as an item of an array has no name to set it by. */
+static phi_status phi__pieces_join(phi__pieces *p, phi_json *old, const phi_json *more) {
+    phi_str a = phi_json_str(old, ""), b = phi_json_str(more, "");
+    size_t len = phi__add(a.len, b.len);
+    if (len >= UINT32_MAX / 2) return PHI_PARSE;
+    if (p->growing != old || len >= p->cap) {
+        size_t cap = len * 2 + 64;
+        char *text = phi__arena_bytes(p->arena, cap);
+        if (text == NULL) return PHI_NO_MEMORY;
+        if (a.len > 0) memcpy(text, a.at, a.len);
+        p->growing = old;
+        p->text = text;
+        p->cap = cap;
+    }
+    if (b.len > 0) memcpy(p->text + a.len, b.at, b.len);
+    p->text[len] = '\0';
+    old->v.str = p->text;
+    old->len = (uint32_t)len;
+    return PHI_OK;
+}
+
+/* The value of a piece, taken out of it; NULL: none that is known. */
+static phi_json *phi__pieces_value(phi_json *piece) {
+    static const char *const names[] = {"stringValue", "numberValue", "boolValue", "nullValue"};
+    phi_json *value = NULL;
+    size_t i;
+    for (i = 0; i < PHI__COUNT(names) && value == NULL; i++)
+        value = phi_json_remove(piece, names[i]);
+    return value;
+}
+
+static phi_status phi__pieces_add(phi__pieces *p, phi_json *piece) {
+    const char *path = phi_json_str(phi_json_get(piece, "jsonPath"), "").at;
+    bool is_null = phi_json_get(piece, "nullValue") != NULL;
+    phi_json *node = p->root, *value, *below;
+    phi__json_step step, next;
+    if (path[0] != '$') return PHI_PARSE;
+    path += path[1] == '.' ? 2 : 1;
+    if (!phi__json_path_step(&path, &step)) return PHI_PARSE;
+    while (phi__json_path_step(&path, &next)) {
+        below = phi__pieces_get(node, &step);
+        if (below == NULL) {
+            phi_status status;
+            below = next.is_index ? phi_json_new_array(p->arena) : phi_json_new_object(p->arena);
+            status = phi__pieces_put(p, node, &step, below);
+            if (status != PHI_OK) return status;
+        }
+        node = below;
+        step = next;
+    }
+    value = phi__pieces_value(piece);
+    if (*path != '\0' || value == NULL) return PHI_PARSE;
+    below = phi__pieces_get(node, &step);
+    if (below != NULL && phi_json_is_string(below) && phi_json_is_string(value) && !is_null)
+        return phi__pieces_join(p, below, value);
+    return phi__pieces_put(p, node, &step, is_null ? phi_json_new_null(p->arena) : value);
+}
+
+PHI__FN phi_status phi__gemini_join(phi_arena *arena, phi_str pieces, phi_str *out) {
+    phi_json *list = NULL, *piece;
+    phi_json_iter it;
+    phi_status status;
+    phi__pieces p;
+    char *text = phi__arena_bytes(arena, phi__add(pieces.len, 2));
+    memset(&p, 0, sizeof p);
+    p.arena = arena;
+    p.root = phi_json_new_object(arena);
+    if (p.root == NULL || text == NULL) return PHI_NO_MEMORY;
+    memcpy(text, pieces.at, pieces.len);
+    text[pieces.len] = ']';
+    text[pieces.len + 1] = '\0';
+    status = phi_json_parse(arena, phi__str(text, pieces.len + 1), PHI_JSON_REPLACE_BAD_UTF8, &list,
+                            NULL);
+    it = phi_json_each(list);
+    while (status == PHI_OK && (piece = phi_json_next(&it)) != NULL)
+        status = phi__pieces_add(&p, piece);
+    return status == PHI_OK ? phi_json_write(arena, p.root, 0, out) : status;
+}
+
+/* ---- src/wire/gemini_stream.c ---- */
+
+/* gemini_stream.c - answers of Google's Gemini API and of Vertex AI: chunks to a message.
+
+   A chunk is read in one pass without a tree into views of what matters, and then applied. Parts have
+   no index: one that is of the last part's kind goes on with it, unless both are signed. Calls come
+   whole, but for an option of Vertex that is not asked for, whose pieces wait until the call's end.
+   wire.md parts 1.3, 1.8, 1.9, 6 and 7. */
+
+
+#define PHI__GEM_IS(text, literal) phi__json_text_is((text), PHI__LIT(literal))
+
+/* What a chunk holds, as it stands in its text; `at` NULL and length 0: absent, null or odd. */
+typedef struct phi__gem_chunk {
+    phi__json_text id, model, finish, finish_words, block, block_words;
+    phi_str parts, usage; /* raw JSON */
+    bool has_error, ours; /* ours: there is something that an answer has */
+} phi__gem_chunk;
+
+typedef struct phi__gem_part {
+    phi__json_text text, signature, id, name;
+    phi_str args, pieces; /* raw JSON */
+    bool thought, is_call, goes_on;
+} phi__gem_part;
+
+static void phi__gem_put(phi__assembly *a, phi__buf *buf, phi__json_text text) {
+    if (text.len == 0) return; /* what was said before stays */
+    phi__buf_clear(buf);
+    phi__json_unescape(buf, text);
+    if (buf->failed) a->no_memory = true;
+}
+
+/* Raw JSON of a type; anything else is read over. */
+static void phi__gem_raw(phi__json_cursor *c, phi_json_type type, phi_str *out) {
+    if (phi__json_peek(c) == type)
+        phi__json_take_raw(c, out);
+    else
+        phi__json_skip(c);
+}
+
+/* ---- reading a chunk ---- */
+
+static void phi__gem_read_content(phi__json_cursor *c, phi__gem_chunk *k) {
+    phi__json_text key;
+    if (!phi__json_enter_object(c)) return;
+    while (phi__json_next_key(c, &key)) {
+        if (PHI__GEM_IS(key, "parts"))
+            phi__gem_raw(c, PHI_JSON_ARRAY, &k->parts);
+        else
+            phi__json_skip(c);
+    }
+}
+
+static void phi__gem_read_candidate(phi__json_cursor *c, phi__gem_chunk *k) {
+    phi__json_text key;
+    if (!phi__json_enter_object(c)) return;
+    while (phi__json_next_key(c, &key)) {
+        if (PHI__GEM_IS(key, "content"))
+            phi__gem_read_content(c, k);
+        else if (PHI__GEM_IS(key, "finishReason"))
+            phi__json_take_text(c, &k->finish);
+        else if (PHI__GEM_IS(key, "finishMessage"))
+            phi__json_take_text(c, &k->finish_words);
+        else
+            phi__json_skip(c);
+    }
+}
+
+/* Only the first candidate: more are never asked for. */
+static void phi__gem_read_candidates(phi__json_cursor *c, phi__gem_chunk *k) {
+    bool first = true;
+    if (!phi__json_enter_array(c)) return;
+    while (phi__json_next_item(c)) {
+        if (first)
+            phi__gem_read_candidate(c, k);
+        else
+            phi__json_skip(c);
+        first = false;
+    }
+}
+
+static void phi__gem_read_feedback(phi__json_cursor *c, phi__gem_chunk *k) {
+    phi__json_text key;
+    if (!phi__json_enter_object(c)) return;
+    while (phi__json_next_key(c, &key)) {
+        if (PHI__GEM_IS(key, "blockReason"))
+            phi__json_take_text(c, &k->block);
+        else if (PHI__GEM_IS(key, "blockReasonMessage"))
+            phi__json_take_text(c, &k->block_words);
+        else
+            phi__json_skip(c);
+    }
+}
+
+static bool phi__gem_read(phi__gem_chunk *k, phi_str data) {
+    phi__json_cursor c;
+    phi__json_text key;
+    memset(k, 0, sizeof *k);
+    phi__json_cursor_init(&c, data);
+    if (!phi__json_enter_object(&c)) return false;
+    while (phi__json_next_key(&c, &key)) {
+        bool ours = true;
+        if (PHI__GEM_IS(key, "candidates"))
+            phi__gem_read_candidates(&c, k);
+        else if (PHI__GEM_IS(key, "promptFeedback"))
+            phi__gem_read_feedback(&c, k);
+        else if (PHI__GEM_IS(key, "usageMetadata"))
+            phi__gem_raw(&c, PHI_JSON_OBJECT, &k->usage);
+        else if (PHI__GEM_IS(key, "modelVersion"))
+            phi__json_take_text(&c, &k->model);
+        else if (PHI__GEM_IS(key, "responseId"))
+            phi__json_take_text(&c, &k->id);
+        else {
+            if (PHI__GEM_IS(key, "error")) k->has_error = phi__json_peek(&c) != PHI_JSON_NULL;
+            phi__json_skip(&c);
+            ours = false;
+        }
+        k->ours = k->ours || ours;
+    }
+    return phi__json_cursor_done(&c);
+}
+
+/* ---- reading a part ---- */
+
+static void phi__gem_read_call(phi__json_cursor *c, phi__gem_part *p) {
+    phi__json_text key;
+    p->is_call = phi__json_peek(c) == PHI_JSON_OBJECT;
+    if (!phi__json_enter_object(c)) return;
+    while (phi__json_next_key(c, &key)) {
+        if (PHI__GEM_IS(key, "id"))
+            phi__json_take_text(c, &p->id);
+        else if (PHI__GEM_IS(key, "name"))
+            phi__json_take_text(c, &p->name);
+        else if (PHI__GEM_IS(key, "args"))
+            phi__gem_raw(c, PHI_JSON_OBJECT, &p->args);
+        else if (PHI__GEM_IS(key, "partialArgs"))
+            phi__gem_raw(c, PHI_JSON_ARRAY, &p->pieces);
+        else if (PHI__GEM_IS(key, "willContinue"))
+            phi__json_take_bool(c, &p->goes_on);
+        else
+            phi__json_skip(c);
+    }
+}
+
+static void phi__gem_read_part(phi__json_cursor *c, phi__gem_part *p) {
+    phi__json_text key;
+    memset(p, 0, sizeof *p);
+    if (!phi__json_enter_object(c)) return;
+    while (phi__json_next_key(c, &key)) {
+        if (PHI__GEM_IS(key, "text"))
+            phi__json_take_text(c, &p->text);
+        else if (PHI__GEM_IS(key, "thought"))
+            phi__json_take_bool(c, &p->thought);
+        else if (PHI__GEM_IS(key, "thoughtSignature"))
+            phi__json_take_text(c, &p->signature);
+        else if (PHI__GEM_IS(key, "functionCall"))
+            phi__gem_read_call(c, p);
+        else
+            phi__json_skip(c);
+    }
+}
+
+/* ---- text and thinking ---- */
+
+/* The block a part belongs to: the last one, where that is of its kind and not signed otherwise. */
+static size_t phi__gem_block(phi__assembly *a, const phi__gem_part *p) {
+    phi_content_kind kind = p->thought ? PHI_CONTENT_THINKING : PHI_CONTENT_TEXT;
+    const phi__draft *last;
+    if (a->count == 0) return phi__assembly_open(a, kind, -1);
+    last = &a->drafts[a->count - 1];
+    if (last->kind == kind && p->text.len > 0 && p->signature.len > 0 && last->signature.len > 0)
+        phi__assembly_close(a, a->count - 1);
+    return phi__assembly_current(a, kind);
+}
+
+/* Returns the block of a part that is text and nothing else; SIZE_MAX: it is more, or nothing. */
+static size_t phi__gem_text(phi__assembly *a, const phi__gem_part *p) {
+    size_t block;
+    if (p->text.len == 0 && p->signature.len == 0) return SIZE_MAX;
+    block = phi__gem_block(a, p);
+    phi__assembly_add_json(a, block, phi__str(p->text.at, p->text.len), p->text.escaped);
+    if (block == SIZE_MAX || p->signature.len == 0) return block;
+    phi__gem_put(a, &a->drafts[block].signature, p->signature);
+    return SIZE_MAX;
+}
+
+/* ---- calls ---- */
+
+/* The pieces wait where a call keeps nothing else: `[` and what was between the brackets. */
+static void phi__gem_keep_pieces(phi__assembly *a, phi__draft *d, phi_str pieces) {
+    phi_str inner;
+    if (pieces.len <= 2) return;
+    inner = phi__str_trim(phi__str(pieces.at + 1, pieces.len - 2));
+    if (inner.len == 0) return;
+    d->replay_open = true;
+    phi__buf_char(&d->replay, d->replay.len == 0 ? '[' : ',');
+    phi__buf_add_str(&d->replay, inner);
+    if (d->replay.failed) a->no_memory = true;
+}
+
+static void phi__gem_close_call(phi__assembly *a, size_t block) {
+    phi__draft *d = &a->drafts[block];
+    phi_str arguments;
+    phi_status status;
+    if (d->replay_open) {
+        status = phi__gemini_join(&a->scratch, phi__buf_str(&d->replay), &arguments);
+        if (status == PHI_NO_MEMORY) a->no_memory = true;
+        if (status != PHI_OK) {
+            phi__assembly_fail(a, PHI_FAILURE_SERVER, true, PHI__LIT("bad_arguments"),
+                               PHI__LIT("the server sent arguments in pieces that do not fit"));
+            return;
+        }
+        if (d->bytes.len == 0) phi__assembly_add(a, block, arguments);
+        phi__buf_free(&a->drafts[block].replay);
+        a->drafts[block].replay_open = false;
+    }
+    phi__assembly_close(a, block);
+}
+
+static void phi__gem_call(phi__gemini_state *st, phi__assembly *a, const phi__gem_part *p) {
+    phi__draft *d;
+    size_t block;
+    if (st->in_call && p->name.len == 0)
+        block = a->count - 1;
+    else {
+        if (a->count > 0 && a->drafts[a->count - 1].kind != PHI_CONTENT_TOOL_CALL)
+            phi__assembly_close(a, a->count - 1);
+        block = phi__assembly_open(a, PHI_CONTENT_TOOL_CALL, (int64_t)a->count);
+    }
+    st->in_call = false;
+    if (block == SIZE_MAX) return;
+    d = &a->drafts[block];
+    phi__gem_put(a, &d->id, p->id);
+    phi__gem_put(a, &d->name, p->name);
+    phi__gem_put(a, &d->signature, p->signature);
+    phi__gem_keep_pieces(a, d, p->pieces);
+    if (p->args.len > 2) phi__assembly_add(a, block, p->args);
+    if (p->goes_on)
+        st->in_call = true;
+    else
+        phi__gem_close_call(a, block);
+}
+
+/* ---- a chunk ---- */
+
+/* The block and the text of a chunk that is a single piece of text; SIZE_MAX: it is more. */
+static size_t phi__gem_parts(phi__gemini_state *st, phi__assembly *a, phi_str raw,
+                             phi__json_text *text) {
+    phi__json_cursor c;
+    phi__gem_part p;
+    size_t count = 0, block = SIZE_MAX;
+    if (raw.len == 0) return SIZE_MAX;
+    phi__json_cursor_init(&c, raw);
+    if (!phi__json_enter_array(&c)) return SIZE_MAX;
+    while (phi__json_next_item(&c)) {
+        phi__gem_read_part(&c, &p);
+        block = SIZE_MAX;
+        if (p.is_call)
+            phi__gem_call(st, a, &p);
+        else {
+            if (p.text.len > 0) st->in_call = false; /* what has no end now never will */
+            block = phi__gem_text(a, &p);
+        }
+        *text = p.text;
+        count++;
+    }
+    return count == 1 ? block : SIZE_MAX;
+}
+
+/* Counts are cumulative; what is absent leaves what was said before. */
+static void phi__gem_usage(phi__gemini_state *st, phi__assembly *a, phi_str raw) {
+    phi__json_cursor c;
+    phi__json_text key;
+    uint64_t prompt;
+    if (raw.len == 0) return;
+    phi__json_cursor_init(&c, raw);
+    if (!phi__json_enter_object(&c)) return;
+    while (phi__json_next_key(&c, &key)) {
+        if (PHI__GEM_IS(key, "promptTokenCount"))
+            phi__json_take_u64(&c, &st->prompt);
+        else if (PHI__GEM_IS(key, "toolUsePromptTokenCount"))
+            phi__json_take_u64(&c, &st->tools);
+        else if (PHI__GEM_IS(key, "cachedContentTokenCount"))
+            phi__json_take_u64(&c, &st->cached);
+        else if (PHI__GEM_IS(key, "candidatesTokenCount"))
+            phi__json_take_u64(&c, &st->candidates);
+        else if (PHI__GEM_IS(key, "thoughtsTokenCount"))
+            phi__json_take_u64(&c, &st->thoughts);
+        else
+            phi__json_skip(&c);
+    }
+    prompt = st->prompt + st->tools;
+    a->usage.input = st->cached < prompt ? prompt - st->cached : 0;
+    a->usage.cache_read = st->cached;
+    a->usage.output = st->candidates + st->thoughts;
+    a->usage.reasoning = st->thoughts;
+}
+
+static bool phi__gem_guards(phi_str word) {
+    static const char *const words[] = {"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT",
+                                        "SPII"};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(words); i++)
+        if (phi__str_is(word, words[i])) return true;
+    return word.len > 6 && memcmp(word.at, "IMAGE_", 6) == 0;
+}
+
+/* In the provider's own words, where it has some. */
+static void phi__gem_fail(phi__assembly *a, phi_failure_kind kind, bool retryable,
+                          phi__json_text said) {
+    phi_str word = phi__buf_str(&a->raw_stop_reason), words = {NULL, 0};
+    if (said.len > 0 && !phi__json_unescape_arena(&a->scratch, said, &words)) a->no_memory = true;
+    if (words.len > 0)
+        phi__assembly_fail(a, kind, retryable, word, words);
+    else
+        phi__classify_stop(a, kind, retryable, word);
+}
+
+static void phi__gem_stop(phi__assembly *a, const phi__gem_chunk *k) {
+    phi_str word;
+    bool blocked = k->finish.len == 0;
+    if (blocked && k->block.len == 0) return;
+    phi__gem_put(a, &a->raw_stop_reason, blocked ? k->block : k->finish);
+    word = phi__buf_str(&a->raw_stop_reason);
+    a->terminal = true;
+    if (a->failure.kind != PHI_FAILURE_NONE) return;
+    if (blocked)
+        phi__gem_fail(a, PHI_FAILURE_CONTENT_FILTER, false, k->block_words);
+    else if (phi__gem_guards(word))
+        phi__gem_fail(a, PHI_FAILURE_CONTENT_FILTER, false, k->finish_words);
+    else if (phi__str_is(word, "STOP"))
+        a->stop_reason = PHI_STOP_REASON_STOP;
+    else if (phi__str_is(word, "MAX_TOKENS"))
+        a->stop_reason = PHI_STOP_REASON_LENGTH;
+    else /* what the model got wrong it may get right the next time */
+        phi__gem_fail(a, PHI_FAILURE_SERVER,
+                      phi__str_is(word, "MALFORMED_FUNCTION_CALL") ||
+                          phi__str_is(word, "UNEXPECTED_TOOL_CALL") || phi__str_is(word, "OTHER"),
+                      k->finish_words);
+}
+
+static void phi__gem_take(phi__gemini_state *st, phi__assembly *a, const phi__gem_chunk *k,
+                          phi_str data) {
+    phi__json_text text = {NULL, 0, false};
+    size_t block;
+    if (k->has_error) {
+        phi__classify_event(a, data);
+        return;
+    }
+    if (!k->ours) return;
+    phi__gem_put(a, &a->response_id, k->id);
+    phi__gem_put(a, &a->model, k->model);
+    phi__assembly_start(a);
+    block = phi__gem_parts(st, a, k->parts, &text);
+    phi__gem_usage(st, a, k->usage);
+    phi__gem_stop(a, k);
+    if (block != SIZE_MAX && !a->terminal) phi__repeat_learn(&st->repeat, a, data, text, block);
+}
+
+/* An array of chunks: what the API answers where it was not asked for events. */
+static void phi__gem_array(phi__gemini_state *st, phi__assembly *a, phi_str data) {
+    phi__json_cursor c;
+    phi__gem_chunk k;
+    phi_str raw;
+    phi__json_cursor_init(&c, data);
+    if (!phi__json_enter_array(&c)) return;
+    while (phi__json_next_item(&c)) {
+        if (!phi__json_take_raw(&c, &raw) || !phi__gem_read(&k, raw)) break;
+        phi__gem_take(st, a, &k, raw);
+    }
+    st->broken = !phi__json_cursor_done(&c);
+}
+
+/* ---- for the codec ---- */
+
+PHI__FN void phi__gemini_event(void *state, phi__assembly *a, phi_str name, phi_str data) {
+    phi__gemini_state *st = (phi__gemini_state *)state;
+    phi_arena_mark mark;
+    phi__gem_chunk k;
+    if (data.len == 0 || a->no_memory) return;
+    if (st->broken) {
+        phi__assembly_fail(a, PHI_FAILURE_SERVER, true, PHI__LIT("bad_event"),
+                           PHI__LIT("the server sent an event that is not JSON"));
+        return;
+    }
+    if (phi__str_is(name, "error")) {
+        phi__classify_event(a, data);
+        return;
+    }
+    if (phi__repeat_add(&st->repeat, a, data)) return;
+    if (data.at[0] != '{' && data.at[0] != '[') return; /* words of a gateway: nothing of ours */
+    st->heard = true;
+    phi__repeat_forget(&st->repeat);
+    mark = phi_arena_save(&a->scratch);
+    if (data.at[0] == '[')
+        phi__gem_array(st, a, data);
+    else if (phi__gem_read(&k, data))
+        phi__gem_take(st, a, &k, data);
+    else
+        st->broken = true;
+    phi_arena_reset(&a->scratch, mark);
+}
+
+PHI__FN void phi__gemini_end(void *state, phi__assembly *a) {
+    phi__gemini_state *st = (phi__gemini_state *)state;
+    if (a->terminal || a->failure.kind != PHI_FAILURE_NONE) return;
+    phi__classify_truncated(a, st->heard);
+}
+
+PHI__FN void phi__gemini_whole(void *state, phi__assembly *a, phi_str body) {
+    phi__gemini_state *st = (phi__gemini_state *)state;
+    phi_str json = phi__str_trim(body);
+    phi__gem_chunk k;
+    phi_arena_mark mark = phi_arena_save(&a->scratch);
+    if (json.len > 0 && json.at[0] == '[')
+        phi__gem_array(st, a, json);
+    else if (phi__gem_read(&k, json) && !k.has_error)
+        phi__gem_take(st, a, &k, json);
+    if (!a->terminal && a->failure.kind == PHI_FAILURE_NONE) {
+        if (a->started)
+            phi__classify_truncated(a, true);
+        else
+            phi__classify_body(a, body);
+    }
+    phi_arena_reset(&a->scratch, mark);
+}
+#undef PHI__GEM_IS
+
 /* ---- src/wire/openai_chat.c ---- */
 
 /* openai_chat.c - requests of the OpenAI Chat Completions API, and of all who speak it.
@@ -15149,7 +18012,7 @@ static bool phi__chat_is_text(const phi_content *c) {
 
 /* The texts of a message as the inside of one JSON string, joined by line feeds; whether there was
    any. Images that the model does not take are a line as well. */
-static bool phi__chat_join_text(phi__encoder *e, const phi_message *m) {
+PHI__FN bool phi__chat_join_text(phi__encoder *e, const phi_message *m) {
     bool any = false, omitted = false;
     size_t i;
     for (i = 0; i < m->content_count; i++) {
@@ -15444,21 +18307,19 @@ static const struct phi__chat_effort {
     {"gpt-", "none", "low"},       {"", "low", "low"},
 };
 
-static const char *phi__chat_effort_name(const phi__encoder *e) {
-    const phi_model *model = e->ask->model;
-    bool openai = phi__str_is(phi_str_of(model->provider), "openai");
+PHI__FN const char *phi__chat_effort_name(const phi__encoder *e, bool openai) {
+    phi_str id = phi_str_of(e->ask->model->id);
+    bool pro = openai && phi__str_starts(id, "gpt-5-pro");
     size_t i = 0;
     switch (e->ask->thinking) {
     case PHI_THINKING_HIGH: return "high";
-    case PHI_THINKING_MEDIUM:
-        return openai && phi__str_starts(phi_str_of(model->id), "gpt-5-pro") ? "high" : "medium";
-    case PHI_THINKING_LOW:
-        return openai && phi__str_starts(phi_str_of(model->id), "gpt-5-pro") ? "high" : "low";
+    case PHI_THINKING_MEDIUM: return pro ? "high" : "medium";
+    case PHI_THINKING_LOW: return pro ? "high" : "low";
     case PHI_THINKING_OFF:
     case PHI_THINKING_MINIMAL: break;
     }
     if (!openai) return e->ask->thinking == PHI_THINKING_OFF ? NULL : "low";
-    while (!phi__str_starts(phi_str_of(model->id), phi__chat_efforts[i].prefix)) i++;
+    while (!phi__str_starts(id, phi__chat_efforts[i].prefix)) i++;
     return e->ask->thinking == PHI_THINKING_OFF ? phi__chat_efforts[i].off
                                                 : phi__chat_efforts[i].minimal;
 }
@@ -15472,7 +18333,8 @@ static void phi__chat_put_switch(phi__encoder *e, const char *before, const char
 
 static void phi__chat_put_thinking(phi__encoder *e) {
     phi__buf *out = &e->scratch;
-    const char *effort = phi__chat_effort_name(e);
+    bool openai = phi__str_is(phi_str_of(e->ask->model->provider), "openai");
+    const char *effort = phi__chat_effort_name(e, openai);
     if (!e->ask->model->reasoning) return;
     if (effort != NULL && phi__chat_quirk(e, PHI_QUIRK_REASONING_EFFORT))
         phi__render_member(out, "reasoning_effort", phi_str_of(effort));
@@ -15504,10 +18366,10 @@ static void phi__chat_put_thinking(phi__encoder *e) {
 }
 
 /* Servers take at most 64 bytes: a longer id is replaced by a hash of it. */
-static void phi__chat_put_cache_key(phi__encoder *e) {
+PHI__FN void phi__chat_put_cache_key(phi__encoder *e) {
     phi_str id = e->ask->session_id;
     char hash[17];
-    if (id.len == 0 || e->ask->disable_cache || !phi__chat_quirk(e, PHI_QUIRK_CACHE_KEY)) return;
+    if (id.len == 0 || e->ask->disable_cache) return;
     if (id.len > PHI__CHAT_KEY_MOST) {
         phi__hash_hex(phi__hash(id, 3), hash);
         id = phi__str(hash, 16);
@@ -15589,7 +18451,7 @@ static void phi__chat_head(phi__encoder *e) {
         phi__json_put_double(out, ask->temperature);
     }
     phi__chat_put_thinking(e);
-    phi__chat_put_cache_key(e);
+    if (phi__chat_quirk(e, PHI_QUIRK_CACHE_KEY)) phi__chat_put_cache_key(e);
     phi__chat_put_tools(e);
     phi__buf_text(out, ",\"messages\":[");
     phi__chat_put_system(e);
@@ -15622,12 +18484,20 @@ static void phi__chat_address(phi__encoder *e) {
 /* ---- the codec ---- */
 
 PHI__FN const phi__codec *phi__openai_chat_codec(void) {
-    static const phi__codec codec = {PHI_PROTOCOL_OPENAI_CHAT, sizeof(phi__chat_state),
-                                     phi__chat_head,           phi__chat_item,
-                                     phi__chat_tail,           phi__chat_address,
-                                     phi__chat_missing,        phi__chat_after_results,
-                                     phi__chat_event,          phi__chat_end,
-                                     phi__chat_whole};
+    static const phi__codec codec = {PHI_PROTOCOL_OPENAI_CHAT,
+                                     sizeof(phi__chat_state),
+                                     phi__chat_head,
+                                     phi__chat_item,
+                                     phi__chat_tail,
+                                     phi__chat_address,
+                                     phi__chat_missing,
+                                     phi__chat_after_results,
+                                     phi__chat_event,
+                                     phi__chat_end,
+                                     phi__chat_whole,
+                                     false,
+                                     NULL,
+                                     false};
     return &codec;
 }
 #undef PHI__CHAT_FORM_QUIRKS
@@ -16272,6 +19142,980 @@ PHI__FN void phi__chat_whole(void *state, phi__assembly *a, phi_str body) {
 }
 #undef PHI__CHAT_IS
 
+/* ---- src/wire/openai_responses.c ---- */
+
+/* openai_responses.c - requests of the OpenAI Responses API, at OpenAI and at Azure.
+
+   The transcript goes out as a list of items; each message is rendered whole, as those of its items
+   that may be sent, and kept. Nothing is stored at the server, so reasoning items go back as they
+   came, directly before the item they produced, and only to the model that made them: the server
+   refuses one without its follower, and an item by its id without its reasoning.
+   wire.md parts 4, 5 and 9. */
+
+
+/* What a rendering depends on beside its message: bits of phi__rendered.form. */
+#define PHI__RESPONSES_FORM 0xa0000000u
+#define PHI__RESPONSES_ORIGIN 1u    /* minted by the same model: ids and reasoning go back */
+#define PHI__RESPONSES_NO_IMAGES 2u /* words stand for images */
+
+enum {
+    PHI__RESPONSES_OUTPUT_LEAST = 16, /* max_output_tokens; wire.md part 4 */
+    PHI__RESPONSES_ID_MOST = 64       /* bytes of an item's id */
+};
+
+/* ---- content of users and tools ---- */
+
+static void phi__responses_text_part(phi__encoder *e, const char *before, phi_str text) {
+    phi__buf *out = &e->scratch;
+    phi__json_put_comma(out);
+    phi__buf_text(out, "{\"type\":\"input_text\",\"text\":\"");
+    phi__buf_text(out, before);
+    phi__render_text(e, text);
+    phi__buf_text(out, "\"}");
+}
+
+static void phi__responses_image_part(phi__encoder *e, const phi_content *c) {
+    phi__buf *out = &e->scratch;
+    phi__json_put_comma(out);
+    phi__buf_text(out, "{\"type\":\"input_image\",\"detail\":\"auto\",\"image_url\":\"data:");
+    phi__json_put_part(out, c->mime_type);
+    phi__buf_text(out, ";base64,");
+    phi__render_base64(e, c->data);
+    phi__buf_text(out, "\"}");
+}
+
+static bool phi__responses_is_text(const phi_content *c) {
+    return c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text);
+}
+
+/* `before` stands at the start of the first text, or alone where there is none. */
+static void phi__responses_parts(phi__encoder *e, const phi_message *m, const char *before) {
+    bool omitted = false;
+    size_t i;
+    phi__buf_char(&e->scratch, '[');
+    for (i = 0; i < m->content_count; i++) {
+        const phi_content *c = &m->content[i];
+        bool stand_in = phi__render_omits(e, c);
+        if (phi__responses_is_text(c) || (stand_in && !omitted)) {
+            phi__responses_text_part(e, before,
+                                     stand_in ? PHI__LIT(PHI__RENDER_NO_IMAGE) : c->text);
+            before = "";
+        } else if (phi__render_is_image(c) && !stand_in)
+            phi__responses_image_part(e, c);
+        omitted = stand_in;
+    }
+    if (before[0] != '\0') phi__responses_text_part(e, before, PHI__LIT("(no output)"));
+    phi__buf_char(&e->scratch, ']');
+}
+
+/* Nothing at all where nothing of it may be sent. */
+static void phi__responses_user(phi__encoder *e, const phi_message *m) {
+    bool says = phi__render_sends_image(e, m) || phi__render_omits_any(e, m);
+    size_t i;
+    for (i = 0; i < m->content_count && !says; i++) says = phi__responses_is_text(&m->content[i]);
+    if (!says) return;
+    phi__buf_text(&e->scratch, "{\"role\":\"user\",\"content\":");
+    phi__responses_parts(e, m, "");
+    phi__buf_char(&e->scratch, '}');
+}
+
+static void phi__responses_result(phi__encoder *e, const phi_message *m) {
+    phi__buf *out = &e->scratch;
+    const char *before = m->is_error ? "Error: " : "";
+    phi__buf_text(out, "{\"type\":\"function_call_output\",\"call_id\":");
+    phi__render_id(out, m->tool_call_id, PHI__ID_RESPONSES);
+    phi__buf_text(out, ",\"output\":");
+    if (phi__render_sends_image(e, m))
+        phi__responses_parts(e, m, before);
+    else {
+        phi__buf_char(out, '"');
+        phi__buf_text(out, before);
+        if (!phi__chat_join_text(e, m)) phi__buf_text(out, "(no output)");
+        phi__buf_char(out, '"');
+    }
+    phi__buf_char(out, '}');
+}
+
+/* ---- the assistant ---- */
+
+/* Whether a signature is a reasoning item that the server can read again: with its content,
+   encrypted or (open models) in words. Uses and resets e->arena. */
+static bool phi__responses_is_reasoning(phi__encoder *e, phi_str item) {
+    phi_arena_mark mark = phi_arena_save(e->arena);
+    phi_json *root = NULL;
+    phi_status status;
+    bool good;
+    if (item.len == 0 || item.at[0] != '{') return false;
+    status = phi_json_parse(e->arena, item, PHI_JSON_BORROW, &root, NULL);
+    if (status == PHI_NO_MEMORY) e->failed = true;
+    good = status == PHI_OK &&
+           phi__str_is(phi_json_str(phi_json_get(root, "type"), ""), "reasoning") &&
+           phi_json_str(phi_json_get(root, "id"), "").len > 0 &&
+           (phi_json_str(phi_json_get(root, "encrypted_content"), "").len > 0 ||
+            phi_json_count(phi_json_get(root, "content")) > 0);
+    phi_arena_reset(e->arena, mark);
+    return good;
+}
+
+/* Whether ids and reasoning of a message may go back: to the same model, of a turn that ended
+   well. */
+static bool phi__responses_replays(const phi__encoder *e, size_t at) {
+    const phi_message *m = e->ask->items[at].message;
+    return m->role == PHI_ROLE_ASSISTANT && m->stop_reason != PHI_STOP_REASON_ERROR &&
+           m->stop_reason != PHI_STOP_REASON_ABORTED && phi__render_same_origin(e, at);
+}
+
+/* All of a message's reasoning, or none: an id would tell the server of what it does not get. */
+static bool phi__responses_whole_reasoning(phi__encoder *e, const phi_message *m) {
+    size_t i;
+    for (i = 0; i < m->content_count; i++)
+        if (m->content[i].kind == PHI_CONTENT_THINKING &&
+            !phi__responses_is_reasoning(e, m->content[i].signature))
+            return false;
+    return true;
+}
+
+/* A string of the block's replay as a member, where it is there, begins so and fits: whether it
+   was. */
+static bool phi__responses_member(phi__encoder *e, const phi_content *c, const char *key,
+                                  const char *prefix) {
+    phi_arena_mark mark = phi_arena_save(e->arena);
+    phi_json *root = NULL;
+    phi_str text;
+    bool fits;
+    if (c->replay.len == 0) return false;
+    if (phi_json_parse(e->arena, c->replay, PHI_JSON_BORROW, &root, NULL) == PHI_NO_MEMORY)
+        e->failed = true;
+    text = phi_json_str(phi_json_get(root, key), "");
+    fits = text.len > 0 && text.len <= PHI__RESPONSES_ID_MOST && phi__str_starts(text, prefix);
+    if (fits) phi__render_member(&e->scratch, key, text);
+    phi_arena_reset(e->arena, mark);
+    return fits;
+}
+
+/* The reasoning items in [from, to), which produced the item that is written next. */
+static void phi__responses_reasoning(phi__encoder *e, const phi_message *m, size_t from,
+                                     size_t to) {
+    for (; from < to; from++) {
+        if (m->content[from].kind != PHI_CONTENT_THINKING) continue;
+        if (e->scratch.len > 0) phi__buf_char(&e->scratch, ',');
+        phi__buf_add_str(&e->scratch, m->content[from].signature);
+    }
+}
+
+static void phi__responses_said(phi__encoder *e, const phi_content *c, bool same) {
+    phi__buf *out = &e->scratch;
+    phi__buf_text(out, "{\"type\":\"message\"");
+    if (same && phi__responses_member(e, c, "id", ""))
+        phi__buf_text(out, ",\"status\":\"completed\"");
+    phi__buf_text(out, ",\"role\":\"assistant\",\"content\":[{\"type\":\"output_text\"");
+    phi__render_text_member(e, "text", c->text);
+    phi__buf_text(out, ",\"annotations\":[]}]");
+    if (same) (void)phi__responses_member(e, c, "phase", "");
+    phi__buf_char(out, '}');
+}
+
+static void phi__responses_call(phi__encoder *e, const phi_content *c, bool same) {
+    phi__buf *out = &e->scratch;
+    phi__buf_text(out, "{\"type\":\"function_call\"");
+    if (same) (void)phi__responses_member(e, c, "id", "fc_");
+    phi__buf_text(out, ",\"call_id\":");
+    phi__render_id(out, c->id, PHI__ID_RESPONSES);
+    phi__buf_text(out, ",\"name\":");
+    phi__render_name(out, c->name, 64);
+    phi__render_text_member(e, "arguments", phi__render_arguments(e, c->arguments));
+    phi__buf_char(out, '}');
+}
+
+static void phi__responses_assistant(phi__encoder *e, const phi_message *m, bool same) {
+    size_t i, from = 0;
+    same = same && phi__responses_whole_reasoning(e, m);
+    for (i = 0; i < m->content_count; i++) {
+        const phi_content *c = &m->content[i];
+        bool call = c->kind == PHI_CONTENT_TOOL_CALL;
+        if (call && c->incomplete) from = i + 1; /* the reasoning before it has no follower */
+        if ((call && !c->incomplete) || phi__responses_is_text(c)) {
+            if (same) phi__responses_reasoning(e, m, from, i);
+            if (e->scratch.len > 0) phi__buf_char(&e->scratch, ',');
+            if (call)
+                phi__responses_call(e, c, same);
+            else
+                phi__responses_said(e, c, same);
+            from = i + 1;
+        }
+    }
+}
+
+/* ---- messages ---- */
+
+static void phi__responses_before(phi__encoder *e, phi_role role) {
+    if (e->last_role != (phi_role)0) phi__encode_glue(e, ",");
+    e->last_role = role;
+}
+
+static void phi__responses_item(phi__encoder *e, size_t at) {
+    const phi_message *m = e->ask->items[at].message;
+    bool same = phi__responses_replays(e, at);
+    uint32_t form = PHI__RESPONSES_FORM;
+    phi_str json;
+    if (same) form |= PHI__RESPONSES_ORIGIN;
+    if ((e->ask->model->quirks & PHI_QUIRK_NO_IMAGES) != 0) form |= PHI__RESPONSES_NO_IMAGES;
+    if (!phi__encode_kept(e, at, UINT32_MAX, form, &json)) {
+        if (m->role == PHI_ROLE_USER)
+            phi__responses_user(e, m);
+        else if (m->role == PHI_ROLE_TOOL_RESULT)
+            phi__responses_result(e, m);
+        else
+            phi__responses_assistant(e, m, same);
+        if (!phi__encode_keep(e, at, UINT32_MAX, form, &json)) return;
+    }
+    if (json.len == 0) return;
+    phi__responses_before(e, m->role);
+    phi__encode_piece(e, json);
+}
+
+static void phi__responses_missing(phi__encoder *e, size_t item, size_t block) {
+    const phi_content *call = &e->ask->items[item].message->content[block];
+    phi__responses_before(e, PHI_ROLE_TOOL_RESULT);
+    phi__buf_clear(&e->scratch);
+    phi__buf_text(&e->scratch, "{\"type\":\"function_call_output\",\"call_id\":");
+    phi__render_id(&e->scratch, call->id, PHI__ID_RESPONSES);
+    phi__buf_text(&e->scratch, ",\"output\":\"Error: No result provided\"}");
+    phi__encode_scratch(e);
+}
+
+/* Results hold their images themselves. */
+static void phi__responses_after_results(phi__encoder *e, size_t from, size_t to) {
+    (void)e;
+    (void)from;
+    (void)to;
+}
+
+/* ---- around the messages ---- */
+
+static bool phi__responses_openai(const phi__encoder *e) {
+    phi_str provider = phi_str_of(e->ask->model->provider);
+    return e->codec == phi__azure_responses_codec() || phi__str_is(provider, "openai") ||
+           phi__str_is(provider, "openai-responses") ||
+           phi__str_is(provider, PHI_PROTOCOL_OPENAI_RESPONSES);
+}
+
+/* Models that do not reason refuse both fields. */
+static void phi__responses_put_thinking(phi__encoder *e) {
+    phi__buf *out = &e->scratch;
+    const char *effort = phi__chat_effort_name(e, phi__responses_openai(e));
+    if (!e->ask->model->reasoning) return;
+    phi__buf_text(out, ",\"include\":[\"reasoning.encrypted_content\"]");
+    if (effort == NULL) return;
+    phi__buf_text(out, ",\"reasoning\":{\"effort\":\"");
+    phi__buf_text(out, effort);
+    phi__buf_text(out, e->ask->thinking != PHI_THINKING_OFF ? "\",\"summary\":\"auto\"}" : "\"}");
+}
+
+static void phi__responses_put_tools(phi__encoder *e) {
+    phi__buf *out = &e->scratch;
+    phi_tool_choice choice = e->ask->tool_choice;
+    size_t i;
+    if (e->ask->tool_count == 0) return;
+    phi__buf_text(out, choice == PHI_TOOL_CHOICE_NONE   ? ",\"tool_choice\":\"none\""
+                       : choice == PHI_TOOL_CHOICE_AUTO ? ",\"tool_choice\":\"auto\""
+                                                        : ",\"tool_choice\":\"required\"");
+    phi__buf_text(out, ",\"tools\":[");
+    for (i = 0; i < e->ask->tool_count; i++) {
+        const phi__tool_view *tool = &e->ask->tools[i];
+        if (i > 0) phi__buf_char(out, ',');
+        phi__buf_text(out, "{\"type\":\"function\",\"name\":");
+        phi__json_put_str(out, tool->name);
+        if (!phi__render_blank(tool->description))
+            phi__render_member(out, "description", tool->description);
+        phi__buf_text(out, ",\"parameters\":");
+        phi__encode_scratch(e);
+        phi__encode_piece(e, phi__render_blank(tool->schema)
+                                 ? PHI__LIT("{\"type\":\"object\",\"properties\":{}}")
+                                 : tool->schema);
+        phi__buf_text(out, ",\"strict\":false}"); /* omitted counts as true */
+    }
+    phi__buf_char(out, ']');
+}
+
+static void phi__responses_head(phi__encoder *e) {
+    const phi__ask *ask = e->ask;
+    phi__buf *out = &e->scratch;
+    uint32_t most = ask->max_tokens != 0 ? ask->max_tokens : ask->model->max_tokens;
+    phi__buf_clear(out);
+    phi__buf_char(out, '{');
+    phi__render_member(out, "model", phi_str_of(ask->model->id));
+    phi__buf_text(out, ",\"stream\":true,\"store\":false");
+    if (most != 0) {
+        phi__buf_text(out, ",\"max_output_tokens\":");
+        phi__buf_u64(out, phi__max(most, PHI__RESPONSES_OUTPUT_LEAST));
+    }
+    if (ask->temperature >= 0 && !ask->model->reasoning) {
+        phi__buf_text(out, ",\"temperature\":");
+        phi__json_put_double(out, ask->temperature);
+    }
+    phi__responses_put_thinking(e);
+    phi__chat_put_cache_key(e);
+    phi__responses_put_tools(e);
+    if (!phi__render_blank(ask->system_prompt))
+        phi__render_member(out, "instructions", ask->system_prompt);
+    phi__buf_text(out, ",\"input\":[");
+    phi__encode_scratch(e);
+}
+
+static void phi__responses_tail(phi__encoder *e) { phi__encode_glue(e, "]}"); }
+
+static void phi__responses_headers(phi__encoder *e, bool azure) {
+    phi_str key = phi__str_trim(phi_str_of(e->ask->model->api_key));
+    phi__encode_header(e, "content-type", PHI__LIT("application/json"));
+    phi__encode_header(e, "accept", PHI__LIT("text/event-stream"));
+    if (key.len > 0 && azure)
+        phi__encode_header(e, "api-key", key);
+    else if (key.len > 0) {
+        phi__buf_clear(&e->scratch);
+        phi__buf_text(&e->scratch, "Bearer ");
+        phi__buf_add_str(&e->scratch, key);
+        phi__encode_header(e, "authorization", phi__buf_str(&e->scratch));
+    }
+    phi__encode_model_headers(e);
+}
+
+static void phi__responses_address(phi__encoder *e) {
+    phi__encode_url(e, "/v1", true, "/responses");
+    phi__responses_headers(e, false);
+}
+
+/* The base as given, but for what stands from "/deployments" on: there is nothing below it. */
+static void phi__azure_address(phi__encoder *e) {
+    const phi__ask *ask = e->ask;
+    phi_str base = phi__str_trim(phi_str_of(ask->model->base_url));
+    size_t cut = phi__str_find(base, 0, "/deployments"), query = phi__str_find(base, 0, "?");
+    phi__ask there = *ask;
+    phi_model model = *ask->model;
+    if (cut != SIZE_MAX && (query == SIZE_MAX || cut < query)) {
+        phi_str url = {NULL, 0};
+        phi__buf_clear(&e->scratch);
+        phi__buf_add(&e->scratch, base.at, cut);
+        if (query != SIZE_MAX)
+            phi__buf_add(&e->scratch, base.at + query, base.len - query);
+        else
+            phi__buf_text(&e->scratch, "/v1"); /* without a version only this path is there */
+        if (e->scratch.failed || !phi__arena_str(e->arena, phi__buf_str(&e->scratch), &url)) {
+            e->failed = true;
+            return;
+        }
+        model.base_url = url.at;
+        there.model = &model;
+    }
+    e->ask = &there;
+    phi__encode_url(e, "/openai/v1", true, "/responses");
+    e->ask = ask;
+    phi__responses_headers(e, true);
+}
+
+/* ---- the codecs ---- */
+
+PHI__FN const phi__codec *phi__openai_responses_codec(void) {
+    static const phi__codec codec = {PHI_PROTOCOL_OPENAI_RESPONSES,
+                                     sizeof(phi__responses_state),
+                                     phi__responses_head,
+                                     phi__responses_item,
+                                     phi__responses_tail,
+                                     phi__responses_address,
+                                     phi__responses_missing,
+                                     phi__responses_after_results,
+                                     phi__responses_event,
+                                     phi__responses_end,
+                                     phi__responses_whole,
+                                     false,
+                                     NULL,
+                                     false};
+    return &codec;
+}
+
+PHI__FN const phi__codec *phi__azure_responses_codec(void) {
+    static const phi__codec codec = {PHI_PROTOCOL_AZURE_RESPONSES,
+                                     sizeof(phi__responses_state),
+                                     phi__responses_head,
+                                     phi__responses_item,
+                                     phi__responses_tail,
+                                     phi__azure_address,
+                                     phi__responses_missing,
+                                     phi__responses_after_results,
+                                     phi__responses_event,
+                                     phi__responses_end,
+                                     phi__responses_whole,
+                                     false,
+                                     NULL,
+                                     false};
+    return &codec;
+}
+#undef PHI__RESPONSES_FORM
+#undef PHI__RESPONSES_ORIGIN
+#undef PHI__RESPONSES_NO_IMAGES
+
+/* ---- src/wire/openai_responses_stream.c ---- */
+
+/* openai_responses_stream.c - answers of the OpenAI Responses API: events to a message.
+
+   The answer is a list of items, each of which becomes one block: a message its text, a reasoning
+   item thinking, a function call a tool call. Items may come interleaved and are found by their
+   output_index; items of other types are read over with all of their events. What a finished item
+   says stands above the deltas before it. wire.md parts 1.3, 1.9 and 4. */
+
+
+#define PHI__RESP_IS(text, literal) phi__json_text_is((text), PHI__LIT(literal))
+
+/* What any event may hold, as it stands in its text. */
+typedef struct phi__resp_event {
+    phi__json_text type, delta, arguments;
+    int64_t index;
+    phi_str item, response; /* raw JSON of an object, or empty */
+    bool has_error;
+} phi__resp_event;
+
+/* An item of the answer, as it stands in its text; `at` NULL: absent. */
+typedef struct phi__resp_item {
+    phi_str raw;
+    phi__json_text type, id, status, phase, call_id, name, arguments;
+    phi_str content, summary; /* raw JSON of an array, or empty */
+} phi__resp_item;
+
+static const phi__json_text phi__resp_none = {"", 0, false};
+
+static void phi__resp_put(phi__assembly *a, phi__buf *buf, phi__json_text text) {
+    phi__buf_clear(buf);
+    if (text.len > 0) phi__json_unescape(buf, text);
+    if (buf->failed) a->no_memory = true;
+}
+
+static void phi__resp_add(phi__assembly *a, size_t block, phi__json_text text) {
+    phi__assembly_add_json(a, block, phi__str(text.at, text.len), text.escaped);
+}
+
+/* Raw JSON of one type; all else is skipped. */
+static void phi__resp_raw(phi__json_cursor *c, phi_json_type type, phi_str *out) {
+    if (phi__json_peek(c) == type)
+        phi__json_take_raw(c, out);
+    else
+        phi__json_skip(c);
+}
+
+/* ---- reading ---- */
+
+static bool phi__resp_read(phi__resp_event *ev, phi_str data) {
+    phi__json_cursor c;
+    phi__json_text key;
+    memset(ev, 0, sizeof *ev);
+    ev->type = phi__resp_none;
+    ev->index = -1;
+    phi__json_cursor_init(&c, data);
+    if (!phi__json_enter_object(&c)) return false;
+    while (phi__json_next_key(&c, &key)) {
+        if (PHI__RESP_IS(key, "type"))
+            phi__json_take_text(&c, &ev->type);
+        else if (PHI__RESP_IS(key, "output_index"))
+            phi__json_take_i64(&c, &ev->index);
+        else if (PHI__RESP_IS(key, "delta"))
+            phi__json_take_text(&c, &ev->delta);
+        else if (PHI__RESP_IS(key, "arguments"))
+            phi__json_take_text(&c, &ev->arguments);
+        else if (PHI__RESP_IS(key, "item"))
+            phi__resp_raw(&c, PHI_JSON_OBJECT, &ev->item);
+        else if (PHI__RESP_IS(key, "response"))
+            phi__resp_raw(&c, PHI_JSON_OBJECT, &ev->response);
+        else if (PHI__RESP_IS(key, "error"))
+            ev->has_error = phi__json_peek(&c) != PHI_JSON_NULL && phi__json_skip(&c);
+        else
+            phi__json_skip(&c);
+    }
+    return phi__json_cursor_done(&c);
+}
+
+static void phi__resp_read_item(phi__resp_item *item, phi_str raw) {
+    phi__json_cursor c;
+    phi__json_text key;
+    memset(item, 0, sizeof *item);
+    item->raw = raw;
+    item->type = item->id = item->status = phi__resp_none;
+    if (raw.len == 0) return;
+    phi__json_cursor_init(&c, raw);
+    if (!phi__json_enter_object(&c)) return;
+    while (phi__json_next_key(&c, &key)) {
+        if (PHI__RESP_IS(key, "type"))
+            phi__json_take_text(&c, &item->type);
+        else if (PHI__RESP_IS(key, "id"))
+            phi__json_take_text(&c, &item->id);
+        else if (PHI__RESP_IS(key, "status"))
+            phi__json_take_text(&c, &item->status);
+        else if (PHI__RESP_IS(key, "phase"))
+            phi__json_take_text(&c, &item->phase);
+        else if (PHI__RESP_IS(key, "call_id"))
+            phi__json_take_text(&c, &item->call_id);
+        else if (PHI__RESP_IS(key, "name"))
+            phi__json_take_text(&c, &item->name);
+        else if (PHI__RESP_IS(key, "arguments"))
+            phi__json_take_text(&c, &item->arguments);
+        else if (PHI__RESP_IS(key, "content"))
+            phi__resp_raw(&c, PHI_JSON_ARRAY, &item->content);
+        else if (PHI__RESP_IS(key, "summary"))
+            phi__resp_raw(&c, PHI_JSON_ARRAY, &item->summary);
+        else
+            phi__json_skip(&c);
+    }
+}
+
+/* The block kind of an item, or 0: it is none of ours. */
+static phi_content_kind phi__resp_kind(const phi__resp_item *item) {
+    if (PHI__RESP_IS(item->type, "message")) return PHI_CONTENT_TEXT;
+    if (PHI__RESP_IS(item->type, "reasoning")) return PHI_CONTENT_THINKING;
+    if (PHI__RESP_IS(item->type, "function_call")) return PHI_CONTENT_TOOL_CALL;
+    return (phi_content_kind)0;
+}
+
+/* ---- blocks ---- */
+
+/* The block of an index if it is of this kind; open ones only, where that is asked for. */
+static size_t phi__resp_find(const phi__assembly *a, int64_t index, phi_content_kind kind,
+                             bool open) {
+    size_t block = phi__assembly_find(a, index);
+    if (block == SIZE_MAX || a->drafts[block].kind != kind) return SIZE_MAX;
+    return open && !a->drafts[block].open ? SIZE_MAX : block;
+}
+
+/* Puts the whole of a block's text in place of what the deltas gave. Where it only goes on from
+   there, the rest is told as a delta. */
+static void phi__resp_overwrite(phi__assembly *a, size_t block, phi_str text) {
+    phi__draft *d = &a->drafts[block];
+    d->held_len = 0; /* halves that wait for another: the text has both */
+    d->high = 0;
+    if (d->bytes.len > text.len ||
+        (d->bytes.len > 0 && memcmp(d->bytes.at, text.at, d->bytes.len) != 0)) {
+        phi__assembly_set(a, &d->bytes, text);
+        return;
+    }
+    phi__assembly_add(a, block, phi__str(text.at + d->bytes.len, text.len - d->bytes.len));
+}
+
+/* The texts of an array of parts in one: of a message without anything between them, of a summary
+   with an empty line. */
+static void phi__resp_join(phi__buf *out, phi_str parts, const char *between) {
+    phi__json_cursor c;
+    phi__json_text key;
+    bool any = false;
+    if (parts.len == 0) return;
+    phi__json_cursor_init(&c, parts);
+    if (!phi__json_enter_array(&c)) return;
+    while (phi__json_next_item(&c)) {
+        if (!phi__json_enter_object(&c)) continue;
+        while (phi__json_next_key(&c, &key)) {
+            phi__json_text text = phi__resp_none;
+            if (PHI__RESP_IS(key, "text") || PHI__RESP_IS(key, "refusal"))
+                phi__json_take_text(&c, &text);
+            else
+                phi__json_skip(&c);
+            if (text.len == 0) continue;
+            if (any) phi__buf_text(out, between);
+            phi__json_unescape(out, text);
+            any = true;
+        }
+    }
+}
+
+static void phi__resp_whole_text(phi__assembly *a, size_t block, const phi__resp_item *item) {
+    phi_content_kind kind = a->drafts[block].kind;
+    phi__buf text;
+    bool said = item->content.len > 2 || item->summary.len > 2;
+    phi__buf_init(&text, a->memory);
+    if (kind == PHI_CONTENT_TOOL_CALL) {
+        said = item->arguments.len > 0;
+        if (said) phi__json_unescape(&text, item->arguments);
+    } else if (kind == PHI_CONTENT_THINKING) {
+        phi__resp_join(&text, item->summary, "\n\n");
+        if (text.len == 0) phi__resp_join(&text, item->content, "\n\n");
+    } else
+        phi__resp_join(&text, item->content, "");
+    if (text.failed)
+        a->no_memory = true;
+    else if (said && text.len > 0)
+        phi__resp_overwrite(a, block, phi__buf_str(&text));
+    phi__buf_free(&text);
+}
+
+static void phi__resp_name_call(phi__assembly *a, size_t block, const phi__resp_item *item) {
+    if (item->call_id.len > 0) phi__resp_put(a, &a->drafts[block].id, item->call_id);
+    if (item->name.len > 0) phi__resp_put(a, &a->drafts[block].name, item->name);
+}
+
+/* What the next request wants back: a reasoning item whole, of others the id. */
+static void phi__resp_keep(phi__assembly *a, size_t block, const phi__resp_item *item) {
+    phi__draft *d = &a->drafts[block];
+    phi__buf *out = &d->replay;
+    phi__buf text;
+    if (d->kind == PHI_CONTENT_THINKING) {
+        phi__assembly_set(a, &d->signature, item->raw);
+        return;
+    }
+    if (item->id.len == 0) return;
+    phi__buf_init(&text, a->memory);
+    phi__json_unescape(&text, item->id);
+    phi__buf_clear(out);
+    phi__buf_text(out, "{\"id\":");
+    phi__json_put_str(out, phi__buf_str(&text));
+    if (d->kind == PHI_CONTENT_TEXT && item->phase.len > 0) {
+        phi__buf_clear(&text);
+        phi__json_unescape(&text, item->phase);
+        phi__buf_text(out, ",\"phase\":");
+        phi__json_put_str(out, phi__buf_str(&text));
+    }
+    phi__buf_char(out, '}');
+    if (out->failed || text.failed) a->no_memory = true;
+    phi__buf_free(&text);
+}
+
+static size_t phi__resp_item_added(phi__assembly *a, const phi__resp_item *item, int64_t index) {
+    phi_content_kind kind = phi__resp_kind(item);
+    size_t block;
+    if (kind == (phi_content_kind)0) return SIZE_MAX;
+    block = phi__resp_find(a, index, kind, true);
+    if (block == SIZE_MAX) block = phi__assembly_open(a, kind, index);
+    if (block != SIZE_MAX && kind == PHI_CONTENT_TOOL_CALL) phi__resp_name_call(a, block, item);
+    return block;
+}
+
+/* A cut item has no id that may go back, and a cut call stays open, so that it is never run. */
+static void phi__resp_finish_item(phi__assembly *a, size_t block, const phi__resp_item *item) {
+    bool cut =
+        PHI__RESP_IS(item->status, "incomplete") || PHI__RESP_IS(item->status, "in_progress");
+    if (a->drafts[block].kind == PHI_CONTENT_TOOL_CALL) phi__resp_name_call(a, block, item);
+    phi__resp_whole_text(a, block, item);
+    if (!cut) phi__resp_keep(a, block, item);
+    if (!cut || a->drafts[block].kind != PHI_CONTENT_TOOL_CALL) phi__assembly_close(a, block);
+}
+
+/* Also of an item whose start a gateway forgot; one that was finished before stays as it is. */
+static void phi__resp_item_done(phi__assembly *a, const phi__resp_item *item, int64_t index) {
+    phi_content_kind kind = phi__resp_kind(item);
+    size_t block;
+    if (kind == (phi_content_kind)0) return;
+    block = phi__resp_find(a, index, kind, index >= 0 ? false : true);
+    if (block == SIZE_MAX) block = phi__assembly_open(a, kind, index);
+    if (block != SIZE_MAX && a->drafts[block].open) phi__resp_finish_item(a, block, item);
+}
+
+static void phi__resp_delta(phi__assembly *a, const phi__resp_event *ev, phi_content_kind kind) {
+    size_t block = phi__resp_find(a, ev->index, kind, true);
+    if (block == SIZE_MAX && kind != PHI_CONTENT_TOOL_CALL &&
+        phi__assembly_find(a, ev->index) == SIZE_MAX)
+        block = phi__assembly_open(a, kind, ev->index); /* its start was forgotten */
+    phi__resp_add(a, block, ev->delta);
+}
+
+/* An empty line between the parts of a summary. */
+static void phi__resp_next_part(phi__assembly *a, const phi__resp_event *ev) {
+    size_t block = phi__resp_find(a, ev->index, PHI_CONTENT_THINKING, true);
+    if (block != SIZE_MAX && a->drafts[block].bytes.len > 0)
+        phi__assembly_add(a, block, PHI__LIT("\n\n"));
+}
+
+static void phi__resp_arguments_done(phi__assembly *a, const phi__resp_event *ev) {
+    size_t block = phi__resp_find(a, ev->index, PHI_CONTENT_TOOL_CALL, true);
+    phi__resp_item item;
+    if (block == SIZE_MAX) return;
+    memset(&item, 0, sizeof item);
+    item.arguments = ev->arguments;
+    phi__resp_whole_text(a, block, &item);
+}
+
+/* ---- the response ---- */
+
+typedef struct phi__resp_response {
+    phi__json_text id, model, status, reason;
+    phi_str output, usage, error; /* raw JSON, or empty */
+} phi__resp_response;
+
+static void phi__resp_read_reason(phi__json_cursor *c, phi__resp_response *r) {
+    phi__json_text key;
+    if (!phi__json_enter_object(c)) return;
+    while (phi__json_next_key(c, &key)) {
+        if (PHI__RESP_IS(key, "reason"))
+            phi__json_take_text(c, &r->reason);
+        else
+            phi__json_skip(c);
+    }
+}
+
+static bool phi__resp_read_response(phi__resp_response *r, phi_str raw) {
+    phi__json_cursor c;
+    phi__json_text key;
+    memset(r, 0, sizeof *r);
+    r->status = r->reason = phi__resp_none;
+    phi__json_cursor_init(&c, raw);
+    if (!phi__json_enter_object(&c)) return false;
+    while (phi__json_next_key(&c, &key)) {
+        if (PHI__RESP_IS(key, "id"))
+            phi__json_take_text(&c, &r->id);
+        else if (PHI__RESP_IS(key, "model"))
+            phi__json_take_text(&c, &r->model);
+        else if (PHI__RESP_IS(key, "status"))
+            phi__json_take_text(&c, &r->status);
+        else if (PHI__RESP_IS(key, "incomplete_details"))
+            phi__resp_read_reason(&c, r);
+        else if (PHI__RESP_IS(key, "output"))
+            phi__resp_raw(&c, PHI_JSON_ARRAY, &r->output);
+        else if (PHI__RESP_IS(key, "usage"))
+            phi__resp_raw(&c, PHI_JSON_OBJECT, &r->usage);
+        else if (PHI__RESP_IS(key, "error"))
+            phi__resp_raw(&c, PHI_JSON_OBJECT, &r->error);
+        else
+            phi__json_skip(&c);
+    }
+    return phi__json_cursor_done(&c);
+}
+
+static void phi__resp_details(phi__json_cursor *c, phi_usage *usage) {
+    phi__json_text key;
+    if (!phi__json_enter_object(c)) return;
+    while (phi__json_next_key(c, &key)) {
+        if (PHI__RESP_IS(key, "cached_tokens"))
+            phi__json_take_u64(c, &usage->cache_read);
+        else if (PHI__RESP_IS(key, "cache_write_tokens"))
+            phi__json_take_u64(c, &usage->cache_write);
+        else if (PHI__RESP_IS(key, "reasoning_tokens"))
+            phi__json_take_u64(c, &usage->reasoning);
+        else
+            phi__json_skip(c);
+    }
+}
+
+/* The wire's input holds what was read from and written to the cache. */
+static void phi__resp_usage(phi__assembly *a, phi_str raw) {
+    phi__json_cursor c;
+    phi__json_text key;
+    phi_usage u;
+    if (raw.len == 0) return;
+    memset(&u, 0, sizeof u);
+    phi__json_cursor_init(&c, raw);
+    if (!phi__json_enter_object(&c)) return;
+    while (phi__json_next_key(&c, &key)) {
+        if (PHI__RESP_IS(key, "input_tokens"))
+            phi__json_take_u64(&c, &u.input);
+        else if (PHI__RESP_IS(key, "output_tokens"))
+            phi__json_take_u64(&c, &u.output);
+        else if (PHI__RESP_IS(key, "input_tokens_details") ||
+                 PHI__RESP_IS(key, "output_tokens_details"))
+            phi__resp_details(&c, &u);
+        else
+            phi__json_skip(&c);
+    }
+    if (u.cache_read > u.input) u.cache_read = u.input;
+    u.input -= u.cache_read;
+    if (u.cache_write > u.input) u.cache_write = u.input;
+    u.input -= u.cache_write;
+    a->usage = u;
+}
+
+/* Azure may give the encrypted content of a reasoning item only here: its block is the one that
+   holds the same id, and gets the fuller item. */
+static void phi__resp_fill_reasoning(phi__assembly *a, const phi__resp_item *item) {
+    phi_json_found found;
+    phi_str id;
+    size_t i;
+    if (item->id.len == 0 || phi_json_find(item->raw, "encrypted_content", &found) != PHI_OK ||
+        found.type != PHI_JSON_STRING)
+        return;
+    id = phi__str(item->id.at, item->id.len);
+    for (i = 0; i < a->count; i++) {
+        phi_str kept = phi__buf_str(&a->drafts[i].signature);
+        if (a->drafts[i].kind != PHI_CONTENT_THINKING || kept.len == 0) continue;
+        if (phi_json_find(kept, "id", &found) != PHI_OK || !phi_str_equal(found.raw, id)) continue;
+        if (phi_json_find(kept, "encrypted_content", &found) == PHI_OK &&
+            found.type == PHI_JSON_STRING)
+            return;
+        phi__assembly_set(a, &a->drafts[i].signature, item->raw);
+        return;
+    }
+}
+
+/* The items once more; often there are none. They finish blocks that are still open, and are the
+   answer where no item came before. */
+static void phi__resp_output(phi__assembly *a, phi_str raw) {
+    phi__json_cursor c;
+    phi__resp_item item;
+    phi_str one;
+    bool all = a->count == 0;
+    int64_t index;
+    if (raw.len == 0) return;
+    phi__json_cursor_init(&c, raw);
+    if (!phi__json_enter_array(&c)) return;
+    for (index = 0; phi__json_next_item(&c); index++) {
+        size_t block;
+        if (!phi__json_take_raw(&c, &one)) continue;
+        phi__resp_read_item(&item, one);
+        block = phi__resp_find(a, index, phi__resp_kind(&item), true);
+        if (all)
+            phi__resp_item_done(a, &item, index);
+        else if (block != SIZE_MAX)
+            phi__resp_finish_item(a, block, &item);
+        else if (PHI__RESP_IS(item.type, "reasoning"))
+            phi__resp_fill_reasoning(a, &item);
+    }
+}
+
+/* created, in_progress and queued, and the beginning of the terminal events */
+static void phi__resp_begin(phi__assembly *a, const phi__resp_response *r) {
+    if (a->response_id.len == 0 && r->id.len > 0) phi__resp_put(a, &a->response_id, r->id);
+    if (a->model.len == 0 && r->model.len > 0) phi__resp_put(a, &a->model, r->model);
+    phi__assembly_start(a);
+}
+
+static void phi__resp_close_texts(phi__assembly *a) {
+    size_t i;
+    for (i = 0; i < a->count; i++)
+        if (a->drafts[i].kind != PHI_CONTENT_TOOL_CALL) phi__assembly_close(a, i);
+}
+
+static void phi__resp_incomplete(phi__assembly *a) {
+    phi_str word = phi__buf_str(&a->raw_stop_reason);
+    if (a->failure.kind != PHI_FAILURE_NONE) return;
+    if (phi__str_is(word, "max_output_tokens"))
+        a->stop_reason = PHI_STOP_REASON_LENGTH;
+    else if (phi__str_is(word, "content_filter"))
+        phi__classify_stop(a, PHI_FAILURE_CONTENT_FILTER, false, word);
+    else
+        phi__classify_stop(a, PHI_FAILURE_SERVER, false, word);
+}
+
+static void phi__resp_failed(phi__assembly *a, const phi__resp_response *r) {
+    if (r->error.len > 2)
+        phi__classify_event(a, r->error);
+    else
+        phi__classify_stop(a, PHI_FAILURE_SERVER, true, phi__buf_str(&a->raw_stop_reason));
+}
+
+/* A terminal event, by its status word. */
+static void phi__resp_finish(phi__responses_state *st, phi__assembly *a,
+                             const phi__resp_response *r, phi__json_text status) {
+    bool incomplete = PHI__RESP_IS(status, "incomplete");
+    st->finished = a->terminal = true;
+    phi__resp_begin(a, r);
+    phi__resp_output(a, r->output);
+    phi__resp_usage(a, r->usage);
+    phi__resp_put(a, &a->raw_stop_reason, incomplete && r->reason.len > 0 ? r->reason : status);
+    phi__resp_close_texts(a);
+    if (incomplete)
+        phi__resp_incomplete(a);
+    else if (!PHI__RESP_IS(status, "completed"))
+        phi__resp_failed(a, r);
+    else if (a->failure.kind == PHI_FAILURE_NONE)
+        a->stop_reason = PHI_STOP_REASON_STOP;
+}
+
+/* ---- events ---- */
+
+static bool phi__resp_take_response(phi__responses_state *st, phi__assembly *a,
+                                    const phi__resp_event *ev, phi__json_text type) {
+    phi__resp_response r;
+    phi__json_text status = type;
+    size_t cut = sizeof "response." - 1;
+    if (PHI__RESP_IS(type, "response.completed") || PHI__RESP_IS(type, "response.incomplete") ||
+        PHI__RESP_IS(type, "response.failed")) {
+        (void)phi__resp_read_response(&r, ev->response.len > 0 ? ev->response : PHI__LIT("{}"));
+        status.at += cut;
+        status.len -= cut;
+        phi__resp_finish(st, a, &r, status);
+        return true;
+    }
+    if (!PHI__RESP_IS(type, "response.created") && !PHI__RESP_IS(type, "response.in_progress") &&
+        !PHI__RESP_IS(type, "response.queued"))
+        return false;
+    (void)phi__resp_read_response(&r, ev->response.len > 0 ? ev->response : PHI__LIT("{}"));
+    phi__resp_begin(a, &r);
+    return true;
+}
+
+static void phi__resp_take(phi__responses_state *st, phi__assembly *a, const phi__resp_event *ev,
+                           phi__json_text type, phi_str data) {
+    phi__resp_item item;
+    if (PHI__RESP_IS(type, "response.output_text.delta") ||
+        PHI__RESP_IS(type, "response.refusal.delta"))
+        phi__resp_delta(a, ev, PHI_CONTENT_TEXT);
+    else if (PHI__RESP_IS(type, "response.function_call_arguments.delta"))
+        phi__resp_delta(a, ev, PHI_CONTENT_TOOL_CALL);
+    else if (PHI__RESP_IS(type, "response.reasoning_summary_text.delta") ||
+             PHI__RESP_IS(type, "response.reasoning_text.delta"))
+        phi__resp_delta(a, ev, PHI_CONTENT_THINKING);
+    else if (PHI__RESP_IS(type, "response.output_item.added")) {
+        phi__resp_read_item(&item, ev->item);
+        (void)phi__resp_item_added(a, &item, ev->index);
+    } else if (PHI__RESP_IS(type, "response.output_item.done")) {
+        phi__resp_read_item(&item, ev->item);
+        phi__resp_item_done(a, &item, ev->index);
+    } else if (PHI__RESP_IS(type, "response.function_call_arguments.done"))
+        phi__resp_arguments_done(a, ev);
+    else if (PHI__RESP_IS(type, "response.reasoning_summary_part.added"))
+        phi__resp_next_part(a, ev);
+    else if (PHI__RESP_IS(type, "error") || (type.len == 0 && ev->has_error))
+        phi__classify_event(a, data);
+    else
+        (void)phi__resp_take_response(st, a, ev, type);
+}
+
+/* ---- for the codec ---- */
+
+PHI__FN void phi__responses_event(void *state, phi__assembly *a, phi_str name, phi_str data) {
+    phi__responses_state *st = (phi__responses_state *)state;
+    phi__resp_event ev;
+    phi__json_text type;
+    phi_arena_mark mark;
+    if (data.len == 0 || st->finished || a->no_memory) return;
+    if (st->broken) {
+        phi__assembly_fail(a, PHI_FAILURE_SERVER, true, PHI__LIT("bad_event"),
+                           PHI__LIT("the server sent an event that is not JSON"));
+        return;
+    }
+    if (phi__str_is(name, "error")) {
+        phi__classify_event(a, data);
+        return;
+    }
+    if (data.at[0] != '{') return; /* words of a gateway: nothing of ours */
+    st->heard = true;
+    if (!phi__resp_read(&ev, data)) {
+        st->broken = true;
+        return;
+    }
+    type = ev.type;
+    if (type.len == 0 && name.len > 0 && !ev.has_error) {
+        type.at = name.at; /* some gateways say it only once */
+        type.len = name.len;
+    }
+    mark = phi_arena_save(&a->scratch);
+    phi__resp_take(st, a, &ev, type, data);
+    phi_arena_reset(&a->scratch, mark);
+}
+
+PHI__FN void phi__responses_end(void *state, phi__assembly *a) {
+    phi__responses_state *st = (phi__responses_state *)state;
+    if (!st->finished && a->failure.kind == PHI_FAILURE_NONE) phi__classify_truncated(a, st->heard);
+}
+
+PHI__FN void phi__responses_whole(void *state, phi__assembly *a, phi_str body) {
+    phi__responses_state *st = (phi__responses_state *)state;
+    phi__resp_response r;
+    phi_arena_mark mark = phi_arena_save(&a->scratch);
+    bool whole = phi__resp_read_response(&r, phi__str_trim(body));
+    st->heard = whole;
+    if (whole && (PHI__RESP_IS(r.status, "completed") || PHI__RESP_IS(r.status, "incomplete") ||
+                  PHI__RESP_IS(r.status, "failed")))
+        phi__resp_finish(st, a, &r, r.status);
+    else if (whole && (PHI__RESP_IS(r.status, "in_progress") || PHI__RESP_IS(r.status, "queued")))
+        phi__classify_truncated(a, true);
+    else
+        phi__classify_body(a, body);
+    phi_arena_reset(&a->scratch, mark);
+}
+#undef PHI__RESP_IS
+
 /* ---- src/wire/preflight.c ---- */
 
 /* preflight.c - what a provider would refuse, found before a byte is sent, in words that name the
@@ -16284,7 +20128,7 @@ PHI__FN void phi__chat_whole(void *state, phi__assembly *a, phi_str body) {
 
 typedef struct phi__preflight_check {
     const phi__ask *ask;
-    bool anthropic;
+    bool anthropic, google;
     char *words;
     size_t words_size;
 } phi__preflight_check;
@@ -16343,6 +20187,10 @@ static phi_status phi__preflight_tools(phi__preflight_check *p) {
             return phi__preflight_no(p,
                                      "tools[%zu]: name \"%.*s\": expected 1 to 64 of a-z A-Z "
                                      "0-9 _ -",
+                                     i, phi__preflight_len(name), name.at);
+        if (p->google && (name.at[0] == '-' || (name.at[0] >= '0' && name.at[0] <= '9')))
+            return phi__preflight_no(p,
+                                     "tools[%zu]: name \"%.*s\": expected a letter or _ at first",
                                      i, phi__preflight_len(name), name.at);
         for (j = 0; j < i; j++)
             if (phi_str_equal(ask->tools[j].name, name))
@@ -16482,7 +20330,8 @@ PHI__FN phi_status phi__preflight(const phi__codec *codec, const phi__ask *ask, 
     phi_status status;
     size_t i;
     p.ask = ask;
-    p.anthropic = codec == phi__anthropic_codec();
+    p.anthropic = codec == phi__anthropic_codec() || codec == phi__bedrock_codec();
+    p.google = codec == phi__gemini_codec() || codec == phi__vertex_codec();
     p.words = words;
     p.words_size = words_size;
     if (words_size > 0) words[0] = '\0';
@@ -16496,8 +20345,10 @@ PHI__FN phi_status phi__preflight(const phi__codec *codec, const phi__ask *ask, 
     }
     if (status != PHI_OK) return status;
     if (first == NULL) return phi__preflight_no(&p, "messages: there is none to send");
-    if (p.anthropic && first->role != PHI_ROLE_USER)
+    if ((p.anthropic || p.google) && first->role != PHI_ROLE_USER)
         return phi__preflight_no(&p, "messages: the first must be the user's");
+    if (p.google && last->role == PHI_ROLE_ASSISTANT)
+        return phi__preflight_no(&p, "messages: the last may not be the assistant's");
     if (p.anthropic && last->role == PHI_ROLE_ASSISTANT &&
         phi__claude_of(phi_str_of(ask->model->id)).version >= 406)
         return phi__preflight_no(&p, "messages: the last may not be the assistant's for %s",
@@ -16521,6 +20372,7 @@ static bool phi__render_id_fits(phi_str id, phi__id_rule rule) {
     if (id.len == 0) return false;
     if (rule == PHI__ID_40) return id.len <= 40;
     if (rule == PHI__ID_9 ? id.len != 9 : id.len > 64) return false;
+    if (rule == PHI__ID_RESPONSES && id.at[id.len - 1] == '_') return false;
     for (i = 0; i < id.len; i++)
         if (!(rule == PHI__ID_9 ? phi__render_alnum(id.at[i]) : phi__render_word(id.at[i])))
             return false;
@@ -16698,6 +20550,141 @@ PHI__FN bool phi__repeat_add(const phi__repeat *r, phi__assembly *a, phi_str dat
     phi__assembly_add_json(a, r->block, phi__str(text, data.len - r->head - r->tail), escaped);
     return true;
 }
+
+/* ---- src/wire/sigv4.c ---- */
+
+/* sigv4.c - the canonical request goes straight into its hash; nothing of it is kept. */
+
+
+#define PHI__SIGV4_SERVICE "bedrock"
+#define PHI__SIGV4_NAMES "content-type;host;x-amz-content-sha256;x-amz-date"
+
+static void phi__sigv4_add(phi__sha256 *sha, phi_str text) {
+    phi__sha256_add(sha, text.at, text.len);
+}
+
+static bool phi__sigv4_stays(char c) {
+    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '-' ||
+           c == '_' || c == '.' || c == '~' || c == '/';
+}
+
+/* The path encoded once more: each '%' of the wire becomes "%25". */
+static void phi__sigv4_path(phi__sha256 *sha, phi_str path) {
+    static const char digits[] = "0123456789ABCDEF";
+    char coded[3] = {'%', '0', '0'};
+    size_t i;
+    if (path.len == 0) phi__sha256_add(sha, "/", 1);
+    for (i = 0; i < path.len; i++) {
+        unsigned char c = (unsigned char)path.at[i];
+        coded[1] = digits[c >> 4];
+        coded[2] = digits[c & 15];
+        if (phi__sigv4_stays(path.at[i]))
+            phi__sha256_add(sha, &path.at[i], 1);
+        else
+            phi__sha256_add(sha, coded, 3);
+    }
+}
+
+/* "name:value\n", the value without blanks at its ends and with single ones inside. */
+static void phi__sigv4_header(phi__sha256 *sha, phi_str name, phi_str value) {
+    size_t i;
+    phi__sigv4_add(sha, name);
+    phi__sha256_add(sha, ":", 1);
+    value = phi__str_trim(value);
+    for (i = 0; i < value.len; i++)
+        if (value.at[i] != ' ' || value.at[i - 1] != ' ') phi__sha256_add(sha, &value.at[i], 1);
+    phi__sha256_add(sha, "\n", 1);
+}
+
+static void phi__sigv4_request(const phi__sigv4 *s, const phi__sigv4_words *words, char hex[64]) {
+    unsigned char hash[32];
+    phi__sha256 sha;
+    phi__sha256_begin(&sha);
+    phi__sigv4_add(&sha, s->method);
+    phi__sha256_add(&sha, "\n", 1);
+    phi__sigv4_path(&sha, s->path);
+    phi__sha256_add(&sha, "\n\n", 2); /* no query */
+    phi__sigv4_header(&sha, PHI__LIT("content-type"), s->content_type);
+    phi__sigv4_header(&sha, PHI__LIT("host"), s->host);
+    phi__sigv4_header(&sha, PHI__LIT("x-amz-content-sha256"), phi_str_of(words->content));
+    phi__sigv4_header(&sha, PHI__LIT("x-amz-date"), phi_str_of(words->date));
+    if (s->token.len > 0) phi__sigv4_header(&sha, PHI__LIT("x-amz-security-token"), s->token);
+    phi__sigv4_add(&sha, PHI__LIT("\n" PHI__SIGV4_NAMES));
+    if (s->token.len > 0) phi__sigv4_add(&sha, PHI__LIT(";x-amz-security-token"));
+    phi__sha256_add(&sha, "\n", 1);
+    phi__sha256_add(&sha, words->content, 64);
+    phi__sha256_end(&sha, hash);
+    phi__sha256_hex(hash, hex);
+}
+
+/* The key of the day, region and service. `work` is as before afterwards, unless it failed. */
+static void phi__sigv4_key(const phi__sigv4 *s, phi_str day, phi__buf *work,
+                           unsigned char key[32]) {
+    phi_str chain = phi__str((const char *)key, 32);
+    size_t from = work->len;
+    phi__buf_text(work, "AWS4");
+    phi__buf_add_str(work, s->secret);
+    if (work->failed) return;
+    phi__sha256_hmac(phi__str(work->at + from, work->len - from), day, key);
+    work->len = from;
+    phi__sha256_hmac(chain, s->region, key);
+    phi__sha256_hmac(chain, PHI__LIT(PHI__SIGV4_SERVICE), key);
+    phi__sha256_hmac(chain, PHI__LIT("aws4_request"), key);
+}
+
+/* "20261120T123456Z" out of "2026-11-20T12:34:56Z" */
+static void phi__sigv4_date(int64_t wall_ms, char out[17]) {
+    char text[PHI__DATE_BYTES];
+    size_t i, n = 0;
+    (void)phi__date_put(wall_ms, text);
+    for (i = 0; i < 19; i++)
+        if (text[i] != '-' && text[i] != ':') out[n++] = text[i];
+    out[n++] = 'Z';
+    out[n] = '\0';
+}
+
+static void phi__sigv4_scope(const phi__sigv4 *s, phi_str day, phi__buf *out) {
+    phi__buf_add_str(out, day);
+    phi__buf_char(out, '/');
+    phi__buf_add_str(out, s->region);
+    phi__buf_text(out, "/" PHI__SIGV4_SERVICE "/aws4_request");
+}
+
+/* ---- for the codec ---- */
+
+PHI__FN void phi__sigv4_sign(const phi__sigv4 *s, phi__sigv4_words *words, phi__buf *out) {
+    unsigned char key[32], hash[32];
+    char hex[64];
+    size_t from = out->len;
+    phi_str day = phi__str(words->date, 8);
+    phi__sigv4_date(s->wall_ms, words->date);
+    phi__sha256_hex(s->body_sha256, words->content);
+    words->content[64] = '\0';
+    phi__sigv4_request(s, words, hex);
+    phi__buf_text(out,
+                  "AWS4-HMAC-SHA256\n"); /* the string to sign; it gives way to its signature */
+    phi__buf_text(out, words->date);
+    phi__buf_char(out, '\n');
+    phi__sigv4_scope(s, day, out);
+    phi__buf_char(out, '\n');
+    phi__buf_add(out, hex, sizeof hex);
+    phi__sigv4_key(s, day, out, key);
+    if (out->failed) return;
+    phi__sha256_hmac(phi__str((const char *)key, 32), phi__str(out->at + from, out->len - from),
+                     hash);
+    phi__sha256_hex(hash, hex);
+    out->len = from;
+    phi__buf_text(out, "AWS4-HMAC-SHA256 Credential=");
+    phi__buf_add_str(out, s->access_key);
+    phi__buf_char(out, '/');
+    phi__sigv4_scope(s, day, out);
+    phi__buf_text(out, ", SignedHeaders=" PHI__SIGV4_NAMES);
+    if (s->token.len > 0) phi__buf_text(out, ";x-amz-security-token");
+    phi__buf_text(out, ", Signature=");
+    phi__buf_add(out, hex, sizeof hex);
+}
+#undef PHI__SIGV4_SERVICE
+#undef PHI__SIGV4_NAMES
 
 #endif /* PHI__IMP_WIRE */
 
@@ -17182,11 +21169,11 @@ PHI__FN bool phi__thread_truncate(phi__thread *thread, uint64_t target_tokens, i
 #endif /* PHI__IMP_THREAD */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x1207f35a
+#if PHI__IMP_LOOP != 0xb6ca52d2
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x1207f35a
+#define PHI__IMP_LOOP 0xb6ca52d2
 
 /* ---- src/loop/session_in.h ---- */
 
@@ -17446,7 +21433,9 @@ typedef enum phi__state {
     PHI__RUN_TRANSFORM,
     PHI__RUN_CONVERT,
     PHI__RUN_REQUEST,
-    PHI__RUN_SEND, /* each attempt */
+    PHI__RUN_CREDENTIAL, /* each attempt: its key, where the host gives one */
+    PHI__RUN_SIGN,       /* each attempt, where the codec signs */
+    PHI__RUN_SEND,       /* each attempt */
     PHI__RUN_STREAM,
     PHI__RUN_BACKOFF,
     PHI__RUN_COMPACT,
@@ -17518,12 +21507,17 @@ struct phi__run {
     const phi_failure *failure; /* in the thread, or static */
     /* the model call */
     phi__ask ask;
+    phi_model
+        *keyed; /* the model with the attempt's own key, in the turn's arena; NULL: as it is */
+    bool refused,
+        fresh; /* the key was refused, and another is to be asked for; that was done already */
     const phi_message *
         *listed; /* what TRANSFORM_CONTEXT and CONVERT_TO_LLM look at; NULL: not asked */
     size_t listed_count;
     phi__encoder encoder;
     bool encoding;
-    uint32_t attempt; /* retries of this turn's call so far */
+    struct phi__body_hash *hash; /* of the request, in the turn's arena; NULL: not begun */
+    uint32_t attempt;            /* retries of this turn's call so far */
     uint32_t delay_ms;
     uint64_t retry_at_us;
     uint32_t compactions, idle_compactions; /* of this turn; those that gained nothing */
@@ -17531,6 +21525,7 @@ struct phi__run {
     phi_compaction *compaction;             /* under way, in the thread */
     phi__xfer *transfer;
     phi__sse sse;
+    phi__frames frames; /* in its place, where the codec's stream is of frames */
     void *decoder;      /* zeroed state of the codec, in the arena */
     phi__buf collected; /* an answer that is not a stream: an error, or whole JSON */
     phi__body body;
@@ -17846,6 +21841,8 @@ PHI__FN phi__state phi__run_compacted(phi__run *run, bool *wait);
 
 /* model_call.c: the states REQUEST, SEND, STREAM and BACKOFF */
 PHI__FN phi__state phi__run_request(phi__run *run, bool *wait);
+PHI__FN phi__state phi__run_credential(phi__run *run, bool *wait);
+PHI__FN phi__state phi__run_sign(phi__run *run);
 PHI__FN phi__state phi__run_send(phi__run *run, bool *wait);
 PHI__FN phi__state phi__run_stream(phi__run *run, bool *wait);
 PHI__FN phi__state phi__run_backoff(phi__run *run, bool *wait);
@@ -18103,6 +22100,7 @@ static void phi__answer_abandon(phi__run *run) {
     phi__xfer_close(run->transfer);
     run->transfer = NULL;
     phi__sse_free(&run->sse);
+    phi__frames_free(&run->frames);
     phi__buf_free(&run->collected);
     phi__answer_drop(run->answer); /* not settled: events that were not popped still show it */
     run->answer = NULL;
@@ -18161,6 +22159,14 @@ static phi__state phi__answer_overflow(phi__run *run, const phi_failure *failure
     return told ? PHI__RUN_COMPACT : phi__run_no_memory(run);
 }
 
+/* Another key, once a turn. */
+static phi__state phi__answer_refused(phi__run *run) {
+    bool told = phi__answer_retract(run);
+    run->refused = run->fresh = true;
+    phi__answer_abandon(run);
+    return told ? PHI__RUN_CREDENTIAL : phi__run_no_memory(run);
+}
+
 /* ---- for good ---- */
 
 static bool phi__answer_wanted(const phi__run *run) { return !run->cancelled && !run->stopping; }
@@ -18183,6 +22189,7 @@ PHI__FN phi__state phi__answer_give_up(phi__run *run, const phi_failure *failure
         run->answer = phi__answer_new(&run->agent->memory);
         if (run->answer == NULL) return phi__run_no_memory(run);
         phi__sse_init(&run->sse, &run->agent->memory, run->agent->max_event_bytes);
+        phi__frames_init(&run->frames, &run->agent->memory, run->agent->max_event_bytes);
         phi__buf_init(&run->collected, &run->agent->memory);
         run->answer_told = false;
     }
@@ -18203,6 +22210,9 @@ PHI__FN phi__state phi__answer_end(phi__run *run, const phi_failure *failure, ph
     if (kept == NULL) return phi__run_no_memory(run);
     if (kept->kind == PHI_FAILURE_OVERFLOW && phi__answer_wanted(run))
         return phi__answer_overflow(run, kept);
+    if (kept->kind == PHI_FAILURE_AUTH && status != PHI_DENIED && !run->fresh &&
+        phi__hook_wants(run->agent, PHI_HOOK_CREDENTIAL) && phi__answer_wanted(run))
+        return phi__answer_refused(run);
     if (phi__answer_wanted(run) &&
         phi__retry_wanted(&run->agent->retry, kept, run->attempt + 1, phi__answer_random(run),
                           &run->delay_ms) &&
@@ -19698,9 +23708,9 @@ static void phi__decision_settle(phi__decision *d, phi_verdict verdict, phi_str 
 
 /* Where a denial has a meaning, silence is one. */
 static bool phi__hook_can_deny(phi_hook_point point) {
-    return ((uint32_t)point &
-            ((uint32_t)PHI_HOOK_BEFORE_LOOP | PHI_HOOK_BEFORE_TURN | PHI_HOOK_BEFORE_COMPACTION |
-             PHI_HOOK_BEFORE_TOOL | PHI_HOOK_FILTER | PHI_HOOK_STEERING | PHI_HOOK_FOLLOW_UP)) != 0;
+    return ((uint32_t)point & ((uint32_t)PHI_HOOK_BEFORE_LOOP | PHI_HOOK_BEFORE_TURN |
+                               PHI_HOOK_BEFORE_COMPACTION | PHI_HOOK_BEFORE_TOOL | PHI_HOOK_FILTER |
+                               PHI_HOOK_CREDENTIAL | PHI_HOOK_STEERING | PHI_HOOK_FOLLOW_UP)) != 0;
 }
 
 static void phi__decision_timer(phi__timer *timer) {
@@ -20294,6 +24304,8 @@ static bool phi__call_prepare(phi__run *run) {
     memset(run->decoder, 0, bytes);
     run->answer->assembly.id_salt = (uint64_t)agent->loops << 32 | run->turn_index;
     phi__sse_init(&run->sse, &agent->memory, agent->max_event_bytes);
+    run->sse.strays = agent->codec->strays;
+    phi__frames_init(&run->frames, &agent->memory, agent->max_event_bytes);
     phi__buf_init(&run->collected, &agent->memory);
     run->body = PHI__BODY_UNKNOWN;
     run->answer_told = run->alive = run->lost = false;
@@ -20347,6 +24359,8 @@ PHI__FN phi__state phi__run_request(phi__run *run, bool *wait) {
             return phi__answer_end(run, &failure, PHI_BAD_ARG);
         }
         if (!phi__call_ask(run)) return phi__run_no_memory(run);
+        run->hash = NULL;
+        run->keyed = NULL;
         run->decoder = NULL; /* it went with the last turn's memory */
         phi__encoder_begin(&run->encoder, run->agent->codec, &run->ask, &run->arena);
         run->encoding = true;
@@ -20355,8 +24369,89 @@ PHI__FN phi__state phi__run_request(phi__run *run, bool *wait) {
     if (status == PHI_BUSY) return PHI__RUN_REQUEST;
     phi__encoder_free(&run->encoder);
     run->encoding = false;
-    return status == PHI_OK ? PHI__RUN_SEND : phi__run_no_memory(run);
+    return status == PHI_OK ? PHI__RUN_CREDENTIAL : phi__run_no_memory(run);
 }
+
+/* ---- keys ---- */
+
+/* The request's address anew, with another key; its body stays. */
+static bool phi__call_key(phi__run *run, phi_str key) {
+    phi_str copy;
+    bool done;
+    if (run->keyed == NULL)
+        run->keyed = (phi_model *)phi_arena_alloc(&run->arena, sizeof *run->keyed);
+    if (run->keyed == NULL || !phi__arena_str(&run->arena, key, &copy)) return false;
+    *run->keyed = run->agent->model;
+    run->keyed->api_key = copy.at;
+    run->ask.model = run->keyed;
+    done = phi__encoder_address(&run->encoder);
+    phi__encoder_free(&run->encoder); /* the scratch buffer */
+    return done;
+}
+
+PHI__FN phi__state phi__run_credential(phi__run *run, bool *wait) {
+    phi_hook hook = phi__hook_of(run, PHI_HOOK_CREDENTIAL);
+    phi__hooked hooked;
+    phi_str key;
+    if (run->cancelled) {
+        phi__decision_drop(&run->decision);
+        return PHI__RUN_TURN_END;
+    }
+    hook.is_error = run->refused;
+    hooked = phi__hook_run(run, &hook);
+    if (hooked == PHI__HOOK_WAIT || hooked == PHI__HOOK_GONE || hooked == PHI__HOOK_LOST)
+        return phi__run_hooked(run, hooked, PHI__RUN_CREDENTIAL, PHI__RUN_SIGN, PHI__RUN_TURN_END,
+                               wait);
+    run->refused = false;
+    key = phi__str_trim(phi__buf_str(&run->decision.reply));
+    if (hooked == PHI__HOOK_DENY) {
+        phi_failure failure = phi__answer_failure(PHI_FAILURE_AUTH, false, "there is no key");
+        if (key.len > 0) failure.message = key;
+        return phi__answer_end(run, &failure, PHI_DENIED);
+    }
+    if (key.len > 0 && !phi__call_key(run, key)) return phi__run_no_memory(run);
+    return PHI__RUN_SIGN;
+}
+
+/* ---- signing ---- */
+
+/* The body's hash, under way or done: it is the same for every attempt. */
+typedef struct phi__body_hash {
+    phi__sha256 sha;
+    uint64_t at;
+    bool done;
+    phi__signing signing;
+} phi__body_hash;
+
+/* One slice; false: there is more. */
+static bool phi__call_hash(phi__run *run, phi__body_hash *hash) {
+    char bytes[PHI__CALL_SLICE];
+    size_t n = phi_request_read(&run->encoder.request, hash->at, bytes, sizeof bytes);
+    phi__sha256_add(&hash->sha, bytes, n);
+    hash->at += n;
+    hash->done = hash->at >= phi_request_length(&run->encoder.request);
+    if (hash->done) phi__sha256_end(&hash->sha, hash->signing.body_sha256);
+    return hash->done;
+}
+
+PHI__FN phi__state phi__run_sign(phi__run *run) {
+    phi_runtime *rt = run->agent->rt;
+    phi__body_hash *hash = run->hash;
+    if (run->cancelled) return PHI__RUN_TURN_END;
+    if (run->agent->codec->sign == NULL) return PHI__RUN_SEND;
+    if (hash == NULL) {
+        run->hash = hash = (phi__body_hash *)phi__arena_zero(&run->arena, sizeof *hash);
+        if (hash == NULL) return phi__run_no_memory(run);
+        phi__sha256_begin(&hash->sha);
+    }
+    while (!hash->done && !phi__call_hash(run, hash))
+        if (phi__step_spent(rt)) return PHI__RUN_SIGN;
+    hash->signing.wall_ms = phi__io_wall_ms(rt->io);
+    run->agent->codec->sign(&run->encoder, &hash->signing);
+    return run->encoder.failed ? phi__run_no_memory(run) : PHI__RUN_SEND;
+}
+
+/* ---- sending ---- */
 
 PHI__FN phi__state phi__run_backoff(phi__run *run, bool *wait) {
     phi__io *io = run->agent->rt->io;
@@ -20366,7 +24461,7 @@ PHI__FN phi__state phi__run_backoff(phi__run *run, bool *wait) {
     }
     if (phi__io_now_us(io) >= run->retry_at_us) {
         phi__io_timer_clear(io, &run->timer);
-        return PHI__RUN_SEND;
+        return PHI__RUN_CREDENTIAL;
     }
     *wait = true;
     return PHI__RUN_BACKOFF;
@@ -20438,6 +24533,8 @@ static phi__state phi__call_over(phi__run *run) {
                       phi__buf_str(&run->collected), &run->arena, &failure);
         return phi__answer_end(run, &failure, phi__answer_status(&failure));
     }
+    if (run->agent->codec->frames && phi__frames_cut(&run->frames) && !assembly->terminal)
+        phi__classify_truncated(assembly, true);
     if (run->body == PHI__BODY_STREAM) run->agent->codec->end(run->decoder, assembly);
     phi__assembly_finish(assembly);
     if (run->lost || assembly->no_memory) return phi__run_no_memory(run);
@@ -20478,10 +24575,38 @@ static void phi__call_event(phi__run *run, const phi__sse_event *event) {
     if (run->alive) phi__xfer_alive(run->transfer);
 }
 
+/* A frame that is broken: what comes behind it cannot be told apart. */
+static void phi__call_bad_frame(phi__run *run) {
+    phi__assembly_fail(&run->answer->assembly, PHI_FAILURE_NETWORK, true, PHI__LIT("crc_mismatch"),
+                       PHI__LIT("the answer is damaged: a frame's check is wrong"));
+}
+
+static void phi__call_slice_frames(phi__run *run, phi_str bytes) {
+    phi__assembly *assembly = &run->answer->assembly;
+    phi__sse_event event;
+    phi__frame frame;
+    int got;
+    phi__frames_feed(&run->frames, bytes.at, bytes.len);
+    while ((got = phi__frames_next(&run->frames, &frame)) > 0) {
+        if (assembly->failure.kind != PHI_FAILURE_NONE) continue;
+        event.name = frame.name;
+        event.data = frame.payload;
+        phi__call_event(run, &event);
+    }
+    if (got == PHI_NO_MEMORY) run->lost = true;
+    if (got == PHI_PARSE) phi__call_bad_frame(run);
+    if (got == PHI_TOO_BIG)
+        phi__call_too_big(run, "An event of the answer", run->agent->max_event_bytes);
+}
+
 static void phi__call_slice(phi__run *run, phi_str bytes) {
     phi__assembly *assembly = &run->answer->assembly;
     phi__sse_event event;
     int got;
+    if (run->agent->codec->frames) {
+        phi__call_slice_frames(run, bytes);
+        return;
+    }
     phi__sse_feed(&run->sse, bytes.at, bytes.len);
     while ((got = phi__sse_next(&run->sse, &event)) > 0) {
         if (assembly->failure.kind != PHI_FAILURE_NONE) continue; /* what follows changes nothing */
@@ -20562,7 +24687,7 @@ PHI__FN phi__state phi__run_stream(phi__run *run, bool *wait) {
         *wait = true;
         return PHI__RUN_STREAM;
     }
-    if (run->body == PHI__BODY_STREAM) {
+    if (run->body == PHI__BODY_STREAM && !run->agent->codec->frames) {
         int got;
         while ((got = phi__sse_finish(&run->sse, &event)) > 0) phi__call_event(run, &event);
         if (got == PHI_NO_MEMORY) run->lost = true;
@@ -20577,6 +24702,7 @@ PHI__FN void phi__run_drop_call(phi__run *run) {
     phi__xfer_close(run->transfer);
     run->transfer = NULL;
     phi__sse_free(&run->sse);
+    phi__frames_free(&run->frames);
     phi__buf_free(&run->collected);
     phi__answer_settle(run->answer, run->reply);
     phi__answer_drop(run->answer);
@@ -21940,7 +26066,7 @@ static void phi__turn_clear(phi__run *run) {
     phi__arena_rewind(&run->arena);
     memset(&run->turn_usage, 0, sizeof run->turn_usage);
     run->reply = NULL;
-    run->steered = run->skipping = false;
+    run->steered = run->skipping = run->refused = run->fresh = false;
     run->attempt = run->compactions = run->idle_compactions = 0;
     run->call_count = run->next_call = run->told_calls = run->running_calls = 0;
     run->polled_calls = 0;
@@ -22121,6 +26247,8 @@ PHI__FN phi__state phi__run_state(phi__run *run, bool *wait) {
     case PHI__RUN_TRANSFORM: return phi__run_transform(run, wait);
     case PHI__RUN_CONVERT: return phi__run_convert(run, wait);
     case PHI__RUN_REQUEST: return phi__run_request(run, wait);
+    case PHI__RUN_CREDENTIAL: return phi__run_credential(run, wait);
+    case PHI__RUN_SIGN: return phi__run_sign(run);
     case PHI__RUN_SEND: return phi__run_send(run, wait);
     case PHI__RUN_STREAM: return phi__run_stream(run, wait);
     case PHI__RUN_BACKOFF: return phi__run_backoff(run, wait);
@@ -22425,11 +26553,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0x8925cde8
+#if PHI__IMP_AGENT != 0xec7d4d16
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0x8925cde8
+#define PHI__IMP_AGENT 0xec7d4d16
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -23668,6 +27796,90 @@ PHI_API phi_agent phi_run(phi_runtime *rt, const phi_run_desc *desc) {
     return none;
 }
 
+/* ---- src/agent/dry_run.c ---- */
+
+/* dry_run.c - a caller's transcript and tools, put as the codecs' own check wants them. */
+
+
+#include <stdio.h>
+
+static bool phi__dry_items(phi__ask *ask, const phi_message *messages, size_t count,
+                           phi_arena *scratch) {
+    phi__item *items =
+        (phi__item *)phi__arena_zero(scratch, phi__mul(phi__max(count, 1), sizeof *items));
+    size_t i;
+    if (items == NULL) return false;
+    for (i = 0; i < count; i++) items[i].message = &messages[i];
+    ask->items = items;
+    ask->item_count = count;
+    return true;
+}
+
+static bool phi__dry_tools(phi__ask *ask, const phi_tool *tools, size_t count, phi_arena *scratch) {
+    phi__tool_view *views =
+        (phi__tool_view *)phi__arena_zero(scratch, phi__mul(phi__max(count, 1), sizeof *views));
+    size_t i;
+    if (views == NULL) return false;
+    for (i = 0; i < count; i++) {
+        views[i].name = phi_str_of(tools[i].name);
+        views[i].description = phi_str_of(tools[i].description);
+        views[i].schema = tools[i].schema != NULL ? phi_str_of(tools[i].schema)
+                                                  : PHI__LIT("{\"type\":\"object\"}");
+    }
+    ask->tools = views;
+    ask->tool_count = count;
+    return true;
+}
+
+/* A codec expects every string of a model but its key. */
+static phi_model phi__dry_model(const phi_model *model) {
+    phi_model filled = *model;
+    if (filled.id == NULL) filled.id = "";
+    if (filled.name == NULL) filled.name = filled.id;
+    if (filled.provider == NULL) filled.provider = filled.protocol;
+    if (filled.base_url == NULL) filled.base_url = "";
+    return filled;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_preflight(const phi_model *model, const phi_message *messages, size_t count,
+                                 const phi_tool *tools, size_t tool_count, phi_arena *scratch,
+                                 char *words, size_t words_size) {
+    phi_model filled;
+    phi__ask ask;
+    phi_arena_mark mark;
+    const phi__codec *codec;
+    phi_status status = PHI_NO_MEMORY;
+    size_t i;
+    if (model == NULL || model->protocol == NULL || scratch == NULL || words == NULL ||
+        words_size == 0 || (messages == NULL && count > 0) || (tools == NULL && tool_count > 0))
+        return PHI_BAD_ARG;
+    words[0] = '\0';
+    codec = phi__codec_find(phi_str_of(model->protocol));
+    if (codec == NULL) {
+        (void)snprintf(words, words_size, "No provider registered for protocol: %s",
+                       model->protocol);
+        return PHI_UNSUPPORTED;
+    }
+    for (i = 0; i < count; i++)
+        if (messages[i].content == NULL && messages[i].content_count > 0) {
+            (void)snprintf(words, words_size, "messages[%llu]: content is missing",
+                           (unsigned long long)i);
+            return PHI_BAD_ARG;
+        }
+    mark = phi_arena_save(scratch);
+    filled = phi__dry_model(model);
+    memset(&ask, 0, sizeof ask);
+    ask.model = &filled;
+    ask.temperature = -1.0;
+    if (phi__dry_items(&ask, messages, count, scratch) &&
+        phi__dry_tools(&ask, tools, tool_count, scratch))
+        status = phi__preflight(codec, &ask, words, words_size);
+    phi_arena_reset(scratch, mark);
+    return status;
+}
+
 /* ---- src/agent/event_json.c ---- */
 
 /* event_json.c - events in the interchange format: behaviours A, "AgentEvent".
@@ -23710,7 +27922,8 @@ PHI__FN const char *phi__event_point(int point) {
                                         "steering",
                                         "follow_up",
                                         "after_loop",
-                                        "filter"};
+                                        "filter",
+                                        "credential"};
     size_t i;
     for (i = 0; i < PHI__COUNT(words); i++)
         if (point == 1 << i) return words[i];
@@ -24376,7 +28589,7 @@ static phi_input phi__er_input(const phi__event_reader *r) {
 static phi_status phi__er_decision(phi__event_reader *r) {
     phi_str word = phi__er_str(r, "point");
     int point;
-    for (point = PHI_HOOK_BEFORE_LOOP; point <= PHI_HOOK_FILTER; point *= 2)
+    for (point = PHI_HOOK_BEFORE_LOOP; point <= PHI_HOOK_CREDENTIAL; point *= 2)
         if (phi__str_is(word, phi__event_point(point))) r->out->point = point;
     if (r->out->tool_call_id.len > 0 || r->out->tool_name.len > 0) phi__er_args(r, "{}");
     r->out->text = phi__er_str(r, "text");

@@ -490,11 +490,11 @@ PHI_API phi_status phi_schema_valid(const phi_json *schema, phi_schema_error *er
 #endif
 
 #ifdef PHI__IMP_BASE
-#if PHI__IMP_BASE != 0xfe0f81e2
+#if PHI__IMP_BASE != 0x5fba36ef
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__IMP_BASE 0xfe0f81e2
+#define PHI__IMP_BASE 0x5fba36ef
 
 /* ---- src/base/base_in.h ---- */
 
@@ -650,6 +650,20 @@ PHI__FN bool phi__base64_decode(phi__buf *out, phi_str text);
 
 #endif
 
+/* ---- src/base/crc32_in.h ---- */
+
+/* crc32_in.h - the CRC-32 of zlib and of Ethernet, of bytes in any pieces:
+
+       crc = phi__crc32(phi__crc32(0, head, n), tail, m); */
+#ifndef PHI_BASE_CRC32_IN_H
+#define PHI_BASE_CRC32_IN_H
+
+
+/* `before`: the check of the bytes before these; 0 for none. */
+PHI__FN uint32_t phi__crc32(uint32_t before, const void *bytes, size_t len);
+
+#endif
+
 /* ---- src/base/date_in.h ---- */
 
 /* date_in.h - times as interchange formats write them: RFC 3339, "2026-01-01T00:00:00.250Z". */
@@ -680,6 +694,39 @@ enum { PHI__UUID_SIZE = 37 }; /* with the terminator */
 
 /* Writes sixteen random bytes as a UUID version 4. */
 PHI__FN void phi__uuid(const unsigned char random[16], char out[PHI__UUID_SIZE]);
+
+#endif
+
+/* ---- src/base/sha256_in.h ---- */
+
+/* sha256_in.h - SHA-256 of bytes that arrive in any pieces, and HMAC with it (FIPS 180-4, RFC 2104).
+
+       phi__sha256_begin(&sha);
+       phi__sha256_add(&sha, bytes, len);   // any number of times
+       phi__sha256_end(&sha, out);          // once; begin again before the next use
+
+   Takes no memory. Nothing here runs in constant time on purpose: what is hashed is a request. */
+#ifndef PHI_BASE_SHA256_IN_H
+#define PHI_BASE_SHA256_IN_H
+
+
+enum { PHI__SHA256_BYTES = 32, PHI__SHA256_HEX = 64 };
+
+typedef struct phi__sha256 {
+    uint32_t state[8];
+    uint64_t bytes; /* added so far */
+    unsigned char block[64];
+} phi__sha256;
+
+PHI__FN void phi__sha256_begin(phi__sha256 *sha);
+PHI__FN void phi__sha256_add(phi__sha256 *sha, const void *bytes, size_t len);
+PHI__FN void phi__sha256_end(phi__sha256 *sha, unsigned char out[32]);
+
+PHI__FN void phi__sha256_of(phi_str text, unsigned char out[32]);
+/* `out` may be where the key is. */
+PHI__FN void phi__sha256_hmac(phi_str key, phi_str text, unsigned char out[32]);
+/* In lower case; 64 characters, not terminated. */
+PHI__FN void phi__sha256_hex(const unsigned char hash[32], char out[64]);
 
 #endif
 
@@ -1284,6 +1331,55 @@ PHI__FN void phi__buf_drop(phi__buf *buf, size_t n) {
     if (n > 0 && buf->len > 0) memmove(buf->at, buf->at + n, buf->len);
 }
 
+/* ---- src/base/crc32.c ---- */
+
+/* crc32.c - CRC-32 (polynomial 0xedb88320), four bytes at a time by their half bytes: eight lookups that
+   do not wait for each other, out of a table of half a KiB. */
+
+/* What a half byte at each of the eight places of a word does to the check, four bytes later. */
+static const uint32_t phi__crc32_table[8][16] = {
+    {0x00000000u, 0xb8bc6765u, 0xaa09c88bu, 0x12b5afeeu, 0x8f629757u, 0x37def032u, 0x256b5fdcu,
+     0x9dd738b9u, 0xc5b428efu, 0x7d084f8au, 0x6fbde064u, 0xd7018701u, 0x4ad6bfb8u, 0xf26ad8ddu,
+     0xe0df7733u, 0x58631056u},
+    {0x00000000u, 0x5019579fu, 0xa032af3eu, 0xf02bf8a1u, 0x9b14583du, 0xcb0d0fa2u, 0x3b26f703u,
+     0x6b3fa09cu, 0xed59b63bu, 0xbd40e1a4u, 0x4d6b1905u, 0x1d724e9au, 0x764dee06u, 0x2654b999u,
+     0xd67f4138u, 0x866616a7u},
+    {0x00000000u, 0x01c26a37u, 0x0384d46eu, 0x0246be59u, 0x0709a8dcu, 0x06cbc2ebu, 0x048d7cb2u,
+     0x054f1685u, 0x0e1351b8u, 0x0fd13b8fu, 0x0d9785d6u, 0x0c55efe1u, 0x091af964u, 0x08d89353u,
+     0x0a9e2d0au, 0x0b5c473du},
+    {0x00000000u, 0x1c26a370u, 0x384d46e0u, 0x246be590u, 0x709a8dc0u, 0x6cbc2eb0u, 0x48d7cb20u,
+     0x54f16850u, 0xe1351b80u, 0xfd13b8f0u, 0xd9785d60u, 0xc55efe10u, 0x91af9640u, 0x8d893530u,
+     0xa9e2d0a0u, 0xb5c473d0u},
+    {0x00000000u, 0x191b3141u, 0x32366282u, 0x2b2d53c3u, 0x646cc504u, 0x7d77f445u, 0x565aa786u,
+     0x4f4196c7u, 0xc8d98a08u, 0xd1c2bb49u, 0xfaefe88au, 0xe3f4d9cbu, 0xacb54f0cu, 0xb5ae7e4du,
+     0x9e832d8eu, 0x87981ccfu},
+    {0x00000000u, 0x4ac21251u, 0x958424a2u, 0xdf4636f3u, 0xf0794f05u, 0xbabb5d54u, 0x65fd6ba7u,
+     0x2f3f79f6u, 0x3b83984bu, 0x71418a1au, 0xae07bce9u, 0xe4c5aeb8u, 0xcbfad74eu, 0x8138c51fu,
+     0x5e7ef3ecu, 0x14bce1bdu},
+    {0x00000000u, 0x77073096u, 0xee0e612cu, 0x990951bau, 0x076dc419u, 0x706af48fu, 0xe963a535u,
+     0x9e6495a3u, 0x0edb8832u, 0x79dcb8a4u, 0xe0d5e91eu, 0x97d2d988u, 0x09b64c2bu, 0x7eb17cbdu,
+     0xe7b82d07u, 0x90bf1d91u},
+    {0x00000000u, 0x1db71064u, 0x3b6e20c8u, 0x26d930acu, 0x76dc4190u, 0x6b6b51f4u, 0x4db26158u,
+     0x5005713cu, 0xedb88320u, 0xf00f9344u, 0xd6d6a3e8u, 0xcb61b38cu, 0x9b64c2b0u, 0x86d3d2d4u,
+     0xa00ae278u, 0xbdbdf21cu}};
+
+PHI__FN uint32_t phi__crc32(uint32_t before, const void *bytes, size_t len) {
+    const uint32_t(*t)[16] = phi__crc32_table;
+    const unsigned char *at = (const unsigned char *)bytes;
+    uint32_t crc = ~before;
+    for (; len >= 4; at += 4, len -= 4) {
+        crc ^=
+            (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
+        crc = t[0][crc & 15] ^ t[1][crc >> 4 & 15] ^ t[2][crc >> 8 & 15] ^ t[3][crc >> 12 & 15] ^
+              t[4][crc >> 16 & 15] ^ t[5][crc >> 20 & 15] ^ t[6][crc >> 24 & 15] ^ t[7][crc >> 28];
+    }
+    for (; len > 0; at++, len--) {
+        crc ^= *at;
+        crc = crc >> 8 ^ t[6][crc & 15] ^ t[7][crc >> 4 & 15];
+    }
+    return ~crc;
+}
+
 /* ---- src/base/date.c ---- */
 
 /* date.c - times as RFC 3339, by the Gregorian calendar's rule of 400 years; counted from March, so
@@ -1425,6 +1521,137 @@ PHI__FN void phi__uuid(const unsigned char random[16], char out[PHI__UUID_SIZE])
         out[at++] = hex[byte & 15u];
     }
     out[at] = '\0';
+}
+
+/* ---- src/base/sha256.c ---- */
+
+/* sha256.c - SHA-256 block by block; a block that is whole in the caller's bytes is not copied. */
+
+static const uint32_t phi__sha256_k[64] = {
+    0x428a2f98u, 0x71374491u, 0xb5c0fbcfu, 0xe9b5dba5u, 0x3956c25bu, 0x59f111f1u, 0x923f82a4u,
+    0xab1c5ed5u, 0xd807aa98u, 0x12835b01u, 0x243185beu, 0x550c7dc3u, 0x72be5d74u, 0x80deb1feu,
+    0x9bdc06a7u, 0xc19bf174u, 0xe49b69c1u, 0xefbe4786u, 0x0fc19dc6u, 0x240ca1ccu, 0x2de92c6fu,
+    0x4a7484aau, 0x5cb0a9dcu, 0x76f988dau, 0x983e5152u, 0xa831c66du, 0xb00327c8u, 0xbf597fc7u,
+    0xc6e00bf3u, 0xd5a79147u, 0x06ca6351u, 0x14292967u, 0x27b70a85u, 0x2e1b2138u, 0x4d2c6dfcu,
+    0x53380d13u, 0x650a7354u, 0x766a0abbu, 0x81c2c92eu, 0x92722c85u, 0xa2bfe8a1u, 0xa81a664bu,
+    0xc24b8b70u, 0xc76c51a3u, 0xd192e819u, 0xd6990624u, 0xf40e3585u, 0x106aa070u, 0x19a4c116u,
+    0x1e376c08u, 0x2748774cu, 0x34b0bcb5u, 0x391c0cb3u, 0x4ed8aa4au, 0x5b9cca4fu, 0x682e6ff3u,
+    0x748f82eeu, 0x78a5636fu, 0x84c87814u, 0x8cc70208u, 0x90befffau, 0xa4506cebu, 0xbef9a3f7u,
+    0xc67178f2u};
+
+static uint32_t phi__sha256_turn(uint32_t x, unsigned n) { return x >> n | x << (32 - n); }
+
+/* The block's words, and what follows from them. */
+static void phi__sha256_schedule(const unsigned char *block, uint32_t w[64]) {
+    size_t i;
+    for (i = 0; i < 16; i++)
+        w[i] = (uint32_t)block[4 * i] << 24 | (uint32_t)block[4 * i + 1] << 16 |
+               (uint32_t)block[4 * i + 2] << 8 | block[4 * i + 3];
+    for (; i < 64; i++) {
+        uint32_t a = w[i - 15], b = w[i - 2];
+        a = phi__sha256_turn(a, 7) ^ phi__sha256_turn(a, 18) ^ a >> 3;
+        b = phi__sha256_turn(b, 17) ^ phi__sha256_turn(b, 19) ^ b >> 10;
+        w[i] = w[i - 16] + a + w[i - 7] + b;
+    }
+}
+
+static void phi__sha256_block(uint32_t state[8], const unsigned char *block) {
+    uint32_t w[64], s[8], one, two;
+    size_t i;
+    phi__sha256_schedule(block, w);
+    memcpy(s, state, sizeof s);
+    for (i = 0; i < 64; i++) {
+        one = phi__sha256_turn(s[4], 6) ^ phi__sha256_turn(s[4], 11) ^ phi__sha256_turn(s[4], 25);
+        one += s[7] + (s[6] ^ (s[4] & (s[5] ^ s[6]))) + phi__sha256_k[i] + w[i];
+        two = phi__sha256_turn(s[0], 2) ^ phi__sha256_turn(s[0], 13) ^ phi__sha256_turn(s[0], 22);
+        two += (s[0] & s[1]) | (s[2] & (s[0] | s[1]));
+        s[7] = s[6];
+        s[6] = s[5];
+        s[5] = s[4];
+        s[4] = s[3] + one;
+        s[3] = s[2];
+        s[2] = s[1];
+        s[1] = s[0];
+        s[0] = one + two;
+    }
+    for (i = 0; i < 8; i++) state[i] += s[i];
+}
+
+PHI__FN void phi__sha256_begin(phi__sha256 *sha) {
+    static const uint32_t first[8] = {0x6a09e667u, 0xbb67ae85u, 0x3c6ef372u, 0xa54ff53au,
+                                      0x510e527fu, 0x9b05688cu, 0x1f83d9abu, 0x5be0cd19u};
+    memcpy(sha->state, first, sizeof first);
+    sha->bytes = 0;
+}
+
+PHI__FN void phi__sha256_add(phi__sha256 *sha, const void *bytes, size_t len) {
+    const unsigned char *at = (const unsigned char *)bytes;
+    size_t held = (size_t)(sha->bytes % 64), n;
+    if (len == 0) return;
+    sha->bytes += len;
+    if (held > 0) {
+        n = phi__min(64 - held, len);
+        memcpy(sha->block + held, at, n);
+        at += n;
+        len -= n;
+        if (held + n < 64) return;
+        phi__sha256_block(sha->state, sha->block);
+    }
+    for (; len >= 64; at += 64, len -= 64) phi__sha256_block(sha->state, at);
+    if (len > 0) memcpy(sha->block, at, len);
+}
+
+PHI__FN void phi__sha256_end(phi__sha256 *sha, unsigned char out[32]) {
+    uint64_t bits = sha->bytes * 8;
+    size_t held = (size_t)(sha->bytes % 64), i;
+    sha->block[held++] = 0x80;
+    if (held > 56) {
+        memset(sha->block + held, 0, 64 - held);
+        phi__sha256_block(sha->state, sha->block);
+        held = 0;
+    }
+    memset(sha->block + held, 0, 56 - held);
+    for (i = 0; i < 8; i++) sha->block[56 + i] = (unsigned char)(bits >> (56 - 8 * i) & 0xff);
+    phi__sha256_block(sha->state, sha->block);
+    for (i = 0; i < 32; i++)
+        out[i] = (unsigned char)(sha->state[i / 4] >> (24 - 8 * (i % 4)) & 0xff);
+}
+
+PHI__FN void phi__sha256_of(phi_str text, unsigned char out[32]) {
+    phi__sha256 sha;
+    phi__sha256_begin(&sha);
+    phi__sha256_add(&sha, text.at, text.len);
+    phi__sha256_end(&sha, out);
+}
+
+PHI__FN void phi__sha256_hmac(phi_str key, phi_str text, unsigned char out[32]) {
+    unsigned char pad[64], inner[32];
+    phi__sha256 sha;
+    size_t i;
+    memset(pad, 0, sizeof pad);
+    if (key.len > sizeof pad)
+        phi__sha256_of(key, pad);
+    else if (key.len > 0)
+        memcpy(pad, key.at, key.len);
+    for (i = 0; i < sizeof pad; i++) pad[i] ^= 0x36;
+    phi__sha256_begin(&sha);
+    phi__sha256_add(&sha, pad, sizeof pad);
+    phi__sha256_add(&sha, text.at, text.len);
+    phi__sha256_end(&sha, inner);
+    for (i = 0; i < sizeof pad; i++) pad[i] ^= 0x36 ^ 0x5c;
+    phi__sha256_begin(&sha);
+    phi__sha256_add(&sha, pad, sizeof pad);
+    phi__sha256_add(&sha, inner, sizeof inner);
+    phi__sha256_end(&sha, out);
+}
+
+PHI__FN void phi__sha256_hex(const unsigned char hash[32], char out[64]) {
+    static const char digits[] = "0123456789abcdef";
+    size_t i;
+    for (i = 0; i < 32; i++) {
+        out[2 * i] = digits[hash[i] >> 4];
+        out[2 * i + 1] = digits[hash[i] & 15];
+    }
 }
 
 /* ---- src/base/slots.c ---- */
@@ -1606,11 +1833,11 @@ PHI__FN size_t phi__utf8_put(char out[4], uint32_t code) {
 #endif /* PHI__IMP_BASE */
 
 #ifdef PHI__IMP_TEXT
-#if PHI__IMP_TEXT != 0xbf3fed7e
+#if PHI__IMP_TEXT != 0xaf55a154
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__IMP_TEXT 0xbf3fed7e
+#define PHI__IMP_TEXT 0xaf55a154
 
 /* ---- src/text/json_in.h ---- */
 
@@ -1905,7 +2132,9 @@ static inline bool phi__json_text_is(phi__json_text text, phi_str plain) {
 
    Lines end in LF, CR or CRLF; a byte order mark, comments, ids, retries and unknown fields are
    read over. Data lines are joined by LF. An event without data is not handed out (as the standard
-   says), but its name line is forgotten with it.
+   says), but its name line is forgotten with it. With `strays`, a line that begins with a brace or a
+   bracket is no field, but the begin of an error that a server wrote as bare JSON: all from there to the end
+   is the data of one event, handed out by finish.
    What is handed out is valid until the next call of next, feed, finish or reset, and may point
    into the bytes fed, which must therefore live until next has returned 0. */
 #ifndef PHI_TEXT_SSE_IN_H
@@ -1930,6 +2159,8 @@ typedef struct phi__sse {
     uint64_t events;   /* handed out so far */
     uint32_t bom;      /* bytes of a byte order mark seen; 3: that is behind us */
     bool has_data, viewed, skip_lf, handed;
+    bool strays; /* set after init, where bare JSON is to be handed out */
+    bool stray;  /* it has begun */
     phi_status status;
 } phi__sse;
 
@@ -5087,6 +5318,8 @@ static phi_status phi__sse_name(phi__sse *sse, phi_str value) {
 static phi_status phi__sse_line(phi__sse *sse, phi_str line, bool stays) {
     const char *colon = (const char *)memchr(line.at, ':', line.len);
     phi_str field = line, value = phi__str(line.at + line.len, 0);
+    if (sse->strays && (line.at[0] == '{' || line.at[0] == '[')) sse->stray = true;
+    if (sse->stray) return phi__sse_data(sse, line, stays);
     if (colon == line.at) {
         sse->comments++;
         return PHI_OK;
@@ -5182,7 +5415,7 @@ static int phi__sse_step(phi__sse *sse, phi__sse_event *out) {
         }
         phi__sse_past(sse, stop);
         if (line.len == 0) {
-            if (phi__sse_complete(sse, out)) return 1;
+            if (!sse->stray && phi__sse_complete(sse, out)) return 1;
             continue;
         }
         status = phi__sse_line(sse, line, stays);
@@ -5213,7 +5446,7 @@ PHI__FN void phi__sse_reset(phi__sse *sse) {
     sse->at = sse->end = NULL;
     sse->comments = sse->events = 0;
     sse->bom = 0;
-    sse->skip_lf = sse->handed = false;
+    sse->skip_lf = sse->handed = sse->stray = false;
     sse->status = PHI_OK;
 }
 

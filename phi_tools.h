@@ -47,16 +47,16 @@
 #if PHI__PUB_IO != 0xd83dc6b4
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_MODEL != 0x26d8b833
+#if PHI__PUB_MODEL != 0x4cfd2cdb
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_WIRE != 0xcc919404
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_LOOP != 0xb2a0831b
+#if PHI__PUB_LOOP != 0x3719657a
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_AGENT != 0x5c840a18
+#if PHI__PUB_AGENT != 0x1c641620
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 

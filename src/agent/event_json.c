@@ -43,7 +43,8 @@ PHI__FN const char *phi__event_point(int point) {
                                         "steering",
                                         "follow_up",
                                         "after_loop",
-                                        "filter"};
+                                        "filter",
+                                        "credential"};
     size_t i;
     for (i = 0; i < PHI__COUNT(words); i++)
         if (point == 1 << i) return words[i];

@@ -258,7 +258,7 @@ static phi_input phi__er_input(const phi__event_reader *r) {
 static phi_status phi__er_decision(phi__event_reader *r) {
     phi_str word = phi__er_str(r, "point");
     int point;
-    for (point = PHI_HOOK_BEFORE_LOOP; point <= PHI_HOOK_FILTER; point *= 2)
+    for (point = PHI_HOOK_BEFORE_LOOP; point <= PHI_HOOK_CREDENTIAL; point *= 2)
         if (phi__str_is(word, phi__event_point(point))) r->out->point = point;
     if (r->out->tool_call_id.len > 0 || r->out->tool_name.len > 0) phi__er_args(r, "{}");
     r->out->text = phi__er_str(r, "text");

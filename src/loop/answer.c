@@ -193,6 +193,7 @@ static void phi__answer_abandon(phi__run *run) {
     phi__xfer_close(run->transfer);
     run->transfer = NULL;
     phi__sse_free(&run->sse);
+    phi__frames_free(&run->frames);
     phi__buf_free(&run->collected);
     phi__answer_drop(run->answer); /* not settled: events that were not popped still show it */
     run->answer = NULL;
@@ -251,6 +252,14 @@ static phi__state phi__answer_overflow(phi__run *run, const phi_failure *failure
     return told ? PHI__RUN_COMPACT : phi__run_no_memory(run);
 }
 
+/* Another key, once a turn. */
+static phi__state phi__answer_refused(phi__run *run) {
+    bool told = phi__answer_retract(run);
+    run->refused = run->fresh = true;
+    phi__answer_abandon(run);
+    return told ? PHI__RUN_CREDENTIAL : phi__run_no_memory(run);
+}
+
 /* ---- for good ---- */
 
 static bool phi__answer_wanted(const phi__run *run) { return !run->cancelled && !run->stopping; }
@@ -273,6 +282,7 @@ PHI__FN phi__state phi__answer_give_up(phi__run *run, const phi_failure *failure
         run->answer = phi__answer_new(&run->agent->memory);
         if (run->answer == NULL) return phi__run_no_memory(run);
         phi__sse_init(&run->sse, &run->agent->memory, run->agent->max_event_bytes);
+        phi__frames_init(&run->frames, &run->agent->memory, run->agent->max_event_bytes);
         phi__buf_init(&run->collected, &run->agent->memory);
         run->answer_told = false;
     }
@@ -293,6 +303,9 @@ PHI__FN phi__state phi__answer_end(phi__run *run, const phi_failure *failure, ph
     if (kept == NULL) return phi__run_no_memory(run);
     if (kept->kind == PHI_FAILURE_OVERFLOW && phi__answer_wanted(run))
         return phi__answer_overflow(run, kept);
+    if (kept->kind == PHI_FAILURE_AUTH && status != PHI_DENIED && !run->fresh &&
+        phi__hook_wants(run->agent, PHI_HOOK_CREDENTIAL) && phi__answer_wanted(run))
+        return phi__answer_refused(run);
     if (phi__answer_wanted(run) &&
         phi__retry_wanted(&run->agent->retry, kept, run->attempt + 1, phi__answer_random(run),
                           &run->delay_ms) &&

@@ -1,4 +1,4 @@
-/* hook.h - the host's say in a run: hooks at sixteen points, decisions that may wait, and what waits.
+/* hook.h - the host's say in a run: hooks at seventeen points, decisions that may wait, and what waits.
 
    One function for an agent; hook->point says where. It answers at once (PHI_ALLOW, PHI_DENY), or
    PHI_WAIT and later phi_decide with hook->ticket, from any thread: a permission dialog is a hook that
@@ -45,7 +45,11 @@ typedef enum phi_hook_point {
     PHI_HOOK_AFTER_LOOP = 1 << 14, /* after AGENT_END: message_count of the run, usage of the run */
     /* Before a user's message is stored: text, input; asked after the agent's `filters`. WARN: the reply is
        appended for the model; DENY: the input is refused, and the reply says why. */
-    PHI_HOOK_FILTER = 1 << 15
+    PHI_HOOK_FILTER = 1 << 15,
+    /* Before each attempt of a model call. ALLOW with a reply: that is its key; without one: the model's own.
+       is_error: the last one was refused, and a fresh one is wanted; such an attempt is made once a turn and does
+       not count as a retry. DENY: the call fails, and the reply says why. */
+    PHI_HOOK_CREDENTIAL = 1 << 16
 } phi_hook_point;
 
 typedef enum phi_verdict {

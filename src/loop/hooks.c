@@ -63,9 +63,9 @@ static void phi__decision_settle(phi__decision *d, phi_verdict verdict, phi_str 
 
 /* Where a denial has a meaning, silence is one. */
 static bool phi__hook_can_deny(phi_hook_point point) {
-    return ((uint32_t)point &
-            ((uint32_t)PHI_HOOK_BEFORE_LOOP | PHI_HOOK_BEFORE_TURN | PHI_HOOK_BEFORE_COMPACTION |
-             PHI_HOOK_BEFORE_TOOL | PHI_HOOK_FILTER | PHI_HOOK_STEERING | PHI_HOOK_FOLLOW_UP)) != 0;
+    return ((uint32_t)point & ((uint32_t)PHI_HOOK_BEFORE_LOOP | PHI_HOOK_BEFORE_TURN |
+                               PHI_HOOK_BEFORE_COMPACTION | PHI_HOOK_BEFORE_TOOL | PHI_HOOK_FILTER |
+                               PHI_HOOK_CREDENTIAL | PHI_HOOK_STEERING | PHI_HOOK_FOLLOW_UP)) != 0;
 }
 
 static void phi__decision_timer(phi__timer *timer) {

@@ -21,6 +21,7 @@
 #include "loop/tool.h"
 #include "text/sse_in.h"
 #include "thread/thread_in.h"
+#include "wire/frames_in.h"
 
 typedef struct phi__agent phi__agent;
 typedef struct phi__run phi__run;
@@ -213,7 +214,9 @@ typedef enum phi__state {
     PHI__RUN_TRANSFORM,
     PHI__RUN_CONVERT,
     PHI__RUN_REQUEST,
-    PHI__RUN_SEND, /* each attempt */
+    PHI__RUN_CREDENTIAL, /* each attempt: its key, where the host gives one */
+    PHI__RUN_SIGN,       /* each attempt, where the codec signs */
+    PHI__RUN_SEND,       /* each attempt */
     PHI__RUN_STREAM,
     PHI__RUN_BACKOFF,
     PHI__RUN_COMPACT,
@@ -285,12 +288,17 @@ struct phi__run {
     const phi_failure *failure; /* in the thread, or static */
     /* the model call */
     phi__ask ask;
+    phi_model
+        *keyed; /* the model with the attempt's own key, in the turn's arena; NULL: as it is */
+    bool refused,
+        fresh; /* the key was refused, and another is to be asked for; that was done already */
     const phi_message *
         *listed; /* what TRANSFORM_CONTEXT and CONVERT_TO_LLM look at; NULL: not asked */
     size_t listed_count;
     phi__encoder encoder;
     bool encoding;
-    uint32_t attempt; /* retries of this turn's call so far */
+    struct phi__body_hash *hash; /* of the request, in the turn's arena; NULL: not begun */
+    uint32_t attempt;            /* retries of this turn's call so far */
     uint32_t delay_ms;
     uint64_t retry_at_us;
     uint32_t compactions, idle_compactions; /* of this turn; those that gained nothing */
@@ -298,6 +306,7 @@ struct phi__run {
     phi_compaction *compaction;             /* under way, in the thread */
     phi__xfer *transfer;
     phi__sse sse;
+    phi__frames frames; /* in its place, where the codec's stream is of frames */
     void *decoder;      /* zeroed state of the codec, in the arena */
     phi__buf collected; /* an answer that is not a stream: an error, or whole JSON */
     phi__body body;
@@ -613,6 +622,8 @@ PHI__FN phi__state phi__run_compacted(phi__run *run, bool *wait);
 
 /* model_call.c: the states REQUEST, SEND, STREAM and BACKOFF */
 PHI__FN phi__state phi__run_request(phi__run *run, bool *wait);
+PHI__FN phi__state phi__run_credential(phi__run *run, bool *wait);
+PHI__FN phi__state phi__run_sign(phi__run *run);
 PHI__FN phi__state phi__run_send(phi__run *run, bool *wait);
 PHI__FN phi__state phi__run_stream(phi__run *run, bool *wait);
 PHI__FN phi__state phi__run_backoff(phi__run *run, bool *wait);

@@ -5,7 +5,9 @@
    The transport's bytes wait in the transfer's buffer; a slice is decoded to its end before the buffer
    may move. When the host does not drain its events, no slice is taken, the buffer fills, and the
    transport stops reading. */
+#include "base/sha256_in.h"
 #include "loop/loop_in.h"
+#include "wire/classify_in.h"
 
 #include <stdio.h>
 
@@ -48,6 +50,8 @@ static bool phi__call_prepare(phi__run *run) {
     memset(run->decoder, 0, bytes);
     run->answer->assembly.id_salt = (uint64_t)agent->loops << 32 | run->turn_index;
     phi__sse_init(&run->sse, &agent->memory, agent->max_event_bytes);
+    run->sse.strays = agent->codec->strays;
+    phi__frames_init(&run->frames, &agent->memory, agent->max_event_bytes);
     phi__buf_init(&run->collected, &agent->memory);
     run->body = PHI__BODY_UNKNOWN;
     run->answer_told = run->alive = run->lost = false;
@@ -101,6 +105,8 @@ PHI__FN phi__state phi__run_request(phi__run *run, bool *wait) {
             return phi__answer_end(run, &failure, PHI_BAD_ARG);
         }
         if (!phi__call_ask(run)) return phi__run_no_memory(run);
+        run->hash = NULL;
+        run->keyed = NULL;
         run->decoder = NULL; /* it went with the last turn's memory */
         phi__encoder_begin(&run->encoder, run->agent->codec, &run->ask, &run->arena);
         run->encoding = true;
@@ -109,8 +115,89 @@ PHI__FN phi__state phi__run_request(phi__run *run, bool *wait) {
     if (status == PHI_BUSY) return PHI__RUN_REQUEST;
     phi__encoder_free(&run->encoder);
     run->encoding = false;
-    return status == PHI_OK ? PHI__RUN_SEND : phi__run_no_memory(run);
+    return status == PHI_OK ? PHI__RUN_CREDENTIAL : phi__run_no_memory(run);
 }
+
+/* ---- keys ---- */
+
+/* The request's address anew, with another key; its body stays. */
+static bool phi__call_key(phi__run *run, phi_str key) {
+    phi_str copy;
+    bool done;
+    if (run->keyed == NULL)
+        run->keyed = (phi_model *)phi_arena_alloc(&run->arena, sizeof *run->keyed);
+    if (run->keyed == NULL || !phi__arena_str(&run->arena, key, &copy)) return false;
+    *run->keyed = run->agent->model;
+    run->keyed->api_key = copy.at;
+    run->ask.model = run->keyed;
+    done = phi__encoder_address(&run->encoder);
+    phi__encoder_free(&run->encoder); /* the scratch buffer */
+    return done;
+}
+
+PHI__FN phi__state phi__run_credential(phi__run *run, bool *wait) {
+    phi_hook hook = phi__hook_of(run, PHI_HOOK_CREDENTIAL);
+    phi__hooked hooked;
+    phi_str key;
+    if (run->cancelled) {
+        phi__decision_drop(&run->decision);
+        return PHI__RUN_TURN_END;
+    }
+    hook.is_error = run->refused;
+    hooked = phi__hook_run(run, &hook);
+    if (hooked == PHI__HOOK_WAIT || hooked == PHI__HOOK_GONE || hooked == PHI__HOOK_LOST)
+        return phi__run_hooked(run, hooked, PHI__RUN_CREDENTIAL, PHI__RUN_SIGN, PHI__RUN_TURN_END,
+                               wait);
+    run->refused = false;
+    key = phi__str_trim(phi__buf_str(&run->decision.reply));
+    if (hooked == PHI__HOOK_DENY) {
+        phi_failure failure = phi__answer_failure(PHI_FAILURE_AUTH, false, "there is no key");
+        if (key.len > 0) failure.message = key;
+        return phi__answer_end(run, &failure, PHI_DENIED);
+    }
+    if (key.len > 0 && !phi__call_key(run, key)) return phi__run_no_memory(run);
+    return PHI__RUN_SIGN;
+}
+
+/* ---- signing ---- */
+
+/* The body's hash, under way or done: it is the same for every attempt. */
+typedef struct phi__body_hash {
+    phi__sha256 sha;
+    uint64_t at;
+    bool done;
+    phi__signing signing;
+} phi__body_hash;
+
+/* One slice; false: there is more. */
+static bool phi__call_hash(phi__run *run, phi__body_hash *hash) {
+    char bytes[PHI__CALL_SLICE];
+    size_t n = phi_request_read(&run->encoder.request, hash->at, bytes, sizeof bytes);
+    phi__sha256_add(&hash->sha, bytes, n);
+    hash->at += n;
+    hash->done = hash->at >= phi_request_length(&run->encoder.request);
+    if (hash->done) phi__sha256_end(&hash->sha, hash->signing.body_sha256);
+    return hash->done;
+}
+
+PHI__FN phi__state phi__run_sign(phi__run *run) {
+    phi_runtime *rt = run->agent->rt;
+    phi__body_hash *hash = run->hash;
+    if (run->cancelled) return PHI__RUN_TURN_END;
+    if (run->agent->codec->sign == NULL) return PHI__RUN_SEND;
+    if (hash == NULL) {
+        run->hash = hash = (phi__body_hash *)phi__arena_zero(&run->arena, sizeof *hash);
+        if (hash == NULL) return phi__run_no_memory(run);
+        phi__sha256_begin(&hash->sha);
+    }
+    while (!hash->done && !phi__call_hash(run, hash))
+        if (phi__step_spent(rt)) return PHI__RUN_SIGN;
+    hash->signing.wall_ms = phi__io_wall_ms(rt->io);
+    run->agent->codec->sign(&run->encoder, &hash->signing);
+    return run->encoder.failed ? phi__run_no_memory(run) : PHI__RUN_SEND;
+}
+
+/* ---- sending ---- */
 
 PHI__FN phi__state phi__run_backoff(phi__run *run, bool *wait) {
     phi__io *io = run->agent->rt->io;
@@ -120,7 +207,7 @@ PHI__FN phi__state phi__run_backoff(phi__run *run, bool *wait) {
     }
     if (phi__io_now_us(io) >= run->retry_at_us) {
         phi__io_timer_clear(io, &run->timer);
-        return PHI__RUN_SEND;
+        return PHI__RUN_CREDENTIAL;
     }
     *wait = true;
     return PHI__RUN_BACKOFF;
@@ -192,6 +279,8 @@ static phi__state phi__call_over(phi__run *run) {
                       phi__buf_str(&run->collected), &run->arena, &failure);
         return phi__answer_end(run, &failure, phi__answer_status(&failure));
     }
+    if (run->agent->codec->frames && phi__frames_cut(&run->frames) && !assembly->terminal)
+        phi__classify_truncated(assembly, true);
     if (run->body == PHI__BODY_STREAM) run->agent->codec->end(run->decoder, assembly);
     phi__assembly_finish(assembly);
     if (run->lost || assembly->no_memory) return phi__run_no_memory(run);
@@ -232,10 +321,38 @@ static void phi__call_event(phi__run *run, const phi__sse_event *event) {
     if (run->alive) phi__xfer_alive(run->transfer);
 }
 
+/* A frame that is broken: what comes behind it cannot be told apart. */
+static void phi__call_bad_frame(phi__run *run) {
+    phi__assembly_fail(&run->answer->assembly, PHI_FAILURE_NETWORK, true, PHI__LIT("crc_mismatch"),
+                       PHI__LIT("the answer is damaged: a frame's check is wrong"));
+}
+
+static void phi__call_slice_frames(phi__run *run, phi_str bytes) {
+    phi__assembly *assembly = &run->answer->assembly;
+    phi__sse_event event;
+    phi__frame frame;
+    int got;
+    phi__frames_feed(&run->frames, bytes.at, bytes.len);
+    while ((got = phi__frames_next(&run->frames, &frame)) > 0) {
+        if (assembly->failure.kind != PHI_FAILURE_NONE) continue;
+        event.name = frame.name;
+        event.data = frame.payload;
+        phi__call_event(run, &event);
+    }
+    if (got == PHI_NO_MEMORY) run->lost = true;
+    if (got == PHI_PARSE) phi__call_bad_frame(run);
+    if (got == PHI_TOO_BIG)
+        phi__call_too_big(run, "An event of the answer", run->agent->max_event_bytes);
+}
+
 static void phi__call_slice(phi__run *run, phi_str bytes) {
     phi__assembly *assembly = &run->answer->assembly;
     phi__sse_event event;
     int got;
+    if (run->agent->codec->frames) {
+        phi__call_slice_frames(run, bytes);
+        return;
+    }
     phi__sse_feed(&run->sse, bytes.at, bytes.len);
     while ((got = phi__sse_next(&run->sse, &event)) > 0) {
         if (assembly->failure.kind != PHI_FAILURE_NONE) continue; /* what follows changes nothing */
@@ -316,7 +433,7 @@ PHI__FN phi__state phi__run_stream(phi__run *run, bool *wait) {
         *wait = true;
         return PHI__RUN_STREAM;
     }
-    if (run->body == PHI__BODY_STREAM) {
+    if (run->body == PHI__BODY_STREAM && !run->agent->codec->frames) {
         int got;
         while ((got = phi__sse_finish(&run->sse, &event)) > 0) phi__call_event(run, &event);
         if (got == PHI_NO_MEMORY) run->lost = true;
@@ -331,6 +448,7 @@ PHI__FN void phi__run_drop_call(phi__run *run) {
     phi__xfer_close(run->transfer);
     run->transfer = NULL;
     phi__sse_free(&run->sse);
+    phi__frames_free(&run->frames);
     phi__buf_free(&run->collected);
     phi__answer_settle(run->answer, run->reply);
     phi__answer_drop(run->answer);

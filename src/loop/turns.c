@@ -249,7 +249,7 @@ static void phi__turn_clear(phi__run *run) {
     phi__arena_rewind(&run->arena);
     memset(&run->turn_usage, 0, sizeof run->turn_usage);
     run->reply = NULL;
-    run->steered = run->skipping = false;
+    run->steered = run->skipping = run->refused = run->fresh = false;
     run->attempt = run->compactions = run->idle_compactions = 0;
     run->call_count = run->next_call = run->told_calls = run->running_calls = 0;
     run->polled_calls = 0;
@@ -430,6 +430,8 @@ PHI__FN phi__state phi__run_state(phi__run *run, bool *wait) {
     case PHI__RUN_TRANSFORM: return phi__run_transform(run, wait);
     case PHI__RUN_CONVERT: return phi__run_convert(run, wait);
     case PHI__RUN_REQUEST: return phi__run_request(run, wait);
+    case PHI__RUN_CREDENTIAL: return phi__run_credential(run, wait);
+    case PHI__RUN_SIGN: return phi__run_sign(run);
     case PHI__RUN_SEND: return phi__run_send(run, wait);
     case PHI__RUN_STREAM: return phi__run_stream(run, wait);
     case PHI__RUN_BACKOFF: return phi__run_backoff(run, wait);

@@ -85,6 +85,8 @@ static void phi__message_put_content(phi__buf *out, const phi_content *c, phi_ar
     case PHI_CONTENT_TEXT:
         phi__buf_text(out, "{\"type\":\"text\"");
         phi__message_put_member(out, "text", c->text);
+        phi__message_put_optional(out, "signature", c->signature);
+        (void)phi__message_put_json(out, "replay", c->replay, true, scratch);
         break;
     case PHI_CONTENT_IMAGE:
         phi__buf_text(out, "{\"type\":\"image\"");

@@ -28,6 +28,13 @@ static const phi__preset_model phi__preset_models[] = {
     {"openai", "gpt-3", 0, 0, false},
     {"openai", "gpt-4", 0, 0, false},
     {"openai", "chatgpt-", 0, 0, false},
+    {"openai-responses", "gpt-5-chat", 0, 0, false},
+    {"openai-responses", "gpt-3", 0, 0, false},
+    {"openai-responses", "gpt-4", 0, 0, false},
+    {"openai-responses", "chatgpt-", 0, 0, false},
+    {"azure", "gpt-5-chat", 0, 0, false},
+    {"azure", "gpt-3", 0, 0, false},
+    {"azure", "gpt-4", 0, 0, false},
     {"openrouter", "anthropic/", PHI_QUIRK_DEVELOPER_ROLE | PHI_QUIRK_CACHE_CONTROL, 0, true},
     {"openrouter", "openai/gpt-4", PHI_QUIRK_DEVELOPER_ROLE, 0, false},
     {"openrouter", "openai/", PHI_QUIRK_DEVELOPER_ROLE, 0, true},
@@ -38,6 +45,12 @@ static const phi__preset_model phi__preset_models[] = {
     {"xai", "grok-3-mini", PHI_QUIRK_REASONING_EFFORT, 0, true},
     {"mistral", "magistral", PHI_QUIRK_PROMPT_MODE, 0, true},
     {"deepseek", "deepseek-r1", 0, PHI_QUIRK_REPLAY_REASONING | PHI_QUIRK_REASONING_REQUIRED, true},
+    {"google", "gemini-1", 0, 0, false},
+    {"google", "gemini-2.0", 0, 0, false},
+    {"google", "gemini-", 0, 0, true},
+    {"google_vertex", "gemini-1", 0, 0, false},
+    {"google_vertex", "gemini-2.0", 0, 0, false},
+    {"google_vertex", "gemini-", 0, 0, true},
 };
 
 static bool phi__preset_is(const char *a, const char *b) { return strcmp(a, b) == 0; }
@@ -85,6 +98,26 @@ PHI_API phi_model phi_model_openai(const char *id, const char *api_key) {
                                        4096,
                                        true};
     return phi__preset_make(&preset, id, api_key);
+}
+
+PHI_API phi_model phi_model_openai_responses(const char *id, const char *api_key) {
+    static const phi__preset preset = {PHI_PROTOCOL_OPENAI_RESPONSES,
+                                       "openai-responses",
+                                       "https://api.openai.com/v1",
+                                       0,
+                                       128000,
+                                       8192,
+                                       true};
+    return phi__preset_make(&preset, id, api_key);
+}
+
+PHI_API phi_model phi_model_azure(const char *base_url, const char *deployment,
+                                  const char *api_key) {
+    static const phi__preset preset = {
+        PHI_PROTOCOL_AZURE_RESPONSES, "azure", NULL, 0, 128000, 8192, true};
+    phi_model model = phi__preset_make(&preset, deployment, api_key);
+    model.base_url = base_url;
+    return model;
 }
 
 PHI_API phi_model phi_model_openrouter(const char *id, const char *api_key) {
@@ -206,6 +239,25 @@ PHI_API phi_model phi_model_zai(const char *id, const char *api_key) {
     return phi__preset_make(&preset, id, api_key);
 }
 
+PHI_API phi_model phi_model_google(const char *id, const char *api_key) {
+    static const phi__preset preset = {PHI_PROTOCOL_GOOGLE,
+                                       "google",
+                                       "https://generativelanguage.googleapis.com/v1beta",
+                                       0,
+                                       1000000,
+                                       8192,
+                                       false};
+    return phi__preset_make(&preset, id, api_key);
+}
+
+PHI_API phi_model phi_model_vertex(const char *base_url, const char *id, const char *token) {
+    static const phi__preset preset = {
+        PHI_PROTOCOL_VERTEX, "google_vertex", NULL, 0, 1000000, 8192, false};
+    phi_model model = phi__preset_make(&preset, id, token);
+    model.base_url = base_url;
+    return model;
+}
+
 PHI_API phi_model phi_model_local(const char *base_url, const char *id, const char *api_key) {
     static const phi__preset preset = {PHI_PROTOCOL_OPENAI_CHAT,
                                        "local",
@@ -217,6 +269,100 @@ PHI_API phi_model phi_model_local(const char *base_url, const char *id, const ch
     phi_model model = phi__preset_make(&preset, id, api_key);
     model.name = "Local Model";
     model.base_url = base_url;
+    return model;
+}
+
+PHI_API phi_model phi_model_fireworks(const char *id, const char *api_key) {
+    static const phi__preset preset = {PHI_PROTOCOL_OPENAI_CHAT,
+                                       "fireworks",
+                                       "https://api.fireworks.ai/inference/v1",
+                                       PHI_QUIRK_EMPTY_CONTENT,
+                                       128000,
+                                       8192,
+                                       false};
+    return phi__preset_make(&preset, id, api_key);
+}
+
+/* Its Chat API leaves the stream's end out and hides its thinking; the Anthropic one does neither. */
+PHI_API phi_model phi_model_minimax(const char *id, const char *api_key) {
+    static const phi__preset preset = {PHI_PROTOCOL_ANTHROPIC,
+                                       "minimax",
+                                       "https://api.minimax.io/anthropic",
+                                       0,
+                                       200000,
+                                       8192,
+                                       false};
+    return phi__preset_make(&preset, id, api_key);
+}
+
+/* A server on this machine, or wherever `base_url` says. */
+static phi_model phi__preset_own(const phi__preset *preset, const char *base_url, const char *id) {
+    phi_model model = phi__preset_make(preset, id, NULL);
+    if (base_url != NULL && base_url[0] != '\0') model.base_url = base_url;
+    return model;
+}
+
+PHI_API phi_model phi_model_ollama(const char *base_url, const char *id) {
+    static const phi__preset preset = {PHI_PROTOCOL_OPENAI_CHAT,
+                                       "ollama",
+                                       "http://localhost:11434/v1",
+                                       PHI_QUIRK_EMPTY_CONTENT | PHI_QUIRK_OPEN_KEY |
+                                           PHI_QUIRK_REASONING_EFFORT,
+                                       4096, /* its num_ctx, which cannot be set here */
+                                       4096,
+                                       false};
+    return phi__preset_own(&preset, base_url, id);
+}
+
+PHI_API phi_model phi_model_llama_cpp(const char *base_url, const char *id) {
+    static const phi__preset preset = {PHI_PROTOCOL_OPENAI_CHAT,
+                                       "llama_cpp",
+                                       "http://localhost:8080/v1",
+                                       PHI_QUIRK_EMPTY_CONTENT | PHI_QUIRK_OPEN_KEY |
+                                           PHI_QUIRK_TEMPLATE_THINKING,
+                                       128000,
+                                       4096,
+                                       false};
+    return phi__preset_own(&preset, base_url, id);
+}
+
+PHI_API phi_model phi_model_vllm(const char *base_url, const char *id) {
+    static const phi__preset preset = {PHI_PROTOCOL_OPENAI_CHAT,
+                                       "vllm",
+                                       "http://localhost:8000/v1",
+                                       PHI_QUIRK_EMPTY_CONTENT | PHI_QUIRK_OPEN_KEY |
+                                           PHI_QUIRK_TEMPLATE_THINKING,
+                                       128000,
+                                       4096,
+                                       false};
+    return phi__preset_own(&preset, base_url, id);
+}
+
+PHI_API phi_model phi_model_lm_studio(const char *base_url, const char *id) {
+    static const phi__preset preset = {PHI_PROTOCOL_OPENAI_CHAT,
+                                       "lm_studio",
+                                       "http://localhost:1234/v1",
+                                       PHI_QUIRK_EMPTY_CONTENT | PHI_QUIRK_OPEN_KEY |
+                                           PHI_QUIRK_REASONING_EFFORT,
+                                       128000,
+                                       4096,
+                                       false};
+    return phi__preset_own(&preset, base_url, id);
+}
+
+PHI_API phi_model phi_model_bedrock(const char *base_url, const char *id, const char *key) {
+    static const phi__preset preset = {PHI_PROTOCOL_BEDROCK,
+                                       "bedrock",
+                                       "https://bedrock-runtime.us-east-1.amazonaws.com",
+                                       0,
+                                       200000,
+                                       8192,
+                                       false};
+    phi_model model = phi__preset_make(&preset, id, key);
+    const char *claude = id != NULL ? strstr(id, "claude-") : NULL;
+    if (base_url != NULL) model.base_url = base_url;
+    if (claude != NULL) model.reasoning = phi_model_anthropic(claude, key).reasoning;
+    if (id != NULL && strstr(id, "gpt-oss") != NULL) model.reasoning = true;
     return model;
 }
 

@@ -12,6 +12,11 @@ extern "C" {
 /* The protocols, by the names configuration files use. */
 #define PHI_PROTOCOL_ANTHROPIC "anthropic_messages"
 #define PHI_PROTOCOL_OPENAI_CHAT "openai_completions"
+#define PHI_PROTOCOL_OPENAI_RESPONSES "openai_responses"
+#define PHI_PROTOCOL_AZURE_RESPONSES "azure_openai_responses"
+#define PHI_PROTOCOL_GOOGLE "google_generative_ai"
+#define PHI_PROTOCOL_VERTEX "google_vertex"
+#define PHI_PROTOCOL_BEDROCK "bedrock_converse_stream"
 
 typedef enum phi_thinking {
     PHI_THINKING_OFF = 0,
@@ -92,6 +97,13 @@ typedef struct phi_model {
    They borrow their arguments. */
 PHI_API phi_model phi_model_anthropic(const char *id, const char *api_key);
 PHI_API phi_model phi_model_openai(const char *id, const char *api_key);
+PHI_API phi_model phi_model_openai_responses(const char *id, const char *api_key);
+/* base_url as "https://RESOURCE.openai.azure.com/openai/v1", or an older one with its ?api-version.
+   api_key goes into the header api-key; for an Entra token leave it NULL and put an authorization
+   header into `headers`. Where the deployment's name does not begin as its model's does, set
+   `reasoning`. */
+PHI_API phi_model phi_model_azure(const char *base_url, const char *deployment,
+                                  const char *api_key);
 PHI_API phi_model phi_model_openrouter(const char *id, const char *api_key);
 PHI_API phi_model phi_model_xai(const char *id, const char *api_key);
 PHI_API phi_model phi_model_groq(const char *id, const char *api_key);
@@ -102,6 +114,25 @@ PHI_API phi_model phi_model_together(const char *id, const char *api_key);
 PHI_API phi_model phi_model_qwen(const char *id, const char *api_key);
 PHI_API phi_model phi_model_moonshot(const char *id, const char *api_key);
 PHI_API phi_model phi_model_zai(const char *id, const char *api_key);
+PHI_API phi_model phi_model_google(const char *id, const char *api_key);
+/* base_url as "https://europe-west1-aiplatform.googleapis.com/v1/projects/P/locations/europe-west1", with an
+   OAuth token, which lives about an hour; or "https://aiplatform.googleapis.com/v1" with an API key. */
+PHI_API phi_model phi_model_vertex(const char *base_url, const char *id, const char *token);
+/* Amazon Bedrock. base_url as "https://bedrock-runtime.eu-west-1.amazonaws.com", whose region is signed for
+   (NULL: us-east-1); id also the ARN of a profile: then say by a quirk (PHI_QUIRK_CACHE_CONTROL) and by
+   `reasoning` that a Claude is behind it. key: a Bedrock API key, or "ACCESS:SECRET" or
+   "ACCESS:SECRET:SESSION_TOKEN", with which each request is signed. */
+PHI_API phi_model phi_model_bedrock(const char *base_url, const char *id, const char *key);
+PHI_API phi_model phi_model_fireworks(const char *id, const char *api_key);
+PHI_API phi_model phi_model_minimax(const char *id,
+                                    const char *api_key); /* by Anthropic's protocol */
+/* Servers of one's own; base_url NULL: at their usual port on this machine. Whether the model can think is not
+   known: set `reasoning`. Ollama cuts what is longer than its num_ctx (4,096 unless it was set there) in silence:
+   say in context_window what yours is. */
+PHI_API phi_model phi_model_ollama(const char *base_url, const char *id);
+PHI_API phi_model phi_model_llama_cpp(const char *base_url, const char *id);
+PHI_API phi_model phi_model_vllm(const char *base_url, const char *id);
+PHI_API phi_model phi_model_lm_studio(const char *base_url, const char *id);
 /* Any OpenAI-compatible server: Ollama, llama.cpp, vLLM, LM Studio... base_url as
    "http://localhost:11434/v1"; api_key NULL for none. */
 PHI_API phi_model phi_model_local(const char *base_url, const char *id, const char *api_key);

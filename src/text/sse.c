@@ -69,6 +69,8 @@ static phi_status phi__sse_name(phi__sse *sse, phi_str value) {
 static phi_status phi__sse_line(phi__sse *sse, phi_str line, bool stays) {
     const char *colon = (const char *)memchr(line.at, ':', line.len);
     phi_str field = line, value = phi__str(line.at + line.len, 0);
+    if (sse->strays && (line.at[0] == '{' || line.at[0] == '[')) sse->stray = true;
+    if (sse->stray) return phi__sse_data(sse, line, stays);
     if (colon == line.at) {
         sse->comments++;
         return PHI_OK;
@@ -164,7 +166,7 @@ static int phi__sse_step(phi__sse *sse, phi__sse_event *out) {
         }
         phi__sse_past(sse, stop);
         if (line.len == 0) {
-            if (phi__sse_complete(sse, out)) return 1;
+            if (!sse->stray && phi__sse_complete(sse, out)) return 1;
             continue;
         }
         status = phi__sse_line(sse, line, stays);
@@ -195,7 +197,7 @@ PHI__FN void phi__sse_reset(phi__sse *sse) {
     sse->at = sse->end = NULL;
     sse->comments = sse->events = 0;
     sse->bom = 0;
-    sse->skip_lf = sse->handed = false;
+    sse->skip_lf = sse->handed = sse->stray = false;
     sse->status = PHI_OK;
 }
 

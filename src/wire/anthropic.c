@@ -6,7 +6,6 @@
    block, which is why no rendering holds one. wire.md parts 2 and 9. */
 #include "wire/anthropic_in.h"
 
-#include "wire/claude_in.h"
 #include "wire/render_in.h"
 
 /* What a rendering depends on beside its block: bits of phi__rendered.form. */
@@ -235,14 +234,7 @@ static const char *phi__anthropic_effort(phi_thinking level) {
     return level == PHI_THINKING_MEDIUM ? "medium" : "low";
 }
 
-/* What is asked of the model, resolved once. */
-typedef struct phi__anthropic_plan {
-    phi__claude claude;
-    bool adaptive, thinks;
-    uint32_t max_tokens, budget;
-} phi__anthropic_plan;
-
-static phi__anthropic_plan phi__anthropic_plan_of(const phi__ask *ask) {
+PHI__FN phi__anthropic_plan phi__anthropic_plan_of(const phi__ask *ask) {
     phi__anthropic_plan p;
     uint32_t most;
     memset(&p, 0, sizeof p);
@@ -269,7 +261,7 @@ static phi__anthropic_plan phi__anthropic_plan_of(const phi__ask *ask) {
     return p;
 }
 
-static void phi__anthropic_put_thinking(phi__encoder *e, const phi__anthropic_plan *p) {
+PHI__FN void phi__anthropic_put_thinking(phi__encoder *e, const phi__anthropic_plan *p) {
     phi__buf *out = &e->scratch;
     phi_thinking level = e->ask->thinking;
     if (!e->ask->model->reasoning) return;
@@ -381,10 +373,19 @@ static void phi__anthropic_address(phi__encoder *e) {
 /* ---- the codec ---- */
 
 PHI__FN const phi__codec *phi__anthropic_codec(void) {
-    static const phi__codec codec = {
-        PHI_PROTOCOL_ANTHROPIC, sizeof(phi__anthropic_state), phi__anthropic_head,
-        phi__anthropic_item,    phi__anthropic_tail,          phi__anthropic_address,
-        phi__anthropic_missing, phi__anthropic_after_results, phi__anthropic_event,
-        phi__anthropic_end,     phi__anthropic_whole};
+    static const phi__codec codec = {PHI_PROTOCOL_ANTHROPIC,
+                                     sizeof(phi__anthropic_state),
+                                     phi__anthropic_head,
+                                     phi__anthropic_item,
+                                     phi__anthropic_tail,
+                                     phi__anthropic_address,
+                                     phi__anthropic_missing,
+                                     phi__anthropic_after_results,
+                                     phi__anthropic_event,
+                                     phi__anthropic_end,
+                                     phi__anthropic_whole,
+                                     false,
+                                     NULL,
+                                     false};
     return &codec;
 }

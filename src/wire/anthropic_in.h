@@ -2,10 +2,22 @@
 #ifndef PHI_WIRE_ANTHROPIC_IN_H
 #define PHI_WIRE_ANTHROPIC_IN_H
 
+#include "wire/claude_in.h"
 #include "wire/codec_in.h"
 #include "wire/repeat_in.h"
 
 PHI__FN const phi__codec *phi__anthropic_codec(void);
+
+/* What is asked of a Claude model, resolved once; also of one that others resell. */
+typedef struct phi__anthropic_plan {
+    phi__claude claude;
+    bool adaptive, thinks;
+    uint32_t max_tokens, budget;
+} phi__anthropic_plan;
+
+PHI__FN phi__anthropic_plan phi__anthropic_plan_of(const phi__ask *ask);
+/* ,"thinking":{...},"output_config":{...} into the scratch buffer, as far as they are needed. */
+PHI__FN void phi__anthropic_put_thinking(phi__encoder *e, const phi__anthropic_plan *p);
 
 /* The stream half; the state is zeroed memory. */
 typedef struct phi__anthropic_state {

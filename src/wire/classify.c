@@ -351,6 +351,8 @@ static int phi__fault_status_of(phi_str word) {
                  {"service_unavailable", 503},
                  {"timeout_error", 504},
                  {"invalid_request_error", 400},
+                 {"invalid_prompt", 400},
+                 {"invalid_image", 400},
                  {"BadRequestError", 400},
                  {"context_length_exceeded", 400},
                  {"exceed_context_size_error", 400},

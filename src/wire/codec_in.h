@@ -17,7 +17,9 @@
 /* The rendered form of one block (or of a whole message where a wire wants that), kept with it. */
 typedef struct phi__rendered {
     struct phi__rendered *next;
-    uint32_t form;  /* which codec and variant rendered it */
+    uint32_t
+        form; /* which codec and variant rendered it; the top four bits are the codec's own: 1 Anthropic,
+                       2 Gemini, 3 Bedrock, 4 to 7 Chat, 10 Responses */
     uint32_t block; /* index in the message; UINT32_MAX: the message as a whole */
     phi_str json;
 } phi__rendered;
@@ -54,6 +56,12 @@ typedef struct phi__ask {
 } phi__ask;
 
 typedef struct phi__codec phi__codec;
+
+/* What a signature is made of beside the request itself. */
+typedef struct phi__signing {
+    int64_t wall_ms; /* Unix time */
+    unsigned char body_sha256[32];
+} phi__signing;
 
 /* What to send, built step by step. All of it lives in `arena`, but the scratch buffer. */
 typedef struct phi__encoder {
@@ -108,6 +116,13 @@ struct phi__codec {
     void (*end)(void *state, phi__assembly *out);
     /* A 200 answer that is no event stream: a whole answer, or an error. */
     void (*whole)(void *state, phi__assembly *out, phi_str body);
+    /* The stream is one of frames (frames_in.h), not of server-sent events. */
+    bool frames;
+    /* Puts what depends on the moment and on the body's hash into the sealed request's headers, before each
+       attempt; NULL: nothing does. */
+    void (*sign)(phi__encoder *e, const phi__signing *signing);
+    /* Of an event stream: JSON that stands bare in it is an event too (phi__sse.strays). */
+    bool strays;
 };
 
 /* The codec of a protocol name (aliases of behaviours A too), or NULL. */
@@ -119,6 +134,8 @@ PHI__FN void phi__encoder_begin(phi__encoder *e, const phi__codec *codec, const 
                                 phi_arena *arena);
 /* PHI_BUSY: come again; PHI_OK: e->request is sealed; PHI_NO_MEMORY. */
 PHI__FN phi_status phi__encoder_advance(phi__encoder *e, size_t units);
+/* Writes url and headers of the sealed request anew, for e->ask->model as it is now. False: no memory. */
+PHI__FN bool phi__encoder_address(phi__encoder *e);
 PHI__FN void phi__encoder_free(phi__encoder *e); /* scratch; the request lives in the arena */
 
 /* For codecs. */

@@ -6,8 +6,11 @@
 #include "wire/codec_in.h"
 
 #include "wire/anthropic_in.h"
+#include "wire/bedrock_in.h"
+#include "wire/gemini_in.h"
 #include "wire/hash_in.h"
 #include "wire/openai_chat_in.h"
+#include "wire/openai_responses_in.h"
 
 enum { PHI__ENCODER_HEAD, PHI__ENCODER_ITEMS, PHI__ENCODER_TAIL, PHI__ENCODER_DONE };
 
@@ -312,7 +315,17 @@ PHI__FN const phi__codec *phi__codec_find(phi_str protocol) {
                    {"anthropic", phi__anthropic_codec},
                    {PHI_PROTOCOL_OPENAI_CHAT, phi__openai_chat_codec},
                    {"open_ai_completions", phi__openai_chat_codec},
-                   {"openai", phi__openai_chat_codec}};
+                   {PHI_PROTOCOL_OPENAI_RESPONSES, phi__openai_responses_codec},
+                   {"open_ai_responses", phi__openai_responses_codec},
+                   {PHI_PROTOCOL_AZURE_RESPONSES, phi__azure_responses_codec},
+                   {"azure_open_ai_responses", phi__azure_responses_codec},
+                   {"openai", phi__openai_chat_codec},
+                   {PHI_PROTOCOL_GOOGLE, phi__gemini_codec},
+                   {"google", phi__gemini_codec},
+                   {PHI_PROTOCOL_VERTEX, phi__vertex_codec},
+                   {"vertex", phi__vertex_codec},
+                   {PHI_PROTOCOL_BEDROCK, phi__bedrock_codec},
+                   {"bedrock", phi__bedrock_codec}};
     size_t i;
     for (i = 0; i < PHI__COUNT(aliases); i++)
         if (phi__str_is_nocase(protocol, aliases[i].name)) return aliases[i].codec();
@@ -389,6 +402,14 @@ PHI__FN phi_status phi__encoder_advance(phi__encoder *e, size_t units) {
     }
     if (e->scratch.failed) e->failed = true;
     return e->failed ? PHI_NO_MEMORY : PHI_OK;
+}
+
+PHI__FN bool phi__encoder_address(phi__encoder *e) {
+    e->header_count = 0;
+    e->codec->address(e);
+    e->request.headers = e->headers;
+    e->request.header_count = e->header_count;
+    return !e->failed;
 }
 
 PHI__FN void phi__encoder_free(phi__encoder *e) {

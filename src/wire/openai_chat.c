@@ -63,7 +63,7 @@ static bool phi__chat_is_text(const phi_content *c) {
 
 /* The texts of a message as the inside of one JSON string, joined by line feeds; whether there was
    any. Images that the model does not take are a line as well. */
-static bool phi__chat_join_text(phi__encoder *e, const phi_message *m) {
+PHI__FN bool phi__chat_join_text(phi__encoder *e, const phi_message *m) {
     bool any = false, omitted = false;
     size_t i;
     for (i = 0; i < m->content_count; i++) {
@@ -358,21 +358,19 @@ static const struct phi__chat_effort {
     {"gpt-", "none", "low"},       {"", "low", "low"},
 };
 
-static const char *phi__chat_effort_name(const phi__encoder *e) {
-    const phi_model *model = e->ask->model;
-    bool openai = phi__str_is(phi_str_of(model->provider), "openai");
+PHI__FN const char *phi__chat_effort_name(const phi__encoder *e, bool openai) {
+    phi_str id = phi_str_of(e->ask->model->id);
+    bool pro = openai && phi__str_starts(id, "gpt-5-pro");
     size_t i = 0;
     switch (e->ask->thinking) {
     case PHI_THINKING_HIGH: return "high";
-    case PHI_THINKING_MEDIUM:
-        return openai && phi__str_starts(phi_str_of(model->id), "gpt-5-pro") ? "high" : "medium";
-    case PHI_THINKING_LOW:
-        return openai && phi__str_starts(phi_str_of(model->id), "gpt-5-pro") ? "high" : "low";
+    case PHI_THINKING_MEDIUM: return pro ? "high" : "medium";
+    case PHI_THINKING_LOW: return pro ? "high" : "low";
     case PHI_THINKING_OFF:
     case PHI_THINKING_MINIMAL: break;
     }
     if (!openai) return e->ask->thinking == PHI_THINKING_OFF ? NULL : "low";
-    while (!phi__str_starts(phi_str_of(model->id), phi__chat_efforts[i].prefix)) i++;
+    while (!phi__str_starts(id, phi__chat_efforts[i].prefix)) i++;
     return e->ask->thinking == PHI_THINKING_OFF ? phi__chat_efforts[i].off
                                                 : phi__chat_efforts[i].minimal;
 }
@@ -386,7 +384,8 @@ static void phi__chat_put_switch(phi__encoder *e, const char *before, const char
 
 static void phi__chat_put_thinking(phi__encoder *e) {
     phi__buf *out = &e->scratch;
-    const char *effort = phi__chat_effort_name(e);
+    bool openai = phi__str_is(phi_str_of(e->ask->model->provider), "openai");
+    const char *effort = phi__chat_effort_name(e, openai);
     if (!e->ask->model->reasoning) return;
     if (effort != NULL && phi__chat_quirk(e, PHI_QUIRK_REASONING_EFFORT))
         phi__render_member(out, "reasoning_effort", phi_str_of(effort));
@@ -418,10 +417,10 @@ static void phi__chat_put_thinking(phi__encoder *e) {
 }
 
 /* Servers take at most 64 bytes: a longer id is replaced by a hash of it. */
-static void phi__chat_put_cache_key(phi__encoder *e) {
+PHI__FN void phi__chat_put_cache_key(phi__encoder *e) {
     phi_str id = e->ask->session_id;
     char hash[17];
-    if (id.len == 0 || e->ask->disable_cache || !phi__chat_quirk(e, PHI_QUIRK_CACHE_KEY)) return;
+    if (id.len == 0 || e->ask->disable_cache) return;
     if (id.len > PHI__CHAT_KEY_MOST) {
         phi__hash_hex(phi__hash(id, 3), hash);
         id = phi__str(hash, 16);
@@ -503,7 +502,7 @@ static void phi__chat_head(phi__encoder *e) {
         phi__json_put_double(out, ask->temperature);
     }
     phi__chat_put_thinking(e);
-    phi__chat_put_cache_key(e);
+    if (phi__chat_quirk(e, PHI_QUIRK_CACHE_KEY)) phi__chat_put_cache_key(e);
     phi__chat_put_tools(e);
     phi__buf_text(out, ",\"messages\":[");
     phi__chat_put_system(e);
@@ -536,11 +535,19 @@ static void phi__chat_address(phi__encoder *e) {
 /* ---- the codec ---- */
 
 PHI__FN const phi__codec *phi__openai_chat_codec(void) {
-    static const phi__codec codec = {PHI_PROTOCOL_OPENAI_CHAT, sizeof(phi__chat_state),
-                                     phi__chat_head,           phi__chat_item,
-                                     phi__chat_tail,           phi__chat_address,
-                                     phi__chat_missing,        phi__chat_after_results,
-                                     phi__chat_event,          phi__chat_end,
-                                     phi__chat_whole};
+    static const phi__codec codec = {PHI_PROTOCOL_OPENAI_CHAT,
+                                     sizeof(phi__chat_state),
+                                     phi__chat_head,
+                                     phi__chat_item,
+                                     phi__chat_tail,
+                                     phi__chat_address,
+                                     phi__chat_missing,
+                                     phi__chat_after_results,
+                                     phi__chat_event,
+                                     phi__chat_end,
+                                     phi__chat_whole,
+                                     false,
+                                     NULL,
+                                     false};
     return &codec;
 }

@@ -7,6 +7,15 @@
 
 PHI__FN const phi__codec *phi__openai_chat_codec(void);
 
+/* What the Responses API shares. The word for the thinking level, by OpenAI's models where
+   `openai`, or NULL: none is to be sent. */
+PHI__FN const char *phi__chat_effort_name(const phi__encoder *e, bool openai);
+/* "prompt_cache_key", where there is a session; into the scratch buffer, as the next. */
+PHI__FN void phi__chat_put_cache_key(phi__encoder *e);
+/* The texts of a message as the inside of one JSON string, joined by line feeds; whether there was
+   any. */
+PHI__FN bool phi__chat_join_text(phi__encoder *e, const phi_message *m);
+
 /* How far an item of reasoning_details is written: fragments of one item are joined. */
 typedef enum phi__chat_detail {
     PHI__CHAT_DETAIL_NONE = 0, /* none, or the last is whole */

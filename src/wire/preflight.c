@@ -6,6 +6,8 @@
 #include "text/json_in.h"
 #include "wire/claude_in.h"
 #include "wire/anthropic_in.h"
+#include "wire/bedrock_in.h"
+#include "wire/gemini_in.h"
 #include "wire/render_in.h"
 
 #include <stdarg.h>
@@ -13,7 +15,7 @@
 
 typedef struct phi__preflight_check {
     const phi__ask *ask;
-    bool anthropic;
+    bool anthropic, google;
     char *words;
     size_t words_size;
 } phi__preflight_check;
@@ -72,6 +74,10 @@ static phi_status phi__preflight_tools(phi__preflight_check *p) {
             return phi__preflight_no(p,
                                      "tools[%zu]: name \"%.*s\": expected 1 to 64 of a-z A-Z "
                                      "0-9 _ -",
+                                     i, phi__preflight_len(name), name.at);
+        if (p->google && (name.at[0] == '-' || (name.at[0] >= '0' && name.at[0] <= '9')))
+            return phi__preflight_no(p,
+                                     "tools[%zu]: name \"%.*s\": expected a letter or _ at first",
                                      i, phi__preflight_len(name), name.at);
         for (j = 0; j < i; j++)
             if (phi_str_equal(ask->tools[j].name, name))
@@ -211,7 +217,8 @@ PHI__FN phi_status phi__preflight(const phi__codec *codec, const phi__ask *ask, 
     phi_status status;
     size_t i;
     p.ask = ask;
-    p.anthropic = codec == phi__anthropic_codec();
+    p.anthropic = codec == phi__anthropic_codec() || codec == phi__bedrock_codec();
+    p.google = codec == phi__gemini_codec() || codec == phi__vertex_codec();
     p.words = words;
     p.words_size = words_size;
     if (words_size > 0) words[0] = '\0';
@@ -225,8 +232,10 @@ PHI__FN phi_status phi__preflight(const phi__codec *codec, const phi__ask *ask, 
     }
     if (status != PHI_OK) return status;
     if (first == NULL) return phi__preflight_no(&p, "messages: there is none to send");
-    if (p.anthropic && first->role != PHI_ROLE_USER)
+    if ((p.anthropic || p.google) && first->role != PHI_ROLE_USER)
         return phi__preflight_no(&p, "messages: the first must be the user's");
+    if (p.google && last->role == PHI_ROLE_ASSISTANT)
+        return phi__preflight_no(&p, "messages: the last may not be the assistant's");
     if (p.anthropic && last->role == PHI_ROLE_ASSISTANT &&
         phi__claude_of(phi_str_of(ask->model->id)).version >= 406)
         return phi__preflight_no(&p, "messages: the last may not be the assistant's for %s",

@@ -14,6 +14,7 @@ static bool phi__render_id_fits(phi_str id, phi__id_rule rule) {
     if (id.len == 0) return false;
     if (rule == PHI__ID_40) return id.len <= 40;
     if (rule == PHI__ID_9 ? id.len != 9 : id.len > 64) return false;
+    if (rule == PHI__ID_RESPONSES && id.at[id.len - 1] == '_') return false;
     for (i = 0; i < id.len; i++)
         if (!(rule == PHI__ID_9 ? phi__render_alnum(id.at[i]) : phi__render_word(id.at[i])))
             return false;

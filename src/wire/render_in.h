@@ -9,7 +9,8 @@
 typedef enum phi__id_rule {
     PHI__ID_ANTHROPIC = 1, /* [a-zA-Z0-9_-]{1,64} */
     PHI__ID_40,            /* at most 40 bytes */
-    PHI__ID_9              /* exactly 9 of [a-zA-Z0-9] */
+    PHI__ID_9,             /* exactly 9 of [a-zA-Z0-9] */
+    PHI__ID_RESPONSES      /* as Anthropic's, but the last is no '_' */
 } phi__id_rule;
 
 PHI__FN void phi__render_id(phi__buf *out, phi_str id, phi__id_rule rule); /* with its quotes */

@@ -8,6 +8,7 @@
 #include "model/model.h"
 #include "text/sse_in.h"
 #include "wire/codec_in.h"
+#include "wire/frames_in.h"
 
 #include <stdlib.h>
 
@@ -58,6 +59,8 @@ static inline int fuzz_wire(const char *protocol, const uint8_t *data, size_t si
     phi_arena arena;
     phi__assembly a;
     phi__sse sse;
+    phi__frames frames;
+    phi__frame frame;
     phi__sse_event event;
     const char *at = (const char *)data + 1, *end = (const char *)data + size;
     void *state;
@@ -70,14 +73,22 @@ static inline int fuzz_wire(const char *protocol, const uint8_t *data, size_t si
     phi__assembly_init(&a, &memory);
     a.sink = fuzz_sink;
     phi__sse_init(&sse, &memory, 65536);
+    phi__frames_init(&frames, &memory, 65536);
+    sse.strays = codec->strays;
     if (data[0] % 32 == 31) {
         codec->whole(state, &a, phi__str(at, (size_t)(end - at)));
         at = end;
     }
     while (at < end) {
         size_t n = phi__min(piece, (size_t)(end - at));
-        phi__sse_feed(&sse, at, n);
-        while (phi__sse_next(&sse, &event) > 0) codec->event(state, &a, event.name, event.data);
+        if (codec->frames) {
+            phi__frames_feed(&frames, at, n);
+            while (phi__frames_next(&frames, &frame) > 0)
+                codec->event(state, &a, frame.name, frame.payload);
+        } else {
+            phi__sse_feed(&sse, at, n);
+            while (phi__sse_next(&sse, &event) > 0) codec->event(state, &a, event.name, event.data);
+        }
         at += n;
     }
     if (phi__sse_finish(&sse, &event) > 0) codec->event(state, &a, event.name, event.data);
@@ -85,6 +96,7 @@ static inline int fuzz_wire(const char *protocol, const uint8_t *data, size_t si
     phi__assembly_finish(&a);
     fuzz_check(&a, &arena);
     phi__sse_free(&sse);
+    phi__frames_free(&frames);
     phi__assembly_free(&a);
     phi_arena_free(&arena);
     free(state);

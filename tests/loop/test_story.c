@@ -44,7 +44,7 @@ static phi_agent make_agent(rig *r) {
     desc.tools = tools;
     desc.tool_count = 2;
     desc.retry.disable = false;
-    rig_hooks(r, &desc, 0xffff); /* every point */
+    rig_hooks(r, &desc, 0x1ffff); /* every point */
     return rig_agent(r, &desc);
 }
 
@@ -66,6 +66,9 @@ static void script(rig *r) {
                 "{\"type\":\"error\",\"error\":{\"type\":\"request_too_large\","
                 "\"message\":\"Request exceeds the maximum size\"}}");
     rig_says(r, "Someone filled it with sand.");
+    rig_replies(r, 401, HEARD_JSON,
+                "{\"type\":\"error\",\"error\":{\"type\":\"authentication_error\","
+                "\"message\":\"invalid x-api-key\"}}");
     rig_replies(r, 401, HEARD_JSON,
                 "{\"type\":\"error\",\"error\":{\"type\":\"authentication_error\","
                 "\"message\":\"invalid x-api-key\"}}");

@@ -19,8 +19,6 @@ REASONS = {
     503: "Service Unavailable", 529: "Overloaded"
 }
 MOST_QUEUED = 256 * 1024  # bytes handed to the transport before we wait for the client
-GARBAGE = "\ue000"  # stands for bytes that are not UTF-8 until the frame is made
-GARBAGE_BYTES = b"\xff\xfe\xc3\x28\xed\xa0\x80"
 
 
 class Gone(Exception):
@@ -147,28 +145,28 @@ class Stream:
         b = self.behaviour
         if b.has("first-delay"):
             await self.raw.silence(b.arg("first-delay"))
-        if b.has("bom"):
+        if b.has("bom") and self.wire.lines:
             await self.raw.send(b"\xef\xbb\xbf")
         await self.stop_points(None)
         for name, data in events:
             if b.has("nulls") and isinstance(data, dict):
                 data = self.wire.with_nulls(data)
-            frame = self.wire.frame(name, data, b).replace(GARBAGE.encode(), GARBAGE_BYTES)
-            await self.one(frame)
+            await self.one(self.wire.frame(name, data, b))
         if self.held is not None:
-            await self.raw.send(self.held[:-len(b.newline)])
+            await self.raw.send(self.held[:-len(self.wire.newline(b))])
         await self.raw.finish()
 
     async def one(self, frame):
         b = self.behaviour
         if b.has("unknown"):
-            await self.raw.send(b"id: %d%sretry: 10%sodd-field%s"
-                                % (self.count, b.newline, b.newline, b.newline * 2)
+            newline = self.wire.newline(b)
+            odd = b"id: %d%sretry: 10%sodd-field%s" % (self.count, newline, newline, newline * 2)
+            await self.raw.send((odd if self.wire.lines else b"")
                                 + self.wire.frame(*self.wire.unknown_event(), b))
         if b.has("pings"):
             await self.raw.send(self.wire.keepalive(b))
         await self.stop_points(frame)
-        if b.has("no-blank-end"):
+        if b.has("no-blank-end") and self.wire.lines:
             frame, self.held = self.held or b"", frame
         await self.raw.send(frame)
         self.count += 1
@@ -204,8 +202,9 @@ class Stream:
             await self.end()
         for name in ("ping-forever", "comment-forever"):
             if self.due(name):
-                data = self.wire.keepalive(
-                    b) if name == "ping-forever" else b": still here" + b.newline * 2
+                comment = b": still here" + self.wire.newline(b) * 2
+                pings = name == "ping-forever" or not self.wire.lines
+                data = self.wire.keepalive(b) if pings else comment
                 while True:
                     await self.raw.send(data)
                     await self.raw.silence(b.arg(name, 1))

@@ -28,14 +28,14 @@ import delivery
 import misbehave
 import scenario
 import wires
-from wires.base import Refusal
+from wires.base import GARBAGE, Asked, Refusal
 
 MOST_READ = 80 * 1024 * 1024  # bytes of a request body that are read at all
 MOST_LOGGED = 1024 * 1024  # bytes of a body that the log keeps
 SECRETS = ("authorization", "x-api-key", "api-key", "x-goog-api-key", "cookie",
            "proxy-authorization")
-FAMILIES = ("claude", "gpt", "o1", "o3", "o4", "mock", "gemini", "llama", "qwen", "deepseek",
-            "mistral")
+FAMILIES = ("claude", "gpt", "o1", "o3", "o4", "mock", "gemini", "anthropic.", "us.", "amazon.",
+            "llama", "qwen", "deepseek", "mistral")
 
 
 class Server:
@@ -98,7 +98,7 @@ class Server:
             raise delivery.Gone()
         if behaviour.has("no-read"):
             await raw.silence()
-        wire = next((w for w in self.wires if rest.endswith(w.suffixes)), None)
+        wire = next((w for w in self.wires if w.owns(rest)), None)
         if wire is None or request.method != "POST":
             entry["status"], entry["problem"] = 404, "no such endpoint"
             return web.json_response(
@@ -109,7 +109,9 @@ class Server:
                                      entry)
         body = await self.read_body(request, behaviour)
         note_body(entry, body)
-        return await self.converse(request, raw, wire, behaviour, name, body, entry)
+        asked = Asked(request.method, request.raw_path.partition("?")[0], rest, request.query,
+                      request.headers, body)
+        return await self.converse(request, raw, wire, behaviour, name, asked, entry)
 
     async def read_body(self, request, behaviour):
         out = bytearray()
@@ -123,12 +125,11 @@ class Server:
             if slow:
                 await asyncio.sleep(len(data) / max(1, behaviour.arg("slow-body")))
 
-    async def converse(self, request, raw, wire, behaviour, name, body, entry):
+    async def converse(self, request, raw, wire, behaviour, name, asked, entry):
         refusal = conversation = None
         try:
-            wire.check_headers(request.headers, behaviour)
-            conversation = wire.parse(body, request.headers, behaviour)
-            conversation.digest, conversation.body_bytes = digest(body), len(body)
+            conversation = wire.check(asked, behaviour)
+            conversation.digest, conversation.body_bytes = digest(asked.body), len(asked.body)
             found = self.find(name, conversation.model)
             if found is None:
                 refusal = wire.refusal_for_status(404)
@@ -171,7 +172,11 @@ class Server:
     def troubled(self, wire, behaviour, entry):
         """(status, content type, body, headers) if a misbehaviour replaces the answer, or None."""
         request_id = "req_mock_%d" % self.serial
-        as_json = lambda value: json.dumps(value).encode()
+
+        def refused(status, refusal):
+            body = json.dumps(wire.error_body(refusal, request_id)).encode()
+            return status, "application/json", body, wire.error_headers(refusal)
+
         html = b"<html><head><title>Bad Gateway</title></head><body><h1>nginx</h1></body></html>"
         status = behaviour.arg("status") if behaviour.has("status") else None
         if behaviour.has("redirect"):
@@ -189,14 +194,11 @@ class Server:
             return status or 200, "text/html; charset=utf-8", html, {}
         if behaviour.has("overflow"):
             refusal = wire.overflow()
-            return refusal.status, "application/json", as_json(wire.error_body(refusal,
-                                                                               request_id)), {}
+            return refused(refusal.status, refusal)
         if behaviour.has("json-error"):
-            return 200, "application/json", as_json(
-                wire.error_body(wire.refusal_for_status(status or 500), request_id)), {}
+            return refused(200, wire.refusal_for_status(status or 500))
         if status:
-            return status, "application/json", as_json(
-                wire.error_body(wire.refusal_for_status(status), request_id)), {}
+            return refused(status, wire.refusal_for_status(status))
         return None
 
     async def troubled_answer(self, raw, wire, behaviour, answer, entry):
@@ -221,7 +223,7 @@ class Server:
         request_id = "req_mock_%d" % self.serial
         body = json.dumps(wire.error_body(refusal, request_id)).encode()
         headers = dict(wire.headers(request_id), **{"Content-Type": "application/json"},
-                       **refusal.headers)
+                       **wire.error_headers(refusal), **refusal.headers)
         await raw.document(refusal.status, headers, body)
         return delivery.Sent(raw.keep)
 
@@ -306,7 +308,7 @@ def spoil(turn):
     for block in turn.blocks:
         for key in ("text", "thinking"):
             if key in block:
-                block[key] = delivery.GARBAGE + block[key]
+                block[key] = GARBAGE + block[key]
                 return
 
 

@@ -24,6 +24,15 @@ TEST(presets_know_where_their_provider_lives) {
     CHECK_EQ_STR(phi_model_groq("m", "K").base_url, "https://api.groq.com/openai/v1");
     CHECK_EQ_STR(phi_model_mistral("m", "K").base_url, "https://api.mistral.ai/v1");
     CHECK_EQ_STR(phi_model_openrouter("m", "K").base_url, "https://openrouter.ai/api/v1");
+    m = phi_model_openai_responses("gpt-5-mini", "K");
+    CHECK_EQ_STR(m.protocol, "openai_responses");
+    CHECK_EQ_STR(m.provider, "openai-responses");
+    CHECK_EQ_STR(m.base_url, "https://api.openai.com/v1");
+    m = phi_model_azure("https://R.openai.azure.com/openai/v1", "d", "K");
+    CHECK_EQ_STR(m.protocol, "azure_openai_responses");
+    CHECK_EQ_STR(m.provider, "azure");
+    CHECK_EQ_STR(m.id, "d");
+    CHECK_EQ_STR(m.base_url, "https://R.openai.azure.com/openai/v1");
     CHECK_EQ_STR(phi_model_xai("m", "K").base_url, "https://api.x.ai/v1");
     CHECK_EQ_STR(phi_model_cerebras("m", "K").base_url, "https://api.cerebras.ai/v1");
     CHECK_EQ_STR(phi_model_deepseek("m", "K").base_url, "https://api.deepseek.com");
@@ -32,6 +41,21 @@ TEST(presets_know_where_their_provider_lives) {
     CHECK_EQ_STR(phi_model_zai("m", "K").base_url, "https://api.z.ai/api/paas/v4");
     CHECK_EQ_STR(phi_model_qwen("m", "K").base_url,
                  "https://dashscope-intl.aliyuncs.com/compatible-mode/v1");
+}
+
+TEST(servers_of_ones_own_live_on_this_machine_unless_one_says_where) {
+    CHECK_EQ_STR(phi_model_ollama(NULL, "qwen3:8b").base_url, "http://localhost:11434/v1");
+    CHECK_EQ_STR(phi_model_llama_cpp("", "m").base_url, "http://localhost:8080/v1");
+    CHECK_EQ_STR(phi_model_vllm(NULL, "m").base_url, "http://localhost:8000/v1");
+    CHECK_EQ_STR(phi_model_lm_studio(NULL, "m").base_url, "http://localhost:1234/v1");
+    CHECK_EQ_STR(phi_model_vllm("http://box:9000/v1", "m").base_url, "http://box:9000/v1");
+    CHECK(phi_model_ollama(NULL, "m").api_key == NULL);
+    CHECK((phi_model_ollama(NULL, "m").quirks & PHI_QUIRK_OPEN_KEY) != 0);
+    CHECK((phi_model_vllm(NULL, "m").quirks & PHI_QUIRK_TEMPLATE_THINKING) != 0);
+    CHECK_EQ_STR(phi_model_ollama(NULL, "m").provider, "ollama");
+    CHECK_EQ_STR(phi_model_fireworks("m", "K").base_url, "https://api.fireworks.ai/inference/v1");
+    CHECK_EQ_STR(phi_model_minimax("MiniMax-M2", "K").protocol, PHI_PROTOCOL_ANTHROPIC);
+    CHECK_EQ_STR(phi_model_minimax("MiniMax-M2", "K").base_url, "https://api.minimax.io/anthropic");
 }
 
 TEST(presets_know_by_name_which_models_can_think) {
@@ -44,6 +68,10 @@ TEST(presets_know_by_name_which_models_can_think) {
     CHECK(phi_model_openai("o3", "K").reasoning);
     CHECK(!phi_model_openai("gpt-4o", "K").reasoning);
     CHECK(!phi_model_openai("gpt-5-chat-latest", "K").reasoning);
+    CHECK(phi_model_openai_responses("o3", "K").reasoning);
+    CHECK(!phi_model_openai_responses("gpt-4o", "K").reasoning);
+    CHECK(phi_model_azure("https://h", "d", "K").reasoning);
+    CHECK(!phi_model_azure("https://h", "gpt-4o", "K").reasoning);
     CHECK(phi_model_mistral("magistral-medium", "K").reasoning);
     CHECK(!phi_model_mistral("mistral-large", "K").reasoning);
 }
@@ -67,6 +95,7 @@ TEST(cost_is_dollars_per_million_and_reasoning_is_not_charged_twice) {
 }
 
 TEST_MAIN(TEST_ENTRY(presets_know_where_their_provider_lives),
+          TEST_ENTRY(servers_of_ones_own_live_on_this_machine_unless_one_says_where),
           TEST_ENTRY(presets_know_by_name_which_models_can_think),
           TEST_ENTRY(presets_set_quirks_by_model_where_they_differ),
           TEST_ENTRY(cost_is_dollars_per_million_and_reasoning_is_not_charged_twice))

@@ -7,7 +7,7 @@
 
 enum {
     RIG_MOST = 2048, /* answers of a script, requests kept */
-    RIG_POINTS = 16, /* of hooks */
+    RIG_POINTS = 17, /* of hooks */
     RIG_SAID = 64    /* answers of a point; tickets; calls of "wait" */
 };
 
@@ -46,6 +46,7 @@ struct rig {
     answer script[RIG_MOST];
     size_t answers, next;
     char *requests[RIG_MOST];
+    char keys[RIG_MOST][24];
     size_t request_count;
     going goings[64];
     size_t chunk;
@@ -211,7 +212,8 @@ const char *rig_point_name(int point) {
         "before_loop",        "before_turn",       "transform_context", "convert_to_llm",
         "before_compaction",  "after_compaction",  "before_tool",       "after_tool",
         "before_tool_update", "after_tool_update", "on_error",          "after_turn",
-        "steering",           "follow_up",         "after_loop",        "filter"};
+        "steering",           "follow_up",         "after_loop",        "filter",
+        "credential"};
     size_t i;
     for (i = 0; i < RIG_POINTS; i++)
         if (point == 1 << i) return names[i];
@@ -259,6 +261,7 @@ static void rig_describe(rig *r, const phi_hook *h) {
         break;
     case PHI_HOOK_ON_ERROR:
     case PHI_HOOK_FILTER: rig_tell_str(r, " ", h->text); break;
+    case PHI_HOOK_CREDENTIAL: rig_add(r, "%s", h->is_error ? " refused" : ""); break;
     case PHI_HOOK_STEERING:
     case PHI_HOOK_FOLLOW_UP: break;
     }
@@ -358,6 +361,16 @@ static void rig_preflight(const phi_request *request) {
 
 static void rig_exhausted(rig *r);
 
+/* The key that came with it, as Anthropic wants it. */
+static void rig_note_key(const phi_request *request, char out[24]) {
+    phi_str name, value;
+    size_t i;
+    out[0] = '\0';
+    for (i = 0; phi_request_header(request, i, &name, &value); i++)
+        if (phi__str_is(name, "x-api-key"))
+            (void)snprintf(out, 24, "%.*s", (int)value.len, value.at);
+}
+
 static phi_status rig_open(void *user_data, phi_xfer xfer, const phi_request *request) {
     rig *r = (rig *)user_data;
     size_t len = (size_t)phi_request_length(request), i;
@@ -369,6 +382,7 @@ static phi_status rig_open(void *user_data, phi_xfer xfer, const phi_request *re
     if (phi_request_read(request, 0, body, len) != len) abort();
     body[len] = '\0';
     if (!test_alloc_tripped()) rig_preflight(request);
+    rig_note_key(request, r->keys[r->request_count]);
     r->requests[r->request_count++] = body;
     if (says == NULL) return PHI_REFUSED;
     if (says->refuses) return says->end;
@@ -759,6 +773,7 @@ void rig_forget(rig *r) {
     r->story[0] = '\0';
 }
 
+const char *rig_key(rig *r, size_t i) { return i < r->request_count ? r->keys[i] : ""; }
 const char *rig_request(rig *r, size_t i) { return i < r->request_count ? r->requests[i] : NULL; }
 
 size_t rig_requests(rig *r) { return r->request_count; }

@@ -89,6 +89,7 @@ void rig_finish(rig *r, size_t i, const char *text); /* by phi_call_finish, chec
 
 /* The body of request i, terminated; NULL when there was none. And how many there were. */
 const char *rig_request(rig *r, size_t i);
+const char *rig_key(rig *r, size_t i); /* that it was sent with; "": none */
 size_t rig_requests(rig *r);
 size_t rig_open_transfers(rig *r); /* opened, neither ended nor cancelled */
 

@@ -40,6 +40,8 @@ static void finish(phi__sse *sse, log_type *l) {
     while ((l->status = phi__sse_finish(sse, &e)) > 0) note(l, &e);
 }
 
+static bool strays; /* of the readers that check_stream makes */
+
 /* The stream as a whole, in two pieces cut at every place, and byte by byte. */
 static void check_stream(const char *stream, size_t len, const char *want) {
     size_t cut;
@@ -48,6 +50,7 @@ static void check_stream(const char *stream, size_t len, const char *want) {
         log_type l = PHI_ZERO;
         setup();
         phi__sse_init(&sse, &memory, 0);
+        sse.strays = strays;
         if (cut <= len) {
             feed(&sse, stream, cut, &l);
             feed(&sse, stream + cut, len - cut, &l);
@@ -110,6 +113,34 @@ TEST(a_byte_order_mark_is_read_over_and_only_at_the_start) {
                  "|b;");
     CHECK_STREAM("\xef\xbb\xbf", "");
     CHECK_STREAM("\xef\xbb", "");
+}
+
+TEST(bare_json_is_the_last_event_where_that_is_asked_for) {
+    strays = true;
+    CHECK_STREAM("data: {a}\n\n{\n  \"error\": {\n\n    \"code\": 500\n  }\n}\n",
+                 "|{a};|{\n  \"error\": {\n    \"code\": 500\n  }\n};");
+    CHECK_STREAM("[{\r\n  \"error\": 1}\r\n]", "|[{\n  \"error\": 1}\n];");
+    CHECK_STREAM("\xef\xbb\xbf{\"a\":1}\n\ndata: b\n\n", "|{\"a\":1}\ndata: b;");
+    CHECK_STREAM("data: a\n\n {\nx: {\n: {\n", "|a;");
+    strays = false;
+    CHECK_STREAM("{\n \"a\": 1\n}\n\ndata: b\n\n", "|b;");
+}
+
+TEST(bare_json_beyond_the_limit_is_an_error_and_a_reset_forgets_it) {
+    phi__sse sse;
+    log_type l = PHI_ZERO;
+    setup();
+    phi__sse_init(&sse, &memory, 10);
+    sse.strays = true;
+    feed(&sse, "{\n12345\n6789\n", 13, &l);
+    CHECK_EQ_INT(l.status, PHI_TOO_BIG);
+    phi__sse_reset(&sse);
+    feed(&sse, "{\n", 2, &l);
+    phi__sse_reset(&sse);
+    feed(&sse, "data: a\n\n{", 10, &l);
+    finish(&sse, &l);
+    CHECK_EQ_STR(l.text, "|a;|{;");
+    phi__sse_free(&sse);
 }
 
 TEST(at_the_end_a_pending_event_is_delivered) {
@@ -242,6 +273,8 @@ TEST(every_failed_allocation_is_reported_and_leaks_nothing) {
 TEST_MAIN(TEST_ENTRY(events_are_read_at_every_split), TEST_ENTRY(lines_end_in_lf_cr_or_both),
           TEST_ENTRY(data_lines_are_joined), TEST_ENTRY(what_is_not_data_or_event_is_read_over),
           TEST_ENTRY(a_byte_order_mark_is_read_over_and_only_at_the_start),
+          TEST_ENTRY(bare_json_is_the_last_event_where_that_is_asked_for),
+          TEST_ENTRY(bare_json_beyond_the_limit_is_an_error_and_a_reset_forgets_it),
           TEST_ENTRY(at_the_end_a_pending_event_is_delivered),
           TEST_ENTRY(comments_are_counted_as_signs_of_life),
           TEST_ENTRY(an_event_that_lies_whole_in_the_bytes_is_not_copied),

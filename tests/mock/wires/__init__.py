@@ -2,7 +2,9 @@
 
 import importlib
 
-MODULES = ["anthropic", "openai_chat"]
+MODULES = [
+    "anthropic", "openai_chat", "openai_responses", "azure", "google", "vertex", "bedrock"
+]
 
 
 def load_all():

@@ -75,10 +75,27 @@ class Conversation:
         return prefix + digest[:20]
 
 
+class Asked:
+    """A request as it came. `raw_path` is as the client sent it, percent signs and all."""
+    def __init__(self, method, raw_path, path, query, headers, body):
+        self.method, self.raw_path, self.path = method, raw_path, path
+        self.query, self.headers, self.body = query, headers, body
+
+
 class Wire:
     name = ""
     suffixes = ()  # paths that end so belong to this wire
     content_type = "text/event-stream; charset=utf-8"
+    lines = True  # server-sent events; a wire with frames of its own has no comments, no BOM
+
+    def owns(self, path):
+        """Whether a path, without behaviours and scenario, is one of this wire's."""
+        return path.endswith(self.suffixes)
+
+    def check(self, asked, behaviour):
+        """All checks of a request: a Conversation, or Refusal raised."""
+        self.check_headers(asked.headers, behaviour)
+        return self.parse(asked.body, asked.headers, behaviour)
 
     def check_headers(self, headers, behaviour):
         """Raises Refusal for a missing or wrong header."""
@@ -103,6 +120,10 @@ class Wire:
         """Response headers of the provider, rate limits included."""
         return {}
 
+    def error_headers(self, refusal):
+        """Headers that an error answer has besides."""
+        return {}
+
     def events(self, turn, conversation, behaviour):
         """Yields (event name or None, dict or str) for the turn."""
         raise NotImplementedError
@@ -125,12 +146,15 @@ class Wire:
         """The event as a careless gateway sends it: null where a field is of no use."""
         return data
 
+    def newline(self, behaviour):
+        return behaviour.newline
+
     def keepalive(self, behaviour):
-        return b": keep-alive" + behaviour.newline * 2
+        return b": keep-alive" + self.newline(behaviour) * 2
 
     def frame(self, name, data, behaviour):
         """One server-sent event as bytes. A wire with a framing of its own replaces this."""
-        newline = behaviour.newline
+        newline = self.newline(behaviour)
         colon = b":" if behaviour.has("tight") else b": "
         if isinstance(data, str):
             lines = [data]
@@ -142,8 +166,16 @@ class Wire:
         if name and not behaviour.has("no-names"):
             out += b"event" + colon + name.encode() + newline
         for line in lines:
-            out += b"data" + colon + line.encode("utf-8") + newline
+            out += b"data" + colon + spoilt(line) + newline
         return out + newline
+
+
+GARBAGE = "\ue000"  # stands for bytes that are not UTF-8 until the frame is made
+GARBAGE_BYTES = b"\xff\xfe\xc3\x28\xed\xa0\x80"
+
+
+def spoilt(text):
+    return text.encode("utf-8").replace(GARBAGE.encode(), GARBAGE_BYTES)
 
 
 # ---- helpers for the checks ----

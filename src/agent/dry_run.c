@@ -1,0 +1,83 @@
+/* dry_run.c - a caller's transcript and tools, put as the codecs' own check wants them. */
+#include "agent/dry_run.h"
+
+#include "wire/codec_in.h"
+
+#include <stdio.h>
+
+static bool phi__dry_items(phi__ask *ask, const phi_message *messages, size_t count,
+                           phi_arena *scratch) {
+    phi__item *items =
+        (phi__item *)phi__arena_zero(scratch, phi__mul(phi__max(count, 1), sizeof *items));
+    size_t i;
+    if (items == NULL) return false;
+    for (i = 0; i < count; i++) items[i].message = &messages[i];
+    ask->items = items;
+    ask->item_count = count;
+    return true;
+}
+
+static bool phi__dry_tools(phi__ask *ask, const phi_tool *tools, size_t count, phi_arena *scratch) {
+    phi__tool_view *views =
+        (phi__tool_view *)phi__arena_zero(scratch, phi__mul(phi__max(count, 1), sizeof *views));
+    size_t i;
+    if (views == NULL) return false;
+    for (i = 0; i < count; i++) {
+        views[i].name = phi_str_of(tools[i].name);
+        views[i].description = phi_str_of(tools[i].description);
+        views[i].schema = tools[i].schema != NULL ? phi_str_of(tools[i].schema)
+                                                  : PHI__LIT("{\"type\":\"object\"}");
+    }
+    ask->tools = views;
+    ask->tool_count = count;
+    return true;
+}
+
+/* A codec expects every string of a model but its key. */
+static phi_model phi__dry_model(const phi_model *model) {
+    phi_model filled = *model;
+    if (filled.id == NULL) filled.id = "";
+    if (filled.name == NULL) filled.name = filled.id;
+    if (filled.provider == NULL) filled.provider = filled.protocol;
+    if (filled.base_url == NULL) filled.base_url = "";
+    return filled;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_preflight(const phi_model *model, const phi_message *messages, size_t count,
+                                 const phi_tool *tools, size_t tool_count, phi_arena *scratch,
+                                 char *words, size_t words_size) {
+    phi_model filled;
+    phi__ask ask;
+    phi_arena_mark mark;
+    const phi__codec *codec;
+    phi_status status = PHI_NO_MEMORY;
+    size_t i;
+    if (model == NULL || model->protocol == NULL || scratch == NULL || words == NULL ||
+        words_size == 0 || (messages == NULL && count > 0) || (tools == NULL && tool_count > 0))
+        return PHI_BAD_ARG;
+    words[0] = '\0';
+    codec = phi__codec_find(phi_str_of(model->protocol));
+    if (codec == NULL) {
+        (void)snprintf(words, words_size, "No provider registered for protocol: %s",
+                       model->protocol);
+        return PHI_UNSUPPORTED;
+    }
+    for (i = 0; i < count; i++)
+        if (messages[i].content == NULL && messages[i].content_count > 0) {
+            (void)snprintf(words, words_size, "messages[%llu]: content is missing",
+                           (unsigned long long)i);
+            return PHI_BAD_ARG;
+        }
+    mark = phi_arena_save(scratch);
+    filled = phi__dry_model(model);
+    memset(&ask, 0, sizeof ask);
+    ask.model = &filled;
+    ask.temperature = -1.0;
+    if (phi__dry_items(&ask, messages, count, scratch) &&
+        phi__dry_tools(&ask, tools, tool_count, scratch))
+        status = phi__preflight(codec, &ask, words, words_size);
+    phi_arena_reset(scratch, mark);
+    return status;
+}

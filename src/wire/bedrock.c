@@ -1,0 +1,485 @@
+/* bedrock.c - requests of Amazon Bedrock's ConverseStream.
+
+   As in anthropic.c a message is rendered whole and kept, roles are glue around it, and the cache mark
+   (here a block of its own) is put behind the last user block at the end. Tools come behind the messages,
+   because only then is it known whether the history holds calls, which the API takes only beside tools.
+   wire.md parts 8 and 9. */
+#include "wire/bedrock_in.h"
+
+#include "wire/anthropic_in.h"
+#include "wire/render_in.h"
+#include "wire/sigv4_in.h"
+
+/* What a rendering depends on beside its block: bits of phi__rendered.form. */
+enum {
+    PHI__BEDROCK_FORM = 3 << 28,
+    PHI__BEDROCK_ORIGIN = 1, /* minted by the same model: reasoning goes back */
+    PHI__BEDROCK_NO_IMAGES = 2,
+    PHI__BEDROCK_IMAGES = 4, /* the images of an error result */
+    PHI__BEDROCK_ID_9 = 8,
+    PHI__BEDROCK_SIGNED = 16 /* reasoning with its signature */
+};
+
+#define PHI__BEDROCK_MARK ",{\"cachePoint\":{\"type\":\"default\"}}"
+#define PHI__BEDROCK_MARK_INSIDE "},{\"cachePoint\":{\"type\":\"default\"}"
+
+/* ---- models ---- */
+
+static bool phi__bedrock_id_has(const phi__encoder *e, const char *word) {
+    return phi__str_find_nocase(phi_str_of(e->ask->model->id), 0, word) != SIZE_MAX;
+}
+
+/* By the name; behind an ARN that hides it, by the quirks that only Claude has. */
+static bool phi__bedrock_is_claude(const phi__encoder *e) {
+    return phi__bedrock_id_has(e, "claude") ||
+           (e->ask->model->quirks & (PHI_QUIRK_ADAPTIVE_THINKING | PHI_QUIRK_CACHE_CONTROL)) != 0;
+}
+
+/* Marks are for Claude from 3.5 on, the first 3.5 Sonnet excepted; others refuse them. */
+static bool phi__bedrock_marks(const phi__encoder *e) {
+    if (e->ask->disable_cache) return false;
+    if ((e->ask->model->quirks & PHI_QUIRK_CACHE_CONTROL) != 0) return true;
+    return phi__claude_of(phi_str_of(e->ask->model->id)).version >= 305 &&
+           !phi__bedrock_id_has(e, "3-5-sonnet-20240620");
+}
+
+static phi__id_rule phi__bedrock_id_rule(const phi__encoder *e) {
+    bool nine = (e->ask->model->quirks & PHI_QUIRK_ID_9) != 0 || phi__bedrock_id_has(e, "mistral");
+    return nine ? PHI__ID_9 : PHI__ID_ANTHROPIC;
+}
+
+/* ---- blocks ---- */
+
+static void phi__bedrock_text(phi__encoder *e, phi_str text) {
+    phi__json_put_comma(&e->scratch);
+    phi__buf_char(&e->scratch, '{');
+    phi__render_text_member(e, "text", text);
+    phi__buf_char(&e->scratch, '}');
+}
+
+static void phi__bedrock_image(phi__encoder *e, const phi_content *c) {
+    size_t slash = phi__str_find(c->mime_type, 0, "/") + 1; /* of "image/png" */
+    phi__buf *out = &e->scratch;
+    phi__json_put_comma(out);
+    phi__buf_text(out, "{\"image\":{");
+    phi__render_member(out, "format", phi__str(c->mime_type.at + slash, c->mime_type.len - slash));
+    phi__buf_text(out, ",\"source\":{\"bytes\":\"");
+    phi__render_base64(e, c->data);
+    phi__buf_text(out, "\"}}}");
+}
+
+/* Text and images of a message; what is blank is left out, and so are images where `images` is
+   false. Where the model takes none, one line of text stands for those in a row. */
+static void phi__bedrock_parts(phi__encoder *e, const phi_message *m, bool images) {
+    bool omitted = false;
+    size_t i;
+    for (i = 0; i < m->content_count; i++) {
+        const phi_content *c = &m->content[i];
+        bool is_image = phi__render_is_image(c);
+        if (phi__render_omits(e, c)) {
+            if (!omitted) phi__bedrock_text(e, PHI__LIT(PHI__RENDER_NO_IMAGE));
+        } else if (is_image && images)
+            phi__bedrock_image(e, c);
+        else if (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text))
+            phi__bedrock_text(e, c->text);
+        omitted = is_image;
+    }
+}
+
+/* Claude wants its signature, others refuse one. */
+static void phi__bedrock_thinking(phi__encoder *e, const phi_content *c, bool is_signed) {
+    phi__buf *out = &e->scratch;
+    if (is_signed || c->redacted ? c->signature.len == 0 : phi__render_blank(c->text)) return;
+    phi__json_put_comma(out);
+    phi__buf_text(out, "{\"reasoningContent\":{");
+    if (c->redacted)
+        phi__render_member(out, "redactedContent", c->signature);
+    else {
+        phi__buf_text(out, "\"reasoningText\":{");
+        phi__render_text_member(e, "text", c->text);
+        if (is_signed) phi__render_member(out, "signature", c->signature);
+        phi__buf_char(out, '}');
+    }
+    phi__buf_text(out, "}}");
+}
+
+static void phi__bedrock_call(phi__encoder *e, const phi_content *c) {
+    phi__buf *out = &e->scratch;
+    phi__json_put_comma(out);
+    phi__buf_text(out, "{\"toolUse\":{\"toolUseId\":");
+    phi__render_id(out, c->id, phi__bedrock_id_rule(e));
+    phi__buf_text(out, ",\"name\":");
+    phi__render_name(out, c->name, 64);
+    phi__buf_text(out, ",\"input\":");
+    phi__buf_add_str(out, phi__render_arguments(e, c->arguments));
+    phi__buf_text(out, "}}");
+}
+
+static bool phi__bedrock_says(const phi_content *c) {
+    return (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text)) ||
+           (c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete);
+}
+
+/* Up to the last block that says something: reasoning may not end a message. */
+static void phi__bedrock_assistant(phi__encoder *e, const phi_message *m, uint32_t form) {
+    size_t end = m->content_count, i;
+    while (end > 0 && !phi__bedrock_says(&m->content[end - 1])) end--;
+    for (i = 0; i < end; i++) {
+        const phi_content *c = &m->content[i];
+        if (c->kind == PHI_CONTENT_THINKING && (form & PHI__BEDROCK_ORIGIN) != 0)
+            phi__bedrock_thinking(e, c, (form & PHI__BEDROCK_SIGNED) != 0);
+        else if (c->kind == PHI_CONTENT_TEXT && phi__bedrock_says(c))
+            phi__bedrock_text(e, i + 1 == end ? phi__render_trim_end(c->text) : c->text);
+        else if (c->kind == PHI_CONTENT_TOOL_CALL && phi__bedrock_says(c))
+            phi__bedrock_call(e, c);
+    }
+}
+
+static void phi__bedrock_result_open(phi__encoder *e, phi_str id, bool is_error) {
+    phi__buf *out = &e->scratch;
+    phi__buf_text(out, "{\"toolResult\":{\"toolUseId\":");
+    phi__render_id(out, id, phi__bedrock_id_rule(e));
+    phi__buf_text(out, is_error ? ",\"status\":\"error\"" : ",\"status\":\"success\"");
+    phi__buf_text(out, ",\"content\":[");
+}
+
+/* A result that is an error holds text only; none is empty. */
+static void phi__bedrock_result(phi__encoder *e, const phi_message *m) {
+    size_t empty;
+    phi__bedrock_result_open(e, m->tool_call_id, m->is_error);
+    empty = e->scratch.len;
+    phi__bedrock_parts(e, m, !m->is_error);
+    if (e->scratch.len == empty) phi__bedrock_text(e, PHI__LIT("(no output)"));
+    phi__buf_text(&e->scratch, "]}}");
+}
+
+/* ---- roles ---- */
+
+static void phi__bedrock_append(phi__encoder *e, phi_role role, phi_str blocks) {
+    if (blocks.len == 0) return;
+    if (e->open_role == role)
+        phi__encode_glue(e, ",");
+    else {
+        if (e->open_role != (phi_role)0) phi__encode_glue(e, "]},");
+        phi__encode_glue(e, role == PHI_ROLE_USER ? "{\"role\":\"user\",\"content\":["
+                                                  : "{\"role\":\"assistant\",\"content\":[");
+        e->last_role = e->open_role;
+        e->open_role = role;
+    }
+    phi__encode_piece(e, blocks);
+    if (role == PHI_ROLE_USER && e->count > 0) e->mark_piece = e->count - 1;
+}
+
+static uint32_t phi__bedrock_form(const phi__encoder *e, size_t at) {
+    const phi_message *m = e->ask->items[at].message;
+    uint32_t form = PHI__BEDROCK_FORM;
+    if (phi__bedrock_id_rule(e) == PHI__ID_9) form |= PHI__BEDROCK_ID_9;
+    if (m->role != PHI_ROLE_ASSISTANT) {
+        if ((e->ask->model->quirks & PHI_QUIRK_NO_IMAGES) != 0) form |= PHI__BEDROCK_NO_IMAGES;
+    } else if (phi__render_same_origin(e, at)) {
+        form |= PHI__BEDROCK_ORIGIN;
+        if (phi__bedrock_is_claude(e)) form |= PHI__BEDROCK_SIGNED;
+    }
+    return form;
+}
+
+static void phi__bedrock_item(phi__encoder *e, size_t at) {
+    const phi_message *m = e->ask->items[at].message;
+    uint32_t form = phi__bedrock_form(e, at);
+    phi_str blocks;
+    if (!phi__encode_kept(e, at, UINT32_MAX, form, &blocks)) {
+        if (m->role == PHI_ROLE_USER)
+            phi__bedrock_parts(e, m, true);
+        else if (m->role == PHI_ROLE_TOOL_RESULT)
+            phi__bedrock_result(e, m);
+        else
+            phi__bedrock_assistant(e, m, form);
+        if (!phi__encode_keep(e, at, UINT32_MAX, form, &blocks)) return;
+    }
+    phi__bedrock_append(e, m->role == PHI_ROLE_ASSISTANT ? PHI_ROLE_ASSISTANT : PHI_ROLE_USER,
+                        blocks);
+}
+
+static void phi__bedrock_missing(phi__encoder *e, size_t item, size_t block) {
+    const phi_content *call = &e->ask->items[item].message->content[block];
+    phi_str json;
+    phi__buf_clear(&e->scratch);
+    phi__bedrock_result_open(e, call->id, true);
+    phi__buf_text(&e->scratch, "{\"text\":\"No result provided\"}]}}");
+    if (e->scratch.failed || !phi__arena_str(e->arena, phi__buf_str(&e->scratch), &json))
+        e->failed = true;
+    else
+        phi__bedrock_append(e, PHI_ROLE_USER, json);
+    phi__buf_clear(&e->scratch);
+}
+
+/* Images of results that are errors, behind all results. */
+static void phi__bedrock_after_results(phi__encoder *e, size_t from, size_t to) {
+    size_t i, j;
+    for (i = from; i < to; i++) {
+        const phi_message *m = e->ask->items[i].message;
+        uint32_t form = PHI__BEDROCK_FORM | PHI__BEDROCK_IMAGES;
+        phi_str blocks;
+        if (m->role != PHI_ROLE_TOOL_RESULT || !m->is_error || !phi__render_sends_image(e, m))
+            continue;
+        if (!phi__encode_kept(e, i, UINT32_MAX, form, &blocks)) {
+            for (j = 0; j < m->content_count; j++)
+                if (phi__render_is_image(&m->content[j]) && !phi__render_omits(e, &m->content[j]))
+                    phi__bedrock_image(e, &m->content[j]);
+            if (!phi__encode_keep(e, i, UINT32_MAX, form, &blocks)) return;
+        }
+        phi__bedrock_append(e, PHI_ROLE_USER, blocks);
+    }
+}
+
+/* ---- around the messages ---- */
+
+/* What goes past the API to the model: thinking of Claude, effort of gpt-oss. */
+static void phi__bedrock_put_fields(phi__encoder *e, const phi__anthropic_plan *plan) {
+    phi__buf *out = &e->scratch;
+    size_t before = out->len, from;
+    const phi__ask *ask = e->ask;
+    phi__buf_text(out, ",\"additionalModelRequestFields\":");
+    from = out->len;
+    if (phi__bedrock_is_claude(e)) {
+        phi__anthropic_put_thinking(e, plan);
+        if (plan->budget > 0 && plan->claude.version >= 400)
+            phi__buf_text(out, ",\"anthropic_beta\":[\"interleaved-thinking-2025-05-14\"]");
+    } else if (phi__bedrock_id_has(e, "gpt-oss") && ask->model->reasoning &&
+               ask->thinking != PHI_THINKING_OFF)
+        phi__buf_text(out, ask->thinking == PHI_THINKING_HIGH ? ",\"reasoning_effort\":\"high\""
+                           : ask->thinking == PHI_THINKING_MEDIUM
+                               ? ",\"reasoning_effort\":\"medium\""
+                               : ",\"reasoning_effort\":\"low\"");
+    if (out->failed) return;
+    if (out->len == from) { /* nothing to say */
+        out->len = before;
+        return;
+    }
+    out->at[from] = '{'; /* in place of the first comma */
+    phi__buf_char(out, '}');
+}
+
+static phi__anthropic_plan phi__bedrock_plan(const phi__encoder *e) {
+    phi__anthropic_plan plan = phi__anthropic_plan_of(e->ask);
+    if (phi__bedrock_is_claude(e)) return plan;
+    memset(&plan, 0, sizeof plan); /* budgets and their room are Claude's */
+    plan.max_tokens = e->ask->max_tokens != 0 ? e->ask->max_tokens : e->ask->model->max_tokens;
+    if (plan.max_tokens == 0) plan.max_tokens = 8192;
+    return plan;
+}
+
+static void phi__bedrock_head(phi__encoder *e) {
+    const phi__ask *ask = e->ask;
+    phi__anthropic_plan plan = phi__bedrock_plan(e);
+    phi__buf *out = &e->scratch;
+    phi__buf_clear(out);
+    phi__buf_char(out, '{');
+    if (!phi__render_blank(ask->system_prompt)) {
+        phi__buf_text(out, "\"system\":[{");
+        phi__render_member(out, "text", ask->system_prompt);
+        phi__buf_char(out, '}');
+        if (phi__bedrock_marks(e)) phi__buf_text(out, PHI__BEDROCK_MARK);
+        phi__buf_text(out, "],");
+    }
+    phi__buf_text(out, "\"inferenceConfig\":{\"maxTokens\":");
+    phi__buf_u64(out, plan.max_tokens);
+    if (ask->temperature >= 0 && !plan.thinks && !plan.claude.no_temperature) {
+        phi__buf_text(out, ",\"temperature\":");
+        phi__json_put_double(out, ask->temperature);
+    }
+    phi__buf_char(out, '}');
+    phi__bedrock_put_fields(e, &plan);
+    phi__buf_text(out, ",\"messages\":[");
+    phi__encode_scratch(e);
+}
+
+static void phi__bedrock_put_tool(phi__encoder *e, const phi__tool_view *tool) {
+    phi__buf *out = &e->scratch;
+    phi__json_put_comma(out);
+    phi__buf_text(out, "{\"toolSpec\":{\"name\":");
+    phi__json_put_str(out, tool->name);
+    if (!phi__render_blank(tool->description))
+        phi__render_member(out, "description", tool->description);
+    phi__buf_text(out, ",\"inputSchema\":{\"json\":");
+    phi__encode_scratch(e);
+    phi__encode_piece(e, phi__render_blank(tool->schema)
+                             ? PHI__LIT("{\"type\":\"object\",\"properties\":{}}")
+                             : tool->schema);
+    phi__buf_text(out, "}}}");
+}
+
+/* There is no choice "none". "auto" is the default, and only some models know the field. */
+static void phi__bedrock_put_choice(phi__encoder *e) {
+    phi__anthropic_plan plan = phi__bedrock_plan(e);
+    if (e->ask->tool_choice == PHI_TOOL_CHOICE_REQUIRED && !plan.thinks &&
+        !plan.claude.no_forced_tool)
+        phi__buf_text(&e->scratch, ",\"toolChoice\":{\"any\":{}}");
+    else if (phi__bedrock_is_claude(e))
+        phi__buf_text(&e->scratch, ",\"toolChoice\":{\"auto\":{}}");
+}
+
+/* A history with calls is refused without tools: where there are none any more, one stands for them. */
+static void phi__bedrock_put_tools(phi__encoder *e) {
+    static const char name[] = "no_tool", words[] = "A placeholder: there are no tools now.";
+    const phi__ask *ask = e->ask;
+    phi__tool_view none;
+    size_t i;
+    if (!e->had_calls && (ask->tool_count == 0 || ask->tool_choice == PHI_TOOL_CHOICE_NONE)) return;
+    phi__buf_text(&e->scratch, ",\"toolConfig\":{\"tools\":[");
+    for (i = 0; i < ask->tool_count; i++) {
+        if (i > 0) phi__buf_char(&e->scratch, ',');
+        phi__bedrock_put_tool(e, &ask->tools[i]);
+    }
+    if (ask->tool_count == 0) {
+        none.name = PHI__LIT(name);
+        none.description = PHI__LIT(words);
+        none.schema = phi__str(NULL, 0);
+        phi__bedrock_put_tool(e, &none);
+    }
+    if (phi__bedrock_marks(e)) phi__buf_text(&e->scratch, PHI__BEDROCK_MARK);
+    phi__buf_char(&e->scratch, ']');
+    if (ask->tool_count > 0) phi__bedrock_put_choice(e);
+    phi__buf_char(&e->scratch, '}');
+}
+
+static void phi__bedrock_tail(phi__encoder *e) {
+    phi__buf_clear(&e->scratch);
+    phi__buf_text(&e->scratch, e->open_role != (phi_role)0 ? "]}]" : "]");
+    e->open_role = (phi_role)0;
+    phi__bedrock_put_tools(e);
+    phi__buf_char(&e->scratch, '}');
+    phi__encode_scratch(e);
+    if (phi__bedrock_marks(e)) phi__encode_mark(e, 1, PHI__BEDROCK_MARK_INSIDE);
+}
+
+/* ---- where to, and who ---- */
+
+static void phi__bedrock_put_id(phi__buf *out, phi_str id) {
+    size_t i;
+    for (i = 0; i < id.len; i++) {
+        char c = id.at[i];
+        if ((c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+            c == '-' || c == '_' || c == '.' || c == '~')
+            phi__buf_char(out, c);
+        else
+            phi__buf_printf(out, "%%%02X", (unsigned)(unsigned char)c);
+    }
+}
+
+/* "ACCESS:SECRET[:TOKEN]"; false: a key of Bedrock's own, which has no colon, or none. */
+static bool phi__bedrock_keys(const phi__encoder *e, phi__sigv4 *s) {
+    phi_str key = phi__str_trim(phi_str_of(e->ask->model->api_key));
+    size_t first = phi__str_find(key, 0, ":"), second;
+    if (first == SIZE_MAX) return false;
+    second = phi__str_find(key, first + 1, ":");
+    s->access_key = phi__str(key.at, first);
+    s->secret = phi__str(key.at + first + 1, (second == SIZE_MAX ? key.len : second) - first - 1);
+    if (second != SIZE_MAX) s->token = phi__str(key.at + second + 1, key.len - second - 1);
+    return true;
+}
+
+static void phi__bedrock_address(phi__encoder *e) {
+    phi_str key = phi__str_trim(phi_str_of(e->ask->model->api_key)), path;
+    phi__sigv4 keys;
+    memset(&keys, 0, sizeof keys);
+    phi__buf_clear(&e->scratch);
+    phi__buf_text(&e->scratch, "/model/");
+    phi__bedrock_put_id(&e->scratch, phi_str_of(e->ask->model->id));
+    phi__buf_text(&e->scratch, "/converse-stream");
+    if (e->scratch.failed || !phi__arena_str(e->arena, phi__buf_str(&e->scratch), &path)) {
+        e->failed = true;
+        return;
+    }
+    phi__encode_url(e, "", false, path.at);
+    phi__encode_header(e, "content-type", PHI__LIT("application/json"));
+    phi__encode_header(e, "accept", PHI__LIT("application/vnd.amazon.eventstream"));
+    if (key.len > 0 && !phi__bedrock_keys(e, &keys)) {
+        phi__buf_text(&e->scratch, "Bearer ");
+        phi__buf_add_str(&e->scratch, key);
+        phi__encode_header(e, "authorization", phi__buf_str(&e->scratch));
+        phi__buf_clear(&e->scratch);
+    }
+    phi__encode_model_headers(e);
+}
+
+/* Host and path of a url; the host as the Host header has it, without a port that goes without saying. */
+static void phi__bedrock_split(phi_str url, phi__sigv4 *s) {
+    size_t from = phi__str_find(url, 0, "://"), slash, at;
+    const char *port = phi__str_starts(url, "https:") ? ":443" : ":80";
+    from = from == SIZE_MAX ? 0 : from + 3;
+    slash = phi__str_find(url, from, "/");
+    if (slash == SIZE_MAX) slash = url.len;
+    s->path = phi__str(url.at + slash, url.len - slash);
+    at = phi__str_find(s->path, 0, "?");
+    if (at != SIZE_MAX) s->path.len = at;
+    s->host = phi__str(url.at + from, slash - from);
+    at = phi__str_find(s->host, 0, "@");
+    if (at != SIZE_MAX) s->host = phi__str(s->host.at + at + 1, s->host.len - at - 1);
+    at = phi__str_find(s->host, 0, port);
+    if (at != SIZE_MAX && at + strlen(port) == s->host.len) s->host.len = at;
+}
+
+/* What stands between `from` and the next `end`; false: nothing. */
+static bool phi__bedrock_between(phi_str s, size_t from, const char *end, phi_str *out) {
+    size_t to = from < s.len ? phi__str_find(s, from, end) : SIZE_MAX;
+    if (to == SIZE_MAX || to == from) return false;
+    *out = phi__str(s.at + from, to - from);
+    return true;
+}
+
+/* The region of "bedrock-runtime.eu-west-1.amazonaws.com", or of "arn:aws:bedrock:eu-west-1:...". */
+static phi_str phi__bedrock_region(phi_str host, phi_str id) {
+    phi_str region;
+    size_t at = phi__str_find_nocase(host, 0, "bedrock-runtime"), colon = 0, i;
+    if (at != SIZE_MAX && (at = phi__str_find(host, at, ".")) != SIZE_MAX &&
+        phi__bedrock_between(host, at + 1, ".", &region))
+        return region;
+    if (phi__str_starts(id, "arn:")) {
+        for (i = 0; i < 3 && colon != SIZE_MAX; i++) {
+            colon = phi__str_find(id, colon, ":");
+            if (colon != SIZE_MAX) colon++;
+        }
+        if (colon != SIZE_MAX && phi__bedrock_between(id, colon, ":", &region)) return region;
+    }
+    return PHI__LIT("us-east-1");
+}
+
+static void phi__bedrock_sign(phi__encoder *e, const phi__signing *signing) {
+    phi__sigv4 s;
+    phi__sigv4_words words;
+    size_t i;
+    memset(&s, 0, sizeof s);
+    if (!phi__bedrock_keys(e, &s)) return;
+    s.method = e->request.method;
+    phi__bedrock_split(e->request.url, &s);
+    s.region = phi__bedrock_region(s.host, phi_str_of(e->ask->model->id));
+    for (i = 0; i < e->header_count; i++)
+        if (phi__str_is_nocase(e->headers[i].name, "content-type"))
+            s.content_type = e->headers[i].value;
+    s.wall_ms = signing->wall_ms;
+    s.body_sha256 = signing->body_sha256;
+    phi__buf_clear(&e->scratch);
+    phi__sigv4_sign(&s, &words, &e->scratch);
+    if (e->scratch.failed) e->failed = true;
+    phi__encode_header(e, "x-amz-date", phi_str_of(words.date));
+    phi__encode_header(e, "x-amz-content-sha256", phi_str_of(words.content));
+    if (s.token.len > 0) phi__encode_header(e, "x-amz-security-token", s.token);
+    phi__encode_header(e, "authorization", phi__buf_str(&e->scratch));
+    phi__buf_free(&e->scratch); /* the encoder was freed before */
+    e->request.headers = e->headers;
+    e->request.header_count = e->header_count;
+}
+
+/* ---- the codec ---- */
+
+PHI__FN const phi__codec *phi__bedrock_codec(void) {
+    static const phi__codec codec = {PHI_PROTOCOL_BEDROCK, sizeof(phi__bedrock_state),
+                                     phi__bedrock_head,    phi__bedrock_item,
+                                     phi__bedrock_tail,    phi__bedrock_address,
+                                     phi__bedrock_missing, phi__bedrock_after_results,
+                                     phi__bedrock_event,   phi__bedrock_end,
+                                     phi__bedrock_whole,   true,
+                                     phi__bedrock_sign,    false};
+    return &codec;
+}

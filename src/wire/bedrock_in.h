@@ -1,0 +1,21 @@
+/* bedrock_in.h - the codec of Amazon Bedrock's ConverseStream and its two halves. */
+#ifndef PHI_WIRE_BEDROCK_IN_H
+#define PHI_WIRE_BEDROCK_IN_H
+
+#include "wire/codec_in.h"
+
+PHI__FN const phi__codec *phi__bedrock_codec(void);
+
+/* The stream half; the state is zeroed memory. */
+typedef struct phi__bedrock_state {
+    bool heard;    /* an event came */
+    bool got_stop; /* messageStop */
+    bool got_usage;
+} phi__bedrock_state;
+
+/* name: the event's type; '!' and the type of an exception; empty: the JSON holds it as its key. */
+PHI__FN void phi__bedrock_event(void *state, phi__assembly *a, phi_str name, phi_str data);
+PHI__FN void phi__bedrock_end(void *state, phi__assembly *a);
+PHI__FN void phi__bedrock_whole(void *state, phi__assembly *a, phi_str body);
+
+#endif

@@ -1,0 +1,409 @@
+/* bedrock_stream.c - answers of Bedrock's ConverseStream: events out of frames, or out of lines of JSON,
+   to a message.
+
+   Text and reasoning blocks are not started, they begin with their first delta. The usage comes behind
+   the end of the message, so the end is there when both are. wire.md parts 1.3, 1.9 and 8. */
+#include "wire/bedrock_in.h"
+
+#include "text/json_cursor_in.h"
+#include "wire/classify_in.h"
+#include "wire/frames_in.h"
+
+#define PHI__BDR_IS(text, literal) phi__json_text_is((text), PHI__LIT(literal))
+
+/* What an event may hold, as it stands in its text. */
+typedef struct phi__bdr_event {
+    int64_t index;
+    phi__json_text text, input, reasoning, signature, redacted; /* of a delta */
+    phi__json_text id, name;                                    /* of a tool use that starts */
+    bool starts_tool;
+    phi__json_text stop_reason;
+    phi_str usage; /* raw JSON */
+} phi__bdr_event;
+
+static void phi__bdr_put(phi__assembly *a, phi__buf *buf, phi__json_text text) {
+    phi__buf_clear(buf);
+    if (text.len > 0) phi__json_unescape(buf, text);
+    if (buf->failed) a->no_memory = true;
+}
+
+/* ---- reading an event ---- */
+
+/* In a whole answer text and signature are one level deeper: `may_nest`. */
+static void phi__bdr_read_reasoning(phi__json_cursor *c, phi__bdr_event *ev, bool may_nest) {
+    phi__json_text key;
+    if (!phi__json_enter_object(c)) return;
+    while (phi__json_next_key(c, &key)) {
+        if (PHI__BDR_IS(key, "text"))
+            phi__json_take_text(c, &ev->reasoning);
+        else if (PHI__BDR_IS(key, "signature"))
+            phi__json_take_text(c, &ev->signature);
+        else if (PHI__BDR_IS(key, "redactedContent"))
+            phi__json_take_text(c, &ev->redacted);
+        else if (may_nest && PHI__BDR_IS(key, "reasoningText"))
+            phi__bdr_read_reasoning(c, ev, false);
+        else
+            phi__json_skip(c);
+    }
+}
+
+/* The arguments are a string in a delta, and an object in a whole answer. */
+static void phi__bdr_read_tool(phi__json_cursor *c, phi__bdr_event *ev, phi_str *object) {
+    phi__json_text key;
+    if (!phi__json_enter_object(c)) return;
+    while (phi__json_next_key(c, &key)) {
+        if (PHI__BDR_IS(key, "toolUseId"))
+            phi__json_take_text(c, &ev->id);
+        else if (PHI__BDR_IS(key, "name"))
+            phi__json_take_text(c, &ev->name);
+        else if (PHI__BDR_IS(key, "input") && phi__json_peek(c) == PHI_JSON_OBJECT)
+            phi__json_take_raw(c, object);
+        else if (PHI__BDR_IS(key, "input"))
+            phi__json_take_text(c, &ev->input);
+        else
+            phi__json_skip(c);
+    }
+    ev->starts_tool = true;
+}
+
+/* A delta, the start of a block, or a block of a whole answer: they look alike. */
+static void phi__bdr_read_block(phi__json_cursor *c, phi__bdr_event *ev, phi_str *object) {
+    phi__json_text key;
+    if (!phi__json_enter_object(c)) return;
+    while (phi__json_next_key(c, &key)) {
+        if (PHI__BDR_IS(key, "text"))
+            phi__json_take_text(c, &ev->text);
+        else if (PHI__BDR_IS(key, "toolUse"))
+            phi__bdr_read_tool(c, ev, object);
+        else if (PHI__BDR_IS(key, "reasoningContent"))
+            phi__bdr_read_reasoning(c, ev, true);
+        else
+            phi__json_skip(c);
+    }
+}
+
+static bool phi__bdr_read(phi__bdr_event *ev, phi_str data) {
+    phi__json_cursor c;
+    phi__json_text key;
+    phi_str object;
+    memset(ev, 0, sizeof *ev);
+    phi__json_cursor_init(&c, data);
+    if (!phi__json_enter_object(&c)) return false;
+    while (phi__json_next_key(&c, &key)) {
+        if (PHI__BDR_IS(key, "contentBlockIndex"))
+            phi__json_take_i64(&c, &ev->index);
+        else if (PHI__BDR_IS(key, "delta") || PHI__BDR_IS(key, "start"))
+            phi__bdr_read_block(&c, ev, &object);
+        else if (PHI__BDR_IS(key, "stopReason"))
+            phi__json_take_text(&c, &ev->stop_reason);
+        else if (PHI__BDR_IS(key, "usage")) {
+            if (!phi__json_take_raw(&c, &ev->usage)) ev->usage.len = 0;
+        } else
+            phi__json_skip(&c);
+    }
+    return phi__json_cursor_done(&c);
+}
+
+/* ---- parts ---- */
+
+static void phi__bdr_usage(phi__assembly *a, phi_str raw) {
+    phi__json_cursor c;
+    phi__json_text key;
+    if (raw.len == 0) return;
+    phi__json_cursor_init(&c, raw);
+    if (!phi__json_enter_object(&c)) return;
+    while (phi__json_next_key(&c, &key)) {
+        if (PHI__BDR_IS(key, "inputTokens"))
+            phi__json_take_u64(&c, &a->usage.input);
+        else if (PHI__BDR_IS(key, "outputTokens"))
+            phi__json_take_u64(&c, &a->usage.output);
+        else if (PHI__BDR_IS(key, "cacheReadInputTokens"))
+            phi__json_take_u64(&c, &a->usage.cache_read);
+        else if (PHI__BDR_IS(key, "cacheWriteInputTokens"))
+            phi__json_take_u64(&c, &a->usage.cache_write);
+        else
+            phi__json_skip(&c);
+    }
+}
+
+static phi_stop_reason phi__bdr_stop_of(phi_str word) {
+    if (phi__str_is(word, "end_turn") || phi__str_is(word, "stop_sequence"))
+        return PHI_STOP_REASON_STOP;
+    if (phi__str_is(word, "tool_use")) return PHI_STOP_REASON_TOOL_USE;
+    if (phi__str_is(word, "max_tokens") || phi__str_is(word, "model_context_window_exceeded"))
+        return PHI_STOP_REASON_LENGTH;
+    if (phi__str_is(word, "guardrail_intervened") || phi__str_is(word, "content_filtered"))
+        return PHI_STOP_REASON_GUARD_RAIL;
+    return PHI_STOP_REASON_ERROR;
+}
+
+static void phi__bdr_stop(phi__bedrock_state *st, phi__assembly *a, phi__json_text reason) {
+    if (reason.at == NULL) return;
+    phi__bdr_put(a, &a->raw_stop_reason, reason);
+    st->got_stop = true;
+    a->stop_reason = phi__bdr_stop_of(phi__buf_str(&a->raw_stop_reason));
+}
+
+/* The end, or all that there will be of it. Only now is a bad reason a failure: what follows a failure
+   is not read, and the usage comes behind the reason. */
+static void phi__bdr_settle(phi__assembly *a) {
+    phi_str word = phi__buf_str(&a->raw_stop_reason);
+    a->terminal = true;
+    if (a->stop_reason == PHI_STOP_REASON_GUARD_RAIL)
+        phi__classify_stop(a, PHI_FAILURE_CONTENT_FILTER, false, word);
+    else if (a->stop_reason == PHI_STOP_REASON_ERROR) /* the model may do better another time */
+        phi__classify_stop(a, PHI_FAILURE_SERVER, phi__str_starts(word, "malformed_"), word);
+}
+
+/* ---- blocks ---- */
+
+static size_t phi__bdr_find(const phi__assembly *a, int64_t index) {
+    if (a->count > 0 && a->drafts[a->count - 1].key == index) return a->count - 1;
+    return phi__assembly_find(a, index);
+}
+
+static size_t phi__bdr_find_or_open(phi__assembly *a, int64_t index, phi_content_kind kind) {
+    size_t block = phi__bdr_find(a, index);
+    if (block != SIZE_MAX && a->drafts[block].kind == kind) return block;
+    return phi__assembly_open(a, kind, index);
+}
+
+static void phi__bdr_add(phi__assembly *a, size_t block, phi__json_text text) {
+    if (text.len > 0) phi__assembly_add_json(a, block, phi__str(text.at, text.len), text.escaped);
+}
+
+static void phi__bdr_sign(phi__assembly *a, size_t block, phi__json_text text, bool redacted) {
+    phi__draft *d;
+    if (text.at == NULL || block == SIZE_MAX) return;
+    d = &a->drafts[block];
+    if (redacted) d->redacted = true;
+    if (text.len > 0) phi__json_unescape(&d->signature, text);
+    if (d->signature.failed) a->no_memory = true;
+}
+
+static void phi__bdr_delta(phi__assembly *a, const phi__bdr_event *ev) {
+    size_t block;
+    if (ev->text.at != NULL)
+        phi__bdr_add(a, phi__bdr_find_or_open(a, ev->index, PHI_CONTENT_TEXT), ev->text);
+    if (ev->input.len > 0) { /* of a call that has started */
+        block = phi__bdr_find(a, ev->index);
+        if (block != SIZE_MAX && a->drafts[block].kind == PHI_CONTENT_TOOL_CALL)
+            phi__bdr_add(a, block, ev->input);
+    }
+    if (ev->reasoning.at == NULL && ev->signature.at == NULL && ev->redacted.at == NULL) return;
+    block = phi__bdr_find_or_open(a, ev->index, PHI_CONTENT_THINKING);
+    phi__bdr_add(a, block, ev->reasoning);
+    phi__bdr_sign(a, block, ev->signature, false);
+    phi__bdr_sign(a, block, ev->redacted, true);
+}
+
+static size_t phi__bdr_start(phi__assembly *a, const phi__bdr_event *ev) {
+    size_t block;
+    if (!ev->starts_tool) return SIZE_MAX;
+    block = phi__assembly_open(a, PHI_CONTENT_TOOL_CALL, ev->index);
+    if (block == SIZE_MAX) return block;
+    phi__bdr_put(a, &a->drafts[block].id, ev->id);
+    phi__bdr_put(a, &a->drafts[block].name, ev->name);
+    return block;
+}
+
+/* ---- trouble ---- */
+
+static int phi__bdr_status(phi_str type) {
+    static const struct phi__bdr_statuses {
+        const char *type;
+        int status;
+    } table[] = {{"throttlingException", 429},
+                 {"modelNotReadyException", 429},
+                 {"serviceQuotaExceededException", 429},
+                 {"internalServerException", 500},
+                 {"internalFailure", 500},
+                 {"serviceUnavailableException", 503},
+                 {"serviceUnavailable", 503},
+                 {"modelStreamErrorException", 424},
+                 {"modelErrorException", 424},
+                 {"modelTimeoutException", 408},
+                 {"validationException", 400},
+                 {"conflictException", 409},
+                 {"resourceNotFoundException", 404},
+                 {"accessDeniedException", 403},
+                 {"expiredTokenException", 403},
+                 {"unrecognizedClientException", 403}};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(table); i++)
+        if (phi__str_is_nocase(type, table[i].type)) return table[i].status;
+    return 0;
+}
+
+/* An exception's JSON, or an error's bare words, as an HTTP error of its type would be. */
+static void phi__bdr_trouble(phi__assembly *a, phi_str type, phi_str data) {
+    phi_arena_mark mark = phi_arena_save(&a->scratch);
+    phi__buf header, body;
+    phi_failure failure;
+    phi__buf_init(&header, a->memory);
+    phi__buf_init(&body, a->memory);
+    phi__buf_text(&header, "x-amzn-errortype: ");
+    phi__buf_add_str(&header, type);
+    if (data.len > 0 && data.at[0] == '{')
+        phi__buf_add_str(&body, data);
+    else if (data.len > 0) {
+        phi__buf_text(&body, "{\"message\":");
+        phi__json_put_str(&body, data);
+        phi__buf_char(&body, '}');
+    }
+    if (header.failed || body.failed)
+        a->no_memory = true;
+    else {
+        phi__classify(NULL, phi__bdr_status(type), phi__buf_str(&header), phi__buf_str(&body),
+                      &a->scratch, &failure);
+        failure.http_status = 0; /* it came inside of an answer */
+        phi__assembly_fail_with(a, &failure);
+    }
+    phi__buf_free(&header);
+    phi__buf_free(&body);
+    phi_arena_reset(&a->scratch, mark);
+}
+
+static void phi__bdr_bad(phi__assembly *a) {
+    phi__assembly_fail(a, PHI_FAILURE_SERVER, true, PHI__LIT("bad_event"),
+                       PHI__LIT("the server sent an event that is not JSON"));
+}
+
+/* ---- events ---- */
+
+static void phi__bdr_take(phi__bedrock_state *st, phi__assembly *a, phi_str name, phi_str data) {
+    phi__bdr_event ev;
+    st->heard = true;
+    if (!phi__bdr_read(&ev, data)) {
+        phi__bdr_bad(a);
+        return;
+    }
+    if (phi__str_is(name, "contentBlockDelta"))
+        phi__bdr_delta(a, &ev);
+    else if (phi__str_is(name, "contentBlockStart"))
+        (void)phi__bdr_start(a, &ev);
+    else if (phi__str_is(name, "contentBlockStop"))
+        phi__assembly_close(a, phi__bdr_find(a, ev.index));
+    else if (phi__str_is(name, "messageStart"))
+        phi__assembly_start(a);
+    else if (phi__str_is(name, "messageStop"))
+        phi__bdr_stop(st, a, ev.stop_reason);
+    else if (phi__str_is(name, "metadata")) {
+        phi__bdr_usage(a, ev.usage);
+        st->got_usage = true;
+    }
+    if (st->got_stop && st->got_usage) phi__bdr_settle(a);
+}
+
+static bool phi__bdr_ends(phi_str s, const char *end) {
+    size_t n = strlen(end);
+    return s.len >= n && memcmp(s.at + s.len - n, end, n) == 0;
+}
+
+/* A line: {"contentBlockDelta":{...}}, {"throttlingException":{...}}, or an error of a gateway. */
+static void phi__bdr_line(phi__bedrock_state *st, phi__assembly *a, phi_str data) {
+    phi__json_cursor c;
+    phi__json_text key;
+    phi_str name, inner;
+    phi__json_cursor_init(&c, data);
+    if (phi__json_enter_object(&c))
+        while (phi__json_next_key(&c, &key)) {
+            name = phi__str(key.at, key.len);
+            if (phi__str_is(name, "error") || phi__str_is_nocase(name, "message")) {
+                phi__classify_event(a, data);
+                return;
+            }
+            if (phi__json_peek(&c) != PHI_JSON_OBJECT || !phi__json_take_raw(&c, &inner))
+                phi__json_skip(&c);
+            else if (phi__bdr_ends(name, "Exception"))
+                phi__bdr_trouble(a, name, inner);
+            else
+                phi__bdr_take(st, a, name, inner);
+        }
+    if (!phi__json_cursor_done(&c)) phi__bdr_bad(a);
+}
+
+/* ---- a whole answer ---- */
+
+static void phi__bdr_content(phi__assembly *a, phi__json_cursor *c) {
+    phi__bdr_event ev;
+    if (!phi__json_enter_array(c)) return;
+    while (phi__json_next_item(c)) {
+        phi_str object = {NULL, 0};
+        size_t block;
+        memset(&ev, 0, sizeof ev);
+        phi__bdr_read_block(c, &ev, &object);
+        ev.index = (int64_t)a->count;
+        block = phi__bdr_start(a, &ev);
+        if (block != SIZE_MAX)
+            phi__assembly_add(a, block, object);
+        else
+            phi__bdr_delta(a, &ev);
+        phi__assembly_close(a, phi__bdr_find(a, ev.index));
+    }
+}
+
+/* What Converse answers where nothing is streamed; false: it is something else. */
+static bool phi__bdr_answer(phi__bedrock_state *st, phi__assembly *a, phi_str body) {
+    phi_json_found content, found;
+    phi__json_cursor c;
+    phi__json_text stop = {NULL, 0, false};
+    if (phi_json_find(body, "output.message.content", &content) != PHI_OK) return false;
+    phi__assembly_start(a);
+    phi__json_cursor_init(&c, content.raw);
+    phi__bdr_content(a, &c);
+    if (phi_json_find(body, "usage", &found) == PHI_OK) phi__bdr_usage(a, found.raw);
+    if (phi_json_find(body, "stopReason", &found) == PHI_OK && found.type == PHI_JSON_STRING) {
+        stop.at = found.raw.at;
+        stop.len = found.raw.len;
+        stop.escaped = found.escaped;
+    }
+    phi__bdr_stop(st, a, stop);
+    st->heard = true;
+    return true;
+}
+
+/* ---- for the codec ---- */
+
+PHI__FN void phi__bedrock_event(void *state, phi__assembly *a, phi_str name, phi_str data) {
+    phi__bedrock_state *st = (phi__bedrock_state *)state;
+    if (a->no_memory || a->terminal || a->failure.kind != PHI_FAILURE_NONE) return;
+    if (name.len > 0 && name.at[0] == '!')
+        phi__bdr_trouble(a, phi__str(name.at + 1, name.len - 1), data);
+    else if (name.len == 0)
+        phi__bdr_line(st, a, data);
+    else
+        phi__bdr_take(st, a, name, data);
+}
+
+PHI__FN void phi__bedrock_end(void *state, phi__assembly *a) {
+    phi__bedrock_state *st = (phi__bedrock_state *)state;
+    bool open = false;
+    size_t i;
+    if (a->terminal || a->failure.kind != PHI_FAILURE_NONE) return;
+    for (i = 0; i < a->count; i++)
+        open = open || (a->drafts[i].open && a->drafts[i].kind == PHI_CONTENT_TOOL_CALL);
+    if (st->got_stop && !open)
+        phi__bdr_settle(a); /* only the usage is missing */
+    else
+        phi__classify_truncated(a, st->heard);
+}
+
+/* One JSON answer, or lines that came under the name of one. */
+PHI__FN void phi__bedrock_whole(void *state, phi__assembly *a, phi_str body) {
+    phi__bedrock_state *st = (phi__bedrock_state *)state;
+    phi__frames lines;
+    phi__frame line;
+    body = phi__str_trim(body);
+    if (!phi__bdr_answer(st, a, body)) {
+        phi__frames_init(&lines, a->memory, 0);
+        phi__frames_feed(&lines, body.at, body.len);
+        while (body.len > 0 && body.at[0] == '{' && phi__frames_next(&lines, &line) > 0)
+            phi__bedrock_event(st, a, line.name, line.payload);
+        phi__frames_free(&lines);
+    }
+    if (st->heard)
+        phi__bedrock_end(state, a);
+    else if (a->failure.kind == PHI_FAILURE_NONE)
+        phi__classify_body(a, body);
+}

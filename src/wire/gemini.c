@@ -1,0 +1,522 @@
+/* gemini.c - requests of Google's Gemini API and of Vertex AI.
+
+   A message's parts are rendered whole, joined by commas, and kept; contents are opened and closed by
+   glue around them. All results of a turn share one content, which the user's words after them do not
+   join. What differs from one generation of models to the next is decided by the number in the model's
+   name; one without a number is new. wire.md parts 6, 7 and 9. */
+#include "wire/gemini_in.h"
+
+#include "wire/render_in.h"
+
+/* What a rendering depends on beside its block: bits of phi__rendered.form. */
+enum {
+    PHI__GEMINI_FORM = 2 << 28,
+    PHI__GEMINI_ORIGIN = 1, /* minted by the same model: signatures go back */
+    PHI__GEMINI_NO_IMAGES = 2,
+    PHI__GEMINI_IMAGES = 4, /* the images of a result, behind it */
+    PHI__GEMINI_THREE = 8   /* ids, and images inside of results */
+};
+
+#define PHI__GEMINI_MOST_OUTPUT 65536u /* tokens: what 2.5 takes, thinking included */
+#define PHI__GEMINI_UNSIGNED "skip_thought_signature_validator"
+
+/* ---- the model ---- */
+
+/* 25 of gemini-2.5-flash, 30 of gemini-3-pro; 0: another family. */
+static int phi__gemini_version(const phi_model *model) {
+    phi_str id = phi_str_of(model->id);
+    size_t at = phi__str_find(id, 0, "gemini-");
+    int version;
+    if (at == SIZE_MAX) return 0;
+    at += 7;
+    if (at >= id.len || id.at[at] < '0' || id.at[at] > '9') return 90; /* gemini-flash-latest */
+    version = (id.at[at] - '0') * 10;
+    if (at + 2 < id.len && id.at[at + 1] == '.' && id.at[at + 2] >= '0' && id.at[at + 2] <= '9')
+        version += id.at[at + 2] - '0';
+    return version;
+}
+
+static bool phi__gemini_three(const phi__encoder *e) {
+    return phi__gemini_version(e->ask->model) >= 30;
+}
+
+static bool phi__gemini_has(const phi_model *model, const char *word) {
+    return phi__str_find(phi_str_of(model->id), 0, word) != SIZE_MAX;
+}
+
+/* ---- parts ---- */
+
+/* An id that phi__assembly_finish invented, because the model gave none. */
+static bool phi__gemini_invented(phi_str id) {
+    size_t i;
+    if (id.len != 21 || memcmp(id.at, "call_", 5) != 0) return false;
+    for (i = 5; i < id.len; i++)
+        if (!((id.at[i] >= '0' && id.at[i] <= '9') || (id.at[i] >= 'a' && id.at[i] <= 'f')))
+            return false;
+    return true;
+}
+
+static void phi__gemini_id(phi__encoder *e, phi__buf *out, phi_str id) {
+    if (!phi__gemini_three(e) || phi__gemini_invented(id)) return;
+    phi__buf_text(out, "\"id\":");
+    phi__render_id(out, id, PHI__ID_ANTHROPIC);
+    phi__buf_char(out, ',');
+}
+
+/* Of history, where another provider may have allowed what this one does not. */
+static void phi__gemini_name(phi__buf *out, phi_str name) {
+    bool starts = name.len > 0 && name.at[0] != '-' && (name.at[0] < '0' || name.at[0] > '9');
+    size_t at = out->len;
+    phi__render_name(out, name, 64);
+    if (!starts && !out->failed && out->at[at + 1] != '_') out->at[at + 1] = '_';
+}
+
+static void phi__gemini_sign(phi__encoder *e, phi_str signature) {
+    if (signature.len > 0) phi__render_member(&e->scratch, "thoughtSignature", signature);
+}
+
+static void phi__gemini_text(phi__encoder *e, phi_str text, bool thought, phi_str signature) {
+    phi__json_put_comma(&e->scratch);
+    phi__buf_text(&e->scratch, thought ? "{\"thought\":true" : "{");
+    phi__render_text_member(e, "text", text);
+    phi__gemini_sign(e, signature);
+    phi__buf_char(&e->scratch, '}');
+}
+
+static void phi__gemini_image(phi__encoder *e, const phi_content *c) {
+    phi__buf *out = &e->scratch;
+    phi__json_put_comma(out);
+    phi__buf_text(out, "{\"inlineData\":{");
+    phi__render_member(out, "mimeType", c->mime_type);
+    phi__buf_text(out, ",\"data\":\"");
+    phi__render_base64(e, c->data);
+    phi__buf_text(out, "\"}}");
+}
+
+static void phi__gemini_images(phi__encoder *e, const phi_message *m) {
+    size_t i;
+    for (i = 0; i < m->content_count; i++)
+        if (phi__render_is_image(&m->content[i]) && !phi__render_omits(e, &m->content[i]))
+            phi__gemini_image(e, &m->content[i]);
+}
+
+/* Where the model takes no images, one line of text stands for those in a row. */
+static void phi__gemini_user(phi__encoder *e, const phi_message *m) {
+    bool omitted = false;
+    size_t i;
+    for (i = 0; i < m->content_count; i++) {
+        const phi_content *c = &m->content[i];
+        bool is_image = phi__render_is_image(c);
+        if (phi__render_omits(e, c)) {
+            if (!omitted)
+                phi__gemini_text(e, PHI__LIT(PHI__RENDER_NO_IMAGE), false, phi__str(NULL, 0));
+        } else if (is_image)
+            phi__gemini_image(e, c);
+        else if (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text))
+            phi__gemini_text(e, c->text, false, phi__str(NULL, 0));
+        omitted = is_image;
+    }
+}
+
+static void phi__gemini_call(phi__encoder *e, const phi_content *c, phi_str signature) {
+    phi__buf *out = &e->scratch;
+    phi__json_put_comma(out);
+    phi__buf_text(out, "{\"functionCall\":{");
+    phi__gemini_id(e, out, c->id);
+    phi__buf_text(out, "\"name\":");
+    phi__gemini_name(out, c->name);
+    phi__buf_text(out, ",\"args\":");
+    phi__buf_add_str(out, phi__render_arguments(e, c->arguments));
+    phi__buf_char(out, '}');
+    phi__gemini_sign(e, signature);
+    phi__buf_char(out, '}');
+}
+
+/* Every part with its own signature; thinking without one is of no use to the model. Of parallel calls
+   the first is signed, and models since 3 insist on it: of one from elsewhere it is said that it has none. */
+static void phi__gemini_model(phi__encoder *e, const phi_message *m, bool same) {
+    const phi_str none = {NULL, 0};
+    bool first = true;
+    size_t i;
+    for (i = 0; i < m->content_count; i++) {
+        const phi_content *c = &m->content[i];
+        phi_str signature = same ? c->signature : none;
+        if (c->kind == PHI_CONTENT_THINKING && signature.len > 0 && !c->redacted)
+            phi__gemini_text(e, c->text, true, signature);
+        else if (c->kind == PHI_CONTENT_TEXT && (!phi__render_blank(c->text) || signature.len > 0))
+            phi__gemini_text(e, c->text, false, signature);
+        else if (c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete) {
+            if (first && signature.len == 0 && phi__gemini_three(e))
+                signature = PHI__LIT(PHI__GEMINI_UNSIGNED);
+            phi__gemini_call(e, c, signature);
+            first = false;
+        }
+    }
+}
+
+/* The name of the tool, which the API wants with the result. */
+static phi_str phi__gemini_result_name(const phi__encoder *e, const phi_message *m) {
+    const phi_message *calls;
+    size_t i;
+    if (m->tool_name.len > 0 || e->calls_item == SIZE_MAX) return m->tool_name;
+    calls = e->ask->items[e->calls_item].message;
+    for (i = 0; i < calls->content_count; i++)
+        if (calls->content[i].kind == PHI_CONTENT_TOOL_CALL &&
+            phi_str_equal(calls->content[i].id, m->tool_call_id))
+            return calls->content[i].name;
+    return m->tool_name;
+}
+
+static void phi__gemini_result_open(phi__encoder *e, phi_str id, phi_str name, bool is_error) {
+    phi__buf *out = &e->scratch;
+    phi__buf_text(out, "{\"functionResponse\":{");
+    phi__gemini_id(e, out, id);
+    phi__buf_text(out, "\"name\":");
+    phi__gemini_name(out, name);
+    phi__buf_text(out, is_error ? ",\"response\":{\"error\":\"" : ",\"response\":{\"output\":\"");
+}
+
+/* All of its text as one string, a line each. */
+static void phi__gemini_result_text(phi__encoder *e, const phi_message *m) {
+    bool any = false, omitted = false;
+    size_t i;
+    for (i = 0; i < m->content_count; i++) {
+        const phi_content *c = &m->content[i];
+        bool omits = phi__render_omits(e, c);
+        if (omits ? !omitted : c->kind == PHI_CONTENT_TEXT && c->text.len > 0) {
+            if (any) phi__buf_text(&e->scratch, "\\n");
+            phi__render_text(e, omits ? PHI__LIT(PHI__RENDER_NO_IMAGE) : c->text);
+            any = true;
+        }
+        omitted = omits;
+    }
+    if (!any && phi__render_sends_image(e, m))
+        phi__buf_text(&e->scratch, "(see the attached image)");
+    else if (!any && m->is_error)
+        phi__buf_text(&e->scratch, "(no output)");
+}
+
+static void phi__gemini_result(phi__encoder *e, const phi_message *m) {
+    phi__gemini_result_open(e, m->tool_call_id, phi__gemini_result_name(e, m), m->is_error);
+    phi__gemini_result_text(e, m);
+    phi__buf_text(&e->scratch, "\"}");
+    if (phi__gemini_three(e) && phi__render_sends_image(e, m)) {
+        phi__buf_text(&e->scratch, ",\"parts\":[");
+        phi__gemini_images(e, m);
+        phi__buf_char(&e->scratch, ']');
+    }
+    phi__buf_text(&e->scratch, "}}");
+}
+
+/* ---- contents ---- */
+
+/* The role TOOL_RESULT is a content of results, of the user's as well. */
+static void phi__gemini_append(phi__encoder *e, phi_role role, phi_str parts) {
+    static const char *const user[] = {"{\"role\":\"user\",\"parts\":[",
+                                       "]},{\"role\":\"user\",\"parts\":["};
+    static const char *const model[] = {"{\"role\":\"model\",\"parts\":[",
+                                        "]},{\"role\":\"model\",\"parts\":["};
+    size_t before = e->open_role != (phi_role)0 ? 1 : 0;
+    if (parts.len == 0) return;
+    if (e->open_role == role)
+        phi__encode_glue(e, ",");
+    else
+        phi__encode_glue(e, role == PHI_ROLE_ASSISTANT ? model[before] : user[before]);
+    e->open_role = role;
+    phi__encode_piece(e, parts);
+}
+
+static void phi__gemini_item(phi__encoder *e, size_t at) {
+    const phi_message *m = e->ask->items[at].message;
+    bool same = m->role == PHI_ROLE_ASSISTANT && phi__render_same_origin(e, at);
+    uint32_t form = PHI__GEMINI_FORM;
+    phi_str parts;
+    if (same) form |= PHI__GEMINI_ORIGIN;
+    if (m->role != PHI_ROLE_USER && phi__gemini_three(e)) form |= PHI__GEMINI_THREE;
+    if (m->role != PHI_ROLE_ASSISTANT && (e->ask->model->quirks & PHI_QUIRK_NO_IMAGES) != 0)
+        form |= PHI__GEMINI_NO_IMAGES;
+    if (!phi__encode_kept(e, at, UINT32_MAX, form, &parts)) {
+        if (m->role == PHI_ROLE_USER)
+            phi__gemini_user(e, m);
+        else if (m->role == PHI_ROLE_TOOL_RESULT)
+            phi__gemini_result(e, m);
+        else
+            phi__gemini_model(e, m, same);
+        if (!phi__encode_keep(e, at, UINT32_MAX, form, &parts)) return;
+    }
+    phi__gemini_append(e, m->role, parts);
+}
+
+static void phi__gemini_missing(phi__encoder *e, size_t item, size_t block) {
+    const phi_content *call = &e->ask->items[item].message->content[block];
+    phi_str json;
+    phi__buf_clear(&e->scratch);
+    phi__gemini_result_open(e, call->id, call->name, true);
+    phi__buf_text(&e->scratch, "No result provided\"}}}");
+    if (e->scratch.failed || !phi__arena_str(e->arena, phi__buf_str(&e->scratch), &json))
+        e->failed = true;
+    else
+        phi__gemini_append(e, PHI_ROLE_TOOL_RESULT, json);
+    phi__buf_clear(&e->scratch);
+}
+
+/* Images of results: models before 3 take them only behind all results. */
+static void phi__gemini_after_results(phi__encoder *e, size_t from, size_t to) {
+    size_t i;
+    if (phi__gemini_three(e)) return;
+    for (i = from; i < to; i++) {
+        const phi_message *m = e->ask->items[i].message;
+        uint32_t form = PHI__GEMINI_FORM | PHI__GEMINI_IMAGES;
+        phi_str parts;
+        if (m->role != PHI_ROLE_TOOL_RESULT || !phi__render_sends_image(e, m)) continue;
+        if (!phi__encode_kept(e, i, UINT32_MAX, form, &parts)) {
+            phi__gemini_images(e, m);
+            if (!phi__encode_keep(e, i, UINT32_MAX, form, &parts)) return;
+        }
+        phi__gemini_append(e, PHI_ROLE_USER, parts);
+    }
+}
+
+/* ---- around the messages ---- */
+
+/* Pro 3.0 knows two levels. What cannot be turned off does the least it can. */
+static const char *phi__gemini_level(const phi_model *model, phi_thinking level) {
+    bool pro = phi__gemini_has(model, "pro"), two = pro && phi__gemini_version(model) == 30;
+    switch (level) {
+    case PHI_THINKING_OFF:
+    case PHI_THINKING_MINIMAL: return pro ? "LOW" : "MINIMAL";
+    case PHI_THINKING_LOW: return "LOW";
+    case PHI_THINKING_MEDIUM: return two ? "HIGH" : "MEDIUM";
+    case PHI_THINKING_HIGH: break;
+    }
+    return "HIGH";
+}
+
+static void phi__gemini_put_config(phi__encoder *e) {
+    const phi__ask *ask = e->ask;
+    const phi_model *model = ask->model;
+    phi__buf *out = &e->scratch;
+    int version = phi__gemini_version(model);
+    bool thinks = model->reasoning && ask->thinking != PHI_THINKING_OFF;
+    uint32_t most = ask->max_tokens != 0 ? ask->max_tokens : model->max_tokens;
+    uint32_t budget = 0;
+    if (most == 0) most = 8192;
+    if (model->reasoning && version < 30) {
+        budget = phi__render_budget(ask->thinking);
+        if (budget == 0 && phi__gemini_has(model, "pro")) budget = 128; /* the least it takes */
+        if (most < PHI__GEMINI_MOST_OUTPUT)
+            most =
+                budget < PHI__GEMINI_MOST_OUTPUT - most ? most + budget : PHI__GEMINI_MOST_OUTPUT;
+    }
+    phi__buf_text(out, "\"generationConfig\":{\"maxOutputTokens\":");
+    phi__buf_u64(out, most);
+    if (ask->temperature >= 0 && !(thinks && version >= 30)) {
+        phi__buf_text(out, ",\"temperature\":");
+        phi__json_put_double(out, ask->temperature);
+    }
+    if (model->reasoning) {
+        phi__buf_text(out, ",\"thinkingConfig\":{");
+        if (thinks) phi__buf_text(out, "\"includeThoughts\":true,");
+        if (version >= 30) {
+            phi__buf_text(out, "\"thinkingLevel\":\"");
+            phi__buf_text(out, phi__gemini_level(model, ask->thinking));
+            phi__buf_text(out, "\"}");
+        } else {
+            phi__buf_text(out, "\"thinkingBudget\":");
+            phi__buf_u64(out, budget);
+            phi__buf_char(out, '}');
+        }
+    }
+    phi__buf_char(out, '}');
+}
+
+/* In a schema "const" becomes an "enum" of one. `names`: the members are names, not keywords. */
+static bool phi__gemini_no_const(phi_arena *arena, phi_json *node, bool names) {
+    phi_json_iter it;
+    phi_json *child, *value, *list;
+    if (!names && phi_json_is_object(node) && (value = phi_json_remove(node, "const")) != NULL) {
+        list = phi_json_new_array(arena);
+        if (list == NULL || phi_json_add(list, value) != PHI_OK ||
+            phi_json_set(arena, node, "enum", list) != PHI_OK)
+            return false;
+    }
+    it = phi_json_each(node);
+    while ((child = phi_json_next(&it)) != NULL) {
+        bool below = false;
+        if (!names && phi_json_is_object(node)) {
+            if (phi__str_is(it.key, "enum") || phi__str_is(it.key, "default") ||
+                phi__str_is(it.key, "examples"))
+                continue;
+            below = phi__str_is(it.key, "properties") || phi__str_is(it.key, "$defs") ||
+                    phi__str_is(it.key, "definitions") || phi__str_is(it.key, "patternProperties");
+        }
+        if (!phi__gemini_no_const(arena, child, below)) return false;
+    }
+    return true;
+}
+
+static phi_str phi__gemini_schema(phi__encoder *e, phi_str schema) {
+    phi_json *root = NULL;
+    phi_status status;
+    if (phi__render_blank(schema)) return PHI__LIT("{\"type\":\"object\",\"properties\":{}}");
+    if (phi__str_find(schema, 0, "\"const\"") == SIZE_MAX) return schema;
+    status = phi_json_parse(e->arena, schema, PHI_JSON_BORROW, &root, NULL);
+    if (status == PHI_NO_MEMORY ||
+        (status == PHI_OK && (!phi__gemini_no_const(e->arena, root, false) ||
+                              phi_json_write(e->arena, root, 0, &schema) == PHI_NO_MEMORY)))
+        e->failed = true;
+    return schema;
+}
+
+static void phi__gemini_put_tools(phi__encoder *e) {
+    phi_tool_choice choice = e->ask->tool_choice;
+    phi__buf *out = &e->scratch;
+    size_t i;
+    if (e->ask->tool_count == 0) return;
+    phi__buf_text(out, ",\"toolConfig\":{\"functionCallingConfig\":{\"mode\":\"");
+    phi__buf_text(out, choice == PHI_TOOL_CHOICE_NONE       ? "NONE"
+                       : choice == PHI_TOOL_CHOICE_REQUIRED ? "ANY"
+                                                            : "AUTO");
+    phi__buf_text(out, "\"}},\"tools\":[{\"functionDeclarations\":[");
+    for (i = 0; i < e->ask->tool_count; i++) {
+        const phi__tool_view *tool = &e->ask->tools[i];
+        phi__buf_text(out, i > 0 ? ",{\"name\":" : "{\"name\":");
+        phi__json_put_str(out, tool->name);
+        if (!phi__render_blank(tool->description))
+            phi__render_member(out, "description", tool->description);
+        phi__buf_text(out, ",\"parametersJsonSchema\":");
+        phi__encode_scratch(e);
+        phi__encode_piece(e, phi__gemini_schema(e, tool->schema));
+        phi__buf_char(out, '}');
+    }
+    phi__buf_text(out, "]}]");
+}
+
+static void phi__gemini_head(phi__encoder *e) {
+    phi__buf *out = &e->scratch;
+    phi__buf_clear(out);
+    phi__buf_char(out, '{');
+    if (!phi__render_blank(e->ask->system_prompt)) {
+        phi__buf_text(out, "\"systemInstruction\":{\"parts\":[{");
+        phi__render_member(out, "text", e->ask->system_prompt);
+        phi__buf_text(out, "}]},");
+    }
+    phi__gemini_put_config(e);
+    phi__gemini_put_tools(e);
+    phi__buf_text(out, ",\"contents\":[");
+    phi__encode_scratch(e);
+}
+
+static void phi__gemini_tail(phi__encoder *e) {
+    phi__encode_glue(e, e->open_role != (phi_role)0 ? "]}]}" : "]}");
+}
+
+/* ---- the address ---- */
+
+/* "{before}{id}:streamGenerateContent", terminated; NULL: no memory. */
+static const char *phi__gemini_path(phi__encoder *e, const char *before) {
+    static const char digits[] = "0123456789ABCDEF";
+    phi_str id = phi__str_trim(phi_str_of(e->ask->model->id)), path;
+    phi__buf *out = &e->scratch;
+    size_t i;
+    if (id.len > 7 && memcmp(id.at, "models/", 7) == 0) id = phi__str(id.at + 7, id.len - 7);
+    phi__buf_clear(out);
+    phi__buf_text(out, before);
+    for (i = 0; i < id.len; i++) {
+        unsigned char c = (unsigned char)id.at[i];
+        if (c > 0x20 && c < 0x7f && strchr("?#%/\\\"", (int)c) == NULL)
+            phi__buf_char(out, (char)c);
+        else {
+            phi__buf_char(out, '%');
+            phi__buf_char(out, digits[c >> 4]);
+            phi__buf_char(out, digits[c & 15]);
+        }
+    }
+    phi__buf_text(out, ":streamGenerateContent");
+    if (out->failed || !phi__arena_str(e->arena, phi__buf_str(out), &path)) {
+        e->failed = true;
+        return NULL;
+    }
+    return path.at;
+}
+
+static void phi__gemini_url(phi__encoder *e, const char *version, const char *before) {
+    const char *path = phi__gemini_path(e, before);
+    phi__buf *out = &e->scratch;
+    phi_str url;
+    if (path == NULL) return;
+    phi__encode_url(e, version, true, path);
+    if (e->failed) return;
+    url = e->request.url;
+    phi__buf_add_str(out, url);
+    if (phi__str_find(url, 0, "alt=sse") == SIZE_MAX)
+        phi__buf_text(out, phi__str_find(url, 0, "?") == SIZE_MAX ? "?alt=sse" : "&alt=sse");
+    if (out->failed || !phi__arena_str(e->arena, phi__buf_str(out), &e->request.url))
+        e->failed = true;
+    phi__buf_clear(out);
+}
+
+static void phi__gemini_headers(phi__encoder *e, bool bearer) {
+    phi_str key = phi__str_trim(phi_str_of(e->ask->model->api_key));
+    phi__encode_header(e, "content-type", PHI__LIT("application/json"));
+    phi__encode_header(e, "accept", PHI__LIT("text/event-stream"));
+    if (key.len > 0 && bearer) {
+        phi__buf_clear(&e->scratch);
+        phi__buf_text(&e->scratch, "Bearer ");
+        phi__buf_add_str(&e->scratch, key);
+        phi__encode_header(e, "authorization", phi__buf_str(&e->scratch));
+        phi__buf_clear(&e->scratch);
+    } else if (key.len > 0)
+        phi__encode_header(e, "x-goog-api-key", key);
+    phi__encode_model_headers(e);
+}
+
+static void phi__gemini_address(phi__encoder *e) {
+    phi__gemini_url(e, "/v1beta", "/models/");
+    phi__gemini_headers(e, false);
+}
+
+/* An address without a project is that of express mode, which has a key and no token. */
+static void phi__gemini_vertex_address(phi__encoder *e) {
+    phi_str base = phi_str_of(e->ask->model->base_url);
+    phi__gemini_url(e, "/v1", "/publishers/google/models/");
+    phi__gemini_headers(e, phi__str_find(base, 0, "/projects/") != SIZE_MAX);
+}
+
+/* ---- the codecs ---- */
+
+PHI__FN const phi__codec *phi__gemini_codec(void) {
+    static const phi__codec codec = {PHI_PROTOCOL_GOOGLE,
+                                     sizeof(phi__gemini_state),
+                                     phi__gemini_head,
+                                     phi__gemini_item,
+                                     phi__gemini_tail,
+                                     phi__gemini_address,
+                                     phi__gemini_missing,
+                                     phi__gemini_after_results,
+                                     phi__gemini_event,
+                                     phi__gemini_end,
+                                     phi__gemini_whole,
+                                     false,
+                                     NULL,
+                                     true};
+    return &codec;
+}
+
+PHI__FN const phi__codec *phi__vertex_codec(void) {
+    static const phi__codec codec = {PHI_PROTOCOL_VERTEX,
+                                     sizeof(phi__gemini_state),
+                                     phi__gemini_head,
+                                     phi__gemini_item,
+                                     phi__gemini_tail,
+                                     phi__gemini_vertex_address,
+                                     phi__gemini_missing,
+                                     phi__gemini_after_results,
+                                     phi__gemini_event,
+                                     phi__gemini_end,
+                                     phi__gemini_whole,
+                                     false,
+                                     NULL,
+                                     true};
+    return &codec;
+}

@@ -1,0 +1,28 @@
+/* gemini_in.h - the Google Gemini codec, which Vertex AI shares but for its address, and its two halves. */
+#ifndef PHI_WIRE_GEMINI_IN_H
+#define PHI_WIRE_GEMINI_IN_H
+
+#include "wire/codec_in.h"
+#include "wire/repeat_in.h"
+
+PHI__FN const phi__codec *phi__gemini_codec(void);
+PHI__FN const phi__codec *phi__vertex_codec(void);
+
+/* The stream half; the state is zeroed memory. */
+typedef struct phi__gemini_state {
+    bool broken;  /* the last event was no JSON: an error, unless the stream ends with it */
+    bool heard;   /* an event came */
+    bool in_call; /* the last block is a call whose arguments still come, in pieces */
+    uint64_t prompt, tools, cached, candidates, thoughts; /* tokens, as said last */
+    phi__repeat repeat;
+} phi__gemini_state;
+
+PHI__FN void phi__gemini_event(void *state, phi__assembly *a, phi_str name, phi_str data);
+PHI__FN void phi__gemini_end(void *state, phi__assembly *a);
+PHI__FN void phi__gemini_whole(void *state, phi__assembly *a, phi_str body);
+
+/* Arguments out of Vertex's pieces, `[` and objects with commas between, into the arena; PHI_PARSE: a
+   path that is none, or a value of no known kind. */
+PHI__FN phi_status phi__gemini_join(phi_arena *arena, phi_str pieces, phi_str *out);
+
+#endif

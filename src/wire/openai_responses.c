@@ -1,0 +1,409 @@
+/* openai_responses.c - requests of the OpenAI Responses API, at OpenAI and at Azure.
+
+   The transcript goes out as a list of items; each message is rendered whole, as those of its items
+   that may be sent, and kept. Nothing is stored at the server, so reasoning items go back as they
+   came, directly before the item they produced, and only to the model that made them: the server
+   refuses one without its follower, and an item by its id without its reasoning.
+   wire.md parts 4, 5 and 9. */
+#include "wire/openai_responses_in.h"
+
+#include "wire/openai_chat_in.h"
+#include "wire/render_in.h"
+
+/* What a rendering depends on beside its message: bits of phi__rendered.form. */
+#define PHI__RESPONSES_FORM 0xa0000000u
+#define PHI__RESPONSES_ORIGIN 1u    /* minted by the same model: ids and reasoning go back */
+#define PHI__RESPONSES_NO_IMAGES 2u /* words stand for images */
+
+enum {
+    PHI__RESPONSES_OUTPUT_LEAST = 16, /* max_output_tokens; wire.md part 4 */
+    PHI__RESPONSES_ID_MOST = 64       /* bytes of an item's id */
+};
+
+/* ---- content of users and tools ---- */
+
+static void phi__responses_text_part(phi__encoder *e, const char *before, phi_str text) {
+    phi__buf *out = &e->scratch;
+    phi__json_put_comma(out);
+    phi__buf_text(out, "{\"type\":\"input_text\",\"text\":\"");
+    phi__buf_text(out, before);
+    phi__render_text(e, text);
+    phi__buf_text(out, "\"}");
+}
+
+static void phi__responses_image_part(phi__encoder *e, const phi_content *c) {
+    phi__buf *out = &e->scratch;
+    phi__json_put_comma(out);
+    phi__buf_text(out, "{\"type\":\"input_image\",\"detail\":\"auto\",\"image_url\":\"data:");
+    phi__json_put_part(out, c->mime_type);
+    phi__buf_text(out, ";base64,");
+    phi__render_base64(e, c->data);
+    phi__buf_text(out, "\"}");
+}
+
+static bool phi__responses_is_text(const phi_content *c) {
+    return c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text);
+}
+
+/* `before` stands at the start of the first text, or alone where there is none. */
+static void phi__responses_parts(phi__encoder *e, const phi_message *m, const char *before) {
+    bool omitted = false;
+    size_t i;
+    phi__buf_char(&e->scratch, '[');
+    for (i = 0; i < m->content_count; i++) {
+        const phi_content *c = &m->content[i];
+        bool stand_in = phi__render_omits(e, c);
+        if (phi__responses_is_text(c) || (stand_in && !omitted)) {
+            phi__responses_text_part(e, before,
+                                     stand_in ? PHI__LIT(PHI__RENDER_NO_IMAGE) : c->text);
+            before = "";
+        } else if (phi__render_is_image(c) && !stand_in)
+            phi__responses_image_part(e, c);
+        omitted = stand_in;
+    }
+    if (before[0] != '\0') phi__responses_text_part(e, before, PHI__LIT("(no output)"));
+    phi__buf_char(&e->scratch, ']');
+}
+
+/* Nothing at all where nothing of it may be sent. */
+static void phi__responses_user(phi__encoder *e, const phi_message *m) {
+    bool says = phi__render_sends_image(e, m) || phi__render_omits_any(e, m);
+    size_t i;
+    for (i = 0; i < m->content_count && !says; i++) says = phi__responses_is_text(&m->content[i]);
+    if (!says) return;
+    phi__buf_text(&e->scratch, "{\"role\":\"user\",\"content\":");
+    phi__responses_parts(e, m, "");
+    phi__buf_char(&e->scratch, '}');
+}
+
+static void phi__responses_result(phi__encoder *e, const phi_message *m) {
+    phi__buf *out = &e->scratch;
+    const char *before = m->is_error ? "Error: " : "";
+    phi__buf_text(out, "{\"type\":\"function_call_output\",\"call_id\":");
+    phi__render_id(out, m->tool_call_id, PHI__ID_RESPONSES);
+    phi__buf_text(out, ",\"output\":");
+    if (phi__render_sends_image(e, m))
+        phi__responses_parts(e, m, before);
+    else {
+        phi__buf_char(out, '"');
+        phi__buf_text(out, before);
+        if (!phi__chat_join_text(e, m)) phi__buf_text(out, "(no output)");
+        phi__buf_char(out, '"');
+    }
+    phi__buf_char(out, '}');
+}
+
+/* ---- the assistant ---- */
+
+/* Whether a signature is a reasoning item that the server can read again: with its content,
+   encrypted or (open models) in words. Uses and resets e->arena. */
+static bool phi__responses_is_reasoning(phi__encoder *e, phi_str item) {
+    phi_arena_mark mark = phi_arena_save(e->arena);
+    phi_json *root = NULL;
+    phi_status status;
+    bool good;
+    if (item.len == 0 || item.at[0] != '{') return false;
+    status = phi_json_parse(e->arena, item, PHI_JSON_BORROW, &root, NULL);
+    if (status == PHI_NO_MEMORY) e->failed = true;
+    good = status == PHI_OK &&
+           phi__str_is(phi_json_str(phi_json_get(root, "type"), ""), "reasoning") &&
+           phi_json_str(phi_json_get(root, "id"), "").len > 0 &&
+           (phi_json_str(phi_json_get(root, "encrypted_content"), "").len > 0 ||
+            phi_json_count(phi_json_get(root, "content")) > 0);
+    phi_arena_reset(e->arena, mark);
+    return good;
+}
+
+/* Whether ids and reasoning of a message may go back: to the same model, of a turn that ended
+   well. */
+static bool phi__responses_replays(const phi__encoder *e, size_t at) {
+    const phi_message *m = e->ask->items[at].message;
+    return m->role == PHI_ROLE_ASSISTANT && m->stop_reason != PHI_STOP_REASON_ERROR &&
+           m->stop_reason != PHI_STOP_REASON_ABORTED && phi__render_same_origin(e, at);
+}
+
+/* All of a message's reasoning, or none: an id would tell the server of what it does not get. */
+static bool phi__responses_whole_reasoning(phi__encoder *e, const phi_message *m) {
+    size_t i;
+    for (i = 0; i < m->content_count; i++)
+        if (m->content[i].kind == PHI_CONTENT_THINKING &&
+            !phi__responses_is_reasoning(e, m->content[i].signature))
+            return false;
+    return true;
+}
+
+/* A string of the block's replay as a member, where it is there, begins so and fits: whether it
+   was. */
+static bool phi__responses_member(phi__encoder *e, const phi_content *c, const char *key,
+                                  const char *prefix) {
+    phi_arena_mark mark = phi_arena_save(e->arena);
+    phi_json *root = NULL;
+    phi_str text;
+    bool fits;
+    if (c->replay.len == 0) return false;
+    if (phi_json_parse(e->arena, c->replay, PHI_JSON_BORROW, &root, NULL) == PHI_NO_MEMORY)
+        e->failed = true;
+    text = phi_json_str(phi_json_get(root, key), "");
+    fits = text.len > 0 && text.len <= PHI__RESPONSES_ID_MOST && phi__str_starts(text, prefix);
+    if (fits) phi__render_member(&e->scratch, key, text);
+    phi_arena_reset(e->arena, mark);
+    return fits;
+}
+
+/* The reasoning items in [from, to), which produced the item that is written next. */
+static void phi__responses_reasoning(phi__encoder *e, const phi_message *m, size_t from,
+                                     size_t to) {
+    for (; from < to; from++) {
+        if (m->content[from].kind != PHI_CONTENT_THINKING) continue;
+        if (e->scratch.len > 0) phi__buf_char(&e->scratch, ',');
+        phi__buf_add_str(&e->scratch, m->content[from].signature);
+    }
+}
+
+static void phi__responses_said(phi__encoder *e, const phi_content *c, bool same) {
+    phi__buf *out = &e->scratch;
+    phi__buf_text(out, "{\"type\":\"message\"");
+    if (same && phi__responses_member(e, c, "id", ""))
+        phi__buf_text(out, ",\"status\":\"completed\"");
+    phi__buf_text(out, ",\"role\":\"assistant\",\"content\":[{\"type\":\"output_text\"");
+    phi__render_text_member(e, "text", c->text);
+    phi__buf_text(out, ",\"annotations\":[]}]");
+    if (same) (void)phi__responses_member(e, c, "phase", "");
+    phi__buf_char(out, '}');
+}
+
+static void phi__responses_call(phi__encoder *e, const phi_content *c, bool same) {
+    phi__buf *out = &e->scratch;
+    phi__buf_text(out, "{\"type\":\"function_call\"");
+    if (same) (void)phi__responses_member(e, c, "id", "fc_");
+    phi__buf_text(out, ",\"call_id\":");
+    phi__render_id(out, c->id, PHI__ID_RESPONSES);
+    phi__buf_text(out, ",\"name\":");
+    phi__render_name(out, c->name, 64);
+    phi__render_text_member(e, "arguments", phi__render_arguments(e, c->arguments));
+    phi__buf_char(out, '}');
+}
+
+static void phi__responses_assistant(phi__encoder *e, const phi_message *m, bool same) {
+    size_t i, from = 0;
+    same = same && phi__responses_whole_reasoning(e, m);
+    for (i = 0; i < m->content_count; i++) {
+        const phi_content *c = &m->content[i];
+        bool call = c->kind == PHI_CONTENT_TOOL_CALL;
+        if (call && c->incomplete) from = i + 1; /* the reasoning before it has no follower */
+        if ((call && !c->incomplete) || phi__responses_is_text(c)) {
+            if (same) phi__responses_reasoning(e, m, from, i);
+            if (e->scratch.len > 0) phi__buf_char(&e->scratch, ',');
+            if (call)
+                phi__responses_call(e, c, same);
+            else
+                phi__responses_said(e, c, same);
+            from = i + 1;
+        }
+    }
+}
+
+/* ---- messages ---- */
+
+static void phi__responses_before(phi__encoder *e, phi_role role) {
+    if (e->last_role != (phi_role)0) phi__encode_glue(e, ",");
+    e->last_role = role;
+}
+
+static void phi__responses_item(phi__encoder *e, size_t at) {
+    const phi_message *m = e->ask->items[at].message;
+    bool same = phi__responses_replays(e, at);
+    uint32_t form = PHI__RESPONSES_FORM;
+    phi_str json;
+    if (same) form |= PHI__RESPONSES_ORIGIN;
+    if ((e->ask->model->quirks & PHI_QUIRK_NO_IMAGES) != 0) form |= PHI__RESPONSES_NO_IMAGES;
+    if (!phi__encode_kept(e, at, UINT32_MAX, form, &json)) {
+        if (m->role == PHI_ROLE_USER)
+            phi__responses_user(e, m);
+        else if (m->role == PHI_ROLE_TOOL_RESULT)
+            phi__responses_result(e, m);
+        else
+            phi__responses_assistant(e, m, same);
+        if (!phi__encode_keep(e, at, UINT32_MAX, form, &json)) return;
+    }
+    if (json.len == 0) return;
+    phi__responses_before(e, m->role);
+    phi__encode_piece(e, json);
+}
+
+static void phi__responses_missing(phi__encoder *e, size_t item, size_t block) {
+    const phi_content *call = &e->ask->items[item].message->content[block];
+    phi__responses_before(e, PHI_ROLE_TOOL_RESULT);
+    phi__buf_clear(&e->scratch);
+    phi__buf_text(&e->scratch, "{\"type\":\"function_call_output\",\"call_id\":");
+    phi__render_id(&e->scratch, call->id, PHI__ID_RESPONSES);
+    phi__buf_text(&e->scratch, ",\"output\":\"Error: No result provided\"}");
+    phi__encode_scratch(e);
+}
+
+/* Results hold their images themselves. */
+static void phi__responses_after_results(phi__encoder *e, size_t from, size_t to) {
+    (void)e;
+    (void)from;
+    (void)to;
+}
+
+/* ---- around the messages ---- */
+
+static bool phi__responses_openai(const phi__encoder *e) {
+    phi_str provider = phi_str_of(e->ask->model->provider);
+    return e->codec == phi__azure_responses_codec() || phi__str_is(provider, "openai") ||
+           phi__str_is(provider, "openai-responses") ||
+           phi__str_is(provider, PHI_PROTOCOL_OPENAI_RESPONSES);
+}
+
+/* Models that do not reason refuse both fields. */
+static void phi__responses_put_thinking(phi__encoder *e) {
+    phi__buf *out = &e->scratch;
+    const char *effort = phi__chat_effort_name(e, phi__responses_openai(e));
+    if (!e->ask->model->reasoning) return;
+    phi__buf_text(out, ",\"include\":[\"reasoning.encrypted_content\"]");
+    if (effort == NULL) return;
+    phi__buf_text(out, ",\"reasoning\":{\"effort\":\"");
+    phi__buf_text(out, effort);
+    phi__buf_text(out, e->ask->thinking != PHI_THINKING_OFF ? "\",\"summary\":\"auto\"}" : "\"}");
+}
+
+static void phi__responses_put_tools(phi__encoder *e) {
+    phi__buf *out = &e->scratch;
+    phi_tool_choice choice = e->ask->tool_choice;
+    size_t i;
+    if (e->ask->tool_count == 0) return;
+    phi__buf_text(out, choice == PHI_TOOL_CHOICE_NONE   ? ",\"tool_choice\":\"none\""
+                       : choice == PHI_TOOL_CHOICE_AUTO ? ",\"tool_choice\":\"auto\""
+                                                        : ",\"tool_choice\":\"required\"");
+    phi__buf_text(out, ",\"tools\":[");
+    for (i = 0; i < e->ask->tool_count; i++) {
+        const phi__tool_view *tool = &e->ask->tools[i];
+        if (i > 0) phi__buf_char(out, ',');
+        phi__buf_text(out, "{\"type\":\"function\",\"name\":");
+        phi__json_put_str(out, tool->name);
+        if (!phi__render_blank(tool->description))
+            phi__render_member(out, "description", tool->description);
+        phi__buf_text(out, ",\"parameters\":");
+        phi__encode_scratch(e);
+        phi__encode_piece(e, phi__render_blank(tool->schema)
+                                 ? PHI__LIT("{\"type\":\"object\",\"properties\":{}}")
+                                 : tool->schema);
+        phi__buf_text(out, ",\"strict\":false}"); /* omitted counts as true */
+    }
+    phi__buf_char(out, ']');
+}
+
+static void phi__responses_head(phi__encoder *e) {
+    const phi__ask *ask = e->ask;
+    phi__buf *out = &e->scratch;
+    uint32_t most = ask->max_tokens != 0 ? ask->max_tokens : ask->model->max_tokens;
+    phi__buf_clear(out);
+    phi__buf_char(out, '{');
+    phi__render_member(out, "model", phi_str_of(ask->model->id));
+    phi__buf_text(out, ",\"stream\":true,\"store\":false");
+    if (most != 0) {
+        phi__buf_text(out, ",\"max_output_tokens\":");
+        phi__buf_u64(out, phi__max(most, PHI__RESPONSES_OUTPUT_LEAST));
+    }
+    if (ask->temperature >= 0 && !ask->model->reasoning) {
+        phi__buf_text(out, ",\"temperature\":");
+        phi__json_put_double(out, ask->temperature);
+    }
+    phi__responses_put_thinking(e);
+    phi__chat_put_cache_key(e);
+    phi__responses_put_tools(e);
+    if (!phi__render_blank(ask->system_prompt))
+        phi__render_member(out, "instructions", ask->system_prompt);
+    phi__buf_text(out, ",\"input\":[");
+    phi__encode_scratch(e);
+}
+
+static void phi__responses_tail(phi__encoder *e) { phi__encode_glue(e, "]}"); }
+
+static void phi__responses_headers(phi__encoder *e, bool azure) {
+    phi_str key = phi__str_trim(phi_str_of(e->ask->model->api_key));
+    phi__encode_header(e, "content-type", PHI__LIT("application/json"));
+    phi__encode_header(e, "accept", PHI__LIT("text/event-stream"));
+    if (key.len > 0 && azure)
+        phi__encode_header(e, "api-key", key);
+    else if (key.len > 0) {
+        phi__buf_clear(&e->scratch);
+        phi__buf_text(&e->scratch, "Bearer ");
+        phi__buf_add_str(&e->scratch, key);
+        phi__encode_header(e, "authorization", phi__buf_str(&e->scratch));
+    }
+    phi__encode_model_headers(e);
+}
+
+static void phi__responses_address(phi__encoder *e) {
+    phi__encode_url(e, "/v1", true, "/responses");
+    phi__responses_headers(e, false);
+}
+
+/* The base as given, but for what stands from "/deployments" on: there is nothing below it. */
+static void phi__azure_address(phi__encoder *e) {
+    const phi__ask *ask = e->ask;
+    phi_str base = phi__str_trim(phi_str_of(ask->model->base_url));
+    size_t cut = phi__str_find(base, 0, "/deployments"), query = phi__str_find(base, 0, "?");
+    phi__ask there = *ask;
+    phi_model model = *ask->model;
+    if (cut != SIZE_MAX && (query == SIZE_MAX || cut < query)) {
+        phi_str url = {NULL, 0};
+        phi__buf_clear(&e->scratch);
+        phi__buf_add(&e->scratch, base.at, cut);
+        if (query != SIZE_MAX)
+            phi__buf_add(&e->scratch, base.at + query, base.len - query);
+        else
+            phi__buf_text(&e->scratch, "/v1"); /* without a version only this path is there */
+        if (e->scratch.failed || !phi__arena_str(e->arena, phi__buf_str(&e->scratch), &url)) {
+            e->failed = true;
+            return;
+        }
+        model.base_url = url.at;
+        there.model = &model;
+    }
+    e->ask = &there;
+    phi__encode_url(e, "/openai/v1", true, "/responses");
+    e->ask = ask;
+    phi__responses_headers(e, true);
+}
+
+/* ---- the codecs ---- */
+
+PHI__FN const phi__codec *phi__openai_responses_codec(void) {
+    static const phi__codec codec = {PHI_PROTOCOL_OPENAI_RESPONSES,
+                                     sizeof(phi__responses_state),
+                                     phi__responses_head,
+                                     phi__responses_item,
+                                     phi__responses_tail,
+                                     phi__responses_address,
+                                     phi__responses_missing,
+                                     phi__responses_after_results,
+                                     phi__responses_event,
+                                     phi__responses_end,
+                                     phi__responses_whole,
+                                     false,
+                                     NULL,
+                                     false};
+    return &codec;
+}
+
+PHI__FN const phi__codec *phi__azure_responses_codec(void) {
+    static const phi__codec codec = {PHI_PROTOCOL_AZURE_RESPONSES,
+                                     sizeof(phi__responses_state),
+                                     phi__responses_head,
+                                     phi__responses_item,
+                                     phi__responses_tail,
+                                     phi__azure_address,
+                                     phi__responses_missing,
+                                     phi__responses_after_results,
+                                     phi__responses_event,
+                                     phi__responses_end,
+                                     phi__responses_whole,
+                                     false,
+                                     NULL,
+                                     false};
+    return &codec;
+}

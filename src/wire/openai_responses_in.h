@@ -1,0 +1,21 @@
+/* openai_responses_in.h - the OpenAI Responses codec, that of Azure, and their two halves. */
+#ifndef PHI_WIRE_OPENAI_RESPONSES_IN_H
+#define PHI_WIRE_OPENAI_RESPONSES_IN_H
+
+#include "wire/codec_in.h"
+
+PHI__FN const phi__codec *phi__openai_responses_codec(void);
+PHI__FN const phi__codec *phi__azure_responses_codec(void); /* the same at another address */
+
+/* The stream half; the state is zeroed memory. */
+typedef struct phi__responses_state {
+    bool finished; /* the terminal event came: what follows is ignored */
+    bool broken;   /* the last event was no JSON: an error, unless the stream ends with it */
+    bool heard;    /* an event came */
+} phi__responses_state;
+
+PHI__FN void phi__responses_event(void *state, phi__assembly *a, phi_str name, phi_str data);
+PHI__FN void phi__responses_end(void *state, phi__assembly *a);
+PHI__FN void phi__responses_whole(void *state, phi__assembly *a, phi_str body);
+
+#endif

@@ -1,0 +1,561 @@
+/* openai_responses_stream.c - answers of the OpenAI Responses API: events to a message.
+
+   The answer is a list of items, each of which becomes one block: a message its text, a reasoning
+   item thinking, a function call a tool call. Items may come interleaved and are found by their
+   output_index; items of other types are read over with all of their events. What a finished item
+   says stands above the deltas before it. wire.md parts 1.3, 1.9 and 4. */
+#include "wire/openai_responses_in.h"
+
+#include "text/json_cursor_in.h"
+#include "wire/classify_in.h"
+
+#define PHI__RESP_IS(text, literal) phi__json_text_is((text), PHI__LIT(literal))
+
+/* What any event may hold, as it stands in its text. */
+typedef struct phi__resp_event {
+    phi__json_text type, delta, arguments;
+    int64_t index;
+    phi_str item, response; /* raw JSON of an object, or empty */
+    bool has_error;
+} phi__resp_event;
+
+/* An item of the answer, as it stands in its text; `at` NULL: absent. */
+typedef struct phi__resp_item {
+    phi_str raw;
+    phi__json_text type, id, status, phase, call_id, name, arguments;
+    phi_str content, summary; /* raw JSON of an array, or empty */
+} phi__resp_item;
+
+static const phi__json_text phi__resp_none = {"", 0, false};
+
+static void phi__resp_put(phi__assembly *a, phi__buf *buf, phi__json_text text) {
+    phi__buf_clear(buf);
+    if (text.len > 0) phi__json_unescape(buf, text);
+    if (buf->failed) a->no_memory = true;
+}
+
+static void phi__resp_add(phi__assembly *a, size_t block, phi__json_text text) {
+    phi__assembly_add_json(a, block, phi__str(text.at, text.len), text.escaped);
+}
+
+/* Raw JSON of one type; all else is skipped. */
+static void phi__resp_raw(phi__json_cursor *c, phi_json_type type, phi_str *out) {
+    if (phi__json_peek(c) == type)
+        phi__json_take_raw(c, out);
+    else
+        phi__json_skip(c);
+}
+
+/* ---- reading ---- */
+
+static bool phi__resp_read(phi__resp_event *ev, phi_str data) {
+    phi__json_cursor c;
+    phi__json_text key;
+    memset(ev, 0, sizeof *ev);
+    ev->type = phi__resp_none;
+    ev->index = -1;
+    phi__json_cursor_init(&c, data);
+    if (!phi__json_enter_object(&c)) return false;
+    while (phi__json_next_key(&c, &key)) {
+        if (PHI__RESP_IS(key, "type"))
+            phi__json_take_text(&c, &ev->type);
+        else if (PHI__RESP_IS(key, "output_index"))
+            phi__json_take_i64(&c, &ev->index);
+        else if (PHI__RESP_IS(key, "delta"))
+            phi__json_take_text(&c, &ev->delta);
+        else if (PHI__RESP_IS(key, "arguments"))
+            phi__json_take_text(&c, &ev->arguments);
+        else if (PHI__RESP_IS(key, "item"))
+            phi__resp_raw(&c, PHI_JSON_OBJECT, &ev->item);
+        else if (PHI__RESP_IS(key, "response"))
+            phi__resp_raw(&c, PHI_JSON_OBJECT, &ev->response);
+        else if (PHI__RESP_IS(key, "error"))
+            ev->has_error = phi__json_peek(&c) != PHI_JSON_NULL && phi__json_skip(&c);
+        else
+            phi__json_skip(&c);
+    }
+    return phi__json_cursor_done(&c);
+}
+
+static void phi__resp_read_item(phi__resp_item *item, phi_str raw) {
+    phi__json_cursor c;
+    phi__json_text key;
+    memset(item, 0, sizeof *item);
+    item->raw = raw;
+    item->type = item->id = item->status = phi__resp_none;
+    if (raw.len == 0) return;
+    phi__json_cursor_init(&c, raw);
+    if (!phi__json_enter_object(&c)) return;
+    while (phi__json_next_key(&c, &key)) {
+        if (PHI__RESP_IS(key, "type"))
+            phi__json_take_text(&c, &item->type);
+        else if (PHI__RESP_IS(key, "id"))
+            phi__json_take_text(&c, &item->id);
+        else if (PHI__RESP_IS(key, "status"))
+            phi__json_take_text(&c, &item->status);
+        else if (PHI__RESP_IS(key, "phase"))
+            phi__json_take_text(&c, &item->phase);
+        else if (PHI__RESP_IS(key, "call_id"))
+            phi__json_take_text(&c, &item->call_id);
+        else if (PHI__RESP_IS(key, "name"))
+            phi__json_take_text(&c, &item->name);
+        else if (PHI__RESP_IS(key, "arguments"))
+            phi__json_take_text(&c, &item->arguments);
+        else if (PHI__RESP_IS(key, "content"))
+            phi__resp_raw(&c, PHI_JSON_ARRAY, &item->content);
+        else if (PHI__RESP_IS(key, "summary"))
+            phi__resp_raw(&c, PHI_JSON_ARRAY, &item->summary);
+        else
+            phi__json_skip(&c);
+    }
+}
+
+/* The block kind of an item, or 0: it is none of ours. */
+static phi_content_kind phi__resp_kind(const phi__resp_item *item) {
+    if (PHI__RESP_IS(item->type, "message")) return PHI_CONTENT_TEXT;
+    if (PHI__RESP_IS(item->type, "reasoning")) return PHI_CONTENT_THINKING;
+    if (PHI__RESP_IS(item->type, "function_call")) return PHI_CONTENT_TOOL_CALL;
+    return (phi_content_kind)0;
+}
+
+/* ---- blocks ---- */
+
+/* The block of an index if it is of this kind; open ones only, where that is asked for. */
+static size_t phi__resp_find(const phi__assembly *a, int64_t index, phi_content_kind kind,
+                             bool open) {
+    size_t block = phi__assembly_find(a, index);
+    if (block == SIZE_MAX || a->drafts[block].kind != kind) return SIZE_MAX;
+    return open && !a->drafts[block].open ? SIZE_MAX : block;
+}
+
+/* Puts the whole of a block's text in place of what the deltas gave. Where it only goes on from
+   there, the rest is told as a delta. */
+static void phi__resp_overwrite(phi__assembly *a, size_t block, phi_str text) {
+    phi__draft *d = &a->drafts[block];
+    d->held_len = 0; /* halves that wait for another: the text has both */
+    d->high = 0;
+    if (d->bytes.len > text.len ||
+        (d->bytes.len > 0 && memcmp(d->bytes.at, text.at, d->bytes.len) != 0)) {
+        phi__assembly_set(a, &d->bytes, text);
+        return;
+    }
+    phi__assembly_add(a, block, phi__str(text.at + d->bytes.len, text.len - d->bytes.len));
+}
+
+/* The texts of an array of parts in one: of a message without anything between them, of a summary
+   with an empty line. */
+static void phi__resp_join(phi__buf *out, phi_str parts, const char *between) {
+    phi__json_cursor c;
+    phi__json_text key;
+    bool any = false;
+    if (parts.len == 0) return;
+    phi__json_cursor_init(&c, parts);
+    if (!phi__json_enter_array(&c)) return;
+    while (phi__json_next_item(&c)) {
+        if (!phi__json_enter_object(&c)) continue;
+        while (phi__json_next_key(&c, &key)) {
+            phi__json_text text = phi__resp_none;
+            if (PHI__RESP_IS(key, "text") || PHI__RESP_IS(key, "refusal"))
+                phi__json_take_text(&c, &text);
+            else
+                phi__json_skip(&c);
+            if (text.len == 0) continue;
+            if (any) phi__buf_text(out, between);
+            phi__json_unescape(out, text);
+            any = true;
+        }
+    }
+}
+
+static void phi__resp_whole_text(phi__assembly *a, size_t block, const phi__resp_item *item) {
+    phi_content_kind kind = a->drafts[block].kind;
+    phi__buf text;
+    bool said = item->content.len > 2 || item->summary.len > 2;
+    phi__buf_init(&text, a->memory);
+    if (kind == PHI_CONTENT_TOOL_CALL) {
+        said = item->arguments.len > 0;
+        if (said) phi__json_unescape(&text, item->arguments);
+    } else if (kind == PHI_CONTENT_THINKING) {
+        phi__resp_join(&text, item->summary, "\n\n");
+        if (text.len == 0) phi__resp_join(&text, item->content, "\n\n");
+    } else
+        phi__resp_join(&text, item->content, "");
+    if (text.failed)
+        a->no_memory = true;
+    else if (said && text.len > 0)
+        phi__resp_overwrite(a, block, phi__buf_str(&text));
+    phi__buf_free(&text);
+}
+
+static void phi__resp_name_call(phi__assembly *a, size_t block, const phi__resp_item *item) {
+    if (item->call_id.len > 0) phi__resp_put(a, &a->drafts[block].id, item->call_id);
+    if (item->name.len > 0) phi__resp_put(a, &a->drafts[block].name, item->name);
+}
+
+/* What the next request wants back: a reasoning item whole, of others the id. */
+static void phi__resp_keep(phi__assembly *a, size_t block, const phi__resp_item *item) {
+    phi__draft *d = &a->drafts[block];
+    phi__buf *out = &d->replay;
+    phi__buf text;
+    if (d->kind == PHI_CONTENT_THINKING) {
+        phi__assembly_set(a, &d->signature, item->raw);
+        return;
+    }
+    if (item->id.len == 0) return;
+    phi__buf_init(&text, a->memory);
+    phi__json_unescape(&text, item->id);
+    phi__buf_clear(out);
+    phi__buf_text(out, "{\"id\":");
+    phi__json_put_str(out, phi__buf_str(&text));
+    if (d->kind == PHI_CONTENT_TEXT && item->phase.len > 0) {
+        phi__buf_clear(&text);
+        phi__json_unescape(&text, item->phase);
+        phi__buf_text(out, ",\"phase\":");
+        phi__json_put_str(out, phi__buf_str(&text));
+    }
+    phi__buf_char(out, '}');
+    if (out->failed || text.failed) a->no_memory = true;
+    phi__buf_free(&text);
+}
+
+static size_t phi__resp_item_added(phi__assembly *a, const phi__resp_item *item, int64_t index) {
+    phi_content_kind kind = phi__resp_kind(item);
+    size_t block;
+    if (kind == (phi_content_kind)0) return SIZE_MAX;
+    block = phi__resp_find(a, index, kind, true);
+    if (block == SIZE_MAX) block = phi__assembly_open(a, kind, index);
+    if (block != SIZE_MAX && kind == PHI_CONTENT_TOOL_CALL) phi__resp_name_call(a, block, item);
+    return block;
+}
+
+/* A cut item has no id that may go back, and a cut call stays open, so that it is never run. */
+static void phi__resp_finish_item(phi__assembly *a, size_t block, const phi__resp_item *item) {
+    bool cut =
+        PHI__RESP_IS(item->status, "incomplete") || PHI__RESP_IS(item->status, "in_progress");
+    if (a->drafts[block].kind == PHI_CONTENT_TOOL_CALL) phi__resp_name_call(a, block, item);
+    phi__resp_whole_text(a, block, item);
+    if (!cut) phi__resp_keep(a, block, item);
+    if (!cut || a->drafts[block].kind != PHI_CONTENT_TOOL_CALL) phi__assembly_close(a, block);
+}
+
+/* Also of an item whose start a gateway forgot; one that was finished before stays as it is. */
+static void phi__resp_item_done(phi__assembly *a, const phi__resp_item *item, int64_t index) {
+    phi_content_kind kind = phi__resp_kind(item);
+    size_t block;
+    if (kind == (phi_content_kind)0) return;
+    block = phi__resp_find(a, index, kind, index >= 0 ? false : true);
+    if (block == SIZE_MAX) block = phi__assembly_open(a, kind, index);
+    if (block != SIZE_MAX && a->drafts[block].open) phi__resp_finish_item(a, block, item);
+}
+
+static void phi__resp_delta(phi__assembly *a, const phi__resp_event *ev, phi_content_kind kind) {
+    size_t block = phi__resp_find(a, ev->index, kind, true);
+    if (block == SIZE_MAX && kind != PHI_CONTENT_TOOL_CALL &&
+        phi__assembly_find(a, ev->index) == SIZE_MAX)
+        block = phi__assembly_open(a, kind, ev->index); /* its start was forgotten */
+    phi__resp_add(a, block, ev->delta);
+}
+
+/* An empty line between the parts of a summary. */
+static void phi__resp_next_part(phi__assembly *a, const phi__resp_event *ev) {
+    size_t block = phi__resp_find(a, ev->index, PHI_CONTENT_THINKING, true);
+    if (block != SIZE_MAX && a->drafts[block].bytes.len > 0)
+        phi__assembly_add(a, block, PHI__LIT("\n\n"));
+}
+
+static void phi__resp_arguments_done(phi__assembly *a, const phi__resp_event *ev) {
+    size_t block = phi__resp_find(a, ev->index, PHI_CONTENT_TOOL_CALL, true);
+    phi__resp_item item;
+    if (block == SIZE_MAX) return;
+    memset(&item, 0, sizeof item);
+    item.arguments = ev->arguments;
+    phi__resp_whole_text(a, block, &item);
+}
+
+/* ---- the response ---- */
+
+typedef struct phi__resp_response {
+    phi__json_text id, model, status, reason;
+    phi_str output, usage, error; /* raw JSON, or empty */
+} phi__resp_response;
+
+static void phi__resp_read_reason(phi__json_cursor *c, phi__resp_response *r) {
+    phi__json_text key;
+    if (!phi__json_enter_object(c)) return;
+    while (phi__json_next_key(c, &key)) {
+        if (PHI__RESP_IS(key, "reason"))
+            phi__json_take_text(c, &r->reason);
+        else
+            phi__json_skip(c);
+    }
+}
+
+static bool phi__resp_read_response(phi__resp_response *r, phi_str raw) {
+    phi__json_cursor c;
+    phi__json_text key;
+    memset(r, 0, sizeof *r);
+    r->status = r->reason = phi__resp_none;
+    phi__json_cursor_init(&c, raw);
+    if (!phi__json_enter_object(&c)) return false;
+    while (phi__json_next_key(&c, &key)) {
+        if (PHI__RESP_IS(key, "id"))
+            phi__json_take_text(&c, &r->id);
+        else if (PHI__RESP_IS(key, "model"))
+            phi__json_take_text(&c, &r->model);
+        else if (PHI__RESP_IS(key, "status"))
+            phi__json_take_text(&c, &r->status);
+        else if (PHI__RESP_IS(key, "incomplete_details"))
+            phi__resp_read_reason(&c, r);
+        else if (PHI__RESP_IS(key, "output"))
+            phi__resp_raw(&c, PHI_JSON_ARRAY, &r->output);
+        else if (PHI__RESP_IS(key, "usage"))
+            phi__resp_raw(&c, PHI_JSON_OBJECT, &r->usage);
+        else if (PHI__RESP_IS(key, "error"))
+            phi__resp_raw(&c, PHI_JSON_OBJECT, &r->error);
+        else
+            phi__json_skip(&c);
+    }
+    return phi__json_cursor_done(&c);
+}
+
+static void phi__resp_details(phi__json_cursor *c, phi_usage *usage) {
+    phi__json_text key;
+    if (!phi__json_enter_object(c)) return;
+    while (phi__json_next_key(c, &key)) {
+        if (PHI__RESP_IS(key, "cached_tokens"))
+            phi__json_take_u64(c, &usage->cache_read);
+        else if (PHI__RESP_IS(key, "cache_write_tokens"))
+            phi__json_take_u64(c, &usage->cache_write);
+        else if (PHI__RESP_IS(key, "reasoning_tokens"))
+            phi__json_take_u64(c, &usage->reasoning);
+        else
+            phi__json_skip(c);
+    }
+}
+
+/* The wire's input holds what was read from and written to the cache. */
+static void phi__resp_usage(phi__assembly *a, phi_str raw) {
+    phi__json_cursor c;
+    phi__json_text key;
+    phi_usage u;
+    if (raw.len == 0) return;
+    memset(&u, 0, sizeof u);
+    phi__json_cursor_init(&c, raw);
+    if (!phi__json_enter_object(&c)) return;
+    while (phi__json_next_key(&c, &key)) {
+        if (PHI__RESP_IS(key, "input_tokens"))
+            phi__json_take_u64(&c, &u.input);
+        else if (PHI__RESP_IS(key, "output_tokens"))
+            phi__json_take_u64(&c, &u.output);
+        else if (PHI__RESP_IS(key, "input_tokens_details") ||
+                 PHI__RESP_IS(key, "output_tokens_details"))
+            phi__resp_details(&c, &u);
+        else
+            phi__json_skip(&c);
+    }
+    if (u.cache_read > u.input) u.cache_read = u.input;
+    u.input -= u.cache_read;
+    if (u.cache_write > u.input) u.cache_write = u.input;
+    u.input -= u.cache_write;
+    a->usage = u;
+}
+
+/* Azure may give the encrypted content of a reasoning item only here: its block is the one that
+   holds the same id, and gets the fuller item. */
+static void phi__resp_fill_reasoning(phi__assembly *a, const phi__resp_item *item) {
+    phi_json_found found;
+    phi_str id;
+    size_t i;
+    if (item->id.len == 0 || phi_json_find(item->raw, "encrypted_content", &found) != PHI_OK ||
+        found.type != PHI_JSON_STRING)
+        return;
+    id = phi__str(item->id.at, item->id.len);
+    for (i = 0; i < a->count; i++) {
+        phi_str kept = phi__buf_str(&a->drafts[i].signature);
+        if (a->drafts[i].kind != PHI_CONTENT_THINKING || kept.len == 0) continue;
+        if (phi_json_find(kept, "id", &found) != PHI_OK || !phi_str_equal(found.raw, id)) continue;
+        if (phi_json_find(kept, "encrypted_content", &found) == PHI_OK &&
+            found.type == PHI_JSON_STRING)
+            return;
+        phi__assembly_set(a, &a->drafts[i].signature, item->raw);
+        return;
+    }
+}
+
+/* The items once more; often there are none. They finish blocks that are still open, and are the
+   answer where no item came before. */
+static void phi__resp_output(phi__assembly *a, phi_str raw) {
+    phi__json_cursor c;
+    phi__resp_item item;
+    phi_str one;
+    bool all = a->count == 0;
+    int64_t index;
+    if (raw.len == 0) return;
+    phi__json_cursor_init(&c, raw);
+    if (!phi__json_enter_array(&c)) return;
+    for (index = 0; phi__json_next_item(&c); index++) {
+        size_t block;
+        if (!phi__json_take_raw(&c, &one)) continue;
+        phi__resp_read_item(&item, one);
+        block = phi__resp_find(a, index, phi__resp_kind(&item), true);
+        if (all)
+            phi__resp_item_done(a, &item, index);
+        else if (block != SIZE_MAX)
+            phi__resp_finish_item(a, block, &item);
+        else if (PHI__RESP_IS(item.type, "reasoning"))
+            phi__resp_fill_reasoning(a, &item);
+    }
+}
+
+/* created, in_progress and queued, and the beginning of the terminal events */
+static void phi__resp_begin(phi__assembly *a, const phi__resp_response *r) {
+    if (a->response_id.len == 0 && r->id.len > 0) phi__resp_put(a, &a->response_id, r->id);
+    if (a->model.len == 0 && r->model.len > 0) phi__resp_put(a, &a->model, r->model);
+    phi__assembly_start(a);
+}
+
+static void phi__resp_close_texts(phi__assembly *a) {
+    size_t i;
+    for (i = 0; i < a->count; i++)
+        if (a->drafts[i].kind != PHI_CONTENT_TOOL_CALL) phi__assembly_close(a, i);
+}
+
+static void phi__resp_incomplete(phi__assembly *a) {
+    phi_str word = phi__buf_str(&a->raw_stop_reason);
+    if (a->failure.kind != PHI_FAILURE_NONE) return;
+    if (phi__str_is(word, "max_output_tokens"))
+        a->stop_reason = PHI_STOP_REASON_LENGTH;
+    else if (phi__str_is(word, "content_filter"))
+        phi__classify_stop(a, PHI_FAILURE_CONTENT_FILTER, false, word);
+    else
+        phi__classify_stop(a, PHI_FAILURE_SERVER, false, word);
+}
+
+static void phi__resp_failed(phi__assembly *a, const phi__resp_response *r) {
+    if (r->error.len > 2)
+        phi__classify_event(a, r->error);
+    else
+        phi__classify_stop(a, PHI_FAILURE_SERVER, true, phi__buf_str(&a->raw_stop_reason));
+}
+
+/* A terminal event, by its status word. */
+static void phi__resp_finish(phi__responses_state *st, phi__assembly *a,
+                             const phi__resp_response *r, phi__json_text status) {
+    bool incomplete = PHI__RESP_IS(status, "incomplete");
+    st->finished = a->terminal = true;
+    phi__resp_begin(a, r);
+    phi__resp_output(a, r->output);
+    phi__resp_usage(a, r->usage);
+    phi__resp_put(a, &a->raw_stop_reason, incomplete && r->reason.len > 0 ? r->reason : status);
+    phi__resp_close_texts(a);
+    if (incomplete)
+        phi__resp_incomplete(a);
+    else if (!PHI__RESP_IS(status, "completed"))
+        phi__resp_failed(a, r);
+    else if (a->failure.kind == PHI_FAILURE_NONE)
+        a->stop_reason = PHI_STOP_REASON_STOP;
+}
+
+/* ---- events ---- */
+
+static bool phi__resp_take_response(phi__responses_state *st, phi__assembly *a,
+                                    const phi__resp_event *ev, phi__json_text type) {
+    phi__resp_response r;
+    phi__json_text status = type;
+    size_t cut = sizeof "response." - 1;
+    if (PHI__RESP_IS(type, "response.completed") || PHI__RESP_IS(type, "response.incomplete") ||
+        PHI__RESP_IS(type, "response.failed")) {
+        (void)phi__resp_read_response(&r, ev->response.len > 0 ? ev->response : PHI__LIT("{}"));
+        status.at += cut;
+        status.len -= cut;
+        phi__resp_finish(st, a, &r, status);
+        return true;
+    }
+    if (!PHI__RESP_IS(type, "response.created") && !PHI__RESP_IS(type, "response.in_progress") &&
+        !PHI__RESP_IS(type, "response.queued"))
+        return false;
+    (void)phi__resp_read_response(&r, ev->response.len > 0 ? ev->response : PHI__LIT("{}"));
+    phi__resp_begin(a, &r);
+    return true;
+}
+
+static void phi__resp_take(phi__responses_state *st, phi__assembly *a, const phi__resp_event *ev,
+                           phi__json_text type, phi_str data) {
+    phi__resp_item item;
+    if (PHI__RESP_IS(type, "response.output_text.delta") ||
+        PHI__RESP_IS(type, "response.refusal.delta"))
+        phi__resp_delta(a, ev, PHI_CONTENT_TEXT);
+    else if (PHI__RESP_IS(type, "response.function_call_arguments.delta"))
+        phi__resp_delta(a, ev, PHI_CONTENT_TOOL_CALL);
+    else if (PHI__RESP_IS(type, "response.reasoning_summary_text.delta") ||
+             PHI__RESP_IS(type, "response.reasoning_text.delta"))
+        phi__resp_delta(a, ev, PHI_CONTENT_THINKING);
+    else if (PHI__RESP_IS(type, "response.output_item.added")) {
+        phi__resp_read_item(&item, ev->item);
+        (void)phi__resp_item_added(a, &item, ev->index);
+    } else if (PHI__RESP_IS(type, "response.output_item.done")) {
+        phi__resp_read_item(&item, ev->item);
+        phi__resp_item_done(a, &item, ev->index);
+    } else if (PHI__RESP_IS(type, "response.function_call_arguments.done"))
+        phi__resp_arguments_done(a, ev);
+    else if (PHI__RESP_IS(type, "response.reasoning_summary_part.added"))
+        phi__resp_next_part(a, ev);
+    else if (PHI__RESP_IS(type, "error") || (type.len == 0 && ev->has_error))
+        phi__classify_event(a, data);
+    else
+        (void)phi__resp_take_response(st, a, ev, type);
+}
+
+/* ---- for the codec ---- */
+
+PHI__FN void phi__responses_event(void *state, phi__assembly *a, phi_str name, phi_str data) {
+    phi__responses_state *st = (phi__responses_state *)state;
+    phi__resp_event ev;
+    phi__json_text type;
+    phi_arena_mark mark;
+    if (data.len == 0 || st->finished || a->no_memory) return;
+    if (st->broken) {
+        phi__assembly_fail(a, PHI_FAILURE_SERVER, true, PHI__LIT("bad_event"),
+                           PHI__LIT("the server sent an event that is not JSON"));
+        return;
+    }
+    if (phi__str_is(name, "error")) {
+        phi__classify_event(a, data);
+        return;
+    }
+    if (data.at[0] != '{') return; /* words of a gateway: nothing of ours */
+    st->heard = true;
+    if (!phi__resp_read(&ev, data)) {
+        st->broken = true;
+        return;
+    }
+    type = ev.type;
+    if (type.len == 0 && name.len > 0 && !ev.has_error) {
+        type.at = name.at; /* some gateways say it only once */
+        type.len = name.len;
+    }
+    mark = phi_arena_save(&a->scratch);
+    phi__resp_take(st, a, &ev, type, data);
+    phi_arena_reset(&a->scratch, mark);
+}
+
+PHI__FN void phi__responses_end(void *state, phi__assembly *a) {
+    phi__responses_state *st = (phi__responses_state *)state;
+    if (!st->finished && a->failure.kind == PHI_FAILURE_NONE) phi__classify_truncated(a, st->heard);
+}
+
+PHI__FN void phi__responses_whole(void *state, phi__assembly *a, phi_str body) {
+    phi__responses_state *st = (phi__responses_state *)state;
+    phi__resp_response r;
+    phi_arena_mark mark = phi_arena_save(&a->scratch);
+    bool whole = phi__resp_read_response(&r, phi__str_trim(body));
+    st->heard = whole;
+    if (whole && (PHI__RESP_IS(r.status, "completed") || PHI__RESP_IS(r.status, "incomplete") ||
+                  PHI__RESP_IS(r.status, "failed")))
+        phi__resp_finish(st, a, &r, r.status);
+    else if (whole && (PHI__RESP_IS(r.status, "in_progress") || PHI__RESP_IS(r.status, "queued")))
+        phi__classify_truncated(a, true);
+    else
+        phi__classify_body(a, body);
+    phi_arena_reset(&a->scratch, mark);
+}

@@ -1,0 +1,132 @@
+/* sigv4.c - the canonical request goes straight into its hash; nothing of it is kept. */
+#include "wire/sigv4_in.h"
+
+#include "base/date_in.h"
+
+#define PHI__SIGV4_SERVICE "bedrock"
+#define PHI__SIGV4_NAMES "content-type;host;x-amz-content-sha256;x-amz-date"
+
+static void phi__sigv4_add(phi__sha256 *sha, phi_str text) {
+    phi__sha256_add(sha, text.at, text.len);
+}
+
+static bool phi__sigv4_stays(char c) {
+    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '-' ||
+           c == '_' || c == '.' || c == '~' || c == '/';
+}
+
+/* The path encoded once more: each '%' of the wire becomes "%25". */
+static void phi__sigv4_path(phi__sha256 *sha, phi_str path) {
+    static const char digits[] = "0123456789ABCDEF";
+    char coded[3] = {'%', '0', '0'};
+    size_t i;
+    if (path.len == 0) phi__sha256_add(sha, "/", 1);
+    for (i = 0; i < path.len; i++) {
+        unsigned char c = (unsigned char)path.at[i];
+        coded[1] = digits[c >> 4];
+        coded[2] = digits[c & 15];
+        if (phi__sigv4_stays(path.at[i]))
+            phi__sha256_add(sha, &path.at[i], 1);
+        else
+            phi__sha256_add(sha, coded, 3);
+    }
+}
+
+/* "name:value\n", the value without blanks at its ends and with single ones inside. */
+static void phi__sigv4_header(phi__sha256 *sha, phi_str name, phi_str value) {
+    size_t i;
+    phi__sigv4_add(sha, name);
+    phi__sha256_add(sha, ":", 1);
+    value = phi__str_trim(value);
+    for (i = 0; i < value.len; i++)
+        if (value.at[i] != ' ' || value.at[i - 1] != ' ') phi__sha256_add(sha, &value.at[i], 1);
+    phi__sha256_add(sha, "\n", 1);
+}
+
+static void phi__sigv4_request(const phi__sigv4 *s, const phi__sigv4_words *words, char hex[64]) {
+    unsigned char hash[32];
+    phi__sha256 sha;
+    phi__sha256_begin(&sha);
+    phi__sigv4_add(&sha, s->method);
+    phi__sha256_add(&sha, "\n", 1);
+    phi__sigv4_path(&sha, s->path);
+    phi__sha256_add(&sha, "\n\n", 2); /* no query */
+    phi__sigv4_header(&sha, PHI__LIT("content-type"), s->content_type);
+    phi__sigv4_header(&sha, PHI__LIT("host"), s->host);
+    phi__sigv4_header(&sha, PHI__LIT("x-amz-content-sha256"), phi_str_of(words->content));
+    phi__sigv4_header(&sha, PHI__LIT("x-amz-date"), phi_str_of(words->date));
+    if (s->token.len > 0) phi__sigv4_header(&sha, PHI__LIT("x-amz-security-token"), s->token);
+    phi__sigv4_add(&sha, PHI__LIT("\n" PHI__SIGV4_NAMES));
+    if (s->token.len > 0) phi__sigv4_add(&sha, PHI__LIT(";x-amz-security-token"));
+    phi__sha256_add(&sha, "\n", 1);
+    phi__sha256_add(&sha, words->content, 64);
+    phi__sha256_end(&sha, hash);
+    phi__sha256_hex(hash, hex);
+}
+
+/* The key of the day, region and service. `work` is as before afterwards, unless it failed. */
+static void phi__sigv4_key(const phi__sigv4 *s, phi_str day, phi__buf *work,
+                           unsigned char key[32]) {
+    phi_str chain = phi__str((const char *)key, 32);
+    size_t from = work->len;
+    phi__buf_text(work, "AWS4");
+    phi__buf_add_str(work, s->secret);
+    if (work->failed) return;
+    phi__sha256_hmac(phi__str(work->at + from, work->len - from), day, key);
+    work->len = from;
+    phi__sha256_hmac(chain, s->region, key);
+    phi__sha256_hmac(chain, PHI__LIT(PHI__SIGV4_SERVICE), key);
+    phi__sha256_hmac(chain, PHI__LIT("aws4_request"), key);
+}
+
+/* "20261120T123456Z" out of "2026-11-20T12:34:56Z" */
+static void phi__sigv4_date(int64_t wall_ms, char out[17]) {
+    char text[PHI__DATE_BYTES];
+    size_t i, n = 0;
+    (void)phi__date_put(wall_ms, text);
+    for (i = 0; i < 19; i++)
+        if (text[i] != '-' && text[i] != ':') out[n++] = text[i];
+    out[n++] = 'Z';
+    out[n] = '\0';
+}
+
+static void phi__sigv4_scope(const phi__sigv4 *s, phi_str day, phi__buf *out) {
+    phi__buf_add_str(out, day);
+    phi__buf_char(out, '/');
+    phi__buf_add_str(out, s->region);
+    phi__buf_text(out, "/" PHI__SIGV4_SERVICE "/aws4_request");
+}
+
+/* ---- for the codec ---- */
+
+PHI__FN void phi__sigv4_sign(const phi__sigv4 *s, phi__sigv4_words *words, phi__buf *out) {
+    unsigned char key[32], hash[32];
+    char hex[64];
+    size_t from = out->len;
+    phi_str day = phi__str(words->date, 8);
+    phi__sigv4_date(s->wall_ms, words->date);
+    phi__sha256_hex(s->body_sha256, words->content);
+    words->content[64] = '\0';
+    phi__sigv4_request(s, words, hex);
+    phi__buf_text(out,
+                  "AWS4-HMAC-SHA256\n"); /* the string to sign; it gives way to its signature */
+    phi__buf_text(out, words->date);
+    phi__buf_char(out, '\n');
+    phi__sigv4_scope(s, day, out);
+    phi__buf_char(out, '\n');
+    phi__buf_add(out, hex, sizeof hex);
+    phi__sigv4_key(s, day, out, key);
+    if (out->failed) return;
+    phi__sha256_hmac(phi__str((const char *)key, 32), phi__str(out->at + from, out->len - from),
+                     hash);
+    phi__sha256_hex(hash, hex);
+    out->len = from;
+    phi__buf_text(out, "AWS4-HMAC-SHA256 Credential=");
+    phi__buf_add_str(out, s->access_key);
+    phi__buf_char(out, '/');
+    phi__sigv4_scope(s, day, out);
+    phi__buf_text(out, ", SignedHeaders=" PHI__SIGV4_NAMES);
+    if (s->token.len > 0) phi__buf_text(out, ";x-amz-security-token");
+    phi__buf_text(out, ", Signature=");
+    phi__buf_add(out, hex, sizeof hex);
+}

@@ -1,0 +1,184 @@
+/* test_seven.c - each protocol once around over loopback HTTP: a conversation with a tool, a failure that
+   is tried again, a stream that breaks, an abort. A protocol that the library does not speak is
+   reported as skipped, and the others go on. */
+#include "e2e/e2e.h"
+#include "io/http_in.h"
+#include "loop/loop_in.h"
+
+#define ANSWER "I look.It is 42." /* of the scenario "lookup", with one call between */
+
+typedef struct protocol {
+    const char *protocol, *provider, *id, *base; /* base: behind the scenario */
+} protocol;
+
+static const protocol seven[] = {
+    {PHI_PROTOCOL_ANTHROPIC, "anthropic", "claude-sonnet-4-5", ""},
+    {PHI_PROTOCOL_OPENAI_CHAT, "openai", "gpt-4.1-mini", "/v1"},
+    {PHI_PROTOCOL_OPENAI_RESPONSES, "openai", "gpt-4.1-mini", "/v1"},
+    {PHI_PROTOCOL_AZURE_RESPONSES, "azure", "my-deployment", "/openai/v1"},
+    {PHI_PROTOCOL_GOOGLE, "google", "gemini-3-pro-preview", "/v1beta"},
+    {PHI_PROTOCOL_VERTEX, "vertex", "gemini-3-pro-preview", "/v1/projects/p/locations/global"},
+    {PHI_PROTOCOL_BEDROCK, "bedrock", "us.anthropic.claude-sonnet-4-5-20250929-v1:0", ""}};
+enum { SEVEN = sizeof seven / sizeof seven[0] };
+
+/* A path of the mock whose %s becomes the protocol's name, and what the protocol adds. */
+static phi_model model_at(const protocol *p, const char *path, const char *key, char url[400]) {
+    phi_model model = PHI_ZERO;
+    char at[300];
+    (void)snprintf(at, sizeof at, path, p->protocol);
+    (void)snprintf(url, 400, "%s%s", mock_url(at), p->base);
+    model.protocol = p->protocol;
+    model.provider = p->provider;
+    model.id = p->id;
+    model.base_url = url;
+    model.api_key = key;
+    return model;
+}
+
+/* An agent that speaks the protocol, and tries again soon; NULL: the library does not speak it. */
+static seen *agent_at(crowd *c, const protocol *p, const char *path, const char *key) {
+    phi_agent_desc desc = e2e_desc(E2E_ANTHROPIC, "");
+    phi_agent trial;
+    char url[400];
+    desc.model = model_at(p, path, key, url);
+    desc.retry.disable = false;
+    desc.retry.initial_delay_ms = 20;
+    trial = phi_agent_new(crowd_runtime(c), &desc);
+    if (trial.rt == NULL && phi_last_error(crowd_runtime(c), NULL, NULL) == PHI_UNSUPPORTED)
+        return NULL;
+    if (trial.rt != NULL) (void)phi_agent_free(trial);
+    return crowd_add(c, &desc, p->protocol);
+}
+
+/* A step that does all there is to do, however slow the machine is. */
+static crowd *roomy_crowd(void) {
+    phi_runtime_desc rt = PHI_ZERO;
+    rt.step_budget_us = 1000000;
+    rt.step_budget_bytes = 65536;
+    return crowd_new(&rt);
+}
+
+static bool answered(seen *s, int retries) {
+    bool good = CHECK_EQ_INT(s->status, PHI_OK);
+    good = CHECK_EQ_STR(s->text, ANSWER) && good;
+    good = CHECK_EQ_INT(s->retries, retries) && good;
+    good = CHECK_EQ_INT(s->events[PHI_EV_TOOL_START], 1) && good;
+    good = CHECK(crowd_history_holds(s)) && good;
+    if (!good) printf("  %s: %s %s\n", s->name, s->failure_text, s->retry_text);
+    return good;
+}
+
+/* Runs "lookup" at a path in one protocol; the agent is asked once more, with all of its history. */
+static void looks_up(size_t i, const char *path, const char *key, int retries, bool *spoken) {
+    crowd *c = roomy_crowd();
+    seen *s = c != NULL ? agent_at(c, &seven[i], path, key) : NULL;
+    *spoken = s != NULL;
+    if (s != NULL && crowd_ask(s, "Begin.") && answered(s, retries)) {
+        CHECK_EQ_INT(phi_message_count(s->agent), 4);
+        if (crowd_ask(s, "And again?") && answered(s, 0))
+            CHECK_EQ_INT(phi_message_count(s->agent), 8);
+    }
+    if (c != NULL) crowd_free(c);
+}
+
+static void in_all(const char *path, int retries) {
+    size_t i;
+    int silent = 0;
+    e2e_forget();
+    for (i = 0; i < SEVEN; i++) {
+        bool spoken;
+        looks_up(i, path, "a-key", retries, &spoken);
+        if (!spoken) printf("  not spoken: %s\n", seven[i].protocol);
+        silent += !spoken;
+    }
+    if (silent > 0) test_skip("not every protocol is spoken");
+}
+
+TEST(a_conversation_with_a_tool_ends_well_in_every_protocol) { in_all("/s/lookup", 0); }
+
+TEST(a_stream_of_single_bytes_is_read_in_every_protocol) { in_all("/m/bytes/s/lookup", 0); }
+
+TEST(keep_alives_between_the_events_are_no_events_in_any_protocol) {
+    in_all("/m/pings+unknown/s/lookup", 0);
+}
+
+TEST(a_429_that_says_when_is_waited_out_in_every_protocol) {
+    in_all("/m/status=429+retry-after=0.1+times=1,a%s/s/lookup", 1);
+}
+
+TEST(a_stream_that_is_cut_is_tried_again_in_every_protocol) {
+    in_all("/m/cut=1+times=1,c%s/s/lookup", 1);
+}
+
+TEST(an_error_in_mid_stream_is_tried_again_in_every_protocol) {
+    in_all("/m/overloaded=1+times=1,o%s/s/lookup", 1);
+}
+
+TEST(thinking_goes_back_whole_in_every_protocol) {
+    size_t i;
+    for (i = 0; i < SEVEN; i++) {
+        crowd *c = roomy_crowd();
+        seen *s = c != NULL ? agent_at(c, &seven[i], "/s/lookup-thinking", "a-key") : NULL;
+        if (s != NULL && crowd_ask(s, "Begin.") && !answered(s, 0)) printf("  with thinking\n");
+        if (s != NULL) CHECK_EQ_STR(s->thinking, "Double it.");
+        if (c != NULL) crowd_free(c);
+    }
+}
+
+TEST(a_wrong_key_is_refused_in_every_protocol) {
+    size_t i;
+    for (i = 0; i < SEVEN; i++) {
+        crowd *c = roomy_crowd();
+        seen *s = c != NULL ? agent_at(c, &seven[i], "/s/hello", "bad-key") : NULL;
+        if (s != NULL && crowd_ask(s, "Begin.")) {
+            if (!CHECK_EQ_INT(s->failure.kind, PHI_FAILURE_AUTH))
+                printf("  %s: %s\n", s->name, s->failure_text);
+            CHECK_EQ_INT(s->retries, 0);
+        }
+        if (c != NULL) crowd_free(c);
+    }
+}
+
+TEST(bedrock_takes_a_signature_made_with_the_key_pair) {
+    bool spoken;
+    looks_up(SEVEN - 1, "/s/lookup", "AKIDEXAMPLE:wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY", 0,
+             &spoken);
+    if (!spoken) test_skip("Bedrock is not spoken");
+}
+
+TEST(an_abort_in_mid_stream_keeps_the_text_in_every_protocol) {
+    size_t i;
+    for (i = 0; i < SEVEN; i++) {
+        crowd *c = roomy_crowd();
+        seen *s = c != NULL ? agent_at(c, &seven[i], "/s/slow-60", "a-key") : NULL;
+        char text[256], url[400];
+        phi_model model;
+        int tries = 0;
+        if (s != NULL && crowd_prompt(s, "Begin.")) {
+            while (s->events[PHI_EV_TEXT] < 2 && s->running && tries++ < 400)
+                (void)crowd_step(c, 20);
+            CHECK_EQ_INT(phi_abort(s->agent), PHI_OK);
+            (void)crowd_step(c, 0);
+            CHECK(!s->running);
+            CHECK_EQ_INT(s->status, PHI_CANCELLED);
+            crowd_message_text(s, 1, text, sizeof text);
+            if (!CHECK(strncmp(text, "one two", 7) == 0)) printf("  %s: %s\n", s->name, text);
+            CHECK(crowd_history_holds(s));
+            model = model_at(&seven[i], "/s/lookup", "a-key", url);
+            CHECK_EQ_INT(phi_agent_set_model(s->agent, &model), PHI_OK);
+            if (crowd_ask(s, "And now?")) (void)answered(s, 0);
+        }
+        if (c != NULL) crowd_free(c);
+    }
+}
+
+MOCK_MAIN(e2e_options, TEST_ENTRY(a_conversation_with_a_tool_ends_well_in_every_protocol),
+          TEST_ENTRY(a_stream_of_single_bytes_is_read_in_every_protocol),
+          TEST_ENTRY(keep_alives_between_the_events_are_no_events_in_any_protocol),
+          TEST_ENTRY(a_429_that_says_when_is_waited_out_in_every_protocol),
+          TEST_ENTRY(a_stream_that_is_cut_is_tried_again_in_every_protocol),
+          TEST_ENTRY(an_error_in_mid_stream_is_tried_again_in_every_protocol),
+          TEST_ENTRY(thinking_goes_back_whole_in_every_protocol),
+          TEST_ENTRY(a_wrong_key_is_refused_in_every_protocol),
+          TEST_ENTRY(bedrock_takes_a_signature_made_with_the_key_pair),
+          TEST_ENTRY(an_abort_in_mid_stream_keeps_the_text_in_every_protocol))

@@ -1,0 +1,277 @@
+"""The five dialects beside Anthropic and Chat: how test_mock.py speaks and reads each of them, and
+what each must refuse."""
+
+import base64
+import datetime
+import hashlib
+import json
+
+from client import sse_events
+from refusals import PNG, SCHEMA, add, both, bytes_of, drop, header, put
+from wires import aws
+
+JSON = {"content-type": "application/json"}
+BEARER = dict(JSON, authorization="Bearer key")
+KEYS = {
+    "openai-responses": BEARER, "azure-responses": dict(JSON, **{"api-key": "key"}),
+    "gemini": dict(JSON, **{"x-goog-api-key": "key"}), "vertex": BEARER, "bedrock": BEARER
+}
+NAMES = tuple(KEYS)
+
+
+def path(name, model="hello"):
+    return {
+        "openai-responses": "/v1/responses", "azure-responses": "/openai/v1/responses",
+        "gemini": "/v1beta/models/%s:streamGenerateContent?alt=sse" % model,
+        "vertex": "/v1/projects/p/locations/global/publishers/google/models/"
+        "%s:streamGenerateContent?alt=sse" % model, "bedrock": "/model/%s/converse-stream" % model
+    }[name]
+
+
+def says(name, model="hello", text="hi"):
+    if name.endswith("responses"):
+        return {"model": model, "stream": True, "store": False, "input": text}
+    if name == "bedrock":
+        return {"messages": [{"role": "user", "content": [{"text": text}]}]}
+    return {"contents": [{"role": "user", "parts": [{"text": text}]}]}
+
+
+def events(name, raw):
+    """[(name, dict)] of a body."""
+    if name != "bedrock":
+        return [(n, json.loads(d)) for n, d in sse_events(raw)]
+    return [(h.get(":event-type") or "!" + h[":exception-type"], json.loads(p))
+            for h, p in aws.read_frames(raw)]
+
+
+def text_of(name, raw):
+    out = ""
+    for _, event in events(name, raw):
+        if name.endswith("responses"):
+            if event["type"] == "response.output_text.delta":
+                out += event["delta"]
+        elif name == "bedrock":
+            out += (event.get("delta") or {}).get("text", "")
+        else:
+            for one in event.get("candidates", []):
+                out += "".join(p.get("text", "") for p in one.get("content", {}).get("parts", [])
+                               if not p.get("thought"))
+    return out
+
+
+def reply(name, body, raw, result):
+    """Adds the answer and the results of its calls to the body. The number of calls."""
+    found = events(name, raw)
+    if name.endswith("responses"):
+        items = [e["item"] for _, e in found if e["type"] == "response.output_item.done"]
+        calls = [i for i in items if i["type"] == "function_call"]
+        if isinstance(body["input"], str):
+            body["input"] = [{"role": "user", "content": body["input"]}]
+        for item in items:
+            for part in item.get("content", []):
+                part.pop("logprobs", None)
+        body["input"] += items + [{
+            "type": "function_call_output", "call_id": c["call_id"],
+            "output": result(c["name"], json.loads(c["arguments"]))
+        } for c in calls]
+    elif name == "bedrock":
+        blocks = bedrock_blocks(found)
+        calls = [b["toolUse"] for b in blocks if "toolUse" in b]
+        body["messages"] += [{"role": "assistant", "content": blocks}, {
+            "role": "user", "content": [{"toolResult": {
+                "toolUseId": c["toolUseId"], "content": [{"text": result(c["name"], c["input"])}]
+            }} for c in calls]
+        }]
+    else:
+        parts = [p for _, e in found for p in e["candidates"][0]["content"]["parts"]
+                 if p.get("text") != "" or "thoughtSignature" in p]
+        calls = [p["functionCall"] for p in parts if "functionCall" in p]
+        body["contents"] += [{"role": "model", "parts": parts}, {
+            "role": "user", "parts": [{"functionResponse": dict({
+                "name": c["name"], "response": {"output": result(c["name"], c["args"])}
+            }, **({"id": c["id"]} if "id" in c else {}))} for c in calls]
+        }]
+    return len(calls)
+
+
+def bedrock_blocks(found):
+    blocks = {}
+    for _, event in found:
+        i = event.get("contentBlockIndex")
+        if "start" in event:
+            blocks[i] = {"toolUse": dict(event["start"]["toolUse"], input="")}
+        for key, value in (event.get("delta") or {}).items():
+            if key == "text":
+                blocks.setdefault(i, {"text": ""})["text"] += value
+            elif key == "toolUse":
+                blocks[i]["toolUse"]["input"] += value["input"]
+            else:
+                block = blocks.setdefault(i, {"reasoningContent": {"reasoningText": {"text": ""}}})
+                text = block["reasoningContent"]["reasoningText"]
+                for word, piece in value.items():
+                    text[word] = text.get(word, "") + piece
+    for block in blocks.values():
+        if "toolUse" in block:
+            block["toolUse"]["input"] = json.loads(block["toolUse"]["input"] or "{}")
+    return [blocks[i] for i in sorted(blocks)]
+
+
+def tools(name):
+    if name.endswith("responses"):
+        return {"tools": [{"type": "function", "name": "read_file", "parameters": SCHEMA,
+                           "strict": False}]}
+    if name == "bedrock":
+        return {"toolConfig": {"tools": [{"toolSpec": {"name": "read_file",
+                                                       "inputSchema": {"json": SCHEMA}}}]}}
+    return {"tools": [{"functionDeclarations": [{"name": "read_file",
+                                                 "parametersJsonSchema": SCHEMA}]}]}
+
+
+def signed(raw_path, body, port, key_id="AKIDEXAMPLE", session=None, skew=0):
+    """The headers of a request that is signed with the known secret."""
+    now = datetime.datetime.utcnow() + datetime.timedelta(seconds=skew)
+    stamp = now.strftime("%Y%m%dT%H%M%SZ")
+    headers = dict(JSON, host="127.0.0.1:%d" % port)
+    headers["x-amz-date"] = stamp
+    if session:
+        headers["x-amz-security-token"] = session
+    names = sorted(headers)
+    canonical = aws.canonical_request("POST", raw_path, "", headers, names,
+                                      hashlib.sha256(body).hexdigest())
+    proof = aws.signature(aws.SECRETS["AKIDEXAMPLE"], stamp, "us-east-1", "bedrock", canonical)
+    headers["authorization"] = (
+        "AWS4-HMAC-SHA256 Credential=%s/%s/us-east-1/bedrock/aws4_request, SignedHeaders=%s, "
+        "Signature=%s" % (key_id, stamp[:8], ";".join(names), proof))
+    return headers
+
+
+# ---- what each refuses: (dialect, name, model, body, edit, status, words) ----
+
+BODIES = {
+    "openai-responses": dict(tools("openai-responses"), model="gpt-5-mini", stream=True,
+                             store=False, input=[
+        {"role": "user", "content": [{"type": "input_text", "text": "Read both."}]},
+        {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "x"},
+        {"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": "read_file",
+         "arguments": "{\"path\":\"a\"}"},
+        {"type": "function_call", "call_id": "call_2", "name": "read_file", "arguments": "{}"},
+        {"type": "function_call_output", "call_id": "call_1", "output": "A"},
+        {"type": "function_call_output", "call_id": "call_2", "output": "B"}]),
+    "gemini": dict(tools("gemini"), contents=[
+        {"role": "user", "parts": [{"text": "Read both."}]},
+        {"role": "model", "parts": [
+            {"functionCall": {"name": "read_file", "id": "a", "args": {}},
+             "thoughtSignature": base64.b64encode(b"abc").decode()},
+            {"functionCall": {"name": "read_file", "id": "b", "args": {}}}]},
+        {"role": "user", "parts": [
+            {"functionResponse": {"name": "read_file", "id": "a", "response": {"output": "A"}}},
+            {"functionResponse": {"name": "read_file", "id": "b", "response": {"error": "B"}}}]}]),
+    "bedrock": dict(tools("bedrock"), messages=[
+        {"role": "user", "content": [{"text": "Read both."}]},
+        {"role": "assistant", "content": [
+            {"reasoningContent": {"reasoningText": {"text": "Hm.", "signature": "EqQ="}}},
+            {"toolUse": {"toolUseId": "a", "name": "read_file", "input": {}}},
+            {"toolUse": {"toolUseId": "b", "name": "read_file", "input": {}}}]},
+        {"role": "user", "content": [
+            {"toolResult": {"toolUseId": "a", "content": [{"text": "A"}]}},
+            {"toolResult": {"toolUseId": "b", "content": [{"text": "B"}], "status": "error"}}]}])
+}
+BODIES["azure-responses"], BODIES["vertex"] = BODIES["openai-responses"], BODIES["gemini"]
+MODELS = {"openai-responses": "gpt-5-mini", "azure-responses": "gpt-5-mini",
+          "gemini": "gemini-3-pro", "vertex": "gemini-3-pro",
+          "bedrock": "us.anthropic.claude-sonnet-4-5-v1%3A0"}
+ALL = []
+
+
+def refused(name, words, edit, status=400):
+    ALL.append((name, words, edit, status))
+
+
+R, G, V, B = "openai-responses", "gemini", "vertex", "bedrock"
+refused(R, "didn't provide an API key", header("authorization"), 401)
+refused(R, "Incorrect API key", header("authorization", "Bearer bad-key"), 401)
+refused(R, "could not parse the JSON", bytes_of(lambda b: b[:-3]))
+refused(R, "Unknown parameter: 'foo'", put("foo", 1))
+refused(R, "One of \"input\"", drop("input"))
+refused(R, "Expected a value >= 16, but got 5", put("max_output_tokens", 5))
+refused(R, "'temperature' is not supported with this model", put("temperature", 0.5))
+refused(R, "'reasoning.effort' is not supported",
+        both(put("model", "gpt-4.1"), put("reasoning", {"effort": "low"})))
+refused(R, "Invalid value: 'much'", put("reasoning", {"effort": "much"}))
+refused(R, "Invalid value: 'robot'", put("input", 0, "role", "robot"))
+refused(R, "Invalid value: 'text'", put("input", 0, "content", 0, "type", "text"))
+refused(R, "No tool output found for function call call_2.", drop("input", 5))
+refused(R, "No tool call found for function call output with call_id call_9.",
+        put("input", 4, "call_id", "call_9"))
+refused(R, "without its required following item", drop("input", slice(2, 6)))
+refused(R, "Items are not persisted", put("input", 1, "encrypted_content", ""), 404)
+refused(R, "begins with 'fc'", put("input", 2, "id", "call_1"))
+refused(R, "maximum length 64", put("input", 2, "call_id", "c" * 65))
+refused(R, "without its required 'reasoning' item: 'rs_mock0123456789abcdef'",
+        put("input", 2, "id", "fc_mock0123456789abcdefr0"))
+refused(R, "'additionalProperties' is required", drop("tools", 0, "strict"))
+refused(R, "Unknown parameter: 'tools[0].function'", put("tools", 0, "function", {}))
+refused(R, "but got an object", put("input", 2, "arguments", {}))
+refused(R, "Unknown parameter: 'input[4].is_error'", put("input", 4, "is_error", True))
+refused("azure-responses", "invalid subscription key", header("api-key"), 401)
+refused("azure-responses", "invalid subscription key", header("api-key", "bad-key"), 401)
+refused("azure-responses", "No tool output found", drop("input", 5))
+refused(G, "unregistered callers", header("x-goog-api-key"), 403)
+refused(G, "API key not valid", header("x-goog-api-key", "bad-key"))
+refused(G, "Unknown name \"foo\"", put("foo", 1))
+refused(G, "contents is not specified", put("contents", []))
+refused(G, "contents.parts must not be empty", put("contents", 0, "parts", []))
+refused(G, "empty text parameter", put("contents", 0, "parts", 0, "text", ""))
+refused(G, "valid role: user, model", put("contents", 0, "role", "assistant"))
+refused(G, "number of function response parts is equal", drop("contents", 2, "parts", 1))
+refused(G, "answers no function call", put("contents", 2, "parts", 1, "functionResponse", "id", "c"))
+refused(G, "immediately after a user turn", drop("contents", 0))
+refused(G, "immediately after a function call turn", drop("contents", 1))
+refused(G, "must", put("contents", 1, "parts", []))
+refused(G, "missing a thought_signature", drop("contents", 1, "parts", 0, "thoughtSignature"))
+refused(G, "Base64 decoding failed", put("contents", 1, "parts", 0, "thoughtSignature", "a*b"))
+refused(G, "Corrupted thought signature",
+        put("contents", 1, "parts", 0, "thoughtSignature", "bW9jay" + "0" * 40 + "=="))
+refused(G, "Invalid function name",
+        put("tools", 0, "functionDeclarations", 0, "name", "1 a"))
+refused(G, "Unknown name \"additionalProperties\"",
+        put("tools", 0, "functionDeclarations", [{"name": "a", "parameters": {
+            "type": "object", "properties": {"x": {"type": "string"}},
+            "additionalProperties": False}}]))
+refused(G, "non-empty for OBJECT", put("tools", 0, "functionDeclarations", [
+    {"name": "a", "parameters": {"type": "object", "properties": {}}}]))
+refused(G, "one of thinking budget and thinking level", put("generationConfig", {
+    "thinkingConfig": {"thinkingBudget": 200, "thinkingLevel": "LOW"}}))
+refused(G, "has a maxOutputTokens value of 0", put("generationConfig", {"maxOutputTokens": 0}))
+refused(G, "FunctionCallingConfig.Mode", put("toolConfig", {
+    "functionCallingConfig": {"mode": "any"}}))
+refused(V, "missing required authentication", header("authorization"), 401)
+refused(V, "invalid authentication credentials", header("authorization", "Bearer bad-key"), 401)
+refused(V, "valid role: user, model", drop("contents", 0, "role"))
+refused(B, "Missing Authentication Token", header("authorization"), 403)
+refused(B, "API Key is valid", header("authorization", "Bearer bad-key"), 403)
+refused(B, "API Key is valid", header("authorization", "Bearer AKIDEXAMPLE:secret"), 403)
+refused(B, "requires 'Credential'", header("authorization", "AWS4-HMAC-SHA256 x"), 403)
+refused(B, "extraneous key [stream]", put("stream", True))
+refused(B, "Member must not be null", drop("messages"))
+refused(B, "must start with a user message", drop("messages", 0))
+refused(B, "must alternate", add("messages", {"role": "user", "content": [{"text": "x"}]}))
+refused(B, "is blank", put("messages", 0, "content", 0, "text", " \n"))
+refused(B, "content field in the Message object at messages.0 is empty",
+        put("messages", 0, "content", []))
+refused(B, "for the following Ids: b", drop("messages", 2, "content", 1))
+refused(B, "exceeds the number of toolUse", drop("messages", 1, "content", 2))
+refused(B, "duplicate Ids: a", put("messages", 1, "content", 2, "toolUse", "toolUseId", "a"))
+refused(B, "regular expression pattern", put("messages", 1, "content", 1, "toolUse", "toolUseId",
+                                             "a b"))
+refused(B, "Provide a json object", put("messages", 1, "content", 1, "toolUse", "input", "{}"))
+refused(B, "toolConfig field must be defined", drop("toolConfig"))
+refused(B, "signature: Field required",
+        drop("messages", 1, "content", 0, "reasoningContent", "reasoningText", "signature"))
+refused(B, "one of the following: object", put("toolConfig", "tools", 0, "toolSpec", "inputSchema",
+                                               {"json": {"type": "array"}}))
+refused(B, "enum value set: [success, error]",
+        put("messages", 2, "content", 0, "toolResult", "status", "bad"))
+refused(B, "value greater than or equal to 1", put("inferenceConfig", {"maxTokens": 0}))
+refused(B, "Could not process image", add("messages", 2, "content", {
+    "image": {"format": "jpeg", "source": {"bytes": PNG}}}))
