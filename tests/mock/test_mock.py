@@ -12,7 +12,7 @@ import tempfile
 import time
 
 import refusals
-import test_dialects
+import dialect_tests
 from client import Client, Server, chat_text, claude_text, sse_events
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -362,7 +362,7 @@ def main():
                      conversations, odd_streams_say_the_same, streams_stop, errors_come,
                      log_and_stats):
             part(client)
-        test_dialects.all_of_it(check, client, SHARED)
+        dialect_tests.all_of_it(check, client, SHARED)
     tls_and_process()
     print("%d passed, %d failed" % (passed, failed))
     return 1 if failed else 0
