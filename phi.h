@@ -12572,11 +12572,11 @@ PHI_API double phi_cache_hit_rate(const phi_usage *usage) {
 #endif /* PHI__IMP_MODEL */
 
 #ifdef PHI__IMP_WIRE
-#if PHI__IMP_WIRE != 0x9b280f71
+#if PHI__IMP_WIRE != 0x400fc023
 #error "phi: two versions of src/wire in one file"
 #endif
 #else
-#define PHI__IMP_WIRE 0x9b280f71
+#define PHI__IMP_WIRE 0x400fc023
 
 /* ---- src/wire/claude_in.h ---- */
 
@@ -14457,7 +14457,9 @@ PHI__FN void phi__assembly_fail_with(phi__assembly *a, const phi_failure *failur
     }
     if (words->failed) a->no_memory = true;
     for (i = 0; i < 3; i++) /* only now do the bytes stay where they are */
-        *to[i] = words->failed ? phi__str("", 0) : phi__str(words->at + at[i], at[i + 1] - at[i]);
+        *to[i] = words->failed || words->at == NULL
+                     ? phi__str("", 0)
+                     : phi__str(words->at + at[i], at[i + 1] - at[i]);
 }
 
 PHI__FN void phi__assembly_fail(phi__assembly *a, phi_failure_kind kind, bool retryable,

@@ -332,7 +332,9 @@ PHI__FN void phi__assembly_fail_with(phi__assembly *a, const phi_failure *failur
     }
     if (words->failed) a->no_memory = true;
     for (i = 0; i < 3; i++) /* only now do the bytes stay where they are */
-        *to[i] = words->failed ? phi__str("", 0) : phi__str(words->at + at[i], at[i + 1] - at[i]);
+        *to[i] = words->failed || words->at == NULL
+                     ? phi__str("", 0)
+                     : phi__str(words->at + at[i], at[i + 1] - at[i]);
 }
 
 PHI__FN void phi__assembly_fail(phi__assembly *a, phi_failure_kind kind, bool retryable,

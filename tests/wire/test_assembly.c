@@ -276,7 +276,22 @@ TEST(want_of_memory_is_a_failure_with_words) {
     end();
 }
 
-TEST_MAIN(TEST_ENTRY(the_sink_hears_every_part_in_order),
+/* Found by a fuzzer: a failure of which nothing is known but that it is one. */
+TEST(a_failure_without_any_words_is_a_failure) {
+    phi_allocator allocator = test_allocator();
+    phi_memory own;
+    phi__assembly bare;
+    phi_memory_init(&own, &allocator, 0);
+    phi__assembly_init(&bare, &own);
+    phi__assembly_fail(&bare, PHI_FAILURE_SERVER, true, phi__str(NULL, 0), phi__str(NULL, 0));
+    CHECK_EQ_INT(bare.failure.kind, PHI_FAILURE_SERVER);
+    CHECK_EQ_INT(bare.failure.message.len, 0);
+    CHECK(bare.failure.message.at != NULL);
+    phi__assembly_free(&bare);
+}
+
+TEST_MAIN(TEST_ENTRY(a_failure_without_any_words_is_a_failure),
+          TEST_ENTRY(the_sink_hears_every_part_in_order),
           TEST_ENTRY(a_surrogate_pair_may_be_cut_between_two_deltas),
           TEST_ENTRY(half_a_pair_without_the_other_half_becomes_a_replacement),
           TEST_ENTRY(an_escaped_backslash_before_a_u_is_no_surrogate),
