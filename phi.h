@@ -21171,11 +21171,11 @@ PHI__FN bool phi__thread_truncate(phi__thread *thread, uint64_t target_tokens, i
 #endif /* PHI__IMP_THREAD */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0xb6ca52d2
+#if PHI__IMP_LOOP != 0x17a3f68c
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0xb6ca52d2
+#define PHI__IMP_LOOP 0x17a3f68c
 
 /* ---- src/loop/session_in.h ---- */
 
@@ -24411,7 +24411,11 @@ PHI__FN phi__state phi__run_credential(phi__run *run, bool *wait) {
         if (key.len > 0) failure.message = key;
         return phi__answer_end(run, &failure, PHI_DENIED);
     }
-    if (key.len > 0 && !phi__call_key(run, key)) return phi__run_no_memory(run);
+    if (key.len == 0 && run->keyed != NULL) /* the attempt before had one of its own */
+        key = phi_str_of(run->agent->model.api_key);
+    else if (key.len == 0)
+        return PHI__RUN_SIGN;
+    if (!phi__call_key(run, key)) return phi__run_no_memory(run);
     return PHI__RUN_SIGN;
 }
 

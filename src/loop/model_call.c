@@ -155,7 +155,11 @@ PHI__FN phi__state phi__run_credential(phi__run *run, bool *wait) {
         if (key.len > 0) failure.message = key;
         return phi__answer_end(run, &failure, PHI_DENIED);
     }
-    if (key.len > 0 && !phi__call_key(run, key)) return phi__run_no_memory(run);
+    if (key.len == 0 && run->keyed != NULL) /* the attempt before had one of its own */
+        key = phi_str_of(run->agent->model.api_key);
+    else if (key.len == 0)
+        return PHI__RUN_SIGN;
+    if (!phi__call_key(run, key)) return phi__run_no_memory(run);
     return PHI__RUN_SIGN;
 }
 

@@ -55,6 +55,39 @@ TEST(each_attempt_has_the_key_that_the_host_gives_for_it) {
     rig_free(r);
 }
 
+TEST(an_attempt_without_a_key_has_the_models_own_also_after_one_with) {
+    rig *r = rig_new();
+    vault v = {0, 0, {"first", NULL}, PHI_ALLOW};
+    phi_agent agent = keyed(r, &v, true);
+    rig_replies(r, 529, "", "{\"error\":{\"message\":\"Overloaded\"}}");
+    rig_says(r, "one");
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    CHECK_EQ_INT(rig_run_until(r, 10000), 0);
+    CHECK_EQ_STR(rig_key(r, 0), "first");
+    CHECK_EQ_STR(rig_key(r, 1), "test-key");
+    rig_free(r);
+}
+
+static phi_verdict leave(void *user_data, phi_hook *hook) {
+    (void)user_data;
+    CHECK_EQ_INT(phi_agent_free(hook->agent), PHI_OK);
+    return PHI_ALLOW;
+}
+
+TEST(the_hook_may_free_its_agent) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_agent agent;
+    desc.hook_fn = leave;
+    desc.hook_points = PHI_HOOK_CREDENTIAL;
+    agent = rig_agent(r, &desc);
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 20), 0);
+    CHECK(!phi_agent_alive(agent));
+    CHECK_EQ_INT(rig_requests(r), 0);
+    rig_free(r);
+}
+
 TEST(a_refused_key_is_asked_for_anew_once_and_that_is_no_retry) {
     rig *r = rig_new();
     vault v = {0, 0, {"old", "new"}, PHI_ALLOW};
@@ -150,6 +183,8 @@ TEST(keys_survive_every_failed_allocation) {
 }
 
 TEST_MAIN(TEST_ENTRY(each_attempt_has_the_key_that_the_host_gives_for_it),
+          TEST_ENTRY(an_attempt_without_a_key_has_the_models_own_also_after_one_with),
+          TEST_ENTRY(the_hook_may_free_its_agent),
           TEST_ENTRY(a_refused_key_is_asked_for_anew_once_and_that_is_no_retry),
           TEST_ENTRY(a_second_refusal_ends_the_run),
           TEST_ENTRY(without_the_hook_a_refused_key_is_not_tried_again),
