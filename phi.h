@@ -12572,11 +12572,11 @@ PHI_API double phi_cache_hit_rate(const phi_usage *usage) {
 #endif /* PHI__IMP_MODEL */
 
 #ifdef PHI__IMP_WIRE
-#if PHI__IMP_WIRE != 0x400fc023
+#if PHI__IMP_WIRE != 0x91068620
 #error "phi: two versions of src/wire in one file"
 #endif
 #else
-#define PHI__IMP_WIRE 0x400fc023
+#define PHI__IMP_WIRE 0x91068620
 
 /* ---- src/wire/claude_in.h ---- */
 
@@ -13267,6 +13267,11 @@ PHI__FN bool phi__render_is_image(const phi_content *c);
 PHI__FN bool phi__render_omits(const phi__encoder *e, const phi_content *c);
 PHI__FN bool phi__render_omits_any(const phi__encoder *e, const phi_message *message);
 PHI__FN bool phi__render_sends_image(const phi__encoder *e, const phi_message *message);
+/* Text and images of a message, each by the codec's own function; what is blank is left out, and so are images
+   where `images` is false. Where the model takes none, one line of text stands for those in a row. */
+PHI__FN void phi__render_parts(phi__encoder *e, const phi_message *message, bool images,
+                               void (*text)(phi__encoder *e, phi_str text),
+                               void (*image)(phi__encoder *e, const phi_content *c));
 /* Base64 as it is; a byte that is none would break the JSON and is left out. */
 PHI__FN void phi__render_base64(phi__encoder *e, phi_str data);
 PHI__FN void phi__render_base64_now(phi__buf *out, phi_str data);
@@ -13357,22 +13362,8 @@ static void phi__anthropic_image(phi__encoder *e, const phi_content *c) {
     phi__buf_text(out, "\"}}");
 }
 
-/* Text and images of a message; what is blank is left out, and so are images where `images` is
-   false. Where the model takes none, one line of text stands for those in a row. */
 static void phi__anthropic_parts(phi__encoder *e, const phi_message *m, bool images) {
-    bool omitted = false;
-    size_t i;
-    for (i = 0; i < m->content_count; i++) {
-        const phi_content *c = &m->content[i];
-        bool is_image = phi__render_is_image(c);
-        if (phi__render_omits(e, c)) {
-            if (!omitted) phi__anthropic_text(e, PHI__LIT(PHI__RENDER_NO_IMAGE));
-        } else if (is_image && images)
-            phi__anthropic_image(e, c);
-        else if (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text))
-            phi__anthropic_text(e, c->text);
-        omitted = is_image;
-    }
+    phi__render_parts(e, m, images, phi__anthropic_text, phi__anthropic_image);
 }
 
 static void phi__anthropic_thinking(phi__encoder *e, const phi_content *c) {
@@ -14582,22 +14573,8 @@ static void phi__bedrock_image(phi__encoder *e, const phi_content *c) {
     phi__buf_text(out, "\"}}}");
 }
 
-/* Text and images of a message; what is blank is left out, and so are images where `images` is
-   false. Where the model takes none, one line of text stands for those in a row. */
 static void phi__bedrock_parts(phi__encoder *e, const phi_message *m, bool images) {
-    bool omitted = false;
-    size_t i;
-    for (i = 0; i < m->content_count; i++) {
-        const phi_content *c = &m->content[i];
-        bool is_image = phi__render_is_image(c);
-        if (phi__render_omits(e, c)) {
-            if (!omitted) phi__bedrock_text(e, PHI__LIT(PHI__RENDER_NO_IMAGE));
-        } else if (is_image && images)
-            phi__bedrock_image(e, c);
-        else if (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text))
-            phi__bedrock_text(e, c->text);
-        omitted = is_image;
-    }
+    phi__render_parts(e, m, images, phi__bedrock_text, phi__bedrock_image);
 }
 
 /* Claude wants its signature, others refuse one. */
@@ -20516,6 +20493,24 @@ PHI__FN uint32_t phi__render_budget(phi_thinking level) {
     case PHI_THINKING_HIGH: return 16384;
     }
     return 0;
+}
+
+PHI__FN void phi__render_parts(phi__encoder *e, const phi_message *message, bool images,
+                               void (*text)(phi__encoder *e, phi_str text),
+                               void (*image)(phi__encoder *e, const phi_content *c)) {
+    bool omitted = false;
+    size_t i;
+    for (i = 0; i < message->content_count; i++) {
+        const phi_content *c = &message->content[i];
+        bool is_image = phi__render_is_image(c);
+        if (phi__render_omits(e, c)) {
+            if (!omitted) text(e, PHI__LIT(PHI__RENDER_NO_IMAGE));
+        } else if (is_image && images)
+            image(e, c);
+        else if (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text))
+            text(e, c->text);
+        omitted = is_image;
+    }
 }
 
 /* ---- src/wire/repeat.c ---- */

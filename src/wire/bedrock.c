@@ -68,22 +68,8 @@ static void phi__bedrock_image(phi__encoder *e, const phi_content *c) {
     phi__buf_text(out, "\"}}}");
 }
 
-/* Text and images of a message; what is blank is left out, and so are images where `images` is
-   false. Where the model takes none, one line of text stands for those in a row. */
 static void phi__bedrock_parts(phi__encoder *e, const phi_message *m, bool images) {
-    bool omitted = false;
-    size_t i;
-    for (i = 0; i < m->content_count; i++) {
-        const phi_content *c = &m->content[i];
-        bool is_image = phi__render_is_image(c);
-        if (phi__render_omits(e, c)) {
-            if (!omitted) phi__bedrock_text(e, PHI__LIT(PHI__RENDER_NO_IMAGE));
-        } else if (is_image && images)
-            phi__bedrock_image(e, c);
-        else if (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text))
-            phi__bedrock_text(e, c->text);
-        omitted = is_image;
-    }
+    phi__render_parts(e, m, images, phi__bedrock_text, phi__bedrock_image);
 }
 
 /* Claude wants its signature, others refuse one. */

@@ -157,3 +157,21 @@ PHI__FN uint32_t phi__render_budget(phi_thinking level) {
     }
     return 0;
 }
+
+PHI__FN void phi__render_parts(phi__encoder *e, const phi_message *message, bool images,
+                               void (*text)(phi__encoder *e, phi_str text),
+                               void (*image)(phi__encoder *e, const phi_content *c)) {
+    bool omitted = false;
+    size_t i;
+    for (i = 0; i < message->content_count; i++) {
+        const phi_content *c = &message->content[i];
+        bool is_image = phi__render_is_image(c);
+        if (phi__render_omits(e, c)) {
+            if (!omitted) text(e, PHI__LIT(PHI__RENDER_NO_IMAGE));
+        } else if (is_image && images)
+            image(e, c);
+        else if (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text))
+            text(e, c->text);
+        omitted = is_image;
+    }
+}

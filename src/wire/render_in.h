@@ -40,6 +40,11 @@ PHI__FN bool phi__render_is_image(const phi_content *c);
 PHI__FN bool phi__render_omits(const phi__encoder *e, const phi_content *c);
 PHI__FN bool phi__render_omits_any(const phi__encoder *e, const phi_message *message);
 PHI__FN bool phi__render_sends_image(const phi__encoder *e, const phi_message *message);
+/* Text and images of a message, each by the codec's own function; what is blank is left out, and so are images
+   where `images` is false. Where the model takes none, one line of text stands for those in a row. */
+PHI__FN void phi__render_parts(phi__encoder *e, const phi_message *message, bool images,
+                               void (*text)(phi__encoder *e, phi_str text),
+                               void (*image)(phi__encoder *e, const phi_content *c));
 /* Base64 as it is; a byte that is none would break the JSON and is left out. */
 PHI__FN void phi__render_base64(phi__encoder *e, phi_str data);
 PHI__FN void phi__render_base64_now(phi__buf *out, phi_str data);

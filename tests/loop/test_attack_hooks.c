@@ -88,7 +88,7 @@ static void overflow(rig *r) {
                 "\"prompt is too long\"}}");
 }
 
-/* Answers that lead a run past all sixteen points: a tool, too long once, an answer, an error. */
+/* Answers that lead a run past all points of a run: a tool, too long once, an answer, an error. */
 static void script_all_points(rig *r) {
     rig_call(r, "c1", "echo", "{\"a\":1}");
     overflow(r);
