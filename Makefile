@@ -55,7 +55,7 @@ help:
 	@echo 'make            writes phi.h, phi_tools.h and phi_json.h from src/'
 	@echo 'make demo       runs an agent against a local scripted model (LIVE=1: a real one)'
 	@echo 'make live       one conversation with each provider whose key is set; costs money'
-	@echo 'make interop    requests, signatures and frames against npm packages of the providers (node 20)'
+	@echo 'make interop    against npm packages: requests, signatures, frames, conversations (node 20)'
 	@echo 'make test       builds and runs all tests (sanitizers, then valgrind)'
 	@echo 'make check      stale headers, layers, formatting, every dialect and compiler'
 	@echo 'make one T=tests/base/test_arena.c   one test program, whatever else does not compile'

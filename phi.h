@@ -604,11 +604,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__PUB_IO */
 
 #ifdef PHI__PUB_MODEL
-#if PHI__PUB_MODEL != 0x4cfd2cdb
+#if PHI__PUB_MODEL != 0x761cdc56
 #error "phi: two versions of src/model in one file"
 #endif
 #else
-#define PHI__PUB_MODEL 0x4cfd2cdb
+#define PHI__PUB_MODEL 0x761cdc56
 
 /* ---- src/model/failure.h ---- */
 
@@ -695,7 +695,7 @@ typedef struct phi_content {
     phi_str text;      /* text, thinking */
     phi_str data;      /* image: base64 */
     phi_str mime_type; /* image: "image/png"... */
-    phi_str id, name;  /* tool call */
+    phi_str id, name; /* tool call; name also of a text that is the arguments of PHI_RESPOND_TOOL */
     phi_str arguments; /* tool call: JSON text; an object, unless the model sent something else */
     phi_str signature; /* text, thinking, tool call: the provider's token, sent back unchanged */
     phi_str replay;    /* JSON text that the minting provider wants back verbatim */
@@ -763,7 +763,7 @@ PHI_API phi_str phi_message_text(const phi_message *message, const char *separat
 PHI_API phi_message *phi_message_copy(const phi_message *message, phi_arena *arena);
 
 /* The interchange JSON, in the arena. Beyond what others write it holds, where they are set:
-   "signature" and "replay" of text, "redacted" and "replay" of thinking, "incomplete", "signature"
+   "name", "signature" and "replay" of text, "redacted" and "replay" of thinking, "incomplete", "signature"
    and "replay" of a tool call, and the assistant's "api" (protocol). Arguments that are no JSON value
    are written as a string.
    PHI_NO_MEMORY. */
@@ -960,11 +960,47 @@ typedef enum phi_tool_choice {
     PHI_TOOL_CHOICE_REQUIRED
 } phi_tool_choice;
 
+/* What an answer is to be: text, any JSON object, or JSON that a schema describes. Sent in the provider's own
+   way where it has one; else the model is made to call a tool PHI_RESPOND_TOOL, whose arguments become the
+   answer's text: a host reads JSON text in either case (phi_message_json). docs/structured.md has the table. */
+typedef enum phi_format_kind {
+    PHI_FORMAT_TEXT = 0,
+    PHI_FORMAT_JSON_OBJECT,
+    PHI_FORMAT_JSON_SCHEMA
+} phi_format_kind;
+
+typedef struct phi_format {
+    phi_format_kind kind;
+    const char *schema; /* JSON_SCHEMA: a JSON Schema of an object; copied where a desc takes it */
+    const char *name;   /* of the schema, [a-zA-Z0-9_-]{1,64} (default "response"); copied too */
+    /* The schema is adapted so that the provider can promise that the answer fits, where it can: what may be
+       left out is null there (phi_format_check takes it out again). One that cannot be adapted fails the call
+       with words, before it is sent. */
+    bool strict;
+} phi_format;
+
+#define PHI_RESPOND_TOOL "respond_json"
+
+/* Which marks of prompt caching are sent, where a provider wants marks. Providers that cache by themselves
+   do so in any case. */
+typedef enum phi_cache_mode {
+    PHI_CACHE_AUTO = 0, /* all three */
+    PHI_CACHE_DISABLED,
+    PHI_CACHE_MANUAL /* those that are set */
+} phi_cache_mode;
+
+typedef struct phi_cache {
+    phi_cache_mode mode;
+    bool system, tools,
+        messages; /* MANUAL: behind the system prompt, the last tool, the last user block */
+} phi_cache;
+
 /* What OpenAI-compatible servers do differently: bits of phi_model.quirks. The presets set them;
    what each does is said beside it. */
 enum {
     PHI_QUIRK_MAX_COMPLETION_TOKENS = 1 << 0, /* field max_completion_tokens, not max_tokens */
-    PHI_QUIRK_DEVELOPER_ROLE = 1 << 1,        /* system prompt as role developer */
+    PHI_QUIRK_DEVELOPER_ROLE = 1 << 1,        /* system prompt as role developer, where the model
+                                                 reasons; with an effort: no temperature */
     PHI_QUIRK_STORE_FALSE = 1 << 2,           /* send store:false */
     PHI_QUIRK_REASONING_EFFORT = 1 << 3,      /* thinking level as reasoning_effort */
     PHI_QUIRK_REASONING_OBJECT = 1 << 4,      /* thinking level as reasoning:{effort} */
@@ -986,13 +1022,18 @@ enum {
     PHI_QUIRK_NO_IMAGES = 1 << 20,            /* takes no images: they become a line of text */
     PHI_QUIRK_ASSISTANT_AFTER_TOOL = 1 << 21, /* no user message directly after a tool message */
     PHI_QUIRK_REASONING_ENABLED = 1 << 22,    /* reasoning:{enabled} (Together) */
-    PHI_QUIRK_REASONING_FORMAT = 1 << 23,     /* reasoning_format:"parsed" (Groq) */
+    PHI_QUIRK_REASONING_FORMAT = 1 << 23,     /* reasoning_format:"parsed"; with an effort: none
+                                                 or default (Groq) */
     PHI_QUIRK_TOOL_CHOICE_ANY = 1 << 24,      /* "any" where others say "required" (Mistral) */
     PHI_QUIRK_PROMPT_MODE = 1 << 25,          /* prompt_mode:"reasoning" (Mistral's Magistral) */
     PHI_QUIRK_TEMPLATE_THINKING = 1 << 26,    /* chat_template_kwargs:{enable_thinking} (vLLM) */
     PHI_QUIRK_KEEP_THINKING = 1 << 27,        /* with THINKING_TYPE: clear_thinking:false (z.ai) */
-    PHI_QUIRK_EMPTY_TOOLS = 1 << 28           /* tools:[] beside calls in the history (LiteLLM) */
+    PHI_QUIRK_EMPTY_TOOLS = 1 << 28,          /* tools:[] beside calls in the history (LiteLLM) */
+    PHI_QUIRK_NO_JSON_SCHEMA = 1 << 29, /* no response_format json_schema, or not for streams */
+    PHI_QUIRK_FORMAT_ALONE = 1 << 30    /* response_format only where there are no tools */
 };
+#define PHI_QUIRK_STRICT_TOOLS                                                                     \
+    0x80000000u /* takes strict:true on tools; no int, so no enumerator */
 
 typedef struct phi_model_header {
     const char *name, *value;
@@ -1110,11 +1151,11 @@ PHI_API double phi_cache_hit_rate(const phi_usage *usage);
 #endif /* PHI__PUB_MODEL */
 
 #ifdef PHI__PUB_WIRE
-#if PHI__PUB_WIRE != 0xcc919404
+#if PHI__PUB_WIRE != 0xdd04ad5e
 #error "phi: two versions of src/wire in one file"
 #endif
 #else
-#define PHI__PUB_WIRE 0xcc919404
+#define PHI__PUB_WIRE 0xdd04ad5e
 
 /* ---- src/wire/overflow.h ---- */
 
@@ -1136,14 +1177,151 @@ PHI_API bool phi_message_is_overflow(const phi_message *message);
 #endif
 #endif
 
+/* ---- src/wire/structured.h ---- */
+
+/* structured.h - the JSON of an answer: taken out of a message, and held against the schema it was asked by.
+
+   The text of an answer is JSON where phi_agent_desc.format asked for it. It is read here, so that a host need
+   not know by which way it came. docs/structured.md tells the ways. */
+#ifndef PHI_WIRE_STRUCTURED_H
+#define PHI_WIRE_STRUCTURED_H
+
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The JSON of an assistant message: what PHI_RESPOND_TOOL was called with, or else all its texts, joined
+   without anything between. One pair of Markdown fences around it is taken off, if it is no JSON as it stands:
+   models that are not held to JSON by their provider write them.
+   Ownership: *out lives in the arena, text and all. words (may be NULL with words_size 0) is terminated, and
+   empty on success.
+   PHI_BAD_ARG: not an assistant's message, blank, or not valid JSON; PHI_TOO_BIG: nested too deeply;
+   PHI_NO_MEMORY. Then *out is NULL and words say why. */
+PHI_API phi_status phi_message_json(const phi_message *message, phi_arena *arena, phi_json **out,
+                                    char *words, size_t words_size);
+
+/* Whether a value is what a format asks for: any value for TEXT, an object for JSON_OBJECT, and what schema.h
+   understands of the schema for JSON_SCHEMA. With `strict`, members that are null because a strict schema
+   leaves nothing out are taken out of `value` first. `arena` is for the schema's tree, and given back.
+   PHI_OK; PHI_PARSE: it is not, or the schema is no JSON: words say what ("answer.price: expected number, got
+   string"); PHI_TOO_BIG: too deep or too much work; PHI_NO_MEMORY; PHI_BAD_ARG. */
+PHI_API phi_status phi_format_check(const phi_format *format, phi_json *value, phi_arena *arena,
+                                    char *words, size_t words_size);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
+
+/* ---- src/wire/translate.h ---- */
+
+/* translate.h - a history that several models have made, as one of them may be shown it. */
+#ifndef PHI_WIRE_TRANSLATE_H
+#define PHI_WIRE_TRANSLATE_H
+
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Puts messages into the shape that `target` takes; pure: the same messages give the same list, and none of
+   them is changed. What needs no change is the very message that was given, the rest are copies in the arena.
+
+   Thinking, signatures and opaque items stay with answers that the target itself has given (model, provider and
+   protocol are its own), and are left out of others; tool call ids become such as the target takes, the same one
+   in the call and its result; a call that was cut, a result without its call, a second result, extensions and
+   answers of which nothing is left go; a call without a result gets one, an error "No result provided"; images
+   become a line of text where the target takes none (PHI_QUIRK_NO_IMAGES). docs/providers.md says it for each
+   protocol.
+
+   Ownership: *out and the copies are the arena's; they point into the messages given.
+   Errors: PHI_NO_MEMORY, PHI_BAD_ARG (target.protocol or id is missing): *out is not set.
+   Threads: any. */
+PHI_API phi_status phi_translate(const phi_model *target, const phi_message *const *messages,
+                                 size_t count, phi_arena *arena, const phi_message *const **out,
+                                 size_t *out_count);
+
+/* What a host may put in its place (phi_agent_desc.translate_fn). It is called before each request and must be
+   pure too. PHI_OK: the list, of which messages may be those given, others in the arena, or the host's own, valid
+   until the run ends. Anything else fails the model call. */
+typedef phi_status (*phi_translate_fn)(void *user_data, const phi_model *target,
+                                       const phi_message *const *messages, size_t count,
+                                       phi_arena *arena, const phi_message *const **out,
+                                       size_t *out_count);
+
+/* The default, in that shape. */
+PHI_API phi_status phi_translate_default(void *user_data, const phi_model *target,
+                                         const phi_message *const *messages, size_t count,
+                                         phi_arena *arena, const phi_message *const **out,
+                                         size_t *out_count);
+
+/* No translation: all answers count as the target's own, so that their thinking and signatures are sent as they
+   are. For one model under several names; another provider refuses what it did not mint. What an encoder must do
+   in any case (ids, lost results) it does. */
+PHI_API phi_status phi_translate_none(void *user_data, const phi_model *target,
+                                      const phi_message *const *messages, size_t count,
+                                      phi_arena *arena, const phi_message *const **out,
+                                      size_t *out_count);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
+
+/* ---- src/wire/writer.h ---- */
+
+/* writer.h - an answer as a host's own model or codec writes it. */
+#ifndef PHI_WIRE_WRITER_H
+#define PHI_WIRE_WRITER_H
+
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* An answer under way, handed to a phi_provider's functions and valid until they return. Everything is
+   copied. Want of memory is kept and ends the call by itself. What comes after phi_answer_stop or
+   phi_answer_fail counts for nothing. */
+typedef struct phi_answer phi_answer;
+
+/* More text, more thinking: of the block that is open, or of a new one where that is of another kind. */
+PHI_API void phi_answer_text(phi_answer *answer, phi_str bytes);
+PHI_API void phi_answer_thinking(phi_answer *answer, phi_str bytes);
+
+/* The token that the thinking under way is to be sent back with. */
+PHI_API void phi_answer_signature(phi_answer *answer, phi_str token);
+
+/* Begins a call of a tool (id empty: one is made), more JSON text of its arguments (none at all: {}), and its
+   end. A call that is not ended, by this or by what comes next, is never run. */
+PHI_API void phi_answer_call(phi_answer *answer, phi_str id, phi_str name);
+PHI_API void phi_answer_arguments(phi_answer *answer, phi_str bytes);
+PHI_API void phi_answer_call_end(phi_answer *answer);
+
+/* Tokens so far, in place of what was said before; total_tokens 0: it is computed. */
+PHI_API void phi_answer_usage(phi_answer *answer, const phi_usage *usage);
+
+/* The answer is whole: STOP, LENGTH, TOOL_USE or GUARD_RAIL; anything else counts as STOP. With calls in it, STOP
+   is TOOL_USE. */
+PHI_API void phi_answer_stop(phi_answer *answer, phi_stop_reason reason);
+
+/* It has failed. `retryable`: it is asked for again, as phi_retry says. */
+PHI_API void phi_answer_fail(phi_answer *answer, phi_failure_kind kind, bool retryable,
+                             const char *words);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
+
 #endif /* PHI__PUB_WIRE */
 
 #ifdef PHI__PUB_LOOP
-#if PHI__PUB_LOOP != 0x3719657a
+#if PHI__PUB_LOOP != 0x1d241e8f
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__PUB_LOOP 0x3719657a
+#define PHI__PUB_LOOP 0x1d241e8f
 
 /* ---- src/loop/hook.h ---- */
 
@@ -1371,6 +1549,33 @@ typedef enum phi_tool_mode {
     PHI_TOOLS_BATCHED       /* phi_agent_desc.tool_batch at a time (default 4) */
 } phi_tool_mode;
 
+/* What was not as in the request before, whose answer had told its usage. HISTORY: the request does not begin
+   with all messages that were sent then, because of a compaction, a hook, or since messages were replaced
+   (also by the same ones). TOOLS: a name, description or schema, or their order. SETTINGS: thinking, tool choice,
+   format, cache marks, or the session id. */
+enum {
+    PHI_CACHE_CHANGED_MODEL = 1 << 0, /* protocol, address or name */
+    PHI_CACHE_CHANGED_SYSTEM = 1 << 1,
+    PHI_CACHE_CHANGED_TOOLS = 1 << 2,
+    PHI_CACHE_CHANGED_HISTORY = 1 << 3,
+    PHI_CACHE_CHANGED_SETTINGS = 1 << 4
+};
+
+/* How prompt caching goes. A request should read from the provider's cache what the answer before it said was
+   read or written there. Reading less than half of that is a miss; reading more, or anything where nothing was
+   expected, is a hit. So nothing is missed before a provider has told of a first read or write: not with
+   prompts that are shorter than what it caches, and not where there is no cache. One that caches by itself and
+   tells only what was read (OpenAI, Gemini and their kind) has no miss until something was read once, nor a
+   second one until something was read again. */
+typedef struct phi_cache_stats {
+    uint64_t requests; /* answers that told their usage; those of failed attempts, too */
+    uint64_t hits;
+    uint64_t misses;
+    uint64_t missed_tokens; /* what the misses should have read and did not */
+    uint32_t changed;       /* PHI_CACHE_CHANGED_ bits of the last miss; 0: it had expired, or was
+                               not kept */
+} phi_cache_stats;
+
 #ifdef __cplusplus
 }
 #endif
@@ -1424,6 +1629,99 @@ PHI_API phi_status phi_queue_set_mode(phi_agent agent, phi_input queue, phi_queu
 #endif
 #endif
 
+/* ---- src/loop/provider.h ---- */
+
+/* provider.h - models of the host's own: in its process, or behind a protocol that phi does not speak.
+
+   A provider is a table of functions for a name, which phi_model.protocol says. It is one of two kinds.
+   In process (open, poll, close): a language model on a thread or a device of the host's, a script, a stand-in for
+   tests. phi_step polls it; it writes what it has by then.
+   Over HTTP (encode, event, end): what is to be sent, and what an answer's stream means; the rest (connections,
+   deadlines, retries, cancelling) is phi's.
+   Either gets messages that were translated for it (phi_translate), unless the agent has a translate_fn. */
+#ifndef PHI_LOOP_PROVIDER_H
+#define PHI_LOOP_PROVIDER_H
+
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct phi_tool_spec {
+    phi_str name, description, schema; /* schema: JSON text of an object */
+    bool strict;                       /* phi_tool.strict */
+} phi_tool_spec;
+
+/* What a model is asked. Valid until close, or until encode returns. */
+typedef struct phi_model_request {
+    phi_agent agent;
+    const phi_model *model; /* api_key: of this attempt (PHI_HOOK_CREDENTIAL) */
+    phi_str system_prompt;
+    const phi_message *const *messages;
+    size_t message_count;
+    const phi_tool_spec *tools;
+    size_t tool_count;
+    phi_tool_choice tool_choice;
+    phi_thinking thinking;
+    uint32_t max_tokens; /* 0: the model's */
+    double temperature;  /* negative: none was set */
+    phi_format format;
+    phi_str session_id;
+} phi_model_request;
+
+/* An HTTP request; strings and arrays in encode's arena, or with a longer life. */
+typedef struct phi_http_request {
+    const char *method;              /* (default: POST) */
+    const char *url;                 /* (default: the model's base_url) */
+    const phi_model_header *headers; /* beside the model's own, which win; Content-Type is sent as
+                                        application/json unless given */
+    size_t header_count;
+    phi_str body;
+} phi_http_request;
+
+typedef enum phi_poll { PHI_POLL_AGAIN, PHI_POLL_DONE } phi_poll;
+
+/* Functions of a kind come together: open, poll and close, or encode, event and end.
+   Threads: the pumping thread, inside phi_step. open, poll and close may call every phi_ function but phi_step,
+   phi_runtime_close and phi_runtime_free; the others those of phi_answer and of arenas alone. */
+typedef struct phi_provider {
+    const char *protocol; /* copied; a name of phi's own: this one is used in its stead */
+    void *user_data;
+    /* Begins an answer. Not PHI_OK: the call fails, PHI_BUSY and PHI_FULL so that it is tried again (phi_retry);
+       close is not called. *call comes back in the others. */
+    phi_status (*open)(void *user_data, const phi_model_request *request, void **call);
+    /* Called once in each phi_step until it says PHI_POLL_DONE: writes what there is, and returns at once. DONE
+       without phi_answer_stop or phi_answer_fail: the answer is whole. While the host does not pop its events it is
+       not called. phi_step sleeps 10 ms at most meanwhile; a host's thread that has something calls phi_wake. */
+    phi_poll (*poll)(void *user_data, void *call, phi_answer *answer);
+    /* Once for each open that said PHI_OK: after DONE, or at any time before: an abort, a freed agent, an answer
+       that has failed. */
+    void (*close)(void *user_data, void *call);
+
+    /* Writes the request of an attempt into *out, zeroed before. Not PHI_OK: the call fails. */
+    phi_status (*encode)(void *user_data, const phi_model_request *request, phi_arena *arena,
+                         phi_http_request *out);
+    size_t decoder_bytes; /* zeroed for each attempt, as `decoder` */
+    /* A server-sent event, or a line of JSON that stands bare in the stream (then without a name). Errors that
+       come with a status of 400 and more are classified by phi. */
+    void (*event)(void *user_data, void *decoder, phi_str name, phi_str data, phi_answer *answer);
+    /* The stream is over. Without phi_answer_stop by now it was cut off, and is tried again. */
+    void (*end)(void *user_data, void *decoder, phi_answer *answer);
+    /* An answer that is no stream but one JSON text (default: it is handed to `event`, without a name). */
+    void (*whole)(void *user_data, void *decoder, phi_str body, phi_answer *answer);
+} phi_provider;
+
+/* Makes it known to a runtime: agents that are made, or get a model, from then on find it by its protocol; a later
+   one of the same name comes first. Copied. PHI_BAD_ARG: functions of neither kind, or of both, or no name:
+   phi_last_error says which. PHI_NO_MEMORY. Pumping thread. An agent that has it goes on with it until the agent
+   gets another model. */
+PHI_API phi_status phi_register_provider(phi_runtime *rt, const phi_provider *provider);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
+
 /* ---- src/loop/tool.h ---- */
 
 /* tool.h - what a model may call: a name, a schema, and functions that may span frames.
@@ -1442,6 +1740,26 @@ extern "C" {
 #endif
 
 typedef enum phi_flow { PHI_DONE, PHI_PENDING } phi_flow;
+
+/* A value of a call's arguments that has arrived, while the rest is still being written: a leaf, whole. Those
+   of a call are told in the order of its text, each once, whatever pieces it comes in. A key that is there
+   twice is told twice; of arguments that are nested more than 64 deep, or a path of more than 1024 bytes,
+   nothing more is told. What counts is what `start` is given: a hook may have changed it. */
+typedef struct phi_field {
+    phi_agent agent;
+    uint32_t
+        block_index; /* of the call in the answer: which call it is; see phi_call_block_index */
+    phi_str tool_call_id; /* empty: not known yet; one that was used before gets another later */
+    phi_str path;         /* a JSON Pointer (RFC 6901): "/actions/0/name" */
+    phi_str value; /* its JSON text, whole: a string, a number, true, false, null, [] or {} */
+    bool
+        dropped; /* nothing of what was told counts: the answer broke off, with or without another try,
+                                 or was aborted, the arguments are no good, a hook denied the call, it was skipped,
+                                 finished from outside or repeated too often, or memory ended. path and value are empty.
+                                 Told once, and only where a field was told before; else `start` of the call follows.
+                                 (A provider that ends with other arguments than it streamed: dropped, the fields anew,
+                                 `start`.) Not told when the agent is freed */
+} phi_field;
 
 /* Threads: the functions run on the pumping thread, inside phi_step. They may call every phi_
    function but phi_step, phi_runtime_close and phi_runtime_free. */
@@ -1464,7 +1782,14 @@ typedef struct phi_tool {
     bool
         needs_approval; /* runs only where a PHI_HOOK_BEFORE_TOOL hook allows it: an agent without one
                               denies it */
-    bool may_repeat;    /* the same call again and again is no sign of a doom loop: it polls */
+    bool
+        strict; /* the model is held to the schema, where the provider can promise that: the schema is
+                           adapted (what is optional may be null there, and null is left out again before
+                           `start`), and one that cannot be adapted fails the call of the model with words */
+    /* Values of the arguments as they arrive, each once, in their order, inside phi_step; provisional: the call
+       may still come to nothing. `field` and its strings are valid until it returns. (default: none) */
+    void (*on_field)(void *user_data, const phi_field *field);
+    bool may_repeat; /* the same call again and again is no sign of a doom loop: it polls */
 } phi_tool;
 
 /* A result of any shape; phi_call_finish is the short form for one text. */
@@ -1505,6 +1830,8 @@ PHI_API void *phi_call_state(phi_call call, size_t bytes);
 PHI_API phi_str phi_call_id(phi_call call);
 PHI_API phi_str phi_call_tool_name(phi_call call);
 PHI_API phi_agent phi_call_agent(phi_call call);
+PHI_API uint32_t
+phi_call_block_index(phi_call call); /* in the answer, as of phi_field; UINT32_MAX when stale */
 PHI_API uint32_t phi_call_timeout_ms(phi_call call); /* its deadline from its start; 0 when stale */
 PHI_API bool phi_call_pending(phi_call call);        /* any thread */
 
@@ -1516,11 +1843,11 @@ PHI_API bool phi_call_pending(phi_call call);        /* any thread */
 #endif /* PHI__PUB_LOOP */
 
 #ifdef PHI__PUB_AGENT
-#if PHI__PUB_AGENT != 0x1c641620
+#if PHI__PUB_AGENT != 0xf191aac6
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__PUB_AGENT 0x1c641620
+#define PHI__PUB_AGENT 0xf191aac6
 
 /* ---- src/agent/profile.h ---- */
 
@@ -1697,7 +2024,8 @@ typedef struct phi_agent_desc {
     uint32_t max_tokens;  /* output tokens a call (default: the model's) */
     bool has_temperature; /* send `temperature` */
     double temperature;
-    bool disable_cache; /* send no prompt cache marks */
+    phi_cache cache;   /* prompt cache marks (default: all) */
+    phi_format format; /* of the answers (default: text) */
     phi_limits limits;
     phi_budget budget;
     phi_deadlines deadlines;
@@ -1728,7 +2056,11 @@ typedef struct phi_agent_desc {
     size_t event_queue_bytes;    /* waiting for the host, then reading stops (default 256 KiB) */
     size_t max_event_bytes;      /* one event of an answer's stream (default 16 MiB) */
     uint64_t max_response_bytes; /* one answer (default 256 MiB) */
-    void *user_data;             /* comes back in every event, and to hook_fn */
+    const phi_provider
+        *provider; /* copied: used for every model of this agent, whatever its protocol
+                                     (default: the registered one of that name, or phi's own) */
+    phi_translate_fn translate_fn; /* called with user_data (default: phi's rules, phi_translate) */
+    void *user_data;               /* comes back in every event, to hook_fn and translate_fn */
 } phi_agent_desc;
 
 /* Makes an agent. A handle whose rt is NULL: phi_last_error says which field to fix, or PHI_NO_MEMORY,
@@ -1798,6 +2130,10 @@ PHI_API phi_status phi_agent_set_tools(phi_agent agent, const phi_tool *tools, s
 /* Replaces the system prompt; NULL: none. Copied. PHI_BUSY while running; PHI_NO_MEMORY. */
 PHI_API phi_status phi_agent_set_system_prompt(phi_agent agent, const char *text);
 
+/* What the answers of the next runs are to be. Copied; NULL: text. PHI_BUSY while running; PHI_BAD_ARG:
+   phi_last_error names the field. */
+PHI_API phi_status phi_agent_set_format(phi_agent agent, const phi_format *format);
+
 /* How often the same call is warned of, and stopped; here 0 means never. Counts from the next call on. */
 PHI_API phi_status phi_agent_set_doom_limits(phi_agent agent, uint32_t warn_after,
                                              uint32_t stop_after);
@@ -1832,6 +2168,9 @@ PHI_API phi_usage phi_agent_usage(phi_agent agent);
 PHI_API double phi_agent_cost(phi_agent agent);
 PHI_API phi_usage phi_agent_run_usage(phi_agent agent);
 PHI_API double phi_agent_run_cost(phi_agent agent);
+
+/* How an agent's prompt caching goes, over all its runs: phi_agent_cache_stats. */
+PHI_API phi_cache_stats phi_agent_cache_stats(phi_agent agent); /* zero for a stale one */
 
 /* ---- the history ---- */
 
@@ -2030,11 +2369,11 @@ PHI_API phi_status phi_response_free(phi_response response);
 #endif
 
 #ifdef PHI__IMP_BASE
-#if PHI__IMP_BASE != 0x5fba36ef
+#if PHI__IMP_BASE != 0x46c85feb
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__IMP_BASE 0x5fba36ef
+#define PHI__IMP_BASE 0x46c85feb
 
 /* ---- src/base/base_in.h ---- */
 
@@ -2873,11 +3212,35 @@ PHI__FN void phi__buf_drop(phi__buf *buf, size_t n) {
 
 /* ---- src/base/crc32.c ---- */
 
-/* crc32.c - CRC-32 (polynomial 0xedb88320), four bytes at a time by their half bytes: eight lookups that
-   do not wait for each other, out of a table of half a KiB. */
+/* crc32.c - CRC-32 (polynomial 0xedb88320), eight bytes at a time by their half bytes: sixteen lookups, of which
+   half do not wait for the bytes before, out of a table of a KiB. */
 
-/* What a half byte at each of the eight places of a word does to the check, four bytes later. */
-static const uint32_t phi__crc32_table[8][16] = {
+/* What a half byte at each of the sixteen places of eight bytes does to the check, eight bytes later. */
+static const uint32_t phi__crc32_table[16][16] = {
+    {0x00000000u, 0xccaa009eu, 0x4225077du, 0x8e8f07e3u, 0x844a0efau, 0x48e00e64u, 0xc66f0987u,
+     0x0ac50919u, 0xd3e51bb5u, 0x1f4f1b2bu, 0x91c01cc8u, 0x5d6a1c56u, 0x57af154fu, 0x9b0515d1u,
+     0x158a1232u, 0xd92012acu},
+    {0x00000000u, 0x7cbb312bu, 0xf9766256u, 0x85cd537du, 0x299dc2edu, 0x5526f3c6u, 0xd0eba0bbu,
+     0xac509190u, 0x533b85dau, 0x2f80b4f1u, 0xaa4de78cu, 0xd6f6d6a7u, 0x7aa64737u, 0x061d761cu,
+     0x83d02561u, 0xff6b144au},
+    {0x00000000u, 0xa6770bb4u, 0x979f1129u, 0x31e81a9du, 0xf44f2413u, 0x52382fa7u, 0x63d0353au,
+     0xc5a73e8eu, 0x33ef4e67u, 0x959845d3u, 0xa4705f4eu, 0x020754fau, 0xc7a06a74u, 0x61d761c0u,
+     0x503f7b5du, 0xf64870e9u},
+    {0x00000000u, 0x67de9cceu, 0xcfbd399cu, 0xa863a552u, 0x440b7579u, 0x23d5e9b7u, 0x8bb64ce5u,
+     0xec68d02bu, 0x8816eaf2u, 0xefc8763cu, 0x47abd36eu, 0x20754fa0u, 0xcc1d9f8bu, 0xabc30345u,
+     0x03a0a617u, 0x647e3ad9u},
+    {0x00000000u, 0xcb5cd3a5u, 0x4dc8a10bu, 0x869472aeu, 0x9b914216u, 0x50cd91b3u, 0xd659e31du,
+     0x1d0530b8u, 0xec53826du, 0x270f51c8u, 0xa19b2366u, 0x6ac7f0c3u, 0x77c2c07bu, 0xbc9e13deu,
+     0x3a0a6170u, 0xf156b2d5u},
+    {0x00000000u, 0x03d6029bu, 0x07ac0536u, 0x047a07adu, 0x0f580a6cu, 0x0c8e08f7u, 0x08f40f5au,
+     0x0b220dc1u, 0x1eb014d8u, 0x1d661643u, 0x191c11eeu, 0x1aca1375u, 0x11e81eb4u, 0x123e1c2fu,
+     0x16441b82u, 0x15921919u},
+    {0x00000000u, 0x3d6029b0u, 0x7ac05360u, 0x47a07ad0u, 0xf580a6c0u, 0xc8e08f70u, 0x8f40f5a0u,
+     0xb220dc10u, 0x30704bc1u, 0x0d106271u, 0x4ab018a1u, 0x77d03111u, 0xc5f0ed01u, 0xf890c4b1u,
+     0xbf30be61u, 0x825097d1u},
+    {0x00000000u, 0x60e09782u, 0xc1c12f04u, 0xa121b886u, 0x58f35849u, 0x3813cfcbu, 0x9932774du,
+     0xf9d2e0cfu, 0xb1e6b092u, 0xd1062710u, 0x70279f96u, 0x10c70814u, 0xe915e8dbu, 0x89f57f59u,
+     0x28d4c7dfu, 0x4834505du},
     {0x00000000u, 0xb8bc6765u, 0xaa09c88bu, 0x12b5afeeu, 0x8f629757u, 0x37def032u, 0x256b5fdcu,
      0x9dd738b9u, 0xc5b428efu, 0x7d084f8au, 0x6fbde064u, 0xd7018701u, 0x4ad6bfb8u, 0xf26ad8ddu,
      0xe0df7733u, 0x58631056u},
@@ -2901,21 +3264,29 @@ static const uint32_t phi__crc32_table[8][16] = {
      0xe7b82d07u, 0x90bf1d91u},
     {0x00000000u, 0x1db71064u, 0x3b6e20c8u, 0x26d930acu, 0x76dc4190u, 0x6b6b51f4u, 0x4db26158u,
      0x5005713cu, 0xedb88320u, 0xf00f9344u, 0xd6d6a3e8u, 0xcb61b38cu, 0x9b64c2b0u, 0x86d3d2d4u,
-     0xa00ae278u, 0xbdbdf21cu}};
+     0xa00ae278u, 0xbdbdf21cu},
+};
+
+static inline uint32_t phi__crc32_word(const unsigned char *at) {
+    return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
+}
+
+/* A word's share, of the eight tables for its half bytes. */
+static inline uint32_t phi__crc32_share(const uint32_t (*t)[16], uint32_t word) {
+    return t[0][word & 15] ^ t[1][word >> 4 & 15] ^ t[2][word >> 8 & 15] ^ t[3][word >> 12 & 15] ^
+           t[4][word >> 16 & 15] ^ t[5][word >> 20 & 15] ^ t[6][word >> 24 & 15] ^ t[7][word >> 28];
+}
 
 PHI__FN uint32_t phi__crc32(uint32_t before, const void *bytes, size_t len) {
     const uint32_t(*t)[16] = phi__crc32_table;
     const unsigned char *at = (const unsigned char *)bytes;
     uint32_t crc = ~before;
-    for (; len >= 4; at += 4, len -= 4) {
-        crc ^=
-            (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
-        crc = t[0][crc & 15] ^ t[1][crc >> 4 & 15] ^ t[2][crc >> 8 & 15] ^ t[3][crc >> 12 & 15] ^
-              t[4][crc >> 16 & 15] ^ t[5][crc >> 20 & 15] ^ t[6][crc >> 24 & 15] ^ t[7][crc >> 28];
-    }
+    for (; len >= 8; at += 8, len -= 8)
+        crc = phi__crc32_share(t + 8, phi__crc32_word(at + 4)) ^
+              phi__crc32_share(t, crc ^ phi__crc32_word(at));
     for (; len > 0; at++, len--) {
         crc ^= *at;
-        crc = crc >> 8 ^ t[6][crc & 15] ^ t[7][crc >> 4 & 15];
+        crc = crc >> 8 ^ t[14][crc & 15] ^ t[15][crc >> 4 & 15];
     }
     return ~crc;
 }
@@ -3373,11 +3744,11 @@ PHI__FN size_t phi__utf8_put(char out[4], uint32_t code) {
 #endif /* PHI__IMP_BASE */
 
 #ifdef PHI__IMP_TEXT
-#if PHI__IMP_TEXT != 0xaf55a154
+#if PHI__IMP_TEXT != 0x344ea323
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__IMP_TEXT 0xaf55a154
+#define PHI__IMP_TEXT 0x344ea323
 
 /* ---- src/text/json_in.h ---- */
 
@@ -3659,6 +4030,61 @@ static inline bool phi__json_text_is(phi__json_text text, phi_str plain) {
     if (!text.escaped) return text.len == plain.len && memcmp(text.at, plain.at, plain.len) == 0;
     return phi__json_text_same(text, plain);
 }
+
+#endif
+
+/* ---- src/text/json_fields_in.h ---- */
+
+/* json_fields_in.h - the values of a JSON text that is still growing, each as soon as it is whole.
+
+       phi__json_fields_init(&fields, memory);
+       // whenever `text` has grown at its end:
+       while ((got = phi__json_fields_next(&fields, text, &path, &value)) > 0)
+           use(path, value);
+       if (got < 0) ...                     // said from now on: nothing more is found
+       phi__json_fields_free(&fields);
+
+   A value is a leaf: a string, a number, true, false, null, an empty array or object. It is found once, in
+   the text's order; those of a whole text are the leaves of its tree, also where a key is there twice,
+   however the text was cut. A number is whole when a byte behind it says so: one that is all of the text
+   is never found. What is checked is all of JSON's grammar, up to where the text ends.
+   Ownership: one growing buffer for the path and a stack for what is open, both of bounded size, from
+   `memory`. The text is only looked at, and may move between two calls. */
+#ifndef PHI_TEXT_JSON_FIELDS_IN_H
+#define PHI_TEXT_JSON_FIELDS_IN_H
+
+
+enum {
+    PHI__JSON_FIELDS_DEPTH =
+        64, /* arrays and objects inside of one another; deeper is PHI_TOO_BIG */
+    PHI__JSON_FIELDS_PATH = 1024,   /* bytes of a path; a longer one is PHI_TOO_BIG */
+    PHI__JSON_FIELDS_NUMBER = 65536 /* bytes of a number, as for the reader */
+};
+
+/* An array or object that is open. */
+typedef struct phi__json_frame {
+    uint32_t path_len; /* of its own path */
+    uint32_t count;    /* of an array: items that have begun */
+    bool object;
+} phi__json_frame;
+
+typedef struct phi__json_fields {
+    phi__buf path;
+    phi__json_frame *open;
+    size_t depth, cap;
+    size_t at;    /* of the text: looked at so far */
+    size_t token; /* where the string, number or word under way begins */
+    uint8_t state;
+    phi_status status; /* PHI_BUSY until something is wrong */
+} phi__json_fields;
+
+PHI__FN void phi__json_fields_init(phi__json_fields *f, phi_memory *memory);
+PHI__FN void phi__json_fields_free(phi__json_fields *f); /* as after init; twice is harmless */
+
+/* `text`: all of it so far. 1: a value; *path is its JSON Pointer (RFC 6901), valid until the next call,
+   and *value its text (a string with its quotes, as it stands there). 0: the text must grow first.
+   PHI_PARSE: it is no JSON; PHI_TOO_BIG, PHI_NO_MEMORY: this is the end of it, too. */
+PHI__FN int phi__json_fields_next(phi__json_fields *f, phi_str text, phi_str *path, phi_str *value);
 
 #endif
 
@@ -4287,6 +4713,292 @@ PHI_API phi_json *phi_json_remove_at(phi_json *array, size_t index) {
     child = before->next;
     phi__json_unlink(array, before, child);
     return child;
+}
+
+/* ---- src/text/json_fields.c ---- */
+
+/* json_fields.c - a machine over the bytes of a text that grows: where it stopped, it goes on.
+
+   No byte is looked at twice but those of a number or an escape that was cut, and a key's. */
+
+
+enum phi__json_field_state {
+    PHI__JSON_FIELD_VALUE,
+    PHI__JSON_FIELD_FIRST_ITEM, /* or the closing bracket */
+    PHI__JSON_FIELD_FIRST_KEY,  /* or the closing bracket */
+    PHI__JSON_FIELD_KEY,
+    PHI__JSON_FIELD_COLON,
+    PHI__JSON_FIELD_AFTER, /* a comma or a closing bracket */
+    PHI__JSON_FIELD_END,
+    PHI__JSON_FIELD_IN_KEY, /* from here on: inside of a token */
+    PHI__JSON_FIELD_IN_STRING,
+    PHI__JSON_FIELD_IN_NUMBER,
+    PHI__JSON_FIELD_IN_WORD
+};
+
+/* What a look at the next bytes came to. */
+typedef enum phi__json_field_got {
+    PHI__JSON_FIELD_MORE, /* go on */
+    PHI__JSON_FIELD_CUT,  /* the text must grow first */
+    PHI__JSON_FIELD_FOUND,
+    PHI__JSON_FIELD_WRONG /* the status says what */
+} phi__json_field_got;
+
+static phi__json_field_got phi__json_field_fail(phi__json_fields *f, phi_status status) {
+    f->status = status;
+    return PHI__JSON_FIELD_WRONG;
+}
+
+static phi__json_field_got phi__json_field_found(phi__json_fields *f, phi_str in, phi_str *value) {
+    *value = in;
+    f->state = f->depth > 0 ? PHI__JSON_FIELD_AFTER : PHI__JSON_FIELD_END;
+    return PHI__JSON_FIELD_FOUND;
+}
+
+/* ---- the path ---- */
+
+static phi__json_field_got phi__json_field_path(phi__json_fields *f) {
+    if (f->path.failed) return phi__json_field_fail(f, PHI_NO_MEMORY);
+    if (f->path.len > PHI__JSON_FIELDS_PATH) return phi__json_field_fail(f, PHI_TOO_BIG);
+    return PHI__JSON_FIELD_MORE;
+}
+
+/* "~" becomes "~0" and "/" becomes "~1", from the path's byte `from` on, in place. */
+static void phi__json_field_escape(phi__buf *path, size_t from) {
+    size_t more = 0, i, to;
+    for (i = from; i < path->len; i++) more += path->at[i] == '~' || path->at[i] == '/';
+    if (more == 0 || phi__buf_reserve(path, more) == NULL) return;
+    i = path->len;
+    to = i + more;
+    phi__buf_add_len(path, more);
+    while (to > i) {
+        char c = path->at[--i];
+        if (c == '~' || c == '/') {
+            path->at[--to] = c == '~' ? '0' : '1';
+            c = '~';
+        }
+        path->at[--to] = c;
+    }
+}
+
+/* A key is whole; `raw` is what its quotes hold. */
+static phi__json_field_got phi__json_field_key(phi__json_fields *f, phi_str raw) {
+    phi__json_text text;
+    size_t from;
+    if (raw.len > 6 * (size_t)PHI__JSON_FIELDS_PATH) /* all of it escapes: still too long */
+        return phi__json_field_fail(f, PHI_TOO_BIG);
+    f->path.len = f->open[f->depth - 1].path_len;
+    phi__buf_char(&f->path, '/');
+    from = f->path.len;
+    text.at = raw.at;
+    text.len = raw.len;
+    text.escaped = raw.len > 0 && memchr(raw.at, '\\', raw.len) != NULL;
+    phi__json_unescape(&f->path, text);
+    phi__json_field_escape(&f->path, from);
+    f->state = PHI__JSON_FIELD_COLON;
+    return phi__json_field_path(f);
+}
+
+/* ---- tokens ---- */
+
+/* Bytes of what is not plain inside a string. 0: it is cut, or wrong. */
+static size_t phi__json_field_odd(phi__json_fields *f, const char *at, const char *end) {
+    size_t left = (size_t)(end - at), n;
+    uint32_t code = 0;
+    if (*at == '\\') {
+        n = phi__json_escape(at, end, &code);
+        if (n == 0 && left < 6) return 0;
+        if (n == 6 && code >= 0xd800 && code <= 0xdfff) {
+            if (code <= 0xdbff && left < 12) return 0;
+            n = 0; /* half of a pair */
+        }
+    } else {
+        n = (unsigned char)*at >= 0x80 ? phi__json_utf8(at, end) : 0;
+        if (n == 0 && (unsigned char)*at >= 0x80 && left < 4) return 0;
+    }
+    if (n == 0) f->status = PHI_PARSE;
+    return n;
+}
+
+static phi__json_field_got phi__json_field_string(phi__json_fields *f, phi_str text,
+                                                  phi_str *value) {
+    const char *at = text.at + f->at, *end = text.at + text.len;
+    phi_str all;
+    while ((at = phi__json_plain_end(at, end)) < end && *at != '"') {
+        size_t n = phi__json_field_odd(f, at, end);
+        if (n == 0) break;
+        at += n;
+    }
+    f->at = (size_t)(at - text.at);
+    if (f->status != PHI_BUSY) return PHI__JSON_FIELD_WRONG;
+    if (at == end || *at != '"') return PHI__JSON_FIELD_CUT;
+    f->at++;
+    all = phi__str(text.at + f->token, f->at - f->token);
+    if (f->state == PHI__JSON_FIELD_IN_KEY)
+        return phi__json_field_key(f, phi__str(all.at + 1, all.len - 2));
+    return phi__json_field_found(f, all, value);
+}
+
+static bool phi__json_field_digit(char c) {
+    return (c >= '0' && c <= '9') || c == '.' || c == 'e' || c == 'E' || c == '+' || c == '-';
+}
+
+static phi__json_field_got phi__json_field_number(phi__json_fields *f, phi_str text,
+                                                  phi_str *value) {
+    const char *from = text.at + f->token, *end, *bad;
+    phi__json_number number;
+    while (f->at < text.len && phi__json_field_digit(text.at[f->at])) f->at++;
+    if (f->at - f->token >= PHI__JSON_FIELDS_NUMBER) return phi__json_field_fail(f, PHI_TOO_BIG);
+    if (f->at == text.len) return PHI__JSON_FIELD_CUT;
+    end = text.at + f->at;
+    if (phi__json_number_read(from, end, &number, &bad) != end)
+        return phi__json_field_fail(f, PHI_PARSE);
+    return phi__json_field_found(f, phi__str(from, f->at - f->token), value);
+}
+
+static phi__json_field_got phi__json_field_word(phi__json_fields *f, phi_str text, phi_str *value) {
+    const char *from = text.at + f->token;
+    phi_str word = *from == 'n'   ? PHI__LIT("null")
+                   : *from == 't' ? PHI__LIT("true")
+                                  : PHI__LIT("false");
+    size_t have = phi__min(text.len - f->token, word.len);
+    if (memcmp(from, word.at, have) != 0) return phi__json_field_fail(f, PHI_PARSE);
+    if (have < word.len) return PHI__JSON_FIELD_CUT;
+    f->at = f->token + word.len;
+    return phi__json_field_found(f, phi__str(from, word.len), value);
+}
+
+/* ---- arrays and objects ---- */
+
+static phi__json_field_got phi__json_field_open(phi__json_fields *f, bool object) {
+    phi__json_frame *open = f->open;
+    if (f->depth == PHI__JSON_FIELDS_DEPTH) return phi__json_field_fail(f, PHI_TOO_BIG);
+    open = (phi__json_frame *)phi__grow(f->path.memory, open, &f->cap, f->depth + 1, sizeof *open);
+    if (open == NULL) return phi__json_field_fail(f, PHI_NO_MEMORY);
+    f->open = open;
+    open[f->depth].path_len = (uint32_t)f->path.len;
+    open[f->depth].count = 0;
+    open[f->depth].object = object;
+    f->depth++;
+    f->state = object ? PHI__JSON_FIELD_FIRST_KEY : PHI__JSON_FIELD_FIRST_ITEM;
+    f->at++;
+    return PHI__JSON_FIELD_MORE;
+}
+
+static phi__json_field_got phi__json_field_close(phi__json_fields *f, phi_str *value) {
+    bool empty = f->state != PHI__JSON_FIELD_AFTER;
+    const phi__json_frame *closed = &f->open[--f->depth];
+    f->at++;
+    f->path.len = closed->path_len;
+    if (empty)
+        return phi__json_field_found(f, closed->object ? PHI__LIT("{}") : PHI__LIT("[]"), value);
+    f->state = f->depth > 0 ? PHI__JSON_FIELD_AFTER : PHI__JSON_FIELD_END;
+    return PHI__JSON_FIELD_MORE;
+}
+
+/* The path of an array's next item. */
+static phi__json_field_got phi__json_field_item(phi__json_fields *f) {
+    phi__json_frame *in = f->depth > 0 ? &f->open[f->depth - 1] : NULL;
+    if (in == NULL || in->object) return PHI__JSON_FIELD_MORE;
+    f->path.len = in->path_len;
+    phi__buf_char(&f->path, '/');
+    phi__buf_u64(&f->path, in->count++);
+    return phi__json_field_path(f);
+}
+
+static phi__json_field_got phi__json_field_begin(phi__json_fields *f, char c) {
+    phi__json_field_got got = phi__json_field_item(f);
+    if (got != PHI__JSON_FIELD_MORE) return got;
+    if (c == '{' || c == '[') return phi__json_field_open(f, c == '{');
+    f->token = f->at;
+    if (c == '"') {
+        f->state = PHI__JSON_FIELD_IN_STRING;
+        f->at++;
+    } else if (c == 't' || c == 'f' || c == 'n')
+        f->state = PHI__JSON_FIELD_IN_WORD;
+    else if (c == '-' || (c >= '0' && c <= '9'))
+        f->state = PHI__JSON_FIELD_IN_NUMBER;
+    else
+        return phi__json_field_fail(f, PHI_PARSE);
+    return PHI__JSON_FIELD_MORE;
+}
+
+static phi__json_field_got phi__json_field_after(phi__json_fields *f, char c, phi_str *value) {
+    bool object = f->open[f->depth - 1].object;
+    if (c == (object ? '}' : ']')) return phi__json_field_close(f, value);
+    if (c != ',') return phi__json_field_fail(f, PHI_PARSE);
+    f->at++;
+    f->state = object ? PHI__JSON_FIELD_KEY : PHI__JSON_FIELD_VALUE;
+    return PHI__JSON_FIELD_MORE;
+}
+
+/* ---- the machine ---- */
+
+/* The next byte that is no blank, between two tokens. */
+static phi__json_field_got phi__json_field_between(phi__json_fields *f, char c, phi_str *value) {
+    switch (f->state) {
+    case PHI__JSON_FIELD_FIRST_ITEM:
+        return c == ']' ? phi__json_field_close(f, value) : phi__json_field_begin(f, c);
+    case PHI__JSON_FIELD_VALUE: return phi__json_field_begin(f, c);
+    case PHI__JSON_FIELD_AFTER: return phi__json_field_after(f, c, value);
+    case PHI__JSON_FIELD_FIRST_KEY:
+        if (c == '}') return phi__json_field_close(f, value);
+        break;
+    case PHI__JSON_FIELD_COLON:
+        if (c != ':') return phi__json_field_fail(f, PHI_PARSE);
+        f->at++;
+        f->state = PHI__JSON_FIELD_VALUE;
+        return PHI__JSON_FIELD_MORE;
+    case PHI__JSON_FIELD_KEY: break;
+    default:
+        return phi__json_field_fail(f, PHI_PARSE); /* the text is whole, and something follows */
+    }
+    if (c != '"') return phi__json_field_fail(f, PHI_PARSE);
+    f->token = f->at++;
+    f->state = PHI__JSON_FIELD_IN_KEY;
+    return PHI__JSON_FIELD_MORE;
+}
+
+static phi__json_field_got phi__json_field_look(phi__json_fields *f, phi_str text, phi_str *value) {
+    char c;
+    switch (f->state) {
+    case PHI__JSON_FIELD_IN_KEY:
+    case PHI__JSON_FIELD_IN_STRING: return phi__json_field_string(f, text, value);
+    case PHI__JSON_FIELD_IN_NUMBER: return phi__json_field_number(f, text, value);
+    case PHI__JSON_FIELD_IN_WORD: return phi__json_field_word(f, text, value);
+    default: break;
+    }
+    if (f->at == text.len) return PHI__JSON_FIELD_CUT;
+    c = text.at[f->at];
+    if (c != ' ' && c != '\n' && c != '\r' && c != '\t')
+        return phi__json_field_between(f, c, value);
+    f->at++;
+    return PHI__JSON_FIELD_MORE;
+}
+
+PHI__FN void phi__json_fields_init(phi__json_fields *f, phi_memory *memory) {
+    memset(f, 0, sizeof *f);
+    phi__buf_init(&f->path, memory);
+    f->state = PHI__JSON_FIELD_VALUE;
+    f->status = PHI_BUSY;
+}
+
+PHI__FN void phi__json_fields_free(phi__json_fields *f) {
+    phi_memory *memory = f->path.memory;
+    phi__buf_free(&f->path);
+    phi__free(memory, f->open, f->cap * sizeof *f->open);
+    phi__json_fields_init(f, memory);
+}
+
+PHI__FN int phi__json_fields_next(phi__json_fields *f, phi_str text, phi_str *path,
+                                  phi_str *value) {
+    phi__json_field_got got = PHI__JSON_FIELD_MORE;
+    if (f->status != PHI_BUSY) return (int)f->status;
+    while (got == PHI__JSON_FIELD_MORE) got = phi__json_field_look(f, text, value);
+    if (got == PHI__JSON_FIELD_WRONG) return (int)f->status;
+    if (got == PHI__JSON_FIELD_CUT) return 0;
+    *path = f->path.len > 0 ? phi__buf_str(&f->path) : phi__str("", 0);
+    return 1;
 }
 
 /* ---- src/text/json_get.c ---- */
@@ -11579,11 +12291,11 @@ PHI__FN void phi__wake_drain(phi__wake *wake) {
 #endif /* PHI__IMP_IO */
 
 #ifdef PHI__IMP_MODEL
-#if PHI__IMP_MODEL != 0x5a0a5611
+#if PHI__IMP_MODEL != 0x9390ffe6
 #error "phi: two versions of src/model in one file"
 #endif
 #else
-#define PHI__IMP_MODEL 0x5a0a5611
+#define PHI__IMP_MODEL 0x9390ffe6
 
 /* ---- src/model/message_in.h ---- */
 
@@ -11760,6 +12472,7 @@ static void phi__message_put_content(phi__buf *out, const phi_content *c, phi_ar
     case PHI_CONTENT_TEXT:
         phi__buf_text(out, "{\"type\":\"text\"");
         phi__message_put_member(out, "text", c->text);
+        phi__message_put_optional(out, "name", c->name);
         phi__message_put_optional(out, "signature", c->signature);
         (void)phi__message_put_json(out, "replay", c->replay, true, scratch);
         break;
@@ -11907,6 +12620,7 @@ static bool phi__message_get_content(phi__message_reader *r, const phi_json *nod
     if (phi__str_is(type, "text")) {
         out->kind = PHI_CONTENT_TEXT;
         out->text = phi__message_str(node, "text");
+        out->name = phi__message_str(node, "name");
     } else if (phi__str_is(type, "image")) {
         out->kind = PHI_CONTENT_IMAGE;
         out->data = phi__message_str(node, "data");
@@ -12143,6 +12857,110 @@ typedef struct phi__preset {
     bool reasoning; /* of a model that no row below names */
 } phi__preset;
 
+/* In the order of phi__preset_rows. */
+enum {
+    PHI__PRESET_ANTHROPIC,
+    PHI__PRESET_MINIMAX,
+    PHI__PRESET_OPENAI,
+    PHI__PRESET_OPENAI_RESPONSES,
+    PHI__PRESET_AZURE,
+    PHI__PRESET_OPENROUTER,
+    PHI__PRESET_XAI,
+    PHI__PRESET_GROQ,
+    PHI__PRESET_CEREBRAS,
+    PHI__PRESET_MISTRAL,
+    PHI__PRESET_DEEPSEEK,
+    PHI__PRESET_TOGETHER,
+    PHI__PRESET_QWEN,
+    PHI__PRESET_MOONSHOT,
+    PHI__PRESET_ZAI,
+    PHI__PRESET_FIREWORKS,
+    PHI__PRESET_LOCAL,
+    PHI__PRESET_OLLAMA,
+    PHI__PRESET_LLAMA_CPP,
+    PHI__PRESET_VLLM,
+    PHI__PRESET_LM_STUDIO,
+    PHI__PRESET_GOOGLE,
+    PHI__PRESET_VERTEX,
+    PHI__PRESET_BEDROCK
+};
+
+static const phi__preset phi__preset_rows[] = {
+    {PHI_PROTOCOL_ANTHROPIC, "anthropic", "https://api.anthropic.com", 0, 200000, 8192, false},
+    /* its Chat API leaves the stream's end out and hides its thinking; this one does neither */
+    {PHI_PROTOCOL_ANTHROPIC, "minimax", "https://api.minimax.io/anthropic", 0, 200000, 8192, false},
+    {PHI_PROTOCOL_OPENAI_CHAT, "openai", "https://api.openai.com/v1",
+     PHI_QUIRK_MAX_COMPLETION_TOKENS | PHI_QUIRK_DEVELOPER_ROLE | PHI_QUIRK_STORE_FALSE |
+         PHI_QUIRK_REASONING_EFFORT | PHI_QUIRK_CACHE_KEY | PHI_QUIRK_STRICT_TOOLS,
+     128000, 4096, true},
+    {PHI_PROTOCOL_OPENAI_RESPONSES, "openai-responses", "https://api.openai.com/v1", 0, 128000,
+     8192, true},
+    {PHI_PROTOCOL_AZURE_RESPONSES, "azure", NULL, 0, 128000, 8192, true},
+    {PHI_PROTOCOL_OPENAI_CHAT, "openrouter", "https://openrouter.ai/api/v1",
+     PHI_QUIRK_MAX_COMPLETION_TOKENS | PHI_QUIRK_REASONING_OBJECT | PHI_QUIRK_REPLAY_REASONING,
+     200000, 4096, false},
+    {PHI_PROTOCOL_OPENAI_CHAT, "xai", "https://api.x.ai/v1", PHI_QUIRK_MAX_COMPLETION_TOKENS,
+     128000, 8192, false},
+    {PHI_PROTOCOL_OPENAI_CHAT, "groq", "https://api.groq.com/openai/v1",
+     PHI_QUIRK_MAX_COMPLETION_TOKENS | PHI_QUIRK_STRICT_TOOLS | PHI_QUIRK_NO_JSON_SCHEMA |
+         PHI_QUIRK_FORMAT_ALONE,
+     128000, 8192, false},
+    {PHI_PROTOCOL_OPENAI_CHAT, "cerebras", "https://api.cerebras.ai/v1",
+     PHI_QUIRK_MAX_COMPLETION_TOKENS | PHI_QUIRK_EMPTY_IS_OVERFLOW | PHI_QUIRK_FORMAT_ALONE, 128000,
+     8192, false},
+    {PHI_PROTOCOL_OPENAI_CHAT, "mistral", "https://api.mistral.ai/v1",
+     PHI_QUIRK_NO_STREAM_USAGE | PHI_QUIRK_TOOL_NAME_IN_RESULT | PHI_QUIRK_EMPTY_CONTENT |
+         PHI_QUIRK_ID_9 | PHI_QUIRK_THINKING_PARTS | PHI_QUIRK_CACHE_KEY |
+         PHI_QUIRK_TOOL_CHOICE_ANY,
+     128000, 8192, false},
+    {PHI_PROTOCOL_OPENAI_CHAT, "deepseek", "https://api.deepseek.com",
+     PHI_QUIRK_THINKING_TYPE | PHI_QUIRK_REASONING_EFFORT | PHI_QUIRK_REPLAY_REASONING |
+         PHI_QUIRK_REASONING_REQUIRED | PHI_QUIRK_EMPTY_CONTENT | PHI_QUIRK_STRICT_TOOLS |
+         PHI_QUIRK_NO_JSON_SCHEMA,
+     128000, 8192, true},
+    {PHI_PROTOCOL_OPENAI_CHAT, "together", "https://api.together.ai/v1",
+     PHI_QUIRK_REASONING_ENABLED | PHI_QUIRK_REASONING_EFFORT | PHI_QUIRK_EMPTY_CONTENT, 128000,
+     8192, false},
+    {PHI_PROTOCOL_OPENAI_CHAT, "qwen", "https://dashscope-intl.aliyuncs.com/compatible-mode/v1",
+     PHI_QUIRK_ENABLE_THINKING | PHI_QUIRK_EMPTY_CONTENT | PHI_QUIRK_NO_JSON_SCHEMA, 128000, 8192,
+     false},
+    {PHI_PROTOCOL_OPENAI_CHAT, "moonshot", "https://api.moonshot.ai/v1",
+     PHI_QUIRK_THINKING_TYPE | PHI_QUIRK_REPLAY_REASONING | PHI_QUIRK_EMPTY_CONTENT |
+         PHI_QUIRK_NO_JSON_SCHEMA,
+     128000, 8192, false},
+    {PHI_PROTOCOL_OPENAI_CHAT, "zai", "https://api.z.ai/api/paas/v4",
+     PHI_QUIRK_THINKING_TYPE | PHI_QUIRK_KEEP_THINKING | PHI_QUIRK_REPLAY_REASONING |
+         PHI_QUIRK_TOOL_STREAM | PHI_QUIRK_EMPTY_CONTENT | PHI_QUIRK_STRICT_TOOLS |
+         PHI_QUIRK_NO_JSON_SCHEMA,
+     128000, 8192, false},
+    {PHI_PROTOCOL_OPENAI_CHAT, "fireworks", "https://api.fireworks.ai/inference/v1",
+     PHI_QUIRK_EMPTY_CONTENT, 128000, 8192, false},
+    {PHI_PROTOCOL_OPENAI_CHAT, "local", NULL,
+     PHI_QUIRK_EMPTY_CONTENT | PHI_QUIRK_OPEN_KEY | PHI_QUIRK_FORMAT_ALONE, 128000, 4096, false},
+    /* its num_ctx, which cannot be set from here, is the window */
+    {PHI_PROTOCOL_OPENAI_CHAT, "ollama", "http://localhost:11434/v1",
+     PHI_QUIRK_EMPTY_CONTENT | PHI_QUIRK_OPEN_KEY | PHI_QUIRK_REASONING_EFFORT |
+         PHI_QUIRK_FORMAT_ALONE,
+     4096, 4096, false},
+    {PHI_PROTOCOL_OPENAI_CHAT, "llama_cpp", "http://localhost:8080/v1",
+     PHI_QUIRK_EMPTY_CONTENT | PHI_QUIRK_OPEN_KEY | PHI_QUIRK_TEMPLATE_THINKING |
+         PHI_QUIRK_FORMAT_ALONE,
+     128000, 4096, false},
+    {PHI_PROTOCOL_OPENAI_CHAT, "vllm", "http://localhost:8000/v1",
+     PHI_QUIRK_EMPTY_CONTENT | PHI_QUIRK_OPEN_KEY | PHI_QUIRK_TEMPLATE_THINKING |
+         PHI_QUIRK_FORMAT_ALONE,
+     128000, 4096, false},
+    {PHI_PROTOCOL_OPENAI_CHAT, "lm_studio", "http://localhost:1234/v1",
+     PHI_QUIRK_EMPTY_CONTENT | PHI_QUIRK_OPEN_KEY | PHI_QUIRK_REASONING_EFFORT |
+         PHI_QUIRK_FORMAT_ALONE,
+     128000, 4096, false},
+    {PHI_PROTOCOL_GOOGLE, "google", "https://generativelanguage.googleapis.com/v1beta", 0, 1000000,
+     8192, false},
+    {PHI_PROTOCOL_VERTEX, "google_vertex", NULL, 0, 1000000, 8192, false},
+    {PHI_PROTOCOL_BEDROCK, "bedrock", "https://bedrock-runtime.us-east-1.amazonaws.com", 0, 200000,
+     8192, false},
+};
+
 /* By the start of the model's name; the first row that fits decides. */
 typedef struct phi__preset_model {
     const char *provider, *prefix;
@@ -12171,7 +12989,7 @@ static const phi__preset_model phi__preset_models[] = {
     {"openrouter", "openai/gpt-4", PHI_QUIRK_DEVELOPER_ROLE, 0, false},
     {"openrouter", "openai/", PHI_QUIRK_DEVELOPER_ROLE, 0, true},
     {"groq", "openai/gpt-oss", PHI_QUIRK_REASONING_EFFORT, 0, true},
-    {"groq", "qwen", PHI_QUIRK_REASONING_FORMAT, 0, true},
+    {"groq", "qwen", PHI_QUIRK_REASONING_FORMAT | PHI_QUIRK_REASONING_EFFORT, 0, true},
     {"groq", "deepseek-r1", PHI_QUIRK_REASONING_FORMAT, 0, true},
     {"cerebras", "gpt-oss", PHI_QUIRK_REASONING_EFFORT, 0, true},
     {"xai", "grok-3-mini", PHI_QUIRK_REASONING_EFFORT, 0, true},
@@ -12187,7 +13005,8 @@ static const phi__preset_model phi__preset_models[] = {
 
 static bool phi__preset_is(const char *a, const char *b) { return strcmp(a, b) == 0; }
 
-static phi_model phi__preset_make(const phi__preset *preset, const char *id, const char *api_key) {
+static phi_model phi__preset_make(int which, const char *id, const char *api_key) {
+    const phi__preset *preset = &phi__preset_rows[which];
     phi_model model;
     size_t i;
     memset(&model, 0, sizeof model);
@@ -12211,286 +13030,120 @@ static phi_model phi__preset_make(const phi__preset *preset, const char *id, con
     return model;
 }
 
-/* ---- public ---- */
-
-PHI_API phi_model phi_model_anthropic(const char *id, const char *api_key) {
-    static const phi__preset preset = {
-        PHI_PROTOCOL_ANTHROPIC, "anthropic", "https://api.anthropic.com", 0, 200000, 8192, false};
-    return phi__preset_make(&preset, id, api_key);
-}
-
-PHI_API phi_model phi_model_openai(const char *id, const char *api_key) {
-    static const phi__preset preset = {PHI_PROTOCOL_OPENAI_CHAT,
-                                       "openai",
-                                       "https://api.openai.com/v1",
-                                       PHI_QUIRK_MAX_COMPLETION_TOKENS | PHI_QUIRK_DEVELOPER_ROLE |
-                                           PHI_QUIRK_STORE_FALSE | PHI_QUIRK_REASONING_EFFORT |
-                                           PHI_QUIRK_CACHE_KEY,
-                                       128000,
-                                       4096,
-                                       true};
-    return phi__preset_make(&preset, id, api_key);
-}
-
-PHI_API phi_model phi_model_openai_responses(const char *id, const char *api_key) {
-    static const phi__preset preset = {PHI_PROTOCOL_OPENAI_RESPONSES,
-                                       "openai-responses",
-                                       "https://api.openai.com/v1",
-                                       0,
-                                       128000,
-                                       8192,
-                                       true};
-    return phi__preset_make(&preset, id, api_key);
-}
-
-PHI_API phi_model phi_model_azure(const char *base_url, const char *deployment,
-                                  const char *api_key) {
-    static const phi__preset preset = {
-        PHI_PROTOCOL_AZURE_RESPONSES, "azure", NULL, 0, 128000, 8192, true};
-    phi_model model = phi__preset_make(&preset, deployment, api_key);
+/* At an address that is the caller's, whatever it is. */
+static phi_model phi__preset_at(int which, const char *base_url, const char *id,
+                                const char *api_key) {
+    phi_model model = phi__preset_make(which, id, api_key);
     model.base_url = base_url;
     return model;
-}
-
-PHI_API phi_model phi_model_openrouter(const char *id, const char *api_key) {
-    static const phi__preset preset = {PHI_PROTOCOL_OPENAI_CHAT,
-                                       "openrouter",
-                                       "https://openrouter.ai/api/v1",
-                                       PHI_QUIRK_MAX_COMPLETION_TOKENS |
-                                           PHI_QUIRK_REASONING_OBJECT | PHI_QUIRK_REPLAY_REASONING,
-                                       200000,
-                                       4096,
-                                       false};
-    return phi__preset_make(&preset, id, api_key);
-}
-
-PHI_API phi_model phi_model_xai(const char *id, const char *api_key) {
-    static const phi__preset preset = {PHI_PROTOCOL_OPENAI_CHAT,
-                                       "xai",
-                                       "https://api.x.ai/v1",
-                                       PHI_QUIRK_MAX_COMPLETION_TOKENS,
-                                       128000,
-                                       8192,
-                                       false};
-    return phi__preset_make(&preset, id, api_key);
-}
-
-PHI_API phi_model phi_model_groq(const char *id, const char *api_key) {
-    static const phi__preset preset = {PHI_PROTOCOL_OPENAI_CHAT,
-                                       "groq",
-                                       "https://api.groq.com/openai/v1",
-                                       PHI_QUIRK_MAX_COMPLETION_TOKENS,
-                                       128000,
-                                       8192,
-                                       false};
-    return phi__preset_make(&preset, id, api_key);
-}
-
-PHI_API phi_model phi_model_cerebras(const char *id, const char *api_key) {
-    static const phi__preset preset = {PHI_PROTOCOL_OPENAI_CHAT,
-                                       "cerebras",
-                                       "https://api.cerebras.ai/v1",
-                                       PHI_QUIRK_MAX_COMPLETION_TOKENS |
-                                           PHI_QUIRK_EMPTY_IS_OVERFLOW,
-                                       128000,
-                                       8192,
-                                       false};
-    return phi__preset_make(&preset, id, api_key);
-}
-
-PHI_API phi_model phi_model_mistral(const char *id, const char *api_key) {
-    static const phi__preset preset = {PHI_PROTOCOL_OPENAI_CHAT,
-                                       "mistral",
-                                       "https://api.mistral.ai/v1",
-                                       PHI_QUIRK_NO_STREAM_USAGE | PHI_QUIRK_TOOL_NAME_IN_RESULT |
-                                           PHI_QUIRK_EMPTY_CONTENT | PHI_QUIRK_ID_9 |
-                                           PHI_QUIRK_THINKING_PARTS | PHI_QUIRK_CACHE_KEY |
-                                           PHI_QUIRK_TOOL_CHOICE_ANY,
-                                       128000,
-                                       8192,
-                                       false};
-    return phi__preset_make(&preset, id, api_key);
-}
-
-PHI_API phi_model phi_model_deepseek(const char *id, const char *api_key) {
-    static const phi__preset preset = {PHI_PROTOCOL_OPENAI_CHAT,
-                                       "deepseek",
-                                       "https://api.deepseek.com",
-                                       PHI_QUIRK_THINKING_TYPE | PHI_QUIRK_REPLAY_REASONING |
-                                           PHI_QUIRK_REASONING_REQUIRED | PHI_QUIRK_EMPTY_CONTENT,
-                                       128000,
-                                       8192,
-                                       true};
-    return phi__preset_make(&preset, id, api_key);
-}
-
-PHI_API phi_model phi_model_together(const char *id, const char *api_key) {
-    static const phi__preset preset = {PHI_PROTOCOL_OPENAI_CHAT,
-                                       "together",
-                                       "https://api.together.ai/v1",
-                                       PHI_QUIRK_REASONING_ENABLED | PHI_QUIRK_EMPTY_CONTENT,
-                                       128000,
-                                       8192,
-                                       false};
-    return phi__preset_make(&preset, id, api_key);
-}
-
-PHI_API phi_model phi_model_qwen(const char *id, const char *api_key) {
-    static const phi__preset preset = {PHI_PROTOCOL_OPENAI_CHAT,
-                                       "qwen",
-                                       "https://dashscope-intl.aliyuncs.com/compatible-mode/v1",
-                                       PHI_QUIRK_ENABLE_THINKING | PHI_QUIRK_EMPTY_CONTENT,
-                                       128000,
-                                       8192,
-                                       false};
-    return phi__preset_make(&preset, id, api_key);
-}
-
-PHI_API phi_model phi_model_moonshot(const char *id, const char *api_key) {
-    static const phi__preset preset = {PHI_PROTOCOL_OPENAI_CHAT,
-                                       "moonshot",
-                                       "https://api.moonshot.ai/v1",
-                                       PHI_QUIRK_THINKING_TYPE | PHI_QUIRK_REPLAY_REASONING |
-                                           PHI_QUIRK_EMPTY_CONTENT,
-                                       128000,
-                                       8192,
-                                       false};
-    return phi__preset_make(&preset, id, api_key);
-}
-
-PHI_API phi_model phi_model_zai(const char *id, const char *api_key) {
-    static const phi__preset preset = {PHI_PROTOCOL_OPENAI_CHAT,
-                                       "zai",
-                                       "https://api.z.ai/api/paas/v4",
-                                       PHI_QUIRK_THINKING_TYPE | PHI_QUIRK_KEEP_THINKING |
-                                           PHI_QUIRK_REPLAY_REASONING | PHI_QUIRK_TOOL_STREAM |
-                                           PHI_QUIRK_EMPTY_CONTENT,
-                                       128000,
-                                       8192,
-                                       false};
-    return phi__preset_make(&preset, id, api_key);
-}
-
-PHI_API phi_model phi_model_google(const char *id, const char *api_key) {
-    static const phi__preset preset = {PHI_PROTOCOL_GOOGLE,
-                                       "google",
-                                       "https://generativelanguage.googleapis.com/v1beta",
-                                       0,
-                                       1000000,
-                                       8192,
-                                       false};
-    return phi__preset_make(&preset, id, api_key);
-}
-
-PHI_API phi_model phi_model_vertex(const char *base_url, const char *id, const char *token) {
-    static const phi__preset preset = {
-        PHI_PROTOCOL_VERTEX, "google_vertex", NULL, 0, 1000000, 8192, false};
-    phi_model model = phi__preset_make(&preset, id, token);
-    model.base_url = base_url;
-    return model;
-}
-
-PHI_API phi_model phi_model_local(const char *base_url, const char *id, const char *api_key) {
-    static const phi__preset preset = {PHI_PROTOCOL_OPENAI_CHAT,
-                                       "local",
-                                       NULL,
-                                       PHI_QUIRK_EMPTY_CONTENT | PHI_QUIRK_OPEN_KEY,
-                                       128000,
-                                       4096,
-                                       false};
-    phi_model model = phi__preset_make(&preset, id, api_key);
-    model.name = "Local Model";
-    model.base_url = base_url;
-    return model;
-}
-
-PHI_API phi_model phi_model_fireworks(const char *id, const char *api_key) {
-    static const phi__preset preset = {PHI_PROTOCOL_OPENAI_CHAT,
-                                       "fireworks",
-                                       "https://api.fireworks.ai/inference/v1",
-                                       PHI_QUIRK_EMPTY_CONTENT,
-                                       128000,
-                                       8192,
-                                       false};
-    return phi__preset_make(&preset, id, api_key);
-}
-
-/* Its Chat API leaves the stream's end out and hides its thinking; the Anthropic one does neither. */
-PHI_API phi_model phi_model_minimax(const char *id, const char *api_key) {
-    static const phi__preset preset = {PHI_PROTOCOL_ANTHROPIC,
-                                       "minimax",
-                                       "https://api.minimax.io/anthropic",
-                                       0,
-                                       200000,
-                                       8192,
-                                       false};
-    return phi__preset_make(&preset, id, api_key);
 }
 
 /* A server on this machine, or wherever `base_url` says. */
-static phi_model phi__preset_own(const phi__preset *preset, const char *base_url, const char *id) {
-    phi_model model = phi__preset_make(preset, id, NULL);
+static phi_model phi__preset_own(int which, const char *base_url, const char *id) {
+    phi_model model = phi__preset_make(which, id, NULL);
     if (base_url != NULL && base_url[0] != '\0') model.base_url = base_url;
     return model;
 }
 
+/* ---- public ---- */
+
+PHI_API phi_model phi_model_anthropic(const char *id, const char *api_key) {
+    return phi__preset_make(PHI__PRESET_ANTHROPIC, id, api_key);
+}
+
+PHI_API phi_model phi_model_minimax(const char *id, const char *api_key) {
+    return phi__preset_make(PHI__PRESET_MINIMAX, id, api_key);
+}
+
+PHI_API phi_model phi_model_openai(const char *id, const char *api_key) {
+    return phi__preset_make(PHI__PRESET_OPENAI, id, api_key);
+}
+
+PHI_API phi_model phi_model_openai_responses(const char *id, const char *api_key) {
+    return phi__preset_make(PHI__PRESET_OPENAI_RESPONSES, id, api_key);
+}
+
+PHI_API phi_model phi_model_azure(const char *base_url, const char *deployment,
+                                  const char *api_key) {
+    return phi__preset_at(PHI__PRESET_AZURE, base_url, deployment, api_key);
+}
+
+PHI_API phi_model phi_model_openrouter(const char *id, const char *api_key) {
+    return phi__preset_make(PHI__PRESET_OPENROUTER, id, api_key);
+}
+
+PHI_API phi_model phi_model_xai(const char *id, const char *api_key) {
+    return phi__preset_make(PHI__PRESET_XAI, id, api_key);
+}
+
+PHI_API phi_model phi_model_groq(const char *id, const char *api_key) {
+    return phi__preset_make(PHI__PRESET_GROQ, id, api_key);
+}
+
+PHI_API phi_model phi_model_cerebras(const char *id, const char *api_key) {
+    return phi__preset_make(PHI__PRESET_CEREBRAS, id, api_key);
+}
+
+PHI_API phi_model phi_model_mistral(const char *id, const char *api_key) {
+    return phi__preset_make(PHI__PRESET_MISTRAL, id, api_key);
+}
+
+PHI_API phi_model phi_model_deepseek(const char *id, const char *api_key) {
+    return phi__preset_make(PHI__PRESET_DEEPSEEK, id, api_key);
+}
+
+PHI_API phi_model phi_model_together(const char *id, const char *api_key) {
+    return phi__preset_make(PHI__PRESET_TOGETHER, id, api_key);
+}
+
+PHI_API phi_model phi_model_qwen(const char *id, const char *api_key) {
+    return phi__preset_make(PHI__PRESET_QWEN, id, api_key);
+}
+
+PHI_API phi_model phi_model_moonshot(const char *id, const char *api_key) {
+    return phi__preset_make(PHI__PRESET_MOONSHOT, id, api_key);
+}
+
+PHI_API phi_model phi_model_zai(const char *id, const char *api_key) {
+    return phi__preset_make(PHI__PRESET_ZAI, id, api_key);
+}
+
+PHI_API phi_model phi_model_fireworks(const char *id, const char *api_key) {
+    return phi__preset_make(PHI__PRESET_FIREWORKS, id, api_key);
+}
+
+PHI_API phi_model phi_model_local(const char *base_url, const char *id, const char *api_key) {
+    phi_model model = phi__preset_at(PHI__PRESET_LOCAL, base_url, id, api_key);
+    model.name = "Local Model";
+    return model;
+}
+
 PHI_API phi_model phi_model_ollama(const char *base_url, const char *id) {
-    static const phi__preset preset = {PHI_PROTOCOL_OPENAI_CHAT,
-                                       "ollama",
-                                       "http://localhost:11434/v1",
-                                       PHI_QUIRK_EMPTY_CONTENT | PHI_QUIRK_OPEN_KEY |
-                                           PHI_QUIRK_REASONING_EFFORT,
-                                       4096, /* its num_ctx, which cannot be set here */
-                                       4096,
-                                       false};
-    return phi__preset_own(&preset, base_url, id);
+    return phi__preset_own(PHI__PRESET_OLLAMA, base_url, id);
 }
 
 PHI_API phi_model phi_model_llama_cpp(const char *base_url, const char *id) {
-    static const phi__preset preset = {PHI_PROTOCOL_OPENAI_CHAT,
-                                       "llama_cpp",
-                                       "http://localhost:8080/v1",
-                                       PHI_QUIRK_EMPTY_CONTENT | PHI_QUIRK_OPEN_KEY |
-                                           PHI_QUIRK_TEMPLATE_THINKING,
-                                       128000,
-                                       4096,
-                                       false};
-    return phi__preset_own(&preset, base_url, id);
+    return phi__preset_own(PHI__PRESET_LLAMA_CPP, base_url, id);
 }
 
 PHI_API phi_model phi_model_vllm(const char *base_url, const char *id) {
-    static const phi__preset preset = {PHI_PROTOCOL_OPENAI_CHAT,
-                                       "vllm",
-                                       "http://localhost:8000/v1",
-                                       PHI_QUIRK_EMPTY_CONTENT | PHI_QUIRK_OPEN_KEY |
-                                           PHI_QUIRK_TEMPLATE_THINKING,
-                                       128000,
-                                       4096,
-                                       false};
-    return phi__preset_own(&preset, base_url, id);
+    return phi__preset_own(PHI__PRESET_VLLM, base_url, id);
 }
 
 PHI_API phi_model phi_model_lm_studio(const char *base_url, const char *id) {
-    static const phi__preset preset = {PHI_PROTOCOL_OPENAI_CHAT,
-                                       "lm_studio",
-                                       "http://localhost:1234/v1",
-                                       PHI_QUIRK_EMPTY_CONTENT | PHI_QUIRK_OPEN_KEY |
-                                           PHI_QUIRK_REASONING_EFFORT,
-                                       128000,
-                                       4096,
-                                       false};
-    return phi__preset_own(&preset, base_url, id);
+    return phi__preset_own(PHI__PRESET_LM_STUDIO, base_url, id);
+}
+
+PHI_API phi_model phi_model_google(const char *id, const char *api_key) {
+    return phi__preset_make(PHI__PRESET_GOOGLE, id, api_key);
+}
+
+PHI_API phi_model phi_model_vertex(const char *base_url, const char *id, const char *token) {
+    return phi__preset_at(PHI__PRESET_VERTEX, base_url, id, token);
 }
 
 PHI_API phi_model phi_model_bedrock(const char *base_url, const char *id, const char *key) {
-    static const phi__preset preset = {PHI_PROTOCOL_BEDROCK,
-                                       "bedrock",
-                                       "https://bedrock-runtime.us-east-1.amazonaws.com",
-                                       0,
-                                       200000,
-                                       8192,
-                                       false};
-    phi_model model = phi__preset_make(&preset, id, key);
+    phi_model model = phi__preset_make(PHI__PRESET_BEDROCK, id, key);
     const char *claude = id != NULL ? strstr(id, "claude-") : NULL;
     if (base_url != NULL) model.base_url = base_url;
     if (claude != NULL) model.reasoning = phi_model_anthropic(claude, key).reasoning;
@@ -12572,11 +13225,11 @@ PHI_API double phi_cache_hit_rate(const phi_usage *usage) {
 #endif /* PHI__IMP_MODEL */
 
 #ifdef PHI__IMP_WIRE
-#if PHI__IMP_WIRE != 0x91068620
+#if PHI__IMP_WIRE != 0x19d727ed
 #error "phi: two versions of src/wire in one file"
 #endif
 #else
-#define PHI__IMP_WIRE 0x91068620
+#define PHI__IMP_WIRE 0x19d727ed
 
 /* ---- src/wire/claude_in.h ---- */
 
@@ -12629,13 +13282,14 @@ typedef struct phi__draft {
     phi_content_kind kind;
     bool open; /* more may come; a tool call still open at the end is incomplete */
     bool redacted;
-    bool incomplete;  /* tool call: broke off; set by phi__assembly_finish */
-    bool replay_open; /* replay is still being written: not shown */
-    uint8_t held_len; /* bytes in `held` */
-    char held[4];     /* the start of a UTF-8 sequence that a delta cut */
-    uint32_t high;    /* the first half of a surrogate pair that a delta cut, or 0 */
-    int64_t key;      /* the protocol's own index */
-    phi__buf bytes;   /* text, thinking, or arguments */
+    bool incomplete;   /* tool call: broke off; set by phi__assembly_finish */
+    bool replay_open;  /* replay is still being written: not shown */
+    uint8_t held_len;  /* bytes in `held` */
+    char held[4];      /* the start of a UTF-8 sequence that a delta cut */
+    uint32_t rewrites; /* how often other bytes took the place of those that had come */
+    uint32_t high;     /* the first half of a surrogate pair that a delta cut, or 0 */
+    int64_t key;       /* the protocol's own index */
+    phi__buf bytes;    /* text, thinking, or arguments */
     phi__buf signature, replay;
     phi__buf id, name;
 } phi__draft;
@@ -12659,6 +13313,7 @@ struct phi__assembly {
     phi_stop_reason stop_reason; /* NONE until known */
     phi__buf raw_stop_reason, model, response_id;
     uint64_t id_salt; /* set by the caller: makes invented call ids unique in a session */
+    bool respond; /* set by the caller: the first call of PHI_RESPOND_TOOL is the answer's text */
     bool started;
     bool terminal;       /* the protocol's own end was seen */
     bool no_memory;      /* sticks */
@@ -12696,10 +13351,14 @@ PHI__FN void phi__assembly_fail(phi__assembly *a, phi_failure_kind kind, bool re
 /* The same, of all that a failure holds. */
 PHI__FN void phi__assembly_fail_with(phi__assembly *a, const phi_failure *failure);
 
+/* The kind that a block has for whoever sees the message: with `respond`, the call that is the answer is a
+   TEXT. Decoders look at draft->kind, which stays a call's. */
+PHI__FN phi_content_kind phi__assembly_kind(const phi__assembly *a, size_t block);
+
 /* After the end: arguments "" become {}; stop reason toolUse where finished calls exist and the raw
    reason was a normal stop, or the end came without a reason; calls still open, and calls that a
    length limit cut, become incomplete; calls without an id, or with one that an earlier call of the
-   message has, get a new one; total_tokens is computed. Want of memory becomes a failure, where
+   message has, get a new one; where the answer came by a call, the reason is STOP; total_tokens is computed. Want of memory becomes a failure, where
    there is no other. */
 PHI__FN void phi__assembly_finish(phi__assembly *a);
 
@@ -12794,8 +13453,12 @@ typedef struct phi__item {
 /* Who minted a message, as one number: model, provider and protocol. 0 where one of them is not said. */
 PHI__FN uint64_t phi__origin_of(phi_str model, phi_str provider, phi_str protocol);
 
+struct phi__adapted;
+
 typedef struct phi__tool_view {
     phi_str name, description, schema; /* schema: JSON text of an object */
+    bool strict;                       /* phi_tool.strict */
+    struct phi__adapted *adapted;      /* by form (strict_in.h); NULL: not kept */
 } phi__tool_view;
 
 /* All a request depends on. Borrowed until the request is done with. */
@@ -12810,9 +13473,21 @@ typedef struct phi__ask {
     phi_thinking thinking;
     uint32_t max_tokens; /* 0: the model's */
     double temperature;  /* negative: not sent */
-    bool disable_cache;
+    phi_cache cache;
+    phi_format
+        format;   /* kind TEXT: nothing is asked for; phi__format_apply makes it fit the target */
+    bool respond; /* PHI_RESPOND_TOOL is the last of `tools`: its call is the answer */
+    bool respond_only;  /* ... and REQUIRED means that one */
     phi_str session_id; /* for prompt_cache_key; may be empty */
 } phi__ask;
+
+/* Which cache marks are wanted. */
+typedef enum phi__mark { PHI__MARK_SYSTEM, PHI__MARK_TOOLS, PHI__MARK_MESSAGES } phi__mark;
+static inline bool phi__ask_marks(const phi__ask *ask, phi__mark mark) {
+    const phi_cache *c = &ask->cache;
+    if (c->mode != PHI_CACHE_MANUAL) return c->mode == PHI_CACHE_AUTO;
+    return mark == PHI__MARK_SYSTEM ? c->system : mark == PHI__MARK_TOOLS ? c->tools : c->messages;
+}
 
 typedef struct phi__codec phi__codec;
 
@@ -12918,6 +13593,8 @@ PHI__FN void phi__encode_mark(phi__encoder *e, size_t back, const char *literal)
 /* Copied, without control characters. A later header of the same name replaces an earlier one. */
 PHI__FN void phi__encode_header(phi__encoder *e, const char *name, phi_str value);
 PHI__FN void phi__encode_model_headers(phi__encoder *e);
+/* All of a request that was rendered elsewhere; its headers are there. `body` is borrowed. */
+PHI__FN void phi__encode_request(phi__encoder *e, phi_str method, phi_str url, phi_str body);
 /* The url: the model's base, `version` ("/v1") where the base does not end in it (only_bare: only
    where the base has no path at all), and `path`, which the base may have too. */
 PHI__FN void phi__encode_url(phi__encoder *e, const char *version, bool only_bare,
@@ -12989,8 +13666,14 @@ typedef struct phi__anthropic_plan {
 } phi__anthropic_plan;
 
 PHI__FN phi__anthropic_plan phi__anthropic_plan_of(const phi__ask *ask);
-/* ,"thinking":{...},"output_config":{...} into the scratch buffer, as far as they are needed. */
+/* The same for this very request: with a budget the API wants the message whose calls were just answered to
+   begin with thinking, and where that message has none, this one answer is asked for without. */
+PHI__FN phi__anthropic_plan phi__anthropic_plan_now(const phi__encoder *e);
+/* ,"thinking":{...} and ,"output_config":{...} into the scratch buffer, as far as they are needed; with_format:
+   the answer's format is said there too. */
 PHI__FN void phi__anthropic_put_thinking(phi__encoder *e, const phi__anthropic_plan *p);
+PHI__FN void phi__anthropic_put_config(phi__encoder *e, const phi__anthropic_plan *p,
+                                       bool with_format);
 
 /* The stream half; the state is zeroed memory. */
 typedef struct phi__anthropic_state {
@@ -13014,6 +13697,10 @@ PHI__FN void phi__anthropic_whole(void *state, phi__assembly *a, phi_str body);
 
 
 PHI__FN const phi__codec *phi__bedrock_codec(void);
+
+/* Whether a Claude is behind the id: by the name; behind an ARN that hides it, by the quirks that only Claude
+   has. */
+PHI__FN bool phi__bedrock_claude(const phi_model *model);
 
 /* The stream half; the state is zeroed memory. */
 typedef struct phi__bedrock_state {
@@ -13049,6 +13736,23 @@ PHI__FN void phi__classify_stop(phi__assembly *a, phi_failure_kind kind, bool re
 
 /* The end of a stream that did not end as its protocol says. */
 PHI__FN void phi__classify_truncated(phi__assembly *a, bool heard);
+
+#endif
+
+/* ---- src/wire/format_in.h ---- */
+
+/* format_in.h - structured output: what a target has for it, and what stands in for it where it has nothing. */
+#ifndef PHI_WIRE_FORMAT_IN_H
+#define PHI_WIRE_FORMAT_IN_H
+
+
+/* Makes of ask->format what this target understands, before the request is begun. Where it has a way of its
+   own, the format stays, with a name and with a schema that it takes. Else the format becomes TEXT, and
+   PHI_RESPOND_TOOL is put behind the tools, forced as far as the target allows that (ask->respond).
+   What is made lives in `arena`; ask->tools and ask->system_prompt may then point there.
+   PHI_BAD_ARG: it cannot be done, `words` say why; PHI_NO_MEMORY. */
+PHI__FN phi_status phi__format_apply(const phi__codec *codec, phi__ask *ask, phi_arena *arena,
+                                     char *words, size_t words_size);
 
 #endif
 
@@ -13104,6 +13808,9 @@ PHI__FN bool phi__frames_cut(const phi__frames *frames);
 
 PHI__FN const phi__codec *phi__gemini_codec(void);
 PHI__FN const phi__codec *phi__vertex_codec(void);
+
+/* 25 of gemini-2.5-flash, 30 of gemini-3-pro, 90 of one without a number; 0: another family. */
+PHI__FN int phi__gemini_version(const phi_model *model);
 
 /* The stream half; the state is zeroed memory. */
 typedef struct phi__gemini_state {
@@ -13234,12 +13941,18 @@ PHI__FN void phi__responses_whole(void *state, phi__assembly *a, phi_str body);
 
 /* Which tool call ids a target takes; others are replaced by a hash of theirs. */
 typedef enum phi__id_rule {
+    PHI__ID_ANY = 0,       /* a host's own protocol: as they are */
     PHI__ID_ANTHROPIC = 1, /* [a-zA-Z0-9_-]{1,64} */
     PHI__ID_40,            /* at most 40 bytes */
     PHI__ID_9,             /* exactly 9 of [a-zA-Z0-9] */
     PHI__ID_RESPONSES      /* as Anthropic's, but the last is no '_' */
 } phi__id_rule;
 
+PHI__FN phi__id_rule phi__render_id_rule(const phi_model *model);
+
+/* The id itself, where the rule allows it, or its replacement, written into `room`. */
+enum { PHI__ID_ROOM = 38 };
+PHI__FN phi_str phi__render_map_id(phi_str id, phi__id_rule rule, char room[PHI__ID_ROOM]);
 PHI__FN void phi__render_id(phi__buf *out, phi_str id, phi__id_rule rule); /* with its quotes */
 
 /* A tool's name out of history, which another provider may have allowed: [a-zA-Z0-9_-], cut. */
@@ -13263,6 +13976,8 @@ PHI__FN phi_str phi__render_arguments(phi__encoder *e, phi_str arguments);
 PHI__FN bool phi__render_same_origin(const phi__encoder *e, size_t item);
 
 PHI__FN bool phi__render_is_image(const phi_content *c);
+/* Whether a target takes images of a type, "image/png". */
+PHI__FN bool phi__render_takes(const phi_model *model, phi_str type);
 /* An image that this target does not take: none at all, or not of its type. Words stand for it. */
 PHI__FN bool phi__render_omits(const phi__encoder *e, const phi_content *c);
 PHI__FN bool phi__render_omits_any(const phi__encoder *e, const phi_message *message);
@@ -13313,6 +14028,85 @@ typedef struct phi__sigv4_words {
 
 /* The value of Authorization is appended to `out`, which may fail. */
 PHI__FN void phi__sigv4_sign(const phi__sigv4 *s, phi__sigv4_words *words, phi__buf *out);
+
+#endif
+
+/* ---- src/wire/strict_in.h ---- */
+
+/* strict_in.h - a JSON Schema in the form in which a provider can promise that what the model writes fits it,
+   and the way back.
+
+   In OpenAI's form every object is closed and every property required: what was optional may be null
+   instead, and phi__strict_nulls takes those nulls out of the arguments again. Anthropic's form leaves
+   optional properties optional. Keywords that only narrow a value (minLength, pattern, ...) and that a form
+   does not have move into the description: arguments are checked against the schema as it was in any case.
+   What cannot be left out without a change of meaning (oneOf, patternProperties, ...) is refused. */
+#ifndef PHI_WIRE_STRICT_IN_H
+#define PHI_WIRE_STRICT_IN_H
+
+
+typedef enum phi__strict_form {
+    PHI__STRICT_NONE = 0,
+    PHI__STRICT_OPENAI, /* api.openai.com */
+    PHI__STRICT_PLAIN, /* the same without any keyword that narrows: Azure, Groq, DeepSeek, z.ai, and
+                              models tuned at OpenAI */
+    PHI__STRICT_ANTHROPIC, /* Claude, at Bedrock too */
+    PHI__STRICT_GEMINI,    /* nothing is promised; of every tool, phi__gemini_adapt makes it */
+    PHI__STRICT_FORMS
+} phi__strict_form;
+
+/* What was made of a tool's schema for one form. */
+struct phi__adapted {
+    phi_str schema, refused; /* one of them; refused: words */
+    bool done;
+};
+
+/* Appends the schema in that form, always the same bytes for the same text. False: no memory (out->failed),
+   or it cannot be done: `words` (terminated) then say where and why: at /properties/a: "oneOf" has no strict
+   form. What was appended is then worth nothing. */
+PHI__FN bool phi__strict_schema(phi__buf *out, phi_str schema, phi__strict_form form, char *words,
+                                size_t words_size);
+
+/* The same for Gemini, which takes ordinary schemas but for a few things. A schema that needs no change is
+   appended as it is. */
+PHI__FN bool phi__gemini_adapt(phi__buf *out, phi_str schema, char *words, size_t words_size);
+
+/* The form in which a model takes strict tools. */
+PHI__FN phi__strict_form phi__strict_form_of(const phi__codec *codec, const phi_model *model);
+
+/* Makes the form of each strict tool (of Gemini: of each) that has none yet, into `arena`, which lives as long as the views.
+   False: no memory. */
+PHI__FN bool phi__strict_adapt(phi__tool_view *tools, size_t count, phi__strict_form form,
+                               phi_arena *arena);
+
+/* The first tool that the target cannot take: PHI_BAD_ARG with words that name tool and place; PHI_OK;
+   PHI_NO_MEMORY. What is not adapted yet is adapted in `scratch` memory and forgotten. */
+PHI__FN phi_status phi__strict_refused(const phi__codec *codec, const phi__ask *ask,
+                                       phi_memory *scratch, char *words, size_t words_size);
+
+/* For codecs: the schema to be sent, and whether as a strict one. */
+PHI__FN phi_str phi__strict_tool(phi__encoder *e, const phi__tool_view *tool, bool *strict);
+
+/* What "#" or "#/a/b" names, by names of members (~1 is a slash, ~0 a tilde); NULL: nothing. *looked grows by
+   the members that were looked at. */
+PHI__FN const phi_json *phi__strict_find(const phi_json *root, phi_str ref, size_t *looked);
+/* Whether a step of such a text names `key`. */
+PHI__FN bool phi__strict_same_step(phi_str key, phi_str step);
+
+/* Takes the members out of `value` that are null and that the schema neither requires nor allows to be null.
+   Returns how many. Bounded work: what would take more is left as it is. */
+PHI__FN size_t phi__strict_nulls(const phi_json *schema, phi_json *value);
+
+#endif
+
+/* ---- src/wire/writer_in.h ---- */
+
+/* writer_in.h - the answer's writer is the assembly that our own decoders write into. */
+#ifndef PHI_WIRE_WRITER_IN_H
+#define PHI_WIRE_WRITER_IN_H
+
+
+static inline phi_answer *phi__writer_of(phi__assembly *assembly) { return (phi_answer *)assembly; }
 
 #endif
 
@@ -13565,6 +14359,43 @@ PHI__FN phi__anthropic_plan phi__anthropic_plan_of(const phi__ask *ask) {
     return p;
 }
 
+/* Whether the calls that wait for an answer were made without thinking: by another model, or when it was
+   off. The message that made them has no thinking block to begin with. */
+static bool phi__anthropic_unthought(const phi__encoder *e) {
+    size_t at = e->ask->item_count, i, last = SIZE_MAX;
+    const phi_message *m = NULL;
+    bool thought = false, calls = false;
+    while (at > 0 && last == SIZE_MAX) {
+        m = e->ask->items[--at].message;
+        if (m->role == PHI_ROLE_ASSISTANT) last = phi__anthropic_last(m);
+    }
+    /* Backwards: the first block that is sent decides. */
+    for (i = last == SIZE_MAX ? 0 : last + 1; i > 0; i--) {
+        const phi_content *c = &m->content[i - 1];
+        if (c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete) calls = true;
+        if (c->kind == PHI_CONTENT_THINKING)
+            thought = thought || (c->signature.len > 0 && phi__render_same_origin(e, at));
+        else if (c->kind != PHI_CONTENT_TEXT || !phi__render_blank(c->text))
+            thought = false;
+    }
+    return calls && !thought;
+}
+
+PHI__FN phi__anthropic_plan phi__anthropic_plan_now(const phi__encoder *e) {
+    phi__anthropic_plan p = phi__anthropic_plan_of(e->ask);
+    phi__ask calm;
+    if (p.budget == 0 || !phi__anthropic_unthought(e)) return p;
+    calm = *e->ask;
+    calm.thinking = PHI_THINKING_OFF;
+    return phi__anthropic_plan_of(&calm);
+}
+
+/* Bedrock's GovCloud refuses the field; wire.md part 8. */
+static bool phi__anthropic_displays(const phi__encoder *e) {
+    phi_str url = phi_str_of(e->ask->model->base_url);
+    return phi__str_find(url, 0, "bedrock-runtime.us-gov-") == SIZE_MAX;
+}
+
 PHI__FN void phi__anthropic_put_thinking(phi__encoder *e, const phi__anthropic_plan *p) {
     phi__buf *out = &e->scratch;
     phi_thinking level = e->ask->thinking;
@@ -13577,22 +14408,45 @@ PHI__FN void phi__anthropic_put_thinking(phi__encoder *e, const phi__anthropic_p
         return;
     }
     if (level != PHI_THINKING_OFF)
-        phi__buf_text(out, ",\"thinking\":{\"type\":\"adaptive\",\"display\":\"summarized\"}");
+        phi__buf_text(out, phi__anthropic_displays(e)
+                               ? ",\"thinking\":{\"type\":\"adaptive\",\"display\":\"summarized\"}"
+                               : ",\"thinking\":{\"type\":\"adaptive\"}");
     else if (p->claude.off == PHI__CLAUDE_OFF_DISABLED)
         phi__buf_text(out, ",\"thinking\":{\"type\":\"disabled\"}");
     else if (p->claude.off == PHI__CLAUDE_OFF_BETWEEN)
         phi__buf_text(out, ",\"thinking\":{\"type\":\"between_tools\"}");
-    if (level != PHI_THINKING_OFF || p->claude.off == PHI__CLAUDE_OFF_CANNOT) {
-        phi__buf_text(out, ",\"output_config\":{\"effort\":\"");
-        phi__buf_text(out, phi__anthropic_effort(level));
-        phi__buf_text(out, "\"}");
+}
+
+PHI__FN void phi__anthropic_put_config(phi__encoder *e, const phi__anthropic_plan *p,
+                                       bool with_format) {
+    const phi_format *format = &e->ask->format;
+    phi_thinking level = e->ask->thinking;
+    phi__buf *out = &e->scratch;
+    bool effort = e->ask->model->reasoning && p->adaptive &&
+                  (level != PHI_THINKING_OFF || p->claude.off == PHI__CLAUDE_OFF_CANNOT);
+    with_format = with_format && format->kind == PHI_FORMAT_JSON_SCHEMA;
+    if (!effort && !with_format) return;
+    phi__buf_text(out, ",\"output_config\":{");
+    if (effort) phi__render_member(out, "effort", phi_str_of(phi__anthropic_effort(level)));
+    if (with_format) {
+        phi__json_put_key(out, PHI__LIT("format"));
+        phi__buf_text(out, "{\"type\":\"json_schema\",\"schema\":");
+        phi__encode_scratch(e);
+        phi__encode_piece(e, phi_str_of(format->schema));
+        phi__buf_char(out, '}');
     }
+    phi__buf_char(out, '}');
 }
 
 static void phi__anthropic_put_choice(phi__encoder *e, const phi__anthropic_plan *p) {
     phi_tool_choice choice = e->ask->tool_choice;
     if (choice == PHI_TOOL_CHOICE_REQUIRED && (p->thinks || p->claude.no_forced_tool))
         choice = PHI_TOOL_CHOICE_AUTO; /* the API refuses to force a call then */
+    if (e->ask->respond_only) {
+        phi__buf_text(&e->scratch,
+                      ",\"tool_choice\":{\"type\":\"tool\",\"name\":\"" PHI_RESPOND_TOOL "\"}");
+        return;
+    }
     phi__buf_text(&e->scratch, ",\"tool_choice\":{\"type\":\"");
     phi__buf_text(&e->scratch, choice == PHI_TOOL_CHOICE_NONE       ? "none"
                                : choice == PHI_TOOL_CHOICE_REQUIRED ? "any"
@@ -13603,6 +14457,7 @@ static void phi__anthropic_put_choice(phi__encoder *e, const phi__anthropic_plan
 static void phi__anthropic_put_tools(phi__encoder *e) {
     phi__buf *out = &e->scratch;
     size_t i;
+    bool strict;
     phi__buf_text(out, ",\"tools\":[");
     for (i = 0; i < e->ask->tool_count; i++) {
         const phi__tool_view *tool = &e->ask->tools[i];
@@ -13613,18 +14468,18 @@ static void phi__anthropic_put_tools(phi__encoder *e) {
             phi__render_member(out, "description", tool->description);
         phi__buf_text(out, ",\"input_schema\":");
         phi__encode_scratch(e);
-        phi__encode_piece(e, phi__render_blank(tool->schema)
-                                 ? PHI__LIT("{\"type\":\"object\",\"properties\":{}}")
-                                 : tool->schema);
-        phi__buf_text(
-            out, i + 1 == e->ask->tool_count && !e->ask->disable_cache ? PHI__ANTHROPIC_MARK : "}");
+        phi__encode_piece(e, phi__strict_tool(e, tool, &strict));
+        if (strict) phi__buf_text(out, ",\"strict\":true");
+        phi__buf_text(out, i + 1 == e->ask->tool_count && phi__ask_marks(e->ask, PHI__MARK_TOOLS)
+                               ? PHI__ANTHROPIC_MARK
+                               : "}");
     }
     phi__buf_char(out, ']');
 }
 
 static void phi__anthropic_head(phi__encoder *e) {
     const phi__ask *ask = e->ask;
-    phi__anthropic_plan plan = phi__anthropic_plan_of(ask);
+    phi__anthropic_plan plan = phi__anthropic_plan_now(e);
     phi__buf *out = &e->scratch;
     phi__buf_clear(out);
     phi__buf_char(out, '{');
@@ -13635,10 +14490,11 @@ static void phi__anthropic_head(phi__encoder *e) {
     if (!phi__render_blank(ask->system_prompt)) {
         phi__buf_text(out, ",\"system\":[{\"type\":\"text\"");
         phi__render_member(out, "text", ask->system_prompt);
-        phi__buf_text(out, ask->disable_cache ? "}" : PHI__ANTHROPIC_MARK);
+        phi__buf_text(out, phi__ask_marks(ask, PHI__MARK_SYSTEM) ? PHI__ANTHROPIC_MARK : "}");
         phi__buf_char(out, ']');
     }
     phi__anthropic_put_thinking(e, &plan);
+    phi__anthropic_put_config(e, &plan, true);
     if (ask->temperature >= 0 && !plan.thinks && !plan.claude.no_temperature) {
         phi__buf_text(out, ",\"temperature\":");
         phi__json_put_double(out, ask->temperature);
@@ -13654,7 +14510,8 @@ static void phi__anthropic_head(phi__encoder *e) {
 static void phi__anthropic_tail(phi__encoder *e) {
     phi__anthropic_close_role(e);
     phi__encode_glue(e, "]}");
-    if (!e->ask->disable_cache) phi__encode_mark(e, 1, PHI__ANTHROPIC_MARK_OPEN);
+    if (phi__ask_marks(e->ask, PHI__MARK_MESSAGES))
+        phi__encode_mark(e, 1, PHI__ANTHROPIC_MARK_OPEN);
 }
 
 static void phi__anthropic_address(phi__encoder *e) {
@@ -14236,6 +15093,20 @@ static void phi__assembly_added(phi__assembly *a, size_t block, size_t from) {
 
 /* ---- the end ---- */
 
+static bool phi__assembly_responds(const phi__draft *d) {
+    return d->kind == PHI_CONTENT_TOOL_CALL &&
+           phi__str_is(phi__buf_str(&d->name), PHI_RESPOND_TOOL);
+}
+
+/* Of several, the first one counts. */
+static bool phi__assembly_is_answer(const phi__assembly *a, size_t block) {
+    size_t i;
+    if (!a->respond || !phi__assembly_responds(&a->drafts[block])) return false;
+    for (i = 0; i < block; i++)
+        if (phi__assembly_responds(&a->drafts[i])) return false;
+    return true;
+}
+
 static bool phi__assembly_is_json(phi__assembly *a, phi_str text) {
     phi_arena_mark mark = phi_arena_save(&a->scratch);
     phi_json *root = NULL;
@@ -14270,9 +15141,20 @@ static void phi__assembly_finish_call(phi__assembly *a, size_t block) {
     else if (d->bytes.len == 0) {
         phi__buf_text(&d->bytes, "{}");
         if (d->bytes.failed) a->no_memory = true;
+        if (phi__assembly_is_answer(a, block)) phi__assembly_added(a, block, 0);
     } else if (a->stop_reason == PHI_STOP_REASON_LENGTH)
         d->incomplete = !phi__assembly_is_json(a, phi__buf_str(&d->bytes));
     d->open = false;
+}
+
+/* Of a call that is the answer: its signature and what it would be replayed as are a call's. */
+static phi_content phi__assembly_view_answer(const phi__draft *d) {
+    phi_content c;
+    memset(&c, 0, sizeof c);
+    c.kind = PHI_CONTENT_TEXT;
+    c.text = phi__buf_str(&d->bytes);
+    c.name = phi__buf_str(&d->name);
+    return c;
 }
 
 static phi_content phi__assembly_view_draft(const phi__draft *d) {
@@ -14464,23 +15346,30 @@ PHI__FN void phi__assembly_fail(phi__assembly *a, phi_failure_kind kind, bool re
     phi__assembly_fail_with(a, &failure);
 }
 
+PHI__FN phi_content_kind phi__assembly_kind(const phi__assembly *a, size_t block) {
+    return phi__assembly_is_answer(a, block) ? PHI_CONTENT_TEXT : a->drafts[block].kind;
+}
+
 PHI__FN void phi__assembly_finish(phi__assembly *a) {
     phi_usage *u = &a->usage;
-    bool calls = false;
+    bool calls = false, answered = false;
     size_t i;
     for (i = 0; i < a->count; i++) {
         phi__draft *d = &a->drafts[i];
         phi__assembly_flush(d);
         if (d->kind == PHI_CONTENT_TOOL_CALL) {
             phi__assembly_finish_call(a, i);
-            calls = calls || !d->incomplete;
+            if (phi__assembly_is_answer(a, i))
+                answered = !d->incomplete;
+            else
+                calls = calls || !d->incomplete;
         }
         d->open = false;
     }
     if (a->stop_reason == PHI_STOP_REASON_NONE)
         a->stop_reason = a->terminal ? PHI_STOP_REASON_STOP : PHI_STOP_REASON_ERROR;
     if (PHI__ASSEMBLY_NORMAL_STOP(a->stop_reason))
-        a->stop_reason = calls ? PHI_STOP_REASON_TOOL_USE : PHI_STOP_REASON_STOP;
+        a->stop_reason = calls && !answered ? PHI_STOP_REASON_TOOL_USE : PHI_STOP_REASON_STOP;
     u->total_tokens = u->input + u->output + u->cache_read + u->cache_write;
     if (a->no_memory)
         phi__assembly_fail(a, PHI_FAILURE_NO_MEMORY, false, PHI__LIT(""), PHI__LIT(""));
@@ -14492,7 +15381,10 @@ PHI__FN void phi__assembly_view(const phi__assembly *a, phi_content *content, ph
     size_t i;
     memset(out, 0, sizeof *out);
     out->role = PHI_ROLE_ASSISTANT;
-    for (i = 0; i < a->count; i++) content[i] = phi__assembly_view_draft(&a->drafts[i]);
+    for (i = 0; i < a->count; i++)
+        content[i] = phi__assembly_kind(a, i) != a->drafts[i].kind
+                         ? phi__assembly_view_answer(&a->drafts[i])
+                         : phi__assembly_view_draft(&a->drafts[i]);
     out->content = content;
     out->content_count = a->count;
     out->stop_reason = a->stop_reason;
@@ -14534,23 +15426,25 @@ static bool phi__bedrock_id_has(const phi__encoder *e, const char *word) {
     return phi__str_find_nocase(phi_str_of(e->ask->model->id), 0, word) != SIZE_MAX;
 }
 
-/* By the name; behind an ARN that hides it, by the quirks that only Claude has. */
+PHI__FN bool phi__bedrock_claude(const phi_model *model) {
+    return phi__str_find_nocase(phi_str_of(model->id), 0, "claude") != SIZE_MAX ||
+           (model->quirks & (PHI_QUIRK_ADAPTIVE_THINKING | PHI_QUIRK_CACHE_CONTROL)) != 0;
+}
+
 static bool phi__bedrock_is_claude(const phi__encoder *e) {
-    return phi__bedrock_id_has(e, "claude") ||
-           (e->ask->model->quirks & (PHI_QUIRK_ADAPTIVE_THINKING | PHI_QUIRK_CACHE_CONTROL)) != 0;
+    return phi__bedrock_claude(e->ask->model);
 }
 
 /* Marks are for Claude from 3.5 on, the first 3.5 Sonnet excepted; others refuse them. */
-static bool phi__bedrock_marks(const phi__encoder *e) {
-    if (e->ask->disable_cache) return false;
+static bool phi__bedrock_marks(const phi__encoder *e, phi__mark mark) {
+    if (!phi__ask_marks(e->ask, mark)) return false;
     if ((e->ask->model->quirks & PHI_QUIRK_CACHE_CONTROL) != 0) return true;
     return phi__claude_of(phi_str_of(e->ask->model->id)).version >= 305 &&
            !phi__bedrock_id_has(e, "3-5-sonnet-20240620");
 }
 
 static phi__id_rule phi__bedrock_id_rule(const phi__encoder *e) {
-    bool nine = (e->ask->model->quirks & PHI_QUIRK_ID_9) != 0 || phi__bedrock_id_has(e, "mistral");
-    return nine ? PHI__ID_9 : PHI__ID_ANTHROPIC;
+    return phi__render_id_rule(e->ask->model);
 }
 
 /* ---- blocks ---- */
@@ -14734,6 +15628,7 @@ static void phi__bedrock_put_fields(phi__encoder *e, const phi__anthropic_plan *
     from = out->len;
     if (phi__bedrock_is_claude(e)) {
         phi__anthropic_put_thinking(e, plan);
+        phi__anthropic_put_config(e, plan, false);
         if (plan->budget > 0 && plan->claude.version >= 400)
             phi__buf_text(out, ",\"anthropic_beta\":[\"interleaved-thinking-2025-05-14\"]");
     } else if (phi__bedrock_id_has(e, "gpt-oss") && ask->model->reasoning &&
@@ -14752,12 +15647,24 @@ static void phi__bedrock_put_fields(phi__encoder *e, const phi__anthropic_plan *
 }
 
 static phi__anthropic_plan phi__bedrock_plan(const phi__encoder *e) {
-    phi__anthropic_plan plan = phi__anthropic_plan_of(e->ask);
+    phi__anthropic_plan plan = phi__anthropic_plan_now(e);
     if (phi__bedrock_is_claude(e)) return plan;
     memset(&plan, 0, sizeof plan); /* budgets and their room are Claude's */
     plan.max_tokens = e->ask->max_tokens != 0 ? e->ask->max_tokens : e->ask->model->max_tokens;
     if (plan.max_tokens == 0) plan.max_tokens = 8192;
     return plan;
+}
+
+/* The schema is a text in the text. */
+static void phi__bedrock_put_format(phi__encoder *e) {
+    const phi_format *format = &e->ask->format;
+    phi__buf *out = &e->scratch;
+    if (format->kind != PHI_FORMAT_JSON_SCHEMA) return;
+    phi__buf_text(out, ",\"outputConfig\":{\"textFormat\":{\"type\":\"json_schema\","
+                       "\"structure\":{\"jsonSchema\":{");
+    phi__render_member(out, "schema", phi_str_of(format->schema));
+    phi__render_member(out, "name", phi_str_of(format->name));
+    phi__buf_text(out, "}}}}");
 }
 
 static void phi__bedrock_head(phi__encoder *e) {
@@ -14770,7 +15677,7 @@ static void phi__bedrock_head(phi__encoder *e) {
         phi__buf_text(out, "\"system\":[{");
         phi__render_member(out, "text", ask->system_prompt);
         phi__buf_char(out, '}');
-        if (phi__bedrock_marks(e)) phi__buf_text(out, PHI__BEDROCK_MARK);
+        if (phi__bedrock_marks(e, PHI__MARK_SYSTEM)) phi__buf_text(out, PHI__BEDROCK_MARK);
         phi__buf_text(out, "],");
     }
     phi__buf_text(out, "\"inferenceConfig\":{\"maxTokens\":");
@@ -14780,6 +15687,7 @@ static void phi__bedrock_head(phi__encoder *e) {
         phi__json_put_double(out, ask->temperature);
     }
     phi__buf_char(out, '}');
+    phi__bedrock_put_format(e);
     phi__bedrock_put_fields(e, &plan);
     phi__buf_text(out, ",\"messages\":[");
     phi__encode_scratch(e);
@@ -14787,6 +15695,7 @@ static void phi__bedrock_head(phi__encoder *e) {
 
 static void phi__bedrock_put_tool(phi__encoder *e, const phi__tool_view *tool) {
     phi__buf *out = &e->scratch;
+    bool strict;
     phi__json_put_comma(out);
     phi__buf_text(out, "{\"toolSpec\":{\"name\":");
     phi__json_put_str(out, tool->name);
@@ -14794,10 +15703,8 @@ static void phi__bedrock_put_tool(phi__encoder *e, const phi__tool_view *tool) {
         phi__render_member(out, "description", tool->description);
     phi__buf_text(out, ",\"inputSchema\":{\"json\":");
     phi__encode_scratch(e);
-    phi__encode_piece(e, phi__render_blank(tool->schema)
-                             ? PHI__LIT("{\"type\":\"object\",\"properties\":{}}")
-                             : tool->schema);
-    phi__buf_text(out, "}}}");
+    phi__encode_piece(e, phi__strict_tool(e, tool, &strict));
+    phi__buf_text(out, strict ? "},\"strict\":true}}" : "}}}");
 }
 
 /* There is no choice "none". "auto" is the default, and only some models know the field. */
@@ -14805,7 +15712,10 @@ static void phi__bedrock_put_choice(phi__encoder *e) {
     phi__anthropic_plan plan = phi__bedrock_plan(e);
     if (e->ask->tool_choice == PHI_TOOL_CHOICE_REQUIRED && !plan.thinks &&
         !plan.claude.no_forced_tool)
-        phi__buf_text(&e->scratch, ",\"toolChoice\":{\"any\":{}}");
+        phi__buf_text(&e->scratch, e->ask->respond_only
+                                       ? ",\"toolChoice\":{\"tool\":{\"name\":\"" PHI_RESPOND_TOOL
+                                         "\"}}"
+                                       : ",\"toolChoice\":{\"any\":{}}");
     else if (phi__bedrock_is_claude(e))
         phi__buf_text(&e->scratch, ",\"toolChoice\":{\"auto\":{}}");
 }
@@ -14823,12 +15733,12 @@ static void phi__bedrock_put_tools(phi__encoder *e) {
         phi__bedrock_put_tool(e, &ask->tools[i]);
     }
     if (ask->tool_count == 0) {
+        memset(&none, 0, sizeof none);
         none.name = PHI__LIT(name);
         none.description = PHI__LIT(words);
-        none.schema = phi__str(NULL, 0);
         phi__bedrock_put_tool(e, &none);
     }
-    if (phi__bedrock_marks(e)) phi__buf_text(&e->scratch, PHI__BEDROCK_MARK);
+    if (phi__bedrock_marks(e, PHI__MARK_TOOLS)) phi__buf_text(&e->scratch, PHI__BEDROCK_MARK);
     phi__buf_char(&e->scratch, ']');
     if (ask->tool_count > 0) phi__bedrock_put_choice(e);
     phi__buf_char(&e->scratch, '}');
@@ -14841,7 +15751,7 @@ static void phi__bedrock_tail(phi__encoder *e) {
     phi__bedrock_put_tools(e);
     phi__buf_char(&e->scratch, '}');
     phi__encode_scratch(e);
-    if (phi__bedrock_marks(e)) phi__encode_mark(e, 1, PHI__BEDROCK_MARK_INSIDE);
+    if (phi__bedrock_marks(e, PHI__MARK_MESSAGES)) phi__encode_mark(e, 1, PHI__BEDROCK_MARK_INSIDE);
 }
 
 /* ---- where to, and who ---- */
@@ -16219,8 +17129,8 @@ static bool phi__encoder_bare(phi_str url) {
     return phi__str_find(url, at == SIZE_MAX ? 0 : at + 3, "/") == SIZE_MAX;
 }
 
-static void phi__encoder_seal(phi__encoder *e) {
-    e->request.method = PHI__LIT("POST");
+static void phi__encoder_seal(phi__encoder *e, phi_str method) {
+    e->request.method = method;
     e->request.headers = e->headers;
     e->request.header_count = e->header_count;
     e->request.pieces = e->pieces;
@@ -16391,6 +17301,13 @@ PHI__FN void phi__encode_url(phi__encoder *e, const char *version, bool only_bar
     phi__buf_clear(out);
 }
 
+PHI__FN void phi__encode_request(phi__encoder *e, phi_str method, phi_str url, phi_str body) {
+    if (!phi__encoder_clean(e, url, &e->request.url) || !phi__encoder_clean(e, method, &method))
+        e->failed = true;
+    phi__encode_piece(e, body);
+    if (!e->failed) phi__encoder_seal(e, method);
+}
+
 /* ---- for the loop ---- */
 
 PHI__FN const phi__codec *phi__codec_find(phi_str protocol) {
@@ -16483,7 +17400,7 @@ PHI__FN phi_status phi__encoder_advance(phi__encoder *e, size_t units) {
     if (e->stage == PHI__ENCODER_TAIL && !e->failed) {
         phi__encoder_close_calls(e);
         e->codec->tail(e);
-        if (!e->failed) phi__encoder_seal(e);
+        if (!e->failed) phi__encoder_seal(e, PHI__LIT("POST"));
         e->stage = PHI__ENCODER_DONE;
     }
     if (e->scratch.failed) e->failed = true;
@@ -16612,6 +17529,203 @@ PHI__FN void phi__fill_drop(phi__encoder *e) {
     f->count = 0;
 }
 
+/* ---- src/wire/format.c ---- */
+
+/* format.c - who can promise JSON, and how. One place for all protocols, so that a codec only writes its field.
+
+   The rules are the providers' as of November 2026: Claude takes a schema from 4.5 on, in its strict form;
+   Gemini takes one beside tools from 3 on; what Chat servers take are quirks of the model. Where there is no
+   way, or the schema is more than the target takes, a tool stands in. wire.md parts 2 to 8. */
+
+
+#include <stdio.h>
+
+#define PHI__FORMAT_TOOL_WORDS                                                                     \
+    "Gives your final answer: the arguments are the answer. Call it once, when nothing else is "   \
+    "left to do."
+#define PHI__FORMAT_TOOL_LINE                                                                      \
+    "Give your final answer by calling the tool " PHI_RESPOND_TOOL                                 \
+    ", once and as the last thing you do; the arguments are the answer."
+#define PHI__FORMAT_OBJECT_LINE "Answer with one JSON object and nothing else."
+
+enum {
+    PHI__FORMAT_CLAUDE = 405, /* the first version that takes a schema */
+    PHI__FORMAT_WHY = 300     /* bytes of what is wrong with one */
+};
+
+typedef enum phi__format_way {
+    PHI__FORMAT_NATIVE,
+    PHI__FORMAT_BY_TOOL,
+    PHI__FORMAT_REFUSED
+} phi__format_way;
+
+/* ---- the schema ---- */
+
+/* The schema in a strict form. PHI_BAD_ARG: it has none, and words say why. */
+static phi_status phi__format_strict(phi_arena *arena, phi__strict_form form, const char **schema,
+                                     char *words, size_t words_size) {
+    phi__buf text;
+    phi_str kept = {NULL, 0};
+    char why[PHI__FORMAT_WHY];
+    phi_status status = PHI_OK;
+    phi__buf_init(&text, arena->memory);
+    if (!phi__strict_schema(&text, phi_str_of(*schema), form, why, sizeof why))
+        status = text.failed ? PHI_NO_MEMORY : PHI_BAD_ARG;
+    else if (!phi__arena_str(arena, phi__buf_str(&text), &kept))
+        status = PHI_NO_MEMORY;
+    phi__buf_free(&text);
+    if (status == PHI_OK) *schema = kept.at;
+    if (status == PHI_BAD_ARG)
+        (void)snprintf(words, words_size, "SchemaMismatch: format.schema: %s", why);
+    return status;
+}
+
+/* ---- who can do what ---- */
+
+static bool phi__format_is_claude(const phi__codec *codec) {
+    return codec == phi__anthropic_codec() || codec == phi__bedrock_codec();
+}
+
+static bool phi__format_is_gemini(const phi__codec *codec) {
+    return codec == phi__gemini_codec() || codec == phi__vertex_codec();
+}
+
+static bool phi__format_thinks(const phi__ask *ask) {
+    return ask->model->reasoning && ask->thinking != PHI_THINKING_OFF;
+}
+
+static phi__format_way phi__format_chat_way(const phi__ask *ask) {
+    uint32_t quirks = ask->model->quirks;
+    if (ask->format.kind == PHI_FORMAT_JSON_SCHEMA && (quirks & PHI_QUIRK_NO_JSON_SCHEMA) != 0)
+        return PHI__FORMAT_BY_TOOL;
+    if (ask->tool_count > 0 && (quirks & PHI_QUIRK_FORMAT_ALONE) != 0) return PHI__FORMAT_BY_TOOL;
+    if ((quirks & PHI_QUIRK_ENABLE_THINKING) != 0 && phi__format_thinks(ask))
+        return PHI__FORMAT_BY_TOOL; /* Qwen refuses both at once */
+    return PHI__FORMAT_NATIVE;
+}
+
+static phi__format_way phi__format_way_of(const phi__codec *codec, const phi__ask *ask) {
+    if (codec == phi__openai_chat_codec()) return phi__format_chat_way(ask);
+    if (phi__format_is_gemini(codec))
+        return ask->tool_count > 0 && phi__gemini_version(ask->model) < 30 ? PHI__FORMAT_BY_TOOL
+                                                                           : PHI__FORMAT_NATIVE;
+    if (codec == phi__bedrock_codec() && !phi__bedrock_claude(ask->model))
+        return PHI__FORMAT_REFUSED;
+    if (phi__format_is_claude(codec) &&
+        (ask->format.kind != PHI_FORMAT_JSON_SCHEMA ||
+         phi__claude_of(phi_str_of(ask->model->id)).version < PHI__FORMAT_CLAUDE))
+        return PHI__FORMAT_BY_TOOL;
+    return PHI__FORMAT_NATIVE;
+}
+
+/* Whether a tool choice that forces a call is refused. */
+static bool phi__format_unforced(const phi__codec *codec, const phi__ask *ask) {
+    static const char *const auto_only[] = {"moonshot", "zai"}; /* know no choice but "auto" */
+    size_t i;
+    if (phi__format_is_claude(codec)) {
+        phi__anthropic_plan plan = phi__anthropic_plan_of(ask);
+        return plan.thinks || plan.claude.no_forced_tool;
+    }
+    if (codec != phi__openai_chat_codec()) return false;
+    for (i = 0; i < PHI__COUNT(auto_only); i++)
+        if (phi__str_is(phi_str_of(ask->model->provider), auto_only[i])) return true;
+    return phi__format_thinks(ask);
+}
+
+/* ---- what is sent instead ---- */
+
+static bool phi__format_say(phi__ask *ask, phi_arena *arena, const char *line) {
+    phi__buf text;
+    bool done;
+    phi__buf_init(&text, arena->memory);
+    if (!phi__render_blank(ask->system_prompt)) {
+        phi__buf_add_str(&text, ask->system_prompt);
+        phi__buf_text(&text, "\n\n");
+    }
+    phi__buf_text(&text, line);
+    done = !text.failed && phi__arena_str(arena, phi__buf_str(&text), &ask->system_prompt);
+    phi__buf_free(&text);
+    return done;
+}
+
+static phi_status phi__format_by_tool(const phi__codec *codec, phi__ask *ask, phi_arena *arena) {
+    size_t n = ask->tool_choice == PHI_TOOL_CHOICE_NONE ? 0 : ask->tool_count;
+    bool forced = !phi__format_unforced(codec, ask);
+    phi__tool_view *tools =
+        (phi__tool_view *)phi_arena_alloc(arena, phi__mul(phi__add(n, 1), sizeof *tools));
+    if (tools == NULL) return PHI_NO_MEMORY;
+    if (n > 0) memcpy(tools, ask->tools, n * sizeof *tools);
+    memset(&tools[n], 0, sizeof tools[n]);
+    tools[n].name = PHI__LIT(PHI_RESPOND_TOOL);
+    tools[n].description = PHI__LIT(PHI__FORMAT_TOOL_WORDS);
+    tools[n].schema = ask->format.kind == PHI_FORMAT_JSON_SCHEMA
+                          ? phi_str_of(ask->format.schema)
+                          : PHI__LIT("{\"type\":\"object\"}");
+    tools[n].strict = ask->format.strict && ask->format.kind == PHI_FORMAT_JSON_SCHEMA;
+    ask->tools = tools;
+    ask->tool_count = n + 1;
+    ask->tool_choice = forced ? PHI_TOOL_CHOICE_REQUIRED : PHI_TOOL_CHOICE_AUTO;
+    ask->respond = true;
+    ask->respond_only = forced && n == 0;
+    memset(&ask->format, 0, sizeof ask->format);
+    if (ask->respond_only || phi__format_say(ask, arena, PHI__FORMAT_TOOL_LINE)) return PHI_OK;
+    return PHI_NO_MEMORY;
+}
+
+/* Chat wants the word in a message. LM Studio knows only schemas. */
+static phi_status phi__format_chat(phi__ask *ask, phi_arena *arena) {
+    if (ask->format.kind != PHI_FORMAT_JSON_OBJECT) return PHI_OK;
+    if (phi__str_is(phi_str_of(ask->model->provider), "lm_studio")) {
+        ask->format.kind = PHI_FORMAT_JSON_SCHEMA;
+        ask->format.schema = "{\"type\":\"object\"}";
+    }
+    return phi__format_say(ask, arena, PHI__FORMAT_OBJECT_LINE) ? PHI_OK : PHI_NO_MEMORY;
+}
+
+/* In the form that the target wants: Claude takes no other than its strict one. Google holds to any. */
+static phi_status phi__format_schema(const phi__codec *codec, phi__ask *ask, phi_arena *arena,
+                                     char *words, size_t words_size) {
+    phi__strict_form form = phi__strict_form_of(codec, ask->model);
+    if (ask->format.kind != PHI_FORMAT_JSON_SCHEMA || phi__format_is_gemini(codec)) return PHI_OK;
+    if (phi__format_is_claude(codec))
+        form = PHI__STRICT_ANTHROPIC;
+    else if (!ask->format.strict)
+        return PHI_OK;
+    else if (form == PHI__STRICT_NONE)
+        form = PHI__STRICT_PLAIN; /* what every server takes */
+    return phi__format_strict(arena, form, &ask->format.schema, words, words_size);
+}
+
+/* ---- for the loop ---- */
+
+PHI__FN phi_status phi__format_apply(const phi__codec *codec, phi__ask *ask, phi_arena *arena,
+                                     char *words, size_t words_size) {
+    phi__format_way way;
+    phi_status status = PHI_OK;
+    if (words_size > 0) words[0] = '\0';
+    if (ask->format.kind == PHI_FORMAT_TEXT) return PHI_OK;
+    way = phi__format_way_of(codec, ask);
+    if (way == PHI__FORMAT_REFUSED) {
+        (void)snprintf(words, words_size,
+                       "SchemaMismatch: structured output is not available for the model %.200s",
+                       ask->model->id);
+        return PHI_BAD_ARG;
+    }
+    if (ask->format.name == NULL || ask->format.name[0] == '\0') ask->format.name = "response";
+    if (way == PHI__FORMAT_NATIVE)
+        status = phi__format_schema(codec, ask, arena, words, words_size);
+    if (status == PHI_BAD_ARG && !ask->format.strict) {
+        words[0] = '\0';
+        way = PHI__FORMAT_BY_TOOL;
+    } else if (status != PHI_OK)
+        return status;
+    if (way == PHI__FORMAT_BY_TOOL) return phi__format_by_tool(codec, ask, arena);
+    return codec == phi__openai_chat_codec() ? phi__format_chat(ask, arena) : PHI_OK;
+}
+#undef PHI__FORMAT_TOOL_WORDS
+#undef PHI__FORMAT_TOOL_LINE
+#undef PHI__FORMAT_OBJECT_LINE
+
 /* ---- src/wire/frames.c ---- */
 
 /* frames.c - frames of application/vnd.amazon.eventstream, and JSON objects one after the other.
@@ -16628,6 +17742,8 @@ enum {
     PHI__FRAMES_HEADERS_MOST = 1 << 17, /* bytes; AWS's own limit */
     PHI__FRAMES_KEEP = 4096             /* bytes of a buffer that are kept between frames */
 };
+#define PHI__FRAMES_IS(s, literal)                                                                 \
+    ((s).len == sizeof(literal) - 1 && memcmp((s).at, (literal), sizeof(literal) - 1) == 0)
 #define PHI__FRAMES_MOST ((24u << 20) + (1u << 17) + 16u) /* bytes of a frame; AWS's own limit */
 
 static uint32_t phi__frames_u32(const char *at) {
@@ -16660,15 +17776,15 @@ static size_t phi__frames_value(const unsigned char *at, size_t left, unsigned t
 }
 
 static void phi__frames_word(phi__frames_words *words, phi_str name, phi_str value) {
-    if (phi__str_is(name, ":message-type"))
+    if (PHI__FRAMES_IS(name, ":message-type"))
         words->message_type = value;
-    else if (phi__str_is(name, ":event-type"))
+    else if (PHI__FRAMES_IS(name, ":event-type"))
         words->event_type = value;
-    else if (phi__str_is(name, ":exception-type"))
+    else if (PHI__FRAMES_IS(name, ":exception-type"))
         words->exception_type = value;
-    else if (phi__str_is(name, ":error-code"))
+    else if (PHI__FRAMES_IS(name, ":error-code"))
         words->error_code = value;
-    else if (phi__str_is(name, ":error-message"))
+    else if (PHI__FRAMES_IS(name, ":error-message"))
         words->error_message = value;
 }
 
@@ -16710,11 +17826,11 @@ static int phi__frames_read(phi__frames *f, const char *at, size_t total, phi__f
         !phi__frames_headers(&words, at + PHI__FRAMES_HEAD, headers))
         return phi__frames_fail(f, PHI_PARSE);
     payload = phi__str(at + PHI__FRAMES_HEAD + headers, total - PHI__FRAMES_LEAST - headers);
-    if (phi__str_is(words.message_type, "exception"))
+    if (PHI__FRAMES_IS(words.message_type, "exception"))
         return phi__frames_trouble(f, out, words.exception_type, payload);
-    if (phi__str_is(words.message_type, "error"))
+    if (PHI__FRAMES_IS(words.message_type, "error"))
         return phi__frames_trouble(f, out, words.error_code, words.error_message);
-    if (!phi__str_is(words.message_type, "event") || words.event_type.len == 0) return 0;
+    if (!PHI__FRAMES_IS(words.message_type, "event") || words.event_type.len == 0) return 0;
     out->name = words.event_type;
     out->payload = payload;
     return 1;
@@ -16861,6 +17977,7 @@ PHI__FN int phi__frames_next(phi__frames *frames, phi__frame *out) {
 PHI__FN bool phi__frames_cut(const phi__frames *frames) {
     return frames->held.len > frames->drop || frames->at != frames->end;
 }
+#undef PHI__FRAMES_IS
 #undef PHI__FRAMES_MOST
 
 /* ---- src/wire/gemini.c ---- */
@@ -16887,8 +18004,7 @@ enum {
 
 /* ---- the model ---- */
 
-/* 25 of gemini-2.5-flash, 30 of gemini-3-pro; 0: another family. */
-static int phi__gemini_version(const phi_model *model) {
+PHI__FN int phi__gemini_version(const phi_model *model) {
     phi_str id = phi_str_of(model->id);
     size_t at = phi__str_find(id, 0, "gemini-");
     int version;
@@ -17157,6 +18273,31 @@ static const char *phi__gemini_level(const phi_model *model, phi_thinking level)
     return "HIGH";
 }
 
+/* A schema that is not taken goes as it is: the loop refuses a tool's before it comes here. */
+static phi_str phi__gemini_schema(phi__encoder *e, phi_str schema) {
+    char words[8];
+    phi__buf out;
+    if (phi__render_blank(schema)) return PHI__LIT("{\"type\":\"object\",\"properties\":{}}");
+    phi__buf_init(&out, e->arena->memory);
+    if (phi__gemini_adapt(&out, schema, words, sizeof words)) {
+        if (!phi__arena_str(e->arena, phi__buf_str(&out), &schema)) e->failed = true;
+    } else if (out.failed)
+        e->failed = true;
+    phi__buf_free(&out);
+    return schema;
+}
+
+/* The schema as a tool's: `responseSchema` is a dialect that knows less. */
+static void phi__gemini_put_format(phi__encoder *e) {
+    const phi_format *format = &e->ask->format;
+    if (format->kind == PHI_FORMAT_TEXT) return;
+    phi__buf_text(&e->scratch, ",\"responseMimeType\":\"application/json\"");
+    if (format->kind != PHI_FORMAT_JSON_SCHEMA) return;
+    phi__buf_text(&e->scratch, ",\"responseJsonSchema\":");
+    phi__encode_scratch(e);
+    phi__encode_piece(e, phi__gemini_schema(e, phi_str_of(format->schema)));
+}
+
 static void phi__gemini_put_config(phi__encoder *e) {
     const phi__ask *ask = e->ask;
     const phi_model *model = ask->model;
@@ -17179,6 +18320,7 @@ static void phi__gemini_put_config(phi__encoder *e) {
         phi__buf_text(out, ",\"temperature\":");
         phi__json_put_double(out, ask->temperature);
     }
+    phi__gemini_put_format(e);
     if (model->reasoning) {
         phi__buf_text(out, ",\"thinkingConfig\":{");
         if (thinks) phi__buf_text(out, "\"includeThoughts\":true,");
@@ -17195,54 +18337,21 @@ static void phi__gemini_put_config(phi__encoder *e) {
     phi__buf_char(out, '}');
 }
 
-/* In a schema "const" becomes an "enum" of one. `names`: the members are names, not keywords. */
-static bool phi__gemini_no_const(phi_arena *arena, phi_json *node, bool names) {
-    phi_json_iter it;
-    phi_json *child, *value, *list;
-    if (!names && phi_json_is_object(node) && (value = phi_json_remove(node, "const")) != NULL) {
-        list = phi_json_new_array(arena);
-        if (list == NULL || phi_json_add(list, value) != PHI_OK ||
-            phi_json_set(arena, node, "enum", list) != PHI_OK)
-            return false;
-    }
-    it = phi_json_each(node);
-    while ((child = phi_json_next(&it)) != NULL) {
-        bool below = false;
-        if (!names && phi_json_is_object(node)) {
-            if (phi__str_is(it.key, "enum") || phi__str_is(it.key, "default") ||
-                phi__str_is(it.key, "examples"))
-                continue;
-            below = phi__str_is(it.key, "properties") || phi__str_is(it.key, "$defs") ||
-                    phi__str_is(it.key, "definitions") || phi__str_is(it.key, "patternProperties");
-        }
-        if (!phi__gemini_no_const(arena, child, below)) return false;
-    }
-    return true;
-}
-
-static phi_str phi__gemini_schema(phi__encoder *e, phi_str schema) {
-    phi_json *root = NULL;
-    phi_status status;
-    if (phi__render_blank(schema)) return PHI__LIT("{\"type\":\"object\",\"properties\":{}}");
-    if (phi__str_find(schema, 0, "\"const\"") == SIZE_MAX) return schema;
-    status = phi_json_parse(e->arena, schema, PHI_JSON_BORROW, &root, NULL);
-    if (status == PHI_NO_MEMORY ||
-        (status == PHI_OK && (!phi__gemini_no_const(e->arena, root, false) ||
-                              phi_json_write(e->arena, root, 0, &schema) == PHI_NO_MEMORY)))
-        e->failed = true;
-    return schema;
-}
-
 static void phi__gemini_put_tools(phi__encoder *e) {
     phi_tool_choice choice = e->ask->tool_choice;
     phi__buf *out = &e->scratch;
     size_t i;
+    bool strict;
     if (e->ask->tool_count == 0) return;
     phi__buf_text(out, ",\"toolConfig\":{\"functionCallingConfig\":{\"mode\":\"");
     phi__buf_text(out, choice == PHI_TOOL_CHOICE_NONE       ? "NONE"
                        : choice == PHI_TOOL_CHOICE_REQUIRED ? "ANY"
                                                             : "AUTO");
-    phi__buf_text(out, "\"}},\"tools\":[{\"functionDeclarations\":[");
+    if (e->ask->respond_only)
+        phi__buf_text(out, "\",\"allowedFunctionNames\":[\"" PHI_RESPOND_TOOL "\"]");
+    else
+        phi__buf_char(out, '"');
+    phi__buf_text(out, "}},\"tools\":[{\"functionDeclarations\":[");
     for (i = 0; i < e->ask->tool_count; i++) {
         const phi__tool_view *tool = &e->ask->tools[i];
         phi__buf_text(out, i > 0 ? ",{\"name\":" : "{\"name\":");
@@ -17251,7 +18360,7 @@ static void phi__gemini_put_tools(phi__encoder *e) {
             phi__render_member(out, "description", tool->description);
         phi__buf_text(out, ",\"parametersJsonSchema\":");
         phi__encode_scratch(e);
-        phi__encode_piece(e, phi__gemini_schema(e, tool->schema));
+        phi__encode_piece(e, phi__strict_tool(e, tool, &strict));
         phi__buf_char(out, '}');
     }
     phi__buf_text(out, "]}]");
@@ -17497,6 +18606,266 @@ PHI__FN phi_status phi__gemini_join(phi_arena *arena, phi_str pieces, phi_str *o
     while (status == PHI_OK && (piece = phi_json_next(&it)) != NULL)
         status = phi__pieces_add(&p, piece);
     return status == PHI_OK ? phi_json_write(arena, p.root, 0, out) : status;
+}
+
+/* ---- src/wire/gemini_schema.c ---- */
+
+/* gemini_schema.c - a JSON Schema as Gemini's parametersJsonSchema and responseJsonSchema take it: "const" is
+   not known there and becomes an "enum" of one, nothing may be beside a "$ref", and a schema may contain
+   itself only inside of a property that is not required. Google's documentation, November 2026. */
+
+
+#include <stdio.h>
+
+enum {
+    PHI__GSCHEMA_DEPTH = 200,
+    PHI__GSCHEMA_WORK = 4000000, /* members looked at */
+    PHI__GSCHEMA_PLACE = 200
+};
+
+/* A reference that is being followed. */
+typedef struct phi__gschema_ref {
+    const struct phi__gschema_ref *above;
+    const phi_json *target;
+    bool optional; /* a property that is not required was entered since the one above */
+} phi__gschema_ref;
+
+typedef struct phi__gschema {
+    phi_arena *arena;
+    phi_json *root;
+    char *words;
+    size_t words_size;
+    char place[PHI__GSCHEMA_PLACE];
+    size_t place_len;
+    uint32_t depth, work;
+    bool refused, no_memory;
+} phi__gschema;
+
+static bool phi__gschema_no(phi__gschema *g, const char *why) {
+    if (g->refused) return false;
+    g->refused = true;
+    if (g->words_size == 0) return false;
+    (void)snprintf(g->words, g->words_size, "at %.*s: %s", g->place_len > 0 ? (int)g->place_len : 8,
+                   g->place_len > 0 ? g->place : "its root", why);
+    g->words[phi__utf8_valid(phi_str_of(g->words))] = '\0'; /* where it was cut */
+    return false;
+}
+
+static size_t phi__gschema_into(phi__gschema *g, phi_str step) {
+    size_t was = g->place_len, i;
+    for (i = 0; i <= step.len && g->place_len < sizeof g->place; i++)
+        g->place[g->place_len++] = i == 0 ? '/' : step.at[i - 1];
+    g->place_len = phi__utf8_valid(phi__str(g->place, g->place_len));
+    return was;
+}
+
+static bool phi__gschema_spend(phi__gschema *g, size_t work) {
+    if (g->refused || g->no_memory) return false;
+    if (work > PHI__GSCHEMA_WORK || g->work > PHI__GSCHEMA_WORK - work)
+        return phi__gschema_no(g, "this is too large");
+    g->work += (uint32_t)work;
+    return true;
+}
+
+/* ---- where schemas are in a schema ---- */
+
+typedef enum phi__gschema_room {
+    PHI__GSCHEMA_NONE,
+    PHI__GSCHEMA_ONE,
+    PHI__GSCHEMA_MANY
+} phi__gschema_room;
+
+static phi__gschema_room phi__gschema_room_of(phi_str key) {
+    static const char *const one[] = {
+        "items", "additionalProperties", "not", "contains", "propertyNames", "if", "then", "else"};
+    static const char *const many[] = {"properties", "$defs", "definitions", "patternProperties",
+                                       "anyOf",      "oneOf", "allOf",       "prefixItems"};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(one); i++) {
+        if (phi__str_is(key, one[i])) return PHI__GSCHEMA_ONE;
+        if (phi__str_is(key, many[i])) return PHI__GSCHEMA_MANY;
+    }
+    return PHI__GSCHEMA_NONE;
+}
+
+/* ---- references ---- */
+
+static void phi__gschema_follow(phi__gschema *g, const phi_json *schema, phi__gschema_ref *under);
+
+static void phi__gschema_follow_ref(phi__gschema *g, const phi_json *ref, phi__gschema_ref *under) {
+    size_t looked = 0;
+    const phi_json *target = phi__strict_find(g->root, phi_json_str(ref, NULL), &looked);
+    const phi__gschema_ref *r;
+    phi__gschema_ref next;
+    bool optional = false;
+    phi_str text = phi_json_str(ref, NULL);
+    if (text.len > 1 && text.at[0] == '#' && text.at[1] != '/') return; /* an $anchor */
+    if (!phi__gschema_spend(g, looked)) return;
+    if (target == NULL) {
+        (void)phi__gschema_no(g, "\"$ref\" leads nowhere in this schema");
+        return;
+    }
+    for (r = under; r != NULL; r = r->above) {
+        optional = optional || r->optional;
+        if (r->target != target) continue;
+        if (!optional)
+            (void)phi__gschema_no(g, "a schema may contain itself only inside of a property that "
+                                     "is not required");
+        return;
+    }
+    next.above = under;
+    next.target = target;
+    next.optional = false;
+    phi__gschema_follow(g, target, &next);
+}
+
+static bool phi__gschema_required(phi__gschema *g, const phi_json *schema, phi_str name) {
+    phi_json_iter it = phi_json_each(phi_json_get(schema, "required"));
+    if (!phi__gschema_spend(g, 1 + it.left)) return true;
+    while (phi_json_next(&it) != NULL)
+        if (phi_str_equal(phi_json_str(it.at, NULL), name)) return true;
+    return false;
+}
+
+static void phi__gschema_follow_room(phi__gschema *g, const phi_json *schema, phi_str word,
+                                     const phi_json *room, phi__gschema_ref *under) {
+    phi_json_iter it = phi_json_each(room);
+    bool properties = phi__str_is(word, "properties"), was = under->optional;
+    if (phi__gschema_room_of(word) == PHI__GSCHEMA_ONE) {
+        phi__gschema_follow(g, room, under);
+        return;
+    }
+    if (phi__str_is(word, "$defs") || phi__str_is(word, "definitions")) return;
+    while (!g->refused && phi_json_next(&it) != NULL) {
+        size_t here = phi__gschema_into(g, it.key);
+        if (properties && !phi__gschema_required(g, schema, it.key)) under->optional = true;
+        phi__gschema_follow(g, it.at, under);
+        under->optional = was;
+        g->place_len = here;
+    }
+}
+
+/* Follows every reference from here, until it comes back to a schema that it is in. */
+static void phi__gschema_follow(phi__gschema *g, const phi_json *schema, phi__gschema_ref *under) {
+    phi_json_iter it = phi_json_each(schema);
+    if (!phi_json_is_object(schema) || !phi__gschema_spend(g, 1 + it.left)) return;
+    if (g->depth >= PHI__GSCHEMA_DEPTH) {
+        (void)phi__gschema_no(g, "this is nested too deeply");
+        return;
+    }
+    g->depth++;
+    while (!g->refused && phi_json_next(&it) != NULL) {
+        size_t was = phi__gschema_into(g, it.key);
+        if (phi__str_is(it.key, "$ref"))
+            phi__gschema_follow_ref(g, it.at, under);
+        else if (phi__gschema_room_of(it.key) != PHI__GSCHEMA_NONE)
+            phi__gschema_follow_room(g, schema, it.key, it.at, under);
+        g->place_len = was;
+    }
+    g->depth--;
+}
+
+/* ---- rewriting ---- */
+
+static void phi__gschema_set(phi__gschema *g, phi_json *node, const char *word, phi_json *value) {
+    if (phi_json_set(g->arena, node, word, value) == PHI_NO_MEMORY) g->no_memory = true;
+}
+
+static void phi__gschema_no_const(phi__gschema *g, phi_json *node) {
+    phi_json *value = phi_json_remove(node, "const"), *list;
+    if (value == NULL) return;
+    list = phi_json_new_array(g->arena);
+    if (list == NULL || phi_json_add(list, value) != PHI_OK) g->no_memory = true;
+    phi__gschema_set(g, node, "enum", list);
+}
+
+/* {"$ref": r, "description": d} becomes {"description": d, "anyOf": [{"$ref": r}]}. */
+static void phi__gschema_lone_ref(phi__gschema *g, phi_json *node) {
+    phi_json_iter it = phi_json_each(node);
+    phi_json *list, *inner;
+    bool beside = false;
+    if (phi_json_get(node, "$ref") == NULL) return;
+    while (phi_json_next(&it) != NULL) beside = beside || it.key.len == 0 || it.key.at[0] != '$';
+    if (!beside) return;
+    if (phi_json_get(node, "anyOf") != NULL) {
+        (void)phi__gschema_no(g, "\"$ref\" beside anyOf is not taken");
+        return;
+    }
+    list = phi_json_new_array(g->arena);
+    inner = phi_json_new_object(g->arena);
+    if (list == NULL || inner == NULL) {
+        g->no_memory = true;
+        return;
+    }
+    phi__gschema_set(g, inner, "$ref", phi_json_remove(node, "$ref"));
+    (void)phi_json_add(list, inner);
+    phi__gschema_set(g, node, "anyOf", list);
+}
+
+static void phi__gschema_rewrite(phi__gschema *g, phi_json *node) {
+    phi_json_iter it;
+    if (!phi_json_is_object(node) || !phi__gschema_spend(g, 1 + phi_json_count(node))) return;
+    if (g->depth >= PHI__GSCHEMA_DEPTH) {
+        (void)phi__gschema_no(g, "this is nested too deeply");
+        return;
+    }
+    g->depth++;
+    phi__gschema_no_const(g, node);
+    phi__gschema_lone_ref(g, node);
+    it = phi_json_each(node);
+    while (!g->refused && !g->no_memory && phi_json_next(&it) != NULL) {
+        phi__gschema_room room = phi__gschema_room_of(it.key);
+        size_t was = phi__gschema_into(g, it.key), here;
+        phi_json_iter in = phi_json_each(it.at);
+        if (room == PHI__GSCHEMA_ONE) phi__gschema_rewrite(g, it.at);
+        while (room == PHI__GSCHEMA_MANY && phi_json_next(&in) != NULL) {
+            here = phi__gschema_into(g, in.key);
+            phi__gschema_rewrite(g, in.at);
+            g->place_len = here;
+        }
+        g->place_len = was;
+    }
+    g->depth--;
+}
+
+/* ---- for the codec ---- */
+
+PHI__FN bool phi__gemini_adapt(phi__buf *out, phi_str schema, char *words, size_t words_size) {
+    phi__gschema_ref top;
+    phi__gschema g;
+    phi_arena arena;
+    phi_status status;
+    if (words_size > 0) words[0] = '\0';
+    if (phi__str_find(schema, 0, "\"const\"") == SIZE_MAX &&
+        phi__str_find(schema, 0, "\"$ref\"") == SIZE_MAX) {
+        phi__buf_add_str(out, schema);
+        return !out->failed;
+    }
+    memset(&g, 0, sizeof g);
+    phi_arena_init(&arena, out->memory, 0);
+    g.arena = &arena;
+    g.words = words;
+    g.words_size = words_size;
+    status = phi_json_parse(&arena, schema, PHI_JSON_BORROW, &g.root, NULL);
+    if (status == PHI_NO_MEMORY)
+        g.no_memory = true;
+    else if (status != PHI_OK)
+        (void)phi__gschema_no(&g, "this is not JSON");
+    else {
+        top.above = NULL;
+        top.target = g.root;
+        top.optional = false;
+        phi__gschema_follow(&g, g.root, &top);
+        phi__gschema_rewrite(&g, g.root);
+    }
+    if (!g.refused && !g.no_memory && phi__json_write(out, g.root, 0) == PHI_TOO_BIG)
+        (void)phi__gschema_no(&g, "this is nested too deeply");
+    if (g.no_memory) {
+        out->failed = true;
+        if (words_size > 0) words[0] = '\0';
+    }
+    phi_arena_free(&arena);
+    return !g.refused && !out->failed;
 }
 
 /* ---- src/wire/gemini_stream.c ---- */
@@ -17941,7 +19310,8 @@ enum {
     PHI__CHAT_FORM = 1 << 30,
     PHI__CHAT_ORIGIN = 1 << 29,   /* minted by the same model: reasoning goes back */
     PHI__CHAT_THINKING = 1 << 28, /* this request thinks */
-    PHI__CHAT_IMAGES = 1 << 27    /* the images of a tool result */
+    PHI__CHAT_IMAGES = 1 << 27,   /* the images of a tool result */
+    PHI__CHAT_NO_GIF = 1 << 26    /* words in place of GIFs (Ollama) */
 };
 
 /* The quirks that change how a message is rendered. */
@@ -17958,7 +19328,7 @@ static bool phi__chat_quirk(const phi__encoder *e, uint32_t quirk) {
 }
 
 static phi__id_rule phi__chat_id_rule(const phi__encoder *e) {
-    return phi__chat_quirk(e, PHI_QUIRK_ID_9) ? PHI__ID_9 : PHI__ID_40;
+    return phi__render_id_rule(e->ask->model);
 }
 
 static bool phi__chat_thinks(const phi__encoder *e) {
@@ -18199,11 +19569,16 @@ static void phi__chat_before(phi__encoder *e, phi_role role) {
     e->last_role = role;
 }
 
+static uint32_t phi__chat_form(const phi__encoder *e) {
+    bool gif = phi__render_takes(e->ask->model, PHI__LIT("image/gif"));
+    return gif ? (uint32_t)PHI__CHAT_FORM : (uint32_t)(PHI__CHAT_FORM | PHI__CHAT_NO_GIF);
+}
+
 /* The images of a result follow all results, when nothing can be put off any more: they are rendered
    with their result. False: not yet. */
 static bool phi__chat_images_ready(phi__encoder *e, size_t at) {
     const phi_message *m = e->ask->items[at].message;
-    uint32_t form = PHI__CHAT_FORM | PHI__CHAT_IMAGES;
+    uint32_t form = phi__chat_form(e) | PHI__CHAT_IMAGES;
     phi_str parts;
     if (m->role != PHI_ROLE_TOOL_RESULT || e->ask->items[at].rendered == NULL ||
         !phi__render_sends_image(e, m) || phi__encode_kept(e, at, UINT32_MAX, form, &parts))
@@ -18215,7 +19590,7 @@ static bool phi__chat_images_ready(phi__encoder *e, size_t at) {
 static void phi__chat_item(phi__encoder *e, size_t at) {
     const phi_message *m = e->ask->items[at].message;
     bool same = m->role == PHI_ROLE_ASSISTANT && phi__render_same_origin(e, at);
-    uint32_t form = PHI__CHAT_FORM | (e->ask->model->quirks & PHI__CHAT_FORM_QUIRKS);
+    uint32_t form = phi__chat_form(e) | (e->ask->model->quirks & PHI__CHAT_FORM_QUIRKS);
     phi_str json;
     if (same) form |= PHI__CHAT_ORIGIN;
     if (m->role == PHI_ROLE_ASSISTANT && phi__chat_thinks(e)) form |= PHI__CHAT_THINKING;
@@ -18257,7 +19632,7 @@ static void phi__chat_after_results(phi__encoder *e, size_t from, size_t to) {
     if (phi__chat_quirk(e, PHI_QUIRK_NO_IMAGES)) return;
     for (i = from; i < to; i++) {
         const phi_message *m = e->ask->items[i].message;
-        uint32_t form = PHI__CHAT_FORM | PHI__CHAT_IMAGES;
+        uint32_t form = phi__chat_form(e) | PHI__CHAT_IMAGES;
         phi_str parts;
         if (m->role != PHI_ROLE_TOOL_RESULT || !phi__render_sends_image(e, m)) continue;
         if (!phi__encode_kept(e, i, UINT32_MAX, form, &parts)) {
@@ -18315,6 +19690,8 @@ static void phi__chat_put_thinking(phi__encoder *e) {
     bool openai = phi__str_is(phi_str_of(e->ask->model->provider), "openai");
     const char *effort = phi__chat_effort_name(e, openai);
     if (!e->ask->model->reasoning) return;
+    if (phi__chat_quirk(e, PHI_QUIRK_REASONING_FORMAT)) /* Groq's Qwen: on or off; wire.md part 3 */
+        effort = phi__chat_thinks(e) ? "default" : "none";
     if (effort != NULL && phi__chat_quirk(e, PHI_QUIRK_REASONING_EFFORT))
         phi__render_member(out, "reasoning_effort", phi_str_of(effort));
     if (phi__chat_thinks(e) && phi__chat_quirk(e, PHI_QUIRK_REASONING_OBJECT)) {
@@ -18348,7 +19725,7 @@ static void phi__chat_put_thinking(phi__encoder *e) {
 PHI__FN void phi__chat_put_cache_key(phi__encoder *e) {
     phi_str id = e->ask->session_id;
     char hash[17];
-    if (id.len == 0 || e->ask->disable_cache) return;
+    if (id.len == 0 || e->ask->cache.mode == PHI_CACHE_DISABLED) return;
     if (id.len > PHI__CHAT_KEY_MOST) {
         phi__hash_hex(phi__hash(id, 3), hash);
         id = phi__str(hash, 16);
@@ -18360,12 +19737,15 @@ static void phi__chat_put_tools(phi__encoder *e) {
     phi__buf *out = &e->scratch;
     phi_tool_choice choice = e->ask->tool_choice;
     size_t i;
+    bool strict;
     if (e->ask->tool_count == 0) return;
-    phi__buf_text(out, choice == PHI_TOOL_CHOICE_NONE   ? ",\"tool_choice\":\"none\""
-                       : choice == PHI_TOOL_CHOICE_AUTO ? ",\"tool_choice\":\"auto\""
-                       : phi__chat_quirk(e, PHI_QUIRK_TOOL_CHOICE_ANY)
-                           ? ",\"tool_choice\":\"any\""
-                           : ",\"tool_choice\":\"required\"");
+    phi__buf_text(
+        out, e->ask->respond_only ? ",\"tool_choice\":{\"type\":\"function\",\"function\":"
+                                    "{\"name\":\"" PHI_RESPOND_TOOL "\"}}"
+             : choice == PHI_TOOL_CHOICE_NONE                ? ",\"tool_choice\":\"none\""
+             : choice == PHI_TOOL_CHOICE_AUTO                ? ",\"tool_choice\":\"auto\""
+             : phi__chat_quirk(e, PHI_QUIRK_TOOL_CHOICE_ANY) ? ",\"tool_choice\":\"any\""
+                                                             : ",\"tool_choice\":\"required\"");
     if (phi__chat_quirk(e, PHI_QUIRK_TOOL_STREAM)) phi__buf_text(out, ",\"tool_stream\":true");
     phi__buf_text(out, ",\"tools\":[");
     for (i = 0; i < e->ask->tool_count; i++) {
@@ -18377,12 +19757,27 @@ static void phi__chat_put_tools(phi__encoder *e) {
             phi__render_member(out, "description", tool->description);
         phi__buf_text(out, ",\"parameters\":");
         phi__encode_scratch(e);
-        phi__encode_piece(e, phi__render_blank(tool->schema)
-                                 ? PHI__LIT("{\"type\":\"object\",\"properties\":{}}")
-                                 : tool->schema);
-        phi__buf_text(out, "}}");
+        phi__encode_piece(e, phi__strict_tool(e, tool, &strict));
+        phi__buf_text(out, strict ? ",\"strict\":true}}" : "}}");
     }
     phi__buf_char(out, ']');
+}
+
+static void phi__chat_put_format(phi__encoder *e) {
+    const phi_format *format = &e->ask->format;
+    phi__buf *out = &e->scratch;
+    if (format->kind == PHI_FORMAT_TEXT) return;
+    if (format->kind == PHI_FORMAT_JSON_OBJECT) {
+        phi__buf_text(out, ",\"response_format\":{\"type\":\"json_object\"}");
+        return;
+    }
+    phi__buf_text(out, ",\"response_format\":{\"type\":\"json_schema\",\"json_schema\":{");
+    phi__render_member(out, "name", phi_str_of(format->name));
+    phi__buf_text(out, format->strict ? ",\"strict\":true,\"schema\":"
+                                      : ",\"strict\":false,\"schema\":");
+    phi__encode_scratch(e);
+    phi__encode_piece(e, phi_str_of(format->schema));
+    phi__buf_text(out, "}}");
 }
 
 static void phi__chat_put_system(phi__encoder *e) {
@@ -18391,7 +19786,7 @@ static void phi__chat_put_system(phi__encoder *e) {
     phi__buf_text(out, phi__chat_quirk(e, PHI_QUIRK_DEVELOPER_ROLE) && e->ask->model->reasoning
                            ? "{\"role\":\"developer\",\"content\":"
                            : "{\"role\":\"system\",\"content\":");
-    if (phi__chat_quirk(e, PHI_QUIRK_CACHE_CONTROL) && !e->ask->disable_cache) {
+    if (phi__chat_quirk(e, PHI_QUIRK_CACHE_CONTROL) && phi__ask_marks(e->ask, PHI__MARK_SYSTEM)) {
         phi__buf_text(out, "[{\"type\":\"text\"");
         phi__render_member(out, "text", e->ask->system_prompt);
         phi__buf_text(out, PHI__CHAT_MARK "}]}");
@@ -18402,10 +19797,11 @@ static void phi__chat_put_system(phi__encoder *e) {
     e->last_role = PHI_ROLE_ASSISTANT; /* any: a comma comes next */
 }
 
-/* Reasoning models refuse a temperature (OpenAI's do). */
+/* OpenAI's reasoning models refuse a temperature; others that take an effort do not. */
 static bool phi__chat_takes_temperature(const phi__encoder *e) {
     if (e->ask->temperature < 0) return false;
-    return !(e->ask->model->reasoning && phi__chat_quirk(e, PHI_QUIRK_REASONING_EFFORT));
+    return !(e->ask->model->reasoning && phi__chat_quirk(e, PHI_QUIRK_REASONING_EFFORT) &&
+             phi__chat_quirk(e, PHI_QUIRK_DEVELOPER_ROLE));
 }
 
 static void phi__chat_head(phi__encoder *e) {
@@ -18431,6 +19827,7 @@ static void phi__chat_head(phi__encoder *e) {
     }
     phi__chat_put_thinking(e);
     if (phi__chat_quirk(e, PHI_QUIRK_CACHE_KEY)) phi__chat_put_cache_key(e);
+    phi__chat_put_format(e);
     phi__chat_put_tools(e);
     phi__buf_text(out, ",\"messages\":[");
     phi__chat_put_system(e);
@@ -18442,7 +19839,7 @@ static void phi__chat_tail(phi__encoder *e) {
         phi__encode_glue(e, "],\"tools\":[]}");
     else
         phi__encode_glue(e, "]}");
-    if (phi__chat_quirk(e, PHI_QUIRK_CACHE_CONTROL) && !e->ask->disable_cache)
+    if (phi__chat_quirk(e, PHI_QUIRK_CACHE_CONTROL) && phi__ask_marks(e->ask, PHI__MARK_MESSAGES))
         phi__encode_mark(e, 3, PHI__CHAT_MARK); /* inside of the "}]}" of its last part */
 }
 
@@ -19137,6 +20534,10 @@ PHI__FN void phi__chat_whole(void *state, phi__assembly *a, phi_str body) {
 #define PHI__RESPONSES_ORIGIN 1u    /* minted by the same model: ids and reasoning go back */
 #define PHI__RESPONSES_NO_IMAGES 2u /* words stand for images */
 
+#define PHI__RESPONSES_OBJECT                                                                      \
+    "{\"role\":\"developer\",\"content\":[{\"type\":\"input_text\",\"text\":"                      \
+    "\"Answer with one JSON object and nothing else.\"}]}"
+
 enum {
     PHI__RESPONSES_OUTPUT_LEAST = 16, /* max_output_tokens; wire.md part 4 */
     PHI__RESPONSES_ID_MOST = 64       /* bytes of an item's id */
@@ -19395,6 +20796,7 @@ static void phi__responses_put_tools(phi__encoder *e) {
     phi__buf *out = &e->scratch;
     phi_tool_choice choice = e->ask->tool_choice;
     size_t i;
+    bool strict;
     if (e->ask->tool_count == 0) return;
     phi__buf_text(out, choice == PHI_TOOL_CHOICE_NONE   ? ",\"tool_choice\":\"none\""
                        : choice == PHI_TOOL_CHOICE_AUTO ? ",\"tool_choice\":\"auto\""
@@ -19409,12 +20811,28 @@ static void phi__responses_put_tools(phi__encoder *e) {
             phi__render_member(out, "description", tool->description);
         phi__buf_text(out, ",\"parameters\":");
         phi__encode_scratch(e);
-        phi__encode_piece(e, phi__render_blank(tool->schema)
-                                 ? PHI__LIT("{\"type\":\"object\",\"properties\":{}}")
-                                 : tool->schema);
-        phi__buf_text(out, ",\"strict\":false}"); /* omitted counts as true */
+        phi__encode_piece(e, phi__strict_tool(e, tool, &strict));
+        phi__buf_text(out, strict ? ",\"strict\":true}"
+                                  : ",\"strict\":false}"); /* omitted counts as true */
     }
     phi__buf_char(out, ']');
+}
+
+static void phi__responses_put_format(phi__encoder *e) {
+    const phi_format *format = &e->ask->format;
+    phi__buf *out = &e->scratch;
+    if (format->kind == PHI_FORMAT_TEXT) return;
+    if (format->kind == PHI_FORMAT_JSON_OBJECT) {
+        phi__buf_text(out, ",\"text\":{\"format\":{\"type\":\"json_object\"}}");
+        return;
+    }
+    phi__buf_text(out, ",\"text\":{\"format\":{\"type\":\"json_schema\"");
+    phi__render_member(out, "name", phi_str_of(format->name));
+    phi__buf_text(out, format->strict ? ",\"strict\":true,\"schema\":"
+                                      : ",\"strict\":false,\"schema\":");
+    phi__encode_scratch(e);
+    phi__encode_piece(e, phi_str_of(format->schema));
+    phi__buf_text(out, "}}");
 }
 
 static void phi__responses_head(phi__encoder *e) {
@@ -19435,10 +20853,15 @@ static void phi__responses_head(phi__encoder *e) {
     }
     phi__responses_put_thinking(e);
     phi__chat_put_cache_key(e);
+    phi__responses_put_format(e);
     phi__responses_put_tools(e);
     if (!phi__render_blank(ask->system_prompt))
         phi__render_member(out, "instructions", ask->system_prompt);
     phi__buf_text(out, ",\"input\":[");
+    if (ask->format.kind == PHI_FORMAT_JSON_OBJECT) { /* the word must stand in the input itself */
+        phi__buf_text(out, PHI__RESPONSES_OBJECT);
+        e->last_role = PHI_ROLE_USER; /* any: a comma comes next */
+    }
     phi__encode_scratch(e);
 }
 
@@ -19532,6 +20955,7 @@ PHI__FN const phi__codec *phi__azure_responses_codec(void) {
 #undef PHI__RESPONSES_FORM
 #undef PHI__RESPONSES_ORIGIN
 #undef PHI__RESPONSES_NO_IMAGES
+#undef PHI__RESPONSES_OBJECT
 
 /* ---- src/wire/openai_responses_stream.c ---- */
 
@@ -19671,6 +21095,7 @@ static void phi__resp_overwrite(phi__assembly *a, size_t block, phi_str text) {
     if (d->bytes.len > text.len ||
         (d->bytes.len > 0 && memcmp(d->bytes.at, text.at, d->bytes.len) != 0)) {
         phi__assembly_set(a, &d->bytes, text);
+        d->rewrites++;
         return;
     }
     phi__assembly_add(a, block, phi__str(text.at + d->bytes.len, text.len - d->bytes.len));
@@ -20261,7 +21686,8 @@ static phi_status phi__preflight_pair(phi__preflight_check *p, size_t at) {
             continue;
         }
         for (j = 0; j < before->content_count; j++)
-            if (phi__preflight_is_call(&before->content[j]) &&
+            if (before->content[j].kind ==
+                    PHI_CONTENT_TOOL_CALL && /* one that was cut goes with it */
                 phi_str_equal(before->content[j].id, id))
                 return PHI_OK;
         break;
@@ -20348,6 +21774,7 @@ static bool phi__render_word(char c) { return phi__render_alnum(c) || c == '_' |
 
 static bool phi__render_id_fits(phi_str id, phi__id_rule rule) {
     size_t i;
+    if (rule == PHI__ID_ANY) return true;
     if (id.len == 0) return false;
     if (rule == PHI__ID_40) return id.len <= 40;
     if (rule == PHI__ID_9 ? id.len != 9 : id.len > 64) return false;
@@ -20358,25 +21785,38 @@ static bool phi__render_id_fits(phi_str id, phi__id_rule rule) {
     return true;
 }
 
-PHI__FN void phi__render_id(phi__buf *out, phi_str id, phi__id_rule rule) {
-    char text[5 + 16 + 16 + 1];
-    uint64_t n = phi__hash(id, 1);
+PHI__FN phi__id_rule phi__render_id_rule(const phi_model *model) {
+    const phi__codec *codec = phi__codec_find(phi_str_of(model->protocol));
+    bool nine = (model->quirks & PHI_QUIRK_ID_9) != 0;
+    if (codec == NULL) return PHI__ID_ANY;
+    if (codec == phi__openai_chat_codec()) return nine ? PHI__ID_9 : PHI__ID_40;
+    if (codec == phi__openai_responses_codec() || codec == phi__azure_responses_codec())
+        return PHI__ID_RESPONSES;
+    if (codec == phi__bedrock_codec() &&
+        (nine || phi__str_find_nocase(phi_str_of(model->id), 0, "mistral") != SIZE_MAX))
+        return PHI__ID_9;
+    return PHI__ID_ANTHROPIC;
+}
+
+PHI__FN phi_str phi__render_map_id(phi_str id, phi__id_rule rule, char room[PHI__ID_ROOM]) {
+    static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+    uint64_t n;
     size_t i;
-    if (phi__render_id_fits(id, rule)) {
-        phi__json_put_str(out, id);
-        return;
-    }
+    if (phi__render_id_fits(id, rule)) return id;
+    n = phi__hash(id, 1);
     if (rule == PHI__ID_9) {
-        static const char digits[] =
-            "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-        for (i = 0; i < 9; i++, n /= 62) text[i] = digits[n % 62];
-        phi__json_put_str(out, phi__str(text, 9));
-        return;
+        for (i = 0; i < 9; i++, n /= 62) room[i] = digits[n % 62];
+        return phi__str(room, 9);
     }
-    memcpy(text, "call_", 5);
-    phi__hash_hex(n, text + 5);
-    phi__hash_hex(phi__hash(id, 2), text + 21);
-    phi__json_put_str(out, phi__str(text, 37));
+    memcpy(room, "call_", 5);
+    phi__hash_hex(n, room + 5);
+    phi__hash_hex(phi__hash(id, 2), room + 21);
+    return phi__str(room, 37);
+}
+
+PHI__FN void phi__render_id(phi__buf *out, phi_str id, phi__id_rule rule) {
+    char room[PHI__ID_ROOM];
+    phi__json_put_str(out, phi__render_map_id(id, rule, room));
 }
 
 PHI__FN void phi__render_name(phi__buf *out, phi_str name, size_t most) {
@@ -20440,14 +21880,21 @@ PHI__FN bool phi__render_is_image(const phi_content *c) {
     return c->kind == PHI_CONTENT_IMAGE && c->data.len > 0;
 }
 
-PHI__FN bool phi__render_omits(const phi__encoder *e, const phi_content *c) {
-    static const char *const types[] = {"image/png", "image/jpeg", "image/gif", "image/webp"};
+/* wire.md parts 2, 3 and 8; Gemini's from its guide to images, November 2026. */
+PHI__FN bool phi__render_takes(const phi_model *model, phi_str type) {
+    static const char *const all[] = {"image/png", "image/jpeg", "image/webp"};
+    const phi__codec *codec = phi__codec_find(phi_str_of(model->protocol));
+    bool google = codec != NULL && (codec == phi__gemini_codec() || codec == phi__vertex_codec());
     size_t i;
-    if (!phi__render_is_image(c)) return false;
-    if ((e->ask->model->quirks & PHI_QUIRK_NO_IMAGES) != 0) return true;
-    for (i = 0; i < PHI__COUNT(types); i++)
-        if (phi__str_is(c->mime_type, types[i])) return false;
-    return true;
+    if ((model->quirks & PHI_QUIRK_NO_IMAGES) != 0) return false;
+    for (i = 0; i < PHI__COUNT(all); i++)
+        if (phi__str_is(type, all[i])) return true;
+    if (google) return phi__str_is(type, "image/heic") || phi__str_is(type, "image/heif");
+    return phi__str_is(type, "image/gif") && !phi__str_is(phi_str_of(model->provider), "ollama");
+}
+
+PHI__FN bool phi__render_omits(const phi__encoder *e, const phi_content *c) {
+    return phi__render_is_image(c) && !phi__render_takes(e->ask->model, c->mime_type);
 }
 
 PHI__FN bool phi__render_omits_any(const phi__encoder *e, const phi_message *message) {
@@ -20682,6 +22129,1530 @@ PHI__FN void phi__sigv4_sign(const phi__sigv4 *s, phi__sigv4_words *words, phi__
 }
 #undef PHI__SIGV4_SERVICE
 #undef PHI__SIGV4_NAMES
+
+/* ---- src/wire/strict.c ---- */
+
+/* strict.c - rewrites a JSON Schema into a provider's strict form. The members of each schema are written in
+   one fixed order, so that equal schemas give equal bytes. What each provider takes: wire.md parts 2 to 4, and
+   the lists of "supported schemas" of OpenAI, Azure and Anthropic as of November 2026. */
+
+
+#include <stdio.h>
+
+enum {
+    PHI__STRICT_DEPTH = 100,    /* schemas within schemas; providers end at 10 or less */
+    PHI__STRICT_WORK = 4000000, /* members looked at; some tenths of a second */
+    PHI__STRICT_PLACE = 200
+};
+
+enum { /* types, as bits; the order in which they are written */
+       PHI__STRICT_STRING = 1,
+       PHI__STRICT_NUMBER = 2,
+       PHI__STRICT_INTEGER = 4,
+       PHI__STRICT_BOOLEAN = 8,
+       PHI__STRICT_OBJECT = 16,
+       PHI__STRICT_ARRAY = 32,
+       PHI__STRICT_NULL = 64
+};
+
+typedef struct phi__strict {
+    phi__buf *out;
+    phi__buf hint; /* a value as text */
+    phi_arena *arena;
+    const phi_json *root;
+    phi__strict_form form;
+    char *words;
+    size_t words_size;
+    char place[PHI__STRICT_PLACE]; /* a JSON Pointer, cut where it is longer */
+    size_t place_len;
+    uint32_t depth, work;
+    bool refused;
+    uint8_t *visits; /* by definition: 1 under way, 2 done */
+} phi__strict;
+
+/* ---- words ---- */
+
+/* Always false; the first reason stays. `what` is a keyword or a name, or empty. */
+static bool phi__strict_no(phi__strict *s, phi_str what, const char *why) {
+    int len = (int)phi__utf8_cut(what, phi__min(what.len, 60));
+    if (s->refused) return false;
+    s->refused = true;
+    if (s->words_size == 0) return false;
+    (void)snprintf(s->words, s->words_size, "at %.*s: %s%.*s%s%s",
+                   s->place_len > 0 ? (int)s->place_len : 8,
+                   s->place_len > 0 ? s->place : "its root", what.len > 0 ? "\"" : "", len,
+                   what.len > 0 ? what.at : "", what.len > 0 ? "\" " : "", why);
+    s->words[phi__utf8_valid(phi_str_of(s->words))] = '\0'; /* where it was cut */
+    return false;
+}
+
+static void phi__strict_place(phi__strict *s, char c) {
+    if (s->place_len < sizeof s->place) s->place[s->place_len++] = c;
+}
+
+/* Goes one step down in the place; returns what it was, to be put back. */
+static size_t phi__strict_into(phi__strict *s, phi_str step) {
+    size_t was = s->place_len, i;
+    phi__strict_place(s, '/');
+    for (i = 0; i < step.len; i++) {
+        char c = step.at[i];
+        if (c == '~' || c == '/') {
+            phi__strict_place(s, '~');
+            c = c == '~' ? '0' : '1';
+        }
+        phi__strict_place(s, c);
+    }
+    s->place_len = phi__utf8_valid(phi__str(s->place, s->place_len));
+    return was;
+}
+
+static size_t phi__strict_into_text(phi__strict *s, const char *step) {
+    return phi__strict_into(s, phi_str_of(step));
+}
+
+static size_t phi__strict_into_item(phi__strict *s, size_t index) {
+    char digits[24];
+    (void)snprintf(digits, sizeof digits, "%llu", (unsigned long long)index);
+    return phi__strict_into_text(s, digits);
+}
+
+static bool phi__strict_spend(phi__strict *s, size_t work) {
+    if (s->refused) return false;
+    if (work <= PHI__STRICT_WORK && s->work <= PHI__STRICT_WORK - work) {
+        s->work += (uint32_t)work;
+        return true;
+    }
+    return phi__strict_no(s, phi__str("", 0), "this is too large");
+}
+
+static bool phi__strict_enter(phi__strict *s, const phi_json *schema) {
+    if (!phi__strict_spend(s, 1 + phi_json_count(schema))) return false;
+    if (s->depth >= PHI__STRICT_DEPTH)
+        return phi__strict_no(s, phi__str("", 0), "this is nested too deeply");
+    s->depth++;
+    return true;
+}
+
+/* ---- keywords ---- */
+
+typedef enum phi__strict_kind {
+    PHI__STRICT_OTHER = 0, /* describes, or is not known: left out */
+    PHI__STRICT_KEEP,      /* has code of its own, and may be beside anyOf and $ref */
+    PHI__STRICT_OWN,       /* has code of its own */
+    PHI__STRICT_CHOICE,    /* anyOf and its like */
+    PHI__STRICT_NOTE,      /* a word for the model: goes into the description */
+    PHI__STRICT_NARROWS,   /* kept where the form has it, else into the description */
+    PHI__STRICT_REFUSED
+} phi__strict_kind;
+
+enum {
+    PHI__STRICT_BY_OPENAI = 1 << PHI__STRICT_OPENAI,
+    PHI__STRICT_BY_ANTHROPIC = 1 << PHI__STRICT_ANTHROPIC
+};
+
+typedef struct phi__strict_word {
+    const char *name;
+    phi__strict_kind kind;
+    unsigned forms; /* that have it */
+} phi__strict_word;
+
+static const phi__strict_word phi__strict_words[] = {
+    {"type", PHI__STRICT_OWN, 0},
+    {"description", PHI__STRICT_KEEP, 0},
+    {"title", PHI__STRICT_KEEP, 0},
+    {"nullable", PHI__STRICT_KEEP, 0},
+    {"$defs", PHI__STRICT_KEEP, 0},
+    {"definitions", PHI__STRICT_KEEP, 0},
+    {"properties", PHI__STRICT_OWN, 0},
+    {"required", PHI__STRICT_OWN, 0},
+    {"additionalProperties", PHI__STRICT_OWN, 0},
+    {"unevaluatedProperties", PHI__STRICT_OWN, 0},
+    {"items", PHI__STRICT_OWN, 0},
+    {"enum", PHI__STRICT_OWN, 0},
+    {"const", PHI__STRICT_OWN, 0},
+    {"anyOf", PHI__STRICT_CHOICE, 0},
+    {"oneOf", PHI__STRICT_CHOICE, 0},
+    {"allOf", PHI__STRICT_CHOICE, 0},
+    {"$ref", PHI__STRICT_CHOICE, 0},
+    {"default", PHI__STRICT_NOTE, 0},
+    {"examples", PHI__STRICT_NOTE, 0},
+    {"minimum", PHI__STRICT_NARROWS, PHI__STRICT_BY_OPENAI},
+    {"maximum", PHI__STRICT_NARROWS, PHI__STRICT_BY_OPENAI},
+    {"exclusiveMinimum", PHI__STRICT_NARROWS, PHI__STRICT_BY_OPENAI},
+    {"exclusiveMaximum", PHI__STRICT_NARROWS, PHI__STRICT_BY_OPENAI},
+    {"multipleOf", PHI__STRICT_NARROWS, PHI__STRICT_BY_OPENAI},
+    {"pattern", PHI__STRICT_NARROWS, PHI__STRICT_BY_OPENAI},
+    {"format", PHI__STRICT_NARROWS, PHI__STRICT_BY_OPENAI | PHI__STRICT_BY_ANTHROPIC},
+    {"minItems", PHI__STRICT_NARROWS, PHI__STRICT_BY_OPENAI | PHI__STRICT_BY_ANTHROPIC},
+    {"maxItems", PHI__STRICT_NARROWS, PHI__STRICT_BY_OPENAI},
+    {"minLength", PHI__STRICT_NARROWS, 0},
+    {"maxLength", PHI__STRICT_NARROWS, 0},
+    {"uniqueItems", PHI__STRICT_NARROWS, 0},
+    {"minProperties", PHI__STRICT_NARROWS, 0},
+    {"maxProperties", PHI__STRICT_NARROWS, 0},
+    {"not", PHI__STRICT_REFUSED, 0},
+    {"if", PHI__STRICT_REFUSED, 0},
+    {"then", PHI__STRICT_REFUSED, 0},
+    {"else", PHI__STRICT_REFUSED, 0},
+    {"patternProperties", PHI__STRICT_REFUSED, 0},
+    {"propertyNames", PHI__STRICT_REFUSED, 0},
+    {"dependentRequired", PHI__STRICT_REFUSED, 0},
+    {"dependentSchemas", PHI__STRICT_REFUSED, 0},
+    {"dependencies", PHI__STRICT_REFUSED, 0},
+    {"prefixItems", PHI__STRICT_REFUSED, 0},
+    {"additionalItems", PHI__STRICT_REFUSED, 0},
+    {"unevaluatedItems", PHI__STRICT_REFUSED, 0},
+    {"contains", PHI__STRICT_REFUSED, 0},
+    {"$dynamicRef", PHI__STRICT_REFUSED, 0},
+    {"$recursiveRef", PHI__STRICT_REFUSED, 0},
+};
+
+static const phi__strict_word *phi__strict_word_of(phi_str key) {
+    size_t i;
+    for (i = 0; i < PHI__COUNT(phi__strict_words); i++)
+        if (phi__str_is(key, phi__strict_words[i].name)) return &phi__strict_words[i];
+    return NULL;
+}
+
+static phi__strict_kind phi__strict_kind_of(phi_str key) {
+    const phi__strict_word *word = phi__strict_word_of(key);
+    return word != NULL ? word->kind : PHI__STRICT_OTHER;
+}
+
+static bool phi__strict_format(phi__strict_form form, phi_str format) {
+    static const char *const names[] = {"date-time", "time", "date", "duration", "email",
+                                        "hostname",  "ipv4", "ipv6", "uuid"};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(names); i++)
+        if (phi__str_is(format, names[i])) return true;
+    return form == PHI__STRICT_ANTHROPIC && phi__str_is(format, "uri");
+}
+
+/* Whether the form has this keyword with this value. */
+static bool phi__strict_has(const phi__strict *s, phi_str key, const phi_json *value) {
+    const phi__strict_word *word = phi__strict_word_of(key);
+    if (word == NULL || (word->forms >> s->form & 1u) == 0) return false;
+    if (phi__str_is(key, "format")) return phi__strict_format(s->form, phi_json_str(value, NULL));
+    if (phi__str_is(key, "pattern")) return phi_json_is_string(value);
+    if (phi__str_is(key, "minItems") && s->form == PHI__STRICT_ANTHROPIC)
+        return phi_json_int(value, 2) <= 1;
+    return phi_json_is_number(value);
+}
+
+/* What is refused wherever it stands, and which keyword makes a choice of the schema (NULL: none does). */
+static const phi_json *phi__strict_look(phi__strict *s, const phi_json *schema, phi_str *choice) {
+    phi_json_iter it = phi_json_each(schema);
+    const phi_json *found = NULL;
+    phi_str beside = phi__str("", 0);
+    *choice = beside;
+    while (phi_json_next(&it) != NULL) {
+        phi__strict_kind kind = phi__strict_kind_of(it.key);
+        if (kind == PHI__STRICT_REFUSED) (void)phi__strict_no(s, it.key, "has no strict form");
+        if (kind == PHI__STRICT_OWN || kind == PHI__STRICT_NARROWS) beside = it.key;
+        if (kind != PHI__STRICT_CHOICE) continue;
+        if (found != NULL) beside = it.key;
+        found = it.at;
+        *choice = it.key;
+    }
+    if (found == NULL) return NULL;
+    if ((phi__str_is(*choice, "oneOf") || phi__str_is(*choice, "allOf")) &&
+        phi_json_count(found) != 1)
+        (void)phi__strict_no(s, *choice, "has no strict form");
+    else if (beside.len > 0)
+        (void)phi__strict_no(s, beside, "beside anyOf or $ref has no strict form");
+    return found;
+}
+
+/* ---- types ---- */
+
+static const char *const phi__strict_types[] = {"string", "number", "integer", "boolean",
+                                                "object", "array",  "null"};
+
+static unsigned phi__strict_type_bit(phi_str name) {
+    size_t i;
+    for (i = 0; i < PHI__COUNT(phi__strict_types); i++)
+        if (phi__str_is(name, phi__strict_types[i])) return 1u << i;
+    return 0;
+}
+
+static unsigned phi__strict_value_bit(const phi_json *value) {
+    if (phi_json_is_integer(value)) return PHI__STRICT_INTEGER;
+    return phi__strict_type_bit(phi_str_of(phi_json_type_name(value)));
+}
+
+/* The types a schema says, or that its other keywords are about; 0: it says nothing. */
+static unsigned phi__strict_types_of(phi__strict *s, const phi_json *schema) {
+    const phi_json *type = phi_json_get(schema, "type"), *value = phi_json_get(schema, "const");
+    phi_json_iter it = phi_json_each(type);
+    unsigned types = phi__strict_type_bit(phi_json_str(type, NULL));
+    while (phi_json_is_array(type) && phi_json_next(&it) != NULL)
+        types |= phi__strict_type_bit(phi_json_str(it.at, NULL));
+    if (types == 0) {
+        if (value != NULL) types |= phi__strict_value_bit(value);
+        it = phi_json_each(phi_json_get(schema, "enum"));
+        while (value == NULL && phi_json_next(&it) != NULL) types |= phi__strict_value_bit(it.at);
+        if (phi_json_get(schema, "properties") != NULL) types |= PHI__STRICT_OBJECT;
+        if (phi_json_get(schema, "items") != NULL) types |= PHI__STRICT_ARRAY;
+    }
+    if (types == 0)
+        (void)phi__strict_no(s, phi__str("", 0), "a strict schema must say a type");
+    else if (phi_json_bool(phi_json_get(schema, "nullable"), false))
+        types |= PHI__STRICT_NULL;
+    return types;
+}
+
+static void phi__strict_put_types(phi__strict *s, unsigned types) {
+    size_t i;
+    bool many = (types & (types - 1)) != 0, first = true;
+    phi__buf_text(s->out, many ? "\"type\":[" : "\"type\":");
+    for (i = 0; i < PHI__COUNT(phi__strict_types); i++) {
+        if ((types >> i & 1u) == 0) continue;
+        if (!first) phi__buf_char(s->out, ',');
+        first = false;
+        phi__json_put_str(s->out, phi_str_of(phi__strict_types[i]));
+    }
+    if (many) phi__buf_char(s->out, ']');
+}
+
+/* ---- parts of a schema ---- */
+
+static void phi__strict_put(phi__strict *s, const phi_json *schema, bool nullable);
+
+static void phi__strict_put_value(phi__strict *s, const phi_json *value) {
+    if (phi__json_write(s->out, value, 0) == PHI_TOO_BIG)
+        (void)phi__strict_no(s, phi__str("", 0), "this is nested too deeply");
+}
+
+/* A keyword that the form does not have, at the end of the description: (minLength: 3, ...). */
+static void phi__strict_put_hint(phi__strict *s, phi_str key, const phi_json *value, bool first) {
+    phi__buf_text(s->out, first ? "(" : ", ");
+    phi__json_put_part(s->out, key);
+    phi__buf_text(s->out, ": ");
+    phi__buf_clear(&s->hint);
+    if (phi__json_write(&s->hint, value, 0) == PHI_TOO_BIG)
+        (void)phi__strict_no(s, key, "is nested too deeply");
+    if (s->hint.failed) s->out->failed = true;
+    phi__json_put_part(s->out, phi__buf_str(&s->hint));
+}
+
+static void phi__strict_put_description(phi__strict *s, const phi_json *schema) {
+    phi_str title = phi_json_str(phi_json_get(schema, "title"), NULL);
+    phi_str words = phi_json_str(phi_json_get(schema, "description"), NULL);
+    phi_json_iter it = phi_json_each(schema);
+    bool open = false, hints = false;
+    if (title.len > 0) {
+        phi__json_put_key(s->out, PHI__LIT("title"));
+        phi__json_put_str(s->out, title);
+    }
+    if (words.len > 0) {
+        phi__json_put_key(s->out, PHI__LIT("description"));
+        phi__buf_char(s->out, '"');
+        phi__json_put_part(s->out, words);
+        open = true;
+    }
+    while (phi_json_next(&it) != NULL) {
+        phi__strict_kind kind = phi__strict_kind_of(it.key);
+        if (kind != PHI__STRICT_NOTE && kind != PHI__STRICT_NARROWS) continue;
+        if (phi__strict_has(s, it.key, it.at)) continue;
+        if (!open) {
+            phi__json_put_key(s->out, PHI__LIT("description"));
+            phi__buf_char(s->out, '"');
+        } else if (!hints)
+            phi__buf_char(s->out, ' ');
+        phi__strict_put_hint(s, it.key, it.at, !hints);
+        open = hints = true;
+    }
+    if (open) phi__buf_text(s->out, hints ? ")\"" : "\"");
+}
+
+/* The keywords that narrow and that the form has. */
+static void phi__strict_put_kept(phi__strict *s, const phi_json *schema) {
+    size_t i;
+    for (i = 0; i < PHI__COUNT(phi__strict_words); i++) {
+        const phi__strict_word *word = &phi__strict_words[i];
+        const phi_json *value;
+        if (word->forms == 0) continue;
+        value = phi_json_get(schema, word->name);
+        if (value == NULL || !phi__strict_has(s, phi_str_of(word->name), value)) continue;
+        phi__json_put_key(s->out, phi_str_of(word->name));
+        phi__strict_put_value(s, value);
+    }
+}
+
+static void phi__strict_put_enum(phi__strict *s, const phi_json *schema, bool nullable) {
+    const phi_json *list = phi_json_get(schema, "enum"), *value = phi_json_get(schema, "const");
+    phi_json_iter it = phi_json_each(list);
+    bool has_null = value != NULL && phi_json_is_null(value);
+    if (list == NULL && value == NULL) return;
+    if (list != NULL && (value != NULL || !phi_json_is_array(list) || it.left == 0)) {
+        (void)phi__strict_no(s, PHI__LIT("enum"),
+                             value != NULL ? "beside const has no strict form"
+                                           : "must be an array that is not empty");
+        return;
+    }
+    phi__json_put_key(s->out, PHI__LIT("enum"));
+    phi__buf_char(s->out, '[');
+    if (value != NULL) phi__strict_put_value(s, value);
+    while (phi_json_next(&it) != NULL) {
+        if (phi_json_is_object(it.at) || phi_json_is_array(it.at))
+            (void)phi__strict_no(s, PHI__LIT("enum"),
+                                 "with objects or arrays in it has no strict form");
+        phi__json_put_comma(s->out);
+        phi__strict_put_value(s, it.at);
+        has_null = has_null || phi_json_is_null(it.at);
+    }
+    if (phi_json_is_object(value) || phi_json_is_array(value))
+        (void)phi__strict_no(s, PHI__LIT("const"), "of an object or array has no strict form");
+    if (nullable && !has_null) phi__buf_text(s->out, ",null");
+    phi__buf_char(s->out, ']');
+}
+
+static bool phi__strict_listed(phi__strict *s, const phi_json *names, phi_str name) {
+    phi_json_iter it = phi_json_each(names);
+    if (!phi__strict_spend(s, 1 + it.left)) return false;
+    while (phi_json_is_array(names) && phi_json_next(&it) != NULL)
+        if (phi_str_equal(phi_json_str(it.at, NULL), name)) return true;
+    return false;
+}
+
+/* Every name that is required must be a property, as nothing else can be there. */
+static void phi__strict_check_required(phi__strict *s, const phi_json *required,
+                                       const phi_json *properties) {
+    phi_json_iter it = phi_json_each(required);
+    while (phi_json_is_array(required) && phi_json_next(&it) != NULL) {
+        phi_str name = phi_json_str(it.at, NULL);
+        if (!phi__strict_spend(s, 1 + phi_json_count(properties))) return;
+        if (phi_json_get_n(properties, name) == NULL)
+            (void)phi__strict_no(s, name, "is required, and is none of the properties");
+    }
+}
+
+static void phi__strict_put_required(phi__strict *s, const phi_json *required,
+                                     const phi_json *properties) {
+    phi_json_iter it = phi_json_each(properties);
+    bool all = s->form != PHI__STRICT_ANTHROPIC;
+    phi__json_put_key(s->out, PHI__LIT("required"));
+    phi__buf_char(s->out, '[');
+    while (phi_json_next(&it) != NULL) {
+        if (!all && !phi__strict_listed(s, required, it.key)) continue;
+        phi__json_put_comma(s->out);
+        phi__json_put_str(s->out, it.key);
+    }
+    phi__buf_char(s->out, ']');
+}
+
+static void phi__strict_put_object(phi__strict *s, const phi_json *schema) {
+    const phi_json *properties = phi_json_get(schema, "properties");
+    const phi_json *required = phi_json_get(schema, "required");
+    const phi_json *more = phi_json_get(schema, "additionalProperties");
+    const phi_json *rest = phi_json_get(schema, "unevaluatedProperties");
+    phi_json_iter it = phi_json_each(properties);
+    size_t was;
+    if (more != NULL && phi_json_bool(more, true)) {
+        (void)phi__strict_no(s, PHI__LIT("additionalProperties"),
+                             "has no strict form unless it is false");
+        return;
+    }
+    if (rest != NULL && phi_json_bool(rest, true)) {
+        (void)phi__strict_no(s, PHI__LIT("unevaluatedProperties"),
+                             "has no strict form unless it is false");
+        return;
+    }
+    if (!phi_json_is_object(properties) && more == NULL && s->depth > 1) {
+        (void)phi__strict_no(s, phi__str("", 0), "an object of any properties has no strict form");
+        return;
+    }
+    phi__strict_check_required(s, required, properties);
+    phi__json_put_key(s->out, PHI__LIT("properties"));
+    phi__buf_char(s->out, '{');
+    was = phi__strict_into_text(s, "properties");
+    while (!s->refused && phi_json_is_object(properties) && phi_json_next(&it) != NULL) {
+        size_t here = phi__strict_into(s, it.key);
+        phi__json_put_key(s->out, it.key);
+        phi__strict_put(
+            s, it.at, s->form != PHI__STRICT_ANTHROPIC && !phi__strict_listed(s, required, it.key));
+        s->place_len = here;
+    }
+    s->place_len = was;
+    phi__buf_char(s->out, '}');
+    phi__strict_put_required(s, required, properties);
+    phi__buf_text(s->out, ",\"additionalProperties\":false");
+}
+
+static void phi__strict_put_array(phi__strict *s, const phi_json *schema) {
+    const phi_json *items = phi_json_get(schema, "items");
+    size_t was;
+    if (items == NULL) {
+        (void)phi__strict_no(s, phi__str("", 0), "an array must say what its items are");
+        return;
+    }
+    phi__json_put_key(s->out, PHI__LIT("items"));
+    was = phi__strict_into_text(s, "items");
+    phi__strict_put(s, items, false);
+    s->place_len = was;
+}
+
+static void phi__strict_put_plain(phi__strict *s, const phi_json *schema, bool nullable) {
+    unsigned types = phi__strict_types_of(s, schema);
+    bool apart;
+    if (s->depth == 1 && !s->refused && types != PHI__STRICT_OBJECT)
+        (void)phi__strict_no(s, phi__str("", 0), "the type must be \"object\"");
+    if (s->refused) return;
+    if (nullable) types |= PHI__STRICT_NULL;
+    /* DeepSeek takes no list of types with one of these in it. */
+    apart = s->form == PHI__STRICT_PLAIN && (types & PHI__STRICT_NULL) != 0 &&
+            (types & (PHI__STRICT_OBJECT | PHI__STRICT_ARRAY)) != 0;
+    if (apart) {
+        phi__buf_text(s->out, "\"anyOf\":[{");
+        types &= ~(unsigned)PHI__STRICT_NULL;
+    }
+    phi__strict_put_types(s, types);
+    phi__strict_put_description(s, schema);
+    phi__strict_put_enum(s, schema, nullable);
+    if ((types & PHI__STRICT_OBJECT) != 0) phi__strict_put_object(s, schema);
+    if ((types & PHI__STRICT_ARRAY) != 0) phi__strict_put_array(s, schema);
+    phi__strict_put_kept(s, schema);
+    if (apart) phi__buf_text(s->out, "},{\"type\":\"null\"}]");
+}
+
+/* ---- references ---- */
+
+PHI__FN bool phi__strict_same_step(phi_str key, phi_str step) {
+    size_t k = 0, i = 0;
+    while (k < key.len && i < step.len) {
+        char want = step.at[i++];
+        if (want == '~' && i < step.len) want = step.at[i++] == '1' ? '/' : '~';
+        if (key.at[k++] != want) return false;
+    }
+    return k == key.len && i == step.len;
+}
+
+PHI__FN const phi_json *phi__strict_find(const phi_json *root, phi_str ref, size_t *looked) {
+    const phi_json *at = root;
+    size_t from = 1;
+    if (ref.len == 0 || ref.at[0] != '#') return NULL;
+    while (from < ref.len && at != NULL) {
+        size_t end = phi__str_find(ref, from + 1, "/");
+        const phi_json *found = NULL;
+        phi_json_iter it = phi_json_each(at);
+        if (ref.at[from] != '/' || !phi_json_is_object(at)) return NULL;
+        if (end == SIZE_MAX) end = ref.len;
+        *looked = phi__add(*looked, 1 + it.left);
+        while (phi_json_next(&it) != NULL)
+            if (phi__strict_same_step(it.key, phi__str(ref.at + from + 1, end - from - 1)))
+                found = it.at;
+        at = found;
+        from = end;
+    }
+    return at;
+}
+
+/* What "#", "#/$defs/x" or "#/definitions/x" names, and a number for it from 1 (0: the root); NULL: nothing,
+   or none of these. */
+static const phi_json *phi__strict_target(phi__strict *s, phi_str ref, size_t *number) {
+    static const char *const rooms[] = {"$defs", "definitions"};
+    const phi_json *found = NULL;
+    size_t i, at = 0;
+    *number = 0;
+    if (phi__str_is(ref, "#")) return s->root;
+    for (i = 0; i < PHI__COUNT(rooms); i++) {
+        const phi_json *room = phi_json_get(s->root, rooms[i]);
+        phi_json_iter it = phi_json_each(room);
+        size_t skip = 3 + strlen(rooms[i]);
+        bool here = ref.len > skip && ref.at[0] == '#' && ref.at[1] == '/' &&
+                    memcmp(ref.at + 2, rooms[i], skip - 3) == 0 && ref.at[skip - 1] == '/';
+        if (!phi__strict_spend(s, 1 + it.left)) return NULL;
+        while (phi_json_is_object(room) && phi_json_next(&it) != NULL) {
+            at++;
+            if (!here || !phi__strict_same_step(it.key, phi__str(ref.at + skip, ref.len - skip)))
+                continue;
+            found = it.at;
+            *number = at;
+        }
+    }
+    return found;
+}
+
+static void phi__strict_put_ref(phi__strict *s, const phi_json *ref) {
+    size_t number;
+    phi_str text = phi_json_str(ref, NULL);
+    if (phi__strict_target(s, text, &number) == NULL)
+        (void)phi__strict_no(s, PHI__LIT("$ref"), "must be \"#\" or name one of the $defs");
+    phi__buf_text(s->out, "\"$ref\":");
+    phi__json_put_str(s->out, text);
+}
+
+static void phi__strict_put_alternatives(phi__strict *s, phi_str word, const phi_json *list) {
+    phi_json_iter it = phi_json_each(list);
+    size_t was = phi__strict_into(s, word), i = 0;
+    if (!phi_json_is_array(list) || it.left == 0)
+        (void)phi__strict_no(s, word, "must be an array that is not empty");
+    while (!s->refused && phi_json_next(&it) != NULL) {
+        size_t here = phi__strict_into_item(s, i);
+        if (i++ > 0) phi__buf_char(s->out, ',');
+        phi__strict_put(s, it.at, false);
+        s->place_len = here;
+    }
+    s->place_len = was;
+}
+
+static void phi__strict_put_choice(phi__strict *s, const phi_json *schema, phi_str word,
+                                   const phi_json *choice, bool nullable) {
+    bool ref = phi__str_is(word, "$ref");
+    size_t before = s->out->len;
+    nullable = nullable || phi_json_bool(phi_json_get(schema, "nullable"), false);
+    if (s->depth == 1) (void)phi__strict_no(s, word, "may not be at the root");
+    phi__strict_put_description(s, schema);
+    if (ref && !nullable && s->out->len == before) { /* nothing else may be beside a reference */
+        phi__strict_put_ref(s, choice);
+        return;
+    }
+    phi__json_put_key(s->out, PHI__LIT("anyOf"));
+    phi__buf_char(s->out, '[');
+    if (ref) {
+        phi__buf_char(s->out, '{');
+        phi__strict_put_ref(s, choice);
+        phi__buf_char(s->out, '}');
+    } else
+        phi__strict_put_alternatives(s, word, choice);
+    if (nullable) phi__buf_text(s->out, ",{\"type\":\"null\"}");
+    phi__buf_char(s->out, ']');
+}
+
+static void phi__strict_put_defs(phi__strict *s, const char *room) {
+    const phi_json *defs = phi_json_get(s->root, room);
+    phi_json_iter it = phi_json_each(defs);
+    size_t was = phi__strict_into_text(s, room);
+    if (phi_json_is_object(defs) && it.left > 0) {
+        phi__json_put_key(s->out, phi_str_of(room));
+        phi__buf_char(s->out, '{');
+        while (!s->refused && phi_json_next(&it) != NULL) {
+            size_t here = phi__strict_into(s, it.key);
+            phi__json_put_key(s->out, it.key);
+            phi__strict_put(s, it.at, false);
+            s->place_len = here;
+        }
+        phi__buf_char(s->out, '}');
+    }
+    s->place_len = was;
+}
+
+static void phi__strict_put(phi__strict *s, const phi_json *schema, bool nullable) {
+    const phi_json *choice;
+    phi_str word;
+    if (!phi_json_is_object(schema)) {
+        (void)phi__strict_no(s, phi__str("", 0), "a strict schema must be an object");
+        return;
+    }
+    if (!phi__strict_enter(s, schema)) return;
+    choice = phi__strict_look(s, schema, &word);
+    phi__buf_char(s->out, '{');
+    if (choice != NULL)
+        phi__strict_put_choice(s, schema, word, choice, nullable);
+    else
+        phi__strict_put_plain(s, schema, nullable);
+    if (s->depth == 1 && !s->refused) {
+        phi__strict_put_defs(s, "$defs");
+        phi__strict_put_defs(s, "definitions");
+    }
+    phi__buf_char(s->out, '}');
+    s->depth--;
+}
+
+/* ---- Anthropic's takes no schema that contains itself ---- */
+
+static void phi__strict_visit(phi__strict *s, const phi_json *schema);
+
+static void phi__strict_visit_ref(phi__strict *s, const phi_json *ref) {
+    char place[PHI__STRICT_PLACE];
+    size_t number, was = s->place_len;
+    const phi_json *target = phi__strict_target(s, phi_json_str(ref, NULL), &number);
+    if (target == NULL || s->visits[number] == 2) return;
+    if (s->visits[number] == 1) {
+        (void)phi__strict_no(s, phi_json_str(ref, NULL),
+                             "leads back to itself: Anthropic's strict form has no recursion");
+        return;
+    }
+    memcpy(place, s->place, sizeof place);
+    s->visits[number] = 1;
+    s->place_len = 0;
+    phi__strict_visit(s, target);
+    s->visits[number] = 2;
+    memcpy(s->place, place, sizeof place);
+    s->place_len = was;
+}
+
+static void phi__strict_visit_all(phi__strict *s, const char *word, const phi_json *all) {
+    phi_json_iter it = phi_json_each(all);
+    size_t was = phi__strict_into_text(s, word), i = 0;
+    bool names = phi_json_is_object(all);
+    while (!s->refused && phi_json_next(&it) != NULL) {
+        size_t here = names ? phi__strict_into(s, it.key) : phi__strict_into_item(s, i++);
+        phi__strict_visit(s, it.at);
+        s->place_len = here;
+    }
+    s->place_len = was;
+}
+
+static void phi__strict_visit(phi__strict *s, const phi_json *schema) {
+    const phi_json *items = phi_json_get(schema, "items"), *ref = phi_json_get(schema, "$ref");
+    size_t was;
+    if (!phi_json_is_object(schema) || !phi__strict_enter(s, schema)) return;
+    if (ref != NULL) phi__strict_visit_ref(s, ref);
+    phi__strict_visit_all(s, "properties", phi_json_get(schema, "properties"));
+    phi__strict_visit_all(s, "anyOf", phi_json_get(schema, "anyOf"));
+    phi__strict_visit_all(s, "oneOf", phi_json_get(schema, "oneOf"));
+    phi__strict_visit_all(s, "allOf", phi_json_get(schema, "allOf"));
+    was = phi__strict_into_text(s, "items");
+    if (items != NULL) phi__strict_visit(s, items);
+    s->place_len = was;
+    s->depth--;
+}
+
+static bool phi__strict_acyclic(phi__strict *s) {
+    size_t count = 1 + phi_json_count(phi_json_get(s->root, "$defs")) +
+                   phi_json_count(phi_json_get(s->root, "definitions"));
+    s->visits = (uint8_t *)phi__arena_zero(s->arena, count);
+    if (s->visits == NULL) {
+        s->out->failed = true;
+        return false;
+    }
+    s->visits[0] = 1;
+    phi__strict_visit(s, s->root);
+    s->depth = 0;
+    s->place_len = 0;
+    return !s->refused;
+}
+
+/* ---- for the codecs ---- */
+
+PHI__FN bool phi__strict_schema(phi__buf *out, phi_str schema, phi__strict_form form, char *words,
+                                size_t words_size) {
+    phi_arena arena;
+    phi__strict s;
+    phi_json *root = NULL;
+    phi_parse_error error;
+    phi_status status;
+    memset(&s, 0, sizeof s);
+    phi_arena_init(&arena, out->memory, 0);
+    phi__buf_init(&s.hint, out->memory);
+    s.out = out;
+    s.arena = &arena;
+    s.form = form;
+    s.words = words;
+    s.words_size = words_size;
+    if (words_size > 0) words[0] = '\0';
+    status = phi_json_parse(&arena, schema, PHI_JSON_BORROW, &root, &error);
+    s.root = root;
+    if (status == PHI_NO_MEMORY)
+        out->failed = true;
+    else if (status != PHI_OK)
+        (void)phi__strict_no(&s, phi__str("", 0), error.message);
+    else if (form != PHI__STRICT_ANTHROPIC || phi__strict_acyclic(&s))
+        phi__strict_put(&s, root, false);
+    phi__buf_free(&s.hint);
+    phi_arena_free(&arena);
+    return !s.refused && !out->failed;
+}
+
+/* ---- src/wire/strict_nulls.c ---- */
+
+/* strict_nulls.c - arguments of a strict tool as its own schema has them: a null that stands for "left out"
+   is taken out again. Where a schema leaves a choice, the first alternative that fits by its shape (types,
+   names, values of an enum) is the one. */
+
+enum {
+    PHI__NULLS_DEPTH = 200,
+    PHI__NULLS_WORK = 1000000 /* members looked at; some hundredths of a second */
+};
+
+typedef struct phi__nulls {
+    const phi_json *root;
+    uint32_t depth, work;
+    bool spent;
+    size_t removed;
+} phi__nulls;
+
+static bool phi__nulls_spend(phi__nulls *n, size_t work) {
+    if (work > PHI__NULLS_WORK || n->work > PHI__NULLS_WORK - work) n->spent = true;
+    if (n->spent) return false;
+    n->work += (uint32_t)work;
+    return true;
+}
+
+static bool phi__nulls_enter(phi__nulls *n, const phi_json *schema) {
+    if (n->depth >= PHI__NULLS_DEPTH || !phi__nulls_spend(n, 1 + phi_json_count(schema)))
+        return false;
+    n->depth++;
+    return true;
+}
+
+static const phi_json *phi__nulls_target(phi__nulls *n, const phi_json *ref) {
+    size_t looked = 0;
+    const phi_json *target = phi__strict_find(n->root, phi_json_str(ref, NULL), &looked);
+    return phi__nulls_spend(n, looked) ? target : NULL;
+}
+
+static const phi_json *phi__nulls_choice(const phi_json *schema) {
+    const phi_json *list = phi_json_get(schema, "anyOf");
+    if (list == NULL) list = phi_json_get(schema, "oneOf");
+    if (list == NULL) list = phi_json_get(schema, "allOf");
+    return phi_json_is_array(list) ? list : NULL;
+}
+
+/* ---- does it fit, by its shape? ---- */
+
+static bool phi__nulls_fits(phi__nulls *n, const phi_json *schema, const phi_json *value);
+
+static bool phi__nulls_is(const phi_json *value, phi_str type) {
+    if (phi__str_is(type, "integer")) return phi_json_is_integer(value);
+    return phi__str_is(type, phi_json_type_name(value));
+}
+
+static bool phi__nulls_type_fits(const phi_json *schema, const phi_json *value) {
+    const phi_json *type = phi_json_get(schema, "type");
+    phi_json_iter it = phi_json_each(type);
+    if (type == NULL) return true;
+    if (phi_json_is_null(value) && phi_json_bool(phi_json_get(schema, "nullable"), false))
+        return true;
+    if (phi_json_is_string(type)) return phi__nulls_is(value, phi_json_str(type, NULL));
+    while (phi_json_next(&it) != NULL)
+        if (phi__nulls_is(value, phi_json_str(it.at, NULL))) return true;
+    return false;
+}
+
+static bool phi__nulls_value_fits(phi__nulls *n, const phi_json *schema, const phi_json *value) {
+    const phi_json *list = phi_json_get(schema, "enum"), *one = phi_json_get(schema, "const");
+    phi_json_iter it = phi_json_each(list);
+    if (one != NULL && !phi_json_equal(one, value)) return false;
+    if (list == NULL) return true;
+    while (phi__nulls_spend(n, 1) && phi_json_next(&it) != NULL)
+        if (phi_json_equal(it.at, value)) return true;
+    return false;
+}
+
+static bool phi__nulls_required(phi__nulls *n, const phi_json *schema, phi_str name) {
+    phi_json_iter it = phi_json_each(phi_json_get(schema, "required"));
+    if (!phi__nulls_spend(n, 1 + it.left)) return true;
+    while (phi_json_next(&it) != NULL)
+        if (phi_str_equal(phi_json_str(it.at, NULL), name)) return true;
+    return false;
+}
+
+static bool phi__nulls_object_fits(phi__nulls *n, const phi_json *schema, const phi_json *value) {
+    const phi_json *properties = phi_json_get(schema, "properties");
+    const phi_json *required = phi_json_get(schema, "required");
+    phi_json_iter it = phi_json_each(required);
+    if (!phi_json_is_object(properties)) return true;
+    while (phi_json_next(&it) != NULL) {
+        if (!phi__nulls_spend(n, 1 + phi_json_count(value))) return false;
+        if (phi_json_get_n(value, phi_json_str(it.at, NULL)) == NULL) return false;
+    }
+    it = phi_json_each(value);
+    while (phi_json_next(&it) != NULL) {
+        const phi_json *property = phi_json_get_n(properties, it.key);
+        if (!phi__nulls_spend(n, 1 + phi_json_count(properties)) || property == NULL) return false;
+        if (phi_json_is_null(it.at) && !phi__nulls_required(n, schema, it.key)) continue;
+        if (!phi__nulls_fits(n, property, it.at)) return false;
+    }
+    return true;
+}
+
+static bool phi__nulls_parts_fit(phi__nulls *n, const phi_json *schema, const phi_json *value) {
+    const phi_json *items = phi_json_get(schema, "items"), *list = phi__nulls_choice(schema);
+    phi_json_iter it;
+    bool fits = true;
+    if (phi_json_is_object(value) && !phi__nulls_object_fits(n, schema, value)) return false;
+    it = phi_json_each(value);
+    while (fits && items != NULL && phi_json_is_array(value) && phi_json_next(&it) != NULL)
+        fits = phi__nulls_fits(n, items, it.at);
+    if (!fits || list == NULL) return fits;
+    it = phi_json_each(list);
+    while (phi_json_next(&it) != NULL)
+        if (phi__nulls_fits(n, it.at, value)) return true;
+    return false;
+}
+
+static bool phi__nulls_fits(phi__nulls *n, const phi_json *schema, const phi_json *value) {
+    const phi_json *ref = phi_json_get(schema, "$ref");
+    bool fits;
+    if (!phi_json_is_object(schema)) return phi_json_bool(schema, false);
+    if (!phi__nulls_enter(n, schema)) return false;
+    fits = phi__nulls_type_fits(schema, value) && phi__nulls_value_fits(n, schema, value) &&
+           phi__nulls_parts_fit(n, schema, value);
+    if (fits && ref != NULL) fits = phi__nulls_fits(n, phi__nulls_target(n, ref), value);
+    n->depth--;
+    return fits && !n->spent;
+}
+
+/* ---- taking them out ---- */
+
+static void phi__nulls_strip(phi__nulls *n, const phi_json *schema, phi_json *value);
+
+/* An array's or object's members, again with what is known of them. */
+static void phi__nulls_strip_object(phi__nulls *n, const phi_json *schema, phi_json *value) {
+    const phi_json *properties = phi_json_get(schema, "properties");
+    phi_json *before = value->v.last, *child;
+    uint32_t left = value->len;
+    if (!phi_json_is_object(properties)) return;
+    for (; left > 0 && !n->spent; left--) {
+        phi_str name;
+        const phi_json *property;
+        child = before->next;
+        name = phi__str(child->key, phi__json_key_len(child));
+        property = phi_json_get_n(properties, name);
+        if (!phi__nulls_spend(n, 1 + phi_json_count(properties))) return;
+        if (phi_json_is_null(child) && property != NULL && !phi__nulls_required(n, schema, name) &&
+            !phi__nulls_fits(n, property, child) && !n->spent) {
+            before->next = child->next;
+            if (value->v.last == child) value->v.last = value->len == 1 ? NULL : before;
+            value->len--;
+            child->next = NULL;
+            n->removed++;
+            continue;
+        }
+        if (property != NULL) phi__nulls_strip(n, property, child);
+        before = child;
+    }
+}
+
+static void phi__nulls_strip(phi__nulls *n, const phi_json *schema, phi_json *value) {
+    const phi_json *ref = phi_json_get(schema, "$ref"), *items = phi_json_get(schema, "items");
+    phi_json_iter it;
+    phi_json *item;
+    if (!phi_json_is_object(value) && !phi_json_is_array(value)) return;
+    if (!phi_json_is_object(schema) || !phi__nulls_enter(n, schema)) return;
+    if (phi_json_is_object(value)) phi__nulls_strip_object(n, schema, value);
+    it = phi_json_each(value);
+    while (items != NULL && phi_json_is_array(value) && (item = phi_json_next(&it)) != NULL)
+        phi__nulls_strip(n, items, item);
+    it = phi_json_each(phi__nulls_choice(schema));
+    while (phi_json_next(&it) != NULL)
+        if (phi__nulls_fits(n, it.at, value)) {
+            phi__nulls_strip(n, it.at, value);
+            break;
+        }
+    if (ref != NULL) phi__nulls_strip(n, phi__nulls_target(n, ref), value);
+    n->depth--;
+}
+
+PHI__FN size_t phi__strict_nulls(const phi_json *schema, phi_json *value) {
+    phi__nulls n;
+    memset(&n, 0, sizeof n);
+    n.root = schema;
+    if (schema != NULL && value != NULL) phi__nulls_strip(&n, schema, value);
+    return n.removed;
+}
+
+/* ---- src/wire/strict_tools.c ---- */
+
+/* strict_tools.c - which form of a strict schema a model takes, and the forms of an agent's tools, each made
+   once and kept with the tools. */
+
+
+#include <stdio.h>
+
+enum {
+    PHI__STRICT_WORDS = 400, /* bytes of a refusal */
+    PHI__STRICT_CLAUDE_FROM =
+        405 /* the first Claude with strict tools; Anthropic's documentation */
+};
+
+/* Models tuned at OpenAI ("ft:...") have no keywords that narrow. */
+static phi__strict_form phi__strict_openai(const phi_model *model) {
+    if (phi__str_find(phi_str_of(model->base_url), 0, "//api.openai.com/") == SIZE_MAX &&
+        phi__str_find(phi_str_of(model->base_url), 0, "//eu.api.openai.com/") == SIZE_MAX)
+        return PHI__STRICT_PLAIN;
+    return phi__str_starts(phi_str_of(model->id), "ft:") ? PHI__STRICT_PLAIN : PHI__STRICT_OPENAI;
+}
+
+PHI__FN phi__strict_form phi__strict_form_of(const phi__codec *codec, const phi_model *model) {
+    if (codec == phi__anthropic_codec() || codec == phi__bedrock_codec())
+        return phi__claude_of(phi_str_of(model->id)).version >= PHI__STRICT_CLAUDE_FROM
+                   ? PHI__STRICT_ANTHROPIC
+                   : PHI__STRICT_NONE;
+    if (codec == phi__openai_chat_codec())
+        return (model->quirks & PHI_QUIRK_STRICT_TOOLS) != 0 ? phi__strict_openai(model)
+                                                             : PHI__STRICT_NONE;
+    if (codec == phi__openai_responses_codec() || codec == phi__azure_responses_codec())
+        return phi__strict_openai(model);
+    if (codec == phi__gemini_codec() || codec == phi__vertex_codec()) return PHI__STRICT_GEMINI;
+    return PHI__STRICT_NONE;
+}
+
+static bool phi__strict_wanted(const phi__tool_view *tool, phi__strict_form form) {
+    return form != PHI__STRICT_NONE && (tool->strict || form == PHI__STRICT_GEMINI);
+}
+
+/* Makes one form of one schema into `arena`. False: no memory. */
+static bool phi__strict_make(phi_str schema, phi__strict_form form, phi_arena *arena,
+                             struct phi__adapted *out) {
+    char words[PHI__STRICT_WORDS];
+    phi__buf buf;
+    bool made, kept;
+    phi__buf_init(&buf, arena->memory);
+    memset(out, 0, sizeof *out);
+    if (phi__render_blank(schema)) schema = PHI__LIT("{\"type\":\"object\",\"properties\":{}}");
+    made = form == PHI__STRICT_GEMINI ? phi__gemini_adapt(&buf, schema, words, sizeof words)
+                                      : phi__strict_schema(&buf, schema, form, words, sizeof words);
+    kept = true;
+    if (made && phi_str_equal(phi__buf_str(&buf), schema))
+        out->schema = schema; /* it lives as long as the tool */
+    else if (made)
+        kept = phi__arena_str(arena, phi__buf_str(&buf), &out->schema);
+    else
+        kept = !buf.failed && phi__arena_str(arena, phi_str_of(words), &out->refused);
+    phi__buf_free(&buf);
+    out->done = kept;
+    return kept;
+}
+
+PHI__FN bool phi__strict_adapt(phi__tool_view *tools, size_t count, phi__strict_form form,
+                               phi_arena *arena) {
+    size_t i;
+    for (i = 0; i < count; i++) {
+        phi__tool_view *tool = &tools[i];
+        if (!phi__strict_wanted(tool, form)) continue;
+        if (tool->adapted == NULL)
+            tool->adapted = (struct phi__adapted *)phi__arena_zero(
+                arena, PHI__STRICT_FORMS * sizeof *tool->adapted);
+        if (tool->adapted == NULL) return false;
+        if (!tool->adapted[form].done &&
+            !phi__strict_make(tool->schema, form, arena, &tool->adapted[form]))
+            return false;
+    }
+    return true;
+}
+
+PHI__FN phi_status phi__strict_refused(const phi__codec *codec, const phi__ask *ask,
+                                       phi_memory *scratch, char *words, size_t words_size) {
+    phi__strict_form form = phi__strict_form_of(codec, ask->model);
+    phi_status status = PHI_OK;
+    size_t i;
+    for (i = 0; i < ask->tool_count && status == PHI_OK; i++) {
+        const phi__tool_view *tool = &ask->tools[i];
+        struct phi__adapted made;
+        phi_arena arena;
+        if (!phi__strict_wanted(tool, form)) continue;
+        phi_arena_init(&arena, scratch, 0);
+        if (tool->adapted != NULL && tool->adapted[form].done)
+            made = tool->adapted[form];
+        else if (!phi__strict_make(tool->schema, form, &arena, &made))
+            status = PHI_NO_MEMORY;
+        if (status == PHI_OK && made.refused.len > 0) {
+            (void)snprintf(words, words_size, "tools[%llu]: schema of \"%.*s\" %.*s",
+                           (unsigned long long)i, tool->name.len > 80 ? 80 : (int)tool->name.len,
+                           tool->name.at, (int)made.refused.len, made.refused.at);
+            if (words_size > 0) words[phi__utf8_valid(phi_str_of(words))] = '\0';
+            status = PHI_BAD_ARG;
+        }
+        phi_arena_free(&arena);
+    }
+    return status;
+}
+
+PHI__FN phi_str phi__strict_tool(phi__encoder *e, const phi__tool_view *tool, bool *strict) {
+    phi__strict_form form = phi__strict_form_of(e->codec, e->ask->model);
+    struct phi__adapted made;
+    *strict = false;
+    if (phi__strict_wanted(tool, form)) {
+        if (tool->adapted != NULL && tool->adapted[form].done)
+            made = tool->adapted[form];
+        else if (!phi__strict_make(tool->schema, form, e->arena, &made))
+            e->failed = true;
+        *strict = made.schema.len > 0 && form != PHI__STRICT_GEMINI;
+        if (made.schema.len > 0) return made.schema; /* what was refused is not sent by the loop */
+    }
+    return phi__render_blank(tool->schema) ? PHI__LIT("{\"type\":\"object\",\"properties\":{}}")
+                                           : tool->schema;
+}
+
+/* ---- src/wire/structured.c ---- */
+
+/* structured.c - an answer's text becomes a tree. */
+
+
+#include <stdio.h>
+
+static phi_status phi__structured_no(char *words, size_t size, phi_status status,
+                                     const char *text) {
+    if (size > 0) (void)snprintf(words, size, "%s", text);
+    return status;
+}
+
+/* A call, or the text that such a call became. */
+static const phi_content *phi__structured_answer(const phi_message *message) {
+    size_t i;
+    for (i = 0; i < message->content_count; i++) {
+        const phi_content *c = &message->content[i];
+        if ((c->kind == PHI_CONTENT_TOOL_CALL || c->kind == PHI_CONTENT_TEXT) && !c->incomplete &&
+            phi__str_is(c->name, PHI_RESPOND_TOOL))
+            return c;
+    }
+    return NULL;
+}
+
+/* What stands between "```json" and "```"; false: the text is not one fenced block. */
+static bool phi__structured_unfence(phi_str text, phi_str *out) {
+    size_t line = phi__str_find(text, 0, "\n");
+    if (text.len < 6 || memcmp(text.at, "```", 3) != 0 || line == SIZE_MAX) return false;
+    if (line > text.len - 3 || memcmp(text.at + text.len - 3, "```", 3) != 0) return false;
+    *out = phi__str_trim(phi__str(text.at + line, text.len - 3 - line));
+    return true;
+}
+
+static phi_status phi__structured_parse(phi_str text, phi_arena *arena, phi_json **out,
+                                        phi_parse_error *error) {
+    phi_str inside;
+    phi_status status = phi_json_parse(arena, text, 0, out, error);
+    if (status == PHI_PARSE && phi__structured_unfence(text, &inside))
+        status = phi_json_parse(arena, inside, 0, out, error);
+    return status;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_message_json(const phi_message *message, phi_arena *arena, phi_json **out,
+                                    char *words, size_t words_size) {
+    const phi_content *answer;
+    phi_str text;
+    phi_parse_error error;
+    phi_status status;
+    bool failed = false;
+    if (words_size > 0 && words != NULL) words[0] = '\0';
+    if (out != NULL) *out = NULL;
+    if (message == NULL || arena == NULL || out == NULL || (words == NULL && words_size > 0))
+        return PHI_BAD_ARG;
+    if (message->role != PHI_ROLE_ASSISTANT)
+        return phi__structured_no(words, words_size, PHI_BAD_ARG,
+                                  "expected a message of the role Assistant");
+    answer = phi__structured_answer(message);
+    if (answer != NULL)
+        text = answer->kind == PHI_CONTENT_TEXT ? answer->text : answer->arguments;
+    else
+        text = phi_message_text(message, "", arena, &failed);
+    if (failed) return phi__structured_no(words, words_size, PHI_NO_MEMORY, "out of memory");
+    text = phi__str_trim(text);
+    if (text.len == 0)
+        return phi__structured_no(words, words_size, PHI_BAD_ARG,
+                                  "SchemaMismatch: the answer is empty");
+    status = phi__structured_parse(text, arena, out, &error);
+    if (status == PHI_OK) return PHI_OK;
+    *out = NULL;
+    if (status != PHI_PARSE)
+        return phi__structured_no(words, words_size, status, phi_status_text(status));
+    if (words_size > 0)
+        (void)snprintf(words, words_size, "the answer is not valid JSON: %u:%u: %s",
+                       (unsigned)error.line, (unsigned)error.column, error.message);
+    return PHI_BAD_ARG;
+}
+
+PHI_API phi_status phi_format_check(const phi_format *format, phi_json *value, phi_arena *arena,
+                                    char *words, size_t words_size) {
+    phi_arena_mark mark;
+    phi_json *schema = NULL;
+    phi_schema_error error;
+    phi_parse_error parse;
+    phi_status status;
+    if (words_size > 0 && words != NULL) words[0] = '\0';
+    if (format == NULL || arena == NULL || (words == NULL && words_size > 0)) return PHI_BAD_ARG;
+    if (format->kind == PHI_FORMAT_TEXT) return PHI_OK;
+    if (!phi_json_is_object(value))
+        return phi__structured_no(words, words_size, PHI_PARSE, "answer: expected object");
+    if (format->kind == PHI_FORMAT_JSON_OBJECT) return PHI_OK;
+    mark = phi_arena_save(arena);
+    status = phi_json_parse(arena, phi_str_of(format->schema), PHI_JSON_BORROW, &schema, &parse);
+    if (status == PHI_OK && format->strict) (void)phi__strict_nulls(schema, value);
+    if (status != PHI_OK)
+        (void)phi__structured_no(words, words_size, status, "the schema is not valid JSON");
+    else if ((status = phi_schema_check(schema, value, "answer", &error)) != PHI_OK)
+        (void)phi__structured_no(words, words_size, status, error.message);
+    phi_arena_reset(arena, mark);
+    return status;
+}
+
+/* ---- src/wire/translate.c ---- */
+
+/* translate.c - the rules of switching models, as a pure function over messages.
+
+   Encoders apply the same rules block by block as they render, and keep what they rendered: what this gives
+   renders to the same bytes as what it was given. It is for hosts that look at, or change, what is sent, and for
+   models of their own. */
+
+
+typedef struct phi__translation {
+    const phi_model *target;
+    phi__id_rule ids;
+    const char *provider;
+    uint64_t origin; /* 0: the protocol is a host's own */
+    phi_arena *arena;
+    const phi_message **out;
+    size_t count, cap;
+    const phi_message
+        *calls;        /* the last answer, as given, while its calls may be answered; or NULL */
+    uint8_t *answered; /* by block of it */
+    bool failed;
+} phi__translation;
+
+static void phi__translate_put(phi__translation *t, const phi_message *message) {
+    if (message == NULL || t->count == t->cap)
+        t->failed = true;
+    else
+        t->out[t->count++] = message;
+}
+
+static bool phi__translate_is_call(const phi_content *c) {
+    return c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete;
+}
+
+static bool phi__translate_id(phi__translation *t, phi_str *id) {
+    char room[PHI__ID_ROOM];
+    phi_str mapped = phi__render_map_id(*id, t->ids, room);
+    return mapped.at == id->at || phi__arena_str(t->arena, mapped, id);
+}
+
+/* A copy whose blocks may be changed; strings are shared. */
+static phi_message *phi__translate_copy(phi__translation *t, const phi_message *m,
+                                        phi_content **content) {
+    phi_message *copy = (phi_message *)phi_arena_alloc(t->arena, sizeof *copy);
+    *content = (phi_content *)phi_arena_alloc(
+        t->arena, phi__mul(phi__max(m->content_count, 1), sizeof **content));
+    if (copy == NULL || *content == NULL) {
+        t->failed = true;
+        return NULL;
+    }
+    *copy = *m;
+    copy->content = *content;
+    return copy;
+}
+
+/* ---- results ---- */
+
+static void phi__translate_missing(phi__translation *t, const phi_content *call) {
+    phi_content *content;
+    phi_message result, *copy;
+    memset(&result, 0, sizeof result);
+    result.role = PHI_ROLE_TOOL_RESULT;
+    result.is_error = true;
+    result.content_count = 1;
+    result.tool_call_id = call->id;
+    result.tool_name = call->name;
+    copy = phi__translate_copy(t, &result, &content);
+    if (copy == NULL) return;
+    memset(content, 0, sizeof *content);
+    content->kind = PHI_CONTENT_TEXT;
+    content->text = PHI__LIT("No result provided");
+    if (!phi__translate_id(t, &copy->tool_call_id)) t->failed = true;
+    phi__translate_put(t, copy);
+}
+
+static void phi__translate_close_calls(phi__translation *t) {
+    size_t i;
+    for (i = 0; t->calls != NULL && i < t->calls->content_count; i++)
+        if (phi__translate_is_call(&t->calls->content[i]) && !t->answered[i])
+            phi__translate_missing(t, &t->calls->content[i]);
+    t->calls = NULL;
+}
+
+static void phi__translate_open_calls(phi__translation *t, const phi_message *m) {
+    size_t i = 0;
+    while (i < m->content_count && !phi__translate_is_call(&m->content[i])) i++;
+    if (i == m->content_count) return;
+    t->answered = (uint8_t *)phi__arena_zero(t->arena, m->content_count);
+    if (t->answered == NULL) t->failed = true;
+    t->calls = t->failed ? NULL : m;
+}
+
+static bool phi__translate_answers(phi__translation *t, const phi_message *result) {
+    size_t i;
+    for (i = 0; t->calls != NULL && i < t->calls->content_count; i++) {
+        const phi_content *c = &t->calls->content[i];
+        if (t->answered[i] || !phi__translate_is_call(c) ||
+            !phi_str_equal(c->id, result->tool_call_id))
+            continue;
+        t->answered[i] = 1;
+        return true;
+    }
+    return false;
+}
+
+/* ---- messages ---- */
+
+/* Images that the target does not take: one line of text for those in a row. */
+static const phi_message *phi__translate_images(phi__translation *t, const phi_message *m) {
+    phi_content *content;
+    phi_message *copy;
+    bool omitted = false;
+    size_t i = 0, n = 0;
+    if ((t->target->quirks & PHI_QUIRK_NO_IMAGES) == 0) return m;
+    while (i < m->content_count && !phi__render_is_image(&m->content[i])) i++;
+    if (i == m->content_count) return m;
+    copy = phi__translate_copy(t, m, &content);
+    for (i = 0; copy != NULL && i < m->content_count; i++) {
+        bool image = phi__render_is_image(&m->content[i]);
+        if (!image)
+            content[n++] = m->content[i];
+        else if (!omitted) {
+            memset(&content[n], 0, sizeof content[n]);
+            content[n].kind = PHI_CONTENT_TEXT;
+            content[n++].text = PHI__LIT(PHI__RENDER_NO_IMAGE);
+        }
+        omitted = image;
+    }
+    if (copy != NULL) copy->content_count = n;
+    return copy;
+}
+
+static void phi__translate_result(phi__translation *t, const phi_message *m) {
+    phi_str id = m->tool_call_id;
+    phi_content *content;
+    phi_message *copy;
+    if (!phi__translate_answers(t, m)) return;
+    m = phi__translate_images(t, m);
+    if (m == NULL || !phi__translate_id(t, &id)) {
+        t->failed = true;
+        return;
+    }
+    if (id.at != m->tool_call_id.at) {
+        copy = phi__translate_copy(t, m, &content);
+        if (copy == NULL) return;
+        if (m->content_count > 0) memcpy(content, m->content, m->content_count * sizeof *content);
+        copy->tool_call_id = id;
+        m = copy;
+    }
+    phi__translate_put(t, m);
+}
+
+static bool phi__translate_is_own(const phi__translation *t, const phi_message *m) {
+    if (t->origin != 0) return phi__origin_of(m->model, m->provider, m->protocol) == t->origin;
+    return phi__str_is(m->model, t->target->id) && phi__str_is(m->provider, t->provider) &&
+           phi__str_is(m->protocol, t->target->protocol);
+}
+
+/* A block as the target may see it; false: not at all. */
+static bool phi__translate_block(phi__translation *t, const phi_content *from, bool own,
+                                 phi_content *to) {
+    *to = *from;
+    if (from->kind == PHI_CONTENT_THINKING) return own;
+    if (from->kind == PHI_CONTENT_TEXT && phi__render_blank(from->text))
+        return own && from->signature.len > 0;
+    if (from->kind == PHI_CONTENT_TOOL_CALL && from->incomplete) return false;
+    if (!own) to->signature = to->replay = phi__str(NULL, 0);
+    if (from->kind == PHI_CONTENT_TOOL_CALL && !phi__translate_id(t, &to->id)) t->failed = true;
+    return true;
+}
+
+static bool phi__translate_same_block(const phi_content *a, const phi_content *b) {
+    return a->id.at == b->id.at && a->signature.at == b->signature.at &&
+           a->replay.at == b->replay.at;
+}
+
+static void phi__translate_answer(phi__translation *t, const phi_message *m) {
+    bool own = phi__translate_is_own(t, m), same = true;
+    phi_arena_mark mark = phi_arena_save(t->arena);
+    phi_content *content;
+    phi_message *copy = phi__translate_copy(t, m, &content);
+    size_t i, n = 0;
+    for (i = 0; copy != NULL && i < m->content_count; i++) {
+        if (!phi__translate_block(t, &m->content[i], own, &content[n])) continue;
+        same = same && n == i && phi__translate_same_block(&m->content[i], &content[n]);
+        n++;
+    }
+    if (copy == NULL || t->failed) return;
+    same = same && n == m->content_count;
+    if (same) phi_arena_reset(t->arena, mark);
+    if (!same) copy->content_count = n;
+    if (n > 0) phi__translate_put(t, same ? m : copy);
+    phi__translate_open_calls(t, m);
+}
+
+static void phi__translate_message(phi__translation *t, const phi_message *m) {
+    if (m->role == PHI_ROLE_EXTENSION) return;
+    if (m->role == PHI_ROLE_TOOL_RESULT) {
+        phi__translate_result(t, m);
+        return;
+    }
+    phi__translate_close_calls(t);
+    if (m->role == PHI_ROLE_ASSISTANT)
+        phi__translate_answer(t, m);
+    else
+        phi__translate_put(t, phi__translate_images(t, m));
+}
+
+/* Messages at most: each, and one for each call of an answer. */
+static size_t phi__translate_most(const phi_message *const *messages, size_t count) {
+    size_t n = count, i, b;
+    for (i = 0; i < count; i++)
+        for (b = 0; messages[i]->role == PHI_ROLE_ASSISTANT && b < messages[i]->content_count; b++)
+            n = phi__add(n, messages[i]->content[b].kind == PHI_CONTENT_TOOL_CALL);
+    return n;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_translate(const phi_model *target, const phi_message *const *messages,
+                                 size_t count, phi_arena *arena, const phi_message *const **out,
+                                 size_t *out_count) {
+    phi__translation t;
+    size_t i;
+    if (target == NULL || target->protocol == NULL || target->id == NULL || arena == NULL ||
+        out == NULL || out_count == NULL || (messages == NULL && count > 0))
+        return PHI_BAD_ARG;
+    memset(&t, 0, sizeof t);
+    t.target = target;
+    t.arena = arena;
+    t.ids = phi__render_id_rule(target);
+    t.provider = target->provider != NULL ? target->provider : target->protocol;
+    t.origin = phi__origin_of(phi_str_of(target->id), phi_str_of(t.provider),
+                              phi_str_of(target->protocol));
+    t.cap = phi__translate_most(messages, count);
+    t.out =
+        (const phi_message **)phi_arena_alloc(arena, phi__mul(phi__max(t.cap, 1), sizeof *t.out));
+    if (t.out == NULL) return PHI_NO_MEMORY;
+    for (i = 0; i < count && !t.failed; i++) phi__translate_message(&t, messages[i]);
+    phi__translate_close_calls(&t);
+    if (t.failed) return PHI_NO_MEMORY;
+    *out = t.out;
+    *out_count = t.count;
+    return PHI_OK;
+}
+
+PHI_API phi_status phi_translate_default(void *user_data, const phi_model *target,
+                                         const phi_message *const *messages, size_t count,
+                                         phi_arena *arena, const phi_message *const **out,
+                                         size_t *out_count) {
+    (void)user_data;
+    return phi_translate(target, messages, count, arena, out, out_count);
+}
+
+PHI_API phi_status phi_translate_none(void *user_data, const phi_model *target,
+                                      const phi_message *const *messages, size_t count,
+                                      phi_arena *arena, const phi_message *const **out,
+                                      size_t *out_count) {
+    phi__translation t;
+    size_t i;
+    (void)user_data;
+    if (target == NULL || arena == NULL || out == NULL || out_count == NULL ||
+        (messages == NULL && count > 0))
+        return PHI_BAD_ARG;
+    memset(&t, 0, sizeof t);
+    t.arena = arena;
+    t.cap = count;
+    t.out =
+        (const phi_message **)phi_arena_alloc(arena, phi__mul(phi__max(count, 1), sizeof *t.out));
+    if (t.out == NULL) return PHI_NO_MEMORY;
+    for (i = 0; i < count; i++) {
+        phi_message *copy = NULL;
+        if (messages[i]->role == PHI_ROLE_ASSISTANT) {
+            copy = (phi_message *)phi_arena_alloc(arena, sizeof *copy);
+            if (copy == NULL) return PHI_NO_MEMORY;
+            *copy = *messages[i]; /* its blocks are shared */
+            copy->model = phi_str_of(target->id);
+            copy->provider =
+                phi_str_of(target->provider != NULL ? target->provider : target->protocol);
+            copy->protocol = phi_str_of(target->protocol);
+        }
+        phi__translate_put(&t, copy != NULL ? copy : messages[i]);
+    }
+    *out = t.out;
+    *out_count = t.count;
+    return PHI_OK;
+}
+
+/* ---- src/wire/writer.c ---- */
+
+/* writer.c - what a host's model says, put into the assembly. */
+
+static phi__assembly *phi__writer_open(phi_answer *answer) {
+    phi__assembly *a = (phi__assembly *)answer;
+    if (a == NULL || a->terminal || a->failure.kind != PHI_FAILURE_NONE) return NULL;
+    phi__assembly_start(a);
+    return a;
+}
+
+/* The call that is open, or SIZE_MAX. */
+static size_t phi__writer_call(const phi__assembly *a) {
+    size_t last = a->count - 1;
+    if (a->count == 0 || a->drafts[last].kind != PHI_CONTENT_TOOL_CALL || !a->drafts[last].open)
+        return SIZE_MAX;
+    return last;
+}
+
+static void phi__writer_close_last(phi__assembly *a) {
+    if (a->count > 0 && a->drafts[a->count - 1].open) phi__assembly_close(a, a->count - 1);
+}
+
+static void phi__writer_add(phi_answer *answer, phi_content_kind kind, phi_str bytes) {
+    phi__assembly *a = phi__writer_open(answer);
+    if (a == NULL || bytes.len == 0) return;
+    if (phi__writer_call(a) != SIZE_MAX) phi__writer_close_last(a);
+    phi__assembly_add(a, phi__assembly_current(a, kind), bytes);
+}
+
+/* ---- public ---- */
+
+PHI_API void phi_answer_text(phi_answer *answer, phi_str bytes) {
+    phi__writer_add(answer, PHI_CONTENT_TEXT, bytes);
+}
+
+PHI_API void phi_answer_thinking(phi_answer *answer, phi_str bytes) {
+    phi__writer_add(answer, PHI_CONTENT_THINKING, bytes);
+}
+
+PHI_API void phi_answer_signature(phi_answer *answer, phi_str token) {
+    phi__assembly *a = phi__writer_open(answer);
+    size_t block;
+    if (a == NULL) return;
+    block = phi__assembly_current(a, PHI_CONTENT_THINKING);
+    if (block != SIZE_MAX) phi__assembly_set(a, &a->drafts[block].signature, token);
+}
+
+PHI_API void phi_answer_call(phi_answer *answer, phi_str id, phi_str name) {
+    phi__assembly *a = phi__writer_open(answer);
+    size_t block;
+    if (a == NULL) return;
+    phi__writer_close_last(a);
+    block = phi__assembly_open(a, PHI_CONTENT_TOOL_CALL, (int64_t)a->count);
+    if (block == SIZE_MAX) return;
+    phi__assembly_set(a, &a->drafts[block].id, id);
+    phi__assembly_set(a, &a->drafts[block].name, name);
+}
+
+PHI_API void phi_answer_arguments(phi_answer *answer, phi_str bytes) {
+    phi__assembly *a = phi__writer_open(answer);
+    if (a != NULL && bytes.len > 0) phi__assembly_add(a, phi__writer_call(a), bytes);
+}
+
+PHI_API void phi_answer_call_end(phi_answer *answer) {
+    phi__assembly *a = phi__writer_open(answer);
+    if (a != NULL && phi__writer_call(a) != SIZE_MAX) phi__writer_close_last(a);
+}
+
+PHI_API void phi_answer_usage(phi_answer *answer, const phi_usage *usage) {
+    phi__assembly *a = phi__writer_open(answer);
+    if (a != NULL && usage != NULL) a->usage = *usage;
+}
+
+PHI_API void phi_answer_stop(phi_answer *answer, phi_stop_reason reason) {
+    phi__assembly *a = phi__writer_open(answer);
+    bool known = reason == PHI_STOP_REASON_LENGTH || reason == PHI_STOP_REASON_TOOL_USE ||
+                 reason == PHI_STOP_REASON_GUARD_RAIL;
+    if (a == NULL) return;
+    if (reason != PHI_STOP_REASON_LENGTH) phi__writer_close_last(a); /* a cut call stays open */
+    a->stop_reason = known ? reason : PHI_STOP_REASON_STOP;
+    a->terminal = true;
+}
+
+PHI_API void phi_answer_fail(phi_answer *answer, phi_failure_kind kind, bool retryable,
+                             const char *words) {
+    phi__assembly *a = phi__writer_open(answer);
+    if (a == NULL) return;
+    if ((unsigned)kind <= (unsigned)PHI_FAILURE_NONE ||
+        (unsigned)kind > (unsigned)PHI_FAILURE_NO_MEMORY)
+        kind = PHI_FAILURE_SERVER;
+    phi__assembly_fail(a, kind, retryable, phi__str(NULL, 0),
+                       words != NULL ? phi_str_of(words) : PHI__LIT("the model has failed"));
+}
 
 #endif /* PHI__IMP_WIRE */
 
@@ -21166,11 +24137,11 @@ PHI__FN bool phi__thread_truncate(phi__thread *thread, uint64_t target_tokens, i
 #endif /* PHI__IMP_THREAD */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x17a3f68c
+#if PHI__IMP_LOOP != 0xd17583b5
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x17a3f68c
+#define PHI__IMP_LOOP 0xd17583b5
 
 /* ---- src/loop/session_in.h ---- */
 
@@ -21383,6 +24354,32 @@ typedef struct phi__doom {
     uint32_t count;
 } phi__doom;
 
+/* ---- prompt caching ---- */
+
+/* What a request was made of, by hashes. */
+typedef struct phi__cached {
+    uint64_t model, system, tools, settings, history; /* history: of all its items */
+    size_t items;                                     /* SIZE_MAX: of messages that are gone */
+} phi__cached;
+
+typedef struct phi__caching {
+    phi_cache_stats stats;
+    phi__cached last, now; /* the last one whose answer told its usage; the one that is under way */
+    uint64_t expected;     /* tokens that it should read from the cache */
+    uint32_t changed;      /* PHI_CACHE_CHANGED_ bits: now against last */
+    bool known;            /* model, system and tools of `now` are of the agent as it is */
+} phi__caching;
+
+/* ---- fields ---- */
+
+/* What a tool with on_field has heard of a block of the answer. */
+typedef struct phi__told {
+    const phi_tool *tool; /* NULL: the block calls none such, or its name has not come */
+    phi__json_fields scan;
+    uint32_t rewrites; /* of the draft, that the scan knows of */
+    bool told;         /* a value, and neither `dropped` nor `start` since */
+} phi__told;
+
 /* ---- calls ---- */
 
 /* Slot states. CLAIMED: whoever moved it there, and nobody else, says the result: through the inbox,
@@ -21403,14 +24400,15 @@ struct phi__toolcall {
     phi_message *result;   /* in the thread's arena, not yet appended */
     phi_str child_loop_id; /* of the result, in the thread's arena */
     phi__decision decision;
-    uint32_t repeats;   /* how often this very call was made lately; 0: not counted */
-    bool begun;         /* it counts among those that run */
-    bool asked;         /* the BEFORE_TOOL hook was heard */
-    bool quiet;         /* denied: neither TOOL_START nor TOOL_END */
-    bool told, started; /* told: TOOL_START was emitted; started: the tool was */
-    bool ended, after;  /* TOOL_END was emitted; the AFTER_TOOL hook was heard */
-    bool skipped;       /* for steering: told without arguments, and no hook hears of it */
-    bool updating;      /* inside of an update's hooks */
+    uint32_t repeats;       /* how often this very call was made lately; 0: not counted */
+    bool begun;             /* it counts among those that run */
+    bool asked;             /* the BEFORE_TOOL hook was heard */
+    bool quiet;             /* denied: neither TOOL_START nor TOOL_END */
+    bool told, started;     /* told: TOOL_START was emitted; started: the tool was */
+    bool ended, after;      /* TOOL_END was emitted; the AFTER_TOOL hook was heard */
+    bool skipped;           /* for steering: told without arguments, and no hook hears of it */
+    bool updating;          /* inside of an update's hooks */
+    phi__told *told_fields; /* in the run; NULL: nothing was told of its arguments */
     phi__toolcall *poll_next, *poll_prev; /* calls whose step is called */
     bool polled;
     uint32_t poll_round; /* in which its step was called last */
@@ -21504,6 +24502,13 @@ struct phi__run {
     const phi_failure *failure; /* in the thread, or static */
     /* the model call */
     phi__ask ask;
+    /* ... of a model of the host's own: what it is asked, and in process: whether it has a call open, that
+       call, and when it was polled last */
+    struct phi_model_request *asked;
+    bool call_open, in_polled, in_call; /* in_call: its poll is at work */
+    void *opened_call;
+    uint32_t polled_step;
+    phi__run *next_polled, *prev_polled; /* of those in rt->first_polled */
     phi_model
         *keyed; /* the model with the attempt's own key, in the turn's arena; NULL: as it is */
     bool refused,
@@ -21530,12 +24535,16 @@ struct phi__run {
     bool alive;       /* something meaningful came since this was cleared */
     bool lost;        /* an event found no memory */
     phi__answer *answer;
+    phi__told *told; /* of the answer's blocks, by their index; NULL: nothing */
+    size_t told_count, told_cap,
+        told_from;            /* told_from: blocks before it were whole and are told */
     const phi_message *reply; /* the answer in the thread */
     /* its tools */
     phi__toolcall *calls;
     size_t call_count, next_call, told_calls, running_calls;
-    size_t polled_calls;     /* calls after which steering was looked for */
-    bool skipping;           /* steering was found: what has not begun is skipped */
+    size_t polled_calls; /* calls after which steering was looked for */
+    bool skipping;       /* steering was found: what has not begun is skipped */
+    bool answered; /* PHI_RESPOND_TOOL was called: no call is run, and no turn follows for them */
     phi__response *response; /* of phi_ask; NULL: nobody holds one */
 };
 
@@ -21573,19 +24582,23 @@ struct phi__agent {
     phi_arena model_arena; /* the model's strings, and the segment */
     phi_model model;
     const phi__codec *codec;
-    phi_str system_prompt;             /* in memory of its own */
-    phi_str agent_id;                  /* in memory of its own */
-    phi__session *session;             /* shared by the agents of one session id */
-    phi_str last_loop_id;              /* in memory of its own; empty: none in this session */
-    uint64_t last_active_us;           /* when the last run began; 0: none in this session */
-    phi_str segment;                   /* of loop ids: provider.model[.thinking] */
-    bool segment_given;                /* by the desc: it stays when the model changes */
-    phi_str workspace;                 /* in memory of its own */
-    const struct phi_profile *profile; /* agent/profile.h; in `arena` */
+    const struct phi_provider *provider;     /* of the model; NULL: one of ours */
+    const struct phi_provider *own_provider; /* the desc's, in `arena`; NULL: none */
+    phi_translate_fn translate_fn;           /* NULL: as the encoders do */
+    phi_str system_prompt;                   /* in memory of its own */
+    phi_str agent_id;                        /* in memory of its own */
+    phi__session *session;                   /* shared by the agents of one session id */
+    phi_str last_loop_id;                    /* in memory of its own; empty: none in this session */
+    uint64_t last_active_us;                 /* when the last run began; 0: none in this session */
+    phi_str segment;                         /* of loop ids: provider.model[.thinking] */
+    bool segment_given;                      /* by the desc: it stays when the model changes */
+    phi_str workspace;                       /* in memory of its own */
+    const struct phi_profile *profile;       /* agent/profile.h; in `arena` */
     phi_tool *tools;
     phi__tool_view *tool_views;
     size_t tool_count;
-    bool has_lone_tools; /* one is not_concurrent */
+    bool has_lone_tools;  /* one is not_concurrent */
+    bool has_field_tools; /* one has on_field */
     phi_tool_mode tool_mode;
     uint32_t tool_batch;
     phi_tool_choice tool_choice;
@@ -21593,7 +24606,9 @@ struct phi__agent {
     uint32_t tool_timeout_ms;
     uint32_t max_tokens;
     double temperature; /* negative: not sent */
-    bool disable_cache;
+    phi_cache cache;
+    phi_format format;                  /* what it points to is that of the two below */
+    phi_str format_schema, format_name; /* in memory of their own */
     phi_limits limits;
     phi_deadlines deadlines;
     phi_retry retry;
@@ -21622,7 +24637,8 @@ struct phi__agent {
     bool bare;                         /* made by phi_run, over a thread that was lent */
     bool bare_over;                    /* its run is over: in the list */
     uint32_t loops;                    /* runs so far, in all sessions */
-    phi_usage usage, run_usage;        /* run_usage: of the last run, or the one that goes on */
+    phi__caching caching;
+    phi_usage usage, run_usage; /* run_usage: of the last run, or the one that goes on */
     double cost, run_cost;
     size_t queued_bytes;          /* of its events that were not popped */
     phi__record *oldest, *newest; /* of its events, those popped too */
@@ -21657,7 +24673,10 @@ struct phi_runtime {
     phi__run *paused;      /* those that wait for a limit or a budget */
     phi__toolcall *polled; /* a ring; where the next step begins */
     size_t polled_count;
-    uint32_t poll_round;
+    uint32_t poll_round;                  /* counts the steps */
+    struct phi__provider_node *providers; /* registered ones, the newest first */
+    phi__run *first_polled;               /* runs whose model is in the process and answers */
+    size_t polled_runs;
     phi__agent *doomed;
     struct phi_thread *threads;             /* of phi_thread_new */
     phi__agent *bare_over, *bare_over_last; /* until their events are popped; oldest first */
@@ -21832,7 +24851,8 @@ PHI__FN phi__state phi__run_transform(phi__run *run, bool *wait);
 PHI__FN phi__state phi__run_convert(phi__run *run, bool *wait);
 /* Whether the hooks have left anything that can be sent; and the list as the encoder wants it. */
 PHI__FN bool phi__run_has_items(const phi__run *run);
-PHI__FN bool phi__run_items(phi__run *run, const phi__item **items, size_t *count);
+/* After the host's translation, if there is one. PHI_NO_MEMORY, or what that said. */
+PHI__FN phi_status phi__run_items(phi__run *run, const phi__item **items, size_t *count);
 PHI__FN phi__state phi__run_compact(phi__run *run, bool *wait);
 PHI__FN phi__state phi__run_compacted(phi__run *run, bool *wait);
 
@@ -21857,7 +24877,26 @@ PHI__FN phi__state phi__answer_give_up(phi__run *run, const phi_failure *failure
                                        phi_status status);
 PHI__FN phi_status phi__answer_status(const phi_failure *failure);
 
+/* caching.c */
+PHI__FN void phi__caching_sent(phi__agent *agent, const phi__ask *ask); /* will be, as it is */
+PHI__FN void phi__caching_answered(phi__agent *agent, const phi_usage *usage);
+PHI__FN void phi__caching_forget(phi__agent *agent); /* the messages so far are gone */
+
+/* fields.c: values of arguments as they arrive. Those that return a bool call the host: false says that the
+   agent is gone. */
+/* Tells what has arrived since the last time; whole: the answer is, so every block is looked at. Memory that
+   is missing shows in run->lost. */
+PHI__FN bool phi__fields_tell(phi__run *run, bool whole);
+PHI__FN bool phi__fields_drop(phi__run *run); /* the answer comes to nothing */
+PHI__FN void phi__fields_free(phi__run *run); /* tells nobody; nothing is harmless */
+PHI__FN bool
+phi__fields_adopt(phi__toolcall *call); /* the answer is whole, and this is one of its calls */
+PHI__FN void phi__fields_started(phi__toolcall *call); /* `start` is next */
+PHI__FN bool
+phi__fields_refused(phi__toolcall *call); /* it has a result; if it never was started: dropped */
+
 /* run_tools.c: the state TOOLS */
+PHI__FN const phi_tool *phi__tools_named(const phi__agent *agent, phi_str name); /* NULL: none */
 PHI__FN phi__state phi__run_tools(phi__run *run, bool *wait);
 PHI__FN phi__state phi__run_make_calls(phi__run *run); /* TOOLS, or TURN_END without any */
 PHI__FN void phi__run_detach_tools(phi__run *run);     /* tells them; frees nothing */
@@ -21900,6 +24939,45 @@ static inline phi_agent phi__agent_handle(const phi__agent *agent) {
     handle.gen = agent->gen;
     return handle;
 }
+
+#endif
+
+/* ---- src/loop/provider_in.h ---- */
+
+/* provider_in.h - a host's own model in the place of a codec and its transfer. */
+#ifndef PHI_LOOP_PROVIDER_IN_H
+#define PHI_LOOP_PROVIDER_IN_H
+
+
+/* PHI_OK, or what is wrong with it, in phi_last_error, with words that begin with `what`. */
+PHI__FN phi_status phi__provider_check(phi_runtime *rt, const char *what,
+                                       const phi_provider *provider);
+/* The registered one of a protocol, or NULL. */
+PHI__FN const phi_provider *phi__provider_find(const phi_runtime *rt, phi_str protocol);
+PHI__FN void phi__providers_free(phi_runtime *rt);
+
+/* Stands for the codec of every provider. */
+PHI__FN const phi__codec *phi__provider_codec(void);
+/* The attempt's decoder state, zeroed, of an agent whose provider is one over HTTP. */
+PHI__FN size_t phi__provider_state_bytes(const phi_provider *provider);
+PHI__FN void phi__provider_state_init(void *state, const phi_provider *provider);
+
+static inline bool phi__provider_in_process(const phi__agent *agent) {
+    return agent->provider != NULL && agent->provider->open != NULL;
+}
+
+/* What the model is asked, from run->ask, kept for all attempts; and, over HTTP, the request of an attempt.
+   PHI_NO_MEMORY, or why the host's function refused. */
+PHI__FN phi_status phi__provider_ask(phi__run *run);
+PHI__FN phi_status phi__provider_encode(phi__run *run);
+
+/* In process: the states SEND and STREAM of an answer that is prepared. */
+PHI__FN phi_status phi__provider_open(phi__run *run);
+/* One poll. False: come again, woken or not as *wait says. */
+PHI__FN bool phi__provider_poll(phi__run *run, bool *wait);
+PHI__FN void phi__provider_close(phi__run *run);   /* nothing open is harmless; inside its poll it
+                                                    is put off to the run's end */
+PHI__FN void phi__providers_wake(phi_runtime *rt); /* those that are to be polled in this step */
 
 #endif
 
@@ -22075,6 +25153,7 @@ static void phi__answer_charge(phi__run *run, const phi_usage *usage) {
     phi_usage_add(&run->usage, usage);
     phi_usage_add(&agent->usage, usage);
     phi_usage_add(&agent->run_usage, usage);
+    phi__caching_answered(agent, usage);
     run->cost += cost;
     agent->cost += cost;
     agent->run_cost += cost;
@@ -22094,6 +25173,7 @@ PHI__FN void phi__answer_charge_open(phi__run *run) {
 /* Lets go of an attempt whose answer is not wanted. What was told of it stays as it was told. */
 static void phi__answer_abandon(phi__run *run) {
     phi__answer_charge_open(run);
+    phi__provider_close(run);
     phi__xfer_close(run->transfer);
     run->transfer = NULL;
     phi__sse_free(&run->sse);
@@ -22205,6 +25285,7 @@ PHI__FN phi__state phi__answer_end(phi__run *run, const phi_failure *failure, ph
                                                   : phi__run_no_memory(run);
     kept = phi__answer_keep_failure(run, failure);
     if (kept == NULL) return phi__run_no_memory(run);
+    if (!phi__fields_drop(run)) return PHI__RUN_OVER;
     if (kept->kind == PHI_FAILURE_OVERFLOW && phi__answer_wanted(run))
         return phi__answer_overflow(run, kept);
     if (kept->kind == PHI_FAILURE_AUTH && status != PHI_DENIED && !run->fresh &&
@@ -22382,6 +25463,117 @@ PHI__FN void phi__budget_charge(phi__agent *agent, uint64_t tokens, double cost,
         agent->budget.seen.requests += requests;
     }
 }
+
+/* ---- src/loop/caching.c ---- */
+
+/* caching.c - how prompt caching goes: what a request should read from the provider's cache, whether it
+   did, and what was not as before where it did not.
+
+   Two requests are compared by hashes of what they were made of, and the history by where its messages
+   stand: they never move. Nothing of the texts is kept. */
+
+enum { PHI__CACHING_ENDS = 64 }; /* bytes of each end of a long text that are looked at */
+
+/* ---- what a request is made of ---- */
+
+static uint64_t phi__caching_model(const phi_model *model) {
+    uint64_t n = phi__hash(phi_str_of(model->protocol), 1);
+    n = phi__hash(phi_str_of(model->base_url), n);
+    return phi__hash(phi_str_of(model->id), n);
+}
+
+static uint64_t phi__caching_tools(const phi__ask *ask) {
+    uint64_t n = ask->tool_count;
+    size_t i;
+    for (i = 0; i < ask->tool_count; i++) {
+        n = phi__hash(ask->tools[i].name, n);
+        n = phi__hash(ask->tools[i].description, n);
+        n = phi__hash(ask->tools[i].schema, n + (ask->tools[i].strict ? 1 : 0));
+    }
+    return n;
+}
+
+static uint64_t phi__caching_settings(const phi__ask *ask) {
+    const phi_cache *cache = &ask->cache;
+    uint64_t n = (uint64_t)ask->thinking | (uint64_t)ask->tool_choice << 8 |
+                 (uint64_t)ask->format.kind << 16 | (uint64_t)cache->mode << 24 |
+                 (uint64_t)(ask->format.strict ? 1 : 0) << 32;
+    if (cache->mode == PHI_CACHE_MANUAL)
+        n |= (uint64_t)(cache->system ? 1 : 0) << 33 | (uint64_t)(cache->tools ? 1 : 0) << 34 |
+             (uint64_t)(cache->messages ? 1 : 0) << 35;
+    n = phi__hash(ask->session_id, n);
+    n = phi__hash(phi_str_of(ask->format.schema), n);
+    return phi__hash(phi_str_of(ask->format.name), n);
+}
+
+static uint64_t phi__caching_text(phi_str s, uint64_t n) {
+    if (s.len <= 2 * PHI__CACHING_ENDS) return phi__hash(s, n);
+    n = phi__hash(phi__str(s.at, PHI__CACHING_ENDS), n + s.len);
+    return phi__hash(phi__str(s.at + s.len - PHI__CACHING_ENDS, PHI__CACHING_ENDS), n);
+}
+
+/* A message of the thread is known by its address. One that a hook made is a new copy each turn. */
+static uint64_t phi__caching_item(const phi__item *item, uint64_t n) {
+    const phi_message *m = item->message;
+    size_t i;
+    if (item->rendered != NULL) return phi__hash_mix(n ^ (uint64_t)(uintptr_t)m);
+    n = phi__caching_text(m->tool_call_id, n ^ (uint64_t)m->role);
+    for (i = 0; i < m->content_count; i++) {
+        n = phi__caching_text(m->content[i].text, n + (uint64_t)m->content[i].kind);
+        n = phi__caching_text(m->content[i].data, n);
+        n = phi__caching_text(m->content[i].id, n);
+        n = phi__caching_text(m->content[i].arguments, n);
+    }
+    return n;
+}
+
+/* ---- two requests ---- */
+
+PHI__FN void phi__caching_sent(phi__agent *agent, const phi__ask *ask) {
+    phi__caching *c = &agent->caching;
+    const phi__cached *last = &c->last;
+    phi__cached *now = &c->now;
+    uint64_t n = 0;
+    bool same = last->items == 0; /* an empty list is the beginning of all */
+    size_t i;
+    if (!c->known) {
+        now->model = phi__caching_model(&agent->model);
+        now->system = phi__hash(ask->system_prompt, 2);
+        now->tools = phi__caching_tools(ask);
+        c->known = true;
+    }
+    now->settings = phi__caching_settings(ask);
+    for (i = 0; i < ask->item_count; i++) {
+        n = phi__caching_item(&ask->items[i], n);
+        if (i + 1 == last->items) same = n == last->history;
+    }
+    now->items = ask->item_count;
+    now->history = n;
+    c->changed = (now->model != last->model ? (uint32_t)PHI_CACHE_CHANGED_MODEL : 0) |
+                 (now->system != last->system ? (uint32_t)PHI_CACHE_CHANGED_SYSTEM : 0) |
+                 (now->tools != last->tools ? (uint32_t)PHI_CACHE_CHANGED_TOOLS : 0) |
+                 (same ? 0 : (uint32_t)PHI_CACHE_CHANGED_HISTORY) |
+                 (now->settings != last->settings ? (uint32_t)PHI_CACHE_CHANGED_SETTINGS : 0);
+}
+
+PHI__FN void phi__caching_answered(phi__agent *agent, const phi_usage *usage) {
+    phi__caching *c = &agent->caching;
+    uint64_t read = usage->cache_read;
+    if (usage->input + usage->output + read + usage->cache_write == 0) return;
+    c->stats.requests++;
+    if (read < c->expected - c->expected / 2) { /* of nothing, nothing can be missed */
+        c->stats.misses++;
+        c->stats.missed_tokens += c->expected - read;
+        c->stats.changed = c->changed;
+    } else if (read > 0) {
+        c->stats.hits++;
+    }
+    c->expected = read + usage->cache_write;
+    c->last = c->now;
+    c->changed = 0; /* another attempt of the same request has the same before it */
+}
+
+PHI__FN void phi__caching_forget(phi__agent *agent) { agent->caching.last.items = SIZE_MAX; }
 
 /* ---- src/loop/call.c ---- */
 
@@ -22561,6 +25753,31 @@ static void phi__call_timer(phi__timer *timer) {
     phi__call_cancel(call, text);
 }
 
+/* Of a strict tool: arguments without the nulls that stand for what was left out. */
+static phi_status phi__call_without_nulls(phi__toolcall *call) {
+    phi_arena *arena = &call->run->arena;
+    phi_memory *memory = arena->memory;
+    phi_json *schema = NULL, *arguments = NULL;
+    phi_arena scratch;
+    phi_status status;
+    phi__buf text;
+    phi_arena_init(&scratch, memory, 0);
+    phi__buf_init(&text, memory);
+    status = phi_json_parse(&scratch, call->arguments, PHI_JSON_BORROW, &arguments, NULL);
+    if (status == PHI_OK)
+        status = phi_json_parse(&scratch, phi_str_of(call->tool->schema), PHI_JSON_BORROW, &schema,
+                                NULL);
+    if (status == PHI_OK && phi__strict_nulls(schema, arguments) > 0) {
+        status = phi__json_write(&text, arguments, 0);
+        if (text.failed ||
+            (status == PHI_OK && !phi__arena_str(arena, phi__buf_str(&text), &call->arguments)))
+            status = PHI_NO_MEMORY;
+    }
+    phi__buf_free(&text);
+    phi_arena_free(&scratch);
+    return status == PHI_NO_MEMORY ? status : PHI_OK; /* what is no JSON is said by the check */
+}
+
 /* Whether the arguments are what the tool's schema says; else words for the model. */
 static bool phi__call_arguments_fit(phi__toolcall *call, char *words, size_t size) {
     phi_arena *arena = &call->run->arena;
@@ -22632,12 +25849,15 @@ PHI__FN void phi__call_start(phi__toolcall *call) {
         phi__call_fail(call, words);
     } else if (call->block->incomplete) {
         phi__call_fail(call, "The answer was cut off inside this tool call; it was not run.");
+    } else if (call->tool->strict && phi__call_without_nulls(call) != PHI_OK) {
+        phi__call_fail(call, "Out of memory");
     } else if (!phi__call_arguments_fit(call, words, sizeof words)) {
         words[phi__utf8_cut(phi_str_of(words), sizeof words - 1)] = '\0';
         phi__call_fail(call, words);
     } else if (!phi__call_arm(call)) {
         phi__call_fail(call, "Out of memory");
     } else {
+        phi__fields_started(call);
         flow = call->tool->start(call->tool->user_data, phi__call_handle(call), call->arguments);
         phi__call_flow(call, call->gen, flow);
     }
@@ -22805,6 +26025,11 @@ PHI_API phi_agent phi_call_agent(phi_call handle) {
     return call != NULL ? phi__agent_handle(call->run->agent) : none;
 }
 
+PHI_API uint32_t phi_call_block_index(phi_call handle) {
+    phi__toolcall *call = phi__call_find(handle);
+    return call != NULL ? (uint32_t)(call->block - call->run->reply->content) : UINT32_MAX;
+}
+
 PHI_API uint32_t phi_call_timeout_ms(phi_call handle) {
     phi__toolcall *call = phi__call_find(handle);
     return call != NULL && call->tool != NULL ? call->tool->timeout_ms : 0;
@@ -22938,27 +26163,47 @@ PHI__FN bool phi__run_has_items(const phi__run *run) {
     return false;
 }
 
-PHI__FN bool phi__run_items(phi__run *run, const phi__item **items, size_t *count) {
+/* A list as the encoder wants it: what is of the thread's comes with what was rendered of it. */
+static bool phi__context_items(phi__run *run, const phi_message *const *list, size_t count,
+                               const phi__item **items) {
     const phi__thread *thread = run->agent->thread;
     phi__places ours;
-    phi__item *made;
+    phi__item *made =
+        (phi__item *)phi__arena_zero(&run->arena, phi__mul(phi__max(count, 1), sizeof *made));
     size_t i;
-    *items = thread->items;
-    *count = thread->item_count;
-    if (run->listed == NULL) return true;
-    made = (phi__item *)phi__arena_zero(&run->arena,
-                                        phi__mul(phi__max(run->listed_count, 1), sizeof *made));
     if (made == NULL || !phi__places_init(&ours, &run->arena, thread->item_count)) return false;
     for (i = 0; i < thread->item_count; i++) phi__places_add(&ours, thread->items[i].message, i);
-    for (i = 0; i < run->listed_count; i++) {
-        const phi__place *place = phi__places_find(&ours, run->listed[i]);
-        made[i].message = run->listed[i];
-        if (place->message != NULL)
-            made[i] = thread->items[place->at]; /* with what was rendered of it */
+    for (i = 0; i < count; i++) {
+        const phi__place *place = phi__places_find(&ours, list[i]);
+        made[i].message = list[i];
+        if (place->message != NULL) made[i] = thread->items[place->at];
     }
     *items = made;
-    *count = run->listed_count;
     return true;
+}
+
+PHI__FN phi_status phi__run_items(phi__run *run, const phi__item **items, size_t *count) {
+    const phi__agent *agent = run->agent;
+    const phi_message *const *list;
+    phi_status status;
+    size_t i;
+    if (run->listed == NULL && agent->translate_fn != NULL && !phi__context_list(run))
+        return PHI_NO_MEMORY;
+    *items = agent->thread->items;
+    *count = agent->thread->item_count;
+    if (run->listed == NULL) return PHI_OK;
+    list = run->listed;
+    *count = run->listed_count;
+    if (agent->translate_fn != NULL) {
+        status = agent->translate_fn(agent->user_data, &agent->model, run->listed,
+                                     run->listed_count, &run->arena, &list, count);
+        if (status != PHI_OK) return status;
+        for (i = 0; i < *count; i++)
+            if (list == NULL || list[i] == NULL ||
+                (list[i]->content == NULL && list[i]->content_count > 0))
+                return PHI_BAD_ARG;
+    }
+    return phi__context_items(run, list, *count, items) ? PHI_OK : PHI_NO_MEMORY;
 }
 
 /* ---- compaction ---- */
@@ -23468,6 +26713,151 @@ PHI__FN void phi__events_free(phi__events *events) {
     phi__events_init(events, events->memory);
 }
 #undef PHI__EVENT_BLOCK_BYTES
+
+/* ---- src/loop/fields.c ---- */
+
+/* fields.c - values of a call's arguments are told to its tool while the answer is still coming.
+
+   For each block of an answer that is a call of a tool with on_field there is a scanner, and whether
+   something was told of it that has come to nothing yet: then the tool hears `dropped`, or `start` follows.
+   What is told here is told between two slices of the answer, never from inside a decoder. */
+
+static phi_str phi__fields_id(const phi__run *run, size_t block) {
+    if (run->answer != NULL && run->answer->live)
+        return phi__buf_str(&run->answer->assembly.drafts[block].id);
+    return run->reply != NULL ? run->reply->content[block].id : phi__str("", 0);
+}
+
+/* True: the agent is still there. */
+static bool phi__fields_call(phi__run *run, const phi__told *told, phi_field *field) {
+    field->agent = phi__agent_handle(run->agent);
+    field->block_index = (uint32_t)(told - run->told);
+    field->tool_call_id = phi__fields_id(run, field->block_index);
+    told->tool->on_field(told->tool->user_data, field);
+    return run->agent->slot != NULL;
+}
+
+/* `dropped`, where something was told. False: the agent is gone. */
+static bool phi__fields_take_back(phi__run *run, phi__told *told) {
+    phi_field field;
+    if (!told->told) return true;
+    told->told = false;
+    memset(&field, 0, sizeof field);
+    field.dropped = true;
+    field.path = field.value = phi__str("", 0);
+    return phi__fields_call(run, told, &field);
+}
+
+/* ---- while the answer comes ---- */
+
+/* The tool that a block calls, if it wants its fields; NULL: none, or its name has not come yet. */
+static const phi_tool *phi__fields_tool(const phi__run *run, size_t block) {
+    const phi__assembly *assembly = &run->answer->assembly;
+    const phi__draft *draft = &assembly->drafts[block];
+    const phi_tool *tool;
+    if (draft->bytes.len == 0 || phi__assembly_kind(assembly, block) != PHI_CONTENT_TOOL_CALL)
+        return NULL;
+    tool = phi__tools_named(run->agent, phi__buf_str(&draft->name));
+    return tool != NULL && tool->on_field != NULL ? tool : NULL;
+}
+
+/* What is told of a block; NULL: nothing, or there is no memory (run->lost). */
+static phi__told *phi__fields_of(phi__run *run, size_t block) {
+    const phi__assembly *assembly = &run->answer->assembly;
+    phi_memory *memory = &run->agent->memory;
+    const phi_tool *tool;
+    phi__told *told;
+    if (block < run->told_count && run->told[block].tool != NULL) return &run->told[block];
+    tool = phi__fields_tool(run, block);
+    if (tool == NULL) return NULL;
+    if (block >= run->told_count) {
+        told = (phi__told *)phi__grow(memory, run->told, &run->told_cap, block + 1, sizeof *told);
+        if (told == NULL) {
+            run->lost = true;
+            return NULL;
+        }
+        memset(told + run->told_count, 0, (block + 1 - run->told_count) * sizeof *told);
+        run->told = told;
+        run->told_count = block + 1;
+    }
+    told = &run->told[block];
+    told->tool = tool;
+    told->rewrites = assembly->drafts[block].rewrites;
+    phi__json_fields_init(&told->scan, memory);
+    return told;
+}
+
+/* What has arrived of one block. False: the agent is gone. */
+static bool phi__fields_block(phi__run *run, phi__told *told, size_t block) {
+    const phi__assembly *assembly = &run->answer->assembly;
+    phi_field field;
+    if (told->rewrites != assembly->drafts[block].rewrites) { /* other text has come in its place */
+        told->rewrites = assembly->drafts[block].rewrites;
+        phi__json_fields_free(&told->scan);
+        if (!phi__fields_take_back(run, told)) return false;
+    }
+    memset(&field, 0, sizeof field);
+    while (!run->cancelled) {
+        phi_str text = phi__buf_str(&assembly->drafts[block].bytes);
+        int got = phi__json_fields_next(&told->scan, text, &field.path, &field.value);
+        if (got == PHI_NO_MEMORY) run->lost = true;
+        if (got <= 0) return true;
+        told->told = true;
+        if (!phi__fields_call(run, told, &field)) return false;
+    }
+    return true;
+}
+
+PHI__FN bool phi__fields_tell(phi__run *run, bool whole) {
+    const phi__assembly *assembly = &run->answer->assembly;
+    size_t i;
+    if (!run->agent->has_field_tools) return true;
+    if (run->lost || assembly->no_memory || assembly->failure.kind != PHI_FAILURE_NONE) return true;
+    for (i = whole ? 0 : run->told_from; i < assembly->count; i++) {
+        phi__told *told = phi__fields_of(run, i);
+        if (told != NULL && !phi__fields_block(run, told, i)) return false;
+        if (run->lost || run->cancelled) return true;
+        if (i == run->told_from && !assembly->drafts[i].open) run->told_from++;
+    }
+    return true;
+}
+
+/* ---- and what becomes of it ---- */
+
+PHI__FN bool phi__fields_drop(phi__run *run) {
+    size_t i;
+    for (i = 0; i < run->told_count; i++)
+        if (!phi__fields_take_back(run, &run->told[i])) return false;
+    phi__fields_free(run);
+    return true;
+}
+
+PHI__FN void phi__fields_free(phi__run *run) {
+    size_t i;
+    for (i = 0; i < run->told_count; i++)
+        if (run->told[i].tool != NULL) phi__json_fields_free(&run->told[i].scan);
+    phi__free(&run->agent->memory, run->told, run->told_cap * sizeof *run->told);
+    run->told = NULL;
+    run->told_count = run->told_cap = run->told_from = 0;
+}
+
+PHI__FN bool phi__fields_adopt(phi__toolcall *call) {
+    phi__run *run = call->run;
+    size_t block = (size_t)(call->block - run->reply->content);
+    if (block >= run->told_count || run->told[block].tool == NULL) return true;
+    phi__json_fields_free(&run->told[block].scan);
+    if (run->told[block].tool != call->tool) return phi__fields_take_back(run, &run->told[block]);
+    call->told_fields = &run->told[block];
+    return true;
+}
+
+PHI__FN void phi__fields_started(phi__toolcall *call) {
+    if (call->told_fields != NULL) call->told_fields->told = false;
+}
+
+PHI__FN bool phi__fields_refused(phi__toolcall *call) {
+    return call->told_fields == NULL || phi__fields_take_back(call->run, call->told_fields);
+}
 
 /* ---- src/loop/filter.c ---- */
 
@@ -24272,9 +27662,11 @@ enum {
 
 /* ---- the request ---- */
 
-static bool phi__call_ask(phi__run *run) {
-    const phi__agent *agent = run->agent;
+/* PHI_BAD_ARG with words: the answer cannot be what it is to be. */
+static phi_status phi__call_ask(phi__run *run, char *words, size_t words_size) {
+    phi__agent *agent = run->agent;
     phi__ask *ask = &run->ask;
+    phi_status status;
     memset(ask, 0, sizeof *ask);
     ask->model = &agent->model;
     ask->system_prompt = agent->system_prompt;
@@ -24284,9 +27676,33 @@ static bool phi__call_ask(phi__run *run) {
     ask->thinking = agent->thinking;
     ask->max_tokens = agent->max_tokens;
     ask->temperature = agent->temperature;
-    ask->disable_cache = agent->disable_cache;
+    ask->cache = agent->cache;
+    ask->format = agent->format;
     ask->session_id = agent->session->id;
-    return phi__run_items(run, &ask->items, &ask->item_count);
+    words[0] = '\0';
+    if (!phi__strict_adapt(agent->tool_views, agent->tool_count,
+                           phi__strict_form_of(agent->codec, &agent->model), &agent->tools_arena))
+        return PHI_NO_MEMORY;
+    status = phi__run_items(run, &ask->items, &ask->item_count);
+    if (status == PHI_OK && agent->provider == NULL) /* a host's own is told the format as it is */
+        status = phi__format_apply(agent->codec, ask, &run->arena, words, words_size);
+    if (status == PHI_OK)
+        status = phi__strict_refused(agent->codec, ask, &agent->memory, words, words_size);
+    if (status == PHI_OK) phi__caching_sent(run->agent, ask);
+    return status;
+}
+
+/* Before anything was sent. */
+static phi__state phi__call_refuse_words(phi__run *run, const char *words, phi_status status) {
+    phi_failure failure = phi__answer_failure(PHI_FAILURE_INVALID_REQUEST, false, words);
+    return status == PHI_NO_MEMORY ? phi__run_no_memory(run)
+                                   : phi__answer_end(run, &failure, status);
+}
+
+static phi__state phi__call_refuse(phi__run *run, const char *what, phi_status status) {
+    char words[120];
+    (void)snprintf(words, sizeof words, "%s: %s", what, phi_status_text(status));
+    return phi__call_refuse_words(run, words, status);
 }
 
 static void phi__call_ready(phi__xfer *transfer) { phi__run_wake((phi__run *)transfer->owner); }
@@ -24294,12 +27710,15 @@ static void phi__call_ready(phi__xfer *transfer) { phi__run_wake((phi__run *)tra
 /* Room for decoding: an attempt's own, but for the decoder's state, which is zeroed for the next one. */
 static bool phi__call_prepare(phi__run *run) {
     phi__agent *agent = run->agent;
-    size_t bytes = phi__max(agent->codec->state_bytes, 1);
+    size_t bytes = agent->provider != NULL ? phi__provider_state_bytes(agent->provider)
+                                           : phi__max(agent->codec->state_bytes, 1);
     if (run->decoder == NULL) run->decoder = phi_arena_alloc(&run->arena, bytes);
     run->answer = phi__answer_new(&agent->memory);
     if (run->decoder == NULL || run->answer == NULL) return false;
     memset(run->decoder, 0, bytes);
+    if (agent->provider != NULL) phi__provider_state_init(run->decoder, agent->provider);
     run->answer->assembly.id_salt = (uint64_t)agent->loops << 32 | run->turn_index;
+    run->answer->assembly.respond = run->ask.respond;
     phi__sse_init(&run->sse, &agent->memory, agent->max_event_bytes);
     run->sse.strays = agent->codec->strays;
     phi__frames_init(&run->frames, &agent->memory, agent->max_event_bytes);
@@ -24327,11 +27746,25 @@ static phi_status phi__call_status(phi_status status) {
     }
 }
 
+static phi__state phi__call_open_provider(phi__run *run) {
+    phi_failure failure;
+    phi_status status;
+    run->reserved.requests = 0; /* it was made */
+    status = phi__provider_open(run);
+    if (run->agent->slot == NULL) return PHI__RUN_OVER;
+    if (status == PHI_OK) return PHI__RUN_STREAM;
+    if (status == PHI_NO_MEMORY) return phi__run_no_memory(run);
+    failure = phi__answer_failure(PHI_FAILURE_SERVER, status == PHI_FULL || status == PHI_BUSY,
+                                  phi_status_text(status));
+    return phi__answer_end(run, &failure, phi__call_status(status));
+}
+
 PHI__FN phi__state phi__run_send(phi__run *run, bool *wait) {
     phi__agent *agent = run->agent;
     phi_status status;
     if (run->cancelled) return PHI__RUN_TURN_END;
     if (!phi__call_prepare(run)) return phi__run_no_memory(run);
+    if (phi__provider_in_process(agent)) return phi__call_open_provider(run);
     status = phi__xfer_open(agent->rt, &agent->memory, &run->encoder.request, &agent->deadlines,
                             agent->max_response_bytes, phi__call_ready, run, &run->transfer);
     if (status == PHI_NO_MEMORY) return phi__run_no_memory(run);
@@ -24345,7 +27778,17 @@ PHI__FN phi__state phi__run_send(phi__run *run, bool *wait) {
     return PHI__RUN_STREAM;
 }
 
+/* Of a host's own model: the request of a first attempt, over HTTP. */
+static phi__state phi__call_ask_provider(phi__run *run) {
+    phi_status status = phi__provider_ask(run);
+    if (status == PHI_OK && !phi__provider_in_process(run->agent))
+        status = phi__provider_encode(run);
+    return status == PHI_OK ? PHI__RUN_CREDENTIAL
+                            : phi__call_refuse(run, "the provider has refused the request", status);
+}
+
 PHI__FN phi__state phi__run_request(phi__run *run, bool *wait) {
+    char words[400];
     phi_status status;
     (void)wait;
     if (run->cancelled) return PHI__RUN_TURN_END;
@@ -24355,10 +27798,13 @@ PHI__FN phi__state phi__run_request(phi__run *run, bool *wait) {
                                                       "the hooks have left nothing to be sent");
             return phi__answer_end(run, &failure, PHI_BAD_ARG);
         }
-        if (!phi__call_ask(run)) return phi__run_no_memory(run);
+        status = phi__call_ask(run, words, sizeof words);
+        if (words[0] != '\0') return phi__call_refuse_words(run, words, status);
+        if (status != PHI_OK) return phi__call_refuse(run, "the translation has failed", status);
         run->hash = NULL;
         run->keyed = NULL;
         run->decoder = NULL; /* it went with the last turn's memory */
+        if (run->agent->provider != NULL) return phi__call_ask_provider(run);
         phi__encoder_begin(&run->encoder, run->agent->codec, &run->ask, &run->arena);
         run->encoding = true;
     }
@@ -24372,23 +27818,26 @@ PHI__FN phi__state phi__run_request(phi__run *run, bool *wait) {
 /* ---- keys ---- */
 
 /* The request's address anew, with another key; its body stays. */
-static bool phi__call_key(phi__run *run, phi_str key) {
+static phi_status phi__call_key(phi__run *run, phi_str key) {
     phi_str copy;
     bool done;
     if (run->keyed == NULL)
         run->keyed = (phi_model *)phi_arena_alloc(&run->arena, sizeof *run->keyed);
-    if (run->keyed == NULL || !phi__arena_str(&run->arena, key, &copy)) return false;
+    if (run->keyed == NULL || !phi__arena_str(&run->arena, key, &copy)) return PHI_NO_MEMORY;
     *run->keyed = run->agent->model;
     run->keyed->api_key = copy.at;
     run->ask.model = run->keyed;
+    if (run->agent->provider != NULL)
+        return phi__provider_in_process(run->agent) ? PHI_OK : phi__provider_encode(run);
     done = phi__encoder_address(&run->encoder);
     phi__encoder_free(&run->encoder); /* the scratch buffer */
-    return done;
+    return done ? PHI_OK : PHI_NO_MEMORY;
 }
 
 PHI__FN phi__state phi__run_credential(phi__run *run, bool *wait) {
     phi_hook hook = phi__hook_of(run, PHI_HOOK_CREDENTIAL);
     phi__hooked hooked;
+    phi_status status;
     phi_str key;
     if (run->cancelled) {
         phi__decision_drop(&run->decision);
@@ -24410,8 +27859,9 @@ PHI__FN phi__state phi__run_credential(phi__run *run, bool *wait) {
         key = phi_str_of(run->agent->model.api_key);
     else if (key.len == 0)
         return PHI__RUN_SIGN;
-    if (!phi__call_key(run, key)) return phi__run_no_memory(run);
-    return PHI__RUN_SIGN;
+    status = phi__call_key(run, key);
+    return status == PHI_OK ? PHI__RUN_SIGN
+                            : phi__call_refuse(run, "the provider has refused the request", status);
 }
 
 /* ---- signing ---- */
@@ -24492,9 +27942,9 @@ static void phi__call_part(void *ctx, phi__assembly *assembly, phi__part part, s
     if (!phi__answer_tell_start(run)) run->lost = true;
     if (run->lost) return;
     draft = &assembly->drafts[block];
-    if (!phi__emit_delta(run->agent, phi__call_delta_kind(draft->kind), (uint32_t)block,
-                         phi__str(draft->bytes.at + from, draft->bytes.len - from), run->answer,
-                         draft->bytes.len))
+    if (!phi__emit_delta(run->agent, phi__call_delta_kind(phi__assembly_kind(assembly, block)),
+                         (uint32_t)block, phi__str(draft->bytes.at + from, draft->bytes.len - from),
+                         run->answer, draft->bytes.len))
         run->lost = true;
 }
 
@@ -24513,6 +27963,20 @@ static phi__state phi__call_broken(phi__run *run) {
         transfer->words[0] != '\0' ? transfer->words : phi_status_text(transfer->status));
     failure.http_status = transfer->http_status;
     return phi__answer_end(run, &failure, phi__call_status(transfer->status));
+}
+
+/* Nothing more will be written. */
+static phi__state phi__call_whole(phi__run *run, int http_status) {
+    phi__assembly *assembly = &run->answer->assembly;
+    phi_failure failure;
+    if (run->lost || assembly->no_memory) return phi__run_no_memory(run);
+    phi__assembly_finish(assembly);
+    if (!phi__fields_tell(run, true)) return PHI__RUN_OVER;
+    if (run->lost || assembly->no_memory) return phi__run_no_memory(run);
+    if (assembly->failure.kind == PHI_FAILURE_NONE) return phi__answer_end(run, NULL, PHI_OK);
+    failure = assembly->failure;
+    if (failure.http_status == 0) failure.http_status = http_status;
+    return phi__answer_end(run, &failure, phi__answer_status(&failure));
 }
 
 /* All bytes are decoded: what became of it? */
@@ -24537,12 +28001,7 @@ static phi__state phi__call_over(phi__run *run) {
     if (run->agent->codec->frames && phi__frames_cut(&run->frames) && !assembly->terminal)
         phi__classify_truncated(assembly, true);
     if (run->body == PHI__BODY_STREAM) run->agent->codec->end(run->decoder, assembly);
-    phi__assembly_finish(assembly);
-    if (run->lost || assembly->no_memory) return phi__run_no_memory(run);
-    if (assembly->failure.kind == PHI_FAILURE_NONE) return phi__answer_end(run, NULL, PHI_OK);
-    failure = assembly->failure;
-    if (failure.http_status == 0) failure.http_status = transfer->http_status;
-    return phi__answer_end(run, &failure, phi__answer_status(&failure));
+    return phi__call_whole(run, transfer->http_status);
 }
 
 /* ---- the answer's bytes ---- */
@@ -24659,6 +28118,7 @@ static bool phi__call_decode(phi__run *run, bool *wait) {
             phi__call_collect(run, bytes);
         rt->step_bytes_left -= phi__min(rt->step_bytes_left, bytes.len);
         phi__xfer_took(run->transfer, bytes.len);
+        if (!phi__fields_tell(run, false) || run->cancelled) return false;
         if (phi__step_spent(rt)) return false;
     }
 }
@@ -24672,6 +28132,23 @@ static void phi__call_linger(phi__run *run) {
     phi__xfer_alive(transfer);
 }
 
+/* A model of the host's own, in process. */
+static phi__state phi__call_poll(phi__run *run, bool *wait) {
+    bool over;
+    run->answer->assembly.sink = phi__call_part;
+    run->answer->assembly.ctx = run;
+    over = phi__provider_poll(run, wait);
+    if (run->agent->slot == NULL) return PHI__RUN_OVER;
+    if (!over) {
+        if (!phi__fields_tell(run, false)) return PHI__RUN_OVER;
+        if (run->cancelled) *wait = false;
+        return PHI__RUN_STREAM;
+    }
+    *wait = false;
+    phi__provider_close(run);
+    return run->agent->slot == NULL ? PHI__RUN_OVER : phi__call_whole(run, 0);
+}
+
 PHI__FN phi__state phi__run_stream(phi__run *run, bool *wait) {
     phi__xfer *transfer = run->transfer;
     phi__sse_event event;
@@ -24680,6 +28157,7 @@ PHI__FN phi__state phi__run_stream(phi__run *run, bool *wait) {
         phi__assembly_finish(&run->answer->assembly);
         return phi__answer_end(run, &failure, PHI_CANCELLED);
     }
+    if (phi__provider_in_process(run->agent)) return phi__call_poll(run, wait);
     if (transfer->headed && run->body == PHI__BODY_UNKNOWN) phi__call_look_at_head(run);
     if (transfer->headed && !phi__call_decode(run, wait)) return PHI__RUN_STREAM;
     if (phi__call_settled(run)) return phi__call_over(run);
@@ -24700,6 +28178,7 @@ PHI__FN void phi__run_drop_call(phi__run *run) {
     if (run->encoding) phi__encoder_free(&run->encoder);
     run->encoding = false;
     if (run->answer == NULL) return; /* nothing was opened */
+    phi__provider_close(run);
     phi__xfer_close(run->transfer);
     run->transfer = NULL;
     phi__sse_free(&run->sse);
@@ -24854,6 +28333,279 @@ PHI__FN void phi__posts_read(phi_runtime *rt) {
 PHI__FN void phi__posts_read_all(phi_runtime *rt) {
     uint64_t end = phi__posts_next(rt);
     while (rt->posts_read < end && phi__posts_one(rt)) {}
+}
+
+/* ---- src/loop/provider.c ---- */
+
+/* provider.c - models of the host's own: known by name, asked, polled in its process, or spoken to over HTTP by
+   its own encoder and decoder.
+
+   Over HTTP the provider is one codec more: its functions are called in the places of ours. In process there is
+   no transfer: the run is woken in each step and polls. */
+
+
+struct phi__provider_node {
+    struct phi__provider_node *next;
+    phi_provider provider;
+    size_t name_bytes;
+};
+
+/* ---- which there are ---- */
+
+PHI__FN phi_status phi__provider_check(phi_runtime *rt, const char *what,
+                                       const phi_provider *provider) {
+    bool process = provider->open != NULL || provider->poll != NULL || provider->close != NULL;
+    bool http = provider->encode != NULL || provider->event != NULL || provider->end != NULL ||
+                provider->whole != NULL;
+    if (provider->protocol == NULL || provider->protocol[0] == '\0')
+        return phi__error(rt, PHI_BAD_ARG, "%s: protocol is missing", what);
+    if (process == http)
+        return phi__error(rt, PHI_BAD_ARG,
+                          "%s: expected open, poll and close, or encode, event and end", what);
+    if (process && (provider->open == NULL || provider->poll == NULL || provider->close == NULL))
+        return phi__error(rt, PHI_BAD_ARG, "%s: open, poll or close is missing", what);
+    if (http && (provider->encode == NULL || provider->event == NULL || provider->end == NULL))
+        return phi__error(rt, PHI_BAD_ARG, "%s: encode, event or end is missing", what);
+    if (provider->decoder_bytes > (size_t)1 << 20)
+        return phi__error(rt, PHI_BAD_ARG, "%s: decoder_bytes: expected at most 1 MiB", what);
+    return PHI_OK;
+}
+
+PHI__FN const phi_provider *phi__provider_find(const phi_runtime *rt, phi_str protocol) {
+    const struct phi__provider_node *node;
+    for (node = rt->providers; node != NULL; node = node->next)
+        if (phi__str_is_nocase(protocol, node->provider.protocol)) return &node->provider;
+    return NULL;
+}
+
+PHI__FN void phi__providers_free(phi_runtime *rt) {
+    while (rt->providers != NULL) {
+        struct phi__provider_node *node = rt->providers;
+        rt->providers = node->next;
+        phi__free(&rt->memory, node, sizeof *node + node->name_bytes);
+    }
+}
+
+/* ---- asking ---- */
+
+static bool phi__provider_tools(phi__run *run, phi_model_request *request) {
+    const phi__ask *ask = &run->ask;
+    phi_tool_spec *specs = (phi_tool_spec *)phi_arena_alloc(
+        &run->arena, phi__mul(phi__max(ask->tool_count, 1), sizeof *specs));
+    size_t i;
+    if (specs == NULL) return false;
+    for (i = 0; i < ask->tool_count; i++) {
+        specs[i].name = ask->tools[i].name;
+        specs[i].description = ask->tools[i].description;
+        specs[i].schema = ask->tools[i].schema;
+        specs[i].strict = ask->tools[i].strict;
+    }
+    request->tools = specs;
+    request->tool_count = ask->tool_count;
+    return true;
+}
+
+static phi_status phi__provider_messages(phi__run *run, phi_model_request *request) {
+    const phi__ask *ask = &run->ask;
+    const phi_message **list = (const phi_message **)phi_arena_alloc(
+        &run->arena, phi__mul(phi__max(ask->item_count, 1), sizeof *list));
+    size_t i;
+    if (list == NULL) return PHI_NO_MEMORY;
+    for (i = 0; i < ask->item_count; i++) list[i] = ask->items[i].message;
+    request->messages = list;
+    request->message_count = ask->item_count;
+    if (run->agent->translate_fn != NULL) return PHI_OK;
+    return phi_translate(ask->model, list, ask->item_count, &run->arena, &request->messages,
+                         &request->message_count);
+}
+
+PHI__FN phi_status phi__provider_ask(phi__run *run) {
+    const phi__ask *ask = &run->ask;
+    phi_model_request *request = (phi_model_request *)phi__arena_zero(&run->arena, sizeof *request);
+    if (request == NULL || !phi__provider_tools(run, request)) return PHI_NO_MEMORY;
+    request->agent = phi__agent_handle(run->agent);
+    request->system_prompt = ask->system_prompt;
+    request->tool_choice = ask->tool_choice;
+    request->thinking = ask->thinking;
+    request->max_tokens = ask->max_tokens;
+    request->temperature = ask->temperature;
+    request->format = ask->format;
+    request->session_id = ask->session_id;
+    run->asked = request;
+    return phi__provider_messages(run, request);
+}
+
+PHI__FN phi_status phi__provider_encode(phi__run *run) {
+    const phi_provider *provider = run->agent->provider;
+    phi__encoder *e = &run->encoder;
+    phi_http_request http;
+    phi_status status;
+    size_t i;
+    memset(&http, 0, sizeof http);
+    run->asked->model = run->ask.model;
+    status = provider->encode(provider->user_data, run->asked, &run->arena, &http);
+    if (status != PHI_OK) return status;
+    phi__encoder_begin(e, phi__provider_codec(), &run->ask, &run->arena);
+    phi__encode_header(e, "content-type", PHI__LIT("application/json"));
+    phi__encode_header(e, "accept", PHI__LIT("text/event-stream, application/json"));
+    for (i = 0; i < http.header_count; i++)
+        if (http.headers[i].name != NULL)
+            phi__encode_header(e, http.headers[i].name, phi_str_of(http.headers[i].value));
+    phi__encode_model_headers(e);
+    phi__encode_request(e, phi_str_of(http.method != NULL ? http.method : "POST"),
+                        phi_str_of(http.url != NULL ? http.url : run->ask.model->base_url),
+                        http.body);
+    status = e->failed ? PHI_NO_MEMORY : PHI_OK;
+    phi__encoder_free(e);
+    return status;
+}
+
+/* ---- its stream, over HTTP ---- */
+
+/* Before the host's own state, which is aligned for anything. */
+typedef struct phi__provider_state {
+    const phi_provider *provider;
+} phi__provider_state;
+
+enum { PHI__PROVIDER_HEAD = 16 };
+
+static void *phi__provider_decoder(void *state) { return (char *)state + PHI__PROVIDER_HEAD; }
+
+PHI__FN size_t phi__provider_state_bytes(const phi_provider *provider) {
+    return phi__add(PHI__PROVIDER_HEAD, provider->decoder_bytes);
+}
+
+PHI__FN void phi__provider_state_init(void *state, const phi_provider *provider) {
+    ((phi__provider_state *)state)->provider = provider;
+}
+
+static void phi__provider_event(void *state, phi__assembly *out, phi_str name, phi_str data) {
+    const phi_provider *provider = ((phi__provider_state *)state)->provider;
+    provider->event(provider->user_data, phi__provider_decoder(state), name, data,
+                    phi__writer_of(out));
+}
+
+static void phi__provider_end(void *state, phi__assembly *out) {
+    const phi_provider *provider = ((phi__provider_state *)state)->provider;
+    provider->end(provider->user_data, phi__provider_decoder(state), phi__writer_of(out));
+    if (!out->terminal) phi__classify_truncated(out, false);
+}
+
+static void phi__provider_whole(void *state, phi__assembly *out, phi_str body) {
+    const phi_provider *provider = ((phi__provider_state *)state)->provider;
+    void *decoder = phi__provider_decoder(state);
+    if (provider->whole != NULL)
+        provider->whole(provider->user_data, decoder, body, phi__writer_of(out));
+    else
+        provider->event(provider->user_data, decoder, phi__str("", 0), body, phi__writer_of(out));
+    phi__provider_end(state, out);
+}
+
+PHI__FN const phi__codec *phi__provider_codec(void) {
+    static const phi__codec codec = {"",
+                                     PHI__PROVIDER_HEAD,
+                                     NULL,
+                                     NULL,
+                                     NULL,
+                                     NULL,
+                                     NULL,
+                                     NULL,
+                                     phi__provider_event,
+                                     phi__provider_end,
+                                     phi__provider_whole,
+                                     false,
+                                     NULL,
+                                     true};
+    return &codec;
+}
+
+/* ---- in process ---- */
+
+static void phi__provider_leave(phi__run *run) {
+    phi_runtime *rt = run->agent->rt;
+    if (!run->in_polled) return;
+    run->in_polled = false;
+    rt->polled_runs--;
+    if (run->prev_polled != NULL)
+        run->prev_polled->next_polled = run->next_polled;
+    else
+        rt->first_polled = run->next_polled;
+    if (run->next_polled != NULL) run->next_polled->prev_polled = run->prev_polled;
+}
+
+PHI__FN phi_status phi__provider_open(phi__run *run) {
+    phi_runtime *rt = run->agent->rt;
+    const phi_provider *provider = run->agent->provider;
+    phi_status status;
+    run->asked->model = run->ask.model;
+    status = provider->open(provider->user_data, run->asked, &run->opened_call);
+    if (status != PHI_OK) return status;
+    run->call_open = true;
+    if (run->agent->slot == NULL) { /* it has freed its agent */
+        phi__provider_close(run);
+        return PHI_STALE;
+    }
+    run->in_polled = true;
+    run->prev_polled = NULL;
+    run->next_polled = rt->first_polled;
+    if (rt->first_polled != NULL) rt->first_polled->prev_polled = run;
+    rt->first_polled = run;
+    rt->polled_runs++;
+    return PHI_OK;
+}
+
+PHI__FN bool phi__provider_poll(phi__run *run, bool *wait) {
+    const phi_provider *provider = run->agent->provider;
+    phi__assembly *assembly = &run->answer->assembly;
+    phi_poll said;
+    *wait = true;
+    if (run->polled_step == run->agent->rt->poll_round || phi__events_backlog(run->agent))
+        return false;
+    run->polled_step = run->agent->rt->poll_round;
+    run->answer->viewed = false;
+    run->in_call = true;
+    said = provider->poll(provider->user_data, run->opened_call, phi__writer_of(assembly));
+    run->in_call = false;
+    if (run->agent->slot == NULL) return false;
+    if (said == PHI_POLL_DONE && assembly->failure.kind == PHI_FAILURE_NONE)
+        phi_answer_stop(phi__writer_of(assembly), PHI_STOP_REASON_STOP);
+    return assembly->terminal || assembly->failure.kind != PHI_FAILURE_NONE || run->lost ||
+           assembly->no_memory;
+}
+
+PHI__FN void phi__provider_close(phi__run *run) {
+    const phi_provider *provider = run->agent->provider;
+    if (!run->call_open) return;
+    phi__provider_leave(run);
+    if (run->in_call) return; /* it is at work: afterwards */
+    run->call_open = false;
+    provider->close(provider->user_data, run->opened_call);
+}
+
+PHI__FN void phi__providers_wake(phi_runtime *rt) {
+    phi__run *run;
+    for (run = rt->first_polled; run != NULL; run = run->next_polled) phi__run_wake(run);
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_register_provider(phi_runtime *rt, const phi_provider *provider) {
+    struct phi__provider_node *node;
+    phi_status status;
+    size_t n;
+    if (rt == NULL || provider == NULL) return PHI_BAD_ARG;
+    status = phi__provider_check(rt, "phi_register_provider", provider);
+    if (status != PHI_OK) return status;
+    n = strlen(provider->protocol) + 1;
+    node = (struct phi__provider_node *)phi__alloc(&rt->memory, phi__add(sizeof *node, n));
+    if (node == NULL) return phi__error(rt, PHI_NO_MEMORY, "phi_register_provider: out of memory");
+    node->provider = *provider;
+    node->name_bytes = n;
+    memcpy((char *)(node + 1), provider->protocol, n);
+    node->provider.protocol = (const char *)(node + 1);
+    node->next = rt->providers;
+    rt->providers = node;
+    return PHI_OK;
 }
 
 /* ---- src/loop/responses.c ---- */
@@ -25057,6 +28809,7 @@ PHI__FN phi__state phi__run_fail(phi__run *run, const phi_failure *failure, phi_
 
 PHI__FN phi__state phi__run_no_memory(phi__run *run) {
     if (run->failure == &phi__run_out_of_memory) return PHI__RUN_CLOSE; /* it was told already */
+    if (!phi__fields_drop(run)) return PHI__RUN_OVER;
     phi__decision_drop(&run->decision);
     phi__pause_end(run);
     phi__answer_charge_open(run);
@@ -25273,6 +29026,7 @@ PHI__FN void phi__run_detach(phi__run *run) {
     phi__decision_drop(&run->decision);
     phi__budget_release(run);
     phi__run_detach_tools(run);
+    phi__provider_close(run);
     phi__xfer_close(run->transfer);
     run->transfer = NULL;
 }
@@ -25306,6 +29060,8 @@ static void phi__run_advance(phi__run *run) {
             return;
         }
         if (wait) return;
+        if (run->state == PHI__RUN_AFTER_LOOP)
+            continue; /* whoever pops AGENT_END may prompt at once */
         if (phi__step_spent(rt)) {
             phi__run_wake(run);
             return;
@@ -25333,17 +29089,30 @@ PHI__FN void phi__runs_advance(phi_runtime *rt) {
 
 #include <stdio.h>
 
-static const phi_tool *phi__tools_named(const phi__agent *agent, phi_str name) {
+PHI__FN const phi_tool *phi__tools_named(const phi__agent *agent, phi_str name) {
     size_t i;
     for (i = 0; i < agent->tool_count; i++)
         if (phi__str_is(name, agent->tools[i].name)) return &agent->tools[i];
     return NULL;
 }
 
+/* Whether a text of the answer is the arguments of PHI_RESPOND_TOOL; cut ones are no answer. */
+static bool phi__tools_answered(const phi__run *run) {
+    const phi_message *reply = run->reply;
+    size_t i;
+    if (!run->ask.respond || reply->stop_reason != PHI_STOP_REASON_STOP) return false;
+    for (i = 0; i < reply->content_count; i++)
+        if (reply->content[i].kind == PHI_CONTENT_TEXT &&
+            phi__str_is(reply->content[i].name, PHI_RESPOND_TOOL))
+            return true;
+    return false;
+}
+
 PHI__FN phi__state phi__run_make_calls(phi__run *run) {
     const phi_message *reply = run->reply;
     size_t n = 0, i;
     for (i = 0; i < reply->content_count; i++) n += reply->content[i].kind == PHI_CONTENT_TOOL_CALL;
+    run->answered = phi__tools_answered(run);
     run->call_count = run->next_call = run->told_calls = run->running_calls = 0;
     run->calls = NULL;
     if (n == 0) return PHI__RUN_TURN_END;
@@ -25359,6 +29128,7 @@ PHI__FN phi__state phi__run_make_calls(phi__run *run) {
         call->arguments = call->block->arguments;
         call->tool = phi__tools_named(run->agent, call->block->name);
         phi__decision_init(&call->decision, run, call);
+        if (!phi__fields_adopt(call)) return PHI__RUN_OVER;
     }
     return PHI__RUN_TOOLS;
 }
@@ -25373,6 +29143,7 @@ PHI__FN void phi__run_drop_tools(phi__run *run) {
     phi__run_detach_tools(run);
     for (i = 0; run->calls != NULL && i < run->call_count; i++) phi__call_dispose(&run->calls[i]);
     run->calls = NULL;
+    phi__fields_free(run);
 }
 
 /* Whether the next call may begin beside those that are not in the log yet. */
@@ -25503,9 +29274,10 @@ static bool phi__tools_begin(phi__run *run) {
     run->next_call++;
     call->begun = true;
     run->running_calls++;
-    if (run->skipping) {
+    if (run->skipping || run->answered) {
         call->skipped = call->asked = call->after = true;
-        phi__call_fail(call, "Skipped due to queued user message.");
+        phi__call_fail(call, run->answered ? "Not run: the answer was given."
+                                           : "Skipped due to queued user message.");
     } else if (!run->cancelled && !phi__tools_count(call))
         return false;
     return phi__tools_go(call);
@@ -25547,6 +29319,7 @@ static bool phi__tools_over(phi__toolcall *call) {
     if (!phi__tools_go(call)) return false;
     if (call->run->agent->slot == NULL) return false;
     if (!phi__tools_result(call)) return false;
+    if (call->result != NULL && !phi__fields_refused(call)) return false;
     if (call->result == NULL || (!call->told && !call->quiet)) return true;
     if (!call->ended && !call->quiet && !phi__tools_tell_end(call)) return false;
     return call->after || phi__tools_after(call);
@@ -25982,7 +29755,8 @@ static phi__state phi__turn_stop(phi__run *run, const char *reason) {
 static bool phi__turn_reserve(phi__run *run, char *reason, size_t size) {
     const phi__agent *agent = run->agent;
     const phi_cost *rates = &agent->model.cost;
-    uint64_t in = agent->thread->item_tokens + phi_tokens_of_text(NULL, agent->system_prompt);
+    uint64_t in = agent->thread->item_tokens + phi_tokens_of_text(NULL, agent->system_prompt) +
+                  phi_tokens_of_text(NULL, agent->format_schema);
     uint64_t out = agent->max_tokens != 0 ? agent->max_tokens : agent->model.max_tokens;
     const phi__input *input;
     double rate = rates->cache_write > rates->input ? rates->cache_write : rates->input;
@@ -26067,7 +29841,7 @@ static void phi__turn_clear(phi__run *run) {
     phi__arena_rewind(&run->arena);
     memset(&run->turn_usage, 0, sizeof run->turn_usage);
     run->reply = NULL;
-    run->steered = run->skipping = run->refused = run->fresh = false;
+    run->steered = run->skipping = run->answered = run->refused = run->fresh = false;
     run->attempt = run->compactions = run->idle_compactions = 0;
     run->call_count = run->next_call = run->told_calls = run->running_calls = 0;
     run->polled_calls = 0;
@@ -26151,8 +29925,9 @@ static phi__state phi__turn_next(phi__run *run, bool *wait) {
             return phi__run_hooked(run, hooked, PHI__RUN_NEXT, PHI__RUN_NEXT, PHI__RUN_NEXT, wait);
     }
     run->steered = true;
-    if (run->call_count > 0 || run->reply->stop_reason == PHI_STOP_REASON_PAUSED ||
-        run->pending.head != NULL || run->agent->injected.head != NULL)
+    if ((run->call_count > 0 && !run->answered) ||
+        run->reply->stop_reason == PHI_STOP_REASON_PAUSED || run->pending.head != NULL ||
+        run->agent->injected.head != NULL)
         return PHI__RUN_TOP;
     return PHI__RUN_FOLLOW;
 }
@@ -26554,11 +30329,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0xec7d4d16
+#if PHI__IMP_AGENT != 0x6d41abbc
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0xec7d4d16
+#define PHI__IMP_AGENT 0x6d41abbc
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -26574,8 +30349,14 @@ PHI__FN phi_status phi__agent_may_run(phi__agent *agent, const char *what);
 PHI__FN phi_status phi__agent_idle(phi__agent *agent, const char *what);
 
 /* agent_make.c */
-PHI__FN phi_status phi__agent_check_model(phi_runtime *rt, const phi_model *model);
+/* own: the provider that the agent has in any case, or NULL. */
+PHI__FN phi_status phi__agent_check_model(phi_runtime *rt, const phi_provider *own,
+                                          const phi_model *model);
 PHI__FN phi_status phi__agent_check_tools(phi_runtime *rt, const phi_tool *tools, size_t count);
+PHI__FN phi_status phi__agent_check_format(phi_runtime *rt, const phi_format *format,
+                                           const phi_tool *tools, size_t tool_count);
+/* NULL: text. Nothing changes on failure: no memory. */
+PHI__FN bool phi__agent_take_format(phi__agent *agent, const phi_format *format);
 PHI__FN bool phi__agent_take_model(phi__agent *agent, const phi_model *model);
 PHI__FN bool phi__agent_take_segment(phi__agent *agent, const char *config_id);
 PHI__FN bool phi__agent_take_tools(phi__agent *agent, const phi_tool *tools, size_t count);
@@ -26877,10 +30658,11 @@ PHI_API phi_status phi_agent_set_model(phi_agent handle, const phi_model *model)
     phi_status status;
     if (model == NULL) return PHI_BAD_ARG;
     status = phi__agent_may_change(handle, agent, "phi_agent_set_model");
-    if (status == PHI_OK) status = phi__agent_check_model(handle.rt, model);
+    if (status == PHI_OK) status = phi__agent_check_model(handle.rt, agent->own_provider, model);
     if (status != PHI_OK) return status;
     before = *agent;
     phi_arena_init(&agent->model_arena, &agent->memory, 256);
+    agent->caching.known = false;
     if (phi__agent_take_model(agent, model) &&
         phi__agent_take_segment(agent, agent->segment_given ? before.segment.at : NULL)) {
         phi_arena_free(&before.model_arena);
@@ -26890,6 +30672,7 @@ PHI_API phi_status phi_agent_set_model(phi_agent handle, const phi_model *model)
     agent->model_arena = before.model_arena;
     agent->model = before.model;
     agent->codec = before.codec;
+    agent->provider = before.provider;
     agent->segment = before.segment;
     return phi__error(handle.rt, PHI_NO_MEMORY, "phi_agent_set_model: out of memory");
 }
@@ -26898,7 +30681,9 @@ PHI_API phi_status phi_agent_set_tools(phi_agent handle, const phi_tool *tools, 
     phi__agent *agent = phi__agent_find(handle);
     phi_status status = phi__agent_may_change(handle, agent, "phi_agent_set_tools");
     if (status == PHI_OK) status = phi__agent_check_tools(handle.rt, tools, count);
+    if (status == PHI_OK) status = phi__agent_check_format(handle.rt, &agent->format, tools, count);
     if (status != PHI_OK) return status;
+    agent->caching.known = false;
     return phi__agent_take_tools(agent, tools, count)
                ? PHI_OK
                : phi__error(handle.rt, PHI_NO_MEMORY, "phi_agent_set_tools: out of memory");
@@ -26913,7 +30698,20 @@ PHI_API phi_status phi_agent_set_system_prompt(phi_agent handle, const char *tex
         return phi__error(handle.rt, PHI_NO_MEMORY, "phi_agent_set_system_prompt: out of memory");
     phi__agent_disown(agent, &agent->system_prompt);
     agent->system_prompt = prompt;
+    agent->caching.known = false;
     return PHI_OK;
+}
+
+PHI_API phi_status phi_agent_set_format(phi_agent handle, const phi_format *format) {
+    phi__agent *agent = phi__agent_find(handle);
+    phi_status status = phi__agent_may_change(handle, agent, "phi_agent_set_format");
+    if (status == PHI_OK)
+        status = phi__agent_check_format(handle.rt, format, agent->tools, agent->tool_count);
+    if (status != PHI_OK) return status;
+    agent->caching.known = false;
+    return phi__agent_take_format(agent, format)
+               ? PHI_OK
+               : phi__error(handle.rt, PHI_NO_MEMORY, "phi_agent_set_format: out of memory");
 }
 
 PHI_API phi_status phi_agent_set_doom_limits(phi_agent handle, uint32_t warn_after,
@@ -26969,6 +30767,7 @@ PHI_API phi_status phi_agent_reset(phi_agent handle) {
     phi__inputs_free(agent, &agent->steering);
     phi__inputs_free(agent, &agent->follow_ups);
     phi__thread_free(agent->thread);
+    phi__caching_forget(agent);
     return PHI_OK;
 }
 
@@ -27018,6 +30817,13 @@ PHI_API double phi_agent_cost(phi_agent handle) {
 PHI_API double phi_agent_run_cost(phi_agent handle) {
     phi__agent *agent = phi__agent_find(handle);
     return agent != NULL ? agent->run_cost : 0.0;
+}
+
+PHI_API phi_cache_stats phi_agent_cache_stats(phi_agent handle) {
+    phi__agent *agent = phi__agent_find(handle);
+    phi_cache_stats none;
+    memset(&none, 0, sizeof none);
+    return agent != NULL ? agent->caching.stats : none;
 }
 
 PHI_API size_t phi_agent_memory_used(phi_agent handle, size_t *peak) {
@@ -27101,7 +30907,11 @@ PHI__FN bool phi__agent_take_segment(phi__agent *agent, const char *config_id) {
 
 PHI__FN bool phi__agent_take_model(phi__agent *agent, const phi_model *model) {
     agent->model = *model;
-    agent->codec = phi__codec_find(phi_str_of(model->protocol));
+    agent->provider = agent->own_provider;
+    if (agent->provider == NULL)
+        agent->provider = phi__provider_find(agent->rt, phi_str_of(model->protocol));
+    agent->codec = agent->provider != NULL ? phi__provider_codec()
+                                           : phi__codec_find(phi_str_of(model->protocol));
     if (agent->model.context_window == 0) agent->model.context_window = PHI__AGENT_WINDOW;
     if (agent->model.max_tokens == 0) agent->model.max_tokens = PHI__AGENT_MAX_TOKENS;
     return phi__agent_text(agent, model->protocol, &agent->model.protocol) &&
@@ -27141,15 +30951,19 @@ PHI__FN bool phi__agent_take_tools(phi__agent *agent, const phi_tool *tools, siz
         views[i].name = phi_str_of(tool->name);
         views[i].description = phi_str_of(tool->description);
         views[i].schema = phi_str_of(tool->schema);
+        views[i].strict = tool->strict;
+        views[i].adapted = NULL;
     }
     phi_arena_free(&agent->tools_arena); /* last: what was given may be in it */
     agent->tools_arena = arena;
     agent->tools = taken;
     agent->tool_views = views;
     agent->tool_count = count;
-    agent->has_lone_tools = false;
-    for (i = 0; i < count; i++)
+    agent->has_lone_tools = agent->has_field_tools = false;
+    for (i = 0; i < count; i++) {
         agent->has_lone_tools = agent->has_lone_tools || taken[i].not_concurrent;
+        agent->has_field_tools = agent->has_field_tools || taken[i].on_field != NULL;
+    }
     return true;
 }
 
@@ -27213,6 +31027,27 @@ PHI__FN bool phi__agent_own(phi__agent *agent, const char *text, phi_str *out) {
 PHI__FN void phi__agent_disown(phi__agent *agent, phi_str *s) {
     if (s->at != NULL) phi__free(&agent->memory, (void *)(uintptr_t)s->at, s->len + 1);
     *s = phi__str(NULL, 0);
+}
+
+PHI__FN bool phi__agent_take_format(phi__agent *agent, const phi_format *format) {
+    phi_format taken;
+    phi_str schema = {NULL, 0}, name = {NULL, 0};
+    memset(&taken, 0, sizeof taken);
+    if (format != NULL && format->kind != PHI_FORMAT_TEXT) taken = *format;
+    if (taken.kind != PHI_FORMAT_JSON_SCHEMA) taken.schema = NULL;
+    if (!phi__agent_own(agent, taken.schema, &schema)) return false;
+    if (!phi__agent_own(agent, taken.name, &name)) {
+        phi__agent_disown(agent, &schema);
+        return false;
+    }
+    phi__agent_disown(agent, &agent->format_schema);
+    phi__agent_disown(agent, &agent->format_name);
+    agent->format_schema = schema;
+    agent->format_name = name;
+    taken.schema = schema.at;
+    taken.name = name.at;
+    agent->format = taken;
+    return true;
 }
 
 static bool phi__agent_ids(phi__agent *agent, const phi_agent_desc *desc) {
@@ -27291,7 +31126,7 @@ static void phi__agent_behaviour(phi__agent *agent, const phi_agent_desc *desc) 
     agent->tool_choice = desc->tool_choice;
     agent->max_tokens = desc->max_tokens;
     agent->temperature = desc->has_temperature ? desc->temperature : -1.0;
-    agent->disable_cache = desc->disable_cache;
+    agent->cache = desc->cache;
     agent->budget.limits = desc->budget;
     agent->retry = desc->retry;
     phi__agent_retry(&agent->retry);
@@ -27306,8 +31141,19 @@ static void phi__agent_behaviour(phi__agent *agent, const phi_agent_desc *desc) 
     agent->first_turn_trigger =
         desc->first_turn_trigger != (phi_trigger)0 ? desc->first_turn_trigger : PHI_TRIGGER_USER;
     agent->user_data = desc->user_data;
+    agent->translate_fn = desc->translate_fn;
     agent->segment_given = desc->config_id != NULL;
     phi__agent_limits(agent, desc);
+}
+
+static bool phi__agent_take_provider(phi__agent *agent, const phi_provider *given) {
+    phi_provider *provider;
+    if (given == NULL) return true;
+    provider = (phi_provider *)phi_arena_alloc(&agent->arena, sizeof *provider);
+    if (provider == NULL) return false;
+    *provider = *given;
+    agent->own_provider = provider;
+    return phi__agent_copy_text(agent, &provider->protocol);
 }
 
 static bool phi__agent_take_filters(phi__agent *agent, const phi_agent_desc *desc) {
@@ -27324,9 +31170,11 @@ static bool phi__agent_fill(phi__agent *agent, const phi_agent_desc *given) {
     phi_agent_desc merged = phi__agent_merge(given);
     const phi_agent_desc *desc = &merged;
     phi__agent_behaviour(agent, desc);
-    return phi__agent_take_model(agent, &desc->model) &&
+    return phi__agent_take_provider(agent, desc->provider) &&
+           phi__agent_take_model(agent, &desc->model) &&
            phi__agent_take_tools(agent, desc->tools, desc->tool_count) &&
-           phi__agent_take_filters(agent, desc) && phi__agent_copy_profile(agent, given->profile) &&
+           phi__agent_take_format(agent, &desc->format) && phi__agent_take_filters(agent, desc) &&
+           phi__agent_copy_profile(agent, given->profile) &&
            phi__agent_own(agent, desc->system_prompt, &agent->system_prompt) &&
            phi__agent_own(agent, desc->workspace, &agent->workspace) &&
            phi__agent_take_segment(agent, desc->config_id) && phi__agent_ids(agent, desc);
@@ -27334,16 +31182,18 @@ static bool phi__agent_fill(phi__agent *agent, const phi_agent_desc *given) {
 
 /* ---- checking a desc ---- */
 
-PHI__FN phi_status phi__agent_check_model(phi_runtime *rt, const phi_model *model) {
+PHI__FN phi_status phi__agent_check_model(phi_runtime *rt, const phi_provider *own,
+                                          const phi_model *model) {
     size_t i;
     if (model->protocol == NULL || model->protocol[0] == '\0')
         return phi__error(rt, PHI_BAD_ARG, "model.protocol is missing: use a phi_model_ preset");
     if (model->id == NULL || model->id[0] == '\0')
         return phi__error(rt, PHI_BAD_ARG, "model.id is missing");
-    if (phi__codec_find(phi_str_of(model->protocol)) == NULL)
+    if (own == NULL) own = phi__provider_find(rt, phi_str_of(model->protocol));
+    if (own == NULL && phi__codec_find(phi_str_of(model->protocol)) == NULL)
         return phi__error(rt, PHI_UNSUPPORTED, "No provider registered for protocol: %s",
                           model->protocol);
-    if (model->base_url == NULL || model->base_url[0] == '\0')
+    if (own == NULL && (model->base_url == NULL || model->base_url[0] == '\0'))
         return phi__error(rt, PHI_BAD_ARG, "model.base_url is missing");
     if (model->header_count > 0 && model->headers == NULL)
         return phi__error(rt, PHI_BAD_ARG, "model.headers is missing, header_count is %u",
@@ -27399,6 +31249,60 @@ PHI__FN phi_status phi__agent_check_tools(phi_runtime *rt, const phi_tool *tools
     return PHI_OK;
 }
 
+/* The schema of answers: it is the provider's to understand, so only its form is looked at. */
+static phi_status phi__agent_check_format_schema(phi_runtime *rt, const char *text) {
+    phi_arena arena;
+    phi_json *schema = NULL;
+    phi_parse_error parse;
+    phi_status status;
+    if (text == NULL || text[0] == '\0')
+        return phi__error(rt, PHI_BAD_ARG, "format.schema is missing");
+    phi_arena_init(&arena, &rt->memory, 1024);
+    status = phi_json_parse(&arena, phi_str_of(text), PHI_JSON_BORROW, &schema, &parse);
+    if (status == PHI_PARSE)
+        status = phi__error(rt, PHI_BAD_ARG, "format.schema:%u:%u: %s", (unsigned)parse.line,
+                            (unsigned)parse.column, parse.message);
+    else if (status != PHI_OK)
+        (void)phi__error(rt, status, "format.schema: %s", phi_status_text(status));
+    else if (!phi__str_is(phi_json_str(phi_json_get(schema, "type"), ""), "object"))
+        status = phi__error(rt, PHI_BAD_ARG,
+                            "format.schema: expected an object with \"type\":\"object\"");
+    phi_arena_free(&arena);
+    return status;
+}
+
+static bool phi__agent_format_name(const char *name) {
+    size_t n = 0;
+    for (; name[n] != '\0' && n <= 64; n++)
+        if (!((name[n] >= '0' && name[n] <= '9') || (name[n] >= 'a' && name[n] <= 'z') ||
+              (name[n] >= 'A' && name[n] <= 'Z') || name[n] == '_' || name[n] == '-'))
+            return false;
+    return n >= 1 && n <= 64;
+}
+
+PHI__FN phi_status phi__agent_check_format(phi_runtime *rt, const phi_format *format,
+                                           const phi_tool *tools, size_t tool_count) {
+    size_t i;
+    if (format == NULL || format->kind == PHI_FORMAT_TEXT) return PHI_OK;
+    if ((unsigned)format->kind > (unsigned)PHI_FORMAT_JSON_SCHEMA)
+        return phi__error(rt, PHI_BAD_ARG,
+                          "format.kind is %u: expected text, JSON object or schema",
+                          (unsigned)format->kind);
+    if (format->name != NULL && !phi__agent_format_name(format->name))
+        return phi__error(rt, PHI_BAD_ARG,
+                          "format.name \"%.80s\": expected 1 to 64 of a-z A-Z 0-9 _ -",
+                          format->name);
+    for (i = 0; i < tool_count; i++)
+        if (strcmp(tools[i].name, PHI_RESPOND_TOOL) == 0)
+            return phi__error(rt, PHI_BAD_ARG,
+                              "tool \"" PHI_RESPOND_TOOL
+                              "\": the name is that of the tool by which "
+                              "answers come, and format is JSON");
+    return format->kind == PHI_FORMAT_JSON_SCHEMA
+               ? phi__agent_check_format_schema(rt, format->schema)
+               : PHI_OK;
+}
+
 static phi_status phi__agent_check_control(phi_runtime *rt, const phi_agent_desc *desc) {
     size_t i;
     if (desc->hook_points != 0 && desc->hook_fn == NULL)
@@ -27430,7 +31334,9 @@ static bool phi__agent_enums_fit(const phi_agent_desc *desc) {
 }
 
 static phi_status phi__agent_check(phi_runtime *rt, const phi_agent_desc *desc) {
-    phi_status status = phi__agent_check_model(rt, &desc->model);
+    phi_status status = PHI_OK;
+    if (desc->provider != NULL) status = phi__provider_check(rt, "provider", desc->provider);
+    if (status == PHI_OK) status = phi__agent_check_model(rt, desc->provider, &desc->model);
     if (status != PHI_OK) return status;
     if (desc->has_temperature && !(desc->temperature >= 0.0 && desc->temperature <= 100.0))
         return phi__error(rt, PHI_BAD_ARG, "temperature is %g: expected 0 or more",
@@ -27440,7 +31346,10 @@ static phi_status phi__agent_check(phi_runtime *rt, const phi_agent_desc *desc) 
                           "thinking, tool_choice, tool_mode, steering_mode, follow_up_mode or "
                           "first_turn_trigger is none of its values");
     status = phi__agent_check_control(rt, desc);
-    return status == PHI_OK ? phi__agent_check_tools(rt, desc->tools, desc->tool_count) : status;
+    if (status == PHI_OK) status = phi__agent_check_tools(rt, desc->tools, desc->tool_count);
+    return status == PHI_OK
+               ? phi__agent_check_format(rt, &desc->format, desc->tools, desc->tool_count)
+               : status;
 }
 
 /* ---- making and unmaking ---- */
@@ -27487,6 +31396,8 @@ PHI__FN void phi__agent_destroy(phi__agent *agent) {
     phi__agent_disown(agent, &agent->agent_id);
     phi__agent_disown(agent, &agent->last_loop_id);
     phi__agent_disown(agent, &agent->system_prompt);
+    phi__agent_disown(agent, &agent->format_schema);
+    phi__agent_disown(agent, &agent->format_name);
     phi__agent_disown(agent, &agent->workspace);
     PHI_ASSERT(agent->memory.used_bytes == 0);
     phi__free(&rt->memory, agent, sizeof *agent);
@@ -27561,7 +31472,10 @@ PHI_API phi_status phi_agent_get_desc(phi_agent handle, phi_agent_desc *out) {
     out->max_tokens = agent->max_tokens;
     out->has_temperature = agent->temperature >= 0;
     out->temperature = agent->temperature >= 0 ? agent->temperature : 0;
-    out->disable_cache = agent->disable_cache;
+    out->cache = agent->cache;
+    out->format = agent->format;
+    out->provider = agent->own_provider;
+    out->translate_fn = agent->translate_fn;
     out->limits = agent->limits;
     out->budget = agent->budget.limits;
     out->deadlines = agent->deadlines;
@@ -27826,6 +31740,7 @@ static bool phi__dry_tools(phi__ask *ask, const phi_tool *tools, size_t count, p
         views[i].description = phi_str_of(tools[i].description);
         views[i].schema = tools[i].schema != NULL ? phi_str_of(tools[i].schema)
                                                   : PHI__LIT("{\"type\":\"object\"}");
+        views[i].strict = tools[i].strict;
     }
     ask->tools = views;
     ask->tool_count = count;
@@ -27877,6 +31792,8 @@ PHI_API phi_status phi_preflight(const phi_model *model, const phi_message *mess
     if (phi__dry_items(&ask, messages, count, scratch) &&
         phi__dry_tools(&ask, tools, tool_count, scratch))
         status = phi__preflight(codec, &ask, words, words_size);
+    if (status == PHI_OK)
+        status = phi__strict_refused(codec, &ask, scratch->memory, words, words_size);
     phi_arena_reset(scratch, mark);
     return status;
 }
@@ -28891,6 +32808,7 @@ static bool phi__history_replace(phi__agent *agent, const phi_message *messages,
     }
     phi__events_purge(agent->rt, agent);
     phi__responses_drop(agent);
+    phi__caching_forget(agent);
     if (count == 0)
         phi__thread_free(thread);
     else
@@ -29387,10 +33305,15 @@ static bool phi__rt_has_work(phi_runtime *rt) {
            phi__inbox_peek(&rt->inbox, &post);
 }
 
+/* Tools, or models of the host's own, want to be called in each step. */
+static bool phi__rt_polls(const phi_runtime *rt) {
+    return rt->polled_count > 0 || rt->polled_runs > 0;
+}
+
 /* How long this step may sleep: not at all while something is waiting already. */
 static int phi__rt_timeout(phi_runtime *rt, int timeout_ms) {
     if (timeout_ms == 0 || phi__rt_has_work(rt)) return 0;
-    if (rt->polled_count > 0 && (timeout_ms < 0 || timeout_ms > PHI__RT_POLL_MS))
+    if (phi__rt_polls(rt) && (timeout_ms < 0 || timeout_ms > PHI__RT_POLL_MS))
         return PHI__RT_POLL_MS;
     return timeout_ms;
 }
@@ -29448,6 +33371,7 @@ static void phi__rt_pump(phi_runtime *rt, int timeout_ms) {
         (void)phi__io_timers(rt->io, PHI__RT_TIMERS_PER_STEP);
     }
     phi__calls_poll(rt);
+    phi__providers_wake(rt);
     phi__runs_advance(rt);
     phi__rt_transport(rt); /* what the runs have opened leaves in this step */
 }
@@ -29507,6 +33431,7 @@ PHI_API void phi_runtime_free(phi_runtime *rt) {
     }
     phi__step_end(rt);
     phi__threads_free(rt);
+    phi__providers_free(rt);
     phi__rt_unmake(rt);
 }
 
@@ -29536,9 +33461,9 @@ PHI_API int phi_next_timeout(const phi_runtime *rt) {
     if (rt->ready != NULL || PHI__LOAD(&rt->inbox.tail) != rt->inbox.head) return 0;
     next = phi__io_next_timer_us(rt->io);
     now = phi__io_now_us(rt->io);
-    if (next == UINT64_MAX) return rt->polled_count > 0 ? (int)PHI__RT_POLL_MS : -1;
+    if (next == UINT64_MAX) return phi__rt_polls(rt) ? (int)PHI__RT_POLL_MS : -1;
     ms = next > now ? (next - now + 999) / 1000 : 0;
-    if (rt->polled_count > 0 && ms > PHI__RT_POLL_MS) ms = PHI__RT_POLL_MS;
+    if (phi__rt_polls(rt) && ms > PHI__RT_POLL_MS) ms = PHI__RT_POLL_MS;
     return ms > (uint64_t)INT_MAX ? INT_MAX : (int)ms;
 }
 

@@ -490,11 +490,11 @@ PHI_API phi_status phi_schema_valid(const phi_json *schema, phi_schema_error *er
 #endif
 
 #ifdef PHI__IMP_BASE
-#if PHI__IMP_BASE != 0x5fba36ef
+#if PHI__IMP_BASE != 0x46c85feb
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__IMP_BASE 0x5fba36ef
+#define PHI__IMP_BASE 0x46c85feb
 
 /* ---- src/base/base_in.h ---- */
 
@@ -1333,11 +1333,35 @@ PHI__FN void phi__buf_drop(phi__buf *buf, size_t n) {
 
 /* ---- src/base/crc32.c ---- */
 
-/* crc32.c - CRC-32 (polynomial 0xedb88320), four bytes at a time by their half bytes: eight lookups that
-   do not wait for each other, out of a table of half a KiB. */
+/* crc32.c - CRC-32 (polynomial 0xedb88320), eight bytes at a time by their half bytes: sixteen lookups, of which
+   half do not wait for the bytes before, out of a table of a KiB. */
 
-/* What a half byte at each of the eight places of a word does to the check, four bytes later. */
-static const uint32_t phi__crc32_table[8][16] = {
+/* What a half byte at each of the sixteen places of eight bytes does to the check, eight bytes later. */
+static const uint32_t phi__crc32_table[16][16] = {
+    {0x00000000u, 0xccaa009eu, 0x4225077du, 0x8e8f07e3u, 0x844a0efau, 0x48e00e64u, 0xc66f0987u,
+     0x0ac50919u, 0xd3e51bb5u, 0x1f4f1b2bu, 0x91c01cc8u, 0x5d6a1c56u, 0x57af154fu, 0x9b0515d1u,
+     0x158a1232u, 0xd92012acu},
+    {0x00000000u, 0x7cbb312bu, 0xf9766256u, 0x85cd537du, 0x299dc2edu, 0x5526f3c6u, 0xd0eba0bbu,
+     0xac509190u, 0x533b85dau, 0x2f80b4f1u, 0xaa4de78cu, 0xd6f6d6a7u, 0x7aa64737u, 0x061d761cu,
+     0x83d02561u, 0xff6b144au},
+    {0x00000000u, 0xa6770bb4u, 0x979f1129u, 0x31e81a9du, 0xf44f2413u, 0x52382fa7u, 0x63d0353au,
+     0xc5a73e8eu, 0x33ef4e67u, 0x959845d3u, 0xa4705f4eu, 0x020754fau, 0xc7a06a74u, 0x61d761c0u,
+     0x503f7b5du, 0xf64870e9u},
+    {0x00000000u, 0x67de9cceu, 0xcfbd399cu, 0xa863a552u, 0x440b7579u, 0x23d5e9b7u, 0x8bb64ce5u,
+     0xec68d02bu, 0x8816eaf2u, 0xefc8763cu, 0x47abd36eu, 0x20754fa0u, 0xcc1d9f8bu, 0xabc30345u,
+     0x03a0a617u, 0x647e3ad9u},
+    {0x00000000u, 0xcb5cd3a5u, 0x4dc8a10bu, 0x869472aeu, 0x9b914216u, 0x50cd91b3u, 0xd659e31du,
+     0x1d0530b8u, 0xec53826du, 0x270f51c8u, 0xa19b2366u, 0x6ac7f0c3u, 0x77c2c07bu, 0xbc9e13deu,
+     0x3a0a6170u, 0xf156b2d5u},
+    {0x00000000u, 0x03d6029bu, 0x07ac0536u, 0x047a07adu, 0x0f580a6cu, 0x0c8e08f7u, 0x08f40f5au,
+     0x0b220dc1u, 0x1eb014d8u, 0x1d661643u, 0x191c11eeu, 0x1aca1375u, 0x11e81eb4u, 0x123e1c2fu,
+     0x16441b82u, 0x15921919u},
+    {0x00000000u, 0x3d6029b0u, 0x7ac05360u, 0x47a07ad0u, 0xf580a6c0u, 0xc8e08f70u, 0x8f40f5a0u,
+     0xb220dc10u, 0x30704bc1u, 0x0d106271u, 0x4ab018a1u, 0x77d03111u, 0xc5f0ed01u, 0xf890c4b1u,
+     0xbf30be61u, 0x825097d1u},
+    {0x00000000u, 0x60e09782u, 0xc1c12f04u, 0xa121b886u, 0x58f35849u, 0x3813cfcbu, 0x9932774du,
+     0xf9d2e0cfu, 0xb1e6b092u, 0xd1062710u, 0x70279f96u, 0x10c70814u, 0xe915e8dbu, 0x89f57f59u,
+     0x28d4c7dfu, 0x4834505du},
     {0x00000000u, 0xb8bc6765u, 0xaa09c88bu, 0x12b5afeeu, 0x8f629757u, 0x37def032u, 0x256b5fdcu,
      0x9dd738b9u, 0xc5b428efu, 0x7d084f8au, 0x6fbde064u, 0xd7018701u, 0x4ad6bfb8u, 0xf26ad8ddu,
      0xe0df7733u, 0x58631056u},
@@ -1361,21 +1385,29 @@ static const uint32_t phi__crc32_table[8][16] = {
      0xe7b82d07u, 0x90bf1d91u},
     {0x00000000u, 0x1db71064u, 0x3b6e20c8u, 0x26d930acu, 0x76dc4190u, 0x6b6b51f4u, 0x4db26158u,
      0x5005713cu, 0xedb88320u, 0xf00f9344u, 0xd6d6a3e8u, 0xcb61b38cu, 0x9b64c2b0u, 0x86d3d2d4u,
-     0xa00ae278u, 0xbdbdf21cu}};
+     0xa00ae278u, 0xbdbdf21cu},
+};
+
+static inline uint32_t phi__crc32_word(const unsigned char *at) {
+    return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
+}
+
+/* A word's share, of the eight tables for its half bytes. */
+static inline uint32_t phi__crc32_share(const uint32_t (*t)[16], uint32_t word) {
+    return t[0][word & 15] ^ t[1][word >> 4 & 15] ^ t[2][word >> 8 & 15] ^ t[3][word >> 12 & 15] ^
+           t[4][word >> 16 & 15] ^ t[5][word >> 20 & 15] ^ t[6][word >> 24 & 15] ^ t[7][word >> 28];
+}
 
 PHI__FN uint32_t phi__crc32(uint32_t before, const void *bytes, size_t len) {
     const uint32_t(*t)[16] = phi__crc32_table;
     const unsigned char *at = (const unsigned char *)bytes;
     uint32_t crc = ~before;
-    for (; len >= 4; at += 4, len -= 4) {
-        crc ^=
-            (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
-        crc = t[0][crc & 15] ^ t[1][crc >> 4 & 15] ^ t[2][crc >> 8 & 15] ^ t[3][crc >> 12 & 15] ^
-              t[4][crc >> 16 & 15] ^ t[5][crc >> 20 & 15] ^ t[6][crc >> 24 & 15] ^ t[7][crc >> 28];
-    }
+    for (; len >= 8; at += 8, len -= 8)
+        crc = phi__crc32_share(t + 8, phi__crc32_word(at + 4)) ^
+              phi__crc32_share(t, crc ^ phi__crc32_word(at));
     for (; len > 0; at++, len--) {
         crc ^= *at;
-        crc = crc >> 8 ^ t[6][crc & 15] ^ t[7][crc >> 4 & 15];
+        crc = crc >> 8 ^ t[14][crc & 15] ^ t[15][crc >> 4 & 15];
     }
     return ~crc;
 }
@@ -1833,11 +1865,11 @@ PHI__FN size_t phi__utf8_put(char out[4], uint32_t code) {
 #endif /* PHI__IMP_BASE */
 
 #ifdef PHI__IMP_TEXT
-#if PHI__IMP_TEXT != 0xaf55a154
+#if PHI__IMP_TEXT != 0x344ea323
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__IMP_TEXT 0xaf55a154
+#define PHI__IMP_TEXT 0x344ea323
 
 /* ---- src/text/json_in.h ---- */
 
@@ -2119,6 +2151,61 @@ static inline bool phi__json_text_is(phi__json_text text, phi_str plain) {
     if (!text.escaped) return text.len == plain.len && memcmp(text.at, plain.at, plain.len) == 0;
     return phi__json_text_same(text, plain);
 }
+
+#endif
+
+/* ---- src/text/json_fields_in.h ---- */
+
+/* json_fields_in.h - the values of a JSON text that is still growing, each as soon as it is whole.
+
+       phi__json_fields_init(&fields, memory);
+       // whenever `text` has grown at its end:
+       while ((got = phi__json_fields_next(&fields, text, &path, &value)) > 0)
+           use(path, value);
+       if (got < 0) ...                     // said from now on: nothing more is found
+       phi__json_fields_free(&fields);
+
+   A value is a leaf: a string, a number, true, false, null, an empty array or object. It is found once, in
+   the text's order; those of a whole text are the leaves of its tree, also where a key is there twice,
+   however the text was cut. A number is whole when a byte behind it says so: one that is all of the text
+   is never found. What is checked is all of JSON's grammar, up to where the text ends.
+   Ownership: one growing buffer for the path and a stack for what is open, both of bounded size, from
+   `memory`. The text is only looked at, and may move between two calls. */
+#ifndef PHI_TEXT_JSON_FIELDS_IN_H
+#define PHI_TEXT_JSON_FIELDS_IN_H
+
+
+enum {
+    PHI__JSON_FIELDS_DEPTH =
+        64, /* arrays and objects inside of one another; deeper is PHI_TOO_BIG */
+    PHI__JSON_FIELDS_PATH = 1024,   /* bytes of a path; a longer one is PHI_TOO_BIG */
+    PHI__JSON_FIELDS_NUMBER = 65536 /* bytes of a number, as for the reader */
+};
+
+/* An array or object that is open. */
+typedef struct phi__json_frame {
+    uint32_t path_len; /* of its own path */
+    uint32_t count;    /* of an array: items that have begun */
+    bool object;
+} phi__json_frame;
+
+typedef struct phi__json_fields {
+    phi__buf path;
+    phi__json_frame *open;
+    size_t depth, cap;
+    size_t at;    /* of the text: looked at so far */
+    size_t token; /* where the string, number or word under way begins */
+    uint8_t state;
+    phi_status status; /* PHI_BUSY until something is wrong */
+} phi__json_fields;
+
+PHI__FN void phi__json_fields_init(phi__json_fields *f, phi_memory *memory);
+PHI__FN void phi__json_fields_free(phi__json_fields *f); /* as after init; twice is harmless */
+
+/* `text`: all of it so far. 1: a value; *path is its JSON Pointer (RFC 6901), valid until the next call,
+   and *value its text (a string with its quotes, as it stands there). 0: the text must grow first.
+   PHI_PARSE: it is no JSON; PHI_TOO_BIG, PHI_NO_MEMORY: this is the end of it, too. */
+PHI__FN int phi__json_fields_next(phi__json_fields *f, phi_str text, phi_str *path, phi_str *value);
 
 #endif
 
@@ -2747,6 +2834,292 @@ PHI_API phi_json *phi_json_remove_at(phi_json *array, size_t index) {
     child = before->next;
     phi__json_unlink(array, before, child);
     return child;
+}
+
+/* ---- src/text/json_fields.c ---- */
+
+/* json_fields.c - a machine over the bytes of a text that grows: where it stopped, it goes on.
+
+   No byte is looked at twice but those of a number or an escape that was cut, and a key's. */
+
+
+enum phi__json_field_state {
+    PHI__JSON_FIELD_VALUE,
+    PHI__JSON_FIELD_FIRST_ITEM, /* or the closing bracket */
+    PHI__JSON_FIELD_FIRST_KEY,  /* or the closing bracket */
+    PHI__JSON_FIELD_KEY,
+    PHI__JSON_FIELD_COLON,
+    PHI__JSON_FIELD_AFTER, /* a comma or a closing bracket */
+    PHI__JSON_FIELD_END,
+    PHI__JSON_FIELD_IN_KEY, /* from here on: inside of a token */
+    PHI__JSON_FIELD_IN_STRING,
+    PHI__JSON_FIELD_IN_NUMBER,
+    PHI__JSON_FIELD_IN_WORD
+};
+
+/* What a look at the next bytes came to. */
+typedef enum phi__json_field_got {
+    PHI__JSON_FIELD_MORE, /* go on */
+    PHI__JSON_FIELD_CUT,  /* the text must grow first */
+    PHI__JSON_FIELD_FOUND,
+    PHI__JSON_FIELD_WRONG /* the status says what */
+} phi__json_field_got;
+
+static phi__json_field_got phi__json_field_fail(phi__json_fields *f, phi_status status) {
+    f->status = status;
+    return PHI__JSON_FIELD_WRONG;
+}
+
+static phi__json_field_got phi__json_field_found(phi__json_fields *f, phi_str in, phi_str *value) {
+    *value = in;
+    f->state = f->depth > 0 ? PHI__JSON_FIELD_AFTER : PHI__JSON_FIELD_END;
+    return PHI__JSON_FIELD_FOUND;
+}
+
+/* ---- the path ---- */
+
+static phi__json_field_got phi__json_field_path(phi__json_fields *f) {
+    if (f->path.failed) return phi__json_field_fail(f, PHI_NO_MEMORY);
+    if (f->path.len > PHI__JSON_FIELDS_PATH) return phi__json_field_fail(f, PHI_TOO_BIG);
+    return PHI__JSON_FIELD_MORE;
+}
+
+/* "~" becomes "~0" and "/" becomes "~1", from the path's byte `from` on, in place. */
+static void phi__json_field_escape(phi__buf *path, size_t from) {
+    size_t more = 0, i, to;
+    for (i = from; i < path->len; i++) more += path->at[i] == '~' || path->at[i] == '/';
+    if (more == 0 || phi__buf_reserve(path, more) == NULL) return;
+    i = path->len;
+    to = i + more;
+    phi__buf_add_len(path, more);
+    while (to > i) {
+        char c = path->at[--i];
+        if (c == '~' || c == '/') {
+            path->at[--to] = c == '~' ? '0' : '1';
+            c = '~';
+        }
+        path->at[--to] = c;
+    }
+}
+
+/* A key is whole; `raw` is what its quotes hold. */
+static phi__json_field_got phi__json_field_key(phi__json_fields *f, phi_str raw) {
+    phi__json_text text;
+    size_t from;
+    if (raw.len > 6 * (size_t)PHI__JSON_FIELDS_PATH) /* all of it escapes: still too long */
+        return phi__json_field_fail(f, PHI_TOO_BIG);
+    f->path.len = f->open[f->depth - 1].path_len;
+    phi__buf_char(&f->path, '/');
+    from = f->path.len;
+    text.at = raw.at;
+    text.len = raw.len;
+    text.escaped = raw.len > 0 && memchr(raw.at, '\\', raw.len) != NULL;
+    phi__json_unescape(&f->path, text);
+    phi__json_field_escape(&f->path, from);
+    f->state = PHI__JSON_FIELD_COLON;
+    return phi__json_field_path(f);
+}
+
+/* ---- tokens ---- */
+
+/* Bytes of what is not plain inside a string. 0: it is cut, or wrong. */
+static size_t phi__json_field_odd(phi__json_fields *f, const char *at, const char *end) {
+    size_t left = (size_t)(end - at), n;
+    uint32_t code = 0;
+    if (*at == '\\') {
+        n = phi__json_escape(at, end, &code);
+        if (n == 0 && left < 6) return 0;
+        if (n == 6 && code >= 0xd800 && code <= 0xdfff) {
+            if (code <= 0xdbff && left < 12) return 0;
+            n = 0; /* half of a pair */
+        }
+    } else {
+        n = (unsigned char)*at >= 0x80 ? phi__json_utf8(at, end) : 0;
+        if (n == 0 && (unsigned char)*at >= 0x80 && left < 4) return 0;
+    }
+    if (n == 0) f->status = PHI_PARSE;
+    return n;
+}
+
+static phi__json_field_got phi__json_field_string(phi__json_fields *f, phi_str text,
+                                                  phi_str *value) {
+    const char *at = text.at + f->at, *end = text.at + text.len;
+    phi_str all;
+    while ((at = phi__json_plain_end(at, end)) < end && *at != '"') {
+        size_t n = phi__json_field_odd(f, at, end);
+        if (n == 0) break;
+        at += n;
+    }
+    f->at = (size_t)(at - text.at);
+    if (f->status != PHI_BUSY) return PHI__JSON_FIELD_WRONG;
+    if (at == end || *at != '"') return PHI__JSON_FIELD_CUT;
+    f->at++;
+    all = phi__str(text.at + f->token, f->at - f->token);
+    if (f->state == PHI__JSON_FIELD_IN_KEY)
+        return phi__json_field_key(f, phi__str(all.at + 1, all.len - 2));
+    return phi__json_field_found(f, all, value);
+}
+
+static bool phi__json_field_digit(char c) {
+    return (c >= '0' && c <= '9') || c == '.' || c == 'e' || c == 'E' || c == '+' || c == '-';
+}
+
+static phi__json_field_got phi__json_field_number(phi__json_fields *f, phi_str text,
+                                                  phi_str *value) {
+    const char *from = text.at + f->token, *end, *bad;
+    phi__json_number number;
+    while (f->at < text.len && phi__json_field_digit(text.at[f->at])) f->at++;
+    if (f->at - f->token >= PHI__JSON_FIELDS_NUMBER) return phi__json_field_fail(f, PHI_TOO_BIG);
+    if (f->at == text.len) return PHI__JSON_FIELD_CUT;
+    end = text.at + f->at;
+    if (phi__json_number_read(from, end, &number, &bad) != end)
+        return phi__json_field_fail(f, PHI_PARSE);
+    return phi__json_field_found(f, phi__str(from, f->at - f->token), value);
+}
+
+static phi__json_field_got phi__json_field_word(phi__json_fields *f, phi_str text, phi_str *value) {
+    const char *from = text.at + f->token;
+    phi_str word = *from == 'n'   ? PHI__LIT("null")
+                   : *from == 't' ? PHI__LIT("true")
+                                  : PHI__LIT("false");
+    size_t have = phi__min(text.len - f->token, word.len);
+    if (memcmp(from, word.at, have) != 0) return phi__json_field_fail(f, PHI_PARSE);
+    if (have < word.len) return PHI__JSON_FIELD_CUT;
+    f->at = f->token + word.len;
+    return phi__json_field_found(f, phi__str(from, word.len), value);
+}
+
+/* ---- arrays and objects ---- */
+
+static phi__json_field_got phi__json_field_open(phi__json_fields *f, bool object) {
+    phi__json_frame *open = f->open;
+    if (f->depth == PHI__JSON_FIELDS_DEPTH) return phi__json_field_fail(f, PHI_TOO_BIG);
+    open = (phi__json_frame *)phi__grow(f->path.memory, open, &f->cap, f->depth + 1, sizeof *open);
+    if (open == NULL) return phi__json_field_fail(f, PHI_NO_MEMORY);
+    f->open = open;
+    open[f->depth].path_len = (uint32_t)f->path.len;
+    open[f->depth].count = 0;
+    open[f->depth].object = object;
+    f->depth++;
+    f->state = object ? PHI__JSON_FIELD_FIRST_KEY : PHI__JSON_FIELD_FIRST_ITEM;
+    f->at++;
+    return PHI__JSON_FIELD_MORE;
+}
+
+static phi__json_field_got phi__json_field_close(phi__json_fields *f, phi_str *value) {
+    bool empty = f->state != PHI__JSON_FIELD_AFTER;
+    const phi__json_frame *closed = &f->open[--f->depth];
+    f->at++;
+    f->path.len = closed->path_len;
+    if (empty)
+        return phi__json_field_found(f, closed->object ? PHI__LIT("{}") : PHI__LIT("[]"), value);
+    f->state = f->depth > 0 ? PHI__JSON_FIELD_AFTER : PHI__JSON_FIELD_END;
+    return PHI__JSON_FIELD_MORE;
+}
+
+/* The path of an array's next item. */
+static phi__json_field_got phi__json_field_item(phi__json_fields *f) {
+    phi__json_frame *in = f->depth > 0 ? &f->open[f->depth - 1] : NULL;
+    if (in == NULL || in->object) return PHI__JSON_FIELD_MORE;
+    f->path.len = in->path_len;
+    phi__buf_char(&f->path, '/');
+    phi__buf_u64(&f->path, in->count++);
+    return phi__json_field_path(f);
+}
+
+static phi__json_field_got phi__json_field_begin(phi__json_fields *f, char c) {
+    phi__json_field_got got = phi__json_field_item(f);
+    if (got != PHI__JSON_FIELD_MORE) return got;
+    if (c == '{' || c == '[') return phi__json_field_open(f, c == '{');
+    f->token = f->at;
+    if (c == '"') {
+        f->state = PHI__JSON_FIELD_IN_STRING;
+        f->at++;
+    } else if (c == 't' || c == 'f' || c == 'n')
+        f->state = PHI__JSON_FIELD_IN_WORD;
+    else if (c == '-' || (c >= '0' && c <= '9'))
+        f->state = PHI__JSON_FIELD_IN_NUMBER;
+    else
+        return phi__json_field_fail(f, PHI_PARSE);
+    return PHI__JSON_FIELD_MORE;
+}
+
+static phi__json_field_got phi__json_field_after(phi__json_fields *f, char c, phi_str *value) {
+    bool object = f->open[f->depth - 1].object;
+    if (c == (object ? '}' : ']')) return phi__json_field_close(f, value);
+    if (c != ',') return phi__json_field_fail(f, PHI_PARSE);
+    f->at++;
+    f->state = object ? PHI__JSON_FIELD_KEY : PHI__JSON_FIELD_VALUE;
+    return PHI__JSON_FIELD_MORE;
+}
+
+/* ---- the machine ---- */
+
+/* The next byte that is no blank, between two tokens. */
+static phi__json_field_got phi__json_field_between(phi__json_fields *f, char c, phi_str *value) {
+    switch (f->state) {
+    case PHI__JSON_FIELD_FIRST_ITEM:
+        return c == ']' ? phi__json_field_close(f, value) : phi__json_field_begin(f, c);
+    case PHI__JSON_FIELD_VALUE: return phi__json_field_begin(f, c);
+    case PHI__JSON_FIELD_AFTER: return phi__json_field_after(f, c, value);
+    case PHI__JSON_FIELD_FIRST_KEY:
+        if (c == '}') return phi__json_field_close(f, value);
+        break;
+    case PHI__JSON_FIELD_COLON:
+        if (c != ':') return phi__json_field_fail(f, PHI_PARSE);
+        f->at++;
+        f->state = PHI__JSON_FIELD_VALUE;
+        return PHI__JSON_FIELD_MORE;
+    case PHI__JSON_FIELD_KEY: break;
+    default:
+        return phi__json_field_fail(f, PHI_PARSE); /* the text is whole, and something follows */
+    }
+    if (c != '"') return phi__json_field_fail(f, PHI_PARSE);
+    f->token = f->at++;
+    f->state = PHI__JSON_FIELD_IN_KEY;
+    return PHI__JSON_FIELD_MORE;
+}
+
+static phi__json_field_got phi__json_field_look(phi__json_fields *f, phi_str text, phi_str *value) {
+    char c;
+    switch (f->state) {
+    case PHI__JSON_FIELD_IN_KEY:
+    case PHI__JSON_FIELD_IN_STRING: return phi__json_field_string(f, text, value);
+    case PHI__JSON_FIELD_IN_NUMBER: return phi__json_field_number(f, text, value);
+    case PHI__JSON_FIELD_IN_WORD: return phi__json_field_word(f, text, value);
+    default: break;
+    }
+    if (f->at == text.len) return PHI__JSON_FIELD_CUT;
+    c = text.at[f->at];
+    if (c != ' ' && c != '\n' && c != '\r' && c != '\t')
+        return phi__json_field_between(f, c, value);
+    f->at++;
+    return PHI__JSON_FIELD_MORE;
+}
+
+PHI__FN void phi__json_fields_init(phi__json_fields *f, phi_memory *memory) {
+    memset(f, 0, sizeof *f);
+    phi__buf_init(&f->path, memory);
+    f->state = PHI__JSON_FIELD_VALUE;
+    f->status = PHI_BUSY;
+}
+
+PHI__FN void phi__json_fields_free(phi__json_fields *f) {
+    phi_memory *memory = f->path.memory;
+    phi__buf_free(&f->path);
+    phi__free(memory, f->open, f->cap * sizeof *f->open);
+    phi__json_fields_init(f, memory);
+}
+
+PHI__FN int phi__json_fields_next(phi__json_fields *f, phi_str text, phi_str *path,
+                                  phi_str *value) {
+    phi__json_field_got got = PHI__JSON_FIELD_MORE;
+    if (f->status != PHI_BUSY) return (int)f->status;
+    while (got == PHI__JSON_FIELD_MORE) got = phi__json_field_look(f, text, value);
+    if (got == PHI__JSON_FIELD_WRONG) return (int)f->status;
+    if (got == PHI__JSON_FIELD_CUT) return 0;
+    *path = f->path.len > 0 ? phi__buf_str(&f->path) : phi__str("", 0);
+    return 1;
 }
 
 /* ---- src/text/json_get.c ---- */

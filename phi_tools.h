@@ -47,16 +47,16 @@
 #if PHI__PUB_IO != 0xd83dc6b4
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_MODEL != 0x4cfd2cdb
+#if PHI__PUB_MODEL != 0x761cdc56
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_WIRE != 0xcc919404
+#if PHI__PUB_WIRE != 0xdd04ad5e
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_LOOP != 0x3719657a
+#if PHI__PUB_LOOP != 0x1d241e8f
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_AGENT != 0x1c641620
+#if PHI__PUB_AGENT != 0xf191aac6
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 

@@ -47,6 +47,16 @@ AIMS = [
     ("last 100 of 1,000 turns over the bare loop", "turns_last_100_over_bare", "most", 1.2),
     ("frame_loop: phi_step, worst frame", "frame_loop_step_worst", "most", 1000),
     ("a delta of 200 bytes by path", "json_pull_delta_find_openai", "most", 150),
+    ("decoding a stream over parsing its JSON: Anthropic", "decode_anthropic_over_json_parse",
+     "most", 2),
+    ("  Chat", "decode_chat_over_json_parse", "most", 2),
+    ("  Responses", "decode_responses_over_json_parse", "most", 2),
+    ("  Azure", "decode_azure_over_json_parse", "most", 2),
+    ("  Gemini", "decode_gemini_over_json_parse", "most", 2),
+    ("  Vertex", "decode_vertex_over_json_parse", "most", 2),
+    ("  Bedrock", "decode_bedrock_over_json_parse", "most", 2),
+    ("  Bedrock, a byte of its frames over one of JSON", "decode_bedrock_byte_over_json_byte", "most",
+     2),
     ("JSON tree of a conversation over cJSON", "json_read_conversation_over_cjson", "least", 1.2),
     ("JSON tree of a delta over cJSON: Chat", "json_read_delta_openai_over_cjson", "least", 2.7),
     ("  Anthropic", "json_read_delta_anthropic_over_cjson", "least", 2.7),
@@ -90,6 +100,10 @@ def build(name):
     user = ["bench/kit.c", "bench/bare.c", "build/normal/libphi_all.a", "-lcurl", "-lm"]
     if name == "bench_json":
         sh(CPP + ["-I" + INCLUDE, "bench/bench_json.cpp"] + json_libs() + ["-o", target])
+    elif name == "bench_decode":
+        peer = ["-DBENCH_CJSON", "-lcjson"] if has("cjson/cJSON.h") else []
+        sh(C + ["-Isrc", "bench/bench_decode.c", "build/normal/libphi.a", "-lcurl", "-lm"] + peer +
+           ["-o", target])
     elif name in ("bench_http", "bench_wire"):
         sh(C + ["-Isrc", f"bench/{name}.c", "build/normal/libphi.a", "-lcurl", "-lm", "-o", target])
     else:
@@ -142,7 +156,7 @@ def stream(command, results, env=None):
 def run_program(name, results):
     program = build(name)
     command = [program]
-    if name not in ("bench_json", "bench_wire"):
+    if name not in ("bench_json", "bench_wire", "bench_decode"):
         command.append(SERVER)
     if name != "bench_step":
         stream(command, results)
@@ -172,7 +186,7 @@ def run_frame_loop(results):
 
 
 PROGRAMS = ["bench_memory", "bench_delta", "bench_step", "bench_arguments", "bench_first_byte",
-            "bench_turns", "bench_http", "bench_wire", "bench_json"]
+            "bench_turns", "bench_http", "bench_wire", "bench_decode", "bench_json"]
 OTHERS = {"bench_build": run_build, "bench_frame_loop": run_frame_loop}
 
 

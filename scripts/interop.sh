@@ -1,6 +1,8 @@
 #!/bin/sh
-# Holds what phi sends and reads against the providers' own npm packages (tests/interop), which are installed
-# into build/interop; only that needs the network. A line for each check; exit code 1 where one failed.
+# Holds what phi sends and reads against the providers' own npm packages (tests/interop/check.mjs), and plays
+# conversations with a mock model server that is not ours (tests/interop/aimock.mjs; what is wrong with it stands
+# there). The packages are installed into build/interop; only that needs the network. A line for each check; exit
+# code 1 where one failed.
 set -eu
 
 cd "$(dirname "$0")/.."
@@ -16,7 +18,7 @@ for tool in node npm; do
 done
 
 mkdir -p "$work"
-"$make" --no-print-directory V=asan "$programs/prog_requests" "$programs/prog_frames" \
+"$make" --no-print-directory V=asan "$programs/prog_requests" "$programs/prog_frames" "$programs/prog_talk" \
     >"$work/log" 2>&1 || {
     cat "$work/log" >&2
     exit 1
@@ -37,7 +39,11 @@ fi
 rm -rf "$work/requests"
 mkdir "$work/requests"
 "$programs/prog_requests" "$work/requests"
-cp tests/interop/check.mjs "$work"
+cp tests/interop/check.mjs tests/interop/aimock.mjs "$work"
 root=$(pwd)
 cd "$work"
-NODE_NO_WARNINGS=1 node check.mjs requests "$root/$programs/prog_frames"
+export NODE_NO_WARNINGS=1
+failed=0
+node check.mjs requests "$root/$programs/prog_frames" || failed=1
+node aimock.mjs "$root/$programs/prog_talk" || failed=1
+exit $failed

@@ -255,10 +255,11 @@ PHI_API phi_status phi_agent_set_model(phi_agent handle, const phi_model *model)
     phi_status status;
     if (model == NULL) return PHI_BAD_ARG;
     status = phi__agent_may_change(handle, agent, "phi_agent_set_model");
-    if (status == PHI_OK) status = phi__agent_check_model(handle.rt, model);
+    if (status == PHI_OK) status = phi__agent_check_model(handle.rt, agent->own_provider, model);
     if (status != PHI_OK) return status;
     before = *agent;
     phi_arena_init(&agent->model_arena, &agent->memory, 256);
+    agent->caching.known = false;
     if (phi__agent_take_model(agent, model) &&
         phi__agent_take_segment(agent, agent->segment_given ? before.segment.at : NULL)) {
         phi_arena_free(&before.model_arena);
@@ -268,6 +269,7 @@ PHI_API phi_status phi_agent_set_model(phi_agent handle, const phi_model *model)
     agent->model_arena = before.model_arena;
     agent->model = before.model;
     agent->codec = before.codec;
+    agent->provider = before.provider;
     agent->segment = before.segment;
     return phi__error(handle.rt, PHI_NO_MEMORY, "phi_agent_set_model: out of memory");
 }
@@ -276,7 +278,9 @@ PHI_API phi_status phi_agent_set_tools(phi_agent handle, const phi_tool *tools, 
     phi__agent *agent = phi__agent_find(handle);
     phi_status status = phi__agent_may_change(handle, agent, "phi_agent_set_tools");
     if (status == PHI_OK) status = phi__agent_check_tools(handle.rt, tools, count);
+    if (status == PHI_OK) status = phi__agent_check_format(handle.rt, &agent->format, tools, count);
     if (status != PHI_OK) return status;
+    agent->caching.known = false;
     return phi__agent_take_tools(agent, tools, count)
                ? PHI_OK
                : phi__error(handle.rt, PHI_NO_MEMORY, "phi_agent_set_tools: out of memory");
@@ -291,7 +295,20 @@ PHI_API phi_status phi_agent_set_system_prompt(phi_agent handle, const char *tex
         return phi__error(handle.rt, PHI_NO_MEMORY, "phi_agent_set_system_prompt: out of memory");
     phi__agent_disown(agent, &agent->system_prompt);
     agent->system_prompt = prompt;
+    agent->caching.known = false;
     return PHI_OK;
+}
+
+PHI_API phi_status phi_agent_set_format(phi_agent handle, const phi_format *format) {
+    phi__agent *agent = phi__agent_find(handle);
+    phi_status status = phi__agent_may_change(handle, agent, "phi_agent_set_format");
+    if (status == PHI_OK)
+        status = phi__agent_check_format(handle.rt, format, agent->tools, agent->tool_count);
+    if (status != PHI_OK) return status;
+    agent->caching.known = false;
+    return phi__agent_take_format(agent, format)
+               ? PHI_OK
+               : phi__error(handle.rt, PHI_NO_MEMORY, "phi_agent_set_format: out of memory");
 }
 
 PHI_API phi_status phi_agent_set_doom_limits(phi_agent handle, uint32_t warn_after,
@@ -347,6 +364,7 @@ PHI_API phi_status phi_agent_reset(phi_agent handle) {
     phi__inputs_free(agent, &agent->steering);
     phi__inputs_free(agent, &agent->follow_ups);
     phi__thread_free(agent->thread);
+    phi__caching_forget(agent);
     return PHI_OK;
 }
 
@@ -396,6 +414,13 @@ PHI_API double phi_agent_cost(phi_agent handle) {
 PHI_API double phi_agent_run_cost(phi_agent handle) {
     phi__agent *agent = phi__agent_find(handle);
     return agent != NULL ? agent->run_cost : 0.0;
+}
+
+PHI_API phi_cache_stats phi_agent_cache_stats(phi_agent handle) {
+    phi__agent *agent = phi__agent_find(handle);
+    phi_cache_stats none;
+    memset(&none, 0, sizeof none);
+    return agent != NULL ? agent->caching.stats : none;
 }
 
 PHI_API size_t phi_agent_memory_used(phi_agent handle, size_t *peak) {

@@ -6,6 +6,7 @@
 #include "agent/runtime.h"
 #include "loop/hook.h"
 #include "loop/input.h"
+#include "loop/provider.h"
 #include "loop/run.h"
 #include "loop/tool.h"
 
@@ -28,7 +29,8 @@ typedef struct phi_agent_desc {
     uint32_t max_tokens;  /* output tokens a call (default: the model's) */
     bool has_temperature; /* send `temperature` */
     double temperature;
-    bool disable_cache; /* send no prompt cache marks */
+    phi_cache cache;   /* prompt cache marks (default: all) */
+    phi_format format; /* of the answers (default: text) */
     phi_limits limits;
     phi_budget budget;
     phi_deadlines deadlines;
@@ -59,7 +61,11 @@ typedef struct phi_agent_desc {
     size_t event_queue_bytes;    /* waiting for the host, then reading stops (default 256 KiB) */
     size_t max_event_bytes;      /* one event of an answer's stream (default 16 MiB) */
     uint64_t max_response_bytes; /* one answer (default 256 MiB) */
-    void *user_data;             /* comes back in every event, and to hook_fn */
+    const phi_provider
+        *provider; /* copied: used for every model of this agent, whatever its protocol
+                                     (default: the registered one of that name, or phi's own) */
+    phi_translate_fn translate_fn; /* called with user_data (default: phi's rules, phi_translate) */
+    void *user_data;               /* comes back in every event, to hook_fn and translate_fn */
 } phi_agent_desc;
 
 /* Makes an agent. A handle whose rt is NULL: phi_last_error says which field to fix, or PHI_NO_MEMORY,
@@ -129,6 +135,10 @@ PHI_API phi_status phi_agent_set_tools(phi_agent agent, const phi_tool *tools, s
 /* Replaces the system prompt; NULL: none. Copied. PHI_BUSY while running; PHI_NO_MEMORY. */
 PHI_API phi_status phi_agent_set_system_prompt(phi_agent agent, const char *text);
 
+/* What the answers of the next runs are to be. Copied; NULL: text. PHI_BUSY while running; PHI_BAD_ARG:
+   phi_last_error names the field. */
+PHI_API phi_status phi_agent_set_format(phi_agent agent, const phi_format *format);
+
 /* How often the same call is warned of, and stopped; here 0 means never. Counts from the next call on. */
 PHI_API phi_status phi_agent_set_doom_limits(phi_agent agent, uint32_t warn_after,
                                              uint32_t stop_after);
@@ -163,6 +173,9 @@ PHI_API phi_usage phi_agent_usage(phi_agent agent);
 PHI_API double phi_agent_cost(phi_agent agent);
 PHI_API phi_usage phi_agent_run_usage(phi_agent agent);
 PHI_API double phi_agent_run_cost(phi_agent agent);
+
+/* How an agent's prompt caching goes, over all its runs: phi_agent_cache_stats. */
+PHI_API phi_cache_stats phi_agent_cache_stats(phi_agent agent); /* zero for a stale one */
 
 /* ---- the history ---- */
 

@@ -4,6 +4,7 @@
 
 #include "agent/agent.h"
 #include "loop/loop_in.h"
+#include "loop/provider_in.h"
 
 PHI__FN phi__agent *phi__agent_find(phi_agent handle); /* NULL: stale */
 
@@ -12,8 +13,14 @@ PHI__FN phi_status phi__agent_may_run(phi__agent *agent, const char *what);
 PHI__FN phi_status phi__agent_idle(phi__agent *agent, const char *what);
 
 /* agent_make.c */
-PHI__FN phi_status phi__agent_check_model(phi_runtime *rt, const phi_model *model);
+/* own: the provider that the agent has in any case, or NULL. */
+PHI__FN phi_status phi__agent_check_model(phi_runtime *rt, const phi_provider *own,
+                                          const phi_model *model);
 PHI__FN phi_status phi__agent_check_tools(phi_runtime *rt, const phi_tool *tools, size_t count);
+PHI__FN phi_status phi__agent_check_format(phi_runtime *rt, const phi_format *format,
+                                           const phi_tool *tools, size_t tool_count);
+/* NULL: text. Nothing changes on failure: no memory. */
+PHI__FN bool phi__agent_take_format(phi__agent *agent, const phi_format *format);
 PHI__FN bool phi__agent_take_model(phi__agent *agent, const phi_model *model);
 PHI__FN bool phi__agent_take_segment(phi__agent *agent, const char *config_id);
 PHI__FN bool phi__agent_take_tools(phi__agent *agent, const phi_tool *tools, size_t count);

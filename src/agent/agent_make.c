@@ -74,7 +74,11 @@ PHI__FN bool phi__agent_take_segment(phi__agent *agent, const char *config_id) {
 
 PHI__FN bool phi__agent_take_model(phi__agent *agent, const phi_model *model) {
     agent->model = *model;
-    agent->codec = phi__codec_find(phi_str_of(model->protocol));
+    agent->provider = agent->own_provider;
+    if (agent->provider == NULL)
+        agent->provider = phi__provider_find(agent->rt, phi_str_of(model->protocol));
+    agent->codec = agent->provider != NULL ? phi__provider_codec()
+                                           : phi__codec_find(phi_str_of(model->protocol));
     if (agent->model.context_window == 0) agent->model.context_window = PHI__AGENT_WINDOW;
     if (agent->model.max_tokens == 0) agent->model.max_tokens = PHI__AGENT_MAX_TOKENS;
     return phi__agent_text(agent, model->protocol, &agent->model.protocol) &&
@@ -114,15 +118,19 @@ PHI__FN bool phi__agent_take_tools(phi__agent *agent, const phi_tool *tools, siz
         views[i].name = phi_str_of(tool->name);
         views[i].description = phi_str_of(tool->description);
         views[i].schema = phi_str_of(tool->schema);
+        views[i].strict = tool->strict;
+        views[i].adapted = NULL;
     }
     phi_arena_free(&agent->tools_arena); /* last: what was given may be in it */
     agent->tools_arena = arena;
     agent->tools = taken;
     agent->tool_views = views;
     agent->tool_count = count;
-    agent->has_lone_tools = false;
-    for (i = 0; i < count; i++)
+    agent->has_lone_tools = agent->has_field_tools = false;
+    for (i = 0; i < count; i++) {
         agent->has_lone_tools = agent->has_lone_tools || taken[i].not_concurrent;
+        agent->has_field_tools = agent->has_field_tools || taken[i].on_field != NULL;
+    }
     return true;
 }
 
@@ -186,6 +194,27 @@ PHI__FN bool phi__agent_own(phi__agent *agent, const char *text, phi_str *out) {
 PHI__FN void phi__agent_disown(phi__agent *agent, phi_str *s) {
     if (s->at != NULL) phi__free(&agent->memory, (void *)(uintptr_t)s->at, s->len + 1);
     *s = phi__str(NULL, 0);
+}
+
+PHI__FN bool phi__agent_take_format(phi__agent *agent, const phi_format *format) {
+    phi_format taken;
+    phi_str schema = {NULL, 0}, name = {NULL, 0};
+    memset(&taken, 0, sizeof taken);
+    if (format != NULL && format->kind != PHI_FORMAT_TEXT) taken = *format;
+    if (taken.kind != PHI_FORMAT_JSON_SCHEMA) taken.schema = NULL;
+    if (!phi__agent_own(agent, taken.schema, &schema)) return false;
+    if (!phi__agent_own(agent, taken.name, &name)) {
+        phi__agent_disown(agent, &schema);
+        return false;
+    }
+    phi__agent_disown(agent, &agent->format_schema);
+    phi__agent_disown(agent, &agent->format_name);
+    agent->format_schema = schema;
+    agent->format_name = name;
+    taken.schema = schema.at;
+    taken.name = name.at;
+    agent->format = taken;
+    return true;
 }
 
 static bool phi__agent_ids(phi__agent *agent, const phi_agent_desc *desc) {
@@ -264,7 +293,7 @@ static void phi__agent_behaviour(phi__agent *agent, const phi_agent_desc *desc) 
     agent->tool_choice = desc->tool_choice;
     agent->max_tokens = desc->max_tokens;
     agent->temperature = desc->has_temperature ? desc->temperature : -1.0;
-    agent->disable_cache = desc->disable_cache;
+    agent->cache = desc->cache;
     agent->budget.limits = desc->budget;
     agent->retry = desc->retry;
     phi__agent_retry(&agent->retry);
@@ -279,8 +308,19 @@ static void phi__agent_behaviour(phi__agent *agent, const phi_agent_desc *desc) 
     agent->first_turn_trigger =
         desc->first_turn_trigger != (phi_trigger)0 ? desc->first_turn_trigger : PHI_TRIGGER_USER;
     agent->user_data = desc->user_data;
+    agent->translate_fn = desc->translate_fn;
     agent->segment_given = desc->config_id != NULL;
     phi__agent_limits(agent, desc);
+}
+
+static bool phi__agent_take_provider(phi__agent *agent, const phi_provider *given) {
+    phi_provider *provider;
+    if (given == NULL) return true;
+    provider = (phi_provider *)phi_arena_alloc(&agent->arena, sizeof *provider);
+    if (provider == NULL) return false;
+    *provider = *given;
+    agent->own_provider = provider;
+    return phi__agent_copy_text(agent, &provider->protocol);
 }
 
 static bool phi__agent_take_filters(phi__agent *agent, const phi_agent_desc *desc) {
@@ -297,9 +337,11 @@ static bool phi__agent_fill(phi__agent *agent, const phi_agent_desc *given) {
     phi_agent_desc merged = phi__agent_merge(given);
     const phi_agent_desc *desc = &merged;
     phi__agent_behaviour(agent, desc);
-    return phi__agent_take_model(agent, &desc->model) &&
+    return phi__agent_take_provider(agent, desc->provider) &&
+           phi__agent_take_model(agent, &desc->model) &&
            phi__agent_take_tools(agent, desc->tools, desc->tool_count) &&
-           phi__agent_take_filters(agent, desc) && phi__agent_copy_profile(agent, given->profile) &&
+           phi__agent_take_format(agent, &desc->format) && phi__agent_take_filters(agent, desc) &&
+           phi__agent_copy_profile(agent, given->profile) &&
            phi__agent_own(agent, desc->system_prompt, &agent->system_prompt) &&
            phi__agent_own(agent, desc->workspace, &agent->workspace) &&
            phi__agent_take_segment(agent, desc->config_id) && phi__agent_ids(agent, desc);
@@ -307,16 +349,18 @@ static bool phi__agent_fill(phi__agent *agent, const phi_agent_desc *given) {
 
 /* ---- checking a desc ---- */
 
-PHI__FN phi_status phi__agent_check_model(phi_runtime *rt, const phi_model *model) {
+PHI__FN phi_status phi__agent_check_model(phi_runtime *rt, const phi_provider *own,
+                                          const phi_model *model) {
     size_t i;
     if (model->protocol == NULL || model->protocol[0] == '\0')
         return phi__error(rt, PHI_BAD_ARG, "model.protocol is missing: use a phi_model_ preset");
     if (model->id == NULL || model->id[0] == '\0')
         return phi__error(rt, PHI_BAD_ARG, "model.id is missing");
-    if (phi__codec_find(phi_str_of(model->protocol)) == NULL)
+    if (own == NULL) own = phi__provider_find(rt, phi_str_of(model->protocol));
+    if (own == NULL && phi__codec_find(phi_str_of(model->protocol)) == NULL)
         return phi__error(rt, PHI_UNSUPPORTED, "No provider registered for protocol: %s",
                           model->protocol);
-    if (model->base_url == NULL || model->base_url[0] == '\0')
+    if (own == NULL && (model->base_url == NULL || model->base_url[0] == '\0'))
         return phi__error(rt, PHI_BAD_ARG, "model.base_url is missing");
     if (model->header_count > 0 && model->headers == NULL)
         return phi__error(rt, PHI_BAD_ARG, "model.headers is missing, header_count is %u",
@@ -372,6 +416,60 @@ PHI__FN phi_status phi__agent_check_tools(phi_runtime *rt, const phi_tool *tools
     return PHI_OK;
 }
 
+/* The schema of answers: it is the provider's to understand, so only its form is looked at. */
+static phi_status phi__agent_check_format_schema(phi_runtime *rt, const char *text) {
+    phi_arena arena;
+    phi_json *schema = NULL;
+    phi_parse_error parse;
+    phi_status status;
+    if (text == NULL || text[0] == '\0')
+        return phi__error(rt, PHI_BAD_ARG, "format.schema is missing");
+    phi_arena_init(&arena, &rt->memory, 1024);
+    status = phi_json_parse(&arena, phi_str_of(text), PHI_JSON_BORROW, &schema, &parse);
+    if (status == PHI_PARSE)
+        status = phi__error(rt, PHI_BAD_ARG, "format.schema:%u:%u: %s", (unsigned)parse.line,
+                            (unsigned)parse.column, parse.message);
+    else if (status != PHI_OK)
+        (void)phi__error(rt, status, "format.schema: %s", phi_status_text(status));
+    else if (!phi__str_is(phi_json_str(phi_json_get(schema, "type"), ""), "object"))
+        status = phi__error(rt, PHI_BAD_ARG,
+                            "format.schema: expected an object with \"type\":\"object\"");
+    phi_arena_free(&arena);
+    return status;
+}
+
+static bool phi__agent_format_name(const char *name) {
+    size_t n = 0;
+    for (; name[n] != '\0' && n <= 64; n++)
+        if (!((name[n] >= '0' && name[n] <= '9') || (name[n] >= 'a' && name[n] <= 'z') ||
+              (name[n] >= 'A' && name[n] <= 'Z') || name[n] == '_' || name[n] == '-'))
+            return false;
+    return n >= 1 && n <= 64;
+}
+
+PHI__FN phi_status phi__agent_check_format(phi_runtime *rt, const phi_format *format,
+                                           const phi_tool *tools, size_t tool_count) {
+    size_t i;
+    if (format == NULL || format->kind == PHI_FORMAT_TEXT) return PHI_OK;
+    if ((unsigned)format->kind > (unsigned)PHI_FORMAT_JSON_SCHEMA)
+        return phi__error(rt, PHI_BAD_ARG,
+                          "format.kind is %u: expected text, JSON object or schema",
+                          (unsigned)format->kind);
+    if (format->name != NULL && !phi__agent_format_name(format->name))
+        return phi__error(rt, PHI_BAD_ARG,
+                          "format.name \"%.80s\": expected 1 to 64 of a-z A-Z 0-9 _ -",
+                          format->name);
+    for (i = 0; i < tool_count; i++)
+        if (strcmp(tools[i].name, PHI_RESPOND_TOOL) == 0)
+            return phi__error(rt, PHI_BAD_ARG,
+                              "tool \"" PHI_RESPOND_TOOL
+                              "\": the name is that of the tool by which "
+                              "answers come, and format is JSON");
+    return format->kind == PHI_FORMAT_JSON_SCHEMA
+               ? phi__agent_check_format_schema(rt, format->schema)
+               : PHI_OK;
+}
+
 static phi_status phi__agent_check_control(phi_runtime *rt, const phi_agent_desc *desc) {
     size_t i;
     if (desc->hook_points != 0 && desc->hook_fn == NULL)
@@ -403,7 +501,9 @@ static bool phi__agent_enums_fit(const phi_agent_desc *desc) {
 }
 
 static phi_status phi__agent_check(phi_runtime *rt, const phi_agent_desc *desc) {
-    phi_status status = phi__agent_check_model(rt, &desc->model);
+    phi_status status = PHI_OK;
+    if (desc->provider != NULL) status = phi__provider_check(rt, "provider", desc->provider);
+    if (status == PHI_OK) status = phi__agent_check_model(rt, desc->provider, &desc->model);
     if (status != PHI_OK) return status;
     if (desc->has_temperature && !(desc->temperature >= 0.0 && desc->temperature <= 100.0))
         return phi__error(rt, PHI_BAD_ARG, "temperature is %g: expected 0 or more",
@@ -413,7 +513,10 @@ static phi_status phi__agent_check(phi_runtime *rt, const phi_agent_desc *desc) 
                           "thinking, tool_choice, tool_mode, steering_mode, follow_up_mode or "
                           "first_turn_trigger is none of its values");
     status = phi__agent_check_control(rt, desc);
-    return status == PHI_OK ? phi__agent_check_tools(rt, desc->tools, desc->tool_count) : status;
+    if (status == PHI_OK) status = phi__agent_check_tools(rt, desc->tools, desc->tool_count);
+    return status == PHI_OK
+               ? phi__agent_check_format(rt, &desc->format, desc->tools, desc->tool_count)
+               : status;
 }
 
 /* ---- making and unmaking ---- */
@@ -460,6 +563,8 @@ PHI__FN void phi__agent_destroy(phi__agent *agent) {
     phi__agent_disown(agent, &agent->agent_id);
     phi__agent_disown(agent, &agent->last_loop_id);
     phi__agent_disown(agent, &agent->system_prompt);
+    phi__agent_disown(agent, &agent->format_schema);
+    phi__agent_disown(agent, &agent->format_name);
     phi__agent_disown(agent, &agent->workspace);
     PHI_ASSERT(agent->memory.used_bytes == 0);
     phi__free(&rt->memory, agent, sizeof *agent);
@@ -534,7 +639,10 @@ PHI_API phi_status phi_agent_get_desc(phi_agent handle, phi_agent_desc *out) {
     out->max_tokens = agent->max_tokens;
     out->has_temperature = agent->temperature >= 0;
     out->temperature = agent->temperature >= 0 ? agent->temperature : 0;
-    out->disable_cache = agent->disable_cache;
+    out->cache = agent->cache;
+    out->format = agent->format;
+    out->provider = agent->own_provider;
+    out->translate_fn = agent->translate_fn;
     out->limits = agent->limits;
     out->budget = agent->budget.limits;
     out->deadlines = agent->deadlines;

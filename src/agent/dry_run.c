@@ -2,6 +2,7 @@
 #include "agent/dry_run.h"
 
 #include "wire/codec_in.h"
+#include "wire/strict_in.h"
 
 #include <stdio.h>
 
@@ -27,6 +28,7 @@ static bool phi__dry_tools(phi__ask *ask, const phi_tool *tools, size_t count, p
         views[i].description = phi_str_of(tools[i].description);
         views[i].schema = tools[i].schema != NULL ? phi_str_of(tools[i].schema)
                                                   : PHI__LIT("{\"type\":\"object\"}");
+        views[i].strict = tools[i].strict;
     }
     ask->tools = views;
     ask->tool_count = count;
@@ -78,6 +80,8 @@ PHI_API phi_status phi_preflight(const phi_model *model, const phi_message *mess
     if (phi__dry_items(&ask, messages, count, scratch) &&
         phi__dry_tools(&ask, tools, tool_count, scratch))
         status = phi__preflight(codec, &ask, words, words_size);
+    if (status == PHI_OK)
+        status = phi__strict_refused(codec, &ask, scratch->memory, words, words_size);
     phi_arena_reset(scratch, mark);
     return status;
 }

@@ -139,6 +139,7 @@ static bool phi__history_replace(phi__agent *agent, const phi_message *messages,
     }
     phi__events_purge(agent->rt, agent);
     phi__responses_drop(agent);
+    phi__caching_forget(agent);
     if (count == 0)
         phi__thread_free(thread);
     else

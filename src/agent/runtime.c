@@ -120,10 +120,15 @@ static bool phi__rt_has_work(phi_runtime *rt) {
            phi__inbox_peek(&rt->inbox, &post);
 }
 
+/* Tools, or models of the host's own, want to be called in each step. */
+static bool phi__rt_polls(const phi_runtime *rt) {
+    return rt->polled_count > 0 || rt->polled_runs > 0;
+}
+
 /* How long this step may sleep: not at all while something is waiting already. */
 static int phi__rt_timeout(phi_runtime *rt, int timeout_ms) {
     if (timeout_ms == 0 || phi__rt_has_work(rt)) return 0;
-    if (rt->polled_count > 0 && (timeout_ms < 0 || timeout_ms > PHI__RT_POLL_MS))
+    if (phi__rt_polls(rt) && (timeout_ms < 0 || timeout_ms > PHI__RT_POLL_MS))
         return PHI__RT_POLL_MS;
     return timeout_ms;
 }
@@ -181,6 +186,7 @@ static void phi__rt_pump(phi_runtime *rt, int timeout_ms) {
         (void)phi__io_timers(rt->io, PHI__RT_TIMERS_PER_STEP);
     }
     phi__calls_poll(rt);
+    phi__providers_wake(rt);
     phi__runs_advance(rt);
     phi__rt_transport(rt); /* what the runs have opened leaves in this step */
 }
@@ -240,6 +246,7 @@ PHI_API void phi_runtime_free(phi_runtime *rt) {
     }
     phi__step_end(rt);
     phi__threads_free(rt);
+    phi__providers_free(rt);
     phi__rt_unmake(rt);
 }
 
@@ -269,9 +276,9 @@ PHI_API int phi_next_timeout(const phi_runtime *rt) {
     if (rt->ready != NULL || PHI__LOAD(&rt->inbox.tail) != rt->inbox.head) return 0;
     next = phi__io_next_timer_us(rt->io);
     now = phi__io_now_us(rt->io);
-    if (next == UINT64_MAX) return rt->polled_count > 0 ? (int)PHI__RT_POLL_MS : -1;
+    if (next == UINT64_MAX) return phi__rt_polls(rt) ? (int)PHI__RT_POLL_MS : -1;
     ms = next > now ? (next - now + 999) / 1000 : 0;
-    if (rt->polled_count > 0 && ms > PHI__RT_POLL_MS) ms = PHI__RT_POLL_MS;
+    if (phi__rt_polls(rt) && ms > PHI__RT_POLL_MS) ms = PHI__RT_POLL_MS;
     return ms > (uint64_t)INT_MAX ? INT_MAX : (int)ms;
 }
 

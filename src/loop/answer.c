@@ -5,6 +5,7 @@
    was told is retracted first. */
 #include "base/utf8_in.h"
 #include "loop/loop_in.h"
+#include "loop/provider_in.h"
 #include "wire/hash_in.h"
 
 #include <stdio.h>
@@ -171,6 +172,7 @@ static void phi__answer_charge(phi__run *run, const phi_usage *usage) {
     phi_usage_add(&run->usage, usage);
     phi_usage_add(&agent->usage, usage);
     phi_usage_add(&agent->run_usage, usage);
+    phi__caching_answered(agent, usage);
     run->cost += cost;
     agent->cost += cost;
     agent->run_cost += cost;
@@ -190,6 +192,7 @@ PHI__FN void phi__answer_charge_open(phi__run *run) {
 /* Lets go of an attempt whose answer is not wanted. What was told of it stays as it was told. */
 static void phi__answer_abandon(phi__run *run) {
     phi__answer_charge_open(run);
+    phi__provider_close(run);
     phi__xfer_close(run->transfer);
     run->transfer = NULL;
     phi__sse_free(&run->sse);
@@ -301,6 +304,7 @@ PHI__FN phi__state phi__answer_end(phi__run *run, const phi_failure *failure, ph
                                                   : phi__run_no_memory(run);
     kept = phi__answer_keep_failure(run, failure);
     if (kept == NULL) return phi__run_no_memory(run);
+    if (!phi__fields_drop(run)) return PHI__RUN_OVER;
     if (kept->kind == PHI_FAILURE_OVERFLOW && phi__answer_wanted(run))
         return phi__answer_overflow(run, kept);
     if (kept->kind == PHI_FAILURE_AUTH && status != PHI_DENIED && !run->fresh &&

@@ -7,7 +7,9 @@
    result. */
 #include "base/utf8_in.h"
 #include "loop/loop_in.h"
+#include "text/json_in.h"
 #include "text/schema.h"
+#include "wire/strict_in.h"
 
 #include <stdio.h>
 
@@ -177,6 +179,31 @@ static void phi__call_timer(phi__timer *timer) {
     phi__call_cancel(call, text);
 }
 
+/* Of a strict tool: arguments without the nulls that stand for what was left out. */
+static phi_status phi__call_without_nulls(phi__toolcall *call) {
+    phi_arena *arena = &call->run->arena;
+    phi_memory *memory = arena->memory;
+    phi_json *schema = NULL, *arguments = NULL;
+    phi_arena scratch;
+    phi_status status;
+    phi__buf text;
+    phi_arena_init(&scratch, memory, 0);
+    phi__buf_init(&text, memory);
+    status = phi_json_parse(&scratch, call->arguments, PHI_JSON_BORROW, &arguments, NULL);
+    if (status == PHI_OK)
+        status = phi_json_parse(&scratch, phi_str_of(call->tool->schema), PHI_JSON_BORROW, &schema,
+                                NULL);
+    if (status == PHI_OK && phi__strict_nulls(schema, arguments) > 0) {
+        status = phi__json_write(&text, arguments, 0);
+        if (text.failed ||
+            (status == PHI_OK && !phi__arena_str(arena, phi__buf_str(&text), &call->arguments)))
+            status = PHI_NO_MEMORY;
+    }
+    phi__buf_free(&text);
+    phi_arena_free(&scratch);
+    return status == PHI_NO_MEMORY ? status : PHI_OK; /* what is no JSON is said by the check */
+}
+
 /* Whether the arguments are what the tool's schema says; else words for the model. */
 static bool phi__call_arguments_fit(phi__toolcall *call, char *words, size_t size) {
     phi_arena *arena = &call->run->arena;
@@ -248,12 +275,15 @@ PHI__FN void phi__call_start(phi__toolcall *call) {
         phi__call_fail(call, words);
     } else if (call->block->incomplete) {
         phi__call_fail(call, "The answer was cut off inside this tool call; it was not run.");
+    } else if (call->tool->strict && phi__call_without_nulls(call) != PHI_OK) {
+        phi__call_fail(call, "Out of memory");
     } else if (!phi__call_arguments_fit(call, words, sizeof words)) {
         words[phi__utf8_cut(phi_str_of(words), sizeof words - 1)] = '\0';
         phi__call_fail(call, words);
     } else if (!phi__call_arm(call)) {
         phi__call_fail(call, "Out of memory");
     } else {
+        phi__fields_started(call);
         flow = call->tool->start(call->tool->user_data, phi__call_handle(call), call->arguments);
         phi__call_flow(call, call->gen, flow);
     }
@@ -419,6 +449,11 @@ PHI_API phi_agent phi_call_agent(phi_call handle) {
     phi_agent none;
     memset(&none, 0, sizeof none);
     return call != NULL ? phi__agent_handle(call->run->agent) : none;
+}
+
+PHI_API uint32_t phi_call_block_index(phi_call handle) {
+    phi__toolcall *call = phi__call_find(handle);
+    return call != NULL ? (uint32_t)(call->block - call->run->reply->content) : UINT32_MAX;
 }
 
 PHI_API uint32_t phi_call_timeout_ms(phi_call handle) {

@@ -121,27 +121,47 @@ PHI__FN bool phi__run_has_items(const phi__run *run) {
     return false;
 }
 
-PHI__FN bool phi__run_items(phi__run *run, const phi__item **items, size_t *count) {
+/* A list as the encoder wants it: what is of the thread's comes with what was rendered of it. */
+static bool phi__context_items(phi__run *run, const phi_message *const *list, size_t count,
+                               const phi__item **items) {
     const phi__thread *thread = run->agent->thread;
     phi__places ours;
-    phi__item *made;
+    phi__item *made =
+        (phi__item *)phi__arena_zero(&run->arena, phi__mul(phi__max(count, 1), sizeof *made));
     size_t i;
-    *items = thread->items;
-    *count = thread->item_count;
-    if (run->listed == NULL) return true;
-    made = (phi__item *)phi__arena_zero(&run->arena,
-                                        phi__mul(phi__max(run->listed_count, 1), sizeof *made));
     if (made == NULL || !phi__places_init(&ours, &run->arena, thread->item_count)) return false;
     for (i = 0; i < thread->item_count; i++) phi__places_add(&ours, thread->items[i].message, i);
-    for (i = 0; i < run->listed_count; i++) {
-        const phi__place *place = phi__places_find(&ours, run->listed[i]);
-        made[i].message = run->listed[i];
-        if (place->message != NULL)
-            made[i] = thread->items[place->at]; /* with what was rendered of it */
+    for (i = 0; i < count; i++) {
+        const phi__place *place = phi__places_find(&ours, list[i]);
+        made[i].message = list[i];
+        if (place->message != NULL) made[i] = thread->items[place->at];
     }
     *items = made;
-    *count = run->listed_count;
     return true;
+}
+
+PHI__FN phi_status phi__run_items(phi__run *run, const phi__item **items, size_t *count) {
+    const phi__agent *agent = run->agent;
+    const phi_message *const *list;
+    phi_status status;
+    size_t i;
+    if (run->listed == NULL && agent->translate_fn != NULL && !phi__context_list(run))
+        return PHI_NO_MEMORY;
+    *items = agent->thread->items;
+    *count = agent->thread->item_count;
+    if (run->listed == NULL) return PHI_OK;
+    list = run->listed;
+    *count = run->listed_count;
+    if (agent->translate_fn != NULL) {
+        status = agent->translate_fn(agent->user_data, &agent->model, run->listed,
+                                     run->listed_count, &run->arena, &list, count);
+        if (status != PHI_OK) return status;
+        for (i = 0; i < *count; i++)
+            if (list == NULL || list[i] == NULL ||
+                (list[i]->content == NULL && list[i]->content_count > 0))
+                return PHI_BAD_ARG;
+    }
+    return phi__context_items(run, list, *count, items) ? PHI_OK : PHI_NO_MEMORY;
 }
 
 /* ---- compaction ---- */

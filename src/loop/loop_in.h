@@ -16,12 +16,15 @@
 #include "io/inbox_in.h"
 #include "loop/hook.h"
 #include "loop/input.h"
+#include "loop/provider.h"
 #include "loop/run.h"
 #include "loop/session_in.h"
 #include "loop/tool.h"
+#include "text/json_fields_in.h"
 #include "text/sse_in.h"
 #include "thread/thread_in.h"
 #include "wire/frames_in.h"
+#include "wire/translate.h"
 
 typedef struct phi__agent phi__agent;
 typedef struct phi__run phi__run;
@@ -167,6 +170,32 @@ typedef struct phi__doom {
     uint32_t count;
 } phi__doom;
 
+/* ---- prompt caching ---- */
+
+/* What a request was made of, by hashes. */
+typedef struct phi__cached {
+    uint64_t model, system, tools, settings, history; /* history: of all its items */
+    size_t items;                                     /* SIZE_MAX: of messages that are gone */
+} phi__cached;
+
+typedef struct phi__caching {
+    phi_cache_stats stats;
+    phi__cached last, now; /* the last one whose answer told its usage; the one that is under way */
+    uint64_t expected;     /* tokens that it should read from the cache */
+    uint32_t changed;      /* PHI_CACHE_CHANGED_ bits: now against last */
+    bool known;            /* model, system and tools of `now` are of the agent as it is */
+} phi__caching;
+
+/* ---- fields ---- */
+
+/* What a tool with on_field has heard of a block of the answer. */
+typedef struct phi__told {
+    const phi_tool *tool; /* NULL: the block calls none such, or its name has not come */
+    phi__json_fields scan;
+    uint32_t rewrites; /* of the draft, that the scan knows of */
+    bool told;         /* a value, and neither `dropped` nor `start` since */
+} phi__told;
+
 /* ---- calls ---- */
 
 /* Slot states. CLAIMED: whoever moved it there, and nobody else, says the result: through the inbox,
@@ -187,14 +216,15 @@ struct phi__toolcall {
     phi_message *result;   /* in the thread's arena, not yet appended */
     phi_str child_loop_id; /* of the result, in the thread's arena */
     phi__decision decision;
-    uint32_t repeats;   /* how often this very call was made lately; 0: not counted */
-    bool begun;         /* it counts among those that run */
-    bool asked;         /* the BEFORE_TOOL hook was heard */
-    bool quiet;         /* denied: neither TOOL_START nor TOOL_END */
-    bool told, started; /* told: TOOL_START was emitted; started: the tool was */
-    bool ended, after;  /* TOOL_END was emitted; the AFTER_TOOL hook was heard */
-    bool skipped;       /* for steering: told without arguments, and no hook hears of it */
-    bool updating;      /* inside of an update's hooks */
+    uint32_t repeats;       /* how often this very call was made lately; 0: not counted */
+    bool begun;             /* it counts among those that run */
+    bool asked;             /* the BEFORE_TOOL hook was heard */
+    bool quiet;             /* denied: neither TOOL_START nor TOOL_END */
+    bool told, started;     /* told: TOOL_START was emitted; started: the tool was */
+    bool ended, after;      /* TOOL_END was emitted; the AFTER_TOOL hook was heard */
+    bool skipped;           /* for steering: told without arguments, and no hook hears of it */
+    bool updating;          /* inside of an update's hooks */
+    phi__told *told_fields; /* in the run; NULL: nothing was told of its arguments */
     phi__toolcall *poll_next, *poll_prev; /* calls whose step is called */
     bool polled;
     uint32_t poll_round; /* in which its step was called last */
@@ -288,6 +318,13 @@ struct phi__run {
     const phi_failure *failure; /* in the thread, or static */
     /* the model call */
     phi__ask ask;
+    /* ... of a model of the host's own: what it is asked, and in process: whether it has a call open, that
+       call, and when it was polled last */
+    struct phi_model_request *asked;
+    bool call_open, in_polled, in_call; /* in_call: its poll is at work */
+    void *opened_call;
+    uint32_t polled_step;
+    phi__run *next_polled, *prev_polled; /* of those in rt->first_polled */
     phi_model
         *keyed; /* the model with the attempt's own key, in the turn's arena; NULL: as it is */
     bool refused,
@@ -314,12 +351,16 @@ struct phi__run {
     bool alive;       /* something meaningful came since this was cleared */
     bool lost;        /* an event found no memory */
     phi__answer *answer;
+    phi__told *told; /* of the answer's blocks, by their index; NULL: nothing */
+    size_t told_count, told_cap,
+        told_from;            /* told_from: blocks before it were whole and are told */
     const phi_message *reply; /* the answer in the thread */
     /* its tools */
     phi__toolcall *calls;
     size_t call_count, next_call, told_calls, running_calls;
-    size_t polled_calls;     /* calls after which steering was looked for */
-    bool skipping;           /* steering was found: what has not begun is skipped */
+    size_t polled_calls; /* calls after which steering was looked for */
+    bool skipping;       /* steering was found: what has not begun is skipped */
+    bool answered; /* PHI_RESPOND_TOOL was called: no call is run, and no turn follows for them */
     phi__response *response; /* of phi_ask; NULL: nobody holds one */
 };
 
@@ -357,19 +398,23 @@ struct phi__agent {
     phi_arena model_arena; /* the model's strings, and the segment */
     phi_model model;
     const phi__codec *codec;
-    phi_str system_prompt;             /* in memory of its own */
-    phi_str agent_id;                  /* in memory of its own */
-    phi__session *session;             /* shared by the agents of one session id */
-    phi_str last_loop_id;              /* in memory of its own; empty: none in this session */
-    uint64_t last_active_us;           /* when the last run began; 0: none in this session */
-    phi_str segment;                   /* of loop ids: provider.model[.thinking] */
-    bool segment_given;                /* by the desc: it stays when the model changes */
-    phi_str workspace;                 /* in memory of its own */
-    const struct phi_profile *profile; /* agent/profile.h; in `arena` */
+    const struct phi_provider *provider;     /* of the model; NULL: one of ours */
+    const struct phi_provider *own_provider; /* the desc's, in `arena`; NULL: none */
+    phi_translate_fn translate_fn;           /* NULL: as the encoders do */
+    phi_str system_prompt;                   /* in memory of its own */
+    phi_str agent_id;                        /* in memory of its own */
+    phi__session *session;                   /* shared by the agents of one session id */
+    phi_str last_loop_id;                    /* in memory of its own; empty: none in this session */
+    uint64_t last_active_us;                 /* when the last run began; 0: none in this session */
+    phi_str segment;                         /* of loop ids: provider.model[.thinking] */
+    bool segment_given;                      /* by the desc: it stays when the model changes */
+    phi_str workspace;                       /* in memory of its own */
+    const struct phi_profile *profile;       /* agent/profile.h; in `arena` */
     phi_tool *tools;
     phi__tool_view *tool_views;
     size_t tool_count;
-    bool has_lone_tools; /* one is not_concurrent */
+    bool has_lone_tools;  /* one is not_concurrent */
+    bool has_field_tools; /* one has on_field */
     phi_tool_mode tool_mode;
     uint32_t tool_batch;
     phi_tool_choice tool_choice;
@@ -377,7 +422,9 @@ struct phi__agent {
     uint32_t tool_timeout_ms;
     uint32_t max_tokens;
     double temperature; /* negative: not sent */
-    bool disable_cache;
+    phi_cache cache;
+    phi_format format;                  /* what it points to is that of the two below */
+    phi_str format_schema, format_name; /* in memory of their own */
     phi_limits limits;
     phi_deadlines deadlines;
     phi_retry retry;
@@ -406,7 +453,8 @@ struct phi__agent {
     bool bare;                         /* made by phi_run, over a thread that was lent */
     bool bare_over;                    /* its run is over: in the list */
     uint32_t loops;                    /* runs so far, in all sessions */
-    phi_usage usage, run_usage;        /* run_usage: of the last run, or the one that goes on */
+    phi__caching caching;
+    phi_usage usage, run_usage; /* run_usage: of the last run, or the one that goes on */
     double cost, run_cost;
     size_t queued_bytes;          /* of its events that were not popped */
     phi__record *oldest, *newest; /* of its events, those popped too */
@@ -441,7 +489,10 @@ struct phi_runtime {
     phi__run *paused;      /* those that wait for a limit or a budget */
     phi__toolcall *polled; /* a ring; where the next step begins */
     size_t polled_count;
-    uint32_t poll_round;
+    uint32_t poll_round;                  /* counts the steps */
+    struct phi__provider_node *providers; /* registered ones, the newest first */
+    phi__run *first_polled;               /* runs whose model is in the process and answers */
+    size_t polled_runs;
     phi__agent *doomed;
     struct phi_thread *threads;             /* of phi_thread_new */
     phi__agent *bare_over, *bare_over_last; /* until their events are popped; oldest first */
@@ -616,7 +667,8 @@ PHI__FN phi__state phi__run_transform(phi__run *run, bool *wait);
 PHI__FN phi__state phi__run_convert(phi__run *run, bool *wait);
 /* Whether the hooks have left anything that can be sent; and the list as the encoder wants it. */
 PHI__FN bool phi__run_has_items(const phi__run *run);
-PHI__FN bool phi__run_items(phi__run *run, const phi__item **items, size_t *count);
+/* After the host's translation, if there is one. PHI_NO_MEMORY, or what that said. */
+PHI__FN phi_status phi__run_items(phi__run *run, const phi__item **items, size_t *count);
 PHI__FN phi__state phi__run_compact(phi__run *run, bool *wait);
 PHI__FN phi__state phi__run_compacted(phi__run *run, bool *wait);
 
@@ -641,7 +693,26 @@ PHI__FN phi__state phi__answer_give_up(phi__run *run, const phi_failure *failure
                                        phi_status status);
 PHI__FN phi_status phi__answer_status(const phi_failure *failure);
 
+/* caching.c */
+PHI__FN void phi__caching_sent(phi__agent *agent, const phi__ask *ask); /* will be, as it is */
+PHI__FN void phi__caching_answered(phi__agent *agent, const phi_usage *usage);
+PHI__FN void phi__caching_forget(phi__agent *agent); /* the messages so far are gone */
+
+/* fields.c: values of arguments as they arrive. Those that return a bool call the host: false says that the
+   agent is gone. */
+/* Tells what has arrived since the last time; whole: the answer is, so every block is looked at. Memory that
+   is missing shows in run->lost. */
+PHI__FN bool phi__fields_tell(phi__run *run, bool whole);
+PHI__FN bool phi__fields_drop(phi__run *run); /* the answer comes to nothing */
+PHI__FN void phi__fields_free(phi__run *run); /* tells nobody; nothing is harmless */
+PHI__FN bool
+phi__fields_adopt(phi__toolcall *call); /* the answer is whole, and this is one of its calls */
+PHI__FN void phi__fields_started(phi__toolcall *call); /* `start` is next */
+PHI__FN bool
+phi__fields_refused(phi__toolcall *call); /* it has a result; if it never was started: dropped */
+
 /* run_tools.c: the state TOOLS */
+PHI__FN const phi_tool *phi__tools_named(const phi__agent *agent, phi_str name); /* NULL: none */
 PHI__FN phi__state phi__run_tools(phi__run *run, bool *wait);
 PHI__FN phi__state phi__run_make_calls(phi__run *run); /* TOOLS, or TURN_END without any */
 PHI__FN void phi__run_detach_tools(phi__run *run);     /* tells them; frees nothing */

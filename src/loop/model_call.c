@@ -7,7 +7,10 @@
    transport stops reading. */
 #include "base/sha256_in.h"
 #include "loop/loop_in.h"
+#include "loop/provider_in.h"
 #include "wire/classify_in.h"
+#include "wire/format_in.h"
+#include "wire/strict_in.h"
 
 #include <stdio.h>
 
@@ -21,9 +24,11 @@ enum {
 
 /* ---- the request ---- */
 
-static bool phi__call_ask(phi__run *run) {
-    const phi__agent *agent = run->agent;
+/* PHI_BAD_ARG with words: the answer cannot be what it is to be. */
+static phi_status phi__call_ask(phi__run *run, char *words, size_t words_size) {
+    phi__agent *agent = run->agent;
     phi__ask *ask = &run->ask;
+    phi_status status;
     memset(ask, 0, sizeof *ask);
     ask->model = &agent->model;
     ask->system_prompt = agent->system_prompt;
@@ -33,9 +38,33 @@ static bool phi__call_ask(phi__run *run) {
     ask->thinking = agent->thinking;
     ask->max_tokens = agent->max_tokens;
     ask->temperature = agent->temperature;
-    ask->disable_cache = agent->disable_cache;
+    ask->cache = agent->cache;
+    ask->format = agent->format;
     ask->session_id = agent->session->id;
-    return phi__run_items(run, &ask->items, &ask->item_count);
+    words[0] = '\0';
+    if (!phi__strict_adapt(agent->tool_views, agent->tool_count,
+                           phi__strict_form_of(agent->codec, &agent->model), &agent->tools_arena))
+        return PHI_NO_MEMORY;
+    status = phi__run_items(run, &ask->items, &ask->item_count);
+    if (status == PHI_OK && agent->provider == NULL) /* a host's own is told the format as it is */
+        status = phi__format_apply(agent->codec, ask, &run->arena, words, words_size);
+    if (status == PHI_OK)
+        status = phi__strict_refused(agent->codec, ask, &agent->memory, words, words_size);
+    if (status == PHI_OK) phi__caching_sent(run->agent, ask);
+    return status;
+}
+
+/* Before anything was sent. */
+static phi__state phi__call_refuse_words(phi__run *run, const char *words, phi_status status) {
+    phi_failure failure = phi__answer_failure(PHI_FAILURE_INVALID_REQUEST, false, words);
+    return status == PHI_NO_MEMORY ? phi__run_no_memory(run)
+                                   : phi__answer_end(run, &failure, status);
+}
+
+static phi__state phi__call_refuse(phi__run *run, const char *what, phi_status status) {
+    char words[120];
+    (void)snprintf(words, sizeof words, "%s: %s", what, phi_status_text(status));
+    return phi__call_refuse_words(run, words, status);
 }
 
 static void phi__call_ready(phi__xfer *transfer) { phi__run_wake((phi__run *)transfer->owner); }
@@ -43,12 +72,15 @@ static void phi__call_ready(phi__xfer *transfer) { phi__run_wake((phi__run *)tra
 /* Room for decoding: an attempt's own, but for the decoder's state, which is zeroed for the next one. */
 static bool phi__call_prepare(phi__run *run) {
     phi__agent *agent = run->agent;
-    size_t bytes = phi__max(agent->codec->state_bytes, 1);
+    size_t bytes = agent->provider != NULL ? phi__provider_state_bytes(agent->provider)
+                                           : phi__max(agent->codec->state_bytes, 1);
     if (run->decoder == NULL) run->decoder = phi_arena_alloc(&run->arena, bytes);
     run->answer = phi__answer_new(&agent->memory);
     if (run->decoder == NULL || run->answer == NULL) return false;
     memset(run->decoder, 0, bytes);
+    if (agent->provider != NULL) phi__provider_state_init(run->decoder, agent->provider);
     run->answer->assembly.id_salt = (uint64_t)agent->loops << 32 | run->turn_index;
+    run->answer->assembly.respond = run->ask.respond;
     phi__sse_init(&run->sse, &agent->memory, agent->max_event_bytes);
     run->sse.strays = agent->codec->strays;
     phi__frames_init(&run->frames, &agent->memory, agent->max_event_bytes);
@@ -76,11 +108,25 @@ static phi_status phi__call_status(phi_status status) {
     }
 }
 
+static phi__state phi__call_open_provider(phi__run *run) {
+    phi_failure failure;
+    phi_status status;
+    run->reserved.requests = 0; /* it was made */
+    status = phi__provider_open(run);
+    if (run->agent->slot == NULL) return PHI__RUN_OVER;
+    if (status == PHI_OK) return PHI__RUN_STREAM;
+    if (status == PHI_NO_MEMORY) return phi__run_no_memory(run);
+    failure = phi__answer_failure(PHI_FAILURE_SERVER, status == PHI_FULL || status == PHI_BUSY,
+                                  phi_status_text(status));
+    return phi__answer_end(run, &failure, phi__call_status(status));
+}
+
 PHI__FN phi__state phi__run_send(phi__run *run, bool *wait) {
     phi__agent *agent = run->agent;
     phi_status status;
     if (run->cancelled) return PHI__RUN_TURN_END;
     if (!phi__call_prepare(run)) return phi__run_no_memory(run);
+    if (phi__provider_in_process(agent)) return phi__call_open_provider(run);
     status = phi__xfer_open(agent->rt, &agent->memory, &run->encoder.request, &agent->deadlines,
                             agent->max_response_bytes, phi__call_ready, run, &run->transfer);
     if (status == PHI_NO_MEMORY) return phi__run_no_memory(run);
@@ -94,7 +140,17 @@ PHI__FN phi__state phi__run_send(phi__run *run, bool *wait) {
     return PHI__RUN_STREAM;
 }
 
+/* Of a host's own model: the request of a first attempt, over HTTP. */
+static phi__state phi__call_ask_provider(phi__run *run) {
+    phi_status status = phi__provider_ask(run);
+    if (status == PHI_OK && !phi__provider_in_process(run->agent))
+        status = phi__provider_encode(run);
+    return status == PHI_OK ? PHI__RUN_CREDENTIAL
+                            : phi__call_refuse(run, "the provider has refused the request", status);
+}
+
 PHI__FN phi__state phi__run_request(phi__run *run, bool *wait) {
+    char words[400];
     phi_status status;
     (void)wait;
     if (run->cancelled) return PHI__RUN_TURN_END;
@@ -104,10 +160,13 @@ PHI__FN phi__state phi__run_request(phi__run *run, bool *wait) {
                                                       "the hooks have left nothing to be sent");
             return phi__answer_end(run, &failure, PHI_BAD_ARG);
         }
-        if (!phi__call_ask(run)) return phi__run_no_memory(run);
+        status = phi__call_ask(run, words, sizeof words);
+        if (words[0] != '\0') return phi__call_refuse_words(run, words, status);
+        if (status != PHI_OK) return phi__call_refuse(run, "the translation has failed", status);
         run->hash = NULL;
         run->keyed = NULL;
         run->decoder = NULL; /* it went with the last turn's memory */
+        if (run->agent->provider != NULL) return phi__call_ask_provider(run);
         phi__encoder_begin(&run->encoder, run->agent->codec, &run->ask, &run->arena);
         run->encoding = true;
     }
@@ -121,23 +180,26 @@ PHI__FN phi__state phi__run_request(phi__run *run, bool *wait) {
 /* ---- keys ---- */
 
 /* The request's address anew, with another key; its body stays. */
-static bool phi__call_key(phi__run *run, phi_str key) {
+static phi_status phi__call_key(phi__run *run, phi_str key) {
     phi_str copy;
     bool done;
     if (run->keyed == NULL)
         run->keyed = (phi_model *)phi_arena_alloc(&run->arena, sizeof *run->keyed);
-    if (run->keyed == NULL || !phi__arena_str(&run->arena, key, &copy)) return false;
+    if (run->keyed == NULL || !phi__arena_str(&run->arena, key, &copy)) return PHI_NO_MEMORY;
     *run->keyed = run->agent->model;
     run->keyed->api_key = copy.at;
     run->ask.model = run->keyed;
+    if (run->agent->provider != NULL)
+        return phi__provider_in_process(run->agent) ? PHI_OK : phi__provider_encode(run);
     done = phi__encoder_address(&run->encoder);
     phi__encoder_free(&run->encoder); /* the scratch buffer */
-    return done;
+    return done ? PHI_OK : PHI_NO_MEMORY;
 }
 
 PHI__FN phi__state phi__run_credential(phi__run *run, bool *wait) {
     phi_hook hook = phi__hook_of(run, PHI_HOOK_CREDENTIAL);
     phi__hooked hooked;
+    phi_status status;
     phi_str key;
     if (run->cancelled) {
         phi__decision_drop(&run->decision);
@@ -159,8 +221,9 @@ PHI__FN phi__state phi__run_credential(phi__run *run, bool *wait) {
         key = phi_str_of(run->agent->model.api_key);
     else if (key.len == 0)
         return PHI__RUN_SIGN;
-    if (!phi__call_key(run, key)) return phi__run_no_memory(run);
-    return PHI__RUN_SIGN;
+    status = phi__call_key(run, key);
+    return status == PHI_OK ? PHI__RUN_SIGN
+                            : phi__call_refuse(run, "the provider has refused the request", status);
 }
 
 /* ---- signing ---- */
@@ -241,9 +304,9 @@ static void phi__call_part(void *ctx, phi__assembly *assembly, phi__part part, s
     if (!phi__answer_tell_start(run)) run->lost = true;
     if (run->lost) return;
     draft = &assembly->drafts[block];
-    if (!phi__emit_delta(run->agent, phi__call_delta_kind(draft->kind), (uint32_t)block,
-                         phi__str(draft->bytes.at + from, draft->bytes.len - from), run->answer,
-                         draft->bytes.len))
+    if (!phi__emit_delta(run->agent, phi__call_delta_kind(phi__assembly_kind(assembly, block)),
+                         (uint32_t)block, phi__str(draft->bytes.at + from, draft->bytes.len - from),
+                         run->answer, draft->bytes.len))
         run->lost = true;
 }
 
@@ -262,6 +325,20 @@ static phi__state phi__call_broken(phi__run *run) {
         transfer->words[0] != '\0' ? transfer->words : phi_status_text(transfer->status));
     failure.http_status = transfer->http_status;
     return phi__answer_end(run, &failure, phi__call_status(transfer->status));
+}
+
+/* Nothing more will be written. */
+static phi__state phi__call_whole(phi__run *run, int http_status) {
+    phi__assembly *assembly = &run->answer->assembly;
+    phi_failure failure;
+    if (run->lost || assembly->no_memory) return phi__run_no_memory(run);
+    phi__assembly_finish(assembly);
+    if (!phi__fields_tell(run, true)) return PHI__RUN_OVER;
+    if (run->lost || assembly->no_memory) return phi__run_no_memory(run);
+    if (assembly->failure.kind == PHI_FAILURE_NONE) return phi__answer_end(run, NULL, PHI_OK);
+    failure = assembly->failure;
+    if (failure.http_status == 0) failure.http_status = http_status;
+    return phi__answer_end(run, &failure, phi__answer_status(&failure));
 }
 
 /* All bytes are decoded: what became of it? */
@@ -286,12 +363,7 @@ static phi__state phi__call_over(phi__run *run) {
     if (run->agent->codec->frames && phi__frames_cut(&run->frames) && !assembly->terminal)
         phi__classify_truncated(assembly, true);
     if (run->body == PHI__BODY_STREAM) run->agent->codec->end(run->decoder, assembly);
-    phi__assembly_finish(assembly);
-    if (run->lost || assembly->no_memory) return phi__run_no_memory(run);
-    if (assembly->failure.kind == PHI_FAILURE_NONE) return phi__answer_end(run, NULL, PHI_OK);
-    failure = assembly->failure;
-    if (failure.http_status == 0) failure.http_status = transfer->http_status;
-    return phi__answer_end(run, &failure, phi__answer_status(&failure));
+    return phi__call_whole(run, transfer->http_status);
 }
 
 /* ---- the answer's bytes ---- */
@@ -408,6 +480,7 @@ static bool phi__call_decode(phi__run *run, bool *wait) {
             phi__call_collect(run, bytes);
         rt->step_bytes_left -= phi__min(rt->step_bytes_left, bytes.len);
         phi__xfer_took(run->transfer, bytes.len);
+        if (!phi__fields_tell(run, false) || run->cancelled) return false;
         if (phi__step_spent(rt)) return false;
     }
 }
@@ -421,6 +494,23 @@ static void phi__call_linger(phi__run *run) {
     phi__xfer_alive(transfer);
 }
 
+/* A model of the host's own, in process. */
+static phi__state phi__call_poll(phi__run *run, bool *wait) {
+    bool over;
+    run->answer->assembly.sink = phi__call_part;
+    run->answer->assembly.ctx = run;
+    over = phi__provider_poll(run, wait);
+    if (run->agent->slot == NULL) return PHI__RUN_OVER;
+    if (!over) {
+        if (!phi__fields_tell(run, false)) return PHI__RUN_OVER;
+        if (run->cancelled) *wait = false;
+        return PHI__RUN_STREAM;
+    }
+    *wait = false;
+    phi__provider_close(run);
+    return run->agent->slot == NULL ? PHI__RUN_OVER : phi__call_whole(run, 0);
+}
+
 PHI__FN phi__state phi__run_stream(phi__run *run, bool *wait) {
     phi__xfer *transfer = run->transfer;
     phi__sse_event event;
@@ -429,6 +519,7 @@ PHI__FN phi__state phi__run_stream(phi__run *run, bool *wait) {
         phi__assembly_finish(&run->answer->assembly);
         return phi__answer_end(run, &failure, PHI_CANCELLED);
     }
+    if (phi__provider_in_process(run->agent)) return phi__call_poll(run, wait);
     if (transfer->headed && run->body == PHI__BODY_UNKNOWN) phi__call_look_at_head(run);
     if (transfer->headed && !phi__call_decode(run, wait)) return PHI__RUN_STREAM;
     if (phi__call_settled(run)) return phi__call_over(run);
@@ -449,6 +540,7 @@ PHI__FN void phi__run_drop_call(phi__run *run) {
     if (run->encoding) phi__encoder_free(&run->encoder);
     run->encoding = false;
     if (run->answer == NULL) return; /* nothing was opened */
+    phi__provider_close(run);
     phi__xfer_close(run->transfer);
     run->transfer = NULL;
     phi__sse_free(&run->sse);

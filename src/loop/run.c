@@ -5,6 +5,7 @@
    agent that can be prompted again. */
 #include "base/date_in.h"
 #include "loop/loop_in.h"
+#include "loop/provider_in.h"
 
 PHI__FN bool phi__step_spent(const phi_runtime *rt) {
     return rt->step_bytes_left == 0 || phi__io_now_us(rt->io) >= rt->step_until_us;
@@ -112,6 +113,7 @@ PHI__FN phi__state phi__run_fail(phi__run *run, const phi_failure *failure, phi_
 
 PHI__FN phi__state phi__run_no_memory(phi__run *run) {
     if (run->failure == &phi__run_out_of_memory) return PHI__RUN_CLOSE; /* it was told already */
+    if (!phi__fields_drop(run)) return PHI__RUN_OVER;
     phi__decision_drop(&run->decision);
     phi__pause_end(run);
     phi__answer_charge_open(run);
@@ -328,6 +330,7 @@ PHI__FN void phi__run_detach(phi__run *run) {
     phi__decision_drop(&run->decision);
     phi__budget_release(run);
     phi__run_detach_tools(run);
+    phi__provider_close(run);
     phi__xfer_close(run->transfer);
     run->transfer = NULL;
 }
@@ -361,6 +364,8 @@ static void phi__run_advance(phi__run *run) {
             return;
         }
         if (wait) return;
+        if (run->state == PHI__RUN_AFTER_LOOP)
+            continue; /* whoever pops AGENT_END may prompt at once */
         if (phi__step_spent(rt)) {
             phi__run_wake(run);
             return;

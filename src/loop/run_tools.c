@@ -8,17 +8,30 @@
 
 #include <stdio.h>
 
-static const phi_tool *phi__tools_named(const phi__agent *agent, phi_str name) {
+PHI__FN const phi_tool *phi__tools_named(const phi__agent *agent, phi_str name) {
     size_t i;
     for (i = 0; i < agent->tool_count; i++)
         if (phi__str_is(name, agent->tools[i].name)) return &agent->tools[i];
     return NULL;
 }
 
+/* Whether a text of the answer is the arguments of PHI_RESPOND_TOOL; cut ones are no answer. */
+static bool phi__tools_answered(const phi__run *run) {
+    const phi_message *reply = run->reply;
+    size_t i;
+    if (!run->ask.respond || reply->stop_reason != PHI_STOP_REASON_STOP) return false;
+    for (i = 0; i < reply->content_count; i++)
+        if (reply->content[i].kind == PHI_CONTENT_TEXT &&
+            phi__str_is(reply->content[i].name, PHI_RESPOND_TOOL))
+            return true;
+    return false;
+}
+
 PHI__FN phi__state phi__run_make_calls(phi__run *run) {
     const phi_message *reply = run->reply;
     size_t n = 0, i;
     for (i = 0; i < reply->content_count; i++) n += reply->content[i].kind == PHI_CONTENT_TOOL_CALL;
+    run->answered = phi__tools_answered(run);
     run->call_count = run->next_call = run->told_calls = run->running_calls = 0;
     run->calls = NULL;
     if (n == 0) return PHI__RUN_TURN_END;
@@ -34,6 +47,7 @@ PHI__FN phi__state phi__run_make_calls(phi__run *run) {
         call->arguments = call->block->arguments;
         call->tool = phi__tools_named(run->agent, call->block->name);
         phi__decision_init(&call->decision, run, call);
+        if (!phi__fields_adopt(call)) return PHI__RUN_OVER;
     }
     return PHI__RUN_TOOLS;
 }
@@ -48,6 +62,7 @@ PHI__FN void phi__run_drop_tools(phi__run *run) {
     phi__run_detach_tools(run);
     for (i = 0; run->calls != NULL && i < run->call_count; i++) phi__call_dispose(&run->calls[i]);
     run->calls = NULL;
+    phi__fields_free(run);
 }
 
 /* Whether the next call may begin beside those that are not in the log yet. */
@@ -178,9 +193,10 @@ static bool phi__tools_begin(phi__run *run) {
     run->next_call++;
     call->begun = true;
     run->running_calls++;
-    if (run->skipping) {
+    if (run->skipping || run->answered) {
         call->skipped = call->asked = call->after = true;
-        phi__call_fail(call, "Skipped due to queued user message.");
+        phi__call_fail(call, run->answered ? "Not run: the answer was given."
+                                           : "Skipped due to queued user message.");
     } else if (!run->cancelled && !phi__tools_count(call))
         return false;
     return phi__tools_go(call);
@@ -222,6 +238,7 @@ static bool phi__tools_over(phi__toolcall *call) {
     if (!phi__tools_go(call)) return false;
     if (call->run->agent->slot == NULL) return false;
     if (!phi__tools_result(call)) return false;
+    if (call->result != NULL && !phi__fields_refused(call)) return false;
     if (call->result == NULL || (!call->told && !call->quiet)) return true;
     if (!call->ended && !call->quiet && !phi__tools_tell_end(call)) return false;
     return call->after || phi__tools_after(call);

@@ -16,6 +16,26 @@ extern "C" {
 
 typedef enum phi_flow { PHI_DONE, PHI_PENDING } phi_flow;
 
+/* A value of a call's arguments that has arrived, while the rest is still being written: a leaf, whole. Those
+   of a call are told in the order of its text, each once, whatever pieces it comes in. A key that is there
+   twice is told twice; of arguments that are nested more than 64 deep, or a path of more than 1024 bytes,
+   nothing more is told. What counts is what `start` is given: a hook may have changed it. */
+typedef struct phi_field {
+    phi_agent agent;
+    uint32_t
+        block_index; /* of the call in the answer: which call it is; see phi_call_block_index */
+    phi_str tool_call_id; /* empty: not known yet; one that was used before gets another later */
+    phi_str path;         /* a JSON Pointer (RFC 6901): "/actions/0/name" */
+    phi_str value; /* its JSON text, whole: a string, a number, true, false, null, [] or {} */
+    bool
+        dropped; /* nothing of what was told counts: the answer broke off, with or without another try,
+                                 or was aborted, the arguments are no good, a hook denied the call, it was skipped,
+                                 finished from outside or repeated too often, or memory ended. path and value are empty.
+                                 Told once, and only where a field was told before; else `start` of the call follows.
+                                 (A provider that ends with other arguments than it streamed: dropped, the fields anew,
+                                 `start`.) Not told when the agent is freed */
+} phi_field;
+
 /* Threads: the functions run on the pumping thread, inside phi_step. They may call every phi_
    function but phi_step, phi_runtime_close and phi_runtime_free. */
 typedef struct phi_tool {
@@ -37,7 +57,14 @@ typedef struct phi_tool {
     bool
         needs_approval; /* runs only where a PHI_HOOK_BEFORE_TOOL hook allows it: an agent without one
                               denies it */
-    bool may_repeat;    /* the same call again and again is no sign of a doom loop: it polls */
+    bool
+        strict; /* the model is held to the schema, where the provider can promise that: the schema is
+                           adapted (what is optional may be null there, and null is left out again before
+                           `start`), and one that cannot be adapted fails the call of the model with words */
+    /* Values of the arguments as they arrive, each once, in their order, inside phi_step; provisional: the call
+       may still come to nothing. `field` and its strings are valid until it returns. (default: none) */
+    void (*on_field)(void *user_data, const phi_field *field);
+    bool may_repeat; /* the same call again and again is no sign of a doom loop: it polls */
 } phi_tool;
 
 /* A result of any shape; phi_call_finish is the short form for one text. */
@@ -78,6 +105,8 @@ PHI_API void *phi_call_state(phi_call call, size_t bytes);
 PHI_API phi_str phi_call_id(phi_call call);
 PHI_API phi_str phi_call_tool_name(phi_call call);
 PHI_API phi_agent phi_call_agent(phi_call call);
+PHI_API uint32_t
+phi_call_block_index(phi_call call); /* in the answer, as of phi_field; UINT32_MAX when stale */
 PHI_API uint32_t phi_call_timeout_ms(phi_call call); /* its deadline from its start; 0 when stale */
 PHI_API bool phi_call_pending(phi_call call);        /* any thread */
 

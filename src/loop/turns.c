@@ -164,7 +164,8 @@ static phi__state phi__turn_stop(phi__run *run, const char *reason) {
 static bool phi__turn_reserve(phi__run *run, char *reason, size_t size) {
     const phi__agent *agent = run->agent;
     const phi_cost *rates = &agent->model.cost;
-    uint64_t in = agent->thread->item_tokens + phi_tokens_of_text(NULL, agent->system_prompt);
+    uint64_t in = agent->thread->item_tokens + phi_tokens_of_text(NULL, agent->system_prompt) +
+                  phi_tokens_of_text(NULL, agent->format_schema);
     uint64_t out = agent->max_tokens != 0 ? agent->max_tokens : agent->model.max_tokens;
     const phi__input *input;
     double rate = rates->cache_write > rates->input ? rates->cache_write : rates->input;
@@ -249,7 +250,7 @@ static void phi__turn_clear(phi__run *run) {
     phi__arena_rewind(&run->arena);
     memset(&run->turn_usage, 0, sizeof run->turn_usage);
     run->reply = NULL;
-    run->steered = run->skipping = run->refused = run->fresh = false;
+    run->steered = run->skipping = run->answered = run->refused = run->fresh = false;
     run->attempt = run->compactions = run->idle_compactions = 0;
     run->call_count = run->next_call = run->told_calls = run->running_calls = 0;
     run->polled_calls = 0;
@@ -333,8 +334,9 @@ static phi__state phi__turn_next(phi__run *run, bool *wait) {
             return phi__run_hooked(run, hooked, PHI__RUN_NEXT, PHI__RUN_NEXT, PHI__RUN_NEXT, wait);
     }
     run->steered = true;
-    if (run->call_count > 0 || run->reply->stop_reason == PHI_STOP_REASON_PAUSED ||
-        run->pending.head != NULL || run->agent->injected.head != NULL)
+    if ((run->call_count > 0 && !run->answered) ||
+        run->reply->stop_reason == PHI_STOP_REASON_PAUSED || run->pending.head != NULL ||
+        run->agent->injected.head != NULL)
         return PHI__RUN_TOP;
     return PHI__RUN_FOLLOW;
 }

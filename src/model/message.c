@@ -85,6 +85,7 @@ static void phi__message_put_content(phi__buf *out, const phi_content *c, phi_ar
     case PHI_CONTENT_TEXT:
         phi__buf_text(out, "{\"type\":\"text\"");
         phi__message_put_member(out, "text", c->text);
+        phi__message_put_optional(out, "name", c->name);
         phi__message_put_optional(out, "signature", c->signature);
         (void)phi__message_put_json(out, "replay", c->replay, true, scratch);
         break;
@@ -232,6 +233,7 @@ static bool phi__message_get_content(phi__message_reader *r, const phi_json *nod
     if (phi__str_is(type, "text")) {
         out->kind = PHI_CONTENT_TEXT;
         out->text = phi__message_str(node, "text");
+        out->name = phi__message_str(node, "name");
     } else if (phi__str_is(type, "image")) {
         out->kind = PHI_CONTENT_IMAGE;
         out->data = phi__message_str(node, "data");

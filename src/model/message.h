@@ -35,7 +35,7 @@ typedef struct phi_content {
     phi_str text;      /* text, thinking */
     phi_str data;      /* image: base64 */
     phi_str mime_type; /* image: "image/png"... */
-    phi_str id, name;  /* tool call */
+    phi_str id, name; /* tool call; name also of a text that is the arguments of PHI_RESPOND_TOOL */
     phi_str arguments; /* tool call: JSON text; an object, unless the model sent something else */
     phi_str signature; /* text, thinking, tool call: the provider's token, sent back unchanged */
     phi_str replay;    /* JSON text that the minting provider wants back verbatim */
@@ -103,7 +103,7 @@ PHI_API phi_str phi_message_text(const phi_message *message, const char *separat
 PHI_API phi_message *phi_message_copy(const phi_message *message, phi_arena *arena);
 
 /* The interchange JSON, in the arena. Beyond what others write it holds, where they are set:
-   "signature" and "replay" of text, "redacted" and "replay" of thinking, "incomplete", "signature"
+   "name", "signature" and "replay" of text, "redacted" and "replay" of thinking, "incomplete", "signature"
    and "replay" of a tool call, and the assistant's "api" (protocol). Arguments that are no JSON value
    are written as a string.
    PHI_NO_MEMORY. */

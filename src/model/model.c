@@ -11,6 +11,110 @@ typedef struct phi__preset {
     bool reasoning; /* of a model that no row below names */
 } phi__preset;
 
+/* In the order of phi__preset_rows. */
+enum {
+    PHI__PRESET_ANTHROPIC,
+    PHI__PRESET_MINIMAX,
+    PHI__PRESET_OPENAI,
+    PHI__PRESET_OPENAI_RESPONSES,
+    PHI__PRESET_AZURE,
+    PHI__PRESET_OPENROUTER,
+    PHI__PRESET_XAI,
+    PHI__PRESET_GROQ,
+    PHI__PRESET_CEREBRAS,
+    PHI__PRESET_MISTRAL,
+    PHI__PRESET_DEEPSEEK,
+    PHI__PRESET_TOGETHER,
+    PHI__PRESET_QWEN,
+    PHI__PRESET_MOONSHOT,
+    PHI__PRESET_ZAI,
+    PHI__PRESET_FIREWORKS,
+    PHI__PRESET_LOCAL,
+    PHI__PRESET_OLLAMA,
+    PHI__PRESET_LLAMA_CPP,
+    PHI__PRESET_VLLM,
+    PHI__PRESET_LM_STUDIO,
+    PHI__PRESET_GOOGLE,
+    PHI__PRESET_VERTEX,
+    PHI__PRESET_BEDROCK
+};
+
+static const phi__preset phi__preset_rows[] = {
+    {PHI_PROTOCOL_ANTHROPIC, "anthropic", "https://api.anthropic.com", 0, 200000, 8192, false},
+    /* its Chat API leaves the stream's end out and hides its thinking; this one does neither */
+    {PHI_PROTOCOL_ANTHROPIC, "minimax", "https://api.minimax.io/anthropic", 0, 200000, 8192, false},
+    {PHI_PROTOCOL_OPENAI_CHAT, "openai", "https://api.openai.com/v1",
+     PHI_QUIRK_MAX_COMPLETION_TOKENS | PHI_QUIRK_DEVELOPER_ROLE | PHI_QUIRK_STORE_FALSE |
+         PHI_QUIRK_REASONING_EFFORT | PHI_QUIRK_CACHE_KEY | PHI_QUIRK_STRICT_TOOLS,
+     128000, 4096, true},
+    {PHI_PROTOCOL_OPENAI_RESPONSES, "openai-responses", "https://api.openai.com/v1", 0, 128000,
+     8192, true},
+    {PHI_PROTOCOL_AZURE_RESPONSES, "azure", NULL, 0, 128000, 8192, true},
+    {PHI_PROTOCOL_OPENAI_CHAT, "openrouter", "https://openrouter.ai/api/v1",
+     PHI_QUIRK_MAX_COMPLETION_TOKENS | PHI_QUIRK_REASONING_OBJECT | PHI_QUIRK_REPLAY_REASONING,
+     200000, 4096, false},
+    {PHI_PROTOCOL_OPENAI_CHAT, "xai", "https://api.x.ai/v1", PHI_QUIRK_MAX_COMPLETION_TOKENS,
+     128000, 8192, false},
+    {PHI_PROTOCOL_OPENAI_CHAT, "groq", "https://api.groq.com/openai/v1",
+     PHI_QUIRK_MAX_COMPLETION_TOKENS | PHI_QUIRK_STRICT_TOOLS | PHI_QUIRK_NO_JSON_SCHEMA |
+         PHI_QUIRK_FORMAT_ALONE,
+     128000, 8192, false},
+    {PHI_PROTOCOL_OPENAI_CHAT, "cerebras", "https://api.cerebras.ai/v1",
+     PHI_QUIRK_MAX_COMPLETION_TOKENS | PHI_QUIRK_EMPTY_IS_OVERFLOW | PHI_QUIRK_FORMAT_ALONE, 128000,
+     8192, false},
+    {PHI_PROTOCOL_OPENAI_CHAT, "mistral", "https://api.mistral.ai/v1",
+     PHI_QUIRK_NO_STREAM_USAGE | PHI_QUIRK_TOOL_NAME_IN_RESULT | PHI_QUIRK_EMPTY_CONTENT |
+         PHI_QUIRK_ID_9 | PHI_QUIRK_THINKING_PARTS | PHI_QUIRK_CACHE_KEY |
+         PHI_QUIRK_TOOL_CHOICE_ANY,
+     128000, 8192, false},
+    {PHI_PROTOCOL_OPENAI_CHAT, "deepseek", "https://api.deepseek.com",
+     PHI_QUIRK_THINKING_TYPE | PHI_QUIRK_REASONING_EFFORT | PHI_QUIRK_REPLAY_REASONING |
+         PHI_QUIRK_REASONING_REQUIRED | PHI_QUIRK_EMPTY_CONTENT | PHI_QUIRK_STRICT_TOOLS |
+         PHI_QUIRK_NO_JSON_SCHEMA,
+     128000, 8192, true},
+    {PHI_PROTOCOL_OPENAI_CHAT, "together", "https://api.together.ai/v1",
+     PHI_QUIRK_REASONING_ENABLED | PHI_QUIRK_REASONING_EFFORT | PHI_QUIRK_EMPTY_CONTENT, 128000,
+     8192, false},
+    {PHI_PROTOCOL_OPENAI_CHAT, "qwen", "https://dashscope-intl.aliyuncs.com/compatible-mode/v1",
+     PHI_QUIRK_ENABLE_THINKING | PHI_QUIRK_EMPTY_CONTENT | PHI_QUIRK_NO_JSON_SCHEMA, 128000, 8192,
+     false},
+    {PHI_PROTOCOL_OPENAI_CHAT, "moonshot", "https://api.moonshot.ai/v1",
+     PHI_QUIRK_THINKING_TYPE | PHI_QUIRK_REPLAY_REASONING | PHI_QUIRK_EMPTY_CONTENT |
+         PHI_QUIRK_NO_JSON_SCHEMA,
+     128000, 8192, false},
+    {PHI_PROTOCOL_OPENAI_CHAT, "zai", "https://api.z.ai/api/paas/v4",
+     PHI_QUIRK_THINKING_TYPE | PHI_QUIRK_KEEP_THINKING | PHI_QUIRK_REPLAY_REASONING |
+         PHI_QUIRK_TOOL_STREAM | PHI_QUIRK_EMPTY_CONTENT | PHI_QUIRK_STRICT_TOOLS |
+         PHI_QUIRK_NO_JSON_SCHEMA,
+     128000, 8192, false},
+    {PHI_PROTOCOL_OPENAI_CHAT, "fireworks", "https://api.fireworks.ai/inference/v1",
+     PHI_QUIRK_EMPTY_CONTENT, 128000, 8192, false},
+    {PHI_PROTOCOL_OPENAI_CHAT, "local", NULL,
+     PHI_QUIRK_EMPTY_CONTENT | PHI_QUIRK_OPEN_KEY | PHI_QUIRK_FORMAT_ALONE, 128000, 4096, false},
+    /* its num_ctx, which cannot be set from here, is the window */
+    {PHI_PROTOCOL_OPENAI_CHAT, "ollama", "http://localhost:11434/v1",
+     PHI_QUIRK_EMPTY_CONTENT | PHI_QUIRK_OPEN_KEY | PHI_QUIRK_REASONING_EFFORT |
+         PHI_QUIRK_FORMAT_ALONE,
+     4096, 4096, false},
+    {PHI_PROTOCOL_OPENAI_CHAT, "llama_cpp", "http://localhost:8080/v1",
+     PHI_QUIRK_EMPTY_CONTENT | PHI_QUIRK_OPEN_KEY | PHI_QUIRK_TEMPLATE_THINKING |
+         PHI_QUIRK_FORMAT_ALONE,
+     128000, 4096, false},
+    {PHI_PROTOCOL_OPENAI_CHAT, "vllm", "http://localhost:8000/v1",
+     PHI_QUIRK_EMPTY_CONTENT | PHI_QUIRK_OPEN_KEY | PHI_QUIRK_TEMPLATE_THINKING |
+         PHI_QUIRK_FORMAT_ALONE,
+     128000, 4096, false},
+    {PHI_PROTOCOL_OPENAI_CHAT, "lm_studio", "http://localhost:1234/v1",
+     PHI_QUIRK_EMPTY_CONTENT | PHI_QUIRK_OPEN_KEY | PHI_QUIRK_REASONING_EFFORT |
+         PHI_QUIRK_FORMAT_ALONE,
+     128000, 4096, false},
+    {PHI_PROTOCOL_GOOGLE, "google", "https://generativelanguage.googleapis.com/v1beta", 0, 1000000,
+     8192, false},
+    {PHI_PROTOCOL_VERTEX, "google_vertex", NULL, 0, 1000000, 8192, false},
+    {PHI_PROTOCOL_BEDROCK, "bedrock", "https://bedrock-runtime.us-east-1.amazonaws.com", 0, 200000,
+     8192, false},
+};
+
 /* By the start of the model's name; the first row that fits decides. */
 typedef struct phi__preset_model {
     const char *provider, *prefix;
@@ -39,7 +143,7 @@ static const phi__preset_model phi__preset_models[] = {
     {"openrouter", "openai/gpt-4", PHI_QUIRK_DEVELOPER_ROLE, 0, false},
     {"openrouter", "openai/", PHI_QUIRK_DEVELOPER_ROLE, 0, true},
     {"groq", "openai/gpt-oss", PHI_QUIRK_REASONING_EFFORT, 0, true},
-    {"groq", "qwen", PHI_QUIRK_REASONING_FORMAT, 0, true},
+    {"groq", "qwen", PHI_QUIRK_REASONING_FORMAT | PHI_QUIRK_REASONING_EFFORT, 0, true},
     {"groq", "deepseek-r1", PHI_QUIRK_REASONING_FORMAT, 0, true},
     {"cerebras", "gpt-oss", PHI_QUIRK_REASONING_EFFORT, 0, true},
     {"xai", "grok-3-mini", PHI_QUIRK_REASONING_EFFORT, 0, true},
@@ -55,7 +159,8 @@ static const phi__preset_model phi__preset_models[] = {
 
 static bool phi__preset_is(const char *a, const char *b) { return strcmp(a, b) == 0; }
 
-static phi_model phi__preset_make(const phi__preset *preset, const char *id, const char *api_key) {
+static phi_model phi__preset_make(int which, const char *id, const char *api_key) {
+    const phi__preset *preset = &phi__preset_rows[which];
     phi_model model;
     size_t i;
     memset(&model, 0, sizeof model);
@@ -79,286 +184,120 @@ static phi_model phi__preset_make(const phi__preset *preset, const char *id, con
     return model;
 }
 
-/* ---- public ---- */
-
-PHI_API phi_model phi_model_anthropic(const char *id, const char *api_key) {
-    static const phi__preset preset = {
-        PHI_PROTOCOL_ANTHROPIC, "anthropic", "https://api.anthropic.com", 0, 200000, 8192, false};
-    return phi__preset_make(&preset, id, api_key);
-}
-
-PHI_API phi_model phi_model_openai(const char *id, const char *api_key) {
-    static const phi__preset preset = {PHI_PROTOCOL_OPENAI_CHAT,
-                                       "openai",
-                                       "https://api.openai.com/v1",
-                                       PHI_QUIRK_MAX_COMPLETION_TOKENS | PHI_QUIRK_DEVELOPER_ROLE |
-                                           PHI_QUIRK_STORE_FALSE | PHI_QUIRK_REASONING_EFFORT |
-                                           PHI_QUIRK_CACHE_KEY,
-                                       128000,
-                                       4096,
-                                       true};
-    return phi__preset_make(&preset, id, api_key);
-}
-
-PHI_API phi_model phi_model_openai_responses(const char *id, const char *api_key) {
-    static const phi__preset preset = {PHI_PROTOCOL_OPENAI_RESPONSES,
-                                       "openai-responses",
-                                       "https://api.openai.com/v1",
-                                       0,
-                                       128000,
-                                       8192,
-                                       true};
-    return phi__preset_make(&preset, id, api_key);
-}
-
-PHI_API phi_model phi_model_azure(const char *base_url, const char *deployment,
-                                  const char *api_key) {
-    static const phi__preset preset = {
-        PHI_PROTOCOL_AZURE_RESPONSES, "azure", NULL, 0, 128000, 8192, true};
-    phi_model model = phi__preset_make(&preset, deployment, api_key);
+/* At an address that is the caller's, whatever it is. */
+static phi_model phi__preset_at(int which, const char *base_url, const char *id,
+                                const char *api_key) {
+    phi_model model = phi__preset_make(which, id, api_key);
     model.base_url = base_url;
     return model;
-}
-
-PHI_API phi_model phi_model_openrouter(const char *id, const char *api_key) {
-    static const phi__preset preset = {PHI_PROTOCOL_OPENAI_CHAT,
-                                       "openrouter",
-                                       "https://openrouter.ai/api/v1",
-                                       PHI_QUIRK_MAX_COMPLETION_TOKENS |
-                                           PHI_QUIRK_REASONING_OBJECT | PHI_QUIRK_REPLAY_REASONING,
-                                       200000,
-                                       4096,
-                                       false};
-    return phi__preset_make(&preset, id, api_key);
-}
-
-PHI_API phi_model phi_model_xai(const char *id, const char *api_key) {
-    static const phi__preset preset = {PHI_PROTOCOL_OPENAI_CHAT,
-                                       "xai",
-                                       "https://api.x.ai/v1",
-                                       PHI_QUIRK_MAX_COMPLETION_TOKENS,
-                                       128000,
-                                       8192,
-                                       false};
-    return phi__preset_make(&preset, id, api_key);
-}
-
-PHI_API phi_model phi_model_groq(const char *id, const char *api_key) {
-    static const phi__preset preset = {PHI_PROTOCOL_OPENAI_CHAT,
-                                       "groq",
-                                       "https://api.groq.com/openai/v1",
-                                       PHI_QUIRK_MAX_COMPLETION_TOKENS,
-                                       128000,
-                                       8192,
-                                       false};
-    return phi__preset_make(&preset, id, api_key);
-}
-
-PHI_API phi_model phi_model_cerebras(const char *id, const char *api_key) {
-    static const phi__preset preset = {PHI_PROTOCOL_OPENAI_CHAT,
-                                       "cerebras",
-                                       "https://api.cerebras.ai/v1",
-                                       PHI_QUIRK_MAX_COMPLETION_TOKENS |
-                                           PHI_QUIRK_EMPTY_IS_OVERFLOW,
-                                       128000,
-                                       8192,
-                                       false};
-    return phi__preset_make(&preset, id, api_key);
-}
-
-PHI_API phi_model phi_model_mistral(const char *id, const char *api_key) {
-    static const phi__preset preset = {PHI_PROTOCOL_OPENAI_CHAT,
-                                       "mistral",
-                                       "https://api.mistral.ai/v1",
-                                       PHI_QUIRK_NO_STREAM_USAGE | PHI_QUIRK_TOOL_NAME_IN_RESULT |
-                                           PHI_QUIRK_EMPTY_CONTENT | PHI_QUIRK_ID_9 |
-                                           PHI_QUIRK_THINKING_PARTS | PHI_QUIRK_CACHE_KEY |
-                                           PHI_QUIRK_TOOL_CHOICE_ANY,
-                                       128000,
-                                       8192,
-                                       false};
-    return phi__preset_make(&preset, id, api_key);
-}
-
-PHI_API phi_model phi_model_deepseek(const char *id, const char *api_key) {
-    static const phi__preset preset = {PHI_PROTOCOL_OPENAI_CHAT,
-                                       "deepseek",
-                                       "https://api.deepseek.com",
-                                       PHI_QUIRK_THINKING_TYPE | PHI_QUIRK_REPLAY_REASONING |
-                                           PHI_QUIRK_REASONING_REQUIRED | PHI_QUIRK_EMPTY_CONTENT,
-                                       128000,
-                                       8192,
-                                       true};
-    return phi__preset_make(&preset, id, api_key);
-}
-
-PHI_API phi_model phi_model_together(const char *id, const char *api_key) {
-    static const phi__preset preset = {PHI_PROTOCOL_OPENAI_CHAT,
-                                       "together",
-                                       "https://api.together.ai/v1",
-                                       PHI_QUIRK_REASONING_ENABLED | PHI_QUIRK_EMPTY_CONTENT,
-                                       128000,
-                                       8192,
-                                       false};
-    return phi__preset_make(&preset, id, api_key);
-}
-
-PHI_API phi_model phi_model_qwen(const char *id, const char *api_key) {
-    static const phi__preset preset = {PHI_PROTOCOL_OPENAI_CHAT,
-                                       "qwen",
-                                       "https://dashscope-intl.aliyuncs.com/compatible-mode/v1",
-                                       PHI_QUIRK_ENABLE_THINKING | PHI_QUIRK_EMPTY_CONTENT,
-                                       128000,
-                                       8192,
-                                       false};
-    return phi__preset_make(&preset, id, api_key);
-}
-
-PHI_API phi_model phi_model_moonshot(const char *id, const char *api_key) {
-    static const phi__preset preset = {PHI_PROTOCOL_OPENAI_CHAT,
-                                       "moonshot",
-                                       "https://api.moonshot.ai/v1",
-                                       PHI_QUIRK_THINKING_TYPE | PHI_QUIRK_REPLAY_REASONING |
-                                           PHI_QUIRK_EMPTY_CONTENT,
-                                       128000,
-                                       8192,
-                                       false};
-    return phi__preset_make(&preset, id, api_key);
-}
-
-PHI_API phi_model phi_model_zai(const char *id, const char *api_key) {
-    static const phi__preset preset = {PHI_PROTOCOL_OPENAI_CHAT,
-                                       "zai",
-                                       "https://api.z.ai/api/paas/v4",
-                                       PHI_QUIRK_THINKING_TYPE | PHI_QUIRK_KEEP_THINKING |
-                                           PHI_QUIRK_REPLAY_REASONING | PHI_QUIRK_TOOL_STREAM |
-                                           PHI_QUIRK_EMPTY_CONTENT,
-                                       128000,
-                                       8192,
-                                       false};
-    return phi__preset_make(&preset, id, api_key);
-}
-
-PHI_API phi_model phi_model_google(const char *id, const char *api_key) {
-    static const phi__preset preset = {PHI_PROTOCOL_GOOGLE,
-                                       "google",
-                                       "https://generativelanguage.googleapis.com/v1beta",
-                                       0,
-                                       1000000,
-                                       8192,
-                                       false};
-    return phi__preset_make(&preset, id, api_key);
-}
-
-PHI_API phi_model phi_model_vertex(const char *base_url, const char *id, const char *token) {
-    static const phi__preset preset = {
-        PHI_PROTOCOL_VERTEX, "google_vertex", NULL, 0, 1000000, 8192, false};
-    phi_model model = phi__preset_make(&preset, id, token);
-    model.base_url = base_url;
-    return model;
-}
-
-PHI_API phi_model phi_model_local(const char *base_url, const char *id, const char *api_key) {
-    static const phi__preset preset = {PHI_PROTOCOL_OPENAI_CHAT,
-                                       "local",
-                                       NULL,
-                                       PHI_QUIRK_EMPTY_CONTENT | PHI_QUIRK_OPEN_KEY,
-                                       128000,
-                                       4096,
-                                       false};
-    phi_model model = phi__preset_make(&preset, id, api_key);
-    model.name = "Local Model";
-    model.base_url = base_url;
-    return model;
-}
-
-PHI_API phi_model phi_model_fireworks(const char *id, const char *api_key) {
-    static const phi__preset preset = {PHI_PROTOCOL_OPENAI_CHAT,
-                                       "fireworks",
-                                       "https://api.fireworks.ai/inference/v1",
-                                       PHI_QUIRK_EMPTY_CONTENT,
-                                       128000,
-                                       8192,
-                                       false};
-    return phi__preset_make(&preset, id, api_key);
-}
-
-/* Its Chat API leaves the stream's end out and hides its thinking; the Anthropic one does neither. */
-PHI_API phi_model phi_model_minimax(const char *id, const char *api_key) {
-    static const phi__preset preset = {PHI_PROTOCOL_ANTHROPIC,
-                                       "minimax",
-                                       "https://api.minimax.io/anthropic",
-                                       0,
-                                       200000,
-                                       8192,
-                                       false};
-    return phi__preset_make(&preset, id, api_key);
 }
 
 /* A server on this machine, or wherever `base_url` says. */
-static phi_model phi__preset_own(const phi__preset *preset, const char *base_url, const char *id) {
-    phi_model model = phi__preset_make(preset, id, NULL);
+static phi_model phi__preset_own(int which, const char *base_url, const char *id) {
+    phi_model model = phi__preset_make(which, id, NULL);
     if (base_url != NULL && base_url[0] != '\0') model.base_url = base_url;
     return model;
 }
 
+/* ---- public ---- */
+
+PHI_API phi_model phi_model_anthropic(const char *id, const char *api_key) {
+    return phi__preset_make(PHI__PRESET_ANTHROPIC, id, api_key);
+}
+
+PHI_API phi_model phi_model_minimax(const char *id, const char *api_key) {
+    return phi__preset_make(PHI__PRESET_MINIMAX, id, api_key);
+}
+
+PHI_API phi_model phi_model_openai(const char *id, const char *api_key) {
+    return phi__preset_make(PHI__PRESET_OPENAI, id, api_key);
+}
+
+PHI_API phi_model phi_model_openai_responses(const char *id, const char *api_key) {
+    return phi__preset_make(PHI__PRESET_OPENAI_RESPONSES, id, api_key);
+}
+
+PHI_API phi_model phi_model_azure(const char *base_url, const char *deployment,
+                                  const char *api_key) {
+    return phi__preset_at(PHI__PRESET_AZURE, base_url, deployment, api_key);
+}
+
+PHI_API phi_model phi_model_openrouter(const char *id, const char *api_key) {
+    return phi__preset_make(PHI__PRESET_OPENROUTER, id, api_key);
+}
+
+PHI_API phi_model phi_model_xai(const char *id, const char *api_key) {
+    return phi__preset_make(PHI__PRESET_XAI, id, api_key);
+}
+
+PHI_API phi_model phi_model_groq(const char *id, const char *api_key) {
+    return phi__preset_make(PHI__PRESET_GROQ, id, api_key);
+}
+
+PHI_API phi_model phi_model_cerebras(const char *id, const char *api_key) {
+    return phi__preset_make(PHI__PRESET_CEREBRAS, id, api_key);
+}
+
+PHI_API phi_model phi_model_mistral(const char *id, const char *api_key) {
+    return phi__preset_make(PHI__PRESET_MISTRAL, id, api_key);
+}
+
+PHI_API phi_model phi_model_deepseek(const char *id, const char *api_key) {
+    return phi__preset_make(PHI__PRESET_DEEPSEEK, id, api_key);
+}
+
+PHI_API phi_model phi_model_together(const char *id, const char *api_key) {
+    return phi__preset_make(PHI__PRESET_TOGETHER, id, api_key);
+}
+
+PHI_API phi_model phi_model_qwen(const char *id, const char *api_key) {
+    return phi__preset_make(PHI__PRESET_QWEN, id, api_key);
+}
+
+PHI_API phi_model phi_model_moonshot(const char *id, const char *api_key) {
+    return phi__preset_make(PHI__PRESET_MOONSHOT, id, api_key);
+}
+
+PHI_API phi_model phi_model_zai(const char *id, const char *api_key) {
+    return phi__preset_make(PHI__PRESET_ZAI, id, api_key);
+}
+
+PHI_API phi_model phi_model_fireworks(const char *id, const char *api_key) {
+    return phi__preset_make(PHI__PRESET_FIREWORKS, id, api_key);
+}
+
+PHI_API phi_model phi_model_local(const char *base_url, const char *id, const char *api_key) {
+    phi_model model = phi__preset_at(PHI__PRESET_LOCAL, base_url, id, api_key);
+    model.name = "Local Model";
+    return model;
+}
+
 PHI_API phi_model phi_model_ollama(const char *base_url, const char *id) {
-    static const phi__preset preset = {PHI_PROTOCOL_OPENAI_CHAT,
-                                       "ollama",
-                                       "http://localhost:11434/v1",
-                                       PHI_QUIRK_EMPTY_CONTENT | PHI_QUIRK_OPEN_KEY |
-                                           PHI_QUIRK_REASONING_EFFORT,
-                                       4096, /* its num_ctx, which cannot be set here */
-                                       4096,
-                                       false};
-    return phi__preset_own(&preset, base_url, id);
+    return phi__preset_own(PHI__PRESET_OLLAMA, base_url, id);
 }
 
 PHI_API phi_model phi_model_llama_cpp(const char *base_url, const char *id) {
-    static const phi__preset preset = {PHI_PROTOCOL_OPENAI_CHAT,
-                                       "llama_cpp",
-                                       "http://localhost:8080/v1",
-                                       PHI_QUIRK_EMPTY_CONTENT | PHI_QUIRK_OPEN_KEY |
-                                           PHI_QUIRK_TEMPLATE_THINKING,
-                                       128000,
-                                       4096,
-                                       false};
-    return phi__preset_own(&preset, base_url, id);
+    return phi__preset_own(PHI__PRESET_LLAMA_CPP, base_url, id);
 }
 
 PHI_API phi_model phi_model_vllm(const char *base_url, const char *id) {
-    static const phi__preset preset = {PHI_PROTOCOL_OPENAI_CHAT,
-                                       "vllm",
-                                       "http://localhost:8000/v1",
-                                       PHI_QUIRK_EMPTY_CONTENT | PHI_QUIRK_OPEN_KEY |
-                                           PHI_QUIRK_TEMPLATE_THINKING,
-                                       128000,
-                                       4096,
-                                       false};
-    return phi__preset_own(&preset, base_url, id);
+    return phi__preset_own(PHI__PRESET_VLLM, base_url, id);
 }
 
 PHI_API phi_model phi_model_lm_studio(const char *base_url, const char *id) {
-    static const phi__preset preset = {PHI_PROTOCOL_OPENAI_CHAT,
-                                       "lm_studio",
-                                       "http://localhost:1234/v1",
-                                       PHI_QUIRK_EMPTY_CONTENT | PHI_QUIRK_OPEN_KEY |
-                                           PHI_QUIRK_REASONING_EFFORT,
-                                       128000,
-                                       4096,
-                                       false};
-    return phi__preset_own(&preset, base_url, id);
+    return phi__preset_own(PHI__PRESET_LM_STUDIO, base_url, id);
+}
+
+PHI_API phi_model phi_model_google(const char *id, const char *api_key) {
+    return phi__preset_make(PHI__PRESET_GOOGLE, id, api_key);
+}
+
+PHI_API phi_model phi_model_vertex(const char *base_url, const char *id, const char *token) {
+    return phi__preset_at(PHI__PRESET_VERTEX, base_url, id, token);
 }
 
 PHI_API phi_model phi_model_bedrock(const char *base_url, const char *id, const char *key) {
-    static const phi__preset preset = {PHI_PROTOCOL_BEDROCK,
-                                       "bedrock",
-                                       "https://bedrock-runtime.us-east-1.amazonaws.com",
-                                       0,
-                                       200000,
-                                       8192,
-                                       false};
-    phi_model model = phi__preset_make(&preset, id, key);
+    phi_model model = phi__preset_make(PHI__PRESET_BEDROCK, id, key);
     const char *claude = id != NULL ? strstr(id, "claude-") : NULL;
     if (base_url != NULL) model.base_url = base_url;
     if (claude != NULL) model.reasoning = phi_model_anthropic(claude, key).reasoning;

@@ -32,11 +32,47 @@ typedef enum phi_tool_choice {
     PHI_TOOL_CHOICE_REQUIRED
 } phi_tool_choice;
 
+/* What an answer is to be: text, any JSON object, or JSON that a schema describes. Sent in the provider's own
+   way where it has one; else the model is made to call a tool PHI_RESPOND_TOOL, whose arguments become the
+   answer's text: a host reads JSON text in either case (phi_message_json). docs/structured.md has the table. */
+typedef enum phi_format_kind {
+    PHI_FORMAT_TEXT = 0,
+    PHI_FORMAT_JSON_OBJECT,
+    PHI_FORMAT_JSON_SCHEMA
+} phi_format_kind;
+
+typedef struct phi_format {
+    phi_format_kind kind;
+    const char *schema; /* JSON_SCHEMA: a JSON Schema of an object; copied where a desc takes it */
+    const char *name;   /* of the schema, [a-zA-Z0-9_-]{1,64} (default "response"); copied too */
+    /* The schema is adapted so that the provider can promise that the answer fits, where it can: what may be
+       left out is null there (phi_format_check takes it out again). One that cannot be adapted fails the call
+       with words, before it is sent. */
+    bool strict;
+} phi_format;
+
+#define PHI_RESPOND_TOOL "respond_json"
+
+/* Which marks of prompt caching are sent, where a provider wants marks. Providers that cache by themselves
+   do so in any case. */
+typedef enum phi_cache_mode {
+    PHI_CACHE_AUTO = 0, /* all three */
+    PHI_CACHE_DISABLED,
+    PHI_CACHE_MANUAL /* those that are set */
+} phi_cache_mode;
+
+typedef struct phi_cache {
+    phi_cache_mode mode;
+    bool system, tools,
+        messages; /* MANUAL: behind the system prompt, the last tool, the last user block */
+} phi_cache;
+
 /* What OpenAI-compatible servers do differently: bits of phi_model.quirks. The presets set them;
    what each does is said beside it. */
 enum {
     PHI_QUIRK_MAX_COMPLETION_TOKENS = 1 << 0, /* field max_completion_tokens, not max_tokens */
-    PHI_QUIRK_DEVELOPER_ROLE = 1 << 1,        /* system prompt as role developer */
+    PHI_QUIRK_DEVELOPER_ROLE = 1 << 1,        /* system prompt as role developer, where the model
+                                                 reasons; with an effort: no temperature */
     PHI_QUIRK_STORE_FALSE = 1 << 2,           /* send store:false */
     PHI_QUIRK_REASONING_EFFORT = 1 << 3,      /* thinking level as reasoning_effort */
     PHI_QUIRK_REASONING_OBJECT = 1 << 4,      /* thinking level as reasoning:{effort} */
@@ -58,13 +94,18 @@ enum {
     PHI_QUIRK_NO_IMAGES = 1 << 20,            /* takes no images: they become a line of text */
     PHI_QUIRK_ASSISTANT_AFTER_TOOL = 1 << 21, /* no user message directly after a tool message */
     PHI_QUIRK_REASONING_ENABLED = 1 << 22,    /* reasoning:{enabled} (Together) */
-    PHI_QUIRK_REASONING_FORMAT = 1 << 23,     /* reasoning_format:"parsed" (Groq) */
+    PHI_QUIRK_REASONING_FORMAT = 1 << 23,     /* reasoning_format:"parsed"; with an effort: none
+                                                 or default (Groq) */
     PHI_QUIRK_TOOL_CHOICE_ANY = 1 << 24,      /* "any" where others say "required" (Mistral) */
     PHI_QUIRK_PROMPT_MODE = 1 << 25,          /* prompt_mode:"reasoning" (Mistral's Magistral) */
     PHI_QUIRK_TEMPLATE_THINKING = 1 << 26,    /* chat_template_kwargs:{enable_thinking} (vLLM) */
     PHI_QUIRK_KEEP_THINKING = 1 << 27,        /* with THINKING_TYPE: clear_thinking:false (z.ai) */
-    PHI_QUIRK_EMPTY_TOOLS = 1 << 28           /* tools:[] beside calls in the history (LiteLLM) */
+    PHI_QUIRK_EMPTY_TOOLS = 1 << 28,          /* tools:[] beside calls in the history (LiteLLM) */
+    PHI_QUIRK_NO_JSON_SCHEMA = 1 << 29, /* no response_format json_schema, or not for streams */
+    PHI_QUIRK_FORMAT_ALONE = 1 << 30    /* response_format only where there are no tools */
 };
+#define PHI_QUIRK_STRICT_TOOLS                                                                     \
+    0x80000000u /* takes strict:true on tools; no int, so no enumerator */
 
 typedef struct phi_model_header {
     const char *name, *value;

@@ -7,6 +7,7 @@
 #include "wire/anthropic_in.h"
 
 #include "wire/render_in.h"
+#include "wire/strict_in.h"
 
 /* What a rendering depends on beside its block: bits of phi__rendered.form. */
 enum {
@@ -247,6 +248,43 @@ PHI__FN phi__anthropic_plan phi__anthropic_plan_of(const phi__ask *ask) {
     return p;
 }
 
+/* Whether the calls that wait for an answer were made without thinking: by another model, or when it was
+   off. The message that made them has no thinking block to begin with. */
+static bool phi__anthropic_unthought(const phi__encoder *e) {
+    size_t at = e->ask->item_count, i, last = SIZE_MAX;
+    const phi_message *m = NULL;
+    bool thought = false, calls = false;
+    while (at > 0 && last == SIZE_MAX) {
+        m = e->ask->items[--at].message;
+        if (m->role == PHI_ROLE_ASSISTANT) last = phi__anthropic_last(m);
+    }
+    /* Backwards: the first block that is sent decides. */
+    for (i = last == SIZE_MAX ? 0 : last + 1; i > 0; i--) {
+        const phi_content *c = &m->content[i - 1];
+        if (c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete) calls = true;
+        if (c->kind == PHI_CONTENT_THINKING)
+            thought = thought || (c->signature.len > 0 && phi__render_same_origin(e, at));
+        else if (c->kind != PHI_CONTENT_TEXT || !phi__render_blank(c->text))
+            thought = false;
+    }
+    return calls && !thought;
+}
+
+PHI__FN phi__anthropic_plan phi__anthropic_plan_now(const phi__encoder *e) {
+    phi__anthropic_plan p = phi__anthropic_plan_of(e->ask);
+    phi__ask calm;
+    if (p.budget == 0 || !phi__anthropic_unthought(e)) return p;
+    calm = *e->ask;
+    calm.thinking = PHI_THINKING_OFF;
+    return phi__anthropic_plan_of(&calm);
+}
+
+/* Bedrock's GovCloud refuses the field; wire.md part 8. */
+static bool phi__anthropic_displays(const phi__encoder *e) {
+    phi_str url = phi_str_of(e->ask->model->base_url);
+    return phi__str_find(url, 0, "bedrock-runtime.us-gov-") == SIZE_MAX;
+}
+
 PHI__FN void phi__anthropic_put_thinking(phi__encoder *e, const phi__anthropic_plan *p) {
     phi__buf *out = &e->scratch;
     phi_thinking level = e->ask->thinking;
@@ -259,22 +297,45 @@ PHI__FN void phi__anthropic_put_thinking(phi__encoder *e, const phi__anthropic_p
         return;
     }
     if (level != PHI_THINKING_OFF)
-        phi__buf_text(out, ",\"thinking\":{\"type\":\"adaptive\",\"display\":\"summarized\"}");
+        phi__buf_text(out, phi__anthropic_displays(e)
+                               ? ",\"thinking\":{\"type\":\"adaptive\",\"display\":\"summarized\"}"
+                               : ",\"thinking\":{\"type\":\"adaptive\"}");
     else if (p->claude.off == PHI__CLAUDE_OFF_DISABLED)
         phi__buf_text(out, ",\"thinking\":{\"type\":\"disabled\"}");
     else if (p->claude.off == PHI__CLAUDE_OFF_BETWEEN)
         phi__buf_text(out, ",\"thinking\":{\"type\":\"between_tools\"}");
-    if (level != PHI_THINKING_OFF || p->claude.off == PHI__CLAUDE_OFF_CANNOT) {
-        phi__buf_text(out, ",\"output_config\":{\"effort\":\"");
-        phi__buf_text(out, phi__anthropic_effort(level));
-        phi__buf_text(out, "\"}");
+}
+
+PHI__FN void phi__anthropic_put_config(phi__encoder *e, const phi__anthropic_plan *p,
+                                       bool with_format) {
+    const phi_format *format = &e->ask->format;
+    phi_thinking level = e->ask->thinking;
+    phi__buf *out = &e->scratch;
+    bool effort = e->ask->model->reasoning && p->adaptive &&
+                  (level != PHI_THINKING_OFF || p->claude.off == PHI__CLAUDE_OFF_CANNOT);
+    with_format = with_format && format->kind == PHI_FORMAT_JSON_SCHEMA;
+    if (!effort && !with_format) return;
+    phi__buf_text(out, ",\"output_config\":{");
+    if (effort) phi__render_member(out, "effort", phi_str_of(phi__anthropic_effort(level)));
+    if (with_format) {
+        phi__json_put_key(out, PHI__LIT("format"));
+        phi__buf_text(out, "{\"type\":\"json_schema\",\"schema\":");
+        phi__encode_scratch(e);
+        phi__encode_piece(e, phi_str_of(format->schema));
+        phi__buf_char(out, '}');
     }
+    phi__buf_char(out, '}');
 }
 
 static void phi__anthropic_put_choice(phi__encoder *e, const phi__anthropic_plan *p) {
     phi_tool_choice choice = e->ask->tool_choice;
     if (choice == PHI_TOOL_CHOICE_REQUIRED && (p->thinks || p->claude.no_forced_tool))
         choice = PHI_TOOL_CHOICE_AUTO; /* the API refuses to force a call then */
+    if (e->ask->respond_only) {
+        phi__buf_text(&e->scratch,
+                      ",\"tool_choice\":{\"type\":\"tool\",\"name\":\"" PHI_RESPOND_TOOL "\"}");
+        return;
+    }
     phi__buf_text(&e->scratch, ",\"tool_choice\":{\"type\":\"");
     phi__buf_text(&e->scratch, choice == PHI_TOOL_CHOICE_NONE       ? "none"
                                : choice == PHI_TOOL_CHOICE_REQUIRED ? "any"
@@ -285,6 +346,7 @@ static void phi__anthropic_put_choice(phi__encoder *e, const phi__anthropic_plan
 static void phi__anthropic_put_tools(phi__encoder *e) {
     phi__buf *out = &e->scratch;
     size_t i;
+    bool strict;
     phi__buf_text(out, ",\"tools\":[");
     for (i = 0; i < e->ask->tool_count; i++) {
         const phi__tool_view *tool = &e->ask->tools[i];
@@ -295,18 +357,18 @@ static void phi__anthropic_put_tools(phi__encoder *e) {
             phi__render_member(out, "description", tool->description);
         phi__buf_text(out, ",\"input_schema\":");
         phi__encode_scratch(e);
-        phi__encode_piece(e, phi__render_blank(tool->schema)
-                                 ? PHI__LIT("{\"type\":\"object\",\"properties\":{}}")
-                                 : tool->schema);
-        phi__buf_text(
-            out, i + 1 == e->ask->tool_count && !e->ask->disable_cache ? PHI__ANTHROPIC_MARK : "}");
+        phi__encode_piece(e, phi__strict_tool(e, tool, &strict));
+        if (strict) phi__buf_text(out, ",\"strict\":true");
+        phi__buf_text(out, i + 1 == e->ask->tool_count && phi__ask_marks(e->ask, PHI__MARK_TOOLS)
+                               ? PHI__ANTHROPIC_MARK
+                               : "}");
     }
     phi__buf_char(out, ']');
 }
 
 static void phi__anthropic_head(phi__encoder *e) {
     const phi__ask *ask = e->ask;
-    phi__anthropic_plan plan = phi__anthropic_plan_of(ask);
+    phi__anthropic_plan plan = phi__anthropic_plan_now(e);
     phi__buf *out = &e->scratch;
     phi__buf_clear(out);
     phi__buf_char(out, '{');
@@ -317,10 +379,11 @@ static void phi__anthropic_head(phi__encoder *e) {
     if (!phi__render_blank(ask->system_prompt)) {
         phi__buf_text(out, ",\"system\":[{\"type\":\"text\"");
         phi__render_member(out, "text", ask->system_prompt);
-        phi__buf_text(out, ask->disable_cache ? "}" : PHI__ANTHROPIC_MARK);
+        phi__buf_text(out, phi__ask_marks(ask, PHI__MARK_SYSTEM) ? PHI__ANTHROPIC_MARK : "}");
         phi__buf_char(out, ']');
     }
     phi__anthropic_put_thinking(e, &plan);
+    phi__anthropic_put_config(e, &plan, true);
     if (ask->temperature >= 0 && !plan.thinks && !plan.claude.no_temperature) {
         phi__buf_text(out, ",\"temperature\":");
         phi__json_put_double(out, ask->temperature);
@@ -336,7 +399,8 @@ static void phi__anthropic_head(phi__encoder *e) {
 static void phi__anthropic_tail(phi__encoder *e) {
     phi__anthropic_close_role(e);
     phi__encode_glue(e, "]}");
-    if (!e->ask->disable_cache) phi__encode_mark(e, 1, PHI__ANTHROPIC_MARK_OPEN);
+    if (phi__ask_marks(e->ask, PHI__MARK_MESSAGES))
+        phi__encode_mark(e, 1, PHI__ANTHROPIC_MARK_OPEN);
 }
 
 static void phi__anthropic_address(phi__encoder *e) {

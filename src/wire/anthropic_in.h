@@ -16,8 +16,14 @@ typedef struct phi__anthropic_plan {
 } phi__anthropic_plan;
 
 PHI__FN phi__anthropic_plan phi__anthropic_plan_of(const phi__ask *ask);
-/* ,"thinking":{...},"output_config":{...} into the scratch buffer, as far as they are needed. */
+/* The same for this very request: with a budget the API wants the message whose calls were just answered to
+   begin with thinking, and where that message has none, this one answer is asked for without. */
+PHI__FN phi__anthropic_plan phi__anthropic_plan_now(const phi__encoder *e);
+/* ,"thinking":{...} and ,"output_config":{...} into the scratch buffer, as far as they are needed; with_format:
+   the answer's format is said there too. */
 PHI__FN void phi__anthropic_put_thinking(phi__encoder *e, const phi__anthropic_plan *p);
+PHI__FN void phi__anthropic_put_config(phi__encoder *e, const phi__anthropic_plan *p,
+                                       bool with_format);
 
 /* The stream half; the state is zeroed memory. */
 typedef struct phi__anthropic_state {

@@ -2,6 +2,7 @@
 #include "wire/assembly_in.h"
 
 #include "base/utf8_in.h"
+#include "model/model.h"
 #include "text/json_cursor_in.h"
 #include "wire/hash_in.h"
 
@@ -120,6 +121,20 @@ static void phi__assembly_added(phi__assembly *a, size_t block, size_t from) {
 
 /* ---- the end ---- */
 
+static bool phi__assembly_responds(const phi__draft *d) {
+    return d->kind == PHI_CONTENT_TOOL_CALL &&
+           phi__str_is(phi__buf_str(&d->name), PHI_RESPOND_TOOL);
+}
+
+/* Of several, the first one counts. */
+static bool phi__assembly_is_answer(const phi__assembly *a, size_t block) {
+    size_t i;
+    if (!a->respond || !phi__assembly_responds(&a->drafts[block])) return false;
+    for (i = 0; i < block; i++)
+        if (phi__assembly_responds(&a->drafts[i])) return false;
+    return true;
+}
+
 static bool phi__assembly_is_json(phi__assembly *a, phi_str text) {
     phi_arena_mark mark = phi_arena_save(&a->scratch);
     phi_json *root = NULL;
@@ -154,9 +169,20 @@ static void phi__assembly_finish_call(phi__assembly *a, size_t block) {
     else if (d->bytes.len == 0) {
         phi__buf_text(&d->bytes, "{}");
         if (d->bytes.failed) a->no_memory = true;
+        if (phi__assembly_is_answer(a, block)) phi__assembly_added(a, block, 0);
     } else if (a->stop_reason == PHI_STOP_REASON_LENGTH)
         d->incomplete = !phi__assembly_is_json(a, phi__buf_str(&d->bytes));
     d->open = false;
+}
+
+/* Of a call that is the answer: its signature and what it would be replayed as are a call's. */
+static phi_content phi__assembly_view_answer(const phi__draft *d) {
+    phi_content c;
+    memset(&c, 0, sizeof c);
+    c.kind = PHI_CONTENT_TEXT;
+    c.text = phi__buf_str(&d->bytes);
+    c.name = phi__buf_str(&d->name);
+    return c;
 }
 
 static phi_content phi__assembly_view_draft(const phi__draft *d) {
@@ -348,23 +374,30 @@ PHI__FN void phi__assembly_fail(phi__assembly *a, phi_failure_kind kind, bool re
     phi__assembly_fail_with(a, &failure);
 }
 
+PHI__FN phi_content_kind phi__assembly_kind(const phi__assembly *a, size_t block) {
+    return phi__assembly_is_answer(a, block) ? PHI_CONTENT_TEXT : a->drafts[block].kind;
+}
+
 PHI__FN void phi__assembly_finish(phi__assembly *a) {
     phi_usage *u = &a->usage;
-    bool calls = false;
+    bool calls = false, answered = false;
     size_t i;
     for (i = 0; i < a->count; i++) {
         phi__draft *d = &a->drafts[i];
         phi__assembly_flush(d);
         if (d->kind == PHI_CONTENT_TOOL_CALL) {
             phi__assembly_finish_call(a, i);
-            calls = calls || !d->incomplete;
+            if (phi__assembly_is_answer(a, i))
+                answered = !d->incomplete;
+            else
+                calls = calls || !d->incomplete;
         }
         d->open = false;
     }
     if (a->stop_reason == PHI_STOP_REASON_NONE)
         a->stop_reason = a->terminal ? PHI_STOP_REASON_STOP : PHI_STOP_REASON_ERROR;
     if (PHI__ASSEMBLY_NORMAL_STOP(a->stop_reason))
-        a->stop_reason = calls ? PHI_STOP_REASON_TOOL_USE : PHI_STOP_REASON_STOP;
+        a->stop_reason = calls && !answered ? PHI_STOP_REASON_TOOL_USE : PHI_STOP_REASON_STOP;
     u->total_tokens = u->input + u->output + u->cache_read + u->cache_write;
     if (a->no_memory)
         phi__assembly_fail(a, PHI_FAILURE_NO_MEMORY, false, PHI__LIT(""), PHI__LIT(""));
@@ -376,7 +409,10 @@ PHI__FN void phi__assembly_view(const phi__assembly *a, phi_content *content, ph
     size_t i;
     memset(out, 0, sizeof *out);
     out->role = PHI_ROLE_ASSISTANT;
-    for (i = 0; i < a->count; i++) content[i] = phi__assembly_view_draft(&a->drafts[i]);
+    for (i = 0; i < a->count; i++)
+        content[i] = phi__assembly_kind(a, i) != a->drafts[i].kind
+                         ? phi__assembly_view_answer(&a->drafts[i])
+                         : phi__assembly_view_draft(&a->drafts[i]);
     out->content = content;
     out->content_count = a->count;
     out->stop_reason = a->stop_reason;

@@ -21,13 +21,14 @@ typedef struct phi__draft {
     phi_content_kind kind;
     bool open; /* more may come; a tool call still open at the end is incomplete */
     bool redacted;
-    bool incomplete;  /* tool call: broke off; set by phi__assembly_finish */
-    bool replay_open; /* replay is still being written: not shown */
-    uint8_t held_len; /* bytes in `held` */
-    char held[4];     /* the start of a UTF-8 sequence that a delta cut */
-    uint32_t high;    /* the first half of a surrogate pair that a delta cut, or 0 */
-    int64_t key;      /* the protocol's own index */
-    phi__buf bytes;   /* text, thinking, or arguments */
+    bool incomplete;   /* tool call: broke off; set by phi__assembly_finish */
+    bool replay_open;  /* replay is still being written: not shown */
+    uint8_t held_len;  /* bytes in `held` */
+    char held[4];      /* the start of a UTF-8 sequence that a delta cut */
+    uint32_t rewrites; /* how often other bytes took the place of those that had come */
+    uint32_t high;     /* the first half of a surrogate pair that a delta cut, or 0 */
+    int64_t key;       /* the protocol's own index */
+    phi__buf bytes;    /* text, thinking, or arguments */
     phi__buf signature, replay;
     phi__buf id, name;
 } phi__draft;
@@ -51,6 +52,7 @@ struct phi__assembly {
     phi_stop_reason stop_reason; /* NONE until known */
     phi__buf raw_stop_reason, model, response_id;
     uint64_t id_salt; /* set by the caller: makes invented call ids unique in a session */
+    bool respond; /* set by the caller: the first call of PHI_RESPOND_TOOL is the answer's text */
     bool started;
     bool terminal;       /* the protocol's own end was seen */
     bool no_memory;      /* sticks */
@@ -88,10 +90,14 @@ PHI__FN void phi__assembly_fail(phi__assembly *a, phi_failure_kind kind, bool re
 /* The same, of all that a failure holds. */
 PHI__FN void phi__assembly_fail_with(phi__assembly *a, const phi_failure *failure);
 
+/* The kind that a block has for whoever sees the message: with `respond`, the call that is the answer is a
+   TEXT. Decoders look at draft->kind, which stays a call's. */
+PHI__FN phi_content_kind phi__assembly_kind(const phi__assembly *a, size_t block);
+
 /* After the end: arguments "" become {}; stop reason toolUse where finished calls exist and the raw
    reason was a normal stop, or the end came without a reason; calls still open, and calls that a
    length limit cut, become incomplete; calls without an id, or with one that an earlier call of the
-   message has, get a new one; total_tokens is computed. Want of memory becomes a failure, where
+   message has, get a new one; where the answer came by a call, the reason is STOP; total_tokens is computed. Want of memory becomes a failure, where
    there is no other. */
 PHI__FN void phi__assembly_finish(phi__assembly *a);
 

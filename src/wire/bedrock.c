@@ -8,6 +8,7 @@
 
 #include "wire/anthropic_in.h"
 #include "wire/render_in.h"
+#include "wire/strict_in.h"
 #include "wire/sigv4_in.h"
 
 /* What a rendering depends on beside its block: bits of phi__rendered.form. */
@@ -29,23 +30,25 @@ static bool phi__bedrock_id_has(const phi__encoder *e, const char *word) {
     return phi__str_find_nocase(phi_str_of(e->ask->model->id), 0, word) != SIZE_MAX;
 }
 
-/* By the name; behind an ARN that hides it, by the quirks that only Claude has. */
+PHI__FN bool phi__bedrock_claude(const phi_model *model) {
+    return phi__str_find_nocase(phi_str_of(model->id), 0, "claude") != SIZE_MAX ||
+           (model->quirks & (PHI_QUIRK_ADAPTIVE_THINKING | PHI_QUIRK_CACHE_CONTROL)) != 0;
+}
+
 static bool phi__bedrock_is_claude(const phi__encoder *e) {
-    return phi__bedrock_id_has(e, "claude") ||
-           (e->ask->model->quirks & (PHI_QUIRK_ADAPTIVE_THINKING | PHI_QUIRK_CACHE_CONTROL)) != 0;
+    return phi__bedrock_claude(e->ask->model);
 }
 
 /* Marks are for Claude from 3.5 on, the first 3.5 Sonnet excepted; others refuse them. */
-static bool phi__bedrock_marks(const phi__encoder *e) {
-    if (e->ask->disable_cache) return false;
+static bool phi__bedrock_marks(const phi__encoder *e, phi__mark mark) {
+    if (!phi__ask_marks(e->ask, mark)) return false;
     if ((e->ask->model->quirks & PHI_QUIRK_CACHE_CONTROL) != 0) return true;
     return phi__claude_of(phi_str_of(e->ask->model->id)).version >= 305 &&
            !phi__bedrock_id_has(e, "3-5-sonnet-20240620");
 }
 
 static phi__id_rule phi__bedrock_id_rule(const phi__encoder *e) {
-    bool nine = (e->ask->model->quirks & PHI_QUIRK_ID_9) != 0 || phi__bedrock_id_has(e, "mistral");
-    return nine ? PHI__ID_9 : PHI__ID_ANTHROPIC;
+    return phi__render_id_rule(e->ask->model);
 }
 
 /* ---- blocks ---- */
@@ -229,6 +232,7 @@ static void phi__bedrock_put_fields(phi__encoder *e, const phi__anthropic_plan *
     from = out->len;
     if (phi__bedrock_is_claude(e)) {
         phi__anthropic_put_thinking(e, plan);
+        phi__anthropic_put_config(e, plan, false);
         if (plan->budget > 0 && plan->claude.version >= 400)
             phi__buf_text(out, ",\"anthropic_beta\":[\"interleaved-thinking-2025-05-14\"]");
     } else if (phi__bedrock_id_has(e, "gpt-oss") && ask->model->reasoning &&
@@ -247,12 +251,24 @@ static void phi__bedrock_put_fields(phi__encoder *e, const phi__anthropic_plan *
 }
 
 static phi__anthropic_plan phi__bedrock_plan(const phi__encoder *e) {
-    phi__anthropic_plan plan = phi__anthropic_plan_of(e->ask);
+    phi__anthropic_plan plan = phi__anthropic_plan_now(e);
     if (phi__bedrock_is_claude(e)) return plan;
     memset(&plan, 0, sizeof plan); /* budgets and their room are Claude's */
     plan.max_tokens = e->ask->max_tokens != 0 ? e->ask->max_tokens : e->ask->model->max_tokens;
     if (plan.max_tokens == 0) plan.max_tokens = 8192;
     return plan;
+}
+
+/* The schema is a text in the text. */
+static void phi__bedrock_put_format(phi__encoder *e) {
+    const phi_format *format = &e->ask->format;
+    phi__buf *out = &e->scratch;
+    if (format->kind != PHI_FORMAT_JSON_SCHEMA) return;
+    phi__buf_text(out, ",\"outputConfig\":{\"textFormat\":{\"type\":\"json_schema\","
+                       "\"structure\":{\"jsonSchema\":{");
+    phi__render_member(out, "schema", phi_str_of(format->schema));
+    phi__render_member(out, "name", phi_str_of(format->name));
+    phi__buf_text(out, "}}}}");
 }
 
 static void phi__bedrock_head(phi__encoder *e) {
@@ -265,7 +281,7 @@ static void phi__bedrock_head(phi__encoder *e) {
         phi__buf_text(out, "\"system\":[{");
         phi__render_member(out, "text", ask->system_prompt);
         phi__buf_char(out, '}');
-        if (phi__bedrock_marks(e)) phi__buf_text(out, PHI__BEDROCK_MARK);
+        if (phi__bedrock_marks(e, PHI__MARK_SYSTEM)) phi__buf_text(out, PHI__BEDROCK_MARK);
         phi__buf_text(out, "],");
     }
     phi__buf_text(out, "\"inferenceConfig\":{\"maxTokens\":");
@@ -275,6 +291,7 @@ static void phi__bedrock_head(phi__encoder *e) {
         phi__json_put_double(out, ask->temperature);
     }
     phi__buf_char(out, '}');
+    phi__bedrock_put_format(e);
     phi__bedrock_put_fields(e, &plan);
     phi__buf_text(out, ",\"messages\":[");
     phi__encode_scratch(e);
@@ -282,6 +299,7 @@ static void phi__bedrock_head(phi__encoder *e) {
 
 static void phi__bedrock_put_tool(phi__encoder *e, const phi__tool_view *tool) {
     phi__buf *out = &e->scratch;
+    bool strict;
     phi__json_put_comma(out);
     phi__buf_text(out, "{\"toolSpec\":{\"name\":");
     phi__json_put_str(out, tool->name);
@@ -289,10 +307,8 @@ static void phi__bedrock_put_tool(phi__encoder *e, const phi__tool_view *tool) {
         phi__render_member(out, "description", tool->description);
     phi__buf_text(out, ",\"inputSchema\":{\"json\":");
     phi__encode_scratch(e);
-    phi__encode_piece(e, phi__render_blank(tool->schema)
-                             ? PHI__LIT("{\"type\":\"object\",\"properties\":{}}")
-                             : tool->schema);
-    phi__buf_text(out, "}}}");
+    phi__encode_piece(e, phi__strict_tool(e, tool, &strict));
+    phi__buf_text(out, strict ? "},\"strict\":true}}" : "}}}");
 }
 
 /* There is no choice "none". "auto" is the default, and only some models know the field. */
@@ -300,7 +316,10 @@ static void phi__bedrock_put_choice(phi__encoder *e) {
     phi__anthropic_plan plan = phi__bedrock_plan(e);
     if (e->ask->tool_choice == PHI_TOOL_CHOICE_REQUIRED && !plan.thinks &&
         !plan.claude.no_forced_tool)
-        phi__buf_text(&e->scratch, ",\"toolChoice\":{\"any\":{}}");
+        phi__buf_text(&e->scratch, e->ask->respond_only
+                                       ? ",\"toolChoice\":{\"tool\":{\"name\":\"" PHI_RESPOND_TOOL
+                                         "\"}}"
+                                       : ",\"toolChoice\":{\"any\":{}}");
     else if (phi__bedrock_is_claude(e))
         phi__buf_text(&e->scratch, ",\"toolChoice\":{\"auto\":{}}");
 }
@@ -318,12 +337,12 @@ static void phi__bedrock_put_tools(phi__encoder *e) {
         phi__bedrock_put_tool(e, &ask->tools[i]);
     }
     if (ask->tool_count == 0) {
+        memset(&none, 0, sizeof none);
         none.name = PHI__LIT(name);
         none.description = PHI__LIT(words);
-        none.schema = phi__str(NULL, 0);
         phi__bedrock_put_tool(e, &none);
     }
-    if (phi__bedrock_marks(e)) phi__buf_text(&e->scratch, PHI__BEDROCK_MARK);
+    if (phi__bedrock_marks(e, PHI__MARK_TOOLS)) phi__buf_text(&e->scratch, PHI__BEDROCK_MARK);
     phi__buf_char(&e->scratch, ']');
     if (ask->tool_count > 0) phi__bedrock_put_choice(e);
     phi__buf_char(&e->scratch, '}');
@@ -336,7 +355,7 @@ static void phi__bedrock_tail(phi__encoder *e) {
     phi__bedrock_put_tools(e);
     phi__buf_char(&e->scratch, '}');
     phi__encode_scratch(e);
-    if (phi__bedrock_marks(e)) phi__encode_mark(e, 1, PHI__BEDROCK_MARK_INSIDE);
+    if (phi__bedrock_marks(e, PHI__MARK_MESSAGES)) phi__encode_mark(e, 1, PHI__BEDROCK_MARK_INSIDE);
 }
 
 /* ---- where to, and who ---- */

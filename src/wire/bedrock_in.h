@@ -6,6 +6,10 @@
 
 PHI__FN const phi__codec *phi__bedrock_codec(void);
 
+/* Whether a Claude is behind the id: by the name; behind an ARN that hides it, by the quirks that only Claude
+   has. */
+PHI__FN bool phi__bedrock_claude(const phi_model *model);
+
 /* The stream half; the state is zeroed memory. */
 typedef struct phi__bedrock_state {
     bool heard;    /* an event came */

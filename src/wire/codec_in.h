@@ -35,8 +35,12 @@ typedef struct phi__item {
 /* Who minted a message, as one number: model, provider and protocol. 0 where one of them is not said. */
 PHI__FN uint64_t phi__origin_of(phi_str model, phi_str provider, phi_str protocol);
 
+struct phi__adapted;
+
 typedef struct phi__tool_view {
     phi_str name, description, schema; /* schema: JSON text of an object */
+    bool strict;                       /* phi_tool.strict */
+    struct phi__adapted *adapted;      /* by form (strict_in.h); NULL: not kept */
 } phi__tool_view;
 
 /* All a request depends on. Borrowed until the request is done with. */
@@ -51,9 +55,21 @@ typedef struct phi__ask {
     phi_thinking thinking;
     uint32_t max_tokens; /* 0: the model's */
     double temperature;  /* negative: not sent */
-    bool disable_cache;
+    phi_cache cache;
+    phi_format
+        format;   /* kind TEXT: nothing is asked for; phi__format_apply makes it fit the target */
+    bool respond; /* PHI_RESPOND_TOOL is the last of `tools`: its call is the answer */
+    bool respond_only;  /* ... and REQUIRED means that one */
     phi_str session_id; /* for prompt_cache_key; may be empty */
 } phi__ask;
+
+/* Which cache marks are wanted. */
+typedef enum phi__mark { PHI__MARK_SYSTEM, PHI__MARK_TOOLS, PHI__MARK_MESSAGES } phi__mark;
+static inline bool phi__ask_marks(const phi__ask *ask, phi__mark mark) {
+    const phi_cache *c = &ask->cache;
+    if (c->mode != PHI_CACHE_MANUAL) return c->mode == PHI_CACHE_AUTO;
+    return mark == PHI__MARK_SYSTEM ? c->system : mark == PHI__MARK_TOOLS ? c->tools : c->messages;
+}
 
 typedef struct phi__codec phi__codec;
 
@@ -159,6 +175,8 @@ PHI__FN void phi__encode_mark(phi__encoder *e, size_t back, const char *literal)
 /* Copied, without control characters. A later header of the same name replaces an earlier one. */
 PHI__FN void phi__encode_header(phi__encoder *e, const char *name, phi_str value);
 PHI__FN void phi__encode_model_headers(phi__encoder *e);
+/* All of a request that was rendered elsewhere; its headers are there. `body` is borrowed. */
+PHI__FN void phi__encode_request(phi__encoder *e, phi_str method, phi_str url, phi_str body);
 /* The url: the model's base, `version` ("/v1") where the base does not end in it (only_bare: only
    where the base has no path at all), and `path`, which the base may have too. */
 PHI__FN void phi__encode_url(phi__encoder *e, const char *version, bool only_bare,

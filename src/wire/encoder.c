@@ -133,8 +133,8 @@ static bool phi__encoder_bare(phi_str url) {
     return phi__str_find(url, at == SIZE_MAX ? 0 : at + 3, "/") == SIZE_MAX;
 }
 
-static void phi__encoder_seal(phi__encoder *e) {
-    e->request.method = PHI__LIT("POST");
+static void phi__encoder_seal(phi__encoder *e, phi_str method) {
+    e->request.method = method;
     e->request.headers = e->headers;
     e->request.header_count = e->header_count;
     e->request.pieces = e->pieces;
@@ -305,6 +305,13 @@ PHI__FN void phi__encode_url(phi__encoder *e, const char *version, bool only_bar
     phi__buf_clear(out);
 }
 
+PHI__FN void phi__encode_request(phi__encoder *e, phi_str method, phi_str url, phi_str body) {
+    if (!phi__encoder_clean(e, url, &e->request.url) || !phi__encoder_clean(e, method, &method))
+        e->failed = true;
+    phi__encode_piece(e, body);
+    if (!e->failed) phi__encoder_seal(e, method);
+}
+
 /* ---- for the loop ---- */
 
 PHI__FN const phi__codec *phi__codec_find(phi_str protocol) {
@@ -397,7 +404,7 @@ PHI__FN phi_status phi__encoder_advance(phi__encoder *e, size_t units) {
     if (e->stage == PHI__ENCODER_TAIL && !e->failed) {
         phi__encoder_close_calls(e);
         e->codec->tail(e);
-        if (!e->failed) phi__encoder_seal(e);
+        if (!e->failed) phi__encoder_seal(e, PHI__LIT("POST"));
         e->stage = PHI__ENCODER_DONE;
     }
     if (e->scratch.failed) e->failed = true;

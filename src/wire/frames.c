@@ -14,6 +14,8 @@ enum {
     PHI__FRAMES_HEADERS_MOST = 1 << 17, /* bytes; AWS's own limit */
     PHI__FRAMES_KEEP = 4096             /* bytes of a buffer that are kept between frames */
 };
+#define PHI__FRAMES_IS(s, literal)                                                                 \
+    ((s).len == sizeof(literal) - 1 && memcmp((s).at, (literal), sizeof(literal) - 1) == 0)
 #define PHI__FRAMES_MOST ((24u << 20) + (1u << 17) + 16u) /* bytes of a frame; AWS's own limit */
 
 static uint32_t phi__frames_u32(const char *at) {
@@ -46,15 +48,15 @@ static size_t phi__frames_value(const unsigned char *at, size_t left, unsigned t
 }
 
 static void phi__frames_word(phi__frames_words *words, phi_str name, phi_str value) {
-    if (phi__str_is(name, ":message-type"))
+    if (PHI__FRAMES_IS(name, ":message-type"))
         words->message_type = value;
-    else if (phi__str_is(name, ":event-type"))
+    else if (PHI__FRAMES_IS(name, ":event-type"))
         words->event_type = value;
-    else if (phi__str_is(name, ":exception-type"))
+    else if (PHI__FRAMES_IS(name, ":exception-type"))
         words->exception_type = value;
-    else if (phi__str_is(name, ":error-code"))
+    else if (PHI__FRAMES_IS(name, ":error-code"))
         words->error_code = value;
-    else if (phi__str_is(name, ":error-message"))
+    else if (PHI__FRAMES_IS(name, ":error-message"))
         words->error_message = value;
 }
 
@@ -96,11 +98,11 @@ static int phi__frames_read(phi__frames *f, const char *at, size_t total, phi__f
         !phi__frames_headers(&words, at + PHI__FRAMES_HEAD, headers))
         return phi__frames_fail(f, PHI_PARSE);
     payload = phi__str(at + PHI__FRAMES_HEAD + headers, total - PHI__FRAMES_LEAST - headers);
-    if (phi__str_is(words.message_type, "exception"))
+    if (PHI__FRAMES_IS(words.message_type, "exception"))
         return phi__frames_trouble(f, out, words.exception_type, payload);
-    if (phi__str_is(words.message_type, "error"))
+    if (PHI__FRAMES_IS(words.message_type, "error"))
         return phi__frames_trouble(f, out, words.error_code, words.error_message);
-    if (!phi__str_is(words.message_type, "event") || words.event_type.len == 0) return 0;
+    if (!PHI__FRAMES_IS(words.message_type, "event") || words.event_type.len == 0) return 0;
     out->name = words.event_type;
     out->payload = payload;
     return 1;

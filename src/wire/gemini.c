@@ -7,6 +7,7 @@
 #include "wire/gemini_in.h"
 
 #include "wire/render_in.h"
+#include "wire/strict_in.h"
 
 /* What a rendering depends on beside its block: bits of phi__rendered.form. */
 enum {
@@ -22,8 +23,7 @@ enum {
 
 /* ---- the model ---- */
 
-/* 25 of gemini-2.5-flash, 30 of gemini-3-pro; 0: another family. */
-static int phi__gemini_version(const phi_model *model) {
+PHI__FN int phi__gemini_version(const phi_model *model) {
     phi_str id = phi_str_of(model->id);
     size_t at = phi__str_find(id, 0, "gemini-");
     int version;
@@ -292,6 +292,31 @@ static const char *phi__gemini_level(const phi_model *model, phi_thinking level)
     return "HIGH";
 }
 
+/* A schema that is not taken goes as it is: the loop refuses a tool's before it comes here. */
+static phi_str phi__gemini_schema(phi__encoder *e, phi_str schema) {
+    char words[8];
+    phi__buf out;
+    if (phi__render_blank(schema)) return PHI__LIT("{\"type\":\"object\",\"properties\":{}}");
+    phi__buf_init(&out, e->arena->memory);
+    if (phi__gemini_adapt(&out, schema, words, sizeof words)) {
+        if (!phi__arena_str(e->arena, phi__buf_str(&out), &schema)) e->failed = true;
+    } else if (out.failed)
+        e->failed = true;
+    phi__buf_free(&out);
+    return schema;
+}
+
+/* The schema as a tool's: `responseSchema` is a dialect that knows less. */
+static void phi__gemini_put_format(phi__encoder *e) {
+    const phi_format *format = &e->ask->format;
+    if (format->kind == PHI_FORMAT_TEXT) return;
+    phi__buf_text(&e->scratch, ",\"responseMimeType\":\"application/json\"");
+    if (format->kind != PHI_FORMAT_JSON_SCHEMA) return;
+    phi__buf_text(&e->scratch, ",\"responseJsonSchema\":");
+    phi__encode_scratch(e);
+    phi__encode_piece(e, phi__gemini_schema(e, phi_str_of(format->schema)));
+}
+
 static void phi__gemini_put_config(phi__encoder *e) {
     const phi__ask *ask = e->ask;
     const phi_model *model = ask->model;
@@ -314,6 +339,7 @@ static void phi__gemini_put_config(phi__encoder *e) {
         phi__buf_text(out, ",\"temperature\":");
         phi__json_put_double(out, ask->temperature);
     }
+    phi__gemini_put_format(e);
     if (model->reasoning) {
         phi__buf_text(out, ",\"thinkingConfig\":{");
         if (thinks) phi__buf_text(out, "\"includeThoughts\":true,");
@@ -330,54 +356,21 @@ static void phi__gemini_put_config(phi__encoder *e) {
     phi__buf_char(out, '}');
 }
 
-/* In a schema "const" becomes an "enum" of one. `names`: the members are names, not keywords. */
-static bool phi__gemini_no_const(phi_arena *arena, phi_json *node, bool names) {
-    phi_json_iter it;
-    phi_json *child, *value, *list;
-    if (!names && phi_json_is_object(node) && (value = phi_json_remove(node, "const")) != NULL) {
-        list = phi_json_new_array(arena);
-        if (list == NULL || phi_json_add(list, value) != PHI_OK ||
-            phi_json_set(arena, node, "enum", list) != PHI_OK)
-            return false;
-    }
-    it = phi_json_each(node);
-    while ((child = phi_json_next(&it)) != NULL) {
-        bool below = false;
-        if (!names && phi_json_is_object(node)) {
-            if (phi__str_is(it.key, "enum") || phi__str_is(it.key, "default") ||
-                phi__str_is(it.key, "examples"))
-                continue;
-            below = phi__str_is(it.key, "properties") || phi__str_is(it.key, "$defs") ||
-                    phi__str_is(it.key, "definitions") || phi__str_is(it.key, "patternProperties");
-        }
-        if (!phi__gemini_no_const(arena, child, below)) return false;
-    }
-    return true;
-}
-
-static phi_str phi__gemini_schema(phi__encoder *e, phi_str schema) {
-    phi_json *root = NULL;
-    phi_status status;
-    if (phi__render_blank(schema)) return PHI__LIT("{\"type\":\"object\",\"properties\":{}}");
-    if (phi__str_find(schema, 0, "\"const\"") == SIZE_MAX) return schema;
-    status = phi_json_parse(e->arena, schema, PHI_JSON_BORROW, &root, NULL);
-    if (status == PHI_NO_MEMORY ||
-        (status == PHI_OK && (!phi__gemini_no_const(e->arena, root, false) ||
-                              phi_json_write(e->arena, root, 0, &schema) == PHI_NO_MEMORY)))
-        e->failed = true;
-    return schema;
-}
-
 static void phi__gemini_put_tools(phi__encoder *e) {
     phi_tool_choice choice = e->ask->tool_choice;
     phi__buf *out = &e->scratch;
     size_t i;
+    bool strict;
     if (e->ask->tool_count == 0) return;
     phi__buf_text(out, ",\"toolConfig\":{\"functionCallingConfig\":{\"mode\":\"");
     phi__buf_text(out, choice == PHI_TOOL_CHOICE_NONE       ? "NONE"
                        : choice == PHI_TOOL_CHOICE_REQUIRED ? "ANY"
                                                             : "AUTO");
-    phi__buf_text(out, "\"}},\"tools\":[{\"functionDeclarations\":[");
+    if (e->ask->respond_only)
+        phi__buf_text(out, "\",\"allowedFunctionNames\":[\"" PHI_RESPOND_TOOL "\"]");
+    else
+        phi__buf_char(out, '"');
+    phi__buf_text(out, "}},\"tools\":[{\"functionDeclarations\":[");
     for (i = 0; i < e->ask->tool_count; i++) {
         const phi__tool_view *tool = &e->ask->tools[i];
         phi__buf_text(out, i > 0 ? ",{\"name\":" : "{\"name\":");
@@ -386,7 +379,7 @@ static void phi__gemini_put_tools(phi__encoder *e) {
             phi__render_member(out, "description", tool->description);
         phi__buf_text(out, ",\"parametersJsonSchema\":");
         phi__encode_scratch(e);
-        phi__encode_piece(e, phi__gemini_schema(e, tool->schema));
+        phi__encode_piece(e, phi__strict_tool(e, tool, &strict));
         phi__buf_char(out, '}');
     }
     phi__buf_text(out, "]}]");

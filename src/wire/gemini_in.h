@@ -8,6 +8,9 @@
 PHI__FN const phi__codec *phi__gemini_codec(void);
 PHI__FN const phi__codec *phi__vertex_codec(void);
 
+/* 25 of gemini-2.5-flash, 30 of gemini-3-pro, 90 of one without a number; 0: another family. */
+PHI__FN int phi__gemini_version(const phi_model *model);
+
 /* The stream half; the state is zeroed memory. */
 typedef struct phi__gemini_state {
     bool broken;  /* the last event was no JSON: an error, unless the stream ends with it */

@@ -7,13 +7,15 @@
 
 #include "wire/hash_in.h"
 #include "wire/render_in.h"
+#include "wire/strict_in.h"
 
 /* What a rendering depends on beside its message: bits of phi__rendered.form, above the quirks. */
 enum {
     PHI__CHAT_FORM = 1 << 30,
     PHI__CHAT_ORIGIN = 1 << 29,   /* minted by the same model: reasoning goes back */
     PHI__CHAT_THINKING = 1 << 28, /* this request thinks */
-    PHI__CHAT_IMAGES = 1 << 27    /* the images of a tool result */
+    PHI__CHAT_IMAGES = 1 << 27,   /* the images of a tool result */
+    PHI__CHAT_NO_GIF = 1 << 26    /* words in place of GIFs (Ollama) */
 };
 
 /* The quirks that change how a message is rendered. */
@@ -30,7 +32,7 @@ static bool phi__chat_quirk(const phi__encoder *e, uint32_t quirk) {
 }
 
 static phi__id_rule phi__chat_id_rule(const phi__encoder *e) {
-    return phi__chat_quirk(e, PHI_QUIRK_ID_9) ? PHI__ID_9 : PHI__ID_40;
+    return phi__render_id_rule(e->ask->model);
 }
 
 static bool phi__chat_thinks(const phi__encoder *e) {
@@ -271,11 +273,16 @@ static void phi__chat_before(phi__encoder *e, phi_role role) {
     e->last_role = role;
 }
 
+static uint32_t phi__chat_form(const phi__encoder *e) {
+    bool gif = phi__render_takes(e->ask->model, PHI__LIT("image/gif"));
+    return gif ? (uint32_t)PHI__CHAT_FORM : (uint32_t)(PHI__CHAT_FORM | PHI__CHAT_NO_GIF);
+}
+
 /* The images of a result follow all results, when nothing can be put off any more: they are rendered
    with their result. False: not yet. */
 static bool phi__chat_images_ready(phi__encoder *e, size_t at) {
     const phi_message *m = e->ask->items[at].message;
-    uint32_t form = PHI__CHAT_FORM | PHI__CHAT_IMAGES;
+    uint32_t form = phi__chat_form(e) | PHI__CHAT_IMAGES;
     phi_str parts;
     if (m->role != PHI_ROLE_TOOL_RESULT || e->ask->items[at].rendered == NULL ||
         !phi__render_sends_image(e, m) || phi__encode_kept(e, at, UINT32_MAX, form, &parts))
@@ -287,7 +294,7 @@ static bool phi__chat_images_ready(phi__encoder *e, size_t at) {
 static void phi__chat_item(phi__encoder *e, size_t at) {
     const phi_message *m = e->ask->items[at].message;
     bool same = m->role == PHI_ROLE_ASSISTANT && phi__render_same_origin(e, at);
-    uint32_t form = PHI__CHAT_FORM | (e->ask->model->quirks & PHI__CHAT_FORM_QUIRKS);
+    uint32_t form = phi__chat_form(e) | (e->ask->model->quirks & PHI__CHAT_FORM_QUIRKS);
     phi_str json;
     if (same) form |= PHI__CHAT_ORIGIN;
     if (m->role == PHI_ROLE_ASSISTANT && phi__chat_thinks(e)) form |= PHI__CHAT_THINKING;
@@ -329,7 +336,7 @@ static void phi__chat_after_results(phi__encoder *e, size_t from, size_t to) {
     if (phi__chat_quirk(e, PHI_QUIRK_NO_IMAGES)) return;
     for (i = from; i < to; i++) {
         const phi_message *m = e->ask->items[i].message;
-        uint32_t form = PHI__CHAT_FORM | PHI__CHAT_IMAGES;
+        uint32_t form = phi__chat_form(e) | PHI__CHAT_IMAGES;
         phi_str parts;
         if (m->role != PHI_ROLE_TOOL_RESULT || !phi__render_sends_image(e, m)) continue;
         if (!phi__encode_kept(e, i, UINT32_MAX, form, &parts)) {
@@ -387,6 +394,8 @@ static void phi__chat_put_thinking(phi__encoder *e) {
     bool openai = phi__str_is(phi_str_of(e->ask->model->provider), "openai");
     const char *effort = phi__chat_effort_name(e, openai);
     if (!e->ask->model->reasoning) return;
+    if (phi__chat_quirk(e, PHI_QUIRK_REASONING_FORMAT)) /* Groq's Qwen: on or off; wire.md part 3 */
+        effort = phi__chat_thinks(e) ? "default" : "none";
     if (effort != NULL && phi__chat_quirk(e, PHI_QUIRK_REASONING_EFFORT))
         phi__render_member(out, "reasoning_effort", phi_str_of(effort));
     if (phi__chat_thinks(e) && phi__chat_quirk(e, PHI_QUIRK_REASONING_OBJECT)) {
@@ -420,7 +429,7 @@ static void phi__chat_put_thinking(phi__encoder *e) {
 PHI__FN void phi__chat_put_cache_key(phi__encoder *e) {
     phi_str id = e->ask->session_id;
     char hash[17];
-    if (id.len == 0 || e->ask->disable_cache) return;
+    if (id.len == 0 || e->ask->cache.mode == PHI_CACHE_DISABLED) return;
     if (id.len > PHI__CHAT_KEY_MOST) {
         phi__hash_hex(phi__hash(id, 3), hash);
         id = phi__str(hash, 16);
@@ -432,12 +441,15 @@ static void phi__chat_put_tools(phi__encoder *e) {
     phi__buf *out = &e->scratch;
     phi_tool_choice choice = e->ask->tool_choice;
     size_t i;
+    bool strict;
     if (e->ask->tool_count == 0) return;
-    phi__buf_text(out, choice == PHI_TOOL_CHOICE_NONE   ? ",\"tool_choice\":\"none\""
-                       : choice == PHI_TOOL_CHOICE_AUTO ? ",\"tool_choice\":\"auto\""
-                       : phi__chat_quirk(e, PHI_QUIRK_TOOL_CHOICE_ANY)
-                           ? ",\"tool_choice\":\"any\""
-                           : ",\"tool_choice\":\"required\"");
+    phi__buf_text(
+        out, e->ask->respond_only ? ",\"tool_choice\":{\"type\":\"function\",\"function\":"
+                                    "{\"name\":\"" PHI_RESPOND_TOOL "\"}}"
+             : choice == PHI_TOOL_CHOICE_NONE                ? ",\"tool_choice\":\"none\""
+             : choice == PHI_TOOL_CHOICE_AUTO                ? ",\"tool_choice\":\"auto\""
+             : phi__chat_quirk(e, PHI_QUIRK_TOOL_CHOICE_ANY) ? ",\"tool_choice\":\"any\""
+                                                             : ",\"tool_choice\":\"required\"");
     if (phi__chat_quirk(e, PHI_QUIRK_TOOL_STREAM)) phi__buf_text(out, ",\"tool_stream\":true");
     phi__buf_text(out, ",\"tools\":[");
     for (i = 0; i < e->ask->tool_count; i++) {
@@ -449,12 +461,27 @@ static void phi__chat_put_tools(phi__encoder *e) {
             phi__render_member(out, "description", tool->description);
         phi__buf_text(out, ",\"parameters\":");
         phi__encode_scratch(e);
-        phi__encode_piece(e, phi__render_blank(tool->schema)
-                                 ? PHI__LIT("{\"type\":\"object\",\"properties\":{}}")
-                                 : tool->schema);
-        phi__buf_text(out, "}}");
+        phi__encode_piece(e, phi__strict_tool(e, tool, &strict));
+        phi__buf_text(out, strict ? ",\"strict\":true}}" : "}}");
     }
     phi__buf_char(out, ']');
+}
+
+static void phi__chat_put_format(phi__encoder *e) {
+    const phi_format *format = &e->ask->format;
+    phi__buf *out = &e->scratch;
+    if (format->kind == PHI_FORMAT_TEXT) return;
+    if (format->kind == PHI_FORMAT_JSON_OBJECT) {
+        phi__buf_text(out, ",\"response_format\":{\"type\":\"json_object\"}");
+        return;
+    }
+    phi__buf_text(out, ",\"response_format\":{\"type\":\"json_schema\",\"json_schema\":{");
+    phi__render_member(out, "name", phi_str_of(format->name));
+    phi__buf_text(out, format->strict ? ",\"strict\":true,\"schema\":"
+                                      : ",\"strict\":false,\"schema\":");
+    phi__encode_scratch(e);
+    phi__encode_piece(e, phi_str_of(format->schema));
+    phi__buf_text(out, "}}");
 }
 
 static void phi__chat_put_system(phi__encoder *e) {
@@ -463,7 +490,7 @@ static void phi__chat_put_system(phi__encoder *e) {
     phi__buf_text(out, phi__chat_quirk(e, PHI_QUIRK_DEVELOPER_ROLE) && e->ask->model->reasoning
                            ? "{\"role\":\"developer\",\"content\":"
                            : "{\"role\":\"system\",\"content\":");
-    if (phi__chat_quirk(e, PHI_QUIRK_CACHE_CONTROL) && !e->ask->disable_cache) {
+    if (phi__chat_quirk(e, PHI_QUIRK_CACHE_CONTROL) && phi__ask_marks(e->ask, PHI__MARK_SYSTEM)) {
         phi__buf_text(out, "[{\"type\":\"text\"");
         phi__render_member(out, "text", e->ask->system_prompt);
         phi__buf_text(out, PHI__CHAT_MARK "}]}");
@@ -474,10 +501,11 @@ static void phi__chat_put_system(phi__encoder *e) {
     e->last_role = PHI_ROLE_ASSISTANT; /* any: a comma comes next */
 }
 
-/* Reasoning models refuse a temperature (OpenAI's do). */
+/* OpenAI's reasoning models refuse a temperature; others that take an effort do not. */
 static bool phi__chat_takes_temperature(const phi__encoder *e) {
     if (e->ask->temperature < 0) return false;
-    return !(e->ask->model->reasoning && phi__chat_quirk(e, PHI_QUIRK_REASONING_EFFORT));
+    return !(e->ask->model->reasoning && phi__chat_quirk(e, PHI_QUIRK_REASONING_EFFORT) &&
+             phi__chat_quirk(e, PHI_QUIRK_DEVELOPER_ROLE));
 }
 
 static void phi__chat_head(phi__encoder *e) {
@@ -503,6 +531,7 @@ static void phi__chat_head(phi__encoder *e) {
     }
     phi__chat_put_thinking(e);
     if (phi__chat_quirk(e, PHI_QUIRK_CACHE_KEY)) phi__chat_put_cache_key(e);
+    phi__chat_put_format(e);
     phi__chat_put_tools(e);
     phi__buf_text(out, ",\"messages\":[");
     phi__chat_put_system(e);
@@ -514,7 +543,7 @@ static void phi__chat_tail(phi__encoder *e) {
         phi__encode_glue(e, "],\"tools\":[]}");
     else
         phi__encode_glue(e, "]}");
-    if (phi__chat_quirk(e, PHI_QUIRK_CACHE_CONTROL) && !e->ask->disable_cache)
+    if (phi__chat_quirk(e, PHI_QUIRK_CACHE_CONTROL) && phi__ask_marks(e->ask, PHI__MARK_MESSAGES))
         phi__encode_mark(e, 3, PHI__CHAT_MARK); /* inside of the "}]}" of its last part */
 }
 

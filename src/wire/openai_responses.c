@@ -9,11 +9,16 @@
 
 #include "wire/openai_chat_in.h"
 #include "wire/render_in.h"
+#include "wire/strict_in.h"
 
 /* What a rendering depends on beside its message: bits of phi__rendered.form. */
 #define PHI__RESPONSES_FORM 0xa0000000u
 #define PHI__RESPONSES_ORIGIN 1u    /* minted by the same model: ids and reasoning go back */
 #define PHI__RESPONSES_NO_IMAGES 2u /* words stand for images */
+
+#define PHI__RESPONSES_OBJECT                                                                      \
+    "{\"role\":\"developer\",\"content\":[{\"type\":\"input_text\",\"text\":"                      \
+    "\"Answer with one JSON object and nothing else.\"}]}"
 
 enum {
     PHI__RESPONSES_OUTPUT_LEAST = 16, /* max_output_tokens; wire.md part 4 */
@@ -273,6 +278,7 @@ static void phi__responses_put_tools(phi__encoder *e) {
     phi__buf *out = &e->scratch;
     phi_tool_choice choice = e->ask->tool_choice;
     size_t i;
+    bool strict;
     if (e->ask->tool_count == 0) return;
     phi__buf_text(out, choice == PHI_TOOL_CHOICE_NONE   ? ",\"tool_choice\":\"none\""
                        : choice == PHI_TOOL_CHOICE_AUTO ? ",\"tool_choice\":\"auto\""
@@ -287,12 +293,28 @@ static void phi__responses_put_tools(phi__encoder *e) {
             phi__render_member(out, "description", tool->description);
         phi__buf_text(out, ",\"parameters\":");
         phi__encode_scratch(e);
-        phi__encode_piece(e, phi__render_blank(tool->schema)
-                                 ? PHI__LIT("{\"type\":\"object\",\"properties\":{}}")
-                                 : tool->schema);
-        phi__buf_text(out, ",\"strict\":false}"); /* omitted counts as true */
+        phi__encode_piece(e, phi__strict_tool(e, tool, &strict));
+        phi__buf_text(out, strict ? ",\"strict\":true}"
+                                  : ",\"strict\":false}"); /* omitted counts as true */
     }
     phi__buf_char(out, ']');
+}
+
+static void phi__responses_put_format(phi__encoder *e) {
+    const phi_format *format = &e->ask->format;
+    phi__buf *out = &e->scratch;
+    if (format->kind == PHI_FORMAT_TEXT) return;
+    if (format->kind == PHI_FORMAT_JSON_OBJECT) {
+        phi__buf_text(out, ",\"text\":{\"format\":{\"type\":\"json_object\"}}");
+        return;
+    }
+    phi__buf_text(out, ",\"text\":{\"format\":{\"type\":\"json_schema\"");
+    phi__render_member(out, "name", phi_str_of(format->name));
+    phi__buf_text(out, format->strict ? ",\"strict\":true,\"schema\":"
+                                      : ",\"strict\":false,\"schema\":");
+    phi__encode_scratch(e);
+    phi__encode_piece(e, phi_str_of(format->schema));
+    phi__buf_text(out, "}}");
 }
 
 static void phi__responses_head(phi__encoder *e) {
@@ -313,10 +335,15 @@ static void phi__responses_head(phi__encoder *e) {
     }
     phi__responses_put_thinking(e);
     phi__chat_put_cache_key(e);
+    phi__responses_put_format(e);
     phi__responses_put_tools(e);
     if (!phi__render_blank(ask->system_prompt))
         phi__render_member(out, "instructions", ask->system_prompt);
     phi__buf_text(out, ",\"input\":[");
+    if (ask->format.kind == PHI_FORMAT_JSON_OBJECT) { /* the word must stand in the input itself */
+        phi__buf_text(out, PHI__RESPONSES_OBJECT);
+        e->last_role = PHI_ROLE_USER; /* any: a comma comes next */
+    }
     phi__encode_scratch(e);
 }
 

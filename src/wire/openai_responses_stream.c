@@ -137,6 +137,7 @@ static void phi__resp_overwrite(phi__assembly *a, size_t block, phi_str text) {
     if (d->bytes.len > text.len ||
         (d->bytes.len > 0 && memcmp(d->bytes.at, text.at, d->bytes.len) != 0)) {
         phi__assembly_set(a, &d->bytes, text);
+        d->rewrites++;
         return;
     }
     phi__assembly_add(a, block, phi__str(text.at + d->bytes.len, text.len - d->bytes.len));

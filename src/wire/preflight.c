@@ -169,7 +169,8 @@ static phi_status phi__preflight_pair(phi__preflight_check *p, size_t at) {
             continue;
         }
         for (j = 0; j < before->content_count; j++)
-            if (phi__preflight_is_call(&before->content[j]) &&
+            if (before->content[j].kind ==
+                    PHI_CONTENT_TOOL_CALL && /* one that was cut goes with it */
                 phi_str_equal(before->content[j].id, id))
                 return PHI_OK;
         break;

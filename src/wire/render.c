@@ -1,7 +1,11 @@
 /* render.c - ids, names and text that a target takes. */
 #include "wire/render_in.h"
 
+#include "wire/bedrock_in.h"
+#include "wire/gemini_in.h"
 #include "wire/hash_in.h"
+#include "wire/openai_chat_in.h"
+#include "wire/openai_responses_in.h"
 
 static bool phi__render_alnum(char c) {
     return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
@@ -11,6 +15,7 @@ static bool phi__render_word(char c) { return phi__render_alnum(c) || c == '_' |
 
 static bool phi__render_id_fits(phi_str id, phi__id_rule rule) {
     size_t i;
+    if (rule == PHI__ID_ANY) return true;
     if (id.len == 0) return false;
     if (rule == PHI__ID_40) return id.len <= 40;
     if (rule == PHI__ID_9 ? id.len != 9 : id.len > 64) return false;
@@ -21,25 +26,38 @@ static bool phi__render_id_fits(phi_str id, phi__id_rule rule) {
     return true;
 }
 
-PHI__FN void phi__render_id(phi__buf *out, phi_str id, phi__id_rule rule) {
-    char text[5 + 16 + 16 + 1];
-    uint64_t n = phi__hash(id, 1);
+PHI__FN phi__id_rule phi__render_id_rule(const phi_model *model) {
+    const phi__codec *codec = phi__codec_find(phi_str_of(model->protocol));
+    bool nine = (model->quirks & PHI_QUIRK_ID_9) != 0;
+    if (codec == NULL) return PHI__ID_ANY;
+    if (codec == phi__openai_chat_codec()) return nine ? PHI__ID_9 : PHI__ID_40;
+    if (codec == phi__openai_responses_codec() || codec == phi__azure_responses_codec())
+        return PHI__ID_RESPONSES;
+    if (codec == phi__bedrock_codec() &&
+        (nine || phi__str_find_nocase(phi_str_of(model->id), 0, "mistral") != SIZE_MAX))
+        return PHI__ID_9;
+    return PHI__ID_ANTHROPIC;
+}
+
+PHI__FN phi_str phi__render_map_id(phi_str id, phi__id_rule rule, char room[PHI__ID_ROOM]) {
+    static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+    uint64_t n;
     size_t i;
-    if (phi__render_id_fits(id, rule)) {
-        phi__json_put_str(out, id);
-        return;
-    }
+    if (phi__render_id_fits(id, rule)) return id;
+    n = phi__hash(id, 1);
     if (rule == PHI__ID_9) {
-        static const char digits[] =
-            "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-        for (i = 0; i < 9; i++, n /= 62) text[i] = digits[n % 62];
-        phi__json_put_str(out, phi__str(text, 9));
-        return;
+        for (i = 0; i < 9; i++, n /= 62) room[i] = digits[n % 62];
+        return phi__str(room, 9);
     }
-    memcpy(text, "call_", 5);
-    phi__hash_hex(n, text + 5);
-    phi__hash_hex(phi__hash(id, 2), text + 21);
-    phi__json_put_str(out, phi__str(text, 37));
+    memcpy(room, "call_", 5);
+    phi__hash_hex(n, room + 5);
+    phi__hash_hex(phi__hash(id, 2), room + 21);
+    return phi__str(room, 37);
+}
+
+PHI__FN void phi__render_id(phi__buf *out, phi_str id, phi__id_rule rule) {
+    char room[PHI__ID_ROOM];
+    phi__json_put_str(out, phi__render_map_id(id, rule, room));
 }
 
 PHI__FN void phi__render_name(phi__buf *out, phi_str name, size_t most) {
@@ -103,14 +121,21 @@ PHI__FN bool phi__render_is_image(const phi_content *c) {
     return c->kind == PHI_CONTENT_IMAGE && c->data.len > 0;
 }
 
-PHI__FN bool phi__render_omits(const phi__encoder *e, const phi_content *c) {
-    static const char *const types[] = {"image/png", "image/jpeg", "image/gif", "image/webp"};
+/* wire.md parts 2, 3 and 8; Gemini's from its guide to images, November 2026. */
+PHI__FN bool phi__render_takes(const phi_model *model, phi_str type) {
+    static const char *const all[] = {"image/png", "image/jpeg", "image/webp"};
+    const phi__codec *codec = phi__codec_find(phi_str_of(model->protocol));
+    bool google = codec != NULL && (codec == phi__gemini_codec() || codec == phi__vertex_codec());
     size_t i;
-    if (!phi__render_is_image(c)) return false;
-    if ((e->ask->model->quirks & PHI_QUIRK_NO_IMAGES) != 0) return true;
-    for (i = 0; i < PHI__COUNT(types); i++)
-        if (phi__str_is(c->mime_type, types[i])) return false;
-    return true;
+    if ((model->quirks & PHI_QUIRK_NO_IMAGES) != 0) return false;
+    for (i = 0; i < PHI__COUNT(all); i++)
+        if (phi__str_is(type, all[i])) return true;
+    if (google) return phi__str_is(type, "image/heic") || phi__str_is(type, "image/heif");
+    return phi__str_is(type, "image/gif") && !phi__str_is(phi_str_of(model->provider), "ollama");
+}
+
+PHI__FN bool phi__render_omits(const phi__encoder *e, const phi_content *c) {
+    return phi__render_is_image(c) && !phi__render_takes(e->ask->model, c->mime_type);
 }
 
 PHI__FN bool phi__render_omits_any(const phi__encoder *e, const phi_message *message) {

@@ -7,12 +7,18 @@
 
 /* Which tool call ids a target takes; others are replaced by a hash of theirs. */
 typedef enum phi__id_rule {
+    PHI__ID_ANY = 0,       /* a host's own protocol: as they are */
     PHI__ID_ANTHROPIC = 1, /* [a-zA-Z0-9_-]{1,64} */
     PHI__ID_40,            /* at most 40 bytes */
     PHI__ID_9,             /* exactly 9 of [a-zA-Z0-9] */
     PHI__ID_RESPONSES      /* as Anthropic's, but the last is no '_' */
 } phi__id_rule;
 
+PHI__FN phi__id_rule phi__render_id_rule(const phi_model *model);
+
+/* The id itself, where the rule allows it, or its replacement, written into `room`. */
+enum { PHI__ID_ROOM = 38 };
+PHI__FN phi_str phi__render_map_id(phi_str id, phi__id_rule rule, char room[PHI__ID_ROOM]);
 PHI__FN void phi__render_id(phi__buf *out, phi_str id, phi__id_rule rule); /* with its quotes */
 
 /* A tool's name out of history, which another provider may have allowed: [a-zA-Z0-9_-], cut. */
@@ -36,6 +42,8 @@ PHI__FN phi_str phi__render_arguments(phi__encoder *e, phi_str arguments);
 PHI__FN bool phi__render_same_origin(const phi__encoder *e, size_t item);
 
 PHI__FN bool phi__render_is_image(const phi_content *c);
+/* Whether a target takes images of a type, "image/png". */
+PHI__FN bool phi__render_takes(const phi_model *model, phi_str type);
 /* An image that this target does not take: none at all, or not of its type. Words stand for it. */
 PHI__FN bool phi__render_omits(const phi__encoder *e, const phi_content *c);
 PHI__FN bool phi__render_omits_any(const phi__encoder *e, const phi_message *message);

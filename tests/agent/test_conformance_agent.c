@@ -182,7 +182,7 @@ TEST(an_agent_s_defaults_are_no_thinking_parallel_tools_one_at_a_time_queues_and
     CHECK_EQ_INT(got.retry.max_delay_ms, 30000);
     CHECK_EQ_INT(got.retry.max_server_delay_ms, 60000);
     CHECK_EQ_INT(got.first_turn_trigger, PHI_TRIGGER_USER);
-    CHECK(!got.disable_cache);
+    CHECK_EQ_INT(got.cache.mode, PHI_CACHE_AUTO);
     CHECK(!got.has_temperature);
     CHECK(got.system_prompt == NULL || got.system_prompt[0] == '\0');
     CHECK_EQ_STR(got.model.id, "test-model");

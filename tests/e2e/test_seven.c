@@ -98,6 +98,38 @@ TEST(a_conversation_with_a_tool_ends_well_in_every_protocol) { in_all("/s/lookup
 
 TEST(a_stream_of_single_bytes_is_read_in_every_protocol) { in_all("/m/bytes/s/lookup", 0); }
 
+/* What "double" hears of its argument, and its start: "/n=21;start;" for each call. */
+static char heard[200];
+
+static void hear(void *user_data, const phi_field *field) {
+    size_t at = strlen(heard);
+    (void)user_data;
+    (void)snprintf(heard + at, sizeof heard - at, "%.*s=%.*s;", (int)field->path.len,
+                   field->path.at, (int)field->value.len, field->value.at);
+}
+
+static phi_flow hear_start(void *user_data, phi_call call, phi_str arguments) {
+    size_t at = strlen(heard);
+    (void)snprintf(heard + at, sizeof heard - at, "start;");
+    return e2e_double(user_data, call, arguments);
+}
+
+TEST(values_of_arguments_are_told_before_a_call_starts_in_every_protocol) {
+    size_t i;
+    for (i = 0; i < SEVEN; i++) {
+        crowd *c = roomy_crowd();
+        seen *s = c != NULL ? agent_at(c, &seven[i], "/m/bytes/s/lookup", "a-key") : NULL;
+        phi_tool tool = e2e_tools()[0];
+        tool.start = hear_start;
+        tool.on_field = hear;
+        heard[0] = '\0';
+        if (s != NULL && CHECK_EQ_INT(phi_agent_set_tools(s->agent, &tool, 1), PHI_OK) &&
+            crowd_ask(s, "Begin.") && answered(s, 0) && !CHECK_EQ_STR(heard, "/n=21;start;"))
+            printf("  %s\n", s->name);
+        if (c != NULL) crowd_free(c);
+    }
+}
+
 TEST(keep_alives_between_the_events_are_no_events_in_any_protocol) {
     in_all("/m/pings+unknown/s/lookup", 0);
 }
@@ -174,6 +206,7 @@ TEST(an_abort_in_mid_stream_keeps_the_text_in_every_protocol) {
 
 MOCK_MAIN(e2e_options, TEST_ENTRY(a_conversation_with_a_tool_ends_well_in_every_protocol),
           TEST_ENTRY(a_stream_of_single_bytes_is_read_in_every_protocol),
+          TEST_ENTRY(values_of_arguments_are_told_before_a_call_starts_in_every_protocol),
           TEST_ENTRY(keep_alives_between_the_events_are_no_events_in_any_protocol),
           TEST_ENTRY(a_429_that_says_when_is_waited_out_in_every_protocol),
           TEST_ENTRY(a_stream_that_is_cut_is_tried_again_in_every_protocol),

@@ -5,6 +5,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import Anthropic from '@anthropic-ai/sdk';
+import { transformJSONSchema } from '@anthropic-ai/sdk/lib/transform-json-schema.mjs';
 import { Sha256 } from '@aws-crypto/sha256-js';
 import { BedrockRuntimeClient, ConverseStreamCommand } from '@aws-sdk/client-bedrock-runtime';
 import { GoogleGenAI } from '@google/genai';
@@ -13,6 +14,7 @@ import { HttpRequest } from '@smithy/protocol-http';
 import { SignatureV4 } from '@smithy/signature-v4';
 import { fromUtf8, toUtf8 } from '@smithy/util-utf8';
 import OpenAI from 'openai';
+import { toStrictJsonSchema } from 'openai/lib/transform.mjs';
 
 const [directory, progFrames] = process.argv.slice(2);
 const signedAt = new Date('2026-11-20T12:34:56Z'); // as prog_requests.c has it
@@ -288,6 +290,33 @@ function checkFrames() {
     if (good) report(true, `frames: a flipped bit in each of ${one.length} bytes is refused`);
 }
 
+// ---- strict schemas: the packages' own adapters find nothing left to do ----
+
+// Anthropic's adapter leaves the type out beside an enum; the API takes it.
+function withoutTypeOfEnum(node) {
+    if (Array.isArray(node)) return node.map(withoutTypeOfEnum);
+    if (!node || typeof node !== 'object') return node;
+    const { type, ...rest } = node;
+    const kept = Array.isArray(node.enum) ? rest : node;
+    return Object.fromEntries(Object.entries(kept).map(([k, v]) => [k, withoutTypeOfEnum(v)]));
+}
+
+function checkStrict(r) {
+    const tools = (r.json.tools ?? r.json.toolConfig?.tools ?? [])
+        .map((t) => t.function ?? t.toolSpec ?? t).filter((t) => t.strict);
+    for (const tool of tools) {
+        const open = tool.parameters !== undefined;
+        const schema = open ? tool.parameters : withoutTypeOfEnum(tool.input_schema ?? tool.inputSchema.json);
+        let why = '';
+        try {
+            const again = open ? toStrictJsonSchema(schema) : transformJSONSchema(schema);
+            why = difference(schema, again, tool.name);
+        } catch (error) { why = error.message; }
+        report(!why, `${r.name}: ${tool.name} is strict`, why);
+    }
+    return tools.length;
+}
+
 // ---- all of it ----
 
 if (requests.length === 0) report(false, 'there are requests');
@@ -302,6 +331,7 @@ for (const r of of('anthropic_messages')) await checkSerializer(r, anthropicSent
 for (const r of of('openai_completions')) await checkSerializer(r, chatSent, 'openai');
 for (const r of of('openai_responses', 'azure_openai_responses'))
     await checkSerializer(r, responsesSent, 'openai');
+if (requests.map(checkStrict).reduce((a, b) => a + b, 0) === 0) report(false, 'there are strict tools');
 if (progFrames) checkFrames();
 console.log(failed ? `interop: ${failed} failed` : 'interop: all is well');
 process.exitCode = failed ? 1 : 0;

@@ -6,6 +6,7 @@
    One JSON file a request: protocol, method, url, headers, and the body as one string. Where the protocol
    signs, it is signed with keys and a time that check.mjs knows. */
 #include "base/sha256_in.h"
+#include "wire/format_in.h"
 #include "wire/wire_support.h"
 
 #define SIGNED_MS 1795178096000 /* 2026-11-20T12:34:56Z */
@@ -72,9 +73,19 @@ static const target targets[] = {
     "\"type\":\"string\",\"enum\":[\"text\",\"image\"]},\"kind\":{\"const\":\"file\"}},"           \
     "\"required\":[\"path\"],\"additionalProperties\":false}"
 
+#define STRICT                                                                                     \
+    "{\"type\":\"object\",\"properties\":{\"who\":{\"$ref\":\"#/$defs/person\",\"description\":"   \
+    "\"to whom\"},\"copy\":{\"$ref\":\"#/$defs/person\"},\"sum\":{\"anyOf\":[{\"type\":"           \
+    "\"integer\",\"minimum\":1},{\"type\":\"string\",\"pattern\":\"^[0-9]+$\"}]},\"kind\":{"       \
+    "\"enum\":[\"gift\",\"debt\"]},\"tag\":{\"const\":\"t\"},\"notes\":{\"type\":\"array\","       \
+    "\"items\":{\"type\":\"string\",\"maxLength\":9},\"maxItems\":3,\"uniqueItems\":true}},"       \
+    "\"required\":[\"who\",\"sum\"],\"$defs\":{\"person\":{\"type\":\"object\",\"properties\":{"   \
+    "\"name\":{\"type\":\"string\"},\"age\":{\"type\":\"integer\"}},\"required\":[\"name\"]}}}"
+
 static const phi__tool_view tools[] = {
-    {{"read_file", 9}, {"Reads \"a\" file.", 15}, {SCHEMA, sizeof SCHEMA - 1}},
-    {{"list", 4}, {"", 0}, {"", 0}}};
+    {{"read_file", 9}, {"Reads \"a\" file.", 15}, {SCHEMA, sizeof SCHEMA - 1}, false, NULL},
+    {{"list", 4}, {"", 0}, {"", 0}, false, NULL},
+    {{"pay", 3}, {"", 0}, {STRICT, sizeof STRICT - 1}, true, NULL}};
 
 typedef struct variant {
     const char *name;
@@ -82,13 +93,18 @@ typedef struct variant {
     phi_thinking thinking;
     phi_tool_choice choice;
     double temperature;
+    phi_format_kind format;
+    bool strict;
 } variant;
 
 static const variant variants[] = {
-    {"whole", false, PHI_THINKING_HIGH, PHI_TOOL_CHOICE_AUTO, -1},
-    {"forced", false, PHI_THINKING_OFF, PHI_TOOL_CHOICE_REQUIRED, 0.5},
-    {"forbidden", false, PHI_THINKING_MINIMAL, PHI_TOOL_CHOICE_NONE, -1},
-    {"bare", true, PHI_THINKING_MEDIUM, PHI_TOOL_CHOICE_AUTO, 0.25},
+    {"whole", false, PHI_THINKING_HIGH, PHI_TOOL_CHOICE_AUTO, -1, PHI_FORMAT_TEXT, false},
+    {"forced", false, PHI_THINKING_OFF, PHI_TOOL_CHOICE_REQUIRED, 0.5, PHI_FORMAT_TEXT, false},
+    {"forbidden", false, PHI_THINKING_MINIMAL, PHI_TOOL_CHOICE_NONE, -1, PHI_FORMAT_TEXT, false},
+    {"bare", true, PHI_THINKING_MEDIUM, PHI_TOOL_CHOICE_AUTO, 0.25, PHI_FORMAT_TEXT, false},
+    {"schema", false, PHI_THINKING_LOW, PHI_TOOL_CHOICE_AUTO, -1, PHI_FORMAT_JSON_SCHEMA, false},
+    {"strict", true, PHI_THINKING_OFF, PHI_TOOL_CHOICE_AUTO, -1, PHI_FORMAT_JSON_SCHEMA, true},
+    {"object", false, PHI_THINKING_OFF, PHI_TOOL_CHOICE_AUTO, -1, PHI_FORMAT_JSON_OBJECT, false},
 };
 
 /* ---- the conversation ---- */
@@ -203,6 +219,7 @@ static bool save(conversation *t, const char *directory, const target *to, const
 
 static bool encode(const char *directory, const target *to, const variant *how) {
     static conversation t;
+    char words[400];
     bool good;
     talk_begin(&t, model_of(to));
     if (how->bare)
@@ -217,6 +234,14 @@ static bool encode(const char *directory, const target *to, const variant *how) 
     }
     t.ask.thinking = how->thinking;
     t.ask.temperature = how->temperature;
+    t.ask.format.kind = how->format;
+    t.ask.format.schema = STRICT;
+    t.ask.format.strict = how->strict;
+    if (phi__format_apply(phi__codec_find(phi_str_of(to->protocol)), &t.ask, &t.kept, words,
+                          sizeof words) == PHI_BAD_ARG) { /* a model of Bedrock's that has no way */
+        talk_free(&t);
+        return true;
+    }
     good = talk_render(&t, 0) == PHI_OK;
     if (good) sign(&t);
     good = good && save(&t, directory, to, how);

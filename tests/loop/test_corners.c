@@ -1,5 +1,6 @@
 /* test_corners.c - small stories of what random ones have found: things that happen in an order that
    nobody had thought of. */
+#include "loop/loop_in.h"
 #include "support/rig.h"
 
 static phi_verdict say_changed(void *user_data, phi_hook *hook) {
@@ -204,9 +205,33 @@ TEST(a_warning_of_a_hook_that_is_no_filter_is_a_yes) {
     rig_free(r);
 }
 
+static void ask_again(void *user_data, const phi_event *event) {
+    int *left = (int *)user_data;
+    if (event->kind != PHI_EV_AGENT_END || *left == 0) return;
+    --*left;
+    CHECK(!phi_agent_running(event->agent));
+    CHECK_EQ_INT(phi_prompt(event->agent, "again"), PHI_OK);
+}
+
+/* A step without a budget does one state. */
+TEST(whoever_pops_agent_end_may_prompt_at_once_however_short_the_step_was) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    int left = 3, i;
+    rig_watch(r, ask_again, &left);
+    rig_runtime(r)->step_budget_us = 0;
+    for (i = 0; i < 4; i++) rig_says(r, "hello");
+    CHECK_EQ_INT(phi_prompt(rig_agent(r, &desc), "go"), PHI_OK);
+    for (i = 0; i < 400; i++) (void)rig_run(r, 1);
+    CHECK_EQ_INT(left, 0);
+    CHECK_EQ_INT(rig_requests(r), 4);
+    rig_free(r);
+}
+
 TEST_MAIN(TEST_ENTRY(events_show_changed_arguments_after_the_run_is_over),
           TEST_ENTRY(a_call_that_is_finished_while_it_is_asked_about_needs_no_decision_any_more),
           TEST_ENTRY(calls_that_memory_left_without_a_result_have_one_before_the_next_message),
           TEST_ENTRY(a_run_that_is_stopped_while_a_filter_waits_ends_at_once),
           TEST_ENTRY(a_turn_that_waits_for_its_tools_reserves_nothing_any_more),
-          TEST_ENTRY(a_warning_of_a_hook_that_is_no_filter_is_a_yes))
+          TEST_ENTRY(a_warning_of_a_hook_that_is_no_filter_is_a_yes),
+          TEST_ENTRY(whoever_pops_agent_end_may_prompt_at_once_however_short_the_step_was))

@@ -213,6 +213,10 @@ refused(R, "'additionalProperties' is required", drop("tools", 0, "strict"))
 refused(R, "Unknown parameter: 'tools[0].function'", put("tools", 0, "function", {}))
 refused(R, "but got an object", put("input", 2, "arguments", {}))
 refused(R, "Unknown parameter: 'input[4].is_error'", put("input", 4, "is_error", True))
+refused(R, "must contain the word 'json'", put("text", {"format": {"type": "json_object"}}))
+refused(R, "'additionalProperties' is required", put("text", {"format": {
+    "type": "json_schema", "name": "a", "strict": True, "schema": {
+        "type": "object", "properties": {}}}}))
 refused("azure-responses", "invalid subscription key", header("api-key"), 401)
 refused("azure-responses", "invalid subscription key", header("api-key", "bad-key"), 401)
 refused("azure-responses", "No tool output found", drop("input", 5))
@@ -245,6 +249,8 @@ refused(G, "one of thinking budget and thinking level", put("generationConfig", 
 refused(G, "has a maxOutputTokens value of 0", put("generationConfig", {"maxOutputTokens": 0}))
 refused(G, "FunctionCallingConfig.Mode", put("toolConfig", {
     "functionCallingConfig": {"mode": "any"}}))
+refused(G, "with the response mime type", put("generationConfig", {
+    "responseJsonSchema": {"type": "object"}}))
 refused(V, "missing required authentication", header("authorization"), 401)
 refused(V, "invalid authentication credentials", header("authorization", "Bearer bad-key"), 401)
 refused(V, "valid role: user, model", drop("contents", 0, "role"))
@@ -265,6 +271,13 @@ refused(B, "duplicate Ids: a", put("messages", 1, "content", 2, "toolUse", "tool
 refused(B, "regular expression pattern", put("messages", 1, "content", 1, "toolUse", "toolUseId",
                                              "a b"))
 refused(B, "Provide a json object", put("messages", 1, "content", 1, "toolUse", "input", "{}"))
+refused(B, "enum value set: [json_schema]", put("outputConfig", {"textFormat": {
+    "type": "json_object", "structure": {"jsonSchema": {"schema": "{}"}}}}))
+refused(B, "is not a JSON schema", put("outputConfig", {"textFormat": {
+    "type": "json_schema", "structure": {"jsonSchema": {"schema": {}}}}}))
+refused(B, "must be explicitly set to false", put("outputConfig", {"textFormat": {
+    "type": "json_schema", "structure": {"jsonSchema": {
+        "schema": "{\"type\":\"object\"}"}}}}))
 refused(B, "toolConfig field must be defined", drop("toolConfig"))
 refused(B, "signature: Field required",
         drop("messages", 1, "content", 0, "reasoningContent", "reasoningText", "signature"))

@@ -244,6 +244,14 @@ claude(
             [{"type": "text", "text": "s", "cache_control": {"type": "ephemeral", "ttl": "1h"}}])))
 claude("mark unknown", "Input should be 'ephemeral'",
        put("tools", 0, "cache_control", {"type": "for ever"}))
+claude("format unknown", "Input should be 'json_schema'",
+       put("output_config", {"format": {"type": "json_object"}}))
+claude("format open", "'additionalProperties' must be explicitly set to false",
+       put("output_config", {"format": {"type": "json_schema", "schema": {"type": "object"}}}))
+claude(
+    "format of an old model", "does not support structured outputs",
+    both(put("model", "claude-3-5-haiku-20241022"),
+         put("output_config", {"format": {"type": "json_schema", "schema": {"type": "object"}}})))
 claude("effort", "output_config.effort", put("output_config", {"effort": "extreme"}))
 
 chat("no key", "You didn't provide an API key", header("authorization"), 401)
@@ -317,6 +325,12 @@ chat("is_error", "Unknown parameter: 'messages[3].is_error'", put(M, 3, "is_erro
 chat("reasoning to OpenAI", "Unknown parameter: 'messages[2].reasoning_content'",
      put(M, 2, "reasoning_content", "x"))
 chat("json_object", "must contain the word 'json'", put("response_format", {"type": "json_object"}))
+chat(
+    "strict format", "'additionalProperties' is required",
+    put("response_format", {
+        "type": "json_schema", "json_schema": {"name": "a", "schema": SCHEMA, "strict": True}}))
+chat("format without schema", "json_schema.schema",
+     put("response_format", {"type": "json_schema", "json_schema": {"name": "a"}}))
 chat("Mistral ids", "with a length of 9", put("model", "mistral-large"))
 chat("Mistral stream_options", "Extra inputs",
      both(put("model", "mistral-large"), put("stream_options", {"include_usage": True})), 422)

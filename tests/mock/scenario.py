@@ -43,6 +43,16 @@ def arguments(block):
     return json.dumps(block.get("input", {}), ensure_ascii=False)
 
 
+def answer(block, conversation):
+    """A block `answer` is a call of respond_json where that is offered, or JSON as text."""
+    if block["type"] != "answer":
+        return block
+    if "respond_json" in conversation.tools:
+        return {"type": "tool_use", "name": "respond_json", "input": block["input"]}
+    return {"type": "text", "text": arguments(block) if conversation.wants_json
+            else "No JSON was asked for."}
+
+
 # ---- placeholders ----
 
 PLACEHOLDER = re.compile(r"\$\{([a-z_]+)(?:\.(\d+))?(?:/((?:[^/\\]|\\.)*)/)?(?::(\d+))?\}")
@@ -93,6 +103,8 @@ def lookup(name, index, conversation, n):
         return ", ".join(conversation.tools)
     if name == "turn":
         return str(conversation.assistant_count())
+    if name == "stamp":  # four digits: what is base64 stays base64 with it
+        return "%04d" % conversation.assistant_count()
     if name == "n":
         return str(n)
     return None
@@ -221,4 +233,5 @@ class Scenarios:
         if callable(spec):
             spec = spec(n)
             return Turn(spec["blocks"], spec, index)
-        return Turn(fill(spec["blocks"], conversation, n), spec, index)
+        blocks = fill(spec["blocks"], conversation, n)
+        return Turn([answer(b, conversation) for b in blocks], spec, index)

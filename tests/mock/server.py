@@ -52,6 +52,7 @@ class Server:
 
     def reset(self):
         self.log = collections.deque(maxlen=1000)
+        self.last_body = b""
         self.total = self.connections = self.gone = self.active = self.peak = 0
         self.uses = collections.Counter()  # of `times`
 
@@ -109,6 +110,7 @@ class Server:
                                      entry)
         body = await self.read_body(request, behaviour)
         note_body(entry, body)
+        self.last_body = body
         asked = Asked(request.method, request.raw_path.partition("?")[0], rest, request.query,
                       request.headers, body)
         return await self.converse(request, raw, wire, behaviour, name, asked, entry)
@@ -276,6 +278,8 @@ class Server:
                 "total": self.total, "connections": self.connections, "active": self.active,
                 "peak_active": self.peak, "gone": self.gone, "open": max(0, transports - 1)
             })
+        if path == "/_body":
+            return web.Response(body=self.last_body, content_type="application/json")
         if path == "/_reset":
             self.reset()
             return web.json_response({})

@@ -58,6 +58,30 @@ TEST(servers_of_ones_own_live_on_this_machine_unless_one_says_where) {
     CHECK_EQ_STR(phi_model_minimax("MiniMax-M2", "K").base_url, "https://api.minimax.io/anthropic");
 }
 
+TEST(presets_say_whose_they_are) {
+    CHECK_EQ_STR(phi_model_anthropic("m", "K").provider, "anthropic");
+    CHECK_EQ_STR(phi_model_minimax("m", "K").provider, "minimax");
+    CHECK_EQ_STR(phi_model_openai("m", "K").provider, "openai");
+    CHECK_EQ_STR(phi_model_openrouter("m", "K").provider, "openrouter");
+    CHECK_EQ_STR(phi_model_xai("m", "K").provider, "xai");
+    CHECK_EQ_STR(phi_model_groq("m", "K").provider, "groq");
+    CHECK_EQ_STR(phi_model_cerebras("m", "K").provider, "cerebras");
+    CHECK_EQ_STR(phi_model_mistral("m", "K").provider, "mistral");
+    CHECK_EQ_STR(phi_model_deepseek("m", "K").provider, "deepseek");
+    CHECK_EQ_STR(phi_model_together("m", "K").provider, "together");
+    CHECK_EQ_STR(phi_model_qwen("m", "K").provider, "qwen");
+    CHECK_EQ_STR(phi_model_moonshot("m", "K").provider, "moonshot");
+    CHECK_EQ_STR(phi_model_zai("m", "K").provider, "zai");
+    CHECK_EQ_STR(phi_model_fireworks("m", "K").provider, "fireworks");
+    CHECK_EQ_STR(phi_model_local("http://h/v1", "m", NULL).provider, "local");
+    CHECK_EQ_STR(phi_model_llama_cpp(NULL, "m").provider, "llama_cpp");
+    CHECK_EQ_STR(phi_model_vllm(NULL, "m").provider, "vllm");
+    CHECK_EQ_STR(phi_model_lm_studio(NULL, "m").provider, "lm_studio");
+    CHECK_EQ_STR(phi_model_google("m", "K").provider, "google");
+    CHECK_EQ_STR(phi_model_vertex("https://h", "m", "T").provider, "google_vertex");
+    CHECK_EQ_STR(phi_model_bedrock(NULL, "m", "K").provider, "bedrock");
+}
+
 TEST(presets_know_by_name_which_models_can_think) {
     CHECK(phi_model_anthropic("claude-sonnet-4-5", "K").reasoning);
     CHECK(phi_model_anthropic("claude-3-7-sonnet-20250219", "K").reasoning);
@@ -96,6 +120,7 @@ TEST(cost_is_dollars_per_million_and_reasoning_is_not_charged_twice) {
 
 TEST_MAIN(TEST_ENTRY(presets_know_where_their_provider_lives),
           TEST_ENTRY(servers_of_ones_own_live_on_this_machine_unless_one_says_where),
+          TEST_ENTRY(presets_say_whose_they_are),
           TEST_ENTRY(presets_know_by_name_which_models_can_think),
           TEST_ENTRY(presets_set_quirks_by_model_where_they_differ),
           TEST_ENTRY(cost_is_dollars_per_million_and_reasoning_is_not_charged_twice))

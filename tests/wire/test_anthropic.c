@@ -6,7 +6,7 @@
 static phi_model sonnet(void) { return phi_model_anthropic("claude-sonnet-4-6", "K"); }
 
 static const phi__tool_view one_tool[] = {
-    {{"read", 4}, {"Reads", 5}, {"{\"type\":\"object\"}", 17}}};
+    {{"read", 4}, {"Reads", 5}, {"{\"type\":\"object\"}", 17}, false, NULL}};
 
 /* ---- thinking ---- */
 
@@ -133,7 +133,7 @@ TEST(blank_text_is_left_out_and_so_is_a_message_that_becomes_empty) {
     talk_text(&t, "");
     talk_user(&t, "two");
     t.ask.system_prompt = phi_str_of(" ");
-    t.ask.disable_cache = true;
+    t.ask.cache.mode = PHI_CACHE_DISABLED;
     talk_render_ok(&t);
     CHECK_EQ_STR(talk_at(&t, "system"), "");
     CHECK_EQ_STR(talk_at(&t, "messages"),
@@ -207,7 +207,7 @@ TEST(foreign_thinking_is_dropped) {
 TEST(images_of_error_results_follow_all_results) {
     conversation t;
     talk_begin(&t, sonnet());
-    t.ask.disable_cache = true;
+    t.ask.cache.mode = PHI_CACHE_DISABLED;
     talk_user(&t, "go");
     talk_assistant(&t);
     talk_call(&t, "a", "shot", "{}");
@@ -277,7 +277,7 @@ TEST(marks_are_three_and_none_where_caching_is_off) {
     CHECK_EQ_STR(talk_at(&t, "system[0].cache_control.type"), "\"ephemeral\"");
     CHECK_EQ_STR(talk_at(&t, "tools[0].cache_control.type"), "\"ephemeral\"");
     CHECK_EQ_STR(talk_at(&t, "messages[2].content[0].cache_control.type"), "\"ephemeral\"");
-    t.ask.disable_cache = true;
+    t.ask.cache.mode = PHI_CACHE_DISABLED;
     talk_render_ok(&t);
     CHECK(phi__str_find(phi_str_of(t.body), 0, "cache_control") == SIZE_MAX);
     talk_free(&t);

@@ -140,7 +140,7 @@ TEST(foreign_reasoning_stays_behind_and_own_goes_back) {
     talk_thinking(&t, "foreign", "sig");
     talk_text(&t, "Two.");
     talk_user(&t, "Go.");
-    t.ask.disable_cache = true;
+    t.ask.cache.mode = PHI_CACHE_DISABLED;
     talk_render_ok(&t);
     CHECK_EQ_STR(
         talk_at(&t, "messages[1].content"),
@@ -160,7 +160,7 @@ TEST(results_share_one_message_and_lost_ones_are_made_good) {
     talk_call(&t, "b", "two", "broken");
     talk_result(&t, "a", "one", "no")->is_error = true;
     talk_image(&t, "iVBO");
-    t.ask.disable_cache = true;
+    t.ask.cache.mode = PHI_CACHE_DISABLED;
     talk_render_ok(&t);
     CHECK_EQ_STR(talk_at(&t, "messages[1].content[1].toolUse.input"), "{}");
     CHECK_EQ_STR(
@@ -174,7 +174,7 @@ TEST(results_share_one_message_and_lost_ones_are_made_good) {
 }
 
 TEST(an_adaptive_claude_gets_effort_and_a_forced_call_gives_way_to_thinking) {
-    static const phi__tool_view tool = {{"read", 4}, {"", 0}, {"", 0}};
+    static const phi__tool_view tool = {{"read", 4}, {"", 0}, {"", 0}, false, NULL};
     conversation t;
     talk_begin(&t, phi_model_bedrock(NULL, "global.anthropic.claude-opus-4-7-v1", "K"));
     t.ask.thinking = PHI_THINKING_HIGH;

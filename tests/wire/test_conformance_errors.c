@@ -316,8 +316,8 @@ TEST(an_overflow_in_a_stream_is_an_overflow_whatever_its_numbers) {
 /* ---- C 45 ---- */
 
 static const phi__tool_view two_tools[2] = {
-    {{"first", 5}, {"One", 3}, {"{\"type\":\"object\"}", 17}},
-    {{"second", 6}, {"Two", 3}, {"{\"type\":\"object\"}", 17}},
+    {{"first", 5}, {"One", 3}, {"{\"type\":\"object\"}", 17}, false, NULL},
+    {{"second", 6}, {"Two", 3}, {"{\"type\":\"object\"}", 17}, false, NULL},
 };
 
 static int marks_in(const conversation *t) {
@@ -402,7 +402,7 @@ TEST(what_stands_before_a_mark_is_the_same_bytes_a_turn_later) {
 TEST(without_caching_nothing_is_marked) {
     conversation t;
     cached_talk(&t);
-    t.ask.disable_cache = true;
+    t.ask.cache.mode = PHI_CACHE_DISABLED;
     talk_render_ok(&t);
     CHECK_EQ_INT(marks_in(&t), 0);
     CHECK(strstr(t.body, "cache") == NULL);

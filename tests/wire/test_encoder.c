@@ -117,7 +117,7 @@ static void lossy(conversation *t, phi_model model) {
 TEST(lost_results_are_filled_in_and_stray_ones_left_out_for_anthropic) {
     conversation t;
     lossy(&t, claude());
-    t.ask.disable_cache = true;
+    t.ask.cache.mode = PHI_CACHE_DISABLED;
     talk_render_ok(&t);
     CHECK_EQ_INT(phi_json_count(phi_json_path(t.tree, "messages")), 3);
     CHECK_EQ_STR(
@@ -255,8 +255,8 @@ static void long_talk(conversation *t, phi_model model) {
 }
 
 static const phi__tool_view tools[] = {
-    {{"read", 4}, {"Reads", 5}, {"{\"type\":\"object\",\"properties\":{}}", 33}},
-    {{"shot", 4}, {NULL, 0}, {NULL, 0}},
+    {{"read", 4}, {"Reads", 5}, {"{\"type\":\"object\",\"properties\":{}}", 33}, false, NULL},
+    {{"shot", 4}, {NULL, 0}, {NULL, 0}, false, NULL},
 };
 
 static void check_slices(phi_model model) {

@@ -321,6 +321,7 @@ static void check_request(phi_model model, const char *fixture, const char *pref
         return;
     }
     canonical(&t, root, prefix, signature, ids);
+    memset(tools, 0, sizeof tools);
     for (i = 0; i < 2; i++) {
         const phi_json *tool = phi_json_at(phi_json_get(root, "tools"), i);
         tools[i].name = phi_json_str(phi_json_get(tool, "name"), "");

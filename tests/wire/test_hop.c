@@ -120,6 +120,49 @@ TEST(the_first_model_gets_its_thinking_back_and_nobody_else_does) {
     talk_free(&t);
 }
 
+/* A question, and a call of `by` that has its result; `thought`: with thinking before it. */
+static void say_loop(conversation *t, const phi_model *by, bool thought) {
+    talk_user(t, "Look around");
+    answer_of(t, by);
+    if (thought) talk_thinking(t, "Where to begin?", "c2lnbmF0dXJl");
+    talk_text(t, "I look.");
+    talk_call(t, "toolu_01", "look", "{}");
+    talk_result(t, "toolu_01", "look", "A square");
+}
+
+static bool asks_to_think(conversation *t, const phi_model *model) {
+    char *body = request_of(t, model, true);
+    bool asks = strstr(body, "\"budget_tokens\"") != NULL;
+    free(body);
+    return asks;
+}
+
+TEST(a_claude_that_goes_on_from_anothers_calls_is_not_asked_to_think_about_them) {
+    phi_model models[MODELS];
+    size_t claudes[] = {0, 7}, i; /* of Anthropic, of Bedrock */
+    model_list(models);
+    for (i = 0; i < 2; i++) {
+        const phi_model *claude = &models[claudes[i]], *other = &models[claudes[1 - i]];
+        conversation t;
+        talk_begin(&t, *claude);
+        say_loop(&t, claude, true);
+        CHECK(asks_to_think(&t, claude));
+        CHECK(!asks_to_think(&t, other));
+        talk_user(&t, "And then?"); /* with the results: they are one message */
+        CHECK(!asks_to_think(&t, other));
+        answer_of(&t, other);
+        talk_text(&t, "A square.");
+        talk_user(&t, "Thank you");
+        CHECK(asks_to_think(&t, claude));
+        CHECK(asks_to_think(&t, other));
+        talk_free(&t);
+        talk_begin(&t, *claude);
+        say_loop(&t, claude, false);
+        CHECK(!asks_to_think(&t, claude));
+        talk_free(&t);
+    }
+}
+
 TEST(every_model_takes_the_conversation_before_a_byte_is_sent) {
     phi_model models[MODELS];
     conversation t;
@@ -139,4 +182,5 @@ TEST(every_model_takes_the_conversation_before_a_byte_is_sent) {
 
 TEST_MAIN(TEST_ENTRY(what_was_rendered_for_one_model_is_never_sent_to_another),
           TEST_ENTRY(the_first_model_gets_its_thinking_back_and_nobody_else_does),
+          TEST_ENTRY(a_claude_that_goes_on_from_anothers_calls_is_not_asked_to_think_about_them),
           TEST_ENTRY(every_model_takes_the_conversation_before_a_byte_is_sent))

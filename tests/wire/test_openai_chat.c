@@ -4,7 +4,7 @@
 
 #define P PHI_PROTOCOL_OPENAI_CHAT
 
-static const phi__tool_view one_tool[] = {{{"read", 4}, {NULL, 0}, {NULL, 0}}};
+static const phi__tool_view one_tool[] = {{{"read", 4}, {NULL, 0}, {NULL, 0}, false, NULL}};
 
 static phi_model plain(uint32_t quirks) {
     phi_model model = phi_model_local("http://h/v1", "m", NULL);
@@ -146,7 +146,7 @@ TEST(a_cache_key_that_is_too_long_becomes_a_hash) {
     talk_user(&t, "hi");
     talk_render_ok(&t);
     CHECK_EQ_INT(phi_json_str(phi_json_path(t.tree, "prompt_cache_key"), "").len, 16);
-    t.ask.disable_cache = true;
+    t.ask.cache.mode = PHI_CACHE_DISABLED;
     talk_render_ok(&t);
     CHECK_EQ_STR(talk_at(&t, "prompt_cache_key"), "");
     talk_free(&t);

@@ -52,6 +52,16 @@ TEST(calls_and_results_must_pair) {
     talk_free(&t);
 }
 
+TEST(a_call_that_was_cut_may_have_its_result) {
+    conversation t;
+    begin(&t);
+    t.blocks[1][0].incomplete = true;
+    talk_result(&t, "x", "read", "the stream broke off inside this call");
+    talk_user(&t, "on");
+    check(&t, ""); /* neither is sent */
+    talk_free(&t);
+}
+
 TEST(ids_must_be_there_and_unique) {
     conversation t;
     begin(&t);
@@ -148,6 +158,7 @@ TEST(tools_must_have_unique_names_and_an_object_schema) {
 }
 
 TEST_MAIN(TEST_ENTRY(a_good_transcript_passes), TEST_ENTRY(calls_and_results_must_pair),
+          TEST_ENTRY(a_call_that_was_cut_may_have_its_result),
           TEST_ENTRY(ids_must_be_there_and_unique),
           TEST_ENTRY(messages_must_say_something_and_begin_and_end_as_the_target_wants),
           TEST_ENTRY(images_must_be_of_a_known_type_and_in_their_place),

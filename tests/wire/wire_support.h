@@ -102,7 +102,7 @@ static inline void stream_of(stream *s, const char *protocol, const char *text) 
 
 /* ---- requests ---- */
 
-#define MESSAGES_MOST 16
+#define MESSAGES_MOST 64
 
 typedef struct conversation {
     phi_memory memory;

@@ -64,6 +64,7 @@ class Anthropic(Wire):
         out = Conversation(body["model"], body.get("stream", False))
         out.system = texts(body.get("system", ""))
         out.tools = [t["name"] for t in body.get("tools", [])]
+        out.wants_json = "format" in body.get("output_config", {})
         out.wants_thinking = (body.get("thinking") or {}).get("type") == "enabled"
         for role, blocks, _ in merge(body["messages"]):
             message = Message(role)

@@ -46,6 +46,27 @@ def sign(thinking):
     return "bW9jay" + hashlib.sha1(thinking.encode()).hexdigest() + "=="
 
 
+LOOSE = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength",
+         "maxLength", "maxItems", "uniqueItems", "minProperties", "maxProperties", "oneOf", "not",
+         "if", "patternProperties")
+
+
+def fault_of_format(schema):
+    """What is wrong with a schema that answers are to be held to; None: nothing."""
+    if not isinstance(schema, dict):
+        return None
+    kind = schema.get("type")
+    for key in LOOSE:
+        if key in schema:
+            return "For '%s' type, property '%s' is not supported" % (kind, key)
+    if kind == "object" and schema.get("additionalProperties") is not False:
+        return "For 'object' type, 'additionalProperties' must be explicitly set to false"
+    below = list((schema.get("properties") or {}).values())
+    below += list((schema.get("$defs") or {}).values()) + list(schema.get("anyOf") or [])
+    below += [schema["items"]] if "items" in schema else []
+    return next((f for f in map(fault_of_format, below) if f), None)
+
+
 class Checker:
     """Walks one request body. `where` is the path in the words of the API: messages.1.content.0"""
     def __init__(self, body):
@@ -188,6 +209,7 @@ class Checker:
                 refuse("`temperature` is deprecated for this model.")
         self.extra(body.get("output_config", {}), {"effort", "format", "task_budget"},
                    "output_config")
+        self.format(body.get("output_config", {}).get("format"), version)
         effort = body.get("output_config", {}).get("effort", "high")
         if effort not in ("low", "medium", "high", "xhigh", "max"):
             refuse(
@@ -230,6 +252,20 @@ class Checker:
             refuse("`top_k` must be unset when thinking is enabled.")
         if (body.get("tool_choice") or {}).get("type") in ("any", "tool"):
             refuse("Thinking may not be enabled when tool_choice forces tool use.")
+
+    def format(self, wanted, version):
+        if wanted is None:
+            return
+        if not isinstance(wanted, dict) or wanted.get("type") != "json_schema":
+            refuse("output_config.format.type: Input should be 'json_schema'")
+        self.extra(wanted, {"type", "schema"}, "output_config.format")
+        if not isinstance(wanted.get("schema"), dict):
+            refuse("output_config.format.schema: Field required")
+        if (version and version < (4, 5)) or re.match(r"claude-[123]", self.body["model"]):
+            refuse("output_config.format: This model does not support structured outputs.")
+        fault = fault_of_format(wanted["schema"])
+        if fault:
+            refuse("output_config.format.schema: %s", fault)
 
     def block(self, block, where):
         kind = block.get("type")

@@ -37,6 +37,7 @@ class Conversation:
         self.messages = []
         self.tools = []  # names
         self.wants_thinking = False
+        self.wants_json = False  # by a field of its own
         self.wants_usage = True
         self.digest = ""  # of the raw body: makes ids that differ from request to request
         self.body_bytes = 0

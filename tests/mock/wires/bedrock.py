@@ -64,6 +64,7 @@ class Bedrock(Wire):
         out.tools = [t["toolSpec"]["name"] for t in body.get("toolConfig", {}).get("tools", [])
                      if "toolSpec" in t]
         extra = body.get("additionalModelRequestFields", {})
+        out.wants_json = "outputConfig" in body
         out.wants_thinking = (extra.get("thinking") or {}).get("type") == "enabled"
         for given in body["messages"]:
             message, blocks = Message(given["role"]), given["content"]

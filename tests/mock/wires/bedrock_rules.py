@@ -4,9 +4,10 @@ Models with "claude" or "anthropic" in their name may carry reasoning; its signa
 Stricter than the API on purpose: unknown members are refused, not ignored.
 """
 
+import json
 import re
 
-from .anthropic_rules import sign
+from .anthropic_rules import fault_of_format, sign
 from .base import Refusal, image_fault, is_int, is_number
 
 TOP_FIELDS = {
@@ -76,6 +77,7 @@ class Checker:
                 self.mark(value, "system.%d" % i)
         self.numbers()
         self.tools()
+        self.output(body.get("outputConfig"))
         extra(body.get("additionalModelRequestFields", {}),
               body.get("additionalModelRequestFields", {}), "additionalModelRequestFields")
         self.messages(many(body["messages"], "messages"))
@@ -84,6 +86,30 @@ class Checker:
                    "blocks.")
         if self.marks > MOST_MARKS:
             refuse("You cannot have more than %d cachePoints in a request.", MOST_MARKS)
+
+    def output(self, config):
+        if config is None:
+            return
+        extra(config, {"textFormat"}, "outputConfig")
+        wanted = config.get("textFormat")
+        extra(wanted, {"type", "structure"}, "outputConfig.textFormat")
+        if wanted.get("type") != "json_schema":
+            constraint(wanted.get("type"), "outputConfig.textFormat.type",
+                       "Member must satisfy enum value set: [json_schema]")
+        given = union(wanted.get("structure"), "outputConfig.textFormat.structure",
+                      ("jsonSchema", ))[1]
+        where = "outputConfig.textFormat.structure.jsonSchema"
+        extra(given, {"schema", "name", "description"}, where)
+        try:
+            schema = json.loads(given.get("schema"))
+        except (TypeError, ValueError):
+            schema = None
+        if not isinstance(schema, dict):
+            refuse("The value at %s.schema is not a JSON schema.", where)
+        fault = fault_of_format(schema)
+        if fault or not self.claude:
+            refuse("The model returned the following errors: output_config.format.schema: %s",
+                   fault or "not supported")
 
     def numbers(self):
         config = self.body.get("inferenceConfig", {})
@@ -188,9 +214,22 @@ class Checker:
                 if waiting.count(name) > 1:
                     refuse("The toolUse blocks at %s.content contain duplicate Ids: %s", where, name)
             before = role
+        self.loop(messages)
         if before == "assistant":
             refuse("The model returned the following errors: This model does not support assistant "
                    "message prefill. The conversation must end with a user message.")
+
+    def loop(self, messages):
+        """With a budget, the message whose calls are answered begins with its reasoning."""
+        thinking = (self.body.get("additionalModelRequestFields") or {}).get("thinking") or {}
+        if not self.claude or thinking.get("type") != "enabled" or len(messages) < 2:
+            return
+        blocks = messages[-2]["content"]
+        if any("toolUse" in b for b in blocks) and "reasoningContent" not in blocks[0]:
+            refuse("The model returned the following errors: messages.%d.content.0.type: Expected "
+                   "`thinking` or `redacted_thinking`, but found `%s`. When `thinking` is enabled, a "
+                   "final `assistant` message must start with a thinking block.", len(messages) - 2,
+                   "tool_use" if "toolUse" in blocks[0] else next(iter(blocks[0])))
 
     def results(self, results, waiting, where):
         if len(results) > len(waiting):

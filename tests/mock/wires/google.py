@@ -68,6 +68,7 @@ class Google(Wire):
         out = Conversation(model, alt == "sse" and method.startswith("stream"))
         out.wants_array = method.startswith("stream")
         out.system = texts(body.get("systemInstruction", {}).get("parts", []))
+        out.wants_json = "responseMimeType" in body.get("generationConfig", {})
         out.tools = [d["name"] for t in body.get("tools", [])
                      for d in t.get("functionDeclarations", [])]
         for content in body["contents"]:
@@ -160,8 +161,9 @@ class Google(Wire):
                                                                               + block["name"])
                 signed = True
                 yield part
-        if not signed and any(b["type"] == "thinking" for b in turn.blocks):
-            yield {"text": "", "thoughtSignature": sign("text")}
+        thinking = [b for b in turn.blocks if b["type"] == "thinking"]
+        if not signed and thinking:
+            yield {"text": "", "thoughtSignature": thinking[0].get("signature") or sign("text")}
 
     def shell(self, candidate, conversation):
         return {

@@ -161,6 +161,19 @@ class Checker:
                 refuse("Unable to submit request because it has a %s value of %s but the supported "
                        "range is from %s (inclusive) to %s (inclusive). Update the value and try "
                        "again.", field, value, low, high)
+        mime = given.get("responseMimeType")
+        if mime not in (None, "text/plain", "application/json", "text/x.enum"):
+            refuse("* GenerateContentRequest.generation_config.response_mime_type: allowed mimetypes "
+                   "are `text/plain`, `application/json`, `application/xml`, `application/yaml` and "
+                   "`text/x.enum`.\n")
+        if mime == "application/json" and self.body.get("tools") and self.older:
+            refuse("Function calling with a response mime type: 'application/json' is unsupported")
+        schemas = [f for f in ("responseSchema", "responseJsonSchema") if f in given]
+        if len(schemas) > 1 or (schemas and mime != "application/json"):
+            refuse("* GenerateContentRequest.generation_config.%s: only allowed once, and with the "
+                   "response mime type application/json\n", snake(schemas[0]))
+        if not isinstance(given.get("responseJsonSchema", {}), dict):
+            refuse("Invalid value at 'generation_config.response_json_schema'")
         if "responseSchema" in given:
             self.schema(given["responseSchema"], "generationConfig.responseSchema")
         thinking = given.get("thinkingConfig")

@@ -59,6 +59,7 @@ class OpenAIChat(Wire):
         out = Conversation(body["model"], body.get("stream", False))
         out.wants_usage = (body.get("stream_options") or {}).get("include_usage", False)
         out.tools = [t["function"]["name"] for t in body.get("tools") or []]
+        out.wants_json = "json" in (body.get("response_format") or {}).get("type", "text")
         for given in body["messages"]:
             role, text = given["role"], texts(given.get("content"))
             if role in ("system", "developer"):

@@ -258,6 +258,17 @@ class Checker:
                 refuse("Missing required parameter: 'response_format.json_schema.name'.",
                        "response_format.json_schema.name", "missing_required_parameter")
             named(schema["name"], "response_format.json_schema.name")
+            if self.deepseek:
+                refuse("This response_format type is unavailable now")
+            self.held(schema, "response_format.json_schema")
+
+    def held(self, given, where):
+        """The schema that answers are held to."""
+        if not isinstance(given.get("schema"), dict):
+            refuse("Missing required parameter: '%s.schema'." % where, where + ".schema",
+                   "missing_required_parameter")
+        strict = {k: given[k] for k in ("name", "strict") if k in given}
+        self.function(dict(strict, parameters=given["schema"]), where)
 
     # ---- messages ----
 

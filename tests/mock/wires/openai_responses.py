@@ -34,6 +34,8 @@ class OpenAIResponses(OpenAIChat):
         out = Conversation(body["model"], body.get("stream", False))
         out.system = body.get("instructions") or ""
         out.tools = [t["name"] for t in body.get("tools") or []]
+        wanted = (body.get("text") or {}).get("format") or {}
+        out.wants_json = "json" in wanted.get("type", "text")
         items = body["input"]
         if isinstance(items, str):
             items = [{"role": "user", "content": items}]

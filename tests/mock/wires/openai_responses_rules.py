@@ -159,6 +159,12 @@ class Checker:
                 if field not in wanted:
                     missing("text.format." + field)
             named(wanted["name"], "text.format.name")
+            ChatChecker(self.body).held(dict(wanted, strict=wanted.get("strict", False)),
+                                        "text.format")
+        if wanted["type"] == "json_object" and "json" not in json.dumps(
+                self.body.get("input", "")).lower():
+            refuse("Response input messages must contain the word 'json' in some form to use "
+                   "'text.format' of type 'json_object'.", "input")
 
     # ---- items ----
 

@@ -1,0 +1,110 @@
+/* caching.c - how prompt caching goes: what a request should read from the provider's cache, whether it
+   did, and what was not as before where it did not.
+
+   Two requests are compared by hashes of what they were made of, and the history by where its messages
+   stand: they never move. Nothing of the texts is kept. */
+#include "loop/loop_in.h"
+#include "wire/hash_in.h"
+
+enum { PHI__CACHING_ENDS = 64 }; /* bytes of each end of a long text that are looked at */
+
+/* ---- what a request is made of ---- */
+
+static uint64_t phi__caching_model(const phi_model *model) {
+    uint64_t n = phi__hash(phi_str_of(model->protocol), 1);
+    n = phi__hash(phi_str_of(model->base_url), n);
+    return phi__hash(phi_str_of(model->id), n);
+}
+
+static uint64_t phi__caching_tools(const phi__ask *ask) {
+    uint64_t n = ask->tool_count;
+    size_t i;
+    for (i = 0; i < ask->tool_count; i++) {
+        n = phi__hash(ask->tools[i].name, n);
+        n = phi__hash(ask->tools[i].description, n);
+        n = phi__hash(ask->tools[i].schema, n + (ask->tools[i].strict ? 1 : 0));
+    }
+    return n;
+}
+
+static uint64_t phi__caching_settings(const phi__ask *ask) {
+    const phi_cache *cache = &ask->cache;
+    uint64_t n = (uint64_t)ask->thinking | (uint64_t)ask->tool_choice << 8 |
+                 (uint64_t)ask->format.kind << 16 | (uint64_t)cache->mode << 24 |
+                 (uint64_t)(ask->format.strict ? 1 : 0) << 32;
+    if (cache->mode == PHI_CACHE_MANUAL)
+        n |= (uint64_t)(cache->system ? 1 : 0) << 33 | (uint64_t)(cache->tools ? 1 : 0) << 34 |
+             (uint64_t)(cache->messages ? 1 : 0) << 35;
+    n = phi__hash(ask->session_id, n);
+    n = phi__hash(phi_str_of(ask->format.schema), n);
+    return phi__hash(phi_str_of(ask->format.name), n);
+}
+
+static uint64_t phi__caching_text(phi_str s, uint64_t n) {
+    if (s.len <= 2 * PHI__CACHING_ENDS) return phi__hash(s, n);
+    n = phi__hash(phi__str(s.at, PHI__CACHING_ENDS), n + s.len);
+    return phi__hash(phi__str(s.at + s.len - PHI__CACHING_ENDS, PHI__CACHING_ENDS), n);
+}
+
+/* A message of the thread is known by its address. One that a hook made is a new copy each turn. */
+static uint64_t phi__caching_item(const phi__item *item, uint64_t n) {
+    const phi_message *m = item->message;
+    size_t i;
+    if (item->rendered != NULL) return phi__hash_mix(n ^ (uint64_t)(uintptr_t)m);
+    n = phi__caching_text(m->tool_call_id, n ^ (uint64_t)m->role);
+    for (i = 0; i < m->content_count; i++) {
+        n = phi__caching_text(m->content[i].text, n + (uint64_t)m->content[i].kind);
+        n = phi__caching_text(m->content[i].data, n);
+        n = phi__caching_text(m->content[i].id, n);
+        n = phi__caching_text(m->content[i].arguments, n);
+    }
+    return n;
+}
+
+/* ---- two requests ---- */
+
+PHI__FN void phi__caching_sent(phi__agent *agent, const phi__ask *ask) {
+    phi__caching *c = &agent->caching;
+    const phi__cached *last = &c->last;
+    phi__cached *now = &c->now;
+    uint64_t n = 0;
+    bool same = last->items == 0; /* an empty list is the beginning of all */
+    size_t i;
+    if (!c->known) {
+        now->model = phi__caching_model(&agent->model);
+        now->system = phi__hash(ask->system_prompt, 2);
+        now->tools = phi__caching_tools(ask);
+        c->known = true;
+    }
+    now->settings = phi__caching_settings(ask);
+    for (i = 0; i < ask->item_count; i++) {
+        n = phi__caching_item(&ask->items[i], n);
+        if (i + 1 == last->items) same = n == last->history;
+    }
+    now->items = ask->item_count;
+    now->history = n;
+    c->changed = (now->model != last->model ? (uint32_t)PHI_CACHE_CHANGED_MODEL : 0) |
+                 (now->system != last->system ? (uint32_t)PHI_CACHE_CHANGED_SYSTEM : 0) |
+                 (now->tools != last->tools ? (uint32_t)PHI_CACHE_CHANGED_TOOLS : 0) |
+                 (same ? 0 : (uint32_t)PHI_CACHE_CHANGED_HISTORY) |
+                 (now->settings != last->settings ? (uint32_t)PHI_CACHE_CHANGED_SETTINGS : 0);
+}
+
+PHI__FN void phi__caching_answered(phi__agent *agent, const phi_usage *usage) {
+    phi__caching *c = &agent->caching;
+    uint64_t read = usage->cache_read;
+    if (usage->input + usage->output + read + usage->cache_write == 0) return;
+    c->stats.requests++;
+    if (read < c->expected - c->expected / 2) { /* of nothing, nothing can be missed */
+        c->stats.misses++;
+        c->stats.missed_tokens += c->expected - read;
+        c->stats.changed = c->changed;
+    } else if (read > 0) {
+        c->stats.hits++;
+    }
+    c->expected = read + usage->cache_write;
+    c->last = c->now;
+    c->changed = 0; /* another attempt of the same request has the same before it */
+}
+
+PHI__FN void phi__caching_forget(phi__agent *agent) { agent->caching.last.items = SIZE_MAX; }

@@ -1,0 +1,272 @@
+/* provider.c - models of the host's own: known by name, asked, polled in its process, or spoken to over HTTP by
+   its own encoder and decoder.
+
+   Over HTTP the provider is one codec more: its functions are called in the places of ours. In process there is
+   no transfer: the run is woken in each step and polls. */
+#include "loop/provider_in.h"
+
+#include "wire/classify_in.h"
+
+struct phi__provider_node {
+    struct phi__provider_node *next;
+    phi_provider provider;
+    size_t name_bytes;
+};
+
+/* ---- which there are ---- */
+
+PHI__FN phi_status phi__provider_check(phi_runtime *rt, const char *what,
+                                       const phi_provider *provider) {
+    bool process = provider->open != NULL || provider->poll != NULL || provider->close != NULL;
+    bool http = provider->encode != NULL || provider->event != NULL || provider->end != NULL ||
+                provider->whole != NULL;
+    if (provider->protocol == NULL || provider->protocol[0] == '\0')
+        return phi__error(rt, PHI_BAD_ARG, "%s: protocol is missing", what);
+    if (process == http)
+        return phi__error(rt, PHI_BAD_ARG,
+                          "%s: expected open, poll and close, or encode, event and end", what);
+    if (process && (provider->open == NULL || provider->poll == NULL || provider->close == NULL))
+        return phi__error(rt, PHI_BAD_ARG, "%s: open, poll or close is missing", what);
+    if (http && (provider->encode == NULL || provider->event == NULL || provider->end == NULL))
+        return phi__error(rt, PHI_BAD_ARG, "%s: encode, event or end is missing", what);
+    if (provider->decoder_bytes > (size_t)1 << 20)
+        return phi__error(rt, PHI_BAD_ARG, "%s: decoder_bytes: expected at most 1 MiB", what);
+    return PHI_OK;
+}
+
+PHI__FN const phi_provider *phi__provider_find(const phi_runtime *rt, phi_str protocol) {
+    const struct phi__provider_node *node;
+    for (node = rt->providers; node != NULL; node = node->next)
+        if (phi__str_is_nocase(protocol, node->provider.protocol)) return &node->provider;
+    return NULL;
+}
+
+PHI__FN void phi__providers_free(phi_runtime *rt) {
+    while (rt->providers != NULL) {
+        struct phi__provider_node *node = rt->providers;
+        rt->providers = node->next;
+        phi__free(&rt->memory, node, sizeof *node + node->name_bytes);
+    }
+}
+
+/* ---- asking ---- */
+
+static bool phi__provider_tools(phi__run *run, phi_model_request *request) {
+    const phi__ask *ask = &run->ask;
+    phi_tool_spec *specs = (phi_tool_spec *)phi_arena_alloc(
+        &run->arena, phi__mul(phi__max(ask->tool_count, 1), sizeof *specs));
+    size_t i;
+    if (specs == NULL) return false;
+    for (i = 0; i < ask->tool_count; i++) {
+        specs[i].name = ask->tools[i].name;
+        specs[i].description = ask->tools[i].description;
+        specs[i].schema = ask->tools[i].schema;
+        specs[i].strict = ask->tools[i].strict;
+    }
+    request->tools = specs;
+    request->tool_count = ask->tool_count;
+    return true;
+}
+
+static phi_status phi__provider_messages(phi__run *run, phi_model_request *request) {
+    const phi__ask *ask = &run->ask;
+    const phi_message **list = (const phi_message **)phi_arena_alloc(
+        &run->arena, phi__mul(phi__max(ask->item_count, 1), sizeof *list));
+    size_t i;
+    if (list == NULL) return PHI_NO_MEMORY;
+    for (i = 0; i < ask->item_count; i++) list[i] = ask->items[i].message;
+    request->messages = list;
+    request->message_count = ask->item_count;
+    if (run->agent->translate_fn != NULL) return PHI_OK;
+    return phi_translate(ask->model, list, ask->item_count, &run->arena, &request->messages,
+                         &request->message_count);
+}
+
+PHI__FN phi_status phi__provider_ask(phi__run *run) {
+    const phi__ask *ask = &run->ask;
+    phi_model_request *request = (phi_model_request *)phi__arena_zero(&run->arena, sizeof *request);
+    if (request == NULL || !phi__provider_tools(run, request)) return PHI_NO_MEMORY;
+    request->agent = phi__agent_handle(run->agent);
+    request->system_prompt = ask->system_prompt;
+    request->tool_choice = ask->tool_choice;
+    request->thinking = ask->thinking;
+    request->max_tokens = ask->max_tokens;
+    request->temperature = ask->temperature;
+    request->format = ask->format;
+    request->session_id = ask->session_id;
+    run->asked = request;
+    return phi__provider_messages(run, request);
+}
+
+PHI__FN phi_status phi__provider_encode(phi__run *run) {
+    const phi_provider *provider = run->agent->provider;
+    phi__encoder *e = &run->encoder;
+    phi_http_request http;
+    phi_status status;
+    size_t i;
+    memset(&http, 0, sizeof http);
+    run->asked->model = run->ask.model;
+    status = provider->encode(provider->user_data, run->asked, &run->arena, &http);
+    if (status != PHI_OK) return status;
+    phi__encoder_begin(e, phi__provider_codec(), &run->ask, &run->arena);
+    phi__encode_header(e, "content-type", PHI__LIT("application/json"));
+    phi__encode_header(e, "accept", PHI__LIT("text/event-stream, application/json"));
+    for (i = 0; i < http.header_count; i++)
+        if (http.headers[i].name != NULL)
+            phi__encode_header(e, http.headers[i].name, phi_str_of(http.headers[i].value));
+    phi__encode_model_headers(e);
+    phi__encode_request(e, phi_str_of(http.method != NULL ? http.method : "POST"),
+                        phi_str_of(http.url != NULL ? http.url : run->ask.model->base_url),
+                        http.body);
+    status = e->failed ? PHI_NO_MEMORY : PHI_OK;
+    phi__encoder_free(e);
+    return status;
+}
+
+/* ---- its stream, over HTTP ---- */
+
+/* Before the host's own state, which is aligned for anything. */
+typedef struct phi__provider_state {
+    const phi_provider *provider;
+} phi__provider_state;
+
+enum { PHI__PROVIDER_HEAD = 16 };
+
+static void *phi__provider_decoder(void *state) { return (char *)state + PHI__PROVIDER_HEAD; }
+
+PHI__FN size_t phi__provider_state_bytes(const phi_provider *provider) {
+    return phi__add(PHI__PROVIDER_HEAD, provider->decoder_bytes);
+}
+
+PHI__FN void phi__provider_state_init(void *state, const phi_provider *provider) {
+    ((phi__provider_state *)state)->provider = provider;
+}
+
+static void phi__provider_event(void *state, phi__assembly *out, phi_str name, phi_str data) {
+    const phi_provider *provider = ((phi__provider_state *)state)->provider;
+    provider->event(provider->user_data, phi__provider_decoder(state), name, data,
+                    phi__writer_of(out));
+}
+
+static void phi__provider_end(void *state, phi__assembly *out) {
+    const phi_provider *provider = ((phi__provider_state *)state)->provider;
+    provider->end(provider->user_data, phi__provider_decoder(state), phi__writer_of(out));
+    if (!out->terminal) phi__classify_truncated(out, false);
+}
+
+static void phi__provider_whole(void *state, phi__assembly *out, phi_str body) {
+    const phi_provider *provider = ((phi__provider_state *)state)->provider;
+    void *decoder = phi__provider_decoder(state);
+    if (provider->whole != NULL)
+        provider->whole(provider->user_data, decoder, body, phi__writer_of(out));
+    else
+        provider->event(provider->user_data, decoder, phi__str("", 0), body, phi__writer_of(out));
+    phi__provider_end(state, out);
+}
+
+PHI__FN const phi__codec *phi__provider_codec(void) {
+    static const phi__codec codec = {"",
+                                     PHI__PROVIDER_HEAD,
+                                     NULL,
+                                     NULL,
+                                     NULL,
+                                     NULL,
+                                     NULL,
+                                     NULL,
+                                     phi__provider_event,
+                                     phi__provider_end,
+                                     phi__provider_whole,
+                                     false,
+                                     NULL,
+                                     true};
+    return &codec;
+}
+
+/* ---- in process ---- */
+
+static void phi__provider_leave(phi__run *run) {
+    phi_runtime *rt = run->agent->rt;
+    if (!run->in_polled) return;
+    run->in_polled = false;
+    rt->polled_runs--;
+    if (run->prev_polled != NULL)
+        run->prev_polled->next_polled = run->next_polled;
+    else
+        rt->first_polled = run->next_polled;
+    if (run->next_polled != NULL) run->next_polled->prev_polled = run->prev_polled;
+}
+
+PHI__FN phi_status phi__provider_open(phi__run *run) {
+    phi_runtime *rt = run->agent->rt;
+    const phi_provider *provider = run->agent->provider;
+    phi_status status;
+    run->asked->model = run->ask.model;
+    status = provider->open(provider->user_data, run->asked, &run->opened_call);
+    if (status != PHI_OK) return status;
+    run->call_open = true;
+    if (run->agent->slot == NULL) { /* it has freed its agent */
+        phi__provider_close(run);
+        return PHI_STALE;
+    }
+    run->in_polled = true;
+    run->prev_polled = NULL;
+    run->next_polled = rt->first_polled;
+    if (rt->first_polled != NULL) rt->first_polled->prev_polled = run;
+    rt->first_polled = run;
+    rt->polled_runs++;
+    return PHI_OK;
+}
+
+PHI__FN bool phi__provider_poll(phi__run *run, bool *wait) {
+    const phi_provider *provider = run->agent->provider;
+    phi__assembly *assembly = &run->answer->assembly;
+    phi_poll said;
+    *wait = true;
+    if (run->polled_step == run->agent->rt->poll_round || phi__events_backlog(run->agent))
+        return false;
+    run->polled_step = run->agent->rt->poll_round;
+    run->answer->viewed = false;
+    run->in_call = true;
+    said = provider->poll(provider->user_data, run->opened_call, phi__writer_of(assembly));
+    run->in_call = false;
+    if (run->agent->slot == NULL) return false;
+    if (said == PHI_POLL_DONE && assembly->failure.kind == PHI_FAILURE_NONE)
+        phi_answer_stop(phi__writer_of(assembly), PHI_STOP_REASON_STOP);
+    return assembly->terminal || assembly->failure.kind != PHI_FAILURE_NONE || run->lost ||
+           assembly->no_memory;
+}
+
+PHI__FN void phi__provider_close(phi__run *run) {
+    const phi_provider *provider = run->agent->provider;
+    if (!run->call_open) return;
+    phi__provider_leave(run);
+    if (run->in_call) return; /* it is at work: afterwards */
+    run->call_open = false;
+    provider->close(provider->user_data, run->opened_call);
+}
+
+PHI__FN void phi__providers_wake(phi_runtime *rt) {
+    phi__run *run;
+    for (run = rt->first_polled; run != NULL; run = run->next_polled) phi__run_wake(run);
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_register_provider(phi_runtime *rt, const phi_provider *provider) {
+    struct phi__provider_node *node;
+    phi_status status;
+    size_t n;
+    if (rt == NULL || provider == NULL) return PHI_BAD_ARG;
+    status = phi__provider_check(rt, "phi_register_provider", provider);
+    if (status != PHI_OK) return status;
+    n = strlen(provider->protocol) + 1;
+    node = (struct phi__provider_node *)phi__alloc(&rt->memory, phi__add(sizeof *node, n));
+    if (node == NULL) return phi__error(rt, PHI_NO_MEMORY, "phi_register_provider: out of memory");
+    node->provider = *provider;
+    node->name_bytes = n;
+    memcpy((char *)(node + 1), provider->protocol, n);
+    node->provider.protocol = (const char *)(node + 1);
+    node->next = rt->providers;
+    rt->providers = node;
+    return PHI_OK;
+}

@@ -1,0 +1,39 @@
+/* provider_in.h - a host's own model in the place of a codec and its transfer. */
+#ifndef PHI_LOOP_PROVIDER_IN_H
+#define PHI_LOOP_PROVIDER_IN_H
+
+#include "loop/loop_in.h"
+#include "loop/provider.h"
+#include "wire/writer_in.h"
+
+/* PHI_OK, or what is wrong with it, in phi_last_error, with words that begin with `what`. */
+PHI__FN phi_status phi__provider_check(phi_runtime *rt, const char *what,
+                                       const phi_provider *provider);
+/* The registered one of a protocol, or NULL. */
+PHI__FN const phi_provider *phi__provider_find(const phi_runtime *rt, phi_str protocol);
+PHI__FN void phi__providers_free(phi_runtime *rt);
+
+/* Stands for the codec of every provider. */
+PHI__FN const phi__codec *phi__provider_codec(void);
+/* The attempt's decoder state, zeroed, of an agent whose provider is one over HTTP. */
+PHI__FN size_t phi__provider_state_bytes(const phi_provider *provider);
+PHI__FN void phi__provider_state_init(void *state, const phi_provider *provider);
+
+static inline bool phi__provider_in_process(const phi__agent *agent) {
+    return agent->provider != NULL && agent->provider->open != NULL;
+}
+
+/* What the model is asked, from run->ask, kept for all attempts; and, over HTTP, the request of an attempt.
+   PHI_NO_MEMORY, or why the host's function refused. */
+PHI__FN phi_status phi__provider_ask(phi__run *run);
+PHI__FN phi_status phi__provider_encode(phi__run *run);
+
+/* In process: the states SEND and STREAM of an answer that is prepared. */
+PHI__FN phi_status phi__provider_open(phi__run *run);
+/* One poll. False: come again, woken or not as *wait says. */
+PHI__FN bool phi__provider_poll(phi__run *run, bool *wait);
+PHI__FN void phi__provider_close(phi__run *run);   /* nothing open is harmless; inside its poll it
+                                                    is put off to the run's end */
+PHI__FN void phi__providers_wake(phi_runtime *rt); /* those that are to be polled in this step */
+
+#endif

@@ -1,0 +1,724 @@
+/* strict.c - rewrites a JSON Schema into a provider's strict form. The members of each schema are written in
+   one fixed order, so that equal schemas give equal bytes. What each provider takes: wire.md parts 2 to 4, and
+   the lists of "supported schemas" of OpenAI, Azure and Anthropic as of November 2026. */
+#include "wire/strict_in.h"
+
+#include "base/utf8_in.h"
+
+#include <stdio.h>
+
+enum {
+    PHI__STRICT_DEPTH = 100,    /* schemas within schemas; providers end at 10 or less */
+    PHI__STRICT_WORK = 4000000, /* members looked at; some tenths of a second */
+    PHI__STRICT_PLACE = 200
+};
+
+enum { /* types, as bits; the order in which they are written */
+       PHI__STRICT_STRING = 1,
+       PHI__STRICT_NUMBER = 2,
+       PHI__STRICT_INTEGER = 4,
+       PHI__STRICT_BOOLEAN = 8,
+       PHI__STRICT_OBJECT = 16,
+       PHI__STRICT_ARRAY = 32,
+       PHI__STRICT_NULL = 64
+};
+
+typedef struct phi__strict {
+    phi__buf *out;
+    phi__buf hint; /* a value as text */
+    phi_arena *arena;
+    const phi_json *root;
+    phi__strict_form form;
+    char *words;
+    size_t words_size;
+    char place[PHI__STRICT_PLACE]; /* a JSON Pointer, cut where it is longer */
+    size_t place_len;
+    uint32_t depth, work;
+    bool refused;
+    uint8_t *visits; /* by definition: 1 under way, 2 done */
+} phi__strict;
+
+/* ---- words ---- */
+
+/* Always false; the first reason stays. `what` is a keyword or a name, or empty. */
+static bool phi__strict_no(phi__strict *s, phi_str what, const char *why) {
+    int len = (int)phi__utf8_cut(what, phi__min(what.len, 60));
+    if (s->refused) return false;
+    s->refused = true;
+    if (s->words_size == 0) return false;
+    (void)snprintf(s->words, s->words_size, "at %.*s: %s%.*s%s%s",
+                   s->place_len > 0 ? (int)s->place_len : 8,
+                   s->place_len > 0 ? s->place : "its root", what.len > 0 ? "\"" : "", len,
+                   what.len > 0 ? what.at : "", what.len > 0 ? "\" " : "", why);
+    s->words[phi__utf8_valid(phi_str_of(s->words))] = '\0'; /* where it was cut */
+    return false;
+}
+
+static void phi__strict_place(phi__strict *s, char c) {
+    if (s->place_len < sizeof s->place) s->place[s->place_len++] = c;
+}
+
+/* Goes one step down in the place; returns what it was, to be put back. */
+static size_t phi__strict_into(phi__strict *s, phi_str step) {
+    size_t was = s->place_len, i;
+    phi__strict_place(s, '/');
+    for (i = 0; i < step.len; i++) {
+        char c = step.at[i];
+        if (c == '~' || c == '/') {
+            phi__strict_place(s, '~');
+            c = c == '~' ? '0' : '1';
+        }
+        phi__strict_place(s, c);
+    }
+    s->place_len = phi__utf8_valid(phi__str(s->place, s->place_len));
+    return was;
+}
+
+static size_t phi__strict_into_text(phi__strict *s, const char *step) {
+    return phi__strict_into(s, phi_str_of(step));
+}
+
+static size_t phi__strict_into_item(phi__strict *s, size_t index) {
+    char digits[24];
+    (void)snprintf(digits, sizeof digits, "%llu", (unsigned long long)index);
+    return phi__strict_into_text(s, digits);
+}
+
+static bool phi__strict_spend(phi__strict *s, size_t work) {
+    if (s->refused) return false;
+    if (work <= PHI__STRICT_WORK && s->work <= PHI__STRICT_WORK - work) {
+        s->work += (uint32_t)work;
+        return true;
+    }
+    return phi__strict_no(s, phi__str("", 0), "this is too large");
+}
+
+static bool phi__strict_enter(phi__strict *s, const phi_json *schema) {
+    if (!phi__strict_spend(s, 1 + phi_json_count(schema))) return false;
+    if (s->depth >= PHI__STRICT_DEPTH)
+        return phi__strict_no(s, phi__str("", 0), "this is nested too deeply");
+    s->depth++;
+    return true;
+}
+
+/* ---- keywords ---- */
+
+typedef enum phi__strict_kind {
+    PHI__STRICT_OTHER = 0, /* describes, or is not known: left out */
+    PHI__STRICT_KEEP,      /* has code of its own, and may be beside anyOf and $ref */
+    PHI__STRICT_OWN,       /* has code of its own */
+    PHI__STRICT_CHOICE,    /* anyOf and its like */
+    PHI__STRICT_NOTE,      /* a word for the model: goes into the description */
+    PHI__STRICT_NARROWS,   /* kept where the form has it, else into the description */
+    PHI__STRICT_REFUSED
+} phi__strict_kind;
+
+enum {
+    PHI__STRICT_BY_OPENAI = 1 << PHI__STRICT_OPENAI,
+    PHI__STRICT_BY_ANTHROPIC = 1 << PHI__STRICT_ANTHROPIC
+};
+
+typedef struct phi__strict_word {
+    const char *name;
+    phi__strict_kind kind;
+    unsigned forms; /* that have it */
+} phi__strict_word;
+
+static const phi__strict_word phi__strict_words[] = {
+    {"type", PHI__STRICT_OWN, 0},
+    {"description", PHI__STRICT_KEEP, 0},
+    {"title", PHI__STRICT_KEEP, 0},
+    {"nullable", PHI__STRICT_KEEP, 0},
+    {"$defs", PHI__STRICT_KEEP, 0},
+    {"definitions", PHI__STRICT_KEEP, 0},
+    {"properties", PHI__STRICT_OWN, 0},
+    {"required", PHI__STRICT_OWN, 0},
+    {"additionalProperties", PHI__STRICT_OWN, 0},
+    {"unevaluatedProperties", PHI__STRICT_OWN, 0},
+    {"items", PHI__STRICT_OWN, 0},
+    {"enum", PHI__STRICT_OWN, 0},
+    {"const", PHI__STRICT_OWN, 0},
+    {"anyOf", PHI__STRICT_CHOICE, 0},
+    {"oneOf", PHI__STRICT_CHOICE, 0},
+    {"allOf", PHI__STRICT_CHOICE, 0},
+    {"$ref", PHI__STRICT_CHOICE, 0},
+    {"default", PHI__STRICT_NOTE, 0},
+    {"examples", PHI__STRICT_NOTE, 0},
+    {"minimum", PHI__STRICT_NARROWS, PHI__STRICT_BY_OPENAI},
+    {"maximum", PHI__STRICT_NARROWS, PHI__STRICT_BY_OPENAI},
+    {"exclusiveMinimum", PHI__STRICT_NARROWS, PHI__STRICT_BY_OPENAI},
+    {"exclusiveMaximum", PHI__STRICT_NARROWS, PHI__STRICT_BY_OPENAI},
+    {"multipleOf", PHI__STRICT_NARROWS, PHI__STRICT_BY_OPENAI},
+    {"pattern", PHI__STRICT_NARROWS, PHI__STRICT_BY_OPENAI},
+    {"format", PHI__STRICT_NARROWS, PHI__STRICT_BY_OPENAI | PHI__STRICT_BY_ANTHROPIC},
+    {"minItems", PHI__STRICT_NARROWS, PHI__STRICT_BY_OPENAI | PHI__STRICT_BY_ANTHROPIC},
+    {"maxItems", PHI__STRICT_NARROWS, PHI__STRICT_BY_OPENAI},
+    {"minLength", PHI__STRICT_NARROWS, 0},
+    {"maxLength", PHI__STRICT_NARROWS, 0},
+    {"uniqueItems", PHI__STRICT_NARROWS, 0},
+    {"minProperties", PHI__STRICT_NARROWS, 0},
+    {"maxProperties", PHI__STRICT_NARROWS, 0},
+    {"not", PHI__STRICT_REFUSED, 0},
+    {"if", PHI__STRICT_REFUSED, 0},
+    {"then", PHI__STRICT_REFUSED, 0},
+    {"else", PHI__STRICT_REFUSED, 0},
+    {"patternProperties", PHI__STRICT_REFUSED, 0},
+    {"propertyNames", PHI__STRICT_REFUSED, 0},
+    {"dependentRequired", PHI__STRICT_REFUSED, 0},
+    {"dependentSchemas", PHI__STRICT_REFUSED, 0},
+    {"dependencies", PHI__STRICT_REFUSED, 0},
+    {"prefixItems", PHI__STRICT_REFUSED, 0},
+    {"additionalItems", PHI__STRICT_REFUSED, 0},
+    {"unevaluatedItems", PHI__STRICT_REFUSED, 0},
+    {"contains", PHI__STRICT_REFUSED, 0},
+    {"$dynamicRef", PHI__STRICT_REFUSED, 0},
+    {"$recursiveRef", PHI__STRICT_REFUSED, 0},
+};
+
+static const phi__strict_word *phi__strict_word_of(phi_str key) {
+    size_t i;
+    for (i = 0; i < PHI__COUNT(phi__strict_words); i++)
+        if (phi__str_is(key, phi__strict_words[i].name)) return &phi__strict_words[i];
+    return NULL;
+}
+
+static phi__strict_kind phi__strict_kind_of(phi_str key) {
+    const phi__strict_word *word = phi__strict_word_of(key);
+    return word != NULL ? word->kind : PHI__STRICT_OTHER;
+}
+
+static bool phi__strict_format(phi__strict_form form, phi_str format) {
+    static const char *const names[] = {"date-time", "time", "date", "duration", "email",
+                                        "hostname",  "ipv4", "ipv6", "uuid"};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(names); i++)
+        if (phi__str_is(format, names[i])) return true;
+    return form == PHI__STRICT_ANTHROPIC && phi__str_is(format, "uri");
+}
+
+/* Whether the form has this keyword with this value. */
+static bool phi__strict_has(const phi__strict *s, phi_str key, const phi_json *value) {
+    const phi__strict_word *word = phi__strict_word_of(key);
+    if (word == NULL || (word->forms >> s->form & 1u) == 0) return false;
+    if (phi__str_is(key, "format")) return phi__strict_format(s->form, phi_json_str(value, NULL));
+    if (phi__str_is(key, "pattern")) return phi_json_is_string(value);
+    if (phi__str_is(key, "minItems") && s->form == PHI__STRICT_ANTHROPIC)
+        return phi_json_int(value, 2) <= 1;
+    return phi_json_is_number(value);
+}
+
+/* What is refused wherever it stands, and which keyword makes a choice of the schema (NULL: none does). */
+static const phi_json *phi__strict_look(phi__strict *s, const phi_json *schema, phi_str *choice) {
+    phi_json_iter it = phi_json_each(schema);
+    const phi_json *found = NULL;
+    phi_str beside = phi__str("", 0);
+    *choice = beside;
+    while (phi_json_next(&it) != NULL) {
+        phi__strict_kind kind = phi__strict_kind_of(it.key);
+        if (kind == PHI__STRICT_REFUSED) (void)phi__strict_no(s, it.key, "has no strict form");
+        if (kind == PHI__STRICT_OWN || kind == PHI__STRICT_NARROWS) beside = it.key;
+        if (kind != PHI__STRICT_CHOICE) continue;
+        if (found != NULL) beside = it.key;
+        found = it.at;
+        *choice = it.key;
+    }
+    if (found == NULL) return NULL;
+    if ((phi__str_is(*choice, "oneOf") || phi__str_is(*choice, "allOf")) &&
+        phi_json_count(found) != 1)
+        (void)phi__strict_no(s, *choice, "has no strict form");
+    else if (beside.len > 0)
+        (void)phi__strict_no(s, beside, "beside anyOf or $ref has no strict form");
+    return found;
+}
+
+/* ---- types ---- */
+
+static const char *const phi__strict_types[] = {"string", "number", "integer", "boolean",
+                                                "object", "array",  "null"};
+
+static unsigned phi__strict_type_bit(phi_str name) {
+    size_t i;
+    for (i = 0; i < PHI__COUNT(phi__strict_types); i++)
+        if (phi__str_is(name, phi__strict_types[i])) return 1u << i;
+    return 0;
+}
+
+static unsigned phi__strict_value_bit(const phi_json *value) {
+    if (phi_json_is_integer(value)) return PHI__STRICT_INTEGER;
+    return phi__strict_type_bit(phi_str_of(phi_json_type_name(value)));
+}
+
+/* The types a schema says, or that its other keywords are about; 0: it says nothing. */
+static unsigned phi__strict_types_of(phi__strict *s, const phi_json *schema) {
+    const phi_json *type = phi_json_get(schema, "type"), *value = phi_json_get(schema, "const");
+    phi_json_iter it = phi_json_each(type);
+    unsigned types = phi__strict_type_bit(phi_json_str(type, NULL));
+    while (phi_json_is_array(type) && phi_json_next(&it) != NULL)
+        types |= phi__strict_type_bit(phi_json_str(it.at, NULL));
+    if (types == 0) {
+        if (value != NULL) types |= phi__strict_value_bit(value);
+        it = phi_json_each(phi_json_get(schema, "enum"));
+        while (value == NULL && phi_json_next(&it) != NULL) types |= phi__strict_value_bit(it.at);
+        if (phi_json_get(schema, "properties") != NULL) types |= PHI__STRICT_OBJECT;
+        if (phi_json_get(schema, "items") != NULL) types |= PHI__STRICT_ARRAY;
+    }
+    if (types == 0)
+        (void)phi__strict_no(s, phi__str("", 0), "a strict schema must say a type");
+    else if (phi_json_bool(phi_json_get(schema, "nullable"), false))
+        types |= PHI__STRICT_NULL;
+    return types;
+}
+
+static void phi__strict_put_types(phi__strict *s, unsigned types) {
+    size_t i;
+    bool many = (types & (types - 1)) != 0, first = true;
+    phi__buf_text(s->out, many ? "\"type\":[" : "\"type\":");
+    for (i = 0; i < PHI__COUNT(phi__strict_types); i++) {
+        if ((types >> i & 1u) == 0) continue;
+        if (!first) phi__buf_char(s->out, ',');
+        first = false;
+        phi__json_put_str(s->out, phi_str_of(phi__strict_types[i]));
+    }
+    if (many) phi__buf_char(s->out, ']');
+}
+
+/* ---- parts of a schema ---- */
+
+static void phi__strict_put(phi__strict *s, const phi_json *schema, bool nullable);
+
+static void phi__strict_put_value(phi__strict *s, const phi_json *value) {
+    if (phi__json_write(s->out, value, 0) == PHI_TOO_BIG)
+        (void)phi__strict_no(s, phi__str("", 0), "this is nested too deeply");
+}
+
+/* A keyword that the form does not have, at the end of the description: (minLength: 3, ...). */
+static void phi__strict_put_hint(phi__strict *s, phi_str key, const phi_json *value, bool first) {
+    phi__buf_text(s->out, first ? "(" : ", ");
+    phi__json_put_part(s->out, key);
+    phi__buf_text(s->out, ": ");
+    phi__buf_clear(&s->hint);
+    if (phi__json_write(&s->hint, value, 0) == PHI_TOO_BIG)
+        (void)phi__strict_no(s, key, "is nested too deeply");
+    if (s->hint.failed) s->out->failed = true;
+    phi__json_put_part(s->out, phi__buf_str(&s->hint));
+}
+
+static void phi__strict_put_description(phi__strict *s, const phi_json *schema) {
+    phi_str title = phi_json_str(phi_json_get(schema, "title"), NULL);
+    phi_str words = phi_json_str(phi_json_get(schema, "description"), NULL);
+    phi_json_iter it = phi_json_each(schema);
+    bool open = false, hints = false;
+    if (title.len > 0) {
+        phi__json_put_key(s->out, PHI__LIT("title"));
+        phi__json_put_str(s->out, title);
+    }
+    if (words.len > 0) {
+        phi__json_put_key(s->out, PHI__LIT("description"));
+        phi__buf_char(s->out, '"');
+        phi__json_put_part(s->out, words);
+        open = true;
+    }
+    while (phi_json_next(&it) != NULL) {
+        phi__strict_kind kind = phi__strict_kind_of(it.key);
+        if (kind != PHI__STRICT_NOTE && kind != PHI__STRICT_NARROWS) continue;
+        if (phi__strict_has(s, it.key, it.at)) continue;
+        if (!open) {
+            phi__json_put_key(s->out, PHI__LIT("description"));
+            phi__buf_char(s->out, '"');
+        } else if (!hints)
+            phi__buf_char(s->out, ' ');
+        phi__strict_put_hint(s, it.key, it.at, !hints);
+        open = hints = true;
+    }
+    if (open) phi__buf_text(s->out, hints ? ")\"" : "\"");
+}
+
+/* The keywords that narrow and that the form has. */
+static void phi__strict_put_kept(phi__strict *s, const phi_json *schema) {
+    size_t i;
+    for (i = 0; i < PHI__COUNT(phi__strict_words); i++) {
+        const phi__strict_word *word = &phi__strict_words[i];
+        const phi_json *value;
+        if (word->forms == 0) continue;
+        value = phi_json_get(schema, word->name);
+        if (value == NULL || !phi__strict_has(s, phi_str_of(word->name), value)) continue;
+        phi__json_put_key(s->out, phi_str_of(word->name));
+        phi__strict_put_value(s, value);
+    }
+}
+
+static void phi__strict_put_enum(phi__strict *s, const phi_json *schema, bool nullable) {
+    const phi_json *list = phi_json_get(schema, "enum"), *value = phi_json_get(schema, "const");
+    phi_json_iter it = phi_json_each(list);
+    bool has_null = value != NULL && phi_json_is_null(value);
+    if (list == NULL && value == NULL) return;
+    if (list != NULL && (value != NULL || !phi_json_is_array(list) || it.left == 0)) {
+        (void)phi__strict_no(s, PHI__LIT("enum"),
+                             value != NULL ? "beside const has no strict form"
+                                           : "must be an array that is not empty");
+        return;
+    }
+    phi__json_put_key(s->out, PHI__LIT("enum"));
+    phi__buf_char(s->out, '[');
+    if (value != NULL) phi__strict_put_value(s, value);
+    while (phi_json_next(&it) != NULL) {
+        if (phi_json_is_object(it.at) || phi_json_is_array(it.at))
+            (void)phi__strict_no(s, PHI__LIT("enum"),
+                                 "with objects or arrays in it has no strict form");
+        phi__json_put_comma(s->out);
+        phi__strict_put_value(s, it.at);
+        has_null = has_null || phi_json_is_null(it.at);
+    }
+    if (phi_json_is_object(value) || phi_json_is_array(value))
+        (void)phi__strict_no(s, PHI__LIT("const"), "of an object or array has no strict form");
+    if (nullable && !has_null) phi__buf_text(s->out, ",null");
+    phi__buf_char(s->out, ']');
+}
+
+static bool phi__strict_listed(phi__strict *s, const phi_json *names, phi_str name) {
+    phi_json_iter it = phi_json_each(names);
+    if (!phi__strict_spend(s, 1 + it.left)) return false;
+    while (phi_json_is_array(names) && phi_json_next(&it) != NULL)
+        if (phi_str_equal(phi_json_str(it.at, NULL), name)) return true;
+    return false;
+}
+
+/* Every name that is required must be a property, as nothing else can be there. */
+static void phi__strict_check_required(phi__strict *s, const phi_json *required,
+                                       const phi_json *properties) {
+    phi_json_iter it = phi_json_each(required);
+    while (phi_json_is_array(required) && phi_json_next(&it) != NULL) {
+        phi_str name = phi_json_str(it.at, NULL);
+        if (!phi__strict_spend(s, 1 + phi_json_count(properties))) return;
+        if (phi_json_get_n(properties, name) == NULL)
+            (void)phi__strict_no(s, name, "is required, and is none of the properties");
+    }
+}
+
+static void phi__strict_put_required(phi__strict *s, const phi_json *required,
+                                     const phi_json *properties) {
+    phi_json_iter it = phi_json_each(properties);
+    bool all = s->form != PHI__STRICT_ANTHROPIC;
+    phi__json_put_key(s->out, PHI__LIT("required"));
+    phi__buf_char(s->out, '[');
+    while (phi_json_next(&it) != NULL) {
+        if (!all && !phi__strict_listed(s, required, it.key)) continue;
+        phi__json_put_comma(s->out);
+        phi__json_put_str(s->out, it.key);
+    }
+    phi__buf_char(s->out, ']');
+}
+
+static void phi__strict_put_object(phi__strict *s, const phi_json *schema) {
+    const phi_json *properties = phi_json_get(schema, "properties");
+    const phi_json *required = phi_json_get(schema, "required");
+    const phi_json *more = phi_json_get(schema, "additionalProperties");
+    const phi_json *rest = phi_json_get(schema, "unevaluatedProperties");
+    phi_json_iter it = phi_json_each(properties);
+    size_t was;
+    if (more != NULL && phi_json_bool(more, true)) {
+        (void)phi__strict_no(s, PHI__LIT("additionalProperties"),
+                             "has no strict form unless it is false");
+        return;
+    }
+    if (rest != NULL && phi_json_bool(rest, true)) {
+        (void)phi__strict_no(s, PHI__LIT("unevaluatedProperties"),
+                             "has no strict form unless it is false");
+        return;
+    }
+    if (!phi_json_is_object(properties) && more == NULL && s->depth > 1) {
+        (void)phi__strict_no(s, phi__str("", 0), "an object of any properties has no strict form");
+        return;
+    }
+    phi__strict_check_required(s, required, properties);
+    phi__json_put_key(s->out, PHI__LIT("properties"));
+    phi__buf_char(s->out, '{');
+    was = phi__strict_into_text(s, "properties");
+    while (!s->refused && phi_json_is_object(properties) && phi_json_next(&it) != NULL) {
+        size_t here = phi__strict_into(s, it.key);
+        phi__json_put_key(s->out, it.key);
+        phi__strict_put(
+            s, it.at, s->form != PHI__STRICT_ANTHROPIC && !phi__strict_listed(s, required, it.key));
+        s->place_len = here;
+    }
+    s->place_len = was;
+    phi__buf_char(s->out, '}');
+    phi__strict_put_required(s, required, properties);
+    phi__buf_text(s->out, ",\"additionalProperties\":false");
+}
+
+static void phi__strict_put_array(phi__strict *s, const phi_json *schema) {
+    const phi_json *items = phi_json_get(schema, "items");
+    size_t was;
+    if (items == NULL) {
+        (void)phi__strict_no(s, phi__str("", 0), "an array must say what its items are");
+        return;
+    }
+    phi__json_put_key(s->out, PHI__LIT("items"));
+    was = phi__strict_into_text(s, "items");
+    phi__strict_put(s, items, false);
+    s->place_len = was;
+}
+
+static void phi__strict_put_plain(phi__strict *s, const phi_json *schema, bool nullable) {
+    unsigned types = phi__strict_types_of(s, schema);
+    bool apart;
+    if (s->depth == 1 && !s->refused && types != PHI__STRICT_OBJECT)
+        (void)phi__strict_no(s, phi__str("", 0), "the type must be \"object\"");
+    if (s->refused) return;
+    if (nullable) types |= PHI__STRICT_NULL;
+    /* DeepSeek takes no list of types with one of these in it. */
+    apart = s->form == PHI__STRICT_PLAIN && (types & PHI__STRICT_NULL) != 0 &&
+            (types & (PHI__STRICT_OBJECT | PHI__STRICT_ARRAY)) != 0;
+    if (apart) {
+        phi__buf_text(s->out, "\"anyOf\":[{");
+        types &= ~(unsigned)PHI__STRICT_NULL;
+    }
+    phi__strict_put_types(s, types);
+    phi__strict_put_description(s, schema);
+    phi__strict_put_enum(s, schema, nullable);
+    if ((types & PHI__STRICT_OBJECT) != 0) phi__strict_put_object(s, schema);
+    if ((types & PHI__STRICT_ARRAY) != 0) phi__strict_put_array(s, schema);
+    phi__strict_put_kept(s, schema);
+    if (apart) phi__buf_text(s->out, "},{\"type\":\"null\"}]");
+}
+
+/* ---- references ---- */
+
+PHI__FN bool phi__strict_same_step(phi_str key, phi_str step) {
+    size_t k = 0, i = 0;
+    while (k < key.len && i < step.len) {
+        char want = step.at[i++];
+        if (want == '~' && i < step.len) want = step.at[i++] == '1' ? '/' : '~';
+        if (key.at[k++] != want) return false;
+    }
+    return k == key.len && i == step.len;
+}
+
+PHI__FN const phi_json *phi__strict_find(const phi_json *root, phi_str ref, size_t *looked) {
+    const phi_json *at = root;
+    size_t from = 1;
+    if (ref.len == 0 || ref.at[0] != '#') return NULL;
+    while (from < ref.len && at != NULL) {
+        size_t end = phi__str_find(ref, from + 1, "/");
+        const phi_json *found = NULL;
+        phi_json_iter it = phi_json_each(at);
+        if (ref.at[from] != '/' || !phi_json_is_object(at)) return NULL;
+        if (end == SIZE_MAX) end = ref.len;
+        *looked = phi__add(*looked, 1 + it.left);
+        while (phi_json_next(&it) != NULL)
+            if (phi__strict_same_step(it.key, phi__str(ref.at + from + 1, end - from - 1)))
+                found = it.at;
+        at = found;
+        from = end;
+    }
+    return at;
+}
+
+/* What "#", "#/$defs/x" or "#/definitions/x" names, and a number for it from 1 (0: the root); NULL: nothing,
+   or none of these. */
+static const phi_json *phi__strict_target(phi__strict *s, phi_str ref, size_t *number) {
+    static const char *const rooms[] = {"$defs", "definitions"};
+    const phi_json *found = NULL;
+    size_t i, at = 0;
+    *number = 0;
+    if (phi__str_is(ref, "#")) return s->root;
+    for (i = 0; i < PHI__COUNT(rooms); i++) {
+        const phi_json *room = phi_json_get(s->root, rooms[i]);
+        phi_json_iter it = phi_json_each(room);
+        size_t skip = 3 + strlen(rooms[i]);
+        bool here = ref.len > skip && ref.at[0] == '#' && ref.at[1] == '/' &&
+                    memcmp(ref.at + 2, rooms[i], skip - 3) == 0 && ref.at[skip - 1] == '/';
+        if (!phi__strict_spend(s, 1 + it.left)) return NULL;
+        while (phi_json_is_object(room) && phi_json_next(&it) != NULL) {
+            at++;
+            if (!here || !phi__strict_same_step(it.key, phi__str(ref.at + skip, ref.len - skip)))
+                continue;
+            found = it.at;
+            *number = at;
+        }
+    }
+    return found;
+}
+
+static void phi__strict_put_ref(phi__strict *s, const phi_json *ref) {
+    size_t number;
+    phi_str text = phi_json_str(ref, NULL);
+    if (phi__strict_target(s, text, &number) == NULL)
+        (void)phi__strict_no(s, PHI__LIT("$ref"), "must be \"#\" or name one of the $defs");
+    phi__buf_text(s->out, "\"$ref\":");
+    phi__json_put_str(s->out, text);
+}
+
+static void phi__strict_put_alternatives(phi__strict *s, phi_str word, const phi_json *list) {
+    phi_json_iter it = phi_json_each(list);
+    size_t was = phi__strict_into(s, word), i = 0;
+    if (!phi_json_is_array(list) || it.left == 0)
+        (void)phi__strict_no(s, word, "must be an array that is not empty");
+    while (!s->refused && phi_json_next(&it) != NULL) {
+        size_t here = phi__strict_into_item(s, i);
+        if (i++ > 0) phi__buf_char(s->out, ',');
+        phi__strict_put(s, it.at, false);
+        s->place_len = here;
+    }
+    s->place_len = was;
+}
+
+static void phi__strict_put_choice(phi__strict *s, const phi_json *schema, phi_str word,
+                                   const phi_json *choice, bool nullable) {
+    bool ref = phi__str_is(word, "$ref");
+    size_t before = s->out->len;
+    nullable = nullable || phi_json_bool(phi_json_get(schema, "nullable"), false);
+    if (s->depth == 1) (void)phi__strict_no(s, word, "may not be at the root");
+    phi__strict_put_description(s, schema);
+    if (ref && !nullable && s->out->len == before) { /* nothing else may be beside a reference */
+        phi__strict_put_ref(s, choice);
+        return;
+    }
+    phi__json_put_key(s->out, PHI__LIT("anyOf"));
+    phi__buf_char(s->out, '[');
+    if (ref) {
+        phi__buf_char(s->out, '{');
+        phi__strict_put_ref(s, choice);
+        phi__buf_char(s->out, '}');
+    } else
+        phi__strict_put_alternatives(s, word, choice);
+    if (nullable) phi__buf_text(s->out, ",{\"type\":\"null\"}");
+    phi__buf_char(s->out, ']');
+}
+
+static void phi__strict_put_defs(phi__strict *s, const char *room) {
+    const phi_json *defs = phi_json_get(s->root, room);
+    phi_json_iter it = phi_json_each(defs);
+    size_t was = phi__strict_into_text(s, room);
+    if (phi_json_is_object(defs) && it.left > 0) {
+        phi__json_put_key(s->out, phi_str_of(room));
+        phi__buf_char(s->out, '{');
+        while (!s->refused && phi_json_next(&it) != NULL) {
+            size_t here = phi__strict_into(s, it.key);
+            phi__json_put_key(s->out, it.key);
+            phi__strict_put(s, it.at, false);
+            s->place_len = here;
+        }
+        phi__buf_char(s->out, '}');
+    }
+    s->place_len = was;
+}
+
+static void phi__strict_put(phi__strict *s, const phi_json *schema, bool nullable) {
+    const phi_json *choice;
+    phi_str word;
+    if (!phi_json_is_object(schema)) {
+        (void)phi__strict_no(s, phi__str("", 0), "a strict schema must be an object");
+        return;
+    }
+    if (!phi__strict_enter(s, schema)) return;
+    choice = phi__strict_look(s, schema, &word);
+    phi__buf_char(s->out, '{');
+    if (choice != NULL)
+        phi__strict_put_choice(s, schema, word, choice, nullable);
+    else
+        phi__strict_put_plain(s, schema, nullable);
+    if (s->depth == 1 && !s->refused) {
+        phi__strict_put_defs(s, "$defs");
+        phi__strict_put_defs(s, "definitions");
+    }
+    phi__buf_char(s->out, '}');
+    s->depth--;
+}
+
+/* ---- Anthropic's takes no schema that contains itself ---- */
+
+static void phi__strict_visit(phi__strict *s, const phi_json *schema);
+
+static void phi__strict_visit_ref(phi__strict *s, const phi_json *ref) {
+    char place[PHI__STRICT_PLACE];
+    size_t number, was = s->place_len;
+    const phi_json *target = phi__strict_target(s, phi_json_str(ref, NULL), &number);
+    if (target == NULL || s->visits[number] == 2) return;
+    if (s->visits[number] == 1) {
+        (void)phi__strict_no(s, phi_json_str(ref, NULL),
+                             "leads back to itself: Anthropic's strict form has no recursion");
+        return;
+    }
+    memcpy(place, s->place, sizeof place);
+    s->visits[number] = 1;
+    s->place_len = 0;
+    phi__strict_visit(s, target);
+    s->visits[number] = 2;
+    memcpy(s->place, place, sizeof place);
+    s->place_len = was;
+}
+
+static void phi__strict_visit_all(phi__strict *s, const char *word, const phi_json *all) {
+    phi_json_iter it = phi_json_each(all);
+    size_t was = phi__strict_into_text(s, word), i = 0;
+    bool names = phi_json_is_object(all);
+    while (!s->refused && phi_json_next(&it) != NULL) {
+        size_t here = names ? phi__strict_into(s, it.key) : phi__strict_into_item(s, i++);
+        phi__strict_visit(s, it.at);
+        s->place_len = here;
+    }
+    s->place_len = was;
+}
+
+static void phi__strict_visit(phi__strict *s, const phi_json *schema) {
+    const phi_json *items = phi_json_get(schema, "items"), *ref = phi_json_get(schema, "$ref");
+    size_t was;
+    if (!phi_json_is_object(schema) || !phi__strict_enter(s, schema)) return;
+    if (ref != NULL) phi__strict_visit_ref(s, ref);
+    phi__strict_visit_all(s, "properties", phi_json_get(schema, "properties"));
+    phi__strict_visit_all(s, "anyOf", phi_json_get(schema, "anyOf"));
+    phi__strict_visit_all(s, "oneOf", phi_json_get(schema, "oneOf"));
+    phi__strict_visit_all(s, "allOf", phi_json_get(schema, "allOf"));
+    was = phi__strict_into_text(s, "items");
+    if (items != NULL) phi__strict_visit(s, items);
+    s->place_len = was;
+    s->depth--;
+}
+
+static bool phi__strict_acyclic(phi__strict *s) {
+    size_t count = 1 + phi_json_count(phi_json_get(s->root, "$defs")) +
+                   phi_json_count(phi_json_get(s->root, "definitions"));
+    s->visits = (uint8_t *)phi__arena_zero(s->arena, count);
+    if (s->visits == NULL) {
+        s->out->failed = true;
+        return false;
+    }
+    s->visits[0] = 1;
+    phi__strict_visit(s, s->root);
+    s->depth = 0;
+    s->place_len = 0;
+    return !s->refused;
+}
+
+/* ---- for the codecs ---- */
+
+PHI__FN bool phi__strict_schema(phi__buf *out, phi_str schema, phi__strict_form form, char *words,
+                                size_t words_size) {
+    phi_arena arena;
+    phi__strict s;
+    phi_json *root = NULL;
+    phi_parse_error error;
+    phi_status status;
+    memset(&s, 0, sizeof s);
+    phi_arena_init(&arena, out->memory, 0);
+    phi__buf_init(&s.hint, out->memory);
+    s.out = out;
+    s.arena = &arena;
+    s.form = form;
+    s.words = words;
+    s.words_size = words_size;
+    if (words_size > 0) words[0] = '\0';
+    status = phi_json_parse(&arena, schema, PHI_JSON_BORROW, &root, &error);
+    s.root = root;
+    if (status == PHI_NO_MEMORY)
+        out->failed = true;
+    else if (status != PHI_OK)
+        (void)phi__strict_no(&s, phi__str("", 0), error.message);
+    else if (form != PHI__STRICT_ANTHROPIC || phi__strict_acyclic(&s))
+        phi__strict_put(&s, root, false);
+    phi__buf_free(&s.hint);
+    phi_arena_free(&arena);
+    return !s.refused && !out->failed;
+}

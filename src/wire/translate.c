@@ -1,0 +1,287 @@
+/* translate.c - the rules of switching models, as a pure function over messages.
+
+   Encoders apply the same rules block by block as they render, and keep what they rendered: what this gives
+   renders to the same bytes as what it was given. It is for hosts that look at, or change, what is sent, and for
+   models of their own. */
+#include "wire/translate.h"
+
+#include "wire/render_in.h"
+
+typedef struct phi__translation {
+    const phi_model *target;
+    phi__id_rule ids;
+    const char *provider;
+    uint64_t origin; /* 0: the protocol is a host's own */
+    phi_arena *arena;
+    const phi_message **out;
+    size_t count, cap;
+    const phi_message
+        *calls;        /* the last answer, as given, while its calls may be answered; or NULL */
+    uint8_t *answered; /* by block of it */
+    bool failed;
+} phi__translation;
+
+static void phi__translate_put(phi__translation *t, const phi_message *message) {
+    if (message == NULL || t->count == t->cap)
+        t->failed = true;
+    else
+        t->out[t->count++] = message;
+}
+
+static bool phi__translate_is_call(const phi_content *c) {
+    return c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete;
+}
+
+static bool phi__translate_id(phi__translation *t, phi_str *id) {
+    char room[PHI__ID_ROOM];
+    phi_str mapped = phi__render_map_id(*id, t->ids, room);
+    return mapped.at == id->at || phi__arena_str(t->arena, mapped, id);
+}
+
+/* A copy whose blocks may be changed; strings are shared. */
+static phi_message *phi__translate_copy(phi__translation *t, const phi_message *m,
+                                        phi_content **content) {
+    phi_message *copy = (phi_message *)phi_arena_alloc(t->arena, sizeof *copy);
+    *content = (phi_content *)phi_arena_alloc(
+        t->arena, phi__mul(phi__max(m->content_count, 1), sizeof **content));
+    if (copy == NULL || *content == NULL) {
+        t->failed = true;
+        return NULL;
+    }
+    *copy = *m;
+    copy->content = *content;
+    return copy;
+}
+
+/* ---- results ---- */
+
+static void phi__translate_missing(phi__translation *t, const phi_content *call) {
+    phi_content *content;
+    phi_message result, *copy;
+    memset(&result, 0, sizeof result);
+    result.role = PHI_ROLE_TOOL_RESULT;
+    result.is_error = true;
+    result.content_count = 1;
+    result.tool_call_id = call->id;
+    result.tool_name = call->name;
+    copy = phi__translate_copy(t, &result, &content);
+    if (copy == NULL) return;
+    memset(content, 0, sizeof *content);
+    content->kind = PHI_CONTENT_TEXT;
+    content->text = PHI__LIT("No result provided");
+    if (!phi__translate_id(t, &copy->tool_call_id)) t->failed = true;
+    phi__translate_put(t, copy);
+}
+
+static void phi__translate_close_calls(phi__translation *t) {
+    size_t i;
+    for (i = 0; t->calls != NULL && i < t->calls->content_count; i++)
+        if (phi__translate_is_call(&t->calls->content[i]) && !t->answered[i])
+            phi__translate_missing(t, &t->calls->content[i]);
+    t->calls = NULL;
+}
+
+static void phi__translate_open_calls(phi__translation *t, const phi_message *m) {
+    size_t i = 0;
+    while (i < m->content_count && !phi__translate_is_call(&m->content[i])) i++;
+    if (i == m->content_count) return;
+    t->answered = (uint8_t *)phi__arena_zero(t->arena, m->content_count);
+    if (t->answered == NULL) t->failed = true;
+    t->calls = t->failed ? NULL : m;
+}
+
+static bool phi__translate_answers(phi__translation *t, const phi_message *result) {
+    size_t i;
+    for (i = 0; t->calls != NULL && i < t->calls->content_count; i++) {
+        const phi_content *c = &t->calls->content[i];
+        if (t->answered[i] || !phi__translate_is_call(c) ||
+            !phi_str_equal(c->id, result->tool_call_id))
+            continue;
+        t->answered[i] = 1;
+        return true;
+    }
+    return false;
+}
+
+/* ---- messages ---- */
+
+/* Images that the target does not take: one line of text for those in a row. */
+static const phi_message *phi__translate_images(phi__translation *t, const phi_message *m) {
+    phi_content *content;
+    phi_message *copy;
+    bool omitted = false;
+    size_t i = 0, n = 0;
+    if ((t->target->quirks & PHI_QUIRK_NO_IMAGES) == 0) return m;
+    while (i < m->content_count && !phi__render_is_image(&m->content[i])) i++;
+    if (i == m->content_count) return m;
+    copy = phi__translate_copy(t, m, &content);
+    for (i = 0; copy != NULL && i < m->content_count; i++) {
+        bool image = phi__render_is_image(&m->content[i]);
+        if (!image)
+            content[n++] = m->content[i];
+        else if (!omitted) {
+            memset(&content[n], 0, sizeof content[n]);
+            content[n].kind = PHI_CONTENT_TEXT;
+            content[n++].text = PHI__LIT(PHI__RENDER_NO_IMAGE);
+        }
+        omitted = image;
+    }
+    if (copy != NULL) copy->content_count = n;
+    return copy;
+}
+
+static void phi__translate_result(phi__translation *t, const phi_message *m) {
+    phi_str id = m->tool_call_id;
+    phi_content *content;
+    phi_message *copy;
+    if (!phi__translate_answers(t, m)) return;
+    m = phi__translate_images(t, m);
+    if (m == NULL || !phi__translate_id(t, &id)) {
+        t->failed = true;
+        return;
+    }
+    if (id.at != m->tool_call_id.at) {
+        copy = phi__translate_copy(t, m, &content);
+        if (copy == NULL) return;
+        if (m->content_count > 0) memcpy(content, m->content, m->content_count * sizeof *content);
+        copy->tool_call_id = id;
+        m = copy;
+    }
+    phi__translate_put(t, m);
+}
+
+static bool phi__translate_is_own(const phi__translation *t, const phi_message *m) {
+    if (t->origin != 0) return phi__origin_of(m->model, m->provider, m->protocol) == t->origin;
+    return phi__str_is(m->model, t->target->id) && phi__str_is(m->provider, t->provider) &&
+           phi__str_is(m->protocol, t->target->protocol);
+}
+
+/* A block as the target may see it; false: not at all. */
+static bool phi__translate_block(phi__translation *t, const phi_content *from, bool own,
+                                 phi_content *to) {
+    *to = *from;
+    if (from->kind == PHI_CONTENT_THINKING) return own;
+    if (from->kind == PHI_CONTENT_TEXT && phi__render_blank(from->text))
+        return own && from->signature.len > 0;
+    if (from->kind == PHI_CONTENT_TOOL_CALL && from->incomplete) return false;
+    if (!own) to->signature = to->replay = phi__str(NULL, 0);
+    if (from->kind == PHI_CONTENT_TOOL_CALL && !phi__translate_id(t, &to->id)) t->failed = true;
+    return true;
+}
+
+static bool phi__translate_same_block(const phi_content *a, const phi_content *b) {
+    return a->id.at == b->id.at && a->signature.at == b->signature.at &&
+           a->replay.at == b->replay.at;
+}
+
+static void phi__translate_answer(phi__translation *t, const phi_message *m) {
+    bool own = phi__translate_is_own(t, m), same = true;
+    phi_arena_mark mark = phi_arena_save(t->arena);
+    phi_content *content;
+    phi_message *copy = phi__translate_copy(t, m, &content);
+    size_t i, n = 0;
+    for (i = 0; copy != NULL && i < m->content_count; i++) {
+        if (!phi__translate_block(t, &m->content[i], own, &content[n])) continue;
+        same = same && n == i && phi__translate_same_block(&m->content[i], &content[n]);
+        n++;
+    }
+    if (copy == NULL || t->failed) return;
+    same = same && n == m->content_count;
+    if (same) phi_arena_reset(t->arena, mark);
+    if (!same) copy->content_count = n;
+    if (n > 0) phi__translate_put(t, same ? m : copy);
+    phi__translate_open_calls(t, m);
+}
+
+static void phi__translate_message(phi__translation *t, const phi_message *m) {
+    if (m->role == PHI_ROLE_EXTENSION) return;
+    if (m->role == PHI_ROLE_TOOL_RESULT) {
+        phi__translate_result(t, m);
+        return;
+    }
+    phi__translate_close_calls(t);
+    if (m->role == PHI_ROLE_ASSISTANT)
+        phi__translate_answer(t, m);
+    else
+        phi__translate_put(t, phi__translate_images(t, m));
+}
+
+/* Messages at most: each, and one for each call of an answer. */
+static size_t phi__translate_most(const phi_message *const *messages, size_t count) {
+    size_t n = count, i, b;
+    for (i = 0; i < count; i++)
+        for (b = 0; messages[i]->role == PHI_ROLE_ASSISTANT && b < messages[i]->content_count; b++)
+            n = phi__add(n, messages[i]->content[b].kind == PHI_CONTENT_TOOL_CALL);
+    return n;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_translate(const phi_model *target, const phi_message *const *messages,
+                                 size_t count, phi_arena *arena, const phi_message *const **out,
+                                 size_t *out_count) {
+    phi__translation t;
+    size_t i;
+    if (target == NULL || target->protocol == NULL || target->id == NULL || arena == NULL ||
+        out == NULL || out_count == NULL || (messages == NULL && count > 0))
+        return PHI_BAD_ARG;
+    memset(&t, 0, sizeof t);
+    t.target = target;
+    t.arena = arena;
+    t.ids = phi__render_id_rule(target);
+    t.provider = target->provider != NULL ? target->provider : target->protocol;
+    t.origin = phi__origin_of(phi_str_of(target->id), phi_str_of(t.provider),
+                              phi_str_of(target->protocol));
+    t.cap = phi__translate_most(messages, count);
+    t.out =
+        (const phi_message **)phi_arena_alloc(arena, phi__mul(phi__max(t.cap, 1), sizeof *t.out));
+    if (t.out == NULL) return PHI_NO_MEMORY;
+    for (i = 0; i < count && !t.failed; i++) phi__translate_message(&t, messages[i]);
+    phi__translate_close_calls(&t);
+    if (t.failed) return PHI_NO_MEMORY;
+    *out = t.out;
+    *out_count = t.count;
+    return PHI_OK;
+}
+
+PHI_API phi_status phi_translate_default(void *user_data, const phi_model *target,
+                                         const phi_message *const *messages, size_t count,
+                                         phi_arena *arena, const phi_message *const **out,
+                                         size_t *out_count) {
+    (void)user_data;
+    return phi_translate(target, messages, count, arena, out, out_count);
+}
+
+PHI_API phi_status phi_translate_none(void *user_data, const phi_model *target,
+                                      const phi_message *const *messages, size_t count,
+                                      phi_arena *arena, const phi_message *const **out,
+                                      size_t *out_count) {
+    phi__translation t;
+    size_t i;
+    (void)user_data;
+    if (target == NULL || arena == NULL || out == NULL || out_count == NULL ||
+        (messages == NULL && count > 0))
+        return PHI_BAD_ARG;
+    memset(&t, 0, sizeof t);
+    t.arena = arena;
+    t.cap = count;
+    t.out =
+        (const phi_message **)phi_arena_alloc(arena, phi__mul(phi__max(count, 1), sizeof *t.out));
+    if (t.out == NULL) return PHI_NO_MEMORY;
+    for (i = 0; i < count; i++) {
+        phi_message *copy = NULL;
+        if (messages[i]->role == PHI_ROLE_ASSISTANT) {
+            copy = (phi_message *)phi_arena_alloc(arena, sizeof *copy);
+            if (copy == NULL) return PHI_NO_MEMORY;
+            *copy = *messages[i]; /* its blocks are shared */
+            copy->model = phi_str_of(target->id);
+            copy->provider =
+                phi_str_of(target->provider != NULL ? target->provider : target->protocol);
+            copy->protocol = phi_str_of(target->protocol);
+        }
+        phi__translate_put(&t, copy != NULL ? copy : messages[i]);
+    }
+    *out = t.out;
+    *out_count = t.count;
+    return PHI_OK;
+}

@@ -1,0 +1,555 @@
+/* test_provider.c - models of the host's own: in the process, polled, and over HTTP by the host's own codec. */
+#include "loop/provider.h"
+
+#include "agent/agent.h"
+#include "support/rig.h"
+
+/* A model that says a word a poll; what it does is scripted in its fields. */
+typedef struct parrot {
+    const char *const *words; /* NULL-ended */
+    int opens, polls, closes, open_now;
+    phi_status refuses; /* the next open */
+    int fails_after;    /* polls, retryable; 0: never */
+    bool says_stop;
+    bool calls_tool; /* in its first answer, after its words */
+    phi_agent frees;
+    char asked[400]; /* the last message it saw, and what else it was told */
+    char key[40];
+    int at;
+} parrot;
+
+static phi_status parrot_open(void *user_data, const phi_model_request *request, void **call) {
+    parrot *p = (parrot *)user_data;
+    phi_status status = p->refuses;
+    const phi_message *last = request->messages[request->message_count - 1];
+    p->refuses = PHI_OK;
+    if (status != PHI_OK) return status;
+    p->opens++;
+    p->open_now++;
+    p->at = 0;
+    (void)snprintf(p->asked, sizeof p->asked, "%d messages, %d tools, system \"%.*s\": %.*s",
+                   (int)request->message_count, (int)request->tool_count,
+                   (int)request->system_prompt.len, request->system_prompt.at,
+                   (int)last->content[0].text.len, last->content[0].text.at);
+    (void)snprintf(p->key, sizeof p->key, "%s",
+                   request->model->api_key != NULL ? request->model->api_key : "");
+    *call = p;
+    return PHI_OK;
+}
+
+static phi_poll parrot_poll(void *user_data, void *call, phi_answer *answer) {
+    parrot *p = (parrot *)user_data;
+    phi_usage usage;
+    CHECK(call == p);
+    p->polls++;
+    if (p->frees.rt != NULL) {
+        CHECK_EQ_INT(phi_agent_free(p->frees), PHI_OK);
+        CHECK_EQ_INT(p->closes, 0); /* not while it polls */
+        return PHI_POLL_AGAIN;
+    }
+    if (p->fails_after != 0 && p->at == p->fails_after) {
+        p->fails_after = 0;
+        phi_answer_fail(answer, PHI_FAILURE_SERVER, true, "the parrot coughs");
+        return PHI_POLL_DONE;
+    }
+    if (p->words[p->at] != NULL) {
+        phi_answer_text(answer, phi_str_of(p->words[p->at++]));
+        return PHI_POLL_AGAIN;
+    }
+    memset(&usage, 0, sizeof usage);
+    usage.input = 10;
+    usage.output = 3;
+    phi_answer_usage(answer, &usage);
+    if (p->calls_tool && p->opens == 1) {
+        phi_answer_call(answer, phi_str_of("c1"), phi_str_of("echo"));
+        phi_answer_arguments(answer, phi_str_of("{\"say\":"));
+        phi_answer_arguments(answer, phi_str_of("\"hello\"}"));
+        phi_answer_call_end(answer);
+    }
+    if (p->says_stop) phi_answer_stop(answer, PHI_STOP_REASON_STOP);
+    return PHI_POLL_DONE;
+}
+
+static void parrot_close(void *user_data, void *call) {
+    parrot *p = (parrot *)user_data;
+    CHECK(call == p);
+    p->closes++;
+    p->open_now--;
+}
+
+static phi_provider parrot_provider(parrot *p) {
+    phi_provider provider;
+    memset(&provider, 0, sizeof provider);
+    provider.protocol = "parrot";
+    provider.user_data = p;
+    provider.open = parrot_open;
+    provider.poll = parrot_poll;
+    provider.close = parrot_close;
+    return provider;
+}
+
+static const char *const hello[] = {"Hel", "lo", " you", NULL};
+
+static phi_agent_desc parrot_desc(void) {
+    phi_agent_desc desc = rig_desc();
+    memset(&desc.model, 0, sizeof desc.model);
+    desc.model.protocol = "parrot";
+    desc.model.id = "grey";
+    desc.system_prompt = "Be a parrot.";
+    return desc;
+}
+
+static void parrot_begin(parrot *p) {
+    memset(p, 0, sizeof *p);
+    p->words = hello;
+}
+
+TEST(a_model_in_the_process_is_polled_once_a_step_and_streams) {
+    parrot p;
+    rig *r = rig_new();
+    phi_agent_desc desc = parrot_desc();
+    phi_provider provider = parrot_provider(&p);
+    phi_agent agent;
+    parrot_begin(&p);
+    CHECK_EQ_INT(phi_register_provider(rig_runtime(r), &provider), PHI_OK);
+    agent = rig_agent(r, &desc);
+    CHECK_EQ_INT(phi_prompt(agent, "Who are you?"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 50), 0);
+    CHECK_EQ_INT(p.opens, 1);
+    CHECK_EQ_INT(p.polls, 4);
+    CHECK_EQ_INT(p.closes, 1);
+    CHECK_EQ_STR(p.asked, "1 messages, 0 tools, system \"Be a parrot.\": Who are you?");
+    CHECK_EQ_INT(phi_message_count(agent), 2);
+    CHECK_STR(phi_message_at(agent, 1)->content[0].text, "Hello you");
+    CHECK_STR(phi_message_at(agent, 1)->model, "grey");
+    CHECK_STR(phi_message_at(agent, 1)->protocol, "parrot");
+    CHECK_EQ_INT(phi_message_at(agent, 1)->stop_reason, PHI_STOP_REASON_STOP);
+    CHECK_EQ_INT(phi_agent_usage(agent).total_tokens, 13);
+    CHECK(strstr(rig_story(r), "\" you\"") != NULL || strstr(rig_story(r), " you") != NULL);
+    CHECK_EQ_INT(rig_requests(r), 0); /* no transport was asked */
+    rig_free(r);
+}
+
+TEST(its_tool_calls_are_run_and_their_results_come_back) {
+    parrot p;
+    rig *r = rig_new();
+    phi_agent_desc desc = parrot_desc();
+    phi_provider provider = parrot_provider(&p);
+    phi_tool echo = rig_echo();
+    phi_agent agent;
+    parrot_begin(&p);
+    p.calls_tool = p.says_stop = true;
+    desc.provider = &provider; /* not registered: the agent's own */
+    desc.tools = &echo;
+    desc.tool_count = 1;
+    agent = rig_agent(r, &desc);
+    CHECK_EQ_INT(phi_prompt(agent, "Say hello."), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 50), 0);
+    CHECK_EQ_INT(p.opens, 2);
+    CHECK_EQ_INT(p.closes, 2);
+    CHECK_EQ_INT(phi_message_count(agent), 4);
+    CHECK_EQ_INT(phi_message_at(agent, 1)->stop_reason, PHI_STOP_REASON_TOOL_USE);
+    CHECK_STR(phi_message_at(agent, 2)->tool_call_id, "c1");
+    CHECK_EQ_STR(p.asked, "3 messages, 1 tools, system \"Be a parrot.\": {\"say\":\"hello\"}");
+    rig_free(r);
+}
+
+TEST(an_abort_closes_the_call_and_keeps_what_came) {
+    parrot p;
+    rig *r = rig_new();
+    phi_agent_desc desc = parrot_desc();
+    phi_provider provider = parrot_provider(&p);
+    phi_agent agent;
+    parrot_begin(&p);
+    desc.provider = &provider;
+    agent = rig_agent(r, &desc);
+    CHECK_EQ_INT(phi_prompt(agent, "Go"), PHI_OK);
+    rig_step(r);
+    rig_step(r);
+    CHECK_EQ_INT(p.open_now, 1);
+    CHECK(phi_next_timeout(rig_runtime(r)) >= 0 && phi_next_timeout(rig_runtime(r)) <= 10);
+    CHECK_EQ_INT(phi_abort(agent), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 50), 0);
+    CHECK_EQ_INT(p.closes, 1);
+    CHECK_EQ_INT(phi_message_at(agent, 1)->stop_reason, PHI_STOP_REASON_ABORTED);
+    CHECK(phi_message_at(agent, 1)->content[0].text.len > 0);
+    CHECK_EQ_INT(phi_next_timeout(rig_runtime(r)), -1);
+    CHECK_EQ_INT(phi_prompt(agent, "Again"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 50), 0);
+    CHECK_EQ_INT(p.closes, 2);
+    rig_free(r);
+}
+
+TEST(an_agent_that_is_freed_has_its_call_closed_once_also_from_its_own_poll) {
+    parrot p;
+    rig *r = rig_new();
+    phi_agent_desc desc = parrot_desc();
+    phi_provider provider = parrot_provider(&p);
+    phi_agent agent;
+    parrot_begin(&p);
+    desc.provider = &provider;
+    agent = rig_agent(r, &desc);
+    CHECK_EQ_INT(phi_prompt(agent, "Go"), PHI_OK);
+    rig_step(r);
+    CHECK_EQ_INT(phi_agent_free(agent), PHI_OK);
+    CHECK_EQ_INT(p.closes, 1);
+    parrot_begin(&p);
+    agent = rig_agent(r, &desc);
+    CHECK_EQ_INT(phi_prompt(agent, "Go"), PHI_OK);
+    p.frees = agent;
+    rig_step(r);
+    rig_step(r);
+    CHECK_EQ_INT(p.closes, 1);
+    CHECK(!phi_agent_alive(agent));
+    parrot_begin(&p);
+    agent = rig_agent(r, &desc);
+    CHECK_EQ_INT(phi_prompt(agent, "Go"), PHI_OK);
+    rig_step(r);
+    rig_free(r); /* and with the runtime */
+    CHECK_EQ_INT(p.closes, 1);
+}
+
+TEST(a_model_that_is_busy_or_fails_is_asked_again) {
+    parrot p;
+    rig *r = rig_new();
+    phi_agent_desc desc = parrot_desc();
+    phi_provider provider = parrot_provider(&p);
+    phi_agent agent;
+    parrot_begin(&p);
+    desc.provider = &provider;
+    desc.retry.disable = false;
+    p.refuses = PHI_BUSY;
+    p.fails_after = 2;
+    agent = rig_agent(r, &desc);
+    CHECK_EQ_INT(phi_prompt(agent, "Go"), PHI_OK);
+    CHECK_EQ_INT(rig_run_until(r, 60000), 0);
+    CHECK_EQ_INT(p.opens, 2);
+    CHECK_EQ_INT(p.closes, 2);
+    CHECK_EQ_INT(phi_message_count(agent), 2);
+    CHECK_STR(phi_message_at(agent, 1)->content[0].text, "Hello you");
+    rig_free(r);
+}
+
+TEST(a_model_that_refuses_ends_the_run) {
+    parrot p;
+    rig *r = rig_new();
+    phi_agent_desc desc = parrot_desc();
+    phi_provider provider = parrot_provider(&p);
+    phi_agent agent;
+    parrot_begin(&p);
+    desc.provider = &provider;
+    p.refuses = PHI_UNSUPPORTED;
+    agent = rig_agent(r, &desc);
+    CHECK_EQ_INT(phi_prompt(agent, "Go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 50), 0);
+    CHECK_EQ_INT(p.closes, 0);
+    CHECK_STR(phi_message_at(agent, 1)->error_message,
+              "API error: not built in, or not supported here");
+    rig_free(r);
+}
+
+TEST(a_host_that_does_not_read_its_events_is_not_written_to) {
+    parrot p;
+    rig *r = rig_new();
+    phi_agent_desc desc = parrot_desc();
+    phi_provider provider = parrot_provider(&p);
+    phi_agent agent;
+    int i;
+    parrot_begin(&p);
+    desc.provider = &provider;
+    desc.event_queue_bytes = 1;
+    agent = rig_agent(r, &desc);
+    rig_silent(r, true);
+    CHECK_EQ_INT(phi_prompt(agent, "Go"), PHI_OK);
+    for (i = 0; i < 20; i++) (void)phi_step(rig_runtime(r), 0);
+    CHECK(p.polls <= 1);
+    rig_silent(r, false);
+    CHECK_EQ_INT(rig_run(r, 50), 0);
+    CHECK_STR(phi_message_at(agent, 1)->content[0].text, "Hello you");
+    rig_free(r);
+}
+
+TEST(a_key_that_the_host_gives_reaches_the_model) {
+    parrot p;
+    rig *r = rig_new();
+    phi_agent_desc desc = parrot_desc();
+    phi_provider provider = parrot_provider(&p);
+    parrot_begin(&p);
+    desc.provider = &provider;
+    rig_hooks(r, &desc, PHI_HOOK_CREDENTIAL);
+    rig_answers(r, PHI_HOOK_CREDENTIAL, PHI_ALLOW, "seed");
+    CHECK_EQ_INT(phi_prompt(rig_agent(r, &desc), "Go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 50), 0);
+    CHECK_EQ_STR(p.key, "seed");
+    rig_free(r);
+}
+
+/* ---- over HTTP ---- */
+
+/* "say: text" lines as events; "end" ends it. */
+typedef struct lines_state {
+    int events;
+} lines_state;
+
+static phi_status lines_encode(void *user_data, const phi_model_request *request, phi_arena *arena,
+                               phi_http_request *out) {
+    static const phi_model_header headers[] = {{"x-lines", "1"}};
+    (void)arena;
+    if (user_data != NULL) return *(const phi_status *)user_data;
+    out->url = "http://lines.example/answer";
+    out->headers = headers;
+    out->header_count = 1;
+    out->body = request->messages[request->message_count - 1]->content[0].text;
+    return PHI_OK;
+}
+
+static void lines_event(void *user_data, void *decoder, phi_str name, phi_str data,
+                        phi_answer *answer) {
+    lines_state *state = (lines_state *)decoder;
+    (void)user_data;
+    state->events++;
+    if (phi_str_equal(name, phi_str_of("say"))) phi_answer_text(answer, data);
+    if (phi_str_equal(name, phi_str_of("think"))) phi_answer_thinking(answer, data);
+    if (phi_str_equal(name, phi_str_of("end"))) phi_answer_stop(answer, PHI_STOP_REASON_LENGTH);
+    if (name.len == 0) phi_answer_text(answer, phi_str_of("<bare>"));
+}
+
+static void lines_end(void *user_data, void *decoder, phi_answer *answer) {
+    (void)user_data;
+    (void)answer;
+    CHECK(((lines_state *)decoder)->events > 0);
+}
+
+static phi_provider lines_provider(phi_status *refuses) {
+    phi_provider provider;
+    memset(&provider, 0, sizeof provider);
+    provider.protocol = "lines";
+    provider.user_data = refuses;
+    provider.encode = lines_encode;
+    provider.decoder_bytes = sizeof(lines_state);
+    provider.event = lines_event;
+    provider.end = lines_end;
+    return provider;
+}
+
+static phi_agent_desc lines_desc(const phi_provider *provider) {
+    phi_agent_desc desc = parrot_desc();
+    desc.model.protocol = "lines";
+    desc.provider = provider;
+    return desc;
+}
+
+#define SSE "content-type: text/event-stream\r\n"
+
+TEST(a_protocol_of_the_hosts_own_is_spoken_over_http) {
+    rig *r = rig_new();
+    phi_provider provider = lines_provider(NULL);
+    phi_agent_desc desc = lines_desc(&provider);
+    phi_agent agent = rig_agent(r, &desc);
+    const phi_message *answer;
+    rig_replies(r, 200, SSE,
+                "event: think\ndata: hm\n\nevent: say\ndata: One\n\n"
+                "event: say\ndata:  two\n\nevent: end\ndata: x\n\n");
+    rig_chunk(r, 3);
+    CHECK_EQ_INT(phi_prompt(agent, "Count"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 200), 0);
+    CHECK_EQ_STR(rig_request(r, 0), "Count");
+    answer = phi_message_at(agent, 1);
+    CHECK_EQ_INT(answer->content_count, 2);
+    CHECK_STR(answer->content[0].text, "hm");
+    CHECK_STR(answer->content[1].text, "One two");
+    CHECK_EQ_INT(answer->stop_reason, PHI_STOP_REASON_LENGTH);
+    rig_free(r);
+}
+
+TEST(a_stream_that_breaks_off_is_asked_for_again) {
+    rig *r = rig_new();
+    phi_provider provider = lines_provider(NULL);
+    phi_agent_desc desc = lines_desc(&provider);
+    phi_agent agent;
+    desc.retry.disable = false;
+    agent = rig_agent(r, &desc);
+    rig_replies(r, 200, SSE, "event: say\ndata: One\n\n");
+    rig_replies(r, 503, "", "busy");
+    rig_replies(r, 200, SSE, "event: say\ndata: Two\n\nevent: end\ndata: x\n\n");
+    CHECK_EQ_INT(phi_prompt(agent, "Count"), PHI_OK);
+    CHECK_EQ_INT(rig_run_until(r, 60000), 0);
+    CHECK_EQ_INT(rig_requests(r), 3);
+    CHECK_EQ_INT(phi_message_count(agent), 2);
+    CHECK_STR(phi_message_at(agent, 1)->content[0].text, "Two");
+    rig_free(r);
+}
+
+TEST(an_answer_that_is_no_stream_is_one_event) {
+    rig *r = rig_new();
+    phi_provider provider = lines_provider(NULL);
+    phi_agent_desc desc = lines_desc(&provider);
+    phi_agent agent = rig_agent(r, &desc);
+    rig_replies(r, 200, "content-type: application/json\r\n", "{\"a\":1}");
+    CHECK_EQ_INT(phi_prompt(agent, "Count"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 200), 0);
+    /* it was not said to be whole, so it counts as cut */
+    CHECK_EQ_INT(phi_message_at(agent, 1)->stop_reason, PHI_STOP_REASON_ERROR);
+    CHECK_STR(phi_message_at(agent, 1)->content[0].text, "<bare>");
+    rig_free(r);
+}
+
+TEST(an_encoder_that_refuses_fails_the_call_before_anything_is_sent) {
+    rig *r = rig_new();
+    phi_status refuses = PHI_TOO_BIG;
+    phi_provider provider = lines_provider(&refuses);
+    phi_agent_desc desc = lines_desc(&provider);
+    phi_agent agent = rig_agent(r, &desc);
+    CHECK_EQ_INT(phi_prompt(agent, "Count"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 50), 0);
+    CHECK_EQ_INT(rig_requests(r), 0);
+    CHECK_STR(phi_message_at(agent, 1)->error_message,
+              "API error: the provider has refused the request: larger than a limit allows");
+    rig_free(r);
+}
+
+/* ---- which there are ---- */
+
+TEST(what_is_no_provider_is_refused_with_words) {
+    rig *r = rig_new();
+    parrot p;
+    phi_provider provider = parrot_provider(&p), none;
+    phi_agent_desc desc = parrot_desc();
+    const char *words = NULL;
+    memset(&none, 0, sizeof none);
+    CHECK_EQ_INT(phi_register_provider(rig_runtime(r), &none), PHI_BAD_ARG);
+    CHECK(phi_agent_new(rig_runtime(r), &desc).rt == NULL);
+    (void)phi_last_error(rig_runtime(r), &words, NULL);
+    CHECK_EQ_STR(words, "No provider registered for protocol: parrot");
+    provider.close = NULL;
+    CHECK_EQ_INT(phi_register_provider(rig_runtime(r), &provider), PHI_BAD_ARG);
+    (void)phi_last_error(rig_runtime(r), &words, NULL);
+    CHECK_EQ_STR(words, "phi_register_provider: open, poll or close is missing");
+    provider = parrot_provider(&p);
+    provider.event = lines_event;
+    desc.provider = &provider;
+    CHECK(phi_agent_new(rig_runtime(r), &desc).rt == NULL);
+    (void)phi_last_error(rig_runtime(r), &words, NULL);
+    CHECK_EQ_STR(words, "provider: expected open, poll and close, or encode, event and end");
+    rig_free(r);
+}
+
+TEST(a_registered_name_of_ours_is_used_in_its_stead_and_the_latest_wins) {
+    parrot first, second;
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_provider one = parrot_provider(&first), two = parrot_provider(&second);
+    phi_agent before = rig_agent(r, &desc), after;
+    parrot_begin(&first);
+    parrot_begin(&second);
+    one.protocol = two.protocol = "anthropic_messages";
+    CHECK_EQ_INT(phi_register_provider(rig_runtime(r), &one), PHI_OK);
+    CHECK_EQ_INT(phi_register_provider(rig_runtime(r), &two), PHI_OK);
+    after = rig_agent(r, &desc);
+    rig_says(r, "From the wire");
+    CHECK_EQ_INT(phi_prompt(before, "Go"), PHI_OK);
+    CHECK_EQ_INT(phi_prompt(after, "Go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 50), 0);
+    CHECK_STR(phi_message_at(before, 1)->content[0].text, "From the wire");
+    CHECK_STR(phi_message_at(after, 1)->content[0].text, "Hello you");
+    CHECK_EQ_INT(first.opens, 0);
+    CHECK_EQ_INT(second.opens, 1);
+    rig_free(r);
+}
+
+/* ---- translation ---- */
+
+static int translated;
+
+static phi_status all_caps(void *user_data, const phi_model *target,
+                           const phi_message *const *messages, size_t count, phi_arena *arena,
+                           const phi_message *const **out, size_t *out_count) {
+    phi_message *copy = phi_message_copy(messages[0], arena);
+    const phi_message **list = (const phi_message **)phi_arena_alloc(arena, count * sizeof *list);
+    size_t i;
+    (void)user_data;
+    translated++;
+    if (count > 8) return PHI_TOO_BIG;
+    if (copy == NULL || list == NULL) return PHI_NO_MEMORY;
+    ((phi_content *)(uintptr_t)copy->content)[0].text = phi_str_of("TRANSLATED");
+    for (i = 0; i < count; i++) list[i] = i == 0 ? copy : messages[i];
+    return phi_translate_default(NULL, target, list, count, arena, out, out_count);
+}
+
+TEST(a_host_may_translate_by_itself_and_the_history_stays_as_it_is) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_agent agent;
+    int i;
+    desc.translate_fn = all_caps;
+    translated = 0;
+    agent = rig_agent(r, &desc);
+    rig_says(r, "Yes");
+    CHECK_EQ_INT(phi_prompt(agent, "Go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 50), 0);
+    CHECK_EQ_INT(translated, 1);
+    CHECK(strstr(rig_request(r, 0), "TRANSLATED") != NULL);
+    CHECK(strstr(rig_request(r, 0), "\"Go\"") == NULL);
+    CHECK_STR(phi_message_at(agent, 0)->content[0].text, "Go");
+    for (i = 0; i < 3; i++) {
+        rig_says(r, "Yes");
+        CHECK_EQ_INT(phi_prompt(agent, "Go"), PHI_OK);
+        CHECK_EQ_INT(rig_run(r, 50), 0);
+    }
+    CHECK_EQ_INT(phi_prompt(agent, "Go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 50), 0);
+    CHECK_STR(phi_message_at(agent, phi_message_count(agent) - 1)->error_message,
+              "API error: the translation has failed: larger than a limit allows");
+    rig_free(r);
+}
+
+TEST(every_allocation_may_fail_and_calls_are_closed) {
+    int n, once;
+    bool done;
+    for (once = 0; once < 2; once++)
+        for (n = 0; n < 400; n++) {
+            parrot p;
+            rig *r;
+            phi_agent_desc desc = parrot_desc();
+            phi_provider provider = parrot_provider(&p);
+            phi_tool echo = rig_echo();
+            phi_agent agent;
+            parrot_begin(&p);
+            p.calls_tool = true;
+            desc.tools = &echo;
+            desc.tool_count = 1;
+            desc.translate_fn = phi_translate_default;
+            r = rig_new();
+            if (phi_register_provider(rig_runtime(r), &provider) != PHI_OK) CHECK(false);
+            agent = rig_agent(r, &desc);
+            if (once == 0)
+                test_alloc_fail_at(n);
+            else
+                test_alloc_fail_from(n);
+            if (phi_prompt(agent, "Go") == PHI_OK) CHECK_EQ_INT(rig_run(r, 100), 0);
+            done = !test_alloc_tripped();
+            test_alloc_fail_at(-1);
+            CHECK_EQ_INT(p.opens, p.closes);
+            if (done) CHECK_EQ_INT(p.opens, 2);
+            rig_free(r);
+            if (done) break;
+        }
+    CHECK(n > 10 && n < 400);
+}
+
+TEST_MAIN(TEST_ENTRY(a_model_in_the_process_is_polled_once_a_step_and_streams),
+          TEST_ENTRY(its_tool_calls_are_run_and_their_results_come_back),
+          TEST_ENTRY(an_abort_closes_the_call_and_keeps_what_came),
+          TEST_ENTRY(an_agent_that_is_freed_has_its_call_closed_once_also_from_its_own_poll),
+          TEST_ENTRY(a_model_that_is_busy_or_fails_is_asked_again),
+          TEST_ENTRY(a_model_that_refuses_ends_the_run),
+          TEST_ENTRY(a_host_that_does_not_read_its_events_is_not_written_to),
+          TEST_ENTRY(a_key_that_the_host_gives_reaches_the_model),
+          TEST_ENTRY(a_protocol_of_the_hosts_own_is_spoken_over_http),
+          TEST_ENTRY(a_stream_that_breaks_off_is_asked_for_again),
+          TEST_ENTRY(an_answer_that_is_no_stream_is_one_event),
+          TEST_ENTRY(an_encoder_that_refuses_fails_the_call_before_anything_is_sent),
+          TEST_ENTRY(what_is_no_provider_is_refused_with_words),
+          TEST_ENTRY(a_registered_name_of_ours_is_used_in_its_stead_and_the_latest_wins),
+          TEST_ENTRY(a_host_may_translate_by_itself_and_the_history_stays_as_it_is),
+          TEST_ENTRY(every_allocation_may_fail_and_calls_are_closed))
