@@ -604,11 +604,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__PUB_IO */
 
 #ifdef PHI__PUB_MODEL
-#if PHI__PUB_MODEL != 0x761cdc56
+#if PHI__PUB_MODEL != 0x99700755
 #error "phi: two versions of src/model in one file"
 #endif
 #else
-#define PHI__PUB_MODEL 0x761cdc56
+#define PHI__PUB_MODEL 0x99700755
 
 /* ---- src/model/failure.h ---- */
 
@@ -831,7 +831,9 @@ typedef enum phi_event_kind {
     PHI_EV_COMPACTION_END,   /* compaction */
     PHI_EV_DECISION, /* ticket: a hook answered PHI_WAIT; point; call, tool_... of a tool's; text */
     PHI_EV_PAUSED,   /* text: the limit that was reached; phi_budget_raise goes on */
-    PHI_EV_WARNING   /* text: words about the run: a call that repeats itself */
+    PHI_EV_WARNING,  /* text: words about the run: a call that repeats itself */
+    PHI_EV_REWRITE   /* what became of phi_agent_rewrite: text: its op_id; status; source: words, where it was
+                        refused, or a newer one took its place (PHI_CANCELLED) */
 } phi_event_kind;
 
 /* What made a turn begin. */
@@ -1315,6 +1317,427 @@ PHI_API void phi_answer_fail(phi_answer *answer, phi_failure_kind kind, bool ret
 #endif
 
 #endif /* PHI__PUB_WIRE */
+
+#ifdef PHI__PUB_THREAD
+#if PHI__PUB_THREAD != 0x59c0f2e5
+#error "phi: two versions of src/thread in one file"
+#endif
+#else
+#define PHI__PUB_THREAD 0x59c0f2e5
+
+/* ---- src/thread/thread.h ---- */
+
+/* thread.h - the thread: one append-only log of what was said and done, and every view of it.
+
+   An entry, once appended, never changes. What a model sees is a fold of the entries of a *lane*: messages in
+   order, with the *rewrites* that were made to them since (compaction, pruning, a replaced history, a revert).
+   A lane may begin as a fork of another at some entry; branches and reruns are lanes, and share what they have in
+   common. Nothing is ever taken out of the log: a rewrite can be revoked, and the fold has the originals again.
+
+   An agent has a thread (phi_agent_thread), and phi_run goes over one that the host holds. While a run goes over a
+   thread, the host reads it and does not append to it (PHI_BUSY); phi_agent_rewrite puts a rewrite off until the run
+   ends.
+   Threads: the pumping thread. */
+#ifndef PHI_THREAD_THREAD_H
+#define PHI_THREAD_THREAD_H
+
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct phi_thread phi_thread;
+
+#define PHI_LANE_DEFAULT "default"
+
+/* ---- entries ---- */
+
+typedef enum phi_entry_kind {
+    PHI_ENTRY_MESSAGE = 1,
+    PHI_ENTRY_REWRITE,
+    PHI_ENTRY_LANE,   /* a lane begins */
+    PHI_ENTRY_SWITCH, /* `lane` becomes the active one */
+    PHI_ENTRY_LOOP_START,
+    PHI_ENTRY_LOOP_END,
+    PHI_ENTRY_TURN_START,
+    PHI_ENTRY_TURN_END,
+    PHI_ENTRY_SPAWN, /* a tool call ran another agent */
+    PHI_ENTRY_NOTE   /* the host's own; no model sees it */
+} phi_entry_kind;
+
+/* Bits of phi_entry.flags and phi_view_item.flags. */
+enum {
+    PHI_ENTRY_DURABLE = 1 << 0,  /* a compaction leaves it standing */
+    PHI_ITEM_SYNTHETIC = 1 << 1, /* made by a rewrite; not a message of the log's own */
+    PHI_ITEM_SUMMARY = 1 << 2    /* ... that sums up what stood in its place */
+};
+
+/* What of a run that did not complete stays in view; behaviours of DESIGN part 8. */
+typedef enum phi_keep {
+    PHI_KEEP_COMPLETE = 0, /* user messages and answers with all their results */
+    PHI_KEEP_NONE          /* nothing of the run */
+} phi_keep;
+
+/* Why a rewrite was made. */
+typedef enum phi_rewrite_reason {
+    PHI_REWRITE_MANUAL = 0,
+    PHI_REWRITE_COMPACTION,
+    PHI_REWRITE_PRUNE,
+    PHI_REWRITE_RESTORE,
+    PHI_REWRITE_REVERT,
+    PHI_REWRITE_SYSTEM
+} phi_rewrite_reason;
+PHI_API const char *phi_rewrite_reason_text(phi_rewrite_reason reason); /* "manual"... Static. */
+
+/* In the place of all that is in view from entry `from` to entry `to`, both included: these messages, or nothing. */
+typedef struct phi_span {
+    uint64_t from, to;
+    const phi_message *messages;
+    size_t message_count;
+    bool summary; /* they sum up what was there */
+} phi_span;
+
+/* A change of what a lane's model sees. Zero means default for every field. */
+typedef struct phi_rewrite {
+    const char *op_id; /* a second one of the same id changes nothing (default: made) */
+    const char *lane;  /* (default: the active one) */
+    phi_rewrite_reason reason;
+    uint64_t
+        base_seq; /* what was known when it was made: spans end here at most, and later entries stay untouched
+                          (default, where 0 and has_base is false: the last entry) */
+    bool has_base;
+    const phi_span *spans; /* in order, apart from each other */
+    size_t span_count;
+    const char *revoke; /* instead of spans: undoes the rewrite of that op_id */
+    const char *meta;   /* JSON text for the host; kept, not shown to a model (default: none) */
+} phi_rewrite;
+
+/* An entry as it stands. Strings, and what pointers point to, are the thread's, valid as long as it (or, where a
+   store has taken what nothing projects, until the next call that appends). */
+typedef struct phi_entry {
+    uint64_t seq;  /* dense, from 0 */
+    int64_t at_ms; /* Unix time; for display, never for order */
+    phi_entry_kind kind;
+    uint32_t flags;
+    phi_str lane;
+    phi_str loop_id;
+    uint32_t turn_index;
+    const phi_message *message; /* MESSAGE; NULL also where it was spilled to a store */
+    const phi_rewrite *rewrite; /* REWRITE */
+    phi_str parent_lane;        /* LANE: what it is a fork of; empty: it begins empty */
+    uint64_t fork_seq;          /* LANE: of the last entry it shares with that */
+    phi_trigger trigger;        /* TURN_START */
+    phi_status status;          /* LOOP_END */
+    phi_keep keep;              /* LOOP_END */
+    const phi_usage *usage;     /* TURN_END, LOOP_END; NULL: none */
+    const phi_failure *failure; /* LOOP_END that failed */
+    const phi_loop_info *loop;  /* LOOP_START */
+    phi_str tool_call_id, child_session_id, child_loop_id; /* SPAWN */
+    phi_str note_kind, note;                               /* NOTE: a name, and JSON text */
+} phi_entry;
+
+/* How many there are; also the revision. And entry `seq`: PHI_NOT_FOUND past the end. */
+PHI_API uint64_t phi_thread_count(const phi_thread *thread);
+PHI_API phi_status phi_thread_entry(const phi_thread *thread, uint64_t seq, phi_entry *out);
+
+/* Appends, where the thread has `expected` entries (phi_thread_count; UINT64_MAX: whatever it has). Copied. *seq, where
+   given: of the first. All or none. PHI_STALE: it has not; PHI_BUSY: a run goes over it; PHI_BAD_ARG, PHI_NO_MEMORY. */
+PHI_API phi_status phi_thread_append_messages(phi_thread *thread, const phi_message *messages,
+                                              size_t count, uint32_t flags, uint64_t expected,
+                                              uint64_t *seq);
+/* The host's own; also while a run goes on. kind: a name; json: checked to be JSON. */
+PHI_API phi_status phi_thread_note(phi_thread *thread, const char *kind, phi_str json,
+                                   uint64_t *seq);
+
+/* ---- lanes ---- */
+
+PHI_API phi_str phi_thread_lane(const phi_thread *thread); /* the active one's name */
+PHI_API size_t phi_thread_lane_count(const phi_thread *thread);
+PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i); /* empty past the end */
+
+/* Begins a lane with what lane `parent` (NULL: the active one) showed after entry at_seq, cut back to the end of a whole
+   group: an answer and its results stay together. UINT64_MAX: all of it. PHI_MISUSE: there is such a lane;
+   PHI_NOT_FOUND: no such parent; PHI_BUSY, PHI_NO_MEMORY. */
+PHI_API phi_status phi_thread_fork_lane(phi_thread *thread, const char *name, const char *parent,
+                                        uint64_t at_seq);
+/* Makes a lane the active one; one that is not there begins empty. PHI_BUSY, PHI_NO_MEMORY. */
+PHI_API phi_status phi_thread_switch(phi_thread *thread, const char *name);
+/* Switches to a fresh empty lane. Its name is made. */
+PHI_API phi_status phi_thread_fresh(phi_thread *thread);
+
+/* ---- rewrites ---- */
+
+/* PHI_OK: appended, or there already (then *duplicate, where given). PHI_BUSY: a run goes over the thread; PHI_BAD_ARG:
+   it is not valid, and `words`, where given, say what is wrong with it: spans out of order or past base_seq, one that
+   cuts a group or a synthetic message, a message without content; PHI_NOT_FOUND: no such lane, or nothing to revoke;
+   PHI_MISUSE: a later rewrite touches what is to be revoked; PHI_NO_MEMORY. Then nothing changed. */
+PHI_API phi_status phi_thread_rewrite(phi_thread *thread, const phi_rewrite *rewrite,
+                                      bool *duplicate, char *words, size_t words_size);
+
+/* ---- views ---- */
+
+/* A message as a lane shows it, and the entries it stands for. */
+typedef struct phi_view_item {
+    const phi_message *message;
+    uint64_t from, to; /* the same for a message of the log's own */
+    uint32_t flags;
+    uint64_t tokens; /* by estimate */
+} phi_view_item;
+
+/* What a lane (NULL: the active one) shows after entry upto (UINT64_MAX: now), in the arena. */
+PHI_API phi_status phi_thread_view(const phi_thread *thread, const char *lane, uint64_t upto,
+                                   phi_arena *arena, const phi_view_item **out, size_t *count);
+
+/* The sum over all runs that have ended, in all lanes. */
+PHI_API phi_usage phi_thread_usage(const phi_thread *thread);
+
+/* A thread of its own with what the active lane showed after entry at_seq (as phi_thread_fork_lane cuts it), and the
+   runs of it. Shares nothing. NULL: no memory, or no such entry. Caller frees with phi_thread_free. */
+PHI_API phi_thread *phi_thread_fork(const phi_thread *thread, uint64_t at_seq);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
+
+/* ---- src/thread/compact.h ---- */
+
+/* compact.h - making what a model sees smaller: what a compaction replaces, and with what.
+
+   Pure: from the items of a view (phi_thread_view) to a rewrite, which whoever called it applies. The originals stay
+   in the log. A compaction never makes a view larger: one that would is none. */
+#ifndef PHI_THREAD_COMPACT_H
+#define PHI_THREAD_COMPACT_H
+
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum phi_compaction_scope {
+    PHI_COMPACTION_RUNS = 0, /* the newest runs, scope_runs of them; what is older goes */
+    PHI_COMPACTION_TOKENS    /* newest runs as far as scope_tokens go */
+} phi_compaction_scope;
+
+/* Zero means default for every field; behaviours C 36-37. */
+typedef struct phi_compaction_config {
+    bool disable;
+    uint64_t
+        max_context_tokens; /* (default: the model's window; 100,000 where that is not known) */
+    uint64_t
+        system_prompt_tokens; /* (default: what the agent's prompt is estimated at; else 4,000) */
+    double compact_at_pct;    /* of the window, where it is to begin (default 0.9) */
+    double budget_threshold_pct; /* ... and the headroom below which it does (default 0.05) */
+    phi_compaction_scope scope;
+    uint32_t scope_runs; /* (default 3) */
+    uint64_t scope_tokens;
+    uint32_t keep_first_turns; /* of the current run (default 2) */
+    bool keep_no_first;
+    uint32_t keep_recent_turns;     /* (default 10) */
+    uint64_t max_summary_tokens;    /* of what stands for a section (default 2,000) */
+    uint32_t tool_output_max_lines; /* of results that stay (default 50) */
+    const char *
+        focus_message; /* put before the section that was compacted, as the user's (default: none) */
+} phi_compaction_config;
+
+/* Whether a view of so many tokens is to be compacted: 0.9 - system/max - current/max < 0.05 with the defaults. */
+PHI_API bool phi_compaction_due(const phi_compaction_config *config, uint64_t current_tokens);
+
+/* What to replace in a view. `out` and what it points to are in the arena; out->span_count 0: nothing would be gained.
+   counter NULL: the estimate. PHI_NO_MEMORY, PHI_BAD_ARG. */
+PHI_API phi_status phi_compaction_plan(const phi_view_item *items, size_t count,
+                                       const phi_compaction_config *config,
+                                       const phi_token_counter *counter, phi_arena *arena,
+                                       phi_rewrite *out);
+
+/* The three levels over a list of messages, for hosts that keep their own: tool outputs cut, older answers summed up in
+   a line, the middle left out; each only as far as is needed for max_context_tokens. The list in the arena. */
+PHI_API phi_status phi_compact_messages(const phi_message *const *messages, size_t count,
+                                        const phi_compaction_config *config,
+                                        const phi_token_counter *counter, phi_arena *arena,
+                                        const phi_message *const **out, size_t *out_count);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
+
+/* ---- src/thread/policy.h ---- */
+
+/* policy.h - how much of a view a model is sent. */
+#ifndef PHI_THREAD_POLICY_H
+#define PHI_THREAD_POLICY_H
+
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum phi_summaries {
+    PHI_SUMMARIES_USE = 0, /* those that stand in the view are shown */
+    PHI_SUMMARIES_NONE,    /* they are left out */
+    PHI_SUMMARIES_REQUEST /* what does not fit is said in meta.need_*: make one, then project again */
+} phi_summaries;
+
+enum {
+    PHI_INCLUDE_MESSAGES = 1 << 0,
+    PHI_INCLUDE_TOOLS = 1 << 1, /* calls and their results: both, or neither */
+    PHI_INCLUDE_SUMMARIES = 1 << 2,
+    PHI_INCLUDE_ALL = 7
+};
+
+/* Zero means default for every field. */
+typedef struct phi_policy {
+    uint64_t max_input_tokens;      /* (default 8,000; PHI_POLICY_UNLIMITED) */
+    uint64_t reserve_output_tokens; /* of these, for the answer (default 2,000) */
+    bool no_reserve;                /* reserve nothing */
+    uint32_t max_messages;          /* after turns were cut (default: no limit) */
+    uint32_t max_turns;             /* the newest ones only (default: no limit) */
+    uint32_t keep_last_turns;       /* these are shown whatever the budget (default 3) */
+    bool keep_no_turns;             /* but the newest, which always is */
+    phi_summaries summaries;
+    phi_role summary_role; /* PHI_ROLE_USER (the default); a summary is shown as this */
+    uint32_t include;      /* PHI_INCLUDE_ bits (default: all) */
+} phi_policy;
+
+#define PHI_POLICY_UNLIMITED UINT64_MAX
+
+PHI_API phi_policy phi_policy_default(void);       /* every field as it is when zero */
+PHI_API phi_policy phi_policy_short_context(void); /* 6,000 tokens, 2 turns */
+PHI_API phi_policy phi_policy_long_context(void);  /* 100,000 tokens, 10 turns */
+PHI_API phi_policy phi_policy_tool_focused(void);  /* 5 turns, no summaries */
+PHI_API phi_policy
+phi_policy_for_model(const phi_model *model); /* its window, its output reserved */
+
+/* The first that is not NULL; else the default one. */
+PHI_API phi_policy phi_policy_resolve(const phi_policy *request, const phi_policy *agent,
+                                      const phi_policy *config);
+
+/* What was left out, and why. */
+typedef struct phi_projection_meta {
+    uint64_t estimated_tokens; /* of all that is sent, system prompt and tools too */
+    uint64_t budget_tokens;    /* what there was for messages */
+    uint64_t system_tokens, tools_tokens;
+    size_t messages_included, messages_total;
+    size_t groups_dropped;
+    bool summary_used;
+    bool window_truncated; /* max_turns or max_messages cut */
+    bool budget_truncated; /* the budget cut */
+    bool protected_over;   /* protected turns go beyond the budget */
+    bool overflow;         /* not even the newest turn fits, its tool results cut short included */
+    size_t
+        orphans_repaired; /* results made for calls without, and results without a call that were left out */
+    uint64_t from_seq, to_seq; /* entries shown; from_seq > to_seq: none */
+    bool need_summary;         /* with PHI_SUMMARIES_REQUEST: of these entries */
+    uint64_t need_from, need_to;
+} phi_projection_meta;
+
+/* What is sent of a view; pure: its result depends on nothing but its arguments.
+   Messages are those of the view, or copies in the arena. counter NULL: the estimate. tool_schema_tokens: what the tools
+   cost. PHI_NO_MEMORY, PHI_BAD_ARG. */
+PHI_API phi_status phi_project(const phi_view_item *items, size_t count, const phi_policy *policy,
+                               const phi_token_counter *counter, phi_str system_prompt,
+                               uint64_t tool_schema_tokens, phi_arena *arena,
+                               const phi_message *const **out, size_t *out_count,
+                               phi_projection_meta *meta);
+
+/* The same in words: a line for each group, whether it is shown, and why not. Text in the arena. */
+PHI_API phi_status phi_explain(const phi_view_item *items, size_t count, const phi_policy *policy,
+                               const phi_token_counter *counter, phi_str system_prompt,
+                               uint64_t tool_schema_tokens, phi_arena *arena, phi_str *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
+
+/* ---- src/thread/store.h ---- */
+
+/* store.h - where threads and documents are kept: an interface, and what makes a thread durable in one.
+
+   phi has two (session/file_store.h; extras/phi_store_sqlite.h), and a host may have its own: docs/stores.md.
+   Calls are plain calls into a file system or a database and take as long as those do; they are made inside
+   phi_step, a few for each run and turn, and where the host asks.
+   Ids are one to 128 bytes of [A-Za-z0-9._-], and do not begin with a dot. */
+#ifndef PHI_THREAD_STORE_H
+#define PHI_THREAD_STORE_H
+
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct phi_store_item {
+    phi_str id, agent_id;
+    int64_t changed_ms; /* Unix time of the last change */
+    uint64_t bytes;
+} phi_store_item;
+
+/* All functions: PHI_OK, PHI_NOT_FOUND (no such id), PHI_BUSY (another writer holds its lock: "locked"),
+   PHI_PARSE (what is there is damaged; `words`), PHI_FULL (no space left), PHI_IO, PHI_BAD_ARG (an id that is none),
+   PHI_NO_MEMORY. On anything but PHI_OK nothing changed. `words`, where not NULL, get what is to be said about it, cut to
+   words_size and terminated.
+   Threads: as its implementation says; phi calls it on the pumping thread. */
+typedef struct phi_store {
+    void *user_data;
+    /* Documents: snapshots, session records. save replaces the whole one, atomically and durably. */
+    phi_status (*save)(void *user_data, const char *id, const char *agent_id, phi_str bytes,
+                       char *words, size_t words_size);
+    phi_status (*load)(void *user_data, const char *id, phi_arena *arena, phi_str *out, char *words,
+                       size_t words_size);
+    phi_status (*remove)(void *user_data, const char *id, char *words, size_t words_size);
+    /* agent_id NULL: all; the latest change first. */
+    phi_status (*list)(void *user_data, const char *agent_id, phi_arena *arena,
+                       const phi_store_item **out, size_t *count, char *words, size_t words_size);
+    /* Threads. Entries are JSON texts without line breaks. append: all or none, behind `expected` entries that are
+       there (0: the thread begins); PHI_STALE: there are more or fewer. When it has said PHI_OK they survive a crash of
+       the process (and of the machine, as the store's own policy says). */
+    phi_status (*append)(void *user_data, const char *thread_id, uint64_t expected,
+                         const phi_str *entries, size_t count, char *words, size_t words_size);
+    /* Calls `each` for the entries from `from` on, in order, until it says anything but PHI_OK, which is then what read
+       says. What is torn at the end of a file is no entry, and is cut off; *torn, where given, says how many bytes. */
+    phi_status (*read)(void *user_data, const char *thread_id, uint64_t from,
+                       phi_status (*each)(void *ctx, uint64_t seq, phi_str entry), void *ctx,
+                       uint64_t *torn, char *words, size_t words_size);
+    phi_status (*remove_thread)(void *user_data, const char *thread_id, char *words,
+                                size_t words_size);
+    phi_status (*list_threads)(void *user_data, phi_arena *arena, const phi_store_item **out,
+                               size_t *count, char *words, size_t words_size);
+    /* For as long as a thread is written to: PHI_BUSY where another has it. unlock without lock is harmless. */
+    phi_status (*lock)(void *user_data, const char *thread_id, char *words, size_t words_size);
+    void (*unlock)(void *user_data, const char *thread_id);
+} phi_store;
+
+/* ---- a thread in a store ---- */
+
+/* From now on what is appended goes to the store as well: by phi_thread_sync, and by itself at the end of each step
+   of a run. The store holds a thread of that id already: the thread must be empty, and is filled with it (*torn as in
+   read). It does not: what the thread has is written first. Locks it until phi_thread_detach, or until the thread is
+   freed.
+   `store` is copied, what it points to borrowed until then. PHI_MISUSE: it is attached already, or both have entries;
+   as the store's functions else; words go to *words. */
+PHI_API phi_status phi_thread_attach(phi_thread *thread, const phi_store *store, const char *id,
+                                     uint64_t *torn, char *words, size_t words_size);
+/* Writes what the store does not have yet. PHI_OK: it has everything. After a failure it is tried again with the next. */
+PHI_API phi_status phi_thread_sync(phi_thread *thread, char *words, size_t words_size);
+PHI_API phi_status
+phi_thread_detach(phi_thread *thread); /* syncs; also when that fails it is detached */
+PHI_API uint64_t phi_thread_stored(const phi_thread *thread); /* entries that the store has */
+
+/* ---- a thread as text ---- */
+
+/* A header line and an entry a line, JSON Lines; in the arena. PHI_NO_MEMORY. */
+PHI_API phi_status phi_thread_to_json(const phi_thread *thread, phi_arena *arena, phi_str *out);
+/* Reads it into an empty thread. PHI_MISUSE: it is not empty; PHI_PARSE: words name the line. Then it is empty. */
+PHI_API phi_status phi_thread_from_json(phi_thread *thread, phi_str json, char *words,
+                                        size_t words_size);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
+
+#endif /* PHI__PUB_THREAD */
 
 #ifdef PHI__PUB_LOOP
 #if PHI__PUB_LOOP != 0x1d241e8f
@@ -1843,11 +2266,11 @@ PHI_API bool phi_call_pending(phi_call call);        /* any thread */
 #endif /* PHI__PUB_LOOP */
 
 #ifdef PHI__PUB_AGENT
-#if PHI__PUB_AGENT != 0xf191aac6
+#if PHI__PUB_AGENT != 0x413ef32c
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__PUB_AGENT 0xf191aac6
+#define PHI__PUB_AGENT 0x413ef32c
 
 /* ---- src/agent/profile.h ---- */
 
@@ -2174,6 +2597,15 @@ PHI_API phi_cache_stats phi_agent_cache_stats(phi_agent agent); /* zero for a st
 
 /* ---- the history ---- */
 
+/* All of it, as a log: to read, to fork, to rewrite while no run goes on. Owned by the agent, valid until it is freed;
+   NULL for a stale one. phi_agent_reset, phi_replace_messages and phi_clear_messages begin a new log in it. */
+PHI_API phi_thread *phi_agent_thread(phi_agent agent);
+
+/* As phi_thread_rewrite; while a run goes on it is put off until that has ended, after its last entry. One waits at a
+   time: a newer one takes its place. What became of it is told by PHI_EV_REWRITE, in any case. Copied. PHI_STALE,
+   PHI_NO_MEMORY: nothing changed. */
+PHI_API phi_status phi_agent_rewrite(phi_agent agent, const phi_rewrite *rewrite);
+
 /* How many messages (0 for a stale agent), and message i, from 0, oldest first; NULL past the end. Owned by
    the agent, valid until it is freed, reset, or its messages are replaced. */
 PHI_API size_t phi_message_count(phi_agent agent);
@@ -2229,8 +2661,6 @@ inline phi_agent phi_agent_new(phi_runtime *rt, const phi_agent_desc &desc) {
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-typedef struct phi_thread phi_thread;
 
 /* An empty history in the runtime's memory; memory_limit_bytes 0: none of its own. NULL: no memory.
    Caller frees with phi_thread_free. Pumping thread. */
@@ -12291,11 +12721,11 @@ PHI__FN void phi__wake_drain(phi__wake *wake) {
 #endif /* PHI__IMP_IO */
 
 #ifdef PHI__IMP_MODEL
-#if PHI__IMP_MODEL != 0x9390ffe6
+#if PHI__IMP_MODEL != 0xb288e5c7
 #error "phi: two versions of src/model in one file"
 #endif
 #else
-#define PHI__IMP_MODEL 0x9390ffe6
+#define PHI__IMP_MODEL 0xb288e5c7
 
 /* ---- src/model/message_in.h ---- */
 
@@ -12364,6 +12794,7 @@ PHI_API const char *phi_event_name(phi_event_kind kind) {
     case PHI_EV_DECISION: return "Decision";
     case PHI_EV_PAUSED: return "Paused";
     case PHI_EV_WARNING: return "Warning";
+    case PHI_EV_REWRITE: return "Rewrite";
     }
     return "";
 }
@@ -13225,11 +13656,11 @@ PHI_API double phi_cache_hit_rate(const phi_usage *usage) {
 #endif /* PHI__IMP_MODEL */
 
 #ifdef PHI__IMP_WIRE
-#if PHI__IMP_WIRE != 0x19d727ed
+#if PHI__IMP_WIRE != 0x505d86ee
 #error "phi: two versions of src/wire in one file"
 #endif
 #else
-#define PHI__IMP_WIRE 0x19d727ed
+#define PHI__IMP_WIRE 0x505d86ee
 
 /* ---- src/wire/claude_in.h ---- */
 
@@ -13448,6 +13879,8 @@ typedef struct phi__item {
     phi__rendered **rendered; /* list head; NULL: not kept, rendered into the request's arena */
     phi_arena *arena;         /* where kept pieces go */
     uint64_t origin;          /* phi__origin_of an assistant message; 0: not known */
+    uint64_t from, to;        /* the entries of a thread that it stands for */
+    uint32_t flags;           /* thread/thread.h: PHI_ITEM_ bits */
 } phi__item;
 
 /* Who minted a message, as one number: model, provider and protocol. 0 where one of them is not said. */
@@ -23657,78 +24090,109 @@ PHI_API void phi_answer_fail(phi_answer *answer, phi_failure_kind kind, bool ret
 #endif /* PHI__IMP_WIRE */
 
 #ifdef PHI__IMP_THREAD
-#if PHI__IMP_THREAD != 0x92f94e59
+#if PHI__IMP_THREAD != 0xdfaebdda
 #error "phi: two versions of src/thread in one file"
 #endif
 #else
-#define PHI__IMP_THREAD 0x92f94e59
+#define PHI__IMP_THREAD 0xdfaebdda
 
 /* ---- src/thread/thread_in.h ---- */
 
-/* thread_in.h - the log: append-only entries, and the projection of them that a model sees.
+/* thread_in.h - the log in memory: entries, lanes, and the fold of the active lane.
 
-   Entries and their messages live in the thread's arena and never move. Order is seq, which is also
-   the place in the log. What is projected is kept as a list that grows with the log, so that a turn
-   costs its new entries.
-   An assistant message that failed or was aborted stays in the log and is not projected.
+   Entries and their messages live in the thread's arena and never move. Order is seq, which is also the place in
+   the log. The fold of the active lane is kept as a list that grows with the log, so that a turn costs its new
+   entries; other lanes, and earlier states, are folded anew when they are asked for.
+   An assistant message that failed or was aborted stays in the log and is not shown.
    Threads: the pumping thread. */
 #ifndef PHI_THREAD_THREAD_IN_H
 #define PHI_THREAD_THREAD_IN_H
 
 
-typedef enum phi__entry_kind {
-    PHI__ENTRY_MESSAGE = 1,
-    PHI__ENTRY_LOOP_START,
-    PHI__ENTRY_LOOP_END,
-    PHI__ENTRY_TURN_START,
-    PHI__ENTRY_TURN_END,
-    PHI__ENTRY_TRUNCATE /* what a compaction took out of the projection */
-} phi__entry_kind;
+enum { PHI__LANE_NONE = 0x7fffffff };
 
-/* The projected messages of these entries went, but the first user message of all and that of `spared`
-   (UINT64_MAX: none). gone: how many that were. It holds for itself: the one before it is to be forgotten. */
-typedef struct phi__cut {
-    uint64_t from_seq, to_seq, spared, gone;
-} phi__cut;
+/* A rewrite as it is kept. */
+typedef struct phi__op {
+    phi_rewrite rewrite; /* strings, spans and messages in the thread's arena */
+    uint32_t lane;
+    uint64_t seq;
+    bool revoked;
+    uint64_t revoked_at;      /* seq of what undid it */
+    size_t message_count;     /* of all spans */
+    phi__rendered **rendered; /* of each */
+    struct phi__op *earlier;  /* in the log */
+} phi__op;
+
+typedef struct phi__spawn {
+    phi_str tool_call_id, session_id, loop_id;
+} phi__spawn;
+
+typedef struct phi__note {
+    phi_str kind, json;
+} phi__note;
 
 typedef struct phi__entry {
     uint64_t seq;
     int64_t at_ms; /* for display, never for order */
-    phi__entry_kind kind;
+    phi_entry_kind kind;
+    uint32_t flags;
+    uint32_t lane;
+    uint32_t turn_index;
     phi_status status;   /* LOOP_END */
     phi_trigger trigger; /* TURN_START */
-    uint32_t turn_index;
+    phi_keep keep;       /* LOOP_END */
     phi_str loop_id;
     const phi_message *message; /* MESSAGE */
     const phi_usage *usage;     /* TURN_END, LOOP_END */
     const phi_failure *failure; /* LOOP_END that failed */
     const phi_loop_info *loop;  /* LOOP_START */
-    struct phi__cut *cut;       /* TRUNCATE: what `message` stands for */
-    phi__rendered *rendered;    /* MESSAGE: its blocks in wire formats */
+    void *
+        detail; /* phi__op of REWRITE, phi__spawn of SPAWN, phi__note of NOTE; LANE: none, it is in the lane */
+    phi__rendered *rendered; /* MESSAGE: its blocks in wire formats */
 } phi__entry;
+
+typedef struct phi__lane {
+    phi_str name;
+    uint32_t parent; /* PHI__LANE_NONE: it began empty */
+    uint64_t fork_seq;
+    uint64_t seq; /* of the entry that began it */
+} phi__lane;
+
+/* What a lane shows: each item is a message of the log, or one of a rewrite. */
+typedef struct phi__fold {
+    phi__item *items; /* extensions included: encoders leave them out */
+    size_t count, cap;
+    uint64_t tokens; /* by estimate */
+} phi__fold;
 
 typedef struct phi__thread {
     phi_memory *memory;
+    phi__io *io;
     phi_arena arena;
     phi__entry **entries; /* by seq */
     size_t count, cap;
-    phi__entry **messages; /* the MESSAGE entries, in order */
+    phi__entry **messages; /* the MESSAGE entries of the active lane, in order */
     size_t message_count, message_cap;
-    phi__item *items; /* the projection, extensions included: encoders leave them out */
-    size_t item_count, item_cap;
-    uint64_t item_tokens; /* of the projection, by estimate */
-    void *user;           /* the run that goes over it, or NULL */
+    phi__fold fold;                      /* of the active lane */
+    phi__lane *lanes;                    /* none: there is only the default one */
+    uint32_t lane_count, lane, lane_cap; /* lane: the active one */
+    phi__op *ops;                        /* the last one in the log */
+    phi_usage usage;                     /* of runs that ended */
+    void *user;                          /* the run that goes over it, or NULL */
+    bool of_agent; /* it is an agent's own: not to be freed, nor lent to a run */
     uint64_t *ids; /* hashes of the tool call ids so far: an open table, half empty, 0 is free */
     size_t id_count, id_cap;
 } phi__thread;
 
-PHI__FN void phi__thread_init(phi__thread *thread, phi_memory *memory);
+/* io: for the time of what is appended; NULL: none is known. */
+PHI__FN void phi__thread_init(phi__thread *thread, phi_memory *memory, phi__io *io);
+PHI__FN int64_t phi__thread_now(const phi__thread *thread);
 PHI__FN void phi__thread_free(phi__thread *thread);
 
 /* Room for n entries, `messages` of them MESSAGEs, so that attaching them cannot fail as long as nothing
    else is appended. False: no memory. */
 PHI__FN bool phi__thread_reserve(phi__thread *thread, size_t n, size_t messages);
-/* Appends entries that live in the thread's arena already; their room was reserved. */
+/* Appends entries that live in the thread's arena already, to the active lane; their room was reserved. */
 PHI__FN void phi__thread_attach(phi__thread *thread, phi__entry *entries, size_t n);
 
 /* Appends copies of n entries, all or none, and fills their seq; what they point to must live in the
@@ -23739,62 +24203,871 @@ PHI__FN bool phi__thread_append(phi__thread *thread, const phi__entry *entries, 
    ambiguous; PHI_NO_MEMORY. */
 PHI__FN phi_status phi__thread_claim_id(phi__thread *thread, phi_str id);
 
-/* Takes the oldest whole groups (an answer with its results, or a user message) out of the projection until
-   it is estimated at target_tokens or less; *removed messages went, all told: those of earlier times are
-   counted in the marker's words, too. What stays: the first user message, the newest one, and the last
-   group. A user message "[Context compacted: N messages removed to fit context window]" stands in their
-   place. False: no memory, and nothing changed. *removed 0: there was nothing to take; no entry is
-   appended. loop_id and turn_index are the entry's and the marker's. */
-PHI__FN bool phi__thread_truncate(phi__thread *thread, uint64_t target_tokens, int64_t at_ms,
-                                  phi_str loop_id, uint32_t turn_index, size_t *removed);
+/* Takes the oldest whole groups (an answer with its results, or a user message) out of the view until it is
+   estimated at target_tokens or less; *removed messages went, all told: those of earlier times are counted in the
+   marker's words, too. What stays: the first user message, the newest one, and the last group. A user message
+   "[Context compacted: N messages removed to fit context window]" stands in their place. It is one rewrite. False:
+   no memory, and nothing changed. *removed 0: there was nothing to take; no entry is appended. */
+PHI__FN bool phi__thread_truncate(phi__thread *thread, uint64_t target_tokens, phi_str loop_id,
+                                  uint32_t turn_index, size_t *removed);
 
 /* Calls of the last answer that have no result, since a run ended without memory, get one: an error that says
-   so. at_ms: now. False: no memory; results that are there by then stay. */
-PHI__FN bool phi__thread_answer_orphans(phi__thread *thread, int64_t at_ms);
+   so. False: no memory; results that are there by then stay. */
+PHI__FN bool phi__thread_answer_orphans(phi__thread *thread);
 
 /* Copies a message into the thread's arena without appending it; NULL: no memory. */
 PHI__FN phi_message *phi__thread_keep(phi__thread *thread, const phi_message *message);
 
+/* views.c: an entry as the public struct shows it. */
+PHI__FN void phi__thread_show(const phi__thread *thread, const phi__entry *entry, phi_entry *out);
+
+/* lane.c */
+PHI__FN uint32_t phi__thread_find_lane(const phi__thread *thread, phi_str name);
+PHI__FN phi_str phi__thread_lane_name(const phi__thread *thread, uint32_t lane);
+/* Begins one; parent PHI__LANE_NONE: empty. PHI_NO_MEMORY: nothing changed. *lane: its number. */
+PHI__FN phi_status phi__thread_new_lane(phi__thread *thread, phi_str name, uint32_t parent,
+                                        uint64_t fork_seq, uint32_t *lane);
+PHI__FN phi_status phi__thread_switch(phi__thread *thread, uint32_t lane);
+/* The end of the last whole group of a lane at `at`: its seq, in *out. False: there is none. */
+PHI__FN phi_status phi__thread_cut(const phi__thread *thread, uint32_t lane, uint64_t at,
+                                   uint64_t *out, bool *any);
+
+/* fold.c: whether a message is shown at all */
+PHI__FN bool phi__fold_shows(const phi_message *message);
+PHI__FN bool phi__fold_room(phi_memory *memory, phi__fold *fold, size_t more);
+PHI__FN void phi__fold_message(phi__thread *thread, phi__fold *fold, phi__entry *entry);
+/* Puts a rewrite into a fold. False: no memory, and nothing changed. */
+PHI__FN bool phi__fold_op(const phi__thread *thread, phi__fold *fold, phi__op *op);
+PHI__FN void phi__fold_end(const phi__thread *thread, phi__fold *fold, const phi__entry *end);
+/* What a lane shows after entry `upto`, made anew; *fold is freed with phi__fold_free. `messages`, where given, gets its
+   MESSAGE entries, an array of *message_cap. False: no memory. */
+PHI__FN bool phi__fold_lane(const phi__thread *thread, uint32_t lane, uint64_t upto,
+                            phi__fold *fold);
+PHI__FN void phi__fold_free(phi_memory *memory, phi__fold *fold);
+/* Limits of the lanes that a lane is made of: entries of lane i count up to limits[i], of which there are lane_count,
+   UINT64_MAX - 1 for all, and none where any is false. NULL: no memory. Freed by the caller. */
+typedef struct phi__limit {
+    uint64_t seq;
+    bool any;
+} phi__limit;
+PHI__FN phi__limit *phi__fold_limits(const phi__thread *thread, uint32_t lane, uint64_t upto);
+PHI__FN size_t
+phi__thread_lanes(const phi__thread *thread); /* 1 where there is only the default one */
+
+/* rewrite.c: as phi_thread_rewrite, without looking whether a run goes on. loop_id, turn_index: who makes it. */
+PHI__FN phi_status phi__thread_rewrite(phi__thread *thread, const phi_rewrite *rewrite,
+                                       phi_str loop_id, uint32_t turn_index, bool *duplicate,
+                                       char *words, size_t words_size);
+/* A deep copy in an arena. False: no memory. */
+PHI__FN bool phi__rewrite_copy(phi_arena *arena, const phi_rewrite *given, phi_rewrite *out);
+PHI__FN phi__op *phi__thread_find_op(const phi__thread *thread, phi_str op_id);
+
 #endif
 
-/* ---- src/thread/thread.c ---- */
+/* ---- src/thread/fold.c ---- */
 
-/* thread.c - appending, and keeping the projection up to date. */
+/* fold.c - what a lane shows: entries in order, each in its place, rewrites put over them.
 
+   A fold depends on nothing but the entries: the same log gives the same list, whether it grew entry by entry or
+   was made anew. */
 
-PHI__FN void phi__thread_init(phi__thread *thread, phi_memory *memory) {
-    memset(thread, 0, sizeof *thread);
-    thread->memory = memory;
-    phi_arena_init(&thread->arena, memory, 0);
-}
-
-PHI__FN void phi__thread_free(phi__thread *thread) {
-    phi__free(thread->memory, thread->entries, thread->cap * sizeof *thread->entries);
-    phi__free(thread->memory, thread->messages, thread->message_cap * sizeof *thread->messages);
-    phi__free(thread->memory, thread->items, thread->item_cap * sizeof *thread->items);
-    phi__free(thread->memory, thread->ids, thread->id_cap * sizeof *thread->ids);
-    phi_arena_free(&thread->arena);
-    phi__thread_init(thread, thread->memory);
-}
 
 /* A failed answer may hold half a thought or calls that never ran: the model does not see it. */
-static bool phi__thread_projects(const phi_message *message) {
+PHI__FN bool phi__fold_shows(const phi_message *message) {
     return message->role != PHI_ROLE_ASSISTANT || (message->stop_reason != PHI_STOP_REASON_ERROR &&
                                                    message->stop_reason != PHI_STOP_REASON_ABORTED);
 }
 
-static void phi__thread_project(phi__thread *thread, phi__entry *entry) {
-    phi__item *item = &thread->items[thread->item_count];
-    if (!phi__thread_projects(entry->message)) return;
-    thread->item_count++;
-    thread->item_tokens += phi_tokens_of_message(NULL, entry->message);
-    item->message = entry->message;
-    item->rendered = &entry->rendered;
-    item->arena = &thread->arena;
-    item->origin = entry->message->role == PHI_ROLE_ASSISTANT
-                       ? phi__origin_of(entry->message->model, entry->message->provider,
-                                        entry->message->protocol)
-                       : 0;
+PHI__FN bool phi__fold_room(phi_memory *memory, phi__fold *fold, size_t more) {
+    void *grown;
+    if (fold->cap - fold->count >= more) return true;
+    grown = phi__grow(memory, fold->items, &fold->cap, phi__add(fold->count, more),
+                      sizeof *fold->items);
+    if (grown == NULL) return false;
+    fold->items = (phi__item *)grown;
+    return true;
+}
+
+PHI__FN void phi__fold_free(phi_memory *memory, phi__fold *fold) {
+    phi__free(memory, fold->items, fold->cap * sizeof *fold->items);
+    memset(fold, 0, sizeof *fold);
+}
+
+static void phi__fold_add(const phi__thread *thread, phi__fold *fold, const phi_message *message,
+                          phi__rendered **rendered, const phi_span *range, uint32_t flags) {
+    phi__item *item = &fold->items[fold->count++];
+    memset(item, 0, sizeof *item);
+    item->message = message;
+    item->rendered = rendered;
+    item->arena =
+        (phi_arena *)(uintptr_t)&thread->arena; /* renderings are kept beside the message */
+    item->from = range->from;
+    item->to = range->to;
+    item->flags = flags;
+    if (message->role == PHI_ROLE_ASSISTANT)
+        item->origin = phi__origin_of(message->model, message->provider, message->protocol);
+    fold->tokens += phi_tokens_of_message(NULL, message);
+}
+
+PHI__FN void phi__fold_message(phi__thread *thread, phi__fold *fold, phi__entry *entry) {
+    phi_span range;
+    if (!phi__fold_shows(entry->message)) return;
+    memset(&range, 0, sizeof range);
+    range.from = range.to = entry->seq;
+    phi__fold_add(thread, fold, entry->message, &entry->rendered, &range, entry->flags);
+}
+
+/* ---- rewrites ---- */
+
+typedef struct phi__folding {
+    const phi__thread *thread;
+    phi__op *op;
+    phi__fold out;
+    size_t span, message; /* the next of each; messages are counted over all spans */
+    bool open;            /* what stands for span `span` is in the list */
+} phi__folding;
+
+static void phi__fold_open_span(phi__folding *f) {
+    const phi_span *span = &f->op->rewrite.spans[f->span];
+    uint32_t flags = PHI_ITEM_SYNTHETIC | (span->summary ? PHI_ITEM_SUMMARY : 0u);
+    size_t i;
+    if (f->open) return;
+    f->open = true;
+    for (i = 0; i < span->message_count; i++, f->message++)
+        phi__fold_add(f->thread, &f->out, &span->messages[i], &f->op->rendered[f->message], span,
+                      flags);
+}
+
+static void phi__fold_close_span(phi__folding *f) {
+    phi__fold_open_span(f);
+    f->open = false;
+    f->span++;
+}
+
+static void phi__fold_item(phi__folding *f, const phi__item *item) {
+    const phi_rewrite *r = &f->op->rewrite;
+    bool durable = (item->flags & PHI_ENTRY_DURABLE) != 0 && r->reason == PHI_REWRITE_COMPACTION;
+    while (f->span < r->span_count && r->spans[f->span].to < item->from) phi__fold_close_span(f);
+    if (f->span < r->span_count && item->from >= r->spans[f->span].from) {
+        phi__fold_open_span(f);
+        if (!durable) return;
+    }
+    f->out.items[f->out.count++] = *item;
+    f->out.tokens += phi_tokens_of_message(NULL, item->message);
+}
+
+PHI__FN bool phi__fold_op(const phi__thread *thread, phi__fold *fold, phi__op *op) {
+    phi__folding f;
+    size_t i;
+    memset(&f, 0, sizeof f);
+    f.thread = thread;
+    f.op = op;
+    if (!phi__fold_room(thread->memory, &f.out,
+                        phi__max(phi__add(fold->count, op->message_count), 1)))
+        return false;
+    for (i = 0; i < fold->count; i++) phi__fold_item(&f, &fold->items[i]);
+    while (f.span < op->rewrite.span_count) phi__fold_close_span(&f);
+    phi__fold_free(thread->memory, fold);
+    *fold = f.out;
+    return true;
+}
+
+/* ---- runs of which nothing is kept ---- */
+
+PHI__FN void phi__fold_end(const phi__thread *thread, phi__fold *fold, const phi__entry *end) {
+    uint64_t start = end->seq;
+    size_t i, n = 0;
+    if (end->keep != PHI_KEEP_NONE) return;
+    while (start > 0 && (thread->entries[start]->kind != PHI_ENTRY_LOOP_START ||
+                         !phi_str_equal(thread->entries[start]->loop_id, end->loop_id)))
+        start--;
+    for (i = 0; i < fold->count; i++) {
+        if (fold->items[i].from >= start && fold->items[i].to <= end->seq)
+            fold->tokens -= phi_tokens_of_message(NULL, fold->items[i].message);
+        else
+            fold->items[n++] = fold->items[i];
+    }
+    fold->count = n;
+}
+
+/* ---- a whole lane ---- */
+
+PHI__FN size_t phi__thread_lanes(const phi__thread *thread) {
+    return phi__max(thread->lane_count, 1);
+}
+
+PHI__FN phi__limit *phi__fold_limits(const phi__thread *thread, uint32_t lane, uint64_t upto) {
+    phi__limit *limits = (phi__limit *)phi__alloc(
+        thread->memory, phi__mul(phi__thread_lanes(thread), sizeof *limits));
+    while (limits != NULL && lane != PHI__LANE_NONE) {
+        limits[lane].any = true;
+        limits[lane].seq = upto;
+        if (thread->lanes == NULL) break;
+        if (thread->lanes[lane].parent != PHI__LANE_NONE)
+            upto = phi__min(upto, thread->lanes[lane].fork_seq);
+        lane = thread->lanes[lane].parent;
+    }
+    return limits;
+}
+
+static bool phi__fold_entry(const phi__thread *thread, const phi__limit *limits, phi__fold *fold,
+                            phi__entry *entry) {
+    phi__op *op;
+    if (entry->kind == PHI_ENTRY_MESSAGE) {
+        if (!phi__fold_room(thread->memory, fold, 1)) return false;
+        phi__fold_message((phi__thread *)(uintptr_t)thread, fold, entry);
+    } else if (entry->kind == PHI_ENTRY_LOOP_END)
+        phi__fold_end(thread, fold, entry);
+    else if (entry->kind == PHI_ENTRY_REWRITE) {
+        op = (phi__op *)entry->detail;
+        if (op->rewrite.revoke != NULL) return true; /* it is what is left out */
+        if (op->revoked && op->revoked_at <= limits[op->lane].seq) return true;
+        return phi__fold_op(thread, fold, op);
+    }
+    return true;
+}
+
+/* A rewrite of another lane stands under the lane that was active, but counts for its own. */
+static uint32_t phi__fold_lane_of(const phi__entry *entry) {
+    return entry->kind == PHI_ENTRY_REWRITE ? ((const phi__op *)entry->detail)->lane : entry->lane;
+}
+
+PHI__FN bool phi__fold_lane(const phi__thread *thread, uint32_t lane, uint64_t upto,
+                            phi__fold *fold) {
+    phi__limit *limits = phi__fold_limits(thread, lane, upto);
+    bool done = limits != NULL;
+    size_t i;
+    memset(fold, 0, sizeof *fold);
+    for (i = 0; done && i < thread->count && i <= upto; i++) {
+        const phi__limit *limit = &limits[phi__fold_lane_of(thread->entries[i])];
+        if (limit->any && i <= limit->seq)
+            done = phi__fold_entry(thread, limits, fold, thread->entries[i]);
+    }
+    phi__free(thread->memory, limits,
+              limits != NULL ? phi__thread_lanes(thread) * sizeof *limits : 0);
+    if (!done) phi__fold_free(thread->memory, fold);
+    return done;
+}
+
+/* ---- src/thread/lane.c ---- */
+
+/* lane.c - lanes: a history's branches. A lane is what its parent showed at one entry, and its own entries.
+
+   There is one from the beginning, the default one; the table is made when a second one begins. */
+
+PHI__FN phi_str phi__thread_lane_name(const phi__thread *thread, uint32_t lane) {
+    if (thread->lanes == NULL) return lane == 0 ? PHI__LIT(PHI_LANE_DEFAULT) : phi__str("", 0);
+    return lane < thread->lane_count ? thread->lanes[lane].name : phi__str("", 0);
+}
+
+PHI__FN uint32_t phi__thread_find_lane(const phi__thread *thread, phi_str name) {
+    uint32_t i;
+    for (i = 0; i < phi__thread_lanes(thread); i++)
+        if (phi_str_equal(phi__thread_lane_name(thread, i), name)) return i;
+    return PHI__LANE_NONE;
+}
+
+static bool phi__lane_table(phi__thread *thread) {
+    size_t cap = thread->lane_cap;
+    phi__lane *lanes = (phi__lane *)phi__grow(
+        thread->memory, thread->lanes, &cap, phi__add(phi__thread_lanes(thread), 1), sizeof *lanes);
+    if (lanes == NULL || cap > PHI__LANE_NONE) return false;
+    if (thread->lanes == NULL) {
+        memset(&lanes[0], 0, sizeof lanes[0]);
+        lanes[0].name = PHI__LIT(PHI_LANE_DEFAULT);
+        lanes[0].parent = PHI__LANE_NONE;
+        thread->lane_count = 1;
+    }
+    thread->lanes = lanes;
+    thread->lane_cap = (uint32_t)cap;
+    return true;
+}
+
+/* An entry that says so, on the lane that it is about. */
+static phi__entry *phi__lane_entry(phi__thread *thread, phi_entry_kind kind) {
+    phi__entry *entry;
+    if (!phi__thread_reserve(thread, 1, 0)) return NULL;
+    entry = (phi__entry *)phi__arena_zero(&thread->arena, sizeof *entry);
+    if (entry == NULL) return NULL;
+    entry->kind = kind;
+    entry->at_ms = phi__thread_now(thread);
+    return entry;
+}
+
+static void phi__lane_append(phi__thread *thread, phi__entry *entry, uint32_t lane) {
+    phi__thread_attach(thread, entry, 1);
+    entry->lane = lane;
+}
+
+PHI__FN phi_status phi__thread_new_lane(phi__thread *thread, phi_str name, uint32_t parent,
+                                        uint64_t fork_seq, uint32_t *lane) {
+    phi_str copy;
+    phi__entry *entry;
+    phi__lane *made;
+    if (!phi__lane_table(thread) || !phi__arena_str(&thread->arena, name, &copy))
+        return PHI_NO_MEMORY;
+    entry = phi__lane_entry(thread, PHI_ENTRY_LANE);
+    if (entry == NULL) return PHI_NO_MEMORY;
+    made = &thread->lanes[thread->lane_count];
+    made->name = copy;
+    made->parent = parent;
+    made->fork_seq = fork_seq;
+    made->seq = thread->count;
+    *lane = thread->lane_count++;
+    phi__lane_append(thread, entry, *lane);
+    return PHI_OK;
+}
+
+/* The MESSAGE entries of a lane, in place of those of the active one. */
+static bool phi__lane_messages(phi__thread *thread, uint32_t lane) {
+    phi__limit *limits = phi__fold_limits(thread, lane, UINT64_MAX);
+    size_t lanes = phi__thread_lanes(thread), n = 0, i, pass;
+    phi__entry **list = NULL;
+    for (pass = 0; limits != NULL && pass < 2; pass++) {
+        if (pass == 1)
+            list =
+                (phi__entry **)phi__alloc(thread->memory, phi__mul(phi__max(n, 1), sizeof *list));
+        if (pass == 1 && list == NULL) break;
+        for (i = n = 0; i < thread->count; i++) {
+            phi__entry *entry = thread->entries[i];
+            if (entry->kind != PHI_ENTRY_MESSAGE || !limits[entry->lane].any ||
+                i > limits[entry->lane].seq)
+                continue;
+            if (list != NULL) list[n] = entry;
+            n++;
+        }
+    }
+    phi__free(thread->memory, limits, limits != NULL ? lanes * sizeof *limits : 0);
+    if (list == NULL) return false;
+    phi__free(thread->memory, thread->messages, thread->message_cap * sizeof *thread->messages);
+    thread->messages = list;
+    thread->message_count = n;
+    thread->message_cap = phi__max(n, 1);
+    return true;
+}
+
+PHI__FN phi_status phi__thread_switch(phi__thread *thread, uint32_t lane) {
+    phi__fold fold;
+    phi__entry *entry;
+    if (lane == thread->lane) return PHI_OK;
+    entry = phi__lane_entry(thread, PHI_ENTRY_SWITCH);
+    if (entry == NULL || !phi__fold_lane(thread, lane, UINT64_MAX, &fold)) return PHI_NO_MEMORY;
+    if (!phi__lane_messages(thread, lane)) {
+        phi__fold_free(thread->memory, &fold);
+        return PHI_NO_MEMORY;
+    }
+    phi__fold_free(thread->memory, &thread->fold);
+    thread->fold = fold;
+    thread->lane = lane;
+    phi__lane_append(thread, entry, lane);
+    return PHI_OK;
+}
+
+/* ---- where a fork may be ---- */
+
+static bool phi__lane_answered(const phi__fold *fold, size_t at, phi_str id) {
+    for (at++; at < fold->count; at++)
+        if (fold->items[at].message->role == PHI_ROLE_TOOL_RESULT &&
+            phi_str_equal(fold->items[at].message->tool_call_id, id))
+            return true;
+    return false;
+}
+
+/* The last answer of a fold, if one of its calls has no result there; else SIZE_MAX. */
+static size_t phi__lane_open_group(const phi__fold *fold) {
+    size_t at = fold->count, i;
+    while (at > 0 && fold->items[at - 1].message->role != PHI_ROLE_ASSISTANT) at--;
+    if (at == 0) return SIZE_MAX;
+    for (i = 0; i < fold->items[at - 1].message->content_count; i++) {
+        const phi_content *c = &fold->items[at - 1].message->content[i];
+        if (c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete &&
+            !phi__lane_answered(fold, at - 1, c->id))
+            return at - 1;
+    }
+    return SIZE_MAX;
+}
+
+PHI__FN phi_status phi__thread_cut(const phi__thread *thread, uint32_t lane, uint64_t at,
+                                   uint64_t *out, bool *any) {
+    phi__fold fold;
+    size_t open;
+    if (!phi__fold_lane(thread, lane, at, &fold)) return PHI_NO_MEMORY;
+    open = phi__lane_open_group(&fold);
+    *out = phi__min(at, (uint64_t)thread->count - (thread->count > 0));
+    *any = thread->count > 0 && fold.count > 0;
+    if (open != SIZE_MAX) {
+        *any = open > 0;
+        if (*any) *out = fold.items[open].from - 1;
+    }
+    phi__fold_free(thread->memory, &fold);
+    return PHI_OK;
+}
+
+/* ---- public ---- */
+
+static phi__thread *phi__lane_of(phi_thread *thread) { return (phi__thread *)thread; }
+
+PHI_API phi_str phi_thread_lane(const phi_thread *thread) {
+    const phi__thread *log = (const phi__thread *)thread;
+    return log != NULL ? phi__thread_lane_name(log, log->lane) : phi__str("", 0);
+}
+
+PHI_API size_t phi_thread_lane_count(const phi_thread *thread) {
+    return thread != NULL ? phi__thread_lanes((const phi__thread *)thread) : 0;
+}
+
+PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
+    return i < phi_thread_lane_count(thread)
+               ? phi__thread_lane_name((const phi__thread *)thread, (uint32_t)i)
+               : phi__str("", 0);
+}
+
+PHI_API phi_status phi_thread_fork_lane(phi_thread *thread, const char *name, const char *parent,
+                                        uint64_t at_seq) {
+    phi__thread *log = phi__lane_of(thread);
+    uint32_t from, lane;
+    uint64_t at = 0;
+    bool any = false;
+    phi_status status;
+    if (log == NULL || name == NULL || name[0] == '\0') return PHI_BAD_ARG;
+    if (log->user != NULL) return PHI_BUSY;
+    if (phi__thread_find_lane(log, phi_str_of(name)) != PHI__LANE_NONE) return PHI_MISUSE;
+    from = parent != NULL ? phi__thread_find_lane(log, phi_str_of(parent)) : log->lane;
+    if (from == PHI__LANE_NONE) return PHI_NOT_FOUND;
+    status = phi__thread_cut(log, from, at_seq, &at, &any);
+    if (status != PHI_OK) return status;
+    return phi__thread_new_lane(log, phi_str_of(name), any ? from : (uint32_t)PHI__LANE_NONE, at,
+                                &lane);
+}
+
+PHI_API phi_status phi_thread_switch(phi_thread *thread, const char *name) {
+    phi__thread *log = phi__lane_of(thread);
+    phi_status status = PHI_OK;
+    uint32_t lane;
+    if (log == NULL || name == NULL || name[0] == '\0') return PHI_BAD_ARG;
+    if (log->user != NULL) return PHI_BUSY;
+    lane = phi__thread_find_lane(log, phi_str_of(name));
+    if (lane == PHI__LANE_NONE)
+        status = phi__thread_new_lane(log, phi_str_of(name), PHI__LANE_NONE, 0, &lane);
+    return status == PHI_OK ? phi__thread_switch(log, lane) : status;
+}
+
+/* ---- src/thread/rewrite.c ---- */
+
+/* rewrite.c - the one change of what a lane shows: valid, or refused before it is appended. */
+
+#include <stdarg.h>
+#include <stdio.h>
+
+/* What is checked, and where words about it go. */
+typedef struct phi__rewriting {
+    phi__thread *thread;
+    const phi_rewrite *given;
+    uint32_t lane;
+    uint64_t base;
+    phi__fold *fold; /* of the lane as it is */
+    phi__fold made;  /* where the lane is not the active one */
+    char *words;
+    size_t words_size;
+} phi__rewriting;
+
+static phi_status phi__rewrite_refuse(phi__rewriting *w, const char *format, ...) PHI_PRINTF(2, 3);
+
+static phi_status phi__rewrite_refuse(phi__rewriting *w, const char *format, ...) {
+    va_list args;
+    if (w->words_size == 0) return PHI_BAD_ARG;
+    va_start(args, format);
+    (void)vsnprintf(w->words, w->words_size, format, args);
+    va_end(args);
+    return PHI_BAD_ARG;
+}
+
+/* ---- spans ---- */
+
+static phi_status phi__rewrite_check_messages(phi__rewriting *w, size_t at) {
+    const phi_span *span = &w->given->spans[at];
+    size_t i;
+    if (span->message_count > 0 && span->messages == NULL)
+        return phi__rewrite_refuse(w, "spans[%u].messages is missing", (unsigned)at);
+    for (i = 0; i < span->message_count; i++) {
+        const phi_message *m = &span->messages[i];
+        if (m->role != PHI_ROLE_USER && m->role != PHI_ROLE_ASSISTANT &&
+            m->role != PHI_ROLE_TOOL_RESULT)
+            return phi__rewrite_refuse(w, "spans[%u].messages[%u]: no role a model has",
+                                       (unsigned)at, (unsigned)i);
+        if (m->content_count == 0 || m->content == NULL)
+            return phi__rewrite_refuse(w, "spans[%u].messages[%u]: no content", (unsigned)at,
+                                       (unsigned)i);
+    }
+    return PHI_OK;
+}
+
+static phi_status phi__rewrite_check_spans(phi__rewriting *w) {
+    const phi_rewrite *r = w->given;
+    size_t i;
+    if (r->span_count > 0 && r->spans == NULL) return phi__rewrite_refuse(w, "spans is missing");
+    for (i = 0; i < r->span_count; i++) {
+        const phi_span *span = &r->spans[i];
+        phi_status status = phi__rewrite_check_messages(w, i);
+        if (status != PHI_OK) return status;
+        if (span->from > span->to || span->to > w->base)
+            return phi__rewrite_refuse(w, "spans[%u]: %llu to %llu, expected up to base_seq %llu",
+                                       (unsigned)i, (unsigned long long)span->from,
+                                       (unsigned long long)span->to, (unsigned long long)w->base);
+        if (i > 0 && span->from <= r->spans[i - 1].to)
+            return phi__rewrite_refuse(w, "spans[%u] begins inside the one before", (unsigned)i);
+    }
+    return PHI_OK;
+}
+
+/* The span an item goes with, or SIZE_MAX; cut: it lies across an end of one. Items and spans both ascend. */
+static size_t phi__rewrite_span_of(const phi_rewrite *r, const phi__item *item, size_t *from,
+                                   bool *cut) {
+    const phi_span *span;
+    while (*from < r->span_count && r->spans[*from].to < item->from) ++*from;
+    if (*from == r->span_count || r->spans[*from].from > item->to) return SIZE_MAX;
+    span = &r->spans[*from];
+    *cut = item->from < span->from || item->to > span->to;
+    return *from;
+}
+
+/* ---- groups: an answer with calls, and their results ---- */
+
+enum { PHI__REWRITE_STAYS, PHI__REWRITE_GOES, PHI__REWRITE_REPLACED };
+
+static bool phi__rewrite_same_ids(const phi_message *was, const phi_message *now) {
+    size_t i, j = 0;
+    if (was->role != now->role) return false;
+    if (was->role == PHI_ROLE_TOOL_RESULT)
+        return phi_str_equal(was->tool_call_id, now->tool_call_id);
+    for (i = 0; i < was->content_count; i++) {
+        if (was->content[i].kind != PHI_CONTENT_TOOL_CALL) continue;
+        while (j < now->content_count && now->content[j].kind != PHI_CONTENT_TOOL_CALL) j++;
+        if (j == now->content_count || !phi_str_equal(was->content[i].id, now->content[j].id))
+            return false;
+        j++;
+    }
+    return true;
+}
+
+/* What becomes of an item: one that a span of one message replaces keeps its place in its group. */
+static int phi__rewrite_fate(const phi_rewrite *r, const phi__item *item, size_t span) {
+    const phi_span *s;
+    if (span == SIZE_MAX) return PHI__REWRITE_STAYS;
+    if ((item->flags & PHI_ENTRY_DURABLE) != 0 && r->reason == PHI_REWRITE_COMPACTION)
+        return PHI__REWRITE_STAYS;
+    s = &r->spans[span];
+    return s->message_count == 1 && s->from == item->from && s->to == item->to &&
+                   phi__rewrite_same_ids(item->message, &s->messages[0])
+               ? PHI__REWRITE_REPLACED
+               : PHI__REWRITE_GOES;
+}
+
+static bool phi__rewrite_calls(const phi_message *m, phi_str id) {
+    size_t i;
+    for (i = 0; m->role == PHI_ROLE_ASSISTANT && i < m->content_count; i++)
+        if (m->content[i].kind == PHI_CONTENT_TOOL_CALL && phi_str_equal(m->content[i].id, id))
+            return true;
+    return false;
+}
+
+/* The answer that made a result's call: the nearest before it. SIZE_MAX: none. */
+static size_t phi__rewrite_asker(const phi__fold *fold, size_t result) {
+    size_t i = result;
+    while (i > 0)
+        if (phi__rewrite_calls(fold->items[--i].message, fold->items[result].message->tool_call_id))
+            return i;
+    return SIZE_MAX;
+}
+
+static phi_status phi__rewrite_check_groups(phi__rewriting *w) {
+    const phi__fold *fold = w->fold;
+    uint8_t *fates = (uint8_t *)phi__alloc(w->thread->memory, phi__max(fold->count, 1));
+    phi_status status = PHI_OK;
+    size_t i, from = 0, asker;
+    if (fates == NULL) return PHI_NO_MEMORY;
+    for (i = 0; i < fold->count && status == PHI_OK; i++) {
+        const phi__item *item = &fold->items[i];
+        bool cut = false;
+        size_t span = phi__rewrite_span_of(w->given, item, &from, &cut);
+        if (cut)
+            status = phi__rewrite_refuse(w, "spans[%u] cuts what stands for entries %llu to %llu",
+                                         (unsigned)span, (unsigned long long)item->from,
+                                         (unsigned long long)item->to);
+        fates[i] = (uint8_t)phi__rewrite_fate(w->given, item, span);
+        if (status != PHI_OK || item->message->role != PHI_ROLE_TOOL_RESULT) continue;
+        asker = phi__rewrite_asker(fold, i);
+        if (asker != SIZE_MAX &&
+            (fates[asker] == PHI__REWRITE_GOES) != (fates[i] == PHI__REWRITE_GOES))
+            status = phi__rewrite_refuse(
+                w, "entry %llu is a result of the call in entry %llu: they go together",
+                (unsigned long long)item->from, (unsigned long long)fold->items[asker].from);
+    }
+    phi__free(w->thread->memory, fates, phi__max(fold->count, 1));
+    return status;
+}
+
+/* ---- keeping it ---- */
+
+static bool phi__rewrite_text(phi_arena *arena, const char **text) {
+    phi_str copy;
+    if (*text == NULL) return true;
+    if (!phi__arena_str(arena, phi_str_of(*text), &copy)) return false;
+    *text = copy.at;
+    return true;
+}
+
+static bool phi__rewrite_copy_span(phi_arena *arena, phi_span *span) {
+    phi_message *messages;
+    size_t i;
+    if (span->message_count == 0) return true;
+    messages =
+        (phi_message *)phi_arena_alloc(arena, phi__mul(span->message_count, sizeof *messages));
+    if (messages == NULL) return false;
+    for (i = 0; i < span->message_count; i++) {
+        const phi_message *copy = phi_message_copy(&span->messages[i], arena);
+        if (copy == NULL) return false;
+        messages[i] = *copy;
+    }
+    span->messages = messages;
+    return true;
+}
+
+PHI__FN bool phi__rewrite_copy(phi_arena *arena, const phi_rewrite *given, phi_rewrite *out) {
+    phi_span *spans =
+        (phi_span *)phi_arena_alloc(arena, phi__mul(phi__max(given->span_count, 1), sizeof *spans));
+    size_t i;
+    if (spans == NULL) return false;
+    *out = *given;
+    out->spans = spans;
+    for (i = 0; i < given->span_count; i++) {
+        spans[i] = given->spans[i];
+        if (!phi__rewrite_copy_span(arena, &spans[i])) return false;
+    }
+    return phi__rewrite_text(arena, &out->op_id) && phi__rewrite_text(arena, &out->lane) &&
+           phi__rewrite_text(arena, &out->revoke) && phi__rewrite_text(arena, &out->meta);
+}
+
+static phi__op *phi__rewrite_keep(phi__thread *thread, const phi_rewrite *given, uint32_t lane,
+                                  uint64_t base) {
+    phi__op *op = (phi__op *)phi__arena_zero(&thread->arena, sizeof *op);
+    phi_rewrite named = *given;
+    char made[32];
+    size_t i;
+    if (op == NULL) return NULL;
+    if (given->op_id == NULL) {
+        (void)snprintf(made, sizeof made, "op-%llu", (unsigned long long)thread->count);
+        named.op_id = made;
+    }
+    named.lane = NULL; /* it is in the op */
+    named.base_seq = base;
+    named.has_base = true;
+    op->lane = lane;
+    if (!phi__rewrite_copy(&thread->arena, &named, &op->rewrite)) return NULL;
+    for (i = 0; i < given->span_count; i++)
+        op->message_count = phi__add(op->message_count, given->spans[i].message_count);
+    op->rendered = (phi__rendered **)phi__arena_zero(
+        &thread->arena, phi__mul(phi__max(op->message_count, 1), sizeof *op->rendered));
+    return op->rendered != NULL ? op : NULL;
+}
+
+static phi__entry *phi__rewrite_entry(phi__thread *thread, phi__op *op, phi_str loop_id,
+                                      uint32_t turn_index) {
+    phi__entry *entry = (phi__entry *)phi__arena_zero(&thread->arena, sizeof *entry);
+    if (entry == NULL || !phi__thread_reserve(thread, 1, 0)) return NULL;
+    entry->kind = PHI_ENTRY_REWRITE;
+    entry->at_ms = phi__thread_now(thread);
+    entry->loop_id = loop_id;
+    entry->turn_index = turn_index;
+    entry->detail = op;
+    return entry;
+}
+
+static void phi__rewrite_append(phi__thread *thread, phi__op *op, phi__entry *entry) {
+    op->seq = thread->count;
+    op->earlier = thread->ops;
+    thread->ops = op;
+    phi__thread_attach(thread, entry, 1);
+}
+
+static phi_status phi__rewrite_apply(phi__rewriting *w, phi_str loop_id, uint32_t turn_index) {
+    phi__thread *thread = w->thread;
+    phi_arena_mark mark = phi_arena_save(&thread->arena);
+    phi__op *op = phi__rewrite_keep(thread, w->given, w->lane, w->base);
+    phi__entry *entry = op != NULL ? phi__rewrite_entry(thread, op, loop_id, turn_index) : NULL;
+    if (entry == NULL || (w->lane == thread->lane && !phi__fold_op(thread, &thread->fold, op))) {
+        phi_arena_reset(&thread->arena, mark);
+        return PHI_NO_MEMORY;
+    }
+    phi__rewrite_append(thread, op, entry);
+    return PHI_OK;
+}
+
+/* ---- undoing ---- */
+
+PHI__FN phi__op *phi__thread_find_op(const phi__thread *thread, phi_str op_id) {
+    phi__op *op = thread->ops;
+    while (op != NULL && !phi__str_is(op_id, op->rewrite.op_id)) op = op->earlier;
+    return op;
+}
+
+static bool phi__rewrite_touches(const phi__op *a, const phi__op *b) {
+    size_t i, j;
+    for (i = 0; i < a->rewrite.span_count; i++)
+        for (j = 0; j < b->rewrite.span_count; j++)
+            if (a->rewrite.spans[i].from <= b->rewrite.spans[j].to &&
+                b->rewrite.spans[j].from <= a->rewrite.spans[i].to)
+                return true;
+    return false;
+}
+
+/* The lane's fold without a rewrite, in place of what it was: the originals are in the log. */
+static phi_status phi__rewrite_unfold(phi__thread *thread, phi__op *target) {
+    phi__fold fold;
+    target->revoked = true;
+    target->revoked_at = thread->count;
+    if (target->lane != thread->lane) return PHI_OK;
+    if (!phi__fold_lane(thread, thread->lane, UINT64_MAX, &fold)) {
+        target->revoked = false;
+        return PHI_NO_MEMORY;
+    }
+    phi__fold_free(thread->memory, &thread->fold);
+    thread->fold = fold;
+    return PHI_OK;
+}
+
+static phi_status phi__rewrite_revoke(phi__rewriting *w, phi_str loop_id, uint32_t turn_index) {
+    phi__thread *thread = w->thread;
+    phi__op *target = phi__thread_find_op(thread, phi_str_of(w->given->revoke)), *later, *op;
+    phi_arena_mark mark = phi_arena_save(&thread->arena);
+    phi__entry *entry;
+    if (w->given->span_count > 0) return phi__rewrite_refuse(w, "revoke comes without spans");
+    if (target == NULL || target->lane != w->lane || target->rewrite.revoke != NULL ||
+        target->revoked) {
+        (void)phi__rewrite_refuse(w, "no rewrite \"%s\" of this lane to revoke", w->given->revoke);
+        return PHI_NOT_FOUND;
+    }
+    for (later = thread->ops; later != target; later = later->earlier)
+        if (later->lane == target->lane && !later->revoked && phi__rewrite_touches(later, target)) {
+            (void)phi__rewrite_refuse(w, "the later rewrite \"%s\" touches it",
+                                      later->rewrite.op_id);
+            return PHI_MISUSE;
+        }
+    op = phi__rewrite_keep(thread, w->given, w->lane, w->base);
+    entry = op != NULL ? phi__rewrite_entry(thread, op, loop_id, turn_index) : NULL;
+    if (entry == NULL || phi__rewrite_unfold(thread, target) != PHI_OK) {
+        phi_arena_reset(&thread->arena, mark);
+        return PHI_NO_MEMORY;
+    }
+    phi__rewrite_append(thread, op, entry);
+    return PHI_OK;
+}
+
+/* ---- all of it ---- */
+
+static phi_status phi__rewrite_check(phi__rewriting *w) {
+    phi__thread *thread = w->thread;
+    const phi_rewrite *r = w->given;
+    phi_status status;
+    w->base = r->has_base || r->base_seq != 0 ? r->base_seq
+              : thread->count > 0             ? (uint64_t)thread->count - 1
+                                              : 0;
+    if (w->base >= phi__max(thread->count, 1))
+        return phi__rewrite_refuse(w, "base_seq is %llu, there are %llu entries",
+                                   (unsigned long long)w->base, (unsigned long long)thread->count);
+    if ((unsigned)r->reason > (unsigned)PHI_REWRITE_SYSTEM)
+        return phi__rewrite_refuse(w, "reason is none of its values");
+    if (thread->count == 0 && r->span_count > 0)
+        return phi__rewrite_refuse(w, "there is nothing to rewrite");
+    status = phi__rewrite_check_spans(w);
+    if (status != PHI_OK || r->revoke != NULL) return status;
+    w->fold = &thread->fold;
+    if (w->lane != thread->lane) {
+        if (!phi__fold_lane(thread, w->lane, UINT64_MAX, &w->made)) return PHI_NO_MEMORY;
+        w->fold = &w->made;
+    }
+    status = phi__rewrite_check_groups(w);
+    phi__fold_free(thread->memory, &w->made);
+    return status;
+}
+
+PHI__FN phi_status phi__thread_rewrite(phi__thread *thread, const phi_rewrite *rewrite,
+                                       phi_str loop_id, uint32_t turn_index, bool *duplicate,
+                                       char *words, size_t words_size) {
+    phi__rewriting w;
+    phi_status status;
+    memset(&w, 0, sizeof w);
+    w.thread = thread;
+    w.given = rewrite;
+    w.words = words;
+    w.words_size = words != NULL ? words_size : 0;
+    if (w.words_size > 0) words[0] = '\0';
+    if (duplicate != NULL) *duplicate = false;
+    if (rewrite->op_id != NULL && phi__thread_find_op(thread, phi_str_of(rewrite->op_id)) != NULL) {
+        if (duplicate != NULL) *duplicate = true;
+        return PHI_OK;
+    }
+    w.lane = rewrite->lane != NULL ? phi__thread_find_lane(thread, phi_str_of(rewrite->lane))
+                                   : thread->lane;
+    if (w.lane == PHI__LANE_NONE) {
+        (void)phi__rewrite_refuse(&w, "no lane \"%s\"", rewrite->lane);
+        return PHI_NOT_FOUND;
+    }
+    status = phi__rewrite_check(&w);
+    if (status != PHI_OK) return status;
+    return rewrite->revoke != NULL ? phi__rewrite_revoke(&w, loop_id, turn_index)
+                                   : phi__rewrite_apply(&w, loop_id, turn_index);
+}
+
+/* ---- public ---- */
+
+PHI_API const char *phi_rewrite_reason_text(phi_rewrite_reason reason) {
+    switch (reason) {
+    case PHI_REWRITE_MANUAL: return "manual";
+    case PHI_REWRITE_COMPACTION: return "compaction";
+    case PHI_REWRITE_PRUNE: return "prune";
+    case PHI_REWRITE_RESTORE: return "restore";
+    case PHI_REWRITE_REVERT: return "revert";
+    case PHI_REWRITE_SYSTEM: return "system";
+    }
+    return "";
+}
+
+PHI_API phi_status phi_thread_rewrite(phi_thread *thread, const phi_rewrite *rewrite,
+                                      bool *duplicate, char *words, size_t words_size) {
+    phi__thread *log = (phi__thread *)thread;
+    if (log == NULL || rewrite == NULL) return PHI_BAD_ARG;
+    if (log->user != NULL) return PHI_BUSY;
+    return phi__thread_rewrite(log, rewrite, phi__str("", 0), 0, duplicate, words, words_size);
+}
+
+/* ---- src/thread/thread.c ---- */
+
+/* thread.c - appending, and keeping what the active lane shows up to date. */
+
+
+PHI__FN void phi__thread_init(phi__thread *thread, phi_memory *memory, phi__io *io) {
+    memset(thread, 0, sizeof *thread);
+    thread->memory = memory;
+    thread->io = io;
+    phi_arena_init(&thread->arena, memory, 0);
+}
+
+PHI__FN void phi__thread_free(phi__thread *thread) {
+    bool of_agent;
+    phi__free(thread->memory, thread->entries, thread->cap * sizeof *thread->entries);
+    phi__free(thread->memory, thread->messages, thread->message_cap * sizeof *thread->messages);
+    phi__free(thread->memory, thread->lanes, thread->lane_cap * sizeof *thread->lanes);
+    phi__free(thread->memory, thread->ids, thread->id_cap * sizeof *thread->ids);
+    phi__fold_free(thread->memory, &thread->fold);
+    phi_arena_free(&thread->arena);
+    of_agent = thread->of_agent;
+    phi__thread_init(thread, thread->memory, thread->io);
+    thread->of_agent = of_agent;
+}
+
+PHI__FN int64_t phi__thread_now(const phi__thread *thread) {
+    return thread->io != NULL ? phi__io_wall_ms(thread->io) : 0;
 }
 
 PHI__FN bool phi__thread_reserve(phi__thread *thread, size_t n, size_t messages) {
@@ -23810,11 +25083,7 @@ PHI__FN bool phi__thread_reserve(phi__thread *thread, size_t n, size_t messages)
                       phi__add(thread->message_count, messages), sizeof *thread->messages);
     if (grown == NULL) return false;
     thread->messages = (phi__entry **)grown;
-    grown = phi__grow(thread->memory, thread->items, &thread->item_cap,
-                      phi__add(thread->item_count, messages), sizeof *thread->items);
-    if (grown == NULL) return false;
-    thread->items = (phi__item *)grown;
-    return true;
+    return phi__fold_room(thread->memory, &thread->fold, messages);
 }
 
 PHI__FN void phi__thread_attach(phi__thread *thread, phi__entry *entries, size_t n) {
@@ -23822,10 +25091,15 @@ PHI__FN void phi__thread_attach(phi__thread *thread, phi__entry *entries, size_t
     for (i = 0; i < n; i++) {
         phi__entry *entry = &entries[i];
         entry->seq = thread->count;
+        entry->lane = thread->lane;
         thread->entries[thread->count++] = entry;
-        if (entry->kind != PHI__ENTRY_MESSAGE) continue;
-        thread->messages[thread->message_count++] = entry;
-        phi__thread_project(thread, entry);
+        if (entry->kind == PHI_ENTRY_MESSAGE) {
+            thread->messages[thread->message_count++] = entry;
+            phi__fold_message(thread, &thread->fold, entry);
+        } else if (entry->kind == PHI_ENTRY_LOOP_END) {
+            if (entry->usage != NULL) phi_usage_add(&thread->usage, entry->usage);
+            phi__fold_end(thread, &thread->fold, entry);
+        }
     }
 }
 
@@ -23833,7 +25107,7 @@ PHI__FN bool phi__thread_append(phi__thread *thread, const phi__entry *entries, 
     size_t messages = 0, i;
     phi__entry *kept;
     if (n == 0) return true;
-    for (i = 0; i < n; i++) messages += entries[i].kind == PHI__ENTRY_MESSAGE;
+    for (i = 0; i < n; i++) messages += entries[i].kind == PHI_ENTRY_MESSAGE;
     if (!phi__thread_reserve(thread, n, messages)) return false;
     kept = (phi__entry *)phi_arena_alloc(&thread->arena, phi__mul(n, sizeof *kept));
     if (kept == NULL) return false;
@@ -23850,7 +25124,7 @@ PHI__FN phi_message *phi__thread_keep(phi__thread *thread, const phi_message *me
 }
 
 static bool phi__thread_answer(phi__thread *thread, const phi_message *asked,
-                               const phi_content *call, int64_t at_ms) {
+                               const phi_content *call) {
     phi_content content;
     phi_message result;
     phi__entry entry;
@@ -23865,10 +25139,10 @@ static bool phi__thread_answer(phi__thread *thread, const phi_message *asked,
     result.tool_call_id = call->id;
     result.tool_name = call->name;
     result.is_error = true;
-    result.timestamp_ms = entry.at_ms = at_ms;
+    result.timestamp_ms = entry.at_ms = phi__thread_now(thread);
     result.loop_id = entry.loop_id = asked->loop_id;
     result.turn_index = entry.turn_index = asked->turn_index;
-    entry.kind = PHI__ENTRY_MESSAGE;
+    entry.kind = PHI_ENTRY_MESSAGE;
     entry.message = phi__thread_keep(thread, &result);
     return entry.message != NULL && phi__thread_append(thread, &entry, 1);
 }
@@ -23887,18 +25161,18 @@ static bool phi__thread_answered(const phi__thread *thread, size_t first, size_t
     return false;
 }
 
-PHI__FN bool phi__thread_answer_orphans(phi__thread *thread, int64_t at_ms) {
+PHI__FN bool phi__thread_answer_orphans(phi__thread *thread) {
     size_t end = thread->message_count, at = end, next, i;
     const phi_message *asked;
     while (at > 0 && thread->messages[at - 1]->message->role == PHI_ROLE_TOOL_RESULT) at--;
     if (at == 0) return true;
     asked = thread->messages[at - 1]->message;
-    if (asked->role != PHI_ROLE_ASSISTANT || !phi__thread_projects(asked)) return true;
+    if (asked->role != PHI_ROLE_ASSISTANT || !phi__fold_shows(asked)) return true;
     next = at;
     for (i = 0; i < asked->content_count; i++) {
         if (asked->content[i].kind != PHI_CONTENT_TOOL_CALL) continue;
         if (phi__thread_answered(thread, at, end, &next, asked->content[i].id)) continue;
-        if (!phi__thread_answer(thread, asked, &asked->content[i], at_ms)) return false;
+        if (!phi__thread_answer(thread, asked, &asked->content[i])) return false;
     }
     return true;
 }
@@ -23941,16 +25215,20 @@ PHI__FN phi_status phi__thread_claim_id(phi__thread *thread, phi_str id) {
 
 /* ---- src/thread/truncate.c ---- */
 
-/* truncate.c - takes the oldest part out of the projection, and puts a marker in its place.
+/* truncate.c - takes the oldest part out of the view, and puts a marker in its place.
 
    A group is an answer with its results, or any other message. What stays is the first user message,
    the newest one, and everything from the last group on; all other groups up to a point go. So one
-   marker, at the place of the first message that went, stands for all that ever did. */
+   marker, at the place of the first message that went, stands for all that ever did. It is a rewrite like any
+   other; how many went all told is in its meta. */
 
 
 #include <stdio.h>
+#include <stdlib.h>
 
 enum { PHI__TRUNCATE_WORDS = 96 }; /* the marker's, with twenty digits */
+
+#define PHI__TRUNCATE_META "{\"removed\":"
 
 typedef struct phi__truncation {
     phi__thread *thread;
@@ -23962,21 +25240,27 @@ typedef struct phi__truncation {
     uint64_t removed, gone; /* messages, now and all told */
 } phi__truncation;
 
-static phi__entry *phi__truncate_entry(const phi__item *item) {
-    return PHI__OWNER(item->rendered, phi__entry, rendered);
-}
-
-static bool phi__truncate_is_marker(const phi__item *item) {
-    return phi__truncate_entry(item)->kind == PHI__ENTRY_TRUNCATE;
+/* The meta of the truncation that an item is the marker of, or NULL. */
+static const char *phi__truncate_meta(const phi__thread *thread, const phi__item *item) {
+    const phi__op *op;
+    if ((item->flags & PHI_ITEM_SYNTHETIC) == 0) return NULL;
+    for (op = thread->ops; op != NULL; op = op->earlier) {
+        const phi_rewrite *r = &op->rewrite;
+        if (r->reason == PHI_REWRITE_COMPACTION && r->span_count > 0 && r->meta != NULL &&
+            r->spans[0].messages == item->message &&
+            phi__str_starts(phi_str_of(r->meta), PHI__TRUNCATE_META))
+            return r->meta;
+    }
+    return NULL;
 }
 
 /* Where the group that begins at an item ends: behind the last result that follows an answer, though
    extensions may stand between. */
 static size_t phi__truncate_group_end(const phi__thread *thread, size_t at) {
     size_t end = at + 1, i;
-    if (thread->items[at].message->role != PHI_ROLE_ASSISTANT) return end;
-    for (i = end; i < thread->item_count; i++) {
-        phi_role role = thread->items[i].message->role;
+    if (thread->fold.items[at].message->role != PHI_ROLE_ASSISTANT) return end;
+    for (i = end; i < thread->fold.count; i++) {
+        phi_role role = thread->fold.items[i].message->role;
         if (role == PHI_ROLE_TOOL_RESULT)
             end = i + 1;
         else if (role != PHI_ROLE_EXTENSION)
@@ -23991,13 +25275,14 @@ static void phi__truncate_look(phi__truncation *t) {
     size_t at;
     t->first = t->newest = t->marker = SIZE_MAX;
     t->last = t->stop = 0;
-    t->tokens = thread->item_tokens;
+    t->tokens = thread->fold.tokens;
     t->removed = t->gone = 0;
-    for (at = 0; at < thread->item_count; at = phi__truncate_group_end(thread, at)) {
-        const phi__item *item = &thread->items[at];
-        if (phi__truncate_is_marker(item)) {
+    for (at = 0; at < thread->fold.count; at = phi__truncate_group_end(thread, at)) {
+        const phi__item *item = &thread->fold.items[at];
+        const char *meta = phi__truncate_meta(thread, item);
+        if (meta != NULL) {
             t->marker = at;
-            t->gone = phi__truncate_entry(item)->cut->gone;
+            t->gone = strtoull(meta + sizeof PHI__TRUNCATE_META - 1, NULL, 10);
             t->tokens -= phi_tokens_of_message(NULL, item->message);
             continue;
         }
@@ -24038,110 +25323,294 @@ static uint64_t phi__truncate_tokens(const phi__truncation *t) {
 /* Goes over the groups until enough is gone. False: nothing to take, or less than a marker costs. */
 static bool phi__truncate_plan(phi__truncation *t, uint64_t target_tokens) {
     const phi__thread *thread = t->thread;
-    uint64_t now = thread->item_tokens;
+    uint64_t now = thread->fold.tokens;
     size_t at, end;
     for (at = 0; at < t->last && now > target_tokens; at = end) {
         end = phi__truncate_group_end(thread, at);
         if (at == t->first || at == t->newest || at == t->marker) continue;
         for (t->stop = at; t->stop < end; t->stop++, t->removed++, t->gone++)
-            t->tokens -= phi_tokens_of_message(NULL, thread->items[t->stop].message);
+            t->tokens -= phi_tokens_of_message(NULL, thread->fold.items[t->stop].message);
         now = phi__truncate_tokens(t);
     }
-    return t->removed > 0 && now < thread->item_tokens;
+    return t->removed > 0 && now < thread->fold.tokens;
 }
 
-static uint64_t phi__truncate_seq(const phi__truncation *t, size_t at) {
-    return phi__truncate_entry(&t->thread->items[at])->seq;
-}
-
-/* The span, an earlier one included, and which message in it stays. */
-static void phi__truncate_span(const phi__truncation *t, phi__entry *entry) {
-    size_t from = 0;
-    while (phi__truncate_stays(t, from)) from++;
-    entry->cut->from_seq = phi__truncate_seq(t, from);
-    entry->cut->to_seq = phi__truncate_seq(t, t->stop - 1);
-    if (t->marker != SIZE_MAX) {
-        const phi__entry *earlier = phi__truncate_entry(&t->thread->items[t->marker]);
-        if (entry->cut->from_seq > earlier->cut->from_seq)
-            entry->cut->from_seq = earlier->cut->from_seq;
-        if (entry->cut->to_seq < earlier->cut->to_seq) entry->cut->to_seq = earlier->cut->to_seq;
-    }
-    entry->cut->spared = UINT64_MAX;
-    if (t->newest != t->first && phi__truncate_seq(t, t->newest) <= entry->cut->to_seq &&
-        phi__truncate_seq(t, t->newest) >= entry->cut->from_seq)
-        entry->cut->spared = phi__truncate_seq(t, t->newest);
-    entry->cut->gone = t->gone;
-}
-
-/* The marker takes the place of the first that goes; the rest moves up. */
-static void phi__truncate_apply(const phi__truncation *t, phi__entry *entry) {
-    phi__thread *thread = t->thread;
-    size_t to = 0, at;
-    bool marked = false;
-    for (at = 0; at < thread->item_count; at++) {
+/* What goes, as spans; the first one leaves the marker. NULL: no memory. */
+static phi_span *phi__truncate_spans(const phi__truncation *t, const phi_message *marker,
+                                     phi_arena *scratch, size_t *count) {
+    const phi__fold *fold = &t->thread->fold;
+    phi_span *spans = (phi_span *)phi__arena_zero(scratch, phi__mul(fold->count, sizeof *spans));
+    size_t at, n = 0;
+    bool open = false;
+    for (at = 0; spans != NULL && at < fold->count; at++) {
         if (phi__truncate_stays(t, at)) {
-            thread->items[to++] = thread->items[at];
+            open = false;
             continue;
         }
-        if (marked) continue;
-        marked = true;
-        thread->items[to].message = entry->message;
-        thread->items[to].rendered = &entry->rendered;
-        thread->items[to].arena = &thread->arena;
-        thread->items[to].origin = 0;
-        to++;
+        if (!open) spans[n++].from = fold->items[at].from;
+        spans[n - 1].to = fold->items[at].to;
+        open = true;
     }
-    thread->item_count = to;
-    thread->item_tokens = t->tokens + phi_tokens_of_message(NULL, entry->message);
+    if (spans == NULL) return NULL;
+    spans[0].messages = marker;
+    spans[0].message_count = 1;
+    *count = n;
+    return spans;
 }
 
-PHI__FN bool phi__thread_truncate(phi__thread *thread, uint64_t target_tokens, int64_t at_ms,
-                                  phi_str loop_id, uint32_t turn_index, size_t *removed) {
-    char words[PHI__TRUNCATE_WORDS];
-    phi_arena_mark mark = phi_arena_save(&thread->arena);
+PHI__FN bool phi__thread_truncate(phi__thread *thread, uint64_t target_tokens, phi_str loop_id,
+                                  uint32_t turn_index, size_t *removed) {
+    char words[PHI__TRUNCATE_WORDS], meta[48];
+    phi_arena scratch;
     phi__truncation t;
-    phi__entry *entry;
+    phi_rewrite rewrite;
     phi_message marker;
     phi_content block;
+    bool done;
     *removed = 0;
     t.thread = thread;
     phi__truncate_look(&t);
     if (!phi__truncate_plan(&t, target_tokens)) return true;
     phi__truncate_mark(&t, &marker, &block, words);
-    marker.timestamp_ms = at_ms;
+    marker.timestamp_ms = phi__thread_now(thread);
     marker.loop_id = loop_id;
     marker.turn_index = turn_index;
-    if (!phi__thread_reserve(thread, 1, 0)) return false;
-    entry = (phi__entry *)phi__arena_zero(&thread->arena, sizeof *entry);
-    if (entry != NULL) entry->cut = (phi__cut *)phi__arena_zero(&thread->arena, sizeof *entry->cut);
-    if (entry == NULL || entry->cut == NULL) {
-        phi_arena_reset(&thread->arena, mark);
-        return false;
+    (void)snprintf(meta, sizeof meta, PHI__TRUNCATE_META "%llu}", (unsigned long long)t.gone);
+    memset(&rewrite, 0, sizeof rewrite);
+    rewrite.reason = PHI_REWRITE_COMPACTION;
+    rewrite.meta = meta;
+    phi_arena_init(&scratch, thread->memory, 0);
+    rewrite.spans = phi__truncate_spans(&t, &marker, &scratch, &rewrite.span_count);
+    done = rewrite.spans != NULL &&
+           phi__thread_rewrite(thread, &rewrite, loop_id, turn_index, NULL, NULL, 0) == PHI_OK;
+    phi_arena_free(&scratch);
+    if (done) *removed = (size_t)t.removed;
+    return done;
+}
+#undef PHI__TRUNCATE_META
+
+/* ---- src/thread/views.c ---- */
+
+/* views.c - the thread as a host reads it: entries, views, forks. */
+
+
+#include <stdio.h>
+
+/* ---- entries ---- */
+
+static void phi__view_lane(const phi__thread *thread, const phi__entry *entry, phi_entry *out) {
+    const phi__lane *lane = thread->lanes != NULL ? &thread->lanes[entry->lane] : NULL;
+    if (entry->kind != PHI_ENTRY_LANE || lane == NULL || lane->parent == PHI__LANE_NONE) return;
+    out->parent_lane = phi__thread_lane_name(thread, lane->parent);
+    out->fork_seq = lane->fork_seq;
+}
+
+static void phi__view_detail(const phi__entry *entry, phi_entry *out) {
+    if (entry->kind == PHI_ENTRY_REWRITE) out->rewrite = &((const phi__op *)entry->detail)->rewrite;
+    if (entry->kind == PHI_ENTRY_SPAWN) {
+        const phi__spawn *spawn = (const phi__spawn *)entry->detail;
+        out->tool_call_id = spawn->tool_call_id;
+        out->child_session_id = spawn->session_id;
+        out->child_loop_id = spawn->loop_id;
     }
-    entry->message = phi__thread_keep(thread, &marker);
-    if (entry->message == NULL) {
-        phi_arena_reset(&thread->arena, mark);
-        return false;
+    if (entry->kind == PHI_ENTRY_NOTE) {
+        out->note_kind = ((const phi__note *)entry->detail)->kind;
+        out->note = ((const phi__note *)entry->detail)->json;
     }
-    entry->kind = PHI__ENTRY_TRUNCATE;
-    entry->at_ms = at_ms;
-    entry->loop_id = entry->message->loop_id;
-    entry->turn_index = turn_index;
-    phi__truncate_span(&t, entry);
-    phi__thread_attach(thread, entry, 1);
-    phi__truncate_apply(&t, entry);
-    *removed = (size_t)t.removed;
+}
+
+PHI__FN void phi__thread_show(const phi__thread *thread, const phi__entry *entry, phi_entry *out) {
+    memset(out, 0, sizeof *out);
+    out->seq = entry->seq;
+    out->at_ms = entry->at_ms;
+    out->kind = entry->kind;
+    out->flags = entry->flags;
+    out->lane = phi__thread_lane_name(thread, entry->kind == PHI_ENTRY_REWRITE
+                                                  ? ((const phi__op *)entry->detail)->lane
+                                                  : entry->lane);
+    out->loop_id = entry->loop_id;
+    out->turn_index = entry->turn_index;
+    out->message = entry->message;
+    out->trigger = entry->trigger;
+    out->status = entry->status;
+    out->keep = entry->keep;
+    out->usage = entry->usage;
+    out->failure = entry->failure;
+    out->loop = entry->loop;
+    phi__view_lane(thread, entry, out);
+    phi__view_detail(entry, out);
+}
+
+PHI_API uint64_t phi_thread_count(const phi_thread *thread) {
+    return thread != NULL ? ((const phi__thread *)thread)->count : 0;
+}
+
+PHI_API phi_status phi_thread_entry(const phi_thread *thread, uint64_t seq, phi_entry *out) {
+    const phi__thread *log = (const phi__thread *)thread;
+    if (log == NULL || out == NULL) return PHI_BAD_ARG;
+    if (seq >= log->count) return PHI_NOT_FOUND;
+    phi__thread_show(log, log->entries[seq], out);
+    return PHI_OK;
+}
+
+static phi_status phi__view_check(const phi_message *messages, size_t count) {
+    size_t i;
+    if (messages == NULL || count == 0) return PHI_BAD_ARG;
+    for (i = 0; i < count; i++)
+        if ((unsigned)messages[i].role < (unsigned)PHI_ROLE_USER ||
+            (unsigned)messages[i].role > (unsigned)PHI_ROLE_EXTENSION ||
+            (messages[i].content == NULL && messages[i].content_count > 0))
+            return PHI_BAD_ARG;
+    return PHI_OK;
+}
+
+static bool phi__view_claim(phi__thread *log, const phi_message *message) {
+    size_t i;
+    for (i = 0; message->role == PHI_ROLE_ASSISTANT && i < message->content_count; i++)
+        if (message->content[i].kind == PHI_CONTENT_TOOL_CALL &&
+            phi__thread_claim_id(log, message->content[i].id) == PHI_NO_MEMORY)
+            return false;
     return true;
+}
+
+static bool phi__view_append(phi__thread *log, const phi_message *messages, size_t count,
+                             uint32_t flags) {
+    phi__entry *entries =
+        (phi__entry *)phi__arena_zero(&log->arena, phi__mul(count, sizeof *entries));
+    size_t i;
+    if (entries == NULL || !phi__thread_reserve(log, count, count)) return false;
+    for (i = 0; i < count; i++) {
+        entries[i].kind = PHI_ENTRY_MESSAGE;
+        entries[i].flags = flags & PHI_ENTRY_DURABLE;
+        entries[i].message = phi_message_copy(&messages[i], &log->arena);
+        if (entries[i].message == NULL || !phi__view_claim(log, &messages[i])) return false;
+        entries[i].at_ms = phi__thread_now(log);
+        entries[i].loop_id = entries[i].message->loop_id;
+        entries[i].turn_index = entries[i].message->turn_index;
+    }
+    phi__thread_attach(log, entries, count);
+    return true;
+}
+
+PHI_API phi_status phi_thread_append_messages(phi_thread *thread, const phi_message *messages,
+                                              size_t count, uint32_t flags, uint64_t expected,
+                                              uint64_t *seq) {
+    phi__thread *log = (phi__thread *)thread;
+    phi_arena_mark mark;
+    phi_status status;
+    if (log == NULL) return PHI_BAD_ARG;
+    status = phi__view_check(messages, count);
+    if (status != PHI_OK) return status;
+    if (log->user != NULL) return PHI_BUSY;
+    if (expected != UINT64_MAX && expected != log->count) return PHI_STALE;
+    if (seq != NULL) *seq = log->count;
+    mark = phi_arena_save(&log->arena);
+    if (phi__view_append(log, messages, count, flags)) return PHI_OK;
+    phi_arena_reset(&log->arena, mark);
+    return PHI_NO_MEMORY;
+}
+
+static bool phi__view_is_json(phi__thread *log, phi_str json, phi_status *status) {
+    phi_arena scratch;
+    phi_json *root = NULL;
+    phi_arena_init(&scratch, log->memory, 0);
+    *status = phi_json_parse(&scratch, json, PHI_JSON_BORROW, &root, NULL);
+    phi_arena_free(&scratch);
+    return *status == PHI_OK;
+}
+
+PHI_API phi_status phi_thread_note(phi_thread *thread, const char *kind, phi_str json,
+                                   uint64_t *seq) {
+    phi__thread *log = (phi__thread *)thread;
+    phi_arena_mark mark;
+    phi__entry *entry;
+    phi__note *note;
+    phi_status status;
+    if (log == NULL || kind == NULL || kind[0] == '\0') return PHI_BAD_ARG;
+    if (!phi__view_is_json(log, json, &status))
+        return status == PHI_NO_MEMORY ? PHI_NO_MEMORY : PHI_BAD_ARG;
+    mark = phi_arena_save(&log->arena);
+    entry = (phi__entry *)phi__arena_zero(&log->arena, sizeof *entry);
+    note = (phi__note *)phi__arena_zero(&log->arena, sizeof *note);
+    if (entry == NULL || note == NULL ||
+        !phi__arena_str(&log->arena, phi_str_of(kind), &note->kind) ||
+        !phi__arena_str(&log->arena, json, &note->json) || !phi__thread_reserve(log, 1, 0)) {
+        phi_arena_reset(&log->arena, mark);
+        return PHI_NO_MEMORY;
+    }
+    entry->kind = PHI_ENTRY_NOTE;
+    entry->at_ms = phi__thread_now(log);
+    entry->detail = note;
+    if (seq != NULL) *seq = log->count;
+    phi__thread_attach(log, entry, 1);
+    return PHI_OK;
+}
+
+PHI_API phi_usage phi_thread_usage(const phi_thread *thread) {
+    phi_usage none;
+    memset(&none, 0, sizeof none);
+    return thread != NULL ? ((const phi__thread *)thread)->usage : none;
+}
+
+/* ---- views ---- */
+
+static bool phi__view_items(const phi__fold *fold, phi_arena *arena, const phi_view_item **out) {
+    phi_view_item *items =
+        (phi_view_item *)phi_arena_alloc(arena, phi__mul(phi__max(fold->count, 1), sizeof *items));
+    size_t i;
+    if (items == NULL) return false;
+    for (i = 0; i < fold->count; i++) {
+        items[i].message = fold->items[i].message;
+        items[i].from = fold->items[i].from;
+        items[i].to = fold->items[i].to;
+        items[i].flags = fold->items[i].flags;
+        items[i].tokens = phi_tokens_of_message(NULL, items[i].message);
+    }
+    *out = items;
+    return true;
+}
+
+PHI_API phi_status phi_thread_view(const phi_thread *thread, const char *lane, uint64_t upto,
+                                   phi_arena *arena, const phi_view_item **out, size_t *count) {
+    const phi__thread *log = (const phi__thread *)thread;
+    phi__fold made;
+    const phi__fold *fold = &made;
+    uint32_t at;
+    bool done;
+    if (log == NULL || arena == NULL || out == NULL || count == NULL) return PHI_BAD_ARG;
+    at = lane != NULL ? phi__thread_find_lane(log, phi_str_of(lane)) : log->lane;
+    if (at == PHI__LANE_NONE) return PHI_NOT_FOUND;
+    memset(&made, 0, sizeof made);
+    if (at == log->lane && (upto == UINT64_MAX || upto + 1 >= log->count))
+        fold = &log->fold;
+    else if (!phi__fold_lane(log, at, upto, &made))
+        return PHI_NO_MEMORY;
+    *count = fold->count;
+    done = phi__view_items(fold, arena, out);
+    phi__fold_free(log->memory, &made);
+    return done ? PHI_OK : PHI_NO_MEMORY;
+}
+
+PHI_API phi_status phi_thread_fresh(phi_thread *thread) {
+    phi__thread *log = (phi__thread *)thread;
+    char name[32];
+    size_t n;
+    if (log == NULL) return PHI_BAD_ARG;
+    for (n = phi__thread_lanes(log);; n++) { /* a host may have taken the name */
+        (void)snprintf(name, sizeof name, "lane-%llu", (unsigned long long)n);
+        if (phi__thread_find_lane(log, phi_str_of(name)) == PHI__LANE_NONE) break;
+    }
+    return phi_thread_switch(thread, name);
 }
 
 #endif /* PHI__IMP_THREAD */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0xd17583b5
+#if PHI__IMP_LOOP != 0xfde75eb8
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0xd17583b5
+#define PHI__IMP_LOOP 0xfde75eb8
 
 /* ---- src/loop/session_in.h ---- */
 
@@ -24636,6 +26105,7 @@ struct phi__agent {
     phi__agent *next_over, *prev_over; /* of those in rt->bare_over */
     bool bare;                         /* made by phi_run, over a thread that was lent */
     bool bare_over;                    /* its run is over: in the list */
+    struct phi__put_off *put_off;      /* a rewrite that waits for the end of the run; or NULL */
     uint32_t loops;                    /* runs so far, in all sessions */
     phi__caching caching;
     phi_usage usage, run_usage; /* run_usage: of the last run, or the one that goes on */
@@ -24832,7 +26302,7 @@ PHI__FN bool phi__step_spent(const phi_runtime *rt);
 PHI__FN bool phi__run_log(phi__run *run, const phi_message *kept);
 PHI__FN bool phi__run_tell(phi__run *run, const phi_message *message, phi_input input,
                            phi_str source);
-PHI__FN phi__entry phi__run_entry(const phi__run *run, phi__entry_kind kind);
+PHI__FN phi__entry phi__run_entry(const phi__run *run, phi_entry_kind kind);
 PHI__FN bool phi__run_note(phi__run *run, const phi__entry *entry);
 PHI__FN void phi__run_stamp(const phi__run *run, phi_message *message);
 /* Ends the run because memory ran out: phi__run_over_memory returns the state to go to. */
@@ -24915,6 +26385,11 @@ PHI__FN void phi__response_close(phi__run *run);
 PHI__FN void phi__response_drop(phi__response *response); /* its handle is stale */
 /* All of an agent's: it is freed or reset, or its messages are replaced. */
 PHI__FN void phi__responses_drop(phi__agent *agent);
+
+/* put_off.c: as phi_agent_rewrite. */
+PHI__FN phi_status phi__put_off_rewrite(phi__agent *agent, const phi_rewrite *rewrite);
+PHI__FN void phi__put_off_due(phi__agent *agent); /* the run has ended: what waits is done */
+PHI__FN void phi__put_off_forget(phi__agent *agent);
 
 /* bare.c */
 /* The run of an agent is over: if it was over a thread that was lent, the agent goes as well, as soon as its
@@ -25110,7 +26585,7 @@ static bool phi__answer_log(phi__run *run, const phi_failure *failure) {
     kept = phi__answer_keep_answer(run, failure);
     if (kept == NULL) return false;
     memset(&entry, 0, sizeof entry);
-    entry.kind = PHI__ENTRY_MESSAGE;
+    entry.kind = PHI_ENTRY_MESSAGE;
     entry.at_ms = kept->timestamp_ms;
     entry.loop_id = run->loop_id;
     entry.turn_index = run->turn_index;
@@ -26061,10 +27536,10 @@ static bool phi__context_list(phi__run *run) {
     const phi__thread *thread = run->agent->thread;
     size_t i;
     run->listed = (const phi_message **)phi_arena_alloc(
-        &run->arena, phi__mul(phi__max(thread->item_count, 1), sizeof *run->listed));
+        &run->arena, phi__mul(phi__max(thread->fold.count, 1), sizeof *run->listed));
     if (run->listed == NULL) return false;
-    for (i = 0; i < thread->item_count; i++) run->listed[i] = thread->items[i].message;
-    run->listed_count = thread->item_count;
+    for (i = 0; i < thread->fold.count; i++) run->listed[i] = thread->fold.items[i].message;
+    run->listed_count = thread->fold.count;
     return true;
 }
 
@@ -26171,12 +27646,13 @@ static bool phi__context_items(phi__run *run, const phi_message *const *list, si
     phi__item *made =
         (phi__item *)phi__arena_zero(&run->arena, phi__mul(phi__max(count, 1), sizeof *made));
     size_t i;
-    if (made == NULL || !phi__places_init(&ours, &run->arena, thread->item_count)) return false;
-    for (i = 0; i < thread->item_count; i++) phi__places_add(&ours, thread->items[i].message, i);
+    if (made == NULL || !phi__places_init(&ours, &run->arena, thread->fold.count)) return false;
+    for (i = 0; i < thread->fold.count; i++)
+        phi__places_add(&ours, thread->fold.items[i].message, i);
     for (i = 0; i < count; i++) {
         const phi__place *place = phi__places_find(&ours, list[i]);
         made[i].message = list[i];
-        if (place->message != NULL) made[i] = thread->items[place->at];
+        if (place->message != NULL) made[i] = thread->fold.items[place->at];
     }
     *items = made;
     return true;
@@ -26189,8 +27665,8 @@ PHI__FN phi_status phi__run_items(phi__run *run, const phi__item **items, size_t
     size_t i;
     if (run->listed == NULL && agent->translate_fn != NULL && !phi__context_list(run))
         return PHI_NO_MEMORY;
-    *items = agent->thread->items;
-    *count = agent->thread->item_count;
+    *items = agent->thread->fold.items;
+    *count = agent->thread->fold.count;
     if (run->listed == NULL) return PHI_OK;
     list = run->listed;
     *count = run->listed_count;
@@ -26227,8 +27703,8 @@ static bool phi__compact_measure(phi__run *run) {
         run->compaction =
             (phi_compaction *)phi__arena_zero(&thread->arena, sizeof *run->compaction);
     if (run->compaction == NULL) return false;
-    run->compaction->estimated_tokens = run->compaction->tokens_before = thread->item_tokens;
-    run->compaction->message_count = run->compaction->messages_before = thread->item_count;
+    run->compaction->estimated_tokens = run->compaction->tokens_before = thread->fold.tokens;
+    run->compaction->message_count = run->compaction->messages_before = thread->fold.count;
     return true;
 }
 
@@ -26236,14 +27712,13 @@ static bool phi__compact_measure(phi__run *run) {
 static phi__state phi__compact_do(phi__run *run) {
     phi__thread *thread = run->agent->thread;
     phi_compaction *c = run->compaction;
-    uint64_t target = run->idle_compactions == 0 ? thread->item_tokens / 2 : 0;
+    uint64_t target = run->idle_compactions == 0 ? thread->fold.tokens / 2 : 0;
     size_t removed = 0;
     if (!phi__compact_tell(run, PHI_EV_COMPACTION_START) ||
-        !phi__thread_truncate(thread, target, phi__io_wall_ms(run->agent->rt->io), run->loop_id,
-                              run->turn_index, &removed))
+        !phi__thread_truncate(thread, target, run->loop_id, run->turn_index, &removed))
         return phi__run_no_memory(run);
-    c->messages_after = thread->item_count;
-    c->tokens_after = thread->item_tokens;
+    c->messages_after = thread->fold.count;
+    c->tokens_after = thread->fold.tokens;
     run->compactions++;
     if (removed == 0) run->idle_compactions++;
     if (!phi__compact_tell(run, PHI_EV_COMPACTION_END)) return phi__run_no_memory(run);
@@ -27461,7 +28936,7 @@ PHI__FN phi__hooked phi__input_poll(phi__run *run, phi_input kind) {
    told: else it would come again. */
 static bool phi__input_log(phi__run *run) {
     phi__thread *thread = run->agent->thread;
-    phi__entry entry = phi__run_entry(run, PHI__ENTRY_MESSAGE);
+    phi__entry entry = phi__run_entry(run, PHI_ENTRY_MESSAGE);
     phi__input *input = run->pending.head;
     phi_input kind = input->kind;
     phi_message *kept;
@@ -28608,6 +30083,77 @@ PHI_API phi_status phi_register_provider(phi_runtime *rt, const phi_provider *pr
     return PHI_OK;
 }
 
+/* ---- src/loop/put_off.c ---- */
+
+/* put_off.c - rewrites that the host asks for: done at once, or when the run that goes on has ended.
+
+   One slot: a newer one takes the place of what waits. What became of each is told. */
+
+typedef struct phi__put_off {
+    phi_arena arena;
+    phi_rewrite rewrite;
+} phi__put_off;
+
+PHI__FN void phi__put_off_forget(phi__agent *agent) {
+    phi__put_off *slot = agent->put_off;
+    agent->put_off = NULL;
+    if (slot == NULL) return;
+    phi_arena_free(&slot->arena);
+    phi__free(&agent->memory, slot, sizeof *slot);
+}
+
+/* words: static, or in the thread. */
+static bool phi__put_off_tell(phi__agent *agent, const phi_rewrite *rewrite, phi_status status,
+                              phi_str words) {
+    phi_event event;
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_EV_REWRITE;
+    event.status = status;
+    event.text = phi_str_of(rewrite->op_id);
+    event.source = words;
+    return phi__emit(agent, &event, NULL, 0);
+}
+
+static phi_status phi__put_off_do(phi__agent *agent, const phi_rewrite *rewrite) {
+    char words[200];
+    phi_str kept = {"", 0};
+    phi_rewrite told = *rewrite;
+    phi_status status =
+        phi__thread_rewrite(agent->thread, rewrite, phi__str("", 0), 0, NULL, words, sizeof words);
+    if (status == PHI_OK && told.op_id == NULL) told.op_id = agent->thread->ops->rewrite.op_id;
+    if (status != PHI_OK && words[0] != '\0' &&
+        !phi__arena_str(&agent->thread->arena, phi_str_of(words), &kept))
+        status = PHI_NO_MEMORY;
+    if (!phi__put_off_tell(agent, &told, status, kept)) status = PHI_NO_MEMORY;
+    return status;
+}
+
+PHI__FN void phi__put_off_due(phi__agent *agent) {
+    phi__put_off *slot = agent->put_off;
+    if (slot == NULL) return;
+    (void)phi__put_off_do(agent, &slot->rewrite);
+    phi__put_off_forget(agent);
+}
+
+PHI__FN phi_status phi__put_off_rewrite(phi__agent *agent, const phi_rewrite *rewrite) {
+    phi__put_off *slot;
+    if (agent->run == NULL) return phi__put_off_do(agent, rewrite);
+    slot = (phi__put_off *)phi__alloc(&agent->memory, sizeof *slot);
+    if (slot == NULL) return PHI_NO_MEMORY;
+    phi_arena_init(&slot->arena, &agent->memory, 0);
+    if (!phi__rewrite_copy(&slot->arena, rewrite, &slot->rewrite) ||
+        (agent->put_off != NULL &&
+         !phi__put_off_tell(agent, &agent->put_off->rewrite, PHI_CANCELLED,
+                            PHI__LIT("a newer rewrite took its place")))) {
+        phi_arena_free(&slot->arena);
+        phi__free(&agent->memory, slot, sizeof *slot);
+        return PHI_NO_MEMORY;
+    }
+    phi__put_off_forget(agent);
+    agent->put_off = slot;
+    return PHI_OK;
+}
+
 /* ---- src/loop/responses.c ---- */
 
 /* responses.c - what phi_ask gave out, from the run's side: filled in when the run ends.
@@ -28742,7 +30288,7 @@ PHI__FN void phi__run_stamp(const phi__run *run, phi_message *message) {
     message->turn_index = run->turn_index;
 }
 
-PHI__FN phi__entry phi__run_entry(const phi__run *run, phi__entry_kind kind) {
+PHI__FN phi__entry phi__run_entry(const phi__run *run, phi_entry_kind kind) {
     phi__entry entry;
     memset(&entry, 0, sizeof entry);
     entry.kind = kind;
@@ -28770,7 +30316,7 @@ PHI__FN bool phi__run_tell(phi__run *run, const phi_message *message, phi_input 
 }
 
 PHI__FN bool phi__run_log(phi__run *run, const phi_message *kept) {
-    phi__entry entry = phi__run_entry(run, PHI__ENTRY_MESSAGE);
+    phi__entry entry = phi__run_entry(run, PHI_ENTRY_MESSAGE);
     entry.message = kept;
     return phi__run_note(run, &entry) &&
            phi__run_tell(run, kept, PHI_INPUT_NONE, phi__str(NULL, 0));
@@ -28889,12 +30435,12 @@ static bool phi__run_draft(phi__run *run, const phi__run_order *order, phi__entr
     entries =
         (phi__entry *)phi_arena_alloc(&thread->arena, phi__mul(phi__add(n, 1), sizeof *entries));
     if (entries == NULL) return false;
-    entries[0] = phi__run_entry(run, PHI__ENTRY_LOOP_START);
+    entries[0] = phi__run_entry(run, PHI_ENTRY_LOOP_START);
     entries[0].loop = run->info;
     for (i = 0; i < n; i++) {
         phi_message message = order->prompts[i];
         phi__run_stamp(run, &message);
-        entries[i + 1] = phi__run_entry(run, PHI__ENTRY_MESSAGE);
+        entries[i + 1] = phi__run_entry(run, PHI_ENTRY_MESSAGE);
         entries[i + 1].message = phi__thread_keep(thread, &message);
         if (entries[i + 1].message == NULL) return false;
     }
@@ -28922,9 +30468,8 @@ static bool phi__run_begin(phi__run *run, const phi__run_order *order) {
     size_t count = thread->count;
     phi__entry *first = NULL;
     bool named = phi__run_name(run, order);
-    if (named && phi__thread_answer_orphans(thread, phi__io_wall_ms(run->agent->rt->io)) &&
-        phi__run_inform(run, order) && phi__run_draft(run, order, &first) &&
-        phi__run_remember(run)) {
+    if (named && phi__thread_answer_orphans(thread) && phi__run_inform(run, order) &&
+        phi__run_draft(run, order, &first) && phi__run_remember(run)) {
         phi__thread_attach(thread, first, 1);
         run->first_message = run->told_messages = thread->message_count;
         return true;
@@ -29755,7 +31300,7 @@ static phi__state phi__turn_stop(phi__run *run, const char *reason) {
 static bool phi__turn_reserve(phi__run *run, char *reason, size_t size) {
     const phi__agent *agent = run->agent;
     const phi_cost *rates = &agent->model.cost;
-    uint64_t in = agent->thread->item_tokens + phi_tokens_of_text(NULL, agent->system_prompt) +
+    uint64_t in = agent->thread->fold.tokens + phi_tokens_of_text(NULL, agent->system_prompt) +
                   phi_tokens_of_text(NULL, agent->format_schema);
     uint64_t out = agent->max_tokens != 0 ? agent->max_tokens : agent->model.max_tokens;
     const phi__input *input;
@@ -29850,7 +31395,7 @@ static void phi__turn_clear(phi__run *run) {
 
 static phi__state phi__turn_begin(phi__run *run) {
     phi_event event;
-    phi__entry entry = phi__run_entry(run, PHI__ENTRY_TURN_START);
+    phi__entry entry = phi__run_entry(run, PHI_ENTRY_TURN_START);
     if (run->cancelled) return phi__turn_leave(run, PHI_CANCELLED);
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_TURN_START;
@@ -29875,7 +31420,7 @@ static phi__state phi__turn_failed(phi__run *run, bool *wait) {
 
 static phi__state phi__turn_end(phi__run *run) {
     phi_event event;
-    phi__entry entry = phi__run_entry(run, PHI__ENTRY_TURN_END);
+    phi__entry entry = phi__run_entry(run, PHI_ENTRY_TURN_END);
     bool room;
     phi__run_drop_call(run);
     phi__run_drop_tools(run);
@@ -29980,7 +31525,7 @@ static void phi__turn_tell_end(phi__run *run, const phi_usage *usage) {
 
 static phi__state phi__turn_close(phi__run *run) {
     phi__agent *agent = run->agent;
-    phi__entry entry = phi__run_entry(run, PHI__ENTRY_LOOP_END);
+    phi__entry entry = phi__run_entry(run, PHI_ENTRY_LOOP_END);
     phi_usage *usage = (phi_usage *)phi_arena_alloc(&agent->thread->arena, sizeof *usage);
     (void)phi__slots_move(&agent->rt->agents, agent->index, agent->gen, PHI__AGENT_RUNNING,
                           PHI__AGENT_IDLE);
@@ -29993,6 +31538,7 @@ static phi__state phi__turn_close(phi__run *run) {
     entry.status = run->status;
     entry.failure = run->failure;
     (void)phi__run_note(run, &entry); /* without memory for it, the log still tells: no reply */
+    phi__put_off_due(agent);
     phi__turn_tell_end(run, usage);
     phi__response_close(run);
     return run->silent ? PHI__RUN_OVER : PHI__RUN_AFTER_LOOP;
@@ -30329,11 +31875,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0x6d41abbc
+#if PHI__IMP_AGENT != 0xe2eacde3
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0x6d41abbc
+#define PHI__IMP_AGENT 0xe2eacde3
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -30490,9 +32036,9 @@ static phi_content phi__agent_text_block(const char *text) {
 
 /* The last message that a model would see; NULL: none. */
 static const phi_message *phi__agent_last(const phi__agent *agent) {
-    size_t i = agent->thread->item_count;
-    while (i > 0 && agent->thread->items[i - 1].message->role == PHI_ROLE_EXTENSION) i--;
-    return i > 0 ? agent->thread->items[i - 1].message : NULL;
+    size_t i = agent->thread->fold.count;
+    while (i > 0 && agent->thread->fold.items[i - 1].message->role == PHI_ROLE_EXTENSION) i--;
+    return i > 0 ? agent->thread->fold.items[i - 1].message : NULL;
 }
 
 /* ---- public: runs ---- */
@@ -30643,6 +32189,19 @@ PHI_API phi_spending phi_agent_spending(phi_agent handle) {
     phi_spending none;
     memset(&none, 0, sizeof none);
     return agent != NULL ? agent->budget.seen : none;
+}
+
+/* ---- public: the log ---- */
+
+PHI_API phi_thread *phi_agent_thread(phi_agent handle) {
+    phi__agent *agent = phi__agent_find(handle);
+    return agent != NULL ? (phi_thread *)agent->thread : NULL;
+}
+
+PHI_API phi_status phi_agent_rewrite(phi_agent handle, const phi_rewrite *rewrite) {
+    phi__agent *agent = phi__agent_find(handle);
+    if (handle.rt == NULL || rewrite == NULL) return PHI_BAD_ARG;
+    return agent != NULL ? phi__put_off_rewrite(agent, rewrite) : PHI_STALE;
 }
 
 /* ---- public: changing it ---- */
@@ -31385,6 +32944,7 @@ PHI__FN void phi__agent_destroy(phi__agent *agent) {
     phi_runtime *rt = agent->rt;
     if (agent->run != NULL) phi__run_destroy(agent->run);
     phi__responses_drop(agent);
+    phi__put_off_forget(agent);
     phi__inputs_free(agent, &agent->steering);
     phi__inputs_free(agent, &agent->follow_ups);
     phi__inputs_free(agent, &agent->injected);
@@ -31413,7 +32973,8 @@ static phi__agent *phi__agent_build(phi_runtime *rt, const phi_agent_desc *desc,
     phi_arena_init(&agent->arena, &agent->memory, 512);
     phi_arena_init(&agent->tools_arena, &agent->memory, 512);
     phi_arena_init(&agent->model_arena, &agent->memory, 256);
-    phi__thread_init(&agent->own, &agent->memory);
+    phi__thread_init(&agent->own, &agent->memory, rt->io);
+    agent->own.of_agent = true;
     agent->thread = lent != NULL ? lent : &agent->own;
     if (phi__agent_fill(agent, desc))
         agent->slot = phi__slots_take(&rt->agents, PHI__AGENT_IDLE, agent);
@@ -31518,9 +33079,9 @@ PHI_API const phi_profile *phi_agent_profile(phi_agent handle) {
 
 
 struct phi_thread {
+    phi__thread log; /* first: a phi_thread is one, and an agent's own is nothing else */
     phi_runtime *rt;
     phi_memory memory;
-    phi__thread log;
     phi_thread *next, *prev; /* of the runtime's */
 };
 
@@ -31606,14 +33167,14 @@ static phi_status phi__bare_check_prompts(phi_runtime *rt, const phi_run_desc *d
 /* Without prompts: whether there is something to go on from. */
 static phi_status phi__bare_check_going_on(phi_runtime *rt, const phi_run_desc *desc) {
     const phi__thread *log = &desc->thread->log;
-    size_t i = log->item_count;
+    size_t i = log->fold.count;
     if (desc->agent->agent_id == NULL || desc->agent->session_id == NULL)
         return phi__error(
             rt, PHI_BAD_ARG,
             "phi_run: without prompts, agent.agent_id and agent.session_id are needed");
-    while (i > 0 && log->items[i - 1].message->role == PHI_ROLE_EXTENSION) i--;
+    while (i > 0 && log->fold.items[i - 1].message->role == PHI_ROLE_EXTENSION) i--;
     if (i == 0) return phi__error(rt, PHI_MISUSE, "phi_run: there are no messages to go on from");
-    if (log->items[i - 1].message->role == PHI_ROLE_ASSISTANT)
+    if (log->fold.items[i - 1].message->role == PHI_ROLE_ASSISTANT)
         return phi__error(rt, PHI_MISUSE, "phi_run: the last message is the model's own");
     return PHI_OK;
 }
@@ -31623,6 +33184,8 @@ static phi_status phi__bare_check(phi_runtime *rt, const phi_run_desc *desc) {
     if (desc == NULL) return phi__error(rt, PHI_BAD_ARG, "phi_run: desc is NULL");
     if (desc->agent == NULL) return phi__error(rt, PHI_BAD_ARG, "phi_run: agent is missing");
     if (desc->thread == NULL) return phi__error(rt, PHI_BAD_ARG, "phi_run: thread is missing");
+    if (desc->thread->log.of_agent)
+        return phi__error(rt, PHI_MISUSE, "phi_run: the thread is an agent's own");
     if (desc->thread->rt != rt)
         return phi__error(rt, PHI_BAD_ARG, "phi_run: the thread is of another runtime");
     if ((unsigned)desc->continuation > (unsigned)PHI_CONTINUATION_COMPACTION)
@@ -31664,7 +33227,7 @@ PHI_API phi_thread *phi_thread_new(phi_runtime *rt, size_t memory_limit_bytes) {
     thread->rt = rt;
     phi_memory_init(&thread->memory, &rt->memory.allocator, memory_limit_bytes);
     thread->memory.parent = &rt->memory;
-    phi__thread_init(&thread->log, &thread->memory);
+    phi__thread_init(&thread->log, &thread->memory, rt->io);
     thread->next = rt->threads;
     if (rt->threads != NULL) rt->threads->prev = thread;
     rt->threads = thread;
@@ -31674,6 +33237,7 @@ PHI_API phi_thread *phi_thread_new(phi_runtime *rt, size_t memory_limit_bytes) {
 PHI_API phi_status phi_thread_free(phi_thread *thread) {
     phi_status status;
     if (thread == NULL) return PHI_OK;
+    if (thread->log.of_agent) return PHI_MISUSE;
     status = phi__bare_idle(thread, "phi_thread_free");
     if (status != PHI_OK) return status;
     phi__bare_leave(thread);
@@ -31684,6 +33248,7 @@ PHI_API phi_status phi_thread_free(phi_thread *thread) {
 PHI_API phi_status phi_thread_append(phi_thread *thread, const phi_message *message) {
     phi_status status;
     if (thread == NULL) return PHI_BAD_ARG;
+    if (thread->log.of_agent) return PHI_MISUSE;
     status = phi__bare_idle(thread, "phi_thread_append");
     if (status != PHI_OK) return status;
     return phi__history_append(thread->rt, &thread->log, "phi_thread_append", message);
@@ -32163,6 +33728,13 @@ static void phi__ej_dropped(phi__event_writer *w) {
     phi__ej_str(w, "reason", w->event->source);
 }
 
+static void phi__ej_rewrite(phi__event_writer *w) {
+    phi__ej_str(w, "op_id", w->event->text);
+    phi__json_put_key(&w->out, PHI__LIT("status"));
+    phi__json_put_i64(&w->out, (int64_t)w->event->status);
+    phi__ej_str(w, "reason", w->event->source);
+}
+
 static void phi__ej_compaction(phi__event_writer *w) {
     phi_compaction c;
     if (w->event->compaction != NULL)
@@ -32219,6 +33791,7 @@ static void phi__ej_body(phi__event_writer *w) {
         if (phi__ej_of_tool(w)) phi__ej_tool(w);
         phi__ej_str(w, "text", w->event->text);
         break;
+    case PHI_EV_REWRITE: phi__ej_rewrite(w); break;
     }
 }
 
@@ -32560,6 +34133,13 @@ static phi_status phi__er_dropped(phi__event_reader *r) {
     return PHI_OK;
 }
 
+static phi_status phi__er_rewrite(phi__event_reader *r) {
+    r->out->text = phi__er_str(r, "op_id");
+    r->out->status = phi__er_status(phi_json_int(phi__er_get(r, "status"), PHI_REFUSED));
+    r->out->source = phi__er_str(r, "reason");
+    return PHI_OK;
+}
+
 static phi_status phi__er_compaction(phi__event_reader *r) {
     phi_compaction *c = (phi_compaction *)phi__er_alloc(r, sizeof *c);
     if (c == NULL) return PHI_NO_MEMORY;
@@ -32607,6 +34187,7 @@ static phi_status phi__er_body(phi__event_reader *r) {
     case PHI_EV_DECISION: return phi__er_decision(r);
     case PHI_EV_TOOL_PROGRESS:
     case PHI_EV_WARNING: return phi__er_text(r, "text");
+    case PHI_EV_REWRITE: return phi__er_rewrite(r);
     }
     return PHI_OK;
 }
@@ -32615,7 +34196,7 @@ static phi_status phi__er_body(phi__event_reader *r) {
 static phi_status phi__er_kind(phi__event_reader *r, phi_str type) {
     char words[sizeof r->error->message];
     int i;
-    for (i = PHI_EV_AGENT_START; i <= PHI_EV_WARNING; i++)
+    for (i = PHI_EV_AGENT_START; i <= PHI_EV_REWRITE; i++)
         if (phi__str_is(type, phi__event_type((phi_event_kind)i))) {
             r->out->kind = (phi_event_kind)i;
             return PHI_OK;
@@ -32768,7 +34349,7 @@ static bool phi__history_put(phi_runtime *rt, phi__thread *thread, const phi_mes
     for (i = 0; entries != NULL && i < count; i++) {
         const phi_message *kept = phi__thread_keep(thread, &messages[i]);
         if (kept == NULL || !phi__history_claim(thread, kept)) break;
-        entries[i].kind = PHI__ENTRY_MESSAGE;
+        entries[i].kind = PHI_ENTRY_MESSAGE;
         entries[i].at_ms = now;
         entries[i].loop_id = kept->loop_id;
         entries[i].turn_index = kept->turn_index;
@@ -32786,8 +34367,7 @@ PHI__FN phi_status phi__history_append(phi_runtime *rt, phi__thread *thread, con
                                        const phi_message *message) {
     phi_status status = phi__history_check(rt, what, message);
     if (status != PHI_OK) return status;
-    if (message->role != PHI_ROLE_TOOL_RESULT &&
-        !phi__thread_answer_orphans(thread, phi__io_wall_ms(rt->io)))
+    if (message->role != PHI_ROLE_TOOL_RESULT && !phi__thread_answer_orphans(thread))
         return phi__error(rt, PHI_NO_MEMORY, "%s: out of memory", what);
     return phi__history_put(rt, thread, message, 1)
                ? PHI_OK
@@ -32799,7 +34379,8 @@ PHI__FN phi_status phi__history_append(phi_runtime *rt, phi__thread *thread, con
 static bool phi__history_replace(phi__agent *agent, const phi_message *messages, size_t count) {
     phi__thread *thread = agent->thread, before = *thread;
     if (count > 0) {
-        phi__thread_init(thread, before.memory);
+        phi__thread_init(thread, before.memory, before.io);
+        thread->of_agent = before.of_agent;
         if (!phi__history_put(agent->rt, thread, messages, count)) {
             phi__thread_free(thread);
             *thread = before;

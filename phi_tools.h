@@ -47,16 +47,19 @@
 #if PHI__PUB_IO != 0xd83dc6b4
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_MODEL != 0x761cdc56
+#if PHI__PUB_MODEL != 0x99700755
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_WIRE != 0xdd04ad5e
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
+#if PHI__PUB_THREAD != 0x59c0f2e5
+#error "phi: phi_tools.h and phi.h are of different versions"
+#endif
 #if PHI__PUB_LOOP != 0x1d241e8f
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_AGENT != 0xf191aac6
+#if PHI__PUB_AGENT != 0x413ef32c
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 

@@ -87,9 +87,9 @@ static phi_content phi__agent_text_block(const char *text) {
 
 /* The last message that a model would see; NULL: none. */
 static const phi_message *phi__agent_last(const phi__agent *agent) {
-    size_t i = agent->thread->item_count;
-    while (i > 0 && agent->thread->items[i - 1].message->role == PHI_ROLE_EXTENSION) i--;
-    return i > 0 ? agent->thread->items[i - 1].message : NULL;
+    size_t i = agent->thread->fold.count;
+    while (i > 0 && agent->thread->fold.items[i - 1].message->role == PHI_ROLE_EXTENSION) i--;
+    return i > 0 ? agent->thread->fold.items[i - 1].message : NULL;
 }
 
 /* ---- public: runs ---- */
@@ -240,6 +240,19 @@ PHI_API phi_spending phi_agent_spending(phi_agent handle) {
     phi_spending none;
     memset(&none, 0, sizeof none);
     return agent != NULL ? agent->budget.seen : none;
+}
+
+/* ---- public: the log ---- */
+
+PHI_API phi_thread *phi_agent_thread(phi_agent handle) {
+    phi__agent *agent = phi__agent_find(handle);
+    return agent != NULL ? (phi_thread *)agent->thread : NULL;
+}
+
+PHI_API phi_status phi_agent_rewrite(phi_agent handle, const phi_rewrite *rewrite) {
+    phi__agent *agent = phi__agent_find(handle);
+    if (handle.rt == NULL || rewrite == NULL) return PHI_BAD_ARG;
+    return agent != NULL ? phi__put_off_rewrite(agent, rewrite) : PHI_STALE;
 }
 
 /* ---- public: changing it ---- */

@@ -9,6 +9,7 @@
 #include "loop/provider.h"
 #include "loop/run.h"
 #include "loop/tool.h"
+#include "thread/thread.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -178,6 +179,15 @@ PHI_API double phi_agent_run_cost(phi_agent agent);
 PHI_API phi_cache_stats phi_agent_cache_stats(phi_agent agent); /* zero for a stale one */
 
 /* ---- the history ---- */
+
+/* All of it, as a log: to read, to fork, to rewrite while no run goes on. Owned by the agent, valid until it is freed;
+   NULL for a stale one. phi_agent_reset, phi_replace_messages and phi_clear_messages begin a new log in it. */
+PHI_API phi_thread *phi_agent_thread(phi_agent agent);
+
+/* As phi_thread_rewrite; while a run goes on it is put off until that has ended, after its last entry. One waits at a
+   time: a newer one takes its place. What became of it is told by PHI_EV_REWRITE, in any case. Copied. PHI_STALE,
+   PHI_NO_MEMORY: nothing changed. */
+PHI_API phi_status phi_agent_rewrite(phi_agent agent, const phi_rewrite *rewrite);
 
 /* How many messages (0 for a stale agent), and message i, from 0, oldest first; NULL past the end. Owned by
    the agent, valid until it is freed, reset, or its messages are replaced. */

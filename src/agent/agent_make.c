@@ -552,6 +552,7 @@ PHI__FN void phi__agent_destroy(phi__agent *agent) {
     phi_runtime *rt = agent->rt;
     if (agent->run != NULL) phi__run_destroy(agent->run);
     phi__responses_drop(agent);
+    phi__put_off_forget(agent);
     phi__inputs_free(agent, &agent->steering);
     phi__inputs_free(agent, &agent->follow_ups);
     phi__inputs_free(agent, &agent->injected);
@@ -580,7 +581,8 @@ static phi__agent *phi__agent_build(phi_runtime *rt, const phi_agent_desc *desc,
     phi_arena_init(&agent->arena, &agent->memory, 512);
     phi_arena_init(&agent->tools_arena, &agent->memory, 512);
     phi_arena_init(&agent->model_arena, &agent->memory, 256);
-    phi__thread_init(&agent->own, &agent->memory);
+    phi__thread_init(&agent->own, &agent->memory, rt->io);
+    agent->own.of_agent = true;
     agent->thread = lent != NULL ? lent : &agent->own;
     if (phi__agent_fill(agent, desc))
         agent->slot = phi__slots_take(&rt->agents, PHI__AGENT_IDLE, agent);

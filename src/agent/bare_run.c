@@ -7,9 +7,9 @@
 #include "agent/agent_in.h"
 
 struct phi_thread {
+    phi__thread log; /* first: a phi_thread is one, and an agent's own is nothing else */
     phi_runtime *rt;
     phi_memory memory;
-    phi__thread log;
     phi_thread *next, *prev; /* of the runtime's */
 };
 
@@ -95,14 +95,14 @@ static phi_status phi__bare_check_prompts(phi_runtime *rt, const phi_run_desc *d
 /* Without prompts: whether there is something to go on from. */
 static phi_status phi__bare_check_going_on(phi_runtime *rt, const phi_run_desc *desc) {
     const phi__thread *log = &desc->thread->log;
-    size_t i = log->item_count;
+    size_t i = log->fold.count;
     if (desc->agent->agent_id == NULL || desc->agent->session_id == NULL)
         return phi__error(
             rt, PHI_BAD_ARG,
             "phi_run: without prompts, agent.agent_id and agent.session_id are needed");
-    while (i > 0 && log->items[i - 1].message->role == PHI_ROLE_EXTENSION) i--;
+    while (i > 0 && log->fold.items[i - 1].message->role == PHI_ROLE_EXTENSION) i--;
     if (i == 0) return phi__error(rt, PHI_MISUSE, "phi_run: there are no messages to go on from");
-    if (log->items[i - 1].message->role == PHI_ROLE_ASSISTANT)
+    if (log->fold.items[i - 1].message->role == PHI_ROLE_ASSISTANT)
         return phi__error(rt, PHI_MISUSE, "phi_run: the last message is the model's own");
     return PHI_OK;
 }
@@ -112,6 +112,8 @@ static phi_status phi__bare_check(phi_runtime *rt, const phi_run_desc *desc) {
     if (desc == NULL) return phi__error(rt, PHI_BAD_ARG, "phi_run: desc is NULL");
     if (desc->agent == NULL) return phi__error(rt, PHI_BAD_ARG, "phi_run: agent is missing");
     if (desc->thread == NULL) return phi__error(rt, PHI_BAD_ARG, "phi_run: thread is missing");
+    if (desc->thread->log.of_agent)
+        return phi__error(rt, PHI_MISUSE, "phi_run: the thread is an agent's own");
     if (desc->thread->rt != rt)
         return phi__error(rt, PHI_BAD_ARG, "phi_run: the thread is of another runtime");
     if ((unsigned)desc->continuation > (unsigned)PHI_CONTINUATION_COMPACTION)
@@ -153,7 +155,7 @@ PHI_API phi_thread *phi_thread_new(phi_runtime *rt, size_t memory_limit_bytes) {
     thread->rt = rt;
     phi_memory_init(&thread->memory, &rt->memory.allocator, memory_limit_bytes);
     thread->memory.parent = &rt->memory;
-    phi__thread_init(&thread->log, &thread->memory);
+    phi__thread_init(&thread->log, &thread->memory, rt->io);
     thread->next = rt->threads;
     if (rt->threads != NULL) rt->threads->prev = thread;
     rt->threads = thread;
@@ -163,6 +165,7 @@ PHI_API phi_thread *phi_thread_new(phi_runtime *rt, size_t memory_limit_bytes) {
 PHI_API phi_status phi_thread_free(phi_thread *thread) {
     phi_status status;
     if (thread == NULL) return PHI_OK;
+    if (thread->log.of_agent) return PHI_MISUSE;
     status = phi__bare_idle(thread, "phi_thread_free");
     if (status != PHI_OK) return status;
     phi__bare_leave(thread);
@@ -173,6 +176,7 @@ PHI_API phi_status phi_thread_free(phi_thread *thread) {
 PHI_API phi_status phi_thread_append(phi_thread *thread, const phi_message *message) {
     phi_status status;
     if (thread == NULL) return PHI_BAD_ARG;
+    if (thread->log.of_agent) return PHI_MISUSE;
     status = phi__bare_idle(thread, "phi_thread_append");
     if (status != PHI_OK) return status;
     return phi__history_append(thread->rt, &thread->log, "phi_thread_append", message);

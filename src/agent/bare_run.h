@@ -6,12 +6,11 @@
 #define PHI_AGENT_BARE_RUN_H
 
 #include "agent/agent.h"
+#include "thread/thread.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-typedef struct phi_thread phi_thread;
 
 /* An empty history in the runtime's memory; memory_limit_bytes 0: none of its own. NULL: no memory.
    Caller frees with phi_thread_free. Pumping thread. */

@@ -366,6 +366,13 @@ static void phi__ej_dropped(phi__event_writer *w) {
     phi__ej_str(w, "reason", w->event->source);
 }
 
+static void phi__ej_rewrite(phi__event_writer *w) {
+    phi__ej_str(w, "op_id", w->event->text);
+    phi__json_put_key(&w->out, PHI__LIT("status"));
+    phi__json_put_i64(&w->out, (int64_t)w->event->status);
+    phi__ej_str(w, "reason", w->event->source);
+}
+
 static void phi__ej_compaction(phi__event_writer *w) {
     phi_compaction c;
     if (w->event->compaction != NULL)
@@ -422,6 +429,7 @@ static void phi__ej_body(phi__event_writer *w) {
         if (phi__ej_of_tool(w)) phi__ej_tool(w);
         phi__ej_str(w, "text", w->event->text);
         break;
+    case PHI_EV_REWRITE: phi__ej_rewrite(w); break;
     }
 }
 

@@ -311,6 +311,13 @@ static phi_status phi__er_dropped(phi__event_reader *r) {
     return PHI_OK;
 }
 
+static phi_status phi__er_rewrite(phi__event_reader *r) {
+    r->out->text = phi__er_str(r, "op_id");
+    r->out->status = phi__er_status(phi_json_int(phi__er_get(r, "status"), PHI_REFUSED));
+    r->out->source = phi__er_str(r, "reason");
+    return PHI_OK;
+}
+
 static phi_status phi__er_compaction(phi__event_reader *r) {
     phi_compaction *c = (phi_compaction *)phi__er_alloc(r, sizeof *c);
     if (c == NULL) return PHI_NO_MEMORY;
@@ -358,6 +365,7 @@ static phi_status phi__er_body(phi__event_reader *r) {
     case PHI_EV_DECISION: return phi__er_decision(r);
     case PHI_EV_TOOL_PROGRESS:
     case PHI_EV_WARNING: return phi__er_text(r, "text");
+    case PHI_EV_REWRITE: return phi__er_rewrite(r);
     }
     return PHI_OK;
 }
@@ -366,7 +374,7 @@ static phi_status phi__er_body(phi__event_reader *r) {
 static phi_status phi__er_kind(phi__event_reader *r, phi_str type) {
     char words[sizeof r->error->message];
     int i;
-    for (i = PHI_EV_AGENT_START; i <= PHI_EV_WARNING; i++)
+    for (i = PHI_EV_AGENT_START; i <= PHI_EV_REWRITE; i++)
         if (phi__str_is(type, phi__event_type((phi_event_kind)i))) {
             r->out->kind = (phi_event_kind)i;
             return PHI_OK;

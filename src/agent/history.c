@@ -99,7 +99,7 @@ static bool phi__history_put(phi_runtime *rt, phi__thread *thread, const phi_mes
     for (i = 0; entries != NULL && i < count; i++) {
         const phi_message *kept = phi__thread_keep(thread, &messages[i]);
         if (kept == NULL || !phi__history_claim(thread, kept)) break;
-        entries[i].kind = PHI__ENTRY_MESSAGE;
+        entries[i].kind = PHI_ENTRY_MESSAGE;
         entries[i].at_ms = now;
         entries[i].loop_id = kept->loop_id;
         entries[i].turn_index = kept->turn_index;
@@ -117,8 +117,7 @@ PHI__FN phi_status phi__history_append(phi_runtime *rt, phi__thread *thread, con
                                        const phi_message *message) {
     phi_status status = phi__history_check(rt, what, message);
     if (status != PHI_OK) return status;
-    if (message->role != PHI_ROLE_TOOL_RESULT &&
-        !phi__thread_answer_orphans(thread, phi__io_wall_ms(rt->io)))
+    if (message->role != PHI_ROLE_TOOL_RESULT && !phi__thread_answer_orphans(thread))
         return phi__error(rt, PHI_NO_MEMORY, "%s: out of memory", what);
     return phi__history_put(rt, thread, message, 1)
                ? PHI_OK
@@ -130,7 +129,8 @@ PHI__FN phi_status phi__history_append(phi_runtime *rt, phi__thread *thread, con
 static bool phi__history_replace(phi__agent *agent, const phi_message *messages, size_t count) {
     phi__thread *thread = agent->thread, before = *thread;
     if (count > 0) {
-        phi__thread_init(thread, before.memory);
+        phi__thread_init(thread, before.memory, before.io);
+        thread->of_agent = before.of_agent;
         if (!phi__history_put(agent->rt, thread, messages, count)) {
             phi__thread_free(thread);
             *thread = before;

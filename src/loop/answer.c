@@ -129,7 +129,7 @@ static bool phi__answer_log(phi__run *run, const phi_failure *failure) {
     kept = phi__answer_keep_answer(run, failure);
     if (kept == NULL) return false;
     memset(&entry, 0, sizeof entry);
-    entry.kind = PHI__ENTRY_MESSAGE;
+    entry.kind = PHI_ENTRY_MESSAGE;
     entry.at_ms = kept->timestamp_ms;
     entry.loop_id = run->loop_id;
     entry.turn_index = run->turn_index;

@@ -19,10 +19,10 @@ static bool phi__context_list(phi__run *run) {
     const phi__thread *thread = run->agent->thread;
     size_t i;
     run->listed = (const phi_message **)phi_arena_alloc(
-        &run->arena, phi__mul(phi__max(thread->item_count, 1), sizeof *run->listed));
+        &run->arena, phi__mul(phi__max(thread->fold.count, 1), sizeof *run->listed));
     if (run->listed == NULL) return false;
-    for (i = 0; i < thread->item_count; i++) run->listed[i] = thread->items[i].message;
-    run->listed_count = thread->item_count;
+    for (i = 0; i < thread->fold.count; i++) run->listed[i] = thread->fold.items[i].message;
+    run->listed_count = thread->fold.count;
     return true;
 }
 
@@ -129,12 +129,13 @@ static bool phi__context_items(phi__run *run, const phi_message *const *list, si
     phi__item *made =
         (phi__item *)phi__arena_zero(&run->arena, phi__mul(phi__max(count, 1), sizeof *made));
     size_t i;
-    if (made == NULL || !phi__places_init(&ours, &run->arena, thread->item_count)) return false;
-    for (i = 0; i < thread->item_count; i++) phi__places_add(&ours, thread->items[i].message, i);
+    if (made == NULL || !phi__places_init(&ours, &run->arena, thread->fold.count)) return false;
+    for (i = 0; i < thread->fold.count; i++)
+        phi__places_add(&ours, thread->fold.items[i].message, i);
     for (i = 0; i < count; i++) {
         const phi__place *place = phi__places_find(&ours, list[i]);
         made[i].message = list[i];
-        if (place->message != NULL) made[i] = thread->items[place->at];
+        if (place->message != NULL) made[i] = thread->fold.items[place->at];
     }
     *items = made;
     return true;
@@ -147,8 +148,8 @@ PHI__FN phi_status phi__run_items(phi__run *run, const phi__item **items, size_t
     size_t i;
     if (run->listed == NULL && agent->translate_fn != NULL && !phi__context_list(run))
         return PHI_NO_MEMORY;
-    *items = agent->thread->items;
-    *count = agent->thread->item_count;
+    *items = agent->thread->fold.items;
+    *count = agent->thread->fold.count;
     if (run->listed == NULL) return PHI_OK;
     list = run->listed;
     *count = run->listed_count;
@@ -185,8 +186,8 @@ static bool phi__compact_measure(phi__run *run) {
         run->compaction =
             (phi_compaction *)phi__arena_zero(&thread->arena, sizeof *run->compaction);
     if (run->compaction == NULL) return false;
-    run->compaction->estimated_tokens = run->compaction->tokens_before = thread->item_tokens;
-    run->compaction->message_count = run->compaction->messages_before = thread->item_count;
+    run->compaction->estimated_tokens = run->compaction->tokens_before = thread->fold.tokens;
+    run->compaction->message_count = run->compaction->messages_before = thread->fold.count;
     return true;
 }
 
@@ -194,14 +195,13 @@ static bool phi__compact_measure(phi__run *run) {
 static phi__state phi__compact_do(phi__run *run) {
     phi__thread *thread = run->agent->thread;
     phi_compaction *c = run->compaction;
-    uint64_t target = run->idle_compactions == 0 ? thread->item_tokens / 2 : 0;
+    uint64_t target = run->idle_compactions == 0 ? thread->fold.tokens / 2 : 0;
     size_t removed = 0;
     if (!phi__compact_tell(run, PHI_EV_COMPACTION_START) ||
-        !phi__thread_truncate(thread, target, phi__io_wall_ms(run->agent->rt->io), run->loop_id,
-                              run->turn_index, &removed))
+        !phi__thread_truncate(thread, target, run->loop_id, run->turn_index, &removed))
         return phi__run_no_memory(run);
-    c->messages_after = thread->item_count;
-    c->tokens_after = thread->item_tokens;
+    c->messages_after = thread->fold.count;
+    c->tokens_after = thread->fold.tokens;
     run->compactions++;
     if (removed == 0) run->idle_compactions++;
     if (!phi__compact_tell(run, PHI_EV_COMPACTION_END)) return phi__run_no_memory(run);

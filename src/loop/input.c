@@ -199,7 +199,7 @@ PHI__FN phi__hooked phi__input_poll(phi__run *run, phi_input kind) {
    told: else it would come again. */
 static bool phi__input_log(phi__run *run) {
     phi__thread *thread = run->agent->thread;
-    phi__entry entry = phi__run_entry(run, PHI__ENTRY_MESSAGE);
+    phi__entry entry = phi__run_entry(run, PHI_ENTRY_MESSAGE);
     phi__input *input = run->pending.head;
     phi_input kind = input->kind;
     phi_message *kept;

@@ -452,6 +452,7 @@ struct phi__agent {
     phi__agent *next_over, *prev_over; /* of those in rt->bare_over */
     bool bare;                         /* made by phi_run, over a thread that was lent */
     bool bare_over;                    /* its run is over: in the list */
+    struct phi__put_off *put_off;      /* a rewrite that waits for the end of the run; or NULL */
     uint32_t loops;                    /* runs so far, in all sessions */
     phi__caching caching;
     phi_usage usage, run_usage; /* run_usage: of the last run, or the one that goes on */
@@ -648,7 +649,7 @@ PHI__FN bool phi__step_spent(const phi_runtime *rt);
 PHI__FN bool phi__run_log(phi__run *run, const phi_message *kept);
 PHI__FN bool phi__run_tell(phi__run *run, const phi_message *message, phi_input input,
                            phi_str source);
-PHI__FN phi__entry phi__run_entry(const phi__run *run, phi__entry_kind kind);
+PHI__FN phi__entry phi__run_entry(const phi__run *run, phi_entry_kind kind);
 PHI__FN bool phi__run_note(phi__run *run, const phi__entry *entry);
 PHI__FN void phi__run_stamp(const phi__run *run, phi_message *message);
 /* Ends the run because memory ran out: phi__run_over_memory returns the state to go to. */
@@ -731,6 +732,11 @@ PHI__FN void phi__response_close(phi__run *run);
 PHI__FN void phi__response_drop(phi__response *response); /* its handle is stale */
 /* All of an agent's: it is freed or reset, or its messages are replaced. */
 PHI__FN void phi__responses_drop(phi__agent *agent);
+
+/* put_off.c: as phi_agent_rewrite. */
+PHI__FN phi_status phi__put_off_rewrite(phi__agent *agent, const phi_rewrite *rewrite);
+PHI__FN void phi__put_off_due(phi__agent *agent); /* the run has ended: what waits is done */
+PHI__FN void phi__put_off_forget(phi__agent *agent);
 
 /* bare.c */
 /* The run of an agent is over: if it was over a thread that was lent, the agent goes as well, as soon as its

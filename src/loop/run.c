@@ -46,7 +46,7 @@ PHI__FN void phi__run_stamp(const phi__run *run, phi_message *message) {
     message->turn_index = run->turn_index;
 }
 
-PHI__FN phi__entry phi__run_entry(const phi__run *run, phi__entry_kind kind) {
+PHI__FN phi__entry phi__run_entry(const phi__run *run, phi_entry_kind kind) {
     phi__entry entry;
     memset(&entry, 0, sizeof entry);
     entry.kind = kind;
@@ -74,7 +74,7 @@ PHI__FN bool phi__run_tell(phi__run *run, const phi_message *message, phi_input 
 }
 
 PHI__FN bool phi__run_log(phi__run *run, const phi_message *kept) {
-    phi__entry entry = phi__run_entry(run, PHI__ENTRY_MESSAGE);
+    phi__entry entry = phi__run_entry(run, PHI_ENTRY_MESSAGE);
     entry.message = kept;
     return phi__run_note(run, &entry) &&
            phi__run_tell(run, kept, PHI_INPUT_NONE, phi__str(NULL, 0));
@@ -193,12 +193,12 @@ static bool phi__run_draft(phi__run *run, const phi__run_order *order, phi__entr
     entries =
         (phi__entry *)phi_arena_alloc(&thread->arena, phi__mul(phi__add(n, 1), sizeof *entries));
     if (entries == NULL) return false;
-    entries[0] = phi__run_entry(run, PHI__ENTRY_LOOP_START);
+    entries[0] = phi__run_entry(run, PHI_ENTRY_LOOP_START);
     entries[0].loop = run->info;
     for (i = 0; i < n; i++) {
         phi_message message = order->prompts[i];
         phi__run_stamp(run, &message);
-        entries[i + 1] = phi__run_entry(run, PHI__ENTRY_MESSAGE);
+        entries[i + 1] = phi__run_entry(run, PHI_ENTRY_MESSAGE);
         entries[i + 1].message = phi__thread_keep(thread, &message);
         if (entries[i + 1].message == NULL) return false;
     }
@@ -226,9 +226,8 @@ static bool phi__run_begin(phi__run *run, const phi__run_order *order) {
     size_t count = thread->count;
     phi__entry *first = NULL;
     bool named = phi__run_name(run, order);
-    if (named && phi__thread_answer_orphans(thread, phi__io_wall_ms(run->agent->rt->io)) &&
-        phi__run_inform(run, order) && phi__run_draft(run, order, &first) &&
-        phi__run_remember(run)) {
+    if (named && phi__thread_answer_orphans(thread) && phi__run_inform(run, order) &&
+        phi__run_draft(run, order, &first) && phi__run_remember(run)) {
         phi__thread_attach(thread, first, 1);
         run->first_message = run->told_messages = thread->message_count;
         return true;

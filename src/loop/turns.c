@@ -164,7 +164,7 @@ static phi__state phi__turn_stop(phi__run *run, const char *reason) {
 static bool phi__turn_reserve(phi__run *run, char *reason, size_t size) {
     const phi__agent *agent = run->agent;
     const phi_cost *rates = &agent->model.cost;
-    uint64_t in = agent->thread->item_tokens + phi_tokens_of_text(NULL, agent->system_prompt) +
+    uint64_t in = agent->thread->fold.tokens + phi_tokens_of_text(NULL, agent->system_prompt) +
                   phi_tokens_of_text(NULL, agent->format_schema);
     uint64_t out = agent->max_tokens != 0 ? agent->max_tokens : agent->model.max_tokens;
     const phi__input *input;
@@ -259,7 +259,7 @@ static void phi__turn_clear(phi__run *run) {
 
 static phi__state phi__turn_begin(phi__run *run) {
     phi_event event;
-    phi__entry entry = phi__run_entry(run, PHI__ENTRY_TURN_START);
+    phi__entry entry = phi__run_entry(run, PHI_ENTRY_TURN_START);
     if (run->cancelled) return phi__turn_leave(run, PHI_CANCELLED);
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_TURN_START;
@@ -284,7 +284,7 @@ static phi__state phi__turn_failed(phi__run *run, bool *wait) {
 
 static phi__state phi__turn_end(phi__run *run) {
     phi_event event;
-    phi__entry entry = phi__run_entry(run, PHI__ENTRY_TURN_END);
+    phi__entry entry = phi__run_entry(run, PHI_ENTRY_TURN_END);
     bool room;
     phi__run_drop_call(run);
     phi__run_drop_tools(run);
@@ -389,7 +389,7 @@ static void phi__turn_tell_end(phi__run *run, const phi_usage *usage) {
 
 static phi__state phi__turn_close(phi__run *run) {
     phi__agent *agent = run->agent;
-    phi__entry entry = phi__run_entry(run, PHI__ENTRY_LOOP_END);
+    phi__entry entry = phi__run_entry(run, PHI_ENTRY_LOOP_END);
     phi_usage *usage = (phi_usage *)phi_arena_alloc(&agent->thread->arena, sizeof *usage);
     (void)phi__slots_move(&agent->rt->agents, agent->index, agent->gen, PHI__AGENT_RUNNING,
                           PHI__AGENT_IDLE);
@@ -402,6 +402,7 @@ static phi__state phi__turn_close(phi__run *run) {
     entry.status = run->status;
     entry.failure = run->failure;
     (void)phi__run_note(run, &entry); /* without memory for it, the log still tells: no reply */
+    phi__put_off_due(agent);
     phi__turn_tell_end(run, usage);
     phi__response_close(run);
     return run->silent ? PHI__RUN_OVER : PHI__RUN_AFTER_LOOP;

@@ -28,6 +28,7 @@ PHI_API const char *phi_event_name(phi_event_kind kind) {
     case PHI_EV_DECISION: return "Decision";
     case PHI_EV_PAUSED: return "Paused";
     case PHI_EV_WARNING: return "Warning";
+    case PHI_EV_REWRITE: return "Rewrite";
     }
     return "";
 }

@@ -51,7 +51,9 @@ typedef enum phi_event_kind {
     PHI_EV_COMPACTION_END,   /* compaction */
     PHI_EV_DECISION, /* ticket: a hook answered PHI_WAIT; point; call, tool_... of a tool's; text */
     PHI_EV_PAUSED,   /* text: the limit that was reached; phi_budget_raise goes on */
-    PHI_EV_WARNING   /* text: words about the run: a call that repeats itself */
+    PHI_EV_WARNING,  /* text: words about the run: a call that repeats itself */
+    PHI_EV_REWRITE   /* what became of phi_agent_rewrite: text: its op_id; status; source: words, where it was
+                        refused, or a newer one took its place (PHI_CANCELLED) */
 } phi_event_kind;
 
 /* What made a turn begin. */

@@ -1,42 +1,30 @@
-/* thread.c - appending, and keeping the projection up to date. */
+/* thread.c - appending, and keeping what the active lane shows up to date. */
 #include "thread/thread_in.h"
 
-#include "model/tokens.h"
 #include "wire/hash_in.h"
 
-PHI__FN void phi__thread_init(phi__thread *thread, phi_memory *memory) {
+PHI__FN void phi__thread_init(phi__thread *thread, phi_memory *memory, phi__io *io) {
     memset(thread, 0, sizeof *thread);
     thread->memory = memory;
+    thread->io = io;
     phi_arena_init(&thread->arena, memory, 0);
 }
 
 PHI__FN void phi__thread_free(phi__thread *thread) {
+    bool of_agent;
     phi__free(thread->memory, thread->entries, thread->cap * sizeof *thread->entries);
     phi__free(thread->memory, thread->messages, thread->message_cap * sizeof *thread->messages);
-    phi__free(thread->memory, thread->items, thread->item_cap * sizeof *thread->items);
+    phi__free(thread->memory, thread->lanes, thread->lane_cap * sizeof *thread->lanes);
     phi__free(thread->memory, thread->ids, thread->id_cap * sizeof *thread->ids);
+    phi__fold_free(thread->memory, &thread->fold);
     phi_arena_free(&thread->arena);
-    phi__thread_init(thread, thread->memory);
+    of_agent = thread->of_agent;
+    phi__thread_init(thread, thread->memory, thread->io);
+    thread->of_agent = of_agent;
 }
 
-/* A failed answer may hold half a thought or calls that never ran: the model does not see it. */
-static bool phi__thread_projects(const phi_message *message) {
-    return message->role != PHI_ROLE_ASSISTANT || (message->stop_reason != PHI_STOP_REASON_ERROR &&
-                                                   message->stop_reason != PHI_STOP_REASON_ABORTED);
-}
-
-static void phi__thread_project(phi__thread *thread, phi__entry *entry) {
-    phi__item *item = &thread->items[thread->item_count];
-    if (!phi__thread_projects(entry->message)) return;
-    thread->item_count++;
-    thread->item_tokens += phi_tokens_of_message(NULL, entry->message);
-    item->message = entry->message;
-    item->rendered = &entry->rendered;
-    item->arena = &thread->arena;
-    item->origin = entry->message->role == PHI_ROLE_ASSISTANT
-                       ? phi__origin_of(entry->message->model, entry->message->provider,
-                                        entry->message->protocol)
-                       : 0;
+PHI__FN int64_t phi__thread_now(const phi__thread *thread) {
+    return thread->io != NULL ? phi__io_wall_ms(thread->io) : 0;
 }
 
 PHI__FN bool phi__thread_reserve(phi__thread *thread, size_t n, size_t messages) {
@@ -52,11 +40,7 @@ PHI__FN bool phi__thread_reserve(phi__thread *thread, size_t n, size_t messages)
                       phi__add(thread->message_count, messages), sizeof *thread->messages);
     if (grown == NULL) return false;
     thread->messages = (phi__entry **)grown;
-    grown = phi__grow(thread->memory, thread->items, &thread->item_cap,
-                      phi__add(thread->item_count, messages), sizeof *thread->items);
-    if (grown == NULL) return false;
-    thread->items = (phi__item *)grown;
-    return true;
+    return phi__fold_room(thread->memory, &thread->fold, messages);
 }
 
 PHI__FN void phi__thread_attach(phi__thread *thread, phi__entry *entries, size_t n) {
@@ -64,10 +48,15 @@ PHI__FN void phi__thread_attach(phi__thread *thread, phi__entry *entries, size_t
     for (i = 0; i < n; i++) {
         phi__entry *entry = &entries[i];
         entry->seq = thread->count;
+        entry->lane = thread->lane;
         thread->entries[thread->count++] = entry;
-        if (entry->kind != PHI__ENTRY_MESSAGE) continue;
-        thread->messages[thread->message_count++] = entry;
-        phi__thread_project(thread, entry);
+        if (entry->kind == PHI_ENTRY_MESSAGE) {
+            thread->messages[thread->message_count++] = entry;
+            phi__fold_message(thread, &thread->fold, entry);
+        } else if (entry->kind == PHI_ENTRY_LOOP_END) {
+            if (entry->usage != NULL) phi_usage_add(&thread->usage, entry->usage);
+            phi__fold_end(thread, &thread->fold, entry);
+        }
     }
 }
 
@@ -75,7 +64,7 @@ PHI__FN bool phi__thread_append(phi__thread *thread, const phi__entry *entries, 
     size_t messages = 0, i;
     phi__entry *kept;
     if (n == 0) return true;
-    for (i = 0; i < n; i++) messages += entries[i].kind == PHI__ENTRY_MESSAGE;
+    for (i = 0; i < n; i++) messages += entries[i].kind == PHI_ENTRY_MESSAGE;
     if (!phi__thread_reserve(thread, n, messages)) return false;
     kept = (phi__entry *)phi_arena_alloc(&thread->arena, phi__mul(n, sizeof *kept));
     if (kept == NULL) return false;
@@ -92,7 +81,7 @@ PHI__FN phi_message *phi__thread_keep(phi__thread *thread, const phi_message *me
 }
 
 static bool phi__thread_answer(phi__thread *thread, const phi_message *asked,
-                               const phi_content *call, int64_t at_ms) {
+                               const phi_content *call) {
     phi_content content;
     phi_message result;
     phi__entry entry;
@@ -107,10 +96,10 @@ static bool phi__thread_answer(phi__thread *thread, const phi_message *asked,
     result.tool_call_id = call->id;
     result.tool_name = call->name;
     result.is_error = true;
-    result.timestamp_ms = entry.at_ms = at_ms;
+    result.timestamp_ms = entry.at_ms = phi__thread_now(thread);
     result.loop_id = entry.loop_id = asked->loop_id;
     result.turn_index = entry.turn_index = asked->turn_index;
-    entry.kind = PHI__ENTRY_MESSAGE;
+    entry.kind = PHI_ENTRY_MESSAGE;
     entry.message = phi__thread_keep(thread, &result);
     return entry.message != NULL && phi__thread_append(thread, &entry, 1);
 }
@@ -129,18 +118,18 @@ static bool phi__thread_answered(const phi__thread *thread, size_t first, size_t
     return false;
 }
 
-PHI__FN bool phi__thread_answer_orphans(phi__thread *thread, int64_t at_ms) {
+PHI__FN bool phi__thread_answer_orphans(phi__thread *thread) {
     size_t end = thread->message_count, at = end, next, i;
     const phi_message *asked;
     while (at > 0 && thread->messages[at - 1]->message->role == PHI_ROLE_TOOL_RESULT) at--;
     if (at == 0) return true;
     asked = thread->messages[at - 1]->message;
-    if (asked->role != PHI_ROLE_ASSISTANT || !phi__thread_projects(asked)) return true;
+    if (asked->role != PHI_ROLE_ASSISTANT || !phi__fold_shows(asked)) return true;
     next = at;
     for (i = 0; i < asked->content_count; i++) {
         if (asked->content[i].kind != PHI_CONTENT_TOOL_CALL) continue;
         if (phi__thread_answered(thread, at, end, &next, asked->content[i].id)) continue;
-        if (!phi__thread_answer(thread, asked, &asked->content[i], at_ms)) return false;
+        if (!phi__thread_answer(thread, asked, &asked->content[i])) return false;
     }
     return true;
 }

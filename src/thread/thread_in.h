@@ -1,69 +1,101 @@
-/* thread_in.h - the log: append-only entries, and the projection of them that a model sees.
+/* thread_in.h - the log in memory: entries, lanes, and the fold of the active lane.
 
-   Entries and their messages live in the thread's arena and never move. Order is seq, which is also
-   the place in the log. What is projected is kept as a list that grows with the log, so that a turn
-   costs its new entries.
-   An assistant message that failed or was aborted stays in the log and is not projected.
+   Entries and their messages live in the thread's arena and never move. Order is seq, which is also the place in
+   the log. The fold of the active lane is kept as a list that grows with the log, so that a turn costs its new
+   entries; other lanes, and earlier states, are folded anew when they are asked for.
+   An assistant message that failed or was aborted stays in the log and is not shown.
    Threads: the pumping thread. */
 #ifndef PHI_THREAD_THREAD_IN_H
 #define PHI_THREAD_THREAD_IN_H
 
-#include "model/event.h"
+#include "io/io_in.h"
+#include "thread/thread.h"
 #include "wire/codec_in.h"
 
-typedef enum phi__entry_kind {
-    PHI__ENTRY_MESSAGE = 1,
-    PHI__ENTRY_LOOP_START,
-    PHI__ENTRY_LOOP_END,
-    PHI__ENTRY_TURN_START,
-    PHI__ENTRY_TURN_END,
-    PHI__ENTRY_TRUNCATE /* what a compaction took out of the projection */
-} phi__entry_kind;
+enum { PHI__LANE_NONE = 0x7fffffff };
 
-/* The projected messages of these entries went, but the first user message of all and that of `spared`
-   (UINT64_MAX: none). gone: how many that were. It holds for itself: the one before it is to be forgotten. */
-typedef struct phi__cut {
-    uint64_t from_seq, to_seq, spared, gone;
-} phi__cut;
+/* A rewrite as it is kept. */
+typedef struct phi__op {
+    phi_rewrite rewrite; /* strings, spans and messages in the thread's arena */
+    uint32_t lane;
+    uint64_t seq;
+    bool revoked;
+    uint64_t revoked_at;      /* seq of what undid it */
+    size_t message_count;     /* of all spans */
+    phi__rendered **rendered; /* of each */
+    struct phi__op *earlier;  /* in the log */
+} phi__op;
+
+typedef struct phi__spawn {
+    phi_str tool_call_id, session_id, loop_id;
+} phi__spawn;
+
+typedef struct phi__note {
+    phi_str kind, json;
+} phi__note;
 
 typedef struct phi__entry {
     uint64_t seq;
     int64_t at_ms; /* for display, never for order */
-    phi__entry_kind kind;
+    phi_entry_kind kind;
+    uint32_t flags;
+    uint32_t lane;
+    uint32_t turn_index;
     phi_status status;   /* LOOP_END */
     phi_trigger trigger; /* TURN_START */
-    uint32_t turn_index;
+    phi_keep keep;       /* LOOP_END */
     phi_str loop_id;
     const phi_message *message; /* MESSAGE */
     const phi_usage *usage;     /* TURN_END, LOOP_END */
     const phi_failure *failure; /* LOOP_END that failed */
     const phi_loop_info *loop;  /* LOOP_START */
-    struct phi__cut *cut;       /* TRUNCATE: what `message` stands for */
-    phi__rendered *rendered;    /* MESSAGE: its blocks in wire formats */
+    void *
+        detail; /* phi__op of REWRITE, phi__spawn of SPAWN, phi__note of NOTE; LANE: none, it is in the lane */
+    phi__rendered *rendered; /* MESSAGE: its blocks in wire formats */
 } phi__entry;
+
+typedef struct phi__lane {
+    phi_str name;
+    uint32_t parent; /* PHI__LANE_NONE: it began empty */
+    uint64_t fork_seq;
+    uint64_t seq; /* of the entry that began it */
+} phi__lane;
+
+/* What a lane shows: each item is a message of the log, or one of a rewrite. */
+typedef struct phi__fold {
+    phi__item *items; /* extensions included: encoders leave them out */
+    size_t count, cap;
+    uint64_t tokens; /* by estimate */
+} phi__fold;
 
 typedef struct phi__thread {
     phi_memory *memory;
+    phi__io *io;
     phi_arena arena;
     phi__entry **entries; /* by seq */
     size_t count, cap;
-    phi__entry **messages; /* the MESSAGE entries, in order */
+    phi__entry **messages; /* the MESSAGE entries of the active lane, in order */
     size_t message_count, message_cap;
-    phi__item *items; /* the projection, extensions included: encoders leave them out */
-    size_t item_count, item_cap;
-    uint64_t item_tokens; /* of the projection, by estimate */
-    void *user;           /* the run that goes over it, or NULL */
+    phi__fold fold;                      /* of the active lane */
+    phi__lane *lanes;                    /* none: there is only the default one */
+    uint32_t lane_count, lane, lane_cap; /* lane: the active one */
+    phi__op *ops;                        /* the last one in the log */
+    phi_usage usage;                     /* of runs that ended */
+    void *user;                          /* the run that goes over it, or NULL */
+    bool of_agent; /* it is an agent's own: not to be freed, nor lent to a run */
     uint64_t *ids; /* hashes of the tool call ids so far: an open table, half empty, 0 is free */
     size_t id_count, id_cap;
 } phi__thread;
 
-PHI__FN void phi__thread_init(phi__thread *thread, phi_memory *memory);
+/* io: for the time of what is appended; NULL: none is known. */
+PHI__FN void phi__thread_init(phi__thread *thread, phi_memory *memory, phi__io *io);
+PHI__FN int64_t phi__thread_now(const phi__thread *thread);
 PHI__FN void phi__thread_free(phi__thread *thread);
 
 /* Room for n entries, `messages` of them MESSAGEs, so that attaching them cannot fail as long as nothing
    else is appended. False: no memory. */
 PHI__FN bool phi__thread_reserve(phi__thread *thread, size_t n, size_t messages);
-/* Appends entries that live in the thread's arena already; their room was reserved. */
+/* Appends entries that live in the thread's arena already, to the active lane; their room was reserved. */
 PHI__FN void phi__thread_attach(phi__thread *thread, phi__entry *entries, size_t n);
 
 /* Appends copies of n entries, all or none, and fills their seq; what they point to must live in the
@@ -74,20 +106,63 @@ PHI__FN bool phi__thread_append(phi__thread *thread, const phi__entry *entries, 
    ambiguous; PHI_NO_MEMORY. */
 PHI__FN phi_status phi__thread_claim_id(phi__thread *thread, phi_str id);
 
-/* Takes the oldest whole groups (an answer with its results, or a user message) out of the projection until
-   it is estimated at target_tokens or less; *removed messages went, all told: those of earlier times are
-   counted in the marker's words, too. What stays: the first user message, the newest one, and the last
-   group. A user message "[Context compacted: N messages removed to fit context window]" stands in their
-   place. False: no memory, and nothing changed. *removed 0: there was nothing to take; no entry is
-   appended. loop_id and turn_index are the entry's and the marker's. */
-PHI__FN bool phi__thread_truncate(phi__thread *thread, uint64_t target_tokens, int64_t at_ms,
-                                  phi_str loop_id, uint32_t turn_index, size_t *removed);
+/* Takes the oldest whole groups (an answer with its results, or a user message) out of the view until it is
+   estimated at target_tokens or less; *removed messages went, all told: those of earlier times are counted in the
+   marker's words, too. What stays: the first user message, the newest one, and the last group. A user message
+   "[Context compacted: N messages removed to fit context window]" stands in their place. It is one rewrite. False:
+   no memory, and nothing changed. *removed 0: there was nothing to take; no entry is appended. */
+PHI__FN bool phi__thread_truncate(phi__thread *thread, uint64_t target_tokens, phi_str loop_id,
+                                  uint32_t turn_index, size_t *removed);
 
 /* Calls of the last answer that have no result, since a run ended without memory, get one: an error that says
-   so. at_ms: now. False: no memory; results that are there by then stay. */
-PHI__FN bool phi__thread_answer_orphans(phi__thread *thread, int64_t at_ms);
+   so. False: no memory; results that are there by then stay. */
+PHI__FN bool phi__thread_answer_orphans(phi__thread *thread);
 
 /* Copies a message into the thread's arena without appending it; NULL: no memory. */
 PHI__FN phi_message *phi__thread_keep(phi__thread *thread, const phi_message *message);
+
+/* views.c: an entry as the public struct shows it. */
+PHI__FN void phi__thread_show(const phi__thread *thread, const phi__entry *entry, phi_entry *out);
+
+/* lane.c */
+PHI__FN uint32_t phi__thread_find_lane(const phi__thread *thread, phi_str name);
+PHI__FN phi_str phi__thread_lane_name(const phi__thread *thread, uint32_t lane);
+/* Begins one; parent PHI__LANE_NONE: empty. PHI_NO_MEMORY: nothing changed. *lane: its number. */
+PHI__FN phi_status phi__thread_new_lane(phi__thread *thread, phi_str name, uint32_t parent,
+                                        uint64_t fork_seq, uint32_t *lane);
+PHI__FN phi_status phi__thread_switch(phi__thread *thread, uint32_t lane);
+/* The end of the last whole group of a lane at `at`: its seq, in *out. False: there is none. */
+PHI__FN phi_status phi__thread_cut(const phi__thread *thread, uint32_t lane, uint64_t at,
+                                   uint64_t *out, bool *any);
+
+/* fold.c: whether a message is shown at all */
+PHI__FN bool phi__fold_shows(const phi_message *message);
+PHI__FN bool phi__fold_room(phi_memory *memory, phi__fold *fold, size_t more);
+PHI__FN void phi__fold_message(phi__thread *thread, phi__fold *fold, phi__entry *entry);
+/* Puts a rewrite into a fold. False: no memory, and nothing changed. */
+PHI__FN bool phi__fold_op(const phi__thread *thread, phi__fold *fold, phi__op *op);
+PHI__FN void phi__fold_end(const phi__thread *thread, phi__fold *fold, const phi__entry *end);
+/* What a lane shows after entry `upto`, made anew; *fold is freed with phi__fold_free. `messages`, where given, gets its
+   MESSAGE entries, an array of *message_cap. False: no memory. */
+PHI__FN bool phi__fold_lane(const phi__thread *thread, uint32_t lane, uint64_t upto,
+                            phi__fold *fold);
+PHI__FN void phi__fold_free(phi_memory *memory, phi__fold *fold);
+/* Limits of the lanes that a lane is made of: entries of lane i count up to limits[i], of which there are lane_count,
+   UINT64_MAX - 1 for all, and none where any is false. NULL: no memory. Freed by the caller. */
+typedef struct phi__limit {
+    uint64_t seq;
+    bool any;
+} phi__limit;
+PHI__FN phi__limit *phi__fold_limits(const phi__thread *thread, uint32_t lane, uint64_t upto);
+PHI__FN size_t
+phi__thread_lanes(const phi__thread *thread); /* 1 where there is only the default one */
+
+/* rewrite.c: as phi_thread_rewrite, without looking whether a run goes on. loop_id, turn_index: who makes it. */
+PHI__FN phi_status phi__thread_rewrite(phi__thread *thread, const phi_rewrite *rewrite,
+                                       phi_str loop_id, uint32_t turn_index, bool *duplicate,
+                                       char *words, size_t words_size);
+/* A deep copy in an arena. False: no memory. */
+PHI__FN bool phi__rewrite_copy(phi_arena *arena, const phi_rewrite *given, phi_rewrite *out);
+PHI__FN phi__op *phi__thread_find_op(const phi__thread *thread, phi_str op_id);
 
 #endif

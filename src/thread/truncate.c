@@ -1,15 +1,19 @@
-/* truncate.c - takes the oldest part out of the projection, and puts a marker in its place.
+/* truncate.c - takes the oldest part out of the view, and puts a marker in its place.
 
    A group is an answer with its results, or any other message. What stays is the first user message,
    the newest one, and everything from the last group on; all other groups up to a point go. So one
-   marker, at the place of the first message that went, stands for all that ever did. */
+   marker, at the place of the first message that went, stands for all that ever did. It is a rewrite like any
+   other; how many went all told is in its meta. */
 #include "thread/thread_in.h"
 
 #include "model/tokens.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 enum { PHI__TRUNCATE_WORDS = 96 }; /* the marker's, with twenty digits */
+
+#define PHI__TRUNCATE_META "{\"removed\":"
 
 typedef struct phi__truncation {
     phi__thread *thread;
@@ -21,21 +25,27 @@ typedef struct phi__truncation {
     uint64_t removed, gone; /* messages, now and all told */
 } phi__truncation;
 
-static phi__entry *phi__truncate_entry(const phi__item *item) {
-    return PHI__OWNER(item->rendered, phi__entry, rendered);
-}
-
-static bool phi__truncate_is_marker(const phi__item *item) {
-    return phi__truncate_entry(item)->kind == PHI__ENTRY_TRUNCATE;
+/* The meta of the truncation that an item is the marker of, or NULL. */
+static const char *phi__truncate_meta(const phi__thread *thread, const phi__item *item) {
+    const phi__op *op;
+    if ((item->flags & PHI_ITEM_SYNTHETIC) == 0) return NULL;
+    for (op = thread->ops; op != NULL; op = op->earlier) {
+        const phi_rewrite *r = &op->rewrite;
+        if (r->reason == PHI_REWRITE_COMPACTION && r->span_count > 0 && r->meta != NULL &&
+            r->spans[0].messages == item->message &&
+            phi__str_starts(phi_str_of(r->meta), PHI__TRUNCATE_META))
+            return r->meta;
+    }
+    return NULL;
 }
 
 /* Where the group that begins at an item ends: behind the last result that follows an answer, though
    extensions may stand between. */
 static size_t phi__truncate_group_end(const phi__thread *thread, size_t at) {
     size_t end = at + 1, i;
-    if (thread->items[at].message->role != PHI_ROLE_ASSISTANT) return end;
-    for (i = end; i < thread->item_count; i++) {
-        phi_role role = thread->items[i].message->role;
+    if (thread->fold.items[at].message->role != PHI_ROLE_ASSISTANT) return end;
+    for (i = end; i < thread->fold.count; i++) {
+        phi_role role = thread->fold.items[i].message->role;
         if (role == PHI_ROLE_TOOL_RESULT)
             end = i + 1;
         else if (role != PHI_ROLE_EXTENSION)
@@ -50,13 +60,14 @@ static void phi__truncate_look(phi__truncation *t) {
     size_t at;
     t->first = t->newest = t->marker = SIZE_MAX;
     t->last = t->stop = 0;
-    t->tokens = thread->item_tokens;
+    t->tokens = thread->fold.tokens;
     t->removed = t->gone = 0;
-    for (at = 0; at < thread->item_count; at = phi__truncate_group_end(thread, at)) {
-        const phi__item *item = &thread->items[at];
-        if (phi__truncate_is_marker(item)) {
+    for (at = 0; at < thread->fold.count; at = phi__truncate_group_end(thread, at)) {
+        const phi__item *item = &thread->fold.items[at];
+        const char *meta = phi__truncate_meta(thread, item);
+        if (meta != NULL) {
             t->marker = at;
-            t->gone = phi__truncate_entry(item)->cut->gone;
+            t->gone = strtoull(meta + sizeof PHI__TRUNCATE_META - 1, NULL, 10);
             t->tokens -= phi_tokens_of_message(NULL, item->message);
             continue;
         }
@@ -97,98 +108,67 @@ static uint64_t phi__truncate_tokens(const phi__truncation *t) {
 /* Goes over the groups until enough is gone. False: nothing to take, or less than a marker costs. */
 static bool phi__truncate_plan(phi__truncation *t, uint64_t target_tokens) {
     const phi__thread *thread = t->thread;
-    uint64_t now = thread->item_tokens;
+    uint64_t now = thread->fold.tokens;
     size_t at, end;
     for (at = 0; at < t->last && now > target_tokens; at = end) {
         end = phi__truncate_group_end(thread, at);
         if (at == t->first || at == t->newest || at == t->marker) continue;
         for (t->stop = at; t->stop < end; t->stop++, t->removed++, t->gone++)
-            t->tokens -= phi_tokens_of_message(NULL, thread->items[t->stop].message);
+            t->tokens -= phi_tokens_of_message(NULL, thread->fold.items[t->stop].message);
         now = phi__truncate_tokens(t);
     }
-    return t->removed > 0 && now < thread->item_tokens;
+    return t->removed > 0 && now < thread->fold.tokens;
 }
 
-static uint64_t phi__truncate_seq(const phi__truncation *t, size_t at) {
-    return phi__truncate_entry(&t->thread->items[at])->seq;
-}
-
-/* The span, an earlier one included, and which message in it stays. */
-static void phi__truncate_span(const phi__truncation *t, phi__entry *entry) {
-    size_t from = 0;
-    while (phi__truncate_stays(t, from)) from++;
-    entry->cut->from_seq = phi__truncate_seq(t, from);
-    entry->cut->to_seq = phi__truncate_seq(t, t->stop - 1);
-    if (t->marker != SIZE_MAX) {
-        const phi__entry *earlier = phi__truncate_entry(&t->thread->items[t->marker]);
-        if (entry->cut->from_seq > earlier->cut->from_seq)
-            entry->cut->from_seq = earlier->cut->from_seq;
-        if (entry->cut->to_seq < earlier->cut->to_seq) entry->cut->to_seq = earlier->cut->to_seq;
-    }
-    entry->cut->spared = UINT64_MAX;
-    if (t->newest != t->first && phi__truncate_seq(t, t->newest) <= entry->cut->to_seq &&
-        phi__truncate_seq(t, t->newest) >= entry->cut->from_seq)
-        entry->cut->spared = phi__truncate_seq(t, t->newest);
-    entry->cut->gone = t->gone;
-}
-
-/* The marker takes the place of the first that goes; the rest moves up. */
-static void phi__truncate_apply(const phi__truncation *t, phi__entry *entry) {
-    phi__thread *thread = t->thread;
-    size_t to = 0, at;
-    bool marked = false;
-    for (at = 0; at < thread->item_count; at++) {
+/* What goes, as spans; the first one leaves the marker. NULL: no memory. */
+static phi_span *phi__truncate_spans(const phi__truncation *t, const phi_message *marker,
+                                     phi_arena *scratch, size_t *count) {
+    const phi__fold *fold = &t->thread->fold;
+    phi_span *spans = (phi_span *)phi__arena_zero(scratch, phi__mul(fold->count, sizeof *spans));
+    size_t at, n = 0;
+    bool open = false;
+    for (at = 0; spans != NULL && at < fold->count; at++) {
         if (phi__truncate_stays(t, at)) {
-            thread->items[to++] = thread->items[at];
+            open = false;
             continue;
         }
-        if (marked) continue;
-        marked = true;
-        thread->items[to].message = entry->message;
-        thread->items[to].rendered = &entry->rendered;
-        thread->items[to].arena = &thread->arena;
-        thread->items[to].origin = 0;
-        to++;
+        if (!open) spans[n++].from = fold->items[at].from;
+        spans[n - 1].to = fold->items[at].to;
+        open = true;
     }
-    thread->item_count = to;
-    thread->item_tokens = t->tokens + phi_tokens_of_message(NULL, entry->message);
+    if (spans == NULL) return NULL;
+    spans[0].messages = marker;
+    spans[0].message_count = 1;
+    *count = n;
+    return spans;
 }
 
-PHI__FN bool phi__thread_truncate(phi__thread *thread, uint64_t target_tokens, int64_t at_ms,
-                                  phi_str loop_id, uint32_t turn_index, size_t *removed) {
-    char words[PHI__TRUNCATE_WORDS];
-    phi_arena_mark mark = phi_arena_save(&thread->arena);
+PHI__FN bool phi__thread_truncate(phi__thread *thread, uint64_t target_tokens, phi_str loop_id,
+                                  uint32_t turn_index, size_t *removed) {
+    char words[PHI__TRUNCATE_WORDS], meta[48];
+    phi_arena scratch;
     phi__truncation t;
-    phi__entry *entry;
+    phi_rewrite rewrite;
     phi_message marker;
     phi_content block;
+    bool done;
     *removed = 0;
     t.thread = thread;
     phi__truncate_look(&t);
     if (!phi__truncate_plan(&t, target_tokens)) return true;
     phi__truncate_mark(&t, &marker, &block, words);
-    marker.timestamp_ms = at_ms;
+    marker.timestamp_ms = phi__thread_now(thread);
     marker.loop_id = loop_id;
     marker.turn_index = turn_index;
-    if (!phi__thread_reserve(thread, 1, 0)) return false;
-    entry = (phi__entry *)phi__arena_zero(&thread->arena, sizeof *entry);
-    if (entry != NULL) entry->cut = (phi__cut *)phi__arena_zero(&thread->arena, sizeof *entry->cut);
-    if (entry == NULL || entry->cut == NULL) {
-        phi_arena_reset(&thread->arena, mark);
-        return false;
-    }
-    entry->message = phi__thread_keep(thread, &marker);
-    if (entry->message == NULL) {
-        phi_arena_reset(&thread->arena, mark);
-        return false;
-    }
-    entry->kind = PHI__ENTRY_TRUNCATE;
-    entry->at_ms = at_ms;
-    entry->loop_id = entry->message->loop_id;
-    entry->turn_index = turn_index;
-    phi__truncate_span(&t, entry);
-    phi__thread_attach(thread, entry, 1);
-    phi__truncate_apply(&t, entry);
-    *removed = (size_t)t.removed;
-    return true;
+    (void)snprintf(meta, sizeof meta, PHI__TRUNCATE_META "%llu}", (unsigned long long)t.gone);
+    memset(&rewrite, 0, sizeof rewrite);
+    rewrite.reason = PHI_REWRITE_COMPACTION;
+    rewrite.meta = meta;
+    phi_arena_init(&scratch, thread->memory, 0);
+    rewrite.spans = phi__truncate_spans(&t, &marker, &scratch, &rewrite.span_count);
+    done = rewrite.spans != NULL &&
+           phi__thread_rewrite(thread, &rewrite, loop_id, turn_index, NULL, NULL, 0) == PHI_OK;
+    phi_arena_free(&scratch);
+    if (done) *removed = (size_t)t.removed;
+    return done;
 }

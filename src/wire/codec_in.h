@@ -30,6 +30,8 @@ typedef struct phi__item {
     phi__rendered **rendered; /* list head; NULL: not kept, rendered into the request's arena */
     phi_arena *arena;         /* where kept pieces go */
     uint64_t origin;          /* phi__origin_of an assistant message; 0: not known */
+    uint64_t from, to;        /* the entries of a thread that it stands for */
+    uint32_t flags;           /* thread/thread.h: PHI_ITEM_ bits */
 } phi__item;
 
 /* Who minted a message, as one number: model, provider and protocol. 0 where one of them is not said. */

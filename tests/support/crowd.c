@@ -218,7 +218,8 @@ static void seen_event(seen *s, const phi_event *e) {
     case PHI_EV_INPUT_DROPPED:
     case PHI_EV_DECISION:
     case PHI_EV_PAUSED:
-    case PHI_EV_WARNING: break;
+    case PHI_EV_WARNING:
+    case PHI_EV_REWRITE: break;
     }
     if (s->on_event != NULL) s->on_event(s, e);
 }

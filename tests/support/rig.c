@@ -201,6 +201,11 @@ static void rig_tell(rig *r, const phi_event *e) {
     case PHI_EV_INPUT_REJECTED:
     case PHI_EV_PAUSED:
     case PHI_EV_WARNING: rig_tell_str(r, " ", e->text); break;
+    case PHI_EV_REWRITE:
+        rig_tell_str(r, " ", e->text);
+        rig_add(r, " %s: %.*s", phi_status_text(e->status), (int)e->source.len,
+                e->source.len > 0 ? e->source.at : "");
+        break;
     }
     rig_add(r, "\n");
 }

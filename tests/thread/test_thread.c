@@ -10,7 +10,7 @@ static phi__thread thread;
 static void setup(void) {
     phi_allocator a = test_allocator();
     phi_memory_init(&memory, &a, 0);
-    phi__thread_init(&thread, &memory);
+    phi__thread_init(&thread, &memory, NULL);
 }
 
 /* ---- making messages; `bytes` of text each ---- */
@@ -25,7 +25,7 @@ static phi_str text_of(size_t bytes) {
 static phi__entry entry_of(const phi_message *message) {
     phi__entry e;
     memset(&e, 0, sizeof e);
-    e.kind = PHI__ENTRY_MESSAGE;
+    e.kind = PHI_ENTRY_MESSAGE;
     e.message = message;
     return e;
 }
@@ -96,42 +96,53 @@ static bool result(uint32_t number, size_t bytes) {
 
 /* ---- looking ---- */
 
-static const phi__entry *entry_at(size_t item) {
-    return PHI__OWNER(thread.items[item].rendered, phi__entry, rendered);
+/* The rewrite that made an item, or NULL. */
+static const phi__op *op_at(size_t item) {
+    const phi__op *op = thread.ops;
+    if ((thread.fold.items[item].flags & PHI_ITEM_SYNTHETIC) == 0) return NULL;
+    while (op->rewrite.spans[0].messages != thread.fold.items[item].message) op = op->earlier;
+    return op;
 }
 
-/* The projection as its entries' numbers; a marker is M and what it stands for. */
+static unsigned gone_of(const phi__op *op) {
+    unsigned gone = 0;
+    (void)sscanf(op->rewrite.meta, "{\"removed\":%u}", &gone);
+    return gone;
+}
+
+/* What is shown, as its entries' numbers; a marker is M and the spans of its rewrite, and how many went. */
 static const char *shape(void) {
     static char out[1000];
-    size_t i, n = 0;
+    size_t i, j, n = 0;
     out[0] = '\0';
-    for (i = 0; i < thread.item_count && n + 60 < sizeof out; i++) {
-        const phi__entry *e = entry_at(i);
+    for (i = 0; i < thread.fold.count && n + 60 < sizeof out; i++) {
+        const phi__op *op = op_at(i);
         if (i > 0) out[n++] = ' ';
-        if (e->kind == PHI__ENTRY_MESSAGE) {
-            n += (size_t)snprintf(out + n, sizeof out - n, "%u", (unsigned)e->seq);
+        if (op == NULL) {
+            n += (size_t)snprintf(out + n, sizeof out - n, "%u",
+                                  (unsigned)thread.fold.items[i].from);
             continue;
         }
-        n += (size_t)snprintf(out + n, sizeof out - n, "M(%u-%u", (unsigned)e->cut->from_seq,
-                              (unsigned)e->cut->to_seq);
-        if (e->cut->spared != UINT64_MAX)
-            n += (size_t)snprintf(out + n, sizeof out - n, " but %u", (unsigned)e->cut->spared);
-        n += (size_t)snprintf(out + n, sizeof out - n, ": %u)", (unsigned)e->cut->gone);
+        for (j = 0; j < op->rewrite.span_count; j++)
+            n += (size_t)snprintf(out + n, sizeof out - n, "%s%u-%u", j == 0 ? "M(" : "+",
+                                  (unsigned)op->rewrite.spans[j].from,
+                                  (unsigned)op->rewrite.spans[j].to);
+        n += (size_t)snprintf(out + n, sizeof out - n, ": %u)", gone_of(op));
     }
     return out;
 }
 
 static size_t truncate_to(uint64_t target) {
     size_t removed = 999;
-    CHECK(phi__thread_truncate(&thread, target, 77, phi_str_of("s.c.1"), 3, &removed));
+    CHECK(phi__thread_truncate(&thread, target, phi_str_of("s.c.1"), 3, &removed));
     return removed;
 }
 
 static uint64_t counted(void) {
     uint64_t sum = 0;
     size_t i;
-    for (i = 0; i < thread.item_count; i++)
-        sum += phi_tokens_of_message(NULL, thread.items[i].message);
+    for (i = 0; i < thread.fold.count; i++)
+        sum += phi_tokens_of_message(NULL, thread.fold.items[i].message);
     return sum;
 }
 
@@ -142,7 +153,7 @@ TEST(a_new_thread_is_empty_and_belongs_to_nobody) {
     setup();
     CHECK(thread.user == NULL);
     CHECK_EQ_INT(thread.count, 0);
-    CHECK_EQ_INT(thread.item_tokens, 0);
+    CHECK_EQ_INT(thread.fold.tokens, 0);
     CHECK(phi__thread_append(&thread, NULL, 0));
     CHECK(phi__thread_reserve(&thread, 0, 0));
     phi__thread_attach(&thread, NULL, 0);
@@ -154,14 +165,14 @@ TEST(entries_are_numbered_in_order_and_messages_listed) {
     phi__entry two[2];
     setup();
     memset(two, 0, sizeof two);
-    two[0].kind = PHI__ENTRY_LOOP_START;
-    two[1].kind = PHI__ENTRY_TURN_START;
+    two[0].kind = PHI_ENTRY_LOOP_START;
+    two[1].kind = PHI_ENTRY_TURN_START;
     CHECK(user(4));
     CHECK(phi__thread_append(&thread, two, 2));
     CHECK(answer(4));
     CHECK_EQ_INT(thread.count, 4);
     CHECK_EQ_INT(thread.entries[2]->seq, 2);
-    CHECK(thread.entries[2]->kind == PHI__ENTRY_TURN_START);
+    CHECK(thread.entries[2]->kind == PHI_ENTRY_TURN_START);
     CHECK_EQ_INT(thread.message_count, 2);
     CHECK(thread.messages[1] == thread.entries[3]);
     CHECK_EQ_STR(shape(), "0 3");
@@ -183,17 +194,17 @@ TEST(failed_and_aborted_answers_are_not_projected_and_extensions_are) {
 TEST(the_tokens_of_the_projection_are_kept) {
     setup();
     CHECK(user(10)); /* 3 + 4 */
-    CHECK_EQ_INT(thread.item_tokens, 7);
+    CHECK_EQ_INT(thread.fold.tokens, 7);
     CHECK(say(PHI_ROLE_ASSISTANT, PHI_STOP_REASON_ERROR, 400));
-    CHECK_EQ_INT(thread.item_tokens, 7);
+    CHECK_EQ_INT(thread.fold.tokens, 7);
     CHECK(extension("{\"a\":1}")); /* 2 + 4 */
-    CHECK_EQ_INT(thread.item_tokens, 13);
+    CHECK_EQ_INT(thread.fold.tokens, 13);
     CHECK(calls(1, 2, PHI_STOP_REASON_TOOL_USE)); /* 2 * (1 + 1 + 8) + 4 */
-    CHECK_EQ_INT(thread.item_tokens, 37);
+    CHECK_EQ_INT(thread.fold.tokens, 37);
     CHECK(result(1, 8)); /* 2 + 1 + 8 */
-    CHECK_EQ_INT(thread.item_tokens, 48);
+    CHECK_EQ_INT(thread.fold.tokens, 48);
     phi__thread_free(&thread);
-    CHECK_EQ_INT(thread.item_tokens, 0);
+    CHECK_EQ_INT(thread.fold.tokens, 0);
 }
 
 TEST(what_was_reserved_is_attached_without_memory) {
@@ -204,7 +215,7 @@ TEST(what_was_reserved_is_attached_without_memory) {
     entries = (phi__entry *)phi__arena_zero(&thread.arena, 6 * sizeof *entries);
     REQUIRE(entries != NULL && phi__thread_reserve(&thread, 6, 5));
     for (i = 0; i < 6; i++) {
-        entries[i].kind = i == 2 ? PHI__ENTRY_LOOP_START : PHI__ENTRY_MESSAGE;
+        entries[i].kind = i == 2 ? PHI_ENTRY_LOOP_START : PHI_ENTRY_MESSAGE;
         entries[i].message = thread.entries[0]->message;
     }
     test_alloc_fail_from(0);
@@ -214,7 +225,7 @@ TEST(what_was_reserved_is_attached_without_memory) {
     CHECK(thread.entries[1] == entries);
     CHECK(thread.messages[1] == entries);
     CHECK_EQ_STR(shape(), "0 1 2 4 5 6");
-    CHECK_EQ_INT(thread.item_tokens, 30);
+    CHECK_EQ_INT(thread.fold.tokens, 30);
     phi__thread_free(&thread);
 }
 
@@ -236,7 +247,7 @@ TEST(an_append_that_finds_no_memory_changes_nothing) {
     int n;
     m.role = PHI_ROLE_USER;
     for (i = 0; i < 9; i++) entries[i] = entry_of(&m);
-    entries[4].kind = PHI__ENTRY_TURN_START;
+    entries[4].kind = PHI_ENTRY_TURN_START;
     for (n = 0;; n++) {
         setup();
         test_alloc_fail_at(n);
@@ -244,9 +255,9 @@ TEST(an_append_that_finds_no_memory_changes_nothing) {
         CHECK(test_alloc_tripped());
         CHECK_EQ_INT(thread.count, 0);
         CHECK_EQ_INT(thread.message_count, 0);
-        CHECK_EQ_INT(thread.item_tokens, 0);
+        CHECK_EQ_INT(thread.fold.tokens, 0);
         CHECK(phi__thread_append(&thread, entries, 9));
-        CHECK_EQ_INT(thread.item_count, 8);
+        CHECK_EQ_INT(thread.fold.count, 8);
         phi__thread_free(&thread);
     }
     test_alloc_fail_at(-1);
@@ -262,29 +273,27 @@ TEST(the_oldest_messages_go_and_a_marker_stands_in_their_place) {
     size_t i;
     setup();
     for (i = 0; i < 5; i++) CHECK(user(400) && answer(400)); /* 104 tokens each */
-    CHECK_EQ_INT(thread.item_tokens, 1040);
+    CHECK_EQ_INT(thread.fold.tokens, 1040);
     CHECK_EQ_INT(truncate_to(700), 4);
     CHECK_EQ_STR(shape(), "0 M(1-4: 4) 5 6 7 8 9");
-    CHECK_EQ_INT(thread.item_tokens, 6 * 104 + 20);
+    CHECK_EQ_INT(thread.fold.tokens, 6 * 104 + 20);
     CHECK_EQ_INT(thread.count, 11);
     e = thread.entries[10];
-    CHECK(e == entry_at(1));
-    CHECK(e->kind == PHI__ENTRY_TRUNCATE);
+    CHECK(e->detail == op_at(1));
+    CHECK(e->kind == PHI_ENTRY_REWRITE);
     CHECK_EQ_INT(e->seq, 10);
-    CHECK_EQ_INT(e->at_ms, 77);
     CHECK_EQ_INT(e->turn_index, 3);
     CHECK_STR(e->loop_id, "s.c.1");
-    m = e->message;
+    m = thread.fold.items[1].message;
     CHECK(m->role == PHI_ROLE_USER);
     REQUIRE(m->content_count == 1);
     CHECK(m->content[0].kind == PHI_CONTENT_TEXT);
     CHECK_STR(m->content[0].text, "[Context compacted: 4 messages removed to fit context window]");
-    CHECK_EQ_INT(m->timestamp_ms, 77);
     CHECK_STR(m->loop_id, "s.c.1");
     CHECK_EQ_INT(m->turn_index, 3);
-    CHECK(thread.items[1].message == m);
-    CHECK(thread.items[1].arena == &thread.arena);
-    CHECK_EQ_INT(thread.items[1].origin, 0);
+    CHECK(thread.fold.items[1].message == m);
+    CHECK(thread.fold.items[1].arena == &thread.arena);
+    CHECK_EQ_INT(thread.fold.items[1].origin, 0);
     CHECK_EQ_INT(thread.message_count,
                  10); /* the log has them all, and the marker is none of them */
     phi__thread_free(&thread);
@@ -308,7 +317,7 @@ TEST(the_first_and_the_newest_user_message_and_the_last_group_stay) {
     CHECK(calls(1, 1, PHI_STOP_REASON_TOOL_USE) && result(1, 400));
     CHECK(calls(2, 2, PHI_STOP_REASON_TOOL_USE) && result(2, 400) && result(3, 400));
     CHECK_EQ_INT(truncate_to(0), 4);
-    CHECK_EQ_STR(shape(), "0 M(1-5 but 2: 4) 2 6 7 8");
+    CHECK_EQ_STR(shape(), "0 M(1-1+3-5: 4) 2 6 7 8");
     CHECK_EQ_INT(truncate_to(0), 0);
     phi__thread_free(&thread);
 }
@@ -319,7 +328,7 @@ TEST(an_answer_goes_with_all_its_results_or_not_at_all) {
     CHECK(calls(1, 3, PHI_STOP_REASON_TOOL_USE) && result(1, 400) && extension("{}"));
     CHECK(result(2, 400) && result(3, 400));
     CHECK(answer(400) && user(400));
-    CHECK_EQ_INT(truncate_to(thread.item_tokens - 1), 5);
+    CHECK_EQ_INT(truncate_to(thread.fold.tokens - 1), 5);
     CHECK_EQ_STR(shape(), "0 M(1-5: 5) 6 7");
     phi__thread_free(&thread);
 }
@@ -345,11 +354,11 @@ TEST(a_second_truncation_takes_the_first_ones_marker_and_counts_on) {
     CHECK(user(400));
     CHECK_EQ_INT(truncate_to(0), 5);
     CHECK_EQ_STR(shape(), "0 M(1-9: 9) 12");
-    CHECK_STR(entry_at(1)->message->content[0].text,
+    CHECK_STR(thread.fold.items[1].message->content[0].text,
               "[Context compacted: 9 messages removed to fit context window]");
     CHECK_EQ_INT(thread.count, 14);
-    CHECK(thread.entries[13] == entry_at(1));
-    CHECK(thread.entries[10]->kind == PHI__ENTRY_TRUNCATE); /* the log keeps what was */
+    CHECK(thread.entries[13]->detail == op_at(1));
+    CHECK(thread.entries[10]->kind == PHI_ENTRY_REWRITE); /* the log keeps what was */
     phi__thread_free(&thread);
 }
 
@@ -357,10 +366,10 @@ TEST(what_was_spared_goes_when_it_is_the_newest_no_more) {
     setup();
     CHECK(user(400) && answer(400) && user(400) && answer(400) && answer(400));
     CHECK_EQ_INT(truncate_to(0), 2);
-    CHECK_EQ_STR(shape(), "0 M(1-3 but 2: 2) 2 4");
+    CHECK_EQ_STR(shape(), "0 M(1-1+3-3: 2) 2 4");
     CHECK(user(400));
-    CHECK_EQ_INT(truncate_to(thread.item_tokens - 1), 1);
-    CHECK_EQ_STR(shape(), "0 M(1-3: 3) 4 6");
+    CHECK_EQ_INT(truncate_to(thread.fold.tokens - 1), 1);
+    CHECK_EQ_STR(shape(), "0 M(1-2: 3) 4 6");
     phi__thread_free(&thread);
 }
 
@@ -370,7 +379,7 @@ TEST(a_user_message_before_the_marker_moves_the_marker_when_it_goes) {
     CHECK_EQ_INT(truncate_to(0), 1);
     CHECK_EQ_STR(shape(), "0 1 M(2-2: 1) 3");
     CHECK(user(400));
-    CHECK_EQ_INT(truncate_to(thread.item_tokens - 1), 1);
+    CHECK_EQ_INT(truncate_to(thread.fold.tokens - 1), 1);
     CHECK_EQ_STR(shape(), "0 M(1-2: 2) 3 5");
     phi__thread_free(&thread);
 }
@@ -382,7 +391,7 @@ TEST(what_stands_before_the_first_user_message_goes_first) {
     CHECK_EQ_STR(shape(), "M(0-0: 1) 1 2 3 4");
     CHECK_EQ_INT(truncate_to(0), 2);
     CHECK_EQ_STR(shape(),
-                 "M(0-3: 3) 2 4"); /* the first user message of all stays, without saying */
+                 "M(0-1+3-3: 3) 2 4"); /* the first user message of all stays, without saying */
     phi__thread_free(&thread);
 }
 
@@ -429,8 +438,6 @@ TEST(what_a_marker_costs_more_than_is_not_taken) {
     phi__thread_free(&thread);
 }
 
-static const phi__entry *last_entry(void) { return thread.entries[thread.count - 1]; }
-
 TEST(a_markers_rendering_is_kept_with_its_entry) {
     conversation t;
     char *first;
@@ -438,12 +445,12 @@ TEST(a_markers_rendering_is_kept_with_its_entry) {
     CHECK(user(400) && answer(400) && user(400) && extension("{}") && answer(400) && user(4));
     CHECK_EQ_INT(truncate_to(235), 3);
     talk_begin(&t, phi_model_anthropic("claude-sonnet-4-5", "key"));
-    t.ask.items = thread.items;
-    t.ask.item_count = thread.item_count;
-    CHECK(last_entry()->rendered == NULL);
+    t.ask.items = thread.fold.items;
+    t.ask.item_count = thread.fold.count;
+    CHECK(*op_at(1)->rendered == NULL);
     REQUIRE(talk_render(&t, 1) == PHI_OK);
     CHECK(strstr(t.body, "[Context compacted: 3 messages removed to fit context window]") != NULL);
-    CHECK(last_entry()->rendered != NULL);
+    CHECK(*op_at(1)->rendered != NULL);
     first = t.body;
     t.body = NULL;
     REQUIRE(talk_render(&t, 0) == PHI_OK);
@@ -463,15 +470,15 @@ TEST(a_truncation_that_finds_no_memory_changes_nothing) {
         CHECK_EQ_INT(thread.cap, thread.count);
         while (thread.arena.end - thread.arena.at >= 8)
             (void)phi__arena_bytes(&thread.arena, 8); /* so that it needs a block */
-        used = (size_t)thread.item_tokens;
+        used = (size_t)thread.fold.tokens;
         removed = 9;
         test_alloc_fail_at(n);
-        done = phi__thread_truncate(&thread, 300, 1, phi_str_of("l"), 1, &removed);
+        done = phi__thread_truncate(&thread, 300, phi_str_of("l"), 1, &removed);
         test_alloc_fail_at(-1);
         if (done) break;
         CHECK_EQ_INT(removed, 0);
         CHECK_EQ_INT(thread.count, 4);
-        CHECK_EQ_INT(thread.item_tokens, used);
+        CHECK_EQ_INT(thread.fold.tokens, used);
         CHECK_EQ_STR(shape(), "0 1 2 3");
         CHECK_EQ_INT(truncate_to(300), 1);
         CHECK_EQ_STR(shape(), "0 M(1-1: 1) 2 3");
@@ -514,7 +521,7 @@ static void grow(uint32_t *seed) {
     case 5: CHECK(calls(number, n, PHI_STOP_REASON_ABORTED)); break;
     case 6:
         memset(&turn, 0, sizeof turn);
-        turn.kind = PHI__ENTRY_TURN_START;
+        turn.kind = PHI_ENTRY_TURN_START;
         CHECK(phi__thread_append(&thread, &turn, 1));
         break;
     default:
@@ -528,37 +535,28 @@ static void grow(uint32_t *seed) {
 }
 
 static bool projects(const phi__entry *e) {
-    return e->kind == PHI__ENTRY_MESSAGE && (e->message->role != PHI_ROLE_ASSISTANT ||
-                                             e->message->stop_reason == PHI_STOP_REASON_STOP ||
-                                             e->message->stop_reason == PHI_STOP_REASON_TOOL_USE);
+    return e->kind == PHI_ENTRY_MESSAGE && (e->message->role != PHI_ROLE_ASSISTANT ||
+                                            e->message->stop_reason == PHI_STOP_REASON_STOP ||
+                                            e->message->stop_reason == PHI_STOP_REASON_TOOL_USE);
 }
 
-/* That the projection is what the log alone says it is. */
+/* That what is shown is what the log alone says it is, and that the marker counts what went. */
 static bool folds(void) {
-    const phi__entry *cut = NULL, *first = NULL;
-    size_t i, at = 0, gone = 0;
-    bool marked = false;
-    for (i = 0; i < thread.count; i++) {
-        if (thread.entries[i]->kind == PHI__ENTRY_TRUNCATE) cut = thread.entries[i];
-        if (first == NULL && projects(thread.entries[i]) &&
-            thread.entries[i]->message->role == PHI_ROLE_USER)
-            first = thread.entries[i];
+    phi__fold fold;
+    size_t i, shown = 0, all = 0, gone = 0;
+    bool same = CHECK(phi__fold_lane(&thread, 0, UINT64_MAX, &fold));
+    if (!same) return false;
+    same = fold.count == thread.fold.count && fold.tokens == thread.fold.tokens;
+    for (i = 0; same && i < fold.count; i++) {
+        same = memcmp(&fold.items[i], &thread.fold.items[i], sizeof fold.items[i]) == 0;
+        if (op_at(i) != NULL)
+            gone = gone_of(op_at(i));
+        else
+            shown++;
     }
-    for (i = 0; i < thread.count; i++) {
-        const phi__entry *e = thread.entries[i];
-        if (!projects(e)) continue;
-        if (cut != NULL && e->seq >= cut->cut->from_seq && e->seq <= cut->cut->to_seq &&
-            e != first && e->seq != cut->cut->spared) {
-            gone++;
-            if (marked) continue;
-            marked = true;
-            e = cut;
-        }
-        if (at == thread.item_count || entry_at(at) != e) return false;
-        if (thread.items[at].message != e->message) return false;
-        at++;
-    }
-    return at == thread.item_count && (cut == NULL || (marked && cut->cut->gone == gone));
+    for (i = 0; i < thread.count; i++) all += projects(thread.entries[i]);
+    phi__fold_free(&memory, &fold);
+    return same && shown + gone == all;
 }
 
 static bool user_messages_stay(void) {
@@ -570,20 +568,16 @@ static bool user_messages_stay(void) {
         newest = thread.messages[i];
     }
     if (first == NULL) return true;
-    for (i = 0; i < thread.item_count; i++)
-        found += (size_t)(entry_at(i) == first) + (size_t)(entry_at(i) == newest);
+    for (i = 0; i < thread.fold.count; i++)
+        found += (size_t)(thread.fold.items[i].message == first->message) +
+                 (size_t)(thread.fold.items[i].message == newest->message);
     return found == 2;
 }
 
 static bool in_order(void) {
-    uint64_t before = 0, now;
     size_t i;
-    for (i = 0; i < thread.item_count; i++) {
-        const phi__entry *e = entry_at(i);
-        now = (e->kind == PHI__ENTRY_TRUNCATE ? e->cut->from_seq : e->seq) + 1;
-        if (now <= before) return false;
-        before = now;
-    }
+    for (i = 1; i < thread.fold.count; i++)
+        if (thread.fold.items[i].from <= thread.fold.items[i - 1].to) return false;
     return true;
 }
 
@@ -593,8 +587,8 @@ static bool every_call_has_its_result(void) {
     char words[200];
     memset(&ask, 0, sizeof ask);
     ask.model = &model;
-    ask.items = thread.items;
-    ask.item_count = thread.item_count;
+    ask.items = thread.fold.items;
+    ask.item_count = thread.fold.count;
     if (phi__preflight(phi__codec_find(phi_str_of(PHI_PROTOCOL_OPENAI_CHAT)), &ask, words,
                        sizeof words) == PHI_OK ||
         strcmp(words, "messages: there is none to send") == 0)
@@ -604,12 +598,12 @@ static bool every_call_has_its_result(void) {
 }
 
 static bool cut(uint64_t target, size_t *removed) {
-    uint64_t before = thread.item_tokens;
+    uint64_t before = thread.fold.tokens;
     size_t entries = thread.count;
-    if (!CHECK(phi__thread_truncate(&thread, target, 1, phi_str_of("l"), 0, removed))) return false;
+    if (!CHECK(phi__thread_truncate(&thread, target, phi_str_of("l"), 0, removed))) return false;
     CHECK_EQ_INT(thread.count, entries + (*removed > 0));
-    CHECK(*removed > 0 ? thread.item_tokens < before : thread.item_tokens == before);
-    CHECK(thread.item_tokens == counted());
+    CHECK(*removed > 0 ? thread.fold.tokens < before : thread.fold.tokens == before);
+    CHECK(thread.fold.tokens == counted());
     CHECK(user_messages_stay());
     CHECK(every_call_has_its_result());
     CHECK(in_order());
@@ -622,12 +616,12 @@ static void random_history(uint32_t seed) {
     setup();
     number = 0;
     for (i = 0; i < steps; i++) {
-        uint64_t target = thread.item_tokens * (test_random(&seed) % 110) / 100;
+        uint64_t target = thread.fold.tokens * (test_random(&seed) % 110) / 100;
         grow(&seed);
         if (test_random(&seed) % 6 != 0) continue;
         if (!cut(target, &removed) || !cut(target, &again) || !CHECK_EQ_INT(again, 0)) break;
     }
-    while (cut(thread.item_tokens / 2, &removed) && removed > 0) continue;
+    while (cut(thread.fold.tokens / 2, &removed) && removed > 0) continue;
     CHECK(cut(0, &removed));
     CHECK(cut(0, &again));
     CHECK_EQ_INT(again, 0);

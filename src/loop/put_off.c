@@ -1,0 +1,69 @@
+/* put_off.c - rewrites that the host asks for: done at once, or when the run that goes on has ended.
+
+   One slot: a newer one takes the place of what waits. What became of each is told. */
+#include "loop/loop_in.h"
+
+typedef struct phi__put_off {
+    phi_arena arena;
+    phi_rewrite rewrite;
+} phi__put_off;
+
+PHI__FN void phi__put_off_forget(phi__agent *agent) {
+    phi__put_off *slot = agent->put_off;
+    agent->put_off = NULL;
+    if (slot == NULL) return;
+    phi_arena_free(&slot->arena);
+    phi__free(&agent->memory, slot, sizeof *slot);
+}
+
+/* words: static, or in the thread. */
+static bool phi__put_off_tell(phi__agent *agent, const phi_rewrite *rewrite, phi_status status,
+                              phi_str words) {
+    phi_event event;
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_EV_REWRITE;
+    event.status = status;
+    event.text = phi_str_of(rewrite->op_id);
+    event.source = words;
+    return phi__emit(agent, &event, NULL, 0);
+}
+
+static phi_status phi__put_off_do(phi__agent *agent, const phi_rewrite *rewrite) {
+    char words[200];
+    phi_str kept = {"", 0};
+    phi_rewrite told = *rewrite;
+    phi_status status =
+        phi__thread_rewrite(agent->thread, rewrite, phi__str("", 0), 0, NULL, words, sizeof words);
+    if (status == PHI_OK && told.op_id == NULL) told.op_id = agent->thread->ops->rewrite.op_id;
+    if (status != PHI_OK && words[0] != '\0' &&
+        !phi__arena_str(&agent->thread->arena, phi_str_of(words), &kept))
+        status = PHI_NO_MEMORY;
+    if (!phi__put_off_tell(agent, &told, status, kept)) status = PHI_NO_MEMORY;
+    return status;
+}
+
+PHI__FN void phi__put_off_due(phi__agent *agent) {
+    phi__put_off *slot = agent->put_off;
+    if (slot == NULL) return;
+    (void)phi__put_off_do(agent, &slot->rewrite);
+    phi__put_off_forget(agent);
+}
+
+PHI__FN phi_status phi__put_off_rewrite(phi__agent *agent, const phi_rewrite *rewrite) {
+    phi__put_off *slot;
+    if (agent->run == NULL) return phi__put_off_do(agent, rewrite);
+    slot = (phi__put_off *)phi__alloc(&agent->memory, sizeof *slot);
+    if (slot == NULL) return PHI_NO_MEMORY;
+    phi_arena_init(&slot->arena, &agent->memory, 0);
+    if (!phi__rewrite_copy(&slot->arena, rewrite, &slot->rewrite) ||
+        (agent->put_off != NULL &&
+         !phi__put_off_tell(agent, &agent->put_off->rewrite, PHI_CANCELLED,
+                            PHI__LIT("a newer rewrite took its place")))) {
+        phi_arena_free(&slot->arena);
+        phi__free(&agent->memory, slot, sizeof *slot);
+        return PHI_NO_MEMORY;
+    }
+    phi__put_off_forget(agent);
+    agent->put_off = slot;
+    return PHI_OK;
+}

@@ -1,0 +1,184 @@
+/* fold.c - what a lane shows: entries in order, each in its place, rewrites put over them.
+
+   A fold depends on nothing but the entries: the same log gives the same list, whether it grew entry by entry or
+   was made anew. */
+#include "thread/thread_in.h"
+
+#include "model/tokens.h"
+
+/* A failed answer may hold half a thought or calls that never ran: the model does not see it. */
+PHI__FN bool phi__fold_shows(const phi_message *message) {
+    return message->role != PHI_ROLE_ASSISTANT || (message->stop_reason != PHI_STOP_REASON_ERROR &&
+                                                   message->stop_reason != PHI_STOP_REASON_ABORTED);
+}
+
+PHI__FN bool phi__fold_room(phi_memory *memory, phi__fold *fold, size_t more) {
+    void *grown;
+    if (fold->cap - fold->count >= more) return true;
+    grown = phi__grow(memory, fold->items, &fold->cap, phi__add(fold->count, more),
+                      sizeof *fold->items);
+    if (grown == NULL) return false;
+    fold->items = (phi__item *)grown;
+    return true;
+}
+
+PHI__FN void phi__fold_free(phi_memory *memory, phi__fold *fold) {
+    phi__free(memory, fold->items, fold->cap * sizeof *fold->items);
+    memset(fold, 0, sizeof *fold);
+}
+
+static void phi__fold_add(const phi__thread *thread, phi__fold *fold, const phi_message *message,
+                          phi__rendered **rendered, const phi_span *range, uint32_t flags) {
+    phi__item *item = &fold->items[fold->count++];
+    memset(item, 0, sizeof *item);
+    item->message = message;
+    item->rendered = rendered;
+    item->arena =
+        (phi_arena *)(uintptr_t)&thread->arena; /* renderings are kept beside the message */
+    item->from = range->from;
+    item->to = range->to;
+    item->flags = flags;
+    if (message->role == PHI_ROLE_ASSISTANT)
+        item->origin = phi__origin_of(message->model, message->provider, message->protocol);
+    fold->tokens += phi_tokens_of_message(NULL, message);
+}
+
+PHI__FN void phi__fold_message(phi__thread *thread, phi__fold *fold, phi__entry *entry) {
+    phi_span range;
+    if (!phi__fold_shows(entry->message)) return;
+    memset(&range, 0, sizeof range);
+    range.from = range.to = entry->seq;
+    phi__fold_add(thread, fold, entry->message, &entry->rendered, &range, entry->flags);
+}
+
+/* ---- rewrites ---- */
+
+typedef struct phi__folding {
+    const phi__thread *thread;
+    phi__op *op;
+    phi__fold out;
+    size_t span, message; /* the next of each; messages are counted over all spans */
+    bool open;            /* what stands for span `span` is in the list */
+} phi__folding;
+
+static void phi__fold_open_span(phi__folding *f) {
+    const phi_span *span = &f->op->rewrite.spans[f->span];
+    uint32_t flags = PHI_ITEM_SYNTHETIC | (span->summary ? PHI_ITEM_SUMMARY : 0u);
+    size_t i;
+    if (f->open) return;
+    f->open = true;
+    for (i = 0; i < span->message_count; i++, f->message++)
+        phi__fold_add(f->thread, &f->out, &span->messages[i], &f->op->rendered[f->message], span,
+                      flags);
+}
+
+static void phi__fold_close_span(phi__folding *f) {
+    phi__fold_open_span(f);
+    f->open = false;
+    f->span++;
+}
+
+static void phi__fold_item(phi__folding *f, const phi__item *item) {
+    const phi_rewrite *r = &f->op->rewrite;
+    bool durable = (item->flags & PHI_ENTRY_DURABLE) != 0 && r->reason == PHI_REWRITE_COMPACTION;
+    while (f->span < r->span_count && r->spans[f->span].to < item->from) phi__fold_close_span(f);
+    if (f->span < r->span_count && item->from >= r->spans[f->span].from) {
+        phi__fold_open_span(f);
+        if (!durable) return;
+    }
+    f->out.items[f->out.count++] = *item;
+    f->out.tokens += phi_tokens_of_message(NULL, item->message);
+}
+
+PHI__FN bool phi__fold_op(const phi__thread *thread, phi__fold *fold, phi__op *op) {
+    phi__folding f;
+    size_t i;
+    memset(&f, 0, sizeof f);
+    f.thread = thread;
+    f.op = op;
+    if (!phi__fold_room(thread->memory, &f.out,
+                        phi__max(phi__add(fold->count, op->message_count), 1)))
+        return false;
+    for (i = 0; i < fold->count; i++) phi__fold_item(&f, &fold->items[i]);
+    while (f.span < op->rewrite.span_count) phi__fold_close_span(&f);
+    phi__fold_free(thread->memory, fold);
+    *fold = f.out;
+    return true;
+}
+
+/* ---- runs of which nothing is kept ---- */
+
+PHI__FN void phi__fold_end(const phi__thread *thread, phi__fold *fold, const phi__entry *end) {
+    uint64_t start = end->seq;
+    size_t i, n = 0;
+    if (end->keep != PHI_KEEP_NONE) return;
+    while (start > 0 && (thread->entries[start]->kind != PHI_ENTRY_LOOP_START ||
+                         !phi_str_equal(thread->entries[start]->loop_id, end->loop_id)))
+        start--;
+    for (i = 0; i < fold->count; i++) {
+        if (fold->items[i].from >= start && fold->items[i].to <= end->seq)
+            fold->tokens -= phi_tokens_of_message(NULL, fold->items[i].message);
+        else
+            fold->items[n++] = fold->items[i];
+    }
+    fold->count = n;
+}
+
+/* ---- a whole lane ---- */
+
+PHI__FN size_t phi__thread_lanes(const phi__thread *thread) {
+    return phi__max(thread->lane_count, 1);
+}
+
+PHI__FN phi__limit *phi__fold_limits(const phi__thread *thread, uint32_t lane, uint64_t upto) {
+    phi__limit *limits = (phi__limit *)phi__alloc(
+        thread->memory, phi__mul(phi__thread_lanes(thread), sizeof *limits));
+    while (limits != NULL && lane != PHI__LANE_NONE) {
+        limits[lane].any = true;
+        limits[lane].seq = upto;
+        if (thread->lanes == NULL) break;
+        if (thread->lanes[lane].parent != PHI__LANE_NONE)
+            upto = phi__min(upto, thread->lanes[lane].fork_seq);
+        lane = thread->lanes[lane].parent;
+    }
+    return limits;
+}
+
+static bool phi__fold_entry(const phi__thread *thread, const phi__limit *limits, phi__fold *fold,
+                            phi__entry *entry) {
+    phi__op *op;
+    if (entry->kind == PHI_ENTRY_MESSAGE) {
+        if (!phi__fold_room(thread->memory, fold, 1)) return false;
+        phi__fold_message((phi__thread *)(uintptr_t)thread, fold, entry);
+    } else if (entry->kind == PHI_ENTRY_LOOP_END)
+        phi__fold_end(thread, fold, entry);
+    else if (entry->kind == PHI_ENTRY_REWRITE) {
+        op = (phi__op *)entry->detail;
+        if (op->rewrite.revoke != NULL) return true; /* it is what is left out */
+        if (op->revoked && op->revoked_at <= limits[op->lane].seq) return true;
+        return phi__fold_op(thread, fold, op);
+    }
+    return true;
+}
+
+/* A rewrite of another lane stands under the lane that was active, but counts for its own. */
+static uint32_t phi__fold_lane_of(const phi__entry *entry) {
+    return entry->kind == PHI_ENTRY_REWRITE ? ((const phi__op *)entry->detail)->lane : entry->lane;
+}
+
+PHI__FN bool phi__fold_lane(const phi__thread *thread, uint32_t lane, uint64_t upto,
+                            phi__fold *fold) {
+    phi__limit *limits = phi__fold_limits(thread, lane, upto);
+    bool done = limits != NULL;
+    size_t i;
+    memset(fold, 0, sizeof *fold);
+    for (i = 0; done && i < thread->count && i <= upto; i++) {
+        const phi__limit *limit = &limits[phi__fold_lane_of(thread->entries[i])];
+        if (limit->any && i <= limit->seq)
+            done = phi__fold_entry(thread, limits, fold, thread->entries[i]);
+    }
+    phi__free(thread->memory, limits,
+              limits != NULL ? phi__thread_lanes(thread) * sizeof *limits : 0);
+    if (!done) phi__fold_free(thread->memory, fold);
+    return done;
+}

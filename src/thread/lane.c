@@ -1,0 +1,201 @@
+/* lane.c - lanes: a history's branches. A lane is what its parent showed at one entry, and its own entries.
+
+   There is one from the beginning, the default one; the table is made when a second one begins. */
+#include "thread/thread_in.h"
+
+PHI__FN phi_str phi__thread_lane_name(const phi__thread *thread, uint32_t lane) {
+    if (thread->lanes == NULL) return lane == 0 ? PHI__LIT(PHI_LANE_DEFAULT) : phi__str("", 0);
+    return lane < thread->lane_count ? thread->lanes[lane].name : phi__str("", 0);
+}
+
+PHI__FN uint32_t phi__thread_find_lane(const phi__thread *thread, phi_str name) {
+    uint32_t i;
+    for (i = 0; i < phi__thread_lanes(thread); i++)
+        if (phi_str_equal(phi__thread_lane_name(thread, i), name)) return i;
+    return PHI__LANE_NONE;
+}
+
+static bool phi__lane_table(phi__thread *thread) {
+    size_t cap = thread->lane_cap;
+    phi__lane *lanes = (phi__lane *)phi__grow(
+        thread->memory, thread->lanes, &cap, phi__add(phi__thread_lanes(thread), 1), sizeof *lanes);
+    if (lanes == NULL || cap > PHI__LANE_NONE) return false;
+    if (thread->lanes == NULL) {
+        memset(&lanes[0], 0, sizeof lanes[0]);
+        lanes[0].name = PHI__LIT(PHI_LANE_DEFAULT);
+        lanes[0].parent = PHI__LANE_NONE;
+        thread->lane_count = 1;
+    }
+    thread->lanes = lanes;
+    thread->lane_cap = (uint32_t)cap;
+    return true;
+}
+
+/* An entry that says so, on the lane that it is about. */
+static phi__entry *phi__lane_entry(phi__thread *thread, phi_entry_kind kind) {
+    phi__entry *entry;
+    if (!phi__thread_reserve(thread, 1, 0)) return NULL;
+    entry = (phi__entry *)phi__arena_zero(&thread->arena, sizeof *entry);
+    if (entry == NULL) return NULL;
+    entry->kind = kind;
+    entry->at_ms = phi__thread_now(thread);
+    return entry;
+}
+
+static void phi__lane_append(phi__thread *thread, phi__entry *entry, uint32_t lane) {
+    phi__thread_attach(thread, entry, 1);
+    entry->lane = lane;
+}
+
+PHI__FN phi_status phi__thread_new_lane(phi__thread *thread, phi_str name, uint32_t parent,
+                                        uint64_t fork_seq, uint32_t *lane) {
+    phi_str copy;
+    phi__entry *entry;
+    phi__lane *made;
+    if (!phi__lane_table(thread) || !phi__arena_str(&thread->arena, name, &copy))
+        return PHI_NO_MEMORY;
+    entry = phi__lane_entry(thread, PHI_ENTRY_LANE);
+    if (entry == NULL) return PHI_NO_MEMORY;
+    made = &thread->lanes[thread->lane_count];
+    made->name = copy;
+    made->parent = parent;
+    made->fork_seq = fork_seq;
+    made->seq = thread->count;
+    *lane = thread->lane_count++;
+    phi__lane_append(thread, entry, *lane);
+    return PHI_OK;
+}
+
+/* The MESSAGE entries of a lane, in place of those of the active one. */
+static bool phi__lane_messages(phi__thread *thread, uint32_t lane) {
+    phi__limit *limits = phi__fold_limits(thread, lane, UINT64_MAX);
+    size_t lanes = phi__thread_lanes(thread), n = 0, i, pass;
+    phi__entry **list = NULL;
+    for (pass = 0; limits != NULL && pass < 2; pass++) {
+        if (pass == 1)
+            list =
+                (phi__entry **)phi__alloc(thread->memory, phi__mul(phi__max(n, 1), sizeof *list));
+        if (pass == 1 && list == NULL) break;
+        for (i = n = 0; i < thread->count; i++) {
+            phi__entry *entry = thread->entries[i];
+            if (entry->kind != PHI_ENTRY_MESSAGE || !limits[entry->lane].any ||
+                i > limits[entry->lane].seq)
+                continue;
+            if (list != NULL) list[n] = entry;
+            n++;
+        }
+    }
+    phi__free(thread->memory, limits, limits != NULL ? lanes * sizeof *limits : 0);
+    if (list == NULL) return false;
+    phi__free(thread->memory, thread->messages, thread->message_cap * sizeof *thread->messages);
+    thread->messages = list;
+    thread->message_count = n;
+    thread->message_cap = phi__max(n, 1);
+    return true;
+}
+
+PHI__FN phi_status phi__thread_switch(phi__thread *thread, uint32_t lane) {
+    phi__fold fold;
+    phi__entry *entry;
+    if (lane == thread->lane) return PHI_OK;
+    entry = phi__lane_entry(thread, PHI_ENTRY_SWITCH);
+    if (entry == NULL || !phi__fold_lane(thread, lane, UINT64_MAX, &fold)) return PHI_NO_MEMORY;
+    if (!phi__lane_messages(thread, lane)) {
+        phi__fold_free(thread->memory, &fold);
+        return PHI_NO_MEMORY;
+    }
+    phi__fold_free(thread->memory, &thread->fold);
+    thread->fold = fold;
+    thread->lane = lane;
+    phi__lane_append(thread, entry, lane);
+    return PHI_OK;
+}
+
+/* ---- where a fork may be ---- */
+
+static bool phi__lane_answered(const phi__fold *fold, size_t at, phi_str id) {
+    for (at++; at < fold->count; at++)
+        if (fold->items[at].message->role == PHI_ROLE_TOOL_RESULT &&
+            phi_str_equal(fold->items[at].message->tool_call_id, id))
+            return true;
+    return false;
+}
+
+/* The last answer of a fold, if one of its calls has no result there; else SIZE_MAX. */
+static size_t phi__lane_open_group(const phi__fold *fold) {
+    size_t at = fold->count, i;
+    while (at > 0 && fold->items[at - 1].message->role != PHI_ROLE_ASSISTANT) at--;
+    if (at == 0) return SIZE_MAX;
+    for (i = 0; i < fold->items[at - 1].message->content_count; i++) {
+        const phi_content *c = &fold->items[at - 1].message->content[i];
+        if (c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete &&
+            !phi__lane_answered(fold, at - 1, c->id))
+            return at - 1;
+    }
+    return SIZE_MAX;
+}
+
+PHI__FN phi_status phi__thread_cut(const phi__thread *thread, uint32_t lane, uint64_t at,
+                                   uint64_t *out, bool *any) {
+    phi__fold fold;
+    size_t open;
+    if (!phi__fold_lane(thread, lane, at, &fold)) return PHI_NO_MEMORY;
+    open = phi__lane_open_group(&fold);
+    *out = phi__min(at, (uint64_t)thread->count - (thread->count > 0));
+    *any = thread->count > 0 && fold.count > 0;
+    if (open != SIZE_MAX) {
+        *any = open > 0;
+        if (*any) *out = fold.items[open].from - 1;
+    }
+    phi__fold_free(thread->memory, &fold);
+    return PHI_OK;
+}
+
+/* ---- public ---- */
+
+static phi__thread *phi__lane_of(phi_thread *thread) { return (phi__thread *)thread; }
+
+PHI_API phi_str phi_thread_lane(const phi_thread *thread) {
+    const phi__thread *log = (const phi__thread *)thread;
+    return log != NULL ? phi__thread_lane_name(log, log->lane) : phi__str("", 0);
+}
+
+PHI_API size_t phi_thread_lane_count(const phi_thread *thread) {
+    return thread != NULL ? phi__thread_lanes((const phi__thread *)thread) : 0;
+}
+
+PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
+    return i < phi_thread_lane_count(thread)
+               ? phi__thread_lane_name((const phi__thread *)thread, (uint32_t)i)
+               : phi__str("", 0);
+}
+
+PHI_API phi_status phi_thread_fork_lane(phi_thread *thread, const char *name, const char *parent,
+                                        uint64_t at_seq) {
+    phi__thread *log = phi__lane_of(thread);
+    uint32_t from, lane;
+    uint64_t at = 0;
+    bool any = false;
+    phi_status status;
+    if (log == NULL || name == NULL || name[0] == '\0') return PHI_BAD_ARG;
+    if (log->user != NULL) return PHI_BUSY;
+    if (phi__thread_find_lane(log, phi_str_of(name)) != PHI__LANE_NONE) return PHI_MISUSE;
+    from = parent != NULL ? phi__thread_find_lane(log, phi_str_of(parent)) : log->lane;
+    if (from == PHI__LANE_NONE) return PHI_NOT_FOUND;
+    status = phi__thread_cut(log, from, at_seq, &at, &any);
+    if (status != PHI_OK) return status;
+    return phi__thread_new_lane(log, phi_str_of(name), any ? from : (uint32_t)PHI__LANE_NONE, at,
+                                &lane);
+}
+
+PHI_API phi_status phi_thread_switch(phi_thread *thread, const char *name) {
+    phi__thread *log = phi__lane_of(thread);
+    phi_status status = PHI_OK;
+    uint32_t lane;
+    if (log == NULL || name == NULL || name[0] == '\0') return PHI_BAD_ARG;
+    if (log->user != NULL) return PHI_BUSY;
+    lane = phi__thread_find_lane(log, phi_str_of(name));
+    if (lane == PHI__LANE_NONE)
+        status = phi__thread_new_lane(log, phi_str_of(name), PHI__LANE_NONE, 0, &lane);
+    return status == PHI_OK ? phi__thread_switch(log, lane) : status;
+}

@@ -1,0 +1,89 @@
+/* policy.h - how much of a view a model is sent. */
+#ifndef PHI_THREAD_POLICY_H
+#define PHI_THREAD_POLICY_H
+
+#include "model/model.h"
+#include "model/tokens.h"
+#include "thread/thread.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum phi_summaries {
+    PHI_SUMMARIES_USE = 0, /* those that stand in the view are shown */
+    PHI_SUMMARIES_NONE,    /* they are left out */
+    PHI_SUMMARIES_REQUEST /* what does not fit is said in meta.need_*: make one, then project again */
+} phi_summaries;
+
+enum {
+    PHI_INCLUDE_MESSAGES = 1 << 0,
+    PHI_INCLUDE_TOOLS = 1 << 1, /* calls and their results: both, or neither */
+    PHI_INCLUDE_SUMMARIES = 1 << 2,
+    PHI_INCLUDE_ALL = 7
+};
+
+/* Zero means default for every field. */
+typedef struct phi_policy {
+    uint64_t max_input_tokens;      /* (default 8,000; PHI_POLICY_UNLIMITED) */
+    uint64_t reserve_output_tokens; /* of these, for the answer (default 2,000) */
+    bool no_reserve;                /* reserve nothing */
+    uint32_t max_messages;          /* after turns were cut (default: no limit) */
+    uint32_t max_turns;             /* the newest ones only (default: no limit) */
+    uint32_t keep_last_turns;       /* these are shown whatever the budget (default 3) */
+    bool keep_no_turns;             /* but the newest, which always is */
+    phi_summaries summaries;
+    phi_role summary_role; /* PHI_ROLE_USER (the default); a summary is shown as this */
+    uint32_t include;      /* PHI_INCLUDE_ bits (default: all) */
+} phi_policy;
+
+#define PHI_POLICY_UNLIMITED UINT64_MAX
+
+PHI_API phi_policy phi_policy_default(void);       /* every field as it is when zero */
+PHI_API phi_policy phi_policy_short_context(void); /* 6,000 tokens, 2 turns */
+PHI_API phi_policy phi_policy_long_context(void);  /* 100,000 tokens, 10 turns */
+PHI_API phi_policy phi_policy_tool_focused(void);  /* 5 turns, no summaries */
+PHI_API phi_policy
+phi_policy_for_model(const phi_model *model); /* its window, its output reserved */
+
+/* The first that is not NULL; else the default one. */
+PHI_API phi_policy phi_policy_resolve(const phi_policy *request, const phi_policy *agent,
+                                      const phi_policy *config);
+
+/* What was left out, and why. */
+typedef struct phi_projection_meta {
+    uint64_t estimated_tokens; /* of all that is sent, system prompt and tools too */
+    uint64_t budget_tokens;    /* what there was for messages */
+    uint64_t system_tokens, tools_tokens;
+    size_t messages_included, messages_total;
+    size_t groups_dropped;
+    bool summary_used;
+    bool window_truncated; /* max_turns or max_messages cut */
+    bool budget_truncated; /* the budget cut */
+    bool protected_over;   /* protected turns go beyond the budget */
+    bool overflow;         /* not even the newest turn fits, its tool results cut short included */
+    size_t
+        orphans_repaired; /* results made for calls without, and results without a call that were left out */
+    uint64_t from_seq, to_seq; /* entries shown; from_seq > to_seq: none */
+    bool need_summary;         /* with PHI_SUMMARIES_REQUEST: of these entries */
+    uint64_t need_from, need_to;
+} phi_projection_meta;
+
+/* What is sent of a view; pure: its result depends on nothing but its arguments.
+   Messages are those of the view, or copies in the arena. counter NULL: the estimate. tool_schema_tokens: what the tools
+   cost. PHI_NO_MEMORY, PHI_BAD_ARG. */
+PHI_API phi_status phi_project(const phi_view_item *items, size_t count, const phi_policy *policy,
+                               const phi_token_counter *counter, phi_str system_prompt,
+                               uint64_t tool_schema_tokens, phi_arena *arena,
+                               const phi_message *const **out, size_t *out_count,
+                               phi_projection_meta *meta);
+
+/* The same in words: a line for each group, whether it is shown, and why not. Text in the arena. */
+PHI_API phi_status phi_explain(const phi_view_item *items, size_t count, const phi_policy *policy,
+                               const phi_token_counter *counter, phi_str system_prompt,
+                               uint64_t tool_schema_tokens, phi_arena *arena, phi_str *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,387 @@
+/* rewrite.c - the one change of what a lane shows: valid, or refused before it is appended. */
+#include "thread/thread_in.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+/* What is checked, and where words about it go. */
+typedef struct phi__rewriting {
+    phi__thread *thread;
+    const phi_rewrite *given;
+    uint32_t lane;
+    uint64_t base;
+    phi__fold *fold; /* of the lane as it is */
+    phi__fold made;  /* where the lane is not the active one */
+    char *words;
+    size_t words_size;
+} phi__rewriting;
+
+static phi_status phi__rewrite_refuse(phi__rewriting *w, const char *format, ...) PHI_PRINTF(2, 3);
+
+static phi_status phi__rewrite_refuse(phi__rewriting *w, const char *format, ...) {
+    va_list args;
+    if (w->words_size == 0) return PHI_BAD_ARG;
+    va_start(args, format);
+    (void)vsnprintf(w->words, w->words_size, format, args);
+    va_end(args);
+    return PHI_BAD_ARG;
+}
+
+/* ---- spans ---- */
+
+static phi_status phi__rewrite_check_messages(phi__rewriting *w, size_t at) {
+    const phi_span *span = &w->given->spans[at];
+    size_t i;
+    if (span->message_count > 0 && span->messages == NULL)
+        return phi__rewrite_refuse(w, "spans[%u].messages is missing", (unsigned)at);
+    for (i = 0; i < span->message_count; i++) {
+        const phi_message *m = &span->messages[i];
+        if (m->role != PHI_ROLE_USER && m->role != PHI_ROLE_ASSISTANT &&
+            m->role != PHI_ROLE_TOOL_RESULT)
+            return phi__rewrite_refuse(w, "spans[%u].messages[%u]: no role a model has",
+                                       (unsigned)at, (unsigned)i);
+        if (m->content_count == 0 || m->content == NULL)
+            return phi__rewrite_refuse(w, "spans[%u].messages[%u]: no content", (unsigned)at,
+                                       (unsigned)i);
+    }
+    return PHI_OK;
+}
+
+static phi_status phi__rewrite_check_spans(phi__rewriting *w) {
+    const phi_rewrite *r = w->given;
+    size_t i;
+    if (r->span_count > 0 && r->spans == NULL) return phi__rewrite_refuse(w, "spans is missing");
+    for (i = 0; i < r->span_count; i++) {
+        const phi_span *span = &r->spans[i];
+        phi_status status = phi__rewrite_check_messages(w, i);
+        if (status != PHI_OK) return status;
+        if (span->from > span->to || span->to > w->base)
+            return phi__rewrite_refuse(w, "spans[%u]: %llu to %llu, expected up to base_seq %llu",
+                                       (unsigned)i, (unsigned long long)span->from,
+                                       (unsigned long long)span->to, (unsigned long long)w->base);
+        if (i > 0 && span->from <= r->spans[i - 1].to)
+            return phi__rewrite_refuse(w, "spans[%u] begins inside the one before", (unsigned)i);
+    }
+    return PHI_OK;
+}
+
+/* The span an item goes with, or SIZE_MAX; cut: it lies across an end of one. Items and spans both ascend. */
+static size_t phi__rewrite_span_of(const phi_rewrite *r, const phi__item *item, size_t *from,
+                                   bool *cut) {
+    const phi_span *span;
+    while (*from < r->span_count && r->spans[*from].to < item->from) ++*from;
+    if (*from == r->span_count || r->spans[*from].from > item->to) return SIZE_MAX;
+    span = &r->spans[*from];
+    *cut = item->from < span->from || item->to > span->to;
+    return *from;
+}
+
+/* ---- groups: an answer with calls, and their results ---- */
+
+enum { PHI__REWRITE_STAYS, PHI__REWRITE_GOES, PHI__REWRITE_REPLACED };
+
+static bool phi__rewrite_same_ids(const phi_message *was, const phi_message *now) {
+    size_t i, j = 0;
+    if (was->role != now->role) return false;
+    if (was->role == PHI_ROLE_TOOL_RESULT)
+        return phi_str_equal(was->tool_call_id, now->tool_call_id);
+    for (i = 0; i < was->content_count; i++) {
+        if (was->content[i].kind != PHI_CONTENT_TOOL_CALL) continue;
+        while (j < now->content_count && now->content[j].kind != PHI_CONTENT_TOOL_CALL) j++;
+        if (j == now->content_count || !phi_str_equal(was->content[i].id, now->content[j].id))
+            return false;
+        j++;
+    }
+    return true;
+}
+
+/* What becomes of an item: one that a span of one message replaces keeps its place in its group. */
+static int phi__rewrite_fate(const phi_rewrite *r, const phi__item *item, size_t span) {
+    const phi_span *s;
+    if (span == SIZE_MAX) return PHI__REWRITE_STAYS;
+    if ((item->flags & PHI_ENTRY_DURABLE) != 0 && r->reason == PHI_REWRITE_COMPACTION)
+        return PHI__REWRITE_STAYS;
+    s = &r->spans[span];
+    return s->message_count == 1 && s->from == item->from && s->to == item->to &&
+                   phi__rewrite_same_ids(item->message, &s->messages[0])
+               ? PHI__REWRITE_REPLACED
+               : PHI__REWRITE_GOES;
+}
+
+static bool phi__rewrite_calls(const phi_message *m, phi_str id) {
+    size_t i;
+    for (i = 0; m->role == PHI_ROLE_ASSISTANT && i < m->content_count; i++)
+        if (m->content[i].kind == PHI_CONTENT_TOOL_CALL && phi_str_equal(m->content[i].id, id))
+            return true;
+    return false;
+}
+
+/* The answer that made a result's call: the nearest before it. SIZE_MAX: none. */
+static size_t phi__rewrite_asker(const phi__fold *fold, size_t result) {
+    size_t i = result;
+    while (i > 0)
+        if (phi__rewrite_calls(fold->items[--i].message, fold->items[result].message->tool_call_id))
+            return i;
+    return SIZE_MAX;
+}
+
+static phi_status phi__rewrite_check_groups(phi__rewriting *w) {
+    const phi__fold *fold = w->fold;
+    uint8_t *fates = (uint8_t *)phi__alloc(w->thread->memory, phi__max(fold->count, 1));
+    phi_status status = PHI_OK;
+    size_t i, from = 0, asker;
+    if (fates == NULL) return PHI_NO_MEMORY;
+    for (i = 0; i < fold->count && status == PHI_OK; i++) {
+        const phi__item *item = &fold->items[i];
+        bool cut = false;
+        size_t span = phi__rewrite_span_of(w->given, item, &from, &cut);
+        if (cut)
+            status = phi__rewrite_refuse(w, "spans[%u] cuts what stands for entries %llu to %llu",
+                                         (unsigned)span, (unsigned long long)item->from,
+                                         (unsigned long long)item->to);
+        fates[i] = (uint8_t)phi__rewrite_fate(w->given, item, span);
+        if (status != PHI_OK || item->message->role != PHI_ROLE_TOOL_RESULT) continue;
+        asker = phi__rewrite_asker(fold, i);
+        if (asker != SIZE_MAX &&
+            (fates[asker] == PHI__REWRITE_GOES) != (fates[i] == PHI__REWRITE_GOES))
+            status = phi__rewrite_refuse(
+                w, "entry %llu is a result of the call in entry %llu: they go together",
+                (unsigned long long)item->from, (unsigned long long)fold->items[asker].from);
+    }
+    phi__free(w->thread->memory, fates, phi__max(fold->count, 1));
+    return status;
+}
+
+/* ---- keeping it ---- */
+
+static bool phi__rewrite_text(phi_arena *arena, const char **text) {
+    phi_str copy;
+    if (*text == NULL) return true;
+    if (!phi__arena_str(arena, phi_str_of(*text), &copy)) return false;
+    *text = copy.at;
+    return true;
+}
+
+static bool phi__rewrite_copy_span(phi_arena *arena, phi_span *span) {
+    phi_message *messages;
+    size_t i;
+    if (span->message_count == 0) return true;
+    messages =
+        (phi_message *)phi_arena_alloc(arena, phi__mul(span->message_count, sizeof *messages));
+    if (messages == NULL) return false;
+    for (i = 0; i < span->message_count; i++) {
+        const phi_message *copy = phi_message_copy(&span->messages[i], arena);
+        if (copy == NULL) return false;
+        messages[i] = *copy;
+    }
+    span->messages = messages;
+    return true;
+}
+
+PHI__FN bool phi__rewrite_copy(phi_arena *arena, const phi_rewrite *given, phi_rewrite *out) {
+    phi_span *spans =
+        (phi_span *)phi_arena_alloc(arena, phi__mul(phi__max(given->span_count, 1), sizeof *spans));
+    size_t i;
+    if (spans == NULL) return false;
+    *out = *given;
+    out->spans = spans;
+    for (i = 0; i < given->span_count; i++) {
+        spans[i] = given->spans[i];
+        if (!phi__rewrite_copy_span(arena, &spans[i])) return false;
+    }
+    return phi__rewrite_text(arena, &out->op_id) && phi__rewrite_text(arena, &out->lane) &&
+           phi__rewrite_text(arena, &out->revoke) && phi__rewrite_text(arena, &out->meta);
+}
+
+static phi__op *phi__rewrite_keep(phi__thread *thread, const phi_rewrite *given, uint32_t lane,
+                                  uint64_t base) {
+    phi__op *op = (phi__op *)phi__arena_zero(&thread->arena, sizeof *op);
+    phi_rewrite named = *given;
+    char made[32];
+    size_t i;
+    if (op == NULL) return NULL;
+    if (given->op_id == NULL) {
+        (void)snprintf(made, sizeof made, "op-%llu", (unsigned long long)thread->count);
+        named.op_id = made;
+    }
+    named.lane = NULL; /* it is in the op */
+    named.base_seq = base;
+    named.has_base = true;
+    op->lane = lane;
+    if (!phi__rewrite_copy(&thread->arena, &named, &op->rewrite)) return NULL;
+    for (i = 0; i < given->span_count; i++)
+        op->message_count = phi__add(op->message_count, given->spans[i].message_count);
+    op->rendered = (phi__rendered **)phi__arena_zero(
+        &thread->arena, phi__mul(phi__max(op->message_count, 1), sizeof *op->rendered));
+    return op->rendered != NULL ? op : NULL;
+}
+
+static phi__entry *phi__rewrite_entry(phi__thread *thread, phi__op *op, phi_str loop_id,
+                                      uint32_t turn_index) {
+    phi__entry *entry = (phi__entry *)phi__arena_zero(&thread->arena, sizeof *entry);
+    if (entry == NULL || !phi__thread_reserve(thread, 1, 0)) return NULL;
+    entry->kind = PHI_ENTRY_REWRITE;
+    entry->at_ms = phi__thread_now(thread);
+    entry->loop_id = loop_id;
+    entry->turn_index = turn_index;
+    entry->detail = op;
+    return entry;
+}
+
+static void phi__rewrite_append(phi__thread *thread, phi__op *op, phi__entry *entry) {
+    op->seq = thread->count;
+    op->earlier = thread->ops;
+    thread->ops = op;
+    phi__thread_attach(thread, entry, 1);
+}
+
+static phi_status phi__rewrite_apply(phi__rewriting *w, phi_str loop_id, uint32_t turn_index) {
+    phi__thread *thread = w->thread;
+    phi_arena_mark mark = phi_arena_save(&thread->arena);
+    phi__op *op = phi__rewrite_keep(thread, w->given, w->lane, w->base);
+    phi__entry *entry = op != NULL ? phi__rewrite_entry(thread, op, loop_id, turn_index) : NULL;
+    if (entry == NULL || (w->lane == thread->lane && !phi__fold_op(thread, &thread->fold, op))) {
+        phi_arena_reset(&thread->arena, mark);
+        return PHI_NO_MEMORY;
+    }
+    phi__rewrite_append(thread, op, entry);
+    return PHI_OK;
+}
+
+/* ---- undoing ---- */
+
+PHI__FN phi__op *phi__thread_find_op(const phi__thread *thread, phi_str op_id) {
+    phi__op *op = thread->ops;
+    while (op != NULL && !phi__str_is(op_id, op->rewrite.op_id)) op = op->earlier;
+    return op;
+}
+
+static bool phi__rewrite_touches(const phi__op *a, const phi__op *b) {
+    size_t i, j;
+    for (i = 0; i < a->rewrite.span_count; i++)
+        for (j = 0; j < b->rewrite.span_count; j++)
+            if (a->rewrite.spans[i].from <= b->rewrite.spans[j].to &&
+                b->rewrite.spans[j].from <= a->rewrite.spans[i].to)
+                return true;
+    return false;
+}
+
+/* The lane's fold without a rewrite, in place of what it was: the originals are in the log. */
+static phi_status phi__rewrite_unfold(phi__thread *thread, phi__op *target) {
+    phi__fold fold;
+    target->revoked = true;
+    target->revoked_at = thread->count;
+    if (target->lane != thread->lane) return PHI_OK;
+    if (!phi__fold_lane(thread, thread->lane, UINT64_MAX, &fold)) {
+        target->revoked = false;
+        return PHI_NO_MEMORY;
+    }
+    phi__fold_free(thread->memory, &thread->fold);
+    thread->fold = fold;
+    return PHI_OK;
+}
+
+static phi_status phi__rewrite_revoke(phi__rewriting *w, phi_str loop_id, uint32_t turn_index) {
+    phi__thread *thread = w->thread;
+    phi__op *target = phi__thread_find_op(thread, phi_str_of(w->given->revoke)), *later, *op;
+    phi_arena_mark mark = phi_arena_save(&thread->arena);
+    phi__entry *entry;
+    if (w->given->span_count > 0) return phi__rewrite_refuse(w, "revoke comes without spans");
+    if (target == NULL || target->lane != w->lane || target->rewrite.revoke != NULL ||
+        target->revoked) {
+        (void)phi__rewrite_refuse(w, "no rewrite \"%s\" of this lane to revoke", w->given->revoke);
+        return PHI_NOT_FOUND;
+    }
+    for (later = thread->ops; later != target; later = later->earlier)
+        if (later->lane == target->lane && !later->revoked && phi__rewrite_touches(later, target)) {
+            (void)phi__rewrite_refuse(w, "the later rewrite \"%s\" touches it",
+                                      later->rewrite.op_id);
+            return PHI_MISUSE;
+        }
+    op = phi__rewrite_keep(thread, w->given, w->lane, w->base);
+    entry = op != NULL ? phi__rewrite_entry(thread, op, loop_id, turn_index) : NULL;
+    if (entry == NULL || phi__rewrite_unfold(thread, target) != PHI_OK) {
+        phi_arena_reset(&thread->arena, mark);
+        return PHI_NO_MEMORY;
+    }
+    phi__rewrite_append(thread, op, entry);
+    return PHI_OK;
+}
+
+/* ---- all of it ---- */
+
+static phi_status phi__rewrite_check(phi__rewriting *w) {
+    phi__thread *thread = w->thread;
+    const phi_rewrite *r = w->given;
+    phi_status status;
+    w->base = r->has_base || r->base_seq != 0 ? r->base_seq
+              : thread->count > 0             ? (uint64_t)thread->count - 1
+                                              : 0;
+    if (w->base >= phi__max(thread->count, 1))
+        return phi__rewrite_refuse(w, "base_seq is %llu, there are %llu entries",
+                                   (unsigned long long)w->base, (unsigned long long)thread->count);
+    if ((unsigned)r->reason > (unsigned)PHI_REWRITE_SYSTEM)
+        return phi__rewrite_refuse(w, "reason is none of its values");
+    if (thread->count == 0 && r->span_count > 0)
+        return phi__rewrite_refuse(w, "there is nothing to rewrite");
+    status = phi__rewrite_check_spans(w);
+    if (status != PHI_OK || r->revoke != NULL) return status;
+    w->fold = &thread->fold;
+    if (w->lane != thread->lane) {
+        if (!phi__fold_lane(thread, w->lane, UINT64_MAX, &w->made)) return PHI_NO_MEMORY;
+        w->fold = &w->made;
+    }
+    status = phi__rewrite_check_groups(w);
+    phi__fold_free(thread->memory, &w->made);
+    return status;
+}
+
+PHI__FN phi_status phi__thread_rewrite(phi__thread *thread, const phi_rewrite *rewrite,
+                                       phi_str loop_id, uint32_t turn_index, bool *duplicate,
+                                       char *words, size_t words_size) {
+    phi__rewriting w;
+    phi_status status;
+    memset(&w, 0, sizeof w);
+    w.thread = thread;
+    w.given = rewrite;
+    w.words = words;
+    w.words_size = words != NULL ? words_size : 0;
+    if (w.words_size > 0) words[0] = '\0';
+    if (duplicate != NULL) *duplicate = false;
+    if (rewrite->op_id != NULL && phi__thread_find_op(thread, phi_str_of(rewrite->op_id)) != NULL) {
+        if (duplicate != NULL) *duplicate = true;
+        return PHI_OK;
+    }
+    w.lane = rewrite->lane != NULL ? phi__thread_find_lane(thread, phi_str_of(rewrite->lane))
+                                   : thread->lane;
+    if (w.lane == PHI__LANE_NONE) {
+        (void)phi__rewrite_refuse(&w, "no lane \"%s\"", rewrite->lane);
+        return PHI_NOT_FOUND;
+    }
+    status = phi__rewrite_check(&w);
+    if (status != PHI_OK) return status;
+    return rewrite->revoke != NULL ? phi__rewrite_revoke(&w, loop_id, turn_index)
+                                   : phi__rewrite_apply(&w, loop_id, turn_index);
+}
+
+/* ---- public ---- */
+
+PHI_API const char *phi_rewrite_reason_text(phi_rewrite_reason reason) {
+    switch (reason) {
+    case PHI_REWRITE_MANUAL: return "manual";
+    case PHI_REWRITE_COMPACTION: return "compaction";
+    case PHI_REWRITE_PRUNE: return "prune";
+    case PHI_REWRITE_RESTORE: return "restore";
+    case PHI_REWRITE_REVERT: return "revert";
+    case PHI_REWRITE_SYSTEM: return "system";
+    }
+    return "";
+}
+
+PHI_API phi_status phi_thread_rewrite(phi_thread *thread, const phi_rewrite *rewrite,
+                                      bool *duplicate, char *words, size_t words_size) {
+    phi__thread *log = (phi__thread *)thread;
+    if (log == NULL || rewrite == NULL) return PHI_BAD_ARG;
+    if (log->user != NULL) return PHI_BUSY;
+    return phi__thread_rewrite(log, rewrite, phi__str("", 0), 0, duplicate, words, words_size);
+}

@@ -1,0 +1,174 @@
+/* thread.h - the thread: one append-only log of what was said and done, and every view of it.
+
+   An entry, once appended, never changes. What a model sees is a fold of the entries of a *lane*: messages in
+   order, with the *rewrites* that were made to them since (compaction, pruning, a replaced history, a revert).
+   A lane may begin as a fork of another at some entry; branches and reruns are lanes, and share what they have in
+   common. Nothing is ever taken out of the log: a rewrite can be revoked, and the fold has the originals again.
+
+   An agent has a thread (phi_agent_thread), and phi_run goes over one that the host holds. While a run goes over a
+   thread, the host reads it and does not append to it (PHI_BUSY); phi_agent_rewrite puts a rewrite off until the run
+   ends.
+   Threads: the pumping thread. */
+#ifndef PHI_THREAD_THREAD_H
+#define PHI_THREAD_THREAD_H
+
+#include "base/arena.h"
+#include "model/event.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct phi_thread phi_thread;
+
+#define PHI_LANE_DEFAULT "default"
+
+/* ---- entries ---- */
+
+typedef enum phi_entry_kind {
+    PHI_ENTRY_MESSAGE = 1,
+    PHI_ENTRY_REWRITE,
+    PHI_ENTRY_LANE,   /* a lane begins */
+    PHI_ENTRY_SWITCH, /* `lane` becomes the active one */
+    PHI_ENTRY_LOOP_START,
+    PHI_ENTRY_LOOP_END,
+    PHI_ENTRY_TURN_START,
+    PHI_ENTRY_TURN_END,
+    PHI_ENTRY_SPAWN, /* a tool call ran another agent */
+    PHI_ENTRY_NOTE   /* the host's own; no model sees it */
+} phi_entry_kind;
+
+/* Bits of phi_entry.flags and phi_view_item.flags. */
+enum {
+    PHI_ENTRY_DURABLE = 1 << 0,  /* a compaction leaves it standing */
+    PHI_ITEM_SYNTHETIC = 1 << 1, /* made by a rewrite; not a message of the log's own */
+    PHI_ITEM_SUMMARY = 1 << 2    /* ... that sums up what stood in its place */
+};
+
+/* What of a run that did not complete stays in view; behaviours of DESIGN part 8. */
+typedef enum phi_keep {
+    PHI_KEEP_COMPLETE = 0, /* user messages and answers with all their results */
+    PHI_KEEP_NONE          /* nothing of the run */
+} phi_keep;
+
+/* Why a rewrite was made. */
+typedef enum phi_rewrite_reason {
+    PHI_REWRITE_MANUAL = 0,
+    PHI_REWRITE_COMPACTION,
+    PHI_REWRITE_PRUNE,
+    PHI_REWRITE_RESTORE,
+    PHI_REWRITE_REVERT,
+    PHI_REWRITE_SYSTEM
+} phi_rewrite_reason;
+PHI_API const char *phi_rewrite_reason_text(phi_rewrite_reason reason); /* "manual"... Static. */
+
+/* In the place of all that is in view from entry `from` to entry `to`, both included: these messages, or nothing. */
+typedef struct phi_span {
+    uint64_t from, to;
+    const phi_message *messages;
+    size_t message_count;
+    bool summary; /* they sum up what was there */
+} phi_span;
+
+/* A change of what a lane's model sees. Zero means default for every field. */
+typedef struct phi_rewrite {
+    const char *op_id; /* a second one of the same id changes nothing (default: made) */
+    const char *lane;  /* (default: the active one) */
+    phi_rewrite_reason reason;
+    uint64_t
+        base_seq; /* what was known when it was made: spans end here at most, and later entries stay untouched
+                          (default, where 0 and has_base is false: the last entry) */
+    bool has_base;
+    const phi_span *spans; /* in order, apart from each other */
+    size_t span_count;
+    const char *revoke; /* instead of spans: undoes the rewrite of that op_id */
+    const char *meta;   /* JSON text for the host; kept, not shown to a model (default: none) */
+} phi_rewrite;
+
+/* An entry as it stands. Strings, and what pointers point to, are the thread's, valid as long as it (or, where a
+   store has taken what nothing projects, until the next call that appends). */
+typedef struct phi_entry {
+    uint64_t seq;  /* dense, from 0 */
+    int64_t at_ms; /* Unix time; for display, never for order */
+    phi_entry_kind kind;
+    uint32_t flags;
+    phi_str lane;
+    phi_str loop_id;
+    uint32_t turn_index;
+    const phi_message *message; /* MESSAGE; NULL also where it was spilled to a store */
+    const phi_rewrite *rewrite; /* REWRITE */
+    phi_str parent_lane;        /* LANE: what it is a fork of; empty: it begins empty */
+    uint64_t fork_seq;          /* LANE: of the last entry it shares with that */
+    phi_trigger trigger;        /* TURN_START */
+    phi_status status;          /* LOOP_END */
+    phi_keep keep;              /* LOOP_END */
+    const phi_usage *usage;     /* TURN_END, LOOP_END; NULL: none */
+    const phi_failure *failure; /* LOOP_END that failed */
+    const phi_loop_info *loop;  /* LOOP_START */
+    phi_str tool_call_id, child_session_id, child_loop_id; /* SPAWN */
+    phi_str note_kind, note;                               /* NOTE: a name, and JSON text */
+} phi_entry;
+
+/* How many there are; also the revision. And entry `seq`: PHI_NOT_FOUND past the end. */
+PHI_API uint64_t phi_thread_count(const phi_thread *thread);
+PHI_API phi_status phi_thread_entry(const phi_thread *thread, uint64_t seq, phi_entry *out);
+
+/* Appends, where the thread has `expected` entries (phi_thread_count; UINT64_MAX: whatever it has). Copied. *seq, where
+   given: of the first. All or none. PHI_STALE: it has not; PHI_BUSY: a run goes over it; PHI_BAD_ARG, PHI_NO_MEMORY. */
+PHI_API phi_status phi_thread_append_messages(phi_thread *thread, const phi_message *messages,
+                                              size_t count, uint32_t flags, uint64_t expected,
+                                              uint64_t *seq);
+/* The host's own; also while a run goes on. kind: a name; json: checked to be JSON. */
+PHI_API phi_status phi_thread_note(phi_thread *thread, const char *kind, phi_str json,
+                                   uint64_t *seq);
+
+/* ---- lanes ---- */
+
+PHI_API phi_str phi_thread_lane(const phi_thread *thread); /* the active one's name */
+PHI_API size_t phi_thread_lane_count(const phi_thread *thread);
+PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i); /* empty past the end */
+
+/* Begins a lane with what lane `parent` (NULL: the active one) showed after entry at_seq, cut back to the end of a whole
+   group: an answer and its results stay together. UINT64_MAX: all of it. PHI_MISUSE: there is such a lane;
+   PHI_NOT_FOUND: no such parent; PHI_BUSY, PHI_NO_MEMORY. */
+PHI_API phi_status phi_thread_fork_lane(phi_thread *thread, const char *name, const char *parent,
+                                        uint64_t at_seq);
+/* Makes a lane the active one; one that is not there begins empty. PHI_BUSY, PHI_NO_MEMORY. */
+PHI_API phi_status phi_thread_switch(phi_thread *thread, const char *name);
+/* Switches to a fresh empty lane. Its name is made. */
+PHI_API phi_status phi_thread_fresh(phi_thread *thread);
+
+/* ---- rewrites ---- */
+
+/* PHI_OK: appended, or there already (then *duplicate, where given). PHI_BUSY: a run goes over the thread; PHI_BAD_ARG:
+   it is not valid, and `words`, where given, say what is wrong with it: spans out of order or past base_seq, one that
+   cuts a group or a synthetic message, a message without content; PHI_NOT_FOUND: no such lane, or nothing to revoke;
+   PHI_MISUSE: a later rewrite touches what is to be revoked; PHI_NO_MEMORY. Then nothing changed. */
+PHI_API phi_status phi_thread_rewrite(phi_thread *thread, const phi_rewrite *rewrite,
+                                      bool *duplicate, char *words, size_t words_size);
+
+/* ---- views ---- */
+
+/* A message as a lane shows it, and the entries it stands for. */
+typedef struct phi_view_item {
+    const phi_message *message;
+    uint64_t from, to; /* the same for a message of the log's own */
+    uint32_t flags;
+    uint64_t tokens; /* by estimate */
+} phi_view_item;
+
+/* What a lane (NULL: the active one) shows after entry upto (UINT64_MAX: now), in the arena. */
+PHI_API phi_status phi_thread_view(const phi_thread *thread, const char *lane, uint64_t upto,
+                                   phi_arena *arena, const phi_view_item **out, size_t *count);
+
+/* The sum over all runs that have ended, in all lanes. */
+PHI_API phi_usage phi_thread_usage(const phi_thread *thread);
+
+/* A thread of its own with what the active lane showed after entry at_seq (as phi_thread_fork_lane cuts it), and the
+   runs of it. Shares nothing. NULL: no memory, or no such entry. Caller frees with phi_thread_free. */
+PHI_API phi_thread *phi_thread_fork(const phi_thread *thread, uint64_t at_seq);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

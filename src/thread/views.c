@@ -1,0 +1,214 @@
+/* views.c - the thread as a host reads it: entries, views, forks. */
+#include "thread/thread_in.h"
+
+#include "model/tokens.h"
+#include "text/json.h"
+
+#include <stdio.h>
+
+/* ---- entries ---- */
+
+static void phi__view_lane(const phi__thread *thread, const phi__entry *entry, phi_entry *out) {
+    const phi__lane *lane = thread->lanes != NULL ? &thread->lanes[entry->lane] : NULL;
+    if (entry->kind != PHI_ENTRY_LANE || lane == NULL || lane->parent == PHI__LANE_NONE) return;
+    out->parent_lane = phi__thread_lane_name(thread, lane->parent);
+    out->fork_seq = lane->fork_seq;
+}
+
+static void phi__view_detail(const phi__entry *entry, phi_entry *out) {
+    if (entry->kind == PHI_ENTRY_REWRITE) out->rewrite = &((const phi__op *)entry->detail)->rewrite;
+    if (entry->kind == PHI_ENTRY_SPAWN) {
+        const phi__spawn *spawn = (const phi__spawn *)entry->detail;
+        out->tool_call_id = spawn->tool_call_id;
+        out->child_session_id = spawn->session_id;
+        out->child_loop_id = spawn->loop_id;
+    }
+    if (entry->kind == PHI_ENTRY_NOTE) {
+        out->note_kind = ((const phi__note *)entry->detail)->kind;
+        out->note = ((const phi__note *)entry->detail)->json;
+    }
+}
+
+PHI__FN void phi__thread_show(const phi__thread *thread, const phi__entry *entry, phi_entry *out) {
+    memset(out, 0, sizeof *out);
+    out->seq = entry->seq;
+    out->at_ms = entry->at_ms;
+    out->kind = entry->kind;
+    out->flags = entry->flags;
+    out->lane = phi__thread_lane_name(thread, entry->kind == PHI_ENTRY_REWRITE
+                                                  ? ((const phi__op *)entry->detail)->lane
+                                                  : entry->lane);
+    out->loop_id = entry->loop_id;
+    out->turn_index = entry->turn_index;
+    out->message = entry->message;
+    out->trigger = entry->trigger;
+    out->status = entry->status;
+    out->keep = entry->keep;
+    out->usage = entry->usage;
+    out->failure = entry->failure;
+    out->loop = entry->loop;
+    phi__view_lane(thread, entry, out);
+    phi__view_detail(entry, out);
+}
+
+PHI_API uint64_t phi_thread_count(const phi_thread *thread) {
+    return thread != NULL ? ((const phi__thread *)thread)->count : 0;
+}
+
+PHI_API phi_status phi_thread_entry(const phi_thread *thread, uint64_t seq, phi_entry *out) {
+    const phi__thread *log = (const phi__thread *)thread;
+    if (log == NULL || out == NULL) return PHI_BAD_ARG;
+    if (seq >= log->count) return PHI_NOT_FOUND;
+    phi__thread_show(log, log->entries[seq], out);
+    return PHI_OK;
+}
+
+static phi_status phi__view_check(const phi_message *messages, size_t count) {
+    size_t i;
+    if (messages == NULL || count == 0) return PHI_BAD_ARG;
+    for (i = 0; i < count; i++)
+        if ((unsigned)messages[i].role < (unsigned)PHI_ROLE_USER ||
+            (unsigned)messages[i].role > (unsigned)PHI_ROLE_EXTENSION ||
+            (messages[i].content == NULL && messages[i].content_count > 0))
+            return PHI_BAD_ARG;
+    return PHI_OK;
+}
+
+static bool phi__view_claim(phi__thread *log, const phi_message *message) {
+    size_t i;
+    for (i = 0; message->role == PHI_ROLE_ASSISTANT && i < message->content_count; i++)
+        if (message->content[i].kind == PHI_CONTENT_TOOL_CALL &&
+            phi__thread_claim_id(log, message->content[i].id) == PHI_NO_MEMORY)
+            return false;
+    return true;
+}
+
+static bool phi__view_append(phi__thread *log, const phi_message *messages, size_t count,
+                             uint32_t flags) {
+    phi__entry *entries =
+        (phi__entry *)phi__arena_zero(&log->arena, phi__mul(count, sizeof *entries));
+    size_t i;
+    if (entries == NULL || !phi__thread_reserve(log, count, count)) return false;
+    for (i = 0; i < count; i++) {
+        entries[i].kind = PHI_ENTRY_MESSAGE;
+        entries[i].flags = flags & PHI_ENTRY_DURABLE;
+        entries[i].message = phi_message_copy(&messages[i], &log->arena);
+        if (entries[i].message == NULL || !phi__view_claim(log, &messages[i])) return false;
+        entries[i].at_ms = phi__thread_now(log);
+        entries[i].loop_id = entries[i].message->loop_id;
+        entries[i].turn_index = entries[i].message->turn_index;
+    }
+    phi__thread_attach(log, entries, count);
+    return true;
+}
+
+PHI_API phi_status phi_thread_append_messages(phi_thread *thread, const phi_message *messages,
+                                              size_t count, uint32_t flags, uint64_t expected,
+                                              uint64_t *seq) {
+    phi__thread *log = (phi__thread *)thread;
+    phi_arena_mark mark;
+    phi_status status;
+    if (log == NULL) return PHI_BAD_ARG;
+    status = phi__view_check(messages, count);
+    if (status != PHI_OK) return status;
+    if (log->user != NULL) return PHI_BUSY;
+    if (expected != UINT64_MAX && expected != log->count) return PHI_STALE;
+    if (seq != NULL) *seq = log->count;
+    mark = phi_arena_save(&log->arena);
+    if (phi__view_append(log, messages, count, flags)) return PHI_OK;
+    phi_arena_reset(&log->arena, mark);
+    return PHI_NO_MEMORY;
+}
+
+static bool phi__view_is_json(phi__thread *log, phi_str json, phi_status *status) {
+    phi_arena scratch;
+    phi_json *root = NULL;
+    phi_arena_init(&scratch, log->memory, 0);
+    *status = phi_json_parse(&scratch, json, PHI_JSON_BORROW, &root, NULL);
+    phi_arena_free(&scratch);
+    return *status == PHI_OK;
+}
+
+PHI_API phi_status phi_thread_note(phi_thread *thread, const char *kind, phi_str json,
+                                   uint64_t *seq) {
+    phi__thread *log = (phi__thread *)thread;
+    phi_arena_mark mark;
+    phi__entry *entry;
+    phi__note *note;
+    phi_status status;
+    if (log == NULL || kind == NULL || kind[0] == '\0') return PHI_BAD_ARG;
+    if (!phi__view_is_json(log, json, &status))
+        return status == PHI_NO_MEMORY ? PHI_NO_MEMORY : PHI_BAD_ARG;
+    mark = phi_arena_save(&log->arena);
+    entry = (phi__entry *)phi__arena_zero(&log->arena, sizeof *entry);
+    note = (phi__note *)phi__arena_zero(&log->arena, sizeof *note);
+    if (entry == NULL || note == NULL ||
+        !phi__arena_str(&log->arena, phi_str_of(kind), &note->kind) ||
+        !phi__arena_str(&log->arena, json, &note->json) || !phi__thread_reserve(log, 1, 0)) {
+        phi_arena_reset(&log->arena, mark);
+        return PHI_NO_MEMORY;
+    }
+    entry->kind = PHI_ENTRY_NOTE;
+    entry->at_ms = phi__thread_now(log);
+    entry->detail = note;
+    if (seq != NULL) *seq = log->count;
+    phi__thread_attach(log, entry, 1);
+    return PHI_OK;
+}
+
+PHI_API phi_usage phi_thread_usage(const phi_thread *thread) {
+    phi_usage none;
+    memset(&none, 0, sizeof none);
+    return thread != NULL ? ((const phi__thread *)thread)->usage : none;
+}
+
+/* ---- views ---- */
+
+static bool phi__view_items(const phi__fold *fold, phi_arena *arena, const phi_view_item **out) {
+    phi_view_item *items =
+        (phi_view_item *)phi_arena_alloc(arena, phi__mul(phi__max(fold->count, 1), sizeof *items));
+    size_t i;
+    if (items == NULL) return false;
+    for (i = 0; i < fold->count; i++) {
+        items[i].message = fold->items[i].message;
+        items[i].from = fold->items[i].from;
+        items[i].to = fold->items[i].to;
+        items[i].flags = fold->items[i].flags;
+        items[i].tokens = phi_tokens_of_message(NULL, items[i].message);
+    }
+    *out = items;
+    return true;
+}
+
+PHI_API phi_status phi_thread_view(const phi_thread *thread, const char *lane, uint64_t upto,
+                                   phi_arena *arena, const phi_view_item **out, size_t *count) {
+    const phi__thread *log = (const phi__thread *)thread;
+    phi__fold made;
+    const phi__fold *fold = &made;
+    uint32_t at;
+    bool done;
+    if (log == NULL || arena == NULL || out == NULL || count == NULL) return PHI_BAD_ARG;
+    at = lane != NULL ? phi__thread_find_lane(log, phi_str_of(lane)) : log->lane;
+    if (at == PHI__LANE_NONE) return PHI_NOT_FOUND;
+    memset(&made, 0, sizeof made);
+    if (at == log->lane && (upto == UINT64_MAX || upto + 1 >= log->count))
+        fold = &log->fold;
+    else if (!phi__fold_lane(log, at, upto, &made))
+        return PHI_NO_MEMORY;
+    *count = fold->count;
+    done = phi__view_items(fold, arena, out);
+    phi__fold_free(log->memory, &made);
+    return done ? PHI_OK : PHI_NO_MEMORY;
+}
+
+PHI_API phi_status phi_thread_fresh(phi_thread *thread) {
+    phi__thread *log = (phi__thread *)thread;
+    char name[32];
+    size_t n;
+    if (log == NULL) return PHI_BAD_ARG;
+    for (n = phi__thread_lanes(log);; n++) { /* a host may have taken the name */
+        (void)snprintf(name, sizeof name, "lane-%llu", (unsigned long long)n);
+        if (phi__thread_find_lane(log, phi_str_of(name)) == PHI__LANE_NONE) break;
+    }
+    return phi_thread_switch(thread, name);
+}
