@@ -10,6 +10,8 @@ B = $(BUILD)/$(V)
 PREFIX = /usr/local
 FUZZ_SECONDS = 60
 LIBS = -lcurl
+# What the tests of extras/ need on top.
+also = $(if $(findstring sqlite,$(1)),-lsqlite3)
 
 WARN = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wundef
 FLAGS_normal = -O2 -g
@@ -80,7 +82,7 @@ $(B)/libphi.a: $(SRC_OBJ)
 
 $(TESTS) $(PROGS): $(B)/%: $(B)/%.o $(SUPPORT_OBJ) $(B)/libphi.a
 	@echo '  LINK  $@'
-	@$(CC) $(FLAGS_$(V)) $^ $(LIBS) -lm -lpthread -o $@
+	@$(CC) $(FLAGS_$(V)) $^ $(LIBS) $(call also,$@) -lm -lpthread -o $@
 
 # One program while other parts of the tree do not compile.
 one:
@@ -89,7 +91,7 @@ one:
 	    || grep 'error:' $(BUILD)/log_$(notdir $(T:.c=)) | head -n 5
 	@$(MAKE) --no-print-directory V=$(V) $(T:%.c=$(B)/%.o)
 	@rm -f $(T:%.c=$(B)/%.a) && ar rcs $(T:%.c=$(B)/%.a) $$(ls $(SRC_OBJ) $(SUPPORT_OBJ) 2>/dev/null)
-	@$(CC) $(FLAGS_$(V)) $(T:%.c=$(B)/%.o) $(T:%.c=$(B)/%.a) $(LIBS) -lm -lpthread -o $(T:%.c=$(B)/%)
+	@$(CC) $(FLAGS_$(V)) $(T:%.c=$(B)/%.o) $(T:%.c=$(B)/%.a) $(LIBS) $(call also,$(T)) -lm -lpthread -o $(T:%.c=$(B)/%)
 	@$(if $(VALGRIND),valgrind -q --error-exitcode=9 --leak-check=full) $(abspath $(T:%.c=$(B)/%)) $(ONLY)
 
 # ---- the headers, as a user compiles them ----
@@ -190,7 +192,7 @@ install: all
 	install -m 644 $(HEADERS) $(DESTDIR)$(PREFIX)/include
 
 format:
-	clang-format -i $(wildcard src/*/*.[ch] tests/*/*.[ch] examples/*.[ch] bench/*.[ch])
+	clang-format -i $(wildcard src/*/*.[ch] tests/*/*.[ch] examples/*.[ch] bench/*.[ch] extras/*.h)
 
 clean:
 	rm -rf $(BUILD)

@@ -519,11 +519,11 @@ PHI_API phi_status phi_schema_valid(const phi_json *schema, phi_schema_error *er
 #endif /* PHI__PUB_TEXT */
 
 #ifdef PHI__PUB_IO
-#if PHI__PUB_IO != 0xd83dc6b4
+#if PHI__PUB_IO != 0x3bd53fc4
 #error "phi: two versions of src/io in one file"
 #endif
 #else
-#define PHI__PUB_IO 0xd83dc6b4
+#define PHI__PUB_IO 0x3bd53fc4
 
 /* ---- src/io/transport.h ---- */
 
@@ -541,6 +541,7 @@ extern "C" {
 #endif
 
 typedef struct phi_runtime phi_runtime;
+typedef struct phi_tape phi_tape; /* session/replay.h */
 
 /* One request under way. A value; stale after its end or cancel. */
 typedef struct phi_xfer {
@@ -604,11 +605,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__PUB_IO */
 
 #ifdef PHI__PUB_MODEL
-#if PHI__PUB_MODEL != 0x99700755
+#if PHI__PUB_MODEL != 0x79d28fc9
 #error "phi: two versions of src/model in one file"
 #endif
 #else
-#define PHI__PUB_MODEL 0x99700755
+#define PHI__PUB_MODEL 0x79d28fc9
 
 /* ---- src/model/failure.h ---- */
 
@@ -831,9 +832,17 @@ typedef enum phi_event_kind {
     PHI_EV_COMPACTION_END,   /* compaction */
     PHI_EV_DECISION, /* ticket: a hook answered PHI_WAIT; point; call, tool_... of a tool's; text */
     PHI_EV_PAUSED,   /* text: the limit that was reached; phi_budget_raise goes on */
-    PHI_EV_WARNING,  /* text: words about the run: a call that repeats itself */
-    PHI_EV_REWRITE   /* what became of phi_agent_rewrite: text: its op_id; status; source: words, where it was
+    PHI_EV_WARNING, /* text: words about the run: a call that repeats itself, a store that refuses its thread */
+    PHI_EV_REWRITE, /* what became of phi_agent_rewrite: text: its op_id; status; source: words, where it was
                         refused, or a newer one took its place (PHI_CANCELLED) */
+    PHI_EV_CONTEXT_WARNING, /* text: "approaching_limit" or "at_limit"; one each time that is reached */
+    PHI_EV_PRUNED,   /* pruned: what the model had taken out of its view, when a turn was over */
+    PHI_EV_REVERTED, /* reverted: the model went back to an earlier step, or was refused to */
+    PHI_EV_TURN_REQUEST, /* text: what is about to be sent, JSON (phi_agent_desc.capture_requests) */
+    PHI_EV_PARALLEL_START, /* parallel: runs that are about to try the same beside each other */
+    PHI_EV_PARALLEL_END,   /* parallel: which of them was selected */
+    PHI_EV_THREAD_UPDATED /* a run is over, and the store has all of its thread: text: the thread's id;
+                              message_count; usage: of all its runs */
 } phi_event_kind;
 
 /* What made a turn begin. */
@@ -881,6 +890,36 @@ typedef struct phi_compaction {
     size_t loops_compacted;
 } phi_compaction;
 
+/* What a prune took away. */
+typedef struct phi_pruned {
+    uint64_t tokens_removed; /* by estimate */
+    size_t messages_removed;
+    phi_str memo;              /* what stands in their place; empty: nothing does */
+    const int64_t *timestamps; /* of the messages, oldest first */
+    size_t timestamp_count;
+} phi_pruned;
+
+/* What a revert did. Steps are written "n12": entry 12 of the thread. */
+typedef struct phi_reverted {
+    phi_str category; /* "failure", "tangent", "completion", "step-summary" */
+    phi_str target;
+    const phi_str *abandoned; /* the messages that are no longer shown */
+    size_t abandoned_count;
+    phi_str summary; /* empty: none was given */
+    bool applied;
+    phi_str reason; /* why it was not applied */
+} phi_reverted;
+
+/* Runs beside each other; session/session.h has what becomes of it. */
+typedef struct phi_parallel {
+    phi_str session_id;
+    const phi_str *loop_ids; /* PARALLEL_START */
+    size_t loop_count;
+    phi_str selected_loop_id; /* PARALLEL_END: the rest */
+    size_t selected_index;
+    phi_usage evaluation_usage; /* of the judge */
+} phi_parallel;
+
 /* Everything it points to is owned by the runtime and valid until the first phi_step after the event
    was popped. Events that were not popped keep their memory. */
 typedef struct phi_event {
@@ -915,9 +954,12 @@ typedef struct phi_event {
     phi_str source;        /* INPUT_DROPPED: why; MESSAGE_...: the tag of what was injected */
     phi_str rejection;     /* AGENT_END: why a filter rejected the prompt; empty: it did not */
     phi_str child_loop_id; /* TOOL_END: the run of a sub-agent that made the result */
-    const phi_message *messages; /* of an event that was read (phi_event_from_json): AGENT_END's
+    const phi_message *messages;  /* of an event that was read (phi_event_from_json): AGENT_END's
                                     messages, TURN_END's tool results; message_count of them. A
                                     TOOL_UPDATE that was read has its result in `message` */
+    const phi_pruned *pruned;     /* PRUNED */
+    const phi_reverted *reverted; /* REVERTED */
+    const phi_parallel *parallel; /* PARALLEL_... */
 } phi_event;
 
 /* "TextDelta"-like name for logs and tests. Static. */
@@ -1319,11 +1361,11 @@ PHI_API void phi_answer_fail(phi_answer *answer, phi_failure_kind kind, bool ret
 #endif /* PHI__PUB_WIRE */
 
 #ifdef PHI__PUB_THREAD
-#if PHI__PUB_THREAD != 0x59c0f2e5
+#if PHI__PUB_THREAD != 0x51ba0017
 #error "phi: two versions of src/thread in one file"
 #endif
 #else
-#define PHI__PUB_THREAD 0x59c0f2e5
+#define PHI__PUB_THREAD 0x51ba0017
 
 /* ---- src/thread/thread.h ---- */
 
@@ -1367,7 +1409,7 @@ typedef enum phi_entry_kind {
 
 /* Bits of phi_entry.flags and phi_view_item.flags. */
 enum {
-    PHI_ENTRY_DURABLE = 1 << 0,  /* a compaction leaves it standing */
+    PHI_ENTRY_DURABLE = 1 << 0,  /* a compaction leaves it standing, and all of its group */
     PHI_ITEM_SYNTHETIC = 1 << 1, /* made by a rewrite; not a message of the log's own */
     PHI_ITEM_SUMMARY = 1 << 2    /* ... that sums up what stood in its place */
 };
@@ -1399,8 +1441,9 @@ typedef struct phi_span {
 
 /* A change of what a lane's model sees. Zero means default for every field. */
 typedef struct phi_rewrite {
-    const char *op_id; /* a second one of the same id changes nothing (default: made) */
-    const char *lane;  /* (default: the active one) */
+    const char *
+        op_id; /* a second one of the same id changes nothing (default: made, "op-" and a number) */
+    const char *lane; /* (default: the active one) */
     phi_rewrite_reason reason;
     uint64_t
         base_seq; /* what was known when it was made: spans end here at most, and later entries stay untouched
@@ -1409,7 +1452,8 @@ typedef struct phi_rewrite {
     const phi_span *spans; /* in order, apart from each other */
     size_t span_count;
     const char *revoke; /* instead of spans: undoes the rewrite of that op_id */
-    const char *meta;   /* JSON text for the host; kept, not shown to a model (default: none) */
+    const char
+        *meta; /* JSON text for the host, checked; kept, not shown to a model (default: none) */
 } phi_rewrite;
 
 /* An entry as it stands. Strings, and what pointers point to, are the thread's, valid as long as it (or, where a
@@ -1460,7 +1504,7 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i); /* emp
    PHI_NOT_FOUND: no such parent; PHI_BUSY, PHI_NO_MEMORY. */
 PHI_API phi_status phi_thread_fork_lane(phi_thread *thread, const char *name, const char *parent,
                                         uint64_t at_seq);
-/* Makes a lane the active one; one that is not there begins empty. PHI_BUSY, PHI_NO_MEMORY. */
+/* Makes a lane the active one; one that is not there begins empty. PHI_BUSY, PHI_NO_MEMORY: nothing changed. */
 PHI_API phi_status phi_thread_switch(phi_thread *thread, const char *name);
 /* Switches to a fresh empty lane. Its name is made. */
 PHI_API phi_status phi_thread_fresh(phi_thread *thread);
@@ -1491,8 +1535,9 @@ PHI_API phi_status phi_thread_view(const phi_thread *thread, const char *lane, u
 /* The sum over all runs that have ended, in all lanes. */
 PHI_API phi_usage phi_thread_usage(const phi_thread *thread);
 
-/* A thread of its own with what the active lane showed after entry at_seq (as phi_thread_fork_lane cuts it), and the
-   runs of it. Shares nothing. NULL: no memory, or no such entry. Caller frees with phi_thread_free. */
+/* A thread of its own, in the same runtime: what the active lane showed after entry at_seq (as phi_thread_fork_lane cuts
+   it; UINT64_MAX: all of it) are its messages. Shares nothing; runs, rewrites, lanes and notes are not taken over. Also
+   while a run goes on. NULL: no memory, or no such entry: phi_last_error. Caller frees with phi_thread_free. */
 PHI_API phi_thread *phi_thread_fork(const phi_thread *thread, uint64_t at_seq);
 
 #ifdef __cplusplus
@@ -1505,7 +1550,12 @@ PHI_API phi_thread *phi_thread_fork(const phi_thread *thread, uint64_t at_seq);
 /* compact.h - making what a model sees smaller: what a compaction replaces, and with what.
 
    Pure: from the items of a view (phi_thread_view) to a rewrite, which whoever called it applies. The originals stay
-   in the log. A compaction never makes a view larger: one that would is none. */
+   in the log. A compaction never makes a view larger: one that would is none. Its own result is left as it is by the
+   next one, until there is more to sum up.
+
+   A turn is what stands next to each other with the same loop_id and turn_index; a message without a loop_id is one by
+   itself, but for results, which belong to the turn of their call. A run is what stands next to each other with the
+   same loop_id. The current run is the last one. */
 #ifndef PHI_THREAD_COMPACT_H
 #define PHI_THREAD_COMPACT_H
 
@@ -1515,43 +1565,60 @@ extern "C" {
 #endif
 
 typedef enum phi_compaction_scope {
-    PHI_COMPACTION_RUNS = 0, /* the newest runs, scope_runs of them; what is older goes */
-    PHI_COMPACTION_TOKENS    /* newest runs as far as scope_tokens go */
+    PHI_COMPACTION_RUNS = 0, /* the newest runs before the current one, scope_runs of them */
+    PHI_COMPACTION_TOKENS    /* the newest ones as far as scope_tokens go */
 } phi_compaction_scope;
 
 /* Zero means default for every field; behaviours C 36-37. */
 typedef struct phi_compaction_config {
-    bool disable;
-    uint64_t
-        max_context_tokens; /* (default: the model's window; 100,000 where that is not known) */
-    uint64_t
-        system_prompt_tokens; /* (default: what the agent's prompt is estimated at; else 4,000) */
-    double compact_at_pct;    /* of the window, where it is to begin (default 0.9) */
-    double budget_threshold_pct; /* ... and the headroom below which it does (default 0.05) */
+    bool
+        disable; /* of phi_agent_desc: runs do not compact by themselves; a prompt that the provider
+                     finds too long is cut all the same */
+    uint64_t max_context_tokens;   /* (default: the agent's model's window; without one 100,000) */
+    uint64_t system_prompt_tokens; /* (default: what the agent's prompt, tools and format are
+                                      estimated at; without one 4,000) */
+    double compact_at_pct;         /* of the window, as a part of 1: where there is no more headroom
+                                    (default 0.9) */
+    double budget_threshold_pct;   /* ... and the headroom below which it begins (default 0.05) */
     phi_compaction_scope scope;
-    uint32_t scope_runs; /* (default 3) */
-    uint64_t scope_tokens;
-    uint32_t keep_first_turns; /* of the current run (default 2) */
-    bool keep_no_first;
-    uint32_t keep_recent_turns;     /* (default 10) */
-    uint64_t max_summary_tokens;    /* of what stands for a section (default 2,000) */
+    uint32_t scope_runs;         /* (default 3) */
+    uint64_t scope_tokens;       /* (default: max_context_tokens) */
+    uint32_t keep_first_turns;   /* of the current run, as they are (default 2) */
+    bool keep_no_first;          /* none, whatever keep_first_turns says */
+    uint32_t keep_recent_turns;  /* of the current run; long results in them are cut (default 10) */
+    uint64_t max_summary_tokens; /* of what stands for a section (default 2,000) */
     uint32_t tool_output_max_lines; /* of results that stay (default 50) */
-    const char *
-        focus_message; /* put before the section that was compacted, as the user's (default: none) */
+    const char *focus_message;      /* put before each section that was summed up, as the user's
+                                         (default: none) */
 } phi_compaction_config;
 
-/* Whether a view of so many tokens is to be compacted: 0.9 - system/max - current/max < 0.05 with the defaults. */
+/* Whether a view of so many tokens is to be compacted: compact_at - system / max - current / max < threshold. With the
+   defaults and a window of 100,000 that is above 81,000. config NULL: the defaults. */
 PHI_API bool phi_compaction_due(const phi_compaction_config *config, uint64_t current_tokens);
 
-/* What to replace in a view. `out` and what it points to are in the arena; out->span_count 0: nothing would be gained.
-   counter NULL: the estimate. PHI_NO_MEMORY, PHI_BAD_ARG. */
+/* What to replace in a view:
+   - of the current run, the turns between the first and the recent ones: by one summary. Long results of the recent
+     ones: by themselves, cut to their first and last lines;
+   - earlier runs in scope: each by a summary of its own; those before them: by nothing;
+   - what is DURABLE stands, behind the summary.
+   A summary is a user's message of one line for each message of the user or the model, as far as max_summary_tokens go;
+   else the oldest lines are left out, and a first line says how many. Lines of an earlier summary are taken over as
+   they are. A section whose summary would not be smaller stands.
+   `out` and what it points to are in the arena; out->span_count 0: nothing would be gained. config NULL: the defaults;
+   counter NULL: the estimate. PHI_NO_MEMORY; PHI_BAD_ARG: also an item that does not come after the one before. */
 PHI_API phi_status phi_compaction_plan(const phi_view_item *items, size_t count,
                                        const phi_compaction_config *config,
                                        const phi_token_counter *counter, phi_arena *arena,
                                        phi_rewrite *out);
 
-/* The three levels over a list of messages, for hosts that keep their own: tool outputs cut, older answers summed up in
-   a line, the middle left out; each only as far as is needed for max_context_tokens. The list in the arena. */
+/* The three levels over a list of messages, for hosts that keep their own; each only where the one before was not enough
+   for max_context_tokens - system_prompt_tokens:
+   - results are cut to tool_output_max_lines;
+   - answers before the last keep_recent_turns messages become a line each, and their results go;
+   - all between the first keep_first_turns and the last keep_recent_turns messages goes, and a marker says so; where
+     that is not enough, all but the marker and the newest that fit.
+   What comes out is never over that budget, and no result is parted from its call. The list is in the arena, its messages
+   are those given or in the arena. */
 PHI_API phi_status phi_compact_messages(const phi_message *const *messages, size_t count,
                                         const phi_compaction_config *config,
                                         const phi_token_counter *counter, phi_arena *arena,
@@ -1564,7 +1631,13 @@ PHI_API phi_status phi_compact_messages(const phi_message *const *messages, size
 
 /* ---- src/thread/policy.h ---- */
 
-/* policy.h - how much of a view a model is sent. */
+/* policy.h - how much of a view a model is sent.
+
+   A group is an answer and its results, wherever they stand, or a user's message; it is sent whole or not at all.
+   A turn is a user's message and all up to the next one; what is said while a run goes on belongs to its turn.
+   The newest turn is always sent, its results cut at head and tail where it does not fit. Then, as far as the budget
+   goes: the summaries of what is older, and older groups, the newest first, until one does not fit. What is sent
+   begins with a user's message or a summary. A larger budget never shows less. */
 #ifndef PHI_THREAD_POLICY_H
 #define PHI_THREAD_POLICY_H
 
@@ -1591,13 +1664,14 @@ typedef struct phi_policy {
     uint64_t max_input_tokens;      /* (default 8,000; PHI_POLICY_UNLIMITED) */
     uint64_t reserve_output_tokens; /* of these, for the answer (default 2,000) */
     bool no_reserve;                /* reserve nothing */
-    uint32_t max_messages;          /* after turns were cut (default: no limit) */
-    uint32_t max_turns;             /* the newest ones only (default: no limit) */
-    uint32_t keep_last_turns;       /* these are shown whatever the budget (default 3) */
-    bool keep_no_turns;             /* but the newest, which always is */
+    uint32_t max_messages;    /* after turns were cut; never into the newest (default: no limit) */
+    uint32_t max_turns;       /* the newest ones only (default: no limit) */
+    uint32_t keep_last_turns; /* these are shown whatever the budget (default 3) */
+    bool keep_no_turns;       /* but the newest, which always is */
     phi_summaries summaries;
-    phi_role summary_role; /* PHI_ROLE_USER (the default); a summary is shown as this */
-    uint32_t include;      /* PHI_INCLUDE_ bits (default: all) */
+    phi_role
+        summary_role; /* a summary is shown as this: PHI_ROLE_USER (the default) or _ASSISTANT */
+    uint32_t include; /* PHI_INCLUDE_ bits (default: all) */
 } phi_policy;
 
 #define PHI_POLICY_UNLIMITED UINT64_MAX
@@ -1607,7 +1681,7 @@ PHI_API phi_policy phi_policy_short_context(void); /* 6,000 tokens, 2 turns */
 PHI_API phi_policy phi_policy_long_context(void);  /* 100,000 tokens, 10 turns */
 PHI_API phi_policy phi_policy_tool_focused(void);  /* 5 turns, no summaries */
 PHI_API phi_policy
-phi_policy_for_model(const phi_model *model); /* its window, its output reserved */
+phi_policy_for_model(const phi_model *model); /* its window, its output reserved: half at most */
 
 /* The first that is not NULL; else the default one. */
 PHI_API phi_policy phi_policy_resolve(const phi_policy *request, const phi_policy *agent,
@@ -1618,22 +1692,25 @@ typedef struct phi_projection_meta {
     uint64_t estimated_tokens; /* of all that is sent, system prompt and tools too */
     uint64_t budget_tokens;    /* what there was for messages */
     uint64_t system_tokens, tools_tokens;
-    size_t messages_included, messages_total;
-    size_t groups_dropped;
+    size_t messages_included; /* made results too */
+    size_t messages_total;    /* of the view */
+    size_t groups_dropped;    /* not shown; without summaries */
     bool summary_used;
     bool window_truncated; /* max_turns or max_messages cut */
-    bool budget_truncated; /* the budget cut */
+    bool budget_truncated; /* the budget cut: groups, summaries, or results of the newest turn */
     bool protected_over;   /* protected turns go beyond the budget */
     bool overflow;         /* not even the newest turn fits, its tool results cut short included */
     size_t
         orphans_repaired; /* results made for calls without, and results without a call that were left out */
-    uint64_t from_seq, to_seq; /* entries shown; from_seq > to_seq: none */
-    bool need_summary;         /* with PHI_SUMMARIES_REQUEST: of these entries */
+    uint64_t from_seq, to_seq; /* entries shown, without older summaries; from_seq > to_seq: none */
+    bool
+        need_summary; /* with PHI_SUMMARIES_REQUEST: of these entries, earlier summaries of them included */
     uint64_t need_from, need_to;
 } phi_projection_meta;
 
 /* What is sent of a view; pure: its result depends on nothing but its arguments.
-   Messages are those of the view, or copies in the arena. counter NULL: the estimate. tool_schema_tokens: what the tools
+   Messages are those of the view, or copies in the arena; extensions are left out. counter NULL: the estimate, as
+   phi_view_item.tokens has it; else what is looked at is counted. tool_schema_tokens: what the tools
    cost. PHI_NO_MEMORY, PHI_BAD_ARG. */
 PHI_API phi_status phi_project(const phi_view_item *items, size_t count, const phi_policy *policy,
                                const phi_token_counter *counter, phi_str system_prompt,
@@ -1645,6 +1722,93 @@ PHI_API phi_status phi_project(const phi_view_item *items, size_t count, const p
 PHI_API phi_status phi_explain(const phi_view_item *items, size_t count, const phi_policy *policy,
                                const phi_token_counter *counter, phi_str system_prompt,
                                uint64_t tool_schema_tokens, phi_arena *arena, phi_str *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
+
+/* ---- src/thread/prune.h ---- */
+
+/* prune.h - taking the oldest of a model's own words out of its view.
+
+   What a user said is never taken, nor what a compaction has left standing, nor durable entries. What is taken goes as
+   a whole: an answer with the results of its calls. It stays in the log.
+   Pure: from the items of a view (phi_thread_view) to a rewrite, which whoever called it applies. */
+#ifndef PHI_THREAD_PRUNE_H
+#define PHI_THREAD_PRUNE_H
+
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Zero means default for every field but tokens. */
+typedef struct phi_prune {
+    uint64_t tokens;   /* to be taken, at least: the last group may have more */
+    phi_str memo;      /* what is to stand in their place (default: nothing) */
+    uint64_t from_seq; /* entries before this one stay: phi_thread_prunable_from (default: 0) */
+    uint64_t
+        end_seq; /* entries from this one on stay: those of a turn that goes on (default: none) */
+} phi_prune;
+
+/* What to take out of a view, oldest first, until it is enough or there is no more; a user message
+   "[Pruned context summary: {memo}]" in the place of the first. *pruned, where given: what goes. Both, and what they
+   point to, are in the arena; out->meta tells the same as JSON. out->span_count 0: nothing goes, since there is nothing,
+   or it is no larger than the memo. counter NULL: the estimate. PHI_BAD_ARG: no tokens; PHI_NO_MEMORY. */
+PHI_API phi_status phi_prune_plan(const phi_view_item *items, size_t count, const phi_prune *prune,
+                                  const phi_token_counter *counter, phi_arena *arena,
+                                  phi_rewrite *out, phi_pruned *pruned);
+
+/* The first entry of the active lane that may be taken: what stood there when it was compacted last is as good as said
+   by the user. */
+PHI_API uint64_t phi_thread_prunable_from(const phi_thread *thread);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
+
+/* ---- src/thread/revert.h ---- */
+
+/* revert.h - going back to an earlier step: what the model did since is taken out of its view.
+
+   A step is a tool result that ends with a line which names it, "[step n12]": 12 is its entry in the thread. The loop adds
+   that line, where a tool asks for it (phi_tool.names_steps). The results of one answer are one step: they stay together.
+   What a user said cannot be gone back over.
+   Pure: from a thread to a rewrite, which whoever called it applies. */
+#ifndef PHI_THREAD_REVERT_H
+#define PHI_THREAD_REVERT_H
+
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum phi_revert_category {
+    PHI_REVERT_FAILURE = 1,
+    PHI_REVERT_TANGENT,
+    PHI_REVERT_COMPLETION,
+    PHI_REVERT_STEP_SUMMARY
+} phi_revert_category;
+PHI_API const char *
+phi_revert_category_text(phi_revert_category category); /* "failure"... Static. */
+
+/* Zero means default for every field but category and step. */
+typedef struct phi_revert {
+    phi_revert_category category;
+    uint64_t step;   /* the entry */
+    phi_str summary; /* what is to be remembered of it (default: nothing) */
+    uint64_t
+        end_seq; /* steps from this entry on are none yet: those of a turn that goes on (default: none) */
+} phi_revert;
+
+/* What the active lane is to show no longer: all behind the step, in its place a user message
+   "[Reverted to step n12 (failure): {summary}]". *reverted says so, or why not (then out->span_count is 0): it "was not
+   found", or "a user message" stands behind it. out->meta tells the same as JSON. Both, and what they point to, are in
+   the arena. PHI_BAD_ARG: no category; PHI_NO_MEMORY. */
+PHI_API phi_status phi_revert_plan(const phi_thread *thread, const phi_revert *revert,
+                                   phi_arena *arena, phi_rewrite *out, phi_reverted *reverted);
 
 #ifdef __cplusplus
 }
@@ -1675,7 +1839,7 @@ typedef struct phi_store_item {
 
 /* All functions: PHI_OK, PHI_NOT_FOUND (no such id), PHI_BUSY (another writer holds its lock: "locked"),
    PHI_PARSE (what is there is damaged; `words`), PHI_FULL (no space left), PHI_IO, PHI_BAD_ARG (an id that is none),
-   PHI_NO_MEMORY. On anything but PHI_OK nothing changed. `words`, where not NULL, get what is to be said about it, cut to
+   PHI_TOO_BIG, PHI_NO_MEMORY. On anything but PHI_OK nothing changed. `words`, where not NULL, get what is to be said about it, cut to
    words_size and terminated.
    Threads: as its implementation says; phi calls it on the pumping thread. */
 typedef struct phi_store {
@@ -1695,7 +1859,9 @@ typedef struct phi_store {
     phi_status (*append)(void *user_data, const char *thread_id, uint64_t expected,
                          const phi_str *entries, size_t count, char *words, size_t words_size);
     /* Calls `each` for the entries from `from` on, in order, until it says anything but PHI_OK, which is then what read
-       says. What is torn at the end of a file is no entry, and is cut off; *torn, where given, says how many bytes. */
+       says. What is torn at the end of a file is no entry, and is left out, and cut off by the next append; *torn,
+       where given, says how many bytes. PHI_PARSE: what is before the damage was given. A thread without an entry is
+       not found. */
     phi_status (*read)(void *user_data, const char *thread_id, uint64_t from,
                        phi_status (*each)(void *ctx, uint64_t seq, phi_str entry), void *ctx,
                        uint64_t *torn, char *words, size_t words_size);
@@ -1711,14 +1877,16 @@ typedef struct phi_store {
 /* ---- a thread in a store ---- */
 
 /* From now on what is appended goes to the store as well: by phi_thread_sync, and by itself at the end of each step
-   of a run. The store holds a thread of that id already: the thread must be empty, and is filled with it (*torn as in
+   (of a turn and of a run before that is told). Also while a run goes over it. The store holds a thread of that id already: the thread must be empty, and is filled with it (*torn as in
    read). It does not: what the thread has is written first. Locks it until phi_thread_detach, or until the thread is
    freed.
-   `store` is copied, what it points to borrowed until then. PHI_MISUSE: it is attached already, or both have entries;
-   as the store's functions else; words go to *words. */
+   `store` is copied, what it points to borrowed until then. append and read are needed; without lock nothing is locked.
+   PHI_MISUSE: it is attached already, or both have entries; PHI_BAD_ARG: store or id is none; as the store's functions
+   else; words go to *words. Then nothing changed. */
 PHI_API phi_status phi_thread_attach(phi_thread *thread, const phi_store *store, const char *id,
                                      uint64_t *torn, char *words, size_t words_size);
-/* Writes what the store does not have yet. PHI_OK: it has everything. After a failure it is tried again with the next. */
+/* Writes what the store does not have yet. PHI_OK: it has everything. After a failure it is tried again with the next
+   entry. PHI_MISUSE: the thread is in no store. */
 PHI_API phi_status phi_thread_sync(phi_thread *thread, char *words, size_t words_size);
 PHI_API phi_status
 phi_thread_detach(phi_thread *thread); /* syncs; also when that fails it is detached */
@@ -1728,9 +1896,49 @@ PHI_API uint64_t phi_thread_stored(const phi_thread *thread); /* entries that th
 
 /* A header line and an entry a line, JSON Lines; in the arena. PHI_NO_MEMORY. */
 PHI_API phi_status phi_thread_to_json(const phi_thread *thread, phi_arena *arena, phi_str *out);
-/* Reads it into an empty thread. PHI_MISUSE: it is not empty; PHI_PARSE: words name the line. Then it is empty. */
+/* Reads it into an empty thread. PHI_MISUSE: it is not empty, and nothing changed; PHI_PARSE: words name the line, and
+   PHI_NO_MEMORY: then it is empty, and in no store. */
 PHI_API phi_status phi_thread_from_json(phi_thread *thread, phi_str json, char *words,
                                         size_t words_size);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
+
+/* ---- src/thread/tracker.h ---- */
+
+/* tracker.h - how full a context is: what a provider reported, and an estimate of what came since.
+
+   A provider says with each answer how many tokens it read and wrote; those are exact, and hold the system prompt and
+   the tools, too. Messages behind that answer are estimated. A list that was changed in between (compacted, pruned,
+   replaced) is no longer what was reported: reset it. */
+#ifndef PHI_THREAD_TRACKER_H
+#define PHI_THREAD_TRACKER_H
+
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* PHI_ZERO is a tracker that knows nothing. It owns nothing. */
+typedef struct phi_tracker {
+    uint64_t reported; /* tokens up to and with message `index`; 0: none are known */
+    size_t index;
+} phi_tracker;
+
+/* What came with the answer at messages[index]: input, output, cache reads and writes. A sum of 0 is ignored. */
+PHI_API void phi_tracker_record(phi_tracker *tracker, const phi_usage *usage, size_t index);
+
+/* The tokens that a list of `count` messages is known to have, and in *from the first message that is to be estimated
+   and added. Where nothing is known of it, or it is too short to hold the recorded one: 0, and *from is 0. */
+PHI_API uint64_t phi_tracker_known(const phi_tracker *tracker, size_t count, size_t *from);
+
+/* The whole sum. counter NULL: the estimate. */
+PHI_API uint64_t phi_tracker_tokens(const phi_tracker *tracker, const phi_message *const *messages,
+                                    size_t count, const phi_token_counter *counter);
+
+PHI_API void phi_tracker_reset(phi_tracker *tracker);
 
 #ifdef __cplusplus
 }
@@ -1740,11 +1948,52 @@ PHI_API phi_status phi_thread_from_json(phi_thread *thread, phi_str json, char *
 #endif /* PHI__PUB_THREAD */
 
 #ifdef PHI__PUB_LOOP
-#if PHI__PUB_LOOP != 0x1d241e8f
+#if PHI__PUB_LOOP != 0xcf6c71ec
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__PUB_LOOP 0x1d241e8f
+#define PHI__PUB_LOOP 0xcf6c71ec
+
+/* ---- src/loop/compactor.h ---- */
+
+/* compactor.h - a host's own way to compact, which may take its time: a summary that a model writes.
+
+   The run goes on meanwhile. It looks for the result before each of its requests, and what was said since it was asked
+   for stays as it is. Where it fails, and where there is no room left before it is done, phi's own plan is made. */
+#ifndef PHI_LOOP_COMPACTOR_H
+#define PHI_LOOP_COMPACTOR_H
+
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Owned by the agent, valid until `end` was called. */
+typedef struct phi_compaction_request {
+    phi_agent agent;
+    const phi_view_item *items; /* what its model sees; copies */
+    size_t item_count;
+    uint64_t target_tokens;       /* what the view is to come to at most, by estimate */
+    phi_compaction_config config; /* as it counts now, defaults filled in */
+} phi_compaction_request;
+
+/* All are called on the pumping thread, and none may wait. One job at a time. */
+typedef struct phi_compactor {
+    /* Begins. PHI_OK: *job is what the others are given; anything else: phi's own plan is made now. */
+    phi_status (*start)(void *user_data, const phi_compaction_request *request, void **job);
+    /* PHI_BUSY: not yet. PHI_OK: *out is the rewrite, of which spans and meta count; they are copied before `end` is
+       called. One that is not valid any more, or gains nothing, is as one that failed: anything else. */
+    phi_status (*poll)(void *user_data, void *job, phi_rewrite *out);
+    /* It is done, or not wanted any more: nothing of the job is used from here on. Also when the agent is
+       freed, or its history replaced. It calls nothing of this agent's. */
+    void (*end)(void *user_data, void *job);
+    void *user_data;
+} phi_compactor;
+
+#ifdef __cplusplus
+}
+#endif
+#endif
 
 /* ---- src/loop/hook.h ---- */
 
@@ -2198,6 +2447,10 @@ typedef struct phi_tool {
     /* The call was cancelled or timed out and its result is settled: let go of what it holds. Not
        called for a call that was finished (phi_call_finish, phi_call_result said PHI_OK). */
     void (*cancel)(void *user_data, phi_call call);
+    /* Takes up a call that had begun when a snapshot was made (agent/snapshot.h): as `start`, with the arguments it
+       had; its phi_call_state is empty. (default: a call of a tool without `step` waits on to be finished from
+       outside, any other fails) */
+    phi_flow (*resume)(void *user_data, phi_call call, phi_str arguments);
     void *user_data;
     uint32_t timeout_ms;   /* default: the agent's tool_timeout_ms; PHI_UNLIMITED */
     bool not_concurrent;   /* runs alone, also in parallel mode */
@@ -2213,6 +2466,9 @@ typedef struct phi_tool {
        may still come to nothing. `field` and its strings are valid until it returns. (default: none) */
     void (*on_field)(void *user_data, const phi_field *field);
     bool may_repeat; /* the same call again and again is no sign of a doom loop: it polls */
+    bool
+        names_steps; /* it calls phi_call_revert: all results of an agent that has it end, as they enter the
+                           history, with a text block that names them: "[step n12]" */
 } phi_tool;
 
 /* A result of any shape; phi_call_finish is the short form for one text. */
@@ -2249,6 +2505,20 @@ PHI_API phi_status phi_call_progress(phi_call call, const char *text, size_t len
    `bytes`. NULL: stale, or no memory. Pumping thread only. */
 PHI_API void *phi_call_state(phi_call call, size_t bytes);
 
+/* What a tool wants the model to see no longer, done when the turn is over: what comes later sees it, this turn does not.
+   Copied. Pumping thread only. PHI_STALE; PHI_BAD_ARG: no tokens, no category; PHI_NO_MEMORY: nothing changed.
+
+   Prune: the model's own words and tool results, the oldest first, whole answers with their results, until it is at
+   least so many tokens (phi_prune_plan); `memo`, where given, takes their place. Wishes of one turn are added up. Then
+   PHI_EV_PRUNED, where anything went.
+
+   Revert: all behind the tool result that is named "[step n12]" (step 12; phi_revert_plan). The last wish of a turn
+   counts. PHI_REJECTED: that cannot be; `words`, where given, say why, and nothing is wished. PHI_EV_REVERTED tells what
+   became of it, in either case. */
+PHI_API phi_status phi_call_prune(phi_call call, uint64_t tokens, phi_str memo);
+PHI_API phi_status phi_call_revert(phi_call call, phi_revert_category category, uint64_t step,
+                                   phi_str summary, char *words, size_t words_size);
+
 /* What the call is: valid while it is pending, on the pumping thread; empty when stale. */
 PHI_API phi_str phi_call_id(phi_call call);
 PHI_API phi_str phi_call_tool_name(phi_call call);
@@ -2266,11 +2536,11 @@ PHI_API bool phi_call_pending(phi_call call);        /* any thread */
 #endif /* PHI__PUB_LOOP */
 
 #ifdef PHI__PUB_AGENT
-#if PHI__PUB_AGENT != 0x413ef32c
+#if PHI__PUB_AGENT != 0x56213a79
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__PUB_AGENT 0x413ef32c
+#define PHI__PUB_AGENT 0x56213a79
 
 /* ---- src/agent/profile.h ---- */
 
@@ -2365,6 +2635,8 @@ typedef struct phi_runtime_desc {
     uint64_t (*clock_us_fn)(void *user_data); /* never goes back (default: the system's) */
     void (*random_fn)(void *user_data, void *out, size_t len); /* (default: the system's) */
     void *user_data;                                           /* of the three functions above */
+    phi_tape *
+        tape; /* records the run, or plays it; see session/replay.h. Borrowed until free (default: none) */
 } phi_runtime_desc;
 
 /* Makes a runtime; desc NULL means defaults for all. NULL: no memory, or no libcurl to work with;
@@ -2449,6 +2721,10 @@ typedef struct phi_agent_desc {
     double temperature;
     phi_cache cache;   /* prompt cache marks (default: all) */
     phi_format format; /* of the answers (default: text) */
+    phi_compaction_config
+        compaction; /* of what the model sees, before a request is made that nears its window, and
+                       after one that the provider finds too long; its text is copied */
+    phi_compactor compactor; /* makes the first of these, in its own time; copied (default: none) */
     phi_limits limits;
     phi_budget budget;
     phi_deadlines deadlines;
@@ -2483,7 +2759,15 @@ typedef struct phi_agent_desc {
         *provider; /* copied: used for every model of this agent, whatever its protocol
                                      (default: the registered one of that name, or phi's own) */
     phi_translate_fn translate_fn; /* called with user_data (default: phi's rules, phi_translate) */
-    void *user_data;               /* comes back in every event, to hook_fn and translate_fn */
+    bool
+        capture_requests; /* tell what each turn is about to send, before its first attempt: PHI_EV_TURN_REQUEST */
+    const phi_store *
+        store; /* where its thread is kept, and loaded from if it is there; copied, what it points to
+                               borrowed until the agent is freed (default: in memory only) */
+    const char *thread_id;           /* which one; copied (default: a new one, its id made) */
+    const phi_policy *policy;        /* what of the history is sent; copied (default: all of it) */
+    phi_token_counter token_counter; /* for the policy (default: the estimate) */
+    void *user_data;                 /* comes back in every event, to hook_fn and translate_fn */
 } phi_agent_desc;
 
 /* Makes an agent. A handle whose rt is NULL: phi_last_error says which field to fix, or PHI_NO_MEMORY,
@@ -2519,6 +2803,11 @@ PHI_API phi_status phi_prompt_content(phi_agent agent, const phi_content *conten
    PHI_CONTINUATION_INITIAL counts as DEFAULT. PHI_MISUSE: there are no messages, or the last one that a
    model would see is the model's own. Else as phi_prompt. */
 PHI_API phi_status phi_continue(phi_agent agent, phi_continuation kind);
+
+/* Compacts what the model sees now, however large it is, in a run of its own without a model call: AGENT_START with
+   PHI_CONTINUATION_COMPACTION, COMPACTION_START, COMPACTION_END, AGENT_END. PHI_OK without a run: nothing would be gained.
+   Else as phi_prompt. */
+PHI_API phi_status phi_compact(phi_agent agent);
 
 /* Says something, whatever the history ends with: an answer, or nothing, makes it a prompt; a question or
    a tool's result that nobody has answered is continued with the text behind it. Else as phi_prompt. */
@@ -2557,12 +2846,17 @@ PHI_API phi_status phi_agent_set_system_prompt(phi_agent agent, const char *text
    phi_last_error names the field. */
 PHI_API phi_status phi_agent_set_format(phi_agent agent, const phi_format *format);
 
+/* What of the history the next runs send. Copied; NULL: all of it. PHI_BUSY while running; PHI_BAD_ARG:
+   phi_last_error names the field. */
+PHI_API phi_status phi_agent_set_policy(phi_agent agent, const phi_policy *policy);
+
 /* How often the same call is warned of, and stopped; here 0 means never. Counts from the next call on. */
 PHI_API phi_status phi_agent_set_doom_limits(phi_agent agent, uint32_t warn_after,
                                              uint32_t stop_after);
 
 /* Forgets the history and both queues and starts a new session id; needs no memory. Queued events are
-   purged, and what popped ones of it point to is gone. PHI_BUSY while running. */
+   purged, and what popped ones of it point to is gone. PHI_BUSY while running.
+   A thread that is in a store keeps everything: a fresh lane of it begins; PHI_NO_MEMORY. */
 PHI_API phi_status phi_agent_reset(phi_agent agent);
 
 /* ---- identity ---- */
@@ -2598,12 +2892,27 @@ PHI_API phi_cache_stats phi_agent_cache_stats(phi_agent agent); /* zero for a st
 /* ---- the history ---- */
 
 /* All of it, as a log: to read, to fork, to rewrite while no run goes on. Owned by the agent, valid until it is freed;
-   NULL for a stale one. phi_agent_reset, phi_replace_messages and phi_clear_messages begin a new log in it. */
+   NULL for a stale one. phi_agent_reset, phi_replace_messages and phi_clear_messages begin a new log in it; one that is in a
+   store keeps what it has, and a fresh lane begins. */
 PHI_API phi_thread *phi_agent_thread(phi_agent agent);
 
+/* Of an agent with a store: saves and leaves its thread, and goes on with another, loaded or, where the store has none
+   of that id, new; NULL: new, its id made. The session is that of the thread's last run, else a new one; what is
+   queued by phi_steer and phi_follow_up stays with the agent; queued events are purged, and what popped ones point to
+   is gone. PHI_BUSY while running, or another has the thread; PHI_MISUSE: no store; what the store says; then nothing
+   changed. */
+PHI_API phi_status phi_agent_use_thread(phi_agent agent, const char *thread_id);
+PHI_API phi_str phi_agent_thread_id(phi_agent agent); /* empty: none, or stale */
+
+/* What the policy would send of it now, and why not the rest: phi_explain, in the arena. And what it was the last time,
+   before the hooks: zero where there was none, or for a stale agent. PHI_STALE, PHI_BAD_ARG, PHI_NO_MEMORY. */
+PHI_API phi_status phi_agent_explain(phi_agent agent, phi_arena *arena, phi_str *out);
+PHI_API phi_projection_meta phi_agent_projection(phi_agent agent);
+
 /* As phi_thread_rewrite; while a run goes on it is put off until that has ended, after its last entry. One waits at a
-   time: a newer one takes its place. What became of it is told by PHI_EV_REWRITE, in any case. Copied. PHI_STALE,
-   PHI_NO_MEMORY: nothing changed. */
+   time: a newer one takes its place. What became of it is told by PHI_EV_REWRITE, in any case that there is memory for.
+   Copied. PHI_BUSY: the agent is of a phi_run that is over, and another goes over its thread; PHI_STALE, PHI_NO_MEMORY:
+   nothing changed. */
 PHI_API phi_status phi_agent_rewrite(phi_agent agent, const phi_rewrite *rewrite);
 
 /* How many messages (0 for a stale agent), and message i, from 0, oldest first; NULL past the end. Owned by
@@ -2627,7 +2936,7 @@ PHI_API phi_status phi_restore_messages(phi_agent agent, phi_str json, phi_parse
 
 /* An event as the interchange JSON of session files and logs, in the arena: {"type":"TurnStart",...}.
    Deltas become MessageUpdate with the answer as far as it had come. Types that are ours alone: Error,
-   Retract, Retry, InputDropped, Decision, Paused, Warning.
+   Retract, Retry, InputDropped, Decision, Paused, Warning, Rewrite, ContextWarning.
    While the event is valid, on the pumping thread. PHI_STALE: its agent is gone. */
 PHI_API phi_status phi_event_to_json(const phi_event *event, phi_arena *arena, phi_str *out);
 
@@ -2775,6 +3084,11 @@ typedef struct phi_response_info {
 /* As phi_prompt, with a handle. PHI_BUSY, and every other failure: nothing changed, *out is a stale one. */
 PHI_API phi_status phi_ask(phi_agent agent, const char *text, phi_response *out);
 
+/* The same in a thread of the agent's store: phi_agent_use_thread, then phi_ask. Responses of the thread before are
+   stale. What has happened is saved when the run is over (PHI_EV_THREAD_UPDATED). */
+PHI_API phi_status phi_ask_in(phi_agent agent, const char *thread_id, const char *text,
+                              phi_response *out);
+
 /* What is known by now. PHI_STALE. Pumping thread. */
 PHI_API phi_status phi_response_get(phi_response response, phi_response_info *out);
 PHI_API bool phi_response_done(phi_response response); /* not running; true for a stale one */
@@ -2787,7 +3101,490 @@ PHI_API phi_status phi_response_free(phi_response response);
 #endif
 #endif
 
+/* ---- src/agent/snapshot.h ---- */
+
+/* snapshot.h - an agent as one text, in the midst of whatever it does, and back: save games.
+
+   A snapshot holds who the agent is, its whole thread with all lanes, its queues, what it has spent, and the run that is
+   going on: its turn, the tool calls that wait by name and id, and what it still has to be told by hooks. It holds no
+   model, no key, no tool and no function: those are the program's, and given again when it is loaded.
+
+   A model call that streams is asked again after loading; a partial answer is not kept. A decision that was waited for
+   is asked for again. A tool call that had begun is taken up by the tool of the same name: by its `resume`; without
+   one, a call that is finished from outside (no `step`) goes on waiting, and is found with phi_pending; any other gets
+   an error as its result, for the model to read. A rewrite that was put off until the run ends, events that were not
+   popped, and what other threads have posted while the snapshot was made are not in it. */
+#ifndef PHI_AGENT_SNAPSHOT_H
+#define PHI_AGENT_SNAPSHOT_H
+
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { PHI_SNAPSHOT_VERSION = 1 };
+
+/* The text, JSON, in the arena. Between two phi_steps, at any time. The agent goes on as if nothing had been.
+   PHI_MISUSE: inside a callback; PHI_STALE, PHI_NO_MEMORY. */
+PHI_API phi_status phi_agent_snapshot(phi_agent agent, phi_arena *arena, phi_str *out);
+
+typedef enum phi_restore_run {
+    PHI_RESTORE_RESUME = 0, /* the run goes on with the next phi_step */
+    PHI_RESTORE_INTERRUPT /* it ends with the next phi_steps, as if by phi_abort: calls get "Cancelled" */
+} phi_restore_run;
+
+/* Makes an agent of a desc, as phi_agent_new, and fills it with a snapshot. agent_id, session_id and config_id of the
+   desc count only where the snapshot has none; limits that phi_budget_raise had added are kept.
+
+   The run that went on goes on: no event of its beginning is told again, TOOL_END and the rest follow. A handle whose
+   rt is NULL: phi_last_error says why: PHI_PARSE (what it is not), PHI_UNSUPPORTED (of a later version), or as
+   phi_agent_new. */
+PHI_API phi_agent phi_agent_restore(phi_runtime *rt, const phi_agent_desc *desc, phi_str snapshot,
+                                    phi_restore_run how);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
+
 #endif /* PHI__PUB_AGENT */
+
+#ifdef PHI__PUB_SESSION
+#if PHI__PUB_SESSION != 0xeb2700f1
+#error "phi: two versions of src/session in one file"
+#endif
+#else
+#define PHI__PUB_SESSION 0xeb2700f1
+
+/* ---- src/session/file_store.h ---- */
+
+/* file_store.h - a phi_store in a directory: a file a document, a file a thread.
+
+       {id}.json         a document, as it was given
+       {id}.jsonl        a thread: a header line, then an entry a line, each with a check value
+       {id}.json.lock    while a document is written; {id}.jsonl.lock while a thread is locked or written
+
+   A document whose agent cannot be read from it (a member "agent_id" of its own object, in the first 64 KiB) has a
+   first line more, {"phi_agent_id":"..."}, that load leaves out.
+   A thread's line is {"crc":"9ae0daaf","seq":12,"e":ENTRY}: the CRC-32, in hex, of what comes after its comma up to
+   the line's end; lines that were appended together say so ("of":[12,14]), and count only when all of them are there.
+   Writers lock, readers do not: a reader beside a writer sees what was there a moment ago. Nothing waits for a lock.
+   Files are made for their owner alone (0600); directories as the process's umask says. */
+#ifndef PHI_SESSION_FILE_STORE_H
+#define PHI_SESSION_FILE_STORE_H
+
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Zero means default for every field but directory. */
+typedef struct phi_file_store_desc {
+    const char *directory;   /* copied; made by the first write */
+    phi_allocator allocator; /* copied (default: the C library's) */
+    size_t memory_limit_bytes;
+    /* Every append and save waits for the disk (fsync), so that what was acknowledged survives a loss of power. Default:
+       the system writes when it likes (some 30 s), and only a crash of the process is survived. */
+    bool sync;
+} phi_file_store_desc;
+
+/* Takes the memory of the store and looks at nothing yet. *out is to be closed; copies of it are the same store, and
+   each is a phi_store for phi_thread_attach.
+   PHI_BAD_ARG: no directory, or one of over 3,900 bytes; PHI_NO_MEMORY; PHI_UNSUPPORTED: built with PHI_NO_FILES.
+   *out is zeroed then.
+   Threads: one at a time for each store. Stores of one directory, in one process or in several, shut each other out
+   by their locks. */
+PHI_API phi_status phi_file_store_open(const phi_file_store_desc *desc, phi_store *out);
+/* Gives up its locks and frees it. Detach threads first. A zeroed store is harmless. */
+PHI_API void phi_file_store_close(phi_store *store);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
+
+/* ---- src/session/session.h ---- */
+
+/* session.h - the record of what agents did: Session > LoopRecord > Turn > events, and its JSON.
+
+   A session groups the runs ("loops") that have its id; runs form a tree by parent_loop_id. Records are built from
+   events (recorder.h), from a thread's log (phi_session_of_thread), or from JSON that phi or the Rust original wrote. They
+   are copies: nothing reads them to decide what a model sees.
+   All that a session points to is its own and is freed with it; read it, and leave it as it is. Times are Unix
+   milliseconds: finer digits of a file are cut. Empty strings stand for null.
+   Threads: one at a time. */
+#ifndef PHI_SESSION_SESSION_H
+#define PHI_SESSION_SESSION_H
+
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- the model ---- */
+
+typedef enum phi_loop_status {
+    PHI_LOOP_PENDING = 0, /* announced by a parallel group, and not begun */
+    PHI_LOOP_RUNNING,
+    PHI_LOOP_COMPLETED, /* it ended, also when it failed: its last message says so */
+    PHI_LOOP_REJECTED,  /* an input filter said no */
+    PHI_LOOP_ABORTED    /* its end was never seen */
+} phi_loop_status;
+
+/* What a run was asked with. */
+typedef struct phi_loop_config {
+    phi_str model, provider, config_id, name;
+    phi_str api; /* "anthropic_messages", "open_ai_completions"... */
+    phi_str base_url;
+    phi_str thinking_level; /* "off", "low"... */
+    bool has_reasoning, has_context_window, has_max_tokens, has_temperature;
+    bool reasoning;
+    uint32_t context_window, max_tokens;
+    double temperature;
+} phi_loop_config;
+
+/* One model call and its tools. */
+typedef struct phi_turn {
+    phi_str loop_id;
+    uint32_t turn_index;
+    phi_trigger trigger;
+    phi_usage usage;
+    const phi_message *input; /* prompts, steering, follow-ups; no tool results */
+    size_t input_count;
+    const phi_message *output; /* the answer; NULL: there was none */
+    const phi_message *results;
+    size_t result_count;
+    int64_t started_ms, ended_ms;
+    phi_str request; /* what was sent, JSON text (PHI_EV_TURN_REQUEST); empty: not captured */
+} phi_turn;
+
+/* An event as JSON text (phi_event_from_json). Gaps in `sequence`, which counts from 0 in each loop, are events that
+   were left out. */
+typedef struct phi_loop_event {
+    uint64_t sequence;
+    phi_str json;
+} phi_loop_event;
+
+/* A run in another session, that a tool call of this one began. */
+typedef struct phi_child_ref {
+    phi_str tool_call_id, tool_name, child_loop_id, child_session_id;
+} phi_child_ref;
+
+/* The same from the other side. */
+typedef struct phi_spawn_ref {
+    phi_str parent_session_id, parent_loop_id, tool_call_id, tool_name;
+} phi_spawn_ref;
+
+/* Runs that tried the same beside each other. Until one is selected, selected_loop_id is empty. */
+typedef struct phi_loop_group {
+    const phi_str *loop_ids; /* in the order of their configurations */
+    size_t loop_count;
+    phi_str selected_loop_id;
+    size_t selected_index;
+    phi_usage evaluation_usage; /* of the judge */
+    bool is_selected;           /* it is the loop that this stands in */
+} phi_loop_group;
+
+/* Turns `from` to `to`, both included, and what stands for them. */
+typedef struct phi_block_section {
+    bool present;
+    uint32_t from, to;
+    const phi_message *messages; /* of keep_first: none */
+    size_t message_count;
+} phi_block_section;
+
+/* What older files say that a loop's context is made of, instead of its messages. */
+typedef struct phi_compaction_block {
+    phi_block_section keep_first, keep_compacted, keep_recent;
+    int64_t created_ms;
+} phi_compaction_block;
+
+typedef struct phi_loop_record {
+    phi_str loop_id, session_id, agent_id, parent_loop_id;
+    phi_continuation continuation;
+    phi_str tag; /* of RERUN and BRANCH */
+    int64_t started_ms, ended_ms;
+    bool has_ended; /* ended_ms is known */
+    phi_loop_status status;
+    phi_str rejection;
+    const phi_loop_config *config; /* NULL: nothing is known of it */
+    const phi_message *messages;   /* all that it added */
+    size_t message_count;
+    phi_turn *turns; /* those that ended */
+    size_t turn_count;
+    phi_usage usage;
+    phi_str metadata; /* JSON text */
+    phi_loop_event *events;
+    size_t event_count;
+    phi_str *children; /* loops of the same session that go on from it */
+    size_t child_count;
+    phi_child_ref *spawned;
+    size_t spawned_count;
+    phi_loop_group *group; /* NULL: none */
+    const phi_compaction_block *block;
+} phi_loop_record;
+
+typedef enum phi_formation_kind {
+    PHI_FORMATION_FIRST_LOOP = 0, /* by a run with an id that was new */
+    PHI_FORMATION_EXPLICIT,       /* by hand */
+    PHI_FORMATION_INACTIVITY      /* the agent had been idle */
+} phi_formation_kind;
+
+typedef struct phi_formation {
+    phi_formation_kind kind;
+    int64_t at_ms;
+    uint64_t threshold_s;        /* INACTIVITY */
+    phi_str previous_session_id; /* INACTIVITY */
+} phi_formation;
+
+typedef enum phi_session_scope {
+    PHI_SESSION_EPHEMERAL = 0,
+    PHI_SESSION_PERSISTENT
+} phi_session_scope;
+
+typedef struct phi_session {
+    phi_str session_id, agent_id;
+    int64_t created_ms, last_active_ms; /* last_active: when the last loop began */
+    phi_formation formation;
+    const phi_spawn_ref *parent; /* NULL: no tool call began it */
+    phi_session_scope scope;
+    phi_loop_record **loops; /* in the order in which they began */
+    size_t loop_count;
+    bool rejected; /* before_task said no: it has no loops. Not in the JSON */
+} phi_session;
+
+/* NULL is harmless. */
+PHI_API void phi_session_free(phi_session *session);
+
+/* ---- questions ---- */
+
+/* The loop of that id, the latest of several; NULL: none. */
+PHI_API const phi_loop_record *phi_session_get_loop(const phi_session *session, phi_str loop_id);
+
+/* These fill at most `cap` places of `out` (NULL where cap is 0), and return how many there are. */
+PHI_API size_t phi_session_root_loops(const phi_session *session, const phi_loop_record **out,
+                                      size_t cap); /* whose parent is not in the session */
+PHI_API size_t phi_session_children_of(const phi_session *session, phi_str loop_id,
+                                       const phi_loop_record **out, size_t cap);
+/* All of its group that are in the session, itself included. Without a group: none. */
+PHI_API size_t phi_session_parallel_siblings(const phi_session *session, phi_str loop_id,
+                                             const phi_loop_record **out, size_t cap);
+/* From the root to that loop, by parent_loop_id; ends where a parent is not in the session or would come again. */
+PHI_API size_t phi_session_loop_chain(const phi_session *session, phi_str loop_id,
+                                      const phi_loop_record **out, size_t cap);
+PHI_API phi_usage phi_session_total_usage(const phi_session *session); /* of all loops */
+
+/* ---- JSON ---- */
+
+/* Events that the original's reader does not know (errors, retries, decisions...) are written as well; without it they
+   are left out, and so are turns without an answer. */
+#define PHI_SESSION_OWN_EVENTS 1u
+
+/* The interchange format, indented by two; in the arena. PHI_NO_MEMORY, PHI_BAD_ARG. */
+PHI_API phi_status phi_session_to_json(const phi_session *session, uint32_t flags, phi_arena *arena,
+                                       phi_str *out);
+/* Reads one. allocator: copied; NULL: the C library's. limit_bytes: of all it takes (0: none). What is missing or of a
+   wrong type counts as absent, but for session_id, the loops' ids and messages; keys that are not known are ignored.
+   Caller frees *out with phi_session_free. PHI_PARSE, and *error (NULL: not wanted) says why; PHI_NO_MEMORY. */
+PHI_API phi_status phi_session_from_json(phi_str json, const phi_allocator *allocator,
+                                         size_t limit_bytes, phi_session **out,
+                                         phi_parse_error *error);
+
+/* ---- in a store ---- */
+
+/* As a document whose id is the session's, in the interchange format with flags as above. What the store's functions say;
+   words (may be NULL) "Session S is locked by another writer", "Session not found: S", or the store's own. An id that
+   is none of a store's is PHI_BAD_ARG. */
+PHI_API phi_status phi_session_save(const phi_store *store, const phi_session *session,
+                                    uint32_t flags, char *words, size_t words_size);
+PHI_API phi_status phi_session_load(const phi_store *store, const char *session_id,
+                                    const phi_allocator *allocator, phi_session **out, char *words,
+                                    size_t words_size);
+
+/* ---- from the log ---- */
+
+/* The runs of a thread as a session: turns, messages, usage, spawned runs, without events. It has the id of the first
+   run; each loop has its own session's. Messages that belong to no run, such as those that the host appended, are in
+   none. A run that goes on is RUNNING, one that was never ended is too. Caller frees with phi_session_free.
+   PHI_NO_MEMORY, PHI_BAD_ARG. */
+PHI_API phi_status phi_session_of_thread(const phi_thread *thread, const phi_allocator *allocator,
+                                         phi_session **out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
+
+/* ---- src/session/recorder.h ---- */
+
+/* recorder.h - sessions out of events.
+
+       phi_recorder *recorder = phi_recorder_new(NULL);
+       while (phi_next_event(rt, &event)) phi_recorder_add(recorder, &event);
+       ...
+       phi_recorder_flush(recorder);
+       while ((session = phi_recorder_drain(recorder)) != NULL) {
+           phi_session_save(&store, session, 0, NULL, 0);
+           phi_session_free(session);
+       }
+
+   Give it every event as it is popped: of one agent or of many, in the order of the queue. It knows no runtime and takes
+   no memory of one. A session is open while one of its loops runs, else phi_recorder_checkpoint and phi_recorder_flush
+   make it a completed one, and phi_recorder_drain hands it over. A completed session that goes on is open again.
+   Links to the runs of sub-agents are made in whatever order the events come.
+   Threads: one at a time. */
+#ifndef PHI_SESSION_RECORDER_H
+#define PHI_SESSION_RECORDER_H
+
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct phi_recorder phi_recorder;
+
+/* Zero means default for every field. */
+typedef struct phi_recorder_desc {
+    phi_allocator allocator; /* copied (default: the C library's) */
+    size_t memory_limit;     /* bytes for the recorder and its sessions (default: none) */
+    bool streaming_events;   /* keep each delta of an answer, which are most events */
+    bool
+        turn_requests; /* keep what was sent (phi_agent_desc.capture_requests): in the turn and as an event */
+    /* Say of a session that its agent was idle, where it was for inactivity_s (the run's session must have been
+       changed: phi_check_and_rotate); else a session begins by its first loop. */
+    bool by_inactivity;
+    uint32_t inactivity_s; /* (default 1,800; PHI_RECORDER_AT_ONCE for 0) */
+    phi_session_scope scope;
+    /* When the first run of a session begins; once. False: the session is kept, rejected, and its events are not. */
+    bool (*before_task_fn)(void *user_data, const phi_session *session);
+    /* In phi_recorder_flush, for each session it completes that was not rejected. */
+    void (*after_task_fn)(void *user_data, const phi_session *session);
+    void *user_data;
+} phi_recorder_desc;
+
+#define PHI_RECORDER_AT_ONCE UINT32_MAX
+
+/* desc NULL: defaults. NULL: no memory. Its callbacks must not call the recorder: PHI_MISUSE, or nothing. */
+PHI_API phi_recorder *phi_recorder_new(const phi_recorder_desc *desc);
+/* With all sessions that were not drained. NULL is harmless. */
+PHI_API void phi_recorder_free(phi_recorder *recorder);
+
+/* Takes note of an event, which is copied. Events of loops that are not known, or have ended, are ignored.
+   PHI_NO_MEMORY: of this event nothing is kept but its place in `sequence` (of a group: the loops that found room); a run whose beginning is lost is not
+   recorded. PHI_STALE: the agent was freed meanwhile: the same. PHI_BAD_ARG, PHI_MISUSE. */
+PHI_API phi_status phi_recorder_add(phi_recorder *recorder, const phi_event *event);
+/* The same of an event's JSON, also of types that phi does not know. PHI_PARSE: no event. */
+PHI_API phi_status phi_recorder_add_json(phi_recorder *recorder, phi_str json);
+
+/* Gives it a session that was loaded or drained, to be gone on with: taken over, as a completed one. PHI_MISUSE: it has one
+   of that id already; then it stays the caller's. Its memory counts as the recorder's, and its allocator stays. */
+PHI_API phi_status phi_recorder_resume(phi_recorder *recorder, phi_session *session);
+
+/* Sessions, completed ones first; NULL past the end. Valid until the next call but these four. */
+PHI_API size_t phi_recorder_session_count(const phi_recorder *recorder);
+PHI_API const phi_session *phi_recorder_session(const phi_recorder *recorder, size_t i);
+PHI_API const phi_session *phi_recorder_find(const phi_recorder *recorder, phi_str session_id);
+/* A loop that runs; NULL: none of that id does. */
+PHI_API const phi_loop_record *phi_recorder_current_loop(const phi_recorder *recorder,
+                                                         phi_str loop_id);
+
+/* Completes the sessions of which no loop runs or is pending; returns how many. */
+PHI_API size_t phi_recorder_checkpoint(phi_recorder *recorder);
+/* Completes all: loops that run or are pending become ABORTED. */
+PHI_API void phi_recorder_flush(phi_recorder *recorder);
+/* The next completed session, which is the caller's from now on: phi_session_free. NULL: there is none. */
+PHI_API phi_session *phi_recorder_drain(phi_recorder *recorder);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
+
+/* ---- src/session/replay.h ---- */
+
+/* replay.h - a run is recorded to a tape, and played again without a network: the same log, byte for byte.
+
+       FILE *file = fopen("run.tape", "wb");
+       phi_tape_desc desc = PHI_ZERO;
+       desc.write_fn = write_to;            // fwrite(bytes, 1, len, user_data)
+       desc.user_data = file;
+       runtime_desc.tape = phi_tape_record(&desc);      // or phi_tape_play(&desc, text, ...)
+       phi_runtime *rt = phi_runtime_new(&runtime_desc);
+       ... agents, prompts, steps, as always ...
+       phi_runtime_free(rt);
+       phi_tape_end(runtime_desc.tape, NULL);
+       phi_tape_free(runtime_desc.tape);
+
+   On the tape is what comes from outside of the program: what the transport said, the time, chance (as a seed, from which
+   ids and delays are made), and the results and updates of tools. What the host does (prompts, steering, aborts,
+   decisions, hooks) is not on it: the program that plays does it again, at the same steps, or as an answer to the same
+   events. Each request is compared with the recorded one: method, URL, headers, and a hash of the body.
+
+   A run that is recorded lets things in only when it has digested what came before, and its clock stands still in
+   between. So another step_budget_bytes gives the same log.
+   Threads: the pumping thread. */
+#ifndef PHI_SESSION_REPLAY_H
+#define PHI_SESSION_REPLAY_H
+
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Zero means default for every field. What pointers point to is borrowed until phi_tape_free. */
+typedef struct phi_tape_desc {
+    phi_allocator allocator; /* copied (default: the C library's) */
+    /* Recording: takes a part of the tape, whole lines; inside phi_step, and in phi_tape_end. Not PHI_OK: the
+       recording ends there, with this status; the run goes on. */
+    phi_status (*write_fn)(void *user_data, const char *bytes, size_t len);
+    /* Playing: whether the tool is run again, and its result compared with the recorded one; else it is not called,
+       and what is recorded counts (default: no tool is run). */
+    bool (*runs_fn)(void *user_data, phi_str tool_name);
+    void *user_data; /* of both */
+    /* Recording: texts of at least 8 bytes that are to appear nowhere on the tape; NULL-ended. What is sent in
+       headers and URLs as a key is found without (default: none) */
+    const char *const *secrets;
+    bool whole_bodies; /* recording: the requests' bodies, not only their hashes */
+} phi_tape_desc;
+
+/* The first place where a run that is played does something else than the recorded one. Strings are the tape's. */
+typedef struct phi_tape_divergence {
+    uint64_t line; /* of the tape, from 1 */
+    uint64_t step; /* of those in which something came in, from 1 */
+    phi_str what;  /* "request 2: the body" ... */
+    phi_str recorded, actual;
+} phi_tape_divergence;
+
+/* Makes a tape to record on, or to play. `text` is a whole tape, borrowed until phi_tape_free; one that was cut off in
+   its last line is played up to there. NULL: no memory, write_fn is missing, or the text is no tape: `error`, where
+   given, says what is wrong in which line.
+   It goes into phi_runtime_desc.tape, of one runtime in its life. */
+PHI_API phi_tape *phi_tape_record(const phi_tape_desc *desc);
+PHI_API phi_tape *phi_tape_play(const phi_tape_desc *desc, phi_str text, phi_parse_error *error);
+
+/* Recording: writes the last line. Playing: looks whether all was played. Before or after phi_runtime_free; twice is
+   harmless. PHI_OK; PHI_NO_MEMORY, or what write_fn said: the tape ends early. Playing: PHI_REFUSED: another run than
+   the recorded one, and *divergence, where given, says where; PHI_PARSE: the tape was cut off, and all of the rest
+   was played. */
+PHI_API phi_status phi_tape_end(phi_tape *tape, phi_tape_divergence *divergence);
+
+/* Playing: what phi_tape_end would say so far; false: nothing has diverged. After a divergence every transfer of the
+   run fails, what waits for a recorded result gets an error, and the clock leaps from timer to timer: the run ends. */
+PHI_API bool phi_tape_diverged(const phi_tape *tape, phi_tape_divergence *divergence);
+
+/* After phi_runtime_free. NULL is harmless. */
+PHI_API void phi_tape_free(phi_tape *tape);
+
+/* A hash of all that is in the log: entries in order, with times and ids. Equal on every machine. */
+PHI_API uint64_t phi_thread_hash(const phi_thread *thread);
+
+#ifdef __cplusplus
+}
+inline phi_tape *phi_tape_record(const phi_tape_desc &desc) { return phi_tape_record(&desc); }
+#endif
+#endif
+
+#endif /* PHI__PUB_SESSION */
 
 #ifdef PHI_IMPLEMENTATION
 #ifndef PHI__FN
@@ -8171,11 +8968,11 @@ PHI__FN int phi__sse_finish(phi__sse *sse, phi__sse_event *out) {
 #endif /* PHI__IMP_TEXT */
 
 #ifdef PHI__IMP_IO
-#if PHI__IMP_IO != 0x8557dd69
+#if PHI__IMP_IO != 0x42a7f63e
 #error "phi: two versions of src/io in one file"
 #endif
 #else
-#define PHI__IMP_IO 0x8557dd69
+#define PHI__IMP_IO 0x42a7f63e
 
 /* ---- src/io/clock_in.h ---- */
 
@@ -8283,6 +9080,73 @@ PHI__FN phi_status phi__walk_new(phi_memory *memory, const char *root, phi__walk
 PHI__FN phi_status phi__walk_next(phi__walk *walk, phi__walk_entry *out);
 PHI__FN void phi__walk_skip(phi__walk *walk); /* do not enter the directory just returned */
 PHI__FN void phi__walk_free(phi__walk *walk); /* NULL is harmless */
+
+#endif
+#endif
+
+/* ---- src/io/disk_in.h ---- */
+
+/* disk_in.h - what a store needs of a file system: places in files, locks, renames, and a promise from the disk.
+
+   A table of functions, so that a test can have a disk that is full. Words for a failure are the system's own, and
+   may be NULL. PHI_NOT_FOUND is ENOENT; PHI_FULL no space, quota or file size left; PHI_BUSY a lock that another
+   has; PHI_NO_MEMORY ENOMEM; PHI_TOO_BIG an offset that the system cannot count; PHI_IO every other refusal.
+   No descriptor is inherited by a program that is started, and no signal is raised. Nothing waits for a lock.
+   Threads: one at a time for each file. */
+#ifndef PHI_IO_DISK_IN_H
+#define PHI_IO_DISK_IN_H
+
+
+#ifndef PHI_NO_FILES
+
+typedef enum phi__disk_how {
+    PHI__DISK_READ,
+    PHI__DISK_UPDATE, /* to read and write what is there */
+    PHI__DISK_CREATE, /* the same; made, for its owner alone, where it is not there */
+    PHI__DISK_FRESH   /* made anew, or emptied */
+} phi__disk_how;
+
+typedef struct phi__disk_info {
+    uint64_t bytes;
+    uint64_t device, file; /* the same two: the same file, whatever its name */
+    int64_t changed_ns;    /* Unix time */
+    bool regular;
+} phi__disk_info;
+
+typedef struct phi__disk {
+    void *user_data; /* given to every function */
+    /* A regular file, or refused. */
+    phi_status (*open)(void *user_data, const char *path, phi__disk_how how, intptr_t *out,
+                       phi__words *words);
+    /* Some file systems tell of a full disk only here; it is closed all the same. */
+    phi_status (*close)(void *user_data, intptr_t file, phi__words *words);
+    phi_status (*info)(void *user_data, intptr_t file, phi__disk_info *out, phi__words *words);
+    phi_status (*info_of)(void *user_data, const char *path, phi__disk_info *out,
+                          phi__words *words);
+    /* Up to n bytes; *got 0 at the end. */
+    phi_status (*read)(void *user_data, intptr_t file, uint64_t at, char *out, size_t n,
+                       size_t *got, phi__words *words);
+    /* One write of up to n bytes; *wrote says how many it took, also beside a failure. */
+    phi_status (*write)(void *user_data, intptr_t file, uint64_t at, const char *bytes, size_t n,
+                        size_t *wrote, phi__words *words);
+    phi_status (*cut)(void *user_data, intptr_t file, uint64_t bytes, phi__words *words);
+    phi_status (*sync)(void *user_data, intptr_t file, phi__words *words); /* data and size */
+    /* An advisory lock on the open file: gone when it is closed, or its process ends however it ends. Two opens of
+       one file shut each other out in one process as well. */
+    phi_status (*lock)(void *user_data, intptr_t file, phi__words *words);
+    phi_status (*rename)(void *user_data, const char *from, const char *to, phi__words *words);
+    phi_status (*remove)(void *user_data, const char *path, phi__words *words);
+    phi_status (*make_directories)(void *user_data, const char *path, phi__words *words);
+    /* Names in it survive a loss of power. */
+    phi_status (*sync_directory)(void *user_data, const char *path, phi__words *words);
+    /* Every name in a directory, in any order, until `each` says anything but PHI_OK. */
+    phi_status (*list)(void *user_data, const char *path,
+                       phi_status (*each)(void *ctx, const char *name), void *ctx,
+                       phi__words *words);
+} phi__disk;
+
+/* The system's; static. */
+PHI__FN const phi__disk *phi__disk_system(void);
 
 #endif
 #endif
@@ -8977,6 +9841,241 @@ PHI__FN void phi__clock_random(void *out, size_t len) {
         at += n;
         len -= n;
     }
+}
+
+#endif
+
+/* ---- src/io/disk.c ---- */
+
+/* disk.c - the system's files for stores.
+
+   The lock is flock, and not fcntl's: that one belongs to the process, so that two stores of one process do not see
+   each other's, and closing any other descriptor of the file, as some library of the host may, gives it up. OFD locks
+   are as good and are Linux only. On NFS, Linux makes a flock of the client into one of the server. */
+
+#ifndef PHI_NO_FILES
+
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static phi_status phi__disk_refused(int error, phi__words *words) {
+    if (words != NULL) phi__posix_words(error, words->text, sizeof words->text);
+    switch (error) {
+    case ENOENT: return PHI_NOT_FOUND;
+    case ENOMEM: return PHI_NO_MEMORY;
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG: return PHI_FULL;
+    case EWOULDBLOCK: return PHI_BUSY;
+    case EOVERFLOW: return PHI_TOO_BIG;
+    default: return PHI_IO;
+    }
+}
+
+static phi_status phi__disk_said(int result, phi__words *words) {
+    return result == 0 ? PHI_OK : phi__disk_refused(errno, words);
+}
+
+static void phi__disk_describe(const struct stat *info, phi__disk_info *out) {
+    memset(out, 0, sizeof *out);
+    out->bytes = info->st_size > 0 ? (uint64_t)info->st_size : 0;
+    out->device = (uint64_t)info->st_dev;
+    out->file = (uint64_t)info->st_ino;
+    out->regular = S_ISREG(info->st_mode);
+#if defined(__APPLE__)
+    out->changed_ns = (int64_t)info->st_mtimespec.tv_sec * 1000000000 + info->st_mtimespec.tv_nsec;
+#else
+    out->changed_ns = (int64_t)info->st_mtim.tv_sec * 1000000000 + info->st_mtim.tv_nsec;
+#endif
+}
+
+static phi_status phi__disk_open(void *user_data, const char *path, phi__disk_how how,
+                                 intptr_t *out, phi__words *words) {
+    int flags = O_CLOEXEC | O_NOCTTY | O_NONBLOCK, fd, error = 0;
+    struct stat info;
+    (void)user_data;
+    *out = -1;
+    flags |= how == PHI__DISK_READ ? O_RDONLY : O_RDWR;
+    if (how == PHI__DISK_CREATE || how == PHI__DISK_FRESH) flags |= O_CREAT;
+    if (how == PHI__DISK_FRESH) flags |= O_TRUNC;
+    do fd = open(path, flags, 0600);
+    while (fd < 0 && errno == EINTR);
+    if (fd < 0) return phi__disk_refused(errno, words);
+    if (fstat(fd, &info) != 0)
+        error = errno;
+    else if (!S_ISREG(info.st_mode))
+        error = S_ISDIR(info.st_mode) ? EISDIR : EINVAL;
+    if (error != 0) {
+        (void)close(fd);
+        return phi__disk_refused(error, words);
+    }
+    *out = fd;
+    return PHI_OK;
+}
+
+static phi_status phi__disk_close(void *user_data, intptr_t file, phi__words *words) {
+    (void)user_data;
+    if (close((int)file) == 0 || errno == EINTR) return PHI_OK;
+    return phi__disk_refused(errno, words);
+}
+
+static phi_status phi__disk_info_now(void *user_data, intptr_t file, phi__disk_info *out,
+                                     phi__words *words) {
+    struct stat info;
+    (void)user_data;
+    if (fstat((int)file, &info) != 0) return phi__disk_refused(errno, words);
+    phi__disk_describe(&info, out);
+    return PHI_OK;
+}
+
+static phi_status phi__disk_info_of(void *user_data, const char *path, phi__disk_info *out,
+                                    phi__words *words) {
+    struct stat info;
+    (void)user_data;
+    if (stat(path, &info) != 0) return phi__disk_refused(errno, words);
+    phi__disk_describe(&info, out);
+    return PHI_OK;
+}
+
+static bool phi__disk_counts(uint64_t at) {
+    off_t place = (off_t)at;
+    return place >= 0 && (uint64_t)place == at;
+}
+
+static phi_status phi__disk_read(void *user_data, intptr_t file, uint64_t at, char *out, size_t n,
+                                 size_t *got, phi__words *words) {
+    ssize_t result;
+    (void)user_data;
+    *got = 0;
+    if (!phi__disk_counts(at)) return phi__disk_refused(EOVERFLOW, words);
+    do result = pread((int)file, out, n, (off_t)at);
+    while (result < 0 && errno == EINTR);
+    if (result < 0) return phi__disk_refused(errno, words);
+    *got = (size_t)result;
+    return PHI_OK;
+}
+
+static phi_status phi__disk_write(void *user_data, intptr_t file, uint64_t at, const char *bytes,
+                                  size_t n, size_t *wrote, phi__words *words) {
+    int error;
+    (void)user_data;
+    *wrote = 0;
+    if (!phi__disk_counts(at)) return phi__disk_refused(EOVERFLOW, words);
+    if (lseek((int)file, (off_t)at, SEEK_SET) < 0) return phi__disk_refused(errno, words);
+    error = phi__posix_write((int)file, bytes, n, wrote);
+    if (error == 0 && *wrote == 0 && n > 0) error = ENOSPC;
+    return error == 0 ? PHI_OK : phi__disk_refused(error, words);
+}
+
+static phi_status phi__disk_cut(void *user_data, intptr_t file, uint64_t bytes, phi__words *words) {
+    int result;
+    (void)user_data;
+    if (!phi__disk_counts(bytes)) return phi__disk_refused(EOVERFLOW, words);
+    do result = ftruncate((int)file, (off_t)bytes);
+    while (result != 0 && errno == EINTR);
+    return phi__disk_said(result, words);
+}
+
+static phi_status phi__disk_sync(void *user_data, intptr_t file, phi__words *words) {
+    int result;
+    (void)user_data;
+#if defined(F_FULLFSYNC) /* there fsync stops at the drive's own memory */
+    if (fcntl((int)file, F_FULLFSYNC) == 0) return PHI_OK;
+#endif
+#if defined(__linux__)
+    do result = fdatasync((int)file);
+    while (result != 0 && errno == EINTR);
+#else
+    do result = fsync((int)file);
+    while (result != 0 && errno == EINTR);
+#endif
+    return phi__disk_said(result, words);
+}
+
+static phi_status phi__disk_lock(void *user_data, intptr_t file, phi__words *words) {
+    int result;
+    (void)user_data;
+    do result = flock((int)file, LOCK_EX | LOCK_NB);
+    while (result != 0 && errno == EINTR);
+    return phi__disk_said(result, words);
+}
+
+static phi_status phi__disk_rename(void *user_data, const char *from, const char *to,
+                                   phi__words *words) {
+    (void)user_data;
+    return phi__disk_said(rename(from, to), words);
+}
+
+static phi_status phi__disk_remove(void *user_data, const char *path, phi__words *words) {
+    (void)user_data;
+    return phi__disk_said(unlink(path), words);
+}
+
+static phi_status phi__disk_make_directories(void *user_data, const char *path, phi__words *words) {
+    (void)user_data;
+    return phi__make_directories(path, words);
+}
+
+static phi_status phi__disk_sync_directory(void *user_data, const char *path, phi__words *words) {
+    phi_status status;
+    int fd;
+    (void)user_data;
+    do fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    while (fd < 0 && errno == EINTR);
+    if (fd < 0) return phi__disk_refused(errno, words);
+    status = fsync(fd) == 0 || errno == EINVAL
+                 ? PHI_OK /* EINVAL: a system that has no such thing */
+                 : phi__disk_refused(errno, words);
+    (void)close(fd);
+    return status;
+}
+
+static phi_status phi__disk_list(void *user_data, const char *path,
+                                 phi_status (*each)(void *ctx, const char *name), void *ctx,
+                                 phi__words *words) {
+    phi_status status = PHI_OK;
+    DIR *dir = opendir(path);
+    (void)user_data;
+    if (dir == NULL) return phi__disk_refused(errno, words);
+    while (status == PHI_OK) {
+        const struct dirent *entry;
+        errno = 0;
+        entry = readdir(dir);
+        if (entry == NULL) {
+            if (errno != 0) status = phi__disk_refused(errno, words);
+            break;
+        }
+        status = each(ctx, entry->d_name);
+    }
+    (void)closedir(dir);
+    return status;
+}
+
+/* ---- for other modules ---- */
+
+PHI__FN const phi__disk *phi__disk_system(void) {
+    static const phi__disk disk = {NULL,
+                                   phi__disk_open,
+                                   phi__disk_close,
+                                   phi__disk_info_now,
+                                   phi__disk_info_of,
+                                   phi__disk_read,
+                                   phi__disk_write,
+                                   phi__disk_cut,
+                                   phi__disk_sync,
+                                   phi__disk_lock,
+                                   phi__disk_rename,
+                                   phi__disk_remove,
+                                   phi__disk_make_directories,
+                                   phi__disk_sync_directory,
+                                   phi__disk_list};
+    return &disk;
 }
 
 #endif
@@ -12721,11 +13820,11 @@ PHI__FN void phi__wake_drain(phi__wake *wake) {
 #endif /* PHI__IMP_IO */
 
 #ifdef PHI__IMP_MODEL
-#if PHI__IMP_MODEL != 0xb288e5c7
+#if PHI__IMP_MODEL != 0x19fd8b8a
 #error "phi: two versions of src/model in one file"
 #endif
 #else
-#define PHI__IMP_MODEL 0xb288e5c7
+#define PHI__IMP_MODEL 0x19fd8b8a
 
 /* ---- src/model/message_in.h ---- */
 
@@ -12741,6 +13840,7 @@ PHI__FN void phi__wake_drain(phi__wake *wake) {
 PHI__FN void phi__message_put(phi__buf *out, const phi_message *message, phi_arena *scratch);
 /* The members "usage" and "content", with the comma before them where one is needed. */
 PHI__FN void phi__message_put_usage(phi__buf *out, const phi_usage *usage);
+PHI__FN void phi__message_put_usage_value(phi__buf *out, const phi_usage *usage); /* no key */
 PHI__FN void phi__message_put_blocks(phi__buf *out, const phi_message *message, phi_arena *scratch);
 /* A text as a JSON value on one line; what is no JSON as a string; nothing as {}. */
 PHI__FN void phi__message_put_value(phi__buf *out, phi_str text, phi_arena *scratch);
@@ -12795,6 +13895,13 @@ PHI_API const char *phi_event_name(phi_event_kind kind) {
     case PHI_EV_PAUSED: return "Paused";
     case PHI_EV_WARNING: return "Warning";
     case PHI_EV_REWRITE: return "Rewrite";
+    case PHI_EV_CONTEXT_WARNING: return "ContextWarning";
+    case PHI_EV_PRUNED: return "PrunApplied";
+    case PHI_EV_REVERTED: return "RevertApplied";
+    case PHI_EV_TURN_REQUEST: return "TurnRequest";
+    case PHI_EV_PARALLEL_START: return "ParallelLoopStart";
+    case PHI_EV_PARALLEL_END: return "ParallelLoopEnd";
+    case PHI_EV_THREAD_UPDATED: return "ThreadUpdated";
     }
     return "";
 }
@@ -12940,6 +14047,10 @@ static void phi__message_put_count(phi__buf *out, const char *key, uint64_t n) {
 
 PHI__FN void phi__message_put_usage(phi__buf *out, const phi_usage *usage) {
     phi__json_put_key(out, PHI__LIT("usage"));
+    phi__message_put_usage_value(out, usage);
+}
+
+PHI__FN void phi__message_put_usage_value(phi__buf *out, const phi_usage *usage) {
     phi__buf_char(out, '{');
     phi__message_put_count(out, "input", usage->input);
     phi__message_put_count(out, "output", usage->output);
@@ -13656,11 +14767,11 @@ PHI_API double phi_cache_hit_rate(const phi_usage *usage) {
 #endif /* PHI__IMP_MODEL */
 
 #ifdef PHI__IMP_WIRE
-#if PHI__IMP_WIRE != 0x505d86ee
+#if PHI__IMP_WIRE != 0x89ded49c
 #error "phi: two versions of src/wire in one file"
 #endif
 #else
-#define PHI__IMP_WIRE 0x505d86ee
+#define PHI__IMP_WIRE 0x89ded49c
 
 /* ---- src/wire/claude_in.h ---- */
 
@@ -13881,6 +14992,7 @@ typedef struct phi__item {
     uint64_t origin;          /* phi__origin_of an assistant message; 0: not known */
     uint64_t from, to;        /* the entries of a thread that it stands for */
     uint32_t flags;           /* thread/thread.h: PHI_ITEM_ bits */
+    uint32_t summary;         /* thread/project_in.h: the newest one up to here */
 } phi__item;
 
 /* Who minted a message, as one number: model, provider and protocol. 0 where one of them is not said. */
@@ -24090,11 +25202,48 @@ PHI_API void phi_answer_fail(phi_answer *answer, phi_failure_kind kind, bool ret
 #endif /* PHI__IMP_WIRE */
 
 #ifdef PHI__IMP_THREAD
-#if PHI__IMP_THREAD != 0xdfaebdda
+#if PHI__IMP_THREAD != 0xc9ffdd79
 #error "phi: two versions of src/thread in one file"
 #endif
 #else
-#define PHI__IMP_THREAD 0xdfaebdda
+#define PHI__IMP_THREAD 0xc9ffdd79
+
+/* ---- src/thread/compact_in.h ---- */
+
+/* compact_in.h - what the loop needs of a compaction beyond its rewrite, and what both ways to compact share. */
+#ifndef PHI_THREAD_COMPACT_IN_H
+#define PHI_THREAD_COMPACT_IN_H
+
+
+enum { PHI__COMPACT_TEXT = 200 }; /* bytes of a text that a line holds; behaviours C 36 */
+
+/* A plan, and what it comes to. */
+typedef struct phi__compacted {
+    phi_rewrite rewrite; /* span_count 0: nothing would be gained */
+    uint64_t tokens_before, tokens_after;
+    size_t runs; /* of which something is replaced */
+} phi__compacted;
+
+/* Every field as it is when zero; a config without a window has the one that is not known. */
+PHI__FN phi_compaction_config phi__compact_config(const phi_compaction_config *config);
+/* The tokens above which a view is to be compacted. config: of phi__compact_config. */
+PHI__FN uint64_t phi__compact_threshold(const phi_compaction_config *config);
+
+/* As phi_compaction_plan. */
+PHI__FN phi_status phi__compact_plan(const phi_view_item *items, size_t count,
+                                     const phi_compaction_config *config,
+                                     const phi_token_counter *counter, phi_arena *arena,
+                                     phi__compacted *out);
+
+/* A result with each of its texts cut to `lines` lines, in the arena; the message itself where none is longer. NULL: no
+   memory. */
+PHI__FN const phi_message *phi__compact_cut(const phi_message *message, uint32_t lines,
+                                            phi_arena *arena);
+
+/* A user's message with one text, which is borrowed. NULL: no memory. */
+PHI__FN phi_message *phi__compact_say(phi_str text, phi_arena *arena);
+
+#endif
 
 /* ---- src/thread/thread_in.h ---- */
 
@@ -24121,11 +25270,12 @@ typedef struct phi__op {
     size_t message_count;     /* of all spans */
     phi__rendered **rendered; /* of each */
     struct phi__op *earlier;  /* in the log */
+    uint64_t id_hash;
 } phi__op;
 
-typedef struct phi__spawn {
+typedef struct phi__child_run {
     phi_str tool_call_id, session_id, loop_id;
-} phi__spawn;
+} phi__child_run;
 
 typedef struct phi__note {
     phi_str kind, json;
@@ -24147,7 +25297,7 @@ typedef struct phi__entry {
     const phi_failure *failure; /* LOOP_END that failed */
     const phi_loop_info *loop;  /* LOOP_START */
     void *
-        detail; /* phi__op of REWRITE, phi__spawn of SPAWN, phi__note of NOTE; LANE: none, it is in the lane */
+        detail; /* phi__op of REWRITE, phi__child_run of SPAWN, phi__note of NOTE; LANE: none, it is in the lane */
     phi__rendered *rendered; /* MESSAGE: its blocks in wire formats */
 } phi__entry;
 
@@ -24162,7 +25312,8 @@ typedef struct phi__lane {
 typedef struct phi__fold {
     phi__item *items; /* extensions included: encoders leave them out */
     size_t count, cap;
-    uint64_t tokens; /* by estimate */
+    uint64_t tokens;       /* by estimate */
+    size_t linked, groups; /* project_in.h: items so far that it knows, and the groups of them */
 } phi__fold;
 
 typedef struct phi__thread {
@@ -24180,14 +25331,23 @@ typedef struct phi__thread {
     phi_usage usage;                     /* of runs that ended */
     void *user;                          /* the run that goes over it, or NULL */
     bool of_agent; /* it is an agent's own: not to be freed, nor lent to a run */
+    bool restored; /* it was read: what no run has answered since was lost with a process */
+    struct phi__journal *journal; /* journal_in.h; NULL: it is in no store */
+    struct phi__grown *grown;     /* where it is put when it grows; NULL: nowhere */
+    struct phi_runtime *rt;       /* whose it is; NULL: nobody's */
     uint64_t *ids; /* hashes of the tool call ids so far: an open table, half empty, 0 is free */
     size_t id_count, id_cap;
+    phi__op **op_table; /* rewrite.c: all rewrites by id: an open table, half empty */
+    size_t op_count, op_cap;
 } phi__thread;
 
 /* io: for the time of what is appended; NULL: none is known. */
 PHI__FN void phi__thread_init(phi__thread *thread, phi_memory *memory, phi__io *io);
 PHI__FN int64_t phi__thread_now(const phi__thread *thread);
+/* It is then empty, and in no store (which gets what it lacks); of_agent, rt, grown, io and memory stay. */
 PHI__FN void phi__thread_free(phi__thread *thread);
+/* Forgets all without freeing it: somebody has a copy. */
+PHI__FN void phi__thread_renew(phi__thread *thread);
 
 /* Room for n entries, `messages` of them MESSAGEs, so that attaching them cannot fail as long as nothing
    else is appended. False: no memory. */
@@ -24199,9 +25359,16 @@ PHI__FN void phi__thread_attach(phi__thread *thread, phi__entry *entries, size_t
    thread's arena. False: no memory, and nothing changed. */
 PHI__FN bool phi__thread_append(phi__thread *thread, const phi__entry *entries, size_t n);
 
+/* check.c: words about what makes a message unfit for a thread, and the block it is (SIZE_MAX: none); NULL: it is
+   fit. Static. */
+PHI__FN const char *phi__message_fault(const phi_message *message, size_t *block);
+
 /* Takes note of a tool call id. PHI_OK: new; PHI_FULL: the thread has it already, results would be
    ambiguous; PHI_NO_MEMORY. */
 PHI__FN phi_status phi__thread_claim_id(phi__thread *thread, phi_str id);
+/* Those of a message's calls, so that the answers to come have others. One that is known already stays what it is.
+   False: no memory. */
+PHI__FN bool phi__thread_claim_calls(phi__thread *thread, const phi_message *message);
 
 /* Takes the oldest whole groups (an answer with its results, or a user message) out of the view until it is
    estimated at target_tokens or less; *removed messages went, all told: those of earlier times are counted in the
@@ -24254,6 +25421,19 @@ PHI__FN phi__limit *phi__fold_limits(const phi__thread *thread, uint32_t lane, u
 PHI__FN size_t
 phi__thread_lanes(const phi__thread *thread); /* 1 where there is only the default one */
 
+/* groups.c: for each item that is a result, the item that asked for it, the nearest before it; SIZE_MAX: none.
+   NULL: no memory. Freed with phi__groups_free, with the count of the fold when it was made. */
+PHI__FN size_t *phi__groups_make(phi_memory *memory, const phi__fold *fold);
+PHI__FN void phi__groups_free(phi_memory *memory, size_t count, size_t *askers);
+/* Whether an answer made the call of this id. */
+PHI__FN bool phi__group_calls(const phi_message *message, phi_str id);
+/* 1 for each item that a compaction leaves standing: a durable one, and what is of its group. fold->count bytes; NULL:
+   there is none. False: no memory. */
+PHI__FN bool phi__groups_durable(phi_memory *memory, const phi__fold *fold, uint8_t **durable);
+
+/* Whether a message can take the place of another in its group: its calls, or its result, are the same. */
+PHI__FN bool phi__rewrite_same_ids(const phi_message *was, const phi_message *now);
+
 /* rewrite.c: as phi_thread_rewrite, without looking whether a run goes on. loop_id, turn_index: who makes it. */
 PHI__FN phi_status phi__thread_rewrite(phi__thread *thread, const phi_rewrite *rewrite,
                                        phi_str loop_id, uint32_t turn_index, bool *duplicate,
@@ -24263,6 +25443,1989 @@ PHI__FN bool phi__rewrite_copy(phi_arena *arena, const phi_rewrite *given, phi_r
 PHI__FN phi__op *phi__thread_find_op(const phi__thread *thread, phi_str op_id);
 
 #endif
+
+/* ---- src/thread/entry_in.h ---- */
+
+/* entry_in.h - an entry as one JSON text without line breaks, and back: the lines of a stored thread.
+
+   The same entry gives the same bytes, and what was written is read as it was, message for message and byte for
+   byte, but for bytes that are not UTF-8 (they become U+FFFD). Texts that are JSON themselves are kept as strings. An
+   entry is read into the thread that it belongs to, behind those before it, and is refused where it could not have
+   been appended there. */
+#ifndef PHI_THREAD_ENTRY_IN_H
+#define PHI_THREAD_ENTRY_IN_H
+
+
+/* Appends it to a buffer; what it takes from `scratch` is given back. */
+PHI__FN void phi__entry_put(phi__buf *out, const phi__thread *thread, const phi__entry *entry,
+                            phi_arena *scratch);
+
+enum { PHI__ENTRY_WORDS = 240 };
+
+typedef struct phi__entry_reader {
+    phi__thread *thread;
+    phi_arena scratch; /* an entry's tree */
+    phi_str loop_id;   /* the last one, in the thread: entries of a run share it */
+    char words[PHI__ENTRY_WORDS];
+} phi__entry_reader;
+
+PHI__FN void phi__entry_reader_init(phi__entry_reader *reader, phi__thread *thread);
+PHI__FN void phi__entry_reader_free(phi__entry_reader *reader);
+
+/* Appends the entry to the thread. PHI_PARSE: it is none, or none that can stand there; `words` say why. After
+   anything but PHI_OK the thread is to be freed. */
+PHI__FN phi_status phi__entry_read(phi__entry_reader *reader, phi_str json);
+
+/* Words of the format that both directions know: by number, NULL past the end. */
+PHI__FN const char *phi__entry_kind_word(int kind);
+PHI__FN const char *phi__entry_trigger_word(int trigger);
+PHI__FN const char *phi__entry_continuation_word(int continuation);
+
+#endif
+
+/* ---- src/thread/journal_in.h ---- */
+
+/* journal_in.h - a thread that is in a store: what the store has of it, and which threads have grown.
+
+   Growing costs a look at a pointer; a thread that grew is put into a list, so that a step need not look at all of
+   them. What the store did not take stays in the log, and goes with what is written next.
+   Threads: the pumping thread. */
+#ifndef PHI_THREAD_JOURNAL_IN_H
+#define PHI_THREAD_JOURNAL_IN_H
+
+
+enum { PHI__JOURNAL_BATCH = 256 }; /* entries a call of the store's append */
+#define PHI__JOURNAL_BATCH_BYTES                                                                   \
+    ((size_t)1 << 20) /* the same; an entry that is longer goes alone */
+
+/* Threads that have entries which their store has not been given. */
+typedef struct phi__grown {
+    struct phi__journal *head, *tail;
+} phi__grown;
+
+typedef struct phi__journal {
+    phi_store store;
+    char *id; /* terminated */
+    size_t id_len;
+    uint64_t stored; /* entries that the store has */
+    bool failing;    /* the last append failed, and that was told */
+    phi__thread *thread;
+    struct phi__journal *next, *prev;
+    bool in_grown;
+} phi__journal;
+
+PHI__FN bool phi__journal_id_fits(const char *id);
+/* As phi_thread_attach, whatever the thread's user is. */
+PHI__FN phi_status phi__journal_open(phi__thread *thread, const phi_store *store, const char *id,
+                                     uint64_t *torn, char *words, size_t words_size);
+/* Writes one batch, if the store has less than the thread; no journal: nothing to do. */
+PHI__FN phi_status phi__journal_batch(phi__thread *thread, char *words, size_t words_size);
+PHI__FN phi_status phi__journal_sync(phi__thread *thread, char *words, size_t words_size);
+/* Unlocks and forgets it, without writing anything; none is harmless. */
+PHI__FN void phi__journal_close(phi__thread *thread);
+PHI__FN void phi__journal_grew(phi__thread *thread); /* entries were appended */
+/* The one that grew first, and out of the list; NULL: none. */
+PHI__FN phi__journal *phi__journal_next(phi__grown *grown);
+
+#endif
+
+/* ---- src/thread/project_in.h ---- */
+
+/* project_in.h - projecting from a fold, for the loop, and in words.
+
+   A fold remembers for each item where the newest summary up to it stands, and how many groups there are: so
+   what is left out need not be walked over, and a turn costs what is shown. */
+#ifndef PHI_THREAD_PROJECT_IN_H
+#define PHI_THREAD_PROJECT_IN_H
+
+
+/* What is projected, and for what. */
+typedef struct phi__project_order {
+    const phi_view_item *items; /* NULL: they are those of `fold` */
+    const phi__fold *fold;      /* linked */
+    size_t count;
+    const phi_policy *policy;
+    const phi_token_counter *counter; /* NULL: the estimate */
+    phi_str system_prompt;
+    uint64_t tools_tokens;
+    bool extensions; /* those of the window are in the list, too; they cost nothing */
+    bool all;        /* groups holds those that are left out, too */
+} phi__project_order;
+
+typedef enum phi__verdict {
+    PHI__VERDICT_SHOWN = 0,
+    PHI__VERDICT_CUT,      /* shown, its results shortened */
+    PHI__VERDICT_KIND,     /* the policy does not include it */
+    PHI__VERDICT_TURNS,    /* max_turns */
+    PHI__VERDICT_MESSAGES, /* max_messages */
+    PHI__VERDICT_BUDGET,
+    PHI__VERDICT_START /* no user message before it is shown */
+} phi__verdict;
+
+/* An answer and its results, or a message of another kind. */
+typedef struct phi__group {
+    struct phi__group *newer;
+    size_t at; /* its item */
+    const phi_message *message;
+    const phi_message **results; /* in call order, all of them; made ones where there was none */
+    size_t *places;              /* their items; SIZE_MAX: made */
+    size_t result_count, made;
+    uint64_t tokens;
+    uint32_t turn; /* 1: the newest */
+    bool is_summary, opens;
+    bool starts; /* what is sent may begin with it */
+    phi__verdict verdict;
+} phi__group;
+
+typedef struct phi__projection {
+    const phi_message **messages;
+    size_t *places; /* the item each is of, unchanged; SIZE_MAX: it is a copy, or made */
+    size_t count;
+    const phi__group *groups; /* oldest first */
+    phi_projection_meta meta;
+} phi__projection;
+
+/* Of items that it does not know yet; before each use of a fold. */
+PHI__FN void phi__fold_link(phi__fold *fold);
+/* An order of a view. PHI_BAD_ARG. */
+PHI__FN phi_status phi__project_of(phi__project_order *order, const phi_view_item *items,
+                                   size_t count, const phi_policy *policy,
+                                   const phi_token_counter *counter, phi_str system_prompt,
+                                   uint64_t tools_tokens);
+/* As phi_project. */
+PHI__FN phi_status phi__project(const phi__project_order *order, phi_arena *arena,
+                                phi__projection *out);
+PHI__FN phi_status phi__explain(phi__project_order *order, phi_arena *arena, phi_str *out);
+
+/* policy.c: with every default in it; and words about a field that is none of its values, or NULL. Static. */
+PHI__FN phi_policy phi__policy_filled(const phi_policy *policy);
+PHI__FN const char *phi__policy_fault(const phi_policy *policy);
+
+#endif
+
+/* ---- src/thread/step_in.h ---- */
+
+/* step_in.h - the line that names a step: the last block of a tool's result. */
+#ifndef PHI_THREAD_STEP_IN_H
+#define PHI_THREAD_STEP_IN_H
+
+
+enum { PHI__STEP_BYTES = 32 };
+
+/* "[step n12]", terminated; its length. */
+PHI__FN size_t phi__step_label(uint64_t seq, char out[PHI__STEP_BYTES]);
+
+#endif
+
+/* ---- src/thread/check.c ---- */
+
+/* check.c - what a message must be to stand in a thread. */
+
+static bool phi__check_kind_fits(phi_role role, phi_content_kind kind) {
+    switch (kind) {
+    case PHI_CONTENT_TEXT: return true;
+    case PHI_CONTENT_IMAGE: return role != PHI_ROLE_ASSISTANT;
+    case PHI_CONTENT_THINKING:
+    case PHI_CONTENT_TOOL_CALL: return role == PHI_ROLE_ASSISTANT;
+    }
+    return false;
+}
+
+static const char *phi__check_content(phi_role role, const phi_content *c) {
+    if (!phi__check_kind_fits(role, c->kind))
+        return role == PHI_ROLE_ASSISTANT ? "expected text, thinking or a tool call"
+                                          : "expected text or an image";
+    if (c->kind == PHI_CONTENT_IMAGE && (c->data.len == 0 || c->mime_type.len == 0))
+        return "an image needs data and mime_type";
+    if (c->kind == PHI_CONTENT_TOOL_CALL && c->id.len == 0) return "a tool call needs an id";
+    return NULL;
+}
+
+static const char *phi__check_whole(const phi_message *m) {
+    if ((unsigned)m->role < (unsigned)PHI_ROLE_USER ||
+        (unsigned)m->role > (unsigned)PHI_ROLE_EXTENSION)
+        return "role is none of its values";
+    if ((unsigned)m->stop_reason > (unsigned)PHI_STOP_REASON_PAUSED)
+        return "stop_reason is none of its values";
+    if (m->content == NULL && m->content_count > 0) return "content is missing";
+    if (m->role == PHI_ROLE_USER && m->content_count == 0) return "there is no content";
+    if (m->role == PHI_ROLE_TOOL_RESULT && m->tool_call_id.len == 0)
+        return "a tool result needs a tool_call_id";
+    if (m->role == PHI_ROLE_EXTENSION && m->extension_kind.len == 0)
+        return "an extension needs an extension_kind";
+    return NULL;
+}
+
+PHI__FN const char *phi__message_fault(const phi_message *m, size_t *block) {
+    const char *fault = phi__check_whole(m);
+    size_t i;
+    *block = SIZE_MAX;
+    for (i = 0; fault == NULL && m->role != PHI_ROLE_EXTENSION && i < m->content_count; i++) {
+        fault = phi__check_content(m->role, &m->content[i]);
+        *block = i;
+    }
+    return fault;
+}
+
+/* ---- src/thread/compact.c ---- */
+
+/* compact.c - the plan of a compaction: which turns stand, which are summed up in lines, which go.
+
+   Items of a view are put into turns, turns into runs. Ranges of entries that lie over each other (a summary and the
+   DURABLE messages it left standing) are one turn, since no span may end between them; so are an answer and its
+   results. Each section (the middle of the current run, each earlier run, all that is beyond the scope) becomes a span;
+   what is durable in it is left standing by the fold. */
+
+
+#include <stdio.h>
+
+/* Behaviours C 37. */
+enum {
+    PHI__COMPACT_WINDOW = 100000,
+    PHI__COMPACT_SYSTEM = 4000,
+    PHI__COMPACT_RUNS = 3,
+    PHI__COMPACT_FIRST = 2,
+    PHI__COMPACT_RECENT = 10,
+    PHI__COMPACT_SUMMARY = 2000,
+    PHI__COMPACT_LINES = 50
+};
+
+enum {
+    PHI__COMPACT_LINE = 256, /* bytes of a line that is made, with what stands before its text */
+    PHI__COMPACT_FRAME = 20, /* tokens of a summary besides its lines: its role, what is left out */
+    PHI__COMPACT_MOST = 0x3fffffff /* tokens of a summary, whatever was asked for */
+};
+
+#define PHI__COMPACT_LEFT_OUT " earlier lines left out ...]"
+
+typedef struct phi__compact_turn {
+    size_t from, to; /* its items; `to` is behind them */
+    size_t run;
+} phi__compact_turn;
+
+typedef struct phi__compacting {
+    const phi_view_item *items;
+    size_t count;
+    phi_compaction_config config;
+    const phi_token_counter *counter;
+    phi_arena *arena;
+    uint8_t *durable; /* of each item: it stays, whatever is done; NULL: none does */
+    phi__compact_turn *turns;
+    size_t turn_count, run_count;
+    phi_span *spans;
+    size_t span_count;
+    phi__compacted *out;
+} phi__compacting;
+
+/* ---- numbers ---- */
+
+PHI__FN phi_compaction_config phi__compact_config(const phi_compaction_config *config) {
+    phi_compaction_config c;
+    memset(&c, 0, sizeof c);
+    if (config != NULL) c = *config;
+    if (c.max_context_tokens == 0) c.max_context_tokens = PHI__COMPACT_WINDOW;
+    if (c.system_prompt_tokens == 0) c.system_prompt_tokens = PHI__COMPACT_SYSTEM;
+    if (!(c.compact_at_pct > 0)) c.compact_at_pct = 0.90;
+    if (!(c.budget_threshold_pct > 0)) c.budget_threshold_pct = 0.05;
+    if (c.scope_runs == 0) c.scope_runs = PHI__COMPACT_RUNS;
+    if (c.scope_tokens == 0) c.scope_tokens = c.max_context_tokens;
+    if (c.keep_first_turns == 0) c.keep_first_turns = PHI__COMPACT_FIRST;
+    if (c.keep_no_first) c.keep_first_turns = 0;
+    if (c.keep_recent_turns == 0) c.keep_recent_turns = PHI__COMPACT_RECENT;
+    if (c.max_summary_tokens == 0) c.max_summary_tokens = PHI__COMPACT_SUMMARY;
+    if (c.tool_output_max_lines == 0) c.tool_output_max_lines = PHI__COMPACT_LINES;
+    return c;
+}
+
+/* Rounded, since 0.9 - 0.05 is no number that a double has. */
+PHI__FN uint64_t phi__compact_threshold(const phi_compaction_config *config) {
+    double most = (config->compact_at_pct - config->budget_threshold_pct) *
+                      (double)config->max_context_tokens -
+                  (double)config->system_prompt_tokens + 0.5;
+    if (!(most > 0)) return 0;
+    return most < 9e18 ? (uint64_t)most : UINT64_MAX;
+}
+
+static uint64_t phi__compact_tokens(const phi__compacting *c, size_t from, size_t to) {
+    uint64_t sum = 0;
+    for (; from < to; from++) sum += phi_tokens_of_message(c->counter, c->items[from].message);
+    return sum;
+}
+
+/* ---- turns and runs ---- */
+
+static bool phi__compact_stays(const phi__compacting *c, size_t item) {
+    return c->durable != NULL && c->durable[item] != 0;
+}
+
+static bool phi__compact_same_turn(const phi_message *a, const phi_message *b) {
+    if (b->role == PHI_ROLE_EXTENSION && b->loop_id.len == 0) return true;
+    return a->loop_id.len > 0 && phi_str_equal(a->loop_id, b->loop_id) &&
+           a->turn_index == b->turn_index;
+}
+
+/* A result belongs to the turn of its call, and so does all that stands between them. */
+static void phi__compact_join(phi__compacting *c, size_t result, size_t asker) {
+    size_t t = c->turn_count - 1;
+    while (c->turns[t].from > asker) t--;
+    c->turns[t].to = result + 1;
+    c->turn_count = t + 1;
+}
+
+static void phi__compact_make_turns(phi__compacting *c, const size_t *askers) {
+    uint64_t end = 0;
+    size_t i;
+    for (i = 0; i < c->count; i++) {
+        const phi_view_item *item = &c->items[i];
+        if (i == 0 ||
+            (item->from > end && !phi__compact_same_turn(c->items[i - 1].message, item->message)))
+            c->turns[c->turn_count++].from = i;
+        c->turns[c->turn_count - 1].to = i + 1;
+        if (i == 0 || item->to > end) end = item->to;
+        if (askers[i] != SIZE_MAX) phi__compact_join(c, i, askers[i]);
+    }
+}
+
+static bool phi__compact_ordered(const phi__compacting *c) {
+    size_t i;
+    for (i = 0; i < c->count; i++) {
+        const phi_view_item *item = &c->items[i];
+        if (item->message == NULL || item->from > item->to ||
+            (i > 0 && item->from < c->items[i - 1].from))
+            return false;
+    }
+    return true;
+}
+
+static phi_status phi__compact_find_turns(phi__compacting *c) {
+    phi_memory *memory = c->arena->memory;
+    size_t *askers, i;
+    phi__fold fold;
+    if (!phi__compact_ordered(c)) return PHI_BAD_ARG;
+    memset(&fold, 0, sizeof fold);
+    fold.count = c->count;
+    fold.items = (phi__item *)phi__arena_zero(c->arena, phi__mul(c->count, sizeof *fold.items));
+    c->turns = (phi__compact_turn *)phi__arena_zero(c->arena, phi__mul(c->count, sizeof *c->turns));
+    if (fold.items == NULL || c->turns == NULL) return PHI_NO_MEMORY;
+    for (i = 0; i < c->count; i++) {
+        fold.items[i].message = c->items[i].message;
+        fold.items[i].flags = c->items[i].flags;
+    }
+    if (!phi__groups_durable(memory, &fold, &c->durable)) return PHI_NO_MEMORY;
+    askers = phi__groups_make(memory, &fold);
+    if (askers == NULL) return PHI_NO_MEMORY;
+    phi__compact_make_turns(c, askers);
+    phi__groups_free(memory, c->count, askers);
+    return PHI_OK;
+}
+
+/* A marker is of the run that made it, but stands among others: it goes with what is before it. */
+static bool phi__compact_is_marker(const phi__compacting *c, size_t turn) {
+    uint32_t flags = c->items[c->turns[turn].from].flags;
+    return (flags & PHI_ITEM_SYNTHETIC) != 0 && (flags & PHI_ITEM_SUMMARY) == 0;
+}
+
+static phi_str phi__compact_run_of(const phi__compacting *c, size_t turn) {
+    return c->items[c->turns[turn].from].message->loop_id;
+}
+
+static void phi__compact_find_runs(phi__compacting *c) {
+    size_t t, real = 0; /* real: the turn before that says which run it is */
+    for (t = 0; t < c->turn_count; t++) {
+        if (t > 0 && !phi__compact_is_marker(c, t)) {
+            if (!phi_str_equal(phi__compact_run_of(c, t), phi__compact_run_of(c, real)) &&
+                !phi__compact_is_marker(c, real))
+                c->run_count++;
+            real = t;
+        }
+        c->turns[t].run = c->run_count;
+    }
+    if (c->turn_count > 0) c->run_count++;
+}
+
+/* The turn that a run begins with; run run_count: behind the last. */
+static size_t phi__compact_run_start(const phi__compacting *c, size_t run) {
+    size_t low = 0, high = c->turn_count;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (c->turns[mid].run >= run)
+            high = mid;
+        else
+            low = mid + 1;
+    }
+    return low;
+}
+
+/* ---- the lines of a summary ---- */
+
+typedef struct phi__compact_lines {
+    phi_str *at; /* filled from the end: the newest first */
+    size_t cap, count, total;
+    uint64_t tokens, most;
+    uint64_t left_out; /* of what is summed up, and by summaries before */
+    bool full;
+} phi__compact_lines;
+
+/* All texts of a message as one line of at most `most` bytes behind its prefix. */
+static phi_str phi__compact_line(const phi_message *message, size_t most,
+                                 char out[PHI__COMPACT_LINE]) {
+    const char *prefix = message->role == PHI_ROLE_USER ? "[User] " : "[Summary] ";
+    size_t n = strlen(prefix), from = n, i, j, calls = 0;
+    memcpy(out, prefix, n);
+    for (i = 0; i < message->content_count; i++) {
+        const phi_content *block = &message->content[i];
+        phi_str text = phi__str_trim(block->text);
+        if (block->kind == PHI_CONTENT_TOOL_CALL) calls++;
+        if (block->kind != PHI_CONTENT_TEXT || text.len == 0 || n - from >= most) continue;
+        if (n > from) out[n++] = ' ';
+        text.len = phi__utf8_cut(text, most - phi__min(n - from, most));
+        for (j = 0; j < text.len; j++)
+            out[n++] = (unsigned char)text.at[j] < ' ' ? ' ' : text.at[j];
+    }
+    if (n > from) return phi__str(out, n);
+    if (message->role == PHI_ROLE_USER) return PHI__LIT("[User message]");
+    if (calls == 0) return PHI__LIT("[Assistant response]");
+    return phi__str(out, (size_t)snprintf(out, PHI__COMPACT_LINE, "[Assistant used %u tool(s)]",
+                                          (unsigned)calls));
+}
+
+static bool phi__compact_has_line(const phi__compacting *c, size_t item) {
+    phi_role role = c->items[item].message->role;
+    return !phi__compact_stays(c, item) && (role == PHI_ROLE_USER || role == PHI_ROLE_ASSISTANT);
+}
+
+/* The text of an earlier summary; empty for the focus that stands before it. */
+static phi_str phi__compact_summary_text(const phi__compacting *c, const phi_message *message) {
+    phi_str text = message->content_count > 0 ? message->content[0].text : phi__str("", 0);
+    if (c->config.focus_message != NULL && phi__str_is(text, c->config.focus_message)) text.len = 0;
+    return text;
+}
+
+static bool phi__compact_is_summary(const phi_view_item *item) {
+    return (item->flags & PHI_ITEM_SUMMARY) != 0;
+}
+
+/* Takes the last line off a text. */
+static phi_str phi__compact_last_line(phi_str *text) {
+    size_t n = text->len;
+    phi_str line;
+    while (n > 0 && text->at[n - 1] != '\n') n--;
+    line = phi__str(text->at + n, text->len - n);
+    text->len = n > 0 ? n - 1 : 0;
+    return line;
+}
+
+/* "[... 12 earlier lines left out ...]" */
+static bool phi__compact_left_out(phi_str line, uint64_t *n) {
+    size_t end = phi__str_find(line, 0, PHI__COMPACT_LEFT_OUT);
+    return phi__str_starts(line, "[... ") && end != SIZE_MAX &&
+           end + sizeof PHI__COMPACT_LEFT_OUT - 1 == line.len &&
+           phi__str_to_u64(phi__str(line.at + 5, end - 5), n);
+}
+
+/* Behind the first one that finds no room, all are only counted. */
+static bool phi__compact_add_line(const phi__compacting *c, phi__compact_lines *lines, phi_str line,
+                                  bool copy) {
+    uint64_t tokens = phi_tokens_of_text(c->counter, line) + 1; /* its line break */
+    uint64_t n;
+    if (phi__compact_left_out(line, &n)) {
+        lines->left_out += n;
+        return true;
+    }
+    lines->total++;
+    lines->full = lines->full || lines->tokens + tokens > lines->most || lines->count == lines->cap;
+    if (lines->full) {
+        lines->left_out++;
+        return true;
+    }
+    if (copy && !phi__arena_str(c->arena, line, &line)) return false;
+    lines->tokens += tokens;
+    lines->at[lines->count++] = line;
+    return true;
+}
+
+/* The lines of an item, the last first. */
+static bool phi__compact_add_item(const phi__compacting *c, phi__compact_lines *lines, size_t at,
+                                  size_t bytes) {
+    const phi_view_item *item = &c->items[at];
+    char made[PHI__COMPACT_LINE];
+    phi_str text;
+    if (!phi__compact_has_line(c, at)) return true;
+    if (!phi__compact_is_summary(item))
+        return phi__compact_add_line(c, lines, phi__compact_line(item->message, bytes, made), true);
+    for (text = phi__compact_summary_text(c, item->message); text.len > 0;)
+        if (!phi__compact_add_line(c, lines, phi__compact_last_line(&text), false)) return false;
+    return true;
+}
+
+static bool phi__compact_add_items(const phi__compacting *c, phi__compact_lines *lines, size_t from,
+                                   size_t to, size_t bytes) {
+    for (; to > from; to--)
+        if (!phi__compact_add_item(c, lines, to - 1, bytes)) return false;
+    return true;
+}
+
+/* Short lines of all are better than long ones of the newest. */
+static bool phi__compact_gather(const phi__compacting *c, phi__compact_lines *lines, size_t from,
+                                size_t to) {
+    static const size_t bytes[] = {PHI__COMPACT_TEXT, 100, 50};
+    phi_arena_mark mark = phi_arena_save(c->arena);
+    phi_str *at = lines->at;
+    uint64_t most = lines->most;
+    size_t i;
+    for (i = 0; i < PHI__COUNT(bytes); i++) {
+        size_t cap = lines->cap;
+        phi_arena_reset(c->arena, mark);
+        memset(lines, 0, sizeof *lines);
+        lines->at = at;
+        lines->cap = cap;
+        lines->most = most;
+        if (!phi__compact_add_items(c, lines, from, to, bytes[i])) return false;
+        if (lines->count == lines->total) return true;
+    }
+    return true;
+}
+
+static bool phi__compact_join_lines(const phi__compacting *c, const phi__compact_lines *lines,
+                                    phi_str *out) {
+    phi__buf text;
+    size_t i;
+    bool done;
+    phi__buf_init(&text, c->arena->memory);
+    if (lines->left_out > 0)
+        phi__buf_printf(&text, "[... %llu" PHI__COMPACT_LEFT_OUT,
+                        (unsigned long long)lines->left_out);
+    for (i = lines->count; i > 0; i--) {
+        if (text.len > 0) phi__buf_char(&text, '\n');
+        phi__buf_add_str(&text, lines->at[i - 1]);
+    }
+    done = !text.failed && phi__arena_str(c->arena, phi__buf_str(&text), out);
+    phi__buf_free(&text);
+    return done;
+}
+
+/* ---- sections ---- */
+
+typedef struct phi__compact_section {
+    size_t from, to;   /* turns */
+    size_t first, end; /* items */
+    phi_message messages[2];
+    size_t message_count;
+    uint64_t before, after; /* tokens */
+    bool worth;             /* it gets smaller */
+} phi__compact_section;
+
+/* Whether there is anything that no summary has summed up, and what of it all would go. */
+static bool phi__compact_look(const phi__compacting *c, phi__compact_section *s) {
+    bool raw = false;
+    size_t i;
+    for (i = s->first; i < s->end; i++) {
+        if (phi__compact_stays(c, i)) continue;
+        s->before += phi_tokens_of_message(c->counter, c->items[i].message);
+        if (!phi__compact_is_summary(&c->items[i])) raw = true;
+    }
+    return raw;
+}
+
+PHI__FN phi_message *phi__compact_say(phi_str text, phi_arena *arena) {
+    phi_message *message = (phi_message *)phi__arena_zero(arena, sizeof *message);
+    phi_content *block = (phi_content *)phi__arena_zero(arena, sizeof *block);
+    if (message == NULL || block == NULL) return NULL;
+    block->kind = PHI_CONTENT_TEXT;
+    block->text = text;
+    message->role = PHI_ROLE_USER;
+    message->content = block;
+    message->content_count = 1;
+    return message;
+}
+
+static phi_status phi__compact_add_message(const phi__compacting *c, phi__compact_section *s,
+                                           phi_str text) {
+    size_t named = s->from;
+    const phi_message *first;
+    const phi_message *last = c->items[s->end - 1].message;
+    phi_message *message = phi__compact_say(text, c->arena);
+    if (message == NULL) return PHI_NO_MEMORY;
+    while (named + 1 < s->to && phi__compact_is_marker(c, named)) named++;
+    first = c->items[c->turns[named].from].message;
+    message->loop_id = first->loop_id;
+    message->turn_index = first->turn_index;
+    message->timestamp_ms = last->timestamp_ms;
+    s->messages[s->message_count++] = *message;
+    s->after += phi_tokens_of_message(c->counter, message);
+    return PHI_OK;
+}
+
+/* The focus, where there is room for it, and the summary. */
+static phi_status phi__compact_sum_up(const phi__compacting *c, phi__compact_section *s) {
+    phi__compact_lines lines;
+    phi_str text = phi_str_of(c->config.focus_message);
+    size_t i, cap = 0;
+    memset(&lines, 0, sizeof lines);
+    lines.most = c->config.max_summary_tokens < PHI__COMPACT_MOST ? c->config.max_summary_tokens
+                                                                  : (uint64_t)PHI__COMPACT_MOST;
+    if (text.len > 0 && phi_tokens_of_text(c->counter, text) <= lines.most / 2) {
+        if (phi__compact_add_message(c, s, text) != PHI_OK) return PHI_NO_MEMORY;
+        lines.most -= phi__min((size_t)s->after, (size_t)lines.most);
+    }
+    for (i = s->first; i < s->end; i++)
+        cap = phi__add(cap, !phi__compact_is_summary(&c->items[i]) ? 1
+                            : c->items[i].message->content_count == 0
+                                ? 0
+                                : c->items[i].message->content[0].text.len + 1);
+    lines.most -= phi__min(PHI__COMPACT_FRAME, (size_t)lines.most / 2);
+    lines.cap = phi__min(cap, (size_t)lines.most); /* a line has a token at least */
+    lines.at =
+        (phi_str *)phi_arena_alloc(c->arena, phi__mul(phi__max(lines.cap, 1), sizeof *lines.at));
+    if (lines.at == NULL || !phi__compact_gather(c, &lines, s->first, s->end) ||
+        !phi__compact_join_lines(c, &lines, &text))
+        return PHI_NO_MEMORY;
+    return text.len > 0 ? phi__compact_add_message(c, s, text) : PHI_OK;
+}
+
+static phi_status phi__compact_put(phi__compacting *c, const phi__compact_section *s) {
+    phi_message *messages = (phi_message *)phi_arena_alloc(c->arena, sizeof s->messages);
+    phi_span *span = &c->spans[c->span_count];
+    size_t i;
+    if (messages == NULL) return PHI_NO_MEMORY;
+    memcpy(messages, s->messages, sizeof s->messages);
+    c->span_count++;
+    span->messages = s->message_count > 0 ? messages : NULL;
+    span->message_count = s->message_count;
+    span->summary = s->message_count > 0;
+    span->from = c->items[s->first].from;
+    for (i = s->first; i < s->end; i++)
+        if (c->items[i].to > span->to) span->to = c->items[i].to;
+    c->out->tokens_after -= s->before - s->after;
+    return PHI_OK;
+}
+
+static phi_status phi__compact_section_of(const phi__compacting *c, size_t from, size_t to,
+                                          bool sum_up, phi__compact_section *s) {
+    phi_status status = PHI_OK;
+    bool raw;
+    memset(s, 0, sizeof *s);
+    s->from = from;
+    s->to = to;
+    s->first = from < c->turn_count ? c->turns[from].from : c->count;
+    s->end = to < c->turn_count ? c->turns[to].from : c->count;
+    raw = phi__compact_look(c, s);
+    if (sum_up && raw) status = phi__compact_sum_up(c, s);
+    s->worth = (raw || !sum_up) && s->after < s->before;
+    return status;
+}
+
+/* ---- long results ---- */
+
+static size_t phi__compact_count_lines(phi_str text) {
+    size_t n = 1, i;
+    for (i = 0; i < text.len; i++)
+        if (text.at[i] == '\n') n++;
+    return n;
+}
+
+/* Where line `line`, from 0, begins. */
+static size_t phi__compact_line_at(phi_str text, size_t line) {
+    size_t i = 0;
+    while (line > 0 && i < text.len)
+        if (text.at[i++] == '\n') line--;
+    return i;
+}
+
+static bool phi__compact_cut_text(phi_str *text, size_t lines, phi_arena *arena) {
+    size_t all = phi__compact_count_lines(*text), head = lines / 2, tail = lines - head, end;
+    phi__buf out;
+    bool done;
+    if (all <= lines) return true;
+    phi__buf_init(&out, arena->memory);
+    end = phi__compact_line_at(*text, head);
+    phi__buf_add(&out, text->at, end > 0 ? end - 1 : 0);
+    phi__buf_printf(&out, "\n\n[... %llu lines truncated ...]\n\n",
+                    (unsigned long long)(all - lines));
+    end = phi__compact_line_at(*text, all - tail);
+    phi__buf_add(&out, text->at + end, text->len - end);
+    done = !out.failed && phi__arena_str(arena, phi__buf_str(&out), text);
+    phi__buf_free(&out);
+    return done;
+}
+
+PHI__FN const phi_message *phi__compact_cut(const phi_message *message, uint32_t lines,
+                                            phi_arena *arena) {
+    phi_content *blocks;
+    phi_message *cut;
+    bool longer = false;
+    size_t i;
+    for (i = 0; i < message->content_count; i++)
+        longer = longer || (message->content[i].kind == PHI_CONTENT_TEXT &&
+                            phi__compact_count_lines(message->content[i].text) > lines);
+    if (!longer) return message;
+    cut = (phi_message *)phi_arena_alloc(arena, sizeof *cut);
+    blocks =
+        (phi_content *)phi_arena_alloc(arena, phi__mul(message->content_count, sizeof *blocks));
+    if (cut == NULL || blocks == NULL) return NULL;
+    *cut = *message;
+    memcpy(blocks, message->content, message->content_count * sizeof *blocks);
+    cut->content = blocks;
+    for (i = 0; i < cut->content_count; i++)
+        if (blocks[i].kind == PHI_CONTENT_TEXT &&
+            !phi__compact_cut_text(&blocks[i].text, lines, arena))
+            return NULL;
+    return cut;
+}
+
+/* One that was made already is left alone: with the words about what is missing it has more lines than it may. */
+static bool phi__compact_may_cut(const phi__compacting *c, size_t i) {
+    const phi_view_item *item = &c->items[i];
+    return item->message->role == PHI_ROLE_TOOL_RESULT && !phi__compact_stays(c, i) &&
+           (item->flags & PHI_ITEM_SYNTHETIC) == 0;
+}
+
+static phi_status phi__compact_cut_recent(phi__compacting *c, size_t turn, bool *did) {
+    size_t i;
+    *did = false;
+    if (turn == c->turn_count) return PHI_OK;
+    for (i = c->turns[turn].from; i < c->count; i++) {
+        const phi_message *was = c->items[i].message, *now;
+        uint64_t before, after;
+        phi_span *span;
+        if (!phi__compact_may_cut(c, i)) continue;
+        now = phi__compact_cut(was, c->config.tool_output_max_lines, c->arena);
+        if (now == NULL) return PHI_NO_MEMORY;
+        before = phi_tokens_of_message(c->counter, was);
+        after = phi_tokens_of_message(c->counter, now);
+        if (now == was || after >= before) continue;
+        span = &c->spans[c->span_count++];
+        span->from = c->items[i].from;
+        span->to = c->items[i].to;
+        span->messages = now;
+        span->message_count = 1;
+        c->out->tokens_after -= before - after;
+        *did = true;
+    }
+    return PHI_OK;
+}
+
+/* ---- all of it ---- */
+
+/* The oldest run that is not dropped. */
+static size_t phi__compact_scope(const phi__compacting *c) {
+    size_t run = c->run_count - 1;
+    uint64_t tokens = 0, n = 0;
+    for (; run > 0; run--) {
+        size_t from = c->turns[phi__compact_run_start(c, run - 1)].from;
+        size_t to = c->turns[phi__compact_run_start(c, run)].from;
+        tokens += phi__compact_tokens(c, from, to);
+        n++;
+        if (c->config.scope == PHI_COMPACTION_RUNS ? n > c->config.scope_runs
+                                                   : tokens > c->config.scope_tokens)
+            break;
+    }
+    return run;
+}
+
+/* What becomes of a run: an earlier one is summed up whole, the current one between its first and recent turns. */
+static phi_status phi__compact_run(const phi__compacting *c, size_t run, phi__compact_section *s) {
+    size_t from = phi__compact_run_start(c, run), to = phi__compact_run_start(c, run + 1);
+    if (run + 1 == c->run_count) {
+        from += phi__min(c->config.keep_first_turns, to - from);
+        to -= phi__min(c->config.keep_recent_turns, to - from);
+    }
+    return phi__compact_section_of(c, from, to, true, s);
+}
+
+/* What a model sees begins with a user's message. */
+static bool phi__compact_begins_well(const phi__compacting *c, size_t run,
+                                     const phi__compact_section *s) {
+    size_t start = phi__compact_run_start(c, run);
+    if (c->items[c->turns[start].from].message->role == PHI_ROLE_USER) return true;
+    return s->worth && s->from == start;
+}
+
+/* Runs from `scope` on, and before them as many as it takes for a good beginning. */
+static phi_status phi__compact_runs(const phi__compacting *c, phi__compact_section *sections,
+                                    size_t *scope) {
+    size_t run = c->run_count;
+    phi_status status = PHI_OK;
+    while (run > 0 && status == PHI_OK) {
+        if (run <= *scope && phi__compact_begins_well(c, run, &sections[run])) break;
+        run--;
+        status = phi__compact_run(c, run, &sections[run]);
+    }
+    *scope = run;
+    return status;
+}
+
+static phi_status phi__compact_all(phi__compacting *c) {
+    phi__compact_section *sections = (phi__compact_section *)phi__arena_zero(
+        c->arena, phi__mul(phi__add(c->run_count, 1), sizeof *sections));
+    phi__compact_section before;
+    size_t scope = phi__compact_scope(c), run;
+    phi_status status;
+    bool cut = false;
+    if (sections == NULL) return PHI_NO_MEMORY;
+    status = phi__compact_runs(c, sections, &scope);
+    if (status != PHI_OK) return status;
+    (void)phi__compact_section_of(c, 0, phi__compact_run_start(c, scope), false, &before);
+    if (before.worth) c->out->runs += scope;
+    if (before.worth) status = phi__compact_put(c, &before);
+    for (run = scope; run < c->run_count && status == PHI_OK; run++) {
+        if (!sections[run].worth) continue;
+        c->out->runs++;
+        status = phi__compact_put(c, &sections[run]);
+    }
+    run = c->run_count - 1;
+    if (status == PHI_OK) status = phi__compact_cut_recent(c, sections[run].to, &cut);
+    if (cut && !sections[run].worth) c->out->runs++;
+    return status;
+}
+
+static phi_status phi__compact_whole(phi__compacting *c) {
+    size_t i;
+    phi_status status = phi__compact_find_turns(c);
+    if (status != PHI_OK) return status;
+    phi__compact_find_runs(c);
+    c->out->tokens_before = c->out->tokens_after = phi__compact_tokens(c, 0, c->count);
+    c->spans = (phi_span *)phi__arena_zero(c->arena, phi__mul(c->count, sizeof *c->spans));
+    if (c->spans == NULL) return PHI_NO_MEMORY;
+    status = phi__compact_all(c);
+    c->out->rewrite.spans = c->spans;
+    c->out->rewrite.span_count = c->span_count;
+    for (i = 0; i < c->count; i++)
+        if (c->items[i].to > c->out->rewrite.base_seq) c->out->rewrite.base_seq = c->items[i].to;
+    return status;
+}
+
+PHI__FN phi_status phi__compact_plan(const phi_view_item *items, size_t count,
+                                     const phi_compaction_config *config,
+                                     const phi_token_counter *counter, phi_arena *arena,
+                                     phi__compacted *out) {
+    phi__compacting c;
+    phi_status status = PHI_OK;
+    memset(&c, 0, sizeof c);
+    memset(out, 0, sizeof *out);
+    out->rewrite.reason = PHI_REWRITE_COMPACTION;
+    out->rewrite.has_base = count > 0;
+    c.items = items;
+    c.count = count;
+    c.config = phi__compact_config(config);
+    c.counter = counter;
+    c.arena = arena;
+    c.out = out;
+    if (count > 0) status = phi__compact_whole(&c);
+    phi__free(arena->memory, c.durable, c.durable != NULL ? count : 0);
+    return status;
+}
+
+/* ---- public ---- */
+
+PHI_API bool phi_compaction_due(const phi_compaction_config *config, uint64_t current_tokens) {
+    phi_compaction_config c = phi__compact_config(config);
+    return current_tokens > phi__compact_threshold(&c);
+}
+
+PHI_API phi_status phi_compaction_plan(const phi_view_item *items, size_t count,
+                                       const phi_compaction_config *config,
+                                       const phi_token_counter *counter, phi_arena *arena,
+                                       phi_rewrite *out) {
+    phi__compacted plan;
+    phi_status status;
+    if (arena == NULL || out == NULL || (items == NULL && count > 0)) return PHI_BAD_ARG;
+    status = phi__compact_plan(items, count, config, counter, arena, &plan);
+    if (status == PHI_OK) *out = plan.rewrite;
+    return status;
+}
+#undef PHI__COMPACT_LEFT_OUT
+
+/* ---- src/thread/compact_levels.c ---- */
+
+/* compact_levels.c - the three levels over a plain list of messages; their words are those of others (behaviours C 36).
+
+   A group is an answer with all up to the last result of its calls, or any other message. */
+
+
+#include <stdio.h>
+
+typedef struct phi__levels {
+    phi_compaction_config config;
+    const phi_token_counter *counter;
+    phi_arena *arena;
+    const phi_message **list;
+    size_t count;
+    uint64_t budget;
+} phi__levels;
+
+static uint64_t phi__levels_tokens(const phi__levels *l, size_t from, size_t to) {
+    uint64_t sum = 0;
+    for (; from < to; from++) sum += phi_tokens_of_message(l->counter, l->list[from]);
+    return sum;
+}
+
+static bool phi__levels_fit(const phi__levels *l) {
+    return phi__levels_tokens(l, 0, l->count) <= l->budget;
+}
+
+/* Behind the last result of the answer at `at`. */
+static size_t phi__levels_group_end(const phi__levels *l, size_t at) {
+    size_t end = at + 1, i;
+    for (i = end; i < l->count; i++) {
+        const phi_message *m = l->list[i];
+        if (m->role == PHI_ROLE_TOOL_RESULT && phi__group_calls(l->list[at], m->tool_call_id))
+            end = i + 1;
+        else if (m->role == PHI_ROLE_ASSISTANT)
+            break;
+    }
+    return end;
+}
+
+static bool phi__levels_cut_results(phi__levels *l) {
+    size_t i;
+    for (i = 0; i < l->count; i++) {
+        if (l->list[i]->role != PHI_ROLE_TOOL_RESULT) continue;
+        l->list[i] = phi__compact_cut(l->list[i], l->config.tool_output_max_lines, l->arena);
+        if (l->list[i] == NULL) return false;
+    }
+    return true;
+}
+
+/* ---- a line for an answer ---- */
+
+static void phi__levels_words(const phi_message *answer, phi__buf *out) {
+    size_t i, calls = 0, texts = 0;
+    for (i = 0; i < answer->content_count; i++) {
+        const phi_content *block = &answer->content[i];
+        phi_str text = block->text;
+        if (block->kind == PHI_CONTENT_TOOL_CALL) calls++;
+        if (block->kind != PHI_CONTENT_TEXT || text.len == 0) continue;
+        phi__buf_text(out, texts++ == 0 ? "[Summary] " : " ");
+        phi__buf_add(out, text.at, phi__utf8_cut(text, PHI__COMPACT_TEXT));
+    }
+    if (texts > 0) return;
+    if (calls > 0)
+        phi__buf_printf(out, "[Assistant used %u tool(s)]", (unsigned)calls);
+    else
+        phi__buf_text(out, "[Assistant response]");
+}
+
+static const phi_message *phi__levels_sum_up(const phi__levels *l, const phi_message *answer) {
+    phi__buf words;
+    phi_str text;
+    phi_message *made = NULL;
+    phi__buf_init(&words, l->arena->memory);
+    phi__levels_words(answer, &words);
+    if (!words.failed && phi__arena_str(l->arena, phi__buf_str(&words), &text))
+        made = phi__compact_say(text, l->arena);
+    phi__buf_free(&words);
+    if (made == NULL) return NULL;
+    made->timestamp_ms = answer->timestamp_ms;
+    made->loop_id = answer->loop_id;
+    made->turn_index = answer->turn_index;
+    return made;
+}
+
+/* The answers before the last ones; results whose call is not there any more go. */
+static bool phi__levels_sum_up_all(phi__levels *l) {
+    size_t recent = l->count - phi__min(l->config.keep_recent_turns, l->count);
+    size_t i, n = 0, end;
+    for (i = 0; i < recent; i = end) {
+        const phi_message *m = l->list[i];
+        end = i + 1;
+        if (m->role == PHI_ROLE_TOOL_RESULT) continue;
+        if (m->role == PHI_ROLE_ASSISTANT) {
+            size_t j;
+            end = phi__levels_group_end(l, i);
+            m = phi__levels_sum_up(l, m);
+            if (m == NULL) return false;
+            l->list[n++] = m;
+            for (j = i + 1; j < end; j++)
+                if (l->list[j]->role != PHI_ROLE_TOOL_RESULT) l->list[n++] = l->list[j];
+            continue;
+        }
+        l->list[n++] = m;
+    }
+    for (; i < l->count; i++) l->list[n++] = l->list[i];
+    l->count = n;
+    return true;
+}
+
+/* ---- the middle ---- */
+
+static const phi_message *phi__levels_marker(const phi__levels *l, size_t gone) {
+    char words[96];
+    phi_str text;
+    int n = snprintf(words, sizeof words,
+                     "[Context compacted: %llu messages removed to fit context window]",
+                     (unsigned long long)gone);
+    return phi__arena_str(l->arena, phi__str(words, (size_t)n), &text)
+               ? phi__compact_say(text, l->arena)
+               : NULL;
+}
+
+/* Where the last whole group ends that is within the first `most` messages; and where the first one begins that is
+   within the last `most`. */
+static size_t phi__levels_head(const phi__levels *l, size_t most) {
+    size_t at = 0, end;
+    for (; at < l->count && (end = phi__levels_group_end(l, at)) <= most; at = end) continue;
+    return at;
+}
+
+static size_t phi__levels_tail(const phi__levels *l, size_t most) {
+    size_t at = 0, from = l->count - phi__min(most, l->count);
+    while (at < from) at = phi__levels_group_end(l, at);
+    return at;
+}
+
+static bool phi__levels_cut_middle(phi__levels *l, size_t head, size_t tail) {
+    const phi_message *marker;
+    if (head >= tail) return true;
+    marker = phi__levels_marker(l, tail - head);
+    if (marker == NULL) return false;
+    l->list[head] = marker;
+    memmove(l->list + head + 1, l->list + tail, (l->count - tail) * sizeof *l->list);
+    l->count -= tail - head - 1;
+    return true;
+}
+
+/* As many of the newest groups as fit, behind a marker where that fits, too. `at`: from where on they do. */
+static bool phi__levels_newest(phi__levels *l, size_t *ends) {
+    const phi_message *marker = phi__levels_marker(l, l->count);
+    uint64_t room, tokens;
+    size_t groups = 0, at, from = l->count;
+    if (marker == NULL) return false;
+    for (at = 0; at < l->count; at = ends[groups++]) ends[groups] = phi__levels_group_end(l, at);
+    tokens = phi_tokens_of_message(l->counter, marker);
+    room = l->budget >= tokens ? l->budget - tokens : l->budget;
+    while (groups > 0) {
+        size_t begins = groups > 1 ? ends[groups - 2] : 0;
+        tokens = phi__levels_tokens(l, begins, ends[groups - 1]);
+        if (tokens > room) break;
+        room -= tokens;
+        from = begins;
+        groups--;
+    }
+    if (from == 0) return true;
+    marker = phi__levels_marker(l, from);
+    if (marker == NULL) return false;
+    l->count -= from;
+    memmove(l->list + 1, l->list + from, l->count * sizeof *l->list);
+    l->list[0] = marker;
+    if (phi__levels_tokens(l, 0, ++l->count) > l->budget)
+        memmove(l->list, l->list + 1, --l->count * sizeof *l->list);
+    return true;
+}
+
+/* Results without their call would be refused. */
+static void phi__levels_drop_orphans(phi__levels *l) {
+    size_t i, j, n = 0, end;
+    for (i = 0; i < l->count; i = end) {
+        end = l->list[i]->role == PHI_ROLE_ASSISTANT ? phi__levels_group_end(l, i) : i + 1;
+        if (l->list[i]->role == PHI_ROLE_TOOL_RESULT) continue;
+        for (j = i; j < end; j++) {
+            bool ours = l->list[j]->role != PHI_ROLE_TOOL_RESULT ||
+                        phi__group_calls(l->list[i], l->list[j]->tool_call_id);
+            if (ours) l->list[n++] = l->list[j];
+        }
+    }
+    l->count = n;
+}
+
+static phi_status phi__levels_go(phi__levels *l) {
+    size_t tail, *ends;
+    if (phi__levels_fit(l)) return PHI_OK;
+    if (!phi__levels_cut_results(l)) return PHI_NO_MEMORY;
+    if (phi__levels_fit(l)) return PHI_OK;
+    if (!phi__levels_sum_up_all(l)) return PHI_NO_MEMORY;
+    phi__levels_drop_orphans(l);
+    if (phi__levels_fit(l)) return PHI_OK;
+    tail = phi__levels_tail(l, l->config.keep_recent_turns);
+    if (!phi__levels_cut_middle(l, phi__levels_head(l, l->config.keep_first_turns), tail))
+        return PHI_NO_MEMORY;
+    if (phi__levels_fit(l)) return PHI_OK;
+    ends = (size_t *)phi_arena_alloc(l->arena, phi__mul(phi__max(l->count, 1), sizeof *ends));
+    return ends != NULL && phi__levels_newest(l, ends) ? PHI_OK : PHI_NO_MEMORY;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_compact_messages(const phi_message *const *messages, size_t count,
+                                        const phi_compaction_config *config,
+                                        const phi_token_counter *counter, phi_arena *arena,
+                                        const phi_message *const **out, size_t *out_count) {
+    phi__levels l;
+    phi_status status;
+    size_t i;
+    if (arena == NULL || out == NULL || out_count == NULL || (messages == NULL && count > 0))
+        return PHI_BAD_ARG;
+    for (i = 0; i < count; i++)
+        if (messages[i] == NULL) return PHI_BAD_ARG;
+    memset(&l, 0, sizeof l);
+    l.config = phi__compact_config(config);
+    l.counter = counter;
+    l.arena = arena;
+    l.budget = l.config.max_context_tokens > l.config.system_prompt_tokens
+                   ? l.config.max_context_tokens - l.config.system_prompt_tokens
+                   : 0;
+    l.list = (const phi_message **)phi_arena_alloc(
+        arena, phi__mul(phi__add(count, 1), sizeof *l.list)); /* and a marker */
+    if (l.list == NULL) return PHI_NO_MEMORY;
+    l.count = count;
+    if (count > 0) memcpy(l.list, messages, count * sizeof *l.list);
+    status = phi__levels_go(&l);
+    if (status != PHI_OK) return status;
+    *out = l.list;
+    *out_count = l.count;
+    return PHI_OK;
+}
+
+/* ---- src/thread/entry_json.c ---- */
+
+/* entry_json.c - writing entries: a message in the interchange format, and beside it what that does not hold. */
+
+
+/* ---- words ---- */
+
+PHI__FN const char *phi__entry_kind_word(int kind) {
+    static const char *const words[] = {"",         "message",    "rewrite",  "lane",
+                                        "switch",   "loop_start", "loop_end", "turn_start",
+                                        "turn_end", "spawn",      "note"};
+    return kind >= 0 && (size_t)kind < PHI__COUNT(words) ? words[kind] : NULL;
+}
+
+PHI__FN const char *phi__entry_trigger_word(int trigger) {
+    static const char *const words[] = {"", "user", "sub_agent", "continuation", "branch"};
+    return trigger >= 0 && (size_t)trigger < PHI__COUNT(words) ? words[trigger] : NULL;
+}
+
+PHI__FN const char *phi__entry_continuation_word(int continuation) {
+    static const char *const words[] = {"initial", "default", "rerun", "branch", "compaction"};
+    return continuation >= 0 && (size_t)continuation < PHI__COUNT(words) ? words[continuation]
+                                                                         : NULL;
+}
+
+/* ---- members ---- */
+
+static void phi__entry_put_str(phi__buf *out, const char *key, phi_str value) {
+    phi__json_put_key(out, phi_str_of(key));
+    phi__json_put_str(out, value);
+}
+
+/* Nothing is left out. */
+static void phi__entry_put_some(phi__buf *out, const char *key, phi_str value) {
+    if (value.len > 0) phi__entry_put_str(out, key, value);
+}
+
+static void phi__entry_put_u64(phi__buf *out, const char *key, uint64_t n) {
+    phi__json_put_key(out, phi_str_of(key));
+    phi__json_put_u64(out, n);
+}
+
+static void phi__entry_put_i64(phi__buf *out, const char *key, int64_t n) {
+    phi__json_put_key(out, phi_str_of(key));
+    phi__json_put_i64(out, n);
+}
+
+/* The key only when it holds. */
+static void phi__entry_put_true(phi__buf *out, const char *key, bool holds) {
+    if (!holds) return;
+    phi__json_put_key(out, phi_str_of(key));
+    phi__buf_text(out, "true");
+}
+
+static void phi__entry_open(phi__buf *out, const char *key) {
+    phi__json_put_key(out, phi_str_of(key));
+    phi__buf_char(out, '{');
+}
+
+/* ---- messages ---- */
+
+/* What becomes of a text that should be JSON when its message is written and read. */
+typedef enum phi__entry_text {
+    PHI__ENTRY_ARGUMENTS, /* no JSON: a string, the same; nothing: "{}" */
+    PHI__ENTRY_REPLAY,    /* no JSON: nothing */
+    PHI__ENTRY_DATA       /* no JSON, or nothing: "null" */
+} phi__entry_text;
+
+/* Whether it comes back as something else: it is written anew on the way, without blanks. */
+static bool phi__entry_changes(phi__buf *out, phi_str text, phi__entry_text what,
+                               phi_arena *scratch) {
+    phi__buf made, sound;
+    bool json, changes;
+    if (text.len == 0) return what != PHI__ENTRY_REPLAY;
+    phi__buf_init(&made, out->memory);
+    phi__buf_init(&sound, out->memory);
+    phi__utf8_repair(&sound, text); /* as it is read, if it is written beside */
+    json = phi__message_put_json(&made, NULL, text, what != PHI__ENTRY_ARGUMENTS, scratch);
+    changes = json ? !phi_str_equal(phi__buf_str(&made), phi__buf_str(&sound))
+                   : what != PHI__ENTRY_ARGUMENTS;
+    if (made.failed || sound.failed) out->failed = true;
+    phi__buf_free(&made);
+    phi__buf_free(&sound);
+    return changes;
+}
+
+/* {"block":0,"arguments":"..."}: a block's texts as they are, where the message changes them. */
+static void phi__entry_put_exact(phi__buf *out, const phi_message *message, phi_arena *scratch) {
+    bool any = false;
+    size_t i;
+    for (i = 0; i < message->content_count; i++) {
+        const phi_content *c = &message->content[i];
+        bool arguments = c->kind == PHI_CONTENT_TOOL_CALL &&
+                         phi__entry_changes(out, c->arguments, PHI__ENTRY_ARGUMENTS, scratch);
+        bool replay = c->kind != PHI_CONTENT_IMAGE &&
+                      phi__entry_changes(out, c->replay, PHI__ENTRY_REPLAY, scratch);
+        if (!arguments && !replay) continue;
+        if (!any) {
+            phi__json_put_key(out, PHI__LIT("exact"));
+            phi__buf_char(out, '[');
+            any = true;
+        }
+        phi__json_put_comma(out);
+        phi__buf_char(out, '{');
+        phi__entry_put_u64(out, "block", i);
+        if (arguments) phi__entry_put_str(out, "arguments", c->arguments);
+        if (replay) phi__entry_put_str(out, "replay", c->replay);
+        phi__buf_char(out, '}');
+    }
+    if (any) phi__buf_char(out, ']');
+}
+
+/* The interchange format gives an extension neither time nor place. */
+static void phi__entry_put_extension(phi__buf *out, const phi_message *message,
+                                     phi_arena *scratch) {
+    if (message->timestamp_ms != 0) phi__entry_put_i64(out, "timestamp", message->timestamp_ms);
+    phi__entry_put_some(out, "loop", message->loop_id);
+    if (message->content_count > 0) phi__message_put_blocks(out, message, scratch);
+    if (phi__entry_changes(out, message->extension_data, PHI__ENTRY_DATA, scratch))
+        phi__entry_put_str(out, "data", message->extension_data);
+}
+
+/* The members "message" and, where there is something, "more". */
+static void phi__entry_put_message(phi__buf *out, const phi_message *message, phi_arena *scratch) {
+    bool extension = message->role == PHI_ROLE_EXTENSION;
+    size_t before, empty;
+    phi__json_put_key(out, PHI__LIT("message"));
+    phi__message_put(out, message, scratch);
+    before = out->len;
+    phi__entry_open(out, "more");
+    empty = out->len;
+    phi__entry_put_true(out, "unstopped",
+                        message->role == PHI_ROLE_ASSISTANT &&
+                            message->stop_reason == PHI_STOP_REASON_NONE);
+    phi__entry_put_some(out, "raw_stop_reason", message->raw_stop_reason);
+    phi__entry_put_some(out, "details", message->details);
+    if (message->turn_index != 0 && (extension || message->loop_id.len == 0))
+        phi__entry_put_u64(out, "turn", message->turn_index);
+    if (extension) phi__entry_put_extension(out, message, scratch);
+    phi__entry_put_exact(out, message, scratch);
+    phi__buf_char(out, '}');
+    if (!out->failed && out->len == empty + 1) out->len = before;
+}
+
+/* ---- what else entries hold ---- */
+
+static void phi__entry_put_span(phi__buf *out, const phi_span *span, phi_arena *scratch) {
+    size_t i;
+    phi__json_put_comma(out);
+    phi__buf_char(out, '{');
+    phi__entry_put_u64(out, "from", span->from);
+    phi__entry_put_u64(out, "to", span->to);
+    phi__entry_put_true(out, "summary", span->summary);
+    phi__json_put_key(out, PHI__LIT("messages"));
+    phi__buf_char(out, '[');
+    for (i = 0; i < span->message_count; i++) {
+        phi__json_put_comma(out);
+        phi__buf_char(out, '{');
+        phi__entry_put_message(out, &span->messages[i], scratch);
+        phi__buf_char(out, '}');
+    }
+    phi__buf_text(out, "]}");
+}
+
+static void phi__entry_put_rewrite(phi__buf *out, const phi_rewrite *rewrite, phi_arena *scratch) {
+    size_t i;
+    phi__entry_put_str(out, "op_id", phi_str_of(rewrite->op_id));
+    phi__entry_put_str(out, "reason", phi_str_of(phi_rewrite_reason_text(rewrite->reason)));
+    phi__entry_put_u64(out, "base_seq", rewrite->base_seq);
+    if (rewrite->revoke != NULL) phi__entry_put_str(out, "revoke", phi_str_of(rewrite->revoke));
+    if (rewrite->meta != NULL) phi__entry_put_str(out, "meta", phi_str_of(rewrite->meta));
+    phi__json_put_key(out, PHI__LIT("spans"));
+    phi__buf_char(out, '[');
+    for (i = 0; i < rewrite->span_count; i++) phi__entry_put_span(out, &rewrite->spans[i], scratch);
+    phi__buf_char(out, ']');
+}
+
+static void phi__entry_put_loop(phi__buf *out, const phi__entry *entry) {
+    const phi_loop_info *info = entry->loop;
+    if (info == NULL) return;
+    phi__entry_open(out, "info");
+    phi__entry_put_str(out, "continuation",
+                       phi_str_of(phi__entry_continuation_word((int)info->continuation)));
+    phi__entry_put_some(out, "agent_id", info->agent_id);
+    phi__entry_put_some(out, "session_id", info->session_id);
+    if (!phi_str_equal(info->loop_id, entry->loop_id))
+        phi__entry_put_str(out, "loop_id", info->loop_id);
+    phi__entry_put_some(out, "parent_loop_id", info->parent_loop_id);
+    phi__entry_put_some(out, "tag", info->tag);
+    phi__entry_put_some(out, "metadata", info->metadata);
+    phi__entry_put_some(out, "config", info->config);
+    phi__buf_char(out, '}');
+}
+
+static void phi__entry_put_failure(phi__buf *out, const phi_failure *failure) {
+    if (failure == NULL) return;
+    phi__entry_open(out, "failure");
+    phi__entry_put_str(out, "kind", phi_str_of(phi_failure_kind_text(failure->kind)));
+    if (failure->http_status != 0) phi__entry_put_i64(out, "http_status", failure->http_status);
+    phi__entry_put_true(out, "retryable", failure->retryable);
+    if (failure->has_retry_after)
+        phi__entry_put_u64(out, "retry_after_ms", failure->retry_after_ms);
+    phi__entry_put_some(out, "code", failure->code);
+    phi__entry_put_some(out, "message", failure->message);
+    phi__entry_put_some(out, "request_id", failure->request_id);
+    phi__buf_char(out, '}');
+}
+
+static void phi__entry_put_end(phi__buf *out, const phi__entry *entry) {
+    if (entry->kind == PHI_ENTRY_LOOP_END) {
+        phi__entry_put_i64(out, "status", (int64_t)entry->status);
+        if (entry->keep == PHI_KEEP_NONE) phi__entry_put_str(out, "keep", PHI__LIT("none"));
+        phi__entry_put_failure(out, entry->failure);
+    }
+    if (entry->usage != NULL) phi__message_put_usage(out, entry->usage);
+}
+
+static void phi__entry_put_spawn(phi__buf *out, const phi__child_run *spawn) {
+    phi__entry_put_some(out, "tool_call_id", spawn->tool_call_id);
+    phi__entry_put_some(out, "session_id", spawn->session_id);
+    phi__entry_put_some(out, "loop_id", spawn->loop_id);
+}
+
+static void phi__entry_put_note(phi__buf *out, const phi__note *note) {
+    phi__entry_put_str(out, "name", note->kind);
+    phi__entry_put_str(out, "json", note->json);
+}
+
+static void phi__entry_put_lane(phi__buf *out, const phi__thread *thread, const phi__entry *entry) {
+    const phi__lane *lane = &thread->lanes[entry->lane];
+    if (lane->parent == PHI__LANE_NONE) return;
+    phi__entry_put_str(out, "parent", phi__thread_lane_name(thread, lane->parent));
+    phi__entry_put_u64(out, "fork_seq", lane->fork_seq);
+}
+
+static void phi__entry_put_own(phi__buf *out, const phi__thread *thread, const phi__entry *entry,
+                               phi_arena *scratch) {
+    switch (entry->kind) {
+    case PHI_ENTRY_MESSAGE: phi__entry_put_message(out, entry->message, scratch); break;
+    case PHI_ENTRY_REWRITE:
+        phi__entry_put_rewrite(out, &((const phi__op *)entry->detail)->rewrite, scratch);
+        break;
+    case PHI_ENTRY_LANE: phi__entry_put_lane(out, thread, entry); break;
+    case PHI_ENTRY_SWITCH: break;
+    case PHI_ENTRY_LOOP_START: phi__entry_put_loop(out, entry); break;
+    case PHI_ENTRY_TURN_START:
+        phi__entry_put_some(out, "trigger",
+                            phi_str_of(phi__entry_trigger_word((int)entry->trigger)));
+        break;
+    case PHI_ENTRY_LOOP_END:
+    case PHI_ENTRY_TURN_END: phi__entry_put_end(out, entry); break;
+    case PHI_ENTRY_SPAWN: phi__entry_put_spawn(out, (const phi__child_run *)entry->detail); break;
+    case PHI_ENTRY_NOTE: phi__entry_put_note(out, (const phi__note *)entry->detail); break;
+    }
+}
+
+PHI__FN void phi__entry_put(phi__buf *out, const phi__thread *thread, const phi__entry *entry,
+                            phi_arena *scratch) {
+    uint32_t lane =
+        entry->kind == PHI_ENTRY_REWRITE ? ((const phi__op *)entry->detail)->lane : entry->lane;
+    phi__buf_text(out, "{\"seq\":");
+    phi__json_put_u64(out, entry->seq);
+    phi__entry_put_str(out, "kind", phi_str_of(phi__entry_kind_word((int)entry->kind)));
+    phi__entry_put_i64(out, "at", entry->at_ms);
+    if (lane != 0) phi__entry_put_str(out, "lane", phi__thread_lane_name(thread, lane));
+    phi__entry_put_some(out, "loop", entry->loop_id);
+    if (entry->turn_index != 0) phi__entry_put_u64(out, "turn", entry->turn_index);
+    phi__entry_put_true(out, "durable", (entry->flags & PHI_ENTRY_DURABLE) != 0);
+    phi__entry_put_own(out, thread, entry, scratch);
+    phi__buf_char(out, '}');
+}
+
+/* ---- src/thread/entry_read.c ---- */
+
+/* entry_read.c - reading entries: each is appended by the functions that appended it once, so what they would refuse
+   is refused here, too. Afterwards it gets its own time and place. */
+
+
+#include <stdarg.h>
+#include <stdio.h>
+
+/* ---- shared ---- */
+
+static phi_status phi__entry_bad(phi__entry_reader *r, const char *format, ...) PHI_PRINTF(2, 3);
+
+static phi_status phi__entry_bad(phi__entry_reader *r, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(r->words, sizeof r->words, format, args);
+    va_end(args);
+    return PHI_PARSE;
+}
+
+PHI__FN void phi__entry_reader_init(phi__entry_reader *reader, phi__thread *thread) {
+    memset(reader, 0, sizeof *reader);
+    reader->thread = thread;
+    phi_arena_init(&reader->scratch, thread->memory, 0);
+}
+
+PHI__FN void phi__entry_reader_free(phi__entry_reader *reader) { phi_arena_free(&reader->scratch); }
+
+static phi_str phi__entry_get_str(const phi_json *object, const char *key) {
+    return phi_json_str(phi_json_get(object, key), "");
+}
+
+static uint64_t phi__entry_get_u64(const phi_json *object, const char *key) {
+    return phi_json_uint(phi_json_get(object, key), 0);
+}
+
+static uint32_t phi__entry_get_u32(const phi_json *object, const char *key) {
+    return (uint32_t)phi__entry_get_u64(object, key);
+}
+
+/* A text as C has it, in the scratch arena; NULL where there is none. */
+static phi_status phi__entry_get_text(phi__entry_reader *r, const phi_json *object, const char *key,
+                                      const char **out) {
+    const phi_json *node = phi_json_get(object, key);
+    phi_str copy;
+    *out = NULL;
+    if (!phi_json_is_string(node)) return PHI_OK;
+    if (!phi__arena_str(&r->scratch, phi_json_str(node, ""), &copy)) return PHI_NO_MEMORY;
+    if (strlen(copy.at) != copy.len) return phi__entry_bad(r, "%s: it holds a zero byte", key);
+    *out = copy.at;
+    return PHI_OK;
+}
+
+/* A copy in the thread; nothing stays nothing. */
+static bool phi__entry_keep(phi__entry_reader *r, const phi_json *object, const char *key,
+                            phi_str *out) {
+    phi_str text = phi__entry_get_str(object, key);
+    *out = phi__str("", 0);
+    return text.len == 0 || phi__arena_str(&r->thread->arena, text, out);
+}
+
+static bool phi__entry_keep_loop(phi__entry_reader *r, phi_str loop_id, phi_str *out) {
+    *out = phi__str("", 0);
+    if (loop_id.len == 0) return true;
+    if (!phi_str_equal(loop_id, r->loop_id) &&
+        !phi__arena_str(&r->thread->arena, loop_id, &r->loop_id))
+        return false;
+    *out = r->loop_id;
+    return true;
+}
+
+/* ---- messages ---- */
+
+static phi_status phi__entry_get_exact(phi__entry_reader *r, const phi_json *array,
+                                       phi_message *message) {
+    phi_json_iter it = phi_json_each(array);
+    const phi_json *node;
+    while ((node = phi_json_next(&it)) != NULL) {
+        uint64_t at = phi_json_uint(phi_json_get(node, "block"), UINT64_MAX);
+        const phi_json *arguments = phi_json_get(node, "arguments"),
+                       *replay = phi_json_get(node, "replay");
+        phi_content *block;
+        if (at >= message->content_count)
+            return phi__entry_bad(r, "exact: there is no such block of the message");
+        block = (phi_content *)(uintptr_t)&message->content[at];
+        if (arguments != NULL && block->kind == PHI_CONTENT_TOOL_CALL)
+            block->arguments = phi_json_str(arguments, "");
+        if (replay != NULL && block->kind != PHI_CONTENT_IMAGE)
+            block->replay = phi_json_str(replay, "");
+    }
+    return PHI_OK;
+}
+
+static phi_status phi__entry_get_extension(phi__entry_reader *r, const phi_json *more,
+                                           phi_message *message) {
+    const phi_json *content = phi_json_get(more, "content"), *data = phi_json_get(more, "data");
+    phi_parse_error error;
+    phi_status status = PHI_OK;
+    message->timestamp_ms = phi_json_int(phi_json_get(more, "timestamp"), 0);
+    message->loop_id = phi__entry_get_str(more, "loop");
+    message->turn_index = 0;
+    if (data != NULL) message->extension_data = phi_json_str(data, "");
+    if (content != NULL) status = phi__message_get_blocks(content, &r->scratch, message, &error);
+    return status == PHI_PARSE ? phi__entry_bad(r, "more: %s", error.message) : status;
+}
+
+/* In the scratch arena. */
+static phi_status phi__entry_get_message(phi__entry_reader *r, const phi_json *holder,
+                                         phi_message *out) {
+    const phi_json *node = phi_json_get(holder, "message"), *more = phi_json_get(holder, "more");
+    phi_parse_error error;
+    phi_status status;
+    if (node == NULL) return phi__entry_bad(r, "message is missing");
+    status = phi__message_get(node, &r->scratch, out, &error);
+    if (status == PHI_PARSE) return phi__entry_bad(r, "message: %s", error.message);
+    if (status != PHI_OK) return status;
+    if (out->role == PHI_ROLE_EXTENSION) status = phi__entry_get_extension(r, more, out);
+    if (status != PHI_OK) return status;
+    if (out->role == PHI_ROLE_ASSISTANT && phi_json_bool(phi_json_get(more, "unstopped"), false))
+        out->stop_reason = PHI_STOP_REASON_NONE;
+    out->raw_stop_reason = phi__entry_get_str(more, "raw_stop_reason");
+    out->details = phi__entry_get_str(more, "details");
+    if (out->role == PHI_ROLE_EXTENSION || out->loop_id.len == 0)
+        out->turn_index = phi__entry_get_u32(more, "turn");
+    return phi__entry_get_exact(r, phi_json_get(more, "exact"), out);
+}
+
+static phi_status phi__entry_read_message(phi__entry_reader *r, const phi_json *root,
+                                          phi__entry *entry) {
+    phi_message message;
+    phi_message *kept;
+    phi_status status = phi__entry_get_message(r, root, &message);
+    if (status != PHI_OK) return status;
+    kept = phi__thread_keep(r->thread, &message);
+    if (kept == NULL || !phi__thread_claim_calls(r->thread, kept)) return PHI_NO_MEMORY;
+    entry->message = kept;
+    if (phi_json_bool(phi_json_get(root, "durable"), false)) entry->flags = PHI_ENTRY_DURABLE;
+    return PHI_OK;
+}
+
+/* ---- runs and turns ---- */
+
+static phi_status phi__entry_read_usage(phi__entry_reader *r, const phi_json *root,
+                                        phi__entry *entry) {
+    const phi_json *node = phi_json_get(root, "usage");
+    phi_usage *usage;
+    if (node == NULL) return PHI_OK;
+    usage = (phi_usage *)phi_arena_alloc(&r->thread->arena, sizeof *usage);
+    if (usage == NULL) return PHI_NO_MEMORY;
+    *usage = phi__message_get_usage(node);
+    entry->usage = usage;
+    return PHI_OK;
+}
+
+static phi_failure_kind phi__entry_failure_kind(phi_str text) {
+#define PHI_X(name, value, words)                                                                  \
+    if (phi__str_is(text, words)) return PHI_FAILURE_##name;
+    PHI_FAILURE_LIST(PHI_X)
+#undef PHI_X
+    return PHI_FAILURE_NONE;
+}
+
+static phi_status phi__entry_read_failure(phi__entry_reader *r, const phi_json *node,
+                                          phi__entry *entry) {
+    phi_failure *failure;
+    int64_t http = phi_json_int(phi_json_get(node, "http_status"), 0);
+    if (node == NULL) return PHI_OK;
+    failure = (phi_failure *)phi__arena_zero(&r->thread->arena, sizeof *failure);
+    if (failure == NULL) return PHI_NO_MEMORY;
+    failure->kind = phi__entry_failure_kind(phi__entry_get_str(node, "kind"));
+    failure->http_status = http >= 0 && http <= 999 ? (int)http : 0;
+    failure->retryable = phi_json_bool(phi_json_get(node, "retryable"), false);
+    failure->has_retry_after = phi_json_get(node, "retry_after_ms") != NULL;
+    failure->retry_after_ms = phi__entry_get_u64(node, "retry_after_ms");
+    entry->failure = failure;
+    return phi__entry_keep(r, node, "code", &failure->code) &&
+                   phi__entry_keep(r, node, "message", &failure->message) &&
+                   phi__entry_keep(r, node, "request_id", &failure->request_id)
+               ? PHI_OK
+               : PHI_NO_MEMORY;
+}
+
+static bool phi__entry_is_status(int64_t n) {
+#define PHI_X(name, value, words)                                                                  \
+    if (n == (value)) return true;
+    PHI_STATUS_LIST(PHI_X)
+#undef PHI_X
+    return false;
+}
+
+static phi_status phi__entry_read_loop_end(phi__entry_reader *r, const phi_json *root,
+                                           phi__entry *entry) {
+    int64_t status = phi_json_int(phi_json_get(root, "status"), INT64_MAX);
+    phi_status read;
+    if (!phi__entry_is_status(status)) return phi__entry_bad(r, "status: expected a phi_status");
+    entry->status = (phi_status)status;
+    if (phi__str_is(phi__entry_get_str(root, "keep"), "none")) entry->keep = PHI_KEEP_NONE;
+    read = phi__entry_read_usage(r, root, entry);
+    return read == PHI_OK ? phi__entry_read_failure(r, phi_json_get(root, "failure"), entry) : read;
+}
+
+/* The number of a word in a list; -1: it is none of them. */
+static int phi__entry_number(phi_str text, const char *(*word)(int)) {
+    int i;
+    for (i = 0; word(i) != NULL; i++)
+        if (phi__str_is(text, word(i))) return i;
+    return -1;
+}
+
+static phi_status phi__entry_read_loop_start(phi__entry_reader *r, const phi_json *root,
+                                             phi__entry *entry) {
+    const phi_json *node = phi_json_get(root, "info"), *named = phi_json_get(node, "loop_id");
+    phi_loop_info *info;
+    int continuation;
+    if (node == NULL) return PHI_OK;
+    continuation =
+        phi__entry_number(phi__entry_get_str(node, "continuation"), phi__entry_continuation_word);
+    if (continuation < 0) return phi__entry_bad(r, "info.continuation is none of its words");
+    info = (phi_loop_info *)phi__arena_zero(&r->thread->arena, sizeof *info);
+    if (info == NULL) return PHI_NO_MEMORY;
+    info->continuation = (phi_continuation)continuation;
+    info->loop_id = entry->loop_id;
+    entry->loop = info;
+    return phi__entry_keep(r, node, "agent_id", &info->agent_id) &&
+                   phi__entry_keep(r, node, "session_id", &info->session_id) &&
+                   (named == NULL || phi__entry_keep(r, node, "loop_id", &info->loop_id)) &&
+                   phi__entry_keep(r, node, "parent_loop_id", &info->parent_loop_id) &&
+                   phi__entry_keep(r, node, "tag", &info->tag) &&
+                   phi__entry_keep(r, node, "metadata", &info->metadata) &&
+                   phi__entry_keep(r, node, "config", &info->config)
+               ? PHI_OK
+               : PHI_NO_MEMORY;
+}
+
+static phi_status phi__entry_read_turn_start(phi__entry_reader *r, const phi_json *root,
+                                             phi__entry *entry) {
+    int trigger = phi__entry_number(phi__entry_get_str(root, "trigger"), phi__entry_trigger_word);
+    if (trigger < 0) return phi__entry_bad(r, "trigger is none of its words");
+    entry->trigger = (phi_trigger)trigger;
+    return PHI_OK;
+}
+
+static phi_status phi__entry_read_spawn(phi__entry_reader *r, const phi_json *root,
+                                        phi__entry *entry) {
+    phi__child_run *spawn = (phi__child_run *)phi__arena_zero(&r->thread->arena, sizeof *spawn);
+    entry->detail = spawn;
+    return spawn != NULL && phi__entry_keep(r, root, "tool_call_id", &spawn->tool_call_id) &&
+                   phi__entry_keep(r, root, "session_id", &spawn->session_id) &&
+                   phi__entry_keep(r, root, "loop_id", &spawn->loop_id)
+               ? PHI_OK
+               : PHI_NO_MEMORY;
+}
+
+static phi_status phi__entry_read_note(phi__entry_reader *r, const phi_json *root,
+                                       phi__entry *entry) {
+    phi__note *note = (phi__note *)phi__arena_zero(&r->thread->arena, sizeof *note);
+    phi_str json = phi__entry_get_str(root, "json");
+    phi_json *tree = NULL;
+    phi_parse_error error;
+    phi_status status;
+    if (note == NULL) return PHI_NO_MEMORY;
+    if (phi__entry_get_str(root, "name").len == 0) return phi__entry_bad(r, "name is missing");
+    status = phi_json_parse(&r->scratch, json, PHI_JSON_BORROW, &tree, &error);
+    if (status == PHI_NO_MEMORY) return status;
+    if (status != PHI_OK) return phi__entry_bad(r, "json: %s", error.message);
+    entry->detail = note;
+    return phi__entry_keep(r, root, "name", &note->kind) &&
+                   phi__entry_keep(r, root, "json", &note->json)
+               ? PHI_OK
+               : PHI_NO_MEMORY;
+}
+
+/* ---- entries that only stand in the list ---- */
+
+static phi_status phi__entry_read_plain(phi__entry_reader *r, const phi_json *root,
+                                        phi_entry_kind kind, phi_str loop_id) {
+    phi__thread *thread = r->thread;
+    phi__entry *entry = (phi__entry *)phi__arena_zero(&thread->arena, sizeof *entry);
+    phi_status status = PHI_OK;
+    bool message = kind == PHI_ENTRY_MESSAGE;
+    if (entry == NULL || !phi__thread_reserve(thread, 1, message ? 1 : 0)) return PHI_NO_MEMORY;
+    entry->kind = kind;
+    entry->loop_id = loop_id;
+    switch (kind) {
+    case PHI_ENTRY_MESSAGE: status = phi__entry_read_message(r, root, entry); break;
+    case PHI_ENTRY_LOOP_START: status = phi__entry_read_loop_start(r, root, entry); break;
+    case PHI_ENTRY_LOOP_END: status = phi__entry_read_loop_end(r, root, entry); break;
+    case PHI_ENTRY_TURN_START: status = phi__entry_read_turn_start(r, root, entry); break;
+    case PHI_ENTRY_TURN_END: status = phi__entry_read_usage(r, root, entry); break;
+    case PHI_ENTRY_SPAWN: status = phi__entry_read_spawn(r, root, entry); break;
+    case PHI_ENTRY_NOTE: status = phi__entry_read_note(r, root, entry); break;
+    case PHI_ENTRY_REWRITE:
+    case PHI_ENTRY_LANE:
+    case PHI_ENTRY_SWITCH: break;
+    }
+    if (status == PHI_OK) phi__thread_attach(thread, entry, 1);
+    return status;
+}
+
+/* ---- rewrites ---- */
+
+static phi_status phi__entry_get_span(phi__entry_reader *r, const phi_json *node, phi_span *span) {
+    const phi_json *array = phi_json_get(node, "messages"), *child;
+    phi_json_iter it = phi_json_each(array);
+    phi_message *messages;
+    phi_status status = PHI_OK;
+    memset(span, 0, sizeof *span);
+    if (phi_json_get(node, "from") == NULL || phi_json_get(node, "to") == NULL)
+        return phi__entry_bad(r, "spans: from or to is missing");
+    span->from = phi_json_uint(phi_json_get(node, "from"), UINT64_MAX);
+    span->to = phi_json_uint(phi_json_get(node, "to"), UINT64_MAX);
+    span->summary = phi_json_bool(phi_json_get(node, "summary"), false);
+    if (phi_json_count(array) == 0) return PHI_OK;
+    messages = (phi_message *)phi_arena_alloc(&r->scratch,
+                                              phi__mul(phi_json_count(array), sizeof *messages));
+    if (messages == NULL) return PHI_NO_MEMORY;
+    while (status == PHI_OK && (child = phi_json_next(&it)) != NULL)
+        status = phi__entry_get_message(r, child, &messages[span->message_count++]);
+    span->messages = messages;
+    return status;
+}
+
+static phi_status phi__entry_get_spans(phi__entry_reader *r, const phi_json *array,
+                                       phi_rewrite *rewrite) {
+    phi_json_iter it = phi_json_each(array);
+    const phi_json *node;
+    phi_span *spans;
+    phi_status status = PHI_OK;
+    if (phi_json_count(array) == 0) return PHI_OK;
+    spans =
+        (phi_span *)phi_arena_alloc(&r->scratch, phi__mul(phi_json_count(array), sizeof *spans));
+    if (spans == NULL) return PHI_NO_MEMORY;
+    while (status == PHI_OK && (node = phi_json_next(&it)) != NULL)
+        status = phi__entry_get_span(r, node, &spans[rewrite->span_count++]);
+    rewrite->spans = spans;
+    return status;
+}
+
+static phi_status phi__entry_get_reason(phi__entry_reader *r, const phi_json *root,
+                                        phi_rewrite *rewrite) {
+    phi_str word = phi__entry_get_str(root, "reason");
+    int i;
+    for (i = PHI_REWRITE_MANUAL; i <= PHI_REWRITE_SYSTEM; i++)
+        if (phi__str_is(word, phi_rewrite_reason_text((phi_rewrite_reason)i))) {
+            rewrite->reason = (phi_rewrite_reason)i;
+            return PHI_OK;
+        }
+    return phi__entry_bad(r, "reason is none of its words");
+}
+
+static phi_status phi__entry_get_rewrite(phi__entry_reader *r, const phi_json *root,
+                                         phi_rewrite *rewrite) {
+    phi_status status = phi__entry_get_text(r, root, "op_id", &rewrite->op_id);
+    if (status == PHI_OK && rewrite->op_id == NULL) return phi__entry_bad(r, "op_id is missing");
+    if (status == PHI_OK) status = phi__entry_get_text(r, root, "lane", &rewrite->lane);
+    if (status == PHI_OK) status = phi__entry_get_text(r, root, "revoke", &rewrite->revoke);
+    if (status == PHI_OK) status = phi__entry_get_text(r, root, "meta", &rewrite->meta);
+    if (status == PHI_OK) status = phi__entry_get_reason(r, root, rewrite);
+    if (status == PHI_OK) status = phi__entry_get_spans(r, phi_json_get(root, "spans"), rewrite);
+    if (rewrite->lane == NULL) rewrite->lane = PHI_LANE_DEFAULT;
+    rewrite->base_seq = phi__entry_get_u64(root, "base_seq");
+    rewrite->has_base = true;
+    return status;
+}
+
+static phi_status phi__entry_read_rewrite(phi__entry_reader *r, const phi_json *root,
+                                          phi_str loop_id) {
+    phi_rewrite rewrite;
+    phi_status status;
+    bool duplicate = false;
+    char words[160];
+    memset(&rewrite, 0, sizeof rewrite);
+    status = phi__entry_get_rewrite(r, root, &rewrite);
+    if (status != PHI_OK) return status;
+    status = phi__thread_rewrite(r->thread, &rewrite, loop_id, phi__entry_get_u32(root, "turn"),
+                                 &duplicate, words, sizeof words);
+    if (status == PHI_NO_MEMORY) return status;
+    if (duplicate) return phi__entry_bad(r, "op_id \"%.100s\" is there already", rewrite.op_id);
+    return status == PHI_OK ? PHI_OK : phi__entry_bad(r, "rewrite: %s", words);
+}
+
+/* ---- lanes ---- */
+
+static phi_status phi__entry_read_lane(phi__entry_reader *r, const phi_json *root) {
+    phi__thread *thread = r->thread;
+    phi_str name = phi__entry_get_str(root, "lane"), parent = phi__entry_get_str(root, "parent");
+    uint64_t fork_seq = phi__entry_get_u64(root, "fork_seq");
+    uint32_t from = PHI__LANE_NONE, lane;
+    if (name.len == 0) return phi__entry_bad(r, "lane is missing");
+    if (phi__thread_find_lane(thread, name) != PHI__LANE_NONE)
+        return phi__entry_bad(r, "lane \"%.*s\" is there already", (int)phi__min(name.len, 80),
+                              name.at);
+    if (phi_json_get(root, "parent") != NULL) {
+        from = phi__thread_find_lane(thread, parent);
+        if (from == PHI__LANE_NONE)
+            return phi__entry_bad(r, "parent: no lane \"%.*s\"", (int)phi__min(parent.len, 80),
+                                  parent.at);
+        if (fork_seq >= thread->count)
+            return phi__entry_bad(r, "fork_seq is %llu, there are %llu entries",
+                                  (unsigned long long)fork_seq, (unsigned long long)thread->count);
+    }
+    return phi__thread_new_lane(thread, name, from, fork_seq, &lane);
+}
+
+static phi_status phi__entry_read_switch(phi__entry_reader *r, uint32_t lane) {
+    if (lane == r->thread->lane) return phi__entry_bad(r, "the lane is the active one already");
+    return phi__thread_switch(r->thread, lane);
+}
+
+/* ---- all of it ---- */
+
+static phi_status phi__entry_check_place(phi__entry_reader *r, const phi_json *root, int *kind,
+                                         uint32_t *lane) {
+    const phi__thread *thread = r->thread;
+    uint64_t seq = phi_json_uint(phi_json_get(root, "seq"), UINT64_MAX);
+    phi_str name = phi_json_str(phi_json_get(root, "lane"), PHI_LANE_DEFAULT);
+    if (!phi_json_is_object(root)) return phi__entry_bad(r, "expected an object: an entry");
+    if (seq != thread->count)
+        return phi__entry_bad(r, "seq: expected %llu", (unsigned long long)thread->count);
+    *kind = phi__entry_number(phi__entry_get_str(root, "kind"), phi__entry_kind_word);
+    if (*kind < PHI_ENTRY_MESSAGE) return phi__entry_bad(r, "kind is none of its words");
+    if (phi__entry_get_u64(root, "turn") > UINT32_MAX)
+        return phi__entry_bad(r, "turn is larger than there are turns");
+    *lane = phi__thread_find_lane(thread, name);
+    if (*kind == PHI_ENTRY_LANE) return PHI_OK;
+    if (*lane == PHI__LANE_NONE)
+        return phi__entry_bad(r, "no lane \"%.*s\"", (int)phi__min(name.len, 80), name.at);
+    if (*kind != PHI_ENTRY_SWITCH && *kind != PHI_ENTRY_REWRITE && *lane != thread->lane)
+        return phi__entry_bad(r, "lane \"%.*s\" is not the active one", (int)phi__min(name.len, 80),
+                              name.at);
+    return PHI_OK;
+}
+
+static phi_status phi__entry_read_tree(phi__entry_reader *r, const phi_json *root) {
+    phi__thread *thread = r->thread;
+    phi_str loop_id = {"", 0};
+    uint32_t lane = 0;
+    int kind = 0;
+    phi_status status = phi__entry_check_place(r, root, &kind, &lane);
+    if (status != PHI_OK) return status;
+    if (!phi__entry_keep_loop(r, phi__entry_get_str(root, "loop"), &loop_id)) return PHI_NO_MEMORY;
+    if (kind == PHI_ENTRY_REWRITE)
+        status = phi__entry_read_rewrite(r, root, loop_id);
+    else if (kind == PHI_ENTRY_LANE)
+        status = phi__entry_read_lane(r, root);
+    else if (kind == PHI_ENTRY_SWITCH)
+        status = phi__entry_read_switch(r, lane);
+    else
+        status = phi__entry_read_plain(r, root, (phi_entry_kind)kind, loop_id);
+    if (status != PHI_OK) return status;
+    thread->entries[thread->count - 1]->at_ms = phi_json_int(phi_json_get(root, "at"), 0);
+    thread->entries[thread->count - 1]->loop_id = loop_id;
+    thread->entries[thread->count - 1]->turn_index = phi__entry_get_u32(root, "turn");
+    return PHI_OK;
+}
+
+PHI__FN phi_status phi__entry_read(phi__entry_reader *reader, phi_str json) {
+    phi_json *root = NULL;
+    phi_parse_error error;
+    phi_status status;
+    reader->words[0] = '\0';
+    phi__arena_rewind(&reader->scratch);
+    status = phi_json_parse(&reader->scratch, json, PHI_JSON_BORROW, &root, &error);
+    if (status == PHI_PARSE || status == PHI_TOO_BIG)
+        return phi__entry_bad(reader, "column %u: %s", (unsigned)error.column, error.message);
+    return status == PHI_OK ? phi__entry_read_tree(reader, root) : status;
+}
+
+/* ---- src/thread/explain.c ---- */
+
+/* explain.c - a projection in words: a line for each group, what became of it, and why. */
+
+
+static const char *phi__explain_verdict(const phi__group *g, const phi_policy *policy) {
+    switch (g->verdict) {
+    case PHI__VERDICT_SHOWN:
+        return !g->is_summary && g->turn > 1 && g->turn <= policy->keep_last_turns
+                   ? "shown, protected"
+                   : "shown";
+    case PHI__VERDICT_CUT: return "shown, its results cut";
+    case PHI__VERDICT_KIND: return "left out: not included by the policy";
+    case PHI__VERDICT_TURNS: return "left out: max_turns";
+    case PHI__VERDICT_MESSAGES: return "left out: max_messages";
+    case PHI__VERDICT_BUDGET: return "left out: the budget";
+    case PHI__VERDICT_START: return "left out: no user message before it is shown";
+    }
+    return "";
+}
+
+static void phi__explain_what(phi__buf *out, const phi__group *g) {
+    if (g->is_summary) {
+        phi__buf_text(out, "summary");
+        return;
+    }
+    phi__buf_text(out, g->message == NULL || g->message->role == PHI_ROLE_ASSISTANT
+                           ? "answer"
+                           : "user message");
+    if (g->result_count > 0)
+        phi__buf_printf(out, " and %llu result%s", (unsigned long long)g->result_count,
+                        g->result_count == 1 ? "" : "s");
+    if (g->made > 0) phi__buf_printf(out, " (%llu made)", (unsigned long long)g->made);
+}
+
+static void phi__explain_group(phi__buf *out, const phi__project_order *o, const phi__group *g,
+                               const phi_policy *policy) {
+    uint64_t from = o->items != NULL ? o->items[g->at].from : o->fold->items[g->at].from;
+    uint64_t to = o->items != NULL ? o->items[g->at].to : o->fold->items[g->at].to;
+    phi__buf_printf(out, "%llu", (unsigned long long)from);
+    if (to != from) phi__buf_printf(out, "-%llu", (unsigned long long)to);
+    phi__buf_text(out, " ");
+    phi__explain_what(out, g);
+    phi__buf_printf(out, ", %llu tokens: %s\n", (unsigned long long)g->tokens,
+                    phi__explain_verdict(g, policy));
+}
+
+static void phi__explain_head(phi__buf *out, const phi_projection_meta *meta,
+                              const phi_policy *policy) {
+    if (policy->max_input_tokens == PHI_POLICY_UNLIMITED) {
+        phi__buf_text(out, "for messages: no limit\n");
+        return;
+    }
+    phi__buf_printf(
+        out, "for messages: %llu of %llu tokens (answer %llu, system prompt %llu, tools %llu)\n",
+        (unsigned long long)meta->budget_tokens, (unsigned long long)policy->max_input_tokens,
+        (unsigned long long)policy->reserve_output_tokens, (unsigned long long)meta->system_tokens,
+        (unsigned long long)meta->tools_tokens);
+}
+
+static void phi__explain_tail(phi__buf *out, const phi_projection_meta *meta) {
+    phi__buf_printf(out, "sent: %llu messages of %llu, %llu tokens in all",
+                    (unsigned long long)meta->messages_included,
+                    (unsigned long long)meta->messages_total,
+                    (unsigned long long)meta->estimated_tokens);
+    if (meta->overflow) phi__buf_text(out, "; the newest turn does not fit");
+    if (meta->protected_over) phi__buf_text(out, "; protected turns are beyond the budget");
+    if (meta->need_summary)
+        phi__buf_printf(out, "; a summary of %llu-%llu is wanted",
+                        (unsigned long long)meta->need_from, (unsigned long long)meta->need_to);
+    phi__buf_char(out, '\n');
+}
+
+/* order->all is set. */
+PHI__FN phi_status phi__explain(phi__project_order *order, phi_arena *arena, phi_str *out) {
+    phi_arena scratch;
+    phi__projection made;
+    phi__buf text;
+    phi_policy policy = phi__policy_filled(order->policy);
+    const phi__group *g;
+    phi_status status;
+    phi_arena_init(&scratch, arena->memory, 0);
+    phi__buf_init(&text, arena->memory);
+    order->all = true;
+    order->extensions = false;
+    status = phi__project(order, &scratch, &made);
+    if (status == PHI_OK) {
+        phi__explain_head(&text, &made.meta, &policy);
+        for (g = made.groups; g != NULL; g = g->newer) phi__explain_group(&text, order, g, &policy);
+        phi__explain_tail(&text, &made.meta);
+        if (text.failed || !phi__arena_str(arena, phi__buf_str(&text), out)) status = PHI_NO_MEMORY;
+    }
+    phi__buf_free(&text);
+    phi_arena_free(&scratch);
+    return status;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_explain(const phi_view_item *items, size_t count, const phi_policy *policy,
+                               const phi_token_counter *counter, phi_str system_prompt,
+                               uint64_t tool_schema_tokens, phi_arena *arena, phi_str *out) {
+    phi__project_order order;
+    phi_status status;
+    if (arena == NULL || out == NULL) return PHI_BAD_ARG;
+    status =
+        phi__project_of(&order, items, count, policy, counter, system_prompt, tool_schema_tokens);
+    return status == PHI_OK ? phi__explain(&order, arena, out) : status;
+}
 
 /* ---- src/thread/fold.c ---- */
 
@@ -24321,39 +27484,66 @@ PHI__FN void phi__fold_message(phi__thread *thread, phi__fold *fold, phi__entry 
 
 typedef struct phi__folding {
     const phi__thread *thread;
+    const phi__fold *in;
     phi__op *op;
     phi__fold out;
+    uint8_t *durable;     /* of each item of `in`: it stays; NULL: none does */
     size_t span, message; /* the next of each; messages are counted over all spans */
     bool open;            /* what stands for span `span` is in the list */
 } phi__folding;
 
-static void phi__fold_open_span(phi__folding *f) {
+static void phi__fold_open_span(phi__folding *f, bool place) {
     const phi_span *span = &f->op->rewrite.spans[f->span];
-    uint32_t flags = PHI_ITEM_SYNTHETIC | (span->summary ? PHI_ITEM_SUMMARY : 0u);
+    uint32_t flags = (uint32_t)PHI_ITEM_SYNTHETIC;
     size_t i;
     if (f->open) return;
     f->open = true;
+    if (span->summary) flags |= (uint32_t)PHI_ITEM_SUMMARY;
     for (i = 0; i < span->message_count; i++, f->message++)
-        phi__fold_add(f->thread, &f->out, &span->messages[i], &f->op->rendered[f->message], span,
-                      flags);
+        if (place)
+            phi__fold_add(f->thread, &f->out, &span->messages[i], &f->op->rendered[f->message],
+                          span, flags);
 }
 
 static void phi__fold_close_span(phi__folding *f) {
-    phi__fold_open_span(f);
+    phi__fold_open_span(f, true);
     f->open = false;
     f->span++;
 }
 
-static void phi__fold_item(phi__folding *f, const phi__item *item) {
+/* Whether anything goes of what is in view from item `at` to the end of the span: where all of it is durable, nothing
+   is put in its place. */
+static bool phi__fold_takes(const phi__folding *f, size_t at) {
+    uint64_t to = f->op->rewrite.spans[f->span].to;
+    while (at < f->in->count && f->in->items[at].from <= to && f->durable != NULL &&
+           f->durable[at] != 0)
+        at++;
+    return at < f->in->count && f->in->items[at].from <= to;
+}
+
+/* A durable message that is replaced by one of its kind, a shortened result, is durable still. */
+static void phi__fold_inherit(phi__folding *f, const phi__item *was) {
+    const phi_span *span = &f->op->rewrite.spans[f->span];
+    if ((was->flags & PHI_ENTRY_DURABLE) != 0 && span->message_count == 1 &&
+        span->from == was->from && span->to == was->to &&
+        phi__rewrite_same_ids(was->message, &span->messages[0]))
+        f->out.items[f->out.count - 1].flags |= (uint32_t)PHI_ENTRY_DURABLE;
+}
+
+static void phi__fold_item(phi__folding *f, size_t at) {
     const phi_rewrite *r = &f->op->rewrite;
-    bool durable = (item->flags & PHI_ENTRY_DURABLE) != 0 && r->reason == PHI_REWRITE_COMPACTION;
+    const phi__item *item = &f->in->items[at];
+    bool durable = f->durable != NULL && f->durable[at] != 0;
     while (f->span < r->span_count && r->spans[f->span].to < item->from) phi__fold_close_span(f);
     if (f->span < r->span_count && item->from >= r->spans[f->span].from) {
-        phi__fold_open_span(f);
-        if (!durable) return;
+        if (!f->open) phi__fold_open_span(f, phi__fold_takes(f, at));
+        if (!durable) {
+            f->out.tokens -= phi_tokens_of_message(NULL, item->message);
+            phi__fold_inherit(f, item);
+            return;
+        }
     }
     f->out.items[f->out.count++] = *item;
-    f->out.tokens += phi_tokens_of_message(NULL, item->message);
 }
 
 PHI__FN bool phi__fold_op(const phi__thread *thread, phi__fold *fold, phi__op *op) {
@@ -24361,12 +27551,19 @@ PHI__FN bool phi__fold_op(const phi__thread *thread, phi__fold *fold, phi__op *o
     size_t i;
     memset(&f, 0, sizeof f);
     f.thread = thread;
+    f.in = fold;
     f.op = op;
-    if (!phi__fold_room(thread->memory, &f.out,
-                        phi__max(phi__add(fold->count, op->message_count), 1)))
+    if (op->rewrite.reason == PHI_REWRITE_COMPACTION &&
+        !phi__groups_durable(thread->memory, fold, &f.durable))
         return false;
-    for (i = 0; i < fold->count; i++) phi__fold_item(&f, &fold->items[i]);
-    while (f.span < op->rewrite.span_count) phi__fold_close_span(&f);
+    if (phi__fold_room(thread->memory, &f.out,
+                       phi__max(phi__add(fold->count, op->message_count), 1))) {
+        f.out.tokens = fold->tokens;
+        for (i = 0; i < fold->count; i++) phi__fold_item(&f, i);
+        while (f.span < op->rewrite.span_count) phi__fold_close_span(&f);
+    }
+    phi__free(thread->memory, f.durable, f.durable != NULL ? fold->count : 0);
+    if (f.out.items == NULL) return false;
     phi__fold_free(thread->memory, fold);
     *fold = f.out;
     return true;
@@ -24374,13 +27571,16 @@ PHI__FN bool phi__fold_op(const phi__thread *thread, phi__fold *fold, phi__op *o
 
 /* ---- runs of which nothing is kept ---- */
 
+static bool phi__fold_starts(const phi__entry *entry, const phi__entry *end) {
+    return entry->kind == PHI_ENTRY_LOOP_START && phi_str_equal(entry->loop_id, end->loop_id);
+}
+
 PHI__FN void phi__fold_end(const phi__thread *thread, phi__fold *fold, const phi__entry *end) {
     uint64_t start = end->seq;
     size_t i, n = 0;
     if (end->keep != PHI_KEEP_NONE) return;
-    while (start > 0 && (thread->entries[start]->kind != PHI_ENTRY_LOOP_START ||
-                         !phi_str_equal(thread->entries[start]->loop_id, end->loop_id)))
-        start--;
+    while (start > 0 && !phi__fold_starts(thread->entries[start], end)) start--;
+    if (!phi__fold_starts(thread->entries[start], end)) return;
     for (i = 0; i < fold->count; i++) {
         if (fold->items[i].from >= start && fold->items[i].to <= end->seq)
             fold->tokens -= phi_tokens_of_message(NULL, fold->items[i].message);
@@ -24388,6 +27588,7 @@ PHI__FN void phi__fold_end(const phi__thread *thread, phi__fold *fold, const phi
             fold->items[n++] = fold->items[i];
     }
     fold->count = n;
+    fold->linked = fold->groups = 0;
 }
 
 /* ---- a whole lane ---- */
@@ -24403,8 +27604,8 @@ PHI__FN phi__limit *phi__fold_limits(const phi__thread *thread, uint32_t lane, u
         limits[lane].any = true;
         limits[lane].seq = upto;
         if (thread->lanes == NULL) break;
-        if (thread->lanes[lane].parent != PHI__LANE_NONE)
-            upto = phi__min(upto, thread->lanes[lane].fork_seq);
+        if (thread->lanes[lane].parent != PHI__LANE_NONE && upto > thread->lanes[lane].fork_seq)
+            upto = thread->lanes[lane].fork_seq;
         lane = thread->lanes[lane].parent;
     }
     return limits;
@@ -24449,6 +27650,411 @@ PHI__FN bool phi__fold_lane(const phi__thread *thread, uint32_t lane, uint64_t u
     return done;
 }
 
+/* ---- src/thread/groups.c ---- */
+
+/* groups.c - which answer asked for a result, in what a lane shows: the two stay or go together. */
+
+
+/* The last answer so far that made a call of this id. */
+typedef struct phi__group_call {
+    uint64_t hash;
+    size_t item; /* and 1; 0: the place is free */
+} phi__group_call;
+
+PHI__FN bool phi__group_calls(const phi_message *m, phi_str id) {
+    size_t i;
+    for (i = 0; m->role == PHI_ROLE_ASSISTANT && i < m->content_count; i++)
+        if (m->content[i].kind == PHI_CONTENT_TOOL_CALL && phi_str_equal(m->content[i].id, id))
+            return true;
+    return false;
+}
+
+static size_t phi__group_count(const phi__fold *fold) {
+    size_t i, j, n = 0;
+    for (i = 0; i < fold->count; i++) {
+        const phi_message *m = fold->items[i].message;
+        for (j = 0; m->role == PHI_ROLE_ASSISTANT && j < m->content_count; j++)
+            n += m->content[j].kind == PHI_CONTENT_TOOL_CALL;
+    }
+    return n;
+}
+
+static phi__group_call *phi__group_place(phi__group_call *calls, size_t cap, uint64_t hash) {
+    size_t at = (size_t)hash & (cap - 1);
+    while (calls[at].item != 0 && calls[at].hash != hash) at = (at + 1) & (cap - 1);
+    return &calls[at];
+}
+
+static void phi__group_put(phi__group_call *calls, size_t cap, const phi__fold *fold, size_t at) {
+    const phi_message *m = fold->items[at].message;
+    size_t i;
+    for (i = 0; m->role == PHI_ROLE_ASSISTANT && i < m->content_count; i++) {
+        phi__group_call *place;
+        if (m->content[i].kind != PHI_CONTENT_TOOL_CALL) continue;
+        place = phi__group_place(calls, cap, phi__hash(m->content[i].id, 0));
+        place->hash = phi__hash(m->content[i].id, 0);
+        place->item = at + 1;
+    }
+}
+
+static size_t phi__group_asker(phi__group_call *calls, size_t cap, const phi__fold *fold,
+                               size_t at) {
+    const phi_message *m = fold->items[at].message;
+    size_t item = phi__group_place(calls, cap, phi__hash(m->tool_call_id, 0))->item;
+    if (item == 0) return SIZE_MAX;
+    while (!phi__group_calls(fold->items[item - 1].message, m->tool_call_id))
+        if (--item == 0) return SIZE_MAX; /* two ids of one hash: look one by one */
+    return item - 1;
+}
+
+PHI__FN size_t *phi__groups_make(phi_memory *memory, const phi__fold *fold) {
+    size_t n = phi__group_count(fold), cap = 4, i;
+    size_t *askers =
+        (size_t *)phi__alloc(memory, phi__mul(phi__max(fold->count, 1), sizeof *askers));
+    phi__group_call *calls;
+    while (cap / 2 < n && cap <= SIZE_MAX / 4) cap *= 2;
+    calls = (phi__group_call *)phi__alloc(memory, phi__mul(cap, sizeof *calls));
+    if (askers == NULL || calls == NULL) {
+        phi__groups_free(memory, fold->count, askers);
+        phi__free(memory, calls, calls != NULL ? cap * sizeof *calls : 0);
+        return NULL;
+    }
+    for (i = 0; i < fold->count; i++) {
+        askers[i] = SIZE_MAX;
+        if (fold->items[i].message->role == PHI_ROLE_TOOL_RESULT)
+            askers[i] = phi__group_asker(calls, cap, fold, i);
+        else
+            phi__group_put(calls, cap, fold, i);
+    }
+    phi__free(memory, calls, cap * sizeof *calls);
+    return askers;
+}
+
+PHI__FN void phi__groups_free(phi_memory *memory, size_t count, size_t *askers) {
+    phi__free(memory, askers, askers != NULL ? phi__max(count, 1) * sizeof *askers : 0);
+}
+
+PHI__FN bool phi__groups_durable(phi_memory *memory, const phi__fold *fold, uint8_t **durable) {
+    size_t *askers, i = 0;
+    *durable = NULL;
+    while (i < fold->count && (fold->items[i].flags & PHI_ENTRY_DURABLE) == 0) i++;
+    if (i == fold->count) return true;
+    askers = phi__groups_make(memory, fold);
+    *durable = askers != NULL ? (uint8_t *)phi__alloc(memory, fold->count) : NULL;
+    for (i = 0; *durable != NULL && i < fold->count; i++) {
+        if ((fold->items[i].flags & PHI_ENTRY_DURABLE) == 0) continue;
+        (*durable)[i] = 1;
+        if (askers[i] != SIZE_MAX) (*durable)[askers[i]] = 1;
+    }
+    for (i = 0; *durable != NULL && i < fold->count; i++)
+        if (askers[i] != SIZE_MAX && (*durable)[askers[i]] != 0) (*durable)[i] = 1;
+    phi__groups_free(memory, fold->count, askers);
+    return *durable != NULL;
+}
+
+/* ---- src/thread/journal.c ---- */
+
+/* journal.c - keeping a store up to date with a thread, and filling a thread from a store. */
+
+
+#include <stdio.h>
+
+static void phi__journal_words(char *words, size_t size, const char *text) {
+    if (words != NULL && size > 0) (void)snprintf(words, size, "%s", text);
+}
+
+/* A store that says nothing has its status speak. */
+static void phi__journal_explain(char *words, size_t size, phi_status status) {
+    if (words != NULL && size > 0 && words[0] == '\0' && status != PHI_OK)
+        (void)snprintf(words, size, "%s", phi_status_text(status));
+}
+
+PHI__FN bool phi__journal_id_fits(const char *id) {
+    size_t n = 0;
+    if (id == NULL || id[0] == '.') return false;
+    for (; id[n] != '\0' && n <= 128; n++)
+        if (!((id[n] >= '0' && id[n] <= '9') || (id[n] >= 'a' && id[n] <= 'z') ||
+              (id[n] >= 'A' && id[n] <= 'Z') || id[n] == '.' || id[n] == '_' || id[n] == '-'))
+            return false;
+    return n >= 1 && n <= 128;
+}
+
+/* ---- which have grown ---- */
+
+PHI__FN void phi__journal_grew(phi__thread *thread) {
+    phi__journal *journal = thread->journal;
+    phi__grown *grown = thread->grown;
+    if (journal == NULL || grown == NULL || journal->in_grown) return;
+    journal->in_grown = true;
+    journal->next = NULL;
+    journal->prev = grown->tail;
+    if (grown->tail != NULL)
+        grown->tail->next = journal;
+    else
+        grown->head = journal;
+    grown->tail = journal;
+}
+
+static void phi__journal_ungrow(phi__grown *grown, phi__journal *journal) {
+    if (!journal->in_grown) return;
+    journal->in_grown = false;
+    if (journal->prev != NULL)
+        journal->prev->next = journal->next;
+    else
+        grown->head = journal->next;
+    if (journal->next != NULL)
+        journal->next->prev = journal->prev;
+    else
+        grown->tail = journal->prev;
+}
+
+PHI__FN phi__journal *phi__journal_next(phi__grown *grown) {
+    phi__journal *journal = grown->head;
+    if (journal != NULL) phi__journal_ungrow(grown, journal);
+    return journal;
+}
+
+/* ---- writing ---- */
+
+/* The texts of the next entries one behind the other, and how long each is. */
+static size_t phi__journal_texts(const phi__thread *thread, phi__buf *text, size_t *lens) {
+    size_t from = (size_t)thread->journal->stored, n = 0;
+    phi_arena scratch;
+    phi_arena_init(&scratch, thread->memory, 0);
+    while (n < PHI__JOURNAL_BATCH && from + n < thread->count && !text->failed &&
+           text->len < PHI__JOURNAL_BATCH_BYTES) {
+        size_t before = text->len;
+        phi__entry_put(text, thread, thread->entries[from + n], &scratch);
+        if (n > 0 && text->len > PHI__JOURNAL_BATCH_BYTES) {
+            text->len = before;
+            break;
+        }
+        lens[n++] = text->len - before;
+    }
+    phi_arena_free(&scratch);
+    return n;
+}
+
+typedef struct phi__journal_match {
+    phi__thread *thread;
+    phi_arena scratch;
+    phi__buf text;
+} phi__journal_match;
+
+static phi_status phi__journal_same(void *ctx, uint64_t seq, phi_str entry) {
+    phi__journal_match *match = (phi__journal_match *)ctx;
+    phi__thread *thread = match->thread;
+    if (seq != thread->journal->stored || seq >= thread->count) return PHI_STALE;
+    phi__buf_clear(&match->text);
+    phi__entry_put(&match->text, thread, thread->entries[seq], &match->scratch);
+    if (match->text.failed) return PHI_NO_MEMORY;
+    if (!phi_str_equal(phi__buf_str(&match->text), entry)) return PHI_STALE;
+    thread->journal->stored++;
+    return PHI_OK;
+}
+
+/* The store has more than it said: an append that failed may be there after all. What is the same as ours counts. */
+static phi_status phi__journal_catch_up(phi__thread *thread, char *words, size_t words_size) {
+    phi__journal *journal = thread->journal;
+    uint64_t before = journal->stored;
+    phi__journal_match match;
+    phi_status status;
+    match.thread = thread;
+    phi_arena_init(&match.scratch, thread->memory, 0);
+    phi__buf_init(&match.text, thread->memory);
+    status = journal->store.read(journal->store.user_data, journal->id, before, phi__journal_same,
+                                 &match, NULL, words, words_size);
+    phi__buf_free(&match.text);
+    phi_arena_free(&match.scratch);
+    if (status == PHI_OK && journal->stored == before) status = PHI_STALE; /* there is less */
+    return status;
+}
+
+PHI__FN phi_status phi__journal_batch(phi__thread *thread, char *words, size_t words_size) {
+    phi__journal *journal = thread->journal;
+    size_t lens[PHI__JOURNAL_BATCH], n, i, at = 0;
+    phi_str entries[PHI__JOURNAL_BATCH];
+    phi_status status = PHI_NO_MEMORY;
+    phi__buf text;
+    if (words != NULL && words_size > 0) words[0] = '\0';
+    if (journal == NULL || journal->stored == thread->count) return PHI_OK;
+    phi__buf_init(&text, thread->memory);
+    n = phi__journal_texts(thread, &text, lens);
+    if (!text.failed) {
+        for (i = 0; i < n; at += lens[i++]) entries[i] = phi__str(text.at + at, lens[i]);
+        status = journal->store.append(journal->store.user_data, journal->id, journal->stored,
+                                       entries, n, words, words_size);
+    }
+    phi__buf_free(&text);
+    if (status == PHI_OK) journal->stored += n;
+    if (status == PHI_STALE) status = phi__journal_catch_up(thread, words, words_size);
+    phi__journal_explain(words, words_size, status);
+    return status;
+}
+
+PHI__FN phi_status phi__journal_sync(phi__thread *thread, char *words, size_t words_size) {
+    phi_status status = PHI_OK;
+    if (words != NULL && words_size > 0) words[0] = '\0';
+    while (status == PHI_OK && thread->journal != NULL && thread->journal->stored < thread->count)
+        status = phi__journal_batch(thread, words, words_size);
+    return status;
+}
+
+/* ---- reading ---- */
+
+typedef struct phi__journal_load {
+    phi__entry_reader reader;
+    bool was_empty;
+    char words[PHI__ENTRY_WORDS + 32];
+} phi__journal_load;
+
+static phi_status phi__journal_each(void *ctx, uint64_t seq, phi_str entry) {
+    phi__journal_load *load = (phi__journal_load *)ctx;
+    phi_status status;
+    if (!load->was_empty) {
+        (void)snprintf(load->words, sizeof load->words,
+                       "the thread and the store both have entries");
+        return PHI_MISUSE;
+    }
+    status = phi__entry_read(&load->reader, entry);
+    if (status == PHI_PARSE)
+        (void)snprintf(load->words, sizeof load->words, "entry %llu: %s", (unsigned long long)seq,
+                       load->reader.words);
+    return status;
+}
+
+static phi_status phi__journal_fill(phi__thread *thread, uint64_t *torn, char *words,
+                                    size_t words_size) {
+    phi__journal *journal = thread->journal;
+    phi__journal_load load;
+    phi_status status;
+    memset(&load, 0, sizeof load);
+    load.was_empty = thread->count == 0;
+    phi__entry_reader_init(&load.reader, thread);
+    status = journal->store.read(journal->store.user_data, journal->id, 0, phi__journal_each, &load,
+                                 torn, words, words_size);
+    phi__entry_reader_free(&load.reader);
+    if (status == PHI_NOT_FOUND) return PHI_OK; /* it begins with this thread */
+    if (load.words[0] != '\0') phi__journal_words(words, words_size, load.words);
+    if (!load.was_empty) return status;
+    thread->restored = thread->count > 0;
+    if (status == PHI_OK) journal->stored = thread->count;
+    return status;
+}
+
+/* ---- beginning and end ---- */
+
+static phi__journal *phi__journal_new(phi__thread *thread, const phi_store *store, const char *id) {
+    phi__journal *journal = (phi__journal *)phi__alloc(thread->memory, sizeof *journal);
+    if (journal == NULL) return NULL;
+    journal->store = *store;
+    journal->thread = thread;
+    journal->id_len = strlen(id);
+    journal->id = (char *)phi__alloc(thread->memory, journal->id_len + 1);
+    if (journal->id == NULL) {
+        phi__free(thread->memory, journal, sizeof *journal);
+        return NULL;
+    }
+    memcpy(journal->id, id, journal->id_len);
+    return journal;
+}
+
+static void phi__journal_free(phi__thread *thread) {
+    phi__journal *journal = thread->journal;
+    thread->journal = NULL;
+    if (thread->grown != NULL) phi__journal_ungrow(thread->grown, journal);
+    phi__free(thread->memory, journal->id, journal->id_len + 1);
+    phi__free(thread->memory, journal, sizeof *journal);
+}
+
+PHI__FN void phi__journal_close(phi__thread *thread) {
+    phi__journal *journal = thread->journal;
+    if (journal == NULL) return;
+    if (journal->store.unlock != NULL) journal->store.unlock(journal->store.user_data, journal->id);
+    phi__journal_free(thread);
+}
+
+static phi_status phi__journal_check(const phi__thread *thread, const phi_store *store,
+                                     const char *id, char *words, size_t words_size) {
+    if (store == NULL || store->append == NULL || store->read == NULL) {
+        phi__journal_words(words, words_size, "store: append or read is missing");
+        return PHI_BAD_ARG;
+    }
+    if (!phi__journal_id_fits(id)) {
+        phi__journal_words(words, words_size,
+                           "thread id: expected 1 to 128 of A-Z a-z 0-9 . _ -, no dot in front");
+        return PHI_BAD_ARG;
+    }
+    if (thread->journal == NULL) return PHI_OK;
+    phi__journal_words(words, words_size, "the thread is attached already");
+    return PHI_MISUSE;
+}
+
+PHI__FN phi_status phi__journal_open(phi__thread *thread, const phi_store *store, const char *id,
+                                     uint64_t *torn, char *words, size_t words_size) {
+    bool empty = thread->count == 0;
+    phi_status status;
+    if (words != NULL && words_size > 0) words[0] = '\0';
+    if (torn != NULL) *torn = 0;
+    status = phi__journal_check(thread, store, id, words, words_size);
+    if (status != PHI_OK) return status;
+    thread->journal = phi__journal_new(thread, store, id);
+    if (thread->journal == NULL) {
+        phi__journal_explain(words, words_size, PHI_NO_MEMORY);
+        return PHI_NO_MEMORY;
+    }
+    if (store->lock != NULL) status = store->lock(store->user_data, id, words, words_size);
+    if (status != PHI_OK) {
+        phi__journal_explain(words, words_size, status);
+        phi__journal_free(thread); /* it was not locked */
+        return status;
+    }
+    status = phi__journal_fill(thread, torn, words, words_size);
+    if (status == PHI_OK) status = phi__journal_sync(thread, words, words_size);
+    phi__journal_explain(words, words_size, status);
+    if (status == PHI_OK) {
+        if (thread->grown != NULL) phi__journal_ungrow(thread->grown, thread->journal);
+        return PHI_OK;
+    }
+    phi__journal_close(thread);
+    if (empty) phi__thread_free(thread);
+    return status;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_thread_attach(phi_thread *thread, const phi_store *store, const char *id,
+                                     uint64_t *torn, char *words, size_t words_size) {
+    phi__thread *log = (phi__thread *)thread;
+    if (log == NULL) return PHI_BAD_ARG;
+    return phi__journal_open(log, store, id, torn, words, words_size);
+}
+
+PHI_API phi_status phi_thread_sync(phi_thread *thread, char *words, size_t words_size) {
+    phi__thread *log = (phi__thread *)thread;
+    if (log == NULL) return PHI_BAD_ARG;
+    if (log->journal == NULL) {
+        phi__journal_words(words, words_size, "the thread is in no store");
+        return PHI_MISUSE;
+    }
+    return phi__journal_sync(log, words, words_size);
+}
+
+PHI_API phi_status phi_thread_detach(phi_thread *thread) {
+    phi__thread *log = (phi__thread *)thread;
+    phi_status status;
+    if (log == NULL) return PHI_BAD_ARG;
+    if (log->journal == NULL) return PHI_OK;
+    status = phi__journal_sync(log, NULL, 0);
+    phi__journal_close(log);
+    return status;
+}
+
+PHI_API uint64_t phi_thread_stored(const phi_thread *thread) {
+    const phi__thread *log = (const phi__thread *)thread;
+    return log != NULL && log->journal != NULL ? log->journal->stored : 0;
+}
+
 /* ---- src/thread/lane.c ---- */
 
 /* lane.c - lanes: a history's branches. A lane is what its parent showed at one entry, and its own entries.
@@ -24483,39 +28089,50 @@ static bool phi__lane_table(phi__thread *thread) {
     return true;
 }
 
-/* An entry that says so, on the lane that it is about. */
-static phi__entry *phi__lane_entry(phi__thread *thread, phi_entry_kind kind) {
-    phi__entry *entry;
-    if (!phi__thread_reserve(thread, 1, 0)) return NULL;
-    entry = (phi__entry *)phi__arena_zero(&thread->arena, sizeof *entry);
-    if (entry == NULL) return NULL;
-    entry->kind = kind;
-    entry->at_ms = phi__thread_now(thread);
-    return entry;
+/* Entries that say so; NULL: no memory. */
+static phi__entry *phi__lane_entries(phi__thread *thread, size_t n) {
+    phi__entry *entries;
+    size_t i;
+    if (!phi__thread_reserve(thread, n, 0)) return NULL;
+    entries = (phi__entry *)phi__arena_zero(&thread->arena, n * sizeof *entries);
+    for (i = 0; entries != NULL && i < n; i++) entries[i].at_ms = phi__thread_now(thread);
+    return entries;
 }
 
-static void phi__lane_append(phi__thread *thread, phi__entry *entry, uint32_t lane) {
+/* On the lane that it is about, which need not be the active one. */
+static void phi__lane_append(phi__thread *thread, phi__entry *entry, phi_entry_kind kind,
+                             uint32_t lane) {
+    entry->kind = kind;
     phi__thread_attach(thread, entry, 1);
     entry->lane = lane;
 }
 
-PHI__FN phi_status phi__thread_new_lane(phi__thread *thread, phi_str name, uint32_t parent,
-                                        uint64_t fork_seq, uint32_t *lane) {
+/* Its entry, and room for `more` behind it; NULL: no memory, and nothing changed. */
+static phi__entry *phi__lane_begin(phi__thread *thread, phi_str name, uint32_t parent,
+                                   uint64_t fork_seq, size_t more) {
+    phi_arena_mark mark = phi_arena_save(&thread->arena);
     phi_str copy;
-    phi__entry *entry;
+    phi__entry *entries = NULL;
     phi__lane *made;
-    if (!phi__lane_table(thread) || !phi__arena_str(&thread->arena, name, &copy))
-        return PHI_NO_MEMORY;
-    entry = phi__lane_entry(thread, PHI_ENTRY_LANE);
-    if (entry == NULL) return PHI_NO_MEMORY;
+    if (phi__lane_table(thread) && phi__arena_str(&thread->arena, name, &copy))
+        entries = phi__lane_entries(thread, 1 + more);
+    if (entries == NULL) {
+        phi_arena_reset(&thread->arena, mark);
+        return NULL;
+    }
     made = &thread->lanes[thread->lane_count];
     made->name = copy;
     made->parent = parent;
     made->fork_seq = fork_seq;
     made->seq = thread->count;
-    *lane = thread->lane_count++;
-    phi__lane_append(thread, entry, *lane);
-    return PHI_OK;
+    phi__lane_append(thread, entries, PHI_ENTRY_LANE, thread->lane_count++);
+    return entries;
+}
+
+PHI__FN phi_status phi__thread_new_lane(phi__thread *thread, phi_str name, uint32_t parent,
+                                        uint64_t fork_seq, uint32_t *lane) {
+    *lane = (uint32_t)phi__thread_lanes(thread);
+    return phi__lane_begin(thread, name, parent, fork_seq, 0) != NULL ? PHI_OK : PHI_NO_MEMORY;
 }
 
 /* The MESSAGE entries of a lane, in place of those of the active one. */
@@ -24547,19 +28164,34 @@ static bool phi__lane_messages(phi__thread *thread, uint32_t lane) {
 }
 
 PHI__FN phi_status phi__thread_switch(phi__thread *thread, uint32_t lane) {
+    phi_arena_mark mark = phi_arena_save(&thread->arena);
     phi__fold fold;
     phi__entry *entry;
     if (lane == thread->lane) return PHI_OK;
-    entry = phi__lane_entry(thread, PHI_ENTRY_SWITCH);
-    if (entry == NULL || !phi__fold_lane(thread, lane, UINT64_MAX, &fold)) return PHI_NO_MEMORY;
-    if (!phi__lane_messages(thread, lane)) {
+    memset(&fold, 0, sizeof fold);
+    entry = phi__lane_entries(thread, 1);
+    if (entry == NULL || !phi__fold_lane(thread, lane, UINT64_MAX, &fold) ||
+        !phi__lane_messages(thread, lane)) {
         phi__fold_free(thread->memory, &fold);
+        phi_arena_reset(&thread->arena, mark);
         return PHI_NO_MEMORY;
     }
     phi__fold_free(thread->memory, &thread->fold);
     thread->fold = fold;
     thread->lane = lane;
-    phi__lane_append(thread, entry, lane);
+    phi__lane_append(thread, entry, PHI_ENTRY_SWITCH, lane);
+    return PHI_OK;
+}
+
+/* To a lane that begins empty: both, or nothing. */
+static phi_status phi__lane_switch_new(phi__thread *thread, phi_str name) {
+    phi__entry *entries = phi__lane_begin(thread, name, PHI__LANE_NONE, 0, 1);
+    if (entries == NULL) return PHI_NO_MEMORY;
+    thread->fold.count = thread->fold.linked = thread->fold.groups = 0; /* its room stays */
+    thread->fold.tokens = 0;
+    thread->message_count = 0;
+    thread->lane = thread->lane_count - 1;
+    phi__lane_append(thread, &entries[1], PHI_ENTRY_SWITCH, thread->lane);
     return PHI_OK;
 }
 
@@ -24593,10 +28225,10 @@ PHI__FN phi_status phi__thread_cut(const phi__thread *thread, uint32_t lane, uin
     size_t open;
     if (!phi__fold_lane(thread, lane, at, &fold)) return PHI_NO_MEMORY;
     open = phi__lane_open_group(&fold);
-    *out = phi__min(at, (uint64_t)thread->count - (thread->count > 0));
+    *out = at < thread->count ? at : (uint64_t)thread->count - (thread->count > 0);
     *any = thread->count > 0 && fold.count > 0;
     if (open != SIZE_MAX) {
-        *any = open > 0;
+        *any = open > 0 && fold.items[open].from > 0;
         if (*any) *out = fold.items[open].from - 1;
     }
     phi__fold_free(thread->memory, &fold);
@@ -24642,19 +28274,1271 @@ PHI_API phi_status phi_thread_fork_lane(phi_thread *thread, const char *name, co
 
 PHI_API phi_status phi_thread_switch(phi_thread *thread, const char *name) {
     phi__thread *log = phi__lane_of(thread);
-    phi_status status = PHI_OK;
     uint32_t lane;
     if (log == NULL || name == NULL || name[0] == '\0') return PHI_BAD_ARG;
     if (log->user != NULL) return PHI_BUSY;
     lane = phi__thread_find_lane(log, phi_str_of(name));
-    if (lane == PHI__LANE_NONE)
-        status = phi__thread_new_lane(log, phi_str_of(name), PHI__LANE_NONE, 0, &lane);
-    return status == PHI_OK ? phi__thread_switch(log, lane) : status;
+    return lane != PHI__LANE_NONE ? phi__thread_switch(log, lane)
+                                  : phi__lane_switch_new(log, phi_str_of(name));
+}
+
+/* ---- src/thread/policy.c ---- */
+
+/* policy.c - the presets, and every default in one place. */
+
+/* Spec, threads and strategies, part B. */
+enum {
+    PHI__POLICY_INPUT = 8000,
+    PHI__POLICY_RESERVE = 2000,
+    PHI__POLICY_TURNS = 3,
+    PHI__POLICY_SHORT_INPUT = 6000,
+    PHI__POLICY_SHORT_TURNS = 2,
+    PHI__POLICY_LONG_INPUT = 100000,
+    PHI__POLICY_LONG_TURNS = 10,
+    PHI__POLICY_TOOL_TURNS = 5,
+    PHI__POLICY_WINDOW = 128000, /* of a model that does not say: as agents take it */
+    PHI__POLICY_OUTPUT = 8192    /* the same */
+};
+
+PHI__FN phi_policy phi__policy_filled(const phi_policy *policy) {
+    phi_policy p;
+    memset(&p, 0, sizeof p);
+    if (policy != NULL) p = *policy;
+    if (p.max_input_tokens == 0) p.max_input_tokens = PHI__POLICY_INPUT;
+    if (p.reserve_output_tokens == 0) p.reserve_output_tokens = PHI__POLICY_RESERVE;
+    if (p.no_reserve) p.reserve_output_tokens = 0;
+    if (p.keep_last_turns == 0) p.keep_last_turns = PHI__POLICY_TURNS;
+    if (p.keep_no_turns) p.keep_last_turns = 1;
+    if (p.summary_role == (phi_role)0) p.summary_role = PHI_ROLE_USER;
+    if (p.include == 0) p.include = PHI_INCLUDE_ALL;
+    return p;
+}
+
+PHI__FN const char *phi__policy_fault(const phi_policy *policy) {
+    if ((unsigned)policy->summaries > (unsigned)PHI_SUMMARIES_REQUEST)
+        return "policy.summaries is none of its values";
+    if (policy->summary_role != (phi_role)0 && policy->summary_role != PHI_ROLE_USER &&
+        policy->summary_role != PHI_ROLE_ASSISTANT)
+        return "policy.summary_role: expected user or assistant";
+    if ((policy->include & ~(uint32_t)PHI_INCLUDE_ALL) != 0)
+        return "policy.include: expected PHI_INCLUDE_ bits";
+    return NULL;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_policy phi_policy_default(void) { return phi__policy_filled(NULL); }
+
+PHI_API phi_policy phi_policy_short_context(void) {
+    phi_policy p = phi_policy_default();
+    p.max_input_tokens = PHI__POLICY_SHORT_INPUT;
+    p.keep_last_turns = PHI__POLICY_SHORT_TURNS;
+    return p;
+}
+
+PHI_API phi_policy phi_policy_long_context(void) {
+    phi_policy p = phi_policy_default();
+    p.max_input_tokens = PHI__POLICY_LONG_INPUT;
+    p.keep_last_turns = PHI__POLICY_LONG_TURNS;
+    return p;
+}
+
+PHI_API phi_policy phi_policy_tool_focused(void) {
+    phi_policy p = phi_policy_default();
+    p.keep_last_turns = PHI__POLICY_TOOL_TURNS;
+    p.include = PHI_INCLUDE_MESSAGES | PHI_INCLUDE_TOOLS;
+    p.summaries = PHI_SUMMARIES_NONE;
+    return p;
+}
+
+/* A model that may say as much as it may read leaves half of its window for what it reads. */
+PHI_API phi_policy phi_policy_for_model(const phi_model *model) {
+    phi_policy p = phi_policy_default();
+    uint64_t window = PHI__POLICY_WINDOW, output = PHI__POLICY_OUTPUT;
+    if (model != NULL && model->context_window != 0) window = model->context_window;
+    if (model != NULL && model->max_tokens != 0) output = model->max_tokens;
+    p.max_input_tokens = window;
+    p.reserve_output_tokens = output < window / 2 ? output : window / 2;
+    p.no_reserve = p.reserve_output_tokens == 0;
+    return p;
+}
+
+PHI_API phi_policy phi_policy_resolve(const phi_policy *request, const phi_policy *agent,
+                                      const phi_policy *config) {
+    if (request != NULL) return *request;
+    if (agent != NULL) return *agent;
+    return config != NULL ? *config : phi_policy_default();
+}
+
+/* ---- src/thread/project.c ---- */
+
+/* project.c - what of a view is sent: walked from its newest end, and no further than needed.
+
+   The order in which things get their place does not depend on the budget: the newest turn, the protected turns,
+   the summaries of what is older, the groups before those. What comes first that does not fit ends it. So a
+   larger budget never shows less. */
+
+
+#include <stdio.h>
+
+enum {
+    PHI__PROJECT_BUCKETS = 64,
+    PHI__PROJECT_LEAST = 128, /* bytes that a result is cut to at least */
+    PHI__PROJECT_WORDS = 64,  /* of what stands where it was cut */
+    PHI__PROJECT_CLOSER = 5   /* steps of the search for the longest that fits */
+};
+
+/* A result whose answer was not met yet: the walk comes to it later. */
+typedef struct phi__found {
+    struct phi__found *later; /* in the view */
+    size_t at;
+    bool spent; /* the nearest answer with such a call had another result */
+} phi__found;
+
+typedef struct phi__projecting {
+    const phi__project_order *order;
+    phi_policy policy;
+    phi_arena *arena;
+    phi__found *found[PHI__PROJECT_BUCKETS];
+    phi__group *oldest; /* of those so far */
+    size_t at;          /* items before it were not looked at */
+    size_t window;      /* the item that what is shown begins with, pinned summaries apart */
+    uint64_t budget, used, newest_tokens;
+    uint32_t turn;
+    size_t messages; /* shown so far, without summaries and extensions */
+    size_t groups;   /* looked at */
+    size_t floor;    /* summaries from here on have their place */
+    bool settled; /* the newest and protected turns are whole, older summaries have their place */
+    bool full;
+    phi__verdict stopped; /* why no more is shown, from item stop_at on */
+    size_t stop_at;
+    bool trimmed;
+    phi_projection_meta meta;
+    bool failed;
+} phi__projecting;
+
+static uint64_t phi__project_sum(uint64_t a, uint64_t b) {
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+/* ---- items ---- */
+
+static const phi_message *phi__project_message(const phi__project_order *o, size_t at) {
+    return o->items != NULL ? o->items[at].message : o->fold->items[at].message;
+}
+
+static uint32_t phi__project_flags(const phi__project_order *o, size_t at) {
+    return o->items != NULL ? o->items[at].flags : o->fold->items[at].flags;
+}
+
+static uint64_t phi__project_from(const phi__project_order *o, size_t at) {
+    return o->items != NULL ? o->items[at].from : o->fold->items[at].from;
+}
+
+static uint64_t phi__project_to(const phi__project_order *o, size_t at) {
+    return o->items != NULL ? o->items[at].to : o->fold->items[at].to;
+}
+
+static uint64_t phi__project_tokens(const phi__project_order *o, size_t at) {
+    bool counted = o->counter != NULL && o->counter->count_text != NULL;
+    if (o->items != NULL && !counted) return o->items[at].tokens;
+    return phi_tokens_of_message(o->counter, phi__project_message(o, at));
+}
+
+static bool phi__project_is_call(const phi_content *c) {
+    return c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete;
+}
+
+static size_t phi__project_calls(const phi_message *m) {
+    size_t n = 0, i;
+    for (i = 0; m->role == PHI_ROLE_ASSISTANT && i < m->content_count; i++)
+        n += phi__project_is_call(&m->content[i]) ? 1 : 0;
+    return n;
+}
+
+/* A summary with calls in it is an answer like any other. */
+static bool phi__project_sums_up(const phi_message *m, uint32_t flags) {
+    return (flags & PHI_ITEM_SUMMARY) != 0 &&
+           (m->role == PHI_ROLE_USER || m->role == PHI_ROLE_ASSISTANT) &&
+           phi__project_calls(m) == 0;
+}
+
+static bool phi__project_is_summary(const phi__project_order *o, size_t at) {
+    uint32_t flags = phi__project_flags(o, at);
+    return (flags & PHI_ITEM_SUMMARY) != 0 &&
+           phi__project_sums_up(phi__project_message(o, at), flags);
+}
+
+static bool phi__project_is_group(const phi_message *m, uint32_t flags) {
+    return (m->role == PHI_ROLE_USER || m->role == PHI_ROLE_ASSISTANT) &&
+           !phi__project_sums_up(m, flags);
+}
+
+PHI__FN void phi__fold_link(phi__fold *fold) {
+    size_t at;
+    for (at = fold->linked; at < fold->count; at++) {
+        phi__item *item = &fold->items[at];
+        item->summary = at > 0 ? fold->items[at - 1].summary : 0;
+        if (phi__project_sums_up(item->message, item->flags) && at < UINT32_MAX)
+            item->summary = (uint32_t)at + 1;
+        fold->groups += phi__project_is_group(item->message, item->flags) ? 1 : 0;
+    }
+    fold->linked = fold->count;
+}
+
+/* The newest summary before an item; SIZE_MAX: none. */
+static size_t phi__project_summary_before(const phi__project_order *o, size_t at) {
+    if (at == 0) return SIZE_MAX;
+    if (o->items == NULL) {
+        uint32_t place = o->fold->items[at - 1].summary;
+        return place > 0 ? place - 1 : SIZE_MAX;
+    }
+    while (at > 0 && !phi__project_is_summary(o, at - 1)) at--;
+    return at > 0 ? at - 1 : SIZE_MAX;
+}
+
+/* A user's message opens a turn, unless it was said while a run went on: steering is of its turn. */
+static bool phi__project_opens(const phi__project_order *o, size_t at) {
+    const phi_message *m = phi__project_message(o, at), *before;
+    if (m->role != PHI_ROLE_USER) return false;
+    if (m->loop_id.len == 0) return true;
+    for (; at > 0; at--) {
+        before = phi__project_message(o, at - 1);
+        if (before->role == PHI_ROLE_EXTENSION || phi__project_is_summary(o, at - 1)) continue;
+        return !phi_str_equal(before->loop_id, m->loop_id);
+    }
+    return true;
+}
+
+/* ---- results ---- */
+
+static phi__found **phi__project_bucket(phi__projecting *p, phi_str id) {
+    return &p->found[phi__hash(id, 0) % PHI__PROJECT_BUCKETS];
+}
+
+static void phi__project_find(phi__projecting *p, size_t at) {
+    phi__found **bucket = phi__project_bucket(p, phi__project_message(p->order, at)->tool_call_id);
+    phi__found *found = (phi__found *)phi__arena_zero(p->arena, sizeof *found);
+    if (found == NULL) {
+        p->failed = true;
+        return;
+    }
+    found->at = at;
+    found->later = *bucket;
+    *bucket = found;
+}
+
+/* The first result of a call, behind its answer; what else has its id is of no call. SIZE_MAX: none. */
+static size_t phi__project_take(phi__projecting *p, phi_str id) {
+    phi__found **bucket = phi__project_bucket(p, id), **link = bucket, *found;
+    size_t at = SIZE_MAX;
+    while ((found = *link) != NULL) {
+        if (!phi_str_equal(phi__project_message(p->order, found->at)->tool_call_id, id) ||
+            found->spent) {
+            link = &found->later;
+            continue;
+        }
+        if (at == SIZE_MAX) {
+            at = found->at;
+            *link = found->later;
+            continue;
+        }
+        found->spent = true;
+        link = &found->later;
+    }
+    return at;
+}
+
+static const phi_message *phi__project_missing(phi__projecting *p, const phi_content *call) {
+    phi_message *m = (phi_message *)phi__arena_zero(p->arena, sizeof *m);
+    phi_content *c = (phi_content *)phi__arena_zero(p->arena, sizeof *c);
+    if (m == NULL || c == NULL) {
+        p->failed = true;
+        return NULL;
+    }
+    c->kind = PHI_CONTENT_TEXT;
+    c->text = PHI__LIT("No result provided");
+    m->role = PHI_ROLE_TOOL_RESULT;
+    m->is_error = true;
+    m->content = c;
+    m->content_count = 1;
+    m->tool_call_id = call->id;
+    m->tool_name = call->name;
+    return m;
+}
+
+static void phi__project_result(phi__projecting *p, phi__group *g, const phi_content *call) {
+    size_t at = phi__project_take(p, call->id), n = g->result_count++;
+    g->places[n] = at;
+    if (at != SIZE_MAX) {
+        g->results[n] = phi__project_message(p->order, at);
+        g->tokens = phi__project_sum(g->tokens, phi__project_tokens(p->order, at));
+        return;
+    }
+    g->results[n] = phi__project_missing(p, call);
+    g->made++;
+    g->tokens =
+        phi__project_sum(g->tokens, phi_tokens_of_message(p->order->counter, g->results[n]));
+}
+
+static void phi__project_results(phi__projecting *p, phi__group *g, size_t calls) {
+    const phi_message *m = g->message;
+    size_t i;
+    if (calls == 0) return;
+    g->results =
+        (const phi_message **)phi_arena_alloc(p->arena, phi__mul(calls, sizeof *g->results));
+    g->places = (size_t *)phi_arena_alloc(p->arena, phi__mul(calls, sizeof *g->places));
+    p->failed = p->failed || g->results == NULL || g->places == NULL;
+    for (i = 0; i < m->content_count && !p->failed; i++)
+        if (phi__project_is_call(&m->content[i])) phi__project_result(p, g, &m->content[i]);
+}
+
+/* ---- groups ---- */
+
+static phi__group *phi__project_group(phi__projecting *p, size_t at) {
+    phi__group *g = (phi__group *)phi__arena_zero(p->arena, sizeof *g);
+    if (g == NULL) {
+        p->failed = true;
+        return NULL;
+    }
+    g->at = at;
+    g->message = phi__project_message(p->order, at);
+    g->turn = p->turn;
+    return g;
+}
+
+/* In front of those so far. */
+static void phi__project_put(phi__projecting *p, phi__group *g) {
+    g->newer = p->oldest;
+    p->oldest = g;
+}
+
+/* A copy whose blocks may be changed; strings are shared. */
+static phi_message *phi__project_copy(phi__projecting *p, const phi_message *m,
+                                      phi_content **content) {
+    phi_message *copy = (phi_message *)phi_arena_alloc(p->arena, sizeof *copy);
+    *content = (phi_content *)phi_arena_alloc(
+        p->arena, phi__mul(phi__max(m->content_count, 1), sizeof **content));
+    if (copy == NULL || *content == NULL) {
+        p->failed = true;
+        return NULL;
+    }
+    *copy = *m;
+    if (m->content_count > 0) memcpy(*content, m->content, m->content_count * sizeof **content);
+    copy->content = *content;
+    return copy;
+}
+
+/* An answer without its calls; NULL: nothing is left to be said. */
+static const phi_message *phi__project_talk(phi__projecting *p, const phi_message *m) {
+    phi_content *content;
+    phi_message *copy;
+    size_t i, n = 0;
+    bool says = false;
+    for (i = 0; i < m->content_count; i++)
+        says = says || (m->content[i].kind == PHI_CONTENT_TEXT && m->content[i].text.len > 0) ||
+               m->content[i].kind == PHI_CONTENT_IMAGE;
+    copy = says ? phi__project_copy(p, m, &content) : NULL;
+    if (copy == NULL) return NULL;
+    for (i = 0; i < m->content_count; i++)
+        if (m->content[i].kind != PHI_CONTENT_TOOL_CALL) content[n++] = m->content[i];
+    copy->content_count = n;
+    return copy;
+}
+
+/* The message and its results as the policy's kinds have them. Nothing of it: PHI__VERDICT_KIND. */
+static phi__group *phi__project_look(phi__projecting *p, size_t at) {
+    phi__group *g = phi__project_group(p, at);
+    uint32_t include = p->policy.include;
+    size_t calls;
+    if (g == NULL) return NULL;
+    p->groups++;
+    calls = phi__project_calls(g->message);
+    g->opens = phi__project_opens(p->order, at);
+    g->starts = g->message->role == PHI_ROLE_USER;
+    g->tokens = phi__project_tokens(p->order, at);
+    if (calls > 0 && (include & PHI_INCLUDE_TOOLS) == 0) {
+        g->message = phi__project_talk(p, g->message);
+        g->tokens = phi_tokens_of_message(p->order->counter, g->message);
+        calls = 0;
+    }
+    if (g->message == NULL ||
+        (calls == 0 && (include & PHI_INCLUDE_MESSAGES) == 0 && !(g->starts && p->turn == 1)))
+        g->verdict = PHI__VERDICT_KIND;
+    phi__project_results(p, g, g->message != NULL ? calls : 0);
+    return g;
+}
+
+static bool phi__project_uses_summaries(const phi__projecting *p) {
+    return p->policy.summaries != PHI_SUMMARIES_NONE &&
+           (p->policy.include & PHI_INCLUDE_SUMMARIES) != 0;
+}
+
+static phi__group *phi__project_look_summary(phi__projecting *p, size_t at) {
+    phi__group *g = phi__project_group(p, at);
+    phi_content *content;
+    phi_message *copy;
+    if (g == NULL) return NULL;
+    g->is_summary = g->starts = true;
+    g->tokens = phi__project_tokens(p->order, at);
+    if (g->message->role == p->policy.summary_role) return g;
+    copy = phi__project_copy(p, g->message, &content);
+    if (copy == NULL) return NULL;
+    copy->role = p->policy.summary_role;
+    g->message = copy;
+    return g;
+}
+
+/* ---- the newest turn, cut ---- */
+
+static bool phi__project_too_long(const phi_content *c, size_t most) {
+    return c->kind == PHI_CONTENT_TEXT && c->text.len > phi__add(most, PHI__PROJECT_WORDS);
+}
+
+/* Head and tail of a text, and how much is missing between them. */
+static void phi__project_shorten(phi__projecting *p, phi_content *c, size_t most) {
+    char words[PHI__PROJECT_WORDS];
+    phi_str text = c->text;
+    size_t head = phi__utf8_cut(text, most / 2), from = text.len - (most - most / 2), n;
+    char *at;
+    while (from < text.len && ((unsigned char)text.at[from] & 0xC0) == 0x80) from++;
+    n = (size_t)snprintf(words, sizeof words, "\n\n[... %llu bytes left out ...]\n\n",
+                         (unsigned long long)(from - head));
+    at = phi__arena_bytes(p->arena, head + n + (text.len - from));
+    if (at == NULL) {
+        p->failed = true;
+        return;
+    }
+    memcpy(at, text.at, head);
+    memcpy(at + head, words, n);
+    memcpy(at + head + n, text.at + from, text.len - from);
+    c->text = phi__str(at, head + n + (text.len - from));
+    c->replay = c->signature = phi__str(NULL, 0);
+}
+
+/* A result, its texts cut to `most` bytes; the same one where that changes nothing. */
+static const phi_message *phi__project_cut(phi__projecting *p, const phi_message *m, size_t most) {
+    phi_content *content;
+    phi_message *copy;
+    size_t i = 0;
+    while (i < m->content_count && !phi__project_too_long(&m->content[i], most)) i++;
+    if (i == m->content_count) return m;
+    copy = phi__project_copy(p, m, &content);
+    for (; copy != NULL && !p->failed && i < m->content_count; i++)
+        if (phi__project_too_long(&content[i], most)) phi__project_shorten(p, &content[i], most);
+    return copy;
+}
+
+static bool phi__project_shows(const phi__group *g) {
+    return g->verdict == PHI__VERDICT_SHOWN || g->verdict == PHI__VERDICT_CUT;
+}
+
+static uint64_t phi__project_result_tokens(const phi__projecting *p, const phi__group *g,
+                                           size_t i) {
+    return g->places[i] != SIZE_MAX ? phi__project_tokens(p->order, g->places[i])
+                                    : phi_tokens_of_message(p->order->counter, g->results[i]);
+}
+
+/* What the newest turn comes to with its results cut so far; put: they are. */
+static uint64_t phi__project_try(phi__projecting *p, size_t most, bool put) {
+    uint64_t sum = p->newest_tokens, was, now;
+    phi__group *g;
+    size_t i;
+    for (g = p->oldest; g != NULL && !p->failed; g = g->newer) {
+        for (i = 0; g->turn == 1 && phi__project_shows(g) && i < g->result_count; i++) {
+            phi_arena_mark mark = phi_arena_save(p->arena);
+            const phi_message *cut = phi__project_cut(p, g->results[i], most);
+            if (p->failed || cut == g->results[i]) continue;
+            was = phi__project_result_tokens(p, g, i);
+            now = phi_tokens_of_message(p->order->counter, cut);
+            sum = sum - was + now;
+            if (put) {
+                g->results[i] = cut;
+                g->tokens = g->tokens - was + now;
+                g->verdict = PHI__VERDICT_CUT;
+            } else
+                phi_arena_reset(p->arena, mark);
+        }
+    }
+    return sum;
+}
+
+static size_t phi__project_longest(const phi__projecting *p) {
+    const phi__group *g;
+    size_t most = 0, i, b;
+    for (g = p->oldest; g != NULL; g = g->newer)
+        for (i = 0; g->turn == 1 && i < g->result_count; i++)
+            for (b = 0; b < g->results[i]->content_count; b++)
+                if (g->results[i]->content[b].kind == PHI_CONTENT_TEXT)
+                    most = phi__max(most, g->results[i]->content[b].text.len);
+    return most;
+}
+
+/* The most bytes of a result with which the newest turn fits into `room`; 0: it does not. */
+static size_t phi__project_fit(phi__projecting *p, uint64_t room) {
+    size_t over = phi__project_longest(p), most = over, middle;
+    int step;
+    if (over / 8 > room) most = (size_t)room * 8; /* no text is that much denser than estimated */
+    do {
+        if (most == PHI__PROJECT_LEAST || p->failed) return 0;
+        over = most;
+        most = phi__max(most / 2, PHI__PROJECT_LEAST);
+    } while (phi__project_try(p, most, false) > room);
+    for (step = 0; step < PHI__PROJECT_CLOSER && over > most + 1; step++) {
+        middle = most + (over - most) / 2;
+        if (phi__project_try(p, middle, false) <= room)
+            most = middle;
+        else
+            over = middle;
+    }
+    return most;
+}
+
+/* Results of the newest turn are cut so that it fits, beside the protected turns if that can be. */
+static void phi__project_squeeze(phi__projecting *p) {
+    uint64_t others = p->used - p->newest_tokens;
+    size_t most = 0;
+    p->meta.budget_truncated = true;
+    if (others < p->budget) most = phi__project_fit(p, p->budget - others);
+    if (most == 0 && others > 0) most = phi__project_fit(p, p->budget);
+    if (most == 0) {
+        p->meta.overflow = true;
+        most = PHI__PROJECT_LEAST;
+    }
+    p->newest_tokens = phi__project_try(p, most, true);
+    p->used = phi__project_sum(others, p->newest_tokens);
+}
+
+/* ---- the walk ---- */
+
+/* Summaries of what is older than item `at` get their place, the newest first. */
+static void phi__project_pay_summaries(phi__projecting *p, size_t at) {
+    p->floor = at;
+    if (!phi__project_uses_summaries(p)) return;
+    while ((at = phi__project_summary_before(p->order, at)) != SIZE_MAX) {
+        uint64_t used = phi__project_sum(p->used, phi__project_tokens(p->order, at));
+        if (p->full || used > p->budget) {
+            p->full = true;
+            p->meta.budget_truncated = true;
+            return;
+        }
+        p->used = used;
+        p->floor = at;
+    }
+}
+
+/* What stands before the first user message or summary of the window goes. */
+static void phi__project_trim(phi__projecting *p) {
+    phi__group *g;
+    for (g = p->oldest; g != NULL; g = g->newer) {
+        if (!phi__project_shows(g) ||
+            (g->is_summary && p->stopped != PHI__VERDICT_SHOWN && g->at < p->stop_at))
+            continue;
+        if (g->starts) {
+            p->window = g->at;
+            return;
+        }
+        g->verdict = PHI__VERDICT_START;
+        p->trimmed = true;
+        p->used -= g->tokens;
+        if (g->turn == 1) p->newest_tokens -= g->tokens;
+    }
+}
+
+/* The newest and the protected turns are whole; what is older is before item `at`. */
+static void phi__project_settle(phi__projecting *p, size_t at) {
+    bool cut;
+    if (p->settled || p->failed) return;
+    p->settled = true;
+    if (p->turn == 1) phi__project_trim(p); /* no message opened it */
+    cut = p->newest_tokens > p->budget;
+    if (cut) phi__project_squeeze(p);
+    p->meta.protected_over = p->used > p->budget && p->used > p->newest_tokens;
+    p->full = cut || p->used > p->budget;
+    phi__project_pay_summaries(p, at);
+}
+
+/* Why a group is not shown, or that it is. */
+static phi__verdict phi__project_judge(phi__projecting *p, const phi__group *g) {
+    const phi_policy *policy = &p->policy;
+    size_t messages = phi__add(p->messages, 1 + g->result_count);
+    if (p->stopped != PHI__VERDICT_SHOWN) return p->stopped;
+    if (policy->max_turns != 0 && p->turn > policy->max_turns) return PHI__VERDICT_TURNS;
+    if (policy->max_messages != 0 && p->turn > 1 && messages > policy->max_messages)
+        return PHI__VERDICT_MESSAGES;
+    if (p->turn <= policy->keep_last_turns) return PHI__VERDICT_SHOWN;
+    phi__project_settle(p, g->at);
+    return p->full || phi__project_sum(p->used, g->tokens) > p->budget ? PHI__VERDICT_BUDGET
+                                                                       : PHI__VERDICT_SHOWN;
+}
+
+static void phi__project_stop(phi__projecting *p, const phi__group *g) {
+    if (p->stopped != PHI__VERDICT_SHOWN) return;
+    p->stopped = g->verdict;
+    p->stop_at = g->at;
+    if (g->verdict == PHI__VERDICT_BUDGET)
+        p->meta.budget_truncated = true;
+    else
+        p->meta.window_truncated = true;
+    phi__project_settle(p, g->at);
+}
+
+static void phi__project_add(phi__projecting *p, phi__group *g) {
+    p->used = phi__project_sum(p->used, g->tokens);
+    if (g->turn == 1) p->newest_tokens = p->used;
+    if (!g->is_summary) p->messages += 1 + g->result_count;
+    phi__project_put(p, g);
+}
+
+static void phi__project_step_summary(phi__projecting *p, size_t at) {
+    bool uses = phi__project_uses_summaries(p);
+    phi__group *g = uses || p->order->all ? phi__project_look_summary(p, at) : NULL;
+    if (g == NULL) return;
+    if (!uses)
+        g->verdict = PHI__VERDICT_KIND;
+    else if (p->stopped == PHI__VERDICT_SHOWN && p->turn <= p->policy.keep_last_turns) {
+        phi__project_add(p, g);
+        return;
+    } else {
+        phi__project_settle(p, at + 1);
+        if (at < p->floor) g->verdict = PHI__VERDICT_BUDGET;
+    }
+    if (phi__project_shows(g) || p->order->all) phi__project_put(p, g);
+}
+
+static void phi__project_step_group(phi__projecting *p, size_t at) {
+    phi__group *g = phi__project_look(p, at);
+    if (g == NULL || p->failed) return;
+    if (g->verdict != PHI__VERDICT_KIND) {
+        g->verdict = phi__project_judge(p, g);
+        if (!phi__project_shows(g)) phi__project_stop(p, g);
+    }
+    if (phi__project_shows(g))
+        phi__project_add(p, g);
+    else if (p->order->all)
+        phi__project_put(p, g);
+    if (g->opens) p->turn++;
+}
+
+static void phi__project_step_extension(phi__projecting *p, size_t at) {
+    phi__group *g;
+    if (!p->order->extensions || p->stopped != PHI__VERDICT_SHOWN) return;
+    g = phi__project_group(p, at);
+    if (g != NULL) phi__project_put(p, g);
+}
+
+static void phi__project_walk(phi__projecting *p) {
+    const phi__project_order *o = p->order;
+    size_t at;
+    p->turn = 1;
+    p->at = p->window = o->count;
+    while (p->at > 0 && !p->failed && (o->all || p->stopped == PHI__VERDICT_SHOWN)) {
+        phi_role role;
+        at = p->at - 1;
+        role = phi__project_message(o, at)->role;
+        if (role == PHI_ROLE_EXTENSION)
+            phi__project_step_extension(p, at);
+        else if (role == PHI_ROLE_TOOL_RESULT) {
+            if ((p->policy.include & PHI_INCLUDE_TOOLS) != 0) phi__project_find(p, at);
+        } else if (phi__project_is_summary(o, at))
+            phi__project_step_summary(p, at);
+        else
+            phi__project_step_group(p, at);
+        p->at = at;
+    }
+    phi__project_settle(p, p->at);
+}
+
+/* Summaries of what is older than the window: the walk has put them into the list only where it went on. */
+static void phi__project_pin(phi__projecting *p) {
+    size_t at = p->stop_at;
+    if (p->stopped == PHI__VERDICT_SHOWN || p->order->all) return;
+    while (!p->failed && (at = phi__project_summary_before(p->order, at)) != SIZE_MAX) {
+        phi__group *g = at >= p->floor ? phi__project_look_summary(p, at) : NULL;
+        if (g == NULL) return;
+        phi__project_put(p, g);
+    }
+}
+
+/* ---- what came of it ---- */
+
+static void phi__project_range(phi__projecting *p, size_t at) {
+    uint64_t from = phi__project_from(p->order, at), to = phi__project_to(p->order, at);
+    if (from < p->meta.from_seq) p->meta.from_seq = from;
+    if (to > p->meta.to_seq) p->meta.to_seq = to;
+}
+
+static void phi__project_emit_one(phi__projecting *p, phi__projection *out,
+                                  const phi_message *message, size_t place) {
+    bool same = place != SIZE_MAX && phi__project_message(p->order, place) == message;
+    out->messages[out->count] = message;
+    out->places[out->count++] = same ? place : SIZE_MAX;
+    if (message->role != PHI_ROLE_EXTENSION) p->meta.messages_included++;
+}
+
+static void phi__project_emit_group(phi__projecting *p, phi__projection *out, const phi__group *g) {
+    size_t i;
+    phi__project_emit_one(p, out, g->message, g->at);
+    for (i = 0; i < g->result_count; i++)
+        phi__project_emit_one(p, out, g->results[i], g->places[i]);
+    p->meta.orphans_repaired += g->made;
+    p->meta.summary_used = p->meta.summary_used || g->is_summary;
+    if (g->message->role == PHI_ROLE_EXTENSION || g->at < p->window) return;
+    phi__project_range(p, g->at);
+    for (i = 0; i < g->result_count; i++)
+        if (g->places[i] != SIZE_MAX) phi__project_range(p, g->places[i]);
+}
+
+static void phi__project_emit(phi__projecting *p, phi__projection *out) {
+    const phi__group *g;
+    size_t n = 0;
+    for (g = p->oldest; g != NULL; g = g->newer)
+        if (phi__project_shows(g)) n += 1 + g->result_count;
+    out->messages = (const phi_message **)phi_arena_alloc(
+        p->arena, phi__mul(phi__max(n, 1), sizeof *out->messages));
+    out->places =
+        (size_t *)phi_arena_alloc(p->arena, phi__mul(phi__max(n, 1), sizeof *out->places));
+    if (out->messages == NULL || out->places == NULL) {
+        p->failed = true;
+        return;
+    }
+    p->meta.from_seq = UINT64_MAX;
+    for (g = p->oldest; g != NULL; g = g->newer)
+        if (phi__project_shows(g)) phi__project_emit_group(p, out, g);
+    if (p->meta.from_seq == UINT64_MAX) p->meta.from_seq = 1; /* and to_seq is 0: none */
+}
+
+static size_t phi__project_all_groups(const phi__projecting *p) {
+    const phi__project_order *o = p->order;
+    size_t n = p->groups, at;
+    if (o->items == NULL) return o->count > 0 ? o->fold->groups : 0;
+    for (at = 0; at < p->at; at++)
+        n += phi__project_is_group(o->items[at].message, o->items[at].flags) ? 1 : 0;
+    return n;
+}
+
+/* Results that no call was met for are not sent. */
+static size_t phi__project_orphans(const phi__projecting *p) {
+    const phi__found *found;
+    size_t n = 0, i;
+    for (i = 0; i < PHI__PROJECT_BUCKETS; i++)
+        for (found = p->found[i]; found != NULL; found = found->later)
+            n += found->at >= p->window ? 1 : 0;
+    return n;
+}
+
+static void phi__project_tell(phi__projecting *p) {
+    const phi__project_order *o = p->order;
+    phi_projection_meta *meta = &p->meta;
+    const phi__group *g;
+    meta->estimated_tokens =
+        phi__project_sum(p->used, phi__project_sum(meta->system_tokens, meta->tools_tokens));
+    meta->messages_total = o->count;
+    meta->groups_dropped = phi__project_all_groups(p);
+    for (g = p->oldest; g != NULL; g = g->newer)
+        if (phi__project_shows(g) &&
+            phi__project_is_group(phi__project_message(o, g->at), phi__project_flags(o, g->at)))
+            meta->groups_dropped--;
+    meta->orphans_repaired += phi__project_orphans(p);
+    if (p->policy.summaries != PHI_SUMMARIES_REQUEST || p->window == 0 ||
+        (p->stopped == PHI__VERDICT_SHOWN && !p->trimmed))
+        return;
+    meta->need_summary = true;
+    meta->need_from = phi__project_from(o, 0);
+    meta->need_to = phi__project_to(o, p->window - 1);
+}
+
+static void phi__project_budget(phi__projecting *p) {
+    const phi__project_order *o = p->order;
+    uint64_t left = p->policy.max_input_tokens, taken;
+    p->meta.system_tokens = phi_tokens_of_text(o->counter, o->system_prompt);
+    p->meta.tools_tokens = o->tools_tokens;
+    taken = phi__project_sum(p->policy.reserve_output_tokens,
+                             phi__project_sum(p->meta.system_tokens, p->meta.tools_tokens));
+    if (left != PHI_POLICY_UNLIMITED) left = left > taken ? left - taken : 0;
+    p->budget = p->meta.budget_tokens = left;
+}
+
+PHI__FN phi_status phi__project(const phi__project_order *order, phi_arena *arena,
+                                phi__projection *out) {
+    phi__projecting p;
+    memset(&p, 0, sizeof p);
+    memset(out, 0, sizeof *out);
+    p.order = order;
+    p.arena = arena;
+    p.policy = phi__policy_filled(order->policy);
+    phi__project_budget(&p);
+    phi__project_walk(&p);
+    if (!p.failed) phi__project_trim(&p);
+    phi__project_pin(&p);
+    if (!p.failed) phi__project_emit(&p, out);
+    if (p.failed) return PHI_NO_MEMORY;
+    phi__project_tell(&p);
+    out->groups = p.oldest;
+    out->meta = p.meta;
+    return PHI_OK;
+}
+
+PHI__FN phi_status phi__project_of(phi__project_order *order, const phi_view_item *items,
+                                   size_t count, const phi_policy *policy,
+                                   const phi_token_counter *counter, phi_str system_prompt,
+                                   uint64_t tools_tokens) {
+    memset(order, 0, sizeof *order);
+    if ((items == NULL && count > 0) || (policy != NULL && phi__policy_fault(policy) != NULL))
+        return PHI_BAD_ARG;
+    order->items = items;
+    order->count = count;
+    order->policy = policy;
+    order->counter = counter;
+    order->system_prompt = system_prompt;
+    order->tools_tokens = tools_tokens;
+    return PHI_OK;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_project(const phi_view_item *items, size_t count, const phi_policy *policy,
+                               const phi_token_counter *counter, phi_str system_prompt,
+                               uint64_t tool_schema_tokens, phi_arena *arena,
+                               const phi_message *const **out, size_t *out_count,
+                               phi_projection_meta *meta) {
+    phi__project_order order;
+    phi__projection made;
+    phi_status status;
+    if (arena == NULL || out == NULL || out_count == NULL) return PHI_BAD_ARG;
+    status =
+        phi__project_of(&order, items, count, policy, counter, system_prompt, tool_schema_tokens);
+    if (status != PHI_OK) return status;
+    status = phi__project(&order, arena, &made);
+    if (status != PHI_OK) return status;
+    *out = made.messages;
+    *out_count = made.count;
+    if (meta != NULL) *meta = made.meta;
+    return PHI_OK;
+}
+
+/* ---- src/thread/prune.c ---- */
+
+/* prune.c - what a prune takes: whole groups, the oldest first. */
+
+
+/* An item, and, where it leads a group, what is known of that. */
+typedef struct phi__prune_item {
+    size_t leader; /* the answer that a result belongs to; else itself */
+    uint64_t tokens;
+    bool stays, goes;
+} phi__prune_item;
+
+typedef struct phi__pruning {
+    const phi_view_item *items;
+    size_t count;
+    const phi_prune *prune;
+    const phi_token_counter *counter;
+    phi_arena *arena;
+    phi__prune_item *known;
+    phi_message *memo;
+    phi_pruned pruned;
+} phi__pruning;
+
+static bool phi__prune_calls(const phi_message *m, phi_str id) {
+    size_t i;
+    for (i = 0; m->role == PHI_ROLE_ASSISTANT && i < m->content_count; i++)
+        if (m->content[i].kind == PHI_CONTENT_TOOL_CALL && phi_str_equal(m->content[i].id, id))
+            return true;
+    return false;
+}
+
+/* The nearest answer before it that made its call; a result without one is a group by itself. */
+static size_t phi__prune_leader(const phi__pruning *p, size_t at) {
+    const phi_message *m = p->items[at].message;
+    size_t i = at;
+    if (m->role != PHI_ROLE_TOOL_RESULT) return at;
+    while (i > 0)
+        if (phi__prune_calls(p->items[--i].message, m->tool_call_id)) return i;
+    return at;
+}
+
+static bool phi__prune_stays(const phi__pruning *p, const phi_view_item *item) {
+    uint32_t kept = (uint32_t)PHI_ITEM_SYNTHETIC | (uint32_t)PHI_ENTRY_DURABLE;
+    phi_role role = item->message->role;
+    return (role != PHI_ROLE_ASSISTANT && role != PHI_ROLE_TOOL_RESULT) ||
+           (item->flags & kept) != 0 || item->from < p->prune->from_seq ||
+           (p->prune->end_seq != 0 && item->to >= p->prune->end_seq);
+}
+
+static void phi__prune_look(phi__pruning *p) {
+    size_t i;
+    for (i = 0; i < p->count; i++) {
+        size_t leader = phi__prune_leader(p, i);
+        phi__prune_item *group = &p->known[leader];
+        p->known[i].leader = leader;
+        group->tokens += phi_tokens_of_message(p->counter, p->items[i].message);
+        group->stays = group->stays || phi__prune_stays(p, &p->items[i]);
+    }
+}
+
+static void phi__prune_choose(phi__pruning *p) {
+    size_t i;
+    for (i = 0; i < p->count; i++) {
+        phi__prune_item *item = &p->known[i];
+        if (item->leader == i && !item->stays && p->pruned.tokens_removed < p->prune->tokens) {
+            item->goes = true;
+            p->pruned.tokens_removed += item->tokens;
+        }
+        if (p->known[item->leader].goes) p->pruned.messages_removed++;
+    }
+}
+
+static bool phi__prune_goes(const phi__pruning *p, size_t i) {
+    return p->known[p->known[i].leader].goes;
+}
+
+/* ---- what is said of it ---- */
+
+static bool phi__prune_times(phi__pruning *p) {
+    int64_t *times = (int64_t *)phi_arena_alloc(
+        p->arena, phi__mul(phi__max(p->pruned.messages_removed, 1), sizeof *times));
+    size_t i;
+    if (times == NULL) return false;
+    for (i = 0; i < p->count; i++)
+        if (phi__prune_goes(p, i))
+            times[p->pruned.timestamp_count++] = p->items[i].message->timestamp_ms;
+    p->pruned.timestamps = times;
+    return true;
+}
+
+/* It stands where the first one stood, and in its time. */
+static bool phi__prune_remember(phi__pruning *p) {
+    phi_content *block;
+    phi__buf text;
+    bool done;
+    size_t first = 0;
+    if (p->prune->memo.len == 0) return true;
+    while (first + 1 < p->count && !phi__prune_goes(p, first)) first++;
+    block = (phi_content *)phi__arena_zero(p->arena, sizeof *block);
+    p->memo = (phi_message *)phi__arena_zero(p->arena, sizeof *p->memo);
+    if (block == NULL || p->memo == NULL) return false;
+    phi__buf_init(&text, p->arena->memory);
+    phi__buf_text(&text, "[Pruned context summary: ");
+    phi__buf_add_str(&text, p->prune->memo);
+    phi__buf_char(&text, ']');
+    done = !text.failed && phi__arena_str(p->arena, phi__buf_str(&text), &block->text) &&
+           phi__arena_str(p->arena, p->prune->memo, &p->pruned.memo);
+    phi__buf_free(&text);
+    block->kind = PHI_CONTENT_TEXT;
+    p->memo->role = PHI_ROLE_USER;
+    p->memo->content = block;
+    p->memo->content_count = 1;
+    p->memo->timestamp_ms = p->items[first].message->timestamp_ms;
+    p->memo->loop_id = p->items[first].message->loop_id;
+    p->memo->turn_index = p->items[first].message->turn_index;
+    return done;
+}
+
+static bool phi__prune_meta(const phi__pruning *p, const char **meta) {
+    phi__buf out;
+    phi_str kept;
+    size_t i;
+    bool done;
+    phi__buf_init(&out, p->arena->memory);
+    phi__buf_text(&out, "{\"tokens_removed\":");
+    phi__json_put_u64(&out, p->pruned.tokens_removed);
+    phi__buf_text(&out, ",\"messages_removed\":");
+    phi__json_put_u64(&out, p->pruned.messages_removed);
+    phi__buf_text(&out, ",\"memo\":");
+    if (p->pruned.memo.len > 0)
+        phi__json_put_str(&out, p->pruned.memo);
+    else
+        phi__buf_text(&out, "null");
+    phi__buf_text(&out, ",\"pruned_timestamps\":[");
+    for (i = 0; i < p->pruned.timestamp_count; i++) {
+        phi__json_put_comma(&out);
+        phi__json_put_i64(&out, p->pruned.timestamps[i]);
+    }
+    phi__buf_text(&out, "]}");
+    done = !out.failed && phi__arena_str(p->arena, phi__buf_str(&out), &kept);
+    phi__buf_free(&out);
+    if (done) *meta = kept.at;
+    return done;
+}
+
+/* Neighbours that go are one span. */
+static bool phi__prune_spans(const phi__pruning *p, phi_rewrite *out) {
+    phi_span *spans = (phi_span *)phi__arena_zero(
+        p->arena, phi__mul(phi__max(p->pruned.messages_removed, 1), sizeof *spans));
+    size_t i;
+    bool open = false;
+    if (spans == NULL) return false;
+    for (i = 0; i < p->count; i++) {
+        if (!phi__prune_goes(p, i)) {
+            open = false;
+            continue;
+        }
+        if (!open) spans[out->span_count++].from = p->items[i].from;
+        spans[out->span_count - 1].to = p->items[i].to;
+        open = true;
+    }
+    spans[0].messages = p->memo;
+    spans[0].message_count = p->memo != NULL ? 1 : 0;
+    out->spans = spans;
+    return true;
+}
+
+static phi_status phi__prune_make(phi__pruning *p, phi_rewrite *out) {
+    phi__prune_look(p);
+    phi__prune_choose(p);
+    if (p->pruned.messages_removed > 0) {
+        if (!phi__prune_remember(p)) return PHI_NO_MEMORY;
+        if (p->memo == NULL ||
+            phi_tokens_of_message(p->counter, p->memo) < p->pruned.tokens_removed)
+            return phi__prune_times(p) && phi__prune_meta(p, &out->meta) && phi__prune_spans(p, out)
+                       ? PHI_OK
+                       : PHI_NO_MEMORY;
+    }
+    memset(&p->pruned, 0, sizeof p->pruned);
+    return PHI_OK;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_prune_plan(const phi_view_item *items, size_t count, const phi_prune *prune,
+                                  const phi_token_counter *counter, phi_arena *arena,
+                                  phi_rewrite *out, phi_pruned *pruned) {
+    phi__pruning p;
+    phi_status status;
+    if ((items == NULL && count > 0) || prune == NULL || prune->tokens == 0 || arena == NULL ||
+        out == NULL)
+        return PHI_BAD_ARG;
+    memset(&p, 0, sizeof p);
+    memset(out, 0, sizeof *out);
+    if (pruned != NULL) memset(pruned, 0, sizeof *pruned);
+    p.items = items;
+    p.count = count;
+    p.prune = prune;
+    p.counter = counter;
+    p.arena = arena;
+    p.known =
+        (phi__prune_item *)phi__arena_zero(arena, phi__mul(phi__max(count, 1), sizeof *p.known));
+    if (p.known == NULL) return PHI_NO_MEMORY;
+    out->reason = PHI_REWRITE_PRUNE;
+    status = phi__prune_make(&p, out);
+    if (status == PHI_OK && pruned != NULL) *pruned = p.pruned;
+    return status;
+}
+
+PHI_API uint64_t phi_thread_prunable_from(const phi_thread *thread) {
+    const phi__thread *log = (const phi__thread *)thread;
+    const phi__op *op;
+    uint64_t limit = UINT64_MAX, from = 0;
+    uint32_t lane;
+    if (log == NULL) return 0;
+    for (lane = log->lane; lane != PHI__LANE_NONE; lane = log->lanes[lane].parent) {
+        for (op = log->ops; op != NULL; op = op->earlier)
+            if (op->lane == lane && op->seq <= limit && op->seq >= from && !op->revoked &&
+                op->rewrite.reason == PHI_REWRITE_COMPACTION && op->rewrite.revoke == NULL)
+                from = op->seq + 1;
+        if (log->lanes == NULL) break;
+        if (log->lanes[lane].fork_seq < limit) limit = log->lanes[lane].fork_seq;
+    }
+    return from;
+}
+
+/* ---- src/thread/revert.c ---- */
+
+/* revert.c - what a revert takes: everything behind a step, or nothing. */
+
+
+#include <stdio.h>
+
+typedef struct phi__reverting {
+    const phi__thread *thread;
+    const phi_revert *revert;
+    phi_arena *arena;
+    size_t target, first; /* items: the step, and the first one that goes */
+    phi_reverted *told;
+} phi__reverting;
+
+static bool phi__revert_text(phi_arena *arena, phi_str *out, const char *format, uint64_t n) {
+    char text[64];
+    (void)snprintf(text, sizeof text, format, (unsigned long long)n);
+    return phi__arena_str(arena, phi_str_of(text), out);
+}
+
+/* ---- steps ---- */
+
+PHI__FN size_t phi__step_label(uint64_t seq, char out[PHI__STEP_BYTES]) {
+    return (size_t)snprintf(out, PHI__STEP_BYTES, "[step n%llu]", (unsigned long long)seq);
+}
+
+/* A label of another thread's numbers, as a restored history has, names nothing. */
+static bool phi__revert_is_step(const phi__item *item) {
+    const phi_message *m = item->message;
+    char label[PHI__STEP_BYTES];
+    const phi_content *last;
+    if (m->role != PHI_ROLE_TOOL_RESULT || m->content_count == 0 ||
+        (item->flags & PHI_ITEM_SYNTHETIC) != 0)
+        return false;
+    last = &m->content[m->content_count - 1];
+    (void)phi__step_label(item->from, label);
+    return last->kind == PHI_CONTENT_TEXT && phi__str_is(last->text, label);
+}
+
+static bool phi__revert_find(phi__reverting *r) {
+    const phi__fold *fold = &r->thread->fold;
+    size_t i = fold->count;
+    if (r->revert->end_seq != 0 && r->revert->step >= r->revert->end_seq) return false;
+    while (i > 0 && fold->items[i - 1].to >= r->revert->step) {
+        const phi__item *item = &fold->items[--i];
+        if (item->from != r->revert->step || !phi__revert_is_step(item)) continue;
+        r->target = i;
+        for (r->first = i + 1; r->first < fold->count; r->first++)
+            if (fold->items[r->first].message->role != PHI_ROLE_TOOL_RESULT) break;
+        return r->first < fold->count;
+    }
+    return false;
+}
+
+/* In the log, whatever is shown of it. */
+static bool phi__revert_user_behind(const phi__reverting *r) {
+    const phi__thread *thread = r->thread;
+    size_t i = thread->message_count;
+    while (i > 0 && thread->messages[i - 1]->seq > r->revert->step)
+        if (thread->messages[--i]->message->role == PHI_ROLE_USER) return true;
+    return false;
+}
+
+/* ---- what is said of it ---- */
+
+static bool phi__revert_abandon(phi__reverting *r) {
+    const phi__fold *fold = &r->thread->fold;
+    phi_str *names =
+        (phi_str *)phi_arena_alloc(r->arena, phi__mul(fold->count - r->first, sizeof *names));
+    size_t i;
+    if (names == NULL) return false;
+    for (i = r->first; i < fold->count; i++) {
+        if ((fold->items[i].flags & PHI_ITEM_SYNTHETIC) != 0) continue;
+        if (!phi__revert_text(r->arena, &names[r->told->abandoned_count++], "n%llu",
+                              fold->items[i].from))
+            return false;
+    }
+    r->told->abandoned = names;
+    return true;
+}
+
+static phi_message *phi__revert_tag(const phi__reverting *r) {
+    phi_message *tag = (phi_message *)phi__arena_zero(r->arena, sizeof *tag);
+    phi_content *block = (phi_content *)phi__arena_zero(r->arena, sizeof *block);
+    const phi_message *target = r->thread->fold.items[r->target].message;
+    phi__buf text;
+    bool done;
+    if (tag == NULL || block == NULL) return NULL;
+    phi__buf_init(&text, r->arena->memory);
+    phi__buf_printf(&text, "[Reverted to step n%llu (%s)", (unsigned long long)r->revert->step,
+                    phi_revert_category_text(r->revert->category));
+    if (r->told->summary.len > 0) phi__buf_text(&text, ": ");
+    phi__buf_add_str(&text, r->told->summary);
+    phi__buf_char(&text, ']');
+    done = !text.failed && phi__arena_str(r->arena, phi__buf_str(&text), &block->text);
+    phi__buf_free(&text);
+    block->kind = PHI_CONTENT_TEXT;
+    tag->role = PHI_ROLE_USER;
+    tag->content = block;
+    tag->content_count = 1;
+    tag->timestamp_ms = target->timestamp_ms;
+    tag->loop_id = target->loop_id;
+    tag->turn_index = target->turn_index;
+    return done ? tag : NULL;
+}
+
+/* As the event has it. */
+static bool phi__revert_meta(const phi__reverting *r, const char **meta) {
+    phi__buf out;
+    phi_str kept;
+    size_t i;
+    bool done;
+    phi__buf_init(&out, r->arena->memory);
+    phi__buf_text(&out, "{\"category\":");
+    phi__json_put_str(&out, r->told->category);
+    phi__buf_text(&out, ",\"target\":");
+    phi__json_put_str(&out, r->told->target);
+    phi__buf_text(&out, ",\"abandoned_node_ids\":[");
+    for (i = 0; i < r->told->abandoned_count; i++) {
+        phi__json_put_comma(&out);
+        phi__json_put_str(&out, r->told->abandoned[i]);
+    }
+    phi__buf_text(&out, "],\"summary\":");
+    if (r->told->summary.len > 0)
+        phi__json_put_str(&out, r->told->summary);
+    else
+        phi__buf_text(&out, "null");
+    phi__buf_char(&out, '}');
+    done = !out.failed && phi__arena_str(r->arena, phi__buf_str(&out), &kept);
+    phi__buf_free(&out);
+    if (done) *meta = kept.at;
+    return done;
+}
+
+static phi_status phi__revert_make(phi__reverting *r, phi_rewrite *out) {
+    const phi__fold *fold = &r->thread->fold;
+    phi_span *span = (phi_span *)phi__arena_zero(r->arena, sizeof *span);
+    if (span == NULL || !phi__revert_abandon(r) || !phi__revert_meta(r, &out->meta))
+        return PHI_NO_MEMORY;
+    span->from = fold->items[r->first].from;
+    span->to = fold->items[fold->count - 1].to;
+    span->messages = phi__revert_tag(r);
+    span->message_count = 1;
+    if (span->messages == NULL) return PHI_NO_MEMORY;
+    out->spans = span;
+    out->span_count = 1;
+    r->told->applied = true;
+    return PHI_OK;
+}
+
+static phi_status phi__revert_refuse(phi__reverting *r, const char *format) {
+    return phi__revert_text(r->arena, &r->told->reason, format, r->revert->step) ? PHI_OK
+                                                                                 : PHI_NO_MEMORY;
+}
+
+/* ---- public ---- */
+
+PHI_API const char *phi_revert_category_text(phi_revert_category category) {
+    switch (category) {
+    case PHI_REVERT_FAILURE: return "failure";
+    case PHI_REVERT_TANGENT: return "tangent";
+    case PHI_REVERT_COMPLETION: return "completion";
+    case PHI_REVERT_STEP_SUMMARY: return "step-summary";
+    }
+    return "";
+}
+
+PHI_API phi_status phi_revert_plan(const phi_thread *thread, const phi_revert *revert,
+                                   phi_arena *arena, phi_rewrite *out, phi_reverted *reverted) {
+    phi__reverting r;
+    if (thread == NULL || revert == NULL || arena == NULL || out == NULL || reverted == NULL ||
+        *phi_revert_category_text(revert->category) == '\0')
+        return PHI_BAD_ARG;
+    memset(&r, 0, sizeof r);
+    memset(out, 0, sizeof *out);
+    memset(reverted, 0, sizeof *reverted);
+    r.thread = (const phi__thread *)thread;
+    r.revert = revert;
+    r.arena = arena;
+    r.told = reverted;
+    out->reason = PHI_REWRITE_REVERT;
+    reverted->category = phi_str_of(phi_revert_category_text(revert->category));
+    if (!phi__revert_text(arena, &reverted->target, "n%llu", revert->step) ||
+        !phi__arena_str(arena, revert->summary, &reverted->summary))
+        return PHI_NO_MEMORY;
+    if (!phi__revert_find(&r)) return phi__revert_refuse(&r, "step n%llu was not found");
+    if (phi__revert_user_behind(&r))
+        return phi__revert_refuse(&r, "a user message stands behind step n%llu");
+    return phi__revert_make(&r, out);
 }
 
 /* ---- src/thread/rewrite.c ---- */
 
 /* rewrite.c - the one change of what a lane shows: valid, or refused before it is appended. */
+
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -24686,11 +29570,12 @@ static phi_status phi__rewrite_refuse(phi__rewriting *w, const char *format, ...
 
 static phi_status phi__rewrite_check_messages(phi__rewriting *w, size_t at) {
     const phi_span *span = &w->given->spans[at];
-    size_t i;
+    size_t i, block;
     if (span->message_count > 0 && span->messages == NULL)
         return phi__rewrite_refuse(w, "spans[%u].messages is missing", (unsigned)at);
     for (i = 0; i < span->message_count; i++) {
         const phi_message *m = &span->messages[i];
+        const char *fault;
         if (m->role != PHI_ROLE_USER && m->role != PHI_ROLE_ASSISTANT &&
             m->role != PHI_ROLE_TOOL_RESULT)
             return phi__rewrite_refuse(w, "spans[%u].messages[%u]: no role a model has",
@@ -24698,6 +29583,13 @@ static phi_status phi__rewrite_check_messages(phi__rewriting *w, size_t at) {
         if (m->content_count == 0 || m->content == NULL)
             return phi__rewrite_refuse(w, "spans[%u].messages[%u]: no content", (unsigned)at,
                                        (unsigned)i);
+        fault = phi__message_fault(m, &block);
+        if (fault != NULL && block == SIZE_MAX)
+            return phi__rewrite_refuse(w, "spans[%u].messages[%u]: %s", (unsigned)at, (unsigned)i,
+                                       fault);
+        if (fault != NULL)
+            return phi__rewrite_refuse(w, "spans[%u].messages[%u].content[%u]: %s", (unsigned)at,
+                                       (unsigned)i, (unsigned)block, fault);
     }
     return PHI_OK;
 }
@@ -24735,7 +29627,7 @@ static size_t phi__rewrite_span_of(const phi_rewrite *r, const phi__item *item, 
 
 enum { PHI__REWRITE_STAYS, PHI__REWRITE_GOES, PHI__REWRITE_REPLACED };
 
-static bool phi__rewrite_same_ids(const phi_message *was, const phi_message *now) {
+PHI__FN bool phi__rewrite_same_ids(const phi_message *was, const phi_message *now) {
     size_t i, j = 0;
     if (was->role != now->role) return false;
     if (was->role == PHI_ROLE_TOOL_RESULT)
@@ -24754,8 +29646,6 @@ static bool phi__rewrite_same_ids(const phi_message *was, const phi_message *now
 static int phi__rewrite_fate(const phi_rewrite *r, const phi__item *item, size_t span) {
     const phi_span *s;
     if (span == SIZE_MAX) return PHI__REWRITE_STAYS;
-    if ((item->flags & PHI_ENTRY_DURABLE) != 0 && r->reason == PHI_REWRITE_COMPACTION)
-        return PHI__REWRITE_STAYS;
     s = &r->spans[span];
     return s->message_count == 1 && s->from == item->from && s->to == item->to &&
                    phi__rewrite_same_ids(item->message, &s->messages[0])
@@ -24763,48 +29653,78 @@ static int phi__rewrite_fate(const phi_rewrite *r, const phi__item *item, size_t
                : PHI__REWRITE_GOES;
 }
 
-static bool phi__rewrite_calls(const phi_message *m, phi_str id) {
-    size_t i;
-    for (i = 0; m->role == PHI_ROLE_ASSISTANT && i < m->content_count; i++)
-        if (m->content[i].kind == PHI_CONTENT_TOOL_CALL && phi_str_equal(m->content[i].id, id))
-            return true;
-    return false;
-}
-
-/* The answer that made a result's call: the nearest before it. SIZE_MAX: none. */
-static size_t phi__rewrite_asker(const phi__fold *fold, size_t result) {
-    size_t i = result;
-    while (i > 0)
-        if (phi__rewrite_calls(fold->items[--i].message, fold->items[result].message->tool_call_id))
-            return i;
-    return SIZE_MAX;
-}
-
-static phi_status phi__rewrite_check_groups(phi__rewriting *w) {
+static phi_status phi__rewrite_check_fates(phi__rewriting *w, const size_t *askers,
+                                           const uint8_t *durable, uint8_t *fates) {
     const phi__fold *fold = w->fold;
-    uint8_t *fates = (uint8_t *)phi__alloc(w->thread->memory, phi__max(fold->count, 1));
-    phi_status status = PHI_OK;
-    size_t i, from = 0, asker;
-    if (fates == NULL) return PHI_NO_MEMORY;
-    for (i = 0; i < fold->count && status == PHI_OK; i++) {
+    size_t i, from = 0;
+    for (i = 0; i < fold->count; i++) {
         const phi__item *item = &fold->items[i];
         bool cut = false;
         size_t span = phi__rewrite_span_of(w->given, item, &from, &cut);
         if (cut)
-            status = phi__rewrite_refuse(w, "spans[%u] cuts what stands for entries %llu to %llu",
-                                         (unsigned)span, (unsigned long long)item->from,
-                                         (unsigned long long)item->to);
-        fates[i] = (uint8_t)phi__rewrite_fate(w->given, item, span);
-        if (status != PHI_OK || item->message->role != PHI_ROLE_TOOL_RESULT) continue;
-        asker = phi__rewrite_asker(fold, i);
-        if (asker != SIZE_MAX &&
-            (fates[asker] == PHI__REWRITE_GOES) != (fates[i] == PHI__REWRITE_GOES))
-            status = phi__rewrite_refuse(
+            return phi__rewrite_refuse(w, "spans[%u] cuts what stands for entries %llu to %llu",
+                                       (unsigned)span, (unsigned long long)item->from,
+                                       (unsigned long long)item->to);
+        fates[i] =
+            (uint8_t)(durable != NULL && durable[i] != 0 ? PHI__REWRITE_STAYS
+                                                         : phi__rewrite_fate(w->given, item, span));
+        if (askers[i] != SIZE_MAX &&
+            (fates[askers[i]] == PHI__REWRITE_GOES) != (fates[i] == PHI__REWRITE_GOES))
+            return phi__rewrite_refuse(
                 w, "entry %llu is a result of the call in entry %llu: they go together",
-                (unsigned long long)item->from, (unsigned long long)fold->items[asker].from);
+                (unsigned long long)item->from, (unsigned long long)fold->items[askers[i]].from);
     }
-    phi__free(w->thread->memory, fates, phi__max(fold->count, 1));
+    return PHI_OK;
+}
+
+static phi_status phi__rewrite_check_groups(phi__rewriting *w) {
+    phi_memory *memory = w->thread->memory;
+    const phi__fold *fold = w->fold;
+    phi_status status = PHI_NO_MEMORY;
+    uint8_t *durable = NULL, *fates;
+    size_t *askers;
+    if (w->given->span_count == 0) return PHI_OK;
+    fates = (uint8_t *)phi__alloc(memory, phi__max(fold->count, 1));
+    askers = phi__groups_make(memory, fold);
+    if (fates != NULL && askers != NULL &&
+        (w->given->reason != PHI_REWRITE_COMPACTION || phi__groups_durable(memory, fold, &durable)))
+        status = phi__rewrite_check_fates(w, askers, durable, fates);
+    phi__free(memory, durable, durable != NULL ? fold->count : 0);
+    phi__groups_free(memory, fold->count, askers);
+    phi__free(memory, fates, fates != NULL ? phi__max(fold->count, 1) : 0);
     return status;
+}
+
+/* ---- by id ---- */
+
+/* Where the rewrite of an id stands, or the free place where it would. */
+static phi__op **phi__rewrite_place(phi__op **table, size_t cap, uint64_t hash, phi_str op_id) {
+    size_t at = (size_t)hash & (cap - 1);
+    while (table[at] != NULL &&
+           (table[at]->id_hash != hash || !phi__str_is(op_id, table[at]->rewrite.op_id)))
+        at = (at + 1) & (cap - 1);
+    return &table[at];
+}
+
+PHI__FN phi__op *phi__thread_find_op(const phi__thread *thread, phi_str op_id) {
+    return thread->op_cap > 0
+               ? *phi__rewrite_place(thread->op_table, thread->op_cap, phi__hash(op_id, 0), op_id)
+               : NULL;
+}
+
+/* Room for one more. False: no memory. */
+static bool phi__rewrite_room(phi__thread *thread) {
+    size_t cap = thread->op_cap > 0 ? thread->op_cap * 2 : 8;
+    phi__op **table, *op;
+    if ((thread->op_count + 1) * 2 <= thread->op_cap) return true;
+    table = (phi__op **)phi__alloc(thread->memory, phi__mul(cap, sizeof *table));
+    if (table == NULL) return false;
+    for (op = thread->ops; op != NULL; op = op->earlier)
+        *phi__rewrite_place(table, cap, op->id_hash, phi_str_of(op->rewrite.op_id)) = op;
+    phi__free(thread->memory, thread->op_table, thread->op_cap * sizeof *table);
+    thread->op_table = table;
+    thread->op_cap = cap;
+    return true;
 }
 
 /* ---- keeping it ---- */
@@ -24848,15 +29768,26 @@ PHI__FN bool phi__rewrite_copy(phi_arena *arena, const phi_rewrite *given, phi_r
            phi__rewrite_text(arena, &out->revoke) && phi__rewrite_text(arena, &out->meta);
 }
 
+static bool phi__rewrite_named(const phi_rewrite *r) {
+    return r->op_id != NULL && r->op_id[0] != '\0';
+}
+
+/* A name that no rewrite has, not even one of the host's. */
+static void phi__rewrite_name(const phi__thread *thread, char out[32]) {
+    uint64_t n = thread->count;
+    do (void)snprintf(out, 32, "op-%llu", (unsigned long long)n++);
+    while (phi__thread_find_op(thread, phi_str_of(out)) != NULL);
+}
+
 static phi__op *phi__rewrite_keep(phi__thread *thread, const phi_rewrite *given, uint32_t lane,
                                   uint64_t base) {
     phi__op *op = (phi__op *)phi__arena_zero(&thread->arena, sizeof *op);
     phi_rewrite named = *given;
     char made[32];
-    size_t i;
+    size_t i, j;
     if (op == NULL) return NULL;
-    if (given->op_id == NULL) {
-        (void)snprintf(made, sizeof made, "op-%llu", (unsigned long long)thread->count);
+    if (!phi__rewrite_named(given)) {
+        phi__rewrite_name(thread, made);
         named.op_id = made;
     }
     named.lane = NULL; /* it is in the op */
@@ -24864,8 +29795,11 @@ static phi__op *phi__rewrite_keep(phi__thread *thread, const phi_rewrite *given,
     named.has_base = true;
     op->lane = lane;
     if (!phi__rewrite_copy(&thread->arena, &named, &op->rewrite)) return NULL;
-    for (i = 0; i < given->span_count; i++)
+    for (i = 0; i < given->span_count; i++) {
         op->message_count = phi__add(op->message_count, given->spans[i].message_count);
+        for (j = 0; j < given->spans[i].message_count; j++)
+            if (!phi__thread_claim_calls(thread, &given->spans[i].messages[j])) return NULL;
+    }
     op->rendered = (phi__rendered **)phi__arena_zero(
         &thread->arena, phi__mul(phi__max(op->message_count, 1), sizeof *op->rendered));
     return op->rendered != NULL ? op : NULL;
@@ -24874,7 +29808,8 @@ static phi__op *phi__rewrite_keep(phi__thread *thread, const phi_rewrite *given,
 static phi__entry *phi__rewrite_entry(phi__thread *thread, phi__op *op, phi_str loop_id,
                                       uint32_t turn_index) {
     phi__entry *entry = (phi__entry *)phi__arena_zero(&thread->arena, sizeof *entry);
-    if (entry == NULL || !phi__thread_reserve(thread, 1, 0)) return NULL;
+    if (entry == NULL || !phi__rewrite_room(thread) || !phi__thread_reserve(thread, 1, 0))
+        return NULL;
     entry->kind = PHI_ENTRY_REWRITE;
     entry->at_ms = phi__thread_now(thread);
     entry->loop_id = loop_id;
@@ -24887,6 +29822,10 @@ static void phi__rewrite_append(phi__thread *thread, phi__op *op, phi__entry *en
     op->seq = thread->count;
     op->earlier = thread->ops;
     thread->ops = op;
+    op->id_hash = phi__hash(phi_str_of(op->rewrite.op_id), 0);
+    *phi__rewrite_place(thread->op_table, thread->op_cap, op->id_hash,
+                        phi_str_of(op->rewrite.op_id)) = op;
+    thread->op_count++;
     phi__thread_attach(thread, entry, 1);
 }
 
@@ -24905,19 +29844,16 @@ static phi_status phi__rewrite_apply(phi__rewriting *w, phi_str loop_id, uint32_
 
 /* ---- undoing ---- */
 
-PHI__FN phi__op *phi__thread_find_op(const phi__thread *thread, phi_str op_id) {
-    phi__op *op = thread->ops;
-    while (op != NULL && !phi__str_is(op_id, op->rewrite.op_id)) op = op->earlier;
-    return op;
-}
-
-static bool phi__rewrite_touches(const phi__op *a, const phi__op *b) {
-    size_t i, j;
-    for (i = 0; i < a->rewrite.span_count; i++)
-        for (j = 0; j < b->rewrite.span_count; j++)
-            if (a->rewrite.spans[i].from <= b->rewrite.spans[j].to &&
-                b->rewrite.spans[j].from <= a->rewrite.spans[i].to)
-                return true;
+static bool phi__rewrite_touches(const phi_rewrite *a, const phi_rewrite *b) {
+    size_t i = 0, j = 0;
+    while (i < a->span_count && j < b->span_count) {
+        if (a->spans[i].to < b->spans[j].from)
+            i++;
+        else if (b->spans[j].to < a->spans[i].from)
+            j++;
+        else
+            return true;
+    }
     return false;
 }
 
@@ -24948,7 +29884,8 @@ static phi_status phi__rewrite_revoke(phi__rewriting *w, phi_str loop_id, uint32
         return PHI_NOT_FOUND;
     }
     for (later = thread->ops; later != target; later = later->earlier)
-        if (later->lane == target->lane && !later->revoked && phi__rewrite_touches(later, target)) {
+        if (later->lane == target->lane && !later->revoked &&
+            phi__rewrite_touches(&later->rewrite, &target->rewrite)) {
             (void)phi__rewrite_refuse(w, "the later rewrite \"%s\" touches it",
                                       later->rewrite.op_id);
             return PHI_MISUSE;
@@ -24965,6 +29902,19 @@ static phi_status phi__rewrite_revoke(phi__rewriting *w, phi_str loop_id, uint32
 
 /* ---- all of it ---- */
 
+/* It is written to files and read by others: what is no JSON would spoil them. */
+static phi_status phi__rewrite_check_meta(phi__rewriting *w) {
+    phi_arena scratch;
+    phi_json *root = NULL;
+    phi_status status;
+    if (w->given->meta == NULL) return PHI_OK;
+    phi_arena_init(&scratch, w->thread->memory, 0);
+    status = phi_json_parse(&scratch, phi_str_of(w->given->meta), PHI_JSON_BORROW, &root, NULL);
+    phi_arena_free(&scratch);
+    if (status == PHI_OK || status == PHI_NO_MEMORY) return status;
+    return phi__rewrite_refuse(w, "meta is no JSON");
+}
+
 static phi_status phi__rewrite_check(phi__rewriting *w) {
     phi__thread *thread = w->thread;
     const phi_rewrite *r = w->given;
@@ -24980,6 +29930,7 @@ static phi_status phi__rewrite_check(phi__rewriting *w) {
     if (thread->count == 0 && r->span_count > 0)
         return phi__rewrite_refuse(w, "there is nothing to rewrite");
     status = phi__rewrite_check_spans(w);
+    if (status == PHI_OK) status = phi__rewrite_check_meta(w);
     if (status != PHI_OK || r->revoke != NULL) return status;
     w->fold = &thread->fold;
     if (w->lane != thread->lane) {
@@ -25003,7 +29954,8 @@ PHI__FN phi_status phi__thread_rewrite(phi__thread *thread, const phi_rewrite *r
     w.words_size = words != NULL ? words_size : 0;
     if (w.words_size > 0) words[0] = '\0';
     if (duplicate != NULL) *duplicate = false;
-    if (rewrite->op_id != NULL && phi__thread_find_op(thread, phi_str_of(rewrite->op_id)) != NULL) {
+    if (phi__rewrite_named(rewrite) &&
+        phi__thread_find_op(thread, phi_str_of(rewrite->op_id)) != NULL) {
         if (duplicate != NULL) *duplicate = true;
         return PHI_OK;
     }
@@ -25053,17 +30005,25 @@ PHI__FN void phi__thread_init(phi__thread *thread, phi_memory *memory, phi__io *
     phi_arena_init(&thread->arena, memory, 0);
 }
 
+PHI__FN void phi__thread_renew(phi__thread *thread) {
+    phi__thread before = *thread;
+    phi__thread_init(thread, before.memory, before.io);
+    thread->of_agent = before.of_agent;
+    thread->grown = before.grown;
+    thread->rt = before.rt;
+}
+
 PHI__FN void phi__thread_free(phi__thread *thread) {
-    bool of_agent;
+    if (thread->journal != NULL) (void)phi__journal_sync(thread, NULL, 0);
+    phi__journal_close(thread);
     phi__free(thread->memory, thread->entries, thread->cap * sizeof *thread->entries);
     phi__free(thread->memory, thread->messages, thread->message_cap * sizeof *thread->messages);
     phi__free(thread->memory, thread->lanes, thread->lane_cap * sizeof *thread->lanes);
     phi__free(thread->memory, thread->ids, thread->id_cap * sizeof *thread->ids);
+    phi__free(thread->memory, thread->op_table, thread->op_cap * sizeof(phi__op *));
     phi__fold_free(thread->memory, &thread->fold);
     phi_arena_free(&thread->arena);
-    of_agent = thread->of_agent;
-    phi__thread_init(thread, thread->memory, thread->io);
-    thread->of_agent = of_agent;
+    phi__thread_renew(thread);
 }
 
 PHI__FN int64_t phi__thread_now(const phi__thread *thread) {
@@ -25099,8 +30059,10 @@ PHI__FN void phi__thread_attach(phi__thread *thread, phi__entry *entries, size_t
         } else if (entry->kind == PHI_ENTRY_LOOP_END) {
             if (entry->usage != NULL) phi_usage_add(&thread->usage, entry->usage);
             phi__fold_end(thread, &thread->fold, entry);
-        }
+        } else if (entry->kind == PHI_ENTRY_LOOP_START)
+            thread->restored = false;
     }
+    if (thread->journal != NULL) phi__journal_grew(thread);
 }
 
 PHI__FN bool phi__thread_append(phi__thread *thread, const phi__entry *entries, size_t n) {
@@ -25132,7 +30094,8 @@ static bool phi__thread_answer(phi__thread *thread, const phi_message *asked,
     memset(&result, 0, sizeof result);
     memset(&entry, 0, sizeof entry);
     content.kind = PHI_CONTENT_TEXT;
-    content.text = PHI__LIT("Out of memory");
+    content.text = thread->restored ? PHI__LIT("The process ended before this call had a result")
+                                    : PHI__LIT("Out of memory");
     result.role = PHI_ROLE_TOOL_RESULT;
     result.content = &content;
     result.content_count = 1;
@@ -25148,26 +30111,27 @@ static bool phi__thread_answer(phi__thread *thread, const phi_message *asked,
 }
 
 /* Whether one of these results is for this call. They mostly stand in call order, and *next is the one; a
-   host's history may have them in any. */
+   host's history may have them in any. What counts is what the lane shows: what was rewritten away needs no result. */
 static bool phi__thread_answered(const phi__thread *thread, size_t first, size_t end, size_t *next,
                                  phi_str id) {
+    const phi__item *items = thread->fold.items;
     size_t i;
-    if (*next < end && phi_str_equal(thread->messages[*next]->message->tool_call_id, id)) {
+    if (*next < end && phi_str_equal(items[*next].message->tool_call_id, id)) {
         ++*next;
         return true;
     }
     for (i = first; i < end; i++)
-        if (phi_str_equal(thread->messages[i]->message->tool_call_id, id)) return true;
+        if (phi_str_equal(items[i].message->tool_call_id, id)) return true;
     return false;
 }
 
 PHI__FN bool phi__thread_answer_orphans(phi__thread *thread) {
-    size_t end = thread->message_count, at = end, next, i;
+    size_t end = thread->fold.count, at = end, next, i;
     const phi_message *asked;
-    while (at > 0 && thread->messages[at - 1]->message->role == PHI_ROLE_TOOL_RESULT) at--;
+    while (at > 0 && thread->fold.items[at - 1].message->role == PHI_ROLE_TOOL_RESULT) at--;
     if (at == 0) return true;
-    asked = thread->messages[at - 1]->message;
-    if (asked->role != PHI_ROLE_ASSISTANT || !phi__fold_shows(asked)) return true;
+    asked = thread->fold.items[at - 1].message;
+    if (asked->role != PHI_ROLE_ASSISTANT) return true;
     next = at;
     for (i = 0; i < asked->content_count; i++) {
         if (asked->content[i].kind != PHI_CONTENT_TOOL_CALL) continue;
@@ -25213,14 +30177,151 @@ PHI__FN phi_status phi__thread_claim_id(phi__thread *thread, phi_str id) {
     return PHI_OK;
 }
 
+PHI__FN bool phi__thread_claim_calls(phi__thread *thread, const phi_message *message) {
+    size_t i;
+    for (i = 0; message->role == PHI_ROLE_ASSISTANT && i < message->content_count; i++)
+        if (message->content[i].kind == PHI_CONTENT_TOOL_CALL &&
+            phi__thread_claim_id(thread, message->content[i].id) == PHI_NO_MEMORY)
+            return false;
+    return true;
+}
+
+/* ---- src/thread/thread_text.c ---- */
+
+/* thread_text.c - a thread as text: a header line, and an entry a line. */
+
+
+#include <stdio.h>
+
+#define PHI__THREAD_HEADER "{\"phi_thread\":1}\n"
+
+static void phi__text_words(char *words, size_t size, uint64_t line, const char *why) {
+    if (words != NULL && size > 0)
+        (void)snprintf(words, size, "line %llu: %s", (unsigned long long)line, why);
+}
+
+/* The next line, without its end. False: there is none. */
+static bool phi__text_line(phi_str *rest, phi_str *line) {
+    const char *end;
+    if (rest->len == 0) return false;
+    end = (const char *)memchr(rest->at, '\n', rest->len);
+    *line = phi__str(rest->at, end != NULL ? (size_t)(end - rest->at) : rest->len);
+    rest->at += line->len + (end != NULL ? 1u : 0u);
+    rest->len -= line->len + (end != NULL ? 1u : 0u);
+    return true;
+}
+
+/* Keys that are not known are of later versions, and are ignored. */
+static phi_status phi__text_header(phi__entry_reader *reader, phi_str line) {
+    phi_json *root = NULL;
+    phi_status status = phi_json_parse(&reader->scratch, line, PHI_JSON_BORROW, &root, NULL);
+    if (status == PHI_NO_MEMORY) return status;
+    if (status == PHI_OK && phi_json_int(phi_json_get(root, "phi_thread"), 0) == 1) return PHI_OK;
+    (void)snprintf(reader->words, sizeof reader->words,
+                   "expected the header of a thread, {\"phi_thread\":1}");
+    return PHI_PARSE;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_thread_to_json(const phi_thread *thread, phi_arena *arena, phi_str *out) {
+    const phi__thread *log = (const phi__thread *)thread;
+    phi_arena scratch;
+    phi__buf text;
+    size_t i;
+    bool done;
+    if (log == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
+    phi__buf_init(&text, arena->memory);
+    phi_arena_init(&scratch, arena->memory, 0);
+    phi__buf_text(&text, PHI__THREAD_HEADER);
+    for (i = 0; i < log->count && !text.failed; i++) {
+        phi__entry_put(&text, log, log->entries[i], &scratch);
+        phi__buf_char(&text, '\n');
+    }
+    phi_arena_free(&scratch);
+    done = !text.failed && phi__arena_str(arena, phi__buf_str(&text), out);
+    phi__buf_free(&text);
+    return done ? PHI_OK : PHI_NO_MEMORY;
+}
+
+PHI_API phi_status phi_thread_from_json(phi_thread *thread, phi_str json, char *words,
+                                        size_t words_size) {
+    phi__thread *log = (phi__thread *)thread;
+    phi__entry_reader reader;
+    phi_str line = {"", 0};
+    uint64_t number = 1;
+    phi_status status;
+    if (words != NULL && words_size > 0) words[0] = '\0';
+    if (log == NULL) return PHI_BAD_ARG;
+    if (log->count > 0 || log->user != NULL) return PHI_MISUSE;
+    phi__entry_reader_init(&reader, log);
+    (void)phi__text_line(&json, &line);
+    status = phi__text_header(&reader, line);
+    while (status == PHI_OK && phi__text_line(&json, &line)) {
+        number++;
+        status = phi__entry_read(&reader, line);
+    }
+    if (status == PHI_PARSE) phi__text_words(words, words_size, number, reader.words);
+    phi__entry_reader_free(&reader);
+    log->restored = log->count > 0;
+    if (status == PHI_OK) return status;
+    phi__journal_close(log); /* what was read of it is not to be stored */
+    phi__thread_free(log);
+    return status;
+}
+#undef PHI__THREAD_HEADER
+
+/* ---- src/thread/tracker.c ---- */
+
+/* tracker.c - reported tokens, and estimates behind them. */
+
+
+static uint64_t phi__tracker_add(uint64_t a, uint64_t b) {
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+/* ---- public ---- */
+
+PHI_API void phi_tracker_record(phi_tracker *tracker, const phi_usage *usage, size_t index) {
+    uint64_t sum;
+    if (tracker == NULL || usage == NULL) return;
+    sum = phi__tracker_add(phi__tracker_add(usage->input, usage->output),
+                           phi__tracker_add(usage->cache_read, usage->cache_write));
+    if (sum == 0) return;
+    tracker->reported = sum;
+    tracker->index = index;
+}
+
+PHI_API uint64_t phi_tracker_known(const phi_tracker *tracker, size_t count, size_t *from) {
+    bool known = tracker != NULL && tracker->reported > 0 && tracker->index < count;
+    if (from != NULL) *from = known ? tracker->index + 1 : 0;
+    return known ? tracker->reported : 0;
+}
+
+PHI_API uint64_t phi_tracker_tokens(const phi_tracker *tracker, const phi_message *const *messages,
+                                    size_t count, const phi_token_counter *counter) {
+    size_t i;
+    uint64_t sum;
+    if (messages == NULL) return 0;
+    sum = phi_tracker_known(tracker, count, &i);
+    for (; i < count; i++) sum = phi__tracker_add(sum, phi_tokens_of_message(counter, messages[i]));
+    return sum;
+}
+
+PHI_API void phi_tracker_reset(phi_tracker *tracker) {
+    if (tracker != NULL) memset(tracker, 0, sizeof *tracker);
+}
+
 /* ---- src/thread/truncate.c ---- */
 
 /* truncate.c - takes the oldest part out of the view, and puts a marker in its place.
 
    A group is an answer with its results, or any other message. What stays is the first user message,
-   the newest one, and everything from the last group on; all other groups up to a point go. So one
+   the newest one, what is durable, and everything from the last group on; all other groups up to a point go. So one
    marker, at the place of the first message that went, stands for all that ever did. It is a rewrite like any
-   other; how many went all told is in its meta. */
+   other; how many went all told is in its meta.
+   A span cannot cut what an earlier rewrite has put in one place, and a late result goes with its call, wherever it
+   stands: what cannot be told apart is one block, and blocks go as a whole. */
 
 
 #include <stdio.h>
@@ -25230,15 +30331,37 @@ enum { PHI__TRUNCATE_WORDS = 96 }; /* the marker's, with twenty digits */
 
 #define PHI__TRUNCATE_META "{\"removed\":"
 
+/* Of each item: the block it is of, and, where it is the block's root, the whole of it. */
+typedef struct phi__truncate_block {
+    size_t up; /* towards the root, which points to itself */
+    uint64_t tokens;
+    size_t count;
+    bool spared, goes;
+} phi__truncate_block;
+
 typedef struct phi__truncation {
     phi__thread *thread;
+    phi__truncate_block *blocks;
     size_t first, newest;   /* items: user messages that stay; SIZE_MAX: there is none */
     size_t last;            /* item that begins the last group */
-    size_t stop;            /* all before it goes, but what stays; 0: nothing does */
     size_t marker;          /* of an earlier truncation, to be replaced; SIZE_MAX: there is none */
     uint64_t tokens;        /* without markers and what goes */
     uint64_t removed, gone; /* messages, now and all told */
 } phi__truncation;
+
+static phi__truncate_block *phi__truncate_root(phi__truncation *t, size_t at) {
+    while (t->blocks[at].up != at) {
+        t->blocks[at].up = t->blocks[t->blocks[at].up].up;
+        at = t->blocks[at].up;
+    }
+    return &t->blocks[at];
+}
+
+/* The earlier one becomes the root. */
+static void phi__truncate_join(phi__truncation *t, size_t a, size_t b) {
+    size_t x = phi__truncate_root(t, a)->up, y = phi__truncate_root(t, b)->up;
+    t->blocks[phi__max(x, y)].up = phi__min(x, y);
+}
 
 /* The meta of the truncation that an item is the marker of, or NULL. */
 static const char *phi__truncate_meta(const phi__thread *thread, const phi__item *item) {
@@ -25272,20 +30395,20 @@ static size_t phi__truncate_group_end(const phi__thread *thread, size_t at) {
 /* Extensions at the end are no group to be kept for: no model sees them. */
 static void phi__truncate_look(phi__truncation *t) {
     const phi__thread *thread = t->thread;
-    size_t at;
+    size_t at, end, i;
     t->first = t->newest = t->marker = SIZE_MAX;
-    t->last = t->stop = 0;
     t->tokens = thread->fold.tokens;
-    t->removed = t->gone = 0;
-    for (at = 0; at < thread->fold.count; at = phi__truncate_group_end(thread, at)) {
+    for (at = 0; at < thread->fold.count; at = end) {
         const phi__item *item = &thread->fold.items[at];
         const char *meta = phi__truncate_meta(thread, item);
+        end = phi__truncate_group_end(thread, at);
         if (meta != NULL) {
             t->marker = at;
             t->gone = strtoull(meta + sizeof PHI__TRUNCATE_META - 1, NULL, 10);
             t->tokens -= phi_tokens_of_message(NULL, item->message);
             continue;
         }
+        for (i = at + 1; i < end; i++) phi__truncate_join(t, at, i);
         if (item->message->role != PHI_ROLE_EXTENSION) t->last = at;
         if (item->message->role != PHI_ROLE_USER) continue;
         if (t->first == SIZE_MAX) t->first = at;
@@ -25293,8 +30416,33 @@ static void phi__truncate_look(phi__truncation *t) {
     }
 }
 
-static bool phi__truncate_stays(const phi__truncation *t, size_t at) {
-    return at != t->marker && (at >= t->stop || at == t->first || at == t->newest);
+static void phi__truncate_spare(phi__truncation *t, size_t at) {
+    if (at < t->thread->fold.count) phi__truncate_root(t, at)->spared = true;
+}
+
+/* Blocks, what each comes to, and which must stay. */
+static void phi__truncate_weigh(phi__truncation *t, const size_t *askers, const uint8_t *durable) {
+    const phi__fold *fold = &t->thread->fold;
+    size_t i;
+    for (i = 0; i < fold->count; i++) {
+        if (askers[i] != SIZE_MAX) phi__truncate_join(t, askers[i], i);
+        if (i > 0 && fold->items[i].from == fold->items[i - 1].from &&
+            fold->items[i].to == fold->items[i - 1].to)
+            phi__truncate_join(t, i - 1, i);
+    }
+    for (i = 0; i < fold->count; i++) {
+        phi__truncate_block *root = phi__truncate_root(t, i);
+        root->tokens += phi_tokens_of_message(NULL, fold->items[i].message);
+        root->count++;
+        if (durable != NULL && durable[i] != 0) root->spared = true;
+    }
+    phi__truncate_spare(t, t->first);
+    phi__truncate_spare(t, t->newest);
+    phi__truncate_spare(t, t->last);
+}
+
+static bool phi__truncate_stays(phi__truncation *t, size_t at) {
+    return at != t->marker && !phi__truncate_root(t, at)->goes;
 }
 
 static void phi__truncate_mark(const phi__truncation *t, phi_message *marker, phi_content *block,
@@ -25320,23 +30468,24 @@ static uint64_t phi__truncate_tokens(const phi__truncation *t) {
     return t->tokens + phi_tokens_of_message(NULL, &marker);
 }
 
-/* Goes over the groups until enough is gone. False: nothing to take, or less than a marker costs. */
+/* Goes over the blocks until enough is gone. False: nothing to take, or less than a marker costs. */
 static bool phi__truncate_plan(phi__truncation *t, uint64_t target_tokens) {
-    const phi__thread *thread = t->thread;
-    uint64_t now = thread->fold.tokens;
-    size_t at, end;
-    for (at = 0; at < t->last && now > target_tokens; at = end) {
-        end = phi__truncate_group_end(thread, at);
-        if (at == t->first || at == t->newest || at == t->marker) continue;
-        for (t->stop = at; t->stop < end; t->stop++, t->removed++, t->gone++)
-            t->tokens -= phi_tokens_of_message(NULL, thread->fold.items[t->stop].message);
+    uint64_t now = t->thread->fold.tokens;
+    size_t at;
+    for (at = 0; at < t->last && now > target_tokens; at++) {
+        phi__truncate_block *root = phi__truncate_root(t, at);
+        if (at == t->marker || root->spared || root->goes) continue;
+        root->goes = true;
+        t->tokens -= root->tokens;
+        t->removed += root->count;
+        t->gone += root->count;
         now = phi__truncate_tokens(t);
     }
-    return t->removed > 0 && now < thread->fold.tokens;
+    return t->removed > 0 && now < t->thread->fold.tokens;
 }
 
 /* What goes, as spans; the first one leaves the marker. NULL: no memory. */
-static phi_span *phi__truncate_spans(const phi__truncation *t, const phi_message *marker,
+static phi_span *phi__truncate_spans(phi__truncation *t, const phi_message *marker,
                                      phi_arena *scratch, size_t *count) {
     const phi__fold *fold = &t->thread->fold;
     phi_span *spans = (phi_span *)phi__arena_zero(scratch, phi__mul(fold->count, sizeof *spans));
@@ -25358,33 +30507,60 @@ static phi_span *phi__truncate_spans(const phi__truncation *t, const phi_message
     return spans;
 }
 
-PHI__FN bool phi__thread_truncate(phi__thread *thread, uint64_t target_tokens, phi_str loop_id,
-                                  uint32_t turn_index, size_t *removed) {
+static bool phi__truncate_do(phi__truncation *t, phi_str loop_id, uint32_t turn_index) {
     char words[PHI__TRUNCATE_WORDS], meta[48];
     phi_arena scratch;
-    phi__truncation t;
     phi_rewrite rewrite;
     phi_message marker;
     phi_content block;
     bool done;
-    *removed = 0;
-    t.thread = thread;
-    phi__truncate_look(&t);
-    if (!phi__truncate_plan(&t, target_tokens)) return true;
-    phi__truncate_mark(&t, &marker, &block, words);
-    marker.timestamp_ms = phi__thread_now(thread);
+    phi__truncate_mark(t, &marker, &block, words);
+    marker.timestamp_ms = phi__thread_now(t->thread);
     marker.loop_id = loop_id;
     marker.turn_index = turn_index;
-    (void)snprintf(meta, sizeof meta, PHI__TRUNCATE_META "%llu}", (unsigned long long)t.gone);
+    (void)snprintf(meta, sizeof meta, PHI__TRUNCATE_META "%llu}", (unsigned long long)t->gone);
     memset(&rewrite, 0, sizeof rewrite);
     rewrite.reason = PHI_REWRITE_COMPACTION;
     rewrite.meta = meta;
-    phi_arena_init(&scratch, thread->memory, 0);
-    rewrite.spans = phi__truncate_spans(&t, &marker, &scratch, &rewrite.span_count);
+    phi_arena_init(&scratch, t->thread->memory, 0);
+    rewrite.spans = phi__truncate_spans(t, &marker, &scratch, &rewrite.span_count);
     done = rewrite.spans != NULL &&
-           phi__thread_rewrite(thread, &rewrite, loop_id, turn_index, NULL, NULL, 0) == PHI_OK;
+           phi__thread_rewrite(t->thread, &rewrite, loop_id, turn_index, NULL, NULL, 0) == PHI_OK;
     phi_arena_free(&scratch);
-    if (done) *removed = (size_t)t.removed;
+    return done;
+}
+
+static bool phi__truncate_blocks(phi__truncation *t) {
+    phi__thread *thread = t->thread;
+    const phi__fold *fold = &thread->fold;
+    size_t *askers = phi__groups_make(thread->memory, fold), i;
+    uint8_t *durable = NULL;
+    bool done = askers != NULL && phi__groups_durable(thread->memory, fold, &durable);
+    if (done) {
+        for (i = 0; i < fold->count; i++) t->blocks[i].up = i;
+        phi__truncate_look(t);
+        phi__truncate_weigh(t, askers, durable);
+    }
+    phi__free(thread->memory, durable, durable != NULL ? fold->count : 0);
+    phi__groups_free(thread->memory, fold->count, askers);
+    return done;
+}
+
+PHI__FN bool phi__thread_truncate(phi__thread *thread, uint64_t target_tokens, phi_str loop_id,
+                                  uint32_t turn_index, size_t *removed) {
+    phi__truncation t;
+    size_t bytes = phi__mul(phi__max(thread->fold.count, 1), sizeof *t.blocks);
+    bool done;
+    *removed = 0;
+    memset(&t, 0, sizeof t);
+    t.thread = thread;
+    t.blocks = (phi__truncate_block *)phi__alloc(thread->memory, bytes);
+    done = t.blocks != NULL && phi__truncate_blocks(&t);
+    if (done && phi__truncate_plan(&t, target_tokens)) {
+        done = phi__truncate_do(&t, loop_id, turn_index);
+        if (done) *removed = (size_t)t.removed;
+    }
+    phi__free(thread->memory, t.blocks, t.blocks != NULL ? bytes : 0);
     return done;
 }
 #undef PHI__TRUNCATE_META
@@ -25408,7 +30584,7 @@ static void phi__view_lane(const phi__thread *thread, const phi__entry *entry, p
 static void phi__view_detail(const phi__entry *entry, phi_entry *out) {
     if (entry->kind == PHI_ENTRY_REWRITE) out->rewrite = &((const phi__op *)entry->detail)->rewrite;
     if (entry->kind == PHI_ENTRY_SPAWN) {
-        const phi__spawn *spawn = (const phi__spawn *)entry->detail;
+        const phi__child_run *spawn = (const phi__child_run *)entry->detail;
         out->tool_call_id = spawn->tool_call_id;
         out->child_session_id = spawn->session_id;
         out->child_loop_id = spawn->loop_id;
@@ -25453,24 +30629,28 @@ PHI_API phi_status phi_thread_entry(const phi_thread *thread, uint64_t seq, phi_
     return PHI_OK;
 }
 
-static phi_status phi__view_check(const phi_message *messages, size_t count) {
-    size_t i;
-    if (messages == NULL || count == 0) return PHI_BAD_ARG;
-    for (i = 0; i < count; i++)
-        if ((unsigned)messages[i].role < (unsigned)PHI_ROLE_USER ||
-            (unsigned)messages[i].role > (unsigned)PHI_ROLE_EXTENSION ||
-            (messages[i].content == NULL && messages[i].content_count > 0))
-            return PHI_BAD_ARG;
-    return PHI_OK;
+static bool phi__view_is_json(const phi__thread *log, phi_str json, phi_status *status) {
+    phi_arena scratch;
+    phi_json *root = NULL;
+    phi_arena_init(&scratch, log->memory, 0);
+    *status = phi_json_parse(&scratch, json, PHI_JSON_BORROW, &root, NULL);
+    phi_arena_free(&scratch);
+    return *status == PHI_OK;
 }
 
-static bool phi__view_claim(phi__thread *log, const phi_message *message) {
-    size_t i;
-    for (i = 0; message->role == PHI_ROLE_ASSISTANT && i < message->content_count; i++)
-        if (message->content[i].kind == PHI_CONTENT_TOOL_CALL &&
-            phi__thread_claim_id(log, message->content[i].id) == PHI_NO_MEMORY)
-            return false;
-    return true;
+static phi_status phi__view_check(const phi__thread *log, const phi_message *messages,
+                                  size_t count) {
+    size_t i, block;
+    if (messages == NULL || count == 0) return PHI_BAD_ARG;
+    for (i = 0; i < count; i++) {
+        const phi_message *m = &messages[i];
+        phi_status status;
+        if (phi__message_fault(m, &block) != NULL) return PHI_BAD_ARG;
+        if (m->role != PHI_ROLE_EXTENSION || m->extension_data.len == 0) continue;
+        if (!phi__view_is_json(log, m->extension_data, &status))
+            return status == PHI_NO_MEMORY ? status : PHI_BAD_ARG;
+    }
+    return PHI_OK;
 }
 
 static bool phi__view_append(phi__thread *log, const phi_message *messages, size_t count,
@@ -25483,7 +30663,7 @@ static bool phi__view_append(phi__thread *log, const phi_message *messages, size
         entries[i].kind = PHI_ENTRY_MESSAGE;
         entries[i].flags = flags & PHI_ENTRY_DURABLE;
         entries[i].message = phi_message_copy(&messages[i], &log->arena);
-        if (entries[i].message == NULL || !phi__view_claim(log, &messages[i])) return false;
+        if (entries[i].message == NULL || !phi__thread_claim_calls(log, &messages[i])) return false;
         entries[i].at_ms = phi__thread_now(log);
         entries[i].loop_id = entries[i].message->loop_id;
         entries[i].turn_index = entries[i].message->turn_index;
@@ -25499,24 +30679,17 @@ PHI_API phi_status phi_thread_append_messages(phi_thread *thread, const phi_mess
     phi_arena_mark mark;
     phi_status status;
     if (log == NULL) return PHI_BAD_ARG;
-    status = phi__view_check(messages, count);
-    if (status != PHI_OK) return status;
     if (log->user != NULL) return PHI_BUSY;
     if (expected != UINT64_MAX && expected != log->count) return PHI_STALE;
-    if (seq != NULL) *seq = log->count;
+    status = phi__view_check(log, messages, count);
+    if (status != PHI_OK) return status;
     mark = phi_arena_save(&log->arena);
-    if (phi__view_append(log, messages, count, flags)) return PHI_OK;
-    phi_arena_reset(&log->arena, mark);
-    return PHI_NO_MEMORY;
-}
-
-static bool phi__view_is_json(phi__thread *log, phi_str json, phi_status *status) {
-    phi_arena scratch;
-    phi_json *root = NULL;
-    phi_arena_init(&scratch, log->memory, 0);
-    *status = phi_json_parse(&scratch, json, PHI_JSON_BORROW, &root, NULL);
-    phi_arena_free(&scratch);
-    return *status == PHI_OK;
+    if (!phi__view_append(log, messages, count, flags)) {
+        phi_arena_reset(&log->arena, mark);
+        return PHI_NO_MEMORY;
+    }
+    if (seq != NULL) *seq = log->count - count;
+    return PHI_OK;
 }
 
 PHI_API phi_status phi_thread_note(phi_thread *thread, const char *kind, phi_str json,
@@ -25606,11 +30779,11 @@ PHI_API phi_status phi_thread_fresh(phi_thread *thread) {
 #endif /* PHI__IMP_THREAD */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0xfde75eb8
+#if PHI__IMP_LOOP != 0x076a04e6
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0xfde75eb8
+#define PHI__IMP_LOOP 0x076a04e6
 
 /* ---- src/loop/session_in.h ---- */
 
@@ -25655,6 +30828,10 @@ PHI__FN void phi__session_drop(phi__sessions *sessions, phi__session *session); 
 
 /* The next number of a segment; 0: no memory, and nothing changed. */
 PHI__FN uint32_t phi__session_next(phi__sessions *sessions, phi__session *session, phi_str segment);
+/* How many numbers of a segment were given; and that at least so many were. False: no memory. */
+PHI__FN uint32_t phi__session_count_so_far(phi__session *session, phi_str segment);
+PHI__FN bool phi__session_go_on(phi__sessions *sessions, phi__session *session, phi_str segment,
+                                uint64_t runs);
 /* Gives the last number back: a run that could not begin. */
 PHI__FN void phi__session_undo(phi__session *session, phi_str segment);
 
@@ -25664,9 +30841,73 @@ PHI__FN bool phi__session_renew(phi__sessions *sessions, phi__session **session,
 
 #endif
 
-/* ---- src/loop/loop_in.h ---- */
+/* ---- src/loop/tape_in.h ---- */
 
-/* loop_in.h - the structures of the pump: the runtime, its agents, their runs, transfers and calls.
+/* tape_in.h - what the pump asks of a tape: a recording under way, or one that is played (session/replay.h).
+
+   Everything that comes from outside is let in at one place of a step, and only into a runtime that has digested
+   what came before: no run is ready. Between two such steps the tape's clock stands still. So a run is a function of
+   what was let in, in its order, and of what the host does; how much work a step may do changes nothing.
+   Threads: the pumping thread. */
+#ifndef PHI_LOOP_TAPE_IN_H
+#define PHI_LOOP_TAPE_IN_H
+
+
+struct phi__toolcall;
+
+/* The sources that a tape takes from the host, or from the system where they are NULL. */
+typedef struct phi__tape_sources {
+    uint64_t (*clock_us_fn)(void *user_data);
+    void (*random_fn)(void *user_data, void *out, size_t len);
+    void (*watch_fn)(void *user_data, intptr_t fd, int want);
+    void *user_data;
+} phi__tape_sources;
+
+typedef struct phi__tape_ops {
+    /* Before the runtime's io is made. PHI_MISUSE: another runtime has it, or had it. */
+    phi_status (*take)(phi_tape *tape, const phi__tape_sources *sources);
+    /* The runtime is made. inner: what carries the requests; NULL where it plays. stages: it tells them. */
+    void (*attach)(phi_tape *tape, phi_runtime *rt, const phi_transport *inner, bool stages);
+    void (*detach)(phi_tape *tape); /* the runtime goes */
+    /* A step that lets in: begin, then the host's posts, then rest, ...; let_in at its end. */
+    void (*begin)(phi_tape *tape);
+    void (*rest)(phi_tape *tape);
+    void (*woken)(phi_tape *tape);  /* recording: the step has slept */
+    void (*fired)(phi_tape *tape);  /* recording: timers have */
+    void (*posted)(phi_tape *tape); /* recording: the host's posts were read, and there were some */
+    void (*touch)(phi_tape *tape);  /* something happens in this step: its time counts */
+    void (*let_in)(phi_tape *tape);
+    uint64_t (*work_us)(phi_tape *tape); /* the clock of the step's budget */
+    uint64_t (*look_us)(phi_tape *tape); /* for what is only shown: not recorded */
+    /* What a transport says. */
+    phi_status (*stage)(phi_tape *tape, phi_xfer xfer, phi_xfer_stage stage);
+    phi_status (*head)(phi_tape *tape, phi_xfer xfer, int status, const char *headers, size_t len);
+    phi_status (*push)(phi_tape *tape, phi_xfer xfer, const char *bytes, size_t len);
+    phi_status (*end)(phi_tape *tape, phi_xfer xfer, phi_status status, const char *words);
+    /* Tools. start: true, the call is not given to its tool. started: its tool's start has returned. result: of a
+       call that is claimed. said: an update or progress. */
+    bool (*start)(phi_tape *tape, struct phi__toolcall *call);
+    void (*started)(phi_tape *tape, struct phi__toolcall *call);
+    phi_status (*result)(phi_tape *tape, struct phi__toolcall *call, const phi_tool_result *result);
+    void (*said)(phi_tape *tape, struct phi__toolcall *call, phi_str text, bool progress);
+} phi__tape_ops;
+
+/* The first member of session's own. */
+struct phi_tape {
+    const phi__tape_ops *ops;
+    phi_transport transport; /* of the runtime */
+    uint64_t (*clock_us_fn)(void *user_data);
+    void (*random_fn)(void *user_data, void *out, size_t len);
+    void (*watch_fn)(void *user_data, intptr_t fd, int want); /* NULL: none */
+    bool plays;
+    bool stages; /* the transport tells its stages; known after attach */
+};
+
+#endif
+
+/* ---- src/loop/state_in.h ---- */
+
+/* state_in.h - the structures of the pump: the runtime, its agents, their runs, transfers and calls.
 
    The runtime owns everything. An agent's run exists from prompt to AGENT_END; it is advanced a slice
    at a time from the runtime's ready list, and leaves the list when it waits. Whoever ends a wait (a
@@ -25675,15 +30916,16 @@ PHI__FN bool phi__session_renew(phi__sessions *sessions, phi__session **session,
    agent. During a step, an agent that is freed is taken out of every table at once and destroyed when the
    step ends; whoever called the host looks at agent->slot before it goes on.
    Threads: the pumping thread, but for the words of slots and the inbox. */
-#ifndef PHI_LOOP_LOOP_IN_H
-#define PHI_LOOP_LOOP_IN_H
+#ifndef PHI_LOOP_STATE_IN_H
+#define PHI_LOOP_STATE_IN_H
 
 
 typedef struct phi__agent phi__agent;
 typedef struct phi__run phi__run;
 typedef struct phi__toolcall phi__toolcall;
 typedef struct phi__response phi__response;
-struct phi_thread; /* agent/bare_run.c */
+typedef struct phi__heard phi__heard; /* capture.c */
+struct phi_thread;                    /* agent/bare_run.c */
 
 /* ---- events ---- */
 
@@ -25877,11 +31119,25 @@ struct phi__toolcall {
     bool ended, after;      /* TOOL_END was emitted; the AFTER_TOOL hook was heard */
     bool skipped;           /* for steering: told without arguments, and no hook hears of it */
     bool updating;          /* inside of an update's hooks */
+    bool starting;          /* inside of its tool's start */
+    phi_message *held;      /* with a tape: its result, in the run's arena, until it is let in */
+    bool resumes;           /* out of a snapshot: its tool is to take it up */
     phi__told *told_fields; /* in the run; NULL: nothing was told of its arguments */
     phi__toolcall *poll_next, *poll_prev; /* calls whose step is called */
     bool polled;
     uint32_t poll_round; /* in which its step was called last */
 };
+
+/* ---- wishes of tools about what the model sees ---- */
+
+typedef struct phi__wishes {
+    uint64_t prune_tokens; /* 0: none */
+    phi__buf memo;
+    bool reverts;
+    phi_revert_category category;
+    uint64_t step;
+    phi__buf summary;
+} phi__wishes;
 
 /* ---- runs ---- */
 
@@ -25937,6 +31193,8 @@ struct phi__run {
     uint64_t posts_from;       /* of the inbox: an abort posted before meant an earlier run */
     phi_trigger trigger;       /* of its first turn */
     uint32_t turn_index;
+    uint32_t captured; /* turns whose request was told */
+    phi__heard *heard; /* for that: what was steered and followed up */
     bool turn_open;
     uint64_t started_us;
     /* before it is in the log */
@@ -25985,6 +31243,9 @@ struct phi__run {
     const phi_message *
         *listed; /* what TRANSFORM_CONTEXT and CONVERT_TO_LLM look at; NULL: not asked */
     size_t listed_count;
+    const phi__item *shown; /* what the policy shows of the thread; NULL: all of it */
+    size_t shown_count;
+    uint32_t shown_for; /* 1 and the compactions before it was made; 0: it was not */
     phi__encoder encoder;
     bool encoding;
     struct phi__body_hash *hash; /* of the request, in the turn's arena; NULL: not begun */
@@ -25992,8 +31253,11 @@ struct phi__run {
     uint32_t delay_ms;
     uint64_t retry_at_us;
     uint32_t compactions, idle_compactions; /* of this turn; those that gained nothing */
-    const phi_failure *overflow;            /* what made the last one, in the thread */
-    phi_compaction *compaction;             /* under way, in the thread */
+    const phi_failure
+        *overflow; /* what made the last one, in the thread; NULL: the view's size did */
+    struct phi__compacted *plan; /* of the next one, in the turn's arena; NULL: none */
+    bool compact_only;           /* of phi_compact: no turn follows */
+    phi_compaction *compaction;  /* under way, in the thread */
     phi__xfer *transfer;
     phi__sse sse;
     phi__frames frames; /* in its place, where the codec's stream is of frames */
@@ -26015,6 +31279,7 @@ struct phi__run {
     bool skipping;       /* steering was found: what has not begun is skipped */
     bool answered; /* PHI_RESPOND_TOOL was called: no call is run, and no turn follows for them */
     phi__response *response; /* of phi_ask; NULL: nobody holds one */
+    phi__wishes wishes;      /* what its tools want done when the turn is over */
 };
 
 /* ---- responses ---- */
@@ -26035,6 +31300,15 @@ struct phi__response {
     int64_t asked_ms, ended_ms, first_delta_ms;
 };
 
+/* ---- what of a history is sent ---- */
+
+typedef struct phi__sight {
+    bool has_policy;
+    phi_policy policy;
+    phi_token_counter counter; /* count_text NULL: the estimate */
+    phi_projection_meta last;
+} phi__sight;
+
 /* ---- agents ---- */
 
 /* A run that had to take one ends: AGENT_START or TURN_END, then ERROR, and AGENT_END. */
@@ -26054,6 +31328,7 @@ struct phi__agent {
     const struct phi_provider *provider;     /* of the model; NULL: one of ours */
     const struct phi_provider *own_provider; /* the desc's, in `arena`; NULL: none */
     phi_translate_fn translate_fn;           /* NULL: as the encoders do */
+    bool capture_requests;                   /* tell PHI_EV_TURN_REQUEST */
     phi_str system_prompt;                   /* in memory of its own */
     phi_str agent_id;                        /* in memory of its own */
     phi__session *session;                   /* shared by the agents of one session id */
@@ -26068,6 +31343,7 @@ struct phi__agent {
     size_t tool_count;
     bool has_lone_tools;  /* one is not_concurrent */
     bool has_field_tools; /* one has on_field */
+    bool names_steps;     /* one has names_steps */
     phi_tool_mode tool_mode;
     uint32_t tool_batch;
     phi_tool_choice tool_choice;
@@ -26076,8 +31352,12 @@ struct phi__agent {
     uint32_t max_tokens;
     double temperature; /* negative: not sent */
     phi_cache cache;
-    phi_format format;                  /* what it points to is that of the two below */
-    phi_str format_schema, format_name; /* in memory of their own */
+    phi_compaction_config compaction;      /* its focus_message in `arena`; zero is default */
+    phi_compactor compactor;               /* start NULL: none */
+    struct phi__compactor_job *compacting; /* what it is at; or NULL */
+    uint64_t compacted_tokens;             /* what the last compaction left, by estimate; 0: none */
+    phi_format format;                     /* what it points to is that of the two below */
+    phi_str format_schema, format_name;    /* in memory of their own */
     phi_limits limits;
     phi_deadlines deadlines;
     phi_retry retry;
@@ -26100,6 +31380,8 @@ struct phi__agent {
     void *user_data;
     phi__thread *thread; /* `own`, or one that the caller lent */
     phi__thread own;
+    phi_store store; /* where `own` is kept */
+    bool has_store;
     phi__run *run;
     phi__response *responses;          /* the newest */
     phi__agent *next_over, *prev_over; /* of those in rt->bare_over */
@@ -26108,11 +31390,14 @@ struct phi__agent {
     struct phi__put_off *put_off;      /* a rewrite that waits for the end of the run; or NULL */
     uint32_t loops;                    /* runs so far, in all sessions */
     phi__caching caching;
+    struct phi__sight *sight;   /* its policy; NULL: none, and no counter */
+    uint8_t context_level;      /* shown.c: what the host was warned of last */
     phi_usage usage, run_usage; /* run_usage: of the last run, or the one that goes on */
     double cost, run_cost;
     size_t queued_bytes;          /* of its events that were not popped */
     phi__record *oldest, *newest; /* of its events, those popped too */
-    phi__record reserve[PHI__RESERVE];
+    phi__record
+        *reserve; /* PHI__RESERVE of them: while a run goes on, and until its events are released */
 };
 
 /* ---- the runtime ---- */
@@ -26134,6 +31419,9 @@ struct phi_runtime {
     phi__io *io;
     phi__http *http;
     const phi_transport *transport;
+    phi_tape *tape;    /* NULL: none */
+    bool undigested;   /* with a tape: the last step left work to the next */
+    bool tells_stages; /* the transport does */
     phi__slots agents, calls, transfers, tickets, responses;
     phi__inbox inbox;
     uint64_t posts_read; /* where it was read up to; its own counts wrap */
@@ -26149,6 +31437,7 @@ struct phi_runtime {
     size_t polled_runs;
     phi__agent *doomed;
     struct phi_thread *threads;             /* of phi_thread_new */
+    phi__grown grown;                       /* threads whose store lacks something */
     phi__agent *bare_over, *bare_over_last; /* until their events are popped; oldest first */
     uint32_t active;                        /* runs going */
     uint32_t step_budget_us, step_budget_bytes;
@@ -26161,6 +31450,16 @@ struct phi_runtime {
     char error_words[256];
 };
 
+#endif
+
+/* ---- src/loop/loop_in.h ---- */
+
+/* loop_in.h - what the files of the pump give each other: functions, by file, over the structures of
+   state_in.h. Threads: the pumping thread. */
+#ifndef PHI_LOOP_LOOP_IN_H
+#define PHI_LOOP_LOOP_IN_H
+
+
 /* events.c */
 PHI__FN void phi__events_init(phi__events *events, phi_memory *memory);
 PHI__FN void phi__events_free(phi__events *events);
@@ -26171,6 +31470,10 @@ PHI__FN bool phi__emit(phi__agent *agent, const phi_event *event, phi__answer *a
 /* The same for a part of an answer, made in place: there are many of them. */
 PHI__FN bool phi__emit_delta(phi__agent *agent, phi_event_kind kind, uint32_t block_index,
                              phi_str text, phi__answer *answer, size_t partial_len);
+/* The reserve of an agent that is to run: taken before, and given back when there is no run and it is not in use.
+   False: no memory. */
+PHI__FN bool phi__events_reserve(phi__agent *agent);
+PHI__FN void phi__events_unreserve(phi__agent *agent);
 /* The same for what must not be lost: it takes one of the reserve when there is no memory, and says
    false; the run must then end. */
 PHI__FN bool phi__emit_surely(phi__agent *agent, const phi_event *event);
@@ -26193,12 +31496,19 @@ PHI__FN phi_status phi__xfer_open(phi_runtime *rt, phi_memory *memory, const phi
 PHI__FN phi_str phi__xfer_unread(const phi__xfer *transfer);
 PHI__FN void phi__xfer_took(phi__xfer *transfer, size_t bytes);
 PHI__FN void phi__xfer_alive(phi__xfer *transfer); /* a meaningful event was seen */
+/* What was said about a transfer, past the tape. */
+PHI__FN phi_status phi__xfer_stage_now(phi_xfer xfer, phi_xfer_stage stage);
+PHI__FN phi_status phi__xfer_head_now(phi_xfer xfer, int http_status, const char *headers,
+                                      size_t len);
+PHI__FN phi_status phi__xfer_push_now(phi_xfer xfer, const char *bytes, size_t len);
+PHI__FN phi_status phi__xfer_end_now(phi_xfer xfer, phi_status status, const char *words);
 PHI__FN void phi__xfer_close(phi__xfer *transfer); /* cancels if it goes; NULL is harmless */
 
 /* call.c */
 PHI__FN bool phi__call_open(phi__toolcall *call);             /* its handle; false: no memory */
 PHI__FN bool phi__call_open_still(const phi__toolcall *call); /* nobody has finished it */
 PHI__FN void phi__call_start(phi__toolcall *call);
+PHI__FN void phi__call_resume(phi__toolcall *call); /* one that had begun before a snapshot */
 PHI__FN void phi__call_fail(phi__toolcall *call,
                             const char *text); /* an error result, if none yet */
 PHI__FN void phi__call_fail_str(phi__toolcall *call, phi_str text);
@@ -26210,6 +31520,10 @@ PHI__FN void phi__call_repeat_words(const phi__toolcall *call, char out[PHI__REP
 PHI__FN void phi__call_detach(phi__toolcall *call);
 PHI__FN void phi__call_dispose(phi__toolcall *call);
 PHI__FN void phi__call_posted(phi_runtime *rt, const phi__post *post);
+/* With a tape: settles a call with the result that was let in; tells an update; or gives a claim back. */
+PHI__FN phi_status phi__call_take(phi__toolcall *call, const phi_tool_result *result);
+PHI__FN void phi__call_tell(phi__toolcall *call, phi_str text, bool progress);
+PHI__FN void phi__call_unclaim(phi__toolcall *call);
 PHI__FN void phi__calls_poll(phi_runtime *rt);
 
 /* hooks.c */
@@ -26287,8 +31601,14 @@ typedef struct phi__run_order {
     size_t prompt_count;
     phi_continuation continuation;
     phi_str loop_id, parent_loop_id;
+    bool compact_only;
 } phi__run_order;
 PHI__FN phi_status phi__run_new(phi__agent *agent, const phi__run_order *order);
+/* For phi__run_thaw: a run that began with an entry of its agent's thread; the agent's, from phi__run_take on. NULL:
+   no memory. */
+PHI__FN phi__run *phi__run_make_for(phi__agent *agent, const phi__entry *start);
+PHI__FN void phi__run_take(phi__run *run);
+PHI__FN void phi__run_unmake(phi__run *run);
 PHI__FN void phi__run_wake(phi__run *run);
 PHI__FN void phi__run_cancel(phi__run *run);
 /* The runs of an agent and of those below it; only runs that began before `at` in the inbox. after_turn: when
@@ -26298,6 +31618,9 @@ PHI__FN void phi__run_detach(phi__run *run);  /* nothing wakes it or is called b
 PHI__FN void phi__run_destroy(phi__run *run); /* at once, without events: agent or runtime go */
 PHI__FN void phi__runs_advance(phi_runtime *rt);
 PHI__FN bool phi__step_spent(const phi_runtime *rt);
+/* The clock, for what is only shown to the host: a tape does not record the look. */
+PHI__FN uint64_t phi__look_us(const phi_runtime *rt);
+PHI__FN uint64_t phi__work_us(const phi_runtime *rt); /* of the step's budget */
 /* Appends a message to the log and tells it with MESSAGE_START and MESSAGE_END. */
 PHI__FN bool phi__run_log(phi__run *run, const phi_message *kept);
 PHI__FN bool phi__run_tell(phi__run *run, const phi_message *message, phi_input input,
@@ -26316,15 +31639,29 @@ PHI__FN phi__state phi__run_hooked(phi__run *run, phi__hooked hooked, phi__state
                                    phi__state next, phi__state denied, bool *wait);
 PHI__FN bool phi__run_timer_set(phi__run *run, uint64_t at_us); /* wakes the run */
 
-/* context.c: the states TRANSFORM and CONVERT, COMPACT and COMPACTED */
+/* context.c: the states TRANSFORM and CONVERT */
 PHI__FN phi__state phi__run_transform(phi__run *run, bool *wait);
 PHI__FN phi__state phi__run_convert(phi__run *run, bool *wait);
 /* Whether the hooks have left anything that can be sent; and the list as the encoder wants it. */
 PHI__FN bool phi__run_has_items(const phi__run *run);
 /* After the host's translation, if there is one. PHI_NO_MEMORY, or what that said. */
 PHI__FN phi_status phi__run_items(phi__run *run, const phi__item **items, size_t *count);
+
+/* compactor.c: the host's own compactions. PHI_OK: its rewrite is run->plan; PHI_BUSY: it is at work; PHI_NOT_FOUND:
+   nothing comes of it; PHI_STALE: the agent is gone; PHI_NO_MEMORY. due: one may begin, to come to `target` tokens. */
+PHI__FN phi_status phi__compactor_ask(phi__run *run, const phi_compaction_config *config,
+                                      uint64_t target, bool due);
+PHI__FN void phi__compactor_forget(phi__agent *agent); /* what is at work is not wanted any more */
+
+/* compaction.c: the states COMPACT and COMPACTED */
 PHI__FN phi__state phi__run_compact(phi__run *run, bool *wait);
 PHI__FN phi__state phi__run_compacted(phi__run *run, bool *wait);
+/* Where a turn that has begun goes on: COMPACT where its view nears the window, else TRANSFORM. And where a run of
+   phi_compact does. */
+PHI__FN phi__state phi__run_fit(phi__run *run);
+PHI__FN phi__state phi__run_shrink(phi__run *run);
+/* Whether a compaction now would do anything. PHI_NO_MEMORY. */
+PHI__FN phi_status phi__compaction_gains(const phi__agent *agent, bool *gains);
 
 /* model_call.c: the states REQUEST, SEND, STREAM and BACKOFF */
 PHI__FN phi__state phi__run_request(phi__run *run, bool *wait);
@@ -26346,6 +31683,10 @@ PHI__FN void phi__answer_charge_open(phi__run *run);
 PHI__FN phi__state phi__answer_give_up(phi__run *run, const phi_failure *failure,
                                        phi_status status);
 PHI__FN phi_status phi__answer_status(const phi_failure *failure);
+
+/* capture.c: false: no memory */
+PHI__FN bool phi__capture_heard(phi__run *run, const phi_message *message, phi_input input);
+PHI__FN bool phi__capture_tell(phi__run *run); /* what is in run->ask, once a turn */
 
 /* caching.c */
 PHI__FN void phi__caching_sent(phi__agent *agent, const phi__ask *ask); /* will be, as it is */
@@ -26386,6 +31727,12 @@ PHI__FN void phi__response_drop(phi__response *response); /* its handle is stale
 /* All of an agent's: it is freed or reset, or its messages are replaced. */
 PHI__FN void phi__responses_drop(phi__agent *agent);
 
+/* stored.c: threads in a store. Whether the store has all of the run's thread now; without one: no. */
+enum { PHI__STORED_WORDS = 200 };
+PHI__FN bool phi__stored_run(phi__run *run);
+PHI__FN void phi__stored_updated(phi__run *run); /* the same at its end, which is told */
+PHI__FN void phi__stored_step(phi_runtime *rt);  /* what else has grown, in part */
+
 /* put_off.c: as phi_agent_rewrite. */
 PHI__FN phi_status phi__put_off_rewrite(phi__agent *agent, const phi_rewrite *rewrite);
 PHI__FN void phi__put_off_due(phi__agent *agent); /* the run has ended: what waits is done */
@@ -26398,6 +31745,25 @@ PHI__FN void phi__bare_over(phi__agent *agent);
 /* Tells that what is queued for it is dropped: no run will follow. */
 PHI__FN void phi__bare_drop(phi__agent *agent);
 PHI__FN void phi__bare_forget(phi__agent *agent); /* it is doomed */
+
+/* wishes.c */
+/* Does what the tools of the turn wished for. False: no memory. */
+PHI__FN bool phi__wishes_do(phi__run *run);
+PHI__FN void phi__wishes_free(phi__run *run); /* forgets them; nothing is harmless */
+/* A result as it enters the log: where steps are named, with its name. NULL: no memory. */
+PHI__FN const phi_message *phi__wishes_name(phi__run *run, const phi_message *result);
+
+/* shown.c: what of the thread the model call of this turn is sent, as far as that is not known, and warnings
+   about it. False: *next is where the run goes. */
+PHI__FN bool phi__run_show(phi__run *run, phi__state *next);
+/* What an agent with a policy sends now; false: it has none. */
+PHI__FN bool phi__run_order_of(phi__agent *agent, phi__project_order *order);
+
+/* measure.c: tokens of the system prompt, the tools and the format, by estimate. */
+PHI__FN uint64_t phi__run_overhead_tokens(const phi__run *run);
+/* Tokens of the messages that the run would send now: those reported with the last answer, without the overhead, and an
+   estimate of what came since; where the list was changed since then, or nothing was reported, the estimate of all. */
+PHI__FN uint64_t phi__run_context_tokens(const phi__run *run);
 
 /* limits.c */
 PHI__FN bool phi__limit_leaves(const phi__run *run, uint32_t delay_ms); /* time for a delay */
@@ -26414,6 +31780,36 @@ static inline phi_agent phi__agent_handle(const phi__agent *agent) {
     handle.gen = agent->gen;
     return handle;
 }
+
+#endif
+
+/* ---- src/loop/freeze_in.h ---- */
+
+/* freeze_in.h - a run as JSON, between two steps, and back. */
+#ifndef PHI_LOOP_FREEZE_IN_H
+#define PHI_LOOP_FREEZE_IN_H
+
+
+/* Messages with all their fields: {"message":...} and beside it what the interchange JSON leaves out. */
+PHI__FN void phi__freeze_message(phi__buf *out, const phi_message *message, phi_arena *scratch);
+/* In the arena; strings of the tree are not copied. PHI_PARSE, PHI_NO_MEMORY. */
+PHI__FN phi_status phi__thaw_message(const phi_json *node, phi_arena *arena, phi_message *out);
+
+/* A queue as an array; and back, added to it. PHI_PARSE, PHI_NO_MEMORY. */
+PHI__FN void phi__freeze_inputs(phi__buf *out, const phi__inputs *inputs, phi_arena *scratch);
+PHI__FN phi_status phi__thaw_inputs(phi__agent *agent, const phi_json *node, phi__inputs *to);
+
+/* What tools wish for, as members of the run's object; and back. PHI_PARSE, PHI_NO_MEMORY. */
+PHI__FN void phi__wishes_freeze(phi__buf *out, const phi__run *run);
+PHI__FN phi_status phi__wishes_thaw(phi__run *run, const phi_json *node);
+
+/* Names of the states that are written, from 1; NULL past the last. */
+PHI__FN const char *phi__freeze_state_name(size_t i);
+
+/* The agent's run as an object; null where none goes on, or it is over but for its last hook. */
+PHI__FN void phi__run_freeze(phi__buf *out, const phi__agent *agent, phi_arena *scratch);
+/* Of an idle agent whose thread is there again. PHI_PARSE: it does not fit the thread; PHI_NO_MEMORY. Then there is no run. */
+PHI__FN phi_status phi__run_thaw(phi__agent *agent, const phi_json *node, bool interrupt);
 
 #endif
 
@@ -27188,11 +32584,17 @@ PHI__FN void phi__call_fail(phi__toolcall *call, const char *text) {
     phi__call_fail_str(call, phi_str_of(text));
 }
 
+/* A tool was run again, and what is played has not come to its result: perhaps it never will. */
+static bool phi__call_awaits_tape(const phi__toolcall *call) {
+    return call->held != NULL && call->rt->tape != NULL && call->rt->tape->plays;
+}
+
 PHI__FN void phi__call_cancel(phi__toolcall *call, const char *text) {
     const phi_tool *tool = call->tool;
     if (call->result != NULL) return;
     if (call->slot != NULL) {
-        if (!phi__call_claim(call)) return; /* its result is on the way */
+        if (!phi__call_claim(call) && !phi__call_awaits_tape(call))
+            return; /* its result is on the way */
         if (call->started && tool != NULL && tool->cancel != NULL)
             tool->cancel(tool->user_data, phi__call_handle(call));
     }
@@ -27290,13 +32692,44 @@ static bool phi__call_arm(phi__toolcall *call) {
            PHI_OK;
 }
 
+PHI__FN phi_status phi__call_take(phi__toolcall *call, const phi_tool_result *result) {
+    phi_message *kept = phi__call_keep(call, result);
+    phi__call_settle(call, kept);
+    return kept != NULL ? PHI_OK : PHI_NO_MEMORY;
+}
+
+PHI__FN void phi__call_unclaim(phi__toolcall *call) {
+    if (call->slot != NULL)
+        (void)phi__slots_move(&call->rt->calls, call->index, call->gen, PHI__CALL_CLAIMED,
+                              PHI__CALL_PENDING);
+    phi__run_wake(call->run); /* an abort may have passed it by meanwhile */
+}
+
+/* The result of a call that is claimed, from its tool. */
+static phi_status phi__call_give(phi__toolcall *call, const phi_tool_result *result) {
+    phi_tape *tape = call->rt->tape;
+    return tape != NULL ? tape->ops->result(tape, call, result) : phi__call_take(call, result);
+}
+
+static void phi__call_give_text(phi__toolcall *call, phi_str text, bool is_error) {
+    phi_content content;
+    phi_tool_result result;
+    memset(&content, 0, sizeof content);
+    memset(&result, 0, sizeof result);
+    content.kind = PHI_CONTENT_TEXT;
+    content.text = text;
+    result.content = &content;
+    result.content_count = 1;
+    result.is_error = is_error;
+    (void)phi__call_give(call, &result);
+}
+
 /* What start or step said; a tool that is done without a word gets an empty text. */
 static void phi__call_flow(phi__toolcall *call, uint32_t gen, phi_flow flow) {
     if (call->slot == NULL || call->gen != gen) return;
-    if (flow == PHI_DONE) {
+    if (flow == PHI_DONE || call->held != NULL) {
         phi__call_poll_remove(call); /* also where its result is still in the inbox */
-        if (phi__call_claim(call))
-            phi__call_settle(call, phi__call_keep_text(call, phi__str("", 0), false));
+        if (phi__call_claim(call)) phi__call_give_text(call, phi__str("", 0), false);
     } else if (!call->polled && call->tool->step != NULL)
         phi__call_poll_add(call);
 }
@@ -27315,6 +32748,7 @@ PHI__FN bool phi__call_open_still(const phi__toolcall *call) {
 }
 
 PHI__FN void phi__call_start(phi__toolcall *call) {
+    phi_tape *tape = call->rt->tape;
     char words[400];
     phi_flow flow;
     call->started = true;
@@ -27333,9 +32767,26 @@ PHI__FN void phi__call_start(phi__toolcall *call) {
         phi__call_fail(call, "Out of memory");
     } else {
         phi__fields_started(call);
+        if (tape != NULL && tape->ops->start(tape, call)) return;
+        call->starting = true;
         flow = call->tool->start(call->tool->user_data, phi__call_handle(call), call->arguments);
         phi__call_flow(call, call->gen, flow);
+        call->starting = false;
+        if (tape != NULL) tape->ops->started(tape, call);
     }
+}
+
+PHI__FN void phi__call_resume(phi__toolcall *call) {
+    const phi_tool *tool = call->tool;
+    call->resumes = false;
+    if (call->result != NULL || call->slot == NULL) return;
+    if (tool == NULL || (tool->resume == NULL && tool->step != NULL))
+        phi__call_fail(call, "Interrupted: the program was started anew while this tool ran");
+    else if (!phi__call_arm(call))
+        phi__call_fail(call, "Out of memory");
+    else if (tool->resume != NULL)
+        phi__call_flow(call, call->gen,
+                       tool->resume(tool->user_data, phi__call_handle(call), call->arguments));
 }
 
 /* Goes on where the last step stopped, so that none starves under a small budget. The ring may change
@@ -27364,7 +32815,7 @@ PHI__FN void phi__call_posted(phi_runtime *rt, const phi__post *post) {
     handle.gen = post->gen;
     call = phi__call_find(handle);
     if (call == NULL) return; /* cancelled, or its agent freed, since it was posted */
-    phi__call_settle(call, phi__call_keep_text(call, post->text, post->flag != 0));
+    phi__call_give_text(call, post->text, post->flag != 0);
 }
 
 /* ---- public ---- */
@@ -27372,7 +32823,6 @@ PHI__FN void phi__call_posted(phi_runtime *rt, const phi__post *post) {
 PHI_API phi_status phi_call_result(phi_call handle, const phi_tool_result *result) {
     phi__toolcall *call = phi__call_find(handle);
     size_t i;
-    phi_message *kept;
     if (handle.rt == NULL || result == NULL) return PHI_BAD_ARG;
     if (result->content == NULL && result->content_count > 0)
         return phi__error(handle.rt, PHI_BAD_ARG,
@@ -27385,9 +32835,7 @@ PHI_API phi_status phi_call_result(phi_call handle, const phi_tool_result *resul
                               "phi_call_result: content[%u].kind: expected text or image",
                               (unsigned)i);
     if (call == NULL || !phi__call_claim(call)) return PHI_STALE;
-    kept = phi__call_keep(call, result);
-    phi__call_settle(call, kept);
-    return kept != NULL ? PHI_OK : PHI_NO_MEMORY;
+    return phi__call_give(call, result);
 }
 
 PHI_API phi_status phi_call_finish(phi_call handle, const char *text, size_t len, bool is_error) {
@@ -27461,6 +32909,8 @@ PHI_API phi_status phi_call_update(phi_call handle, const char *text, size_t len
     if (handle.rt == NULL || (text == NULL && len > 0)) return PHI_BAD_ARG;
     if (call == NULL) return PHI_STALE;
     if (call->updating) return phi__error(handle.rt, PHI_MISUSE, "phi_call_update inside its hook");
+    if (handle.rt->tape != NULL)
+        handle.rt->tape->ops->said(handle.rt->tape, call, phi__str(text, len), false);
     if (!phi__call_update_hook(handle, PHI_HOOK_BEFORE_TOOL_UPDATE, phi__str(text, len)))
         return phi__call_find(handle) != NULL ? PHI_OK : PHI_STALE;
     status = phi__call_say(handle, PHI_EV_TOOL_UPDATE, text, len);
@@ -27469,8 +32919,18 @@ PHI_API phi_status phi_call_update(phi_call handle, const char *text, size_t len
     return status;
 }
 
-PHI_API phi_status phi_call_progress(phi_call call, const char *text, size_t len) {
-    return phi__call_say(call, PHI_EV_TOOL_PROGRESS, text, len);
+PHI_API phi_status phi_call_progress(phi_call handle, const char *text, size_t len) {
+    phi__toolcall *call = phi__call_find(handle);
+    if (call != NULL && handle.rt->tape != NULL && (text != NULL || len == 0))
+        handle.rt->tape->ops->said(handle.rt->tape, call, phi__str(text, len), true);
+    return phi__call_say(handle, PHI_EV_TOOL_PROGRESS, text, len);
+}
+
+PHI__FN void phi__call_tell(phi__toolcall *call, phi_str text, bool progress) {
+    if (progress)
+        (void)phi_call_progress(phi__call_handle(call), text.at, text.len);
+    else
+        (void)phi_call_update(phi__call_handle(call), text.at, text.len);
 }
 
 PHI_API void *phi_call_state(phi_call handle, size_t bytes) {
@@ -27515,31 +32975,615 @@ PHI_API bool phi_call_pending(phi_call handle) {
                                     (uint32_t)PHI__CALL_PENDING;
 }
 
+/* ---- src/loop/capture.c ---- */
+
+/* capture.c - what a turn is about to send, as the host may want it written down: PHI_EV_TURN_REQUEST, once a turn,
+   before the first attempt. Of each message it is said where it came from: "provenance", behaviours D. */
+
+/* A message that was said to the run, and how; in the thread's memory. */
+struct phi__heard {
+    const phi_message *message;
+    phi_input input;
+    phi__heard *earlier;
+};
+
+PHI__FN bool phi__capture_heard(phi__run *run, const phi_message *message, phi_input input) {
+    phi__heard *heard;
+    if (!run->agent->capture_requests ||
+        (input != PHI_INPUT_STEERING && input != PHI_INPUT_FOLLOW_UP))
+        return true;
+    heard = (phi__heard *)phi_arena_alloc(&run->agent->thread->arena, sizeof *heard);
+    if (heard == NULL) return false;
+    heard->message = message;
+    heard->input = input;
+    heard->earlier = run->heard;
+    run->heard = heard;
+    return true;
+}
+
+/* ---- where messages came from ---- */
+
+static void phi__capture_kind(phi__buf *out, const char *kind) {
+    phi__json_put_comma(out);
+    phi__buf_text(out, "{\"kind\":");
+    phi__json_put_str(out, phi_str_of(kind));
+}
+
+static const char *phi__capture_role(const phi_message *message) {
+    size_t i;
+    if (message->role == PHI_ROLE_USER) return "user-message";
+    if (message->role == PHI_ROLE_TOOL_RESULT) return "tool-call-result";
+    for (i = 0; i < message->content_count; i++)
+        if (message->content[i].kind == PHI_CONTENT_TOOL_CALL) return "tool-call-request";
+    return "assistant-response";
+}
+
+/* Which turn, who spoke, and the how-manieth of the turn it is. */
+static void phi__capture_turn(phi__buf *out, const phi_message *message, size_t index) {
+    phi__capture_kind(out, "loop-turn");
+    phi__buf_text(out, ",\"turn_index\":");
+    phi__json_put_u64(out, message->turn_index);
+    phi__buf_text(out, ",\"role\":");
+    phi__json_put_str(out, phi_str_of(phi__capture_role(message)));
+    phi__buf_text(out, ",\"message_index\":");
+    phi__json_put_u64(out, index);
+    phi__buf_char(out, '}');
+}
+
+static phi_input phi__capture_input(const phi__run *run, const phi_message *message) {
+    const phi__heard *heard = run->heard;
+    while (heard != NULL && heard->message != message) heard = heard->earlier;
+    return heard != NULL ? heard->input : PHI_INPUT_NONE;
+}
+
+static void phi__capture_origin(const phi__run *run, phi__buf *out, const phi_message *message,
+                                size_t index) {
+    phi_input input = phi__capture_input(run, message);
+    if (input == PHI_INPUT_NONE && message->loop_id.len > 0) {
+        phi__capture_turn(out, message, index);
+        return;
+    }
+    phi__capture_kind(out, input == PHI_INPUT_STEERING    ? "steering"
+                           : input == PHI_INPUT_FOLLOW_UP ? "follow-up"
+                                                          : "unknown");
+    phi__buf_char(out, '}');
+}
+
+static void phi__capture_origins(const phi__run *run, phi__buf *out) {
+    const phi_message *last = NULL;
+    size_t i, index = 0;
+    for (i = 0; i < run->ask.item_count; i++) {
+        const phi_message *message = run->ask.items[i].message;
+        bool same = last != NULL && last->turn_index == message->turn_index &&
+                    phi_str_equal(last->loop_id, message->loop_id);
+        if (message->role == PHI_ROLE_EXTENSION) continue;
+        index = same ? index + 1 : 0;
+        phi__capture_origin(run, out, message, index);
+        last = message;
+    }
+}
+
+/* ---- the request ---- */
+
+static void phi__capture_messages(phi__run *run, phi__buf *out) {
+    size_t i;
+    for (i = 0; i < run->ask.item_count; i++) {
+        if (run->ask.items[i].message->role == PHI_ROLE_EXTENSION) continue;
+        phi__json_put_comma(out);
+        phi__message_put(out, run->ask.items[i].message, &run->arena);
+    }
+}
+
+static void phi__capture_tools(phi__run *run, phi__buf *out) {
+    size_t i;
+    for (i = 0; i < run->ask.tool_count; i++) {
+        const phi__tool_view *tool = &run->ask.tools[i];
+        phi__json_put_comma(out);
+        phi__buf_text(out, "{\"name\":");
+        phi__json_put_str(out, tool->name);
+        phi__buf_text(out, ",\"description\":");
+        phi__json_put_str(out, tool->description);
+        phi__buf_text(out, ",\"parameters\":");
+        phi__message_put_value(out, tool->schema, &run->arena);
+        phi__buf_char(out, '}');
+    }
+}
+
+static void phi__capture_format(phi__run *run, phi__buf *out) {
+    const phi_format *format = &run->agent->format;
+    phi__buf_text(out, ",\"response_format\":{\"kind\":");
+    switch (format->kind) {
+    case PHI_FORMAT_TEXT: phi__buf_text(out, "\"text\""); break;
+    case PHI_FORMAT_JSON_OBJECT: phi__buf_text(out, "\"json-object\""); break;
+    case PHI_FORMAT_JSON_SCHEMA:
+        phi__buf_text(out, "\"json-schema\",\"name\":");
+        phi__json_put_str(out, phi_str_of(format->name));
+        phi__buf_text(out, ",\"schema\":");
+        phi__message_put_value(out, phi_str_of(format->schema), &run->arena);
+        phi__buf_text(out, ",\"strict\":");
+        phi__json_put_bool(out, format->strict);
+        break;
+    }
+    phi__buf_char(out, '}');
+}
+
+static void phi__capture_settings(phi__run *run, phi__buf *out) {
+    static const char *const levels[] = {"off", "minimal", "low", "medium", "high"};
+    const phi__ask *ask = &run->ask;
+    size_t level = (size_t)ask->thinking < PHI__COUNT(levels) ? (size_t)ask->thinking : 0;
+    phi__buf_text(out, ",\"model_id\":");
+    phi__json_put_str(out, phi_str_of(ask->model->id));
+    phi__buf_text(out, ",\"thinking_level\":");
+    phi__json_put_str(out, phi_str_of(levels[level]));
+    phi__buf_text(out, ",\"max_tokens\":");
+    phi__json_put_u64(out, ask->max_tokens != 0 ? ask->max_tokens : ask->model->max_tokens);
+    phi__buf_text(out, ",\"temperature\":");
+    if (ask->temperature >= 0)
+        phi__json_put_double(out, ask->temperature);
+    else
+        phi__buf_text(out, "null");
+    phi__capture_format(run, out);
+}
+
+PHI__FN bool phi__capture_tell(phi__run *run) {
+    phi_event event;
+    phi__buf out;
+    bool told;
+    if (!run->agent->capture_requests || run->captured > run->turn_index) return true;
+    phi__buf_init(&out, &run->agent->memory);
+    phi__buf_text(&out, "{\"system_prompt\":");
+    phi__json_put_str(&out, run->ask.system_prompt);
+    phi__buf_text(&out, ",\"messages\":[");
+    phi__capture_messages(run, &out);
+    phi__buf_text(&out, "],\"provenance\":[");
+    phi__capture_origins(run, &out);
+    phi__buf_text(&out, "],\"tools\":[");
+    phi__capture_tools(run, &out);
+    phi__buf_char(&out, ']');
+    phi__capture_settings(run, &out);
+    phi__buf_char(&out, '}');
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_EV_TURN_REQUEST;
+    event.text = phi__buf_str(&out);
+    told = !out.failed && phi__emit(run->agent, &event, NULL, 0);
+    phi__buf_free(&out);
+    if (told) run->captured = run->turn_index + 1;
+    return told;
+}
+
+/* ---- src/loop/compaction.c ---- */
+
+/* compaction.c - making smaller what a model sees: when it nears its window, when a provider says that it does not fit,
+   and when the host asks for it.
+
+   A view that nears the window is compacted as planned (thread/compact.h), before the request is made. What a provider
+   has refused is, too; where that gains too little, the oldest part is cut off as well. The rewrites are the run's own:
+   they are appended while it goes on. */
+
+enum {
+    PHI__COMPACTIONS_MOST = 8,      /* of a turn, whatever they gain */
+    PHI__COMPACTIONS_IDLE_MOST = 2, /* those that gain nothing; then it is an error */
+    PHI__COMPACTIONS_WORTH =
+        4 /* of an overflow: a plan is enough when it takes one part of so many */
+};
+
+/* ---- planning ---- */
+
+/* As the agent was told, with what its model and its prompt say. run: NULL where no prompt matters. */
+static phi_compaction_config phi__compaction_config(const phi__agent *agent, const phi__run *run) {
+    phi_compaction_config config = agent->compaction;
+    if (config.max_context_tokens == 0) config.max_context_tokens = agent->model.context_window;
+    if (config.system_prompt_tokens == 0 && run != NULL)
+        config.system_prompt_tokens = phi__max((size_t)phi__run_overhead_tokens(run), 1);
+    return phi__compact_config(&config);
+}
+
+static phi_status phi__compaction_plan(const phi__agent *agent, const phi_compaction_config *config,
+                                       phi_arena *arena, phi__compacted *out) {
+    const phi_view_item *items = NULL;
+    size_t count = 0;
+    phi_status status =
+        phi_thread_view((const phi_thread *)agent->thread, NULL, UINT64_MAX, arena, &items, &count);
+    return status == PHI_OK ? phi__compact_plan(items, count, config, NULL, arena, out) : status;
+}
+
+/* Keeps fewer and fewer recent turns, until what is left is `target` tokens or less. The plan is in the turn's arena;
+   none where nothing would be gained. */
+static phi_status phi__compaction_make(phi__run *run, phi_compaction_config config,
+                                       uint64_t target) {
+    phi__compacted *plan = (phi__compacted *)phi__arena_zero(&run->arena, sizeof *plan);
+    phi_status status = PHI_OK;
+    if (plan == NULL) return PHI_NO_MEMORY;
+    for (;;) {
+        status = phi__compaction_plan(run->agent, &config, &run->arena, plan);
+        if (status != PHI_OK || plan->tokens_after <= target || config.keep_recent_turns <= 1)
+            break;
+        config.keep_recent_turns /= 2;
+    }
+    run->plan = status == PHI_OK && plan->rewrite.span_count > 0 ? plan : NULL;
+    return status;
+}
+
+PHI__FN phi_status phi__compaction_gains(const phi__agent *agent, bool *gains) {
+    phi_compaction_config config = phi__compaction_config(agent, NULL);
+    phi__compacted plan;
+    phi_arena scratch;
+    phi_status status;
+    phi_arena_init(&scratch, (phi_memory *)(uintptr_t)&agent->memory, 0);
+    status = phi__compaction_plan(agent, &config, &scratch, &plan);
+    *gains = status == PHI_OK && plan.rewrite.span_count > 0;
+    phi_arena_free(&scratch);
+    return status;
+}
+
+/* ---- when ---- */
+
+/* What was compacted lately and is too large still would be compacted at each turn, for nothing. */
+static bool phi__compaction_futile(phi__agent *agent, const phi_compaction_config *config) {
+    double step = config->budget_threshold_pct * (double)config->max_context_tokens;
+    uint64_t tokens = agent->thread->fold.tokens;
+    if (tokens < agent->compacted_tokens) agent->compacted_tokens = 0; /* another history */
+    return agent->compacted_tokens != 0 && (double)(tokens - agent->compacted_tokens) < step;
+}
+
+/* Our own plan, where the host has none. */
+static phi__state phi__compaction_fit(phi__run *run, const phi_compaction_config *config,
+                                      uint64_t target) {
+    phi__agent *agent = run->agent;
+    if (phi__compaction_make(run, *config, target) != PHI_OK) return phi__run_no_memory(run);
+    if (run->plan != NULL) return PHI__RUN_COMPACT;
+    agent->compacted_tokens = agent->thread->fold.tokens;
+    phi__arena_rewind(&run->arena);
+    return PHI__RUN_TRANSFORM;
+}
+
+PHI__FN phi__state phi__run_fit(phi__run *run) {
+    phi__agent *agent = run->agent;
+    phi_compaction_config config = phi__compaction_config(agent, run), full = config;
+    uint64_t most = phi__compact_threshold(&config), target, now;
+    bool due;
+    full.budget_threshold_pct = 0; /* no headroom at all */
+    run->plan = NULL;
+    run->overflow = NULL;
+    due = !phi__compaction_futile(agent, &config);
+    if (config.disable || agent->thread->fold.count == 0) return PHI__RUN_TRANSFORM;
+    now = phi__run_context_tokens(run);
+    due = due && now > most;
+    if (!due && agent->compacting == NULL) return PHI__RUN_TRANSFORM;
+    /* what the provider counts may be more or less than the estimate that a plan goes by */
+    target = (uint64_t)((double)most * ((double)agent->thread->fold.tokens / (double)now));
+    switch (phi__compactor_ask(run, &config, target, due)) {
+    case PHI_OK: return PHI__RUN_COMPACT;
+    case PHI_STALE: return PHI__RUN_OVER;
+    case PHI_NO_MEMORY: return phi__run_no_memory(run);
+    case PHI_BUSY:
+        if (now <= phi__compact_threshold(&full)) return PHI__RUN_TRANSFORM;
+        break;
+    default: break;
+    }
+    return due ? phi__compaction_fit(run, &config, target) : PHI__RUN_TRANSFORM;
+}
+
+PHI__FN phi__state phi__run_shrink(phi__run *run) {
+    phi_compaction_config config = phi__compaction_config(run->agent, run);
+    if (phi__compaction_make(run, config, UINT64_MAX) != PHI_OK) return phi__run_no_memory(run);
+    return run->plan != NULL ? PHI__RUN_COMPACT : PHI__RUN_CLOSE;
+}
+
+/* ---- what follows it ---- */
+
+static phi__state phi__compaction_next(const phi__run *run) {
+    return run->compact_only ? PHI__RUN_CLOSE : PHI__RUN_TRANSFORM;
+}
+
+/* The host says no, or there have been enough. */
+static phi__state phi__compaction_refused(phi__run *run) {
+    run->plan = NULL;
+    if (run->overflow == NULL) return phi__compaction_next(run);
+    return phi__answer_give_up(run, run->overflow, phi__answer_status(run->overflow));
+}
+
+static bool phi__compaction_tell(phi__run *run, phi_event_kind kind) {
+    phi_event event;
+    memset(&event, 0, sizeof event);
+    event.kind = kind;
+    event.compaction = run->compaction;
+    return phi__emit(run->agent, &event, NULL, 0);
+}
+
+/* What is known before: also what the hook is told. */
+static bool phi__compaction_measure(phi__run *run) {
+    phi__thread *thread = run->agent->thread;
+    if (run->compaction == NULL)
+        run->compaction =
+            (phi_compaction *)phi__arena_zero(&thread->arena, sizeof *run->compaction);
+    if (run->compaction == NULL) return false;
+    run->compaction->estimated_tokens = run->compaction->tokens_before = thread->fold.tokens;
+    run->compaction->message_count = run->compaction->messages_before = thread->fold.count;
+    return true;
+}
+
+/* ---- doing it ---- */
+
+/* Half of it goes, or, where that took nothing away, all that may go. */
+static bool phi__compaction_cut(phi__run *run, uint64_t before) {
+    phi__thread *thread = run->agent->thread;
+    uint64_t target = run->idle_compactions == 0 ? before / 2 : 0;
+    size_t removed = 0;
+    bool planned = thread->fold.tokens < before;
+    if (!phi__thread_truncate(thread, target, run->loop_id, run->turn_index, &removed))
+        return false;
+    if (removed == 0 && !planned) run->idle_compactions++;
+    return true;
+}
+
+/* The host's plan may not be valid, or not any more: then ours is made. */
+static phi_status phi__compaction_rewrite(phi__run *run) {
+    phi__thread *thread = run->agent->thread;
+    phi_status status = phi__thread_rewrite(thread, &run->plan->rewrite, run->loop_id,
+                                            run->turn_index, NULL, NULL, 0);
+    if (status == PHI_OK || status == PHI_NO_MEMORY) return status;
+    status = phi__compaction_make(run, phi__compaction_config(run->agent, run), UINT64_MAX);
+    if (status != PHI_OK || run->plan == NULL) return status;
+    return phi__thread_rewrite(thread, &run->plan->rewrite, run->loop_id, run->turn_index, NULL,
+                               NULL, 0);
+}
+
+static bool phi__compaction_apply(phi__run *run) {
+    phi_status status;
+    if (run->plan == NULL) return true;
+    status = phi__compaction_rewrite(run);
+    PHI_ASSERT(status == PHI_OK || status == PHI_NO_MEMORY);
+    if (status == PHI_OK && run->plan != NULL) run->compaction->loops_compacted = run->plan->runs;
+    run->plan = NULL;
+    return status == PHI_OK;
+}
+
+static bool phi__compaction_shrink(phi__run *run) {
+    const phi__fold *fold = &run->agent->thread->fold;
+    uint64_t before = fold->tokens;
+    if (!phi__compaction_apply(run)) return false;
+    if (run->overflow == NULL || before - fold->tokens > before / PHI__COMPACTIONS_WORTH)
+        return true;
+    return phi__compaction_cut(run, before);
+}
+
+static phi__state phi__compaction_do(phi__run *run) {
+    phi__agent *agent = run->agent;
+    phi_compaction *c = run->compaction;
+    phi__compactor_forget(agent); /* what it is at would not fit any more */
+    if (run->overflow != NULL && !agent->compaction.disable && run->idle_compactions == 0 &&
+        phi__compaction_make(run, phi__compaction_config(agent, run), UINT64_MAX) != PHI_OK)
+        return phi__run_no_memory(run);
+    if (!phi__compaction_tell(run, PHI_EV_COMPACTION_START) || !phi__compaction_shrink(run))
+        return phi__run_no_memory(run);
+    c->messages_after = agent->thread->fold.count;
+    c->tokens_after = agent->compacted_tokens = agent->thread->fold.tokens;
+    run->compactions++;
+    if (!phi__compaction_tell(run, PHI_EV_COMPACTION_END)) return phi__run_no_memory(run);
+    return PHI__RUN_COMPACTED;
+}
+
+/* ---- states ---- */
+
+PHI__FN phi__state phi__run_compact(phi__run *run, bool *wait) {
+    phi_hook hook = phi__hook_of(run, PHI_HOOK_BEFORE_COMPACTION);
+    phi__hooked hooked;
+    if (run->cancelled) {
+        phi__decision_drop(&run->decision);
+        return PHI__RUN_TURN_END;
+    }
+    if (run->compactions >= PHI__COMPACTIONS_MOST ||
+        run->idle_compactions >= PHI__COMPACTIONS_IDLE_MOST)
+        return phi__compaction_refused(run);
+    if (!phi__compaction_measure(run)) return phi__run_no_memory(run);
+    hook.compaction = run->compaction;
+    hooked = phi__hook_run(run, &hook);
+    if (hooked == PHI__HOOK_DENY) return phi__compaction_refused(run);
+    if (hooked == PHI__HOOK_ALLOW || hooked == PHI__HOOK_WARN) return phi__compaction_do(run);
+    return phi__run_hooked(run, hooked, PHI__RUN_COMPACT, PHI__RUN_COMPACT, PHI__RUN_TURN_END,
+                           wait);
+}
+
+PHI__FN phi__state phi__run_compacted(phi__run *run, bool *wait) {
+    phi_hook hook = phi__hook_of(run, PHI_HOOK_AFTER_COMPACTION);
+    bool gained = run->compaction->tokens_after < run->compaction->tokens_before;
+    phi__state next =
+        gained || run->overflow == NULL ? phi__compaction_next(run) : PHI__RUN_COMPACT;
+    hook.compaction = run->compaction;
+    next = phi__run_hooked(run, phi__hook_run(run, &hook), PHI__RUN_COMPACTED, next, next, wait);
+    if (next == PHI__RUN_COMPACTED || next == PHI__RUN_OVER) return next;
+    run->compaction = NULL; /* its events may still be read */
+    run->listed = NULL;
+    if (next == PHI__RUN_TRANSFORM) {
+        run->idle_compactions = 0;
+        phi__arena_rewind(&run->arena);
+    }
+    return next;
+}
+
+/* ---- src/loop/compactor.c ---- */
+
+/* compactor.c - compactions by the host: its job beside the run, and what comes of it. */
+
+
+typedef struct phi__compactor_job {
+    phi_arena arena; /* of what the host was given */
+    phi_compaction_request request;
+    void *job;
+    bool started;
+    uint64_t base_seq;
+    uint32_t lane;
+} phi__compactor_job;
+
+PHI__FN void phi__compactor_forget(phi__agent *agent) {
+    phi__compactor_job *job = agent->compacting;
+    if (job == NULL) return;
+    agent->compacting = NULL;
+    if (job->started) agent->compactor.end(agent->compactor.user_data, job->job);
+    phi_arena_free(&job->arena);
+    phi__free(&agent->memory, job, sizeof *job);
+}
+
+/* ---- asking ---- */
+
+static bool phi__compactor_view(phi__agent *agent, phi__compactor_job *job) {
+    const phi_view_item *items = NULL;
+    phi_view_item *copies;
+    size_t count = 0, i;
+    if (phi_thread_view((const phi_thread *)agent->thread, NULL, UINT64_MAX, &job->arena, &items,
+                        &count) != PHI_OK)
+        return false;
+    copies =
+        (phi_view_item *)phi_arena_alloc(&job->arena, phi__mul(phi__max(count, 1), sizeof *copies));
+    for (i = 0; copies != NULL && i < count; i++) {
+        copies[i] = items[i];
+        copies[i].message = phi_message_copy(items[i].message, &job->arena);
+        if (copies[i].message == NULL) return false;
+    }
+    job->request.items = copies;
+    job->request.item_count = count;
+    return copies != NULL;
+}
+
+/* False: the host does not want to. */
+static bool phi__compactor_begin(phi__agent *agent, const phi_compaction_config *config,
+                                 uint64_t target) {
+    phi__compactor_job *job = (phi__compactor_job *)phi__alloc(&agent->memory, sizeof *job);
+    if (job == NULL) return false;
+    phi_arena_init(&job->arena, &agent->memory, 0);
+    job->request.agent = phi__agent_handle(agent);
+    job->request.config = *config;
+    job->request.target_tokens = target;
+    job->lane = agent->thread->lane;
+    job->base_seq = agent->thread->count - 1;
+    agent->compacting = job;
+    if (phi__compactor_view(agent, job))
+        job->started =
+            agent->compactor.start(agent->compactor.user_data, &job->request, &job->job) == PHI_OK;
+    if (job->started) return true;
+    phi__compactor_forget(agent);
+    return false;
+}
+
+/* ---- what came of it ---- */
+
+/* Items and spans both ascend; spans that do not are refused later. */
+static bool phi__compactor_in(const phi_rewrite *rewrite, size_t *span, const phi__item *item) {
+    while (*span < rewrite->span_count && rewrite->spans[*span].to < item->from) ++*span;
+    return *span < rewrite->span_count && item->from >= rewrite->spans[*span].from;
+}
+
+/* What can be copied; all else is looked at when it is appended. */
+static bool phi__compactor_whole(const phi_rewrite *made) {
+    size_t i, j;
+    for (i = 0; i < made->span_count; i++) {
+        const phi_span *span = &made->spans[i];
+        if (span->message_count > 0 && span->messages == NULL) return false;
+        for (j = 0; j < span->message_count; j++)
+            if (span->messages[j].content == NULL) return false;
+    }
+    return true;
+}
+
+/* What it would come to, and of how many runs something goes. */
+static void phi__compactor_weigh(const phi__fold *fold, phi__compacted *plan) {
+    const phi_rewrite *r = &plan->rewrite;
+    const phi_message *last = NULL;
+    size_t i, j, span = 0;
+    plan->tokens_before = plan->tokens_after = fold->tokens;
+    for (i = 0; i < fold->count; i++) {
+        const phi__item *item = &fold->items[i];
+        if (!phi__compactor_in(r, &span, item) || (item->flags & PHI_ENTRY_DURABLE) != 0) continue;
+        plan->tokens_after -= phi_tokens_of_message(NULL, item->message);
+        if (last == NULL || !phi_str_equal(last->loop_id, item->message->loop_id)) plan->runs++;
+        last = item->message;
+    }
+    for (i = 0; i < r->span_count; i++)
+        for (j = 0; j < r->spans[i].message_count; j++)
+            plan->tokens_after += phi_tokens_of_message(NULL, &r->spans[i].messages[j]);
+}
+
+/* Messages of a span are of the run and turn that it begins in, whoever wrote them. They are copies. */
+static void phi__compactor_stamp(const phi__fold *fold, const phi_rewrite *rewrite) {
+    size_t i, j, at = 0;
+    for (i = 0; i < rewrite->span_count; i++) {
+        const phi_span *span = &rewrite->spans[i];
+        while (at < fold->count && fold->items[at].from < span->from) at++;
+        for (j = 0; at < fold->count && j < span->message_count; j++) {
+            phi_message *message = (phi_message *)(uintptr_t)&span->messages[j];
+            message->loop_id = fold->items[at].message->loop_id;
+            message->turn_index = fold->items[at].message->turn_index;
+        }
+    }
+}
+
+static phi_status phi__compactor_take(phi__run *run, const phi__compactor_job *job,
+                                      const phi_rewrite *made) {
+    phi__compacted *plan = (phi__compacted *)phi__arena_zero(&run->arena, sizeof *plan);
+    phi_rewrite rewrite;
+    memset(&rewrite, 0, sizeof rewrite);
+    rewrite.reason = PHI_REWRITE_COMPACTION;
+    rewrite.has_base = true;
+    rewrite.base_seq = job->base_seq;
+    rewrite.spans = made->spans;
+    rewrite.span_count = made->spans != NULL ? made->span_count : 0;
+    rewrite.meta = made->meta;
+    if (rewrite.span_count == 0 || !phi__compactor_whole(&rewrite)) return PHI_NOT_FOUND;
+    if (plan == NULL || !phi__rewrite_copy(&run->arena, &rewrite, &plan->rewrite))
+        return PHI_NO_MEMORY;
+    phi__compactor_stamp(&run->agent->thread->fold, &plan->rewrite);
+    phi__compactor_weigh(&run->agent->thread->fold, plan);
+    if (plan->tokens_after >= plan->tokens_before) return PHI_NOT_FOUND;
+    run->plan = plan;
+    return PHI_OK;
+}
+
+PHI__FN phi_status phi__compactor_ask(phi__run *run, const phi_compaction_config *config,
+                                      uint64_t target, bool due) {
+    phi__agent *agent = run->agent;
+    phi_rewrite made;
+    phi_status status;
+    if (agent->compacting == NULL &&
+        (!due || agent->compactor.start == NULL || !phi__compactor_begin(agent, config, target)))
+        return agent->slot != NULL ? PHI_NOT_FOUND : PHI_STALE;
+    if (agent->slot == NULL) return PHI_STALE;
+    memset(&made, 0, sizeof made);
+    status = agent->compactor.poll(agent->compactor.user_data, agent->compacting->job, &made);
+    if (agent->slot == NULL) return PHI_STALE;
+    if (status == PHI_BUSY) return PHI_BUSY;
+    if (status == PHI_OK && agent->compacting->lane == agent->thread->lane)
+        status = phi__compactor_take(run, agent->compacting, &made);
+    else
+        status = PHI_NOT_FOUND;
+    phi__compactor_forget(agent);
+    return agent->slot != NULL ? status : PHI_STALE;
+}
+
 /* ---- src/loop/context.c ---- */
 
-/* context.c - what the model will see: the host's changes to the list, and making it smaller when the
-   provider says that it does not fit.
+/* context.c - what the model will see: the host's changes to the list.
 
    The list is prepared once a turn and is the same for all attempts. Where no hook wants it, the thread's
    own projection is taken as it is, and what was rendered of it. */
 
-#include <stdio.h>
-
-enum {
-    PHI__COMPACT_MOST = 8,     /* compactions of a turn, whatever they gain */
-    PHI__COMPACT_IDLE_MOST = 2 /* those that gain nothing; then it is an error */
-};
-
 /* ---- the host's list ---- */
 
+/* What there is to be changed. */
+static const phi__item *phi__context_ours(const phi__run *run, size_t *count) {
+    const phi__fold *fold = &run->agent->thread->fold;
+    *count = run->shown != NULL ? run->shown_count : fold->count;
+    return run->shown != NULL ? run->shown : fold->items;
+}
+
 static bool phi__context_list(phi__run *run) {
-    const phi__thread *thread = run->agent->thread;
-    size_t i;
+    size_t count, i;
+    const phi__item *ours = phi__context_ours(run, &count);
     run->listed = (const phi_message **)phi_arena_alloc(
-        &run->arena, phi__mul(phi__max(thread->fold.count, 1), sizeof *run->listed));
+        &run->arena, phi__mul(phi__max(count, 1), sizeof *run->listed));
     if (run->listed == NULL) return false;
-    for (i = 0; i < thread->fold.count; i++) run->listed[i] = thread->fold.items[i].message;
-    run->listed_count = thread->fold.count;
+    for (i = 0; i < count; i++) run->listed[i] = ours[i].message;
+    run->listed_count = count;
     return true;
 }
 
@@ -27622,6 +33666,8 @@ static phi__state phi__context_ask(phi__run *run, phi_hook_point point, phi__sta
 }
 
 PHI__FN phi__state phi__run_transform(phi__run *run, bool *wait) {
+    phi__state next;
+    if (!run->cancelled && !phi__run_show(run, &next)) return next;
     return phi__context_ask(run, PHI_HOOK_TRANSFORM_CONTEXT, PHI__RUN_TRANSFORM, PHI__RUN_CONVERT,
                             wait);
 }
@@ -27632,7 +33678,7 @@ PHI__FN phi__state phi__run_convert(phi__run *run, bool *wait) {
 
 PHI__FN bool phi__run_has_items(const phi__run *run) {
     size_t i;
-    if (run->listed == NULL) return true;
+    if (run->listed == NULL) return run->shown == NULL || run->shown_count > 0;
     for (i = 0; i < run->listed_count; i++)
         if (run->listed[i]->role != PHI_ROLE_EXTENSION) return true;
     return false;
@@ -27641,18 +33687,17 @@ PHI__FN bool phi__run_has_items(const phi__run *run) {
 /* A list as the encoder wants it: what is of the thread's comes with what was rendered of it. */
 static bool phi__context_items(phi__run *run, const phi_message *const *list, size_t count,
                                const phi__item **items) {
-    const phi__thread *thread = run->agent->thread;
+    size_t known_count, i;
+    const phi__item *known = phi__context_ours(run, &known_count);
     phi__places ours;
     phi__item *made =
         (phi__item *)phi__arena_zero(&run->arena, phi__mul(phi__max(count, 1), sizeof *made));
-    size_t i;
-    if (made == NULL || !phi__places_init(&ours, &run->arena, thread->fold.count)) return false;
-    for (i = 0; i < thread->fold.count; i++)
-        phi__places_add(&ours, thread->fold.items[i].message, i);
+    if (made == NULL || !phi__places_init(&ours, &run->arena, known_count)) return false;
+    for (i = 0; i < known_count; i++) phi__places_add(&ours, known[i].message, i);
     for (i = 0; i < count; i++) {
         const phi__place *place = phi__places_find(&ours, list[i]);
         made[i].message = list[i];
-        if (place->message != NULL) made[i] = thread->fold.items[place->at];
+        if (place->message != NULL) made[i] = known[place->at];
     }
     *items = made;
     return true;
@@ -27665,8 +33710,7 @@ PHI__FN phi_status phi__run_items(phi__run *run, const phi__item **items, size_t
     size_t i;
     if (run->listed == NULL && agent->translate_fn != NULL && !phi__context_list(run))
         return PHI_NO_MEMORY;
-    *items = agent->thread->fold.items;
-    *count = agent->thread->fold.count;
+    *items = phi__context_ours(run, count);
     if (run->listed == NULL) return PHI_OK;
     list = run->listed;
     *count = run->listed_count;
@@ -27680,83 +33724,6 @@ PHI__FN phi_status phi__run_items(phi__run *run, const phi__item **items, size_t
                 return PHI_BAD_ARG;
     }
     return phi__context_items(run, list, *count, items) ? PHI_OK : PHI_NO_MEMORY;
-}
-
-/* ---- compaction ---- */
-
-static phi__state phi__compact_refused(phi__run *run) {
-    return phi__answer_give_up(run, run->overflow, phi__answer_status(run->overflow));
-}
-
-static bool phi__compact_tell(phi__run *run, phi_event_kind kind) {
-    phi_event event;
-    memset(&event, 0, sizeof event);
-    event.kind = kind;
-    event.compaction = run->compaction;
-    return phi__emit(run->agent, &event, NULL, 0);
-}
-
-/* What is known before: also what the hook is told. */
-static bool phi__compact_measure(phi__run *run) {
-    phi__thread *thread = run->agent->thread;
-    if (run->compaction == NULL)
-        run->compaction =
-            (phi_compaction *)phi__arena_zero(&thread->arena, sizeof *run->compaction);
-    if (run->compaction == NULL) return false;
-    run->compaction->estimated_tokens = run->compaction->tokens_before = thread->fold.tokens;
-    run->compaction->message_count = run->compaction->messages_before = thread->fold.count;
-    return true;
-}
-
-/* Half of it goes, or, where that took nothing away, all that may go. */
-static phi__state phi__compact_do(phi__run *run) {
-    phi__thread *thread = run->agent->thread;
-    phi_compaction *c = run->compaction;
-    uint64_t target = run->idle_compactions == 0 ? thread->fold.tokens / 2 : 0;
-    size_t removed = 0;
-    if (!phi__compact_tell(run, PHI_EV_COMPACTION_START) ||
-        !phi__thread_truncate(thread, target, run->loop_id, run->turn_index, &removed))
-        return phi__run_no_memory(run);
-    c->messages_after = thread->fold.count;
-    c->tokens_after = thread->fold.tokens;
-    run->compactions++;
-    if (removed == 0) run->idle_compactions++;
-    if (!phi__compact_tell(run, PHI_EV_COMPACTION_END)) return phi__run_no_memory(run);
-    return PHI__RUN_COMPACTED;
-}
-
-PHI__FN phi__state phi__run_compact(phi__run *run, bool *wait) {
-    phi_hook hook = phi__hook_of(run, PHI_HOOK_BEFORE_COMPACTION);
-    phi__hooked hooked;
-    if (run->cancelled) {
-        phi__decision_drop(&run->decision);
-        return PHI__RUN_TURN_END;
-    }
-    if (run->compactions >= PHI__COMPACT_MOST || run->idle_compactions >= PHI__COMPACT_IDLE_MOST)
-        return phi__compact_refused(run);
-    if (!phi__compact_measure(run)) return phi__run_no_memory(run);
-    hook.compaction = run->compaction;
-    hooked = phi__hook_run(run, &hook);
-    if (hooked == PHI__HOOK_DENY) return phi__compact_refused(run);
-    if (hooked == PHI__HOOK_ALLOW || hooked == PHI__HOOK_WARN) return phi__compact_do(run);
-    return phi__run_hooked(run, hooked, PHI__RUN_COMPACT, PHI__RUN_COMPACT, PHI__RUN_TURN_END,
-                           wait);
-}
-
-PHI__FN phi__state phi__run_compacted(phi__run *run, bool *wait) {
-    phi_hook hook = phi__hook_of(run, PHI_HOOK_AFTER_COMPACTION);
-    bool gained = run->compaction->tokens_after < run->compaction->tokens_before;
-    phi__state next = gained ? PHI__RUN_TRANSFORM : PHI__RUN_COMPACT;
-    hook.compaction = run->compaction;
-    next = phi__run_hooked(run, phi__hook_run(run, &hook), PHI__RUN_COMPACTED, next, next, wait);
-    if (next == PHI__RUN_COMPACTED || next == PHI__RUN_OVER) return next;
-    run->compaction = NULL; /* its events may still be read */
-    run->listed = NULL;
-    if (next == PHI__RUN_TRANSFORM) {
-        run->idle_compactions = 0;
-        phi__arena_rewind(&run->arena);
-    }
-    return next;
 }
 
 /* ---- src/loop/doom.c ---- */
@@ -28013,6 +33980,22 @@ static void phi__events_unlink(phi__records *list, phi__record *record) {
         list->tail = record->prev;
 }
 
+PHI__FN bool phi__events_reserve(phi__agent *agent) {
+    if (agent->reserve == NULL)
+        agent->reserve =
+            (phi__record *)phi__alloc(&agent->memory, PHI__RESERVE * sizeof *agent->reserve);
+    return agent->reserve != NULL;
+}
+
+PHI__FN void phi__events_unreserve(phi__agent *agent) {
+    size_t i;
+    if (agent->run != NULL || agent->reserve == NULL) return;
+    for (i = 0; i < PHI__RESERVE; i++)
+        if (agent->reserve[i].in_use) return;
+    phi__free(&agent->memory, agent->reserve, PHI__RESERVE * sizeof *agent->reserve);
+    agent->reserve = NULL;
+}
+
 /* So that an agent's events are found without a look at all others'. */
 static void phi__events_join(phi__agent *agent, phi__record *record) {
     record->agent = agent;
@@ -28042,10 +34025,12 @@ static void phi__events_drop(phi__events *events, phi__record *record) {
     phi__events_leave(record);
     phi__answer_drop(record->answer);
     record->answer = NULL;
-    if (record->block != NULL)
+    if (record->block != NULL) {
         phi__events_unblock(events, record->block);
-    else
-        record->in_use = false;
+        return;
+    }
+    record->in_use = false;
+    phi__events_unreserve(record->agent);
 }
 
 static void phi__events_queue(phi__agent *agent, phi__record *record) {
@@ -28105,7 +34090,7 @@ PHI__FN bool phi__emit_delta(phi__agent *agent, phi_event_kind kind, uint32_t bl
 PHI__FN bool phi__emit_surely(phi__agent *agent, const phi_event *event) {
     size_t i;
     if (phi__emit(agent, event, NULL, 0)) return true;
-    for (i = 0; i < PHI__RESERVE; i++) {
+    for (i = 0; agent->reserve != NULL && i < PHI__RESERVE; i++) {
         phi__record *record = &agent->reserve[i];
         if (record->in_use) continue;
         memset(record, 0, sizeof *record);
@@ -28502,6 +34487,262 @@ PHI__FN phi__hooked phi__filter_pending(phi__run *run) {
         return hooked;
     }
     return PHI__HOOK_ALLOW;
+}
+
+/* ---- src/loop/freeze.c ---- */
+
+/* freeze.c - a run, its tool calls and queues written as JSON.
+
+   What can be made again is not written: a request, a stream under way, a question to a hook. The states between a
+   turn's beginning and its answer are all written as the first of them. */
+
+
+static const char *const phi__freeze_states[] = {
+    "",    "before_loop", "open",   "filter",   "poll",  "top",  "before", "turn",
+    "ask", "tools",       "failed", "turn_end", "after", "next", "follow", "close"};
+
+PHI__FN const char *phi__freeze_state_name(size_t i) {
+    return i < PHI__COUNT(phi__freeze_states) ? phi__freeze_states[i] : NULL;
+}
+
+/* The place in the list of a state's name; 0: the run is over. A compaction that the host asked for is planned anew. */
+static size_t phi__freeze_state(const phi__run *run) {
+    switch (run->state) {
+    case PHI__RUN_BEFORE_LOOP: return 1;
+    case PHI__RUN_OPEN: return 2;
+    case PHI__RUN_FILTER: return 3;
+    case PHI__RUN_POLL: return 4;
+    case PHI__RUN_TOP: return 5;
+    case PHI__RUN_BEFORE_TURN: return 6;
+    case PHI__RUN_TURN: return 7;
+    case PHI__RUN_TRANSFORM:
+    case PHI__RUN_CONVERT:
+    case PHI__RUN_REQUEST:
+    case PHI__RUN_CREDENTIAL:
+    case PHI__RUN_SIGN:
+    case PHI__RUN_SEND:
+    case PHI__RUN_STREAM:
+    case PHI__RUN_BACKOFF: return 8;
+    case PHI__RUN_COMPACT: return run->compact_only ? 2 : 8;
+    case PHI__RUN_COMPACTED: return run->compact_only ? 15 : 8;
+    case PHI__RUN_TOOLS: return 9;
+    case PHI__RUN_FAILED: return 10;
+    case PHI__RUN_TURN_END: return 11;
+    case PHI__RUN_AFTER_TURN: return 12;
+    case PHI__RUN_NEXT: return 13;
+    case PHI__RUN_FOLLOW: return 14;
+    case PHI__RUN_CLOSE: return 15;
+    case PHI__RUN_AFTER_LOOP:
+    case PHI__RUN_OVER: break;
+    }
+    return 0;
+}
+
+/* ---- members ---- */
+
+static void phi__freeze_u64(phi__buf *out, const char *key, uint64_t n) {
+    phi__json_put_key(out, phi_str_of(key));
+    phi__json_put_u64(out, n);
+}
+
+static void phi__freeze_str(phi__buf *out, const char *key, phi_str s) {
+    phi__json_put_key(out, phi_str_of(key));
+    phi__json_put_str(out, s);
+}
+
+static void phi__freeze_double(phi__buf *out, const char *key, double d) {
+    phi__json_put_key(out, phi_str_of(key));
+    phi__json_put_double(out, d);
+}
+
+/* Only where it is set. */
+static void phi__freeze_flag(phi__buf *out, const char *key, bool set) {
+    if (!set) return;
+    phi__json_put_key(out, phi_str_of(key));
+    phi__json_put_bool(out, true);
+}
+
+PHI__FN void phi__freeze_message(phi__buf *out, const phi_message *message, phi_arena *scratch) {
+    phi__json_put_comma(out);
+    phi__buf_char(out, '{');
+    phi__json_put_key(out, PHI__LIT("message"));
+    phi__message_put(out, message, scratch);
+    if (message->details.len > 0) phi__freeze_str(out, "details", message->details);
+    if (message->raw_stop_reason.len > 0)
+        phi__freeze_str(out, "raw_stop_reason", message->raw_stop_reason);
+    phi__buf_char(out, '}');
+}
+
+PHI__FN void phi__freeze_inputs(phi__buf *out, const phi__inputs *inputs, phi_arena *scratch) {
+    const phi__input *input;
+    phi__buf_char(out, '[');
+    for (input = inputs->head; input != NULL; input = input->next) {
+        phi__json_put_comma(out);
+        phi__buf_char(out, '{');
+        phi__freeze_u64(out, "kind", (uint64_t)input->kind);
+        phi__freeze_str(out, "source", input->source);
+        phi__freeze_flag(out, "filtered", input->filtered);
+        phi__json_put_key(out, PHI__LIT("input"));
+        phi__freeze_message(out, &input->message, scratch);
+        phi__buf_char(out, '}');
+    }
+    phi__buf_char(out, ']');
+}
+
+/* ---- tool calls ---- */
+
+/* One whose result is in the log is its id alone. */
+static void phi__freeze_call(phi__buf *out, const phi__toolcall *call, bool logged,
+                             phi_arena *scratch) {
+    phi__json_put_comma(out);
+    phi__buf_char(out, '{');
+    phi__freeze_str(out, "id", call->block->id);
+    if (logged) {
+        phi__buf_char(out, '}');
+        return;
+    }
+    phi__freeze_str(out, "name", call->block->name);
+    phi__freeze_str(out, "arguments", call->arguments);
+    phi__freeze_u64(out, "repeats", call->repeats);
+    phi__freeze_flag(out, "begun", call->begun);
+    phi__freeze_flag(out, "asked", call->asked);
+    phi__freeze_flag(out, "quiet", call->quiet);
+    phi__freeze_flag(out, "told", call->told);
+    phi__freeze_flag(out, "started", call->started);
+    phi__freeze_flag(out, "ended", call->ended);
+    phi__freeze_flag(out, "after", call->after);
+    phi__freeze_flag(out, "skipped", call->skipped);
+    if (call->child_loop_id.len > 0) phi__freeze_str(out, "child_loop_id", call->child_loop_id);
+    if (call->result != NULL) {
+        phi__json_put_key(out, PHI__LIT("result"));
+        phi__freeze_message(out, call->result, scratch);
+    }
+    phi__buf_char(out, '}');
+}
+
+static void phi__freeze_calls(phi__buf *out, const phi__run *run, phi_arena *scratch) {
+    size_t i;
+    phi__freeze_u64(out, "call_count", run->call_count);
+    if (run->calls == NULL) return;
+    phi__freeze_u64(out, "next_call", run->next_call);
+    phi__freeze_u64(out, "told_calls", run->told_calls);
+    phi__freeze_u64(out, "polled_calls", run->polled_calls);
+    phi__json_put_key(out, PHI__LIT("calls"));
+    phi__buf_char(out, '[');
+    for (i = 0; i < run->call_count; i++)
+        phi__freeze_call(out, &run->calls[i], i < run->told_calls, scratch);
+    phi__buf_char(out, ']');
+}
+
+/* ---- the run ---- */
+
+static void phi__freeze_prompts(phi__buf *out, const phi__run *run, phi_arena *scratch) {
+    size_t i;
+    if (run->prompts == NULL) return;
+    phi__json_put_key(out, PHI__LIT("prompts"));
+    phi__buf_char(out, '[');
+    for (i = 0; i < run->prompt_count; i++)
+        phi__freeze_message(out, run->prompts[i].message, scratch);
+    phi__buf_char(out, ']');
+}
+
+static void phi__freeze_doom(phi__buf *out, const phi__run *run) {
+    uint32_t i;
+    if (run->doom == NULL) return;
+    phi__freeze_u64(out, "doom_count", run->doom->count);
+    phi__json_put_key(out, PHI__LIT("doom"));
+    phi__buf_char(out, '[');
+    for (i = 0; i < PHI__DOOM_WINDOW; i++) {
+        phi__json_put_comma(out);
+        phi__json_put_u64(out, run->doom->seen[i]);
+    }
+    phi__buf_char(out, ']');
+}
+
+static void phi__freeze_limits(phi__buf *out, const phi__run *run) {
+    phi__freeze_u64(out, "max_turns", run->limits.max_turns);
+    phi__freeze_u64(out, "max_tokens", run->limits.max_tokens);
+    phi__freeze_u64(out, "max_duration_ms", run->limits.max_duration_ms);
+    phi__freeze_double(out, "max_cost", run->limits.max_cost);
+    phi__freeze_u64(out, "elapsed_us", phi__io_now_us(run->agent->rt->io) - run->started_us);
+}
+
+static void phi__freeze_flags(phi__buf *out, const phi__run *run) {
+    phi__freeze_flag(out, "cancelled", run->cancelled);
+    phi__freeze_flag(out, "stopping", run->stopping);
+    phi__freeze_flag(out, "opened", run->opened);
+    phi__freeze_flag(out, "silent", run->silent);
+    phi__freeze_flag(out, "compact_only", run->compact_only);
+    phi__freeze_flag(out, "turn_open", run->turn_open);
+    phi__freeze_flag(out, "steered", run->steered);
+    phi__freeze_flag(out, "skipping", run->skipping);
+    phi__freeze_flag(out, "answered", run->answered);
+    phi__freeze_flag(out, "doomed", run->doomed);
+}
+
+static void phi__freeze_failure(phi__buf *out, const phi__run *run) {
+    const phi_failure *failure = run->failure;
+    if (failure == NULL) return;
+    phi__json_put_key(out, PHI__LIT("failure"));
+    phi__buf_char(out, '{');
+    phi__freeze_u64(out, "kind", (uint64_t)failure->kind);
+    phi__freeze_u64(out, "http_status",
+                    (uint64_t)(failure->http_status > 0 ? failure->http_status : 0));
+    phi__freeze_flag(out, "retryable", failure->retryable);
+    phi__freeze_str(out, "code", failure->code);
+    phi__freeze_str(out, "words", failure->message);
+    phi__freeze_str(out, "request_id", failure->request_id);
+    phi__buf_char(out, '}');
+}
+
+/* The answer's entry: the last assistant message of the log. */
+static void phi__freeze_reply(phi__buf *out, const phi__run *run) {
+    const phi__thread *thread = run->agent->thread;
+    size_t i = thread->message_count;
+    while (run->reply != NULL && i > 0) {
+        if (thread->messages[--i]->message != run->reply) continue;
+        phi__freeze_u64(out, "reply", thread->messages[i]->seq);
+        return;
+    }
+}
+
+static void phi__freeze_members(phi__buf *out, const phi__run *run, phi_arena *scratch) {
+    phi__freeze_str(out, "loop_id", run->loop_id);
+    phi__freeze_u64(out, "trigger", (uint64_t)run->trigger);
+    phi__freeze_u64(out, "turn_index", run->turn_index);
+    phi__freeze_u64(out, "first_message", run->first_message);
+    phi__freeze_u64(out, "told_messages", run->told_messages);
+    phi__json_put_key(out, PHI__LIT("status"));
+    phi__json_put_i64(out, (int64_t)run->status);
+    phi__freeze_flags(out, run);
+    phi__freeze_limits(out, run);
+    phi__message_put_usage(out, &run->usage);
+    phi__freeze_double(out, "cost", run->cost);
+    phi__json_put_key(out, PHI__LIT("turn"));
+    phi__buf_char(out, '{');
+    phi__message_put_usage(out, &run->turn_usage);
+    phi__buf_char(out, '}');
+    phi__json_put_key(out, PHI__LIT("pending"));
+    phi__freeze_inputs(out, &run->pending, scratch);
+    phi__freeze_prompts(out, run, scratch);
+    phi__freeze_doom(out, run);
+    phi__wishes_freeze(out, run);
+    phi__freeze_failure(out, run);
+    phi__freeze_reply(out, run);
+    phi__freeze_calls(out, run, scratch);
+}
+
+PHI__FN void phi__run_freeze(phi__buf *out, const phi__agent *agent, phi_arena *scratch) {
+    const phi__run *run = agent->run;
+    size_t state = run != NULL && !run->over ? phi__freeze_state(run) : 0;
+    if (state == 0) {
+        phi__buf_text(out, "null");
+        return;
+    }
+    phi__buf_char(out, '{');
+    phi__freeze_str(out, "state", phi_str_of(phi__freeze_states[state]));
+    phi__freeze_members(out, run, scratch);
+    phi__buf_char(out, '}');
 }
 
 /* ---- src/loop/hooks.c ---- */
@@ -28947,7 +35188,7 @@ static bool phi__input_log(phi__run *run) {
     entry.message = kept;
     if (!phi__run_note(run, &entry)) return false;
     phi__input_free(run->agent, phi__inputs_pop(&run->pending));
-    return phi__run_tell(run, kept, kind, source);
+    return phi__capture_heard(run, kept, kind) && phi__run_tell(run, kept, kind, source);
 }
 
 PHI__FN bool phi__input_deliver(phi__run *run) {
@@ -29115,6 +35356,47 @@ PHI__FN bool phi__limit_reached(phi__run *run, char *reason, size_t size) {
     return false;
 }
 
+/* ---- src/loop/measure.c ---- */
+
+/* measure.c - how many tokens the next model call of a run is likely to read.
+
+   What a provider said of the last answer is exact as long as the list was only added to since. */
+
+PHI__FN uint64_t phi__run_overhead_tokens(const phi__run *run) {
+    const phi__agent *agent = run->agent;
+    uint64_t sum = phi_tokens_of_text(NULL, agent->system_prompt) +
+                   phi_tokens_of_text(NULL, agent->format_schema);
+    size_t i;
+    for (i = 0; i < agent->tool_count; i++)
+        sum += phi_tokens_of_text(NULL, agent->tool_views[i].name) +
+               phi_tokens_of_text(NULL, agent->tool_views[i].description) +
+               phi_tokens_of_text(NULL, agent->tool_views[i].schema);
+    return sum;
+}
+
+PHI__FN uint64_t phi__run_context_tokens(const phi__run *run) {
+    const phi__thread *thread = run->agent->thread;
+    const phi__fold *fold = &thread->fold;
+    uint64_t changed = thread->ops != NULL ? thread->ops->seq : 0; /* in any lane: they are few */
+    uint64_t sum, overhead;
+    phi_tracker tracker;
+    size_t at, from;
+    memset(&tracker, 0, sizeof tracker);
+    for (at = fold->count; at > 0 && tracker.reported == 0; at--) {
+        const phi__item *item = &fold->items[at - 1];
+        if (item->from < changed) break;
+        if (item->message->role == PHI_ROLE_ASSISTANT && (item->flags & PHI_ITEM_SYNTHETIC) == 0)
+            phi_tracker_record(&tracker, &item->message->usage, at - 1);
+    }
+    sum = phi_tracker_known(&tracker, fold->count, &from);
+    if (sum == 0) return fold->tokens;
+    overhead = phi__run_overhead_tokens(run);
+    sum = sum > overhead ? sum - overhead : 0;
+    for (; from < fold->count; from++)
+        sum += phi_tokens_of_message(NULL, fold->items[from].message);
+    return sum;
+}
+
 /* ---- src/loop/model_call.c ---- */
 
 /* model_call.c - one call of the model: the request is rendered in slices, sent, and its answer decoded
@@ -29269,13 +35551,16 @@ PHI__FN phi__state phi__run_request(phi__run *run, bool *wait) {
     if (run->cancelled) return PHI__RUN_TURN_END;
     if (!run->encoding) {
         if (!phi__run_has_items(run)) {
-            phi_failure failure = phi__answer_failure(PHI_FAILURE_INVALID_REQUEST, false,
-                                                      "the hooks have left nothing to be sent");
+            phi_failure failure =
+                phi__answer_failure(PHI_FAILURE_INVALID_REQUEST, false,
+                                    run->listed == NULL ? "the policy has left nothing to be sent"
+                                                        : "the hooks have left nothing to be sent");
             return phi__answer_end(run, &failure, PHI_BAD_ARG);
         }
         status = phi__call_ask(run, words, sizeof words);
         if (words[0] != '\0') return phi__call_refuse_words(run, words, status);
         if (status != PHI_OK) return phi__call_refuse(run, "the translation has failed", status);
+        if (!phi__capture_tell(run)) return phi__run_no_memory(run);
         run->hash = NULL;
         run->keyed = NULL;
         run->decoder = NULL; /* it went with the last turn's memory */
@@ -29678,8 +35963,9 @@ static void phi__pending_add(phi__pending_list *list, const phi_pending_item *it
     list->count++;
 }
 
-static void phi__pending_due(phi_pending_item *item, phi__io *io, const phi__timer *timer) {
-    uint64_t now = phi__io_now_us(io);
+static void phi__pending_due(phi_pending_item *item, const phi_runtime *rt,
+                             const phi__timer *timer) {
+    uint64_t now = phi__look_us(rt);
     item->has_deadline = timer->place != 0 && timer->at_us != UINT64_MAX;
     if (item->has_deadline) item->left_ms = timer->at_us > now ? (timer->at_us - now) / 1000 : 0;
 }
@@ -29712,12 +35998,12 @@ static void phi__pending_decision(phi__pending_list *list, const phi__run *run,
     item.point = d->point;
     if (d->point == PHI_HOOK_FILTER) item.text = phi__buf_str(&run->filter_text);
     if (call != NULL) phi__pending_of_call(&item, call);
-    phi__pending_due(&item, d->rt->io, &d->timer);
+    phi__pending_due(&item, d->rt, &d->timer);
     phi__pending_add(list, &item);
 }
 
 static void phi__pending_run(phi__pending_list *list, const phi__run *run) {
-    phi__io *io = run->agent->rt->io;
+    const phi_runtime *rt = run->agent->rt;
     phi_pending_item item;
     size_t i;
     phi__pending_decision(list, run, &run->decision, NULL);
@@ -29725,7 +36011,7 @@ static void phi__pending_run(phi__pending_list *list, const phi__run *run) {
         item = phi__pending_item_of(run, run->paused ? PHI_WAITING_BUDGET : PHI_WAITING_RETRY);
         if (run->paused) item.text = phi__buf_str(&run->pause_reason);
         if (run->paused) item.payer = run->payer;
-        phi__pending_due(&item, io, &run->timer);
+        phi__pending_due(&item, rt, &run->timer);
         phi__pending_add(list, &item);
     }
     if (run->calls == NULL) return;
@@ -29735,7 +36021,7 @@ static void phi__pending_run(phi__pending_list *list, const phi__run *run) {
         if (!call->started || call->slot == NULL) continue;
         item = phi__pending_item_of(run, PHI_WAITING_CALL);
         phi__pending_of_call(&item, call);
-        phi__pending_due(&item, io, &call->timer);
+        phi__pending_due(&item, rt, &call->timer);
         phi__pending_add(list, &item);
     }
 }
@@ -30124,7 +36410,7 @@ static phi_status phi__put_off_do(phi__agent *agent, const phi_rewrite *rewrite)
     if (status != PHI_OK && words[0] != '\0' &&
         !phi__arena_str(&agent->thread->arena, phi_str_of(words), &kept))
         status = PHI_NO_MEMORY;
-    if (!phi__put_off_tell(agent, &told, status, kept)) status = PHI_NO_MEMORY;
+    (void)phi__put_off_tell(agent, &told, status, kept); /* done is done, told or not */
     return status;
 }
 
@@ -30137,6 +36423,7 @@ PHI__FN void phi__put_off_due(phi__agent *agent) {
 
 PHI__FN phi_status phi__put_off_rewrite(phi__agent *agent, const phi_rewrite *rewrite) {
     phi__put_off *slot;
+    if (agent->run == NULL && agent->thread->user != NULL) return PHI_BUSY;
     if (agent->run == NULL) return phi__put_off_do(agent, rewrite);
     slot = (phi__put_off *)phi__alloc(&agent->memory, sizeof *slot);
     if (slot == NULL) return PHI_NO_MEMORY;
@@ -30250,7 +36537,15 @@ PHI__FN bool phi__retry_wanted(const phi_retry *retry, const phi_failure *failur
    agent that can be prompted again. */
 
 PHI__FN bool phi__step_spent(const phi_runtime *rt) {
-    return rt->step_bytes_left == 0 || phi__io_now_us(rt->io) >= rt->step_until_us;
+    return rt->step_bytes_left == 0 || phi__work_us(rt) >= rt->step_until_us;
+}
+
+PHI__FN uint64_t phi__look_us(const phi_runtime *rt) {
+    return rt->tape != NULL ? rt->tape->ops->look_us(rt->tape) : phi__io_now_us(rt->io);
+}
+
+PHI__FN uint64_t phi__work_us(const phi_runtime *rt) {
+    return rt->tape != NULL ? rt->tape->ops->work_us(rt->tape) : phi__io_now_us(rt->io);
 }
 
 PHI__FN void phi__run_wake(phi__run *run) {
@@ -30482,12 +36777,17 @@ static bool phi__run_begin(phi__run *run, const phi__run_order *order) {
 }
 
 static phi__run *phi__run_make(phi__agent *agent, const phi__run_order *order) {
-    phi__run *run = (phi__run *)phi__alloc(&agent->memory, sizeof *run);
-    if (run == NULL) return NULL;
+    phi__run *run = NULL;
+    if (phi__events_reserve(agent)) run = (phi__run *)phi__alloc(&agent->memory, sizeof *run);
+    if (run == NULL) {
+        phi__events_unreserve(agent);
+        return NULL;
+    }
     run->agent = agent;
     run->state = PHI__RUN_BEFORE_LOOP;
     run->posts_from = phi__posts_next(agent->rt);
     run->limits = agent->limits;
+    run->compact_only = order->compact_only;
     run->trigger = order->continuation == PHI_CONTINUATION_INITIAL  ? agent->first_turn_trigger
                    : order->continuation == PHI_CONTINUATION_BRANCH ? PHI_TRIGGER_BRANCH
                                                                     : PHI_TRIGGER_CONTINUATION;
@@ -30496,18 +36796,22 @@ static phi__run *phi__run_make(phi__agent *agent, const phi__run_order *order) {
     phi__buf_init(&run->filter_text, &agent->memory);
     phi__buf_init(&run->warnings, &agent->memory);
     phi__buf_init(&run->pause_reason, &agent->memory);
+    phi__buf_init(&run->wishes.memo, &agent->memory);
+    phi__buf_init(&run->wishes.summary, &agent->memory);
     return run;
 }
 
-static void phi__run_unmake(phi__run *run) {
+PHI__FN void phi__run_unmake(phi__run *run) {
     phi__agent *agent = run->agent;
     phi__run_unready(run);
     phi__inputs_free(agent, &run->pending);
     phi__filter_end(run);
     phi__buf_free(&run->pause_reason);
+    phi__wishes_free(run);
     phi__free(&agent->memory, run->doom, sizeof *run->doom);
     phi_arena_free(&run->arena);
     phi__free(&agent->memory, run, sizeof *run);
+    phi__events_unreserve(agent);
 }
 
 PHI__FN phi_status phi__run_new(phi__agent *agent, const phi__run_order *order) {
@@ -30517,17 +36821,34 @@ PHI__FN phi_status phi__run_new(phi__agent *agent, const phi__run_order *order) 
         phi__run_unmake(run);
         return PHI_NO_MEMORY;
     }
-    agent->run = run;
     run->started_us = agent->last_active_us = phi__io_now_us(agent->rt->io);
     memset(&agent->run_usage, 0, sizeof agent->run_usage);
     agent->run_cost = 0;
     agent->loops++;
+    phi__run_take(run);
+    return PHI_OK;
+}
+
+PHI__FN phi__run *phi__run_make_for(phi__agent *agent, const phi__entry *start) {
+    phi__run_order order;
+    phi__run *run;
+    memset(&order, 0, sizeof order);
+    order.continuation = start->loop->continuation;
+    run = phi__run_make(agent, &order);
+    if (run == NULL) return NULL;
+    run->info = start->loop;
+    run->loop_id = start->loop_id;
+    return run;
+}
+
+PHI__FN void phi__run_take(phi__run *run) {
+    phi__agent *agent = run->agent;
+    agent->run = run;
     agent->rt->active++;
     agent->thread->user = run;
     (void)phi__slots_move(&agent->rt->agents, agent->index, agent->gen, PHI__AGENT_IDLE,
                           PHI__AGENT_RUNNING);
     phi__run_wake(run);
-    return PHI_OK;
 }
 
 /* ---- going on, ending ---- */
@@ -30601,6 +36922,7 @@ static void phi__run_advance(phi__run *run) {
         run->state = phi__run_state(run, &wait);
         if (agent->slot == NULL) return; /* freed by a tool: gone when the step ends */
         if (run->state == PHI__RUN_OVER) {
+            phi__put_off_due(run->agent); /* asked for by the last hook */
             phi__run_destroy(run);
             return;
         }
@@ -30861,6 +37183,8 @@ static bool phi__tools_after(phi__toolcall *call) {
 }
 
 static bool phi__tools_over(phi__toolcall *call) {
+    if (call->resumes) phi__call_resume(call);
+    if (call->run->agent->slot == NULL) return false;
     if (!phi__tools_go(call)) return false;
     if (call->run->agent->slot == NULL) return false;
     if (!phi__tools_result(call)) return false;
@@ -30875,6 +37199,23 @@ static bool phi__tools_ready(const phi__run *run) {
     return run->told_calls < run->next_call && front->after && front->result != NULL;
 }
 
+/* Whose run it was. A loop id begins with its session's, and a dot; one that a host has made need not. */
+static bool phi__tools_log_spawn(phi__toolcall *call, const phi_message *result) {
+    phi__entry entry = phi__run_entry(call->run, PHI_ENTRY_SPAWN);
+    phi__child_run *spawn;
+    const char *dot;
+    if (call->child_loop_id.len == 0) return true;
+    spawn = (phi__child_run *)phi__arena_zero(&call->run->agent->thread->arena, sizeof *spawn);
+    if (spawn == NULL) return false;
+    spawn->tool_call_id = result->tool_call_id;
+    spawn->loop_id = call->child_loop_id;
+    dot = (const char *)memchr(spawn->loop_id.at, '.', spawn->loop_id.len);
+    spawn->session_id =
+        phi__str(spawn->loop_id.at, dot != NULL ? (size_t)(dot - spawn->loop_id.at) : 0);
+    entry.detail = spawn;
+    return phi__run_note(call->run, &entry);
+}
+
 /* Results at the front, in call order, as far as the step goes. */
 static bool phi__tools_log(phi__run *run) {
     while (phi__tools_ready(run)) {
@@ -30882,7 +37223,9 @@ static bool phi__tools_log(phi__run *run) {
         const phi_message *result = call->result;
         run->told_calls++;
         phi__call_dispose(call);
-        if (!phi__run_log(run, result)) return false;
+        result = phi__wishes_name(run, result);
+        if (result == NULL || !phi__run_log(run, result) || !phi__tools_log_spawn(call, result))
+            return false;
         if (phi__step_spent(run->agent->rt)) break;
     }
     return true;
@@ -31083,6 +37426,19 @@ PHI__FN uint32_t phi__session_next(phi__sessions *sessions, phi__session *sessio
     return ++count->runs;
 }
 
+PHI__FN uint32_t phi__session_count_so_far(phi__session *session, phi_str segment) {
+    const phi__session_count *count = phi__session_count_of(session, segment);
+    return count != NULL ? count->runs : 0;
+}
+
+PHI__FN bool phi__session_go_on(phi__sessions *sessions, phi__session *session, phi_str segment,
+                                uint64_t runs) {
+    if (runs == 0 || phi__session_count_so_far(session, segment) >= runs) return true;
+    if (phi__session_next(sessions, session, segment) == 0) return false;
+    phi__session_count_of(session, segment)->runs = runs > UINT32_MAX ? UINT32_MAX : (uint32_t)runs;
+    return true;
+}
+
 PHI__FN void phi__session_undo(phi__session *session, phi_str segment) {
     phi__session_count *count = phi__session_count_of(session, segment);
     if (count != NULL && count->runs > 0) count->runs--;
@@ -31132,6 +37488,534 @@ PHI__FN bool phi__session_renew(phi__sessions *sessions, phi__session **session,
     phi__session_drop(sessions, old);
     *session = other;
     return true;
+}
+
+/* ---- src/loop/shown.c ---- */
+
+/* shown.c - what of the thread a model call is sent, by the agent's policy, and warnings before it is too much.
+
+   Made once for a model call, before the hooks see the list, and again after a compaction. It costs what is
+   shown, however long the thread is. */
+
+#include <stdio.h>
+
+enum { PHI__SHOWN_APPROACHING = 1, PHI__SHOWN_AT_LIMIT };
+
+#define PHI__SHOWN_PART 0.85 /* of the limit: where compaction begins with its defaults */
+
+static uint64_t phi__shown_tools(const phi__agent *agent, const phi_token_counter *counter) {
+    uint64_t sum = phi_tokens_of_text(counter, agent->format_schema);
+    size_t i;
+    for (i = 0; i < agent->tool_count; i++)
+        sum += (uint64_t)phi_tokens_of_text(counter, agent->tool_views[i].name) +
+               phi_tokens_of_text(counter, agent->tool_views[i].description) +
+               phi_tokens_of_text(counter, agent->tool_views[i].schema);
+    return sum;
+}
+
+static bool phi__shown_policy(const phi__agent *agent) {
+    return agent->sight != NULL && agent->sight->has_policy;
+}
+
+PHI__FN bool phi__run_order_of(phi__agent *agent, phi__project_order *order) {
+    const phi__sight *sight = agent->sight;
+    memset(order, 0, sizeof *order);
+    if (!phi__shown_policy(agent)) return false;
+    phi__fold_link(&agent->thread->fold);
+    order->fold = &agent->thread->fold;
+    order->count = agent->thread->fold.count;
+    order->policy = &sight->policy;
+    order->counter = &sight->counter;
+    order->system_prompt = agent->system_prompt;
+    order->tools_tokens = phi__shown_tools(agent, &sight->counter);
+    return true;
+}
+
+/* ---- warnings ---- */
+
+static uint64_t phi__shown_limit(const phi__agent *agent) {
+    phi_policy policy;
+    if (!phi__shown_policy(agent)) return agent->model.context_window;
+    policy = phi__policy_filled(&agent->sight->policy);
+    if (policy.max_input_tokens == PHI_POLICY_UNLIMITED) return agent->model.context_window;
+    return policy.max_input_tokens > policy.reserve_output_tokens
+               ? policy.max_input_tokens - policy.reserve_output_tokens
+               : 0;
+}
+
+static uint64_t phi__shown_tokens(const phi__run *run) {
+    return phi__shown_policy(run->agent)
+               ? run->agent->sight->last.estimated_tokens
+               : phi__run_context_tokens(run) + phi__run_overhead_tokens(run);
+}
+
+static uint8_t phi__shown_level(const phi__run *run) {
+    uint64_t limit = phi__shown_limit(run->agent), tokens = phi__shown_tokens(run);
+    if (phi__shown_policy(run->agent)) {
+        const phi_projection_meta *meta = &run->agent->sight->last;
+        if (meta->budget_truncated || meta->overflow || meta->protected_over)
+            return PHI__SHOWN_AT_LIMIT;
+    }
+    if (tokens > limit) return PHI__SHOWN_AT_LIMIT;
+    return (double)tokens > (double)limit * PHI__SHOWN_PART ? PHI__SHOWN_APPROACHING : 0;
+}
+
+/* One each time a level is reached from below. */
+static bool phi__shown_warn(phi__run *run) {
+    phi__agent *agent = run->agent;
+    uint8_t was = agent->context_level, now = phi__shown_level(run);
+    phi_event event;
+    agent->context_level = now;
+    if (now <= was) return true;
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_EV_CONTEXT_WARNING;
+    event.text = now == PHI__SHOWN_AT_LIMIT ? PHI__LIT("at_limit") : PHI__LIT("approaching_limit");
+    return phi__emit(agent, &event, NULL, 0);
+}
+
+/* ---- the list ---- */
+
+/* With what was rendered of messages that are shown as they stand in the thread. */
+static bool phi__shown_items(phi__run *run, const phi__projection *made) {
+    const phi__fold *fold = &run->agent->thread->fold;
+    phi__item *items = (phi__item *)phi__arena_zero(
+        &run->arena, phi__mul(phi__max(made->count, 1), sizeof *items));
+    size_t i;
+    if (items == NULL) return false;
+    for (i = 0; i < made->count; i++) {
+        const phi_message *m = made->messages[i];
+        if (made->places[i] != SIZE_MAX) {
+            items[i] = fold->items[made->places[i]];
+            continue;
+        }
+        items[i].message = m;
+        if (m->role == PHI_ROLE_ASSISTANT)
+            items[i].origin = phi__origin_of(m->model, m->provider, m->protocol);
+    }
+    run->shown = items;
+    run->shown_count = made->count;
+    return true;
+}
+
+static bool phi__shown_make(phi__run *run) {
+    phi__project_order order;
+    phi__projection made;
+    run->shown = NULL;
+    if (!phi__run_order_of(run->agent, &order)) return true;
+    order.extensions = true; /* a hook may make messages of them */
+    if (phi__project(&order, &run->arena, &made) != PHI_OK || !phi__shown_items(run, &made))
+        return false;
+    run->agent->sight->last = made.meta;
+    return true;
+}
+
+/* It is known before it is sent: as if the provider had said so. */
+static phi__state phi__shown_overflow(phi__run *run) {
+    const phi_projection_meta *meta = &run->agent->sight->last;
+    uint64_t around = meta->system_tokens + meta->tools_tokens;
+    char words[160];
+    phi_failure failure;
+    (void)snprintf(words, sizeof words,
+                   "The newest turn is too large for the policy: %llu tokens by estimate, %llu are "
+                   "left for messages",
+                   (unsigned long long)(meta->estimated_tokens - around),
+                   (unsigned long long)meta->budget_tokens);
+    failure = phi__answer_failure(PHI_FAILURE_OVERFLOW, false, words);
+    run->answer_told = false; /* that was the last turn's */
+    return phi__answer_end(run, &failure, PHI_REFUSED);
+}
+
+PHI__FN bool phi__run_show(phi__run *run, phi__state *next) {
+    if (run->shown_for == run->compactions + 1) return true;
+    run->shown_for = run->compactions + 1;
+    if (!phi__shown_make(run) || !phi__shown_warn(run)) {
+        *next = phi__run_no_memory(run);
+        return false;
+    }
+    if (run->shown == NULL || !run->agent->sight->last.overflow) return true;
+    *next = phi__shown_overflow(run);
+    return false;
+}
+#undef PHI__SHOWN_PART
+
+/* ---- src/loop/stored.c ---- */
+
+/* stored.c - steps and runs over threads that are in a store: what was appended is written, and trouble is told.
+
+   Told once, until the store has taken something again; what it refused goes with the next entries. Nothing here
+   ends a run: the log in memory is whole. */
+
+#include <stdio.h>
+
+/* Who hears of a thread: the agent of the run that goes over it, or whose own it is; NULL: nobody. */
+static phi__agent *phi__stored_agent(const phi__thread *thread) {
+    if (thread->user != NULL) return ((const phi__run *)thread->user)->agent;
+    return thread->of_agent ? PHI__OWNER(thread, phi__agent, own) : NULL;
+}
+
+static void phi__stored_tell(phi__thread *thread, const char *why) {
+    phi__agent *agent = phi__stored_agent(thread);
+    char words[PHI__STORED_WORDS + 200];
+    phi_event event;
+    if (agent == NULL || thread->journal->failing) return;
+    (void)snprintf(words, sizeof words, "The thread \"%s\" could not be stored: %s",
+                   thread->journal->id, why);
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_EV_WARNING;
+    event.text = phi_str_of(words);
+    thread->journal->failing = phi__emit(agent, &event, NULL, 0);
+}
+
+static bool phi__stored_write(phi__thread *thread, bool all) {
+    char why[PHI__STORED_WORDS];
+    phi_status status = all ? phi__journal_sync(thread, why, sizeof why)
+                            : phi__journal_batch(thread, why, sizeof why);
+    if (status != PHI_OK)
+        phi__stored_tell(thread, why);
+    else
+        thread->journal->failing = false;
+    return status == PHI_OK;
+}
+
+/* ---- shared ---- */
+
+PHI__FN bool phi__stored_run(phi__run *run) {
+    phi__thread *thread = run->agent->thread;
+    return thread->journal != NULL && phi__stored_write(thread, true);
+}
+
+PHI__FN void phi__stored_updated(phi__run *run) {
+    phi__thread *thread = run->agent->thread;
+    phi_usage *usage;
+    phi_event event;
+    if (!phi__stored_run(run) || run->silent) return;
+    usage = (phi_usage *)phi_arena_alloc(&thread->arena, sizeof *usage);
+    if (usage == NULL) return;
+    *usage = thread->usage;
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_EV_THREAD_UPDATED;
+    event.text = phi__str(thread->journal->id, thread->journal->id_len);
+    event.message_count = thread->message_count;
+    event.usage = usage;
+    (void)phi__emit(run->agent, &event, NULL, 0);
+}
+
+/* A batch of each at most, and one in any case; those that are left, or have more, have their turn next time. */
+PHI__FN void phi__stored_step(phi_runtime *rt) {
+    const phi__journal *last = rt->grown.tail;
+    phi__journal *journal = NULL;
+    while (journal != last && (journal = phi__journal_next(&rt->grown)) != NULL) {
+        phi__thread *thread = journal->thread;
+        if (phi__stored_write(thread, false) && journal->stored < thread->count)
+            phi__journal_grew(thread);
+        if (phi__step_spent(rt)) return;
+    }
+}
+
+/* ---- src/loop/thaw.c ---- */
+
+/* thaw.c - a run that was written as JSON, made again over its thread.
+
+   Everything is checked against the log: a text that does not fit it makes no run. Tool calls are taken up by the
+   tools of their names when the run is stepped first, so that no function of the host's is called in here. */
+
+
+static uint64_t phi__thaw_u64(const phi_json *node, const char *key) {
+    return phi_json_uint(phi_json_get(node, key), 0);
+}
+
+static uint32_t phi__thaw_u32(const phi_json *node, const char *key) {
+    uint64_t n = phi__thaw_u64(node, key);
+    return n > UINT32_MAX ? UINT32_MAX : (uint32_t)n;
+}
+
+static size_t phi__thaw_size(const phi_json *node, const char *key) {
+    uint64_t n = phi__thaw_u64(node, key);
+    return n > SIZE_MAX ? SIZE_MAX : (size_t)n;
+}
+
+static bool phi__thaw_flag(const phi_json *node, const char *key) {
+    return phi_json_bool(phi_json_get(node, key), false);
+}
+
+static phi_str phi__thaw_str(const phi_json *node, const char *key) {
+    return phi_json_str(phi_json_get(node, key), "");
+}
+
+/* ---- messages and queues ---- */
+
+PHI__FN phi_status phi__thaw_message(const phi_json *node, phi_arena *arena, phi_message *out) {
+    phi_parse_error error;
+    phi_status status = phi__message_get(phi_json_get(node, "message"), arena, out, &error);
+    if (status != PHI_OK) return status;
+    out->details = phi__thaw_str(node, "details");
+    out->raw_stop_reason = phi__thaw_str(node, "raw_stop_reason");
+    return PHI_OK;
+}
+
+PHI__FN phi_status phi__thaw_inputs(phi__agent *agent, const phi_json *node, phi__inputs *to) {
+    phi_json_iter it = phi_json_each(node);
+    const phi_json *child;
+    phi_arena scratch;
+    phi_status status = PHI_OK;
+    phi_arena_init(&scratch, &agent->memory, 0);
+    while (status == PHI_OK && (child = phi_json_next(&it)) != NULL) {
+        phi_message message;
+        phi_input kind = (phi_input)phi__thaw_u32(child, "kind");
+        status = phi__thaw_message(phi_json_get(child, "input"), &scratch, &message);
+        if ((unsigned)kind > (unsigned)PHI_INPUT_INJECTED) status = PHI_PARSE;
+        if (status == PHI_OK)
+            status = phi__input_add(agent, to, kind, message.content, message.content_count,
+                                    phi__thaw_str(child, "source"));
+        if (status == PHI_OK) to->tail->filtered = phi__thaw_flag(child, "filtered");
+    }
+    phi_arena_free(&scratch);
+    return status == PHI_FULL ? PHI_PARSE : status;
+}
+
+/* ---- parts of the run ---- */
+
+static size_t phi__thaw_state(const phi_json *node) {
+    phi_str name = phi__thaw_str(node, "state");
+    size_t i;
+    for (i = 1; phi__freeze_state_name(i) != NULL; i++)
+        if (phi__str_is(name, phi__freeze_state_name(i))) return i;
+    return 0;
+}
+
+static phi__state phi__thaw_state_of(size_t i) {
+    static const phi__state states[] = {
+        PHI__RUN_OVER,       PHI__RUN_BEFORE_LOOP, PHI__RUN_OPEN,        PHI__RUN_FILTER,
+        PHI__RUN_POLL,       PHI__RUN_TOP,         PHI__RUN_BEFORE_TURN, PHI__RUN_TURN,
+        PHI__RUN_TRANSFORM,  PHI__RUN_TOOLS,       PHI__RUN_FAILED,      PHI__RUN_TURN_END,
+        PHI__RUN_AFTER_TURN, PHI__RUN_NEXT,        PHI__RUN_FOLLOW,      PHI__RUN_CLOSE};
+    return i < PHI__COUNT(states) ? states[i] : PHI__RUN_OVER;
+}
+
+/* The entry that began the run. */
+static const phi__entry *phi__thaw_start(const phi__thread *thread, phi_str loop_id) {
+    size_t i = thread->count;
+    while (i > 0) {
+        const phi__entry *entry = thread->entries[--i];
+        if (entry->kind == PHI_ENTRY_LOOP_END && phi_str_equal(entry->loop_id, loop_id))
+            return NULL;
+        if (entry->kind == PHI_ENTRY_LOOP_START && phi_str_equal(entry->loop_id, loop_id))
+            return entry;
+    }
+    return NULL;
+}
+
+static void phi__thaw_flags(phi__run *run, const phi_json *node) {
+    run->cancelled = phi__thaw_flag(node, "cancelled");
+    run->stopping = phi__thaw_flag(node, "stopping");
+    run->opened = phi__thaw_flag(node, "opened");
+    run->silent = phi__thaw_flag(node, "silent");
+    run->compact_only = phi__thaw_flag(node, "compact_only");
+    run->turn_open = phi__thaw_flag(node, "turn_open");
+    run->steered = phi__thaw_flag(node, "steered");
+    run->skipping = phi__thaw_flag(node, "skipping");
+    run->answered = phi__thaw_flag(node, "answered");
+    run->doomed = phi__thaw_flag(node, "doomed");
+}
+
+static void phi__thaw_limits(phi__run *run, const phi_json *node) {
+    uint64_t now = phi__io_now_us(run->agent->rt->io), elapsed = phi__thaw_u64(node, "elapsed_us");
+    run->limits.max_turns = phi__thaw_u32(node, "max_turns");
+    run->limits.max_tokens = phi__thaw_u64(node, "max_tokens");
+    run->limits.max_duration_ms = phi__thaw_u32(node, "max_duration_ms");
+    run->limits.max_cost = phi_json_num(phi_json_get(node, "max_cost"), 0);
+    run->started_us = elapsed < now ? now - elapsed : 0;
+}
+
+static phi_status phi__thaw_prompts(phi__run *run, const phi_json *list) {
+    phi__thread *thread = run->agent->thread;
+    size_t n = phi_json_count(list), i = 0;
+    phi_json_iter it = phi_json_each(list);
+    const phi_json *child;
+    phi__entry *entries;
+    if (!phi_json_is_array(list) || n == 0) return PHI_OK;
+    entries = (phi__entry *)phi_arena_alloc(&thread->arena, phi__mul(n, sizeof *entries));
+    if (entries == NULL || !phi__thread_reserve(thread, n, n)) return PHI_NO_MEMORY;
+    while ((child = phi_json_next(&it)) != NULL) {
+        phi_message message;
+        phi_status status = phi__thaw_message(child, &run->arena, &message);
+        if (status != PHI_OK) return status;
+        message.loop_id = run->loop_id;
+        entries[i] = phi__run_entry(run, PHI_ENTRY_MESSAGE);
+        entries[i].at_ms = message.timestamp_ms;
+        entries[i].message = phi__thread_keep(thread, &message);
+        if (entries[i++].message == NULL) return PHI_NO_MEMORY;
+    }
+    run->prompts = entries;
+    run->prompt_count = n;
+    return PHI_OK;
+}
+
+static phi_status phi__thaw_doom(phi__run *run, const phi_json *node) {
+    phi_json_iter it = phi_json_each(phi_json_get(node, "doom"));
+    const phi_json *child;
+    size_t i = 0;
+    if (phi_json_get(node, "doom") == NULL) return PHI_OK;
+    run->doom = (phi__doom *)phi__alloc(&run->agent->memory, sizeof *run->doom);
+    if (run->doom == NULL) return PHI_NO_MEMORY;
+    run->doom->count = phi__thaw_u32(node, "doom_count");
+    while (i < PHI__DOOM_WINDOW && (child = phi_json_next(&it)) != NULL)
+        run->doom->seen[i++] = phi_json_uint(child, 0);
+    return PHI_OK;
+}
+
+static phi_status phi__thaw_failure(phi__run *run, const phi_json *node) {
+    phi_arena *arena = &run->agent->thread->arena;
+    phi_failure *failure;
+    uint32_t kind = phi__thaw_u32(node, "kind");
+    if (!phi_json_is_object(node)) return PHI_OK;
+    if (kind == 0 || kind > (uint32_t)PHI_FAILURE_NO_MEMORY) return PHI_PARSE;
+    failure = (phi_failure *)phi__arena_zero(arena, sizeof *failure);
+    if (failure == NULL) return PHI_NO_MEMORY;
+    failure->kind = (phi_failure_kind)kind;
+    failure->http_status = (int)phi__min(phi__thaw_u32(node, "http_status"), 999);
+    failure->retryable = phi__thaw_flag(node, "retryable");
+    run->failure = failure;
+    return phi__arena_str(arena, phi__thaw_str(node, "code"), &failure->code) &&
+                   phi__arena_str(arena, phi__thaw_str(node, "words"), &failure->message) &&
+                   phi__arena_str(arena, phi__thaw_str(node, "request_id"), &failure->request_id)
+               ? PHI_OK
+               : PHI_NO_MEMORY;
+}
+
+static phi_status phi__thaw_reply(phi__run *run, const phi_json *node) {
+    const phi__thread *thread = run->agent->thread;
+    const phi_json *reply = phi_json_get(node, "reply");
+    uint64_t seq = phi_json_uint(reply, UINT64_MAX);
+    if (reply == NULL) return PHI_OK;
+    if (seq >= thread->count || thread->entries[seq]->kind != PHI_ENTRY_MESSAGE ||
+        thread->entries[seq]->message == NULL ||
+        thread->entries[seq]->message->role != PHI_ROLE_ASSISTANT)
+        return PHI_PARSE;
+    run->reply = thread->entries[seq]->message;
+    return PHI_OK;
+}
+
+/* ---- tool calls ---- */
+
+static phi_status phi__thaw_result(phi__toolcall *call, const phi_json *node) {
+    phi__run *run = call->run;
+    phi_message message;
+    phi_status status = phi__thaw_message(phi_json_get(node, "result"), &run->arena, &message);
+    if (status != PHI_OK) return status;
+    message.loop_id = run->loop_id;
+    call->result = phi__thread_keep(run->agent->thread, &message);
+    return call->result != NULL ? PHI_OK : PHI_NO_MEMORY;
+}
+
+static phi_status phi__thaw_call(phi__toolcall *call, const phi_json *node) {
+    phi_arena *arena = &call->run->agent->thread->arena;
+    phi_status status = PHI_OK;
+    if (!phi_str_equal(call->block->id, phi__thaw_str(node, "id"))) return PHI_PARSE;
+    call->repeats = phi__thaw_u32(node, "repeats");
+    call->begun = phi__thaw_flag(node, "begun");
+    call->asked = phi__thaw_flag(node, "asked");
+    call->quiet = phi__thaw_flag(node, "quiet");
+    call->told = phi__thaw_flag(node, "told");
+    call->started = phi__thaw_flag(node, "started");
+    call->ended = phi__thaw_flag(node, "ended");
+    call->after = phi__thaw_flag(node, "after");
+    call->skipped = phi__thaw_flag(node, "skipped");
+    if (!phi__arena_str(arena, phi__thaw_str(node, "arguments"), &call->arguments) ||
+        !phi__arena_str(arena, phi__thaw_str(node, "child_loop_id"), &call->child_loop_id))
+        return PHI_NO_MEMORY;
+    if (phi_json_get(node, "result") != NULL) status = phi__thaw_result(call, node);
+    if (status != PHI_OK || call->result != NULL || !call->begun) return status;
+    if (!phi__call_open(call)) return PHI_NO_MEMORY;
+    call->run->running_calls++;
+    call->resumes = call->started;
+    return PHI_OK;
+}
+
+static phi_status phi__thaw_calls(phi__run *run, const phi_json *node) {
+    const phi_json *list = phi_json_get(node, "calls");
+    phi_json_iter it = phi_json_each(list);
+    size_t i, count = phi__thaw_size(node, "call_count");
+    phi_status status = PHI_OK;
+    if (list == NULL) { /* of a turn that is over */
+        run->call_count = count;
+        return PHI_OK;
+    }
+    if (run->reply == NULL || phi__run_make_calls(run) != PHI__RUN_TOOLS ||
+        run->call_count != phi_json_count(list))
+        return PHI_PARSE;
+    run->next_call = phi__thaw_size(node, "next_call");
+    run->told_calls = phi__thaw_size(node, "told_calls");
+    run->polled_calls = phi__thaw_size(node, "polled_calls");
+    if (run->next_call > run->call_count || run->told_calls > run->next_call) return PHI_PARSE;
+    for (i = 0; i < run->call_count && status == PHI_OK; i++) {
+        const phi_json *call = phi_json_next(&it);
+        if (i >= run->told_calls) status = phi__thaw_call(&run->calls[i], call);
+        if (i < run->next_call && i >= run->told_calls && !run->calls[i].begun) return PHI_PARSE;
+    }
+    return status;
+}
+
+/* ---- the run ---- */
+
+static phi_status phi__thaw_members(phi__run *run, const phi_json *node) {
+    phi__agent *agent = run->agent;
+    phi_status status;
+    run->trigger = (phi_trigger)phi__thaw_u32(node, "trigger");
+    run->turn_index = phi__thaw_u32(node, "turn_index");
+    run->first_message = phi__thaw_size(node, "first_message");
+    run->told_messages = phi__thaw_size(node, "told_messages");
+    run->status = (phi_status)phi_json_int(phi_json_get(node, "status"), 0);
+    run->usage = phi__message_get_usage(phi_json_get(node, "usage"));
+    run->turn_usage = phi__message_get_usage(phi_json_path(node, "turn.usage"));
+    run->cost = phi_json_num(phi_json_get(node, "cost"), 0);
+    if (run->first_message > agent->thread->message_count ||
+        run->told_messages > agent->thread->message_count ||
+        (unsigned)run->trigger < (unsigned)PHI_TRIGGER_USER ||
+        (unsigned)run->trigger > (unsigned)PHI_TRIGGER_BRANCH || run->status > PHI_OK)
+        return PHI_PARSE;
+    phi__thaw_flags(run, node);
+    phi__thaw_limits(run, node);
+    status = phi__thaw_inputs(agent, phi_json_get(node, "pending"), &run->pending);
+    if (status == PHI_OK) status = phi__thaw_prompts(run, phi_json_get(node, "prompts"));
+    if (status == PHI_OK) status = phi__thaw_doom(run, node);
+    if (status == PHI_OK) status = phi__wishes_thaw(run, node);
+    if (status == PHI_OK) status = phi__thaw_failure(run, phi_json_get(node, "failure"));
+    if (status == PHI_OK) status = phi__thaw_reply(run, node);
+    return status == PHI_OK ? phi__thaw_calls(run, node) : status;
+}
+
+/* What a state stands on is there. */
+static bool phi__thaw_fits(const phi__run *run) {
+    switch (run->state) {
+    case PHI__RUN_TRANSFORM: return run->turn_open && run->agent->thread->fold.count > 0;
+    case PHI__RUN_TOOLS: return run->turn_open && run->calls != NULL;
+    case PHI__RUN_FAILED: return run->failure != NULL && run->status != PHI_OK;
+    case PHI__RUN_NEXT:
+    case PHI__RUN_FOLLOW: return run->reply != NULL || run->status != PHI_OK || run->cancelled;
+    default: return true;
+    }
+}
+
+PHI__FN phi_status phi__run_thaw(phi__agent *agent, const phi_json *node, bool interrupt) {
+    const phi__entry *start = phi__thaw_start(agent->thread, phi__thaw_str(node, "loop_id"));
+    size_t state = phi__thaw_state(node);
+    phi_status status = PHI_PARSE;
+    phi__run *run;
+    if (start == NULL || start->loop == NULL || state == 0) return PHI_PARSE;
+    run = phi__run_make_for(agent, start);
+    if (run == NULL) return PHI_NO_MEMORY;
+    run->state = phi__thaw_state_of(state);
+    status = phi__thaw_members(run, node);
+    if (status == PHI_OK && !phi__thaw_fits(run)) status = PHI_PARSE;
+    if (status != PHI_OK) {
+        phi__run_drop_tools(run);
+        phi__run_unmake(run);
+        return status;
+    }
+    phi__run_take(run);
+    if (interrupt) phi__run_cancel(run);
+    return PHI_OK;
 }
 
 /* ---- src/loop/turns.c ---- */
@@ -31230,8 +38114,11 @@ static phi__state phi__turn_open(phi__run *run) {
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_AGENT_START;
     event.loop = run->info;
-    run->opened = true;
-    return phi__emit_surely(run->agent, &event) ? PHI__RUN_FILTER : phi__run_no_memory(run);
+    if (!run->opened) { /* else it was told before a snapshot was made */
+        run->opened = true;
+        if (!phi__emit_surely(run->agent, &event)) return phi__run_no_memory(run);
+    }
+    return run->compact_only ? phi__run_shrink(run) : PHI__RUN_FILTER;
 }
 
 /* Ended while a filter makes up its mind: what nobody has passed is not stored. */
@@ -31261,6 +38148,9 @@ static phi__state phi__turn_filter(phi__run *run, bool *wait) {
         run->silent = true;
         run->status = PHI_REJECTED;
     } else if (hooked == PHI__HOOK_ALLOW && run->prompts != NULL) {
+        /* notes of the host may have taken what was reserved */
+        if (!phi__thread_reserve(run->agent->thread, run->prompt_count, run->prompt_count))
+            return phi__run_no_memory(run);
         phi__thread_attach(run->agent->thread, run->prompts, run->prompt_count);
         run->prompts = NULL;
     }
@@ -31300,19 +38190,17 @@ static phi__state phi__turn_stop(phi__run *run, const char *reason) {
 static bool phi__turn_reserve(phi__run *run, char *reason, size_t size) {
     const phi__agent *agent = run->agent;
     const phi_cost *rates = &agent->model.cost;
-    uint64_t in = agent->thread->fold.tokens + phi_tokens_of_text(NULL, agent->system_prompt) +
-                  phi_tokens_of_text(NULL, agent->format_schema);
+    uint64_t in = agent->thread->fold.tokens + phi__run_overhead_tokens(run);
     uint64_t out = agent->max_tokens != 0 ? agent->max_tokens : agent->model.max_tokens;
     const phi__input *input;
     double rate = rates->cache_write > rates->input ? rates->cache_write : rates->input;
-    size_t i;
     if (!phi__budget_limited(agent)) return true;
     for (input = run->pending.head; input != NULL; input = input->next)
         in += phi_tokens_of_message(NULL, &input->message);
-    for (i = 0; i < agent->tool_count; i++)
-        in += phi_tokens_of_text(NULL, agent->tool_views[i].name) +
-              phi_tokens_of_text(NULL, agent->tool_views[i].description) +
-              phi_tokens_of_text(NULL, agent->tool_views[i].schema);
+    if (agent->sight != NULL && agent->sight->has_policy) {
+        uint64_t most = phi__policy_filled(&agent->sight->policy).max_input_tokens;
+        if (in > most) in = most;
+    }
     return phi__budget_reserve(
         run, in + out, (double)in / 1e6 * rate + (double)out / 1e6 * rates->output, reason, size);
 }
@@ -31391,6 +38279,8 @@ static void phi__turn_clear(phi__run *run) {
     run->call_count = run->next_call = run->told_calls = run->running_calls = 0;
     run->polled_calls = 0;
     run->listed = NULL;
+    run->shown = NULL;
+    run->shown_for = 0;
 }
 
 static phi__state phi__turn_begin(phi__run *run) {
@@ -31406,7 +38296,7 @@ static phi__state phi__turn_begin(phi__run *run) {
     run->turn_open = true; /* it was told, so its end will be */
     if (!phi__run_note(run, &entry) || !phi__turn_tell_prompts(run) || !phi__input_deliver(run))
         return phi__run_no_memory(run);
-    return PHI__RUN_TRANSFORM;
+    return phi__run_fit(run);
 }
 
 static phi__state phi__turn_failed(phi__run *run, bool *wait) {
@@ -31431,8 +38321,10 @@ static phi__state phi__turn_end(phi__run *run) {
     event.kind = PHI_EV_TURN_END;
     event.message = run->reply;
     event.usage = entry.usage = run->reply != NULL ? &run->reply->usage : NULL;
-    room = phi__emit_surely(run->agent, &event);
+    room = phi__wishes_do(run);
+    room = phi__emit_surely(run->agent, &event) && room;
     room = phi__run_note(run, &entry) && room;
+    (void)phi__stored_run(run);
     if (!room && run->status == PHI_OK) return phi__run_no_memory(run);
     return PHI__RUN_AFTER_TURN;
 }
@@ -31539,6 +38431,7 @@ static phi__state phi__turn_close(phi__run *run) {
     entry.failure = run->failure;
     (void)phi__run_note(run, &entry); /* without memory for it, the log still tells: no reply */
     phi__put_off_due(agent);
+    phi__stored_updated(run);
     phi__turn_tell_end(run, usage);
     phi__response_close(run);
     return run->silent ? PHI__RUN_OVER : PHI__RUN_AFTER_LOOP;
@@ -31587,6 +38480,287 @@ PHI__FN phi__state phi__run_state(phi__run *run, bool *wait) {
     case PHI__RUN_OVER: break;
     }
     return PHI__RUN_OVER;
+}
+
+/* ---- src/loop/wishes.c ---- */
+
+/* wishes.c - what tools want done to what the model sees: pruned, or reverted to an earlier step.
+
+   Wishes of a turn wait until its tools are over, and are done in front of TURN_END as rewrites of the run's own. A
+   revert comes first, so that a prune does not count what is gone. */
+
+#include <stdio.h>
+
+static phi__run *phi__wishes_run(phi_call call) {
+    phi__slot *slot =
+        call.rt != NULL ? phi__slots_find(&call.rt->calls, call.index, call.gen) : NULL;
+    return slot != NULL ? ((phi__toolcall *)slot->object)->run : NULL;
+}
+
+PHI__FN void phi__wishes_free(phi__run *run) {
+    phi__buf_free(&run->wishes.memo);
+    phi__buf_free(&run->wishes.summary);
+    run->wishes.prune_tokens = 0;
+    run->wishes.reverts = false;
+}
+
+/* The entry that began the turn. */
+static uint64_t phi__wishes_turn(const phi__run *run) {
+    const phi__thread *thread = run->agent->thread;
+    size_t i = thread->count;
+    while (i > 0 && thread->entries[i - 1]->kind != PHI_ENTRY_TURN_START) i--;
+    return i > 0 ? (uint64_t)i - 1 : 0;
+}
+
+static bool phi__wishes_rewrite(phi__run *run, const phi_rewrite *rewrite, bool *done) {
+    phi_status status = phi__thread_rewrite(run->agent->thread, rewrite, run->loop_id,
+                                            run->turn_index, NULL, NULL, 0);
+    *done = status == PHI_OK;
+    return status != PHI_NO_MEMORY;
+}
+
+/* ---- prunes ---- */
+
+static bool phi__wishes_tell_pruned(phi__run *run, const phi_pruned *pruned) {
+    phi_arena *arena = &run->agent->thread->arena;
+    phi_pruned *kept = (phi_pruned *)phi_arena_alloc(arena, sizeof *kept);
+    int64_t *times = (int64_t *)phi_arena_alloc(
+        arena, phi__mul(phi__max(pruned->timestamp_count, 1), sizeof *times));
+    phi_event event;
+    if (kept == NULL || times == NULL) return false;
+    *kept = *pruned;
+    memcpy(times, pruned->timestamps, pruned->timestamp_count * sizeof *times);
+    kept->timestamps = times;
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_EV_PRUNED;
+    event.pruned = kept;
+    return phi__arena_str(arena, pruned->memo, &kept->memo) &&
+           phi__emit(run->agent, &event, NULL, 0);
+}
+
+static bool phi__wishes_prune(phi__run *run, phi_arena *scratch) {
+    const phi_thread *thread = (const phi_thread *)run->agent->thread;
+    const phi_view_item *items;
+    phi_rewrite rewrite;
+    phi_pruned pruned;
+    phi_prune prune;
+    size_t count;
+    bool done;
+    memset(&prune, 0, sizeof prune);
+    prune.tokens = run->wishes.prune_tokens;
+    prune.memo = phi__buf_str(&run->wishes.memo);
+    prune.from_seq = phi_thread_prunable_from(thread);
+    prune.end_seq = phi__wishes_turn(run);
+    if (phi_thread_view(thread, NULL, UINT64_MAX, scratch, &items, &count) != PHI_OK ||
+        phi_prune_plan(items, count, &prune, NULL, scratch, &rewrite, &pruned) != PHI_OK)
+        return false;
+    if (rewrite.span_count == 0) return true;
+    if (!phi__wishes_rewrite(run, &rewrite, &done)) return false;
+    return !done || phi__wishes_tell_pruned(run, &pruned);
+}
+
+/* ---- reverts ---- */
+
+static bool phi__wishes_tell_reverted(phi__run *run, const phi_reverted *reverted) {
+    phi_arena *arena = &run->agent->thread->arena;
+    phi_reverted *kept = (phi_reverted *)phi_arena_alloc(arena, sizeof *kept);
+    phi_str *names = (phi_str *)phi_arena_alloc(
+        arena, phi__mul(phi__max(reverted->abandoned_count, 1), sizeof *names));
+    phi_event event;
+    size_t i;
+    if (kept == NULL || names == NULL) return false;
+    *kept = *reverted; /* its category is static */
+    for (i = 0; i < reverted->abandoned_count; i++)
+        if (!phi__arena_str(arena, reverted->abandoned[i], &names[i])) return false;
+    kept->abandoned = names;
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_EV_REVERTED;
+    event.reverted = kept;
+    return phi__arena_str(arena, reverted->target, &kept->target) &&
+           phi__arena_str(arena, reverted->summary, &kept->summary) &&
+           phi__arena_str(arena, reverted->reason, &kept->reason) &&
+           phi__emit(run->agent, &event, NULL, 0);
+}
+
+static phi_revert phi__wishes_revert_of(const phi__run *run) {
+    phi_revert revert;
+    memset(&revert, 0, sizeof revert);
+    revert.category = run->wishes.category;
+    revert.step = run->wishes.step;
+    revert.summary = phi__buf_str(&run->wishes.summary);
+    revert.end_seq = phi__wishes_turn(run);
+    return revert;
+}
+
+static bool phi__wishes_revert(phi__run *run, phi_arena *scratch) {
+    const phi_thread *thread = (const phi_thread *)run->agent->thread;
+    phi_revert revert = phi__wishes_revert_of(run);
+    phi_reverted reverted;
+    phi_rewrite rewrite;
+    bool done;
+    if (phi_revert_plan(thread, &revert, scratch, &rewrite, &reverted) != PHI_OK) return false;
+    if (rewrite.span_count > 0) {
+        if (!phi__wishes_rewrite(run, &rewrite, &done)) return false;
+        if (!done) { /* a history that the host made, with results far from their calls */
+            reverted.applied = false;
+            reverted.abandoned_count = 0;
+            reverted.reason = PHI__LIT("results behind the step belong to calls in front of it");
+        }
+    }
+    return phi__wishes_tell_reverted(run, &reverted);
+}
+
+/* One that another has taken the place of. */
+static bool phi__wishes_replaced(phi__run *run) {
+    phi_reverted reverted;
+    char target[PHI__STEP_BYTES];
+    memset(&reverted, 0, sizeof reverted);
+    (void)snprintf(target, sizeof target, "n%llu", (unsigned long long)run->wishes.step);
+    reverted.category = phi_str_of(phi_revert_category_text(run->wishes.category));
+    reverted.target = phi_str_of(target);
+    reverted.summary = phi__buf_str(&run->wishes.summary);
+    reverted.reason = PHI__LIT("a later one of the same turn took its place");
+    return phi__wishes_tell_reverted(run, &reverted);
+}
+
+/* ---- at the end of a turn ---- */
+
+PHI__FN bool phi__wishes_do(phi__run *run) {
+    phi_arena scratch;
+    bool good = true;
+    if (run->wishes.prune_tokens == 0 && !run->wishes.reverts) return true;
+    phi_arena_init(&scratch, &run->agent->memory, 0);
+    if (run->wishes.reverts) good = phi__wishes_revert(run, &scratch);
+    if (good && run->wishes.prune_tokens > 0) good = phi__wishes_prune(run, &scratch);
+    phi_arena_free(&scratch);
+    phi__wishes_free(run);
+    return good;
+}
+
+PHI__FN const phi_message *phi__wishes_name(phi__run *run, const phi_message *result) {
+    phi_arena *arena = &run->agent->thread->arena;
+    char label[PHI__STEP_BYTES];
+    phi_message *named;
+    phi_content *content;
+    size_t n = result->content_count;
+    if (!run->agent->names_steps) return result;
+    (void)phi__step_label(run->agent->thread->count, label);
+    named = (phi_message *)phi_arena_alloc(arena, sizeof *named);
+    content = (phi_content *)phi__arena_zero(arena, phi__mul(phi__add(n, 1), sizeof *content));
+    if (named == NULL || content == NULL) return NULL;
+    *named = *result;
+    if (n > 0) memcpy(content, result->content, n * sizeof *content);
+    content[n].kind = PHI_CONTENT_TEXT;
+    if (!phi__arena_str(arena, phi_str_of(label), &content[n].text)) return NULL;
+    named->content = content;
+    named->content_count = n + 1;
+    return named;
+}
+
+/* ---- snapshots ---- */
+
+static void phi__wishes_put(phi__buf *out, const char *key, const phi__buf *text) {
+    phi__json_put_key(out, phi_str_of(key));
+    phi__json_put_str(out, phi__buf_str(text));
+}
+
+PHI__FN void phi__wishes_freeze(phi__buf *out, const phi__run *run) {
+    const phi__wishes *wishes = &run->wishes;
+    if (wishes->prune_tokens > 0) {
+        phi__json_put_key(out, PHI__LIT("prune"));
+        phi__json_put_u64(out, wishes->prune_tokens);
+        phi__wishes_put(out, "prune_memo", &wishes->memo);
+    }
+    if (!wishes->reverts) return;
+    phi__json_put_key(out, PHI__LIT("revert"));
+    phi__json_put_u64(out, (uint64_t)wishes->category);
+    phi__json_put_key(out, PHI__LIT("revert_step"));
+    phi__json_put_u64(out, wishes->step);
+    phi__wishes_put(out, "revert_summary", &wishes->summary);
+}
+
+PHI__FN phi_status phi__wishes_thaw(phi__run *run, const phi_json *node) {
+    phi__wishes *wishes = &run->wishes;
+    uint64_t category = phi_json_uint(phi_json_get(node, "revert"), 0);
+    if (category > (uint64_t)PHI_REVERT_STEP_SUMMARY) return PHI_PARSE;
+    wishes->prune_tokens = phi_json_uint(phi_json_get(node, "prune"), 0);
+    phi__buf_add_str(&wishes->memo, phi_json_str(phi_json_get(node, "prune_memo"), ""));
+    wishes->reverts = category > 0;
+    wishes->category = (phi_revert_category)category;
+    wishes->step = phi_json_uint(phi_json_get(node, "revert_step"), 0);
+    phi__buf_add_str(&wishes->summary, phi_json_str(phi_json_get(node, "revert_summary"), ""));
+    return wishes->memo.failed || wishes->summary.failed ? PHI_NO_MEMORY : PHI_OK;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_call_prune(phi_call call, uint64_t tokens, phi_str memo) {
+    phi__run *run = phi__wishes_run(call);
+    phi__wishes *wishes;
+    size_t before;
+    if (call.rt == NULL || tokens == 0 || (memo.at == NULL && memo.len > 0)) return PHI_BAD_ARG;
+    if (run == NULL) return PHI_STALE;
+    wishes = &run->wishes;
+    before = wishes->memo.len;
+    if (before > 0 && memo.len > 0) phi__buf_char(&wishes->memo, '\n');
+    phi__buf_add_str(&wishes->memo, memo);
+    if (wishes->memo.failed) {
+        wishes->memo.failed = false;
+        wishes->memo.len = before;
+        return PHI_NO_MEMORY;
+    }
+    wishes->prune_tokens =
+        tokens > UINT64_MAX - wishes->prune_tokens ? UINT64_MAX : wishes->prune_tokens + tokens;
+    return PHI_OK;
+}
+
+/* Whether it can be done as things stand; else it is told. */
+static phi_status phi__wishes_try(phi__run *run, const phi_revert *revert, char *words,
+                                  size_t words_size) {
+    phi_status status;
+    phi_reverted reverted;
+    phi_rewrite rewrite;
+    phi_arena scratch;
+    phi_arena_init(&scratch, &run->agent->memory, 0);
+    status = phi_revert_plan((const phi_thread *)run->agent->thread, revert, &scratch, &rewrite,
+                             &reverted);
+    if (status == PHI_OK && !reverted.applied) {
+        if (words != NULL && words_size > 0)
+            (void)snprintf(words, words_size, "%.*s", (int)reverted.reason.len, reverted.reason.at);
+        status = phi__wishes_tell_reverted(run, &reverted) ? PHI_REJECTED : PHI_NO_MEMORY;
+    }
+    phi_arena_free(&scratch);
+    return status;
+}
+
+PHI_API phi_status phi_call_revert(phi_call call, phi_revert_category category, uint64_t step,
+                                   phi_str summary, char *words, size_t words_size) {
+    phi__run *run = phi__wishes_run(call);
+    phi_revert revert;
+    phi_status status;
+    phi__buf copy;
+    if (call.rt == NULL || (summary.at == NULL && summary.len > 0)) return PHI_BAD_ARG;
+    if (words != NULL && words_size > 0) words[0] = '\0';
+    if (run == NULL) return PHI_STALE;
+    memset(&revert, 0, sizeof revert);
+    revert.category = category;
+    revert.step = step;
+    revert.summary = summary;
+    revert.end_seq = phi__wishes_turn(run);
+    status = phi__wishes_try(run, &revert, words, words_size);
+    if (status != PHI_OK) return status;
+    phi__buf_init(&copy, &run->agent->memory);
+    phi__buf_add_str(&copy, summary);
+    if (copy.failed || (run->wishes.reverts && !phi__wishes_replaced(run))) {
+        phi__buf_free(&copy);
+        return PHI_NO_MEMORY;
+    }
+    phi__buf_free(&run->wishes.summary);
+    run->wishes.summary = copy;
+    run->wishes.category = category;
+    run->wishes.step = step;
+    run->wishes.reverts = true;
+    return PHI_OK;
 }
 
 /* ---- src/loop/xfer.c ---- */
@@ -31711,7 +38885,7 @@ PHI__FN void phi__xfer_alive(phi__xfer *t) {
 
 /* ---- what the transport says ---- */
 
-static phi_status phi__port_stage(phi_xfer xfer, phi_xfer_stage stage) {
+PHI__FN phi_status phi__xfer_stage_now(phi_xfer xfer, phi_xfer_stage stage) {
     phi__xfer *t = phi__xfer_find(xfer);
     if (t == NULL || t->ended) return PHI_STALE;
     if (stage != PHI_XFER_STARTED && stage != PHI_XFER_CONNECTED) return PHI_BAD_ARG;
@@ -31729,7 +38903,8 @@ static phi_status phi__xfer_no_memory(phi__xfer *t) {
     return PHI_STALE;
 }
 
-static phi_status phi__port_head(phi_xfer xfer, int http_status, const char *headers, size_t len) {
+PHI__FN phi_status phi__xfer_head_now(phi_xfer xfer, int http_status, const char *headers,
+                                      size_t len) {
     phi__xfer *t = phi__xfer_find(xfer);
     if (t == NULL || t->ended) return PHI_STALE;
     if (headers == NULL && len > 0) return PHI_BAD_ARG;
@@ -31743,7 +38918,7 @@ static phi_status phi__port_head(phi_xfer xfer, int http_status, const char *hea
     return PHI_OK;
 }
 
-static phi_status phi__port_push(phi_xfer xfer, const char *bytes, size_t len) {
+PHI__FN phi_status phi__xfer_push_now(phi_xfer xfer, const char *bytes, size_t len) {
     phi__xfer *t = phi__xfer_find(xfer);
     if (t == NULL || t->ended) return PHI_STALE;
     if (bytes == NULL && len > 0) return PHI_BAD_ARG;
@@ -31763,7 +38938,7 @@ static phi_status phi__port_push(phi_xfer xfer, const char *bytes, size_t len) {
     return PHI_OK;
 }
 
-static phi_status phi__port_end(phi_xfer xfer, phi_status status, const char *words) {
+PHI__FN phi_status phi__xfer_end_now(phi_xfer xfer, phi_status status, const char *words) {
     phi__xfer *t = phi__xfer_find(xfer);
     if (t == NULL || t->ended) return PHI_STALE;
     t->ended = t->gone = true;
@@ -31774,6 +38949,34 @@ static phi_status phi__port_end(phi_xfer xfer, phi_status status, const char *wo
     phi__io_timer_clear(t->rt->io, &t->timer);
     t->ready(t);
     return PHI_OK;
+}
+
+/* What a transport says goes to the tape first, where there is one. */
+static phi_tape *phi__port_tape(phi_xfer xfer) {
+    return phi__xfer_find(xfer) != NULL ? xfer.rt->tape : NULL;
+}
+
+static phi_status phi__port_stage(phi_xfer xfer, phi_xfer_stage stage) {
+    phi_tape *tape = phi__port_tape(xfer);
+    return tape != NULL ? tape->ops->stage(tape, xfer, stage) : phi__xfer_stage_now(xfer, stage);
+}
+
+static phi_status phi__port_head(phi_xfer xfer, int http_status, const char *headers, size_t len) {
+    phi_tape *tape = phi__port_tape(xfer);
+    return tape != NULL ? tape->ops->head(tape, xfer, http_status, headers, len)
+                        : phi__xfer_head_now(xfer, http_status, headers, len);
+}
+
+static phi_status phi__port_push(phi_xfer xfer, const char *bytes, size_t len) {
+    phi_tape *tape = phi__port_tape(xfer);
+    return tape != NULL ? tape->ops->push(tape, xfer, bytes, len)
+                        : phi__xfer_push_now(xfer, bytes, len);
+}
+
+static phi_status phi__port_end(phi_xfer xfer, phi_status status, const char *words) {
+    phi_tape *tape = phi__port_tape(xfer);
+    return tape != NULL ? tape->ops->end(tape, xfer, status, words)
+                        : phi__xfer_end_now(xfer, status, words);
 }
 
 static const phi__xfer_port phi__xfer_port_table = {phi__port_stage, phi__port_head, phi__port_push,
@@ -31825,7 +39028,7 @@ PHI__FN phi_status phi__xfer_open(phi_runtime *rt, phi_memory *memory, const phi
         *out = NULL;
         return status;
     }
-    if (t->stage == PHI__STAGE_QUEUED && rt->http == NULL)
+    if (t->stage == PHI__STAGE_QUEUED && !rt->tells_stages)
         phi__xfer_stage(t, PHI_XFER_CONNECTED); /* a host's transport that tells no stages */
     else
         phi__xfer_arm(t);
@@ -31875,11 +39078,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0xe2eacde3
+#if PHI__IMP_AGENT != 0x82a1100e
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0xe2eacde3
+#define PHI__IMP_AGENT 0x82a1100e
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -31903,6 +39106,9 @@ PHI__FN phi_status phi__agent_check_format(phi_runtime *rt, const phi_format *fo
                                            const phi_tool *tools, size_t tool_count);
 /* NULL: text. Nothing changes on failure: no memory. */
 PHI__FN bool phi__agent_take_format(phi__agent *agent, const phi_format *format);
+/* explained.c. policy NULL: none; counter NULL: as it is. Nothing changes on failure: no memory. */
+PHI__FN bool phi__agent_take_policy(phi__agent *agent, const phi_policy *policy,
+                                    const phi_token_counter *counter);
 PHI__FN bool phi__agent_take_model(phi__agent *agent, const phi_model *model);
 PHI__FN bool phi__agent_take_segment(phi__agent *agent, const char *config_id);
 PHI__FN bool phi__agent_take_tools(phi__agent *agent, const phi_tool *tools, size_t count);
@@ -31913,6 +39119,11 @@ PHI__FN void phi__agent_disown(phi__agent *agent, phi_str *s);
 PHI__FN void phi__agent_leave_tree(phi__agent *agent);
 /* NULL: phi_last_error says why. lent: the thread it works on, else its own. */
 PHI__FN phi__agent *phi__agent_make(phi_runtime *rt, const phi_agent_desc *desc, phi__thread *lent);
+
+/* agent_store.c: a desc's store and thread_id, and what becomes of them: the thread is loaded, and loop ids go on
+   behind those it has. Words begin with what was called. */
+PHI__FN phi_status phi__agent_check_store(phi_runtime *rt, const phi_agent_desc *desc);
+PHI__FN phi_status phi__agent_open_thread(phi__agent *agent, const phi_agent_desc *desc);
 
 /* Takes an agent out of every table: its handle is stale, nothing calls or wakes it. Its memory goes
    with phi__agent_destroy, at the end of the step. */
@@ -31987,7 +39198,7 @@ PHI__FN void phi__agent_doom(phi__agent *agent) {
 
 static bool phi__agent_reserve_free(const phi__agent *agent) {
     size_t i;
-    for (i = 0; i < PHI__RESERVE; i++)
+    for (i = 0; agent->reserve != NULL && i < PHI__RESERVE; i++)
         if (agent->reserve[i].in_use) return false;
     return true;
 }
@@ -32102,6 +39313,23 @@ PHI_API phi_status phi_continue(phi_agent handle, phi_continuation kind) {
                           "phi_continue: the last message is the model's own");
     if (kind == PHI_CONTINUATION_INITIAL) kind = PHI_CONTINUATION_DEFAULT;
     return phi__agent_run(agent, "phi_continue", NULL, 0, kind);
+}
+
+PHI_API phi_status phi_compact(phi_agent handle) {
+    phi__agent *agent = phi__agent_find(handle);
+    phi__run_order order;
+    phi_status status;
+    bool gains = false;
+    if (handle.rt == NULL) return PHI_BAD_ARG;
+    if (agent == NULL) return phi__error(handle.rt, PHI_STALE, "phi_compact: the agent is gone");
+    status = phi__agent_may_run(agent, "phi_compact");
+    if (status != PHI_OK) return status;
+    status = phi__compaction_gains(agent, &gains);
+    memset(&order, 0, sizeof order);
+    order.continuation = PHI_CONTINUATION_COMPACTION;
+    order.compact_only = true;
+    if (gains) status = phi__run_new(agent, &order);
+    return status == PHI_OK ? status : phi__error(agent->rt, status, "phi_compact: out of memory");
 }
 
 PHI_API phi_status phi_send(phi_agent handle, const char *text) {
@@ -32321,12 +39549,15 @@ PHI_API phi_status phi_agent_reset(phi_agent handle) {
         return phi__error(handle.rt, PHI_MISUSE, "phi_agent_reset: the thread is not its own");
     if (status == PHI_OK) status = phi__agent_renew_session(agent, "phi_agent_reset");
     if (status != PHI_OK) return status;
+    if (agent->thread->journal != NULL && phi_thread_fresh((phi_thread *)agent->thread) != PHI_OK)
+        return phi__error(handle.rt, PHI_NO_MEMORY, "phi_agent_reset: out of memory");
     phi__events_purge(handle.rt, agent);
     phi__responses_drop(agent);
     phi__inputs_free(agent, &agent->steering);
     phi__inputs_free(agent, &agent->follow_ups);
-    phi__thread_free(agent->thread);
+    if (agent->thread->journal == NULL) phi__thread_free(agent->thread);
     phi__caching_forget(agent);
+    phi__compactor_forget(agent);
     return PHI_OK;
 }
 
@@ -32518,10 +39749,11 @@ PHI__FN bool phi__agent_take_tools(phi__agent *agent, const phi_tool *tools, siz
     agent->tools = taken;
     agent->tool_views = views;
     agent->tool_count = count;
-    agent->has_lone_tools = agent->has_field_tools = false;
+    agent->has_lone_tools = agent->has_field_tools = agent->names_steps = false;
     for (i = 0; i < count; i++) {
         agent->has_lone_tools = agent->has_lone_tools || taken[i].not_concurrent;
         agent->has_field_tools = agent->has_field_tools || taken[i].on_field != NULL;
+        agent->names_steps = agent->names_steps || taken[i].names_steps;
     }
     return true;
 }
@@ -32686,6 +39918,8 @@ static void phi__agent_behaviour(phi__agent *agent, const phi_agent_desc *desc) 
     agent->max_tokens = desc->max_tokens;
     agent->temperature = desc->has_temperature ? desc->temperature : -1.0;
     agent->cache = desc->cache;
+    agent->compaction = desc->compaction;
+    agent->compactor = desc->compactor;
     agent->budget.limits = desc->budget;
     agent->retry = desc->retry;
     phi__agent_retry(&agent->retry);
@@ -32701,6 +39935,7 @@ static void phi__agent_behaviour(phi__agent *agent, const phi_agent_desc *desc) 
         desc->first_turn_trigger != (phi_trigger)0 ? desc->first_turn_trigger : PHI_TRIGGER_USER;
     agent->user_data = desc->user_data;
     agent->translate_fn = desc->translate_fn;
+    agent->capture_requests = desc->capture_requests;
     agent->segment_given = desc->config_id != NULL;
     phi__agent_limits(agent, desc);
 }
@@ -32734,8 +39969,10 @@ static bool phi__agent_fill(phi__agent *agent, const phi_agent_desc *given) {
            phi__agent_take_tools(agent, desc->tools, desc->tool_count) &&
            phi__agent_take_format(agent, &desc->format) && phi__agent_take_filters(agent, desc) &&
            phi__agent_copy_profile(agent, given->profile) &&
+           phi__agent_copy_text(agent, &agent->compaction.focus_message) &&
            phi__agent_own(agent, desc->system_prompt, &agent->system_prompt) &&
            phi__agent_own(agent, desc->workspace, &agent->workspace) &&
+           phi__agent_take_policy(agent, desc->policy, &desc->token_counter) &&
            phi__agent_take_segment(agent, desc->config_id) && phi__agent_ids(agent, desc);
 }
 
@@ -32864,6 +40101,8 @@ PHI__FN phi_status phi__agent_check_format(phi_runtime *rt, const phi_format *fo
 
 static phi_status phi__agent_check_control(phi_runtime *rt, const phi_agent_desc *desc) {
     size_t i;
+    if (desc->policy != NULL && phi__policy_fault(desc->policy) != NULL)
+        return phi__error(rt, PHI_BAD_ARG, "%s", phi__policy_fault(desc->policy));
     if (desc->hook_points != 0 && desc->hook_fn == NULL)
         return phi__error(rt, PHI_BAD_ARG, "hook_fn is missing, hook_points is 0x%x",
                           (unsigned)desc->hook_points);
@@ -32880,6 +40119,24 @@ static phi_status phi__agent_check_control(phi_runtime *rt, const phi_agent_desc
     if (desc->profile != NULL && desc->profile->skill_count > 0 && desc->profile->skills == NULL)
         return phi__error(rt, PHI_BAD_ARG, "profile.skills is missing, skill_count is %u",
                           (unsigned)desc->profile->skill_count);
+    return PHI_OK;
+}
+
+static phi_status phi__agent_check_compaction(phi_runtime *rt, const phi_agent_desc *desc) {
+    const phi_compaction_config *c = &desc->compaction;
+    if (desc->compactor.start != NULL &&
+        (desc->compactor.poll == NULL || desc->compactor.end == NULL))
+        return phi__error(rt, PHI_BAD_ARG, "compactor.%s is missing",
+                          desc->compactor.poll == NULL ? "poll" : "end");
+    if ((unsigned)c->scope > (unsigned)PHI_COMPACTION_TOKENS)
+        return phi__error(rt, PHI_BAD_ARG, "compaction.scope is %u: expected runs or tokens",
+                          (unsigned)c->scope);
+    if (!(c->compact_at_pct >= 0.0 && c->compact_at_pct <= 1.0))
+        return phi__error(rt, PHI_BAD_ARG, "compaction.compact_at_pct is %g: expected 0 to 1",
+                          c->compact_at_pct);
+    if (!(c->budget_threshold_pct >= 0.0 && c->budget_threshold_pct <= 1.0))
+        return phi__error(rt, PHI_BAD_ARG, "compaction.budget_threshold_pct is %g: expected 0 to 1",
+                          c->budget_threshold_pct);
     return PHI_OK;
 }
 
@@ -32905,6 +40162,8 @@ static phi_status phi__agent_check(phi_runtime *rt, const phi_agent_desc *desc) 
                           "thinking, tool_choice, tool_mode, steering_mode, follow_up_mode or "
                           "first_turn_trigger is none of its values");
     status = phi__agent_check_control(rt, desc);
+    if (status == PHI_OK) status = phi__agent_check_compaction(rt, desc);
+    if (status == PHI_OK) status = phi__agent_check_store(rt, desc);
     if (status == PHI_OK) status = phi__agent_check_tools(rt, desc->tools, desc->tool_count);
     return status == PHI_OK
                ? phi__agent_check_format(rt, &desc->format, desc->tools, desc->tool_count)
@@ -32945,6 +40204,8 @@ PHI__FN void phi__agent_destroy(phi__agent *agent) {
     if (agent->run != NULL) phi__run_destroy(agent->run);
     phi__responses_drop(agent);
     phi__put_off_forget(agent);
+    phi__compactor_forget(agent);
+    phi__free(&agent->memory, agent->sight, sizeof *agent->sight);
     phi__inputs_free(agent, &agent->steering);
     phi__inputs_free(agent, &agent->follow_ups);
     phi__inputs_free(agent, &agent->injected);
@@ -32975,6 +40236,8 @@ static phi__agent *phi__agent_build(phi_runtime *rt, const phi_agent_desc *desc,
     phi_arena_init(&agent->model_arena, &agent->memory, 256);
     phi__thread_init(&agent->own, &agent->memory, rt->io);
     agent->own.of_agent = true;
+    agent->own.rt = rt;
+    agent->own.grown = &rt->grown;
     agent->thread = lent != NULL ? lent : &agent->own;
     if (phi__agent_fill(agent, desc))
         agent->slot = phi__slots_take(&rt->agents, PHI__AGENT_IDLE, agent);
@@ -32999,9 +40262,17 @@ PHI__FN phi__agent *phi__agent_make(phi_runtime *rt, const phi_agent_desc *desc,
         (void)phi__error(rt, PHI_BAD_ARG, "phi_agent_new: desc is NULL");
         return NULL;
     }
+    if (lent != NULL && desc->store != NULL) {
+        (void)phi__error(rt, PHI_MISUSE, "phi_run: agent.store: attach the thread instead");
+        return NULL;
+    }
     if (phi__agent_check(rt, desc) != PHI_OK) return NULL;
     agent = phi__agent_build(rt, desc, lent);
     if (agent == NULL) (void)phi__error(rt, PHI_NO_MEMORY, "phi_agent_new: out of memory");
+    if (agent != NULL && phi__agent_open_thread(agent, desc) != PHI_OK) {
+        (void)phi_agent_free(phi__agent_handle(agent));
+        return NULL;
+    }
     return agent;
 }
 
@@ -33015,6 +40286,15 @@ PHI_API phi_agent phi_agent_new(phi_runtime *rt, const phi_agent_desc *desc) {
 }
 
 static const char *phi__agent_text_or_null(phi_str s) { return s.len > 0 ? s.at : NULL; }
+
+/* Tokens of the prompt stay 0 where they are not given: what they are estimated at changes. */
+static phi_compaction_config phi__agent_compaction(const phi__agent *agent) {
+    phi_compaction_config given = agent->compaction, c;
+    if (given.max_context_tokens == 0) given.max_context_tokens = agent->model.context_window;
+    c = phi__compact_config(&given);
+    c.system_prompt_tokens = given.system_prompt_tokens;
+    return c;
+}
 
 PHI_API phi_status phi_agent_get_desc(phi_agent handle, phi_agent_desc *out) {
     const phi__agent *agent = phi__agent_find(handle);
@@ -33035,8 +40315,15 @@ PHI_API phi_status phi_agent_get_desc(phi_agent handle, phi_agent_desc *out) {
     out->temperature = agent->temperature >= 0 ? agent->temperature : 0;
     out->cache = agent->cache;
     out->format = agent->format;
+    out->compaction = phi__agent_compaction(agent);
+    out->compactor = agent->compactor;
     out->provider = agent->own_provider;
     out->translate_fn = agent->translate_fn;
+    out->capture_requests = agent->capture_requests;
+    if (agent->sight != NULL) {
+        out->policy = agent->sight->has_policy ? &agent->sight->policy : NULL;
+        out->token_counter = agent->sight->counter;
+    }
     out->limits = agent->limits;
     out->budget = agent->budget.limits;
     out->deadlines = agent->deadlines;
@@ -33061,6 +40348,8 @@ PHI_API phi_status phi_agent_get_desc(phi_agent handle, phi_agent_desc *out) {
     out->event_queue_bytes = agent->event_queue_bytes;
     out->max_event_bytes = agent->max_event_bytes;
     out->max_response_bytes = agent->max_response_bytes;
+    out->store = agent->has_store ? &agent->store : NULL;
+    out->thread_id = agent->own.journal != NULL ? agent->own.journal->id : NULL;
     out->user_data = agent->user_data;
     return PHI_OK;
 }
@@ -33068,6 +40357,218 @@ PHI_API phi_status phi_agent_get_desc(phi_agent handle, phi_agent_desc *out) {
 PHI_API const phi_profile *phi_agent_profile(phi_agent handle) {
     const phi__agent *agent = phi__agent_find(handle);
     return agent != NULL ? agent->profile : NULL;
+}
+
+/* ---- src/agent/agent_store.c ---- */
+
+/* agent_store.c - an agent whose thread is kept in a store: opened, gone on with, exchanged for another. */
+
+
+#include <stdio.h>
+
+enum { PHI__KEPT_WORDS = 240 };
+
+/* ---- going on where the log ends ---- */
+
+/* The N of "session.segment.N", and the segment; 0: the id is not of this session. */
+static uint64_t phi__kept_number(phi_str loop_id, phi_str session, phi_str *segment) {
+    size_t from = session.len + 1, dot = loop_id.len;
+    uint64_t n = 0;
+    if (loop_id.len <= from || memcmp(loop_id.at, session.at, session.len) != 0 ||
+        loop_id.at[session.len] != '.')
+        return 0;
+    while (dot > from && loop_id.at[dot - 1] != '.') dot--;
+    if (dot <= from || !phi__str_to_u64(phi__str(loop_id.at + dot, loop_id.len - dot), &n))
+        return 0;
+    *segment = phi__str(loop_id.at + from, dot - 1 - from);
+    return n;
+}
+
+static const phi__entry *phi__kept_last_run(const phi__thread *thread) {
+    size_t i = thread->count;
+    while (i > 0)
+        if (thread->entries[--i]->kind == PHI_ENTRY_LOOP_START) return thread->entries[i];
+    return NULL;
+}
+
+/* Loop ids count on from the highest that the log has of the session. */
+static bool phi__kept_counts(phi__agent *agent, phi__session *session) {
+    const phi__thread *thread = agent->thread;
+    uint32_t loops = 0;
+    size_t i;
+    for (i = 0; i < thread->count; i++) {
+        const phi__entry *entry = thread->entries[i];
+        phi_str segment;
+        uint64_t n;
+        if (entry->kind != PHI_ENTRY_LOOP_START) continue;
+        loops++;
+        n = phi__kept_number(entry->loop_id, session->id, &segment);
+        if (n > 0 && !phi__session_go_on(&agent->rt->sessions, session, segment, n)) return false;
+    }
+    if (loops > agent->loops) agent->loops = loops;
+    return true;
+}
+
+/* The session is that of the log's last run; for a log without one it is new, unless the agent was made for it.
+   Nothing changes on failure but counts, which may have grown. */
+static bool phi__kept_go_on(phi__agent *agent, bool anew, bool given_session) {
+    phi__sessions *sessions = &agent->rt->sessions;
+    const phi__entry *last = phi__kept_last_run(agent->thread);
+    phi__session *taken = NULL;
+    phi_str last_loop_id = {NULL, 0}, segment;
+    char made[PHI__UUID_SIZE];
+    bool logged =
+        !given_session && last != NULL && last->loop != NULL && last->loop->session_id.len > 0;
+    bool done = last == NULL || phi__agent_own(agent, last->loop_id.at, &last_loop_id);
+    if (done && logged)
+        done = (taken = phi__session_take(sessions, last->loop->session_id)) != NULL;
+    if (done) done = phi__kept_counts(agent, taken != NULL ? taken : agent->session);
+    if (done && !logged && !given_session && anew) {
+        phi__agent_random_id(agent, made);
+        done = phi__session_renew(sessions, &agent->session, phi_str_of(made));
+    }
+    if (!done) {
+        phi__session_drop(sessions, taken);
+        phi__agent_disown(agent, &last_loop_id);
+        return false;
+    }
+    if (taken != NULL) {
+        phi__session_drop(sessions, agent->session);
+        agent->session = taken;
+    }
+    phi__agent_disown(agent, &agent->last_loop_id);
+    agent->last_active_us = 0;
+    if (phi__kept_number(last_loop_id, agent->session->id, &segment) > 0)
+        agent->last_loop_id = last_loop_id;
+    else
+        phi__agent_disown(agent, &last_loop_id);
+    return true;
+}
+
+static void phi__kept_tell_torn(phi__agent *agent, uint64_t torn) {
+    char words[PHI__KEPT_WORDS];
+    phi_event event;
+    if (torn == 0) return;
+    (void)snprintf(words, sizeof words, "The thread \"%s\" had a torn end: %llu bytes were cut off",
+                   agent->thread->journal->id, (unsigned long long)torn);
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_EV_WARNING;
+    event.text = phi_str_of(words);
+    (void)phi__emit(agent, &event, NULL, 0);
+}
+
+static phi_status phi__kept_error(phi__agent *agent, const char *what, const char *id,
+                                  phi_status status, const char *words) {
+    return phi__error(agent->rt, status, "%s: thread \"%.128s\": %s", what, id,
+                      words[0] != '\0' ? words : phi_status_text(status));
+}
+
+/* ---- shared ---- */
+
+PHI__FN phi_status phi__agent_check_store(phi_runtime *rt, const phi_agent_desc *desc) {
+    const phi_store *store = desc->store;
+    if (store == NULL)
+        return desc->thread_id == NULL
+                   ? PHI_OK
+                   : phi__error(rt, PHI_BAD_ARG, "thread_id is given, store is missing");
+    if (store->append == NULL || store->read == NULL)
+        return phi__error(rt, PHI_BAD_ARG, "store: append or read is missing");
+    if (desc->thread_id != NULL && !phi__journal_id_fits(desc->thread_id))
+        return phi__error(rt, PHI_BAD_ARG,
+                          "thread_id \"%.140s\": expected 1 to 128 of A-Z a-z 0-9 . _ -, no dot in "
+                          "front",
+                          desc->thread_id);
+    return PHI_OK;
+}
+
+PHI__FN phi_status phi__agent_open_thread(phi__agent *agent, const phi_agent_desc *desc) {
+    char made[PHI__UUID_SIZE], words[PHI__KEPT_WORDS] = "";
+    const char *id = desc->thread_id;
+    uint64_t torn = 0;
+    phi_status status;
+    if (desc->store == NULL) return PHI_OK;
+    agent->store = *desc->store;
+    agent->has_store = true;
+    if (id == NULL) {
+        phi__agent_random_id(agent, made);
+        id = made;
+    }
+    status = phi__journal_open(agent->thread, &agent->store, id, &torn, words, sizeof words);
+    if (status == PHI_OK && !phi__kept_go_on(agent, false, desc->session_id != NULL))
+        status = PHI_NO_MEMORY;
+    if (status != PHI_OK) return phi__kept_error(agent, "phi_agent_new", id, status, words);
+    phi__kept_tell_torn(agent, torn);
+    return PHI_OK;
+}
+
+/* ---- public ---- */
+
+/* The other thread is read in the place of the present one, which is kept aside until nothing can fail. */
+static phi_status phi__kept_exchange(phi__agent *agent, const char *id, uint64_t *torn, char *words,
+                                     size_t words_size) {
+    phi__thread *thread = agent->thread, before;
+    phi_status status = phi__journal_sync(thread, words, words_size);
+    if (status != PHI_OK) return status;
+    before = *thread;
+    phi__thread_renew(thread);
+    status = phi__journal_open(thread, &agent->store, id, torn, words, words_size);
+    if (status == PHI_OK && !phi__kept_go_on(agent, true, false)) status = PHI_NO_MEMORY;
+    if (status != PHI_OK) {
+        phi__thread_free(thread);
+        *thread = before;
+        return status;
+    }
+    phi__events_purge(agent->rt, agent);
+    phi__responses_drop(agent);
+    phi__caching_forget(agent);
+    phi__compactor_forget(agent);
+    phi__thread_free(&before);
+    return PHI_OK;
+}
+
+PHI_API phi_status phi_agent_use_thread(phi_agent handle, const char *thread_id) {
+    phi__agent *agent = phi__agent_find(handle);
+    char made[PHI__UUID_SIZE], words[PHI__KEPT_WORDS] = "";
+    uint64_t torn = 0;
+    phi_status status;
+    if (handle.rt == NULL) return PHI_BAD_ARG;
+    if (agent == NULL)
+        return phi__error(handle.rt, PHI_STALE, "phi_agent_use_thread: the agent is gone");
+    if (!agent->has_store || agent->thread->journal == NULL)
+        return phi__error(handle.rt, PHI_MISUSE, "phi_agent_use_thread: the agent has no store");
+    status = phi__agent_idle(agent, "phi_agent_use_thread");
+    if (status != PHI_OK) return status;
+    if (thread_id != NULL && strcmp(thread_id, agent->thread->journal->id) == 0) return PHI_OK;
+    if (thread_id == NULL) {
+        phi__agent_random_id(agent, made);
+        thread_id = made;
+    }
+    status = phi__kept_exchange(agent, thread_id, &torn, words, sizeof words);
+    if (status != PHI_OK)
+        return phi__kept_error(agent, "phi_agent_use_thread", thread_id, status, words);
+    phi__kept_tell_torn(agent, torn);
+    return PHI_OK;
+}
+
+PHI_API phi_str phi_agent_thread_id(phi_agent handle) {
+    const phi__agent *agent = phi__agent_find(handle);
+    const phi__journal *journal = agent != NULL ? agent->thread->journal : NULL;
+    return journal != NULL ? phi__str(journal->id, journal->id_len) : phi__str("", 0);
+}
+
+PHI_API phi_status phi_ask_in(phi_agent handle, const char *thread_id, const char *text,
+                              phi_response *out) {
+    phi_status status;
+    if (out != NULL) {
+        memset(out, 0, sizeof *out);
+        out->rt = handle.rt;
+    }
+    if (handle.rt == NULL) return PHI_BAD_ARG;
+    if (out == NULL) return phi__error(handle.rt, PHI_BAD_ARG, "phi_ask_in: out is NULL");
+    if (text == NULL || text[0] == '\0')
+        return phi__error(handle.rt, PHI_BAD_ARG, "phi_ask_in: the text is empty");
+    status = phi_agent_use_thread(handle, thread_id);
+    return status == PHI_OK ? phi_ask(handle, text, out) : status;
 }
 
 /* ---- src/agent/bare_run.c ---- */
@@ -33228,6 +40729,8 @@ PHI_API phi_thread *phi_thread_new(phi_runtime *rt, size_t memory_limit_bytes) {
     phi_memory_init(&thread->memory, &rt->memory.allocator, memory_limit_bytes);
     thread->memory.parent = &rt->memory;
     phi__thread_init(&thread->log, &thread->memory, rt->io);
+    thread->log.rt = rt;
+    thread->log.grown = &rt->grown;
     thread->next = rt->threads;
     if (rt->threads != NULL) rt->threads->prev = thread;
     rt->threads = thread;
@@ -33252,6 +40755,52 @@ PHI_API phi_status phi_thread_append(phi_thread *thread, const phi_message *mess
     status = phi__bare_idle(thread, "phi_thread_append");
     if (status != PHI_OK) return status;
     return phi__history_append(thread->rt, &thread->log, "phi_thread_append", message);
+}
+
+/* What a fold shows, as messages of another log. False: no memory. */
+static bool phi__bare_take(phi__thread *log, const phi__thread *from, const phi__fold *fold) {
+    phi__entry *entries = (phi__entry *)phi__arena_zero(
+        &log->arena, phi__mul(phi__max(fold->count, 1), sizeof *entries));
+    size_t i;
+    if (entries == NULL || !phi__thread_reserve(log, fold->count, fold->count)) return false;
+    for (i = 0; i < fold->count; i++) {
+        const phi_message *m = phi__thread_keep(log, fold->items[i].message);
+        if (m == NULL || !phi__thread_claim_calls(log, m)) return false;
+        entries[i].kind = PHI_ENTRY_MESSAGE;
+        entries[i].at_ms = from->entries[fold->items[i].from]->at_ms;
+        entries[i].flags = fold->items[i].flags & PHI_ENTRY_DURABLE;
+        entries[i].message = m;
+        entries[i].loop_id = m->loop_id;
+        entries[i].turn_index = m->turn_index;
+    }
+    phi__thread_attach(log, entries, fold->count);
+    return true;
+}
+
+PHI_API phi_thread *phi_thread_fork(const phi_thread *thread, uint64_t at_seq) {
+    const phi__thread *from = (const phi__thread *)thread;
+    phi_thread *made;
+    phi__fold fold;
+    uint64_t at = 0;
+    bool any = false, done;
+    if (from == NULL || from->rt == NULL) return NULL;
+    if (at_seq != UINT64_MAX && at_seq >= from->count) {
+        (void)phi__error(from->rt, PHI_NOT_FOUND,
+                         "phi_thread_fork: at_seq is %llu, there are %llu entries",
+                         (unsigned long long)at_seq, (unsigned long long)from->count);
+        return NULL;
+    }
+    made = phi_thread_new(from->rt, 0);
+    if (made == NULL) return NULL;
+    memset(&fold, 0, sizeof fold);
+    done = phi__thread_cut(from, from->lane, at_seq, &at, &any) == PHI_OK &&
+           (!any || phi__fold_lane(from, from->lane, at, &fold)) &&
+           phi__bare_take(&made->log, from, &fold);
+    phi__fold_free(from->memory, &fold);
+    if (done) return made;
+    phi__bare_free(made);
+    (void)phi__error(from->rt, PHI_NO_MEMORY, "phi_thread_fork: out of memory");
+    return NULL;
 }
 
 PHI_API size_t phi_thread_message_count(const phi_thread *thread) {
@@ -33735,6 +41284,46 @@ static void phi__ej_rewrite(phi__event_writer *w) {
     phi__ej_str(w, "reason", w->event->source);
 }
 
+static void phi__ej_pruned(phi__event_writer *w) {
+    phi_pruned p;
+    size_t i;
+    if (w->event->pruned != NULL)
+        p = *w->event->pruned;
+    else
+        memset(&p, 0, sizeof p);
+    phi__ej_u64(w, "tokens_removed", p.tokens_removed);
+    phi__ej_u64(w, "messages_removed", p.messages_removed);
+    phi__ej_option(w, "memo", p.memo);
+    phi__ej_raw(w, "pruned_timestamps", "[");
+    for (i = 0; i < p.timestamp_count; i++) {
+        phi__json_put_comma(&w->out);
+        phi__json_put_i64(&w->out, p.timestamps[i]);
+    }
+    phi__buf_char(&w->out, ']');
+    phi__ej_time(w);
+}
+
+static void phi__ej_reverted(phi__event_writer *w) {
+    phi_reverted r;
+    size_t i;
+    if (w->event->reverted != NULL)
+        r = *w->event->reverted;
+    else
+        memset(&r, 0, sizeof r);
+    phi__ej_str(w, "category", r.category);
+    phi__ej_str(w, "target", r.target);
+    phi__ej_raw(w, "abandoned_node_ids", "[");
+    for (i = 0; i < r.abandoned_count; i++) {
+        phi__json_put_comma(&w->out);
+        phi__json_put_str(&w->out, r.abandoned[i]);
+    }
+    phi__buf_char(&w->out, ']');
+    phi__ej_option(w, "summary", r.summary);
+    phi__ej_bool(w, "applied", r.applied);
+    phi__ej_option(w, "reason", r.reason);
+    phi__ej_time(w);
+}
+
 static void phi__ej_compaction(phi__event_writer *w) {
     phi_compaction c;
     if (w->event->compaction != NULL)
@@ -33752,6 +41341,44 @@ static void phi__ej_compaction(phi__event_writer *w) {
         phi__ej_u64(w, "loops_compacted", c.loops_compacted);
     }
     phi__ej_time(w);
+}
+
+/* ---- requests, parallel runs ---- */
+
+static void phi__ej_request(phi__event_writer *w) {
+    phi__ej_u64(w, "turn_index", w->event->turn_index);
+    phi__ej_json(w, "payload", w->event->text);
+    phi__ej_time(w);
+}
+
+static void phi__ej_parallel(phi__event_writer *w) {
+    phi_parallel p;
+    size_t i;
+    if (w->event->parallel != NULL)
+        p = *w->event->parallel;
+    else
+        memset(&p, 0, sizeof p);
+    phi__ej_str(w, "session_id", p.session_id);
+    if (w->event->kind == PHI_EV_PARALLEL_START) {
+        phi__ej_raw(w, "loop_ids", "[");
+        for (i = 0; i < p.loop_count; i++) {
+            phi__json_put_comma(&w->out);
+            phi__json_put_str(&w->out, p.loop_ids[i]);
+        }
+        phi__buf_char(&w->out, ']');
+    } else {
+        phi__ej_str(w, "selected_loop_id", p.selected_loop_id);
+        phi__ej_u64(w, "selected_config_index", p.selected_index);
+        phi__json_put_key(&w->out, PHI__LIT("evaluation_usage"));
+        phi__message_put_usage_value(&w->out, &p.evaluation_usage);
+    }
+    phi__ej_time(w);
+}
+
+static void phi__ej_thread(phi__event_writer *w) {
+    phi__ej_str(w, "thread_id", w->event->text);
+    phi__ej_u64(w, "message_count", w->event->message_count);
+    phi__ej_usage(w);
 }
 
 static void phi__ej_body(phi__event_writer *w) {
@@ -33792,6 +41419,13 @@ static void phi__ej_body(phi__event_writer *w) {
         phi__ej_str(w, "text", w->event->text);
         break;
     case PHI_EV_REWRITE: phi__ej_rewrite(w); break;
+    case PHI_EV_CONTEXT_WARNING: phi__ej_str(w, "text", w->event->text); break;
+    case PHI_EV_PRUNED: phi__ej_pruned(w); break;
+    case PHI_EV_REVERTED: phi__ej_reverted(w); break;
+    case PHI_EV_TURN_REQUEST: phi__ej_request(w); break;
+    case PHI_EV_PARALLEL_START:
+    case PHI_EV_PARALLEL_END: phi__ej_parallel(w); break;
+    case PHI_EV_THREAD_UPDATED: phi__ej_thread(w); break;
     }
 }
 
@@ -33816,7 +41450,9 @@ PHI_API phi_status phi_event_to_json(const phi_event *event, phi_arena *arena, p
     phi__buf_init(&w.out, arena->memory);
     phi__buf_char(&w.out, '{');
     phi__ej_str(&w, "type", phi_str_of(type));
-    if (event->kind != PHI_EV_AGENT_START) phi__ej_str(&w, "loop_id", event->loop_id);
+    if (event->kind != PHI_EV_AGENT_START && event->kind != PHI_EV_PARALLEL_START &&
+        event->kind != PHI_EV_PARALLEL_END)
+        phi__ej_str(&w, "loop_id", event->loop_id);
     phi__ej_body(&w);
     phi__buf_char(&w.out, '}');
     if (w.out.failed || !phi__arena_str(arena, phi__buf_str(&w.out), out)) status = PHI_NO_MEMORY;
@@ -34140,6 +41776,44 @@ static phi_status phi__er_rewrite(phi__event_reader *r) {
     return PHI_OK;
 }
 
+static phi_status phi__er_pruned(phi__event_reader *r) {
+    phi_pruned *p = (phi_pruned *)phi__er_alloc(r, sizeof *p);
+    const phi_json *times = phi__er_get(r, "pruned_timestamps"), *node;
+    phi_json_iter it = phi_json_each(times);
+    size_t n = phi_json_is_array(times) ? phi_json_count(times) : 0;
+    int64_t *ms = (int64_t *)phi__er_alloc(r, phi__mul(n, sizeof *ms));
+    if (p == NULL || ms == NULL) return PHI_NO_MEMORY;
+    p->tokens_removed = phi_json_uint(phi__er_get(r, "tokens_removed"), 0);
+    p->messages_removed = phi__er_size(r, "messages_removed");
+    p->memo = phi__er_str(r, "memo");
+    while (p->timestamp_count < n && (node = phi_json_next(&it)) != NULL)
+        ms[p->timestamp_count++] = phi_json_int(node, 0);
+    p->timestamps = ms;
+    r->out->pruned = p;
+    phi__er_time(r);
+    return PHI_OK;
+}
+
+static phi_status phi__er_reverted(phi__event_reader *r) {
+    phi_reverted *v = (phi_reverted *)phi__er_alloc(r, sizeof *v);
+    const phi_json *ids = phi__er_get(r, "abandoned_node_ids"), *node;
+    phi_json_iter it = phi_json_each(ids);
+    size_t n = phi_json_is_array(ids) ? phi_json_count(ids) : 0;
+    phi_str *names = (phi_str *)phi__er_alloc(r, phi__mul(n, sizeof *names));
+    if (v == NULL || names == NULL) return PHI_NO_MEMORY;
+    v->category = phi__er_str(r, "category");
+    v->target = phi__er_str(r, "target");
+    while (v->abandoned_count < n && (node = phi_json_next(&it)) != NULL)
+        names[v->abandoned_count++] = phi_json_str(node, "");
+    v->abandoned = names;
+    v->summary = phi__er_str(r, "summary");
+    v->applied = phi_json_bool(phi__er_get(r, "applied"), false);
+    v->reason = phi__er_str(r, "reason");
+    r->out->reverted = v;
+    phi__er_time(r);
+    return PHI_OK;
+}
+
 static phi_status phi__er_compaction(phi__event_reader *r) {
     phi_compaction *c = (phi_compaction *)phi__er_alloc(r, sizeof *c);
     if (c == NULL) return PHI_NO_MEMORY;
@@ -34151,6 +41825,42 @@ static phi_status phi__er_compaction(phi__event_reader *r) {
     c->tokens_after = phi_json_uint(phi__er_get(r, "estimated_tokens_after"), 0);
     c->loops_compacted = phi__er_size(r, "loops_compacted");
     r->out->compaction = c;
+    phi__er_time(r);
+    return PHI_OK;
+}
+
+/* ---- requests, parallel runs ---- */
+
+static phi_status phi__er_request(phi__event_reader *r) {
+    r->out->turn_index = phi__er_u32(r, "turn_index");
+    r->out->text = phi__er_json(r, phi__er_get(r, "payload"));
+    phi__er_time(r);
+    return PHI_OK;
+}
+
+static phi_status phi__er_thread(phi__event_reader *r) {
+    r->out->text = phi__er_str(r, "thread_id");
+    r->out->message_count = phi__er_size(r, "message_count");
+    phi__er_usage(r);
+    return PHI_OK;
+}
+
+static phi_status phi__er_parallel(phi__event_reader *r) {
+    phi_parallel *p = (phi_parallel *)phi__er_alloc(r, sizeof *p);
+    const phi_json *ids = phi__er_get(r, "loop_ids"), *id;
+    phi_json_iter it = phi_json_each(ids);
+    size_t count = phi_json_is_array(ids) ? phi_json_count(ids) : 0;
+    phi_str *to = NULL;
+    if (count > 0) to = (phi_str *)phi__er_alloc(r, phi__mul(count, sizeof *to));
+    if (p == NULL || (count > 0 && to == NULL)) return PHI_NO_MEMORY;
+    while (to != NULL && (id = phi_json_next(&it)) != NULL)
+        to[p->loop_count++] = phi_json_str(id, "");
+    p->session_id = phi__er_str(r, "session_id");
+    p->loop_ids = to;
+    p->selected_loop_id = phi__er_str(r, "selected_loop_id");
+    p->selected_index = phi__er_size(r, "selected_config_index");
+    p->evaluation_usage = phi__message_get_usage(phi__er_get(r, "evaluation_usage"));
+    r->out->parallel = p;
     phi__er_time(r);
     return PHI_OK;
 }
@@ -34186,8 +41896,15 @@ static phi_status phi__er_body(phi__event_reader *r) {
     case PHI_EV_COMPACTION_END: return phi__er_compaction(r);
     case PHI_EV_DECISION: return phi__er_decision(r);
     case PHI_EV_TOOL_PROGRESS:
+    case PHI_EV_CONTEXT_WARNING:
     case PHI_EV_WARNING: return phi__er_text(r, "text");
     case PHI_EV_REWRITE: return phi__er_rewrite(r);
+    case PHI_EV_PRUNED: return phi__er_pruned(r);
+    case PHI_EV_REVERTED: return phi__er_reverted(r);
+    case PHI_EV_TURN_REQUEST: return phi__er_request(r);
+    case PHI_EV_PARALLEL_START:
+    case PHI_EV_PARALLEL_END: return phi__er_parallel(r);
+    case PHI_EV_THREAD_UPDATED: return phi__er_thread(r);
     }
     return PHI_OK;
 }
@@ -34196,7 +41913,7 @@ static phi_status phi__er_body(phi__event_reader *r) {
 static phi_status phi__er_kind(phi__event_reader *r, phi_str type) {
     char words[sizeof r->error->message];
     int i;
-    for (i = PHI_EV_AGENT_START; i <= PHI_EV_REWRITE; i++)
+    for (i = PHI_EV_AGENT_START; i <= PHI_EV_THREAD_UPDATED; i++)
         if (phi__str_is(type, phi__event_type((phi_event_kind)i))) {
             r->out->kind = (phi_event_kind)i;
             return PHI_OK;
@@ -34249,6 +41966,66 @@ PHI_API phi_status phi_event_from_json(phi_str json, phi_arena *arena, phi_event
     return status;
 }
 
+/* ---- src/agent/explained.c ---- */
+
+/* explained.c - an agent's policy: set, and what it sends of the history in words and in figures. */
+
+#include <stdio.h>
+
+static phi_status phi__explained_all(const phi__agent *agent, phi_arena *arena, phi_str *out) {
+    char words[120];
+    (void)snprintf(words, sizeof words, "no policy: all of %llu messages, %llu tokens\n",
+                   (unsigned long long)agent->thread->fold.count,
+                   (unsigned long long)agent->thread->fold.tokens);
+    return phi__arena_str(arena, phi_str_of(words), out) ? PHI_OK : PHI_NO_MEMORY;
+}
+
+PHI__FN bool phi__agent_take_policy(phi__agent *agent, const phi_policy *policy,
+                                    const phi_token_counter *counter) {
+    bool counts = counter != NULL && counter->count_text != NULL;
+    if (agent->sight == NULL) {
+        if (policy == NULL && !counts) return true;
+        agent->sight = (phi__sight *)phi__alloc(&agent->memory, sizeof *agent->sight);
+        if (agent->sight == NULL) return false;
+    }
+    if (counts) agent->sight->counter = *counter;
+    agent->sight->has_policy = policy != NULL;
+    if (policy != NULL) agent->sight->policy = *policy;
+    return true;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_agent_set_policy(phi_agent handle, const phi_policy *policy) {
+    phi__agent *agent = phi__agent_find(handle);
+    const char *fault = policy != NULL ? phi__policy_fault(policy) : NULL;
+    phi_status status;
+    if (handle.rt == NULL) return PHI_BAD_ARG;
+    if (agent == NULL) return PHI_STALE;
+    status = phi__agent_idle(agent, "phi_agent_set_policy");
+    if (status != PHI_OK) return status;
+    if (fault != NULL) return phi__error(handle.rt, PHI_BAD_ARG, "%s", fault);
+    return phi__agent_take_policy(agent, policy, NULL)
+               ? PHI_OK
+               : phi__error(handle.rt, PHI_NO_MEMORY, "phi_agent_set_policy: out of memory");
+}
+
+PHI_API phi_status phi_agent_explain(phi_agent handle, phi_arena *arena, phi_str *out) {
+    phi__agent *agent = phi__agent_find(handle);
+    phi__project_order order;
+    if (handle.rt == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
+    if (agent == NULL) return PHI_STALE;
+    return phi__run_order_of(agent, &order) ? phi__explain(&order, arena, out)
+                                            : phi__explained_all(agent, arena, out);
+}
+
+PHI_API phi_projection_meta phi_agent_projection(phi_agent handle) {
+    const phi__agent *agent = phi__agent_find(handle);
+    phi_projection_meta none;
+    memset(&none, 0, sizeof none);
+    return agent != NULL && agent->sight != NULL ? agent->sight->last : none;
+}
+
 /* ---- src/agent/history.c ---- */
 
 /* history.c - an agent's messages from outside: looking, changing, saving and restoring. */
@@ -34256,40 +42033,6 @@ PHI_API phi_status phi_event_from_json(phi_str json, phi_arena *arena, phi_event
 #include <stdio.h>
 
 /* ---- what a message must be ---- */
-
-static bool phi__history_kind_fits(phi_role role, phi_content_kind kind) {
-    switch (kind) {
-    case PHI_CONTENT_TEXT: return true;
-    case PHI_CONTENT_IMAGE: return role != PHI_ROLE_ASSISTANT;
-    case PHI_CONTENT_THINKING:
-    case PHI_CONTENT_TOOL_CALL: return role == PHI_ROLE_ASSISTANT;
-    }
-    return false;
-}
-
-static const char *phi__history_content_fault(phi_role role, const phi_content *c) {
-    if (!phi__history_kind_fits(role, c->kind))
-        return role == PHI_ROLE_ASSISTANT ? "expected text, thinking or a tool call"
-                                          : "expected text or an image";
-    if (c->kind == PHI_CONTENT_IMAGE && (c->data.len == 0 || c->mime_type.len == 0))
-        return "an image needs data and mime_type";
-    if (c->kind == PHI_CONTENT_TOOL_CALL && c->id.len == 0) return "a tool call needs an id";
-    return NULL;
-}
-
-static const char *phi__history_fault(const phi_message *m) {
-    if (m->role < PHI_ROLE_USER || m->role > PHI_ROLE_EXTENSION)
-        return "role is none of its values";
-    if ((unsigned)m->stop_reason > (unsigned)PHI_STOP_REASON_PAUSED)
-        return "stop_reason is none of its values";
-    if (m->content == NULL && m->content_count > 0) return "content is missing";
-    if (m->role == PHI_ROLE_USER && m->content_count == 0) return "there is no content";
-    if (m->role == PHI_ROLE_TOOL_RESULT && m->tool_call_id.len == 0)
-        return "a tool result needs a tool_call_id";
-    if (m->role == PHI_ROLE_EXTENSION && m->extension_kind.len == 0)
-        return "an extension needs an extension_kind";
-    return NULL;
-}
 
 /* What cannot be written as JSON would be lost when the history is saved. */
 static phi_status phi__history_check_data(phi_runtime *rt, const char *what, phi_str data) {
@@ -34310,52 +42053,57 @@ static phi_status phi__history_check_data(phi_runtime *rt, const char *what, phi
 
 static phi_status phi__history_check(phi_runtime *rt, const char *what, const phi_message *m) {
     const char *fault;
-    size_t i;
+    size_t block;
     if (m == NULL) return phi__error(rt, PHI_BAD_ARG, "%s: the message is NULL", what);
-    fault = phi__history_fault(m);
-    if (fault != NULL) return phi__error(rt, PHI_BAD_ARG, "%s: %s", what, fault);
-    if (m->role == PHI_ROLE_EXTENSION) return phi__history_check_data(rt, what, m->extension_data);
-    for (i = 0; i < m->content_count; i++) {
-        fault = phi__history_content_fault(m->role, &m->content[i]);
-        if (fault != NULL)
-            return phi__error(rt, PHI_BAD_ARG, "%s: content[%u]: %s", what, (unsigned)i, fault);
-    }
-    return PHI_OK;
+    fault = phi__message_fault(m, &block);
+    if (fault != NULL && block == SIZE_MAX)
+        return phi__error(rt, PHI_BAD_ARG, "%s: %s", what, fault);
+    if (fault != NULL)
+        return phi__error(rt, PHI_BAD_ARG, "%s: content[%u]: %s", what, (unsigned)block, fault);
+    return m->role == PHI_ROLE_EXTENSION ? phi__history_check_data(rt, what, m->extension_data)
+                                         : PHI_OK;
 }
 
 /* ---- changing a log ---- */
 
-/* The ids of a message's calls, so that the answers to come have others. One that is known already
-   stays what it is. */
-static bool phi__history_claim(phi__thread *thread, const phi_message *message) {
-    size_t i;
-    if (message->role != PHI_ROLE_ASSISTANT) return true;
-    for (i = 0; i < message->content_count; i++)
-        if (message->content[i].kind == PHI_CONTENT_TOOL_CALL &&
-            phi__thread_claim_id(thread, message->content[i].id) == PHI_NO_MEMORY)
-            return false;
-    return true;
-}
-
-/* Appends copies, all or none. */
-static bool phi__history_put(phi_runtime *rt, phi__thread *thread, const phi_message *messages,
-                             size_t count) {
+/* Copies that are not in the log yet, with room for them and for `more` entries. NULL: no memory. */
+static phi__entry *phi__history_draft(phi_runtime *rt, phi__thread *thread,
+                                      const phi_message *messages, size_t count, size_t more) {
     phi_arena_mark mark = phi_arena_save(&thread->arena);
     int64_t now = phi__io_wall_ms(rt->io);
     phi__entry *entries;
     size_t i;
-    if (!phi__thread_reserve(thread, count, count)) return false;
+    if (!phi__thread_reserve(thread, phi__add(count, more), count)) return NULL;
     entries = (phi__entry *)phi__arena_zero(&thread->arena, phi__mul(count, sizeof *entries));
     for (i = 0; entries != NULL && i < count; i++) {
         const phi_message *kept = phi__thread_keep(thread, &messages[i]);
-        if (kept == NULL || !phi__history_claim(thread, kept)) break;
+        if (kept == NULL || !phi__thread_claim_calls(thread, kept)) break;
         entries[i].kind = PHI_ENTRY_MESSAGE;
         entries[i].at_ms = now;
         entries[i].loop_id = kept->loop_id;
         entries[i].turn_index = kept->turn_index;
         entries[i].message = kept;
     }
-    if (entries == NULL || i < count) {
+    if (entries != NULL && i == count) return entries;
+    phi_arena_reset(&thread->arena, mark);
+    return NULL;
+}
+
+/* Appends copies, all or none. */
+static bool phi__history_put(phi_runtime *rt, phi__thread *thread, const phi_message *messages,
+                             size_t count) {
+    phi__entry *entries = phi__history_draft(rt, thread, messages, count, 0);
+    if (entries == NULL) return false;
+    phi__thread_attach(thread, entries, count);
+    return true;
+}
+
+/* What is in a store stays there: the messages begin a lane of their own. */
+static bool phi__history_put_anew(phi__agent *agent, const phi_message *messages, size_t count) {
+    phi__thread *thread = agent->thread;
+    phi_arena_mark mark = phi_arena_save(&thread->arena);
+    phi__entry *entries = phi__history_draft(agent->rt, thread, messages, count, 2);
+    if (entries == NULL || phi_thread_fresh((phi_thread *)thread) != PHI_OK) {
         phi_arena_reset(&thread->arena, mark);
         return false;
     }
@@ -34378,9 +42126,10 @@ PHI__FN phi_status phi__history_append(phi_runtime *rt, phi__thread *thread, con
    log point to where it stands, and the messages may be its own. */
 static bool phi__history_replace(phi__agent *agent, const phi_message *messages, size_t count) {
     phi__thread *thread = agent->thread, before = *thread;
-    if (count > 0) {
-        phi__thread_init(thread, before.memory, before.io);
-        thread->of_agent = before.of_agent;
+    bool anew = thread->journal == NULL;
+    if (!anew && !phi__history_put_anew(agent, messages, count)) return false;
+    if (anew && count > 0) {
+        phi__thread_renew(thread);
         if (!phi__history_put(agent->rt, thread, messages, count)) {
             phi__thread_free(thread);
             *thread = before;
@@ -34390,10 +42139,8 @@ static bool phi__history_replace(phi__agent *agent, const phi_message *messages,
     phi__events_purge(agent->rt, agent);
     phi__responses_drop(agent);
     phi__caching_forget(agent);
-    if (count == 0)
-        phi__thread_free(thread);
-    else
-        phi__thread_free(&before);
+    phi__compactor_forget(agent);
+    if (anew) phi__thread_free(count == 0 ? thread : &before);
     return true;
 }
 
@@ -34482,7 +42229,8 @@ PHI_API phi_status phi_replace_messages(phi_agent handle, const phi_message *mes
 PHI_API phi_status phi_clear_messages(phi_agent handle) {
     phi__agent *agent;
     phi_status status = phi__history_open(handle, "phi_clear_messages", &agent);
-    if (status == PHI_OK) (void)phi__history_replace(agent, NULL, 0);
+    if (status == PHI_OK && !phi__history_replace(agent, NULL, 0))
+        status = phi__error(handle.rt, PHI_NO_MEMORY, "phi_clear_messages: out of memory");
     return status;
 }
 
@@ -34795,15 +42543,44 @@ PHI__FN phi_status phi__error(phi_runtime *rt, phi_status status, const char *fo
 
 /* ---- making one ---- */
 
+/* With a tape, the sources are the tape's, and it has the host's. */
+static phi_status phi__rt_tape(phi_runtime *rt, const phi_runtime_desc *desc, phi__io_desc *io,
+                               const char **why) {
+    phi_tape *tape = desc->tape;
+    phi__tape_sources sources;
+    phi_status status;
+    sources.clock_us_fn = io->clock_us_fn = desc->clock_us_fn;
+    sources.random_fn = io->random_fn = desc->random_fn;
+    sources.watch_fn = io->watch_fn = desc->watch_fn;
+    sources.user_data = io->user_data = desc->user_data;
+    if (tape == NULL) return PHI_OK;
+    *why = "tape: it is, or was, another runtime's";
+    status = tape->ops->take(tape, &sources);
+    if (status != PHI_OK) return status;
+    rt->tape = tape;
+    io->clock_us_fn = tape->clock_us_fn;
+    io->random_fn = tape->random_fn;
+    io->watch_fn = tape->watch_fn;
+    io->user_data = tape;
+    return PHI_OK;
+}
+
+static void phi__rt_attach(phi_runtime *rt) {
+    phi_tape *tape = rt->tape;
+    rt->tells_stages = rt->http != NULL;
+    if (tape == NULL) return;
+    tape->ops->attach(tape, rt, rt->transport, rt->tells_stages);
+    rt->tells_stages = tape->stages;
+    rt->transport = &tape->transport;
+}
+
 static phi_status phi__rt_io(phi_runtime *rt, const phi_runtime_desc *desc, const char **why) {
     phi__io_desc io;
     phi__http_desc http;
     phi_status status;
     memset(&io, 0, sizeof io);
-    io.clock_us_fn = desc->clock_us_fn;
-    io.random_fn = desc->random_fn;
-    io.watch_fn = desc->watch_fn;
-    io.user_data = desc->user_data;
+    status = phi__rt_tape(rt, desc, &io, why);
+    if (status != PHI_OK) return status;
     io.step_budget_us = rt->step_budget_us;
     io.max_starts_per_step =
         desc->max_starts_per_step != 0 ? desc->max_starts_per_step : (uint32_t)PHI__RT_STARTS;
@@ -34811,7 +42588,10 @@ static phi_status phi__rt_io(phi_runtime *rt, const phi_runtime_desc *desc, cons
     status = phi__io_new(&rt->memory, &io, &rt->io);
     if (status != PHI_OK) return status;
     rt->transport = desc->transport;
-    if (rt->transport != NULL) return PHI_OK;
+    if (rt->transport != NULL || (rt->tape != NULL && rt->tape->plays)) {
+        phi__rt_attach(rt);
+        return PHI_OK;
+    }
     memset(&http, 0, sizeof http);
     http.max_connections =
         desc->max_connections != 0 ? desc->max_connections : (uint32_t)PHI__RT_CONNECTIONS;
@@ -34821,8 +42601,10 @@ static phi_status phi__rt_io(phi_runtime *rt, const phi_runtime_desc *desc, cons
     http.ca_file = desc->ca_file;
     http.resolve = desc->resolve;
     status = phi__http_new(rt->io, &http, phi__xfer_port_get(), &rt->http, why);
-    if (status == PHI_OK) rt->transport = phi__http_transport(rt->http);
-    return status;
+    if (status != PHI_OK) return status;
+    rt->transport = phi__http_transport(rt->http);
+    phi__rt_attach(rt);
+    return PHI_OK;
 }
 
 static phi_status phi__rt_inbox_init(phi_runtime *rt, const phi_runtime_desc *desc) {
@@ -34853,6 +42635,7 @@ static void phi__rt_unmake(phi_runtime *rt) {
     phi__sessions_free(&rt->sessions);
     phi__inbox_free(&rt->inbox);
     phi__io_free(rt->io);
+    if (rt->tape != NULL) rt->tape->ops->detach(rt->tape);
     (void)memory.allocator.realloc_fn(memory.allocator.user_data, rt, sizeof *rt, 0);
 }
 
@@ -34882,7 +42665,7 @@ static phi_runtime *phi__rt_make(const phi_runtime_desc *desc) {
 
 static bool phi__rt_has_work(phi_runtime *rt) {
     phi__post post;
-    return rt->ready != NULL || rt->events.queued.head != NULL ||
+    return rt->ready != NULL || rt->events.queued.head != NULL || rt->grown.head != NULL ||
            phi__inbox_peek(&rt->inbox, &post);
 }
 
@@ -34903,7 +42686,7 @@ static int phi__rt_timeout(phi_runtime *rt, int timeout_ms) {
 static void phi__rt_budget(phi_runtime *rt) {
     rt->step_began_us = phi__io_now_us(rt->io);
     rt->step_wall_ms = phi__io_wall_ms(rt->io);
-    rt->step_until_us = rt->step_began_us + rt->step_budget_us - rt->step_budget_us / 3;
+    rt->step_until_us = phi__work_us(rt) + rt->step_budget_us - rt->step_budget_us / 3;
     rt->step_bytes_left = rt->step_budget_bytes;
 }
 
@@ -34916,8 +42699,8 @@ static void phi__rt_io_pump(phi_runtime *rt, int wait) {
         phi__rt_budget(rt);
         phi__io_step_begin(rt->io);
     }
-    until = rt->step_began_us + rt->step_budget_us / 2;
-    while (done >= PHI__RT_READY_BATCH && phi__io_now_us(rt->io) < until)
+    until = rt->step_until_us - rt->step_budget_us / 6;
+    while (done >= PHI__RT_READY_BATCH && phi__work_us(rt) < until)
         done = phi__io_wait(rt->io, 0, PHI__RT_READY_BATCH);
 }
 
@@ -34955,6 +42738,57 @@ static void phi__rt_pump(phi_runtime *rt, int timeout_ms) {
     phi__providers_wake(rt);
     phi__runs_advance(rt);
     phi__rt_transport(rt); /* what the runs have opened leaves in this step */
+}
+
+/* ---- a step with a tape ---- */
+
+/* Fires what is due; whether anything did is on the tape. */
+static void phi__rt_taped_timers(phi_runtime *rt) {
+    if (phi__io_timers(rt->io, PHI__RT_TIMERS_PER_STEP) > 0) rt->tape->ops->fired(rt->tape);
+}
+
+static void phi__rt_taped_posts(phi_runtime *rt) {
+    phi__post post;
+    bool any = phi__inbox_peek(&rt->inbox, &post);
+    if (any) rt->tape->ops->touch(rt->tape);
+    phi__posts_read(rt);
+    if (any) rt->tape->ops->posted(rt->tape);
+}
+
+static void phi__rt_record(phi_runtime *rt, int wait) {
+    phi__rt_taped_timers(rt);
+    phi__rt_transport(rt);
+    if (rt->ready != NULL) wait = 0;
+    phi__rt_io_pump(rt, wait);
+    if (wait == 0) return;
+    rt->tape->ops->woken(rt->tape);
+    phi__rt_budget(rt);
+    phi__rt_taped_posts(rt);
+    phi__rt_taped_timers(rt);
+}
+
+/* The same as phi__rt_pump, in the order of loop/tape_in.h. */
+static void phi__rt_pump_taped(phi_runtime *rt, int timeout_ms) {
+    const phi__tape_ops *ops = rt->tape->ops;
+    int wait = rt->undigested ? 0 : phi__rt_timeout(rt, timeout_ms);
+    if (!rt->undigested) ops->begin(rt->tape);
+    phi__rt_budget(rt);
+    phi__io_step_begin(rt->io);
+    if (!rt->undigested) {
+        phi__rt_taped_posts(rt);
+        if (rt->tape->plays) {
+            ops->rest(rt->tape);
+            phi__rt_io_pump(rt, 0); /* tools that are run again */
+        } else
+            phi__rt_record(rt, wait);
+        phi__calls_poll(rt);
+        phi__providers_wake(rt);
+        ops->let_in(rt->tape);
+        phi__rt_budget(rt);
+    }
+    phi__runs_advance(rt);
+    rt->undigested = rt->ready != NULL;
+    phi__rt_transport(rt);
 }
 
 /* ---- public ---- */
@@ -35021,7 +42855,11 @@ PHI_API int phi_step(phi_runtime *rt, int timeout_ms) {
     if (rt->in_step) return phi__error(rt, PHI_MISUSE, "phi_step inside a callback");
     rt->in_step = true;
     phi__events_release(rt);
-    phi__rt_pump(rt, timeout_ms);
+    if (rt->tape != NULL)
+        phi__rt_pump_taped(rt, timeout_ms);
+    else
+        phi__rt_pump(rt, timeout_ms);
+    phi__stored_step(rt);
     phi__bare_bury(rt); /* the inbox was read: what was said to them meanwhile is told as dropped */
     phi__step_end(rt);
     return rt->active > (uint32_t)INT_MAX ? INT_MAX : (int)rt->active;
@@ -35039,9 +42877,11 @@ PHI_API int phi_next_timeout(const phi_runtime *rt) {
     uint64_t next, now;
     uint64_t ms;
     if (rt == NULL) return -1;
-    if (rt->ready != NULL || PHI__LOAD(&rt->inbox.tail) != rt->inbox.head) return 0;
+    if (rt->ready != NULL || rt->grown.head != NULL || PHI__LOAD(&rt->inbox.tail) != rt->inbox.head)
+        return 0;
+    if (rt->tape != NULL && rt->tape->plays) return rt->active > 0 ? 0 : -1;
     next = phi__io_next_timer_us(rt->io);
-    now = phi__io_now_us(rt->io);
+    now = phi__look_us(rt);
     if (next == UINT64_MAX) return phi__rt_polls(rt) ? (int)PHI__RT_POLL_MS : -1;
     ms = next > now ? (next - now + 999) / 1000 : 0;
     if (phi__rt_polls(rt) && ms > PHI__RT_POLL_MS) ms = PHI__RT_POLL_MS;
@@ -35079,7 +42919,5728 @@ PHI_API size_t phi_memory_used(const phi_runtime *rt, size_t *peak) {
     return rt != NULL ? rt->memory.used_bytes : 0;
 }
 
+/* ---- src/agent/snapshot.c ---- */
+
+/* snapshot.c - an agent written as one JSON text, and made again from it. */
+
+
+/* ---- writing ---- */
+
+static void phi__snap_str(phi__buf *out, const char *key, phi_str s) {
+    phi__json_put_key(out, phi_str_of(key));
+    phi__json_put_str(out, s);
+}
+
+static void phi__snap_u64(phi__buf *out, const char *key, uint64_t n) {
+    phi__json_put_key(out, phi_str_of(key));
+    phi__json_put_u64(out, n);
+}
+
+static void phi__snap_double(phi__buf *out, const char *key, double d) {
+    phi__json_put_key(out, phi_str_of(key));
+    phi__json_put_double(out, d);
+}
+
+static void phi__snap_usage(phi__buf *out, const char *key, const phi_usage *usage, double cost) {
+    phi__json_put_key(out, phi_str_of(key));
+    phi__buf_char(out, '{');
+    phi__message_put_usage(out, usage);
+    phi__snap_double(out, "cost", cost);
+    phi__buf_char(out, '}');
+}
+
+static void phi__snap_spent(phi__buf *out, const phi__agent *agent) {
+    const phi__budget *budget = &agent->budget;
+    phi__snap_usage(out, "all", &agent->usage, agent->cost);
+    phi__snap_usage(out, "last_run", &agent->run_usage, agent->run_cost);
+    phi__json_put_key(out, PHI__LIT("budget"));
+    phi__buf_char(out, '{');
+    phi__snap_u64(out, "max_tokens", budget->limits.max_tokens);
+    phi__snap_u64(out, "max_requests", budget->limits.max_requests);
+    phi__snap_double(out, "max_cost", budget->limits.max_cost);
+    phi__snap_u64(out, "tokens", budget->seen.tokens);
+    phi__snap_u64(out, "requests", budget->seen.requests);
+    phi__snap_double(out, "spent", budget->seen.cost);
+    phi__buf_char(out, '}');
+}
+
+/* The lines of the thread's own text, as an array. */
+static phi_status phi__snap_thread(phi__buf *out, const phi__agent *agent, phi_arena *scratch) {
+    phi_str text;
+    size_t i;
+    phi_status status = phi_thread_to_json((const phi_thread *)agent->thread, scratch, &text);
+    if (status != PHI_OK) return status;
+    while (text.len > 0 && text.at[text.len - 1] == '\n') text.len--;
+    phi__json_put_key(out, PHI__LIT("thread"));
+    phi__buf_char(out, '[');
+    for (i = 0; i < text.len;) {
+        size_t end = phi__str_find(text, i, "\n");
+        if (end == SIZE_MAX) end = text.len;
+        phi__buf_add(out, text.at + i, end - i);
+        phi__buf_char(out, end < text.len ? ',' : ']');
+        i = end + 1;
+    }
+    if (text.len == 0) phi__buf_char(out, ']');
+    return PHI_OK;
+}
+
+static phi_status phi__snap_put(phi__buf *out, const phi__agent *agent, phi_arena *scratch) {
+    phi_status status;
+    phi__buf_char(out, '{');
+    phi__snap_u64(out, "phi_snapshot", PHI_SNAPSHOT_VERSION);
+    phi__snap_str(out, "agent_id", agent->agent_id);
+    phi__snap_str(out, "session_id", agent->session->id);
+    phi__snap_str(out, "config_id", agent->segment);
+    phi__snap_str(out, "last_loop_id", agent->last_loop_id);
+    phi__snap_u64(out, "loops", agent->loops);
+    phi__snap_u64(out, "session_loops", phi__session_count_so_far(agent->session, agent->segment));
+    phi__snap_spent(out, agent);
+    phi__json_put_key(out, PHI__LIT("steering"));
+    phi__freeze_inputs(out, &agent->steering, scratch);
+    phi__json_put_key(out, PHI__LIT("follow_ups"));
+    phi__freeze_inputs(out, &agent->follow_ups, scratch);
+    phi__json_put_key(out, PHI__LIT("injected"));
+    phi__freeze_inputs(out, &agent->injected, scratch);
+    phi__json_put_key(out, PHI__LIT("run"));
+    phi__run_freeze(out, agent, scratch);
+    status = phi__snap_thread(out, agent, scratch);
+    phi__buf_char(out, '}');
+    return status;
+}
+
+PHI_API phi_status phi_agent_snapshot(phi_agent handle, phi_arena *arena, phi_str *out) {
+    phi__agent *agent = phi__agent_find(handle);
+    phi_arena scratch;
+    phi_status status;
+    phi__buf buf;
+    if (handle.rt == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
+    if (handle.rt->in_step)
+        return phi__error(handle.rt, PHI_MISUSE, "phi_agent_snapshot inside a callback");
+    if (agent == NULL) return PHI_STALE;
+    phi__posts_read_all(handle.rt); /* what was said before now */
+    phi__buf_init(&buf, arena->memory);
+    phi_arena_init(&scratch, arena->memory, 0);
+    status = phi__snap_put(&buf, agent, &scratch);
+    phi_arena_free(&scratch);
+    if (status == PHI_OK && (buf.failed || !phi__arena_str(arena, phi__buf_str(&buf), out)))
+        status = PHI_NO_MEMORY;
+    phi__buf_free(&buf);
+    return status == PHI_OK
+               ? status
+               : phi__error(handle.rt, status, "phi_agent_snapshot: %s", phi_status_text(status));
+}
+
+/* ---- reading ---- */
+
+static uint64_t phi__snap_get_u64(const phi_json *node, const char *path) {
+    return phi_json_uint(phi_json_path(node, path), 0);
+}
+
+static double phi__snap_get_double(const phi_json *node, const char *path) {
+    return phi_json_num(phi_json_path(node, path), 0);
+}
+
+static void phi__snap_read_spent(phi__agent *agent, const phi_json *root) {
+    phi__budget *budget = &agent->budget;
+    agent->usage = phi__message_get_usage(phi_json_path(root, "all.usage"));
+    agent->cost = phi__snap_get_double(root, "all.cost");
+    agent->run_usage = phi__message_get_usage(phi_json_path(root, "last_run.usage"));
+    agent->run_cost = phi__snap_get_double(root, "last_run.cost");
+    budget->limits.max_tokens = phi__snap_get_u64(root, "budget.max_tokens");
+    budget->limits.max_requests = phi__snap_get_u64(root, "budget.max_requests");
+    budget->limits.max_cost = phi__snap_get_double(root, "budget.max_cost");
+    budget->seen.tokens = phi__snap_get_u64(root, "budget.tokens");
+    budget->seen.requests = phi__snap_get_u64(root, "budget.requests");
+    budget->seen.cost = phi__snap_get_double(root, "budget.spent");
+}
+
+/* The array as lines again. */
+static phi_status phi__snap_read_thread(phi__agent *agent, const phi_json *list, phi_arena *scratch,
+                                        char *words, size_t words_size) {
+    phi_json_iter it = phi_json_each(list);
+    const phi_json *line;
+    phi_status status = PHI_OK;
+    phi__buf text;
+    if (phi_json_count(list) == 0) return PHI_OK;
+    phi__buf_init(&text, scratch->memory);
+    while (status == PHI_OK && (line = phi_json_next(&it)) != NULL) {
+        status = phi__json_write(&text, line, 0);
+        phi__buf_char(&text, '\n');
+    }
+    if (text.failed) status = PHI_NO_MEMORY;
+    if (status == PHI_OK)
+        status = phi_thread_from_json((phi_thread *)agent->thread, phi__buf_str(&text), words,
+                                      words_size);
+    phi__buf_free(&text);
+    return status;
+}
+
+static phi_status phi__snap_read_queues(phi__agent *agent, const phi_json *root) {
+    phi_status status = phi__thaw_inputs(agent, phi_json_get(root, "steering"), &agent->steering);
+    if (status == PHI_OK)
+        status = phi__thaw_inputs(agent, phi_json_get(root, "follow_ups"), &agent->follow_ups);
+    if (status == PHI_OK)
+        status = phi__thaw_inputs(agent, phi_json_get(root, "injected"), &agent->injected);
+    return status;
+}
+
+static phi_status phi__snap_read(phi__agent *agent, const phi_json *root, phi_arena *scratch,
+                                 phi_restore_run how, char *words, size_t words_size) {
+    const phi_json *run = phi_json_get(root, "run");
+    phi_str last = phi_json_str(phi_json_get(root, "last_loop_id"), "");
+    uint64_t loops = phi__snap_get_u64(root, "loops");
+    phi_status status =
+        phi__snap_read_thread(agent, phi_json_get(root, "thread"), scratch, words, words_size);
+    if (status != PHI_OK) return status;
+    phi__snap_read_spent(agent, root);
+    agent->loops = loops > UINT32_MAX ? UINT32_MAX : (uint32_t)loops;
+    if (!phi__session_go_on(&agent->rt->sessions, agent->session, agent->segment,
+                            phi__snap_get_u64(root, "session_loops")))
+        return PHI_NO_MEMORY;
+    if (last.len > 0 && !phi__agent_own(agent, last.at, &agent->last_loop_id)) return PHI_NO_MEMORY;
+    status = phi__snap_read_queues(agent, root);
+    if (status != PHI_OK || !phi_json_is_object(run)) return status;
+    agent->last_active_us = phi__io_now_us(agent->rt->io);
+    return phi__run_thaw(agent, run, how == PHI_RESTORE_INTERRUPT);
+}
+
+/* The desc with the snapshot's own identity. */
+static phi_agent_desc phi__snap_desc(const phi_agent_desc *desc, const phi_json *root) {
+    phi_agent_desc named = *desc;
+    phi_str s = phi_json_str(phi_json_get(root, "agent_id"), "");
+    if (s.len > 0) named.agent_id = s.at;
+    s = phi_json_str(phi_json_get(root, "session_id"), "");
+    if (s.len > 0) named.session_id = s.at;
+    s = phi_json_str(phi_json_get(root, "config_id"), "");
+    if (s.len > 0) named.config_id = s.at;
+    return named;
+}
+
+static phi__agent *phi__snap_make(phi_runtime *rt, const phi_agent_desc *desc, const phi_json *root,
+                                  phi_arena *scratch, phi_restore_run how) {
+    phi_agent_desc named = phi__snap_desc(desc, root);
+    char words[200] = "";
+    phi__agent *agent = phi__agent_make(rt, &named, NULL);
+    phi_status status;
+    if (agent == NULL) return NULL;
+    status = phi__snap_read(agent, root, scratch, how, words, sizeof words);
+    if (status == PHI_OK) return agent;
+    (void)phi_agent_free(phi__agent_handle(agent));
+    (void)phi__error(rt, status, "phi_agent_restore: %s",
+                     words[0] != '\0'      ? words
+                     : status == PHI_PARSE ? "the snapshot does not fit together"
+                                           : phi_status_text(status));
+    return NULL;
+}
+
+static bool phi__snap_version(phi_runtime *rt, const phi_json *root) {
+    uint64_t version = phi__snap_get_u64(root, "phi_snapshot");
+    if (version == PHI_SNAPSHOT_VERSION) return true;
+    if (version > PHI_SNAPSHOT_VERSION)
+        (void)phi__error(rt, PHI_UNSUPPORTED,
+                         "phi_agent_restore: a snapshot of version %llu, expected at most %d",
+                         (unsigned long long)version, (int)PHI_SNAPSHOT_VERSION);
+    else
+        (void)phi__error(rt, PHI_PARSE, "phi_agent_restore: no snapshot");
+    return false;
+}
+
+PHI_API phi_agent phi_agent_restore(phi_runtime *rt, const phi_agent_desc *desc, phi_str snapshot,
+                                    phi_restore_run how) {
+    phi_agent none;
+    phi__agent *agent = NULL;
+    phi_arena scratch;
+    phi_json *root = NULL;
+    phi_parse_error error;
+    phi_status status;
+    memset(&none, 0, sizeof none);
+    if (rt == NULL) return none;
+    if (desc == NULL || rt->in_step) {
+        (void)phi__error(rt, desc == NULL ? PHI_BAD_ARG : PHI_MISUSE, "phi_agent_restore: %s",
+                         desc == NULL ? "desc is NULL" : "inside a callback");
+        return none;
+    }
+    phi_arena_init(&scratch, &rt->memory, 0);
+    status = phi_json_parse(&scratch, snapshot, 0, &root, &error);
+    if (status != PHI_OK)
+        (void)phi__error(rt, status, "phi_agent_restore: %u:%u: %s", (unsigned)error.line,
+                         (unsigned)error.column, error.message);
+    else if (phi__snap_version(rt, root))
+        agent = phi__snap_make(rt, desc, root, &scratch, how);
+    phi_arena_free(&scratch);
+    return agent != NULL ? phi__agent_handle(agent) : none;
+}
+
 #endif /* PHI__IMP_AGENT */
+
+#ifdef PHI__IMP_SESSION
+#if PHI__IMP_SESSION != 0x1c3add1e
+#error "phi: two versions of src/session in one file"
+#endif
+#else
+#define PHI__IMP_SESSION 0x1c3add1e
+
+/* ---- src/session/file_store_in.h ---- */
+
+/* file_store_in.h - what the files of the file store share: paths, words, locks, and the threads it holds. */
+#ifndef PHI_SESSION_FILE_STORE_IN_H
+#define PHI_SESSION_FILE_STORE_IN_H
+
+
+#ifndef PHI_NO_FILES
+
+enum {
+    PHI__FS_ID = 128,    /* bytes of an id */
+    PHI__FS_NAME = 160,  /* and of a file's name, with all that is put around it */
+    PHI__FS_HEADER = 34, /* bytes of a thread's first line */
+    PHI__FS_HEAD = 65536 /* bytes of a document that are looked at for its agent */
+};
+
+/* Where a thread's file ends. */
+typedef struct phi__fs_tail {
+    bool known;
+    uint64_t count, end; /* entries, and the bytes they and the header take */
+    uint64_t device, file;
+} phi__fs_tail;
+
+/* A thread that this store has locked. */
+typedef struct phi__fs_held {
+    char id[PHI__FS_ID + 1];
+    intptr_t lock;
+    phi__fs_tail tail;
+} phi__fs_held;
+
+typedef struct phi__fs {
+    phi_memory memory;
+    phi__disk disk;
+    bool sync;
+    char *directory; /* terminated */
+    size_t directory_bytes;
+    phi__fs_held *held;
+    size_t held_count, held_cap;
+} phi__fs;
+
+/* Where a caller wants to be told. */
+typedef struct phi__fs_to {
+    char *words; /* NULL: nowhere */
+    size_t size;
+} phi__fs_to;
+
+typedef struct phi__fs_path {
+    char text[PHI__PATH_BYTES];
+} phi__fs_path;
+
+/* As phi_file_store_open, on a disk of the test's own, which is copied. */
+PHI__FN phi_status phi__file_store_open_on(const phi_file_store_desc *desc, const phi__disk *disk,
+                                           phi_store *out);
+
+PHI__FN phi__fs_to phi__fs_to_of(char *words, size_t size); /* empties them */
+PHI__FN void phi__fs_say(phi__fs_to to, const char *format, ...) PHI_PRINTF(2, 3);
+/* "Cannot {what} {id}{suffix}: {the system's words}"; returns status. */
+PHI__FN phi_status phi__fs_refuse(phi__fs_to to, phi_status status, const char *what,
+                                  const char *id, const char *suffix, const phi__words *words);
+PHI__FN phi_status phi__fs_no_memory(phi__fs_to to);
+/* PHI_OK or PHI_BAD_ARG. */
+PHI__FN phi_status phi__fs_check_id(const char *id, phi__fs_to to);
+PHI__FN void phi__fs_path_of(const phi__fs *fs, phi__fs_path *out, const char *prefix,
+                             const char *id, const char *suffix);
+PHI__FN const char *phi__fs_kind(const char *suffix); /* "Session" or "Thread" */
+
+/* The lock {id}{suffix}.lock, made with its directory where they are not there. */
+PHI__FN phi_status phi__fs_lock_take(phi__fs *fs, const char *id, const char *suffix, intptr_t *out,
+                                     phi__fs_to to);
+PHI__FN void phi__fs_lock_drop(phi__fs *fs, const char *id, const char *suffix, intptr_t lock);
+PHI__FN phi__fs_held *phi__fs_find(const phi__fs *fs, const char *thread_id); /* or NULL */
+
+/* Writes all of it, at `at`. */
+PHI__FN phi_status phi__fs_write(phi__fs *fs, intptr_t file, uint64_t at, phi_str bytes,
+                                 phi__words *words);
+
+/* The functions of phi_store. */
+PHI__FN phi_status phi__fs_save(void *user_data, const char *id, const char *agent_id,
+                                phi_str bytes, char *words, size_t words_size);
+PHI__FN phi_status phi__fs_load(void *user_data, const char *id, phi_arena *arena, phi_str *out,
+                                char *words, size_t words_size);
+PHI__FN phi_status phi__fs_remove(void *user_data, const char *id, char *words, size_t words_size);
+PHI__FN phi_status phi__fs_list(void *user_data, const char *agent_id, phi_arena *arena,
+                                const phi_store_item **out, size_t *count, char *words,
+                                size_t words_size);
+PHI__FN phi_status phi__fs_list_threads(void *user_data, phi_arena *arena,
+                                        const phi_store_item **out, size_t *count, char *words,
+                                        size_t words_size);
+PHI__FN phi_status phi__fs_append(void *user_data, const char *thread_id, uint64_t expected,
+                                  const phi_str *entries, size_t count, char *words,
+                                  size_t words_size);
+PHI__FN phi_status phi__fs_read(void *user_data, const char *thread_id, uint64_t from,
+                                phi_status (*each)(void *ctx, uint64_t seq, phi_str entry),
+                                void *ctx, uint64_t *torn, char *words, size_t words_size);
+PHI__FN phi_status phi__fs_remove_thread(void *user_data, const char *thread_id, char *words,
+                                         size_t words_size);
+
+#endif
+#endif
+
+/* ---- src/session/replay_in.h ---- */
+
+/* replay_in.h - what the files of the tape share.
+
+   A tape is JSON Lines; the last member of a line, "sum", is a CRC-32 of what stands before it. "k" says what a line is:
+   tape    the head: version, seed of chance, first time, whether the transport tells stages
+   t       a step lets something in: its time; idle: steps before it in which nothing came; more: the same step, later
+   now     the host looked at the clock between two steps, after `after` looks at the older time
+   timers  they were fired
+   posts   those of the host were read
+   request, stage, head, bytes, end    of transfer x
+   result, update                      of a call; start: given inside of its tool's start
+   over    the end; idle: steps before it */
+#ifndef PHI_SESSION_REPLAY_IN_H
+#define PHI_SESSION_REPLAY_IN_H
+
+
+enum { PHI__TAPE_VERSION = 1, PHI__SECRETS_MOST = 64, PHI__SECRET_LEAST = 8 };
+
+typedef enum phi__tape_kind {
+    PHI__TAPE_NONE = 0,
+    PHI__TAPE_HEAD,
+    PHI__TAPE_T,
+    PHI__TAPE_NOW,
+    PHI__TAPE_TIMERS,
+    PHI__TAPE_POSTS,
+    PHI__TAPE_REQUEST,
+    PHI__TAPE_STAGE,
+    PHI__TAPE_ANSWER,
+    PHI__TAPE_BYTES,
+    PHI__TAPE_END,
+    PHI__TAPE_RESULT,
+    PHI__TAPE_UPDATE,
+    PHI__TAPE_OVER
+} phi__tape_kind;
+
+/* A line, as far as it is needed to find it. */
+typedef struct phi__tape_line {
+    phi_str text;
+    phi__tape_kind kind;
+    bool used, start, more;
+    uint64_t x;  /* of a transfer */
+    uint64_t us; /* T, NOW */
+    uint64_t n;  /* T: idle; NOW: after */
+} phi__tape_line;
+
+/* A transfer. What its transport says while nothing is let in is held here. */
+typedef struct phi__tape_flow {
+    phi_xfer xfer;
+    uint64_t x;
+    bool live, has_head, held_head, has_end, refused;
+    int stage; /* 0: none */
+    int http_status;
+    phi_status status;
+    char words[200];
+    phi__buf head;
+    phi__buf carry; /* the end of what came, where a secret may have begun */
+} phi__tape_flow;
+
+typedef struct phi__tape {
+    phi_tape base;
+    phi_memory memory;
+    phi_tape_desc desc;
+    phi__tape_sources sources;
+    phi_runtime *rt;
+    phi_transport inner; /* recording */
+    bool taken, over;
+    bool letting; /* things are let in just now */
+    phi_status failed;
+    unsigned char seed[32];
+    uint64_t drawn;                  /* blocks of chance */
+    uint64_t us, reads, lines, step; /* reads: the host's, since the time was set */
+    uint64_t wall_us, clock_us;      /* recording the system's clock: when it began */
+    phi__tape_flow *flows;
+    size_t flow_count, flow_cap;
+    uint64_t requests;
+    phi_str *secrets; /* of PHI__SECRETS_MOST; NULL: none yet */
+    size_t secret_count;
+    phi__buf line, bytes; /* being written; being pushed */
+    /* recording */
+    bool touched, more;
+    uint64_t idle, last_us; /* last_us: of the last line with a time */
+    /* playing */
+    phi__tape_line *index;
+    size_t count, cap, at; /* at: the first line that was not let in */
+    uint64_t idled;
+    bool open; /* in the midst of a step's lines */
+    bool torn, off, diverged;
+    phi_arena arena; /* of the line at hand */
+    phi_arena words; /* of the divergence */
+    phi_tape_divergence divergence;
+} phi__tape;
+
+/* tape.c */
+PHI__FN phi__tape *phi__tape_new(const phi_tape_desc *desc);
+PHI__FN phi__tape_flow *phi__tape_flow_of(phi__tape *tape, phi_xfer xfer);
+PHI__FN phi__tape_flow *phi__tape_flow_new(phi__tape *tape, phi_xfer xfer, uint64_t x);
+/* The time of the tape, and of the step that is under way. It never goes back. */
+PHI__FN void phi__tape_set(phi__tape *tape, uint64_t us);
+PHI__FN void phi__tape_random(void *user_data, void *out, size_t len);
+PHI__FN void phi__tape_watch(void *user_data, intptr_t fd, int want);
+PHI__FN phi_status phi__tape_take(phi_tape *base, const phi__tape_sources *sources);
+/* A line is begun, gets its members, and is ended: written, unless the recording has failed. */
+PHI__FN phi__buf *phi__tape_begin_line(phi__tape *tape, const char *kind);
+PHI__FN void phi__tape_end_line(phi__tape *tape);
+PHI__FN void phi__tape_put_str(phi__buf *line, const char *key, phi_str text);
+PHI__FN void phi__tape_put_num(phi__buf *line, const char *key, uint64_t n);
+/* A request's members, secrets left out: what is written, and what a request is compared with. */
+PHI__FN void phi__tape_put_request(phi__tape *tape, phi__buf *line, const phi_request *request,
+                                   bool whole);
+/* A result as a message in an arena; and settling a call with one. NULL: no memory. */
+PHI__FN phi_message *phi__tape_keep(phi_arena *arena, const phi_tool_result *result);
+PHI__FN phi_status phi__tape_settle(phi__toolcall *call, const phi_message *result);
+/* Gives a line of a result, begun, its members. */
+PHI__FN void phi__tape_put_result(phi__tape *tape, phi__buf *line, const phi__toolcall *call,
+                                  const phi_message *result);
+
+/* tape_secret.c */
+PHI__FN void phi__secret_add(phi__tape *tape, phi_str secret);
+PHI__FN bool phi__secret_header(phi_str name);
+PHI__FN void phi__secret_value(phi__tape *tape, phi_str value); /* of such a header */
+/* Puts asterisks in the place of secrets. */
+PHI__FN bool phi__secret_hide(const phi__tape *tape, char *at, size_t len);
+/* How many bytes at the end of a text may be the beginning of a secret. */
+PHI__FN size_t phi__secret_tail(const phi__tape *tape, phi_str text);
+/* A URL without what is secret in it; that is taken note of. */
+PHI__FN void phi__secret_url(phi__tape *tape, phi__buf *out, phi_str url);
+/* Header lines of an answer, without its cookies. */
+PHI__FN void phi__secret_cookies(phi__buf *out, phi_str headers);
+
+/* tape_record.c, tape_play.c */
+PHI__FN void phi__tape_record_init(phi__tape *tape);
+PHI__FN void phi__tape_play_init(phi__tape *tape);
+PHI__FN void phi__tape_play_end(phi__tape *tape); /* looks for what was not played */
+
+/* tape_read.c: the index. PHI_PARSE, PHI_NO_MEMORY. */
+PHI__FN phi_status phi__tape_read(phi__tape *tape, phi_str text, phi_parse_error *error);
+/* The tree of a line, in tape->arena until the next; NULL: no memory. */
+PHI__FN const phi_json *phi__tape_tree(phi__tape *tape, const phi__tape_line *line);
+/* The bytes of a BYTES line, in tape->bytes. False: no memory. */
+PHI__FN bool phi__tape_bytes(phi__tape *tape, const phi_json *root);
+/* The result of a RESULT line, in tape->arena; NULL: no memory. */
+PHI__FN phi_message *phi__tape_result(phi__tape *tape, const phi_json *root);
+
+#endif
+
+/* ---- src/session/session_in.h ---- */
+
+/* session_in.h - what is behind a session and its loops, for those that make them.
+
+   A session is one block of memory with an arena: all that it points to is in there, and arrays that grow leave their
+   smaller selves behind until the session is freed. Loops never move. */
+#ifndef PHI_SESSION_SESSION_IN_H
+#define PHI_SESSION_SESSION_IN_H
+
+
+typedef struct phi__session_box phi__session_box;
+
+typedef struct phi__loop_box {
+    phi_loop_record pub; /* first: a record is its box */
+    phi__session_box *box;
+    size_t turn_cap, event_cap, child_cap, spawned_cap;
+    uint64_t sequence; /* of the next event */
+    bool open;         /* it runs or is pending: it stands in the recorder's table */
+    uint64_t hash;
+    struct phi__loop_box *next; /* in the table */
+    bool in_turn;
+    phi_turn turn; /* under way */
+    phi_message *input;
+    size_t input_cap;
+} phi__loop_box;
+
+struct phi__session_box {
+    phi_session pub;   /* first */
+    phi_memory memory; /* a child of the recorder's as long as that has it */
+    phi_arena arena;
+    size_t loop_cap;
+    size_t open; /* loops that are */
+    bool asked;  /* before_task was */
+    phi_spawn_ref parent;
+    phi__session_box *next; /* in the recorder's list */
+};
+
+static inline phi__loop_box *phi__loop_of(phi_loop_record *record) {
+    return (phi__loop_box *)(void *)record;
+}
+
+static inline phi__session_box *phi__session_of(phi_session *session) {
+    return (phi__session_box *)(void *)session;
+}
+
+/* parent: borrowed, may be NULL. NULL: no memory. */
+PHI__FN phi__session_box *phi__session_make(const phi_allocator *allocator, size_t limit_bytes,
+                                            phi_memory *parent);
+/* A loop that is not in the session's list yet, and room for it there. NULL: no memory. */
+PHI__FN phi__loop_box *phi__session_loop(phi__session_box *box);
+PHI__FN void phi__session_add(phi__session_box *box, phi__loop_box *loop);
+
+/* An array in the session's arena with room for `need`: `at`, or a copy of it that has; zeroed behind `count`. NULL: no
+   memory, and *cap is as it was. */
+PHI__FN void *phi__session_room_for(phi__session_box *box, void *at, size_t count, size_t *cap,
+                                    size_t need, size_t size);
+/* Copies in the session's arena. False: no memory. */
+PHI__FN bool phi__session_keep(phi__session_box *box, phi_str s, phi_str *out);
+PHI__FN bool phi__session_keep_messages(phi__session_box *box, const phi_message *messages,
+                                        size_t count, const phi_message **out);
+
+/* Appends a loop's id to its parent's children, where that is in the session. False: no memory. */
+PHI__FN bool phi__session_chain(phi__session_box *box, const phi__loop_box *loop);
+
+/* Of a loop id: what is before the first dot, all where there is none; and what is between the first and the last. */
+PHI__FN phi_str phi__session_id_of(phi_str loop_id);
+PHI__FN phi_str phi__session_segment_of(phi_str loop_id);
+
+/* LoopConfigSnapshot: of JSON; and of an answer, where there was none. NULL: no memory. */
+PHI__FN const phi_loop_config *phi__session_config(phi__session_box *box, const phi_json *node);
+PHI__FN const phi_loop_config *phi__session_config_of(phi__session_box *box, phi_str loop_id,
+                                                      const phi_message *answer);
+
+#endif
+
+/* ---- src/session/file_documents.c ---- */
+
+/* file_documents.c - documents of the file store: a temporary file, then a rename; and the lists.
+
+   The temporary file has one name for each id, and is written under the id's lock: what a killed process leaves of it
+   is overwritten by the next save, and removed with the document. */
+
+#ifndef PHI_NO_FILES
+
+
+#include <stdio.h>
+
+#define PHI__FS_AGENT_HEAD "{\"phi_agent_id\":"
+
+/* What a document says of its agent in its first bytes; false: nothing. */
+static bool phi__fs_told(phi_str bytes, phi__json_text *out) {
+    phi__json_cursor c;
+    phi__json_text key;
+    bytes.len = phi__min(bytes.len, PHI__FS_HEAD);
+    phi__json_cursor_init(&c, bytes);
+    if (!phi__json_enter_object(&c)) return false;
+    while (phi__json_next_key(&c, &key)) {
+        if (phi__json_text_is(key, PHI__LIT("agent_id"))) return phi__json_take_text(&c, out);
+        (void)phi__json_skip(&c);
+    }
+    return false;
+}
+
+/* Bytes of the line that says the agent; 0: there is none. */
+static size_t phi__fs_agent_head(phi_str bytes) {
+    const char *end;
+    if (!phi__str_starts(bytes, PHI__FS_AGENT_HEAD)) return 0;
+    end = (const char *)memchr(bytes.at, '\n', bytes.len);
+    return end == NULL ? 0 : (size_t)(end - bytes.at) + 1;
+}
+
+static bool phi__fs_needs_head(phi_str bytes, phi_str agent) {
+    phi__json_text told;
+    if (phi__str_starts(bytes, PHI__FS_AGENT_HEAD)) return true;
+    if (!phi__fs_told(bytes, &told)) return agent.len > 0;
+    return !phi__json_text_is(told, agent);
+}
+
+static phi_status phi__fs_save_file(phi__fs *fs, const char *temp, const char *path, phi_str head,
+                                    phi_str bytes, phi__words *words) {
+    const phi__disk *disk = &fs->disk;
+    intptr_t file;
+    phi_status closed, status = disk->open(disk->user_data, temp, PHI__DISK_FRESH, &file, words);
+    if (status != PHI_OK) return status;
+    status = phi__fs_write(fs, file, 0, head, words);
+    if (status == PHI_OK) status = phi__fs_write(fs, file, head.len, bytes, words);
+    if (status == PHI_OK && fs->sync) status = disk->sync(disk->user_data, file, words);
+    closed = disk->close(disk->user_data, file, status == PHI_OK ? words : NULL);
+    if (status == PHI_OK) status = closed;
+    if (status == PHI_OK) status = disk->rename(disk->user_data, temp, path, words);
+    if (status != PHI_OK) {
+        (void)disk->remove(disk->user_data, temp, NULL);
+        return status;
+    }
+    return fs->sync ? disk->sync_directory(disk->user_data, fs->directory, words) : PHI_OK;
+}
+
+PHI__FN phi_status phi__fs_save(void *user_data, const char *id, const char *agent_id,
+                                phi_str bytes, char *words, size_t words_size) {
+    phi__fs *fs = (phi__fs *)user_data;
+    phi__fs_to to = phi__fs_to_of(words, words_size);
+    phi_str agent = phi_str_of(agent_id);
+    phi_status status = phi__fs_check_id(id, to);
+    phi__fs_path path, temp;
+    phi__words said;
+    phi__buf head;
+    intptr_t lock;
+    if (status != PHI_OK) return status;
+    if (agent.len > PHI__FS_HEAD / 8) {
+        phi__fs_say(to, "An agent's id is over 8,192 bytes");
+        return PHI_BAD_ARG;
+    }
+    phi__buf_init(&head, &fs->memory);
+    if (phi__fs_needs_head(bytes, agent)) {
+        phi__buf_text(&head, PHI__FS_AGENT_HEAD);
+        phi__json_put_str(&head, agent);
+        phi__buf_text(&head, "}\n");
+    }
+    status = head.failed ? phi__fs_no_memory(to) : phi__fs_lock_take(fs, id, ".json", &lock, to);
+    if (status == PHI_OK) {
+        phi__fs_path_of(fs, &path, "", id, ".json");
+        phi__fs_path_of(fs, &temp, ".", id, ".json.tmp");
+        status = phi__fs_save_file(fs, temp.text, path.text, phi__buf_str(&head), bytes, &said);
+        phi__fs_lock_drop(fs, id, ".json", lock);
+        if (status != PHI_OK)
+            (void)phi__fs_refuse(to, status == PHI_NOT_FOUND ? PHI_IO : status, "save", id, ".json",
+                                 &said);
+    }
+    phi__buf_free(&head);
+    return status == PHI_NOT_FOUND ? PHI_IO : status;
+}
+
+/* The file's first bytes, at most `limit` of them, in the arena. */
+static phi_status phi__fs_load_file(phi__fs *fs, intptr_t file, uint64_t limit, phi_arena *arena,
+                                    phi_str *out, phi__words *words) {
+    const phi__disk *disk = &fs->disk;
+    phi__disk_info info;
+    size_t n, at = 0, got;
+    char *bytes;
+    phi_status status = disk->info(disk->user_data, file, &info, words);
+    if (status != PHI_OK) return status;
+    if (info.bytes < limit) limit = info.bytes;
+    n = limit >= SIZE_MAX ? SIZE_MAX - 1 : (size_t)limit;
+    bytes = phi__arena_bytes(arena, n + 1);
+    if (bytes == NULL) {
+        (void)snprintf(words->text, sizeof words->text, "no memory for %llu bytes",
+                       (unsigned long long)limit);
+        return PHI_NO_MEMORY;
+    }
+    while (at < n) {
+        status = disk->read(disk->user_data, file, at, bytes + at, n - at, &got, words);
+        if (status != PHI_OK) return status;
+        if (got == 0) break;
+        at += got;
+    }
+    bytes[at] = '\0';
+    *out = phi__str(bytes, at);
+    return PHI_OK;
+}
+
+PHI__FN phi_status phi__fs_load(void *user_data, const char *id, phi_arena *arena, phi_str *out,
+                                char *words, size_t words_size) {
+    phi__fs *fs = (phi__fs *)user_data;
+    phi__fs_to to = phi__fs_to_of(words, words_size);
+    phi_arena_mark mark = phi_arena_save(arena);
+    phi_str all = {NULL, 0};
+    phi__fs_path path;
+    phi__words said;
+    intptr_t file;
+    size_t head;
+    phi_status status = phi__fs_check_id(id, to);
+    if (status != PHI_OK) return status;
+    phi__fs_path_of(fs, &path, "", id, ".json");
+    status = fs->disk.open(fs->disk.user_data, path.text, PHI__DISK_READ, &file, &said);
+    if (status == PHI_NOT_FOUND) {
+        phi__fs_say(to, "Session not found: %s", id);
+        return status;
+    }
+    if (status == PHI_OK) {
+        status = phi__fs_load_file(fs, file, UINT64_MAX, arena, &all, &said);
+        (void)fs->disk.close(fs->disk.user_data, file, NULL);
+    }
+    if (status != PHI_OK) {
+        phi_arena_reset(arena, mark);
+        return phi__fs_refuse(to, status, "load", id, ".json", &said);
+    }
+    head = phi__fs_agent_head(all);
+    *out = phi__str(all.at + head, all.len - head);
+    return PHI_OK;
+}
+
+PHI__FN phi_status phi__fs_remove(void *user_data, const char *id, char *words, size_t words_size) {
+    phi__fs *fs = (phi__fs *)user_data;
+    const phi__disk *disk = &fs->disk;
+    phi__fs_to to = phi__fs_to_of(words, words_size);
+    phi__fs_path path, temp;
+    phi__disk_info info;
+    phi__words said;
+    intptr_t lock;
+    phi_status status = phi__fs_check_id(id, to);
+    if (status != PHI_OK) return status;
+    phi__fs_path_of(fs, &path, "", id, ".json");
+    phi__fs_path_of(fs, &temp, ".", id, ".json.tmp");
+    status = disk->info_of(disk->user_data, path.text, &info, &said);
+    if (status == PHI_OK) {
+        status = phi__fs_lock_take(fs, id, ".json", &lock, to);
+        if (status != PHI_OK) return status;
+        (void)disk->remove(disk->user_data, temp.text, NULL);
+        status = disk->remove(disk->user_data, path.text, &said);
+        if (status == PHI_OK && fs->sync)
+            status = disk->sync_directory(disk->user_data, fs->directory, &said);
+        phi__fs_lock_drop(fs, id, ".json", lock);
+    }
+    if (status == PHI_NOT_FOUND)
+        phi__fs_say(to, "Session not found: %s", id);
+    else if (status != PHI_OK)
+        (void)phi__fs_refuse(to, status, "remove", id, ".json", &said);
+    return status;
+}
+
+/* ---- lists ---- */
+
+typedef struct phi__fs_node {
+    struct phi__fs_node *next;
+    phi_store_item item;
+    int64_t changed_ns;
+} phi__fs_node;
+
+typedef struct phi__fs_listing {
+    phi__fs *fs;
+    phi_arena *arena;
+    const char *suffix, *agent; /* agent NULL: all */
+    phi__fs_node *first;
+    size_t count;
+    phi__words *words;
+} phi__fs_listing;
+
+/* The agent of a document, and how many of its bytes are a head. PHI_NOT_FOUND: it is gone. */
+static phi_status phi__fs_look(phi__fs_listing *l, const char *path, phi_store_item *item) {
+    const phi__disk *disk = &l->fs->disk;
+    phi_arena scratch;
+    phi__json_text told;
+    phi_str head = {NULL, 0};
+    size_t skip;
+    intptr_t file;
+    phi_status status = disk->open(disk->user_data, path, PHI__DISK_READ, &file, l->words);
+    if (status != PHI_OK) return status;
+    phi_arena_init(&scratch, &l->fs->memory, 0);
+    status = phi__fs_load_file(l->fs, file, PHI__FS_HEAD, &scratch, &head, l->words);
+    (void)disk->close(disk->user_data, file, NULL);
+    if (status == PHI_OK) {
+        phi__json_cursor c;
+        bool has;
+        skip = phi__fs_agent_head(head);
+        item->bytes -= skip < item->bytes ? skip : item->bytes;
+        phi__json_cursor_init(&c, phi__str(head.at, skip));
+        if (skip > 0)
+            has = phi__json_enter_object(&c) && phi__json_next_key(&c, &told) &&
+                  phi__json_take_text(&c, &told);
+        else
+            has = phi__fs_told(head, &told);
+        if (has && !phi__json_unescape_arena(l->arena, told, &item->agent_id))
+            status = PHI_NO_MEMORY;
+    }
+    phi_arena_free(&scratch);
+    return status;
+}
+
+static phi_status phi__fs_list_one(void *ctx, const char *name) {
+    phi__fs_listing *l = (phi__fs_listing *)ctx;
+    size_t n = strlen(name), m = strlen(l->suffix);
+    phi_arena_mark mark = phi_arena_save(l->arena);
+    char id[PHI__FS_ID + 1];
+    phi__disk_info info;
+    phi__fs_path path;
+    phi__fs_node *node;
+    phi_status status;
+    if (n <= m || n - m > PHI__FS_ID || memcmp(name + n - m, l->suffix, m) != 0) return PHI_OK;
+    memcpy(id, name, n - m);
+    id[n - m] = '\0';
+    if (phi__fs_check_id(id, phi__fs_to_of(NULL, 0)) != PHI_OK) return PHI_OK;
+    phi__fs_path_of(l->fs, &path, "", id, l->suffix);
+    status = l->fs->disk.info_of(l->fs->disk.user_data, path.text, &info, l->words);
+    if (status == PHI_NOT_FOUND || (status == PHI_OK && !info.regular)) return PHI_OK;
+    if (status != PHI_OK) return status;
+    node = (phi__fs_node *)phi__arena_zero(l->arena, sizeof *node);
+    if (node == NULL || !phi__arena_str(l->arena, phi__str(id, n - m), &node->item.id))
+        return PHI_NO_MEMORY;
+    node->item.agent_id = PHI__LIT("");
+    node->item.changed_ms = info.changed_ns / 1000000;
+    node->item.bytes = info.bytes;
+    node->changed_ns = info.changed_ns;
+    if (m > 5) /* ".jsonl" */
+        status = info.bytes > PHI__FS_HEADER ? PHI_OK : PHI_NOT_FOUND;
+    else
+        status = phi__fs_look(l, path.text, &node->item);
+    if (status == PHI_OK && l->agent != NULL && !phi__str_is(node->item.agent_id, l->agent))
+        status = PHI_NOT_FOUND;
+    if (status != PHI_OK) {
+        phi_arena_reset(l->arena, mark);
+        return status == PHI_NOT_FOUND ? PHI_OK : status;
+    }
+    node->next = l->first;
+    l->first = node;
+    l->count++;
+    return PHI_OK;
+}
+
+/* The latest first; of the same time, by id. */
+static bool phi__fs_before(const phi__fs_node *a, const phi__fs_node *b) {
+    size_t n = phi__min(a->item.id.len, b->item.id.len);
+    int order;
+    if (a->changed_ns != b->changed_ns) return a->changed_ns > b->changed_ns;
+    order = memcmp(a->item.id.at, b->item.id.at, n);
+    return order < 0 || (order == 0 && a->item.id.len < b->item.id.len);
+}
+
+static phi__fs_node *phi__fs_merge(phi__fs_node *a, phi__fs_node *b) {
+    phi__fs_node *first = NULL, **end = &first;
+    while (a != NULL && b != NULL) {
+        phi__fs_node **from = phi__fs_before(b, a) ? &b : &a;
+        *end = *from;
+        end = &(*from)->next;
+        *from = *end;
+    }
+    *end = a != NULL ? a : b;
+    return first;
+}
+
+/* Runs of 1, 2, 4, ... nodes, each in its place, as a counter in binary. */
+static phi__fs_node *phi__fs_sorted(phi__fs_node *list) {
+    phi__fs_node *runs[64];
+    phi__fs_node *all = NULL;
+    size_t i;
+    memset((void *)runs, 0, sizeof runs);
+    while (list != NULL) {
+        phi__fs_node *run = list;
+        list = list->next;
+        run->next = NULL;
+        for (i = 0; runs[i] != NULL; i++) {
+            run = phi__fs_merge(runs[i], run);
+            runs[i] = NULL;
+        }
+        runs[i] = run;
+    }
+    for (i = 0; i < PHI__COUNT(runs); i++) all = phi__fs_merge(runs[i], all);
+    return all;
+}
+
+static phi_status phi__fs_list_all(phi__fs *fs, const char *suffix, const char *agent,
+                                   phi_arena *arena, const phi_store_item **out, size_t *count,
+                                   phi__fs_to to) {
+    phi_arena_mark mark = phi_arena_save(arena);
+    phi_store_item *items = NULL;
+    phi__fs_listing l;
+    phi__fs_node *node;
+    phi__words said;
+    phi_status status;
+    size_t i = 0;
+    memset(&l, 0, sizeof l);
+    said.text[0] = '\0';
+    l.fs = fs;
+    l.arena = arena;
+    l.suffix = suffix;
+    l.agent = agent;
+    l.words = &said;
+    *out = NULL;
+    *count = 0;
+    status = fs->disk.list(fs->disk.user_data, fs->directory, phi__fs_list_one, &l, &said);
+    if (status == PHI_NOT_FOUND) status = PHI_OK; /* there is no directory yet */
+    if (status == PHI_OK && l.count > 0) {
+        items = (phi_store_item *)phi_arena_alloc(arena, phi__mul(l.count, sizeof *items));
+        if (items == NULL) status = PHI_NO_MEMORY;
+    }
+    if (status != PHI_OK) {
+        phi_arena_reset(arena, mark);
+        if (status == PHI_NO_MEMORY) return phi__fs_no_memory(to);
+        return phi__fs_refuse(to, status, "list", fs->directory, "", &said);
+    }
+    for (node = phi__fs_sorted(l.first); node != NULL; node = node->next) items[i++] = node->item;
+    *out = items;
+    *count = l.count;
+    return PHI_OK;
+}
+
+PHI__FN phi_status phi__fs_list(void *user_data, const char *agent_id, phi_arena *arena,
+                                const phi_store_item **out, size_t *count, char *words,
+                                size_t words_size) {
+    return phi__fs_list_all((phi__fs *)user_data, ".json", agent_id, arena, out, count,
+                            phi__fs_to_of(words, words_size));
+}
+
+PHI__FN phi_status phi__fs_list_threads(void *user_data, phi_arena *arena,
+                                        const phi_store_item **out, size_t *count, char *words,
+                                        size_t words_size) {
+    return phi__fs_list_all((phi__fs *)user_data, ".jsonl", NULL, arena, out, count,
+                            phi__fs_to_of(words, words_size));
+}
+
+#endif
+#undef PHI__FS_AGENT_HEAD
+
+/* ---- src/session/file_store.c ---- */
+
+/* file_store.c - opening and closing the file store, its words and its locks.
+
+   A lock is a flock on a file beside the data, never on the data: a document is replaced by a rename, and a lock on
+   the old file would say nothing about the new one. The lock's file is removed while it is still locked, so that
+   nothing is left lying about; who gets a lock therefore looks whether the name still means the file it locked. */
+
+#ifndef PHI_NO_FILES
+
+#include <stdarg.h>
+#include <stdio.h>
+
+enum {
+    PHI__FS_DIRECTORY = 3900, /* bytes of a directory: a name fits behind it */
+    PHI__FS_LOCK_TRIES = 64   /* each lost to another who locked and unlocked in between */
+};
+
+PHI__FN phi__fs_to phi__fs_to_of(char *words, size_t size) {
+    phi__fs_to to;
+    to.words = size > 0 ? words : NULL;
+    to.size = size;
+    if (to.words != NULL) to.words[0] = '\0';
+    return to;
+}
+
+PHI__FN void phi__fs_say(phi__fs_to to, const char *format, ...) {
+    va_list args;
+    if (to.words == NULL) return;
+    va_start(args, format);
+    (void)vsnprintf(to.words, to.size, format, args);
+    va_end(args);
+}
+
+PHI__FN phi_status phi__fs_refuse(phi__fs_to to, phi_status status, const char *what,
+                                  const char *id, const char *suffix, const phi__words *words) {
+    phi__fs_say(to, "Cannot %s %s%s: %s", what, id, suffix, words->text);
+    return status;
+}
+
+PHI__FN phi_status phi__fs_no_memory(phi__fs_to to) {
+    phi__fs_say(to, "The store has no memory");
+    return PHI_NO_MEMORY;
+}
+
+static bool phi__fs_id_byte(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+           c == '_' || c == '-';
+}
+
+PHI__FN phi_status phi__fs_check_id(const char *id, phi__fs_to to) {
+    size_t n = 0;
+    if (id != NULL && id[0] != '.')
+        while (n <= PHI__FS_ID && phi__fs_id_byte(id[n])) n++;
+    if (n > 0 && n <= PHI__FS_ID && id[n] == '\0') return PHI_OK;
+    phi__fs_say(to,
+                "\"%.80s\" is no id: 1 to 128 letters, digits, '.', '_' and '-', the first no '.'",
+                id == NULL ? "" : id);
+    return PHI_BAD_ARG;
+}
+
+PHI__FN void phi__fs_path_of(const phi__fs *fs, phi__fs_path *out, const char *prefix,
+                             const char *id, const char *suffix) {
+    (void)snprintf(out->text, sizeof out->text, "%s/%s%s%s", fs->directory, prefix, id, suffix);
+}
+
+PHI__FN const char *phi__fs_kind(const char *suffix) {
+    return strcmp(suffix, ".json") == 0 ? "Session" : "Thread";
+}
+
+/* ---- locks ---- */
+
+/* Makes the directory, and every name in it that is new with it. */
+static phi_status phi__fs_make_room(phi__fs *fs, phi__words *words) {
+    const phi__disk *disk = &fs->disk;
+    phi_status status = disk->make_directories(disk->user_data, fs->directory, words);
+    phi__fs_path path;
+    size_t i;
+    if (!fs->sync) return status;
+    (void)snprintf(path.text, sizeof path.text, "%s", fs->directory);
+    for (i = strlen(path.text); status == PHI_OK && i > 1; i--) {
+        if (path.text[i] != '/') continue;
+        path.text[i] = '\0';
+        /* Others' directories above it may not be ours to open. */
+        (void)disk->sync_directory(disk->user_data, path.text, words);
+    }
+    return status;
+}
+
+/* PHI_STALE: the file is no longer what its name means. */
+static phi_status phi__fs_lock_once(phi__fs *fs, const char *path, intptr_t *out,
+                                    phi__words *words) {
+    const phi__disk *disk = &fs->disk;
+    phi__disk_info mine, named;
+    intptr_t file;
+    phi_status status = disk->open(disk->user_data, path, PHI__DISK_CREATE, &file, words);
+    if (status != PHI_OK) return status;
+    status = disk->lock(disk->user_data, file, words);
+    if (status == PHI_OK) status = disk->info(disk->user_data, file, &mine, words);
+    if (status == PHI_OK) {
+        status = disk->info_of(disk->user_data, path, &named, words);
+        if (status == PHI_NOT_FOUND ||
+            (status == PHI_OK && (named.device != mine.device || named.file != mine.file)))
+            status = PHI_STALE;
+    }
+    if (status == PHI_OK)
+        *out = file;
+    else
+        (void)disk->close(disk->user_data, file, NULL);
+    return status;
+}
+
+PHI__FN phi_status phi__fs_lock_take(phi__fs *fs, const char *id, const char *suffix, intptr_t *out,
+                                     phi__fs_to to) {
+    phi__fs_path path;
+    phi__words words;
+    phi_status status = PHI_STALE;
+    bool made = false;
+    int i;
+    char name[PHI__FS_NAME];
+    (void)snprintf(name, sizeof name, "%s.lock", suffix);
+    phi__fs_path_of(fs, &path, "", id, name);
+    for (i = 0; i < PHI__FS_LOCK_TRIES && status == PHI_STALE; i++) {
+        status = phi__fs_lock_once(fs, path.text, out, &words);
+        if (status != PHI_NOT_FOUND || made) continue;
+        made = true;
+        status = phi__fs_make_room(fs, &words);
+        if (status == PHI_OK) status = PHI_STALE;
+    }
+    if (status == PHI_OK) return PHI_OK;
+    if (status != PHI_BUSY && status != PHI_STALE)
+        return phi__fs_refuse(to, status, "lock", id, suffix, &words);
+    phi__fs_say(to, "%s %s is locked by another writer", phi__fs_kind(suffix), id);
+    return PHI_BUSY;
+}
+
+PHI__FN void phi__fs_lock_drop(phi__fs *fs, const char *id, const char *suffix, intptr_t lock) {
+    phi__fs_path path;
+    char name[PHI__FS_NAME];
+    (void)snprintf(name, sizeof name, "%s.lock", suffix);
+    phi__fs_path_of(fs, &path, "", id, name);
+    (void)fs->disk.remove(fs->disk.user_data, path.text, NULL);
+    (void)fs->disk.close(fs->disk.user_data, lock, NULL);
+}
+
+PHI__FN phi__fs_held *phi__fs_find(const phi__fs *fs, const char *thread_id) {
+    size_t i;
+    for (i = 0; i < fs->held_count; i++)
+        if (strcmp(fs->held[i].id, thread_id) == 0) return &fs->held[i];
+    return NULL;
+}
+
+static phi_status phi__fs_lock(void *user_data, const char *thread_id, char *words,
+                               size_t words_size) {
+    phi__fs *fs = (phi__fs *)user_data;
+    phi__fs_to to = phi__fs_to_of(words, words_size);
+    phi_status status = phi__fs_check_id(thread_id, to);
+    phi__fs_held *held;
+    void *grown;
+    intptr_t lock;
+    if (status != PHI_OK) return status;
+    if (phi__fs_find(fs, thread_id) != NULL) {
+        phi__fs_say(to, "Thread %s is locked by this store already", thread_id);
+        return PHI_BUSY;
+    }
+    grown = phi__grow(&fs->memory, fs->held, &fs->held_cap, fs->held_count + 1, sizeof *fs->held);
+    if (grown == NULL) return phi__fs_no_memory(to);
+    fs->held = (phi__fs_held *)grown;
+    status = phi__fs_lock_take(fs, thread_id, ".jsonl", &lock, to);
+    if (status != PHI_OK) return status;
+    held = &fs->held[fs->held_count++];
+    memset(held, 0, sizeof *held);
+    memcpy(held->id, thread_id, strlen(thread_id) + 1);
+    held->lock = lock;
+    return PHI_OK;
+}
+
+static void phi__fs_unlock(void *user_data, const char *thread_id) {
+    phi__fs *fs = (phi__fs *)user_data;
+    phi__fs_held *held = thread_id == NULL ? NULL : phi__fs_find(fs, thread_id);
+    if (held == NULL) return;
+    phi__fs_lock_drop(fs, thread_id, ".jsonl", held->lock);
+    *held = fs->held[--fs->held_count];
+}
+
+PHI__FN phi_status phi__fs_write(phi__fs *fs, intptr_t file, uint64_t at, phi_str bytes,
+                                 phi__words *words) {
+    phi_status status = PHI_OK;
+    size_t done = 0, wrote;
+    while (status == PHI_OK && done < bytes.len) {
+        status = fs->disk.write(fs->disk.user_data, file, at + done, bytes.at + done,
+                                bytes.len - done, &wrote, words);
+        done += wrote;
+    }
+    return status;
+}
+
+/* ---- for other modules ---- */
+
+PHI__FN phi_status phi__file_store_open_on(const phi_file_store_desc *desc, const phi__disk *disk,
+                                           phi_store *out) {
+    phi_memory memory;
+    phi__fs *fs;
+    size_t n;
+    memset(out, 0, sizeof *out);
+    if (desc == NULL || desc->directory == NULL) return PHI_BAD_ARG;
+    n = strlen(desc->directory);
+    if (n == 0 || n > PHI__FS_DIRECTORY) return PHI_BAD_ARG;
+    phi_memory_init(&memory, &desc->allocator, desc->memory_limit_bytes);
+    fs = (phi__fs *)phi__alloc(&memory, sizeof *fs);
+    if (fs == NULL) return PHI_NO_MEMORY;
+    fs->memory = memory; /* counts the store itself */
+    fs->disk = *disk;
+    fs->sync = desc->sync;
+    fs->directory_bytes = n + 1;
+    fs->directory = (char *)phi__alloc(&fs->memory, n + 1);
+    if (fs->directory == NULL) {
+        memory = fs->memory;
+        phi__free(&memory, fs, sizeof *fs);
+        return PHI_NO_MEMORY;
+    }
+    memcpy(fs->directory, desc->directory, n + 1);
+    while (n > 1 && fs->directory[n - 1] == '/') fs->directory[--n] = '\0';
+    out->user_data = fs;
+    out->save = phi__fs_save;
+    out->load = phi__fs_load;
+    out->remove = phi__fs_remove;
+    out->list = phi__fs_list;
+    out->append = phi__fs_append;
+    out->read = phi__fs_read;
+    out->remove_thread = phi__fs_remove_thread;
+    out->list_threads = phi__fs_list_threads;
+    out->lock = phi__fs_lock;
+    out->unlock = phi__fs_unlock;
+    return PHI_OK;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_file_store_open(const phi_file_store_desc *desc, phi_store *out) {
+    return phi__file_store_open_on(desc, phi__disk_system(), out);
+}
+
+PHI_API void phi_file_store_close(phi_store *store) {
+    phi__fs *fs = store == NULL ? NULL : (phi__fs *)store->user_data;
+    phi_memory memory;
+    if (fs == NULL) return;
+    while (fs->held_count > 0) phi__fs_unlock(fs, fs->held[fs->held_count - 1].id);
+    memory = fs->memory;
+    phi__free(&memory, fs->held, fs->held_cap * sizeof *fs->held);
+    phi__free(&memory, fs->directory, fs->directory_bytes);
+    phi__free(&memory, fs, sizeof *fs);
+    memset(store, 0, sizeof *store);
+}
+
+#else
+
+PHI_API phi_status phi_file_store_open(const phi_file_store_desc *desc, phi_store *out) {
+    (void)desc;
+    memset(out, 0, sizeof *out);
+    return PHI_UNSUPPORTED;
+}
+
+PHI_API void phi_file_store_close(phi_store *store) { (void)store; }
+
+#endif
+
+/* ---- src/session/file_threads.c ---- */
+
+/* file_threads.c - threads of the file store: an entry a line, each with its check value.
+
+       {"crc":"5c64baa6","phi_thread":1}
+       {"crc":"41a0f168","seq":0,"e":{"a":"x"}}
+       {"crc":"dd1e460f","seq":1,"of":[1,2],"e":{"b":1}}
+       {"crc":"eab54e05","seq":2,"of":[1,2],"e":{"b":2}}
+
+   An append is one write behind the last whole group of lines. Whatever a crash leaves behind that is torn: lines
+   that are cut, or do not check, or lack a part of their group. Readers leave it out; the next append cuts it off. A
+   line that does not check and has a good one of another group behind it was not torn but damaged. */
+
+#ifndef PHI_NO_FILES
+
+
+#include <stdio.h>
+
+enum {
+    PHI__FT_PIECE = 256 * 1024,       /* read at once */
+    PHI__FT_LINE = 512 * 1024 * 1024, /* bytes of a line, and of the lines of one append */
+    PHI__FT_CRC = 18                  /* of {"crc":"xxxxxxxx", */
+};
+
+typedef struct phi__ft_line {
+    uint64_t seq, first, last; /* the lines of its group */
+    phi_str entry;
+} phi__ft_line;
+
+/* ---- lines ---- */
+
+/* The check's eight digits at the head of the line that begins at `from`. */
+static void phi__ft_seal(phi__buf *out, size_t from) {
+    static const char digits[] = "0123456789abcdef";
+    size_t rest = from + PHI__FT_CRC;
+    uint32_t crc;
+    int i;
+    if (out->failed) return;
+    crc = phi__crc32(0, out->at + rest, out->len - rest);
+    for (i = 0; i < 8; i++) out->at[from + 8 + (size_t)i] = digits[crc >> (28 - 4 * i) & 15];
+    phi__buf_char(out, '\n');
+}
+
+static void phi__ft_put_header(phi__buf *out) {
+    size_t from = out->len;
+    phi__buf_text(out, "{\"crc\":\"00000000\",\"phi_thread\":1}");
+    phi__ft_seal(out, from);
+}
+
+static void phi__ft_put(phi__buf *out, uint64_t seq, uint64_t first, uint64_t last, phi_str entry) {
+    size_t from = out->len;
+    phi__buf_text(out, "{\"crc\":\"00000000\",\"seq\":");
+    phi__buf_u64(out, seq);
+    if (first != last) {
+        phi__buf_text(out, ",\"of\":[");
+        phi__buf_u64(out, first);
+        phi__buf_char(out, ',');
+        phi__buf_u64(out, last);
+        phi__buf_char(out, ']');
+    }
+    phi__buf_text(out, ",\"e\":");
+    phi__buf_add_str(out, entry);
+    phi__buf_char(out, '}');
+    phi__ft_seal(out, from);
+}
+
+/* Whether the line is what was written. */
+static bool phi__ft_checks(phi_str line) {
+    uint32_t crc = 0;
+    int i;
+    if (line.len <= PHI__FT_CRC || memcmp(line.at, "{\"crc\":\"", 8) != 0 ||
+        memcmp(line.at + 16, "\",", 2) != 0)
+        return false;
+    for (i = 8; i < 16; i++) {
+        char c = line.at[i];
+        if (c >= '0' && c <= '9')
+            crc = crc << 4 | (uint32_t)(c - '0');
+        else if (c >= 'a' && c <= 'f')
+            crc = crc << 4 | (uint32_t)(c - 'a' + 10);
+        else
+            return false;
+    }
+    return crc == phi__crc32(0, line.at + PHI__FT_CRC, line.len - PHI__FT_CRC);
+}
+
+static bool phi__ft_word(phi_str *rest, const char *word) {
+    size_t n = strlen(word);
+    if (rest->len < n || memcmp(rest->at, word, n) != 0) return false;
+    *rest = phi__str(rest->at + n, rest->len - n);
+    return true;
+}
+
+static bool phi__ft_number(phi_str *rest, uint64_t *out) {
+    size_t n = 0;
+    while (n < rest->len && rest->at[n] >= '0' && rest->at[n] <= '9') n++;
+    if (!phi__str_to_u64(phi__str(rest->at, n), out)) return false;
+    *rest = phi__str(rest->at + n, rest->len - n);
+    return true;
+}
+
+/* Takes a line that checks apart. */
+static bool phi__ft_parse(phi_str line, phi__ft_line *out) {
+    phi_str rest = phi__str(line.at + PHI__FT_CRC, line.len - PHI__FT_CRC);
+    if (!phi__ft_word(&rest, "\"seq\":") || !phi__ft_number(&rest, &out->seq)) return false;
+    out->first = out->last = out->seq;
+    if (phi__ft_word(&rest, ",\"of\":[") &&
+        !(phi__ft_number(&rest, &out->first) && phi__ft_word(&rest, ",") &&
+          phi__ft_number(&rest, &out->last) && phi__ft_word(&rest, "]")))
+        return false;
+    if (!phi__ft_word(&rest, ",\"e\":") || rest.len < 2 || rest.at[rest.len - 1] != '}')
+        return false;
+    out->entry = phi__str(rest.at, rest.len - 1);
+    return out->first <= out->seq && out->seq <= out->last;
+}
+
+static bool phi__ft_read(phi_str line, phi__ft_line *out) {
+    return phi__ft_checks(line) && phi__ft_parse(line, out);
+}
+
+/* ---- a scan over a file ---- */
+
+typedef struct phi__ft_scan {
+    phi__fs *fs;
+    intptr_t file;
+    phi__buf buf;  /* what was read and is still needed */
+    uint64_t base; /* the place in the file where buf begins */
+    size_t at;     /* the next line in it */
+    size_t keep;   /* where the group that is being read begins in it; at most `at` */
+    uint64_t line; /* the number of the line returned last */
+    bool over;     /* the file has been read to its end */
+    bool again;    /* the group has been read a second time */
+    bool stopped;  /* by `each` */
+    phi__words words;
+
+    uint64_t from; /* entries to give */
+    phi_status (*each)(void *ctx, uint64_t seq, phi_str entry);
+    void *ctx;
+    uint64_t count, end; /* whole groups so far */
+} phi__ft_scan;
+
+/* Reads on. */
+static phi_status phi__ft_more(phi__ft_scan *s) {
+    const phi__disk *disk = &s->fs->disk;
+    phi_status status;
+    size_t got, want;
+    char *room;
+    if (s->keep > 0) {
+        phi__buf_drop(&s->buf, s->keep);
+        s->base += s->keep;
+        s->at -= s->keep;
+        s->keep = 0;
+    }
+    if (s->buf.len > PHI__FT_LINE) {
+        (void)snprintf(s->words.text, sizeof s->words.text, "longer than a line may be");
+        return PHI_PARSE;
+    }
+    want = phi__max(PHI__FT_PIECE, s->buf.len); /* doubles for a long line */
+    room = phi__buf_reserve(&s->buf, want);
+    if (room == NULL) return PHI_NO_MEMORY;
+    status =
+        disk->read(disk->user_data, s->file, s->base + s->buf.len, room, want, &got, &s->words);
+    if (status != PHI_OK) return status;
+    phi__buf_add_len(&s->buf, got);
+    s->over = got == 0;
+    return PHI_OK;
+}
+
+/* The next line, without its end. PHI_NOT_FOUND: there is none, and *line is what is behind the last one. */
+static phi_status phi__ft_next(phi__ft_scan *s, phi_str *line) {
+    size_t seen = 0;
+    for (;;) {
+        size_t n = s->buf.len - s->at;
+        const char *from = n > 0 ? s->buf.at + s->at : "";
+        const char *stop = n > seen ? (const char *)memchr(from + seen, '\n', n - seen) : NULL;
+        phi_status status;
+        *line = phi__str(from, stop != NULL ? (size_t)(stop - from) : n);
+        if (stop != NULL) {
+            s->at += line->len + 1;
+            s->line++;
+            return PHI_OK;
+        }
+        if (s->over) return PHI_NOT_FOUND;
+        seen = n;
+        status = phi__ft_more(s);
+        if (status != PHI_OK) return status;
+    }
+}
+
+/* Gives the lines of a whole group, which lie in the buffer from s->keep on. */
+static phi_status phi__ft_give(phi__ft_scan *s) {
+    phi_status status = PHI_OK;
+    while (s->keep < s->at) {
+        const char *at = s->buf.at + s->keep;
+        const char *stop = (const char *)memchr(at, '\n', s->at - s->keep);
+        size_t n = stop == NULL ? s->at - s->keep - 1 : (size_t)(stop - at);
+        phi__ft_line line;
+        if (status == PHI_OK && s->each != NULL && phi__ft_parse(phi__str(at, n), &line) &&
+            line.seq >= s->from) {
+            status = s->each(s->ctx, line.seq, line.entry);
+            s->stopped = status != PHI_OK;
+        }
+        s->keep += n + 1;
+    }
+    return status;
+}
+
+static phi_status phi__ft_damaged(phi__ft_scan *s, uint64_t line, const char *what) {
+    (void)snprintf(s->words.text, sizeof s->words.text, "line %llu %s", (unsigned long long)line,
+                   what);
+    return PHI_PARSE;
+}
+
+/* Behind a line that does not check: PHI_OK, all of it is torn; PHI_PARSE, the line is damaged. */
+static phi_status phi__ft_torn(phi__ft_scan *s) {
+    uint64_t bad = s->line;
+    phi__ft_line line;
+    phi_str text;
+    phi_status status;
+    do {
+        s->keep = s->at;
+        status = phi__ft_next(s, &text);
+        if (status != PHI_OK) return status == PHI_NOT_FOUND ? PHI_OK : status;
+    } while (!phi__ft_read(text, &line) || line.first == s->count);
+    return phi__ft_damaged(s, bad, "is damaged: its check value is not that of its bytes");
+}
+
+/* The first line. PHI_NOT_FOUND: the file ends in it, and nothing else is in the file. */
+static phi_status phi__ft_header(phi__ft_scan *s) {
+    phi__buf header;
+    phi_str text, want;
+    phi_status status = phi__ft_next(s, &text);
+    bool same, begun;
+    phi__buf_init(&header, &s->fs->memory);
+    phi__ft_put_header(&header);
+    if (header.failed) return PHI_NO_MEMORY;
+    want = phi__str(header.at, header.len - 1);
+    same = phi_str_equal(text, want);
+    begun = text.len <= want.len && memcmp(text.at, want.at, text.len) == 0;
+    phi__buf_free(&header);
+    if (status == PHI_OK && same) {
+        s->keep = s->at;
+        s->end = s->base + s->at;
+        return PHI_OK;
+    }
+    /* Zeros are what a loss of power can leave of a file whose size was already written. */
+    if (status == PHI_NOT_FOUND && (begun || text.at[0] == '\0')) return PHI_NOT_FOUND;
+    if (status != PHI_OK && status != PHI_NOT_FOUND) return status;
+    return phi__ft_damaged(s, 1,
+                           status == PHI_OK && phi__ft_checks(text)
+                               ? "is the header of another version"
+                               : "is damaged: it is not a thread's header");
+}
+
+/* A writer may have cut off what was torn while it was being read here, and have written over it: the group is read
+   once more from the file before its bytes are believed to be bad. */
+static bool phi__ft_reread(phi__ft_scan *s, uint64_t line) {
+    if (s->again) return false;
+    s->again = true;
+    s->over = false;
+    s->at = s->buf.len = s->keep;
+    s->line = line;
+    return true;
+}
+
+static phi_status phi__ft_misplaced(phi__ft_scan *s, uint64_t has, uint64_t expected) {
+    (void)snprintf(s->words.text, sizeof s->words.text,
+                   "line %llu has entry %llu where %llu was to come", (unsigned long long)s->line,
+                   (unsigned long long)has, (unsigned long long)expected);
+    return PHI_PARSE;
+}
+
+/* Goes over the whole file. */
+static phi_status phi__ft_run(phi__ft_scan *s) {
+    phi__ft_line line;
+    phi_str text;
+    phi_status status = phi__ft_header(s);
+    uint64_t next = 0, last = 0,
+             before = s->line; /* the entry to come, its group's last, the line before that */
+    if (status == PHI_NOT_FOUND) return PHI_OK;
+    while (status == PHI_OK) {
+        status = phi__ft_next(s, &text);
+        if (status == PHI_NOT_FOUND) return PHI_OK;
+        if (status != PHI_OK) break;
+        if (!phi__ft_checks(text)) {
+            if (!phi__ft_reread(s, before)) return phi__ft_torn(s);
+            next = s->count;
+            continue;
+        }
+        if (!phi__ft_parse(text, &line)) return phi__ft_damaged(s, s->line, "is not an entry");
+        if (next == s->count) last = line.last;
+        if (line.seq != next || line.first != s->count || line.last != last)
+            return phi__ft_misplaced(s, line.seq, next);
+        next++;
+        if (next <= last) continue;
+        s->count = next;
+        s->end = s->base + s->at;
+        s->again = false;
+        before = s->line;
+        status = phi__ft_give(s);
+    }
+    return status;
+}
+
+static void phi__ft_scan_init(phi__ft_scan *s, phi__fs *fs, intptr_t file) {
+    memset(s, 0, sizeof *s);
+    s->fs = fs;
+    s->file = file;
+    phi__buf_init(&s->buf, &fs->memory);
+}
+
+static phi_status phi__ft_refuse(phi__fs_to to, phi_status status, const char *what, const char *id,
+                                 const phi__words *words) {
+    if (status == PHI_NO_MEMORY) return phi__fs_no_memory(to);
+    if (status != PHI_PARSE) return phi__fs_refuse(to, status, what, id, ".jsonl", words);
+    phi__fs_say(to, "%s.jsonl: %s", id, words->text);
+    return status;
+}
+
+/* ---- the end of a file ---- */
+
+/* The last line, where it is whole and near: true, and *tail is known but for the file it is of. */
+static bool phi__ft_glance(phi__fs *fs, intptr_t file, uint64_t bytes, phi__fs_tail *tail) {
+    char piece[4096];
+    size_t n = bytes < sizeof piece ? (size_t)bytes : sizeof piece, from, got;
+    phi__ft_line line;
+    if (bytes <= PHI__FS_HEADER ||
+        fs->disk.read(fs->disk.user_data, file, bytes - n, piece, n, &got, NULL) != PHI_OK ||
+        got != n || piece[n - 1] != '\n')
+        return false;
+    for (from = n - 1; from > 0 && piece[from - 1] != '\n';) from--;
+    if (from == 0) return false;
+    /* Of a group, a line before the last may be bad all the same. */
+    if (!phi__ft_read(phi__str(piece + from, n - 1 - from), &line) || line.first != line.last)
+        return false;
+    tail->count = line.seq + 1;
+    tail->end = bytes;
+    return true;
+}
+
+static phi_status phi__ft_find_tail(phi__fs *fs, intptr_t file, const phi__disk_info *info,
+                                    phi__fs_tail *tail, phi__words *words) {
+    phi__ft_scan scan;
+    phi_status status = PHI_OK;
+    if (tail->known && tail->device == info->device && tail->file == info->file &&
+        tail->end == info->bytes)
+        return PHI_OK;
+    tail->known = false;
+    if (!phi__ft_glance(fs, file, info->bytes, tail)) {
+        phi__ft_scan_init(&scan, fs, file);
+        status = phi__ft_run(&scan);
+        *words = scan.words;
+        tail->count = scan.count;
+        tail->end = scan.count > 0 ? scan.end : 0;
+        phi__buf_free(&scan.buf);
+    }
+    tail->known = status == PHI_OK;
+    tail->device = info->device;
+    tail->file = info->file;
+    return status;
+}
+
+/* After a reading: nobody else writes to a thread that is held. */
+static void phi__ft_remember(phi__ft_scan *s, const char *thread_id) {
+    phi__fs_held *held = phi__fs_find(s->fs, thread_id);
+    phi__disk_info info;
+    if (held == NULL || s->fs->disk.info(s->fs->disk.user_data, s->file, &info, NULL) != PHI_OK)
+        return;
+    held->tail.known = true;
+    held->tail.count = s->count;
+    held->tail.end = s->count > 0 ? s->end : 0;
+    held->tail.device = info.device;
+    held->tail.file = info.file;
+}
+
+/* ---- appending ---- */
+
+typedef struct phi__ft_write {
+    phi__fs *fs;
+    const char *id;
+    phi__fs_path path;
+    phi__fs_tail *tail;
+    intptr_t file;
+    bool made; /* the file was not there */
+    phi__fs_to to;
+    phi__words words;
+} phi__ft_write;
+
+static phi_status phi__ft_check(const phi_str *entries, size_t count, phi__fs_to to) {
+    size_t i, all = 0;
+    for (i = 0; i < count; i++) {
+        if (entries[i].len == 0 || memchr(entries[i].at, '\n', entries[i].len) != NULL) {
+            phi__fs_say(to, "Entry %llu of those to append is empty or has a line break",
+                        (unsigned long long)i);
+            return PHI_BAD_ARG;
+        }
+        all = phi__add(all, phi__add(entries[i].len, 128)); /* more than is put around it */
+    }
+    if (all <= PHI__FT_LINE) return PHI_OK;
+    phi__fs_say(to, "Entries of %llu bytes: at most %d are appended at once",
+                (unsigned long long)all, (int)PHI__FT_LINE);
+    return PHI_TOO_BIG;
+}
+
+/* Opens the thread's file and looks where it ends. PHI_NOT_FOUND: it is not there. */
+static phi_status phi__ft_open(phi__ft_write *w, phi__disk_how how) {
+    const phi__disk *disk = &w->fs->disk;
+    phi__disk_info info;
+    phi_status status = disk->open(disk->user_data, w->path.text, how, &w->file, &w->words);
+    if (status != PHI_OK) return status;
+    status = disk->info(disk->user_data, w->file, &info, &w->words);
+    if (status == PHI_OK) status = phi__ft_find_tail(w->fs, w->file, &info, w->tail, &w->words);
+    if (status == PHI_OK && info.bytes > w->tail->end)
+        status = disk->cut(disk->user_data, w->file, w->tail->end, &w->words);
+    if (status == PHI_OK) return PHI_OK;
+    (void)disk->close(disk->user_data, w->file, NULL);
+    w->file = -1;
+    return status;
+}
+
+/* What was not acknowledged is not to stay. Where even that fails, it is cut off as torn, or is there after all. */
+static void phi__ft_undo(phi__ft_write *w) {
+    const phi__disk *disk = &w->fs->disk;
+    if (w->file < 0 &&
+        disk->open(disk->user_data, w->path.text, PHI__DISK_UPDATE, &w->file, NULL) != PHI_OK)
+        w->file = -1;
+    if (w->file >= 0) {
+        (void)disk->cut(disk->user_data, w->file, w->tail->end, NULL);
+        (void)disk->close(disk->user_data, w->file, NULL);
+    }
+    if (w->tail->end == 0) (void)disk->remove(disk->user_data, w->path.text, NULL);
+    w->tail->known = false;
+}
+
+static phi_status phi__ft_write_lines(phi__ft_write *w, phi_str lines) {
+    const phi__disk *disk = &w->fs->disk;
+    intptr_t file = w->file;
+    phi_status status = phi__fs_write(w->fs, file, w->tail->end, lines, &w->words);
+    if (status == PHI_OK && w->fs->sync) status = disk->sync(disk->user_data, file, &w->words);
+    if (status == PHI_OK) {
+        w->file = -1;
+        status = disk->close(disk->user_data, file, &w->words);
+    }
+    if (status == PHI_OK && w->fs->sync && w->made)
+        status = disk->sync_directory(disk->user_data, w->fs->directory, &w->words);
+    if (status != PHI_OK) {
+        phi__ft_undo(w);
+        return status == PHI_NOT_FOUND ? PHI_IO : status;
+    }
+    return PHI_OK;
+}
+
+/* Leaves w->file open or not. */
+static phi_status phi__ft_append(phi__ft_write *w, uint64_t expected, const phi_str *entries,
+                                 size_t count) {
+    phi_status status = phi__ft_open(w, PHI__DISK_UPDATE);
+    uint64_t has = status == PHI_OK ? w->tail->count : 0;
+    phi__buf lines;
+    size_t i;
+    w->made = status == PHI_NOT_FOUND;
+    if (status == PHI_OK || w->made) {
+        if (has != expected) {
+            phi__fs_say(w->to, "Thread %s has %llu entries, not %llu", w->id,
+                        (unsigned long long)has, (unsigned long long)expected);
+            return PHI_STALE;
+        }
+        if (count == 0) return PHI_OK;
+    }
+    phi__buf_init(&lines, &w->fs->memory);
+    if (has == 0) phi__ft_put_header(&lines);
+    for (i = 0; i < count; i++) phi__ft_put(&lines, has + i, has, has + count - 1, entries[i]);
+    if (lines.failed) status = PHI_NO_MEMORY;
+    if (status == PHI_NOT_FOUND) status = phi__ft_open(w, PHI__DISK_CREATE);
+    if (status == PHI_OK) status = phi__ft_write_lines(w, phi__buf_str(&lines));
+    if (status == PHI_OK) {
+        w->tail->count += count;
+        w->tail->end += lines.len;
+    } else {
+        (void)phi__ft_refuse(w->to, status, "append to", w->id, &w->words);
+    }
+    phi__buf_free(&lines);
+    return status;
+}
+
+/* ---- for other modules ---- */
+
+PHI__FN phi_status phi__fs_append(void *user_data, const char *thread_id, uint64_t expected,
+                                  const phi_str *entries, size_t count, char *words,
+                                  size_t words_size) {
+    phi__fs *fs = (phi__fs *)user_data;
+    phi__fs_to to = phi__fs_to_of(words, words_size);
+    phi_status status = phi__fs_check_id(thread_id, to);
+    phi__fs_held *held;
+    phi__fs_tail tail;
+    phi__ft_write w;
+    intptr_t lock = -1;
+    if (status == PHI_OK) status = phi__ft_check(entries, count, to);
+    if (status != PHI_OK) return status;
+    held = phi__fs_find(fs, thread_id);
+    if (held == NULL) status = phi__fs_lock_take(fs, thread_id, ".jsonl", &lock, to);
+    if (status != PHI_OK) return status;
+    memset(&tail, 0, sizeof tail);
+    memset(&w, 0, sizeof w);
+    w.fs = fs;
+    w.id = thread_id;
+    w.tail = held == NULL ? &tail : &held->tail;
+    w.file = -1;
+    w.to = to;
+    phi__fs_path_of(fs, &w.path, "", thread_id, ".jsonl");
+    status = phi__ft_append(&w, expected, entries, count);
+    if (w.file >= 0) (void)fs->disk.close(fs->disk.user_data, w.file, NULL);
+    if (held == NULL) phi__fs_lock_drop(fs, thread_id, ".jsonl", lock);
+    return status;
+}
+
+PHI__FN phi_status phi__fs_read(void *user_data, const char *thread_id, uint64_t from,
+                                phi_status (*each)(void *ctx, uint64_t seq, phi_str entry),
+                                void *ctx, uint64_t *torn, char *words, size_t words_size) {
+    phi__fs *fs = (phi__fs *)user_data;
+    phi__fs_to to = phi__fs_to_of(words, words_size);
+    phi_status status = phi__fs_check_id(thread_id, to);
+    phi__fs_path path;
+    phi__ft_scan scan;
+    intptr_t file;
+    if (torn != NULL) *torn = 0;
+    if (status != PHI_OK) return status;
+    phi__ft_scan_init(&scan, fs, -1);
+    phi__fs_path_of(fs, &path, "", thread_id, ".jsonl");
+    status = fs->disk.open(fs->disk.user_data, path.text, PHI__DISK_READ, &file, &scan.words);
+    if (status == PHI_OK) {
+        scan.file = file;
+        scan.from = from;
+        scan.each = each;
+        scan.ctx = ctx;
+        status = phi__ft_run(&scan);
+        if (status == PHI_OK) {
+            if (torn != NULL) *torn = scan.base + scan.buf.len - (scan.count > 0 ? scan.end : 0);
+            phi__ft_remember(&scan, thread_id);
+        }
+        (void)fs->disk.close(fs->disk.user_data, file, NULL);
+    }
+    phi__buf_free(&scan.buf);
+    if (scan.stopped) return status;
+    if (status == PHI_OK && scan.count == 0) status = PHI_NOT_FOUND;
+    if (status == PHI_NOT_FOUND)
+        phi__fs_say(to, "Thread not found: %s", thread_id);
+    else if (status != PHI_OK)
+        (void)phi__ft_refuse(to, status, "read", thread_id, &scan.words);
+    return status;
+}
+
+PHI__FN phi_status phi__fs_remove_thread(void *user_data, const char *thread_id, char *words,
+                                         size_t words_size) {
+    phi__fs *fs = (phi__fs *)user_data;
+    const phi__disk *disk = &fs->disk;
+    phi__fs_to to = phi__fs_to_of(words, words_size);
+    phi_status status = phi__fs_check_id(thread_id, to);
+    phi__fs_held *held;
+    phi__disk_info info;
+    phi__fs_path path;
+    phi__words said;
+    intptr_t lock = -1;
+    if (status != PHI_OK) return status;
+    phi__fs_path_of(fs, &path, "", thread_id, ".jsonl");
+    held = phi__fs_find(fs, thread_id);
+    status = disk->info_of(disk->user_data, path.text, &info, &said);
+    if (status == PHI_OK) {
+        if (held == NULL) status = phi__fs_lock_take(fs, thread_id, ".jsonl", &lock, to);
+        if (status != PHI_OK) return status;
+        status = disk->remove(disk->user_data, path.text, &said);
+        if (status == PHI_OK && fs->sync)
+            status = disk->sync_directory(disk->user_data, fs->directory, &said);
+        if (held == NULL) phi__fs_lock_drop(fs, thread_id, ".jsonl", lock);
+    }
+    if (held != NULL) held->tail.known = false;
+    if (status == PHI_NOT_FOUND)
+        phi__fs_say(to, "Thread not found: %s", thread_id);
+    else if (status != PHI_OK)
+        (void)phi__fs_refuse(to, status, "remove", thread_id, ".jsonl", &said);
+    return status;
+}
+
+#endif
+
+/* ---- src/session/recorder.c ---- */
+
+/* recorder.c - a state machine from events to sessions.
+
+   An event is first written as JSON, which is what the record keeps of it, and then read back: so that events of living
+   agents, of files and of others are one thing here, and nothing points into a runtime.
+   Loops that run or are pending stand in a table by id; sessions in two lists, of open and of completed ones. */
+
+
+enum {
+    PHI__RECORDER_BUCKETS = 16,       /* of the first table; a power of two */
+    PHI__RECORDER_INACTIVITY_S = 1800 /* the book, "InactivityTimeout" */
+};
+
+typedef struct phi__session_list {
+    phi__session_box *head, *tail;
+} phi__session_list;
+
+struct phi_recorder {
+    phi_memory memory;
+    phi_recorder_desc desc;
+    phi_arena scratch; /* of one event */
+    phi__session_list completed, open;
+    phi__loop_box **buckets;
+    size_t bucket_count, loop_count;
+    bool busy; /* inside of a callback */
+};
+
+/* ---- lists ---- */
+
+static void phi__rec_push(phi__session_list *list, phi__session_box *box) {
+    box->next = NULL;
+    if (list->tail != NULL)
+        list->tail->next = box;
+    else
+        list->head = box;
+    list->tail = box;
+}
+
+static bool phi__rec_take(phi__session_list *list, phi__session_box *box) {
+    phi__session_box *at = list->head, *before = NULL;
+    while (at != NULL && at != box) {
+        before = at;
+        at = at->next;
+    }
+    if (at == NULL) return false;
+    if (before != NULL)
+        before->next = box->next;
+    else
+        list->head = box->next;
+    if (list->tail == box) list->tail = before;
+    return true;
+}
+
+static phi__session_box *phi__rec_in(const phi__session_list *list, phi_str session_id) {
+    phi__session_box *box = list->head;
+    while (box != NULL && !phi_str_equal(box->pub.session_id, session_id)) box = box->next;
+    return box;
+}
+
+static phi__session_box *phi__rec_session(const phi_recorder *rec, phi_str session_id) {
+    phi__session_box *box = phi__rec_in(&rec->completed, session_id);
+    return box != NULL ? box : phi__rec_in(&rec->open, session_id);
+}
+
+/* All sessions, completed ones first. */
+static phi__session_box *phi__rec_each(const phi_recorder *rec, phi__session_box *last) {
+    if (last == NULL) return rec->completed.head != NULL ? rec->completed.head : rec->open.head;
+    if (last->next != NULL) return last->next;
+    return last == rec->completed.tail ? rec->open.head : NULL;
+}
+
+/* ---- the table of loops ---- */
+
+static phi__loop_box **phi__rec_bucket(const phi_recorder *rec, uint64_t hash) {
+    return &rec->buckets[(size_t)hash & (rec->bucket_count - 1)];
+}
+
+static phi__loop_box *phi__rec_open(const phi_recorder *rec, phi_str loop_id) {
+    uint64_t hash = phi__hash(loop_id, 0);
+    phi__loop_box *loop = rec->bucket_count > 0 ? *phi__rec_bucket(rec, hash) : NULL;
+    while (loop != NULL && (loop->hash != hash || !phi_str_equal(loop->pub.loop_id, loop_id)))
+        loop = loop->next;
+    return loop;
+}
+
+static phi__loop_box *phi__rec_running(const phi_recorder *rec, phi_str loop_id) {
+    phi__loop_box *loop = phi__rec_open(rec, loop_id);
+    return loop != NULL && loop->pub.status == PHI_LOOP_RUNNING ? loop : NULL;
+}
+
+/* Room for one more, so that there are never more loops than buckets. */
+static bool phi__rec_room(phi_recorder *rec) {
+    size_t old_count = rec->bucket_count, i;
+    size_t count = old_count > 0 ? phi__mul(old_count, 2) : (size_t)PHI__RECORDER_BUCKETS;
+    phi__loop_box **old = rec->buckets, **buckets;
+    if (rec->loop_count < old_count) return true;
+    buckets = (phi__loop_box **)phi__alloc(&rec->memory, phi__mul(count, sizeof *buckets));
+    if (buckets == NULL) return false;
+    rec->buckets = buckets;
+    rec->bucket_count = count;
+    for (i = 0; i < old_count; i++)
+        while (old[i] != NULL) {
+            phi__loop_box *loop = old[i], **to = phi__rec_bucket(rec, loop->hash);
+            old[i] = loop->next;
+            loop->next = *to;
+            *to = loop;
+        }
+    phi__free(&rec->memory, old, old_count * sizeof *old);
+    return true;
+}
+
+static void phi__rec_enter(phi_recorder *rec, phi__loop_box *loop) {
+    phi__loop_box **bucket;
+    loop->hash = phi__hash(loop->pub.loop_id, 0);
+    bucket = phi__rec_bucket(rec, loop->hash);
+    loop->next = *bucket;
+    *bucket = loop;
+    loop->open = true;
+    loop->box->open++;
+    rec->loop_count++;
+}
+
+static void phi__rec_leave(phi_recorder *rec, phi__loop_box *loop, phi_loop_status status) {
+    phi__loop_box **at = phi__rec_bucket(rec, loop->hash);
+    while (*at != loop) at = &(*at)->next;
+    *at = loop->next;
+    loop->open = loop->in_turn = false;
+    loop->box->open--;
+    rec->loop_count--;
+    loop->pub.status = status;
+}
+
+/* All that is open of a session. */
+static void phi__rec_abort(phi_recorder *rec, phi__session_box *box) {
+    size_t i;
+    for (i = 0; i < box->pub.loop_count; i++) {
+        phi__loop_box *loop = phi__loop_of(box->pub.loops[i]);
+        if (loop->open) phi__rec_leave(rec, loop, PHI_LOOP_ABORTED);
+    }
+}
+
+/* ---- links to other sessions ---- */
+
+/* A loop in any session; NULL: it is not known. */
+static phi__loop_box *phi__rec_anywhere(const phi_recorder *rec, phi_str loop_id) {
+    phi__loop_box *loop = phi__rec_open(rec, loop_id);
+    phi__session_box *box =
+        loop == NULL ? phi__rec_session(rec, phi__session_id_of(loop_id)) : NULL;
+    const phi_loop_record *record = NULL;
+    if (loop != NULL) return loop;
+    if (box != NULL) record = phi_session_get_loop(&box->pub, loop_id);
+    for (box = NULL; record == NULL && (box = phi__rec_each(rec, box)) != NULL;)
+        record = phi_session_get_loop(&box->pub, loop_id);
+    return record != NULL ? phi__loop_of((phi_loop_record *)(uintptr_t)record) : NULL;
+}
+
+/* Fills what is not known yet. */
+static bool phi__rec_spawned_by(phi__session_box *child, phi_str session_id, phi_str loop_id,
+                                const phi_child_ref *ref) {
+    phi_spawn_ref *parent = &child->parent;
+    bool ok = true;
+    if (child->pub.parent == NULL)
+        ok = phi__session_keep(child, session_id, &parent->parent_session_id) &&
+             phi__session_keep(child, loop_id, &parent->parent_loop_id);
+    else if (!phi_str_equal(parent->parent_loop_id, loop_id))
+        return true;
+    if (ok) child->pub.parent = parent;
+    if (!ok || ref == NULL || parent->tool_call_id.len > 0 || parent->tool_name.len > 0) return ok;
+    return phi__session_keep(child, ref->tool_name, &parent->tool_name) &&
+           phi__session_keep(child, ref->tool_call_id, &parent->tool_call_id);
+}
+
+/* Of a call whose end came before the child's beginning: one of `loop` that names the child. */
+static const phi_child_ref *phi__rec_ref(const phi_loop_record *loop, const phi__loop_box *child,
+                                         bool session_too) {
+    size_t i;
+    for (i = 0; i < loop->spawned_count; i++)
+        if (phi_str_equal(loop->spawned[i].child_loop_id, child->pub.loop_id) ||
+            (session_too &&
+             phi_str_equal(loop->spawned[i].child_session_id, child->box->pub.session_id)))
+            return &loop->spawned[i];
+    return NULL;
+}
+
+/* A new session's first loop: whether a call that has ended said it began it. */
+static bool phi__rec_claimed(phi_recorder *rec, phi__loop_box *child) {
+    phi__session_box *box = NULL;
+    size_t i;
+    while ((box = phi__rec_each(rec, box)) != NULL)
+        for (i = 0; box != child->box && i < box->pub.loop_count; i++) {
+            const phi_loop_record *loop = box->pub.loops[i];
+            const phi_child_ref *ref = phi__rec_ref(loop, child, true);
+            if (ref != NULL)
+                return phi__rec_spawned_by(child->box, loop->session_id, loop->loop_id, ref);
+        }
+    return true;
+}
+
+/* A loop whose parent is in another session makes its session that one's child. */
+static bool phi__rec_parent(phi_recorder *rec, phi__loop_box *loop, bool is_first) {
+    phi_str id = loop->pub.parent_loop_id, session_id;
+    phi__loop_box *parent;
+    if (id.len == 0) return !is_first || phi__rec_claimed(rec, loop);
+    if (phi_str_equal(id, loop->pub.loop_id) || phi_session_get_loop(&loop->box->pub, id) != NULL)
+        return true;
+    parent = phi__rec_anywhere(rec, id);
+    session_id = parent != NULL ? parent->pub.session_id : phi__session_id_of(id);
+    if (phi_str_equal(session_id, loop->pub.session_id)) return true;
+    return phi__rec_spawned_by(loop->box, session_id, id,
+                               parent != NULL ? phi__rec_ref(&parent->pub, loop, true) : NULL);
+}
+
+/* The end of a call that ran another agent. */
+static bool phi__rec_spawn(phi_recorder *rec, phi__loop_box *loop, const phi_event *ev) {
+    phi__loop_box *child = phi__rec_anywhere(rec, ev->child_loop_id);
+    phi__session_box *to = loop->box, *of;
+    phi_child_ref *refs, *ref;
+    phi_str session_id =
+        child != NULL ? child->pub.session_id : phi__session_id_of(ev->child_loop_id);
+    size_t i, n = loop->pub.spawned_count;
+    for (i = 0; i < n; i++)
+        if (phi_str_equal(loop->pub.spawned[i].tool_call_id, ev->tool_call_id) &&
+            phi_str_equal(loop->pub.spawned[i].child_loop_id, ev->child_loop_id))
+            return true;
+    refs = (phi_child_ref *)phi__session_room_for(to, loop->pub.spawned, n, &loop->spawned_cap,
+                                                  n + 1, sizeof *refs);
+    if (refs == NULL) return false;
+    loop->pub.spawned = refs;
+    ref = &refs[n];
+    if (!phi__session_keep(to, ev->tool_call_id, &ref->tool_call_id) ||
+        !phi__session_keep(to, ev->tool_name, &ref->tool_name) ||
+        !phi__session_keep(to, ev->child_loop_id, &ref->child_loop_id) ||
+        !phi__session_keep(to, session_id, &ref->child_session_id))
+        return false;
+    loop->pub.spawned_count++;
+    of = child != NULL ? child->box : phi__rec_session(rec, session_id);
+    if (of == NULL || of == to) return true;
+    return phi__rec_spawned_by(of, loop->pub.session_id, loop->pub.loop_id, ref);
+}
+
+/* ---- the beginning of a session ---- */
+
+static phi__session_box *phi__rec_new_session(phi_recorder *rec, phi_str id, int64_t at_ms) {
+    phi__session_box *box = phi__session_make(&rec->memory.allocator, 0, &rec->memory);
+    if (box == NULL) return NULL;
+    if (!phi__session_keep(box, id, &box->pub.session_id)) {
+        phi_session_free(&box->pub);
+        return NULL;
+    }
+    box->pub.created_ms = box->pub.last_active_ms = box->pub.formation.at_ms = at_ms;
+    box->pub.scope = rec->desc.scope;
+    phi__rec_push(&rec->open, box);
+    return box;
+}
+
+/* Gives up one that was made in vain. */
+static void phi__rec_forget(phi_recorder *rec, phi__session_box *box) {
+    (void)phi__rec_take(&rec->open, box);
+    phi_session_free(&box->pub);
+}
+
+/* The session before it, where its agent was idle in between. */
+static bool phi__rec_formation(phi_recorder *rec, phi__session_box *box, int64_t at_ms) {
+    const phi__session_box *one = NULL, *last = NULL;
+    uint64_t idle_s = rec->desc.inactivity_s;
+    if (!rec->desc.by_inactivity || box->pub.agent_id.len == 0) return true;
+    while ((one = phi__rec_each(rec, (phi__session_box *)(uintptr_t)one)) != NULL)
+        if (one != box && phi_str_equal(one->pub.agent_id, box->pub.agent_id) &&
+            (last == NULL || one->pub.last_active_ms >= last->pub.last_active_ms))
+            last = one;
+    if (last == NULL || at_ms < last->pub.last_active_ms ||
+        (uint64_t)at_ms - (uint64_t)last->pub.last_active_ms < idle_s * 1000)
+        return true;
+    if (!phi__session_keep(box, last->pub.session_id, &box->pub.formation.previous_session_id))
+        return false;
+    box->pub.formation.kind = PHI_FORMATION_INACTIVITY;
+    box->pub.formation.threshold_s = idle_s;
+    return true;
+}
+
+/* Asks the host once. False: the session is rejected, and has no loops any more. */
+static bool phi__rec_ask(phi_recorder *rec, phi__session_box *box) {
+    if (!box->asked && rec->desc.before_task_fn != NULL) {
+        rec->busy = true;
+        box->pub.rejected = !rec->desc.before_task_fn(rec->desc.user_data, &box->pub);
+        rec->busy = false;
+    }
+    box->asked = true;
+    if (!box->pub.rejected) return true;
+    phi__rec_abort(rec, box);
+    box->pub.loop_count = 0;
+    return false;
+}
+
+/* ---- loops ---- */
+
+static bool phi__rec_keep_event(phi__loop_box *loop, uint64_t sequence, phi_str json) {
+    phi_loop_record *record = &loop->pub;
+    phi_loop_event *events = (phi_loop_event *)phi__session_room_for(
+        loop->box, record->events, record->event_count, &loop->event_cap, record->event_count + 1,
+        sizeof *events);
+    if (events == NULL) return false;
+    record->events = events;
+    if (!phi__session_keep(loop->box, json, &events[record->event_count].json)) return false;
+    events[record->event_count++].sequence = sequence;
+    return true;
+}
+
+/* What an AgentStart says, into a loop that is new or pending. */
+static bool phi__rec_fill(phi_recorder *rec, phi__loop_box *loop, const phi_event *ev,
+                          phi_str session_id) {
+    const phi_loop_info *info = ev->loop;
+    phi__session_box *box = loop->box;
+    phi_loop_record *to = &loop->pub;
+    phi_json *config = NULL;
+    if (!phi__session_keep(box, info->loop_id, &to->loop_id) ||
+        !phi__session_keep(box, session_id, &to->session_id) ||
+        !phi__session_keep(box, info->agent_id, &to->agent_id) ||
+        !phi__session_keep(box, info->parent_loop_id, &to->parent_loop_id) ||
+        !phi__session_keep(box, info->tag, &to->tag) ||
+        !phi__session_keep(box, info->metadata, &to->metadata))
+        return false;
+    to->continuation = info->continuation;
+    to->started_ms = ev->timestamp_ms;
+    if (info->config.len == 0) return true;
+    if (phi_json_parse(&rec->scratch, info->config, 0, &config, NULL) != PHI_OK) return false;
+    if (!phi_json_is_object(config)) return true;
+    to->config = phi__session_config(box, config);
+    return to->config != NULL;
+}
+
+static phi_status phi__rec_begin(phi_recorder *rec, phi__session_box *box, const phi_event *ev,
+                                 phi_str json) {
+    phi__loop_box *old = phi__rec_open(rec, ev->loop_id), *loop = old;
+    bool is_first = !box->asked, pending = false;
+    if (old != NULL && old->box == box && old->pub.status == PHI_LOOP_PENDING) pending = true;
+    if (!pending) loop = phi__session_loop(box);
+    if (loop == NULL || !phi__rec_room(rec) || !phi__rec_fill(rec, loop, ev, box->pub.session_id) ||
+        (is_first && (!phi__session_keep(box, ev->loop->agent_id, &box->pub.agent_id) ||
+                      !phi__rec_formation(rec, box, ev->timestamp_ms))) ||
+        !phi__rec_parent(rec, loop, is_first) || !phi__rec_keep_event(loop, 0, json))
+        return PHI_NO_MEMORY;
+    if (is_first) box->pub.last_active_ms = ev->timestamp_ms;
+    if (!phi__rec_ask(rec, box)) return PHI_OK;
+    box->pub.last_active_ms = ev->timestamp_ms;
+    if (old != NULL && !pending) phi__rec_leave(rec, old, PHI_LOOP_ABORTED);
+    loop->sequence = 1;
+    loop->pub.status = PHI_LOOP_RUNNING;
+    if (pending) return PHI_OK;
+    phi__session_add(box, loop);
+    phi__rec_enter(rec, loop);
+    return PHI_OK;
+}
+
+static phi_status phi__rec_start(phi_recorder *rec, const phi_event *ev, phi_str json) {
+    phi_str id = ev->loop->session_id;
+    phi__session_box *box;
+    phi_status status;
+    bool made = false;
+    if (ev->loop_id.len == 0) return PHI_OK;
+    if (id.len == 0) id = phi__session_id_of(ev->loop_id);
+    box = phi__rec_session(rec, id);
+    if (box != NULL && box->pub.rejected) return PHI_OK;
+    if (box == NULL) {
+        box = phi__rec_new_session(rec, id, ev->timestamp_ms);
+        if (box == NULL) return PHI_NO_MEMORY;
+        made = true;
+    }
+    status = phi__rec_begin(rec, box, ev, json);
+    if (status != PHI_OK && made) phi__rec_forget(rec, box);
+    if (status == PHI_OK && phi__rec_take(&rec->completed, box)) phi__rec_push(&rec->open, box);
+    return status;
+}
+
+static bool phi__rec_config(phi__loop_box *loop, const phi_message *message) {
+    if (loop->pub.config != NULL || message->role != PHI_ROLE_ASSISTANT) return true;
+    loop->pub.config = phi__session_config_of(loop->box, loop->pub.loop_id, message);
+    return loop->pub.config != NULL;
+}
+
+static bool phi__rec_end(phi_recorder *rec, phi__loop_box *loop, const phi_event *ev) {
+    phi_loop_record *to = &loop->pub;
+    bool rejected = ev->rejection.len > 0 || ev->status == PHI_REJECTED;
+    size_t i;
+    for (i = 0; i < ev->message_count; i++)
+        if (!phi__rec_config(loop, &ev->messages[i])) return false;
+    if (!phi__session_keep_messages(loop->box, ev->messages, ev->message_count, &to->messages) ||
+        !phi__session_keep(loop->box, ev->rejection, &to->rejection) ||
+        !phi__session_chain(loop->box, loop)) {
+        to->messages = NULL;
+        to->rejection = phi__str(NULL, 0);
+        return false;
+    }
+    to->message_count = ev->message_count;
+    if (ev->usage != NULL) to->usage = *ev->usage;
+    to->ended_ms = ev->timestamp_ms;
+    to->has_ended = true;
+    phi__rec_leave(rec, loop, rejected ? PHI_LOOP_REJECTED : PHI_LOOP_COMPLETED);
+    return true;
+}
+
+/* ---- turns ---- */
+
+static void phi__rec_turn_start(phi__loop_box *loop, const phi_event *ev) {
+    memset(&loop->turn, 0, sizeof loop->turn);
+    loop->turn.loop_id = loop->pub.loop_id;
+    loop->turn.turn_index = ev->turn_index;
+    loop->turn.trigger = ev->trigger;
+    loop->turn.started_ms = ev->timestamp_ms;
+    loop->input = NULL;
+    loop->input_cap = 0;
+    loop->in_turn = true;
+}
+
+static bool phi__rec_message(phi__loop_box *loop, const phi_event *ev) {
+    const phi_message *message = ev->message, *copy;
+    size_t n = loop->turn.input_count;
+    phi_message *input;
+    if (message == NULL) return true;
+    if (!phi__rec_config(loop, message)) return false;
+    if (!loop->in_turn || message->role == PHI_ROLE_ASSISTANT ||
+        message->role == PHI_ROLE_TOOL_RESULT)
+        return true;
+    input = (phi_message *)phi__session_room_for(loop->box, loop->input, n, &loop->input_cap, n + 1,
+                                                 sizeof *input);
+    copy = input != NULL ? phi_message_copy(message, &loop->box->arena) : NULL;
+    if (input != NULL) loop->turn.input = loop->input = input;
+    if (copy == NULL) return false;
+    input[n] = *copy;
+    loop->turn.input_count = n + 1;
+    return true;
+}
+
+static bool phi__rec_turn_end(phi__loop_box *loop, const phi_event *ev) {
+    phi_loop_record *to = &loop->pub;
+    phi_turn *turns, turn = loop->turn;
+    size_t i;
+    if (!loop->in_turn) return true;
+    turns = (phi_turn *)phi__session_room_for(loop->box, to->turns, to->turn_count, &loop->turn_cap,
+                                              to->turn_count + 1, sizeof *turns);
+    if (turns == NULL) return false;
+    to->turns = turns;
+    if (ev->message != NULL) turn.output = phi_message_copy(ev->message, &loop->box->arena);
+    if (ev->message != NULL && turn.output == NULL) return false;
+    if (!phi__session_keep_messages(loop->box, ev->messages, ev->message_count, &turn.results))
+        return false;
+    turn.result_count = ev->message_count;
+    for (i = 0; i < turn.result_count; i++) {
+        phi_message *result = (phi_message *)(uintptr_t)&turn.results[i];
+        result->loop_id = to->loop_id;
+        result->turn_index = turn.turn_index;
+    }
+    if (ev->usage != NULL) turn.usage = *ev->usage;
+    turn.ended_ms = ev->timestamp_ms;
+    turns[to->turn_count++] = turn;
+    loop->in_turn = false;
+    return true;
+}
+
+/* The payload is a part of the event's text, which is kept already. */
+static void phi__rec_request(phi__loop_box *loop) {
+    phi_str json = loop->pub.events[loop->pub.event_count - 1].json;
+    phi_json_found found;
+    if (loop->in_turn && phi_json_find(json, "payload", &found) == PHI_OK &&
+        found.type == PHI_JSON_OBJECT)
+        loop->turn.request = found.raw;
+}
+
+/* ---- groups ---- */
+
+/* The loop of that id in the session, pending where it is new. NULL: no memory. */
+static phi__loop_box *phi__rec_branch(phi_recorder *rec, phi__session_box *box, phi_str id,
+                                      int64_t at_ms) {
+    const phi_loop_record *known = phi_session_get_loop(&box->pub, id);
+    phi__loop_box *loop;
+    if (known != NULL) return phi__loop_of((phi_loop_record *)(uintptr_t)known);
+    loop = phi__session_loop(box);
+    if (loop == NULL || !phi__rec_room(rec) || !phi__session_keep(box, id, &loop->pub.loop_id))
+        return NULL;
+    loop->pub.session_id = box->pub.session_id;
+    loop->pub.agent_id = box->pub.agent_id;
+    loop->pub.started_ms = at_ms;
+    loop->pub.status = PHI_LOOP_PENDING;
+    phi__session_add(box, loop);
+    phi__rec_enter(rec, loop);
+    return loop;
+}
+
+static bool phi__rec_group(phi_recorder *rec, phi__session_box *box, const phi_event *ev) {
+    const phi_parallel *p = ev->parallel;
+    phi_str *ids;
+    size_t i, n = p->loop_count;
+    if (n == 0 || phi__mul(n, sizeof *ids) == SIZE_MAX) return n == 0;
+    ids = (phi_str *)phi__arena_zero(&box->arena, n * sizeof *ids);
+    for (i = 0; ids != NULL && i < n; i++)
+        if (!phi__session_keep(box, p->loop_ids[i], &ids[i])) return false;
+    for (i = 0; ids != NULL && i < n; i++) {
+        phi_loop_group *group = (phi_loop_group *)phi__arena_zero(&box->arena, sizeof *group);
+        phi__loop_box *loop =
+            group != NULL ? phi__rec_branch(rec, box, ids[i], ev->timestamp_ms) : NULL;
+        if (loop == NULL) return false;
+        group->loop_ids = ids;
+        group->loop_count = n;
+        loop->pub.group = group;
+    }
+    return ids != NULL;
+}
+
+static phi_status phi__rec_parallel(phi_recorder *rec, const phi_event *ev) {
+    phi__session_box *box = phi__rec_session(rec, ev->parallel->session_id);
+    if (ev->parallel->session_id.len == 0 || ev->parallel->loop_count == 0) return PHI_OK;
+    if (box != NULL && box->pub.rejected) return PHI_OK;
+    if (box == NULL) box = phi__rec_new_session(rec, ev->parallel->session_id, ev->timestamp_ms);
+    if (box == NULL) return PHI_NO_MEMORY;
+    if (phi__rec_take(&rec->completed, box)) phi__rec_push(&rec->open, box);
+    return phi__rec_group(rec, box, ev) ? PHI_OK : PHI_NO_MEMORY;
+}
+
+static phi_status phi__rec_selected(phi_recorder *rec, const phi_event *ev) {
+    const phi_parallel *p = ev->parallel;
+    phi__loop_box *winner =
+        p->selected_loop_id.len > 0 ? phi__rec_anywhere(rec, p->selected_loop_id) : NULL;
+    phi_loop_group *of = winner != NULL ? winner->pub.group : NULL;
+    phi_str id = {NULL, 0};
+    size_t i;
+    if (of == NULL) return PHI_OK;
+    if (!phi__session_keep(winner->box, p->selected_loop_id, &id)) return PHI_NO_MEMORY;
+    for (i = 0; i < of->loop_count; i++) {
+        const phi_loop_record *loop = phi_session_get_loop(&winner->box->pub, of->loop_ids[i]);
+        if (loop == NULL || loop->group == NULL) continue;
+        loop->group->selected_loop_id = id;
+        loop->group->selected_index = p->selected_index;
+        loop->group->evaluation_usage = p->evaluation_usage;
+        loop->group->is_selected = loop == &winner->pub;
+    }
+    return PHI_OK;
+}
+
+/* ---- any event ---- */
+
+static bool phi__rec_is_delta(phi_event_kind kind) {
+    return kind == PHI_EV_TEXT || kind == PHI_EV_THINKING || kind == PHI_EV_TOOL_ARGUMENTS;
+}
+
+/* Whether the host wants it kept. */
+static bool phi__rec_wanted(const phi_recorder *rec, phi_event_kind kind) {
+    if (phi__rec_is_delta(kind)) return rec->desc.streaming_events;
+    return kind != PHI_EV_TURN_REQUEST || rec->desc.turn_requests;
+}
+
+static bool phi__rec_apply(phi_recorder *rec, phi__loop_box *loop, const phi_event *ev) {
+    switch ((int)ev->kind) {
+    case PHI_EV_AGENT_END: return phi__rec_end(rec, loop, ev);
+    case PHI_EV_TURN_START: phi__rec_turn_start(loop, ev); return true;
+    case PHI_EV_TURN_END: return phi__rec_turn_end(loop, ev);
+    case PHI_EV_MESSAGE_END: return phi__rec_message(loop, ev);
+    case PHI_EV_TURN_REQUEST: phi__rec_request(loop); return true;
+    case PHI_EV_TOOL_END: return ev->child_loop_id.len == 0 || phi__rec_spawn(rec, loop, ev);
+    default: return true;
+    }
+}
+
+/* `ev` was read from `json`; kind 0: of a type that is not known. */
+static phi_status phi__rec_event(phi_recorder *rec, const phi_event *ev, phi_str json) {
+    phi__loop_box *loop;
+    uint64_t sequence;
+    if (ev->kind == PHI_EV_AGENT_START) return phi__rec_start(rec, ev, json);
+    if (ev->kind == PHI_EV_PARALLEL_START) return phi__rec_parallel(rec, ev);
+    if (ev->kind == PHI_EV_PARALLEL_END) return phi__rec_selected(rec, ev);
+    loop = phi__rec_running(rec, ev->loop_id);
+    if (loop == NULL) return PHI_OK;
+    sequence = loop->sequence++;
+    if (!phi__rec_wanted(rec, ev->kind)) return PHI_OK;
+    if (!phi__rec_keep_event(loop, sequence, json)) return PHI_NO_MEMORY;
+    if (phi__rec_apply(rec, loop, ev)) return PHI_OK;
+    loop->pub.event_count--;
+    return PHI_NO_MEMORY;
+}
+
+/* Its place is counted, nothing else. */
+static phi_status phi__rec_lost(phi_recorder *rec, const phi_event *ev, phi_status status) {
+    phi__loop_box *loop = phi__rec_running(rec, ev->loop_id);
+    if (loop != NULL) loop->sequence++;
+    return status;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_recorder *phi_recorder_new(const phi_recorder_desc *desc) {
+    phi_memory memory;
+    phi_recorder *rec;
+    phi_memory_init(&memory, desc != NULL ? &desc->allocator : NULL,
+                    desc != NULL ? desc->memory_limit : 0);
+    rec = (phi_recorder *)phi__alloc(&memory, sizeof *rec);
+    if (rec == NULL) return NULL;
+    rec->memory = memory;
+    if (desc != NULL) rec->desc = *desc;
+    if (rec->desc.inactivity_s == 0) rec->desc.inactivity_s = PHI__RECORDER_INACTIVITY_S;
+    if (rec->desc.inactivity_s == PHI_RECORDER_AT_ONCE) rec->desc.inactivity_s = 0;
+    phi_arena_init(&rec->scratch, &rec->memory, 0);
+    return rec;
+}
+
+PHI_API void phi_recorder_free(phi_recorder *recorder) {
+    phi__session_box *box, *next;
+    phi_memory memory;
+    int i;
+    if (recorder == NULL || recorder->busy) return;
+    for (i = 0; i < 2; i++)
+        for (box = i == 0 ? recorder->open.head : recorder->completed.head; box != NULL;
+             box = next) {
+            next = box->next;
+            phi_session_free(&box->pub);
+        }
+    phi_arena_free(&recorder->scratch);
+    phi__free(&recorder->memory, recorder->buckets,
+              recorder->bucket_count * sizeof *recorder->buckets);
+    memory = recorder->memory; /* the recorder is in it */
+    phi__free(&memory, recorder, sizeof *recorder);
+}
+
+/* Events of loops that nobody knows, and unwanted ones, are not even written. */
+static bool phi__rec_passes(phi_recorder *rec, const phi_event *ev) {
+    if (ev->kind == PHI_EV_AGENT_START || ev->kind == PHI_EV_PARALLEL_START ||
+        ev->kind == PHI_EV_PARALLEL_END)
+        return true;
+    if (phi__rec_running(rec, ev->loop_id) == NULL) return false;
+    if (phi__rec_wanted(rec, ev->kind)) return true;
+    (void)phi__rec_lost(rec, ev, PHI_OK);
+    return false;
+}
+
+PHI_API phi_status phi_recorder_add(phi_recorder *recorder, const phi_event *event) {
+    phi_event read;
+    phi_status status;
+    phi_str json;
+    if (recorder == NULL || event == NULL) return PHI_BAD_ARG;
+    if (recorder->busy) return PHI_MISUSE;
+    if (!phi__rec_passes(recorder, event)) return PHI_OK;
+    phi__arena_rewind(&recorder->scratch);
+    status = phi_event_to_json(event, &recorder->scratch, &json);
+    if (status == PHI_OK) status = phi_event_from_json(json, &recorder->scratch, &read, NULL);
+    if (status != PHI_OK) return phi__rec_lost(recorder, event, status);
+    return phi__rec_event(recorder, &read, json);
+}
+
+/* A type that is not known: only its loop is. */
+static phi_status phi__rec_unknown(phi_recorder *rec, phi_str json, phi_event *out) {
+    phi_json *root = NULL;
+    phi_status status = phi_json_parse(&rec->scratch, json, PHI_JSON_REPLACE_BAD_UTF8, &root, NULL);
+    if (status != PHI_OK) return status;
+    memset(out, 0, sizeof *out);
+    out->loop_id = phi_json_str(phi_json_get(root, "loop_id"), "");
+    return PHI_OK;
+}
+
+/* As one line of valid UTF-8, whatever it was. */
+static phi_status phi__rec_clean(phi_recorder *rec, phi_str *json) {
+    phi_json *root = NULL;
+    phi_status status =
+        phi_json_parse(&rec->scratch, *json, PHI_JSON_REPLACE_BAD_UTF8, &root, NULL);
+    return status == PHI_OK ? phi_json_write(&rec->scratch, root, 0, json) : status;
+}
+
+PHI_API phi_status phi_recorder_add_json(phi_recorder *recorder, phi_str json) {
+    phi_event read;
+    phi_status status;
+    if (recorder == NULL) return PHI_BAD_ARG;
+    if (recorder->busy) return PHI_MISUSE;
+    phi__arena_rewind(&recorder->scratch);
+    status = phi_event_from_json(json, &recorder->scratch, &read, NULL);
+    if (status == PHI_UNSUPPORTED) status = phi__rec_unknown(recorder, json, &read);
+    if (status == PHI_OK) status = phi__rec_clean(recorder, &json);
+    if (status == PHI_TOO_BIG) status = PHI_PARSE;
+    return status == PHI_OK ? phi__rec_event(recorder, &read, json) : status;
+}
+
+/* What it holds counts in its budget, and in the recorder's while that has it. */
+static void phi__rec_own(phi_recorder *rec, phi__session_box *box, bool own) {
+    phi_memory *memory = &rec->memory;
+    if (own)
+        memory->used_bytes += box->memory.used_bytes;
+    else
+        memory->used_bytes -= box->memory.used_bytes;
+    if (memory->used_bytes > memory->peak_bytes) memory->peak_bytes = memory->used_bytes;
+    box->memory.parent = own ? memory : NULL;
+}
+
+PHI_API phi_status phi_recorder_resume(phi_recorder *recorder, phi_session *session) {
+    phi__session_box *box;
+    if (recorder == NULL || session == NULL) return PHI_BAD_ARG;
+    if (recorder->busy || phi__rec_session(recorder, session->session_id) != NULL)
+        return PHI_MISUSE;
+    box = phi__session_of(session);
+    box->asked = true;
+    phi__rec_own(recorder, box, true);
+    phi__rec_push(&recorder->completed, box);
+    return PHI_OK;
+}
+
+PHI_API size_t phi_recorder_session_count(const phi_recorder *recorder) {
+    phi__session_box *box = NULL;
+    size_t n = 0;
+    while (recorder != NULL && (box = phi__rec_each(recorder, box)) != NULL) n++;
+    return n;
+}
+
+PHI_API const phi_session *phi_recorder_session(const phi_recorder *recorder, size_t i) {
+    phi__session_box *box = NULL;
+    if (recorder == NULL) return NULL;
+    do box = phi__rec_each(recorder, box);
+    while (box != NULL && i-- > 0);
+    return box != NULL ? &box->pub : NULL;
+}
+
+PHI_API const phi_session *phi_recorder_find(const phi_recorder *recorder, phi_str session_id) {
+    phi__session_box *box = recorder != NULL ? phi__rec_session(recorder, session_id) : NULL;
+    return box != NULL ? &box->pub : NULL;
+}
+
+PHI_API const phi_loop_record *phi_recorder_current_loop(const phi_recorder *recorder,
+                                                         phi_str loop_id) {
+    phi__loop_box *loop = recorder != NULL ? phi__rec_running(recorder, loop_id) : NULL;
+    return loop != NULL ? &loop->pub : NULL;
+}
+
+PHI_API size_t phi_recorder_checkpoint(phi_recorder *recorder) {
+    phi__session_box *box, *next;
+    phi__session_list open = {NULL, NULL};
+    size_t n = 0;
+    if (recorder == NULL || recorder->busy) return 0;
+    for (box = recorder->open.head; box != NULL; box = next) {
+        next = box->next;
+        if (box->open == 0) n++;
+        phi__rec_push(box->open == 0 ? &recorder->completed : &open, box);
+    }
+    recorder->open = open;
+    return n;
+}
+
+PHI_API void phi_recorder_flush(phi_recorder *recorder) {
+    phi__session_box *box;
+    if (recorder == NULL || recorder->busy) return;
+    while ((box = recorder->open.head) != NULL) {
+        phi__rec_abort(recorder, box);
+        (void)phi__rec_take(&recorder->open, box);
+        phi__rec_push(&recorder->completed, box);
+        if (recorder->desc.after_task_fn == NULL || box->pub.rejected) continue;
+        recorder->busy = true;
+        recorder->desc.after_task_fn(recorder->desc.user_data, &box->pub);
+        recorder->busy = false;
+    }
+}
+
+PHI_API phi_session *phi_recorder_drain(phi_recorder *recorder) {
+    phi__session_box *box = recorder != NULL && !recorder->busy ? recorder->completed.head : NULL;
+    if (box == NULL) return NULL;
+    (void)phi__rec_take(&recorder->completed, box);
+    phi__rec_own(recorder, box, false);
+    return &box->pub;
+}
+
+/* ---- src/session/session.c ---- */
+
+/* session.c - sessions in memory: their making, and questions about the tree of their loops. */
+
+
+/* ---- making ---- */
+
+PHI__FN phi__session_box *phi__session_make(const phi_allocator *allocator, size_t limit_bytes,
+                                            phi_memory *parent) {
+    phi_memory memory;
+    phi__session_box *box;
+    phi_memory_init(&memory, allocator, limit_bytes);
+    memory.parent = parent;
+    box = (phi__session_box *)phi__alloc(&memory, sizeof *box);
+    if (box == NULL) return NULL;
+    box->memory = memory;
+    phi_arena_init(&box->arena, &box->memory, 0);
+    return box;
+}
+
+PHI__FN void *phi__session_room_for(phi__session_box *box, void *at, size_t count, size_t *cap,
+                                    size_t need, size_t size) {
+    size_t more = *cap > SIZE_MAX / 2 ? SIZE_MAX : phi__max(phi__max(*cap * 2, need), 2);
+    size_t bytes = phi__mul(more, size);
+    char *now;
+    if (need <= *cap) return at;
+    now = bytes == SIZE_MAX ? NULL : (char *)phi__arena_zero(&box->arena, bytes);
+    if (now == NULL) return NULL;
+    if (count > 0) memcpy(now, at, count * size);
+    *cap = more;
+    return now;
+}
+
+PHI__FN phi__loop_box *phi__session_loop(phi__session_box *box) {
+    phi_loop_record **loops = (phi_loop_record **)phi__session_room_for(
+        box, box->pub.loops, box->pub.loop_count, &box->loop_cap, phi__add(box->pub.loop_count, 1),
+        sizeof *loops);
+    phi__loop_box *loop;
+    if (loops == NULL) return NULL;
+    box->pub.loops = loops;
+    loop = (phi__loop_box *)phi__arena_zero(&box->arena, sizeof *loop);
+    if (loop != NULL) loop->box = box;
+    return loop;
+}
+
+PHI__FN void phi__session_add(phi__session_box *box, phi__loop_box *loop) {
+    PHI_ASSERT(box->pub.loop_count < box->loop_cap);
+    box->pub.loops[box->pub.loop_count++] = &loop->pub;
+}
+
+PHI__FN bool phi__session_keep(phi__session_box *box, phi_str s, phi_str *out) {
+    return phi__arena_str(&box->arena, s, out);
+}
+
+PHI__FN bool phi__session_keep_messages(phi__session_box *box, const phi_message *messages,
+                                        size_t count, const phi_message **out) {
+    phi_message *copies;
+    size_t i;
+    *out = NULL;
+    if (count == 0) return true;
+    if (phi__mul(count, sizeof *copies) == SIZE_MAX) return false;
+    copies = (phi_message *)phi_arena_alloc(&box->arena, count * sizeof *copies);
+    if (copies == NULL) return false;
+    for (i = 0; i < count; i++) {
+        const phi_message *copy = phi_message_copy(&messages[i], &box->arena);
+        if (copy == NULL) return false;
+        copies[i] = *copy;
+    }
+    *out = copies;
+    return true;
+}
+
+PHI__FN bool phi__session_chain(phi__session_box *box, const phi__loop_box *loop) {
+    phi_loop_record *parent =
+        (phi_loop_record *)(uintptr_t)phi_session_get_loop(&box->pub, loop->pub.parent_loop_id);
+    phi__loop_box *of;
+    phi_str *children;
+    size_t i;
+    if (parent == NULL || loop->pub.parent_loop_id.len == 0 ||
+        phi_str_equal(loop->pub.parent_loop_id, loop->pub.loop_id))
+        return true;
+    of = phi__loop_of(parent);
+    for (i = 0; i < parent->child_count; i++)
+        if (phi_str_equal(parent->children[i], loop->pub.loop_id)) return true;
+    children =
+        (phi_str *)phi__session_room_for(box, parent->children, parent->child_count, &of->child_cap,
+                                         parent->child_count + 1, sizeof *children);
+    if (children == NULL) return false;
+    parent->children = children;
+    parent->children[parent->child_count++] = loop->pub.loop_id;
+    return true;
+}
+
+/* ---- loop ids ---- */
+
+PHI__FN phi_str phi__session_id_of(phi_str loop_id) {
+    size_t dot = phi__str_find(loop_id, 0, ".");
+    return dot == SIZE_MAX ? loop_id : phi__str(loop_id.at, dot);
+}
+
+PHI__FN phi_str phi__session_segment_of(phi_str loop_id) {
+    size_t first = phi__str_find(loop_id, 0, "."), last = loop_id.len;
+    if (first == SIZE_MAX) return phi__str(NULL, 0);
+    while (loop_id.at[last - 1] != '.') last--;
+    if (last - 1 <= first) return phi__str(NULL, 0);
+    return phi__str(loop_id.at + first + 1, last - first - 2);
+}
+
+/* ---- what a run was asked with ---- */
+
+static uint32_t phi__session_u32(const phi_json *node, bool *has) {
+    uint64_t n = phi_json_uint(node, UINT64_MAX);
+    *has = n <= UINT32_MAX;
+    return *has ? (uint32_t)n : 0;
+}
+
+static bool phi__session_member(phi__session_box *box, const phi_json *node, const char *key,
+                                phi_str *out) {
+    return phi__session_keep(box, phi_json_str(phi_json_get(node, key), ""), out);
+}
+
+PHI__FN const phi_loop_config *phi__session_config(phi__session_box *box, const phi_json *node) {
+    phi_loop_config *config = (phi_loop_config *)phi__arena_zero(&box->arena, sizeof *config);
+    const phi_json *reasoning = phi_json_get(node, "reasoning");
+    const phi_json *temperature = phi_json_get(node, "temperature");
+    if (config == NULL || !phi__session_member(box, node, "model", &config->model) ||
+        !phi__session_member(box, node, "provider", &config->provider) ||
+        !phi__session_member(box, node, "config_id", &config->config_id) ||
+        !phi__session_member(box, node, "name", &config->name) ||
+        !phi__session_member(box, node, "api", &config->api) ||
+        !phi__session_member(box, node, "base_url", &config->base_url) ||
+        !phi__session_member(box, node, "thinking_level", &config->thinking_level))
+        return NULL;
+    config->has_reasoning = phi_json_is_bool(reasoning);
+    config->reasoning = phi_json_bool(reasoning, false);
+    config->context_window =
+        phi__session_u32(phi_json_get(node, "context_window"), &config->has_context_window);
+    config->max_tokens =
+        phi__session_u32(phi_json_get(node, "max_tokens"), &config->has_max_tokens);
+    config->has_temperature = phi_json_is_number(temperature);
+    config->temperature = phi_json_num(temperature, 0);
+    return config;
+}
+
+PHI__FN const phi_loop_config *phi__session_config_of(phi__session_box *box, phi_str loop_id,
+                                                      const phi_message *answer) {
+    phi_loop_config *config = (phi_loop_config *)phi__arena_zero(&box->arena, sizeof *config);
+    if (config == NULL || !phi__session_keep(box, answer->model, &config->model) ||
+        !phi__session_keep(box, answer->provider, &config->provider) ||
+        !phi__session_keep(box, phi__session_segment_of(loop_id), &config->config_id))
+        return NULL;
+    return config;
+}
+
+/* ---- public ---- */
+
+PHI_API void phi_session_free(phi_session *session) {
+    phi__session_box *box;
+    phi_memory memory;
+    if (session == NULL) return;
+    box = phi__session_of(session);
+    phi_arena_free(&box->arena);
+    memory = box->memory; /* the box is in it */
+    phi__free(&memory, box, sizeof *box);
+}
+
+PHI_API const phi_loop_record *phi_session_get_loop(const phi_session *session, phi_str loop_id) {
+    size_t i = session != NULL ? session->loop_count : 0;
+    while (i-- > 0)
+        if (phi_str_equal(session->loops[i]->loop_id, loop_id)) return session->loops[i];
+    return NULL;
+}
+
+static void phi__session_put(const phi_loop_record **out, size_t cap, size_t *count,
+                             const phi_loop_record *loop) {
+    if (out != NULL && *count < cap) out[*count] = loop;
+    ++*count;
+}
+
+PHI_API size_t phi_session_root_loops(const phi_session *session, const phi_loop_record **out,
+                                      size_t cap) {
+    size_t i, n = 0;
+    for (i = 0; session != NULL && i < session->loop_count; i++) {
+        phi_str parent = session->loops[i]->parent_loop_id;
+        if (parent.len == 0 || phi_session_get_loop(session, parent) == NULL)
+            phi__session_put(out, cap, &n, session->loops[i]);
+    }
+    return n;
+}
+
+PHI_API size_t phi_session_children_of(const phi_session *session, phi_str loop_id,
+                                       const phi_loop_record **out, size_t cap) {
+    size_t i, n = 0;
+    for (i = 0; session != NULL && loop_id.len > 0 && i < session->loop_count; i++)
+        if (phi_str_equal(session->loops[i]->parent_loop_id, loop_id))
+            phi__session_put(out, cap, &n, session->loops[i]);
+    return n;
+}
+
+PHI_API size_t phi_session_parallel_siblings(const phi_session *session, phi_str loop_id,
+                                             const phi_loop_record **out, size_t cap) {
+    const phi_loop_record *loop = phi_session_get_loop(session, loop_id);
+    size_t i, n = 0;
+    for (i = 0; loop != NULL && loop->group != NULL && i < loop->group->loop_count; i++) {
+        const phi_loop_record *one = phi_session_get_loop(session, loop->group->loop_ids[i]);
+        if (one != NULL) phi__session_put(out, cap, &n, one);
+    }
+    return n;
+}
+
+/* The parent in the session; NULL: it begins here. */
+static const phi_loop_record *phi__session_up(const phi_session *session,
+                                              const phi_loop_record *loop) {
+    if (loop->parent_loop_id.len == 0) return NULL;
+    return phi_session_get_loop(session, loop->parent_loop_id);
+}
+
+/* Loops on the way up, each once. A way that is longer than there are loops goes round: only then is it looked for
+   where. */
+static size_t phi__session_height(const phi_session *session, const phi_loop_record *loop) {
+    const phi_loop_record *at = loop, *back;
+    size_t n = 0, i;
+    for (; at != NULL && n <= session->loop_count; at = phi__session_up(session, at)) n++;
+    if (at == NULL) return n;
+    for (n = 0, at = loop;; n++, at = phi__session_up(session, at)) {
+        for (back = loop, i = 0; i < n && back != at; i++) back = phi__session_up(session, back);
+        if (i < n) return n;
+    }
+}
+
+PHI_API size_t phi_session_loop_chain(const phi_session *session, phi_str loop_id,
+                                      const phi_loop_record **out, size_t cap) {
+    const phi_loop_record *loop = phi_session_get_loop(session, loop_id);
+    size_t n = loop != NULL ? phi__session_height(session, loop) : 0, i = n;
+    while (i-- > 0) {
+        if (out != NULL && i < cap) out[i] = loop;
+        loop = phi__session_up(session, loop);
+    }
+    return n;
+}
+
+PHI_API phi_usage phi_session_total_usage(const phi_session *session) {
+    phi_usage total;
+    size_t i;
+    memset(&total, 0, sizeof total);
+    for (i = 0; session != NULL && i < session->loop_count; i++)
+        phi_usage_add(&total, &session->loops[i]->usage);
+    return total;
+}
+
+/* ---- src/session/session_json.c ---- */
+
+/* session_json.c - sessions in the interchange format: behaviours A, "Session" and what is in it.
+
+   The text is made in one line and then indented: events and messages come as text from elsewhere. */
+
+
+typedef struct phi__session_writer {
+    phi__buf out;
+    phi_arena *scratch;
+    uint32_t flags;
+} phi__session_writer;
+
+/* ---- members ---- */
+
+static void phi__sw_open(phi__session_writer *w, const char *key, char bracket) {
+    phi__json_put_key(&w->out, phi_str_of(key));
+    phi__buf_char(&w->out, bracket);
+}
+
+static void phi__sw_str(phi__session_writer *w, const char *key, phi_str value) {
+    phi__json_put_key(&w->out, phi_str_of(key));
+    phi__json_put_str(&w->out, value);
+}
+
+static void phi__sw_word(phi__session_writer *w, const char *key, const char *word) {
+    phi__sw_str(w, key, phi_str_of(word));
+}
+
+static void phi__sw_null(phi__session_writer *w, const char *key) {
+    phi__json_put_key(&w->out, phi_str_of(key));
+    phi__buf_text(&w->out, "null");
+}
+
+static void phi__sw_option(phi__session_writer *w, const char *key, phi_str value) {
+    if (value.len > 0)
+        phi__sw_str(w, key, value);
+    else
+        phi__sw_null(w, key);
+}
+
+static void phi__sw_u64(phi__session_writer *w, const char *key, uint64_t n) {
+    phi__json_put_key(&w->out, phi_str_of(key));
+    phi__json_put_u64(&w->out, n);
+}
+
+static void phi__sw_bool(phi__session_writer *w, const char *key, bool b) {
+    phi__json_put_key(&w->out, phi_str_of(key));
+    phi__json_put_bool(&w->out, b);
+}
+
+static void phi__sw_time(phi__session_writer *w, const char *key, int64_t ms) {
+    char text[PHI__DATE_BYTES];
+    phi__sw_str(w, key, phi__str(text, phi__date_put(ms, text)));
+}
+
+static void phi__sw_messages(phi__session_writer *w, const char *key, const phi_message *messages,
+                             size_t count) {
+    size_t i;
+    phi__sw_open(w, key, '[');
+    for (i = 0; i < count; i++) {
+        phi__json_put_comma(&w->out);
+        phi__message_put(&w->out, &messages[i], w->scratch);
+    }
+    phi__buf_char(&w->out, ']');
+}
+
+/* ---- loops ---- */
+
+static const char *phi__sw_status(phi_loop_status status) {
+    static const char *const words[] = {"Pending", "Running", "Completed", "Rejected", "Aborted"};
+    return words[(size_t)status < PHI__COUNT(words) ? (size_t)status : 0];
+}
+
+static void phi__sw_tag(phi__session_writer *w, const char *word, phi_str tag) {
+    phi__buf_char(&w->out, '{');
+    phi__sw_open(w, word, '{');
+    phi__sw_str(w, "tag", tag);
+    phi__buf_text(&w->out, "}}");
+}
+
+static void phi__sw_continuation(phi__session_writer *w, const phi_loop_record *loop) {
+    phi__json_put_key(&w->out, PHI__LIT("continuation_kind"));
+    switch (loop->continuation) {
+    case PHI_CONTINUATION_DEFAULT: phi__buf_text(&w->out, "\"Default\""); break;
+    case PHI_CONTINUATION_RERUN: phi__sw_tag(w, "Rerun", loop->tag); break;
+    case PHI_CONTINUATION_BRANCH: phi__sw_tag(w, "Branch", loop->tag); break;
+    case PHI_CONTINUATION_COMPACTION: phi__buf_text(&w->out, "\"Compaction\""); break;
+    case PHI_CONTINUATION_INITIAL: phi__buf_text(&w->out, "\"Initial\""); break;
+    }
+}
+
+static void phi__sw_some(phi__session_writer *w, const char *key, phi_str value) {
+    if (value.len > 0) phi__sw_str(w, key, value);
+}
+
+static void phi__sw_config(phi__session_writer *w, const phi_loop_config *config) {
+    if (config == NULL) {
+        phi__sw_null(w, "config");
+        return;
+    }
+    phi__sw_open(w, "config", '{');
+    phi__sw_str(w, "model", config->model);
+    phi__sw_str(w, "provider", config->provider);
+    phi__sw_option(w, "config_id", config->config_id);
+    phi__sw_some(w, "name", config->name);
+    phi__sw_some(w, "api", config->api);
+    phi__sw_some(w, "base_url", config->base_url);
+    if (config->has_reasoning) phi__sw_bool(w, "reasoning", config->reasoning);
+    if (config->has_context_window) phi__sw_u64(w, "context_window", config->context_window);
+    if (config->has_max_tokens) phi__sw_u64(w, "max_tokens", config->max_tokens);
+    phi__sw_some(w, "thinking_level", config->thinking_level);
+    if (config->has_temperature) {
+        phi__json_put_key(&w->out, PHI__LIT("temperature"));
+        phi__json_put_double(&w->out, config->temperature);
+    }
+    phi__buf_char(&w->out, '}');
+}
+
+static void phi__sw_turn(phi__session_writer *w, const phi_turn *turn) {
+    phi__json_put_comma(&w->out);
+    phi__buf_char(&w->out, '{');
+    phi__sw_open(w, "turn_id", '{');
+    phi__sw_str(w, "loopId", turn->loop_id);
+    phi__sw_u64(w, "turnIndex", turn->turn_index);
+    phi__buf_char(&w->out, '}');
+    phi__sw_word(w, "triggered_by", phi__event_trigger(turn->trigger));
+    phi__message_put_usage(&w->out, &turn->usage);
+    phi__sw_messages(w, "input_messages", turn->input, turn->input_count);
+    if (turn->output != NULL) {
+        phi__json_put_key(&w->out, PHI__LIT("output_message"));
+        phi__message_put(&w->out, turn->output, w->scratch);
+    } else
+        phi__sw_null(w, "output_message");
+    phi__sw_messages(w, "tool_results", turn->results, turn->result_count);
+    phi__sw_time(w, "started_at", turn->started_ms);
+    phi__sw_time(w, "ended_at", turn->ended_ms);
+    if (turn->request.len > 0) {
+        phi__json_put_key(&w->out, PHI__LIT("request_payload"));
+        phi__buf_add_str(&w->out, turn->request);
+    }
+    phi__buf_char(&w->out, '}');
+}
+
+/* Whether the original's reader knows it. */
+static bool phi__sw_is_common(phi_str json) {
+    static const char *const types[] = {
+        "AgentStart",          "AgentEnd",         "TurnStart",         "TurnEnd",
+        "MessageStart",        "MessageUpdate",    "MessageEnd",        "ToolExecutionStart",
+        "ToolExecutionUpdate", "ToolExecutionEnd", "ProgressMessage",   "InputRejected",
+        "ParallelLoopStart",   "ParallelLoopEnd",  "CompactionStarted", "CompactionEnded",
+        "PrunApplied",         "TurnRequest",      "RevertApplied"};
+    phi_json_found type, message;
+    size_t i;
+    if (phi_json_find(json, "type", &type) != PHI_OK || type.type != PHI_JSON_STRING) return false;
+    for (i = 0; i < PHI__COUNT(types); i++)
+        if (phi__str_is(type.raw, types[i])) break;
+    if (i == PHI__COUNT(types)) return false;
+    return !phi__str_is(type.raw, "TurnEnd") ||
+           (phi_json_find(json, "message", &message) == PHI_OK && message.type == PHI_JSON_OBJECT);
+}
+
+static void phi__sw_events(phi__session_writer *w, const phi_loop_record *loop) {
+    bool all = (w->flags & PHI_SESSION_OWN_EVENTS) != 0;
+    size_t i;
+    phi__sw_open(w, "events", '[');
+    for (i = 0; i < loop->event_count; i++) {
+        if (!all && !phi__sw_is_common(loop->events[i].json)) continue;
+        phi__json_put_comma(&w->out);
+        phi__buf_char(&w->out, '{');
+        phi__sw_u64(w, "sequence", loop->events[i].sequence);
+        phi__json_put_key(&w->out, PHI__LIT("event"));
+        phi__buf_add_str(&w->out, loop->events[i].json);
+        phi__buf_char(&w->out, '}');
+    }
+    phi__buf_char(&w->out, ']');
+}
+
+static void phi__sw_spawned(phi__session_writer *w, const phi_loop_record *loop) {
+    size_t i;
+    phi__sw_open(w, "child_loop_refs", '[');
+    for (i = 0; i < loop->spawned_count; i++) {
+        const phi_child_ref *ref = &loop->spawned[i];
+        phi__json_put_comma(&w->out);
+        phi__buf_char(&w->out, '{');
+        phi__sw_str(w, "tool_call_id", ref->tool_call_id);
+        phi__sw_str(w, "tool_name", ref->tool_name);
+        phi__sw_str(w, "child_loop_id", ref->child_loop_id);
+        phi__sw_str(w, "child_session_id", ref->child_session_id);
+        phi__buf_char(&w->out, '}');
+    }
+    phi__buf_char(&w->out, ']');
+}
+
+static void phi__sw_ids(phi__session_writer *w, const char *key, const phi_str *ids, size_t count) {
+    size_t i;
+    phi__sw_open(w, key, '[');
+    for (i = 0; i < count; i++) {
+        phi__json_put_comma(&w->out);
+        phi__json_put_str(&w->out, ids[i]);
+    }
+    phi__buf_char(&w->out, ']');
+}
+
+static void phi__sw_group(phi__session_writer *w, const phi_loop_group *group) {
+    if (group == NULL) {
+        phi__sw_null(w, "parallel_group");
+        return;
+    }
+    phi__sw_open(w, "parallel_group", '{');
+    phi__sw_ids(w, "all_loop_ids", group->loop_ids, group->loop_count);
+    phi__sw_str(w, "selected_loop_id", group->selected_loop_id);
+    phi__sw_u64(w, "selected_config_index", group->selected_index);
+    phi__json_put_key(&w->out, PHI__LIT("evaluation_usage"));
+    phi__message_put_usage_value(&w->out, &group->evaluation_usage);
+    phi__sw_bool(w, "is_selected", group->is_selected);
+    phi__buf_char(&w->out, '}');
+}
+
+static void phi__sw_range(phi__session_writer *w, const char *key,
+                          const phi_block_section *section) {
+    phi__sw_open(w, key, '{');
+    phi__sw_u64(w, "startTurn", section->from);
+    phi__sw_u64(w, "endTurn", section->to);
+    phi__buf_char(&w->out, '}');
+}
+
+static void phi__sw_section(phi__session_writer *w, const char *key,
+                            const phi_block_section *section) {
+    if (!section->present) return;
+    phi__sw_open(w, key, '{');
+    phi__sw_range(w, "range", section);
+    phi__sw_messages(w, "messages", section->messages, section->message_count);
+    phi__buf_char(&w->out, '}');
+}
+
+/* Mixed spelling is the format's. */
+static void phi__sw_block(phi__session_writer *w, const phi_compaction_block *block) {
+    if (block == NULL) return;
+    phi__sw_open(w, "compaction_block", '{');
+    if (block->keep_first.present) phi__sw_range(w, "keep_first", &block->keep_first);
+    phi__sw_section(w, "keep_recent", &block->keep_recent);
+    phi__sw_section(w, "keep_compacted", &block->keep_compacted);
+    phi__sw_time(w, "createdAt", block->created_ms);
+    phi__buf_char(&w->out, '}');
+}
+
+static void phi__sw_turns(phi__session_writer *w, const phi_loop_record *loop) {
+    size_t i;
+    phi__sw_open(w, "turns", '[');
+    for (i = 0; i < loop->turn_count; i++)
+        if (loop->turns[i].output != NULL || (w->flags & PHI_SESSION_OWN_EVENTS) != 0)
+            phi__sw_turn(w, &loop->turns[i]);
+    phi__buf_char(&w->out, ']');
+}
+
+static void phi__sw_loop(phi__session_writer *w, const phi_loop_record *loop) {
+    phi__json_put_comma(&w->out);
+    phi__buf_char(&w->out, '{');
+    phi__sw_str(w, "loop_id", loop->loop_id);
+    phi__sw_str(w, "session_id", loop->session_id);
+    phi__sw_str(w, "agent_id", loop->agent_id);
+    phi__sw_option(w, "parent_loop_id", loop->parent_loop_id);
+    phi__sw_continuation(w, loop);
+    phi__sw_time(w, "started_at", loop->started_ms);
+    if (loop->has_ended)
+        phi__sw_time(w, "ended_at", loop->ended_ms);
+    else
+        phi__sw_null(w, "ended_at");
+    phi__sw_word(w, "status", phi__sw_status(loop->status));
+    phi__sw_option(w, "rejection", loop->rejection);
+    phi__sw_config(w, loop->config);
+    phi__sw_messages(w, "messages", loop->messages, loop->message_count);
+    phi__sw_turns(w, loop);
+    phi__message_put_usage(&w->out, &loop->usage);
+    if (!phi__message_put_json(&w->out, "metadata", loop->metadata, true, w->scratch))
+        phi__sw_option(w, "metadata", loop->metadata);
+    phi__sw_events(w, loop);
+    phi__sw_ids(w, "children_loop_ids", loop->children, loop->child_count);
+    phi__sw_spawned(w, loop);
+    phi__sw_group(w, loop->group);
+    phi__sw_block(w, loop->block);
+    phi__buf_char(&w->out, '}');
+}
+
+/* ---- the session ---- */
+
+static void phi__sw_formation(phi__session_writer *w, const phi_formation *formation) {
+    static const char *const words[] = {"FirstLoop", "Explicit", "InactivityTimeout"};
+    size_t kind = (size_t)formation->kind < PHI__COUNT(words) ? (size_t)formation->kind : 0;
+    phi__sw_open(w, "formation", '{');
+    phi__sw_open(w, words[kind], '{');
+    if (formation->kind == PHI_FORMATION_INACTIVITY) {
+        phi__sw_u64(w, "threshold_secs", formation->threshold_s);
+        phi__sw_option(w, "previous_session_id", formation->previous_session_id);
+    }
+    phi__sw_time(w, "timestamp", formation->at_ms);
+    phi__buf_text(&w->out, "}}");
+}
+
+static void phi__sw_parent(phi__session_writer *w, const phi_spawn_ref *parent) {
+    if (parent == NULL) {
+        phi__sw_null(w, "parent_spawn_ref");
+        return;
+    }
+    phi__sw_open(w, "parent_spawn_ref", '{');
+    phi__sw_str(w, "parent_session_id", parent->parent_session_id);
+    phi__sw_str(w, "parent_loop_id", parent->parent_loop_id);
+    phi__sw_str(w, "tool_call_id", parent->tool_call_id);
+    phi__sw_str(w, "tool_name", parent->tool_name);
+    phi__buf_char(&w->out, '}');
+}
+
+static void phi__sw_session(phi__session_writer *w, const phi_session *session) {
+    size_t i;
+    phi__buf_char(&w->out, '{');
+    phi__sw_str(w, "session_id", session->session_id);
+    phi__sw_str(w, "agent_id", session->agent_id);
+    phi__sw_time(w, "created_at", session->created_ms);
+    phi__sw_time(w, "last_active_at", session->last_active_ms);
+    phi__sw_formation(w, &session->formation);
+    phi__sw_parent(w, session->parent);
+    phi__sw_word(w, "scope", session->scope == PHI_SESSION_PERSISTENT ? "persistent" : "ephemeral");
+    phi__sw_open(w, "loops", '[');
+    for (i = 0; i < session->loop_count; i++) phi__sw_loop(w, session->loops[i]);
+    phi__buf_text(&w->out, "]}");
+}
+
+/* ---- indenting ---- */
+
+/* Counts what it would write where `out` is NULL. */
+typedef struct phi__session_indent {
+    char *out;
+    size_t len, depth;
+} phi__session_indent;
+
+static void phi__si_char(phi__session_indent *to, char c) {
+    if (to->out != NULL) to->out[to->len] = c;
+    to->len++;
+}
+
+static void phi__si_line(phi__session_indent *to) {
+    size_t i;
+    phi__si_char(to, '\n');
+    for (i = 0; i < 2 * to->depth; i++) phi__si_char(to, ' ');
+}
+
+/* JSON without line breaks of its own, as it was made above. */
+static size_t phi__si_text(phi_str json, char *out) {
+    phi__session_indent to;
+    size_t i;
+    bool in_string = false;
+    memset(&to, 0, sizeof to);
+    to.out = out;
+    for (i = 0; i < json.len; i++) {
+        char c = json.at[i], next = i + 1 < json.len ? json.at[i + 1] : '\0';
+        bool empty = (c == '{' && next == '}') || (c == '[' && next == ']');
+        bool closes = !in_string && (c == '}' || c == ']');
+        if (closes) {
+            to.depth--;
+            phi__si_line(&to);
+        }
+        phi__si_char(&to, c);
+        if (c == '"') in_string = !in_string;
+        if (in_string) {
+            if (c == '\\') phi__si_char(&to, json.at[++i]);
+        } else if (empty)
+            phi__si_char(&to, json.at[++i]);
+        else if (c == '{' || c == '[') {
+            to.depth++;
+            phi__si_line(&to);
+        } else if (c == ',')
+            phi__si_line(&to);
+        else if (c == ':')
+            phi__si_char(&to, ' ');
+    }
+    return to.len;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_session_to_json(const phi_session *session, uint32_t flags, phi_arena *arena,
+                                       phi_str *out) {
+    phi__session_writer w;
+    size_t len;
+    char *text = NULL;
+    if (session == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
+    phi__buf_init(&w.out, arena->memory);
+    w.scratch = arena;
+    w.flags = flags;
+    phi__sw_session(&w, session);
+    if (!w.out.failed) {
+        len = phi__si_text(phi__buf_str(&w.out), NULL);
+        text = phi__arena_bytes(arena, phi__add(len, 1));
+    }
+    if (text != NULL) {
+        len = phi__si_text(phi__buf_str(&w.out), text);
+        text[len] = '\0';
+        *out = phi__str(text, len);
+    }
+    phi__buf_free(&w.out);
+    return text != NULL ? PHI_OK : PHI_NO_MEMORY;
+}
+
+/* ---- src/session/session_log.c ---- */
+
+/* session_log.c - a thread's log seen as a session: loops, turns, usage, spawned runs. */
+
+/* The loop that entries are of, the latest of that id. */
+static phi__loop_box *phi__sl_loop(phi__session_box *box, phi_str loop_id) {
+    const phi_loop_record *record = phi_session_get_loop(&box->pub, loop_id);
+    return record != NULL ? phi__loop_of((phi_loop_record *)(uintptr_t)record) : NULL;
+}
+
+static bool phi__sl_begin(phi__session_box *box, const phi_entry *entry) {
+    phi__loop_box *loop = phi__session_loop(box);
+    const phi_loop_info *info = entry->loop;
+    phi_loop_record *to;
+    if (loop == NULL) return false;
+    to = &loop->pub;
+    if (!phi__session_keep(box, entry->loop_id, &to->loop_id)) return false;
+    if (info != NULL) {
+        to->continuation = info->continuation;
+        if (!phi__session_keep(box, info->session_id, &to->session_id) ||
+            !phi__session_keep(box, info->agent_id, &to->agent_id) ||
+            !phi__session_keep(box, info->parent_loop_id, &to->parent_loop_id) ||
+            !phi__session_keep(box, info->tag, &to->tag) ||
+            !phi__session_keep(box, info->metadata, &to->metadata))
+            return false;
+    }
+    to->started_ms = entry->at_ms;
+    to->status = PHI_LOOP_RUNNING;
+    phi__session_add(box, loop);
+    if (box->pub.loop_count == 1) {
+        box->pub.session_id = to->session_id;
+        box->pub.agent_id = to->agent_id;
+        box->pub.created_ms = box->pub.formation.at_ms = entry->at_ms;
+    }
+    box->pub.last_active_ms = entry->at_ms;
+    return phi__session_chain(box, loop);
+}
+
+/* Arrays of messages grow with the log; `cap` is counted beside them. */
+static bool phi__sl_push(phi__session_box *box, const phi_message **list, size_t *count,
+                         size_t *cap, const phi_message *message) {
+    phi_message *now = (phi_message *)phi__session_room_for(box, (void *)(uintptr_t)*list, *count,
+                                                            cap, *count + 1, sizeof *now);
+    const phi_message *copy = now != NULL ? phi_message_copy(message, &box->arena) : NULL;
+    if (now != NULL) *list = now;
+    if (copy == NULL) return false;
+    now[(*count)++] = *copy;
+    return true;
+}
+
+/* Room in the lists of the turn under way, and whose that is; the loop's own list counts in input_cap. */
+typedef struct phi__sl_caps {
+    size_t input, results;
+    phi__loop_box *of;
+} phi__sl_caps;
+
+static bool phi__sl_message(phi__session_box *box, phi__loop_box *loop, phi__sl_caps *caps,
+                            const phi_message *message) {
+    phi_turn *turn = &loop->turn;
+    if (!phi__sl_push(box, &loop->pub.messages, &loop->pub.message_count, &loop->input_cap,
+                      message))
+        return false;
+    if (message->role == PHI_ROLE_ASSISTANT && loop->pub.config == NULL) {
+        loop->pub.config = phi__session_config_of(box, loop->pub.loop_id, message);
+        if (loop->pub.config == NULL) return false;
+    }
+    if (message->role == PHI_ROLE_USER || message->role == PHI_ROLE_EXTENSION)
+        return phi__sl_push(box, &turn->input, &turn->input_count, &caps->input, message);
+    if (!loop->in_turn) return true;
+    if (message->role == PHI_ROLE_TOOL_RESULT)
+        return phi__sl_push(box, &turn->results, &turn->result_count, &caps->results, message);
+    turn->output = phi_message_copy(message, &box->arena);
+    return turn->output != NULL;
+}
+
+/* What was said before a turn begins, as prompts are, is said to it. */
+static void phi__sl_forget(phi__loop_box *loop, phi__sl_caps *caps) {
+    memset(&loop->turn, 0, sizeof loop->turn);
+    memset(caps, 0, sizeof *caps);
+    caps->of = loop;
+    loop->in_turn = false;
+}
+
+static void phi__sl_turn_start(phi__loop_box *loop, phi__sl_caps *caps, const phi_entry *entry) {
+    if (loop->in_turn) phi__sl_forget(loop, caps);
+    loop->turn.loop_id = loop->pub.loop_id;
+    loop->turn.turn_index = entry->turn_index;
+    loop->turn.trigger = entry->trigger;
+    loop->turn.started_ms = entry->at_ms;
+    loop->in_turn = true;
+}
+
+static bool phi__sl_turn_end(phi__session_box *box, phi__loop_box *loop, phi__sl_caps *caps,
+                             const phi_entry *entry) {
+    phi_loop_record *to = &loop->pub;
+    phi_turn *turns;
+    if (!loop->in_turn) return true;
+    turns = (phi_turn *)phi__session_room_for(box, to->turns, to->turn_count, &loop->turn_cap,
+                                              to->turn_count + 1, sizeof *turns);
+    if (turns == NULL) return false;
+    to->turns = turns;
+    if (entry->usage != NULL) loop->turn.usage = *entry->usage;
+    loop->turn.ended_ms = entry->at_ms;
+    turns[to->turn_count++] = loop->turn;
+    phi__sl_forget(loop, caps);
+    return true;
+}
+
+static void phi__sl_end(phi__loop_box *loop, const phi_entry *entry) {
+    if (entry->usage != NULL) loop->pub.usage = *entry->usage;
+    loop->pub.ended_ms = entry->at_ms;
+    loop->pub.has_ended = true;
+    loop->pub.status = entry->status == PHI_REJECTED ? PHI_LOOP_REJECTED : PHI_LOOP_COMPLETED;
+    loop->in_turn = false;
+}
+
+static bool phi__sl_spawn(phi__session_box *box, phi__loop_box *loop, const phi_entry *entry) {
+    phi_loop_record *to = &loop->pub;
+    phi_child_ref *refs = (phi_child_ref *)phi__session_room_for(
+        box, to->spawned, to->spawned_count, &loop->spawned_cap, to->spawned_count + 1,
+        sizeof *refs);
+    phi_child_ref *ref;
+    if (refs == NULL) return false;
+    to->spawned = refs;
+    ref = &refs[to->spawned_count];
+    if (!phi__session_keep(box, entry->tool_call_id, &ref->tool_call_id) ||
+        !phi__session_keep(box, entry->child_loop_id, &ref->child_loop_id) ||
+        !phi__session_keep(box, entry->child_session_id, &ref->child_session_id))
+        return false;
+    to->spawned_count++;
+    return true;
+}
+
+static bool phi__sl_entry(phi__session_box *box, phi__sl_caps *caps, const phi_entry *entry) {
+    phi__loop_box *loop;
+    if (entry->kind == PHI_ENTRY_LOOP_START) return phi__sl_begin(box, entry);
+    loop = entry->loop_id.len > 0 ? phi__sl_loop(box, entry->loop_id) : NULL;
+    if (loop == NULL) return true;
+    if (caps->of != loop) phi__sl_forget(loop, caps);
+    switch ((int)entry->kind) {
+    case PHI_ENTRY_MESSAGE:
+        return entry->message == NULL || phi__sl_message(box, loop, caps, entry->message);
+    case PHI_ENTRY_TURN_START: phi__sl_turn_start(loop, caps, entry); return true;
+    case PHI_ENTRY_TURN_END: return phi__sl_turn_end(box, loop, caps, entry);
+    case PHI_ENTRY_LOOP_END: phi__sl_end(loop, entry); return true;
+    case PHI_ENTRY_SPAWN: return phi__sl_spawn(box, loop, entry);
+    default: return true;
+    }
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_session_of_thread(const phi_thread *thread, const phi_allocator *allocator,
+                                         phi_session **out) {
+    phi__session_box *box;
+    phi__sl_caps caps;
+    phi_entry entry;
+    uint64_t seq, count;
+    if (thread == NULL || out == NULL) return PHI_BAD_ARG;
+    *out = NULL;
+    box = phi__session_make(allocator, 0, NULL);
+    if (box == NULL) return PHI_NO_MEMORY;
+    memset(&caps, 0, sizeof caps);
+    count = phi_thread_count(thread);
+    for (seq = 0; seq < count; seq++)
+        if (phi_thread_entry(thread, seq, &entry) == PHI_OK && !phi__sl_entry(box, &caps, &entry)) {
+            phi_session_free(&box->pub);
+            return PHI_NO_MEMORY;
+        }
+    *out = &box->pub;
+    return PHI_OK;
+}
+
+/* ---- src/session/session_read.c ---- */
+
+/* session_read.c - sessions from the interchange format, ours and others', of every age.
+
+   Lenient where a reader can be: what is missing or of a wrong type counts as absent. A session without an id, a loop
+   without one, and a message that is none are refused: what they belong to would be lost in silence.
+   The tree that is read stays in the session's arena, and what comes of it points into it. */
+
+
+#include <stdio.h>
+
+typedef struct phi__session_reader {
+    phi__session_box *box;
+    phi_parse_error *error;
+    bool no_memory;
+} phi__session_reader;
+
+/* ---- members ---- */
+
+static phi_str phi__sr_str(const phi_json *node, const char *key) {
+    return phi_json_str(phi_json_get(node, key), "");
+}
+
+static int64_t phi__sr_time(const phi_json *node, const char *key, bool *has) {
+    int64_t ms = 0;
+    bool known = phi__date_get(phi__sr_str(node, key), &ms);
+    if (has != NULL) *has = known;
+    return known ? ms : 0;
+}
+
+static uint32_t phi__sr_u32(const phi_json *node, const char *key) {
+    uint64_t n = phi_json_uint(phi_json_get(node, key), 0);
+    return n > UINT32_MAX ? UINT32_MAX : (uint32_t)n;
+}
+
+static void *phi__sr_alloc(phi__session_reader *r, size_t count, size_t size) {
+    void *at = phi__arena_zero(&r->box->arena, phi__mul(count, size));
+    if (at == NULL) r->no_memory = true;
+    return at;
+}
+
+/* Items of an array; 0 for anything else. */
+static size_t phi__sr_count(const phi_json *array) {
+    return phi_json_is_array(array) ? phi_json_count(array) : 0;
+}
+
+/* JSON text of a value; null is nothing. */
+static phi_str phi__sr_json(phi__session_reader *r, const phi_json *node) {
+    phi_str out = {NULL, 0};
+    if (node == NULL || phi_json_is_null(node)) return out;
+    if (phi_json_write(&r->box->arena, node, 0, &out) == PHI_NO_MEMORY) r->no_memory = true;
+    return out;
+}
+
+static phi_status phi__sr_bad(phi__session_reader *r, const char *words) {
+    memset(r->error, 0, sizeof *r->error);
+    r->error->line = r->error->column = 1;
+    (void)snprintf(r->error->message, sizeof r->error->message, "%s", words);
+    return PHI_PARSE;
+}
+
+/* Says where, before what. */
+static phi_status phi__sr_within(phi__session_reader *r, phi_status status, const char *where,
+                                 size_t index) {
+    char words[sizeof r->error->message];
+    if (status != PHI_PARSE) return status;
+    (void)snprintf(words, sizeof words, "%s", r->error->message);
+    (void)snprintf(r->error->message, sizeof r->error->message, "%s[%lu]: %.120s", where,
+                   (unsigned long)index, words);
+    return status;
+}
+
+static phi_status phi__sr_messages(phi__session_reader *r, const phi_json *object, const char *key,
+                                   const phi_message **out, size_t *count) {
+    const phi_json *array = phi_json_get(object, key), *node;
+    size_t n = phi__sr_count(array), i = 0;
+    phi_json_iter it = phi_json_each(array);
+    phi_message *messages;
+    phi_status status = PHI_OK;
+    *out = NULL;
+    *count = 0;
+    if (n == 0) return PHI_OK;
+    messages = (phi_message *)phi__sr_alloc(r, n, sizeof *messages);
+    if (messages == NULL) return PHI_NO_MEMORY;
+    for (; (node = phi_json_next(&it)) != NULL; i++) {
+        status = phi__message_get(node, &r->box->arena, &messages[i], r->error);
+        if (status != PHI_OK) return phi__sr_within(r, status, key, i);
+    }
+    *out = messages;
+    *count = n;
+    return PHI_OK;
+}
+
+/* Strings of an array; anything else among them is empty. */
+static phi_str *phi__sr_ids(phi__session_reader *r, const phi_json *array, size_t *count) {
+    phi_json_iter it = phi_json_each(array);
+    const phi_json *node;
+    size_t n = phi__sr_count(array);
+    phi_str *ids = n > 0 ? (phi_str *)phi__sr_alloc(r, n, sizeof *ids) : NULL;
+    *count = 0;
+    while (ids != NULL && (node = phi_json_next(&it)) != NULL)
+        ids[(*count)++] = phi_json_str(node, "");
+    return ids;
+}
+
+/* ---- parts of loops ---- */
+
+static phi_loop_status phi__sr_status(phi_str word) {
+    if (phi__str_is(word, "Pending")) return PHI_LOOP_PENDING;
+    if (phi__str_is(word, "Running")) return PHI_LOOP_RUNNING;
+    if (phi__str_is(word, "Rejected")) return PHI_LOOP_REJECTED;
+    return phi__str_is(word, "Aborted") ? PHI_LOOP_ABORTED : PHI_LOOP_COMPLETED;
+}
+
+/* Missing or null is a beginning. */
+static void phi__sr_continuation(const phi_json *node, phi_loop_record *to) {
+    const phi_json *rerun = phi_json_get(node, "Rerun"), *branch = phi_json_get(node, "Branch");
+    phi_str word = phi_json_str(node, "");
+    to->continuation = PHI_CONTINUATION_INITIAL;
+    if (phi__str_is(word, "Default")) to->continuation = PHI_CONTINUATION_DEFAULT;
+    if (phi__str_is(word, "Compaction")) to->continuation = PHI_CONTINUATION_COMPACTION;
+    if (rerun != NULL) to->continuation = PHI_CONTINUATION_RERUN;
+    if (branch != NULL) to->continuation = PHI_CONTINUATION_BRANCH;
+    to->tag = phi__sr_str(branch != NULL ? branch : rerun, "tag");
+}
+
+static phi_trigger phi__sr_trigger(phi_str word) {
+    int i;
+    for (i = PHI_TRIGGER_USER; i <= PHI_TRIGGER_BRANCH; i++)
+        if (phi__str_is(word, phi__event_trigger((phi_trigger)i))) return (phi_trigger)i;
+    return phi__str_is(word, "FollowUp") ? PHI_TRIGGER_CONTINUATION : PHI_TRIGGER_USER;
+}
+
+static phi_status phi__sr_turn(phi__session_reader *r, const phi_json *node, phi_turn *to) {
+    const phi_json *id = phi_json_get(node, "turn_id");
+    const phi_json *answer = phi_json_get(node, "output_message");
+    phi_message *output;
+    phi_status status = phi__sr_messages(r, node, "input_messages", &to->input, &to->input_count);
+    if (status == PHI_OK)
+        status = phi__sr_messages(r, node, "tool_results", &to->results, &to->result_count);
+    if (status != PHI_OK) return status;
+    to->loop_id = phi__sr_str(id, "loopId");
+    to->turn_index = phi__sr_u32(id, "turnIndex");
+    to->trigger = phi__sr_trigger(phi__sr_str(node, "triggered_by"));
+    to->usage = phi__message_get_usage(phi_json_get(node, "usage"));
+    to->started_ms = phi__sr_time(node, "started_at", NULL);
+    to->ended_ms = phi__sr_time(node, "ended_at", NULL);
+    to->request = phi__sr_json(r, phi_json_get(node, "request_payload"));
+    if (answer == NULL || phi_json_is_null(answer)) return PHI_OK;
+    output = (phi_message *)phi__sr_alloc(r, 1, sizeof *output);
+    if (output == NULL) return PHI_NO_MEMORY;
+    to->output = output;
+    return phi__message_get(answer, &r->box->arena, output, r->error);
+}
+
+static phi_status phi__sr_turns(phi__session_reader *r, const phi_json *array,
+                                phi__loop_box *loop) {
+    phi_json_iter it = phi_json_each(array);
+    const phi_json *node;
+    size_t n = phi__sr_count(array);
+    phi_status status = PHI_OK;
+    if (n == 0) return PHI_OK;
+    loop->pub.turns = (phi_turn *)phi__sr_alloc(r, n, sizeof *loop->pub.turns);
+    if (loop->pub.turns == NULL) return PHI_NO_MEMORY;
+    loop->turn_cap = n;
+    while (status == PHI_OK && (node = phi_json_next(&it)) != NULL)
+        status = phi__sr_turn(r, node, &loop->pub.turns[loop->pub.turn_count++]);
+    return phi__sr_within(r, status, "turns", loop->pub.turn_count - 1);
+}
+
+/* An event that is no object is none. */
+static void phi__sr_events(phi__session_reader *r, const phi_json *array, phi__loop_box *loop) {
+    phi_json_iter it = phi_json_each(array);
+    const phi_json *node;
+    size_t n = phi__sr_count(array);
+    if (n == 0) return;
+    loop->pub.events = (phi_loop_event *)phi__sr_alloc(r, n, sizeof *loop->pub.events);
+    if (loop->pub.events == NULL) return;
+    loop->event_cap = n;
+    while ((node = phi_json_next(&it)) != NULL) {
+        const phi_json *event = phi_json_get(node, "event");
+        phi_loop_event *to = &loop->pub.events[loop->pub.event_count];
+        if (!phi_json_is_object(event)) continue;
+        to->sequence = phi_json_uint(phi_json_get(node, "sequence"), loop->sequence);
+        to->json = phi__sr_json(r, event);
+        if (to->sequence >= loop->sequence && to->sequence < UINT64_MAX)
+            loop->sequence = to->sequence + 1;
+        loop->pub.event_count++;
+    }
+}
+
+static void phi__sr_spawned(phi__session_reader *r, const phi_json *array, phi__loop_box *loop) {
+    phi_json_iter it = phi_json_each(array);
+    const phi_json *node;
+    size_t n = phi__sr_count(array);
+    if (n == 0) return;
+    loop->pub.spawned = (phi_child_ref *)phi__sr_alloc(r, n, sizeof *loop->pub.spawned);
+    if (loop->pub.spawned == NULL) return;
+    loop->spawned_cap = n;
+    while ((node = phi_json_next(&it)) != NULL) {
+        phi_child_ref *ref = &loop->pub.spawned[loop->pub.spawned_count++];
+        ref->tool_call_id = phi__sr_str(node, "tool_call_id");
+        ref->tool_name = phi__sr_str(node, "tool_name");
+        ref->child_loop_id = phi__sr_str(node, "child_loop_id");
+        ref->child_session_id = phi__sr_str(node, "child_session_id");
+    }
+}
+
+static void phi__sr_group(phi__session_reader *r, const phi_json *node, phi_loop_record *to) {
+    uint64_t index = phi_json_uint(phi_json_get(node, "selected_config_index"), 0);
+    if (!phi_json_is_object(node)) return;
+    to->group = (phi_loop_group *)phi__sr_alloc(r, 1, sizeof *to->group);
+    if (to->group == NULL) return;
+    to->group->loop_ids =
+        phi__sr_ids(r, phi_json_get(node, "all_loop_ids"), &to->group->loop_count);
+    to->group->selected_loop_id = phi__sr_str(node, "selected_loop_id");
+    to->group->selected_index = index > SIZE_MAX ? SIZE_MAX : (size_t)index;
+    to->group->evaluation_usage = phi__message_get_usage(phi_json_get(node, "evaluation_usage"));
+    to->group->is_selected = phi_json_bool(phi_json_get(node, "is_selected"), false);
+}
+
+static void phi__sr_range(const phi_json *node, phi_block_section *to) {
+    to->present = phi_json_is_object(node);
+    to->from = phi__sr_u32(node, "startTurn");
+    to->to = phi__sr_u32(node, "endTurn");
+}
+
+static phi_status phi__sr_section(phi__session_reader *r, const phi_json *node,
+                                  phi_block_section *to) {
+    if (!phi_json_is_object(node)) return PHI_OK;
+    phi__sr_range(phi_json_get(node, "range"), to);
+    to->present = true;
+    return phi__sr_messages(r, node, "messages", &to->messages, &to->message_count);
+}
+
+static phi_status phi__sr_block(phi__session_reader *r, const phi_json *node, phi_loop_record *to) {
+    phi_compaction_block *block;
+    phi_status status;
+    if (!phi_json_is_object(node)) return PHI_OK;
+    block = (phi_compaction_block *)phi__sr_alloc(r, 1, sizeof *block);
+    if (block == NULL) return PHI_NO_MEMORY;
+    phi__sr_range(phi_json_get(node, "keep_first"), &block->keep_first);
+    status = phi__sr_section(r, phi_json_get(node, "keep_recent"), &block->keep_recent);
+    if (status == PHI_OK)
+        status = phi__sr_section(r, phi_json_get(node, "keep_compacted"), &block->keep_compacted);
+    block->created_ms = phi__sr_time(node, "createdAt", NULL);
+    to->block = block;
+    return status;
+}
+
+/* ---- loops, the session ---- */
+
+static phi_status phi__sr_loop(phi__session_reader *r, const phi_json *node) {
+    phi__loop_box *loop = phi__session_loop(r->box);
+    const phi_json *config = phi_json_get(node, "config");
+    const phi_json *children = phi_json_get(node, "children_loop_ids");
+    phi_loop_record *to;
+    phi_status status;
+    if (loop == NULL) return PHI_NO_MEMORY;
+    if (!phi_json_is_string(phi_json_get(node, "loop_id")))
+        return phi__sr_bad(r, "loop_id: expected a string");
+    to = &loop->pub;
+    to->loop_id = phi__sr_str(node, "loop_id");
+    to->session_id = phi__sr_str(node, "session_id");
+    to->agent_id = phi__sr_str(node, "agent_id");
+    to->parent_loop_id = phi__sr_str(node, "parent_loop_id");
+    phi__sr_continuation(phi_json_get(node, "continuation_kind"), to);
+    to->started_ms = phi__sr_time(node, "started_at", NULL);
+    to->ended_ms = phi__sr_time(node, "ended_at", &to->has_ended);
+    to->status = phi__sr_status(phi__sr_str(node, "status"));
+    to->rejection = phi__sr_str(node, "rejection");
+    to->usage = phi__message_get_usage(phi_json_get(node, "usage"));
+    to->metadata = phi__sr_json(r, phi_json_get(node, "metadata"));
+    if (phi_json_is_object(config)) {
+        to->config = phi__session_config(r->box, config);
+        if (to->config == NULL) return PHI_NO_MEMORY;
+    }
+    status = phi__sr_messages(r, node, "messages", &to->messages, &to->message_count);
+    if (status == PHI_OK) status = phi__sr_turns(r, phi_json_get(node, "turns"), loop);
+    if (status == PHI_OK) status = phi__sr_block(r, phi_json_get(node, "compaction_block"), to);
+    if (status != PHI_OK) return status;
+    phi__sr_events(r, phi_json_get(node, "events"), loop);
+    phi__sr_spawned(r, phi_json_get(node, "child_loop_refs"), loop);
+    phi__sr_group(r, phi_json_get(node, "parallel_group"), to);
+    to->children = phi__sr_ids(r, children, &to->child_count);
+    loop->child_cap = to->child_count;
+    phi__session_add(r->box, loop);
+    return r->no_memory ? PHI_NO_MEMORY : PHI_OK;
+}
+
+static void phi__sr_formation(const phi_json *node, phi_formation *to) {
+    const phi_json *idle = phi_json_get(node, "InactivityTimeout");
+    const phi_json *explicitly = phi_json_get(node, "Explicit"),
+                   *first = phi_json_get(node, "FirstLoop");
+    if (idle != NULL) {
+        to->kind = PHI_FORMATION_INACTIVITY;
+        to->threshold_s = phi_json_uint(phi_json_get(idle, "threshold_secs"), 0);
+        to->previous_session_id = phi__sr_str(idle, "previous_session_id");
+        to->at_ms = phi__sr_time(idle, "timestamp", NULL);
+    } else if (explicitly != NULL) {
+        to->kind = PHI_FORMATION_EXPLICIT;
+        to->at_ms = phi__sr_time(explicitly, "timestamp", NULL);
+    } else
+        to->at_ms = phi__sr_time(first, "timestamp", NULL);
+}
+
+static void phi__sr_parent(const phi_json *node, phi__session_box *box) {
+    if (!phi_json_is_object(node)) return;
+    box->parent.parent_session_id = phi__sr_str(node, "parent_session_id");
+    box->parent.parent_loop_id = phi__sr_str(node, "parent_loop_id");
+    box->parent.tool_call_id = phi__sr_str(node, "tool_call_id");
+    box->parent.tool_name = phi__sr_str(node, "tool_name");
+    box->pub.parent = &box->parent;
+}
+
+static phi_status phi__sr_session(phi__session_reader *r, const phi_json *root) {
+    phi_session *to = &r->box->pub;
+    const phi_json *loops = phi_json_get(root, "loops"), *node;
+    phi_json_iter it = phi_json_each(loops);
+    phi_status status = PHI_OK;
+    size_t i = 0;
+    if (!phi_json_is_object(root)) return phi__sr_bad(r, "expected an object: a session");
+    if (!phi_json_is_string(phi_json_get(root, "session_id")))
+        return phi__sr_bad(r, "session_id: expected a string");
+    to->session_id = phi__sr_str(root, "session_id");
+    to->agent_id = phi__sr_str(root, "agent_id");
+    to->created_ms = phi__sr_time(root, "created_at", NULL);
+    to->last_active_ms = phi__sr_time(root, "last_active_at", NULL);
+    phi__sr_formation(phi_json_get(root, "formation"), &to->formation);
+    phi__sr_parent(phi_json_get(root, "parent_spawn_ref"), r->box);
+    if (phi__str_is(phi__sr_str(root, "scope"), "persistent")) to->scope = PHI_SESSION_PERSISTENT;
+    if (!phi_json_is_array(loops)) return PHI_OK;
+    for (; status == PHI_OK && (node = phi_json_next(&it)) != NULL; i++)
+        status = phi__sr_loop(r, node);
+    return phi__sr_within(r, status, "loops", i - 1);
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_session_from_json(phi_str json, const phi_allocator *allocator,
+                                         size_t limit_bytes, phi_session **out,
+                                         phi_parse_error *error) {
+    phi__session_reader r;
+    phi_parse_error unheard;
+    phi_json_reader reader;
+    phi_json *root = NULL;
+    phi_status status = PHI_BUSY;
+    if (out == NULL) return PHI_BAD_ARG;
+    *out = NULL;
+    memset(&r, 0, sizeof r);
+    r.error = error != NULL ? error : &unheard;
+    memset(r.error, 0, sizeof *r.error);
+    r.box = phi__session_make(allocator, limit_bytes, NULL);
+    if (r.box == NULL) return PHI_NO_MEMORY;
+    phi_json_reader_begin(&reader, &r.box->arena, json, PHI_JSON_REPLACE_BAD_UTF8,
+                          PHI_JSON_MAX_DEPTH);
+    while (status == PHI_BUSY) status = phi_json_reader_advance(&reader, SIZE_MAX);
+    (void)phi_json_reader_result(&reader, &root, r.error);
+    if (status == PHI_OK) status = phi__sr_session(&r, root);
+    if (status == PHI_TOO_BIG) status = PHI_PARSE;
+    if (status == PHI_OK && r.no_memory) status = PHI_NO_MEMORY;
+    if (status == PHI_OK)
+        *out = &r.box->pub;
+    else
+        phi_session_free(&r.box->pub);
+    return status;
+}
+
+/* ---- in a store ---- */
+
+/* A store's words, or ours where the specification has some. */
+static phi_status phi__session_say(phi_status status, phi_str id, char *words, size_t words_size) {
+    const char *form = status == PHI_NOT_FOUND ? "Session not found: %.*s"
+                                               : "Session %.*s is locked by another writer";
+    if (words == NULL || words_size == 0) return status;
+    if (status == PHI_NOT_FOUND || status == PHI_BUSY)
+        (void)snprintf(words, words_size, form, (int)phi__min(id.len, 128), id.at);
+    return status;
+}
+
+PHI_API phi_status phi_session_save(const phi_store *store, const phi_session *session,
+                                    uint32_t flags, char *words, size_t words_size) {
+    char id[129], agent[129];
+    phi_memory memory;
+    phi_arena arena;
+    phi_status status;
+    phi_str json;
+    if (words != NULL && words_size > 0) words[0] = '\0';
+    if (store == NULL || session == NULL || session->session_id.len >= sizeof id)
+        return PHI_BAD_ARG;
+    phi_memory_init(&memory, &phi__session_of((phi_session *)(uintptr_t)session)->memory.allocator,
+                    0);
+    phi_arena_init(&arena, &memory, 0);
+    memset(id, 0, sizeof id);
+    memset(agent, 0, sizeof agent);
+    if (session->session_id.len > 0) memcpy(id, session->session_id.at, session->session_id.len);
+    if (session->agent_id.len > 0 && session->agent_id.len < sizeof agent)
+        memcpy(agent, session->agent_id.at, session->agent_id.len);
+    status = phi_session_to_json(session, flags, &arena, &json);
+    if (status == PHI_OK)
+        status = store->save(store->user_data, id, agent, json, words, words_size);
+    phi_arena_free(&arena);
+    return phi__session_say(status, phi_str_of(id), words, words_size);
+}
+
+PHI_API phi_status phi_session_load(const phi_store *store, const char *session_id,
+                                    const phi_allocator *allocator, phi_session **out, char *words,
+                                    size_t words_size) {
+    phi_memory memory;
+    phi_arena arena;
+    phi_parse_error error;
+    phi_status status;
+    phi_str json;
+    if (words != NULL && words_size > 0) words[0] = '\0';
+    if (store == NULL || session_id == NULL || out == NULL) return PHI_BAD_ARG;
+    *out = NULL;
+    phi_memory_init(&memory, allocator, 0);
+    phi_arena_init(&arena, &memory, 0);
+    status = store->load(store->user_data, session_id, &arena, &json, words, words_size);
+    if (status == PHI_OK) {
+        status = phi_session_from_json(json, allocator, 0, out, &error);
+        if (status == PHI_PARSE && words != NULL && words_size > 0)
+            (void)snprintf(words, words_size, "%lu:%lu: %s", (unsigned long)error.line,
+                           (unsigned long)error.column, error.message);
+    }
+    phi_arena_free(&arena);
+    return phi__session_say(status, phi_str_of(session_id), words, words_size);
+}
+
+/* ---- src/session/tape.c ---- */
+
+/* tape.c - a tape's life, and what recording and playing share: lines, transfers, chance. */
+
+#include <stdio.h>
+
+/* ---- transfers ---- */
+
+PHI__FN phi__tape_flow *phi__tape_flow_of(phi__tape *tape, phi_xfer xfer) {
+    size_t i;
+    for (i = 0; i < tape->flow_count; i++) {
+        phi__tape_flow *flow = &tape->flows[i];
+        if (flow->live && flow->xfer.index == xfer.index && flow->xfer.gen == xfer.gen) return flow;
+    }
+    return NULL;
+}
+
+static phi__tape_flow *phi__tape_flow_place(phi__tape *tape) {
+    void *grown;
+    size_t i;
+    for (i = 0; i < tape->flow_count; i++)
+        if (!tape->flows[i].live) return &tape->flows[i];
+    grown = phi__grow(&tape->memory, tape->flows, &tape->flow_cap, tape->flow_count + 1,
+                      sizeof *tape->flows);
+    if (grown == NULL) return NULL;
+    tape->flows = (phi__tape_flow *)grown;
+    memset(&tape->flows[tape->flow_count], 0, sizeof *tape->flows);
+    phi__buf_init(&tape->flows[tape->flow_count].head, &tape->memory);
+    phi__buf_init(&tape->flows[tape->flow_count].carry, &tape->memory);
+    return &tape->flows[tape->flow_count++];
+}
+
+PHI__FN phi__tape_flow *phi__tape_flow_new(phi__tape *tape, phi_xfer xfer, uint64_t x) {
+    phi__tape_flow *flow = phi__tape_flow_place(tape);
+    if (flow == NULL) return NULL;
+    flow->xfer = xfer;
+    flow->x = x;
+    flow->live = true;
+    flow->has_head = flow->held_head = flow->has_end = flow->refused = false;
+    flow->stage = 0;
+    phi__buf_clear(&flow->head);
+    phi__buf_clear(&flow->carry);
+    return flow;
+}
+
+/* ---- time and chance ---- */
+
+PHI__FN void phi__tape_set(phi__tape *tape, uint64_t us) {
+    if (us > tape->us) tape->us = us;
+    if (tape->rt == NULL || !tape->rt->in_step) return;
+    tape->rt->step_began_us = tape->us;
+    tape->rt->step_wall_ms = (int64_t)(tape->us / 1000);
+}
+
+/* Blocks of a hash over the seed and a counter: the same on every machine. */
+PHI__FN void phi__tape_random(void *user_data, void *out, size_t len) {
+    phi__tape *tape = (phi__tape *)user_data;
+    unsigned char block[40], hash[32];
+    char *to = (char *)out;
+    while (len > 0) {
+        size_t n = phi__min(len, sizeof hash), i;
+        memcpy(block, tape->seed, 32);
+        for (i = 0; i < 8; i++) block[32 + i] = (unsigned char)(tape->drawn >> (8 * i));
+        tape->drawn++;
+        phi__sha256_of(phi__str((const char *)block, sizeof block), hash);
+        memcpy(to, hash, n);
+        to += n;
+        len -= n;
+    }
+}
+
+PHI__FN void phi__tape_watch(void *user_data, intptr_t fd, int want) {
+    phi__tape *tape = (phi__tape *)user_data;
+    tape->sources.watch_fn(tape->sources.user_data, fd, want);
+}
+
+PHI__FN phi_status phi__tape_take(phi_tape *base, const phi__tape_sources *sources) {
+    phi__tape *tape = (phi__tape *)base;
+    if (tape->taken) return PHI_MISUSE;
+    tape->taken = true;
+    tape->sources = *sources;
+    base->watch_fn = sources->watch_fn != NULL ? phi__tape_watch : NULL;
+    return PHI_OK;
+}
+
+/* ---- lines ---- */
+
+PHI__FN phi__buf *phi__tape_begin_line(phi__tape *tape, const char *kind) {
+    phi__buf_clear(&tape->line);
+    phi__buf_text(&tape->line, "{\"k\":\"");
+    phi__buf_text(&tape->line, kind);
+    phi__buf_char(&tape->line, '"');
+    return &tape->line;
+}
+
+PHI__FN void phi__tape_end_line(phi__tape *tape) {
+    phi__buf *line = &tape->line;
+    if (tape->failed != PHI_OK || tape->over) return;
+    if (!line->failed) (void)phi__secret_hide(tape, line->at, line->len);
+    if (!line->failed)
+        phi__buf_printf(line, ",\"sum\":\"%08lx\"}\n",
+                        (unsigned long)phi__crc32(0, line->at, line->len));
+    if (line->failed)
+        tape->failed = PHI_NO_MEMORY;
+    else
+        tape->failed = tape->desc.write_fn(tape->desc.user_data, line->at, line->len);
+    tape->lines++;
+}
+
+PHI__FN void phi__tape_put_str(phi__buf *line, const char *key, phi_str text) {
+    phi__json_put_key(line, phi_str_of(key));
+    phi__json_put_str(line, text);
+}
+
+PHI__FN void phi__tape_put_num(phi__buf *line, const char *key, uint64_t n) {
+    phi__json_put_key(line, phi_str_of(key));
+    phi__json_put_u64(line, n);
+}
+
+static void phi__tape_put_headers(phi__tape *tape, phi__buf *line, const phi_request *request) {
+    phi_str name, value;
+    size_t i;
+    phi__json_put_key(line, phi_str_of("headers"));
+    phi__buf_char(line, '{');
+    for (i = 0; phi_request_header(request, i, &name, &value); i++) {
+        phi__json_put_key(line, name);
+        if (phi__secret_header(name)) {
+            phi__secret_value(tape, value);
+            value = phi_str_of("[redacted]");
+        }
+        phi__json_put_str(line, value);
+    }
+    phi__buf_char(line, '}');
+}
+
+/* Its hash, and the whole of it where that is wanted. */
+static void phi__tape_put_body(phi__tape *tape, phi__buf *line, const phi_request *request,
+                               bool whole) {
+    char piece[4096];
+    unsigned char hash[32];
+    char hex[PHI__SHA256_HEX];
+    phi__sha256 sha;
+    uint64_t at = 0;
+    size_t n;
+    phi__sha256_begin(&sha);
+    phi__buf_clear(&tape->bytes);
+    while ((n = phi_request_read(request, at, piece, sizeof piece)) > 0) {
+        phi__sha256_add(&sha, piece, n);
+        if (whole) phi__buf_add(&tape->bytes, piece, n);
+        at += n;
+    }
+    phi__sha256_end(&sha, hash);
+    phi__sha256_hex(hash, hex);
+    phi__tape_put_num(line, "length", at);
+    phi__tape_put_str(line, "sha256", phi__str(hex, sizeof hex));
+    if (whole) phi__tape_put_str(line, "body", phi__buf_str(&tape->bytes));
+    line->failed = line->failed || tape->bytes.failed;
+}
+
+PHI__FN void phi__tape_put_request(phi__tape *tape, phi__buf *line, const phi_request *request,
+                                   bool whole) {
+    phi__buf url;
+    phi__buf_init(&url, &tape->memory);
+    phi__secret_url(tape, &url, phi_request_url(request));
+    phi__tape_put_str(line, "method", phi_request_method(request));
+    phi__tape_put_str(line, "url", phi__buf_str(&url));
+    line->failed = line->failed || url.failed;
+    phi__buf_free(&url);
+    phi__tape_put_headers(tape, line, request);
+    phi__tape_put_body(tape, line, request, whole);
+}
+
+/* ---- results ---- */
+
+PHI__FN phi_message *phi__tape_keep(phi_arena *arena, const phi_tool_result *result) {
+    phi_message message;
+    memset(&message, 0, sizeof message);
+    message.role = PHI_ROLE_TOOL_RESULT;
+    message.content = result->content;
+    message.content_count = result->content_count;
+    message.is_error = result->is_error;
+    message.details = phi_str_of(result->details);
+    message.loop_id = phi_str_of(result->child_loop_id); /* the run that made it */
+    return phi_message_copy(&message, arena);
+}
+
+PHI__FN phi_status phi__tape_settle(phi__toolcall *call, const phi_message *message) {
+    phi_tool_result result;
+    memset(&result, 0, sizeof result);
+    result.content = message->content;
+    result.content_count = message->content_count;
+    result.is_error = message->is_error;
+    result.details = message->details.len > 0 ? message->details.at : NULL;
+    result.child_loop_id = message->loop_id.len > 0 ? message->loop_id.at : NULL;
+    call->held = NULL;
+    return phi__call_take(call, &result);
+}
+
+PHI__FN void phi__tape_put_result(phi__tape *tape, phi__buf *line, const phi__toolcall *call,
+                                  const phi_message *result) {
+    phi_arena scratch;
+    phi_message plain = *result;
+    phi_arena_init(&scratch, &tape->memory, 0);
+    phi__tape_put_num(line, "agent", call->run->agent->index);
+    phi__tape_put_str(line, "id", call->block->id);
+    if (call->starting) phi__buf_text(line, ",\"start\":true");
+    if (result->details.len > 0) phi__tape_put_str(line, "details", result->details);
+    if (result->loop_id.len > 0) phi__tape_put_str(line, "child", result->loop_id);
+    plain.loop_id = phi__str(NULL, 0);
+    phi__json_put_key(line, phi_str_of("result"));
+    phi__message_put(line, &plain, &scratch);
+    phi_arena_free(&scratch);
+}
+
+/* ---- a tape's life ---- */
+
+PHI__FN phi__tape *phi__tape_new(const phi_tape_desc *desc) {
+    phi_allocator allocator =
+        desc->allocator.realloc_fn != NULL ? desc->allocator : phi_allocator_default();
+    phi__tape *tape = (phi__tape *)allocator.realloc_fn(allocator.user_data, NULL, 0, sizeof *tape);
+    if (tape == NULL) return NULL;
+    memset(tape, 0, sizeof *tape);
+    tape->desc = *desc;
+    phi_memory_init(&tape->memory, &allocator, 0);
+    phi__buf_init(&tape->line, &tape->memory);
+    phi__buf_init(&tape->bytes, &tape->memory);
+    phi_arena_init(&tape->arena, &tape->memory, 0);
+    phi_arena_init(&tape->words, &tape->memory, 0);
+    tape->base.random_fn = phi__tape_random;
+    return tape;
+}
+
+static void phi__tape_divergence_of(const phi__tape *tape, phi_tape_divergence *out) {
+    if (out == NULL) return;
+    memset(out, 0, sizeof *out);
+    if (tape->diverged) *out = tape->divergence;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_tape *phi_tape_record(const phi_tape_desc *desc) {
+    phi__tape *tape;
+    size_t i;
+    if (desc == NULL || desc->write_fn == NULL) return NULL;
+    tape = phi__tape_new(desc);
+    if (tape == NULL) return NULL;
+    for (i = 0; desc->secrets != NULL && desc->secrets[i] != NULL; i++)
+        phi__secret_add(tape, phi_str_of(desc->secrets[i]));
+    phi__tape_record_init(tape);
+    return &tape->base;
+}
+
+PHI_API phi_tape *phi_tape_play(const phi_tape_desc *desc, phi_str text, phi_parse_error *error) {
+    phi_tape_desc none;
+    phi__tape *tape;
+    size_t i;
+    memset(&none, 0, sizeof none);
+    if (desc == NULL) desc = &none;
+    if (error != NULL) {
+        memset(error, 0, sizeof *error);
+        (void)snprintf(error->message, sizeof error->message, "no memory");
+    }
+    tape = phi__tape_new(desc);
+    if (tape == NULL) return NULL;
+    for (i = 0; desc->secrets != NULL && desc->secrets[i] != NULL; i++)
+        phi__secret_add(tape, phi_str_of(desc->secrets[i]));
+    if (tape->failed != PHI_OK || phi__tape_read(tape, text, error) != PHI_OK) {
+        phi_tape_free(&tape->base);
+        return NULL;
+    }
+    phi__tape_play_init(tape);
+    return &tape->base;
+}
+
+PHI_API phi_status phi_tape_end(phi_tape *base, phi_tape_divergence *divergence) {
+    phi__tape *tape = (phi__tape *)base;
+    if (tape == NULL) return PHI_BAD_ARG;
+    if (!base->plays) {
+        phi__tape_put_num(phi__tape_begin_line(tape, "over"), "idle", tape->idle);
+        phi__tape_end_line(tape);
+        tape->over = true;
+        phi__tape_divergence_of(tape, divergence);
+        return tape->failed;
+    }
+    if (!tape->over) phi__tape_play_end(tape);
+    tape->over = true;
+    phi__tape_divergence_of(tape, divergence);
+    if (tape->diverged) return PHI_REFUSED;
+    if (tape->failed != PHI_OK) return tape->failed;
+    return tape->torn ? PHI_PARSE : PHI_OK;
+}
+
+PHI_API bool phi_tape_diverged(const phi_tape *base, phi_tape_divergence *divergence) {
+    const phi__tape *tape = (const phi__tape *)base;
+    if (tape == NULL) return false;
+    phi__tape_divergence_of(tape, divergence);
+    return tape->diverged;
+}
+
+PHI_API void phi_tape_free(phi_tape *base) {
+    phi__tape *tape = (phi__tape *)base;
+    phi_allocator allocator;
+    size_t i;
+    if (tape == NULL) return;
+    allocator = tape->memory.allocator;
+    for (i = 0; i < tape->flow_count; i++) {
+        phi__buf_free(&tape->flows[i].head);
+        phi__buf_free(&tape->flows[i].carry);
+    }
+    phi__free(&tape->memory, tape->flows, tape->flow_cap * sizeof *tape->flows);
+    for (i = 0; i < tape->secret_count; i++)
+        phi__free(&tape->memory, (void *)(uintptr_t)tape->secrets[i].at, tape->secrets[i].len);
+    phi__free(&tape->memory, tape->secrets, PHI__SECRETS_MOST * sizeof *tape->secrets);
+    phi__free(&tape->memory, tape->index, tape->cap * sizeof *tape->index);
+    phi__buf_free(&tape->line);
+    phi__buf_free(&tape->bytes);
+    phi_arena_free(&tape->arena);
+    phi_arena_free(&tape->words);
+    (void)allocator.realloc_fn(allocator.user_data, tape, sizeof *tape, 0);
+}
+
+/* ---- src/session/tape_hash.c ---- */
+
+/* tape_hash.c - one number for all that a log holds, the same on every machine. */
+
+static void phi__hash_num(phi__sha256 *sha, uint64_t n) {
+    unsigned char bytes[8];
+    size_t i;
+    for (i = 0; i < 8; i++) bytes[i] = (unsigned char)(n >> (8 * i));
+    phi__sha256_add(sha, bytes, sizeof bytes);
+}
+
+static void phi__hash_str(phi__sha256 *sha, phi_str s) {
+    phi__hash_num(sha, s.len);
+    if (s.len > 0) phi__sha256_add(sha, s.at, s.len);
+}
+
+static void phi__hash_text(phi__sha256 *sha, const char *text) {
+    phi__hash_str(sha, phi_str_of(text));
+}
+
+static void phi__hash_usage(phi__sha256 *sha, const phi_usage *usage) {
+    phi__hash_num(sha, usage != NULL);
+    if (usage == NULL) return;
+    phi__hash_num(sha, usage->input);
+    phi__hash_num(sha, usage->output);
+    phi__hash_num(sha, usage->reasoning);
+    phi__hash_num(sha, usage->cache_read);
+    phi__hash_num(sha, usage->cache_write);
+    phi__hash_num(sha, usage->total_tokens);
+}
+
+static void phi__hash_content(phi__sha256 *sha, const phi_content *c) {
+    phi__hash_num(sha, (uint64_t)c->kind);
+    phi__hash_num(sha, (uint64_t)(c->redacted ? 1 : 0) + (c->incomplete ? 2 : 0));
+    phi__hash_str(sha, c->text);
+    phi__hash_str(sha, c->data);
+    phi__hash_str(sha, c->mime_type);
+    phi__hash_str(sha, c->id);
+    phi__hash_str(sha, c->name);
+    phi__hash_str(sha, c->arguments);
+    phi__hash_str(sha, c->signature);
+    phi__hash_str(sha, c->replay);
+}
+
+static void phi__hash_message(phi__sha256 *sha, const phi_message *m) {
+    size_t i;
+    phi__hash_num(sha, m != NULL);
+    if (m == NULL) return;
+    phi__hash_num(sha, (uint64_t)m->role);
+    phi__hash_num(sha, m->content_count);
+    for (i = 0; i < m->content_count; i++) phi__hash_content(sha, &m->content[i]);
+    phi__hash_num(sha, (uint64_t)m->timestamp_ms);
+    phi__hash_str(sha, m->loop_id);
+    phi__hash_num(sha, m->turn_index);
+    phi__hash_num(sha, (uint64_t)m->stop_reason);
+    phi__hash_str(sha, m->raw_stop_reason);
+    phi__hash_str(sha, m->model);
+    phi__hash_str(sha, m->provider);
+    phi__hash_str(sha, m->protocol);
+    phi__hash_usage(sha, &m->usage);
+    phi__hash_str(sha, m->error_message);
+    phi__hash_str(sha, m->tool_call_id);
+    phi__hash_str(sha, m->tool_name);
+    phi__hash_num(sha, m->is_error);
+    phi__hash_str(sha, m->details);
+    phi__hash_str(sha, m->extension_kind);
+    phi__hash_str(sha, m->extension_data);
+}
+
+static void phi__hash_rewrite(phi__sha256 *sha, const phi_rewrite *r) {
+    size_t i, j;
+    phi__hash_num(sha, r != NULL);
+    if (r == NULL) return;
+    phi__hash_text(sha, r->op_id);
+    phi__hash_text(sha, r->lane);
+    phi__hash_num(sha, (uint64_t)r->reason);
+    phi__hash_num(sha, r->base_seq);
+    phi__hash_num(sha, r->span_count);
+    for (i = 0; i < r->span_count; i++) {
+        const phi_span *span = &r->spans[i];
+        phi__hash_num(sha, span->from);
+        phi__hash_num(sha, span->to);
+        phi__hash_num(sha, span->summary);
+        phi__hash_num(sha, span->message_count);
+        for (j = 0; j < span->message_count; j++) phi__hash_message(sha, &span->messages[j]);
+    }
+    phi__hash_text(sha, r->revoke);
+    phi__hash_text(sha, r->meta);
+}
+
+static void phi__hash_ends(phi__sha256 *sha, const phi_entry *e) {
+    const phi_failure *f = e->failure;
+    const phi_loop_info *l = e->loop;
+    phi__hash_num(sha, f != NULL);
+    if (f != NULL) {
+        phi__hash_num(sha, (uint64_t)f->kind);
+        phi__hash_num(sha, (uint64_t)(int64_t)f->http_status);
+        phi__hash_num(sha, (uint64_t)(f->retryable ? 1 : 0) + (f->has_retry_after ? 2 : 0));
+        phi__hash_num(sha, f->retry_after_ms);
+        phi__hash_str(sha, f->code);
+        phi__hash_str(sha, f->message);
+        phi__hash_str(sha, f->request_id);
+    }
+    phi__hash_num(sha, l != NULL);
+    if (l == NULL) return;
+    phi__hash_str(sha, l->agent_id);
+    phi__hash_str(sha, l->session_id);
+    phi__hash_str(sha, l->loop_id);
+    phi__hash_str(sha, l->parent_loop_id);
+    phi__hash_num(sha, (uint64_t)l->continuation);
+    phi__hash_str(sha, l->tag);
+    phi__hash_str(sha, l->metadata);
+    phi__hash_str(sha, l->config);
+}
+
+static void phi__hash_entry(phi__sha256 *sha, const phi_entry *e) {
+    phi__hash_num(sha, e->seq);
+    phi__hash_num(sha, (uint64_t)e->at_ms);
+    phi__hash_num(sha, (uint64_t)e->kind);
+    phi__hash_num(sha, e->flags);
+    phi__hash_str(sha, e->lane);
+    phi__hash_str(sha, e->loop_id);
+    phi__hash_num(sha, e->turn_index);
+    phi__hash_message(sha, e->message);
+    phi__hash_rewrite(sha, e->rewrite);
+    phi__hash_str(sha, e->parent_lane);
+    phi__hash_num(sha, e->fork_seq);
+    phi__hash_num(sha, (uint64_t)e->trigger);
+    phi__hash_num(sha, (uint64_t)(int64_t)e->status);
+    phi__hash_num(sha, (uint64_t)e->keep);
+    phi__hash_usage(sha, e->usage);
+    phi__hash_ends(sha, e);
+    phi__hash_str(sha, e->tool_call_id);
+    phi__hash_str(sha, e->child_session_id);
+    phi__hash_str(sha, e->child_loop_id);
+    phi__hash_str(sha, e->note_kind);
+    phi__hash_str(sha, e->note);
+}
+
+/* ---- public ---- */
+
+PHI_API uint64_t phi_thread_hash(const phi_thread *thread) {
+    phi__sha256 sha;
+    unsigned char out[32];
+    phi_entry entry;
+    uint64_t i, n = 0, count = thread != NULL ? phi_thread_count(thread) : 0;
+    phi__sha256_begin(&sha);
+    for (i = 0; i < count; i++) {
+        if (phi_thread_entry(thread, i, &entry) != PHI_OK) return 0;
+        phi__hash_entry(&sha, &entry);
+    }
+    phi__sha256_end(&sha, out);
+    for (i = 0; i < 8; i++) n = n << 8 | out[i];
+    return n;
+}
+
+/* ---- src/session/tape_play.c ---- */
+
+/* tape_play.c - playing: what the tape has is let in, step by step, and what the run asks for is compared with it.
+
+   The lines of a step are what was let in, in order, and then what the run did with it: its requests, and results that
+   were given at once. Those are looked up within the step, whatever their order, since with another budget runs that go
+   on beside each other take other turns. All of a step's lines must have been used when the next one lets in. */
+
+#include <stdarg.h>
+#include <stdio.h>
+
+enum { PHI__PLAY_TIMERS = 256, PHI__PLAY_WORDS = 400 };
+
+static phi__tape *phi__play_of(void *base) { return (phi__tape *)base; }
+
+/* ---- divergence ---- */
+
+static phi_str phi__play_keep(phi__tape *tape, phi_str words) {
+    phi_str kept = phi__str("", 0);
+    (void)phi__arena_str(&tape->words, words, &kept);
+    return kept;
+}
+
+/* line: of the tape, from 0. */
+static void phi__play_diverge(phi__tape *tape, size_t line, const char *what, phi_str recorded,
+                              phi_str actual) {
+    phi_tape_divergence *d = &tape->divergence;
+    tape->off = true;
+    if (tape->diverged) return;
+    tape->diverged = true;
+    d->line = line + 1;
+    d->step = tape->step;
+    d->what = phi__play_keep(tape, phi_str_of(what));
+    d->recorded = phi__play_keep(tape, recorded);
+    d->actual = phi__play_keep(tape, actual);
+}
+
+static void phi__play_no_memory(phi__tape *tape) {
+    tape->failed = PHI_NO_MEMORY;
+    tape->off = true;
+}
+
+/* ---- time ---- */
+
+static void phi__play_set(phi__tape *tape, uint64_t us) {
+    phi__tape_set(tape, us);
+    tape->reads = 0;
+}
+
+static void phi__play_skip_used(phi__tape *tape) {
+    while (tape->at < tape->count && tape->index[tape->at].used) tape->at++;
+}
+
+static uint64_t phi__play_clock(void *user_data) {
+    phi__tape *tape = phi__play_of(user_data);
+    phi__tape_line *line;
+    if (tape->rt == NULL || tape->rt->in_step || tape->off) return tape->us;
+    phi__play_skip_used(tape);
+    line = tape->at < tape->count ? &tape->index[tape->at] : NULL;
+    if (line != NULL && line->kind == PHI__TAPE_NOW && line->n == tape->reads) {
+        phi__play_set(tape, line->us);
+        line->used = true;
+    } else
+        tape->reads++;
+    return tape->us;
+}
+
+static uint64_t phi__play_work_us(phi_tape *base) {
+    (void)base;
+    return 0; /* only bytes bound a step: what it comes to is the same on every machine */
+}
+
+static uint64_t phi__play_look_us(phi_tape *base) { return phi__play_of(base)->us; }
+
+/* ---- letting in ---- */
+
+typedef enum phi__played { PHI__PLAYED, PHI__PLAY_LATER, PHI__PLAY_STOP } phi__played;
+
+static phi__tape_flow *phi__play_flow(phi__tape *tape, uint64_t x) {
+    size_t i;
+    for (i = 0; i < tape->flow_count; i++)
+        if (tape->flows[i].live && tape->flows[i].x == x) return &tape->flows[i];
+    return NULL;
+}
+
+static phi__played phi__play_bytes(phi__tape *tape, phi__tape_flow *flow, const phi_json *root) {
+    if (!phi__tape_bytes(tape, root)) {
+        phi__play_no_memory(tape);
+        return PHI__PLAY_STOP;
+    }
+    return phi__xfer_push_now(flow->xfer, tape->bytes.at, tape->bytes.len) == PHI_FULL
+               ? PHI__PLAY_LATER
+               : PHI__PLAYED;
+}
+
+static phi__played phi__play_transport(phi__tape *tape, const phi__tape_line *line,
+                                       const phi_json *root) {
+    phi__tape_flow *flow = phi__play_flow(tape, line->x);
+    phi_str text;
+    if (flow == NULL) {
+        phi__play_diverge(tape, (size_t)(line - tape->index), "the answer to a request",
+                          phi__str(line->text.at, phi__utf8_cut(line->text, PHI__PLAY_WORDS)),
+                          phi_str_of("that request is not waiting for an answer"));
+        return PHI__PLAY_STOP;
+    }
+    if (line->kind == PHI__TAPE_BYTES) return phi__play_bytes(tape, flow, root);
+    if (line->kind == PHI__TAPE_STAGE) {
+        int64_t stage = phi_json_int(phi_json_get(root, "stage"), 1);
+        (void)phi__xfer_stage_now(flow->xfer, stage == 1 ? PHI_XFER_STARTED : PHI_XFER_CONNECTED);
+    } else if (line->kind == PHI__TAPE_ANSWER) {
+        text = phi_json_str(phi_json_get(root, "headers"), "");
+        (void)phi__xfer_head_now(flow->xfer,
+                                 (int)(phi_json_uint(phi_json_get(root, "status"), 0) % 1000),
+                                 text.at, text.len);
+    } else {
+        int64_t status = phi_json_int(phi_json_get(root, "status"), 0);
+        flow->live = false;
+        text = phi_json_str(phi_json_get(root, "words"), "");
+        (void)phi__xfer_end_now(
+            flow->xfer, (phi_status)(status > -1000 && status <= 0 ? status : (int64_t)PHI_NETWORK),
+            text.at);
+    }
+    return PHI__PLAYED;
+}
+
+static bool phi__play_runs(const phi__tape *tape, const phi__toolcall *call) {
+    return tape->desc.runs_fn != NULL &&
+           tape->desc.runs_fn(tape->desc.user_data, call->block->name);
+}
+
+static bool phi__play_is_call(const phi__toolcall *call, const phi_json *root) {
+    return call->run->agent->index == phi_json_uint(phi_json_get(root, "agent"), UINT64_MAX) &&
+           phi_str_equal(call->block->id, phi_json_str(phi_json_get(root, "id"), ""));
+}
+
+static phi__toolcall *phi__play_call(const phi__tape *tape, const phi_json *root) {
+    uint32_t i;
+    for (i = 0; i < tape->rt->calls.count; i++) {
+        phi__slot *slot = phi__slots_at(&tape->rt->calls, i);
+        phi__toolcall *call = slot != NULL ? (phi__toolcall *)slot->object : NULL;
+        if (call == NULL || phi__slot_state(PHI__LOAD(&slot->word)) == 0) continue;
+        if (call->started && phi__play_is_call(call, root)) return call;
+    }
+    return NULL;
+}
+
+/* A result as the tape writes it, for a comparison and for words. */
+static phi_str phi__play_words_of(phi__tape *tape, phi__buf *out, const phi__toolcall *call,
+                                  const phi_message *result) {
+    phi_message plain = *result;
+    plain.timestamp_ms = 0;
+    phi__tape_put_result(tape, out, call, &plain);
+    return phi__buf_str(out);
+}
+
+/* What a tool has given now against what it gave then. */
+static void phi__play_compare(phi__tape *tape, size_t line, phi__toolcall *call,
+                              const phi_message *recorded) {
+    phi__buf then, now;
+    char what[120];
+    phi_str a, b;
+    phi__buf_init(&then, &tape->memory);
+    phi__buf_init(&now, &tape->memory);
+    a = phi__play_words_of(tape, &then, call, recorded);
+    b = phi__play_words_of(tape, &now, call, call->held);
+    (void)snprintf(what, sizeof what, "the result of tool %.*s",
+                   (int)phi__utf8_cut(call->block->name, 64), call->block->name.at);
+    if (then.failed || now.failed)
+        phi__play_no_memory(tape);
+    else if (!phi_str_equal(a, b))
+        phi__play_diverge(tape, line, what, a, b);
+    phi__buf_free(&then);
+    phi__buf_free(&now);
+}
+
+static phi__played phi__play_result(phi__tape *tape, const phi__tape_line *line,
+                                    const phi_json *root) {
+    phi__toolcall *call = phi__play_call(tape, root);
+    size_t at = (size_t)(line - tape->index);
+    phi_message *message;
+    if (call == NULL) {
+        phi__play_diverge(tape, at, "the result of a tool",
+                          phi__str(line->text.at, phi__utf8_cut(line->text, PHI__PLAY_WORDS)),
+                          phi_str_of("no such call is waiting for a result"));
+        return PHI__PLAY_STOP;
+    }
+    if (phi__play_runs(tape, call) && call->held == NULL) return PHI__PLAY_LATER;
+    message = phi__tape_result(tape, root);
+    if (message == NULL) {
+        phi__play_no_memory(tape);
+        return PHI__PLAY_STOP;
+    }
+    if (call->held != NULL) phi__play_compare(tape, at, call, message);
+    (void)phi__tape_settle(call, message);
+    return tape->off ? PHI__PLAY_STOP : PHI__PLAYED;
+}
+
+static void phi__play_update(phi__tape *tape, const phi_json *root) {
+    phi__toolcall *call = phi__play_call(tape, root);
+    if (call == NULL || phi__play_runs(tape, call)) return;
+    phi__call_tell(call, phi_json_str(phi_json_get(root, "text"), ""),
+                   phi_json_bool(phi_json_get(root, "progress"), false));
+}
+
+static phi__played phi__play_line(phi__tape *tape, const phi__tape_line *line) {
+    const phi_json *root;
+    if (line->kind == PHI__TAPE_TIMERS) {
+        (void)phi__io_timers(tape->rt->io, PHI__PLAY_TIMERS);
+        return PHI__PLAYED;
+    }
+    if (line->kind == PHI__TAPE_POSTS) {
+        phi__posts_read(tape->rt);
+        return PHI__PLAYED;
+    }
+    if (line->kind == PHI__TAPE_T) {
+        phi__play_set(tape, line->us);
+        return PHI__PLAYED;
+    }
+    root = phi__tape_tree(tape, line);
+    if (root == NULL) {
+        phi__play_no_memory(tape);
+        return PHI__PLAY_STOP;
+    }
+    if (line->kind == PHI__TAPE_RESULT) return phi__play_result(tape, line, root);
+    if (line->kind != PHI__TAPE_UPDATE) return phi__play_transport(tape, line, root);
+    phi__play_update(tape, root);
+    return PHI__PLAYED;
+}
+
+/* Whether a line is let in: the rest is what the run does, or another step. */
+static bool phi__play_comes_in(const phi__tape_line *line) {
+    switch (line->kind) {
+    case PHI__TAPE_T: return line->more;
+    case PHI__TAPE_TIMERS:
+    case PHI__TAPE_POSTS:
+    case PHI__TAPE_STAGE:
+    case PHI__TAPE_ANSWER:
+    case PHI__TAPE_BYTES:
+    case PHI__TAPE_END: return true;
+    case PHI__TAPE_RESULT:
+    case PHI__TAPE_UPDATE: return !line->start;
+    default: return false;
+    }
+}
+
+/* Up to where the host's posts were read, or all that comes in. */
+static void phi__play_let_in(phi__tape *tape, bool posts) {
+    while (tape->open && !tape->off && tape->at < tape->count) {
+        phi__tape_line *line = &tape->index[tape->at];
+        phi__played played;
+        if (!phi__play_comes_in(line)) {
+            tape->open = false;
+            return;
+        }
+        if (line->kind == PHI__TAPE_POSTS && !posts) return;
+        played = phi__play_line(tape, line);
+        if (played != PHI__PLAYED) return;
+        line->used = true;
+        tape->at++;
+    }
+    tape->open = tape->open && tape->at < tape->count;
+}
+
+/* ---- steps ---- */
+
+static void phi__play_missing(phi__tape *tape, size_t at) {
+    const phi__tape_line *line = &tape->index[at];
+    phi__play_diverge(
+        tape, at,
+        line->kind == PHI__TAPE_REQUEST ? "a request is missing" : "the result of a tool's start",
+        phi__str(line->text.at, phi__utf8_cut(line->text, PHI__PLAY_WORDS)), phi_str_of("nothing"));
+}
+
+/* Passes what the run has done, all of it, and looks that the host did not make; at the end: false. */
+static bool phi__play_pass(phi__tape *tape) {
+    for (; tape->at < tape->count; tape->at++) {
+        phi__tape_line *line = &tape->index[tape->at];
+        if (line->used) continue;
+        if (line->kind == PHI__TAPE_NOW)
+            phi__play_set(tape, line->us);
+        else if (line->kind == PHI__TAPE_T)
+            return true;
+        else if (line->kind == PHI__TAPE_OVER)
+            return false;
+        else {
+            phi__play_missing(tape, tape->at);
+            return false;
+        }
+        line->used = true;
+    }
+    return false;
+}
+
+/* Whether anything is there that no host will bring on: an answer, or a result that the tape should have. */
+static bool phi__play_waits(const phi__tape *tape) {
+    uint32_t i;
+    size_t n;
+    for (n = 0; n < tape->flow_count; n++)
+        if (tape->flows[n].live) return true;
+    for (i = 0; i < tape->rt->calls.count; i++) {
+        phi__slot *slot = phi__slots_at(&tape->rt->calls, i);
+        phi__toolcall *call = slot != NULL ? (phi__toolcall *)slot->object : NULL;
+        if (call == NULL || phi__slot_state(PHI__LOAD(&slot->word)) == 0) continue;
+        if (call->started && !phi__play_runs(tape, call)) return true;
+    }
+    return false;
+}
+
+/* Nothing of the tape counts any more: what waits for it fails, and time leaps. */
+static void phi__play_off(phi__tape *tape) {
+    const char *words = tape->diverged ? "the replay has diverged from the recording"
+                                       : "the replay found no memory";
+    uint64_t next = phi__io_next_timer_us(tape->rt->io);
+    uint32_t i;
+    size_t n;
+    for (n = 0; n < tape->flow_count; n++) {
+        if (!tape->flows[n].live) continue;
+        tape->flows[n].live = false;
+        (void)phi__xfer_end_now(tape->flows[n].xfer, PHI_CANCELLED, words);
+    }
+    for (i = 0; i < tape->rt->calls.count; i++) {
+        phi__slot *slot = phi__slots_at(&tape->rt->calls, i);
+        phi__toolcall *call = slot != NULL ? (phi__toolcall *)slot->object : NULL;
+        if (call == NULL || phi__slot_state(PHI__LOAD(&slot->word)) == 0 || !call->started)
+            continue;
+        if (call->held != NULL)
+            (void)phi__tape_settle(call, call->held);
+        else if (!phi__play_runs(tape, call))
+            phi__call_fail(call, words);
+    }
+    if (tape->rt->ready == NULL && next != UINT64_MAX) phi__play_set(tape, next);
+    (void)phi__io_timers(tape->rt->io, PHI__PLAY_TIMERS);
+}
+
+/* The tape is over; so are the empty steps behind its last line. */
+static void phi__play_ends(phi__tape *tape) {
+    phi__post post;
+    if (tape->at < tape->count && tape->idled++ < tape->index[tape->at].n) return;
+    if (tape->off || tape->rt->active == 0 || tape->rt->ready != NULL ||
+        phi__inbox_peek(&tape->rt->inbox, &post))
+        return;
+    if (!phi__play_waits(tape) && phi__io_next_timer_us(tape->rt->io) == UINT64_MAX) return;
+    phi__play_diverge(
+        tape, tape->at, "the end of the tape",
+        phi_str_of(tape->torn ? "the tape was cut off here" : "the recording ends here"),
+        phi_str_of("the run goes on"));
+}
+
+/* Whether it is time for a step of the tape: after as many empty ones as there were, and where it is the host who makes
+   something happen in it, when the host has. */
+static bool phi__play_due(phi__tape *tape) {
+    phi__post post;
+    const phi__tape_line *line = &tape->index[tape->at];
+    bool acts = tape->rt->ready != NULL || phi__inbox_peek(&tape->rt->inbox, &post);
+    bool comes = tape->at + 1 == tape->count || phi__play_comes_in(&tape->index[tape->at + 1]);
+    if (!acts && (!comes || tape->idled < line->n)) {
+        if (tape->idled < line->n) tape->idled++;
+        return false;
+    }
+    return true;
+}
+
+static void phi__play_begin(phi_tape *base) {
+    phi__tape *tape = phi__play_of(base);
+    if (!tape->off && !tape->open) {
+        bool more = phi__play_pass(tape);
+        if (!more) phi__play_ends(tape);
+        if (more && phi__play_due(tape)) {
+            phi__tape_line *line = &tape->index[tape->at++];
+            line->used = true;
+            tape->idled = 0;
+            tape->step++;
+            tape->open = true;
+            phi__play_set(tape, line->us);
+        }
+    }
+    if (tape->off)
+        phi__play_off(tape);
+    else
+        phi__play_let_in(tape, false);
+}
+
+static void phi__play_rest(phi_tape *base) { phi__play_let_in(phi__play_of(base), true); }
+static void phi__play_nothing(phi_tape *base) { (void)base; }
+
+/* ---- what the run asks for ---- */
+
+/* The next line of the step at hand that was not used; NULL: there is none. */
+static phi__tape_line *phi__play_next(phi__tape *tape, phi__tape_kind kind, phi__tape_line *from) {
+    size_t i = from != NULL ? (size_t)(from - tape->index) + 1 : tape->at;
+    for (; i < tape->count; i++) {
+        phi__tape_line *line = &tape->index[i];
+        if (line->kind == PHI__TAPE_T && !line->more) return NULL;
+        if (line->kind == kind && !line->used) return line;
+    }
+    return NULL;
+}
+
+/* The members of a recorded request that are compared. */
+static bool phi__play_same(const phi_json *then, const phi_json *now, const char **what) {
+    static const char *const members[] = {"method", "url", "headers", "length", "sha256"};
+    static const char *const words[] = {"the method", "the URL", "the headers", "the body",
+                                        "the body"};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(members); i++) {
+        *what = words[i];
+        if (!phi_json_equal(phi_json_get(then, members[i]), phi_json_get(now, members[i])))
+            return false;
+    }
+    return true;
+}
+
+/* Where two bodies differ, if both are whole: shown from a little before there. */
+static phi_str phi__play_from(phi_str body, size_t at) {
+    size_t from = at > 40 ? at - 40 : 0, n;
+    phi_str cut;
+    if (from >= body.len) return phi__str("", 0);
+    cut = phi__str(body.at + from, body.len - from);
+    n = phi__utf8_cut(cut, PHI__PLAY_WORDS);
+    return phi__str(cut.at, n);
+}
+
+static size_t phi__play_apart(phi_str a, phi_str b) {
+    size_t i = 0;
+    while (i < a.len && i < b.len && a.at[i] == b.at[i]) i++;
+    return i;
+}
+
+static phi_str phi__play_member(phi_arena *arena, const phi_json *root, const char *what) {
+    const char *name = strcmp(what, "the method") == 0    ? "method"
+                       : strcmp(what, "the URL") == 0     ? "url"
+                       : strcmp(what, "the headers") == 0 ? "headers"
+                                                          : "sha256";
+    phi_str out = phi__str("", 0);
+    (void)phi_json_write(arena, phi_json_get(root, name), 0, &out);
+    return out;
+}
+
+static void phi__play_other(phi__tape *tape, const phi__tape_line *line, const phi_json *then,
+                            const phi_json *now, const char *what) {
+    char words[100];
+    phi_str a = phi_json_str(phi_json_get(then, "body"), "");
+    phi_str b = phi_json_str(phi_json_get(now, "body"), "");
+    (void)snprintf(words, sizeof words, "request %u: %s", (unsigned)line->x, what);
+    if (strcmp(what, "the body") == 0 && phi_json_get(then, "body") != NULL) {
+        size_t at = phi__play_apart(a, b);
+        a = phi__play_from(a, at);
+        b = phi__play_from(b, at);
+    } else {
+        a = phi__play_member(&tape->arena, then, what);
+        b = phi__play_member(&tape->arena, now, what);
+    }
+    phi__play_diverge(tape, (size_t)(line - tape->index), words, a, b);
+}
+
+/* The request as the tape would have it, in an arena of the caller's. */
+static const phi_json *phi__play_request(phi__tape *tape, phi_arena *arena,
+                                         const phi_request *request) {
+    phi_json *root = NULL;
+    phi__buf *line = phi__tape_begin_line(tape, "request");
+    phi__tape_put_request(tape, line, request, true);
+    phi__buf_char(line, '}');
+    if (line->failed) return NULL;
+    (void)phi__secret_hide(tape, line->at, line->len);
+    return phi_json_parse(arena, phi__buf_str(line), 0, &root, NULL) == PHI_OK ? root : NULL;
+}
+
+/* The recorded request that is the same; else the first one differs, and the run diverges. */
+static phi__tape_line *phi__play_match(phi__tape *tape, const phi_json *now) {
+    phi__tape_line *first = phi__play_next(tape, PHI__TAPE_REQUEST, NULL), *line;
+    const char *what = NULL;
+    for (line = first; line != NULL; line = phi__play_next(tape, PHI__TAPE_REQUEST, line)) {
+        const phi_json *then = phi__tape_tree(tape, line);
+        if (then == NULL) {
+            phi__play_no_memory(tape);
+            return NULL;
+        }
+        if (phi__play_same(then, now, &what)) return line;
+    }
+    if (first == NULL) {
+        phi__play_diverge(tape, tape->at, "a request that was not recorded", phi_str_of("nothing"),
+                          phi_json_str(phi_json_get(now, "url"), ""));
+        return NULL;
+    }
+    {
+        const phi_json *then = phi__tape_tree(tape, first);
+        if (then == NULL)
+            phi__play_no_memory(tape);
+        else if (!phi__play_same(then, now, &what))
+            phi__play_other(tape, first, then, now, what);
+    }
+    return NULL;
+}
+
+static phi_status phi__play_open(void *user_data, phi_xfer xfer, const phi_request *request) {
+    phi__tape *tape = phi__play_of(user_data);
+    phi__tape_line *line = NULL;
+    const phi_json *now;
+    phi_arena arena;
+    int64_t status = PHI_OK;
+    if (tape->off) return PHI_REFUSED;
+    phi_arena_init(&arena, &tape->memory, 0);
+    now = phi__play_request(tape, &arena, request);
+    if (now == NULL)
+        phi__play_no_memory(tape);
+    else
+        line = phi__play_match(tape, now);
+    phi_arena_free(&arena);
+    if (line == NULL) return tape->diverged ? PHI_REFUSED : PHI_NO_MEMORY;
+    line->used = true;
+    now = phi__tape_tree(tape, line);
+    if (now != NULL) status = phi_json_int(phi_json_get(now, "status"), PHI_OK);
+    if (now == NULL || (status == PHI_OK && phi__tape_flow_new(tape, xfer, line->x) == NULL)) {
+        phi__play_no_memory(tape);
+        return PHI_NO_MEMORY;
+    }
+    return (phi_status)(status > -1000 && status <= 0 ? status : (int64_t)PHI_REFUSED);
+}
+
+static void phi__play_resume(void *user_data, phi_xfer xfer) {
+    (void)user_data; /* the line that found no room is tried again in every step */
+    (void)xfer;
+}
+
+static void phi__play_cancel(void *user_data, phi_xfer xfer) {
+    phi__tape_flow *flow = phi__tape_flow_of(phi__play_of(user_data), xfer);
+    if (flow != NULL) flow->live = false;
+}
+
+/* ---- tools ---- */
+
+/* Lines of this call that its tool's start gave. */
+static phi__tape_line *phi__play_next_of(phi__tape *tape, const phi__toolcall *call,
+                                         phi__tape_kind kind, const phi_json **root) {
+    phi__tape_line *line = phi__play_next(tape, kind, NULL);
+    for (; line != NULL; line = phi__play_next(tape, kind, line)) {
+        if (!line->start) continue;
+        *root = phi__tape_tree(tape, line);
+        if (*root == NULL) {
+            phi__play_no_memory(tape);
+            return NULL;
+        }
+        if (phi__play_is_call(call, *root)) return line;
+    }
+    return NULL;
+}
+
+static void phi__play_started(phi_tape *base, phi__toolcall *call) {
+    phi__tape *tape = phi__play_of(base);
+    const phi_json *root = NULL;
+    phi__tape_line *line;
+    phi_message *message;
+    if (tape->off || call->slot == NULL) return;
+    while ((line = phi__play_next_of(tape, call, PHI__TAPE_UPDATE, &root)) != NULL)
+        line->used = true; /* it was told anew */
+    line = tape->off ? NULL : phi__play_next_of(tape, call, PHI__TAPE_RESULT, &root);
+    if (line == NULL) return;
+    line->used = true;
+    message = phi__tape_result(tape, root);
+    if (message == NULL) {
+        phi__play_no_memory(tape);
+        return;
+    }
+    if (call->held != NULL)
+        phi__play_compare(tape, (size_t)(line - tape->index), call, message);
+    else
+        phi__play_missing(tape, (size_t)(line - tape->index));
+    (void)phi__tape_settle(call, message);
+}
+
+static bool phi__play_start(phi_tape *base, phi__toolcall *call) {
+    phi__tape *tape = phi__play_of(base);
+    const phi_json *root = NULL;
+    phi__tape_line *line;
+    phi_message *message;
+    if (phi__play_runs(tape, call)) return false;
+    if (tape->off) return true;
+    while (call->slot != NULL &&
+           (line = phi__play_next_of(tape, call, PHI__TAPE_UPDATE, &root)) != NULL) {
+        line->used = true;
+        phi__play_update(tape, root);
+    }
+    line = call->slot == NULL || tape->off ? NULL
+                                           : phi__play_next_of(tape, call, PHI__TAPE_RESULT, &root);
+    if (line == NULL) return true;
+    line->used = true;
+    message = phi__tape_result(tape, root);
+    if (message != NULL)
+        (void)phi__tape_settle(call, message);
+    else
+        phi__play_no_memory(tape);
+    return true;
+}
+
+/* Of a tool that is run again it is held until the tape comes to it; else what is recorded counts. */
+static phi_status phi__play_given(phi_tape *base, phi__toolcall *call,
+                                  const phi_tool_result *result) {
+    phi__tape *tape = phi__play_of(base);
+    if (tape->off && phi__play_runs(tape, call)) return phi__call_take(call, result);
+    if (!phi__play_runs(tape, call)) {
+        phi__call_unclaim(call);
+        return PHI_OK;
+    }
+    call->held = phi__tape_keep(&call->run->arena, result);
+    if (call->held == NULL) return phi__call_take(call, result);
+    phi__play_let_in(tape, false); /* the next line may have waited for it */
+    return PHI_OK;
+}
+
+static void phi__play_said(phi_tape *base, phi__toolcall *call, phi_str text, bool progress) {
+    (void)base;
+    (void)call;
+    (void)text;
+    (void)progress;
+}
+
+/* ---- a tape that is played ---- */
+
+static phi_status phi__play_stage(phi_tape *base, phi_xfer xfer, phi_xfer_stage stage) {
+    (void)base;
+    (void)xfer;
+    (void)stage;
+    return PHI_STALE; /* nobody but the tape carries anything */
+}
+
+static phi_status phi__play_head(phi_tape *base, phi_xfer xfer, int status, const char *headers,
+                                 size_t len) {
+    (void)base;
+    (void)xfer;
+    (void)status;
+    (void)headers;
+    (void)len;
+    return PHI_STALE;
+}
+
+static phi_status phi__play_push(phi_tape *base, phi_xfer xfer, const char *bytes, size_t len) {
+    (void)base;
+    (void)xfer;
+    (void)bytes;
+    (void)len;
+    return PHI_STALE;
+}
+
+static phi_status phi__play_end(phi_tape *base, phi_xfer xfer, phi_status status,
+                                const char *words) {
+    (void)base;
+    (void)xfer;
+    (void)status;
+    (void)words;
+    return PHI_STALE;
+}
+
+static void phi__play_attach(phi_tape *base, phi_runtime *rt, const phi_transport *inner,
+                             bool stages) {
+    (void)inner;
+    (void)stages;
+    phi__play_of(base)->rt = rt;
+}
+
+static void phi__play_detach(phi_tape *base) { phi__play_of(base)->rt = NULL; }
+
+static const phi__tape_ops phi__play_ops = {
+    phi__tape_take,    phi__play_attach,  phi__play_detach,  phi__play_begin,   phi__play_rest,
+    phi__play_nothing, phi__play_nothing, phi__play_nothing, phi__play_nothing, phi__play_nothing,
+    phi__play_work_us, phi__play_look_us, phi__play_stage,   phi__play_head,    phi__play_push,
+    phi__play_end,     phi__play_start,   phi__play_started, phi__play_given,   phi__play_said};
+
+PHI__FN void phi__tape_play_end(phi__tape *tape) {
+    size_t i;
+    if (tape->off) return;
+    for (i = tape->at; i < tape->count; i++) {
+        const phi__tape_line *line = &tape->index[i];
+        if (line->used || line->kind == PHI__TAPE_NOW || line->kind == PHI__TAPE_OVER ||
+            line->kind == PHI__TAPE_T || line->kind == PHI__TAPE_TIMERS ||
+            line->kind == PHI__TAPE_POSTS)
+            continue;
+        phi__play_diverge(tape, i, "the end of the run",
+                          phi__str(line->text.at, phi__utf8_cut(line->text, PHI__PLAY_WORDS)),
+                          phi_str_of("the run has ended"));
+        return;
+    }
+}
+
+PHI__FN void phi__tape_play_init(phi__tape *tape) {
+    tape->base.ops = &phi__play_ops;
+    tape->base.plays = true;
+    tape->base.clock_us_fn = phi__play_clock;
+    tape->base.transport.open = phi__play_open;
+    tape->base.transport.resume = phi__play_resume;
+    tape->base.transport.cancel = phi__play_cancel;
+    tape->base.transport.user_data = tape;
+}
+
+/* ---- src/session/tape_read.c ---- */
+
+/* tape_read.c - a tape's lines: checked and put into an index; and what a line says, when its turn comes. */
+
+#include <stdio.h>
+
+enum { PHI__TAPE_SUM_BYTES = 18 }; /* ,"sum":"01234567"} */
+
+static const char *const phi__tape_kinds[] = {"",      "tape",    "t",      "now",  "timers",
+                                              "posts", "request", "stage",  "head", "bytes",
+                                              "end",   "result",  "update", "over"};
+
+static bool phi__tape_summed(phi_str line) {
+    char sum[PHI__TAPE_SUM_BYTES + 1];
+    size_t n;
+    if (line.len < PHI__TAPE_SUM_BYTES) return false;
+    n = line.len - PHI__TAPE_SUM_BYTES;
+    (void)snprintf(sum, sizeof sum, ",\"sum\":\"%08lx\"}",
+                   (unsigned long)phi__crc32(0, line.at, n));
+    return memcmp(line.at + n, sum, PHI__TAPE_SUM_BYTES) == 0;
+}
+
+static phi__tape_kind phi__tape_kind_of(phi_str name) {
+    size_t i;
+    for (i = 1; i < PHI__COUNT(phi__tape_kinds); i++)
+        if (phi__str_is(name, phi__tape_kinds[i])) return (phi__tape_kind)i;
+    return PHI__TAPE_NONE;
+}
+
+PHI__FN const phi_json *phi__tape_tree(phi__tape *tape, const phi__tape_line *line) {
+    phi_json *root = NULL;
+    phi_arena_free(&tape->arena);
+    if (phi_json_parse(&tape->arena, line->text, 0, &root, NULL) != PHI_OK) return NULL;
+    return root;
+}
+
+PHI__FN bool phi__tape_bytes(phi__tape *tape, const phi_json *root) {
+    const phi_json *text = phi_json_get(root, "text");
+    phi__buf_clear(&tape->bytes);
+    if (text != NULL)
+        phi__buf_add_str(&tape->bytes, phi_json_str(text, ""));
+    else
+        (void)phi__base64_decode(&tape->bytes, phi_json_str(phi_json_get(root, "base64"), ""));
+    return !tape->bytes.failed;
+}
+
+PHI__FN phi_message *phi__tape_result(phi__tape *tape, const phi_json *root) {
+    phi_message *message = (phi_message *)phi__arena_zero(&tape->arena, sizeof *message);
+    if (message == NULL ||
+        phi__message_get(phi_json_get(root, "result"), &tape->arena, message, NULL) != PHI_OK)
+        return NULL;
+    message->details = phi_json_str(phi_json_get(root, "details"), "");
+    message->loop_id = phi_json_str(phi_json_get(root, "child"), "");
+    return message;
+}
+
+/* ---- the index ---- */
+
+static phi_status phi__tape_wrong(const phi__tape *tape, phi_parse_error *error,
+                                  const char *words) {
+    if (error == NULL) return PHI_PARSE;
+    memset(error, 0, sizeof *error);
+    error->line = (uint32_t)tape->count + 1;
+    error->column = 1;
+    (void)snprintf(error->message, sizeof error->message, "%s", words);
+    return PHI_PARSE;
+}
+
+static bool phi__tape_hex(phi_str hex, unsigned char out[32]) {
+    size_t i;
+    memset(out, 0, 32);
+    if (hex.len != 64) return false;
+    for (i = 0; i < 64; i++) {
+        const char *digits = "0123456789abcdef";
+        const char *at = (const char *)memchr(digits, hex.at[i], 16);
+        if (at == NULL) return false;
+        out[i / 2] = (unsigned char)(out[i / 2] * 16 + (unsigned char)(at - digits));
+    }
+    return true;
+}
+
+static phi_status phi__tape_head(phi__tape *tape, const phi_json *root, phi_parse_error *error) {
+    if (phi_json_uint(phi_json_get(root, "version"), 0) != PHI__TAPE_VERSION)
+        return phi__tape_wrong(tape, error, "a tape of version 1 is expected");
+    if (!phi__tape_hex(phi_json_str(phi_json_get(root, "seed"), ""), tape->seed))
+        return phi__tape_wrong(tape, error, "seed: expected 64 hex digits");
+    tape->us = phi_json_uint(phi_json_get(root, "us"), 0);
+    tape->base.stages = phi_json_bool(phi_json_get(root, "stages"), false);
+    return PHI_OK;
+}
+
+/* What of a result must be there, so that nothing is wrong with it later. */
+static const char *phi__tape_flaw(phi__tape *tape, const phi__tape_line *line,
+                                  const phi_json *root) {
+    phi_parse_error why;
+    phi_message message;
+    if (line->kind == PHI__TAPE_BYTES && phi_json_get(root, "text") == NULL &&
+        !phi_json_is_string(phi_json_get(root, "base64")))
+        return "bytes: text or base64 is missing";
+    if (line->kind != PHI__TAPE_RESULT) return NULL;
+    memset(&message, 0, sizeof message);
+    if (phi__message_get(phi_json_get(root, "result"), &tape->arena, &message, &why) == PHI_PARSE ||
+        message.role != PHI_ROLE_TOOL_RESULT)
+        return "result: it is no message of a tool's result";
+    return NULL;
+}
+
+static phi_status phi__tape_add(phi__tape *tape, phi_str text, phi_parse_error *error) {
+    phi__tape_line line;
+    const phi_json *root;
+    const char *flaw;
+    void *grown;
+    memset(&line, 0, sizeof line);
+    line.text = text;
+    root = phi__tape_tree(tape, &line);
+    if (root == NULL && tape->arena.memory != NULL && phi__tape_summed(text))
+        return PHI_NO_MEMORY; /* what has its check value is JSON that we wrote, but for forgery */
+    line.kind = phi__tape_kind_of(phi_json_str(phi_json_get(root, "k"), ""));
+    if (line.kind == PHI__TAPE_NONE) return phi__tape_wrong(tape, error, "k: no such kind of line");
+    if ((line.kind == PHI__TAPE_HEAD) != (tape->count == 0))
+        return phi__tape_wrong(tape, error, "a tape begins with one line of kind \"tape\"");
+    flaw = phi__tape_flaw(tape, &line, root);
+    if (flaw != NULL) return phi__tape_wrong(tape, error, flaw);
+    line.x = phi_json_uint(phi_json_get(root, "x"), 0);
+    line.us = phi_json_uint(phi_json_get(root, "us"), 0);
+    line.n = phi_json_uint(phi_json_get(root, line.kind == PHI__TAPE_NOW ? "after" : "idle"), 0);
+    line.more = phi_json_bool(phi_json_get(root, "more"), false);
+    line.start = phi_json_bool(phi_json_get(root, "start"), false);
+    if (line.kind == PHI__TAPE_HEAD && phi__tape_head(tape, root, error) != PHI_OK)
+        return PHI_PARSE;
+    grown = phi__grow(&tape->memory, tape->index, &tape->cap, tape->count + 1, sizeof line);
+    if (grown == NULL) return PHI_NO_MEMORY;
+    tape->index = (phi__tape_line *)grown;
+    tape->index[tape->count++] = line;
+    return PHI_OK;
+}
+
+PHI__FN phi_status phi__tape_read(phi__tape *tape, phi_str text, phi_parse_error *error) {
+    phi_status status = PHI_OK;
+    while (text.len > 0 && status == PHI_OK) {
+        const char *end = (const char *)memchr(text.at, '\n', text.len);
+        size_t n = end != NULL ? (size_t)(end - text.at) : text.len;
+        if (end == NULL && tape->count > 0) break; /* the last write was torn */
+        if (!phi__tape_summed(phi__str(text.at, n)))
+            return phi__tape_wrong(tape, error, "the line is damaged: its sum is another");
+        status = phi__tape_add(tape, phi__str(text.at, n), error);
+        if (end == NULL) break;
+        text = phi__str(end + 1, text.len - n - 1);
+    }
+    if (status == PHI_OK && tape->count == 0)
+        return phi__tape_wrong(tape, error, "a tape begins with one line of kind \"tape\"");
+    if (status != PHI_OK) return status;
+    tape->torn = tape->index[tape->count - 1].kind != PHI__TAPE_OVER;
+    tape->at = 1;
+    return PHI_OK;
+}
+
+/* ---- src/session/tape_record.c ---- */
+
+/* tape_record.c - recording: everything from outside passes through here, and is written as it is let in.
+
+   What a transport says while nothing is let in is held back until the next step that lets in: a head and an end are kept,
+   bytes are refused as if the buffer were full. */
+
+#include <stdio.h>
+
+enum { PHI__TAPE_TICK_US = 1000 }; /* looks of the host that are closer see the same time */
+
+static phi__tape *phi__record_of(void *base) { return (phi__tape *)base; }
+
+/* ---- time ---- */
+
+/* Where the host gives no clock, the time of day, made so that it never goes back. */
+static uint64_t phi__record_real_us(const phi__tape *tape) {
+    if (tape->sources.clock_us_fn != NULL)
+        return tape->sources.clock_us_fn(tape->sources.user_data);
+    return tape->wall_us + (phi__clock_us() - tape->clock_us);
+}
+
+static void phi__record_time(phi__tape *tape, const char *kind) {
+    phi__buf *line = phi__tape_begin_line(tape, kind);
+    phi__tape_put_num(line, "us", tape->us);
+}
+
+static uint64_t phi__record_clock(void *user_data) {
+    phi__tape *tape = phi__record_of(user_data);
+    uint64_t now;
+    if (tape->rt == NULL || tape->rt->in_step || tape->over) return tape->us;
+    now = phi__record_real_us(tape);
+    if (now < tape->us + PHI__TAPE_TICK_US) {
+        tape->reads++;
+        return tape->us;
+    }
+    tape->us = tape->last_us = now;
+    phi__record_time(tape, "now");
+    phi__tape_put_num(&tape->line, "after", tape->reads);
+    phi__tape_end_line(tape);
+    tape->reads = 0;
+    return now;
+}
+
+static uint64_t phi__record_work_us(phi_tape *base) {
+    return phi__record_real_us(phi__record_of(base));
+}
+
+static void phi__record_touch(phi_tape *base) {
+    phi__tape *tape = phi__record_of(base);
+    if (tape->touched) return;
+    tape->touched = true;
+    phi__record_time(tape, "t");
+    if (tape->more)
+        phi__buf_text(&tape->line, ",\"more\":true");
+    else
+        phi__tape_put_num(&tape->line, "idle", tape->idle);
+    phi__tape_end_line(tape);
+    tape->idle = tape->reads = 0;
+    tape->last_us = tape->us;
+}
+
+static phi__buf *phi__record_line(phi__tape *tape, const char *kind) {
+    phi__record_touch(&tape->base);
+    return phi__tape_begin_line(tape, kind);
+}
+
+static phi__buf *phi__record_flow_line(phi__tape *tape, const char *kind, uint64_t x) {
+    phi__buf *line = phi__record_line(tape, kind);
+    phi__tape_put_num(line, "x", x);
+    return line;
+}
+
+/* ---- what a transport says ---- */
+
+static phi_status phi__record_stage(phi_tape *base, phi_xfer xfer, phi_xfer_stage stage) {
+    phi__tape *tape = phi__record_of(base);
+    phi__tape_flow *flow = phi__tape_flow_of(tape, xfer);
+    phi_status status;
+    if (flow == NULL) return PHI_STALE;
+    if (stage != PHI_XFER_STARTED && stage != PHI_XFER_CONNECTED) return PHI_BAD_ARG;
+    if (!tape->letting) {
+        flow->stage = (int)stage;
+        return PHI_OK;
+    }
+    phi__record_touch(base);
+    status = phi__xfer_stage_now(xfer, stage);
+    phi__tape_put_num(phi__record_flow_line(tape, "stage", flow->x), "stage", (uint64_t)stage);
+    phi__tape_end_line(tape);
+    return status;
+}
+
+static phi_status phi__record_head_now(phi__tape *tape, phi__tape_flow *flow) {
+    phi_status status;
+    phi__buf *line;
+    flow->held_head = false;
+    phi__record_touch(&tape->base);
+    (void)phi__secret_hide(tape, flow->head.at, flow->head.len);
+    phi__buf_clear(&tape->bytes);
+    phi__secret_cookies(&tape->bytes, phi__buf_str(&flow->head));
+    line = phi__record_flow_line(tape, "head", flow->x);
+    phi__tape_put_num(line, "status", (uint64_t)(flow->http_status > 0 ? flow->http_status : 0));
+    phi__tape_put_str(line, "headers", phi__buf_str(&tape->bytes));
+    line->failed = line->failed || tape->bytes.failed;
+    phi__tape_end_line(tape);
+    status = phi__xfer_head_now(flow->xfer, flow->http_status, flow->head.at, flow->head.len);
+    phi__buf_clear(&flow->head);
+    return status;
+}
+
+static phi_status phi__record_head(phi_tape *base, phi_xfer xfer, int http_status,
+                                   const char *headers, size_t len) {
+    phi__tape *tape = phi__record_of(base);
+    phi__tape_flow *flow = phi__tape_flow_of(tape, xfer);
+    if (flow == NULL) return PHI_STALE;
+    if (headers == NULL && len > 0) return PHI_BAD_ARG;
+    if (flow->has_head) return PHI_MISUSE;
+    phi__buf_clear(&flow->head);
+    phi__buf_add(&flow->head, headers, len);
+    flow->http_status = http_status;
+    flow->has_head = flow->held_head = true;
+    if (flow->head.failed) tape->failed = PHI_NO_MEMORY;
+    return tape->letting ? phi__record_head_now(tape, flow) : PHI_OK;
+}
+
+static void phi__record_bytes(phi__tape *tape, uint64_t x, phi_str bytes) {
+    phi__buf *line = phi__record_flow_line(tape, "bytes", x);
+    if (phi__utf8_valid(bytes) == bytes.len)
+        phi__tape_put_str(line, "text", bytes);
+    else {
+        phi__json_put_key(line, phi_str_of("base64"));
+        phi__buf_char(line, '"');
+        phi__base64_encode(line, bytes.at, bytes.len);
+        phi__buf_char(line, '"');
+    }
+    phi__tape_end_line(tape);
+}
+
+/* What may be the beginning of a secret waits for what comes behind it; at the end nothing does. */
+static phi_status phi__record_pass(phi__tape *tape, phi__tape_flow *flow, phi_str more, bool last) {
+    phi_status status = PHI_OK;
+    size_t tail;
+    phi_str bytes = more;
+    phi__record_touch(&tape->base);
+    if (tape->secret_count > 0) {
+        phi__buf_clear(&tape->bytes);
+        phi__buf_add_str(&tape->bytes, phi__buf_str(&flow->carry));
+        phi__buf_add(&tape->bytes, more.at, more.len);
+        if (tape->bytes.failed) return PHI_FULL;
+        (void)phi__secret_hide(tape, tape->bytes.at, tape->bytes.len);
+        bytes = phi__buf_str(&tape->bytes);
+    }
+    tail = last ? 0 : phi__secret_tail(tape, bytes);
+    if (bytes.len > tail) {
+        status = phi__xfer_push_now(flow->xfer, bytes.at, bytes.len - tail);
+        if (status != PHI_OK) return status;
+        phi__record_bytes(tape, flow->x, phi__str(bytes.at, bytes.len - tail));
+    }
+    phi__buf_clear(&flow->carry);
+    if (tail > 0) phi__buf_add(&flow->carry, bytes.at + (bytes.len - tail), tail);
+    if (flow->carry.failed) tape->failed = PHI_NO_MEMORY;
+    return PHI_OK;
+}
+
+static phi_status phi__record_push(phi_tape *base, phi_xfer xfer, const char *bytes, size_t len) {
+    phi__tape *tape = phi__record_of(base);
+    phi__tape_flow *flow = phi__tape_flow_of(tape, xfer);
+    phi_status status;
+    if (flow == NULL || flow->has_end) return PHI_STALE;
+    if (bytes == NULL && len > 0) return PHI_BAD_ARG;
+    if (!flow->has_head) return PHI_MISUSE;
+    if (len == 0) return PHI_OK;
+    status = tape->letting ? phi__record_pass(tape, flow, phi__str(bytes, len), false) : PHI_FULL;
+    if (status == PHI_FULL) flow->refused = true;
+    return status;
+}
+
+static phi_status phi__record_end_now(phi__tape *tape, phi__tape_flow *flow) {
+    phi__buf *line;
+    if (flow->carry.len > 0 && phi__record_pass(tape, flow, phi__str("", 0), true) == PHI_FULL)
+        return PHI_OK; /* in the next step */
+    line = phi__record_flow_line(tape, "end", flow->x);
+    phi__json_put_key(line, phi_str_of("status"));
+    phi__json_put_i64(line, (int64_t)flow->status);
+    phi__tape_put_str(line, "words", phi_str_of(flow->words));
+    phi__tape_end_line(tape);
+    flow->live = false;
+    return phi__xfer_end_now(flow->xfer, flow->status, flow->words);
+}
+
+static phi_status phi__record_end(phi_tape *base, phi_xfer xfer, phi_status status,
+                                  const char *words) {
+    phi__tape *tape = phi__record_of(base);
+    phi__tape_flow *flow = phi__tape_flow_of(tape, xfer);
+    if (flow == NULL) return PHI_STALE;
+    if (!flow->has_end) {
+        flow->has_end = true;
+        flow->status = status;
+        (void)snprintf(flow->words, sizeof flow->words, "%.*s",
+                       (int)phi__utf8_cut(phi_str_of(words), sizeof flow->words - 1),
+                       words != NULL ? words : "");
+        (void)phi__secret_hide(tape, flow->words, strlen(flow->words));
+    }
+    return tape->letting ? phi__record_end_now(tape, flow) : PHI_OK;
+}
+
+/* What was held back while nothing was let in. A transport may open nothing here, so the flows stay in place. */
+static void phi__record_flush(phi__tape *tape) {
+    size_t i;
+    for (i = 0; i < tape->flow_count; i++) {
+        phi__tape_flow *flow = &tape->flows[i];
+        if (flow->live && flow->stage != 0) {
+            int stage = flow->stage;
+            flow->stage = 0;
+            (void)phi__record_stage(&tape->base, flow->xfer, (phi_xfer_stage)stage);
+        }
+        if (flow->live && flow->held_head) (void)phi__record_head_now(tape, flow);
+        if (flow->live && flow->refused) {
+            flow->refused = false;
+            tape->inner.resume(tape->inner.user_data, flow->xfer);
+        }
+        if (flow->live && flow->has_end) (void)phi__record_end_now(tape, flow);
+    }
+}
+
+/* ---- the runtime's transport ---- */
+
+static phi_status phi__record_open(void *user_data, phi_xfer xfer, const phi_request *request) {
+    phi__tape *tape = phi__record_of(user_data);
+    phi__tape_flow *flow = phi__tape_flow_new(tape, xfer, tape->requests + 1);
+    phi__buf *line;
+    phi_status status;
+    if (flow == NULL) return PHI_NO_MEMORY;
+    tape->requests++;
+    line = phi__record_flow_line(tape, "request", tape->requests);
+    phi__tape_put_request(tape, line, request, tape->desc.whole_bodies);
+    status = tape->inner.open(tape->inner.user_data, xfer, request);
+    if (status != PHI_OK) {
+        flow->live = false;
+        phi__json_put_key(line, phi_str_of("status"));
+        phi__json_put_i64(line, (int64_t)status);
+    }
+    phi__tape_end_line(tape);
+    return status;
+}
+
+static void phi__record_resume(void *user_data, phi_xfer xfer) {
+    phi__tape *tape = phi__record_of(user_data);
+    phi__tape_flow *flow = phi__tape_flow_of(tape, xfer);
+    if (flow == NULL || flow->has_end) return;
+    flow->refused = false;
+    tape->inner.resume(tape->inner.user_data, xfer);
+}
+
+static void phi__record_cancel(void *user_data, phi_xfer xfer) {
+    phi__tape *tape = phi__record_of(user_data);
+    phi__tape_flow *flow = phi__tape_flow_of(tape, xfer);
+    if (flow == NULL) return;
+    flow->live = false;
+    if (!flow->has_end) tape->inner.cancel(tape->inner.user_data, xfer);
+}
+
+static void phi__record_pump(void *user_data) {
+    phi__tape *tape = phi__record_of(user_data);
+    if (tape->inner.pump != NULL) tape->inner.pump(tape->inner.user_data);
+}
+
+/* ---- tools ---- */
+
+/* A line of a result; where a secret stood in it, what is written counts for the run as well. */
+static phi_status phi__record_result_now(phi__tape *tape, phi__toolcall *call,
+                                         const phi_message *message) {
+    phi__buf *line = phi__record_line(tape, "result");
+    phi_status status;
+    size_t before;
+    phi__tape_put_result(tape, line, call, message);
+    before = line->len;
+    if (!line->failed && phi__secret_hide(tape, line->at, line->len)) {
+        phi__tape_line own;
+        const phi_json *root;
+        memset(&own, 0, sizeof own);
+        phi__buf_char(line, '}');
+        own.text = phi__buf_str(line);
+        root = line->failed ? NULL : phi__tape_tree(tape, &own);
+        message = root != NULL ? phi__tape_result(tape, root) : NULL;
+        line->len = before;
+        if (message == NULL) tape->failed = PHI_NO_MEMORY;
+    }
+    phi__tape_end_line(tape);
+    status = message != NULL ? phi__tape_settle(call, message) : PHI_NO_MEMORY;
+    if (message == NULL) phi__call_unclaim(call);
+    return status;
+}
+
+static phi_status phi__record_result(phi_tape *base, phi__toolcall *call,
+                                     const phi_tool_result *result) {
+    phi__tape *tape = phi__record_of(base);
+    phi_message *message = phi__tape_keep(&call->run->arena, result);
+    if (message == NULL) return phi__call_take(call, result); /* it ends for want of memory */
+    if (tape->letting || call->starting) return phi__record_result_now(tape, call, message);
+    call->held = message;
+    return PHI_OK;
+}
+
+/* Results that were given between two steps. */
+static void phi__record_held(phi__tape *tape) {
+    uint32_t i;
+    for (i = 0; i < tape->rt->calls.count; i++) {
+        phi__slot *slot = phi__slots_at(&tape->rt->calls, i);
+        phi__toolcall *call = slot != NULL ? (phi__toolcall *)slot->object : NULL;
+        if (slot == NULL || phi__slot_state(PHI__LOAD(&slot->word)) == 0 || call == NULL) continue;
+        if (call->held != NULL) (void)phi__record_result_now(tape, call, call->held);
+    }
+}
+
+static bool phi__record_start(phi_tape *base, phi__toolcall *call) {
+    (void)base;
+    (void)call;
+    return false;
+}
+
+static void phi__record_started(phi_tape *base, phi__toolcall *call) {
+    (void)base;
+    (void)call;
+}
+
+static void phi__record_said(phi_tape *base, phi__toolcall *call, phi_str text, bool progress) {
+    phi__tape *tape = phi__record_of(base);
+    phi__buf *line;
+    if (!tape->letting && !call->starting) return; /* by the host, who says it again */
+    line = phi__record_line(tape, "update");
+    phi__tape_put_num(line, "agent", call->run->agent->index);
+    phi__tape_put_str(line, "id", call->block->id);
+    if (call->starting) phi__buf_text(line, ",\"start\":true");
+    if (progress) phi__buf_text(line, ",\"progress\":true");
+    phi__tape_put_str(line, "text", text);
+    phi__tape_end_line(tape);
+}
+
+/* ---- steps ---- */
+
+static void phi__record_begin(phi_tape *base) {
+    phi__tape *tape = phi__record_of(base);
+    phi__tape_set(tape, phi__record_real_us(tape));
+    tape->touched = tape->more = false;
+    tape->letting = true;
+    phi__record_flush(tape);
+    phi__record_held(tape);
+}
+
+static void phi__record_rest(phi_tape *base) { (void)base; }
+
+static void phi__record_woken(phi_tape *base) {
+    phi__tape *tape = phi__record_of(base);
+    phi__tape_set(tape, phi__record_real_us(tape));
+    tape->more = tape->more || tape->touched;
+    tape->touched = false;
+}
+
+static void phi__record_fired(phi_tape *base) {
+    phi__tape *tape = phi__record_of(base);
+    (void)phi__record_line(tape, "timers");
+    phi__tape_end_line(tape);
+}
+
+static void phi__record_posted(phi_tape *base) {
+    phi__tape *tape = phi__record_of(base);
+    (void)phi__record_line(tape, "posts");
+    phi__tape_end_line(tape);
+}
+
+static void phi__record_let_in(phi_tape *base) {
+    phi__tape *tape = phi__record_of(base);
+    tape->letting = false;
+    if (tape->rt->ready != NULL) phi__record_touch(base);
+    if (tape->touched || tape->more) return;
+    tape->idle++;
+    tape->us = tape->last_us;
+}
+
+static void phi__record_attach(phi_tape *base, phi_runtime *rt, const phi_transport *inner,
+                               bool stages) {
+    phi__tape *tape = phi__record_of(base);
+    char hex[PHI__SHA256_HEX];
+    phi__buf *line = phi__tape_begin_line(tape, "tape");
+    tape->rt = rt;
+    tape->inner = *inner;
+    base->stages = stages;
+    phi__tape_put_num(line, "version", PHI__TAPE_VERSION);
+    phi__tape_put_num(line, "us", tape->us);
+    phi__sha256_hex(tape->seed, hex);
+    phi__tape_put_str(line, "seed", phi__str(hex, sizeof hex));
+    phi__json_put_key(line, phi_str_of("stages"));
+    phi__json_put_bool(line, stages);
+    phi__tape_end_line(tape);
+}
+
+static void phi__record_detach(phi_tape *base) {
+    phi__tape *tape = phi__record_of(base);
+    tape->rt = NULL;
+}
+
+static phi_status phi__record_take(phi_tape *base, const phi__tape_sources *sources) {
+    phi__tape *tape = phi__record_of(base);
+    phi_status status = phi__tape_take(base, sources);
+    if (status != PHI_OK) return status;
+    tape->wall_us = (uint64_t)phi__clock_wall_ms() * 1000;
+    tape->clock_us = phi__clock_us();
+    tape->us = tape->last_us = phi__record_real_us(tape);
+    if (sources->random_fn != NULL)
+        sources->random_fn(sources->user_data, tape->seed, sizeof tape->seed);
+    else
+        phi__clock_random(tape->seed, sizeof tape->seed);
+    return PHI_OK;
+}
+
+static uint64_t phi__record_look_us(phi_tape *base) {
+    const phi__tape *tape = phi__record_of(base);
+    return tape->rt != NULL && tape->rt->in_step ? tape->us : phi__record_real_us(tape);
+}
+
+static const phi__tape_ops phi__record_ops = {
+    phi__record_take,  phi__record_attach,  phi__record_detach,  phi__record_begin,
+    phi__record_rest,  phi__record_woken,   phi__record_fired,   phi__record_posted,
+    phi__record_touch, phi__record_let_in,  phi__record_work_us, phi__record_look_us,
+    phi__record_stage, phi__record_head,    phi__record_push,    phi__record_end,
+    phi__record_start, phi__record_started, phi__record_result,  phi__record_said};
+
+PHI__FN void phi__tape_record_init(phi__tape *tape) {
+    tape->base.ops = &phi__record_ops;
+    tape->base.clock_us_fn = phi__record_clock;
+    tape->base.transport.open = phi__record_open;
+    tape->base.transport.resume = phi__record_resume;
+    tape->base.transport.cancel = phi__record_cancel;
+    tape->base.transport.pump = phi__record_pump;
+    tape->base.transport.user_data = tape;
+}
+
+/* ---- src/session/tape_secret.c ---- */
+
+/* tape_secret.c - what must not be on a tape: keys, in headers, URLs, and wherever else their text appears.
+
+   In headers and URLs a secret is told by its name. Its text is kept, and asterisks of the same length stand for it in all
+   that comes later: in answers that repeat it, and in results of tools. */
+
+static const char *const phi__secret_words[] = {"auth",    "api-key", "apikey",    "token",
+                                                "secret",  "cookie",  "signature", "credential",
+                                                "api_key", "passw"};
+
+static bool phi__secret_name(phi_str name) {
+    size_t i;
+    for (i = 0; i < PHI__COUNT(phi__secret_words); i++)
+        if (phi__str_find_nocase(name, 0, phi__secret_words[i]) != SIZE_MAX) return true;
+    return phi__str_is_nocase(name, "key");
+}
+
+PHI__FN bool phi__secret_header(phi_str name) { return phi__secret_name(name); }
+
+static void phi__secret_keep(phi__tape *tape, phi_str secret) {
+    char *copy = (char *)phi__alloc(&tape->memory, secret.len);
+    if (tape->secrets == NULL)
+        tape->secrets =
+            (phi_str *)phi__alloc(&tape->memory, PHI__SECRETS_MOST * sizeof *tape->secrets);
+    if (copy == NULL || tape->secrets == NULL || tape->secret_count == PHI__SECRETS_MOST) {
+        phi__free(&tape->memory, copy, secret.len);
+        tape->failed = PHI_NO_MEMORY; /* better no recording than one with a key in it */
+        return;
+    }
+    memcpy(copy, secret.at, secret.len);
+    tape->secrets[tape->secret_count++] = phi__str(copy, secret.len);
+}
+
+PHI__FN void phi__secret_add(phi__tape *tape, phi_str secret) {
+    size_t i;
+    if (secret.len < PHI__SECRET_LEAST) return;
+    for (i = 0; i < tape->secret_count; i++)
+        if (phi_str_equal(tape->secrets[i], secret)) return;
+    phi__secret_keep(tape, secret);
+}
+
+PHI__FN void phi__secret_value(phi__tape *tape, phi_str value) {
+    size_t space = phi__str_find(value, 0, " "); /* "Bearer key" */
+    if (space < value.len) value = phi__str(value.at + space + 1, value.len - space - 1);
+    phi__secret_add(tape, phi__str_trim(value));
+}
+
+static bool phi__secret_hide_one(phi_str secret, char *at, size_t len) {
+    bool found = false;
+    char *end = at + len;
+    while ((size_t)(end - at) >= secret.len) {
+        char *first = (char *)memchr(at, secret.at[0], (size_t)(end - at) - secret.len + 1);
+        if (first == NULL) break;
+        at = first + 1;
+        if (memcmp(first, secret.at, secret.len) != 0) continue;
+        memset(first, '*', secret.len);
+        at = first + secret.len;
+        found = true;
+    }
+    return found;
+}
+
+PHI__FN bool phi__secret_hide(const phi__tape *tape, char *at, size_t len) {
+    bool found = false;
+    size_t i;
+    for (i = 0; i < tape->secret_count; i++)
+        found = phi__secret_hide_one(tape->secrets[i], at, len) || found;
+    return found;
+}
+
+PHI__FN size_t phi__secret_tail(const phi__tape *tape, phi_str text) {
+    size_t i, best = 0;
+    for (i = 0; i < tape->secret_count; i++) {
+        phi_str s = tape->secrets[i];
+        size_t n = phi__min(s.len - 1, text.len);
+        while (n > best && memcmp(text.at + text.len - n, s.at, n) != 0) n--;
+        best = phi__max(best, n);
+    }
+    return best;
+}
+
+/* One "name=value" of a query. */
+static void phi__secret_query(phi__tape *tape, phi__buf *out, phi_str part) {
+    size_t eq = phi__str_find(part, 0, "=");
+    if (eq >= part.len || !phi__secret_name(phi__str(part.at, eq))) {
+        phi__buf_add_str(out, part);
+        return;
+    }
+    phi__secret_add(tape, phi__str(part.at + eq + 1, part.len - eq - 1));
+    phi__buf_add(out, part.at, eq + 1);
+    phi__buf_text(out, "[redacted]");
+}
+
+/* Where the user and password before the host begin and end; false: there are none. */
+static bool phi__secret_user(phi_str url, size_t *from, size_t *to) {
+    size_t scheme = phi__str_find(url, 0, "://"), at, slash;
+    if (scheme >= url.len) return false;
+    *from = scheme + 3;
+    slash = phi__str_find(url, *from, "/");
+    at = phi__str_find(phi__str(url.at, phi__min(slash, url.len)), *from, "@");
+    *to = at;
+    return at < url.len;
+}
+
+PHI__FN void phi__secret_url(phi__tape *tape, phi__buf *out, phi_str url) {
+    size_t from = 0, to = 0, at, end;
+    if (phi__secret_user(url, &from, &to)) {
+        phi__secret_add(tape, phi__str(url.at + from, to - from));
+        phi__buf_add(out, url.at, from);
+        phi__buf_text(out, "[redacted]");
+        url = phi__str(url.at + to, url.len - to);
+    }
+    at = phi__min(phi__str_find(url, 0, "?"), url.len);
+    if (at > 0) phi__buf_add(out, url.at, at);
+    while (at < url.len) { /* at a "?" or "&" */
+        phi__buf_char(out, url.at[at++]);
+        end = phi__min(phi__str_find(url, at, "&"), url.len);
+        phi__secret_query(tape, out, phi__str(url.at + at, end - at));
+        at = end;
+    }
+}
+
+PHI__FN void phi__secret_cookies(phi__buf *out, phi_str headers) {
+    while (headers.len > 0) {
+        size_t end = phi__str_find(headers, 0, "\n");
+        size_t n = end < headers.len ? end + 1 : headers.len;
+        phi_str one = phi__str(headers.at, n);
+        size_t colon = phi__min(phi__str_find(one, 0, ":"), n);
+        if (phi__str_find_nocase(phi__str(one.at, colon), 0, "cookie") != SIZE_MAX) {
+            phi__buf_add(out, one.at, colon);
+            phi__buf_text(out, ": [redacted]\r\n");
+        } else
+            phi__buf_add_str(out, one);
+        headers = phi__str(headers.at + n, headers.len - n);
+    }
+}
+
+#endif /* PHI__IMP_SESSION */
 
 #endif /* PHI_IMPLEMENTATION */
 

@@ -44,31 +44,65 @@
 #if PHI__PUB_TEXT != 0x4ad83af5
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_IO != 0xd83dc6b4
+#if PHI__PUB_IO != 0x3bd53fc4
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_MODEL != 0x99700755
+#if PHI__PUB_MODEL != 0x79d28fc9
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_WIRE != 0xdd04ad5e
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_THREAD != 0x59c0f2e5
+#if PHI__PUB_THREAD != 0x51ba0017
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_LOOP != 0x1d241e8f
+#if PHI__PUB_LOOP != 0xcf6c71ec
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_AGENT != 0x413ef32c
+#if PHI__PUB_AGENT != 0x56213a79
+#error "phi: phi_tools.h and phi.h are of different versions"
+#endif
+#if PHI__PUB_SESSION != 0xeb2700f1
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 
 #ifdef PHI__PUB_TOOLS
-#if PHI__PUB_TOOLS != 0x0413beb8
+#if PHI__PUB_TOOLS != 0xaaf2b9f8
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__PUB_TOOLS 0x0413beb8
+#define PHI__PUB_TOOLS 0xaaf2b9f8
+
+/* ---- src/tools/context_tools.h ---- */
+
+/* context_tools.h - tools by which a model looks after what it sees: prun, prun_with_memo, revert_to_state.
+
+       phi_tool tools[2];
+       phi_tools_prun(tools);
+       desc.tools = tools;   // desc: a phi_agent_desc
+       desc.tool_count = 2;
+
+   They are not among the built-in tools of phi_tools_init: an agent has them when it is given them. All they do is
+   phi_call_prune and phi_call_revert. They need nothing to live on: one tool serves any number of agents. */
+#ifndef PHI_TOOLS_CONTEXT_TOOLS_H
+#define PHI_TOOLS_CONTEXT_TOOLS_H
+
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* prun {tokens} and prun_with_memo {tokens, memo}, into out[0] and out[1]. PHI_BAD_ARG: out is NULL. */
+PHI_API phi_status phi_tools_prun(phi_tool *out);
+
+/* revert_to_state {category, step, summary}. Whoever has it sees a line "[step n12]" behind each tool result.
+   PHI_BAD_ARG: out is NULL. */
+PHI_API phi_status phi_tools_revert(phi_tool *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
 
 /* ---- src/tools/tools.h ---- */
 
@@ -162,7 +196,8 @@ typedef struct phi_tool_registry phi_tool_registry;
 PHI_API phi_tool_registry *phi_tool_registry_new(const phi_allocator *allocator);
 
 /* One with the built-in tools in it, which live in the registry: it must outlive the agents that use
-   them. desc as in phi_tools_init. */
+   them. desc as in phi_tools_init. It also knows prun, prun_with_memo and revert_to_state
+   (tools/context_tools.h), but only by name: they are not counted, nor found by phi_tool_registry_at. */
 PHI_API phi_tool_registry *phi_tool_registry_with_defaults(const phi_allocator *allocator,
                                                            const phi_tools_desc *desc);
 PHI_API void phi_tool_registry_free(phi_tool_registry *registry); /* NULL is harmless */
@@ -178,9 +213,10 @@ PHI_API size_t phi_tool_registry_count(const phi_tool_registry *registry);
    add. */
 PHI_API const phi_tool *phi_tool_registry_at(const phi_tool_registry *registry, size_t index);
 
-/* Copies the tools of those names into out[0..count), in that order, each once; names that are not
-   there are skipped and, where `unknown` is given, put into unknown[0..count). Returns how many
-   tools; *unknown_count (may be NULL): how many names were unknown. */
+/* Copies the tools of those names into `out`, in that order, each once; names that are not
+   there are skipped and, where `unknown` is given, put into unknown[0..count). The name prun brings
+   prun_with_memo with it, so `out` has room for count + 1. Returns how many tools; *unknown_count
+   (may be NULL): how many names were unknown. */
 PHI_API size_t phi_tool_registry_resolve(const phi_tool_registry *registry,
                                          const char *const *names, size_t count, phi_tool *out,
                                          const char **unknown, size_t *unknown_count);
@@ -202,11 +238,11 @@ PHI_API size_t phi_tool_registry_resolve(const phi_tool_registry *registry,
 #endif
 
 #ifdef PHI__IMP_TOOLS
-#if PHI__IMP_TOOLS != 0xc4bcea3e
+#if PHI__IMP_TOOLS != 0xc6680207
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__IMP_TOOLS 0xc4bcea3e
+#define PHI__IMP_TOOLS 0xc6680207
 
 /* ---- src/tools/finder_in.h ---- */
 
@@ -539,6 +575,156 @@ PHI__FN phi_flow phi__bash_start(void *user_data, phi_call call, phi_str argumen
 }
 
 #endif
+
+/* ---- src/tools/context_tools.c ---- */
+
+/* context_tools.c - prun, prun_with_memo and revert_to_state: words for the model, and its wishes handed on. */
+
+
+#include <stdio.h>
+
+static const char phi__context_tool_prun[] =
+    "{\"type\":\"object\",\"properties\":{"
+    "\"tokens\":{\"type\":\"integer\",\"minimum\":1,"
+    "\"description\":\"About how many tokens to remove\"}},"
+    "\"required\":[\"tokens\"]}";
+static const char phi__context_tool_memo[] =
+    "{\"type\":\"object\",\"properties\":{"
+    "\"tokens\":{\"type\":\"integer\",\"minimum\":1,"
+    "\"description\":\"About how many tokens to remove\"},"
+    "\"memo\":{\"type\":\"string\",\"description\":"
+    "\"What to remember of what is removed, in a few sentences\"}},"
+    "\"required\":[\"tokens\",\"memo\"]}";
+static const char phi__context_tool_revert[] =
+    "{\"type\":\"object\",\"properties\":{"
+    "\"category\":{\"type\":\"string\","
+    "\"enum\":[\"failure\",\"tangent\",\"completion\",\"step-summary\"],"
+    "\"description\":\"Why: what followed failed, led away, is done, or can be summed up\"},"
+    "\"step\":{\"type\":\"string\",\"description\":\"The step to go back to, such as n12\"},"
+    "\"summary\":{\"type\":\"string\",\"description\":\"What to remember of what followed\"}},"
+    "\"required\":[\"category\",\"step\"]}";
+
+static void phi__context_tool_drop(phi__job *job) { (void)job; }
+
+/* ---- prun, prun_with_memo ---- */
+
+static phi_flow phi__context_tool_prune(phi__job *job, uint64_t tokens, phi_str memo) {
+    char words[96];
+    if (tokens == 0) return phi__job_fail(job, "Invalid arguments: tokens must be > 0");
+    if (phi_call_prune(job->call, tokens, memo) != PHI_OK) return phi__job_no_memory(job);
+    (void)snprintf(words, sizeof words,
+                   "Prun request recorded: %llu tokens will be removed before next turn.",
+                   (unsigned long long)tokens);
+    return phi__job_done(job, phi_str_of(words), NULL);
+}
+
+static phi_flow phi__context_tool_prun_go(phi__job *job) {
+    uint64_t tokens;
+    if (!phi__job_number(job, "tokens", 0, &tokens)) return PHI_DONE;
+    return phi__context_tool_prune(job, tokens, phi__str(NULL, 0));
+}
+
+static phi_flow phi__context_tool_memo_go(phi__job *job) {
+    uint64_t tokens;
+    phi_str memo;
+    if (!phi__job_number(job, "tokens", 0, &tokens) || !phi__job_str(job, "memo", &memo))
+        return PHI_DONE;
+    return phi__context_tool_prune(job, tokens, memo);
+}
+
+static phi_flow phi__context_tool_prun_start(void *user_data, phi_call call, phi_str arguments) {
+    return phi__job_begin(user_data, call, arguments, sizeof(phi__job), true,
+                          phi__context_tool_prun_go, phi__context_tool_drop);
+}
+
+static phi_flow phi__context_tool_memo_start(void *user_data, phi_call call, phi_str arguments) {
+    return phi__job_begin(user_data, call, arguments, sizeof(phi__job), true,
+                          phi__context_tool_memo_go, phi__context_tool_drop);
+}
+
+/* ---- revert_to_state ---- */
+
+static phi_revert_category phi__context_tool_category(phi_str word) {
+    int i;
+    for (i = PHI_REVERT_FAILURE; i <= PHI_REVERT_STEP_SUMMARY; i++)
+        if (phi__str_is(word, phi_revert_category_text((phi_revert_category)i)))
+            return (phi_revert_category)i;
+    return (phi_revert_category)0;
+}
+
+static phi_flow phi__context_tool_revert_go(phi__job *job) {
+    phi_str category, step, digits;
+    const char *summary;
+    char words[200];
+    uint64_t number;
+    phi_revert_category which;
+    phi_status status;
+    if (!phi__job_str(job, "category", &category) || !phi__job_str(job, "step", &step) ||
+        !phi__job_text(job, "summary", false, &summary))
+        return PHI_DONE;
+    which = phi__context_tool_category(category);
+    if ((int)which == 0)
+        return phi__job_fail(job, "Invalid arguments: category must be failure, tangent, "
+                                  "completion or step-summary");
+    digits = phi__str_starts(step, "n") ? phi__str(step.at + 1, step.len - 1) : step;
+    if (!phi__str_to_u64(digits, &number))
+        return phi__job_fail(job, "Invalid arguments: step must be one that is shown, such as n12");
+    status = phi_call_revert(job->call, which, number, phi_str_of(summary), words, sizeof words);
+    if (status == PHI_REJECTED) return phi__job_fail(job, "Revert rejected: %s", words);
+    if (status != PHI_OK) return phi__job_no_memory(job);
+    (void)snprintf(words, sizeof words,
+                   "Revert request recorded: back to step n%llu before next turn.",
+                   (unsigned long long)number);
+    return phi__job_done(job, phi_str_of(words), NULL);
+}
+
+static phi_flow phi__context_tool_revert_start(void *user_data, phi_call call, phi_str arguments) {
+    return phi__job_begin(user_data, call, arguments, sizeof(phi__job), true,
+                          phi__context_tool_revert_go, phi__context_tool_drop);
+}
+
+static void
+phi__context_tool_add(phi_tool *tool, const char *name, const char *label, const char *schema,
+                      phi_flow (*start)(void *user_data, phi_call call, phi_str arguments),
+                      const char *description) {
+    memset(tool, 0, sizeof *tool);
+    tool->name = name;
+    tool->label = label;
+    tool->description = description;
+    tool->schema = schema;
+    tool->start = start;
+    tool->cancel = phi__job_cancel;
+    tool->checks_arguments = true;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_tools_prun(phi_tool *out) {
+    if (out == NULL) return PHI_BAD_ARG;
+    phi__context_tool_add(
+        &out[0], "prun", "Prun", phi__context_tool_prun, phi__context_tool_prun_start,
+        "Remove the oldest of your own messages and tool results from the context, "
+        "up to about so many tokens, when they are no longer needed. What the user "
+        "said stays.");
+    phi__context_tool_add(
+        &out[1], "prun_with_memo", "Prun with Memo", phi__context_tool_memo,
+        phi__context_tool_memo_start,
+        "Remove the oldest of your own messages and tool results from the context, "
+        "up to about so many tokens, and leave a memo in their place. What the user "
+        "said stays.");
+    return PHI_OK;
+}
+
+PHI_API phi_status phi_tools_revert(phi_tool *out) {
+    if (out == NULL) return PHI_BAD_ARG;
+    phi__context_tool_add(out, "revert_to_state", "Revert to State", phi__context_tool_revert,
+                          phi__context_tool_revert_start,
+                          "Go back to the step whose tool result ends with [step nNN]: all that "
+                          "followed it is removed from the context, and the summary stays in its "
+                          "place. Messages of the user cannot be gone back over.");
+    out->names_steps = true;
+    return PHI_OK;
+}
 
 /* ---- src/tools/edit_file.c ---- */
 
@@ -1591,11 +1777,15 @@ PHI__FN phi_flow phi__read_file_start(void *user_data, phi_call call, phi_str ar
 /* registry.c - an array of tools, searched by name. */
 
 
+enum { PHI__REGISTRY_APART = 3 };
+
 struct phi_tool_registry {
     phi_memory memory;
     phi_tool *tools;
     size_t count, cap;
     phi_toolset defaults;
+    phi_tool apart[PHI__REGISTRY_APART]; /* those that are only had by name */
+    size_t apart_count;
 };
 
 static size_t phi__registry_find(const phi_tool_registry *registry, const char *name) {
@@ -1603,6 +1793,14 @@ static size_t phi__registry_find(const phi_tool_registry *registry, const char *
     for (i = 0; i < registry->count; i++)
         if (strcmp(registry->tools[i].name, name) == 0) return i;
     return SIZE_MAX;
+}
+
+static const phi_tool *phi__registry_named(const phi_tool_registry *registry, const char *name) {
+    size_t i, at = phi__registry_find(registry, name);
+    if (at != SIZE_MAX) return &registry->tools[at];
+    for (i = 0; i < registry->apart_count; i++)
+        if (strcmp(registry->apart[i].name, name) == 0) return &registry->apart[i];
+    return NULL;
 }
 
 static bool phi__registry_has(const phi_tool *tools, size_t count, const char *name) {
@@ -1629,6 +1827,9 @@ PHI_API phi_tool_registry *phi_tool_registry_with_defaults(const phi_allocator *
     size_t i;
     if (registry == NULL) return NULL;
     (void)phi_tools_init(&registry->defaults, desc);
+    (void)phi_tools_prun(registry->apart);
+    (void)phi_tools_revert(registry->apart + 2);
+    registry->apart_count = PHI__REGISTRY_APART;
     for (i = 0; i < registry->defaults.count; i++) {
         if (phi_tool_registry_add(registry, &registry->defaults.tools[i]) == PHI_OK) continue;
         phi_tool_registry_free(registry);
@@ -1664,7 +1865,7 @@ PHI_API phi_status phi_tool_registry_add(phi_tool_registry *registry, const phi_
 }
 
 PHI_API bool phi_tool_registry_contains(const phi_tool_registry *registry, const char *name) {
-    return registry != NULL && name != NULL && phi__registry_find(registry, name) != SIZE_MAX;
+    return registry != NULL && name != NULL && phi__registry_named(registry, name) != NULL;
 }
 
 PHI_API size_t phi_tool_registry_count(const phi_tool_registry *registry) {
@@ -1680,13 +1881,17 @@ PHI_API size_t phi_tool_registry_resolve(const phi_tool_registry *registry,
                                          const char **unknown, size_t *unknown_count) {
     size_t found = 0, missing = 0, i;
     for (i = 0; i < count; i++) {
-        size_t at = registry != NULL ? phi__registry_find(registry, names[i]) : SIZE_MAX;
-        if (at == SIZE_MAX) {
+        const phi_tool *tool = registry != NULL ? phi__registry_named(registry, names[i]) : NULL;
+        if (tool == NULL) {
             if (unknown != NULL) unknown[missing] = names[i];
             missing++;
-        } else if (!phi__registry_has(out, found, names[i])) {
-            out[found++] = registry->tools[at];
+            continue;
         }
+        if (!phi__registry_has(out, found, names[i])) out[found++] = *tool;
+        if (strcmp(names[i], "prun") != 0 || phi__registry_has(out, found, "prun_with_memo"))
+            continue;
+        tool = phi__registry_named(registry, "prun_with_memo");
+        if (tool != NULL) out[found++] = *tool;
     }
     if (unknown_count != NULL) *unknown_count = missing;
     return found;

@@ -57,10 +57,16 @@ AIMS = [
     ("  Bedrock", "decode_bedrock_over_json_parse", "most", 2),
     ("  Bedrock, a byte of its frames over one of JSON", "decode_bedrock_byte_over_json_byte", "most",
      2),
+    ("a turn with a policy: 10,000th over 100th, the thread alone", "project_turn_at_10000_over_100",
+     "most", 1.2),
+    ("  a whole run, 10,000th over 400th", "project_run_at_10000_over_400", "most", 1.2),
+    ("  100,000 entries, cold, over parsing their JSON", "project_cold_over_parse", "most", 2),
     ("JSON tree of a conversation over cJSON", "json_read_conversation_over_cjson", "least", 1.2),
     ("JSON tree of a delta over cJSON: Chat", "json_read_delta_openai_over_cjson", "least", 2.7),
     ("  Anthropic", "json_read_delta_anthropic_over_cjson", "least", 2.7),
     ("JSON tree, bytes a byte of text", "json_tree_bytes_conversation", "most", 2.5),
+    ("reading a thread of 100 MB, over checksumming and parsing it in memory",
+     "stores_read_over_checksum_and_parse", "most", 1.5),
     ("JSON write over cJSON", "json_write_conversation_over_cjson", "least", 2),
 ]
 
@@ -104,7 +110,7 @@ def build(name):
         peer = ["-DBENCH_CJSON", "-lcjson"] if has("cjson/cJSON.h") else []
         sh(C + ["-Isrc", "bench/bench_decode.c", "build/normal/libphi.a", "-lcurl", "-lm"] + peer +
            ["-o", target])
-    elif name in ("bench_http", "bench_wire"):
+    elif name in ("bench_http", "bench_wire", "bench_project", "bench_stores"):
         sh(C + ["-Isrc", f"bench/{name}.c", "build/normal/libphi.a", "-lcurl", "-lm", "-o", target])
     else:
         more = []
@@ -156,7 +162,7 @@ def stream(command, results, env=None):
 def run_program(name, results):
     program = build(name)
     command = [program]
-    if name not in ("bench_json", "bench_wire", "bench_decode"):
+    if name not in ("bench_json", "bench_wire", "bench_decode", "bench_stores", "bench_project"):
         command.append(SERVER)
     if name != "bench_step":
         stream(command, results)
@@ -186,7 +192,8 @@ def run_frame_loop(results):
 
 
 PROGRAMS = ["bench_memory", "bench_delta", "bench_step", "bench_arguments", "bench_first_byte",
-            "bench_turns", "bench_http", "bench_wire", "bench_decode", "bench_json"]
+            "bench_turns", "bench_http", "bench_wire", "bench_decode", "bench_project",
+            "bench_stores", "bench_json"]
 OTHERS = {"bench_build": run_build, "bench_frame_loop": run_frame_loop}
 
 

@@ -37,7 +37,7 @@ PROCESS = (r"posix_spawn\w*|v?fork|_Fork|exec[lv]\w*|fexecve|wait|waitid|waitpid
            r"pidfd_\w+|popen|system")
 FILES = (r"open(at)?(64)?|__open\w*|creat(64)?|fopen(64)?|freopen(64)?|fdopen|rename\w*|mkdir\w*|rmdir|"
          r"unlink\w*|remove|opendir|fdopendir|readdir(64)?|f?l?stat(at)?(64)?|statx|realpath|fsync|"
-         r"fdatasync|f?truncate(64)?|mkstemp\w*|mkdtemp|link(at)?|symlink\w*|readlink\w*|access|"
+         r"fdatasync|flock|pread(64)?|f?truncate(64)?|mkstemp\w*|mkdtemp|link(at)?|symlink\w*|readlink\w*|access|"
          r"ftw|nftw|glob|scandir|f?ch(mod|own|dir)\w*")
 NEVER = (r"printf|fprintf|puts|fputs|putchar|perror|exit|_exit|atexit|signal|system|popen|fork|vfork|"
          r"pthread_create|thrd_create|srand|rand|gets|strtok|setlocale|longjmp|setenv|putenv|"
@@ -240,6 +240,15 @@ def job_file(path):
     run(["gcc", "-std=c99", "-D_GNU_SOURCE", "-I", INC] + extra + WARN_C + ["-fsyntax-only", path])
 
 
+def job_extra(cc, std, header):
+    """An opt-in header, alone, twice and with its implementation, where what it needs is there."""
+    call = "int call(void);\nint call(void) { phi_store s;\n    return phi_sqlite_store_open(NULL, &s, NULL, 0); }\n"
+    name = os.path.basename(header)
+    path = source(tag("extra", cc, std, name) + ".c", f"#define {name[:-2].upper()}_IMPLEMENTATION\n" +
+                  includes([name, name]) + call)
+    run(compiler(cc, std) + ["-I", os.path.join(ROOT, "extras"), "-fsyntax-only", path])
+
+
 def project_files():
     done = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
@@ -293,7 +302,8 @@ def job_stale():
 def jobs():
     """(group, name, function, arguments); long ones first within the pool's order."""
     c_files = sorted(glob.glob("src/*/*.[ch]", root_dir=ROOT) + glob.glob("tests/**/*.[ch]", root_dir=ROOT,
-                     recursive=True) + glob.glob("examples/*.[ch]", root_dir=ROOT))
+                     recursive=True) + glob.glob("examples/*.[ch]", root_dir=ROOT) +
+                     glob.glob("extras/*.h", root_dir=ROOT))
     orders = [list(o) for o in itertools.permutations(HEADERS)]
     yield "headers are fresh", "stale", job_stale, ()
     yield "layers", "layers", job_script, ("check_layers.py",)
@@ -322,6 +332,8 @@ def jobs():
             if header != "phi_tools.h":  # the linked program has it
                 yield "implementation", f"implementation {cc} {std} {header}", job_implementation, \
                     (cc, std, header)
+        for header in glob.glob("extras/*.h", root_dir=ROOT):
+            yield "extras", f"extra {cc} {std} {header}", job_extra, (cc, std, header)
     for order in orders:
         for implement in (False, True):
             yield "any order", tag("order", *order, str(implement)), job_order, (order, implement)

@@ -103,7 +103,8 @@ def compile_block(job):
         define = [] if "PHI_IMPLEMENTATION" in program else ["-D_GNU_SOURCE"]
         if way == "cpp":
             define = []
-        done = subprocess.run(WAYS[way] + WARN + define + ["-fsyntax-only", "-I", folder, "-"],
+        done = subprocess.run(WAYS[way] + WARN + define + ["-fsyntax-only", "-I", folder, "-I",
+                                                   os.path.join(ROOT, "extras"), "-"],
                               input=program, capture_output=True, text=True, check=False,
                               cwd=folder)
         if done.returncode:

@@ -46,6 +46,7 @@ needs_test() {
     need g++ have g++
     need valgrind have valgrind
     need openssl have openssl
+    need libsqlite3-dev header sqlite3.h
 }
 needs_check() {
     needs_common
@@ -54,6 +55,7 @@ needs_check() {
     need clang-format have clang-format
     need gcc-multilib wide32
     need g++-multilib wide32
+    need libsqlite3-dev header sqlite3.h
     need gcc-mingw-w64-x86-64-posix have x86_64-w64-mingw32-gcc-posix
 }
 needs_fuzz() {

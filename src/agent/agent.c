@@ -38,7 +38,7 @@ PHI__FN void phi__agent_doom(phi__agent *agent) {
 
 static bool phi__agent_reserve_free(const phi__agent *agent) {
     size_t i;
-    for (i = 0; i < PHI__RESERVE; i++)
+    for (i = 0; agent->reserve != NULL && i < PHI__RESERVE; i++)
         if (agent->reserve[i].in_use) return false;
     return true;
 }
@@ -153,6 +153,23 @@ PHI_API phi_status phi_continue(phi_agent handle, phi_continuation kind) {
                           "phi_continue: the last message is the model's own");
     if (kind == PHI_CONTINUATION_INITIAL) kind = PHI_CONTINUATION_DEFAULT;
     return phi__agent_run(agent, "phi_continue", NULL, 0, kind);
+}
+
+PHI_API phi_status phi_compact(phi_agent handle) {
+    phi__agent *agent = phi__agent_find(handle);
+    phi__run_order order;
+    phi_status status;
+    bool gains = false;
+    if (handle.rt == NULL) return PHI_BAD_ARG;
+    if (agent == NULL) return phi__error(handle.rt, PHI_STALE, "phi_compact: the agent is gone");
+    status = phi__agent_may_run(agent, "phi_compact");
+    if (status != PHI_OK) return status;
+    status = phi__compaction_gains(agent, &gains);
+    memset(&order, 0, sizeof order);
+    order.continuation = PHI_CONTINUATION_COMPACTION;
+    order.compact_only = true;
+    if (gains) status = phi__run_new(agent, &order);
+    return status == PHI_OK ? status : phi__error(agent->rt, status, "phi_compact: out of memory");
 }
 
 PHI_API phi_status phi_send(phi_agent handle, const char *text) {
@@ -372,12 +389,15 @@ PHI_API phi_status phi_agent_reset(phi_agent handle) {
         return phi__error(handle.rt, PHI_MISUSE, "phi_agent_reset: the thread is not its own");
     if (status == PHI_OK) status = phi__agent_renew_session(agent, "phi_agent_reset");
     if (status != PHI_OK) return status;
+    if (agent->thread->journal != NULL && phi_thread_fresh((phi_thread *)agent->thread) != PHI_OK)
+        return phi__error(handle.rt, PHI_NO_MEMORY, "phi_agent_reset: out of memory");
     phi__events_purge(handle.rt, agent);
     phi__responses_drop(agent);
     phi__inputs_free(agent, &agent->steering);
     phi__inputs_free(agent, &agent->follow_ups);
-    phi__thread_free(agent->thread);
+    if (agent->thread->journal == NULL) phi__thread_free(agent->thread);
     phi__caching_forget(agent);
+    phi__compactor_forget(agent);
     return PHI_OK;
 }
 

@@ -4,11 +4,15 @@
 
 #include "agent/profile.h"
 #include "agent/runtime.h"
+#include "loop/compactor.h"
 #include "loop/hook.h"
 #include "loop/input.h"
 #include "loop/provider.h"
 #include "loop/run.h"
 #include "loop/tool.h"
+#include "thread/compact.h"
+#include "thread/policy.h"
+#include "thread/store.h"
 #include "thread/thread.h"
 
 #ifdef __cplusplus
@@ -32,6 +36,10 @@ typedef struct phi_agent_desc {
     double temperature;
     phi_cache cache;   /* prompt cache marks (default: all) */
     phi_format format; /* of the answers (default: text) */
+    phi_compaction_config
+        compaction; /* of what the model sees, before a request is made that nears its window, and
+                       after one that the provider finds too long; its text is copied */
+    phi_compactor compactor; /* makes the first of these, in its own time; copied (default: none) */
     phi_limits limits;
     phi_budget budget;
     phi_deadlines deadlines;
@@ -66,7 +74,15 @@ typedef struct phi_agent_desc {
         *provider; /* copied: used for every model of this agent, whatever its protocol
                                      (default: the registered one of that name, or phi's own) */
     phi_translate_fn translate_fn; /* called with user_data (default: phi's rules, phi_translate) */
-    void *user_data;               /* comes back in every event, to hook_fn and translate_fn */
+    bool
+        capture_requests; /* tell what each turn is about to send, before its first attempt: PHI_EV_TURN_REQUEST */
+    const phi_store *
+        store; /* where its thread is kept, and loaded from if it is there; copied, what it points to
+                               borrowed until the agent is freed (default: in memory only) */
+    const char *thread_id;           /* which one; copied (default: a new one, its id made) */
+    const phi_policy *policy;        /* what of the history is sent; copied (default: all of it) */
+    phi_token_counter token_counter; /* for the policy (default: the estimate) */
+    void *user_data;                 /* comes back in every event, to hook_fn and translate_fn */
 } phi_agent_desc;
 
 /* Makes an agent. A handle whose rt is NULL: phi_last_error says which field to fix, or PHI_NO_MEMORY,
@@ -102,6 +118,11 @@ PHI_API phi_status phi_prompt_content(phi_agent agent, const phi_content *conten
    PHI_CONTINUATION_INITIAL counts as DEFAULT. PHI_MISUSE: there are no messages, or the last one that a
    model would see is the model's own. Else as phi_prompt. */
 PHI_API phi_status phi_continue(phi_agent agent, phi_continuation kind);
+
+/* Compacts what the model sees now, however large it is, in a run of its own without a model call: AGENT_START with
+   PHI_CONTINUATION_COMPACTION, COMPACTION_START, COMPACTION_END, AGENT_END. PHI_OK without a run: nothing would be gained.
+   Else as phi_prompt. */
+PHI_API phi_status phi_compact(phi_agent agent);
 
 /* Says something, whatever the history ends with: an answer, or nothing, makes it a prompt; a question or
    a tool's result that nobody has answered is continued with the text behind it. Else as phi_prompt. */
@@ -140,12 +161,17 @@ PHI_API phi_status phi_agent_set_system_prompt(phi_agent agent, const char *text
    phi_last_error names the field. */
 PHI_API phi_status phi_agent_set_format(phi_agent agent, const phi_format *format);
 
+/* What of the history the next runs send. Copied; NULL: all of it. PHI_BUSY while running; PHI_BAD_ARG:
+   phi_last_error names the field. */
+PHI_API phi_status phi_agent_set_policy(phi_agent agent, const phi_policy *policy);
+
 /* How often the same call is warned of, and stopped; here 0 means never. Counts from the next call on. */
 PHI_API phi_status phi_agent_set_doom_limits(phi_agent agent, uint32_t warn_after,
                                              uint32_t stop_after);
 
 /* Forgets the history and both queues and starts a new session id; needs no memory. Queued events are
-   purged, and what popped ones of it point to is gone. PHI_BUSY while running. */
+   purged, and what popped ones of it point to is gone. PHI_BUSY while running.
+   A thread that is in a store keeps everything: a fresh lane of it begins; PHI_NO_MEMORY. */
 PHI_API phi_status phi_agent_reset(phi_agent agent);
 
 /* ---- identity ---- */
@@ -181,12 +207,27 @@ PHI_API phi_cache_stats phi_agent_cache_stats(phi_agent agent); /* zero for a st
 /* ---- the history ---- */
 
 /* All of it, as a log: to read, to fork, to rewrite while no run goes on. Owned by the agent, valid until it is freed;
-   NULL for a stale one. phi_agent_reset, phi_replace_messages and phi_clear_messages begin a new log in it. */
+   NULL for a stale one. phi_agent_reset, phi_replace_messages and phi_clear_messages begin a new log in it; one that is in a
+   store keeps what it has, and a fresh lane begins. */
 PHI_API phi_thread *phi_agent_thread(phi_agent agent);
 
+/* Of an agent with a store: saves and leaves its thread, and goes on with another, loaded or, where the store has none
+   of that id, new; NULL: new, its id made. The session is that of the thread's last run, else a new one; what is
+   queued by phi_steer and phi_follow_up stays with the agent; queued events are purged, and what popped ones point to
+   is gone. PHI_BUSY while running, or another has the thread; PHI_MISUSE: no store; what the store says; then nothing
+   changed. */
+PHI_API phi_status phi_agent_use_thread(phi_agent agent, const char *thread_id);
+PHI_API phi_str phi_agent_thread_id(phi_agent agent); /* empty: none, or stale */
+
+/* What the policy would send of it now, and why not the rest: phi_explain, in the arena. And what it was the last time,
+   before the hooks: zero where there was none, or for a stale agent. PHI_STALE, PHI_BAD_ARG, PHI_NO_MEMORY. */
+PHI_API phi_status phi_agent_explain(phi_agent agent, phi_arena *arena, phi_str *out);
+PHI_API phi_projection_meta phi_agent_projection(phi_agent agent);
+
 /* As phi_thread_rewrite; while a run goes on it is put off until that has ended, after its last entry. One waits at a
-   time: a newer one takes its place. What became of it is told by PHI_EV_REWRITE, in any case. Copied. PHI_STALE,
-   PHI_NO_MEMORY: nothing changed. */
+   time: a newer one takes its place. What became of it is told by PHI_EV_REWRITE, in any case that there is memory for.
+   Copied. PHI_BUSY: the agent is of a phi_run that is over, and another goes over its thread; PHI_STALE, PHI_NO_MEMORY:
+   nothing changed. */
 PHI_API phi_status phi_agent_rewrite(phi_agent agent, const phi_rewrite *rewrite);
 
 /* How many messages (0 for a stale agent), and message i, from 0, oldest first; NULL past the end. Owned by
@@ -210,7 +251,7 @@ PHI_API phi_status phi_restore_messages(phi_agent agent, phi_str json, phi_parse
 
 /* An event as the interchange JSON of session files and logs, in the arena: {"type":"TurnStart",...}.
    Deltas become MessageUpdate with the answer as far as it had come. Types that are ours alone: Error,
-   Retract, Retry, InputDropped, Decision, Paused, Warning.
+   Retract, Retry, InputDropped, Decision, Paused, Warning, Rewrite, ContextWarning.
    While the event is valid, on the pumping thread. PHI_STALE: its agent is gone. */
 PHI_API phi_status phi_event_to_json(const phi_event *event, phi_arena *arena, phi_str *out);
 

@@ -21,6 +21,9 @@ PHI__FN phi_status phi__agent_check_format(phi_runtime *rt, const phi_format *fo
                                            const phi_tool *tools, size_t tool_count);
 /* NULL: text. Nothing changes on failure: no memory. */
 PHI__FN bool phi__agent_take_format(phi__agent *agent, const phi_format *format);
+/* explained.c. policy NULL: none; counter NULL: as it is. Nothing changes on failure: no memory. */
+PHI__FN bool phi__agent_take_policy(phi__agent *agent, const phi_policy *policy,
+                                    const phi_token_counter *counter);
 PHI__FN bool phi__agent_take_model(phi__agent *agent, const phi_model *model);
 PHI__FN bool phi__agent_take_segment(phi__agent *agent, const char *config_id);
 PHI__FN bool phi__agent_take_tools(phi__agent *agent, const phi_tool *tools, size_t count);
@@ -31,6 +34,11 @@ PHI__FN void phi__agent_disown(phi__agent *agent, phi_str *s);
 PHI__FN void phi__agent_leave_tree(phi__agent *agent);
 /* NULL: phi_last_error says why. lent: the thread it works on, else its own. */
 PHI__FN phi__agent *phi__agent_make(phi_runtime *rt, const phi_agent_desc *desc, phi__thread *lent);
+
+/* agent_store.c: a desc's store and thread_id, and what becomes of them: the thread is loaded, and loop ids go on
+   behind those it has. Words begin with what was called. */
+PHI__FN phi_status phi__agent_check_store(phi_runtime *rt, const phi_agent_desc *desc);
+PHI__FN phi_status phi__agent_open_thread(phi__agent *agent, const phi_agent_desc *desc);
 
 /* Takes an agent out of every table: its handle is stale, nothing calls or wakes it. Its memory goes
    with phi__agent_destroy, at the end of the step. */

@@ -2,6 +2,7 @@
 #include "agent/agent_in.h"
 #include "base/id_in.h"
 #include "text/schema.h"
+#include "thread/compact_in.h"
 
 enum {
     PHI__AGENT_TURNS = 50,           /* behaviours C 17 */
@@ -126,10 +127,11 @@ PHI__FN bool phi__agent_take_tools(phi__agent *agent, const phi_tool *tools, siz
     agent->tools = taken;
     agent->tool_views = views;
     agent->tool_count = count;
-    agent->has_lone_tools = agent->has_field_tools = false;
+    agent->has_lone_tools = agent->has_field_tools = agent->names_steps = false;
     for (i = 0; i < count; i++) {
         agent->has_lone_tools = agent->has_lone_tools || taken[i].not_concurrent;
         agent->has_field_tools = agent->has_field_tools || taken[i].on_field != NULL;
+        agent->names_steps = agent->names_steps || taken[i].names_steps;
     }
     return true;
 }
@@ -294,6 +296,8 @@ static void phi__agent_behaviour(phi__agent *agent, const phi_agent_desc *desc) 
     agent->max_tokens = desc->max_tokens;
     agent->temperature = desc->has_temperature ? desc->temperature : -1.0;
     agent->cache = desc->cache;
+    agent->compaction = desc->compaction;
+    agent->compactor = desc->compactor;
     agent->budget.limits = desc->budget;
     agent->retry = desc->retry;
     phi__agent_retry(&agent->retry);
@@ -309,6 +313,7 @@ static void phi__agent_behaviour(phi__agent *agent, const phi_agent_desc *desc) 
         desc->first_turn_trigger != (phi_trigger)0 ? desc->first_turn_trigger : PHI_TRIGGER_USER;
     agent->user_data = desc->user_data;
     agent->translate_fn = desc->translate_fn;
+    agent->capture_requests = desc->capture_requests;
     agent->segment_given = desc->config_id != NULL;
     phi__agent_limits(agent, desc);
 }
@@ -342,8 +347,10 @@ static bool phi__agent_fill(phi__agent *agent, const phi_agent_desc *given) {
            phi__agent_take_tools(agent, desc->tools, desc->tool_count) &&
            phi__agent_take_format(agent, &desc->format) && phi__agent_take_filters(agent, desc) &&
            phi__agent_copy_profile(agent, given->profile) &&
+           phi__agent_copy_text(agent, &agent->compaction.focus_message) &&
            phi__agent_own(agent, desc->system_prompt, &agent->system_prompt) &&
            phi__agent_own(agent, desc->workspace, &agent->workspace) &&
+           phi__agent_take_policy(agent, desc->policy, &desc->token_counter) &&
            phi__agent_take_segment(agent, desc->config_id) && phi__agent_ids(agent, desc);
 }
 
@@ -472,6 +479,8 @@ PHI__FN phi_status phi__agent_check_format(phi_runtime *rt, const phi_format *fo
 
 static phi_status phi__agent_check_control(phi_runtime *rt, const phi_agent_desc *desc) {
     size_t i;
+    if (desc->policy != NULL && phi__policy_fault(desc->policy) != NULL)
+        return phi__error(rt, PHI_BAD_ARG, "%s", phi__policy_fault(desc->policy));
     if (desc->hook_points != 0 && desc->hook_fn == NULL)
         return phi__error(rt, PHI_BAD_ARG, "hook_fn is missing, hook_points is 0x%x",
                           (unsigned)desc->hook_points);
@@ -488,6 +497,24 @@ static phi_status phi__agent_check_control(phi_runtime *rt, const phi_agent_desc
     if (desc->profile != NULL && desc->profile->skill_count > 0 && desc->profile->skills == NULL)
         return phi__error(rt, PHI_BAD_ARG, "profile.skills is missing, skill_count is %u",
                           (unsigned)desc->profile->skill_count);
+    return PHI_OK;
+}
+
+static phi_status phi__agent_check_compaction(phi_runtime *rt, const phi_agent_desc *desc) {
+    const phi_compaction_config *c = &desc->compaction;
+    if (desc->compactor.start != NULL &&
+        (desc->compactor.poll == NULL || desc->compactor.end == NULL))
+        return phi__error(rt, PHI_BAD_ARG, "compactor.%s is missing",
+                          desc->compactor.poll == NULL ? "poll" : "end");
+    if ((unsigned)c->scope > (unsigned)PHI_COMPACTION_TOKENS)
+        return phi__error(rt, PHI_BAD_ARG, "compaction.scope is %u: expected runs or tokens",
+                          (unsigned)c->scope);
+    if (!(c->compact_at_pct >= 0.0 && c->compact_at_pct <= 1.0))
+        return phi__error(rt, PHI_BAD_ARG, "compaction.compact_at_pct is %g: expected 0 to 1",
+                          c->compact_at_pct);
+    if (!(c->budget_threshold_pct >= 0.0 && c->budget_threshold_pct <= 1.0))
+        return phi__error(rt, PHI_BAD_ARG, "compaction.budget_threshold_pct is %g: expected 0 to 1",
+                          c->budget_threshold_pct);
     return PHI_OK;
 }
 
@@ -513,6 +540,8 @@ static phi_status phi__agent_check(phi_runtime *rt, const phi_agent_desc *desc) 
                           "thinking, tool_choice, tool_mode, steering_mode, follow_up_mode or "
                           "first_turn_trigger is none of its values");
     status = phi__agent_check_control(rt, desc);
+    if (status == PHI_OK) status = phi__agent_check_compaction(rt, desc);
+    if (status == PHI_OK) status = phi__agent_check_store(rt, desc);
     if (status == PHI_OK) status = phi__agent_check_tools(rt, desc->tools, desc->tool_count);
     return status == PHI_OK
                ? phi__agent_check_format(rt, &desc->format, desc->tools, desc->tool_count)
@@ -553,6 +582,8 @@ PHI__FN void phi__agent_destroy(phi__agent *agent) {
     if (agent->run != NULL) phi__run_destroy(agent->run);
     phi__responses_drop(agent);
     phi__put_off_forget(agent);
+    phi__compactor_forget(agent);
+    phi__free(&agent->memory, agent->sight, sizeof *agent->sight);
     phi__inputs_free(agent, &agent->steering);
     phi__inputs_free(agent, &agent->follow_ups);
     phi__inputs_free(agent, &agent->injected);
@@ -583,6 +614,8 @@ static phi__agent *phi__agent_build(phi_runtime *rt, const phi_agent_desc *desc,
     phi_arena_init(&agent->model_arena, &agent->memory, 256);
     phi__thread_init(&agent->own, &agent->memory, rt->io);
     agent->own.of_agent = true;
+    agent->own.rt = rt;
+    agent->own.grown = &rt->grown;
     agent->thread = lent != NULL ? lent : &agent->own;
     if (phi__agent_fill(agent, desc))
         agent->slot = phi__slots_take(&rt->agents, PHI__AGENT_IDLE, agent);
@@ -607,9 +640,17 @@ PHI__FN phi__agent *phi__agent_make(phi_runtime *rt, const phi_agent_desc *desc,
         (void)phi__error(rt, PHI_BAD_ARG, "phi_agent_new: desc is NULL");
         return NULL;
     }
+    if (lent != NULL && desc->store != NULL) {
+        (void)phi__error(rt, PHI_MISUSE, "phi_run: agent.store: attach the thread instead");
+        return NULL;
+    }
     if (phi__agent_check(rt, desc) != PHI_OK) return NULL;
     agent = phi__agent_build(rt, desc, lent);
     if (agent == NULL) (void)phi__error(rt, PHI_NO_MEMORY, "phi_agent_new: out of memory");
+    if (agent != NULL && phi__agent_open_thread(agent, desc) != PHI_OK) {
+        (void)phi_agent_free(phi__agent_handle(agent));
+        return NULL;
+    }
     return agent;
 }
 
@@ -623,6 +664,15 @@ PHI_API phi_agent phi_agent_new(phi_runtime *rt, const phi_agent_desc *desc) {
 }
 
 static const char *phi__agent_text_or_null(phi_str s) { return s.len > 0 ? s.at : NULL; }
+
+/* Tokens of the prompt stay 0 where they are not given: what they are estimated at changes. */
+static phi_compaction_config phi__agent_compaction(const phi__agent *agent) {
+    phi_compaction_config given = agent->compaction, c;
+    if (given.max_context_tokens == 0) given.max_context_tokens = agent->model.context_window;
+    c = phi__compact_config(&given);
+    c.system_prompt_tokens = given.system_prompt_tokens;
+    return c;
+}
 
 PHI_API phi_status phi_agent_get_desc(phi_agent handle, phi_agent_desc *out) {
     const phi__agent *agent = phi__agent_find(handle);
@@ -643,8 +693,15 @@ PHI_API phi_status phi_agent_get_desc(phi_agent handle, phi_agent_desc *out) {
     out->temperature = agent->temperature >= 0 ? agent->temperature : 0;
     out->cache = agent->cache;
     out->format = agent->format;
+    out->compaction = phi__agent_compaction(agent);
+    out->compactor = agent->compactor;
     out->provider = agent->own_provider;
     out->translate_fn = agent->translate_fn;
+    out->capture_requests = agent->capture_requests;
+    if (agent->sight != NULL) {
+        out->policy = agent->sight->has_policy ? &agent->sight->policy : NULL;
+        out->token_counter = agent->sight->counter;
+    }
     out->limits = agent->limits;
     out->budget = agent->budget.limits;
     out->deadlines = agent->deadlines;
@@ -669,6 +726,8 @@ PHI_API phi_status phi_agent_get_desc(phi_agent handle, phi_agent_desc *out) {
     out->event_queue_bytes = agent->event_queue_bytes;
     out->max_event_bytes = agent->max_event_bytes;
     out->max_response_bytes = agent->max_response_bytes;
+    out->store = agent->has_store ? &agent->store : NULL;
+    out->thread_id = agent->own.journal != NULL ? agent->own.journal->id : NULL;
     out->user_data = agent->user_data;
     return PHI_OK;
 }

@@ -156,6 +156,8 @@ PHI_API phi_thread *phi_thread_new(phi_runtime *rt, size_t memory_limit_bytes) {
     phi_memory_init(&thread->memory, &rt->memory.allocator, memory_limit_bytes);
     thread->memory.parent = &rt->memory;
     phi__thread_init(&thread->log, &thread->memory, rt->io);
+    thread->log.rt = rt;
+    thread->log.grown = &rt->grown;
     thread->next = rt->threads;
     if (rt->threads != NULL) rt->threads->prev = thread;
     rt->threads = thread;
@@ -180,6 +182,52 @@ PHI_API phi_status phi_thread_append(phi_thread *thread, const phi_message *mess
     status = phi__bare_idle(thread, "phi_thread_append");
     if (status != PHI_OK) return status;
     return phi__history_append(thread->rt, &thread->log, "phi_thread_append", message);
+}
+
+/* What a fold shows, as messages of another log. False: no memory. */
+static bool phi__bare_take(phi__thread *log, const phi__thread *from, const phi__fold *fold) {
+    phi__entry *entries = (phi__entry *)phi__arena_zero(
+        &log->arena, phi__mul(phi__max(fold->count, 1), sizeof *entries));
+    size_t i;
+    if (entries == NULL || !phi__thread_reserve(log, fold->count, fold->count)) return false;
+    for (i = 0; i < fold->count; i++) {
+        const phi_message *m = phi__thread_keep(log, fold->items[i].message);
+        if (m == NULL || !phi__thread_claim_calls(log, m)) return false;
+        entries[i].kind = PHI_ENTRY_MESSAGE;
+        entries[i].at_ms = from->entries[fold->items[i].from]->at_ms;
+        entries[i].flags = fold->items[i].flags & PHI_ENTRY_DURABLE;
+        entries[i].message = m;
+        entries[i].loop_id = m->loop_id;
+        entries[i].turn_index = m->turn_index;
+    }
+    phi__thread_attach(log, entries, fold->count);
+    return true;
+}
+
+PHI_API phi_thread *phi_thread_fork(const phi_thread *thread, uint64_t at_seq) {
+    const phi__thread *from = (const phi__thread *)thread;
+    phi_thread *made;
+    phi__fold fold;
+    uint64_t at = 0;
+    bool any = false, done;
+    if (from == NULL || from->rt == NULL) return NULL;
+    if (at_seq != UINT64_MAX && at_seq >= from->count) {
+        (void)phi__error(from->rt, PHI_NOT_FOUND,
+                         "phi_thread_fork: at_seq is %llu, there are %llu entries",
+                         (unsigned long long)at_seq, (unsigned long long)from->count);
+        return NULL;
+    }
+    made = phi_thread_new(from->rt, 0);
+    if (made == NULL) return NULL;
+    memset(&fold, 0, sizeof fold);
+    done = phi__thread_cut(from, from->lane, at_seq, &at, &any) == PHI_OK &&
+           (!any || phi__fold_lane(from, from->lane, at, &fold)) &&
+           phi__bare_take(&made->log, from, &fold);
+    phi__fold_free(from->memory, &fold);
+    if (done) return made;
+    phi__bare_free(made);
+    (void)phi__error(from->rt, PHI_NO_MEMORY, "phi_thread_fork: out of memory");
+    return NULL;
 }
 
 PHI_API size_t phi_thread_message_count(const phi_thread *thread) {

@@ -373,6 +373,46 @@ static void phi__ej_rewrite(phi__event_writer *w) {
     phi__ej_str(w, "reason", w->event->source);
 }
 
+static void phi__ej_pruned(phi__event_writer *w) {
+    phi_pruned p;
+    size_t i;
+    if (w->event->pruned != NULL)
+        p = *w->event->pruned;
+    else
+        memset(&p, 0, sizeof p);
+    phi__ej_u64(w, "tokens_removed", p.tokens_removed);
+    phi__ej_u64(w, "messages_removed", p.messages_removed);
+    phi__ej_option(w, "memo", p.memo);
+    phi__ej_raw(w, "pruned_timestamps", "[");
+    for (i = 0; i < p.timestamp_count; i++) {
+        phi__json_put_comma(&w->out);
+        phi__json_put_i64(&w->out, p.timestamps[i]);
+    }
+    phi__buf_char(&w->out, ']');
+    phi__ej_time(w);
+}
+
+static void phi__ej_reverted(phi__event_writer *w) {
+    phi_reverted r;
+    size_t i;
+    if (w->event->reverted != NULL)
+        r = *w->event->reverted;
+    else
+        memset(&r, 0, sizeof r);
+    phi__ej_str(w, "category", r.category);
+    phi__ej_str(w, "target", r.target);
+    phi__ej_raw(w, "abandoned_node_ids", "[");
+    for (i = 0; i < r.abandoned_count; i++) {
+        phi__json_put_comma(&w->out);
+        phi__json_put_str(&w->out, r.abandoned[i]);
+    }
+    phi__buf_char(&w->out, ']');
+    phi__ej_option(w, "summary", r.summary);
+    phi__ej_bool(w, "applied", r.applied);
+    phi__ej_option(w, "reason", r.reason);
+    phi__ej_time(w);
+}
+
 static void phi__ej_compaction(phi__event_writer *w) {
     phi_compaction c;
     if (w->event->compaction != NULL)
@@ -390,6 +430,44 @@ static void phi__ej_compaction(phi__event_writer *w) {
         phi__ej_u64(w, "loops_compacted", c.loops_compacted);
     }
     phi__ej_time(w);
+}
+
+/* ---- requests, parallel runs ---- */
+
+static void phi__ej_request(phi__event_writer *w) {
+    phi__ej_u64(w, "turn_index", w->event->turn_index);
+    phi__ej_json(w, "payload", w->event->text);
+    phi__ej_time(w);
+}
+
+static void phi__ej_parallel(phi__event_writer *w) {
+    phi_parallel p;
+    size_t i;
+    if (w->event->parallel != NULL)
+        p = *w->event->parallel;
+    else
+        memset(&p, 0, sizeof p);
+    phi__ej_str(w, "session_id", p.session_id);
+    if (w->event->kind == PHI_EV_PARALLEL_START) {
+        phi__ej_raw(w, "loop_ids", "[");
+        for (i = 0; i < p.loop_count; i++) {
+            phi__json_put_comma(&w->out);
+            phi__json_put_str(&w->out, p.loop_ids[i]);
+        }
+        phi__buf_char(&w->out, ']');
+    } else {
+        phi__ej_str(w, "selected_loop_id", p.selected_loop_id);
+        phi__ej_u64(w, "selected_config_index", p.selected_index);
+        phi__json_put_key(&w->out, PHI__LIT("evaluation_usage"));
+        phi__message_put_usage_value(&w->out, &p.evaluation_usage);
+    }
+    phi__ej_time(w);
+}
+
+static void phi__ej_thread(phi__event_writer *w) {
+    phi__ej_str(w, "thread_id", w->event->text);
+    phi__ej_u64(w, "message_count", w->event->message_count);
+    phi__ej_usage(w);
 }
 
 static void phi__ej_body(phi__event_writer *w) {
@@ -430,6 +508,13 @@ static void phi__ej_body(phi__event_writer *w) {
         phi__ej_str(w, "text", w->event->text);
         break;
     case PHI_EV_REWRITE: phi__ej_rewrite(w); break;
+    case PHI_EV_CONTEXT_WARNING: phi__ej_str(w, "text", w->event->text); break;
+    case PHI_EV_PRUNED: phi__ej_pruned(w); break;
+    case PHI_EV_REVERTED: phi__ej_reverted(w); break;
+    case PHI_EV_TURN_REQUEST: phi__ej_request(w); break;
+    case PHI_EV_PARALLEL_START:
+    case PHI_EV_PARALLEL_END: phi__ej_parallel(w); break;
+    case PHI_EV_THREAD_UPDATED: phi__ej_thread(w); break;
     }
 }
 
@@ -454,7 +539,9 @@ PHI_API phi_status phi_event_to_json(const phi_event *event, phi_arena *arena, p
     phi__buf_init(&w.out, arena->memory);
     phi__buf_char(&w.out, '{');
     phi__ej_str(&w, "type", phi_str_of(type));
-    if (event->kind != PHI_EV_AGENT_START) phi__ej_str(&w, "loop_id", event->loop_id);
+    if (event->kind != PHI_EV_AGENT_START && event->kind != PHI_EV_PARALLEL_START &&
+        event->kind != PHI_EV_PARALLEL_END)
+        phi__ej_str(&w, "loop_id", event->loop_id);
     phi__ej_body(&w);
     phi__buf_char(&w.out, '}');
     if (w.out.failed || !phi__arena_str(arena, phi__buf_str(&w.out), out)) status = PHI_NO_MEMORY;

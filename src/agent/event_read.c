@@ -318,6 +318,44 @@ static phi_status phi__er_rewrite(phi__event_reader *r) {
     return PHI_OK;
 }
 
+static phi_status phi__er_pruned(phi__event_reader *r) {
+    phi_pruned *p = (phi_pruned *)phi__er_alloc(r, sizeof *p);
+    const phi_json *times = phi__er_get(r, "pruned_timestamps"), *node;
+    phi_json_iter it = phi_json_each(times);
+    size_t n = phi_json_is_array(times) ? phi_json_count(times) : 0;
+    int64_t *ms = (int64_t *)phi__er_alloc(r, phi__mul(n, sizeof *ms));
+    if (p == NULL || ms == NULL) return PHI_NO_MEMORY;
+    p->tokens_removed = phi_json_uint(phi__er_get(r, "tokens_removed"), 0);
+    p->messages_removed = phi__er_size(r, "messages_removed");
+    p->memo = phi__er_str(r, "memo");
+    while (p->timestamp_count < n && (node = phi_json_next(&it)) != NULL)
+        ms[p->timestamp_count++] = phi_json_int(node, 0);
+    p->timestamps = ms;
+    r->out->pruned = p;
+    phi__er_time(r);
+    return PHI_OK;
+}
+
+static phi_status phi__er_reverted(phi__event_reader *r) {
+    phi_reverted *v = (phi_reverted *)phi__er_alloc(r, sizeof *v);
+    const phi_json *ids = phi__er_get(r, "abandoned_node_ids"), *node;
+    phi_json_iter it = phi_json_each(ids);
+    size_t n = phi_json_is_array(ids) ? phi_json_count(ids) : 0;
+    phi_str *names = (phi_str *)phi__er_alloc(r, phi__mul(n, sizeof *names));
+    if (v == NULL || names == NULL) return PHI_NO_MEMORY;
+    v->category = phi__er_str(r, "category");
+    v->target = phi__er_str(r, "target");
+    while (v->abandoned_count < n && (node = phi_json_next(&it)) != NULL)
+        names[v->abandoned_count++] = phi_json_str(node, "");
+    v->abandoned = names;
+    v->summary = phi__er_str(r, "summary");
+    v->applied = phi_json_bool(phi__er_get(r, "applied"), false);
+    v->reason = phi__er_str(r, "reason");
+    r->out->reverted = v;
+    phi__er_time(r);
+    return PHI_OK;
+}
+
 static phi_status phi__er_compaction(phi__event_reader *r) {
     phi_compaction *c = (phi_compaction *)phi__er_alloc(r, sizeof *c);
     if (c == NULL) return PHI_NO_MEMORY;
@@ -329,6 +367,42 @@ static phi_status phi__er_compaction(phi__event_reader *r) {
     c->tokens_after = phi_json_uint(phi__er_get(r, "estimated_tokens_after"), 0);
     c->loops_compacted = phi__er_size(r, "loops_compacted");
     r->out->compaction = c;
+    phi__er_time(r);
+    return PHI_OK;
+}
+
+/* ---- requests, parallel runs ---- */
+
+static phi_status phi__er_request(phi__event_reader *r) {
+    r->out->turn_index = phi__er_u32(r, "turn_index");
+    r->out->text = phi__er_json(r, phi__er_get(r, "payload"));
+    phi__er_time(r);
+    return PHI_OK;
+}
+
+static phi_status phi__er_thread(phi__event_reader *r) {
+    r->out->text = phi__er_str(r, "thread_id");
+    r->out->message_count = phi__er_size(r, "message_count");
+    phi__er_usage(r);
+    return PHI_OK;
+}
+
+static phi_status phi__er_parallel(phi__event_reader *r) {
+    phi_parallel *p = (phi_parallel *)phi__er_alloc(r, sizeof *p);
+    const phi_json *ids = phi__er_get(r, "loop_ids"), *id;
+    phi_json_iter it = phi_json_each(ids);
+    size_t count = phi_json_is_array(ids) ? phi_json_count(ids) : 0;
+    phi_str *to = NULL;
+    if (count > 0) to = (phi_str *)phi__er_alloc(r, phi__mul(count, sizeof *to));
+    if (p == NULL || (count > 0 && to == NULL)) return PHI_NO_MEMORY;
+    while (to != NULL && (id = phi_json_next(&it)) != NULL)
+        to[p->loop_count++] = phi_json_str(id, "");
+    p->session_id = phi__er_str(r, "session_id");
+    p->loop_ids = to;
+    p->selected_loop_id = phi__er_str(r, "selected_loop_id");
+    p->selected_index = phi__er_size(r, "selected_config_index");
+    p->evaluation_usage = phi__message_get_usage(phi__er_get(r, "evaluation_usage"));
+    r->out->parallel = p;
     phi__er_time(r);
     return PHI_OK;
 }
@@ -364,8 +438,15 @@ static phi_status phi__er_body(phi__event_reader *r) {
     case PHI_EV_COMPACTION_END: return phi__er_compaction(r);
     case PHI_EV_DECISION: return phi__er_decision(r);
     case PHI_EV_TOOL_PROGRESS:
+    case PHI_EV_CONTEXT_WARNING:
     case PHI_EV_WARNING: return phi__er_text(r, "text");
     case PHI_EV_REWRITE: return phi__er_rewrite(r);
+    case PHI_EV_PRUNED: return phi__er_pruned(r);
+    case PHI_EV_REVERTED: return phi__er_reverted(r);
+    case PHI_EV_TURN_REQUEST: return phi__er_request(r);
+    case PHI_EV_PARALLEL_START:
+    case PHI_EV_PARALLEL_END: return phi__er_parallel(r);
+    case PHI_EV_THREAD_UPDATED: return phi__er_thread(r);
     }
     return PHI_OK;
 }
@@ -374,7 +455,7 @@ static phi_status phi__er_body(phi__event_reader *r) {
 static phi_status phi__er_kind(phi__event_reader *r, phi_str type) {
     char words[sizeof r->error->message];
     int i;
-    for (i = PHI_EV_AGENT_START; i <= PHI_EV_REWRITE; i++)
+    for (i = PHI_EV_AGENT_START; i <= PHI_EV_THREAD_UPDATED; i++)
         if (phi__str_is(type, phi__event_type((phi_event_kind)i))) {
             r->out->kind = (phi_event_kind)i;
             return PHI_OK;

@@ -7,40 +7,6 @@
 
 /* ---- what a message must be ---- */
 
-static bool phi__history_kind_fits(phi_role role, phi_content_kind kind) {
-    switch (kind) {
-    case PHI_CONTENT_TEXT: return true;
-    case PHI_CONTENT_IMAGE: return role != PHI_ROLE_ASSISTANT;
-    case PHI_CONTENT_THINKING:
-    case PHI_CONTENT_TOOL_CALL: return role == PHI_ROLE_ASSISTANT;
-    }
-    return false;
-}
-
-static const char *phi__history_content_fault(phi_role role, const phi_content *c) {
-    if (!phi__history_kind_fits(role, c->kind))
-        return role == PHI_ROLE_ASSISTANT ? "expected text, thinking or a tool call"
-                                          : "expected text or an image";
-    if (c->kind == PHI_CONTENT_IMAGE && (c->data.len == 0 || c->mime_type.len == 0))
-        return "an image needs data and mime_type";
-    if (c->kind == PHI_CONTENT_TOOL_CALL && c->id.len == 0) return "a tool call needs an id";
-    return NULL;
-}
-
-static const char *phi__history_fault(const phi_message *m) {
-    if (m->role < PHI_ROLE_USER || m->role > PHI_ROLE_EXTENSION)
-        return "role is none of its values";
-    if ((unsigned)m->stop_reason > (unsigned)PHI_STOP_REASON_PAUSED)
-        return "stop_reason is none of its values";
-    if (m->content == NULL && m->content_count > 0) return "content is missing";
-    if (m->role == PHI_ROLE_USER && m->content_count == 0) return "there is no content";
-    if (m->role == PHI_ROLE_TOOL_RESULT && m->tool_call_id.len == 0)
-        return "a tool result needs a tool_call_id";
-    if (m->role == PHI_ROLE_EXTENSION && m->extension_kind.len == 0)
-        return "an extension needs an extension_kind";
-    return NULL;
-}
-
 /* What cannot be written as JSON would be lost when the history is saved. */
 static phi_status phi__history_check_data(phi_runtime *rt, const char *what, phi_str data) {
     phi_arena scratch;
@@ -60,52 +26,57 @@ static phi_status phi__history_check_data(phi_runtime *rt, const char *what, phi
 
 static phi_status phi__history_check(phi_runtime *rt, const char *what, const phi_message *m) {
     const char *fault;
-    size_t i;
+    size_t block;
     if (m == NULL) return phi__error(rt, PHI_BAD_ARG, "%s: the message is NULL", what);
-    fault = phi__history_fault(m);
-    if (fault != NULL) return phi__error(rt, PHI_BAD_ARG, "%s: %s", what, fault);
-    if (m->role == PHI_ROLE_EXTENSION) return phi__history_check_data(rt, what, m->extension_data);
-    for (i = 0; i < m->content_count; i++) {
-        fault = phi__history_content_fault(m->role, &m->content[i]);
-        if (fault != NULL)
-            return phi__error(rt, PHI_BAD_ARG, "%s: content[%u]: %s", what, (unsigned)i, fault);
-    }
-    return PHI_OK;
+    fault = phi__message_fault(m, &block);
+    if (fault != NULL && block == SIZE_MAX)
+        return phi__error(rt, PHI_BAD_ARG, "%s: %s", what, fault);
+    if (fault != NULL)
+        return phi__error(rt, PHI_BAD_ARG, "%s: content[%u]: %s", what, (unsigned)block, fault);
+    return m->role == PHI_ROLE_EXTENSION ? phi__history_check_data(rt, what, m->extension_data)
+                                         : PHI_OK;
 }
 
 /* ---- changing a log ---- */
 
-/* The ids of a message's calls, so that the answers to come have others. One that is known already
-   stays what it is. */
-static bool phi__history_claim(phi__thread *thread, const phi_message *message) {
-    size_t i;
-    if (message->role != PHI_ROLE_ASSISTANT) return true;
-    for (i = 0; i < message->content_count; i++)
-        if (message->content[i].kind == PHI_CONTENT_TOOL_CALL &&
-            phi__thread_claim_id(thread, message->content[i].id) == PHI_NO_MEMORY)
-            return false;
-    return true;
-}
-
-/* Appends copies, all or none. */
-static bool phi__history_put(phi_runtime *rt, phi__thread *thread, const phi_message *messages,
-                             size_t count) {
+/* Copies that are not in the log yet, with room for them and for `more` entries. NULL: no memory. */
+static phi__entry *phi__history_draft(phi_runtime *rt, phi__thread *thread,
+                                      const phi_message *messages, size_t count, size_t more) {
     phi_arena_mark mark = phi_arena_save(&thread->arena);
     int64_t now = phi__io_wall_ms(rt->io);
     phi__entry *entries;
     size_t i;
-    if (!phi__thread_reserve(thread, count, count)) return false;
+    if (!phi__thread_reserve(thread, phi__add(count, more), count)) return NULL;
     entries = (phi__entry *)phi__arena_zero(&thread->arena, phi__mul(count, sizeof *entries));
     for (i = 0; entries != NULL && i < count; i++) {
         const phi_message *kept = phi__thread_keep(thread, &messages[i]);
-        if (kept == NULL || !phi__history_claim(thread, kept)) break;
+        if (kept == NULL || !phi__thread_claim_calls(thread, kept)) break;
         entries[i].kind = PHI_ENTRY_MESSAGE;
         entries[i].at_ms = now;
         entries[i].loop_id = kept->loop_id;
         entries[i].turn_index = kept->turn_index;
         entries[i].message = kept;
     }
-    if (entries == NULL || i < count) {
+    if (entries != NULL && i == count) return entries;
+    phi_arena_reset(&thread->arena, mark);
+    return NULL;
+}
+
+/* Appends copies, all or none. */
+static bool phi__history_put(phi_runtime *rt, phi__thread *thread, const phi_message *messages,
+                             size_t count) {
+    phi__entry *entries = phi__history_draft(rt, thread, messages, count, 0);
+    if (entries == NULL) return false;
+    phi__thread_attach(thread, entries, count);
+    return true;
+}
+
+/* What is in a store stays there: the messages begin a lane of their own. */
+static bool phi__history_put_anew(phi__agent *agent, const phi_message *messages, size_t count) {
+    phi__thread *thread = agent->thread;
+    phi_arena_mark mark = phi_arena_save(&thread->arena);
+    phi__entry *entries = phi__history_draft(agent->rt, thread, messages, count, 2);
+    if (entries == NULL || phi_thread_fresh((phi_thread *)thread) != PHI_OK) {
         phi_arena_reset(&thread->arena, mark);
         return false;
     }
@@ -128,9 +99,10 @@ PHI__FN phi_status phi__history_append(phi_runtime *rt, phi__thread *thread, con
    log point to where it stands, and the messages may be its own. */
 static bool phi__history_replace(phi__agent *agent, const phi_message *messages, size_t count) {
     phi__thread *thread = agent->thread, before = *thread;
-    if (count > 0) {
-        phi__thread_init(thread, before.memory, before.io);
-        thread->of_agent = before.of_agent;
+    bool anew = thread->journal == NULL;
+    if (!anew && !phi__history_put_anew(agent, messages, count)) return false;
+    if (anew && count > 0) {
+        phi__thread_renew(thread);
         if (!phi__history_put(agent->rt, thread, messages, count)) {
             phi__thread_free(thread);
             *thread = before;
@@ -140,10 +112,8 @@ static bool phi__history_replace(phi__agent *agent, const phi_message *messages,
     phi__events_purge(agent->rt, agent);
     phi__responses_drop(agent);
     phi__caching_forget(agent);
-    if (count == 0)
-        phi__thread_free(thread);
-    else
-        phi__thread_free(&before);
+    phi__compactor_forget(agent);
+    if (anew) phi__thread_free(count == 0 ? thread : &before);
     return true;
 }
 
@@ -232,7 +202,8 @@ PHI_API phi_status phi_replace_messages(phi_agent handle, const phi_message *mes
 PHI_API phi_status phi_clear_messages(phi_agent handle) {
     phi__agent *agent;
     phi_status status = phi__history_open(handle, "phi_clear_messages", &agent);
-    if (status == PHI_OK) (void)phi__history_replace(agent, NULL, 0);
+    if (status == PHI_OK && !phi__history_replace(agent, NULL, 0))
+        status = phi__error(handle.rt, PHI_NO_MEMORY, "phi_clear_messages: out of memory");
     return status;
 }
 

@@ -45,6 +45,11 @@ typedef struct phi_response_info {
 /* As phi_prompt, with a handle. PHI_BUSY, and every other failure: nothing changed, *out is a stale one. */
 PHI_API phi_status phi_ask(phi_agent agent, const char *text, phi_response *out);
 
+/* The same in a thread of the agent's store: phi_agent_use_thread, then phi_ask. Responses of the thread before are
+   stale. What has happened is saved when the run is over (PHI_EV_THREAD_UPDATED). */
+PHI_API phi_status phi_ask_in(phi_agent agent, const char *thread_id, const char *text,
+                              phi_response *out);
+
 /* What is known by now. PHI_STALE. Pumping thread. */
 PHI_API phi_status phi_response_get(phi_response response, phi_response_info *out);
 PHI_API bool phi_response_done(phi_response response); /* not running; true for a stale one */

@@ -29,15 +29,44 @@ PHI__FN phi_status phi__error(phi_runtime *rt, phi_status status, const char *fo
 
 /* ---- making one ---- */
 
+/* With a tape, the sources are the tape's, and it has the host's. */
+static phi_status phi__rt_tape(phi_runtime *rt, const phi_runtime_desc *desc, phi__io_desc *io,
+                               const char **why) {
+    phi_tape *tape = desc->tape;
+    phi__tape_sources sources;
+    phi_status status;
+    sources.clock_us_fn = io->clock_us_fn = desc->clock_us_fn;
+    sources.random_fn = io->random_fn = desc->random_fn;
+    sources.watch_fn = io->watch_fn = desc->watch_fn;
+    sources.user_data = io->user_data = desc->user_data;
+    if (tape == NULL) return PHI_OK;
+    *why = "tape: it is, or was, another runtime's";
+    status = tape->ops->take(tape, &sources);
+    if (status != PHI_OK) return status;
+    rt->tape = tape;
+    io->clock_us_fn = tape->clock_us_fn;
+    io->random_fn = tape->random_fn;
+    io->watch_fn = tape->watch_fn;
+    io->user_data = tape;
+    return PHI_OK;
+}
+
+static void phi__rt_attach(phi_runtime *rt) {
+    phi_tape *tape = rt->tape;
+    rt->tells_stages = rt->http != NULL;
+    if (tape == NULL) return;
+    tape->ops->attach(tape, rt, rt->transport, rt->tells_stages);
+    rt->tells_stages = tape->stages;
+    rt->transport = &tape->transport;
+}
+
 static phi_status phi__rt_io(phi_runtime *rt, const phi_runtime_desc *desc, const char **why) {
     phi__io_desc io;
     phi__http_desc http;
     phi_status status;
     memset(&io, 0, sizeof io);
-    io.clock_us_fn = desc->clock_us_fn;
-    io.random_fn = desc->random_fn;
-    io.watch_fn = desc->watch_fn;
-    io.user_data = desc->user_data;
+    status = phi__rt_tape(rt, desc, &io, why);
+    if (status != PHI_OK) return status;
     io.step_budget_us = rt->step_budget_us;
     io.max_starts_per_step =
         desc->max_starts_per_step != 0 ? desc->max_starts_per_step : (uint32_t)PHI__RT_STARTS;
@@ -45,7 +74,10 @@ static phi_status phi__rt_io(phi_runtime *rt, const phi_runtime_desc *desc, cons
     status = phi__io_new(&rt->memory, &io, &rt->io);
     if (status != PHI_OK) return status;
     rt->transport = desc->transport;
-    if (rt->transport != NULL) return PHI_OK;
+    if (rt->transport != NULL || (rt->tape != NULL && rt->tape->plays)) {
+        phi__rt_attach(rt);
+        return PHI_OK;
+    }
     memset(&http, 0, sizeof http);
     http.max_connections =
         desc->max_connections != 0 ? desc->max_connections : (uint32_t)PHI__RT_CONNECTIONS;
@@ -55,8 +87,10 @@ static phi_status phi__rt_io(phi_runtime *rt, const phi_runtime_desc *desc, cons
     http.ca_file = desc->ca_file;
     http.resolve = desc->resolve;
     status = phi__http_new(rt->io, &http, phi__xfer_port_get(), &rt->http, why);
-    if (status == PHI_OK) rt->transport = phi__http_transport(rt->http);
-    return status;
+    if (status != PHI_OK) return status;
+    rt->transport = phi__http_transport(rt->http);
+    phi__rt_attach(rt);
+    return PHI_OK;
 }
 
 static phi_status phi__rt_inbox_init(phi_runtime *rt, const phi_runtime_desc *desc) {
@@ -87,6 +121,7 @@ static void phi__rt_unmake(phi_runtime *rt) {
     phi__sessions_free(&rt->sessions);
     phi__inbox_free(&rt->inbox);
     phi__io_free(rt->io);
+    if (rt->tape != NULL) rt->tape->ops->detach(rt->tape);
     (void)memory.allocator.realloc_fn(memory.allocator.user_data, rt, sizeof *rt, 0);
 }
 
@@ -116,7 +151,7 @@ static phi_runtime *phi__rt_make(const phi_runtime_desc *desc) {
 
 static bool phi__rt_has_work(phi_runtime *rt) {
     phi__post post;
-    return rt->ready != NULL || rt->events.queued.head != NULL ||
+    return rt->ready != NULL || rt->events.queued.head != NULL || rt->grown.head != NULL ||
            phi__inbox_peek(&rt->inbox, &post);
 }
 
@@ -137,7 +172,7 @@ static int phi__rt_timeout(phi_runtime *rt, int timeout_ms) {
 static void phi__rt_budget(phi_runtime *rt) {
     rt->step_began_us = phi__io_now_us(rt->io);
     rt->step_wall_ms = phi__io_wall_ms(rt->io);
-    rt->step_until_us = rt->step_began_us + rt->step_budget_us - rt->step_budget_us / 3;
+    rt->step_until_us = phi__work_us(rt) + rt->step_budget_us - rt->step_budget_us / 3;
     rt->step_bytes_left = rt->step_budget_bytes;
 }
 
@@ -150,8 +185,8 @@ static void phi__rt_io_pump(phi_runtime *rt, int wait) {
         phi__rt_budget(rt);
         phi__io_step_begin(rt->io);
     }
-    until = rt->step_began_us + rt->step_budget_us / 2;
-    while (done >= PHI__RT_READY_BATCH && phi__io_now_us(rt->io) < until)
+    until = rt->step_until_us - rt->step_budget_us / 6;
+    while (done >= PHI__RT_READY_BATCH && phi__work_us(rt) < until)
         done = phi__io_wait(rt->io, 0, PHI__RT_READY_BATCH);
 }
 
@@ -189,6 +224,57 @@ static void phi__rt_pump(phi_runtime *rt, int timeout_ms) {
     phi__providers_wake(rt);
     phi__runs_advance(rt);
     phi__rt_transport(rt); /* what the runs have opened leaves in this step */
+}
+
+/* ---- a step with a tape ---- */
+
+/* Fires what is due; whether anything did is on the tape. */
+static void phi__rt_taped_timers(phi_runtime *rt) {
+    if (phi__io_timers(rt->io, PHI__RT_TIMERS_PER_STEP) > 0) rt->tape->ops->fired(rt->tape);
+}
+
+static void phi__rt_taped_posts(phi_runtime *rt) {
+    phi__post post;
+    bool any = phi__inbox_peek(&rt->inbox, &post);
+    if (any) rt->tape->ops->touch(rt->tape);
+    phi__posts_read(rt);
+    if (any) rt->tape->ops->posted(rt->tape);
+}
+
+static void phi__rt_record(phi_runtime *rt, int wait) {
+    phi__rt_taped_timers(rt);
+    phi__rt_transport(rt);
+    if (rt->ready != NULL) wait = 0;
+    phi__rt_io_pump(rt, wait);
+    if (wait == 0) return;
+    rt->tape->ops->woken(rt->tape);
+    phi__rt_budget(rt);
+    phi__rt_taped_posts(rt);
+    phi__rt_taped_timers(rt);
+}
+
+/* The same as phi__rt_pump, in the order of loop/tape_in.h. */
+static void phi__rt_pump_taped(phi_runtime *rt, int timeout_ms) {
+    const phi__tape_ops *ops = rt->tape->ops;
+    int wait = rt->undigested ? 0 : phi__rt_timeout(rt, timeout_ms);
+    if (!rt->undigested) ops->begin(rt->tape);
+    phi__rt_budget(rt);
+    phi__io_step_begin(rt->io);
+    if (!rt->undigested) {
+        phi__rt_taped_posts(rt);
+        if (rt->tape->plays) {
+            ops->rest(rt->tape);
+            phi__rt_io_pump(rt, 0); /* tools that are run again */
+        } else
+            phi__rt_record(rt, wait);
+        phi__calls_poll(rt);
+        phi__providers_wake(rt);
+        ops->let_in(rt->tape);
+        phi__rt_budget(rt);
+    }
+    phi__runs_advance(rt);
+    rt->undigested = rt->ready != NULL;
+    phi__rt_transport(rt);
 }
 
 /* ---- public ---- */
@@ -255,7 +341,11 @@ PHI_API int phi_step(phi_runtime *rt, int timeout_ms) {
     if (rt->in_step) return phi__error(rt, PHI_MISUSE, "phi_step inside a callback");
     rt->in_step = true;
     phi__events_release(rt);
-    phi__rt_pump(rt, timeout_ms);
+    if (rt->tape != NULL)
+        phi__rt_pump_taped(rt, timeout_ms);
+    else
+        phi__rt_pump(rt, timeout_ms);
+    phi__stored_step(rt);
     phi__bare_bury(rt); /* the inbox was read: what was said to them meanwhile is told as dropped */
     phi__step_end(rt);
     return rt->active > (uint32_t)INT_MAX ? INT_MAX : (int)rt->active;
@@ -273,9 +363,11 @@ PHI_API int phi_next_timeout(const phi_runtime *rt) {
     uint64_t next, now;
     uint64_t ms;
     if (rt == NULL) return -1;
-    if (rt->ready != NULL || PHI__LOAD(&rt->inbox.tail) != rt->inbox.head) return 0;
+    if (rt->ready != NULL || rt->grown.head != NULL || PHI__LOAD(&rt->inbox.tail) != rt->inbox.head)
+        return 0;
+    if (rt->tape != NULL && rt->tape->plays) return rt->active > 0 ? 0 : -1;
     next = phi__io_next_timer_us(rt->io);
-    now = phi__io_now_us(rt->io);
+    now = phi__look_us(rt);
     if (next == UINT64_MAX) return phi__rt_polls(rt) ? (int)PHI__RT_POLL_MS : -1;
     ms = next > now ? (next - now + 999) / 1000 : 0;
     if (phi__rt_polls(rt) && ms > PHI__RT_POLL_MS) ms = PHI__RT_POLL_MS;

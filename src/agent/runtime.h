@@ -33,6 +33,8 @@ typedef struct phi_runtime_desc {
     uint64_t (*clock_us_fn)(void *user_data); /* never goes back (default: the system's) */
     void (*random_fn)(void *user_data, void *out, size_t len); /* (default: the system's) */
     void *user_data;                                           /* of the three functions above */
+    phi_tape *
+        tape; /* records the run, or plays it; see session/replay.h. Borrowed until free (default: none) */
 } phi_runtime_desc;
 
 /* Makes a runtime; desc NULL means defaults for all. NULL: no memory, or no libcurl to work with;

@@ -139,11 +139,17 @@ PHI__FN void phi__call_fail(phi__toolcall *call, const char *text) {
     phi__call_fail_str(call, phi_str_of(text));
 }
 
+/* A tool was run again, and what is played has not come to its result: perhaps it never will. */
+static bool phi__call_awaits_tape(const phi__toolcall *call) {
+    return call->held != NULL && call->rt->tape != NULL && call->rt->tape->plays;
+}
+
 PHI__FN void phi__call_cancel(phi__toolcall *call, const char *text) {
     const phi_tool *tool = call->tool;
     if (call->result != NULL) return;
     if (call->slot != NULL) {
-        if (!phi__call_claim(call)) return; /* its result is on the way */
+        if (!phi__call_claim(call) && !phi__call_awaits_tape(call))
+            return; /* its result is on the way */
         if (call->started && tool != NULL && tool->cancel != NULL)
             tool->cancel(tool->user_data, phi__call_handle(call));
     }
@@ -241,13 +247,44 @@ static bool phi__call_arm(phi__toolcall *call) {
            PHI_OK;
 }
 
+PHI__FN phi_status phi__call_take(phi__toolcall *call, const phi_tool_result *result) {
+    phi_message *kept = phi__call_keep(call, result);
+    phi__call_settle(call, kept);
+    return kept != NULL ? PHI_OK : PHI_NO_MEMORY;
+}
+
+PHI__FN void phi__call_unclaim(phi__toolcall *call) {
+    if (call->slot != NULL)
+        (void)phi__slots_move(&call->rt->calls, call->index, call->gen, PHI__CALL_CLAIMED,
+                              PHI__CALL_PENDING);
+    phi__run_wake(call->run); /* an abort may have passed it by meanwhile */
+}
+
+/* The result of a call that is claimed, from its tool. */
+static phi_status phi__call_give(phi__toolcall *call, const phi_tool_result *result) {
+    phi_tape *tape = call->rt->tape;
+    return tape != NULL ? tape->ops->result(tape, call, result) : phi__call_take(call, result);
+}
+
+static void phi__call_give_text(phi__toolcall *call, phi_str text, bool is_error) {
+    phi_content content;
+    phi_tool_result result;
+    memset(&content, 0, sizeof content);
+    memset(&result, 0, sizeof result);
+    content.kind = PHI_CONTENT_TEXT;
+    content.text = text;
+    result.content = &content;
+    result.content_count = 1;
+    result.is_error = is_error;
+    (void)phi__call_give(call, &result);
+}
+
 /* What start or step said; a tool that is done without a word gets an empty text. */
 static void phi__call_flow(phi__toolcall *call, uint32_t gen, phi_flow flow) {
     if (call->slot == NULL || call->gen != gen) return;
-    if (flow == PHI_DONE) {
+    if (flow == PHI_DONE || call->held != NULL) {
         phi__call_poll_remove(call); /* also where its result is still in the inbox */
-        if (phi__call_claim(call))
-            phi__call_settle(call, phi__call_keep_text(call, phi__str("", 0), false));
+        if (phi__call_claim(call)) phi__call_give_text(call, phi__str("", 0), false);
     } else if (!call->polled && call->tool->step != NULL)
         phi__call_poll_add(call);
 }
@@ -266,6 +303,7 @@ PHI__FN bool phi__call_open_still(const phi__toolcall *call) {
 }
 
 PHI__FN void phi__call_start(phi__toolcall *call) {
+    phi_tape *tape = call->rt->tape;
     char words[400];
     phi_flow flow;
     call->started = true;
@@ -284,9 +322,26 @@ PHI__FN void phi__call_start(phi__toolcall *call) {
         phi__call_fail(call, "Out of memory");
     } else {
         phi__fields_started(call);
+        if (tape != NULL && tape->ops->start(tape, call)) return;
+        call->starting = true;
         flow = call->tool->start(call->tool->user_data, phi__call_handle(call), call->arguments);
         phi__call_flow(call, call->gen, flow);
+        call->starting = false;
+        if (tape != NULL) tape->ops->started(tape, call);
     }
+}
+
+PHI__FN void phi__call_resume(phi__toolcall *call) {
+    const phi_tool *tool = call->tool;
+    call->resumes = false;
+    if (call->result != NULL || call->slot == NULL) return;
+    if (tool == NULL || (tool->resume == NULL && tool->step != NULL))
+        phi__call_fail(call, "Interrupted: the program was started anew while this tool ran");
+    else if (!phi__call_arm(call))
+        phi__call_fail(call, "Out of memory");
+    else if (tool->resume != NULL)
+        phi__call_flow(call, call->gen,
+                       tool->resume(tool->user_data, phi__call_handle(call), call->arguments));
 }
 
 /* Goes on where the last step stopped, so that none starves under a small budget. The ring may change
@@ -315,7 +370,7 @@ PHI__FN void phi__call_posted(phi_runtime *rt, const phi__post *post) {
     handle.gen = post->gen;
     call = phi__call_find(handle);
     if (call == NULL) return; /* cancelled, or its agent freed, since it was posted */
-    phi__call_settle(call, phi__call_keep_text(call, post->text, post->flag != 0));
+    phi__call_give_text(call, post->text, post->flag != 0);
 }
 
 /* ---- public ---- */
@@ -323,7 +378,6 @@ PHI__FN void phi__call_posted(phi_runtime *rt, const phi__post *post) {
 PHI_API phi_status phi_call_result(phi_call handle, const phi_tool_result *result) {
     phi__toolcall *call = phi__call_find(handle);
     size_t i;
-    phi_message *kept;
     if (handle.rt == NULL || result == NULL) return PHI_BAD_ARG;
     if (result->content == NULL && result->content_count > 0)
         return phi__error(handle.rt, PHI_BAD_ARG,
@@ -336,9 +390,7 @@ PHI_API phi_status phi_call_result(phi_call handle, const phi_tool_result *resul
                               "phi_call_result: content[%u].kind: expected text or image",
                               (unsigned)i);
     if (call == NULL || !phi__call_claim(call)) return PHI_STALE;
-    kept = phi__call_keep(call, result);
-    phi__call_settle(call, kept);
-    return kept != NULL ? PHI_OK : PHI_NO_MEMORY;
+    return phi__call_give(call, result);
 }
 
 PHI_API phi_status phi_call_finish(phi_call handle, const char *text, size_t len, bool is_error) {
@@ -412,6 +464,8 @@ PHI_API phi_status phi_call_update(phi_call handle, const char *text, size_t len
     if (handle.rt == NULL || (text == NULL && len > 0)) return PHI_BAD_ARG;
     if (call == NULL) return PHI_STALE;
     if (call->updating) return phi__error(handle.rt, PHI_MISUSE, "phi_call_update inside its hook");
+    if (handle.rt->tape != NULL)
+        handle.rt->tape->ops->said(handle.rt->tape, call, phi__str(text, len), false);
     if (!phi__call_update_hook(handle, PHI_HOOK_BEFORE_TOOL_UPDATE, phi__str(text, len)))
         return phi__call_find(handle) != NULL ? PHI_OK : PHI_STALE;
     status = phi__call_say(handle, PHI_EV_TOOL_UPDATE, text, len);
@@ -420,8 +474,18 @@ PHI_API phi_status phi_call_update(phi_call handle, const char *text, size_t len
     return status;
 }
 
-PHI_API phi_status phi_call_progress(phi_call call, const char *text, size_t len) {
-    return phi__call_say(call, PHI_EV_TOOL_PROGRESS, text, len);
+PHI_API phi_status phi_call_progress(phi_call handle, const char *text, size_t len) {
+    phi__toolcall *call = phi__call_find(handle);
+    if (call != NULL && handle.rt->tape != NULL && (text != NULL || len == 0))
+        handle.rt->tape->ops->said(handle.rt->tape, call, phi__str(text, len), true);
+    return phi__call_say(handle, PHI_EV_TOOL_PROGRESS, text, len);
+}
+
+PHI__FN void phi__call_tell(phi__toolcall *call, phi_str text, bool progress) {
+    if (progress)
+        (void)phi_call_progress(phi__call_handle(call), text.at, text.len);
+    else
+        (void)phi_call_update(phi__call_handle(call), text.at, text.len);
 }
 
 PHI_API void *phi_call_state(phi_call handle, size_t bytes) {

@@ -1,28 +1,27 @@
-/* context.c - what the model will see: the host's changes to the list, and making it smaller when the
-   provider says that it does not fit.
+/* context.c - what the model will see: the host's changes to the list.
 
    The list is prepared once a turn and is the same for all attempts. Where no hook wants it, the thread's
    own projection is taken as it is, and what was rendered of it. */
 #include "loop/loop_in.h"
 #include "wire/hash_in.h"
 
-#include <stdio.h>
-
-enum {
-    PHI__COMPACT_MOST = 8,     /* compactions of a turn, whatever they gain */
-    PHI__COMPACT_IDLE_MOST = 2 /* those that gain nothing; then it is an error */
-};
-
 /* ---- the host's list ---- */
 
+/* What there is to be changed. */
+static const phi__item *phi__context_ours(const phi__run *run, size_t *count) {
+    const phi__fold *fold = &run->agent->thread->fold;
+    *count = run->shown != NULL ? run->shown_count : fold->count;
+    return run->shown != NULL ? run->shown : fold->items;
+}
+
 static bool phi__context_list(phi__run *run) {
-    const phi__thread *thread = run->agent->thread;
-    size_t i;
+    size_t count, i;
+    const phi__item *ours = phi__context_ours(run, &count);
     run->listed = (const phi_message **)phi_arena_alloc(
-        &run->arena, phi__mul(phi__max(thread->fold.count, 1), sizeof *run->listed));
+        &run->arena, phi__mul(phi__max(count, 1), sizeof *run->listed));
     if (run->listed == NULL) return false;
-    for (i = 0; i < thread->fold.count; i++) run->listed[i] = thread->fold.items[i].message;
-    run->listed_count = thread->fold.count;
+    for (i = 0; i < count; i++) run->listed[i] = ours[i].message;
+    run->listed_count = count;
     return true;
 }
 
@@ -105,6 +104,8 @@ static phi__state phi__context_ask(phi__run *run, phi_hook_point point, phi__sta
 }
 
 PHI__FN phi__state phi__run_transform(phi__run *run, bool *wait) {
+    phi__state next;
+    if (!run->cancelled && !phi__run_show(run, &next)) return next;
     return phi__context_ask(run, PHI_HOOK_TRANSFORM_CONTEXT, PHI__RUN_TRANSFORM, PHI__RUN_CONVERT,
                             wait);
 }
@@ -115,7 +116,7 @@ PHI__FN phi__state phi__run_convert(phi__run *run, bool *wait) {
 
 PHI__FN bool phi__run_has_items(const phi__run *run) {
     size_t i;
-    if (run->listed == NULL) return true;
+    if (run->listed == NULL) return run->shown == NULL || run->shown_count > 0;
     for (i = 0; i < run->listed_count; i++)
         if (run->listed[i]->role != PHI_ROLE_EXTENSION) return true;
     return false;
@@ -124,18 +125,17 @@ PHI__FN bool phi__run_has_items(const phi__run *run) {
 /* A list as the encoder wants it: what is of the thread's comes with what was rendered of it. */
 static bool phi__context_items(phi__run *run, const phi_message *const *list, size_t count,
                                const phi__item **items) {
-    const phi__thread *thread = run->agent->thread;
+    size_t known_count, i;
+    const phi__item *known = phi__context_ours(run, &known_count);
     phi__places ours;
     phi__item *made =
         (phi__item *)phi__arena_zero(&run->arena, phi__mul(phi__max(count, 1), sizeof *made));
-    size_t i;
-    if (made == NULL || !phi__places_init(&ours, &run->arena, thread->fold.count)) return false;
-    for (i = 0; i < thread->fold.count; i++)
-        phi__places_add(&ours, thread->fold.items[i].message, i);
+    if (made == NULL || !phi__places_init(&ours, &run->arena, known_count)) return false;
+    for (i = 0; i < known_count; i++) phi__places_add(&ours, known[i].message, i);
     for (i = 0; i < count; i++) {
         const phi__place *place = phi__places_find(&ours, list[i]);
         made[i].message = list[i];
-        if (place->message != NULL) made[i] = thread->fold.items[place->at];
+        if (place->message != NULL) made[i] = known[place->at];
     }
     *items = made;
     return true;
@@ -148,8 +148,7 @@ PHI__FN phi_status phi__run_items(phi__run *run, const phi__item **items, size_t
     size_t i;
     if (run->listed == NULL && agent->translate_fn != NULL && !phi__context_list(run))
         return PHI_NO_MEMORY;
-    *items = agent->thread->fold.items;
-    *count = agent->thread->fold.count;
+    *items = phi__context_ours(run, count);
     if (run->listed == NULL) return PHI_OK;
     list = run->listed;
     *count = run->listed_count;
@@ -163,81 +162,4 @@ PHI__FN phi_status phi__run_items(phi__run *run, const phi__item **items, size_t
                 return PHI_BAD_ARG;
     }
     return phi__context_items(run, list, *count, items) ? PHI_OK : PHI_NO_MEMORY;
-}
-
-/* ---- compaction ---- */
-
-static phi__state phi__compact_refused(phi__run *run) {
-    return phi__answer_give_up(run, run->overflow, phi__answer_status(run->overflow));
-}
-
-static bool phi__compact_tell(phi__run *run, phi_event_kind kind) {
-    phi_event event;
-    memset(&event, 0, sizeof event);
-    event.kind = kind;
-    event.compaction = run->compaction;
-    return phi__emit(run->agent, &event, NULL, 0);
-}
-
-/* What is known before: also what the hook is told. */
-static bool phi__compact_measure(phi__run *run) {
-    phi__thread *thread = run->agent->thread;
-    if (run->compaction == NULL)
-        run->compaction =
-            (phi_compaction *)phi__arena_zero(&thread->arena, sizeof *run->compaction);
-    if (run->compaction == NULL) return false;
-    run->compaction->estimated_tokens = run->compaction->tokens_before = thread->fold.tokens;
-    run->compaction->message_count = run->compaction->messages_before = thread->fold.count;
-    return true;
-}
-
-/* Half of it goes, or, where that took nothing away, all that may go. */
-static phi__state phi__compact_do(phi__run *run) {
-    phi__thread *thread = run->agent->thread;
-    phi_compaction *c = run->compaction;
-    uint64_t target = run->idle_compactions == 0 ? thread->fold.tokens / 2 : 0;
-    size_t removed = 0;
-    if (!phi__compact_tell(run, PHI_EV_COMPACTION_START) ||
-        !phi__thread_truncate(thread, target, run->loop_id, run->turn_index, &removed))
-        return phi__run_no_memory(run);
-    c->messages_after = thread->fold.count;
-    c->tokens_after = thread->fold.tokens;
-    run->compactions++;
-    if (removed == 0) run->idle_compactions++;
-    if (!phi__compact_tell(run, PHI_EV_COMPACTION_END)) return phi__run_no_memory(run);
-    return PHI__RUN_COMPACTED;
-}
-
-PHI__FN phi__state phi__run_compact(phi__run *run, bool *wait) {
-    phi_hook hook = phi__hook_of(run, PHI_HOOK_BEFORE_COMPACTION);
-    phi__hooked hooked;
-    if (run->cancelled) {
-        phi__decision_drop(&run->decision);
-        return PHI__RUN_TURN_END;
-    }
-    if (run->compactions >= PHI__COMPACT_MOST || run->idle_compactions >= PHI__COMPACT_IDLE_MOST)
-        return phi__compact_refused(run);
-    if (!phi__compact_measure(run)) return phi__run_no_memory(run);
-    hook.compaction = run->compaction;
-    hooked = phi__hook_run(run, &hook);
-    if (hooked == PHI__HOOK_DENY) return phi__compact_refused(run);
-    if (hooked == PHI__HOOK_ALLOW || hooked == PHI__HOOK_WARN) return phi__compact_do(run);
-    return phi__run_hooked(run, hooked, PHI__RUN_COMPACT, PHI__RUN_COMPACT, PHI__RUN_TURN_END,
-                           wait);
-}
-
-PHI__FN phi__state phi__run_compacted(phi__run *run, bool *wait) {
-    phi_hook hook = phi__hook_of(run, PHI_HOOK_AFTER_COMPACTION);
-    bool gained = run->compaction->tokens_after < run->compaction->tokens_before;
-    phi__state next = gained ? PHI__RUN_TRANSFORM : PHI__RUN_COMPACT;
-    hook.compaction = run->compaction;
-    next = phi__run_hooked(run, phi__hook_run(run, &hook), PHI__RUN_COMPACTED, next, next, wait);
-    if (next == PHI__RUN_COMPACTED || next == PHI__RUN_OVER) return next;
-    run->compaction = NULL; /* its events may still be read */
-    run->listed = NULL;
-    if (next == PHI__RUN_TRANSFORM) {
-        run->idle_compactions = 0;
-        phi__arena_rewind(&run->arena);
-    }
-    return next;
 }

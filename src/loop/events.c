@@ -172,6 +172,22 @@ static void phi__events_unlink(phi__records *list, phi__record *record) {
         list->tail = record->prev;
 }
 
+PHI__FN bool phi__events_reserve(phi__agent *agent) {
+    if (agent->reserve == NULL)
+        agent->reserve =
+            (phi__record *)phi__alloc(&agent->memory, PHI__RESERVE * sizeof *agent->reserve);
+    return agent->reserve != NULL;
+}
+
+PHI__FN void phi__events_unreserve(phi__agent *agent) {
+    size_t i;
+    if (agent->run != NULL || agent->reserve == NULL) return;
+    for (i = 0; i < PHI__RESERVE; i++)
+        if (agent->reserve[i].in_use) return;
+    phi__free(&agent->memory, agent->reserve, PHI__RESERVE * sizeof *agent->reserve);
+    agent->reserve = NULL;
+}
+
 /* So that an agent's events are found without a look at all others'. */
 static void phi__events_join(phi__agent *agent, phi__record *record) {
     record->agent = agent;
@@ -201,10 +217,12 @@ static void phi__events_drop(phi__events *events, phi__record *record) {
     phi__events_leave(record);
     phi__answer_drop(record->answer);
     record->answer = NULL;
-    if (record->block != NULL)
+    if (record->block != NULL) {
         phi__events_unblock(events, record->block);
-    else
-        record->in_use = false;
+        return;
+    }
+    record->in_use = false;
+    phi__events_unreserve(record->agent);
 }
 
 static void phi__events_queue(phi__agent *agent, phi__record *record) {
@@ -264,7 +282,7 @@ PHI__FN bool phi__emit_delta(phi__agent *agent, phi_event_kind kind, uint32_t bl
 PHI__FN bool phi__emit_surely(phi__agent *agent, const phi_event *event) {
     size_t i;
     if (phi__emit(agent, event, NULL, 0)) return true;
-    for (i = 0; i < PHI__RESERVE; i++) {
+    for (i = 0; agent->reserve != NULL && i < PHI__RESERVE; i++) {
         phi__record *record = &agent->reserve[i];
         if (record->in_use) continue;
         memset(record, 0, sizeof *record);

@@ -210,7 +210,7 @@ static bool phi__input_log(phi__run *run) {
     entry.message = kept;
     if (!phi__run_note(run, &entry)) return false;
     phi__input_free(run->agent, phi__inputs_pop(&run->pending));
-    return phi__run_tell(run, kept, kind, source);
+    return phi__capture_heard(run, kept, kind) && phi__run_tell(run, kept, kind, source);
 }
 
 PHI__FN bool phi__input_deliver(phi__run *run) {

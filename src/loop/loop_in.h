@@ -1,512 +1,9 @@
-/* loop_in.h - the structures of the pump: the runtime, its agents, their runs, transfers and calls.
-
-   The runtime owns everything. An agent's run exists from prompt to AGENT_END; it is advanced a slice
-   at a time from the runtime's ready list, and leaves the list when it waits. Whoever ends a wait (a
-   push, a result, a timer, a cancel) puts it back with phi__run_wake.
-   Callbacks into the host: a tool's start, step and cancel, hooks and filters. Any of them may free any
-   agent. During a step, an agent that is freed is taken out of every table at once and destroyed when the
-   step ends; whoever called the host looks at agent->slot before it goes on.
-   Threads: the pumping thread, but for the words of slots and the inbox. */
+/* loop_in.h - what the files of the pump give each other: functions, by file, over the structures of
+   state_in.h. Threads: the pumping thread. */
 #ifndef PHI_LOOP_LOOP_IN_H
 #define PHI_LOOP_LOOP_IN_H
 
-#include "base/id_in.h"
-#include "base/slots_in.h"
-#include "io/http_in.h"
-#include "io/inbox_in.h"
-#include "loop/hook.h"
-#include "loop/input.h"
-#include "loop/provider.h"
-#include "loop/run.h"
-#include "loop/session_in.h"
-#include "loop/tool.h"
-#include "text/json_fields_in.h"
-#include "text/sse_in.h"
-#include "thread/thread_in.h"
-#include "wire/frames_in.h"
-#include "wire/translate.h"
-
-typedef struct phi__agent phi__agent;
-typedef struct phi__run phi__run;
-typedef struct phi__toolcall phi__toolcall;
-typedef struct phi__response phi__response;
-struct phi_thread; /* agent/bare_run.c */
-
-/* ---- events ---- */
-
-/* One answer while it streams and, as `final`, in the thread; kept while events refer to it. */
-typedef struct phi__answer {
-    phi_memory *memory;
-    uint32_t refs;
-    bool live; /* the assembly is in use; else `final` has taken its place */
-    phi__assembly assembly;
-    const phi_message *final;
-    phi_message view; /* of the assembly, remade at a pop */
-    phi_content *content;
-    size_t content_cap;
-    bool viewed; /* `view` shows the assembly as it is */
-} phi__answer;
-
-struct phi__event_block;
-
-typedef struct phi__record {
-    struct phi__record *next, *prev;   /* of those queued, or of those popped */
-    struct phi__record *newer, *older; /* of the same agent's */
-    struct phi__event_block *block;    /* NULL: one of an agent's reserve */
-    phi__agent *agent;
-    phi__answer *answer; /* for partial and message; NULL: none */
-    size_t partial_len;
-    size_t cost; /* bytes counted against the agent's queue */
-    bool in_use; /* reserve: queued */
-    bool popped;
-    phi_event event;
-} phi__record;
-
-typedef struct phi__records {
-    phi__record *head, *tail;
-} phi__records;
-
-typedef struct phi__events {
-    phi_memory *memory;
-    phi__records queued;
-    phi__records popped; /* until the next step */
-    struct phi__event_block *current, *spare;
-    uint64_t seq;
-} phi__events;
-
-/* ---- transfers ---- */
-
-enum { PHI__XFER_BODY_MOST = 65536 }; /* bytes that wait for the decoder; DESIGN part 4 */
-
-typedef struct phi__xfer {
-    phi_runtime *rt;
-    phi__slot *slot;
-    void (*ready)(struct phi__xfer *transfer); /* something arrived, or the end */
-    void *owner;
-    phi__buf body, headers;
-    size_t read; /* of body */
-    uint64_t received, max_bytes;
-    int http_status;
-    bool headed, ended, refused; /* refused: a push was answered with PHI_FULL */
-    bool gone; /* the transport has let go of it: it said the end, or was told to cancel */
-    phi_status status;
-    char words[200];
-    phi_deadlines deadlines;
-    int stage;                    /* 0: queued, then phi_xfer_stage, then PHI__STAGE_EVENTS */
-    uint64_t opened_us, stage_us; /* stage_us: when the stage began, or life was last seen */
-    phi__timer timer;
-    bool late; /* the deadline has passed, and this is the last look at the descriptors */
-} phi__xfer;
-
-enum { PHI__STAGE_QUEUED = 0, PHI__STAGE_EVENTS = 100 };
-
-/* ---- decisions ---- */
-
-/* What a hook said, or will say. One lives in each run and each tool call; its slot is taken only while a
-   decision is waited for. */
-typedef enum phi__asked {
-    PHI__ASKED_NOT = 0,
-    PHI__ASKED_WAITS,  /* for phi_decide, or its deadline */
-    PHI__ASKED_DECIDED /* verdict and reply are there, to be taken */
-} phi__asked;
-
-enum { PHI__TICKET_OPEN = 1, PHI__TICKET_CLAIMED = 2 }; /* slot states, as those of calls */
-
-typedef struct phi__decision {
-    phi_runtime *rt;
-    phi__slot *slot;
-    uint32_t index, gen;
-    phi__asked asked;
-    phi_hook_point point;
-    phi__run *run;
-    phi__toolcall *call; /* NULL: the run's */
-    phi__timer timer;
-    uint32_t timeout_ms;
-    phi_verdict verdict;
-    phi__buf reply; /* what the hook or phi_decide said; until it is taken */
-    phi_str text;   /* for phi_pending: what a filter looks at; in the run's memory */
-} phi__decision;
-
-/* What phi__hook_ask comes to. */
-typedef enum phi__hooked {
-    PHI__HOOK_ALLOW = PHI_ALLOW,
-    PHI__HOOK_DENY = PHI_DENY,
-    PHI__HOOK_WAIT = PHI_WAIT, /* come again: the run or the call is woken */
-    PHI__HOOK_WARN = PHI_WARN,
-    PHI__HOOK_GONE, /* the hook freed the agent: return at once */
-    PHI__HOOK_LOST  /* no memory */
-} phi__hooked;
-
-/* ---- what is said to a run ---- */
-
-/* One message in a queue, in memory of its own. */
-typedef struct phi__input {
-    struct phi__input *next;
-    phi_arena arena; /* of the content and the source */
-    phi_input kind;
-    phi_message message;
-    phi_str source;
-    bool filtered; /* the filters have passed it; what they said is in the message */
-} phi__input;
-
-typedef struct phi__inputs {
-    phi__input *head, *tail;
-    size_t count;
-} phi__inputs;
-
-/* ---- budgets ---- */
-
-typedef struct phi__budget {
-    phi_budget limits;
-    phi_spending seen;
-} phi__budget;
-
-/* ---- doom loops ---- */
-
-enum { PHI__DOOM_WINDOW = 32 }; /* calls of a run that are remembered */
-
-typedef struct phi__doom {
-    uint64_t seen[PHI__DOOM_WINDOW]; /* hashes of name and arguments; a ring */
-    uint32_t count;
-} phi__doom;
-
-/* ---- prompt caching ---- */
-
-/* What a request was made of, by hashes. */
-typedef struct phi__cached {
-    uint64_t model, system, tools, settings, history; /* history: of all its items */
-    size_t items;                                     /* SIZE_MAX: of messages that are gone */
-} phi__cached;
-
-typedef struct phi__caching {
-    phi_cache_stats stats;
-    phi__cached last, now; /* the last one whose answer told its usage; the one that is under way */
-    uint64_t expected;     /* tokens that it should read from the cache */
-    uint32_t changed;      /* PHI_CACHE_CHANGED_ bits: now against last */
-    bool known;            /* model, system and tools of `now` are of the agent as it is */
-} phi__caching;
-
-/* ---- fields ---- */
-
-/* What a tool with on_field has heard of a block of the answer. */
-typedef struct phi__told {
-    const phi_tool *tool; /* NULL: the block calls none such, or its name has not come */
-    phi__json_fields scan;
-    uint32_t rewrites; /* of the draft, that the scan knows of */
-    bool told;         /* a value, and neither `dropped` nor `start` since */
-} phi__told;
-
-/* ---- calls ---- */
-
-/* Slot states. CLAIMED: whoever moved it there, and nobody else, says the result: through the inbox,
-   or on the pumping thread. */
-enum { PHI__CALL_PENDING = 1, PHI__CALL_CLAIMED = 2 };
-
-struct phi__toolcall {
-    phi_runtime *rt;
-    phi__slot *slot; /* NULL once there is a result */
-    uint32_t index, gen;
-    phi__run *run;
-    const phi_tool *tool;     /* NULL: unknown */
-    const phi_content *block; /* in the thread */
-    phi_str arguments;
-    phi__timer timer;
-    void *state;
-    size_t state_bytes;
-    phi_message *result;   /* in the thread's arena, not yet appended */
-    phi_str child_loop_id; /* of the result, in the thread's arena */
-    phi__decision decision;
-    uint32_t repeats;       /* how often this very call was made lately; 0: not counted */
-    bool begun;             /* it counts among those that run */
-    bool asked;             /* the BEFORE_TOOL hook was heard */
-    bool quiet;             /* denied: neither TOOL_START nor TOOL_END */
-    bool told, started;     /* told: TOOL_START was emitted; started: the tool was */
-    bool ended, after;      /* TOOL_END was emitted; the AFTER_TOOL hook was heard */
-    bool skipped;           /* for steering: told without arguments, and no hook hears of it */
-    bool updating;          /* inside of an update's hooks */
-    phi__told *told_fields; /* in the run; NULL: nothing was told of its arguments */
-    phi__toolcall *poll_next, *poll_prev; /* calls whose step is called */
-    bool polled;
-    uint32_t poll_round; /* in which its step was called last */
-};
-
-/* ---- runs ---- */
-
-/* In the order of a run. Each asks one hook at most, so that a state which waited is entered anew. */
-typedef enum phi__state {
-    PHI__RUN_BEFORE_LOOP = 1,
-    PHI__RUN_OPEN,
-    PHI__RUN_FILTER, /* the prompts; then they are in the log */
-    PHI__RUN_POLL,   /* steering, before the first turn */
-    PHI__RUN_TOP,    /* filters of what was polled, limits, budgets; may pause */
-    PHI__RUN_BEFORE_TURN,
-    PHI__RUN_TURN,
-    PHI__RUN_TRANSFORM,
-    PHI__RUN_CONVERT,
-    PHI__RUN_REQUEST,
-    PHI__RUN_CREDENTIAL, /* each attempt: its key, where the host gives one */
-    PHI__RUN_SIGN,       /* each attempt, where the codec signs */
-    PHI__RUN_SEND,       /* each attempt */
-    PHI__RUN_STREAM,
-    PHI__RUN_BACKOFF,
-    PHI__RUN_COMPACT,
-    PHI__RUN_COMPACTED,
-    PHI__RUN_TOOLS,
-    PHI__RUN_FAILED, /* the on_error hook */
-    PHI__RUN_TURN_END,
-    PHI__RUN_AFTER_TURN,
-    PHI__RUN_NEXT,   /* another turn, for tools or steering? */
-    PHI__RUN_FOLLOW, /* for follow-ups? else the queues are sealed */
-    PHI__RUN_CLOSE,
-    PHI__RUN_AFTER_LOOP,
-    PHI__RUN_OVER /* taken apart by the pump */
-} phi__state;
-
-typedef enum phi__body {
-    PHI__BODY_UNKNOWN, /* the head has not come */
-    PHI__BODY_STREAM,
-    PHI__BODY_WHOLE,
-    PHI__BODY_ERROR
-} phi__body;
-
-struct phi__run {
-    phi__agent *agent;
-    phi__state state;
-    phi__run *next_ready, *prev_ready;
-    bool in_ready, cancelled, over;
-    bool stopping;             /* ends when its turn is over */
-    bool starved;              /* something that was said to it found no memory */
-    bool opened;               /* AGENT_START is out */
-    bool silent;               /* no AFTER_LOOP: it was refused before it began */
-    phi_arena arena;           /* the turn's: the request, tool calls */
-    const phi_loop_info *info; /* in the thread */
-    phi_str loop_id;           /* in the thread */
-    uint64_t posts_from;       /* of the inbox: an abort posted before meant an earlier run */
-    phi_trigger trigger;       /* of its first turn */
-    uint32_t turn_index;
-    bool turn_open;
-    uint64_t started_us;
-    /* before it is in the log */
-    phi__entry
-        *prompts; /* in the thread's arena, to be attached; NULL: they are, or there are none */
-    size_t prompt_count;
-    phi__decision decision;
-    bool filtering;        /* a text is under way through the filters */
-    size_t filter_at;      /* the next one to be asked */
-    phi__buf filter_text;  /* what they are asked about */
-    phi__buf warnings;     /* what they said */
-    phi_str rejection;     /* of the prompts; in the thread */
-    phi__inputs pending;   /* polled, for the next turn */
-    bool polling;          /* a poll is under way: it has looked into the queue */
-    uint32_t polled;       /* messages it has got */
-    bool steered;          /* the turn's steering was looked for */
-    phi_limits limits;     /* the agent's, and what phi_budget_raise added */
-    phi_spending reserved; /* in the agent's budget and those above */
-    bool paused, pause_over;
-    phi__run *next_paused, *prev_paused; /* of those in rt->paused */
-    phi__buf pause_reason;               /* of a pause, for phi_pending */
-    phi_agent payer;                     /* whose limit or budget it was */
-    phi__timer timer;                    /* of a pause or a delay */
-    phi__doom *doom;                     /* NULL: no tool has been called yet */
-    bool doomed;                         /* a call repeated itself too often */
-    size_t first_message;                /* of the run, in the thread's messages */
-    size_t told_messages;                /* prompts whose events are out */
-    phi_usage usage, turn_usage;
-    double cost;
-    int64_t first_delta_ms; /* Unix time; 0: none has come */
-    phi_status status;
-    const phi_failure *failure; /* in the thread, or static */
-    /* the model call */
-    phi__ask ask;
-    /* ... of a model of the host's own: what it is asked, and in process: whether it has a call open, that
-       call, and when it was polled last */
-    struct phi_model_request *asked;
-    bool call_open, in_polled, in_call; /* in_call: its poll is at work */
-    void *opened_call;
-    uint32_t polled_step;
-    phi__run *next_polled, *prev_polled; /* of those in rt->first_polled */
-    phi_model
-        *keyed; /* the model with the attempt's own key, in the turn's arena; NULL: as it is */
-    bool refused,
-        fresh; /* the key was refused, and another is to be asked for; that was done already */
-    const phi_message *
-        *listed; /* what TRANSFORM_CONTEXT and CONVERT_TO_LLM look at; NULL: not asked */
-    size_t listed_count;
-    phi__encoder encoder;
-    bool encoding;
-    struct phi__body_hash *hash; /* of the request, in the turn's arena; NULL: not begun */
-    uint32_t attempt;            /* retries of this turn's call so far */
-    uint32_t delay_ms;
-    uint64_t retry_at_us;
-    uint32_t compactions, idle_compactions; /* of this turn; those that gained nothing */
-    const phi_failure *overflow;            /* what made the last one, in the thread */
-    phi_compaction *compaction;             /* under way, in the thread */
-    phi__xfer *transfer;
-    phi__sse sse;
-    phi__frames frames; /* in its place, where the codec's stream is of frames */
-    void *decoder;      /* zeroed state of the codec, in the arena */
-    phi__buf collected; /* an answer that is not a stream: an error, or whole JSON */
-    phi__body body;
-    bool answer_told; /* MESSAGE_START is out */
-    bool alive;       /* something meaningful came since this was cleared */
-    bool lost;        /* an event found no memory */
-    phi__answer *answer;
-    phi__told *told; /* of the answer's blocks, by their index; NULL: nothing */
-    size_t told_count, told_cap,
-        told_from;            /* told_from: blocks before it were whole and are told */
-    const phi_message *reply; /* the answer in the thread */
-    /* its tools */
-    phi__toolcall *calls;
-    size_t call_count, next_call, told_calls, running_calls;
-    size_t polled_calls; /* calls after which steering was looked for */
-    bool skipping;       /* steering was found: what has not begun is skipped */
-    bool answered; /* PHI_RESPOND_TOOL was called: no call is run, and no turn follows for them */
-    phi__response *response; /* of phi_ask; NULL: nobody holds one */
-};
-
-/* ---- responses ---- */
-
-/* What phi_ask gave out: a run as it was when it ended, or, while status is PHI_BUSY, when it was looked at
-   last. It lives in its agent's memory, and what it points to in its agent's thread. */
-struct phi__response {
-    phi__slot *slot;
-    uint32_t index, gen;
-    phi__agent *agent;
-    phi__response *older, *newer; /* of the same agent's */
-    phi_status status;
-    phi_str loop_id;
-    const phi_message *message;
-    const phi_failure *failure;
-    phi_usage usage;
-    double cost;
-    int64_t asked_ms, ended_ms, first_delta_ms;
-};
-
-/* ---- agents ---- */
-
-/* A run that had to take one ends: AGENT_START or TURN_END, then ERROR, and AGENT_END. */
-enum { PHI__RESERVE = 3 };
-
-struct phi__agent {
-    phi_runtime *rt;
-    phi__slot *slot; /* NULL: freed, waiting for the step's end */
-    uint32_t index, gen;
-    phi__agent *next_doomed;
-    phi_memory memory;
-    phi_arena arena;       /* what the desc gave */
-    phi_arena tools_arena; /* the tools, which may be replaced */
-    phi_arena model_arena; /* the model's strings, and the segment */
-    phi_model model;
-    const phi__codec *codec;
-    const struct phi_provider *provider;     /* of the model; NULL: one of ours */
-    const struct phi_provider *own_provider; /* the desc's, in `arena`; NULL: none */
-    phi_translate_fn translate_fn;           /* NULL: as the encoders do */
-    phi_str system_prompt;                   /* in memory of its own */
-    phi_str agent_id;                        /* in memory of its own */
-    phi__session *session;                   /* shared by the agents of one session id */
-    phi_str last_loop_id;                    /* in memory of its own; empty: none in this session */
-    uint64_t last_active_us;                 /* when the last run began; 0: none in this session */
-    phi_str segment;                         /* of loop ids: provider.model[.thinking] */
-    bool segment_given;                      /* by the desc: it stays when the model changes */
-    phi_str workspace;                       /* in memory of its own */
-    const struct phi_profile *profile;       /* agent/profile.h; in `arena` */
-    phi_tool *tools;
-    phi__tool_view *tool_views;
-    size_t tool_count;
-    bool has_lone_tools;  /* one is not_concurrent */
-    bool has_field_tools; /* one has on_field */
-    phi_tool_mode tool_mode;
-    uint32_t tool_batch;
-    phi_tool_choice tool_choice;
-    phi_thinking thinking;
-    uint32_t tool_timeout_ms;
-    uint32_t max_tokens;
-    double temperature; /* negative: not sent */
-    phi_cache cache;
-    phi_format format;                  /* what it points to is that of the two below */
-    phi_str format_schema, format_name; /* in memory of their own */
-    phi_limits limits;
-    phi_deadlines deadlines;
-    phi_retry retry;
-    phi__budget budget;
-    /* the tree: cancelling goes down, spending goes up */
-    phi__agent *parent, *first_child, *next_child, *prev_child;
-    phi_hook_fn hook_fn;
-    uint32_t hook_points;
-    uint32_t decision_timeout_ms;
-    phi_filter *filters;
-    size_t filter_count;
-    phi__inputs steering, follow_ups, injected;
-    phi_queue_mode steering_mode, follow_up_mode;
-    uint32_t queue_limit;
-    size_t untold_drops; /* messages that were dropped while the event queue was full */
-    uint32_t doom_warn_after, doom_stop_after; /* 0: never */
-    phi_trigger first_turn_trigger;
-    size_t event_queue_bytes, max_event_bytes;
-    uint64_t max_response_bytes;
-    void *user_data;
-    phi__thread *thread; /* `own`, or one that the caller lent */
-    phi__thread own;
-    phi__run *run;
-    phi__response *responses;          /* the newest */
-    phi__agent *next_over, *prev_over; /* of those in rt->bare_over */
-    bool bare;                         /* made by phi_run, over a thread that was lent */
-    bool bare_over;                    /* its run is over: in the list */
-    struct phi__put_off *put_off;      /* a rewrite that waits for the end of the run; or NULL */
-    uint32_t loops;                    /* runs so far, in all sessions */
-    phi__caching caching;
-    phi_usage usage, run_usage; /* run_usage: of the last run, or the one that goes on */
-    double cost, run_cost;
-    size_t queued_bytes;          /* of its events that were not popped */
-    phi__record *oldest, *newest; /* of its events, those popped too */
-    phi__record reserve[PHI__RESERVE];
-};
-
-/* ---- the runtime ---- */
-
-enum {
-    PHI__POST_FINISH = 1,
-    PHI__POST_ABORT,  /* flag 1: when the turn is over */
-    PHI__POST_DECIDE, /* flag: the verdict */
-    PHI__POST_STEER,
-    PHI__POST_FOLLOW_UP,
-    PHI__POST_INJECT /* flag: bytes of the source, which stands before the text */
-};
-
-/* States of an agent's slot, which other threads may look at. */
-enum { PHI__AGENT_IDLE = 1, PHI__AGENT_RUNNING = 2 };
-
-struct phi_runtime {
-    phi_memory memory;
-    phi__io *io;
-    phi__http *http;
-    const phi_transport *transport;
-    phi__slots agents, calls, transfers, tickets, responses;
-    phi__inbox inbox;
-    uint64_t posts_read; /* where it was read up to; its own counts wrap */
-    phi__sessions sessions;
-    phi__events events;
-    phi__run *ready, *ready_last;
-    phi__run *paused;      /* those that wait for a limit or a budget */
-    phi__toolcall *polled; /* a ring; where the next step begins */
-    size_t polled_count;
-    uint32_t poll_round;                  /* counts the steps */
-    struct phi__provider_node *providers; /* registered ones, the newest first */
-    phi__run *first_polled;               /* runs whose model is in the process and answers */
-    size_t polled_runs;
-    phi__agent *doomed;
-    struct phi_thread *threads;             /* of phi_thread_new */
-    phi__agent *bare_over, *bare_over_last; /* until their events are popped; oldest first */
-    uint32_t active;                        /* runs going */
-    uint32_t step_budget_us, step_budget_bytes;
-    uint64_t step_began_us, step_until_us;
-    int64_t step_wall_ms; /* of the step; one look at the clock serves all its events */
-    size_t step_bytes_left;
-    bool in_step, closing;
-    phi_status error; /* the last one */
-    int error_http_status;
-    char error_words[256];
-};
+#include "loop/state_in.h"
 
 /* events.c */
 PHI__FN void phi__events_init(phi__events *events, phi_memory *memory);
@@ -518,6 +15,10 @@ PHI__FN bool phi__emit(phi__agent *agent, const phi_event *event, phi__answer *a
 /* The same for a part of an answer, made in place: there are many of them. */
 PHI__FN bool phi__emit_delta(phi__agent *agent, phi_event_kind kind, uint32_t block_index,
                              phi_str text, phi__answer *answer, size_t partial_len);
+/* The reserve of an agent that is to run: taken before, and given back when there is no run and it is not in use.
+   False: no memory. */
+PHI__FN bool phi__events_reserve(phi__agent *agent);
+PHI__FN void phi__events_unreserve(phi__agent *agent);
 /* The same for what must not be lost: it takes one of the reserve when there is no memory, and says
    false; the run must then end. */
 PHI__FN bool phi__emit_surely(phi__agent *agent, const phi_event *event);
@@ -540,12 +41,19 @@ PHI__FN phi_status phi__xfer_open(phi_runtime *rt, phi_memory *memory, const phi
 PHI__FN phi_str phi__xfer_unread(const phi__xfer *transfer);
 PHI__FN void phi__xfer_took(phi__xfer *transfer, size_t bytes);
 PHI__FN void phi__xfer_alive(phi__xfer *transfer); /* a meaningful event was seen */
+/* What was said about a transfer, past the tape. */
+PHI__FN phi_status phi__xfer_stage_now(phi_xfer xfer, phi_xfer_stage stage);
+PHI__FN phi_status phi__xfer_head_now(phi_xfer xfer, int http_status, const char *headers,
+                                      size_t len);
+PHI__FN phi_status phi__xfer_push_now(phi_xfer xfer, const char *bytes, size_t len);
+PHI__FN phi_status phi__xfer_end_now(phi_xfer xfer, phi_status status, const char *words);
 PHI__FN void phi__xfer_close(phi__xfer *transfer); /* cancels if it goes; NULL is harmless */
 
 /* call.c */
 PHI__FN bool phi__call_open(phi__toolcall *call);             /* its handle; false: no memory */
 PHI__FN bool phi__call_open_still(const phi__toolcall *call); /* nobody has finished it */
 PHI__FN void phi__call_start(phi__toolcall *call);
+PHI__FN void phi__call_resume(phi__toolcall *call); /* one that had begun before a snapshot */
 PHI__FN void phi__call_fail(phi__toolcall *call,
                             const char *text); /* an error result, if none yet */
 PHI__FN void phi__call_fail_str(phi__toolcall *call, phi_str text);
@@ -557,6 +65,10 @@ PHI__FN void phi__call_repeat_words(const phi__toolcall *call, char out[PHI__REP
 PHI__FN void phi__call_detach(phi__toolcall *call);
 PHI__FN void phi__call_dispose(phi__toolcall *call);
 PHI__FN void phi__call_posted(phi_runtime *rt, const phi__post *post);
+/* With a tape: settles a call with the result that was let in; tells an update; or gives a claim back. */
+PHI__FN phi_status phi__call_take(phi__toolcall *call, const phi_tool_result *result);
+PHI__FN void phi__call_tell(phi__toolcall *call, phi_str text, bool progress);
+PHI__FN void phi__call_unclaim(phi__toolcall *call);
 PHI__FN void phi__calls_poll(phi_runtime *rt);
 
 /* hooks.c */
@@ -634,8 +146,14 @@ typedef struct phi__run_order {
     size_t prompt_count;
     phi_continuation continuation;
     phi_str loop_id, parent_loop_id;
+    bool compact_only;
 } phi__run_order;
 PHI__FN phi_status phi__run_new(phi__agent *agent, const phi__run_order *order);
+/* For phi__run_thaw: a run that began with an entry of its agent's thread; the agent's, from phi__run_take on. NULL:
+   no memory. */
+PHI__FN phi__run *phi__run_make_for(phi__agent *agent, const phi__entry *start);
+PHI__FN void phi__run_take(phi__run *run);
+PHI__FN void phi__run_unmake(phi__run *run);
 PHI__FN void phi__run_wake(phi__run *run);
 PHI__FN void phi__run_cancel(phi__run *run);
 /* The runs of an agent and of those below it; only runs that began before `at` in the inbox. after_turn: when
@@ -645,6 +163,9 @@ PHI__FN void phi__run_detach(phi__run *run);  /* nothing wakes it or is called b
 PHI__FN void phi__run_destroy(phi__run *run); /* at once, without events: agent or runtime go */
 PHI__FN void phi__runs_advance(phi_runtime *rt);
 PHI__FN bool phi__step_spent(const phi_runtime *rt);
+/* The clock, for what is only shown to the host: a tape does not record the look. */
+PHI__FN uint64_t phi__look_us(const phi_runtime *rt);
+PHI__FN uint64_t phi__work_us(const phi_runtime *rt); /* of the step's budget */
 /* Appends a message to the log and tells it with MESSAGE_START and MESSAGE_END. */
 PHI__FN bool phi__run_log(phi__run *run, const phi_message *kept);
 PHI__FN bool phi__run_tell(phi__run *run, const phi_message *message, phi_input input,
@@ -663,15 +184,29 @@ PHI__FN phi__state phi__run_hooked(phi__run *run, phi__hooked hooked, phi__state
                                    phi__state next, phi__state denied, bool *wait);
 PHI__FN bool phi__run_timer_set(phi__run *run, uint64_t at_us); /* wakes the run */
 
-/* context.c: the states TRANSFORM and CONVERT, COMPACT and COMPACTED */
+/* context.c: the states TRANSFORM and CONVERT */
 PHI__FN phi__state phi__run_transform(phi__run *run, bool *wait);
 PHI__FN phi__state phi__run_convert(phi__run *run, bool *wait);
 /* Whether the hooks have left anything that can be sent; and the list as the encoder wants it. */
 PHI__FN bool phi__run_has_items(const phi__run *run);
 /* After the host's translation, if there is one. PHI_NO_MEMORY, or what that said. */
 PHI__FN phi_status phi__run_items(phi__run *run, const phi__item **items, size_t *count);
+
+/* compactor.c: the host's own compactions. PHI_OK: its rewrite is run->plan; PHI_BUSY: it is at work; PHI_NOT_FOUND:
+   nothing comes of it; PHI_STALE: the agent is gone; PHI_NO_MEMORY. due: one may begin, to come to `target` tokens. */
+PHI__FN phi_status phi__compactor_ask(phi__run *run, const phi_compaction_config *config,
+                                      uint64_t target, bool due);
+PHI__FN void phi__compactor_forget(phi__agent *agent); /* what is at work is not wanted any more */
+
+/* compaction.c: the states COMPACT and COMPACTED */
 PHI__FN phi__state phi__run_compact(phi__run *run, bool *wait);
 PHI__FN phi__state phi__run_compacted(phi__run *run, bool *wait);
+/* Where a turn that has begun goes on: COMPACT where its view nears the window, else TRANSFORM. And where a run of
+   phi_compact does. */
+PHI__FN phi__state phi__run_fit(phi__run *run);
+PHI__FN phi__state phi__run_shrink(phi__run *run);
+/* Whether a compaction now would do anything. PHI_NO_MEMORY. */
+PHI__FN phi_status phi__compaction_gains(const phi__agent *agent, bool *gains);
 
 /* model_call.c: the states REQUEST, SEND, STREAM and BACKOFF */
 PHI__FN phi__state phi__run_request(phi__run *run, bool *wait);
@@ -693,6 +228,10 @@ PHI__FN void phi__answer_charge_open(phi__run *run);
 PHI__FN phi__state phi__answer_give_up(phi__run *run, const phi_failure *failure,
                                        phi_status status);
 PHI__FN phi_status phi__answer_status(const phi_failure *failure);
+
+/* capture.c: false: no memory */
+PHI__FN bool phi__capture_heard(phi__run *run, const phi_message *message, phi_input input);
+PHI__FN bool phi__capture_tell(phi__run *run); /* what is in run->ask, once a turn */
 
 /* caching.c */
 PHI__FN void phi__caching_sent(phi__agent *agent, const phi__ask *ask); /* will be, as it is */
@@ -733,6 +272,12 @@ PHI__FN void phi__response_drop(phi__response *response); /* its handle is stale
 /* All of an agent's: it is freed or reset, or its messages are replaced. */
 PHI__FN void phi__responses_drop(phi__agent *agent);
 
+/* stored.c: threads in a store. Whether the store has all of the run's thread now; without one: no. */
+enum { PHI__STORED_WORDS = 200 };
+PHI__FN bool phi__stored_run(phi__run *run);
+PHI__FN void phi__stored_updated(phi__run *run); /* the same at its end, which is told */
+PHI__FN void phi__stored_step(phi_runtime *rt);  /* what else has grown, in part */
+
 /* put_off.c: as phi_agent_rewrite. */
 PHI__FN phi_status phi__put_off_rewrite(phi__agent *agent, const phi_rewrite *rewrite);
 PHI__FN void phi__put_off_due(phi__agent *agent); /* the run has ended: what waits is done */
@@ -745,6 +290,25 @@ PHI__FN void phi__bare_over(phi__agent *agent);
 /* Tells that what is queued for it is dropped: no run will follow. */
 PHI__FN void phi__bare_drop(phi__agent *agent);
 PHI__FN void phi__bare_forget(phi__agent *agent); /* it is doomed */
+
+/* wishes.c */
+/* Does what the tools of the turn wished for. False: no memory. */
+PHI__FN bool phi__wishes_do(phi__run *run);
+PHI__FN void phi__wishes_free(phi__run *run); /* forgets them; nothing is harmless */
+/* A result as it enters the log: where steps are named, with its name. NULL: no memory. */
+PHI__FN const phi_message *phi__wishes_name(phi__run *run, const phi_message *result);
+
+/* shown.c: what of the thread the model call of this turn is sent, as far as that is not known, and warnings
+   about it. False: *next is where the run goes. */
+PHI__FN bool phi__run_show(phi__run *run, phi__state *next);
+/* What an agent with a policy sends now; false: it has none. */
+PHI__FN bool phi__run_order_of(phi__agent *agent, phi__project_order *order);
+
+/* measure.c: tokens of the system prompt, the tools and the format, by estimate. */
+PHI__FN uint64_t phi__run_overhead_tokens(const phi__run *run);
+/* Tokens of the messages that the run would send now: those reported with the last answer, without the overhead, and an
+   estimate of what came since; where the list was changed since then, or nothing was reported, the estimate of all. */
+PHI__FN uint64_t phi__run_context_tokens(const phi__run *run);
 
 /* limits.c */
 PHI__FN bool phi__limit_leaves(const phi__run *run, uint32_t delay_ms); /* time for a delay */

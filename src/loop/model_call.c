@@ -156,13 +156,16 @@ PHI__FN phi__state phi__run_request(phi__run *run, bool *wait) {
     if (run->cancelled) return PHI__RUN_TURN_END;
     if (!run->encoding) {
         if (!phi__run_has_items(run)) {
-            phi_failure failure = phi__answer_failure(PHI_FAILURE_INVALID_REQUEST, false,
-                                                      "the hooks have left nothing to be sent");
+            phi_failure failure =
+                phi__answer_failure(PHI_FAILURE_INVALID_REQUEST, false,
+                                    run->listed == NULL ? "the policy has left nothing to be sent"
+                                                        : "the hooks have left nothing to be sent");
             return phi__answer_end(run, &failure, PHI_BAD_ARG);
         }
         status = phi__call_ask(run, words, sizeof words);
         if (words[0] != '\0') return phi__call_refuse_words(run, words, status);
         if (status != PHI_OK) return phi__call_refuse(run, "the translation has failed", status);
+        if (!phi__capture_tell(run)) return phi__run_no_memory(run);
         run->hash = NULL;
         run->keyed = NULL;
         run->decoder = NULL; /* it went with the last turn's memory */

@@ -11,8 +11,9 @@ static void phi__pending_add(phi__pending_list *list, const phi_pending_item *it
     list->count++;
 }
 
-static void phi__pending_due(phi_pending_item *item, phi__io *io, const phi__timer *timer) {
-    uint64_t now = phi__io_now_us(io);
+static void phi__pending_due(phi_pending_item *item, const phi_runtime *rt,
+                             const phi__timer *timer) {
+    uint64_t now = phi__look_us(rt);
     item->has_deadline = timer->place != 0 && timer->at_us != UINT64_MAX;
     if (item->has_deadline) item->left_ms = timer->at_us > now ? (timer->at_us - now) / 1000 : 0;
 }
@@ -45,12 +46,12 @@ static void phi__pending_decision(phi__pending_list *list, const phi__run *run,
     item.point = d->point;
     if (d->point == PHI_HOOK_FILTER) item.text = phi__buf_str(&run->filter_text);
     if (call != NULL) phi__pending_of_call(&item, call);
-    phi__pending_due(&item, d->rt->io, &d->timer);
+    phi__pending_due(&item, d->rt, &d->timer);
     phi__pending_add(list, &item);
 }
 
 static void phi__pending_run(phi__pending_list *list, const phi__run *run) {
-    phi__io *io = run->agent->rt->io;
+    const phi_runtime *rt = run->agent->rt;
     phi_pending_item item;
     size_t i;
     phi__pending_decision(list, run, &run->decision, NULL);
@@ -58,7 +59,7 @@ static void phi__pending_run(phi__pending_list *list, const phi__run *run) {
         item = phi__pending_item_of(run, run->paused ? PHI_WAITING_BUDGET : PHI_WAITING_RETRY);
         if (run->paused) item.text = phi__buf_str(&run->pause_reason);
         if (run->paused) item.payer = run->payer;
-        phi__pending_due(&item, io, &run->timer);
+        phi__pending_due(&item, rt, &run->timer);
         phi__pending_add(list, &item);
     }
     if (run->calls == NULL) return;
@@ -68,7 +69,7 @@ static void phi__pending_run(phi__pending_list *list, const phi__run *run) {
         if (!call->started || call->slot == NULL) continue;
         item = phi__pending_item_of(run, PHI_WAITING_CALL);
         phi__pending_of_call(&item, call);
-        phi__pending_due(&item, io, &call->timer);
+        phi__pending_due(&item, rt, &call->timer);
         phi__pending_add(list, &item);
     }
 }

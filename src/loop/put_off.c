@@ -38,7 +38,7 @@ static phi_status phi__put_off_do(phi__agent *agent, const phi_rewrite *rewrite)
     if (status != PHI_OK && words[0] != '\0' &&
         !phi__arena_str(&agent->thread->arena, phi_str_of(words), &kept))
         status = PHI_NO_MEMORY;
-    if (!phi__put_off_tell(agent, &told, status, kept)) status = PHI_NO_MEMORY;
+    (void)phi__put_off_tell(agent, &told, status, kept); /* done is done, told or not */
     return status;
 }
 
@@ -51,6 +51,7 @@ PHI__FN void phi__put_off_due(phi__agent *agent) {
 
 PHI__FN phi_status phi__put_off_rewrite(phi__agent *agent, const phi_rewrite *rewrite) {
     phi__put_off *slot;
+    if (agent->run == NULL && agent->thread->user != NULL) return PHI_BUSY;
     if (agent->run == NULL) return phi__put_off_do(agent, rewrite);
     slot = (phi__put_off *)phi__alloc(&agent->memory, sizeof *slot);
     if (slot == NULL) return PHI_NO_MEMORY;

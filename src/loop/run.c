@@ -8,7 +8,15 @@
 #include "loop/provider_in.h"
 
 PHI__FN bool phi__step_spent(const phi_runtime *rt) {
-    return rt->step_bytes_left == 0 || phi__io_now_us(rt->io) >= rt->step_until_us;
+    return rt->step_bytes_left == 0 || phi__work_us(rt) >= rt->step_until_us;
+}
+
+PHI__FN uint64_t phi__look_us(const phi_runtime *rt) {
+    return rt->tape != NULL ? rt->tape->ops->look_us(rt->tape) : phi__io_now_us(rt->io);
+}
+
+PHI__FN uint64_t phi__work_us(const phi_runtime *rt) {
+    return rt->tape != NULL ? rt->tape->ops->work_us(rt->tape) : phi__io_now_us(rt->io);
 }
 
 PHI__FN void phi__run_wake(phi__run *run) {
@@ -240,12 +248,17 @@ static bool phi__run_begin(phi__run *run, const phi__run_order *order) {
 }
 
 static phi__run *phi__run_make(phi__agent *agent, const phi__run_order *order) {
-    phi__run *run = (phi__run *)phi__alloc(&agent->memory, sizeof *run);
-    if (run == NULL) return NULL;
+    phi__run *run = NULL;
+    if (phi__events_reserve(agent)) run = (phi__run *)phi__alloc(&agent->memory, sizeof *run);
+    if (run == NULL) {
+        phi__events_unreserve(agent);
+        return NULL;
+    }
     run->agent = agent;
     run->state = PHI__RUN_BEFORE_LOOP;
     run->posts_from = phi__posts_next(agent->rt);
     run->limits = agent->limits;
+    run->compact_only = order->compact_only;
     run->trigger = order->continuation == PHI_CONTINUATION_INITIAL  ? agent->first_turn_trigger
                    : order->continuation == PHI_CONTINUATION_BRANCH ? PHI_TRIGGER_BRANCH
                                                                     : PHI_TRIGGER_CONTINUATION;
@@ -254,18 +267,22 @@ static phi__run *phi__run_make(phi__agent *agent, const phi__run_order *order) {
     phi__buf_init(&run->filter_text, &agent->memory);
     phi__buf_init(&run->warnings, &agent->memory);
     phi__buf_init(&run->pause_reason, &agent->memory);
+    phi__buf_init(&run->wishes.memo, &agent->memory);
+    phi__buf_init(&run->wishes.summary, &agent->memory);
     return run;
 }
 
-static void phi__run_unmake(phi__run *run) {
+PHI__FN void phi__run_unmake(phi__run *run) {
     phi__agent *agent = run->agent;
     phi__run_unready(run);
     phi__inputs_free(agent, &run->pending);
     phi__filter_end(run);
     phi__buf_free(&run->pause_reason);
+    phi__wishes_free(run);
     phi__free(&agent->memory, run->doom, sizeof *run->doom);
     phi_arena_free(&run->arena);
     phi__free(&agent->memory, run, sizeof *run);
+    phi__events_unreserve(agent);
 }
 
 PHI__FN phi_status phi__run_new(phi__agent *agent, const phi__run_order *order) {
@@ -275,17 +292,34 @@ PHI__FN phi_status phi__run_new(phi__agent *agent, const phi__run_order *order) 
         phi__run_unmake(run);
         return PHI_NO_MEMORY;
     }
-    agent->run = run;
     run->started_us = agent->last_active_us = phi__io_now_us(agent->rt->io);
     memset(&agent->run_usage, 0, sizeof agent->run_usage);
     agent->run_cost = 0;
     agent->loops++;
+    phi__run_take(run);
+    return PHI_OK;
+}
+
+PHI__FN phi__run *phi__run_make_for(phi__agent *agent, const phi__entry *start) {
+    phi__run_order order;
+    phi__run *run;
+    memset(&order, 0, sizeof order);
+    order.continuation = start->loop->continuation;
+    run = phi__run_make(agent, &order);
+    if (run == NULL) return NULL;
+    run->info = start->loop;
+    run->loop_id = start->loop_id;
+    return run;
+}
+
+PHI__FN void phi__run_take(phi__run *run) {
+    phi__agent *agent = run->agent;
+    agent->run = run;
     agent->rt->active++;
     agent->thread->user = run;
     (void)phi__slots_move(&agent->rt->agents, agent->index, agent->gen, PHI__AGENT_IDLE,
                           PHI__AGENT_RUNNING);
     phi__run_wake(run);
-    return PHI_OK;
 }
 
 /* ---- going on, ending ---- */
@@ -359,6 +393,7 @@ static void phi__run_advance(phi__run *run) {
         run->state = phi__run_state(run, &wait);
         if (agent->slot == NULL) return; /* freed by a tool: gone when the step ends */
         if (run->state == PHI__RUN_OVER) {
+            phi__put_off_due(run->agent); /* asked for by the last hook */
             phi__run_destroy(run);
             return;
         }

@@ -235,6 +235,8 @@ static bool phi__tools_after(phi__toolcall *call) {
 }
 
 static bool phi__tools_over(phi__toolcall *call) {
+    if (call->resumes) phi__call_resume(call);
+    if (call->run->agent->slot == NULL) return false;
     if (!phi__tools_go(call)) return false;
     if (call->run->agent->slot == NULL) return false;
     if (!phi__tools_result(call)) return false;
@@ -249,6 +251,23 @@ static bool phi__tools_ready(const phi__run *run) {
     return run->told_calls < run->next_call && front->after && front->result != NULL;
 }
 
+/* Whose run it was. A loop id begins with its session's, and a dot; one that a host has made need not. */
+static bool phi__tools_log_spawn(phi__toolcall *call, const phi_message *result) {
+    phi__entry entry = phi__run_entry(call->run, PHI_ENTRY_SPAWN);
+    phi__child_run *spawn;
+    const char *dot;
+    if (call->child_loop_id.len == 0) return true;
+    spawn = (phi__child_run *)phi__arena_zero(&call->run->agent->thread->arena, sizeof *spawn);
+    if (spawn == NULL) return false;
+    spawn->tool_call_id = result->tool_call_id;
+    spawn->loop_id = call->child_loop_id;
+    dot = (const char *)memchr(spawn->loop_id.at, '.', spawn->loop_id.len);
+    spawn->session_id =
+        phi__str(spawn->loop_id.at, dot != NULL ? (size_t)(dot - spawn->loop_id.at) : 0);
+    entry.detail = spawn;
+    return phi__run_note(call->run, &entry);
+}
+
 /* Results at the front, in call order, as far as the step goes. */
 static bool phi__tools_log(phi__run *run) {
     while (phi__tools_ready(run)) {
@@ -256,7 +275,9 @@ static bool phi__tools_log(phi__run *run) {
         const phi_message *result = call->result;
         run->told_calls++;
         phi__call_dispose(call);
-        if (!phi__run_log(run, result)) return false;
+        result = phi__wishes_name(run, result);
+        if (result == NULL || !phi__run_log(run, result) || !phi__tools_log_spawn(call, result))
+            return false;
         if (phi__step_spent(run->agent->rt)) break;
     }
     return true;

@@ -111,6 +111,19 @@ PHI__FN uint32_t phi__session_next(phi__sessions *sessions, phi__session *sessio
     return ++count->runs;
 }
 
+PHI__FN uint32_t phi__session_count_so_far(phi__session *session, phi_str segment) {
+    const phi__session_count *count = phi__session_count_of(session, segment);
+    return count != NULL ? count->runs : 0;
+}
+
+PHI__FN bool phi__session_go_on(phi__sessions *sessions, phi__session *session, phi_str segment,
+                                uint64_t runs) {
+    if (runs == 0 || phi__session_count_so_far(session, segment) >= runs) return true;
+    if (phi__session_next(sessions, session, segment) == 0) return false;
+    phi__session_count_of(session, segment)->runs = runs > UINT32_MAX ? UINT32_MAX : (uint32_t)runs;
+    return true;
+}
+
 PHI__FN void phi__session_undo(phi__session *session, phi_str segment) {
     phi__session_count *count = phi__session_count_of(session, segment);
     if (count != NULL && count->runs > 0) count->runs--;

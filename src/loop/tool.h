@@ -9,6 +9,7 @@
 #define PHI_LOOP_TOOL_H
 
 #include "model/event.h"
+#include "thread/revert.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -50,6 +51,10 @@ typedef struct phi_tool {
     /* The call was cancelled or timed out and its result is settled: let go of what it holds. Not
        called for a call that was finished (phi_call_finish, phi_call_result said PHI_OK). */
     void (*cancel)(void *user_data, phi_call call);
+    /* Takes up a call that had begun when a snapshot was made (agent/snapshot.h): as `start`, with the arguments it
+       had; its phi_call_state is empty. (default: a call of a tool without `step` waits on to be finished from
+       outside, any other fails) */
+    phi_flow (*resume)(void *user_data, phi_call call, phi_str arguments);
     void *user_data;
     uint32_t timeout_ms;   /* default: the agent's tool_timeout_ms; PHI_UNLIMITED */
     bool not_concurrent;   /* runs alone, also in parallel mode */
@@ -65,6 +70,9 @@ typedef struct phi_tool {
        may still come to nothing. `field` and its strings are valid until it returns. (default: none) */
     void (*on_field)(void *user_data, const phi_field *field);
     bool may_repeat; /* the same call again and again is no sign of a doom loop: it polls */
+    bool
+        names_steps; /* it calls phi_call_revert: all results of an agent that has it end, as they enter the
+                           history, with a text block that names them: "[step n12]" */
 } phi_tool;
 
 /* A result of any shape; phi_call_finish is the short form for one text. */
@@ -100,6 +108,20 @@ PHI_API phi_status phi_call_progress(phi_call call, const char *text, size_t len
    `cancel`, if that is called). One block a call; a second call gives the same block and ignores
    `bytes`. NULL: stale, or no memory. Pumping thread only. */
 PHI_API void *phi_call_state(phi_call call, size_t bytes);
+
+/* What a tool wants the model to see no longer, done when the turn is over: what comes later sees it, this turn does not.
+   Copied. Pumping thread only. PHI_STALE; PHI_BAD_ARG: no tokens, no category; PHI_NO_MEMORY: nothing changed.
+
+   Prune: the model's own words and tool results, the oldest first, whole answers with their results, until it is at
+   least so many tokens (phi_prune_plan); `memo`, where given, takes their place. Wishes of one turn are added up. Then
+   PHI_EV_PRUNED, where anything went.
+
+   Revert: all behind the tool result that is named "[step n12]" (step 12; phi_revert_plan). The last wish of a turn
+   counts. PHI_REJECTED: that cannot be; `words`, where given, say why, and nothing is wished. PHI_EV_REVERTED tells what
+   became of it, in either case. */
+PHI_API phi_status phi_call_prune(phi_call call, uint64_t tokens, phi_str memo);
+PHI_API phi_status phi_call_revert(phi_call call, phi_revert_category category, uint64_t step,
+                                   phi_str summary, char *words, size_t words_size);
 
 /* What the call is: valid while it is pending, on the pumping thread; empty when stale. */
 PHI_API phi_str phi_call_id(phi_call call);

@@ -94,8 +94,11 @@ static phi__state phi__turn_open(phi__run *run) {
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_AGENT_START;
     event.loop = run->info;
-    run->opened = true;
-    return phi__emit_surely(run->agent, &event) ? PHI__RUN_FILTER : phi__run_no_memory(run);
+    if (!run->opened) { /* else it was told before a snapshot was made */
+        run->opened = true;
+        if (!phi__emit_surely(run->agent, &event)) return phi__run_no_memory(run);
+    }
+    return run->compact_only ? phi__run_shrink(run) : PHI__RUN_FILTER;
 }
 
 /* Ended while a filter makes up its mind: what nobody has passed is not stored. */
@@ -125,6 +128,9 @@ static phi__state phi__turn_filter(phi__run *run, bool *wait) {
         run->silent = true;
         run->status = PHI_REJECTED;
     } else if (hooked == PHI__HOOK_ALLOW && run->prompts != NULL) {
+        /* notes of the host may have taken what was reserved */
+        if (!phi__thread_reserve(run->agent->thread, run->prompt_count, run->prompt_count))
+            return phi__run_no_memory(run);
         phi__thread_attach(run->agent->thread, run->prompts, run->prompt_count);
         run->prompts = NULL;
     }
@@ -164,19 +170,17 @@ static phi__state phi__turn_stop(phi__run *run, const char *reason) {
 static bool phi__turn_reserve(phi__run *run, char *reason, size_t size) {
     const phi__agent *agent = run->agent;
     const phi_cost *rates = &agent->model.cost;
-    uint64_t in = agent->thread->fold.tokens + phi_tokens_of_text(NULL, agent->system_prompt) +
-                  phi_tokens_of_text(NULL, agent->format_schema);
+    uint64_t in = agent->thread->fold.tokens + phi__run_overhead_tokens(run);
     uint64_t out = agent->max_tokens != 0 ? agent->max_tokens : agent->model.max_tokens;
     const phi__input *input;
     double rate = rates->cache_write > rates->input ? rates->cache_write : rates->input;
-    size_t i;
     if (!phi__budget_limited(agent)) return true;
     for (input = run->pending.head; input != NULL; input = input->next)
         in += phi_tokens_of_message(NULL, &input->message);
-    for (i = 0; i < agent->tool_count; i++)
-        in += phi_tokens_of_text(NULL, agent->tool_views[i].name) +
-              phi_tokens_of_text(NULL, agent->tool_views[i].description) +
-              phi_tokens_of_text(NULL, agent->tool_views[i].schema);
+    if (agent->sight != NULL && agent->sight->has_policy) {
+        uint64_t most = phi__policy_filled(&agent->sight->policy).max_input_tokens;
+        if (in > most) in = most;
+    }
     return phi__budget_reserve(
         run, in + out, (double)in / 1e6 * rate + (double)out / 1e6 * rates->output, reason, size);
 }
@@ -255,6 +259,8 @@ static void phi__turn_clear(phi__run *run) {
     run->call_count = run->next_call = run->told_calls = run->running_calls = 0;
     run->polled_calls = 0;
     run->listed = NULL;
+    run->shown = NULL;
+    run->shown_for = 0;
 }
 
 static phi__state phi__turn_begin(phi__run *run) {
@@ -270,7 +276,7 @@ static phi__state phi__turn_begin(phi__run *run) {
     run->turn_open = true; /* it was told, so its end will be */
     if (!phi__run_note(run, &entry) || !phi__turn_tell_prompts(run) || !phi__input_deliver(run))
         return phi__run_no_memory(run);
-    return PHI__RUN_TRANSFORM;
+    return phi__run_fit(run);
 }
 
 static phi__state phi__turn_failed(phi__run *run, bool *wait) {
@@ -295,8 +301,10 @@ static phi__state phi__turn_end(phi__run *run) {
     event.kind = PHI_EV_TURN_END;
     event.message = run->reply;
     event.usage = entry.usage = run->reply != NULL ? &run->reply->usage : NULL;
-    room = phi__emit_surely(run->agent, &event);
+    room = phi__wishes_do(run);
+    room = phi__emit_surely(run->agent, &event) && room;
     room = phi__run_note(run, &entry) && room;
+    (void)phi__stored_run(run);
     if (!room && run->status == PHI_OK) return phi__run_no_memory(run);
     return PHI__RUN_AFTER_TURN;
 }
@@ -403,6 +411,7 @@ static phi__state phi__turn_close(phi__run *run) {
     entry.failure = run->failure;
     (void)phi__run_note(run, &entry); /* without memory for it, the log still tells: no reply */
     phi__put_off_due(agent);
+    phi__stored_updated(run);
     phi__turn_tell_end(run, usage);
     phi__response_close(run);
     return run->silent ? PHI__RUN_OVER : PHI__RUN_AFTER_LOOP;

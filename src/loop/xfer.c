@@ -120,7 +120,7 @@ PHI__FN void phi__xfer_alive(phi__xfer *t) {
 
 /* ---- what the transport says ---- */
 
-static phi_status phi__port_stage(phi_xfer xfer, phi_xfer_stage stage) {
+PHI__FN phi_status phi__xfer_stage_now(phi_xfer xfer, phi_xfer_stage stage) {
     phi__xfer *t = phi__xfer_find(xfer);
     if (t == NULL || t->ended) return PHI_STALE;
     if (stage != PHI_XFER_STARTED && stage != PHI_XFER_CONNECTED) return PHI_BAD_ARG;
@@ -138,7 +138,8 @@ static phi_status phi__xfer_no_memory(phi__xfer *t) {
     return PHI_STALE;
 }
 
-static phi_status phi__port_head(phi_xfer xfer, int http_status, const char *headers, size_t len) {
+PHI__FN phi_status phi__xfer_head_now(phi_xfer xfer, int http_status, const char *headers,
+                                      size_t len) {
     phi__xfer *t = phi__xfer_find(xfer);
     if (t == NULL || t->ended) return PHI_STALE;
     if (headers == NULL && len > 0) return PHI_BAD_ARG;
@@ -152,7 +153,7 @@ static phi_status phi__port_head(phi_xfer xfer, int http_status, const char *hea
     return PHI_OK;
 }
 
-static phi_status phi__port_push(phi_xfer xfer, const char *bytes, size_t len) {
+PHI__FN phi_status phi__xfer_push_now(phi_xfer xfer, const char *bytes, size_t len) {
     phi__xfer *t = phi__xfer_find(xfer);
     if (t == NULL || t->ended) return PHI_STALE;
     if (bytes == NULL && len > 0) return PHI_BAD_ARG;
@@ -172,7 +173,7 @@ static phi_status phi__port_push(phi_xfer xfer, const char *bytes, size_t len) {
     return PHI_OK;
 }
 
-static phi_status phi__port_end(phi_xfer xfer, phi_status status, const char *words) {
+PHI__FN phi_status phi__xfer_end_now(phi_xfer xfer, phi_status status, const char *words) {
     phi__xfer *t = phi__xfer_find(xfer);
     if (t == NULL || t->ended) return PHI_STALE;
     t->ended = t->gone = true;
@@ -183,6 +184,34 @@ static phi_status phi__port_end(phi_xfer xfer, phi_status status, const char *wo
     phi__io_timer_clear(t->rt->io, &t->timer);
     t->ready(t);
     return PHI_OK;
+}
+
+/* What a transport says goes to the tape first, where there is one. */
+static phi_tape *phi__port_tape(phi_xfer xfer) {
+    return phi__xfer_find(xfer) != NULL ? xfer.rt->tape : NULL;
+}
+
+static phi_status phi__port_stage(phi_xfer xfer, phi_xfer_stage stage) {
+    phi_tape *tape = phi__port_tape(xfer);
+    return tape != NULL ? tape->ops->stage(tape, xfer, stage) : phi__xfer_stage_now(xfer, stage);
+}
+
+static phi_status phi__port_head(phi_xfer xfer, int http_status, const char *headers, size_t len) {
+    phi_tape *tape = phi__port_tape(xfer);
+    return tape != NULL ? tape->ops->head(tape, xfer, http_status, headers, len)
+                        : phi__xfer_head_now(xfer, http_status, headers, len);
+}
+
+static phi_status phi__port_push(phi_xfer xfer, const char *bytes, size_t len) {
+    phi_tape *tape = phi__port_tape(xfer);
+    return tape != NULL ? tape->ops->push(tape, xfer, bytes, len)
+                        : phi__xfer_push_now(xfer, bytes, len);
+}
+
+static phi_status phi__port_end(phi_xfer xfer, phi_status status, const char *words) {
+    phi_tape *tape = phi__port_tape(xfer);
+    return tape != NULL ? tape->ops->end(tape, xfer, status, words)
+                        : phi__xfer_end_now(xfer, status, words);
 }
 
 static const phi__xfer_port phi__xfer_port_table = {phi__port_stage, phi__port_head, phi__port_push,
@@ -234,7 +263,7 @@ PHI__FN phi_status phi__xfer_open(phi_runtime *rt, phi_memory *memory, const phi
         *out = NULL;
         return status;
     }
-    if (t->stage == PHI__STAGE_QUEUED && rt->http == NULL)
+    if (t->stage == PHI__STAGE_QUEUED && !rt->tells_stages)
         phi__xfer_stage(t, PHI_XFER_CONNECTED); /* a host's transport that tells no stages */
     else
         phi__xfer_arm(t);

@@ -29,6 +29,13 @@ PHI_API const char *phi_event_name(phi_event_kind kind) {
     case PHI_EV_PAUSED: return "Paused";
     case PHI_EV_WARNING: return "Warning";
     case PHI_EV_REWRITE: return "Rewrite";
+    case PHI_EV_CONTEXT_WARNING: return "ContextWarning";
+    case PHI_EV_PRUNED: return "PrunApplied";
+    case PHI_EV_REVERTED: return "RevertApplied";
+    case PHI_EV_TURN_REQUEST: return "TurnRequest";
+    case PHI_EV_PARALLEL_START: return "ParallelLoopStart";
+    case PHI_EV_PARALLEL_END: return "ParallelLoopEnd";
+    case PHI_EV_THREAD_UPDATED: return "ThreadUpdated";
     }
     return "";
 }

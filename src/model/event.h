@@ -51,9 +51,17 @@ typedef enum phi_event_kind {
     PHI_EV_COMPACTION_END,   /* compaction */
     PHI_EV_DECISION, /* ticket: a hook answered PHI_WAIT; point; call, tool_... of a tool's; text */
     PHI_EV_PAUSED,   /* text: the limit that was reached; phi_budget_raise goes on */
-    PHI_EV_WARNING,  /* text: words about the run: a call that repeats itself */
-    PHI_EV_REWRITE   /* what became of phi_agent_rewrite: text: its op_id; status; source: words, where it was
+    PHI_EV_WARNING, /* text: words about the run: a call that repeats itself, a store that refuses its thread */
+    PHI_EV_REWRITE, /* what became of phi_agent_rewrite: text: its op_id; status; source: words, where it was
                         refused, or a newer one took its place (PHI_CANCELLED) */
+    PHI_EV_CONTEXT_WARNING, /* text: "approaching_limit" or "at_limit"; one each time that is reached */
+    PHI_EV_PRUNED,   /* pruned: what the model had taken out of its view, when a turn was over */
+    PHI_EV_REVERTED, /* reverted: the model went back to an earlier step, or was refused to */
+    PHI_EV_TURN_REQUEST, /* text: what is about to be sent, JSON (phi_agent_desc.capture_requests) */
+    PHI_EV_PARALLEL_START, /* parallel: runs that are about to try the same beside each other */
+    PHI_EV_PARALLEL_END,   /* parallel: which of them was selected */
+    PHI_EV_THREAD_UPDATED /* a run is over, and the store has all of its thread: text: the thread's id;
+                              message_count; usage: of all its runs */
 } phi_event_kind;
 
 /* What made a turn begin. */
@@ -101,6 +109,36 @@ typedef struct phi_compaction {
     size_t loops_compacted;
 } phi_compaction;
 
+/* What a prune took away. */
+typedef struct phi_pruned {
+    uint64_t tokens_removed; /* by estimate */
+    size_t messages_removed;
+    phi_str memo;              /* what stands in their place; empty: nothing does */
+    const int64_t *timestamps; /* of the messages, oldest first */
+    size_t timestamp_count;
+} phi_pruned;
+
+/* What a revert did. Steps are written "n12": entry 12 of the thread. */
+typedef struct phi_reverted {
+    phi_str category; /* "failure", "tangent", "completion", "step-summary" */
+    phi_str target;
+    const phi_str *abandoned; /* the messages that are no longer shown */
+    size_t abandoned_count;
+    phi_str summary; /* empty: none was given */
+    bool applied;
+    phi_str reason; /* why it was not applied */
+} phi_reverted;
+
+/* Runs beside each other; session/session.h has what becomes of it. */
+typedef struct phi_parallel {
+    phi_str session_id;
+    const phi_str *loop_ids; /* PARALLEL_START */
+    size_t loop_count;
+    phi_str selected_loop_id; /* PARALLEL_END: the rest */
+    size_t selected_index;
+    phi_usage evaluation_usage; /* of the judge */
+} phi_parallel;
+
 /* Everything it points to is owned by the runtime and valid until the first phi_step after the event
    was popped. Events that were not popped keep their memory. */
 typedef struct phi_event {
@@ -135,9 +173,12 @@ typedef struct phi_event {
     phi_str source;        /* INPUT_DROPPED: why; MESSAGE_...: the tag of what was injected */
     phi_str rejection;     /* AGENT_END: why a filter rejected the prompt; empty: it did not */
     phi_str child_loop_id; /* TOOL_END: the run of a sub-agent that made the result */
-    const phi_message *messages; /* of an event that was read (phi_event_from_json): AGENT_END's
+    const phi_message *messages;  /* of an event that was read (phi_event_from_json): AGENT_END's
                                     messages, TURN_END's tool results; message_count of them. A
                                     TOOL_UPDATE that was read has its result in `message` */
+    const phi_pruned *pruned;     /* PRUNED */
+    const phi_reverted *reverted; /* REVERTED */
+    const phi_parallel *parallel; /* PARALLEL_... */
 } phi_event;
 
 /* "TextDelta"-like name for logs and tests. Static. */

@@ -122,6 +122,10 @@ static void phi__message_put_count(phi__buf *out, const char *key, uint64_t n) {
 
 PHI__FN void phi__message_put_usage(phi__buf *out, const phi_usage *usage) {
     phi__json_put_key(out, PHI__LIT("usage"));
+    phi__message_put_usage_value(out, usage);
+}
+
+PHI__FN void phi__message_put_usage_value(phi__buf *out, const phi_usage *usage) {
     phi__buf_char(out, '{');
     phi__message_put_count(out, "input", usage->input);
     phi__message_put_count(out, "output", usage->output);

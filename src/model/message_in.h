@@ -14,6 +14,7 @@
 PHI__FN void phi__message_put(phi__buf *out, const phi_message *message, phi_arena *scratch);
 /* The members "usage" and "content", with the comma before them where one is needed. */
 PHI__FN void phi__message_put_usage(phi__buf *out, const phi_usage *usage);
+PHI__FN void phi__message_put_usage_value(phi__buf *out, const phi_usage *usage); /* no key */
 PHI__FN void phi__message_put_blocks(phi__buf *out, const phi_message *message, phi_arena *scratch);
 /* A text as a JSON value on one line; what is no JSON as a string; nothing as {}. */
 PHI__FN void phi__message_put_value(phi__buf *out, phi_str text, phi_arena *scratch);

@@ -55,39 +55,66 @@ PHI__FN void phi__fold_message(phi__thread *thread, phi__fold *fold, phi__entry 
 
 typedef struct phi__folding {
     const phi__thread *thread;
+    const phi__fold *in;
     phi__op *op;
     phi__fold out;
+    uint8_t *durable;     /* of each item of `in`: it stays; NULL: none does */
     size_t span, message; /* the next of each; messages are counted over all spans */
     bool open;            /* what stands for span `span` is in the list */
 } phi__folding;
 
-static void phi__fold_open_span(phi__folding *f) {
+static void phi__fold_open_span(phi__folding *f, bool place) {
     const phi_span *span = &f->op->rewrite.spans[f->span];
-    uint32_t flags = PHI_ITEM_SYNTHETIC | (span->summary ? PHI_ITEM_SUMMARY : 0u);
+    uint32_t flags = (uint32_t)PHI_ITEM_SYNTHETIC;
     size_t i;
     if (f->open) return;
     f->open = true;
+    if (span->summary) flags |= (uint32_t)PHI_ITEM_SUMMARY;
     for (i = 0; i < span->message_count; i++, f->message++)
-        phi__fold_add(f->thread, &f->out, &span->messages[i], &f->op->rendered[f->message], span,
-                      flags);
+        if (place)
+            phi__fold_add(f->thread, &f->out, &span->messages[i], &f->op->rendered[f->message],
+                          span, flags);
 }
 
 static void phi__fold_close_span(phi__folding *f) {
-    phi__fold_open_span(f);
+    phi__fold_open_span(f, true);
     f->open = false;
     f->span++;
 }
 
-static void phi__fold_item(phi__folding *f, const phi__item *item) {
+/* Whether anything goes of what is in view from item `at` to the end of the span: where all of it is durable, nothing
+   is put in its place. */
+static bool phi__fold_takes(const phi__folding *f, size_t at) {
+    uint64_t to = f->op->rewrite.spans[f->span].to;
+    while (at < f->in->count && f->in->items[at].from <= to && f->durable != NULL &&
+           f->durable[at] != 0)
+        at++;
+    return at < f->in->count && f->in->items[at].from <= to;
+}
+
+/* A durable message that is replaced by one of its kind, a shortened result, is durable still. */
+static void phi__fold_inherit(phi__folding *f, const phi__item *was) {
+    const phi_span *span = &f->op->rewrite.spans[f->span];
+    if ((was->flags & PHI_ENTRY_DURABLE) != 0 && span->message_count == 1 &&
+        span->from == was->from && span->to == was->to &&
+        phi__rewrite_same_ids(was->message, &span->messages[0]))
+        f->out.items[f->out.count - 1].flags |= (uint32_t)PHI_ENTRY_DURABLE;
+}
+
+static void phi__fold_item(phi__folding *f, size_t at) {
     const phi_rewrite *r = &f->op->rewrite;
-    bool durable = (item->flags & PHI_ENTRY_DURABLE) != 0 && r->reason == PHI_REWRITE_COMPACTION;
+    const phi__item *item = &f->in->items[at];
+    bool durable = f->durable != NULL && f->durable[at] != 0;
     while (f->span < r->span_count && r->spans[f->span].to < item->from) phi__fold_close_span(f);
     if (f->span < r->span_count && item->from >= r->spans[f->span].from) {
-        phi__fold_open_span(f);
-        if (!durable) return;
+        if (!f->open) phi__fold_open_span(f, phi__fold_takes(f, at));
+        if (!durable) {
+            f->out.tokens -= phi_tokens_of_message(NULL, item->message);
+            phi__fold_inherit(f, item);
+            return;
+        }
     }
     f->out.items[f->out.count++] = *item;
-    f->out.tokens += phi_tokens_of_message(NULL, item->message);
 }
 
 PHI__FN bool phi__fold_op(const phi__thread *thread, phi__fold *fold, phi__op *op) {
@@ -95,12 +122,19 @@ PHI__FN bool phi__fold_op(const phi__thread *thread, phi__fold *fold, phi__op *o
     size_t i;
     memset(&f, 0, sizeof f);
     f.thread = thread;
+    f.in = fold;
     f.op = op;
-    if (!phi__fold_room(thread->memory, &f.out,
-                        phi__max(phi__add(fold->count, op->message_count), 1)))
+    if (op->rewrite.reason == PHI_REWRITE_COMPACTION &&
+        !phi__groups_durable(thread->memory, fold, &f.durable))
         return false;
-    for (i = 0; i < fold->count; i++) phi__fold_item(&f, &fold->items[i]);
-    while (f.span < op->rewrite.span_count) phi__fold_close_span(&f);
+    if (phi__fold_room(thread->memory, &f.out,
+                       phi__max(phi__add(fold->count, op->message_count), 1))) {
+        f.out.tokens = fold->tokens;
+        for (i = 0; i < fold->count; i++) phi__fold_item(&f, i);
+        while (f.span < op->rewrite.span_count) phi__fold_close_span(&f);
+    }
+    phi__free(thread->memory, f.durable, f.durable != NULL ? fold->count : 0);
+    if (f.out.items == NULL) return false;
     phi__fold_free(thread->memory, fold);
     *fold = f.out;
     return true;
@@ -108,13 +142,16 @@ PHI__FN bool phi__fold_op(const phi__thread *thread, phi__fold *fold, phi__op *o
 
 /* ---- runs of which nothing is kept ---- */
 
+static bool phi__fold_starts(const phi__entry *entry, const phi__entry *end) {
+    return entry->kind == PHI_ENTRY_LOOP_START && phi_str_equal(entry->loop_id, end->loop_id);
+}
+
 PHI__FN void phi__fold_end(const phi__thread *thread, phi__fold *fold, const phi__entry *end) {
     uint64_t start = end->seq;
     size_t i, n = 0;
     if (end->keep != PHI_KEEP_NONE) return;
-    while (start > 0 && (thread->entries[start]->kind != PHI_ENTRY_LOOP_START ||
-                         !phi_str_equal(thread->entries[start]->loop_id, end->loop_id)))
-        start--;
+    while (start > 0 && !phi__fold_starts(thread->entries[start], end)) start--;
+    if (!phi__fold_starts(thread->entries[start], end)) return;
     for (i = 0; i < fold->count; i++) {
         if (fold->items[i].from >= start && fold->items[i].to <= end->seq)
             fold->tokens -= phi_tokens_of_message(NULL, fold->items[i].message);
@@ -122,6 +159,7 @@ PHI__FN void phi__fold_end(const phi__thread *thread, phi__fold *fold, const phi
             fold->items[n++] = fold->items[i];
     }
     fold->count = n;
+    fold->linked = fold->groups = 0;
 }
 
 /* ---- a whole lane ---- */
@@ -137,8 +175,8 @@ PHI__FN phi__limit *phi__fold_limits(const phi__thread *thread, uint32_t lane, u
         limits[lane].any = true;
         limits[lane].seq = upto;
         if (thread->lanes == NULL) break;
-        if (thread->lanes[lane].parent != PHI__LANE_NONE)
-            upto = phi__min(upto, thread->lanes[lane].fork_seq);
+        if (thread->lanes[lane].parent != PHI__LANE_NONE && upto > thread->lanes[lane].fork_seq)
+            upto = thread->lanes[lane].fork_seq;
         lane = thread->lanes[lane].parent;
     }
     return limits;

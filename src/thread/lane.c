@@ -31,39 +31,50 @@ static bool phi__lane_table(phi__thread *thread) {
     return true;
 }
 
-/* An entry that says so, on the lane that it is about. */
-static phi__entry *phi__lane_entry(phi__thread *thread, phi_entry_kind kind) {
-    phi__entry *entry;
-    if (!phi__thread_reserve(thread, 1, 0)) return NULL;
-    entry = (phi__entry *)phi__arena_zero(&thread->arena, sizeof *entry);
-    if (entry == NULL) return NULL;
-    entry->kind = kind;
-    entry->at_ms = phi__thread_now(thread);
-    return entry;
+/* Entries that say so; NULL: no memory. */
+static phi__entry *phi__lane_entries(phi__thread *thread, size_t n) {
+    phi__entry *entries;
+    size_t i;
+    if (!phi__thread_reserve(thread, n, 0)) return NULL;
+    entries = (phi__entry *)phi__arena_zero(&thread->arena, n * sizeof *entries);
+    for (i = 0; entries != NULL && i < n; i++) entries[i].at_ms = phi__thread_now(thread);
+    return entries;
 }
 
-static void phi__lane_append(phi__thread *thread, phi__entry *entry, uint32_t lane) {
+/* On the lane that it is about, which need not be the active one. */
+static void phi__lane_append(phi__thread *thread, phi__entry *entry, phi_entry_kind kind,
+                             uint32_t lane) {
+    entry->kind = kind;
     phi__thread_attach(thread, entry, 1);
     entry->lane = lane;
 }
 
-PHI__FN phi_status phi__thread_new_lane(phi__thread *thread, phi_str name, uint32_t parent,
-                                        uint64_t fork_seq, uint32_t *lane) {
+/* Its entry, and room for `more` behind it; NULL: no memory, and nothing changed. */
+static phi__entry *phi__lane_begin(phi__thread *thread, phi_str name, uint32_t parent,
+                                   uint64_t fork_seq, size_t more) {
+    phi_arena_mark mark = phi_arena_save(&thread->arena);
     phi_str copy;
-    phi__entry *entry;
+    phi__entry *entries = NULL;
     phi__lane *made;
-    if (!phi__lane_table(thread) || !phi__arena_str(&thread->arena, name, &copy))
-        return PHI_NO_MEMORY;
-    entry = phi__lane_entry(thread, PHI_ENTRY_LANE);
-    if (entry == NULL) return PHI_NO_MEMORY;
+    if (phi__lane_table(thread) && phi__arena_str(&thread->arena, name, &copy))
+        entries = phi__lane_entries(thread, 1 + more);
+    if (entries == NULL) {
+        phi_arena_reset(&thread->arena, mark);
+        return NULL;
+    }
     made = &thread->lanes[thread->lane_count];
     made->name = copy;
     made->parent = parent;
     made->fork_seq = fork_seq;
     made->seq = thread->count;
-    *lane = thread->lane_count++;
-    phi__lane_append(thread, entry, *lane);
-    return PHI_OK;
+    phi__lane_append(thread, entries, PHI_ENTRY_LANE, thread->lane_count++);
+    return entries;
+}
+
+PHI__FN phi_status phi__thread_new_lane(phi__thread *thread, phi_str name, uint32_t parent,
+                                        uint64_t fork_seq, uint32_t *lane) {
+    *lane = (uint32_t)phi__thread_lanes(thread);
+    return phi__lane_begin(thread, name, parent, fork_seq, 0) != NULL ? PHI_OK : PHI_NO_MEMORY;
 }
 
 /* The MESSAGE entries of a lane, in place of those of the active one. */
@@ -95,19 +106,34 @@ static bool phi__lane_messages(phi__thread *thread, uint32_t lane) {
 }
 
 PHI__FN phi_status phi__thread_switch(phi__thread *thread, uint32_t lane) {
+    phi_arena_mark mark = phi_arena_save(&thread->arena);
     phi__fold fold;
     phi__entry *entry;
     if (lane == thread->lane) return PHI_OK;
-    entry = phi__lane_entry(thread, PHI_ENTRY_SWITCH);
-    if (entry == NULL || !phi__fold_lane(thread, lane, UINT64_MAX, &fold)) return PHI_NO_MEMORY;
-    if (!phi__lane_messages(thread, lane)) {
+    memset(&fold, 0, sizeof fold);
+    entry = phi__lane_entries(thread, 1);
+    if (entry == NULL || !phi__fold_lane(thread, lane, UINT64_MAX, &fold) ||
+        !phi__lane_messages(thread, lane)) {
         phi__fold_free(thread->memory, &fold);
+        phi_arena_reset(&thread->arena, mark);
         return PHI_NO_MEMORY;
     }
     phi__fold_free(thread->memory, &thread->fold);
     thread->fold = fold;
     thread->lane = lane;
-    phi__lane_append(thread, entry, lane);
+    phi__lane_append(thread, entry, PHI_ENTRY_SWITCH, lane);
+    return PHI_OK;
+}
+
+/* To a lane that begins empty: both, or nothing. */
+static phi_status phi__lane_switch_new(phi__thread *thread, phi_str name) {
+    phi__entry *entries = phi__lane_begin(thread, name, PHI__LANE_NONE, 0, 1);
+    if (entries == NULL) return PHI_NO_MEMORY;
+    thread->fold.count = thread->fold.linked = thread->fold.groups = 0; /* its room stays */
+    thread->fold.tokens = 0;
+    thread->message_count = 0;
+    thread->lane = thread->lane_count - 1;
+    phi__lane_append(thread, &entries[1], PHI_ENTRY_SWITCH, thread->lane);
     return PHI_OK;
 }
 
@@ -141,10 +167,10 @@ PHI__FN phi_status phi__thread_cut(const phi__thread *thread, uint32_t lane, uin
     size_t open;
     if (!phi__fold_lane(thread, lane, at, &fold)) return PHI_NO_MEMORY;
     open = phi__lane_open_group(&fold);
-    *out = phi__min(at, (uint64_t)thread->count - (thread->count > 0));
+    *out = at < thread->count ? at : (uint64_t)thread->count - (thread->count > 0);
     *any = thread->count > 0 && fold.count > 0;
     if (open != SIZE_MAX) {
-        *any = open > 0;
+        *any = open > 0 && fold.items[open].from > 0;
         if (*any) *out = fold.items[open].from - 1;
     }
     phi__fold_free(thread->memory, &fold);
@@ -190,12 +216,10 @@ PHI_API phi_status phi_thread_fork_lane(phi_thread *thread, const char *name, co
 
 PHI_API phi_status phi_thread_switch(phi_thread *thread, const char *name) {
     phi__thread *log = phi__lane_of(thread);
-    phi_status status = PHI_OK;
     uint32_t lane;
     if (log == NULL || name == NULL || name[0] == '\0') return PHI_BAD_ARG;
     if (log->user != NULL) return PHI_BUSY;
     lane = phi__thread_find_lane(log, phi_str_of(name));
-    if (lane == PHI__LANE_NONE)
-        status = phi__thread_new_lane(log, phi_str_of(name), PHI__LANE_NONE, 0, &lane);
-    return status == PHI_OK ? phi__thread_switch(log, lane) : status;
+    return lane != PHI__LANE_NONE ? phi__thread_switch(log, lane)
+                                  : phi__lane_switch_new(log, phi_str_of(name));
 }

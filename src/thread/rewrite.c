@@ -1,6 +1,9 @@
 /* rewrite.c - the one change of what a lane shows: valid, or refused before it is appended. */
 #include "thread/thread_in.h"
 
+#include "text/json.h"
+#include "wire/hash_in.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -31,11 +34,12 @@ static phi_status phi__rewrite_refuse(phi__rewriting *w, const char *format, ...
 
 static phi_status phi__rewrite_check_messages(phi__rewriting *w, size_t at) {
     const phi_span *span = &w->given->spans[at];
-    size_t i;
+    size_t i, block;
     if (span->message_count > 0 && span->messages == NULL)
         return phi__rewrite_refuse(w, "spans[%u].messages is missing", (unsigned)at);
     for (i = 0; i < span->message_count; i++) {
         const phi_message *m = &span->messages[i];
+        const char *fault;
         if (m->role != PHI_ROLE_USER && m->role != PHI_ROLE_ASSISTANT &&
             m->role != PHI_ROLE_TOOL_RESULT)
             return phi__rewrite_refuse(w, "spans[%u].messages[%u]: no role a model has",
@@ -43,6 +47,13 @@ static phi_status phi__rewrite_check_messages(phi__rewriting *w, size_t at) {
         if (m->content_count == 0 || m->content == NULL)
             return phi__rewrite_refuse(w, "spans[%u].messages[%u]: no content", (unsigned)at,
                                        (unsigned)i);
+        fault = phi__message_fault(m, &block);
+        if (fault != NULL && block == SIZE_MAX)
+            return phi__rewrite_refuse(w, "spans[%u].messages[%u]: %s", (unsigned)at, (unsigned)i,
+                                       fault);
+        if (fault != NULL)
+            return phi__rewrite_refuse(w, "spans[%u].messages[%u].content[%u]: %s", (unsigned)at,
+                                       (unsigned)i, (unsigned)block, fault);
     }
     return PHI_OK;
 }
@@ -80,7 +91,7 @@ static size_t phi__rewrite_span_of(const phi_rewrite *r, const phi__item *item, 
 
 enum { PHI__REWRITE_STAYS, PHI__REWRITE_GOES, PHI__REWRITE_REPLACED };
 
-static bool phi__rewrite_same_ids(const phi_message *was, const phi_message *now) {
+PHI__FN bool phi__rewrite_same_ids(const phi_message *was, const phi_message *now) {
     size_t i, j = 0;
     if (was->role != now->role) return false;
     if (was->role == PHI_ROLE_TOOL_RESULT)
@@ -99,8 +110,6 @@ static bool phi__rewrite_same_ids(const phi_message *was, const phi_message *now
 static int phi__rewrite_fate(const phi_rewrite *r, const phi__item *item, size_t span) {
     const phi_span *s;
     if (span == SIZE_MAX) return PHI__REWRITE_STAYS;
-    if ((item->flags & PHI_ENTRY_DURABLE) != 0 && r->reason == PHI_REWRITE_COMPACTION)
-        return PHI__REWRITE_STAYS;
     s = &r->spans[span];
     return s->message_count == 1 && s->from == item->from && s->to == item->to &&
                    phi__rewrite_same_ids(item->message, &s->messages[0])
@@ -108,48 +117,78 @@ static int phi__rewrite_fate(const phi_rewrite *r, const phi__item *item, size_t
                : PHI__REWRITE_GOES;
 }
 
-static bool phi__rewrite_calls(const phi_message *m, phi_str id) {
-    size_t i;
-    for (i = 0; m->role == PHI_ROLE_ASSISTANT && i < m->content_count; i++)
-        if (m->content[i].kind == PHI_CONTENT_TOOL_CALL && phi_str_equal(m->content[i].id, id))
-            return true;
-    return false;
-}
-
-/* The answer that made a result's call: the nearest before it. SIZE_MAX: none. */
-static size_t phi__rewrite_asker(const phi__fold *fold, size_t result) {
-    size_t i = result;
-    while (i > 0)
-        if (phi__rewrite_calls(fold->items[--i].message, fold->items[result].message->tool_call_id))
-            return i;
-    return SIZE_MAX;
-}
-
-static phi_status phi__rewrite_check_groups(phi__rewriting *w) {
+static phi_status phi__rewrite_check_fates(phi__rewriting *w, const size_t *askers,
+                                           const uint8_t *durable, uint8_t *fates) {
     const phi__fold *fold = w->fold;
-    uint8_t *fates = (uint8_t *)phi__alloc(w->thread->memory, phi__max(fold->count, 1));
-    phi_status status = PHI_OK;
-    size_t i, from = 0, asker;
-    if (fates == NULL) return PHI_NO_MEMORY;
-    for (i = 0; i < fold->count && status == PHI_OK; i++) {
+    size_t i, from = 0;
+    for (i = 0; i < fold->count; i++) {
         const phi__item *item = &fold->items[i];
         bool cut = false;
         size_t span = phi__rewrite_span_of(w->given, item, &from, &cut);
         if (cut)
-            status = phi__rewrite_refuse(w, "spans[%u] cuts what stands for entries %llu to %llu",
-                                         (unsigned)span, (unsigned long long)item->from,
-                                         (unsigned long long)item->to);
-        fates[i] = (uint8_t)phi__rewrite_fate(w->given, item, span);
-        if (status != PHI_OK || item->message->role != PHI_ROLE_TOOL_RESULT) continue;
-        asker = phi__rewrite_asker(fold, i);
-        if (asker != SIZE_MAX &&
-            (fates[asker] == PHI__REWRITE_GOES) != (fates[i] == PHI__REWRITE_GOES))
-            status = phi__rewrite_refuse(
+            return phi__rewrite_refuse(w, "spans[%u] cuts what stands for entries %llu to %llu",
+                                       (unsigned)span, (unsigned long long)item->from,
+                                       (unsigned long long)item->to);
+        fates[i] =
+            (uint8_t)(durable != NULL && durable[i] != 0 ? PHI__REWRITE_STAYS
+                                                         : phi__rewrite_fate(w->given, item, span));
+        if (askers[i] != SIZE_MAX &&
+            (fates[askers[i]] == PHI__REWRITE_GOES) != (fates[i] == PHI__REWRITE_GOES))
+            return phi__rewrite_refuse(
                 w, "entry %llu is a result of the call in entry %llu: they go together",
-                (unsigned long long)item->from, (unsigned long long)fold->items[asker].from);
+                (unsigned long long)item->from, (unsigned long long)fold->items[askers[i]].from);
     }
-    phi__free(w->thread->memory, fates, phi__max(fold->count, 1));
+    return PHI_OK;
+}
+
+static phi_status phi__rewrite_check_groups(phi__rewriting *w) {
+    phi_memory *memory = w->thread->memory;
+    const phi__fold *fold = w->fold;
+    phi_status status = PHI_NO_MEMORY;
+    uint8_t *durable = NULL, *fates;
+    size_t *askers;
+    if (w->given->span_count == 0) return PHI_OK;
+    fates = (uint8_t *)phi__alloc(memory, phi__max(fold->count, 1));
+    askers = phi__groups_make(memory, fold);
+    if (fates != NULL && askers != NULL &&
+        (w->given->reason != PHI_REWRITE_COMPACTION || phi__groups_durable(memory, fold, &durable)))
+        status = phi__rewrite_check_fates(w, askers, durable, fates);
+    phi__free(memory, durable, durable != NULL ? fold->count : 0);
+    phi__groups_free(memory, fold->count, askers);
+    phi__free(memory, fates, fates != NULL ? phi__max(fold->count, 1) : 0);
     return status;
+}
+
+/* ---- by id ---- */
+
+/* Where the rewrite of an id stands, or the free place where it would. */
+static phi__op **phi__rewrite_place(phi__op **table, size_t cap, uint64_t hash, phi_str op_id) {
+    size_t at = (size_t)hash & (cap - 1);
+    while (table[at] != NULL &&
+           (table[at]->id_hash != hash || !phi__str_is(op_id, table[at]->rewrite.op_id)))
+        at = (at + 1) & (cap - 1);
+    return &table[at];
+}
+
+PHI__FN phi__op *phi__thread_find_op(const phi__thread *thread, phi_str op_id) {
+    return thread->op_cap > 0
+               ? *phi__rewrite_place(thread->op_table, thread->op_cap, phi__hash(op_id, 0), op_id)
+               : NULL;
+}
+
+/* Room for one more. False: no memory. */
+static bool phi__rewrite_room(phi__thread *thread) {
+    size_t cap = thread->op_cap > 0 ? thread->op_cap * 2 : 8;
+    phi__op **table, *op;
+    if ((thread->op_count + 1) * 2 <= thread->op_cap) return true;
+    table = (phi__op **)phi__alloc(thread->memory, phi__mul(cap, sizeof *table));
+    if (table == NULL) return false;
+    for (op = thread->ops; op != NULL; op = op->earlier)
+        *phi__rewrite_place(table, cap, op->id_hash, phi_str_of(op->rewrite.op_id)) = op;
+    phi__free(thread->memory, thread->op_table, thread->op_cap * sizeof *table);
+    thread->op_table = table;
+    thread->op_cap = cap;
+    return true;
 }
 
 /* ---- keeping it ---- */
@@ -193,15 +232,26 @@ PHI__FN bool phi__rewrite_copy(phi_arena *arena, const phi_rewrite *given, phi_r
            phi__rewrite_text(arena, &out->revoke) && phi__rewrite_text(arena, &out->meta);
 }
 
+static bool phi__rewrite_named(const phi_rewrite *r) {
+    return r->op_id != NULL && r->op_id[0] != '\0';
+}
+
+/* A name that no rewrite has, not even one of the host's. */
+static void phi__rewrite_name(const phi__thread *thread, char out[32]) {
+    uint64_t n = thread->count;
+    do (void)snprintf(out, 32, "op-%llu", (unsigned long long)n++);
+    while (phi__thread_find_op(thread, phi_str_of(out)) != NULL);
+}
+
 static phi__op *phi__rewrite_keep(phi__thread *thread, const phi_rewrite *given, uint32_t lane,
                                   uint64_t base) {
     phi__op *op = (phi__op *)phi__arena_zero(&thread->arena, sizeof *op);
     phi_rewrite named = *given;
     char made[32];
-    size_t i;
+    size_t i, j;
     if (op == NULL) return NULL;
-    if (given->op_id == NULL) {
-        (void)snprintf(made, sizeof made, "op-%llu", (unsigned long long)thread->count);
+    if (!phi__rewrite_named(given)) {
+        phi__rewrite_name(thread, made);
         named.op_id = made;
     }
     named.lane = NULL; /* it is in the op */
@@ -209,8 +259,11 @@ static phi__op *phi__rewrite_keep(phi__thread *thread, const phi_rewrite *given,
     named.has_base = true;
     op->lane = lane;
     if (!phi__rewrite_copy(&thread->arena, &named, &op->rewrite)) return NULL;
-    for (i = 0; i < given->span_count; i++)
+    for (i = 0; i < given->span_count; i++) {
         op->message_count = phi__add(op->message_count, given->spans[i].message_count);
+        for (j = 0; j < given->spans[i].message_count; j++)
+            if (!phi__thread_claim_calls(thread, &given->spans[i].messages[j])) return NULL;
+    }
     op->rendered = (phi__rendered **)phi__arena_zero(
         &thread->arena, phi__mul(phi__max(op->message_count, 1), sizeof *op->rendered));
     return op->rendered != NULL ? op : NULL;
@@ -219,7 +272,8 @@ static phi__op *phi__rewrite_keep(phi__thread *thread, const phi_rewrite *given,
 static phi__entry *phi__rewrite_entry(phi__thread *thread, phi__op *op, phi_str loop_id,
                                       uint32_t turn_index) {
     phi__entry *entry = (phi__entry *)phi__arena_zero(&thread->arena, sizeof *entry);
-    if (entry == NULL || !phi__thread_reserve(thread, 1, 0)) return NULL;
+    if (entry == NULL || !phi__rewrite_room(thread) || !phi__thread_reserve(thread, 1, 0))
+        return NULL;
     entry->kind = PHI_ENTRY_REWRITE;
     entry->at_ms = phi__thread_now(thread);
     entry->loop_id = loop_id;
@@ -232,6 +286,10 @@ static void phi__rewrite_append(phi__thread *thread, phi__op *op, phi__entry *en
     op->seq = thread->count;
     op->earlier = thread->ops;
     thread->ops = op;
+    op->id_hash = phi__hash(phi_str_of(op->rewrite.op_id), 0);
+    *phi__rewrite_place(thread->op_table, thread->op_cap, op->id_hash,
+                        phi_str_of(op->rewrite.op_id)) = op;
+    thread->op_count++;
     phi__thread_attach(thread, entry, 1);
 }
 
@@ -250,19 +308,16 @@ static phi_status phi__rewrite_apply(phi__rewriting *w, phi_str loop_id, uint32_
 
 /* ---- undoing ---- */
 
-PHI__FN phi__op *phi__thread_find_op(const phi__thread *thread, phi_str op_id) {
-    phi__op *op = thread->ops;
-    while (op != NULL && !phi__str_is(op_id, op->rewrite.op_id)) op = op->earlier;
-    return op;
-}
-
-static bool phi__rewrite_touches(const phi__op *a, const phi__op *b) {
-    size_t i, j;
-    for (i = 0; i < a->rewrite.span_count; i++)
-        for (j = 0; j < b->rewrite.span_count; j++)
-            if (a->rewrite.spans[i].from <= b->rewrite.spans[j].to &&
-                b->rewrite.spans[j].from <= a->rewrite.spans[i].to)
-                return true;
+static bool phi__rewrite_touches(const phi_rewrite *a, const phi_rewrite *b) {
+    size_t i = 0, j = 0;
+    while (i < a->span_count && j < b->span_count) {
+        if (a->spans[i].to < b->spans[j].from)
+            i++;
+        else if (b->spans[j].to < a->spans[i].from)
+            j++;
+        else
+            return true;
+    }
     return false;
 }
 
@@ -293,7 +348,8 @@ static phi_status phi__rewrite_revoke(phi__rewriting *w, phi_str loop_id, uint32
         return PHI_NOT_FOUND;
     }
     for (later = thread->ops; later != target; later = later->earlier)
-        if (later->lane == target->lane && !later->revoked && phi__rewrite_touches(later, target)) {
+        if (later->lane == target->lane && !later->revoked &&
+            phi__rewrite_touches(&later->rewrite, &target->rewrite)) {
             (void)phi__rewrite_refuse(w, "the later rewrite \"%s\" touches it",
                                       later->rewrite.op_id);
             return PHI_MISUSE;
@@ -310,6 +366,19 @@ static phi_status phi__rewrite_revoke(phi__rewriting *w, phi_str loop_id, uint32
 
 /* ---- all of it ---- */
 
+/* It is written to files and read by others: what is no JSON would spoil them. */
+static phi_status phi__rewrite_check_meta(phi__rewriting *w) {
+    phi_arena scratch;
+    phi_json *root = NULL;
+    phi_status status;
+    if (w->given->meta == NULL) return PHI_OK;
+    phi_arena_init(&scratch, w->thread->memory, 0);
+    status = phi_json_parse(&scratch, phi_str_of(w->given->meta), PHI_JSON_BORROW, &root, NULL);
+    phi_arena_free(&scratch);
+    if (status == PHI_OK || status == PHI_NO_MEMORY) return status;
+    return phi__rewrite_refuse(w, "meta is no JSON");
+}
+
 static phi_status phi__rewrite_check(phi__rewriting *w) {
     phi__thread *thread = w->thread;
     const phi_rewrite *r = w->given;
@@ -325,6 +394,7 @@ static phi_status phi__rewrite_check(phi__rewriting *w) {
     if (thread->count == 0 && r->span_count > 0)
         return phi__rewrite_refuse(w, "there is nothing to rewrite");
     status = phi__rewrite_check_spans(w);
+    if (status == PHI_OK) status = phi__rewrite_check_meta(w);
     if (status != PHI_OK || r->revoke != NULL) return status;
     w->fold = &thread->fold;
     if (w->lane != thread->lane) {
@@ -348,7 +418,8 @@ PHI__FN phi_status phi__thread_rewrite(phi__thread *thread, const phi_rewrite *r
     w.words_size = words != NULL ? words_size : 0;
     if (w.words_size > 0) words[0] = '\0';
     if (duplicate != NULL) *duplicate = false;
-    if (rewrite->op_id != NULL && phi__thread_find_op(thread, phi_str_of(rewrite->op_id)) != NULL) {
+    if (phi__rewrite_named(rewrite) &&
+        phi__thread_find_op(thread, phi_str_of(rewrite->op_id)) != NULL) {
         if (duplicate != NULL) *duplicate = true;
         return PHI_OK;
     }

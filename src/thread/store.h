@@ -21,7 +21,7 @@ typedef struct phi_store_item {
 
 /* All functions: PHI_OK, PHI_NOT_FOUND (no such id), PHI_BUSY (another writer holds its lock: "locked"),
    PHI_PARSE (what is there is damaged; `words`), PHI_FULL (no space left), PHI_IO, PHI_BAD_ARG (an id that is none),
-   PHI_NO_MEMORY. On anything but PHI_OK nothing changed. `words`, where not NULL, get what is to be said about it, cut to
+   PHI_TOO_BIG, PHI_NO_MEMORY. On anything but PHI_OK nothing changed. `words`, where not NULL, get what is to be said about it, cut to
    words_size and terminated.
    Threads: as its implementation says; phi calls it on the pumping thread. */
 typedef struct phi_store {
@@ -41,7 +41,9 @@ typedef struct phi_store {
     phi_status (*append)(void *user_data, const char *thread_id, uint64_t expected,
                          const phi_str *entries, size_t count, char *words, size_t words_size);
     /* Calls `each` for the entries from `from` on, in order, until it says anything but PHI_OK, which is then what read
-       says. What is torn at the end of a file is no entry, and is cut off; *torn, where given, says how many bytes. */
+       says. What is torn at the end of a file is no entry, and is left out, and cut off by the next append; *torn,
+       where given, says how many bytes. PHI_PARSE: what is before the damage was given. A thread without an entry is
+       not found. */
     phi_status (*read)(void *user_data, const char *thread_id, uint64_t from,
                        phi_status (*each)(void *ctx, uint64_t seq, phi_str entry), void *ctx,
                        uint64_t *torn, char *words, size_t words_size);
@@ -57,14 +59,16 @@ typedef struct phi_store {
 /* ---- a thread in a store ---- */
 
 /* From now on what is appended goes to the store as well: by phi_thread_sync, and by itself at the end of each step
-   of a run. The store holds a thread of that id already: the thread must be empty, and is filled with it (*torn as in
+   (of a turn and of a run before that is told). Also while a run goes over it. The store holds a thread of that id already: the thread must be empty, and is filled with it (*torn as in
    read). It does not: what the thread has is written first. Locks it until phi_thread_detach, or until the thread is
    freed.
-   `store` is copied, what it points to borrowed until then. PHI_MISUSE: it is attached already, or both have entries;
-   as the store's functions else; words go to *words. */
+   `store` is copied, what it points to borrowed until then. append and read are needed; without lock nothing is locked.
+   PHI_MISUSE: it is attached already, or both have entries; PHI_BAD_ARG: store or id is none; as the store's functions
+   else; words go to *words. Then nothing changed. */
 PHI_API phi_status phi_thread_attach(phi_thread *thread, const phi_store *store, const char *id,
                                      uint64_t *torn, char *words, size_t words_size);
-/* Writes what the store does not have yet. PHI_OK: it has everything. After a failure it is tried again with the next. */
+/* Writes what the store does not have yet. PHI_OK: it has everything. After a failure it is tried again with the next
+   entry. PHI_MISUSE: the thread is in no store. */
 PHI_API phi_status phi_thread_sync(phi_thread *thread, char *words, size_t words_size);
 PHI_API phi_status
 phi_thread_detach(phi_thread *thread); /* syncs; also when that fails it is detached */
@@ -74,7 +78,8 @@ PHI_API uint64_t phi_thread_stored(const phi_thread *thread); /* entries that th
 
 /* A header line and an entry a line, JSON Lines; in the arena. PHI_NO_MEMORY. */
 PHI_API phi_status phi_thread_to_json(const phi_thread *thread, phi_arena *arena, phi_str *out);
-/* Reads it into an empty thread. PHI_MISUSE: it is not empty; PHI_PARSE: words name the line. Then it is empty. */
+/* Reads it into an empty thread. PHI_MISUSE: it is not empty, and nothing changed; PHI_PARSE: words name the line, and
+   PHI_NO_MEMORY: then it is empty, and in no store. */
 PHI_API phi_status phi_thread_from_json(phi_thread *thread, phi_str json, char *words,
                                         size_t words_size);
 

@@ -1,6 +1,7 @@
 /* thread.c - appending, and keeping what the active lane shows up to date. */
 #include "thread/thread_in.h"
 
+#include "thread/journal_in.h"
 #include "wire/hash_in.h"
 
 PHI__FN void phi__thread_init(phi__thread *thread, phi_memory *memory, phi__io *io) {
@@ -10,17 +11,25 @@ PHI__FN void phi__thread_init(phi__thread *thread, phi_memory *memory, phi__io *
     phi_arena_init(&thread->arena, memory, 0);
 }
 
+PHI__FN void phi__thread_renew(phi__thread *thread) {
+    phi__thread before = *thread;
+    phi__thread_init(thread, before.memory, before.io);
+    thread->of_agent = before.of_agent;
+    thread->grown = before.grown;
+    thread->rt = before.rt;
+}
+
 PHI__FN void phi__thread_free(phi__thread *thread) {
-    bool of_agent;
+    if (thread->journal != NULL) (void)phi__journal_sync(thread, NULL, 0);
+    phi__journal_close(thread);
     phi__free(thread->memory, thread->entries, thread->cap * sizeof *thread->entries);
     phi__free(thread->memory, thread->messages, thread->message_cap * sizeof *thread->messages);
     phi__free(thread->memory, thread->lanes, thread->lane_cap * sizeof *thread->lanes);
     phi__free(thread->memory, thread->ids, thread->id_cap * sizeof *thread->ids);
+    phi__free(thread->memory, thread->op_table, thread->op_cap * sizeof(phi__op *));
     phi__fold_free(thread->memory, &thread->fold);
     phi_arena_free(&thread->arena);
-    of_agent = thread->of_agent;
-    phi__thread_init(thread, thread->memory, thread->io);
-    thread->of_agent = of_agent;
+    phi__thread_renew(thread);
 }
 
 PHI__FN int64_t phi__thread_now(const phi__thread *thread) {
@@ -56,8 +65,10 @@ PHI__FN void phi__thread_attach(phi__thread *thread, phi__entry *entries, size_t
         } else if (entry->kind == PHI_ENTRY_LOOP_END) {
             if (entry->usage != NULL) phi_usage_add(&thread->usage, entry->usage);
             phi__fold_end(thread, &thread->fold, entry);
-        }
+        } else if (entry->kind == PHI_ENTRY_LOOP_START)
+            thread->restored = false;
     }
+    if (thread->journal != NULL) phi__journal_grew(thread);
 }
 
 PHI__FN bool phi__thread_append(phi__thread *thread, const phi__entry *entries, size_t n) {
@@ -89,7 +100,8 @@ static bool phi__thread_answer(phi__thread *thread, const phi_message *asked,
     memset(&result, 0, sizeof result);
     memset(&entry, 0, sizeof entry);
     content.kind = PHI_CONTENT_TEXT;
-    content.text = PHI__LIT("Out of memory");
+    content.text = thread->restored ? PHI__LIT("The process ended before this call had a result")
+                                    : PHI__LIT("Out of memory");
     result.role = PHI_ROLE_TOOL_RESULT;
     result.content = &content;
     result.content_count = 1;
@@ -105,26 +117,27 @@ static bool phi__thread_answer(phi__thread *thread, const phi_message *asked,
 }
 
 /* Whether one of these results is for this call. They mostly stand in call order, and *next is the one; a
-   host's history may have them in any. */
+   host's history may have them in any. What counts is what the lane shows: what was rewritten away needs no result. */
 static bool phi__thread_answered(const phi__thread *thread, size_t first, size_t end, size_t *next,
                                  phi_str id) {
+    const phi__item *items = thread->fold.items;
     size_t i;
-    if (*next < end && phi_str_equal(thread->messages[*next]->message->tool_call_id, id)) {
+    if (*next < end && phi_str_equal(items[*next].message->tool_call_id, id)) {
         ++*next;
         return true;
     }
     for (i = first; i < end; i++)
-        if (phi_str_equal(thread->messages[i]->message->tool_call_id, id)) return true;
+        if (phi_str_equal(items[i].message->tool_call_id, id)) return true;
     return false;
 }
 
 PHI__FN bool phi__thread_answer_orphans(phi__thread *thread) {
-    size_t end = thread->message_count, at = end, next, i;
+    size_t end = thread->fold.count, at = end, next, i;
     const phi_message *asked;
-    while (at > 0 && thread->messages[at - 1]->message->role == PHI_ROLE_TOOL_RESULT) at--;
+    while (at > 0 && thread->fold.items[at - 1].message->role == PHI_ROLE_TOOL_RESULT) at--;
     if (at == 0) return true;
-    asked = thread->messages[at - 1]->message;
-    if (asked->role != PHI_ROLE_ASSISTANT || !phi__fold_shows(asked)) return true;
+    asked = thread->fold.items[at - 1].message;
+    if (asked->role != PHI_ROLE_ASSISTANT) return true;
     next = at;
     for (i = 0; i < asked->content_count; i++) {
         if (asked->content[i].kind != PHI_CONTENT_TOOL_CALL) continue;
@@ -168,4 +181,13 @@ PHI__FN phi_status phi__thread_claim_id(phi__thread *thread, phi_str id) {
     thread->ids[at] = hash;
     thread->id_count++;
     return PHI_OK;
+}
+
+PHI__FN bool phi__thread_claim_calls(phi__thread *thread, const phi_message *message) {
+    size_t i;
+    for (i = 0; message->role == PHI_ROLE_ASSISTANT && i < message->content_count; i++)
+        if (message->content[i].kind == PHI_CONTENT_TOOL_CALL &&
+            phi__thread_claim_id(thread, message->content[i].id) == PHI_NO_MEMORY)
+            return false;
+    return true;
 }

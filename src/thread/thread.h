@@ -40,7 +40,7 @@ typedef enum phi_entry_kind {
 
 /* Bits of phi_entry.flags and phi_view_item.flags. */
 enum {
-    PHI_ENTRY_DURABLE = 1 << 0,  /* a compaction leaves it standing */
+    PHI_ENTRY_DURABLE = 1 << 0,  /* a compaction leaves it standing, and all of its group */
     PHI_ITEM_SYNTHETIC = 1 << 1, /* made by a rewrite; not a message of the log's own */
     PHI_ITEM_SUMMARY = 1 << 2    /* ... that sums up what stood in its place */
 };
@@ -72,8 +72,9 @@ typedef struct phi_span {
 
 /* A change of what a lane's model sees. Zero means default for every field. */
 typedef struct phi_rewrite {
-    const char *op_id; /* a second one of the same id changes nothing (default: made) */
-    const char *lane;  /* (default: the active one) */
+    const char *
+        op_id; /* a second one of the same id changes nothing (default: made, "op-" and a number) */
+    const char *lane; /* (default: the active one) */
     phi_rewrite_reason reason;
     uint64_t
         base_seq; /* what was known when it was made: spans end here at most, and later entries stay untouched
@@ -82,7 +83,8 @@ typedef struct phi_rewrite {
     const phi_span *spans; /* in order, apart from each other */
     size_t span_count;
     const char *revoke; /* instead of spans: undoes the rewrite of that op_id */
-    const char *meta;   /* JSON text for the host; kept, not shown to a model (default: none) */
+    const char
+        *meta; /* JSON text for the host, checked; kept, not shown to a model (default: none) */
 } phi_rewrite;
 
 /* An entry as it stands. Strings, and what pointers point to, are the thread's, valid as long as it (or, where a
@@ -133,7 +135,7 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i); /* emp
    PHI_NOT_FOUND: no such parent; PHI_BUSY, PHI_NO_MEMORY. */
 PHI_API phi_status phi_thread_fork_lane(phi_thread *thread, const char *name, const char *parent,
                                         uint64_t at_seq);
-/* Makes a lane the active one; one that is not there begins empty. PHI_BUSY, PHI_NO_MEMORY. */
+/* Makes a lane the active one; one that is not there begins empty. PHI_BUSY, PHI_NO_MEMORY: nothing changed. */
 PHI_API phi_status phi_thread_switch(phi_thread *thread, const char *name);
 /* Switches to a fresh empty lane. Its name is made. */
 PHI_API phi_status phi_thread_fresh(phi_thread *thread);
@@ -164,8 +166,9 @@ PHI_API phi_status phi_thread_view(const phi_thread *thread, const char *lane, u
 /* The sum over all runs that have ended, in all lanes. */
 PHI_API phi_usage phi_thread_usage(const phi_thread *thread);
 
-/* A thread of its own with what the active lane showed after entry at_seq (as phi_thread_fork_lane cuts it), and the
-   runs of it. Shares nothing. NULL: no memory, or no such entry. Caller frees with phi_thread_free. */
+/* A thread of its own, in the same runtime: what the active lane showed after entry at_seq (as phi_thread_fork_lane cuts
+   it; UINT64_MAX: all of it) are its messages. Shares nothing; runs, rewrites, lanes and notes are not taken over. Also
+   while a run goes on. NULL: no memory, or no such entry: phi_last_error. Caller frees with phi_thread_free. */
 PHI_API phi_thread *phi_thread_fork(const phi_thread *thread, uint64_t at_seq);
 
 #ifdef __cplusplus

@@ -24,11 +24,12 @@ typedef struct phi__op {
     size_t message_count;     /* of all spans */
     phi__rendered **rendered; /* of each */
     struct phi__op *earlier;  /* in the log */
+    uint64_t id_hash;
 } phi__op;
 
-typedef struct phi__spawn {
+typedef struct phi__child_run {
     phi_str tool_call_id, session_id, loop_id;
-} phi__spawn;
+} phi__child_run;
 
 typedef struct phi__note {
     phi_str kind, json;
@@ -50,7 +51,7 @@ typedef struct phi__entry {
     const phi_failure *failure; /* LOOP_END that failed */
     const phi_loop_info *loop;  /* LOOP_START */
     void *
-        detail; /* phi__op of REWRITE, phi__spawn of SPAWN, phi__note of NOTE; LANE: none, it is in the lane */
+        detail; /* phi__op of REWRITE, phi__child_run of SPAWN, phi__note of NOTE; LANE: none, it is in the lane */
     phi__rendered *rendered; /* MESSAGE: its blocks in wire formats */
 } phi__entry;
 
@@ -65,7 +66,8 @@ typedef struct phi__lane {
 typedef struct phi__fold {
     phi__item *items; /* extensions included: encoders leave them out */
     size_t count, cap;
-    uint64_t tokens; /* by estimate */
+    uint64_t tokens;       /* by estimate */
+    size_t linked, groups; /* project_in.h: items so far that it knows, and the groups of them */
 } phi__fold;
 
 typedef struct phi__thread {
@@ -83,14 +85,23 @@ typedef struct phi__thread {
     phi_usage usage;                     /* of runs that ended */
     void *user;                          /* the run that goes over it, or NULL */
     bool of_agent; /* it is an agent's own: not to be freed, nor lent to a run */
+    bool restored; /* it was read: what no run has answered since was lost with a process */
+    struct phi__journal *journal; /* journal_in.h; NULL: it is in no store */
+    struct phi__grown *grown;     /* where it is put when it grows; NULL: nowhere */
+    struct phi_runtime *rt;       /* whose it is; NULL: nobody's */
     uint64_t *ids; /* hashes of the tool call ids so far: an open table, half empty, 0 is free */
     size_t id_count, id_cap;
+    phi__op **op_table; /* rewrite.c: all rewrites by id: an open table, half empty */
+    size_t op_count, op_cap;
 } phi__thread;
 
 /* io: for the time of what is appended; NULL: none is known. */
 PHI__FN void phi__thread_init(phi__thread *thread, phi_memory *memory, phi__io *io);
 PHI__FN int64_t phi__thread_now(const phi__thread *thread);
+/* It is then empty, and in no store (which gets what it lacks); of_agent, rt, grown, io and memory stay. */
 PHI__FN void phi__thread_free(phi__thread *thread);
+/* Forgets all without freeing it: somebody has a copy. */
+PHI__FN void phi__thread_renew(phi__thread *thread);
 
 /* Room for n entries, `messages` of them MESSAGEs, so that attaching them cannot fail as long as nothing
    else is appended. False: no memory. */
@@ -102,9 +113,16 @@ PHI__FN void phi__thread_attach(phi__thread *thread, phi__entry *entries, size_t
    thread's arena. False: no memory, and nothing changed. */
 PHI__FN bool phi__thread_append(phi__thread *thread, const phi__entry *entries, size_t n);
 
+/* check.c: words about what makes a message unfit for a thread, and the block it is (SIZE_MAX: none); NULL: it is
+   fit. Static. */
+PHI__FN const char *phi__message_fault(const phi_message *message, size_t *block);
+
 /* Takes note of a tool call id. PHI_OK: new; PHI_FULL: the thread has it already, results would be
    ambiguous; PHI_NO_MEMORY. */
 PHI__FN phi_status phi__thread_claim_id(phi__thread *thread, phi_str id);
+/* Those of a message's calls, so that the answers to come have others. One that is known already stays what it is.
+   False: no memory. */
+PHI__FN bool phi__thread_claim_calls(phi__thread *thread, const phi_message *message);
 
 /* Takes the oldest whole groups (an answer with its results, or a user message) out of the view until it is
    estimated at target_tokens or less; *removed messages went, all told: those of earlier times are counted in the
@@ -156,6 +174,19 @@ typedef struct phi__limit {
 PHI__FN phi__limit *phi__fold_limits(const phi__thread *thread, uint32_t lane, uint64_t upto);
 PHI__FN size_t
 phi__thread_lanes(const phi__thread *thread); /* 1 where there is only the default one */
+
+/* groups.c: for each item that is a result, the item that asked for it, the nearest before it; SIZE_MAX: none.
+   NULL: no memory. Freed with phi__groups_free, with the count of the fold when it was made. */
+PHI__FN size_t *phi__groups_make(phi_memory *memory, const phi__fold *fold);
+PHI__FN void phi__groups_free(phi_memory *memory, size_t count, size_t *askers);
+/* Whether an answer made the call of this id. */
+PHI__FN bool phi__group_calls(const phi_message *message, phi_str id);
+/* 1 for each item that a compaction leaves standing: a durable one, and what is of its group. fold->count bytes; NULL:
+   there is none. False: no memory. */
+PHI__FN bool phi__groups_durable(phi_memory *memory, const phi__fold *fold, uint8_t **durable);
+
+/* Whether a message can take the place of another in its group: its calls, or its result, are the same. */
+PHI__FN bool phi__rewrite_same_ids(const phi_message *was, const phi_message *now);
 
 /* rewrite.c: as phi_thread_rewrite, without looking whether a run goes on. loop_id, turn_index: who makes it. */
 PHI__FN phi_status phi__thread_rewrite(phi__thread *thread, const phi_rewrite *rewrite,

@@ -1,9 +1,11 @@
 /* truncate.c - takes the oldest part out of the view, and puts a marker in its place.
 
    A group is an answer with its results, or any other message. What stays is the first user message,
-   the newest one, and everything from the last group on; all other groups up to a point go. So one
+   the newest one, what is durable, and everything from the last group on; all other groups up to a point go. So one
    marker, at the place of the first message that went, stands for all that ever did. It is a rewrite like any
-   other; how many went all told is in its meta. */
+   other; how many went all told is in its meta.
+   A span cannot cut what an earlier rewrite has put in one place, and a late result goes with its call, wherever it
+   stands: what cannot be told apart is one block, and blocks go as a whole. */
 #include "thread/thread_in.h"
 
 #include "model/tokens.h"
@@ -15,15 +17,37 @@ enum { PHI__TRUNCATE_WORDS = 96 }; /* the marker's, with twenty digits */
 
 #define PHI__TRUNCATE_META "{\"removed\":"
 
+/* Of each item: the block it is of, and, where it is the block's root, the whole of it. */
+typedef struct phi__truncate_block {
+    size_t up; /* towards the root, which points to itself */
+    uint64_t tokens;
+    size_t count;
+    bool spared, goes;
+} phi__truncate_block;
+
 typedef struct phi__truncation {
     phi__thread *thread;
+    phi__truncate_block *blocks;
     size_t first, newest;   /* items: user messages that stay; SIZE_MAX: there is none */
     size_t last;            /* item that begins the last group */
-    size_t stop;            /* all before it goes, but what stays; 0: nothing does */
     size_t marker;          /* of an earlier truncation, to be replaced; SIZE_MAX: there is none */
     uint64_t tokens;        /* without markers and what goes */
     uint64_t removed, gone; /* messages, now and all told */
 } phi__truncation;
+
+static phi__truncate_block *phi__truncate_root(phi__truncation *t, size_t at) {
+    while (t->blocks[at].up != at) {
+        t->blocks[at].up = t->blocks[t->blocks[at].up].up;
+        at = t->blocks[at].up;
+    }
+    return &t->blocks[at];
+}
+
+/* The earlier one becomes the root. */
+static void phi__truncate_join(phi__truncation *t, size_t a, size_t b) {
+    size_t x = phi__truncate_root(t, a)->up, y = phi__truncate_root(t, b)->up;
+    t->blocks[phi__max(x, y)].up = phi__min(x, y);
+}
 
 /* The meta of the truncation that an item is the marker of, or NULL. */
 static const char *phi__truncate_meta(const phi__thread *thread, const phi__item *item) {
@@ -57,20 +81,20 @@ static size_t phi__truncate_group_end(const phi__thread *thread, size_t at) {
 /* Extensions at the end are no group to be kept for: no model sees them. */
 static void phi__truncate_look(phi__truncation *t) {
     const phi__thread *thread = t->thread;
-    size_t at;
+    size_t at, end, i;
     t->first = t->newest = t->marker = SIZE_MAX;
-    t->last = t->stop = 0;
     t->tokens = thread->fold.tokens;
-    t->removed = t->gone = 0;
-    for (at = 0; at < thread->fold.count; at = phi__truncate_group_end(thread, at)) {
+    for (at = 0; at < thread->fold.count; at = end) {
         const phi__item *item = &thread->fold.items[at];
         const char *meta = phi__truncate_meta(thread, item);
+        end = phi__truncate_group_end(thread, at);
         if (meta != NULL) {
             t->marker = at;
             t->gone = strtoull(meta + sizeof PHI__TRUNCATE_META - 1, NULL, 10);
             t->tokens -= phi_tokens_of_message(NULL, item->message);
             continue;
         }
+        for (i = at + 1; i < end; i++) phi__truncate_join(t, at, i);
         if (item->message->role != PHI_ROLE_EXTENSION) t->last = at;
         if (item->message->role != PHI_ROLE_USER) continue;
         if (t->first == SIZE_MAX) t->first = at;
@@ -78,8 +102,33 @@ static void phi__truncate_look(phi__truncation *t) {
     }
 }
 
-static bool phi__truncate_stays(const phi__truncation *t, size_t at) {
-    return at != t->marker && (at >= t->stop || at == t->first || at == t->newest);
+static void phi__truncate_spare(phi__truncation *t, size_t at) {
+    if (at < t->thread->fold.count) phi__truncate_root(t, at)->spared = true;
+}
+
+/* Blocks, what each comes to, and which must stay. */
+static void phi__truncate_weigh(phi__truncation *t, const size_t *askers, const uint8_t *durable) {
+    const phi__fold *fold = &t->thread->fold;
+    size_t i;
+    for (i = 0; i < fold->count; i++) {
+        if (askers[i] != SIZE_MAX) phi__truncate_join(t, askers[i], i);
+        if (i > 0 && fold->items[i].from == fold->items[i - 1].from &&
+            fold->items[i].to == fold->items[i - 1].to)
+            phi__truncate_join(t, i - 1, i);
+    }
+    for (i = 0; i < fold->count; i++) {
+        phi__truncate_block *root = phi__truncate_root(t, i);
+        root->tokens += phi_tokens_of_message(NULL, fold->items[i].message);
+        root->count++;
+        if (durable != NULL && durable[i] != 0) root->spared = true;
+    }
+    phi__truncate_spare(t, t->first);
+    phi__truncate_spare(t, t->newest);
+    phi__truncate_spare(t, t->last);
+}
+
+static bool phi__truncate_stays(phi__truncation *t, size_t at) {
+    return at != t->marker && !phi__truncate_root(t, at)->goes;
 }
 
 static void phi__truncate_mark(const phi__truncation *t, phi_message *marker, phi_content *block,
@@ -105,23 +154,24 @@ static uint64_t phi__truncate_tokens(const phi__truncation *t) {
     return t->tokens + phi_tokens_of_message(NULL, &marker);
 }
 
-/* Goes over the groups until enough is gone. False: nothing to take, or less than a marker costs. */
+/* Goes over the blocks until enough is gone. False: nothing to take, or less than a marker costs. */
 static bool phi__truncate_plan(phi__truncation *t, uint64_t target_tokens) {
-    const phi__thread *thread = t->thread;
-    uint64_t now = thread->fold.tokens;
-    size_t at, end;
-    for (at = 0; at < t->last && now > target_tokens; at = end) {
-        end = phi__truncate_group_end(thread, at);
-        if (at == t->first || at == t->newest || at == t->marker) continue;
-        for (t->stop = at; t->stop < end; t->stop++, t->removed++, t->gone++)
-            t->tokens -= phi_tokens_of_message(NULL, thread->fold.items[t->stop].message);
+    uint64_t now = t->thread->fold.tokens;
+    size_t at;
+    for (at = 0; at < t->last && now > target_tokens; at++) {
+        phi__truncate_block *root = phi__truncate_root(t, at);
+        if (at == t->marker || root->spared || root->goes) continue;
+        root->goes = true;
+        t->tokens -= root->tokens;
+        t->removed += root->count;
+        t->gone += root->count;
         now = phi__truncate_tokens(t);
     }
-    return t->removed > 0 && now < thread->fold.tokens;
+    return t->removed > 0 && now < t->thread->fold.tokens;
 }
 
 /* What goes, as spans; the first one leaves the marker. NULL: no memory. */
-static phi_span *phi__truncate_spans(const phi__truncation *t, const phi_message *marker,
+static phi_span *phi__truncate_spans(phi__truncation *t, const phi_message *marker,
                                      phi_arena *scratch, size_t *count) {
     const phi__fold *fold = &t->thread->fold;
     phi_span *spans = (phi_span *)phi__arena_zero(scratch, phi__mul(fold->count, sizeof *spans));
@@ -143,32 +193,59 @@ static phi_span *phi__truncate_spans(const phi__truncation *t, const phi_message
     return spans;
 }
 
-PHI__FN bool phi__thread_truncate(phi__thread *thread, uint64_t target_tokens, phi_str loop_id,
-                                  uint32_t turn_index, size_t *removed) {
+static bool phi__truncate_do(phi__truncation *t, phi_str loop_id, uint32_t turn_index) {
     char words[PHI__TRUNCATE_WORDS], meta[48];
     phi_arena scratch;
-    phi__truncation t;
     phi_rewrite rewrite;
     phi_message marker;
     phi_content block;
     bool done;
-    *removed = 0;
-    t.thread = thread;
-    phi__truncate_look(&t);
-    if (!phi__truncate_plan(&t, target_tokens)) return true;
-    phi__truncate_mark(&t, &marker, &block, words);
-    marker.timestamp_ms = phi__thread_now(thread);
+    phi__truncate_mark(t, &marker, &block, words);
+    marker.timestamp_ms = phi__thread_now(t->thread);
     marker.loop_id = loop_id;
     marker.turn_index = turn_index;
-    (void)snprintf(meta, sizeof meta, PHI__TRUNCATE_META "%llu}", (unsigned long long)t.gone);
+    (void)snprintf(meta, sizeof meta, PHI__TRUNCATE_META "%llu}", (unsigned long long)t->gone);
     memset(&rewrite, 0, sizeof rewrite);
     rewrite.reason = PHI_REWRITE_COMPACTION;
     rewrite.meta = meta;
-    phi_arena_init(&scratch, thread->memory, 0);
-    rewrite.spans = phi__truncate_spans(&t, &marker, &scratch, &rewrite.span_count);
+    phi_arena_init(&scratch, t->thread->memory, 0);
+    rewrite.spans = phi__truncate_spans(t, &marker, &scratch, &rewrite.span_count);
     done = rewrite.spans != NULL &&
-           phi__thread_rewrite(thread, &rewrite, loop_id, turn_index, NULL, NULL, 0) == PHI_OK;
+           phi__thread_rewrite(t->thread, &rewrite, loop_id, turn_index, NULL, NULL, 0) == PHI_OK;
     phi_arena_free(&scratch);
-    if (done) *removed = (size_t)t.removed;
+    return done;
+}
+
+static bool phi__truncate_blocks(phi__truncation *t) {
+    phi__thread *thread = t->thread;
+    const phi__fold *fold = &thread->fold;
+    size_t *askers = phi__groups_make(thread->memory, fold), i;
+    uint8_t *durable = NULL;
+    bool done = askers != NULL && phi__groups_durable(thread->memory, fold, &durable);
+    if (done) {
+        for (i = 0; i < fold->count; i++) t->blocks[i].up = i;
+        phi__truncate_look(t);
+        phi__truncate_weigh(t, askers, durable);
+    }
+    phi__free(thread->memory, durable, durable != NULL ? fold->count : 0);
+    phi__groups_free(thread->memory, fold->count, askers);
+    return done;
+}
+
+PHI__FN bool phi__thread_truncate(phi__thread *thread, uint64_t target_tokens, phi_str loop_id,
+                                  uint32_t turn_index, size_t *removed) {
+    phi__truncation t;
+    size_t bytes = phi__mul(phi__max(thread->fold.count, 1), sizeof *t.blocks);
+    bool done;
+    *removed = 0;
+    memset(&t, 0, sizeof t);
+    t.thread = thread;
+    t.blocks = (phi__truncate_block *)phi__alloc(thread->memory, bytes);
+    done = t.blocks != NULL && phi__truncate_blocks(&t);
+    if (done && phi__truncate_plan(&t, target_tokens)) {
+        done = phi__truncate_do(&t, loop_id, turn_index);
+        if (done) *removed = (size_t)t.removed;
+    }
+    phi__free(thread->memory, t.blocks, t.blocks != NULL ? bytes : 0);
     return done;
 }

@@ -18,7 +18,7 @@ static void phi__view_lane(const phi__thread *thread, const phi__entry *entry, p
 static void phi__view_detail(const phi__entry *entry, phi_entry *out) {
     if (entry->kind == PHI_ENTRY_REWRITE) out->rewrite = &((const phi__op *)entry->detail)->rewrite;
     if (entry->kind == PHI_ENTRY_SPAWN) {
-        const phi__spawn *spawn = (const phi__spawn *)entry->detail;
+        const phi__child_run *spawn = (const phi__child_run *)entry->detail;
         out->tool_call_id = spawn->tool_call_id;
         out->child_session_id = spawn->session_id;
         out->child_loop_id = spawn->loop_id;
@@ -63,24 +63,28 @@ PHI_API phi_status phi_thread_entry(const phi_thread *thread, uint64_t seq, phi_
     return PHI_OK;
 }
 
-static phi_status phi__view_check(const phi_message *messages, size_t count) {
-    size_t i;
-    if (messages == NULL || count == 0) return PHI_BAD_ARG;
-    for (i = 0; i < count; i++)
-        if ((unsigned)messages[i].role < (unsigned)PHI_ROLE_USER ||
-            (unsigned)messages[i].role > (unsigned)PHI_ROLE_EXTENSION ||
-            (messages[i].content == NULL && messages[i].content_count > 0))
-            return PHI_BAD_ARG;
-    return PHI_OK;
+static bool phi__view_is_json(const phi__thread *log, phi_str json, phi_status *status) {
+    phi_arena scratch;
+    phi_json *root = NULL;
+    phi_arena_init(&scratch, log->memory, 0);
+    *status = phi_json_parse(&scratch, json, PHI_JSON_BORROW, &root, NULL);
+    phi_arena_free(&scratch);
+    return *status == PHI_OK;
 }
 
-static bool phi__view_claim(phi__thread *log, const phi_message *message) {
-    size_t i;
-    for (i = 0; message->role == PHI_ROLE_ASSISTANT && i < message->content_count; i++)
-        if (message->content[i].kind == PHI_CONTENT_TOOL_CALL &&
-            phi__thread_claim_id(log, message->content[i].id) == PHI_NO_MEMORY)
-            return false;
-    return true;
+static phi_status phi__view_check(const phi__thread *log, const phi_message *messages,
+                                  size_t count) {
+    size_t i, block;
+    if (messages == NULL || count == 0) return PHI_BAD_ARG;
+    for (i = 0; i < count; i++) {
+        const phi_message *m = &messages[i];
+        phi_status status;
+        if (phi__message_fault(m, &block) != NULL) return PHI_BAD_ARG;
+        if (m->role != PHI_ROLE_EXTENSION || m->extension_data.len == 0) continue;
+        if (!phi__view_is_json(log, m->extension_data, &status))
+            return status == PHI_NO_MEMORY ? status : PHI_BAD_ARG;
+    }
+    return PHI_OK;
 }
 
 static bool phi__view_append(phi__thread *log, const phi_message *messages, size_t count,
@@ -93,7 +97,7 @@ static bool phi__view_append(phi__thread *log, const phi_message *messages, size
         entries[i].kind = PHI_ENTRY_MESSAGE;
         entries[i].flags = flags & PHI_ENTRY_DURABLE;
         entries[i].message = phi_message_copy(&messages[i], &log->arena);
-        if (entries[i].message == NULL || !phi__view_claim(log, &messages[i])) return false;
+        if (entries[i].message == NULL || !phi__thread_claim_calls(log, &messages[i])) return false;
         entries[i].at_ms = phi__thread_now(log);
         entries[i].loop_id = entries[i].message->loop_id;
         entries[i].turn_index = entries[i].message->turn_index;
@@ -109,24 +113,17 @@ PHI_API phi_status phi_thread_append_messages(phi_thread *thread, const phi_mess
     phi_arena_mark mark;
     phi_status status;
     if (log == NULL) return PHI_BAD_ARG;
-    status = phi__view_check(messages, count);
-    if (status != PHI_OK) return status;
     if (log->user != NULL) return PHI_BUSY;
     if (expected != UINT64_MAX && expected != log->count) return PHI_STALE;
-    if (seq != NULL) *seq = log->count;
+    status = phi__view_check(log, messages, count);
+    if (status != PHI_OK) return status;
     mark = phi_arena_save(&log->arena);
-    if (phi__view_append(log, messages, count, flags)) return PHI_OK;
-    phi_arena_reset(&log->arena, mark);
-    return PHI_NO_MEMORY;
-}
-
-static bool phi__view_is_json(phi__thread *log, phi_str json, phi_status *status) {
-    phi_arena scratch;
-    phi_json *root = NULL;
-    phi_arena_init(&scratch, log->memory, 0);
-    *status = phi_json_parse(&scratch, json, PHI_JSON_BORROW, &root, NULL);
-    phi_arena_free(&scratch);
-    return *status == PHI_OK;
+    if (!phi__view_append(log, messages, count, flags)) {
+        phi_arena_reset(&log->arena, mark);
+        return PHI_NO_MEMORY;
+    }
+    if (seq != NULL) *seq = log->count - count;
+    return PHI_OK;
 }
 
 PHI_API phi_status phi_thread_note(phi_thread *thread, const char *kind, phi_str json,

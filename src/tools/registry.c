@@ -2,12 +2,17 @@
 #include "tools/registry.h"
 
 #include "base/base_in.h"
+#include "tools/context_tools.h"
+
+enum { PHI__REGISTRY_APART = 3 };
 
 struct phi_tool_registry {
     phi_memory memory;
     phi_tool *tools;
     size_t count, cap;
     phi_toolset defaults;
+    phi_tool apart[PHI__REGISTRY_APART]; /* those that are only had by name */
+    size_t apart_count;
 };
 
 static size_t phi__registry_find(const phi_tool_registry *registry, const char *name) {
@@ -15,6 +20,14 @@ static size_t phi__registry_find(const phi_tool_registry *registry, const char *
     for (i = 0; i < registry->count; i++)
         if (strcmp(registry->tools[i].name, name) == 0) return i;
     return SIZE_MAX;
+}
+
+static const phi_tool *phi__registry_named(const phi_tool_registry *registry, const char *name) {
+    size_t i, at = phi__registry_find(registry, name);
+    if (at != SIZE_MAX) return &registry->tools[at];
+    for (i = 0; i < registry->apart_count; i++)
+        if (strcmp(registry->apart[i].name, name) == 0) return &registry->apart[i];
+    return NULL;
 }
 
 static bool phi__registry_has(const phi_tool *tools, size_t count, const char *name) {
@@ -41,6 +54,9 @@ PHI_API phi_tool_registry *phi_tool_registry_with_defaults(const phi_allocator *
     size_t i;
     if (registry == NULL) return NULL;
     (void)phi_tools_init(&registry->defaults, desc);
+    (void)phi_tools_prun(registry->apart);
+    (void)phi_tools_revert(registry->apart + 2);
+    registry->apart_count = PHI__REGISTRY_APART;
     for (i = 0; i < registry->defaults.count; i++) {
         if (phi_tool_registry_add(registry, &registry->defaults.tools[i]) == PHI_OK) continue;
         phi_tool_registry_free(registry);
@@ -76,7 +92,7 @@ PHI_API phi_status phi_tool_registry_add(phi_tool_registry *registry, const phi_
 }
 
 PHI_API bool phi_tool_registry_contains(const phi_tool_registry *registry, const char *name) {
-    return registry != NULL && name != NULL && phi__registry_find(registry, name) != SIZE_MAX;
+    return registry != NULL && name != NULL && phi__registry_named(registry, name) != NULL;
 }
 
 PHI_API size_t phi_tool_registry_count(const phi_tool_registry *registry) {
@@ -92,13 +108,17 @@ PHI_API size_t phi_tool_registry_resolve(const phi_tool_registry *registry,
                                          const char **unknown, size_t *unknown_count) {
     size_t found = 0, missing = 0, i;
     for (i = 0; i < count; i++) {
-        size_t at = registry != NULL ? phi__registry_find(registry, names[i]) : SIZE_MAX;
-        if (at == SIZE_MAX) {
+        const phi_tool *tool = registry != NULL ? phi__registry_named(registry, names[i]) : NULL;
+        if (tool == NULL) {
             if (unknown != NULL) unknown[missing] = names[i];
             missing++;
-        } else if (!phi__registry_has(out, found, names[i])) {
-            out[found++] = registry->tools[at];
+            continue;
         }
+        if (!phi__registry_has(out, found, names[i])) out[found++] = *tool;
+        if (strcmp(names[i], "prun") != 0 || phi__registry_has(out, found, "prun_with_memo"))
+            continue;
+        tool = phi__registry_named(registry, "prun_with_memo");
+        if (tool != NULL) out[found++] = *tool;
     }
     if (unknown_count != NULL) *unknown_count = missing;
     return found;

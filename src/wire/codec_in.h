@@ -32,6 +32,7 @@ typedef struct phi__item {
     uint64_t origin;          /* phi__origin_of an assistant message; 0: not known */
     uint64_t from, to;        /* the entries of a thread that it stands for */
     uint32_t flags;           /* thread/thread.h: PHI_ITEM_ bits */
+    uint32_t summary;         /* thread/project_in.h: the newest one up to here */
 } phi__item;
 
 /* Who minted a message, as one number: model, provider and protocol. 0 where one of them is not said. */

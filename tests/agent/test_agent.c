@@ -405,7 +405,7 @@ TEST(a_prompt_refused_for_memory_may_be_tried_for_ever) {
     char text[3000];
     memset(text, 'a', sizeof text);
     text[sizeof text - 1] = '\0';
-    desc.memory_limit_bytes = 9000;
+    desc.memory_limit_bytes = 8500;
     agent = rig_agent(r, &desc);
     REQUIRE(agent.rt != NULL);
     for (i = 0; i < 3; i++) rig_refuses(r, PHI_NETWORK);

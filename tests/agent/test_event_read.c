@@ -108,6 +108,28 @@ static const char *const texts[] = {
     "{\"type\":\"Paused\"," LOOP ",\"reason\":\"Max turns reached (50/50)\"}",
     "{\"type\":\"Warning\"," LOOP ",\"text\":\"The same call again\"}",
     "{\"type\":\"Warning\"," TOOL ",\"text\":\"The same call again\"}",
+    "{\"type\":\"Rewrite\"," LOOP
+    ",\"op_id\":\"mine\",\"status\":-7,\"reason\":\"a newer rewrite took its "
+    "place\"}",
+    "{\"type\":\"PrunApplied\"," LOOP
+    ",\"tokens_removed\":120,\"messages_removed\":2,\"memo\":null,"
+    "\"pruned_timestamps\":[1763700000001,-2]," TIME "}",
+    "{\"type\":\"PrunApplied\"," LOOP
+    ",\"tokens_removed\":0,\"messages_removed\":0,\"memo\":\"two \\\"w"
+    "ells\\\"\",\"pruned_timestamps\":[]," TIME "}",
+    "{\"type\":\"RevertApplied\"," LOOP ",\"category\":\"step-summary\",\"target\":\"n4\","
+    "\"abandoned_node_ids\":[\"n7\",\"n8\"],\"summary\":\"no key\",\"applied\":true,"
+    "\"reason\":null," TIME "}",
+    "{\"type\":\"RevertApplied\"," LOOP ",\"category\":\"failure\",\"target\":\"n99\","
+    "\"abandoned_node_ids\":[],\"summary\":null,\"applied\":false,"
+    "\"reason\":\"step n99 was not found\"," TIME "}",
+    "{\"type\":\"TurnRequest\"," LOOP ",\"turn_index\":3,\"payload\":{\"system_prompt\":\"\"}," TIME
+    "}",
+    "{\"type\":\"ParallelLoopStart\",\"session_id\":\"s\",\"loop_ids\":[\"s.a.1\",\"s.b.1\"]," TIME
+    "}",
+    "{\"type\":\"ParallelLoopEnd\",\"session_id\":\"s\",\"selected_loop_id\":\"s.b.1\","
+    "\"selected_config_index\":1,\"evaluation_usage\":{\"input\":1,\"output\":2,\"reasoning\":0,"
+    "\"cache_read\":0,\"cache_write\":0,\"total_tokens\":3}," TIME "}",
     "{\"type\":\"Decision\"," LOOP ",\"point\":\"filter\",\"tool_call_id\":null,\"tool_name\":null,"
     "\"args\":null,\"text\":\"Hello\",\"input\":\"steering\"}"};
 
@@ -152,7 +174,7 @@ TEST(every_event_is_written_as_it_was_read) {
 
 TEST(every_kind_is_among_them) {
     int kind;
-    bool seen[PHI_EV_WARNING + 1];
+    bool seen[64];
     size_t i;
     memset(seen, 0, sizeof seen);
     begin();
@@ -160,8 +182,10 @@ TEST(every_kind_is_among_them) {
         phi_event event;
         if (read_event(texts[i], &event)) seen[event.kind] = true;
     }
-    for (kind = PHI_EV_AGENT_START; kind <= PHI_EV_WARNING; kind++)
+    for (kind = PHI_EV_AGENT_START; kind <= PHI_EV_REWRITE; kind++)
         if (!CHECK(seen[kind])) printf("%s\n", phi_event_name((phi_event_kind)kind));
+    CHECK(seen[PHI_EV_PRUNED] && seen[PHI_EV_REVERTED]);
+    CHECK(seen[PHI_EV_TURN_REQUEST] && seen[PHI_EV_PARALLEL_START] && seen[PHI_EV_PARALLEL_END]);
     end();
 }
 
@@ -391,6 +415,15 @@ TEST(older_and_other_forms_are_read) {
                      "{\"type\":\"ToolExecutionEnd\",\"loop_id\":\"\",\"tool_call_id\":\"\","
                      "\"tool_name\":\"\",\"result\":{\"content\":[],\"details\":null,"
                      "\"child_loop_id\":\"l\"},\"is_error\":false,\"child_loop_id\":\"l\"}");
+    check_round_trip("{\"type\":\"PrunApplied\",\"memo\":7,\"pruned_timestamps\":{\"a\":1}}",
+                     "{\"type\":\"PrunApplied\",\"loop_id\":\"\",\"tokens_removed\":0,"
+                     "\"messages_removed\":0,\"memo\":null,\"pruned_timestamps\":[],"
+                     "\"timestamp\":\"1970-01-01T00:00:00Z\"}");
+    check_round_trip(
+        "{\"type\":\"RevertApplied\",\"abandoned_node_ids\":[1,\"n2\"]}",
+        "{\"type\":\"RevertApplied\",\"loop_id\":\"\",\"category\":\"\",\"target\":\"\","
+        "\"abandoned_node_ids\":[\"\",\"n2\"],\"summary\":null,\"applied\":false,"
+        "\"reason\":null,\"timestamp\":\"1970-01-01T00:00:00Z\"}");
     check_round_trip("{\"type\":\"Warning\",\"loop_id\":7,\"text\":{\"a\":1}}",
                      "{\"type\":\"Warning\",\"loop_id\":\"\",\"text\":\"\"}");
     end();
@@ -421,10 +454,8 @@ TEST(both_spellings_of_a_protocol_are_read) {
 
 TEST(types_of_later_work_are_unsupported_and_named) {
     begin();
-    check_refused("{\"type\":\"ParallelLoopStart\",\"session_id\":\"s\",\"loop_ids\":[]}",
-                  PHI_UNSUPPORTED, "type \"ParallelLoopStart\": no event that is known here");
-    check_refused("{\"type\":\"PrunApplied\"}", PHI_UNSUPPORTED,
-                  "type \"PrunApplied\": no event that is known here");
+    check_refused("{\"type\":\"LaterWork\",\"session_id\":\"s\",\"loop_ids\":[]}", PHI_UNSUPPORTED,
+                  "type \"LaterWork\": no event that is known here");
     check_refused("{\"type\":\"TextDelta\"}", PHI_UNSUPPORTED,
                   "type \"TextDelta\": no event that is known here");
     check_refused("{\"type\":\"\"}", PHI_UNSUPPORTED, "type \"\": no event that is known here");
@@ -473,7 +504,7 @@ TEST(what_a_host_made_is_written_too) {
     phi_str json;
     int kind;
     begin();
-    for (kind = PHI_EV_AGENT_START; kind <= PHI_EV_WARNING; kind++) {
+    for (kind = PHI_EV_AGENT_START; kind <= PHI_EV_PARALLEL_END; kind++) {
         memset(&event, 0, sizeof event);
         event.kind = (phi_event_kind)kind;
         CHECK_EQ_INT(phi_event_to_json(&event, &arena, &json), PHI_OK);

@@ -678,10 +678,13 @@ static void a_history(rig *r, phi_agent agent, int answers) {
     rig_forget(r);
 }
 
+/* Without summaries, a plain cut is all there is. */
 TEST(what_is_too_long_is_compacted_and_tried_again) {
     rig *r = rig_new();
     phi_agent_desc desc = trying();
-    phi_agent agent = rig_agent(r, &desc);
+    phi_agent agent;
+    desc.compaction.disable = true;
+    agent = rig_agent(r, &desc);
     a_history(r, agent, 4);
     rig_replies(r, 400, JSON, TOO_LONG);
     rig_says(r, "It fits.");
@@ -761,8 +764,10 @@ TEST(a_single_prompt_that_is_too_long_is_an_overflow_and_sent_once) {
 TEST(a_single_long_answer_that_goes_is_progress) {
     rig *r = rig_new();
     phi_agent_desc desc = trying();
-    phi_agent agent = rig_agent(r, &desc);
+    phi_agent agent;
     char *text = (char *)malloc(8001);
+    desc.compaction.disable = true;
+    agent = rig_agent(r, &desc);
     memset(text, 'x', 8000);
     text[8000] = '\0';
     rig_says(r, text);

@@ -1,5 +1,6 @@
 /* test_same.c - a run that is done again with the same seed, clock and transport tells the same, byte for
    byte: every event as JSON, with its number and its time. */
+#include "session/replay.h"
 #include "support/rig.h"
 
 enum { STEPS = 600, CASTS = 3, TELLERS = 3 };
@@ -105,7 +106,8 @@ static void act(cast *c, int step) {
         (void)phi_decide(c->tickets[c->decided++], PHI_ALLOW, NULL);
 }
 
-static void play(teller *t, uint32_t seed) {
+static void play_with(teller *t, uint32_t seed, phi_tape *tape) {
+    phi_runtime_desc runtime = PHI_ZERO;
     cast c;
     phi_agent_desc desc = rig_desc();
     phi_tool tools[2];
@@ -115,7 +117,8 @@ static void play(teller *t, uint32_t seed) {
     memset(t, 0, sizeof *t);
     t->state = seed;
     c.t = t;
-    c.r = rig_new();
+    runtime.tape = tape;
+    c.r = rig_new_with(&runtime);
     tools[0] = rig_echo();
     tools[1].name = "think";
     tools[1].start = think_start;
@@ -142,6 +145,8 @@ static void play(teller *t, uint32_t seed) {
     }
     rig_free(c.r);
 }
+
+static void play(teller *t, uint32_t seed) { play_with(t, seed, NULL); }
 
 TEST(the_same_seed_clock_and_transport_give_the_same_events_byte_for_byte) {
     static teller first, second;
@@ -182,6 +187,45 @@ TEST(other_things_that_happen_give_other_events) {
     free(second.text);
 }
 
+static phi_status write_tape(void *user_data, const char *bytes, size_t len) {
+    add((teller *)user_data, bytes, len);
+    return PHI_OK;
+}
+
+static bool run_all(void *user_data, phi_str tool_name) {
+    (void)user_data;
+    (void)tool_name;
+    return true;
+}
+
+TEST(what_was_recorded_is_played_the_same_byte_for_byte_whatever_the_host_does) {
+    static teller first, second, tape;
+    uint32_t seed;
+    for (seed = 1; seed <= TELLERS; seed++) {
+        phi_tape_desc how = PHI_ZERO;
+        phi_tape *it;
+        memset(&tape, 0, sizeof tape);
+        how.write_fn = write_tape;
+        how.runs_fn = run_all;
+        how.user_data = &tape;
+        it = phi_tape_record(&how);
+        play_with(&first, seed, it);
+        CHECK_EQ_INT(phi_tape_end(it, NULL), PHI_OK);
+        phi_tape_free(it);
+        it = phi_tape_play(&how, phi_str_of(tape.text), NULL);
+        play_with(&second, seed, it);
+        CHECK_EQ_INT(phi_tape_end(it, NULL), PHI_OK);
+        phi_tape_free(it);
+        CHECK(first.len > 20000);
+        CHECK_EQ_INT(first.len, second.len);
+        CHECK(strcmp(first.text, second.text) == 0);
+        free(first.text);
+        free(second.text);
+        free(tape.text);
+    }
+}
+
 TEST_MAIN(TEST_ENTRY(the_same_seed_clock_and_transport_give_the_same_events_byte_for_byte),
           TEST_ENTRY(chance_is_taken_from_the_runtime_for_the_delays_between_attempts),
-          TEST_ENTRY(other_things_that_happen_give_other_events))
+          TEST_ENTRY(other_things_that_happen_give_other_events),
+          TEST_ENTRY(what_was_recorded_is_played_the_same_byte_for_byte_whatever_the_host_does))

@@ -219,7 +219,14 @@ static void seen_event(seen *s, const phi_event *e) {
     case PHI_EV_DECISION:
     case PHI_EV_PAUSED:
     case PHI_EV_WARNING:
-    case PHI_EV_REWRITE: break;
+    case PHI_EV_REWRITE:
+    case PHI_EV_CONTEXT_WARNING:
+    case PHI_EV_PRUNED:
+    case PHI_EV_REVERTED:
+    case PHI_EV_TURN_REQUEST:
+    case PHI_EV_PARALLEL_START:
+    case PHI_EV_PARALLEL_END:
+    case PHI_EV_THREAD_UPDATED: break;
     }
     if (s->on_event != NULL) s->on_event(s, e);
 }

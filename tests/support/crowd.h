@@ -22,7 +22,7 @@ typedef struct seen {
     bool broken;           /* the events broke a promise; it was said */
     char *text, *thinking; /* all of the run's deltas, but those that were retracted */
     size_t text_len, thinking_len, argument_bytes;
-    int events[32];       /* of each kind */
+    int events[64];       /* of each kind */
     phi_status status;    /* AGENT_END's */
     size_t message_count; /* AGENT_END's */
     phi_usage usage;

@@ -200,7 +200,27 @@ static void rig_tell(rig *r, const phi_event *e) {
     case PHI_EV_COMPACTION_END: rig_tell_compaction(r, e); break;
     case PHI_EV_INPUT_REJECTED:
     case PHI_EV_PAUSED:
+    case PHI_EV_CONTEXT_WARNING:
     case PHI_EV_WARNING: rig_tell_str(r, " ", e->text); break;
+    case PHI_EV_PRUNED:
+        rig_add(r, " %u messages, %u tokens", (unsigned)e->pruned->messages_removed,
+                (unsigned)e->pruned->tokens_removed);
+        if (e->pruned->memo.len > 0) rig_tell_str(r, " for ", e->pruned->memo);
+        break;
+    case PHI_EV_REVERTED:
+        rig_add(r, " %.*s to %.*s, %u abandoned%s%.*s", (int)e->reverted->category.len,
+                e->reverted->category.at, (int)e->reverted->target.len, e->reverted->target.at,
+                (unsigned)e->reverted->abandoned_count, e->reverted->applied ? "" : ": ",
+                (int)e->reverted->reason.len,
+                e->reverted->reason.len > 0 ? e->reverted->reason.at : "");
+        break;
+    case PHI_EV_TURN_REQUEST: rig_add(r, " %u", (unsigned)e->turn_index); break;
+    case PHI_EV_PARALLEL_START:
+    case PHI_EV_PARALLEL_END: rig_tell_str(r, " ", e->parallel->selected_loop_id); break;
+    case PHI_EV_THREAD_UPDATED:
+        rig_tell_str(r, " ", e->text);
+        rig_add(r, " %u messages", (unsigned)e->message_count);
+        break;
     case PHI_EV_REWRITE:
         rig_tell_str(r, " ", e->text);
         rig_add(r, " %s: %.*s", phi_status_text(e->status), (int)e->source.len,

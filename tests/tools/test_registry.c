@@ -1,6 +1,7 @@
 /* test_registry.c - the set of built-in tools, and the registry of tools by name. */
 #include "support/test.h"
 #include "text/json.h"
+#include "tools/context_tools.h"
 #include "tools/registry.h"
 
 static phi_flow nothing(void *user_data, phi_call call, phi_str arguments) {
@@ -93,10 +94,10 @@ TEST(a_registry_holds_the_six_and_what_is_added) {
 }
 
 TEST(names_are_resolved_in_order_and_unknown_ones_reported) {
-    static const char *const names[] = {"search", "prun", "bash", "search", "nope"};
+    static const char *const names[] = {"search", "prune", "bash", "search", "nope"};
     phi_allocator allocator = test_allocator();
     phi_tool_registry *registry = phi_tool_registry_with_defaults(&allocator, NULL);
-    phi_tool out[5];
+    phi_tool out[6];
     const char *unknown[5];
     size_t missing = 9;
     REQUIRE(registry != NULL);
@@ -104,10 +105,68 @@ TEST(names_are_resolved_in_order_and_unknown_ones_reported) {
     CHECK_EQ_STR(out[0].name, "search");
     CHECK_EQ_STR(out[1].name, "bash");
     REQUIRE(CHECK_EQ_INT(missing, 2));
-    CHECK_EQ_STR(unknown[0], "prun");
+    CHECK_EQ_STR(unknown[0], "prune");
     CHECK_EQ_STR(unknown[1], "nope");
     CHECK_EQ_INT(phi_tool_registry_resolve(registry, names, 5, out, NULL, NULL), 2);
     phi_tool_registry_free(registry);
+}
+
+TEST(prun_brings_both_of_its_tools_and_is_had_by_name_only) {
+    static const char *const names[] = {"prun"}, *const all[] = {"prun_with_memo", "prun",
+                                                                 "revert_to_state"};
+    phi_allocator allocator = test_allocator();
+    phi_tool_registry *registry = phi_tool_registry_with_defaults(&allocator, NULL), *empty;
+    phi_tool out[4], mine = plain_tool("prun");
+    size_t missing = 9;
+    REQUIRE(registry != NULL);
+    CHECK_EQ_INT(phi_tool_registry_count(registry), 6);
+    CHECK(phi_tool_registry_contains(registry, "prun"));
+    CHECK(phi_tool_registry_contains(registry, "revert_to_state"));
+    REQUIRE(CHECK_EQ_INT(phi_tool_registry_resolve(registry, names, 1, out, NULL, &missing), 2));
+    CHECK_EQ_INT(missing, 0);
+    CHECK_EQ_STR(out[0].name, "prun");
+    CHECK_EQ_STR(out[1].name, "prun_with_memo");
+    REQUIRE(CHECK_EQ_INT(phi_tool_registry_resolve(registry, all, 3, out, NULL, NULL), 3));
+    CHECK_EQ_STR(out[0].name, "prun_with_memo");
+    CHECK_EQ_STR(out[1].name, "prun");
+    CHECK_EQ_STR(out[2].name, "revert_to_state");
+    CHECK(out[2].names_steps && !out[0].names_steps && !out[1].names_steps);
+    CHECK_EQ_INT(phi_tool_registry_add(registry, &mine), PHI_OK); /* the host's own comes first */
+    REQUIRE(CHECK_EQ_INT(phi_tool_registry_resolve(registry, names, 1, out, NULL, NULL), 2));
+    CHECK(out[0].start == nothing);
+    empty = phi_tool_registry_new(&allocator);
+    REQUIRE(empty != NULL);
+    CHECK(!phi_tool_registry_contains(empty, "prun"));
+    CHECK_EQ_INT(phi_tool_registry_resolve(empty, names, 1, out, NULL, &missing), 0);
+    CHECK_EQ_INT(missing, 1);
+    phi_tool_registry_free(empty);
+    phi_tool_registry_free(registry);
+}
+
+TEST(tools_about_the_context_have_labels_and_schemas) {
+    static const char *const labels[] = {"Prun", "Prun with Memo", "Revert to State"};
+    static const char *const required[] = {"[\"tokens\"]", "[\"tokens\",\"memo\"]",
+                                           "[\"category\",\"step\"]"};
+    phi_tool tools[3];
+    phi_memory memory;
+    phi_arena arena;
+    size_t i;
+    phi_memory_init(&memory, NULL, 0);
+    phi_arena_init(&arena, &memory, 0);
+    CHECK_EQ_INT(phi_tools_prun(tools), PHI_OK);
+    CHECK_EQ_INT(phi_tools_revert(tools + 2), PHI_OK);
+    CHECK_EQ_INT(phi_tools_prun(NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_tools_revert(NULL), PHI_BAD_ARG);
+    for (i = 0; i < 3; i++) {
+        phi_json *schema = NULL;
+        phi_str text;
+        CHECK_EQ_STR(tools[i].label, labels[i]);
+        CHECK(tools[i].description[0] != '\0');
+        CHECK_EQ_INT(phi_json_parse(&arena, phi_str_of(tools[i].schema), 0, &schema, NULL), PHI_OK);
+        CHECK_EQ_INT(phi_json_write(&arena, phi_json_get(schema, "required"), 0, &text), PHI_OK);
+        CHECK_STR(text, required[i]);
+    }
+    phi_arena_free(&arena);
 }
 
 TEST(misuse_is_a_status) {
@@ -146,4 +205,6 @@ TEST_MAIN(TEST_ENTRY(the_six_tools_have_names_labels_and_schemas_that_are_json),
           TEST_ENTRY(defaults_are_what_the_book_says),
           TEST_ENTRY(a_registry_holds_the_six_and_what_is_added),
           TEST_ENTRY(names_are_resolved_in_order_and_unknown_ones_reported),
+          TEST_ENTRY(prun_brings_both_of_its_tools_and_is_had_by_name_only),
+          TEST_ENTRY(tools_about_the_context_have_labels_and_schemas),
           TEST_ENTRY(misuse_is_a_status), TEST_ENTRY(a_registry_survives_every_failed_allocation))

@@ -1,0 +1,213 @@
+/* bench_stores.c - reading a thread of 100 MB from a file, beside checksumming and parsing the same bytes in memory;
+   and what an append costs, with and without waiting for the disk.
+
+       cc -O2 -std=c99 -D_GNU_SOURCE -Isrc bench/bench_stores.c src/x/x.c -lcurl -lm
+
+   Prints `name value unit` lines. Reading is CPU time, the kernel's too, and the least of several rounds; the file is
+   in the system's memory by then. Appending is wall time. Both sides parse each entry into a tree in an arena that is emptied for the next one. */
+#include "base/arena_in.h"
+#include "base/crc32_in.h"
+#include "session/file_store.h"
+#include "text/json.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define ROUNDS 7
+#define BATCH 64
+#define FILE_BYTES 100000000
+#define APPENDS 20000
+#define SYNCED 300
+
+static char dir[] = "build/bench/stores";
+static phi_memory memory;
+static phi_arena arena;
+
+static double clock_ns(clockid_t clock) {
+    struct timespec t;
+    (void)clock_gettime(clock, &t);
+    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+static double cpu_ns(void) { return clock_ns(CLOCK_THREAD_CPUTIME_ID); }
+
+static void need(bool fine, const char *what) {
+    if (fine) return;
+    fprintf(stderr, "bench_stores: %s\n", what);
+    exit(1);
+}
+
+static phi_store store_at(const char *path, bool sync) {
+    phi_file_store_desc desc = PHI_ZERO;
+    phi_store s;
+    desc.directory = path;
+    desc.sync = sync;
+    need(phi_file_store_open(&desc, &s) == PHI_OK, "open");
+    return s;
+}
+
+/* An entry such as a conversation has: every third a long answer, every fifth a call. */
+static phi_str entry_of(uint64_t n) {
+    static char text[4096];
+    static const char words[] = "The sword is of good steel, and yet the edge is chipped; ";
+    size_t at = (size_t)snprintf(
+        text, sizeof text,
+        "{\"seq\":%llu,\"id\":\"e%llu\",\"at\":%llu,\"kind\":\"message\","
+        "\"refs\":{\"run_id\":\"r.%llu\",\"turn\":%d},\"message\":{\"role\":"
+        "\"%s\",\"content\":[",
+        (unsigned long long)n, (unsigned long long)n, 1763700000000ull + n,
+        (unsigned long long)(n / 20), (int)(n % 20), n % 2 == 0 ? "user" : "assistant");
+    int i, times = n % 3 == 0 ? 20 : 4;
+    if (n % 5 == 0)
+        at += (size_t)snprintf(text + at, sizeof text - at,
+                               "{\"type\":\"toolCall\",\"id\":\"c%llu\",\"name\":\"look\","
+                               "\"arguments\":{\"place\":\"smithy\",\"depth\":3,\"all\":true}},",
+                               (unsigned long long)n);
+    at += (size_t)snprintf(text + at, sizeof text - at, "{\"type\":\"text\",\"text\":\"");
+    for (i = 0; i < times; i++) {
+        memcpy(text + at, words, sizeof words - 1);
+        at += sizeof words - 1;
+    }
+    at += (size_t)snprintf(text + at, sizeof text - at,
+                           "\\n\"}],\"usage\":{\"input\":1200,\"output\":80}}}");
+    return phi__str(text, at);
+}
+
+static void parse(phi_str entry) {
+    phi_json *tree;
+    need(phi_json_parse(&arena, entry, 0, &tree, NULL) == PHI_OK, "parse");
+    phi__arena_rewind(&arena);
+}
+
+static phi_status each_parsed(void *ctx, uint64_t seq, phi_str entry) {
+    (void)ctx;
+    (void)seq;
+    parse(entry);
+    return PHI_OK;
+}
+
+static phi_status each_nothing(void *ctx, uint64_t seq, phi_str entry) {
+    (void)seq;
+    *(uint64_t *)ctx += entry.len;
+    return PHI_OK;
+}
+
+static uint64_t fill(phi_store *s, const char *id, uint64_t bytes) {
+    static char room[BATCH][4096];
+    phi_str entries[BATCH];
+    uint64_t n = 0, wrote = 0;
+    size_t i;
+    need(s->lock(s->user_data, id, NULL, 0) == PHI_OK, "lock");
+    while (wrote < bytes) {
+        for (i = 0; i < BATCH; i++) {
+            phi_str e = entry_of(n + i);
+            memcpy(room[i], e.at, e.len);
+            entries[i] = phi__str(room[i], e.len);
+            wrote += e.len + 60;
+        }
+        need(s->append(s->user_data, id, n, entries, BATCH, NULL, 0) == PHI_OK, "append");
+        n += BATCH;
+    }
+    s->unlock(s->user_data, id);
+    return n;
+}
+
+static char *whole_file(const char *path, size_t *n) {
+    FILE *f = fopen(path, "rb");
+    char *bytes;
+    need(f != NULL && fseek(f, 0, SEEK_END) == 0, "file");
+    *n = (size_t)ftell(f);
+    rewind(f);
+    bytes = (char *)malloc(*n);
+    need(bytes != NULL && fread(bytes, 1, *n, f) == *n, "read");
+    (void)fclose(f);
+    return bytes;
+}
+
+/* The same bytes in memory: a CRC of each line, a tree of each entry. */
+static double by_hand(const char *bytes, size_t n) {
+    static volatile uint32_t crc;
+    double t0 = cpu_ns();
+    size_t at = 0;
+    while (at < n) {
+        const char *stop = (const char *)memchr(bytes + at, '\n', n - at);
+        size_t len = (size_t)(stop - bytes) - at;
+        const char *entry;
+        crc = crc + phi__crc32(0, bytes + at + 18, len - 18);
+        entry = strstr(bytes + at + 18, "\"e\":");
+        if (at > 0 && entry != NULL)
+            parse(phi__str(entry + 4, (size_t)(bytes + at + len - 1 - entry - 4)));
+        at += len + 1;
+    }
+    return cpu_ns() - t0;
+}
+
+static void bench_read(void) {
+    phi_store s = store_at(dir, false);
+    char path[200], words[200] = "";
+    double least_read = 1e18, least_hand = 1e18, least_bare = 1e18;
+    uint64_t count, sum = 0;
+    char *bytes;
+    size_t n;
+    int i;
+    (void)s.remove_thread(s.user_data, "big", NULL, 0);
+    count = fill(&s, "big", FILE_BYTES);
+    (void)snprintf(path, sizeof path, "%s/big.jsonl", dir);
+    bytes = whole_file(path, &n);
+    for (i = 0; i < ROUNDS; i++) {
+        double t0 = cpu_ns(), t;
+        need(s.read(s.user_data, "big", 0, each_parsed, NULL, NULL, words, sizeof words) == PHI_OK,
+             words);
+        t = cpu_ns() - t0;
+        least_read = t < least_read ? t : least_read;
+        t = by_hand(bytes, n);
+        least_hand = t < least_hand ? t : least_hand;
+        t0 = cpu_ns();
+        need(s.read(s.user_data, "big", 0, each_nothing, &sum, NULL, NULL, 0) == PHI_OK, "read");
+        t = cpu_ns() - t0;
+        least_bare = t < least_bare ? t : least_bare;
+    }
+    printf("stores_read_bytes %.1f MB\n", (double)n / 1e6);
+    printf("stores_read_entries %llu entries\n", (unsigned long long)count);
+    printf("stores_read_and_parse %.1f ms\n", least_read / 1e6);
+    printf("stores_checksum_and_parse_in_memory %.1f ms\n", least_hand / 1e6);
+    printf("stores_read_only %.1f ms\n", least_bare / 1e6);
+    printf("stores_read_over_checksum_and_parse %.3f times\n", least_read / least_hand);
+    free(bytes);
+    (void)s.remove_thread(s.user_data, "big", NULL, 0);
+    phi_file_store_close(&s);
+}
+
+/* Microseconds an append of one entry of some 700 bytes. */
+static double append_us(bool sync, bool locked, int times) {
+    phi_store s = store_at(dir, sync);
+    double t0;
+    int i;
+    (void)s.remove_thread(s.user_data, "t", NULL, 0);
+    if (locked) need(s.lock(s.user_data, "t", NULL, 0) == PHI_OK, "lock");
+    t0 = clock_ns(CLOCK_MONOTONIC);
+    for (i = 0; i < times; i++) {
+        phi_str e = entry_of((uint64_t)i);
+        need(s.append(s.user_data, "t", (uint64_t)i, &e, 1, NULL, 0) == PHI_OK, "append");
+    }
+    t0 = clock_ns(CLOCK_MONOTONIC) - t0;
+    (void)s.remove_thread(s.user_data, "t", NULL, 0);
+    phi_file_store_close(&s);
+    return t0 / 1e3 / times;
+}
+
+int main(void) {
+    phi_memory_init(&memory, NULL, 0);
+    phi_arena_init(&arena, &memory, 65536);
+    bench_read();
+    printf("stores_append %.2f us\n", append_us(false, true, APPENDS));
+    printf("stores_append_without_lock_held %.2f us\n", append_us(false, false, APPENDS / 4));
+    printf("stores_append_synced %.1f us\n", append_us(true, true, SYNCED));
+    phi_arena_free(&arena);
+    (void)rmdir(dir);
+    return 0;
+}

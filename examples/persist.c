@@ -1,0 +1,70 @@
+/* persist.c - kill it, start it, it goes on.
+
+   The conversation is in a directory, an entry a line, written as it happens. What was said is there when the program
+   starts again, also where it was killed in the middle: what was asked and not answered is asked again.
+   usage: persist [directory [what you say]] */
+#define PHI_IMPLEMENTATION
+#include "phi.h"
+
+#include "puppet.h"
+
+#include <stdio.h>
+
+static const char *clerk_says(const phi_model_request *request, char *out, size_t size) {
+    phi_str heard = puppet_heard(request);
+    (void)snprintf(out, size, "I have noted \"%.*s\". That makes %d messages.", (int)heard.len,
+                   heard.at, (int)request->message_count);
+    return NULL;
+}
+
+static int stop(phi_runtime *rt, phi_store *store, const char *what) {
+    const char *words = "";
+    if (rt != NULL) (void)phi_last_error(rt, &words, NULL);
+    printf("%s: %s\n", what, words);
+    phi_runtime_free(rt);
+    phi_file_store_close(store);
+    return 1;
+}
+
+/* Whether the last message still waits for an answer: the program was stopped in between. */
+static bool left_open(phi_agent agent) {
+    size_t n = phi_message_count(agent);
+    return n > 0 && phi_message_at(agent, n - 1)->role != PHI_ROLE_ASSISTANT;
+}
+
+int main(int argc, char **argv) {
+    phi_runtime *rt = phi_runtime_new(NULL);
+    phi_file_store_desc where = PHI_ZERO;
+    phi_store store = PHI_ZERO;
+    phi_agent_desc desc = PHI_ZERO;
+    phi_provider provider;
+    puppet model;
+    phi_agent agent;
+    phi_event ev;
+    phi_status status;
+    where.directory = argc > 1 ? argv[1] : "phi_saves";
+    where.sync = true; /* what was acknowledged survives a loss of power as well */
+    if (phi_file_store_open(&where, &store) != PHI_OK) return stop(rt, &store, "store");
+    puppet_use(&desc, &provider, &model, clerk_says);
+    desc.store = &store;
+    desc.thread_id = "chat";
+    agent = phi_agent_new(rt, &desc); /* locks the thread, and loads what is there */
+    if (agent.rt == NULL) return stop(rt, &store, "agent");
+    printf("%d messages so far\n", (int)phi_message_count(agent));
+    if (left_open(agent)) {
+        printf("going on where it was stopped\n");
+        status = phi_continue(agent, PHI_CONTINUATION_DEFAULT);
+    } else
+        status = phi_prompt(agent, argc > 2 ? argv[2] : "Good morning.");
+    if (status != PHI_OK) return stop(rt, &store, "run");
+    for (;;) {
+        int runs = phi_step(rt, -1);
+        while (phi_next_event(rt, &ev))
+            if (ev.kind == PHI_EV_TEXT) printf("%.*s", (int)ev.text.len, ev.text.at);
+        if (runs == 0) break;
+    }
+    printf("\n");
+    phi_runtime_free(rt); /* the thread is written and unlocked */
+    phi_file_store_close(&store);
+    return 0;
+}

@@ -1,0 +1,66 @@
+/* time_travel.c - three ways on from the same moment, compared.
+
+   Two turns are played once. From the end of the second one three lanes begin: each hears another question and gives
+   another answer. They share what came before; going back is a switch, and nothing is lost. */
+#define PHI_IMPLEMENTATION
+#include "phi.h"
+
+#include "puppet.h"
+
+#include <stdio.h>
+
+enum { WAYS = 3 };
+
+static const char *witness_says(const phi_model_request *request, char *out, size_t size) {
+    phi_str heard = puppet_heard(request);
+    (void)snprintf(out, size, "You asked \"%.*s\", and I have seen %d messages.", (int)heard.len,
+                   heard.at, (int)request->message_count);
+    return NULL;
+}
+
+static bool ask(phi_runtime *rt, phi_agent agent, const char *text) {
+    phi_event ev;
+    if (phi_prompt(agent, text) != PHI_OK) return false;
+    while (phi_step(rt, 0) > 0)
+        while (phi_next_event(rt, &ev)) continue;
+    while (phi_next_event(rt, &ev)) continue;
+    return true;
+}
+
+static void show(const char *name, phi_agent agent) {
+    const phi_message *last = phi_message_at(agent, phi_message_count(agent) - 1);
+    printf("%-6s %d messages, the last: %.*s\n", name, (int)phi_message_count(agent),
+           (int)last->content[0].text.len, last->content[0].text.at);
+}
+
+int main(void) {
+    static const char *const ways[WAYS][2] = {{"kind", "Would you like some tea?"},
+                                              {"stern", "Where were you last night?"},
+                                              {"sly", "Your brother has confessed."}};
+    phi_runtime *rt = phi_runtime_new(NULL);
+    phi_agent_desc desc = PHI_ZERO;
+    phi_provider provider;
+    puppet model;
+    phi_agent agent;
+    phi_thread *thread;
+    uint64_t moment;
+    int i;
+    if (rt == NULL) return 1;
+    puppet_use(&desc, &provider, &model, witness_says);
+    agent = phi_agent_new(rt, &desc);
+    if (!ask(rt, agent, "Good evening.") || !ask(rt, agent, "May I sit down?")) return 1;
+    thread = phi_agent_thread(agent);
+    moment = phi_thread_count(thread) - 1;
+    for (i = 0; i < WAYS; i++) {
+        if (phi_thread_fork_lane(thread, ways[i][0], PHI_LANE_DEFAULT, moment) != PHI_OK ||
+            phi_thread_switch(thread, ways[i][0]) != PHI_OK || !ask(rt, agent, ways[i][1]))
+            return 1;
+        show(ways[i][0], agent);
+    }
+    if (phi_thread_switch(thread, PHI_LANE_DEFAULT) != PHI_OK) return 1;
+    show("before", agent);
+    printf("%d entries, %d lanes, all in one log\n", (int)phi_thread_count(thread),
+           (int)phi_thread_lane_count(thread));
+    phi_runtime_free(rt);
+    return 0;
+}

@@ -1,0 +1,211 @@
+/* agent_store.c - an agent whose thread is kept in a store: opened, gone on with, exchanged for another. */
+#include "agent/agent_in.h"
+
+#include "agent/response.h"
+
+#include <stdio.h>
+
+enum { PHI__KEPT_WORDS = 240 };
+
+/* ---- going on where the log ends ---- */
+
+/* The N of "session.segment.N", and the segment; 0: the id is not of this session. */
+static uint64_t phi__kept_number(phi_str loop_id, phi_str session, phi_str *segment) {
+    size_t from = session.len + 1, dot = loop_id.len;
+    uint64_t n = 0;
+    if (loop_id.len <= from || memcmp(loop_id.at, session.at, session.len) != 0 ||
+        loop_id.at[session.len] != '.')
+        return 0;
+    while (dot > from && loop_id.at[dot - 1] != '.') dot--;
+    if (dot <= from || !phi__str_to_u64(phi__str(loop_id.at + dot, loop_id.len - dot), &n))
+        return 0;
+    *segment = phi__str(loop_id.at + from, dot - 1 - from);
+    return n;
+}
+
+static const phi__entry *phi__kept_last_run(const phi__thread *thread) {
+    size_t i = thread->count;
+    while (i > 0)
+        if (thread->entries[--i]->kind == PHI_ENTRY_LOOP_START) return thread->entries[i];
+    return NULL;
+}
+
+/* Loop ids count on from the highest that the log has of the session. */
+static bool phi__kept_counts(phi__agent *agent, phi__session *session) {
+    const phi__thread *thread = agent->thread;
+    uint32_t loops = 0;
+    size_t i;
+    for (i = 0; i < thread->count; i++) {
+        const phi__entry *entry = thread->entries[i];
+        phi_str segment;
+        uint64_t n;
+        if (entry->kind != PHI_ENTRY_LOOP_START) continue;
+        loops++;
+        n = phi__kept_number(entry->loop_id, session->id, &segment);
+        if (n > 0 && !phi__session_go_on(&agent->rt->sessions, session, segment, n)) return false;
+    }
+    if (loops > agent->loops) agent->loops = loops;
+    return true;
+}
+
+/* The session is that of the log's last run; for a log without one it is new, unless the agent was made for it.
+   Nothing changes on failure but counts, which may have grown. */
+static bool phi__kept_go_on(phi__agent *agent, bool anew, bool given_session) {
+    phi__sessions *sessions = &agent->rt->sessions;
+    const phi__entry *last = phi__kept_last_run(agent->thread);
+    phi__session *taken = NULL;
+    phi_str last_loop_id = {NULL, 0}, segment;
+    char made[PHI__UUID_SIZE];
+    bool logged =
+        !given_session && last != NULL && last->loop != NULL && last->loop->session_id.len > 0;
+    bool done = last == NULL || phi__agent_own(agent, last->loop_id.at, &last_loop_id);
+    if (done && logged)
+        done = (taken = phi__session_take(sessions, last->loop->session_id)) != NULL;
+    if (done) done = phi__kept_counts(agent, taken != NULL ? taken : agent->session);
+    if (done && !logged && !given_session && anew) {
+        phi__agent_random_id(agent, made);
+        done = phi__session_renew(sessions, &agent->session, phi_str_of(made));
+    }
+    if (!done) {
+        phi__session_drop(sessions, taken);
+        phi__agent_disown(agent, &last_loop_id);
+        return false;
+    }
+    if (taken != NULL) {
+        phi__session_drop(sessions, agent->session);
+        agent->session = taken;
+    }
+    phi__agent_disown(agent, &agent->last_loop_id);
+    agent->last_active_us = 0;
+    if (phi__kept_number(last_loop_id, agent->session->id, &segment) > 0)
+        agent->last_loop_id = last_loop_id;
+    else
+        phi__agent_disown(agent, &last_loop_id);
+    return true;
+}
+
+static void phi__kept_tell_torn(phi__agent *agent, uint64_t torn) {
+    char words[PHI__KEPT_WORDS];
+    phi_event event;
+    if (torn == 0) return;
+    (void)snprintf(words, sizeof words, "The thread \"%s\" had a torn end: %llu bytes were cut off",
+                   agent->thread->journal->id, (unsigned long long)torn);
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_EV_WARNING;
+    event.text = phi_str_of(words);
+    (void)phi__emit(agent, &event, NULL, 0);
+}
+
+static phi_status phi__kept_error(phi__agent *agent, const char *what, const char *id,
+                                  phi_status status, const char *words) {
+    return phi__error(agent->rt, status, "%s: thread \"%.128s\": %s", what, id,
+                      words[0] != '\0' ? words : phi_status_text(status));
+}
+
+/* ---- shared ---- */
+
+PHI__FN phi_status phi__agent_check_store(phi_runtime *rt, const phi_agent_desc *desc) {
+    const phi_store *store = desc->store;
+    if (store == NULL)
+        return desc->thread_id == NULL
+                   ? PHI_OK
+                   : phi__error(rt, PHI_BAD_ARG, "thread_id is given, store is missing");
+    if (store->append == NULL || store->read == NULL)
+        return phi__error(rt, PHI_BAD_ARG, "store: append or read is missing");
+    if (desc->thread_id != NULL && !phi__journal_id_fits(desc->thread_id))
+        return phi__error(rt, PHI_BAD_ARG,
+                          "thread_id \"%.140s\": expected 1 to 128 of A-Z a-z 0-9 . _ -, no dot in "
+                          "front",
+                          desc->thread_id);
+    return PHI_OK;
+}
+
+PHI__FN phi_status phi__agent_open_thread(phi__agent *agent, const phi_agent_desc *desc) {
+    char made[PHI__UUID_SIZE], words[PHI__KEPT_WORDS] = "";
+    const char *id = desc->thread_id;
+    uint64_t torn = 0;
+    phi_status status;
+    if (desc->store == NULL) return PHI_OK;
+    agent->store = *desc->store;
+    agent->has_store = true;
+    if (id == NULL) {
+        phi__agent_random_id(agent, made);
+        id = made;
+    }
+    status = phi__journal_open(agent->thread, &agent->store, id, &torn, words, sizeof words);
+    if (status == PHI_OK && !phi__kept_go_on(agent, false, desc->session_id != NULL))
+        status = PHI_NO_MEMORY;
+    if (status != PHI_OK) return phi__kept_error(agent, "phi_agent_new", id, status, words);
+    phi__kept_tell_torn(agent, torn);
+    return PHI_OK;
+}
+
+/* ---- public ---- */
+
+/* The other thread is read in the place of the present one, which is kept aside until nothing can fail. */
+static phi_status phi__kept_exchange(phi__agent *agent, const char *id, uint64_t *torn, char *words,
+                                     size_t words_size) {
+    phi__thread *thread = agent->thread, before;
+    phi_status status = phi__journal_sync(thread, words, words_size);
+    if (status != PHI_OK) return status;
+    before = *thread;
+    phi__thread_renew(thread);
+    status = phi__journal_open(thread, &agent->store, id, torn, words, words_size);
+    if (status == PHI_OK && !phi__kept_go_on(agent, true, false)) status = PHI_NO_MEMORY;
+    if (status != PHI_OK) {
+        phi__thread_free(thread);
+        *thread = before;
+        return status;
+    }
+    phi__events_purge(agent->rt, agent);
+    phi__responses_drop(agent);
+    phi__caching_forget(agent);
+    phi__compactor_forget(agent);
+    phi__thread_free(&before);
+    return PHI_OK;
+}
+
+PHI_API phi_status phi_agent_use_thread(phi_agent handle, const char *thread_id) {
+    phi__agent *agent = phi__agent_find(handle);
+    char made[PHI__UUID_SIZE], words[PHI__KEPT_WORDS] = "";
+    uint64_t torn = 0;
+    phi_status status;
+    if (handle.rt == NULL) return PHI_BAD_ARG;
+    if (agent == NULL)
+        return phi__error(handle.rt, PHI_STALE, "phi_agent_use_thread: the agent is gone");
+    if (!agent->has_store || agent->thread->journal == NULL)
+        return phi__error(handle.rt, PHI_MISUSE, "phi_agent_use_thread: the agent has no store");
+    status = phi__agent_idle(agent, "phi_agent_use_thread");
+    if (status != PHI_OK) return status;
+    if (thread_id != NULL && strcmp(thread_id, agent->thread->journal->id) == 0) return PHI_OK;
+    if (thread_id == NULL) {
+        phi__agent_random_id(agent, made);
+        thread_id = made;
+    }
+    status = phi__kept_exchange(agent, thread_id, &torn, words, sizeof words);
+    if (status != PHI_OK)
+        return phi__kept_error(agent, "phi_agent_use_thread", thread_id, status, words);
+    phi__kept_tell_torn(agent, torn);
+    return PHI_OK;
+}
+
+PHI_API phi_str phi_agent_thread_id(phi_agent handle) {
+    const phi__agent *agent = phi__agent_find(handle);
+    const phi__journal *journal = agent != NULL ? agent->thread->journal : NULL;
+    return journal != NULL ? phi__str(journal->id, journal->id_len) : phi__str("", 0);
+}
+
+PHI_API phi_status phi_ask_in(phi_agent handle, const char *thread_id, const char *text,
+                              phi_response *out) {
+    phi_status status;
+    if (out != NULL) {
+        memset(out, 0, sizeof *out);
+        out->rt = handle.rt;
+    }
+    if (handle.rt == NULL) return PHI_BAD_ARG;
+    if (out == NULL) return phi__error(handle.rt, PHI_BAD_ARG, "phi_ask_in: out is NULL");
+    if (text == NULL || text[0] == '\0')
+        return phi__error(handle.rt, PHI_BAD_ARG, "phi_ask_in: the text is empty");
+    status = phi_agent_use_thread(handle, thread_id);
+    return status == PHI_OK ? phi_ask(handle, text, out) : status;
+}

@@ -1,0 +1,58 @@
+/* explained.c - an agent's policy: set, and what it sends of the history in words and in figures. */
+#include "agent/agent_in.h"
+
+#include <stdio.h>
+
+static phi_status phi__explained_all(const phi__agent *agent, phi_arena *arena, phi_str *out) {
+    char words[120];
+    (void)snprintf(words, sizeof words, "no policy: all of %llu messages, %llu tokens\n",
+                   (unsigned long long)agent->thread->fold.count,
+                   (unsigned long long)agent->thread->fold.tokens);
+    return phi__arena_str(arena, phi_str_of(words), out) ? PHI_OK : PHI_NO_MEMORY;
+}
+
+PHI__FN bool phi__agent_take_policy(phi__agent *agent, const phi_policy *policy,
+                                    const phi_token_counter *counter) {
+    bool counts = counter != NULL && counter->count_text != NULL;
+    if (agent->sight == NULL) {
+        if (policy == NULL && !counts) return true;
+        agent->sight = (phi__sight *)phi__alloc(&agent->memory, sizeof *agent->sight);
+        if (agent->sight == NULL) return false;
+    }
+    if (counts) agent->sight->counter = *counter;
+    agent->sight->has_policy = policy != NULL;
+    if (policy != NULL) agent->sight->policy = *policy;
+    return true;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_agent_set_policy(phi_agent handle, const phi_policy *policy) {
+    phi__agent *agent = phi__agent_find(handle);
+    const char *fault = policy != NULL ? phi__policy_fault(policy) : NULL;
+    phi_status status;
+    if (handle.rt == NULL) return PHI_BAD_ARG;
+    if (agent == NULL) return PHI_STALE;
+    status = phi__agent_idle(agent, "phi_agent_set_policy");
+    if (status != PHI_OK) return status;
+    if (fault != NULL) return phi__error(handle.rt, PHI_BAD_ARG, "%s", fault);
+    return phi__agent_take_policy(agent, policy, NULL)
+               ? PHI_OK
+               : phi__error(handle.rt, PHI_NO_MEMORY, "phi_agent_set_policy: out of memory");
+}
+
+PHI_API phi_status phi_agent_explain(phi_agent handle, phi_arena *arena, phi_str *out) {
+    phi__agent *agent = phi__agent_find(handle);
+    phi__project_order order;
+    if (handle.rt == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
+    if (agent == NULL) return PHI_STALE;
+    return phi__run_order_of(agent, &order) ? phi__explain(&order, arena, out)
+                                            : phi__explained_all(agent, arena, out);
+}
+
+PHI_API phi_projection_meta phi_agent_projection(phi_agent handle) {
+    const phi__agent *agent = phi__agent_find(handle);
+    phi_projection_meta none;
+    memset(&none, 0, sizeof none);
+    return agent != NULL && agent->sight != NULL ? agent->sight->last : none;
+}

@@ -1,0 +1,254 @@
+/* snapshot.c - an agent written as one JSON text, and made again from it. */
+#include "agent/snapshot.h"
+
+#include "agent/agent_in.h"
+#include "loop/freeze_in.h"
+#include "model/message_in.h"
+#include "thread/store.h"
+
+/* ---- writing ---- */
+
+static void phi__snap_str(phi__buf *out, const char *key, phi_str s) {
+    phi__json_put_key(out, phi_str_of(key));
+    phi__json_put_str(out, s);
+}
+
+static void phi__snap_u64(phi__buf *out, const char *key, uint64_t n) {
+    phi__json_put_key(out, phi_str_of(key));
+    phi__json_put_u64(out, n);
+}
+
+static void phi__snap_double(phi__buf *out, const char *key, double d) {
+    phi__json_put_key(out, phi_str_of(key));
+    phi__json_put_double(out, d);
+}
+
+static void phi__snap_usage(phi__buf *out, const char *key, const phi_usage *usage, double cost) {
+    phi__json_put_key(out, phi_str_of(key));
+    phi__buf_char(out, '{');
+    phi__message_put_usage(out, usage);
+    phi__snap_double(out, "cost", cost);
+    phi__buf_char(out, '}');
+}
+
+static void phi__snap_spent(phi__buf *out, const phi__agent *agent) {
+    const phi__budget *budget = &agent->budget;
+    phi__snap_usage(out, "all", &agent->usage, agent->cost);
+    phi__snap_usage(out, "last_run", &agent->run_usage, agent->run_cost);
+    phi__json_put_key(out, PHI__LIT("budget"));
+    phi__buf_char(out, '{');
+    phi__snap_u64(out, "max_tokens", budget->limits.max_tokens);
+    phi__snap_u64(out, "max_requests", budget->limits.max_requests);
+    phi__snap_double(out, "max_cost", budget->limits.max_cost);
+    phi__snap_u64(out, "tokens", budget->seen.tokens);
+    phi__snap_u64(out, "requests", budget->seen.requests);
+    phi__snap_double(out, "spent", budget->seen.cost);
+    phi__buf_char(out, '}');
+}
+
+/* The lines of the thread's own text, as an array. */
+static phi_status phi__snap_thread(phi__buf *out, const phi__agent *agent, phi_arena *scratch) {
+    phi_str text;
+    size_t i;
+    phi_status status = phi_thread_to_json((const phi_thread *)agent->thread, scratch, &text);
+    if (status != PHI_OK) return status;
+    while (text.len > 0 && text.at[text.len - 1] == '\n') text.len--;
+    phi__json_put_key(out, PHI__LIT("thread"));
+    phi__buf_char(out, '[');
+    for (i = 0; i < text.len;) {
+        size_t end = phi__str_find(text, i, "\n");
+        if (end == SIZE_MAX) end = text.len;
+        phi__buf_add(out, text.at + i, end - i);
+        phi__buf_char(out, end < text.len ? ',' : ']');
+        i = end + 1;
+    }
+    if (text.len == 0) phi__buf_char(out, ']');
+    return PHI_OK;
+}
+
+static phi_status phi__snap_put(phi__buf *out, const phi__agent *agent, phi_arena *scratch) {
+    phi_status status;
+    phi__buf_char(out, '{');
+    phi__snap_u64(out, "phi_snapshot", PHI_SNAPSHOT_VERSION);
+    phi__snap_str(out, "agent_id", agent->agent_id);
+    phi__snap_str(out, "session_id", agent->session->id);
+    phi__snap_str(out, "config_id", agent->segment);
+    phi__snap_str(out, "last_loop_id", agent->last_loop_id);
+    phi__snap_u64(out, "loops", agent->loops);
+    phi__snap_u64(out, "session_loops", phi__session_count_so_far(agent->session, agent->segment));
+    phi__snap_spent(out, agent);
+    phi__json_put_key(out, PHI__LIT("steering"));
+    phi__freeze_inputs(out, &agent->steering, scratch);
+    phi__json_put_key(out, PHI__LIT("follow_ups"));
+    phi__freeze_inputs(out, &agent->follow_ups, scratch);
+    phi__json_put_key(out, PHI__LIT("injected"));
+    phi__freeze_inputs(out, &agent->injected, scratch);
+    phi__json_put_key(out, PHI__LIT("run"));
+    phi__run_freeze(out, agent, scratch);
+    status = phi__snap_thread(out, agent, scratch);
+    phi__buf_char(out, '}');
+    return status;
+}
+
+PHI_API phi_status phi_agent_snapshot(phi_agent handle, phi_arena *arena, phi_str *out) {
+    phi__agent *agent = phi__agent_find(handle);
+    phi_arena scratch;
+    phi_status status;
+    phi__buf buf;
+    if (handle.rt == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
+    if (handle.rt->in_step)
+        return phi__error(handle.rt, PHI_MISUSE, "phi_agent_snapshot inside a callback");
+    if (agent == NULL) return PHI_STALE;
+    phi__posts_read_all(handle.rt); /* what was said before now */
+    phi__buf_init(&buf, arena->memory);
+    phi_arena_init(&scratch, arena->memory, 0);
+    status = phi__snap_put(&buf, agent, &scratch);
+    phi_arena_free(&scratch);
+    if (status == PHI_OK && (buf.failed || !phi__arena_str(arena, phi__buf_str(&buf), out)))
+        status = PHI_NO_MEMORY;
+    phi__buf_free(&buf);
+    return status == PHI_OK
+               ? status
+               : phi__error(handle.rt, status, "phi_agent_snapshot: %s", phi_status_text(status));
+}
+
+/* ---- reading ---- */
+
+static uint64_t phi__snap_get_u64(const phi_json *node, const char *path) {
+    return phi_json_uint(phi_json_path(node, path), 0);
+}
+
+static double phi__snap_get_double(const phi_json *node, const char *path) {
+    return phi_json_num(phi_json_path(node, path), 0);
+}
+
+static void phi__snap_read_spent(phi__agent *agent, const phi_json *root) {
+    phi__budget *budget = &agent->budget;
+    agent->usage = phi__message_get_usage(phi_json_path(root, "all.usage"));
+    agent->cost = phi__snap_get_double(root, "all.cost");
+    agent->run_usage = phi__message_get_usage(phi_json_path(root, "last_run.usage"));
+    agent->run_cost = phi__snap_get_double(root, "last_run.cost");
+    budget->limits.max_tokens = phi__snap_get_u64(root, "budget.max_tokens");
+    budget->limits.max_requests = phi__snap_get_u64(root, "budget.max_requests");
+    budget->limits.max_cost = phi__snap_get_double(root, "budget.max_cost");
+    budget->seen.tokens = phi__snap_get_u64(root, "budget.tokens");
+    budget->seen.requests = phi__snap_get_u64(root, "budget.requests");
+    budget->seen.cost = phi__snap_get_double(root, "budget.spent");
+}
+
+/* The array as lines again. */
+static phi_status phi__snap_read_thread(phi__agent *agent, const phi_json *list, phi_arena *scratch,
+                                        char *words, size_t words_size) {
+    phi_json_iter it = phi_json_each(list);
+    const phi_json *line;
+    phi_status status = PHI_OK;
+    phi__buf text;
+    if (phi_json_count(list) == 0) return PHI_OK;
+    phi__buf_init(&text, scratch->memory);
+    while (status == PHI_OK && (line = phi_json_next(&it)) != NULL) {
+        status = phi__json_write(&text, line, 0);
+        phi__buf_char(&text, '\n');
+    }
+    if (text.failed) status = PHI_NO_MEMORY;
+    if (status == PHI_OK)
+        status = phi_thread_from_json((phi_thread *)agent->thread, phi__buf_str(&text), words,
+                                      words_size);
+    phi__buf_free(&text);
+    return status;
+}
+
+static phi_status phi__snap_read_queues(phi__agent *agent, const phi_json *root) {
+    phi_status status = phi__thaw_inputs(agent, phi_json_get(root, "steering"), &agent->steering);
+    if (status == PHI_OK)
+        status = phi__thaw_inputs(agent, phi_json_get(root, "follow_ups"), &agent->follow_ups);
+    if (status == PHI_OK)
+        status = phi__thaw_inputs(agent, phi_json_get(root, "injected"), &agent->injected);
+    return status;
+}
+
+static phi_status phi__snap_read(phi__agent *agent, const phi_json *root, phi_arena *scratch,
+                                 phi_restore_run how, char *words, size_t words_size) {
+    const phi_json *run = phi_json_get(root, "run");
+    phi_str last = phi_json_str(phi_json_get(root, "last_loop_id"), "");
+    uint64_t loops = phi__snap_get_u64(root, "loops");
+    phi_status status =
+        phi__snap_read_thread(agent, phi_json_get(root, "thread"), scratch, words, words_size);
+    if (status != PHI_OK) return status;
+    phi__snap_read_spent(agent, root);
+    agent->loops = loops > UINT32_MAX ? UINT32_MAX : (uint32_t)loops;
+    if (!phi__session_go_on(&agent->rt->sessions, agent->session, agent->segment,
+                            phi__snap_get_u64(root, "session_loops")))
+        return PHI_NO_MEMORY;
+    if (last.len > 0 && !phi__agent_own(agent, last.at, &agent->last_loop_id)) return PHI_NO_MEMORY;
+    status = phi__snap_read_queues(agent, root);
+    if (status != PHI_OK || !phi_json_is_object(run)) return status;
+    agent->last_active_us = phi__io_now_us(agent->rt->io);
+    return phi__run_thaw(agent, run, how == PHI_RESTORE_INTERRUPT);
+}
+
+/* The desc with the snapshot's own identity. */
+static phi_agent_desc phi__snap_desc(const phi_agent_desc *desc, const phi_json *root) {
+    phi_agent_desc named = *desc;
+    phi_str s = phi_json_str(phi_json_get(root, "agent_id"), "");
+    if (s.len > 0) named.agent_id = s.at;
+    s = phi_json_str(phi_json_get(root, "session_id"), "");
+    if (s.len > 0) named.session_id = s.at;
+    s = phi_json_str(phi_json_get(root, "config_id"), "");
+    if (s.len > 0) named.config_id = s.at;
+    return named;
+}
+
+static phi__agent *phi__snap_make(phi_runtime *rt, const phi_agent_desc *desc, const phi_json *root,
+                                  phi_arena *scratch, phi_restore_run how) {
+    phi_agent_desc named = phi__snap_desc(desc, root);
+    char words[200] = "";
+    phi__agent *agent = phi__agent_make(rt, &named, NULL);
+    phi_status status;
+    if (agent == NULL) return NULL;
+    status = phi__snap_read(agent, root, scratch, how, words, sizeof words);
+    if (status == PHI_OK) return agent;
+    (void)phi_agent_free(phi__agent_handle(agent));
+    (void)phi__error(rt, status, "phi_agent_restore: %s",
+                     words[0] != '\0'      ? words
+                     : status == PHI_PARSE ? "the snapshot does not fit together"
+                                           : phi_status_text(status));
+    return NULL;
+}
+
+static bool phi__snap_version(phi_runtime *rt, const phi_json *root) {
+    uint64_t version = phi__snap_get_u64(root, "phi_snapshot");
+    if (version == PHI_SNAPSHOT_VERSION) return true;
+    if (version > PHI_SNAPSHOT_VERSION)
+        (void)phi__error(rt, PHI_UNSUPPORTED,
+                         "phi_agent_restore: a snapshot of version %llu, expected at most %d",
+                         (unsigned long long)version, (int)PHI_SNAPSHOT_VERSION);
+    else
+        (void)phi__error(rt, PHI_PARSE, "phi_agent_restore: no snapshot");
+    return false;
+}
+
+PHI_API phi_agent phi_agent_restore(phi_runtime *rt, const phi_agent_desc *desc, phi_str snapshot,
+                                    phi_restore_run how) {
+    phi_agent none;
+    phi__agent *agent = NULL;
+    phi_arena scratch;
+    phi_json *root = NULL;
+    phi_parse_error error;
+    phi_status status;
+    memset(&none, 0, sizeof none);
+    if (rt == NULL) return none;
+    if (desc == NULL || rt->in_step) {
+        (void)phi__error(rt, desc == NULL ? PHI_BAD_ARG : PHI_MISUSE, "phi_agent_restore: %s",
+                         desc == NULL ? "desc is NULL" : "inside a callback");
+        return none;
+    }
+    phi_arena_init(&scratch, &rt->memory, 0);
+    status = phi_json_parse(&scratch, snapshot, 0, &root, &error);
+    if (status != PHI_OK)
+        (void)phi__error(rt, status, "phi_agent_restore: %u:%u: %s", (unsigned)error.line,
+                         (unsigned)error.column, error.message);
+    else if (phi__snap_version(rt, root))
+        agent = phi__snap_make(rt, desc, root, &scratch, how);
+    phi_arena_free(&scratch);
+    return agent != NULL ? phi__agent_handle(agent) : none;
+}

@@ -1,0 +1,175 @@
+/* capture.c - what a turn is about to send, as the host may want it written down: PHI_EV_TURN_REQUEST, once a turn,
+   before the first attempt. Of each message it is said where it came from: "provenance", behaviours D. */
+#include "loop/loop_in.h"
+#include "model/message_in.h"
+
+/* A message that was said to the run, and how; in the thread's memory. */
+struct phi__heard {
+    const phi_message *message;
+    phi_input input;
+    phi__heard *earlier;
+};
+
+PHI__FN bool phi__capture_heard(phi__run *run, const phi_message *message, phi_input input) {
+    phi__heard *heard;
+    if (!run->agent->capture_requests ||
+        (input != PHI_INPUT_STEERING && input != PHI_INPUT_FOLLOW_UP))
+        return true;
+    heard = (phi__heard *)phi_arena_alloc(&run->agent->thread->arena, sizeof *heard);
+    if (heard == NULL) return false;
+    heard->message = message;
+    heard->input = input;
+    heard->earlier = run->heard;
+    run->heard = heard;
+    return true;
+}
+
+/* ---- where messages came from ---- */
+
+static void phi__capture_kind(phi__buf *out, const char *kind) {
+    phi__json_put_comma(out);
+    phi__buf_text(out, "{\"kind\":");
+    phi__json_put_str(out, phi_str_of(kind));
+}
+
+static const char *phi__capture_role(const phi_message *message) {
+    size_t i;
+    if (message->role == PHI_ROLE_USER) return "user-message";
+    if (message->role == PHI_ROLE_TOOL_RESULT) return "tool-call-result";
+    for (i = 0; i < message->content_count; i++)
+        if (message->content[i].kind == PHI_CONTENT_TOOL_CALL) return "tool-call-request";
+    return "assistant-response";
+}
+
+/* Which turn, who spoke, and the how-manieth of the turn it is. */
+static void phi__capture_turn(phi__buf *out, const phi_message *message, size_t index) {
+    phi__capture_kind(out, "loop-turn");
+    phi__buf_text(out, ",\"turn_index\":");
+    phi__json_put_u64(out, message->turn_index);
+    phi__buf_text(out, ",\"role\":");
+    phi__json_put_str(out, phi_str_of(phi__capture_role(message)));
+    phi__buf_text(out, ",\"message_index\":");
+    phi__json_put_u64(out, index);
+    phi__buf_char(out, '}');
+}
+
+static phi_input phi__capture_input(const phi__run *run, const phi_message *message) {
+    const phi__heard *heard = run->heard;
+    while (heard != NULL && heard->message != message) heard = heard->earlier;
+    return heard != NULL ? heard->input : PHI_INPUT_NONE;
+}
+
+static void phi__capture_origin(const phi__run *run, phi__buf *out, const phi_message *message,
+                                size_t index) {
+    phi_input input = phi__capture_input(run, message);
+    if (input == PHI_INPUT_NONE && message->loop_id.len > 0) {
+        phi__capture_turn(out, message, index);
+        return;
+    }
+    phi__capture_kind(out, input == PHI_INPUT_STEERING    ? "steering"
+                           : input == PHI_INPUT_FOLLOW_UP ? "follow-up"
+                                                          : "unknown");
+    phi__buf_char(out, '}');
+}
+
+static void phi__capture_origins(const phi__run *run, phi__buf *out) {
+    const phi_message *last = NULL;
+    size_t i, index = 0;
+    for (i = 0; i < run->ask.item_count; i++) {
+        const phi_message *message = run->ask.items[i].message;
+        bool same = last != NULL && last->turn_index == message->turn_index &&
+                    phi_str_equal(last->loop_id, message->loop_id);
+        if (message->role == PHI_ROLE_EXTENSION) continue;
+        index = same ? index + 1 : 0;
+        phi__capture_origin(run, out, message, index);
+        last = message;
+    }
+}
+
+/* ---- the request ---- */
+
+static void phi__capture_messages(phi__run *run, phi__buf *out) {
+    size_t i;
+    for (i = 0; i < run->ask.item_count; i++) {
+        if (run->ask.items[i].message->role == PHI_ROLE_EXTENSION) continue;
+        phi__json_put_comma(out);
+        phi__message_put(out, run->ask.items[i].message, &run->arena);
+    }
+}
+
+static void phi__capture_tools(phi__run *run, phi__buf *out) {
+    size_t i;
+    for (i = 0; i < run->ask.tool_count; i++) {
+        const phi__tool_view *tool = &run->ask.tools[i];
+        phi__json_put_comma(out);
+        phi__buf_text(out, "{\"name\":");
+        phi__json_put_str(out, tool->name);
+        phi__buf_text(out, ",\"description\":");
+        phi__json_put_str(out, tool->description);
+        phi__buf_text(out, ",\"parameters\":");
+        phi__message_put_value(out, tool->schema, &run->arena);
+        phi__buf_char(out, '}');
+    }
+}
+
+static void phi__capture_format(phi__run *run, phi__buf *out) {
+    const phi_format *format = &run->agent->format;
+    phi__buf_text(out, ",\"response_format\":{\"kind\":");
+    switch (format->kind) {
+    case PHI_FORMAT_TEXT: phi__buf_text(out, "\"text\""); break;
+    case PHI_FORMAT_JSON_OBJECT: phi__buf_text(out, "\"json-object\""); break;
+    case PHI_FORMAT_JSON_SCHEMA:
+        phi__buf_text(out, "\"json-schema\",\"name\":");
+        phi__json_put_str(out, phi_str_of(format->name));
+        phi__buf_text(out, ",\"schema\":");
+        phi__message_put_value(out, phi_str_of(format->schema), &run->arena);
+        phi__buf_text(out, ",\"strict\":");
+        phi__json_put_bool(out, format->strict);
+        break;
+    }
+    phi__buf_char(out, '}');
+}
+
+static void phi__capture_settings(phi__run *run, phi__buf *out) {
+    static const char *const levels[] = {"off", "minimal", "low", "medium", "high"};
+    const phi__ask *ask = &run->ask;
+    size_t level = (size_t)ask->thinking < PHI__COUNT(levels) ? (size_t)ask->thinking : 0;
+    phi__buf_text(out, ",\"model_id\":");
+    phi__json_put_str(out, phi_str_of(ask->model->id));
+    phi__buf_text(out, ",\"thinking_level\":");
+    phi__json_put_str(out, phi_str_of(levels[level]));
+    phi__buf_text(out, ",\"max_tokens\":");
+    phi__json_put_u64(out, ask->max_tokens != 0 ? ask->max_tokens : ask->model->max_tokens);
+    phi__buf_text(out, ",\"temperature\":");
+    if (ask->temperature >= 0)
+        phi__json_put_double(out, ask->temperature);
+    else
+        phi__buf_text(out, "null");
+    phi__capture_format(run, out);
+}
+
+PHI__FN bool phi__capture_tell(phi__run *run) {
+    phi_event event;
+    phi__buf out;
+    bool told;
+    if (!run->agent->capture_requests || run->captured > run->turn_index) return true;
+    phi__buf_init(&out, &run->agent->memory);
+    phi__buf_text(&out, "{\"system_prompt\":");
+    phi__json_put_str(&out, run->ask.system_prompt);
+    phi__buf_text(&out, ",\"messages\":[");
+    phi__capture_messages(run, &out);
+    phi__buf_text(&out, "],\"provenance\":[");
+    phi__capture_origins(run, &out);
+    phi__buf_text(&out, "],\"tools\":[");
+    phi__capture_tools(run, &out);
+    phi__buf_char(&out, ']');
+    phi__capture_settings(run, &out);
+    phi__buf_char(&out, '}');
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_EV_TURN_REQUEST;
+    event.text = phi__buf_str(&out);
+    told = !out.failed && phi__emit(run->agent, &event, NULL, 0);
+    phi__buf_free(&out);
+    if (told) run->captured = run->turn_index + 1;
+    return told;
+}

@@ -1,0 +1,158 @@
+/* compactor.c - compactions by the host: its job beside the run, and what comes of it. */
+#include "loop/compactor.h"
+
+#include "loop/loop_in.h"
+#include "thread/compact_in.h"
+
+typedef struct phi__compactor_job {
+    phi_arena arena; /* of what the host was given */
+    phi_compaction_request request;
+    void *job;
+    bool started;
+    uint64_t base_seq;
+    uint32_t lane;
+} phi__compactor_job;
+
+PHI__FN void phi__compactor_forget(phi__agent *agent) {
+    phi__compactor_job *job = agent->compacting;
+    if (job == NULL) return;
+    agent->compacting = NULL;
+    if (job->started) agent->compactor.end(agent->compactor.user_data, job->job);
+    phi_arena_free(&job->arena);
+    phi__free(&agent->memory, job, sizeof *job);
+}
+
+/* ---- asking ---- */
+
+static bool phi__compactor_view(phi__agent *agent, phi__compactor_job *job) {
+    const phi_view_item *items = NULL;
+    phi_view_item *copies;
+    size_t count = 0, i;
+    if (phi_thread_view((const phi_thread *)agent->thread, NULL, UINT64_MAX, &job->arena, &items,
+                        &count) != PHI_OK)
+        return false;
+    copies =
+        (phi_view_item *)phi_arena_alloc(&job->arena, phi__mul(phi__max(count, 1), sizeof *copies));
+    for (i = 0; copies != NULL && i < count; i++) {
+        copies[i] = items[i];
+        copies[i].message = phi_message_copy(items[i].message, &job->arena);
+        if (copies[i].message == NULL) return false;
+    }
+    job->request.items = copies;
+    job->request.item_count = count;
+    return copies != NULL;
+}
+
+/* False: the host does not want to. */
+static bool phi__compactor_begin(phi__agent *agent, const phi_compaction_config *config,
+                                 uint64_t target) {
+    phi__compactor_job *job = (phi__compactor_job *)phi__alloc(&agent->memory, sizeof *job);
+    if (job == NULL) return false;
+    phi_arena_init(&job->arena, &agent->memory, 0);
+    job->request.agent = phi__agent_handle(agent);
+    job->request.config = *config;
+    job->request.target_tokens = target;
+    job->lane = agent->thread->lane;
+    job->base_seq = agent->thread->count - 1;
+    agent->compacting = job;
+    if (phi__compactor_view(agent, job))
+        job->started =
+            agent->compactor.start(agent->compactor.user_data, &job->request, &job->job) == PHI_OK;
+    if (job->started) return true;
+    phi__compactor_forget(agent);
+    return false;
+}
+
+/* ---- what came of it ---- */
+
+/* Items and spans both ascend; spans that do not are refused later. */
+static bool phi__compactor_in(const phi_rewrite *rewrite, size_t *span, const phi__item *item) {
+    while (*span < rewrite->span_count && rewrite->spans[*span].to < item->from) ++*span;
+    return *span < rewrite->span_count && item->from >= rewrite->spans[*span].from;
+}
+
+/* What can be copied; all else is looked at when it is appended. */
+static bool phi__compactor_whole(const phi_rewrite *made) {
+    size_t i, j;
+    for (i = 0; i < made->span_count; i++) {
+        const phi_span *span = &made->spans[i];
+        if (span->message_count > 0 && span->messages == NULL) return false;
+        for (j = 0; j < span->message_count; j++)
+            if (span->messages[j].content == NULL) return false;
+    }
+    return true;
+}
+
+/* What it would come to, and of how many runs something goes. */
+static void phi__compactor_weigh(const phi__fold *fold, phi__compacted *plan) {
+    const phi_rewrite *r = &plan->rewrite;
+    const phi_message *last = NULL;
+    size_t i, j, span = 0;
+    plan->tokens_before = plan->tokens_after = fold->tokens;
+    for (i = 0; i < fold->count; i++) {
+        const phi__item *item = &fold->items[i];
+        if (!phi__compactor_in(r, &span, item) || (item->flags & PHI_ENTRY_DURABLE) != 0) continue;
+        plan->tokens_after -= phi_tokens_of_message(NULL, item->message);
+        if (last == NULL || !phi_str_equal(last->loop_id, item->message->loop_id)) plan->runs++;
+        last = item->message;
+    }
+    for (i = 0; i < r->span_count; i++)
+        for (j = 0; j < r->spans[i].message_count; j++)
+            plan->tokens_after += phi_tokens_of_message(NULL, &r->spans[i].messages[j]);
+}
+
+/* Messages of a span are of the run and turn that it begins in, whoever wrote them. They are copies. */
+static void phi__compactor_stamp(const phi__fold *fold, const phi_rewrite *rewrite) {
+    size_t i, j, at = 0;
+    for (i = 0; i < rewrite->span_count; i++) {
+        const phi_span *span = &rewrite->spans[i];
+        while (at < fold->count && fold->items[at].from < span->from) at++;
+        for (j = 0; at < fold->count && j < span->message_count; j++) {
+            phi_message *message = (phi_message *)(uintptr_t)&span->messages[j];
+            message->loop_id = fold->items[at].message->loop_id;
+            message->turn_index = fold->items[at].message->turn_index;
+        }
+    }
+}
+
+static phi_status phi__compactor_take(phi__run *run, const phi__compactor_job *job,
+                                      const phi_rewrite *made) {
+    phi__compacted *plan = (phi__compacted *)phi__arena_zero(&run->arena, sizeof *plan);
+    phi_rewrite rewrite;
+    memset(&rewrite, 0, sizeof rewrite);
+    rewrite.reason = PHI_REWRITE_COMPACTION;
+    rewrite.has_base = true;
+    rewrite.base_seq = job->base_seq;
+    rewrite.spans = made->spans;
+    rewrite.span_count = made->spans != NULL ? made->span_count : 0;
+    rewrite.meta = made->meta;
+    if (rewrite.span_count == 0 || !phi__compactor_whole(&rewrite)) return PHI_NOT_FOUND;
+    if (plan == NULL || !phi__rewrite_copy(&run->arena, &rewrite, &plan->rewrite))
+        return PHI_NO_MEMORY;
+    phi__compactor_stamp(&run->agent->thread->fold, &plan->rewrite);
+    phi__compactor_weigh(&run->agent->thread->fold, plan);
+    if (plan->tokens_after >= plan->tokens_before) return PHI_NOT_FOUND;
+    run->plan = plan;
+    return PHI_OK;
+}
+
+PHI__FN phi_status phi__compactor_ask(phi__run *run, const phi_compaction_config *config,
+                                      uint64_t target, bool due) {
+    phi__agent *agent = run->agent;
+    phi_rewrite made;
+    phi_status status;
+    if (agent->compacting == NULL &&
+        (!due || agent->compactor.start == NULL || !phi__compactor_begin(agent, config, target)))
+        return agent->slot != NULL ? PHI_NOT_FOUND : PHI_STALE;
+    if (agent->slot == NULL) return PHI_STALE;
+    memset(&made, 0, sizeof made);
+    status = agent->compactor.poll(agent->compactor.user_data, agent->compacting->job, &made);
+    if (agent->slot == NULL) return PHI_STALE;
+    if (status == PHI_BUSY) return PHI_BUSY;
+    if (status == PHI_OK && agent->compacting->lane == agent->thread->lane)
+        status = phi__compactor_take(run, agent->compacting, &made);
+    else
+        status = PHI_NOT_FOUND;
+    phi__compactor_forget(agent);
+    return agent->slot != NULL ? status : PHI_STALE;
+}

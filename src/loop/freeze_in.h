@@ -1,0 +1,29 @@
+/* freeze_in.h - a run as JSON, between two steps, and back. */
+#ifndef PHI_LOOP_FREEZE_IN_H
+#define PHI_LOOP_FREEZE_IN_H
+
+#include "loop/loop_in.h"
+#include "text/json_in.h"
+
+/* Messages with all their fields: {"message":...} and beside it what the interchange JSON leaves out. */
+PHI__FN void phi__freeze_message(phi__buf *out, const phi_message *message, phi_arena *scratch);
+/* In the arena; strings of the tree are not copied. PHI_PARSE, PHI_NO_MEMORY. */
+PHI__FN phi_status phi__thaw_message(const phi_json *node, phi_arena *arena, phi_message *out);
+
+/* A queue as an array; and back, added to it. PHI_PARSE, PHI_NO_MEMORY. */
+PHI__FN void phi__freeze_inputs(phi__buf *out, const phi__inputs *inputs, phi_arena *scratch);
+PHI__FN phi_status phi__thaw_inputs(phi__agent *agent, const phi_json *node, phi__inputs *to);
+
+/* What tools wish for, as members of the run's object; and back. PHI_PARSE, PHI_NO_MEMORY. */
+PHI__FN void phi__wishes_freeze(phi__buf *out, const phi__run *run);
+PHI__FN phi_status phi__wishes_thaw(phi__run *run, const phi_json *node);
+
+/* Names of the states that are written, from 1; NULL past the last. */
+PHI__FN const char *phi__freeze_state_name(size_t i);
+
+/* The agent's run as an object; null where none goes on, or it is over but for its last hook. */
+PHI__FN void phi__run_freeze(phi__buf *out, const phi__agent *agent, phi_arena *scratch);
+/* Of an idle agent whose thread is there again. PHI_PARSE: it does not fit the thread; PHI_NO_MEMORY. Then there is no run. */
+PHI__FN phi_status phi__run_thaw(phi__agent *agent, const phi_json *node, bool interrupt);
+
+#endif

@@ -1,0 +1,41 @@
+/* measure.c - how many tokens the next model call of a run is likely to read.
+
+   What a provider said of the last answer is exact as long as the list was only added to since. */
+#include "loop/loop_in.h"
+#include "model/tokens.h"
+#include "thread/tracker.h"
+
+PHI__FN uint64_t phi__run_overhead_tokens(const phi__run *run) {
+    const phi__agent *agent = run->agent;
+    uint64_t sum = phi_tokens_of_text(NULL, agent->system_prompt) +
+                   phi_tokens_of_text(NULL, agent->format_schema);
+    size_t i;
+    for (i = 0; i < agent->tool_count; i++)
+        sum += phi_tokens_of_text(NULL, agent->tool_views[i].name) +
+               phi_tokens_of_text(NULL, agent->tool_views[i].description) +
+               phi_tokens_of_text(NULL, agent->tool_views[i].schema);
+    return sum;
+}
+
+PHI__FN uint64_t phi__run_context_tokens(const phi__run *run) {
+    const phi__thread *thread = run->agent->thread;
+    const phi__fold *fold = &thread->fold;
+    uint64_t changed = thread->ops != NULL ? thread->ops->seq : 0; /* in any lane: they are few */
+    uint64_t sum, overhead;
+    phi_tracker tracker;
+    size_t at, from;
+    memset(&tracker, 0, sizeof tracker);
+    for (at = fold->count; at > 0 && tracker.reported == 0; at--) {
+        const phi__item *item = &fold->items[at - 1];
+        if (item->from < changed) break;
+        if (item->message->role == PHI_ROLE_ASSISTANT && (item->flags & PHI_ITEM_SYNTHETIC) == 0)
+            phi_tracker_record(&tracker, &item->message->usage, at - 1);
+    }
+    sum = phi_tracker_known(&tracker, fold->count, &from);
+    if (sum == 0) return fold->tokens;
+    overhead = phi__run_overhead_tokens(run);
+    sum = sum > overhead ? sum - overhead : 0;
+    for (; from < fold->count; from++)
+        sum += phi_tokens_of_message(NULL, fold->items[from].message);
+    return sum;
+}

@@ -1,0 +1,146 @@
+/* shown.c - what of the thread a model call is sent, by the agent's policy, and warnings before it is too much.
+
+   Made once for a model call, before the hooks see the list, and again after a compaction. It costs what is
+   shown, however long the thread is. */
+#include "loop/loop_in.h"
+#include "model/tokens.h"
+
+#include <stdio.h>
+
+enum { PHI__SHOWN_APPROACHING = 1, PHI__SHOWN_AT_LIMIT };
+
+#define PHI__SHOWN_PART 0.85 /* of the limit: where compaction begins with its defaults */
+
+static uint64_t phi__shown_tools(const phi__agent *agent, const phi_token_counter *counter) {
+    uint64_t sum = phi_tokens_of_text(counter, agent->format_schema);
+    size_t i;
+    for (i = 0; i < agent->tool_count; i++)
+        sum += (uint64_t)phi_tokens_of_text(counter, agent->tool_views[i].name) +
+               phi_tokens_of_text(counter, agent->tool_views[i].description) +
+               phi_tokens_of_text(counter, agent->tool_views[i].schema);
+    return sum;
+}
+
+static bool phi__shown_policy(const phi__agent *agent) {
+    return agent->sight != NULL && agent->sight->has_policy;
+}
+
+PHI__FN bool phi__run_order_of(phi__agent *agent, phi__project_order *order) {
+    const phi__sight *sight = agent->sight;
+    memset(order, 0, sizeof *order);
+    if (!phi__shown_policy(agent)) return false;
+    phi__fold_link(&agent->thread->fold);
+    order->fold = &agent->thread->fold;
+    order->count = agent->thread->fold.count;
+    order->policy = &sight->policy;
+    order->counter = &sight->counter;
+    order->system_prompt = agent->system_prompt;
+    order->tools_tokens = phi__shown_tools(agent, &sight->counter);
+    return true;
+}
+
+/* ---- warnings ---- */
+
+static uint64_t phi__shown_limit(const phi__agent *agent) {
+    phi_policy policy;
+    if (!phi__shown_policy(agent)) return agent->model.context_window;
+    policy = phi__policy_filled(&agent->sight->policy);
+    if (policy.max_input_tokens == PHI_POLICY_UNLIMITED) return agent->model.context_window;
+    return policy.max_input_tokens > policy.reserve_output_tokens
+               ? policy.max_input_tokens - policy.reserve_output_tokens
+               : 0;
+}
+
+static uint64_t phi__shown_tokens(const phi__run *run) {
+    return phi__shown_policy(run->agent)
+               ? run->agent->sight->last.estimated_tokens
+               : phi__run_context_tokens(run) + phi__run_overhead_tokens(run);
+}
+
+static uint8_t phi__shown_level(const phi__run *run) {
+    uint64_t limit = phi__shown_limit(run->agent), tokens = phi__shown_tokens(run);
+    if (phi__shown_policy(run->agent)) {
+        const phi_projection_meta *meta = &run->agent->sight->last;
+        if (meta->budget_truncated || meta->overflow || meta->protected_over)
+            return PHI__SHOWN_AT_LIMIT;
+    }
+    if (tokens > limit) return PHI__SHOWN_AT_LIMIT;
+    return (double)tokens > (double)limit * PHI__SHOWN_PART ? PHI__SHOWN_APPROACHING : 0;
+}
+
+/* One each time a level is reached from below. */
+static bool phi__shown_warn(phi__run *run) {
+    phi__agent *agent = run->agent;
+    uint8_t was = agent->context_level, now = phi__shown_level(run);
+    phi_event event;
+    agent->context_level = now;
+    if (now <= was) return true;
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_EV_CONTEXT_WARNING;
+    event.text = now == PHI__SHOWN_AT_LIMIT ? PHI__LIT("at_limit") : PHI__LIT("approaching_limit");
+    return phi__emit(agent, &event, NULL, 0);
+}
+
+/* ---- the list ---- */
+
+/* With what was rendered of messages that are shown as they stand in the thread. */
+static bool phi__shown_items(phi__run *run, const phi__projection *made) {
+    const phi__fold *fold = &run->agent->thread->fold;
+    phi__item *items = (phi__item *)phi__arena_zero(
+        &run->arena, phi__mul(phi__max(made->count, 1), sizeof *items));
+    size_t i;
+    if (items == NULL) return false;
+    for (i = 0; i < made->count; i++) {
+        const phi_message *m = made->messages[i];
+        if (made->places[i] != SIZE_MAX) {
+            items[i] = fold->items[made->places[i]];
+            continue;
+        }
+        items[i].message = m;
+        if (m->role == PHI_ROLE_ASSISTANT)
+            items[i].origin = phi__origin_of(m->model, m->provider, m->protocol);
+    }
+    run->shown = items;
+    run->shown_count = made->count;
+    return true;
+}
+
+static bool phi__shown_make(phi__run *run) {
+    phi__project_order order;
+    phi__projection made;
+    run->shown = NULL;
+    if (!phi__run_order_of(run->agent, &order)) return true;
+    order.extensions = true; /* a hook may make messages of them */
+    if (phi__project(&order, &run->arena, &made) != PHI_OK || !phi__shown_items(run, &made))
+        return false;
+    run->agent->sight->last = made.meta;
+    return true;
+}
+
+/* It is known before it is sent: as if the provider had said so. */
+static phi__state phi__shown_overflow(phi__run *run) {
+    const phi_projection_meta *meta = &run->agent->sight->last;
+    uint64_t around = meta->system_tokens + meta->tools_tokens;
+    char words[160];
+    phi_failure failure;
+    (void)snprintf(words, sizeof words,
+                   "The newest turn is too large for the policy: %llu tokens by estimate, %llu are "
+                   "left for messages",
+                   (unsigned long long)(meta->estimated_tokens - around),
+                   (unsigned long long)meta->budget_tokens);
+    failure = phi__answer_failure(PHI_FAILURE_OVERFLOW, false, words);
+    run->answer_told = false; /* that was the last turn's */
+    return phi__answer_end(run, &failure, PHI_REFUSED);
+}
+
+PHI__FN bool phi__run_show(phi__run *run, phi__state *next) {
+    if (run->shown_for == run->compactions + 1) return true;
+    run->shown_for = run->compactions + 1;
+    if (!phi__shown_make(run) || !phi__shown_warn(run)) {
+        *next = phi__run_no_memory(run);
+        return false;
+    }
+    if (run->shown == NULL || !run->agent->sight->last.overflow) return true;
+    *next = phi__shown_overflow(run);
+    return false;
+}

@@ -1,0 +1,64 @@
+/* tape_in.h - what the pump asks of a tape: a recording under way, or one that is played (session/replay.h).
+
+   Everything that comes from outside is let in at one place of a step, and only into a runtime that has digested
+   what came before: no run is ready. Between two such steps the tape's clock stands still. So a run is a function of
+   what was let in, in its order, and of what the host does; how much work a step may do changes nothing.
+   Threads: the pumping thread. */
+#ifndef PHI_LOOP_TAPE_IN_H
+#define PHI_LOOP_TAPE_IN_H
+
+#include "base/base_in.h"
+#include "io/transport.h"
+#include "loop/tool.h"
+
+struct phi__toolcall;
+
+/* The sources that a tape takes from the host, or from the system where they are NULL. */
+typedef struct phi__tape_sources {
+    uint64_t (*clock_us_fn)(void *user_data);
+    void (*random_fn)(void *user_data, void *out, size_t len);
+    void (*watch_fn)(void *user_data, intptr_t fd, int want);
+    void *user_data;
+} phi__tape_sources;
+
+typedef struct phi__tape_ops {
+    /* Before the runtime's io is made. PHI_MISUSE: another runtime has it, or had it. */
+    phi_status (*take)(phi_tape *tape, const phi__tape_sources *sources);
+    /* The runtime is made. inner: what carries the requests; NULL where it plays. stages: it tells them. */
+    void (*attach)(phi_tape *tape, phi_runtime *rt, const phi_transport *inner, bool stages);
+    void (*detach)(phi_tape *tape); /* the runtime goes */
+    /* A step that lets in: begin, then the host's posts, then rest, ...; let_in at its end. */
+    void (*begin)(phi_tape *tape);
+    void (*rest)(phi_tape *tape);
+    void (*woken)(phi_tape *tape);  /* recording: the step has slept */
+    void (*fired)(phi_tape *tape);  /* recording: timers have */
+    void (*posted)(phi_tape *tape); /* recording: the host's posts were read, and there were some */
+    void (*touch)(phi_tape *tape);  /* something happens in this step: its time counts */
+    void (*let_in)(phi_tape *tape);
+    uint64_t (*work_us)(phi_tape *tape); /* the clock of the step's budget */
+    uint64_t (*look_us)(phi_tape *tape); /* for what is only shown: not recorded */
+    /* What a transport says. */
+    phi_status (*stage)(phi_tape *tape, phi_xfer xfer, phi_xfer_stage stage);
+    phi_status (*head)(phi_tape *tape, phi_xfer xfer, int status, const char *headers, size_t len);
+    phi_status (*push)(phi_tape *tape, phi_xfer xfer, const char *bytes, size_t len);
+    phi_status (*end)(phi_tape *tape, phi_xfer xfer, phi_status status, const char *words);
+    /* Tools. start: true, the call is not given to its tool. started: its tool's start has returned. result: of a
+       call that is claimed. said: an update or progress. */
+    bool (*start)(phi_tape *tape, struct phi__toolcall *call);
+    void (*started)(phi_tape *tape, struct phi__toolcall *call);
+    phi_status (*result)(phi_tape *tape, struct phi__toolcall *call, const phi_tool_result *result);
+    void (*said)(phi_tape *tape, struct phi__toolcall *call, phi_str text, bool progress);
+} phi__tape_ops;
+
+/* The first member of session's own. */
+struct phi_tape {
+    const phi__tape_ops *ops;
+    phi_transport transport; /* of the runtime */
+    uint64_t (*clock_us_fn)(void *user_data);
+    void (*random_fn)(void *user_data, void *out, size_t len);
+    void (*watch_fn)(void *user_data, intptr_t fd, int want); /* NULL: none */
+    bool plays;
+    bool stages; /* the transport tells its stages; known after attach */
+};
+
+#endif

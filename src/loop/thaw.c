@@ -1,0 +1,305 @@
+/* thaw.c - a run that was written as JSON, made again over its thread.
+
+   Everything is checked against the log: a text that does not fit it makes no run. Tool calls are taken up by the
+   tools of their names when the run is stepped first, so that no function of the host's is called in here. */
+#include "loop/freeze_in.h"
+
+#include "model/message_in.h"
+
+static uint64_t phi__thaw_u64(const phi_json *node, const char *key) {
+    return phi_json_uint(phi_json_get(node, key), 0);
+}
+
+static uint32_t phi__thaw_u32(const phi_json *node, const char *key) {
+    uint64_t n = phi__thaw_u64(node, key);
+    return n > UINT32_MAX ? UINT32_MAX : (uint32_t)n;
+}
+
+static size_t phi__thaw_size(const phi_json *node, const char *key) {
+    uint64_t n = phi__thaw_u64(node, key);
+    return n > SIZE_MAX ? SIZE_MAX : (size_t)n;
+}
+
+static bool phi__thaw_flag(const phi_json *node, const char *key) {
+    return phi_json_bool(phi_json_get(node, key), false);
+}
+
+static phi_str phi__thaw_str(const phi_json *node, const char *key) {
+    return phi_json_str(phi_json_get(node, key), "");
+}
+
+/* ---- messages and queues ---- */
+
+PHI__FN phi_status phi__thaw_message(const phi_json *node, phi_arena *arena, phi_message *out) {
+    phi_parse_error error;
+    phi_status status = phi__message_get(phi_json_get(node, "message"), arena, out, &error);
+    if (status != PHI_OK) return status;
+    out->details = phi__thaw_str(node, "details");
+    out->raw_stop_reason = phi__thaw_str(node, "raw_stop_reason");
+    return PHI_OK;
+}
+
+PHI__FN phi_status phi__thaw_inputs(phi__agent *agent, const phi_json *node, phi__inputs *to) {
+    phi_json_iter it = phi_json_each(node);
+    const phi_json *child;
+    phi_arena scratch;
+    phi_status status = PHI_OK;
+    phi_arena_init(&scratch, &agent->memory, 0);
+    while (status == PHI_OK && (child = phi_json_next(&it)) != NULL) {
+        phi_message message;
+        phi_input kind = (phi_input)phi__thaw_u32(child, "kind");
+        status = phi__thaw_message(phi_json_get(child, "input"), &scratch, &message);
+        if ((unsigned)kind > (unsigned)PHI_INPUT_INJECTED) status = PHI_PARSE;
+        if (status == PHI_OK)
+            status = phi__input_add(agent, to, kind, message.content, message.content_count,
+                                    phi__thaw_str(child, "source"));
+        if (status == PHI_OK) to->tail->filtered = phi__thaw_flag(child, "filtered");
+    }
+    phi_arena_free(&scratch);
+    return status == PHI_FULL ? PHI_PARSE : status;
+}
+
+/* ---- parts of the run ---- */
+
+static size_t phi__thaw_state(const phi_json *node) {
+    phi_str name = phi__thaw_str(node, "state");
+    size_t i;
+    for (i = 1; phi__freeze_state_name(i) != NULL; i++)
+        if (phi__str_is(name, phi__freeze_state_name(i))) return i;
+    return 0;
+}
+
+static phi__state phi__thaw_state_of(size_t i) {
+    static const phi__state states[] = {
+        PHI__RUN_OVER,       PHI__RUN_BEFORE_LOOP, PHI__RUN_OPEN,        PHI__RUN_FILTER,
+        PHI__RUN_POLL,       PHI__RUN_TOP,         PHI__RUN_BEFORE_TURN, PHI__RUN_TURN,
+        PHI__RUN_TRANSFORM,  PHI__RUN_TOOLS,       PHI__RUN_FAILED,      PHI__RUN_TURN_END,
+        PHI__RUN_AFTER_TURN, PHI__RUN_NEXT,        PHI__RUN_FOLLOW,      PHI__RUN_CLOSE};
+    return i < PHI__COUNT(states) ? states[i] : PHI__RUN_OVER;
+}
+
+/* The entry that began the run. */
+static const phi__entry *phi__thaw_start(const phi__thread *thread, phi_str loop_id) {
+    size_t i = thread->count;
+    while (i > 0) {
+        const phi__entry *entry = thread->entries[--i];
+        if (entry->kind == PHI_ENTRY_LOOP_END && phi_str_equal(entry->loop_id, loop_id))
+            return NULL;
+        if (entry->kind == PHI_ENTRY_LOOP_START && phi_str_equal(entry->loop_id, loop_id))
+            return entry;
+    }
+    return NULL;
+}
+
+static void phi__thaw_flags(phi__run *run, const phi_json *node) {
+    run->cancelled = phi__thaw_flag(node, "cancelled");
+    run->stopping = phi__thaw_flag(node, "stopping");
+    run->opened = phi__thaw_flag(node, "opened");
+    run->silent = phi__thaw_flag(node, "silent");
+    run->compact_only = phi__thaw_flag(node, "compact_only");
+    run->turn_open = phi__thaw_flag(node, "turn_open");
+    run->steered = phi__thaw_flag(node, "steered");
+    run->skipping = phi__thaw_flag(node, "skipping");
+    run->answered = phi__thaw_flag(node, "answered");
+    run->doomed = phi__thaw_flag(node, "doomed");
+}
+
+static void phi__thaw_limits(phi__run *run, const phi_json *node) {
+    uint64_t now = phi__io_now_us(run->agent->rt->io), elapsed = phi__thaw_u64(node, "elapsed_us");
+    run->limits.max_turns = phi__thaw_u32(node, "max_turns");
+    run->limits.max_tokens = phi__thaw_u64(node, "max_tokens");
+    run->limits.max_duration_ms = phi__thaw_u32(node, "max_duration_ms");
+    run->limits.max_cost = phi_json_num(phi_json_get(node, "max_cost"), 0);
+    run->started_us = elapsed < now ? now - elapsed : 0;
+}
+
+static phi_status phi__thaw_prompts(phi__run *run, const phi_json *list) {
+    phi__thread *thread = run->agent->thread;
+    size_t n = phi_json_count(list), i = 0;
+    phi_json_iter it = phi_json_each(list);
+    const phi_json *child;
+    phi__entry *entries;
+    if (!phi_json_is_array(list) || n == 0) return PHI_OK;
+    entries = (phi__entry *)phi_arena_alloc(&thread->arena, phi__mul(n, sizeof *entries));
+    if (entries == NULL || !phi__thread_reserve(thread, n, n)) return PHI_NO_MEMORY;
+    while ((child = phi_json_next(&it)) != NULL) {
+        phi_message message;
+        phi_status status = phi__thaw_message(child, &run->arena, &message);
+        if (status != PHI_OK) return status;
+        message.loop_id = run->loop_id;
+        entries[i] = phi__run_entry(run, PHI_ENTRY_MESSAGE);
+        entries[i].at_ms = message.timestamp_ms;
+        entries[i].message = phi__thread_keep(thread, &message);
+        if (entries[i++].message == NULL) return PHI_NO_MEMORY;
+    }
+    run->prompts = entries;
+    run->prompt_count = n;
+    return PHI_OK;
+}
+
+static phi_status phi__thaw_doom(phi__run *run, const phi_json *node) {
+    phi_json_iter it = phi_json_each(phi_json_get(node, "doom"));
+    const phi_json *child;
+    size_t i = 0;
+    if (phi_json_get(node, "doom") == NULL) return PHI_OK;
+    run->doom = (phi__doom *)phi__alloc(&run->agent->memory, sizeof *run->doom);
+    if (run->doom == NULL) return PHI_NO_MEMORY;
+    run->doom->count = phi__thaw_u32(node, "doom_count");
+    while (i < PHI__DOOM_WINDOW && (child = phi_json_next(&it)) != NULL)
+        run->doom->seen[i++] = phi_json_uint(child, 0);
+    return PHI_OK;
+}
+
+static phi_status phi__thaw_failure(phi__run *run, const phi_json *node) {
+    phi_arena *arena = &run->agent->thread->arena;
+    phi_failure *failure;
+    uint32_t kind = phi__thaw_u32(node, "kind");
+    if (!phi_json_is_object(node)) return PHI_OK;
+    if (kind == 0 || kind > (uint32_t)PHI_FAILURE_NO_MEMORY) return PHI_PARSE;
+    failure = (phi_failure *)phi__arena_zero(arena, sizeof *failure);
+    if (failure == NULL) return PHI_NO_MEMORY;
+    failure->kind = (phi_failure_kind)kind;
+    failure->http_status = (int)phi__min(phi__thaw_u32(node, "http_status"), 999);
+    failure->retryable = phi__thaw_flag(node, "retryable");
+    run->failure = failure;
+    return phi__arena_str(arena, phi__thaw_str(node, "code"), &failure->code) &&
+                   phi__arena_str(arena, phi__thaw_str(node, "words"), &failure->message) &&
+                   phi__arena_str(arena, phi__thaw_str(node, "request_id"), &failure->request_id)
+               ? PHI_OK
+               : PHI_NO_MEMORY;
+}
+
+static phi_status phi__thaw_reply(phi__run *run, const phi_json *node) {
+    const phi__thread *thread = run->agent->thread;
+    const phi_json *reply = phi_json_get(node, "reply");
+    uint64_t seq = phi_json_uint(reply, UINT64_MAX);
+    if (reply == NULL) return PHI_OK;
+    if (seq >= thread->count || thread->entries[seq]->kind != PHI_ENTRY_MESSAGE ||
+        thread->entries[seq]->message == NULL ||
+        thread->entries[seq]->message->role != PHI_ROLE_ASSISTANT)
+        return PHI_PARSE;
+    run->reply = thread->entries[seq]->message;
+    return PHI_OK;
+}
+
+/* ---- tool calls ---- */
+
+static phi_status phi__thaw_result(phi__toolcall *call, const phi_json *node) {
+    phi__run *run = call->run;
+    phi_message message;
+    phi_status status = phi__thaw_message(phi_json_get(node, "result"), &run->arena, &message);
+    if (status != PHI_OK) return status;
+    message.loop_id = run->loop_id;
+    call->result = phi__thread_keep(run->agent->thread, &message);
+    return call->result != NULL ? PHI_OK : PHI_NO_MEMORY;
+}
+
+static phi_status phi__thaw_call(phi__toolcall *call, const phi_json *node) {
+    phi_arena *arena = &call->run->agent->thread->arena;
+    phi_status status = PHI_OK;
+    if (!phi_str_equal(call->block->id, phi__thaw_str(node, "id"))) return PHI_PARSE;
+    call->repeats = phi__thaw_u32(node, "repeats");
+    call->begun = phi__thaw_flag(node, "begun");
+    call->asked = phi__thaw_flag(node, "asked");
+    call->quiet = phi__thaw_flag(node, "quiet");
+    call->told = phi__thaw_flag(node, "told");
+    call->started = phi__thaw_flag(node, "started");
+    call->ended = phi__thaw_flag(node, "ended");
+    call->after = phi__thaw_flag(node, "after");
+    call->skipped = phi__thaw_flag(node, "skipped");
+    if (!phi__arena_str(arena, phi__thaw_str(node, "arguments"), &call->arguments) ||
+        !phi__arena_str(arena, phi__thaw_str(node, "child_loop_id"), &call->child_loop_id))
+        return PHI_NO_MEMORY;
+    if (phi_json_get(node, "result") != NULL) status = phi__thaw_result(call, node);
+    if (status != PHI_OK || call->result != NULL || !call->begun) return status;
+    if (!phi__call_open(call)) return PHI_NO_MEMORY;
+    call->run->running_calls++;
+    call->resumes = call->started;
+    return PHI_OK;
+}
+
+static phi_status phi__thaw_calls(phi__run *run, const phi_json *node) {
+    const phi_json *list = phi_json_get(node, "calls");
+    phi_json_iter it = phi_json_each(list);
+    size_t i, count = phi__thaw_size(node, "call_count");
+    phi_status status = PHI_OK;
+    if (list == NULL) { /* of a turn that is over */
+        run->call_count = count;
+        return PHI_OK;
+    }
+    if (run->reply == NULL || phi__run_make_calls(run) != PHI__RUN_TOOLS ||
+        run->call_count != phi_json_count(list))
+        return PHI_PARSE;
+    run->next_call = phi__thaw_size(node, "next_call");
+    run->told_calls = phi__thaw_size(node, "told_calls");
+    run->polled_calls = phi__thaw_size(node, "polled_calls");
+    if (run->next_call > run->call_count || run->told_calls > run->next_call) return PHI_PARSE;
+    for (i = 0; i < run->call_count && status == PHI_OK; i++) {
+        const phi_json *call = phi_json_next(&it);
+        if (i >= run->told_calls) status = phi__thaw_call(&run->calls[i], call);
+        if (i < run->next_call && i >= run->told_calls && !run->calls[i].begun) return PHI_PARSE;
+    }
+    return status;
+}
+
+/* ---- the run ---- */
+
+static phi_status phi__thaw_members(phi__run *run, const phi_json *node) {
+    phi__agent *agent = run->agent;
+    phi_status status;
+    run->trigger = (phi_trigger)phi__thaw_u32(node, "trigger");
+    run->turn_index = phi__thaw_u32(node, "turn_index");
+    run->first_message = phi__thaw_size(node, "first_message");
+    run->told_messages = phi__thaw_size(node, "told_messages");
+    run->status = (phi_status)phi_json_int(phi_json_get(node, "status"), 0);
+    run->usage = phi__message_get_usage(phi_json_get(node, "usage"));
+    run->turn_usage = phi__message_get_usage(phi_json_path(node, "turn.usage"));
+    run->cost = phi_json_num(phi_json_get(node, "cost"), 0);
+    if (run->first_message > agent->thread->message_count ||
+        run->told_messages > agent->thread->message_count ||
+        (unsigned)run->trigger < (unsigned)PHI_TRIGGER_USER ||
+        (unsigned)run->trigger > (unsigned)PHI_TRIGGER_BRANCH || run->status > PHI_OK)
+        return PHI_PARSE;
+    phi__thaw_flags(run, node);
+    phi__thaw_limits(run, node);
+    status = phi__thaw_inputs(agent, phi_json_get(node, "pending"), &run->pending);
+    if (status == PHI_OK) status = phi__thaw_prompts(run, phi_json_get(node, "prompts"));
+    if (status == PHI_OK) status = phi__thaw_doom(run, node);
+    if (status == PHI_OK) status = phi__wishes_thaw(run, node);
+    if (status == PHI_OK) status = phi__thaw_failure(run, phi_json_get(node, "failure"));
+    if (status == PHI_OK) status = phi__thaw_reply(run, node);
+    return status == PHI_OK ? phi__thaw_calls(run, node) : status;
+}
+
+/* What a state stands on is there. */
+static bool phi__thaw_fits(const phi__run *run) {
+    switch (run->state) {
+    case PHI__RUN_TRANSFORM: return run->turn_open && run->agent->thread->fold.count > 0;
+    case PHI__RUN_TOOLS: return run->turn_open && run->calls != NULL;
+    case PHI__RUN_FAILED: return run->failure != NULL && run->status != PHI_OK;
+    case PHI__RUN_NEXT:
+    case PHI__RUN_FOLLOW: return run->reply != NULL || run->status != PHI_OK || run->cancelled;
+    default: return true;
+    }
+}
+
+PHI__FN phi_status phi__run_thaw(phi__agent *agent, const phi_json *node, bool interrupt) {
+    const phi__entry *start = phi__thaw_start(agent->thread, phi__thaw_str(node, "loop_id"));
+    size_t state = phi__thaw_state(node);
+    phi_status status = PHI_PARSE;
+    phi__run *run;
+    if (start == NULL || start->loop == NULL || state == 0) return PHI_PARSE;
+    run = phi__run_make_for(agent, start);
+    if (run == NULL) return PHI_NO_MEMORY;
+    run->state = phi__thaw_state_of(state);
+    status = phi__thaw_members(run, node);
+    if (status == PHI_OK && !phi__thaw_fits(run)) status = PHI_PARSE;
+    if (status != PHI_OK) {
+        phi__run_drop_tools(run);
+        phi__run_unmake(run);
+        return status;
+    }
+    phi__run_take(run);
+    if (interrupt) phi__run_cancel(run);
+    return PHI_OK;
+}

@@ -1,0 +1,281 @@
+/* wishes.c - what tools want done to what the model sees: pruned, or reverted to an earlier step.
+
+   Wishes of a turn wait until its tools are over, and are done in front of TURN_END as rewrites of the run's own. A
+   revert comes first, so that a prune does not count what is gone. */
+#include "loop/freeze_in.h"
+#include "thread/prune.h"
+#include "thread/step_in.h"
+
+#include <stdio.h>
+
+static phi__run *phi__wishes_run(phi_call call) {
+    phi__slot *slot =
+        call.rt != NULL ? phi__slots_find(&call.rt->calls, call.index, call.gen) : NULL;
+    return slot != NULL ? ((phi__toolcall *)slot->object)->run : NULL;
+}
+
+PHI__FN void phi__wishes_free(phi__run *run) {
+    phi__buf_free(&run->wishes.memo);
+    phi__buf_free(&run->wishes.summary);
+    run->wishes.prune_tokens = 0;
+    run->wishes.reverts = false;
+}
+
+/* The entry that began the turn. */
+static uint64_t phi__wishes_turn(const phi__run *run) {
+    const phi__thread *thread = run->agent->thread;
+    size_t i = thread->count;
+    while (i > 0 && thread->entries[i - 1]->kind != PHI_ENTRY_TURN_START) i--;
+    return i > 0 ? (uint64_t)i - 1 : 0;
+}
+
+static bool phi__wishes_rewrite(phi__run *run, const phi_rewrite *rewrite, bool *done) {
+    phi_status status = phi__thread_rewrite(run->agent->thread, rewrite, run->loop_id,
+                                            run->turn_index, NULL, NULL, 0);
+    *done = status == PHI_OK;
+    return status != PHI_NO_MEMORY;
+}
+
+/* ---- prunes ---- */
+
+static bool phi__wishes_tell_pruned(phi__run *run, const phi_pruned *pruned) {
+    phi_arena *arena = &run->agent->thread->arena;
+    phi_pruned *kept = (phi_pruned *)phi_arena_alloc(arena, sizeof *kept);
+    int64_t *times = (int64_t *)phi_arena_alloc(
+        arena, phi__mul(phi__max(pruned->timestamp_count, 1), sizeof *times));
+    phi_event event;
+    if (kept == NULL || times == NULL) return false;
+    *kept = *pruned;
+    memcpy(times, pruned->timestamps, pruned->timestamp_count * sizeof *times);
+    kept->timestamps = times;
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_EV_PRUNED;
+    event.pruned = kept;
+    return phi__arena_str(arena, pruned->memo, &kept->memo) &&
+           phi__emit(run->agent, &event, NULL, 0);
+}
+
+static bool phi__wishes_prune(phi__run *run, phi_arena *scratch) {
+    const phi_thread *thread = (const phi_thread *)run->agent->thread;
+    const phi_view_item *items;
+    phi_rewrite rewrite;
+    phi_pruned pruned;
+    phi_prune prune;
+    size_t count;
+    bool done;
+    memset(&prune, 0, sizeof prune);
+    prune.tokens = run->wishes.prune_tokens;
+    prune.memo = phi__buf_str(&run->wishes.memo);
+    prune.from_seq = phi_thread_prunable_from(thread);
+    prune.end_seq = phi__wishes_turn(run);
+    if (phi_thread_view(thread, NULL, UINT64_MAX, scratch, &items, &count) != PHI_OK ||
+        phi_prune_plan(items, count, &prune, NULL, scratch, &rewrite, &pruned) != PHI_OK)
+        return false;
+    if (rewrite.span_count == 0) return true;
+    if (!phi__wishes_rewrite(run, &rewrite, &done)) return false;
+    return !done || phi__wishes_tell_pruned(run, &pruned);
+}
+
+/* ---- reverts ---- */
+
+static bool phi__wishes_tell_reverted(phi__run *run, const phi_reverted *reverted) {
+    phi_arena *arena = &run->agent->thread->arena;
+    phi_reverted *kept = (phi_reverted *)phi_arena_alloc(arena, sizeof *kept);
+    phi_str *names = (phi_str *)phi_arena_alloc(
+        arena, phi__mul(phi__max(reverted->abandoned_count, 1), sizeof *names));
+    phi_event event;
+    size_t i;
+    if (kept == NULL || names == NULL) return false;
+    *kept = *reverted; /* its category is static */
+    for (i = 0; i < reverted->abandoned_count; i++)
+        if (!phi__arena_str(arena, reverted->abandoned[i], &names[i])) return false;
+    kept->abandoned = names;
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_EV_REVERTED;
+    event.reverted = kept;
+    return phi__arena_str(arena, reverted->target, &kept->target) &&
+           phi__arena_str(arena, reverted->summary, &kept->summary) &&
+           phi__arena_str(arena, reverted->reason, &kept->reason) &&
+           phi__emit(run->agent, &event, NULL, 0);
+}
+
+static phi_revert phi__wishes_revert_of(const phi__run *run) {
+    phi_revert revert;
+    memset(&revert, 0, sizeof revert);
+    revert.category = run->wishes.category;
+    revert.step = run->wishes.step;
+    revert.summary = phi__buf_str(&run->wishes.summary);
+    revert.end_seq = phi__wishes_turn(run);
+    return revert;
+}
+
+static bool phi__wishes_revert(phi__run *run, phi_arena *scratch) {
+    const phi_thread *thread = (const phi_thread *)run->agent->thread;
+    phi_revert revert = phi__wishes_revert_of(run);
+    phi_reverted reverted;
+    phi_rewrite rewrite;
+    bool done;
+    if (phi_revert_plan(thread, &revert, scratch, &rewrite, &reverted) != PHI_OK) return false;
+    if (rewrite.span_count > 0) {
+        if (!phi__wishes_rewrite(run, &rewrite, &done)) return false;
+        if (!done) { /* a history that the host made, with results far from their calls */
+            reverted.applied = false;
+            reverted.abandoned_count = 0;
+            reverted.reason = PHI__LIT("results behind the step belong to calls in front of it");
+        }
+    }
+    return phi__wishes_tell_reverted(run, &reverted);
+}
+
+/* One that another has taken the place of. */
+static bool phi__wishes_replaced(phi__run *run) {
+    phi_reverted reverted;
+    char target[PHI__STEP_BYTES];
+    memset(&reverted, 0, sizeof reverted);
+    (void)snprintf(target, sizeof target, "n%llu", (unsigned long long)run->wishes.step);
+    reverted.category = phi_str_of(phi_revert_category_text(run->wishes.category));
+    reverted.target = phi_str_of(target);
+    reverted.summary = phi__buf_str(&run->wishes.summary);
+    reverted.reason = PHI__LIT("a later one of the same turn took its place");
+    return phi__wishes_tell_reverted(run, &reverted);
+}
+
+/* ---- at the end of a turn ---- */
+
+PHI__FN bool phi__wishes_do(phi__run *run) {
+    phi_arena scratch;
+    bool good = true;
+    if (run->wishes.prune_tokens == 0 && !run->wishes.reverts) return true;
+    phi_arena_init(&scratch, &run->agent->memory, 0);
+    if (run->wishes.reverts) good = phi__wishes_revert(run, &scratch);
+    if (good && run->wishes.prune_tokens > 0) good = phi__wishes_prune(run, &scratch);
+    phi_arena_free(&scratch);
+    phi__wishes_free(run);
+    return good;
+}
+
+PHI__FN const phi_message *phi__wishes_name(phi__run *run, const phi_message *result) {
+    phi_arena *arena = &run->agent->thread->arena;
+    char label[PHI__STEP_BYTES];
+    phi_message *named;
+    phi_content *content;
+    size_t n = result->content_count;
+    if (!run->agent->names_steps) return result;
+    (void)phi__step_label(run->agent->thread->count, label);
+    named = (phi_message *)phi_arena_alloc(arena, sizeof *named);
+    content = (phi_content *)phi__arena_zero(arena, phi__mul(phi__add(n, 1), sizeof *content));
+    if (named == NULL || content == NULL) return NULL;
+    *named = *result;
+    if (n > 0) memcpy(content, result->content, n * sizeof *content);
+    content[n].kind = PHI_CONTENT_TEXT;
+    if (!phi__arena_str(arena, phi_str_of(label), &content[n].text)) return NULL;
+    named->content = content;
+    named->content_count = n + 1;
+    return named;
+}
+
+/* ---- snapshots ---- */
+
+static void phi__wishes_put(phi__buf *out, const char *key, const phi__buf *text) {
+    phi__json_put_key(out, phi_str_of(key));
+    phi__json_put_str(out, phi__buf_str(text));
+}
+
+PHI__FN void phi__wishes_freeze(phi__buf *out, const phi__run *run) {
+    const phi__wishes *wishes = &run->wishes;
+    if (wishes->prune_tokens > 0) {
+        phi__json_put_key(out, PHI__LIT("prune"));
+        phi__json_put_u64(out, wishes->prune_tokens);
+        phi__wishes_put(out, "prune_memo", &wishes->memo);
+    }
+    if (!wishes->reverts) return;
+    phi__json_put_key(out, PHI__LIT("revert"));
+    phi__json_put_u64(out, (uint64_t)wishes->category);
+    phi__json_put_key(out, PHI__LIT("revert_step"));
+    phi__json_put_u64(out, wishes->step);
+    phi__wishes_put(out, "revert_summary", &wishes->summary);
+}
+
+PHI__FN phi_status phi__wishes_thaw(phi__run *run, const phi_json *node) {
+    phi__wishes *wishes = &run->wishes;
+    uint64_t category = phi_json_uint(phi_json_get(node, "revert"), 0);
+    if (category > (uint64_t)PHI_REVERT_STEP_SUMMARY) return PHI_PARSE;
+    wishes->prune_tokens = phi_json_uint(phi_json_get(node, "prune"), 0);
+    phi__buf_add_str(&wishes->memo, phi_json_str(phi_json_get(node, "prune_memo"), ""));
+    wishes->reverts = category > 0;
+    wishes->category = (phi_revert_category)category;
+    wishes->step = phi_json_uint(phi_json_get(node, "revert_step"), 0);
+    phi__buf_add_str(&wishes->summary, phi_json_str(phi_json_get(node, "revert_summary"), ""));
+    return wishes->memo.failed || wishes->summary.failed ? PHI_NO_MEMORY : PHI_OK;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_call_prune(phi_call call, uint64_t tokens, phi_str memo) {
+    phi__run *run = phi__wishes_run(call);
+    phi__wishes *wishes;
+    size_t before;
+    if (call.rt == NULL || tokens == 0 || (memo.at == NULL && memo.len > 0)) return PHI_BAD_ARG;
+    if (run == NULL) return PHI_STALE;
+    wishes = &run->wishes;
+    before = wishes->memo.len;
+    if (before > 0 && memo.len > 0) phi__buf_char(&wishes->memo, '\n');
+    phi__buf_add_str(&wishes->memo, memo);
+    if (wishes->memo.failed) {
+        wishes->memo.failed = false;
+        wishes->memo.len = before;
+        return PHI_NO_MEMORY;
+    }
+    wishes->prune_tokens =
+        tokens > UINT64_MAX - wishes->prune_tokens ? UINT64_MAX : wishes->prune_tokens + tokens;
+    return PHI_OK;
+}
+
+/* Whether it can be done as things stand; else it is told. */
+static phi_status phi__wishes_try(phi__run *run, const phi_revert *revert, char *words,
+                                  size_t words_size) {
+    phi_status status;
+    phi_reverted reverted;
+    phi_rewrite rewrite;
+    phi_arena scratch;
+    phi_arena_init(&scratch, &run->agent->memory, 0);
+    status = phi_revert_plan((const phi_thread *)run->agent->thread, revert, &scratch, &rewrite,
+                             &reverted);
+    if (status == PHI_OK && !reverted.applied) {
+        if (words != NULL && words_size > 0)
+            (void)snprintf(words, words_size, "%.*s", (int)reverted.reason.len, reverted.reason.at);
+        status = phi__wishes_tell_reverted(run, &reverted) ? PHI_REJECTED : PHI_NO_MEMORY;
+    }
+    phi_arena_free(&scratch);
+    return status;
+}
+
+PHI_API phi_status phi_call_revert(phi_call call, phi_revert_category category, uint64_t step,
+                                   phi_str summary, char *words, size_t words_size) {
+    phi__run *run = phi__wishes_run(call);
+    phi_revert revert;
+    phi_status status;
+    phi__buf copy;
+    if (call.rt == NULL || (summary.at == NULL && summary.len > 0)) return PHI_BAD_ARG;
+    if (words != NULL && words_size > 0) words[0] = '\0';
+    if (run == NULL) return PHI_STALE;
+    memset(&revert, 0, sizeof revert);
+    revert.category = category;
+    revert.step = step;
+    revert.summary = summary;
+    revert.end_seq = phi__wishes_turn(run);
+    status = phi__wishes_try(run, &revert, words, words_size);
+    if (status != PHI_OK) return status;
+    phi__buf_init(&copy, &run->agent->memory);
+    phi__buf_add_str(&copy, summary);
+    if (copy.failed || (run->wishes.reverts && !phi__wishes_replaced(run))) {
+        phi__buf_free(&copy);
+        return PHI_NO_MEMORY;
+    }
+    phi__buf_free(&run->wishes.summary);
+    run->wishes.summary = copy;
+    run->wishes.category = category;
+    run->wishes.step = step;
+    run->wishes.reverts = true;
+    return PHI_OK;
+}

@@ -1,0 +1,38 @@
+/* entry_in.h - an entry as one JSON text without line breaks, and back: the lines of a stored thread.
+
+   The same entry gives the same bytes, and what was written is read as it was, message for message and byte for
+   byte, but for bytes that are not UTF-8 (they become U+FFFD). Texts that are JSON themselves are kept as strings. An
+   entry is read into the thread that it belongs to, behind those before it, and is refused where it could not have
+   been appended there. */
+#ifndef PHI_THREAD_ENTRY_IN_H
+#define PHI_THREAD_ENTRY_IN_H
+
+#include "base/buf_in.h"
+#include "thread/thread_in.h"
+
+/* Appends it to a buffer; what it takes from `scratch` is given back. */
+PHI__FN void phi__entry_put(phi__buf *out, const phi__thread *thread, const phi__entry *entry,
+                            phi_arena *scratch);
+
+enum { PHI__ENTRY_WORDS = 240 };
+
+typedef struct phi__entry_reader {
+    phi__thread *thread;
+    phi_arena scratch; /* an entry's tree */
+    phi_str loop_id;   /* the last one, in the thread: entries of a run share it */
+    char words[PHI__ENTRY_WORDS];
+} phi__entry_reader;
+
+PHI__FN void phi__entry_reader_init(phi__entry_reader *reader, phi__thread *thread);
+PHI__FN void phi__entry_reader_free(phi__entry_reader *reader);
+
+/* Appends the entry to the thread. PHI_PARSE: it is none, or none that can stand there; `words` say why. After
+   anything but PHI_OK the thread is to be freed. */
+PHI__FN phi_status phi__entry_read(phi__entry_reader *reader, phi_str json);
+
+/* Words of the format that both directions know: by number, NULL past the end. */
+PHI__FN const char *phi__entry_kind_word(int kind);
+PHI__FN const char *phi__entry_trigger_word(int trigger);
+PHI__FN const char *phi__entry_continuation_word(int continuation);
+
+#endif

@@ -1,0 +1,469 @@
+/* entry_read.c - reading entries: each is appended by the functions that appended it once, so what they would refuse
+   is refused here, too. Afterwards it gets its own time and place. */
+#include "thread/entry_in.h"
+
+#include "model/message_in.h"
+#include "text/json.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+/* ---- shared ---- */
+
+static phi_status phi__entry_bad(phi__entry_reader *r, const char *format, ...) PHI_PRINTF(2, 3);
+
+static phi_status phi__entry_bad(phi__entry_reader *r, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(r->words, sizeof r->words, format, args);
+    va_end(args);
+    return PHI_PARSE;
+}
+
+PHI__FN void phi__entry_reader_init(phi__entry_reader *reader, phi__thread *thread) {
+    memset(reader, 0, sizeof *reader);
+    reader->thread = thread;
+    phi_arena_init(&reader->scratch, thread->memory, 0);
+}
+
+PHI__FN void phi__entry_reader_free(phi__entry_reader *reader) { phi_arena_free(&reader->scratch); }
+
+static phi_str phi__entry_get_str(const phi_json *object, const char *key) {
+    return phi_json_str(phi_json_get(object, key), "");
+}
+
+static uint64_t phi__entry_get_u64(const phi_json *object, const char *key) {
+    return phi_json_uint(phi_json_get(object, key), 0);
+}
+
+static uint32_t phi__entry_get_u32(const phi_json *object, const char *key) {
+    return (uint32_t)phi__entry_get_u64(object, key);
+}
+
+/* A text as C has it, in the scratch arena; NULL where there is none. */
+static phi_status phi__entry_get_text(phi__entry_reader *r, const phi_json *object, const char *key,
+                                      const char **out) {
+    const phi_json *node = phi_json_get(object, key);
+    phi_str copy;
+    *out = NULL;
+    if (!phi_json_is_string(node)) return PHI_OK;
+    if (!phi__arena_str(&r->scratch, phi_json_str(node, ""), &copy)) return PHI_NO_MEMORY;
+    if (strlen(copy.at) != copy.len) return phi__entry_bad(r, "%s: it holds a zero byte", key);
+    *out = copy.at;
+    return PHI_OK;
+}
+
+/* A copy in the thread; nothing stays nothing. */
+static bool phi__entry_keep(phi__entry_reader *r, const phi_json *object, const char *key,
+                            phi_str *out) {
+    phi_str text = phi__entry_get_str(object, key);
+    *out = phi__str("", 0);
+    return text.len == 0 || phi__arena_str(&r->thread->arena, text, out);
+}
+
+static bool phi__entry_keep_loop(phi__entry_reader *r, phi_str loop_id, phi_str *out) {
+    *out = phi__str("", 0);
+    if (loop_id.len == 0) return true;
+    if (!phi_str_equal(loop_id, r->loop_id) &&
+        !phi__arena_str(&r->thread->arena, loop_id, &r->loop_id))
+        return false;
+    *out = r->loop_id;
+    return true;
+}
+
+/* ---- messages ---- */
+
+static phi_status phi__entry_get_exact(phi__entry_reader *r, const phi_json *array,
+                                       phi_message *message) {
+    phi_json_iter it = phi_json_each(array);
+    const phi_json *node;
+    while ((node = phi_json_next(&it)) != NULL) {
+        uint64_t at = phi_json_uint(phi_json_get(node, "block"), UINT64_MAX);
+        const phi_json *arguments = phi_json_get(node, "arguments"),
+                       *replay = phi_json_get(node, "replay");
+        phi_content *block;
+        if (at >= message->content_count)
+            return phi__entry_bad(r, "exact: there is no such block of the message");
+        block = (phi_content *)(uintptr_t)&message->content[at];
+        if (arguments != NULL && block->kind == PHI_CONTENT_TOOL_CALL)
+            block->arguments = phi_json_str(arguments, "");
+        if (replay != NULL && block->kind != PHI_CONTENT_IMAGE)
+            block->replay = phi_json_str(replay, "");
+    }
+    return PHI_OK;
+}
+
+static phi_status phi__entry_get_extension(phi__entry_reader *r, const phi_json *more,
+                                           phi_message *message) {
+    const phi_json *content = phi_json_get(more, "content"), *data = phi_json_get(more, "data");
+    phi_parse_error error;
+    phi_status status = PHI_OK;
+    message->timestamp_ms = phi_json_int(phi_json_get(more, "timestamp"), 0);
+    message->loop_id = phi__entry_get_str(more, "loop");
+    message->turn_index = 0;
+    if (data != NULL) message->extension_data = phi_json_str(data, "");
+    if (content != NULL) status = phi__message_get_blocks(content, &r->scratch, message, &error);
+    return status == PHI_PARSE ? phi__entry_bad(r, "more: %s", error.message) : status;
+}
+
+/* In the scratch arena. */
+static phi_status phi__entry_get_message(phi__entry_reader *r, const phi_json *holder,
+                                         phi_message *out) {
+    const phi_json *node = phi_json_get(holder, "message"), *more = phi_json_get(holder, "more");
+    phi_parse_error error;
+    phi_status status;
+    if (node == NULL) return phi__entry_bad(r, "message is missing");
+    status = phi__message_get(node, &r->scratch, out, &error);
+    if (status == PHI_PARSE) return phi__entry_bad(r, "message: %s", error.message);
+    if (status != PHI_OK) return status;
+    if (out->role == PHI_ROLE_EXTENSION) status = phi__entry_get_extension(r, more, out);
+    if (status != PHI_OK) return status;
+    if (out->role == PHI_ROLE_ASSISTANT && phi_json_bool(phi_json_get(more, "unstopped"), false))
+        out->stop_reason = PHI_STOP_REASON_NONE;
+    out->raw_stop_reason = phi__entry_get_str(more, "raw_stop_reason");
+    out->details = phi__entry_get_str(more, "details");
+    if (out->role == PHI_ROLE_EXTENSION || out->loop_id.len == 0)
+        out->turn_index = phi__entry_get_u32(more, "turn");
+    return phi__entry_get_exact(r, phi_json_get(more, "exact"), out);
+}
+
+static phi_status phi__entry_read_message(phi__entry_reader *r, const phi_json *root,
+                                          phi__entry *entry) {
+    phi_message message;
+    phi_message *kept;
+    phi_status status = phi__entry_get_message(r, root, &message);
+    if (status != PHI_OK) return status;
+    kept = phi__thread_keep(r->thread, &message);
+    if (kept == NULL || !phi__thread_claim_calls(r->thread, kept)) return PHI_NO_MEMORY;
+    entry->message = kept;
+    if (phi_json_bool(phi_json_get(root, "durable"), false)) entry->flags = PHI_ENTRY_DURABLE;
+    return PHI_OK;
+}
+
+/* ---- runs and turns ---- */
+
+static phi_status phi__entry_read_usage(phi__entry_reader *r, const phi_json *root,
+                                        phi__entry *entry) {
+    const phi_json *node = phi_json_get(root, "usage");
+    phi_usage *usage;
+    if (node == NULL) return PHI_OK;
+    usage = (phi_usage *)phi_arena_alloc(&r->thread->arena, sizeof *usage);
+    if (usage == NULL) return PHI_NO_MEMORY;
+    *usage = phi__message_get_usage(node);
+    entry->usage = usage;
+    return PHI_OK;
+}
+
+static phi_failure_kind phi__entry_failure_kind(phi_str text) {
+#define PHI_X(name, value, words)                                                                  \
+    if (phi__str_is(text, words)) return PHI_FAILURE_##name;
+    PHI_FAILURE_LIST(PHI_X)
+#undef PHI_X
+    return PHI_FAILURE_NONE;
+}
+
+static phi_status phi__entry_read_failure(phi__entry_reader *r, const phi_json *node,
+                                          phi__entry *entry) {
+    phi_failure *failure;
+    int64_t http = phi_json_int(phi_json_get(node, "http_status"), 0);
+    if (node == NULL) return PHI_OK;
+    failure = (phi_failure *)phi__arena_zero(&r->thread->arena, sizeof *failure);
+    if (failure == NULL) return PHI_NO_MEMORY;
+    failure->kind = phi__entry_failure_kind(phi__entry_get_str(node, "kind"));
+    failure->http_status = http >= 0 && http <= 999 ? (int)http : 0;
+    failure->retryable = phi_json_bool(phi_json_get(node, "retryable"), false);
+    failure->has_retry_after = phi_json_get(node, "retry_after_ms") != NULL;
+    failure->retry_after_ms = phi__entry_get_u64(node, "retry_after_ms");
+    entry->failure = failure;
+    return phi__entry_keep(r, node, "code", &failure->code) &&
+                   phi__entry_keep(r, node, "message", &failure->message) &&
+                   phi__entry_keep(r, node, "request_id", &failure->request_id)
+               ? PHI_OK
+               : PHI_NO_MEMORY;
+}
+
+static bool phi__entry_is_status(int64_t n) {
+#define PHI_X(name, value, words)                                                                  \
+    if (n == (value)) return true;
+    PHI_STATUS_LIST(PHI_X)
+#undef PHI_X
+    return false;
+}
+
+static phi_status phi__entry_read_loop_end(phi__entry_reader *r, const phi_json *root,
+                                           phi__entry *entry) {
+    int64_t status = phi_json_int(phi_json_get(root, "status"), INT64_MAX);
+    phi_status read;
+    if (!phi__entry_is_status(status)) return phi__entry_bad(r, "status: expected a phi_status");
+    entry->status = (phi_status)status;
+    if (phi__str_is(phi__entry_get_str(root, "keep"), "none")) entry->keep = PHI_KEEP_NONE;
+    read = phi__entry_read_usage(r, root, entry);
+    return read == PHI_OK ? phi__entry_read_failure(r, phi_json_get(root, "failure"), entry) : read;
+}
+
+/* The number of a word in a list; -1: it is none of them. */
+static int phi__entry_number(phi_str text, const char *(*word)(int)) {
+    int i;
+    for (i = 0; word(i) != NULL; i++)
+        if (phi__str_is(text, word(i))) return i;
+    return -1;
+}
+
+static phi_status phi__entry_read_loop_start(phi__entry_reader *r, const phi_json *root,
+                                             phi__entry *entry) {
+    const phi_json *node = phi_json_get(root, "info"), *named = phi_json_get(node, "loop_id");
+    phi_loop_info *info;
+    int continuation;
+    if (node == NULL) return PHI_OK;
+    continuation =
+        phi__entry_number(phi__entry_get_str(node, "continuation"), phi__entry_continuation_word);
+    if (continuation < 0) return phi__entry_bad(r, "info.continuation is none of its words");
+    info = (phi_loop_info *)phi__arena_zero(&r->thread->arena, sizeof *info);
+    if (info == NULL) return PHI_NO_MEMORY;
+    info->continuation = (phi_continuation)continuation;
+    info->loop_id = entry->loop_id;
+    entry->loop = info;
+    return phi__entry_keep(r, node, "agent_id", &info->agent_id) &&
+                   phi__entry_keep(r, node, "session_id", &info->session_id) &&
+                   (named == NULL || phi__entry_keep(r, node, "loop_id", &info->loop_id)) &&
+                   phi__entry_keep(r, node, "parent_loop_id", &info->parent_loop_id) &&
+                   phi__entry_keep(r, node, "tag", &info->tag) &&
+                   phi__entry_keep(r, node, "metadata", &info->metadata) &&
+                   phi__entry_keep(r, node, "config", &info->config)
+               ? PHI_OK
+               : PHI_NO_MEMORY;
+}
+
+static phi_status phi__entry_read_turn_start(phi__entry_reader *r, const phi_json *root,
+                                             phi__entry *entry) {
+    int trigger = phi__entry_number(phi__entry_get_str(root, "trigger"), phi__entry_trigger_word);
+    if (trigger < 0) return phi__entry_bad(r, "trigger is none of its words");
+    entry->trigger = (phi_trigger)trigger;
+    return PHI_OK;
+}
+
+static phi_status phi__entry_read_spawn(phi__entry_reader *r, const phi_json *root,
+                                        phi__entry *entry) {
+    phi__child_run *spawn = (phi__child_run *)phi__arena_zero(&r->thread->arena, sizeof *spawn);
+    entry->detail = spawn;
+    return spawn != NULL && phi__entry_keep(r, root, "tool_call_id", &spawn->tool_call_id) &&
+                   phi__entry_keep(r, root, "session_id", &spawn->session_id) &&
+                   phi__entry_keep(r, root, "loop_id", &spawn->loop_id)
+               ? PHI_OK
+               : PHI_NO_MEMORY;
+}
+
+static phi_status phi__entry_read_note(phi__entry_reader *r, const phi_json *root,
+                                       phi__entry *entry) {
+    phi__note *note = (phi__note *)phi__arena_zero(&r->thread->arena, sizeof *note);
+    phi_str json = phi__entry_get_str(root, "json");
+    phi_json *tree = NULL;
+    phi_parse_error error;
+    phi_status status;
+    if (note == NULL) return PHI_NO_MEMORY;
+    if (phi__entry_get_str(root, "name").len == 0) return phi__entry_bad(r, "name is missing");
+    status = phi_json_parse(&r->scratch, json, PHI_JSON_BORROW, &tree, &error);
+    if (status == PHI_NO_MEMORY) return status;
+    if (status != PHI_OK) return phi__entry_bad(r, "json: %s", error.message);
+    entry->detail = note;
+    return phi__entry_keep(r, root, "name", &note->kind) &&
+                   phi__entry_keep(r, root, "json", &note->json)
+               ? PHI_OK
+               : PHI_NO_MEMORY;
+}
+
+/* ---- entries that only stand in the list ---- */
+
+static phi_status phi__entry_read_plain(phi__entry_reader *r, const phi_json *root,
+                                        phi_entry_kind kind, phi_str loop_id) {
+    phi__thread *thread = r->thread;
+    phi__entry *entry = (phi__entry *)phi__arena_zero(&thread->arena, sizeof *entry);
+    phi_status status = PHI_OK;
+    bool message = kind == PHI_ENTRY_MESSAGE;
+    if (entry == NULL || !phi__thread_reserve(thread, 1, message ? 1 : 0)) return PHI_NO_MEMORY;
+    entry->kind = kind;
+    entry->loop_id = loop_id;
+    switch (kind) {
+    case PHI_ENTRY_MESSAGE: status = phi__entry_read_message(r, root, entry); break;
+    case PHI_ENTRY_LOOP_START: status = phi__entry_read_loop_start(r, root, entry); break;
+    case PHI_ENTRY_LOOP_END: status = phi__entry_read_loop_end(r, root, entry); break;
+    case PHI_ENTRY_TURN_START: status = phi__entry_read_turn_start(r, root, entry); break;
+    case PHI_ENTRY_TURN_END: status = phi__entry_read_usage(r, root, entry); break;
+    case PHI_ENTRY_SPAWN: status = phi__entry_read_spawn(r, root, entry); break;
+    case PHI_ENTRY_NOTE: status = phi__entry_read_note(r, root, entry); break;
+    case PHI_ENTRY_REWRITE:
+    case PHI_ENTRY_LANE:
+    case PHI_ENTRY_SWITCH: break;
+    }
+    if (status == PHI_OK) phi__thread_attach(thread, entry, 1);
+    return status;
+}
+
+/* ---- rewrites ---- */
+
+static phi_status phi__entry_get_span(phi__entry_reader *r, const phi_json *node, phi_span *span) {
+    const phi_json *array = phi_json_get(node, "messages"), *child;
+    phi_json_iter it = phi_json_each(array);
+    phi_message *messages;
+    phi_status status = PHI_OK;
+    memset(span, 0, sizeof *span);
+    if (phi_json_get(node, "from") == NULL || phi_json_get(node, "to") == NULL)
+        return phi__entry_bad(r, "spans: from or to is missing");
+    span->from = phi_json_uint(phi_json_get(node, "from"), UINT64_MAX);
+    span->to = phi_json_uint(phi_json_get(node, "to"), UINT64_MAX);
+    span->summary = phi_json_bool(phi_json_get(node, "summary"), false);
+    if (phi_json_count(array) == 0) return PHI_OK;
+    messages = (phi_message *)phi_arena_alloc(&r->scratch,
+                                              phi__mul(phi_json_count(array), sizeof *messages));
+    if (messages == NULL) return PHI_NO_MEMORY;
+    while (status == PHI_OK && (child = phi_json_next(&it)) != NULL)
+        status = phi__entry_get_message(r, child, &messages[span->message_count++]);
+    span->messages = messages;
+    return status;
+}
+
+static phi_status phi__entry_get_spans(phi__entry_reader *r, const phi_json *array,
+                                       phi_rewrite *rewrite) {
+    phi_json_iter it = phi_json_each(array);
+    const phi_json *node;
+    phi_span *spans;
+    phi_status status = PHI_OK;
+    if (phi_json_count(array) == 0) return PHI_OK;
+    spans =
+        (phi_span *)phi_arena_alloc(&r->scratch, phi__mul(phi_json_count(array), sizeof *spans));
+    if (spans == NULL) return PHI_NO_MEMORY;
+    while (status == PHI_OK && (node = phi_json_next(&it)) != NULL)
+        status = phi__entry_get_span(r, node, &spans[rewrite->span_count++]);
+    rewrite->spans = spans;
+    return status;
+}
+
+static phi_status phi__entry_get_reason(phi__entry_reader *r, const phi_json *root,
+                                        phi_rewrite *rewrite) {
+    phi_str word = phi__entry_get_str(root, "reason");
+    int i;
+    for (i = PHI_REWRITE_MANUAL; i <= PHI_REWRITE_SYSTEM; i++)
+        if (phi__str_is(word, phi_rewrite_reason_text((phi_rewrite_reason)i))) {
+            rewrite->reason = (phi_rewrite_reason)i;
+            return PHI_OK;
+        }
+    return phi__entry_bad(r, "reason is none of its words");
+}
+
+static phi_status phi__entry_get_rewrite(phi__entry_reader *r, const phi_json *root,
+                                         phi_rewrite *rewrite) {
+    phi_status status = phi__entry_get_text(r, root, "op_id", &rewrite->op_id);
+    if (status == PHI_OK && rewrite->op_id == NULL) return phi__entry_bad(r, "op_id is missing");
+    if (status == PHI_OK) status = phi__entry_get_text(r, root, "lane", &rewrite->lane);
+    if (status == PHI_OK) status = phi__entry_get_text(r, root, "revoke", &rewrite->revoke);
+    if (status == PHI_OK) status = phi__entry_get_text(r, root, "meta", &rewrite->meta);
+    if (status == PHI_OK) status = phi__entry_get_reason(r, root, rewrite);
+    if (status == PHI_OK) status = phi__entry_get_spans(r, phi_json_get(root, "spans"), rewrite);
+    if (rewrite->lane == NULL) rewrite->lane = PHI_LANE_DEFAULT;
+    rewrite->base_seq = phi__entry_get_u64(root, "base_seq");
+    rewrite->has_base = true;
+    return status;
+}
+
+static phi_status phi__entry_read_rewrite(phi__entry_reader *r, const phi_json *root,
+                                          phi_str loop_id) {
+    phi_rewrite rewrite;
+    phi_status status;
+    bool duplicate = false;
+    char words[160];
+    memset(&rewrite, 0, sizeof rewrite);
+    status = phi__entry_get_rewrite(r, root, &rewrite);
+    if (status != PHI_OK) return status;
+    status = phi__thread_rewrite(r->thread, &rewrite, loop_id, phi__entry_get_u32(root, "turn"),
+                                 &duplicate, words, sizeof words);
+    if (status == PHI_NO_MEMORY) return status;
+    if (duplicate) return phi__entry_bad(r, "op_id \"%.100s\" is there already", rewrite.op_id);
+    return status == PHI_OK ? PHI_OK : phi__entry_bad(r, "rewrite: %s", words);
+}
+
+/* ---- lanes ---- */
+
+static phi_status phi__entry_read_lane(phi__entry_reader *r, const phi_json *root) {
+    phi__thread *thread = r->thread;
+    phi_str name = phi__entry_get_str(root, "lane"), parent = phi__entry_get_str(root, "parent");
+    uint64_t fork_seq = phi__entry_get_u64(root, "fork_seq");
+    uint32_t from = PHI__LANE_NONE, lane;
+    if (name.len == 0) return phi__entry_bad(r, "lane is missing");
+    if (phi__thread_find_lane(thread, name) != PHI__LANE_NONE)
+        return phi__entry_bad(r, "lane \"%.*s\" is there already", (int)phi__min(name.len, 80),
+                              name.at);
+    if (phi_json_get(root, "parent") != NULL) {
+        from = phi__thread_find_lane(thread, parent);
+        if (from == PHI__LANE_NONE)
+            return phi__entry_bad(r, "parent: no lane \"%.*s\"", (int)phi__min(parent.len, 80),
+                                  parent.at);
+        if (fork_seq >= thread->count)
+            return phi__entry_bad(r, "fork_seq is %llu, there are %llu entries",
+                                  (unsigned long long)fork_seq, (unsigned long long)thread->count);
+    }
+    return phi__thread_new_lane(thread, name, from, fork_seq, &lane);
+}
+
+static phi_status phi__entry_read_switch(phi__entry_reader *r, uint32_t lane) {
+    if (lane == r->thread->lane) return phi__entry_bad(r, "the lane is the active one already");
+    return phi__thread_switch(r->thread, lane);
+}
+
+/* ---- all of it ---- */
+
+static phi_status phi__entry_check_place(phi__entry_reader *r, const phi_json *root, int *kind,
+                                         uint32_t *lane) {
+    const phi__thread *thread = r->thread;
+    uint64_t seq = phi_json_uint(phi_json_get(root, "seq"), UINT64_MAX);
+    phi_str name = phi_json_str(phi_json_get(root, "lane"), PHI_LANE_DEFAULT);
+    if (!phi_json_is_object(root)) return phi__entry_bad(r, "expected an object: an entry");
+    if (seq != thread->count)
+        return phi__entry_bad(r, "seq: expected %llu", (unsigned long long)thread->count);
+    *kind = phi__entry_number(phi__entry_get_str(root, "kind"), phi__entry_kind_word);
+    if (*kind < PHI_ENTRY_MESSAGE) return phi__entry_bad(r, "kind is none of its words");
+    if (phi__entry_get_u64(root, "turn") > UINT32_MAX)
+        return phi__entry_bad(r, "turn is larger than there are turns");
+    *lane = phi__thread_find_lane(thread, name);
+    if (*kind == PHI_ENTRY_LANE) return PHI_OK;
+    if (*lane == PHI__LANE_NONE)
+        return phi__entry_bad(r, "no lane \"%.*s\"", (int)phi__min(name.len, 80), name.at);
+    if (*kind != PHI_ENTRY_SWITCH && *kind != PHI_ENTRY_REWRITE && *lane != thread->lane)
+        return phi__entry_bad(r, "lane \"%.*s\" is not the active one", (int)phi__min(name.len, 80),
+                              name.at);
+    return PHI_OK;
+}
+
+static phi_status phi__entry_read_tree(phi__entry_reader *r, const phi_json *root) {
+    phi__thread *thread = r->thread;
+    phi_str loop_id = {"", 0};
+    uint32_t lane = 0;
+    int kind = 0;
+    phi_status status = phi__entry_check_place(r, root, &kind, &lane);
+    if (status != PHI_OK) return status;
+    if (!phi__entry_keep_loop(r, phi__entry_get_str(root, "loop"), &loop_id)) return PHI_NO_MEMORY;
+    if (kind == PHI_ENTRY_REWRITE)
+        status = phi__entry_read_rewrite(r, root, loop_id);
+    else if (kind == PHI_ENTRY_LANE)
+        status = phi__entry_read_lane(r, root);
+    else if (kind == PHI_ENTRY_SWITCH)
+        status = phi__entry_read_switch(r, lane);
+    else
+        status = phi__entry_read_plain(r, root, (phi_entry_kind)kind, loop_id);
+    if (status != PHI_OK) return status;
+    thread->entries[thread->count - 1]->at_ms = phi_json_int(phi_json_get(root, "at"), 0);
+    thread->entries[thread->count - 1]->loop_id = loop_id;
+    thread->entries[thread->count - 1]->turn_index = phi__entry_get_u32(root, "turn");
+    return PHI_OK;
+}
+
+PHI__FN phi_status phi__entry_read(phi__entry_reader *reader, phi_str json) {
+    phi_json *root = NULL;
+    phi_parse_error error;
+    phi_status status;
+    reader->words[0] = '\0';
+    phi__arena_rewind(&reader->scratch);
+    status = phi_json_parse(&reader->scratch, json, PHI_JSON_BORROW, &root, &error);
+    if (status == PHI_PARSE || status == PHI_TOO_BIG)
+        return phi__entry_bad(reader, "column %u: %s", (unsigned)error.column, error.message);
+    return status == PHI_OK ? phi__entry_read_tree(reader, root) : status;
+}

@@ -1,0 +1,45 @@
+/* journal_in.h - a thread that is in a store: what the store has of it, and which threads have grown.
+
+   Growing costs a look at a pointer; a thread that grew is put into a list, so that a step need not look at all of
+   them. What the store did not take stays in the log, and goes with what is written next.
+   Threads: the pumping thread. */
+#ifndef PHI_THREAD_JOURNAL_IN_H
+#define PHI_THREAD_JOURNAL_IN_H
+
+#include "thread/store.h"
+#include "thread/thread_in.h"
+
+enum { PHI__JOURNAL_BATCH = 256 }; /* entries a call of the store's append */
+#define PHI__JOURNAL_BATCH_BYTES                                                                   \
+    ((size_t)1 << 20) /* the same; an entry that is longer goes alone */
+
+/* Threads that have entries which their store has not been given. */
+typedef struct phi__grown {
+    struct phi__journal *head, *tail;
+} phi__grown;
+
+typedef struct phi__journal {
+    phi_store store;
+    char *id; /* terminated */
+    size_t id_len;
+    uint64_t stored; /* entries that the store has */
+    bool failing;    /* the last append failed, and that was told */
+    phi__thread *thread;
+    struct phi__journal *next, *prev;
+    bool in_grown;
+} phi__journal;
+
+PHI__FN bool phi__journal_id_fits(const char *id);
+/* As phi_thread_attach, whatever the thread's user is. */
+PHI__FN phi_status phi__journal_open(phi__thread *thread, const phi_store *store, const char *id,
+                                     uint64_t *torn, char *words, size_t words_size);
+/* Writes one batch, if the store has less than the thread; no journal: nothing to do. */
+PHI__FN phi_status phi__journal_batch(phi__thread *thread, char *words, size_t words_size);
+PHI__FN phi_status phi__journal_sync(phi__thread *thread, char *words, size_t words_size);
+/* Unlocks and forgets it, without writing anything; none is harmless. */
+PHI__FN void phi__journal_close(phi__thread *thread);
+PHI__FN void phi__journal_grew(phi__thread *thread); /* entries were appended */
+/* The one that grew first, and out of the list; NULL: none. */
+PHI__FN phi__journal *phi__journal_next(phi__grown *grown);
+
+#endif

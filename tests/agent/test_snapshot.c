@@ -1,0 +1,483 @@
+/* test_snapshot.c - an agent saved in the midst of things and loaded into another runtime: the log that comes of it
+   is the one that would have come anyway. */
+#include "agent/snapshot.h"
+
+#include "support/rig.h"
+
+#include <stdlib.h>
+
+enum { STEPS_MOST = 60, DUMP = 16000 };
+
+/* ---- what a log says, but for times ---- */
+
+static void dump_message(char *out, size_t *n, const phi_message *m) {
+    size_t i;
+    for (i = 0; m != NULL && i < m->content_count && *n + 400 < DUMP; i++)
+        *n += (size_t)snprintf(out + *n, DUMP - *n, " <%d %.*s %.*s %.*s>", (int)m->content[i].kind,
+                               (int)m->content[i].text.len, m->content[i].text.at,
+                               (int)m->content[i].id.len, m->content[i].id.at,
+                               (int)m->content[i].arguments.len, m->content[i].arguments.at);
+}
+
+static void dump(phi_agent agent, char out[DUMP]) {
+    const phi_thread *thread = phi_agent_thread(agent);
+    phi_entry e;
+    uint64_t seq;
+    size_t n = 0;
+    out[0] = '\0';
+    for (seq = 0; phi_thread_entry(thread, seq, &e) == PHI_OK && n + 400 < DUMP; seq++) {
+        n += (size_t)snprintf(out + n, DUMP - n, "%u %d %.*s %u %d", (unsigned)seq, (int)e.kind,
+                              (int)e.loop_id.len, e.loop_id.at, (unsigned)e.turn_index,
+                              (int)e.status);
+        if (e.message != NULL)
+            n += (size_t)snprintf(out + n, DUMP - n, " role %d error %d", (int)e.message->role,
+                                  (int)e.message->is_error);
+        dump_message(out, &n, e.message);
+        n += (size_t)snprintf(out + n, DUMP - n, "\n");
+    }
+}
+
+/* ---- a story with a call that waits ---- */
+
+typedef struct story {
+    rig *r;
+    phi_agent agent;
+    phi_tool tools[2];
+    phi_memory memory;
+    phi_arena arena;
+    int waited; /* steps that the pending call has waited so far, in both runtimes */
+} story;
+
+static phi_agent_desc story_desc(story *s) {
+    phi_agent_desc desc = rig_desc();
+    s->tools[0] = rig_echo();
+    s->tools[1] = rig_wait(s->r);
+    desc.tools = s->tools;
+    desc.tool_count = 2;
+    desc.session_id = "game";
+    desc.agent_id = "smith";
+    return desc;
+}
+
+/* The answers from the n-th on. */
+static void script(rig *r, size_t from) {
+    static const char *const calls[] = {"c1 echo {\"a\":1}", "c2 wait {}", "c3 echo {\"b\":2}"};
+    if (from <= 0) rig_says(r, "Good day.");
+    if (from <= 1) rig_calls(r, calls, 3);
+    if (from <= 2) rig_call(r, "c4", "echo", "{\"c\":3}");
+    if (from <= 3) rig_says(r, "The sword is mended.");
+}
+
+static void begin(story *s) {
+    phi_agent_desc desc;
+    memset(s, 0, sizeof *s);
+    s->r = rig_new();
+    rig_chunk(s->r, 200);
+    phi_memory_init(&s->memory, NULL, 0);
+    phi_arena_init(&s->arena, &s->memory, 0);
+    desc = story_desc(s);
+    s->agent = rig_agent(s->r, &desc);
+    script(s->r, 0);
+    CHECK_EQ_INT(phi_prompt(s->agent, "Hello"), PHI_OK);
+    CHECK_EQ_INT(rig_run(s->r, 40), 0);
+    CHECK_EQ_INT(phi_prompt(s->agent, "Mend my sword"), PHI_OK);
+    CHECK_EQ_INT(phi_follow_up(s->agent, "Thanks"), PHI_OK);
+}
+
+static void end(story *s) {
+    phi_arena_free(&s->arena);
+    rig_free(s->r);
+}
+
+/* One step, and the host: it finishes the call when it has waited for five steps. */
+static bool go_on(story *s) {
+    phi_pending_item items[4];
+    size_t n, i;
+    int runs = rig_step(s->r);
+    rig_pass_ms(s->r, 1);
+    n = phi_pending(rig_runtime(s->r), items, 4);
+    for (i = 0; i < n && i < 4; i++) {
+        if (items[i].kind != PHI_WAITING_CALL || strcmp(items[i].tool_name.at, "wait") != 0)
+            continue;
+        if (s->waited++ >= 5)
+            CHECK_EQ_INT(phi_call_finish(items[i].call, "hammered", 8, false), PHI_OK);
+    }
+    return runs > 0;
+}
+
+static size_t answers(phi_agent agent) {
+    size_t i, n = 0;
+    for (i = 0; i < phi_message_count(agent); i++)
+        n += phi_message_at(agent, i)->role == PHI_ROLE_ASSISTANT;
+    return n;
+}
+
+/* Into another runtime, which has the answers that are still to come. */
+static void move(story *s) {
+    phi_str text = phi_str_of("");
+    size_t said = answers(s->agent);
+    rig *old = s->r;
+    phi_agent_desc desc;
+    CHECK_EQ_INT(phi_agent_snapshot(s->agent, &s->arena, &text), PHI_OK);
+    s->r = rig_new();
+    rig_chunk(s->r, 200);
+    desc = story_desc(s);
+    s->agent = phi_agent_restore(rig_runtime(s->r), &desc, text, PHI_RESTORE_RESUME);
+    if (!CHECK(s->agent.rt != NULL)) {
+        const char *words = "";
+        (void)phi_last_error(rig_runtime(s->r), &words, NULL);
+        printf("  %s\n  %.*s\n", words, (int)text.len, text.at);
+    }
+    rig_free(old);
+    script(s->r, said);
+    rig_says(s->r, "You are welcome.");
+}
+
+TEST(a_snapshot_at_any_step_leads_to_the_same_log) {
+    static char want[DUMP], got[DUMP];
+    story s;
+    int k, n = 0;
+    begin(&s);
+    rig_says(s.r, "You are welcome.");
+    while (go_on(&s)) n++;
+    dump(s.agent, want);
+    CHECK(strstr(want, "You are welcome.") != NULL);
+    end(&s);
+    CHECK(n > 10 && n < STEPS_MOST);
+    for (k = 0; k <= n; k++) {
+        int i;
+        begin(&s);
+        rig_says(s.r, "You are welcome.");
+        for (i = 0; i < k; i++) (void)go_on(&s);
+        move(&s);
+        for (i = 0; i < 3 * STEPS_MOST && go_on(&s); i++) continue;
+        dump(s.agent, got);
+        if (!CHECK(strcmp(want, got) == 0)) {
+            printf("  snapshot at step %d of %d\nwant\n%sgot\n%s", k, n, want, got);
+            end(&s);
+            return;
+        }
+        end(&s);
+    }
+}
+
+TEST(a_snapshot_of_a_snapshot_is_the_same_text) {
+    story s;
+    phi_str first = phi_str_of(""), second = phi_str_of("");
+    phi_agent_desc desc;
+    phi_agent again;
+    int i;
+    begin(&s);
+    for (i = 0; i < 8; i++) (void)go_on(&s);
+    CHECK_EQ_INT(phi_agent_snapshot(s.agent, &s.arena, &first), PHI_OK);
+    CHECK_EQ_INT(phi_agent_snapshot(s.agent, &s.arena, &second), PHI_OK);
+    CHECK(phi_str_equal(first, second)); /* it changes nothing */
+    desc = story_desc(&s);
+    again = phi_agent_restore(rig_runtime(s.r), &desc, first, PHI_RESTORE_RESUME);
+    CHECK(again.rt != NULL);
+    CHECK_EQ_INT(phi_agent_snapshot(again, &s.arena, &second), PHI_OK);
+    CHECK_STR(second, first.at);
+    end(&s);
+}
+
+TEST(an_interrupted_run_ends_and_the_agent_can_be_prompted) {
+    story s;
+    phi_str text = phi_str_of("");
+    phi_agent_desc desc;
+    size_t n;
+    int i;
+    begin(&s);
+    for (i = 0; i < STEPS_MOST && rig_started(s.r) == 0; i++) (void)go_on(&s);
+    CHECK_EQ_INT(phi_agent_snapshot(s.agent, &s.arena, &text), PHI_OK);
+    rig_free(s.r);
+    s.r = rig_new();
+    desc = story_desc(&s);
+    s.agent = phi_agent_restore(rig_runtime(s.r), &desc, text, PHI_RESTORE_INTERRUPT);
+    CHECK(s.agent.rt != NULL);
+    CHECK(phi_agent_running(s.agent));
+    CHECK_EQ_INT(rig_run(s.r, 40), 0);
+    n = phi_message_count(s.agent);
+    CHECK(phi_message_at(s.agent, n - 1)->role == PHI_ROLE_TOOL_RESULT);
+    CHECK_EQ_INT(phi_queue_count(s.agent, PHI_INPUT_FOLLOW_UP), 1); /* it was not delivered */
+    CHECK_EQ_INT(phi_queue_clear(s.agent, PHI_INPUT_NONE), PHI_OK);
+    rig_says(s.r, "Here I am.");
+    CHECK_EQ_INT(phi_prompt(s.agent, "Are you there?"), PHI_OK);
+    CHECK_EQ_INT(rig_run(s.r, 40), 0);
+    CHECK_STR(phi_message_at(s.agent, phi_message_count(s.agent) - 1)->content[0].text,
+              "Here I am.");
+    CHECK_STR(phi_agent_last_loop_id(s.agent), "game.anthropic.test-model.3");
+    end(&s);
+}
+
+/* ---- tools that take up their work ---- */
+
+typedef struct forge {
+    int starts, resumes;
+    char arguments[40];
+} forge;
+
+static phi_flow forge_start(void *user_data, phi_call call, phi_str arguments) {
+    forge *f = (forge *)user_data;
+    (void)call;
+    (void)arguments;
+    f->starts++;
+    return PHI_PENDING;
+}
+
+static phi_flow forge_step(void *user_data, phi_call call) {
+    forge *f = (forge *)user_data;
+    if (f->resumes == 0) return PHI_PENDING;
+    (void)phi_call_finish(call, "done", 4, false);
+    return PHI_DONE;
+}
+
+static phi_flow forge_resume(void *user_data, phi_call call, phi_str arguments) {
+    forge *f = (forge *)user_data;
+    CHECK(phi_call_pending(call));
+    f->resumes++;
+    (void)snprintf(f->arguments, sizeof f->arguments, "%.*s", (int)arguments.len, arguments.at);
+    return PHI_PENDING;
+}
+
+static const phi_message *resumed(bool has_resume, forge *f) {
+    static rig *other;
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_tool tool = PHI_ZERO;
+    phi_memory memory;
+    phi_arena arena;
+    phi_agent agent;
+    phi_str text = phi_str_of("");
+    static phi_message result;
+    static char words[100];
+    tool.name = "forge";
+    tool.start = forge_start;
+    tool.step = forge_step;
+    tool.resume = has_resume ? forge_resume : NULL;
+    tool.user_data = f;
+    memset(f, 0, sizeof *f);
+    phi_memory_init(&memory, NULL, 0);
+    phi_arena_init(&arena, &memory, 0);
+    desc.tools = &tool;
+    desc.tool_count = 1;
+    agent = rig_agent(r, &desc);
+    rig_call(r, "c1", "forge", "{\"metal\":\"iron\"}");
+    CHECK_EQ_INT(phi_prompt(agent, "Go"), PHI_OK);
+    (void)rig_run(r, 10);
+    CHECK_EQ_INT(f->starts, 1);
+    CHECK_EQ_INT(phi_agent_snapshot(agent, &arena, &text), PHI_OK);
+    rig_free(r);
+    other = rig_new();
+    agent = phi_agent_restore(rig_runtime(other), &desc, text, PHI_RESTORE_RESUME);
+    CHECK(agent.rt != NULL);
+    CHECK_EQ_INT(f->resumes, 0); /* not before the first step */
+    rig_says(other, "Well.");
+    CHECK_EQ_INT(rig_run(other, 20), 0);
+    CHECK_EQ_INT(f->starts, 1);
+    result = *phi_message_at(agent, 2);
+    (void)snprintf(words, sizeof words, "%.*s", (int)result.content[0].text.len,
+                   result.content[0].text.at);
+    result.error_message = phi_str_of(words);
+    phi_arena_free(&arena);
+    rig_free(other);
+    return &result;
+}
+
+TEST(a_tool_takes_up_its_call_with_the_arguments_it_had) {
+    forge f;
+    const phi_message *result = resumed(true, &f);
+    CHECK_EQ_INT(f.resumes, 1);
+    CHECK_EQ_STR(f.arguments, "{\"metal\":\"iron\"}");
+    CHECK(!result->is_error);
+    CHECK_STR(result->error_message, "done");
+}
+
+TEST(a_tool_that_works_in_steps_and_cannot_resume_fails_its_call) {
+    forge f;
+    const phi_message *result = resumed(false, &f);
+    CHECK_EQ_INT(f.resumes, 0);
+    CHECK(result->is_error);
+    CHECK_STR(result->error_message,
+              "Interrupted: the program was started anew while this tool ran");
+}
+
+/* ---- decisions ---- */
+
+TEST(a_decision_that_was_waited_for_is_asked_for_again) {
+    rig *r = rig_new(), *other = rig_new();
+    phi_agent_desc desc = rig_desc(), fresh = rig_desc();
+    phi_tool echo = rig_echo();
+    phi_memory memory;
+    phi_arena arena;
+    phi_agent agent;
+    phi_str text = phi_str_of("");
+    phi_memory_init(&memory, NULL, 0);
+    phi_arena_init(&arena, &memory, 0);
+    desc.tools = fresh.tools = &echo;
+    desc.tool_count = fresh.tool_count = 1;
+    rig_hooks(r, &desc, PHI_HOOK_BEFORE_TOOL);
+    rig_hooks(other, &fresh, PHI_HOOK_BEFORE_TOOL);
+    rig_answers(r, PHI_HOOK_BEFORE_TOOL, PHI_WAIT, NULL);
+    rig_answers(other, PHI_HOOK_BEFORE_TOOL, PHI_WAIT, NULL);
+    agent = rig_agent(r, &desc);
+    rig_call(r, "c1", "echo", "{}");
+    CHECK_EQ_INT(phi_prompt(agent, "Go"), PHI_OK);
+    (void)rig_run(r, 10);
+    CHECK_EQ_INT(phi_agent_snapshot(agent, &arena, &text), PHI_OK);
+    agent = phi_agent_restore(rig_runtime(other), &fresh, text, PHI_RESTORE_RESUME);
+    CHECK(agent.rt != NULL);
+    (void)rig_run(other, 5);
+    CHECK_EQ_INT(phi_decide(rig_ticket(other, 0), PHI_DENY, "Not in here"), PHI_OK);
+    rig_says(other, "As you wish.");
+    CHECK_EQ_INT(rig_run(other, 20), 0);
+    CHECK_STR(phi_message_at(agent, 2)->content[0].text, "Not in here");
+    CHECK_STR(phi_message_at(agent, 3)->content[0].text, "As you wish.");
+    phi_arena_free(&arena);
+    rig_free(r);
+    rig_free(other);
+}
+
+/* ---- what it has spent, and lanes ---- */
+
+TEST(spending_lanes_and_rewrites_come_back) {
+    story s;
+    phi_str text = phi_str_of("");
+    phi_agent_desc desc;
+    phi_agent again;
+    phi_usage before;
+    int i;
+    begin(&s);
+    for (i = 0; i < 3 * STEPS_MOST && go_on(&s); i++) continue;
+    before = phi_agent_usage(s.agent);
+    CHECK_EQ_INT(phi_thread_fork_lane(phi_agent_thread(s.agent), "other", NULL, 5), PHI_OK);
+    CHECK_EQ_INT(phi_thread_switch(phi_agent_thread(s.agent), "other"), PHI_OK);
+    CHECK_EQ_INT(phi_agent_snapshot(s.agent, &s.arena, &text), PHI_OK);
+    desc = story_desc(&s);
+    again = phi_agent_restore(rig_runtime(s.r), &desc, text, PHI_RESTORE_RESUME);
+    CHECK(again.rt != NULL);
+    CHECK(!phi_agent_running(again));
+    CHECK_STR(phi_thread_lane(phi_agent_thread(again)), "other");
+    CHECK_EQ_INT(phi_message_count(again), phi_message_count(s.agent));
+    CHECK_EQ_INT(phi_agent_usage(again).total_tokens, before.total_tokens);
+    CHECK(before.total_tokens > 0);
+    CHECK_STR(phi_agent_session_id(again), "game");
+    CHECK_STR(phi_agent_id(again), "smith");
+    end(&s);
+}
+
+/* ---- what is none ---- */
+
+static bool restores(rig *r, const phi_agent_desc *desc, phi_str text) {
+    phi_agent agent = phi_agent_restore(rig_runtime(r), desc, text, PHI_RESTORE_RESUME);
+    if (agent.rt == NULL) return false;
+    (void)rig_run(r, 20); /* whatever it is: no crash, and it can be freed */
+    CHECK_EQ_INT(phi_agent_free(agent), PHI_OK);
+    return true;
+}
+
+TEST(a_text_that_is_cut_or_changed_is_refused_or_harmless) {
+    story s;
+    phi_str text = phi_str_of("");
+    phi_agent_desc desc;
+    uint32_t seed = 7;
+    size_t i;
+    begin(&s);
+    for (i = 0; i < STEPS_MOST && rig_started(s.r) == 0; i++) (void)go_on(&s);
+    CHECK_EQ_INT(phi_agent_snapshot(s.agent, &s.arena, &text), PHI_OK);
+    desc = story_desc(&s);
+    rig_silent(s.r, true);
+    for (i = 0; i < text.len; i += 37) CHECK(!restores(s.r, &desc, phi__str(text.at, i)));
+    for (i = 0; i < 400; i++) {
+        char *changed = (char *)malloc(text.len + 1);
+        size_t at = test_random(&seed) % text.len;
+        memcpy(changed, text.at, text.len + 1);
+        changed[at] = "0129{}[]\",:x"[test_random(&seed) % 12];
+        (void)restores(s.r, &desc, phi_str_of(changed));
+        free(changed);
+    }
+    end(&s);
+}
+
+TEST(misuse_is_said) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    const char *words = "";
+    phi_agent agent;
+    CHECK(phi_agent_restore(rig_runtime(r), &desc, phi_str_of("{}"), PHI_RESTORE_RESUME).rt ==
+          NULL);
+    (void)phi_last_error(rig_runtime(r), &words, NULL);
+    CHECK_EQ_STR(words, "phi_agent_restore: no snapshot");
+    CHECK(phi_agent_restore(rig_runtime(r), &desc, phi_str_of("{\"phi_snapshot\":2}"),
+                            PHI_RESTORE_RESUME)
+              .rt == NULL);
+    (void)phi_last_error(rig_runtime(r), &words, NULL);
+    CHECK_EQ_STR(words, "phi_agent_restore: a snapshot of version 2, expected at most 1");
+    CHECK(phi_agent_restore(rig_runtime(r), NULL, phi_str_of("{}"), PHI_RESTORE_RESUME).rt == NULL);
+    agent = rig_agent(r, &desc);
+    CHECK_EQ_INT(phi_agent_snapshot(agent, NULL, NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_agent_free(agent), PHI_OK);
+    {
+        phi_memory memory;
+        phi_arena arena;
+        phi_str text;
+        phi_memory_init(&memory, NULL, 0);
+        phi_arena_init(&arena, &memory, 0);
+        CHECK_EQ_INT(phi_agent_snapshot(agent, &arena, &text), PHI_STALE);
+        phi_arena_free(&arena);
+    }
+    rig_free(r);
+}
+
+TEST(every_allocation_may_fail) {
+    story s;
+    phi_str text = phi_str_of("");
+    phi_agent_desc desc;
+    phi_memory memory;
+    phi_arena arena;
+    int n, i;
+    bool tripped;
+    begin(&s);
+    for (i = 0; i < STEPS_MOST && rig_started(s.r) == 0; i++) (void)go_on(&s);
+    CHECK_EQ_INT(phi_agent_snapshot(s.agent, &s.arena, &text), PHI_OK);
+    desc = story_desc(&s);
+    for (n = 0; n < 2000; n++) {
+        phi_agent again;
+        test_alloc_fail_at(n);
+        again = phi_agent_restore(rig_runtime(s.r), &desc, text, PHI_RESTORE_RESUME);
+        tripped = test_alloc_tripped();
+        test_alloc_fail_at(-1);
+        if (again.rt != NULL) {
+            CHECK_EQ_INT(phi_agent_free(again), PHI_OK);
+            if (!tripped) break;
+        }
+    }
+    CHECK(n > 20 && n < 2000);
+    {
+        phi_allocator allocator = test_allocator();
+        phi_memory_init(&memory, &allocator, 0);
+    }
+    for (n = 0; n < 2000; n++) {
+        phi_status status;
+        phi_str out;
+        phi_arena_init(&arena, &memory, 0);
+        test_alloc_fail_at(n);
+        status = phi_agent_snapshot(s.agent, &arena, &out);
+        tripped = test_alloc_tripped();
+        test_alloc_fail_at(-1);
+        phi_arena_free(&arena);
+        if (!tripped) break;
+        CHECK_EQ_INT(status, PHI_NO_MEMORY);
+    }
+    CHECK(n > 1 && n < 2000);
+    end(&s);
+}
+
+TEST_MAIN(TEST_ENTRY(a_snapshot_at_any_step_leads_to_the_same_log),
+          TEST_ENTRY(a_snapshot_of_a_snapshot_is_the_same_text),
+          TEST_ENTRY(an_interrupted_run_ends_and_the_agent_can_be_prompted),
+          TEST_ENTRY(a_tool_takes_up_its_call_with_the_arguments_it_had),
+          TEST_ENTRY(a_tool_that_works_in_steps_and_cannot_resume_fails_its_call),
+          TEST_ENTRY(a_decision_that_was_waited_for_is_asked_for_again),
+          TEST_ENTRY(spending_lanes_and_rewrites_come_back),
+          TEST_ENTRY(a_text_that_is_cut_or_changed_is_refused_or_harmless),
+          TEST_ENTRY(misuse_is_said), TEST_ENTRY(every_allocation_may_fail))
