@@ -45,11 +45,11 @@
 #endif
 
 #ifdef PHI__PUB_BASE
-#if PHI__PUB_BASE != 0xee5c7714
+#if PHI__PUB_BASE != 0x3ad7f822
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__PUB_BASE 0xee5c7714
+#define PHI__PUB_BASE 0x3ad7f822
 
 /* ---- src/base/base.h ---- */
 
@@ -211,7 +211,8 @@ typedef struct phi_arena_mark {
     char *at;
 } phi_arena_mark;
 
-/* Takes no memory yet. `memory` is borrowed until phi_arena_free; it is not NULL: phi_memory_init makes one. first_block_bytes: default 2048. */
+/* Takes no memory yet. `memory` is borrowed until phi_arena_free; it is not NULL: phi_memory_init makes one.
+   first_block_bytes: default 2048. */
 PHI_API void phi_arena_init(phi_arena *arena, phi_memory *memory, size_t first_block_bytes);
 
 /* Memory aligned for any type, not zeroed; NULL when the budget or the allocator says no, which

@@ -38,7 +38,7 @@
 #endif
 
 #include "phi.h"
-#if PHI__PUB_BASE != 0xee5c7714
+#if PHI__PUB_BASE != 0x3ad7f822
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_TEXT != 0x4ad83af5
@@ -47,22 +47,22 @@
 #if PHI__PUB_IO != 0x3bd53fc4
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_MODEL != 0x79d28fc9
+#if PHI__PUB_MODEL != 0xd0aa1aff
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_WIRE != 0xdd04ad5e
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_THREAD != 0x51ba0017
+#if PHI__PUB_THREAD != 0xcfbadfa2
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_LOOP != 0xcf6c71ec
+#if PHI__PUB_LOOP != 0x46f34e6f
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_AGENT != 0x56213a79
+#if PHI__PUB_AGENT != 0x46fbad70
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_SESSION != 0xeb2700f1
+#if PHI__PUB_SESSION != 0xb63c5f57
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 

@@ -10,6 +10,8 @@ rounds=${SOAK_ROUNDS:-10}
 "$make" --no-print-directory V=asan programs > build/log_soak 2>&1 || { cat build/log_soak; exit 1; }
 echo "random stories, $seeds seeds"
 PHI_SEEDS=$seeds build/asan/tests/loop/test_random
+echo "everything at once, $seeds seeds"
+PHI_SEEDS=$seeds build/asan/tests/loop/test_together
 echo "random threads, $seeds seeds"
 PHI_SEEDS=$seeds build/asan/tests/thread/test_thread_props
 round=1

@@ -17,6 +17,18 @@ static void phi__agent_cancel_children(phi__agent *agent) {
         phi__run_cancel_tree(child, phi__posts_next(agent->rt), false);
 }
 
+PHI__FN void phi__agent_drop_hidden(phi__agent *agent) {
+    phi__agent *child = agent->first_child;
+    while (child != NULL) {
+        phi__agent *next = child->next_child;
+        if (child->hidden_fn != NULL) { /* which may call the host: look anew */
+            (void)phi_agent_free(phi__agent_handle(child));
+            next = agent->first_child;
+        }
+        child = next;
+    }
+}
+
 PHI__FN void phi__agent_doom(phi__agent *agent) {
     phi_runtime *rt = agent->rt;
     phi__slot *slot = agent->slot;
@@ -24,6 +36,7 @@ PHI__FN void phi__agent_doom(phi__agent *agent) {
     if (agent->run != NULL) phi__run_detach(agent->run);
     if (agent->slot == NULL) return; /* a tool's cancel freed it meanwhile */
     agent->slot = NULL;
+    phi__agent_drop_hidden(agent);
     phi__agent_cancel_children(agent);
     phi__agent_leave_tree(agent);
     phi__bare_forget(agent);
@@ -398,6 +411,7 @@ PHI_API phi_status phi_agent_reset(phi_agent handle) {
     if (agent->thread->journal == NULL) phi__thread_free(agent->thread);
     phi__caching_forget(agent);
     phi__compactor_forget(agent);
+    phi__agent_drop_hidden(agent);
     return PHI_OK;
 }
 

@@ -206,9 +206,10 @@ PHI_API phi_cache_stats phi_agent_cache_stats(phi_agent agent); /* zero for a st
 
 /* ---- the history ---- */
 
-/* All of it, as a log: to read, to fork, to rewrite while no run goes on. Owned by the agent, valid until it is freed;
-   NULL for a stale one. phi_agent_reset, phi_replace_messages and phi_clear_messages begin a new log in it; one that is in a
-   store keeps what it has, and a fresh lane begins. */
+/* All of it, as a log: to read, to fork, to rewrite while no run goes on. Owned by the agent, valid until it is freed
+   (of a phi_run: the thread that it goes over); NULL for a stale one. phi_agent_use_thread begins another log in it, and so
+   do phi_agent_reset, phi_replace_messages, phi_clear_messages and phi_restore_messages; but one that is in a store keeps
+   what it has then, and a fresh lane begins. */
 PHI_API phi_thread *phi_agent_thread(phi_agent agent);
 
 /* Of an agent with a store: saves and leaves its thread, and goes on with another, loaded or, where the store has none
@@ -230,8 +231,10 @@ PHI_API phi_projection_meta phi_agent_projection(phi_agent agent);
    nothing changed. */
 PHI_API phi_status phi_agent_rewrite(phi_agent agent, const phi_rewrite *rewrite);
 
-/* How many messages (0 for a stale agent), and message i, from 0, oldest first; NULL past the end. Owned by
-   the agent, valid until it is freed, reset, or its messages are replaced. */
+/* How many messages (0 for a stale agent), and message i, from 0, oldest first; NULL past the end: those of the
+   active lane (thread/thread.h), its parents' up to the fork too, as they came: what a rewrite has replaced is among
+   them, what it has made is not. Owned by the agent, valid until it is freed, reset, or its messages or its thread are
+   replaced. */
 PHI_API size_t phi_message_count(phi_agent agent);
 PHI_API const phi_message *phi_message_at(phi_agent agent, size_t i);
 
@@ -242,8 +245,8 @@ PHI_API phi_status phi_append_message(phi_agent agent, const phi_message *messag
 PHI_API phi_status phi_replace_messages(phi_agent agent, const phi_message *messages, size_t count);
 PHI_API phi_status phi_clear_messages(phi_agent agent);
 
-/* The history as a JSON array, in the arena, and back: *error says why it was not read, and then nothing
-   changed. Also while running: as far as the history has come. */
+/* The history, as phi_message_at has it, as a JSON array in the arena; also while running: as far as it has come. And
+   back, as phi_replace_messages: *error says why it was not read, and then nothing changed. */
 PHI_API phi_status phi_save_messages(phi_agent agent, phi_arena *arena, phi_str *out);
 PHI_API phi_status phi_restore_messages(phi_agent agent, phi_str json, phi_parse_error *error);
 
@@ -251,7 +254,7 @@ PHI_API phi_status phi_restore_messages(phi_agent agent, phi_str json, phi_parse
 
 /* An event as the interchange JSON of session files and logs, in the arena: {"type":"TurnStart",...}.
    Deltas become MessageUpdate with the answer as far as it had come. Types that are ours alone: Error,
-   Retract, Retry, InputDropped, Decision, Paused, Warning, Rewrite, ContextWarning.
+   Retract, Retry, InputDropped, Decision, Paused, Warning, Rewrite, ContextWarning, ThreadUpdated.
    While the event is valid, on the pumping thread. PHI_STALE: its agent is gone. */
 PHI_API phi_status phi_event_to_json(const phi_event *event, phi_arena *arena, phi_str *out);
 

@@ -43,6 +43,7 @@ PHI__FN phi_status phi__agent_open_thread(phi__agent *agent, const phi_agent_des
 /* Takes an agent out of every table: its handle is stale, nothing calls or wakes it. Its memory goes
    with phi__agent_destroy, at the end of the step. */
 PHI__FN void phi__agent_doom(phi__agent *agent);
+PHI__FN void phi__agent_drop_hidden(phi__agent *agent); /* frees those below it that are hidden */
 PHI__FN void phi__agent_destroy(phi__agent *agent);
 PHI__FN void phi__step_end(phi_runtime *rt);
 

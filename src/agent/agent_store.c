@@ -161,6 +161,7 @@ static phi_status phi__kept_exchange(phi__agent *agent, const char *id, uint64_t
     phi__responses_drop(agent);
     phi__caching_forget(agent);
     phi__compactor_forget(agent);
+    phi__agent_drop_hidden(agent);
     phi__thread_free(&before);
     return PHI_OK;
 }

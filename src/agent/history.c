@@ -114,6 +114,7 @@ static bool phi__history_replace(phi__agent *agent, const phi_message *messages,
     phi__caching_forget(agent);
     phi__compactor_forget(agent);
     if (anew) phi__thread_free(count == 0 ? thread : &before);
+    phi__agent_drop_hidden(agent);
     return true;
 }
 

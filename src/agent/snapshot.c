@@ -6,6 +6,8 @@
 #include "model/message_in.h"
 #include "thread/store.h"
 
+#include <stdio.h>
+
 /* ---- writing ---- */
 
 static void phi__snap_str(phi__buf *out, const char *key, phi_str s) {
@@ -75,6 +77,7 @@ static phi_status phi__snap_put(phi__buf *out, const phi__agent *agent, phi_aren
     phi__snap_str(out, "config_id", agent->segment);
     phi__snap_str(out, "last_loop_id", agent->last_loop_id);
     phi__snap_u64(out, "loops", agent->loops);
+    phi__snap_u64(out, "compacted_tokens", agent->compacted_tokens);
     phi__snap_u64(out, "session_loops", phi__session_count_so_far(agent->session, agent->segment));
     phi__snap_spent(out, agent);
     phi__json_put_key(out, PHI__LIT("steering"));
@@ -171,10 +174,16 @@ static phi_status phi__snap_read(phi__agent *agent, const phi_json *root, phi_ar
     const phi_json *run = phi_json_get(root, "run");
     phi_str last = phi_json_str(phi_json_get(root, "last_loop_id"), "");
     uint64_t loops = phi__snap_get_u64(root, "loops");
-    phi_status status =
-        phi__snap_read_thread(agent, phi_json_get(root, "thread"), scratch, words, words_size);
+    phi_status status = PHI_MISUSE;
+    if (agent->thread->count == 0)
+        status =
+            phi__snap_read_thread(agent, phi_json_get(root, "thread"), scratch, words, words_size);
+    else
+        (void)snprintf(words, words_size, "the store has thread \"%.128s\" already",
+                       agent->thread->journal->id);
     if (status != PHI_OK) return status;
     phi__snap_read_spent(agent, root);
+    agent->compacted_tokens = phi__snap_get_u64(root, "compacted_tokens");
     agent->loops = loops > UINT32_MAX ? UINT32_MAX : (uint32_t)loops;
     if (!phi__session_go_on(&agent->rt->sessions, agent->session, agent->segment,
                             phi__snap_get_u64(root, "session_loops")))

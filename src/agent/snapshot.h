@@ -21,7 +21,7 @@ extern "C" {
 enum { PHI_SNAPSHOT_VERSION = 1 };
 
 /* The text, JSON, in the arena. Between two phi_steps, at any time. The agent goes on as if nothing had been.
-   PHI_MISUSE: inside a callback; PHI_STALE, PHI_NO_MEMORY. */
+   PHI_MISUSE: inside a callback; PHI_STALE, PHI_BAD_ARG, PHI_NO_MEMORY. */
 PHI_API phi_status phi_agent_snapshot(phi_agent agent, phi_arena *arena, phi_str *out);
 
 typedef enum phi_restore_run {
@@ -29,16 +29,21 @@ typedef enum phi_restore_run {
     PHI_RESTORE_INTERRUPT /* it ends with the next phi_steps, as if by phi_abort: calls get "Cancelled" */
 } phi_restore_run;
 
-/* Makes an agent of a desc, as phi_agent_new, and fills it with a snapshot. agent_id, session_id and config_id of the
-   desc count only where the snapshot has none; limits that phi_budget_raise had added are kept.
+/* Makes an agent of a desc, as phi_agent_new, and fills it with a snapshot, which is copied. agent_id, session_id and
+   config_id of the desc count only where the snapshot has none, its budget never; limits that phi_budget_raise had added
+   are kept. Where the desc has a store, thread_id must be one that the store has not.
 
    The run that went on goes on: no event of its beginning is told again, TOOL_END and the rest follow. A handle whose
-   rt is NULL: phi_last_error says why: PHI_PARSE (what it is not), PHI_UNSUPPORTED (of a later version), or as
-   phi_agent_new. */
+   rt is NULL: phi_last_error says why: PHI_PARSE (what it is not), PHI_UNSUPPORTED (of a later version), PHI_MISUSE
+   (inside a callback, or the store has that thread), or as phi_agent_new. */
 PHI_API phi_agent phi_agent_restore(phi_runtime *rt, const phi_agent_desc *desc, phi_str snapshot,
                                     phi_restore_run how);
 
 #ifdef __cplusplus
+}
+inline phi_agent phi_agent_restore(phi_runtime *rt, const phi_agent_desc &desc, phi_str snapshot,
+                                   phi_restore_run how) {
+    return phi_agent_restore(rt, &desc, snapshot, how);
 }
 #endif
 #endif

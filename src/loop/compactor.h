@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-/* Owned by the agent, valid until `end` was called. */
+/* Owned by the agent, valid until `end` was called, or `start` has said no. */
 typedef struct phi_compaction_request {
     phi_agent agent;
     const phi_view_item *items; /* what its model sees; copies */

@@ -256,7 +256,7 @@ static phi__record *phi__events_make(phi__agent *agent, phi_str text, phi__answe
 PHI__FN bool phi__emit(phi__agent *agent, const phi_event *event, phi__answer *answer,
                        size_t partial_len) {
     phi__record *record;
-    if (agent->slot == NULL) return true; /* freed: nobody listens */
+    if (agent->slot == NULL || agent->hidden_fn != NULL) return true; /* nobody listens */
     record = phi__events_make(agent, event->text, answer, partial_len);
     if (record == NULL) return false;
     record->event = *event;
@@ -268,7 +268,7 @@ PHI__FN bool phi__emit(phi__agent *agent, const phi_event *event, phi__answer *a
 PHI__FN bool phi__emit_delta(phi__agent *agent, phi_event_kind kind, uint32_t block_index,
                              phi_str text, phi__answer *answer, size_t partial_len) {
     phi__record *record;
-    if (agent->slot == NULL) return true;
+    if (agent->slot == NULL || agent->hidden_fn != NULL) return true;
     record = phi__events_make(agent, text, answer, partial_len);
     if (record == NULL) return false;
     memset(&record->event, 0, sizeof record->event);

@@ -14,7 +14,8 @@ PHI__FN const char *phi__freeze_state_name(size_t i) {
     return i < PHI__COUNT(phi__freeze_states) ? phi__freeze_states[i] : NULL;
 }
 
-/* The place in the list of a state's name; 0: the run is over. A compaction that the host asked for is planned anew. */
+/* The place in the list of a state's name; 0: the run is over. A compaction that was not done is
+   planned anew: of a turn that has begun, or for the host. */
 static size_t phi__freeze_state(const phi__run *run) {
     switch (run->state) {
     case PHI__RUN_BEFORE_LOOP: return 1;
@@ -32,7 +33,7 @@ static size_t phi__freeze_state(const phi__run *run) {
     case PHI__RUN_SEND:
     case PHI__RUN_STREAM:
     case PHI__RUN_BACKOFF: return 8;
-    case PHI__RUN_COMPACT: return run->compact_only ? 2 : 8;
+    case PHI__RUN_COMPACT: return run->compact_only ? 2 : run->overflow == NULL ? 7 : 8;
     case PHI__RUN_COMPACTED: return run->compact_only ? 15 : 8;
     case PHI__RUN_TOOLS: return 9;
     case PHI__RUN_FAILED: return 10;

@@ -25,8 +25,9 @@ typedef enum phi_hook_point {
                                             once a turn, and again after a compaction */
     PHI_HOOK_CONVERT_TO_LLM =
         1 << 3, /* messages, extensions too; those that are left are dropped */
-    PHI_HOOK_BEFORE_COMPACTION = 1 << 4, /* compaction. DENY: it is not done */
-    PHI_HOOK_AFTER_COMPACTION = 1 << 5,  /* compaction */
+    /* compaction. DENY: it is not done; after an overflow the run ends with that error */
+    PHI_HOOK_BEFORE_COMPACTION = 1 << 4,
+    PHI_HOOK_AFTER_COMPACTION = 1 << 5, /* compaction */
     PHI_HOOK_BEFORE_TOOL =
         1 << 6, /* call, tool_name, tool_call_id, arguments. ALLOW with a reply: it runs
                                       with those arguments. DENY: it is not run, and the model reads the
@@ -91,8 +92,8 @@ typedef struct phi_hook {
     uint32_t timeout_ms; /* of a wait (default: the agent's decision_timeout_ms; PHI_UNLIMITED) */
 } phi_hook;
 
-/* Threads: the pumping thread, inside phi_step (those of updates: inside phi_call_update). It may call every phi_ function but phi_step,
-   phi_runtime_close and phi_runtime_free; it may free its agent, or any other. */
+/* Threads: the pumping thread, inside phi_step (those of updates: inside phi_call_update). It may call every phi_
+   function but phi_step, phi_runtime_close and phi_runtime_free; it may free its agent, or any other. */
 typedef phi_verdict (*phi_hook_fn)(void *user_data, phi_hook *hook);
 
 /* A filter sees the text of user messages (their text blocks, joined by line breaks) before they are

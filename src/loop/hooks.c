@@ -114,7 +114,7 @@ PHI__FN phi_hook phi__hook_of(const phi__run *run, phi_hook_point point) {
     phi_hook hook;
     memset(&hook, 0, sizeof hook);
     hook.point = point;
-    hook.agent = phi__agent_handle(run->agent);
+    hook.agent = phi__agent_seen(run->agent);
     hook.seq = run->agent->rt->events.seq;
     hook.loop_id = run->loop_id;
     hook.turn_index = run->turn_index;

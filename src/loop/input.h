@@ -35,8 +35,8 @@ PHI_API phi_status phi_inject(phi_agent agent, const char *text, const char *sou
 PHI_API phi_status phi_enqueue(phi_agent agent, phi_input queue, const phi_content *content,
                                size_t count, const char *source);
 
-/* What waits in a queue (not what a run has taken for its next turn), and forgetting it; PHI_INPUT_NONE: all queues. Pumping thread. Texts that were
-   posted and not yet read by a phi_step are not in the queue. */
+/* What waits in a queue (not what a run has taken for its next turn), and forgetting it; PHI_INPUT_NONE: all queues.
+   Pumping thread. Texts that were posted and not yet read by a phi_step are not in the queue. */
 PHI_API size_t phi_queue_count(phi_agent agent, phi_input queue);
 PHI_API phi_status phi_queue_clear(phi_agent agent, phi_input queue);
 PHI_API phi_status phi_queue_set_mode(phi_agent agent, phi_input queue, phi_queue_mode mode);

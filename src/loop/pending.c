@@ -22,7 +22,7 @@ static phi_pending_item phi__pending_item_of(const phi__run *run, phi_waiting ki
     phi_pending_item item;
     memset(&item, 0, sizeof item);
     item.kind = kind;
-    item.agent = phi__agent_handle(run->agent);
+    item.agent = phi__agent_seen(run->agent);
     return item;
 }
 

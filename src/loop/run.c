@@ -393,8 +393,12 @@ static void phi__run_advance(phi__run *run) {
         run->state = phi__run_state(run, &wait);
         if (agent->slot == NULL) return; /* freed by a tool: gone when the step ends */
         if (run->state == PHI__RUN_OVER) {
+            phi_status status = run->status;
+            const phi_failure *failure = run->failure;
+            bool stopping = run->stopping;
             phi__put_off_due(run->agent); /* asked for by the last hook */
             phi__run_destroy(run);
+            if (agent->hidden_fn != NULL) agent->hidden_fn(agent, status, failure, stopping);
             return;
         }
         if (wait) return;

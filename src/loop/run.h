@@ -39,7 +39,8 @@ typedef struct phi_spending {
     uint64_t requests;
 } phi_spending;
 
-/* More than there are numbers for is no limit. Added to the limits of the run that is going on, and to the agent's budget where it has that limit. */
+/* Added to the limits of the run that is going on, and to the agent's budget where it has that limit. More than there
+   are numbers for is no limit. */
 typedef struct phi_raise {
     uint32_t turns;
     uint64_t tokens;
@@ -51,7 +52,7 @@ typedef struct phi_raise {
 /* A model call that failed in a way that may pass (phi_failure.retryable) is tried again after
    min(initial_delay_ms * backoff_multiplier^(attempt-1), max_delay_ms), give or take a fifth; a delay that
    the server asks for is kept as it is. What would end behind the run's max_duration_ms is not waited for.
-   Each retry keeps its failure in the history. */
+   What failed is not in the history; the failure's words take some of its memory. */
 typedef struct phi_retry {
     bool disable;                 /* try once */
     uint32_t max_retries;         /* beyond the first attempt (default 3) */

@@ -475,6 +475,11 @@ struct phi__agent {
     phi__budget budget;
     /* the tree: cancelling goes down, spending goes up */
     phi__agent *parent, *first_child, *next_child, *prev_child;
+    /* of an agent of phi's own: nothing of it is told, it is freed with its parent, and this hears when a run of it is
+       over, which may free it; failure: in its thread, static, or NULL; stopping: no other is to follow */
+    void (*hidden_fn)(phi__agent *agent, phi_status status, const phi_failure *failure,
+                      bool stopping);
+    void *hidden;
     phi_hook_fn hook_fn;
     uint32_t hook_points;
     uint32_t decision_timeout_ms;

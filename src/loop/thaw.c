@@ -274,6 +274,7 @@ static phi_status phi__thaw_members(phi__run *run, const phi_json *node) {
 /* What a state stands on is there. */
 static bool phi__thaw_fits(const phi__run *run) {
     switch (run->state) {
+    case PHI__RUN_TURN: return !run->turn_open || run->agent->thread->fold.count > 0;
     case PHI__RUN_TRANSFORM: return run->turn_open && run->agent->thread->fold.count > 0;
     case PHI__RUN_TOOLS: return run->turn_open && run->calls != NULL;
     case PHI__RUN_FAILED: return run->failure != NULL && run->status != PHI_OK;

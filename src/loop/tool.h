@@ -3,8 +3,8 @@
    start(call) hands over its result with phi_call_result and returns PHI_DONE, or returns
    PHI_PENDING. A pending call is finished by its own step(call), which is called once in every
    phi_step, or by phi_call_finish from anywhere, hundreds of frames later. Each call gets exactly
-   one result: the first one given; after phi_call_finish a function may return either. A call whose tool returns PHI_DONE without a result gets an
-   empty text. */
+   one result: the first one given; after phi_call_finish a function may return either. A call whose
+   tool returns PHI_DONE without a result gets an empty text. */
 #ifndef PHI_LOOP_TOOL_H
 #define PHI_LOOP_TOOL_H
 

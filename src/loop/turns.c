@@ -266,6 +266,7 @@ static void phi__turn_clear(phi__run *run) {
 static phi__state phi__turn_begin(phi__run *run) {
     phi_event event;
     phi__entry entry = phi__run_entry(run, PHI_ENTRY_TURN_START);
+    if (run->turn_open) return phi__run_fit(run); /* out of a snapshot: it had begun */
     if (run->cancelled) return phi__turn_leave(run, PHI_CANCELLED);
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_TURN_START;

@@ -594,7 +594,7 @@ PHI_API phi_recorder *phi_recorder_new(const phi_recorder_desc *desc) {
     phi_memory memory;
     phi_recorder *rec;
     phi_memory_init(&memory, desc != NULL ? &desc->allocator : NULL,
-                    desc != NULL ? desc->memory_limit : 0);
+                    desc != NULL ? desc->memory_limit_bytes : 0);
     rec = (phi_recorder *)phi__alloc(&memory, sizeof *rec);
     if (rec == NULL) return NULL;
     rec->memory = memory;

@@ -27,9 +27,9 @@ typedef struct phi_recorder phi_recorder;
 
 /* Zero means default for every field. */
 typedef struct phi_recorder_desc {
-    phi_allocator allocator; /* copied (default: the C library's) */
-    size_t memory_limit;     /* bytes for the recorder and its sessions (default: none) */
-    bool streaming_events;   /* keep each delta of an answer, which are most events */
+    phi_allocator allocator;   /* copied (default: the C library's) */
+    size_t memory_limit_bytes; /* of the recorder and its sessions (default: none) */
+    bool streaming_events;     /* keep each delta of an answer, which are most events */
     bool
         turn_requests; /* keep what was sent (phi_agent_desc.capture_requests): in the turn and as an event */
     /* Say of a session that its agent was idle, where it was for inactivity_s (the run's session must have been
@@ -46,14 +46,16 @@ typedef struct phi_recorder_desc {
 
 #define PHI_RECORDER_AT_ONCE UINT32_MAX
 
-/* desc NULL: defaults. NULL: no memory. Its callbacks must not call the recorder: PHI_MISUSE, or nothing. */
+/* desc NULL: defaults. NULL: no memory. Its callbacks must not call the recorder: PHI_MISUSE, or nothing. Caller frees
+   with phi_recorder_free. */
 PHI_API phi_recorder *phi_recorder_new(const phi_recorder_desc *desc);
 /* With all sessions that were not drained. NULL is harmless. */
 PHI_API void phi_recorder_free(phi_recorder *recorder);
 
 /* Takes note of an event, which is copied. Events of loops that are not known, or have ended, are ignored.
-   PHI_NO_MEMORY: of this event nothing is kept but its place in `sequence` (of a group: the loops that found room); a run whose beginning is lost is not
-   recorded. PHI_STALE: the agent was freed meanwhile: the same. PHI_BAD_ARG, PHI_MISUSE. */
+   PHI_NO_MEMORY: of this event nothing is kept but its place in `sequence` (of a group: the loops that found room); a
+   run whose beginning is lost is not recorded. PHI_STALE: the agent was freed meanwhile: the same. PHI_BAD_ARG,
+   PHI_MISUSE. */
 PHI_API phi_status phi_recorder_add(phi_recorder *recorder, const phi_event *event);
 /* The same of an event's JSON, also of types that phi does not know. PHI_PARSE: no event. */
 PHI_API phi_status phi_recorder_add_json(phi_recorder *recorder, phi_str json);

@@ -79,5 +79,8 @@ PHI_API uint64_t phi_thread_hash(const phi_thread *thread);
 #ifdef __cplusplus
 }
 inline phi_tape *phi_tape_record(const phi_tape_desc &desc) { return phi_tape_record(&desc); }
+inline phi_tape *phi_tape_play(const phi_tape_desc &desc, phi_str text, phi_parse_error *error) {
+    return phi_tape_play(&desc, text, error);
+}
 #endif
 #endif

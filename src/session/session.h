@@ -187,9 +187,10 @@ PHI_API phi_status phi_session_from_json(phi_str json, const phi_allocator *allo
 
 /* ---- in a store ---- */
 
-/* As a document whose id is the session's, in the interchange format with flags as above. What the store's functions say;
-   words (may be NULL) "Session S is locked by another writer", "Session not found: S", or the store's own. An id that
-   is none of a store's is PHI_BAD_ARG. */
+/* As a document whose id is the session's, in the interchange format with flags as above; and back, read as by
+   phi_session_from_json: caller frees *out with phi_session_free. The store must have save and load. What its functions
+   say; words (may be NULL) "Session S is locked by another writer", "Session not found: S", or the store's own. An id
+   that is none of a store's is PHI_BAD_ARG. */
 PHI_API phi_status phi_session_save(const phi_store *store, const phi_session *session,
                                     uint32_t flags, char *words, size_t words_size);
 PHI_API phi_status phi_session_load(const phi_store *store, const char *session_id,

@@ -390,6 +390,7 @@ PHI_API phi_status phi_session_save(const phi_store *store, const phi_session *s
     if (words != NULL && words_size > 0) words[0] = '\0';
     if (store == NULL || session == NULL || session->session_id.len >= sizeof id)
         return PHI_BAD_ARG;
+    if (store->save == NULL) return PHI_UNSUPPORTED; /* a store of threads alone */
     phi_memory_init(&memory, &phi__session_of((phi_session *)(uintptr_t)session)->memory.allocator,
                     0);
     phi_arena_init(&arena, &memory, 0);
@@ -416,6 +417,7 @@ PHI_API phi_status phi_session_load(const phi_store *store, const char *session_
     if (words != NULL && words_size > 0) words[0] = '\0';
     if (store == NULL || session_id == NULL || out == NULL) return PHI_BAD_ARG;
     *out = NULL;
+    if (store->load == NULL) return PHI_UNSUPPORTED;
     phi_memory_init(&memory, allocator, 0);
     phi_arena_init(&arena, &memory, 0);
     status = store->load(store->user_data, session_id, &arena, &json, words, words_size);

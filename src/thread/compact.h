@@ -22,7 +22,7 @@ typedef enum phi_compaction_scope {
     PHI_COMPACTION_TOKENS    /* the newest ones as far as scope_tokens go */
 } phi_compaction_scope;
 
-/* Zero means default for every field; behaviours C 36-37. */
+/* Zero means default for every field. */
 typedef struct phi_compaction_config {
     bool
         disable; /* of phi_agent_desc: runs do not compact by themselves; a prompt that the provider

@@ -37,7 +37,7 @@ typedef struct phi_policy {
     uint32_t max_messages;    /* after turns were cut; never into the newest (default: no limit) */
     uint32_t max_turns;       /* the newest ones only (default: no limit) */
     uint32_t keep_last_turns; /* these are shown whatever the budget (default 3) */
-    bool keep_no_turns;       /* but the newest, which always is */
+    bool keep_no_turns;       /* none but the newest, whatever keep_last_turns says */
     phi_summaries summaries;
     phi_role
         summary_role; /* a summary is shown as this: PHI_ROLE_USER (the default) or _ASSISTANT */
@@ -81,7 +81,7 @@ typedef struct phi_projection_meta {
 /* What is sent of a view; pure: its result depends on nothing but its arguments.
    Messages are those of the view, or copies in the arena; extensions are left out. counter NULL: the estimate, as
    phi_view_item.tokens has it; else what is looked at is counted. tool_schema_tokens: what the tools
-   cost. PHI_NO_MEMORY, PHI_BAD_ARG. */
+   cost. policy NULL: the default; meta NULL: not wanted. PHI_NO_MEMORY, PHI_BAD_ARG. */
 PHI_API phi_status phi_project(const phi_view_item *items, size_t count, const phi_policy *policy,
                                const phi_token_counter *counter, phi_str system_prompt,
                                uint64_t tool_schema_tokens, phi_arena *arena,

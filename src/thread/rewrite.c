@@ -406,6 +406,18 @@ static phi_status phi__rewrite_check(phi__rewriting *w) {
     return status;
 }
 
+PHI__FN phi_status phi__thread_rewrite_check(phi__thread *thread, const phi_rewrite *rewrite,
+                                             char *words, size_t words_size) {
+    phi__rewriting w;
+    memset(&w, 0, sizeof w);
+    w.thread = thread;
+    w.given = rewrite;
+    w.lane = thread->lane;
+    w.words = words;
+    w.words_size = words_size;
+    return phi__rewrite_check(&w);
+}
+
 PHI__FN phi_status phi__thread_rewrite(phi__thread *thread, const phi_rewrite *rewrite,
                                        phi_str loop_id, uint32_t turn_index, bool *duplicate,
                                        char *words, size_t words_size) {

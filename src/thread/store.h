@@ -21,12 +21,12 @@ typedef struct phi_store_item {
 
 /* All functions: PHI_OK, PHI_NOT_FOUND (no such id), PHI_BUSY (another writer holds its lock: "locked"),
    PHI_PARSE (what is there is damaged; `words`), PHI_FULL (no space left), PHI_IO, PHI_BAD_ARG (an id that is none),
-   PHI_TOO_BIG, PHI_NO_MEMORY. On anything but PHI_OK nothing changed. `words`, where not NULL, get what is to be said about it, cut to
-   words_size and terminated.
+   PHI_TOO_BIG, PHI_NO_MEMORY. On anything but PHI_OK nothing changed. `words`, where not NULL, get what is to be said
+   about it, cut to words_size and terminated.
    Threads: as its implementation says; phi calls it on the pumping thread. */
 typedef struct phi_store {
     void *user_data;
-    /* Documents: snapshots, session records. save replaces the whole one, atomically and durably. */
+    /* Documents: snapshots, session records. save replaces the whole one, or nothing; what survives what, see append. */
     phi_status (*save)(void *user_data, const char *id, const char *agent_id, phi_str bytes,
                        char *words, size_t words_size);
     phi_status (*load)(void *user_data, const char *id, phi_arena *arena, phi_str *out, char *words,
@@ -59,9 +59,9 @@ typedef struct phi_store {
 /* ---- a thread in a store ---- */
 
 /* From now on what is appended goes to the store as well: by phi_thread_sync, and by itself at the end of each step
-   (of a turn and of a run before that is told). Also while a run goes over it. The store holds a thread of that id already: the thread must be empty, and is filled with it (*torn as in
-   read). It does not: what the thread has is written first. Locks it until phi_thread_detach, or until the thread is
-   freed.
+   (of a turn and of a run before that is told). Also while a run goes over it. The store holds a thread of that id
+   already: the thread must be empty, and is filled with it (*torn as in read). It does not: what the thread has is
+   written first. Locks it until phi_thread_detach, or until the thread is freed, which syncs too.
    `store` is copied, what it points to borrowed until then. append and read are needed; without lock nothing is locked.
    PHI_MISUSE: it is attached already, or both have entries; PHI_BAD_ARG: store or id is none; as the store's functions
    else; words go to *words. Then nothing changed. */

@@ -45,7 +45,7 @@ enum {
     PHI_ITEM_SUMMARY = 1 << 2    /* ... that sums up what stood in its place */
 };
 
-/* What of a run that did not complete stays in view; behaviours of DESIGN part 8. */
+/* What of a run stays in view once it has ended. phi's own runs end with COMPLETE. */
 typedef enum phi_keep {
     PHI_KEEP_COMPLETE = 0, /* user messages and answers with all their results */
     PHI_KEEP_NONE          /* nothing of the run */
@@ -87,8 +87,8 @@ typedef struct phi_rewrite {
         *meta; /* JSON text for the host, checked; kept, not shown to a model (default: none) */
 } phi_rewrite;
 
-/* An entry as it stands. Strings, and what pointers point to, are the thread's, valid as long as it (or, where a
-   store has taken what nothing projects, until the next call that appends). */
+/* An entry as it stands. Strings, and what pointers point to, are the thread's, valid until it is freed or, of an
+   agent's own, begins anew (phi_agent_thread). */
 typedef struct phi_entry {
     uint64_t seq;  /* dense, from 0 */
     int64_t at_ms; /* Unix time; for display, never for order */
@@ -97,7 +97,7 @@ typedef struct phi_entry {
     phi_str lane;
     phi_str loop_id;
     uint32_t turn_index;
-    const phi_message *message; /* MESSAGE; NULL also where it was spilled to a store */
+    const phi_message *message; /* MESSAGE */
     const phi_rewrite *rewrite; /* REWRITE */
     phi_str parent_lane;        /* LANE: what it is a fork of; empty: it begins empty */
     uint64_t fork_seq;          /* LANE: of the last entry it shares with that */
@@ -120,29 +120,31 @@ PHI_API phi_status phi_thread_entry(const phi_thread *thread, uint64_t seq, phi_
 PHI_API phi_status phi_thread_append_messages(phi_thread *thread, const phi_message *messages,
                                               size_t count, uint32_t flags, uint64_t expected,
                                               uint64_t *seq);
-/* The host's own; also while a run goes on. kind: a name; json: checked to be JSON. */
+/* The host's own; also while a run goes on. kind: a name; json: checked to be JSON. Both are copied. PHI_BAD_ARG,
+   PHI_NO_MEMORY: nothing changed. */
 PHI_API phi_status phi_thread_note(phi_thread *thread, const char *kind, phi_str json,
                                    uint64_t *seq);
 
 /* ---- lanes ---- */
 
+/* Names are the thread's, valid as long as an entry's strings. */
 PHI_API phi_str phi_thread_lane(const phi_thread *thread); /* the active one's name */
 PHI_API size_t phi_thread_lane_count(const phi_thread *thread);
 PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i); /* empty past the end */
 
 /* Begins a lane with what lane `parent` (NULL: the active one) showed after entry at_seq, cut back to the end of a whole
-   group: an answer and its results stay together. UINT64_MAX: all of it. PHI_MISUSE: there is such a lane;
-   PHI_NOT_FOUND: no such parent; PHI_BUSY, PHI_NO_MEMORY. */
+   group: an answer and its results stay together. UINT64_MAX, and all past the end: all of it. The name is copied.
+   PHI_MISUSE: there is such a lane; PHI_NOT_FOUND: no such parent; PHI_BAD_ARG: no name; PHI_BUSY, PHI_NO_MEMORY. */
 PHI_API phi_status phi_thread_fork_lane(phi_thread *thread, const char *name, const char *parent,
                                         uint64_t at_seq);
 /* Makes a lane the active one; one that is not there begins empty. PHI_BUSY, PHI_NO_MEMORY: nothing changed. */
 PHI_API phi_status phi_thread_switch(phi_thread *thread, const char *name);
-/* Switches to a fresh empty lane. Its name is made. */
+/* Switches to a fresh empty lane. Its name is made: phi_thread_lane tells it. */
 PHI_API phi_status phi_thread_fresh(phi_thread *thread);
 
 /* ---- rewrites ---- */
 
-/* PHI_OK: appended, or there already (then *duplicate, where given). PHI_BUSY: a run goes over the thread; PHI_BAD_ARG:
+/* Copied. PHI_OK: appended, or there already (then *duplicate, where given). PHI_BUSY: a run goes over the thread; PHI_BAD_ARG:
    it is not valid, and `words`, where given, say what is wrong with it: spans out of order or past base_seq, one that
    cuts a group or a synthetic message, a message without content; PHI_NOT_FOUND: no such lane, or nothing to revoke;
    PHI_MISUSE: a later rewrite touches what is to be revoked; PHI_NO_MEMORY. Then nothing changed. */
@@ -159,7 +161,8 @@ typedef struct phi_view_item {
     uint64_t tokens; /* by estimate */
 } phi_view_item;
 
-/* What a lane (NULL: the active one) shows after entry upto (UINT64_MAX: now), in the arena. */
+/* What a lane (NULL: the active one) shows after entry upto (UINT64_MAX, and all past the end: now). The list is in the
+   arena; its messages are the thread's, valid as an entry's. PHI_NOT_FOUND: no such lane; PHI_NO_MEMORY, PHI_BAD_ARG. */
 PHI_API phi_status phi_thread_view(const phi_thread *thread, const char *lane, uint64_t upto,
                                    phi_arena *arena, const phi_view_item **out, size_t *count);
 

@@ -192,6 +192,9 @@ PHI__FN bool phi__rewrite_same_ids(const phi_message *was, const phi_message *no
 PHI__FN phi_status phi__thread_rewrite(phi__thread *thread, const phi_rewrite *rewrite,
                                        phi_str loop_id, uint32_t turn_index, bool *duplicate,
                                        char *words, size_t words_size);
+/* Whether spans would be taken now, in the active lane; else what phi__thread_rewrite says. Nothing changes. */
+PHI__FN phi_status phi__thread_rewrite_check(phi__thread *thread, const phi_rewrite *rewrite,
+                                             char *words, size_t words_size);
 /* A deep copy in an arena. False: no memory. */
 PHI__FN bool phi__rewrite_copy(phi_arena *arena, const phi_rewrite *given, phi_rewrite *out);
 PHI__FN phi__op *phi__thread_find_op(const phi__thread *thread, phi_str op_id);

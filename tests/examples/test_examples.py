@@ -460,6 +460,40 @@ class Demo(unittest.TestCase):
         self.assertIn("ANTHROPIC_API_KEY OPENAI_API_KEY ", said)
 
 
+class InProcess(unittest.TestCase):
+    """The examples whose model is in the process: they need nobody."""
+    def say(self, name, *arguments, cwd=None):
+        done = subprocess.run([program(name), *arguments], stdin=subprocess.DEVNULL, cwd=cwd,
+                              stdout=subprocess.PIPE, text=True, timeout=LONGEST,
+                              env=environment())
+        self.assertEqual(done.returncode, 0)
+        return done.stdout
+
+    def test_own_model_calls_its_tool_and_answers(self):
+        self.assertIn("[look] The gate is shut. Move along.", self.say("own_model"))
+        self.assertIn("Halt! State your business", self.say("own_model", "Good day."))
+
+    def test_a_saved_game_goes_on_in_the_middle_of_a_call(self):
+        said = self.say("savegame")
+        self.assertIn("[loaded: the smith goes on at frame 29]", said)
+        self.assertTrue(said.endswith("Here it is: a sword of good steel.\n"))
+        self.assertEqual(said.count("[the smith begins]"), 1)
+
+    def test_three_ways_go_on_from_one_moment(self):
+        said = self.say("time_travel").splitlines()
+        self.assertEqual([line.split()[0] for line in said[:4]],
+                         ["kind", "stern", "sly", "before"])
+        self.assertIn("tea", said[0])
+        self.assertIn("4 messages", said[3])
+
+    def test_a_conversation_goes_on_when_the_program_is_started_again(self):
+        with tempfile.TemporaryDirectory() as where:
+            self.assertIn("0 messages so far", self.say("persist", where))
+            said = self.say("persist", where, "And now?")
+            self.assertIn("2 messages so far", said)
+            self.assertIn('I have noted "And now?". That makes 3 messages.', said)
+
+
 class Ollama(http.server.BaseHTTPRequestHandler):
     """As much of a local server as the demo needs: a list of models, and one answer."""
     def reply(self, kind, body):

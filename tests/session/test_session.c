@@ -481,6 +481,15 @@ TEST(a_session_is_saved_and_loaded_through_a_store) {
     both("s", "s.m.2", "s.m.1", 5);
     CHECK_EQ_INT(session_of("s")->loop_count, 2);
     CHECK_EQ_INT(loop_of("s", "s.m.1")->child_count, 1);
+    {
+        phi_store threads_only;
+        phi_session *none = NULL;
+        memset(&threads_only, 0, sizeof threads_only);
+        CHECK_EQ_INT(phi_session_load(&threads_only, "s", &allocator, &none, NULL, 0),
+                     PHI_UNSUPPORTED);
+        CHECK(none == NULL);
+        CHECK_EQ_INT(phi_session_save(&threads_only, s, 0, NULL, 0), PHI_UNSUPPORTED);
+    }
     CHECK_EQ_INT(phi_session_load(&store, "t", &allocator, &s, words, sizeof words), PHI_NOT_FOUND);
     CHECK_EQ_STR(words, "Session not found: t");
     on.status = PHI_BUSY;
@@ -676,7 +685,7 @@ TEST(a_memory_limit_refuses_and_what_was_recorded_stays) {
     phi_status status = PHI_OK;
     size_t n = 0;
     memset(&desc, 0, sizeof desc);
-    desc.memory_limit = 64 * 1024;
+    desc.memory_limit_bytes = 64 * 1024;
     rec_begin(&desc);
     start("s", "s.m.1", NULL, 0);
     while (status == PHI_OK && n < 10000) {

@@ -26,6 +26,8 @@ static struct {
 
 /* ---- checks ---- */
 
+int test_failures(void) { return test__failures; }
+
 static bool test__fail(const char *file, int line) {
     test__failures++;
     if (test__failures > TEST_SHOWN) return false;

@@ -52,6 +52,9 @@ bool test_check_text(const char *got, const char *want, const char *what, const 
                      int line);
 bool test_check_str(phi_str got, const char *want, const char *what, const char *file, int line);
 
+/* Checks of this test that did not hold, so far: for who looks for the seed. */
+int test_failures(void);
+
 /* Counts this test as skipped and says why; the test returns afterwards. */
 void test_skip(const char *why);
 

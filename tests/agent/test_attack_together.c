@@ -1,0 +1,451 @@
+/* test_attack_together.c - what was built apart, at once: snapshots of agents with a store, in the midst of compactions,
+   prunes and reverts; agents that are freed inside each callback of those. */
+#include "agent/bare_run.h"
+#include "agent/snapshot.h"
+#include "support/rig.h"
+#include "support/store_mem.h"
+#include "tools/context_tools.h"
+
+enum { STEPS_MOST = 200, TOOLS = 5 };
+
+typedef struct story {
+    rig *r;
+    phi_agent agent;
+    phi_agent_desc desc;
+    phi_tool tools[TOOLS];
+    phi_memory memory;
+    phi_arena arena;
+    int waited; /* steps that what waits has waited */
+} story;
+
+/* ---- what a log says, but for times ---- */
+
+static uint64_t mix(uint64_t h, phi_str s) {
+    size_t i;
+    for (i = 0; i < s.len; i++) h = (h ^ (unsigned char)s.at[i]) * UINT64_C(1099511628211);
+    return (h ^ 0xff) * UINT64_C(1099511628211);
+}
+
+static uint64_t of_message(uint64_t h, const phi_message *m) {
+    size_t i;
+    h = h * 31 + (uint64_t)m->role;
+    for (i = 0; i < m->content_count;
+         i++) { /* ids are made by chance where they are there already */
+        h = mix(h, m->content[i].text);
+        h = mix(h, m->content[i].arguments);
+    }
+    return h;
+}
+
+static uint64_t of_entry(uint64_t h, const phi_entry *e) {
+    size_t i, k;
+    h = mix(h * 31 + (uint64_t)e->kind + e->turn_index * 7 + e->seq * 13, e->loop_id);
+    if (e->message != NULL) h = of_message(h, e->message);
+    for (i = 0; e->rewrite != NULL && i < e->rewrite->span_count; i++) {
+        const phi_span *span = &e->rewrite->spans[i];
+        h = h * 31 + span->from * 7 + span->to;
+        for (k = 0; k < span->message_count; k++) h = of_message(h, &span->messages[k]);
+    }
+    return h;
+}
+
+static uint64_t digest(const phi_thread *thread) {
+    uint64_t h = 1, seq;
+    phi_entry e;
+    for (seq = 0; phi_thread_entry(thread, seq, &e) == PHI_OK; seq++) h = of_entry(h, &e);
+    return h;
+}
+
+static void show(const phi_thread *thread) {
+    uint64_t seq;
+    phi_entry e;
+    for (seq = 0; phi_thread_entry(thread, seq, &e) == PHI_OK; seq++) {
+        printf("  %u kind %d turn %u %.*s", (unsigned)seq, (int)e.kind, (unsigned)e.turn_index,
+               e.message != NULL ? (int)e.message->content[0].text.len : 0,
+               e.message != NULL ? e.message->content[0].text.at : "");
+        if (e.rewrite != NULL)
+            printf(" %s %u spans", phi_rewrite_reason_text(e.rewrite->reason),
+                   (unsigned)e.rewrite->span_count);
+        printf("\n");
+    }
+}
+
+/* ---- the same log from any step on ---- */
+
+static phi_verdict wait_for_host(void *user_data, phi_hook *hook) {
+    (void)user_data;
+    (void)hook;
+    return PHI_WAIT;
+}
+
+static void make_desc(story *s) {
+    s->desc = rig_desc();
+    s->tools[0] = rig_echo();
+    s->tools[1] = rig_wait(s->r);
+    (void)phi_tools_prun(&s->tools[2]);
+    (void)phi_tools_revert(&s->tools[4]);
+    s->desc.tools = s->tools;
+    s->desc.tool_count = TOOLS;
+    s->desc.model.context_window = 420;
+    s->desc.compaction.system_prompt_tokens = 20;
+    s->desc.compaction.keep_recent_turns = 2;
+    s->desc.hook_fn = wait_for_host;
+    s->desc.hook_points = PHI_HOOK_BEFORE_COMPACTION | PHI_HOOK_AFTER_COMPACTION;
+}
+
+#define LONG                                                                                       \
+    "a long and winding list of all the houses in the village and of who lives in each of them"
+
+static void script(rig *r, size_t from) {
+    static const char *const calls[] = {"c1 echo {\"a\":\"" LONG "\"}", "c2 wait {}"};
+    size_t i;
+    if (from <= 0) rig_calls(r, calls, 2);
+    if (from <= 1) rig_call(r, "c3", "echo", "{\"b\":\"" LONG "\"}");
+    if (from <= 2) rig_call(r, "c4", "prun_with_memo", "{\"tokens\":30,\"memo\":\"houses\"}");
+    for (i = 3; i < 9; i++) {
+        char arguments[200];
+        (void)snprintf(arguments, sizeof arguments, "{\"c%u\":\"%s\"}", (unsigned)i, LONG);
+        if (from <= i) rig_call(r, "c5", "echo", arguments);
+    }
+    if (from <= 9)
+        rig_call(r, "c6", "revert_to_state", "{\"category\":\"failure\",\"step\":\"n35\"}");
+    if (from <= 10) rig_says(r, "The village has nine houses.");
+    if (from <= 11) rig_says(r, "You are welcome.");
+}
+
+static void begin(story *s) {
+    memset(s, 0, sizeof *s);
+    s->r = rig_new();
+    rig_chunk(s->r, 300);
+    rig_mock(s->r); /* no usage: what counts is the estimate */
+    phi_memory_init(&s->memory, NULL, 0);
+    phi_arena_init(&s->arena, &s->memory, 0);
+    make_desc(s);
+    s->agent = rig_agent(s->r, &s->desc);
+    script(s->r, 0);
+    CHECK_EQ_INT(phi_prompt(s->agent, "Count the houses"), PHI_OK);
+    CHECK_EQ_INT(phi_follow_up(s->agent, "Thanks"), PHI_OK);
+}
+
+static void end(story *s) {
+    phi_arena_free(&s->arena);
+    rig_free(s->r);
+}
+
+/* One step, and the host, which answers after two steps. */
+static bool go_on(story *s) {
+    phi_pending_item items[4];
+    int runs = rig_step(s->r);
+    size_t n, i;
+    rig_pass_ms(s->r, 1);
+    n = phi_pending(rig_runtime(s->r), items, 4);
+    for (i = 0; i < n && i < 4; i++) {
+        if (s->waited++ < 2) continue;
+        s->waited = 0;
+        if (items[i].kind == PHI_WAITING_CALL)
+            (void)phi_call_finish(items[i].call, "nine", 4, false);
+        else
+            (void)phi_decide(items[i].ticket, PHI_ALLOW, NULL);
+    }
+    return runs > 0;
+}
+
+static size_t answers(phi_agent agent) {
+    size_t i, n = 0;
+    for (i = 0; i < phi_message_count(agent); i++)
+        n += phi_message_at(agent, i)->role == PHI_ROLE_ASSISTANT;
+    return n;
+}
+
+static void move(story *s) {
+    phi_str text = phi_str_of("");
+    size_t said = answers(s->agent);
+    rig *old = s->r;
+    CHECK_EQ_INT(phi_agent_snapshot(s->agent, &s->arena, &text), PHI_OK);
+    s->r = rig_new();
+    rig_chunk(s->r, 300);
+    rig_mock(s->r); /* no usage: what counts is the estimate */
+    make_desc(s);
+    s->agent = phi_agent_restore(rig_runtime(s->r), &s->desc, text, PHI_RESTORE_RESUME);
+    CHECK(s->agent.rt != NULL);
+    rig_free(old);
+    script(s->r, said);
+}
+
+TEST(compactions_prunes_and_reverts_are_the_same_after_a_snapshot_at_any_step) {
+    story s;
+    uint64_t want;
+    const char *told;
+    int k, n = 0;
+    begin(&s);
+    while (go_on(&s) && n < STEPS_MOST) n++;
+    want = digest(phi_agent_thread(s.agent));
+    told = rig_story(s.r);
+    CHECK(strstr(told, "CompactionEnd") != NULL);
+    CHECK(strstr(told, "PrunApplied") != NULL);
+    CHECK(strstr(told, "Revert") != NULL);
+    if (getenv("SHOW")) printf("%s", told), show(phi_agent_thread(s.agent));
+    CHECK_EQ_INT(answers(s.agent), 12);
+    end(&s);
+    CHECK(n > 20 && n < STEPS_MOST);
+    for (k = 0; k <= n; k++) {
+        int i;
+        begin(&s);
+        for (i = 0; i < k; i++) (void)go_on(&s);
+        move(&s);
+        for (i = 0; i < 3 * STEPS_MOST && go_on(&s); i++) continue;
+        if (!CHECK(want == digest(phi_agent_thread(s.agent)))) {
+            printf("  snapshot at step %d of %d\n", k, n);
+            show(phi_agent_thread(s.agent));
+            end(&s);
+            return;
+        }
+        end(&s);
+    }
+}
+
+/* ---- a compaction that the host asked for ---- */
+
+static void fill(rig *r, phi_agent agent) {
+    int i;
+    for (i = 0; i < 6; i++) {
+        rig_says(r, LONG);
+        CHECK_EQ_INT(phi_prompt(agent, LONG), PHI_OK);
+        CHECK_EQ_INT(rig_run(r, 20), 0);
+    }
+}
+
+TEST(a_compaction_of_the_hosts_that_waits_goes_on_after_loading) {
+    story s;
+    phi_str text = phi_str_of("");
+    phi_entry last;
+    rig *other = rig_new();
+    memset(&s, 0, sizeof s);
+    s.r = rig_new();
+    phi_memory_init(&s.memory, NULL, 0);
+    phi_arena_init(&s.arena, &s.memory, 0);
+    make_desc(&s);
+    s.desc.model.context_window = 100000;
+    s.agent = rig_agent(s.r, &s.desc);
+    fill(s.r, s.agent);
+    CHECK_EQ_INT(phi_compact(s.agent), PHI_OK);
+    (void)rig_run(s.r, 5); /* the hook waits */
+    CHECK(phi_agent_running(s.agent));
+    CHECK_EQ_INT(phi_agent_snapshot(s.agent, &s.arena, &text), PHI_OK);
+    rig_free(s.r);
+    s.r = other;
+    s.agent = phi_agent_restore(rig_runtime(other), &s.desc, text, PHI_RESTORE_RESUME);
+    REQUIRE(s.agent.rt != NULL);
+    CHECK(phi_agent_running(s.agent));
+    s.waited = 2;
+    while (go_on(&s)) continue;
+    CHECK(strstr(rig_story(other), "AgentStart") == NULL); /* it was told before */
+    CHECK(strstr(rig_story(other), "CompactionEnd") != NULL);
+    CHECK(strstr(rig_story(other), "AgentEnd ok") != NULL);
+    CHECK_EQ_INT(phi_thread_entry(phi_agent_thread(s.agent),
+                                  phi_thread_count(phi_agent_thread(s.agent)) - 1, &last),
+                 PHI_OK);
+    CHECK(last.kind == PHI_ENTRY_LOOP_END);
+    end(&s);
+}
+
+/* ---- a snapshot and a store ---- */
+
+TEST(a_snapshot_is_loaded_into_a_new_thread_of_a_store_and_not_over_another) {
+    store_mem *store = store_mem_new();
+    phi_agent_desc desc = rig_desc();
+    phi_str text = phi_str_of("");
+    phi_memory memory;
+    phi_arena arena;
+    phi_agent agent;
+    const char *words = "";
+    uint64_t want;
+    rig *r = rig_new();
+    phi_memory_init(&memory, NULL, 0);
+    phi_arena_init(&arena, &memory, 0);
+    desc.store = store_mem_store(store);
+    desc.thread_id = "t";
+    agent = rig_agent(r, &desc);
+    fill(r, agent);
+    want = digest(phi_agent_thread(agent));
+    CHECK_EQ_INT(phi_agent_snapshot(agent, &arena, &text), PHI_OK);
+    rig_free(r);
+    r = rig_new();
+    CHECK(phi_agent_restore(rig_runtime(r), &desc, text, PHI_RESTORE_RESUME).rt == NULL);
+    CHECK(phi_last_error(rig_runtime(r), &words, NULL) == PHI_MISUSE);
+    CHECK_EQ_STR(words, "phi_agent_restore: the store has thread \"t\" already");
+    CHECK(!store_mem_locked(store, "t"));
+    desc.thread_id = "u";
+    agent = phi_agent_restore(rig_runtime(r), &desc, text, PHI_RESTORE_RESUME);
+    REQUIRE(agent.rt != NULL);
+    CHECK_EQ_INT(digest(phi_agent_thread(agent)), want);
+    (void)rig_run(r, 2);
+    CHECK_EQ_STR(store_mem_text(store, "u"), store_mem_text(store, "t"));
+    phi_arena_free(&arena);
+    rig_free(r);
+    store_mem_free(store);
+}
+
+/* ---- a run over a thread of the host's ---- */
+
+TEST(a_run_over_a_lent_thread_is_saved_and_goes_on_in_a_thread_of_its_own) {
+    rig *r = rig_new(), *other = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_content block = PHI_ZERO;
+    phi_message prompt = PHI_ZERO;
+    phi_run_desc run = PHI_ZERO;
+    phi_str text = phi_str_of("");
+    phi_memory memory;
+    phi_arena arena;
+    phi_tool wait = rig_wait(r), again = rig_wait(other);
+    phi_thread *thread = phi_thread_new(rig_runtime(r), 0);
+    phi_agent agent;
+    phi_pending_item item;
+    phi_memory_init(&memory, NULL, 0);
+    phi_arena_init(&arena, &memory, 0);
+    block.kind = PHI_CONTENT_TEXT;
+    block.text = phi_str_of("Go");
+    prompt.role = PHI_ROLE_USER;
+    prompt.content = &block;
+    prompt.content_count = 1;
+    desc.tools = &wait;
+    desc.tool_count = 1;
+    run.agent = &desc;
+    run.thread = thread;
+    run.prompts = &prompt;
+    run.prompt_count = 1;
+    agent = phi_run(rig_runtime(r), &run);
+    REQUIRE(agent.rt != NULL);
+    rig_call(r, "c1", "wait", "{}");
+    (void)rig_run(r, 10);
+    CHECK_EQ_INT(phi_agent_snapshot(agent, &arena, &text), PHI_OK);
+    desc.tools = &again;
+    agent = phi_agent_restore(rig_runtime(other), &desc, text, PHI_RESTORE_RESUME);
+    REQUIRE(agent.rt != NULL);
+    (void)rig_run(other, 5);
+    REQUIRE(phi_pending(rig_runtime(other), &item, 1) == 1);
+    CHECK_EQ_INT(phi_call_finish(item.call, "done", 4, false), PHI_OK);
+    rig_says(other, "Well.");
+    CHECK_EQ_INT(rig_run(other, 20), 0);
+    CHECK_EQ_INT(phi_message_count(agent), 4);
+    CHECK_EQ_INT(phi_thread_count(thread), 4); /* it was only read */
+    rig_finish(r, 0, "done");
+    rig_says(r, "Well.");
+    CHECK_EQ_INT(rig_run(r, 20), 0);
+    CHECK_EQ_INT(digest(thread), digest(phi_agent_thread(agent)));
+    phi_arena_free(&arena);
+    CHECK_EQ_INT(phi_thread_free(thread), PHI_OK);
+    rig_free(r);
+    rig_free(other);
+}
+
+/* ---- freed inside of each callback ---- */
+
+typedef struct leaver {
+    phi_agent agent;
+    int at, n; /* leaves at the n-th call */
+    bool open;
+} leaver;
+
+static void pass(leaver *l) {
+    if (l->n++ == l->at) CHECK_EQ_INT(phi_agent_free(l->agent), PHI_OK);
+}
+
+static phi_verdict leaving_hook(void *user_data, phi_hook *hook) {
+    (void)hook;
+    pass((leaver *)user_data);
+    return PHI_ALLOW;
+}
+
+static phi_status leaving_start(void *user_data, const phi_compaction_request *request,
+                                void **job) {
+    leaver *l = (leaver *)user_data;
+    (void)request;
+    *job = l;
+    l->open = true;
+    pass(l);
+    return PHI_OK;
+}
+
+static phi_status leaving_poll(void *user_data, void *job, phi_rewrite *out) {
+    (void)job;
+    (void)out;
+    pass((leaver *)user_data);
+    return PHI_BUSY;
+}
+
+static void leaving_end(void *user_data, void *job) {
+    leaver *l = (leaver *)user_data;
+    CHECK(l->open && job == l);
+    l->open = false;
+}
+
+static void leaving_field(void *user_data, const phi_field *field) {
+    (void)field;
+    pass((leaver *)user_data);
+}
+
+static phi_flow leaving_tool(void *user_data, phi_call call, phi_str arguments) {
+    (void)arguments;
+    (void)phi_call_prune(call, 10, PHI__LIT("memo"));
+    pass((leaver *)user_data);
+    return PHI_DONE;
+}
+
+static size_t leaving_count(void *user_data, phi_str text) {
+    (void)user_data;
+    return text.len / 4;
+}
+
+TEST(an_agent_is_freed_inside_of_any_callback) {
+    leaver l;
+    int at;
+    for (at = 0; at < 400; at++) {
+        rig *r = rig_new();
+        store_mem *store = store_mem_new();
+        phi_agent_desc desc = rig_desc();
+        phi_policy policy = phi_policy_short_context();
+        phi_tool tool = PHI_ZERO;
+        int i;
+        memset(&l, 0, sizeof l);
+        l.at = at;
+        tool.name = "tool";
+        tool.start = leaving_tool;
+        tool.on_field = leaving_field;
+        tool.user_data = &l;
+        desc.tools = &tool;
+        desc.tool_count = 1;
+        desc.model.context_window = 300;
+        desc.compaction.system_prompt_tokens = 20;
+        desc.compactor.start = leaving_start;
+        desc.compactor.poll = leaving_poll;
+        desc.compactor.end = leaving_end;
+        desc.compactor.user_data = &l;
+        desc.hook_fn = leaving_hook;
+        desc.hook_points = 0x1ffff;
+        desc.user_data = &l;
+        desc.policy = &policy;
+        desc.token_counter.count_text = leaving_count;
+        desc.store = store_mem_store(store);
+        desc.capture_requests = true;
+        l.agent = rig_agent(r, &desc);
+        for (i = 0; i < 6; i++) rig_call(r, "c", "tool", "{\"a\":\"" LONG "\",\"b\":2}");
+        rig_says(r, "Done.");
+        CHECK_EQ_INT(phi_prompt(l.agent, LONG), PHI_OK);
+        CHECK_EQ_INT(rig_run(r, 200), 0);
+        CHECK(!l.open || phi_agent_alive(l.agent));
+        i = l.n;
+        rig_free(r);
+        CHECK(!l.open);
+        store_mem_free(store);
+        CHECK_EQ_INT(test_alloc_live_bytes(), 0);
+        if (i <= at) break; /* nobody was left to be freed */
+    }
+    CHECK(at > 40 && at < 400);
+}
+
+TEST_MAIN(TEST_ENTRY(compactions_prunes_and_reverts_are_the_same_after_a_snapshot_at_any_step),
+          TEST_ENTRY(a_compaction_of_the_hosts_that_waits_goes_on_after_loading),
+          TEST_ENTRY(a_snapshot_is_loaded_into_a_new_thread_of_a_store_and_not_over_another),
+          TEST_ENTRY(a_run_over_a_lent_thread_is_saved_and_goes_on_in_a_thread_of_its_own),
+          TEST_ENTRY(an_agent_is_freed_inside_of_any_callback))
