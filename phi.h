@@ -2542,11 +2542,11 @@ PHI_API bool phi_call_pending(phi_call call);        /* any thread */
 #endif /* PHI__PUB_LOOP */
 
 #ifdef PHI__PUB_AGENT
-#if PHI__PUB_AGENT != 0x46fbad70
+#if PHI__PUB_AGENT != 0xde612254
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__PUB_AGENT 0x46fbad70
+#define PHI__PUB_AGENT 0xde612254
 
 /* ---- src/agent/profile.h ---- */
 
@@ -2743,8 +2743,10 @@ typedef struct phi_agent_desc {
                                  are of one runtime (default: none) */
     phi_trigger
         first_turn_trigger; /* of runs that begin with a prompt (default PHI_TRIGGER_USER) */
-    phi_hook_fn hook_fn;    /* called with user_data (default: none) */
-    uint32_t hook_points;   /* PHI_HOOK_ bits: where hook_fn is called (default: nowhere) */
+    phi_keep
+        keep; /* what stays in view of a run that fails or is cancelled (default: what is complete of it) */
+    phi_hook_fn hook_fn;  /* called with user_data (default: none) */
+    uint32_t hook_points; /* PHI_HOOK_ bits: where hook_fn is called (default: nowhere) */
     uint32_t
         decision_timeout_ms;   /* of what waits for phi_decide or phi_budget_raise (default 300,000;
                                        PHI_UNLIMITED) */
@@ -30860,11 +30862,11 @@ PHI_API phi_status phi_thread_fresh(phi_thread *thread) {
 #endif /* PHI__IMP_THREAD */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x3114cac1
+#if PHI__IMP_LOOP != 0x83e19b39
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x3114cac1
+#define PHI__IMP_LOOP 0x83e19b39
 
 /* ---- src/loop/session_in.h ---- */
 
@@ -31461,6 +31463,7 @@ struct phi__agent {
     size_t untold_drops; /* messages that were dropped while the event queue was full */
     uint32_t doom_warn_after, doom_stop_after; /* 0: never */
     phi_trigger first_turn_trigger;
+    phi_keep keep;
     size_t event_queue_bytes, max_event_bytes;
     uint64_t max_response_bytes;
     void *user_data;
@@ -38527,6 +38530,7 @@ static phi__state phi__turn_close(phi__run *run) {
     if (usage != NULL) *usage = run->usage;
     entry.usage = usage;
     entry.status = run->status;
+    if (run->status != PHI_OK) entry.keep = agent->keep;
     entry.failure = run->failure;
     (void)phi__run_note(run, &entry); /* without memory for it, the log still tells: no reply */
     phi__put_off_due(agent);
@@ -39177,11 +39181,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0x08ea1331
+#if PHI__IMP_AGENT != 0x0135c0a7
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0x08ea1331
+#define PHI__IMP_AGENT 0x0135c0a7
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -40045,6 +40049,7 @@ static void phi__agent_behaviour(phi__agent *agent, const phi_agent_desc *desc) 
     agent->queue_limit = phi__agent_or(desc->queue_limit, PHI__AGENT_QUEUE_LIMIT);
     agent->doom_warn_after = phi__agent_doom_limit(desc->doom_warn_after, PHI__AGENT_DOOM_WARN);
     agent->doom_stop_after = phi__agent_doom_limit(desc->doom_stop_after, PHI__AGENT_DOOM_STOP);
+    agent->keep = desc->keep;
     agent->first_turn_trigger =
         desc->first_turn_trigger != (phi_trigger)0 ? desc->first_turn_trigger : PHI_TRIGGER_USER;
     agent->user_data = desc->user_data;
@@ -40260,7 +40265,8 @@ static bool phi__agent_enums_fit(const phi_agent_desc *desc) {
            (unsigned)desc->tool_mode <= (unsigned)PHI_TOOLS_BATCHED &&
            (unsigned)desc->steering_mode <= (unsigned)PHI_QUEUE_ALL &&
            (unsigned)desc->follow_up_mode <= (unsigned)PHI_QUEUE_ALL &&
-           (unsigned)desc->first_turn_trigger <= (unsigned)PHI_TRIGGER_BRANCH;
+           (unsigned)desc->first_turn_trigger <= (unsigned)PHI_TRIGGER_BRANCH &&
+           (unsigned)desc->keep <= (unsigned)PHI_KEEP_NONE;
 }
 
 static phi_status phi__agent_check(phi_runtime *rt, const phi_agent_desc *desc) {
@@ -40273,8 +40279,8 @@ static phi_status phi__agent_check(phi_runtime *rt, const phi_agent_desc *desc) 
                           desc->temperature);
     if (!phi__agent_enums_fit(desc))
         return phi__error(rt, PHI_BAD_ARG,
-                          "thinking, tool_choice, tool_mode, steering_mode, follow_up_mode or "
-                          "first_turn_trigger is none of its values");
+                          "thinking, tool_choice, tool_mode, steering_mode, follow_up_mode, "
+                          "first_turn_trigger or keep is none of its values");
     status = phi__agent_check_control(rt, desc);
     if (status == PHI_OK) status = phi__agent_check_compaction(rt, desc);
     if (status == PHI_OK) status = phi__agent_check_store(rt, desc);
@@ -40448,6 +40454,7 @@ PHI_API phi_status phi_agent_get_desc(phi_agent handle, phi_agent_desc *out) {
     out->workspace = phi__agent_text_or_null(agent->workspace);
     if (agent->parent != NULL) out->parent = phi__agent_handle(agent->parent);
     out->first_turn_trigger = agent->first_turn_trigger;
+    out->keep = agent->keep;
     out->hook_fn = agent->hook_fn;
     out->hook_points = agent->hook_points;
     out->decision_timeout_ms = agent->decision_timeout_ms;

@@ -59,7 +59,7 @@
 #if PHI__PUB_LOOP != 0x46f34e6f
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_AGENT != 0x46fbad70
+#if PHI__PUB_AGENT != 0xde612254
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_SESSION != 0xb63c5f57

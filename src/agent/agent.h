@@ -52,8 +52,10 @@ typedef struct phi_agent_desc {
                                  are of one runtime (default: none) */
     phi_trigger
         first_turn_trigger; /* of runs that begin with a prompt (default PHI_TRIGGER_USER) */
-    phi_hook_fn hook_fn;    /* called with user_data (default: none) */
-    uint32_t hook_points;   /* PHI_HOOK_ bits: where hook_fn is called (default: nowhere) */
+    phi_keep
+        keep; /* what stays in view of a run that fails or is cancelled (default: what is complete of it) */
+    phi_hook_fn hook_fn;  /* called with user_data (default: none) */
+    uint32_t hook_points; /* PHI_HOOK_ bits: where hook_fn is called (default: nowhere) */
     uint32_t
         decision_timeout_ms;   /* of what waits for phi_decide or phi_budget_raise (default 300,000;
                                        PHI_UNLIMITED) */

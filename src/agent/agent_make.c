@@ -309,6 +309,7 @@ static void phi__agent_behaviour(phi__agent *agent, const phi_agent_desc *desc) 
     agent->queue_limit = phi__agent_or(desc->queue_limit, PHI__AGENT_QUEUE_LIMIT);
     agent->doom_warn_after = phi__agent_doom_limit(desc->doom_warn_after, PHI__AGENT_DOOM_WARN);
     agent->doom_stop_after = phi__agent_doom_limit(desc->doom_stop_after, PHI__AGENT_DOOM_STOP);
+    agent->keep = desc->keep;
     agent->first_turn_trigger =
         desc->first_turn_trigger != (phi_trigger)0 ? desc->first_turn_trigger : PHI_TRIGGER_USER;
     agent->user_data = desc->user_data;
@@ -524,7 +525,8 @@ static bool phi__agent_enums_fit(const phi_agent_desc *desc) {
            (unsigned)desc->tool_mode <= (unsigned)PHI_TOOLS_BATCHED &&
            (unsigned)desc->steering_mode <= (unsigned)PHI_QUEUE_ALL &&
            (unsigned)desc->follow_up_mode <= (unsigned)PHI_QUEUE_ALL &&
-           (unsigned)desc->first_turn_trigger <= (unsigned)PHI_TRIGGER_BRANCH;
+           (unsigned)desc->first_turn_trigger <= (unsigned)PHI_TRIGGER_BRANCH &&
+           (unsigned)desc->keep <= (unsigned)PHI_KEEP_NONE;
 }
 
 static phi_status phi__agent_check(phi_runtime *rt, const phi_agent_desc *desc) {
@@ -537,8 +539,8 @@ static phi_status phi__agent_check(phi_runtime *rt, const phi_agent_desc *desc) 
                           desc->temperature);
     if (!phi__agent_enums_fit(desc))
         return phi__error(rt, PHI_BAD_ARG,
-                          "thinking, tool_choice, tool_mode, steering_mode, follow_up_mode or "
-                          "first_turn_trigger is none of its values");
+                          "thinking, tool_choice, tool_mode, steering_mode, follow_up_mode, "
+                          "first_turn_trigger or keep is none of its values");
     status = phi__agent_check_control(rt, desc);
     if (status == PHI_OK) status = phi__agent_check_compaction(rt, desc);
     if (status == PHI_OK) status = phi__agent_check_store(rt, desc);
@@ -712,6 +714,7 @@ PHI_API phi_status phi_agent_get_desc(phi_agent handle, phi_agent_desc *out) {
     out->workspace = phi__agent_text_or_null(agent->workspace);
     if (agent->parent != NULL) out->parent = phi__agent_handle(agent->parent);
     out->first_turn_trigger = agent->first_turn_trigger;
+    out->keep = agent->keep;
     out->hook_fn = agent->hook_fn;
     out->hook_points = agent->hook_points;
     out->decision_timeout_ms = agent->decision_timeout_ms;

@@ -491,6 +491,7 @@ struct phi__agent {
     size_t untold_drops; /* messages that were dropped while the event queue was full */
     uint32_t doom_warn_after, doom_stop_after; /* 0: never */
     phi_trigger first_turn_trigger;
+    phi_keep keep;
     size_t event_queue_bytes, max_event_bytes;
     uint64_t max_response_bytes;
     void *user_data;

@@ -409,6 +409,7 @@ static phi__state phi__turn_close(phi__run *run) {
     if (usage != NULL) *usage = run->usage;
     entry.usage = usage;
     entry.status = run->status;
+    if (run->status != PHI_OK) entry.keep = agent->keep;
     entry.failure = run->failure;
     (void)phi__run_note(run, &entry); /* without memory for it, the log still tells: no reply */
     phi__put_off_due(agent);

@@ -104,13 +104,13 @@ TEST(numbers_that_make_no_sense_are_refused) {
     desc = rig_desc();
     desc.tool_mode = (phi_tool_mode)9;
     refused(r, &desc, PHI_BAD_ARG,
-            "thinking, tool_choice, tool_mode, steering_mode, follow_up_mode or "
-            "first_turn_trigger is none of its values");
+            "thinking, tool_choice, tool_mode, steering_mode, follow_up_mode, "
+            "first_turn_trigger or keep is none of its values");
     desc = rig_desc();
     desc.thinking = (phi_thinking)9;
     refused(r, &desc, PHI_BAD_ARG,
-            "thinking, tool_choice, tool_mode, steering_mode, follow_up_mode or "
-            "first_turn_trigger is none of its values");
+            "thinking, tool_choice, tool_mode, steering_mode, follow_up_mode, "
+            "first_turn_trigger or keep is none of its values");
     rig_free(r);
 }
 
