@@ -5,6 +5,8 @@
 #include "support/rig.h"
 
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 enum { STEPS_MOST = 60, DUMP = 16000 };
 
@@ -157,6 +159,63 @@ TEST(a_snapshot_at_any_step_leads_to_the_same_log) {
             end(&s);
             return;
         }
+        end(&s);
+    }
+}
+
+/* The rest of a story in a process of its own, which sends the log back. */
+static void elsewhere(story *s, phi_str text, size_t said, char got[DUMP]) {
+    int ends[2];
+    pid_t child;
+    size_t n = 0;
+    ssize_t more;
+    REQUIRE(pipe(ends) == 0);
+    child = fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+        static char log[DUMP];
+        rig *old = s->r;
+        phi_agent_desc desc;
+        bool sent;
+        int i;
+        s->r = rig_new();
+        rig_chunk(s->r, 200);
+        desc = story_desc(s);
+        s->agent = phi_agent_restore(rig_runtime(s->r), &desc, text, PHI_RESTORE_RESUME);
+        script(s->r, said);
+        rig_says(s->r, "You are welcome.");
+        for (i = 0; i < 3 * STEPS_MOST && go_on(s); i++) continue;
+        dump(s->agent, log);
+        sent = write(ends[1], log, strlen(log)) == (ssize_t)strlen(log);
+        rig_free(old);
+        end(s);
+        _exit(sent ? 0 : 1);
+    }
+    (void)close(ends[1]);
+    while (n + 1 < DUMP && (more = read(ends[0], got + n, DUMP - 1 - n)) > 0) n += (size_t)more;
+    got[n] = '\0';
+    (void)close(ends[0]);
+    CHECK(waitpid(child, NULL, 0) == child);
+}
+
+TEST(a_snapshot_goes_on_in_another_process) {
+    static char want[DUMP], got[DUMP];
+    story s;
+    int k;
+    begin(&s);
+    rig_says(s.r, "You are welcome.");
+    while (go_on(&s)) continue;
+    dump(s.agent, want);
+    end(&s);
+    for (k = 0; k < 24; k += 3) {
+        phi_str text = phi_str_of("");
+        int i;
+        begin(&s);
+        rig_says(s.r, "You are welcome.");
+        for (i = 0; i < k; i++) (void)go_on(&s);
+        CHECK_EQ_INT(phi_agent_snapshot(s.agent, &s.arena, &text), PHI_OK);
+        elsewhere(&s, text, answers(s.agent), got);
+        if (!CHECK(strcmp(want, got) == 0)) printf("  snapshot at step %d\n", k);
         end(&s);
     }
 }
@@ -473,6 +532,7 @@ TEST(every_allocation_may_fail) {
 }
 
 TEST_MAIN(TEST_ENTRY(a_snapshot_at_any_step_leads_to_the_same_log),
+          TEST_ENTRY(a_snapshot_goes_on_in_another_process),
           TEST_ENTRY(a_snapshot_of_a_snapshot_is_the_same_text),
           TEST_ENTRY(an_interrupted_run_ends_and_the_agent_can_be_prompted),
           TEST_ENTRY(a_tool_takes_up_its_call_with_the_arguments_it_had),
