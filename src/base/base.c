@@ -43,9 +43,10 @@ PHI__FN size_t phi__mul(size_t a, size_t b) {
 
 PHI__FN void *phi__grow(phi_memory *memory, void *ptr, size_t *cap, size_t need, size_t size) {
     size_t now = *cap, bytes;
+    size_t least = size > 128 ? 1 : 4; /* of large ones there is often but one */
     void *out;
     if (need <= now) return ptr;
-    now = now > SIZE_MAX / 2 ? need : phi__max(phi__max(now * 2, need), 4);
+    now = now > SIZE_MAX / 2 ? need : phi__max(phi__max(now * 2, need), least);
     bytes = phi__mul(now, size);
     if (bytes == SIZE_MAX) return NULL;
     out = phi__realloc(memory, ptr, *cap * size, bytes);

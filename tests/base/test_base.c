@@ -187,6 +187,20 @@ TEST(grow_doubles_and_keeps_what_was_there) {
     phi__free(&memory, at, cap * sizeof *at);
 }
 
+TEST(an_array_of_large_things_begins_with_what_is_needed) {
+    phi_allocator a = test_allocator();
+    phi_memory memory;
+    size_t cap = 0;
+    void *at;
+    phi_memory_init(&memory, &a, 0);
+    at = phi__grow(&memory, NULL, &cap, 1, 200);
+    CHECK_EQ_INT(cap, 1);
+    at = phi__grow(&memory, at, &cap, 2, 200);
+    at = phi__grow(&memory, at, &cap, 3, 200);
+    CHECK_EQ_INT(cap, 4);
+    phi__free(&memory, at, cap * 200);
+}
+
 TEST(grow_that_fails_leaves_the_array_and_its_capacity) {
     phi_allocator a = test_allocator();
     phi_memory memory;
@@ -285,6 +299,7 @@ TEST_MAIN(TEST_ENTRY(every_status_has_its_number_and_words),
           TEST_ENTRY(alloc_gives_zeroes_and_freeing_null_is_nothing),
           TEST_ENTRY(sums_and_products_that_do_not_fit_say_so),
           TEST_ENTRY(grow_doubles_and_keeps_what_was_there),
+          TEST_ENTRY(an_array_of_large_things_begins_with_what_is_needed),
           TEST_ENTRY(grow_that_fails_leaves_the_array_and_its_capacity),
           TEST_ENTRY(strings_compare_by_length_and_bytes),
           TEST_ENTRY(a_string_is_or_starts_with_a_text),
