@@ -25271,11 +25271,11 @@ PHI_API void phi_answer_fail(phi_answer *answer, phi_failure_kind kind, bool ret
 #endif /* PHI__IMP_WIRE */
 
 #ifdef PHI__IMP_THREAD
-#if PHI__IMP_THREAD != 0x40612499
+#if PHI__IMP_THREAD != 0x50968df2
 #error "phi: two versions of src/thread in one file"
 #endif
 #else
-#define PHI__IMP_THREAD 0x40612499
+#define PHI__IMP_THREAD 0x50968df2
 
 /* ---- src/thread/compact_in.h ---- */
 
@@ -25547,6 +25547,12 @@ PHI__FN void phi__entry_reader_free(phi__entry_reader *reader);
 /* Appends the entry to the thread. PHI_PARSE: it is none, or none that can stand there; `words` say why. After
    anything but PHI_OK the thread is to be freed. */
 PHI__FN phi_status phi__entry_read(phi__entry_reader *reader, phi_str json);
+
+/* A message whole, as the members "message" and, where there is something, "more" of an object; and back: its blocks are
+   in the reader's scratch arena, strings of the tree are not copied. */
+PHI__FN void phi__entry_put_message(phi__buf *out, const phi_message *message, phi_arena *scratch);
+PHI__FN phi_status phi__entry_get_message(phi__entry_reader *reader, const phi_json *holder,
+                                          phi_message *out);
 
 /* Words of the format that both directions know: by number, NULL past the end. */
 PHI__FN const char *phi__entry_kind_word(int kind);
@@ -26771,7 +26777,7 @@ static void phi__entry_put_extension(phi__buf *out, const phi_message *message,
 }
 
 /* The members "message" and, where there is something, "more". */
-static void phi__entry_put_message(phi__buf *out, const phi_message *message, phi_arena *scratch) {
+PHI__FN void phi__entry_put_message(phi__buf *out, const phi_message *message, phi_arena *scratch) {
     bool extension = message->role == PHI_ROLE_EXTENSION;
     size_t before, empty;
     phi__json_put_key(out, PHI__LIT("message"));
@@ -27028,8 +27034,8 @@ static phi_status phi__entry_get_extension(phi__entry_reader *r, const phi_json 
 }
 
 /* In the scratch arena. */
-static phi_status phi__entry_get_message(phi__entry_reader *r, const phi_json *holder,
-                                         phi_message *out) {
+PHI__FN phi_status phi__entry_get_message(phi__entry_reader *r, const phi_json *holder,
+                                          phi_message *out) {
     const phi_json *node = phi_json_get(holder, "message"), *more = phi_json_get(holder, "more");
     phi_parse_error error;
     phi_status status;
@@ -30863,11 +30869,11 @@ PHI_API phi_status phi_thread_fresh(phi_thread *thread) {
 #endif /* PHI__IMP_THREAD */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x83e19b39
+#if PHI__IMP_LOOP != 0x54a05edd
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x83e19b39
+#define PHI__IMP_LOOP 0x54a05edd
 
 /* ---- src/loop/session_in.h ---- */
 
@@ -31885,11 +31891,6 @@ static inline phi_agent phi__agent_seen(const phi__agent *agent) {
 #ifndef PHI_LOOP_FREEZE_IN_H
 #define PHI_LOOP_FREEZE_IN_H
 
-
-/* Messages with all their fields: {"message":...} and beside it what the interchange JSON leaves out. */
-PHI__FN void phi__freeze_message(phi__buf *out, const phi_message *message, phi_arena *scratch);
-/* In the arena; strings of the tree are not copied. PHI_PARSE, PHI_NO_MEMORY. */
-PHI__FN phi_status phi__thaw_message(const phi_json *node, phi_arena *arena, phi_message *out);
 
 /* A queue as an array; and back, added to it. PHI_PARSE, PHI_NO_MEMORY. */
 PHI__FN void phi__freeze_inputs(phi__buf *out, const phi__inputs *inputs, phi_arena *scratch);
@@ -34659,14 +34660,11 @@ static void phi__freeze_flag(phi__buf *out, const char *key, bool set) {
     phi__json_put_bool(out, true);
 }
 
-PHI__FN void phi__freeze_message(phi__buf *out, const phi_message *message, phi_arena *scratch) {
+/* As an entry of the log has it. */
+static void phi__freeze_message(phi__buf *out, const phi_message *message, phi_arena *scratch) {
     phi__json_put_comma(out);
     phi__buf_char(out, '{');
-    phi__json_put_key(out, PHI__LIT("message"));
-    phi__message_put(out, message, scratch);
-    if (message->details.len > 0) phi__freeze_str(out, "details", message->details);
-    if (message->raw_stop_reason.len > 0)
-        phi__freeze_str(out, "raw_stop_reason", message->raw_stop_reason);
+    phi__entry_put_message(out, message, scratch);
     phi__buf_char(out, '}');
 }
 
@@ -37845,32 +37843,23 @@ static phi_str phi__thaw_str(const phi_json *node, const char *key) {
 
 /* ---- messages and queues ---- */
 
-PHI__FN phi_status phi__thaw_message(const phi_json *node, phi_arena *arena, phi_message *out) {
-    phi_parse_error error;
-    phi_status status = phi__message_get(phi_json_get(node, "message"), arena, out, &error);
-    if (status != PHI_OK) return status;
-    out->details = phi__thaw_str(node, "details");
-    out->raw_stop_reason = phi__thaw_str(node, "raw_stop_reason");
-    return PHI_OK;
-}
-
 PHI__FN phi_status phi__thaw_inputs(phi__agent *agent, const phi_json *node, phi__inputs *to) {
     phi_json_iter it = phi_json_each(node);
     const phi_json *child;
-    phi_arena scratch;
+    phi__entry_reader reader;
     phi_status status = PHI_OK;
-    phi_arena_init(&scratch, &agent->memory, 0);
+    phi__entry_reader_init(&reader, agent->thread);
     while (status == PHI_OK && (child = phi_json_next(&it)) != NULL) {
         phi_message message;
         phi_input kind = (phi_input)phi__thaw_u32(child, "kind");
-        status = phi__thaw_message(phi_json_get(child, "input"), &scratch, &message);
+        status = phi__entry_get_message(&reader, phi_json_get(child, "input"), &message);
         if ((unsigned)kind > (unsigned)PHI_INPUT_INJECTED) status = PHI_PARSE;
         if (status == PHI_OK)
             status = phi__input_add(agent, to, kind, message.content, message.content_count,
                                     phi__thaw_str(child, "source"));
         if (status == PHI_OK) to->tail->filtered = phi__thaw_flag(child, "filtered");
     }
-    phi_arena_free(&scratch);
+    phi__entry_reader_free(&reader);
     return status == PHI_FULL ? PHI_PARSE : status;
 }
 
@@ -37928,6 +37917,25 @@ static void phi__thaw_limits(phi__run *run, const phi_json *node) {
     run->started_us = elapsed < now ? now - elapsed : 0;
 }
 
+/* A message of the run, of that role, in the thread's arena. */
+static phi_status phi__thaw_keep(phi__run *run, const phi_json *node, phi_role role,
+                                 phi_message **out) {
+    phi__thread *thread = run->agent->thread;
+    phi__entry_reader reader;
+    phi_message message;
+    phi_status status;
+    phi__entry_reader_init(&reader, thread);
+    status = phi__entry_get_message(&reader, node, &message);
+    if (status == PHI_OK && message.role != role) status = PHI_PARSE;
+    if (status == PHI_OK) {
+        message.loop_id = run->loop_id;
+        *out = phi__thread_keep(thread, &message);
+        if (*out == NULL) status = PHI_NO_MEMORY;
+    }
+    phi__entry_reader_free(&reader);
+    return status;
+}
+
 static phi_status phi__thaw_prompts(phi__run *run, const phi_json *list) {
     phi__thread *thread = run->agent->thread;
     size_t n = phi_json_count(list), i = 0;
@@ -37938,14 +37946,12 @@ static phi_status phi__thaw_prompts(phi__run *run, const phi_json *list) {
     entries = (phi__entry *)phi_arena_alloc(&thread->arena, phi__mul(n, sizeof *entries));
     if (entries == NULL || !phi__thread_reserve(thread, n, n)) return PHI_NO_MEMORY;
     while ((child = phi_json_next(&it)) != NULL) {
-        phi_message message;
-        phi_status status = phi__thaw_message(child, &run->arena, &message);
+        phi_message *message;
+        phi_status status = phi__thaw_keep(run, child, PHI_ROLE_USER, &message);
         if (status != PHI_OK) return status;
-        message.loop_id = run->loop_id;
         entries[i] = phi__run_entry(run, PHI_ENTRY_MESSAGE);
-        entries[i].at_ms = message.timestamp_ms;
-        entries[i].message = phi__thread_keep(thread, &message);
-        if (entries[i++].message == NULL) return PHI_NO_MEMORY;
+        entries[i].at_ms = message->timestamp_ms;
+        entries[i++].message = message;
     }
     run->prompts = entries;
     run->prompt_count = n;
@@ -37999,16 +38005,6 @@ static phi_status phi__thaw_reply(phi__run *run, const phi_json *node) {
 
 /* ---- tool calls ---- */
 
-static phi_status phi__thaw_result(phi__toolcall *call, const phi_json *node) {
-    phi__run *run = call->run;
-    phi_message message;
-    phi_status status = phi__thaw_message(phi_json_get(node, "result"), &run->arena, &message);
-    if (status != PHI_OK) return status;
-    message.loop_id = run->loop_id;
-    call->result = phi__thread_keep(run->agent->thread, &message);
-    return call->result != NULL ? PHI_OK : PHI_NO_MEMORY;
-}
-
 static phi_status phi__thaw_call(phi__toolcall *call, const phi_json *node) {
     phi_arena *arena = &call->run->agent->thread->arena;
     phi_status status = PHI_OK;
@@ -38025,7 +38021,9 @@ static phi_status phi__thaw_call(phi__toolcall *call, const phi_json *node) {
     if (!phi__arena_str(arena, phi__thaw_str(node, "arguments"), &call->arguments) ||
         !phi__arena_str(arena, phi__thaw_str(node, "child_loop_id"), &call->child_loop_id))
         return PHI_NO_MEMORY;
-    if (phi_json_get(node, "result") != NULL) status = phi__thaw_result(call, node);
+    if (phi_json_get(node, "result") != NULL)
+        status = phi__thaw_keep(call->run, phi_json_get(node, "result"), PHI_ROLE_TOOL_RESULT,
+                                &call->result);
     if (status != PHI_OK || call->result != NULL || !call->begun) return status;
     if (!phi__call_open(call)) return PHI_NO_MEMORY;
     call->run->running_calls++;

@@ -5,6 +5,7 @@
 #include "loop/freeze_in.h"
 
 #include "model/message_in.h"
+#include "thread/entry_in.h"
 
 static const char *const phi__freeze_states[] = {
     "",    "before_loop", "open",   "filter",   "poll",  "top",  "before", "turn",
@@ -72,14 +73,11 @@ static void phi__freeze_flag(phi__buf *out, const char *key, bool set) {
     phi__json_put_bool(out, true);
 }
 
-PHI__FN void phi__freeze_message(phi__buf *out, const phi_message *message, phi_arena *scratch) {
+/* As an entry of the log has it. */
+static void phi__freeze_message(phi__buf *out, const phi_message *message, phi_arena *scratch) {
     phi__json_put_comma(out);
     phi__buf_char(out, '{');
-    phi__json_put_key(out, PHI__LIT("message"));
-    phi__message_put(out, message, scratch);
-    if (message->details.len > 0) phi__freeze_str(out, "details", message->details);
-    if (message->raw_stop_reason.len > 0)
-        phi__freeze_str(out, "raw_stop_reason", message->raw_stop_reason);
+    phi__entry_put_message(out, message, scratch);
     phi__buf_char(out, '}');
 }
 

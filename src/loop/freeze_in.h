@@ -5,11 +5,6 @@
 #include "loop/loop_in.h"
 #include "text/json_in.h"
 
-/* Messages with all their fields: {"message":...} and beside it what the interchange JSON leaves out. */
-PHI__FN void phi__freeze_message(phi__buf *out, const phi_message *message, phi_arena *scratch);
-/* In the arena; strings of the tree are not copied. PHI_PARSE, PHI_NO_MEMORY. */
-PHI__FN phi_status phi__thaw_message(const phi_json *node, phi_arena *arena, phi_message *out);
-
 /* A queue as an array; and back, added to it. PHI_PARSE, PHI_NO_MEMORY. */
 PHI__FN void phi__freeze_inputs(phi__buf *out, const phi__inputs *inputs, phi_arena *scratch);
 PHI__FN phi_status phi__thaw_inputs(phi__agent *agent, const phi_json *node, phi__inputs *to);

@@ -5,6 +5,7 @@
 #include "loop/freeze_in.h"
 
 #include "model/message_in.h"
+#include "thread/entry_in.h"
 
 static uint64_t phi__thaw_u64(const phi_json *node, const char *key) {
     return phi_json_uint(phi_json_get(node, key), 0);
@@ -30,32 +31,23 @@ static phi_str phi__thaw_str(const phi_json *node, const char *key) {
 
 /* ---- messages and queues ---- */
 
-PHI__FN phi_status phi__thaw_message(const phi_json *node, phi_arena *arena, phi_message *out) {
-    phi_parse_error error;
-    phi_status status = phi__message_get(phi_json_get(node, "message"), arena, out, &error);
-    if (status != PHI_OK) return status;
-    out->details = phi__thaw_str(node, "details");
-    out->raw_stop_reason = phi__thaw_str(node, "raw_stop_reason");
-    return PHI_OK;
-}
-
 PHI__FN phi_status phi__thaw_inputs(phi__agent *agent, const phi_json *node, phi__inputs *to) {
     phi_json_iter it = phi_json_each(node);
     const phi_json *child;
-    phi_arena scratch;
+    phi__entry_reader reader;
     phi_status status = PHI_OK;
-    phi_arena_init(&scratch, &agent->memory, 0);
+    phi__entry_reader_init(&reader, agent->thread);
     while (status == PHI_OK && (child = phi_json_next(&it)) != NULL) {
         phi_message message;
         phi_input kind = (phi_input)phi__thaw_u32(child, "kind");
-        status = phi__thaw_message(phi_json_get(child, "input"), &scratch, &message);
+        status = phi__entry_get_message(&reader, phi_json_get(child, "input"), &message);
         if ((unsigned)kind > (unsigned)PHI_INPUT_INJECTED) status = PHI_PARSE;
         if (status == PHI_OK)
             status = phi__input_add(agent, to, kind, message.content, message.content_count,
                                     phi__thaw_str(child, "source"));
         if (status == PHI_OK) to->tail->filtered = phi__thaw_flag(child, "filtered");
     }
-    phi_arena_free(&scratch);
+    phi__entry_reader_free(&reader);
     return status == PHI_FULL ? PHI_PARSE : status;
 }
 
@@ -113,6 +105,25 @@ static void phi__thaw_limits(phi__run *run, const phi_json *node) {
     run->started_us = elapsed < now ? now - elapsed : 0;
 }
 
+/* A message of the run, of that role, in the thread's arena. */
+static phi_status phi__thaw_keep(phi__run *run, const phi_json *node, phi_role role,
+                                 phi_message **out) {
+    phi__thread *thread = run->agent->thread;
+    phi__entry_reader reader;
+    phi_message message;
+    phi_status status;
+    phi__entry_reader_init(&reader, thread);
+    status = phi__entry_get_message(&reader, node, &message);
+    if (status == PHI_OK && message.role != role) status = PHI_PARSE;
+    if (status == PHI_OK) {
+        message.loop_id = run->loop_id;
+        *out = phi__thread_keep(thread, &message);
+        if (*out == NULL) status = PHI_NO_MEMORY;
+    }
+    phi__entry_reader_free(&reader);
+    return status;
+}
+
 static phi_status phi__thaw_prompts(phi__run *run, const phi_json *list) {
     phi__thread *thread = run->agent->thread;
     size_t n = phi_json_count(list), i = 0;
@@ -123,14 +134,12 @@ static phi_status phi__thaw_prompts(phi__run *run, const phi_json *list) {
     entries = (phi__entry *)phi_arena_alloc(&thread->arena, phi__mul(n, sizeof *entries));
     if (entries == NULL || !phi__thread_reserve(thread, n, n)) return PHI_NO_MEMORY;
     while ((child = phi_json_next(&it)) != NULL) {
-        phi_message message;
-        phi_status status = phi__thaw_message(child, &run->arena, &message);
+        phi_message *message;
+        phi_status status = phi__thaw_keep(run, child, PHI_ROLE_USER, &message);
         if (status != PHI_OK) return status;
-        message.loop_id = run->loop_id;
         entries[i] = phi__run_entry(run, PHI_ENTRY_MESSAGE);
-        entries[i].at_ms = message.timestamp_ms;
-        entries[i].message = phi__thread_keep(thread, &message);
-        if (entries[i++].message == NULL) return PHI_NO_MEMORY;
+        entries[i].at_ms = message->timestamp_ms;
+        entries[i++].message = message;
     }
     run->prompts = entries;
     run->prompt_count = n;
@@ -184,16 +193,6 @@ static phi_status phi__thaw_reply(phi__run *run, const phi_json *node) {
 
 /* ---- tool calls ---- */
 
-static phi_status phi__thaw_result(phi__toolcall *call, const phi_json *node) {
-    phi__run *run = call->run;
-    phi_message message;
-    phi_status status = phi__thaw_message(phi_json_get(node, "result"), &run->arena, &message);
-    if (status != PHI_OK) return status;
-    message.loop_id = run->loop_id;
-    call->result = phi__thread_keep(run->agent->thread, &message);
-    return call->result != NULL ? PHI_OK : PHI_NO_MEMORY;
-}
-
 static phi_status phi__thaw_call(phi__toolcall *call, const phi_json *node) {
     phi_arena *arena = &call->run->agent->thread->arena;
     phi_status status = PHI_OK;
@@ -210,7 +209,9 @@ static phi_status phi__thaw_call(phi__toolcall *call, const phi_json *node) {
     if (!phi__arena_str(arena, phi__thaw_str(node, "arguments"), &call->arguments) ||
         !phi__arena_str(arena, phi__thaw_str(node, "child_loop_id"), &call->child_loop_id))
         return PHI_NO_MEMORY;
-    if (phi_json_get(node, "result") != NULL) status = phi__thaw_result(call, node);
+    if (phi_json_get(node, "result") != NULL)
+        status = phi__thaw_keep(call->run, phi_json_get(node, "result"), PHI_ROLE_TOOL_RESULT,
+                                &call->result);
     if (status != PHI_OK || call->result != NULL || !call->begun) return status;
     if (!phi__call_open(call)) return PHI_NO_MEMORY;
     call->run->running_calls++;

@@ -8,6 +8,7 @@
 #define PHI_THREAD_ENTRY_IN_H
 
 #include "base/buf_in.h"
+#include "text/json.h"
 #include "thread/thread_in.h"
 
 /* Appends it to a buffer; what it takes from `scratch` is given back. */
@@ -29,6 +30,12 @@ PHI__FN void phi__entry_reader_free(phi__entry_reader *reader);
 /* Appends the entry to the thread. PHI_PARSE: it is none, or none that can stand there; `words` say why. After
    anything but PHI_OK the thread is to be freed. */
 PHI__FN phi_status phi__entry_read(phi__entry_reader *reader, phi_str json);
+
+/* A message whole, as the members "message" and, where there is something, "more" of an object; and back: its blocks are
+   in the reader's scratch arena, strings of the tree are not copied. */
+PHI__FN void phi__entry_put_message(phi__buf *out, const phi_message *message, phi_arena *scratch);
+PHI__FN phi_status phi__entry_get_message(phi__entry_reader *reader, const phi_json *holder,
+                                          phi_message *out);
 
 /* Words of the format that both directions know: by number, NULL past the end. */
 PHI__FN const char *phi__entry_kind_word(int kind);

@@ -123,7 +123,7 @@ static void phi__entry_put_extension(phi__buf *out, const phi_message *message,
 }
 
 /* The members "message" and, where there is something, "more". */
-static void phi__entry_put_message(phi__buf *out, const phi_message *message, phi_arena *scratch) {
+PHI__FN void phi__entry_put_message(phi__buf *out, const phi_message *message, phi_arena *scratch) {
     bool extension = message->role == PHI_ROLE_EXTENSION;
     size_t before, empty;
     phi__json_put_key(out, PHI__LIT("message"));

@@ -107,8 +107,8 @@ static phi_status phi__entry_get_extension(phi__entry_reader *r, const phi_json 
 }
 
 /* In the scratch arena. */
-static phi_status phi__entry_get_message(phi__entry_reader *r, const phi_json *holder,
-                                         phi_message *out) {
+PHI__FN phi_status phi__entry_get_message(phi__entry_reader *r, const phi_json *holder,
+                                          phi_message *out) {
     const phi_json *node = phi_json_get(holder, "message"), *more = phi_json_get(holder, "more");
     phi_parse_error error;
     phi_status status;
