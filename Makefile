@@ -15,7 +15,9 @@ also = $(if $(findstring sqlite,$(1)),-lsqlite3)
 
 WARN = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wundef
 FLAGS_normal = -O2 -g
-FLAGS_asan = -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
+# Segments of logs are small there, so that what leaves memory leaves it often.
+FLAGS_asan = -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all \
+             -DPHI__SEGMENT_BYTES=512
 FLAGS_tsan = -O1 -g -fno-omit-frame-pointer -fsanitize=thread
 FLAGS_fuzz = -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined \
              -fno-sanitize-recover=all

@@ -1362,11 +1362,11 @@ PHI_API void phi_answer_fail(phi_answer *answer, phi_failure_kind kind, bool ret
 #endif /* PHI__PUB_WIRE */
 
 #ifdef PHI__PUB_THREAD
-#if PHI__PUB_THREAD != 0xcfbadfa2
+#if PHI__PUB_THREAD != 0xecfcb1b9
 #error "phi: two versions of src/thread in one file"
 #endif
 #else
-#define PHI__PUB_THREAD 0xcfbadfa2
+#define PHI__PUB_THREAD 0xecfcb1b9
 
 /* ---- src/thread/thread.h ---- */
 
@@ -1408,11 +1408,13 @@ typedef enum phi_entry_kind {
     PHI_ENTRY_NOTE   /* the host's own; no model sees it */
 } phi_entry_kind;
 
-/* Bits of phi_entry.flags and phi_view_item.flags. */
+/* Bits of phi_entry.flags and phi_view_item.flags. An entry has the later ones where its log began with copies of what
+   another one showed: phi_new_session, phi_thread_fork. */
 enum {
     PHI_ENTRY_DURABLE = 1 << 0,  /* a compaction leaves it standing, and all of its group */
     PHI_ITEM_SYNTHETIC = 1 << 1, /* made by a rewrite; not a message of the log's own */
-    PHI_ITEM_SUMMARY = 1 << 2    /* ... that sums up what stood in its place */
+    PHI_ITEM_SUMMARY = 1 << 2,   /* ... that sums up what stood in its place */
+    PHI_ITEM_UNMEASURED = 1 << 3 /* an answer whose usage is of a list rewritten since */
 };
 
 /* What of a run stays in view once it has ended. phi's own runs end with COMPLETE. */
@@ -1458,7 +1460,8 @@ typedef struct phi_rewrite {
 } phi_rewrite;
 
 /* An entry as it stands. Strings, and what pointers point to, are the thread's, valid until it is freed or, of an
-   agent's own, begins anew (phi_agent_thread). */
+   agent's own, begins anew (phi_agent_thread). Of a thread that is in a store, what the active lane does not show is
+   valid until the next phi_step: it leaves memory (thread/store.h). */
 typedef struct phi_entry {
     uint64_t seq;  /* dense, from 0 */
     int64_t at_ms; /* Unix time; for display, never for order */
@@ -1481,7 +1484,8 @@ typedef struct phi_entry {
     phi_str note_kind, note;                               /* NOTE: a name, and JSON text */
 } phi_entry;
 
-/* How many there are; also the revision. And entry `seq`: PHI_NOT_FOUND past the end. */
+/* How many there are; also the revision. And entry `seq`: PHI_NOT_FOUND past the end; what the store says, where it is
+   to be read back. */
 PHI_API uint64_t phi_thread_count(const phi_thread *thread);
 PHI_API phi_status phi_thread_entry(const phi_thread *thread, uint64_t seq, phi_entry *out);
 
@@ -1504,10 +1508,12 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i); /* emp
 
 /* Begins a lane with what lane `parent` (NULL: the active one) showed after entry at_seq, cut back to the end of a whole
    group: an answer and its results stay together. UINT64_MAX, and all past the end: all of it. The name is copied.
-   PHI_MISUSE: there is such a lane; PHI_NOT_FOUND: no such parent; PHI_BAD_ARG: no name; PHI_BUSY, PHI_NO_MEMORY. */
+   PHI_MISUSE: there is such a lane; PHI_NOT_FOUND: no such parent; PHI_BAD_ARG: no name; PHI_BUSY, PHI_NO_MEMORY; what the
+   store says. */
 PHI_API phi_status phi_thread_fork_lane(phi_thread *thread, const char *name, const char *parent,
                                         uint64_t at_seq);
-/* Makes a lane the active one; one that is not there begins empty. PHI_BUSY, PHI_NO_MEMORY: nothing changed. */
+/* Makes a lane the active one; one that is not there begins empty. PHI_BUSY, PHI_NO_MEMORY, what the store says: nothing
+   changed. */
 PHI_API phi_status phi_thread_switch(phi_thread *thread, const char *name);
 /* Switches to a fresh empty lane. Its name is made: phi_thread_lane tells it. */
 PHI_API phi_status phi_thread_fresh(phi_thread *thread);
@@ -1517,7 +1523,7 @@ PHI_API phi_status phi_thread_fresh(phi_thread *thread);
 /* Copied. PHI_OK: appended, or there already (then *duplicate, where given). PHI_BUSY: a run goes over the thread; PHI_BAD_ARG:
    it is not valid, and `words`, where given, say what is wrong with it: spans out of order or past base_seq, one that
    cuts a group or a synthetic message, a message without content; PHI_NOT_FOUND: no such lane, or nothing to revoke;
-   PHI_MISUSE: a later rewrite touches what is to be revoked; PHI_NO_MEMORY. Then nothing changed. */
+   PHI_MISUSE: a later rewrite touches what is to be revoked; PHI_NO_MEMORY; what the store says. Then nothing changed. */
 PHI_API phi_status phi_thread_rewrite(phi_thread *thread, const phi_rewrite *rewrite,
                                       bool *duplicate, char *words, size_t words_size);
 
@@ -1532,7 +1538,8 @@ typedef struct phi_view_item {
 } phi_view_item;
 
 /* What a lane (NULL: the active one) shows after entry upto (UINT64_MAX, and all past the end: now). The list is in the
-   arena; its messages are the thread's, valid as an entry's. PHI_NOT_FOUND: no such lane; PHI_NO_MEMORY, PHI_BAD_ARG. */
+   arena; its messages are the thread's, valid as an entry's. PHI_NOT_FOUND: no such lane; PHI_NO_MEMORY, PHI_BAD_ARG; what
+   the store says. */
 PHI_API phi_status phi_thread_view(const phi_thread *thread, const char *lane, uint64_t upto,
                                    phi_arena *arena, const phi_view_item **out, size_t *count);
 
@@ -1541,7 +1548,7 @@ PHI_API phi_usage phi_thread_usage(const phi_thread *thread);
 
 /* A thread of its own, in the same runtime: what the active lane showed after entry at_seq (as phi_thread_fork_lane cuts
    it; UINT64_MAX: all of it) are its messages. Shares nothing; runs, rewrites, lanes and notes are not taken over. Also
-   while a run goes on. NULL: no memory, or no such entry: phi_last_error. Caller frees with phi_thread_free. */
+   while a run goes on. NULL: no memory, no such entry, or what the store says: phi_last_error. Caller frees with phi_thread_free. */
 PHI_API phi_thread *phi_thread_fork(const phi_thread *thread, uint64_t at_seq);
 
 #ifdef __cplusplus
@@ -1627,6 +1634,67 @@ PHI_API phi_status phi_compact_messages(const phi_message *const *messages, size
                                         const phi_compaction_config *config,
                                         const phi_token_counter *counter, phi_arena *arena,
                                         const phi_message *const **out, size_t *out_count);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
+
+/* ---- src/thread/introspect.h ---- */
+
+/* introspect.h - looking at a thread: what a lane shows in figures, the last that was said, and the log in words.
+
+   For screens, logs and people who search for a fault. What of a view a model is sent, and why, is another matter:
+   phi_explain. Each of these makes a view and costs as much, and says what phi_thread_view says where that fails. Entries
+   are read for phi_thread_describe only, and only those that it writes a line of. All of them look, and change nothing;
+   also while a run goes on.
+   Threads: the pumping thread. */
+#ifndef PHI_THREAD_INTROSPECT_H
+#define PHI_THREAD_INTROSPECT_H
+
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What a lane shows. */
+typedef struct phi_lane_figures {
+    size_t messages; /* in view; all that follow count among these */
+    size_t user, answers, results, extensions;
+    size_t made, summaries;      /* by a rewrite; summaries are of those */
+    size_t calls, open_calls;    /* tool calls of the answers; those without a result so far */
+    uint64_t text_bytes, tokens; /* of text blocks; of all blocks, by estimate */
+} phi_lane_figures;
+
+/* Of a lane (NULL: the active one) after entry upto (UINT64_MAX, and all past the end: now). PHI_NOT_FOUND: no such
+   lane; PHI_NO_MEMORY, PHI_BAD_ARG: *out is untouched. */
+PHI_API phi_status phi_thread_figures(const phi_thread *thread, const char *lane, uint64_t upto,
+                                      phi_lane_figures *out);
+
+/* The newest message of a role that a lane (NULL: the active one) shows. The message is the thread's, valid as an
+   entry's. PHI_NOT_FOUND: no such message, or no such lane; PHI_NO_MEMORY, PHI_BAD_ARG: *out is untouched. */
+PHI_API phi_status phi_thread_last(const phi_thread *thread, const char *lane, phi_role role,
+                                   phi_view_item *out);
+/* What the model said last: the text of the newest answer that has any, its blocks joined, in the arena. Errors as
+   phi_thread_last. */
+PHI_API phi_status phi_thread_last_text(const phi_thread *thread, const char *lane,
+                                        phi_arena *arena, phi_str *out);
+
+/* What phi_thread_describe shows. Zero means default for every field. */
+typedef struct phi_describe {
+    const char *lane;    /* whose view it is (default: the active one) */
+    uint64_t before;     /* the thread as it was before this entry (default: as it is now) */
+    uint32_t last;       /* entries, the newest (default 20; PHI_UNLIMITED) */
+    uint32_t text_bytes; /* of each text: more is cut (default 200; PHI_UNLIMITED) */
+} phi_describe;
+
+/* The thread in words, for people: two lines of figures, then a line for each entry, oldest first; of a message, whether
+   the lane shows it, whether what a rewrite made stands for it, or whether it is hidden. The wording may change. A line
+   names at most four calls or spans, and names are cut to 80 bytes. Control characters are written "\n" or "\x1b".
+   Ownership: text in the arena. `describe` NULL: the defaults.
+   PHI_NOT_FOUND: no such lane; PHI_NO_MEMORY, PHI_BAD_ARG; what phi_thread_entry says: *out is untouched. */
+PHI_API phi_status phi_thread_describe(const phi_thread *thread, const phi_describe *describe,
+                                       phi_arena *arena, phi_str *out);
 
 #ifdef __cplusplus
 }
@@ -1885,6 +1953,9 @@ typedef struct phi_store {
    already: the thread must be empty, and is filled with it (*torn as in read). It does not: what the thread has is
    written first. Locks it until phi_thread_detach, or until the thread is freed, which syncs too.
    `store` is copied, what it points to borrowed until then. append and read are needed; without lock nothing is locked.
+   What is stored and not shown by the active lane leaves memory at the beginning of a phi_step, when no event of its agent
+   waits (of a thread that phi_run was lent: no event at all). Whatever needs it reads the log back from the store, in one
+   call, or says what the store says; then it stays until something goes out of view again.
    PHI_MISUSE: it is attached already, or both have entries; PHI_BAD_ARG: store or id is none; as the store's functions
    else; words go to *words. Then nothing changed. */
 PHI_API phi_status phi_thread_attach(phi_thread *thread, const phi_store *store, const char *id,
@@ -1892,13 +1963,14 @@ PHI_API phi_status phi_thread_attach(phi_thread *thread, const phi_store *store,
 /* Writes what the store does not have yet. PHI_OK: it has everything. After a failure it is tried again with the next
    entry. PHI_MISUSE: the thread is in no store. */
 PHI_API phi_status phi_thread_sync(phi_thread *thread, char *words, size_t words_size);
-PHI_API phi_status
-phi_thread_detach(phi_thread *thread); /* syncs; also when that fails it is detached */
+/* Syncs; also when that fails it is detached. Before, it reads back what has left memory: where that fails it stays
+   attached. */
+PHI_API phi_status phi_thread_detach(phi_thread *thread);
 PHI_API uint64_t phi_thread_stored(const phi_thread *thread); /* entries that the store has */
 
 /* ---- a thread as text ---- */
 
-/* A header line and an entry a line, JSON Lines; in the arena. PHI_NO_MEMORY. */
+/* A header line and an entry a line, JSON Lines; in the arena. PHI_NO_MEMORY; what the store says. */
 PHI_API phi_status phi_thread_to_json(const phi_thread *thread, phi_arena *arena, phi_str *out);
 /* Reads it into an empty thread. PHI_MISUSE: it is not empty, and nothing changed; PHI_PARSE: words name the line, and
    PHI_NO_MEMORY: then it is empty, and in no store. */
@@ -2542,11 +2614,11 @@ PHI_API bool phi_call_pending(phi_call call);        /* any thread */
 #endif /* PHI__PUB_LOOP */
 
 #ifdef PHI__PUB_AGENT
-#if PHI__PUB_AGENT != 0xde612254
+#if PHI__PUB_AGENT != 0xbf499fa7
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__PUB_AGENT 0xde612254
+#define PHI__PUB_AGENT 0xbf499fa7
 
 /* ---- src/agent/profile.h ---- */
 
@@ -2869,7 +2941,7 @@ PHI_API phi_status phi_agent_reset(phi_agent agent);
 
 /* ---- identity ---- */
 
-/* Owned by the agent, valid until it is freed, the session id until it changes, the model id until
+/* Owned by the agent, valid until it is freed, the session and thread ids until they change, the model id until
    phi_agent_set_model, the last loop id until the next run. Empty for a stale one, or where there is
    none. */
 PHI_API phi_str phi_agent_id(phi_agent agent);
@@ -2877,12 +2949,18 @@ PHI_API phi_str phi_agent_session_id(phi_agent agent);
 PHI_API phi_str phi_agent_model_id(phi_agent agent);
 PHI_API phi_str phi_agent_last_loop_id(phi_agent agent); /* of the run that began last */
 
-/* A new session id: loop ids count from 1, and the next run has no parent. The history stays. PHI_BUSY
-   while running. */
-PHI_API phi_status phi_new_session(phi_agent agent);
+/* Begins a session, in a log of its own: a new session id, loop ids count from 1, and the next run has no parent. The new
+   log begins with copies of the messages that the active lane shows, durable ones durable still, or, `empty`, with
+   nothing: what a model is sent next is the same. Runs, lanes, rewrites, notes and what is not shown stay behind, and
+   phi_thread_usage begins at nothing; the agent's own usage, its budget and its queues go on.
+   The old log is freed, queued events are purged, responses are stale, and what popped events point to is gone. One
+   that is in a store is saved there and left, whole, under its id; the new one is in the same store under an id that is made
+   (phi_agent_thread_id). PHI_BUSY while running; PHI_MISUSE: an agent of phi_run, whose thread is the host's;
+   PHI_NO_MEMORY (for a moment there are both); what the store says; then nothing changed. */
+PHI_API phi_status phi_new_session(phi_agent agent, bool empty);
 
-/* The same if the last run began more than threshold_ms ago; *rotated says whether. An agent that never
-   ran is left alone. */
+/* The same, not empty, if the last run began more than threshold_ms ago; *rotated says whether. An agent that never
+   ran in its session is left alone. */
 PHI_API phi_status phi_check_and_rotate(phi_agent agent, uint64_t threshold_ms, bool *rotated);
 
 /* ---- usage ---- */
@@ -2900,9 +2978,9 @@ PHI_API phi_cache_stats phi_agent_cache_stats(phi_agent agent); /* zero for a st
 /* ---- the history ---- */
 
 /* All of it, as a log: to read, to fork, to rewrite while no run goes on. Owned by the agent, valid until it is freed
-   (of a phi_run: the thread that it goes over); NULL for a stale one. phi_agent_use_thread begins another log in it, and so
-   do phi_agent_reset, phi_replace_messages, phi_clear_messages and phi_restore_messages; but one that is in a store keeps
-   what it has then, and a fresh lane begins. */
+   (of a phi_run: the thread that it goes over); NULL for a stale one. phi_agent_use_thread and
+   phi_new_session begin another log in it, and so do phi_agent_reset, phi_replace_messages, phi_clear_messages and
+   phi_restore_messages; but one that is in a store keeps what it has then, and a fresh lane begins. */
 PHI_API phi_thread *phi_agent_thread(phi_agent agent);
 
 /* Of an agent with a store: saves and leaves its thread, and goes on with another, loaded or, where the store has none
@@ -2927,7 +3005,8 @@ PHI_API phi_status phi_agent_rewrite(phi_agent agent, const phi_rewrite *rewrite
 /* How many messages (0 for a stale agent), and message i, from 0, oldest first; NULL past the end: those of the
    active lane (thread/thread.h), its parents' up to the fork too, as they came: what a rewrite has replaced is among
    them, what it has made is not. Owned by the agent, valid until it is freed, reset, or its messages or its thread are
-   replaced. */
+   replaced; of a thread in a store, what is not shown any more until the next phi_step (thread/store.h), and NULL where
+   it cannot be read back: phi_last_error. */
 PHI_API size_t phi_message_count(phi_agent agent);
 PHI_API const phi_message *phi_message_at(phi_agent agent, size_t i);
 
@@ -2938,8 +3017,8 @@ PHI_API phi_status phi_append_message(phi_agent agent, const phi_message *messag
 PHI_API phi_status phi_replace_messages(phi_agent agent, const phi_message *messages, size_t count);
 PHI_API phi_status phi_clear_messages(phi_agent agent);
 
-/* The history, as phi_message_at has it, as a JSON array in the arena; also while running: as far as it has come. And
-   back, as phi_replace_messages: *error says why it was not read, and then nothing changed. */
+/* The history, as phi_message_at has it, as a JSON array in the arena; also while running: as far as it has come;
+   what the store says, where it is to be read back. And back, as phi_replace_messages: *error says why it was not read, and then nothing changed. */
 PHI_API phi_status phi_save_messages(phi_agent agent, phi_arena *arena, phi_str *out);
 PHI_API phi_status phi_restore_messages(phi_agent agent, phi_str json, phi_parse_error *error);
 
@@ -2948,7 +3027,8 @@ PHI_API phi_status phi_restore_messages(phi_agent agent, phi_str json, phi_parse
 /* An event as the interchange JSON of session files and logs, in the arena: {"type":"TurnStart",...}.
    Deltas become MessageUpdate with the answer as far as it had come. Types that are ours alone: Error,
    Retract, Retry, InputDropped, Decision, Paused, Warning, Rewrite, ContextWarning, ThreadUpdated.
-   While the event is valid, on the pumping thread. PHI_STALE: its agent is gone. */
+   While the event is valid, on the pumping thread. PHI_STALE: its agent is gone; what the store says, from which the
+   messages of a run are read that have left memory. */
 PHI_API phi_status phi_event_to_json(const phi_event *event, phi_arena *arena, phi_str *out);
 
 /* Reads one back, copying into the arena: agent, call and ticket are none, and everything else is as it was
@@ -2993,7 +3073,8 @@ PHI_API phi_status phi_thread_free(phi_thread *thread);
 /* Messages are copied. PHI_BUSY, PHI_BAD_ARG, PHI_NO_MEMORY: nothing changed. */
 PHI_API phi_status phi_thread_append(phi_thread *thread, const phi_message *message);
 
-/* Owned by the thread, valid until it is freed. */
+/* Owned by the thread, valid until it is freed; of one in a store, what is not shown any more until the next phi_step, and
+   NULL where it cannot be read back: phi_last_error. */
 PHI_API size_t phi_thread_message_count(const phi_thread *thread);
 PHI_API const phi_message *phi_thread_message_at(const phi_thread *thread, size_t i);
 
@@ -3060,8 +3141,8 @@ PHI_API phi_status phi_preflight(const phi_model *model, const phi_message *mess
 extern "C" {
 #endif
 
-/* A request and what became of it. Lives until phi_response_free, until its agent is freed or reset or its
-   messages are replaced, or until the agent has PHI_RESPONSES_KEPT newer ones; then it is stale. */
+/* A request and what became of it. Lives until phi_response_free, until its agent is freed or reset, its
+   messages are replaced or it begins a session, or until it has PHI_RESPONSES_KEPT newer ones; then it is stale. */
 typedef struct phi_response {
     phi_runtime *rt;
     uint32_t index, gen;
@@ -3136,7 +3217,8 @@ extern "C" {
 enum { PHI_SNAPSHOT_VERSION = 1 };
 
 /* The text, JSON, in the arena. Between two phi_steps, at any time. The agent goes on as if nothing had been.
-   PHI_MISUSE: inside a callback; PHI_STALE, PHI_BAD_ARG, PHI_NO_MEMORY. */
+   PHI_MISUSE: inside a callback; PHI_STALE, PHI_BAD_ARG, PHI_NO_MEMORY; what the store says from which it reads what has
+   left memory. */
 PHI_API phi_status phi_agent_snapshot(phi_agent agent, phi_arena *arena, phi_str *out);
 
 typedef enum phi_restore_run {
@@ -3212,11 +3294,11 @@ PHI_API phi_status phi_summarize(phi_agent agent, uint64_t from_seq, uint64_t to
 #endif /* PHI__PUB_AGENT */
 
 #ifdef PHI__PUB_SESSION
-#if PHI__PUB_SESSION != 0xb63c5f57
+#if PHI__PUB_SESSION != 0x9a9e6c07
 #error "phi: two versions of src/session in one file"
 #endif
 #else
-#define PHI__PUB_SESSION 0xb63c5f57
+#define PHI__PUB_SESSION 0x9a9e6c07
 
 /* ---- src/session/file_store.h ---- */
 
@@ -3469,7 +3551,7 @@ PHI_API phi_status phi_session_load(const phi_store *store, const char *session_
 /* The runs of a thread as a session: turns, messages, usage, spawned runs, without events. It has the id of the first
    run; each loop has its own session's. Messages that belong to no run, such as those that the host appended, are in
    none. A run that goes on is RUNNING, one that was never ended is too. Caller frees with phi_session_free.
-   PHI_NO_MEMORY, PHI_BAD_ARG. */
+   PHI_NO_MEMORY, PHI_BAD_ARG; what the store says, where the thread is to be read back. */
 PHI_API phi_status phi_session_of_thread(const phi_thread *thread, const phi_allocator *allocator,
                                          phi_session **out);
 
@@ -3585,8 +3667,8 @@ PHI_API phi_session *phi_recorder_drain(phi_recorder *recorder);
    decisions, hooks) is not on it: the program that plays does it again, at the same steps, or as an answer to the same
    events. Each request is compared with the recorded one: method, URL, headers, and a hash of the body.
 
-   A run that is recorded lets things in only when it has digested what came before, and its clock stands still in
-   between. So another step_budget_bytes gives the same log.
+   With a tape, a step works off all that it let in, and its clock stands still meanwhile; its budgets only divide the
+   work. So another step_budget_bytes gives the same log.
    Threads: the pumping thread. */
 #ifndef PHI_SESSION_REPLAY_H
 #define PHI_SESSION_REPLAY_H
@@ -3640,7 +3722,8 @@ PHI_API bool phi_tape_diverged(const phi_tape *tape, phi_tape_divergence *diverg
 /* After phi_runtime_free. NULL is harmless. */
 PHI_API void phi_tape_free(phi_tape *tape);
 
-/* A hash of all that is in the log: entries in order, with times and ids. Equal on every machine. */
+/* A hash of all that is in the log: entries in order, with times and ids. Equal on every machine. 0: it could not be read
+   back from its store. */
 PHI_API uint64_t phi_thread_hash(const phi_thread *thread);
 
 #ifdef __cplusplus
@@ -3664,11 +3747,11 @@ inline phi_tape *phi_tape_play(const phi_tape_desc &desc, phi_str text, phi_pars
 #endif
 
 #ifdef PHI__IMP_BASE
-#if PHI__IMP_BASE != 0x43d20e98
+#if PHI__IMP_BASE != 0x12d59f63
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__IMP_BASE 0x43d20e98
+#define PHI__IMP_BASE 0x12d59f63
 
 /* ---- src/base/base_in.h ---- */
 
@@ -3763,6 +3846,9 @@ PHI__FN char *phi__arena_bytes(phi_arena *arena, size_t bytes);
    before and not needed since are freed. For work that begins anew and is about as large as before: a
    turn after a turn. */
 PHI__FN void phi__arena_rewind(phi_arena *arena);
+
+/* Bytes of all its blocks. */
+PHI__FN size_t phi__arena_taken(const phi_arena *arena);
 
 /* Copies `s`, with a terminator that is not counted. False: no memory, *out untouched. */
 PHI__FN bool phi__arena_str(phi_arena *arena, phi_str s, phi_str *out);
@@ -4130,6 +4216,14 @@ PHI__FN bool phi__arena_str(phi_arena *arena, phi_str s, phi_str *out) {
     return true;
 }
 
+PHI__FN size_t phi__arena_taken(const phi_arena *arena) {
+    const struct phi__block *block;
+    size_t bytes = 0;
+    for (block = arena->shared; block != NULL; block = block->older) bytes += block->bytes;
+    for (block = arena->own; block != NULL; block = block->older) bytes += block->bytes;
+    return bytes;
+}
+
 static void phi__arena_spare(phi_arena *arena, struct phi__block *list) {
     while (list != NULL) {
         struct phi__block *block = list;
@@ -4176,6 +4270,10 @@ PHI_API phi_arena_mark phi_arena_save(const phi_arena *arena) {
 PHI_API void phi_arena_reset(phi_arena *arena, phi_arena_mark mark) {
     phi__arena_drop(arena, &arena->own, mark.own);
     phi__arena_drop(arena, &arena->shared, mark.shared);
+    /* else what is tried and given up again would ask for more each time */
+    arena->next_block_bytes = mark.shared != NULL
+                                  ? phi__min(mark.shared->bytes * 2, PHI__ARENA_MOST)
+                                  : arena->first_block_bytes;
     arena->at = mark.at;
     arena->end = mark.shared != NULL ? (char *)mark.shared + mark.shared->bytes : NULL;
     if (mark.shared != NULL) PHI__POISON(arena->at, (size_t)(arena->end - arena->at));
@@ -25271,11 +25369,11 @@ PHI_API void phi_answer_fail(phi_answer *answer, phi_failure_kind kind, bool ret
 #endif /* PHI__IMP_WIRE */
 
 #ifdef PHI__IMP_THREAD
-#if PHI__IMP_THREAD != 0x50968df2
+#if PHI__IMP_THREAD != 0x57246eea
 #error "phi: two versions of src/thread in one file"
 #endif
 #else
-#define PHI__IMP_THREAD 0x50968df2
+#define PHI__IMP_THREAD 0x57246eea
 
 /* ---- src/thread/compact_in.h ---- */
 
@@ -25318,9 +25416,11 @@ PHI__FN phi_message *phi__compact_say(phi_str text, phi_arena *arena);
 
 /* thread_in.h - the log in memory: entries, lanes, and the fold of the active lane.
 
-   Entries and their messages live in the thread's arena and never move. Order is seq, which is also the place in
-   the log. The fold of the active lane is kept as a list that grows with the log, so that a turn costs its new
-   entries; other lanes, and earlier states, are folded anew when they are asked for.
+   Entries and their messages live in segments and never move. Order is seq, which is also the place in the log. The
+   fold of the active lane is kept as a list that grows with the log, so that a turn costs its new entries; other
+   lanes, and earlier states, are folded anew when they are asked for.
+   Of a log that is in a store, what no view shows leaves memory (segments.c): it is then *away*, and whoever needs
+   it has it read back.
    An assistant message that failed or was aborted stays in the log and is not shown.
    Threads: the pumping thread. */
 #ifndef PHI_THREAD_THREAD_IN_H
@@ -25329,9 +25429,18 @@ PHI__FN phi_message *phi__compact_say(phi_str text, phi_arena *arena);
 
 enum { PHI__LANE_NONE = 0x7fffffff };
 
+/* Where entries live, and all they point to: what is appended goes to the current one, which is left for a new one
+   when it is full. */
+typedef struct phi__segment {
+    phi_arena arena;
+    struct phi__segment *older;
+    bool live; /* while something leaves: it stays */
+} phi__segment;
+
 /* A rewrite as it is kept. */
 typedef struct phi__op {
-    phi_rewrite rewrite; /* strings, spans and messages in the thread's arena */
+    phi_rewrite rewrite; /* strings, spans and messages in its segment */
+    phi__segment *segment;
     uint32_t lane;
     uint64_t seq;
     bool revoked;
@@ -25352,7 +25461,9 @@ typedef struct phi__note {
 
 typedef struct phi__entry {
     uint64_t seq;
-    int64_t at_ms; /* for display, never for order */
+    phi__segment *segment;
+    size_t ordinal; /* MESSAGE: its place among those of its lane, the parents' included */
+    int64_t at_ms;  /* for display, never for order */
     phi_entry_kind kind;
     uint32_t flags;
     uint32_t lane;
@@ -25371,11 +25482,17 @@ typedef struct phi__entry {
 } phi__entry;
 
 typedef struct phi__lane {
-    phi_str name;
+    phi_str name;    /* in memory of its own */
     uint32_t parent; /* PHI__LANE_NONE: it began empty */
     uint64_t fork_seq;
     uint64_t seq; /* of the entry that began it */
 } phi__lane;
+
+/* A compaction that was not undone; it is known also when its rewrite is away. */
+typedef struct phi__compaction_mark {
+    uint64_t seq;
+    uint32_t lane;
+} phi__compaction_mark;
 
 /* What a lane shows: each item is a message of the log, or one of a rewrite. */
 typedef struct phi__fold {
@@ -25385,29 +25502,46 @@ typedef struct phi__fold {
     size_t linked, groups; /* project_in.h: items so far that it knows, and the groups of them */
 } phi__fold;
 
+/* Hashes: an open table, half empty; 0 is free. */
+typedef struct phi__hashes {
+    uint64_t *at;
+    size_t count, cap;
+} phi__hashes;
+
 typedef struct phi__thread {
     phi_memory *memory;
     phi__io *io;
-    phi_arena arena;
-    phi__entry **entries; /* by seq */
-    size_t count, cap;
-    phi__entry **messages; /* the MESSAGE entries of the active lane, in order */
-    size_t message_count, message_cap;
+    phi__segment first;     /* in its place: a short log needs no other */
+    phi__segment *segments; /* the others */
+    phi__segment *current;  /* one of these */
+    size_t count;           /* entries, of which `held` are in memory: by seq */
+    phi__entry **entries;
+    size_t held, cap;
+    size_t
+        message_count; /* MESSAGE entries of the active lane, of which these are in memory: in order */
+    phi__entry **messages;
+    size_t held_messages, message_cap;
     phi__fold fold;                      /* of the active lane */
     phi__lane *lanes;                    /* none: there is only the default one */
     uint32_t lane_count, lane, lane_cap; /* lane: the active one */
-    phi__op *ops;                        /* the last one in the log */
+    phi__op *ops;                        /* the last one in memory */
+    uint64_t last_op;                    /* seq of the last rewrite, wherever it is; 0: none */
     phi_usage usage;                     /* of runs that ended */
     void *user;                          /* the run that goes over it, or NULL */
-    bool of_agent; /* it is an agent's own: not to be freed, nor lent to a run */
-    bool restored; /* it was read: what no run has answered since was lost with a process */
+    phi__entry *started;                 /* the LOOP_START whose end has not come, or NULL */
+    uint64_t last_user; /* 1 and the seq of the active lane's last user message; 0: none */
+    bool of_agent;      /* it is an agent's own: not to be freed, nor lent to a run */
+    bool restored;      /* it was read: what no run has answered since was lost with a process */
+    bool left; /* something went out of view since the last look at what may leave memory */
     struct phi__journal *journal; /* journal_in.h; NULL: it is in no store */
     struct phi__grown *grown;     /* where it is put when it grows; NULL: nowhere */
     struct phi_runtime *rt;       /* whose it is; NULL: nobody's */
-    uint64_t *ids; /* hashes of the tool call ids so far: an open table, half empty, 0 is free */
-    size_t id_count, id_cap;
-    phi__op **op_table; /* rewrite.c: all rewrites by id: an open table, half empty */
+    phi__hashes ids;              /* of the tool call ids so far */
+    phi__hashes away_ops;         /* of the ids of rewrites that are away */
+    phi__op **op_table; /* rewrite.c: rewrites in memory by id: an open table, half empty */
     size_t op_count, op_cap;
+    phi__compaction_mark *compactions; /* in the order of the log */
+    size_t compaction_count, compaction_cap;
 } phi__thread;
 
 /* io: for the time of what is appended; NULL: none is known. */
@@ -25421,12 +25555,49 @@ PHI__FN void phi__thread_renew(phi__thread *thread);
 /* Room for n entries, `messages` of them MESSAGEs, so that attaching them cannot fail as long as nothing
    else is appended. False: no memory. */
 PHI__FN bool phi__thread_reserve(phi__thread *thread, size_t n, size_t messages);
-/* Appends entries that live in the thread's arena already, to the active lane; their room was reserved. */
+/* Appends entries that live in the current segment already, to the active lane; their room was reserved. */
 PHI__FN void phi__thread_attach(phi__thread *thread, phi__entry *entries, size_t n);
 
 /* Appends copies of n entries, all or none, and fills their seq; what they point to must live in the
-   thread's arena. False: no memory, and nothing changed. */
+   current segment. False: no memory, and nothing changed. */
 PHI__FN bool phi__thread_append(phi__thread *thread, const phi__entry *entries, size_t n);
+
+/* ---- segments.c ---- */
+
+/* Where the next entries are to live, and all they point to. */
+PHI__FN phi_arena *phi__thread_room(phi__thread *thread);
+/* Leaves the current segment for a new one if it is full, at a moment when nothing is in it that is not appended.
+   `carried`, where given, is copied into the new one: what later entries go on pointing to. False: no memory, and
+   nothing changed. */
+PHI__FN bool phi__thread_roll(phi__thread *thread, phi_str *carried);
+
+/* An entry, and message i of the active lane; NULL: it is away, or there is none. */
+PHI__FN phi__entry *phi__thread_at(const phi__thread *thread, uint64_t seq);
+PHI__FN phi__entry *phi__thread_message(const phi__thread *thread, size_t i);
+
+/* Message i of the active lane, read back where it is away; NULL: there is none, or it cannot be read (*status is not
+   PHI_OK then). */
+PHI__FN const phi_message *phi__thread_said(const phi__thread *thread, size_t i,
+                                            phi_status *status);
+
+/* Something went out of view. */
+PHI__FN void phi__thread_left(phi__thread *thread);
+
+/* Lets go of what no view shows. Between the two, segments that somebody points into are pinned; what stays besides:
+   those of the view, the current one, and of a run that goes on its beginning. Nothing happens where the store has not
+   everything. */
+PHI__FN bool phi__thread_shed_begin(phi__thread *thread); /* false: there is nothing to do */
+PHI__FN void phi__thread_pin(phi__segment *segment);      /* NULL is harmless */
+PHI__FN void phi__thread_shed_end(phi__thread *thread);
+
+/* Reads back all that is away; pointers to what is in memory stay good. PHI_OK: the log is whole. Else what the store
+   says, or PHI_NO_MEMORY, and nothing changed. */
+PHI__FN phi_status phi__thread_recall(const phi__thread *thread);
+
+PHI__FN bool phi__hashes_room(phi_memory *memory, phi__hashes *set, size_t more);
+PHI__FN bool phi__hashes_has(const phi__hashes *set, uint64_t hash);
+PHI__FN void phi__hashes_add(phi__hashes *set, uint64_t hash); /* its room was made */
+PHI__FN void phi__hashes_free(phi_memory *memory, phi__hashes *set);
 
 /* check.c: words about what makes a message unfit for a thread, and the block it is (SIZE_MAX: none); NULL: it is
    fit. Static. */
@@ -25451,7 +25622,7 @@ PHI__FN bool phi__thread_truncate(phi__thread *thread, uint64_t target_tokens, p
    so. False: no memory; results that are there by then stay. */
 PHI__FN bool phi__thread_answer_orphans(phi__thread *thread);
 
-/* Copies a message into the thread's arena without appending it; NULL: no memory. */
+/* Copies a message into the current segment without appending it; NULL: no memory. */
 PHI__FN phi_message *phi__thread_keep(phi__thread *thread, const phi_message *message);
 
 /* views.c: an entry as the public struct shows it. */
@@ -25464,6 +25635,9 @@ PHI__FN phi_str phi__thread_lane_name(const phi__thread *thread, uint32_t lane);
 PHI__FN phi_status phi__thread_new_lane(phi__thread *thread, phi_str name, uint32_t parent,
                                         uint64_t fork_seq, uint32_t *lane);
 PHI__FN phi_status phi__thread_switch(phi__thread *thread, uint32_t lane);
+/* The MESSAGE entries of a lane, in place of those of the active one; of a log that is whole. False: no memory, and
+   nothing changed. */
+PHI__FN bool phi__lane_messages(phi__thread *thread, uint32_t lane);
 /* The end of the last whole group of a lane at `at`: its seq, in *out. False: there is none. */
 PHI__FN phi_status phi__thread_cut(const phi__thread *thread, uint32_t lane, uint64_t at,
                                    uint64_t *out, bool *any);
@@ -25471,14 +25645,17 @@ PHI__FN phi_status phi__thread_cut(const phi__thread *thread, uint32_t lane, uin
 /* fold.c: whether a message is shown at all */
 PHI__FN bool phi__fold_shows(const phi_message *message);
 PHI__FN bool phi__fold_room(phi_memory *memory, phi__fold *fold, size_t more);
-PHI__FN void phi__fold_message(phi__thread *thread, phi__fold *fold, phi__entry *entry);
+PHI__FN void phi__fold_message(phi__fold *fold, phi__entry *entry);
 /* Puts a rewrite into a fold. False: no memory, and nothing changed. */
 PHI__FN bool phi__fold_op(const phi__thread *thread, phi__fold *fold, phi__op *op);
 PHI__FN void phi__fold_end(const phi__thread *thread, phi__fold *fold, const phi__entry *end);
-/* What a lane shows after entry `upto`, made anew; *fold is freed with phi__fold_free. `messages`, where given, gets its
-   MESSAGE entries, an array of *message_cap. False: no memory. */
-PHI__FN bool phi__fold_lane(const phi__thread *thread, uint32_t lane, uint64_t upto,
-                            phi__fold *fold);
+/* What a lane shows after entry `upto`, made anew, of the whole log: what is away is read back. *fold is freed with
+   phi__fold_free. As phi__thread_recall else. */
+PHI__FN phi_status phi__fold_lane(const phi__thread *thread, uint32_t lane, uint64_t upto,
+                                  phi__fold *fold);
+/* The same, where the fold of the active lane is it not: *out is that one, or *made, which is freed in any case. */
+PHI__FN phi_status phi__fold_at(const phi__thread *thread, uint32_t lane, uint64_t upto,
+                                phi__fold *made, const phi__fold **out);
 PHI__FN void phi__fold_free(phi_memory *memory, phi__fold *fold);
 /* Limits of the lanes that a lane is made of: entries of lane i count up to limits[i], of which there are lane_count,
    UINT64_MAX - 1 for all, and none where any is false. NULL: no memory. Freed by the caller. */
@@ -25512,7 +25689,10 @@ PHI__FN phi_status phi__thread_rewrite_check(phi__thread *thread, const phi_rewr
                                              char *words, size_t words_size);
 /* A deep copy in an arena. False: no memory. */
 PHI__FN bool phi__rewrite_copy(phi_arena *arena, const phi_rewrite *given, phi_rewrite *out);
-PHI__FN phi__op *phi__thread_find_op(const phi__thread *thread, phi_str op_id);
+PHI__FN phi__op *phi__thread_find_op(const phi__thread *thread, phi_str op_id); /* in memory */
+/* Chains the rewrites of the entries in memory anew, and puts them into the table. False: no memory, and nothing
+   changed; never, where there are not more than before. */
+PHI__FN bool phi__thread_index_ops(phi__thread *thread);
 
 #endif
 
@@ -25561,6 +25741,31 @@ PHI__FN const char *phi__entry_continuation_word(int continuation);
 
 #endif
 
+/* ---- src/thread/introspect_in.h ---- */
+
+/* introspect_in.h - a view's calls without a result, and its figures. */
+#ifndef PHI_THREAD_INTROSPECT_IN_H
+#define PHI_THREAD_INTROSPECT_IN_H
+
+
+typedef struct phi__open_call {
+    uint64_t seq; /* the first entry of its item */
+    size_t block;
+} phi__open_call;
+
+typedef struct phi__open_calls {
+    const phi__open_call *calls; /* the last one first */
+    size_t count, all;           /* without a result; of both kinds */
+} phi__open_calls;
+
+/* The list is in the arena. False: no memory. */
+PHI__FN bool phi__open_calls_find(const phi_view_item *items, size_t count, phi_arena *arena,
+                                  phi__open_calls *out);
+PHI__FN phi_lane_figures phi__figures_of(const phi_view_item *items, size_t count,
+                                         const phi__open_calls *open);
+
+#endif
+
 /* ---- src/thread/journal_in.h ---- */
 
 /* journal_in.h - a thread that is in a store: what the store has of it, and which threads have grown.
@@ -25576,9 +25781,16 @@ enum { PHI__JOURNAL_BATCH = 256 }; /* entries a call of the store's append */
 #define PHI__JOURNAL_BATCH_BYTES                                                                   \
     ((size_t)1 << 20) /* the same; an entry that is longer goes alone */
 
-/* Threads that have entries which their store has not been given. */
+/* Why a thread is looked at in a step. */
+typedef enum phi__journal_why {
+    PHI__JOURNAL_GREW = 0, /* it has entries which its store has not been given */
+    PHI__JOURNAL_LEAVES,   /* what it shows no more may leave memory */
+    PHI__JOURNAL_WHYS
+} phi__journal_why;
+
+/* Threads of a runtime, a list for each. */
 typedef struct phi__grown {
-    struct phi__journal *head, *tail;
+    struct phi__journal *head[PHI__JOURNAL_WHYS], *tail[PHI__JOURNAL_WHYS];
 } phi__grown;
 
 typedef struct phi__journal {
@@ -25588,8 +25800,8 @@ typedef struct phi__journal {
     uint64_t stored; /* entries that the store has */
     bool failing;    /* the last append failed, and that was told */
     phi__thread *thread;
-    struct phi__journal *next, *prev;
-    bool in_grown;
+    struct phi__journal *next[PHI__JOURNAL_WHYS], *prev[PHI__JOURNAL_WHYS];
+    bool listed[PHI__JOURNAL_WHYS];
 } phi__journal;
 
 PHI__FN bool phi__journal_id_fits(const char *id);
@@ -25601,9 +25813,10 @@ PHI__FN phi_status phi__journal_batch(phi__thread *thread, char *words, size_t w
 PHI__FN phi_status phi__journal_sync(phi__thread *thread, char *words, size_t words_size);
 /* Unlocks and forgets it, without writing anything; none is harmless. */
 PHI__FN void phi__journal_close(phi__thread *thread);
-PHI__FN void phi__journal_grew(phi__thread *thread); /* entries were appended */
-/* The one that grew first, and out of the list; NULL: none. */
-PHI__FN phi__journal *phi__journal_next(phi__grown *grown);
+/* Puts it into a list, if it is not in it and the thread is a runtime's. */
+PHI__FN void phi__journal_list(phi__thread *thread, phi__journal_why why);
+/* The one that was listed first, and out of the list; NULL: none. */
+PHI__FN phi__journal *phi__journal_next(phi__grown *grown, phi__journal_why why);
 
 #endif
 
@@ -26654,6 +26867,430 @@ PHI_API phi_status phi_compact_messages(const phi_message *const *messages, size
     return PHI_OK;
 }
 
+/* ---- src/thread/describe.c ---- */
+
+/* describe.c - a thread in words: its figures, then a line for each entry. Only entries that a line is written of are
+   read: others may have left memory. */
+
+enum {
+    PHI__DESCRIBE_LAST = 20,  /* entries */
+    PHI__DESCRIBE_TEXT = 200, /* bytes; as Thread.debug_view of the specification cuts */
+    PHI__DESCRIBE_NAME = 80,  /* bytes */
+    PHI__DESCRIBE_MOST = 4    /* calls or spans in a line */
+};
+
+/* ---- texts ---- */
+
+/* Nothing that ends the line, or that a terminal obeys: what is said may come from anywhere. */
+static void phi__describe_clean(phi__buf *out, phi_str s) {
+    size_t i;
+    for (i = 0; i < s.len; i++) {
+        unsigned char c = (unsigned char)s.at[i];
+        bool c1 = c == 0xc2 && i + 1 < s.len && (unsigned char)s.at[i + 1] < 0xa0;
+        if (c1) c = (unsigned char)s.at[++i];
+        if (c == '\n')
+            phi__buf_text(out, "\\n");
+        else if (c == '\t')
+            phi__buf_text(out, "\\t");
+        else if (c < 0x20 || c == 0x7f || c1)
+            phi__buf_printf(out, "\\x%02x", (unsigned)c);
+        else
+            phi__buf_char(out, (char)c);
+    }
+}
+
+/* The first `most` bytes, in sound UTF-8. */
+static void phi__describe_cut(phi__buf *out, phi_str s, size_t most) {
+    phi__buf sound;
+    phi__buf_init(&sound, out->memory);
+    phi__utf8_repair(&sound, phi__str(s.at, phi__utf8_cut(s, most)));
+    phi__describe_clean(out, phi__buf_str(&sound));
+    out->failed = out->failed || sound.failed;
+    phi__buf_free(&sound);
+    if (s.len > most) phi__buf_text(out, "...");
+}
+
+static void phi__describe_name(phi__buf *out, phi_str s) {
+    phi__describe_cut(out, s, PHI__DESCRIBE_NAME);
+}
+
+static void phi__describe_n(phi__buf *out, uint64_t n, const char *one, const char *many) {
+    phi__buf_printf(out, "%llu %s", (unsigned long long)n, n == 1 ? one : many);
+}
+
+static void phi__describe_usage(phi__buf *out, const phi_usage *u) {
+    phi__buf_printf(out, "%llu tokens in, %llu of them cached, %llu out",
+                    (unsigned long long)(u->input + u->cache_read + u->cache_write),
+                    (unsigned long long)u->cache_read, (unsigned long long)u->output);
+}
+
+/* ---- messages ---- */
+
+/* What is known of the view and of how it is to be written, beside an entry. */
+typedef struct phi__describe {
+    phi__buf *out;
+    phi_str lane;
+    size_t text_bytes;
+    /* The list is walked from its end, the earliest call, beside the entries: open_at - 1 is the next one. */
+    const phi__open_calls *open;
+    size_t open_at;
+    const phi_view_item *items; /* what the lane shows */
+    size_t item_count;
+} phi__describe;
+
+typedef enum phi__describe_mark {
+    PHI__DESCRIBE_HIDDEN = 0,
+    PHI__DESCRIBE_REPLACED,
+    PHI__DESCRIBE_SHOWN
+} phi__describe_mark;
+
+static void phi__describe_who(phi__buf *out, const phi_message *m) {
+    switch (m->role) {
+    case PHI_ROLE_USER: phi__buf_text(out, "user message"); return;
+    case PHI_ROLE_ASSISTANT:
+        phi__buf_text(out, "answer");
+        if (m->stop_reason > PHI_STOP_REASON_TOOL_USE || m->stop_reason == PHI_STOP_REASON_LENGTH)
+            phi__buf_printf(out, " (%s)", phi_stop_reason_text(m->stop_reason));
+        return;
+    case PHI_ROLE_TOOL_RESULT:
+        phi__buf_text(out, m->is_error ? "failed result of " : "result of ");
+        phi__describe_name(out, m->tool_name);
+        phi__buf_char(out, ' ');
+        phi__describe_name(out, m->tool_call_id);
+        return;
+    case PHI_ROLE_EXTENSION:
+        phi__buf_text(out, "extension ");
+        phi__describe_name(out, m->extension_kind);
+        return;
+    }
+}
+
+static size_t phi__describe_of_kind(const phi_message *m, phi_content_kind kind) {
+    size_t i, n = 0;
+    for (i = 0; i < m->content_count; i++) n += m->content[i].kind == kind;
+    return n;
+}
+
+/* The text blocks as one, as far as they are wanted. */
+static void phi__describe_text(phi__describe *d, const phi_message *m) {
+    size_t i, left = d->text_bytes;
+    uint64_t all = 0;
+    phi__buf_char(d->out, '"');
+    for (i = 0; i < m->content_count; i++) {
+        phi_str s = m->content[i].text;
+        if (m->content[i].kind != PHI_CONTENT_TEXT) continue;
+        all += s.len;
+        s.len = phi__utf8_cut(s, left);
+        phi__describe_cut(d->out, s, s.len);
+        left -= s.len;
+        if (s.len < m->content[i].text.len) left = 0;
+    }
+    if (all > d->text_bytes) phi__buf_text(d->out, "...");
+    phi__buf_char(d->out, '"');
+    if (all > d->text_bytes) phi__buf_printf(d->out, " of %llu bytes", (unsigned long long)all);
+}
+
+static bool phi__describe_call_is_open(const phi__describe *d, uint64_t seq, size_t block) {
+    size_t i;
+    for (i = d->open_at; i > 0 && d->open->calls[i - 1].seq == seq; i--)
+        if (d->open->calls[i - 1].block == block) return true;
+    return false;
+}
+
+static void phi__describe_calls(phi__describe *d, const phi_message *m, uint64_t seq, bool shown) {
+    size_t i, n = 0;
+    for (i = 0; i < m->content_count; i++) {
+        const phi_content *c = &m->content[i];
+        if (c->kind != PHI_CONTENT_TOOL_CALL || ++n > PHI__DESCRIBE_MOST) continue;
+        phi__buf_text(d->out, n == 1 ? ", calls " : ", ");
+        phi__describe_name(d->out, c->name);
+        phi__buf_char(d->out, ' ');
+        phi__describe_name(d->out, c->id);
+        phi__buf_char(d->out, ' ');
+        phi__describe_cut(d->out, c->arguments, d->text_bytes);
+        if (c->incomplete) phi__buf_text(d->out, " (broke off)");
+        if (shown && phi__describe_call_is_open(d, seq, i)) phi__buf_text(d->out, " (open)");
+    }
+    if (n > PHI__DESCRIBE_MOST)
+        phi__buf_printf(d->out, " and %llu more", (unsigned long long)(n - PHI__DESCRIBE_MOST));
+}
+
+static void phi__describe_message(phi__describe *d, const phi_entry *e, phi__describe_mark mark) {
+    static const char *const marks[] = {"hidden", "replaced", "shown"};
+    const phi_message *m = e->message;
+    size_t images = phi__describe_of_kind(m, PHI_CONTENT_IMAGE);
+    phi__describe_who(d->out, m);
+    phi__buf_printf(d->out, ", %llu tokens, %s", (unsigned long long)phi_tokens_of_message(NULL, m),
+                    marks[mark]);
+    if ((e->flags & PHI_ENTRY_DURABLE) != 0) phi__buf_text(d->out, ", durable");
+    if (phi__describe_of_kind(m, PHI_CONTENT_THINKING) > 0) phi__buf_text(d->out, ", thinking");
+    if (images > 0) {
+        phi__buf_text(d->out, ", ");
+        phi__describe_n(d->out, images, "image", "images");
+    }
+    if (phi__describe_of_kind(m, PHI_CONTENT_TEXT) > 0) {
+        phi__buf_text(d->out, ": ");
+        phi__describe_text(d, m);
+    }
+    if (m->role == PHI_ROLE_EXTENSION) {
+        phi__buf_text(d->out, ": ");
+        phi__describe_cut(d->out, m->extension_data, d->text_bytes);
+    }
+    phi__describe_calls(d, m, e->seq, mark == PHI__DESCRIBE_SHOWN);
+}
+
+/* ---- other entries ---- */
+
+static void phi__describe_span(phi__describe *d, const phi_span *span) {
+    phi__buf_printf(d->out, "%llu", (unsigned long long)span->from);
+    if (span->to != span->from) phi__buf_printf(d->out, "-%llu", (unsigned long long)span->to);
+    if (span->message_count == 0) {
+        phi__buf_text(d->out, " by nothing");
+        return;
+    }
+    phi__buf_text(d->out, " by ");
+    if (span->summary)
+        phi__describe_n(d->out, span->message_count, "summary ", "summaries ");
+    else
+        phi__describe_n(d->out, span->message_count, "message ", "messages ");
+    phi__describe_text(d, &span->messages[0]);
+}
+
+static void phi__describe_rewrite(phi__describe *d, const phi_rewrite *r) {
+    size_t i;
+    phi__buf_text(d->out, "rewrite \"");
+    phi__describe_name(d->out, phi_str_of(r->op_id));
+    if (r->revoke != NULL) {
+        phi__buf_text(d->out, "\" undoes \"");
+        phi__describe_name(d->out, phi_str_of(r->revoke));
+        phi__buf_char(d->out, '"');
+        return;
+    }
+    phi__buf_printf(d->out, "\" (%s) replaces ", phi_rewrite_reason_text(r->reason));
+    for (i = 0; i < r->span_count && i < PHI__DESCRIBE_MOST; i++) {
+        if (i > 0) phi__buf_text(d->out, ", ");
+        phi__describe_span(d, &r->spans[i]);
+    }
+    if (r->span_count > PHI__DESCRIBE_MOST)
+        phi__buf_printf(d->out, " and %llu more",
+                        (unsigned long long)(r->span_count - PHI__DESCRIBE_MOST));
+}
+
+static void phi__describe_lane(phi__describe *d, const phi_entry *e) {
+    phi__buf_text(d->out, "lane \"");
+    phi__describe_name(d->out, e->lane);
+    if (e->kind == PHI_ENTRY_SWITCH) {
+        phi__buf_text(d->out, "\" is active");
+    } else if (e->parent_lane.len == 0) {
+        phi__buf_text(d->out, "\" begins empty");
+    } else {
+        phi__buf_text(d->out, "\" begins as \"");
+        phi__describe_name(d->out, e->parent_lane);
+        phi__buf_printf(d->out, "\" after %llu", (unsigned long long)e->fork_seq);
+    }
+}
+
+static void phi__describe_why(phi__buf *out, const char *word) {
+    if (word != NULL && word[0] != '\0') phi__buf_printf(out, " (%s)", word);
+}
+
+static void phi__describe_loop(phi__describe *d, const phi_entry *e) {
+    phi__buf_text(d->out, "run \"");
+    phi__describe_name(d->out, e->loop_id);
+    if (e->kind == PHI_ENTRY_LOOP_START) {
+        phi__buf_text(d->out, "\" begins");
+        if (e->loop != NULL)
+            phi__describe_why(d->out, phi__entry_continuation_word((int)e->loop->continuation));
+        return;
+    }
+    phi__buf_printf(d->out, "\" ends: %s", phi_status_text((int)e->status));
+    if (e->failure != NULL)
+        phi__buf_printf(d->out, " (%s)", phi_failure_kind_text(e->failure->kind));
+    if (e->keep == PHI_KEEP_NONE) phi__buf_text(d->out, ", nothing of it is kept");
+}
+
+static void phi__describe_child(phi__describe *d, const phi_entry *e) {
+    phi__buf_text(d->out, "call \"");
+    phi__describe_name(d->out, e->tool_call_id);
+    phi__buf_text(d->out, "\" ran \"");
+    phi__describe_name(d->out, e->child_loop_id);
+    phi__buf_char(d->out, '"');
+}
+
+static void phi__describe_other(phi__describe *d, const phi_entry *e) {
+    switch (e->kind) {
+    case PHI_ENTRY_MESSAGE: return;
+    case PHI_ENTRY_REWRITE: phi__describe_rewrite(d, e->rewrite); return;
+    case PHI_ENTRY_LANE:
+    case PHI_ENTRY_SWITCH: phi__describe_lane(d, e); return;
+    case PHI_ENTRY_LOOP_START:
+    case PHI_ENTRY_LOOP_END: phi__describe_loop(d, e); break;
+    case PHI_ENTRY_TURN_START:
+        phi__buf_printf(d->out, "turn %u begins", (unsigned)e->turn_index);
+        phi__describe_why(d->out, phi__entry_trigger_word((int)e->trigger));
+        return;
+    case PHI_ENTRY_TURN_END:
+        phi__buf_printf(d->out, "turn %u ends", (unsigned)e->turn_index);
+        break;
+    case PHI_ENTRY_SPAWN: phi__describe_child(d, e); return;
+    case PHI_ENTRY_NOTE:
+        phi__buf_text(d->out, "note ");
+        phi__describe_name(d->out, e->note_kind);
+        phi__buf_text(d->out, ": ");
+        phi__describe_cut(d->out, e->note, d->text_bytes);
+        return;
+    }
+    if (e->usage == NULL) return;
+    phi__buf_text(d->out, "; ");
+    phi__describe_usage(d->out, e->usage);
+}
+
+static void phi__describe_entry(phi__describe *d, const phi_entry *e, phi__describe_mark mark) {
+    phi__buf_printf(d->out, "%llu ", (unsigned long long)e->seq);
+    if (e->kind != PHI_ENTRY_LANE && e->kind != PHI_ENTRY_SWITCH &&
+        !phi_str_equal(e->lane, d->lane)) {
+        phi__buf_char(d->out, '[');
+        phi__describe_name(d->out, e->lane);
+        phi__buf_text(d->out, "] ");
+    }
+    if (e->kind == PHI_ENTRY_MESSAGE)
+        phi__describe_message(d, e, mark);
+    else
+        phi__describe_other(d, e);
+    phi__buf_char(d->out, '\n');
+}
+
+/* ---- the whole ---- */
+
+/* A byte for each entry from `first` to before `end`. */
+static uint8_t *phi__describe_marks(const phi_view_item *items, size_t count, uint64_t first,
+                                    uint64_t end, phi_arena *scratch) {
+    uint8_t *marks = (uint8_t *)phi__arena_zero(scratch, (size_t)(end - first));
+    size_t i;
+    uint64_t seq;
+    for (i = 0; marks != NULL && i < count; i++) {
+        const phi_view_item *it = &items[i];
+        if ((it->flags & PHI_ITEM_SYNTHETIC) == 0) {
+            if (it->from >= first && it->from < end) marks[it->from - first] = PHI__DESCRIBE_SHOWN;
+            continue;
+        }
+        if (i > 0 && items[i - 1].from == it->from && items[i - 1].to == it->to)
+            continue; /* one span, many messages */
+        for (seq = it->from < first ? first : it->from; seq <= it->to && seq < end; seq++)
+            if (marks[seq - first] == PHI__DESCRIBE_HIDDEN)
+                marks[seq - first] = PHI__DESCRIBE_REPLACED;
+    }
+    return marks;
+}
+
+static void phi__describe_head(phi__describe *d, const phi_thread *thread, uint64_t end,
+                               const phi_lane_figures *f) {
+    phi_usage usage = phi_thread_usage(thread);
+    phi__describe_n(d->out, end, "entry", "entries");
+    if (end < phi_thread_count(thread))
+        phi__buf_printf(d->out, " of %llu", (unsigned long long)phi_thread_count(thread));
+    phi__buf_text(d->out, ", ");
+    phi__describe_n(d->out, phi_thread_lane_count(thread), "lane", "lanes");
+    if (end == phi_thread_count(thread)) {
+        phi__buf_text(d->out, "; runs that ended took ");
+        phi__describe_usage(d->out, &usage);
+    }
+    phi__buf_text(d->out, "\nlane \"");
+    phi__describe_name(d->out, d->lane);
+    phi__buf_text(d->out, "\" shows ");
+    phi__describe_n(d->out, f->messages, "message", "messages");
+    phi__buf_printf(d->out, ", %llu tokens: %llu of the user, ", (unsigned long long)f->tokens,
+                    (unsigned long long)f->user);
+    phi__describe_n(d->out, f->answers, "answer, ", "answers, ");
+    phi__describe_n(d->out, f->results, "result", "results");
+    if (f->extensions > 0) {
+        phi__buf_text(d->out, ", ");
+        phi__describe_n(d->out, f->extensions, "extension", "extensions");
+    }
+    if (f->made > 0)
+        phi__buf_printf(d->out, "; %llu made by rewrites", (unsigned long long)f->made);
+    if (f->open_calls > 0) {
+        phi__buf_text(d->out, "; ");
+        phi__describe_n(d->out, f->open_calls, "call open", "calls open");
+    }
+    phi__buf_char(d->out, '\n');
+}
+
+/* A message that phi_new_session or a fork carried over, made by a rewrite of another log, is this log's own. */
+static phi__describe_mark phi__describe_carried(const phi__describe *d, const phi_entry *e,
+                                                phi__describe_mark mark) {
+    size_t i;
+    if ((e->flags & PHI_ITEM_SYNTHETIC) == 0) return mark;
+    for (i = 0; i < d->item_count; i++)
+        if (d->items[i].message == e->message) return PHI__DESCRIBE_SHOWN;
+    return mark;
+}
+
+static phi_status phi__describe_entries(phi__describe *d, const phi_thread *thread, uint64_t first,
+                                        uint64_t end, const uint8_t *marks) {
+    uint64_t seq;
+    for (seq = first; seq < end; seq++) {
+        phi_entry e;
+        phi_status status = phi_thread_entry(thread, seq, &e);
+        if (status != PHI_OK) return status;
+        while (d->open_at > 0 && d->open->calls[d->open_at - 1].seq < seq) d->open_at--;
+        phi__describe_entry(d, &e,
+                            phi__describe_carried(d, &e, (phi__describe_mark)marks[seq - first]));
+    }
+    return PHI_OK;
+}
+
+static phi_status phi__describe_write(phi__describe *d, const phi_thread *thread,
+                                      const phi_describe *asked, phi_arena *scratch) {
+    uint64_t count = phi_thread_count(thread);
+    uint64_t end = asked->before != 0 && asked->before < count ? asked->before : count;
+    uint64_t most = asked->last == 0 ? (uint64_t)PHI__DESCRIBE_LAST : asked->last;
+    uint64_t first = asked->last != PHI_UNLIMITED && end > most ? end - most : 0;
+    const phi_view_item *items;
+    phi__open_calls open;
+    phi_lane_figures figures;
+    uint8_t *marks;
+    size_t n;
+    phi_status status = phi_thread_view(thread, asked->lane, end < count ? end - 1 : UINT64_MAX,
+                                        scratch, &items, &n);
+    if (status != PHI_OK) return status;
+    marks = phi__describe_marks(items, n, first, end, scratch);
+    if (marks == NULL || !phi__open_calls_find(items, n, scratch, &open)) return PHI_NO_MEMORY;
+    figures = phi__figures_of(items, n, &open);
+    d->items = items;
+    d->item_count = n;
+    d->open = &open;
+    d->open_at = open.count;
+    d->lane = asked->lane != NULL ? phi_str_of(asked->lane) : phi_thread_lane(thread);
+    d->text_bytes = asked->text_bytes == 0 ? (size_t)PHI__DESCRIBE_TEXT : asked->text_bytes;
+    if (asked->text_bytes == PHI_UNLIMITED) d->text_bytes = SIZE_MAX;
+    phi__describe_head(d, thread, end, &figures);
+    return phi__describe_entries(d, thread, first, end, marks);
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_thread_describe(const phi_thread *thread, const phi_describe *describe,
+                                       phi_arena *arena, phi_str *out) {
+    phi_describe plain;
+    phi_arena scratch;
+    phi__buf text;
+    phi__describe d;
+    phi_status status;
+    if (thread == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
+    memset(&plain, 0, sizeof plain);
+    memset(&d, 0, sizeof d);
+    phi_arena_init(&scratch, arena->memory, 0);
+    phi__buf_init(&text, arena->memory);
+    d.out = &text;
+    status = phi__describe_write(&d, thread, describe != NULL ? describe : &plain, &scratch);
+    if (status == PHI_OK && (text.failed || !phi__arena_str(arena, phi__buf_str(&text), out)))
+        status = PHI_NO_MEMORY;
+    phi__buf_free(&text);
+    phi_arena_free(&scratch);
+    return status;
+}
+
 /* ---- src/thread/entry_json.c ---- */
 
 /* entry_json.c - writing entries: a message in the interchange format, and beside it what that does not hold. */
@@ -26922,6 +27559,9 @@ PHI__FN void phi__entry_put(phi__buf *out, const phi__thread *thread, const phi_
     phi__entry_put_some(out, "loop", entry->loop_id);
     if (entry->turn_index != 0) phi__entry_put_u64(out, "turn", entry->turn_index);
     phi__entry_put_true(out, "durable", (entry->flags & PHI_ENTRY_DURABLE) != 0);
+    phi__entry_put_true(out, "synthetic", (entry->flags & PHI_ITEM_SYNTHETIC) != 0);
+    phi__entry_put_true(out, "summary", (entry->flags & PHI_ITEM_SUMMARY) != 0);
+    phi__entry_put_true(out, "unmeasured", (entry->flags & PHI_ITEM_UNMEASURED) != 0);
     phi__entry_put_own(out, thread, entry, scratch);
     phi__buf_char(out, '}');
 }
@@ -26985,14 +27625,14 @@ static bool phi__entry_keep(phi__entry_reader *r, const phi_json *object, const 
                             phi_str *out) {
     phi_str text = phi__entry_get_str(object, key);
     *out = phi__str("", 0);
-    return text.len == 0 || phi__arena_str(&r->thread->arena, text, out);
+    return text.len == 0 || phi__arena_str(phi__thread_room(r->thread), text, out);
 }
 
 static bool phi__entry_keep_loop(phi__entry_reader *r, phi_str loop_id, phi_str *out) {
     *out = phi__str("", 0);
     if (loop_id.len == 0) return true;
     if (!phi_str_equal(loop_id, r->loop_id) &&
-        !phi__arena_str(&r->thread->arena, loop_id, &r->loop_id))
+        !phi__arena_str(phi__thread_room(r->thread), loop_id, &r->loop_id))
         return false;
     *out = r->loop_id;
     return true;
@@ -27054,6 +27694,10 @@ PHI__FN phi_status phi__entry_get_message(phi__entry_reader *r, const phi_json *
     return phi__entry_get_exact(r, phi_json_get(more, "exact"), out);
 }
 
+static uint32_t phi__entry_get_flag(const phi_json *root, const char *key, int flag) {
+    return phi_json_bool(phi_json_get(root, key), false) ? (uint32_t)flag : 0;
+}
+
 static phi_status phi__entry_read_message(phi__entry_reader *r, const phi_json *root,
                                           phi__entry *entry) {
     phi_message message;
@@ -27063,7 +27707,10 @@ static phi_status phi__entry_read_message(phi__entry_reader *r, const phi_json *
     kept = phi__thread_keep(r->thread, &message);
     if (kept == NULL || !phi__thread_claim_calls(r->thread, kept)) return PHI_NO_MEMORY;
     entry->message = kept;
-    if (phi_json_bool(phi_json_get(root, "durable"), false)) entry->flags = PHI_ENTRY_DURABLE;
+    entry->flags = phi__entry_get_flag(root, "durable", PHI_ENTRY_DURABLE) |
+                   phi__entry_get_flag(root, "synthetic", PHI_ITEM_SYNTHETIC) |
+                   phi__entry_get_flag(root, "summary", PHI_ITEM_SUMMARY) |
+                   phi__entry_get_flag(root, "unmeasured", PHI_ITEM_UNMEASURED);
     return PHI_OK;
 }
 
@@ -27074,7 +27721,7 @@ static phi_status phi__entry_read_usage(phi__entry_reader *r, const phi_json *ro
     const phi_json *node = phi_json_get(root, "usage");
     phi_usage *usage;
     if (node == NULL) return PHI_OK;
-    usage = (phi_usage *)phi_arena_alloc(&r->thread->arena, sizeof *usage);
+    usage = (phi_usage *)phi_arena_alloc(phi__thread_room(r->thread), sizeof *usage);
     if (usage == NULL) return PHI_NO_MEMORY;
     *usage = phi__message_get_usage(node);
     entry->usage = usage;
@@ -27094,7 +27741,7 @@ static phi_status phi__entry_read_failure(phi__entry_reader *r, const phi_json *
     phi_failure *failure;
     int64_t http = phi_json_int(phi_json_get(node, "http_status"), 0);
     if (node == NULL) return PHI_OK;
-    failure = (phi_failure *)phi__arena_zero(&r->thread->arena, sizeof *failure);
+    failure = (phi_failure *)phi__arena_zero(phi__thread_room(r->thread), sizeof *failure);
     if (failure == NULL) return PHI_NO_MEMORY;
     failure->kind = phi__entry_failure_kind(phi__entry_get_str(node, "kind"));
     failure->http_status = http >= 0 && http <= 999 ? (int)http : 0;
@@ -27145,7 +27792,7 @@ static phi_status phi__entry_read_loop_start(phi__entry_reader *r, const phi_jso
     continuation =
         phi__entry_number(phi__entry_get_str(node, "continuation"), phi__entry_continuation_word);
     if (continuation < 0) return phi__entry_bad(r, "info.continuation is none of its words");
-    info = (phi_loop_info *)phi__arena_zero(&r->thread->arena, sizeof *info);
+    info = (phi_loop_info *)phi__arena_zero(phi__thread_room(r->thread), sizeof *info);
     if (info == NULL) return PHI_NO_MEMORY;
     info->continuation = (phi_continuation)continuation;
     info->loop_id = entry->loop_id;
@@ -27171,7 +27818,8 @@ static phi_status phi__entry_read_turn_start(phi__entry_reader *r, const phi_jso
 
 static phi_status phi__entry_read_spawn(phi__entry_reader *r, const phi_json *root,
                                         phi__entry *entry) {
-    phi__child_run *spawn = (phi__child_run *)phi__arena_zero(&r->thread->arena, sizeof *spawn);
+    phi__child_run *spawn =
+        (phi__child_run *)phi__arena_zero(phi__thread_room(r->thread), sizeof *spawn);
     entry->detail = spawn;
     return spawn != NULL && phi__entry_keep(r, root, "tool_call_id", &spawn->tool_call_id) &&
                    phi__entry_keep(r, root, "session_id", &spawn->session_id) &&
@@ -27182,7 +27830,7 @@ static phi_status phi__entry_read_spawn(phi__entry_reader *r, const phi_json *ro
 
 static phi_status phi__entry_read_note(phi__entry_reader *r, const phi_json *root,
                                        phi__entry *entry) {
-    phi__note *note = (phi__note *)phi__arena_zero(&r->thread->arena, sizeof *note);
+    phi__note *note = (phi__note *)phi__arena_zero(phi__thread_room(r->thread), sizeof *note);
     phi_str json = phi__entry_get_str(root, "json");
     phi_json *tree = NULL;
     phi_parse_error error;
@@ -27204,7 +27852,7 @@ static phi_status phi__entry_read_note(phi__entry_reader *r, const phi_json *roo
 static phi_status phi__entry_read_plain(phi__entry_reader *r, const phi_json *root,
                                         phi_entry_kind kind, phi_str loop_id) {
     phi__thread *thread = r->thread;
-    phi__entry *entry = (phi__entry *)phi__arena_zero(&thread->arena, sizeof *entry);
+    phi__entry *entry = (phi__entry *)phi__arena_zero(phi__thread_room(thread), sizeof *entry);
     phi_status status = PHI_OK;
     bool message = kind == PHI_ENTRY_MESSAGE;
     if (entry == NULL || !phi__thread_reserve(thread, 1, message ? 1 : 0)) return PHI_NO_MEMORY;
@@ -27362,6 +28010,7 @@ static phi_status phi__entry_check_place(phi__entry_reader *r, const phi_json *r
 
 static phi_status phi__entry_read_tree(phi__entry_reader *r, const phi_json *root) {
     phi__thread *thread = r->thread;
+    phi__entry *entry;
     phi_str loop_id = {"", 0};
     uint32_t lane = 0;
     int kind = 0;
@@ -27377,10 +28026,11 @@ static phi_status phi__entry_read_tree(phi__entry_reader *r, const phi_json *roo
     else
         status = phi__entry_read_plain(r, root, (phi_entry_kind)kind, loop_id);
     if (status != PHI_OK) return status;
-    thread->entries[thread->count - 1]->at_ms = phi_json_int(phi_json_get(root, "at"), 0);
-    thread->entries[thread->count - 1]->loop_id = loop_id;
-    thread->entries[thread->count - 1]->turn_index = phi__entry_get_u32(root, "turn");
-    return PHI_OK;
+    entry = thread->entries[thread->held - 1];
+    entry->at_ms = phi_json_int(phi_json_get(root, "at"), 0);
+    entry->loop_id = loop_id;
+    entry->turn_index = phi__entry_get_u32(root, "turn");
+    return phi__thread_roll(thread, &r->loop_id) ? PHI_OK : PHI_NO_MEMORY;
 }
 
 PHI__FN phi_status phi__entry_read(phi__entry_reader *reader, phi_str json) {
@@ -27534,14 +28184,13 @@ PHI__FN void phi__fold_free(phi_memory *memory, phi__fold *fold) {
     memset(fold, 0, sizeof *fold);
 }
 
-static void phi__fold_add(const phi__thread *thread, phi__fold *fold, const phi_message *message,
+static void phi__fold_add(phi__fold *fold, const phi_message *message, phi__segment *segment,
                           phi__rendered **rendered, const phi_span *range, uint32_t flags) {
     phi__item *item = &fold->items[fold->count++];
     memset(item, 0, sizeof *item);
     item->message = message;
     item->rendered = rendered;
-    item->arena =
-        (phi_arena *)(uintptr_t)&thread->arena; /* renderings are kept beside the message */
+    item->arena = &segment->arena; /* renderings are kept beside the message */
     item->from = range->from;
     item->to = range->to;
     item->flags = flags;
@@ -27550,18 +28199,17 @@ static void phi__fold_add(const phi__thread *thread, phi__fold *fold, const phi_
     fold->tokens += phi_tokens_of_message(NULL, message);
 }
 
-PHI__FN void phi__fold_message(phi__thread *thread, phi__fold *fold, phi__entry *entry) {
+PHI__FN void phi__fold_message(phi__fold *fold, phi__entry *entry) {
     phi_span range;
-    if (!phi__fold_shows(entry->message)) return;
+    if (!phi__fold_shows(entry->message) && (entry->flags & PHI_ITEM_SYNTHETIC) == 0) return;
     memset(&range, 0, sizeof range);
     range.from = range.to = entry->seq;
-    phi__fold_add(thread, fold, entry->message, &entry->rendered, &range, entry->flags);
+    phi__fold_add(fold, entry->message, entry->segment, &entry->rendered, &range, entry->flags);
 }
 
 /* ---- rewrites ---- */
 
 typedef struct phi__folding {
-    const phi__thread *thread;
     const phi__fold *in;
     phi__op *op;
     phi__fold out;
@@ -27579,7 +28227,7 @@ static void phi__fold_open_span(phi__folding *f, bool place) {
     if (span->summary) flags |= (uint32_t)PHI_ITEM_SUMMARY;
     for (i = 0; i < span->message_count; i++, f->message++)
         if (place)
-            phi__fold_add(f->thread, &f->out, &span->messages[i], &f->op->rendered[f->message],
+            phi__fold_add(&f->out, &span->messages[i], f->op->segment, &f->op->rendered[f->message],
                           span, flags);
 }
 
@@ -27628,7 +28276,6 @@ PHI__FN bool phi__fold_op(const phi__thread *thread, phi__fold *fold, phi__op *o
     phi__folding f;
     size_t i;
     memset(&f, 0, sizeof f);
-    f.thread = thread;
     f.in = fold;
     f.op = op;
     if (op->rewrite.reason == PHI_REWRITE_COMPACTION &&
@@ -27654,11 +28301,13 @@ static bool phi__fold_starts(const phi__entry *entry, const phi__entry *end) {
 }
 
 PHI__FN void phi__fold_end(const phi__thread *thread, phi__fold *fold, const phi__entry *end) {
-    uint64_t start = end->seq;
-    size_t i, n = 0;
+    uint64_t start;
+    size_t i = thread->held, n = 0;
     if (end->keep != PHI_KEEP_NONE) return;
-    while (start > 0 && !phi__fold_starts(thread->entries[start], end)) start--;
-    if (!phi__fold_starts(thread->entries[start], end)) return;
+    while (i > 0 && thread->entries[i - 1]->seq > end->seq) i--;
+    while (i > 0 && !phi__fold_starts(thread->entries[i - 1], end)) i--;
+    if (i == 0) return;
+    start = thread->entries[i - 1]->seq;
     for (i = 0; i < fold->count; i++) {
         if (fold->items[i].from >= start && fold->items[i].to <= end->seq)
             fold->tokens -= phi_tokens_of_message(NULL, fold->items[i].message);
@@ -27694,7 +28343,7 @@ static bool phi__fold_entry(const phi__thread *thread, const phi__limit *limits,
     phi__op *op;
     if (entry->kind == PHI_ENTRY_MESSAGE) {
         if (!phi__fold_room(thread->memory, fold, 1)) return false;
-        phi__fold_message((phi__thread *)(uintptr_t)thread, fold, entry);
+        phi__fold_message(fold, entry);
     } else if (entry->kind == PHI_ENTRY_LOOP_END)
         phi__fold_end(thread, fold, entry);
     else if (entry->kind == PHI_ENTRY_REWRITE) {
@@ -27711,12 +28360,16 @@ static uint32_t phi__fold_lane_of(const phi__entry *entry) {
     return entry->kind == PHI_ENTRY_REWRITE ? ((const phi__op *)entry->detail)->lane : entry->lane;
 }
 
-PHI__FN bool phi__fold_lane(const phi__thread *thread, uint32_t lane, uint64_t upto,
-                            phi__fold *fold) {
-    phi__limit *limits = phi__fold_limits(thread, lane, upto);
-    bool done = limits != NULL;
+PHI__FN phi_status phi__fold_lane(const phi__thread *thread, uint32_t lane, uint64_t upto,
+                                  phi__fold *fold) {
+    phi_status status = phi__thread_recall(thread);
+    phi__limit *limits;
+    bool done;
     size_t i;
     memset(fold, 0, sizeof *fold);
+    if (status != PHI_OK) return status;
+    limits = phi__fold_limits(thread, lane, upto);
+    done = limits != NULL;
     for (i = 0; done && i < thread->count && i <= upto; i++) {
         const phi__limit *limit = &limits[phi__fold_lane_of(thread->entries[i])];
         if (limit->any && i <= limit->seq)
@@ -27725,7 +28378,17 @@ PHI__FN bool phi__fold_lane(const phi__thread *thread, uint32_t lane, uint64_t u
     phi__free(thread->memory, limits,
               limits != NULL ? phi__thread_lanes(thread) * sizeof *limits : 0);
     if (!done) phi__fold_free(thread->memory, fold);
-    return done;
+    return done ? PHI_OK : PHI_NO_MEMORY;
+}
+
+PHI__FN phi_status phi__fold_at(const phi__thread *thread, uint32_t lane, uint64_t upto,
+                                phi__fold *made, const phi__fold **out) {
+    memset(made, 0, sizeof *made);
+    *out = made;
+    if (lane != thread->lane || (upto != UINT64_MAX && upto + 1 < thread->count))
+        return phi__fold_lane(thread, lane, upto, made);
+    *out = &thread->fold;
+    return PHI_OK;
 }
 
 /* ---- src/thread/groups.c ---- */
@@ -27830,6 +28493,198 @@ PHI__FN bool phi__groups_durable(phi_memory *memory, const phi__fold *fold, uint
     return *durable != NULL;
 }
 
+/* ---- src/thread/introspect.c ---- */
+
+/* introspect.c - a lane in figures, and the last that was said in it. All is worked out from a view. */
+
+
+static phi_memory *phi__introspect_memory(const phi_thread *thread) {
+    return ((const phi__thread *)thread)->memory;
+}
+
+static bool phi__introspect_is_call(const phi_content *c) {
+    return c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete;
+}
+
+/* ---- calls without a result ---- */
+
+/* A result that stands further on, while the view is walked from its end. */
+typedef struct phi__introspect_id {
+    phi_str id;
+    bool used, waits; /* waits: no call was met that it answers */
+} phi__introspect_id;
+
+typedef struct phi__introspect_walk {
+    phi__introspect_id *ids; /* an open table, half empty */
+    size_t cap;
+    phi__open_call *calls;
+    size_t count, all;
+} phi__introspect_walk;
+
+static phi__introspect_id *phi__introspect_place(const phi__introspect_walk *walk, phi_str id) {
+    size_t at = (size_t)phi__hash(id, 0) & (walk->cap - 1);
+    while (walk->ids[at].used && !phi_str_equal(walk->ids[at].id, id))
+        at = (at + 1) & (walk->cap - 1);
+    return &walk->ids[at];
+}
+
+static void phi__introspect_answer(phi__introspect_walk *walk, const phi_view_item *item) {
+    size_t i;
+    for (i = item->message->content_count; i > 0; i--) {
+        const phi_content *c = &item->message->content[i - 1];
+        phi__introspect_id *place;
+        if (!phi__introspect_is_call(c)) continue;
+        place = phi__introspect_place(walk, c->id);
+        if (!place->waits) {
+            walk->calls[walk->count].seq = item->from;
+            walk->calls[walk->count++].block = i - 1;
+        }
+        place->waits = false;
+    }
+}
+
+static void phi__introspect_result(phi__introspect_walk *walk, const phi_message *m) {
+    phi__introspect_id *place = phi__introspect_place(walk, m->tool_call_id);
+    place->id = m->tool_call_id;
+    place->used = place->waits = true;
+}
+
+static bool phi__introspect_room(phi__introspect_walk *walk, const phi_view_item *items,
+                                 size_t count, phi_arena *arena) {
+    size_t results = 0, i, j;
+    memset(walk, 0, sizeof *walk);
+    for (i = 0; i < count; i++) {
+        const phi_message *m = items[i].message;
+        results += m->role == PHI_ROLE_TOOL_RESULT;
+        for (j = 0; m->role == PHI_ROLE_ASSISTANT && j < m->content_count; j++)
+            walk->all += phi__introspect_is_call(&m->content[j]);
+    }
+    for (walk->cap = 4; walk->cap / 2 < results && walk->cap <= SIZE_MAX / 4;) walk->cap *= 2;
+    walk->ids =
+        (phi__introspect_id *)phi__arena_zero(arena, phi__mul(walk->cap, sizeof *walk->ids));
+    walk->calls =
+        (phi__open_call *)phi_arena_alloc(arena, phi__mul(walk->all, sizeof *walk->calls));
+    return walk->ids != NULL && walk->calls != NULL;
+}
+
+/* A result answers the nearest call of its id before it. */
+PHI__FN bool phi__open_calls_find(const phi_view_item *items, size_t count, phi_arena *arena,
+                                  phi__open_calls *out) {
+    phi__introspect_walk walk;
+    size_t i;
+    if (!phi__introspect_room(&walk, items, count, arena)) return false;
+    for (i = count; i > 0; i--) {
+        const phi_message *m = items[i - 1].message;
+        if (m->role == PHI_ROLE_TOOL_RESULT) phi__introspect_result(&walk, m);
+        if (m->role == PHI_ROLE_ASSISTANT) phi__introspect_answer(&walk, &items[i - 1]);
+    }
+    out->calls = walk.calls;
+    out->count = walk.count;
+    out->all = walk.all;
+    return true;
+}
+
+/* ---- figures ---- */
+
+static void phi__introspect_count(phi_lane_figures *out, const phi_view_item *item) {
+    const phi_message *m = item->message;
+    size_t i;
+    out->user += m->role == PHI_ROLE_USER;
+    out->answers += m->role == PHI_ROLE_ASSISTANT;
+    out->results += m->role == PHI_ROLE_TOOL_RESULT;
+    out->extensions += m->role == PHI_ROLE_EXTENSION;
+    out->made += (item->flags & PHI_ITEM_SYNTHETIC) != 0;
+    out->summaries += (item->flags & PHI_ITEM_SUMMARY) != 0;
+    out->tokens += item->tokens;
+    for (i = 0; i < m->content_count; i++)
+        if (m->content[i].kind == PHI_CONTENT_TEXT) out->text_bytes += m->content[i].text.len;
+}
+
+PHI__FN phi_lane_figures phi__figures_of(const phi_view_item *items, size_t count,
+                                         const phi__open_calls *open) {
+    phi_lane_figures out;
+    size_t i;
+    memset(&out, 0, sizeof out);
+    out.messages = count;
+    out.calls = open->all;
+    out.open_calls = open->count;
+    for (i = 0; i < count; i++) phi__introspect_count(&out, &items[i]);
+    return out;
+}
+
+/* ---- the last one ---- */
+
+/* The newest of a role, and with text where that is wanted; NULL: none. */
+static const phi_view_item *phi__introspect_newest(const phi_view_item *items, size_t count,
+                                                   phi_role role, bool with_text) {
+    size_t i, j;
+    for (i = count; i > 0; i--) {
+        const phi_message *m = items[i - 1].message;
+        if (m->role != role) continue;
+        if (!with_text) return &items[i - 1];
+        for (j = 0; j < m->content_count; j++)
+            if (m->content[j].kind == PHI_CONTENT_TEXT && m->content[j].text.len > 0)
+                return &items[i - 1];
+    }
+    return NULL;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_thread_figures(const phi_thread *thread, const char *lane, uint64_t upto,
+                                      phi_lane_figures *out) {
+    phi_arena scratch;
+    phi__open_calls open;
+    const phi_view_item *items;
+    size_t count;
+    phi_status status;
+    if (thread == NULL || out == NULL) return PHI_BAD_ARG;
+    phi_arena_init(&scratch, phi__introspect_memory(thread), 0);
+    status = phi_thread_view(thread, lane, upto, &scratch, &items, &count);
+    if (status == PHI_OK && !phi__open_calls_find(items, count, &scratch, &open))
+        status = PHI_NO_MEMORY;
+    if (status == PHI_OK) *out = phi__figures_of(items, count, &open);
+    phi_arena_free(&scratch);
+    return status;
+}
+
+PHI_API phi_status phi_thread_last(const phi_thread *thread, const char *lane, phi_role role,
+                                   phi_view_item *out) {
+    phi_arena scratch;
+    const phi_view_item *items, *found = NULL;
+    size_t count;
+    phi_status status;
+    if (thread == NULL || out == NULL || role < PHI_ROLE_USER || role > PHI_ROLE_EXTENSION)
+        return PHI_BAD_ARG;
+    phi_arena_init(&scratch, phi__introspect_memory(thread), 0);
+    status = phi_thread_view(thread, lane, UINT64_MAX, &scratch, &items, &count);
+    if (status == PHI_OK) found = phi__introspect_newest(items, count, role, false);
+    if (status == PHI_OK && found == NULL) status = PHI_NOT_FOUND;
+    if (status == PHI_OK) *out = *found;
+    phi_arena_free(&scratch);
+    return status;
+}
+
+PHI_API phi_status phi_thread_last_text(const phi_thread *thread, const char *lane,
+                                        phi_arena *arena, phi_str *out) {
+    phi_arena scratch;
+    const phi_view_item *items, *found = NULL;
+    size_t count;
+    phi_str text = phi__str("", 0);
+    bool failed = false;
+    phi_status status;
+    if (thread == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
+    phi_arena_init(&scratch, phi__introspect_memory(thread), 0);
+    status = phi_thread_view(thread, lane, UINT64_MAX, &scratch, &items, &count);
+    if (status == PHI_OK) found = phi__introspect_newest(items, count, PHI_ROLE_ASSISTANT, true);
+    if (status == PHI_OK && found == NULL) status = PHI_NOT_FOUND;
+    if (status == PHI_OK) text = phi_message_text(found->message, "", arena, &failed);
+    if (failed) status = PHI_NO_MEMORY;
+    if (status == PHI_OK) *out = text;
+    phi_arena_free(&scratch);
+    return status;
+}
+
 /* ---- src/thread/journal.c ---- */
 
 /* journal.c - keeping a store up to date with a thread, and filling a thread from a store. */
@@ -27857,38 +28712,38 @@ PHI__FN bool phi__journal_id_fits(const char *id) {
     return n >= 1 && n <= 128;
 }
 
-/* ---- which have grown ---- */
+/* ---- which are to be looked at ---- */
 
-PHI__FN void phi__journal_grew(phi__thread *thread) {
+PHI__FN void phi__journal_list(phi__thread *thread, phi__journal_why why) {
     phi__journal *journal = thread->journal;
     phi__grown *grown = thread->grown;
-    if (journal == NULL || grown == NULL || journal->in_grown) return;
-    journal->in_grown = true;
-    journal->next = NULL;
-    journal->prev = grown->tail;
-    if (grown->tail != NULL)
-        grown->tail->next = journal;
+    if (journal == NULL || grown == NULL || journal->listed[why]) return;
+    journal->listed[why] = true;
+    journal->next[why] = NULL;
+    journal->prev[why] = grown->tail[why];
+    if (grown->tail[why] != NULL)
+        grown->tail[why]->next[why] = journal;
     else
-        grown->head = journal;
-    grown->tail = journal;
+        grown->head[why] = journal;
+    grown->tail[why] = journal;
 }
 
-static void phi__journal_ungrow(phi__grown *grown, phi__journal *journal) {
-    if (!journal->in_grown) return;
-    journal->in_grown = false;
-    if (journal->prev != NULL)
-        journal->prev->next = journal->next;
+static void phi__journal_unlist(phi__grown *grown, phi__journal *journal, phi__journal_why why) {
+    if (!journal->listed[why]) return;
+    journal->listed[why] = false;
+    if (journal->prev[why] != NULL)
+        journal->prev[why]->next[why] = journal->next[why];
     else
-        grown->head = journal->next;
-    if (journal->next != NULL)
-        journal->next->prev = journal->prev;
+        grown->head[why] = journal->next[why];
+    if (journal->next[why] != NULL)
+        journal->next[why]->prev[why] = journal->prev[why];
     else
-        grown->tail = journal->prev;
+        grown->tail[why] = journal->prev[why];
 }
 
-PHI__FN phi__journal *phi__journal_next(phi__grown *grown) {
-    phi__journal *journal = grown->head;
-    if (journal != NULL) phi__journal_ungrow(grown, journal);
+PHI__FN phi__journal *phi__journal_next(phi__grown *grown, phi__journal_why why) {
+    phi__journal *journal = grown->head[why];
+    if (journal != NULL) phi__journal_unlist(grown, journal, why);
     return journal;
 }
 
@@ -27902,7 +28757,7 @@ static size_t phi__journal_texts(const phi__thread *thread, phi__buf *text, size
     while (n < PHI__JOURNAL_BATCH && from + n < thread->count && !text->failed &&
            text->len < PHI__JOURNAL_BATCH_BYTES) {
         size_t before = text->len;
-        phi__entry_put(text, thread, thread->entries[from + n], &scratch);
+        phi__entry_put(text, thread, phi__thread_at(thread, from + n), &scratch);
         if (n > 0 && text->len > PHI__JOURNAL_BATCH_BYTES) {
             text->len = before;
             break;
@@ -27924,7 +28779,7 @@ static phi_status phi__journal_same(void *ctx, uint64_t seq, phi_str entry) {
     phi__thread *thread = match->thread;
     if (seq != thread->journal->stored || seq >= thread->count) return PHI_STALE;
     phi__buf_clear(&match->text);
-    phi__entry_put(&match->text, thread, thread->entries[seq], &match->scratch);
+    phi__entry_put(&match->text, thread, phi__thread_at(thread, seq), &match->scratch);
     if (match->text.failed) return PHI_NO_MEMORY;
     if (!phi_str_equal(phi__buf_str(&match->text), entry)) return PHI_STALE;
     thread->journal->stored++;
@@ -28040,7 +28895,10 @@ static phi__journal *phi__journal_new(phi__thread *thread, const phi_store *stor
 static void phi__journal_free(phi__thread *thread) {
     phi__journal *journal = thread->journal;
     thread->journal = NULL;
-    if (thread->grown != NULL) phi__journal_ungrow(thread->grown, journal);
+    if (thread->grown != NULL) {
+        phi__journal_unlist(thread->grown, journal, PHI__JOURNAL_GREW);
+        phi__journal_unlist(thread->grown, journal, PHI__JOURNAL_LEAVES);
+    }
     phi__free(thread->memory, journal->id, journal->id_len + 1);
     phi__free(thread->memory, journal, sizeof *journal);
 }
@@ -28091,7 +28949,9 @@ PHI__FN phi_status phi__journal_open(phi__thread *thread, const phi_store *store
     if (status == PHI_OK) status = phi__journal_sync(thread, words, words_size);
     phi__journal_explain(words, words_size, status);
     if (status == PHI_OK) {
-        if (thread->grown != NULL) phi__journal_ungrow(thread->grown, thread->journal);
+        if (thread->grown != NULL)
+            phi__journal_unlist(thread->grown, thread->journal, PHI__JOURNAL_GREW);
+        if (thread->left) phi__thread_left(thread);
         return PHI_OK;
     }
     phi__journal_close(thread);
@@ -28123,6 +28983,8 @@ PHI_API phi_status phi_thread_detach(phi_thread *thread) {
     phi_status status;
     if (log == NULL) return PHI_BAD_ARG;
     if (log->journal == NULL) return PHI_OK;
+    status = phi__thread_recall(log);
+    if (status != PHI_OK) return status;
     status = phi__journal_sync(log, NULL, 0);
     phi__journal_close(log);
     return status;
@@ -28172,7 +29034,7 @@ static phi__entry *phi__lane_entries(phi__thread *thread, size_t n) {
     phi__entry *entries;
     size_t i;
     if (!phi__thread_reserve(thread, n, 0)) return NULL;
-    entries = (phi__entry *)phi__arena_zero(&thread->arena, n * sizeof *entries);
+    entries = (phi__entry *)phi__arena_zero(phi__thread_room(thread), n * sizeof *entries);
     for (i = 0; entries != NULL && i < n; i++) entries[i].at_ms = phi__thread_now(thread);
     return entries;
 }
@@ -28188,18 +29050,17 @@ static void phi__lane_append(phi__thread *thread, phi__entry *entry, phi_entry_k
 /* Its entry, and room for `more` behind it; NULL: no memory, and nothing changed. */
 static phi__entry *phi__lane_begin(phi__thread *thread, phi_str name, uint32_t parent,
                                    uint64_t fork_seq, size_t more) {
-    phi_arena_mark mark = phi_arena_save(&thread->arena);
-    phi_str copy;
+    char *copy = (char *)phi__alloc(thread->memory, phi__add(name.len, 1));
     phi__entry *entries = NULL;
     phi__lane *made;
-    if (phi__lane_table(thread) && phi__arena_str(&thread->arena, name, &copy))
-        entries = phi__lane_entries(thread, 1 + more);
+    if (copy != NULL && phi__lane_table(thread)) entries = phi__lane_entries(thread, 1 + more);
     if (entries == NULL) {
-        phi_arena_reset(&thread->arena, mark);
+        phi__free(thread->memory, copy, copy != NULL ? name.len + 1 : 0);
         return NULL;
     }
+    memcpy(copy, name.at, name.len);
     made = &thread->lanes[thread->lane_count];
-    made->name = copy;
+    made->name = phi__str(copy, name.len);
     made->parent = parent;
     made->fork_seq = fork_seq;
     made->seq = thread->count;
@@ -28213,10 +29074,10 @@ PHI__FN phi_status phi__thread_new_lane(phi__thread *thread, phi_str name, uint3
     return phi__lane_begin(thread, name, parent, fork_seq, 0) != NULL ? PHI_OK : PHI_NO_MEMORY;
 }
 
-/* The MESSAGE entries of a lane, in place of those of the active one. */
-static bool phi__lane_messages(phi__thread *thread, uint32_t lane) {
+PHI__FN bool phi__lane_messages(phi__thread *thread, uint32_t lane) {
     phi__limit *limits = phi__fold_limits(thread, lane, UINT64_MAX);
     size_t lanes = phi__thread_lanes(thread), n = 0, i, pass;
+    uint64_t last_user = 0;
     phi__entry **list = NULL;
     for (pass = 0; limits != NULL && pass < 2; pass++) {
         if (pass == 1)
@@ -28229,6 +29090,7 @@ static bool phi__lane_messages(phi__thread *thread, uint32_t lane) {
                 i > limits[entry->lane].seq)
                 continue;
             if (list != NULL) list[n] = entry;
+            if (entry->message->role == PHI_ROLE_USER) last_user = entry->seq + 1;
             n++;
         }
     }
@@ -28236,28 +29098,32 @@ static bool phi__lane_messages(phi__thread *thread, uint32_t lane) {
     if (list == NULL) return false;
     phi__free(thread->memory, thread->messages, thread->message_cap * sizeof *thread->messages);
     thread->messages = list;
-    thread->message_count = n;
+    thread->message_count = thread->held_messages = n;
+    thread->last_user = last_user;
     thread->message_cap = phi__max(n, 1);
     return true;
 }
 
 PHI__FN phi_status phi__thread_switch(phi__thread *thread, uint32_t lane) {
-    phi_arena_mark mark = phi_arena_save(&thread->arena);
+    phi_arena *room = phi__thread_room(thread);
+    phi_arena_mark mark = phi_arena_save(room);
     phi__fold fold;
     phi__entry *entry;
+    phi_status status;
     if (lane == thread->lane) return PHI_OK;
-    memset(&fold, 0, sizeof fold);
+    status = phi__fold_lane(thread, lane, UINT64_MAX, &fold); /* it reads back what is away */
+    if (status != PHI_OK) return status;
     entry = phi__lane_entries(thread, 1);
-    if (entry == NULL || !phi__fold_lane(thread, lane, UINT64_MAX, &fold) ||
-        !phi__lane_messages(thread, lane)) {
+    if (entry == NULL || !phi__lane_messages(thread, lane)) {
         phi__fold_free(thread->memory, &fold);
-        phi_arena_reset(&thread->arena, mark);
+        phi_arena_reset(room, mark);
         return PHI_NO_MEMORY;
     }
     phi__fold_free(thread->memory, &thread->fold);
     thread->fold = fold;
     thread->lane = lane;
     phi__lane_append(thread, entry, PHI_ENTRY_SWITCH, lane);
+    phi__thread_left(thread);
     return PHI_OK;
 }
 
@@ -28267,9 +29133,11 @@ static phi_status phi__lane_switch_new(phi__thread *thread, phi_str name) {
     if (entries == NULL) return PHI_NO_MEMORY;
     thread->fold.count = thread->fold.linked = thread->fold.groups = 0; /* its room stays */
     thread->fold.tokens = 0;
-    thread->message_count = 0;
+    thread->message_count = thread->held_messages = 0;
+    thread->last_user = 0;
     thread->lane = thread->lane_count - 1;
     phi__lane_append(thread, &entries[1], PHI_ENTRY_SWITCH, thread->lane);
+    phi__thread_left(thread);
     return PHI_OK;
 }
 
@@ -28299,17 +29167,19 @@ static size_t phi__lane_open_group(const phi__fold *fold) {
 
 PHI__FN phi_status phi__thread_cut(const phi__thread *thread, uint32_t lane, uint64_t at,
                                    uint64_t *out, bool *any) {
-    phi__fold fold;
+    phi__fold made;
+    const phi__fold *fold;
+    phi_status status = phi__fold_at(thread, lane, at, &made, &fold);
     size_t open;
-    if (!phi__fold_lane(thread, lane, at, &fold)) return PHI_NO_MEMORY;
-    open = phi__lane_open_group(&fold);
+    if (status != PHI_OK) return status;
+    open = phi__lane_open_group(fold);
     *out = at < thread->count ? at : (uint64_t)thread->count - (thread->count > 0);
-    *any = thread->count > 0 && fold.count > 0;
+    *any = thread->count > 0 && fold->count > 0;
     if (open != SIZE_MAX) {
-        *any = open > 0 && fold.items[open].from > 0;
-        if (*any) *out = fold.items[open].from - 1;
+        *any = open > 0 && fold->items[open].from > 0;
+        if (*any) *out = fold->items[open].from - 1;
     }
-    phi__fold_free(thread->memory, &fold);
+    phi__fold_free(thread->memory, &made);
     return PHI_OK;
 }
 
@@ -29406,15 +30276,15 @@ PHI_API phi_status phi_prune_plan(const phi_view_item *items, size_t count, cons
 
 PHI_API uint64_t phi_thread_prunable_from(const phi_thread *thread) {
     const phi__thread *log = (const phi__thread *)thread;
-    const phi__op *op;
     uint64_t limit = UINT64_MAX, from = 0;
     uint32_t lane;
+    size_t i;
     if (log == NULL) return 0;
     for (lane = log->lane; lane != PHI__LANE_NONE; lane = log->lanes[lane].parent) {
-        for (op = log->ops; op != NULL; op = op->earlier)
-            if (op->lane == lane && op->seq <= limit && op->seq >= from && !op->revoked &&
-                op->rewrite.reason == PHI_REWRITE_COMPACTION && op->rewrite.revoke == NULL)
-                from = op->seq + 1;
+        for (i = 0; i < log->compaction_count; i++) {
+            const phi__compaction_mark *mark = &log->compactions[i];
+            if (mark->lane == lane && mark->seq <= limit && mark->seq >= from) from = mark->seq + 1;
+        }
         if (log->lanes == NULL) break;
         if (log->lanes[lane].fork_seq < limit) limit = log->lanes[lane].fork_seq;
     }
@@ -29478,11 +30348,7 @@ static bool phi__revert_find(phi__reverting *r) {
 
 /* In the log, whatever is shown of it. */
 static bool phi__revert_user_behind(const phi__reverting *r) {
-    const phi__thread *thread = r->thread;
-    size_t i = thread->message_count;
-    while (i > 0 && thread->messages[i - 1]->seq > r->revert->step)
-        if (thread->messages[--i]->message->role == PHI_ROLE_USER) return true;
-    return false;
+    return r->thread->last_user > 0 && r->thread->last_user - 1 > r->revert->step;
 }
 
 /* ---- what is said of it ---- */
@@ -29790,19 +30656,88 @@ PHI__FN phi__op *phi__thread_find_op(const phi__thread *thread, phi_str op_id) {
                : NULL;
 }
 
+static void phi__rewrite_index(phi__thread *thread, phi__op *op) {
+    *phi__rewrite_place(thread->op_table, thread->op_cap, op->id_hash,
+                        phi_str_of(op->rewrite.op_id)) = op;
+    thread->op_count++;
+}
+
+/* An empty table for so many: the old one, where it is large enough. False: no memory, and nothing changed. */
+static bool phi__rewrite_table(phi__thread *thread, size_t count) {
+    size_t cap = phi__max(thread->op_cap, 8);
+    phi__op **table;
+    while (cap / 2 < count && cap < SIZE_MAX / 2) cap *= 2;
+    if (cap == thread->op_cap || count == 0) {
+        if (thread->op_cap > 0) memset(thread->op_table, 0, thread->op_cap * sizeof *table);
+    } else {
+        table = (phi__op **)phi__alloc(thread->memory, phi__mul(cap, sizeof *table));
+        if (table == NULL) return false;
+        phi__free(thread->memory, thread->op_table, thread->op_cap * sizeof *table);
+        thread->op_table = table;
+        thread->op_cap = cap;
+    }
+    thread->op_count = 0;
+    return true;
+}
+
 /* Room for one more. False: no memory. */
 static bool phi__rewrite_room(phi__thread *thread) {
-    size_t cap = thread->op_cap > 0 ? thread->op_cap * 2 : 8;
-    phi__op **table, *op;
+    phi__op *op;
     if ((thread->op_count + 1) * 2 <= thread->op_cap) return true;
-    table = (phi__op **)phi__alloc(thread->memory, phi__mul(cap, sizeof *table));
-    if (table == NULL) return false;
-    for (op = thread->ops; op != NULL; op = op->earlier)
-        *phi__rewrite_place(table, cap, op->id_hash, phi_str_of(op->rewrite.op_id)) = op;
-    phi__free(thread->memory, thread->op_table, thread->op_cap * sizeof *table);
-    thread->op_table = table;
-    thread->op_cap = cap;
+    if (!phi__rewrite_table(thread, thread->op_count + 1)) return false;
+    for (op = thread->ops; op != NULL; op = op->earlier) phi__rewrite_index(thread, op);
     return true;
+}
+
+PHI__FN bool phi__thread_index_ops(phi__thread *thread) {
+    size_t n = 0, i;
+    for (i = 0; i < thread->held; i++) n += thread->entries[i]->kind == PHI_ENTRY_REWRITE;
+    if (!phi__rewrite_table(thread, n)) return false;
+    thread->ops = NULL;
+    for (i = 0; i < thread->held; i++) {
+        phi__op *op = (phi__op *)thread->entries[i]->detail;
+        if (thread->entries[i]->kind != PHI_ENTRY_REWRITE) continue;
+        op->earlier = thread->ops;
+        thread->ops = op;
+        phi__rewrite_index(thread, op);
+    }
+    return true;
+}
+
+static bool phi__rewrite_compacts(const phi__op *op) {
+    return op->rewrite.reason == PHI_REWRITE_COMPACTION && op->rewrite.revoke == NULL;
+}
+
+/* Room for the mark of one more compaction. False: no memory. */
+static bool phi__rewrite_mark_room(phi__thread *thread) {
+    void *grown = phi__grow(thread->memory, thread->compactions, &thread->compaction_cap,
+                            phi__add(thread->compaction_count, 1), sizeof *thread->compactions);
+    if (grown != NULL) thread->compactions = (phi__compaction_mark *)grown;
+    return grown != NULL;
+}
+
+static void phi__rewrite_mark(phi__thread *thread, const phi__op *op) {
+    phi__compaction_mark *mark = &thread->compactions[thread->compaction_count++];
+    mark->seq = op->seq;
+    mark->lane = op->lane;
+}
+
+static void phi__rewrite_unmark(phi__thread *thread, const phi__op *op) {
+    size_t i, n = 0;
+    for (i = 0; i < thread->compaction_count; i++)
+        if (thread->compactions[i].seq != op->seq)
+            thread->compactions[n++] = thread->compactions[i];
+    thread->compaction_count = n;
+}
+
+/* Whether the id is that of a rewrite: one that is away is read back. */
+static phi_status phi__rewrite_known(phi__thread *thread, phi_str op_id, bool *known) {
+    phi_status status = PHI_OK;
+    *known = phi__thread_find_op(thread, op_id) != NULL;
+    if (*known || !phi__hashes_has(&thread->away_ops, phi__hash(op_id, 0))) return PHI_OK;
+    status = phi__thread_recall(thread);
+    if (status == PHI_OK) *known = phi__thread_find_op(thread, op_id) != NULL;
+    return status;
 }
 
 /* ---- keeping it ---- */
@@ -29854,12 +30789,14 @@ static bool phi__rewrite_named(const phi_rewrite *r) {
 static void phi__rewrite_name(const phi__thread *thread, char out[32]) {
     uint64_t n = thread->count;
     do (void)snprintf(out, 32, "op-%llu", (unsigned long long)n++);
-    while (phi__thread_find_op(thread, phi_str_of(out)) != NULL);
+    while (phi__thread_find_op(thread, phi_str_of(out)) != NULL ||
+           phi__hashes_has(&thread->away_ops, phi__hash(phi_str_of(out), 0)));
 }
 
 static phi__op *phi__rewrite_keep(phi__thread *thread, const phi_rewrite *given, uint32_t lane,
                                   uint64_t base) {
-    phi__op *op = (phi__op *)phi__arena_zero(&thread->arena, sizeof *op);
+    phi_arena *room = phi__thread_room(thread);
+    phi__op *op = (phi__op *)phi__arena_zero(room, sizeof *op);
     phi_rewrite named = *given;
     char made[32];
     size_t i, j;
@@ -29872,21 +30809,23 @@ static phi__op *phi__rewrite_keep(phi__thread *thread, const phi_rewrite *given,
     named.base_seq = base;
     named.has_base = true;
     op->lane = lane;
-    if (!phi__rewrite_copy(&thread->arena, &named, &op->rewrite)) return NULL;
+    op->segment = thread->current;
+    if (!phi__rewrite_copy(room, &named, &op->rewrite)) return NULL;
     for (i = 0; i < given->span_count; i++) {
         op->message_count = phi__add(op->message_count, given->spans[i].message_count);
         for (j = 0; j < given->spans[i].message_count; j++)
             if (!phi__thread_claim_calls(thread, &given->spans[i].messages[j])) return NULL;
     }
     op->rendered = (phi__rendered **)phi__arena_zero(
-        &thread->arena, phi__mul(phi__max(op->message_count, 1), sizeof *op->rendered));
+        room, phi__mul(phi__max(op->message_count, 1), sizeof *op->rendered));
     return op->rendered != NULL ? op : NULL;
 }
 
 static phi__entry *phi__rewrite_entry(phi__thread *thread, phi__op *op, phi_str loop_id,
                                       uint32_t turn_index) {
-    phi__entry *entry = (phi__entry *)phi__arena_zero(&thread->arena, sizeof *entry);
-    if (entry == NULL || !phi__rewrite_room(thread) || !phi__thread_reserve(thread, 1, 0))
+    phi__entry *entry = (phi__entry *)phi__arena_zero(phi__thread_room(thread), sizeof *entry);
+    if (entry == NULL || !phi__rewrite_room(thread) || !phi__thread_reserve(thread, 1, 0) ||
+        (phi__rewrite_compacts(op) && !phi__rewrite_mark_room(thread)))
         return NULL;
     entry->kind = PHI_ENTRY_REWRITE;
     entry->at_ms = phi__thread_now(thread);
@@ -29897,23 +30836,24 @@ static phi__entry *phi__rewrite_entry(phi__thread *thread, phi__op *op, phi_str 
 }
 
 static void phi__rewrite_append(phi__thread *thread, phi__op *op, phi__entry *entry) {
-    op->seq = thread->count;
+    op->seq = thread->last_op = thread->count;
     op->earlier = thread->ops;
     thread->ops = op;
     op->id_hash = phi__hash(phi_str_of(op->rewrite.op_id), 0);
-    *phi__rewrite_place(thread->op_table, thread->op_cap, op->id_hash,
-                        phi_str_of(op->rewrite.op_id)) = op;
-    thread->op_count++;
+    phi__rewrite_index(thread, op);
+    if (phi__rewrite_compacts(op)) phi__rewrite_mark(thread, op);
     phi__thread_attach(thread, entry, 1);
+    phi__thread_left(thread);
 }
 
 static phi_status phi__rewrite_apply(phi__rewriting *w, phi_str loop_id, uint32_t turn_index) {
     phi__thread *thread = w->thread;
-    phi_arena_mark mark = phi_arena_save(&thread->arena);
+    phi_arena *room = phi__thread_room(thread);
+    phi_arena_mark mark = phi_arena_save(room);
     phi__op *op = phi__rewrite_keep(thread, w->given, w->lane, w->base);
     phi__entry *entry = op != NULL ? phi__rewrite_entry(thread, op, loop_id, turn_index) : NULL;
     if (entry == NULL || (w->lane == thread->lane && !phi__fold_op(thread, &thread->fold, op))) {
-        phi_arena_reset(&thread->arena, mark);
+        phi_arena_reset(room, mark);
         return PHI_NO_MEMORY;
     }
     phi__rewrite_append(thread, op, entry);
@@ -29938,12 +30878,14 @@ static bool phi__rewrite_touches(const phi_rewrite *a, const phi_rewrite *b) {
 /* The lane's fold without a rewrite, in place of what it was: the originals are in the log. */
 static phi_status phi__rewrite_unfold(phi__thread *thread, phi__op *target) {
     phi__fold fold;
+    phi_status status;
     target->revoked = true;
     target->revoked_at = thread->count;
     if (target->lane != thread->lane) return PHI_OK;
-    if (!phi__fold_lane(thread, thread->lane, UINT64_MAX, &fold)) {
+    status = phi__fold_lane(thread, thread->lane, UINT64_MAX, &fold);
+    if (status != PHI_OK) {
         target->revoked = false;
-        return PHI_NO_MEMORY;
+        return status;
     }
     phi__fold_free(thread->memory, &thread->fold);
     thread->fold = fold;
@@ -29953,7 +30895,8 @@ static phi_status phi__rewrite_unfold(phi__thread *thread, phi__op *target) {
 static phi_status phi__rewrite_revoke(phi__rewriting *w, phi_str loop_id, uint32_t turn_index) {
     phi__thread *thread = w->thread;
     phi__op *target = phi__thread_find_op(thread, phi_str_of(w->given->revoke)), *later, *op;
-    phi_arena_mark mark = phi_arena_save(&thread->arena);
+    phi_arena *room = phi__thread_room(thread);
+    phi_arena_mark mark = phi_arena_save(room);
     phi__entry *entry;
     if (w->given->span_count > 0) return phi__rewrite_refuse(w, "revoke comes without spans");
     if (target == NULL || target->lane != w->lane || target->rewrite.revoke != NULL ||
@@ -29971,9 +30914,10 @@ static phi_status phi__rewrite_revoke(phi__rewriting *w, phi_str loop_id, uint32
     op = phi__rewrite_keep(thread, w->given, w->lane, w->base);
     entry = op != NULL ? phi__rewrite_entry(thread, op, loop_id, turn_index) : NULL;
     if (entry == NULL || phi__rewrite_unfold(thread, target) != PHI_OK) {
-        phi_arena_reset(&thread->arena, mark);
+        phi_arena_reset(room, mark);
         return PHI_NO_MEMORY;
     }
+    phi__rewrite_unmark(thread, target);
     phi__rewrite_append(thread, op, entry);
     return PHI_OK;
 }
@@ -30012,7 +30956,8 @@ static phi_status phi__rewrite_check(phi__rewriting *w) {
     if (status != PHI_OK || r->revoke != NULL) return status;
     w->fold = &thread->fold;
     if (w->lane != thread->lane) {
-        if (!phi__fold_lane(thread, w->lane, UINT64_MAX, &w->made)) return PHI_NO_MEMORY;
+        status = phi__fold_lane(thread, w->lane, UINT64_MAX, &w->made);
+        if (status != PHI_OK) return status;
         w->fold = &w->made;
     }
     status = phi__rewrite_check_groups(w);
@@ -30037,6 +30982,7 @@ PHI__FN phi_status phi__thread_rewrite(phi__thread *thread, const phi_rewrite *r
                                        char *words, size_t words_size) {
     phi__rewriting w;
     phi_status status;
+    bool known = false;
     memset(&w, 0, sizeof w);
     w.thread = thread;
     w.given = rewrite;
@@ -30044,10 +30990,11 @@ PHI__FN phi_status phi__thread_rewrite(phi__thread *thread, const phi_rewrite *r
     w.words_size = words != NULL ? words_size : 0;
     if (w.words_size > 0) words[0] = '\0';
     if (duplicate != NULL) *duplicate = false;
-    if (phi__rewrite_named(rewrite) &&
-        phi__thread_find_op(thread, phi_str_of(rewrite->op_id)) != NULL) {
-        if (duplicate != NULL) *duplicate = true;
-        return PHI_OK;
+    if (phi__rewrite_named(rewrite)) {
+        status = phi__rewrite_known(thread, phi_str_of(rewrite->op_id), &known);
+        if (status != PHI_OK) return status;
+        if (duplicate != NULL) *duplicate = known;
+        if (known) return PHI_OK;
     }
     w.lane = rewrite->lane != NULL ? phi__thread_find_lane(thread, phi_str_of(rewrite->lane))
                                    : thread->lane;
@@ -30056,6 +31003,7 @@ PHI__FN phi_status phi__thread_rewrite(phi__thread *thread, const phi_rewrite *r
         return PHI_NOT_FOUND;
     }
     status = phi__rewrite_check(&w);
+    if (status == PHI_OK && rewrite->revoke != NULL) status = phi__thread_recall(thread);
     if (status != PHI_OK) return status;
     return rewrite->revoke != NULL ? phi__rewrite_revoke(&w, loop_id, turn_index)
                                    : phi__rewrite_apply(&w, loop_id, turn_index);
@@ -30083,6 +31031,343 @@ PHI_API phi_status phi_thread_rewrite(phi_thread *thread, const phi_rewrite *rew
     return phi__thread_rewrite(log, rewrite, phi__str("", 0), 0, duplicate, words, words_size);
 }
 
+/* ---- src/thread/segments.c ---- */
+
+/* segments.c - where entries live, and how they leave memory and come back.
+
+   A log grows into segments. Of one that is in a store, segments to which no view points are freed as a whole, and
+   their entries are away: `entries` and `messages` have gaps then, and seq and ordinals say what stands where. Who needs
+   what is away has all of it read back. Nothing that is in memory moves, in either direction. */
+
+#ifndef PHI__SEGMENT_BYTES
+#define PHI__SEGMENT_BYTES                                                                         \
+    16384 /* one that has fewer is not full; tests have it smaller, so that more leaves */
+#endif
+
+enum {
+    PHI__SEGMENT_MOST =
+        4 *
+        PHI__SEGMENT_BYTES, /* one that has more is, however much room its last block has left */
+    PHI__SEGMENT_REST = PHI__SEGMENT_BYTES / 8 /* bytes of a block that may be left behind */
+};
+
+/* ---- where entries live ---- */
+
+PHI__FN phi_arena *phi__thread_room(phi__thread *thread) { return &thread->current->arena; }
+
+static phi__segment *phi__segment_new(phi__thread *thread) {
+    phi__segment *segment = (phi__segment *)phi__alloc(thread->memory, sizeof *segment);
+    if (segment != NULL) phi_arena_init(&segment->arena, thread->memory, 0);
+    return segment;
+}
+
+static void phi__segment_begin(phi__thread *thread, phi__segment *segment) {
+    segment->older = thread->segments;
+    thread->segments = thread->current = segment;
+}
+
+static void phi__segment_free(phi__thread *thread, phi__segment *segment) {
+    phi_arena_free(&segment->arena);
+    phi__free(thread->memory, segment, sizeof *segment);
+}
+
+static bool phi__segment_full(const phi_arena *arena) {
+    size_t bytes = phi__arena_taken(arena);
+    return bytes >= PHI__SEGMENT_MOST ||
+           (bytes >= PHI__SEGMENT_BYTES && (size_t)(arena->end - arena->at) <= PHI__SEGMENT_REST);
+}
+
+PHI__FN bool phi__thread_roll(phi__thread *thread, phi_str *carried) {
+    phi__segment *segment;
+    if (!phi__segment_full(&thread->current->arena)) return true;
+    segment = phi__segment_new(thread);
+    if (segment == NULL) return false;
+    if (carried != NULL && carried->len > 0 &&
+        !phi__arena_str(&segment->arena, *carried, carried)) {
+        phi__segment_free(thread, segment);
+        return false;
+    }
+    phi__segment_begin(thread, segment);
+    return true;
+}
+
+/* ---- what stands where ---- */
+
+PHI__FN phi__entry *phi__thread_at(const phi__thread *thread, uint64_t seq) {
+    size_t from = 0, to = thread->held;
+    if (seq >= thread->count) return NULL;
+    if (thread->held == thread->count) return thread->entries[seq];
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+        if (thread->entries[middle]->seq < seq)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from < thread->held && thread->entries[from]->seq == seq ? thread->entries[from] : NULL;
+}
+
+PHI__FN phi__entry *phi__thread_message(const phi__thread *thread, size_t i) {
+    size_t from = 0, to = thread->held_messages;
+    if (i >= thread->message_count) return NULL;
+    if (thread->held_messages == thread->message_count) return thread->messages[i];
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+        if (thread->messages[middle]->ordinal < i)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from < thread->held_messages && thread->messages[from]->ordinal == i
+               ? thread->messages[from]
+               : NULL;
+}
+
+/* ---- leaving ---- */
+
+PHI__FN void phi__thread_left(phi__thread *thread) {
+    thread->left = true;
+    if (thread->journal != NULL) phi__journal_list(thread, PHI__JOURNAL_LEAVES);
+}
+
+PHI__FN void phi__thread_pin(phi__segment *segment) {
+    if (segment != NULL) segment->live = true;
+}
+
+PHI__FN bool phi__thread_shed_begin(phi__thread *thread) {
+    phi__segment *segment = thread->segments;
+    size_t i;
+    if (!thread->left || thread->journal == NULL || thread->journal->stored < thread->count)
+        return false;
+    for (thread->first.live = false; segment != NULL; segment = segment->older)
+        segment->live = false;
+    phi__thread_pin(thread->current);
+    if (thread->started != NULL) phi__thread_pin(thread->started->segment);
+    for (i = 0; i < thread->fold.count; i++)
+        phi__thread_pin(PHI__OWNER(thread->fold.items[i].arena, phi__segment, arena));
+    return true;
+}
+
+/* The ids of rewrites that leave are known on. False: no memory. */
+static bool phi__segment_note_ops(phi__thread *thread) {
+    const phi__op *op;
+    size_t n = 0;
+    for (op = thread->ops; op != NULL; op = op->earlier) n += !op->segment->live;
+    if (!phi__hashes_room(thread->memory, &thread->away_ops, n)) return false;
+    for (op = thread->ops; op != NULL; op = op->earlier)
+        if (!op->segment->live) phi__hashes_add(&thread->away_ops, op->id_hash);
+    return true;
+}
+
+static size_t phi__segment_keep(phi__entry **entries, size_t count) {
+    size_t i, n = 0;
+    for (i = 0; i < count; i++)
+        if (entries[i]->segment->live) entries[n++] = entries[i];
+    return n;
+}
+
+/* Gives back room that is not likely to be needed again. */
+static phi__entry **phi__segment_shrink(phi_memory *memory, phi__entry **entries, size_t count,
+                                        size_t *cap) {
+    size_t fewer = phi__max(count * 2, 16);
+    void *smaller;
+    if (*cap / 2 < fewer) return entries;
+    smaller = phi__realloc(memory, entries, *cap * sizeof *entries, fewer * sizeof *entries);
+    if (smaller == NULL) return entries;
+    *cap = fewer;
+    return (phi__entry **)smaller;
+}
+
+static void phi__segment_drop_dead(phi__thread *thread) {
+    phi__segment **at = &thread->segments, *segment;
+    while ((segment = *at) != NULL) {
+        if (segment->live) {
+            at = &segment->older;
+            continue;
+        }
+        *at = segment->older;
+        phi__segment_free(thread, segment);
+    }
+    if (!thread->first.live) phi_arena_free(&thread->first.arena);
+}
+
+PHI__FN void phi__thread_shed_end(phi__thread *thread) {
+    if (!phi__segment_note_ops(thread)) return; /* another time */
+    thread->left = false;
+    thread->held = phi__segment_keep(thread->entries, thread->held);
+    thread->held_messages = phi__segment_keep(thread->messages, thread->held_messages);
+    (void)phi__thread_index_ops(thread); /* of fewer it cannot fail */
+    thread->entries =
+        phi__segment_shrink(thread->memory, thread->entries, thread->held, &thread->cap);
+    thread->messages = phi__segment_shrink(thread->memory, thread->messages, thread->held_messages,
+                                           &thread->message_cap);
+    phi__segment_drop_dead(thread);
+}
+
+/* ---- coming back ---- */
+
+typedef struct phi__recalling {
+    phi__entry_reader reader;
+    uint64_t end;
+} phi__recalling;
+
+static phi_status phi__recall_each(void *ctx, uint64_t seq, phi_str entry) {
+    phi__recalling *recalling = (phi__recalling *)ctx;
+    return seq < recalling->end ? phi__entry_read(&recalling->reader, entry) : PHI_OK;
+}
+
+/* Whether what is in memory is what the store has in its place: else somebody has put another log there. */
+static bool phi__recall_fits(const phi__thread *thread, const phi__thread *whole) {
+    size_t i;
+    for (i = 0; i < thread->held && thread->entries[i]->seq < whole->count; i++) {
+        const phi__entry *ours = thread->entries[i], *theirs = whole->entries[ours->seq];
+        if (ours->kind != theirs->kind || ours->at_ms != theirs->at_ms ||
+            ours->ordinal != theirs->ordinal)
+            return false;
+    }
+    return true;
+}
+
+/* The log as the store has it. */
+static phi_status phi__recall_read(const phi__thread *thread, phi__thread *whole) {
+    const phi__journal *journal = thread->journal;
+    phi__recalling recalling;
+    phi_status status;
+    phi__segment *segment;
+    phi__thread_init(whole, thread->memory, thread->io);
+    segment = phi__segment_new(whole); /* one that can be handed over */
+    if (segment == NULL) return PHI_NO_MEMORY;
+    phi__segment_begin(whole, segment);
+    recalling.end = journal->stored;
+    phi__entry_reader_init(&recalling.reader, whole);
+    status = journal->store.read(journal->store.user_data, journal->id, 0, phi__recall_each,
+                                 &recalling, NULL, NULL, 0);
+    phi__entry_reader_free(&recalling.reader);
+    if (status == PHI_OK && (whole->count != journal->stored || !phi__recall_fits(thread, whole)))
+        status = PHI_PARSE;
+    return status;
+}
+
+/* What is in memory stays as it is; what is away comes from the other. */
+static phi__entry **phi__recall_merge(const phi__thread *thread, const phi__thread *whole) {
+    phi__entry **list =
+        (phi__entry **)phi__alloc(thread->memory, phi__mul(thread->count, sizeof *list));
+    size_t i, at = 0;
+    for (i = 0; list != NULL && i < thread->count; i++)
+        list[i] = at < thread->held && thread->entries[at]->seq == i ? thread->entries[at++]
+                                                                     : whole->entries[i];
+    return list;
+}
+
+/* Those that were undone by an entry which the store did not have yet are undone here, too. */
+static void phi__recall_revoked(phi__thread *thread) {
+    const phi__op *op;
+    phi__op *target;
+    for (op = thread->ops; op != NULL; op = op->earlier) {
+        if (op->rewrite.revoke == NULL) continue;
+        target = phi__thread_find_op(thread, phi_str_of(op->rewrite.revoke));
+        if (target == NULL) continue;
+        target->revoked = true;
+        target->revoked_at = op->seq;
+    }
+}
+
+/* Behind the current one, which stays that. */
+static void phi__recall_segments(phi__thread *thread, phi__thread *whole) {
+    phi__segment **end = &thread->segments;
+    while (*end != NULL) end = &(*end)->older;
+    *end = whole->segments;
+    whole->segments = NULL;
+}
+
+static bool phi__recall_take(phi__thread *thread, phi__thread *whole) {
+    phi__entry **before = thread->entries, **list = phi__recall_merge(thread, whole);
+    size_t held = thread->held, cap = thread->cap;
+    bool done;
+    if (list == NULL) return false;
+    thread->entries = list;
+    thread->held = thread->cap = thread->count;
+    done = phi__thread_index_ops(thread) && phi__lane_messages(thread, thread->lane);
+    if (!done) {
+        thread->entries = before;
+        thread->held = held;
+        thread->cap = cap;
+        (void)phi__thread_index_ops(thread);
+        phi__free(thread->memory, list, thread->count * sizeof *list);
+        return false;
+    }
+    phi__free(thread->memory, before, cap * sizeof *before);
+    phi__hashes_free(thread->memory, &thread->away_ops);
+    phi__recall_revoked(thread);
+    phi__recall_segments(thread, whole);
+    return true;
+}
+
+PHI__FN phi_status phi__thread_recall(const phi__thread *reading) {
+    phi__thread *thread = (phi__thread *)(uintptr_t)reading, whole;
+    phi_status status;
+    if (thread->held == thread->count) return PHI_OK;
+    status = phi__recall_read(thread, &whole);
+    if (status == PHI_OK && !phi__recall_take(thread, &whole)) status = PHI_NO_MEMORY;
+    phi__thread_free(&whole);
+    return status;
+}
+
+PHI__FN const phi_message *phi__thread_said(const phi__thread *thread, size_t i,
+                                            phi_status *status) {
+    *status = PHI_OK;
+    if (i >= thread->message_count) return NULL;
+    if (phi__thread_message(thread, i) == NULL) *status = phi__thread_recall(thread);
+    return *status == PHI_OK ? phi__thread_message(thread, i)->message : NULL;
+}
+
+/* ---- hashes ---- */
+
+static size_t phi__hashes_place(const uint64_t *at, size_t cap, uint64_t hash) {
+    size_t i = (size_t)hash & (cap - 1);
+    while (at[i] != 0 && at[i] != hash) i = (i + 1) & (cap - 1);
+    return i;
+}
+
+PHI__FN bool phi__hashes_room(phi_memory *memory, phi__hashes *set, size_t more) {
+    size_t cap = phi__max(set->cap, 16), i;
+    uint64_t *at;
+    while (cap / 2 < phi__add(set->count, more)) {
+        if (cap > SIZE_MAX / 2) return false;
+        cap *= 2;
+    }
+    if (cap == set->cap || more == 0) return true;
+    at = (uint64_t *)phi__alloc(memory, phi__mul(cap, sizeof *at));
+    if (at == NULL) return false;
+    for (i = 0; i < set->cap; i++)
+        if (set->at[i] != 0) at[phi__hashes_place(at, cap, set->at[i])] = set->at[i];
+    phi__free(memory, set->at, set->cap * sizeof *set->at);
+    set->at = at;
+    set->cap = cap;
+    return true;
+}
+
+static uint64_t phi__hashes_filled(uint64_t hash) { return hash != 0 ? hash : 1; }
+
+PHI__FN bool phi__hashes_has(const phi__hashes *set, uint64_t hash) {
+    hash = phi__hashes_filled(hash);
+    return set->cap > 0 && set->at[phi__hashes_place(set->at, set->cap, hash)] == hash;
+}
+
+PHI__FN void phi__hashes_add(phi__hashes *set, uint64_t hash) {
+    size_t i;
+    hash = phi__hashes_filled(hash);
+    i = phi__hashes_place(set->at, set->cap, hash);
+    set->count += set->at[i] == 0;
+    set->at[i] = hash;
+}
+
+PHI__FN void phi__hashes_free(phi_memory *memory, phi__hashes *set) {
+    phi__free(memory, set->at, set->cap * sizeof *set->at);
+    memset(set, 0, sizeof *set);
+}
+#undef PHI__SEGMENT_BYTES
+
 /* ---- src/thread/thread.c ---- */
 
 /* thread.c - appending, and keeping what the active lane shows up to date. */
@@ -30092,7 +31377,8 @@ PHI__FN void phi__thread_init(phi__thread *thread, phi_memory *memory, phi__io *
     memset(thread, 0, sizeof *thread);
     thread->memory = memory;
     thread->io = io;
-    phi_arena_init(&thread->arena, memory, 0);
+    phi_arena_init(&thread->first.arena, memory, 0);
+    thread->current = &thread->first;
 }
 
 PHI__FN void phi__thread_renew(phi__thread *thread) {
@@ -30104,15 +31390,28 @@ PHI__FN void phi__thread_renew(phi__thread *thread) {
 }
 
 PHI__FN void phi__thread_free(phi__thread *thread) {
+    phi__segment *segment;
+    uint32_t i;
     if (thread->journal != NULL) (void)phi__journal_sync(thread, NULL, 0);
     phi__journal_close(thread);
     phi__free(thread->memory, thread->entries, thread->cap * sizeof *thread->entries);
     phi__free(thread->memory, thread->messages, thread->message_cap * sizeof *thread->messages);
+    for (i = 1; i < thread->lane_count; i++) /* the first one's is static */
+        phi__free(thread->memory, (void *)(uintptr_t)thread->lanes[i].name.at,
+                  thread->lanes[i].name.len + 1);
     phi__free(thread->memory, thread->lanes, thread->lane_cap * sizeof *thread->lanes);
-    phi__free(thread->memory, thread->ids, thread->id_cap * sizeof *thread->ids);
+    phi__hashes_free(thread->memory, &thread->ids);
+    phi__hashes_free(thread->memory, &thread->away_ops);
     phi__free(thread->memory, thread->op_table, thread->op_cap * sizeof(phi__op *));
+    phi__free(thread->memory, thread->compactions,
+              thread->compaction_cap * sizeof *thread->compactions);
     phi__fold_free(thread->memory, &thread->fold);
-    phi_arena_free(&thread->arena);
+    phi_arena_free(&thread->first.arena);
+    while ((segment = thread->segments) != NULL) {
+        thread->segments = segment->older;
+        phi_arena_free(&segment->arena);
+        phi__free(thread->memory, segment, sizeof *segment);
+    }
     phi__thread_renew(thread);
 }
 
@@ -30123,14 +31422,14 @@ PHI__FN int64_t phi__thread_now(const phi__thread *thread) {
 PHI__FN bool phi__thread_reserve(phi__thread *thread, size_t n, size_t messages) {
     void *grown;
     if (n > 0) {
-        grown = phi__grow(thread->memory, thread->entries, &thread->cap, phi__add(thread->count, n),
+        grown = phi__grow(thread->memory, thread->entries, &thread->cap, phi__add(thread->held, n),
                           sizeof *thread->entries);
         if (grown == NULL) return false;
         thread->entries = (phi__entry **)grown;
     }
     if (messages == 0) return true;
     grown = phi__grow(thread->memory, thread->messages, &thread->message_cap,
-                      phi__add(thread->message_count, messages), sizeof *thread->messages);
+                      phi__add(thread->held_messages, messages), sizeof *thread->messages);
     if (grown == NULL) return false;
     thread->messages = (phi__entry **)grown;
     return phi__fold_room(thread->memory, &thread->fold, messages);
@@ -30140,19 +31439,26 @@ PHI__FN void phi__thread_attach(phi__thread *thread, phi__entry *entries, size_t
     size_t i;
     for (i = 0; i < n; i++) {
         phi__entry *entry = &entries[i];
-        entry->seq = thread->count;
+        entry->seq = thread->count++;
         entry->lane = thread->lane;
-        thread->entries[thread->count++] = entry;
+        entry->segment = thread->current;
+        thread->entries[thread->held++] = entry;
         if (entry->kind == PHI_ENTRY_MESSAGE) {
-            thread->messages[thread->message_count++] = entry;
-            phi__fold_message(thread, &thread->fold, entry);
+            entry->ordinal = thread->message_count++;
+            thread->messages[thread->held_messages++] = entry;
+            if (entry->message->role == PHI_ROLE_USER) thread->last_user = entry->seq + 1;
+            phi__fold_message(&thread->fold, entry);
         } else if (entry->kind == PHI_ENTRY_LOOP_END) {
             if (entry->usage != NULL) phi_usage_add(&thread->usage, entry->usage);
             phi__fold_end(thread, &thread->fold, entry);
-        } else if (entry->kind == PHI_ENTRY_LOOP_START)
+            if (entry->keep == PHI_KEEP_NONE) phi__thread_left(thread);
+            thread->started = NULL;
+        } else if (entry->kind == PHI_ENTRY_LOOP_START) {
             thread->restored = false;
+            thread->started = entry;
+        }
     }
-    if (thread->journal != NULL) phi__journal_grew(thread);
+    if (thread->journal != NULL) phi__journal_list(thread, PHI__JOURNAL_GREW);
 }
 
 PHI__FN bool phi__thread_append(phi__thread *thread, const phi__entry *entries, size_t n) {
@@ -30161,7 +31467,7 @@ PHI__FN bool phi__thread_append(phi__thread *thread, const phi__entry *entries, 
     if (n == 0) return true;
     for (i = 0; i < n; i++) messages += entries[i].kind == PHI_ENTRY_MESSAGE;
     if (!phi__thread_reserve(thread, n, messages)) return false;
-    kept = (phi__entry *)phi_arena_alloc(&thread->arena, phi__mul(n, sizeof *kept));
+    kept = (phi__entry *)phi_arena_alloc(phi__thread_room(thread), phi__mul(n, sizeof *kept));
     if (kept == NULL) return false;
     memcpy(kept, entries, n * sizeof *kept);
     phi__thread_attach(thread, kept, n);
@@ -30169,9 +31475,10 @@ PHI__FN bool phi__thread_append(phi__thread *thread, const phi__entry *entries, 
 }
 
 PHI__FN phi_message *phi__thread_keep(phi__thread *thread, const phi_message *message) {
-    phi_arena_mark mark = phi_arena_save(&thread->arena);
-    phi_message *kept = phi_message_copy(message, &thread->arena);
-    if (kept == NULL) phi_arena_reset(&thread->arena, mark);
+    phi_arena *room = phi__thread_room(thread);
+    phi_arena_mark mark = phi_arena_save(room);
+    phi_message *kept = phi_message_copy(message, room);
+    if (kept == NULL) phi_arena_reset(room, mark);
     return kept;
 }
 
@@ -30193,11 +31500,13 @@ static bool phi__thread_answer(phi__thread *thread, const phi_message *asked,
     result.tool_name = call->name;
     result.is_error = true;
     result.timestamp_ms = entry.at_ms = phi__thread_now(thread);
-    result.loop_id = entry.loop_id = asked->loop_id;
+    result.loop_id = asked->loop_id;
     result.turn_index = entry.turn_index = asked->turn_index;
     entry.kind = PHI_ENTRY_MESSAGE;
     entry.message = phi__thread_keep(thread, &result);
-    return entry.message != NULL && phi__thread_append(thread, &entry, 1);
+    if (entry.message == NULL) return false;
+    entry.loop_id = entry.message->loop_id; /* the answer may leave memory before it does */
+    return phi__thread_append(thread, &entry, 1);
 }
 
 /* Whether one of these results is for this call. They mostly stand in call order, and *next is the one; a
@@ -30233,37 +31542,11 @@ PHI__FN bool phi__thread_answer_orphans(phi__thread *thread) {
 
 /* ---- ids ---- */
 
-/* Where a hash stands, or the free place where it would. */
-static size_t phi__thread_id_place(const uint64_t *ids, size_t cap, uint64_t hash) {
-    size_t at = (size_t)hash & (cap - 1);
-    while (ids[at] != 0 && ids[at] != hash) at = (at + 1) & (cap - 1);
-    return at;
-}
-
-static bool phi__thread_id_room(phi__thread *thread) {
-    size_t cap = thread->id_cap > 0 ? thread->id_cap * 2 : 16, i;
-    uint64_t *ids;
-    if (thread->id_count * 2 < thread->id_cap) return true;
-    ids = (uint64_t *)phi__alloc(thread->memory, phi__mul(cap, sizeof *ids));
-    if (ids == NULL) return false;
-    for (i = 0; i < thread->id_cap; i++)
-        if (thread->ids[i] != 0)
-            ids[phi__thread_id_place(ids, cap, thread->ids[i])] = thread->ids[i];
-    phi__free(thread->memory, thread->ids, thread->id_cap * sizeof *ids);
-    thread->ids = ids;
-    thread->id_cap = cap;
-    return true;
-}
-
 PHI__FN phi_status phi__thread_claim_id(phi__thread *thread, phi_str id) {
     uint64_t hash = phi__hash(id, 0);
-    size_t at;
-    if (hash == 0) hash = 1;
-    if (!phi__thread_id_room(thread)) return PHI_NO_MEMORY;
-    at = phi__thread_id_place(thread->ids, thread->id_cap, hash);
-    if (thread->ids[at] == hash) return PHI_FULL;
-    thread->ids[at] = hash;
-    thread->id_count++;
+    if (phi__hashes_has(&thread->ids, hash)) return PHI_FULL;
+    if (!phi__hashes_room(thread->memory, &thread->ids, 1)) return PHI_NO_MEMORY;
+    phi__hashes_add(&thread->ids, hash);
     return PHI_OK;
 }
 
@@ -30318,9 +31601,12 @@ PHI_API phi_status phi_thread_to_json(const phi_thread *thread, phi_arena *arena
     const phi__thread *log = (const phi__thread *)thread;
     phi_arena scratch;
     phi__buf text;
+    phi_status status;
     size_t i;
     bool done;
     if (log == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
+    status = phi__thread_recall(log);
+    if (status != PHI_OK) return status;
     phi__buf_init(&text, arena->memory);
     phi_arena_init(&scratch, arena->memory, 0);
     phi__buf_text(&text, PHI__THREAD_HEADER);
@@ -30713,10 +31999,12 @@ PHI_API uint64_t phi_thread_count(const phi_thread *thread) {
 
 PHI_API phi_status phi_thread_entry(const phi_thread *thread, uint64_t seq, phi_entry *out) {
     const phi__thread *log = (const phi__thread *)thread;
+    phi_status status = PHI_OK;
     if (log == NULL || out == NULL) return PHI_BAD_ARG;
     if (seq >= log->count) return PHI_NOT_FOUND;
-    phi__thread_show(log, log->entries[seq], out);
-    return PHI_OK;
+    if (phi__thread_at(log, seq) == NULL) status = phi__thread_recall(log);
+    if (status == PHI_OK) phi__thread_show(log, phi__thread_at(log, seq), out);
+    return status;
 }
 
 static bool phi__view_is_json(const phi__thread *log, phi_str json, phi_status *status) {
@@ -30745,14 +32033,14 @@ static phi_status phi__view_check(const phi__thread *log, const phi_message *mes
 
 static bool phi__view_append(phi__thread *log, const phi_message *messages, size_t count,
                              uint32_t flags) {
-    phi__entry *entries =
-        (phi__entry *)phi__arena_zero(&log->arena, phi__mul(count, sizeof *entries));
+    phi_arena *room = phi__thread_room(log);
+    phi__entry *entries = (phi__entry *)phi__arena_zero(room, phi__mul(count, sizeof *entries));
     size_t i;
     if (entries == NULL || !phi__thread_reserve(log, count, count)) return false;
     for (i = 0; i < count; i++) {
         entries[i].kind = PHI_ENTRY_MESSAGE;
         entries[i].flags = flags & PHI_ENTRY_DURABLE;
-        entries[i].message = phi_message_copy(&messages[i], &log->arena);
+        entries[i].message = phi_message_copy(&messages[i], room);
         if (entries[i].message == NULL || !phi__thread_claim_calls(log, &messages[i])) return false;
         entries[i].at_ms = phi__thread_now(log);
         entries[i].loop_id = entries[i].message->loop_id;
@@ -30767,15 +32055,18 @@ PHI_API phi_status phi_thread_append_messages(phi_thread *thread, const phi_mess
                                               uint64_t *seq) {
     phi__thread *log = (phi__thread *)thread;
     phi_arena_mark mark;
+    phi_arena *room;
     phi_status status;
     if (log == NULL) return PHI_BAD_ARG;
     if (log->user != NULL) return PHI_BUSY;
     if (expected != UINT64_MAX && expected != log->count) return PHI_STALE;
     status = phi__view_check(log, messages, count);
     if (status != PHI_OK) return status;
-    mark = phi_arena_save(&log->arena);
+    if (!phi__thread_roll(log, NULL)) return PHI_NO_MEMORY;
+    room = phi__thread_room(log);
+    mark = phi_arena_save(room);
     if (!phi__view_append(log, messages, count, flags)) {
-        phi_arena_reset(&log->arena, mark);
+        phi_arena_reset(room, mark);
         return PHI_NO_MEMORY;
     }
     if (seq != NULL) *seq = log->count - count;
@@ -30785,6 +32076,7 @@ PHI_API phi_status phi_thread_append_messages(phi_thread *thread, const phi_mess
 PHI_API phi_status phi_thread_note(phi_thread *thread, const char *kind, phi_str json,
                                    uint64_t *seq) {
     phi__thread *log = (phi__thread *)thread;
+    phi_arena *room;
     phi_arena_mark mark;
     phi__entry *entry;
     phi__note *note;
@@ -30792,13 +32084,14 @@ PHI_API phi_status phi_thread_note(phi_thread *thread, const char *kind, phi_str
     if (log == NULL || kind == NULL || kind[0] == '\0') return PHI_BAD_ARG;
     if (!phi__view_is_json(log, json, &status))
         return status == PHI_NO_MEMORY ? PHI_NO_MEMORY : PHI_BAD_ARG;
-    mark = phi_arena_save(&log->arena);
-    entry = (phi__entry *)phi__arena_zero(&log->arena, sizeof *entry);
-    note = (phi__note *)phi__arena_zero(&log->arena, sizeof *note);
-    if (entry == NULL || note == NULL ||
-        !phi__arena_str(&log->arena, phi_str_of(kind), &note->kind) ||
-        !phi__arena_str(&log->arena, json, &note->json) || !phi__thread_reserve(log, 1, 0)) {
-        phi_arena_reset(&log->arena, mark);
+    if (log->user == NULL && !phi__thread_roll(log, NULL)) return PHI_NO_MEMORY;
+    room = phi__thread_room(log);
+    mark = phi_arena_save(room);
+    entry = (phi__entry *)phi__arena_zero(room, sizeof *entry);
+    note = (phi__note *)phi__arena_zero(room, sizeof *note);
+    if (entry == NULL || note == NULL || !phi__arena_str(room, phi_str_of(kind), &note->kind) ||
+        !phi__arena_str(room, json, &note->json) || !phi__thread_reserve(log, 1, 0)) {
+        phi_arena_reset(room, mark);
         return PHI_NO_MEMORY;
     }
     entry->kind = PHI_ENTRY_NOTE;
@@ -30837,17 +32130,15 @@ PHI_API phi_status phi_thread_view(const phi_thread *thread, const char *lane, u
                                    phi_arena *arena, const phi_view_item **out, size_t *count) {
     const phi__thread *log = (const phi__thread *)thread;
     phi__fold made;
-    const phi__fold *fold = &made;
+    const phi__fold *fold;
+    phi_status status;
     uint32_t at;
     bool done;
     if (log == NULL || arena == NULL || out == NULL || count == NULL) return PHI_BAD_ARG;
     at = lane != NULL ? phi__thread_find_lane(log, phi_str_of(lane)) : log->lane;
     if (at == PHI__LANE_NONE) return PHI_NOT_FOUND;
-    memset(&made, 0, sizeof made);
-    if (at == log->lane && (upto == UINT64_MAX || upto + 1 >= log->count))
-        fold = &log->fold;
-    else if (!phi__fold_lane(log, at, upto, &made))
-        return PHI_NO_MEMORY;
+    status = phi__fold_at(log, at, upto, &made, &fold);
+    if (status != PHI_OK) return status;
     *count = fold->count;
     done = phi__view_items(fold, arena, out);
     phi__fold_free(log->memory, &made);
@@ -30869,11 +32160,11 @@ PHI_API phi_status phi_thread_fresh(phi_thread *thread) {
 #endif /* PHI__IMP_THREAD */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x54a05edd
+#if PHI__IMP_LOOP != 0x9a76e1d5
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x54a05edd
+#define PHI__IMP_LOOP 0x9a76e1d5
 
 /* ---- src/loop/session_in.h ---- */
 
@@ -30935,9 +32226,9 @@ PHI__FN bool phi__session_renew(phi__sessions *sessions, phi__session **session,
 
 /* tape_in.h - what the pump asks of a tape: a recording under way, or one that is played (session/replay.h).
 
-   Everything that comes from outside is let in at one place of a step, and only into a runtime that has digested
-   what came before: no run is ready. Between two such steps the tape's clock stands still. So a run is a function of
-   what was let in, in its order, and of what the host does; how much work a step may do changes nothing.
+   Everything that comes from outside is let in at one place of a step, and all of it is worked off before the step
+   ends. Within a step the tape's clock stands still. So a run is a function of what was let in, in its order, and of
+   what the host does between the steps; how much work a slice may do changes nothing.
    Threads: the pumping thread. */
 #ifndef PHI_LOOP_TAPE_IN_H
 #define PHI_LOOP_TAPE_IN_H
@@ -31284,7 +32575,8 @@ struct phi__run {
     phi_trigger trigger;       /* of its first turn */
     uint32_t turn_index;
     uint32_t captured; /* turns whose request was told */
-    phi__heard *heard; /* for that: what was steered and followed up */
+    phi__heard *heard; /* for that: what was steered and followed up; in memory of its own */
+    size_t heard_count, heard_cap;
     bool turn_open;
     uint64_t started_us;
     /* before it is in the log */
@@ -31385,6 +32677,7 @@ struct phi__response {
     phi_str loop_id;
     const phi_message *message;
     const phi_failure *failure;
+    phi__segment *message_in, *rest_in; /* that hold these: they stay in memory */
     phi_usage usage;
     double cost;
     int64_t asked_ms, ended_ms, first_delta_ms;
@@ -31516,7 +32809,6 @@ struct phi_runtime {
     phi__http *http;
     const phi_transport *transport;
     phi_tape *tape;    /* NULL: none */
-    bool undigested;   /* with a tape: the last step left work to the next */
     bool tells_stages; /* the transport does */
     phi__slots agents, calls, transfers, tickets, responses;
     phi__inbox inbox;
@@ -31713,6 +33005,7 @@ PHI__FN void phi__run_cancel_tree(phi__agent *agent, uint64_t at, bool after_tur
 PHI__FN void phi__run_detach(phi__run *run);  /* nothing wakes it or is called by it any more */
 PHI__FN void phi__run_destroy(phi__run *run); /* at once, without events: agent or runtime go */
 PHI__FN void phi__runs_advance(phi_runtime *rt);
+PHI__FN void phi__step_slice(phi_runtime *rt); /* the step's budget, anew */
 PHI__FN bool phi__step_spent(const phi_runtime *rt);
 /* The clock, for what is only shown to the host: a tape does not record the look. */
 PHI__FN uint64_t phi__look_us(const phi_runtime *rt);
@@ -31781,13 +33074,16 @@ PHI__FN phi__state phi__answer_give_up(phi__run *run, const phi_failure *failure
 PHI__FN phi_status phi__answer_status(const phi_failure *failure);
 
 /* capture.c: false: no memory */
-PHI__FN bool phi__capture_heard(phi__run *run, const phi_message *message, phi_input input);
+PHI__FN bool phi__capture_heard(phi__run *run, phi_input input);
+PHI__FN void phi__capture_free(phi__run *run);
 PHI__FN bool phi__capture_tell(phi__run *run); /* what is in run->ask, once a turn */
 
 /* caching.c */
 PHI__FN void phi__caching_sent(phi__agent *agent, const phi__ask *ask); /* will be, as it is */
 PHI__FN void phi__caching_answered(phi__agent *agent, const phi_usage *usage);
 PHI__FN void phi__caching_forget(phi__agent *agent); /* the messages so far are gone */
+/* They are, but what the thread shows now are copies of what it showed. */
+PHI__FN void phi__caching_carry(phi__agent *agent, const phi__fold *from);
 
 /* fields.c: values of arguments as they arrive. Those that return a bool call the host: false says that the
    agent is gone. */
@@ -31828,6 +33124,11 @@ enum { PHI__STORED_WORDS = 200 };
 PHI__FN bool phi__stored_run(phi__run *run);
 PHI__FN void phi__stored_updated(phi__run *run); /* the same at its end, which is told */
 PHI__FN void phi__stored_step(phi_runtime *rt);  /* what else has grown, in part */
+PHI__FN void
+phi__stored_leave(phi_runtime *rt); /* what is stored and shown no more leaves memory */
+PHI__FN const phi__entry *phi__run_reply_entry(const phi__run *run); /* NULL: there is no reply */
+/* context.c: pins what a list of the host's for the model has of the log. False: no memory for that. */
+PHI__FN bool phi__context_pin(phi__run *run);
 
 /* put_off.c: as phi_agent_rewrite. */
 PHI__FN phi_status phi__put_off_rewrite(phi__agent *agent, const phi_rewrite *rewrite);
@@ -32005,7 +33306,7 @@ static void phi__answer_words(const phi_failure *failure, char *out, size_t size
 
 /* A failure that outlives the call: in the thread; the static one when there is no memory. */
 static const phi_failure *phi__answer_keep_failure(phi__run *run, const phi_failure *failure) {
-    phi_arena *arena = &run->agent->thread->arena;
+    phi_arena *arena = phi__thread_room(run->agent->thread);
     phi_failure *kept = (phi_failure *)phi_arena_alloc(arena, sizeof *kept);
     if (kept == NULL) return NULL;
     *kept = *failure;
@@ -32543,6 +33844,21 @@ PHI__FN void phi__caching_answered(phi__agent *agent, const phi_usage *usage) {
 
 PHI__FN void phi__caching_forget(phi__agent *agent) { agent->caching.last.items = SIZE_MAX; }
 
+PHI__FN void phi__caching_carry(phi__agent *agent, const phi__fold *from) {
+    const phi__fold *to = &agent->thread->fold;
+    phi__cached *last = &agent->caching.last;
+    uint64_t was = 0, now = 0;
+    size_t i;
+    for (i = 0; i < last->items && i < from->count && i < to->count; i++) {
+        was = phi__caching_item(&from->items[i], was);
+        now = phi__caching_item(&to->items[i], now);
+    }
+    if (i == last->items && was == last->history)
+        last->history = now;
+    else
+        phi__caching_forget(agent);
+}
+
 /* ---- src/loop/call.c ---- */
 
 /* call.c - one tool call: started, polled, finished from anywhere, or cancelled; exactly one result.
@@ -32643,7 +33959,7 @@ static const phi_content *phi__call_warned(phi__toolcall *call, const phi_tool_r
 }
 
 static phi_message *phi__call_keep(phi__toolcall *call, const phi_tool_result *result) {
-    phi_arena *arena = &call->run->agent->thread->arena;
+    phi_arena *arena = phi__thread_room(call->run->agent->thread);
     phi_message message;
     memset(&message, 0, sizeof message);
     message.role = PHI_ROLE_TOOL_RESULT;
@@ -32844,10 +34160,21 @@ PHI__FN bool phi__call_open_still(const phi__toolcall *call) {
                                      (uint32_t)PHI__CALL_PENDING;
 }
 
-PHI__FN void phi__call_start(phi__toolcall *call) {
+/* start or resume of its tool, unless a tape knows what came of it. */
+static void phi__call_begin(phi__toolcall *call,
+                            phi_flow (*begin)(void *user_data, phi_call call, phi_str arguments)) {
     phi_tape *tape = call->rt->tape;
-    char words[400];
     phi_flow flow;
+    if (tape != NULL && tape->ops->start(tape, call)) return;
+    call->starting = true;
+    flow = begin(call->tool->user_data, phi__call_handle(call), call->arguments);
+    phi__call_flow(call, call->gen, flow);
+    call->starting = false;
+    if (tape != NULL) tape->ops->started(tape, call);
+}
+
+PHI__FN void phi__call_start(phi__toolcall *call) {
+    char words[400];
     call->started = true;
     if (call->tool == NULL) {
         (void)snprintf(words, sizeof words, "Tool %.*s not found",
@@ -32864,12 +34191,7 @@ PHI__FN void phi__call_start(phi__toolcall *call) {
         phi__call_fail(call, "Out of memory");
     } else {
         phi__fields_started(call);
-        if (tape != NULL && tape->ops->start(tape, call)) return;
-        call->starting = true;
-        flow = call->tool->start(call->tool->user_data, phi__call_handle(call), call->arguments);
-        phi__call_flow(call, call->gen, flow);
-        call->starting = false;
-        if (tape != NULL) tape->ops->started(tape, call);
+        phi__call_begin(call, call->tool->start);
     }
 }
 
@@ -32882,8 +34204,7 @@ PHI__FN void phi__call_resume(phi__toolcall *call) {
     else if (!phi__call_arm(call))
         phi__call_fail(call, "Out of memory");
     else if (tool->resume != NULL)
-        phi__call_flow(call, call->gen,
-                       tool->resume(tool->user_data, phi__call_handle(call), call->arguments));
+        phi__call_begin(call, tool->resume);
 }
 
 /* Goes on where the last step stopped, so that none starves under a small budget. The ring may change
@@ -33077,25 +34398,30 @@ PHI_API bool phi_call_pending(phi_call handle) {
 /* capture.c - what a turn is about to send, as the host may want it written down: PHI_EV_TURN_REQUEST, once a turn,
    before the first attempt. Of each message it is said where it came from: "provenance", behaviours D. */
 
-/* A message that was said to the run, and how; in the thread's memory. */
+/* A message that was said to the run, and how. */
 struct phi__heard {
-    const phi_message *message;
+    uint64_t seq;
     phi_input input;
-    phi__heard *earlier;
 };
 
-PHI__FN bool phi__capture_heard(phi__run *run, const phi_message *message, phi_input input) {
+PHI__FN bool phi__capture_heard(phi__run *run, phi_input input) {
     phi__heard *heard;
     if (!run->agent->capture_requests ||
         (input != PHI_INPUT_STEERING && input != PHI_INPUT_FOLLOW_UP))
         return true;
-    heard = (phi__heard *)phi_arena_alloc(&run->agent->thread->arena, sizeof *heard);
+    heard = (phi__heard *)phi__grow(&run->agent->memory, run->heard, &run->heard_cap,
+                                    phi__add(run->heard_count, 1), sizeof *heard);
     if (heard == NULL) return false;
-    heard->message = message;
-    heard->input = input;
-    heard->earlier = run->heard;
     run->heard = heard;
+    heard += run->heard_count++;
+    heard->seq = run->agent->thread->count - 1;
+    heard->input = input;
     return true;
+}
+
+PHI__FN void phi__capture_free(phi__run *run) {
+    phi__free(&run->agent->memory, run->heard, run->heard_cap * sizeof *run->heard);
+    run->heard = NULL;
 }
 
 /* ---- where messages came from ---- */
@@ -33127,15 +34453,17 @@ static void phi__capture_turn(phi__buf *out, const phi_message *message, size_t 
     phi__buf_char(out, '}');
 }
 
-static phi_input phi__capture_input(const phi__run *run, const phi_message *message) {
-    const phi__heard *heard = run->heard;
-    while (heard != NULL && heard->message != message) heard = heard->earlier;
-    return heard != NULL ? heard->input : PHI_INPUT_NONE;
+static phi_input phi__capture_input(const phi__run *run, const phi__item *item) {
+    size_t i = run->heard_count;
+    if (item->arena == NULL || (item->flags & PHI_ITEM_SYNTHETIC) != 0) return PHI_INPUT_NONE;
+    while (i > 0 && run->heard[i - 1].seq > item->from) i--;
+    return i > 0 && run->heard[i - 1].seq == item->from ? run->heard[i - 1].input : PHI_INPUT_NONE;
 }
 
-static void phi__capture_origin(const phi__run *run, phi__buf *out, const phi_message *message,
+static void phi__capture_origin(const phi__run *run, phi__buf *out, const phi__item *item,
                                 size_t index) {
-    phi_input input = phi__capture_input(run, message);
+    const phi_message *message = item->message;
+    phi_input input = phi__capture_input(run, item);
     if (input == PHI_INPUT_NONE && message->loop_id.len > 0) {
         phi__capture_turn(out, message, index);
         return;
@@ -33155,7 +34483,7 @@ static void phi__capture_origins(const phi__run *run, phi__buf *out) {
                     phi_str_equal(last->loop_id, message->loop_id);
         if (message->role == PHI_ROLE_EXTENSION) continue;
         index = same ? index + 1 : 0;
-        phi__capture_origin(run, out, message, index);
+        phi__capture_origin(run, out, &run->ask.items[i], index);
         last = message;
     }
 }
@@ -33393,7 +34721,7 @@ static bool phi__compaction_measure(phi__run *run) {
     phi__thread *thread = run->agent->thread;
     if (run->compaction == NULL)
         run->compaction =
-            (phi_compaction *)phi__arena_zero(&thread->arena, sizeof *run->compaction);
+            (phi_compaction *)phi__arena_zero(phi__thread_room(thread), sizeof *run->compaction);
     if (run->compaction == NULL) return false;
     run->compaction->estimated_tokens = run->compaction->tokens_before = thread->fold.tokens;
     run->compaction->message_count = run->compaction->messages_before = thread->fold.count;
@@ -33760,6 +35088,33 @@ static phi__state phi__context_ask(phi__run *run, phi_hook_point point, phi__sta
         !phi__context_take(run, &hook))
         hooked = PHI__HOOK_LOST;
     return phi__run_hooked(run, hooked, here, next, next, wait);
+}
+
+static void phi__context_pin_at(const phi__places *listed, const phi_message *message,
+                                phi__segment *segment) {
+    if (phi__places_find(listed, message)->message != NULL) phi__thread_pin(segment);
+}
+
+PHI__FN bool phi__context_pin(phi__run *run) {
+    const phi__thread *thread = run->agent->thread;
+    const phi__op *op;
+    phi__places listed;
+    phi_arena scratch;
+    size_t i, j;
+    bool done;
+    if (run->listed == NULL) return true;
+    phi_arena_init(&scratch, &run->agent->memory, 0);
+    done = phi__places_init(&listed, &scratch, run->listed_count);
+    for (i = 0; done && i < run->listed_count; i++) phi__places_add(&listed, run->listed[i], i);
+    for (i = 0; done && i < thread->held; i++)
+        if (thread->entries[i]->kind == PHI_ENTRY_MESSAGE)
+            phi__context_pin_at(&listed, thread->entries[i]->message, thread->entries[i]->segment);
+    for (op = done ? thread->ops : NULL; op != NULL; op = op->earlier)
+        for (i = 0; i < op->rewrite.span_count; i++)
+            for (j = 0; j < op->rewrite.spans[i].message_count; j++)
+                phi__context_pin_at(&listed, &op->rewrite.spans[i].messages[j], op->segment);
+    phi_arena_free(&scratch);
+    return done;
 }
 
 PHI__FN phi__state phi__run_transform(phi__run *run, bool *wait) {
@@ -34502,7 +35857,7 @@ static bool phi__filter_tell_rejected(phi__run *run) {
 }
 
 PHI__FN phi__hooked phi__filter_prompts(phi__run *run) {
-    phi_arena *arena = &run->agent->thread->arena;
+    phi_arena *arena = phi__thread_room(run->agent->thread);
     phi__hooked hooked;
     size_t i;
     if (!phi__filter_any(run->agent) || run->prompts == NULL) return PHI__HOOK_ALLOW;
@@ -34792,13 +36147,8 @@ static void phi__freeze_failure(phi__buf *out, const phi__run *run) {
 
 /* The answer's entry: the last assistant message of the log. */
 static void phi__freeze_reply(phi__buf *out, const phi__run *run) {
-    const phi__thread *thread = run->agent->thread;
-    size_t i = thread->message_count;
-    while (run->reply != NULL && i > 0) {
-        if (thread->messages[--i]->message != run->reply) continue;
-        phi__freeze_u64(out, "reply", thread->messages[i]->seq);
-        return;
-    }
+    const phi__entry *entry = phi__run_reply_entry(run);
+    if (entry != NULL) phi__freeze_u64(out, "reply", entry->seq);
 }
 
 static void phi__freeze_members(phi__buf *out, const phi__run *run, phi_arena *scratch) {
@@ -35279,11 +36629,12 @@ static bool phi__input_log(phi__run *run) {
     phi_str source;
     phi__run_stamp(run, &input->message);
     kept = phi__thread_keep(thread, &input->message);
-    if (kept == NULL || !phi__arena_str(&thread->arena, input->source, &source)) return false;
+    if (kept == NULL || !phi__arena_str(phi__thread_room(thread), input->source, &source))
+        return false;
     entry.message = kept;
     if (!phi__run_note(run, &entry)) return false;
     phi__input_free(run->agent, phi__inputs_pop(&run->pending));
-    return phi__capture_heard(run, kept, kind) && phi__run_tell(run, kept, kind, source);
+    return phi__capture_heard(run, kind) && phi__run_tell(run, kept, kind, source);
 }
 
 PHI__FN bool phi__input_deliver(phi__run *run) {
@@ -35472,7 +36823,8 @@ PHI__FN uint64_t phi__run_overhead_tokens(const phi__run *run) {
 PHI__FN uint64_t phi__run_context_tokens(const phi__run *run) {
     const phi__thread *thread = run->agent->thread;
     const phi__fold *fold = &thread->fold;
-    uint64_t changed = thread->ops != NULL ? thread->ops->seq : 0; /* in any lane: they are few */
+    uint64_t changed = thread->last_op; /* in any lane: they are few */
+    uint32_t untold = (uint32_t)PHI_ITEM_SYNTHETIC | (uint32_t)PHI_ITEM_UNMEASURED;
     uint64_t sum, overhead;
     phi_tracker tracker;
     size_t at, from;
@@ -35480,7 +36832,7 @@ PHI__FN uint64_t phi__run_context_tokens(const phi__run *run) {
     for (at = fold->count; at > 0 && tracker.reported == 0; at--) {
         const phi__item *item = &fold->items[at - 1];
         if (item->from < changed) break;
-        if (item->message->role == PHI_ROLE_ASSISTANT && (item->flags & PHI_ITEM_SYNTHETIC) == 0)
+        if (item->message->role == PHI_ROLE_ASSISTANT && (item->flags & untold) == 0)
             phi_tracker_record(&tracker, &item->message->usage, at - 1);
     }
     sum = phi_tracker_known(&tracker, fold->count, &from);
@@ -36503,7 +37855,7 @@ static phi_status phi__put_off_do(phi__agent *agent, const phi_rewrite *rewrite)
         phi__thread_rewrite(agent->thread, rewrite, phi__str("", 0), 0, NULL, words, sizeof words);
     if (status == PHI_OK && told.op_id == NULL) told.op_id = agent->thread->ops->rewrite.op_id;
     if (status != PHI_OK && words[0] != '\0' &&
-        !phi__arena_str(&agent->thread->arena, phi_str_of(words), &kept))
+        !phi__arena_str(phi__thread_room(agent->thread), phi_str_of(words), &kept))
         status = PHI_NO_MEMORY;
     (void)phi__put_off_tell(agent, &told, status, kept); /* done is done, told or not */
     return status;
@@ -36544,17 +37896,21 @@ PHI__FN phi_status phi__put_off_rewrite(phi__agent *agent, const phi_rewrite *re
    begins, so that closing one needs no memory. */
 
 /* The last answer of a run: behind it stand at most the results of its calls and what stopped it. */
-static const phi_message *phi__response_message(const phi__run *run) {
+static const phi__entry *phi__response_entry(const phi__run *run) {
     const phi__thread *thread = run->agent->thread;
-    size_t i;
-    for (i = thread->message_count; i > run->first_message; i--)
+    size_t i = thread->held_messages;
+    for (; i > 0 && thread->messages[i - 1]->ordinal >= run->first_message; i--)
         if (thread->messages[i - 1]->message->role == PHI_ROLE_ASSISTANT)
-            return thread->messages[i - 1]->message;
+            return thread->messages[i - 1];
     return NULL;
 }
 
 PHI__FN void phi__response_update(phi__response *response, const phi__run *run) {
-    response->message = phi__response_message(run);
+    const phi__entry *last = phi__response_entry(run);
+    response->message = last != NULL ? last->message : NULL;
+    response->message_in = last != NULL ? last->segment : NULL;
+    response->loop_id = run->loop_id;
+    response->rest_in = run->agent->thread->current; /* where the run's last words are */
     response->failure = run->failure;
     response->usage = run->usage;
     response->cost = run->cost;
@@ -36633,6 +37989,12 @@ PHI__FN bool phi__retry_wanted(const phi_retry *retry, const phi_failure *failur
 
 PHI__FN bool phi__step_spent(const phi_runtime *rt) {
     return rt->step_bytes_left == 0 || phi__work_us(rt) >= rt->step_until_us;
+}
+
+/* A slice that was begun is finished: a third of the budget is kept for that. */
+PHI__FN void phi__step_slice(phi_runtime *rt) {
+    rt->step_until_us = phi__work_us(rt) + rt->step_budget_us - rt->step_budget_us / 3;
+    rt->step_bytes_left = rt->step_budget_bytes;
 }
 
 PHI__FN uint64_t phi__look_us(const phi_runtime *rt) {
@@ -36767,7 +38129,7 @@ static bool phi__run_name(phi__run *run, const phi__run_order *order) {
     uint32_t n;
     bool done;
     if (order->loop_id.len > 0)
-        return phi__arena_str(&agent->thread->arena, order->loop_id, &run->loop_id);
+        return phi__arena_str(phi__thread_room(agent->thread), order->loop_id, &run->loop_id);
     n = phi__session_next(&agent->rt->sessions, agent->session, agent->segment);
     if (n == 0) return false;
     phi__buf_init(&name, &agent->memory);
@@ -36776,8 +38138,8 @@ static bool phi__run_name(phi__run *run, const phi__run_order *order) {
     phi__buf_add_str(&name, agent->segment);
     phi__buf_char(&name, '.');
     phi__buf_u64(&name, (uint64_t)n);
-    done =
-        !name.failed && phi__arena_str(&agent->thread->arena, phi__buf_str(&name), &run->loop_id);
+    done = !name.failed &&
+           phi__arena_str(phi__thread_room(agent->thread), phi__buf_str(&name), &run->loop_id);
     phi__buf_free(&name);
     if (!done) phi__session_undo(agent->session, agent->segment);
     return done;
@@ -36790,13 +38152,13 @@ static bool phi__run_session(phi__run *run, phi_loop_info *info) {
         info->session_id = phi__str(run->loop_id.at, id.len);
         return true;
     }
-    return phi__arena_str(&run->agent->thread->arena, id, &info->session_id);
+    return phi__arena_str(phi__thread_room(run->agent->thread), id, &info->session_id);
 }
 
 /* Who and from where, in the thread: a lent one outlives the agent. */
 static bool phi__run_inform(phi__run *run, const phi__run_order *order) {
     phi__agent *agent = run->agent;
-    phi_arena *arena = &agent->thread->arena;
+    phi_arena *arena = phi__thread_room(agent->thread);
     phi_loop_info *info = (phi_loop_info *)phi__arena_zero(arena, sizeof *info);
     phi_str parent = order->parent_loop_id;
     char tag[PHI__DATE_BYTES];
@@ -36822,8 +38184,8 @@ static bool phi__run_draft(phi__run *run, const phi__run_order *order, phi__entr
     size_t n = order->prompt_count, i;
     phi__entry *entries;
     if (!phi__thread_reserve(thread, n + 1, n)) return false;
-    entries =
-        (phi__entry *)phi_arena_alloc(&thread->arena, phi__mul(phi__add(n, 1), sizeof *entries));
+    entries = (phi__entry *)phi_arena_alloc(phi__thread_room(thread),
+                                            phi__mul(phi__add(n, 1), sizeof *entries));
     if (entries == NULL) return false;
     entries[0] = phi__run_entry(run, PHI_ENTRY_LOOP_START);
     entries[0].loop = run->info;
@@ -36854,10 +38216,15 @@ static bool phi__run_remember(phi__run *run) {
 
 static bool phi__run_begin(phi__run *run, const phi__run_order *order) {
     phi__thread *thread = run->agent->thread;
-    phi_arena_mark mark = phi_arena_save(&thread->arena);
+    phi_arena *room;
+    phi_arena_mark mark;
     size_t count = thread->count;
     phi__entry *first = NULL;
-    bool named = phi__run_name(run, order);
+    bool named;
+    if (!phi__thread_roll(thread, NULL)) return false;
+    room = phi__thread_room(thread);
+    mark = phi_arena_save(room);
+    named = phi__run_name(run, order);
     if (named && phi__thread_answer_orphans(thread) && phi__run_inform(run, order) &&
         phi__run_draft(run, order, &first) && phi__run_remember(run)) {
         phi__thread_attach(thread, first, 1);
@@ -36867,7 +38234,7 @@ static bool phi__run_begin(phi__run *run, const phi__run_order *order) {
     if (named && order->loop_id.len == 0)
         phi__session_undo(run->agent->session, run->agent->segment);
     /* So that a prompt which is tried again and again takes no memory; orphans' results stay. */
-    if (thread->count == count) phi_arena_reset(&thread->arena, mark);
+    if (thread->count == count) phi_arena_reset(room, mark);
     return false;
 }
 
@@ -36904,6 +38271,7 @@ PHI__FN void phi__run_unmake(phi__run *run) {
     phi__buf_free(&run->pause_reason);
     phi__wishes_free(run);
     phi__free(&agent->memory, run->doom, sizeof *run->doom);
+    phi__capture_free(run);
     phi_arena_free(&run->arena);
     phi__free(&agent->memory, run, sizeof *run);
     phi__events_unreserve(agent);
@@ -36932,8 +38300,9 @@ PHI__FN phi__run *phi__run_make_for(phi__agent *agent, const phi__entry *start) 
     run = phi__run_make(agent, &order);
     if (run == NULL) return NULL;
     run->info = start->loop;
-    run->loop_id = start->loop_id;
-    return run;
+    if (phi__arena_str(phi__thread_room(agent->thread), start->loop_id, &run->loop_id)) return run;
+    phi__run_unmake(run);
+    return NULL;
 }
 
 PHI__FN void phi__run_take(phi__run *run) {
@@ -37028,19 +38397,24 @@ static void phi__run_advance(phi__run *run) {
         if (wait) return;
         if (run->state == PHI__RUN_AFTER_LOOP)
             continue; /* whoever pops AGENT_END may prompt at once */
-        if (phi__step_spent(rt)) {
+        if (!phi__step_spent(rt)) continue;
+        if (rt->tape == NULL) {
             phi__run_wake(run);
             return;
         }
+        phi__step_slice(rt);
     }
 }
 
+/* With a tape all that was let in is worked off, a slice at a time, and each run goes on until it waits: a host that
+   counts its frames, or acts on what it sees between two steps, must not meet a half of it, nor may the turns of runs that
+   share a budget be others, because slices are larger or smaller than they were. */
 PHI__FN void phi__runs_advance(phi_runtime *rt) {
     while (rt->ready != NULL) {
         phi__run *run = rt->ready;
         phi__run_unready(run);
         phi__run_advance(run);
-        if (phi__step_spent(rt)) return;
+        if (phi__step_spent(rt) && rt->tape == NULL) return;
     }
 }
 
@@ -37206,7 +38580,8 @@ static bool phi__tools_ask(phi__toolcall *call, bool *lost) {
         phi__tools_deny(call, reply);
     else if (reply.len > 0)
         /* in the thread: events that show them may outlive the run */
-        *lost = !phi__arena_str(&call->run->agent->thread->arena, reply, &call->arguments);
+        *lost =
+            !phi__arena_str(phi__thread_room(call->run->agent->thread), reply, &call->arguments);
     phi__decision_drop(&call->decision);
     return !*lost;
 }
@@ -37304,7 +38679,8 @@ static bool phi__tools_log_spawn(phi__toolcall *call, const phi_message *result)
     phi__child_run *spawn;
     const char *dot;
     if (call->child_loop_id.len == 0) return true;
-    spawn = (phi__child_run *)phi__arena_zero(&call->run->agent->thread->arena, sizeof *spawn);
+    spawn = (phi__child_run *)phi__arena_zero(phi__thread_room(call->run->agent->thread),
+                                              sizeof *spawn);
     if (spawn == NULL) return false;
     spawn->tool_call_id = result->tool_call_id;
     spawn->loop_id = call->child_loop_id;
@@ -37739,7 +39115,8 @@ PHI__FN bool phi__run_show(phi__run *run, phi__state *next) {
 
 /* ---- src/loop/stored.c ---- */
 
-/* stored.c - steps and runs over threads that are in a store: what was appended is written, and trouble is told.
+/* stored.c - steps and runs over threads that are in a store: what was appended is written, and trouble is told; and
+   what no view shows any more leaves memory.
 
    Told once, until the store has taken something again; what it refused goes with the next entries. Nothing here
    ends a run: the log in memory is whole. */
@@ -37788,7 +39165,7 @@ PHI__FN void phi__stored_updated(phi__run *run) {
     phi_usage *usage;
     phi_event event;
     if (!phi__stored_run(run) || run->silent) return;
-    usage = (phi_usage *)phi_arena_alloc(&thread->arena, sizeof *usage);
+    usage = (phi_usage *)phi_arena_alloc(phi__thread_room(thread), sizeof *usage);
     if (usage == NULL) return;
     *usage = thread->usage;
     memset(&event, 0, sizeof event);
@@ -37801,13 +39178,64 @@ PHI__FN void phi__stored_updated(phi__run *run) {
 
 /* A batch of each at most, and one in any case; those that are left, or have more, have their turn next time. */
 PHI__FN void phi__stored_step(phi_runtime *rt) {
-    const phi__journal *last = rt->grown.tail;
+    const phi__journal *last = rt->grown.tail[PHI__JOURNAL_GREW];
     phi__journal *journal = NULL;
-    while (journal != last && (journal = phi__journal_next(&rt->grown)) != NULL) {
+    while (journal != last &&
+           (journal = phi__journal_next(&rt->grown, PHI__JOURNAL_GREW)) != NULL) {
         phi__thread *thread = journal->thread;
         if (phi__stored_write(thread, false) && journal->stored < thread->count)
-            phi__journal_grew(thread);
+            phi__journal_list(thread, PHI__JOURNAL_GREW);
         if (phi__step_spent(rt)) return;
+    }
+}
+
+/* ---- leaving memory ---- */
+
+/* Whether nobody may be looking: no event that points into the log waits or was popped since the last step, and nobody
+   is writing a summary of it. Of a lent log, whose events may be those of other agents: no event at all. */
+static bool phi__stored_unseen(const phi__thread *thread) {
+    const phi__agent *agent = phi__stored_agent(thread), *child;
+    if (!thread->of_agent) return thread->rt->events.queued.head == NULL;
+    for (child = agent->first_child; child != NULL; child = child->next_child)
+        if (child->hidden_fn != NULL) return false;
+    return agent->oldest == NULL;
+}
+
+PHI__FN const phi__entry *phi__run_reply_entry(const phi__run *run) {
+    const phi__thread *thread = run->agent->thread;
+    size_t i = thread->held_messages;
+    for (; run->reply != NULL && i > 0; i--)
+        if (thread->messages[i - 1]->message == run->reply) return thread->messages[i - 1];
+    return NULL;
+}
+
+/* What the loop and its host hold on to, besides what is shown. False: no memory. */
+static bool phi__stored_pin(const phi__thread *thread) {
+    const phi__response *response;
+    const phi__entry *reply;
+    phi__run *run = (phi__run *)thread->user;
+    if (thread->of_agent) {
+        response = phi__stored_agent(thread)->responses;
+        for (; response != NULL; response = response->older) {
+            phi__thread_pin(response->message_in);
+            phi__thread_pin(response->rest_in);
+        }
+    }
+    if (run == NULL) return true;
+    reply = phi__run_reply_entry(run);
+    if (reply != NULL) phi__thread_pin(reply->segment);
+    return phi__context_pin(run);
+}
+
+PHI__FN void phi__stored_leave(phi_runtime *rt) {
+    const phi__journal *last = rt->grown.tail[PHI__JOURNAL_LEAVES];
+    phi__journal *journal = NULL;
+    while (journal != last &&
+           (journal = phi__journal_next(&rt->grown, PHI__JOURNAL_LEAVES)) != NULL) {
+        phi__thread *thread = journal->thread;
+        if (phi__stored_unseen(thread) && phi__thread_shed_begin(thread) && phi__stored_pin(thread))
+            phi__thread_shed_end(thread);
+        if (thread->left) phi__journal_list(thread, PHI__JOURNAL_LEAVES);
     }
 }
 
@@ -37884,7 +39312,7 @@ static phi__state phi__thaw_state_of(size_t i) {
 
 /* The entry that began the run. */
 static const phi__entry *phi__thaw_start(const phi__thread *thread, phi_str loop_id) {
-    size_t i = thread->count;
+    size_t i = thread->held;
     while (i > 0) {
         const phi__entry *entry = thread->entries[--i];
         if (entry->kind == PHI_ENTRY_LOOP_END && phi_str_equal(entry->loop_id, loop_id))
@@ -37943,7 +39371,7 @@ static phi_status phi__thaw_prompts(phi__run *run, const phi_json *list) {
     const phi_json *child;
     phi__entry *entries;
     if (!phi_json_is_array(list) || n == 0) return PHI_OK;
-    entries = (phi__entry *)phi_arena_alloc(&thread->arena, phi__mul(n, sizeof *entries));
+    entries = (phi__entry *)phi_arena_alloc(phi__thread_room(thread), phi__mul(n, sizeof *entries));
     if (entries == NULL || !phi__thread_reserve(thread, n, n)) return PHI_NO_MEMORY;
     while ((child = phi_json_next(&it)) != NULL) {
         phi_message *message;
@@ -37972,7 +39400,7 @@ static phi_status phi__thaw_doom(phi__run *run, const phi_json *node) {
 }
 
 static phi_status phi__thaw_failure(phi__run *run, const phi_json *node) {
-    phi_arena *arena = &run->agent->thread->arena;
+    phi_arena *arena = phi__thread_room(run->agent->thread);
     phi_failure *failure;
     uint32_t kind = phi__thaw_u32(node, "kind");
     if (!phi_json_is_object(node)) return PHI_OK;
@@ -37991,22 +39419,21 @@ static phi_status phi__thaw_failure(phi__run *run, const phi_json *node) {
 }
 
 static phi_status phi__thaw_reply(phi__run *run, const phi_json *node) {
-    const phi__thread *thread = run->agent->thread;
     const phi_json *reply = phi_json_get(node, "reply");
-    uint64_t seq = phi_json_uint(reply, UINT64_MAX);
+    const phi__entry *entry;
     if (reply == NULL) return PHI_OK;
-    if (seq >= thread->count || thread->entries[seq]->kind != PHI_ENTRY_MESSAGE ||
-        thread->entries[seq]->message == NULL ||
-        thread->entries[seq]->message->role != PHI_ROLE_ASSISTANT)
+    entry = phi__thread_at(run->agent->thread, phi_json_uint(reply, UINT64_MAX));
+    if (entry == NULL || entry->kind != PHI_ENTRY_MESSAGE || entry->message == NULL ||
+        entry->message->role != PHI_ROLE_ASSISTANT)
         return PHI_PARSE;
-    run->reply = thread->entries[seq]->message;
+    run->reply = entry->message;
     return PHI_OK;
 }
 
 /* ---- tool calls ---- */
 
 static phi_status phi__thaw_call(phi__toolcall *call, const phi_json *node) {
-    phi_arena *arena = &call->run->agent->thread->arena;
+    phi_arena *arena = phi__thread_room(call->run->agent->thread);
     phi_status status = PHI_OK;
     if (!phi_str_equal(call->block->id, phi__thaw_str(node, "id"))) return PHI_PARSE;
     call->repeats = phi__thaw_u32(node, "repeats");
@@ -38171,7 +39598,7 @@ static bool phi__turn_unwanted(const phi__run *run) { return run->cancelled || r
 static bool phi__turn_tell_prompts(phi__run *run) {
     const phi__thread *thread = run->agent->thread;
     while (run->told_messages < thread->message_count) {
-        const phi_message *message = thread->messages[run->told_messages]->message;
+        const phi_message *message = phi__thread_message(thread, run->told_messages)->message;
         if (!phi__run_tell(run, message, PHI_INPUT_PROMPT, phi__str(NULL, 0))) return false;
         run->told_messages++;
     }
@@ -38385,9 +39812,11 @@ static void phi__turn_clear(phi__run *run) {
 
 static phi__state phi__turn_begin(phi__run *run) {
     phi_event event;
-    phi__entry entry = phi__run_entry(run, PHI_ENTRY_TURN_START);
+    phi__entry entry;
     if (run->turn_open) return phi__run_fit(run); /* out of a snapshot: it had begun */
     if (run->cancelled) return phi__turn_leave(run, PHI_CANCELLED);
+    if (!phi__thread_roll(run->agent->thread, &run->loop_id)) return phi__run_no_memory(run);
+    entry = phi__run_entry(run, PHI_ENTRY_TURN_START);
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_TURN_START;
     event.trigger = run->turn_index == 0 ? run->trigger : PHI_TRIGGER_CONTINUATION;
@@ -38409,6 +39838,17 @@ static phi__state phi__turn_failed(phi__run *run, bool *wait) {
                            PHI__RUN_TURN_END, wait);
 }
 
+/* A copy: the answer may leave memory before the entry does. */
+static bool phi__turn_usage(phi__run *run, phi__entry *entry) {
+    phi_usage *usage;
+    if (run->reply == NULL) return true;
+    usage = (phi_usage *)phi_arena_alloc(phi__thread_room(run->agent->thread), sizeof *usage);
+    if (usage == NULL) return false;
+    *usage = run->reply->usage;
+    entry->usage = usage;
+    return true;
+}
+
 static phi__state phi__turn_end(phi__run *run) {
     phi_event event;
     phi__entry entry = phi__run_entry(run, PHI_ENTRY_TURN_END);
@@ -38421,8 +39861,8 @@ static phi__state phi__turn_end(phi__run *run) {
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_TURN_END;
     event.message = run->reply;
-    event.usage = entry.usage = run->reply != NULL ? &run->reply->usage : NULL;
-    room = phi__wishes_do(run);
+    event.usage = run->reply != NULL ? &run->reply->usage : NULL;
+    room = phi__wishes_do(run) && phi__turn_usage(run, &entry);
     room = phi__emit_surely(run->agent, &event) && room;
     room = phi__run_note(run, &entry) && room;
     (void)phi__stored_run(run);
@@ -38508,9 +39948,10 @@ static void phi__turn_tell_end(phi__run *run, const phi_usage *usage) {
     event.failure = run->failure;
     event.usage = usage;
     event.rejection = run->rejection;
-    event.message = thread->message_count > run->first_message
-                        ? thread->messages[thread->message_count - 1]->message
-                        : NULL;
+    if (thread->message_count > run->first_message) {
+        const phi__entry *last = phi__thread_message(thread, thread->message_count - 1);
+        event.message = last != NULL ? last->message : NULL;
+    }
     event.first_message = run->first_message;
     event.message_count = thread->message_count - run->first_message;
     (void)phi__emit_surely(run->agent, &event);
@@ -38519,7 +39960,7 @@ static void phi__turn_tell_end(phi__run *run, const phi_usage *usage) {
 static phi__state phi__turn_close(phi__run *run) {
     phi__agent *agent = run->agent;
     phi__entry entry = phi__run_entry(run, PHI_ENTRY_LOOP_END);
-    phi_usage *usage = (phi_usage *)phi_arena_alloc(&agent->thread->arena, sizeof *usage);
+    phi_usage *usage = (phi_usage *)phi_arena_alloc(phi__thread_room(agent->thread), sizeof *usage);
     (void)phi__slots_move(&agent->rt->agents, agent->index, agent->gen, PHI__AGENT_RUNNING,
                           PHI__AGENT_IDLE);
     phi__decision_drop(&run->decision);
@@ -38609,9 +40050,9 @@ PHI__FN void phi__wishes_free(phi__run *run) {
 /* The entry that began the turn. */
 static uint64_t phi__wishes_turn(const phi__run *run) {
     const phi__thread *thread = run->agent->thread;
-    size_t i = thread->count;
+    size_t i = thread->held;
     while (i > 0 && thread->entries[i - 1]->kind != PHI_ENTRY_TURN_START) i--;
-    return i > 0 ? (uint64_t)i - 1 : 0;
+    return i > 0 ? thread->entries[i - 1]->seq : 0;
 }
 
 static bool phi__wishes_rewrite(phi__run *run, const phi_rewrite *rewrite, bool *done) {
@@ -38624,7 +40065,7 @@ static bool phi__wishes_rewrite(phi__run *run, const phi_rewrite *rewrite, bool 
 /* ---- prunes ---- */
 
 static bool phi__wishes_tell_pruned(phi__run *run, const phi_pruned *pruned) {
-    phi_arena *arena = &run->agent->thread->arena;
+    phi_arena *arena = phi__thread_room(run->agent->thread);
     phi_pruned *kept = (phi_pruned *)phi_arena_alloc(arena, sizeof *kept);
     int64_t *times = (int64_t *)phi_arena_alloc(
         arena, phi__mul(phi__max(pruned->timestamp_count, 1), sizeof *times));
@@ -38664,7 +40105,7 @@ static bool phi__wishes_prune(phi__run *run, phi_arena *scratch) {
 /* ---- reverts ---- */
 
 static bool phi__wishes_tell_reverted(phi__run *run, const phi_reverted *reverted) {
-    phi_arena *arena = &run->agent->thread->arena;
+    phi_arena *arena = phi__thread_room(run->agent->thread);
     phi_reverted *kept = (phi_reverted *)phi_arena_alloc(arena, sizeof *kept);
     phi_str *names = (phi_str *)phi_arena_alloc(
         arena, phi__mul(phi__max(reverted->abandoned_count, 1), sizeof *names));
@@ -38740,7 +40181,7 @@ PHI__FN bool phi__wishes_do(phi__run *run) {
 }
 
 PHI__FN const phi_message *phi__wishes_name(phi__run *run, const phi_message *result) {
-    phi_arena *arena = &run->agent->thread->arena;
+    phi_arena *arena = phi__thread_room(run->agent->thread);
     char label[PHI__STEP_BYTES];
     phi_message *named;
     phi_content *content;
@@ -39180,11 +40621,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0x0135c0a7
+#if PHI__IMP_AGENT != 0x2cb3d2ed
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0x0135c0a7
+#define PHI__IMP_AGENT 0x2cb3d2ed
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -39226,6 +40667,18 @@ PHI__FN phi__agent *phi__agent_make(phi_runtime *rt, const phi_agent_desc *desc,
    behind those it has. Words begin with what was called. */
 PHI__FN phi_status phi__agent_check_store(phi_runtime *rt, const phi_agent_desc *desc);
 PHI__FN phi_status phi__agent_open_thread(phi__agent *agent, const phi_agent_desc *desc);
+enum { PHI__KEPT_WORDS = 240 };
+/* What is wrong with the thread of that id; no words: the status speaks. */
+PHI__FN phi_status phi__kept_error(phi__agent *agent, const char *what, const char *id,
+                                   phi_status status, const char *words);
+
+/* exchange.c: an agent's log is kept aside in *before, and an empty one stands in its place, to be filled: needs no
+   memory. Then either the old one is back, or it is gone, unlocked in its store, with all that hung on it. before NULL: the
+   log stays, only what hung on it goes. copied: the new one begins with copies of what the old one showed. False: the
+   host has freed the agent meanwhile. */
+PHI__FN void phi__exchange_begin(phi__agent *agent, phi__thread *before);
+PHI__FN void phi__exchange_undo(phi__agent *agent, phi__thread *before);
+PHI__FN bool phi__exchange_done(phi__agent *agent, phi__thread *before, bool copied);
 
 /* Takes an agent out of every table: its handle is stale, nothing calls or wakes it. Its memory goes
    with phi__agent_destroy, at the end of the step. */
@@ -39237,6 +40690,8 @@ PHI__FN void phi__step_end(phi_runtime *rt);
 /* history.c: a copy of a message at the end of a log. PHI_BAD_ARG, PHI_NO_MEMORY: nothing changed. */
 PHI__FN phi_status phi__history_append(phi_runtime *rt, phi__thread *thread, const char *what,
                                        const phi_message *message);
+/* What a fold shows, as messages of another log, an empty one. False: no memory, and some may be there. */
+PHI__FN bool phi__history_take(phi__thread *thread, const phi__thread *from, const phi__fold *fold);
 
 /* bare_run.c */
 PHI__FN void phi__bare_bury(phi_runtime *rt); /* a step begins, and popped events were released */
@@ -39639,27 +41094,9 @@ static phi_status phi__agent_renew_session(phi__agent *agent, const char *what) 
     return PHI_OK;
 }
 
-PHI_API phi_status phi_new_session(phi_agent handle) {
-    phi__agent *agent = phi__agent_find(handle);
-    phi_status status = phi__agent_may_change(handle, agent, "phi_new_session");
-    return status == PHI_OK ? phi__agent_renew_session(agent, "phi_new_session") : status;
-}
-
-PHI_API phi_status phi_check_and_rotate(phi_agent handle, uint64_t threshold_ms, bool *rotated) {
-    phi__agent *agent = phi__agent_find(handle);
-    phi_status status = phi__agent_may_change(handle, agent, "phi_check_and_rotate");
-    uint64_t elapsed;
-    if (rotated != NULL) *rotated = false;
-    if (status != PHI_OK || agent->last_active_us == 0) return status;
-    elapsed = phi__io_now_us(handle.rt->io) - agent->last_active_us;
-    if (elapsed / 1000 < threshold_ms || elapsed <= threshold_ms * 1000) return PHI_OK;
-    status = phi__agent_renew_session(agent, "phi_check_and_rotate");
-    if (rotated != NULL) *rotated = status == PHI_OK;
-    return status;
-}
-
 PHI_API phi_status phi_agent_reset(phi_agent handle) {
     phi__agent *agent = phi__agent_find(handle);
+    phi__thread before, *old = NULL;
     phi_status status = phi__agent_may_change(handle, agent, "phi_agent_reset");
     if (agent != NULL && agent->bare)
         return phi__error(handle.rt, PHI_MISUSE, "phi_agent_reset: the thread is not its own");
@@ -39667,14 +41104,13 @@ PHI_API phi_status phi_agent_reset(phi_agent handle) {
     if (status != PHI_OK) return status;
     if (agent->thread->journal != NULL && phi_thread_fresh((phi_thread *)agent->thread) != PHI_OK)
         return phi__error(handle.rt, PHI_NO_MEMORY, "phi_agent_reset: out of memory");
-    phi__events_purge(handle.rt, agent);
-    phi__responses_drop(agent);
     phi__inputs_free(agent, &agent->steering);
     phi__inputs_free(agent, &agent->follow_ups);
-    if (agent->thread->journal == NULL) phi__thread_free(agent->thread);
-    phi__caching_forget(agent);
-    phi__compactor_forget(agent);
-    phi__agent_drop_hidden(agent);
+    if (agent->thread->journal == NULL) {
+        phi__exchange_begin(agent, &before);
+        old = &before;
+    }
+    (void)phi__exchange_done(agent, old, false);
     return PHI_OK;
 }
 
@@ -40486,8 +41922,6 @@ PHI_API const phi_profile *phi_agent_profile(phi_agent handle) {
 
 #include <stdio.h>
 
-enum { PHI__KEPT_WORDS = 240 };
-
 /* ---- going on where the log ends ---- */
 
 /* The N of "session.segment.N", and the segment; 0: the id is not of this session. */
@@ -40505,7 +41939,7 @@ static uint64_t phi__kept_number(phi_str loop_id, phi_str session, phi_str *segm
 }
 
 static const phi__entry *phi__kept_last_run(const phi__thread *thread) {
-    size_t i = thread->count;
+    size_t i = thread->held; /* it was read just now: nothing is away */
     while (i > 0)
         if (thread->entries[--i]->kind == PHI_ENTRY_LOOP_START) return thread->entries[i];
     return NULL;
@@ -40516,7 +41950,7 @@ static bool phi__kept_counts(phi__agent *agent, phi__session *session) {
     const phi__thread *thread = agent->thread;
     uint32_t loops = 0;
     size_t i;
-    for (i = 0; i < thread->count; i++) {
+    for (i = 0; i < thread->held; i++) {
         const phi__entry *entry = thread->entries[i];
         phi_str segment;
         uint64_t n;
@@ -40577,8 +42011,8 @@ static void phi__kept_tell_torn(phi__agent *agent, uint64_t torn) {
     (void)phi__emit(agent, &event, NULL, 0);
 }
 
-static phi_status phi__kept_error(phi__agent *agent, const char *what, const char *id,
-                                  phi_status status, const char *words) {
+PHI__FN phi_status phi__kept_error(phi__agent *agent, const char *what, const char *id,
+                                   phi_status status, const char *words) {
     return phi__error(agent->rt, status, "%s: thread \"%.128s\": %s", what, id,
                       words[0] != '\0' ? words : phi_status_text(status));
 }
@@ -40623,34 +42057,27 @@ PHI__FN phi_status phi__agent_open_thread(phi__agent *agent, const phi_agent_des
 
 /* ---- public ---- */
 
-/* The other thread is read in the place of the present one, which is kept aside until nothing can fail. */
-static phi_status phi__kept_exchange(phi__agent *agent, const char *id, uint64_t *torn, char *words,
-                                     size_t words_size) {
-    phi__thread *thread = agent->thread, before;
-    phi_status status = phi__journal_sync(thread, words, words_size);
+/* *gone: the host has freed the agent meanwhile. */
+static phi_status phi__kept_exchange(phi__agent *agent, const char *id, uint64_t *torn, bool *gone,
+                                     char *words, size_t words_size) {
+    phi__thread before;
+    phi_status status = phi__journal_sync(agent->thread, words, words_size);
     if (status != PHI_OK) return status;
-    before = *thread;
-    phi__thread_renew(thread);
-    status = phi__journal_open(thread, &agent->store, id, torn, words, words_size);
+    phi__exchange_begin(agent, &before);
+    status = phi__journal_open(agent->thread, &agent->store, id, torn, words, words_size);
     if (status == PHI_OK && !phi__kept_go_on(agent, true, false)) status = PHI_NO_MEMORY;
-    if (status != PHI_OK) {
-        phi__thread_free(thread);
-        *thread = before;
-        return status;
-    }
-    phi__events_purge(agent->rt, agent);
-    phi__responses_drop(agent);
-    phi__caching_forget(agent);
-    phi__compactor_forget(agent);
-    phi__agent_drop_hidden(agent);
-    phi__thread_free(&before);
-    return PHI_OK;
+    if (status == PHI_OK)
+        *gone = !phi__exchange_done(agent, &before, false);
+    else
+        phi__exchange_undo(agent, &before);
+    return status;
 }
 
 PHI_API phi_status phi_agent_use_thread(phi_agent handle, const char *thread_id) {
     phi__agent *agent = phi__agent_find(handle);
     char made[PHI__UUID_SIZE], words[PHI__KEPT_WORDS] = "";
     uint64_t torn = 0;
+    bool gone = false;
     phi_status status;
     if (handle.rt == NULL) return PHI_BAD_ARG;
     if (agent == NULL)
@@ -40664,10 +42091,10 @@ PHI_API phi_status phi_agent_use_thread(phi_agent handle, const char *thread_id)
         phi__agent_random_id(agent, made);
         thread_id = made;
     }
-    status = phi__kept_exchange(agent, thread_id, &torn, words, sizeof words);
+    status = phi__kept_exchange(agent, thread_id, &torn, &gone, words, sizeof words);
     if (status != PHI_OK)
         return phi__kept_error(agent, "phi_agent_use_thread", thread_id, status, words);
-    phi__kept_tell_torn(agent, torn);
+    if (!gone) phi__kept_tell_torn(agent, torn);
     return PHI_OK;
 }
 
@@ -40878,32 +42305,14 @@ PHI_API phi_status phi_thread_append(phi_thread *thread, const phi_message *mess
     return phi__history_append(thread->rt, &thread->log, "phi_thread_append", message);
 }
 
-/* What a fold shows, as messages of another log. False: no memory. */
-static bool phi__bare_take(phi__thread *log, const phi__thread *from, const phi__fold *fold) {
-    phi__entry *entries = (phi__entry *)phi__arena_zero(
-        &log->arena, phi__mul(phi__max(fold->count, 1), sizeof *entries));
-    size_t i;
-    if (entries == NULL || !phi__thread_reserve(log, fold->count, fold->count)) return false;
-    for (i = 0; i < fold->count; i++) {
-        const phi_message *m = phi__thread_keep(log, fold->items[i].message);
-        if (m == NULL || !phi__thread_claim_calls(log, m)) return false;
-        entries[i].kind = PHI_ENTRY_MESSAGE;
-        entries[i].at_ms = from->entries[fold->items[i].from]->at_ms;
-        entries[i].flags = fold->items[i].flags & PHI_ENTRY_DURABLE;
-        entries[i].message = m;
-        entries[i].loop_id = m->loop_id;
-        entries[i].turn_index = m->turn_index;
-    }
-    phi__thread_attach(log, entries, fold->count);
-    return true;
-}
-
 PHI_API phi_thread *phi_thread_fork(const phi_thread *thread, uint64_t at_seq) {
     const phi__thread *from = (const phi__thread *)thread;
     phi_thread *made;
     phi__fold fold;
+    const phi__fold *shown = &fold;
     uint64_t at = 0;
-    bool any = false, done;
+    bool any = false;
+    phi_status status;
     if (from == NULL || from->rt == NULL) return NULL;
     if (at_seq != UINT64_MAX && at_seq >= from->count) {
         (void)phi__error(from->rt, PHI_NOT_FOUND,
@@ -40914,13 +42323,14 @@ PHI_API phi_thread *phi_thread_fork(const phi_thread *thread, uint64_t at_seq) {
     made = phi_thread_new(from->rt, 0);
     if (made == NULL) return NULL;
     memset(&fold, 0, sizeof fold);
-    done = phi__thread_cut(from, from->lane, at_seq, &at, &any) == PHI_OK &&
-           (!any || phi__fold_lane(from, from->lane, at, &fold)) &&
-           phi__bare_take(&made->log, from, &fold);
+    status = phi__thread_cut(from, from->lane, at_seq, &at, &any);
+    if (status == PHI_OK && any) status = phi__fold_at(from, from->lane, at, &fold, &shown);
+    if (status == PHI_OK && !phi__history_take(&made->log, from, shown)) status = PHI_NO_MEMORY;
     phi__fold_free(from->memory, &fold);
-    if (done) return made;
+    if (status == PHI_OK) return made;
     phi__bare_free(made);
-    (void)phi__error(from->rt, PHI_NO_MEMORY, "phi_thread_fork: out of memory");
+    (void)phi__error(from->rt, status, "phi_thread_fork: %s",
+                     status == PHI_NO_MEMORY ? "out of memory" : phi_status_text(status));
     return NULL;
 }
 
@@ -40929,8 +42339,14 @@ PHI_API size_t phi_thread_message_count(const phi_thread *thread) {
 }
 
 PHI_API const phi_message *phi_thread_message_at(const phi_thread *thread, size_t i) {
-    return thread != NULL && i < thread->log.message_count ? thread->log.messages[i]->message
-                                                           : NULL;
+    const phi_message *message;
+    phi_status status;
+    if (thread == NULL) return NULL;
+    message = phi__thread_said(&thread->log, i, &status);
+    if (status != PHI_OK && thread->log.rt != NULL)
+        (void)phi__error(thread->log.rt, status, "phi_thread_message_at: %s",
+                         phi_status_text(status));
+    return message;
 }
 
 PHI_API phi_agent phi_run(phi_runtime *rt, const phi_run_desc *desc) {
@@ -41244,7 +42660,7 @@ static void phi__ej_end(phi__event_writer *w) {
     if (w->agent != NULL) {
         const phi__thread *thread = w->agent->thread;
         for (i = from; i < thread->message_count && i - from < count; i++)
-            phi__ej_item(w, thread->messages[i]->message);
+            phi__ej_item(w, phi__thread_message(thread, i)->message);
     } else
         for (i = 0; i < count && w->event->messages != NULL; i++)
             phi__ej_item(w, &w->event->messages[i]);
@@ -41271,10 +42687,10 @@ static void phi__ej_bare(phi__event_writer *w, const phi_message *message) {
 
 /* Results stand behind their turn's answer; the search comes from the end, where they mostly are. */
 static void phi__ej_results(phi__event_writer *w) {
-    const phi__thread *thread = w->agent->thread;
-    size_t at = thread->message_count;
+    const phi__thread *thread = w->agent->thread; /* of an event's turn nothing is away */
+    size_t at = thread->held_messages;
     while (at > 0 && thread->messages[at - 1]->message != w->event->message) at--;
-    for (; at > 0 && at < thread->message_count; at++) {
+    for (; at > 0 && at < thread->held_messages; at++) {
         if (thread->messages[at]->message->role != PHI_ROLE_TOOL_RESULT) break;
         phi__ej_bare(w, thread->messages[at]->message);
     }
@@ -41550,6 +42966,15 @@ static void phi__ej_body(phi__event_writer *w) {
     }
 }
 
+/* The end of a run tells all its messages: those that have left memory are read back. */
+static phi_status phi__ej_recall(const phi_event *event, const phi__agent *agent) {
+    size_t i = event->first_message, end = i + event->message_count;
+    if (event->kind != PHI_EV_AGENT_END || agent == NULL) return PHI_OK;
+    for (; i < end && i < agent->thread->message_count; i++)
+        if (phi__thread_message(agent->thread, i) == NULL) return phi__thread_recall(agent->thread);
+    return PHI_OK;
+}
+
 /* ---- public ---- */
 
 PHI_API phi_status phi_event_to_json(const phi_event *event, phi_arena *arena, phi_str *out) {
@@ -41567,6 +42992,8 @@ PHI_API phi_status phi_event_to_json(const phi_event *event, phi_arena *arena, p
         if (slot == NULL) return PHI_STALE;
         w.agent = (const phi__agent *)slot->object;
     }
+    status = phi__ej_recall(event, w.agent);
+    if (status != PHI_OK) return status;
     w.scratch = arena;
     phi__buf_init(&w.out, arena->memory);
     phi__buf_char(&w.out, '{');
@@ -42087,6 +43514,45 @@ PHI_API phi_status phi_event_from_json(phi_str json, phi_arena *arena, phi_event
     return status;
 }
 
+/* ---- src/agent/exchange.c ---- */
+
+/* exchange.c - an agent's log given up for another, and what hangs on it.
+
+   The new log is made in the place of the old one, which is kept aside until nothing can fail: parts of a log point to
+   where it stands, and what the new one is made of may be the old one's. What points into a log goes with it: events,
+   responses, a compaction at work, agents of phi's own. */
+
+PHI__FN void phi__exchange_begin(phi__agent *agent, phi__thread *before) {
+    *before = *agent->thread;
+    phi__thread_renew(agent->thread);
+}
+
+PHI__FN void phi__exchange_undo(phi__agent *agent, phi__thread *before) {
+    phi__journal_close(agent->thread); /* what it has is for no store */
+    phi__thread_free(agent->thread);
+    *agent->thread = *before;
+}
+
+/* The host's compactor is told that its job is over, and may free the agent: as within a step, which it must not
+   begin, the agent stays until the end. */
+PHI__FN bool phi__exchange_done(phi__agent *agent, phi__thread *before, bool copied) {
+    phi_runtime *rt = agent->rt;
+    bool inside = rt->in_step, there;
+    rt->in_step = true;
+    phi__events_purge(rt, agent);
+    phi__responses_drop(agent);
+    if (copied)
+        phi__caching_carry(agent, &before->fold);
+    else
+        phi__caching_forget(agent);
+    phi__compactor_forget(agent);
+    phi__agent_drop_hidden(agent);
+    if (before != NULL) phi__thread_free(before);
+    there = agent->slot != NULL;
+    if (!inside) phi__step_end(rt);
+    return there;
+}
+
 /* ---- src/agent/explained.c ---- */
 
 /* explained.c - an agent's policy: set, and what it sends of the history in words and in figures. */
@@ -42190,12 +43656,13 @@ static phi_status phi__history_check(phi_runtime *rt, const char *what, const ph
 /* Copies that are not in the log yet, with room for them and for `more` entries. NULL: no memory. */
 static phi__entry *phi__history_draft(phi_runtime *rt, phi__thread *thread,
                                       const phi_message *messages, size_t count, size_t more) {
-    phi_arena_mark mark = phi_arena_save(&thread->arena);
+    phi_arena *room = phi__thread_room(thread);
+    phi_arena_mark mark = phi_arena_save(room);
     int64_t now = phi__io_wall_ms(rt->io);
     phi__entry *entries;
     size_t i;
     if (!phi__thread_reserve(thread, phi__add(count, more), count)) return NULL;
-    entries = (phi__entry *)phi__arena_zero(&thread->arena, phi__mul(count, sizeof *entries));
+    entries = (phi__entry *)phi__arena_zero(room, phi__mul(count, sizeof *entries));
     for (i = 0; entries != NULL && i < count; i++) {
         const phi_message *kept = phi__thread_keep(thread, &messages[i]);
         if (kept == NULL || !phi__thread_claim_calls(thread, kept)) break;
@@ -42206,14 +43673,16 @@ static phi__entry *phi__history_draft(phi_runtime *rt, phi__thread *thread,
         entries[i].message = kept;
     }
     if (entries != NULL && i == count) return entries;
-    phi_arena_reset(&thread->arena, mark);
+    phi_arena_reset(room, mark);
     return NULL;
 }
 
 /* Appends copies, all or none. */
 static bool phi__history_put(phi_runtime *rt, phi__thread *thread, const phi_message *messages,
                              size_t count) {
-    phi__entry *entries = phi__history_draft(rt, thread, messages, count, 0);
+    phi__entry *entries;
+    if (!phi__thread_roll(thread, NULL)) return false;
+    entries = phi__history_draft(rt, thread, messages, count, 0);
     if (entries == NULL) return false;
     phi__thread_attach(thread, entries, count);
     return true;
@@ -42222,10 +43691,11 @@ static bool phi__history_put(phi_runtime *rt, phi__thread *thread, const phi_mes
 /* What is in a store stays there: the messages begin a lane of their own. */
 static bool phi__history_put_anew(phi__agent *agent, const phi_message *messages, size_t count) {
     phi__thread *thread = agent->thread;
-    phi_arena_mark mark = phi_arena_save(&thread->arena);
+    phi_arena *room = phi__thread_room(thread);
+    phi_arena_mark mark = phi_arena_save(room);
     phi__entry *entries = phi__history_draft(agent->rt, thread, messages, count, 2);
     if (entries == NULL || phi_thread_fresh((phi_thread *)thread) != PHI_OK) {
-        phi_arena_reset(&thread->arena, mark);
+        phi_arena_reset(room, mark);
         return false;
     }
     phi__thread_attach(thread, entries, count);
@@ -42243,26 +43713,48 @@ PHI__FN phi_status phi__history_append(phi_runtime *rt, phi__thread *thread, con
                : phi__error(rt, PHI_NO_MEMORY, "%s: out of memory", what);
 }
 
-/* The new log is made in the place of the old one, which is kept aside until nothing can fail: parts of a
-   log point to where it stands, and the messages may be its own. */
+/* The messages may be the old log's own. */
 static bool phi__history_replace(phi__agent *agent, const phi_message *messages, size_t count) {
-    phi__thread *thread = agent->thread, before = *thread;
-    bool anew = thread->journal == NULL;
+    bool anew = agent->thread->journal == NULL;
+    phi__thread before;
     if (!anew && !phi__history_put_anew(agent, messages, count)) return false;
-    if (anew && count > 0) {
-        phi__thread_renew(thread);
-        if (!phi__history_put(agent->rt, thread, messages, count)) {
-            phi__thread_free(thread);
-            *thread = before;
+    if (anew) {
+        phi__exchange_begin(agent, &before);
+        if (count > 0 && !phi__history_put(agent->rt, agent->thread, messages, count)) {
+            phi__exchange_undo(agent, &before);
             return false;
         }
     }
-    phi__events_purge(agent->rt, agent);
-    phi__responses_drop(agent);
-    phi__caching_forget(agent);
-    phi__compactor_forget(agent);
-    if (anew) phi__thread_free(count == 0 ? thread : &before);
-    phi__agent_drop_hidden(agent);
+    (void)phi__exchange_done(agent, anew ? &before : NULL, false);
+    return true;
+}
+
+/* An answer that stands before a rewrite was measured with what that took out. */
+static bool phi__history_unmeasured(const phi__thread *from, const phi__item *item) {
+    return item->message->role == PHI_ROLE_ASSISTANT && item->from < from->last_op;
+}
+
+PHI__FN bool phi__history_take(phi__thread *thread, const phi__thread *from,
+                               const phi__fold *fold) {
+    size_t i;
+    if (!phi__thread_reserve(thread, fold->count, fold->count)) return false;
+    for (i = 0; i < fold->count; i++) {
+        const phi__item *item = &fold->items[i];
+        phi__entry entry;
+        if (!phi__thread_roll(thread, NULL)) return false;
+        memset(&entry, 0, sizeof entry);
+        entry.kind = PHI_ENTRY_MESSAGE;
+        entry.message = phi__thread_keep(thread, item->message);
+        if (entry.message == NULL || !phi__thread_claim_calls(thread, entry.message)) return false;
+        entry.flags = item->flags;
+        if (phi__history_unmeasured(from, item)) entry.flags |= (uint32_t)PHI_ITEM_UNMEASURED;
+        entry.at_ms = (item->flags & PHI_ITEM_SYNTHETIC) != 0
+                          ? entry.message->timestamp_ms
+                          : phi__thread_at(from, item->from)->at_ms;
+        entry.loop_id = entry.message->loop_id;
+        entry.turn_index = entry.message->turn_index;
+        if (!phi__thread_append(thread, &entry, 1)) return false;
+    }
     return true;
 }
 
@@ -42319,8 +43811,13 @@ PHI_API size_t phi_message_count(phi_agent handle) {
 
 PHI_API const phi_message *phi_message_at(phi_agent handle, size_t i) {
     const phi__agent *agent = phi__agent_find(handle);
-    return agent != NULL && i < agent->thread->message_count ? agent->thread->messages[i]->message
-                                                             : NULL;
+    const phi_message *message;
+    phi_status status;
+    if (agent == NULL) return NULL;
+    message = phi__thread_said(agent->thread, i, &status);
+    if (status != PHI_OK)
+        (void)phi__error(handle.rt, status, "phi_message_at: %s", phi_status_text(status));
+    return message;
 }
 
 PHI_API phi_status phi_append_message(phi_agent handle, const phi_message *message) {
@@ -42360,11 +43857,15 @@ PHI_API phi_status phi_save_messages(phi_agent handle, phi_arena *arena, phi_str
     const phi__agent *agent = phi__agent_find(handle);
     phi__buf buf;
     phi_arena scratch;
+    phi_status status;
     size_t i;
     bool done;
     if (handle.rt == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
     if (agent == NULL)
         return phi__error(handle.rt, PHI_STALE, "phi_save_messages: the agent is gone");
+    status = phi__thread_recall(agent->thread);
+    if (status != PHI_OK)
+        return phi__error(handle.rt, status, "phi_save_messages: %s", phi_status_text(status));
     phi__buf_init(&buf, arena->memory);
     phi_arena_init(&scratch, arena->memory, 0);
     phi__buf_char(&buf, '[');
@@ -42396,6 +43897,105 @@ PHI_API phi_status phi_restore_messages(phi_agent handle, phi_str json, phi_pars
     if (status == PHI_OK) return status;
     return phi__error(handle.rt, status, "phi_restore_messages: %s",
                       status == PHI_PARSE ? error->message : "out of memory");
+}
+
+/* ---- src/agent/new_session.c ---- */
+
+/* new_session.c - a session that begins, in a log of its own.
+
+   The new log begins with messages, not with a rewrite that holds them: a log without entries has nothing that could
+   be replaced, and the messages of one span could later be compacted only together. */
+
+#include <stdio.h>
+
+/* What could not be stored as a whole is taken out of the store again: nobody knows its id. */
+static void phi__newses_unkeep(phi__thread *thread, const phi_store *store, const char *id) {
+    phi__journal_close(thread);
+    if (store->remove_thread != NULL) (void)store->remove_thread(store->user_data, id, NULL, 0);
+}
+
+/* Into the store of the log before, if there is one; id: the new one's. */
+static phi_status phi__newses_fill(phi__agent *agent, const phi__thread *before, bool empty,
+                                   const char *id, char *words, size_t words_size) {
+    phi__thread *thread = agent->thread;
+    const phi_store *store = before->journal != NULL ? &before->journal->store : NULL;
+    phi_status status =
+        store != NULL ? phi__journal_open(thread, store, id, NULL, words, words_size) : PHI_OK;
+    if (status == PHI_OK && thread->count > 0) {
+        (void)snprintf(words, words_size, "the store has it already");
+        return PHI_MISUSE;
+    }
+    if (status != PHI_OK) return status;
+    if (!empty && !phi__history_take(thread, before, &before->fold)) return PHI_NO_MEMORY;
+    thread->restored = before->restored;
+    status = phi__journal_sync(thread, words, words_size);
+    if (status != PHI_OK) phi__newses_unkeep(thread, store, id);
+    return status;
+}
+
+static phi_status phi__newses_error(phi__agent *agent, const char *what, const char *id,
+                                    phi_status status, const char *words) {
+    if (agent->thread->journal != NULL) return phi__kept_error(agent, what, id, status, words);
+    return phi__error(agent->rt, status, "%s: out of memory", what);
+}
+
+/* All that may fail comes first. */
+static phi_status phi__newses_begin(phi__agent *agent, const char *what, bool empty) {
+    phi__sessions *sessions = &agent->rt->sessions;
+    char session_id[PHI__UUID_SIZE], thread_id[PHI__UUID_SIZE] = "", words[PHI__KEPT_WORDS] = "";
+    phi__session *session;
+    phi__thread before;
+    phi_status status = phi__journal_sync(agent->thread, words, sizeof words);
+    if (status != PHI_OK)
+        return phi__newses_error(agent, what, agent->thread->journal->id, status, words);
+    phi__agent_random_id(agent, session_id);
+    if (agent->thread->journal != NULL) phi__agent_random_id(agent, thread_id);
+    session = phi__session_take(sessions, phi_str_of(session_id));
+    if (session == NULL) return phi__error(agent->rt, PHI_NO_MEMORY, "%s: out of memory", what);
+    phi__exchange_begin(agent, &before);
+    status = phi__newses_fill(agent, &before, empty, thread_id, words, sizeof words);
+    if (status != PHI_OK) {
+        phi__exchange_undo(agent, &before);
+        phi__session_drop(sessions, session);
+        return phi__newses_error(agent, what, thread_id, status, words);
+    }
+    phi__session_drop(sessions, agent->session);
+    agent->session = session;
+    phi__agent_disown(agent, &agent->last_loop_id);
+    agent->last_active_us = 0;
+    (void)phi__exchange_done(agent, &before, !empty);
+    return PHI_OK;
+}
+
+static phi_status phi__newses_may(phi_agent handle, phi__agent *agent, const char *what) {
+    phi_status status;
+    if (handle.rt == NULL) return PHI_BAD_ARG;
+    if (agent == NULL) return phi__error(handle.rt, PHI_STALE, "%s: the agent is gone", what);
+    status = phi__agent_idle(agent, what);
+    if (status == PHI_OK && agent->bare)
+        status = phi__error(handle.rt, PHI_MISUSE, "%s: the thread is not its own", what);
+    return status;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_new_session(phi_agent handle, bool empty) {
+    phi__agent *agent = phi__agent_find(handle);
+    phi_status status = phi__newses_may(handle, agent, "phi_new_session");
+    return status == PHI_OK ? phi__newses_begin(agent, "phi_new_session", empty) : status;
+}
+
+PHI_API phi_status phi_check_and_rotate(phi_agent handle, uint64_t threshold_ms, bool *rotated) {
+    phi__agent *agent = phi__agent_find(handle);
+    phi_status status = phi__newses_may(handle, agent, "phi_check_and_rotate");
+    uint64_t elapsed;
+    if (rotated != NULL) *rotated = false;
+    if (status != PHI_OK || agent->last_active_us == 0) return status;
+    elapsed = phi__io_now_us(handle.rt->io) - agent->last_active_us;
+    if (elapsed / 1000 < threshold_ms || elapsed <= threshold_ms * 1000) return PHI_OK;
+    status = phi__newses_begin(agent, "phi_check_and_rotate", false);
+    if (rotated != NULL) *rotated = status == PHI_OK;
+    return status;
 }
 
 /* ---- src/agent/profile.c ---- */
@@ -42787,8 +44387,8 @@ static phi_runtime *phi__rt_make(const phi_runtime_desc *desc) {
 
 static bool phi__rt_has_work(phi_runtime *rt) {
     phi__post post;
-    return rt->ready != NULL || rt->events.queued.head != NULL || rt->grown.head != NULL ||
-           phi__inbox_peek(&rt->inbox, &post);
+    return rt->ready != NULL || rt->events.queued.head != NULL ||
+           rt->grown.head[PHI__JOURNAL_GREW] != NULL || phi__inbox_peek(&rt->inbox, &post);
 }
 
 /* Tools, or models of the host's own, want to be called in each step. */
@@ -42804,12 +44404,10 @@ static int phi__rt_timeout(phi_runtime *rt, int timeout_ms) {
     return timeout_ms;
 }
 
-/* A slice that was begun is finished: a third of the budget is kept for that. */
 static void phi__rt_budget(phi_runtime *rt) {
     rt->step_began_us = phi__io_now_us(rt->io);
     rt->step_wall_ms = phi__io_wall_ms(rt->io);
-    rt->step_until_us = phi__work_us(rt) + rt->step_budget_us - rt->step_budget_us / 3;
-    rt->step_bytes_left = rt->step_budget_bytes;
+    phi__step_slice(rt);
 }
 
 /* Descriptors, for at most half of the budget, so that the runs get their share. The poller goes on
@@ -42892,24 +44490,21 @@ static void phi__rt_record(phi_runtime *rt, int wait) {
 /* The same as phi__rt_pump, in the order of loop/tape_in.h. */
 static void phi__rt_pump_taped(phi_runtime *rt, int timeout_ms) {
     const phi__tape_ops *ops = rt->tape->ops;
-    int wait = rt->undigested ? 0 : phi__rt_timeout(rt, timeout_ms);
-    if (!rt->undigested) ops->begin(rt->tape);
+    int wait = phi__rt_timeout(rt, timeout_ms);
+    ops->begin(rt->tape);
     phi__rt_budget(rt);
     phi__io_step_begin(rt->io);
-    if (!rt->undigested) {
-        phi__rt_taped_posts(rt);
-        if (rt->tape->plays) {
-            ops->rest(rt->tape);
-            phi__rt_io_pump(rt, 0); /* tools that are run again */
-        } else
-            phi__rt_record(rt, wait);
-        phi__calls_poll(rt);
-        phi__providers_wake(rt);
-        ops->let_in(rt->tape);
-        phi__rt_budget(rt);
-    }
+    phi__rt_taped_posts(rt);
+    if (rt->tape->plays) {
+        ops->rest(rt->tape);
+        phi__rt_io_pump(rt, 0); /* tools that are run again */
+    } else
+        phi__rt_record(rt, wait);
+    phi__calls_poll(rt);
+    phi__providers_wake(rt);
+    ops->let_in(rt->tape);
+    phi__rt_budget(rt);
     phi__runs_advance(rt);
-    rt->undigested = rt->ready != NULL;
     phi__rt_transport(rt);
 }
 
@@ -42977,6 +44572,7 @@ PHI_API int phi_step(phi_runtime *rt, int timeout_ms) {
     if (rt->in_step) return phi__error(rt, PHI_MISUSE, "phi_step inside a callback");
     rt->in_step = true;
     phi__events_release(rt);
+    phi__stored_leave(rt);
     if (rt->tape != NULL)
         phi__rt_pump_taped(rt, timeout_ms);
     else
@@ -42999,7 +44595,8 @@ PHI_API int phi_next_timeout(const phi_runtime *rt) {
     uint64_t next, now;
     uint64_t ms;
     if (rt == NULL) return -1;
-    if (rt->ready != NULL || rt->grown.head != NULL || PHI__LOAD(&rt->inbox.tail) != rt->inbox.head)
+    if (rt->ready != NULL || rt->grown.head[PHI__JOURNAL_GREW] != NULL ||
+        PHI__LOAD(&rt->inbox.tail) != rt->inbox.head)
         return 0;
     if (rt->tape != NULL && rt->tape->plays) return rt->active > 0 ? 0 : -1;
     next = phi__io_next_timer_us(rt->io);
@@ -43443,8 +45040,8 @@ static phi_status phi__summary_next(phi__agent *writer, phi__summary *s, phi_str
 
 static bool phi__summary_text(phi__agent *writer, phi_str *out) {
     const phi__thread *thread = writer->thread;
-    const phi_message *last =
-        thread->message_count > 0 ? thread->messages[thread->message_count - 1]->message : NULL;
+    const phi__entry *entry = phi__thread_message(thread, thread->message_count - 1);
+    const phi_message *last = entry != NULL ? entry->message : NULL;
     phi__buf text;
     size_t i;
     bool done;
@@ -43454,8 +45051,8 @@ static bool phi__summary_text(phi__agent *writer, phi_str *out) {
     for (i = 0; i < last->content_count; i++)
         if (last->content[i].kind == PHI_CONTENT_TEXT)
             phi__buf_add_str(&text, last->content[i].text);
-    done = !text.failed &&
-           phi__arena_str(&writer->thread->arena, phi__str_trim(phi__buf_str(&text)), out);
+    done = !text.failed && phi__arena_str(phi__thread_room(writer->thread),
+                                          phi__str_trim(phi__buf_str(&text)), out);
     phi__buf_free(&text);
     if (last->stop_reason != PHI_STOP_REASON_STOP) *out = phi__str("", 0);
     return done;
@@ -43489,7 +45086,7 @@ static void phi__summary_tell(phi__agent *agent, phi_status status, phi_str word
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_REWRITE;
     event.status = status;
-    if (!phi__arena_str(&agent->thread->arena, words, &event.source))
+    if (!phi__arena_str(phi__thread_room(agent->thread), words, &event.source))
         event.source = phi__str("", 0);
     (void)phi__emit(agent, &event, NULL, 0);
 }
@@ -43821,11 +45418,11 @@ PHI_API phi_status phi_summarize(phi_agent handle, uint64_t from_seq, uint64_t t
 #endif /* PHI__IMP_AGENT */
 
 #ifdef PHI__IMP_SESSION
-#if PHI__IMP_SESSION != 0x98020def
+#if PHI__IMP_SESSION != 0x59b7cf88
 #error "phi: two versions of src/session in one file"
 #endif
 #else
-#define PHI__IMP_SESSION 0x98020def
+#define PHI__IMP_SESSION 0x59b7cf88
 
 /* ---- src/session/file_store_in.h ---- */
 
@@ -46939,6 +48536,7 @@ PHI_API phi_status phi_session_of_thread(const phi_thread *thread, const phi_all
     phi__session_box *box;
     phi__sl_caps caps;
     phi_entry entry;
+    phi_status status = PHI_OK;
     uint64_t seq, count;
     if (thread == NULL || out == NULL) return PHI_BAD_ARG;
     *out = NULL;
@@ -46946,13 +48544,15 @@ PHI_API phi_status phi_session_of_thread(const phi_thread *thread, const phi_all
     if (box == NULL) return PHI_NO_MEMORY;
     memset(&caps, 0, sizeof caps);
     count = phi_thread_count(thread);
-    for (seq = 0; seq < count; seq++)
-        if (phi_thread_entry(thread, seq, &entry) == PHI_OK && !phi__sl_entry(box, &caps, &entry)) {
-            phi_session_free(&box->pub);
-            return PHI_NO_MEMORY;
-        }
-    *out = &box->pub;
-    return PHI_OK;
+    for (seq = 0; status == PHI_OK && seq < count; seq++) {
+        status = phi_thread_entry(thread, seq, &entry);
+        if (status == PHI_OK && !phi__sl_entry(box, &caps, &entry)) status = PHI_NO_MEMORY;
+    }
+    if (status == PHI_OK)
+        *out = &box->pub;
+    else
+        phi_session_free(&box->pub);
+    return status;
 }
 
 /* ---- src/session/session_read.c ---- */
@@ -48212,11 +49812,12 @@ static void phi__play_ends(phi__tape *tape) {
 }
 
 /* Whether it is time for a step of the tape: after as many empty ones as there were, and where it is the host who makes
-   something happen in it, when the host has. */
+   something happen in it, or a model in the process that is asked in every step, when that is so. */
 static bool phi__play_due(phi__tape *tape) {
     phi__post post;
     const phi__tape_line *line = &tape->index[tape->at];
-    bool acts = tape->rt->ready != NULL || phi__inbox_peek(&tape->rt->inbox, &post);
+    bool acts = tape->rt->ready != NULL || tape->rt->first_polled != NULL ||
+                phi__inbox_peek(&tape->rt->inbox, &post);
     bool comes = tape->at + 1 == tape->count || phi__play_comes_in(&tape->index[tape->at + 1]);
     if (!acts && (!comes || tape->idled < line->n)) {
         if (tape->idled < line->n) tape->idled++;

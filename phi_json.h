@@ -491,11 +491,11 @@ PHI_API phi_status phi_schema_valid(const phi_json *schema, phi_schema_error *er
 #endif
 
 #ifdef PHI__IMP_BASE
-#if PHI__IMP_BASE != 0x43d20e98
+#if PHI__IMP_BASE != 0x12d59f63
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__IMP_BASE 0x43d20e98
+#define PHI__IMP_BASE 0x12d59f63
 
 /* ---- src/base/base_in.h ---- */
 
@@ -590,6 +590,9 @@ PHI__FN char *phi__arena_bytes(phi_arena *arena, size_t bytes);
    before and not needed since are freed. For work that begins anew and is about as large as before: a
    turn after a turn. */
 PHI__FN void phi__arena_rewind(phi_arena *arena);
+
+/* Bytes of all its blocks. */
+PHI__FN size_t phi__arena_taken(const phi_arena *arena);
 
 /* Copies `s`, with a terminator that is not counted. False: no memory, *out untouched. */
 PHI__FN bool phi__arena_str(phi_arena *arena, phi_str s, phi_str *out);
@@ -957,6 +960,14 @@ PHI__FN bool phi__arena_str(phi_arena *arena, phi_str s, phi_str *out) {
     return true;
 }
 
+PHI__FN size_t phi__arena_taken(const phi_arena *arena) {
+    const struct phi__block *block;
+    size_t bytes = 0;
+    for (block = arena->shared; block != NULL; block = block->older) bytes += block->bytes;
+    for (block = arena->own; block != NULL; block = block->older) bytes += block->bytes;
+    return bytes;
+}
+
 static void phi__arena_spare(phi_arena *arena, struct phi__block *list) {
     while (list != NULL) {
         struct phi__block *block = list;
@@ -1003,6 +1014,10 @@ PHI_API phi_arena_mark phi_arena_save(const phi_arena *arena) {
 PHI_API void phi_arena_reset(phi_arena *arena, phi_arena_mark mark) {
     phi__arena_drop(arena, &arena->own, mark.own);
     phi__arena_drop(arena, &arena->shared, mark.shared);
+    /* else what is tried and given up again would ask for more each time */
+    arena->next_block_bytes = mark.shared != NULL
+                                  ? phi__min(mark.shared->bytes * 2, PHI__ARENA_MOST)
+                                  : arena->first_block_bytes;
     arena->at = mark.at;
     arena->end = mark.shared != NULL ? (char *)mark.shared + mark.shared->bytes : NULL;
     if (mark.shared != NULL) PHI__POISON(arena->at, (size_t)(arena->end - arena->at));

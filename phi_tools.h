@@ -53,16 +53,16 @@
 #if PHI__PUB_WIRE != 0xdd04ad5e
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_THREAD != 0xcfbadfa2
+#if PHI__PUB_THREAD != 0xecfcb1b9
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_LOOP != 0x46f34e6f
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_AGENT != 0xde612254
+#if PHI__PUB_AGENT != 0xbf499fa7
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_SESSION != 0xb63c5f57
+#if PHI__PUB_SESSION != 0x9a9e6c07
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 

@@ -226,7 +226,7 @@ static double cold_us(phi__thread *thread, phi_memory *memory) {
     policy.max_input_tokens = PHI_POLICY_UNLIMITED;
     phi_arena_init(&arena, memory, 65536);
     began = now_us();
-    must(phi__fold_lane(thread, thread->lane, UINT64_MAX, &view.fold));
+    must(phi__fold_lane(thread, thread->lane, UINT64_MAX, &view.fold) == PHI_OK);
     must(project_now(&view, &arena, &policy) == ENTRIES);
     began = now_us() - began;
     phi__fold_free(memory, &view.fold);

@@ -376,27 +376,9 @@ static phi_status phi__agent_renew_session(phi__agent *agent, const char *what) 
     return PHI_OK;
 }
 
-PHI_API phi_status phi_new_session(phi_agent handle) {
-    phi__agent *agent = phi__agent_find(handle);
-    phi_status status = phi__agent_may_change(handle, agent, "phi_new_session");
-    return status == PHI_OK ? phi__agent_renew_session(agent, "phi_new_session") : status;
-}
-
-PHI_API phi_status phi_check_and_rotate(phi_agent handle, uint64_t threshold_ms, bool *rotated) {
-    phi__agent *agent = phi__agent_find(handle);
-    phi_status status = phi__agent_may_change(handle, agent, "phi_check_and_rotate");
-    uint64_t elapsed;
-    if (rotated != NULL) *rotated = false;
-    if (status != PHI_OK || agent->last_active_us == 0) return status;
-    elapsed = phi__io_now_us(handle.rt->io) - agent->last_active_us;
-    if (elapsed / 1000 < threshold_ms || elapsed <= threshold_ms * 1000) return PHI_OK;
-    status = phi__agent_renew_session(agent, "phi_check_and_rotate");
-    if (rotated != NULL) *rotated = status == PHI_OK;
-    return status;
-}
-
 PHI_API phi_status phi_agent_reset(phi_agent handle) {
     phi__agent *agent = phi__agent_find(handle);
+    phi__thread before, *old = NULL;
     phi_status status = phi__agent_may_change(handle, agent, "phi_agent_reset");
     if (agent != NULL && agent->bare)
         return phi__error(handle.rt, PHI_MISUSE, "phi_agent_reset: the thread is not its own");
@@ -404,14 +386,13 @@ PHI_API phi_status phi_agent_reset(phi_agent handle) {
     if (status != PHI_OK) return status;
     if (agent->thread->journal != NULL && phi_thread_fresh((phi_thread *)agent->thread) != PHI_OK)
         return phi__error(handle.rt, PHI_NO_MEMORY, "phi_agent_reset: out of memory");
-    phi__events_purge(handle.rt, agent);
-    phi__responses_drop(agent);
     phi__inputs_free(agent, &agent->steering);
     phi__inputs_free(agent, &agent->follow_ups);
-    if (agent->thread->journal == NULL) phi__thread_free(agent->thread);
-    phi__caching_forget(agent);
-    phi__compactor_forget(agent);
-    phi__agent_drop_hidden(agent);
+    if (agent->thread->journal == NULL) {
+        phi__exchange_begin(agent, &before);
+        old = &before;
+    }
+    (void)phi__exchange_done(agent, old, false);
     return PHI_OK;
 }
 

@@ -178,7 +178,7 @@ PHI_API phi_status phi_agent_reset(phi_agent agent);
 
 /* ---- identity ---- */
 
-/* Owned by the agent, valid until it is freed, the session id until it changes, the model id until
+/* Owned by the agent, valid until it is freed, the session and thread ids until they change, the model id until
    phi_agent_set_model, the last loop id until the next run. Empty for a stale one, or where there is
    none. */
 PHI_API phi_str phi_agent_id(phi_agent agent);
@@ -186,12 +186,18 @@ PHI_API phi_str phi_agent_session_id(phi_agent agent);
 PHI_API phi_str phi_agent_model_id(phi_agent agent);
 PHI_API phi_str phi_agent_last_loop_id(phi_agent agent); /* of the run that began last */
 
-/* A new session id: loop ids count from 1, and the next run has no parent. The history stays. PHI_BUSY
-   while running. */
-PHI_API phi_status phi_new_session(phi_agent agent);
+/* Begins a session, in a log of its own: a new session id, loop ids count from 1, and the next run has no parent. The new
+   log begins with copies of the messages that the active lane shows, durable ones durable still, or, `empty`, with
+   nothing: what a model is sent next is the same. Runs, lanes, rewrites, notes and what is not shown stay behind, and
+   phi_thread_usage begins at nothing; the agent's own usage, its budget and its queues go on.
+   The old log is freed, queued events are purged, responses are stale, and what popped events point to is gone. One
+   that is in a store is saved there and left, whole, under its id; the new one is in the same store under an id that is made
+   (phi_agent_thread_id). PHI_BUSY while running; PHI_MISUSE: an agent of phi_run, whose thread is the host's;
+   PHI_NO_MEMORY (for a moment there are both); what the store says; then nothing changed. */
+PHI_API phi_status phi_new_session(phi_agent agent, bool empty);
 
-/* The same if the last run began more than threshold_ms ago; *rotated says whether. An agent that never
-   ran is left alone. */
+/* The same, not empty, if the last run began more than threshold_ms ago; *rotated says whether. An agent that never
+   ran in its session is left alone. */
 PHI_API phi_status phi_check_and_rotate(phi_agent agent, uint64_t threshold_ms, bool *rotated);
 
 /* ---- usage ---- */
@@ -209,9 +215,9 @@ PHI_API phi_cache_stats phi_agent_cache_stats(phi_agent agent); /* zero for a st
 /* ---- the history ---- */
 
 /* All of it, as a log: to read, to fork, to rewrite while no run goes on. Owned by the agent, valid until it is freed
-   (of a phi_run: the thread that it goes over); NULL for a stale one. phi_agent_use_thread begins another log in it, and so
-   do phi_agent_reset, phi_replace_messages, phi_clear_messages and phi_restore_messages; but one that is in a store keeps
-   what it has then, and a fresh lane begins. */
+   (of a phi_run: the thread that it goes over); NULL for a stale one. phi_agent_use_thread and
+   phi_new_session begin another log in it, and so do phi_agent_reset, phi_replace_messages, phi_clear_messages and
+   phi_restore_messages; but one that is in a store keeps what it has then, and a fresh lane begins. */
 PHI_API phi_thread *phi_agent_thread(phi_agent agent);
 
 /* Of an agent with a store: saves and leaves its thread, and goes on with another, loaded or, where the store has none
@@ -236,7 +242,8 @@ PHI_API phi_status phi_agent_rewrite(phi_agent agent, const phi_rewrite *rewrite
 /* How many messages (0 for a stale agent), and message i, from 0, oldest first; NULL past the end: those of the
    active lane (thread/thread.h), its parents' up to the fork too, as they came: what a rewrite has replaced is among
    them, what it has made is not. Owned by the agent, valid until it is freed, reset, or its messages or its thread are
-   replaced. */
+   replaced; of a thread in a store, what is not shown any more until the next phi_step (thread/store.h), and NULL where
+   it cannot be read back: phi_last_error. */
 PHI_API size_t phi_message_count(phi_agent agent);
 PHI_API const phi_message *phi_message_at(phi_agent agent, size_t i);
 
@@ -247,8 +254,8 @@ PHI_API phi_status phi_append_message(phi_agent agent, const phi_message *messag
 PHI_API phi_status phi_replace_messages(phi_agent agent, const phi_message *messages, size_t count);
 PHI_API phi_status phi_clear_messages(phi_agent agent);
 
-/* The history, as phi_message_at has it, as a JSON array in the arena; also while running: as far as it has come. And
-   back, as phi_replace_messages: *error says why it was not read, and then nothing changed. */
+/* The history, as phi_message_at has it, as a JSON array in the arena; also while running: as far as it has come;
+   what the store says, where it is to be read back. And back, as phi_replace_messages: *error says why it was not read, and then nothing changed. */
 PHI_API phi_status phi_save_messages(phi_agent agent, phi_arena *arena, phi_str *out);
 PHI_API phi_status phi_restore_messages(phi_agent agent, phi_str json, phi_parse_error *error);
 
@@ -257,7 +264,8 @@ PHI_API phi_status phi_restore_messages(phi_agent agent, phi_str json, phi_parse
 /* An event as the interchange JSON of session files and logs, in the arena: {"type":"TurnStart",...}.
    Deltas become MessageUpdate with the answer as far as it had come. Types that are ours alone: Error,
    Retract, Retry, InputDropped, Decision, Paused, Warning, Rewrite, ContextWarning, ThreadUpdated.
-   While the event is valid, on the pumping thread. PHI_STALE: its agent is gone. */
+   While the event is valid, on the pumping thread. PHI_STALE: its agent is gone; what the store says, from which the
+   messages of a run are read that have left memory. */
 PHI_API phi_status phi_event_to_json(const phi_event *event, phi_arena *arena, phi_str *out);
 
 /* Reads one back, copying into the arena: agent, call and ticket are none, and everything else is as it was

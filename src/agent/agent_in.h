@@ -39,6 +39,18 @@ PHI__FN phi__agent *phi__agent_make(phi_runtime *rt, const phi_agent_desc *desc,
    behind those it has. Words begin with what was called. */
 PHI__FN phi_status phi__agent_check_store(phi_runtime *rt, const phi_agent_desc *desc);
 PHI__FN phi_status phi__agent_open_thread(phi__agent *agent, const phi_agent_desc *desc);
+enum { PHI__KEPT_WORDS = 240 };
+/* What is wrong with the thread of that id; no words: the status speaks. */
+PHI__FN phi_status phi__kept_error(phi__agent *agent, const char *what, const char *id,
+                                   phi_status status, const char *words);
+
+/* exchange.c: an agent's log is kept aside in *before, and an empty one stands in its place, to be filled: needs no
+   memory. Then either the old one is back, or it is gone, unlocked in its store, with all that hung on it. before NULL: the
+   log stays, only what hung on it goes. copied: the new one begins with copies of what the old one showed. False: the
+   host has freed the agent meanwhile. */
+PHI__FN void phi__exchange_begin(phi__agent *agent, phi__thread *before);
+PHI__FN void phi__exchange_undo(phi__agent *agent, phi__thread *before);
+PHI__FN bool phi__exchange_done(phi__agent *agent, phi__thread *before, bool copied);
 
 /* Takes an agent out of every table: its handle is stale, nothing calls or wakes it. Its memory goes
    with phi__agent_destroy, at the end of the step. */
@@ -50,6 +62,8 @@ PHI__FN void phi__step_end(phi_runtime *rt);
 /* history.c: a copy of a message at the end of a log. PHI_BAD_ARG, PHI_NO_MEMORY: nothing changed. */
 PHI__FN phi_status phi__history_append(phi_runtime *rt, phi__thread *thread, const char *what,
                                        const phi_message *message);
+/* What a fold shows, as messages of another log, an empty one. False: no memory, and some may be there. */
+PHI__FN bool phi__history_take(phi__thread *thread, const phi__thread *from, const phi__fold *fold);
 
 /* bare_run.c */
 PHI__FN void phi__bare_bury(phi_runtime *rt); /* a step begins, and popped events were released */

@@ -5,8 +5,6 @@
 
 #include <stdio.h>
 
-enum { PHI__KEPT_WORDS = 240 };
-
 /* ---- going on where the log ends ---- */
 
 /* The N of "session.segment.N", and the segment; 0: the id is not of this session. */
@@ -24,7 +22,7 @@ static uint64_t phi__kept_number(phi_str loop_id, phi_str session, phi_str *segm
 }
 
 static const phi__entry *phi__kept_last_run(const phi__thread *thread) {
-    size_t i = thread->count;
+    size_t i = thread->held; /* it was read just now: nothing is away */
     while (i > 0)
         if (thread->entries[--i]->kind == PHI_ENTRY_LOOP_START) return thread->entries[i];
     return NULL;
@@ -35,7 +33,7 @@ static bool phi__kept_counts(phi__agent *agent, phi__session *session) {
     const phi__thread *thread = agent->thread;
     uint32_t loops = 0;
     size_t i;
-    for (i = 0; i < thread->count; i++) {
+    for (i = 0; i < thread->held; i++) {
         const phi__entry *entry = thread->entries[i];
         phi_str segment;
         uint64_t n;
@@ -96,8 +94,8 @@ static void phi__kept_tell_torn(phi__agent *agent, uint64_t torn) {
     (void)phi__emit(agent, &event, NULL, 0);
 }
 
-static phi_status phi__kept_error(phi__agent *agent, const char *what, const char *id,
-                                  phi_status status, const char *words) {
+PHI__FN phi_status phi__kept_error(phi__agent *agent, const char *what, const char *id,
+                                   phi_status status, const char *words) {
     return phi__error(agent->rt, status, "%s: thread \"%.128s\": %s", what, id,
                       words[0] != '\0' ? words : phi_status_text(status));
 }
@@ -142,34 +140,27 @@ PHI__FN phi_status phi__agent_open_thread(phi__agent *agent, const phi_agent_des
 
 /* ---- public ---- */
 
-/* The other thread is read in the place of the present one, which is kept aside until nothing can fail. */
-static phi_status phi__kept_exchange(phi__agent *agent, const char *id, uint64_t *torn, char *words,
-                                     size_t words_size) {
-    phi__thread *thread = agent->thread, before;
-    phi_status status = phi__journal_sync(thread, words, words_size);
+/* *gone: the host has freed the agent meanwhile. */
+static phi_status phi__kept_exchange(phi__agent *agent, const char *id, uint64_t *torn, bool *gone,
+                                     char *words, size_t words_size) {
+    phi__thread before;
+    phi_status status = phi__journal_sync(agent->thread, words, words_size);
     if (status != PHI_OK) return status;
-    before = *thread;
-    phi__thread_renew(thread);
-    status = phi__journal_open(thread, &agent->store, id, torn, words, words_size);
+    phi__exchange_begin(agent, &before);
+    status = phi__journal_open(agent->thread, &agent->store, id, torn, words, words_size);
     if (status == PHI_OK && !phi__kept_go_on(agent, true, false)) status = PHI_NO_MEMORY;
-    if (status != PHI_OK) {
-        phi__thread_free(thread);
-        *thread = before;
-        return status;
-    }
-    phi__events_purge(agent->rt, agent);
-    phi__responses_drop(agent);
-    phi__caching_forget(agent);
-    phi__compactor_forget(agent);
-    phi__agent_drop_hidden(agent);
-    phi__thread_free(&before);
-    return PHI_OK;
+    if (status == PHI_OK)
+        *gone = !phi__exchange_done(agent, &before, false);
+    else
+        phi__exchange_undo(agent, &before);
+    return status;
 }
 
 PHI_API phi_status phi_agent_use_thread(phi_agent handle, const char *thread_id) {
     phi__agent *agent = phi__agent_find(handle);
     char made[PHI__UUID_SIZE], words[PHI__KEPT_WORDS] = "";
     uint64_t torn = 0;
+    bool gone = false;
     phi_status status;
     if (handle.rt == NULL) return PHI_BAD_ARG;
     if (agent == NULL)
@@ -183,10 +174,10 @@ PHI_API phi_status phi_agent_use_thread(phi_agent handle, const char *thread_id)
         phi__agent_random_id(agent, made);
         thread_id = made;
     }
-    status = phi__kept_exchange(agent, thread_id, &torn, words, sizeof words);
+    status = phi__kept_exchange(agent, thread_id, &torn, &gone, words, sizeof words);
     if (status != PHI_OK)
         return phi__kept_error(agent, "phi_agent_use_thread", thread_id, status, words);
-    phi__kept_tell_torn(agent, torn);
+    if (!gone) phi__kept_tell_torn(agent, torn);
     return PHI_OK;
 }
 

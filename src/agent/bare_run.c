@@ -184,32 +184,14 @@ PHI_API phi_status phi_thread_append(phi_thread *thread, const phi_message *mess
     return phi__history_append(thread->rt, &thread->log, "phi_thread_append", message);
 }
 
-/* What a fold shows, as messages of another log. False: no memory. */
-static bool phi__bare_take(phi__thread *log, const phi__thread *from, const phi__fold *fold) {
-    phi__entry *entries = (phi__entry *)phi__arena_zero(
-        &log->arena, phi__mul(phi__max(fold->count, 1), sizeof *entries));
-    size_t i;
-    if (entries == NULL || !phi__thread_reserve(log, fold->count, fold->count)) return false;
-    for (i = 0; i < fold->count; i++) {
-        const phi_message *m = phi__thread_keep(log, fold->items[i].message);
-        if (m == NULL || !phi__thread_claim_calls(log, m)) return false;
-        entries[i].kind = PHI_ENTRY_MESSAGE;
-        entries[i].at_ms = from->entries[fold->items[i].from]->at_ms;
-        entries[i].flags = fold->items[i].flags & PHI_ENTRY_DURABLE;
-        entries[i].message = m;
-        entries[i].loop_id = m->loop_id;
-        entries[i].turn_index = m->turn_index;
-    }
-    phi__thread_attach(log, entries, fold->count);
-    return true;
-}
-
 PHI_API phi_thread *phi_thread_fork(const phi_thread *thread, uint64_t at_seq) {
     const phi__thread *from = (const phi__thread *)thread;
     phi_thread *made;
     phi__fold fold;
+    const phi__fold *shown = &fold;
     uint64_t at = 0;
-    bool any = false, done;
+    bool any = false;
+    phi_status status;
     if (from == NULL || from->rt == NULL) return NULL;
     if (at_seq != UINT64_MAX && at_seq >= from->count) {
         (void)phi__error(from->rt, PHI_NOT_FOUND,
@@ -220,13 +202,14 @@ PHI_API phi_thread *phi_thread_fork(const phi_thread *thread, uint64_t at_seq) {
     made = phi_thread_new(from->rt, 0);
     if (made == NULL) return NULL;
     memset(&fold, 0, sizeof fold);
-    done = phi__thread_cut(from, from->lane, at_seq, &at, &any) == PHI_OK &&
-           (!any || phi__fold_lane(from, from->lane, at, &fold)) &&
-           phi__bare_take(&made->log, from, &fold);
+    status = phi__thread_cut(from, from->lane, at_seq, &at, &any);
+    if (status == PHI_OK && any) status = phi__fold_at(from, from->lane, at, &fold, &shown);
+    if (status == PHI_OK && !phi__history_take(&made->log, from, shown)) status = PHI_NO_MEMORY;
     phi__fold_free(from->memory, &fold);
-    if (done) return made;
+    if (status == PHI_OK) return made;
     phi__bare_free(made);
-    (void)phi__error(from->rt, PHI_NO_MEMORY, "phi_thread_fork: out of memory");
+    (void)phi__error(from->rt, status, "phi_thread_fork: %s",
+                     status == PHI_NO_MEMORY ? "out of memory" : phi_status_text(status));
     return NULL;
 }
 
@@ -235,8 +218,14 @@ PHI_API size_t phi_thread_message_count(const phi_thread *thread) {
 }
 
 PHI_API const phi_message *phi_thread_message_at(const phi_thread *thread, size_t i) {
-    return thread != NULL && i < thread->log.message_count ? thread->log.messages[i]->message
-                                                           : NULL;
+    const phi_message *message;
+    phi_status status;
+    if (thread == NULL) return NULL;
+    message = phi__thread_said(&thread->log, i, &status);
+    if (status != PHI_OK && thread->log.rt != NULL)
+        (void)phi__error(thread->log.rt, status, "phi_thread_message_at: %s",
+                         phi_status_text(status));
+    return message;
 }
 
 PHI_API phi_agent phi_run(phi_runtime *rt, const phi_run_desc *desc) {

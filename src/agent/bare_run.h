@@ -23,7 +23,8 @@ PHI_API phi_status phi_thread_free(phi_thread *thread);
 /* Messages are copied. PHI_BUSY, PHI_BAD_ARG, PHI_NO_MEMORY: nothing changed. */
 PHI_API phi_status phi_thread_append(phi_thread *thread, const phi_message *message);
 
-/* Owned by the thread, valid until it is freed. */
+/* Owned by the thread, valid until it is freed; of one in a store, what is not shown any more until the next phi_step, and
+   NULL where it cannot be read back: phi_last_error. */
 PHI_API size_t phi_thread_message_count(const phi_thread *thread);
 PHI_API const phi_message *phi_thread_message_at(const phi_thread *thread, size_t i);
 

@@ -212,7 +212,7 @@ static void phi__ej_end(phi__event_writer *w) {
     if (w->agent != NULL) {
         const phi__thread *thread = w->agent->thread;
         for (i = from; i < thread->message_count && i - from < count; i++)
-            phi__ej_item(w, thread->messages[i]->message);
+            phi__ej_item(w, phi__thread_message(thread, i)->message);
     } else
         for (i = 0; i < count && w->event->messages != NULL; i++)
             phi__ej_item(w, &w->event->messages[i]);
@@ -239,10 +239,10 @@ static void phi__ej_bare(phi__event_writer *w, const phi_message *message) {
 
 /* Results stand behind their turn's answer; the search comes from the end, where they mostly are. */
 static void phi__ej_results(phi__event_writer *w) {
-    const phi__thread *thread = w->agent->thread;
-    size_t at = thread->message_count;
+    const phi__thread *thread = w->agent->thread; /* of an event's turn nothing is away */
+    size_t at = thread->held_messages;
     while (at > 0 && thread->messages[at - 1]->message != w->event->message) at--;
-    for (; at > 0 && at < thread->message_count; at++) {
+    for (; at > 0 && at < thread->held_messages; at++) {
         if (thread->messages[at]->message->role != PHI_ROLE_TOOL_RESULT) break;
         phi__ej_bare(w, thread->messages[at]->message);
     }
@@ -518,6 +518,15 @@ static void phi__ej_body(phi__event_writer *w) {
     }
 }
 
+/* The end of a run tells all its messages: those that have left memory are read back. */
+static phi_status phi__ej_recall(const phi_event *event, const phi__agent *agent) {
+    size_t i = event->first_message, end = i + event->message_count;
+    if (event->kind != PHI_EV_AGENT_END || agent == NULL) return PHI_OK;
+    for (; i < end && i < agent->thread->message_count; i++)
+        if (phi__thread_message(agent->thread, i) == NULL) return phi__thread_recall(agent->thread);
+    return PHI_OK;
+}
+
 /* ---- public ---- */
 
 PHI_API phi_status phi_event_to_json(const phi_event *event, phi_arena *arena, phi_str *out) {
@@ -535,6 +544,8 @@ PHI_API phi_status phi_event_to_json(const phi_event *event, phi_arena *arena, p
         if (slot == NULL) return PHI_STALE;
         w.agent = (const phi__agent *)slot->object;
     }
+    status = phi__ej_recall(event, w.agent);
+    if (status != PHI_OK) return status;
     w.scratch = arena;
     phi__buf_init(&w.out, arena->memory);
     phi__buf_char(&w.out, '{');

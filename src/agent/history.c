@@ -42,12 +42,13 @@ static phi_status phi__history_check(phi_runtime *rt, const char *what, const ph
 /* Copies that are not in the log yet, with room for them and for `more` entries. NULL: no memory. */
 static phi__entry *phi__history_draft(phi_runtime *rt, phi__thread *thread,
                                       const phi_message *messages, size_t count, size_t more) {
-    phi_arena_mark mark = phi_arena_save(&thread->arena);
+    phi_arena *room = phi__thread_room(thread);
+    phi_arena_mark mark = phi_arena_save(room);
     int64_t now = phi__io_wall_ms(rt->io);
     phi__entry *entries;
     size_t i;
     if (!phi__thread_reserve(thread, phi__add(count, more), count)) return NULL;
-    entries = (phi__entry *)phi__arena_zero(&thread->arena, phi__mul(count, sizeof *entries));
+    entries = (phi__entry *)phi__arena_zero(room, phi__mul(count, sizeof *entries));
     for (i = 0; entries != NULL && i < count; i++) {
         const phi_message *kept = phi__thread_keep(thread, &messages[i]);
         if (kept == NULL || !phi__thread_claim_calls(thread, kept)) break;
@@ -58,14 +59,16 @@ static phi__entry *phi__history_draft(phi_runtime *rt, phi__thread *thread,
         entries[i].message = kept;
     }
     if (entries != NULL && i == count) return entries;
-    phi_arena_reset(&thread->arena, mark);
+    phi_arena_reset(room, mark);
     return NULL;
 }
 
 /* Appends copies, all or none. */
 static bool phi__history_put(phi_runtime *rt, phi__thread *thread, const phi_message *messages,
                              size_t count) {
-    phi__entry *entries = phi__history_draft(rt, thread, messages, count, 0);
+    phi__entry *entries;
+    if (!phi__thread_roll(thread, NULL)) return false;
+    entries = phi__history_draft(rt, thread, messages, count, 0);
     if (entries == NULL) return false;
     phi__thread_attach(thread, entries, count);
     return true;
@@ -74,10 +77,11 @@ static bool phi__history_put(phi_runtime *rt, phi__thread *thread, const phi_mes
 /* What is in a store stays there: the messages begin a lane of their own. */
 static bool phi__history_put_anew(phi__agent *agent, const phi_message *messages, size_t count) {
     phi__thread *thread = agent->thread;
-    phi_arena_mark mark = phi_arena_save(&thread->arena);
+    phi_arena *room = phi__thread_room(thread);
+    phi_arena_mark mark = phi_arena_save(room);
     phi__entry *entries = phi__history_draft(agent->rt, thread, messages, count, 2);
     if (entries == NULL || phi_thread_fresh((phi_thread *)thread) != PHI_OK) {
-        phi_arena_reset(&thread->arena, mark);
+        phi_arena_reset(room, mark);
         return false;
     }
     phi__thread_attach(thread, entries, count);
@@ -95,26 +99,48 @@ PHI__FN phi_status phi__history_append(phi_runtime *rt, phi__thread *thread, con
                : phi__error(rt, PHI_NO_MEMORY, "%s: out of memory", what);
 }
 
-/* The new log is made in the place of the old one, which is kept aside until nothing can fail: parts of a
-   log point to where it stands, and the messages may be its own. */
+/* The messages may be the old log's own. */
 static bool phi__history_replace(phi__agent *agent, const phi_message *messages, size_t count) {
-    phi__thread *thread = agent->thread, before = *thread;
-    bool anew = thread->journal == NULL;
+    bool anew = agent->thread->journal == NULL;
+    phi__thread before;
     if (!anew && !phi__history_put_anew(agent, messages, count)) return false;
-    if (anew && count > 0) {
-        phi__thread_renew(thread);
-        if (!phi__history_put(agent->rt, thread, messages, count)) {
-            phi__thread_free(thread);
-            *thread = before;
+    if (anew) {
+        phi__exchange_begin(agent, &before);
+        if (count > 0 && !phi__history_put(agent->rt, agent->thread, messages, count)) {
+            phi__exchange_undo(agent, &before);
             return false;
         }
     }
-    phi__events_purge(agent->rt, agent);
-    phi__responses_drop(agent);
-    phi__caching_forget(agent);
-    phi__compactor_forget(agent);
-    if (anew) phi__thread_free(count == 0 ? thread : &before);
-    phi__agent_drop_hidden(agent);
+    (void)phi__exchange_done(agent, anew ? &before : NULL, false);
+    return true;
+}
+
+/* An answer that stands before a rewrite was measured with what that took out. */
+static bool phi__history_unmeasured(const phi__thread *from, const phi__item *item) {
+    return item->message->role == PHI_ROLE_ASSISTANT && item->from < from->last_op;
+}
+
+PHI__FN bool phi__history_take(phi__thread *thread, const phi__thread *from,
+                               const phi__fold *fold) {
+    size_t i;
+    if (!phi__thread_reserve(thread, fold->count, fold->count)) return false;
+    for (i = 0; i < fold->count; i++) {
+        const phi__item *item = &fold->items[i];
+        phi__entry entry;
+        if (!phi__thread_roll(thread, NULL)) return false;
+        memset(&entry, 0, sizeof entry);
+        entry.kind = PHI_ENTRY_MESSAGE;
+        entry.message = phi__thread_keep(thread, item->message);
+        if (entry.message == NULL || !phi__thread_claim_calls(thread, entry.message)) return false;
+        entry.flags = item->flags;
+        if (phi__history_unmeasured(from, item)) entry.flags |= (uint32_t)PHI_ITEM_UNMEASURED;
+        entry.at_ms = (item->flags & PHI_ITEM_SYNTHETIC) != 0
+                          ? entry.message->timestamp_ms
+                          : phi__thread_at(from, item->from)->at_ms;
+        entry.loop_id = entry.message->loop_id;
+        entry.turn_index = entry.message->turn_index;
+        if (!phi__thread_append(thread, &entry, 1)) return false;
+    }
     return true;
 }
 
@@ -171,8 +197,13 @@ PHI_API size_t phi_message_count(phi_agent handle) {
 
 PHI_API const phi_message *phi_message_at(phi_agent handle, size_t i) {
     const phi__agent *agent = phi__agent_find(handle);
-    return agent != NULL && i < agent->thread->message_count ? agent->thread->messages[i]->message
-                                                             : NULL;
+    const phi_message *message;
+    phi_status status;
+    if (agent == NULL) return NULL;
+    message = phi__thread_said(agent->thread, i, &status);
+    if (status != PHI_OK)
+        (void)phi__error(handle.rt, status, "phi_message_at: %s", phi_status_text(status));
+    return message;
 }
 
 PHI_API phi_status phi_append_message(phi_agent handle, const phi_message *message) {
@@ -212,11 +243,15 @@ PHI_API phi_status phi_save_messages(phi_agent handle, phi_arena *arena, phi_str
     const phi__agent *agent = phi__agent_find(handle);
     phi__buf buf;
     phi_arena scratch;
+    phi_status status;
     size_t i;
     bool done;
     if (handle.rt == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
     if (agent == NULL)
         return phi__error(handle.rt, PHI_STALE, "phi_save_messages: the agent is gone");
+    status = phi__thread_recall(agent->thread);
+    if (status != PHI_OK)
+        return phi__error(handle.rt, status, "phi_save_messages: %s", phi_status_text(status));
     phi__buf_init(&buf, arena->memory);
     phi_arena_init(&scratch, arena->memory, 0);
     phi__buf_char(&buf, '[');

@@ -10,8 +10,8 @@
 extern "C" {
 #endif
 
-/* A request and what became of it. Lives until phi_response_free, until its agent is freed or reset or its
-   messages are replaced, or until the agent has PHI_RESPONSES_KEPT newer ones; then it is stale. */
+/* A request and what became of it. Lives until phi_response_free, until its agent is freed or reset, its
+   messages are replaced or it begins a session, or until it has PHI_RESPONSES_KEPT newer ones; then it is stale. */
 typedef struct phi_response {
     phi_runtime *rt;
     uint32_t index, gen;

@@ -151,8 +151,8 @@ static phi_runtime *phi__rt_make(const phi_runtime_desc *desc) {
 
 static bool phi__rt_has_work(phi_runtime *rt) {
     phi__post post;
-    return rt->ready != NULL || rt->events.queued.head != NULL || rt->grown.head != NULL ||
-           phi__inbox_peek(&rt->inbox, &post);
+    return rt->ready != NULL || rt->events.queued.head != NULL ||
+           rt->grown.head[PHI__JOURNAL_GREW] != NULL || phi__inbox_peek(&rt->inbox, &post);
 }
 
 /* Tools, or models of the host's own, want to be called in each step. */
@@ -168,12 +168,10 @@ static int phi__rt_timeout(phi_runtime *rt, int timeout_ms) {
     return timeout_ms;
 }
 
-/* A slice that was begun is finished: a third of the budget is kept for that. */
 static void phi__rt_budget(phi_runtime *rt) {
     rt->step_began_us = phi__io_now_us(rt->io);
     rt->step_wall_ms = phi__io_wall_ms(rt->io);
-    rt->step_until_us = phi__work_us(rt) + rt->step_budget_us - rt->step_budget_us / 3;
-    rt->step_bytes_left = rt->step_budget_bytes;
+    phi__step_slice(rt);
 }
 
 /* Descriptors, for at most half of the budget, so that the runs get their share. The poller goes on
@@ -256,24 +254,21 @@ static void phi__rt_record(phi_runtime *rt, int wait) {
 /* The same as phi__rt_pump, in the order of loop/tape_in.h. */
 static void phi__rt_pump_taped(phi_runtime *rt, int timeout_ms) {
     const phi__tape_ops *ops = rt->tape->ops;
-    int wait = rt->undigested ? 0 : phi__rt_timeout(rt, timeout_ms);
-    if (!rt->undigested) ops->begin(rt->tape);
+    int wait = phi__rt_timeout(rt, timeout_ms);
+    ops->begin(rt->tape);
     phi__rt_budget(rt);
     phi__io_step_begin(rt->io);
-    if (!rt->undigested) {
-        phi__rt_taped_posts(rt);
-        if (rt->tape->plays) {
-            ops->rest(rt->tape);
-            phi__rt_io_pump(rt, 0); /* tools that are run again */
-        } else
-            phi__rt_record(rt, wait);
-        phi__calls_poll(rt);
-        phi__providers_wake(rt);
-        ops->let_in(rt->tape);
-        phi__rt_budget(rt);
-    }
+    phi__rt_taped_posts(rt);
+    if (rt->tape->plays) {
+        ops->rest(rt->tape);
+        phi__rt_io_pump(rt, 0); /* tools that are run again */
+    } else
+        phi__rt_record(rt, wait);
+    phi__calls_poll(rt);
+    phi__providers_wake(rt);
+    ops->let_in(rt->tape);
+    phi__rt_budget(rt);
     phi__runs_advance(rt);
-    rt->undigested = rt->ready != NULL;
     phi__rt_transport(rt);
 }
 
@@ -341,6 +336,7 @@ PHI_API int phi_step(phi_runtime *rt, int timeout_ms) {
     if (rt->in_step) return phi__error(rt, PHI_MISUSE, "phi_step inside a callback");
     rt->in_step = true;
     phi__events_release(rt);
+    phi__stored_leave(rt);
     if (rt->tape != NULL)
         phi__rt_pump_taped(rt, timeout_ms);
     else
@@ -363,7 +359,8 @@ PHI_API int phi_next_timeout(const phi_runtime *rt) {
     uint64_t next, now;
     uint64_t ms;
     if (rt == NULL) return -1;
-    if (rt->ready != NULL || rt->grown.head != NULL || PHI__LOAD(&rt->inbox.tail) != rt->inbox.head)
+    if (rt->ready != NULL || rt->grown.head[PHI__JOURNAL_GREW] != NULL ||
+        PHI__LOAD(&rt->inbox.tail) != rt->inbox.head)
         return 0;
     if (rt->tape != NULL && rt->tape->plays) return rt->active > 0 ? 0 : -1;
     next = phi__io_next_timer_us(rt->io);

@@ -21,7 +21,8 @@ extern "C" {
 enum { PHI_SNAPSHOT_VERSION = 1 };
 
 /* The text, JSON, in the arena. Between two phi_steps, at any time. The agent goes on as if nothing had been.
-   PHI_MISUSE: inside a callback; PHI_STALE, PHI_BAD_ARG, PHI_NO_MEMORY. */
+   PHI_MISUSE: inside a callback; PHI_STALE, PHI_BAD_ARG, PHI_NO_MEMORY; what the store says from which it reads what has
+   left memory. */
 PHI_API phi_status phi_agent_snapshot(phi_agent agent, phi_arena *arena, phi_str *out);
 
 typedef enum phi_restore_run {

@@ -141,8 +141,8 @@ static phi_status phi__summary_next(phi__agent *writer, phi__summary *s, phi_str
 
 static bool phi__summary_text(phi__agent *writer, phi_str *out) {
     const phi__thread *thread = writer->thread;
-    const phi_message *last =
-        thread->message_count > 0 ? thread->messages[thread->message_count - 1]->message : NULL;
+    const phi__entry *entry = phi__thread_message(thread, thread->message_count - 1);
+    const phi_message *last = entry != NULL ? entry->message : NULL;
     phi__buf text;
     size_t i;
     bool done;
@@ -152,8 +152,8 @@ static bool phi__summary_text(phi__agent *writer, phi_str *out) {
     for (i = 0; i < last->content_count; i++)
         if (last->content[i].kind == PHI_CONTENT_TEXT)
             phi__buf_add_str(&text, last->content[i].text);
-    done = !text.failed &&
-           phi__arena_str(&writer->thread->arena, phi__str_trim(phi__buf_str(&text)), out);
+    done = !text.failed && phi__arena_str(phi__thread_room(writer->thread),
+                                          phi__str_trim(phi__buf_str(&text)), out);
     phi__buf_free(&text);
     if (last->stop_reason != PHI_STOP_REASON_STOP) *out = phi__str("", 0);
     return done;
@@ -187,7 +187,7 @@ static void phi__summary_tell(phi__agent *agent, phi_status status, phi_str word
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_REWRITE;
     event.status = status;
-    if (!phi__arena_str(&agent->thread->arena, words, &event.source))
+    if (!phi__arena_str(phi__thread_room(agent->thread), words, &event.source))
         event.source = phi__str("", 0);
     (void)phi__emit(agent, &event, NULL, 0);
 }

@@ -16,6 +16,9 @@ PHI__FN char *phi__arena_bytes(phi_arena *arena, size_t bytes);
    turn after a turn. */
 PHI__FN void phi__arena_rewind(phi_arena *arena);
 
+/* Bytes of all its blocks. */
+PHI__FN size_t phi__arena_taken(const phi_arena *arena);
+
 /* Copies `s`, with a terminator that is not counted. False: no memory, *out untouched. */
 PHI__FN bool phi__arena_str(phi_arena *arena, phi_str s, phi_str *out);
 

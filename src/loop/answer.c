@@ -56,7 +56,7 @@ static void phi__answer_words(const phi_failure *failure, char *out, size_t size
 
 /* A failure that outlives the call: in the thread; the static one when there is no memory. */
 static const phi_failure *phi__answer_keep_failure(phi__run *run, const phi_failure *failure) {
-    phi_arena *arena = &run->agent->thread->arena;
+    phi_arena *arena = phi__thread_room(run->agent->thread);
     phi_failure *kept = (phi_failure *)phi_arena_alloc(arena, sizeof *kept);
     if (kept == NULL) return NULL;
     *kept = *failure;

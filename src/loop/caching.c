@@ -108,3 +108,18 @@ PHI__FN void phi__caching_answered(phi__agent *agent, const phi_usage *usage) {
 }
 
 PHI__FN void phi__caching_forget(phi__agent *agent) { agent->caching.last.items = SIZE_MAX; }
+
+PHI__FN void phi__caching_carry(phi__agent *agent, const phi__fold *from) {
+    const phi__fold *to = &agent->thread->fold;
+    phi__cached *last = &agent->caching.last;
+    uint64_t was = 0, now = 0;
+    size_t i;
+    for (i = 0; i < last->items && i < from->count && i < to->count; i++) {
+        was = phi__caching_item(&from->items[i], was);
+        now = phi__caching_item(&to->items[i], now);
+    }
+    if (i == last->items && was == last->history)
+        last->history = now;
+    else
+        phi__caching_forget(agent);
+}

@@ -101,7 +101,7 @@ static const phi_content *phi__call_warned(phi__toolcall *call, const phi_tool_r
 }
 
 static phi_message *phi__call_keep(phi__toolcall *call, const phi_tool_result *result) {
-    phi_arena *arena = &call->run->agent->thread->arena;
+    phi_arena *arena = phi__thread_room(call->run->agent->thread);
     phi_message message;
     memset(&message, 0, sizeof message);
     message.role = PHI_ROLE_TOOL_RESULT;
@@ -302,10 +302,21 @@ PHI__FN bool phi__call_open_still(const phi__toolcall *call) {
                                      (uint32_t)PHI__CALL_PENDING;
 }
 
-PHI__FN void phi__call_start(phi__toolcall *call) {
+/* start or resume of its tool, unless a tape knows what came of it. */
+static void phi__call_begin(phi__toolcall *call,
+                            phi_flow (*begin)(void *user_data, phi_call call, phi_str arguments)) {
     phi_tape *tape = call->rt->tape;
-    char words[400];
     phi_flow flow;
+    if (tape != NULL && tape->ops->start(tape, call)) return;
+    call->starting = true;
+    flow = begin(call->tool->user_data, phi__call_handle(call), call->arguments);
+    phi__call_flow(call, call->gen, flow);
+    call->starting = false;
+    if (tape != NULL) tape->ops->started(tape, call);
+}
+
+PHI__FN void phi__call_start(phi__toolcall *call) {
+    char words[400];
     call->started = true;
     if (call->tool == NULL) {
         (void)snprintf(words, sizeof words, "Tool %.*s not found",
@@ -322,12 +333,7 @@ PHI__FN void phi__call_start(phi__toolcall *call) {
         phi__call_fail(call, "Out of memory");
     } else {
         phi__fields_started(call);
-        if (tape != NULL && tape->ops->start(tape, call)) return;
-        call->starting = true;
-        flow = call->tool->start(call->tool->user_data, phi__call_handle(call), call->arguments);
-        phi__call_flow(call, call->gen, flow);
-        call->starting = false;
-        if (tape != NULL) tape->ops->started(tape, call);
+        phi__call_begin(call, call->tool->start);
     }
 }
 
@@ -340,8 +346,7 @@ PHI__FN void phi__call_resume(phi__toolcall *call) {
     else if (!phi__call_arm(call))
         phi__call_fail(call, "Out of memory");
     else if (tool->resume != NULL)
-        phi__call_flow(call, call->gen,
-                       tool->resume(tool->user_data, phi__call_handle(call), call->arguments));
+        phi__call_begin(call, tool->resume);
 }
 
 /* Goes on where the last step stopped, so that none starves under a small budget. The ring may change

@@ -3,25 +3,30 @@
 #include "loop/loop_in.h"
 #include "model/message_in.h"
 
-/* A message that was said to the run, and how; in the thread's memory. */
+/* A message that was said to the run, and how. */
 struct phi__heard {
-    const phi_message *message;
+    uint64_t seq;
     phi_input input;
-    phi__heard *earlier;
 };
 
-PHI__FN bool phi__capture_heard(phi__run *run, const phi_message *message, phi_input input) {
+PHI__FN bool phi__capture_heard(phi__run *run, phi_input input) {
     phi__heard *heard;
     if (!run->agent->capture_requests ||
         (input != PHI_INPUT_STEERING && input != PHI_INPUT_FOLLOW_UP))
         return true;
-    heard = (phi__heard *)phi_arena_alloc(&run->agent->thread->arena, sizeof *heard);
+    heard = (phi__heard *)phi__grow(&run->agent->memory, run->heard, &run->heard_cap,
+                                    phi__add(run->heard_count, 1), sizeof *heard);
     if (heard == NULL) return false;
-    heard->message = message;
-    heard->input = input;
-    heard->earlier = run->heard;
     run->heard = heard;
+    heard += run->heard_count++;
+    heard->seq = run->agent->thread->count - 1;
+    heard->input = input;
     return true;
+}
+
+PHI__FN void phi__capture_free(phi__run *run) {
+    phi__free(&run->agent->memory, run->heard, run->heard_cap * sizeof *run->heard);
+    run->heard = NULL;
 }
 
 /* ---- where messages came from ---- */
@@ -53,15 +58,17 @@ static void phi__capture_turn(phi__buf *out, const phi_message *message, size_t 
     phi__buf_char(out, '}');
 }
 
-static phi_input phi__capture_input(const phi__run *run, const phi_message *message) {
-    const phi__heard *heard = run->heard;
-    while (heard != NULL && heard->message != message) heard = heard->earlier;
-    return heard != NULL ? heard->input : PHI_INPUT_NONE;
+static phi_input phi__capture_input(const phi__run *run, const phi__item *item) {
+    size_t i = run->heard_count;
+    if (item->arena == NULL || (item->flags & PHI_ITEM_SYNTHETIC) != 0) return PHI_INPUT_NONE;
+    while (i > 0 && run->heard[i - 1].seq > item->from) i--;
+    return i > 0 && run->heard[i - 1].seq == item->from ? run->heard[i - 1].input : PHI_INPUT_NONE;
 }
 
-static void phi__capture_origin(const phi__run *run, phi__buf *out, const phi_message *message,
+static void phi__capture_origin(const phi__run *run, phi__buf *out, const phi__item *item,
                                 size_t index) {
-    phi_input input = phi__capture_input(run, message);
+    const phi_message *message = item->message;
+    phi_input input = phi__capture_input(run, item);
     if (input == PHI_INPUT_NONE && message->loop_id.len > 0) {
         phi__capture_turn(out, message, index);
         return;
@@ -81,7 +88,7 @@ static void phi__capture_origins(const phi__run *run, phi__buf *out) {
                     phi_str_equal(last->loop_id, message->loop_id);
         if (message->role == PHI_ROLE_EXTENSION) continue;
         index = same ? index + 1 : 0;
-        phi__capture_origin(run, out, message, index);
+        phi__capture_origin(run, out, &run->ask.items[i], index);
         last = message;
     }
 }

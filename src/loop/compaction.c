@@ -143,7 +143,7 @@ static bool phi__compaction_measure(phi__run *run) {
     phi__thread *thread = run->agent->thread;
     if (run->compaction == NULL)
         run->compaction =
-            (phi_compaction *)phi__arena_zero(&thread->arena, sizeof *run->compaction);
+            (phi_compaction *)phi__arena_zero(phi__thread_room(thread), sizeof *run->compaction);
     if (run->compaction == NULL) return false;
     run->compaction->estimated_tokens = run->compaction->tokens_before = thread->fold.tokens;
     run->compaction->message_count = run->compaction->messages_before = thread->fold.count;

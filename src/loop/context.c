@@ -103,6 +103,33 @@ static phi__state phi__context_ask(phi__run *run, phi_hook_point point, phi__sta
     return phi__run_hooked(run, hooked, here, next, next, wait);
 }
 
+static void phi__context_pin_at(const phi__places *listed, const phi_message *message,
+                                phi__segment *segment) {
+    if (phi__places_find(listed, message)->message != NULL) phi__thread_pin(segment);
+}
+
+PHI__FN bool phi__context_pin(phi__run *run) {
+    const phi__thread *thread = run->agent->thread;
+    const phi__op *op;
+    phi__places listed;
+    phi_arena scratch;
+    size_t i, j;
+    bool done;
+    if (run->listed == NULL) return true;
+    phi_arena_init(&scratch, &run->agent->memory, 0);
+    done = phi__places_init(&listed, &scratch, run->listed_count);
+    for (i = 0; done && i < run->listed_count; i++) phi__places_add(&listed, run->listed[i], i);
+    for (i = 0; done && i < thread->held; i++)
+        if (thread->entries[i]->kind == PHI_ENTRY_MESSAGE)
+            phi__context_pin_at(&listed, thread->entries[i]->message, thread->entries[i]->segment);
+    for (op = done ? thread->ops : NULL; op != NULL; op = op->earlier)
+        for (i = 0; i < op->rewrite.span_count; i++)
+            for (j = 0; j < op->rewrite.spans[i].message_count; j++)
+                phi__context_pin_at(&listed, &op->rewrite.spans[i].messages[j], op->segment);
+    phi_arena_free(&scratch);
+    return done;
+}
+
 PHI__FN phi__state phi__run_transform(phi__run *run, bool *wait) {
     phi__state next;
     if (!run->cancelled && !phi__run_show(run, &next)) return next;

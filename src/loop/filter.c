@@ -83,7 +83,7 @@ static bool phi__filter_tell_rejected(phi__run *run) {
 }
 
 PHI__FN phi__hooked phi__filter_prompts(phi__run *run) {
-    phi_arena *arena = &run->agent->thread->arena;
+    phi_arena *arena = phi__thread_room(run->agent->thread);
     phi__hooked hooked;
     size_t i;
     if (!phi__filter_any(run->agent) || run->prompts == NULL) return PHI__HOOK_ALLOW;

@@ -205,13 +205,8 @@ static void phi__freeze_failure(phi__buf *out, const phi__run *run) {
 
 /* The answer's entry: the last assistant message of the log. */
 static void phi__freeze_reply(phi__buf *out, const phi__run *run) {
-    const phi__thread *thread = run->agent->thread;
-    size_t i = thread->message_count;
-    while (run->reply != NULL && i > 0) {
-        if (thread->messages[--i]->message != run->reply) continue;
-        phi__freeze_u64(out, "reply", thread->messages[i]->seq);
-        return;
-    }
+    const phi__entry *entry = phi__run_reply_entry(run);
+    if (entry != NULL) phi__freeze_u64(out, "reply", entry->seq);
 }
 
 static void phi__freeze_members(phi__buf *out, const phi__run *run, phi_arena *scratch) {

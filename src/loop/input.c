@@ -206,11 +206,12 @@ static bool phi__input_log(phi__run *run) {
     phi_str source;
     phi__run_stamp(run, &input->message);
     kept = phi__thread_keep(thread, &input->message);
-    if (kept == NULL || !phi__arena_str(&thread->arena, input->source, &source)) return false;
+    if (kept == NULL || !phi__arena_str(phi__thread_room(thread), input->source, &source))
+        return false;
     entry.message = kept;
     if (!phi__run_note(run, &entry)) return false;
     phi__input_free(run->agent, phi__inputs_pop(&run->pending));
-    return phi__capture_heard(run, kept, kind) && phi__run_tell(run, kept, kind, source);
+    return phi__capture_heard(run, kind) && phi__run_tell(run, kept, kind, source);
 }
 
 PHI__FN bool phi__input_deliver(phi__run *run) {

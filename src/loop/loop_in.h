@@ -162,6 +162,7 @@ PHI__FN void phi__run_cancel_tree(phi__agent *agent, uint64_t at, bool after_tur
 PHI__FN void phi__run_detach(phi__run *run);  /* nothing wakes it or is called by it any more */
 PHI__FN void phi__run_destroy(phi__run *run); /* at once, without events: agent or runtime go */
 PHI__FN void phi__runs_advance(phi_runtime *rt);
+PHI__FN void phi__step_slice(phi_runtime *rt); /* the step's budget, anew */
 PHI__FN bool phi__step_spent(const phi_runtime *rt);
 /* The clock, for what is only shown to the host: a tape does not record the look. */
 PHI__FN uint64_t phi__look_us(const phi_runtime *rt);
@@ -230,13 +231,16 @@ PHI__FN phi__state phi__answer_give_up(phi__run *run, const phi_failure *failure
 PHI__FN phi_status phi__answer_status(const phi_failure *failure);
 
 /* capture.c: false: no memory */
-PHI__FN bool phi__capture_heard(phi__run *run, const phi_message *message, phi_input input);
+PHI__FN bool phi__capture_heard(phi__run *run, phi_input input);
+PHI__FN void phi__capture_free(phi__run *run);
 PHI__FN bool phi__capture_tell(phi__run *run); /* what is in run->ask, once a turn */
 
 /* caching.c */
 PHI__FN void phi__caching_sent(phi__agent *agent, const phi__ask *ask); /* will be, as it is */
 PHI__FN void phi__caching_answered(phi__agent *agent, const phi_usage *usage);
 PHI__FN void phi__caching_forget(phi__agent *agent); /* the messages so far are gone */
+/* They are, but what the thread shows now are copies of what it showed. */
+PHI__FN void phi__caching_carry(phi__agent *agent, const phi__fold *from);
 
 /* fields.c: values of arguments as they arrive. Those that return a bool call the host: false says that the
    agent is gone. */
@@ -277,6 +281,11 @@ enum { PHI__STORED_WORDS = 200 };
 PHI__FN bool phi__stored_run(phi__run *run);
 PHI__FN void phi__stored_updated(phi__run *run); /* the same at its end, which is told */
 PHI__FN void phi__stored_step(phi_runtime *rt);  /* what else has grown, in part */
+PHI__FN void
+phi__stored_leave(phi_runtime *rt); /* what is stored and shown no more leaves memory */
+PHI__FN const phi__entry *phi__run_reply_entry(const phi__run *run); /* NULL: there is no reply */
+/* context.c: pins what a list of the host's for the model has of the log. False: no memory for that. */
+PHI__FN bool phi__context_pin(phi__run *run);
 
 /* put_off.c: as phi_agent_rewrite. */
 PHI__FN phi_status phi__put_off_rewrite(phi__agent *agent, const phi_rewrite *rewrite);

@@ -20,7 +20,8 @@ PHI__FN uint64_t phi__run_overhead_tokens(const phi__run *run) {
 PHI__FN uint64_t phi__run_context_tokens(const phi__run *run) {
     const phi__thread *thread = run->agent->thread;
     const phi__fold *fold = &thread->fold;
-    uint64_t changed = thread->ops != NULL ? thread->ops->seq : 0; /* in any lane: they are few */
+    uint64_t changed = thread->last_op; /* in any lane: they are few */
+    uint32_t untold = (uint32_t)PHI_ITEM_SYNTHETIC | (uint32_t)PHI_ITEM_UNMEASURED;
     uint64_t sum, overhead;
     phi_tracker tracker;
     size_t at, from;
@@ -28,7 +29,7 @@ PHI__FN uint64_t phi__run_context_tokens(const phi__run *run) {
     for (at = fold->count; at > 0 && tracker.reported == 0; at--) {
         const phi__item *item = &fold->items[at - 1];
         if (item->from < changed) break;
-        if (item->message->role == PHI_ROLE_ASSISTANT && (item->flags & PHI_ITEM_SYNTHETIC) == 0)
+        if (item->message->role == PHI_ROLE_ASSISTANT && (item->flags & untold) == 0)
             phi_tracker_record(&tracker, &item->message->usage, at - 1);
     }
     sum = phi_tracker_known(&tracker, fold->count, &from);

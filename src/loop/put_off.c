@@ -36,7 +36,7 @@ static phi_status phi__put_off_do(phi__agent *agent, const phi_rewrite *rewrite)
         phi__thread_rewrite(agent->thread, rewrite, phi__str("", 0), 0, NULL, words, sizeof words);
     if (status == PHI_OK && told.op_id == NULL) told.op_id = agent->thread->ops->rewrite.op_id;
     if (status != PHI_OK && words[0] != '\0' &&
-        !phi__arena_str(&agent->thread->arena, phi_str_of(words), &kept))
+        !phi__arena_str(phi__thread_room(agent->thread), phi_str_of(words), &kept))
         status = PHI_NO_MEMORY;
     (void)phi__put_off_tell(agent, &told, status, kept); /* done is done, told or not */
     return status;

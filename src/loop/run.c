@@ -11,6 +11,12 @@ PHI__FN bool phi__step_spent(const phi_runtime *rt) {
     return rt->step_bytes_left == 0 || phi__work_us(rt) >= rt->step_until_us;
 }
 
+/* A slice that was begun is finished: a third of the budget is kept for that. */
+PHI__FN void phi__step_slice(phi_runtime *rt) {
+    rt->step_until_us = phi__work_us(rt) + rt->step_budget_us - rt->step_budget_us / 3;
+    rt->step_bytes_left = rt->step_budget_bytes;
+}
+
 PHI__FN uint64_t phi__look_us(const phi_runtime *rt) {
     return rt->tape != NULL ? rt->tape->ops->look_us(rt->tape) : phi__io_now_us(rt->io);
 }
@@ -143,7 +149,7 @@ static bool phi__run_name(phi__run *run, const phi__run_order *order) {
     uint32_t n;
     bool done;
     if (order->loop_id.len > 0)
-        return phi__arena_str(&agent->thread->arena, order->loop_id, &run->loop_id);
+        return phi__arena_str(phi__thread_room(agent->thread), order->loop_id, &run->loop_id);
     n = phi__session_next(&agent->rt->sessions, agent->session, agent->segment);
     if (n == 0) return false;
     phi__buf_init(&name, &agent->memory);
@@ -152,8 +158,8 @@ static bool phi__run_name(phi__run *run, const phi__run_order *order) {
     phi__buf_add_str(&name, agent->segment);
     phi__buf_char(&name, '.');
     phi__buf_u64(&name, (uint64_t)n);
-    done =
-        !name.failed && phi__arena_str(&agent->thread->arena, phi__buf_str(&name), &run->loop_id);
+    done = !name.failed &&
+           phi__arena_str(phi__thread_room(agent->thread), phi__buf_str(&name), &run->loop_id);
     phi__buf_free(&name);
     if (!done) phi__session_undo(agent->session, agent->segment);
     return done;
@@ -166,13 +172,13 @@ static bool phi__run_session(phi__run *run, phi_loop_info *info) {
         info->session_id = phi__str(run->loop_id.at, id.len);
         return true;
     }
-    return phi__arena_str(&run->agent->thread->arena, id, &info->session_id);
+    return phi__arena_str(phi__thread_room(run->agent->thread), id, &info->session_id);
 }
 
 /* Who and from where, in the thread: a lent one outlives the agent. */
 static bool phi__run_inform(phi__run *run, const phi__run_order *order) {
     phi__agent *agent = run->agent;
-    phi_arena *arena = &agent->thread->arena;
+    phi_arena *arena = phi__thread_room(agent->thread);
     phi_loop_info *info = (phi_loop_info *)phi__arena_zero(arena, sizeof *info);
     phi_str parent = order->parent_loop_id;
     char tag[PHI__DATE_BYTES];
@@ -198,8 +204,8 @@ static bool phi__run_draft(phi__run *run, const phi__run_order *order, phi__entr
     size_t n = order->prompt_count, i;
     phi__entry *entries;
     if (!phi__thread_reserve(thread, n + 1, n)) return false;
-    entries =
-        (phi__entry *)phi_arena_alloc(&thread->arena, phi__mul(phi__add(n, 1), sizeof *entries));
+    entries = (phi__entry *)phi_arena_alloc(phi__thread_room(thread),
+                                            phi__mul(phi__add(n, 1), sizeof *entries));
     if (entries == NULL) return false;
     entries[0] = phi__run_entry(run, PHI_ENTRY_LOOP_START);
     entries[0].loop = run->info;
@@ -230,10 +236,15 @@ static bool phi__run_remember(phi__run *run) {
 
 static bool phi__run_begin(phi__run *run, const phi__run_order *order) {
     phi__thread *thread = run->agent->thread;
-    phi_arena_mark mark = phi_arena_save(&thread->arena);
+    phi_arena *room;
+    phi_arena_mark mark;
     size_t count = thread->count;
     phi__entry *first = NULL;
-    bool named = phi__run_name(run, order);
+    bool named;
+    if (!phi__thread_roll(thread, NULL)) return false;
+    room = phi__thread_room(thread);
+    mark = phi_arena_save(room);
+    named = phi__run_name(run, order);
     if (named && phi__thread_answer_orphans(thread) && phi__run_inform(run, order) &&
         phi__run_draft(run, order, &first) && phi__run_remember(run)) {
         phi__thread_attach(thread, first, 1);
@@ -243,7 +254,7 @@ static bool phi__run_begin(phi__run *run, const phi__run_order *order) {
     if (named && order->loop_id.len == 0)
         phi__session_undo(run->agent->session, run->agent->segment);
     /* So that a prompt which is tried again and again takes no memory; orphans' results stay. */
-    if (thread->count == count) phi_arena_reset(&thread->arena, mark);
+    if (thread->count == count) phi_arena_reset(room, mark);
     return false;
 }
 
@@ -280,6 +291,7 @@ PHI__FN void phi__run_unmake(phi__run *run) {
     phi__buf_free(&run->pause_reason);
     phi__wishes_free(run);
     phi__free(&agent->memory, run->doom, sizeof *run->doom);
+    phi__capture_free(run);
     phi_arena_free(&run->arena);
     phi__free(&agent->memory, run, sizeof *run);
     phi__events_unreserve(agent);
@@ -308,8 +320,9 @@ PHI__FN phi__run *phi__run_make_for(phi__agent *agent, const phi__entry *start) 
     run = phi__run_make(agent, &order);
     if (run == NULL) return NULL;
     run->info = start->loop;
-    run->loop_id = start->loop_id;
-    return run;
+    if (phi__arena_str(phi__thread_room(agent->thread), start->loop_id, &run->loop_id)) return run;
+    phi__run_unmake(run);
+    return NULL;
 }
 
 PHI__FN void phi__run_take(phi__run *run) {
@@ -404,18 +417,23 @@ static void phi__run_advance(phi__run *run) {
         if (wait) return;
         if (run->state == PHI__RUN_AFTER_LOOP)
             continue; /* whoever pops AGENT_END may prompt at once */
-        if (phi__step_spent(rt)) {
+        if (!phi__step_spent(rt)) continue;
+        if (rt->tape == NULL) {
             phi__run_wake(run);
             return;
         }
+        phi__step_slice(rt);
     }
 }
 
+/* With a tape all that was let in is worked off, a slice at a time, and each run goes on until it waits: a host that
+   counts its frames, or acts on what it sees between two steps, must not meet a half of it, nor may the turns of runs that
+   share a budget be others, because slices are larger or smaller than they were. */
 PHI__FN void phi__runs_advance(phi_runtime *rt) {
     while (rt->ready != NULL) {
         phi__run *run = rt->ready;
         phi__run_unready(run);
         phi__run_advance(run);
-        if (phi__step_spent(rt)) return;
+        if (phi__step_spent(rt) && rt->tape == NULL) return;
     }
 }

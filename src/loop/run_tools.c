@@ -159,7 +159,8 @@ static bool phi__tools_ask(phi__toolcall *call, bool *lost) {
         phi__tools_deny(call, reply);
     else if (reply.len > 0)
         /* in the thread: events that show them may outlive the run */
-        *lost = !phi__arena_str(&call->run->agent->thread->arena, reply, &call->arguments);
+        *lost =
+            !phi__arena_str(phi__thread_room(call->run->agent->thread), reply, &call->arguments);
     phi__decision_drop(&call->decision);
     return !*lost;
 }
@@ -257,7 +258,8 @@ static bool phi__tools_log_spawn(phi__toolcall *call, const phi_message *result)
     phi__child_run *spawn;
     const char *dot;
     if (call->child_loop_id.len == 0) return true;
-    spawn = (phi__child_run *)phi__arena_zero(&call->run->agent->thread->arena, sizeof *spawn);
+    spawn = (phi__child_run *)phi__arena_zero(phi__thread_room(call->run->agent->thread),
+                                              sizeof *spawn);
     if (spawn == NULL) return false;
     spawn->tool_call_id = result->tool_call_id;
     spawn->loop_id = call->child_loop_id;

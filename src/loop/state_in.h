@@ -305,7 +305,8 @@ struct phi__run {
     phi_trigger trigger;       /* of its first turn */
     uint32_t turn_index;
     uint32_t captured; /* turns whose request was told */
-    phi__heard *heard; /* for that: what was steered and followed up */
+    phi__heard *heard; /* for that: what was steered and followed up; in memory of its own */
+    size_t heard_count, heard_cap;
     bool turn_open;
     uint64_t started_us;
     /* before it is in the log */
@@ -406,6 +407,7 @@ struct phi__response {
     phi_str loop_id;
     const phi_message *message;
     const phi_failure *failure;
+    phi__segment *message_in, *rest_in; /* that hold these: they stay in memory */
     phi_usage usage;
     double cost;
     int64_t asked_ms, ended_ms, first_delta_ms;
@@ -537,7 +539,6 @@ struct phi_runtime {
     phi__http *http;
     const phi_transport *transport;
     phi_tape *tape;    /* NULL: none */
-    bool undigested;   /* with a tape: the last step left work to the next */
     bool tells_stages; /* the transport does */
     phi__slots agents, calls, transfers, tickets, responses;
     phi__inbox inbox;

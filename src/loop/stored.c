@@ -1,4 +1,5 @@
-/* stored.c - steps and runs over threads that are in a store: what was appended is written, and trouble is told.
+/* stored.c - steps and runs over threads that are in a store: what was appended is written, and trouble is told; and
+   what no view shows any more leaves memory.
 
    Told once, until the store has taken something again; what it refused goes with the next entries. Nothing here
    ends a run: the log in memory is whole. */
@@ -48,7 +49,7 @@ PHI__FN void phi__stored_updated(phi__run *run) {
     phi_usage *usage;
     phi_event event;
     if (!phi__stored_run(run) || run->silent) return;
-    usage = (phi_usage *)phi_arena_alloc(&thread->arena, sizeof *usage);
+    usage = (phi_usage *)phi_arena_alloc(phi__thread_room(thread), sizeof *usage);
     if (usage == NULL) return;
     *usage = thread->usage;
     memset(&event, 0, sizeof event);
@@ -61,12 +62,63 @@ PHI__FN void phi__stored_updated(phi__run *run) {
 
 /* A batch of each at most, and one in any case; those that are left, or have more, have their turn next time. */
 PHI__FN void phi__stored_step(phi_runtime *rt) {
-    const phi__journal *last = rt->grown.tail;
+    const phi__journal *last = rt->grown.tail[PHI__JOURNAL_GREW];
     phi__journal *journal = NULL;
-    while (journal != last && (journal = phi__journal_next(&rt->grown)) != NULL) {
+    while (journal != last &&
+           (journal = phi__journal_next(&rt->grown, PHI__JOURNAL_GREW)) != NULL) {
         phi__thread *thread = journal->thread;
         if (phi__stored_write(thread, false) && journal->stored < thread->count)
-            phi__journal_grew(thread);
+            phi__journal_list(thread, PHI__JOURNAL_GREW);
         if (phi__step_spent(rt)) return;
+    }
+}
+
+/* ---- leaving memory ---- */
+
+/* Whether nobody may be looking: no event that points into the log waits or was popped since the last step, and nobody
+   is writing a summary of it. Of a lent log, whose events may be those of other agents: no event at all. */
+static bool phi__stored_unseen(const phi__thread *thread) {
+    const phi__agent *agent = phi__stored_agent(thread), *child;
+    if (!thread->of_agent) return thread->rt->events.queued.head == NULL;
+    for (child = agent->first_child; child != NULL; child = child->next_child)
+        if (child->hidden_fn != NULL) return false;
+    return agent->oldest == NULL;
+}
+
+PHI__FN const phi__entry *phi__run_reply_entry(const phi__run *run) {
+    const phi__thread *thread = run->agent->thread;
+    size_t i = thread->held_messages;
+    for (; run->reply != NULL && i > 0; i--)
+        if (thread->messages[i - 1]->message == run->reply) return thread->messages[i - 1];
+    return NULL;
+}
+
+/* What the loop and its host hold on to, besides what is shown. False: no memory. */
+static bool phi__stored_pin(const phi__thread *thread) {
+    const phi__response *response;
+    const phi__entry *reply;
+    phi__run *run = (phi__run *)thread->user;
+    if (thread->of_agent) {
+        response = phi__stored_agent(thread)->responses;
+        for (; response != NULL; response = response->older) {
+            phi__thread_pin(response->message_in);
+            phi__thread_pin(response->rest_in);
+        }
+    }
+    if (run == NULL) return true;
+    reply = phi__run_reply_entry(run);
+    if (reply != NULL) phi__thread_pin(reply->segment);
+    return phi__context_pin(run);
+}
+
+PHI__FN void phi__stored_leave(phi_runtime *rt) {
+    const phi__journal *last = rt->grown.tail[PHI__JOURNAL_LEAVES];
+    phi__journal *journal = NULL;
+    while (journal != last &&
+           (journal = phi__journal_next(&rt->grown, PHI__JOURNAL_LEAVES)) != NULL) {
+        phi__thread *thread = journal->thread;
+        if (phi__stored_unseen(thread) && phi__thread_shed_begin(thread) && phi__stored_pin(thread))
+            phi__thread_shed_end(thread);
+        if (thread->left) phi__journal_list(thread, PHI__JOURNAL_LEAVES);
     }
 }

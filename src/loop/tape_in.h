@@ -1,8 +1,8 @@
 /* tape_in.h - what the pump asks of a tape: a recording under way, or one that is played (session/replay.h).
 
-   Everything that comes from outside is let in at one place of a step, and only into a runtime that has digested
-   what came before: no run is ready. Between two such steps the tape's clock stands still. So a run is a function of
-   what was let in, in its order, and of what the host does; how much work a step may do changes nothing.
+   Everything that comes from outside is let in at one place of a step, and all of it is worked off before the step
+   ends. Within a step the tape's clock stands still. So a run is a function of what was let in, in its order, and of
+   what the host does between the steps; how much work a slice may do changes nothing.
    Threads: the pumping thread. */
 #ifndef PHI_LOOP_TAPE_IN_H
 #define PHI_LOOP_TAPE_IN_H

@@ -72,7 +72,7 @@ static phi__state phi__thaw_state_of(size_t i) {
 
 /* The entry that began the run. */
 static const phi__entry *phi__thaw_start(const phi__thread *thread, phi_str loop_id) {
-    size_t i = thread->count;
+    size_t i = thread->held;
     while (i > 0) {
         const phi__entry *entry = thread->entries[--i];
         if (entry->kind == PHI_ENTRY_LOOP_END && phi_str_equal(entry->loop_id, loop_id))
@@ -131,7 +131,7 @@ static phi_status phi__thaw_prompts(phi__run *run, const phi_json *list) {
     const phi_json *child;
     phi__entry *entries;
     if (!phi_json_is_array(list) || n == 0) return PHI_OK;
-    entries = (phi__entry *)phi_arena_alloc(&thread->arena, phi__mul(n, sizeof *entries));
+    entries = (phi__entry *)phi_arena_alloc(phi__thread_room(thread), phi__mul(n, sizeof *entries));
     if (entries == NULL || !phi__thread_reserve(thread, n, n)) return PHI_NO_MEMORY;
     while ((child = phi_json_next(&it)) != NULL) {
         phi_message *message;
@@ -160,7 +160,7 @@ static phi_status phi__thaw_doom(phi__run *run, const phi_json *node) {
 }
 
 static phi_status phi__thaw_failure(phi__run *run, const phi_json *node) {
-    phi_arena *arena = &run->agent->thread->arena;
+    phi_arena *arena = phi__thread_room(run->agent->thread);
     phi_failure *failure;
     uint32_t kind = phi__thaw_u32(node, "kind");
     if (!phi_json_is_object(node)) return PHI_OK;
@@ -179,22 +179,21 @@ static phi_status phi__thaw_failure(phi__run *run, const phi_json *node) {
 }
 
 static phi_status phi__thaw_reply(phi__run *run, const phi_json *node) {
-    const phi__thread *thread = run->agent->thread;
     const phi_json *reply = phi_json_get(node, "reply");
-    uint64_t seq = phi_json_uint(reply, UINT64_MAX);
+    const phi__entry *entry;
     if (reply == NULL) return PHI_OK;
-    if (seq >= thread->count || thread->entries[seq]->kind != PHI_ENTRY_MESSAGE ||
-        thread->entries[seq]->message == NULL ||
-        thread->entries[seq]->message->role != PHI_ROLE_ASSISTANT)
+    entry = phi__thread_at(run->agent->thread, phi_json_uint(reply, UINT64_MAX));
+    if (entry == NULL || entry->kind != PHI_ENTRY_MESSAGE || entry->message == NULL ||
+        entry->message->role != PHI_ROLE_ASSISTANT)
         return PHI_PARSE;
-    run->reply = thread->entries[seq]->message;
+    run->reply = entry->message;
     return PHI_OK;
 }
 
 /* ---- tool calls ---- */
 
 static phi_status phi__thaw_call(phi__toolcall *call, const phi_json *node) {
-    phi_arena *arena = &call->run->agent->thread->arena;
+    phi_arena *arena = phi__thread_room(call->run->agent->thread);
     phi_status status = PHI_OK;
     if (!phi_str_equal(call->block->id, phi__thaw_str(node, "id"))) return PHI_PARSE;
     call->repeats = phi__thaw_u32(node, "repeats");

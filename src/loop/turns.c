@@ -51,7 +51,7 @@ static bool phi__turn_unwanted(const phi__run *run) { return run->cancelled || r
 static bool phi__turn_tell_prompts(phi__run *run) {
     const phi__thread *thread = run->agent->thread;
     while (run->told_messages < thread->message_count) {
-        const phi_message *message = thread->messages[run->told_messages]->message;
+        const phi_message *message = phi__thread_message(thread, run->told_messages)->message;
         if (!phi__run_tell(run, message, PHI_INPUT_PROMPT, phi__str(NULL, 0))) return false;
         run->told_messages++;
     }
@@ -265,9 +265,11 @@ static void phi__turn_clear(phi__run *run) {
 
 static phi__state phi__turn_begin(phi__run *run) {
     phi_event event;
-    phi__entry entry = phi__run_entry(run, PHI_ENTRY_TURN_START);
+    phi__entry entry;
     if (run->turn_open) return phi__run_fit(run); /* out of a snapshot: it had begun */
     if (run->cancelled) return phi__turn_leave(run, PHI_CANCELLED);
+    if (!phi__thread_roll(run->agent->thread, &run->loop_id)) return phi__run_no_memory(run);
+    entry = phi__run_entry(run, PHI_ENTRY_TURN_START);
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_TURN_START;
     event.trigger = run->turn_index == 0 ? run->trigger : PHI_TRIGGER_CONTINUATION;
@@ -289,6 +291,17 @@ static phi__state phi__turn_failed(phi__run *run, bool *wait) {
                            PHI__RUN_TURN_END, wait);
 }
 
+/* A copy: the answer may leave memory before the entry does. */
+static bool phi__turn_usage(phi__run *run, phi__entry *entry) {
+    phi_usage *usage;
+    if (run->reply == NULL) return true;
+    usage = (phi_usage *)phi_arena_alloc(phi__thread_room(run->agent->thread), sizeof *usage);
+    if (usage == NULL) return false;
+    *usage = run->reply->usage;
+    entry->usage = usage;
+    return true;
+}
+
 static phi__state phi__turn_end(phi__run *run) {
     phi_event event;
     phi__entry entry = phi__run_entry(run, PHI_ENTRY_TURN_END);
@@ -301,8 +314,8 @@ static phi__state phi__turn_end(phi__run *run) {
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_TURN_END;
     event.message = run->reply;
-    event.usage = entry.usage = run->reply != NULL ? &run->reply->usage : NULL;
-    room = phi__wishes_do(run);
+    event.usage = run->reply != NULL ? &run->reply->usage : NULL;
+    room = phi__wishes_do(run) && phi__turn_usage(run, &entry);
     room = phi__emit_surely(run->agent, &event) && room;
     room = phi__run_note(run, &entry) && room;
     (void)phi__stored_run(run);
@@ -388,9 +401,10 @@ static void phi__turn_tell_end(phi__run *run, const phi_usage *usage) {
     event.failure = run->failure;
     event.usage = usage;
     event.rejection = run->rejection;
-    event.message = thread->message_count > run->first_message
-                        ? thread->messages[thread->message_count - 1]->message
-                        : NULL;
+    if (thread->message_count > run->first_message) {
+        const phi__entry *last = phi__thread_message(thread, thread->message_count - 1);
+        event.message = last != NULL ? last->message : NULL;
+    }
     event.first_message = run->first_message;
     event.message_count = thread->message_count - run->first_message;
     (void)phi__emit_surely(run->agent, &event);
@@ -399,7 +413,7 @@ static void phi__turn_tell_end(phi__run *run, const phi_usage *usage) {
 static phi__state phi__turn_close(phi__run *run) {
     phi__agent *agent = run->agent;
     phi__entry entry = phi__run_entry(run, PHI_ENTRY_LOOP_END);
-    phi_usage *usage = (phi_usage *)phi_arena_alloc(&agent->thread->arena, sizeof *usage);
+    phi_usage *usage = (phi_usage *)phi_arena_alloc(phi__thread_room(agent->thread), sizeof *usage);
     (void)phi__slots_move(&agent->rt->agents, agent->index, agent->gen, PHI__AGENT_RUNNING,
                           PHI__AGENT_IDLE);
     phi__decision_drop(&run->decision);

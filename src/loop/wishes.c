@@ -24,9 +24,9 @@ PHI__FN void phi__wishes_free(phi__run *run) {
 /* The entry that began the turn. */
 static uint64_t phi__wishes_turn(const phi__run *run) {
     const phi__thread *thread = run->agent->thread;
-    size_t i = thread->count;
+    size_t i = thread->held;
     while (i > 0 && thread->entries[i - 1]->kind != PHI_ENTRY_TURN_START) i--;
-    return i > 0 ? (uint64_t)i - 1 : 0;
+    return i > 0 ? thread->entries[i - 1]->seq : 0;
 }
 
 static bool phi__wishes_rewrite(phi__run *run, const phi_rewrite *rewrite, bool *done) {
@@ -39,7 +39,7 @@ static bool phi__wishes_rewrite(phi__run *run, const phi_rewrite *rewrite, bool 
 /* ---- prunes ---- */
 
 static bool phi__wishes_tell_pruned(phi__run *run, const phi_pruned *pruned) {
-    phi_arena *arena = &run->agent->thread->arena;
+    phi_arena *arena = phi__thread_room(run->agent->thread);
     phi_pruned *kept = (phi_pruned *)phi_arena_alloc(arena, sizeof *kept);
     int64_t *times = (int64_t *)phi_arena_alloc(
         arena, phi__mul(phi__max(pruned->timestamp_count, 1), sizeof *times));
@@ -79,7 +79,7 @@ static bool phi__wishes_prune(phi__run *run, phi_arena *scratch) {
 /* ---- reverts ---- */
 
 static bool phi__wishes_tell_reverted(phi__run *run, const phi_reverted *reverted) {
-    phi_arena *arena = &run->agent->thread->arena;
+    phi_arena *arena = phi__thread_room(run->agent->thread);
     phi_reverted *kept = (phi_reverted *)phi_arena_alloc(arena, sizeof *kept);
     phi_str *names = (phi_str *)phi_arena_alloc(
         arena, phi__mul(phi__max(reverted->abandoned_count, 1), sizeof *names));
@@ -155,7 +155,7 @@ PHI__FN bool phi__wishes_do(phi__run *run) {
 }
 
 PHI__FN const phi_message *phi__wishes_name(phi__run *run, const phi_message *result) {
-    phi_arena *arena = &run->agent->thread->arena;
+    phi_arena *arena = phi__thread_room(run->agent->thread);
     char label[PHI__STEP_BYTES];
     phi_message *named;
     phi_content *content;

@@ -16,8 +16,8 @@
    decisions, hooks) is not on it: the program that plays does it again, at the same steps, or as an answer to the same
    events. Each request is compared with the recorded one: method, URL, headers, and a hash of the body.
 
-   A run that is recorded lets things in only when it has digested what came before, and its clock stands still in
-   between. So another step_budget_bytes gives the same log.
+   With a tape, a step works off all that it let in, and its clock stands still meanwhile; its budgets only divide the
+   work. So another step_budget_bytes gives the same log.
    Threads: the pumping thread. */
 #ifndef PHI_SESSION_REPLAY_H
 #define PHI_SESSION_REPLAY_H
@@ -73,7 +73,8 @@ PHI_API bool phi_tape_diverged(const phi_tape *tape, phi_tape_divergence *diverg
 /* After phi_runtime_free. NULL is harmless. */
 PHI_API void phi_tape_free(phi_tape *tape);
 
-/* A hash of all that is in the log: entries in order, with times and ids. Equal on every machine. */
+/* A hash of all that is in the log: entries in order, with times and ids. Equal on every machine. 0: it could not be read
+   back from its store. */
 PHI_API uint64_t phi_thread_hash(const phi_thread *thread);
 
 #ifdef __cplusplus

@@ -154,6 +154,7 @@ PHI_API phi_status phi_session_of_thread(const phi_thread *thread, const phi_all
     phi__session_box *box;
     phi__sl_caps caps;
     phi_entry entry;
+    phi_status status = PHI_OK;
     uint64_t seq, count;
     if (thread == NULL || out == NULL) return PHI_BAD_ARG;
     *out = NULL;
@@ -161,11 +162,13 @@ PHI_API phi_status phi_session_of_thread(const phi_thread *thread, const phi_all
     if (box == NULL) return PHI_NO_MEMORY;
     memset(&caps, 0, sizeof caps);
     count = phi_thread_count(thread);
-    for (seq = 0; seq < count; seq++)
-        if (phi_thread_entry(thread, seq, &entry) == PHI_OK && !phi__sl_entry(box, &caps, &entry)) {
-            phi_session_free(&box->pub);
-            return PHI_NO_MEMORY;
-        }
-    *out = &box->pub;
-    return PHI_OK;
+    for (seq = 0; status == PHI_OK && seq < count; seq++) {
+        status = phi_thread_entry(thread, seq, &entry);
+        if (status == PHI_OK && !phi__sl_entry(box, &caps, &entry)) status = PHI_NO_MEMORY;
+    }
+    if (status == PHI_OK)
+        *out = &box->pub;
+    else
+        phi_session_free(&box->pub);
+    return status;
 }

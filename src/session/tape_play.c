@@ -348,11 +348,12 @@ static void phi__play_ends(phi__tape *tape) {
 }
 
 /* Whether it is time for a step of the tape: after as many empty ones as there were, and where it is the host who makes
-   something happen in it, when the host has. */
+   something happen in it, or a model in the process that is asked in every step, when that is so. */
 static bool phi__play_due(phi__tape *tape) {
     phi__post post;
     const phi__tape_line *line = &tape->index[tape->at];
-    bool acts = tape->rt->ready != NULL || phi__inbox_peek(&tape->rt->inbox, &post);
+    bool acts = tape->rt->ready != NULL || tape->rt->first_polled != NULL ||
+                phi__inbox_peek(&tape->rt->inbox, &post);
     bool comes = tape->at + 1 == tape->count || phi__play_comes_in(&tape->index[tape->at + 1]);
     if (!acts && (!comes || tape->idled < line->n)) {
         if (tape->idled < line->n) tape->idled++;

@@ -268,6 +268,9 @@ PHI__FN void phi__entry_put(phi__buf *out, const phi__thread *thread, const phi_
     phi__entry_put_some(out, "loop", entry->loop_id);
     if (entry->turn_index != 0) phi__entry_put_u64(out, "turn", entry->turn_index);
     phi__entry_put_true(out, "durable", (entry->flags & PHI_ENTRY_DURABLE) != 0);
+    phi__entry_put_true(out, "synthetic", (entry->flags & PHI_ITEM_SYNTHETIC) != 0);
+    phi__entry_put_true(out, "summary", (entry->flags & PHI_ITEM_SUMMARY) != 0);
+    phi__entry_put_true(out, "unmeasured", (entry->flags & PHI_ITEM_UNMEASURED) != 0);
     phi__entry_put_own(out, thread, entry, scratch);
     phi__buf_char(out, '}');
 }

@@ -58,14 +58,14 @@ static bool phi__entry_keep(phi__entry_reader *r, const phi_json *object, const 
                             phi_str *out) {
     phi_str text = phi__entry_get_str(object, key);
     *out = phi__str("", 0);
-    return text.len == 0 || phi__arena_str(&r->thread->arena, text, out);
+    return text.len == 0 || phi__arena_str(phi__thread_room(r->thread), text, out);
 }
 
 static bool phi__entry_keep_loop(phi__entry_reader *r, phi_str loop_id, phi_str *out) {
     *out = phi__str("", 0);
     if (loop_id.len == 0) return true;
     if (!phi_str_equal(loop_id, r->loop_id) &&
-        !phi__arena_str(&r->thread->arena, loop_id, &r->loop_id))
+        !phi__arena_str(phi__thread_room(r->thread), loop_id, &r->loop_id))
         return false;
     *out = r->loop_id;
     return true;
@@ -127,6 +127,10 @@ PHI__FN phi_status phi__entry_get_message(phi__entry_reader *r, const phi_json *
     return phi__entry_get_exact(r, phi_json_get(more, "exact"), out);
 }
 
+static uint32_t phi__entry_get_flag(const phi_json *root, const char *key, int flag) {
+    return phi_json_bool(phi_json_get(root, key), false) ? (uint32_t)flag : 0;
+}
+
 static phi_status phi__entry_read_message(phi__entry_reader *r, const phi_json *root,
                                           phi__entry *entry) {
     phi_message message;
@@ -136,7 +140,10 @@ static phi_status phi__entry_read_message(phi__entry_reader *r, const phi_json *
     kept = phi__thread_keep(r->thread, &message);
     if (kept == NULL || !phi__thread_claim_calls(r->thread, kept)) return PHI_NO_MEMORY;
     entry->message = kept;
-    if (phi_json_bool(phi_json_get(root, "durable"), false)) entry->flags = PHI_ENTRY_DURABLE;
+    entry->flags = phi__entry_get_flag(root, "durable", PHI_ENTRY_DURABLE) |
+                   phi__entry_get_flag(root, "synthetic", PHI_ITEM_SYNTHETIC) |
+                   phi__entry_get_flag(root, "summary", PHI_ITEM_SUMMARY) |
+                   phi__entry_get_flag(root, "unmeasured", PHI_ITEM_UNMEASURED);
     return PHI_OK;
 }
 
@@ -147,7 +154,7 @@ static phi_status phi__entry_read_usage(phi__entry_reader *r, const phi_json *ro
     const phi_json *node = phi_json_get(root, "usage");
     phi_usage *usage;
     if (node == NULL) return PHI_OK;
-    usage = (phi_usage *)phi_arena_alloc(&r->thread->arena, sizeof *usage);
+    usage = (phi_usage *)phi_arena_alloc(phi__thread_room(r->thread), sizeof *usage);
     if (usage == NULL) return PHI_NO_MEMORY;
     *usage = phi__message_get_usage(node);
     entry->usage = usage;
@@ -167,7 +174,7 @@ static phi_status phi__entry_read_failure(phi__entry_reader *r, const phi_json *
     phi_failure *failure;
     int64_t http = phi_json_int(phi_json_get(node, "http_status"), 0);
     if (node == NULL) return PHI_OK;
-    failure = (phi_failure *)phi__arena_zero(&r->thread->arena, sizeof *failure);
+    failure = (phi_failure *)phi__arena_zero(phi__thread_room(r->thread), sizeof *failure);
     if (failure == NULL) return PHI_NO_MEMORY;
     failure->kind = phi__entry_failure_kind(phi__entry_get_str(node, "kind"));
     failure->http_status = http >= 0 && http <= 999 ? (int)http : 0;
@@ -218,7 +225,7 @@ static phi_status phi__entry_read_loop_start(phi__entry_reader *r, const phi_jso
     continuation =
         phi__entry_number(phi__entry_get_str(node, "continuation"), phi__entry_continuation_word);
     if (continuation < 0) return phi__entry_bad(r, "info.continuation is none of its words");
-    info = (phi_loop_info *)phi__arena_zero(&r->thread->arena, sizeof *info);
+    info = (phi_loop_info *)phi__arena_zero(phi__thread_room(r->thread), sizeof *info);
     if (info == NULL) return PHI_NO_MEMORY;
     info->continuation = (phi_continuation)continuation;
     info->loop_id = entry->loop_id;
@@ -244,7 +251,8 @@ static phi_status phi__entry_read_turn_start(phi__entry_reader *r, const phi_jso
 
 static phi_status phi__entry_read_spawn(phi__entry_reader *r, const phi_json *root,
                                         phi__entry *entry) {
-    phi__child_run *spawn = (phi__child_run *)phi__arena_zero(&r->thread->arena, sizeof *spawn);
+    phi__child_run *spawn =
+        (phi__child_run *)phi__arena_zero(phi__thread_room(r->thread), sizeof *spawn);
     entry->detail = spawn;
     return spawn != NULL && phi__entry_keep(r, root, "tool_call_id", &spawn->tool_call_id) &&
                    phi__entry_keep(r, root, "session_id", &spawn->session_id) &&
@@ -255,7 +263,7 @@ static phi_status phi__entry_read_spawn(phi__entry_reader *r, const phi_json *ro
 
 static phi_status phi__entry_read_note(phi__entry_reader *r, const phi_json *root,
                                        phi__entry *entry) {
-    phi__note *note = (phi__note *)phi__arena_zero(&r->thread->arena, sizeof *note);
+    phi__note *note = (phi__note *)phi__arena_zero(phi__thread_room(r->thread), sizeof *note);
     phi_str json = phi__entry_get_str(root, "json");
     phi_json *tree = NULL;
     phi_parse_error error;
@@ -277,7 +285,7 @@ static phi_status phi__entry_read_note(phi__entry_reader *r, const phi_json *roo
 static phi_status phi__entry_read_plain(phi__entry_reader *r, const phi_json *root,
                                         phi_entry_kind kind, phi_str loop_id) {
     phi__thread *thread = r->thread;
-    phi__entry *entry = (phi__entry *)phi__arena_zero(&thread->arena, sizeof *entry);
+    phi__entry *entry = (phi__entry *)phi__arena_zero(phi__thread_room(thread), sizeof *entry);
     phi_status status = PHI_OK;
     bool message = kind == PHI_ENTRY_MESSAGE;
     if (entry == NULL || !phi__thread_reserve(thread, 1, message ? 1 : 0)) return PHI_NO_MEMORY;
@@ -435,6 +443,7 @@ static phi_status phi__entry_check_place(phi__entry_reader *r, const phi_json *r
 
 static phi_status phi__entry_read_tree(phi__entry_reader *r, const phi_json *root) {
     phi__thread *thread = r->thread;
+    phi__entry *entry;
     phi_str loop_id = {"", 0};
     uint32_t lane = 0;
     int kind = 0;
@@ -450,10 +459,11 @@ static phi_status phi__entry_read_tree(phi__entry_reader *r, const phi_json *roo
     else
         status = phi__entry_read_plain(r, root, (phi_entry_kind)kind, loop_id);
     if (status != PHI_OK) return status;
-    thread->entries[thread->count - 1]->at_ms = phi_json_int(phi_json_get(root, "at"), 0);
-    thread->entries[thread->count - 1]->loop_id = loop_id;
-    thread->entries[thread->count - 1]->turn_index = phi__entry_get_u32(root, "turn");
-    return PHI_OK;
+    entry = thread->entries[thread->held - 1];
+    entry->at_ms = phi_json_int(phi_json_get(root, "at"), 0);
+    entry->loop_id = loop_id;
+    entry->turn_index = phi__entry_get_u32(root, "turn");
+    return phi__thread_roll(thread, &r->loop_id) ? PHI_OK : PHI_NO_MEMORY;
 }
 
 PHI__FN phi_status phi__entry_read(phi__entry_reader *reader, phi_str json) {

@@ -27,14 +27,13 @@ PHI__FN void phi__fold_free(phi_memory *memory, phi__fold *fold) {
     memset(fold, 0, sizeof *fold);
 }
 
-static void phi__fold_add(const phi__thread *thread, phi__fold *fold, const phi_message *message,
+static void phi__fold_add(phi__fold *fold, const phi_message *message, phi__segment *segment,
                           phi__rendered **rendered, const phi_span *range, uint32_t flags) {
     phi__item *item = &fold->items[fold->count++];
     memset(item, 0, sizeof *item);
     item->message = message;
     item->rendered = rendered;
-    item->arena =
-        (phi_arena *)(uintptr_t)&thread->arena; /* renderings are kept beside the message */
+    item->arena = &segment->arena; /* renderings are kept beside the message */
     item->from = range->from;
     item->to = range->to;
     item->flags = flags;
@@ -43,18 +42,17 @@ static void phi__fold_add(const phi__thread *thread, phi__fold *fold, const phi_
     fold->tokens += phi_tokens_of_message(NULL, message);
 }
 
-PHI__FN void phi__fold_message(phi__thread *thread, phi__fold *fold, phi__entry *entry) {
+PHI__FN void phi__fold_message(phi__fold *fold, phi__entry *entry) {
     phi_span range;
-    if (!phi__fold_shows(entry->message)) return;
+    if (!phi__fold_shows(entry->message) && (entry->flags & PHI_ITEM_SYNTHETIC) == 0) return;
     memset(&range, 0, sizeof range);
     range.from = range.to = entry->seq;
-    phi__fold_add(thread, fold, entry->message, &entry->rendered, &range, entry->flags);
+    phi__fold_add(fold, entry->message, entry->segment, &entry->rendered, &range, entry->flags);
 }
 
 /* ---- rewrites ---- */
 
 typedef struct phi__folding {
-    const phi__thread *thread;
     const phi__fold *in;
     phi__op *op;
     phi__fold out;
@@ -72,7 +70,7 @@ static void phi__fold_open_span(phi__folding *f, bool place) {
     if (span->summary) flags |= (uint32_t)PHI_ITEM_SUMMARY;
     for (i = 0; i < span->message_count; i++, f->message++)
         if (place)
-            phi__fold_add(f->thread, &f->out, &span->messages[i], &f->op->rendered[f->message],
+            phi__fold_add(&f->out, &span->messages[i], f->op->segment, &f->op->rendered[f->message],
                           span, flags);
 }
 
@@ -121,7 +119,6 @@ PHI__FN bool phi__fold_op(const phi__thread *thread, phi__fold *fold, phi__op *o
     phi__folding f;
     size_t i;
     memset(&f, 0, sizeof f);
-    f.thread = thread;
     f.in = fold;
     f.op = op;
     if (op->rewrite.reason == PHI_REWRITE_COMPACTION &&
@@ -147,11 +144,13 @@ static bool phi__fold_starts(const phi__entry *entry, const phi__entry *end) {
 }
 
 PHI__FN void phi__fold_end(const phi__thread *thread, phi__fold *fold, const phi__entry *end) {
-    uint64_t start = end->seq;
-    size_t i, n = 0;
+    uint64_t start;
+    size_t i = thread->held, n = 0;
     if (end->keep != PHI_KEEP_NONE) return;
-    while (start > 0 && !phi__fold_starts(thread->entries[start], end)) start--;
-    if (!phi__fold_starts(thread->entries[start], end)) return;
+    while (i > 0 && thread->entries[i - 1]->seq > end->seq) i--;
+    while (i > 0 && !phi__fold_starts(thread->entries[i - 1], end)) i--;
+    if (i == 0) return;
+    start = thread->entries[i - 1]->seq;
     for (i = 0; i < fold->count; i++) {
         if (fold->items[i].from >= start && fold->items[i].to <= end->seq)
             fold->tokens -= phi_tokens_of_message(NULL, fold->items[i].message);
@@ -187,7 +186,7 @@ static bool phi__fold_entry(const phi__thread *thread, const phi__limit *limits,
     phi__op *op;
     if (entry->kind == PHI_ENTRY_MESSAGE) {
         if (!phi__fold_room(thread->memory, fold, 1)) return false;
-        phi__fold_message((phi__thread *)(uintptr_t)thread, fold, entry);
+        phi__fold_message(fold, entry);
     } else if (entry->kind == PHI_ENTRY_LOOP_END)
         phi__fold_end(thread, fold, entry);
     else if (entry->kind == PHI_ENTRY_REWRITE) {
@@ -204,12 +203,16 @@ static uint32_t phi__fold_lane_of(const phi__entry *entry) {
     return entry->kind == PHI_ENTRY_REWRITE ? ((const phi__op *)entry->detail)->lane : entry->lane;
 }
 
-PHI__FN bool phi__fold_lane(const phi__thread *thread, uint32_t lane, uint64_t upto,
-                            phi__fold *fold) {
-    phi__limit *limits = phi__fold_limits(thread, lane, upto);
-    bool done = limits != NULL;
+PHI__FN phi_status phi__fold_lane(const phi__thread *thread, uint32_t lane, uint64_t upto,
+                                  phi__fold *fold) {
+    phi_status status = phi__thread_recall(thread);
+    phi__limit *limits;
+    bool done;
     size_t i;
     memset(fold, 0, sizeof *fold);
+    if (status != PHI_OK) return status;
+    limits = phi__fold_limits(thread, lane, upto);
+    done = limits != NULL;
     for (i = 0; done && i < thread->count && i <= upto; i++) {
         const phi__limit *limit = &limits[phi__fold_lane_of(thread->entries[i])];
         if (limit->any && i <= limit->seq)
@@ -218,5 +221,15 @@ PHI__FN bool phi__fold_lane(const phi__thread *thread, uint32_t lane, uint64_t u
     phi__free(thread->memory, limits,
               limits != NULL ? phi__thread_lanes(thread) * sizeof *limits : 0);
     if (!done) phi__fold_free(thread->memory, fold);
-    return done;
+    return done ? PHI_OK : PHI_NO_MEMORY;
+}
+
+PHI__FN phi_status phi__fold_at(const phi__thread *thread, uint32_t lane, uint64_t upto,
+                                phi__fold *made, const phi__fold **out) {
+    memset(made, 0, sizeof *made);
+    *out = made;
+    if (lane != thread->lane || (upto != UINT64_MAX && upto + 1 < thread->count))
+        return phi__fold_lane(thread, lane, upto, made);
+    *out = &thread->fold;
+    return PHI_OK;
 }

@@ -25,38 +25,38 @@ PHI__FN bool phi__journal_id_fits(const char *id) {
     return n >= 1 && n <= 128;
 }
 
-/* ---- which have grown ---- */
+/* ---- which are to be looked at ---- */
 
-PHI__FN void phi__journal_grew(phi__thread *thread) {
+PHI__FN void phi__journal_list(phi__thread *thread, phi__journal_why why) {
     phi__journal *journal = thread->journal;
     phi__grown *grown = thread->grown;
-    if (journal == NULL || grown == NULL || journal->in_grown) return;
-    journal->in_grown = true;
-    journal->next = NULL;
-    journal->prev = grown->tail;
-    if (grown->tail != NULL)
-        grown->tail->next = journal;
+    if (journal == NULL || grown == NULL || journal->listed[why]) return;
+    journal->listed[why] = true;
+    journal->next[why] = NULL;
+    journal->prev[why] = grown->tail[why];
+    if (grown->tail[why] != NULL)
+        grown->tail[why]->next[why] = journal;
     else
-        grown->head = journal;
-    grown->tail = journal;
+        grown->head[why] = journal;
+    grown->tail[why] = journal;
 }
 
-static void phi__journal_ungrow(phi__grown *grown, phi__journal *journal) {
-    if (!journal->in_grown) return;
-    journal->in_grown = false;
-    if (journal->prev != NULL)
-        journal->prev->next = journal->next;
+static void phi__journal_unlist(phi__grown *grown, phi__journal *journal, phi__journal_why why) {
+    if (!journal->listed[why]) return;
+    journal->listed[why] = false;
+    if (journal->prev[why] != NULL)
+        journal->prev[why]->next[why] = journal->next[why];
     else
-        grown->head = journal->next;
-    if (journal->next != NULL)
-        journal->next->prev = journal->prev;
+        grown->head[why] = journal->next[why];
+    if (journal->next[why] != NULL)
+        journal->next[why]->prev[why] = journal->prev[why];
     else
-        grown->tail = journal->prev;
+        grown->tail[why] = journal->prev[why];
 }
 
-PHI__FN phi__journal *phi__journal_next(phi__grown *grown) {
-    phi__journal *journal = grown->head;
-    if (journal != NULL) phi__journal_ungrow(grown, journal);
+PHI__FN phi__journal *phi__journal_next(phi__grown *grown, phi__journal_why why) {
+    phi__journal *journal = grown->head[why];
+    if (journal != NULL) phi__journal_unlist(grown, journal, why);
     return journal;
 }
 
@@ -70,7 +70,7 @@ static size_t phi__journal_texts(const phi__thread *thread, phi__buf *text, size
     while (n < PHI__JOURNAL_BATCH && from + n < thread->count && !text->failed &&
            text->len < PHI__JOURNAL_BATCH_BYTES) {
         size_t before = text->len;
-        phi__entry_put(text, thread, thread->entries[from + n], &scratch);
+        phi__entry_put(text, thread, phi__thread_at(thread, from + n), &scratch);
         if (n > 0 && text->len > PHI__JOURNAL_BATCH_BYTES) {
             text->len = before;
             break;
@@ -92,7 +92,7 @@ static phi_status phi__journal_same(void *ctx, uint64_t seq, phi_str entry) {
     phi__thread *thread = match->thread;
     if (seq != thread->journal->stored || seq >= thread->count) return PHI_STALE;
     phi__buf_clear(&match->text);
-    phi__entry_put(&match->text, thread, thread->entries[seq], &match->scratch);
+    phi__entry_put(&match->text, thread, phi__thread_at(thread, seq), &match->scratch);
     if (match->text.failed) return PHI_NO_MEMORY;
     if (!phi_str_equal(phi__buf_str(&match->text), entry)) return PHI_STALE;
     thread->journal->stored++;
@@ -208,7 +208,10 @@ static phi__journal *phi__journal_new(phi__thread *thread, const phi_store *stor
 static void phi__journal_free(phi__thread *thread) {
     phi__journal *journal = thread->journal;
     thread->journal = NULL;
-    if (thread->grown != NULL) phi__journal_ungrow(thread->grown, journal);
+    if (thread->grown != NULL) {
+        phi__journal_unlist(thread->grown, journal, PHI__JOURNAL_GREW);
+        phi__journal_unlist(thread->grown, journal, PHI__JOURNAL_LEAVES);
+    }
     phi__free(thread->memory, journal->id, journal->id_len + 1);
     phi__free(thread->memory, journal, sizeof *journal);
 }
@@ -259,7 +262,9 @@ PHI__FN phi_status phi__journal_open(phi__thread *thread, const phi_store *store
     if (status == PHI_OK) status = phi__journal_sync(thread, words, words_size);
     phi__journal_explain(words, words_size, status);
     if (status == PHI_OK) {
-        if (thread->grown != NULL) phi__journal_ungrow(thread->grown, thread->journal);
+        if (thread->grown != NULL)
+            phi__journal_unlist(thread->grown, thread->journal, PHI__JOURNAL_GREW);
+        if (thread->left) phi__thread_left(thread);
         return PHI_OK;
     }
     phi__journal_close(thread);
@@ -291,6 +296,8 @@ PHI_API phi_status phi_thread_detach(phi_thread *thread) {
     phi_status status;
     if (log == NULL) return PHI_BAD_ARG;
     if (log->journal == NULL) return PHI_OK;
+    status = phi__thread_recall(log);
+    if (status != PHI_OK) return status;
     status = phi__journal_sync(log, NULL, 0);
     phi__journal_close(log);
     return status;

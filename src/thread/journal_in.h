@@ -13,9 +13,16 @@ enum { PHI__JOURNAL_BATCH = 256 }; /* entries a call of the store's append */
 #define PHI__JOURNAL_BATCH_BYTES                                                                   \
     ((size_t)1 << 20) /* the same; an entry that is longer goes alone */
 
-/* Threads that have entries which their store has not been given. */
+/* Why a thread is looked at in a step. */
+typedef enum phi__journal_why {
+    PHI__JOURNAL_GREW = 0, /* it has entries which its store has not been given */
+    PHI__JOURNAL_LEAVES,   /* what it shows no more may leave memory */
+    PHI__JOURNAL_WHYS
+} phi__journal_why;
+
+/* Threads of a runtime, a list for each. */
 typedef struct phi__grown {
-    struct phi__journal *head, *tail;
+    struct phi__journal *head[PHI__JOURNAL_WHYS], *tail[PHI__JOURNAL_WHYS];
 } phi__grown;
 
 typedef struct phi__journal {
@@ -25,8 +32,8 @@ typedef struct phi__journal {
     uint64_t stored; /* entries that the store has */
     bool failing;    /* the last append failed, and that was told */
     phi__thread *thread;
-    struct phi__journal *next, *prev;
-    bool in_grown;
+    struct phi__journal *next[PHI__JOURNAL_WHYS], *prev[PHI__JOURNAL_WHYS];
+    bool listed[PHI__JOURNAL_WHYS];
 } phi__journal;
 
 PHI__FN bool phi__journal_id_fits(const char *id);
@@ -38,8 +45,9 @@ PHI__FN phi_status phi__journal_batch(phi__thread *thread, char *words, size_t w
 PHI__FN phi_status phi__journal_sync(phi__thread *thread, char *words, size_t words_size);
 /* Unlocks and forgets it, without writing anything; none is harmless. */
 PHI__FN void phi__journal_close(phi__thread *thread);
-PHI__FN void phi__journal_grew(phi__thread *thread); /* entries were appended */
-/* The one that grew first, and out of the list; NULL: none. */
-PHI__FN phi__journal *phi__journal_next(phi__grown *grown);
+/* Puts it into a list, if it is not in it and the thread is a runtime's. */
+PHI__FN void phi__journal_list(phi__thread *thread, phi__journal_why why);
+/* The one that was listed first, and out of the list; NULL: none. */
+PHI__FN phi__journal *phi__journal_next(phi__grown *grown, phi__journal_why why);
 
 #endif

@@ -36,7 +36,7 @@ static phi__entry *phi__lane_entries(phi__thread *thread, size_t n) {
     phi__entry *entries;
     size_t i;
     if (!phi__thread_reserve(thread, n, 0)) return NULL;
-    entries = (phi__entry *)phi__arena_zero(&thread->arena, n * sizeof *entries);
+    entries = (phi__entry *)phi__arena_zero(phi__thread_room(thread), n * sizeof *entries);
     for (i = 0; entries != NULL && i < n; i++) entries[i].at_ms = phi__thread_now(thread);
     return entries;
 }
@@ -52,18 +52,17 @@ static void phi__lane_append(phi__thread *thread, phi__entry *entry, phi_entry_k
 /* Its entry, and room for `more` behind it; NULL: no memory, and nothing changed. */
 static phi__entry *phi__lane_begin(phi__thread *thread, phi_str name, uint32_t parent,
                                    uint64_t fork_seq, size_t more) {
-    phi_arena_mark mark = phi_arena_save(&thread->arena);
-    phi_str copy;
+    char *copy = (char *)phi__alloc(thread->memory, phi__add(name.len, 1));
     phi__entry *entries = NULL;
     phi__lane *made;
-    if (phi__lane_table(thread) && phi__arena_str(&thread->arena, name, &copy))
-        entries = phi__lane_entries(thread, 1 + more);
+    if (copy != NULL && phi__lane_table(thread)) entries = phi__lane_entries(thread, 1 + more);
     if (entries == NULL) {
-        phi_arena_reset(&thread->arena, mark);
+        phi__free(thread->memory, copy, copy != NULL ? name.len + 1 : 0);
         return NULL;
     }
+    memcpy(copy, name.at, name.len);
     made = &thread->lanes[thread->lane_count];
-    made->name = copy;
+    made->name = phi__str(copy, name.len);
     made->parent = parent;
     made->fork_seq = fork_seq;
     made->seq = thread->count;
@@ -77,10 +76,10 @@ PHI__FN phi_status phi__thread_new_lane(phi__thread *thread, phi_str name, uint3
     return phi__lane_begin(thread, name, parent, fork_seq, 0) != NULL ? PHI_OK : PHI_NO_MEMORY;
 }
 
-/* The MESSAGE entries of a lane, in place of those of the active one. */
-static bool phi__lane_messages(phi__thread *thread, uint32_t lane) {
+PHI__FN bool phi__lane_messages(phi__thread *thread, uint32_t lane) {
     phi__limit *limits = phi__fold_limits(thread, lane, UINT64_MAX);
     size_t lanes = phi__thread_lanes(thread), n = 0, i, pass;
+    uint64_t last_user = 0;
     phi__entry **list = NULL;
     for (pass = 0; limits != NULL && pass < 2; pass++) {
         if (pass == 1)
@@ -93,6 +92,7 @@ static bool phi__lane_messages(phi__thread *thread, uint32_t lane) {
                 i > limits[entry->lane].seq)
                 continue;
             if (list != NULL) list[n] = entry;
+            if (entry->message->role == PHI_ROLE_USER) last_user = entry->seq + 1;
             n++;
         }
     }
@@ -100,28 +100,32 @@ static bool phi__lane_messages(phi__thread *thread, uint32_t lane) {
     if (list == NULL) return false;
     phi__free(thread->memory, thread->messages, thread->message_cap * sizeof *thread->messages);
     thread->messages = list;
-    thread->message_count = n;
+    thread->message_count = thread->held_messages = n;
+    thread->last_user = last_user;
     thread->message_cap = phi__max(n, 1);
     return true;
 }
 
 PHI__FN phi_status phi__thread_switch(phi__thread *thread, uint32_t lane) {
-    phi_arena_mark mark = phi_arena_save(&thread->arena);
+    phi_arena *room = phi__thread_room(thread);
+    phi_arena_mark mark = phi_arena_save(room);
     phi__fold fold;
     phi__entry *entry;
+    phi_status status;
     if (lane == thread->lane) return PHI_OK;
-    memset(&fold, 0, sizeof fold);
+    status = phi__fold_lane(thread, lane, UINT64_MAX, &fold); /* it reads back what is away */
+    if (status != PHI_OK) return status;
     entry = phi__lane_entries(thread, 1);
-    if (entry == NULL || !phi__fold_lane(thread, lane, UINT64_MAX, &fold) ||
-        !phi__lane_messages(thread, lane)) {
+    if (entry == NULL || !phi__lane_messages(thread, lane)) {
         phi__fold_free(thread->memory, &fold);
-        phi_arena_reset(&thread->arena, mark);
+        phi_arena_reset(room, mark);
         return PHI_NO_MEMORY;
     }
     phi__fold_free(thread->memory, &thread->fold);
     thread->fold = fold;
     thread->lane = lane;
     phi__lane_append(thread, entry, PHI_ENTRY_SWITCH, lane);
+    phi__thread_left(thread);
     return PHI_OK;
 }
 
@@ -131,9 +135,11 @@ static phi_status phi__lane_switch_new(phi__thread *thread, phi_str name) {
     if (entries == NULL) return PHI_NO_MEMORY;
     thread->fold.count = thread->fold.linked = thread->fold.groups = 0; /* its room stays */
     thread->fold.tokens = 0;
-    thread->message_count = 0;
+    thread->message_count = thread->held_messages = 0;
+    thread->last_user = 0;
     thread->lane = thread->lane_count - 1;
     phi__lane_append(thread, &entries[1], PHI_ENTRY_SWITCH, thread->lane);
+    phi__thread_left(thread);
     return PHI_OK;
 }
 
@@ -163,17 +169,19 @@ static size_t phi__lane_open_group(const phi__fold *fold) {
 
 PHI__FN phi_status phi__thread_cut(const phi__thread *thread, uint32_t lane, uint64_t at,
                                    uint64_t *out, bool *any) {
-    phi__fold fold;
+    phi__fold made;
+    const phi__fold *fold;
+    phi_status status = phi__fold_at(thread, lane, at, &made, &fold);
     size_t open;
-    if (!phi__fold_lane(thread, lane, at, &fold)) return PHI_NO_MEMORY;
-    open = phi__lane_open_group(&fold);
+    if (status != PHI_OK) return status;
+    open = phi__lane_open_group(fold);
     *out = at < thread->count ? at : (uint64_t)thread->count - (thread->count > 0);
-    *any = thread->count > 0 && fold.count > 0;
+    *any = thread->count > 0 && fold->count > 0;
     if (open != SIZE_MAX) {
-        *any = open > 0 && fold.items[open].from > 0;
-        if (*any) *out = fold.items[open].from - 1;
+        *any = open > 0 && fold->items[open].from > 0;
+        if (*any) *out = fold->items[open].from - 1;
     }
-    phi__fold_free(thread->memory, &fold);
+    phi__fold_free(thread->memory, &made);
     return PHI_OK;
 }
 

@@ -210,15 +210,15 @@ PHI_API phi_status phi_prune_plan(const phi_view_item *items, size_t count, cons
 
 PHI_API uint64_t phi_thread_prunable_from(const phi_thread *thread) {
     const phi__thread *log = (const phi__thread *)thread;
-    const phi__op *op;
     uint64_t limit = UINT64_MAX, from = 0;
     uint32_t lane;
+    size_t i;
     if (log == NULL) return 0;
     for (lane = log->lane; lane != PHI__LANE_NONE; lane = log->lanes[lane].parent) {
-        for (op = log->ops; op != NULL; op = op->earlier)
-            if (op->lane == lane && op->seq <= limit && op->seq >= from && !op->revoked &&
-                op->rewrite.reason == PHI_REWRITE_COMPACTION && op->rewrite.revoke == NULL)
-                from = op->seq + 1;
+        for (i = 0; i < log->compaction_count; i++) {
+            const phi__compaction_mark *mark = &log->compactions[i];
+            if (mark->lane == lane && mark->seq <= limit && mark->seq >= from) from = mark->seq + 1;
+        }
         if (log->lanes == NULL) break;
         if (log->lanes[lane].fork_seq < limit) limit = log->lanes[lane].fork_seq;
     }

@@ -57,11 +57,7 @@ static bool phi__revert_find(phi__reverting *r) {
 
 /* In the log, whatever is shown of it. */
 static bool phi__revert_user_behind(const phi__reverting *r) {
-    const phi__thread *thread = r->thread;
-    size_t i = thread->message_count;
-    while (i > 0 && thread->messages[i - 1]->seq > r->revert->step)
-        if (thread->messages[--i]->message->role == PHI_ROLE_USER) return true;
-    return false;
+    return r->thread->last_user > 0 && r->thread->last_user - 1 > r->revert->step;
 }
 
 /* ---- what is said of it ---- */

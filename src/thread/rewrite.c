@@ -176,19 +176,88 @@ PHI__FN phi__op *phi__thread_find_op(const phi__thread *thread, phi_str op_id) {
                : NULL;
 }
 
+static void phi__rewrite_index(phi__thread *thread, phi__op *op) {
+    *phi__rewrite_place(thread->op_table, thread->op_cap, op->id_hash,
+                        phi_str_of(op->rewrite.op_id)) = op;
+    thread->op_count++;
+}
+
+/* An empty table for so many: the old one, where it is large enough. False: no memory, and nothing changed. */
+static bool phi__rewrite_table(phi__thread *thread, size_t count) {
+    size_t cap = phi__max(thread->op_cap, 8);
+    phi__op **table;
+    while (cap / 2 < count && cap < SIZE_MAX / 2) cap *= 2;
+    if (cap == thread->op_cap || count == 0) {
+        if (thread->op_cap > 0) memset(thread->op_table, 0, thread->op_cap * sizeof *table);
+    } else {
+        table = (phi__op **)phi__alloc(thread->memory, phi__mul(cap, sizeof *table));
+        if (table == NULL) return false;
+        phi__free(thread->memory, thread->op_table, thread->op_cap * sizeof *table);
+        thread->op_table = table;
+        thread->op_cap = cap;
+    }
+    thread->op_count = 0;
+    return true;
+}
+
 /* Room for one more. False: no memory. */
 static bool phi__rewrite_room(phi__thread *thread) {
-    size_t cap = thread->op_cap > 0 ? thread->op_cap * 2 : 8;
-    phi__op **table, *op;
+    phi__op *op;
     if ((thread->op_count + 1) * 2 <= thread->op_cap) return true;
-    table = (phi__op **)phi__alloc(thread->memory, phi__mul(cap, sizeof *table));
-    if (table == NULL) return false;
-    for (op = thread->ops; op != NULL; op = op->earlier)
-        *phi__rewrite_place(table, cap, op->id_hash, phi_str_of(op->rewrite.op_id)) = op;
-    phi__free(thread->memory, thread->op_table, thread->op_cap * sizeof *table);
-    thread->op_table = table;
-    thread->op_cap = cap;
+    if (!phi__rewrite_table(thread, thread->op_count + 1)) return false;
+    for (op = thread->ops; op != NULL; op = op->earlier) phi__rewrite_index(thread, op);
     return true;
+}
+
+PHI__FN bool phi__thread_index_ops(phi__thread *thread) {
+    size_t n = 0, i;
+    for (i = 0; i < thread->held; i++) n += thread->entries[i]->kind == PHI_ENTRY_REWRITE;
+    if (!phi__rewrite_table(thread, n)) return false;
+    thread->ops = NULL;
+    for (i = 0; i < thread->held; i++) {
+        phi__op *op = (phi__op *)thread->entries[i]->detail;
+        if (thread->entries[i]->kind != PHI_ENTRY_REWRITE) continue;
+        op->earlier = thread->ops;
+        thread->ops = op;
+        phi__rewrite_index(thread, op);
+    }
+    return true;
+}
+
+static bool phi__rewrite_compacts(const phi__op *op) {
+    return op->rewrite.reason == PHI_REWRITE_COMPACTION && op->rewrite.revoke == NULL;
+}
+
+/* Room for the mark of one more compaction. False: no memory. */
+static bool phi__rewrite_mark_room(phi__thread *thread) {
+    void *grown = phi__grow(thread->memory, thread->compactions, &thread->compaction_cap,
+                            phi__add(thread->compaction_count, 1), sizeof *thread->compactions);
+    if (grown != NULL) thread->compactions = (phi__compaction_mark *)grown;
+    return grown != NULL;
+}
+
+static void phi__rewrite_mark(phi__thread *thread, const phi__op *op) {
+    phi__compaction_mark *mark = &thread->compactions[thread->compaction_count++];
+    mark->seq = op->seq;
+    mark->lane = op->lane;
+}
+
+static void phi__rewrite_unmark(phi__thread *thread, const phi__op *op) {
+    size_t i, n = 0;
+    for (i = 0; i < thread->compaction_count; i++)
+        if (thread->compactions[i].seq != op->seq)
+            thread->compactions[n++] = thread->compactions[i];
+    thread->compaction_count = n;
+}
+
+/* Whether the id is that of a rewrite: one that is away is read back. */
+static phi_status phi__rewrite_known(phi__thread *thread, phi_str op_id, bool *known) {
+    phi_status status = PHI_OK;
+    *known = phi__thread_find_op(thread, op_id) != NULL;
+    if (*known || !phi__hashes_has(&thread->away_ops, phi__hash(op_id, 0))) return PHI_OK;
+    status = phi__thread_recall(thread);
+    if (status == PHI_OK) *known = phi__thread_find_op(thread, op_id) != NULL;
+    return status;
 }
 
 /* ---- keeping it ---- */
@@ -240,12 +309,14 @@ static bool phi__rewrite_named(const phi_rewrite *r) {
 static void phi__rewrite_name(const phi__thread *thread, char out[32]) {
     uint64_t n = thread->count;
     do (void)snprintf(out, 32, "op-%llu", (unsigned long long)n++);
-    while (phi__thread_find_op(thread, phi_str_of(out)) != NULL);
+    while (phi__thread_find_op(thread, phi_str_of(out)) != NULL ||
+           phi__hashes_has(&thread->away_ops, phi__hash(phi_str_of(out), 0)));
 }
 
 static phi__op *phi__rewrite_keep(phi__thread *thread, const phi_rewrite *given, uint32_t lane,
                                   uint64_t base) {
-    phi__op *op = (phi__op *)phi__arena_zero(&thread->arena, sizeof *op);
+    phi_arena *room = phi__thread_room(thread);
+    phi__op *op = (phi__op *)phi__arena_zero(room, sizeof *op);
     phi_rewrite named = *given;
     char made[32];
     size_t i, j;
@@ -258,21 +329,23 @@ static phi__op *phi__rewrite_keep(phi__thread *thread, const phi_rewrite *given,
     named.base_seq = base;
     named.has_base = true;
     op->lane = lane;
-    if (!phi__rewrite_copy(&thread->arena, &named, &op->rewrite)) return NULL;
+    op->segment = thread->current;
+    if (!phi__rewrite_copy(room, &named, &op->rewrite)) return NULL;
     for (i = 0; i < given->span_count; i++) {
         op->message_count = phi__add(op->message_count, given->spans[i].message_count);
         for (j = 0; j < given->spans[i].message_count; j++)
             if (!phi__thread_claim_calls(thread, &given->spans[i].messages[j])) return NULL;
     }
     op->rendered = (phi__rendered **)phi__arena_zero(
-        &thread->arena, phi__mul(phi__max(op->message_count, 1), sizeof *op->rendered));
+        room, phi__mul(phi__max(op->message_count, 1), sizeof *op->rendered));
     return op->rendered != NULL ? op : NULL;
 }
 
 static phi__entry *phi__rewrite_entry(phi__thread *thread, phi__op *op, phi_str loop_id,
                                       uint32_t turn_index) {
-    phi__entry *entry = (phi__entry *)phi__arena_zero(&thread->arena, sizeof *entry);
-    if (entry == NULL || !phi__rewrite_room(thread) || !phi__thread_reserve(thread, 1, 0))
+    phi__entry *entry = (phi__entry *)phi__arena_zero(phi__thread_room(thread), sizeof *entry);
+    if (entry == NULL || !phi__rewrite_room(thread) || !phi__thread_reserve(thread, 1, 0) ||
+        (phi__rewrite_compacts(op) && !phi__rewrite_mark_room(thread)))
         return NULL;
     entry->kind = PHI_ENTRY_REWRITE;
     entry->at_ms = phi__thread_now(thread);
@@ -283,23 +356,24 @@ static phi__entry *phi__rewrite_entry(phi__thread *thread, phi__op *op, phi_str 
 }
 
 static void phi__rewrite_append(phi__thread *thread, phi__op *op, phi__entry *entry) {
-    op->seq = thread->count;
+    op->seq = thread->last_op = thread->count;
     op->earlier = thread->ops;
     thread->ops = op;
     op->id_hash = phi__hash(phi_str_of(op->rewrite.op_id), 0);
-    *phi__rewrite_place(thread->op_table, thread->op_cap, op->id_hash,
-                        phi_str_of(op->rewrite.op_id)) = op;
-    thread->op_count++;
+    phi__rewrite_index(thread, op);
+    if (phi__rewrite_compacts(op)) phi__rewrite_mark(thread, op);
     phi__thread_attach(thread, entry, 1);
+    phi__thread_left(thread);
 }
 
 static phi_status phi__rewrite_apply(phi__rewriting *w, phi_str loop_id, uint32_t turn_index) {
     phi__thread *thread = w->thread;
-    phi_arena_mark mark = phi_arena_save(&thread->arena);
+    phi_arena *room = phi__thread_room(thread);
+    phi_arena_mark mark = phi_arena_save(room);
     phi__op *op = phi__rewrite_keep(thread, w->given, w->lane, w->base);
     phi__entry *entry = op != NULL ? phi__rewrite_entry(thread, op, loop_id, turn_index) : NULL;
     if (entry == NULL || (w->lane == thread->lane && !phi__fold_op(thread, &thread->fold, op))) {
-        phi_arena_reset(&thread->arena, mark);
+        phi_arena_reset(room, mark);
         return PHI_NO_MEMORY;
     }
     phi__rewrite_append(thread, op, entry);
@@ -324,12 +398,14 @@ static bool phi__rewrite_touches(const phi_rewrite *a, const phi_rewrite *b) {
 /* The lane's fold without a rewrite, in place of what it was: the originals are in the log. */
 static phi_status phi__rewrite_unfold(phi__thread *thread, phi__op *target) {
     phi__fold fold;
+    phi_status status;
     target->revoked = true;
     target->revoked_at = thread->count;
     if (target->lane != thread->lane) return PHI_OK;
-    if (!phi__fold_lane(thread, thread->lane, UINT64_MAX, &fold)) {
+    status = phi__fold_lane(thread, thread->lane, UINT64_MAX, &fold);
+    if (status != PHI_OK) {
         target->revoked = false;
-        return PHI_NO_MEMORY;
+        return status;
     }
     phi__fold_free(thread->memory, &thread->fold);
     thread->fold = fold;
@@ -339,7 +415,8 @@ static phi_status phi__rewrite_unfold(phi__thread *thread, phi__op *target) {
 static phi_status phi__rewrite_revoke(phi__rewriting *w, phi_str loop_id, uint32_t turn_index) {
     phi__thread *thread = w->thread;
     phi__op *target = phi__thread_find_op(thread, phi_str_of(w->given->revoke)), *later, *op;
-    phi_arena_mark mark = phi_arena_save(&thread->arena);
+    phi_arena *room = phi__thread_room(thread);
+    phi_arena_mark mark = phi_arena_save(room);
     phi__entry *entry;
     if (w->given->span_count > 0) return phi__rewrite_refuse(w, "revoke comes without spans");
     if (target == NULL || target->lane != w->lane || target->rewrite.revoke != NULL ||
@@ -357,9 +434,10 @@ static phi_status phi__rewrite_revoke(phi__rewriting *w, phi_str loop_id, uint32
     op = phi__rewrite_keep(thread, w->given, w->lane, w->base);
     entry = op != NULL ? phi__rewrite_entry(thread, op, loop_id, turn_index) : NULL;
     if (entry == NULL || phi__rewrite_unfold(thread, target) != PHI_OK) {
-        phi_arena_reset(&thread->arena, mark);
+        phi_arena_reset(room, mark);
         return PHI_NO_MEMORY;
     }
+    phi__rewrite_unmark(thread, target);
     phi__rewrite_append(thread, op, entry);
     return PHI_OK;
 }
@@ -398,7 +476,8 @@ static phi_status phi__rewrite_check(phi__rewriting *w) {
     if (status != PHI_OK || r->revoke != NULL) return status;
     w->fold = &thread->fold;
     if (w->lane != thread->lane) {
-        if (!phi__fold_lane(thread, w->lane, UINT64_MAX, &w->made)) return PHI_NO_MEMORY;
+        status = phi__fold_lane(thread, w->lane, UINT64_MAX, &w->made);
+        if (status != PHI_OK) return status;
         w->fold = &w->made;
     }
     status = phi__rewrite_check_groups(w);
@@ -423,6 +502,7 @@ PHI__FN phi_status phi__thread_rewrite(phi__thread *thread, const phi_rewrite *r
                                        char *words, size_t words_size) {
     phi__rewriting w;
     phi_status status;
+    bool known = false;
     memset(&w, 0, sizeof w);
     w.thread = thread;
     w.given = rewrite;
@@ -430,10 +510,11 @@ PHI__FN phi_status phi__thread_rewrite(phi__thread *thread, const phi_rewrite *r
     w.words_size = words != NULL ? words_size : 0;
     if (w.words_size > 0) words[0] = '\0';
     if (duplicate != NULL) *duplicate = false;
-    if (phi__rewrite_named(rewrite) &&
-        phi__thread_find_op(thread, phi_str_of(rewrite->op_id)) != NULL) {
-        if (duplicate != NULL) *duplicate = true;
-        return PHI_OK;
+    if (phi__rewrite_named(rewrite)) {
+        status = phi__rewrite_known(thread, phi_str_of(rewrite->op_id), &known);
+        if (status != PHI_OK) return status;
+        if (duplicate != NULL) *duplicate = known;
+        if (known) return PHI_OK;
     }
     w.lane = rewrite->lane != NULL ? phi__thread_find_lane(thread, phi_str_of(rewrite->lane))
                                    : thread->lane;
@@ -442,6 +523,7 @@ PHI__FN phi_status phi__thread_rewrite(phi__thread *thread, const phi_rewrite *r
         return PHI_NOT_FOUND;
     }
     status = phi__rewrite_check(&w);
+    if (status == PHI_OK && rewrite->revoke != NULL) status = phi__thread_recall(thread);
     if (status != PHI_OK) return status;
     return rewrite->revoke != NULL ? phi__rewrite_revoke(&w, loop_id, turn_index)
                                    : phi__rewrite_apply(&w, loop_id, turn_index);

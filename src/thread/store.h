@@ -63,6 +63,9 @@ typedef struct phi_store {
    already: the thread must be empty, and is filled with it (*torn as in read). It does not: what the thread has is
    written first. Locks it until phi_thread_detach, or until the thread is freed, which syncs too.
    `store` is copied, what it points to borrowed until then. append and read are needed; without lock nothing is locked.
+   What is stored and not shown by the active lane leaves memory at the beginning of a phi_step, when no event of its agent
+   waits (of a thread that phi_run was lent: no event at all). Whatever needs it reads the log back from the store, in one
+   call, or says what the store says; then it stays until something goes out of view again.
    PHI_MISUSE: it is attached already, or both have entries; PHI_BAD_ARG: store or id is none; as the store's functions
    else; words go to *words. Then nothing changed. */
 PHI_API phi_status phi_thread_attach(phi_thread *thread, const phi_store *store, const char *id,
@@ -70,13 +73,14 @@ PHI_API phi_status phi_thread_attach(phi_thread *thread, const phi_store *store,
 /* Writes what the store does not have yet. PHI_OK: it has everything. After a failure it is tried again with the next
    entry. PHI_MISUSE: the thread is in no store. */
 PHI_API phi_status phi_thread_sync(phi_thread *thread, char *words, size_t words_size);
-PHI_API phi_status
-phi_thread_detach(phi_thread *thread); /* syncs; also when that fails it is detached */
+/* Syncs; also when that fails it is detached. Before, it reads back what has left memory: where that fails it stays
+   attached. */
+PHI_API phi_status phi_thread_detach(phi_thread *thread);
 PHI_API uint64_t phi_thread_stored(const phi_thread *thread); /* entries that the store has */
 
 /* ---- a thread as text ---- */
 
-/* A header line and an entry a line, JSON Lines; in the arena. PHI_NO_MEMORY. */
+/* A header line and an entry a line, JSON Lines; in the arena. PHI_NO_MEMORY; what the store says. */
 PHI_API phi_status phi_thread_to_json(const phi_thread *thread, phi_arena *arena, phi_str *out);
 /* Reads it into an empty thread. PHI_MISUSE: it is not empty, and nothing changed; PHI_PARSE: words name the line, and
    PHI_NO_MEMORY: then it is empty, and in no store. */

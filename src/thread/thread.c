@@ -8,7 +8,8 @@ PHI__FN void phi__thread_init(phi__thread *thread, phi_memory *memory, phi__io *
     memset(thread, 0, sizeof *thread);
     thread->memory = memory;
     thread->io = io;
-    phi_arena_init(&thread->arena, memory, 0);
+    phi_arena_init(&thread->first.arena, memory, 0);
+    thread->current = &thread->first;
 }
 
 PHI__FN void phi__thread_renew(phi__thread *thread) {
@@ -20,15 +21,28 @@ PHI__FN void phi__thread_renew(phi__thread *thread) {
 }
 
 PHI__FN void phi__thread_free(phi__thread *thread) {
+    phi__segment *segment;
+    uint32_t i;
     if (thread->journal != NULL) (void)phi__journal_sync(thread, NULL, 0);
     phi__journal_close(thread);
     phi__free(thread->memory, thread->entries, thread->cap * sizeof *thread->entries);
     phi__free(thread->memory, thread->messages, thread->message_cap * sizeof *thread->messages);
+    for (i = 1; i < thread->lane_count; i++) /* the first one's is static */
+        phi__free(thread->memory, (void *)(uintptr_t)thread->lanes[i].name.at,
+                  thread->lanes[i].name.len + 1);
     phi__free(thread->memory, thread->lanes, thread->lane_cap * sizeof *thread->lanes);
-    phi__free(thread->memory, thread->ids, thread->id_cap * sizeof *thread->ids);
+    phi__hashes_free(thread->memory, &thread->ids);
+    phi__hashes_free(thread->memory, &thread->away_ops);
     phi__free(thread->memory, thread->op_table, thread->op_cap * sizeof(phi__op *));
+    phi__free(thread->memory, thread->compactions,
+              thread->compaction_cap * sizeof *thread->compactions);
     phi__fold_free(thread->memory, &thread->fold);
-    phi_arena_free(&thread->arena);
+    phi_arena_free(&thread->first.arena);
+    while ((segment = thread->segments) != NULL) {
+        thread->segments = segment->older;
+        phi_arena_free(&segment->arena);
+        phi__free(thread->memory, segment, sizeof *segment);
+    }
     phi__thread_renew(thread);
 }
 
@@ -39,14 +53,14 @@ PHI__FN int64_t phi__thread_now(const phi__thread *thread) {
 PHI__FN bool phi__thread_reserve(phi__thread *thread, size_t n, size_t messages) {
     void *grown;
     if (n > 0) {
-        grown = phi__grow(thread->memory, thread->entries, &thread->cap, phi__add(thread->count, n),
+        grown = phi__grow(thread->memory, thread->entries, &thread->cap, phi__add(thread->held, n),
                           sizeof *thread->entries);
         if (grown == NULL) return false;
         thread->entries = (phi__entry **)grown;
     }
     if (messages == 0) return true;
     grown = phi__grow(thread->memory, thread->messages, &thread->message_cap,
-                      phi__add(thread->message_count, messages), sizeof *thread->messages);
+                      phi__add(thread->held_messages, messages), sizeof *thread->messages);
     if (grown == NULL) return false;
     thread->messages = (phi__entry **)grown;
     return phi__fold_room(thread->memory, &thread->fold, messages);
@@ -56,19 +70,26 @@ PHI__FN void phi__thread_attach(phi__thread *thread, phi__entry *entries, size_t
     size_t i;
     for (i = 0; i < n; i++) {
         phi__entry *entry = &entries[i];
-        entry->seq = thread->count;
+        entry->seq = thread->count++;
         entry->lane = thread->lane;
-        thread->entries[thread->count++] = entry;
+        entry->segment = thread->current;
+        thread->entries[thread->held++] = entry;
         if (entry->kind == PHI_ENTRY_MESSAGE) {
-            thread->messages[thread->message_count++] = entry;
-            phi__fold_message(thread, &thread->fold, entry);
+            entry->ordinal = thread->message_count++;
+            thread->messages[thread->held_messages++] = entry;
+            if (entry->message->role == PHI_ROLE_USER) thread->last_user = entry->seq + 1;
+            phi__fold_message(&thread->fold, entry);
         } else if (entry->kind == PHI_ENTRY_LOOP_END) {
             if (entry->usage != NULL) phi_usage_add(&thread->usage, entry->usage);
             phi__fold_end(thread, &thread->fold, entry);
-        } else if (entry->kind == PHI_ENTRY_LOOP_START)
+            if (entry->keep == PHI_KEEP_NONE) phi__thread_left(thread);
+            thread->started = NULL;
+        } else if (entry->kind == PHI_ENTRY_LOOP_START) {
             thread->restored = false;
+            thread->started = entry;
+        }
     }
-    if (thread->journal != NULL) phi__journal_grew(thread);
+    if (thread->journal != NULL) phi__journal_list(thread, PHI__JOURNAL_GREW);
 }
 
 PHI__FN bool phi__thread_append(phi__thread *thread, const phi__entry *entries, size_t n) {
@@ -77,7 +98,7 @@ PHI__FN bool phi__thread_append(phi__thread *thread, const phi__entry *entries, 
     if (n == 0) return true;
     for (i = 0; i < n; i++) messages += entries[i].kind == PHI_ENTRY_MESSAGE;
     if (!phi__thread_reserve(thread, n, messages)) return false;
-    kept = (phi__entry *)phi_arena_alloc(&thread->arena, phi__mul(n, sizeof *kept));
+    kept = (phi__entry *)phi_arena_alloc(phi__thread_room(thread), phi__mul(n, sizeof *kept));
     if (kept == NULL) return false;
     memcpy(kept, entries, n * sizeof *kept);
     phi__thread_attach(thread, kept, n);
@@ -85,9 +106,10 @@ PHI__FN bool phi__thread_append(phi__thread *thread, const phi__entry *entries, 
 }
 
 PHI__FN phi_message *phi__thread_keep(phi__thread *thread, const phi_message *message) {
-    phi_arena_mark mark = phi_arena_save(&thread->arena);
-    phi_message *kept = phi_message_copy(message, &thread->arena);
-    if (kept == NULL) phi_arena_reset(&thread->arena, mark);
+    phi_arena *room = phi__thread_room(thread);
+    phi_arena_mark mark = phi_arena_save(room);
+    phi_message *kept = phi_message_copy(message, room);
+    if (kept == NULL) phi_arena_reset(room, mark);
     return kept;
 }
 
@@ -109,11 +131,13 @@ static bool phi__thread_answer(phi__thread *thread, const phi_message *asked,
     result.tool_name = call->name;
     result.is_error = true;
     result.timestamp_ms = entry.at_ms = phi__thread_now(thread);
-    result.loop_id = entry.loop_id = asked->loop_id;
+    result.loop_id = asked->loop_id;
     result.turn_index = entry.turn_index = asked->turn_index;
     entry.kind = PHI_ENTRY_MESSAGE;
     entry.message = phi__thread_keep(thread, &result);
-    return entry.message != NULL && phi__thread_append(thread, &entry, 1);
+    if (entry.message == NULL) return false;
+    entry.loop_id = entry.message->loop_id; /* the answer may leave memory before it does */
+    return phi__thread_append(thread, &entry, 1);
 }
 
 /* Whether one of these results is for this call. They mostly stand in call order, and *next is the one; a
@@ -149,37 +173,11 @@ PHI__FN bool phi__thread_answer_orphans(phi__thread *thread) {
 
 /* ---- ids ---- */
 
-/* Where a hash stands, or the free place where it would. */
-static size_t phi__thread_id_place(const uint64_t *ids, size_t cap, uint64_t hash) {
-    size_t at = (size_t)hash & (cap - 1);
-    while (ids[at] != 0 && ids[at] != hash) at = (at + 1) & (cap - 1);
-    return at;
-}
-
-static bool phi__thread_id_room(phi__thread *thread) {
-    size_t cap = thread->id_cap > 0 ? thread->id_cap * 2 : 16, i;
-    uint64_t *ids;
-    if (thread->id_count * 2 < thread->id_cap) return true;
-    ids = (uint64_t *)phi__alloc(thread->memory, phi__mul(cap, sizeof *ids));
-    if (ids == NULL) return false;
-    for (i = 0; i < thread->id_cap; i++)
-        if (thread->ids[i] != 0)
-            ids[phi__thread_id_place(ids, cap, thread->ids[i])] = thread->ids[i];
-    phi__free(thread->memory, thread->ids, thread->id_cap * sizeof *ids);
-    thread->ids = ids;
-    thread->id_cap = cap;
-    return true;
-}
-
 PHI__FN phi_status phi__thread_claim_id(phi__thread *thread, phi_str id) {
     uint64_t hash = phi__hash(id, 0);
-    size_t at;
-    if (hash == 0) hash = 1;
-    if (!phi__thread_id_room(thread)) return PHI_NO_MEMORY;
-    at = phi__thread_id_place(thread->ids, thread->id_cap, hash);
-    if (thread->ids[at] == hash) return PHI_FULL;
-    thread->ids[at] = hash;
-    thread->id_count++;
+    if (phi__hashes_has(&thread->ids, hash)) return PHI_FULL;
+    if (!phi__hashes_room(thread->memory, &thread->ids, 1)) return PHI_NO_MEMORY;
+    phi__hashes_add(&thread->ids, hash);
     return PHI_OK;
 }
 

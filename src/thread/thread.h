@@ -38,11 +38,13 @@ typedef enum phi_entry_kind {
     PHI_ENTRY_NOTE   /* the host's own; no model sees it */
 } phi_entry_kind;
 
-/* Bits of phi_entry.flags and phi_view_item.flags. */
+/* Bits of phi_entry.flags and phi_view_item.flags. An entry has the later ones where its log began with copies of what
+   another one showed: phi_new_session, phi_thread_fork. */
 enum {
     PHI_ENTRY_DURABLE = 1 << 0,  /* a compaction leaves it standing, and all of its group */
     PHI_ITEM_SYNTHETIC = 1 << 1, /* made by a rewrite; not a message of the log's own */
-    PHI_ITEM_SUMMARY = 1 << 2    /* ... that sums up what stood in its place */
+    PHI_ITEM_SUMMARY = 1 << 2,   /* ... that sums up what stood in its place */
+    PHI_ITEM_UNMEASURED = 1 << 3 /* an answer whose usage is of a list rewritten since */
 };
 
 /* What of a run stays in view once it has ended. phi's own runs end with COMPLETE. */
@@ -88,7 +90,8 @@ typedef struct phi_rewrite {
 } phi_rewrite;
 
 /* An entry as it stands. Strings, and what pointers point to, are the thread's, valid until it is freed or, of an
-   agent's own, begins anew (phi_agent_thread). */
+   agent's own, begins anew (phi_agent_thread). Of a thread that is in a store, what the active lane does not show is
+   valid until the next phi_step: it leaves memory (thread/store.h). */
 typedef struct phi_entry {
     uint64_t seq;  /* dense, from 0 */
     int64_t at_ms; /* Unix time; for display, never for order */
@@ -111,7 +114,8 @@ typedef struct phi_entry {
     phi_str note_kind, note;                               /* NOTE: a name, and JSON text */
 } phi_entry;
 
-/* How many there are; also the revision. And entry `seq`: PHI_NOT_FOUND past the end. */
+/* How many there are; also the revision. And entry `seq`: PHI_NOT_FOUND past the end; what the store says, where it is
+   to be read back. */
 PHI_API uint64_t phi_thread_count(const phi_thread *thread);
 PHI_API phi_status phi_thread_entry(const phi_thread *thread, uint64_t seq, phi_entry *out);
 
@@ -134,10 +138,12 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i); /* emp
 
 /* Begins a lane with what lane `parent` (NULL: the active one) showed after entry at_seq, cut back to the end of a whole
    group: an answer and its results stay together. UINT64_MAX, and all past the end: all of it. The name is copied.
-   PHI_MISUSE: there is such a lane; PHI_NOT_FOUND: no such parent; PHI_BAD_ARG: no name; PHI_BUSY, PHI_NO_MEMORY. */
+   PHI_MISUSE: there is such a lane; PHI_NOT_FOUND: no such parent; PHI_BAD_ARG: no name; PHI_BUSY, PHI_NO_MEMORY; what the
+   store says. */
 PHI_API phi_status phi_thread_fork_lane(phi_thread *thread, const char *name, const char *parent,
                                         uint64_t at_seq);
-/* Makes a lane the active one; one that is not there begins empty. PHI_BUSY, PHI_NO_MEMORY: nothing changed. */
+/* Makes a lane the active one; one that is not there begins empty. PHI_BUSY, PHI_NO_MEMORY, what the store says: nothing
+   changed. */
 PHI_API phi_status phi_thread_switch(phi_thread *thread, const char *name);
 /* Switches to a fresh empty lane. Its name is made: phi_thread_lane tells it. */
 PHI_API phi_status phi_thread_fresh(phi_thread *thread);
@@ -147,7 +153,7 @@ PHI_API phi_status phi_thread_fresh(phi_thread *thread);
 /* Copied. PHI_OK: appended, or there already (then *duplicate, where given). PHI_BUSY: a run goes over the thread; PHI_BAD_ARG:
    it is not valid, and `words`, where given, say what is wrong with it: spans out of order or past base_seq, one that
    cuts a group or a synthetic message, a message without content; PHI_NOT_FOUND: no such lane, or nothing to revoke;
-   PHI_MISUSE: a later rewrite touches what is to be revoked; PHI_NO_MEMORY. Then nothing changed. */
+   PHI_MISUSE: a later rewrite touches what is to be revoked; PHI_NO_MEMORY; what the store says. Then nothing changed. */
 PHI_API phi_status phi_thread_rewrite(phi_thread *thread, const phi_rewrite *rewrite,
                                       bool *duplicate, char *words, size_t words_size);
 
@@ -162,7 +168,8 @@ typedef struct phi_view_item {
 } phi_view_item;
 
 /* What a lane (NULL: the active one) shows after entry upto (UINT64_MAX, and all past the end: now). The list is in the
-   arena; its messages are the thread's, valid as an entry's. PHI_NOT_FOUND: no such lane; PHI_NO_MEMORY, PHI_BAD_ARG. */
+   arena; its messages are the thread's, valid as an entry's. PHI_NOT_FOUND: no such lane; PHI_NO_MEMORY, PHI_BAD_ARG; what
+   the store says. */
 PHI_API phi_status phi_thread_view(const phi_thread *thread, const char *lane, uint64_t upto,
                                    phi_arena *arena, const phi_view_item **out, size_t *count);
 
@@ -171,7 +178,7 @@ PHI_API phi_usage phi_thread_usage(const phi_thread *thread);
 
 /* A thread of its own, in the same runtime: what the active lane showed after entry at_seq (as phi_thread_fork_lane cuts
    it; UINT64_MAX: all of it) are its messages. Shares nothing; runs, rewrites, lanes and notes are not taken over. Also
-   while a run goes on. NULL: no memory, or no such entry: phi_last_error. Caller frees with phi_thread_free. */
+   while a run goes on. NULL: no memory, no such entry, or what the store says: phi_last_error. Caller frees with phi_thread_free. */
 PHI_API phi_thread *phi_thread_fork(const phi_thread *thread, uint64_t at_seq);
 
 #ifdef __cplusplus

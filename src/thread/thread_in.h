@@ -1,8 +1,10 @@
 /* thread_in.h - the log in memory: entries, lanes, and the fold of the active lane.
 
-   Entries and their messages live in the thread's arena and never move. Order is seq, which is also the place in
-   the log. The fold of the active lane is kept as a list that grows with the log, so that a turn costs its new
-   entries; other lanes, and earlier states, are folded anew when they are asked for.
+   Entries and their messages live in segments and never move. Order is seq, which is also the place in the log. The
+   fold of the active lane is kept as a list that grows with the log, so that a turn costs its new entries; other
+   lanes, and earlier states, are folded anew when they are asked for.
+   Of a log that is in a store, what no view shows leaves memory (segments.c): it is then *away*, and whoever needs
+   it has it read back.
    An assistant message that failed or was aborted stays in the log and is not shown.
    Threads: the pumping thread. */
 #ifndef PHI_THREAD_THREAD_IN_H
@@ -14,9 +16,18 @@
 
 enum { PHI__LANE_NONE = 0x7fffffff };
 
+/* Where entries live, and all they point to: what is appended goes to the current one, which is left for a new one
+   when it is full. */
+typedef struct phi__segment {
+    phi_arena arena;
+    struct phi__segment *older;
+    bool live; /* while something leaves: it stays */
+} phi__segment;
+
 /* A rewrite as it is kept. */
 typedef struct phi__op {
-    phi_rewrite rewrite; /* strings, spans and messages in the thread's arena */
+    phi_rewrite rewrite; /* strings, spans and messages in its segment */
+    phi__segment *segment;
     uint32_t lane;
     uint64_t seq;
     bool revoked;
@@ -37,7 +48,9 @@ typedef struct phi__note {
 
 typedef struct phi__entry {
     uint64_t seq;
-    int64_t at_ms; /* for display, never for order */
+    phi__segment *segment;
+    size_t ordinal; /* MESSAGE: its place among those of its lane, the parents' included */
+    int64_t at_ms;  /* for display, never for order */
     phi_entry_kind kind;
     uint32_t flags;
     uint32_t lane;
@@ -56,11 +69,17 @@ typedef struct phi__entry {
 } phi__entry;
 
 typedef struct phi__lane {
-    phi_str name;
+    phi_str name;    /* in memory of its own */
     uint32_t parent; /* PHI__LANE_NONE: it began empty */
     uint64_t fork_seq;
     uint64_t seq; /* of the entry that began it */
 } phi__lane;
+
+/* A compaction that was not undone; it is known also when its rewrite is away. */
+typedef struct phi__compaction_mark {
+    uint64_t seq;
+    uint32_t lane;
+} phi__compaction_mark;
 
 /* What a lane shows: each item is a message of the log, or one of a rewrite. */
 typedef struct phi__fold {
@@ -70,29 +89,46 @@ typedef struct phi__fold {
     size_t linked, groups; /* project_in.h: items so far that it knows, and the groups of them */
 } phi__fold;
 
+/* Hashes: an open table, half empty; 0 is free. */
+typedef struct phi__hashes {
+    uint64_t *at;
+    size_t count, cap;
+} phi__hashes;
+
 typedef struct phi__thread {
     phi_memory *memory;
     phi__io *io;
-    phi_arena arena;
-    phi__entry **entries; /* by seq */
-    size_t count, cap;
-    phi__entry **messages; /* the MESSAGE entries of the active lane, in order */
-    size_t message_count, message_cap;
+    phi__segment first;     /* in its place: a short log needs no other */
+    phi__segment *segments; /* the others */
+    phi__segment *current;  /* one of these */
+    size_t count;           /* entries, of which `held` are in memory: by seq */
+    phi__entry **entries;
+    size_t held, cap;
+    size_t
+        message_count; /* MESSAGE entries of the active lane, of which these are in memory: in order */
+    phi__entry **messages;
+    size_t held_messages, message_cap;
     phi__fold fold;                      /* of the active lane */
     phi__lane *lanes;                    /* none: there is only the default one */
     uint32_t lane_count, lane, lane_cap; /* lane: the active one */
-    phi__op *ops;                        /* the last one in the log */
+    phi__op *ops;                        /* the last one in memory */
+    uint64_t last_op;                    /* seq of the last rewrite, wherever it is; 0: none */
     phi_usage usage;                     /* of runs that ended */
     void *user;                          /* the run that goes over it, or NULL */
-    bool of_agent; /* it is an agent's own: not to be freed, nor lent to a run */
-    bool restored; /* it was read: what no run has answered since was lost with a process */
+    phi__entry *started;                 /* the LOOP_START whose end has not come, or NULL */
+    uint64_t last_user; /* 1 and the seq of the active lane's last user message; 0: none */
+    bool of_agent;      /* it is an agent's own: not to be freed, nor lent to a run */
+    bool restored;      /* it was read: what no run has answered since was lost with a process */
+    bool left; /* something went out of view since the last look at what may leave memory */
     struct phi__journal *journal; /* journal_in.h; NULL: it is in no store */
     struct phi__grown *grown;     /* where it is put when it grows; NULL: nowhere */
     struct phi_runtime *rt;       /* whose it is; NULL: nobody's */
-    uint64_t *ids; /* hashes of the tool call ids so far: an open table, half empty, 0 is free */
-    size_t id_count, id_cap;
-    phi__op **op_table; /* rewrite.c: all rewrites by id: an open table, half empty */
+    phi__hashes ids;              /* of the tool call ids so far */
+    phi__hashes away_ops;         /* of the ids of rewrites that are away */
+    phi__op **op_table; /* rewrite.c: rewrites in memory by id: an open table, half empty */
     size_t op_count, op_cap;
+    phi__compaction_mark *compactions; /* in the order of the log */
+    size_t compaction_count, compaction_cap;
 } phi__thread;
 
 /* io: for the time of what is appended; NULL: none is known. */
@@ -106,12 +142,49 @@ PHI__FN void phi__thread_renew(phi__thread *thread);
 /* Room for n entries, `messages` of them MESSAGEs, so that attaching them cannot fail as long as nothing
    else is appended. False: no memory. */
 PHI__FN bool phi__thread_reserve(phi__thread *thread, size_t n, size_t messages);
-/* Appends entries that live in the thread's arena already, to the active lane; their room was reserved. */
+/* Appends entries that live in the current segment already, to the active lane; their room was reserved. */
 PHI__FN void phi__thread_attach(phi__thread *thread, phi__entry *entries, size_t n);
 
 /* Appends copies of n entries, all or none, and fills their seq; what they point to must live in the
-   thread's arena. False: no memory, and nothing changed. */
+   current segment. False: no memory, and nothing changed. */
 PHI__FN bool phi__thread_append(phi__thread *thread, const phi__entry *entries, size_t n);
+
+/* ---- segments.c ---- */
+
+/* Where the next entries are to live, and all they point to. */
+PHI__FN phi_arena *phi__thread_room(phi__thread *thread);
+/* Leaves the current segment for a new one if it is full, at a moment when nothing is in it that is not appended.
+   `carried`, where given, is copied into the new one: what later entries go on pointing to. False: no memory, and
+   nothing changed. */
+PHI__FN bool phi__thread_roll(phi__thread *thread, phi_str *carried);
+
+/* An entry, and message i of the active lane; NULL: it is away, or there is none. */
+PHI__FN phi__entry *phi__thread_at(const phi__thread *thread, uint64_t seq);
+PHI__FN phi__entry *phi__thread_message(const phi__thread *thread, size_t i);
+
+/* Message i of the active lane, read back where it is away; NULL: there is none, or it cannot be read (*status is not
+   PHI_OK then). */
+PHI__FN const phi_message *phi__thread_said(const phi__thread *thread, size_t i,
+                                            phi_status *status);
+
+/* Something went out of view. */
+PHI__FN void phi__thread_left(phi__thread *thread);
+
+/* Lets go of what no view shows. Between the two, segments that somebody points into are pinned; what stays besides:
+   those of the view, the current one, and of a run that goes on its beginning. Nothing happens where the store has not
+   everything. */
+PHI__FN bool phi__thread_shed_begin(phi__thread *thread); /* false: there is nothing to do */
+PHI__FN void phi__thread_pin(phi__segment *segment);      /* NULL is harmless */
+PHI__FN void phi__thread_shed_end(phi__thread *thread);
+
+/* Reads back all that is away; pointers to what is in memory stay good. PHI_OK: the log is whole. Else what the store
+   says, or PHI_NO_MEMORY, and nothing changed. */
+PHI__FN phi_status phi__thread_recall(const phi__thread *thread);
+
+PHI__FN bool phi__hashes_room(phi_memory *memory, phi__hashes *set, size_t more);
+PHI__FN bool phi__hashes_has(const phi__hashes *set, uint64_t hash);
+PHI__FN void phi__hashes_add(phi__hashes *set, uint64_t hash); /* its room was made */
+PHI__FN void phi__hashes_free(phi_memory *memory, phi__hashes *set);
 
 /* check.c: words about what makes a message unfit for a thread, and the block it is (SIZE_MAX: none); NULL: it is
    fit. Static. */
@@ -136,7 +209,7 @@ PHI__FN bool phi__thread_truncate(phi__thread *thread, uint64_t target_tokens, p
    so. False: no memory; results that are there by then stay. */
 PHI__FN bool phi__thread_answer_orphans(phi__thread *thread);
 
-/* Copies a message into the thread's arena without appending it; NULL: no memory. */
+/* Copies a message into the current segment without appending it; NULL: no memory. */
 PHI__FN phi_message *phi__thread_keep(phi__thread *thread, const phi_message *message);
 
 /* views.c: an entry as the public struct shows it. */
@@ -149,6 +222,9 @@ PHI__FN phi_str phi__thread_lane_name(const phi__thread *thread, uint32_t lane);
 PHI__FN phi_status phi__thread_new_lane(phi__thread *thread, phi_str name, uint32_t parent,
                                         uint64_t fork_seq, uint32_t *lane);
 PHI__FN phi_status phi__thread_switch(phi__thread *thread, uint32_t lane);
+/* The MESSAGE entries of a lane, in place of those of the active one; of a log that is whole. False: no memory, and
+   nothing changed. */
+PHI__FN bool phi__lane_messages(phi__thread *thread, uint32_t lane);
 /* The end of the last whole group of a lane at `at`: its seq, in *out. False: there is none. */
 PHI__FN phi_status phi__thread_cut(const phi__thread *thread, uint32_t lane, uint64_t at,
                                    uint64_t *out, bool *any);
@@ -156,14 +232,17 @@ PHI__FN phi_status phi__thread_cut(const phi__thread *thread, uint32_t lane, uin
 /* fold.c: whether a message is shown at all */
 PHI__FN bool phi__fold_shows(const phi_message *message);
 PHI__FN bool phi__fold_room(phi_memory *memory, phi__fold *fold, size_t more);
-PHI__FN void phi__fold_message(phi__thread *thread, phi__fold *fold, phi__entry *entry);
+PHI__FN void phi__fold_message(phi__fold *fold, phi__entry *entry);
 /* Puts a rewrite into a fold. False: no memory, and nothing changed. */
 PHI__FN bool phi__fold_op(const phi__thread *thread, phi__fold *fold, phi__op *op);
 PHI__FN void phi__fold_end(const phi__thread *thread, phi__fold *fold, const phi__entry *end);
-/* What a lane shows after entry `upto`, made anew; *fold is freed with phi__fold_free. `messages`, where given, gets its
-   MESSAGE entries, an array of *message_cap. False: no memory. */
-PHI__FN bool phi__fold_lane(const phi__thread *thread, uint32_t lane, uint64_t upto,
-                            phi__fold *fold);
+/* What a lane shows after entry `upto`, made anew, of the whole log: what is away is read back. *fold is freed with
+   phi__fold_free. As phi__thread_recall else. */
+PHI__FN phi_status phi__fold_lane(const phi__thread *thread, uint32_t lane, uint64_t upto,
+                                  phi__fold *fold);
+/* The same, where the fold of the active lane is it not: *out is that one, or *made, which is freed in any case. */
+PHI__FN phi_status phi__fold_at(const phi__thread *thread, uint32_t lane, uint64_t upto,
+                                phi__fold *made, const phi__fold **out);
 PHI__FN void phi__fold_free(phi_memory *memory, phi__fold *fold);
 /* Limits of the lanes that a lane is made of: entries of lane i count up to limits[i], of which there are lane_count,
    UINT64_MAX - 1 for all, and none where any is false. NULL: no memory. Freed by the caller. */
@@ -197,6 +276,9 @@ PHI__FN phi_status phi__thread_rewrite_check(phi__thread *thread, const phi_rewr
                                              char *words, size_t words_size);
 /* A deep copy in an arena. False: no memory. */
 PHI__FN bool phi__rewrite_copy(phi_arena *arena, const phi_rewrite *given, phi_rewrite *out);
-PHI__FN phi__op *phi__thread_find_op(const phi__thread *thread, phi_str op_id);
+PHI__FN phi__op *phi__thread_find_op(const phi__thread *thread, phi_str op_id); /* in memory */
+/* Chains the rewrites of the entries in memory anew, and puts them into the table. False: no memory, and nothing
+   changed; never, where there are not more than before. */
+PHI__FN bool phi__thread_index_ops(phi__thread *thread);
 
 #endif

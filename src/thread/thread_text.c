@@ -41,9 +41,12 @@ PHI_API phi_status phi_thread_to_json(const phi_thread *thread, phi_arena *arena
     const phi__thread *log = (const phi__thread *)thread;
     phi_arena scratch;
     phi__buf text;
+    phi_status status;
     size_t i;
     bool done;
     if (log == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
+    status = phi__thread_recall(log);
+    if (status != PHI_OK) return status;
     phi__buf_init(&text, arena->memory);
     phi_arena_init(&scratch, arena->memory, 0);
     phi__buf_text(&text, PHI__THREAD_HEADER);

@@ -57,10 +57,12 @@ PHI_API uint64_t phi_thread_count(const phi_thread *thread) {
 
 PHI_API phi_status phi_thread_entry(const phi_thread *thread, uint64_t seq, phi_entry *out) {
     const phi__thread *log = (const phi__thread *)thread;
+    phi_status status = PHI_OK;
     if (log == NULL || out == NULL) return PHI_BAD_ARG;
     if (seq >= log->count) return PHI_NOT_FOUND;
-    phi__thread_show(log, log->entries[seq], out);
-    return PHI_OK;
+    if (phi__thread_at(log, seq) == NULL) status = phi__thread_recall(log);
+    if (status == PHI_OK) phi__thread_show(log, phi__thread_at(log, seq), out);
+    return status;
 }
 
 static bool phi__view_is_json(const phi__thread *log, phi_str json, phi_status *status) {
@@ -89,14 +91,14 @@ static phi_status phi__view_check(const phi__thread *log, const phi_message *mes
 
 static bool phi__view_append(phi__thread *log, const phi_message *messages, size_t count,
                              uint32_t flags) {
-    phi__entry *entries =
-        (phi__entry *)phi__arena_zero(&log->arena, phi__mul(count, sizeof *entries));
+    phi_arena *room = phi__thread_room(log);
+    phi__entry *entries = (phi__entry *)phi__arena_zero(room, phi__mul(count, sizeof *entries));
     size_t i;
     if (entries == NULL || !phi__thread_reserve(log, count, count)) return false;
     for (i = 0; i < count; i++) {
         entries[i].kind = PHI_ENTRY_MESSAGE;
         entries[i].flags = flags & PHI_ENTRY_DURABLE;
-        entries[i].message = phi_message_copy(&messages[i], &log->arena);
+        entries[i].message = phi_message_copy(&messages[i], room);
         if (entries[i].message == NULL || !phi__thread_claim_calls(log, &messages[i])) return false;
         entries[i].at_ms = phi__thread_now(log);
         entries[i].loop_id = entries[i].message->loop_id;
@@ -111,15 +113,18 @@ PHI_API phi_status phi_thread_append_messages(phi_thread *thread, const phi_mess
                                               uint64_t *seq) {
     phi__thread *log = (phi__thread *)thread;
     phi_arena_mark mark;
+    phi_arena *room;
     phi_status status;
     if (log == NULL) return PHI_BAD_ARG;
     if (log->user != NULL) return PHI_BUSY;
     if (expected != UINT64_MAX && expected != log->count) return PHI_STALE;
     status = phi__view_check(log, messages, count);
     if (status != PHI_OK) return status;
-    mark = phi_arena_save(&log->arena);
+    if (!phi__thread_roll(log, NULL)) return PHI_NO_MEMORY;
+    room = phi__thread_room(log);
+    mark = phi_arena_save(room);
     if (!phi__view_append(log, messages, count, flags)) {
-        phi_arena_reset(&log->arena, mark);
+        phi_arena_reset(room, mark);
         return PHI_NO_MEMORY;
     }
     if (seq != NULL) *seq = log->count - count;
@@ -129,6 +134,7 @@ PHI_API phi_status phi_thread_append_messages(phi_thread *thread, const phi_mess
 PHI_API phi_status phi_thread_note(phi_thread *thread, const char *kind, phi_str json,
                                    uint64_t *seq) {
     phi__thread *log = (phi__thread *)thread;
+    phi_arena *room;
     phi_arena_mark mark;
     phi__entry *entry;
     phi__note *note;
@@ -136,13 +142,14 @@ PHI_API phi_status phi_thread_note(phi_thread *thread, const char *kind, phi_str
     if (log == NULL || kind == NULL || kind[0] == '\0') return PHI_BAD_ARG;
     if (!phi__view_is_json(log, json, &status))
         return status == PHI_NO_MEMORY ? PHI_NO_MEMORY : PHI_BAD_ARG;
-    mark = phi_arena_save(&log->arena);
-    entry = (phi__entry *)phi__arena_zero(&log->arena, sizeof *entry);
-    note = (phi__note *)phi__arena_zero(&log->arena, sizeof *note);
-    if (entry == NULL || note == NULL ||
-        !phi__arena_str(&log->arena, phi_str_of(kind), &note->kind) ||
-        !phi__arena_str(&log->arena, json, &note->json) || !phi__thread_reserve(log, 1, 0)) {
-        phi_arena_reset(&log->arena, mark);
+    if (log->user == NULL && !phi__thread_roll(log, NULL)) return PHI_NO_MEMORY;
+    room = phi__thread_room(log);
+    mark = phi_arena_save(room);
+    entry = (phi__entry *)phi__arena_zero(room, sizeof *entry);
+    note = (phi__note *)phi__arena_zero(room, sizeof *note);
+    if (entry == NULL || note == NULL || !phi__arena_str(room, phi_str_of(kind), &note->kind) ||
+        !phi__arena_str(room, json, &note->json) || !phi__thread_reserve(log, 1, 0)) {
+        phi_arena_reset(room, mark);
         return PHI_NO_MEMORY;
     }
     entry->kind = PHI_ENTRY_NOTE;
@@ -181,17 +188,15 @@ PHI_API phi_status phi_thread_view(const phi_thread *thread, const char *lane, u
                                    phi_arena *arena, const phi_view_item **out, size_t *count) {
     const phi__thread *log = (const phi__thread *)thread;
     phi__fold made;
-    const phi__fold *fold = &made;
+    const phi__fold *fold;
+    phi_status status;
     uint32_t at;
     bool done;
     if (log == NULL || arena == NULL || out == NULL || count == NULL) return PHI_BAD_ARG;
     at = lane != NULL ? phi__thread_find_lane(log, phi_str_of(lane)) : log->lane;
     if (at == PHI__LANE_NONE) return PHI_NOT_FOUND;
-    memset(&made, 0, sizeof made);
-    if (at == log->lane && (upto == UINT64_MAX || upto + 1 >= log->count))
-        fold = &log->fold;
-    else if (!phi__fold_lane(log, at, upto, &made))
-        return PHI_NO_MEMORY;
+    status = phi__fold_at(log, at, upto, &made, &fold);
+    if (status != PHI_OK) return status;
     *count = fold->count;
     done = phi__view_items(fold, arena, out);
     phi__fold_free(log->memory, &made);

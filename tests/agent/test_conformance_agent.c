@@ -254,7 +254,7 @@ TEST(a_new_session_has_a_new_id_no_counters_no_last_loop_and_the_same_history) {
     rig_says(r, "a");
     rig_says(r, "b");
     ask(r, agent, "1");
-    CHECK_EQ_INT(phi_new_session(agent), PHI_OK);
+    CHECK_EQ_INT(phi_new_session(agent, false), PHI_OK);
     CHECK_EQ_INT(phi_agent_session_id(agent).len, 36);
     CHECK_STR(phi_agent_last_loop_id(agent), "");
     rig_pass_ms(r, 100000);

@@ -147,6 +147,20 @@ TEST(marks_nest) {
     phi_arena_free(&arena);
 }
 
+TEST(what_is_tried_and_given_up_again_asks_for_no_more_each_time) {
+    phi_arena_mark mark;
+    int i;
+    setup(1000, 256);
+    for (i = 0; i < 50; i++) {
+        mark = phi_arena_save(&arena);
+        CHECK(phi_arena_alloc(&arena, 16) != NULL);
+        CHECK(phi_arena_alloc(&arena, 5000) == NULL);
+        phi_arena_reset(&arena, mark);
+    }
+    CHECK_EQ_INT(test_alloc_live_blocks(), 0);
+    phi_arena_free(&arena);
+}
+
 TEST(free_twice_is_harmless_and_the_arena_is_usable_again) {
     setup(0, 0);
     REQUIRE(phi_arena_alloc(&arena, 10) != NULL);
@@ -280,6 +294,7 @@ TEST_MAIN(TEST_ENTRY(init_takes_no_memory), TEST_ENTRY(zero_bytes_give_a_pointer
           TEST_ENTRY(a_big_request_gets_a_block_of_its_own_size),
           TEST_ENTRY(reset_frees_what_came_after_the_mark),
           TEST_ENTRY(reset_to_the_beginning_frees_all), TEST_ENTRY(marks_nest),
+          TEST_ENTRY(what_is_tried_and_given_up_again_asks_for_no_more_each_time),
           TEST_ENTRY(free_twice_is_harmless_and_the_arena_is_usable_again),
           TEST_ENTRY(a_limit_refuses_and_changes_nothing), TEST_ENTRY(impossible_sizes_are_refused),
           TEST_ENTRY(a_failing_allocator_is_survived_at_every_request),

@@ -425,8 +425,11 @@ static void change(world *w, seat *s) {
         break;
     case 3: (void)phi_agent_set_system_prompt(s->agent, pick(w, 2) == 0 ? NULL : "Be."); break;
     case 4: (void)phi_agent_set_doom_limits(s->agent, pick(w, 4), pick(w, 4)); break;
-    case 5: (void)phi_new_session(s->agent); break;
-    case 6: (void)phi_check_and_rotate(s->agent, pick(w, 100), &rotated); break;
+    case 5: renewed(s, phi_new_session(s->agent, pick(w, 2) == 0)); break;
+    case 6:
+        if (phi_check_and_rotate(s->agent, pick(w, 100), &rotated) == PHI_OK && rotated)
+            renewed(s, PHI_OK);
+        break;
     case 7: (void)phi_append_message(s->agent, &message); break;
     case 8: save_and_restore(s); break;
     default:

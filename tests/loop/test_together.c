@@ -20,7 +20,7 @@ typedef struct world {
     phi_agent_desc desc;
     phi_tool tools[TOOLS];
     phi_policy policy;
-    char thread_id[24];
+    char thread_id[40];
     uint32_t asked, ended; /* runs that were begun; ends that were heard of */
     uint32_t ids, ops, threads;
     bool stored, starving, calm, failed, lost; /* lost: memory ended in a run of this log */
@@ -106,11 +106,16 @@ static void fold_is_fresh(world *w) {
     const phi__agent *agent = phi__agent_find(w->agent);
     const phi__thread *thread;
     phi__fold fresh;
+    phi_status status;
     size_t i;
     if (agent == NULL) return;
     thread = agent->thread;
     test_alloc_fail_at(-1);
-    if (!CHECK(phi__fold_lane(thread, thread->lane, UINT64_MAX - 1, &fresh))) return;
+    status = phi__fold_lane(thread, thread->lane, UINT64_MAX - 1, &fresh);
+    if (status != PHI_OK) { /* a store that fails now does not give back what has left memory */
+        HOLDS(w, w->stored && thread->held < thread->count);
+        return;
+    }
     HOLDS(w, fresh.count == thread->fold.count && fresh.tokens == thread->fold.tokens);
     for (i = 0; i < fresh.count && i < thread->fold.count; i++) {
         HOLDS(w, fresh.items[i].message == thread->fold.items[i].message);
@@ -153,6 +158,7 @@ static void hear(void *user_data, const phi_event *e) {
     w->ended++;
     HOLDS(w, w->ended == w->asked);
     if (e->status == PHI_NO_MEMORY) w->lost = true;
+    if (w->stored) store_mem_fail_at(w->store, -1, PHI_IO); /* what has left memory is read back */
     if (!w->lost)
         HOLDS(w, log_is_whole(e->agent, e->first_message, e->first_message + e->message_count));
 }
@@ -498,11 +504,11 @@ static void move(world *w) {
     test_alloc_fail_at(-1);
     phi_memory_init(&memory, NULL, 0);
     phi_arena_init(&arena, &memory, 0);
+    store_mem_fail_at(w->store, -1, PHI_IO);
     HOLDS(w, phi_agent_snapshot(w->agent, &arena, &text) == PHI_OK);
     before = digest(w, log_of(w));
     (void)new_rig(w);
     if (w->stored) fresh_id(w);
-    store_mem_fail_at(w->store, -1, PHI_IO);
     w->agent = phi_agent_restore(rig_runtime(w->r), &w->desc, text,
                                  interrupt ? PHI_RESTORE_INTERRUPT : PHI_RESTORE_RESUME);
     if (!CHECK(w->agent.rt != NULL)) {
@@ -539,12 +545,53 @@ static void reopen(world *w) {
     if (whole) HOLDS(w, before == digest(w, log_of(w)));
 }
 
+/* What the active lane shows, wherever it stands. */
+static uint64_t shown(world *w) {
+    const phi_view_item *items = NULL;
+    phi_memory memory;
+    phi_arena arena;
+    size_t i, count = 0;
+    uint64_t h = 0;
+    phi_memory_init(&memory, NULL, 0);
+    phi_arena_init(&arena, &memory, 0);
+    HOLDS(w, phi_thread_view(log_of(w), NULL, UINT64_MAX, &arena, &items, &count) == PHI_OK);
+    for (i = 0; i < count; i++)
+        h = digest_message(h, items[i].message) * 31 +
+            (items[i].flags & ~(uint32_t)PHI_ITEM_UNMEASURED);
+    phi_arena_free(&arena);
+    return h;
+}
+
+/* In another log, or nothing has changed. */
+static void begin_session(world *w) {
+    uint64_t before, view;
+    bool empty = pick(w, 3) == 0;
+    phi_status status;
+    char session[64];
+    test_alloc_fail_at(-1);
+    store_mem_fail_at(w->store, -1, PHI_IO);
+    before = digest(w, log_of(w));
+    view = shown(w);
+    (void)snprintf(session, sizeof session, "%s", phi_agent_session_id(w->agent).at);
+    if (w->starving && pick(w, 2) == 0) test_alloc_fail_at((int)pick(w, 60));
+    if (pick(w, 3) == 0) store_mem_fail_at(w->store, (int)pick(w, 4), PHI_FULL);
+    status = phi_new_session(w->agent, empty);
+    test_alloc_fail_at(-1);
+    store_mem_fail_at(w->store, -1, PHI_IO);
+    HOLDS(w, status != PHI_OK || phi_agent_last_loop_id(w->agent).len == 0);
+    HOLDS(w, status == PHI_OK || (before == digest(w, log_of(w)) &&
+                                  phi__str_is(phi_agent_session_id(w->agent), session)));
+    HOLDS(w, status != PHI_OK || shown(w) == (empty ? 0 : view));
+    if (w->stored)
+        (void)snprintf(w->thread_id, sizeof w->thread_id, "%s", phi_agent_thread_id(w->agent).at);
+}
+
 static void while_idle(world *w) {
     char name[8];
     phi_policy small = PHI_ZERO;
     if (phi_agent_running(w->agent) || !phi_agent_alive(w->agent)) return;
     (void)snprintf(name, sizeof name, "l%u", (unsigned)pick(w, LANES));
-    switch (pick(w, 9)) {
+    switch (pick(w, 10)) {
     case 0:
         (void)phi_thread_fork_lane(log_of(w), name, NULL,
                                    pick(w, (uint32_t)phi_thread_count(log_of(w)) + 1));
@@ -563,11 +610,12 @@ static void while_idle(world *w) {
             char id[24];
             (void)snprintf(id, sizeof id, "t%u", (unsigned)(1 + pick(w, w->threads + 2)));
             if (phi_agent_use_thread(w->agent, id) == PHI_OK) {
-                memcpy(w->thread_id, id, sizeof id);
+                (void)snprintf(w->thread_id, sizeof w->thread_id, "%s", id);
                 if ((uint32_t)atoi(id + 1) > w->threads) w->threads = (uint32_t)atoi(id + 1);
             }
         }
         break;
+    case 6: begin_session(w); break;
     default: store_has_it(w); break;
     }
     fold_is_fresh(w);

@@ -54,6 +54,7 @@ typedef struct scene {
     const char *says;   /* what the tool "clock" answers (default "noon") */
     bool other_tool;    /* its description is another */
     bool short_run;     /* without the second prompt */
+    bool own_model;     /* one in the process, without tools */
     uint32_t bytes;     /* step_budget_bytes */
     int agents;         /* (default 1) */
     bool (*runs)(void *, phi_str);
@@ -112,6 +113,38 @@ static phi_flow key_start(void *user_data, phi_call call, phi_str arguments) {
     return PHI_DONE;
 }
 
+/* A model of five words, one a step. */
+static phi_status parrot_open(void *user_data, const phi_model_request *request, void **call) {
+    (void)request;
+    *call = user_data;
+    return PHI_OK;
+}
+
+static phi_poll parrot_poll(void *user_data, void *call, phi_answer *answer) {
+    stage *on = (stage *)call;
+    (void)user_data;
+    phi_answer_text(answer, phi_str_of("word "));
+    return ++on->polls % 5 == 0 ? PHI_POLL_DONE : PHI_POLL_AGAIN;
+}
+
+static void parrot_close(void *user_data, void *call) {
+    (void)user_data;
+    (void)call;
+}
+
+static void use_parrot(phi_agent_desc *desc, phi_provider *parrot, stage *on) {
+    memset(parrot, 0, sizeof *parrot);
+    parrot->protocol = "parrot";
+    parrot->user_data = on;
+    parrot->open = parrot_open;
+    parrot->poll = parrot_poll;
+    parrot->close = parrot_close;
+    desc->model = phi_model_anthropic("parrot", "");
+    desc->model.protocol = "parrot";
+    desc->provider = parrot;
+    desc->tool_count = 0;
+}
+
 static void script(rig *r) {
     static const char *const calls[] = {"c1 clock {\"n\":1}", "c2 env {\"n\":2}",
                                         "c3 wait {\"n\":3}"};
@@ -146,6 +179,7 @@ static void perform(rig *r, const scene *s, take *t) {
     phi_agent_desc desc = rig_desc();
     phi_agent agents[3];
     phi_tool tools[3];
+    phi_provider parrot;
     int i, n = s->agents > 0 ? s->agents : 1;
     bool asked = false, finished = false;
     memset(&on, 0, sizeof on);
@@ -157,6 +191,7 @@ static void perform(rig *r, const scene *s, take *t) {
     desc.tools = tools;
     desc.tool_count = 3;
     desc.retry.disable = false;
+    if (s->own_model) use_parrot(&desc, &parrot, &on);
     rig_watch(r, tell, &t->events);
     rig_chunk(r, 100);
     script(r);
@@ -268,9 +303,7 @@ TEST(another_step_budget_gives_the_same_log) {
     for (i = 0; i < 4; i++) {
         s.bytes = budgets[i];
         shoot(&played, &s, &recorded.tape, NULL);
-        CHECK_EQ_INT(played.end, PHI_OK);
-        CHECK_EQ_STR(played.what, "");
-        CHECK(played.hash[0] == recorded.hash[0]);
+        check_same(&recorded, &played);
         cut(&played);
     }
     cut(&recorded);
@@ -278,8 +311,7 @@ TEST(another_step_budget_gives_the_same_log) {
     shoot(&recorded, &s, NULL, NULL);
     s.bytes = 0;
     shoot(&played, &s, &recorded.tape, NULL);
-    CHECK_EQ_INT(played.end, PHI_OK);
-    CHECK(played.hash[0] == recorded.hash[0]);
+    check_same(&recorded, &played);
     cut(&played);
     cut(&recorded);
 }
@@ -457,14 +489,39 @@ TEST(a_tape_that_was_cut_off_anywhere_is_played_up_to_there_and_the_run_ends) {
 }
 
 TEST(several_agents_are_played_with_the_same_budget_and_with_another) {
+    static const uint32_t budgets[][2] = {{0, 0}, {0, 1}, {0, 1024}, {1, 0}, {64, 1000000}};
+    scene s;
+    take recorded, played;
+    size_t i;
+    memset(&s, 0, sizeof s);
+    s.agents = 3;
+    for (i = 0; i < sizeof budgets / sizeof budgets[0]; i++) {
+        s.bytes = budgets[i][0];
+        shoot(&recorded, &s, NULL, NULL);
+        s.bytes = budgets[i][1];
+        shoot(&played, &s, &recorded.tape, NULL);
+        check_same(&recorded, &played);
+        CHECK(played.hash[1] == recorded.hash[1] && played.hash[2] == recorded.hash[2]);
+        cut(&played);
+        cut(&recorded);
+    }
+}
+
+TEST(a_model_in_the_process_says_the_same_at_the_same_times) {
     scene s;
     take recorded, played;
     memset(&s, 0, sizeof s);
-    s.agents = 3;
+    s.own_model = true;
+    s.agents = 2;
     shoot(&recorded, &s, NULL, NULL);
+    CHECK(strstr(recorded.events.at, "word word word word word") != NULL);
     shoot(&played, &s, &recorded.tape, NULL);
     check_same(&recorded, &played);
-    CHECK(played.hash[1] == recorded.hash[1] && played.hash[2] == recorded.hash[2]);
+    CHECK(played.hash[1] == recorded.hash[1]);
+    cut(&played);
+    s.bytes = 1;
+    shoot(&played, &s, &recorded.tape, NULL);
+    check_same(&recorded, &played);
     cut(&played);
     cut(&recorded);
 }
@@ -515,5 +572,6 @@ TEST_MAIN(TEST_ENTRY(a_run_that_is_played_tells_the_same_events_and_has_the_same
           TEST_ENTRY(no_key_is_on_a_tape), TEST_ENTRY(a_damaged_tape_is_refused_and_the_line_named),
           TEST_ENTRY(a_tape_that_was_cut_off_anywhere_is_played_up_to_there_and_the_run_ends),
           TEST_ENTRY(several_agents_are_played_with_the_same_budget_and_with_another),
+          TEST_ENTRY(a_model_in_the_process_says_the_same_at_the_same_times),
           TEST_ENTRY(recording_survives_every_failed_allocation),
           TEST_ENTRY(playing_survives_every_failed_allocation))

@@ -56,7 +56,7 @@ static phi_str log_number(random_log *g, const char *prefix, uint32_t n) {
     char text[32];
     phi_str out = {"", 0};
     (void)snprintf(text, sizeof text, "%s%u", prefix, (unsigned)n);
-    if (!phi__arena_str(&g->thread->arena, phi_str_of(text), &out)) g->failed = true;
+    if (!phi__arena_str(phi__thread_room(g->thread), phi_str_of(text), &out)) g->failed = true;
     return out;
 }
 
@@ -185,10 +185,12 @@ static void log_extension(random_log *g) {
 static void log_mark(random_log *g, phi_entry_kind kind) {
     phi__thread *thread = g->thread;
     phi__entry e;
-    phi_loop_info *info = (phi_loop_info *)phi__arena_zero(&thread->arena, sizeof *info);
-    phi_usage *usage = (phi_usage *)phi__arena_zero(&thread->arena, sizeof *usage);
-    phi_failure *failure = (phi_failure *)phi__arena_zero(&thread->arena, sizeof *failure);
-    phi__child_run *spawn = (phi__child_run *)phi__arena_zero(&thread->arena, sizeof *spawn);
+    phi_loop_info *info = (phi_loop_info *)phi__arena_zero(phi__thread_room(thread), sizeof *info);
+    phi_usage *usage = (phi_usage *)phi__arena_zero(phi__thread_room(thread), sizeof *usage);
+    phi_failure *failure =
+        (phi_failure *)phi__arena_zero(phi__thread_room(thread), sizeof *failure);
+    phi__child_run *spawn =
+        (phi__child_run *)phi__arena_zero(phi__thread_room(thread), sizeof *spawn);
     if (info == NULL || usage == NULL || failure == NULL || spawn == NULL) {
         g->failed = true;
         return;

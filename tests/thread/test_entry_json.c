@@ -109,13 +109,13 @@ static bool same_thread(phi__thread *a, phi__thread *b, bool every_point) {
     uint32_t lane;
     uint64_t upto;
     bool same = a->count == b->count && a->lane == b->lane && a->usage.output == b->usage.output &&
-                a->message_count == b->message_count && a->id_count == b->id_count &&
+                a->message_count == b->message_count && a->ids.count == b->ids.count &&
                 phi__thread_lanes(a) == phi__thread_lanes(b) && same_fold(&a->fold, &b->fold);
     for (lane = 0; same && every_point && lane < phi__thread_lanes(a); lane++)
         for (upto = 0; same && upto < a->count; upto++) {
             phi__fold x, y;
-            if (!phi__fold_lane(a, lane, upto, &x)) return false;
-            if (!phi__fold_lane(b, lane, upto, &y)) abort();
+            if (phi__fold_lane(a, lane, upto, &x) != PHI_OK) return false;
+            if (phi__fold_lane(b, lane, upto, &y) != PHI_OK) abort();
             same = same_fold(&x, &y);
             phi__fold_free(a->memory, &x);
             phi__fold_free(b->memory, &y);

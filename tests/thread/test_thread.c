@@ -212,7 +212,7 @@ TEST(what_was_reserved_is_attached_without_memory) {
     size_t i;
     setup();
     CHECK(user(4));
-    entries = (phi__entry *)phi__arena_zero(&thread.arena, 6 * sizeof *entries);
+    entries = (phi__entry *)phi__arena_zero(phi__thread_room(&thread), 6 * sizeof *entries);
     REQUIRE(entries != NULL && phi__thread_reserve(&thread, 6, 5));
     for (i = 0; i < 6; i++) {
         entries[i].kind = i == 2 ? PHI_ENTRY_LOOP_START : PHI_ENTRY_MESSAGE;
@@ -292,7 +292,7 @@ TEST(the_oldest_messages_go_and_a_marker_stands_in_their_place) {
     CHECK_STR(m->loop_id, "s.c.1");
     CHECK_EQ_INT(m->turn_index, 3);
     CHECK(thread.fold.items[1].message == m);
-    CHECK(thread.fold.items[1].arena == &thread.arena);
+    CHECK(thread.fold.items[1].arena == phi__thread_room(&thread));
     CHECK_EQ_INT(thread.fold.items[1].origin, 0);
     CHECK_EQ_INT(thread.message_count,
                  10); /* the log has them all, and the marker is none of them */
@@ -468,8 +468,8 @@ TEST(a_truncation_that_finds_no_memory_changes_nothing) {
         setup();
         CHECK(user(400) && answer(400) && user(400) && answer(4));
         CHECK_EQ_INT(thread.cap, thread.count);
-        while (thread.arena.end - thread.arena.at >= 8)
-            (void)phi__arena_bytes(&thread.arena, 8); /* so that it needs a block */
+        while (thread.first.arena.end - thread.first.arena.at >= 8)
+            (void)phi__arena_bytes(phi__thread_room(&thread), 8); /* so that it needs a block */
         used = (size_t)thread.fold.tokens;
         removed = 9;
         test_alloc_fail_at(n);
@@ -494,7 +494,7 @@ TEST(a_hundred_thousand_messages_are_truncated) {
     size_t i;
     setup();
     CHECK(user(400) && answer(400));
-    entries = (phi__entry *)phi__arena_zero(&thread.arena, COUNT * sizeof *entries);
+    entries = (phi__entry *)phi__arena_zero(phi__thread_room(&thread), COUNT * sizeof *entries);
     REQUIRE(entries != NULL && phi__thread_reserve(&thread, COUNT, COUNT));
     for (i = 0; i < COUNT; i++)
         entries[i] = entry_of(thread.entries[i == COUNT - 1 ? 0 : 1]->message);
@@ -544,7 +544,7 @@ static bool projects(const phi__entry *e) {
 static bool folds(void) {
     phi__fold fold;
     size_t i, shown = 0, all = 0, gone = 0;
-    bool same = CHECK(phi__fold_lane(&thread, 0, UINT64_MAX, &fold));
+    bool same = CHECK(phi__fold_lane(&thread, 0, UINT64_MAX, &fold) == PHI_OK);
     if (!same) return false;
     same = fold.count == thread.fold.count && fold.tokens == thread.fold.tokens;
     for (i = 0; same && i < fold.count; i++) {

@@ -397,11 +397,11 @@ static void begin_or_end(world *w) {
     if (w->loop_id[0] == '\0') {
         e.kind = PHI_ENTRY_LOOP_START;
         (void)made_id(w->loop_id, "l", w->names++);
-        HOLDS(w, phi__arena_str(&w->thread.arena, phi_str_of(w->loop_id), &id));
+        HOLDS(w, phi__arena_str(phi__thread_room(&w->thread), phi_str_of(w->loop_id), &id));
     } else {
         e.kind = PHI_ENTRY_LOOP_END;
         e.keep = pick(w, 2) == 0 ? PHI_KEEP_NONE : PHI_KEEP_COMPLETE;
-        HOLDS(w, phi__arena_str(&w->thread.arena, phi_str_of(w->loop_id), &id));
+        HOLDS(w, phi__arena_str(phi__thread_room(&w->thread), phi_str_of(w->loop_id), &id));
         w->loop_id[0] = '\0';
     }
     e.loop_id = id;

@@ -1,0 +1,37 @@
+/* exchange.c - an agent's log given up for another, and what hangs on it.
+
+   The new log is made in the place of the old one, which is kept aside until nothing can fail: parts of a log point to
+   where it stands, and what the new one is made of may be the old one's. What points into a log goes with it: events,
+   responses, a compaction at work, agents of phi's own. */
+#include "agent/agent_in.h"
+
+PHI__FN void phi__exchange_begin(phi__agent *agent, phi__thread *before) {
+    *before = *agent->thread;
+    phi__thread_renew(agent->thread);
+}
+
+PHI__FN void phi__exchange_undo(phi__agent *agent, phi__thread *before) {
+    phi__journal_close(agent->thread); /* what it has is for no store */
+    phi__thread_free(agent->thread);
+    *agent->thread = *before;
+}
+
+/* The host's compactor is told that its job is over, and may free the agent: as within a step, which it must not
+   begin, the agent stays until the end. */
+PHI__FN bool phi__exchange_done(phi__agent *agent, phi__thread *before, bool copied) {
+    phi_runtime *rt = agent->rt;
+    bool inside = rt->in_step, there;
+    rt->in_step = true;
+    phi__events_purge(rt, agent);
+    phi__responses_drop(agent);
+    if (copied)
+        phi__caching_carry(agent, &before->fold);
+    else
+        phi__caching_forget(agent);
+    phi__compactor_forget(agent);
+    phi__agent_drop_hidden(agent);
+    if (before != NULL) phi__thread_free(before);
+    there = agent->slot != NULL;
+    if (!inside) phi__step_end(rt);
+    return there;
+}

@@ -1,0 +1,336 @@
+/* segments.c - where entries live, and how they leave memory and come back.
+
+   A log grows into segments. Of one that is in a store, segments to which no view points are freed as a whole, and
+   their entries are away: `entries` and `messages` have gaps then, and seq and ordinals say what stands where. Who needs
+   what is away has all of it read back. Nothing that is in memory moves, in either direction. */
+#include "thread/entry_in.h"
+#include "thread/journal_in.h"
+#include "wire/hash_in.h"
+
+#ifndef PHI__SEGMENT_BYTES
+#define PHI__SEGMENT_BYTES                                                                         \
+    16384 /* one that has fewer is not full; tests have it smaller, so that more leaves */
+#endif
+
+enum {
+    PHI__SEGMENT_MOST =
+        4 *
+        PHI__SEGMENT_BYTES, /* one that has more is, however much room its last block has left */
+    PHI__SEGMENT_REST = PHI__SEGMENT_BYTES / 8 /* bytes of a block that may be left behind */
+};
+
+/* ---- where entries live ---- */
+
+PHI__FN phi_arena *phi__thread_room(phi__thread *thread) { return &thread->current->arena; }
+
+static phi__segment *phi__segment_new(phi__thread *thread) {
+    phi__segment *segment = (phi__segment *)phi__alloc(thread->memory, sizeof *segment);
+    if (segment != NULL) phi_arena_init(&segment->arena, thread->memory, 0);
+    return segment;
+}
+
+static void phi__segment_begin(phi__thread *thread, phi__segment *segment) {
+    segment->older = thread->segments;
+    thread->segments = thread->current = segment;
+}
+
+static void phi__segment_free(phi__thread *thread, phi__segment *segment) {
+    phi_arena_free(&segment->arena);
+    phi__free(thread->memory, segment, sizeof *segment);
+}
+
+static bool phi__segment_full(const phi_arena *arena) {
+    size_t bytes = phi__arena_taken(arena);
+    return bytes >= PHI__SEGMENT_MOST ||
+           (bytes >= PHI__SEGMENT_BYTES && (size_t)(arena->end - arena->at) <= PHI__SEGMENT_REST);
+}
+
+PHI__FN bool phi__thread_roll(phi__thread *thread, phi_str *carried) {
+    phi__segment *segment;
+    if (!phi__segment_full(&thread->current->arena)) return true;
+    segment = phi__segment_new(thread);
+    if (segment == NULL) return false;
+    if (carried != NULL && carried->len > 0 &&
+        !phi__arena_str(&segment->arena, *carried, carried)) {
+        phi__segment_free(thread, segment);
+        return false;
+    }
+    phi__segment_begin(thread, segment);
+    return true;
+}
+
+/* ---- what stands where ---- */
+
+PHI__FN phi__entry *phi__thread_at(const phi__thread *thread, uint64_t seq) {
+    size_t from = 0, to = thread->held;
+    if (seq >= thread->count) return NULL;
+    if (thread->held == thread->count) return thread->entries[seq];
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+        if (thread->entries[middle]->seq < seq)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from < thread->held && thread->entries[from]->seq == seq ? thread->entries[from] : NULL;
+}
+
+PHI__FN phi__entry *phi__thread_message(const phi__thread *thread, size_t i) {
+    size_t from = 0, to = thread->held_messages;
+    if (i >= thread->message_count) return NULL;
+    if (thread->held_messages == thread->message_count) return thread->messages[i];
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+        if (thread->messages[middle]->ordinal < i)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from < thread->held_messages && thread->messages[from]->ordinal == i
+               ? thread->messages[from]
+               : NULL;
+}
+
+/* ---- leaving ---- */
+
+PHI__FN void phi__thread_left(phi__thread *thread) {
+    thread->left = true;
+    if (thread->journal != NULL) phi__journal_list(thread, PHI__JOURNAL_LEAVES);
+}
+
+PHI__FN void phi__thread_pin(phi__segment *segment) {
+    if (segment != NULL) segment->live = true;
+}
+
+PHI__FN bool phi__thread_shed_begin(phi__thread *thread) {
+    phi__segment *segment = thread->segments;
+    size_t i;
+    if (!thread->left || thread->journal == NULL || thread->journal->stored < thread->count)
+        return false;
+    for (thread->first.live = false; segment != NULL; segment = segment->older)
+        segment->live = false;
+    phi__thread_pin(thread->current);
+    if (thread->started != NULL) phi__thread_pin(thread->started->segment);
+    for (i = 0; i < thread->fold.count; i++)
+        phi__thread_pin(PHI__OWNER(thread->fold.items[i].arena, phi__segment, arena));
+    return true;
+}
+
+/* The ids of rewrites that leave are known on. False: no memory. */
+static bool phi__segment_note_ops(phi__thread *thread) {
+    const phi__op *op;
+    size_t n = 0;
+    for (op = thread->ops; op != NULL; op = op->earlier) n += !op->segment->live;
+    if (!phi__hashes_room(thread->memory, &thread->away_ops, n)) return false;
+    for (op = thread->ops; op != NULL; op = op->earlier)
+        if (!op->segment->live) phi__hashes_add(&thread->away_ops, op->id_hash);
+    return true;
+}
+
+static size_t phi__segment_keep(phi__entry **entries, size_t count) {
+    size_t i, n = 0;
+    for (i = 0; i < count; i++)
+        if (entries[i]->segment->live) entries[n++] = entries[i];
+    return n;
+}
+
+/* Gives back room that is not likely to be needed again. */
+static phi__entry **phi__segment_shrink(phi_memory *memory, phi__entry **entries, size_t count,
+                                        size_t *cap) {
+    size_t fewer = phi__max(count * 2, 16);
+    void *smaller;
+    if (*cap / 2 < fewer) return entries;
+    smaller = phi__realloc(memory, entries, *cap * sizeof *entries, fewer * sizeof *entries);
+    if (smaller == NULL) return entries;
+    *cap = fewer;
+    return (phi__entry **)smaller;
+}
+
+static void phi__segment_drop_dead(phi__thread *thread) {
+    phi__segment **at = &thread->segments, *segment;
+    while ((segment = *at) != NULL) {
+        if (segment->live) {
+            at = &segment->older;
+            continue;
+        }
+        *at = segment->older;
+        phi__segment_free(thread, segment);
+    }
+    if (!thread->first.live) phi_arena_free(&thread->first.arena);
+}
+
+PHI__FN void phi__thread_shed_end(phi__thread *thread) {
+    if (!phi__segment_note_ops(thread)) return; /* another time */
+    thread->left = false;
+    thread->held = phi__segment_keep(thread->entries, thread->held);
+    thread->held_messages = phi__segment_keep(thread->messages, thread->held_messages);
+    (void)phi__thread_index_ops(thread); /* of fewer it cannot fail */
+    thread->entries =
+        phi__segment_shrink(thread->memory, thread->entries, thread->held, &thread->cap);
+    thread->messages = phi__segment_shrink(thread->memory, thread->messages, thread->held_messages,
+                                           &thread->message_cap);
+    phi__segment_drop_dead(thread);
+}
+
+/* ---- coming back ---- */
+
+typedef struct phi__recalling {
+    phi__entry_reader reader;
+    uint64_t end;
+} phi__recalling;
+
+static phi_status phi__recall_each(void *ctx, uint64_t seq, phi_str entry) {
+    phi__recalling *recalling = (phi__recalling *)ctx;
+    return seq < recalling->end ? phi__entry_read(&recalling->reader, entry) : PHI_OK;
+}
+
+/* Whether what is in memory is what the store has in its place: else somebody has put another log there. */
+static bool phi__recall_fits(const phi__thread *thread, const phi__thread *whole) {
+    size_t i;
+    for (i = 0; i < thread->held && thread->entries[i]->seq < whole->count; i++) {
+        const phi__entry *ours = thread->entries[i], *theirs = whole->entries[ours->seq];
+        if (ours->kind != theirs->kind || ours->at_ms != theirs->at_ms ||
+            ours->ordinal != theirs->ordinal)
+            return false;
+    }
+    return true;
+}
+
+/* The log as the store has it. */
+static phi_status phi__recall_read(const phi__thread *thread, phi__thread *whole) {
+    const phi__journal *journal = thread->journal;
+    phi__recalling recalling;
+    phi_status status;
+    phi__segment *segment;
+    phi__thread_init(whole, thread->memory, thread->io);
+    segment = phi__segment_new(whole); /* one that can be handed over */
+    if (segment == NULL) return PHI_NO_MEMORY;
+    phi__segment_begin(whole, segment);
+    recalling.end = journal->stored;
+    phi__entry_reader_init(&recalling.reader, whole);
+    status = journal->store.read(journal->store.user_data, journal->id, 0, phi__recall_each,
+                                 &recalling, NULL, NULL, 0);
+    phi__entry_reader_free(&recalling.reader);
+    if (status == PHI_OK && (whole->count != journal->stored || !phi__recall_fits(thread, whole)))
+        status = PHI_PARSE;
+    return status;
+}
+
+/* What is in memory stays as it is; what is away comes from the other. */
+static phi__entry **phi__recall_merge(const phi__thread *thread, const phi__thread *whole) {
+    phi__entry **list =
+        (phi__entry **)phi__alloc(thread->memory, phi__mul(thread->count, sizeof *list));
+    size_t i, at = 0;
+    for (i = 0; list != NULL && i < thread->count; i++)
+        list[i] = at < thread->held && thread->entries[at]->seq == i ? thread->entries[at++]
+                                                                     : whole->entries[i];
+    return list;
+}
+
+/* Those that were undone by an entry which the store did not have yet are undone here, too. */
+static void phi__recall_revoked(phi__thread *thread) {
+    const phi__op *op;
+    phi__op *target;
+    for (op = thread->ops; op != NULL; op = op->earlier) {
+        if (op->rewrite.revoke == NULL) continue;
+        target = phi__thread_find_op(thread, phi_str_of(op->rewrite.revoke));
+        if (target == NULL) continue;
+        target->revoked = true;
+        target->revoked_at = op->seq;
+    }
+}
+
+/* Behind the current one, which stays that. */
+static void phi__recall_segments(phi__thread *thread, phi__thread *whole) {
+    phi__segment **end = &thread->segments;
+    while (*end != NULL) end = &(*end)->older;
+    *end = whole->segments;
+    whole->segments = NULL;
+}
+
+static bool phi__recall_take(phi__thread *thread, phi__thread *whole) {
+    phi__entry **before = thread->entries, **list = phi__recall_merge(thread, whole);
+    size_t held = thread->held, cap = thread->cap;
+    bool done;
+    if (list == NULL) return false;
+    thread->entries = list;
+    thread->held = thread->cap = thread->count;
+    done = phi__thread_index_ops(thread) && phi__lane_messages(thread, thread->lane);
+    if (!done) {
+        thread->entries = before;
+        thread->held = held;
+        thread->cap = cap;
+        (void)phi__thread_index_ops(thread);
+        phi__free(thread->memory, list, thread->count * sizeof *list);
+        return false;
+    }
+    phi__free(thread->memory, before, cap * sizeof *before);
+    phi__hashes_free(thread->memory, &thread->away_ops);
+    phi__recall_revoked(thread);
+    phi__recall_segments(thread, whole);
+    return true;
+}
+
+PHI__FN phi_status phi__thread_recall(const phi__thread *reading) {
+    phi__thread *thread = (phi__thread *)(uintptr_t)reading, whole;
+    phi_status status;
+    if (thread->held == thread->count) return PHI_OK;
+    status = phi__recall_read(thread, &whole);
+    if (status == PHI_OK && !phi__recall_take(thread, &whole)) status = PHI_NO_MEMORY;
+    phi__thread_free(&whole);
+    return status;
+}
+
+PHI__FN const phi_message *phi__thread_said(const phi__thread *thread, size_t i,
+                                            phi_status *status) {
+    *status = PHI_OK;
+    if (i >= thread->message_count) return NULL;
+    if (phi__thread_message(thread, i) == NULL) *status = phi__thread_recall(thread);
+    return *status == PHI_OK ? phi__thread_message(thread, i)->message : NULL;
+}
+
+/* ---- hashes ---- */
+
+static size_t phi__hashes_place(const uint64_t *at, size_t cap, uint64_t hash) {
+    size_t i = (size_t)hash & (cap - 1);
+    while (at[i] != 0 && at[i] != hash) i = (i + 1) & (cap - 1);
+    return i;
+}
+
+PHI__FN bool phi__hashes_room(phi_memory *memory, phi__hashes *set, size_t more) {
+    size_t cap = phi__max(set->cap, 16), i;
+    uint64_t *at;
+    while (cap / 2 < phi__add(set->count, more)) {
+        if (cap > SIZE_MAX / 2) return false;
+        cap *= 2;
+    }
+    if (cap == set->cap || more == 0) return true;
+    at = (uint64_t *)phi__alloc(memory, phi__mul(cap, sizeof *at));
+    if (at == NULL) return false;
+    for (i = 0; i < set->cap; i++)
+        if (set->at[i] != 0) at[phi__hashes_place(at, cap, set->at[i])] = set->at[i];
+    phi__free(memory, set->at, set->cap * sizeof *set->at);
+    set->at = at;
+    set->cap = cap;
+    return true;
+}
+
+static uint64_t phi__hashes_filled(uint64_t hash) { return hash != 0 ? hash : 1; }
+
+PHI__FN bool phi__hashes_has(const phi__hashes *set, uint64_t hash) {
+    hash = phi__hashes_filled(hash);
+    return set->cap > 0 && set->at[phi__hashes_place(set->at, set->cap, hash)] == hash;
+}
+
+PHI__FN void phi__hashes_add(phi__hashes *set, uint64_t hash) {
+    size_t i;
+    hash = phi__hashes_filled(hash);
+    i = phi__hashes_place(set->at, set->cap, hash);
+    set->count += set->at[i] == 0;
+    set->at[i] = hash;
+}
+
+PHI__FN void phi__hashes_free(phi_memory *memory, phi__hashes *set) {
+    phi__free(memory, set->at, set->cap * sizeof *set->at);
+    memset(set, 0, sizeof *set);
+}
