@@ -78,11 +78,11 @@ PHI__FN void phi__stored_step(phi_runtime *rt) {
 /* Whether nobody may be looking: no event that points into the log waits or was popped since the last step, and nobody
    is writing a summary of it. Of a lent log, whose events may be those of other agents: no event at all. */
 static bool phi__stored_unseen(const phi__thread *thread) {
-    const phi__agent *agent = phi__stored_agent(thread), *child;
-    if (!thread->of_agent) return thread->rt->events.queued.head == NULL;
-    for (child = agent->first_child; child != NULL; child = child->next_child)
+    const phi__agent *agent = phi__stored_agent(thread);
+    const phi__agent *child = agent != NULL ? agent->first_child : NULL;
+    for (; child != NULL; child = child->next_child)
         if (child->hidden_fn != NULL) return false;
-    return agent->oldest == NULL;
+    return thread->of_agent ? agent->oldest == NULL : thread->rt->events.queued.head == NULL;
 }
 
 PHI__FN const phi__entry *phi__run_reply_entry(const phi__run *run) {
