@@ -606,11 +606,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__PUB_IO */
 
 #ifdef PHI__PUB_MODEL
-#if PHI__PUB_MODEL != 0xd0aa1aff
+#if PHI__PUB_MODEL != 0x720cb74f
 #error "phi: two versions of src/model in one file"
 #endif
 #else
-#define PHI__PUB_MODEL 0xd0aa1aff
+#define PHI__PUB_MODEL 0x720cb74f
 
 /* ---- src/model/failure.h ---- */
 
@@ -942,7 +942,7 @@ typedef struct phi_event {
                                     had come when the event was popped; `partial` is exact */
     const phi_usage *usage; /* TURN_END, AGENT_END; NULL: no answer, or no memory */
     const phi_failure *failure; /* ERROR; AGENT_END after one */
-    /* AGENT_END: the run's, for phi_message_at. INPUT_DROPPED without a text: so many were dropped while the event
+    /* AGENT_END: the run's, for phi_message_at while its lane is the active one. INPUT_DROPPED without a text: so many were dropped while the event
        queue was full. */
     size_t first_message, message_count;
     const phi_loop_info *loop;        /* AGENT_START */
@@ -1362,11 +1362,11 @@ PHI_API void phi_answer_fail(phi_answer *answer, phi_failure_kind kind, bool ret
 #endif /* PHI__PUB_WIRE */
 
 #ifdef PHI__PUB_THREAD
-#if PHI__PUB_THREAD != 0xecfcb1b9
+#if PHI__PUB_THREAD != 0x752dc7b4
 #error "phi: two versions of src/thread in one file"
 #endif
 #else
-#define PHI__PUB_THREAD 0xecfcb1b9
+#define PHI__PUB_THREAD 0x752dc7b4
 
 /* ---- src/thread/thread.h ---- */
 
@@ -1457,6 +1457,9 @@ typedef struct phi_rewrite {
     const char *revoke; /* instead of spans: undoes the rewrite of that op_id */
     const char
         *meta; /* JSON text for the host, checked; kept, not shown to a model (default: none) */
+    const char *
+        switch_to; /* a lane that is the active one from then on; one that is not there begins empty. Alone, or with
+                      spans; never with revoke, and what is revoked leaves it as it is (default: none) */
 } phi_rewrite;
 
 /* An entry as it stands. Strings, and what pointers point to, are the thread's, valid until it is freed or, of an
@@ -1488,6 +1491,10 @@ typedef struct phi_entry {
    to be read back. */
 PHI_API uint64_t phi_thread_count(const phi_thread *thread);
 PHI_API phi_status phi_thread_entry(const phi_thread *thread, uint64_t seq, phi_entry *out);
+/* Entries `from` to before `to` (past the end: up to the end) as a list in the arena, each as phi_thread_entry gives
+   it; none where there are none. PHI_BAD_ARG: from is larger than to; PHI_NO_MEMORY; what the store says. */
+PHI_API phi_status phi_thread_slice(const phi_thread *thread, uint64_t from, uint64_t to,
+                                    phi_arena *arena, const phi_entry **out, size_t *count);
 
 /* Appends, where the thread has `expected` entries (phi_thread_count; UINT64_MAX: whatever it has). Copied. *seq, where
    given: of the first. All or none. PHI_STALE: it has not; PHI_BUSY: a run goes over it; PHI_BAD_ARG, PHI_NO_MEMORY. */
@@ -1522,7 +1529,7 @@ PHI_API phi_status phi_thread_fresh(phi_thread *thread);
 
 /* Copied. PHI_OK: appended, or there already (then *duplicate, where given). PHI_BUSY: a run goes over the thread; PHI_BAD_ARG:
    it is not valid, and `words`, where given, say what is wrong with it: spans out of order or past base_seq, one that
-   cuts a group or a synthetic message, a message without content; PHI_NOT_FOUND: no such lane, or nothing to revoke;
+   cuts a group or a synthetic message, a message without content; PHI_NOT_FOUND: no such `lane`, or nothing to revoke;
    PHI_MISUSE: a later rewrite touches what is to be revoked; PHI_NO_MEMORY; what the store says. Then nothing changed. */
 PHI_API phi_status phi_thread_rewrite(phi_thread *thread, const phi_rewrite *rewrite,
                                       bool *duplicate, char *words, size_t words_size);
@@ -2614,11 +2621,11 @@ PHI_API bool phi_call_pending(phi_call call);        /* any thread */
 #endif /* PHI__PUB_LOOP */
 
 #ifdef PHI__PUB_AGENT
-#if PHI__PUB_AGENT != 0xbf499fa7
+#if PHI__PUB_AGENT != 0xe602caea
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__PUB_AGENT 0xbf499fa7
+#define PHI__PUB_AGENT 0xe602caea
 
 /* ---- src/agent/profile.h ---- */
 
@@ -2991,15 +2998,17 @@ PHI_API phi_thread *phi_agent_thread(phi_agent agent);
 PHI_API phi_status phi_agent_use_thread(phi_agent agent, const char *thread_id);
 PHI_API phi_str phi_agent_thread_id(phi_agent agent); /* empty: none, or stale */
 
-/* What the policy would send of it now, and why not the rest: phi_explain, in the arena. And what it was the last time,
-   before the hooks: zero where there was none, or for a stale agent. PHI_STALE, PHI_BAD_ARG, PHI_NO_MEMORY. */
+/* What the policy would send of it now, and why not the rest: phi_explain, in the arena. And what it was for the last
+   model call, before the hooks: zero where that had none, or for a stale agent. While a run of phi_ask_with goes on that has a
+   policy of its own, by that one. PHI_STALE, PHI_BAD_ARG, PHI_NO_MEMORY. */
 PHI_API phi_status phi_agent_explain(phi_agent agent, phi_arena *arena, phi_str *out);
 PHI_API phi_projection_meta phi_agent_projection(phi_agent agent);
 
 /* As phi_thread_rewrite; while a run goes on it is put off until that has ended, after its last entry. One waits at a
    time: a newer one takes its place. What became of it is told by PHI_EV_REWRITE, in any case that there is memory for.
-   Copied. PHI_BUSY: the agent is of a phi_run that is over, and another goes over its thread; PHI_STALE, PHI_NO_MEMORY:
-   nothing changed. */
+   So can lanes be switched while a run goes on (switch_to): events of the run tell of its own lane then, phi_message_at
+   of the new one. Copied. PHI_BAD_ARG: it is not valid, or, while a run goes on, could never be; PHI_BUSY: the agent
+   is of a phi_run that is over, and another goes over its thread; PHI_STALE, PHI_NO_MEMORY: nothing changed. */
 PHI_API phi_status phi_agent_rewrite(phi_agent agent, const phi_rewrite *rewrite);
 
 /* How many messages (0 for a stale agent), and message i, from 0, oldest first; NULL past the end: those of the
@@ -3176,8 +3185,27 @@ typedef struct phi_response_info {
 /* As phi_prompt, with a handle. PHI_BUSY, and every other failure: nothing changed, *out is a stale one. */
 PHI_API phi_status phi_ask(phi_agent agent, const char *text, phi_response *out);
 
-/* The same in a thread of the agent's store: phi_agent_use_thread, then phi_ask. Responses of the thread before are
-   stale. What has happened is saved when the run is over (PHI_EV_THREAD_UPDATED). */
+/* What is asked, and how this once. Zero means default for every field but text or content: one of the two is given, and
+   not out of a thread that is left. */
+typedef struct phi_ask_desc {
+    const char *text;           /* copied */
+    const phi_content *content; /* a user message's blocks, in place of text; copied */
+    size_t content_count;
+    const phi_policy
+        *policy; /* what of the history all model calls of this run are sent, and what its warnings
+                                 go by; copied (default: the agent's, which is not changed) */
+    const char *
+        thread_id; /* of the agent's store: phi_agent_use_thread first (default: the one that it has) */
+    bool new_thread; /* phi_agent_use_thread with NULL first */
+} phi_ask_desc;
+
+/* phi_ask with more to say. Responses of the thread before are stale where it is another. PHI_BAD_ARG: phi_last_error
+   names the field. A failure that comes after the thread was exchanged leaves the agent with the other one; else
+   nothing changed. */
+PHI_API phi_status phi_ask_with(phi_agent agent, const phi_ask_desc *desc, phi_response *out);
+
+/* phi_ask_with a thread_id; NULL: a new thread. What has happened is saved when the run is over
+   (PHI_EV_THREAD_UPDATED). */
 PHI_API phi_status phi_ask_in(phi_agent agent, const char *thread_id, const char *text,
                               phi_response *out);
 
@@ -3190,6 +3218,9 @@ PHI_API phi_status phi_response_free(phi_response response);
 
 #ifdef __cplusplus
 }
+inline phi_status phi_ask_with(phi_agent agent, const phi_ask_desc &desc, phi_response *out) {
+    return phi_ask_with(agent, &desc, out);
+}
 #endif
 #endif
 
@@ -3198,14 +3229,14 @@ PHI_API phi_status phi_response_free(phi_response response);
 /* snapshot.h - an agent as one text, in the midst of whatever it does, and back: save games.
 
    A snapshot holds who the agent is, its whole thread with all lanes, its queues, what it has spent, and the run that is
-   going on: its turn, the tool calls that wait by name and id, and what it still has to be told by hooks. It holds no
+   going on: its turn, the tool calls that wait by name and id, a policy of its own, and what it still has to be told by hooks. It holds no
    model, no key, no tool and no function: those are the program's, and given again when it is loaded.
 
    A model call that streams is asked again after loading; a partial answer is not kept. A decision that was waited for
    is asked for again. A tool call that had begun is taken up by the tool of the same name: by its `resume`; without
    one, a call that is finished from outside (no `step`) goes on waiting, and is found with phi_pending; any other gets
-   an error as its result, for the model to read. A rewrite that was put off until the run ends, events that were not
-   popped, and what other threads have posted while the snapshot was made are not in it. */
+   an error as its result, for the model to read. A rewrite that was put off until the run ends is in it; events that
+   were not popped, and what other threads have posted while the snapshot was made, are not. */
 #ifndef PHI_AGENT_SNAPSHOT_H
 #define PHI_AGENT_SNAPSHOT_H
 
@@ -3294,11 +3325,11 @@ PHI_API phi_status phi_summarize(phi_agent agent, uint64_t from_seq, uint64_t to
 #endif /* PHI__PUB_AGENT */
 
 #ifdef PHI__PUB_SESSION
-#if PHI__PUB_SESSION != 0x9a9e6c07
+#if PHI__PUB_SESSION != 0xa3fcdbf9
 #error "phi: two versions of src/session in one file"
 #endif
 #else
-#define PHI__PUB_SESSION 0x9a9e6c07
+#define PHI__PUB_SESSION 0xa3fcdbf9
 
 /* ---- src/session/file_store.h ---- */
 
@@ -3437,7 +3468,7 @@ typedef struct phi_block_section {
     size_t message_count;
 } phi_block_section;
 
-/* What older files say that a loop's context is made of, instead of its messages. */
+/* What a loop's context is made of, instead of its messages (session_context.h). */
 typedef struct phi_compaction_block {
     phi_block_section keep_first, keep_compacted, keep_recent;
     int64_t created_ms;
@@ -3550,7 +3581,8 @@ PHI_API phi_status phi_session_load(const phi_store *store, const char *session_
 
 /* The runs of a thread as a session: turns, messages, usage, spawned runs, without events. It has the id of the first
    run; each loop has its own session's. Messages that belong to no run, such as those that the host appended, are in
-   none. A run that goes on is RUNNING, one that was never ended is too. Caller frees with phi_session_free.
+   none. A run that goes on is RUNNING, one that was never ended is too. What compactions have made of runs stands in blocks
+   (phi_session_add_blocks). Caller frees with phi_session_free.
    PHI_NO_MEMORY, PHI_BAD_ARG; what the store says, where the thread is to be read back. */
 PHI_API phi_status phi_session_of_thread(const phi_thread *thread, const phi_allocator *allocator,
                                          phi_session **out);
@@ -3627,6 +3659,13 @@ PHI_API phi_status phi_recorder_add_json(phi_recorder *recorder, phi_str json);
    of that id already; then it stays the caller's. Its memory counts as the recorder's, and its allocator stays. */
 PHI_API phi_status phi_recorder_resume(phi_recorder *recorder, phi_session *session);
 
+/* Begins a session by hand, before any run of it: it is open, without loops, and its formation is EXPLICIT; the runs that
+   have its id are its own. It stays open until the first of them, or phi_recorder_flush; before_task_fn is asked when that
+   begins. Without it a session begins by its first run. Strings are copied; agent_id may be empty: then it is the first
+   run's. PHI_MISUSE: it has one of that id; PHI_BAD_ARG: no id; PHI_NO_MEMORY. */
+PHI_API phi_status phi_recorder_begin(phi_recorder *recorder, phi_str session_id, phi_str agent_id,
+                                      int64_t at_ms);
+
 /* Sessions, completed ones first; NULL past the end. Valid until the next call but these four. */
 PHI_API size_t phi_recorder_session_count(const phi_recorder *recorder);
 PHI_API const phi_session *phi_recorder_session(const phi_recorder *recorder, size_t i);
@@ -3635,7 +3674,8 @@ PHI_API const phi_session *phi_recorder_find(const phi_recorder *recorder, phi_s
 PHI_API const phi_loop_record *phi_recorder_current_loop(const phi_recorder *recorder,
                                                          phi_str loop_id);
 
-/* Completes the sessions of which no loop runs or is pending; returns how many. */
+/* Completes the sessions of which no loop runs or is pending, but for those that were begun by hand and wait for their first;
+   returns how many. */
 PHI_API size_t phi_recorder_checkpoint(phi_recorder *recorder);
 /* Completes all: loops that run or are pending become ABORTED. */
 PHI_API void phi_recorder_flush(phi_recorder *recorder);
@@ -3731,6 +3771,83 @@ PHI_API uint64_t phi_thread_hash(const phi_thread *thread);
 inline phi_tape *phi_tape_record(const phi_tape_desc &desc) { return phi_tape_record(&desc); }
 inline phi_tape *phi_tape_play(const phi_tape_desc &desc, phi_str text, phi_parse_error *error) {
     return phi_tape_play(&desc, text, error);
+}
+#endif
+#endif
+
+/* ---- src/session/session_context.h ---- */
+
+/* session_context.h - compaction blocks: what a model would be sent of a session, and the making of blocks.
+
+       phi_session_to_thread(session, phi_str_of(""), PHI_SESSION_ROOTS_GO_ON, NULL, NULL, phi_agent_thread(agent), NULL, 0);
+
+   A block stands over a loop's messages and takes nothing from them. Its sections go by *turns*: messages that stand next
+   to each other with the same loop_id and turn_index; one without a loop_id is a turn by itself. Turns are counted
+   from 0 in each loop.
+   A thread does not need any of this: its compactions are rewrites. It is for files of the original, and for files that
+   are to be read by it.
+   Threads: one at a time. */
+#ifndef PHI_SESSION_SESSION_CONTEXT_H
+#define PHI_SESSION_SESSION_CONTEXT_H
+
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A loop whose parent is not in the session goes on from the one that stands before it, as the prompts of one agent do
+   (of a group: the selected one). Without it such a loop begins anew, as in the original. */
+#define PHI_SESSION_ROOTS_GO_ON 1u
+
+/* The messages of a loop (loop_id empty: of the last one that has any) and of the loops it goes on from, oldest first,
+   with their blocks applied:
+   - of the loop itself: the turns of keep_first as they are, keep_compacted, keep_recent, and then the turns that came
+     after the block was made. A turn is loaded once: keep_first ends before the other sections begin;
+   - of earlier loops in scope: keep_compacted alone; a block without it loads nothing;
+   - of a loop without a block: all it has;
+   - of loops beyond the scope: nothing. config->scope, scope_runs and scope_tokens say how far it goes: 3 earlier loops by
+     default (config NULL), UINT32_MAX for all. Loops that have neither messages nor a block do not count, and by tokens the loop that would
+     exceed them is out.
+   The list is in the arena, what its messages point to is the session's. counter NULL: the estimate. PHI_NOT_FOUND: no such
+   loop; PHI_NO_MEMORY, PHI_BAD_ARG. A session without messages: PHI_OK, and *count is 0. */
+PHI_API phi_status phi_session_context(const phi_session *session, phi_str loop_id, uint32_t flags,
+                                       const phi_compaction_config *config,
+                                       const phi_token_counter *counter, phi_arena *arena,
+                                       const phi_message **out, size_t *count);
+
+/* The same in a thread: all messages of the way are appended, those that are not loaded too, and blocks and scope are one rewrite
+   behind them, a compaction, so that the thread shows what phi_session_context loads; revoked, it shows everything. The
+   thread may hold something before. A summary is one: a later compaction takes over its lines. A block that a
+   rewrite cannot follow, since it parts a call from its result, replaces all messages at once.
+   PHI_BUSY: a run goes over the thread; PHI_BAD_ARG: also a message that is unfit for a thread, and words (may be NULL)
+   say which; PHI_NOT_FOUND; PHI_NO_MEMORY, what the store says: nothing changed, or the messages are there and the
+   rewrite is not. */
+PHI_API phi_status phi_session_to_thread(const phi_session *session, phi_str loop_id,
+                                         uint32_t flags, const phi_compaction_config *config,
+                                         const phi_token_counter *counter, phi_thread *thread,
+                                         char *words, size_t words_size);
+
+/* Gives a loop, and the earlier loops in scope, as above, blocks: the loop a new one, in the place of one it has; earlier
+   ones a keep_compacted of all their turns, where they have none. Messages stay as they are.
+   keep_first: keep_first_turns, as they are. keep_recent: the last keep_recent_turns that are not among them, with long
+   results cut. keep_compacted: what is between, as one summary (thread/compact.h) behind the focus message, or as it is
+   where that would not be smaller; where nothing is between, it is not there. No section parts a call from its result.
+   at_ms: when. *made, where given: how many loops got one. PHI_NOT_FOUND, PHI_NO_MEMORY, PHI_BAD_ARG: nothing
+   changed. */
+PHI_API phi_status phi_session_compact(phi_session *session, phi_str loop_id, uint32_t flags,
+                                       const phi_compaction_config *config,
+                                       const phi_token_counter *counter, int64_t at_ms,
+                                       size_t *made);
+
+/* Gives the loops of a session, recorded from events, the blocks that say what a thread's active lane shows of them now, where
+   compactions have changed it (phi_session_of_thread has them already). The last loop that has messages gets up to three
+   sections; an earlier one keep_compacted, which holds all that is shown of it; and so do those before one that has a
+   block, since the original expects that. What no compaction touched has none. Loops of other lanes, and those whose messages
+   are not as many as the log has of them, are left as they are. PHI_NO_MEMORY, PHI_BAD_ARG, what the store says: nothing
+   changed. */
+PHI_API phi_status phi_session_add_blocks(phi_session *session, const phi_thread *thread);
+
+#ifdef __cplusplus
 }
 #endif
 #endif
@@ -25369,11 +25486,11 @@ PHI_API void phi_answer_fail(phi_answer *answer, phi_failure_kind kind, bool ret
 #endif /* PHI__IMP_WIRE */
 
 #ifdef PHI__IMP_THREAD
-#if PHI__IMP_THREAD != 0x57246eea
+#if PHI__IMP_THREAD != 0xd16dde01
 #error "phi: two versions of src/thread in one file"
 #endif
 #else
-#define PHI__IMP_THREAD 0x57246eea
+#define PHI__IMP_THREAD 0xd16dde01
 
 /* ---- src/thread/compact_in.h ---- */
 
@@ -25525,13 +25642,13 @@ typedef struct phi__thread {
     phi__lane *lanes;                    /* none: there is only the default one */
     uint32_t lane_count, lane, lane_cap; /* lane: the active one */
     phi__op *ops;                        /* the last one in memory */
-    uint64_t last_op;                    /* seq of the last rewrite, wherever it is; 0: none */
-    phi_usage usage;                     /* of runs that ended */
-    void *user;                          /* the run that goes over it, or NULL */
-    phi__entry *started;                 /* the LOOP_START whose end has not come, or NULL */
-    uint64_t last_user; /* 1 and the seq of the active lane's last user message; 0: none */
-    bool of_agent;      /* it is an agent's own: not to be freed, nor lent to a run */
-    bool restored;      /* it was read: what no run has answered since was lost with a process */
+    uint64_t last_op;    /* seq of the last rewrite that changed a view, wherever it is; 0: none */
+    phi_usage usage;     /* of runs that ended */
+    void *user;          /* the run that goes over it, or NULL */
+    phi__entry *started; /* the LOOP_START whose end has not come, or NULL */
+    uint64_t last_user;  /* 1 and the seq of the active lane's last user message; 0: none */
+    bool of_agent;       /* it is an agent's own: not to be freed, nor lent to a run */
+    bool restored;       /* it was read: what no run has answered since was lost with a process */
     bool left; /* something went out of view since the last look at what may leave memory */
     struct phi__journal *journal; /* journal_in.h; NULL: it is in no store */
     struct phi__grown *grown;     /* where it is put when it grows; NULL: nowhere */
@@ -25635,6 +25752,9 @@ PHI__FN phi_str phi__thread_lane_name(const phi__thread *thread, uint32_t lane);
 PHI__FN phi_status phi__thread_new_lane(phi__thread *thread, phi_str name, uint32_t parent,
                                         uint64_t fork_seq, uint32_t *lane);
 PHI__FN phi_status phi__thread_switch(phi__thread *thread, uint32_t lane);
+/* Makes a lane the active one: with what it shows, where its messages are in their place already (phi__lane_messages);
+   NULL: nothing. */
+PHI__FN void phi__lane_enter(phi__thread *thread, uint32_t lane, const phi__fold *fold);
 /* The MESSAGE entries of a lane, in place of those of the active one; of a log that is whole. False: no memory, and
    nothing changed. */
 PHI__FN bool phi__lane_messages(phi__thread *thread, uint32_t lane);
@@ -25687,7 +25807,10 @@ PHI__FN phi_status phi__thread_rewrite(phi__thread *thread, const phi_rewrite *r
 /* Whether spans would be taken now, in the active lane; else what phi__thread_rewrite says. Nothing changes. */
 PHI__FN phi_status phi__thread_rewrite_check(phi__thread *thread, const phi_rewrite *rewrite,
                                              char *words, size_t words_size);
-/* A deep copy in an arena. False: no memory. */
+/* What can be said of a rewrite without a log: whether it could be valid at some time. As phi__thread_rewrite_check. */
+PHI__FN phi_status phi__rewrite_form(phi__thread *thread, const phi_rewrite *rewrite, char *words,
+                                     size_t words_size);
+/* A deep copy in an arena, of one whose form is right. False: no memory. */
 PHI__FN bool phi__rewrite_copy(phi_arena *arena, const phi_rewrite *given, phi_rewrite *out);
 PHI__FN phi__op *phi__thread_find_op(const phi__thread *thread, phi_str op_id); /* in memory */
 /* Chains the rewrites of the entries in memory anew, and puts them into the table. False: no memory, and nothing
@@ -25733,6 +25856,12 @@ PHI__FN phi_status phi__entry_read(phi__entry_reader *reader, phi_str json);
 PHI__FN void phi__entry_put_message(phi__buf *out, const phi_message *message, phi_arena *scratch);
 PHI__FN phi_status phi__entry_get_message(phi__entry_reader *reader, const phi_json *holder,
                                           phi_message *out);
+
+/* A rewrite as members of an object, but for its lane: what is not set is left out. And back, with a lane where one is
+   named: all of it in the reader's scratch arena. */
+PHI__FN void phi__entry_put_rewrite(phi__buf *out, const phi_rewrite *rewrite, phi_arena *scratch);
+PHI__FN phi_status phi__entry_get_rewrite(phi__entry_reader *reader, const phi_json *holder,
+                                          phi_rewrite *out);
 
 /* Words of the format that both directions know: by number, NULL past the end. */
 PHI__FN const char *phi__entry_kind_word(int kind);
@@ -27066,7 +27195,8 @@ static void phi__describe_rewrite(phi__describe *d, const phi_rewrite *r) {
         phi__buf_char(d->out, '"');
         return;
     }
-    phi__buf_printf(d->out, "\" (%s) replaces ", phi_rewrite_reason_text(r->reason));
+    phi__buf_printf(d->out, "\" (%s)%s", phi_rewrite_reason_text(r->reason),
+                    r->span_count > 0 ? " replaces " : "");
     for (i = 0; i < r->span_count && i < PHI__DESCRIBE_MOST; i++) {
         if (i > 0) phi__buf_text(d->out, ", ");
         phi__describe_span(d, &r->spans[i]);
@@ -27074,6 +27204,10 @@ static void phi__describe_rewrite(phi__describe *d, const phi_rewrite *r) {
     if (r->span_count > PHI__DESCRIBE_MOST)
         phi__buf_printf(d->out, " and %llu more",
                         (unsigned long long)(r->span_count - PHI__DESCRIBE_MOST));
+    if (r->switch_to == NULL) return;
+    phi__buf_text(d->out, r->span_count > 0 ? ", and switches to lane \"" : " switches to lane \"");
+    phi__describe_name(d->out, phi_str_of(r->switch_to));
+    phi__buf_char(d->out, '"');
 }
 
 static void phi__describe_lane(phi__describe *d, const phi_entry *e) {
@@ -27455,13 +27589,20 @@ static void phi__entry_put_span(phi__buf *out, const phi_span *span, phi_arena *
     phi__buf_text(out, "]}");
 }
 
-static void phi__entry_put_rewrite(phi__buf *out, const phi_rewrite *rewrite, phi_arena *scratch) {
+/* An empty one is one. */
+static void phi__entry_put_text(phi__buf *out, const char *key, const char *value) {
+    if (value != NULL) phi__entry_put_str(out, key, phi_str_of(value));
+}
+
+PHI__FN void phi__entry_put_rewrite(phi__buf *out, const phi_rewrite *rewrite, phi_arena *scratch) {
     size_t i;
-    phi__entry_put_str(out, "op_id", phi_str_of(rewrite->op_id));
+    phi__entry_put_text(out, "op_id", rewrite->op_id);
     phi__entry_put_str(out, "reason", phi_str_of(phi_rewrite_reason_text(rewrite->reason)));
-    phi__entry_put_u64(out, "base_seq", rewrite->base_seq);
-    if (rewrite->revoke != NULL) phi__entry_put_str(out, "revoke", phi_str_of(rewrite->revoke));
-    if (rewrite->meta != NULL) phi__entry_put_str(out, "meta", phi_str_of(rewrite->meta));
+    if (rewrite->has_base || rewrite->base_seq != 0)
+        phi__entry_put_u64(out, "base_seq", rewrite->base_seq);
+    phi__entry_put_text(out, "revoke", rewrite->revoke);
+    phi__entry_put_text(out, "switch_to", rewrite->switch_to);
+    phi__entry_put_text(out, "meta", rewrite->meta);
     phi__json_put_key(out, PHI__LIT("spans"));
     phi__buf_char(out, '[');
     for (i = 0; i < rewrite->span_count; i++) phi__entry_put_span(out, &rewrite->spans[i], scratch);
@@ -27925,19 +28066,36 @@ static phi_status phi__entry_get_reason(phi__entry_reader *r, const phi_json *ro
     return phi__entry_bad(r, "reason is none of its words");
 }
 
-static phi_status phi__entry_get_rewrite(phi__entry_reader *r, const phi_json *root,
-                                         phi_rewrite *rewrite) {
-    phi_status status = phi__entry_get_text(r, root, "op_id", &rewrite->op_id);
-    if (status == PHI_OK && rewrite->op_id == NULL) return phi__entry_bad(r, "op_id is missing");
+PHI__FN phi_status phi__entry_get_rewrite(phi__entry_reader *r, const phi_json *root,
+                                          phi_rewrite *rewrite) {
+    phi_status status;
+    memset(rewrite, 0, sizeof *rewrite);
+    status = phi__entry_get_text(r, root, "op_id", &rewrite->op_id);
     if (status == PHI_OK) status = phi__entry_get_text(r, root, "lane", &rewrite->lane);
     if (status == PHI_OK) status = phi__entry_get_text(r, root, "revoke", &rewrite->revoke);
     if (status == PHI_OK) status = phi__entry_get_text(r, root, "meta", &rewrite->meta);
+    if (status == PHI_OK) status = phi__entry_get_text(r, root, "switch_to", &rewrite->switch_to);
     if (status == PHI_OK) status = phi__entry_get_reason(r, root, rewrite);
     if (status == PHI_OK) status = phi__entry_get_spans(r, phi_json_get(root, "spans"), rewrite);
-    if (rewrite->lane == NULL) rewrite->lane = PHI_LANE_DEFAULT;
     rewrite->base_seq = phi__entry_get_u64(root, "base_seq");
-    rewrite->has_base = true;
+    rewrite->has_base = phi_json_get(root, "base_seq") != NULL;
     return status;
+}
+
+/* As one of a log must be: the lane it switches to has begun. */
+static phi_status phi__entry_get_logged(phi__entry_reader *r, const phi_json *root,
+                                        phi_rewrite *rewrite) {
+    phi_status status;
+    if (!phi_json_is_string(phi_json_get(root, "op_id")))
+        return phi__entry_bad(r, "op_id is missing");
+    status = phi__entry_get_rewrite(r, root, rewrite);
+    if (status != PHI_OK) return status;
+    if (rewrite->switch_to != NULL &&
+        phi__thread_find_lane(r->thread, phi_str_of(rewrite->switch_to)) == PHI__LANE_NONE)
+        return phi__entry_bad(r, "switch_to: no lane \"%.80s\"", rewrite->switch_to);
+    if (rewrite->lane == NULL) rewrite->lane = PHI_LANE_DEFAULT;
+    rewrite->has_base = true;
+    return PHI_OK;
 }
 
 static phi_status phi__entry_read_rewrite(phi__entry_reader *r, const phi_json *root,
@@ -27946,8 +28104,7 @@ static phi_status phi__entry_read_rewrite(phi__entry_reader *r, const phi_json *
     phi_status status;
     bool duplicate = false;
     char words[160];
-    memset(&rewrite, 0, sizeof rewrite);
-    status = phi__entry_get_rewrite(r, root, &rewrite);
+    status = phi__entry_get_logged(r, root, &rewrite);
     if (status != PHI_OK) return status;
     status = phi__thread_rewrite(r->thread, &rewrite, loop_id, phi__entry_get_u32(root, "turn"),
                                  &duplicate, words, sizeof words);
@@ -28275,6 +28432,7 @@ static void phi__fold_item(phi__folding *f, size_t at) {
 PHI__FN bool phi__fold_op(const phi__thread *thread, phi__fold *fold, phi__op *op) {
     phi__folding f;
     size_t i;
+    if (op->rewrite.span_count == 0) return true;
     memset(&f, 0, sizeof f);
     f.in = fold;
     f.op = op;
@@ -29104,6 +29262,19 @@ PHI__FN bool phi__lane_messages(phi__thread *thread, uint32_t lane) {
     return true;
 }
 
+PHI__FN void phi__lane_enter(phi__thread *thread, uint32_t lane, const phi__fold *fold) {
+    thread->lane = lane;
+    if (fold != NULL) {
+        phi__fold_free(thread->memory, &thread->fold);
+        thread->fold = *fold;
+        return;
+    }
+    thread->fold.count = thread->fold.linked = thread->fold.groups = 0; /* its room stays */
+    thread->fold.tokens = 0;
+    thread->message_count = thread->held_messages = 0;
+    thread->last_user = 0;
+}
+
 PHI__FN phi_status phi__thread_switch(phi__thread *thread, uint32_t lane) {
     phi_arena *room = phi__thread_room(thread);
     phi_arena_mark mark = phi_arena_save(room);
@@ -29119,9 +29290,7 @@ PHI__FN phi_status phi__thread_switch(phi__thread *thread, uint32_t lane) {
         phi_arena_reset(room, mark);
         return PHI_NO_MEMORY;
     }
-    phi__fold_free(thread->memory, &thread->fold);
-    thread->fold = fold;
-    thread->lane = lane;
+    phi__lane_enter(thread, lane, &fold);
     phi__lane_append(thread, entry, PHI_ENTRY_SWITCH, lane);
     phi__thread_left(thread);
     return PHI_OK;
@@ -29131,11 +29300,7 @@ PHI__FN phi_status phi__thread_switch(phi__thread *thread, uint32_t lane) {
 static phi_status phi__lane_switch_new(phi__thread *thread, phi_str name) {
     phi__entry *entries = phi__lane_begin(thread, name, PHI__LANE_NONE, 0, 1);
     if (entries == NULL) return PHI_NO_MEMORY;
-    thread->fold.count = thread->fold.linked = thread->fold.groups = 0; /* its room stays */
-    thread->fold.tokens = 0;
-    thread->message_count = thread->held_messages = 0;
-    thread->last_user = 0;
-    thread->lane = thread->lane_count - 1;
+    phi__lane_enter(thread, thread->lane_count - 1, NULL);
     phi__lane_append(thread, &entries[1], PHI_ENTRY_SWITCH, thread->lane);
     phi__thread_left(thread);
     return PHI_OK;
@@ -30495,6 +30660,9 @@ typedef struct phi__rewriting {
     uint64_t base;
     phi__fold *fold; /* of the lane as it is */
     phi__fold made;  /* where the lane is not the active one */
+    bool moves;      /* another lane is the active one afterwards: */
+    uint32_t next;   /* ... this one; PHI__LANE_NONE: it is to begin */
+    phi__fold shown; /* ... which shows this, without the rewrite */
     char *words;
     size_t words_size;
 } phi__rewriting;
@@ -30541,11 +30709,8 @@ static phi_status phi__rewrite_check_messages(phi__rewriting *w, size_t at) {
 static phi_status phi__rewrite_check_spans(phi__rewriting *w) {
     const phi_rewrite *r = w->given;
     size_t i;
-    if (r->span_count > 0 && r->spans == NULL) return phi__rewrite_refuse(w, "spans is missing");
     for (i = 0; i < r->span_count; i++) {
         const phi_span *span = &r->spans[i];
-        phi_status status = phi__rewrite_check_messages(w, i);
-        if (status != PHI_OK) return status;
         if (span->from > span->to || span->to > w->base)
             return phi__rewrite_refuse(w, "spans[%u]: %llu to %llu, expected up to base_seq %llu",
                                        (unsigned)i, (unsigned long long)span->from,
@@ -30778,7 +30943,8 @@ PHI__FN bool phi__rewrite_copy(phi_arena *arena, const phi_rewrite *given, phi_r
         if (!phi__rewrite_copy_span(arena, &spans[i])) return false;
     }
     return phi__rewrite_text(arena, &out->op_id) && phi__rewrite_text(arena, &out->lane) &&
-           phi__rewrite_text(arena, &out->revoke) && phi__rewrite_text(arena, &out->meta);
+           phi__rewrite_text(arena, &out->revoke) && phi__rewrite_text(arena, &out->meta) &&
+           phi__rewrite_text(arena, &out->switch_to);
 }
 
 static bool phi__rewrite_named(const phi_rewrite *r) {
@@ -30836,7 +31002,8 @@ static phi__entry *phi__rewrite_entry(phi__thread *thread, phi__op *op, phi_str 
 }
 
 static void phi__rewrite_append(phi__thread *thread, phi__op *op, phi__entry *entry) {
-    op->seq = thread->last_op = thread->count;
+    op->seq = thread->count;
+    if (op->rewrite.span_count > 0 || op->rewrite.revoke != NULL) thread->last_op = op->seq;
     op->earlier = thread->ops;
     thread->ops = op;
     op->id_hash = phi__hash(phi_str_of(op->rewrite.op_id), 0);
@@ -30846,17 +31013,48 @@ static void phi__rewrite_append(phi__thread *thread, phi__op *op, phi__entry *en
     phi__thread_left(thread);
 }
 
+/* Where it switches to: what is away is read back before anything is made. */
+static phi_status phi__rewrite_look_ahead(phi__rewriting *w) {
+    phi__thread *thread = w->thread;
+    if (w->given->switch_to == NULL) return PHI_OK;
+    w->next = phi__thread_find_lane(thread, phi_str_of(w->given->switch_to));
+    w->moves = w->next != thread->lane;
+    return w->moves && w->next != PHI__LANE_NONE
+               ? phi__fold_lane(thread, w->next, UINT64_MAX, &w->shown)
+               : PHI_OK;
+}
+
+/* What is shown then. False: no memory, and nothing changed; else a lane that begins has its entry, and what is left to
+   do cannot fail. */
+static bool phi__rewrite_fold(phi__rewriting *w, phi__op *op) {
+    phi__thread *thread = w->thread;
+    if (!w->moves) return w->lane != thread->lane || phi__fold_op(thread, &thread->fold, op);
+    if (w->next != PHI__LANE_NONE)
+        return (w->lane != w->next || phi__fold_op(thread, &w->shown, op)) &&
+               phi__lane_messages(thread, w->next);
+    return phi__thread_reserve(thread, 2, 0) && /* the lane's entry, and its own */
+           phi__thread_new_lane(thread, phi_str_of(w->given->switch_to), PHI__LANE_NONE, 0,
+                                &w->next) == PHI_OK;
+}
+
 static phi_status phi__rewrite_apply(phi__rewriting *w, phi_str loop_id, uint32_t turn_index) {
     phi__thread *thread = w->thread;
     phi_arena *room = phi__thread_room(thread);
     phi_arena_mark mark = phi_arena_save(room);
-    phi__op *op = phi__rewrite_keep(thread, w->given, w->lane, w->base);
-    phi__entry *entry = op != NULL ? phi__rewrite_entry(thread, op, loop_id, turn_index) : NULL;
-    if (entry == NULL || (w->lane == thread->lane && !phi__fold_op(thread, &thread->fold, op))) {
+    phi_status status = phi__rewrite_look_ahead(w);
+    bool begins = w->next == PHI__LANE_NONE;
+    phi__op *op = NULL;
+    phi__entry *entry = NULL;
+    if (status != PHI_OK) return status;
+    op = phi__rewrite_keep(thread, w->given, w->lane, w->base);
+    if (op != NULL) entry = phi__rewrite_entry(thread, op, loop_id, turn_index);
+    if (entry == NULL || !phi__rewrite_fold(w, op)) {
+        phi__fold_free(thread->memory, &w->shown);
         phi_arena_reset(room, mark);
         return PHI_NO_MEMORY;
     }
     phi__rewrite_append(thread, op, entry);
+    if (w->moves) phi__lane_enter(thread, w->next, begins ? NULL : &w->shown);
     return PHI_OK;
 }
 
@@ -30898,7 +31096,6 @@ static phi_status phi__rewrite_revoke(phi__rewriting *w, phi_str loop_id, uint32
     phi_arena *room = phi__thread_room(thread);
     phi_arena_mark mark = phi_arena_save(room);
     phi__entry *entry;
-    if (w->given->span_count > 0) return phi__rewrite_refuse(w, "revoke comes without spans");
     if (target == NULL || target->lane != w->lane || target->rewrite.revoke != NULL ||
         target->revoked) {
         (void)phi__rewrite_refuse(w, "no rewrite \"%s\" of this lane to revoke", w->given->revoke);
@@ -30937,22 +31134,39 @@ static phi_status phi__rewrite_check_meta(phi__rewriting *w) {
     return phi__rewrite_refuse(w, "meta is no JSON");
 }
 
+static phi_status phi__rewrite_check_form(phi__rewriting *w) {
+    const phi_rewrite *r = w->given;
+    size_t i;
+    if ((unsigned)r->reason > (unsigned)PHI_REWRITE_SYSTEM)
+        return phi__rewrite_refuse(w, "reason is none of its values");
+    if (r->revoke != NULL && r->span_count > 0)
+        return phi__rewrite_refuse(w, "revoke comes without spans");
+    if (r->revoke != NULL && r->switch_to != NULL)
+        return phi__rewrite_refuse(w, "revoke comes without switch_to");
+    if (r->switch_to != NULL && r->switch_to[0] == '\0')
+        return phi__rewrite_refuse(w, "switch_to is empty");
+    if (r->span_count > 0 && r->spans == NULL) return phi__rewrite_refuse(w, "spans is missing");
+    for (i = 0; i < r->span_count; i++) {
+        phi_status status = phi__rewrite_check_messages(w, i);
+        if (status != PHI_OK) return status;
+    }
+    return phi__rewrite_check_meta(w);
+}
+
 static phi_status phi__rewrite_check(phi__rewriting *w) {
     phi__thread *thread = w->thread;
     const phi_rewrite *r = w->given;
-    phi_status status;
+    phi_status status = phi__rewrite_check_form(w);
+    if (status != PHI_OK) return status;
     w->base = r->has_base || r->base_seq != 0 ? r->base_seq
               : thread->count > 0             ? (uint64_t)thread->count - 1
                                               : 0;
     if (w->base >= phi__max(thread->count, 1))
         return phi__rewrite_refuse(w, "base_seq is %llu, there are %llu entries",
                                    (unsigned long long)w->base, (unsigned long long)thread->count);
-    if ((unsigned)r->reason > (unsigned)PHI_REWRITE_SYSTEM)
-        return phi__rewrite_refuse(w, "reason is none of its values");
     if (thread->count == 0 && r->span_count > 0)
         return phi__rewrite_refuse(w, "there is nothing to rewrite");
     status = phi__rewrite_check_spans(w);
-    if (status == PHI_OK) status = phi__rewrite_check_meta(w);
     if (status != PHI_OK || r->revoke != NULL) return status;
     w->fold = &thread->fold;
     if (w->lane != thread->lane) {
@@ -30965,30 +31179,37 @@ static phi_status phi__rewrite_check(phi__rewriting *w) {
     return status;
 }
 
-PHI__FN phi_status phi__thread_rewrite_check(phi__thread *thread, const phi_rewrite *rewrite,
-                                             char *words, size_t words_size) {
+static phi__rewriting phi__rewrite_begin(phi__thread *thread, const phi_rewrite *rewrite,
+                                         char *words, size_t words_size) {
     phi__rewriting w;
     memset(&w, 0, sizeof w);
     w.thread = thread;
     w.given = rewrite;
     w.lane = thread->lane;
     w.words = words;
-    w.words_size = words_size;
+    w.words_size = words != NULL ? words_size : 0;
+    if (w.words_size > 0) words[0] = '\0';
+    return w;
+}
+
+PHI__FN phi_status phi__rewrite_form(phi__thread *thread, const phi_rewrite *rewrite, char *words,
+                                     size_t words_size) {
+    phi__rewriting w = phi__rewrite_begin(thread, rewrite, words, words_size);
+    return phi__rewrite_check_form(&w);
+}
+
+PHI__FN phi_status phi__thread_rewrite_check(phi__thread *thread, const phi_rewrite *rewrite,
+                                             char *words, size_t words_size) {
+    phi__rewriting w = phi__rewrite_begin(thread, rewrite, words, words_size);
     return phi__rewrite_check(&w);
 }
 
 PHI__FN phi_status phi__thread_rewrite(phi__thread *thread, const phi_rewrite *rewrite,
                                        phi_str loop_id, uint32_t turn_index, bool *duplicate,
                                        char *words, size_t words_size) {
-    phi__rewriting w;
+    phi__rewriting w = phi__rewrite_begin(thread, rewrite, words, words_size);
     phi_status status;
     bool known = false;
-    memset(&w, 0, sizeof w);
-    w.thread = thread;
-    w.given = rewrite;
-    w.words = words;
-    w.words_size = words != NULL ? words_size : 0;
-    if (w.words_size > 0) words[0] = '\0';
     if (duplicate != NULL) *duplicate = false;
     if (phi__rewrite_named(rewrite)) {
         status = phi__rewrite_known(thread, phi_str_of(rewrite->op_id), &known);
@@ -30996,8 +31217,7 @@ PHI__FN phi_status phi__thread_rewrite(phi__thread *thread, const phi_rewrite *r
         if (duplicate != NULL) *duplicate = known;
         if (known) return PHI_OK;
     }
-    w.lane = rewrite->lane != NULL ? phi__thread_find_lane(thread, phi_str_of(rewrite->lane))
-                                   : thread->lane;
+    if (rewrite->lane != NULL) w.lane = phi__thread_find_lane(thread, phi_str_of(rewrite->lane));
     if (w.lane == PHI__LANE_NONE) {
         (void)phi__rewrite_refuse(&w, "no lane \"%s\"", rewrite->lane);
         return PHI_NOT_FOUND;
@@ -32007,6 +32227,34 @@ PHI_API phi_status phi_thread_entry(const phi_thread *thread, uint64_t seq, phi_
     return status;
 }
 
+/* Whether all of these are in memory. */
+static bool phi__view_holds(const phi__thread *log, uint64_t from, uint64_t to) {
+    if (log->held == log->count) return true;
+    while (from < to && phi__thread_at(log, from) != NULL) from++;
+    return from == to;
+}
+
+PHI_API phi_status phi_thread_slice(const phi_thread *thread, uint64_t from, uint64_t to,
+                                    phi_arena *arena, const phi_entry **out, size_t *count) {
+    const phi__thread *log = (const phi__thread *)thread;
+    phi_status status = PHI_OK;
+    phi_entry *list;
+    size_t i, n;
+    if (log == NULL || arena == NULL || out == NULL || count == NULL || from > to)
+        return PHI_BAD_ARG;
+    if (to > log->count) to = log->count;
+    if (from > to) from = to;
+    n = (size_t)(to - from);
+    list = (phi_entry *)phi_arena_alloc(arena, phi__mul(phi__max(n, 1), sizeof *list));
+    if (list == NULL) return PHI_NO_MEMORY;
+    if (!phi__view_holds(log, from, to)) status = phi__thread_recall(log);
+    if (status != PHI_OK) return status;
+    for (i = 0; i < n; i++) phi__thread_show(log, phi__thread_at(log, from + i), &list[i]);
+    *out = list;
+    *count = n;
+    return PHI_OK;
+}
+
 static bool phi__view_is_json(const phi__thread *log, phi_str json, phi_status *status) {
     phi_arena scratch;
     phi_json *root = NULL;
@@ -32160,11 +32408,11 @@ PHI_API phi_status phi_thread_fresh(phi_thread *thread) {
 #endif /* PHI__IMP_THREAD */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x9a76e1d5
+#if PHI__IMP_LOOP != 0x5fc96c18
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x9a76e1d5
+#define PHI__IMP_LOOP 0x5fc96c18
 
 /* ---- src/loop/session_in.h ---- */
 
@@ -32594,6 +32842,7 @@ struct phi__run {
     uint32_t polled;       /* messages it has got */
     bool steered;          /* the turn's steering was looked for */
     phi_limits limits;     /* the agent's, and what phi_budget_raise added */
+    phi_policy *policy;    /* the request's own, in memory of its own; NULL: the agent's */
     phi_spending reserved; /* in the agent's budget and those above */
     bool paused, pause_over;
     phi__run *next_paused, *prev_paused; /* of those in rt->paused */
@@ -32602,7 +32851,8 @@ struct phi__run {
     phi__timer timer;                    /* of a pause or a delay */
     phi__doom *doom;                     /* NULL: no tool has been called yet */
     bool doomed;                         /* a call repeated itself too often */
-    size_t first_message;                /* of the run, in the thread's messages */
+    size_t first_message;                /* of the run, in its lane's messages */
+    size_t message_count;                /* of a run that has ended */
     size_t told_messages;                /* prompts whose events are out */
     phi_usage usage, turn_usage;
     double cost;
@@ -32687,7 +32937,7 @@ struct phi__response {
 
 typedef struct phi__sight {
     bool has_policy;
-    phi_policy policy;
+    phi_policy policy;         /* the agent's */
     phi_token_counter counter; /* count_text NULL: the estimate */
     phi_projection_meta last;
 } phi__sight;
@@ -32779,7 +33029,7 @@ struct phi__agent {
     struct phi__put_off *put_off;      /* a rewrite that waits for the end of the run; or NULL */
     uint32_t loops;                    /* runs so far, in all sessions */
     phi__caching caching;
-    struct phi__sight *sight;   /* its policy; NULL: none, and no counter */
+    struct phi__sight *sight;   /* NULL: no run had a policy, and there is no counter */
     uint8_t context_level;      /* shown.c: what the host was warned of last */
     phi_usage usage, run_usage; /* run_usage: of the last run, or the one that goes on */
     double cost, run_cost;
@@ -32990,6 +33240,7 @@ typedef struct phi__run_order {
     phi_continuation continuation;
     phi_str loop_id, parent_loop_id;
     bool compact_only;
+    const phi_policy *policy; /* of this run alone; copied; NULL: the agent's */
 } phi__run_order;
 PHI__FN phi_status phi__run_new(phi__agent *agent, const phi__run_order *order);
 /* For phi__run_thaw: a run that began with an entry of its agent's thread; the agent's, from phi__run_take on. NULL:
@@ -33153,7 +33404,11 @@ PHI__FN const phi_message *phi__wishes_name(phi__run *run, const phi_message *re
 /* shown.c: what of the thread the model call of this turn is sent, as far as that is not known, and warnings
    about it. False: *next is where the run goes. */
 PHI__FN bool phi__run_show(phi__run *run, phi__state *next);
-/* What an agent with a policy sends now; false: it has none. */
+/* The policy that holds now: that of the run that goes on, or the agent's. NULL: none. */
+PHI__FN const phi_policy *phi__run_policy(const phi__agent *agent);
+/* A policy of the run's own, copied. NULL: none. False: no memory. */
+PHI__FN bool phi__run_take_policy(phi__run *run, const phi_policy *policy);
+/* What is sent now by the policy that holds; false: there is none. */
 PHI__FN bool phi__run_order_of(phi__agent *agent, phi__project_order *order);
 
 /* measure.c: tokens of the system prompt, the tools and the format, by estimate. */
@@ -33200,6 +33455,11 @@ PHI__FN phi_status phi__thaw_inputs(phi__agent *agent, const phi_json *node, phi
 /* What tools wish for, as members of the run's object; and back. PHI_PARSE, PHI_NO_MEMORY. */
 PHI__FN void phi__wishes_freeze(phi__buf *out, const phi__run *run);
 PHI__FN phi_status phi__wishes_thaw(phi__run *run, const phi_json *node);
+
+/* A rewrite that waits for the end of the run, as a member of the agent's object; and back, where the run is there
+   already. PHI_PARSE, PHI_NO_MEMORY. */
+PHI__FN void phi__put_off_freeze(phi__buf *out, const phi__agent *agent, phi_arena *scratch);
+PHI__FN phi_status phi__put_off_thaw(phi__agent *agent, const phi_json *node);
 
 /* Names of the states that are written, from 1; NULL past the last. */
 PHI__FN const char *phi__freeze_state_name(size_t i);
@@ -36117,6 +36377,24 @@ static void phi__freeze_limits(phi__buf *out, const phi__run *run) {
     phi__freeze_u64(out, "elapsed_us", phi__io_now_us(run->agent->rt->io) - run->started_us);
 }
 
+/* The request's own; where it has none, the agent's holds after loading. */
+static void phi__freeze_policy(phi__buf *out, const phi_policy *policy) {
+    if (policy == NULL) return;
+    phi__json_put_key(out, PHI__LIT("policy"));
+    phi__buf_char(out, '{');
+    phi__freeze_u64(out, "max_input_tokens", policy->max_input_tokens);
+    phi__freeze_u64(out, "reserve_output_tokens", policy->reserve_output_tokens);
+    phi__freeze_flag(out, "no_reserve", policy->no_reserve);
+    phi__freeze_u64(out, "max_messages", policy->max_messages);
+    phi__freeze_u64(out, "max_turns", policy->max_turns);
+    phi__freeze_u64(out, "keep_last_turns", policy->keep_last_turns);
+    phi__freeze_flag(out, "keep_no_turns", policy->keep_no_turns);
+    phi__freeze_u64(out, "summaries", (uint64_t)policy->summaries);
+    phi__freeze_u64(out, "summary_role", (uint64_t)policy->summary_role);
+    phi__freeze_u64(out, "include", policy->include);
+    phi__buf_char(out, '}');
+}
+
 static void phi__freeze_flags(phi__buf *out, const phi__run *run) {
     phi__freeze_flag(out, "cancelled", run->cancelled);
     phi__freeze_flag(out, "stopping", run->stopping);
@@ -36161,6 +36439,7 @@ static void phi__freeze_members(phi__buf *out, const phi__run *run, phi_arena *s
     phi__json_put_i64(out, (int64_t)run->status);
     phi__freeze_flags(out, run);
     phi__freeze_limits(out, run);
+    phi__freeze_policy(out, run->policy);
     phi__message_put_usage(out, &run->usage);
     phi__freeze_double(out, "cost", run->cost);
     phi__json_put_key(out, PHI__LIT("turn"));
@@ -37822,6 +38101,7 @@ PHI_API phi_status phi_register_provider(phi_runtime *rt, const phi_provider *pr
 
    One slot: a newer one takes the place of what waits. What became of each is told. */
 
+
 typedef struct phi__put_off {
     phi_arena arena;
     phi_rewrite rewrite;
@@ -37847,18 +38127,23 @@ static bool phi__put_off_tell(phi__agent *agent, const phi_rewrite *rewrite, phi
     return phi__emit(agent, &event, NULL, 0);
 }
 
-static phi_status phi__put_off_do(phi__agent *agent, const phi_rewrite *rewrite) {
-    char words[200];
+static phi_status phi__put_off_over(phi__agent *agent, const phi_rewrite *rewrite,
+                                    phi_status status, const char *words) {
     phi_str kept = {"", 0};
     phi_rewrite told = *rewrite;
-    phi_status status =
-        phi__thread_rewrite(agent->thread, rewrite, phi__str("", 0), 0, NULL, words, sizeof words);
     if (status == PHI_OK && told.op_id == NULL) told.op_id = agent->thread->ops->rewrite.op_id;
     if (status != PHI_OK && words[0] != '\0' &&
         !phi__arena_str(phi__thread_room(agent->thread), phi_str_of(words), &kept))
         status = PHI_NO_MEMORY;
     (void)phi__put_off_tell(agent, &told, status, kept); /* done is done, told or not */
     return status;
+}
+
+static phi_status phi__put_off_do(phi__agent *agent, const phi_rewrite *rewrite) {
+    char words[200];
+    phi_status status =
+        phi__thread_rewrite(agent->thread, rewrite, phi__str("", 0), 0, NULL, words, sizeof words);
+    return phi__put_off_over(agent, rewrite, status, words);
 }
 
 PHI__FN void phi__put_off_due(phi__agent *agent) {
@@ -37870,8 +38155,12 @@ PHI__FN void phi__put_off_due(phi__agent *agent) {
 
 PHI__FN phi_status phi__put_off_rewrite(phi__agent *agent, const phi_rewrite *rewrite) {
     phi__put_off *slot;
+    char words[200];
+    phi_status status;
     if (agent->run == NULL && agent->thread->user != NULL) return PHI_BUSY;
     if (agent->run == NULL) return phi__put_off_do(agent, rewrite);
+    status = phi__rewrite_form(agent->thread, rewrite, words, sizeof words);
+    if (status != PHI_OK) return phi__put_off_over(agent, rewrite, status, words);
     slot = (phi__put_off *)phi__alloc(&agent->memory, sizeof *slot);
     if (slot == NULL) return PHI_NO_MEMORY;
     phi_arena_init(&slot->arena, &agent->memory, 0);
@@ -37886,6 +38175,38 @@ PHI__FN phi_status phi__put_off_rewrite(phi__agent *agent, const phi_rewrite *re
     phi__put_off_forget(agent);
     agent->put_off = slot;
     return PHI_OK;
+}
+
+/* ---- in a snapshot ---- */
+
+PHI__FN void phi__put_off_freeze(phi__buf *out, const phi__agent *agent, phi_arena *scratch) {
+    const phi_rewrite *rewrite;
+    if (agent->put_off == NULL) return;
+    rewrite = &agent->put_off->rewrite;
+    phi__json_put_key(out, PHI__LIT("put_off"));
+    phi__buf_char(out, '{');
+    if (rewrite->lane != NULL) {
+        phi__json_put_key(out, PHI__LIT("lane"));
+        phi__json_put_str(out, phi_str_of(rewrite->lane));
+    }
+    phi__entry_put_rewrite(out, rewrite, scratch);
+    phi__buf_char(out, '}');
+}
+
+/* Where no run goes on any more it is done, and told of. */
+PHI__FN phi_status phi__put_off_thaw(phi__agent *agent, const phi_json *node) {
+    phi__entry_reader reader;
+    phi_rewrite rewrite;
+    phi_status status;
+    if (node == NULL) return PHI_OK;
+    phi__entry_reader_init(&reader, agent->thread);
+    status = phi__entry_get_rewrite(&reader, node, &rewrite);
+    if (status == PHI_OK) {
+        status = phi__put_off_rewrite(agent, &rewrite);
+        if (status != PHI_NO_MEMORY) status = PHI_OK;
+    }
+    phi__entry_reader_free(&reader);
+    return status;
 }
 
 /* ---- src/loop/responses.c ---- */
@@ -38260,7 +38581,9 @@ static phi__run *phi__run_make(phi__agent *agent, const phi__run_order *order) {
     phi__buf_init(&run->pause_reason, &agent->memory);
     phi__buf_init(&run->wishes.memo, &agent->memory);
     phi__buf_init(&run->wishes.summary, &agent->memory);
-    return run;
+    if (phi__run_take_policy(run, order->policy)) return run;
+    phi__run_unmake(run);
+    return NULL;
 }
 
 PHI__FN void phi__run_unmake(phi__run *run) {
@@ -38271,6 +38594,7 @@ PHI__FN void phi__run_unmake(phi__run *run) {
     phi__buf_free(&run->pause_reason);
     phi__wishes_free(run);
     phi__free(&agent->memory, run->doom, sizeof *run->doom);
+    phi__free(&agent->memory, run->policy, sizeof *run->policy);
     phi__capture_free(run);
     phi_arena_free(&run->arena);
     phi__free(&agent->memory, run, sizeof *run);
@@ -38967,7 +39291,8 @@ PHI__FN bool phi__session_renew(phi__sessions *sessions, phi__session **session,
 
 /* ---- src/loop/shown.c ---- */
 
-/* shown.c - what of the thread a model call is sent, by the agent's policy, and warnings before it is too much.
+/* shown.c - what of the thread a model call is sent, by the request's policy or the agent's, and warnings before it
+   is too much.
 
    Made once for a model call, before the hooks see the list, and again after a compaction. It costs what is
    shown, however long the thread is. */
@@ -38988,30 +39313,44 @@ static uint64_t phi__shown_tools(const phi__agent *agent, const phi_token_counte
     return sum;
 }
 
-static bool phi__shown_policy(const phi__agent *agent) {
-    return agent->sight != NULL && agent->sight->has_policy;
+PHI__FN const phi_policy *phi__run_policy(const phi__agent *agent) {
+    const phi__sight *sight = agent->sight;
+    if (agent->run != NULL && agent->run->policy != NULL) return agent->run->policy;
+    return sight != NULL && sight->has_policy ? &sight->policy : NULL;
+}
+
+PHI__FN bool phi__run_take_policy(phi__run *run, const phi_policy *policy) {
+    phi__agent *agent = run->agent;
+    if (policy == NULL) return true;
+    if (agent->sight == NULL)
+        agent->sight = (phi__sight *)phi__alloc(&agent->memory, sizeof *agent->sight);
+    if (agent->sight == NULL) return false;
+    run->policy = (phi_policy *)phi__alloc(&agent->memory, sizeof *run->policy);
+    if (run->policy != NULL) *run->policy = *policy;
+    return run->policy != NULL;
 }
 
 PHI__FN bool phi__run_order_of(phi__agent *agent, phi__project_order *order) {
-    const phi__sight *sight = agent->sight;
+    const phi_policy *policy = phi__run_policy(agent);
     memset(order, 0, sizeof *order);
-    if (!phi__shown_policy(agent)) return false;
+    if (policy == NULL) return false;
     phi__fold_link(&agent->thread->fold);
     order->fold = &agent->thread->fold;
     order->count = agent->thread->fold.count;
-    order->policy = &sight->policy;
-    order->counter = &sight->counter;
+    order->policy = policy;
+    order->counter = &agent->sight->counter;
     order->system_prompt = agent->system_prompt;
-    order->tools_tokens = phi__shown_tools(agent, &sight->counter);
+    order->tools_tokens = phi__shown_tools(agent, &agent->sight->counter);
     return true;
 }
 
 /* ---- warnings ---- */
 
 static uint64_t phi__shown_limit(const phi__agent *agent) {
+    const phi_policy *given = phi__run_policy(agent);
     phi_policy policy;
-    if (!phi__shown_policy(agent)) return agent->model.context_window;
-    policy = phi__policy_filled(&agent->sight->policy);
+    if (given == NULL) return agent->model.context_window;
+    policy = phi__policy_filled(given);
     if (policy.max_input_tokens == PHI_POLICY_UNLIMITED) return agent->model.context_window;
     return policy.max_input_tokens > policy.reserve_output_tokens
                ? policy.max_input_tokens - policy.reserve_output_tokens
@@ -39019,14 +39358,14 @@ static uint64_t phi__shown_limit(const phi__agent *agent) {
 }
 
 static uint64_t phi__shown_tokens(const phi__run *run) {
-    return phi__shown_policy(run->agent)
+    return phi__run_policy(run->agent) != NULL
                ? run->agent->sight->last.estimated_tokens
                : phi__run_context_tokens(run) + phi__run_overhead_tokens(run);
 }
 
 static uint8_t phi__shown_level(const phi__run *run) {
     uint64_t limit = phi__shown_limit(run->agent), tokens = phi__shown_tokens(run);
-    if (phi__shown_policy(run->agent)) {
+    if (phi__run_policy(run->agent) != NULL) {
         const phi_projection_meta *meta = &run->agent->sight->last;
         if (meta->budget_truncated || meta->overflow || meta->protected_over)
             return PHI__SHOWN_AT_LIMIT;
@@ -39076,7 +39415,11 @@ static bool phi__shown_make(phi__run *run) {
     phi__project_order order;
     phi__projection made;
     run->shown = NULL;
-    if (!phi__run_order_of(run->agent, &order)) return true;
+    if (!phi__run_order_of(run->agent, &order)) {
+        phi__sight *sight = run->agent->sight;
+        if (sight != NULL) memset(&sight->last, 0, sizeof sight->last);
+        return true;
+    }
     order.extensions = true; /* a hook may make messages of them */
     if (phi__project(&order, &run->arena, &made) != PHI_OK || !phi__shown_items(run, &made))
         return false;
@@ -39194,11 +39537,11 @@ PHI__FN void phi__stored_step(phi_runtime *rt) {
 /* Whether nobody may be looking: no event that points into the log waits or was popped since the last step, and nobody
    is writing a summary of it. Of a lent log, whose events may be those of other agents: no event at all. */
 static bool phi__stored_unseen(const phi__thread *thread) {
-    const phi__agent *agent = phi__stored_agent(thread), *child;
-    if (!thread->of_agent) return thread->rt->events.queued.head == NULL;
-    for (child = agent->first_child; child != NULL; child = child->next_child)
+    const phi__agent *agent = phi__stored_agent(thread);
+    const phi__agent *child = agent != NULL ? agent->first_child : NULL;
+    for (; child != NULL; child = child->next_child)
         if (child->hidden_fn != NULL) return false;
-    return agent->oldest == NULL;
+    return thread->of_agent ? agent->oldest == NULL : thread->rt->events.queued.head == NULL;
 }
 
 PHI__FN const phi__entry *phi__run_reply_entry(const phi__run *run) {
@@ -39343,6 +39686,24 @@ static void phi__thaw_limits(phi__run *run, const phi_json *node) {
     run->limits.max_duration_ms = phi__thaw_u32(node, "max_duration_ms");
     run->limits.max_cost = phi_json_num(phi_json_get(node, "max_cost"), 0);
     run->started_us = elapsed < now ? now - elapsed : 0;
+}
+
+static phi_status phi__thaw_policy(phi__run *run, const phi_json *node) {
+    phi_policy policy;
+    if (!phi_json_is_object(node)) return PHI_OK;
+    memset(&policy, 0, sizeof policy);
+    policy.max_input_tokens = phi__thaw_u64(node, "max_input_tokens");
+    policy.reserve_output_tokens = phi__thaw_u64(node, "reserve_output_tokens");
+    policy.no_reserve = phi__thaw_flag(node, "no_reserve");
+    policy.max_messages = phi__thaw_u32(node, "max_messages");
+    policy.max_turns = phi__thaw_u32(node, "max_turns");
+    policy.keep_last_turns = phi__thaw_u32(node, "keep_last_turns");
+    policy.keep_no_turns = phi__thaw_flag(node, "keep_no_turns");
+    policy.summaries = (phi_summaries)phi__thaw_u32(node, "summaries");
+    policy.summary_role = (phi_role)phi__thaw_u32(node, "summary_role");
+    policy.include = phi__thaw_u32(node, "include");
+    if (phi__policy_fault(&policy) != NULL) return PHI_PARSE;
+    return phi__run_take_policy(run, &policy) ? PHI_OK : PHI_NO_MEMORY;
 }
 
 /* A message of the run, of that role, in the thread's arena. */
@@ -39502,7 +39863,9 @@ static phi_status phi__thaw_members(phi__run *run, const phi_json *node) {
         return PHI_PARSE;
     phi__thaw_flags(run, node);
     phi__thaw_limits(run, node);
-    status = phi__thaw_inputs(agent, phi_json_get(node, "pending"), &run->pending);
+    status = phi__thaw_policy(run, phi_json_get(node, "policy"));
+    if (status == PHI_OK)
+        status = phi__thaw_inputs(agent, phi_json_get(node, "pending"), &run->pending);
     if (status == PHI_OK) status = phi__thaw_prompts(run, phi_json_get(node, "prompts"));
     if (status == PHI_OK) status = phi__thaw_doom(run, node);
     if (status == PHI_OK) status = phi__wishes_thaw(run, node);
@@ -39717,6 +40080,7 @@ static phi__state phi__turn_stop(phi__run *run, const char *reason) {
 static bool phi__turn_reserve(phi__run *run, char *reason, size_t size) {
     const phi__agent *agent = run->agent;
     const phi_cost *rates = &agent->model.cost;
+    const phi_policy *policy = phi__run_policy(agent);
     uint64_t in = agent->thread->fold.tokens + phi__run_overhead_tokens(run);
     uint64_t out = agent->max_tokens != 0 ? agent->max_tokens : agent->model.max_tokens;
     const phi__input *input;
@@ -39724,8 +40088,8 @@ static bool phi__turn_reserve(phi__run *run, char *reason, size_t size) {
     if (!phi__budget_limited(agent)) return true;
     for (input = run->pending.head; input != NULL; input = input->next)
         in += phi_tokens_of_message(NULL, &input->message);
-    if (agent->sight != NULL && agent->sight->has_policy) {
-        uint64_t most = phi__policy_filled(&agent->sight->policy).max_input_tokens;
+    if (policy != NULL) {
+        uint64_t most = phi__policy_filled(policy).max_input_tokens;
         if (in > most) in = most;
     }
     return phi__budget_reserve(
@@ -39939,7 +40303,7 @@ static phi__state phi__turn_follow(phi__run *run, bool *wait) {
 
 /* ---- closing ---- */
 
-static void phi__turn_tell_end(phi__run *run, const phi_usage *usage) {
+static phi_event phi__turn_end_event(const phi__run *run, const phi_usage *usage) {
     const phi__thread *thread = run->agent->thread;
     phi_event event;
     memset(&event, 0, sizeof event);
@@ -39954,13 +40318,14 @@ static void phi__turn_tell_end(phi__run *run, const phi_usage *usage) {
     }
     event.first_message = run->first_message;
     event.message_count = thread->message_count - run->first_message;
-    (void)phi__emit_surely(run->agent, &event);
+    return event;
 }
 
 static phi__state phi__turn_close(phi__run *run) {
     phi__agent *agent = run->agent;
     phi__entry entry = phi__run_entry(run, PHI_ENTRY_LOOP_END);
     phi_usage *usage = (phi_usage *)phi_arena_alloc(phi__thread_room(agent->thread), sizeof *usage);
+    phi_event event;
     (void)phi__slots_move(&agent->rt->agents, agent->index, agent->gen, PHI__AGENT_RUNNING,
                           PHI__AGENT_IDLE);
     phi__decision_drop(&run->decision);
@@ -39973,16 +40338,18 @@ static phi__state phi__turn_close(phi__run *run) {
     if (run->status != PHI_OK) entry.keep = agent->keep;
     entry.failure = run->failure;
     (void)phi__run_note(run, &entry); /* without memory for it, the log still tells: no reply */
+    phi__response_close(run);
+    event = phi__turn_end_event(run, usage); /* what comes now may switch lanes */
+    run->message_count = event.message_count;
     phi__put_off_due(agent);
     phi__stored_updated(run);
-    phi__turn_tell_end(run, usage);
-    phi__response_close(run);
+    (void)phi__emit_surely(agent, &event);
     return run->silent ? PHI__RUN_OVER : PHI__RUN_AFTER_LOOP;
 }
 
 static phi__state phi__turn_after_loop(phi__run *run, bool *wait) {
     phi_hook hook = phi__hook_of(run, PHI_HOOK_AFTER_LOOP);
-    hook.message_count = run->agent->thread->message_count - run->first_message;
+    hook.message_count = run->message_count;
     hook.usage = &run->usage;
     if (phi__hook_run(run, &hook) == PHI__HOOK_WAIT && !phi__turn_unwanted(run)) {
         *wait = true;
@@ -40621,11 +40988,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0x2cb3d2ed
+#if PHI__IMP_AGENT != 0xbf6701d1
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0x2cb3d2ed
+#define PHI__IMP_AGENT 0xbf6701d1
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -41919,7 +42286,6 @@ PHI_API const phi_profile *phi_agent_profile(phi_agent handle) {
 
 /* agent_store.c - an agent whose thread is kept in a store: opened, gone on with, exchanged for another. */
 
-
 #include <stdio.h>
 
 /* ---- going on where the log ends ---- */
@@ -42102,21 +42468,6 @@ PHI_API phi_str phi_agent_thread_id(phi_agent handle) {
     const phi__agent *agent = phi__agent_find(handle);
     const phi__journal *journal = agent != NULL ? agent->thread->journal : NULL;
     return journal != NULL ? phi__str(journal->id, journal->id_len) : phi__str("", 0);
-}
-
-PHI_API phi_status phi_ask_in(phi_agent handle, const char *thread_id, const char *text,
-                              phi_response *out) {
-    phi_status status;
-    if (out != NULL) {
-        memset(out, 0, sizeof *out);
-        out->rt = handle.rt;
-    }
-    if (handle.rt == NULL) return PHI_BAD_ARG;
-    if (out == NULL) return phi__error(handle.rt, PHI_BAD_ARG, "phi_ask_in: out is NULL");
-    if (text == NULL || text[0] == '\0')
-        return phi__error(handle.rt, PHI_BAD_ARG, "phi_ask_in: the text is empty");
-    status = phi_agent_use_thread(handle, thread_id);
-    return status == PHI_OK ? phi_ask(handle, text, out) : status;
 }
 
 /* ---- src/agent/bare_run.c ---- */
@@ -42654,14 +43005,40 @@ static void phi__ej_start(phi__event_writer *w) {
         (void)phi__message_put_json(&w->out, "config_snapshot", loop.config, true, w->scratch);
 }
 
+/* The first entry in memory of an event's run: the last one that begins a run of that id; the end, where there is
+   none. Its messages follow, on its lane, which need not be the active one any more. */
+static size_t phi__ej_run(const phi__thread *thread, const phi_event *event) {
+    size_t i = thread->held;
+    while (i > 0) {
+        const phi__entry *entry = thread->entries[--i];
+        if (entry->kind == PHI_ENTRY_LOOP_START && phi_str_equal(entry->loop_id, event->loop_id))
+            return i;
+    }
+    return thread->held;
+}
+
+/* Messages of the run that are in memory: written, where w is given. How many. */
+static size_t phi__ej_said(const phi__thread *thread, const phi_event *event,
+                           phi__event_writer *w) {
+    size_t i = phi__ej_run(thread, event), n = 0;
+    uint32_t lane = i < thread->held ? thread->entries[i]->lane : 0;
+    for (; i < thread->held && n < event->message_count; i++) {
+        const phi__entry *entry = thread->entries[i];
+        if (entry->kind != PHI_ENTRY_MESSAGE || entry->lane != lane ||
+            entry->ordinal < event->first_message)
+            continue;
+        if (w != NULL) phi__ej_item(w, entry->message);
+        n++;
+    }
+    return n;
+}
+
 static void phi__ej_end(phi__event_writer *w) {
-    size_t i, from = w->event->first_message, count = w->event->message_count;
+    size_t i, count = w->event->message_count;
     phi__ej_raw(w, "messages", "[");
-    if (w->agent != NULL) {
-        const phi__thread *thread = w->agent->thread;
-        for (i = from; i < thread->message_count && i - from < count; i++)
-            phi__ej_item(w, phi__thread_message(thread, i)->message);
-    } else
+    if (w->agent != NULL)
+        (void)phi__ej_said(w->agent->thread, w->event, w);
+    else
         for (i = 0; i < count && w->event->messages != NULL; i++)
             phi__ej_item(w, &w->event->messages[i]);
     phi__buf_char(&w->out, ']');
@@ -42688,11 +43065,17 @@ static void phi__ej_bare(phi__event_writer *w, const phi_message *message) {
 /* Results stand behind their turn's answer; the search comes from the end, where they mostly are. */
 static void phi__ej_results(phi__event_writer *w) {
     const phi__thread *thread = w->agent->thread; /* of an event's turn nothing is away */
-    size_t at = thread->held_messages;
-    while (at > 0 && thread->messages[at - 1]->message != w->event->message) at--;
-    for (; at > 0 && at < thread->held_messages; at++) {
-        if (thread->messages[at]->message->role != PHI_ROLE_TOOL_RESULT) break;
-        phi__ej_bare(w, thread->messages[at]->message);
+    size_t at = thread->held;
+    uint32_t lane;
+    if (w->event->message == NULL) return;
+    while (at > 0 && thread->entries[at - 1]->message != w->event->message) at--;
+    if (at == 0) return;
+    lane = thread->entries[at - 1]->lane;
+    for (; at < thread->held; at++) {
+        const phi__entry *entry = thread->entries[at];
+        if (entry->kind != PHI_ENTRY_MESSAGE || entry->lane != lane) continue;
+        if (entry->message->role != PHI_ROLE_TOOL_RESULT) break;
+        phi__ej_bare(w, entry->message);
     }
 }
 
@@ -42968,11 +43351,10 @@ static void phi__ej_body(phi__event_writer *w) {
 
 /* The end of a run tells all its messages: those that have left memory are read back. */
 static phi_status phi__ej_recall(const phi_event *event, const phi__agent *agent) {
-    size_t i = event->first_message, end = i + event->message_count;
-    if (event->kind != PHI_EV_AGENT_END || agent == NULL) return PHI_OK;
-    for (; i < end && i < agent->thread->message_count; i++)
-        if (phi__thread_message(agent->thread, i) == NULL) return phi__thread_recall(agent->thread);
-    return PHI_OK;
+    if (event->kind != PHI_EV_AGENT_END || agent == NULL ||
+        phi__ej_said(agent->thread, event, NULL) == event->message_count)
+        return PHI_OK;
+    return phi__thread_recall(agent->thread);
 }
 
 /* ---- public ---- */
@@ -43555,7 +43937,8 @@ PHI__FN bool phi__exchange_done(phi__agent *agent, phi__thread *before, bool cop
 
 /* ---- src/agent/explained.c ---- */
 
-/* explained.c - an agent's policy: set, and what it sends of the history in words and in figures. */
+/* explained.c - an agent's policy: set, and what it, or that of the request which goes on, sends of the history, in
+   words and in figures. */
 
 #include <stdio.h>
 
@@ -44096,7 +44479,7 @@ PHI_API phi_status phi_prompt_compose(const phi_prompt_slot *slots, size_t slot_
 
 /* ---- src/agent/response.c ---- */
 
-/* response.c - phi_ask: a prompt whose answer can be held on to by a handle. */
+/* response.c - asking: a prompt whose answer can be held on to by a handle, and that may bring a policy of its own. */
 
 
 static phi__response *phi__response_find(phi_response handle) {
@@ -44132,7 +44515,7 @@ static void phi__response_trim(phi__agent *agent) {
     while (last->older != NULL) phi__response_drop(last->older);
 }
 
-static phi_status phi__response_begin(phi__agent *agent, const phi_content *content,
+static phi_status phi__response_begin(phi__agent *agent, const char *what, const phi_ask_desc *desc,
                                       phi__response **out) {
     phi__response *response = phi__response_new(agent);
     phi_message message;
@@ -44140,15 +44523,16 @@ static phi_status phi__response_begin(phi__agent *agent, const phi_content *cont
     phi_status status = PHI_NO_MEMORY;
     memset(&message, 0, sizeof message);
     message.role = PHI_ROLE_USER;
-    message.content = content;
-    message.content_count = 1;
+    message.content = desc->content;
+    message.content_count = desc->content_count;
     memset(&order, 0, sizeof order);
     order.prompts = &message;
     order.prompt_count = 1;
+    order.policy = desc->policy;
     if (response != NULL) status = phi__run_new(agent, &order);
     if (status != PHI_OK) {
         if (response != NULL) phi__response_drop(response);
-        return phi__error(agent->rt, status, "phi_ask: %s",
+        return phi__error(agent->rt, status, "%s: %s", what,
                           status == PHI_NO_MEMORY ? "out of memory" : phi_status_text(status));
     }
     agent->run->response = response;
@@ -44171,10 +44555,34 @@ static phi_str phi__response_text(const phi_message *message) {
     return phi__str("", 0);
 }
 
-/* ---- public ---- */
+/* ---- asking ---- */
 
-PHI_API phi_status phi_ask(phi_agent handle, const char *text, phi_response *out) {
-    phi__agent *agent = phi__agent_find(handle);
+static phi_status phi__response_check(phi_runtime *rt, const char *what, const phi_ask_desc *desc) {
+    const char *fault = NULL;
+    if (desc->thread_id != NULL && desc->new_thread)
+        return phi__error(rt, PHI_BAD_ARG, "%s: thread_id is given, and new_thread is set", what);
+    if (desc->policy != NULL) fault = phi__policy_fault(desc->policy);
+    if (fault != NULL) return phi__error(rt, PHI_BAD_ARG, "%s", fault);
+    return phi__input_check(rt, what, desc->content, desc->content_count);
+}
+
+/* In the thread that it names, of an agent that may have been freed while that was exchanged. */
+static phi_status phi__response_start(phi_agent handle, const char *what, const phi_ask_desc *desc,
+                                      phi__response **out) {
+    phi_status status = PHI_OK;
+    phi__agent *agent;
+    if (desc->thread_id != NULL || desc->new_thread)
+        status = phi_agent_use_thread(handle, desc->thread_id);
+    if (status != PHI_OK) return status;
+    agent = phi__agent_find(handle);
+    if (agent == NULL) return phi__error(handle.rt, PHI_STALE, "%s: the agent is gone", what);
+    status = phi__agent_may_run(agent, what);
+    return status == PHI_OK ? phi__response_begin(agent, what, desc, out) : status;
+}
+
+static phi_status phi__response_ask(phi_agent handle, const char *what, const phi_ask_desc *desc,
+                                    phi_response *out) {
+    phi_ask_desc asked;
     phi__response *response = NULL;
     phi_content content;
     phi_status status;
@@ -44183,20 +44591,51 @@ PHI_API phi_status phi_ask(phi_agent handle, const char *text, phi_response *out
         out->rt = handle.rt; /* generation 0 is never live */
     }
     if (handle.rt == NULL) return PHI_BAD_ARG;
-    if (out == NULL) return phi__error(handle.rt, PHI_BAD_ARG, "phi_ask: out is NULL");
-    if (agent == NULL) return phi__error(handle.rt, PHI_STALE, "phi_ask: the agent is gone");
-    if (text == NULL || text[0] == '\0')
-        return phi__error(handle.rt, PHI_BAD_ARG, "phi_ask: the text is empty");
-    memset(&content, 0, sizeof content);
-    content.kind = PHI_CONTENT_TEXT;
-    content.text = phi_str_of(text);
-    status = phi__input_check(handle.rt, "phi_ask", &content, 1);
-    if (status == PHI_OK) status = phi__agent_may_run(agent, "phi_ask");
-    if (status == PHI_OK) status = phi__response_begin(agent, &content, &response);
+    if (out == NULL) return phi__error(handle.rt, PHI_BAD_ARG, "%s: out is NULL", what);
+    if (phi__agent_find(handle) == NULL)
+        return phi__error(handle.rt, PHI_STALE, "%s: the agent is gone", what);
+    if (desc == NULL) return phi__error(handle.rt, PHI_BAD_ARG, "%s: desc is NULL", what);
+    asked = *desc;
+    if (asked.content != NULL && asked.text != NULL)
+        return phi__error(handle.rt, PHI_BAD_ARG, "%s: text and content are both given", what);
+    if (asked.content == NULL) {
+        if (asked.text == NULL || asked.text[0] == '\0')
+            return phi__error(handle.rt, PHI_BAD_ARG, "%s: the text is empty", what);
+        memset(&content, 0, sizeof content);
+        content.kind = PHI_CONTENT_TEXT;
+        content.text = phi_str_of(asked.text);
+        asked.content = &content;
+        asked.content_count = 1;
+    }
+    status = phi__response_check(handle.rt, what, &asked);
+    if (status == PHI_OK) status = phi__response_start(handle, what, &asked, &response);
     if (status != PHI_OK) return status;
     out->index = response->index;
     out->gen = response->gen;
     return PHI_OK;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_ask(phi_agent agent, const char *text, phi_response *out) {
+    phi_ask_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.text = text;
+    return phi__response_ask(agent, "phi_ask", &desc, out);
+}
+
+PHI_API phi_status phi_ask_in(phi_agent agent, const char *thread_id, const char *text,
+                              phi_response *out) {
+    phi_ask_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.text = text;
+    desc.thread_id = thread_id;
+    desc.new_thread = thread_id == NULL;
+    return phi__response_ask(agent, "phi_ask_in", &desc, out);
+}
+
+PHI_API phi_status phi_ask_with(phi_agent agent, const phi_ask_desc *desc, phi_response *out) {
+    return phi__response_ask(agent, "phi_ask_with", desc, out);
 }
 
 PHI_API phi_status phi_response_get(phi_response handle, phi_response_info *out) {
@@ -44725,6 +45164,7 @@ static phi_status phi__snap_put(phi__buf *out, const phi__agent *agent, phi_aren
     phi__freeze_inputs(out, &agent->injected, scratch);
     phi__json_put_key(out, PHI__LIT("run"));
     phi__run_freeze(out, agent, scratch);
+    phi__put_off_freeze(out, agent, scratch);
     status = phi__snap_thread(out, agent, scratch);
     phi__buf_char(out, '}');
     return status;
@@ -44827,9 +45267,11 @@ static phi_status phi__snap_read(phi__agent *agent, const phi_json *root, phi_ar
         return PHI_NO_MEMORY;
     if (last.len > 0 && !phi__agent_own(agent, last.at, &agent->last_loop_id)) return PHI_NO_MEMORY;
     status = phi__snap_read_queues(agent, root);
-    if (status != PHI_OK || !phi_json_is_object(run)) return status;
-    agent->last_active_us = phi__io_now_us(agent->rt->io);
-    return phi__run_thaw(agent, run, how == PHI_RESTORE_INTERRUPT);
+    if (status == PHI_OK && phi_json_is_object(run)) {
+        agent->last_active_us = phi__io_now_us(agent->rt->io);
+        status = phi__run_thaw(agent, run, how == PHI_RESTORE_INTERRUPT);
+    }
+    return status == PHI_OK ? phi__put_off_thaw(agent, phi_json_get(root, "put_off")) : status;
 }
 
 /* The desc with the snapshot's own identity. */
@@ -45418,11 +45860,11 @@ PHI_API phi_status phi_summarize(phi_agent handle, uint64_t from_seq, uint64_t t
 #endif /* PHI__IMP_AGENT */
 
 #ifdef PHI__IMP_SESSION
-#if PHI__IMP_SESSION != 0x59b7cf88
+#if PHI__IMP_SESSION != 0x479070c8
 #error "phi: two versions of src/session in one file"
 #endif
 #else
-#define PHI__IMP_SESSION 0x59b7cf88
+#define PHI__IMP_SESSION 0x479070c8
 
 /* ---- src/session/file_store_in.h ---- */
 
@@ -45742,6 +46184,43 @@ PHI__FN phi_str phi__session_segment_of(phi_str loop_id);
 PHI__FN const phi_loop_config *phi__session_config(phi__session_box *box, const phi_json *node);
 PHI__FN const phi_loop_config *phi__session_config_of(phi__session_box *box, phi_str loop_id,
                                                       const phi_message *answer);
+
+#endif
+
+/* ---- src/session/session_context_in.h ---- */
+
+/* session_context_in.h - turns of a loop's messages, as blocks count them; and the way to a loop. */
+#ifndef PHI_SESSION_SESSION_CONTEXT_IN_H
+#define PHI_SESSION_SESSION_CONTEXT_IN_H
+
+
+PHI__FN bool phi__sctx_same_turn(const phi_message *a, const phi_message *b);
+/* Where a turn begins; `count` past the last. */
+PHI__FN size_t phi__sctx_turn_at(const phi_message *messages, size_t count, uint64_t turn);
+
+typedef struct phi__sctx_way {
+    phi_loop_record **loops; /* those with messages or a block, the newest first */
+    size_t count;            /* those in scope */
+    size_t all;
+    phi_compaction_config config;
+    const phi_token_counter *counter;
+} phi__sctx_way;
+
+PHI__FN void phi__sctx_begin(phi__sctx_way *way, const phi_compaction_config *config,
+                             const phi_token_counter *counter);
+/* Behind phi__sctx_begin. The list is in the scratch arena. */
+PHI__FN phi_status phi__sctx_find_way(const phi_session *session, phi_str loop_id, uint32_t flags,
+                                      phi_arena *scratch, phi__sctx_way *way);
+/* What is loaded of it, in the arena; its messages point into the session. */
+PHI__FN phi_status phi__sctx_load(const phi__sctx_way *way, phi_arena *arena,
+                                  const phi_message **out, size_t *count);
+
+/* Where the turns of the current loop's block go: `first` up to `first_end` stay as they are, then come what is compacted and,
+   from `recent` on, what is recent, and from `end` on all stays. */
+typedef struct phi__sctx_cuts {
+    uint64_t first, first_end, recent, end;
+} phi__sctx_cuts;
+PHI__FN phi__sctx_cuts phi__sctx_cut(const phi_compaction_block *block);
 
 #endif
 
@@ -47228,7 +47707,9 @@ static void phi__rec_forget(phi_recorder *rec, phi__session_box *box) {
 static bool phi__rec_formation(phi_recorder *rec, phi__session_box *box, int64_t at_ms) {
     const phi__session_box *one = NULL, *last = NULL;
     uint64_t idle_s = rec->desc.inactivity_s;
-    if (!rec->desc.by_inactivity || box->pub.agent_id.len == 0) return true;
+    if (!rec->desc.by_inactivity || box->pub.agent_id.len == 0 ||
+        box->pub.formation.kind == PHI_FORMATION_EXPLICIT)
+        return true;
     while ((one = phi__rec_each(rec, (phi__session_box *)(uintptr_t)one)) != NULL)
         if (one != box && phi_str_equal(one->pub.agent_id, box->pub.agent_id) &&
             (last == NULL || one->pub.last_active_ms >= last->pub.last_active_ms))
@@ -47241,6 +47722,12 @@ static bool phi__rec_formation(phi_recorder *rec, phi__session_box *box, int64_t
     box->pub.formation.kind = PHI_FORMATION_INACTIVITY;
     box->pub.formation.threshold_s = idle_s;
     return true;
+}
+
+/* The agent of its first run, unless the host has said whose it is. */
+static bool phi__rec_owner(phi__session_box *box, phi_str agent_id) {
+    if (box->pub.formation.kind == PHI_FORMATION_EXPLICIT && box->pub.agent_id.len > 0) return true;
+    return phi__session_keep(box, agent_id, &box->pub.agent_id);
 }
 
 /* Asks the host once. False: the session is rejected, and has no loops any more. */
@@ -47301,7 +47788,7 @@ static phi_status phi__rec_begin(phi_recorder *rec, phi__session_box *box, const
     if (old != NULL && old->box == box && old->pub.status == PHI_LOOP_PENDING) pending = true;
     if (!pending) loop = phi__session_loop(box);
     if (loop == NULL || !phi__rec_room(rec) || !phi__rec_fill(rec, loop, ev, box->pub.session_id) ||
-        (is_first && (!phi__session_keep(box, ev->loop->agent_id, &box->pub.agent_id) ||
+        (is_first && (!phi__rec_owner(box, ev->loop->agent_id) ||
                       !phi__rec_formation(rec, box, ev->timestamp_ms))) ||
         !phi__rec_parent(rec, loop, is_first) || !phi__rec_keep_event(loop, 0, json))
         return PHI_NO_MEMORY;
@@ -47663,6 +48150,21 @@ PHI_API phi_status phi_recorder_resume(phi_recorder *recorder, phi_session *sess
     return PHI_OK;
 }
 
+PHI_API phi_status phi_recorder_begin(phi_recorder *recorder, phi_str session_id, phi_str agent_id,
+                                      int64_t at_ms) {
+    phi__session_box *box;
+    if (recorder == NULL || session_id.len == 0) return PHI_BAD_ARG;
+    if (recorder->busy || phi__rec_session(recorder, session_id) != NULL) return PHI_MISUSE;
+    box = phi__rec_new_session(recorder, session_id, at_ms);
+    if (box == NULL) return PHI_NO_MEMORY;
+    if (!phi__session_keep(box, agent_id, &box->pub.agent_id)) {
+        phi__rec_forget(recorder, box);
+        return PHI_NO_MEMORY;
+    }
+    box->pub.formation.kind = PHI_FORMATION_EXPLICIT;
+    return PHI_OK;
+}
+
 PHI_API size_t phi_recorder_session_count(const phi_recorder *recorder) {
     phi__session_box *box = NULL;
     size_t n = 0;
@@ -47689,15 +48191,23 @@ PHI_API const phi_loop_record *phi_recorder_current_loop(const phi_recorder *rec
     return loop != NULL ? &loop->pub : NULL;
 }
 
+/* Begun by hand, and nothing has come of it yet. */
+static bool phi__rec_waits(const phi__session_box *box) {
+    return box->pub.formation.kind == PHI_FORMATION_EXPLICIT && !box->asked &&
+           box->pub.loop_count == 0;
+}
+
 PHI_API size_t phi_recorder_checkpoint(phi_recorder *recorder) {
     phi__session_box *box, *next;
     phi__session_list open = {NULL, NULL};
     size_t n = 0;
+    bool done;
     if (recorder == NULL || recorder->busy) return 0;
     for (box = recorder->open.head; box != NULL; box = next) {
         next = box->next;
-        if (box->open == 0) n++;
-        phi__rec_push(box->open == 0 ? &recorder->completed : &open, box);
+        done = box->open == 0 && !phi__rec_waits(box);
+        if (done) n++;
+        phi__rec_push(done ? &recorder->completed : &open, box);
     }
     recorder->open = open;
     return n;
@@ -47973,6 +48483,1016 @@ PHI_API phi_usage phi_session_total_usage(const phi_session *session) {
     for (i = 0; session != NULL && i < session->loop_count; i++)
         phi_usage_add(&total, &session->loops[i]->usage);
     return total;
+}
+
+/* ---- src/session/session_blocks.c ---- */
+
+/* session_blocks.c - a thread's compactions as the blocks that the original would have.
+
+   What a lane shows is asked of the thread, and not worked out here: a loop that a compaction has touched gets a block that
+   says what is shown of it, whatever else has changed it. Messages of the log are put beside the loops they are of, in
+   the order of the log; each item of the view then belongs to one of those loops. */
+
+enum {
+    PHI__SBLK_SHOWN = 1 << 0,    /* as it is */
+    PHI__SBLK_REPLACED = 1 << 1, /* by one of its kind */
+    PHI__SBLK_COMPACTED = 1 << 2 /* a compaction has touched it */
+};
+
+/* A message of a loop, in the lane. */
+typedef struct phi__sblk_said {
+    uint64_t seq;
+    size_t loop; /* its place in the session */
+    uint32_t flags;
+} phi__sblk_said;
+
+/* A lane and its parents: entries of it count up to `upto`. */
+typedef struct phi__sblk_lane {
+    phi_str name;
+    uint64_t upto;
+} phi__sblk_lane;
+
+/* A compaction that has not been revoked; NULL: it has. */
+typedef struct phi__sblk_op {
+    const phi_rewrite *rewrite;
+    int64_t at_ms;
+} phi__sblk_op;
+
+/* Of each loop. */
+typedef struct phi__sblk_loop {
+    size_t said, said_count; /* of its messages, the first: they stand together */
+    size_t item, item_count; /* of the view's items */
+    size_t messages;         /* of it in the log, in all lanes */
+    bool compacted, broken;  /* broken: its messages do not stand together */
+    int64_t at_ms;           /* the latest compaction of it */
+    phi_compaction_block *block;
+} phi__sblk_loop;
+
+typedef struct phi__sblk {
+    const phi_thread *thread;
+    phi__session_box *box;
+    phi_arena scratch;
+    phi__sblk_lane *lanes;
+    size_t lane_count;
+    phi__sblk_op *ops;
+    size_t op_count;
+    phi__sblk_said *said;
+    size_t said_count;
+    phi__sblk_loop *loops;
+    const phi_view_item *items;
+    size_t *owners; /* of each item: the loop in whose block it is; SIZE_MAX: none */
+    size_t item_count;
+} phi__sblk;
+
+/* ---- the lane ---- */
+
+static bool phi__sblk_is_here(const phi__sblk *s, const phi_entry *entry) {
+    size_t i;
+    for (i = 0; i < s->lane_count; i++)
+        if (phi_str_equal(s->lanes[i].name, entry->lane)) return entry->seq <= s->lanes[i].upto;
+    return false;
+}
+
+/* The parent of a lane begins before it in the log, so one way back finds them all. */
+static phi_status phi__sblk_find_lanes(phi__sblk *s, uint64_t count) {
+    size_t most = phi__max(phi_thread_lane_count(s->thread), 1);
+    phi_entry entry;
+    phi_status status = PHI_OK;
+    s->lanes = (phi__sblk_lane *)phi__arena_zero(&s->scratch, phi__mul(most, sizeof *s->lanes));
+    if (s->lanes == NULL) return PHI_NO_MEMORY;
+    s->lanes[0].name = phi_thread_lane(s->thread);
+    s->lanes[0].upto = UINT64_MAX;
+    s->lane_count = 1;
+    while (count-- > 0 && s->lane_count < most) {
+        phi__sblk_lane *last = &s->lanes[s->lane_count - 1];
+        status = phi_thread_entry(s->thread, count, &entry);
+        if (status != PHI_OK) return status;
+        if (entry.kind != PHI_ENTRY_LANE || !phi_str_equal(entry.lane, last->name)) continue;
+        if (entry.parent_lane.len == 0) break;
+        s->lanes[s->lane_count].name = entry.parent_lane;
+        s->lanes[s->lane_count++].upto = last->upto < entry.fork_seq ? last->upto : entry.fork_seq;
+    }
+    return status;
+}
+
+/* ---- what the log has ---- */
+
+static void phi__sblk_revoke(phi__sblk *s, const char *op_id) {
+    size_t i = s->op_count;
+    while (i-- > 0)
+        if (s->ops[i].rewrite != NULL && strcmp(s->ops[i].rewrite->op_id, op_id) == 0) {
+            s->ops[i].rewrite = NULL;
+            return;
+        }
+}
+
+static void phi__sblk_op_of(phi__sblk *s, const phi_entry *entry) {
+    const phi_rewrite *rewrite = entry->rewrite;
+    if (rewrite->revoke != NULL) {
+        phi__sblk_revoke(s, rewrite->revoke);
+        return;
+    }
+    if (rewrite->reason != PHI_REWRITE_COMPACTION) return;
+    s->ops[s->op_count].rewrite = rewrite;
+    s->ops[s->op_count++].at_ms = entry->at_ms;
+}
+
+/* The latest loop of that id; SIZE_MAX: none. */
+static size_t phi__sblk_loop_of(const phi__sblk *s, phi_str loop_id) {
+    size_t i = s->box->pub.loop_count;
+    while (i-- > 0)
+        if (phi_str_equal(s->box->pub.loops[i]->loop_id, loop_id)) return i;
+    return SIZE_MAX;
+}
+
+static void phi__sblk_say(phi__sblk *s, const phi_entry *entry) {
+    size_t at = s->said_count > 0 ? s->said[s->said_count - 1].loop : SIZE_MAX;
+    phi__sblk_loop *loop;
+    if (at == SIZE_MAX || !phi_str_equal(s->box->pub.loops[at]->loop_id, entry->loop_id))
+        at = entry->loop_id.len > 0 ? phi__sblk_loop_of(s, entry->loop_id) : SIZE_MAX;
+    if (at == SIZE_MAX) return;
+    loop = &s->loops[at];
+    loop->messages++;
+    if (!phi__sblk_is_here(s, entry)) return;
+    if (loop->said_count == 0)
+        loop->said = s->said_count;
+    else if (loop->said + loop->said_count != s->said_count)
+        loop->broken = true;
+    loop->said_count++;
+    s->said[s->said_count].seq = entry->seq;
+    s->said[s->said_count++].loop = at;
+}
+
+static phi_status phi__sblk_read(phi__sblk *s, uint64_t count) {
+    uint64_t seq, messages = 0, ops = 0;
+    phi_entry entry;
+    phi_status status = PHI_OK;
+    for (seq = 0; seq < count && status == PHI_OK; seq++) {
+        status = phi_thread_entry(s->thread, seq, &entry);
+        messages += status == PHI_OK && entry.kind == PHI_ENTRY_MESSAGE;
+        ops += status == PHI_OK && entry.kind == PHI_ENTRY_REWRITE;
+    }
+    if (status != PHI_OK || ops == 0) return status;
+    if (messages >= SIZE_MAX || ops >= SIZE_MAX) return PHI_NO_MEMORY;
+    s->said = (phi__sblk_said *)phi__arena_zero(&s->scratch,
+                                                phi__mul((size_t)messages + 1, sizeof *s->said));
+    s->ops = (phi__sblk_op *)phi__arena_zero(&s->scratch, phi__mul((size_t)ops, sizeof *s->ops));
+    if (s->said == NULL || s->ops == NULL) return PHI_NO_MEMORY;
+    for (seq = 0; seq < count && status == PHI_OK; seq++) {
+        status = phi_thread_entry(s->thread, seq, &entry);
+        if (status != PHI_OK) break;
+        if (entry.kind == PHI_ENTRY_MESSAGE) phi__sblk_say(s, &entry);
+        if (entry.kind == PHI_ENTRY_REWRITE && phi__sblk_is_here(s, &entry))
+            phi__sblk_op_of(s, &entry);
+    }
+    return status;
+}
+
+/* The first message at `seq` or after it. */
+static size_t phi__sblk_at(const phi__sblk *s, uint64_t seq) {
+    size_t low = 0, high = s->said_count;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (s->said[mid].seq >= seq)
+            high = mid;
+        else
+            low = mid + 1;
+    }
+    return low;
+}
+
+static bool phi__sblk_touch(phi__sblk *s) {
+    bool any = false;
+    size_t i, j, k;
+    for (i = 0; i < s->op_count; i++)
+        for (j = 0; s->ops[i].rewrite != NULL && j < s->ops[i].rewrite->span_count; j++) {
+            const phi_span *span = &s->ops[i].rewrite->spans[j];
+            for (k = phi__sblk_at(s, span->from); k < s->said_count && s->said[k].seq <= span->to;
+                 k++) {
+                phi__sblk_loop *loop = &s->loops[s->said[k].loop];
+                s->said[k].flags |= PHI__SBLK_COMPACTED;
+                loop->compacted = any = true;
+                if (s->ops[i].at_ms > loop->at_ms) loop->at_ms = s->ops[i].at_ms;
+            }
+        }
+    return any;
+}
+
+/* ---- what is shown ---- */
+
+/* Messages that stand for the same entries. */
+static size_t phi__sblk_same(const phi__sblk *s, size_t at) {
+    size_t end = at + 1;
+    while (end < s->item_count && s->items[end].from == s->items[at].from &&
+           s->items[end].to == s->items[at].to)
+        end++;
+    return end;
+}
+
+/* The loop whose block the items from `at` up to `end` belong to: of what they stand for the last one, where nothing of it is
+   shown besides them. SIZE_MAX: none. */
+static size_t phi__sblk_owner(const phi__sblk *s, size_t at, size_t end) {
+    const phi_view_item *item = &s->items[at];
+    size_t first = phi__sblk_at(s, item->from), last = first;
+    if (first == s->said_count || s->said[first].seq > item->to) return SIZE_MAX;
+    if (end == s->item_count || s->items[end].from > item->to)
+        while (last + 1 < s->said_count && s->said[last + 1].seq <= item->to) last++;
+    return s->said[last].loop;
+}
+
+static void phi__sblk_mark(phi__sblk *s, const phi_view_item *item) {
+    size_t at = phi__sblk_at(s, item->from);
+    if (item->from != item->to || at == s->said_count || s->said[at].seq != item->from) return;
+    if ((item->flags & PHI_ITEM_SYNTHETIC) == 0)
+        s->said[at].flags |= PHI__SBLK_SHOWN;
+    else if (item->message->role == PHI_ROLE_TOOL_RESULT)
+        s->said[at].flags |= PHI__SBLK_REPLACED;
+}
+
+static bool phi__sblk_share_out(phi__sblk *s) {
+    size_t at, end;
+    s->owners = (size_t *)phi_arena_alloc(&s->scratch,
+                                          phi__mul(phi__max(s->item_count, 1), sizeof *s->owners));
+    if (s->owners == NULL) return false;
+    for (at = 0; at < s->item_count; at = end) {
+        size_t owner, i;
+        phi__sblk_loop *loop;
+        end = phi__sblk_same(s, at);
+        owner = phi__sblk_owner(s, at, end);
+        for (i = at; i < end; i++) s->owners[i] = owner;
+        if (owner == SIZE_MAX) continue;
+        phi__sblk_mark(s, &s->items[at]);
+        loop = &s->loops[owner];
+        if (loop->item_count == 0) loop->item = at;
+        loop->item_count = end - loop->item;
+    }
+    return true;
+}
+
+/* ---- blocks ---- */
+
+/* Items of a loop that stand for entries from `from` up to `to`, both included. */
+static phi_status phi__sblk_keep(phi__sblk *s, size_t at, uint64_t from, uint64_t to,
+                                 phi_block_section *out) {
+    const phi__sblk_loop *loop = &s->loops[at];
+    phi_message *list = (phi_message *)phi_arena_alloc(
+        &s->scratch, phi__mul(phi__max(loop->item_count, 1), sizeof *list));
+    size_t i, n = 0;
+    if (list == NULL) return PHI_NO_MEMORY;
+    for (i = loop->item; i < loop->item + loop->item_count; i++)
+        if (s->items[i].from >= from && s->items[i].from <= to && s->owners[i] == at)
+            list[n++] = *s->items[i].message;
+    out->present = true;
+    out->message_count = n;
+    return phi__session_keep_messages(s->box, list, n, &out->messages) ? PHI_OK : PHI_NO_MEMORY;
+}
+
+static size_t phi__sblk_turn_end(const phi_loop_record *loop, size_t at) {
+    do at++;
+    while (at < loop->message_count &&
+           phi__sctx_same_turn(&loop->messages[at - 1], &loop->messages[at]));
+    return at;
+}
+
+/* How many of its messages are shown as they are, before anything else is of it. */
+static size_t phi__sblk_plain(const phi__sblk *s, size_t at) {
+    const phi__sblk_loop *loop = &s->loops[at];
+    size_t i, n = 0;
+    for (i = loop->item; i < loop->item + loop->item_count && n < loop->said_count; i++) {
+        if (s->owners[i] != at) continue;
+        if ((s->items[i].flags & PHI_ITEM_SYNTHETIC) != 0 ||
+            s->items[i].from != s->said[loop->said + n].seq)
+            break;
+        n++;
+    }
+    return n;
+}
+
+/* Whole turns of them, and where the next one begins. */
+static size_t phi__sblk_lead(const phi__sblk *s, size_t at, size_t *end) {
+    const phi_loop_record *record = s->box->pub.loops[at];
+    size_t plain = phi__sblk_plain(s, at), turns = 0, next;
+    for (*end = 0; *end < record->message_count; *end = next, turns++) {
+        next = phi__sblk_turn_end(record, *end);
+        if (next > plain) break;
+    }
+    return turns;
+}
+
+/* The turns behind the last one of which a compaction took something, and the messages before them. */
+static size_t phi__sblk_tail(const phi__sblk *s, const phi_loop_record *record,
+                             const phi__sblk_loop *loop, size_t *begin, size_t *turns) {
+    size_t n = 0, tail = 0, at, next, i;
+    *begin = 0;
+    for (at = 0; at < record->message_count; at = next) {
+        next = phi__sblk_turn_end(record, at);
+        n++;
+        for (i = at; i < next; i++) {
+            uint32_t flags = s->said[loop->said + i].flags;
+            if ((flags & PHI__SBLK_COMPACTED) == 0 ||
+                (flags & (PHI__SBLK_SHOWN | PHI__SBLK_REPLACED)) != 0)
+                continue;
+            tail = n;
+            *begin = next;
+            break;
+        }
+    }
+    *turns = n;
+    return tail;
+}
+
+static void phi__sblk_turns(phi_block_section *section, size_t from, size_t end) {
+    section->present = true;
+    section->from = (uint32_t)phi__min(from, UINT32_MAX);
+    section->to = (uint32_t)phi__min(end - 1, UINT32_MAX);
+}
+
+/* All that is shown of it. */
+static phi_status phi__sblk_earlier(phi__sblk *s, size_t at, size_t turns,
+                                    phi_compaction_block *block) {
+    phi__sblk_turns(&block->keep_compacted, 0, turns);
+    return phi__sblk_keep(s, at, 0, UINT64_MAX, &block->keep_compacted);
+}
+
+static phi_status phi__sblk_current(phi__sblk *s, size_t at, phi_compaction_block *block) {
+    const phi_loop_record *record = s->box->pub.loops[at];
+    const phi__sblk_loop *loop = &s->loops[at];
+    const phi__sblk_said *said = &s->said[loop->said];
+    size_t first, turns, lead = phi__sblk_lead(s, at, &first), begin;
+    size_t tail = phi__sblk_tail(s, record, loop, &begin, &turns);
+    uint64_t from = first < loop->said_count ? said[first].seq : UINT64_MAX, to = UINT64_MAX;
+    phi_status status = PHI_OK;
+    if (tail < lead) {
+        tail = lead;
+        begin = first;
+    }
+    if (begin < loop->said_count) to = said[begin].seq - 1;
+    if (lead > 0) phi__sblk_turns(&block->keep_first, 0, lead);
+    if (lead < tail) {
+        phi__sblk_turns(&block->keep_compacted, lead, tail);
+        status = phi__sblk_keep(s, at, lead > 0 ? from : 0, to, &block->keep_compacted);
+    }
+    if (status != PHI_OK || tail == turns) return status;
+    phi__sblk_turns(&block->keep_recent, tail, turns);
+    return phi__sblk_keep(s, at, to + 1, UINT64_MAX, &block->keep_recent);
+}
+
+/* Whether a block can say what is shown: the log and the record have the same messages, and the lane has them all. */
+static bool phi__sblk_fits(const phi__sblk *s, size_t at) {
+    const phi__sblk_loop *loop = &s->loops[at];
+    return !loop->broken && loop->said_count > 0 &&
+           loop->messages == s->box->pub.loops[at]->message_count;
+}
+
+static size_t phi__sblk_count_turns(const phi_loop_record *record) {
+    size_t n = 0, at;
+    for (at = 0; at < record->message_count; n++) at = phi__sblk_turn_end(record, at);
+    return n;
+}
+
+static bool phi__sblk_all_shown(const phi__sblk *s, size_t at) {
+    const phi__sblk_loop *loop = &s->loops[at];
+    size_t i;
+    for (i = 0; i < loop->said_count; i++)
+        if ((s->said[loop->said + i].flags & PHI__SBLK_SHOWN) == 0) return false;
+    return true;
+}
+
+static phi_status phi__sblk_make(phi__sblk *s, size_t at, bool is_current, int64_t at_ms) {
+    phi__sblk_loop *loop = &s->loops[at];
+    loop->block = (phi_compaction_block *)phi__arena_zero(&s->box->arena, sizeof *loop->block);
+    if (loop->block == NULL) return PHI_NO_MEMORY;
+    loop->block->created_ms = loop->compacted ? loop->at_ms : at_ms;
+    if (is_current && loop->messages == loop->said_count)
+        return phi__sblk_current(s, at, loop->block);
+    return phi__sblk_earlier(s, at, phi__sblk_count_turns(s->box->pub.loops[at]), loop->block);
+}
+
+/* From the newest to the oldest: once one has a block, those before it have one as well. */
+static phi_status phi__sblk_make_all(phi__sblk *s) {
+    size_t at = s->said_count > 0 ? s->said[s->said_count - 1].loop + 1 : 0;
+    size_t current = at > 0 ? at - 1 : 0;
+    phi_status status = PHI_OK;
+    int64_t at_ms = 0;
+    bool any = false;
+    while (at-- > 0 && status == PHI_OK) {
+        const phi__sblk_loop *loop = &s->loops[at];
+        if (!phi__sblk_fits(s, at) || (!any && (!loop->compacted || phi__sblk_all_shown(s, at))))
+            continue;
+        status = phi__sblk_make(s, at, at == current, at_ms);
+        at_ms = s->loops[at].block != NULL ? s->loops[at].block->created_ms : at_ms;
+        any = true;
+    }
+    for (at = 0; at < s->box->pub.loop_count && status == PHI_OK; at++)
+        if (s->loops[at].block != NULL) s->box->pub.loops[at]->block = s->loops[at].block;
+    return status;
+}
+
+static phi_status phi__sblk_go(phi__sblk *s) {
+    uint64_t count = phi_thread_count(s->thread);
+    size_t loops = s->box->pub.loop_count;
+    phi_status status;
+    if (loops == 0) return PHI_OK;
+    s->loops = (phi__sblk_loop *)phi__arena_zero(&s->scratch, phi__mul(loops, sizeof *s->loops));
+    if (s->loops == NULL) return PHI_NO_MEMORY;
+    status = phi__sblk_find_lanes(s, count);
+    if (status == PHI_OK) status = phi__sblk_read(s, count);
+    if (status != PHI_OK || !phi__sblk_touch(s)) return status;
+    status = phi_thread_view(s->thread, NULL, UINT64_MAX, &s->scratch, &s->items, &s->item_count);
+    if (status != PHI_OK) return status;
+    return phi__sblk_share_out(s) ? phi__sblk_make_all(s) : PHI_NO_MEMORY;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_session_add_blocks(phi_session *session, const phi_thread *thread) {
+    phi__sblk s;
+    phi_status status;
+    if (session == NULL || thread == NULL) return PHI_BAD_ARG;
+    memset(&s, 0, sizeof s);
+    s.thread = thread;
+    s.box = phi__session_of(session);
+    phi_arena_init(&s.scratch, &s.box->memory, 0);
+    status = phi__sblk_go(&s);
+    phi_arena_free(&s.scratch);
+    return status;
+}
+
+/* ---- src/session/session_context.c ---- */
+
+/* session_context.c - compaction blocks of the original's sessions: read into a list of messages, and made.
+
+   The way to a loop is a list of loops, the newest first; then the scope cuts it, and each loop left puts its messages into
+   a list, which is counted first and filled then. */
+
+
+/* ---- turns ---- */
+
+PHI__FN bool phi__sctx_same_turn(const phi_message *a, const phi_message *b) {
+    return a->loop_id.len > 0 && phi_str_equal(a->loop_id, b->loop_id) &&
+           a->turn_index == b->turn_index;
+}
+
+PHI__FN size_t phi__sctx_turn_at(const phi_message *messages, size_t count, uint64_t turn) {
+    size_t i = 0;
+    for (; i < count; i++)
+        if ((i == 0 || !phi__sctx_same_turn(&messages[i - 1], &messages[i])) && turn-- == 0) break;
+    return i;
+}
+
+static size_t phi__sctx_turn_count(const phi_message *messages, size_t count) {
+    size_t i, n = 0;
+    for (i = 0; i < count; i++) n += i == 0 || !phi__sctx_same_turn(&messages[i - 1], &messages[i]);
+    return n;
+}
+
+/* ---- the way to a loop ---- */
+
+static size_t phi__sctx_find(const phi_session *session, phi_str loop_id) {
+    size_t i = session->loop_count;
+    while (i-- > 0)
+        if (phi_str_equal(session->loops[i]->loop_id, loop_id)) return i;
+    return SIZE_MAX;
+}
+
+/* The one that stands before a root; SIZE_MAX: none. */
+static size_t phi__sctx_before(const phi_session *session, size_t at) {
+    while (at-- > 0) {
+        const phi_loop_group *group = session->loops[at]->group;
+        if (group == NULL || group->is_selected || group->selected_loop_id.len == 0) return at;
+    }
+    return SIZE_MAX;
+}
+
+/* The loop that a loop goes on from; SIZE_MAX: it begins. */
+static size_t phi__sctx_up(const phi_session *session, size_t at, uint32_t flags) {
+    phi_str parent = session->loops[at]->parent_loop_id;
+    size_t up = parent.len > 0 ? phi__sctx_find(session, parent) : SIZE_MAX;
+    if (up == SIZE_MAX && (flags & PHI_SESSION_ROOTS_GO_ON) != 0)
+        up = phi__sctx_before(session, at);
+    return up;
+}
+
+static bool phi__sctx_counts(const phi_loop_record *loop) {
+    return loop->message_count > 0 || loop->block != NULL;
+}
+
+static size_t phi__sctx_last(const phi_session *session) {
+    size_t i = session->loop_count;
+    while (i-- > 0)
+        if (phi__sctx_counts(session->loops[i])) return i;
+    return SIZE_MAX;
+}
+
+static uint64_t phi__sctx_tokens(const phi__sctx_way *way, const phi_loop_record *loop) {
+    uint64_t sum = 0;
+    size_t i;
+    for (i = 0; i < loop->message_count; i++)
+        sum += phi_tokens_of_message(way->counter, &loop->messages[i]);
+    return sum;
+}
+
+/* Cuts off what is beyond the scope. */
+static void phi__sctx_scope(phi__sctx_way *way) {
+    uint64_t tokens = 0;
+    size_t i;
+    for (i = 1; i < way->count; i++) {
+        if (way->config.scope == PHI_COMPACTION_RUNS) {
+            if (i > way->config.scope_runs) break;
+            continue;
+        }
+        tokens += phi__sctx_tokens(way, way->loops[i]);
+        if (tokens > way->config.scope_tokens) break;
+    }
+    way->all = way->count;
+    way->count = phi__min(way->count, i);
+}
+
+PHI__FN void phi__sctx_begin(phi__sctx_way *way, const phi_compaction_config *config,
+                             const phi_token_counter *counter) {
+    memset(way, 0, sizeof *way);
+    way->config = phi__compact_config(config);
+    way->counter = counter;
+}
+
+PHI__FN phi_status phi__sctx_find_way(const phi_session *session, phi_str loop_id, uint32_t flags,
+                                      phi_arena *scratch, phi__sctx_way *way) {
+    size_t at = loop_id.len > 0 ? phi__sctx_find(session, loop_id) : phi__sctx_last(session);
+    size_t n = session->loop_count;
+    bool *seen;
+    if (at == SIZE_MAX) return loop_id.len > 0 ? PHI_NOT_FOUND : PHI_OK;
+    seen = (bool *)phi__arena_zero(scratch, phi__mul(n, sizeof *seen));
+    way->loops = (phi_loop_record **)phi_arena_alloc(scratch, phi__mul(n, sizeof *way->loops));
+    if (seen == NULL || way->loops == NULL) return PHI_NO_MEMORY;
+    for (; at != SIZE_MAX && !seen[at]; at = phi__sctx_up(session, at, flags)) {
+        seen[at] = true;
+        if (way->count == 0 || phi__sctx_counts(session->loops[at]))
+            way->loops[way->count++] = session->loops[at];
+    }
+    phi__sctx_scope(way);
+    return PHI_OK;
+}
+
+/* ---- blocks, applied ---- */
+
+/* Counts where `at` is NULL. */
+typedef struct phi__sctx_list {
+    phi_message *at;
+    size_t count;
+} phi__sctx_list;
+
+static void phi__sctx_put(phi__sctx_list *list, const phi_message *messages, size_t count) {
+    if (list->at != NULL && count > 0)
+        memcpy(list->at + list->count, messages, count * sizeof *messages);
+    list->count += count;
+}
+
+/* Turns from `from` up to one before `end`, of those there are. */
+static void phi__sctx_put_turns(phi__sctx_list *list, const phi_loop_record *loop, uint64_t from,
+                                uint64_t end) {
+    size_t first = phi__sctx_turn_at(loop->messages, loop->message_count, from);
+    size_t last = phi__sctx_turn_at(loop->messages, loop->message_count, end);
+    if (first < last) phi__sctx_put(list, loop->messages + first, last - first);
+}
+
+static void phi__sctx_put_section(phi__sctx_list *list, const phi_block_section *section) {
+    if (section->present) phi__sctx_put(list, section->messages, section->message_count);
+}
+
+static void phi__sctx_after(uint64_t *end, const phi_block_section *section) {
+    if (section->present && section->from <= section->to && section->to >= *end)
+        *end = (uint64_t)section->to + 1;
+}
+
+static void phi__sctx_before_it(uint64_t *end, const phi_block_section *section) {
+    if (section->present && section->from < *end) *end = section->from;
+}
+
+PHI__FN phi__sctx_cuts phi__sctx_cut(const phi_compaction_block *block) {
+    phi__sctx_cuts cuts;
+    memset(&cuts, 0, sizeof cuts);
+    if (block->keep_first.present) cuts.first = block->keep_first.from;
+    phi__sctx_after(&cuts.first_end, &block->keep_first);
+    phi__sctx_before_it(&cuts.first_end, &block->keep_compacted);
+    phi__sctx_before_it(&cuts.first_end, &block->keep_recent);
+    if (cuts.first > cuts.first_end) cuts.first = cuts.first_end;
+    phi__sctx_after(&cuts.end, &block->keep_first);
+    phi__sctx_after(&cuts.end, &block->keep_compacted);
+    phi__sctx_after(&cuts.end, &block->keep_recent);
+    cuts.recent = cuts.end;
+    phi__sctx_before_it(&cuts.recent, &block->keep_recent);
+    return cuts;
+}
+
+static void phi__sctx_put_current(phi__sctx_list *list, const phi_loop_record *loop) {
+    phi__sctx_cuts cuts = phi__sctx_cut(loop->block);
+    phi__sctx_put_turns(list, loop, cuts.first, cuts.first_end);
+    phi__sctx_put_section(list, &loop->block->keep_compacted);
+    phi__sctx_put_section(list, &loop->block->keep_recent);
+    phi__sctx_put_turns(list, loop, cuts.end, UINT64_MAX);
+}
+
+static void phi__sctx_put_all(phi__sctx_list *list, const phi__sctx_way *way) {
+    size_t i;
+    for (i = way->count; i-- > 0;) {
+        const phi_loop_record *loop = way->loops[i];
+        if (loop->block == NULL)
+            phi__sctx_put(list, loop->messages, loop->message_count);
+        else if (i == 0)
+            phi__sctx_put_current(list, loop);
+        else
+            phi__sctx_put_section(list, &loop->block->keep_compacted);
+    }
+}
+
+PHI__FN phi_status phi__sctx_load(const phi__sctx_way *way, phi_arena *arena,
+                                  const phi_message **out, size_t *count) {
+    phi__sctx_list list = {NULL, 0};
+    phi__sctx_put_all(&list, way);
+    if (list.count == 0) return PHI_OK;
+    list.at = (phi_message *)phi_arena_alloc(arena, phi__mul(list.count, sizeof *list.at));
+    if (list.at == NULL) return PHI_NO_MEMORY;
+    list.count = 0;
+    phi__sctx_put_all(&list, way);
+    *out = list.at;
+    *count = list.count;
+    return PHI_OK;
+}
+
+/* ---- blocks, made ---- */
+
+/* A summary is planned for the messages as if they were an earlier run, with one more message as the current one. */
+static phi_status phi__sctx_sum_up(const phi__sctx_way *way, const phi_message *messages,
+                                   size_t count, phi_arena *scratch, phi_rewrite *plan) {
+    phi_compaction_config config = way->config;
+    phi_message *copies =
+        (phi_message *)phi_arena_alloc(scratch, phi__mul(count + 1, sizeof *copies));
+    phi_view_item *items =
+        (phi_view_item *)phi__arena_zero(scratch, phi__mul(count + 1, sizeof *items));
+    const phi_message *now = phi__compact_say(PHI__LIT("."), scratch);
+    size_t i, turn = 0;
+    if (copies == NULL || items == NULL || now == NULL) return PHI_NO_MEMORY;
+    for (i = 0; i <= count; i++) {
+        copies[i] = i < count ? messages[i] : *now;
+        if (i > 0 && i < count && !phi__sctx_same_turn(&messages[i - 1], &messages[i])) turn++;
+        copies[i].loop_id = i < count ? PHI__LIT("earlier") : PHI__LIT("now");
+        copies[i].turn_index = (uint32_t)phi__min(turn, UINT32_MAX);
+        items[i].message = &copies[i];
+        items[i].from = items[i].to = i;
+    }
+    config.scope = PHI_COMPACTION_RUNS;
+    config.scope_runs = 1;
+    return phi_compaction_plan(items, count + 1, &config, way->counter, scratch, plan);
+}
+
+static phi_status phi__sctx_compacted(const phi__sctx_way *way, phi__session_box *box,
+                                      const phi_message *messages, size_t count, phi_arena *scratch,
+                                      phi_block_section *out) {
+    phi_rewrite plan;
+    phi_status status = phi__sctx_sum_up(way, messages, count, scratch, &plan);
+    size_t i;
+    if (status != PHI_OK) return status;
+    out->present = true;
+    if (plan.span_count > 0) {
+        count = plan.spans[0].message_count;
+        messages = plan.spans[0].messages;
+    }
+    for (i = 0; plan.span_count > 0 && i < count; i++) {
+        phi_message *made = (phi_message *)(uintptr_t)&messages[i]; /* in the scratch arena */
+        made->loop_id.len = 0;
+        made->turn_index = 0;
+    }
+    out->message_count = count;
+    return phi__session_keep_messages(box, messages, count, &out->messages) ? PHI_OK
+                                                                            : PHI_NO_MEMORY;
+}
+
+static phi_status phi__sctx_recent(const phi__sctx_way *way, phi__session_box *box,
+                                   const phi_message *messages, size_t count, phi_arena *scratch,
+                                   phi_block_section *out) {
+    phi_message *list = (phi_message *)phi_arena_alloc(scratch, phi__mul(count, sizeof *list));
+    size_t i;
+    if (list == NULL) return PHI_NO_MEMORY;
+    for (i = 0; i < count; i++) {
+        const phi_message *now = &messages[i];
+        if (now->role == PHI_ROLE_TOOL_RESULT)
+            now = phi__compact_cut(now, way->config.tool_output_max_lines, scratch);
+        if (now == NULL) return PHI_NO_MEMORY;
+        list[i] = *now;
+    }
+    out->present = true;
+    out->message_count = count;
+    return phi__session_keep_messages(box, list, count, &out->messages) ? PHI_OK : PHI_NO_MEMORY;
+}
+
+/* Turns without an id part calls from results: a section that begins with a result begins with its call. */
+static size_t phi__sctx_whole(const phi_loop_record *loop, size_t from, size_t turn) {
+    size_t at = phi__sctx_turn_at(loop->messages, loop->message_count, turn);
+    while (turn > from && at < loop->message_count &&
+           loop->messages[at].role == PHI_ROLE_TOOL_RESULT) {
+        turn--;
+        at = phi__sctx_turn_at(loop->messages, loop->message_count, turn);
+    }
+    return turn;
+}
+
+static void phi__sctx_ends(phi_block_section *section, size_t from, size_t end) {
+    section->present = true;
+    section->from = (uint32_t)phi__min(from, UINT32_MAX);
+    section->to = (uint32_t)phi__min(end - 1, UINT32_MAX);
+}
+
+static phi_status phi__sctx_make(const phi__sctx_way *way, phi__session_box *box,
+                                 const phi_loop_record *loop, bool is_current, phi_arena *scratch,
+                                 phi_compaction_block *out) {
+    const phi_message *messages = loop->messages;
+    size_t turns = phi__sctx_turn_count(messages, loop->message_count), first = 0, recent = turns;
+    size_t from, to;
+    phi_status status = PHI_OK;
+    if (is_current) {
+        first = phi__min(way->config.keep_first_turns, turns);
+        first = phi__sctx_whole(loop, 0, first);
+        recent = turns - phi__min(way->config.keep_recent_turns, turns - first);
+        recent = phi__sctx_whole(loop, first, recent);
+    }
+    from = phi__sctx_turn_at(messages, loop->message_count, first);
+    to = phi__sctx_turn_at(messages, loop->message_count, recent);
+    if (first > 0) phi__sctx_ends(&out->keep_first, 0, first);
+    if (first < recent) {
+        phi__sctx_ends(&out->keep_compacted, first, recent);
+        status = phi__sctx_compacted(way, box, messages + from, to - from, scratch,
+                                     &out->keep_compacted);
+    }
+    if (status != PHI_OK || recent == turns) return status;
+    phi__sctx_ends(&out->keep_recent, recent, turns);
+    return phi__sctx_recent(way, box, messages + to, loop->message_count - to, scratch,
+                            &out->keep_recent);
+}
+
+static phi_status phi__sctx_make_all(phi__session_box *box, const phi__sctx_way *way, int64_t at_ms,
+                                     phi_arena *scratch, size_t *made) {
+    phi_compaction_block **blocks = (phi_compaction_block **)phi__arena_zero(
+        scratch, phi__mul(phi__max(way->count, 1), sizeof *blocks));
+    phi_status status = blocks != NULL ? PHI_OK : PHI_NO_MEMORY;
+    size_t i;
+    for (i = 0; i < way->count && status == PHI_OK; i++) {
+        phi_loop_record *loop = way->loops[i];
+        if (loop->message_count == 0 || (i > 0 && loop->block != NULL)) continue;
+        blocks[i] = (phi_compaction_block *)phi__arena_zero(&box->arena, sizeof **blocks);
+        if (blocks[i] == NULL) return PHI_NO_MEMORY;
+        blocks[i]->created_ms = at_ms;
+        status = phi__sctx_make(way, box, loop, i == 0, scratch, blocks[i]);
+    }
+    for (i = 0; i < way->count && status == PHI_OK; i++) {
+        if (blocks[i] == NULL) continue;
+        way->loops[i]->block = blocks[i];
+        ++*made;
+    }
+    return status;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_session_context(const phi_session *session, phi_str loop_id, uint32_t flags,
+                                       const phi_compaction_config *config,
+                                       const phi_token_counter *counter, phi_arena *arena,
+                                       const phi_message **out, size_t *count) {
+    phi__sctx_way way;
+    phi_arena scratch;
+    phi_status status;
+    if (session == NULL || arena == NULL || out == NULL || count == NULL) return PHI_BAD_ARG;
+    *out = NULL;
+    *count = 0;
+    phi__sctx_begin(&way, config, counter);
+    phi_arena_init(&scratch, arena->memory, 0);
+    status = phi__sctx_find_way(session, loop_id, flags, &scratch, &way);
+    if (status == PHI_OK) status = phi__sctx_load(&way, arena, out, count);
+    phi_arena_free(&scratch);
+    return status;
+}
+
+PHI_API phi_status phi_session_compact(phi_session *session, phi_str loop_id, uint32_t flags,
+                                       const phi_compaction_config *config,
+                                       const phi_token_counter *counter, int64_t at_ms,
+                                       size_t *made) {
+    phi__sctx_way way;
+    phi__session_box *box;
+    phi_arena scratch;
+    phi_status status;
+    size_t n = 0;
+    if (session == NULL) return PHI_BAD_ARG;
+    box = phi__session_of(session);
+    phi__sctx_begin(&way, config, counter);
+    phi_arena_init(&scratch, &box->memory, 0);
+    status = phi__sctx_find_way(session, loop_id, flags, &scratch, &way);
+    if (status == PHI_OK) status = phi__sctx_make_all(box, &way, at_ms, &scratch, &n);
+    phi_arena_free(&scratch);
+    if (made != NULL) *made = n;
+    return status;
+}
+
+/* ---- src/session/session_import.c ---- */
+
+/* session_import.c - a session of the original in a thread: its messages as they were, and its blocks as a rewrite.
+
+   The messages of the whole way are appended, those beyond the scope too; then each section becomes a span over the
+   entries of its turns. Where spans cannot say it, since a section parts a call from its result, or has nothing to stand
+   for, one span over all of it does. */
+
+
+#include <stdio.h>
+
+typedef struct phi__simp {
+    phi_message *messages; /* of all loops, the oldest first */
+    size_t count;
+    phi_span *spans;
+    size_t span_count;
+    uint64_t base; /* the entry of the first */
+    bool unfit;    /* spans cannot say what is shown */
+} phi__simp;
+
+/* ---- spans ---- */
+
+/* Messages `from` up to one before `end`. */
+static void phi__simp_span(phi__simp *s, size_t from, size_t end,
+                           const phi_block_section *section) {
+    size_t n = section != NULL && section->present ? section->message_count : 0;
+    phi_span *span = &s->spans[s->span_count];
+    if (from >= end) {
+        s->unfit = s->unfit || n > 0;
+        return;
+    }
+    s->span_count++;
+    span->from = s->base + from;
+    span->to = s->base + end - 1;
+    span->messages = n > 0 ? section->messages : NULL;
+    span->message_count = n;
+    span->summary = n > 0;
+}
+
+static bool phi__simp_same_block(const phi_content *a, const phi_content *b) {
+    return a->kind == b->kind && phi_str_equal(a->text, b->text) && phi_str_equal(a->id, b->id) &&
+           phi_str_equal(a->data, b->data) && phi_str_equal(a->arguments, b->arguments);
+}
+
+static bool phi__simp_same(const phi_message *a, const phi_message *b) {
+    size_t i;
+    if (a->content_count != b->content_count) return false;
+    for (i = 0; i < a->content_count; i++)
+        if (!phi__simp_same_block(&a->content[i], &b->content[i])) return false;
+    return true;
+}
+
+/* Whether a section has the same messages as these, but for what they say. */
+static bool phi__simp_one_by_one(const phi_message *messages, size_t count,
+                                 const phi_block_section *section) {
+    size_t i;
+    if (section->message_count != count) return false;
+    for (i = 0; i < count; i++)
+        if (!phi__rewrite_same_ids(&messages[i], &section->messages[i])) return false;
+    return true;
+}
+
+/* Only what was cut is replaced. */
+static void phi__simp_recent(phi__simp *s, size_t from, size_t end,
+                             const phi_block_section *section) {
+    size_t i;
+    if (from >= end || !phi__simp_one_by_one(s->messages + from, end - from, section)) {
+        phi__simp_span(s, from, end, section);
+        if (from < end) s->spans[s->span_count - 1].summary = false;
+        return;
+    }
+    for (i = from; i < end; i++) {
+        phi_span *span = &s->spans[s->span_count];
+        if (phi__simp_same(&s->messages[i], &section->messages[i - from])) continue;
+        s->span_count++;
+        span->from = span->to = s->base + i;
+        span->messages = &section->messages[i - from];
+        span->message_count = 1;
+    }
+}
+
+static void phi__simp_current(phi__simp *s, const phi_loop_record *loop, size_t start) {
+    phi__sctx_cuts cuts = phi__sctx_cut(loop->block);
+    const phi_message *m = loop->messages;
+    size_t n = loop->message_count;
+    size_t recent = start + phi__sctx_turn_at(m, n, cuts.recent);
+    size_t end = start + phi__sctx_turn_at(m, n, cuts.end);
+    phi__simp_span(s, start, start + phi__sctx_turn_at(m, n, cuts.first), NULL);
+    phi__simp_span(s, start + phi__sctx_turn_at(m, n, cuts.first_end), recent,
+                   &loop->block->keep_compacted);
+    if (loop->block->keep_recent.present)
+        phi__simp_recent(s, recent, end, &loop->block->keep_recent);
+}
+
+/* ---- the way ---- */
+
+static phi_status phi__simp_gather(phi__simp *s, const phi__sctx_way *way, phi_arena *scratch) {
+    size_t i, n = 0, most;
+    for (i = 0; i < way->all; i++) n = phi__add(n, way->loops[i]->message_count);
+    if (n == 0) return PHI_OK;
+    most = phi__add(n, phi__mul(way->all, 2)); /* each message, and two more sections a loop */
+    s->messages = (phi_message *)phi_arena_alloc(scratch, phi__mul(n, sizeof *s->messages));
+    s->spans = (phi_span *)phi__arena_zero(scratch, phi__mul(most, sizeof *s->spans));
+    if (s->messages == NULL || s->spans == NULL) return PHI_NO_MEMORY;
+    for (i = way->all; i-- > 0; s->count += n) {
+        n = way->loops[i]->message_count;
+        if (n > 0) memcpy(s->messages + s->count, way->loops[i]->messages, n * sizeof *s->messages);
+    }
+    return PHI_OK;
+}
+
+static void phi__simp_plan(phi__simp *s, const phi__sctx_way *way) {
+    size_t i, start = 0, n;
+    for (i = way->all; i-- > 0; start += n) {
+        const phi_loop_record *loop = way->loops[i];
+        n = loop->message_count;
+        if (i >= way->count)
+            phi__simp_span(s, start, start + n, NULL);
+        else if (loop->block != NULL && i > 0)
+            phi__simp_span(s, start, start + n, &loop->block->keep_compacted);
+        else if (loop->block != NULL)
+            phi__simp_current(s, loop, start);
+    }
+}
+
+static phi_status phi__simp_fit(const phi_message *messages, size_t count, char *words,
+                                size_t words_size) {
+    size_t i, block;
+    for (i = 0; i < count; i++) {
+        const char *fault = phi__message_fault(&messages[i], &block);
+        if (fault == NULL) continue;
+        if (words != NULL && words_size > 0)
+            (void)snprintf(words, words_size, "message %lu: %s", (unsigned long)i, fault);
+        return PHI_BAD_ARG;
+    }
+    return PHI_OK;
+}
+
+static phi_status phi__simp_rewrite(const phi__simp *s, const phi_message *shown, size_t count,
+                                    phi_thread *thread, char *words, size_t words_size) {
+    phi_rewrite r;
+    phi_span whole;
+    phi_status status = PHI_BAD_ARG;
+    memset(&r, 0, sizeof r);
+    memset(&whole, 0, sizeof whole);
+    if (s->span_count == 0 && !s->unfit) return PHI_OK;
+    r.reason = PHI_REWRITE_COMPACTION;
+    r.spans = s->spans;
+    r.span_count = s->span_count;
+    if (!s->unfit) status = phi_thread_rewrite(thread, &r, NULL, words, words_size);
+    if (status != PHI_BAD_ARG) return status;
+    whole.from = s->base;
+    whole.to = s->base + s->count - 1;
+    whole.messages = shown;
+    whole.message_count = count;
+    r.spans = &whole;
+    r.span_count = 1;
+    return phi_thread_rewrite(thread, &r, NULL, words, words_size);
+}
+
+static phi_status phi__simp_go(const phi_session *session, phi_str loop_id, uint32_t flags,
+                               phi__sctx_way *way, phi_arena *scratch, phi_thread *thread,
+                               char *words, size_t words_size) {
+    phi__simp s;
+    const phi_message *shown = NULL;
+    size_t count = 0;
+    phi_status status = phi__sctx_find_way(session, loop_id, flags, scratch, way);
+    memset(&s, 0, sizeof s);
+    if (status == PHI_OK) status = phi__simp_gather(&s, way, scratch);
+    if (status == PHI_OK) status = phi__sctx_load(way, scratch, &shown, &count);
+    if (status == PHI_OK) status = phi__simp_fit(shown, count, words, words_size);
+    if (status == PHI_OK) status = phi__simp_fit(s.messages, s.count, words, words_size);
+    if (status != PHI_OK || s.count + count == 0) return status;
+    s.base = phi_thread_count(thread);
+    if (s.count == 0) /* there is nothing but the block */
+        return phi_thread_append_messages(thread, shown, count, 0, s.base, NULL);
+    phi__simp_plan(&s, way);
+    status = phi_thread_append_messages(thread, s.messages, s.count, 0, s.base, NULL);
+    if (status != PHI_OK) return status;
+    return phi__simp_rewrite(&s, shown, count, thread, words, words_size);
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_session_to_thread(const phi_session *session, phi_str loop_id,
+                                         uint32_t flags, const phi_compaction_config *config,
+                                         const phi_token_counter *counter, phi_thread *thread,
+                                         char *words, size_t words_size) {
+    phi__sctx_way way;
+    phi_memory memory;
+    phi_arena scratch;
+    phi_status status;
+    if (words != NULL && words_size > 0) words[0] = '\0';
+    if (session == NULL || thread == NULL) return PHI_BAD_ARG;
+    phi__sctx_begin(&way, config, counter);
+    phi_memory_init(&memory, &phi__session_of((phi_session *)(uintptr_t)session)->memory.allocator,
+                    0);
+    phi_arena_init(&scratch, &memory, 0);
+    status = phi__simp_go(session, loop_id, flags, &way, &scratch, thread, words, words_size);
+    phi_arena_free(&scratch);
+    if (status == PHI_OK && words != NULL && words_size > 0) words[0] = '\0';
+    return status;
 }
 
 /* ---- src/session/session_json.c ---- */
@@ -48548,6 +50068,7 @@ PHI_API phi_status phi_session_of_thread(const phi_thread *thread, const phi_all
         status = phi_thread_entry(thread, seq, &entry);
         if (status == PHI_OK && !phi__sl_entry(box, &caps, &entry)) status = PHI_NO_MEMORY;
     }
+    if (status == PHI_OK) status = phi_session_add_blocks(&box->pub, thread);
     if (status == PHI_OK)
         *out = &box->pub;
     else
@@ -49395,6 +50916,7 @@ static void phi__hash_rewrite(phi__sha256 *sha, const phi_rewrite *r) {
     }
     phi__hash_text(sha, r->revoke);
     phi__hash_text(sha, r->meta);
+    if (r->switch_to != NULL) phi__hash_text(sha, r->switch_to); /* so that older hashes hold */
 }
 
 static void phi__hash_ends(phi__sha256 *sha, const phi_entry *e) {

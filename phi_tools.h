@@ -47,22 +47,22 @@
 #if PHI__PUB_IO != 0x3bd53fc4
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_MODEL != 0xd0aa1aff
+#if PHI__PUB_MODEL != 0x720cb74f
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_WIRE != 0xdd04ad5e
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_THREAD != 0xecfcb1b9
+#if PHI__PUB_THREAD != 0x752dc7b4
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_LOOP != 0x46f34e6f
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_AGENT != 0xbf499fa7
+#if PHI__PUB_AGENT != 0xe602caea
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_SESSION != 0x9a9e6c07
+#if PHI__PUB_SESSION != 0xa3fcdbf9
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 

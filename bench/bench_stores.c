@@ -1,10 +1,14 @@
-/* bench_stores.c - reading a thread of 100 MB from a file, beside checksumming and parsing the same bytes in memory;
-   and what an append costs, with and without waiting for the disk.
+/* bench_stores.c - reading a thread of 100 MB from a file, and opening it, beside checksumming and parsing the same bytes
+   in memory; and what an append costs, with and without waiting for the disk.
 
        cc -O2 -std=c99 -D_GNU_SOURCE -Isrc bench/bench_stores.c src/x/x.c -lcurl -lm
 
    Prints `name value unit` lines. Reading is CPU time, the kernel's too, and the least of several rounds; the file is
-   in the system's memory by then. Appending is wall time. Both sides parse each entry into a tree in an arena that is emptied for the next one. */
+   in the system's memory by then. Appending is wall time.
+   Reading: both sides parse each entry into a tree in an arena that is emptied for the next one. Opening: entries,
+   messages and what the model would see are made and kept; beside it the messages alone are made of the bytes, and
+   kept, too. */
+#include "agent/bare_run.h"
 #include "base/arena_in.h"
 #include "base/crc32_in.h"
 #include "session/file_store.h"
@@ -128,8 +132,35 @@ static char *whole_file(const char *path, size_t *n) {
     return bytes;
 }
 
-/* The same bytes in memory: a CRC of each line, a tree of each entry. */
-static double by_hand(const char *bytes, size_t n) {
+/* As an agent opens it: read, checked, made into entries and folded into what the model would see. */
+static double opened_ns(const phi_store *s, uint64_t count) {
+    phi_runtime *rt = phi_runtime_new(NULL);
+    phi_thread *thread = rt != NULL ? phi_thread_new(rt, 0) : NULL;
+    char words[200] = "";
+    double t0 = cpu_ns();
+    need(thread != NULL, "thread");
+    need(phi_thread_attach(thread, s, "big", NULL, words, sizeof words) == PHI_OK, words);
+    t0 = cpu_ns() - t0;
+    need(phi_thread_count(thread) == count, "entries");
+    phi_runtime_free(rt);
+    return t0;
+}
+
+/* The message of an entry, its last member, kept. */
+static void keep(phi_str entry, phi_arena *kept) {
+    static const char key[] = "\"message\":";
+    const char *at = strstr(entry.at, key);
+    phi_parse_error error;
+    phi_message m;
+    need(at != NULL && at < entry.at + entry.len, "message");
+    at += sizeof key - 1;
+    need(phi_message_from_json(phi__str(at, (size_t)(entry.at + entry.len - 1 - at)), kept, &m,
+                               &error) == PHI_OK,
+         "message");
+}
+
+/* The same bytes in memory: a CRC of each line, and of each entry a tree, or its message, which is kept. */
+static double by_hand(const char *bytes, size_t n, phi_arena *kept) {
     static volatile uint32_t crc;
     double t0 = cpu_ns();
     size_t at = 0;
@@ -139,17 +170,32 @@ static double by_hand(const char *bytes, size_t n) {
         const char *entry;
         crc = crc + phi__crc32(0, bytes + at + 18, len - 18);
         entry = strstr(bytes + at + 18, "\"e\":");
-        if (at > 0 && entry != NULL)
-            parse(phi__str(entry + 4, (size_t)(bytes + at + len - 1 - entry - 4)));
+        if (at > 0 && entry != NULL) {
+            phi_str text = phi__str(entry + 4, (size_t)(bytes + at + len - 1 - entry - 4));
+            if (kept != NULL)
+                keep(text, kept);
+            else
+                parse(text);
+        }
         at += len + 1;
     }
     return cpu_ns() - t0;
 }
 
+static double kept_ns(const char *bytes, size_t n) {
+    phi_arena kept;
+    double t;
+    phi_arena_init(&kept, &memory, 65536);
+    t = by_hand(bytes, n, &kept);
+    phi_arena_free(&kept);
+    return t;
+}
+
 static void bench_read(void) {
     phi_store s = store_at(dir, false);
     char path[200], words[200] = "";
-    double least_read = 1e18, least_hand = 1e18, least_bare = 1e18;
+    double least_read = 1e18, least_hand = 1e18, least_bare = 1e18, least_open = 1e18,
+           least_kept = 1e18;
     uint64_t count, sum = 0;
     char *bytes;
     size_t n;
@@ -164,18 +210,26 @@ static void bench_read(void) {
              words);
         t = cpu_ns() - t0;
         least_read = t < least_read ? t : least_read;
-        t = by_hand(bytes, n);
+        t = by_hand(bytes, n, NULL);
         least_hand = t < least_hand ? t : least_hand;
         t0 = cpu_ns();
         need(s.read(s.user_data, "big", 0, each_nothing, &sum, NULL, NULL, 0) == PHI_OK, "read");
         t = cpu_ns() - t0;
         least_bare = t < least_bare ? t : least_bare;
+        t = kept_ns(bytes, n);
+        least_kept = t < least_kept ? t : least_kept;
+        t = opened_ns(&s, count);
+        least_open = t < least_open ? t : least_open;
     }
     printf("stores_read_bytes %.1f MB\n", (double)n / 1e6);
     printf("stores_read_entries %llu entries\n", (unsigned long long)count);
     printf("stores_read_and_parse %.1f ms\n", least_read / 1e6);
     printf("stores_checksum_and_parse_in_memory %.1f ms\n", least_hand / 1e6);
     printf("stores_read_only %.1f ms\n", least_bare / 1e6);
+    printf("stores_checksum_and_messages_in_memory %.1f ms\n", least_kept / 1e6);
+    printf("stores_open_over_checksum_and_messages %.3f times\n", least_open / least_kept);
+    printf("stores_open %.1f ms\n", least_open / 1e6);
+    printf("stores_open_over_checksum_and_parse %.3f times\n", least_open / least_hand);
     printf("stores_read_over_checksum_and_parse %.3f times\n", least_read / least_hand);
     free(bytes);
     (void)s.remove_thread(s.user_data, "big", NULL, 0);

@@ -67,6 +67,12 @@ AIMS = [
     ("JSON tree, bytes a byte of text", "json_tree_bytes_conversation", "most", 2.5),
     ("reading a thread of 100 MB, over checksumming and parsing it in memory",
      "stores_read_over_checksum_and_parse", "most", 1.5),
+    ("  opening it as a thread, over checksumming and making its messages",
+     "stores_open_over_checksum_and_messages", "most", 1.5),
+    ("bytes a branch, 1,000 of a thread of 1,000 entries", "thread_branch_bytes", "most", 4096),
+    ("  with a question and an answer of its own", "thread_branch_with_a_turn_bytes", "most", 4096),
+    ("most memory of a run with a file store, up to turn 1,000 over up to turn 200",
+     "thread_run_peak_at_1000_over_200", "most", 1.05),
     ("JSON write over cJSON", "json_write_conversation_over_cjson", "least", 2),
 ]
 
@@ -162,7 +168,8 @@ def stream(command, results, env=None):
 def run_program(name, results):
     program = build(name)
     command = [program]
-    if name not in ("bench_json", "bench_wire", "bench_decode", "bench_stores", "bench_project"):
+    if name not in ("bench_json", "bench_wire", "bench_decode", "bench_stores", "bench_project",
+                    "bench_thread"):
         command.append(SERVER)
     if name != "bench_step":
         stream(command, results)
@@ -193,7 +200,7 @@ def run_frame_loop(results):
 
 PROGRAMS = ["bench_memory", "bench_delta", "bench_step", "bench_arguments", "bench_first_byte",
             "bench_turns", "bench_http", "bench_wire", "bench_decode", "bench_project",
-            "bench_stores", "bench_json"]
+            "bench_thread", "bench_stores", "bench_json"]
 OTHERS = {"bench_build": run_build, "bench_frame_loop": run_frame_loop}
 
 

@@ -14,6 +14,8 @@ echo "everything at once, $seeds seeds"
 PHI_SEEDS=$seeds build/asan/tests/loop/test_together
 echo "random threads, $seeds seeds"
 PHI_SEEDS=$seeds build/asan/tests/thread/test_thread_props
+echo "random logs as sessions, $seeds seeds"
+PHI_SEEDS=$seeds build/asan/tests/session/test_session_props
 round=1
 while [ "$round" -le "$rounds" ]; do
     echo "end to end, round $round of $rounds"

@@ -228,15 +228,17 @@ PHI_API phi_thread *phi_agent_thread(phi_agent agent);
 PHI_API phi_status phi_agent_use_thread(phi_agent agent, const char *thread_id);
 PHI_API phi_str phi_agent_thread_id(phi_agent agent); /* empty: none, or stale */
 
-/* What the policy would send of it now, and why not the rest: phi_explain, in the arena. And what it was the last time,
-   before the hooks: zero where there was none, or for a stale agent. PHI_STALE, PHI_BAD_ARG, PHI_NO_MEMORY. */
+/* What the policy would send of it now, and why not the rest: phi_explain, in the arena. And what it was for the last
+   model call, before the hooks: zero where that had none, or for a stale agent. While a run of phi_ask_with goes on that has a
+   policy of its own, by that one. PHI_STALE, PHI_BAD_ARG, PHI_NO_MEMORY. */
 PHI_API phi_status phi_agent_explain(phi_agent agent, phi_arena *arena, phi_str *out);
 PHI_API phi_projection_meta phi_agent_projection(phi_agent agent);
 
 /* As phi_thread_rewrite; while a run goes on it is put off until that has ended, after its last entry. One waits at a
    time: a newer one takes its place. What became of it is told by PHI_EV_REWRITE, in any case that there is memory for.
-   Copied. PHI_BUSY: the agent is of a phi_run that is over, and another goes over its thread; PHI_STALE, PHI_NO_MEMORY:
-   nothing changed. */
+   So can lanes be switched while a run goes on (switch_to): events of the run tell of its own lane then, phi_message_at
+   of the new one. Copied. PHI_BAD_ARG: it is not valid, or, while a run goes on, could never be; PHI_BUSY: the agent
+   is of a phi_run that is over, and another goes over its thread; PHI_STALE, PHI_NO_MEMORY: nothing changed. */
 PHI_API phi_status phi_agent_rewrite(phi_agent agent, const phi_rewrite *rewrite);
 
 /* How many messages (0 for a stale agent), and message i, from 0, oldest first; NULL past the end: those of the

@@ -1,8 +1,6 @@
 /* agent_store.c - an agent whose thread is kept in a store: opened, gone on with, exchanged for another. */
 #include "agent/agent_in.h"
 
-#include "agent/response.h"
-
 #include <stdio.h>
 
 /* ---- going on where the log ends ---- */
@@ -185,19 +183,4 @@ PHI_API phi_str phi_agent_thread_id(phi_agent handle) {
     const phi__agent *agent = phi__agent_find(handle);
     const phi__journal *journal = agent != NULL ? agent->thread->journal : NULL;
     return journal != NULL ? phi__str(journal->id, journal->id_len) : phi__str("", 0);
-}
-
-PHI_API phi_status phi_ask_in(phi_agent handle, const char *thread_id, const char *text,
-                              phi_response *out) {
-    phi_status status;
-    if (out != NULL) {
-        memset(out, 0, sizeof *out);
-        out->rt = handle.rt;
-    }
-    if (handle.rt == NULL) return PHI_BAD_ARG;
-    if (out == NULL) return phi__error(handle.rt, PHI_BAD_ARG, "phi_ask_in: out is NULL");
-    if (text == NULL || text[0] == '\0')
-        return phi__error(handle.rt, PHI_BAD_ARG, "phi_ask_in: the text is empty");
-    status = phi_agent_use_thread(handle, thread_id);
-    return status == PHI_OK ? phi_ask(handle, text, out) : status;
 }

@@ -206,14 +206,40 @@ static void phi__ej_start(phi__event_writer *w) {
         (void)phi__message_put_json(&w->out, "config_snapshot", loop.config, true, w->scratch);
 }
 
+/* The first entry in memory of an event's run: the last one that begins a run of that id; the end, where there is
+   none. Its messages follow, on its lane, which need not be the active one any more. */
+static size_t phi__ej_run(const phi__thread *thread, const phi_event *event) {
+    size_t i = thread->held;
+    while (i > 0) {
+        const phi__entry *entry = thread->entries[--i];
+        if (entry->kind == PHI_ENTRY_LOOP_START && phi_str_equal(entry->loop_id, event->loop_id))
+            return i;
+    }
+    return thread->held;
+}
+
+/* Messages of the run that are in memory: written, where w is given. How many. */
+static size_t phi__ej_said(const phi__thread *thread, const phi_event *event,
+                           phi__event_writer *w) {
+    size_t i = phi__ej_run(thread, event), n = 0;
+    uint32_t lane = i < thread->held ? thread->entries[i]->lane : 0;
+    for (; i < thread->held && n < event->message_count; i++) {
+        const phi__entry *entry = thread->entries[i];
+        if (entry->kind != PHI_ENTRY_MESSAGE || entry->lane != lane ||
+            entry->ordinal < event->first_message)
+            continue;
+        if (w != NULL) phi__ej_item(w, entry->message);
+        n++;
+    }
+    return n;
+}
+
 static void phi__ej_end(phi__event_writer *w) {
-    size_t i, from = w->event->first_message, count = w->event->message_count;
+    size_t i, count = w->event->message_count;
     phi__ej_raw(w, "messages", "[");
-    if (w->agent != NULL) {
-        const phi__thread *thread = w->agent->thread;
-        for (i = from; i < thread->message_count && i - from < count; i++)
-            phi__ej_item(w, phi__thread_message(thread, i)->message);
-    } else
+    if (w->agent != NULL)
+        (void)phi__ej_said(w->agent->thread, w->event, w);
+    else
         for (i = 0; i < count && w->event->messages != NULL; i++)
             phi__ej_item(w, &w->event->messages[i]);
     phi__buf_char(&w->out, ']');
@@ -240,11 +266,17 @@ static void phi__ej_bare(phi__event_writer *w, const phi_message *message) {
 /* Results stand behind their turn's answer; the search comes from the end, where they mostly are. */
 static void phi__ej_results(phi__event_writer *w) {
     const phi__thread *thread = w->agent->thread; /* of an event's turn nothing is away */
-    size_t at = thread->held_messages;
-    while (at > 0 && thread->messages[at - 1]->message != w->event->message) at--;
-    for (; at > 0 && at < thread->held_messages; at++) {
-        if (thread->messages[at]->message->role != PHI_ROLE_TOOL_RESULT) break;
-        phi__ej_bare(w, thread->messages[at]->message);
+    size_t at = thread->held;
+    uint32_t lane;
+    if (w->event->message == NULL) return;
+    while (at > 0 && thread->entries[at - 1]->message != w->event->message) at--;
+    if (at == 0) return;
+    lane = thread->entries[at - 1]->lane;
+    for (; at < thread->held; at++) {
+        const phi__entry *entry = thread->entries[at];
+        if (entry->kind != PHI_ENTRY_MESSAGE || entry->lane != lane) continue;
+        if (entry->message->role != PHI_ROLE_TOOL_RESULT) break;
+        phi__ej_bare(w, entry->message);
     }
 }
 
@@ -520,11 +552,10 @@ static void phi__ej_body(phi__event_writer *w) {
 
 /* The end of a run tells all its messages: those that have left memory are read back. */
 static phi_status phi__ej_recall(const phi_event *event, const phi__agent *agent) {
-    size_t i = event->first_message, end = i + event->message_count;
-    if (event->kind != PHI_EV_AGENT_END || agent == NULL) return PHI_OK;
-    for (; i < end && i < agent->thread->message_count; i++)
-        if (phi__thread_message(agent->thread, i) == NULL) return phi__thread_recall(agent->thread);
-    return PHI_OK;
+    if (event->kind != PHI_EV_AGENT_END || agent == NULL ||
+        phi__ej_said(agent->thread, event, NULL) == event->message_count)
+        return PHI_OK;
+    return phi__thread_recall(agent->thread);
 }
 
 /* ---- public ---- */

@@ -1,4 +1,4 @@
-/* response.c - phi_ask: a prompt whose answer can be held on to by a handle. */
+/* response.c - asking: a prompt whose answer can be held on to by a handle, and that may bring a policy of its own. */
 #include "agent/response.h"
 
 #include "agent/agent_in.h"
@@ -36,7 +36,7 @@ static void phi__response_trim(phi__agent *agent) {
     while (last->older != NULL) phi__response_drop(last->older);
 }
 
-static phi_status phi__response_begin(phi__agent *agent, const phi_content *content,
+static phi_status phi__response_begin(phi__agent *agent, const char *what, const phi_ask_desc *desc,
                                       phi__response **out) {
     phi__response *response = phi__response_new(agent);
     phi_message message;
@@ -44,15 +44,16 @@ static phi_status phi__response_begin(phi__agent *agent, const phi_content *cont
     phi_status status = PHI_NO_MEMORY;
     memset(&message, 0, sizeof message);
     message.role = PHI_ROLE_USER;
-    message.content = content;
-    message.content_count = 1;
+    message.content = desc->content;
+    message.content_count = desc->content_count;
     memset(&order, 0, sizeof order);
     order.prompts = &message;
     order.prompt_count = 1;
+    order.policy = desc->policy;
     if (response != NULL) status = phi__run_new(agent, &order);
     if (status != PHI_OK) {
         if (response != NULL) phi__response_drop(response);
-        return phi__error(agent->rt, status, "phi_ask: %s",
+        return phi__error(agent->rt, status, "%s: %s", what,
                           status == PHI_NO_MEMORY ? "out of memory" : phi_status_text(status));
     }
     agent->run->response = response;
@@ -75,10 +76,34 @@ static phi_str phi__response_text(const phi_message *message) {
     return phi__str("", 0);
 }
 
-/* ---- public ---- */
+/* ---- asking ---- */
 
-PHI_API phi_status phi_ask(phi_agent handle, const char *text, phi_response *out) {
-    phi__agent *agent = phi__agent_find(handle);
+static phi_status phi__response_check(phi_runtime *rt, const char *what, const phi_ask_desc *desc) {
+    const char *fault = NULL;
+    if (desc->thread_id != NULL && desc->new_thread)
+        return phi__error(rt, PHI_BAD_ARG, "%s: thread_id is given, and new_thread is set", what);
+    if (desc->policy != NULL) fault = phi__policy_fault(desc->policy);
+    if (fault != NULL) return phi__error(rt, PHI_BAD_ARG, "%s", fault);
+    return phi__input_check(rt, what, desc->content, desc->content_count);
+}
+
+/* In the thread that it names, of an agent that may have been freed while that was exchanged. */
+static phi_status phi__response_start(phi_agent handle, const char *what, const phi_ask_desc *desc,
+                                      phi__response **out) {
+    phi_status status = PHI_OK;
+    phi__agent *agent;
+    if (desc->thread_id != NULL || desc->new_thread)
+        status = phi_agent_use_thread(handle, desc->thread_id);
+    if (status != PHI_OK) return status;
+    agent = phi__agent_find(handle);
+    if (agent == NULL) return phi__error(handle.rt, PHI_STALE, "%s: the agent is gone", what);
+    status = phi__agent_may_run(agent, what);
+    return status == PHI_OK ? phi__response_begin(agent, what, desc, out) : status;
+}
+
+static phi_status phi__response_ask(phi_agent handle, const char *what, const phi_ask_desc *desc,
+                                    phi_response *out) {
+    phi_ask_desc asked;
     phi__response *response = NULL;
     phi_content content;
     phi_status status;
@@ -87,20 +112,51 @@ PHI_API phi_status phi_ask(phi_agent handle, const char *text, phi_response *out
         out->rt = handle.rt; /* generation 0 is never live */
     }
     if (handle.rt == NULL) return PHI_BAD_ARG;
-    if (out == NULL) return phi__error(handle.rt, PHI_BAD_ARG, "phi_ask: out is NULL");
-    if (agent == NULL) return phi__error(handle.rt, PHI_STALE, "phi_ask: the agent is gone");
-    if (text == NULL || text[0] == '\0')
-        return phi__error(handle.rt, PHI_BAD_ARG, "phi_ask: the text is empty");
-    memset(&content, 0, sizeof content);
-    content.kind = PHI_CONTENT_TEXT;
-    content.text = phi_str_of(text);
-    status = phi__input_check(handle.rt, "phi_ask", &content, 1);
-    if (status == PHI_OK) status = phi__agent_may_run(agent, "phi_ask");
-    if (status == PHI_OK) status = phi__response_begin(agent, &content, &response);
+    if (out == NULL) return phi__error(handle.rt, PHI_BAD_ARG, "%s: out is NULL", what);
+    if (phi__agent_find(handle) == NULL)
+        return phi__error(handle.rt, PHI_STALE, "%s: the agent is gone", what);
+    if (desc == NULL) return phi__error(handle.rt, PHI_BAD_ARG, "%s: desc is NULL", what);
+    asked = *desc;
+    if (asked.content != NULL && asked.text != NULL)
+        return phi__error(handle.rt, PHI_BAD_ARG, "%s: text and content are both given", what);
+    if (asked.content == NULL) {
+        if (asked.text == NULL || asked.text[0] == '\0')
+            return phi__error(handle.rt, PHI_BAD_ARG, "%s: the text is empty", what);
+        memset(&content, 0, sizeof content);
+        content.kind = PHI_CONTENT_TEXT;
+        content.text = phi_str_of(asked.text);
+        asked.content = &content;
+        asked.content_count = 1;
+    }
+    status = phi__response_check(handle.rt, what, &asked);
+    if (status == PHI_OK) status = phi__response_start(handle, what, &asked, &response);
     if (status != PHI_OK) return status;
     out->index = response->index;
     out->gen = response->gen;
     return PHI_OK;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_ask(phi_agent agent, const char *text, phi_response *out) {
+    phi_ask_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.text = text;
+    return phi__response_ask(agent, "phi_ask", &desc, out);
+}
+
+PHI_API phi_status phi_ask_in(phi_agent agent, const char *thread_id, const char *text,
+                              phi_response *out) {
+    phi_ask_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.text = text;
+    desc.thread_id = thread_id;
+    desc.new_thread = thread_id == NULL;
+    return phi__response_ask(agent, "phi_ask_in", &desc, out);
+}
+
+PHI_API phi_status phi_ask_with(phi_agent agent, const phi_ask_desc *desc, phi_response *out) {
+    return phi__response_ask(agent, "phi_ask_with", desc, out);
 }
 
 PHI_API phi_status phi_response_get(phi_response handle, phi_response_info *out) {

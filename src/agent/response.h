@@ -45,8 +45,27 @@ typedef struct phi_response_info {
 /* As phi_prompt, with a handle. PHI_BUSY, and every other failure: nothing changed, *out is a stale one. */
 PHI_API phi_status phi_ask(phi_agent agent, const char *text, phi_response *out);
 
-/* The same in a thread of the agent's store: phi_agent_use_thread, then phi_ask. Responses of the thread before are
-   stale. What has happened is saved when the run is over (PHI_EV_THREAD_UPDATED). */
+/* What is asked, and how this once. Zero means default for every field but text or content: one of the two is given, and
+   not out of a thread that is left. */
+typedef struct phi_ask_desc {
+    const char *text;           /* copied */
+    const phi_content *content; /* a user message's blocks, in place of text; copied */
+    size_t content_count;
+    const phi_policy
+        *policy; /* what of the history all model calls of this run are sent, and what its warnings
+                                 go by; copied (default: the agent's, which is not changed) */
+    const char *
+        thread_id; /* of the agent's store: phi_agent_use_thread first (default: the one that it has) */
+    bool new_thread; /* phi_agent_use_thread with NULL first */
+} phi_ask_desc;
+
+/* phi_ask with more to say. Responses of the thread before are stale where it is another. PHI_BAD_ARG: phi_last_error
+   names the field. A failure that comes after the thread was exchanged leaves the agent with the other one; else
+   nothing changed. */
+PHI_API phi_status phi_ask_with(phi_agent agent, const phi_ask_desc *desc, phi_response *out);
+
+/* phi_ask_with a thread_id; NULL: a new thread. What has happened is saved when the run is over
+   (PHI_EV_THREAD_UPDATED). */
 PHI_API phi_status phi_ask_in(phi_agent agent, const char *thread_id, const char *text,
                               phi_response *out);
 
@@ -58,6 +77,9 @@ PHI_API bool phi_response_done(phi_response response); /* not running; true for 
 PHI_API phi_status phi_response_free(phi_response response);
 
 #ifdef __cplusplus
+}
+inline phi_status phi_ask_with(phi_agent agent, const phi_ask_desc &desc, phi_response *out) {
+    return phi_ask_with(agent, &desc, out);
 }
 #endif
 #endif

@@ -88,6 +88,7 @@ static phi_status phi__snap_put(phi__buf *out, const phi__agent *agent, phi_aren
     phi__freeze_inputs(out, &agent->injected, scratch);
     phi__json_put_key(out, PHI__LIT("run"));
     phi__run_freeze(out, agent, scratch);
+    phi__put_off_freeze(out, agent, scratch);
     status = phi__snap_thread(out, agent, scratch);
     phi__buf_char(out, '}');
     return status;
@@ -190,9 +191,11 @@ static phi_status phi__snap_read(phi__agent *agent, const phi_json *root, phi_ar
         return PHI_NO_MEMORY;
     if (last.len > 0 && !phi__agent_own(agent, last.at, &agent->last_loop_id)) return PHI_NO_MEMORY;
     status = phi__snap_read_queues(agent, root);
-    if (status != PHI_OK || !phi_json_is_object(run)) return status;
-    agent->last_active_us = phi__io_now_us(agent->rt->io);
-    return phi__run_thaw(agent, run, how == PHI_RESTORE_INTERRUPT);
+    if (status == PHI_OK && phi_json_is_object(run)) {
+        agent->last_active_us = phi__io_now_us(agent->rt->io);
+        status = phi__run_thaw(agent, run, how == PHI_RESTORE_INTERRUPT);
+    }
+    return status == PHI_OK ? phi__put_off_thaw(agent, phi_json_get(root, "put_off")) : status;
 }
 
 /* The desc with the snapshot's own identity. */

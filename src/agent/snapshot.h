@@ -1,14 +1,14 @@
 /* snapshot.h - an agent as one text, in the midst of whatever it does, and back: save games.
 
    A snapshot holds who the agent is, its whole thread with all lanes, its queues, what it has spent, and the run that is
-   going on: its turn, the tool calls that wait by name and id, and what it still has to be told by hooks. It holds no
+   going on: its turn, the tool calls that wait by name and id, a policy of its own, and what it still has to be told by hooks. It holds no
    model, no key, no tool and no function: those are the program's, and given again when it is loaded.
 
    A model call that streams is asked again after loading; a partial answer is not kept. A decision that was waited for
    is asked for again. A tool call that had begun is taken up by the tool of the same name: by its `resume`; without
    one, a call that is finished from outside (no `step`) goes on waiting, and is found with phi_pending; any other gets
-   an error as its result, for the model to read. A rewrite that was put off until the run ends, events that were not
-   popped, and what other threads have posted while the snapshot was made are not in it. */
+   an error as its result, for the model to read. A rewrite that was put off until the run ends is in it; events that
+   were not popped, and what other threads have posted while the snapshot was made, are not. */
 #ifndef PHI_AGENT_SNAPSHOT_H
 #define PHI_AGENT_SNAPSHOT_H
 

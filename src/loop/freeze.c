@@ -175,6 +175,24 @@ static void phi__freeze_limits(phi__buf *out, const phi__run *run) {
     phi__freeze_u64(out, "elapsed_us", phi__io_now_us(run->agent->rt->io) - run->started_us);
 }
 
+/* The request's own; where it has none, the agent's holds after loading. */
+static void phi__freeze_policy(phi__buf *out, const phi_policy *policy) {
+    if (policy == NULL) return;
+    phi__json_put_key(out, PHI__LIT("policy"));
+    phi__buf_char(out, '{');
+    phi__freeze_u64(out, "max_input_tokens", policy->max_input_tokens);
+    phi__freeze_u64(out, "reserve_output_tokens", policy->reserve_output_tokens);
+    phi__freeze_flag(out, "no_reserve", policy->no_reserve);
+    phi__freeze_u64(out, "max_messages", policy->max_messages);
+    phi__freeze_u64(out, "max_turns", policy->max_turns);
+    phi__freeze_u64(out, "keep_last_turns", policy->keep_last_turns);
+    phi__freeze_flag(out, "keep_no_turns", policy->keep_no_turns);
+    phi__freeze_u64(out, "summaries", (uint64_t)policy->summaries);
+    phi__freeze_u64(out, "summary_role", (uint64_t)policy->summary_role);
+    phi__freeze_u64(out, "include", policy->include);
+    phi__buf_char(out, '}');
+}
+
 static void phi__freeze_flags(phi__buf *out, const phi__run *run) {
     phi__freeze_flag(out, "cancelled", run->cancelled);
     phi__freeze_flag(out, "stopping", run->stopping);
@@ -219,6 +237,7 @@ static void phi__freeze_members(phi__buf *out, const phi__run *run, phi_arena *s
     phi__json_put_i64(out, (int64_t)run->status);
     phi__freeze_flags(out, run);
     phi__freeze_limits(out, run);
+    phi__freeze_policy(out, run->policy);
     phi__message_put_usage(out, &run->usage);
     phi__freeze_double(out, "cost", run->cost);
     phi__json_put_key(out, PHI__LIT("turn"));

@@ -13,6 +13,11 @@ PHI__FN phi_status phi__thaw_inputs(phi__agent *agent, const phi_json *node, phi
 PHI__FN void phi__wishes_freeze(phi__buf *out, const phi__run *run);
 PHI__FN phi_status phi__wishes_thaw(phi__run *run, const phi_json *node);
 
+/* A rewrite that waits for the end of the run, as a member of the agent's object; and back, where the run is there
+   already. PHI_PARSE, PHI_NO_MEMORY. */
+PHI__FN void phi__put_off_freeze(phi__buf *out, const phi__agent *agent, phi_arena *scratch);
+PHI__FN phi_status phi__put_off_thaw(phi__agent *agent, const phi_json *node);
+
 /* Names of the states that are written, from 1; NULL past the last. */
 PHI__FN const char *phi__freeze_state_name(size_t i);
 

@@ -147,6 +147,7 @@ typedef struct phi__run_order {
     phi_continuation continuation;
     phi_str loop_id, parent_loop_id;
     bool compact_only;
+    const phi_policy *policy; /* of this run alone; copied; NULL: the agent's */
 } phi__run_order;
 PHI__FN phi_status phi__run_new(phi__agent *agent, const phi__run_order *order);
 /* For phi__run_thaw: a run that began with an entry of its agent's thread; the agent's, from phi__run_take on. NULL:
@@ -310,7 +311,11 @@ PHI__FN const phi_message *phi__wishes_name(phi__run *run, const phi_message *re
 /* shown.c: what of the thread the model call of this turn is sent, as far as that is not known, and warnings
    about it. False: *next is where the run goes. */
 PHI__FN bool phi__run_show(phi__run *run, phi__state *next);
-/* What an agent with a policy sends now; false: it has none. */
+/* The policy that holds now: that of the run that goes on, or the agent's. NULL: none. */
+PHI__FN const phi_policy *phi__run_policy(const phi__agent *agent);
+/* A policy of the run's own, copied. NULL: none. False: no memory. */
+PHI__FN bool phi__run_take_policy(phi__run *run, const phi_policy *policy);
+/* What is sent now by the policy that holds; false: there is none. */
 PHI__FN bool phi__run_order_of(phi__agent *agent, phi__project_order *order);
 
 /* measure.c: tokens of the system prompt, the tools and the format, by estimate. */

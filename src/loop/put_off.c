@@ -1,7 +1,9 @@
 /* put_off.c - rewrites that the host asks for: done at once, or when the run that goes on has ended.
 
    One slot: a newer one takes the place of what waits. What became of each is told. */
-#include "loop/loop_in.h"
+#include "loop/freeze_in.h"
+
+#include "thread/entry_in.h"
 
 typedef struct phi__put_off {
     phi_arena arena;
@@ -28,18 +30,23 @@ static bool phi__put_off_tell(phi__agent *agent, const phi_rewrite *rewrite, phi
     return phi__emit(agent, &event, NULL, 0);
 }
 
-static phi_status phi__put_off_do(phi__agent *agent, const phi_rewrite *rewrite) {
-    char words[200];
+static phi_status phi__put_off_over(phi__agent *agent, const phi_rewrite *rewrite,
+                                    phi_status status, const char *words) {
     phi_str kept = {"", 0};
     phi_rewrite told = *rewrite;
-    phi_status status =
-        phi__thread_rewrite(agent->thread, rewrite, phi__str("", 0), 0, NULL, words, sizeof words);
     if (status == PHI_OK && told.op_id == NULL) told.op_id = agent->thread->ops->rewrite.op_id;
     if (status != PHI_OK && words[0] != '\0' &&
         !phi__arena_str(phi__thread_room(agent->thread), phi_str_of(words), &kept))
         status = PHI_NO_MEMORY;
     (void)phi__put_off_tell(agent, &told, status, kept); /* done is done, told or not */
     return status;
+}
+
+static phi_status phi__put_off_do(phi__agent *agent, const phi_rewrite *rewrite) {
+    char words[200];
+    phi_status status =
+        phi__thread_rewrite(agent->thread, rewrite, phi__str("", 0), 0, NULL, words, sizeof words);
+    return phi__put_off_over(agent, rewrite, status, words);
 }
 
 PHI__FN void phi__put_off_due(phi__agent *agent) {
@@ -51,8 +58,12 @@ PHI__FN void phi__put_off_due(phi__agent *agent) {
 
 PHI__FN phi_status phi__put_off_rewrite(phi__agent *agent, const phi_rewrite *rewrite) {
     phi__put_off *slot;
+    char words[200];
+    phi_status status;
     if (agent->run == NULL && agent->thread->user != NULL) return PHI_BUSY;
     if (agent->run == NULL) return phi__put_off_do(agent, rewrite);
+    status = phi__rewrite_form(agent->thread, rewrite, words, sizeof words);
+    if (status != PHI_OK) return phi__put_off_over(agent, rewrite, status, words);
     slot = (phi__put_off *)phi__alloc(&agent->memory, sizeof *slot);
     if (slot == NULL) return PHI_NO_MEMORY;
     phi_arena_init(&slot->arena, &agent->memory, 0);
@@ -67,4 +78,36 @@ PHI__FN phi_status phi__put_off_rewrite(phi__agent *agent, const phi_rewrite *re
     phi__put_off_forget(agent);
     agent->put_off = slot;
     return PHI_OK;
+}
+
+/* ---- in a snapshot ---- */
+
+PHI__FN void phi__put_off_freeze(phi__buf *out, const phi__agent *agent, phi_arena *scratch) {
+    const phi_rewrite *rewrite;
+    if (agent->put_off == NULL) return;
+    rewrite = &agent->put_off->rewrite;
+    phi__json_put_key(out, PHI__LIT("put_off"));
+    phi__buf_char(out, '{');
+    if (rewrite->lane != NULL) {
+        phi__json_put_key(out, PHI__LIT("lane"));
+        phi__json_put_str(out, phi_str_of(rewrite->lane));
+    }
+    phi__entry_put_rewrite(out, rewrite, scratch);
+    phi__buf_char(out, '}');
+}
+
+/* Where no run goes on any more it is done, and told of. */
+PHI__FN phi_status phi__put_off_thaw(phi__agent *agent, const phi_json *node) {
+    phi__entry_reader reader;
+    phi_rewrite rewrite;
+    phi_status status;
+    if (node == NULL) return PHI_OK;
+    phi__entry_reader_init(&reader, agent->thread);
+    status = phi__entry_get_rewrite(&reader, node, &rewrite);
+    if (status == PHI_OK) {
+        status = phi__put_off_rewrite(agent, &rewrite);
+        if (status != PHI_NO_MEMORY) status = PHI_OK;
+    }
+    phi__entry_reader_free(&reader);
+    return status;
 }

@@ -280,7 +280,9 @@ static phi__run *phi__run_make(phi__agent *agent, const phi__run_order *order) {
     phi__buf_init(&run->pause_reason, &agent->memory);
     phi__buf_init(&run->wishes.memo, &agent->memory);
     phi__buf_init(&run->wishes.summary, &agent->memory);
-    return run;
+    if (phi__run_take_policy(run, order->policy)) return run;
+    phi__run_unmake(run);
+    return NULL;
 }
 
 PHI__FN void phi__run_unmake(phi__run *run) {
@@ -291,6 +293,7 @@ PHI__FN void phi__run_unmake(phi__run *run) {
     phi__buf_free(&run->pause_reason);
     phi__wishes_free(run);
     phi__free(&agent->memory, run->doom, sizeof *run->doom);
+    phi__free(&agent->memory, run->policy, sizeof *run->policy);
     phi__capture_free(run);
     phi_arena_free(&run->arena);
     phi__free(&agent->memory, run, sizeof *run);

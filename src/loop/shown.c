@@ -1,4 +1,5 @@
-/* shown.c - what of the thread a model call is sent, by the agent's policy, and warnings before it is too much.
+/* shown.c - what of the thread a model call is sent, by the request's policy or the agent's, and warnings before it
+   is too much.
 
    Made once for a model call, before the hooks see the list, and again after a compaction. It costs what is
    shown, however long the thread is. */
@@ -21,30 +22,44 @@ static uint64_t phi__shown_tools(const phi__agent *agent, const phi_token_counte
     return sum;
 }
 
-static bool phi__shown_policy(const phi__agent *agent) {
-    return agent->sight != NULL && agent->sight->has_policy;
+PHI__FN const phi_policy *phi__run_policy(const phi__agent *agent) {
+    const phi__sight *sight = agent->sight;
+    if (agent->run != NULL && agent->run->policy != NULL) return agent->run->policy;
+    return sight != NULL && sight->has_policy ? &sight->policy : NULL;
+}
+
+PHI__FN bool phi__run_take_policy(phi__run *run, const phi_policy *policy) {
+    phi__agent *agent = run->agent;
+    if (policy == NULL) return true;
+    if (agent->sight == NULL)
+        agent->sight = (phi__sight *)phi__alloc(&agent->memory, sizeof *agent->sight);
+    if (agent->sight == NULL) return false;
+    run->policy = (phi_policy *)phi__alloc(&agent->memory, sizeof *run->policy);
+    if (run->policy != NULL) *run->policy = *policy;
+    return run->policy != NULL;
 }
 
 PHI__FN bool phi__run_order_of(phi__agent *agent, phi__project_order *order) {
-    const phi__sight *sight = agent->sight;
+    const phi_policy *policy = phi__run_policy(agent);
     memset(order, 0, sizeof *order);
-    if (!phi__shown_policy(agent)) return false;
+    if (policy == NULL) return false;
     phi__fold_link(&agent->thread->fold);
     order->fold = &agent->thread->fold;
     order->count = agent->thread->fold.count;
-    order->policy = &sight->policy;
-    order->counter = &sight->counter;
+    order->policy = policy;
+    order->counter = &agent->sight->counter;
     order->system_prompt = agent->system_prompt;
-    order->tools_tokens = phi__shown_tools(agent, &sight->counter);
+    order->tools_tokens = phi__shown_tools(agent, &agent->sight->counter);
     return true;
 }
 
 /* ---- warnings ---- */
 
 static uint64_t phi__shown_limit(const phi__agent *agent) {
+    const phi_policy *given = phi__run_policy(agent);
     phi_policy policy;
-    if (!phi__shown_policy(agent)) return agent->model.context_window;
-    policy = phi__policy_filled(&agent->sight->policy);
+    if (given == NULL) return agent->model.context_window;
+    policy = phi__policy_filled(given);
     if (policy.max_input_tokens == PHI_POLICY_UNLIMITED) return agent->model.context_window;
     return policy.max_input_tokens > policy.reserve_output_tokens
                ? policy.max_input_tokens - policy.reserve_output_tokens
@@ -52,14 +67,14 @@ static uint64_t phi__shown_limit(const phi__agent *agent) {
 }
 
 static uint64_t phi__shown_tokens(const phi__run *run) {
-    return phi__shown_policy(run->agent)
+    return phi__run_policy(run->agent) != NULL
                ? run->agent->sight->last.estimated_tokens
                : phi__run_context_tokens(run) + phi__run_overhead_tokens(run);
 }
 
 static uint8_t phi__shown_level(const phi__run *run) {
     uint64_t limit = phi__shown_limit(run->agent), tokens = phi__shown_tokens(run);
-    if (phi__shown_policy(run->agent)) {
+    if (phi__run_policy(run->agent) != NULL) {
         const phi_projection_meta *meta = &run->agent->sight->last;
         if (meta->budget_truncated || meta->overflow || meta->protected_over)
             return PHI__SHOWN_AT_LIMIT;
@@ -109,7 +124,11 @@ static bool phi__shown_make(phi__run *run) {
     phi__project_order order;
     phi__projection made;
     run->shown = NULL;
-    if (!phi__run_order_of(run->agent, &order)) return true;
+    if (!phi__run_order_of(run->agent, &order)) {
+        phi__sight *sight = run->agent->sight;
+        if (sight != NULL) memset(&sight->last, 0, sizeof sight->last);
+        return true;
+    }
     order.extensions = true; /* a hook may make messages of them */
     if (phi__project(&order, &run->arena, &made) != PHI_OK || !phi__shown_items(run, &made))
         return false;

@@ -324,6 +324,7 @@ struct phi__run {
     uint32_t polled;       /* messages it has got */
     bool steered;          /* the turn's steering was looked for */
     phi_limits limits;     /* the agent's, and what phi_budget_raise added */
+    phi_policy *policy;    /* the request's own, in memory of its own; NULL: the agent's */
     phi_spending reserved; /* in the agent's budget and those above */
     bool paused, pause_over;
     phi__run *next_paused, *prev_paused; /* of those in rt->paused */
@@ -332,7 +333,8 @@ struct phi__run {
     phi__timer timer;                    /* of a pause or a delay */
     phi__doom *doom;                     /* NULL: no tool has been called yet */
     bool doomed;                         /* a call repeated itself too often */
-    size_t first_message;                /* of the run, in the thread's messages */
+    size_t first_message;                /* of the run, in its lane's messages */
+    size_t message_count;                /* of a run that has ended */
     size_t told_messages;                /* prompts whose events are out */
     phi_usage usage, turn_usage;
     double cost;
@@ -417,7 +419,7 @@ struct phi__response {
 
 typedef struct phi__sight {
     bool has_policy;
-    phi_policy policy;
+    phi_policy policy;         /* the agent's */
     phi_token_counter counter; /* count_text NULL: the estimate */
     phi_projection_meta last;
 } phi__sight;
@@ -509,7 +511,7 @@ struct phi__agent {
     struct phi__put_off *put_off;      /* a rewrite that waits for the end of the run; or NULL */
     uint32_t loops;                    /* runs so far, in all sessions */
     phi__caching caching;
-    struct phi__sight *sight;   /* its policy; NULL: none, and no counter */
+    struct phi__sight *sight;   /* NULL: no run had a policy, and there is no counter */
     uint8_t context_level;      /* shown.c: what the host was warned of last */
     phi_usage usage, run_usage; /* run_usage: of the last run, or the one that goes on */
     double cost, run_cost;

@@ -105,6 +105,24 @@ static void phi__thaw_limits(phi__run *run, const phi_json *node) {
     run->started_us = elapsed < now ? now - elapsed : 0;
 }
 
+static phi_status phi__thaw_policy(phi__run *run, const phi_json *node) {
+    phi_policy policy;
+    if (!phi_json_is_object(node)) return PHI_OK;
+    memset(&policy, 0, sizeof policy);
+    policy.max_input_tokens = phi__thaw_u64(node, "max_input_tokens");
+    policy.reserve_output_tokens = phi__thaw_u64(node, "reserve_output_tokens");
+    policy.no_reserve = phi__thaw_flag(node, "no_reserve");
+    policy.max_messages = phi__thaw_u32(node, "max_messages");
+    policy.max_turns = phi__thaw_u32(node, "max_turns");
+    policy.keep_last_turns = phi__thaw_u32(node, "keep_last_turns");
+    policy.keep_no_turns = phi__thaw_flag(node, "keep_no_turns");
+    policy.summaries = (phi_summaries)phi__thaw_u32(node, "summaries");
+    policy.summary_role = (phi_role)phi__thaw_u32(node, "summary_role");
+    policy.include = phi__thaw_u32(node, "include");
+    if (phi__policy_fault(&policy) != NULL) return PHI_PARSE;
+    return phi__run_take_policy(run, &policy) ? PHI_OK : PHI_NO_MEMORY;
+}
+
 /* A message of the run, of that role, in the thread's arena. */
 static phi_status phi__thaw_keep(phi__run *run, const phi_json *node, phi_role role,
                                  phi_message **out) {
@@ -262,7 +280,9 @@ static phi_status phi__thaw_members(phi__run *run, const phi_json *node) {
         return PHI_PARSE;
     phi__thaw_flags(run, node);
     phi__thaw_limits(run, node);
-    status = phi__thaw_inputs(agent, phi_json_get(node, "pending"), &run->pending);
+    status = phi__thaw_policy(run, phi_json_get(node, "policy"));
+    if (status == PHI_OK)
+        status = phi__thaw_inputs(agent, phi_json_get(node, "pending"), &run->pending);
     if (status == PHI_OK) status = phi__thaw_prompts(run, phi_json_get(node, "prompts"));
     if (status == PHI_OK) status = phi__thaw_doom(run, node);
     if (status == PHI_OK) status = phi__wishes_thaw(run, node);

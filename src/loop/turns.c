@@ -170,6 +170,7 @@ static phi__state phi__turn_stop(phi__run *run, const char *reason) {
 static bool phi__turn_reserve(phi__run *run, char *reason, size_t size) {
     const phi__agent *agent = run->agent;
     const phi_cost *rates = &agent->model.cost;
+    const phi_policy *policy = phi__run_policy(agent);
     uint64_t in = agent->thread->fold.tokens + phi__run_overhead_tokens(run);
     uint64_t out = agent->max_tokens != 0 ? agent->max_tokens : agent->model.max_tokens;
     const phi__input *input;
@@ -177,8 +178,8 @@ static bool phi__turn_reserve(phi__run *run, char *reason, size_t size) {
     if (!phi__budget_limited(agent)) return true;
     for (input = run->pending.head; input != NULL; input = input->next)
         in += phi_tokens_of_message(NULL, &input->message);
-    if (agent->sight != NULL && agent->sight->has_policy) {
-        uint64_t most = phi__policy_filled(&agent->sight->policy).max_input_tokens;
+    if (policy != NULL) {
+        uint64_t most = phi__policy_filled(policy).max_input_tokens;
         if (in > most) in = most;
     }
     return phi__budget_reserve(
@@ -392,7 +393,7 @@ static phi__state phi__turn_follow(phi__run *run, bool *wait) {
 
 /* ---- closing ---- */
 
-static void phi__turn_tell_end(phi__run *run, const phi_usage *usage) {
+static phi_event phi__turn_end_event(const phi__run *run, const phi_usage *usage) {
     const phi__thread *thread = run->agent->thread;
     phi_event event;
     memset(&event, 0, sizeof event);
@@ -407,13 +408,14 @@ static void phi__turn_tell_end(phi__run *run, const phi_usage *usage) {
     }
     event.first_message = run->first_message;
     event.message_count = thread->message_count - run->first_message;
-    (void)phi__emit_surely(run->agent, &event);
+    return event;
 }
 
 static phi__state phi__turn_close(phi__run *run) {
     phi__agent *agent = run->agent;
     phi__entry entry = phi__run_entry(run, PHI_ENTRY_LOOP_END);
     phi_usage *usage = (phi_usage *)phi_arena_alloc(phi__thread_room(agent->thread), sizeof *usage);
+    phi_event event;
     (void)phi__slots_move(&agent->rt->agents, agent->index, agent->gen, PHI__AGENT_RUNNING,
                           PHI__AGENT_IDLE);
     phi__decision_drop(&run->decision);
@@ -426,16 +428,18 @@ static phi__state phi__turn_close(phi__run *run) {
     if (run->status != PHI_OK) entry.keep = agent->keep;
     entry.failure = run->failure;
     (void)phi__run_note(run, &entry); /* without memory for it, the log still tells: no reply */
+    phi__response_close(run);
+    event = phi__turn_end_event(run, usage); /* what comes now may switch lanes */
+    run->message_count = event.message_count;
     phi__put_off_due(agent);
     phi__stored_updated(run);
-    phi__turn_tell_end(run, usage);
-    phi__response_close(run);
+    (void)phi__emit_surely(agent, &event);
     return run->silent ? PHI__RUN_OVER : PHI__RUN_AFTER_LOOP;
 }
 
 static phi__state phi__turn_after_loop(phi__run *run, bool *wait) {
     phi_hook hook = phi__hook_of(run, PHI_HOOK_AFTER_LOOP);
-    hook.message_count = run->agent->thread->message_count - run->first_message;
+    hook.message_count = run->message_count;
     hook.usage = &run->usage;
     if (phi__hook_run(run, &hook) == PHI__HOOK_WAIT && !phi__turn_unwanted(run)) {
         *wait = true;

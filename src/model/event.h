@@ -160,7 +160,7 @@ typedef struct phi_event {
                                     had come when the event was popped; `partial` is exact */
     const phi_usage *usage; /* TURN_END, AGENT_END; NULL: no answer, or no memory */
     const phi_failure *failure; /* ERROR; AGENT_END after one */
-    /* AGENT_END: the run's, for phi_message_at. INPUT_DROPPED without a text: so many were dropped while the event
+    /* AGENT_END: the run's, for phi_message_at while its lane is the active one. INPUT_DROPPED without a text: so many were dropped while the event
        queue was full. */
     size_t first_message, message_count;
     const phi_loop_info *loop;        /* AGENT_START */

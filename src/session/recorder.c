@@ -267,7 +267,9 @@ static void phi__rec_forget(phi_recorder *rec, phi__session_box *box) {
 static bool phi__rec_formation(phi_recorder *rec, phi__session_box *box, int64_t at_ms) {
     const phi__session_box *one = NULL, *last = NULL;
     uint64_t idle_s = rec->desc.inactivity_s;
-    if (!rec->desc.by_inactivity || box->pub.agent_id.len == 0) return true;
+    if (!rec->desc.by_inactivity || box->pub.agent_id.len == 0 ||
+        box->pub.formation.kind == PHI_FORMATION_EXPLICIT)
+        return true;
     while ((one = phi__rec_each(rec, (phi__session_box *)(uintptr_t)one)) != NULL)
         if (one != box && phi_str_equal(one->pub.agent_id, box->pub.agent_id) &&
             (last == NULL || one->pub.last_active_ms >= last->pub.last_active_ms))
@@ -280,6 +282,12 @@ static bool phi__rec_formation(phi_recorder *rec, phi__session_box *box, int64_t
     box->pub.formation.kind = PHI_FORMATION_INACTIVITY;
     box->pub.formation.threshold_s = idle_s;
     return true;
+}
+
+/* The agent of its first run, unless the host has said whose it is. */
+static bool phi__rec_owner(phi__session_box *box, phi_str agent_id) {
+    if (box->pub.formation.kind == PHI_FORMATION_EXPLICIT && box->pub.agent_id.len > 0) return true;
+    return phi__session_keep(box, agent_id, &box->pub.agent_id);
 }
 
 /* Asks the host once. False: the session is rejected, and has no loops any more. */
@@ -340,7 +348,7 @@ static phi_status phi__rec_begin(phi_recorder *rec, phi__session_box *box, const
     if (old != NULL && old->box == box && old->pub.status == PHI_LOOP_PENDING) pending = true;
     if (!pending) loop = phi__session_loop(box);
     if (loop == NULL || !phi__rec_room(rec) || !phi__rec_fill(rec, loop, ev, box->pub.session_id) ||
-        (is_first && (!phi__session_keep(box, ev->loop->agent_id, &box->pub.agent_id) ||
+        (is_first && (!phi__rec_owner(box, ev->loop->agent_id) ||
                       !phi__rec_formation(rec, box, ev->timestamp_ms))) ||
         !phi__rec_parent(rec, loop, is_first) || !phi__rec_keep_event(loop, 0, json))
         return PHI_NO_MEMORY;
@@ -702,6 +710,21 @@ PHI_API phi_status phi_recorder_resume(phi_recorder *recorder, phi_session *sess
     return PHI_OK;
 }
 
+PHI_API phi_status phi_recorder_begin(phi_recorder *recorder, phi_str session_id, phi_str agent_id,
+                                      int64_t at_ms) {
+    phi__session_box *box;
+    if (recorder == NULL || session_id.len == 0) return PHI_BAD_ARG;
+    if (recorder->busy || phi__rec_session(recorder, session_id) != NULL) return PHI_MISUSE;
+    box = phi__rec_new_session(recorder, session_id, at_ms);
+    if (box == NULL) return PHI_NO_MEMORY;
+    if (!phi__session_keep(box, agent_id, &box->pub.agent_id)) {
+        phi__rec_forget(recorder, box);
+        return PHI_NO_MEMORY;
+    }
+    box->pub.formation.kind = PHI_FORMATION_EXPLICIT;
+    return PHI_OK;
+}
+
 PHI_API size_t phi_recorder_session_count(const phi_recorder *recorder) {
     phi__session_box *box = NULL;
     size_t n = 0;
@@ -728,15 +751,23 @@ PHI_API const phi_loop_record *phi_recorder_current_loop(const phi_recorder *rec
     return loop != NULL ? &loop->pub : NULL;
 }
 
+/* Begun by hand, and nothing has come of it yet. */
+static bool phi__rec_waits(const phi__session_box *box) {
+    return box->pub.formation.kind == PHI_FORMATION_EXPLICIT && !box->asked &&
+           box->pub.loop_count == 0;
+}
+
 PHI_API size_t phi_recorder_checkpoint(phi_recorder *recorder) {
     phi__session_box *box, *next;
     phi__session_list open = {NULL, NULL};
     size_t n = 0;
+    bool done;
     if (recorder == NULL || recorder->busy) return 0;
     for (box = recorder->open.head; box != NULL; box = next) {
         next = box->next;
-        if (box->open == 0) n++;
-        phi__rec_push(box->open == 0 ? &recorder->completed : &open, box);
+        done = box->open == 0 && !phi__rec_waits(box);
+        if (done) n++;
+        phi__rec_push(done ? &recorder->completed : &open, box);
     }
     recorder->open = open;
     return n;

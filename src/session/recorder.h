@@ -64,6 +64,13 @@ PHI_API phi_status phi_recorder_add_json(phi_recorder *recorder, phi_str json);
    of that id already; then it stays the caller's. Its memory counts as the recorder's, and its allocator stays. */
 PHI_API phi_status phi_recorder_resume(phi_recorder *recorder, phi_session *session);
 
+/* Begins a session by hand, before any run of it: it is open, without loops, and its formation is EXPLICIT; the runs that
+   have its id are its own. It stays open until the first of them, or phi_recorder_flush; before_task_fn is asked when that
+   begins. Without it a session begins by its first run. Strings are copied; agent_id may be empty: then it is the first
+   run's. PHI_MISUSE: it has one of that id; PHI_BAD_ARG: no id; PHI_NO_MEMORY. */
+PHI_API phi_status phi_recorder_begin(phi_recorder *recorder, phi_str session_id, phi_str agent_id,
+                                      int64_t at_ms);
+
 /* Sessions, completed ones first; NULL past the end. Valid until the next call but these four. */
 PHI_API size_t phi_recorder_session_count(const phi_recorder *recorder);
 PHI_API const phi_session *phi_recorder_session(const phi_recorder *recorder, size_t i);
@@ -72,7 +79,8 @@ PHI_API const phi_session *phi_recorder_find(const phi_recorder *recorder, phi_s
 PHI_API const phi_loop_record *phi_recorder_current_loop(const phi_recorder *recorder,
                                                          phi_str loop_id);
 
-/* Completes the sessions of which no loop runs or is pending; returns how many. */
+/* Completes the sessions of which no loop runs or is pending, but for those that were begun by hand and wait for their first;
+   returns how many. */
 PHI_API size_t phi_recorder_checkpoint(phi_recorder *recorder);
 /* Completes all: loops that run or are pending become ABORTED. */
 PHI_API void phi_recorder_flush(phi_recorder *recorder);

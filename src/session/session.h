@@ -88,7 +88,7 @@ typedef struct phi_block_section {
     size_t message_count;
 } phi_block_section;
 
-/* What older files say that a loop's context is made of, instead of its messages. */
+/* What a loop's context is made of, instead of its messages (session_context.h). */
 typedef struct phi_compaction_block {
     phi_block_section keep_first, keep_compacted, keep_recent;
     int64_t created_ms;
@@ -201,7 +201,8 @@ PHI_API phi_status phi_session_load(const phi_store *store, const char *session_
 
 /* The runs of a thread as a session: turns, messages, usage, spawned runs, without events. It has the id of the first
    run; each loop has its own session's. Messages that belong to no run, such as those that the host appended, are in
-   none. A run that goes on is RUNNING, one that was never ended is too. Caller frees with phi_session_free.
+   none. A run that goes on is RUNNING, one that was never ended is too. What compactions have made of runs stands in blocks
+   (phi_session_add_blocks). Caller frees with phi_session_free.
    PHI_NO_MEMORY, PHI_BAD_ARG; what the store says, where the thread is to be read back. */
 PHI_API phi_status phi_session_of_thread(const phi_thread *thread, const phi_allocator *allocator,
                                          phi_session **out);

@@ -1,4 +1,5 @@
 /* session_log.c - a thread's log seen as a session: loops, turns, usage, spawned runs. */
+#include "session/session_context.h"
 #include "session/session_in.h"
 
 /* The loop that entries are of, the latest of that id. */
@@ -166,6 +167,7 @@ PHI_API phi_status phi_session_of_thread(const phi_thread *thread, const phi_all
         status = phi_thread_entry(thread, seq, &entry);
         if (status == PHI_OK && !phi__sl_entry(box, &caps, &entry)) status = PHI_NO_MEMORY;
     }
+    if (status == PHI_OK) status = phi_session_add_blocks(&box->pub, thread);
     if (status == PHI_OK)
         *out = &box->pub;
     else

@@ -86,6 +86,7 @@ static void phi__hash_rewrite(phi__sha256 *sha, const phi_rewrite *r) {
     }
     phi__hash_text(sha, r->revoke);
     phi__hash_text(sha, r->meta);
+    if (r->switch_to != NULL) phi__hash_text(sha, r->switch_to); /* so that older hashes hold */
 }
 
 static void phi__hash_ends(phi__sha256 *sha, const phi_entry *e) {

@@ -199,7 +199,8 @@ static void phi__describe_rewrite(phi__describe *d, const phi_rewrite *r) {
         phi__buf_char(d->out, '"');
         return;
     }
-    phi__buf_printf(d->out, "\" (%s) replaces ", phi_rewrite_reason_text(r->reason));
+    phi__buf_printf(d->out, "\" (%s)%s", phi_rewrite_reason_text(r->reason),
+                    r->span_count > 0 ? " replaces " : "");
     for (i = 0; i < r->span_count && i < PHI__DESCRIBE_MOST; i++) {
         if (i > 0) phi__buf_text(d->out, ", ");
         phi__describe_span(d, &r->spans[i]);
@@ -207,6 +208,10 @@ static void phi__describe_rewrite(phi__describe *d, const phi_rewrite *r) {
     if (r->span_count > PHI__DESCRIBE_MOST)
         phi__buf_printf(d->out, " and %llu more",
                         (unsigned long long)(r->span_count - PHI__DESCRIBE_MOST));
+    if (r->switch_to == NULL) return;
+    phi__buf_text(d->out, r->span_count > 0 ? ", and switches to lane \"" : " switches to lane \"");
+    phi__describe_name(d->out, phi_str_of(r->switch_to));
+    phi__buf_char(d->out, '"');
 }
 
 static void phi__describe_lane(phi__describe *d, const phi_entry *e) {

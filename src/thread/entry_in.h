@@ -37,6 +37,12 @@ PHI__FN void phi__entry_put_message(phi__buf *out, const phi_message *message, p
 PHI__FN phi_status phi__entry_get_message(phi__entry_reader *reader, const phi_json *holder,
                                           phi_message *out);
 
+/* A rewrite as members of an object, but for its lane: what is not set is left out. And back, with a lane where one is
+   named: all of it in the reader's scratch arena. */
+PHI__FN void phi__entry_put_rewrite(phi__buf *out, const phi_rewrite *rewrite, phi_arena *scratch);
+PHI__FN phi_status phi__entry_get_rewrite(phi__entry_reader *reader, const phi_json *holder,
+                                          phi_rewrite *out);
+
 /* Words of the format that both directions know: by number, NULL past the end. */
 PHI__FN const char *phi__entry_kind_word(int kind);
 PHI__FN const char *phi__entry_trigger_word(int trigger);

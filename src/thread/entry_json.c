@@ -164,13 +164,20 @@ static void phi__entry_put_span(phi__buf *out, const phi_span *span, phi_arena *
     phi__buf_text(out, "]}");
 }
 
-static void phi__entry_put_rewrite(phi__buf *out, const phi_rewrite *rewrite, phi_arena *scratch) {
+/* An empty one is one. */
+static void phi__entry_put_text(phi__buf *out, const char *key, const char *value) {
+    if (value != NULL) phi__entry_put_str(out, key, phi_str_of(value));
+}
+
+PHI__FN void phi__entry_put_rewrite(phi__buf *out, const phi_rewrite *rewrite, phi_arena *scratch) {
     size_t i;
-    phi__entry_put_str(out, "op_id", phi_str_of(rewrite->op_id));
+    phi__entry_put_text(out, "op_id", rewrite->op_id);
     phi__entry_put_str(out, "reason", phi_str_of(phi_rewrite_reason_text(rewrite->reason)));
-    phi__entry_put_u64(out, "base_seq", rewrite->base_seq);
-    if (rewrite->revoke != NULL) phi__entry_put_str(out, "revoke", phi_str_of(rewrite->revoke));
-    if (rewrite->meta != NULL) phi__entry_put_str(out, "meta", phi_str_of(rewrite->meta));
+    if (rewrite->has_base || rewrite->base_seq != 0)
+        phi__entry_put_u64(out, "base_seq", rewrite->base_seq);
+    phi__entry_put_text(out, "revoke", rewrite->revoke);
+    phi__entry_put_text(out, "switch_to", rewrite->switch_to);
+    phi__entry_put_text(out, "meta", rewrite->meta);
     phi__json_put_key(out, PHI__LIT("spans"));
     phi__buf_char(out, '[');
     for (i = 0; i < rewrite->span_count; i++) phi__entry_put_span(out, &rewrite->spans[i], scratch);

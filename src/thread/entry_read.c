@@ -358,19 +358,36 @@ static phi_status phi__entry_get_reason(phi__entry_reader *r, const phi_json *ro
     return phi__entry_bad(r, "reason is none of its words");
 }
 
-static phi_status phi__entry_get_rewrite(phi__entry_reader *r, const phi_json *root,
-                                         phi_rewrite *rewrite) {
-    phi_status status = phi__entry_get_text(r, root, "op_id", &rewrite->op_id);
-    if (status == PHI_OK && rewrite->op_id == NULL) return phi__entry_bad(r, "op_id is missing");
+PHI__FN phi_status phi__entry_get_rewrite(phi__entry_reader *r, const phi_json *root,
+                                          phi_rewrite *rewrite) {
+    phi_status status;
+    memset(rewrite, 0, sizeof *rewrite);
+    status = phi__entry_get_text(r, root, "op_id", &rewrite->op_id);
     if (status == PHI_OK) status = phi__entry_get_text(r, root, "lane", &rewrite->lane);
     if (status == PHI_OK) status = phi__entry_get_text(r, root, "revoke", &rewrite->revoke);
     if (status == PHI_OK) status = phi__entry_get_text(r, root, "meta", &rewrite->meta);
+    if (status == PHI_OK) status = phi__entry_get_text(r, root, "switch_to", &rewrite->switch_to);
     if (status == PHI_OK) status = phi__entry_get_reason(r, root, rewrite);
     if (status == PHI_OK) status = phi__entry_get_spans(r, phi_json_get(root, "spans"), rewrite);
-    if (rewrite->lane == NULL) rewrite->lane = PHI_LANE_DEFAULT;
     rewrite->base_seq = phi__entry_get_u64(root, "base_seq");
-    rewrite->has_base = true;
+    rewrite->has_base = phi_json_get(root, "base_seq") != NULL;
     return status;
+}
+
+/* As one of a log must be: the lane it switches to has begun. */
+static phi_status phi__entry_get_logged(phi__entry_reader *r, const phi_json *root,
+                                        phi_rewrite *rewrite) {
+    phi_status status;
+    if (!phi_json_is_string(phi_json_get(root, "op_id")))
+        return phi__entry_bad(r, "op_id is missing");
+    status = phi__entry_get_rewrite(r, root, rewrite);
+    if (status != PHI_OK) return status;
+    if (rewrite->switch_to != NULL &&
+        phi__thread_find_lane(r->thread, phi_str_of(rewrite->switch_to)) == PHI__LANE_NONE)
+        return phi__entry_bad(r, "switch_to: no lane \"%.80s\"", rewrite->switch_to);
+    if (rewrite->lane == NULL) rewrite->lane = PHI_LANE_DEFAULT;
+    rewrite->has_base = true;
+    return PHI_OK;
 }
 
 static phi_status phi__entry_read_rewrite(phi__entry_reader *r, const phi_json *root,
@@ -379,8 +396,7 @@ static phi_status phi__entry_read_rewrite(phi__entry_reader *r, const phi_json *
     phi_status status;
     bool duplicate = false;
     char words[160];
-    memset(&rewrite, 0, sizeof rewrite);
-    status = phi__entry_get_rewrite(r, root, &rewrite);
+    status = phi__entry_get_logged(r, root, &rewrite);
     if (status != PHI_OK) return status;
     status = phi__thread_rewrite(r->thread, &rewrite, loop_id, phi__entry_get_u32(root, "turn"),
                                  &duplicate, words, sizeof words);

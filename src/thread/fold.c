@@ -118,6 +118,7 @@ static void phi__fold_item(phi__folding *f, size_t at) {
 PHI__FN bool phi__fold_op(const phi__thread *thread, phi__fold *fold, phi__op *op) {
     phi__folding f;
     size_t i;
+    if (op->rewrite.span_count == 0) return true;
     memset(&f, 0, sizeof f);
     f.in = fold;
     f.op = op;

@@ -106,6 +106,19 @@ PHI__FN bool phi__lane_messages(phi__thread *thread, uint32_t lane) {
     return true;
 }
 
+PHI__FN void phi__lane_enter(phi__thread *thread, uint32_t lane, const phi__fold *fold) {
+    thread->lane = lane;
+    if (fold != NULL) {
+        phi__fold_free(thread->memory, &thread->fold);
+        thread->fold = *fold;
+        return;
+    }
+    thread->fold.count = thread->fold.linked = thread->fold.groups = 0; /* its room stays */
+    thread->fold.tokens = 0;
+    thread->message_count = thread->held_messages = 0;
+    thread->last_user = 0;
+}
+
 PHI__FN phi_status phi__thread_switch(phi__thread *thread, uint32_t lane) {
     phi_arena *room = phi__thread_room(thread);
     phi_arena_mark mark = phi_arena_save(room);
@@ -121,9 +134,7 @@ PHI__FN phi_status phi__thread_switch(phi__thread *thread, uint32_t lane) {
         phi_arena_reset(room, mark);
         return PHI_NO_MEMORY;
     }
-    phi__fold_free(thread->memory, &thread->fold);
-    thread->fold = fold;
-    thread->lane = lane;
+    phi__lane_enter(thread, lane, &fold);
     phi__lane_append(thread, entry, PHI_ENTRY_SWITCH, lane);
     phi__thread_left(thread);
     return PHI_OK;
@@ -133,11 +144,7 @@ PHI__FN phi_status phi__thread_switch(phi__thread *thread, uint32_t lane) {
 static phi_status phi__lane_switch_new(phi__thread *thread, phi_str name) {
     phi__entry *entries = phi__lane_begin(thread, name, PHI__LANE_NONE, 0, 1);
     if (entries == NULL) return PHI_NO_MEMORY;
-    thread->fold.count = thread->fold.linked = thread->fold.groups = 0; /* its room stays */
-    thread->fold.tokens = 0;
-    thread->message_count = thread->held_messages = 0;
-    thread->last_user = 0;
-    thread->lane = thread->lane_count - 1;
+    phi__lane_enter(thread, thread->lane_count - 1, NULL);
     phi__lane_append(thread, &entries[1], PHI_ENTRY_SWITCH, thread->lane);
     phi__thread_left(thread);
     return PHI_OK;

@@ -15,6 +15,9 @@ typedef struct phi__rewriting {
     uint64_t base;
     phi__fold *fold; /* of the lane as it is */
     phi__fold made;  /* where the lane is not the active one */
+    bool moves;      /* another lane is the active one afterwards: */
+    uint32_t next;   /* ... this one; PHI__LANE_NONE: it is to begin */
+    phi__fold shown; /* ... which shows this, without the rewrite */
     char *words;
     size_t words_size;
 } phi__rewriting;
@@ -61,11 +64,8 @@ static phi_status phi__rewrite_check_messages(phi__rewriting *w, size_t at) {
 static phi_status phi__rewrite_check_spans(phi__rewriting *w) {
     const phi_rewrite *r = w->given;
     size_t i;
-    if (r->span_count > 0 && r->spans == NULL) return phi__rewrite_refuse(w, "spans is missing");
     for (i = 0; i < r->span_count; i++) {
         const phi_span *span = &r->spans[i];
-        phi_status status = phi__rewrite_check_messages(w, i);
-        if (status != PHI_OK) return status;
         if (span->from > span->to || span->to > w->base)
             return phi__rewrite_refuse(w, "spans[%u]: %llu to %llu, expected up to base_seq %llu",
                                        (unsigned)i, (unsigned long long)span->from,
@@ -298,7 +298,8 @@ PHI__FN bool phi__rewrite_copy(phi_arena *arena, const phi_rewrite *given, phi_r
         if (!phi__rewrite_copy_span(arena, &spans[i])) return false;
     }
     return phi__rewrite_text(arena, &out->op_id) && phi__rewrite_text(arena, &out->lane) &&
-           phi__rewrite_text(arena, &out->revoke) && phi__rewrite_text(arena, &out->meta);
+           phi__rewrite_text(arena, &out->revoke) && phi__rewrite_text(arena, &out->meta) &&
+           phi__rewrite_text(arena, &out->switch_to);
 }
 
 static bool phi__rewrite_named(const phi_rewrite *r) {
@@ -356,7 +357,8 @@ static phi__entry *phi__rewrite_entry(phi__thread *thread, phi__op *op, phi_str 
 }
 
 static void phi__rewrite_append(phi__thread *thread, phi__op *op, phi__entry *entry) {
-    op->seq = thread->last_op = thread->count;
+    op->seq = thread->count;
+    if (op->rewrite.span_count > 0 || op->rewrite.revoke != NULL) thread->last_op = op->seq;
     op->earlier = thread->ops;
     thread->ops = op;
     op->id_hash = phi__hash(phi_str_of(op->rewrite.op_id), 0);
@@ -366,17 +368,48 @@ static void phi__rewrite_append(phi__thread *thread, phi__op *op, phi__entry *en
     phi__thread_left(thread);
 }
 
+/* Where it switches to: what is away is read back before anything is made. */
+static phi_status phi__rewrite_look_ahead(phi__rewriting *w) {
+    phi__thread *thread = w->thread;
+    if (w->given->switch_to == NULL) return PHI_OK;
+    w->next = phi__thread_find_lane(thread, phi_str_of(w->given->switch_to));
+    w->moves = w->next != thread->lane;
+    return w->moves && w->next != PHI__LANE_NONE
+               ? phi__fold_lane(thread, w->next, UINT64_MAX, &w->shown)
+               : PHI_OK;
+}
+
+/* What is shown then. False: no memory, and nothing changed; else a lane that begins has its entry, and what is left to
+   do cannot fail. */
+static bool phi__rewrite_fold(phi__rewriting *w, phi__op *op) {
+    phi__thread *thread = w->thread;
+    if (!w->moves) return w->lane != thread->lane || phi__fold_op(thread, &thread->fold, op);
+    if (w->next != PHI__LANE_NONE)
+        return (w->lane != w->next || phi__fold_op(thread, &w->shown, op)) &&
+               phi__lane_messages(thread, w->next);
+    return phi__thread_reserve(thread, 2, 0) && /* the lane's entry, and its own */
+           phi__thread_new_lane(thread, phi_str_of(w->given->switch_to), PHI__LANE_NONE, 0,
+                                &w->next) == PHI_OK;
+}
+
 static phi_status phi__rewrite_apply(phi__rewriting *w, phi_str loop_id, uint32_t turn_index) {
     phi__thread *thread = w->thread;
     phi_arena *room = phi__thread_room(thread);
     phi_arena_mark mark = phi_arena_save(room);
-    phi__op *op = phi__rewrite_keep(thread, w->given, w->lane, w->base);
-    phi__entry *entry = op != NULL ? phi__rewrite_entry(thread, op, loop_id, turn_index) : NULL;
-    if (entry == NULL || (w->lane == thread->lane && !phi__fold_op(thread, &thread->fold, op))) {
+    phi_status status = phi__rewrite_look_ahead(w);
+    bool begins = w->next == PHI__LANE_NONE;
+    phi__op *op = NULL;
+    phi__entry *entry = NULL;
+    if (status != PHI_OK) return status;
+    op = phi__rewrite_keep(thread, w->given, w->lane, w->base);
+    if (op != NULL) entry = phi__rewrite_entry(thread, op, loop_id, turn_index);
+    if (entry == NULL || !phi__rewrite_fold(w, op)) {
+        phi__fold_free(thread->memory, &w->shown);
         phi_arena_reset(room, mark);
         return PHI_NO_MEMORY;
     }
     phi__rewrite_append(thread, op, entry);
+    if (w->moves) phi__lane_enter(thread, w->next, begins ? NULL : &w->shown);
     return PHI_OK;
 }
 
@@ -418,7 +451,6 @@ static phi_status phi__rewrite_revoke(phi__rewriting *w, phi_str loop_id, uint32
     phi_arena *room = phi__thread_room(thread);
     phi_arena_mark mark = phi_arena_save(room);
     phi__entry *entry;
-    if (w->given->span_count > 0) return phi__rewrite_refuse(w, "revoke comes without spans");
     if (target == NULL || target->lane != w->lane || target->rewrite.revoke != NULL ||
         target->revoked) {
         (void)phi__rewrite_refuse(w, "no rewrite \"%s\" of this lane to revoke", w->given->revoke);
@@ -457,22 +489,39 @@ static phi_status phi__rewrite_check_meta(phi__rewriting *w) {
     return phi__rewrite_refuse(w, "meta is no JSON");
 }
 
+static phi_status phi__rewrite_check_form(phi__rewriting *w) {
+    const phi_rewrite *r = w->given;
+    size_t i;
+    if ((unsigned)r->reason > (unsigned)PHI_REWRITE_SYSTEM)
+        return phi__rewrite_refuse(w, "reason is none of its values");
+    if (r->revoke != NULL && r->span_count > 0)
+        return phi__rewrite_refuse(w, "revoke comes without spans");
+    if (r->revoke != NULL && r->switch_to != NULL)
+        return phi__rewrite_refuse(w, "revoke comes without switch_to");
+    if (r->switch_to != NULL && r->switch_to[0] == '\0')
+        return phi__rewrite_refuse(w, "switch_to is empty");
+    if (r->span_count > 0 && r->spans == NULL) return phi__rewrite_refuse(w, "spans is missing");
+    for (i = 0; i < r->span_count; i++) {
+        phi_status status = phi__rewrite_check_messages(w, i);
+        if (status != PHI_OK) return status;
+    }
+    return phi__rewrite_check_meta(w);
+}
+
 static phi_status phi__rewrite_check(phi__rewriting *w) {
     phi__thread *thread = w->thread;
     const phi_rewrite *r = w->given;
-    phi_status status;
+    phi_status status = phi__rewrite_check_form(w);
+    if (status != PHI_OK) return status;
     w->base = r->has_base || r->base_seq != 0 ? r->base_seq
               : thread->count > 0             ? (uint64_t)thread->count - 1
                                               : 0;
     if (w->base >= phi__max(thread->count, 1))
         return phi__rewrite_refuse(w, "base_seq is %llu, there are %llu entries",
                                    (unsigned long long)w->base, (unsigned long long)thread->count);
-    if ((unsigned)r->reason > (unsigned)PHI_REWRITE_SYSTEM)
-        return phi__rewrite_refuse(w, "reason is none of its values");
     if (thread->count == 0 && r->span_count > 0)
         return phi__rewrite_refuse(w, "there is nothing to rewrite");
     status = phi__rewrite_check_spans(w);
-    if (status == PHI_OK) status = phi__rewrite_check_meta(w);
     if (status != PHI_OK || r->revoke != NULL) return status;
     w->fold = &thread->fold;
     if (w->lane != thread->lane) {
@@ -485,30 +534,37 @@ static phi_status phi__rewrite_check(phi__rewriting *w) {
     return status;
 }
 
-PHI__FN phi_status phi__thread_rewrite_check(phi__thread *thread, const phi_rewrite *rewrite,
-                                             char *words, size_t words_size) {
+static phi__rewriting phi__rewrite_begin(phi__thread *thread, const phi_rewrite *rewrite,
+                                         char *words, size_t words_size) {
     phi__rewriting w;
     memset(&w, 0, sizeof w);
     w.thread = thread;
     w.given = rewrite;
     w.lane = thread->lane;
     w.words = words;
-    w.words_size = words_size;
+    w.words_size = words != NULL ? words_size : 0;
+    if (w.words_size > 0) words[0] = '\0';
+    return w;
+}
+
+PHI__FN phi_status phi__rewrite_form(phi__thread *thread, const phi_rewrite *rewrite, char *words,
+                                     size_t words_size) {
+    phi__rewriting w = phi__rewrite_begin(thread, rewrite, words, words_size);
+    return phi__rewrite_check_form(&w);
+}
+
+PHI__FN phi_status phi__thread_rewrite_check(phi__thread *thread, const phi_rewrite *rewrite,
+                                             char *words, size_t words_size) {
+    phi__rewriting w = phi__rewrite_begin(thread, rewrite, words, words_size);
     return phi__rewrite_check(&w);
 }
 
 PHI__FN phi_status phi__thread_rewrite(phi__thread *thread, const phi_rewrite *rewrite,
                                        phi_str loop_id, uint32_t turn_index, bool *duplicate,
                                        char *words, size_t words_size) {
-    phi__rewriting w;
+    phi__rewriting w = phi__rewrite_begin(thread, rewrite, words, words_size);
     phi_status status;
     bool known = false;
-    memset(&w, 0, sizeof w);
-    w.thread = thread;
-    w.given = rewrite;
-    w.words = words;
-    w.words_size = words != NULL ? words_size : 0;
-    if (w.words_size > 0) words[0] = '\0';
     if (duplicate != NULL) *duplicate = false;
     if (phi__rewrite_named(rewrite)) {
         status = phi__rewrite_known(thread, phi_str_of(rewrite->op_id), &known);
@@ -516,8 +572,7 @@ PHI__FN phi_status phi__thread_rewrite(phi__thread *thread, const phi_rewrite *r
         if (duplicate != NULL) *duplicate = known;
         if (known) return PHI_OK;
     }
-    w.lane = rewrite->lane != NULL ? phi__thread_find_lane(thread, phi_str_of(rewrite->lane))
-                                   : thread->lane;
+    if (rewrite->lane != NULL) w.lane = phi__thread_find_lane(thread, phi_str_of(rewrite->lane));
     if (w.lane == PHI__LANE_NONE) {
         (void)phi__rewrite_refuse(&w, "no lane \"%s\"", rewrite->lane);
         return PHI_NOT_FOUND;

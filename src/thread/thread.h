@@ -87,6 +87,9 @@ typedef struct phi_rewrite {
     const char *revoke; /* instead of spans: undoes the rewrite of that op_id */
     const char
         *meta; /* JSON text for the host, checked; kept, not shown to a model (default: none) */
+    const char *
+        switch_to; /* a lane that is the active one from then on; one that is not there begins empty. Alone, or with
+                      spans; never with revoke, and what is revoked leaves it as it is (default: none) */
 } phi_rewrite;
 
 /* An entry as it stands. Strings, and what pointers point to, are the thread's, valid until it is freed or, of an
@@ -118,6 +121,10 @@ typedef struct phi_entry {
    to be read back. */
 PHI_API uint64_t phi_thread_count(const phi_thread *thread);
 PHI_API phi_status phi_thread_entry(const phi_thread *thread, uint64_t seq, phi_entry *out);
+/* Entries `from` to before `to` (past the end: up to the end) as a list in the arena, each as phi_thread_entry gives
+   it; none where there are none. PHI_BAD_ARG: from is larger than to; PHI_NO_MEMORY; what the store says. */
+PHI_API phi_status phi_thread_slice(const phi_thread *thread, uint64_t from, uint64_t to,
+                                    phi_arena *arena, const phi_entry **out, size_t *count);
 
 /* Appends, where the thread has `expected` entries (phi_thread_count; UINT64_MAX: whatever it has). Copied. *seq, where
    given: of the first. All or none. PHI_STALE: it has not; PHI_BUSY: a run goes over it; PHI_BAD_ARG, PHI_NO_MEMORY. */
@@ -152,7 +159,7 @@ PHI_API phi_status phi_thread_fresh(phi_thread *thread);
 
 /* Copied. PHI_OK: appended, or there already (then *duplicate, where given). PHI_BUSY: a run goes over the thread; PHI_BAD_ARG:
    it is not valid, and `words`, where given, say what is wrong with it: spans out of order or past base_seq, one that
-   cuts a group or a synthetic message, a message without content; PHI_NOT_FOUND: no such lane, or nothing to revoke;
+   cuts a group or a synthetic message, a message without content; PHI_NOT_FOUND: no such `lane`, or nothing to revoke;
    PHI_MISUSE: a later rewrite touches what is to be revoked; PHI_NO_MEMORY; what the store says. Then nothing changed. */
 PHI_API phi_status phi_thread_rewrite(phi_thread *thread, const phi_rewrite *rewrite,
                                       bool *duplicate, char *words, size_t words_size);

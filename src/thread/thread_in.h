@@ -112,13 +112,13 @@ typedef struct phi__thread {
     phi__lane *lanes;                    /* none: there is only the default one */
     uint32_t lane_count, lane, lane_cap; /* lane: the active one */
     phi__op *ops;                        /* the last one in memory */
-    uint64_t last_op;                    /* seq of the last rewrite, wherever it is; 0: none */
-    phi_usage usage;                     /* of runs that ended */
-    void *user;                          /* the run that goes over it, or NULL */
-    phi__entry *started;                 /* the LOOP_START whose end has not come, or NULL */
-    uint64_t last_user; /* 1 and the seq of the active lane's last user message; 0: none */
-    bool of_agent;      /* it is an agent's own: not to be freed, nor lent to a run */
-    bool restored;      /* it was read: what no run has answered since was lost with a process */
+    uint64_t last_op;    /* seq of the last rewrite that changed a view, wherever it is; 0: none */
+    phi_usage usage;     /* of runs that ended */
+    void *user;          /* the run that goes over it, or NULL */
+    phi__entry *started; /* the LOOP_START whose end has not come, or NULL */
+    uint64_t last_user;  /* 1 and the seq of the active lane's last user message; 0: none */
+    bool of_agent;       /* it is an agent's own: not to be freed, nor lent to a run */
+    bool restored;       /* it was read: what no run has answered since was lost with a process */
     bool left; /* something went out of view since the last look at what may leave memory */
     struct phi__journal *journal; /* journal_in.h; NULL: it is in no store */
     struct phi__grown *grown;     /* where it is put when it grows; NULL: nowhere */
@@ -222,6 +222,9 @@ PHI__FN phi_str phi__thread_lane_name(const phi__thread *thread, uint32_t lane);
 PHI__FN phi_status phi__thread_new_lane(phi__thread *thread, phi_str name, uint32_t parent,
                                         uint64_t fork_seq, uint32_t *lane);
 PHI__FN phi_status phi__thread_switch(phi__thread *thread, uint32_t lane);
+/* Makes a lane the active one: with what it shows, where its messages are in their place already (phi__lane_messages);
+   NULL: nothing. */
+PHI__FN void phi__lane_enter(phi__thread *thread, uint32_t lane, const phi__fold *fold);
 /* The MESSAGE entries of a lane, in place of those of the active one; of a log that is whole. False: no memory, and
    nothing changed. */
 PHI__FN bool phi__lane_messages(phi__thread *thread, uint32_t lane);
@@ -274,7 +277,10 @@ PHI__FN phi_status phi__thread_rewrite(phi__thread *thread, const phi_rewrite *r
 /* Whether spans would be taken now, in the active lane; else what phi__thread_rewrite says. Nothing changes. */
 PHI__FN phi_status phi__thread_rewrite_check(phi__thread *thread, const phi_rewrite *rewrite,
                                              char *words, size_t words_size);
-/* A deep copy in an arena. False: no memory. */
+/* What can be said of a rewrite without a log: whether it could be valid at some time. As phi__thread_rewrite_check. */
+PHI__FN phi_status phi__rewrite_form(phi__thread *thread, const phi_rewrite *rewrite, char *words,
+                                     size_t words_size);
+/* A deep copy in an arena, of one whose form is right. False: no memory. */
 PHI__FN bool phi__rewrite_copy(phi_arena *arena, const phi_rewrite *given, phi_rewrite *out);
 PHI__FN phi__op *phi__thread_find_op(const phi__thread *thread, phi_str op_id); /* in memory */
 /* Chains the rewrites of the entries in memory anew, and puts them into the table. False: no memory, and nothing

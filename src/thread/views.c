@@ -65,6 +65,34 @@ PHI_API phi_status phi_thread_entry(const phi_thread *thread, uint64_t seq, phi_
     return status;
 }
 
+/* Whether all of these are in memory. */
+static bool phi__view_holds(const phi__thread *log, uint64_t from, uint64_t to) {
+    if (log->held == log->count) return true;
+    while (from < to && phi__thread_at(log, from) != NULL) from++;
+    return from == to;
+}
+
+PHI_API phi_status phi_thread_slice(const phi_thread *thread, uint64_t from, uint64_t to,
+                                    phi_arena *arena, const phi_entry **out, size_t *count) {
+    const phi__thread *log = (const phi__thread *)thread;
+    phi_status status = PHI_OK;
+    phi_entry *list;
+    size_t i, n;
+    if (log == NULL || arena == NULL || out == NULL || count == NULL || from > to)
+        return PHI_BAD_ARG;
+    if (to > log->count) to = log->count;
+    if (from > to) from = to;
+    n = (size_t)(to - from);
+    list = (phi_entry *)phi_arena_alloc(arena, phi__mul(phi__max(n, 1), sizeof *list));
+    if (list == NULL) return PHI_NO_MEMORY;
+    if (!phi__view_holds(log, from, to)) status = phi__thread_recall(log);
+    if (status != PHI_OK) return status;
+    for (i = 0; i < n; i++) phi__thread_show(log, phi__thread_at(log, from + i), &list[i]);
+    *out = list;
+    *count = n;
+    return PHI_OK;
+}
+
 static bool phi__view_is_json(const phi__thread *log, phi_str json, phi_status *status) {
     phi_arena scratch;
     phi_json *root = NULL;

@@ -262,6 +262,7 @@ static inline uint64_t talk_mix_rewrite(uint64_t sum, const phi_rewrite *r) {
     sum = talk_mix_text(talk_mix_text(sum, r->op_id), r->lane);
     sum = talk_mix(talk_mix(sum, (uint64_t)r->reason), r->base_seq);
     sum = talk_mix(talk_mix_text(talk_mix_text(sum, r->revoke), r->meta), r->span_count);
+    sum = talk_mix_text(sum, r->switch_to);
     for (i = 0; i < r->span_count; i++) {
         const phi_span *s = &r->spans[i];
         sum = talk_mix(talk_mix(talk_mix(sum, s->from), s->to), s->summary ? 1 : 0);

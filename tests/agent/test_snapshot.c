@@ -239,6 +239,123 @@ TEST(a_snapshot_of_a_snapshot_is_the_same_text) {
     end(&s);
 }
 
+/* ---- a rewrite that waits for the end of the run ---- */
+
+/* The first two messages by one, and another lane. */
+static void ask_for_later(phi_agent agent, const char *to) {
+    phi_content c = PHI_ZERO;
+    phi_message m = PHI_ZERO;
+    phi_span span = PHI_ZERO;
+    phi_rewrite r = PHI_ZERO;
+    c.kind = PHI_CONTENT_TEXT;
+    c.text = phi_str_of("They have met.");
+    m.role = PHI_ROLE_USER;
+    m.content = &c;
+    m.content_count = 1;
+    span.to = 4;
+    span.messages = &m;
+    span.message_count = 1;
+    span.summary = true;
+    r.op_id = "later";
+    r.lane = "default";
+    r.reason = PHI_REWRITE_COMPACTION;
+    r.base_seq = 5;
+    r.spans = &span;
+    r.span_count = 1;
+    r.meta = "{\"why\": 1}";
+    r.switch_to = to;
+    CHECK_EQ_INT(phi_agent_rewrite(agent, &r), PHI_OK);
+}
+
+TEST(a_rewrite_that_waits_is_done_after_a_restore) {
+    static char want[DUMP], got[DUMP];
+    story s;
+    int k, n = 0, i;
+    begin(&s);
+    ask_for_later(s.agent, "evening");
+    rig_says(s.r, "You are welcome.");
+    while (go_on(&s)) n++;
+    CHECK_STR(phi_thread_lane(phi_agent_thread(s.agent)), "evening");
+    dump(s.agent, want);
+    end(&s);
+    for (k = 0; k < n; k++) {
+        phi_entry e;
+        uint64_t last;
+        begin(&s);
+        ask_for_later(s.agent, "evening");
+        rig_says(s.r, "You are welcome.");
+        for (i = 0; i < k; i++) (void)go_on(&s);
+        move(&s);
+        for (i = 0; i < 3 * STEPS_MOST && go_on(&s); i++) continue;
+        dump(s.agent, got);
+        if (!CHECK(strcmp(want, got) == 0)) printf("  snapshot at step %d of %d\n", k, n);
+        last = phi_thread_count(phi_agent_thread(s.agent)) - 1;
+        CHECK_EQ_INT(phi_thread_entry(phi_agent_thread(s.agent), last, &e), PHI_OK);
+        CHECK(e.kind == PHI_ENTRY_REWRITE && strcmp(e.rewrite->op_id, "later") == 0);
+        CHECK_EQ_STR(e.rewrite->meta, "{\"why\": 1}");
+        CHECK_EQ_INT(e.rewrite->base_seq, 5);
+        CHECK(e.rewrite->span_count == 1 && e.rewrite->spans[0].summary);
+        CHECK_STR(phi_thread_lane(phi_agent_thread(s.agent)), "evening");
+        end(&s);
+    }
+}
+
+TEST(a_rewrite_that_waits_is_written_again_as_it_was) {
+    story s;
+    phi_str first = phi_str_of(""), second = phi_str_of("");
+    phi_agent_desc desc;
+    phi_agent again;
+    phi_rewrite bare = PHI_ZERO;
+    int i;
+    begin(&s);
+    for (i = 0; i < 8; i++) (void)go_on(&s);
+    desc = story_desc(&s);
+    ask_for_later(s.agent, NULL);
+    for (i = 0; i < 2; i++) { /* and one of which nothing is said */
+        CHECK_EQ_INT(phi_agent_snapshot(s.agent, &s.arena, &first), PHI_OK);
+        CHECK((strstr(first.at, "\"put_off\":{\"lane\":\"default\",\"op_id\":\"later\"") != NULL) ==
+              (i == 0));
+        CHECK((strstr(first.at, "\"put_off\":{\"reason\":\"manual\",\"spans\":[]}") != NULL) ==
+              (i == 1));
+        again = phi_agent_restore(rig_runtime(s.r), &desc, first, PHI_RESTORE_RESUME);
+        CHECK(again.rt != NULL);
+        CHECK_EQ_INT(phi_agent_snapshot(again, &s.arena, &second), PHI_OK);
+        CHECK_STR(second, first.at);
+        CHECK_EQ_INT(phi_agent_free(again), PHI_OK);
+        CHECK_EQ_INT(phi_agent_rewrite(s.agent, &bare), PHI_OK);
+    }
+    end(&s);
+}
+
+/* Asked for by the last hook, which waits: the run is over as far as the text goes. */
+TEST(a_rewrite_that_waits_for_no_run_is_done_with_the_restore) {
+    rig *r = rig_new(), *other = rig_new();
+    phi_agent_desc desc = rig_desc(), fresh = rig_desc();
+    phi_memory memory;
+    phi_arena arena;
+    phi_agent agent;
+    phi_str text = phi_str_of("");
+    phi_memory_init(&memory, NULL, 0);
+    phi_arena_init(&arena, &memory, 0);
+    rig_hooks(r, &desc, PHI_HOOK_AFTER_LOOP);
+    rig_answers(r, PHI_HOOK_AFTER_LOOP, PHI_WAIT, NULL);
+    agent = rig_agent(r, &desc);
+    rig_says(r, "Well.");
+    CHECK_EQ_INT(phi_prompt(agent, "Go"), PHI_OK);
+    (void)rig_run(r, 10);
+    ask_for_later(agent, "evening");
+    CHECK_STR(phi_thread_lane(phi_agent_thread(agent)), "default");
+    CHECK_EQ_INT(phi_agent_snapshot(agent, &arena, &text), PHI_OK);
+    agent = phi_agent_restore(rig_runtime(other), &fresh, text, PHI_RESTORE_RESUME);
+    CHECK(agent.rt != NULL);
+    CHECK_STR(phi_thread_lane(phi_agent_thread(agent)), "evening");
+    (void)rig_run(other, 2);
+    CHECK(strstr(rig_story(other), "Rewrite") != NULL);
+    phi_arena_free(&arena);
+    rig_free(r);
+    rig_free(other);
+}
+
 TEST(an_interrupted_run_ends_and_the_agent_can_be_prompted) {
     story s;
     phi_str text = phi_str_of("");
@@ -442,6 +559,7 @@ TEST(a_text_that_is_cut_or_changed_is_refused_or_harmless) {
     size_t i;
     begin(&s);
     for (i = 0; i < STEPS_MOST && rig_started(s.r) == 0; i++) (void)go_on(&s);
+    ask_for_later(s.agent, "evening");
     CHECK_EQ_INT(phi_agent_snapshot(s.agent, &s.arena, &text), PHI_OK);
     desc = story_desc(&s);
     rig_silent(s.r, true);
@@ -497,6 +615,7 @@ TEST(every_allocation_may_fail) {
     bool tripped;
     begin(&s);
     for (i = 0; i < STEPS_MOST && rig_started(s.r) == 0; i++) (void)go_on(&s);
+    ask_for_later(s.agent, "evening");
     CHECK_EQ_INT(phi_agent_snapshot(s.agent, &s.arena, &text), PHI_OK);
     desc = story_desc(&s);
     for (n = 0; n < 2000; n++) {
@@ -534,6 +653,9 @@ TEST(every_allocation_may_fail) {
 TEST_MAIN(TEST_ENTRY(a_snapshot_at_any_step_leads_to_the_same_log),
           TEST_ENTRY(a_snapshot_goes_on_in_another_process),
           TEST_ENTRY(a_snapshot_of_a_snapshot_is_the_same_text),
+          TEST_ENTRY(a_rewrite_that_waits_is_done_after_a_restore),
+          TEST_ENTRY(a_rewrite_that_waits_is_written_again_as_it_was),
+          TEST_ENTRY(a_rewrite_that_waits_for_no_run_is_done_with_the_restore),
           TEST_ENTRY(an_interrupted_run_ends_and_the_agent_can_be_prompted),
           TEST_ENTRY(a_tool_takes_up_its_call_with_the_arguments_it_had),
           TEST_ENTRY(a_tool_that_works_in_steps_and_cannot_resume_fails_its_call),

@@ -98,6 +98,18 @@ static uint64_t snapshot_of(const twin *t) {
     return sum;
 }
 
+static uint64_t slice_of(const twin *t, uint64_t from, uint64_t many) {
+    talk_scratch scratch;
+    const phi_entry *list = NULL;
+    size_t count = 0, i;
+    uint64_t sum;
+    talk_open(&scratch);
+    sum = status_of(phi_thread_slice(t->thread, from, from + many, &scratch.arena, &list, &count));
+    for (i = 0; i < count; i++) sum = talk_mix_entry(sum, &list[i]);
+    talk_close(&scratch);
+    return sum;
+}
+
 static uint64_t reading(const twin *t, uint32_t kind, uint32_t a) {
     uint64_t count = phi_thread_count(t->thread);
     size_t messages = phi_message_count(t->agent);
@@ -113,20 +125,21 @@ static uint64_t reading(const twin *t, uint32_t kind, uint32_t a) {
     case 8:
         return messages > 0 ? talk_mix_message(1, phi_thread_message_at(t->thread, a % messages))
                             : 0;
+    case 9: return slice_of(t, a % (count + 1), a % 97);
     default: return talk_entry(t->thread, a % (count + 1), NULL);
     }
 }
 
 /* At most one thing that may have to be read back: so that at other times most is away. */
 static void ask_something(story *s) {
-    static const char *const names[] = {"the log",     "the history", "the hash",
-                                        "a fork",      "a snapshot",  "what can be pruned",
-                                        "a message",   "a message",   "a message of the thread",
-                                        "an old entry"};
-    uint32_t kind = pick(s, 14), a = test_random(&s->state);
+    static const char *const names[] = {"the log",   "the history", "the hash",
+                                        "a fork",    "a snapshot",  "what can be pruned",
+                                        "a message", "a message",   "a message of the thread",
+                                        "a slice",   "an old entry"};
+    uint32_t kind = pick(s, 15), a = test_random(&s->state);
     uint64_t answers[TWINS];
     size_t i;
-    if (kind >= 10) {
+    if (kind >= 11) {
         same_view(s, a % phi_thread_lane_count(plain(s)),
                   pick(s, 3) == 0 ? UINT64_MAX : a / 8 % 400);
         return;
@@ -457,6 +470,14 @@ static void tell_rewrite(story *s, const phi_rewrite *r, bool later) {
     same(s, "a rewrite", answers);
 }
 
+/* A lane that is there, or a new one. */
+static const char *somewhere(story *s, char name[64]) {
+    pick_lane(s, name);
+    if (chance(s, 30) && phi_thread_lane_count(plain(s)) < LANES)
+        (void)snprintf(name, 64, "way %u", s->names++);
+    return name;
+}
+
 /* Over one or two spans of what a lane shows: by a message, or nothing. */
 static void rewrite_spans(story *s, const char *lane, bool later) {
     static char text[TALK_MOST + 1];
@@ -467,7 +488,7 @@ static void rewrite_spans(story *s, const char *lane, bool later) {
     phi_span spans[2];
     phi_rewrite r;
     shown v;
-    char op_id[16];
+    char op_id[16], to[64];
     size_t at = 0;
     look_at(s, lane, &v);
     memset(&content, 0, sizeof content);
@@ -498,6 +519,8 @@ static void rewrite_spans(story *s, const char *lane, bool later) {
     r.reason = reasons[pick(s, 4)];
     r.spans = spans;
     if (chance(s, 20)) r.meta = "{\"why\":3}";
+    if (chance(s, later ? 40 : 15)) r.switch_to = somewhere(s, to);
+    if (r.switch_to != NULL && chance(s, 40)) r.span_count = 0;
     tell_rewrite(s, &r, later);
     talk_close(&v.scratch);
 }

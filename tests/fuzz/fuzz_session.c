@@ -1,9 +1,65 @@
 /* fuzz_session.c - a session's JSON out of any bytes: what is read is written again, and that text gives the same text
-   for ever; and every line of it as an event for a recorder. Never a crash, never a byte left. */
+   for ever; its blocks are applied and made; and every line of it as an event for a recorder. Never a crash, never a byte
+   left. */
 #include "session/recorder.h"
+#include "session/session_context.h"
+#include "thread/thread_in.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* A thread that takes it up shows what would be sent of it; but for answers that failed, which it never shows. */
+static void check_thread(const phi_session *s, phi_str id, const phi_message *list, size_t count) {
+    phi__thread thread;
+    phi_memory memory;
+    char words[160];
+    phi_status status;
+    size_t i;
+    bool plain = true;
+    for (i = 0; i < s->loop_count; i++) {
+        size_t k;
+        for (k = 0; k < s->loops[i]->message_count; k++)
+            plain = plain && phi__fold_shows(&s->loops[i]->messages[k]);
+    }
+    for (i = 0; i < count; i++) plain = plain && phi__fold_shows(&list[i]);
+    phi_memory_init(&memory, NULL, 0);
+    phi__thread_init(&thread, &memory, NULL);
+    status =
+        phi_session_to_thread(s, id, 0, NULL, NULL, (phi_thread *)&thread, words, sizeof words);
+    if (status != PHI_OK && (status != PHI_BAD_ARG || words[0] == '\0')) abort();
+    if (status == PHI_OK && plain) {
+        if (thread.fold.count != count) abort();
+        for (i = 0; i < count; i++) {
+            const phi_message *m = thread.fold.items[i].message;
+            if (m->role != list[i].role || m->content_count != list[i].content_count) abort();
+            if (m->content_count > 0 && !phi_str_equal(m->content[0].text, list[i].content[0].text))
+                abort();
+        }
+    }
+    phi__thread_free(&thread);
+    if (memory.used_bytes != 0) abort();
+}
+
+/* Whatever blocks it has; and then those of ours. */
+static void check_blocks(phi_session *s, phi_arena *arena) {
+    phi_compaction_config config;
+    const phi_message *list;
+    size_t i, count, made;
+    memset(&config, 0, sizeof config);
+    config.keep_recent_turns = 1;
+    config.scope_runs = UINT32_MAX;
+    for (i = 0; i < s->loop_count && i < 8; i++) {
+        phi_str id = s->loops[i]->loop_id;
+        uint32_t flags = (uint32_t)(i & 1);
+        if (phi_session_context(s, id, flags, NULL, NULL, arena, &list, &count) != PHI_OK) abort();
+        if (phi_session_context(s, id, 0, NULL, NULL, arena, &list, &count) != PHI_OK) abort();
+        check_thread(s, id, list, count);
+        if (phi_session_compact(s, id, flags, &config, NULL, 1, &made) != PHI_OK) abort();
+        if (made > s->loop_count) abort();
+        if (phi_session_context(s, id, flags, &config, NULL, arena, &list, &count) != PHI_OK)
+            abort();
+    }
+}
 
 static void check_file(const uint8_t *data, size_t size) {
     phi_memory memory;
@@ -26,6 +82,8 @@ static void check_file(const uint8_t *data, size_t size) {
         (void)phi_session_root_loops(s, found, 4);
         for (i = 0; i < s->loop_count && i < 8; i++)
             if (phi_session_loop_chain(s, s->loops[i]->loop_id, found, 4) > s->loop_count) abort();
+        check_blocks(back, &arena);
+        if (phi_session_to_json(back, 0, &arena, &first) != PHI_OK) abort();
         phi_session_free(back);
         phi_session_free(s);
     } else if (memchr(error.message, 0, sizeof error.message) == NULL)

@@ -4,6 +4,7 @@
 #include "support/rig.h"
 
 #include "agent/bare_run.h"
+#include "agent/response.h"
 
 /* ---- helpers ---- */
 
@@ -189,6 +190,139 @@ TEST(what_the_last_hook_asks_for_is_done_too) {
     rig_free(r);
 }
 
+TEST(a_rewrite_that_could_never_be_valid_is_refused_at_once) {
+    rig *r = rig_new();
+    phi_agent agent = agent_with_a_turn(r);
+    phi_span s = take_out(0, 0);
+    phi_message m = PHI_ZERO;
+    phi_rewrite w = rewrite_of("x", NULL), good = rewrite_of("good", NULL);
+    heard h = PHI_ZERO;
+    rig_watch(r, hear, &h);
+    rig_says(r, "two");
+    CHECK_EQ_INT(phi_prompt(agent, "second"), PHI_OK);
+    CHECK_EQ_INT(phi_agent_rewrite(agent, &good), PHI_OK);
+    w.span_count = 1;
+    CHECK_EQ_INT(phi_agent_rewrite(agent, &w), PHI_BAD_ARG);
+    w.spans = &s;
+    s.message_count = 1;
+    CHECK_EQ_INT(phi_agent_rewrite(agent, &w), PHI_BAD_ARG);
+    m.role = (phi_role)9;
+    s.messages = &m;
+    CHECK_EQ_INT(phi_agent_rewrite(agent, &w), PHI_BAD_ARG);
+    w = rewrite_of("y", NULL);
+    w.switch_to = "";
+    CHECK_EQ_INT(phi_agent_rewrite(agent, &w), PHI_BAD_ARG);
+    CHECK_EQ_INT(rig_run(r, 20), 0);
+    CHECK_EQ_STR(h.lines,
+                 "x an argument is missing or out of range spans is missing\n"
+                 "x an argument is missing or out of range spans[0].messages is missing\n"
+                 "x an argument is missing or out of range spans[0].messages[0]: no role a "
+                 "model has\n"
+                 "y an argument is missing or out of range switch_to is empty\n"
+                 "good ok \n"); /* what waited went on waiting */
+    rig_free(r);
+}
+
+/* ---- another lane when the run has ended ---- */
+
+/* What a host has of a run whose end came with a switch: its events as JSON, and what the last hook was told. */
+typedef struct parting {
+    char turn[2000], end[4000];
+    size_t of_run;
+    heard h;
+} parting;
+
+static void part(void *user_data, const phi_event *e) {
+    parting *p = (parting *)user_data;
+    phi_memory memory;
+    phi_arena arena;
+    phi_str json = phi_str_of("");
+    hear(&p->h, e);
+    if ((e->kind != PHI_EV_TURN_END && e->kind != PHI_EV_AGENT_END) || p->end[0] != '\0') return;
+    phi_memory_init(&memory, NULL, 0);
+    phi_arena_init(&arena, &memory, 0);
+    CHECK_EQ_INT(phi_event_to_json(e, &arena, &json), PHI_OK);
+    if (e->kind == PHI_EV_TURN_END && p->turn[0] == '\0')
+        (void)snprintf(p->turn, sizeof p->turn, "%.*s", (int)json.len, json.at);
+    if (e->kind == PHI_EV_AGENT_END) {
+        (void)snprintf(p->end, sizeof p->end, "%.*s", (int)json.len, json.at);
+        CHECK_EQ_INT(e->message_count, 4);
+        CHECK(e->message != NULL && phi_str_equal(e->message->content[0].text, PHI__LIT("done")));
+    }
+    phi_arena_free(&arena);
+}
+
+static phi_verdict count_the_run(void *user_data, phi_hook *hook) {
+    parting *p = (parting *)user_data;
+    if (hook->point == PHI_HOOK_AFTER_LOOP) p->of_run = hook->message_count;
+    return PHI_ALLOW;
+}
+
+static void switched_at_the_end(const char *to, bool fork) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_tool tool = rig_echo();
+    phi_rewrite w = rewrite_of("go", NULL);
+    phi_response response;
+    phi_response_info info;
+    parting p = PHI_ZERO;
+    phi_agent agent;
+    phi_thread *thread;
+    desc.tools = &tool;
+    desc.tool_count = 1;
+    rig_hooks(r, &desc, PHI_HOOK_AFTER_LOOP);
+    rig_hook_with(r, count_the_run, &p);
+    agent = rig_agent(r, &desc);
+    thread = phi_agent_thread(agent);
+    rig_says(r, "one");
+    CHECK_EQ_INT(phi_prompt(agent, "first"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 20), 0);
+    if (fork) CHECK_EQ_INT(phi_thread_fork_lane(thread, to, NULL, UINT64_MAX), PHI_OK);
+    rig_call(r, "c1", "echo", "{\"a\":7}");
+    rig_says(r, "done");
+    CHECK_EQ_INT(phi_ask(agent, "second", &response), PHI_OK);
+    w.switch_to = to;
+    rig_silent(r, true); /* the host comes late: all has happened when it looks */
+    CHECK_EQ_INT(phi_agent_rewrite(agent, &w), PHI_OK);
+    CHECK_STR(phi_thread_lane(thread), "default");
+    CHECK_EQ_INT(rig_run(r, 30), 0);
+    CHECK_STR(phi_thread_lane(thread), to);
+    CHECK_EQ_INT(shown(thread), fork ? 2 : 0);
+    CHECK_EQ_INT(phi_response_get(response, &info), PHI_OK);
+    CHECK_STR(info.text, "done");
+    rig_watch(r, part, &p);
+    rig_silent(r, false);
+    (void)rig_run(r, 2);
+    CHECK_EQ_STR(p.h.lines, "go ok \n");
+    CHECK_EQ_INT(p.of_run, 4);
+    CHECK(strstr(p.turn, "\"tool_results\":[{\"role\":\"toolResult\"") != NULL);
+    CHECK(strstr(p.end, "\"second\"") != NULL && strstr(p.end, "\"done\"") != NULL);
+    CHECK(strstr(p.end, "\"first\"") == NULL);
+    rig_says(r, "here");
+    CHECK_EQ_INT(phi_prompt(agent, "third"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 20), 0);
+    CHECK((strstr(rig_request(r, 3), "\"first\"") != NULL) == fork);
+    CHECK(strstr(rig_request(r, 3), "\"second\"") == NULL);
+    CHECK_EQ_INT(shown(thread), fork ? 4 : 2);
+    rig_free(r);
+}
+
+TEST(a_run_that_ends_with_a_switch_is_told_as_it_was) { switched_at_the_end("side", true); }
+TEST(a_run_that_ends_with_a_new_lane_is_told_as_it_was) { switched_at_the_end("fresh", false); }
+
+TEST(an_idle_agent_switches_at_once) {
+    rig *r = rig_new();
+    phi_agent agent = agent_with_a_turn(r);
+    phi_rewrite w = rewrite_of("go", NULL);
+    w.switch_to = "side";
+    CHECK_EQ_INT(phi_agent_rewrite(agent, &w), PHI_OK);
+    CHECK_STR(phi_thread_lane(phi_agent_thread(agent)), "side");
+    CHECK_EQ_INT(phi_message_count(agent), 0);
+    CHECK_EQ_INT(phi_agent_rewrite(agent, &w), PHI_OK); /* once is enough */
+    CHECK_EQ_INT(phi_thread_count(phi_agent_thread(agent)), 8);
+    rig_free(r);
+}
+
 TEST(an_agent_may_go_while_a_rewrite_waits) {
     rig *r = rig_new();
     phi_agent agent = agent_with_a_turn(r);
@@ -254,6 +388,8 @@ TEST(a_rewrite_that_finds_no_memory_changes_nothing) {
         phi_rewrite w = rewrite_of("x", &s), v = rewrite_of("y", &s);
         phi_status status;
         bool tripped;
+        w.meta = v.meta = "{}";
+        w.switch_to = v.switch_to = PHI_LANE_DEFAULT;
         rig_says(r, "two");
         CHECK_EQ_INT(phi_prompt(agent, "second"), PHI_OK);
         CHECK_EQ_INT(phi_agent_rewrite(agent, &w), PHI_OK);
@@ -481,6 +617,10 @@ TEST_MAIN(TEST_ENTRY(an_idle_agent_is_rewritten_at_once),
           TEST_ENTRY(during_a_run_it_waits_for_the_end_and_comes_behind_the_last_entry),
           TEST_ENTRY(the_latest_wins_and_the_loser_is_told),
           TEST_ENTRY(what_the_last_hook_asks_for_is_done_too),
+          TEST_ENTRY(a_rewrite_that_could_never_be_valid_is_refused_at_once),
+          TEST_ENTRY(a_run_that_ends_with_a_switch_is_told_as_it_was),
+          TEST_ENTRY(a_run_that_ends_with_a_new_lane_is_told_as_it_was),
+          TEST_ENTRY(an_idle_agent_switches_at_once),
           TEST_ENTRY(an_agent_may_go_while_a_rewrite_waits),
           TEST_ENTRY(a_cancelled_run_does_what_waited_and_a_reset_forgets_it_all),
           TEST_ENTRY(a_rewrite_that_finds_no_memory_changes_nothing),

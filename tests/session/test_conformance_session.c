@@ -39,6 +39,96 @@ TEST(an_idle_agent_s_next_session_names_the_one_before) {
     rec_end();
 }
 
+static int asked;
+
+static bool ask_of_loops(void *user_data, const phi_session *session) {
+    CHECK_EQ_INT(session->loop_count, 0); /* the run that it asks about is not in it yet */
+    CHECK_EQ_INT(session->formation.kind, PHI_FORMATION_EXPLICIT);
+    asked++;
+    return *(const bool *)user_data;
+}
+
+TEST(a_session_begun_by_hand_is_explicit_and_waits_for_its_first_run) {
+    phi_recorder_desc desc;
+    bool yes = true;
+    memset(&desc, 0, sizeof desc);
+    desc.by_inactivity = true; /* says nothing of it */
+    desc.inactivity_s = PHI_RECORDER_AT_ONCE;
+    desc.before_task_fn = ask_of_loops;
+    desc.user_data = &yes;
+    rec_begin(&desc);
+    asked = 0;
+    CHECK_EQ_INT(phi_recorder_begin(rec, phi_str_of("s"), phi_str_of("agent"), 1767225600000),
+                 PHI_OK);
+    CHECK_EQ_INT(phi_recorder_begin(rec, phi_str_of("t"), phi_str_of(""), 1767225601000), PHI_OK);
+    CHECK_EQ_INT(phi_recorder_checkpoint(rec), 0);
+    CHECK(phi_recorder_drain(rec) == NULL);
+    CHECK_EQ_INT(asked, 0);
+    both("s", "s.m.1", NULL, 5);
+    both("t", "t.m.1", NULL, 7);
+    both("t", "t.m.2", "t.m.1", 9);
+    CHECK_EQ_INT(asked, 2);
+    CHECK_EQ_INT(session_of("t")->formation.kind, PHI_FORMATION_EXPLICIT);
+    CHECK_EQ_INT(session_of("t")->formation.at_ms, 1767225601000);
+    CHECK_EQ_INT(session_of("t")->created_ms, 1767225601000);
+    CHECK_EQ_INT(session_of("t")->last_active_ms, 1767225609000);
+    CHECK_STR(session_of("t")->formation.previous_session_id, "");
+    CHECK_STR(session_of("s")->agent_id, "agent");
+    CHECK_STR(session_of("t")->agent_id, "agent"); /* of its first run */
+    CHECK_EQ_INT(session_of("t")->loop_count, 2);
+    CHECK_EQ_INT(phi_recorder_checkpoint(rec), 2);
+    CHECK_EQ_INT(phi_recorder_begin(rec, phi_str_of("t"), phi_str_of(""), 0), PHI_MISUSE);
+    CHECK_EQ_INT(phi_recorder_begin(rec, phi_str_of(""), phi_str_of("a"), 0), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_recorder_begin(NULL, phi_str_of("u"), phi_str_of("a"), 0), PHI_BAD_ARG);
+    rec_end();
+}
+
+TEST(a_session_begun_by_hand_is_written_as_explicit_also_without_runs_and_may_be_refused) {
+    phi_allocator allocator = test_allocator();
+    phi_recorder_desc desc;
+    phi_memory memory;
+    phi_arena arena;
+    phi_session *s, *back = NULL;
+    phi_str json;
+    bool no = false;
+    memset(&desc, 0, sizeof desc);
+    desc.before_task_fn = ask_of_loops;
+    desc.user_data = &no;
+    rec_begin(&desc);
+    CHECK_EQ_INT(phi_recorder_begin(rec, phi_str_of("s"), phi_str_of("a"), 1767225600000), PHI_OK);
+    CHECK_EQ_INT(phi_recorder_begin(rec, phi_str_of("t"), phi_str_of("a"), 1767225600000), PHI_OK);
+    both("t", "t.m.1", NULL, 5);
+    CHECK(session_of("t")->rejected);
+    CHECK_EQ_INT(session_of("t")->loop_count, 0);
+    phi_recorder_flush(rec);
+    s = phi_recorder_drain(rec);
+    REQUIRE(s != NULL);
+    phi_memory_init(&memory, &allocator, 0);
+    phi_arena_init(&arena, &memory, 0);
+    REQUIRE(phi_session_to_json(s, 0, &arena, &json) == PHI_OK);
+    CHECK_STR(json, "{\n"
+                    "  \"session_id\": \"s\",\n"
+                    "  \"agent_id\": \"a\",\n"
+                    "  \"created_at\": \"2026-01-01T00:00:00Z\",\n"
+                    "  \"last_active_at\": \"2026-01-01T00:00:00Z\",\n"
+                    "  \"formation\": {\n"
+                    "    \"Explicit\": {\n"
+                    "      \"timestamp\": \"2026-01-01T00:00:00Z\"\n"
+                    "    }\n"
+                    "  },\n"
+                    "  \"parent_spawn_ref\": null,\n"
+                    "  \"scope\": \"ephemeral\",\n"
+                    "  \"loops\": []\n"
+                    "}");
+    REQUIRE(phi_session_from_json(json, &allocator, 0, &back, NULL) == PHI_OK);
+    CHECK_EQ_INT(back->formation.kind, PHI_FORMATION_EXPLICIT);
+    CHECK_EQ_INT(back->formation.at_ms, 1767225600000);
+    phi_session_free(back);
+    phi_session_free(s);
+    phi_arena_free(&arena);
+    rec_end();
+}
+
 static bool rotate(rig *r, phi_agent agent, uint64_t threshold_ms) {
     bool rotated = false;
     (void)r;
@@ -522,6 +612,8 @@ TEST(a_directory_that_is_not_there_lists_nothing) {
 TEST_MAIN(
     TEST_ENTRY(a_session_begins_with_the_first_loop_of_its_id),
     TEST_ENTRY(an_idle_agent_s_next_session_names_the_one_before),
+    TEST_ENTRY(a_session_begun_by_hand_is_explicit_and_waits_for_its_first_run),
+    TEST_ENTRY(a_session_begun_by_hand_is_written_as_explicit_also_without_runs_and_may_be_refused),
     TEST_ENTRY(a_threshold_of_zero_rotates_and_a_second_check_after_it_does_not),
     TEST_ENTRY(the_end_completes_a_loop_or_rejects_it_with_its_messages_and_usage),
     TEST_ENTRY(flush_aborts_open_loops_and_tells_after_task),

@@ -652,7 +652,7 @@ static bool a_story(void) {
         "{'type':'ParallelLoopEnd','session_id':'s','selected_loop_id':'s.x.1'}",
         "{'type':'AgentEnd','loop_id':'s.m.1','messages':[" QUESTION "," ANSWER "]," USAGE "}"};
     size_t i;
-    bool all = true;
+    bool all = phi_recorder_begin(rec, phi_str_of("k"), phi_str_of("b"), 0) == PHI_OK;
     for (i = 0; i < sizeof events / sizeof events[0]; i++)
         if (!say(events[i])) all = false;
     return all;

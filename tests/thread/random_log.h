@@ -240,6 +240,18 @@ static void log_mark(random_log *g, phi_entry_kind kind) {
 
 /* ---- rewrites and lanes ---- */
 
+/* One that is there, or a new one. */
+static const char *log_other_lane(random_log *g, char name[32]) {
+    phi_thread *thread = (phi_thread *)g->thread;
+    uint32_t lanes = (uint32_t)phi_thread_lane_count(thread), i = log_below(g, lanes + 1);
+    phi_str s = phi_thread_lane_name(thread, i);
+    if (i == lanes && lanes < 6)
+        (void)snprintf(name, 32, "way %u", (unsigned)lanes);
+    else
+        (void)snprintf(name, 32, "%.*s", s.len > 0 ? (int)s.len : 7, s.len > 0 ? s.at : "default");
+    return name;
+}
+
 /* One span over some of what the active lane shows, by a summary or nothing. */
 static void log_rewrite(random_log *g) {
     phi__thread *thread = g->thread;
@@ -250,7 +262,7 @@ static void log_rewrite(random_log *g) {
     phi_span spans[2];
     size_t at, end;
     phi_status status;
-    char words[200];
+    char words[200], name[32];
     if (fold->count == 0) return;
     memset(&r, 0, sizeof r);
     memset(spans, 0, sizeof spans);
@@ -271,6 +283,8 @@ static void log_rewrite(random_log *g) {
     r.span_count = 1;
     if (log_chance(g, 50)) r.meta = "{\"removed\":3}";
     if (log_chance(g, 70)) r.op_id = log_number(g, "rewrite ", g->ops++).at;
+    if (log_chance(g, 20)) r.switch_to = log_other_lane(g, name);
+    if (r.switch_to != NULL && log_chance(g, 30)) r.span_count = 0;
     status = phi__thread_rewrite(thread, &r, phi_str_of("s.m.1"), log_below(g, 2), NULL, words,
                                  sizeof words);
     if (status == PHI_NO_MEMORY) g->failed = true;

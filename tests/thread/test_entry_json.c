@@ -241,6 +241,20 @@ TEST(lanes_switches_and_rewrites_are_told_by_name) {
     teardown();
 }
 
+TEST(a_rewrite_that_switches_says_where_to) {
+    phi_rewrite r;
+    setup();
+    memset(&r, 0, sizeof r);
+    r.op_id = "go";
+    r.switch_to = "new";
+    CHECK_EQ_INT(phi_thread_rewrite(of(&thread), &r, NULL, NULL, 0), PHI_OK);
+    CHECK_EQ_STR(line(0), "{\"seq\":0,\"kind\":\"lane\",\"at\":0,\"lane\":\"new\"}");
+    CHECK_EQ_STR(line(1), "{\"seq\":1,\"kind\":\"rewrite\",\"at\":0,\"op_id\":\"go\",\"reason\":"
+                          "\"manual\",\"base_seq\":0,\"switch_to\":\"new\",\"spans\":[]}");
+    CHECK(comes_back());
+    teardown();
+}
+
 TEST(any_log_comes_back_the_same_and_is_written_the_same) {
     uint32_t seed;
     for (seed = 1; seed <= 200; seed++) {
@@ -363,6 +377,12 @@ TEST(what_could_not_have_been_written_is_refused_with_words) {
             "line 2: op_id: it holds a zero byte");
     refused("{\"seq\":0,\"kind\":\"rewrite\",\"op_id\":\"a\"}",
             "line 2: reason is none of its words");
+    refused("{\"seq\":0,\"kind\":\"rewrite\",\"op_id\":\"a\",\"reason\":\"manual\",\"switch_to\":"
+            "\"b\"}",
+            "line 2: switch_to: no lane \"b\"");
+    refused("{\"seq\":0,\"kind\":\"rewrite\",\"op_id\":\"a\",\"reason\":\"manual\",\"switch_to\":"
+            "\"default\",\"revoke\":\"b\"}",
+            "line 2: rewrite: revoke comes without switch_to");
     refused(HI
             "{\"seq\":1,\"kind\":\"rewrite\",\"op_id\":\"a\",\"reason\":\"manual\",\"spans\":[{}]}",
             "line 3: spans: from or to is missing");
@@ -430,6 +450,7 @@ TEST_MAIN(TEST_ENTRY(an_empty_thread_is_its_header),
           TEST_ENTRY(a_message_is_written_as_the_interchange_format_has_it),
           TEST_ENTRY(what_the_interchange_format_loses_stands_beside_it),
           TEST_ENTRY(lanes_switches_and_rewrites_are_told_by_name),
+          TEST_ENTRY(a_rewrite_that_switches_says_where_to),
           TEST_ENTRY(any_log_comes_back_the_same_and_is_written_the_same),
           TEST_ENTRY(a_log_that_was_read_goes_on_like_the_one_it_was),
           TEST_ENTRY(cut_at_any_byte_what_is_left_is_read_or_refused),

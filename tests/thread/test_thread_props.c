@@ -198,9 +198,24 @@ static void work_out(const phi_thread *thread, phi_str lane, uint64_t upto, cell
     }
 }
 
+/* The lane that the last entry which says so has made the active one. */
+static phi_str active(const phi_thread *thread) {
+    phi_str lane = PHI__LIT(PHI_LANE_DEFAULT);
+    phi_entry e;
+    uint64_t i;
+    for (i = 0; i < phi_thread_count(thread); i++) {
+        (void)phi_thread_entry(thread, i, &e);
+        if (e.kind == PHI_ENTRY_SWITCH) lane = e.lane;
+        if (e.kind == PHI_ENTRY_REWRITE && e.rewrite->switch_to != NULL)
+            lane = phi_str_of(e.rewrite->switch_to);
+    }
+    return lane;
+}
+
 static bool is_valid(const cells *list, const phi_rewrite *r, uint64_t count) {
     size_t i, j;
-    if (count == 0 || r->base_seq >= count) return false;
+    if (count == 0 && r->span_count > 0) return false;
+    if (r->base_seq >= (count > 0 ? count : 1)) return false;
     for (i = 0; i < r->span_count; i++) {
         const phi_span *s = &r->spans[i];
         if (s->from > s->to || s->to > r->base_seq) return false;
@@ -477,6 +492,14 @@ static void undo(world *w, const char *op_id, const char *lane, uint64_t before)
     HOLDS(w, words[0] != '\0');
 }
 
+/* At times to another lane, or to one that begins; not while a run goes on. NULL: it stays. */
+static const char *somewhere(world *w, char name[16]) {
+    uint32_t n = (uint32_t)phi_thread_lane_count(open_thread(w)), i = pick(w, n + 2);
+    if (w->loop_id[0] != '\0' || pick(w, 3) != 0) return NULL;
+    if (i < n) return phi_thread_lane_name(open_thread(w), i).at;
+    return n < LANES ? made_id(name, "lane", w->names++) : NULL;
+}
+
 static void rewrite(world *w, const char *lane) {
     static cells list;
     phi_span spans[3];
@@ -484,8 +507,10 @@ static void rewrite(world *w, const char *lane) {
     phi_content blocks[3][3];
     char ids[3][3][16];
     phi_rewrite r;
-    char words[200];
+    char words[200], name[16];
     uint64_t count = phi_thread_count(open_thread(w)), before = look(w, lane, UINT64_MAX);
+    uint32_t was = w->thread.lane;
+    size_t lanes = phi_thread_lane_count(open_thread(w)), added;
     bool valid, duplicate = true;
     phi_status status;
     if (w->ops == OPS) return;
@@ -498,6 +523,8 @@ static void rewrite(world *w, const char *lane) {
     r.has_base = true;
     r.spans = spans;
     r.span_count = random_spans(w, &list, spans, room, blocks, ids);
+    r.switch_to = somewhere(w, name);
+    if (r.switch_to != NULL && pick(w, 3) == 0) r.span_count = 0;
     valid = is_valid(&list, &r, count);
     status = phi_thread_rewrite(open_thread(w), &r, &duplicate, words, sizeof words);
     HOLDS(w, status == (valid ? PHI_OK : PHI_BAD_ARG));
@@ -505,14 +532,22 @@ static void rewrite(world *w, const char *lane) {
     if (!valid) {
         HOLDS(w, phi_thread_count(open_thread(w)) == count);
         HOLDS(w, look(w, lane, UINT64_MAX) == before);
+        HOLDS(w, w->thread.lane == was && phi_thread_lane_count(open_thread(w)) == lanes);
         return;
     }
     if (w->failed) printf("  %s\n", words);
     w->ops++;
-    HOLDS(w, phi_thread_count(open_thread(w)) == count + 1);
+    added = phi_thread_lane_count(open_thread(w)) - lanes;
+    HOLDS(w, added == (r.switch_to == name ? 1 : 0));
+    HOLDS(w, phi_thread_count(open_thread(w)) == count + 1 + added);
     HOLDS(w, phi_thread_rewrite(open_thread(w), &r, &duplicate, NULL, 0) == PHI_OK && duplicate);
-    HOLDS(w, phi_thread_count(open_thread(w)) == count + 1);
+    HOLDS(w, phi_thread_count(open_thread(w)) == count + 1 + added);
+    HOLDS(w, r.switch_to == NULL
+                 ? w->thread.lane == was
+                 : phi_str_equal(phi_thread_lane(open_thread(w)), phi_str_of(r.switch_to)));
+    was = w->thread.lane;
     if (pick(w, 4) == 0) undo(w, r.op_id, lane, before);
+    HOLDS(w, w->thread.lane == was);
 }
 
 /* What blocks it is said by the oracle, too. */
@@ -607,13 +642,13 @@ static void act(world *w, const char *lane) {
 static void act_and_look_around(world *w) {
     uint64_t before[LANES];
     size_t i, n = phi_thread_lane_count(open_thread(w));
-    size_t target = w->thread.lane;
+    size_t target = w->thread.lane, active_one = target;
     for (i = 0; i < n; i++)
         before[i] = look(w, phi_thread_lane_name(open_thread(w), i).at, UINT64_MAX);
     if (pick(w, 5) == 0) target = pick(w, (uint32_t)n);
     act(w, phi_thread_lane_name(open_thread(w), target).at);
     for (i = 0; i < n; i++)
-        HOLDS(w, i == target || i == w->thread.lane ||
+        HOLDS(w, i == target || i == active_one ||
                      look(w, phi_thread_lane_name(open_thread(w), i).at, UINT64_MAX) == before[i]);
 }
 
@@ -659,6 +694,7 @@ static bool history(uint32_t seed) {
         act_and_look_around(&w);
         entries_stay(&w);
         tokens_are_counted(&w);
+        HOLDS(&w, phi_str_equal(phi_thread_lane(open_thread(&w)), active(open_thread(&w))));
         compare(&w, phi_thread_lane(open_thread(&w)), UINT64_MAX);
         can_be_sent(&w);
     }

@@ -1,0 +1,203 @@
+/* session_import.c - a session of the original in a thread: its messages as they were, and its blocks as a rewrite.
+
+   The messages of the whole way are appended, those beyond the scope too; then each section becomes a span over the
+   entries of its turns. Where spans cannot say it, since a section parts a call from its result, or has nothing to stand
+   for, one span over all of it does. */
+#include "session/session_context_in.h"
+
+#include "thread/thread_in.h"
+
+#include <stdio.h>
+
+typedef struct phi__simp {
+    phi_message *messages; /* of all loops, the oldest first */
+    size_t count;
+    phi_span *spans;
+    size_t span_count;
+    uint64_t base; /* the entry of the first */
+    bool unfit;    /* spans cannot say what is shown */
+} phi__simp;
+
+/* ---- spans ---- */
+
+/* Messages `from` up to one before `end`. */
+static void phi__simp_span(phi__simp *s, size_t from, size_t end,
+                           const phi_block_section *section) {
+    size_t n = section != NULL && section->present ? section->message_count : 0;
+    phi_span *span = &s->spans[s->span_count];
+    if (from >= end) {
+        s->unfit = s->unfit || n > 0;
+        return;
+    }
+    s->span_count++;
+    span->from = s->base + from;
+    span->to = s->base + end - 1;
+    span->messages = n > 0 ? section->messages : NULL;
+    span->message_count = n;
+    span->summary = n > 0;
+}
+
+static bool phi__simp_same_block(const phi_content *a, const phi_content *b) {
+    return a->kind == b->kind && phi_str_equal(a->text, b->text) && phi_str_equal(a->id, b->id) &&
+           phi_str_equal(a->data, b->data) && phi_str_equal(a->arguments, b->arguments);
+}
+
+static bool phi__simp_same(const phi_message *a, const phi_message *b) {
+    size_t i;
+    if (a->content_count != b->content_count) return false;
+    for (i = 0; i < a->content_count; i++)
+        if (!phi__simp_same_block(&a->content[i], &b->content[i])) return false;
+    return true;
+}
+
+/* Whether a section has the same messages as these, but for what they say. */
+static bool phi__simp_one_by_one(const phi_message *messages, size_t count,
+                                 const phi_block_section *section) {
+    size_t i;
+    if (section->message_count != count) return false;
+    for (i = 0; i < count; i++)
+        if (!phi__rewrite_same_ids(&messages[i], &section->messages[i])) return false;
+    return true;
+}
+
+/* Only what was cut is replaced. */
+static void phi__simp_recent(phi__simp *s, size_t from, size_t end,
+                             const phi_block_section *section) {
+    size_t i;
+    if (from >= end || !phi__simp_one_by_one(s->messages + from, end - from, section)) {
+        phi__simp_span(s, from, end, section);
+        if (from < end) s->spans[s->span_count - 1].summary = false;
+        return;
+    }
+    for (i = from; i < end; i++) {
+        phi_span *span = &s->spans[s->span_count];
+        if (phi__simp_same(&s->messages[i], &section->messages[i - from])) continue;
+        s->span_count++;
+        span->from = span->to = s->base + i;
+        span->messages = &section->messages[i - from];
+        span->message_count = 1;
+    }
+}
+
+static void phi__simp_current(phi__simp *s, const phi_loop_record *loop, size_t start) {
+    phi__sctx_cuts cuts = phi__sctx_cut(loop->block);
+    const phi_message *m = loop->messages;
+    size_t n = loop->message_count;
+    size_t recent = start + phi__sctx_turn_at(m, n, cuts.recent);
+    size_t end = start + phi__sctx_turn_at(m, n, cuts.end);
+    phi__simp_span(s, start, start + phi__sctx_turn_at(m, n, cuts.first), NULL);
+    phi__simp_span(s, start + phi__sctx_turn_at(m, n, cuts.first_end), recent,
+                   &loop->block->keep_compacted);
+    if (loop->block->keep_recent.present)
+        phi__simp_recent(s, recent, end, &loop->block->keep_recent);
+}
+
+/* ---- the way ---- */
+
+static phi_status phi__simp_gather(phi__simp *s, const phi__sctx_way *way, phi_arena *scratch) {
+    size_t i, n = 0, most;
+    for (i = 0; i < way->all; i++) n = phi__add(n, way->loops[i]->message_count);
+    if (n == 0) return PHI_OK;
+    most = phi__add(n, phi__mul(way->all, 2)); /* each message, and two more sections a loop */
+    s->messages = (phi_message *)phi_arena_alloc(scratch, phi__mul(n, sizeof *s->messages));
+    s->spans = (phi_span *)phi__arena_zero(scratch, phi__mul(most, sizeof *s->spans));
+    if (s->messages == NULL || s->spans == NULL) return PHI_NO_MEMORY;
+    for (i = way->all; i-- > 0; s->count += n) {
+        n = way->loops[i]->message_count;
+        if (n > 0) memcpy(s->messages + s->count, way->loops[i]->messages, n * sizeof *s->messages);
+    }
+    return PHI_OK;
+}
+
+static void phi__simp_plan(phi__simp *s, const phi__sctx_way *way) {
+    size_t i, start = 0, n;
+    for (i = way->all; i-- > 0; start += n) {
+        const phi_loop_record *loop = way->loops[i];
+        n = loop->message_count;
+        if (i >= way->count)
+            phi__simp_span(s, start, start + n, NULL);
+        else if (loop->block != NULL && i > 0)
+            phi__simp_span(s, start, start + n, &loop->block->keep_compacted);
+        else if (loop->block != NULL)
+            phi__simp_current(s, loop, start);
+    }
+}
+
+static phi_status phi__simp_fit(const phi_message *messages, size_t count, char *words,
+                                size_t words_size) {
+    size_t i, block;
+    for (i = 0; i < count; i++) {
+        const char *fault = phi__message_fault(&messages[i], &block);
+        if (fault == NULL) continue;
+        if (words != NULL && words_size > 0)
+            (void)snprintf(words, words_size, "message %lu: %s", (unsigned long)i, fault);
+        return PHI_BAD_ARG;
+    }
+    return PHI_OK;
+}
+
+static phi_status phi__simp_rewrite(const phi__simp *s, const phi_message *shown, size_t count,
+                                    phi_thread *thread, char *words, size_t words_size) {
+    phi_rewrite r;
+    phi_span whole;
+    phi_status status = PHI_BAD_ARG;
+    memset(&r, 0, sizeof r);
+    memset(&whole, 0, sizeof whole);
+    if (s->span_count == 0 && !s->unfit) return PHI_OK;
+    r.reason = PHI_REWRITE_COMPACTION;
+    r.spans = s->spans;
+    r.span_count = s->span_count;
+    if (!s->unfit) status = phi_thread_rewrite(thread, &r, NULL, words, words_size);
+    if (status != PHI_BAD_ARG) return status;
+    whole.from = s->base;
+    whole.to = s->base + s->count - 1;
+    whole.messages = shown;
+    whole.message_count = count;
+    r.spans = &whole;
+    r.span_count = 1;
+    return phi_thread_rewrite(thread, &r, NULL, words, words_size);
+}
+
+static phi_status phi__simp_go(const phi_session *session, phi_str loop_id, uint32_t flags,
+                               phi__sctx_way *way, phi_arena *scratch, phi_thread *thread,
+                               char *words, size_t words_size) {
+    phi__simp s;
+    const phi_message *shown = NULL;
+    size_t count = 0;
+    phi_status status = phi__sctx_find_way(session, loop_id, flags, scratch, way);
+    memset(&s, 0, sizeof s);
+    if (status == PHI_OK) status = phi__simp_gather(&s, way, scratch);
+    if (status == PHI_OK) status = phi__sctx_load(way, scratch, &shown, &count);
+    if (status == PHI_OK) status = phi__simp_fit(shown, count, words, words_size);
+    if (status == PHI_OK) status = phi__simp_fit(s.messages, s.count, words, words_size);
+    if (status != PHI_OK || s.count + count == 0) return status;
+    s.base = phi_thread_count(thread);
+    if (s.count == 0) /* there is nothing but the block */
+        return phi_thread_append_messages(thread, shown, count, 0, s.base, NULL);
+    phi__simp_plan(&s, way);
+    status = phi_thread_append_messages(thread, s.messages, s.count, 0, s.base, NULL);
+    if (status != PHI_OK) return status;
+    return phi__simp_rewrite(&s, shown, count, thread, words, words_size);
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_session_to_thread(const phi_session *session, phi_str loop_id,
+                                         uint32_t flags, const phi_compaction_config *config,
+                                         const phi_token_counter *counter, phi_thread *thread,
+                                         char *words, size_t words_size) {
+    phi__sctx_way way;
+    phi_memory memory;
+    phi_arena scratch;
+    phi_status status;
+    if (words != NULL && words_size > 0) words[0] = '\0';
+    if (session == NULL || thread == NULL) return PHI_BAD_ARG;
+    phi__sctx_begin(&way, config, counter);
+    phi_memory_init(&memory, &phi__session_of((phi_session *)(uintptr_t)session)->memory.allocator,
+                    0);
+    phi_arena_init(&scratch, &memory, 0);
+    status = phi__simp_go(session, loop_id, flags, &way, &scratch, thread, words, words_size);
+    phi_arena_free(&scratch);
+    if (status == PHI_OK && words != NULL && words_size > 0) words[0] = '\0';
+    return status;
+}

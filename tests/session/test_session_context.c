@@ -1,0 +1,739 @@
+/* test_session_context.c - compaction blocks of the original: applied, made, and put into an agent. */
+#include "blocks_support.h"
+#include "log_support.h"
+#include "support/rig.h"
+
+/* ---- applied ---- */
+
+TEST(without_a_block_three_turns_are_their_six_messages) {
+    phi_session *s;
+    begin_session();
+    loop_of_turns("s.m.1", NULL, 3);
+    s = read_it();
+    REQUIRE(s != NULL);
+    CHECK_EQ_STR(context_of(s, "s.m.1", 0, NULL), "1.q0 1.a0 1.q1 1.a1 1.q2 1.a2");
+    CHECK_EQ_STR(context_of(s, "", 0, NULL), "1.q0 1.a0 1.q1 1.a1 1.q2 1.a2");
+    phi_session_free(s);
+}
+
+/* Of the book: 13 turns, 0-1, 2-7 and 8-12. */
+static void book_s_loop(int count) {
+    begin_loop("s.m.1", NULL);
+    turns("s.m.1", count);
+    put("],'compaction_block':{'keep_first':{'startTurn':0,'endTurn':1},"
+        "'keep_compacted':{'range':{'startTurn':2,'endTurn':7},'messages':["
+        "{'role':'user','content':[{'type':'text','text':'[Summary]'}],'timestamp':123}]},"
+        "'keep_recent':{'range':{'startTurn':8,'endTurn':12},'messages':[");
+    said("user", "s.m.1", 8, "recent");
+    said("assistant", "s.m.1", 12, "cut");
+    put("]},'createdAt':'2026-03-28T10:00:00Z'}}");
+}
+
+TEST(of_the_loop_itself_all_three_sections_are_loaded) {
+    phi_session *s;
+    begin_session();
+    book_s_loop(13);
+    s = read_it();
+    REQUIRE(s != NULL);
+    CHECK_EQ_STR(context_of(s, "s.m.1", 0, NULL), "1.q0 1.a0 1.q1 1.a1 [Summary] recent cut");
+    CHECK_EQ_INT(s->loops[0]->message_count, 26); /* a block takes nothing away */
+    phi_session_free(s);
+}
+
+TEST(turns_that_came_after_a_block_was_made_are_loaded_behind_it) {
+    phi_session *s;
+    begin_session();
+    book_s_loop(15);
+    s = read_it();
+    REQUIRE(s != NULL);
+    CHECK_EQ_STR(context_of(s, "s.m.1", 0, NULL),
+                 "1.q0 1.a0 1.q1 1.a1 [Summary] recent cut 1.q13 1.a13 1.q14 1.a14");
+    phi_session_free(s);
+}
+
+TEST(of_an_earlier_loop_only_what_is_compacted_is_loaded) {
+    phi_session *s;
+    begin_session();
+    book_s_loop(13);
+    loop_of_turns("s.m.2", "s.m.1", 1);
+    s = read_it();
+    REQUIRE(s != NULL);
+    CHECK_EQ_STR(context_of(s, "s.m.2", 0, NULL), "[Summary] 2.q0 2.a0");
+    CHECK_EQ_STR(context_of(s, "s.m.1", 0, NULL), "1.q0 1.a0 1.q1 1.a1 [Summary] recent cut");
+    phi_session_free(s);
+}
+
+TEST(an_earlier_loop_whose_block_has_nothing_compacted_loads_nothing) {
+    phi_session *s;
+    begin_session();
+    begin_loop("s.m.1", NULL);
+    turns("s.m.1", 2);
+    put("],'compaction_block':{'keep_first':{'startTurn':0,'endTurn':1},"
+        "'createdAt':'2026-03-28T10:00:00Z'}}");
+    loop_of_turns("s.m.2", "s.m.1", 1);
+    s = read_it();
+    REQUIRE(s != NULL);
+    CHECK_EQ_STR(context_of(s, "s.m.2", 0, NULL), "2.q0 2.a0");
+    phi_session_free(s);
+}
+
+TEST(earlier_loops_beyond_the_scope_are_skipped) {
+    phi_compaction_config config;
+    phi_session *s;
+    begin_session();
+    loop_of_turns("s.m.1", NULL, 1);
+    loop_of_turns("s.m.2", "s.m.1", 1);
+    loop_of_turns("s.m.3", "s.m.2", 1);
+    loop_of_turns("s.m.4", "s.m.3", 1);
+    loop_of_turns("s.m.5", "s.m.4", 1);
+    s = read_it();
+    REQUIRE(s != NULL);
+    memset(&config, 0, sizeof config);
+    CHECK_EQ_STR(context_of(s, "s.m.5", 0, NULL), "2.q0 2.a0 3.q0 3.a0 4.q0 4.a0 5.q0 5.a0");
+    CHECK_EQ_STR(context_of(s, "s.m.5", 0, &config), "2.q0 2.a0 3.q0 3.a0 4.q0 4.a0 5.q0 5.a0");
+    config.scope_runs = 1;
+    CHECK_EQ_STR(context_of(s, "s.m.5", 0, &config), "4.q0 4.a0 5.q0 5.a0");
+    config.scope_runs = UINT32_MAX;
+    CHECK_EQ_STR(context_of(s, "s.m.5", 0, &config),
+                 "1.q0 1.a0 2.q0 2.a0 3.q0 3.a0 4.q0 4.a0 5.q0 5.a0");
+    phi_session_free(s);
+}
+
+static size_t ten_a_byte(void *user_data, phi_str text) {
+    (void)user_data;
+    return text.len * 10;
+}
+
+TEST(with_a_budget_of_80_tokens_the_newest_earlier_loop_is_in_and_the_older_out) {
+    phi_compaction_config config;
+    phi_token_counter counter;
+    phi_allocator allocator = test_allocator();
+    phi_memory memory;
+    phi_arena arena;
+    const phi_message *list = NULL;
+    size_t count = 0;
+    phi_session *s;
+    begin_session();
+    begin_loop("s.m.1", NULL);
+    said("user", "s.m.1", 0, "old.."); /* 54 tokens */
+    put("]}");
+    begin_loop("s.m.2", "s.m.1");
+    said("user", "s.m.2", 0, "new.."); /* 54 */
+    put("]}");
+    loop_of_turns("s.m.3", "s.m.2", 1); /* the loop itself does not count */
+    s = read_it();
+    REQUIRE(s != NULL);
+    memset(&config, 0, sizeof config);
+    memset(&counter, 0, sizeof counter);
+    counter.count_text = ten_a_byte;
+    config.scope = PHI_COMPACTION_TOKENS;
+    config.scope_tokens = 80;
+    phi_memory_init(&memory, &allocator, 0);
+    phi_arena_init(&arena, &memory, 0);
+    CHECK_EQ_INT(
+        phi_session_context(s, phi_str_of(""), 0, &config, &counter, &arena, &list, &count),
+        PHI_OK);
+    CHECK_EQ_STR(words_of(list, count), "new.. 3.q0 3.a0");
+    config.scope_tokens = 108;
+    CHECK_EQ_INT(
+        phi_session_context(s, phi_str_of(""), 0, &config, &counter, &arena, &list, &count),
+        PHI_OK);
+    CHECK_EQ_STR(words_of(list, count), "old.. new.. 3.q0 3.a0");
+    phi_arena_free(&arena);
+    phi_session_free(s);
+}
+
+TEST(sections_that_overlap_load_no_turn_twice) {
+    phi_session *s;
+    begin_session();
+    begin_loop("s.m.1", NULL);
+    turns("s.m.1", 3);
+    put("],'compaction_block':{'keep_first':{'startTurn':0,'endTurn':1},"
+        "'keep_recent':{'range':{'startTurn':1,'endTurn':2},'messages':[");
+    said("user", "s.m.1", 1, "recent1");
+    said("user", "s.m.1", 2, "recent2");
+    put("]},'createdAt':'2026-03-28T10:00:00Z'}}");
+    s = read_it();
+    REQUIRE(s != NULL);
+    CHECK_EQ_STR(context_of(s, "", 0, NULL), "1.q0 1.a0 recent1 recent2");
+    phi_session_free(s);
+}
+
+TEST(ranges_past_the_end_are_empty_and_messages_without_an_id_are_turns_of_their_own) {
+    phi_session *s;
+    begin_session();
+    begin_loop("s.m.1", NULL);
+    said("user", NULL, -1, "one");
+    said("assistant", NULL, -1, "two");
+    said("user", NULL, -1, "three");
+    put("],'compaction_block':{'keep_first':{'startTurn':0,'endTurn':0},'keep_compacted':"
+        "{'range':{'startTurn':1,'endTurn':1},'messages':[]}}}");
+    begin_loop("t.m.1", NULL);
+    said("user", NULL, -1, "four");
+    put("],'compaction_block':{'keep_first':{'startTurn':7,'endTurn':9}}}");
+    begin_loop("u.m.1", NULL);
+    said("user", NULL, -1, "five");
+    put("],'compaction_block':{'keep_first':{'startTurn':1,'endTurn':0}}}");
+    begin_loop("v.m.1", NULL);
+    said("user", NULL, -1, "six");
+    put("],'compaction_block':{'keep_compacted':{'range':{'startTurn':0,'endTurn':4294967295},"
+        "'messages':[]}}}");
+    s = read_it();
+    REQUIRE(s != NULL);
+    CHECK_EQ_STR(context_of(s, "s.m.1", 0, NULL), "one three");
+    CHECK_EQ_STR(context_of(s, "t.m.1", 0, NULL), "");
+    CHECK_EQ_STR(context_of(s, "u.m.1", 0, NULL), "five"); /* no range at all */
+    CHECK_EQ_STR(context_of(s, "v.m.1", 0, NULL), "");
+    phi_session_free(s);
+}
+
+TEST(only_the_way_to_a_loop_is_loaded) {
+    phi_session *s;
+    begin_session();
+    loop_of_turns("s.m.1", NULL, 1);
+    loop_of_turns("s.m.2", "s.m.1", 1); /* superseded by the next */
+    loop_of_turns("s.m.3", "s.m.1", 1);
+    loop_of_turns("s.m.4", "t.x.9", 1); /* its parent is in another session */
+    loop_of_turns("s.m.5", "s.m.5", 1); /* its own */
+    loop_of_turns("s.m.6", "s.m.7", 1);
+    loop_of_turns("s.m.7", "s.m.6", 1);
+    s = read_it();
+    REQUIRE(s != NULL);
+    CHECK_EQ_STR(context_of(s, "s.m.3", 0, NULL), "1.q0 1.a0 3.q0 3.a0");
+    CHECK_EQ_STR(context_of(s, "s.m.4", 0, NULL), "4.q0 4.a0");
+    CHECK_EQ_STR(context_of(s, "s.m.5", 0, NULL), "5.q0 5.a0");
+    CHECK_EQ_STR(context_of(s, "s.m.7", 0, NULL), "6.q0 6.a0 7.q0 7.a0");
+    CHECK_EQ_STR(context_of(s, "s.m.4", PHI_SESSION_ROOTS_GO_ON, NULL),
+                 "1.q0 1.a0 3.q0 3.a0 4.q0 4.a0");
+    CHECK_EQ_STR(context_of(s, "s.m.7", PHI_SESSION_ROOTS_GO_ON, NULL), "6.q0 6.a0 7.q0 7.a0");
+    phi_session_free(s);
+}
+
+static void branch(const char *id, bool selected) {
+    begin_loop(id, NULL);
+    turns(id, 1);
+    put("],'parallel_group':{'all_loop_ids':['s.x.2','s.y.3'],'selected_loop_id':'s.x.2',"
+        "'selected_config_index':0,'evaluation_usage':{},'is_selected':%s}}",
+        selected ? "true" : "false");
+}
+
+TEST(of_a_group_the_selected_loop_is_gone_on_from) {
+    phi_session *s;
+    begin_session();
+    loop_of_turns("s.m.1", NULL, 1);
+    branch("s.x.2", true);
+    branch("s.y.3", false);
+    loop_of_turns("s.m.4", NULL, 1);
+    s = read_it();
+    REQUIRE(s != NULL);
+    CHECK_EQ_STR(context_of(s, "", PHI_SESSION_ROOTS_GO_ON, NULL), "1.q0 1.a0 2.q0 2.a0 4.q0 4.a0");
+    CHECK_EQ_STR(context_of(s, "s.y.3", PHI_SESSION_ROOTS_GO_ON, NULL),
+                 "1.q0 1.a0 2.q0 2.a0 3.q0 3.a0");
+    phi_session_free(s);
+}
+
+TEST(a_loop_that_is_not_there_and_a_session_without_messages) {
+    phi_memory memory;
+    phi_arena arena;
+    const phi_message *list = NULL;
+    size_t count = 7;
+    phi_session *s;
+    phi_str none = {"", 0};
+    begin_session();
+    loop_of_turns("s.m.1", NULL, 0);
+    s = read_it();
+    REQUIRE(s != NULL);
+    phi_memory_init(&memory, NULL, 0);
+    phi_arena_init(&arena, &memory, 0);
+    CHECK_EQ_INT(phi_session_context(s, phi_str_of("s.m.2"), 0, NULL, NULL, &arena, &list, &count),
+                 PHI_NOT_FOUND);
+    CHECK_EQ_INT(phi_session_context(s, none, 0, NULL, NULL, &arena, &list, &count), PHI_OK);
+    CHECK_EQ_INT(count, 0);
+    CHECK_EQ_INT(phi_session_context(NULL, none, 0, NULL, NULL, &arena, &list, &count),
+                 PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_session_context(s, none, 0, NULL, NULL, NULL, &list, &count), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_session_compact(s, phi_str_of("s.m.2"), 0, NULL, NULL, 0, NULL),
+                 PHI_NOT_FOUND);
+    CHECK_EQ_INT(phi_session_compact(s, none, 0, NULL, NULL, 0, &count), PHI_OK);
+    CHECK_EQ_INT(count, 0);
+    CHECK_EQ_INT(phi_session_compact(s, phi_str_of("s.m.1"), 0, NULL, NULL, 0, &count), PHI_OK);
+    CHECK_EQ_INT(count, 0);
+    CHECK_EQ_INT(phi_session_compact(NULL, none, 0, NULL, NULL, 0, NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_session_add_blocks(s, NULL), PHI_BAD_ARG);
+    phi_arena_free(&arena);
+    phi_session_free(s);
+}
+
+/* ---- made ---- */
+
+static phi_compaction_config first_and_recent(uint32_t first, uint32_t recent) {
+    phi_compaction_config config;
+    memset(&config, 0, sizeof config);
+    config.keep_first_turns = first;
+    config.keep_recent_turns = recent;
+    return config;
+}
+
+TEST(of_20_turns_with_2_first_and_5_recent_2_to_14_are_compacted) {
+    phi_compaction_config config = first_and_recent(2, 5);
+    const phi_compaction_block *b;
+    size_t n = 0;
+    phi_session *s;
+    begin_session();
+    loop_of_turns("s.m.1", NULL, 20);
+    s = read_it();
+    REQUIRE(s != NULL);
+    CHECK_EQ_INT(phi_session_compact(s, phi_str_of("s.m.1"), 0, &config, NULL, 1774692000000, &n),
+                 PHI_OK);
+    CHECK_EQ_INT(n, 1);
+    b = s->loops[0]->block;
+    REQUIRE(b != NULL);
+    check_range(&b->keep_first, 0, 1);
+    check_range(&b->keep_compacted, 2, 14);
+    check_range(&b->keep_recent, 15, 19);
+    CHECK_EQ_INT(b->keep_first.message_count, 0);
+    CHECK_EQ_INT(b->keep_recent.message_count, 10);
+    CHECK_EQ_INT(b->created_ms, 1774692000000);
+    REQUIRE(b->keep_compacted.message_count == 1);
+    CHECK_EQ_INT(b->keep_compacted.messages[0].role, PHI_ROLE_USER);
+    CHECK_EQ_INT(b->keep_compacted.messages[0].loop_id.len, 0);
+    CHECK_STR(b->keep_compacted.messages[0].content[0].text,
+              "[User] 1.q2\n[Summary] 1.a2\n[User] 1.q3\n[Summary] 1.a3\n"
+              "[User] 1.q4\n[Summary] 1.a4\n[User] 1.q5\n[Summary] 1.a5\n"
+              "[User] 1.q6\n[Summary] 1.a6\n[User] 1.q7\n[Summary] 1.a7\n"
+              "[User] 1.q8\n[Summary] 1.a8\n[User] 1.q9\n[Summary] 1.a9\n"
+              "[User] 1.q10\n[Summary] 1.a10\n[User] 1.q11\n[Summary] 1.a11\n"
+              "[User] 1.q12\n[Summary] 1.a12\n[User] 1.q13\n[Summary] 1.a13\n"
+              "[User] 1.q14\n[Summary] 1.a14");
+    CHECK_EQ_INT(s->loops[0]->message_count, 40);
+    phi_session_free(s);
+}
+
+TEST(ten_turns_have_nothing_compacted_and_the_recent_begin_behind_the_first) {
+    const phi_compaction_block *b;
+    phi_session *s;
+    begin_session();
+    loop_of_turns("s.m.1", NULL, 10);
+    s = read_it();
+    REQUIRE(s != NULL);
+    CHECK_EQ_INT(phi_session_compact(s, phi_str_of(""), 0, NULL, NULL, 0, NULL), PHI_OK);
+    b = s->loops[0]->block;
+    REQUIRE(b != NULL);
+    check_range(&b->keep_first, 0, 1);
+    CHECK(!b->keep_compacted.present);
+    check_range(&b->keep_recent, 2, 9);
+    CHECK_EQ_STR(context_of(s, "", 0, NULL),
+                 "1.q0 1.a0 1.q1 1.a1 1.q2 1.a2 1.q3 1.a3 1.q4 1.a4 1.q5 1.a5 1.q6 1.a6 1.q7 1.a7 "
+                 "1.q8 1.a8 1.q9 1.a9");
+    phi_session_free(s);
+}
+
+TEST(earlier_loops_in_scope_are_compacted_whole_and_keep_the_block_they_have) {
+    phi_compaction_config config = first_and_recent(1, 1);
+    size_t n = 0;
+    phi_session *s;
+    config.scope_runs = 2;
+    config.focus_message = "Names!";
+    begin_session();
+    loop_of_turns("s.m.0", NULL, 4);
+    loop_of_turns("s.m.1", "s.m.0", 4);
+    begin_loop("s.m.2", "s.m.1");
+    turns("s.m.2", 2);
+    put("],'compaction_block':{'keep_compacted':{'range':{'startTurn':0,'endTurn':1},"
+        "'messages':[");
+    said("user", NULL, -1, "old");
+    put("]}}}");
+    loop_of_turns("s.m.3", "s.m.2", 6);
+    s = read_it();
+    REQUIRE(s != NULL);
+    CHECK_EQ_INT(phi_session_compact(s, phi_str_of("s.m.3"), 0, &config, NULL, 5, &n), PHI_OK);
+    CHECK_EQ_INT(n, 2);
+    CHECK(s->loops[0]->block == NULL); /* beyond the scope */
+    REQUIRE(s->loops[1]->block != NULL && s->loops[3]->block != NULL);
+    CHECK(!s->loops[1]->block->keep_first.present);
+    CHECK(!s->loops[1]->block->keep_recent.present);
+    check_range(&s->loops[1]->block->keep_compacted, 0, 3);
+    check_range(&s->loops[3]->block->keep_compacted, 1, 4);
+    config.focus_message = NULL;
+    CHECK_EQ_STR(context_of(s, "s.m.3", 0, &config),
+                 "Names! [User] 1.q0\n[Summary] 1.a0\n[User] 1.q1\n[Summary] 1.a1\n"
+                 "[User] 1.q2\n[Summary] 1.a2\n[User] 1.q3\n[Summary] 1.a3 old 3.q0 3.a0 "
+                 "Names! [User] 3.q1\n[Summary] 3.a1\n[User] 3.q2\n[Summary] 3.a2\n"
+                 "[User] 3.q3\n[Summary] 3.a3\n[User] 3.q4\n[Summary] 3.a4 3.q5 3.a5");
+    phi_session_free(s);
+}
+
+static void called(const char *id, int turn, const char *loop) {
+    comma();
+    put("{'role':'assistant','content':[{'type':'toolCall','id':'%s','name':'t','arguments':{}}],"
+        "'stopReason':'toolUse','model':'m','provider':'p','usage':{'input':1,'output':1},"
+        "'timestamp':1",
+        id);
+    if (turn >= 0) put(",'turnId':{'loopId':'%s','turnIndex':%d}", loop, turn);
+    put("}");
+}
+
+static void result(const char *id, int turn, const char *loop, const char *text) {
+    comma();
+    put("{'role':'toolResult','toolCallId':'%s','toolName':'t','isError':false,'timestamp':1,"
+        "'content':[{'type':'text','text':'%s'}]",
+        id, text);
+    if (turn >= 0) put(",'turnId':{'loopId':'%s','turnIndex':%d}", loop, turn);
+    put("}");
+}
+
+TEST(long_results_of_recent_turns_are_cut_and_those_of_first_ones_are_not) {
+    phi_compaction_config config = first_and_recent(1, 1);
+    phi_session *s;
+    config.tool_output_max_lines = 2;
+    begin_session();
+    begin_loop("s.m.1", NULL);
+    called("c0", 0, "s.m.1");
+    result("c0", 0, "s.m.1", "1\\n2\\n3\\n4");
+    called("c1", 1, "s.m.1");
+    result("c1", 1, "s.m.1", "1\\n2\\n3\\n4");
+    put("]}");
+    s = read_it();
+    REQUIRE(s != NULL);
+    CHECK_EQ_INT(phi_session_compact(s, phi_str_of(""), 0, &config, NULL, 0, NULL), PHI_OK);
+    CHECK_EQ_STR(context_of(s, "", 0, NULL),
+                 "call 1\n2\n3\n4 call 1\n\n[... 2 lines truncated ...]\n\n4");
+    phi_session_free(s);
+}
+
+TEST(no_section_parts_a_call_from_its_result) {
+    phi_compaction_config config = first_and_recent(2, 1);
+    const phi_compaction_block *b;
+    phi_session *s;
+    begin_session();
+    begin_loop("s.m.1", NULL);
+    said("user", NULL, -1, "q");
+    called("c0", -1, NULL);
+    result("c0", -1, NULL, "r0");
+    said("assistant", NULL, -1, "middle");
+    called("c1", -1, NULL);
+    result("c1", -1, NULL, "r1");
+    put("]}");
+    s = read_it();
+    REQUIRE(s != NULL);
+    CHECK_EQ_INT(phi_session_compact(s, phi_str_of(""), 0, &config, NULL, 0, NULL), PHI_OK);
+    b = s->loops[0]->block;
+    REQUIRE(b != NULL);
+    check_range(&b->keep_first, 0, 0);
+    check_range(&b->keep_compacted, 1, 3);
+    check_range(&b->keep_recent, 4, 5);
+    phi_session_free(s);
+}
+
+TEST(blocks_that_were_made_are_written_and_read_back) {
+    phi_compaction_config config = first_and_recent(2, 5);
+    phi_allocator allocator = test_allocator();
+    phi_memory memory;
+    phi_arena arena;
+    phi_session *s, *back = NULL;
+    phi_str json;
+    char before[4096];
+    begin_session();
+    loop_of_turns("s.m.1", NULL, 20);
+    loop_of_turns("s.m.2", "s.m.1", 20);
+    s = read_it();
+    REQUIRE(s != NULL);
+    CHECK_EQ_INT(phi_session_compact(s, phi_str_of(""), 0, &config, NULL, 0, NULL), PHI_OK);
+    (void)snprintf(before, sizeof before, "%s", context_of(s, "", 0, NULL));
+    phi_memory_init(&memory, &allocator, 0);
+    phi_arena_init(&arena, &memory, 0);
+    REQUIRE(phi_session_to_json(s, 0, &arena, &json) == PHI_OK);
+    REQUIRE(phi_session_from_json(json, &allocator, 0, &back, NULL) == PHI_OK);
+    CHECK_EQ_STR(context_of(back, "", 0, NULL), before);
+    phi_session_free(back);
+    phi_session_free(s);
+    phi_arena_free(&arena);
+}
+
+/* ---- into an agent ---- */
+
+TEST(an_agent_goes_on_with_a_session_of_the_original_and_its_blocks) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_agent agent = rig_agent(r, &desc);
+    phi_memory memory;
+    phi_arena arena;
+    const phi_message *list = NULL;
+    size_t count = 0;
+    phi_session *s;
+    begin_session();
+    book_s_loop(13);
+    s = read_it();
+    REQUIRE(s != NULL);
+    phi_memory_init(&memory, NULL, 0);
+    phi_arena_init(&arena, &memory, 0);
+    CHECK_EQ_INT(phi_session_context(s, phi_str_of(""), PHI_SESSION_ROOTS_GO_ON, NULL, NULL, &arena,
+                                     &list, &count),
+                 PHI_OK);
+    CHECK_EQ_INT(phi_replace_messages(agent, list, count), PHI_OK);
+    phi_arena_free(&arena);
+    phi_session_free(s);
+    rig_says(r, "on");
+    CHECK_EQ_INT(phi_prompt(agent, "and now?"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 100), 0);
+    CHECK_STR(phi_message_at(agent, 4)->content[0].text, "[Summary]");
+    CHECK_STR(phi_message_at(agent, 6)->content[0].text, "cut");
+    CHECK_STR(phi_message_at(agent, 8)->content[0].text, "on");
+    CHECK_EQ_INT(phi_message_count(agent), 9);
+    rig_free(r);
+}
+
+/* ---- into a thread ---- */
+
+static run_log l;
+
+static const char *shown(void) {
+    static char out[16 * 1024];
+    const phi_view_item *items = NULL;
+    phi_message list[256];
+    phi_arena arena;
+    size_t count = 0, i;
+    phi_arena_init(&arena, &l.memory, 0);
+    CHECK_EQ_INT(phi_thread_view(runs_thread(&l), NULL, UINT64_MAX, &arena, &items, &count),
+                 PHI_OK);
+    for (i = 0; i < count && i < 256; i++) list[i] = *items[i].message;
+    (void)snprintf(out, sizeof out, "%s", words_of(list, i));
+    phi_arena_free(&arena);
+    return out;
+}
+
+static phi_status import(const phi_session *s, const phi_compaction_config *config) {
+    char words[200];
+    phi_status status = phi_session_to_thread(s, phi_str_of(""), PHI_SESSION_ROOTS_GO_ON, config,
+                                              NULL, runs_thread(&l), words, sizeof words);
+    CHECK_EQ_STR(words, "");
+    return status;
+}
+
+TEST(in_a_thread_the_originals_stand_behind_the_blocks_and_come_back) {
+    phi_rewrite r;
+    phi_entry e;
+    phi_session *s;
+    begin_session();
+    loop_of_turns("s.m.0", NULL, 2);
+    book_s_loop(14);
+    s = read_it();
+    REQUIRE(s != NULL);
+    runs_open(&l);
+    runs_text(&l, PHI_ROLE_USER, 0, "before");
+    CHECK_EQ_INT(import(s, NULL), PHI_OK);
+    CHECK_EQ_INT(phi_thread_count(runs_thread(&l)), 1 + 4 + 28 + 1);
+    CHECK_EQ_STR(shown(), "before 0.q0 0.a0 0.q1 0.a1 1.q0 1.a0 1.q1 1.a1 [Summary] recent cut "
+                          "1.q13 1.a13");
+    CHECK_EQ_INT(phi_thread_entry(runs_thread(&l), 33, &e), PHI_OK);
+    CHECK_EQ_INT(e.rewrite->reason, PHI_REWRITE_COMPACTION);
+    CHECK(e.rewrite->spans[0].summary);
+    memset(&r, 0, sizeof r);
+    r.revoke = e.rewrite->op_id;
+    CHECK_EQ_INT(phi_thread_rewrite(runs_thread(&l), &r, NULL, NULL, 0), PHI_OK);
+    CHECK(strstr(shown(), "1.q7 1.a7 1.q8") != NULL);
+    phi_session_free(s);
+    runs_close(&l);
+}
+
+TEST(in_a_thread_earlier_loops_are_what_is_compacted_and_those_beyond_the_scope_nothing) {
+    phi_compaction_config config = first_and_recent(1, 1);
+    phi_session *s;
+    char before[4096];
+    config.scope_runs = 1;
+    begin_session();
+    loop_of_turns("s.m.1", NULL, 3);
+    loop_of_turns("s.m.2", NULL, 3);
+    loop_of_turns("s.m.3", NULL, 3);
+    s = read_it();
+    REQUIRE(s != NULL);
+    CHECK_EQ_INT(
+        phi_session_compact(s, phi_str_of(""), PHI_SESSION_ROOTS_GO_ON, &config, NULL, 0, NULL),
+        PHI_OK);
+    runs_open(&l);
+    CHECK_EQ_INT(import(s, &config), PHI_OK);
+    (void)snprintf(before, sizeof before, "%s",
+                   context_of(s, "", PHI_SESSION_ROOTS_GO_ON, &config));
+    CHECK_EQ_STR(shown(), before);
+    CHECK(strncmp(shown(), "[User] 2.q0\n", 12) == 0);
+    phi_session_free(s);
+    runs_close(&l);
+}
+
+TEST(in_a_thread_only_results_that_were_cut_are_replaced) {
+    phi_compaction_config config = first_and_recent(1, 1);
+    phi_entry e;
+    phi_session *s;
+    config.tool_output_max_lines = 2;
+    begin_session();
+    begin_loop("s.m.1", NULL);
+    said("user", "s.m.1", 0, "q");
+    called("c1", 1, "s.m.1");
+    result("c1", 1, "s.m.1", "1\\n2\\n3\\n4");
+    put("]}");
+    s = read_it();
+    REQUIRE(s != NULL);
+    CHECK_EQ_INT(phi_session_compact(s, phi_str_of(""), 0, &config, NULL, 0, NULL), PHI_OK);
+    runs_open(&l);
+    CHECK_EQ_INT(import(s, NULL), PHI_OK);
+    CHECK_EQ_STR(shown(), "q call 1\n\n[... 2 lines truncated ...]\n\n4");
+    REQUIRE(phi_thread_entry(runs_thread(&l), 3, &e) == PHI_OK);
+    CHECK_EQ_INT(e.rewrite->span_count, 1);
+    CHECK_EQ_INT(e.rewrite->spans[0].from, 2);
+    CHECK_EQ_INT(e.rewrite->spans[0].to, 2);
+    phi_session_free(s);
+    runs_close(&l);
+}
+
+TEST(in_a_thread_a_block_that_parts_a_call_from_its_result_replaces_everything) {
+    phi_entry e;
+    phi_session *s;
+    begin_session();
+    begin_loop("s.m.1", NULL);
+    said("user", NULL, -1, "q");
+    called("c1", -1, NULL);
+    result("c1", -1, NULL, "r");
+    said("assistant", NULL, -1, "a");
+    put("],'compaction_block':{'keep_first':{'startTurn':0,'endTurn':1},'keep_compacted':"
+        "{'range':{'startTurn':2,'endTurn':3},'messages':[");
+    said("user", NULL, -1, "[Summary]");
+    put("]}}}");
+    s = read_it();
+    REQUIRE(s != NULL);
+    runs_open(&l);
+    CHECK_EQ_INT(import(s, NULL), PHI_OK);
+    CHECK_EQ_STR(shown(), "q call [Summary]"); /* what is sent gets a result that says so */
+    REQUIRE(phi_thread_entry(runs_thread(&l), 4, &e) == PHI_OK);
+    CHECK_EQ_INT(e.rewrite->spans[0].to, 3);
+    CHECK_EQ_INT(phi_thread_count(runs_thread(&l)), 5);
+    phi_session_free(s);
+    runs_close(&l);
+}
+
+TEST(a_block_without_messages_of_its_loop_is_all_there_is) {
+    phi_session *s;
+    begin_session();
+    begin_loop("s.m.1", NULL);
+    put("],'compaction_block':{'keep_compacted':{'range':{'startTurn':0,'endTurn':3},'messages':[");
+    said("user", NULL, -1, "[Summary]");
+    put("]}}}");
+    s = read_it();
+    REQUIRE(s != NULL);
+    CHECK_EQ_STR(context_of(s, "", 0, NULL), "[Summary]");
+    runs_open(&l);
+    CHECK_EQ_INT(import(s, NULL), PHI_OK);
+    CHECK_EQ_STR(shown(), "[Summary]");
+    phi_session_free(s);
+    begin_session();
+    s = read_it();
+    REQUIRE(s != NULL);
+    CHECK_EQ_INT(import(s, NULL), PHI_OK); /* nothing at all */
+    CHECK_EQ_INT(phi_thread_count(runs_thread(&l)), 1);
+    phi_session_free(s);
+    runs_close(&l);
+}
+
+TEST(a_message_that_is_unfit_for_a_thread_is_named) {
+    char words[200];
+    phi_session *s;
+    begin_session();
+    begin_loop("s.m.1", NULL);
+    said("user", NULL, -1, "q");
+    put(",{'role':'user','content':[],'timestamp':1}]}");
+    s = read_it();
+    REQUIRE(s != NULL);
+    runs_open(&l);
+    CHECK_EQ_INT(phi_session_to_thread(s, phi_str_of(""), 0, NULL, NULL, runs_thread(&l), words,
+                                       sizeof words),
+                 PHI_BAD_ARG);
+    CHECK_EQ_STR(words, "message 1: there is no content");
+    CHECK_EQ_INT(phi_thread_count(runs_thread(&l)), 0);
+    CHECK_EQ_INT(phi_session_to_thread(s, phi_str_of("t"), 0, NULL, NULL, runs_thread(&l), NULL, 0),
+                 PHI_NOT_FOUND);
+    CHECK_EQ_INT(phi_session_to_thread(s, phi_str_of(""), 0, NULL, NULL, NULL, NULL, 0),
+                 PHI_BAD_ARG);
+    phi_session_free(s);
+    runs_close(&l);
+}
+
+/* ---- no memory ---- */
+
+static bool all_of_it(void) {
+    phi_compaction_config config = first_and_recent(2, 5);
+    phi_allocator allocator = test_allocator();
+    phi_memory memory;
+    phi_arena arena;
+    const phi_message *list = NULL;
+    size_t count = 0, n = 9;
+    phi_session *s = NULL;
+    bool done;
+    phi_memory_init(&memory, &allocator, 0);
+    phi_arena_init(&arena, &memory, 0);
+    done = phi_session_from_json(phi__str(made, made_len), &allocator, 0, &s, NULL) == PHI_OK;
+    if (done && phi_session_compact(s, phi_str_of(""), 0, &config, NULL, 0, &n) != PHI_OK) {
+        CHECK(s->loops[0]->block == NULL && s->loops[1]->block == NULL);
+        CHECK_EQ_INT(n, 0);
+        done = false;
+    }
+    done = done && phi_session_context(s, phi_str_of(""), 0, &config, NULL, &arena, &list,
+                                       &count) == PHI_OK;
+    if (done) CHECK_EQ_INT(count, 1 + 4 + 1 + 10);
+    runs_open(&l);
+    if (done && phi_session_to_thread(s, phi_str_of(""), 0, NULL, NULL, runs_thread(&l), NULL, 0) !=
+                    PHI_OK) {
+        CHECK(phi_thread_count(runs_thread(&l)) % 80 == 0); /* all, or nothing */
+        done = false;
+    }
+    if (done) CHECK_EQ_INT(phi_thread_count(runs_thread(&l)), 81);
+    runs_close(&l);
+    phi_session_free(s);
+    phi_arena_free(&arena);
+    return done;
+}
+
+TEST(blocks_survive_every_failed_allocation) {
+    int n = 0;
+    bool tripped;
+    begin_session();
+    loop_of_turns("s.m.1", NULL, 20);
+    loop_of_turns("s.m.2", "s.m.1", 20);
+    put("]}");
+    do {
+        bool done;
+        test_alloc_fail_at(n++);
+        done = all_of_it();
+        tripped = test_alloc_tripped();
+        test_alloc_fail_at(-1);
+        CHECK_EQ_INT(done, !tripped);
+        CHECK_EQ_INT(test_alloc_live_bytes(), 0);
+    } while (tripped);
+    CHECK(n > 8);
+}
+
+TEST_MAIN(
+    TEST_ENTRY(without_a_block_three_turns_are_their_six_messages),
+    TEST_ENTRY(of_the_loop_itself_all_three_sections_are_loaded),
+    TEST_ENTRY(turns_that_came_after_a_block_was_made_are_loaded_behind_it),
+    TEST_ENTRY(of_an_earlier_loop_only_what_is_compacted_is_loaded),
+    TEST_ENTRY(an_earlier_loop_whose_block_has_nothing_compacted_loads_nothing),
+    TEST_ENTRY(earlier_loops_beyond_the_scope_are_skipped),
+    TEST_ENTRY(with_a_budget_of_80_tokens_the_newest_earlier_loop_is_in_and_the_older_out),
+    TEST_ENTRY(sections_that_overlap_load_no_turn_twice),
+    TEST_ENTRY(ranges_past_the_end_are_empty_and_messages_without_an_id_are_turns_of_their_own),
+    TEST_ENTRY(only_the_way_to_a_loop_is_loaded),
+    TEST_ENTRY(of_a_group_the_selected_loop_is_gone_on_from),
+    TEST_ENTRY(a_loop_that_is_not_there_and_a_session_without_messages),
+    TEST_ENTRY(of_20_turns_with_2_first_and_5_recent_2_to_14_are_compacted),
+    TEST_ENTRY(ten_turns_have_nothing_compacted_and_the_recent_begin_behind_the_first),
+    TEST_ENTRY(earlier_loops_in_scope_are_compacted_whole_and_keep_the_block_they_have),
+    TEST_ENTRY(long_results_of_recent_turns_are_cut_and_those_of_first_ones_are_not),
+    TEST_ENTRY(no_section_parts_a_call_from_its_result),
+    TEST_ENTRY(blocks_that_were_made_are_written_and_read_back),
+    TEST_ENTRY(an_agent_goes_on_with_a_session_of_the_original_and_its_blocks),
+    TEST_ENTRY(in_a_thread_the_originals_stand_behind_the_blocks_and_come_back),
+    TEST_ENTRY(in_a_thread_earlier_loops_are_what_is_compacted_and_those_beyond_the_scope_nothing),
+    TEST_ENTRY(in_a_thread_only_results_that_were_cut_are_replaced),
+    TEST_ENTRY(in_a_thread_a_block_that_parts_a_call_from_its_result_replaces_everything),
+    TEST_ENTRY(a_block_without_messages_of_its_loop_is_all_there_is),
+    TEST_ENTRY(a_message_that_is_unfit_for_a_thread_is_named),
+    TEST_ENTRY(blocks_survive_every_failed_allocation))
