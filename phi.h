@@ -1362,11 +1362,11 @@ PHI_API void phi_answer_fail(phi_answer *answer, phi_failure_kind kind, bool ret
 #endif /* PHI__PUB_WIRE */
 
 #ifdef PHI__PUB_THREAD
-#if PHI__PUB_THREAD != 0x752dc7b4
+#if PHI__PUB_THREAD != 0x5efa86da
 #error "phi: two versions of src/thread in one file"
 #endif
 #else
-#define PHI__PUB_THREAD 0x752dc7b4
+#define PHI__PUB_THREAD 0x5efa86da
 
 /* ---- src/thread/thread.h ---- */
 
@@ -1599,7 +1599,7 @@ typedef struct phi_compaction_config {
                                     (default 0.9) */
     double budget_threshold_pct;   /* ... and the headroom below which it begins (default 0.05) */
     phi_compaction_scope scope;
-    uint32_t scope_runs;         /* (default 3) */
+    uint32_t scope_runs;         /* (default 3; UINT32_MAX: all) */
     uint64_t scope_tokens;       /* (default: max_context_tokens) */
     uint32_t keep_first_turns;   /* of the current run, as they are (default 2) */
     bool keep_no_first;          /* none, whatever keep_first_turns says */
@@ -3325,11 +3325,11 @@ PHI_API phi_status phi_summarize(phi_agent agent, uint64_t from_seq, uint64_t to
 #endif /* PHI__PUB_AGENT */
 
 #ifdef PHI__PUB_SESSION
-#if PHI__PUB_SESSION != 0xa3fcdbf9
+#if PHI__PUB_SESSION != 0x65484456
 #error "phi: two versions of src/session in one file"
 #endif
 #else
-#define PHI__PUB_SESSION 0xa3fcdbf9
+#define PHI__PUB_SESSION 0x65484456
 
 /* ---- src/session/file_store.h ---- */
 
@@ -3818,7 +3818,8 @@ PHI_API phi_status phi_session_context(const phi_session *session, phi_str loop_
 /* The same in a thread: all messages of the way are appended, those that are not loaded too, and blocks and scope are one rewrite
    behind them, a compaction, so that the thread shows what phi_session_context loads; revoked, it shows everything. The
    thread may hold something before. A summary is one: a later compaction takes over its lines. A block that a
-   rewrite cannot follow, since it parts a call from its result, replaces all messages at once.
+   rewrite cannot follow, since it parts a call from its result, replaces all messages at once. Runs over the thread that have
+   the session's id get loop ids that follow that of the last message.
    PHI_BUSY: a run goes over the thread; PHI_BAD_ARG: also a message that is unfit for a thread, and words (may be NULL)
    say which; PHI_NOT_FOUND; PHI_NO_MEMORY, what the store says: nothing changed, or the messages are there and the
    rewrite is not. */
@@ -3864,11 +3865,11 @@ PHI_API phi_status phi_session_add_blocks(phi_session *session, const phi_thread
 #endif
 
 #ifdef PHI__IMP_BASE
-#if PHI__IMP_BASE != 0x12d59f63
+#if PHI__IMP_BASE != 0xcb76520a
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__IMP_BASE 0x12d59f63
+#define PHI__IMP_BASE 0xcb76520a
 
 /* ---- src/base/base_in.h ---- */
 
@@ -3915,6 +3916,12 @@ static inline phi_str phi__str(const char *at, size_t len) {
     return s;
 }
 
+/* In line: of a literal the compiler knows how long it is. */
+static inline bool phi__str_is(phi_str s, const char *text) {
+    size_t n = strlen(text);
+    return s.len == n && (n == 0 || memcmp(s.at, text, n) == 0);
+}
+
 static inline size_t phi__min(size_t a, size_t b) { return a < b ? a : b; }
 static inline size_t phi__max(size_t a, size_t b) { return a > b ? a : b; }
 
@@ -3933,7 +3940,6 @@ PHI__FN void *phi__grow(phi_memory *memory, void *ptr, size_t *cap, size_t need,
 PHI__FN size_t phi__add(size_t a, size_t b);
 PHI__FN size_t phi__mul(size_t a, size_t b);
 
-PHI__FN bool phi__str_is(phi_str s, const char *text);
 PHI__FN bool phi__str_starts(phi_str s, const char *prefix);
 /* ASCII only, as header names and error phrases are. */
 PHI__FN bool phi__str_is_nocase(phi_str s, const char *text);
@@ -4466,11 +4472,6 @@ PHI__FN void *phi__grow(phi_memory *memory, void *ptr, size_t *cap, size_t need,
     return out;
 }
 
-PHI__FN bool phi__str_is(phi_str s, const char *text) {
-    size_t n = strlen(text);
-    return s.len == n && (n == 0 || memcmp(s.at, text, n) == 0);
-}
-
 PHI__FN bool phi__str_starts(phi_str s, const char *prefix) {
     size_t n = strlen(prefix);
     return s.len >= n && (n == 0 || memcmp(s.at, prefix, n) == 0);
@@ -4517,7 +4518,7 @@ PHI__FN bool phi__str_to_u64(phi_str s, uint64_t *out) {
     if (s.len == 0) return false;
     for (i = 0; i < s.len; i++) {
         unsigned digit = (unsigned)(unsigned char)s.at[i] - '0';
-        if (digit > 9 || n > (UINT64_MAX - digit) / 10) return false;
+        if (digit > 9 || (i >= 19 && n > (UINT64_MAX - digit) / 10)) return false; /* 19 do fit */
         n = n * 10 + digit;
     }
     *out = n;
@@ -4685,7 +4686,12 @@ PHI__FN void phi__buf_text(phi__buf *buf, const char *text) {
     phi__buf_add(buf, text, strlen(text));
 }
 
-PHI__FN void phi__buf_char(phi__buf *buf, char c) { phi__buf_add(buf, &c, 1); }
+PHI__FN void phi__buf_char(phi__buf *buf, char c) {
+    char *to = buf->len < buf->cap && !buf->failed ? buf->at + buf->len : phi__buf_reserve(buf, 1);
+    if (to == NULL) return;
+    *to = c;
+    buf->len++;
+}
 
 PHI__FN void phi__buf_u64(phi__buf *buf, uint64_t n) {
     char digits[20];
@@ -5255,11 +5261,11 @@ PHI__FN size_t phi__utf8_put(char out[4], uint32_t code) {
 #endif /* PHI__IMP_BASE */
 
 #ifdef PHI__IMP_TEXT
-#if PHI__IMP_TEXT != 0x344ea323
+#if PHI__IMP_TEXT != 0x1c991f6d
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__IMP_TEXT 0x344ea323
+#define PHI__IMP_TEXT 0x1c991f6d
 
 /* ---- src/text/json_in.h ---- */
 
@@ -5319,6 +5325,22 @@ static inline void phi__json_append(phi_json *container, phi_json *child) {
     container->v.last = child;
     container->len++;
 }
+
+/* ---- looking at a tree ---- */
+
+/* A string as phi_json_str, or "". */
+static inline phi_str phi__json_text_of(const phi_json *node) {
+    bool is = node != NULL && phi__json_kind_of(node) == PHI__JSON_STRING;
+    return is ? phi__str(node->v.str, node->len) : PHI__LIT("");
+}
+
+/* A name of phi__json_pick's, from a literal. */
+#define PHI__JSON_NAME(literal)                                                                    \
+    { (literal), sizeof(literal) - 1 }
+
+/* What phi_json_get finds for each of the names, in one pass: quick where members come in about their order. */
+PHI__FN void phi__json_pick(const phi_json *object, const phi_str *names, size_t count,
+                            const phi_json **found);
 
 /* ---- writing into a buffer; a failure shows in buf->failed ---- */
 
@@ -6577,6 +6599,34 @@ PHI__FN bool phi__json_path_step(const char **path, phi__json_step *step) {
     return true;
 }
 
+/* Which of names[from..to) it has; `to`: none of them. They are not empty, and the first byte mostly tells. */
+static inline size_t phi__json_name_of(const phi_json *child, const phi_str *names, size_t from,
+                                       size_t to) {
+    size_t len = phi__json_key_len(child), i;
+    for (i = from; i < to; i++)
+        if (names[i].len == len && names[i].at[0] == child->key[0] &&
+            memcmp(names[i].at, child->key, len) == 0)
+            break;
+    return i;
+}
+
+PHI__FN void phi__json_pick(const phi_json *object, const phi_str *names, size_t count,
+                            const phi_json **found) {
+    size_t left = phi_json_is_object(object) ? object->len : 0, next = 0, i;
+    const phi_json *child = left > 0 ? object->v.last : NULL;
+    for (i = 0; i < count; i++) found[i] = NULL;
+    for (; left > 0; left--) {
+        child = child->next;
+        i = phi__json_name_of(child, names, next, count);
+        if (i == count) {
+            i = phi__json_name_of(child, names, 0, next);
+            if (i == next) continue;
+        }
+        found[i] = child;
+        next = i + 1;
+    }
+}
+
 /* ---- public: types ---- */
 
 PHI_API phi_json_type phi_json_type_of(const phi_json *node) {
@@ -6694,7 +6744,7 @@ PHI_API phi_json *phi_json_get_n(const phi_json *object, phi_str key) {
 }
 
 PHI_API phi_json *phi_json_get(const phi_json *object, const char *key) {
-    return key == NULL ? NULL : phi_json_get_n(object, phi_str_of(key));
+    return key == NULL || object == NULL ? NULL : phi_json_get_n(object, phi_str_of(key));
 }
 
 PHI_API phi_json *phi_json_at(const phi_json *array, size_t index) {
@@ -7342,6 +7392,7 @@ enum phi__json_state {
 };
 
 #define PHI__JSON_NUMBER_MOST 65536u /* bytes; keeps the work of one step bounded */
+#define PHI__JSON_COPY_MOST 4096u    /* bytes; for the same reason */
 #define PHI__JSON_KEY_MOST 0xffffffu
 #define PHI__JSON_DEPTH 512u /* by default */
 
@@ -7561,6 +7612,11 @@ static inline const char *phi__json_read_text_closed(phi_json_reader *r, const c
         r->to = bytes == SIZE_MAX ? NULL : phi__arena_bytes(r->arena, bytes);
         if (r->to == NULL) return phi__json_read_no_memory(r, quote);
         r->string = r->to;
+        if (r->bad == 0 && (size_t)(r->odd - from) <= PHI__JSON_COPY_MOST) {
+            memcpy(r->to, from, (size_t)(r->odd - from)); /* nothing in there changes */
+            r->to += r->odd - from;
+            from = r->odd;
+        }
     }
     r->quote = quote;
     r->state = PHI__JSON_REWRITE;
@@ -7842,6 +7898,7 @@ PHI_API phi_status phi_json_parse(phi_arena *arena, phi_str text, uint32_t flags
     return status;
 }
 #undef PHI__JSON_NUMBER_MOST
+#undef PHI__JSON_COPY_MOST
 #undef PHI__JSON_KEY_MOST
 #undef PHI__JSON_DEPTH
 #undef PHI__JSON_SLAB
@@ -8068,6 +8125,7 @@ static const char *phi__json_put_special(const char *at, const char *end, bool a
     return at + (n == 0 ? 1 : n);
 }
 
+#define PHI__JSON_WRITE_ROOM 256u   /* bytes to begin with: a small text then needs no more */
 #define PHI__JSON_ESCAPE_SLICE 256u /* bytes of text; room is made for what they may become */
 #define PHI__JSON_OVER 16u          /* bytes that may be written past what counts */
 
@@ -8317,11 +8375,13 @@ PHI_API phi_status phi_json_write(phi_arena *arena, const phi_json *node, uint32
     phi_status status;
     if (arena == NULL || out == NULL) return PHI_BAD_ARG;
     phi__buf_init(&buf, arena->memory);
+    (void)phi__buf_reserve(&buf, PHI__JSON_WRITE_ROOM);
     status = phi__json_write(&buf, node, flags);
     if (status == PHI_OK && !phi__arena_str(arena, phi__buf_str(&buf), out)) status = PHI_NO_MEMORY;
     phi__buf_free(&buf);
     return status;
 }
+#undef PHI__JSON_WRITE_ROOM
 #undef PHI__JSON_ESCAPE_SLICE
 #undef PHI__JSON_OVER
 
@@ -14104,11 +14164,11 @@ PHI__FN void phi__wake_drain(phi__wake *wake) {
 #endif /* PHI__IMP_IO */
 
 #ifdef PHI__IMP_MODEL
-#if PHI__IMP_MODEL != 0x19fd8b8a
+#if PHI__IMP_MODEL != 0x4686f073
 #error "phi: two versions of src/model in one file"
 #endif
 #else
-#define PHI__IMP_MODEL 0x19fd8b8a
+#define PHI__IMP_MODEL 0x4686f073
 
 /* ---- src/model/message_in.h ---- */
 
@@ -14217,30 +14277,36 @@ static const char *const phi__message_roles[] = {"", "user", "assistant", "toolR
 
 /* ---- copying ---- */
 
+/* Most are empty. */
+static inline bool phi__message_copy_str(phi_arena *arena, phi_str from, phi_str *to) {
+    *to = PHI__LIT("");
+    return from.len == 0 || phi__arena_str(arena, from, to);
+}
+
 static bool phi__message_copy_content(const phi_content *from, phi_content *to, phi_arena *arena) {
     *to = *from;
-    return phi__arena_str(arena, from->text, &to->text) &&
-           phi__arena_str(arena, from->data, &to->data) &&
-           phi__arena_str(arena, from->mime_type, &to->mime_type) &&
-           phi__arena_str(arena, from->id, &to->id) &&
-           phi__arena_str(arena, from->name, &to->name) &&
-           phi__arena_str(arena, from->arguments, &to->arguments) &&
-           phi__arena_str(arena, from->signature, &to->signature) &&
-           phi__arena_str(arena, from->replay, &to->replay);
+    return phi__message_copy_str(arena, from->text, &to->text) &&
+           phi__message_copy_str(arena, from->data, &to->data) &&
+           phi__message_copy_str(arena, from->mime_type, &to->mime_type) &&
+           phi__message_copy_str(arena, from->id, &to->id) &&
+           phi__message_copy_str(arena, from->name, &to->name) &&
+           phi__message_copy_str(arena, from->arguments, &to->arguments) &&
+           phi__message_copy_str(arena, from->signature, &to->signature) &&
+           phi__message_copy_str(arena, from->replay, &to->replay);
 }
 
 static bool phi__message_copy_strings(const phi_message *from, phi_message *to, phi_arena *arena) {
-    return phi__arena_str(arena, from->loop_id, &to->loop_id) &&
-           phi__arena_str(arena, from->raw_stop_reason, &to->raw_stop_reason) &&
-           phi__arena_str(arena, from->model, &to->model) &&
-           phi__arena_str(arena, from->provider, &to->provider) &&
-           phi__arena_str(arena, from->protocol, &to->protocol) &&
-           phi__arena_str(arena, from->error_message, &to->error_message) &&
-           phi__arena_str(arena, from->tool_call_id, &to->tool_call_id) &&
-           phi__arena_str(arena, from->tool_name, &to->tool_name) &&
-           phi__arena_str(arena, from->details, &to->details) &&
-           phi__arena_str(arena, from->extension_kind, &to->extension_kind) &&
-           phi__arena_str(arena, from->extension_data, &to->extension_data);
+    return phi__message_copy_str(arena, from->loop_id, &to->loop_id) &&
+           phi__message_copy_str(arena, from->raw_stop_reason, &to->raw_stop_reason) &&
+           phi__message_copy_str(arena, from->model, &to->model) &&
+           phi__message_copy_str(arena, from->provider, &to->provider) &&
+           phi__message_copy_str(arena, from->protocol, &to->protocol) &&
+           phi__message_copy_str(arena, from->error_message, &to->error_message) &&
+           phi__message_copy_str(arena, from->tool_call_id, &to->tool_call_id) &&
+           phi__message_copy_str(arena, from->tool_name, &to->tool_name) &&
+           phi__message_copy_str(arena, from->details, &to->details) &&
+           phi__message_copy_str(arena, from->extension_kind, &to->extension_kind) &&
+           phi__message_copy_str(arena, from->extension_data, &to->extension_data);
 }
 
 /* ---- writing ---- */
@@ -14417,9 +14483,7 @@ static phi_status phi__message_bad(phi__message_reader *r, const char *words) {
 }
 
 /* The tree's strings live as long as the arena: nothing to copy. */
-static phi_str phi__message_str(const phi_json *object, const char *key) {
-    return phi_json_str(phi_json_get(object, key), "");
-}
+static phi_str phi__message_str(const phi_json *node) { return phi__json_text_of(node); }
 
 PHI__FN bool phi__message_get_value(const phi_json *node, phi_arena *arena, phi_str *out) {
     if (phi_json_is_string(node)) *out = phi_json_str(node, "");
@@ -14438,36 +14502,60 @@ static phi_str phi__message_protocol(phi_str api) {
     return api;
 }
 
+/* The members of a block that are read, about in the order in which they are written. */
+#define PHI__MESSAGE_BLOCK_LIST(X)                                                                 \
+    X(TYPE, "type")                                                                                \
+    X(TEXT, "text")                                                                                \
+    X(THINKING, "thinking")                                                                        \
+    X(DATA, "data")                                                                                \
+    X(MIME_TYPE, "mimeType")                                                                       \
+    X(ID, "id")                                                                                    \
+    X(NAME, "name")                                                                                \
+    X(ARGUMENTS, "arguments")                                                                      \
+    X(SIGNATURE, "signature")                                                                      \
+    X(REDACTED, "redacted")                                                                        \
+    X(INCOMPLETE, "incomplete")                                                                    \
+    X(REPLAY, "replay")
+
+#define PHI_X(name, text) PHI__MESSAGE_BLOCK_##name,
+enum { PHI__MESSAGE_BLOCK_LIST(PHI_X) PHI__MESSAGE_BLOCK_COUNT };
+#undef PHI_X
+#define PHI_X(name, text) PHI__JSON_NAME(text),
+static const phi_str phi__message_block_names[] = {PHI__MESSAGE_BLOCK_LIST(PHI_X)};
+#undef PHI_X
+
 static bool phi__message_get_content(phi__message_reader *r, const phi_json *node,
                                      phi_content *out) {
-    phi_str type = phi__message_str(node, "type");
-    const phi_json *replay;
+    const phi_json *in[PHI__MESSAGE_BLOCK_COUNT];
+    phi_str type;
+    phi__json_pick(node, phi__message_block_names, PHI__MESSAGE_BLOCK_COUNT, in);
+    type = phi__message_str(in[PHI__MESSAGE_BLOCK_TYPE]);
     memset(out, 0, sizeof *out);
     if (phi__str_is(type, "text")) {
         out->kind = PHI_CONTENT_TEXT;
-        out->text = phi__message_str(node, "text");
-        out->name = phi__message_str(node, "name");
+        out->text = phi__message_str(in[PHI__MESSAGE_BLOCK_TEXT]);
+        out->name = phi__message_str(in[PHI__MESSAGE_BLOCK_NAME]);
     } else if (phi__str_is(type, "image")) {
         out->kind = PHI_CONTENT_IMAGE;
-        out->data = phi__message_str(node, "data");
-        out->mime_type = phi__message_str(node, "mimeType");
+        out->data = phi__message_str(in[PHI__MESSAGE_BLOCK_DATA]);
+        out->mime_type = phi__message_str(in[PHI__MESSAGE_BLOCK_MIME_TYPE]);
     } else if (phi__str_is(type, "thinking")) {
         out->kind = PHI_CONTENT_THINKING;
-        out->text = phi__message_str(node, "thinking");
-        out->redacted = phi_json_bool(phi_json_get(node, "redacted"), false);
+        out->text = phi__message_str(in[PHI__MESSAGE_BLOCK_THINKING]);
+        out->redacted = phi_json_bool(in[PHI__MESSAGE_BLOCK_REDACTED], false);
     } else if (phi__str_is(type, "toolCall")) {
         out->kind = PHI_CONTENT_TOOL_CALL;
-        out->id = phi__message_str(node, "id");
-        out->name = phi__message_str(node, "name");
+        out->id = phi__message_str(in[PHI__MESSAGE_BLOCK_ID]);
+        out->name = phi__message_str(in[PHI__MESSAGE_BLOCK_NAME]);
         out->arguments = PHI__LIT("{}");
-        if (!phi__message_get_value(phi_json_get(node, "arguments"), r->arena, &out->arguments))
+        if (!phi__message_get_value(in[PHI__MESSAGE_BLOCK_ARGUMENTS], r->arena, &out->arguments))
             r->no_memory = true;
-        out->incomplete = phi_json_bool(phi_json_get(node, "incomplete"), false);
+        out->incomplete = phi_json_bool(in[PHI__MESSAGE_BLOCK_INCOMPLETE], false);
     } else
         return false;
-    out->signature = phi__message_str(node, "signature");
-    replay = phi_json_get(node, "replay");
-    if (replay != NULL && phi_json_write(r->arena, replay, 0, &out->replay) == PHI_NO_MEMORY)
+    out->signature = phi__message_str(in[PHI__MESSAGE_BLOCK_SIGNATURE]);
+    if (in[PHI__MESSAGE_BLOCK_REPLAY] != NULL &&
+        phi_json_write(r->arena, in[PHI__MESSAGE_BLOCK_REPLAY], 0, &out->replay) == PHI_NO_MEMORY)
         r->no_memory = true;
     return true;
 }
@@ -14492,13 +14580,18 @@ static phi_status phi__message_blocks(phi__message_reader *r, const phi_json *ar
 }
 
 PHI__FN phi_usage phi__message_get_usage(const phi_json *node) {
+    static const phi_str names[] = {PHI__JSON_NAME("input"),       PHI__JSON_NAME("output"),
+                                    PHI__JSON_NAME("reasoning"),   PHI__JSON_NAME("cache_read"),
+                                    PHI__JSON_NAME("cache_write"), PHI__JSON_NAME("total_tokens")};
+    const phi_json *in[PHI__COUNT(names)];
     phi_usage usage;
-    usage.input = phi_json_uint(phi_json_get(node, "input"), 0);
-    usage.output = phi_json_uint(phi_json_get(node, "output"), 0);
-    usage.reasoning = phi_json_uint(phi_json_get(node, "reasoning"), 0);
-    usage.cache_read = phi_json_uint(phi_json_get(node, "cache_read"), 0);
-    usage.cache_write = phi_json_uint(phi_json_get(node, "cache_write"), 0);
-    usage.total_tokens = phi_json_uint(phi_json_get(node, "total_tokens"), 0);
+    phi__json_pick(node, names, PHI__COUNT(names), in);
+    usage.input = phi_json_uint(in[0], 0);
+    usage.output = phi_json_uint(in[1], 0);
+    usage.reasoning = phi_json_uint(in[2], 0);
+    usage.cache_read = phi_json_uint(in[3], 0);
+    usage.cache_write = phi_json_uint(in[4], 0);
+    usage.total_tokens = phi_json_uint(in[5], 0);
     return usage;
 }
 
@@ -14517,43 +14610,76 @@ static phi_role phi__message_get_role(phi_str text) {
     return PHI_ROLE_EXTENSION;
 }
 
+/* The members of a message that are read, in the order in which they are written. */
+#define PHI__MESSAGE_LIST(X)                                                                       \
+    X(ROLE, "role")                                                                                \
+    X(KIND, "kind")                                                                                \
+    X(DATA, "data")                                                                                \
+    X(CALL_ID, "toolCallId")                                                                       \
+    X(TOOL_NAME, "toolName")                                                                       \
+    X(CONTENT, "content")                                                                          \
+    X(STOP_REASON, "stopReason")                                                                   \
+    X(MODEL, "model")                                                                              \
+    X(PROVIDER, "provider")                                                                        \
+    X(API, "api")                                                                                  \
+    X(USAGE, "usage")                                                                              \
+    X(ERROR, "error_message")                                                                      \
+    X(IS_ERROR, "isError")                                                                         \
+    X(TIMESTAMP, "timestamp")                                                                      \
+    X(TURN, "turnId")
+
+#define PHI_X(name, text) PHI__MESSAGE_IN_##name,
+enum { PHI__MESSAGE_LIST(PHI_X) PHI__MESSAGE_IN_COUNT };
+#undef PHI_X
+#define PHI_X(name, text) PHI__JSON_NAME(text),
+static const phi_str phi__message_names[] = {PHI__MESSAGE_LIST(PHI_X)};
+#undef PHI_X
+
+static phi_status phi__message_read_extension(phi__message_reader *r, const phi_json *const *in,
+                                              phi_message *out) {
+    const phi_json *data = in[PHI__MESSAGE_IN_DATA];
+    if (!phi_json_is_string(in[PHI__MESSAGE_IN_KIND]) || data == NULL)
+        return phi__message_bad(r, "role: expected user, assistant, toolResult, or a kind and "
+                                   "data of an extension");
+    out->extension_kind = phi__message_str(in[PHI__MESSAGE_IN_KIND]);
+    return phi_json_write(r->arena, data, 0, &out->extension_data) == PHI_NO_MEMORY ? PHI_NO_MEMORY
+                                                                                    : PHI_OK;
+}
+
+static void phi__message_read_turn(const phi_json *turn, phi_message *out) {
+    const phi_json *loop_id = phi_json_get(turn, "loopId");
+    if (!phi_json_is_string(loop_id)) return;
+    out->loop_id = phi__message_str(loop_id);
+    out->turn_index = (uint32_t)phi_json_uint(phi_json_get(turn, "turnIndex"), 0);
+}
+
 static phi_status phi__message_read(phi__message_reader *r, const phi_json *root,
                                     phi_message *out) {
+    const phi_json *in[PHI__MESSAGE_IN_COUNT];
     phi_status status;
-    const phi_json *turn = phi_json_get(root, "turnId"), *data = phi_json_get(root, "data");
     memset(out, 0, sizeof *out);
     if (!phi_json_is_object(root)) return phi__message_bad(r, "expected an object: a message");
-    if (!phi_json_is_string(phi_json_get(root, "role")))
+    phi__json_pick(root, phi__message_names, PHI__MESSAGE_IN_COUNT, in);
+    if (!phi_json_is_string(in[PHI__MESSAGE_IN_ROLE]))
         return phi__message_bad(r, "role: expected a string, such as \"user\"");
-    out->role = phi__message_get_role(phi__message_str(root, "role"));
-    out->timestamp_ms = phi_json_int(phi_json_get(root, "timestamp"), 0);
-    if (phi_json_is_string(phi_json_get(turn, "loopId"))) {
-        out->loop_id = phi__message_str(turn, "loopId");
-        out->turn_index = (uint32_t)phi_json_uint(phi_json_get(turn, "turnIndex"), 0);
-    }
-    if (out->role == PHI_ROLE_EXTENSION) {
-        if (!phi_json_is_string(phi_json_get(root, "kind")) || data == NULL)
-            return phi__message_bad(r, "role: expected user, assistant, toolResult, or a kind and "
-                                       "data of an extension");
-        out->extension_kind = phi__message_str(root, "kind");
-        if (phi_json_write(r->arena, data, 0, &out->extension_data) == PHI_NO_MEMORY)
-            return PHI_NO_MEMORY;
-        return PHI_OK;
-    }
-    status = phi__message_blocks(r, phi_json_get(root, "content"), out);
+    out->role = phi__message_get_role(phi__message_str(in[PHI__MESSAGE_IN_ROLE]));
+    out->timestamp_ms = phi_json_int(in[PHI__MESSAGE_IN_TIMESTAMP], 0);
+    phi__message_read_turn(in[PHI__MESSAGE_IN_TURN], out);
+    if (out->role == PHI_ROLE_EXTENSION) return phi__message_read_extension(r, in, out);
+    status = phi__message_blocks(r, in[PHI__MESSAGE_IN_CONTENT], out);
     if (status != PHI_OK) return status;
     if (out->role == PHI_ROLE_ASSISTANT) {
-        out->stop_reason = phi__message_get_stop(phi__message_str(root, "stopReason"));
-        out->model = phi__message_str(root, "model");
-        out->provider = phi__message_str(root, "provider");
-        out->protocol = phi__message_protocol(phi__message_str(root, "api"));
-        out->usage = phi__message_get_usage(phi_json_get(root, "usage"));
-        out->error_message = phi__message_str(root, "error_message");
+        out->stop_reason = phi__message_get_stop(phi__message_str(in[PHI__MESSAGE_IN_STOP_REASON]));
+        out->model = phi__message_str(in[PHI__MESSAGE_IN_MODEL]);
+        out->provider = phi__message_str(in[PHI__MESSAGE_IN_PROVIDER]);
+        out->protocol = phi__message_protocol(phi__message_str(in[PHI__MESSAGE_IN_API]));
+        out->usage = phi__message_get_usage(in[PHI__MESSAGE_IN_USAGE]);
+        out->error_message = phi__message_str(in[PHI__MESSAGE_IN_ERROR]);
     }
     if (out->role == PHI_ROLE_TOOL_RESULT) {
-        out->tool_call_id = phi__message_str(root, "toolCallId");
-        out->tool_name = phi__message_str(root, "toolName");
-        out->is_error = phi_json_bool(phi_json_get(root, "isError"), false);
+        out->tool_call_id = phi__message_str(in[PHI__MESSAGE_IN_CALL_ID]);
+        out->tool_name = phi__message_str(in[PHI__MESSAGE_IN_TOOL_NAME]);
+        out->is_error = phi_json_bool(in[PHI__MESSAGE_IN_IS_ERROR], false);
     }
     return PHI_OK;
 }
@@ -14669,6 +14795,8 @@ PHI_API phi_status phi_message_from_json(phi_str json, phi_arena *arena, phi_mes
     if (status == PHI_TOO_BIG) status = PHI_PARSE;
     return status == PHI_OK ? phi__message_get(root, arena, out, error) : status;
 }
+#undef PHI__MESSAGE_BLOCK_LIST
+#undef PHI__MESSAGE_LIST
 
 /* ---- src/model/model.c ---- */
 
@@ -15051,11 +15179,11 @@ PHI_API double phi_cache_hit_rate(const phi_usage *usage) {
 #endif /* PHI__IMP_MODEL */
 
 #ifdef PHI__IMP_WIRE
-#if PHI__IMP_WIRE != 0x89ded49c
+#if PHI__IMP_WIRE != 0x8d9700ce
 #error "phi: two versions of src/wire in one file"
 #endif
 #else
-#define PHI__IMP_WIRE 0x89ded49c
+#define PHI__IMP_WIRE 0x8d9700ce
 
 /* ---- src/wire/claude_in.h ---- */
 
@@ -19165,9 +19293,11 @@ PHI__FN const phi__codec *phi__codec_find(phi_str protocol) {
 }
 
 PHI__FN uint64_t phi__origin_of(phi_str model, phi_str provider, phi_str protocol) {
-    const phi__codec *codec = phi__codec_find(protocol);
+    const phi__codec *codec;
     uint64_t hash;
-    if (model.len == 0 || provider.len == 0 || codec == NULL) return 0;
+    if (model.len == 0 || provider.len == 0) return 0;
+    codec = phi__codec_find(protocol);
+    if (codec == NULL) return 0;
     hash = phi__hash(phi_str_of(codec->protocol), 0);
     hash = phi__hash(provider, hash);
     hash = phi__hash(model, hash);
@@ -25486,11 +25616,11 @@ PHI_API void phi_answer_fail(phi_answer *answer, phi_failure_kind kind, bool ret
 #endif /* PHI__IMP_WIRE */
 
 #ifdef PHI__IMP_THREAD
-#if PHI__IMP_THREAD != 0xd16dde01
+#if PHI__IMP_THREAD != 0x347523f5
 #error "phi: two versions of src/thread in one file"
 #endif
 #else
-#define PHI__IMP_THREAD 0xd16dde01
+#define PHI__IMP_THREAD 0x347523f5
 
 /* ---- src/thread/compact_in.h ---- */
 
@@ -25835,7 +25965,10 @@ PHI__FN bool phi__thread_index_ops(phi__thread *thread);
 PHI__FN void phi__entry_put(phi__buf *out, const phi__thread *thread, const phi__entry *entry,
                             phi_arena *scratch);
 
-enum { PHI__ENTRY_WORDS = 240 };
+enum {
+    PHI__ENTRY_WORDS = 240,
+    PHI__ENTRY_SCRATCH = 16384 /* bytes; most entries need no other block */
+};
 
 typedef struct phi__entry_reader {
     phi__thread *thread;
@@ -27716,6 +27849,28 @@ PHI__FN void phi__entry_put(phi__buf *out, const phi__thread *thread, const phi_
 #include <stdarg.h>
 #include <stdio.h>
 
+/* The members of any entry, and of one that is a message, in the order in which they are written. */
+#define PHI__ENTRY_LIST(X)                                                                         \
+    X(SEQ, "seq")                                                                                  \
+    X(KIND, "kind")                                                                                \
+    X(AT, "at")                                                                                    \
+    X(LANE, "lane")                                                                                \
+    X(LOOP, "loop")                                                                                \
+    X(TURN, "turn")                                                                                \
+    X(IS_DURABLE, "durable")                                                                       \
+    X(IS_SYNTHETIC, "synthetic")                                                                   \
+    X(IS_SUMMARY, "summary")                                                                       \
+    X(IS_UNMEASURED, "unmeasured")                                                                 \
+    X(MESSAGE, "message")                                                                          \
+    X(MORE, "more")
+
+#define PHI_X(name, text) PHI__ENTRY_IN_##name,
+enum { PHI__ENTRY_LIST(PHI_X) PHI__ENTRY_IN_COUNT };
+#undef PHI_X
+#define PHI_X(name, text) PHI__JSON_NAME(text),
+static const phi_str phi__entry_names[] = {PHI__ENTRY_LIST(PHI_X)};
+#undef PHI_X
+
 /* ---- shared ---- */
 
 static phi_status phi__entry_bad(phi__entry_reader *r, const char *format, ...) PHI_PRINTF(2, 3);
@@ -27731,13 +27886,13 @@ static phi_status phi__entry_bad(phi__entry_reader *r, const char *format, ...) 
 PHI__FN void phi__entry_reader_init(phi__entry_reader *reader, phi__thread *thread) {
     memset(reader, 0, sizeof *reader);
     reader->thread = thread;
-    phi_arena_init(&reader->scratch, thread->memory, 0);
+    phi_arena_init(&reader->scratch, thread->memory, PHI__ENTRY_SCRATCH);
 }
 
 PHI__FN void phi__entry_reader_free(phi__entry_reader *reader) { phi_arena_free(&reader->scratch); }
 
 static phi_str phi__entry_get_str(const phi_json *object, const char *key) {
-    return phi_json_str(phi_json_get(object, key), "");
+    return phi__json_text_of(phi_json_get(object, key));
 }
 
 static uint64_t phi__entry_get_u64(const phi_json *object, const char *key) {
@@ -27814,10 +27969,9 @@ static phi_status phi__entry_get_extension(phi__entry_reader *r, const phi_json 
     return status == PHI_PARSE ? phi__entry_bad(r, "more: %s", error.message) : status;
 }
 
-/* In the scratch arena. */
-PHI__FN phi_status phi__entry_get_message(phi__entry_reader *r, const phi_json *holder,
-                                          phi_message *out) {
-    const phi_json *node = phi_json_get(holder, "message"), *more = phi_json_get(holder, "more");
+/* Of the members "message" and "more"; in the scratch arena. */
+static phi_status phi__entry_get_whole(phi__entry_reader *r, const phi_json *node,
+                                       const phi_json *more, phi_message *out) {
     phi_parse_error error;
     phi_status status;
     if (node == NULL) return phi__entry_bad(r, "message is missing");
@@ -27832,26 +27986,33 @@ PHI__FN phi_status phi__entry_get_message(phi__entry_reader *r, const phi_json *
     out->details = phi__entry_get_str(more, "details");
     if (out->role == PHI_ROLE_EXTENSION || out->loop_id.len == 0)
         out->turn_index = phi__entry_get_u32(more, "turn");
-    return phi__entry_get_exact(r, phi_json_get(more, "exact"), out);
+    return more != NULL ? phi__entry_get_exact(r, phi_json_get(more, "exact"), out) : PHI_OK;
 }
 
-static uint32_t phi__entry_get_flag(const phi_json *root, const char *key, int flag) {
-    return phi_json_bool(phi_json_get(root, key), false) ? (uint32_t)flag : 0;
+PHI__FN phi_status phi__entry_get_message(phi__entry_reader *r, const phi_json *holder,
+                                          phi_message *out) {
+    return phi__entry_get_whole(r, phi_json_get(holder, "message"), phi_json_get(holder, "more"),
+                                out);
 }
 
-static phi_status phi__entry_read_message(phi__entry_reader *r, const phi_json *root,
+static uint32_t phi__entry_get_flag(const phi_json *node, int flag) {
+    return phi_json_bool(node, false) ? (uint32_t)flag : 0;
+}
+
+static phi_status phi__entry_read_message(phi__entry_reader *r, const phi_json *const *in,
                                           phi__entry *entry) {
     phi_message message;
     phi_message *kept;
-    phi_status status = phi__entry_get_message(r, root, &message);
+    phi_status status =
+        phi__entry_get_whole(r, in[PHI__ENTRY_IN_MESSAGE], in[PHI__ENTRY_IN_MORE], &message);
     if (status != PHI_OK) return status;
     kept = phi__thread_keep(r->thread, &message);
     if (kept == NULL || !phi__thread_claim_calls(r->thread, kept)) return PHI_NO_MEMORY;
     entry->message = kept;
-    entry->flags = phi__entry_get_flag(root, "durable", PHI_ENTRY_DURABLE) |
-                   phi__entry_get_flag(root, "synthetic", PHI_ITEM_SYNTHETIC) |
-                   phi__entry_get_flag(root, "summary", PHI_ITEM_SUMMARY) |
-                   phi__entry_get_flag(root, "unmeasured", PHI_ITEM_UNMEASURED);
+    entry->flags = phi__entry_get_flag(in[PHI__ENTRY_IN_IS_DURABLE], PHI_ENTRY_DURABLE) |
+                   phi__entry_get_flag(in[PHI__ENTRY_IN_IS_SYNTHETIC], PHI_ITEM_SYNTHETIC) |
+                   phi__entry_get_flag(in[PHI__ENTRY_IN_IS_SUMMARY], PHI_ITEM_SUMMARY) |
+                   phi__entry_get_flag(in[PHI__ENTRY_IN_IS_UNMEASURED], PHI_ITEM_UNMEASURED);
     return PHI_OK;
 }
 
@@ -27991,7 +28152,8 @@ static phi_status phi__entry_read_note(phi__entry_reader *r, const phi_json *roo
 /* ---- entries that only stand in the list ---- */
 
 static phi_status phi__entry_read_plain(phi__entry_reader *r, const phi_json *root,
-                                        phi_entry_kind kind, phi_str loop_id) {
+                                        const phi_json *const *in, phi_entry_kind kind,
+                                        phi_str loop_id) {
     phi__thread *thread = r->thread;
     phi__entry *entry = (phi__entry *)phi__arena_zero(phi__thread_room(thread), sizeof *entry);
     phi_status status = PHI_OK;
@@ -28000,7 +28162,7 @@ static phi_status phi__entry_read_plain(phi__entry_reader *r, const phi_json *ro
     entry->kind = kind;
     entry->loop_id = loop_id;
     switch (kind) {
-    case PHI_ENTRY_MESSAGE: status = phi__entry_read_message(r, root, entry); break;
+    case PHI_ENTRY_MESSAGE: status = phi__entry_read_message(r, in, entry); break;
     case PHI_ENTRY_LOOP_START: status = phi__entry_read_loop_start(r, root, entry); break;
     case PHI_ENTRY_LOOP_END: status = phi__entry_read_loop_end(r, root, entry); break;
     case PHI_ENTRY_TURN_START: status = phi__entry_read_turn_start(r, root, entry); break;
@@ -28143,17 +28305,16 @@ static phi_status phi__entry_read_switch(phi__entry_reader *r, uint32_t lane) {
 
 /* ---- all of it ---- */
 
-static phi_status phi__entry_check_place(phi__entry_reader *r, const phi_json *root, int *kind,
-                                         uint32_t *lane) {
+static phi_status phi__entry_check_place(phi__entry_reader *r, const phi_json *root,
+                                         const phi_json *const *in, int *kind, uint32_t *lane) {
     const phi__thread *thread = r->thread;
-    uint64_t seq = phi_json_uint(phi_json_get(root, "seq"), UINT64_MAX);
-    phi_str name = phi_json_str(phi_json_get(root, "lane"), PHI_LANE_DEFAULT);
+    phi_str name = phi_json_str(in[PHI__ENTRY_IN_LANE], PHI_LANE_DEFAULT);
     if (!phi_json_is_object(root)) return phi__entry_bad(r, "expected an object: an entry");
-    if (seq != thread->count)
+    if (phi_json_uint(in[PHI__ENTRY_IN_SEQ], UINT64_MAX) != thread->count)
         return phi__entry_bad(r, "seq: expected %llu", (unsigned long long)thread->count);
-    *kind = phi__entry_number(phi__entry_get_str(root, "kind"), phi__entry_kind_word);
+    *kind = phi__entry_number(phi__json_text_of(in[PHI__ENTRY_IN_KIND]), phi__entry_kind_word);
     if (*kind < PHI_ENTRY_MESSAGE) return phi__entry_bad(r, "kind is none of its words");
-    if (phi__entry_get_u64(root, "turn") > UINT32_MAX)
+    if (phi_json_uint(in[PHI__ENTRY_IN_TURN], 0) > UINT32_MAX)
         return phi__entry_bad(r, "turn is larger than there are turns");
     *lane = phi__thread_find_lane(thread, name);
     if (*kind == PHI_ENTRY_LANE) return PHI_OK;
@@ -28166,14 +28327,18 @@ static phi_status phi__entry_check_place(phi__entry_reader *r, const phi_json *r
 }
 
 static phi_status phi__entry_read_tree(phi__entry_reader *r, const phi_json *root) {
+    const phi_json *in[PHI__ENTRY_IN_COUNT];
     phi__thread *thread = r->thread;
     phi__entry *entry;
     phi_str loop_id = {"", 0};
     uint32_t lane = 0;
     int kind = 0;
-    phi_status status = phi__entry_check_place(r, root, &kind, &lane);
+    phi_status status;
+    phi__json_pick(root, phi__entry_names, PHI__ENTRY_IN_COUNT, in);
+    status = phi__entry_check_place(r, root, in, &kind, &lane);
     if (status != PHI_OK) return status;
-    if (!phi__entry_keep_loop(r, phi__entry_get_str(root, "loop"), &loop_id)) return PHI_NO_MEMORY;
+    if (!phi__entry_keep_loop(r, phi__json_text_of(in[PHI__ENTRY_IN_LOOP]), &loop_id))
+        return PHI_NO_MEMORY;
     if (kind == PHI_ENTRY_REWRITE)
         status = phi__entry_read_rewrite(r, root, loop_id);
     else if (kind == PHI_ENTRY_LANE)
@@ -28181,16 +28346,18 @@ static phi_status phi__entry_read_tree(phi__entry_reader *r, const phi_json *roo
     else if (kind == PHI_ENTRY_SWITCH)
         status = phi__entry_read_switch(r, lane);
     else
-        status = phi__entry_read_plain(r, root, (phi_entry_kind)kind, loop_id);
+        status = phi__entry_read_plain(r, root, in, (phi_entry_kind)kind, loop_id);
     if (status != PHI_OK) return status;
     entry = thread->entries[thread->held - 1];
-    entry->at_ms = phi_json_int(phi_json_get(root, "at"), 0);
+    entry->at_ms = phi_json_int(in[PHI__ENTRY_IN_AT], 0);
     entry->loop_id = loop_id;
-    entry->turn_index = phi__entry_get_u32(root, "turn");
+    entry->turn_index = (uint32_t)phi_json_uint(in[PHI__ENTRY_IN_TURN], 0);
     return phi__thread_roll(thread, &r->loop_id) ? PHI_OK : PHI_NO_MEMORY;
 }
 
+/* An entry has its own time: the clock is not looked at, or a tape would have to know of what is read when. */
 PHI__FN phi_status phi__entry_read(phi__entry_reader *reader, phi_str json) {
+    phi__io *io = reader->thread->io;
     phi_json *root = NULL;
     phi_parse_error error;
     phi_status status;
@@ -28199,8 +28366,13 @@ PHI__FN phi_status phi__entry_read(phi__entry_reader *reader, phi_str json) {
     status = phi_json_parse(&reader->scratch, json, PHI_JSON_BORROW, &root, &error);
     if (status == PHI_PARSE || status == PHI_TOO_BIG)
         return phi__entry_bad(reader, "column %u: %s", (unsigned)error.column, error.message);
-    return status == PHI_OK ? phi__entry_read_tree(reader, root) : status;
+    if (status != PHI_OK) return status;
+    reader->thread->io = NULL;
+    status = phi__entry_read_tree(reader, root);
+    reader->thread->io = io;
+    return status;
 }
+#undef PHI__ENTRY_LIST
 
 /* ---- src/thread/explain.c ---- */
 
@@ -32408,11 +32580,11 @@ PHI_API phi_status phi_thread_fresh(phi_thread *thread) {
 #endif /* PHI__IMP_THREAD */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x5fc96c18
+#if PHI__IMP_LOOP != 0x7aa72653
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x5fc96c18
+#define PHI__IMP_LOOP 0x7aa72653
 
 /* ---- src/loop/session_in.h ---- */
 
@@ -32461,6 +32633,11 @@ PHI__FN uint32_t phi__session_next(phi__sessions *sessions, phi__session *sessio
 PHI__FN uint32_t phi__session_count_so_far(phi__session *session, phi_str segment);
 PHI__FN bool phi__session_go_on(phi__sessions *sessions, phi__session *session, phi_str segment,
                                 uint64_t runs);
+/* The N of "session.segment.N", and the segment; 0: the id is not of this session. And that such a run was: numbers count
+   on from it. False: no memory. */
+PHI__FN uint64_t phi__session_number(const phi__session *session, phi_str loop_id,
+                                     phi_str *segment);
+PHI__FN bool phi__session_saw(phi__sessions *sessions, phi__session *session, phi_str loop_id);
 /* Gives the last number back: a run that could not begin. */
 PHI__FN void phi__session_undo(phi__session *session, phi_str segment);
 
@@ -34467,19 +34644,27 @@ PHI__FN void phi__call_resume(phi__toolcall *call) {
         phi__call_begin(call, tool->resume);
 }
 
-/* Goes on where the last step stopped, so that none starves under a small budget. The ring may change
-   under way: a round is over when it comes to a call that had its turn. */
+/* With a tape, a step in which nothing but this tool has added to the log is no empty one. */
+static void phi__call_poll_tool(phi_runtime *rt, phi__toolcall *call) {
+    const phi__agent *agent = call->run->agent; /* it stays until the step's end */
+    size_t count = agent->thread->count;
+    uint32_t gen = call->gen;
+    phi_flow flow = call->tool->step(call->tool->user_data, phi__call_handle(call));
+    phi__call_flow(call, gen, flow);
+    if (rt->tape != NULL && agent->slot != NULL && agent->thread->count != count)
+        rt->tape->ops->fired(rt->tape);
+}
+
+/* Goes on where the last step stopped, so that none starves under a small budget; with a tape all have their turn in
+   each. The ring may change under way: a round is over when it comes to a call that had its turn. */
 PHI__FN void phi__calls_poll(phi_runtime *rt) {
     rt->poll_round++;
     while (rt->polled != NULL && rt->polled->poll_round != rt->poll_round) {
         phi__toolcall *call = rt->polled;
-        uint32_t gen = call->gen;
-        phi_flow flow;
         rt->polled = call->poll_next;
         call->poll_round = rt->poll_round;
-        flow = call->tool->step(call->tool->user_data, phi__call_handle(call));
-        phi__call_flow(call, gen, flow);
-        if (phi__step_spent(rt)) return;
+        phi__call_poll_tool(rt, call);
+        if (rt->tape == NULL && phi__step_spent(rt)) return;
     }
 }
 
@@ -38444,6 +38629,16 @@ PHI__FN phi__state phi__run_no_memory(phi__run *run) {
 
 /* ---- beginning ---- */
 
+/* A history that came from elsewhere, or that runs of other agents went over, has runs that are not counted yet: its newest
+   message tells of them. */
+static bool phi__run_count_on(phi__agent *agent) {
+    const phi__fold *fold = &agent->thread->fold;
+    size_t i = fold->count;
+    while (i > 0 && fold->items[i - 1].message->loop_id.len == 0) i--;
+    return i == 0 || phi__session_saw(&agent->rt->sessions, agent->session,
+                                      fold->items[i - 1].message->loop_id);
+}
+
 static bool phi__run_name(phi__run *run, const phi__run_order *order) {
     phi__agent *agent = run->agent;
     phi__buf name;
@@ -38451,6 +38646,7 @@ static bool phi__run_name(phi__run *run, const phi__run_order *order) {
     bool done;
     if (order->loop_id.len > 0)
         return phi__arena_str(phi__thread_room(agent->thread), order->loop_id, &run->loop_id);
+    if (!phi__run_count_on(agent)) return false;
     n = phi__session_next(&agent->rt->sessions, agent->session, agent->segment);
     if (n == 0) return false;
     phi__buf_init(&name, &agent->memory);
@@ -39238,6 +39434,26 @@ PHI__FN bool phi__session_go_on(phi__sessions *sessions, phi__session *session, 
     return true;
 }
 
+PHI__FN uint64_t phi__session_number(const phi__session *session, phi_str loop_id,
+                                     phi_str *segment) {
+    size_t from = session->id.len + 1, dot = loop_id.len;
+    uint64_t n = 0;
+    if (loop_id.len <= from || memcmp(loop_id.at, session->id.at, from - 1) != 0 ||
+        loop_id.at[from - 1] != '.')
+        return 0;
+    while (dot > from && loop_id.at[dot - 1] != '.') dot--;
+    if (dot <= from || !phi__str_to_u64(phi__str(loop_id.at + dot, loop_id.len - dot), &n))
+        return 0;
+    *segment = phi__str(loop_id.at + from, dot - 1 - from);
+    return n;
+}
+
+PHI__FN bool phi__session_saw(phi__sessions *sessions, phi__session *session, phi_str loop_id) {
+    phi_str segment;
+    uint64_t n = phi__session_number(session, loop_id, &segment);
+    return n == 0 || phi__session_go_on(sessions, session, segment, n);
+}
+
 PHI__FN void phi__session_undo(phi__session *session, phi_str segment) {
     phi__session_count *count = phi__session_count_of(session, segment);
     if (count != NULL && count->runs > 0) count->runs--;
@@ -39552,11 +39768,19 @@ PHI__FN const phi__entry *phi__run_reply_entry(const phi__run *run) {
     return NULL;
 }
 
+/* The beginning of the turn under way: what its tools wish goes by it. */
+static void phi__stored_pin_turn(const phi__thread *thread) {
+    size_t i = thread->held;
+    while (i > 0 && thread->entries[i - 1]->kind != PHI_ENTRY_TURN_START) i--;
+    if (i > 0) phi__thread_pin(thread->entries[i - 1]->segment);
+}
+
 /* What the loop and its host hold on to, besides what is shown. False: no memory. */
 static bool phi__stored_pin(const phi__thread *thread) {
     const phi__response *response;
     const phi__entry *reply;
     phi__run *run = (phi__run *)thread->user;
+    if (run != NULL && run->response != NULL) phi__response_update(run->response, run);
     if (thread->of_agent) {
         response = phi__stored_agent(thread)->responses;
         for (; response != NULL; response = response->older) {
@@ -39565,6 +39789,7 @@ static bool phi__stored_pin(const phi__thread *thread) {
         }
     }
     if (run == NULL) return true;
+    if (run->turn_open) phi__stored_pin_turn(thread);
     reply = phi__run_reply_entry(run);
     if (reply != NULL) phi__thread_pin(reply->segment);
     return phi__context_pin(run);
@@ -40988,11 +41213,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0xbf6701d1
+#if PHI__IMP_AGENT != 0xca9df2f4
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0xbf6701d1
+#define PHI__IMP_AGENT 0xca9df2f4
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -42290,20 +42515,6 @@ PHI_API const phi_profile *phi_agent_profile(phi_agent handle) {
 
 /* ---- going on where the log ends ---- */
 
-/* The N of "session.segment.N", and the segment; 0: the id is not of this session. */
-static uint64_t phi__kept_number(phi_str loop_id, phi_str session, phi_str *segment) {
-    size_t from = session.len + 1, dot = loop_id.len;
-    uint64_t n = 0;
-    if (loop_id.len <= from || memcmp(loop_id.at, session.at, session.len) != 0 ||
-        loop_id.at[session.len] != '.')
-        return 0;
-    while (dot > from && loop_id.at[dot - 1] != '.') dot--;
-    if (dot <= from || !phi__str_to_u64(phi__str(loop_id.at + dot, loop_id.len - dot), &n))
-        return 0;
-    *segment = phi__str(loop_id.at + from, dot - 1 - from);
-    return n;
-}
-
 static const phi__entry *phi__kept_last_run(const phi__thread *thread) {
     size_t i = thread->held; /* it was read just now: nothing is away */
     while (i > 0)
@@ -42318,12 +42529,9 @@ static bool phi__kept_counts(phi__agent *agent, phi__session *session) {
     size_t i;
     for (i = 0; i < thread->held; i++) {
         const phi__entry *entry = thread->entries[i];
-        phi_str segment;
-        uint64_t n;
         if (entry->kind != PHI_ENTRY_LOOP_START) continue;
         loops++;
-        n = phi__kept_number(entry->loop_id, session->id, &segment);
-        if (n > 0 && !phi__session_go_on(&agent->rt->sessions, session, segment, n)) return false;
+        if (!phi__session_saw(&agent->rt->sessions, session, entry->loop_id)) return false;
     }
     if (loops > agent->loops) agent->loops = loops;
     return true;
@@ -42358,7 +42566,7 @@ static bool phi__kept_go_on(phi__agent *agent, bool anew, bool given_session) {
     }
     phi__agent_disown(agent, &agent->last_loop_id);
     agent->last_active_us = 0;
-    if (phi__kept_number(last_loop_id, agent->session->id, &segment) > 0)
+    if (phi__session_number(agent->session, last_loop_id, &segment) > 0)
         agent->last_loop_id = last_loop_id;
     else
         phi__agent_disown(agent, &last_loop_id);
@@ -44325,14 +44533,14 @@ static phi_status phi__newses_error(phi__agent *agent, const char *what, const c
 /* All that may fail comes first. */
 static phi_status phi__newses_begin(phi__agent *agent, const char *what, bool empty) {
     phi__sessions *sessions = &agent->rt->sessions;
-    char session_id[PHI__UUID_SIZE], thread_id[PHI__UUID_SIZE] = "", words[PHI__KEPT_WORDS] = "";
+    char session_id[PHI__UUID_SIZE], thread_id[PHI__UUID_SIZE], words[PHI__KEPT_WORDS] = "";
     phi__session *session;
     phi__thread before;
     phi_status status = phi__journal_sync(agent->thread, words, sizeof words);
     if (status != PHI_OK)
         return phi__newses_error(agent, what, agent->thread->journal->id, status, words);
     phi__agent_random_id(agent, session_id);
-    if (agent->thread->journal != NULL) phi__agent_random_id(agent, thread_id);
+    phi__agent_random_id(agent, thread_id); /* also without a store: chance is the same then */
     session = phi__session_take(sessions, phi_str_of(session_id));
     if (session == NULL) return phi__error(agent->rt, PHI_NO_MEMORY, "%s: out of memory", what);
     phi__exchange_begin(agent, &before);
@@ -45860,11 +46068,11 @@ PHI_API phi_status phi_summarize(phi_agent handle, uint64_t from_seq, uint64_t t
 #endif /* PHI__IMP_AGENT */
 
 #ifdef PHI__IMP_SESSION
-#if PHI__IMP_SESSION != 0x479070c8
+#if PHI__IMP_SESSION != 0xad665f6f
 #error "phi: two versions of src/session in one file"
 #endif
 #else
-#define PHI__IMP_SESSION 0x479070c8
+#define PHI__IMP_SESSION 0xad665f6f
 
 /* ---- src/session/file_store_in.h ---- */
 
@@ -46889,15 +47097,18 @@ typedef struct phi__ft_line {
 
 /* ---- lines ---- */
 
-/* The check's eight digits at the head of the line that begins at `from`. */
-static void phi__ft_seal(phi__buf *out, size_t from) {
+/* The eight digits of the check of a line. */
+static void phi__ft_digits(const char *line, size_t len, char *out) {
     static const char digits[] = "0123456789abcdef";
-    size_t rest = from + PHI__FT_CRC;
-    uint32_t crc;
+    uint32_t crc = phi__crc32(0, line + PHI__FT_CRC, len - PHI__FT_CRC);
     int i;
+    for (i = 0; i < 8; i++) out[i] = digits[crc >> (28 - 4 * i) & 15];
+}
+
+/* The check at the head of the line that begins at `from`, and the line's end. */
+static void phi__ft_seal(phi__buf *out, size_t from) {
     if (out->failed) return;
-    crc = phi__crc32(0, out->at + rest, out->len - rest);
-    for (i = 0; i < 8; i++) out->at[from + 8 + (size_t)i] = digits[crc >> (28 - 4 * i) & 15];
+    phi__ft_digits(out->at + from, out->len - from, out->at + from + 8);
     phi__buf_char(out, '\n');
 }
 
@@ -46926,21 +47137,12 @@ static void phi__ft_put(phi__buf *out, uint64_t seq, uint64_t first, uint64_t la
 
 /* Whether the line is what was written. */
 static bool phi__ft_checks(phi_str line) {
-    uint32_t crc = 0;
-    int i;
+    char digits[8];
     if (line.len <= PHI__FT_CRC || memcmp(line.at, "{\"crc\":\"", 8) != 0 ||
         memcmp(line.at + 16, "\",", 2) != 0)
         return false;
-    for (i = 8; i < 16; i++) {
-        char c = line.at[i];
-        if (c >= '0' && c <= '9')
-            crc = crc << 4 | (uint32_t)(c - '0');
-        else if (c >= 'a' && c <= 'f')
-            crc = crc << 4 | (uint32_t)(c - 'a' + 10);
-        else
-            return false;
-    }
-    return crc == phi__crc32(0, line.at + PHI__FT_CRC, line.len - PHI__FT_CRC);
+    phi__ft_digits(line.at, line.len, digits);
+    return memcmp(line.at + 8, digits, 8) == 0;
 }
 
 static bool phi__ft_word(phi_str *rest, const char *word) {
@@ -46979,17 +47181,23 @@ static bool phi__ft_read(phi_str line, phi__ft_line *out) {
 
 /* ---- a scan over a file ---- */
 
+/* Of an entry, behind where its group begins. */
+typedef struct phi__ft_place {
+    size_t at, len;
+} phi__ft_place;
+
 typedef struct phi__ft_scan {
     phi__fs *fs;
     intptr_t file;
-    phi__buf buf;  /* what was read and is still needed */
-    uint64_t base; /* the place in the file where buf begins */
-    size_t at;     /* the next line in it */
-    size_t keep;   /* where the group that is being read begins in it; at most `at` */
-    uint64_t line; /* the number of the line returned last */
-    bool over;     /* the file has been read to its end */
-    bool again;    /* the group has been read a second time */
-    bool stopped;  /* by `each` */
+    phi__buf buf;    /* what was read and is still needed */
+    phi__buf places; /* a phi__ft_place for each line of the group so far */
+    uint64_t base;   /* the place in the file where buf begins */
+    size_t at;       /* the next line in it */
+    size_t keep;     /* where the group that is being read begins in it; at most `at` */
+    uint64_t line;   /* the number of the line returned last */
+    bool over;       /* the file has been read to its end */
+    bool again;      /* the group has been read a second time */
+    bool stopped;    /* by `each` */
     phi__words words;
 
     uint64_t from; /* entries to give */
@@ -47046,22 +47254,28 @@ static phi_status phi__ft_next(phi__ft_scan *s, phi_str *line) {
     }
 }
 
-/* Gives the lines of a whole group, which lie in the buffer from s->keep on. */
-static phi_status phi__ft_give(phi__ft_scan *s) {
+/* Gives the entries of a whole group, whose lines lie in the buffer from s->keep on. */
+static phi_status phi__ft_give(phi__ft_scan *s, uint64_t seq) {
     phi_status status = PHI_OK;
-    while (s->keep < s->at) {
-        const char *at = s->buf.at + s->keep;
-        const char *stop = (const char *)memchr(at, '\n', s->at - s->keep);
-        size_t n = stop == NULL ? s->at - s->keep - 1 : (size_t)(stop - at);
-        phi__ft_line line;
-        if (status == PHI_OK && s->each != NULL && phi__ft_parse(phi__str(at, n), &line) &&
-            line.seq >= s->from) {
-            status = s->each(s->ctx, line.seq, line.entry);
-            s->stopped = status != PHI_OK;
-        }
-        s->keep += n + 1;
+    phi__ft_place place;
+    size_t i;
+    for (i = 0; i < s->places.len && s->each != NULL && !s->stopped; i += sizeof place, seq++) {
+        memcpy(&place, s->places.at + i, sizeof place);
+        if (seq < s->from) continue;
+        status = s->each(s->ctx, seq, phi__str(s->buf.at + s->keep + place.at, place.len));
+        s->stopped = status != PHI_OK;
     }
+    s->keep = s->at;
     return status;
+}
+
+/* A line of the group under way is whole. */
+static void phi__ft_place_line(phi__ft_scan *s, const phi__ft_line *line) {
+    phi__ft_place place;
+    if (line->seq == line->first) phi__buf_clear(&s->places);
+    place.at = (size_t)(line->entry.at - s->buf.at) - s->keep;
+    place.len = line->entry.len;
+    phi__buf_add(&s->places, (const char *)&place, sizeof place);
 }
 
 static phi_status phi__ft_damaged(phi__ft_scan *s, uint64_t line, const char *what) {
@@ -47150,13 +47364,15 @@ static phi_status phi__ft_run(phi__ft_scan *s) {
         if (next == s->count) last = line.last;
         if (line.seq != next || line.first != s->count || line.last != last)
             return phi__ft_misplaced(s, line.seq, next);
+        phi__ft_place_line(s, &line);
+        if (s->places.failed) return PHI_NO_MEMORY;
         next++;
         if (next <= last) continue;
         s->count = next;
         s->end = s->base + s->at;
         s->again = false;
         before = s->line;
-        status = phi__ft_give(s);
+        status = phi__ft_give(s, line.first);
     }
     return status;
 }
@@ -47166,6 +47382,12 @@ static void phi__ft_scan_init(phi__ft_scan *s, phi__fs *fs, intptr_t file) {
     s->fs = fs;
     s->file = file;
     phi__buf_init(&s->buf, &fs->memory);
+    phi__buf_init(&s->places, &fs->memory);
+}
+
+static void phi__ft_scan_free(phi__ft_scan *s) {
+    phi__buf_free(&s->buf);
+    phi__buf_free(&s->places);
 }
 
 static phi_status phi__ft_refuse(phi__fs_to to, phi_status status, const char *what, const char *id,
@@ -47211,7 +47433,7 @@ static phi_status phi__ft_find_tail(phi__fs *fs, intptr_t file, const phi__disk_
         *words = scan.words;
         tail->count = scan.count;
         tail->end = scan.count > 0 ? scan.end : 0;
-        phi__buf_free(&scan.buf);
+        phi__ft_scan_free(&scan);
     }
     tail->known = status == PHI_OK;
     tail->device = info->device;
@@ -47398,7 +47620,7 @@ PHI__FN phi_status phi__fs_read(void *user_data, const char *thread_id, uint64_t
         }
         (void)fs->disk.close(fs->disk.user_data, file, NULL);
     }
-    phi__buf_free(&scan.buf);
+    phi__ft_scan_free(&scan);
     if (scan.stopped) return status;
     if (status == PHI_OK && scan.count == 0) status = PHI_NOT_FOUND;
     if (status == PHI_NOT_FOUND)
@@ -51322,7 +51544,6 @@ static void phi__play_off(phi__tape *tape) {
 /* The tape is over; so are the empty steps behind its last line. */
 static void phi__play_ends(phi__tape *tape) {
     phi__post post;
-    if (tape->at < tape->count && tape->idled++ < tape->index[tape->at].n) return;
     if (tape->off || tape->rt->active == 0 || tape->rt->ready != NULL ||
         phi__inbox_peek(&tape->rt->inbox, &post))
         return;
@@ -51335,12 +51556,12 @@ static void phi__play_ends(phi__tape *tape) {
 
 /* Whether it is time for a step of the tape: after as many empty ones as there were, and where it is the host who makes
    something happen in it, or a model in the process that is asked in every step, when that is so. */
-static bool phi__play_due(phi__tape *tape) {
+static bool phi__play_due(phi__tape *tape, size_t at) {
     phi__post post;
-    const phi__tape_line *line = &tape->index[tape->at];
+    const phi__tape_line *line = &tape->index[at];
     bool acts = tape->rt->ready != NULL || tape->rt->first_polled != NULL ||
                 phi__inbox_peek(&tape->rt->inbox, &post);
-    bool comes = tape->at + 1 == tape->count || phi__play_comes_in(&tape->index[tape->at + 1]);
+    bool comes = at + 1 == tape->count || phi__play_comes_in(&tape->index[at + 1]);
     if (!acts && (!comes || tape->idled < line->n)) {
         if (tape->idled < line->n) tape->idled++;
         return false;
@@ -51348,12 +51569,24 @@ static bool phi__play_due(phi__tape *tape) {
     return true;
 }
 
+/* Whether this step is one of the empty ones: the looks that the host made at the clock behind it are yet to come. */
+static bool phi__play_idles(phi__tape *tape) {
+    size_t at = tape->at;
+    while (at < tape->count && (tape->index[at].used || tape->index[at].kind == PHI__TAPE_NOW))
+        at++;
+    if (at == tape->count) return false;
+    if (tape->index[at].kind == PHI__TAPE_T) return !phi__play_due(tape, at);
+    if (tape->index[at].kind != PHI__TAPE_OVER || tape->idled >= tape->index[at].n) return false;
+    tape->idled++;
+    return true;
+}
+
 static void phi__play_begin(phi_tape *base) {
     phi__tape *tape = phi__play_of(base);
-    if (!tape->off && !tape->open) {
+    if (!tape->off && !tape->open && !phi__play_idles(tape)) {
         bool more = phi__play_pass(tape);
         if (!more) phi__play_ends(tape);
-        if (more && phi__play_due(tape)) {
+        if (more) {
             phi__tape_line *line = &tape->index[tape->at++];
             line->used = true;
             tape->idled = 0;
@@ -51974,12 +52207,12 @@ static void phi__record_bytes(phi__tape *tape, uint64_t x, phi_str bytes) {
     phi__tape_end_line(tape);
 }
 
-/* What may be the beginning of a secret waits for what comes behind it; at the end nothing does. */
+/* What may be the beginning of a secret waits for what comes behind it; at the end nothing does. A step in which there
+   was no room has let nothing in. */
 static phi_status phi__record_pass(phi__tape *tape, phi__tape_flow *flow, phi_str more, bool last) {
     phi_status status = PHI_OK;
     size_t tail;
     phi_str bytes = more;
-    phi__record_touch(&tape->base);
     if (tape->secret_count > 0) {
         phi__buf_clear(&tape->bytes);
         phi__buf_add_str(&tape->bytes, phi__buf_str(&flow->carry));

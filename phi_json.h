@@ -491,11 +491,11 @@ PHI_API phi_status phi_schema_valid(const phi_json *schema, phi_schema_error *er
 #endif
 
 #ifdef PHI__IMP_BASE
-#if PHI__IMP_BASE != 0x12d59f63
+#if PHI__IMP_BASE != 0xcb76520a
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__IMP_BASE 0x12d59f63
+#define PHI__IMP_BASE 0xcb76520a
 
 /* ---- src/base/base_in.h ---- */
 
@@ -542,6 +542,12 @@ static inline phi_str phi__str(const char *at, size_t len) {
     return s;
 }
 
+/* In line: of a literal the compiler knows how long it is. */
+static inline bool phi__str_is(phi_str s, const char *text) {
+    size_t n = strlen(text);
+    return s.len == n && (n == 0 || memcmp(s.at, text, n) == 0);
+}
+
 static inline size_t phi__min(size_t a, size_t b) { return a < b ? a : b; }
 static inline size_t phi__max(size_t a, size_t b) { return a > b ? a : b; }
 
@@ -560,7 +566,6 @@ PHI__FN void *phi__grow(phi_memory *memory, void *ptr, size_t *cap, size_t need,
 PHI__FN size_t phi__add(size_t a, size_t b);
 PHI__FN size_t phi__mul(size_t a, size_t b);
 
-PHI__FN bool phi__str_is(phi_str s, const char *text);
 PHI__FN bool phi__str_starts(phi_str s, const char *prefix);
 /* ASCII only, as header names and error phrases are. */
 PHI__FN bool phi__str_is_nocase(phi_str s, const char *text);
@@ -1093,11 +1098,6 @@ PHI__FN void *phi__grow(phi_memory *memory, void *ptr, size_t *cap, size_t need,
     return out;
 }
 
-PHI__FN bool phi__str_is(phi_str s, const char *text) {
-    size_t n = strlen(text);
-    return s.len == n && (n == 0 || memcmp(s.at, text, n) == 0);
-}
-
 PHI__FN bool phi__str_starts(phi_str s, const char *prefix) {
     size_t n = strlen(prefix);
     return s.len >= n && (n == 0 || memcmp(s.at, prefix, n) == 0);
@@ -1144,7 +1144,7 @@ PHI__FN bool phi__str_to_u64(phi_str s, uint64_t *out) {
     if (s.len == 0) return false;
     for (i = 0; i < s.len; i++) {
         unsigned digit = (unsigned)(unsigned char)s.at[i] - '0';
-        if (digit > 9 || n > (UINT64_MAX - digit) / 10) return false;
+        if (digit > 9 || (i >= 19 && n > (UINT64_MAX - digit) / 10)) return false; /* 19 do fit */
         n = n * 10 + digit;
     }
     *out = n;
@@ -1312,7 +1312,12 @@ PHI__FN void phi__buf_text(phi__buf *buf, const char *text) {
     phi__buf_add(buf, text, strlen(text));
 }
 
-PHI__FN void phi__buf_char(phi__buf *buf, char c) { phi__buf_add(buf, &c, 1); }
+PHI__FN void phi__buf_char(phi__buf *buf, char c) {
+    char *to = buf->len < buf->cap && !buf->failed ? buf->at + buf->len : phi__buf_reserve(buf, 1);
+    if (to == NULL) return;
+    *to = c;
+    buf->len++;
+}
 
 PHI__FN void phi__buf_u64(phi__buf *buf, uint64_t n) {
     char digits[20];
@@ -1882,11 +1887,11 @@ PHI__FN size_t phi__utf8_put(char out[4], uint32_t code) {
 #endif /* PHI__IMP_BASE */
 
 #ifdef PHI__IMP_TEXT
-#if PHI__IMP_TEXT != 0x344ea323
+#if PHI__IMP_TEXT != 0x1c991f6d
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__IMP_TEXT 0x344ea323
+#define PHI__IMP_TEXT 0x1c991f6d
 
 /* ---- src/text/json_in.h ---- */
 
@@ -1946,6 +1951,22 @@ static inline void phi__json_append(phi_json *container, phi_json *child) {
     container->v.last = child;
     container->len++;
 }
+
+/* ---- looking at a tree ---- */
+
+/* A string as phi_json_str, or "". */
+static inline phi_str phi__json_text_of(const phi_json *node) {
+    bool is = node != NULL && phi__json_kind_of(node) == PHI__JSON_STRING;
+    return is ? phi__str(node->v.str, node->len) : PHI__LIT("");
+}
+
+/* A name of phi__json_pick's, from a literal. */
+#define PHI__JSON_NAME(literal)                                                                    \
+    { (literal), sizeof(literal) - 1 }
+
+/* What phi_json_get finds for each of the names, in one pass: quick where members come in about their order. */
+PHI__FN void phi__json_pick(const phi_json *object, const phi_str *names, size_t count,
+                            const phi_json **found);
 
 /* ---- writing into a buffer; a failure shows in buf->failed ---- */
 
@@ -3204,6 +3225,34 @@ PHI__FN bool phi__json_path_step(const char **path, phi__json_step *step) {
     return true;
 }
 
+/* Which of names[from..to) it has; `to`: none of them. They are not empty, and the first byte mostly tells. */
+static inline size_t phi__json_name_of(const phi_json *child, const phi_str *names, size_t from,
+                                       size_t to) {
+    size_t len = phi__json_key_len(child), i;
+    for (i = from; i < to; i++)
+        if (names[i].len == len && names[i].at[0] == child->key[0] &&
+            memcmp(names[i].at, child->key, len) == 0)
+            break;
+    return i;
+}
+
+PHI__FN void phi__json_pick(const phi_json *object, const phi_str *names, size_t count,
+                            const phi_json **found) {
+    size_t left = phi_json_is_object(object) ? object->len : 0, next = 0, i;
+    const phi_json *child = left > 0 ? object->v.last : NULL;
+    for (i = 0; i < count; i++) found[i] = NULL;
+    for (; left > 0; left--) {
+        child = child->next;
+        i = phi__json_name_of(child, names, next, count);
+        if (i == count) {
+            i = phi__json_name_of(child, names, 0, next);
+            if (i == next) continue;
+        }
+        found[i] = child;
+        next = i + 1;
+    }
+}
+
 /* ---- public: types ---- */
 
 PHI_API phi_json_type phi_json_type_of(const phi_json *node) {
@@ -3321,7 +3370,7 @@ PHI_API phi_json *phi_json_get_n(const phi_json *object, phi_str key) {
 }
 
 PHI_API phi_json *phi_json_get(const phi_json *object, const char *key) {
-    return key == NULL ? NULL : phi_json_get_n(object, phi_str_of(key));
+    return key == NULL || object == NULL ? NULL : phi_json_get_n(object, phi_str_of(key));
 }
 
 PHI_API phi_json *phi_json_at(const phi_json *array, size_t index) {
@@ -3969,6 +4018,7 @@ enum phi__json_state {
 };
 
 #define PHI__JSON_NUMBER_MOST 65536u /* bytes; keeps the work of one step bounded */
+#define PHI__JSON_COPY_MOST 4096u    /* bytes; for the same reason */
 #define PHI__JSON_KEY_MOST 0xffffffu
 #define PHI__JSON_DEPTH 512u /* by default */
 
@@ -4188,6 +4238,11 @@ static inline const char *phi__json_read_text_closed(phi_json_reader *r, const c
         r->to = bytes == SIZE_MAX ? NULL : phi__arena_bytes(r->arena, bytes);
         if (r->to == NULL) return phi__json_read_no_memory(r, quote);
         r->string = r->to;
+        if (r->bad == 0 && (size_t)(r->odd - from) <= PHI__JSON_COPY_MOST) {
+            memcpy(r->to, from, (size_t)(r->odd - from)); /* nothing in there changes */
+            r->to += r->odd - from;
+            from = r->odd;
+        }
     }
     r->quote = quote;
     r->state = PHI__JSON_REWRITE;
@@ -4469,6 +4524,7 @@ PHI_API phi_status phi_json_parse(phi_arena *arena, phi_str text, uint32_t flags
     return status;
 }
 #undef PHI__JSON_NUMBER_MOST
+#undef PHI__JSON_COPY_MOST
 #undef PHI__JSON_KEY_MOST
 #undef PHI__JSON_DEPTH
 #undef PHI__JSON_SLAB
@@ -4695,6 +4751,7 @@ static const char *phi__json_put_special(const char *at, const char *end, bool a
     return at + (n == 0 ? 1 : n);
 }
 
+#define PHI__JSON_WRITE_ROOM 256u   /* bytes to begin with: a small text then needs no more */
 #define PHI__JSON_ESCAPE_SLICE 256u /* bytes of text; room is made for what they may become */
 #define PHI__JSON_OVER 16u          /* bytes that may be written past what counts */
 
@@ -4944,11 +5001,13 @@ PHI_API phi_status phi_json_write(phi_arena *arena, const phi_json *node, uint32
     phi_status status;
     if (arena == NULL || out == NULL) return PHI_BAD_ARG;
     phi__buf_init(&buf, arena->memory);
+    (void)phi__buf_reserve(&buf, PHI__JSON_WRITE_ROOM);
     status = phi__json_write(&buf, node, flags);
     if (status == PHI_OK && !phi__arena_str(arena, phi__buf_str(&buf), out)) status = PHI_NO_MEMORY;
     phi__buf_free(&buf);
     return status;
 }
+#undef PHI__JSON_WRITE_ROOM
 #undef PHI__JSON_ESCAPE_SLICE
 #undef PHI__JSON_OVER
 

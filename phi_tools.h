@@ -53,7 +53,7 @@
 #if PHI__PUB_WIRE != 0xdd04ad5e
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_THREAD != 0x752dc7b4
+#if PHI__PUB_THREAD != 0x5efa86da
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_LOOP != 0x46f34e6f
@@ -62,7 +62,7 @@
 #if PHI__PUB_AGENT != 0xe602caea
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_SESSION != 0xa3fcdbf9
+#if PHI__PUB_SESSION != 0x65484456
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 

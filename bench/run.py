@@ -69,6 +69,8 @@ AIMS = [
      "stores_read_over_checksum_and_parse", "most", 1.5),
     ("  opening it as a thread, over checksumming and making its messages",
      "stores_open_over_checksum_and_messages", "most", 1.5),
+    ("  the same with memory that the process has used before",
+     "stores_open_over_checksum_and_messages_again", "most", 1.5),
     ("bytes a branch, 1,000 of a thread of 1,000 entries", "thread_branch_bytes", "most", 4096),
     ("  with a question and an answer of its own", "thread_branch_with_a_turn_bytes", "most", 4096),
     ("most memory of a run with a file store, up to turn 1,000 over up to turn 200",

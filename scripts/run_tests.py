@@ -108,7 +108,7 @@ def main():
     env.setdefault("UBSAN_OPTIONS", "print_stacktrace=1")
     env["PYTHONDONTWRITEBYTECODE"] = "1"
     if args.valgrind:  # the seeds were all run under the sanitizers, twenty times as fast
-        env.setdefault("PHI_SEEDS", "30")
+        env.setdefault("PHI_SEEDS", "10")
     if args.build:
         env["PHI_BUILD"] = os.path.abspath(args.build)
     total = [0, 0, 0]

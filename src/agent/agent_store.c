@@ -5,20 +5,6 @@
 
 /* ---- going on where the log ends ---- */
 
-/* The N of "session.segment.N", and the segment; 0: the id is not of this session. */
-static uint64_t phi__kept_number(phi_str loop_id, phi_str session, phi_str *segment) {
-    size_t from = session.len + 1, dot = loop_id.len;
-    uint64_t n = 0;
-    if (loop_id.len <= from || memcmp(loop_id.at, session.at, session.len) != 0 ||
-        loop_id.at[session.len] != '.')
-        return 0;
-    while (dot > from && loop_id.at[dot - 1] != '.') dot--;
-    if (dot <= from || !phi__str_to_u64(phi__str(loop_id.at + dot, loop_id.len - dot), &n))
-        return 0;
-    *segment = phi__str(loop_id.at + from, dot - 1 - from);
-    return n;
-}
-
 static const phi__entry *phi__kept_last_run(const phi__thread *thread) {
     size_t i = thread->held; /* it was read just now: nothing is away */
     while (i > 0)
@@ -33,12 +19,9 @@ static bool phi__kept_counts(phi__agent *agent, phi__session *session) {
     size_t i;
     for (i = 0; i < thread->held; i++) {
         const phi__entry *entry = thread->entries[i];
-        phi_str segment;
-        uint64_t n;
         if (entry->kind != PHI_ENTRY_LOOP_START) continue;
         loops++;
-        n = phi__kept_number(entry->loop_id, session->id, &segment);
-        if (n > 0 && !phi__session_go_on(&agent->rt->sessions, session, segment, n)) return false;
+        if (!phi__session_saw(&agent->rt->sessions, session, entry->loop_id)) return false;
     }
     if (loops > agent->loops) agent->loops = loops;
     return true;
@@ -73,7 +56,7 @@ static bool phi__kept_go_on(phi__agent *agent, bool anew, bool given_session) {
     }
     phi__agent_disown(agent, &agent->last_loop_id);
     agent->last_active_us = 0;
-    if (phi__kept_number(last_loop_id, agent->session->id, &segment) > 0)
+    if (phi__session_number(agent->session, last_loop_id, &segment) > 0)
         agent->last_loop_id = last_loop_id;
     else
         phi__agent_disown(agent, &last_loop_id);

@@ -40,14 +40,14 @@ static phi_status phi__newses_error(phi__agent *agent, const char *what, const c
 /* All that may fail comes first. */
 static phi_status phi__newses_begin(phi__agent *agent, const char *what, bool empty) {
     phi__sessions *sessions = &agent->rt->sessions;
-    char session_id[PHI__UUID_SIZE], thread_id[PHI__UUID_SIZE] = "", words[PHI__KEPT_WORDS] = "";
+    char session_id[PHI__UUID_SIZE], thread_id[PHI__UUID_SIZE], words[PHI__KEPT_WORDS] = "";
     phi__session *session;
     phi__thread before;
     phi_status status = phi__journal_sync(agent->thread, words, sizeof words);
     if (status != PHI_OK)
         return phi__newses_error(agent, what, agent->thread->journal->id, status, words);
     phi__agent_random_id(agent, session_id);
-    if (agent->thread->journal != NULL) phi__agent_random_id(agent, thread_id);
+    phi__agent_random_id(agent, thread_id); /* also without a store: chance is the same then */
     session = phi__session_take(sessions, phi_str_of(session_id));
     if (session == NULL) return phi__error(agent->rt, PHI_NO_MEMORY, "%s: out of memory", what);
     phi__exchange_begin(agent, &before);

@@ -54,11 +54,6 @@ PHI__FN void *phi__grow(phi_memory *memory, void *ptr, size_t *cap, size_t need,
     return out;
 }
 
-PHI__FN bool phi__str_is(phi_str s, const char *text) {
-    size_t n = strlen(text);
-    return s.len == n && (n == 0 || memcmp(s.at, text, n) == 0);
-}
-
 PHI__FN bool phi__str_starts(phi_str s, const char *prefix) {
     size_t n = strlen(prefix);
     return s.len >= n && (n == 0 || memcmp(s.at, prefix, n) == 0);
@@ -105,7 +100,7 @@ PHI__FN bool phi__str_to_u64(phi_str s, uint64_t *out) {
     if (s.len == 0) return false;
     for (i = 0; i < s.len; i++) {
         unsigned digit = (unsigned)(unsigned char)s.at[i] - '0';
-        if (digit > 9 || n > (UINT64_MAX - digit) / 10) return false;
+        if (digit > 9 || (i >= 19 && n > (UINT64_MAX - digit) / 10)) return false; /* 19 do fit */
         n = n * 10 + digit;
     }
     *out = n;

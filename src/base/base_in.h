@@ -42,6 +42,12 @@ static inline phi_str phi__str(const char *at, size_t len) {
     return s;
 }
 
+/* In line: of a literal the compiler knows how long it is. */
+static inline bool phi__str_is(phi_str s, const char *text) {
+    size_t n = strlen(text);
+    return s.len == n && (n == 0 || memcmp(s.at, text, n) == 0);
+}
+
 static inline size_t phi__min(size_t a, size_t b) { return a < b ? a : b; }
 static inline size_t phi__max(size_t a, size_t b) { return a > b ? a : b; }
 
@@ -60,7 +66,6 @@ PHI__FN void *phi__grow(phi_memory *memory, void *ptr, size_t *cap, size_t need,
 PHI__FN size_t phi__add(size_t a, size_t b);
 PHI__FN size_t phi__mul(size_t a, size_t b);
 
-PHI__FN bool phi__str_is(phi_str s, const char *text);
 PHI__FN bool phi__str_starts(phi_str s, const char *prefix);
 /* ASCII only, as header names and error phrases are. */
 PHI__FN bool phi__str_is_nocase(phi_str s, const char *text);

@@ -46,7 +46,12 @@ PHI__FN void phi__buf_text(phi__buf *buf, const char *text) {
     phi__buf_add(buf, text, strlen(text));
 }
 
-PHI__FN void phi__buf_char(phi__buf *buf, char c) { phi__buf_add(buf, &c, 1); }
+PHI__FN void phi__buf_char(phi__buf *buf, char c) {
+    char *to = buf->len < buf->cap && !buf->failed ? buf->at + buf->len : phi__buf_reserve(buf, 1);
+    if (to == NULL) return;
+    *to = c;
+    buf->len++;
+}
 
 PHI__FN void phi__buf_u64(phi__buf *buf, uint64_t n) {
     char digits[20];

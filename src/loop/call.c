@@ -349,19 +349,27 @@ PHI__FN void phi__call_resume(phi__toolcall *call) {
         phi__call_begin(call, tool->resume);
 }
 
-/* Goes on where the last step stopped, so that none starves under a small budget. The ring may change
-   under way: a round is over when it comes to a call that had its turn. */
+/* With a tape, a step in which nothing but this tool has added to the log is no empty one. */
+static void phi__call_poll_tool(phi_runtime *rt, phi__toolcall *call) {
+    const phi__agent *agent = call->run->agent; /* it stays until the step's end */
+    size_t count = agent->thread->count;
+    uint32_t gen = call->gen;
+    phi_flow flow = call->tool->step(call->tool->user_data, phi__call_handle(call));
+    phi__call_flow(call, gen, flow);
+    if (rt->tape != NULL && agent->slot != NULL && agent->thread->count != count)
+        rt->tape->ops->fired(rt->tape);
+}
+
+/* Goes on where the last step stopped, so that none starves under a small budget; with a tape all have their turn in
+   each. The ring may change under way: a round is over when it comes to a call that had its turn. */
 PHI__FN void phi__calls_poll(phi_runtime *rt) {
     rt->poll_round++;
     while (rt->polled != NULL && rt->polled->poll_round != rt->poll_round) {
         phi__toolcall *call = rt->polled;
-        uint32_t gen = call->gen;
-        phi_flow flow;
         rt->polled = call->poll_next;
         call->poll_round = rt->poll_round;
-        flow = call->tool->step(call->tool->user_data, phi__call_handle(call));
-        phi__call_flow(call, gen, flow);
-        if (phi__step_spent(rt)) return;
+        phi__call_poll_tool(rt, call);
+        if (rt->tape == NULL && phi__step_spent(rt)) return;
     }
 }
 

@@ -143,6 +143,16 @@ PHI__FN phi__state phi__run_no_memory(phi__run *run) {
 
 /* ---- beginning ---- */
 
+/* A history that came from elsewhere, or that runs of other agents went over, has runs that are not counted yet: its newest
+   message tells of them. */
+static bool phi__run_count_on(phi__agent *agent) {
+    const phi__fold *fold = &agent->thread->fold;
+    size_t i = fold->count;
+    while (i > 0 && fold->items[i - 1].message->loop_id.len == 0) i--;
+    return i == 0 || phi__session_saw(&agent->rt->sessions, agent->session,
+                                      fold->items[i - 1].message->loop_id);
+}
+
 static bool phi__run_name(phi__run *run, const phi__run_order *order) {
     phi__agent *agent = run->agent;
     phi__buf name;
@@ -150,6 +160,7 @@ static bool phi__run_name(phi__run *run, const phi__run_order *order) {
     bool done;
     if (order->loop_id.len > 0)
         return phi__arena_str(phi__thread_room(agent->thread), order->loop_id, &run->loop_id);
+    if (!phi__run_count_on(agent)) return false;
     n = phi__session_next(&agent->rt->sessions, agent->session, agent->segment);
     if (n == 0) return false;
     phi__buf_init(&name, &agent->memory);

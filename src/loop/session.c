@@ -124,6 +124,26 @@ PHI__FN bool phi__session_go_on(phi__sessions *sessions, phi__session *session, 
     return true;
 }
 
+PHI__FN uint64_t phi__session_number(const phi__session *session, phi_str loop_id,
+                                     phi_str *segment) {
+    size_t from = session->id.len + 1, dot = loop_id.len;
+    uint64_t n = 0;
+    if (loop_id.len <= from || memcmp(loop_id.at, session->id.at, from - 1) != 0 ||
+        loop_id.at[from - 1] != '.')
+        return 0;
+    while (dot > from && loop_id.at[dot - 1] != '.') dot--;
+    if (dot <= from || !phi__str_to_u64(phi__str(loop_id.at + dot, loop_id.len - dot), &n))
+        return 0;
+    *segment = phi__str(loop_id.at + from, dot - 1 - from);
+    return n;
+}
+
+PHI__FN bool phi__session_saw(phi__sessions *sessions, phi__session *session, phi_str loop_id) {
+    phi_str segment;
+    uint64_t n = phi__session_number(session, loop_id, &segment);
+    return n == 0 || phi__session_go_on(sessions, session, segment, n);
+}
+
 PHI__FN void phi__session_undo(phi__session *session, phi_str segment) {
     phi__session_count *count = phi__session_count_of(session, segment);
     if (count != NULL && count->runs > 0) count->runs--;

@@ -44,6 +44,11 @@ PHI__FN uint32_t phi__session_next(phi__sessions *sessions, phi__session *sessio
 PHI__FN uint32_t phi__session_count_so_far(phi__session *session, phi_str segment);
 PHI__FN bool phi__session_go_on(phi__sessions *sessions, phi__session *session, phi_str segment,
                                 uint64_t runs);
+/* The N of "session.segment.N", and the segment; 0: the id is not of this session. And that such a run was: numbers count
+   on from it. False: no memory. */
+PHI__FN uint64_t phi__session_number(const phi__session *session, phi_str loop_id,
+                                     phi_str *segment);
+PHI__FN bool phi__session_saw(phi__sessions *sessions, phi__session *session, phi_str loop_id);
 /* Gives the last number back: a run that could not begin. */
 PHI__FN void phi__session_undo(phi__session *session, phi_str segment);
 

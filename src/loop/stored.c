@@ -93,11 +93,19 @@ PHI__FN const phi__entry *phi__run_reply_entry(const phi__run *run) {
     return NULL;
 }
 
+/* The beginning of the turn under way: what its tools wish goes by it. */
+static void phi__stored_pin_turn(const phi__thread *thread) {
+    size_t i = thread->held;
+    while (i > 0 && thread->entries[i - 1]->kind != PHI_ENTRY_TURN_START) i--;
+    if (i > 0) phi__thread_pin(thread->entries[i - 1]->segment);
+}
+
 /* What the loop and its host hold on to, besides what is shown. False: no memory. */
 static bool phi__stored_pin(const phi__thread *thread) {
     const phi__response *response;
     const phi__entry *reply;
     phi__run *run = (phi__run *)thread->user;
+    if (run != NULL && run->response != NULL) phi__response_update(run->response, run);
     if (thread->of_agent) {
         response = phi__stored_agent(thread)->responses;
         for (; response != NULL; response = response->older) {
@@ -106,6 +114,7 @@ static bool phi__stored_pin(const phi__thread *thread) {
         }
     }
     if (run == NULL) return true;
+    if (run->turn_open) phi__stored_pin_turn(thread);
     reply = phi__run_reply_entry(run);
     if (reply != NULL) phi__thread_pin(reply->segment);
     return phi__context_pin(run);

@@ -8,30 +8,36 @@ static const char *const phi__message_roles[] = {"", "user", "assistant", "toolR
 
 /* ---- copying ---- */
 
+/* Most are empty. */
+static inline bool phi__message_copy_str(phi_arena *arena, phi_str from, phi_str *to) {
+    *to = PHI__LIT("");
+    return from.len == 0 || phi__arena_str(arena, from, to);
+}
+
 static bool phi__message_copy_content(const phi_content *from, phi_content *to, phi_arena *arena) {
     *to = *from;
-    return phi__arena_str(arena, from->text, &to->text) &&
-           phi__arena_str(arena, from->data, &to->data) &&
-           phi__arena_str(arena, from->mime_type, &to->mime_type) &&
-           phi__arena_str(arena, from->id, &to->id) &&
-           phi__arena_str(arena, from->name, &to->name) &&
-           phi__arena_str(arena, from->arguments, &to->arguments) &&
-           phi__arena_str(arena, from->signature, &to->signature) &&
-           phi__arena_str(arena, from->replay, &to->replay);
+    return phi__message_copy_str(arena, from->text, &to->text) &&
+           phi__message_copy_str(arena, from->data, &to->data) &&
+           phi__message_copy_str(arena, from->mime_type, &to->mime_type) &&
+           phi__message_copy_str(arena, from->id, &to->id) &&
+           phi__message_copy_str(arena, from->name, &to->name) &&
+           phi__message_copy_str(arena, from->arguments, &to->arguments) &&
+           phi__message_copy_str(arena, from->signature, &to->signature) &&
+           phi__message_copy_str(arena, from->replay, &to->replay);
 }
 
 static bool phi__message_copy_strings(const phi_message *from, phi_message *to, phi_arena *arena) {
-    return phi__arena_str(arena, from->loop_id, &to->loop_id) &&
-           phi__arena_str(arena, from->raw_stop_reason, &to->raw_stop_reason) &&
-           phi__arena_str(arena, from->model, &to->model) &&
-           phi__arena_str(arena, from->provider, &to->provider) &&
-           phi__arena_str(arena, from->protocol, &to->protocol) &&
-           phi__arena_str(arena, from->error_message, &to->error_message) &&
-           phi__arena_str(arena, from->tool_call_id, &to->tool_call_id) &&
-           phi__arena_str(arena, from->tool_name, &to->tool_name) &&
-           phi__arena_str(arena, from->details, &to->details) &&
-           phi__arena_str(arena, from->extension_kind, &to->extension_kind) &&
-           phi__arena_str(arena, from->extension_data, &to->extension_data);
+    return phi__message_copy_str(arena, from->loop_id, &to->loop_id) &&
+           phi__message_copy_str(arena, from->raw_stop_reason, &to->raw_stop_reason) &&
+           phi__message_copy_str(arena, from->model, &to->model) &&
+           phi__message_copy_str(arena, from->provider, &to->provider) &&
+           phi__message_copy_str(arena, from->protocol, &to->protocol) &&
+           phi__message_copy_str(arena, from->error_message, &to->error_message) &&
+           phi__message_copy_str(arena, from->tool_call_id, &to->tool_call_id) &&
+           phi__message_copy_str(arena, from->tool_name, &to->tool_name) &&
+           phi__message_copy_str(arena, from->details, &to->details) &&
+           phi__message_copy_str(arena, from->extension_kind, &to->extension_kind) &&
+           phi__message_copy_str(arena, from->extension_data, &to->extension_data);
 }
 
 /* ---- writing ---- */
@@ -208,9 +214,7 @@ static phi_status phi__message_bad(phi__message_reader *r, const char *words) {
 }
 
 /* The tree's strings live as long as the arena: nothing to copy. */
-static phi_str phi__message_str(const phi_json *object, const char *key) {
-    return phi_json_str(phi_json_get(object, key), "");
-}
+static phi_str phi__message_str(const phi_json *node) { return phi__json_text_of(node); }
 
 PHI__FN bool phi__message_get_value(const phi_json *node, phi_arena *arena, phi_str *out) {
     if (phi_json_is_string(node)) *out = phi_json_str(node, "");
@@ -229,36 +233,60 @@ static phi_str phi__message_protocol(phi_str api) {
     return api;
 }
 
+/* The members of a block that are read, about in the order in which they are written. */
+#define PHI__MESSAGE_BLOCK_LIST(X)                                                                 \
+    X(TYPE, "type")                                                                                \
+    X(TEXT, "text")                                                                                \
+    X(THINKING, "thinking")                                                                        \
+    X(DATA, "data")                                                                                \
+    X(MIME_TYPE, "mimeType")                                                                       \
+    X(ID, "id")                                                                                    \
+    X(NAME, "name")                                                                                \
+    X(ARGUMENTS, "arguments")                                                                      \
+    X(SIGNATURE, "signature")                                                                      \
+    X(REDACTED, "redacted")                                                                        \
+    X(INCOMPLETE, "incomplete")                                                                    \
+    X(REPLAY, "replay")
+
+#define PHI_X(name, text) PHI__MESSAGE_BLOCK_##name,
+enum { PHI__MESSAGE_BLOCK_LIST(PHI_X) PHI__MESSAGE_BLOCK_COUNT };
+#undef PHI_X
+#define PHI_X(name, text) PHI__JSON_NAME(text),
+static const phi_str phi__message_block_names[] = {PHI__MESSAGE_BLOCK_LIST(PHI_X)};
+#undef PHI_X
+
 static bool phi__message_get_content(phi__message_reader *r, const phi_json *node,
                                      phi_content *out) {
-    phi_str type = phi__message_str(node, "type");
-    const phi_json *replay;
+    const phi_json *in[PHI__MESSAGE_BLOCK_COUNT];
+    phi_str type;
+    phi__json_pick(node, phi__message_block_names, PHI__MESSAGE_BLOCK_COUNT, in);
+    type = phi__message_str(in[PHI__MESSAGE_BLOCK_TYPE]);
     memset(out, 0, sizeof *out);
     if (phi__str_is(type, "text")) {
         out->kind = PHI_CONTENT_TEXT;
-        out->text = phi__message_str(node, "text");
-        out->name = phi__message_str(node, "name");
+        out->text = phi__message_str(in[PHI__MESSAGE_BLOCK_TEXT]);
+        out->name = phi__message_str(in[PHI__MESSAGE_BLOCK_NAME]);
     } else if (phi__str_is(type, "image")) {
         out->kind = PHI_CONTENT_IMAGE;
-        out->data = phi__message_str(node, "data");
-        out->mime_type = phi__message_str(node, "mimeType");
+        out->data = phi__message_str(in[PHI__MESSAGE_BLOCK_DATA]);
+        out->mime_type = phi__message_str(in[PHI__MESSAGE_BLOCK_MIME_TYPE]);
     } else if (phi__str_is(type, "thinking")) {
         out->kind = PHI_CONTENT_THINKING;
-        out->text = phi__message_str(node, "thinking");
-        out->redacted = phi_json_bool(phi_json_get(node, "redacted"), false);
+        out->text = phi__message_str(in[PHI__MESSAGE_BLOCK_THINKING]);
+        out->redacted = phi_json_bool(in[PHI__MESSAGE_BLOCK_REDACTED], false);
     } else if (phi__str_is(type, "toolCall")) {
         out->kind = PHI_CONTENT_TOOL_CALL;
-        out->id = phi__message_str(node, "id");
-        out->name = phi__message_str(node, "name");
+        out->id = phi__message_str(in[PHI__MESSAGE_BLOCK_ID]);
+        out->name = phi__message_str(in[PHI__MESSAGE_BLOCK_NAME]);
         out->arguments = PHI__LIT("{}");
-        if (!phi__message_get_value(phi_json_get(node, "arguments"), r->arena, &out->arguments))
+        if (!phi__message_get_value(in[PHI__MESSAGE_BLOCK_ARGUMENTS], r->arena, &out->arguments))
             r->no_memory = true;
-        out->incomplete = phi_json_bool(phi_json_get(node, "incomplete"), false);
+        out->incomplete = phi_json_bool(in[PHI__MESSAGE_BLOCK_INCOMPLETE], false);
     } else
         return false;
-    out->signature = phi__message_str(node, "signature");
-    replay = phi_json_get(node, "replay");
-    if (replay != NULL && phi_json_write(r->arena, replay, 0, &out->replay) == PHI_NO_MEMORY)
+    out->signature = phi__message_str(in[PHI__MESSAGE_BLOCK_SIGNATURE]);
+    if (in[PHI__MESSAGE_BLOCK_REPLAY] != NULL &&
+        phi_json_write(r->arena, in[PHI__MESSAGE_BLOCK_REPLAY], 0, &out->replay) == PHI_NO_MEMORY)
         r->no_memory = true;
     return true;
 }
@@ -283,13 +311,18 @@ static phi_status phi__message_blocks(phi__message_reader *r, const phi_json *ar
 }
 
 PHI__FN phi_usage phi__message_get_usage(const phi_json *node) {
+    static const phi_str names[] = {PHI__JSON_NAME("input"),       PHI__JSON_NAME("output"),
+                                    PHI__JSON_NAME("reasoning"),   PHI__JSON_NAME("cache_read"),
+                                    PHI__JSON_NAME("cache_write"), PHI__JSON_NAME("total_tokens")};
+    const phi_json *in[PHI__COUNT(names)];
     phi_usage usage;
-    usage.input = phi_json_uint(phi_json_get(node, "input"), 0);
-    usage.output = phi_json_uint(phi_json_get(node, "output"), 0);
-    usage.reasoning = phi_json_uint(phi_json_get(node, "reasoning"), 0);
-    usage.cache_read = phi_json_uint(phi_json_get(node, "cache_read"), 0);
-    usage.cache_write = phi_json_uint(phi_json_get(node, "cache_write"), 0);
-    usage.total_tokens = phi_json_uint(phi_json_get(node, "total_tokens"), 0);
+    phi__json_pick(node, names, PHI__COUNT(names), in);
+    usage.input = phi_json_uint(in[0], 0);
+    usage.output = phi_json_uint(in[1], 0);
+    usage.reasoning = phi_json_uint(in[2], 0);
+    usage.cache_read = phi_json_uint(in[3], 0);
+    usage.cache_write = phi_json_uint(in[4], 0);
+    usage.total_tokens = phi_json_uint(in[5], 0);
     return usage;
 }
 
@@ -308,43 +341,76 @@ static phi_role phi__message_get_role(phi_str text) {
     return PHI_ROLE_EXTENSION;
 }
 
+/* The members of a message that are read, in the order in which they are written. */
+#define PHI__MESSAGE_LIST(X)                                                                       \
+    X(ROLE, "role")                                                                                \
+    X(KIND, "kind")                                                                                \
+    X(DATA, "data")                                                                                \
+    X(CALL_ID, "toolCallId")                                                                       \
+    X(TOOL_NAME, "toolName")                                                                       \
+    X(CONTENT, "content")                                                                          \
+    X(STOP_REASON, "stopReason")                                                                   \
+    X(MODEL, "model")                                                                              \
+    X(PROVIDER, "provider")                                                                        \
+    X(API, "api")                                                                                  \
+    X(USAGE, "usage")                                                                              \
+    X(ERROR, "error_message")                                                                      \
+    X(IS_ERROR, "isError")                                                                         \
+    X(TIMESTAMP, "timestamp")                                                                      \
+    X(TURN, "turnId")
+
+#define PHI_X(name, text) PHI__MESSAGE_IN_##name,
+enum { PHI__MESSAGE_LIST(PHI_X) PHI__MESSAGE_IN_COUNT };
+#undef PHI_X
+#define PHI_X(name, text) PHI__JSON_NAME(text),
+static const phi_str phi__message_names[] = {PHI__MESSAGE_LIST(PHI_X)};
+#undef PHI_X
+
+static phi_status phi__message_read_extension(phi__message_reader *r, const phi_json *const *in,
+                                              phi_message *out) {
+    const phi_json *data = in[PHI__MESSAGE_IN_DATA];
+    if (!phi_json_is_string(in[PHI__MESSAGE_IN_KIND]) || data == NULL)
+        return phi__message_bad(r, "role: expected user, assistant, toolResult, or a kind and "
+                                   "data of an extension");
+    out->extension_kind = phi__message_str(in[PHI__MESSAGE_IN_KIND]);
+    return phi_json_write(r->arena, data, 0, &out->extension_data) == PHI_NO_MEMORY ? PHI_NO_MEMORY
+                                                                                    : PHI_OK;
+}
+
+static void phi__message_read_turn(const phi_json *turn, phi_message *out) {
+    const phi_json *loop_id = phi_json_get(turn, "loopId");
+    if (!phi_json_is_string(loop_id)) return;
+    out->loop_id = phi__message_str(loop_id);
+    out->turn_index = (uint32_t)phi_json_uint(phi_json_get(turn, "turnIndex"), 0);
+}
+
 static phi_status phi__message_read(phi__message_reader *r, const phi_json *root,
                                     phi_message *out) {
+    const phi_json *in[PHI__MESSAGE_IN_COUNT];
     phi_status status;
-    const phi_json *turn = phi_json_get(root, "turnId"), *data = phi_json_get(root, "data");
     memset(out, 0, sizeof *out);
     if (!phi_json_is_object(root)) return phi__message_bad(r, "expected an object: a message");
-    if (!phi_json_is_string(phi_json_get(root, "role")))
+    phi__json_pick(root, phi__message_names, PHI__MESSAGE_IN_COUNT, in);
+    if (!phi_json_is_string(in[PHI__MESSAGE_IN_ROLE]))
         return phi__message_bad(r, "role: expected a string, such as \"user\"");
-    out->role = phi__message_get_role(phi__message_str(root, "role"));
-    out->timestamp_ms = phi_json_int(phi_json_get(root, "timestamp"), 0);
-    if (phi_json_is_string(phi_json_get(turn, "loopId"))) {
-        out->loop_id = phi__message_str(turn, "loopId");
-        out->turn_index = (uint32_t)phi_json_uint(phi_json_get(turn, "turnIndex"), 0);
-    }
-    if (out->role == PHI_ROLE_EXTENSION) {
-        if (!phi_json_is_string(phi_json_get(root, "kind")) || data == NULL)
-            return phi__message_bad(r, "role: expected user, assistant, toolResult, or a kind and "
-                                       "data of an extension");
-        out->extension_kind = phi__message_str(root, "kind");
-        if (phi_json_write(r->arena, data, 0, &out->extension_data) == PHI_NO_MEMORY)
-            return PHI_NO_MEMORY;
-        return PHI_OK;
-    }
-    status = phi__message_blocks(r, phi_json_get(root, "content"), out);
+    out->role = phi__message_get_role(phi__message_str(in[PHI__MESSAGE_IN_ROLE]));
+    out->timestamp_ms = phi_json_int(in[PHI__MESSAGE_IN_TIMESTAMP], 0);
+    phi__message_read_turn(in[PHI__MESSAGE_IN_TURN], out);
+    if (out->role == PHI_ROLE_EXTENSION) return phi__message_read_extension(r, in, out);
+    status = phi__message_blocks(r, in[PHI__MESSAGE_IN_CONTENT], out);
     if (status != PHI_OK) return status;
     if (out->role == PHI_ROLE_ASSISTANT) {
-        out->stop_reason = phi__message_get_stop(phi__message_str(root, "stopReason"));
-        out->model = phi__message_str(root, "model");
-        out->provider = phi__message_str(root, "provider");
-        out->protocol = phi__message_protocol(phi__message_str(root, "api"));
-        out->usage = phi__message_get_usage(phi_json_get(root, "usage"));
-        out->error_message = phi__message_str(root, "error_message");
+        out->stop_reason = phi__message_get_stop(phi__message_str(in[PHI__MESSAGE_IN_STOP_REASON]));
+        out->model = phi__message_str(in[PHI__MESSAGE_IN_MODEL]);
+        out->provider = phi__message_str(in[PHI__MESSAGE_IN_PROVIDER]);
+        out->protocol = phi__message_protocol(phi__message_str(in[PHI__MESSAGE_IN_API]));
+        out->usage = phi__message_get_usage(in[PHI__MESSAGE_IN_USAGE]);
+        out->error_message = phi__message_str(in[PHI__MESSAGE_IN_ERROR]);
     }
     if (out->role == PHI_ROLE_TOOL_RESULT) {
-        out->tool_call_id = phi__message_str(root, "toolCallId");
-        out->tool_name = phi__message_str(root, "toolName");
-        out->is_error = phi_json_bool(phi_json_get(root, "isError"), false);
+        out->tool_call_id = phi__message_str(in[PHI__MESSAGE_IN_CALL_ID]);
+        out->tool_name = phi__message_str(in[PHI__MESSAGE_IN_TOOL_NAME]);
+        out->is_error = phi_json_bool(in[PHI__MESSAGE_IN_IS_ERROR], false);
     }
     return PHI_OK;
 }

@@ -29,15 +29,18 @@ typedef struct phi__ft_line {
 
 /* ---- lines ---- */
 
-/* The check's eight digits at the head of the line that begins at `from`. */
-static void phi__ft_seal(phi__buf *out, size_t from) {
+/* The eight digits of the check of a line. */
+static void phi__ft_digits(const char *line, size_t len, char *out) {
     static const char digits[] = "0123456789abcdef";
-    size_t rest = from + PHI__FT_CRC;
-    uint32_t crc;
+    uint32_t crc = phi__crc32(0, line + PHI__FT_CRC, len - PHI__FT_CRC);
     int i;
+    for (i = 0; i < 8; i++) out[i] = digits[crc >> (28 - 4 * i) & 15];
+}
+
+/* The check at the head of the line that begins at `from`, and the line's end. */
+static void phi__ft_seal(phi__buf *out, size_t from) {
     if (out->failed) return;
-    crc = phi__crc32(0, out->at + rest, out->len - rest);
-    for (i = 0; i < 8; i++) out->at[from + 8 + (size_t)i] = digits[crc >> (28 - 4 * i) & 15];
+    phi__ft_digits(out->at + from, out->len - from, out->at + from + 8);
     phi__buf_char(out, '\n');
 }
 
@@ -66,21 +69,12 @@ static void phi__ft_put(phi__buf *out, uint64_t seq, uint64_t first, uint64_t la
 
 /* Whether the line is what was written. */
 static bool phi__ft_checks(phi_str line) {
-    uint32_t crc = 0;
-    int i;
+    char digits[8];
     if (line.len <= PHI__FT_CRC || memcmp(line.at, "{\"crc\":\"", 8) != 0 ||
         memcmp(line.at + 16, "\",", 2) != 0)
         return false;
-    for (i = 8; i < 16; i++) {
-        char c = line.at[i];
-        if (c >= '0' && c <= '9')
-            crc = crc << 4 | (uint32_t)(c - '0');
-        else if (c >= 'a' && c <= 'f')
-            crc = crc << 4 | (uint32_t)(c - 'a' + 10);
-        else
-            return false;
-    }
-    return crc == phi__crc32(0, line.at + PHI__FT_CRC, line.len - PHI__FT_CRC);
+    phi__ft_digits(line.at, line.len, digits);
+    return memcmp(line.at + 8, digits, 8) == 0;
 }
 
 static bool phi__ft_word(phi_str *rest, const char *word) {
@@ -119,17 +113,23 @@ static bool phi__ft_read(phi_str line, phi__ft_line *out) {
 
 /* ---- a scan over a file ---- */
 
+/* Of an entry, behind where its group begins. */
+typedef struct phi__ft_place {
+    size_t at, len;
+} phi__ft_place;
+
 typedef struct phi__ft_scan {
     phi__fs *fs;
     intptr_t file;
-    phi__buf buf;  /* what was read and is still needed */
-    uint64_t base; /* the place in the file where buf begins */
-    size_t at;     /* the next line in it */
-    size_t keep;   /* where the group that is being read begins in it; at most `at` */
-    uint64_t line; /* the number of the line returned last */
-    bool over;     /* the file has been read to its end */
-    bool again;    /* the group has been read a second time */
-    bool stopped;  /* by `each` */
+    phi__buf buf;    /* what was read and is still needed */
+    phi__buf places; /* a phi__ft_place for each line of the group so far */
+    uint64_t base;   /* the place in the file where buf begins */
+    size_t at;       /* the next line in it */
+    size_t keep;     /* where the group that is being read begins in it; at most `at` */
+    uint64_t line;   /* the number of the line returned last */
+    bool over;       /* the file has been read to its end */
+    bool again;      /* the group has been read a second time */
+    bool stopped;    /* by `each` */
     phi__words words;
 
     uint64_t from; /* entries to give */
@@ -186,22 +186,28 @@ static phi_status phi__ft_next(phi__ft_scan *s, phi_str *line) {
     }
 }
 
-/* Gives the lines of a whole group, which lie in the buffer from s->keep on. */
-static phi_status phi__ft_give(phi__ft_scan *s) {
+/* Gives the entries of a whole group, whose lines lie in the buffer from s->keep on. */
+static phi_status phi__ft_give(phi__ft_scan *s, uint64_t seq) {
     phi_status status = PHI_OK;
-    while (s->keep < s->at) {
-        const char *at = s->buf.at + s->keep;
-        const char *stop = (const char *)memchr(at, '\n', s->at - s->keep);
-        size_t n = stop == NULL ? s->at - s->keep - 1 : (size_t)(stop - at);
-        phi__ft_line line;
-        if (status == PHI_OK && s->each != NULL && phi__ft_parse(phi__str(at, n), &line) &&
-            line.seq >= s->from) {
-            status = s->each(s->ctx, line.seq, line.entry);
-            s->stopped = status != PHI_OK;
-        }
-        s->keep += n + 1;
+    phi__ft_place place;
+    size_t i;
+    for (i = 0; i < s->places.len && s->each != NULL && !s->stopped; i += sizeof place, seq++) {
+        memcpy(&place, s->places.at + i, sizeof place);
+        if (seq < s->from) continue;
+        status = s->each(s->ctx, seq, phi__str(s->buf.at + s->keep + place.at, place.len));
+        s->stopped = status != PHI_OK;
     }
+    s->keep = s->at;
     return status;
+}
+
+/* A line of the group under way is whole. */
+static void phi__ft_place_line(phi__ft_scan *s, const phi__ft_line *line) {
+    phi__ft_place place;
+    if (line->seq == line->first) phi__buf_clear(&s->places);
+    place.at = (size_t)(line->entry.at - s->buf.at) - s->keep;
+    place.len = line->entry.len;
+    phi__buf_add(&s->places, (const char *)&place, sizeof place);
 }
 
 static phi_status phi__ft_damaged(phi__ft_scan *s, uint64_t line, const char *what) {
@@ -290,13 +296,15 @@ static phi_status phi__ft_run(phi__ft_scan *s) {
         if (next == s->count) last = line.last;
         if (line.seq != next || line.first != s->count || line.last != last)
             return phi__ft_misplaced(s, line.seq, next);
+        phi__ft_place_line(s, &line);
+        if (s->places.failed) return PHI_NO_MEMORY;
         next++;
         if (next <= last) continue;
         s->count = next;
         s->end = s->base + s->at;
         s->again = false;
         before = s->line;
-        status = phi__ft_give(s);
+        status = phi__ft_give(s, line.first);
     }
     return status;
 }
@@ -306,6 +314,12 @@ static void phi__ft_scan_init(phi__ft_scan *s, phi__fs *fs, intptr_t file) {
     s->fs = fs;
     s->file = file;
     phi__buf_init(&s->buf, &fs->memory);
+    phi__buf_init(&s->places, &fs->memory);
+}
+
+static void phi__ft_scan_free(phi__ft_scan *s) {
+    phi__buf_free(&s->buf);
+    phi__buf_free(&s->places);
 }
 
 static phi_status phi__ft_refuse(phi__fs_to to, phi_status status, const char *what, const char *id,
@@ -351,7 +365,7 @@ static phi_status phi__ft_find_tail(phi__fs *fs, intptr_t file, const phi__disk_
         *words = scan.words;
         tail->count = scan.count;
         tail->end = scan.count > 0 ? scan.end : 0;
-        phi__buf_free(&scan.buf);
+        phi__ft_scan_free(&scan);
     }
     tail->known = status == PHI_OK;
     tail->device = info->device;
@@ -538,7 +552,7 @@ PHI__FN phi_status phi__fs_read(void *user_data, const char *thread_id, uint64_t
         }
         (void)fs->disk.close(fs->disk.user_data, file, NULL);
     }
-    phi__buf_free(&scan.buf);
+    phi__ft_scan_free(&scan);
     if (scan.stopped) return status;
     if (status == PHI_OK && scan.count == 0) status = PHI_NOT_FOUND;
     if (status == PHI_NOT_FOUND)

@@ -41,7 +41,8 @@ PHI_API phi_status phi_session_context(const phi_session *session, phi_str loop_
 /* The same in a thread: all messages of the way are appended, those that are not loaded too, and blocks and scope are one rewrite
    behind them, a compaction, so that the thread shows what phi_session_context loads; revoked, it shows everything. The
    thread may hold something before. A summary is one: a later compaction takes over its lines. A block that a
-   rewrite cannot follow, since it parts a call from its result, replaces all messages at once.
+   rewrite cannot follow, since it parts a call from its result, replaces all messages at once. Runs over the thread that have
+   the session's id get loop ids that follow that of the last message.
    PHI_BUSY: a run goes over the thread; PHI_BAD_ARG: also a message that is unfit for a thread, and words (may be NULL)
    say which; PHI_NOT_FOUND; PHI_NO_MEMORY, what the store says: nothing changed, or the messages are there and the
    rewrite is not. */

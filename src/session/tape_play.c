@@ -336,7 +336,6 @@ static void phi__play_off(phi__tape *tape) {
 /* The tape is over; so are the empty steps behind its last line. */
 static void phi__play_ends(phi__tape *tape) {
     phi__post post;
-    if (tape->at < tape->count && tape->idled++ < tape->index[tape->at].n) return;
     if (tape->off || tape->rt->active == 0 || tape->rt->ready != NULL ||
         phi__inbox_peek(&tape->rt->inbox, &post))
         return;
@@ -349,12 +348,12 @@ static void phi__play_ends(phi__tape *tape) {
 
 /* Whether it is time for a step of the tape: after as many empty ones as there were, and where it is the host who makes
    something happen in it, or a model in the process that is asked in every step, when that is so. */
-static bool phi__play_due(phi__tape *tape) {
+static bool phi__play_due(phi__tape *tape, size_t at) {
     phi__post post;
-    const phi__tape_line *line = &tape->index[tape->at];
+    const phi__tape_line *line = &tape->index[at];
     bool acts = tape->rt->ready != NULL || tape->rt->first_polled != NULL ||
                 phi__inbox_peek(&tape->rt->inbox, &post);
-    bool comes = tape->at + 1 == tape->count || phi__play_comes_in(&tape->index[tape->at + 1]);
+    bool comes = at + 1 == tape->count || phi__play_comes_in(&tape->index[at + 1]);
     if (!acts && (!comes || tape->idled < line->n)) {
         if (tape->idled < line->n) tape->idled++;
         return false;
@@ -362,12 +361,24 @@ static bool phi__play_due(phi__tape *tape) {
     return true;
 }
 
+/* Whether this step is one of the empty ones: the looks that the host made at the clock behind it are yet to come. */
+static bool phi__play_idles(phi__tape *tape) {
+    size_t at = tape->at;
+    while (at < tape->count && (tape->index[at].used || tape->index[at].kind == PHI__TAPE_NOW))
+        at++;
+    if (at == tape->count) return false;
+    if (tape->index[at].kind == PHI__TAPE_T) return !phi__play_due(tape, at);
+    if (tape->index[at].kind != PHI__TAPE_OVER || tape->idled >= tape->index[at].n) return false;
+    tape->idled++;
+    return true;
+}
+
 static void phi__play_begin(phi_tape *base) {
     phi__tape *tape = phi__play_of(base);
-    if (!tape->off && !tape->open) {
+    if (!tape->off && !tape->open && !phi__play_idles(tape)) {
         bool more = phi__play_pass(tape);
         if (!more) phi__play_ends(tape);
-        if (more && phi__play_due(tape)) {
+        if (more) {
             phi__tape_line *line = &tape->index[tape->at++];
             line->used = true;
             tape->idled = 0;

@@ -139,12 +139,12 @@ static void phi__record_bytes(phi__tape *tape, uint64_t x, phi_str bytes) {
     phi__tape_end_line(tape);
 }
 
-/* What may be the beginning of a secret waits for what comes behind it; at the end nothing does. */
+/* What may be the beginning of a secret waits for what comes behind it; at the end nothing does. A step in which there
+   was no room has let nothing in. */
 static phi_status phi__record_pass(phi__tape *tape, phi__tape_flow *flow, phi_str more, bool last) {
     phi_status status = PHI_OK;
     size_t tail;
     phi_str bytes = more;
-    phi__record_touch(&tape->base);
     if (tape->secret_count > 0) {
         phi__buf_clear(&tape->bytes);
         phi__buf_add_str(&tape->bytes, phi__buf_str(&flow->carry));

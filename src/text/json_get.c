@@ -62,6 +62,34 @@ PHI__FN bool phi__json_path_step(const char **path, phi__json_step *step) {
     return true;
 }
 
+/* Which of names[from..to) it has; `to`: none of them. They are not empty, and the first byte mostly tells. */
+static inline size_t phi__json_name_of(const phi_json *child, const phi_str *names, size_t from,
+                                       size_t to) {
+    size_t len = phi__json_key_len(child), i;
+    for (i = from; i < to; i++)
+        if (names[i].len == len && names[i].at[0] == child->key[0] &&
+            memcmp(names[i].at, child->key, len) == 0)
+            break;
+    return i;
+}
+
+PHI__FN void phi__json_pick(const phi_json *object, const phi_str *names, size_t count,
+                            const phi_json **found) {
+    size_t left = phi_json_is_object(object) ? object->len : 0, next = 0, i;
+    const phi_json *child = left > 0 ? object->v.last : NULL;
+    for (i = 0; i < count; i++) found[i] = NULL;
+    for (; left > 0; left--) {
+        child = child->next;
+        i = phi__json_name_of(child, names, next, count);
+        if (i == count) {
+            i = phi__json_name_of(child, names, 0, next);
+            if (i == next) continue;
+        }
+        found[i] = child;
+        next = i + 1;
+    }
+}
+
 /* ---- public: types ---- */
 
 PHI_API phi_json_type phi_json_type_of(const phi_json *node) {
@@ -179,7 +207,7 @@ PHI_API phi_json *phi_json_get_n(const phi_json *object, phi_str key) {
 }
 
 PHI_API phi_json *phi_json_get(const phi_json *object, const char *key) {
-    return key == NULL ? NULL : phi_json_get_n(object, phi_str_of(key));
+    return key == NULL || object == NULL ? NULL : phi_json_get_n(object, phi_str_of(key));
 }
 
 PHI_API phi_json *phi_json_at(const phi_json *array, size_t index) {

@@ -58,6 +58,22 @@ static inline void phi__json_append(phi_json *container, phi_json *child) {
     container->len++;
 }
 
+/* ---- looking at a tree ---- */
+
+/* A string as phi_json_str, or "". */
+static inline phi_str phi__json_text_of(const phi_json *node) {
+    bool is = node != NULL && phi__json_kind_of(node) == PHI__JSON_STRING;
+    return is ? phi__str(node->v.str, node->len) : PHI__LIT("");
+}
+
+/* A name of phi__json_pick's, from a literal. */
+#define PHI__JSON_NAME(literal)                                                                    \
+    { (literal), sizeof(literal) - 1 }
+
+/* What phi_json_get finds for each of the names, in one pass: quick where members come in about their order. */
+PHI__FN void phi__json_pick(const phi_json *object, const phi_str *names, size_t count,
+                            const phi_json **found);
+
 /* ---- writing into a buffer; a failure shows in buf->failed ---- */
 
 /* "text" with quotes and escapes. Bytes that are not UTF-8 become U+FFFD: what we write is always

@@ -23,6 +23,7 @@ enum phi__json_state {
 };
 
 #define PHI__JSON_NUMBER_MOST 65536u /* bytes; keeps the work of one step bounded */
+#define PHI__JSON_COPY_MOST 4096u    /* bytes; for the same reason */
 #define PHI__JSON_KEY_MOST 0xffffffu
 #define PHI__JSON_DEPTH 512u /* by default */
 
@@ -242,6 +243,11 @@ static inline const char *phi__json_read_text_closed(phi_json_reader *r, const c
         r->to = bytes == SIZE_MAX ? NULL : phi__arena_bytes(r->arena, bytes);
         if (r->to == NULL) return phi__json_read_no_memory(r, quote);
         r->string = r->to;
+        if (r->bad == 0 && (size_t)(r->odd - from) <= PHI__JSON_COPY_MOST) {
+            memcpy(r->to, from, (size_t)(r->odd - from)); /* nothing in there changes */
+            r->to += r->odd - from;
+            from = r->odd;
+        }
     }
     r->quote = quote;
     r->state = PHI__JSON_REWRITE;

@@ -62,6 +62,7 @@ static const char *phi__json_put_special(const char *at, const char *end, bool a
     return at + (n == 0 ? 1 : n);
 }
 
+#define PHI__JSON_WRITE_ROOM 256u   /* bytes to begin with: a small text then needs no more */
 #define PHI__JSON_ESCAPE_SLICE 256u /* bytes of text; room is made for what they may become */
 #define PHI__JSON_OVER 16u          /* bytes that may be written past what counts */
 
@@ -311,6 +312,7 @@ PHI_API phi_status phi_json_write(phi_arena *arena, const phi_json *node, uint32
     phi_status status;
     if (arena == NULL || out == NULL) return PHI_BAD_ARG;
     phi__buf_init(&buf, arena->memory);
+    (void)phi__buf_reserve(&buf, PHI__JSON_WRITE_ROOM);
     status = phi__json_write(&buf, node, flags);
     if (status == PHI_OK && !phi__arena_str(arena, phi__buf_str(&buf), out)) status = PHI_NO_MEMORY;
     phi__buf_free(&buf);

@@ -34,7 +34,7 @@ typedef struct phi_compaction_config {
                                     (default 0.9) */
     double budget_threshold_pct;   /* ... and the headroom below which it begins (default 0.05) */
     phi_compaction_scope scope;
-    uint32_t scope_runs;         /* (default 3) */
+    uint32_t scope_runs;         /* (default 3; UINT32_MAX: all) */
     uint64_t scope_tokens;       /* (default: max_context_tokens) */
     uint32_t keep_first_turns;   /* of the current run, as they are (default 2) */
     bool keep_no_first;          /* none, whatever keep_first_turns says */

@@ -15,7 +15,10 @@
 PHI__FN void phi__entry_put(phi__buf *out, const phi__thread *thread, const phi__entry *entry,
                             phi_arena *scratch);
 
-enum { PHI__ENTRY_WORDS = 240 };
+enum {
+    PHI__ENTRY_WORDS = 240,
+    PHI__ENTRY_SCRATCH = 16384 /* bytes; most entries need no other block */
+};
 
 typedef struct phi__entry_reader {
     phi__thread *thread;

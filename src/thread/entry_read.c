@@ -3,10 +3,32 @@
 #include "thread/entry_in.h"
 
 #include "model/message_in.h"
-#include "text/json.h"
+#include "text/json_in.h"
 
 #include <stdarg.h>
 #include <stdio.h>
+
+/* The members of any entry, and of one that is a message, in the order in which they are written. */
+#define PHI__ENTRY_LIST(X)                                                                         \
+    X(SEQ, "seq")                                                                                  \
+    X(KIND, "kind")                                                                                \
+    X(AT, "at")                                                                                    \
+    X(LANE, "lane")                                                                                \
+    X(LOOP, "loop")                                                                                \
+    X(TURN, "turn")                                                                                \
+    X(IS_DURABLE, "durable")                                                                       \
+    X(IS_SYNTHETIC, "synthetic")                                                                   \
+    X(IS_SUMMARY, "summary")                                                                       \
+    X(IS_UNMEASURED, "unmeasured")                                                                 \
+    X(MESSAGE, "message")                                                                          \
+    X(MORE, "more")
+
+#define PHI_X(name, text) PHI__ENTRY_IN_##name,
+enum { PHI__ENTRY_LIST(PHI_X) PHI__ENTRY_IN_COUNT };
+#undef PHI_X
+#define PHI_X(name, text) PHI__JSON_NAME(text),
+static const phi_str phi__entry_names[] = {PHI__ENTRY_LIST(PHI_X)};
+#undef PHI_X
 
 /* ---- shared ---- */
 
@@ -23,13 +45,13 @@ static phi_status phi__entry_bad(phi__entry_reader *r, const char *format, ...) 
 PHI__FN void phi__entry_reader_init(phi__entry_reader *reader, phi__thread *thread) {
     memset(reader, 0, sizeof *reader);
     reader->thread = thread;
-    phi_arena_init(&reader->scratch, thread->memory, 0);
+    phi_arena_init(&reader->scratch, thread->memory, PHI__ENTRY_SCRATCH);
 }
 
 PHI__FN void phi__entry_reader_free(phi__entry_reader *reader) { phi_arena_free(&reader->scratch); }
 
 static phi_str phi__entry_get_str(const phi_json *object, const char *key) {
-    return phi_json_str(phi_json_get(object, key), "");
+    return phi__json_text_of(phi_json_get(object, key));
 }
 
 static uint64_t phi__entry_get_u64(const phi_json *object, const char *key) {
@@ -106,10 +128,9 @@ static phi_status phi__entry_get_extension(phi__entry_reader *r, const phi_json 
     return status == PHI_PARSE ? phi__entry_bad(r, "more: %s", error.message) : status;
 }
 
-/* In the scratch arena. */
-PHI__FN phi_status phi__entry_get_message(phi__entry_reader *r, const phi_json *holder,
-                                          phi_message *out) {
-    const phi_json *node = phi_json_get(holder, "message"), *more = phi_json_get(holder, "more");
+/* Of the members "message" and "more"; in the scratch arena. */
+static phi_status phi__entry_get_whole(phi__entry_reader *r, const phi_json *node,
+                                       const phi_json *more, phi_message *out) {
     phi_parse_error error;
     phi_status status;
     if (node == NULL) return phi__entry_bad(r, "message is missing");
@@ -124,26 +145,33 @@ PHI__FN phi_status phi__entry_get_message(phi__entry_reader *r, const phi_json *
     out->details = phi__entry_get_str(more, "details");
     if (out->role == PHI_ROLE_EXTENSION || out->loop_id.len == 0)
         out->turn_index = phi__entry_get_u32(more, "turn");
-    return phi__entry_get_exact(r, phi_json_get(more, "exact"), out);
+    return more != NULL ? phi__entry_get_exact(r, phi_json_get(more, "exact"), out) : PHI_OK;
 }
 
-static uint32_t phi__entry_get_flag(const phi_json *root, const char *key, int flag) {
-    return phi_json_bool(phi_json_get(root, key), false) ? (uint32_t)flag : 0;
+PHI__FN phi_status phi__entry_get_message(phi__entry_reader *r, const phi_json *holder,
+                                          phi_message *out) {
+    return phi__entry_get_whole(r, phi_json_get(holder, "message"), phi_json_get(holder, "more"),
+                                out);
 }
 
-static phi_status phi__entry_read_message(phi__entry_reader *r, const phi_json *root,
+static uint32_t phi__entry_get_flag(const phi_json *node, int flag) {
+    return phi_json_bool(node, false) ? (uint32_t)flag : 0;
+}
+
+static phi_status phi__entry_read_message(phi__entry_reader *r, const phi_json *const *in,
                                           phi__entry *entry) {
     phi_message message;
     phi_message *kept;
-    phi_status status = phi__entry_get_message(r, root, &message);
+    phi_status status =
+        phi__entry_get_whole(r, in[PHI__ENTRY_IN_MESSAGE], in[PHI__ENTRY_IN_MORE], &message);
     if (status != PHI_OK) return status;
     kept = phi__thread_keep(r->thread, &message);
     if (kept == NULL || !phi__thread_claim_calls(r->thread, kept)) return PHI_NO_MEMORY;
     entry->message = kept;
-    entry->flags = phi__entry_get_flag(root, "durable", PHI_ENTRY_DURABLE) |
-                   phi__entry_get_flag(root, "synthetic", PHI_ITEM_SYNTHETIC) |
-                   phi__entry_get_flag(root, "summary", PHI_ITEM_SUMMARY) |
-                   phi__entry_get_flag(root, "unmeasured", PHI_ITEM_UNMEASURED);
+    entry->flags = phi__entry_get_flag(in[PHI__ENTRY_IN_IS_DURABLE], PHI_ENTRY_DURABLE) |
+                   phi__entry_get_flag(in[PHI__ENTRY_IN_IS_SYNTHETIC], PHI_ITEM_SYNTHETIC) |
+                   phi__entry_get_flag(in[PHI__ENTRY_IN_IS_SUMMARY], PHI_ITEM_SUMMARY) |
+                   phi__entry_get_flag(in[PHI__ENTRY_IN_IS_UNMEASURED], PHI_ITEM_UNMEASURED);
     return PHI_OK;
 }
 
@@ -283,7 +311,8 @@ static phi_status phi__entry_read_note(phi__entry_reader *r, const phi_json *roo
 /* ---- entries that only stand in the list ---- */
 
 static phi_status phi__entry_read_plain(phi__entry_reader *r, const phi_json *root,
-                                        phi_entry_kind kind, phi_str loop_id) {
+                                        const phi_json *const *in, phi_entry_kind kind,
+                                        phi_str loop_id) {
     phi__thread *thread = r->thread;
     phi__entry *entry = (phi__entry *)phi__arena_zero(phi__thread_room(thread), sizeof *entry);
     phi_status status = PHI_OK;
@@ -292,7 +321,7 @@ static phi_status phi__entry_read_plain(phi__entry_reader *r, const phi_json *ro
     entry->kind = kind;
     entry->loop_id = loop_id;
     switch (kind) {
-    case PHI_ENTRY_MESSAGE: status = phi__entry_read_message(r, root, entry); break;
+    case PHI_ENTRY_MESSAGE: status = phi__entry_read_message(r, in, entry); break;
     case PHI_ENTRY_LOOP_START: status = phi__entry_read_loop_start(r, root, entry); break;
     case PHI_ENTRY_LOOP_END: status = phi__entry_read_loop_end(r, root, entry); break;
     case PHI_ENTRY_TURN_START: status = phi__entry_read_turn_start(r, root, entry); break;
@@ -435,17 +464,16 @@ static phi_status phi__entry_read_switch(phi__entry_reader *r, uint32_t lane) {
 
 /* ---- all of it ---- */
 
-static phi_status phi__entry_check_place(phi__entry_reader *r, const phi_json *root, int *kind,
-                                         uint32_t *lane) {
+static phi_status phi__entry_check_place(phi__entry_reader *r, const phi_json *root,
+                                         const phi_json *const *in, int *kind, uint32_t *lane) {
     const phi__thread *thread = r->thread;
-    uint64_t seq = phi_json_uint(phi_json_get(root, "seq"), UINT64_MAX);
-    phi_str name = phi_json_str(phi_json_get(root, "lane"), PHI_LANE_DEFAULT);
+    phi_str name = phi_json_str(in[PHI__ENTRY_IN_LANE], PHI_LANE_DEFAULT);
     if (!phi_json_is_object(root)) return phi__entry_bad(r, "expected an object: an entry");
-    if (seq != thread->count)
+    if (phi_json_uint(in[PHI__ENTRY_IN_SEQ], UINT64_MAX) != thread->count)
         return phi__entry_bad(r, "seq: expected %llu", (unsigned long long)thread->count);
-    *kind = phi__entry_number(phi__entry_get_str(root, "kind"), phi__entry_kind_word);
+    *kind = phi__entry_number(phi__json_text_of(in[PHI__ENTRY_IN_KIND]), phi__entry_kind_word);
     if (*kind < PHI_ENTRY_MESSAGE) return phi__entry_bad(r, "kind is none of its words");
-    if (phi__entry_get_u64(root, "turn") > UINT32_MAX)
+    if (phi_json_uint(in[PHI__ENTRY_IN_TURN], 0) > UINT32_MAX)
         return phi__entry_bad(r, "turn is larger than there are turns");
     *lane = phi__thread_find_lane(thread, name);
     if (*kind == PHI_ENTRY_LANE) return PHI_OK;
@@ -458,14 +486,18 @@ static phi_status phi__entry_check_place(phi__entry_reader *r, const phi_json *r
 }
 
 static phi_status phi__entry_read_tree(phi__entry_reader *r, const phi_json *root) {
+    const phi_json *in[PHI__ENTRY_IN_COUNT];
     phi__thread *thread = r->thread;
     phi__entry *entry;
     phi_str loop_id = {"", 0};
     uint32_t lane = 0;
     int kind = 0;
-    phi_status status = phi__entry_check_place(r, root, &kind, &lane);
+    phi_status status;
+    phi__json_pick(root, phi__entry_names, PHI__ENTRY_IN_COUNT, in);
+    status = phi__entry_check_place(r, root, in, &kind, &lane);
     if (status != PHI_OK) return status;
-    if (!phi__entry_keep_loop(r, phi__entry_get_str(root, "loop"), &loop_id)) return PHI_NO_MEMORY;
+    if (!phi__entry_keep_loop(r, phi__json_text_of(in[PHI__ENTRY_IN_LOOP]), &loop_id))
+        return PHI_NO_MEMORY;
     if (kind == PHI_ENTRY_REWRITE)
         status = phi__entry_read_rewrite(r, root, loop_id);
     else if (kind == PHI_ENTRY_LANE)
@@ -473,16 +505,18 @@ static phi_status phi__entry_read_tree(phi__entry_reader *r, const phi_json *roo
     else if (kind == PHI_ENTRY_SWITCH)
         status = phi__entry_read_switch(r, lane);
     else
-        status = phi__entry_read_plain(r, root, (phi_entry_kind)kind, loop_id);
+        status = phi__entry_read_plain(r, root, in, (phi_entry_kind)kind, loop_id);
     if (status != PHI_OK) return status;
     entry = thread->entries[thread->held - 1];
-    entry->at_ms = phi_json_int(phi_json_get(root, "at"), 0);
+    entry->at_ms = phi_json_int(in[PHI__ENTRY_IN_AT], 0);
     entry->loop_id = loop_id;
-    entry->turn_index = phi__entry_get_u32(root, "turn");
+    entry->turn_index = (uint32_t)phi_json_uint(in[PHI__ENTRY_IN_TURN], 0);
     return phi__thread_roll(thread, &r->loop_id) ? PHI_OK : PHI_NO_MEMORY;
 }
 
+/* An entry has its own time: the clock is not looked at, or a tape would have to know of what is read when. */
 PHI__FN phi_status phi__entry_read(phi__entry_reader *reader, phi_str json) {
+    phi__io *io = reader->thread->io;
     phi_json *root = NULL;
     phi_parse_error error;
     phi_status status;
@@ -491,5 +525,9 @@ PHI__FN phi_status phi__entry_read(phi__entry_reader *reader, phi_str json) {
     status = phi_json_parse(&reader->scratch, json, PHI_JSON_BORROW, &root, &error);
     if (status == PHI_PARSE || status == PHI_TOO_BIG)
         return phi__entry_bad(reader, "column %u: %s", (unsigned)error.column, error.message);
-    return status == PHI_OK ? phi__entry_read_tree(reader, root) : status;
+    if (status != PHI_OK) return status;
+    reader->thread->io = NULL;
+    status = phi__entry_read_tree(reader, root);
+    reader->thread->io = io;
+    return status;
 }

@@ -340,9 +340,11 @@ PHI__FN const phi__codec *phi__codec_find(phi_str protocol) {
 }
 
 PHI__FN uint64_t phi__origin_of(phi_str model, phi_str provider, phi_str protocol) {
-    const phi__codec *codec = phi__codec_find(protocol);
+    const phi__codec *codec;
     uint64_t hash;
-    if (model.len == 0 || provider.len == 0 || codec == NULL) return 0;
+    if (model.len == 0 || provider.len == 0) return 0;
+    codec = phi__codec_find(protocol);
+    if (codec == NULL) return 0;
     hash = phi__hash(phi_str_of(codec->protocol), 0);
     hash = phi__hash(provider, hash);
     hash = phi__hash(model, hash);

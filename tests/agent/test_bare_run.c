@@ -203,6 +203,27 @@ TEST(ids_that_are_given_are_taken_as_they_are) {
     rig_free(r);
 }
 
+TEST(runs_over_one_thread_count_on) {
+    rig *r = rig_new();
+    phi_thread *thread = phi_thread_new(rig_runtime(r), 0);
+    char start[200] = "";
+    rig_watch(r, keeps_start, start);
+    rig_says(r, "one");
+    CHECK(run_over(r, thread, NULL, "go").rt != NULL);
+    CHECK_EQ_INT(rig_run(r, 20), 0);
+    CHECK_EQ_STR(start, "session.anthropic.test-model.1 <  (0) session");
+    rig_says(r, "two");
+    CHECK(run_over(r, thread, NULL, "on").rt != NULL);
+    CHECK_EQ_INT(rig_run(r, 20), 0);
+    CHECK_EQ_STR(start, "session.anthropic.test-model.2 <  (0) session");
+    CHECK_EQ_INT(say(thread, PHI_ROLE_USER, "of no run"), PHI_OK);
+    rig_says(r, "three");
+    CHECK(run_over(r, thread, NULL, "on").rt != NULL);
+    CHECK_EQ_INT(rig_run(r, 20), 0);
+    CHECK_EQ_STR(start, "session.anthropic.test-model.3 <  (0) session");
+    rig_free(r);
+}
+
 TEST(a_run_without_prompts_goes_on_from_what_is_there) {
     rig *r = rig_new();
     phi_thread *thread = phi_thread_new(rig_runtime(r), 0);
@@ -754,6 +775,7 @@ TEST_MAIN(TEST_ENTRY(a_run_over_a_thread_leaves_its_messages_there_and_its_handl
           TEST_ENTRY(one_run_at_a_time_goes_over_a_thread),
           TEST_ENTRY(each_run_says_anew_what_the_agent_is),
           TEST_ENTRY(ids_that_are_given_are_taken_as_they_are),
+          TEST_ENTRY(runs_over_one_thread_count_on),
           TEST_ENTRY(a_run_without_prompts_goes_on_from_what_is_there),
           TEST_ENTRY(several_prompts_begin_one_run), TEST_ENTRY(a_run_says_what_is_wrong_with_it),
           TEST_ENTRY(an_agent_for_one_run_takes_no_prompt_and_its_history_is_the_threads),

@@ -84,9 +84,30 @@ static void meddle(world *w);
 
 /* ---- what a host says, from outside and from its callbacks ---- */
 
+/* With a policy of its own; of a thread none is in a store. */
+static phi_status ask_with(world *w, seat *s) {
+    phi_ask_desc asked;
+    phi_policy policy;
+    phi_content words = text_block("tell me more");
+    memset(&asked, 0, sizeof asked);
+    memset(&policy, 0, sizeof policy);
+    policy.max_input_tokens = 30 + pick(w, 200);
+    policy.no_reserve = true;
+    policy.keep_last_turns = pick(w, 3);
+    policy.keep_no_turns = pick(w, 4) == 0;
+    if (pick(w, 2) == 0) policy.include = pick(w, 16);
+    asked.content = &words;
+    asked.content_count = 1;
+    asked.policy = &policy;
+    asked.new_thread = pick(w, 12) == 0;
+    return phi_ask_with(s->agent, &asked, &s->response);
+}
+
 static void ask(world *w, seat *s) {
     phi_status status;
-    switch (pick(w, 8)) {
+    switch (pick(w, 9)) {
+    case 3:
+    case 4: status = ask_with(w, s); break;
     case 0: status = phi_continue(s->agent, (phi_continuation)pick(w, 5)); break;
     case 1: status = phi_send(s->agent, "and then?"); break;
     case 2: status = phi_ask(s->agent, "tell me", &s->response); break;

@@ -411,6 +411,52 @@ TEST(a_run_that_asks_for_less_or_for_more_diverges) {
     cut(&recorded);
 }
 
+/* Notes between steps in which nothing happens, each at its own time. */
+static uint64_t keep_a_diary(phi_tape *tape) {
+    phi_runtime_desc desc;
+    phi_agent agent;
+    uint64_t hash;
+    rig *r;
+    int i;
+    memset(&desc, 0, sizeof desc);
+    desc.tape = tape;
+    r = rig_new_with(&desc);
+    agent = rig_agent(r, NULL);
+    rig_says(r, "hello");
+    CHECK_EQ_INT(phi_prompt(agent, "hi"), PHI_OK);
+    (void)rig_run(r, 100);
+    for (i = 0; i < 9; i++) {
+        (void)rig_run(r, 1);
+        rig_pass_ms(r, 10);
+        if (i % 3 == 0)
+            CHECK_EQ_INT(phi_thread_note(phi_agent_thread(agent), "day", phi_str_of("{}"), NULL),
+                         PHI_OK);
+    }
+    hash = phi_thread_hash(phi_agent_thread(agent));
+    rig_free(r);
+    return hash;
+}
+
+TEST(what_a_host_does_between_empty_steps_has_its_own_time_again) {
+    phi_tape_desc how;
+    phi_tape *tape;
+    text written;
+    uint64_t hash;
+    memset(&how, 0, sizeof how);
+    memset(&written, 0, sizeof written);
+    how.write_fn = write_tape;
+    how.user_data = &written;
+    tape = phi_tape_record(&how);
+    hash = keep_a_diary(tape);
+    CHECK_EQ_INT(phi_tape_end(tape, NULL), PHI_OK);
+    phi_tape_free(tape);
+    tape = phi_tape_play(&how, phi_str_of(written.at), NULL);
+    CHECK(keep_a_diary(tape) == hash);
+    CHECK_EQ_INT(phi_tape_end(tape, NULL), PHI_OK);
+    phi_tape_free(tape);
+    drop(&written);
+}
+
 TEST(no_key_is_on_a_tape) {
     scene s;
     take recorded;
@@ -569,6 +615,7 @@ TEST_MAIN(TEST_ENTRY(a_run_that_is_played_tells_the_same_events_and_has_the_same
           TEST_ENTRY(another_prompt_diverges_at_the_first_request_and_both_bodies_are_shown),
           TEST_ENTRY(without_whole_bodies_the_hashes_are_shown),
           TEST_ENTRY(a_run_that_asks_for_less_or_for_more_diverges),
+          TEST_ENTRY(what_a_host_does_between_empty_steps_has_its_own_time_again),
           TEST_ENTRY(no_key_is_on_a_tape), TEST_ENTRY(a_damaged_tape_is_refused_and_the_line_named),
           TEST_ENTRY(a_tape_that_was_cut_off_anywhere_is_played_up_to_there_and_the_run_ends),
           TEST_ENTRY(several_agents_are_played_with_the_same_budget_and_with_another),

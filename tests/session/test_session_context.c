@@ -483,6 +483,31 @@ TEST(an_agent_goes_on_with_a_session_of_the_original_and_its_blocks) {
     rig_free(r);
 }
 
+TEST(an_agent_that_goes_on_with_a_session_counts_its_runs_on) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_agent agent;
+    phi_session *s;
+    desc.session_id = "s";
+    desc.config_id = "m";
+    agent = rig_agent(r, &desc);
+    begin_session();
+    loop_of_turns("s.m.1", NULL, 1);
+    loop_of_turns("s.m.2", "s.m.1", 1);
+    s = read_it();
+    REQUIRE(s != NULL);
+    CHECK_EQ_INT(
+        phi_session_to_thread(s, phi_str_of(""), 0, NULL, NULL, phi_agent_thread(agent), NULL, 0),
+        PHI_OK);
+    phi_session_free(s);
+    rig_says(r, "on");
+    CHECK_EQ_INT(phi_prompt(agent, "and now?"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 100), 0);
+    CHECK_STR(phi_agent_last_loop_id(agent), "s.m.3");
+    CHECK_STR(phi_message_at(agent, 4)->loop_id, "s.m.3");
+    rig_free(r);
+}
+
 /* ---- into a thread ---- */
 
 static run_log l;
@@ -730,6 +755,7 @@ TEST_MAIN(
     TEST_ENTRY(no_section_parts_a_call_from_its_result),
     TEST_ENTRY(blocks_that_were_made_are_written_and_read_back),
     TEST_ENTRY(an_agent_goes_on_with_a_session_of_the_original_and_its_blocks),
+    TEST_ENTRY(an_agent_that_goes_on_with_a_session_counts_its_runs_on),
     TEST_ENTRY(in_a_thread_the_originals_stand_behind_the_blocks_and_come_back),
     TEST_ENTRY(in_a_thread_earlier_loops_are_what_is_compacted_and_those_beyond_the_scope_nothing),
     TEST_ENTRY(in_a_thread_only_results_that_were_cut_are_replaced),

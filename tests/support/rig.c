@@ -687,6 +687,7 @@ rig *rig_new_with(const phi_runtime_desc *given) {
     if (given != NULL) desc = *given;
     r->now_us = UINT64_C(1000000000);
     r->seed = 1;
+    if (desc.random_fn != NULL) desc.random_fn(desc.user_data, &r->seed, sizeof r->seed);
     r->story = rig_copy("");
     r->transport.open = rig_open;
     r->transport.resume = rig_resume;

@@ -14,7 +14,8 @@ typedef struct rig rig;
 
 rig *rig_new(void); /* on test_allocator(), defaults */
 rig *rig_new_with(
-    const phi_runtime_desc *desc); /* allocator, transport, clock, random are the rig's;
+    const phi_runtime_desc *desc); /* allocator, transport, clock, random are the rig's; a
+                                                    random_fn gives the seed of that (default 1).
                                                     NULL when the runtime found no memory */
 void rig_free(rig *r);
 phi_runtime *rig_runtime(rig *r);

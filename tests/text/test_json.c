@@ -444,6 +444,32 @@ TEST(strings_are_terminated_unless_borrowed_and_borrowed_ones_point_into_the_tex
 
 /* ---- looking ---- */
 
+/* Around the number of bytes that are taken over at once. */
+TEST(a_borrowed_string_is_unescaped_however_late_its_first_escape_comes) {
+    size_t plain;
+    setup();
+    for (plain = 4000; plain < 4200; plain++) {
+        static char text[8400];
+        size_t n = 0, i;
+        phi_json *root = NULL;
+        phi_str read;
+        text[n++] = '"';
+        if (plain % 2 == 1) text[n++] = 'x';
+        for (i = plain % 2; i < plain; i += 2, n += 2) memcpy(text + n, "\xc3\xa4", 2);
+        memcpy(text + n, "\\n\xc3\xb6\\\"", 6);
+        n += 6;
+        text[n++] = '"';
+        CHECK_EQ_INT(phi_json_parse(&arena, phi__str(text, n), PHI_JSON_BORROW, &root, NULL),
+                     PHI_OK);
+        read = phi_json_str(root, "");
+        CHECK_EQ_INT(read.len, plain + 4);
+        CHECK(read.len == plain + 4 && memcmp(read.at, text + 1, plain) == 0 &&
+              memcmp(read.at + plain, "\n\xc3\xb6\"", 5) == 0);
+        phi__arena_rewind(&arena);
+    }
+    teardown();
+}
+
 TEST(members_items_and_paths_are_found) {
     phi_json *root;
     phi_json_iter it;
@@ -476,6 +502,31 @@ TEST(members_items_and_paths_are_found) {
     CHECK(phi_json_next(&it) == NULL);
     it = phi_json_each(NULL);
     CHECK(phi_json_next(&it) == NULL);
+    teardown();
+}
+
+TEST(members_are_picked_in_one_pass_and_the_last_of_a_name_counts) {
+    static const phi_str names[] = {PHI__JSON_NAME("a"), PHI__JSON_NAME("bb"), PHI__JSON_NAME("bc"),
+                                    PHI__JSON_NAME("d")};
+    const phi_json *found[PHI__COUNT(names)];
+    setup();
+    phi__json_pick(tree("{\"a\":1,\"bb\":2,\"bc\":3,\"d\":4}"), names, 4, found);
+    CHECK_EQ_INT(phi_json_int(found[0], 0), 1);
+    CHECK_EQ_INT(phi_json_int(found[1], 0), 2);
+    CHECK_EQ_INT(phi_json_int(found[2], 0), 3);
+    CHECK_EQ_INT(phi_json_int(found[3], 0), 4);
+    phi__json_pick(tree("{\"d\":1,\"\":2,\"bc\":3,\"b\":4,\"bc\":5,\"a\":6,\"bx\":7}"), names, 4,
+                   found);
+    CHECK_EQ_INT(phi_json_int(found[0], 0), 6);
+    CHECK(found[1] == NULL);
+    CHECK_EQ_INT(phi_json_int(found[2], 0), 5);
+    CHECK_EQ_INT(phi_json_int(found[3], 0), 1);
+    phi__json_pick(tree("[1]"), names, 4, found);
+    CHECK(found[0] == NULL && found[1] == NULL && found[2] == NULL && found[3] == NULL);
+    phi__json_pick(tree("{}"), names, 4, found);
+    CHECK(found[0] == NULL && found[3] == NULL);
+    phi__json_pick(NULL, names, 4, found);
+    CHECK(found[0] == NULL && found[3] == NULL);
     teardown();
 }
 
@@ -832,7 +883,9 @@ TEST_MAIN(TEST_ENTRY(texts_that_are_json_are_read_and_come_back_the_same),
           TEST_ENTRY(bad_utf8_and_lone_surrogates_are_replaced_when_asked),
           TEST_ENTRY(a_replaced_string_does_not_run_into_what_follows),
           TEST_ENTRY(strings_are_terminated_unless_borrowed_and_borrowed_ones_point_into_the_text),
+          TEST_ENTRY(a_borrowed_string_is_unescaped_however_late_its_first_escape_comes),
           TEST_ENTRY(members_items_and_paths_are_found),
+          TEST_ENTRY(members_are_picked_in_one_pass_and_the_last_of_a_name_counts),
           TEST_ENTRY(getters_give_the_fallback_for_what_is_something_else_or_does_not_fit),
           TEST_ENTRY(equality_goes_by_value), TEST_ENTRY(documents_are_built_and_changed),
           TEST_ENTRY(set_and_remove_deal_with_all_of_a_name),
