@@ -117,16 +117,22 @@ static phi_message *phi__call_keep(phi__toolcall *call, const phi_tool_result *r
     return phi__thread_keep(call->run->agent->thread, &message);
 }
 
-static phi_message *phi__call_keep_text(phi__toolcall *call, phi_str text, bool is_error) {
-    phi_content content;
+/* A result of one text block, which is the caller's. */
+static phi_tool_result phi__call_text(phi_content *content, phi_str text, bool is_error) {
     phi_tool_result result;
-    memset(&content, 0, sizeof content);
+    memset(content, 0, sizeof *content);
     memset(&result, 0, sizeof result);
-    content.kind = PHI_CONTENT_TEXT;
-    content.text = text;
-    result.content = &content;
+    content->kind = PHI_CONTENT_TEXT;
+    content->text = text;
+    result.content = content;
     result.content_count = 1;
     result.is_error = is_error;
+    return result;
+}
+
+static phi_message *phi__call_keep_text(phi__toolcall *call, phi_str text, bool is_error) {
+    phi_content content;
+    phi_tool_result result = phi__call_text(&content, text, is_error);
     return phi__call_keep(call, &result);
 }
 
@@ -268,14 +274,7 @@ static phi_status phi__call_give(phi__toolcall *call, const phi_tool_result *res
 
 static void phi__call_give_text(phi__toolcall *call, phi_str text, bool is_error) {
     phi_content content;
-    phi_tool_result result;
-    memset(&content, 0, sizeof content);
-    memset(&result, 0, sizeof result);
-    content.kind = PHI_CONTENT_TEXT;
-    content.text = text;
-    result.content = &content;
-    result.content_count = 1;
-    result.is_error = is_error;
+    phi_tool_result result = phi__call_text(&content, text, is_error);
     (void)phi__call_give(call, &result);
 }
 
