@@ -2621,11 +2621,11 @@ PHI_API bool phi_call_pending(phi_call call);        /* any thread */
 #endif /* PHI__PUB_LOOP */
 
 #ifdef PHI__PUB_AGENT
-#if PHI__PUB_AGENT != 0xe602caea
+#if PHI__PUB_AGENT != 0xe6d22254
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__PUB_AGENT 0xe602caea
+#define PHI__PUB_AGENT 0xe6d22254
 
 /* ---- src/agent/profile.h ---- */
 
@@ -3167,7 +3167,8 @@ typedef enum phi_response_state {
     PHI_RESPONSE_CANCELLED
 } phi_response_state;
 
-/* Owned by the agent, valid as long as the response. */
+/* Owned by the agent, valid as long as the response; of one that is running, of a thread in a store, message, text and
+   loop_id until the next phi_step: ask again. */
 typedef struct phi_response_info {
     phi_response_state state;
     phi_status status; /* AGENT_END's; PHI_BUSY while running */
@@ -32580,11 +32581,11 @@ PHI_API phi_status phi_thread_fresh(phi_thread *thread) {
 #endif /* PHI__IMP_THREAD */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0xc4174b63
+#if PHI__IMP_LOOP != 0xb08727ea
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0xc4174b63
+#define PHI__IMP_LOOP 0xb08727ea
 
 /* ---- src/loop/session_in.h ---- */
 
@@ -32914,8 +32915,8 @@ struct phi__toolcall {
     phi__timer timer;
     void *state;
     size_t state_bytes;
-    phi_message *result;   /* in the thread's arena, not yet appended */
-    phi_str child_loop_id; /* of the result, in the thread's arena */
+    phi_message *result;   /* in the thread, not yet appended */
+    phi_str child_loop_id; /* of the result, in the thread */
     phi__decision decision;
     uint32_t repeats;       /* how often this very call was made lately; 0: not counted */
     bool begun;             /* it counts among those that run */
@@ -33006,7 +33007,7 @@ struct phi__run {
     uint64_t started_us;
     /* before it is in the log */
     phi__entry
-        *prompts; /* in the thread's arena, to be attached; NULL: they are, or there are none */
+        *prompts; /* in the thread's segment, to be attached; NULL: they are, or there are none */
     size_t prompt_count;
     phi__decision decision;
     bool filtering;        /* a text is under way through the filters */
@@ -38693,7 +38694,7 @@ static bool phi__run_inform(phi__run *run, const phi__run_order *order) {
            phi__arena_str(arena, phi_str_of(tag), &info->tag);
 }
 
-/* The prompts are in the thread's arena and their room is taken, but they are not in the log before the
+/* The prompts are in the thread's segment and their room is taken, but they are not in the log before the
    filters have seen them. In front of them: the entry of the run's beginning. */
 static bool phi__run_draft(phi__run *run, const phi__run_order *order, phi__entry **first) {
     phi__thread *thread = run->agent->thread;
@@ -39930,7 +39931,7 @@ static phi_status phi__thaw_policy(phi__run *run, const phi_json *node) {
     return phi__run_take_policy(run, &policy) ? PHI_OK : PHI_NO_MEMORY;
 }
 
-/* A message of the run, of that role, in the thread's arena. */
+/* A message of the run, of that role, in the thread's segment. */
 static phi_status phi__thaw_keep(phi__run *run, const phi_json *node, phi_role role,
                                  phi_message **out) {
     phi__thread *thread = run->agent->thread;

@@ -59,7 +59,7 @@
 #if PHI__PUB_LOOP != 0x46f34e6f
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_AGENT != 0xe602caea
+#if PHI__PUB_AGENT != 0xe6d22254
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_SESSION != 0x65484456

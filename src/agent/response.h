@@ -27,7 +27,8 @@ typedef enum phi_response_state {
     PHI_RESPONSE_CANCELLED
 } phi_response_state;
 
-/* Owned by the agent, valid as long as the response. */
+/* Owned by the agent, valid as long as the response; of one that is running, of a thread in a store, message, text and
+   loop_id until the next phi_step: ask again. */
 typedef struct phi_response_info {
     phi_response_state state;
     phi_status status; /* AGENT_END's; PHI_BUSY while running */

@@ -208,7 +208,7 @@ static bool phi__run_inform(phi__run *run, const phi__run_order *order) {
            phi__arena_str(arena, phi_str_of(tag), &info->tag);
 }
 
-/* The prompts are in the thread's arena and their room is taken, but they are not in the log before the
+/* The prompts are in the thread's segment and their room is taken, but they are not in the log before the
    filters have seen them. In front of them: the entry of the run's beginning. */
 static bool phi__run_draft(phi__run *run, const phi__run_order *order, phi__entry **first) {
     phi__thread *thread = run->agent->thread;

@@ -219,8 +219,8 @@ struct phi__toolcall {
     phi__timer timer;
     void *state;
     size_t state_bytes;
-    phi_message *result;   /* in the thread's arena, not yet appended */
-    phi_str child_loop_id; /* of the result, in the thread's arena */
+    phi_message *result;   /* in the thread, not yet appended */
+    phi_str child_loop_id; /* of the result, in the thread */
     phi__decision decision;
     uint32_t repeats;       /* how often this very call was made lately; 0: not counted */
     bool begun;             /* it counts among those that run */
@@ -311,7 +311,7 @@ struct phi__run {
     uint64_t started_us;
     /* before it is in the log */
     phi__entry
-        *prompts; /* in the thread's arena, to be attached; NULL: they are, or there are none */
+        *prompts; /* in the thread's segment, to be attached; NULL: they are, or there are none */
     size_t prompt_count;
     phi__decision decision;
     bool filtering;        /* a text is under way through the filters */

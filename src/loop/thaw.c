@@ -123,7 +123,7 @@ static phi_status phi__thaw_policy(phi__run *run, const phi_json *node) {
     return phi__run_take_policy(run, &policy) ? PHI_OK : PHI_NO_MEMORY;
 }
 
-/* A message of the run, of that role, in the thread's arena. */
+/* A message of the run, of that role, in the thread's segment. */
 static phi_status phi__thaw_keep(phi__run *run, const phi_json *node, phi_role role,
                                  phi_message **out) {
     phi__thread *thread = run->agent->thread;
