@@ -196,16 +196,17 @@ PHI__FN phi__hooked phi__input_poll(phi__run *run, phi_input kind) {
 /* ---- delivering ---- */
 
 /* The first that is pending. What is in the log is pending no more, also where it finds no memory to be
-   told: else it would come again. */
+   told: else it would come again. What is not goes back to its queue as it came: only the copy in the log bears the
+   name of the run, which stands in the log. */
 static bool phi__input_log(phi__run *run) {
     phi__thread *thread = run->agent->thread;
     phi__entry entry = phi__run_entry(run, PHI_ENTRY_MESSAGE);
     phi__input *input = run->pending.head;
     phi_input kind = input->kind;
-    phi_message *kept;
+    phi_message stamped = input->message, *kept;
     phi_str source;
-    phi__run_stamp(run, &input->message);
-    kept = phi__thread_keep(thread, &input->message);
+    phi__run_stamp(run, &stamped);
+    kept = phi__thread_keep(thread, &stamped);
     if (kept == NULL || !phi__arena_str(phi__thread_room(thread), input->source, &source))
         return false;
     entry.message = kept;

@@ -1,5 +1,6 @@
 /* test_attack_input.c - steering, follow-ups and injected messages that come at the worst moment, are
    refused half-way, or are more than there is room for. */
+#include "agent/snapshot.h"
 #include "loop/loop_in.h"
 #include "support/heard.h"
 
@@ -405,6 +406,46 @@ TEST(reports_of_what_was_dropped_are_bounded_and_none_is_forgotten) {
     rig_free(r);
 }
 
+/* The n-th allocation of a run with a message in each queue fails; then the history goes. What went back into its
+   queue was said to no run yet, and nothing of it lies in the log that is gone. False: it came to no n-th. */
+static bool come_back_without(int n, bool renew, size_t *waiting) {
+    rig *r = rig_new();
+    phi_agent agent = rig_agent(r, NULL);
+    phi_memory memory;
+    phi_arena arena;
+    phi_str text = phi_str_of("");
+    char longer[3000]; /* than what the log has taken memory for */
+    bool tripped;
+    memset(longer, 'x', sizeof longer - 1);
+    longer[sizeof longer - 1] = '\0';
+    rig_says(r, "one");
+    rig_says(r, "two");
+    rig_silent(r, true);
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    CHECK_EQ_INT(phi_steer(agent, longer), PHI_OK);
+    CHECK_EQ_INT(phi_follow_up(agent, longer), PHI_OK);
+    test_alloc_fail_at(n);
+    CHECK_EQ_INT(rig_run(r, 60), 0);
+    tripped = test_alloc_tripped();
+    test_alloc_fail_at(-1);
+    *waiting += phi_queue_count(agent, PHI_INPUT_NONE);
+    CHECK_EQ_INT(renew ? phi_new_session(agent, true) : phi_clear_messages(agent), PHI_OK);
+    phi_memory_init(&memory, NULL, 0);
+    phi_arena_init(&arena, &memory, 0);
+    CHECK_EQ_INT(phi_agent_snapshot(agent, &arena, &text), PHI_OK);
+    CHECK(strstr(text.at, "loopId") == NULL);
+    phi_arena_free(&arena);
+    rig_free(r);
+    return tripped;
+}
+
+TEST(what_went_back_into_its_queue_holds_nothing_of_a_log_that_is_gone) {
+    size_t waiting = 0;
+    int n = 0;
+    while (come_back_without(n, n % 2 == 0, &waiting)) n++;
+    CHECK(n > 20 && waiting > 10);
+}
+
 TEST_MAIN(TEST_ENTRY(reports_of_what_was_dropped_are_bounded_and_none_is_forgotten),
           TEST_ENTRY(bad_handles_and_texts_are_refused_by_every_function_of_input),
           TEST_ENTRY(what_is_said_from_a_hook_is_delivered_kept_or_reported_exactly_once),
@@ -415,4 +456,5 @@ TEST_MAIN(TEST_ENTRY(reports_of_what_was_dropped_are_bounded_and_none_is_forgott
           TEST_ENTRY(a_refused_message_takes_none_of_its_neighbours_along),
           TEST_ENTRY(a_full_queue_reports_what_it_does_not_take),
           TEST_ENTRY(a_pull_hook_that_always_gives_is_asked_a_bounded_number_of_times),
-          TEST_ENTRY(a_message_is_delivered_once_whatever_allocation_fails))
+          TEST_ENTRY(a_message_is_delivered_once_whatever_allocation_fails),
+          TEST_ENTRY(what_went_back_into_its_queue_holds_nothing_of_a_log_that_is_gone))
