@@ -2031,11 +2031,11 @@ PHI_API void phi_tracker_reset(phi_tracker *tracker);
 #endif /* PHI__PUB_THREAD */
 
 #ifdef PHI__PUB_LOOP
-#if PHI__PUB_LOOP != 0x46f34e6f
+#if PHI__PUB_LOOP != 0x91b24958
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__PUB_LOOP 0x46f34e6f
+#define PHI__PUB_LOOP 0x91b24958
 
 /* ---- src/loop/compactor.h ---- */
 
@@ -2529,8 +2529,9 @@ typedef struct phi_tool {
     phi_flow (*start)(void *user_data, phi_call call, phi_str arguments); /* arguments: JSON object,
                            borrowed until the call is finished */
     phi_flow (*step)(void *user_data, phi_call call); /* NULL: only finished from outside */
-    /* The call was cancelled or timed out and its result is settled: let go of what it holds. Not
-       called for a call that was finished (phi_call_finish, phi_call_result said PHI_OK). */
+    /* The call was cancelled or timed out and its result is settled: let go of what it holds. Not called for a call
+       that was finished (phi_call_finish, phi_call_result said PHI_OK), nor for one out of a snapshot before the first
+       phi_step has handed it to the tool. */
     void (*cancel)(void *user_data, phi_call call);
     /* Takes up a call that had begun when a snapshot was made (agent/snapshot.h): as `start`, with the arguments it
        had; its phi_call_state is empty. (default: a call of a tool without `step` waits on to be finished from
@@ -2621,11 +2622,11 @@ PHI_API bool phi_call_pending(phi_call call);        /* any thread */
 #endif /* PHI__PUB_LOOP */
 
 #ifdef PHI__PUB_AGENT
-#if PHI__PUB_AGENT != 0xe6d22254
+#if PHI__PUB_AGENT != 0xc9c8559a
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__PUB_AGENT 0xe6d22254
+#define PHI__PUB_AGENT 0xc9c8559a
 
 /* ---- src/agent/profile.h ---- */
 
@@ -3264,7 +3265,8 @@ typedef enum phi_restore_run {
 
    The run that went on goes on: no event of its beginning is told again, TOOL_END and the rest follow. A handle whose
    rt is NULL: phi_last_error says why: PHI_PARSE (what it is not), PHI_UNSUPPORTED (of a later version), PHI_MISUSE
-   (inside a callback, or the store has that thread), or as phi_agent_new. */
+   (inside a callback, or the store has that thread), or as phi_agent_new. Then no tool was called, and the store has
+   nothing of it. */
 PHI_API phi_agent phi_agent_restore(phi_runtime *rt, const phi_agent_desc *desc, phi_str snapshot,
                                     phi_restore_run how);
 
@@ -32581,11 +32583,11 @@ PHI_API phi_status phi_thread_fresh(phi_thread *thread) {
 #endif /* PHI__IMP_THREAD */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x5eb2b345
+#if PHI__IMP_LOOP != 0xe91fb134
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x5eb2b345
+#define PHI__IMP_LOOP 0xe91fb134
 
 /* ---- src/loop/session_in.h ---- */
 
@@ -33531,6 +33533,8 @@ phi__fields_refused(phi__toolcall *call); /* it has a result; if it never was st
 PHI__FN const phi_tool *phi__tools_named(const phi__agent *agent, phi_str name); /* NULL: none */
 PHI__FN phi__state phi__run_tools(phi__run *run, bool *wait);
 PHI__FN phi__state phi__run_make_calls(phi__run *run); /* TOOLS, or TURN_END without any */
+/* The calls of the reply, none begun; nobody hears of it. False: no memory. */
+PHI__FN bool phi__run_lay_calls(phi__run *run);
 PHI__FN void phi__run_detach_tools(phi__run *run);     /* tells them; frees nothing */
 PHI__FN void phi__run_drop_tools(phi__run *run);
 
@@ -34441,6 +34445,12 @@ PHI__FN void phi__call_fail(phi__toolcall *call, const char *text) {
     phi__call_fail_str(call, phi_str_of(text));
 }
 
+/* The tool has the call: it was started, in this process, or has taken it up out of a snapshot. Else it holds nothing
+   that it could let go of. */
+static bool phi__call_held(const phi__toolcall *call) {
+    return call->started && !call->resumes && call->tool != NULL;
+}
+
 /* A tool was run again, and what is played has not come to its result: perhaps it never will. */
 static bool phi__call_awaits_tape(const phi__toolcall *call) {
     return call->held != NULL && call->rt->tape != NULL && call->rt->tape->plays;
@@ -34452,7 +34462,7 @@ PHI__FN void phi__call_cancel(phi__toolcall *call, const char *text) {
     if (call->slot != NULL) {
         if (!phi__call_claim(call) && !phi__call_awaits_tape(call))
             return; /* its result is on the way */
-        if (call->started && tool != NULL && tool->cancel != NULL)
+        if (phi__call_held(call) && tool->cancel != NULL)
             tool->cancel(tool->user_data, phi__call_handle(call));
     }
     phi__call_fail(call, text);
@@ -34461,8 +34471,7 @@ PHI__FN void phi__call_cancel(phi__toolcall *call, const char *text) {
 PHI__FN void phi__call_detach(phi__toolcall *call) {
     const phi_tool *tool = call->tool;
     /* Claimed before it is told: the tool may free the agent again from there. */
-    if (call->slot != NULL && phi__call_claim(call) && call->started && tool != NULL &&
-        tool->cancel != NULL)
+    if (call->slot != NULL && phi__call_claim(call) && phi__call_held(call) && tool->cancel != NULL)
         tool->cancel(tool->user_data, phi__call_handle(call));
     phi__io_timer_clear(call->rt->io, &call->timer);
     phi__call_poll_remove(call);
@@ -38969,16 +38978,15 @@ static bool phi__tools_answered(const phi__run *run) {
     return false;
 }
 
-PHI__FN phi__state phi__run_make_calls(phi__run *run) {
+PHI__FN bool phi__run_lay_calls(phi__run *run) {
     const phi_message *reply = run->reply;
     size_t n = 0, i;
     for (i = 0; i < reply->content_count; i++) n += reply->content[i].kind == PHI_CONTENT_TOOL_CALL;
-    run->answered = phi__tools_answered(run);
     run->call_count = run->next_call = run->told_calls = run->running_calls = 0;
     run->calls = NULL;
-    if (n == 0) return PHI__RUN_TURN_END;
+    if (n == 0) return true;
     run->calls = (phi__toolcall *)phi__arena_zero(&run->arena, phi__mul(n, sizeof *run->calls));
-    if (run->calls == NULL) return phi__run_no_memory(run);
+    if (run->calls == NULL) return false;
     for (i = 0; i < reply->content_count; i++) {
         phi__toolcall *call;
         if (reply->content[i].kind != PHI_CONTENT_TOOL_CALL) continue;
@@ -38989,9 +38997,17 @@ PHI__FN phi__state phi__run_make_calls(phi__run *run) {
         call->arguments = call->block->arguments;
         call->tool = phi__tools_named(run->agent, call->block->name);
         phi__decision_init(&call->decision, run, call);
-        if (!phi__fields_adopt(call)) return PHI__RUN_OVER;
     }
-    return PHI__RUN_TOOLS;
+    return true;
+}
+
+PHI__FN phi__state phi__run_make_calls(phi__run *run) {
+    size_t i;
+    run->answered = phi__tools_answered(run);
+    if (!phi__run_lay_calls(run)) return phi__run_no_memory(run);
+    for (i = 0; i < run->call_count; i++)
+        if (!phi__fields_adopt(&run->calls[i])) return PHI__RUN_OVER;
+    return run->call_count > 0 ? PHI__RUN_TOOLS : PHI__RUN_TURN_END;
 }
 
 PHI__FN void phi__run_detach_tools(phi__run *run) {
@@ -40045,6 +40061,33 @@ static phi_status phi__thaw_call(phi__toolcall *call, const phi_json *node) {
     return PHI_OK;
 }
 
+/* What a call has come to between two steps. */
+static bool phi__thaw_call_fits(const phi__toolcall *call) {
+    if (!call->begun)
+        return !call->asked && !call->quiet && !call->told && !call->started && !call->ended &&
+               !call->after && !call->skipped && call->result == NULL;
+    if (call->result != NULL) return call->told || !call->started;
+    return !call->quiet && !call->ended && !call->after && !call->skipped &&
+           call->told == call->started;
+}
+
+/* The results that the log has behind the answer are those of its first calls, in their order, and no more than the run
+   says. */
+static bool phi__thaw_results_fit(const phi__run *run, uint64_t reply) {
+    const phi__thread *thread = run->agent->thread;
+    const phi__entry *entry;
+    size_t told = 0;
+    while ((entry = phi__thread_at(thread, ++reply)) != NULL) {
+        if (entry->kind != PHI_ENTRY_MESSAGE || entry->message->role != PHI_ROLE_TOOL_RESULT)
+            continue;
+        if (told == run->told_calls ||
+            !phi_str_equal(entry->message->tool_call_id, run->calls[told].block->id))
+            return false;
+        told++;
+    }
+    return told == run->told_calls;
+}
+
 static phi_status phi__thaw_calls(phi__run *run, const phi_json *node) {
     const phi_json *list = phi_json_get(node, "calls");
     phi_json_iter it = phi_json_each(list);
@@ -40054,17 +40097,22 @@ static phi_status phi__thaw_calls(phi__run *run, const phi_json *node) {
         run->call_count = count;
         return PHI_OK;
     }
-    if (run->reply == NULL || phi__run_make_calls(run) != PHI__RUN_TOOLS ||
-        run->call_count != phi_json_count(list))
-        return PHI_PARSE;
+    if (run->reply == NULL) return PHI_PARSE;
+    if (!phi__run_lay_calls(run)) return PHI_NO_MEMORY;
+    if (run->calls == NULL || run->call_count != phi_json_count(list)) return PHI_PARSE;
     run->next_call = phi__thaw_size(node, "next_call");
     run->told_calls = phi__thaw_size(node, "told_calls");
     run->polled_calls = phi__thaw_size(node, "polled_calls");
-    if (run->next_call > run->call_count || run->told_calls > run->next_call) return PHI_PARSE;
+    if (run->next_call > run->call_count || run->told_calls > run->next_call ||
+        !phi__thaw_results_fit(run, phi__thaw_u64(node, "reply")))
+        return PHI_PARSE;
     for (i = 0; i < run->call_count && status == PHI_OK; i++) {
-        const phi_json *call = phi_json_next(&it);
-        if (i >= run->told_calls) status = phi__thaw_call(&run->calls[i], call);
-        if (i < run->next_call && i >= run->told_calls && !run->calls[i].begun) return PHI_PARSE;
+        const phi_json *each = phi_json_next(&it);
+        phi__toolcall *call = &run->calls[i];
+        if (i < run->told_calls) continue;
+        status = phi__thaw_call(call, each);
+        if (status == PHI_OK && (call->begun != (i < run->next_call) || !phi__thaw_call_fits(call)))
+            status = PHI_PARSE;
     }
     return status;
 }
@@ -40102,6 +40150,8 @@ static phi_status phi__thaw_members(phi__run *run, const phi_json *node) {
 
 /* What a state stands on is there. */
 static bool phi__thaw_fits(const phi__run *run) {
+    if (run->calls != NULL && run->state != PHI__RUN_TOOLS && run->told_calls < run->call_count)
+        return false; /* nobody would finish them */
     switch (run->state) {
     case PHI__RUN_TURN: return !run->turn_open || run->agent->thread->fold.count > 0;
     case PHI__RUN_TRANSFORM: return run->turn_open && run->agent->thread->fold.count > 0;
@@ -41214,11 +41264,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0xca9df2f4
+#if PHI__IMP_AGENT != 0x4bf607ea
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0xca9df2f4
+#define PHI__IMP_AGENT 0x4bf607ea
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -45504,7 +45554,8 @@ static phi__agent *phi__snap_make(phi_runtime *rt, const phi_agent_desc *desc, c
     if (agent == NULL) return NULL;
     status = phi__snap_read(agent, root, scratch, how, words, sizeof words);
     if (status == PHI_OK) return agent;
-    (void)phi_agent_free(phi__agent_handle(agent));
+    phi__journal_close(agent->thread); /* what it has is for no store */
+    phi__agent_doom(agent);
     (void)phi__error(rt, status, "phi_agent_restore: %s",
                      words[0] != '\0'      ? words
                      : status == PHI_PARSE ? "the snapshot does not fit together"
@@ -45544,8 +45595,12 @@ PHI_API phi_agent phi_agent_restore(phi_runtime *rt, const phi_agent_desc *desc,
     if (status != PHI_OK)
         (void)phi__error(rt, status, "phi_agent_restore: %u:%u: %s", (unsigned)error.line,
                          (unsigned)error.column, error.message);
-    else if (phi__snap_version(rt, root))
+    else if (phi__snap_version(rt, root)) {
+        rt->in_step = true; /* a store's functions must not step what is half made */
+        rt->step_wall_ms = phi__io_wall_ms(rt->io);
         agent = phi__snap_make(rt, desc, root, &scratch, how);
+        phi__step_end(rt);
+    }
     phi_arena_free(&scratch);
     return agent != NULL ? phi__agent_handle(agent) : none;
 }

@@ -56,10 +56,10 @@
 #if PHI__PUB_THREAD != 0x5efa86da
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_LOOP != 0x46f34e6f
+#if PHI__PUB_LOOP != 0x91b24958
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_AGENT != 0xe6d22254
+#if PHI__PUB_AGENT != 0xc9c8559a
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_SESSION != 0x65484456

@@ -219,7 +219,8 @@ static phi__agent *phi__snap_make(phi_runtime *rt, const phi_agent_desc *desc, c
     if (agent == NULL) return NULL;
     status = phi__snap_read(agent, root, scratch, how, words, sizeof words);
     if (status == PHI_OK) return agent;
-    (void)phi_agent_free(phi__agent_handle(agent));
+    phi__journal_close(agent->thread); /* what it has is for no store */
+    phi__agent_doom(agent);
     (void)phi__error(rt, status, "phi_agent_restore: %s",
                      words[0] != '\0'      ? words
                      : status == PHI_PARSE ? "the snapshot does not fit together"
@@ -259,8 +260,12 @@ PHI_API phi_agent phi_agent_restore(phi_runtime *rt, const phi_agent_desc *desc,
     if (status != PHI_OK)
         (void)phi__error(rt, status, "phi_agent_restore: %u:%u: %s", (unsigned)error.line,
                          (unsigned)error.column, error.message);
-    else if (phi__snap_version(rt, root))
+    else if (phi__snap_version(rt, root)) {
+        rt->in_step = true; /* a store's functions must not step what is half made */
+        rt->step_wall_ms = phi__io_wall_ms(rt->io);
         agent = phi__snap_make(rt, desc, root, &scratch, how);
+        phi__step_end(rt);
+    }
     phi_arena_free(&scratch);
     return agent != NULL ? phi__agent_handle(agent) : none;
 }

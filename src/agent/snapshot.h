@@ -36,7 +36,8 @@ typedef enum phi_restore_run {
 
    The run that went on goes on: no event of its beginning is told again, TOOL_END and the rest follow. A handle whose
    rt is NULL: phi_last_error says why: PHI_PARSE (what it is not), PHI_UNSUPPORTED (of a later version), PHI_MISUSE
-   (inside a callback, or the store has that thread), or as phi_agent_new. */
+   (inside a callback, or the store has that thread), or as phi_agent_new. Then no tool was called, and the store has
+   nothing of it. */
 PHI_API phi_agent phi_agent_restore(phi_runtime *rt, const phi_agent_desc *desc, phi_str snapshot,
                                     phi_restore_run how);
 

@@ -145,6 +145,12 @@ PHI__FN void phi__call_fail(phi__toolcall *call, const char *text) {
     phi__call_fail_str(call, phi_str_of(text));
 }
 
+/* The tool has the call: it was started, in this process, or has taken it up out of a snapshot. Else it holds nothing
+   that it could let go of. */
+static bool phi__call_held(const phi__toolcall *call) {
+    return call->started && !call->resumes && call->tool != NULL;
+}
+
 /* A tool was run again, and what is played has not come to its result: perhaps it never will. */
 static bool phi__call_awaits_tape(const phi__toolcall *call) {
     return call->held != NULL && call->rt->tape != NULL && call->rt->tape->plays;
@@ -156,7 +162,7 @@ PHI__FN void phi__call_cancel(phi__toolcall *call, const char *text) {
     if (call->slot != NULL) {
         if (!phi__call_claim(call) && !phi__call_awaits_tape(call))
             return; /* its result is on the way */
-        if (call->started && tool != NULL && tool->cancel != NULL)
+        if (phi__call_held(call) && tool->cancel != NULL)
             tool->cancel(tool->user_data, phi__call_handle(call));
     }
     phi__call_fail(call, text);
@@ -165,8 +171,7 @@ PHI__FN void phi__call_cancel(phi__toolcall *call, const char *text) {
 PHI__FN void phi__call_detach(phi__toolcall *call) {
     const phi_tool *tool = call->tool;
     /* Claimed before it is told: the tool may free the agent again from there. */
-    if (call->slot != NULL && phi__call_claim(call) && call->started && tool != NULL &&
-        tool->cancel != NULL)
+    if (call->slot != NULL && phi__call_claim(call) && phi__call_held(call) && tool->cancel != NULL)
         tool->cancel(tool->user_data, phi__call_handle(call));
     phi__io_timer_clear(call->rt->io, &call->timer);
     phi__call_poll_remove(call);

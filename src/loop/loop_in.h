@@ -260,6 +260,8 @@ phi__fields_refused(phi__toolcall *call); /* it has a result; if it never was st
 PHI__FN const phi_tool *phi__tools_named(const phi__agent *agent, phi_str name); /* NULL: none */
 PHI__FN phi__state phi__run_tools(phi__run *run, bool *wait);
 PHI__FN phi__state phi__run_make_calls(phi__run *run); /* TOOLS, or TURN_END without any */
+/* The calls of the reply, none begun; nobody hears of it. False: no memory. */
+PHI__FN bool phi__run_lay_calls(phi__run *run);
 PHI__FN void phi__run_detach_tools(phi__run *run);     /* tells them; frees nothing */
 PHI__FN void phi__run_drop_tools(phi__run *run);
 

@@ -27,16 +27,15 @@ static bool phi__tools_answered(const phi__run *run) {
     return false;
 }
 
-PHI__FN phi__state phi__run_make_calls(phi__run *run) {
+PHI__FN bool phi__run_lay_calls(phi__run *run) {
     const phi_message *reply = run->reply;
     size_t n = 0, i;
     for (i = 0; i < reply->content_count; i++) n += reply->content[i].kind == PHI_CONTENT_TOOL_CALL;
-    run->answered = phi__tools_answered(run);
     run->call_count = run->next_call = run->told_calls = run->running_calls = 0;
     run->calls = NULL;
-    if (n == 0) return PHI__RUN_TURN_END;
+    if (n == 0) return true;
     run->calls = (phi__toolcall *)phi__arena_zero(&run->arena, phi__mul(n, sizeof *run->calls));
-    if (run->calls == NULL) return phi__run_no_memory(run);
+    if (run->calls == NULL) return false;
     for (i = 0; i < reply->content_count; i++) {
         phi__toolcall *call;
         if (reply->content[i].kind != PHI_CONTENT_TOOL_CALL) continue;
@@ -47,9 +46,17 @@ PHI__FN phi__state phi__run_make_calls(phi__run *run) {
         call->arguments = call->block->arguments;
         call->tool = phi__tools_named(run->agent, call->block->name);
         phi__decision_init(&call->decision, run, call);
-        if (!phi__fields_adopt(call)) return PHI__RUN_OVER;
     }
-    return PHI__RUN_TOOLS;
+    return true;
+}
+
+PHI__FN phi__state phi__run_make_calls(phi__run *run) {
+    size_t i;
+    run->answered = phi__tools_answered(run);
+    if (!phi__run_lay_calls(run)) return phi__run_no_memory(run);
+    for (i = 0; i < run->call_count; i++)
+        if (!phi__fields_adopt(&run->calls[i])) return PHI__RUN_OVER;
+    return run->call_count > 0 ? PHI__RUN_TOOLS : PHI__RUN_TURN_END;
 }
 
 PHI__FN void phi__run_detach_tools(phi__run *run) {

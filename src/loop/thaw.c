@@ -236,6 +236,33 @@ static phi_status phi__thaw_call(phi__toolcall *call, const phi_json *node) {
     return PHI_OK;
 }
 
+/* What a call has come to between two steps. */
+static bool phi__thaw_call_fits(const phi__toolcall *call) {
+    if (!call->begun)
+        return !call->asked && !call->quiet && !call->told && !call->started && !call->ended &&
+               !call->after && !call->skipped && call->result == NULL;
+    if (call->result != NULL) return call->told || !call->started;
+    return !call->quiet && !call->ended && !call->after && !call->skipped &&
+           call->told == call->started;
+}
+
+/* The results that the log has behind the answer are those of its first calls, in their order, and no more than the run
+   says. */
+static bool phi__thaw_results_fit(const phi__run *run, uint64_t reply) {
+    const phi__thread *thread = run->agent->thread;
+    const phi__entry *entry;
+    size_t told = 0;
+    while ((entry = phi__thread_at(thread, ++reply)) != NULL) {
+        if (entry->kind != PHI_ENTRY_MESSAGE || entry->message->role != PHI_ROLE_TOOL_RESULT)
+            continue;
+        if (told == run->told_calls ||
+            !phi_str_equal(entry->message->tool_call_id, run->calls[told].block->id))
+            return false;
+        told++;
+    }
+    return told == run->told_calls;
+}
+
 static phi_status phi__thaw_calls(phi__run *run, const phi_json *node) {
     const phi_json *list = phi_json_get(node, "calls");
     phi_json_iter it = phi_json_each(list);
@@ -245,17 +272,22 @@ static phi_status phi__thaw_calls(phi__run *run, const phi_json *node) {
         run->call_count = count;
         return PHI_OK;
     }
-    if (run->reply == NULL || phi__run_make_calls(run) != PHI__RUN_TOOLS ||
-        run->call_count != phi_json_count(list))
-        return PHI_PARSE;
+    if (run->reply == NULL) return PHI_PARSE;
+    if (!phi__run_lay_calls(run)) return PHI_NO_MEMORY;
+    if (run->calls == NULL || run->call_count != phi_json_count(list)) return PHI_PARSE;
     run->next_call = phi__thaw_size(node, "next_call");
     run->told_calls = phi__thaw_size(node, "told_calls");
     run->polled_calls = phi__thaw_size(node, "polled_calls");
-    if (run->next_call > run->call_count || run->told_calls > run->next_call) return PHI_PARSE;
+    if (run->next_call > run->call_count || run->told_calls > run->next_call ||
+        !phi__thaw_results_fit(run, phi__thaw_u64(node, "reply")))
+        return PHI_PARSE;
     for (i = 0; i < run->call_count && status == PHI_OK; i++) {
-        const phi_json *call = phi_json_next(&it);
-        if (i >= run->told_calls) status = phi__thaw_call(&run->calls[i], call);
-        if (i < run->next_call && i >= run->told_calls && !run->calls[i].begun) return PHI_PARSE;
+        const phi_json *each = phi_json_next(&it);
+        phi__toolcall *call = &run->calls[i];
+        if (i < run->told_calls) continue;
+        status = phi__thaw_call(call, each);
+        if (status == PHI_OK && (call->begun != (i < run->next_call) || !phi__thaw_call_fits(call)))
+            status = PHI_PARSE;
     }
     return status;
 }
@@ -293,6 +325,8 @@ static phi_status phi__thaw_members(phi__run *run, const phi_json *node) {
 
 /* What a state stands on is there. */
 static bool phi__thaw_fits(const phi__run *run) {
+    if (run->calls != NULL && run->state != PHI__RUN_TOOLS && run->told_calls < run->call_count)
+        return false; /* nobody would finish them */
     switch (run->state) {
     case PHI__RUN_TURN: return !run->turn_open || run->agent->thread->fold.count > 0;
     case PHI__RUN_TRANSFORM: return run->turn_open && run->agent->thread->fold.count > 0;

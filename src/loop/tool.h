@@ -48,8 +48,9 @@ typedef struct phi_tool {
     phi_flow (*start)(void *user_data, phi_call call, phi_str arguments); /* arguments: JSON object,
                            borrowed until the call is finished */
     phi_flow (*step)(void *user_data, phi_call call); /* NULL: only finished from outside */
-    /* The call was cancelled or timed out and its result is settled: let go of what it holds. Not
-       called for a call that was finished (phi_call_finish, phi_call_result said PHI_OK). */
+    /* The call was cancelled or timed out and its result is settled: let go of what it holds. Not called for a call
+       that was finished (phi_call_finish, phi_call_result said PHI_OK), nor for one out of a snapshot before the first
+       phi_step has handed it to the tool. */
     void (*cancel)(void *user_data, phi_call call);
     /* Takes up a call that had begun when a snapshot was made (agent/snapshot.h): as `start`, with the arguments it
        had; its phi_call_state is empty. (default: a call of a tool without `step` waits on to be finished from

@@ -3,6 +3,7 @@
 #include "agent/snapshot.h"
 
 #include "support/rig.h"
+#include "support/store_mem.h"
 
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -477,6 +478,153 @@ TEST(a_tool_that_works_in_steps_and_cannot_resume_fails_its_call) {
               "Interrupted: the program was started anew while this tool ran");
 }
 
+/* ---- restores that fail ---- */
+
+/* Two calls that wait, as a text. */
+static phi_str two_wait(rig *r, phi_arena *arena, const phi_tool *tool, phi_agent_desc *desc) {
+    static const char *const calls[] = {"c1 wait {}", "c2 wait {}"};
+    phi_agent agent;
+    phi_str text = phi_str_of("");
+    desc->tools = tool;
+    desc->tool_count = 1;
+    agent = rig_agent(r, desc);
+    rig_calls(r, calls, 2);
+    CHECK_EQ_INT(phi_prompt(agent, "Go"), PHI_OK);
+    (void)rig_run(r, 10);
+    CHECK_EQ_INT(rig_started(r), 2);
+    CHECK_EQ_INT(phi_agent_snapshot(agent, arena, &text), PHI_OK);
+    return text;
+}
+
+/* The text with the last `from` in it made `to`; caller frees it. */
+static char *changed(phi_str text, const char *from, const char *to) {
+    const char *at = NULL, *next = strstr(text.at, from);
+    char *out = (char *)malloc(text.len + strlen(to) + 1);
+    size_t n;
+    for (; next != NULL; next = strstr(next + 1, from)) at = next;
+    if (out == NULL || !CHECK(at != NULL)) abort();
+    n = (size_t)(at - text.at);
+    memcpy(out, text.at, n);
+    (void)sprintf(out + n, "%s%s", to, at + strlen(from));
+    return out;
+}
+
+typedef struct waiting {
+    rig *r, *other;
+    phi_memory memory;
+    phi_arena arena;
+    phi_tool tool;
+    phi_agent_desc desc;
+    phi_str text;
+} waiting;
+
+static void wait_begin(waiting *w) {
+    memset(w, 0, sizeof *w);
+    w->r = rig_new();
+    w->other = rig_new();
+    phi_memory_init(&w->memory, NULL, 0);
+    phi_arena_init(&w->arena, &w->memory, 0);
+    w->desc = rig_desc();
+    w->tool = rig_wait(w->r);
+    w->text = two_wait(w->r, &w->arena, &w->tool, &w->desc);
+    w->tool = rig_wait(w->other);
+}
+
+static void wait_end(waiting *w) {
+    phi_arena_free(&w->arena);
+    rig_free(w->r);
+    rig_free(w->other);
+}
+
+/* What is said of the text with a change. */
+static const char *said_of(waiting *w, const char *from, const char *to) {
+    char *text = changed(w->text, from, to);
+    const char *words = "";
+    phi_agent agent =
+        phi_agent_restore(rig_runtime(w->other), &w->desc, phi_str_of(text), PHI_RESTORE_RESUME);
+    free(text);
+    if (agent.rt != NULL) return "it was made";
+    (void)phi_last_error(rig_runtime(w->other), &words, NULL);
+    return words;
+}
+
+TEST(a_restore_that_fails_cancels_no_call) {
+    waiting w;
+    int n = 0;
+    bool tripped = true;
+    wait_begin(&w);
+    CHECK_EQ_STR(said_of(&w, "\"id\":\"c2\",\"name\"", "\"id\":\"c3\",\"name\""),
+                 "phi_agent_restore: the snapshot does not fit together");
+    CHECK_EQ_INT(rig_cancelled(w.other), 0);
+    for (; tripped; n++) {
+        phi_agent agent;
+        test_alloc_fail_at(n);
+        agent = phi_agent_restore(rig_runtime(w.other), &w.desc, w.text, PHI_RESTORE_RESUME);
+        tripped = test_alloc_tripped();
+        test_alloc_fail_at(-1);
+        CHECK(agent.rt != NULL || tripped);
+        CHECK_EQ_INT(phi_agent_free(agent), agent.rt != NULL ? PHI_OK : PHI_BAD_ARG);
+        CHECK_EQ_INT(rig_cancelled(w.other), 0); /* no tool has taken it up yet */
+    }
+    CHECK(n > 20);
+    wait_end(&w);
+}
+
+TEST(calls_that_contradict_themselves_or_the_log_are_refused) {
+    static const char *const changes[][2] = {
+        {"\"told\":true,\"started\":true", "\"told\":true"}, /* nobody would ever finish it */
+        {"\"told\":true,\"started\":true", "\"started\":true"},
+        {"\"begun\":true,\"asked\":true", "\"asked\":true"},
+        {"\"started\":true", "\"started\":true,\"ended\":true"},
+        {"\"started\":true", "\"started\":true,\"after\":true"},
+        {"\"told_calls\":0", "\"told_calls\":1"}, /* its result is not in the log */
+        {"\"next_call\":2", "\"next_call\":1"},
+        {"\"state\":\"tools\"", "\"state\":\"turn_end\""}};
+    waiting w;
+    size_t i;
+    wait_begin(&w);
+    for (i = 0; i < sizeof changes / sizeof changes[0]; i++)
+        if (!CHECK_EQ_STR(said_of(&w, changes[i][0], changes[i][1]),
+                          "phi_agent_restore: the snapshot does not fit together"))
+            printf("  change %u\n", (unsigned)i);
+    CHECK_EQ_INT(rig_cancelled(w.other), 0);
+    wait_end(&w);
+}
+
+static phi_runtime *stepped;
+
+static phi_status steps(void *user_data, const char *thread_id, uint64_t from,
+                        phi_status (*each)(void *ctx, uint64_t seq, phi_str entry), void *ctx,
+                        uint64_t *torn, char *words, size_t words_size) {
+    store_mem *store = (store_mem *)user_data;
+    const phi_store *real = store_mem_store(store);
+    CHECK_EQ_INT(phi_step(stepped, 0), PHI_MISUSE);
+    return real->read(real->user_data, thread_id, from, each, ctx, torn, words, words_size);
+}
+
+TEST(a_restore_that_fails_leaves_its_store_as_it_was) {
+    waiting w;
+    store_mem *store = store_mem_new();
+    phi_store mine = *store_mem_store(store);
+    phi_agent agent;
+    wait_begin(&w);
+    CHECK(mine.user_data == store);
+    mine.read = steps;
+    stepped = rig_runtime(w.other);
+    w.desc.store = &mine;
+    w.desc.thread_id = "smith";
+    CHECK_EQ_STR(said_of(&w, "\"id\":\"c2\",\"name\"", "\"id\":\"c3\",\"name\""),
+                 "phi_agent_restore: the snapshot does not fit together");
+    CHECK_EQ_INT(store_mem_count(store, "smith"), 0);
+    CHECK(!store_mem_locked(store, "smith"));
+    agent = phi_agent_restore(rig_runtime(w.other), &w.desc, w.text, PHI_RESTORE_RESUME);
+    CHECK(agent.rt != NULL);
+    CHECK_EQ_INT(phi_agent_free(agent), PHI_OK);
+    CHECK(store_mem_count(store, "smith") > 3);
+    wait_end(&w);
+    store_mem_free(store);
+}
+
 /* ---- decisions ---- */
 
 TEST(a_decision_that_was_waited_for_is_asked_for_again) {
@@ -565,12 +713,12 @@ TEST(a_text_that_is_cut_or_changed_is_refused_or_harmless) {
     rig_silent(s.r, true);
     for (i = 0; i < text.len; i += 37) CHECK(!restores(s.r, &desc, phi__str(text.at, i)));
     for (i = 0; i < 400; i++) {
-        char *changed = (char *)malloc(text.len + 1);
+        char *text_now = (char *)malloc(text.len + 1);
         size_t at = test_random(&seed) % text.len;
-        memcpy(changed, text.at, text.len + 1);
-        changed[at] = "0129{}[]\",:x"[test_random(&seed) % 12];
-        (void)restores(s.r, &desc, phi_str_of(changed));
-        free(changed);
+        memcpy(text_now, text.at, text.len + 1);
+        text_now[at] = "0129{}[]\",:x"[test_random(&seed) % 12];
+        (void)restores(s.r, &desc, phi_str_of(text_now));
+        free(text_now);
     }
     end(&s);
 }
@@ -659,6 +807,9 @@ TEST_MAIN(TEST_ENTRY(a_snapshot_at_any_step_leads_to_the_same_log),
           TEST_ENTRY(an_interrupted_run_ends_and_the_agent_can_be_prompted),
           TEST_ENTRY(a_tool_takes_up_its_call_with_the_arguments_it_had),
           TEST_ENTRY(a_tool_that_works_in_steps_and_cannot_resume_fails_its_call),
+          TEST_ENTRY(a_restore_that_fails_cancels_no_call),
+          TEST_ENTRY(calls_that_contradict_themselves_or_the_log_are_refused),
+          TEST_ENTRY(a_restore_that_fails_leaves_its_store_as_it_was),
           TEST_ENTRY(a_decision_that_was_waited_for_is_asked_for_again),
           TEST_ENTRY(spending_lanes_and_rewrites_come_back),
           TEST_ENTRY(a_text_that_is_cut_or_changed_is_refused_or_harmless),
