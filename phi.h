@@ -41264,11 +41264,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0x4bf607ea
+#if PHI__IMP_AGENT != 0xdc408011
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0x4bf607ea
+#define PHI__IMP_AGENT 0xdc408011
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -45134,9 +45134,10 @@ static void phi__rt_bury(phi_runtime *rt) {
     }
 }
 
+/* A model of the host's that freed its agent from within `open` is closed in here: still inside the step. */
 PHI__FN void phi__step_end(phi_runtime *rt) {
-    rt->in_step = false;
     phi__rt_bury(rt);
+    rt->in_step = false;
 }
 
 static void phi__rt_pump(phi_runtime *rt, int timeout_ms) {

@@ -1,11 +1,13 @@
 #!/bin/sh
 # make soak: what is too long for every day. Random stories of runs with thousands of seeds, every end-to-end
-# test ten times over, each fuzzer for five minutes. SOAK_SEEDS, SOAK_ROUNDS and FUZZ_SECONDS change that.
+# test ten times over, an hour of a monkey that does anything at any moment, each fuzzer for five minutes. SOAK_SEEDS,
+# SOAK_ROUNDS, SOAK_MINUTES and FUZZ_SECONDS change that.
 set -eu
 cd "$(dirname "$0")/.."
 make=${MAKE:-make}
 seeds=${SOAK_SEEDS:-20000}
 rounds=${SOAK_ROUNDS:-10}
+minutes=${SOAK_MINUTES:-60}
 
 "$make" --no-print-directory V=asan programs > build/log_soak 2>&1 || { cat build/log_soak; exit 1; }
 echo "random stories, $seeds seeds"
@@ -27,4 +29,6 @@ while [ "$round" -le "$rounds" ]; do
     done
     round=$((round + 1))
 done
+echo "a monkey, $minutes minutes"
+PHI_MONKEY_MINUTES=$minutes build/asan/tests/soak/test_monkey
 "$make" --no-print-directory FUZZ_SECONDS="${FUZZ_SECONDS:-300}" fuzz

@@ -200,9 +200,10 @@ static void phi__rt_bury(phi_runtime *rt) {
     }
 }
 
+/* A model of the host's that freed its agent from within `open` is closed in here: still inside the step. */
 PHI__FN void phi__step_end(phi_runtime *rt) {
-    rt->in_step = false;
     phi__rt_bury(rt);
+    rt->in_step = false;
 }
 
 static void phi__rt_pump(phi_runtime *rt, int timeout_ms) {

@@ -13,7 +13,8 @@ typedef struct parrot {
     bool says_stop;
     bool calls_tool; /* in its first answer, after its words */
     phi_agent frees;
-    char asked[400]; /* the last message it saw, and what else it was told */
+    phi_runtime *steps; /* tried when it is closed; NULL: not */
+    char asked[400];    /* the last message it saw, and what else it was told */
     char key[40];
     int at;
 } parrot;
@@ -75,6 +76,9 @@ static void parrot_close(void *user_data, void *call) {
     CHECK(call == p);
     p->closes++;
     p->open_now--;
+    if (p->steps == NULL) return;
+    CHECK_EQ_INT(phi_step(p->steps, 0), PHI_MISUSE);
+    phi_runtime_free(p->steps); /* refused, too */
 }
 
 static phi_provider parrot_provider(parrot *p) {
@@ -207,6 +211,25 @@ TEST(an_agent_that_is_freed_has_its_call_closed_once_also_from_its_own_poll) {
     rig_step(r);
     rig_free(r); /* and with the runtime */
     CHECK_EQ_INT(p.closes, 1);
+}
+
+TEST(a_model_whose_agent_was_freed_from_its_poll_is_closed_inside_the_step) {
+    parrot p;
+    rig *r = rig_new();
+    phi_agent_desc desc = parrot_desc();
+    phi_provider provider;
+    phi_agent agent;
+    parrot_begin(&p);
+    provider = parrot_provider(&p);
+    desc.provider = &provider;
+    agent = rig_agent(r, &desc);
+    p.frees = agent;
+    p.steps = rig_runtime(r);
+    CHECK_EQ_INT(phi_prompt(agent, "hello"), PHI_OK);
+    (void)rig_run(r, 10);
+    CHECK_EQ_INT(p.closes, 1);
+    p.steps = NULL;
+    rig_free(r);
 }
 
 TEST(a_model_that_is_busy_or_fails_is_asked_again) {
@@ -541,6 +564,7 @@ TEST_MAIN(TEST_ENTRY(a_model_in_the_process_is_polled_once_a_step_and_streams),
           TEST_ENTRY(its_tool_calls_are_run_and_their_results_come_back),
           TEST_ENTRY(an_abort_closes_the_call_and_keeps_what_came),
           TEST_ENTRY(an_agent_that_is_freed_has_its_call_closed_once_also_from_its_own_poll),
+          TEST_ENTRY(a_model_whose_agent_was_freed_from_its_poll_is_closed_inside_the_step),
           TEST_ENTRY(a_model_that_is_busy_or_fails_is_asked_again),
           TEST_ENTRY(a_model_that_refuses_ends_the_run),
           TEST_ENTRY(a_host_that_does_not_read_its_events_is_not_written_to),

@@ -50,6 +50,7 @@ struct rig {
     size_t request_count;
     going goings[64];
     size_t chunk;
+    bool careless; /* what is sent is not looked at */
     bool silent, mock;
     said answers_of[RIG_POINTS][RIG_SAID];
     size_t answer_count[RIG_POINTS], answered[RIG_POINTS];
@@ -406,7 +407,7 @@ static phi_status rig_open(void *user_data, phi_xfer xfer, const phi_request *re
     if (body == NULL || r->request_count == RIG_MOST) abort();
     if (phi_request_read(request, 0, body, len) != len) abort();
     body[len] = '\0';
-    if (!test_alloc_tripped()) rig_preflight(request);
+    if (!r->careless && !test_alloc_tripped()) rig_preflight(request);
     rig_note_key(request, r->keys[r->request_count]);
     r->requests[r->request_count++] = body;
     if (says == NULL) return PHI_REFUSED;
@@ -605,6 +606,7 @@ void rig_refuses(rig *r, phi_status status) {
 }
 
 void rig_chunk(rig *r, size_t bytes) { r->chunk = bytes; }
+void rig_careless(rig *r) { r->careless = true; }
 void rig_drop_answers(rig *r) { r->next = r->answers; }
 
 /* ---- tools ---- */

@@ -36,6 +36,8 @@ void rig_breaks(rig *r, const char *body, phi_status status,
 void rig_hangs(rig *r, const char *body);    /* 200, body, then silence */
 void rig_refuses(rig *r, phi_status status); /* open itself fails */
 void rig_chunk(rig *r, size_t bytes);
+/* What is sent may be anything: a history that the host has spoilt. Else each request is looked at. */
+void rig_careless(rig *r);
 void rig_drop_answers(rig *r); /* those that were not taken yet */
 /* The mock provider: from now on the answers of rig_says and rig_calls have no usage, the ids of calls
    are mock-tool-0, mock-tool-1... in each answer (what is given as the id is not looked at), and when

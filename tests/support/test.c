@@ -20,9 +20,10 @@ static int test__failures;
 
 static struct {
     size_t bytes, blocks;
-    long long until, from; /* requests until one fails, until all do; negative: never */
+    long long until, from;   /* requests until one fails, until all do; negative: never */
+    uint32_t chance, one_in; /* 0: no chance is taken */
     bool tripped;
-} test__memory = {0, 0, -1, -1, false};
+} test__memory = {0, 0, -1, -1, 0, 0, false};
 
 /* ---- checks ---- */
 
@@ -104,6 +105,8 @@ typedef struct test__block {
 
 static bool test__refuse(void) {
     bool no = test__memory.until == 0 || test__memory.from == 0;
+    if (test__memory.one_in > 0 && test_random(&test__memory.chance) % test__memory.one_in == 0)
+        no = true;
     if (test__memory.until >= 0) test__memory.until--;
     if (test__memory.from > 0) test__memory.from--;
     if (no) test__memory.tripped = true;
@@ -159,16 +162,19 @@ phi_allocator test_allocator(void) {
     return a;
 }
 
-void test_alloc_fail_at(int n) {
-    test__memory.until = n;
-    test__memory.from = -1;
+static void test__alloc_fail(int until, int from, uint32_t one_in) {
+    test__memory.until = until;
+    test__memory.from = from;
+    test__memory.one_in = one_in;
     test__memory.tripped = false;
 }
 
-void test_alloc_fail_from(int n) {
-    test__memory.until = -1;
-    test__memory.from = n;
-    test__memory.tripped = false;
+void test_alloc_fail_at(int n) { test__alloc_fail(n, -1, 0); }
+void test_alloc_fail_from(int n) { test__alloc_fail(-1, n, 0); }
+
+void test_alloc_fail_some(uint32_t seed, uint32_t one_in) {
+    test__alloc_fail(-1, -1, one_in);
+    test__memory.chance = seed;
 }
 
 bool test_alloc_tripped(void) { return test__memory.tripped; }

@@ -68,7 +68,10 @@ void test_alloc_fail_at(int n);
 /* Every request from the n-th on fails; negative: none does. */
 void test_alloc_fail_from(int n);
 
-/* Whether a request failed since test_alloc_fail_at or test_alloc_fail_from. */
+/* One request in `one_in` fails, by chance of that seed; 0: none does. */
+void test_alloc_fail_some(uint32_t seed, uint32_t one_in);
+
+/* Whether a request failed since test_alloc_fail_at, test_alloc_fail_from or test_alloc_fail_some. */
 bool test_alloc_tripped(void);
 
 size_t test_alloc_live_bytes(void);  /* of test_allocator() */

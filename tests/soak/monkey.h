@@ -1,0 +1,539 @@
+/* monkey.h - one who does anything at any moment: every public function of agents, calls, decisions, threads, stores
+   and snapshots, with good and bad arguments, from outside and from within every callback, while memory fails. What it
+   holds to afterwards is in test_monkey.c.
+
+   Everything that it does comes from one number: the same seed does the same. */
+#ifndef PHI_TESTS_SOAK_MONKEY_H
+#define PHI_TESTS_SOAK_MONKEY_H
+
+#include "agent/bare_run.h"
+#include "agent/dry_run.h"
+#include "agent/response.h"
+#include "agent/snapshot.h"
+#include "agent/summary.h"
+#include "session/replay.h"
+#include "soak/mutate.h"
+#include "support/rig.h"
+#include "support/store_mem.h"
+#include "thread/introspect.h"
+#include "tools/context_tools.h"
+
+enum { SEATS = 5, KEPT = 64, THREADS = 3, SAVES = 6, TOOLS = 8, DEEP = 3, LANES = 5 };
+
+typedef struct seat {
+    phi_agent agent;
+    bool limited; /* its memory */
+    bool wild;    /* it came out of a text that was tampered with, or has a history that was */
+} seat;
+
+typedef struct monkey {
+    rig *r;
+    store_mem *store;
+    phi_store kept;
+    uint32_t state;
+    seat seats[SEATS];
+    /* whatever was ever seen, most of it stale by now */
+    phi_agent agents[KEPT];
+    phi_call calls[KEPT];
+    phi_ticket tickets[KEPT];
+    phi_response responses[KEPT];
+    uint32_t agent_count, call_count, ticket_count, response_count;
+    phi_thread *threads[THREADS];
+    char *saves[SAVES];
+    phi_policy policy;
+    phi_memory memory; /* of the test's own, that never fails */
+    phi_arena arena;   /* of one thing done */
+    phi_arena_mark empty;
+    uint32_t ids, ops, names, depth, open_calls;
+    bool stepping, calm, failed, starving, poor, trace; /* poor: the runtime has a limit */
+} monkey;
+
+#define HOLDS(m, condition)                                                                        \
+    do {                                                                                           \
+        if (!CHECK(condition)) (m)->failed = true;                                                 \
+    } while (0)
+
+static uint32_t pick(monkey *m, uint32_t n) { return test_random(&m->state) % n; }
+static bool once_in(monkey *m, uint32_t n) { return pick(m, n) == 0; }
+static bool inside(const monkey *m) { return m->stepping || m->depth > 0; }
+static phi_runtime *runtime(const monkey *m) { return rig_runtime(m->r); }
+
+/* ---- memory ---- */
+
+static void memory_is_back(monkey *m) {
+    test_alloc_fail_at(-1);
+    store_mem_fail_at(m->store, -1, PHI_IO);
+    store_mem_room(m->store, SIZE_MAX);
+}
+
+static void disturb(monkey *m) {
+    if (!m->starving || m->calm) return;
+    switch (pick(m, 6)) {
+    case 0: test_alloc_fail_at((int)pick(m, 80)); break;
+    case 1: test_alloc_fail_from((int)pick(m, 200)); break;
+    case 2: test_alloc_fail_some(pick(m, 1 << 30), 2 + pick(m, 60)); break;
+    default: test_alloc_fail_at(-1); break;
+    }
+}
+
+/* ---- arguments, good and bad ---- */
+
+static const char *any_text(monkey *m) {
+    static char big[6000];
+    static const char *const texts[] = {"hello",
+                                        "go on with the story of the fox and the many grapes",
+                                        "x",
+                                        "\xff\xfe not UTF-8",
+                                        "tell me",
+                                        "{\"a\":1}",
+                                        "a line\nand \x1b[31manother"};
+    switch (pick(m, 14)) {
+    case 0: return NULL;
+    case 1: return "";
+    case 2:
+        memset(big, 'y', sizeof big - 1);
+        big[pick(m, sizeof big - 1)] = '\0';
+        return big;
+    default: return texts[pick(m, PHI__COUNT(texts))];
+    }
+}
+
+static phi_str any_str(monkey *m) { return phi_str_of(any_text(m)); }
+
+static phi_agent any_agent(monkey *m) {
+    phi_agent a;
+    memset(&a, 0, sizeof a);
+    switch (pick(m, 20)) {
+    case 0: return a;
+    case 1:
+        a.rt = runtime(m);
+        a.index = pick(m, 3) == 0 ? UINT32_MAX : pick(m, 12);
+        a.gen = pick(m, 6);
+        return a;
+    case 2:
+    case 3: return m->agents[pick(m, KEPT)];
+    default: return m->seats[pick(m, SEATS)].agent;
+    }
+}
+
+static seat *seat_of(monkey *m, phi_agent a) {
+    size_t i;
+    for (i = 0; i < SEATS; i++)
+        if (m->seats[i].agent.rt == a.rt && m->seats[i].agent.index == a.index &&
+            m->seats[i].agent.gen == a.gen)
+            return &m->seats[i];
+    return NULL;
+}
+
+static void spoilt(monkey *m, phi_agent a) {
+    seat *s = seat_of(m, a);
+    if (s != NULL) s->wild = true;
+}
+
+static phi_call any_call(monkey *m) {
+    phi_pending_item items[16];
+    size_t n;
+    if (once_in(m, 2)) return m->calls[pick(m, KEPT)];
+    n = phi__min(phi_pending(runtime(m), items, 16), 16);
+    if (n == 0) return m->calls[pick(m, KEPT)];
+    return items[pick(m, (uint32_t)n)].call;
+}
+
+static phi_content any_block(monkey *m) {
+    phi_content block;
+    memset(&block, 0, sizeof block);
+    block.kind = once_in(m, 12) ? (phi_content_kind)pick(m, 9) : PHI_CONTENT_TEXT;
+    block.text = any_str(m);
+    if (once_in(m, 8)) {
+        block.kind = PHI_CONTENT_IMAGE;
+        block.data = any_str(m);
+        block.mime_type = PHI__LIT("image/png");
+    }
+    return block;
+}
+
+static const char *any_name(monkey *m, const char *prefix, uint32_t n) {
+    static char name[24];
+    (void)snprintf(name, sizeof name, "%s%u", prefix, (unsigned)pick(m, n));
+    return name;
+}
+
+/* ---- what is kept of all that was seen ---- */
+
+static void keep_agent(monkey *m, phi_agent a) { m->agents[m->agent_count++ % KEPT] = a; }
+static void keep_call(monkey *m, phi_call c) { m->calls[m->call_count++ % KEPT] = c; }
+static void keep_ticket(monkey *m, phi_ticket t) { m->tickets[m->ticket_count++ % KEPT] = t; }
+static void keep_response(monkey *m, phi_response r) {
+    m->responses[m->response_count++ % KEPT] = r;
+}
+
+/* ---- callbacks: all of them do anything ---- */
+
+static void act(monkey *m);
+
+static void act_within(monkey *m) {
+    if (m->calm || m->depth >= DEEP) return;
+    m->depth++;
+    disturb(m);
+    while (once_in(m, 3)) act(m);
+    disturb(m);
+    m->depth--;
+}
+
+static phi_verdict any_hook(void *user_data, phi_hook *hook) {
+    monkey *m = (monkey *)user_data;
+    HOLDS(m, phi_agent_alive(hook->agent));
+    if (m->calm) return PHI_ALLOW;
+    if (hook->call.rt != NULL) keep_call(m, hook->call);
+    keep_ticket(m, hook->ticket);
+    if (hook->messages != NULL && once_in(m, 8))
+        hook->message_count = pick(m, (uint32_t)hook->message_count + 1);
+    act_within(m);
+    switch (pick(m, 16)) {
+    case 0: hook->reply = PHI__LIT("no"); return PHI_DENY;
+    case 1: hook->reply = PHI__LIT("mind the step"); return PHI_WARN;
+    case 2: hook->reply = PHI__LIT("{\"changed\":1}"); return PHI_ALLOW;
+    case 3:
+    case 4: hook->timeout_ms = 1 + pick(m, 50); return PHI_WAIT;
+    case 5: return (phi_verdict)pick(m, 9);
+    default: return PHI_ALLOW;
+    }
+}
+
+static phi_status give(monkey *m, phi_call call) {
+    phi_content blocks[3];
+    phi_tool_result result;
+    size_t i;
+    memset(&result, 0, sizeof result);
+    for (i = 0; i < 3; i++) blocks[i] = any_block(m);
+    result.content = once_in(m, 20) ? NULL : blocks;
+    result.content_count = pick(m, 4);
+    result.is_error = once_in(m, 4);
+    if (once_in(m, 6)) result.details = any_text(m);
+    if (once_in(m, 6)) result.child_loop_id = any_text(m);
+    return phi_call_result(call, &result);
+}
+
+static phi_flow any_flow(monkey *m, phi_call call) {
+    if (m->calm) {
+        (void)phi_call_finish(call, "calm", 4, false);
+        return PHI_DONE;
+    }
+    keep_call(m, call);
+    act_within(m);
+    switch (pick(m, 8)) {
+    case 0: return PHI_DONE;
+    case 1: (void)give(m, call); return PHI_DONE;
+    case 2: (void)phi_call_finish(call, "posted", 6, once_in(m, 3)); return PHI_DONE;
+    case 3: (void)give(m, call); return PHI_PENDING;
+    default: return PHI_PENDING;
+    }
+}
+
+static phi_flow any_start(void *user_data, phi_call call, phi_str arguments) {
+    monkey *m = (monkey *)user_data;
+    HOLDS(m, arguments.len > 0 && arguments.at[0] != '\0' && phi_call_pending(call));
+    return any_flow(m, call);
+}
+
+static phi_flow any_step(void *user_data, phi_call call) {
+    return any_flow((monkey *)user_data, call);
+}
+
+static void any_cancel(void *user_data, phi_call call) {
+    monkey *m = (monkey *)user_data;
+    HOLDS(m, !phi_call_pending(call));
+    act_within(m);
+}
+
+static void any_field(void *user_data, const phi_field *field) {
+    monkey *m = (monkey *)user_data;
+    HOLDS(m, phi_agent_alive(field->agent));
+    act_within(m);
+}
+
+static phi_status any_translate(void *user_data, const phi_model *target,
+                                const phi_message *const *messages, size_t count, phi_arena *arena,
+                                const phi_message *const **out, size_t *out_count) {
+    monkey *m = (monkey *)user_data;
+    if (!m->calm && once_in(m, 10)) return PHI_NO_MEMORY;
+    if (m->calm || once_in(m, 2))
+        return phi_translate(target, messages, count, arena, out, out_count);
+    *out = messages;
+    *out_count = count;
+    return PHI_OK;
+}
+
+/* ---- a compactor ---- */
+
+typedef struct job {
+    monkey *m;
+    phi_span span;
+    phi_message summary;
+    phi_content words;
+    uint32_t polls;
+} job;
+
+static phi_status job_start(void *user_data, const phi_compaction_request *request, void **out) {
+    monkey *m = (monkey *)user_data;
+    job *j;
+    if (m->calm) return PHI_UNSUPPORTED;
+    act_within(m);
+    if (once_in(m, 4) || request->item_count == 0 || !phi_agent_alive(request->agent))
+        return PHI_UNSUPPORTED;
+    j = (job *)calloc(1, sizeof *j);
+    if (j == NULL) abort();
+    j->m = m;
+    j->words.kind = PHI_CONTENT_TEXT;
+    j->words.text = PHI__LIT("so far");
+    j->summary.role = PHI_ROLE_USER;
+    j->summary.content = &j->words;
+    j->summary.content_count = 1;
+    j->span.from = request->items[0].from;
+    j->span.to = request->items[pick(m, (uint32_t)request->item_count)].to;
+    j->span.messages = &j->summary;
+    j->span.message_count = 1;
+    j->span.summary = true;
+    j->polls = pick(m, 4);
+    m->open_calls++;
+    *out = j;
+    return PHI_OK;
+}
+
+static phi_status job_poll(void *user_data, void *at, phi_rewrite *out) {
+    monkey *m = (monkey *)user_data;
+    job *j = (job *)at;
+    if (j->polls > 0) {
+        j->polls--;
+        act_within(m);
+        return PHI_BUSY;
+    }
+    out->spans = &j->span;
+    out->span_count = 1;
+    return once_in(m, 5) ? PHI_NETWORK : PHI_OK;
+}
+
+static void job_end(void *user_data, void *at) {
+    ((monkey *)user_data)->open_calls--;
+    free(at);
+}
+
+/* ---- a model of its own ---- */
+
+static phi_status own_open(void *user_data, const phi_model_request *request, void **call) {
+    monkey *m = (monkey *)user_data;
+    HOLDS(m, phi_agent_alive(request->agent));
+    *call = m;
+    if (m->calm) {
+        m->open_calls++;
+        return PHI_OK;
+    }
+    act_within(m);
+    if (once_in(m, 5)) return once_in(m, 2) ? PHI_BUSY : PHI_NETWORK;
+    m->open_calls++;
+    return PHI_OK;
+}
+
+static void own_call(monkey *m, phi_answer *answer) {
+    static const char *const names[] = {"slow", "polled", "telling", "nobody", "alone", ""};
+    phi_answer_call(answer, once_in(m, 3) ? phi__str(NULL, 0) : phi_str_of(any_name(m, "o", 40)),
+                    phi_str_of(names[pick(m, 6)]));
+    phi_answer_arguments(answer, PHI__LIT("{\"a\":[1,2"));
+    if (!once_in(m, 6)) phi_answer_arguments(answer, PHI__LIT("]}"));
+    if (!once_in(m, 6)) phi_answer_call_end(answer);
+}
+
+static phi_poll own_poll(void *user_data, void *call, phi_answer *answer) {
+    monkey *m = (monkey *)user_data;
+    phi_usage usage;
+    (void)call;
+    memset(&usage, 0, sizeof usage);
+    usage.input = usage.output = 10;
+    if (m->calm) {
+        phi_answer_text(answer, PHI__LIT("here"));
+        return PHI_POLL_DONE;
+    }
+    switch (pick(m, 12)) {
+    case 0: phi_answer_thinking(answer, any_str(m)); break;
+    case 1: phi_answer_signature(answer, PHI__LIT("sig")); break;
+    case 2: phi_answer_usage(answer, &usage); break;
+    case 3: phi_answer_stop(answer, (phi_stop_reason)pick(m, 9)); break;
+    case 4:
+        phi_answer_fail(answer, (phi_failure_kind)pick(m, 12), once_in(m, 2), any_text(m));
+        break;
+    case 5:
+    case 6: own_call(m, answer); break;
+    case 7: return PHI_POLL_DONE;
+    default: phi_answer_text(answer, any_str(m)); break;
+    }
+    act_within(m);
+    return once_in(m, 3) ? PHI_POLL_DONE : PHI_POLL_AGAIN;
+}
+
+static void own_close(void *user_data, void *call) {
+    monkey *m = (monkey *)user_data;
+    HOLDS(m, call == m && m->open_calls > 0);
+    m->open_calls--;
+    act_within(m);
+}
+
+static phi_provider own_provider(monkey *m) {
+    phi_provider p;
+    memset(&p, 0, sizeof p);
+    p.protocol = "mine";
+    p.user_data = m;
+    p.open = own_open;
+    p.poll = own_poll;
+    p.close = own_close;
+    return p;
+}
+
+/* ---- agents ---- */
+
+static size_t make_tools(monkey *m, phi_tool tools[TOOLS]) {
+    static const char *const names[] = {"slow", "polled", "alone", "telling", "again"};
+    size_t i;
+    memset(tools, 0, TOOLS * sizeof *tools);
+    for (i = 0; i < 5; i++) {
+        tools[i].name = names[i];
+        tools[i].start = any_start;
+        tools[i].cancel = any_cancel;
+        tools[i].user_data = m;
+        tools[i].timeout_ms = 1 + pick(m, 60);
+        tools[i].needs_approval = once_in(m, 8);
+        tools[i].may_repeat = once_in(m, 3);
+        if (once_in(m, 4)) tools[i].resume = any_start;
+    }
+    tools[1].step = any_step;
+    tools[2].not_concurrent = true;
+    tools[3].on_field = any_field;
+    tools[4].schema = "{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"integer\"}}}";
+    tools[4].strict = once_in(m, 2);
+    tools[4].step = any_step;
+    tools[4].resume = any_start;
+    (void)phi_tools_prun(&tools[5]);
+    (void)phi_tools_revert(&tools[7]);
+    return once_in(m, 2) ? (size_t)TOOLS : pick(m, TOOLS);
+}
+
+static void make_limits(monkey *m, phi_agent_desc *desc) {
+    desc->limits.max_turns = 1 + pick(m, 8);
+    desc->limits.pause = once_in(m, 3);
+    if (once_in(m, 6)) desc->limits.max_tokens = 10 + pick(m, 60);
+    if (once_in(m, 6)) desc->limits.max_duration_ms = 1 + pick(m, 100);
+    if (once_in(m, 4)) desc->budget.max_tokens = 200 + pick(m, 1000);
+    if (once_in(m, 6)) desc->budget.max_requests = 1 + pick(m, 6);
+    desc->decision_timeout_ms = 1 + pick(m, 80);
+    desc->doom_warn_after = 1 + pick(m, 4);
+    desc->doom_stop_after = 2 + pick(m, 6);
+    desc->deadlines.first_event_ms = desc->deadlines.idle_ms = 20 + pick(m, 60);
+    desc->retry.disable = once_in(m, 2);
+    desc->retry.initial_delay_ms = 1 + pick(m, 20);
+    desc->retry.max_retries = 1 + pick(m, 3);
+    desc->queue_limit = once_in(m, 2) ? 1 + pick(m, 4) : 0;
+    if (once_in(m, 4)) desc->event_queue_bytes = 400 + pick(m, 4000);
+    if (once_in(m, 3)) desc->memory_limit_bytes = 20000 + pick(m, 60000);
+}
+
+static void make_sight(monkey *m, phi_agent_desc *desc) {
+    desc->model.context_window = once_in(m, 2) ? 100 + pick(m, 600) : 0;
+    desc->compaction.system_prompt_tokens = 10;
+    desc->compaction.disable = once_in(m, 6);
+    if (once_in(m, 2)) desc->compaction.keep_recent_turns = 1 + pick(m, 3);
+    if (once_in(m, 5)) {
+        desc->compactor.start = job_start;
+        desc->compactor.poll = job_poll;
+        desc->compactor.end = job_end;
+        desc->compactor.user_data = m;
+    } else if (once_in(m, 5))
+        desc->compactor = phi_compactor_model(NULL);
+    if (once_in(m, 3)) {
+        memset(&m->policy, 0, sizeof m->policy);
+        m->policy.max_input_tokens = 100 + pick(m, 600);
+        m->policy.no_reserve = true;
+        m->policy.keep_last_turns = pick(m, 3);
+        m->policy.summaries = (phi_summaries)pick(m, 3);
+        desc->policy = &m->policy;
+    }
+    if (once_in(m, 8)) desc->format.kind = PHI_FORMAT_JSON_OBJECT;
+}
+
+/* What it points to must live until the desc was taken. */
+typedef struct making {
+    phi_tool tools[TOOLS];
+    phi_filter filters[2];
+    phi_provider provider;
+    char thread_id[24];
+} making;
+
+static phi_agent_desc any_desc(monkey *m, making *with) {
+    phi_agent_desc desc = rig_desc();
+    phi_agent parent = any_agent(m);
+    size_t i;
+    desc.tools = with->tools;
+    desc.tool_count = make_tools(m, with->tools);
+    desc.tool_mode = (phi_tool_mode)pick(m, 3);
+    desc.tool_batch = 1 + pick(m, 3);
+    desc.user_data = m;
+    make_limits(m, &desc);
+    make_sight(m, &desc);
+    if (!once_in(m, 3)) {
+        desc.hook_fn = any_hook;
+        desc.hook_points = test_random(&m->state) & test_random(&m->state) & 0x1ffff;
+    }
+    for (i = 0; i < 2; i++) {
+        with->filters[i].fn = any_hook;
+        with->filters[i].user_data = m;
+    }
+    desc.filters = with->filters;
+    desc.filter_count = once_in(m, 4) ? pick(m, 3) : 0;
+    desc.steering_mode = (phi_queue_mode)pick(m, 2);
+    desc.follow_up_mode = (phi_queue_mode)pick(m, 2);
+    desc.keep = (phi_keep)pick(m, 2);
+    desc.capture_requests = once_in(m, 4);
+    if (once_in(m, 8)) desc.translate_fn = any_translate;
+    if (once_in(m, 4)) {
+        with->provider = own_provider(m);
+        desc.provider = &with->provider;
+        desc.model.protocol = "mine";
+    }
+    if (once_in(m, 4) && phi_agent_alive(parent)) desc.parent = parent;
+    if (once_in(m, 4)) desc.session_id = desc.agent_id = NULL;
+    if (once_in(m, 4)) {
+        (void)snprintf(with->thread_id, sizeof with->thread_id, "t%u", (unsigned)m->names++);
+        desc.store = &m->kept;
+        desc.thread_id = once_in(m, 4) ? any_name(m, "t", m->names) : with->thread_id;
+    }
+    return desc;
+}
+
+/* A seat for it: an empty one, else its agent goes. */
+static seat *free_seat(monkey *m) {
+    seat *s = &m->seats[pick(m, SEATS)];
+    size_t i;
+    for (i = 0; i < SEATS; i++)
+        if (!phi_agent_alive(m->seats[i].agent)) s = &m->seats[i];
+    (void)phi_agent_free(s->agent);
+    memset(s, 0, sizeof *s);
+    return s;
+}
+
+static void sit(monkey *m, seat *s, phi_agent a, bool limited, bool wild) {
+    if (a.rt == NULL) return;
+    keep_agent(m, a);
+    s->agent = a;
+    s->limited = limited;
+    s->wild = wild;
+}
+
+static void make_agent(monkey *m) {
+    making with;
+    phi_agent_desc desc = any_desc(m, &with);
+    seat *s = free_seat(m);
+    if (desc.parent.rt != NULL && !phi_agent_alive(desc.parent))
+        memset(&desc.parent, 0, sizeof desc.parent);
+    sit(m, s, phi_agent_new(runtime(m), once_in(m, 60) ? NULL : &desc),
+        desc.memory_limit_bytes != 0, desc.translate_fn != NULL || desc.format.kind != 0);
+}
+
+#endif

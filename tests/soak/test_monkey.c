@@ -1,0 +1,281 @@
+/* test_monkey.c - rounds of a monkey (monkey.h). After each, when memory is back and nobody meddles any more: what ran
+   has ended, every agent that is left answers a prompt, each of its calls has one result, and all bytes, locks and
+   calls of callbacks are given back.
+
+   A round is its seed. PHI_SEED=n runs that one, with PHI_TRACE=1 it names what it does; PHI_MONKEY_MINUTES=60 goes on
+   for so long, from PHI_MONKEY_FROM (default: the clock). Rounds run in a child process: whatever it dies of, the
+   seed is told. */
+#include "soak/monkey_acts.h"
+
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { ROUNDS = 100, STEPS = 90, PATIENCE = 4000, STUCK_SECONDS = 300 };
+
+/* ---- what must be true ---- */
+
+static bool is_asking(const phi_message *m) {
+    return m->role == PHI_ROLE_ASSISTANT && m->stop_reason != PHI_STOP_REASON_ERROR &&
+           m->stop_reason != PHI_STOP_REASON_ABORTED;
+}
+
+/* Of the results behind item i, up to the next message that is none, those for this call. */
+static size_t results_of(const phi_view_item *items, size_t count, size_t i, phi_str id) {
+    size_t n = 0;
+    for (i++; i < count && items[i].message->role == PHI_ROLE_TOOL_RESULT; i++)
+        n += phi_str_equal(items[i].message->tool_call_id, id);
+    return n;
+}
+
+/* In what a model would be shown. Of an agent with a limit, what has left memory may not fit into it again. */
+static bool every_call_has_one_result(monkey *m, const seat *s) {
+    const phi_view_item *items = NULL;
+    const phi_content *block;
+    size_t count = 0, i, k;
+    phi_status status =
+        phi_thread_view(phi_agent_thread(s->agent), NULL, UINT64_MAX, &m->arena, &items, &count);
+    if (status != PHI_OK) return s->limited;
+    for (i = 0; i < count; i++)
+        for (k = 0; is_asking(items[i].message) && k < items[i].message->content_count; k++) {
+            block = &items[i].message->content[k];
+            if (block->kind == PHI_CONTENT_TOOL_CALL &&
+                results_of(items, count, i, block->id) != 1) {
+                printf("  item %u of %u: call %.*s\n", (unsigned)i, (unsigned)count,
+                       (int)block->id.len, block->id.at);
+                return false;
+            }
+        }
+    return true;
+}
+
+/* ---- a round ---- */
+
+static void hear(monkey *m, phi_event *last_end, phi_agent of) {
+    phi_event event;
+    phi_str text;
+    while (phi_next_event(runtime(m), &event)) {
+        HOLDS(m, phi_agent_alive(event.agent));
+        (void)phi_event_to_json(&event, &m->arena, &text);
+        if (m->trace)
+            printf("    %s %d %.*s\n", phi_event_name(event.kind), (int)event.status,
+                   (int)event.text.len, event.text.len > 0 ? event.text.at : "");
+        if (event.kind == PHI_EV_AGENT_END && last_end != NULL && event.agent.index == of.index)
+            *last_end = event;
+    }
+    phi_arena_reset(&m->arena, m->empty);
+}
+
+static int step(monkey *m) {
+    int runs;
+    m->stepping = true;
+    runs = phi_step(runtime(m), 0);
+    m->stepping = false;
+    HOLDS(m, runs >= 0);
+    return runs;
+}
+
+static void raise_all(const phi_pending_item *item) {
+    phi_raise by;
+    memset(&by, 0, sizeof by);
+    by.turns = 1000;
+    by.tokens = by.requests = 1000000000;
+    by.duration_ms = 1000000000;
+    by.cost = 1000000;
+    (void)phi_budget_raise(item->payer, &by);
+    (void)phi_budget_raise(item->agent, &by);
+}
+
+static void answer_all(monkey *m) {
+    phi_pending_item items[32];
+    size_t n = phi__min(phi_pending(runtime(m), items, 32), 32), i;
+    for (i = 0; i < n; i++)
+        if (items[i].kind == PHI_WAITING_CALL)
+            (void)phi_call_finish(items[i].call, "at last", 7, false);
+        else if (items[i].kind == PHI_WAITING_DECISION)
+            (void)phi_decide(items[i].ticket, PHI_ALLOW, NULL);
+        else if (items[i].kind == PHI_WAITING_BUDGET)
+            raise_all(&items[i]);
+}
+
+/* Nobody meddles any more, and there is memory: whatever runs comes to its end. */
+static void settle(monkey *m) {
+    int most = PATIENCE;
+    memory_is_back(m);
+    m->calm = true;
+    rig_drop_answers(m->r);
+    while (step(m) > 0 && most-- > 0) {
+        hear(m, NULL, m->agents[0]);
+        answer_all(m);
+        rig_pass_ms(m->r, 20);
+    }
+    hear(m, NULL, m->agents[0]);
+    HOLDS(m, most > 0);
+}
+
+/* Asked, and what came of it. */
+static phi_status asked(monkey *m, phi_agent agent) {
+    phi_event end;
+    phi_status status;
+    int most = PATIENCE, i;
+    memset(&end, 0, sizeof end);
+    end.status = PHI_BUSY; /* it has not ended */
+    rig_drop_answers(m->r);
+    for (i = 0; i < 8; i++) rig_says(m->r, "here"); /* summaries, too */
+    status = phi_prompt(agent, "are you there?");
+    if (status != PHI_OK) return status;
+    while (step(m) > 0 && most-- > 0) {
+        hear(m, &end, agent);
+        answer_all(m);
+        rig_pass_ms(m->r, most > PATIENCE - 200 ? 1 : 20);
+    }
+    hear(m, &end, agent);
+    HOLDS(m, most > 0);
+    return end.status;
+}
+
+static void tell_why(monkey *m, const seat *s, phi_status status) {
+    const char *words = "";
+    phi_agent_desc desc;
+    (void)phi_last_error(runtime(m), &words, NULL);
+    printf("  status %d; last error: %s\n", (int)status, words);
+    if (phi_agent_get_desc(s->agent, &desc) == PHI_OK)
+        printf("  memory %u of %u, thread %s\n", (unsigned)phi_agent_memory_used(s->agent, NULL),
+               (unsigned)desc.memory_limit_bytes, desc.thread_id != NULL ? desc.thread_id : "-");
+}
+
+static void goes_on(monkey *m, seat *s) {
+    phi_status status;
+    phi_raise by;
+    memset(&by, 0, sizeof by);
+    by.tokens = by.requests = 1000000000;
+    by.cost = 1000000;
+    (void)phi_budget_raise(s->agent, &by);
+    (void)phi_queue_clear(s->agent, PHI_INPUT_NONE);
+    (void)phi_agent_set_policy(s->agent, NULL);
+    rig_chunk(m->r, 0);
+    status = asked(m, s->agent);
+    if (status != PHI_OK && (s->limited || m->poor || s->wild)) {
+        HOLDS(m, phi_clear_messages(s->agent) == PHI_OK || m->poor || s->wild);
+        status = asked(m, s->agent);
+    }
+    if (s->wild || m->poor) return;
+    if (status == PHI_NO_MEMORY && s->limited && phi_agent_thread_id(s->agent).len > 0) return;
+    HOLDS(m, status == PHI_OK || status == PHI_LIMIT);
+    if (status != PHI_OK && status != PHI_LIMIT) tell_why(m, s, status);
+    HOLDS(m, every_call_has_one_result(m, s));
+}
+
+static void begin(monkey *m, uint32_t seed) {
+    phi_runtime_desc desc;
+    size_t i;
+    memset(m, 0, sizeof *m);
+    memset(&desc, 0, sizeof desc);
+    m->state = seed * 2654435761u + 1;
+    m->trace = getenv("PHI_TRACE") != NULL;
+    m->starving = !once_in(m, 3);
+    if (once_in(m, 2)) desc.step_budget_bytes = 1 + pick(m, 400);
+    if (once_in(m, 6)) desc.memory_limit_bytes = 100000 + pick(m, 300000);
+    if (once_in(m, 6)) desc.inbox_bytes = 1 + pick(m, 3000);
+    m->poor = desc.memory_limit_bytes != 0 || desc.inbox_bytes != 0;
+    test_alloc_fail_at(-1);
+    m->store = store_mem_new();
+    m->kept = *store_mem_store(m->store);
+    m->r = rig_new_with(&desc);
+    if (m->r == NULL) abort();
+    rig_silent(m->r, true);
+    rig_careless(m->r);
+    if (once_in(m, 2)) rig_chunk(m->r, 1 + pick(m, 300));
+    phi_memory_init(&m->memory, NULL, 0);
+    phi_arena_init(&m->arena, &m->memory, 0);
+    m->empty = phi_arena_save(&m->arena);
+    do_register(m);
+    for (i = 0; i < 40; i++) do_script(m);
+    for (i = 0; i < SEATS - 1; i++) make_agent(m);
+}
+
+static void end(monkey *m) {
+    size_t i;
+    memory_is_back(m);
+    m->calm = true;
+    rig_free(m->r);
+    HOLDS(m, m->open_calls == 0);
+    HOLDS(m, test_alloc_live_bytes() == 0);
+    store_mem_free(m->store);
+    for (i = 0; i < SAVES; i++) free(m->saves[i]);
+    phi_arena_free(&m->arena);
+}
+
+static bool round_of(uint32_t seed) {
+    static monkey m;
+    int i;
+    int before = test_failures();
+    begin(&m, seed);
+    for (i = 0; i < STEPS; i++) {
+        uint32_t n = pick(&m, 6);
+        disturb(&m);
+        while (n-- > 0) act(&m);
+        if (m.trace) printf("step %d\n", i);
+        (void)step(&m);
+        rig_pass_ms(m.r, pick(&m, 4));
+        if (!once_in(&m, 3)) do_pop(&m);
+    }
+    if (!once_in(&m, 6)) { /* else all is freed in mid-sentence */
+        settle(&m);
+        for (i = 0; i < SEATS; i++)
+            if (phi_agent_alive(m.seats[i].agent)) goes_on(&m, &m.seats[i]);
+        settle(&m);
+    }
+    end(&m);
+    return !m.failed && test_failures() == before;
+}
+
+/* ---- rounds, in a child ---- */
+
+static uint32_t number(const char *name, uint32_t fallback) {
+    const char *text = getenv(name);
+    return text != NULL ? (uint32_t)strtoul(text, NULL, 10) : fallback;
+}
+
+static void rounds(uint32_t from, uint32_t most, time_t until, volatile uint32_t *seed) {
+    uint32_t i;
+    for (i = 0; i < most && (until == 0 || time(NULL) < until); i++) {
+        *seed = from + i;
+        if (until != 0) (void)alarm(STUCK_SECONDS);
+        if (!round_of(from + i)) {
+            fflush(stdout);
+            _exit(1);
+        }
+    }
+    if (until != 0) printf("%u rounds from seed %u\n", (unsigned)i, (unsigned)from);
+    fflush(stdout);
+    _exit(0);
+}
+
+TEST(whatever_a_monkey_does_the_promises_hold) {
+    uint32_t minutes = number("PHI_MONKEY_MINUTES", 0);
+    uint32_t from = number("PHI_MONKEY_FROM", minutes != 0 ? (uint32_t)time(NULL) : 1);
+    volatile uint32_t *seed;
+    int status = 0;
+    pid_t child;
+    if (getenv("PHI_SEED") != NULL) {
+        CHECK(round_of(number("PHI_SEED", 1)));
+        return;
+    }
+    seed = (volatile uint32_t *)mmap(NULL, sizeof *seed, PROT_READ | PROT_WRITE,
+                                     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    REQUIRE(seed != MAP_FAILED);
+    fflush(stdout);
+    child = fork();
+    if (child == 0)
+        rounds(from, minutes != 0 ? UINT32_MAX : number("PHI_SEEDS", ROUNDS),
+               minutes != 0 ? time(NULL) + (time_t)minutes * 60 : 0, seed);
+    while (child > 0 && waitpid(child, &status, 0) < 0) {}
+    if (!CHECK(child > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0))
+        printf("  PHI_SEED=%u build/asan/tests/soak/test_monkey runs that round again\n",
+               (unsigned)*seed);
+    (void)munmap((void *)(uintptr_t)seed, sizeof *seed);
+}
+
+TEST_MAIN(TEST_ENTRY(whatever_a_monkey_does_the_promises_hold))
