@@ -2622,11 +2622,11 @@ PHI_API bool phi_call_pending(phi_call call);        /* any thread */
 #endif /* PHI__PUB_LOOP */
 
 #ifdef PHI__PUB_AGENT
-#if PHI__PUB_AGENT != 0xc9c8559a
+#if PHI__PUB_AGENT != 0x2408cedd
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__PUB_AGENT 0xc9c8559a
+#define PHI__PUB_AGENT 0x2408cedd
 
 /* ---- src/agent/profile.h ---- */
 
@@ -2888,8 +2888,9 @@ PHI_API phi_status phi_prompt(phi_agent agent, const char *text);
 PHI_API phi_status phi_prompt_content(phi_agent agent, const phi_content *content, size_t count);
 
 /* Starts a run that goes on from the history as it is: after an error, a limit, an abort.
-   PHI_CONTINUATION_INITIAL counts as DEFAULT. PHI_MISUSE: there are no messages, or the last one that a
-   model would see is the model's own. Else as phi_prompt. */
+   PHI_CONTINUATION_INITIAL counts as DEFAULT. Calls without a result, of a process that ended while they ran, get an
+   error as their result first. PHI_MISUSE: there are no messages, or the last one that a model would see is the model's
+   own and calls nothing. Else as phi_prompt. */
 PHI_API phi_status phi_continue(phi_agent agent, phi_continuation kind);
 
 /* Compacts what the model sees now, however large it is, in a run of its own without a model call: AGENT_START with
@@ -41264,11 +41265,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0xdc408011
+#if PHI__IMP_AGENT != 0xa7391b85
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0xdc408011
+#define PHI__IMP_AGENT 0xa7391b85
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -41333,6 +41334,12 @@ PHI__FN void phi__step_end(phi_runtime *rt);
 /* history.c: a copy of a message at the end of a log. PHI_BAD_ARG, PHI_NO_MEMORY: nothing changed. */
 PHI__FN phi_status phi__history_append(phi_runtime *rt, phi__thread *thread, const char *what,
                                        const phi_message *message);
+/* The last message that a model would see; NULL: none. */
+PHI__FN const phi_message *phi__history_last(const phi__thread *thread);
+/* Whether a run may go on from there: PHI_OK, or PHI_MISUSE and words that begin with `what`. The model's own words are
+   no such place, but for calls that wait for their results: they get them when the run begins. */
+PHI__FN phi_status phi__history_goes_on(phi_runtime *rt, const phi__thread *thread,
+                                        const char *what);
 /* What a fold shows, as messages of another log, an empty one. False: no memory, and some may be there. */
 PHI__FN bool phi__history_take(phi__thread *thread, const phi__thread *from, const phi__fold *fold);
 
@@ -41459,13 +41466,6 @@ static phi_content phi__agent_text_block(const char *text) {
     return content;
 }
 
-/* The last message that a model would see; NULL: none. */
-static const phi_message *phi__agent_last(const phi__agent *agent) {
-    size_t i = agent->thread->fold.count;
-    while (i > 0 && agent->thread->fold.items[i - 1].message->role == PHI_ROLE_EXTENSION) i--;
-    return i > 0 ? agent->thread->fold.items[i - 1].message : NULL;
-}
-
 /* ---- public: runs ---- */
 
 PHI_API phi_status phi_agent_free(phi_agent handle) {
@@ -41511,20 +41511,13 @@ PHI_API phi_status phi_prompt(phi_agent agent, const char *text) {
 
 PHI_API phi_status phi_continue(phi_agent handle, phi_continuation kind) {
     phi__agent *agent = phi__agent_find(handle);
-    const phi_message *last;
     phi_status status;
     if (handle.rt == NULL || (unsigned)kind > (unsigned)PHI_CONTINUATION_COMPACTION)
         return PHI_BAD_ARG;
     if (agent == NULL) return phi__error(handle.rt, PHI_STALE, "phi_continue: the agent is gone");
     status = phi__agent_may_run(agent, "phi_continue");
+    if (status == PHI_OK) status = phi__history_goes_on(handle.rt, agent->thread, "phi_continue");
     if (status != PHI_OK) return status;
-    last = phi__agent_last(agent);
-    if (last == NULL)
-        return phi__error(handle.rt, PHI_MISUSE,
-                          "phi_continue: there are no messages to go on from");
-    if (last->role == PHI_ROLE_ASSISTANT)
-        return phi__error(handle.rt, PHI_MISUSE,
-                          "phi_continue: the last message is the model's own");
     if (kind == PHI_CONTINUATION_INITIAL) kind = PHI_CONTINUATION_DEFAULT;
     return phi__agent_run(agent, "phi_continue", NULL, 0, kind);
 }
@@ -41558,7 +41551,7 @@ PHI_API phi_status phi_send(phi_agent handle, const char *text) {
     status = phi__agent_may_run(agent, "phi_send");
     if (status != PHI_OK) return status;
     content = phi__agent_text_block(text);
-    last = phi__agent_last(agent);
+    last = phi__history_last(agent->thread);
     return phi__agent_run(agent, "phi_send", &content, 1,
                           last == NULL || last->role == PHI_ROLE_ASSISTANT
                               ? PHI_CONTINUATION_INITIAL
@@ -42825,17 +42818,11 @@ static phi_status phi__bare_check_prompts(phi_runtime *rt, const phi_run_desc *d
 
 /* Without prompts: whether there is something to go on from. */
 static phi_status phi__bare_check_going_on(phi_runtime *rt, const phi_run_desc *desc) {
-    const phi__thread *log = &desc->thread->log;
-    size_t i = log->fold.count;
     if (desc->agent->agent_id == NULL || desc->agent->session_id == NULL)
         return phi__error(
             rt, PHI_BAD_ARG,
             "phi_run: without prompts, agent.agent_id and agent.session_id are needed");
-    while (i > 0 && log->fold.items[i - 1].message->role == PHI_ROLE_EXTENSION) i--;
-    if (i == 0) return phi__error(rt, PHI_MISUSE, "phi_run: there are no messages to go on from");
-    if (log->fold.items[i - 1].message->role == PHI_ROLE_ASSISTANT)
-        return phi__error(rt, PHI_MISUSE, "phi_run: the last message is the model's own");
-    return PHI_OK;
+    return phi__history_goes_on(rt, &desc->thread->log, "phi_run");
 }
 
 static phi_status phi__bare_check(phi_runtime *rt, const phi_run_desc *desc) {
@@ -44398,6 +44385,31 @@ PHI__FN bool phi__history_take(phi__thread *thread, const phi__thread *from,
         if (!phi__thread_append(thread, &entry, 1)) return false;
     }
     return true;
+}
+
+/* ---- going on ---- */
+
+PHI__FN const phi_message *phi__history_last(const phi__thread *thread) {
+    size_t i = thread->fold.count;
+    while (i > 0 && thread->fold.items[i - 1].message->role == PHI_ROLE_EXTENSION) i--;
+    return i > 0 ? thread->fold.items[i - 1].message : NULL;
+}
+
+static bool phi__history_calls(const phi_message *message) {
+    size_t i = 0;
+    while (i < message->content_count && message->content[i].kind != PHI_CONTENT_TOOL_CALL) i++;
+    return i < message->content_count;
+}
+
+PHI__FN phi_status phi__history_goes_on(phi_runtime *rt, const phi__thread *thread,
+                                        const char *what) {
+    const phi_message *last = phi__history_last(thread);
+    if (last == NULL)
+        return phi__error(rt, PHI_MISUSE, "%s: there are no messages to go on from", what);
+    if (last->role != PHI_ROLE_ASSISTANT) return PHI_OK;
+    if (phi__history_calls(last) && last == thread->fold.items[thread->fold.count - 1].message)
+        return PHI_OK;
+    return phi__error(rt, PHI_MISUSE, "%s: the last message is the model's own", what);
 }
 
 /* An agent whose history may change now. */

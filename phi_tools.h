@@ -59,7 +59,7 @@
 #if PHI__PUB_LOOP != 0x91b24958
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_AGENT != 0xc9c8559a
+#if PHI__PUB_AGENT != 0x2408cedd
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_SESSION != 0x65484456

@@ -98,13 +98,6 @@ static phi_content phi__agent_text_block(const char *text) {
     return content;
 }
 
-/* The last message that a model would see; NULL: none. */
-static const phi_message *phi__agent_last(const phi__agent *agent) {
-    size_t i = agent->thread->fold.count;
-    while (i > 0 && agent->thread->fold.items[i - 1].message->role == PHI_ROLE_EXTENSION) i--;
-    return i > 0 ? agent->thread->fold.items[i - 1].message : NULL;
-}
-
 /* ---- public: runs ---- */
 
 PHI_API phi_status phi_agent_free(phi_agent handle) {
@@ -150,20 +143,13 @@ PHI_API phi_status phi_prompt(phi_agent agent, const char *text) {
 
 PHI_API phi_status phi_continue(phi_agent handle, phi_continuation kind) {
     phi__agent *agent = phi__agent_find(handle);
-    const phi_message *last;
     phi_status status;
     if (handle.rt == NULL || (unsigned)kind > (unsigned)PHI_CONTINUATION_COMPACTION)
         return PHI_BAD_ARG;
     if (agent == NULL) return phi__error(handle.rt, PHI_STALE, "phi_continue: the agent is gone");
     status = phi__agent_may_run(agent, "phi_continue");
+    if (status == PHI_OK) status = phi__history_goes_on(handle.rt, agent->thread, "phi_continue");
     if (status != PHI_OK) return status;
-    last = phi__agent_last(agent);
-    if (last == NULL)
-        return phi__error(handle.rt, PHI_MISUSE,
-                          "phi_continue: there are no messages to go on from");
-    if (last->role == PHI_ROLE_ASSISTANT)
-        return phi__error(handle.rt, PHI_MISUSE,
-                          "phi_continue: the last message is the model's own");
     if (kind == PHI_CONTINUATION_INITIAL) kind = PHI_CONTINUATION_DEFAULT;
     return phi__agent_run(agent, "phi_continue", NULL, 0, kind);
 }
@@ -197,7 +183,7 @@ PHI_API phi_status phi_send(phi_agent handle, const char *text) {
     status = phi__agent_may_run(agent, "phi_send");
     if (status != PHI_OK) return status;
     content = phi__agent_text_block(text);
-    last = phi__agent_last(agent);
+    last = phi__history_last(agent->thread);
     return phi__agent_run(agent, "phi_send", &content, 1,
                           last == NULL || last->role == PHI_ROLE_ASSISTANT
                               ? PHI_CONTINUATION_INITIAL

@@ -117,8 +117,9 @@ PHI_API phi_status phi_prompt(phi_agent agent, const char *text);
 PHI_API phi_status phi_prompt_content(phi_agent agent, const phi_content *content, size_t count);
 
 /* Starts a run that goes on from the history as it is: after an error, a limit, an abort.
-   PHI_CONTINUATION_INITIAL counts as DEFAULT. PHI_MISUSE: there are no messages, or the last one that a
-   model would see is the model's own. Else as phi_prompt. */
+   PHI_CONTINUATION_INITIAL counts as DEFAULT. Calls without a result, of a process that ended while they ran, get an
+   error as their result first. PHI_MISUSE: there are no messages, or the last one that a model would see is the model's
+   own and calls nothing. Else as phi_prompt. */
 PHI_API phi_status phi_continue(phi_agent agent, phi_continuation kind);
 
 /* Compacts what the model sees now, however large it is, in a run of its own without a model call: AGENT_START with

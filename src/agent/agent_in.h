@@ -62,6 +62,12 @@ PHI__FN void phi__step_end(phi_runtime *rt);
 /* history.c: a copy of a message at the end of a log. PHI_BAD_ARG, PHI_NO_MEMORY: nothing changed. */
 PHI__FN phi_status phi__history_append(phi_runtime *rt, phi__thread *thread, const char *what,
                                        const phi_message *message);
+/* The last message that a model would see; NULL: none. */
+PHI__FN const phi_message *phi__history_last(const phi__thread *thread);
+/* Whether a run may go on from there: PHI_OK, or PHI_MISUSE and words that begin with `what`. The model's own words are
+   no such place, but for calls that wait for their results: they get them when the run begins. */
+PHI__FN phi_status phi__history_goes_on(phi_runtime *rt, const phi__thread *thread,
+                                        const char *what);
 /* What a fold shows, as messages of another log, an empty one. False: no memory, and some may be there. */
 PHI__FN bool phi__history_take(phi__thread *thread, const phi__thread *from, const phi__fold *fold);
 

@@ -94,17 +94,11 @@ static phi_status phi__bare_check_prompts(phi_runtime *rt, const phi_run_desc *d
 
 /* Without prompts: whether there is something to go on from. */
 static phi_status phi__bare_check_going_on(phi_runtime *rt, const phi_run_desc *desc) {
-    const phi__thread *log = &desc->thread->log;
-    size_t i = log->fold.count;
     if (desc->agent->agent_id == NULL || desc->agent->session_id == NULL)
         return phi__error(
             rt, PHI_BAD_ARG,
             "phi_run: without prompts, agent.agent_id and agent.session_id are needed");
-    while (i > 0 && log->fold.items[i - 1].message->role == PHI_ROLE_EXTENSION) i--;
-    if (i == 0) return phi__error(rt, PHI_MISUSE, "phi_run: there are no messages to go on from");
-    if (log->fold.items[i - 1].message->role == PHI_ROLE_ASSISTANT)
-        return phi__error(rt, PHI_MISUSE, "phi_run: the last message is the model's own");
-    return PHI_OK;
+    return phi__history_goes_on(rt, &desc->thread->log, "phi_run");
 }
 
 static phi_status phi__bare_check(phi_runtime *rt, const phi_run_desc *desc) {

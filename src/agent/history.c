@@ -144,6 +144,31 @@ PHI__FN bool phi__history_take(phi__thread *thread, const phi__thread *from,
     return true;
 }
 
+/* ---- going on ---- */
+
+PHI__FN const phi_message *phi__history_last(const phi__thread *thread) {
+    size_t i = thread->fold.count;
+    while (i > 0 && thread->fold.items[i - 1].message->role == PHI_ROLE_EXTENSION) i--;
+    return i > 0 ? thread->fold.items[i - 1].message : NULL;
+}
+
+static bool phi__history_calls(const phi_message *message) {
+    size_t i = 0;
+    while (i < message->content_count && message->content[i].kind != PHI_CONTENT_TOOL_CALL) i++;
+    return i < message->content_count;
+}
+
+PHI__FN phi_status phi__history_goes_on(phi_runtime *rt, const phi__thread *thread,
+                                        const char *what) {
+    const phi_message *last = phi__history_last(thread);
+    if (last == NULL)
+        return phi__error(rt, PHI_MISUSE, "%s: there are no messages to go on from", what);
+    if (last->role != PHI_ROLE_ASSISTANT) return PHI_OK;
+    if (phi__history_calls(last) && last == thread->fold.items[thread->fold.count - 1].message)
+        return PHI_OK;
+    return phi__error(rt, PHI_MISUSE, "%s: the last message is the model's own", what);
+}
+
 /* An agent whose history may change now. */
 static phi_status phi__history_open(phi_agent handle, const char *what, phi__agent **out) {
     phi__agent *agent = phi__agent_find(handle);

@@ -138,16 +138,13 @@ TEST(without_a_session_of_its_own_an_agent_has_that_of_the_log) {
     store_mem_free(store);
 }
 
-TEST(a_call_that_was_lost_with_its_process_gets_an_error_result) {
-    rig *r;
+/* In the store as "u": a thread as it is when its process is killed inside a tool. */
+static void lose_a_call(void) {
+    rig *r = rig_new();
     phi_agent agent;
-    phi_agent_desc desc;
-    phi_tool wait;
+    phi_agent_desc desc = stored_desc("t");
+    phi_tool wait = rig_wait(r);
     char *text;
-    store = store_mem_new();
-    r = rig_new();
-    wait = rig_wait(r);
-    desc = stored_desc("t");
     desc.tools = &wait;
     desc.tool_count = 1;
     agent = rig_agent(r, &desc);
@@ -156,17 +153,65 @@ TEST(a_call_that_was_lost_with_its_process_gets_an_error_result) {
     CHECK_EQ_INT(rig_run(r, 20), 1);
     text = (char *)malloc(strlen(store_mem_text(store, "t")) + 1);
     if (text == NULL) abort();
-    strcpy(text, store_mem_text(store, "t")); /* as it is when the process is killed now */
+    strcpy(text, store_mem_text(store, "t"));
     CHECK(strstr(text, "\"toolCall\"") != NULL);
     store_mem_set(store, "u", text, strlen(text));
     free(text);
     rig_free(r);
+}
+
+TEST(a_call_that_was_lost_with_its_process_gets_an_error_result) {
+    rig *r;
+    phi_agent agent;
+    store = store_mem_new();
+    lose_a_call();
     r = rig_new();
     agent = open_thread(r, "u");
     talk(r, agent, "go on", "fine");
     CHECK(strstr(rig_request(r, 0), "The process ended before this call had a result") != NULL);
     CHECK_EQ_INT(phi_message_count(agent), 5);
     CHECK(phi_message_at(agent, 2)->is_error);
+    rig_free(r);
+    store_mem_free(store);
+}
+
+TEST(a_reopened_thread_is_continued_behind_a_call_that_was_lost) {
+    rig *r;
+    phi_agent agent;
+    store = store_mem_new();
+    lose_a_call();
+    r = rig_new();
+    agent = open_thread(r, "u");
+    rig_says(r, "fine");
+    CHECK_EQ_INT(phi_continue(agent, PHI_CONTINUATION_DEFAULT), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 40), 0);
+    CHECK(strstr(rig_request(r, 0), "The process ended before this call had a result") != NULL);
+    CHECK_EQ_INT(phi_message_count(agent), 4);
+    CHECK(phi_message_at(agent, 2)->is_error);
+    CHECK_STR(phi_message_at(agent, 3)->content[0].text, "fine");
+    CHECK_EQ_INT(phi_continue(agent, PHI_CONTINUATION_DEFAULT), PHI_MISUSE); /* it calls nothing */
+    CHECK_EQ_STR(last_words(r), "phi_continue: the last message is the model's own");
+    rig_free(r);
+    store_mem_free(store);
+}
+
+TEST(a_run_over_a_lent_thread_goes_on_behind_a_call_that_was_lost) {
+    rig *r;
+    phi_thread *thread;
+    phi_agent_desc desc = rig_desc();
+    phi_run_desc run = PHI_ZERO;
+    store = store_mem_new();
+    lose_a_call();
+    r = rig_new();
+    thread = phi_thread_new(rig_runtime(r), 0);
+    CHECK_EQ_INT(phi_thread_attach(thread, store_mem_store(store), "u", NULL, NULL, 0), PHI_OK);
+    run.agent = &desc;
+    run.thread = thread;
+    rig_says(r, "fine");
+    CHECK(phi_run(rig_runtime(r), &run).rt != NULL);
+    CHECK_EQ_INT(rig_run(r, 40), 0);
+    CHECK_EQ_INT(phi_thread_message_count(thread), 4);
+    CHECK_EQ_INT(phi_thread_free(thread), PHI_OK);
     rig_free(r);
     store_mem_free(store);
 }
@@ -699,6 +744,8 @@ TEST_MAIN(TEST_ENTRY(a_run_is_in_the_store_when_its_ends_are_told),
           TEST_ENTRY(an_agent_goes_on_where_another_process_left),
           TEST_ENTRY(without_a_session_of_its_own_an_agent_has_that_of_the_log),
           TEST_ENTRY(a_call_that_was_lost_with_its_process_gets_an_error_result),
+          TEST_ENTRY(a_reopened_thread_is_continued_behind_a_call_that_was_lost),
+          TEST_ENTRY(a_run_over_a_lent_thread_goes_on_behind_a_call_that_was_lost),
           TEST_ENTRY(what_a_host_appends_is_stored_by_the_next_step),
           TEST_ENTRY(a_step_writes_one_batch_of_what_a_host_appended),
           TEST_ENTRY(the_thread_of_a_bare_run_is_stored_as_it_goes),
