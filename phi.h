@@ -32584,11 +32584,11 @@ PHI_API phi_status phi_thread_fresh(phi_thread *thread) {
 #endif /* PHI__IMP_THREAD */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0xe91fb134
+#if PHI__IMP_LOOP != 0x856a288a
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0xe91fb134
+#define PHI__IMP_LOOP 0x856a288a
 
 /* ---- src/loop/session_in.h ---- */
 
@@ -39065,12 +39065,13 @@ static bool phi__tools_warn(phi__toolcall *call) {
     return phi__emit(call->run->agent, &event, NULL, 0);
 }
 
-/* Counts it; the one too many is answered in the tool's stead, and the run ends with the turn. */
+/* Counts it, also where there is no such tool; the one too many is answered in the tool's stead, and the run ends with
+   the turn. */
 static bool phi__tools_count(phi__toolcall *call) {
     phi__run *run = call->run;
     phi__agent *agent = run->agent;
     char words[PHI__REPEAT_WORDS + 16];
-    if (call->tool == NULL || call->tool->may_repeat) return true;
+    if (call->tool != NULL && call->tool->may_repeat) return true;
     if (agent->doom_warn_after == 0 && agent->doom_stop_after == 0) return true;
     if (run->doom == NULL) run->doom = (phi__doom *)phi__alloc(&agent->memory, sizeof *run->doom);
     if (run->doom == NULL) return false;
