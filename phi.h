@@ -32584,11 +32584,11 @@ PHI_API phi_status phi_thread_fresh(phi_thread *thread) {
 #endif /* PHI__IMP_THREAD */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x856a288a
+#if PHI__IMP_LOOP != 0x7658052f
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x856a288a
+#define PHI__IMP_LOOP 0x7658052f
 
 /* ---- src/loop/session_in.h ---- */
 
@@ -32633,7 +32633,8 @@ PHI__FN void phi__session_drop(phi__sessions *sessions, phi__session *session); 
 
 /* The next number of a segment; 0: no memory, and nothing changed. */
 PHI__FN uint32_t phi__session_next(phi__sessions *sessions, phi__session *session, phi_str segment);
-/* How many numbers of a segment were given; and that at least so many were. False: no memory. */
+/* How many numbers of a segment were given; and that at least so many were (more than 2^31 are not believed). False: no
+   memory. */
 PHI__FN uint32_t phi__session_count_so_far(phi__session *session, phi_str segment);
 PHI__FN bool phi__session_go_on(phi__sessions *sessions, phi__session *session, phi_str segment,
                                 uint64_t runs);
@@ -39445,11 +39446,17 @@ PHI__FN uint32_t phi__session_count_so_far(phi__session *session, phi_str segmen
     return count != NULL ? count->runs : 0;
 }
 
+/* More than that is no count of ours, but what a file says that was tampered with. It is left alone: to go on from it
+   would use up the numbers of all who share the session, and to stay below it meets no number of it either. */
+#define PHI__SESSION_RUNS_MOST ((uint64_t)1 << 31)
+
 PHI__FN bool phi__session_go_on(phi__sessions *sessions, phi__session *session, phi_str segment,
                                 uint64_t runs) {
-    if (runs == 0 || phi__session_count_so_far(session, segment) >= runs) return true;
+    if (runs == 0 || runs > PHI__SESSION_RUNS_MOST ||
+        phi__session_count_so_far(session, segment) >= runs)
+        return true;
     if (phi__session_next(sessions, session, segment) == 0) return false;
-    phi__session_count_of(session, segment)->runs = runs > UINT32_MAX ? UINT32_MAX : (uint32_t)runs;
+    phi__session_count_of(session, segment)->runs = (uint32_t)runs;
     return true;
 }
 
@@ -39523,6 +39530,7 @@ PHI__FN bool phi__session_renew(phi__sessions *sessions, phi__session **session,
     *session = other;
     return true;
 }
+#undef PHI__SESSION_RUNS_MOST
 
 /* ---- src/loop/shown.c ---- */
 

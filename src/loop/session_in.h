@@ -40,7 +40,8 @@ PHI__FN void phi__session_drop(phi__sessions *sessions, phi__session *session); 
 
 /* The next number of a segment; 0: no memory, and nothing changed. */
 PHI__FN uint32_t phi__session_next(phi__sessions *sessions, phi__session *session, phi_str segment);
-/* How many numbers of a segment were given; and that at least so many were. False: no memory. */
+/* How many numbers of a segment were given; and that at least so many were (more than 2^31 are not believed). False: no
+   memory. */
 PHI__FN uint32_t phi__session_count_so_far(phi__session *session, phi_str segment);
 PHI__FN bool phi__session_go_on(phi__sessions *sessions, phi__session *session, phi_str segment,
                                 uint64_t runs);

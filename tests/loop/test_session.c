@@ -112,6 +112,24 @@ TEST(no_number_is_given_twice_after_the_last) {
     phi__sessions_free(&sessions);
 }
 
+TEST(a_count_that_nobody_can_have_reached_does_not_use_up_the_numbers) {
+    static const char *const ids[] = {"one.x.4294967295", "one.x.2147483649",
+                                      "one.x.18446744073709551615"};
+    phi__session *a;
+    size_t i;
+    setup();
+    a = take("one");
+    REQUIRE(a != NULL);
+    CHECK_EQ_INT(next(a, "x"), 1);
+    for (i = 0; i < 3; i++) CHECK(phi__session_saw(&sessions, a, phi_str_of(ids[i])));
+    CHECK(phi__session_go_on(&sessions, a, phi_str_of("x"), UINT64_MAX));
+    CHECK_EQ_INT(next(a, "x"), 2);
+    CHECK(phi__session_saw(&sessions, a, phi_str_of("one.x.2147483648")));
+    CHECK(next(a, "x") == 2147483649u);
+    drop(a);
+    phi__sessions_free(&sessions);
+}
+
 TEST(one_that_nobody_else_uses_is_renamed_without_memory) {
     phi__session *a, *was;
     setup();
@@ -265,6 +283,7 @@ TEST_MAIN(TEST_ENTRY(those_who_take_one_id_share_one_session),
           TEST_ENTRY(the_counts_go_with_the_last_user),
           TEST_ENTRY(a_number_that_was_given_back_is_given_again),
           TEST_ENTRY(no_number_is_given_twice_after_the_last),
+          TEST_ENTRY(a_count_that_nobody_can_have_reached_does_not_use_up_the_numbers),
           TEST_ENTRY(one_that_nobody_else_uses_is_renamed_without_memory),
           TEST_ENTRY(one_that_others_use_stays_theirs_when_it_is_renewed),
           TEST_ENTRY(renewing_to_an_id_in_use_joins_it_and_a_long_one_gets_room),

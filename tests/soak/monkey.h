@@ -440,7 +440,7 @@ static void make_sight(monkey *m, phi_agent_desc *desc) {
     desc->compaction.system_prompt_tokens = 10;
     desc->compaction.disable = once_in(m, 6);
     if (once_in(m, 2)) desc->compaction.keep_recent_turns = 1 + pick(m, 3);
-    if (once_in(m, 5)) {
+    if (once_in(m, 3)) {
         desc->compactor.start = job_start;
         desc->compactor.poll = job_poll;
         desc->compactor.end = job_end;

@@ -21,9 +21,14 @@ static void script_calls(monkey *m) {
     const char *calls[5];
     uint32_t n = 1 + pick(m, 5), i;
     for (i = 0; i < n; i++) {
-        const char *line = lines[pick(m, PHI__COUNT(lines))];
-        (void)snprintf(text[i], sizeof text[i], "c%u %s",
-                       (unsigned)(once_in(m, 10) ? pick(m, m->ids + 1) : m->ids++), line);
+        unsigned id = (unsigned)(once_in(m, 10) ? pick(m, m->ids + 1) : m->ids++);
+        if (once_in(m, 6))
+            (void)snprintf(text[i], sizeof text[i],
+                           "c%u revert_to_state {\"category\":\"failure\",\"step\":\"n%u\"}", id,
+                           (unsigned)pick(m, 40));
+        else
+            (void)snprintf(text[i], sizeof text[i], "c%u %s", id,
+                           lines[pick(m, PHI__COUNT(lines))]);
         calls[i] = text[i];
     }
     rig_calls(m->r, calls, n);
