@@ -32584,11 +32584,11 @@ PHI_API phi_status phi_thread_fresh(phi_thread *thread) {
 #endif /* PHI__IMP_THREAD */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x7658052f
+#if PHI__IMP_LOOP != 0x34638af9
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x7658052f
+#define PHI__IMP_LOOP 0x34638af9
 
 /* ---- src/loop/session_in.h ---- */
 
@@ -32775,7 +32775,9 @@ typedef struct phi__records {
 typedef struct phi__events {
     phi_memory *memory;
     phi__records queued;
-    phi__records popped; /* until the next step */
+    phi__records popped; /* until the next step; then they are freed, a part in each */
+    phi__record *kept;   /* the first of `popped` that is not to be freed yet; NULL: all are */
+    uint64_t freed_at;   /* `seq` when some were freed last */
     struct phi__event_block *current, *spare;
     uint64_t seq;
 } phi__events;
@@ -33298,7 +33300,8 @@ PHI__FN void phi__events_unreserve(phi__agent *agent);
    false; the run must then end. */
 PHI__FN bool phi__emit_surely(phi__agent *agent, const phi_event *event);
 PHI__FN bool phi__events_pop(phi_runtime *rt, phi_event *out);
-PHI__FN void phi__events_release(phi_runtime *rt); /* what was popped before this step */
+/* What was popped before this step is not the host's any more: a part of it is freed, or all. */
+PHI__FN void phi__events_release(phi_runtime *rt, bool all);
 PHI__FN void phi__events_purge(phi_runtime *rt, phi__agent *agent); /* its events, popped or not */
 PHI__FN bool phi__events_backlog(const phi__agent *agent);          /* the host does not drain */
 
@@ -35724,6 +35727,10 @@ PHI__FN uint32_t phi__doom_note(phi__doom *doom, uint64_t hash) {
 /* A few dozen events; more would be held by one slow reader. */
 #define PHI__EVENT_BLOCK_BYTES 8192u
 
+/* Popped events that a step frees, beside as many as came since the last: some 50 us. So what a host left for long is
+   given back bit by bit, and nothing grows meanwhile. */
+enum { PHI__EVENTS_FREED = 1024 };
+
 typedef struct phi__event_block {
     uint32_t live; /* records that were not released */
     size_t bytes, used;
@@ -35823,6 +35830,8 @@ static phi_str phi__events_partial(const phi__record *record) {
 
 /* ---- records ---- */
 
+static bool phi__events_free_one(phi__events *events);
+
 static phi__record *phi__events_take(phi__events *events, size_t text_bytes) {
     size_t need = phi__events_round(sizeof(phi__record) + text_bytes);
     size_t head = phi__events_round(sizeof(phi__event_block));
@@ -35831,6 +35840,7 @@ static phi__record *phi__events_take(phi__events *events, size_t text_bytes) {
     if (need < text_bytes) return NULL;
     if (block == NULL || block->bytes - block->used < need) {
         size_t bytes = phi__max(PHI__EVENT_BLOCK_BYTES, phi__add(head, need));
+        while (events->spare == NULL && phi__events_free_one(events)) {} /* before more is taken */
         if (bytes == PHI__EVENT_BLOCK_BYTES && events->spare != NULL) {
             block = events->spare;
             events->spare = NULL;
@@ -35929,6 +35939,7 @@ static void phi__events_leave(phi__record *record) {
 }
 
 static void phi__events_drop(phi__events *events, phi__record *record) {
+    if (record == events->kept) events->kept = record->next;
     phi__events_unlink(record->popped ? &events->popped : &events->queued, record);
     phi__events_leave(record);
     phi__answer_drop(record->answer);
@@ -35939,6 +35950,13 @@ static void phi__events_drop(phi__events *events, phi__record *record) {
     }
     record->in_use = false;
     phi__events_unreserve(record->agent);
+}
+
+/* One of those that were popped before this step; false: there is none. */
+static bool phi__events_free_one(phi__events *events) {
+    if (events->popped.head == events->kept) return false;
+    phi__events_drop(events, events->popped.head);
+    return true;
 }
 
 static void phi__events_queue(phi__agent *agent, phi__record *record) {
@@ -36060,13 +36078,17 @@ PHI__FN bool phi__events_pop(phi_runtime *rt, phi_event *out) {
     }
     phi__events_unlink(&events->queued, record);
     phi__events_link(&events->popped, record);
+    if (events->kept == NULL) events->kept = record;
     record->popped = true;
     return true;
 }
 
-PHI__FN void phi__events_release(phi_runtime *rt) {
+PHI__FN void phi__events_release(phi_runtime *rt, bool all) {
     phi__events *events = &rt->events;
-    while (events->popped.head != NULL) phi__events_drop(events, events->popped.head);
+    uint64_t left = PHI__EVENTS_FREED + (events->seq - events->freed_at);
+    events->kept = NULL;
+    events->freed_at = events->seq;
+    while ((all || left-- > 0) && phi__events_free_one(events)) {}
 }
 
 PHI__FN void phi__events_purge(phi_runtime *rt, phi__agent *agent) {
@@ -41274,11 +41296,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0xa7391b85
+#if PHI__IMP_AGENT != 0x020b9e10
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0xa7391b85
+#define PHI__IMP_AGENT 0x020b9e10
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -45291,7 +45313,7 @@ PHI_API int phi_step(phi_runtime *rt, int timeout_ms) {
     if (rt == NULL) return PHI_BAD_ARG;
     if (rt->in_step) return phi__error(rt, PHI_MISUSE, "phi_step inside a callback");
     rt->in_step = true;
-    phi__events_release(rt);
+    phi__events_release(rt, timeout_ms != 0); /* who may sleep has the time for all */
     phi__stored_leave(rt);
     if (rt->tape != NULL)
         phi__rt_pump_taped(rt, timeout_ms);

@@ -336,7 +336,7 @@ PHI_API int phi_step(phi_runtime *rt, int timeout_ms) {
     if (rt == NULL) return PHI_BAD_ARG;
     if (rt->in_step) return phi__error(rt, PHI_MISUSE, "phi_step inside a callback");
     rt->in_step = true;
-    phi__events_release(rt);
+    phi__events_release(rt, timeout_ms != 0); /* who may sleep has the time for all */
     phi__stored_leave(rt);
     if (rt->tape != NULL)
         phi__rt_pump_taped(rt, timeout_ms);

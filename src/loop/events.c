@@ -8,6 +8,10 @@
 /* A few dozen events; more would be held by one slow reader. */
 #define PHI__EVENT_BLOCK_BYTES 8192u
 
+/* Popped events that a step frees, beside as many as came since the last: some 50 us. So what a host left for long is
+   given back bit by bit, and nothing grows meanwhile. */
+enum { PHI__EVENTS_FREED = 1024 };
+
 typedef struct phi__event_block {
     uint32_t live; /* records that were not released */
     size_t bytes, used;
@@ -107,6 +111,8 @@ static phi_str phi__events_partial(const phi__record *record) {
 
 /* ---- records ---- */
 
+static bool phi__events_free_one(phi__events *events);
+
 static phi__record *phi__events_take(phi__events *events, size_t text_bytes) {
     size_t need = phi__events_round(sizeof(phi__record) + text_bytes);
     size_t head = phi__events_round(sizeof(phi__event_block));
@@ -115,6 +121,7 @@ static phi__record *phi__events_take(phi__events *events, size_t text_bytes) {
     if (need < text_bytes) return NULL;
     if (block == NULL || block->bytes - block->used < need) {
         size_t bytes = phi__max(PHI__EVENT_BLOCK_BYTES, phi__add(head, need));
+        while (events->spare == NULL && phi__events_free_one(events)) {} /* before more is taken */
         if (bytes == PHI__EVENT_BLOCK_BYTES && events->spare != NULL) {
             block = events->spare;
             events->spare = NULL;
@@ -213,6 +220,7 @@ static void phi__events_leave(phi__record *record) {
 }
 
 static void phi__events_drop(phi__events *events, phi__record *record) {
+    if (record == events->kept) events->kept = record->next;
     phi__events_unlink(record->popped ? &events->popped : &events->queued, record);
     phi__events_leave(record);
     phi__answer_drop(record->answer);
@@ -223,6 +231,13 @@ static void phi__events_drop(phi__events *events, phi__record *record) {
     }
     record->in_use = false;
     phi__events_unreserve(record->agent);
+}
+
+/* One of those that were popped before this step; false: there is none. */
+static bool phi__events_free_one(phi__events *events) {
+    if (events->popped.head == events->kept) return false;
+    phi__events_drop(events, events->popped.head);
+    return true;
 }
 
 static void phi__events_queue(phi__agent *agent, phi__record *record) {
@@ -344,13 +359,17 @@ PHI__FN bool phi__events_pop(phi_runtime *rt, phi_event *out) {
     }
     phi__events_unlink(&events->queued, record);
     phi__events_link(&events->popped, record);
+    if (events->kept == NULL) events->kept = record;
     record->popped = true;
     return true;
 }
 
-PHI__FN void phi__events_release(phi_runtime *rt) {
+PHI__FN void phi__events_release(phi_runtime *rt, bool all) {
     phi__events *events = &rt->events;
-    while (events->popped.head != NULL) phi__events_drop(events, events->popped.head);
+    uint64_t left = PHI__EVENTS_FREED + (events->seq - events->freed_at);
+    events->kept = NULL;
+    events->freed_at = events->seq;
+    while ((all || left-- > 0) && phi__events_free_one(events)) {}
 }
 
 PHI__FN void phi__events_purge(phi_runtime *rt, phi__agent *agent) {

@@ -23,7 +23,8 @@ PHI__FN void phi__events_unreserve(phi__agent *agent);
    false; the run must then end. */
 PHI__FN bool phi__emit_surely(phi__agent *agent, const phi_event *event);
 PHI__FN bool phi__events_pop(phi_runtime *rt, phi_event *out);
-PHI__FN void phi__events_release(phi_runtime *rt); /* what was popped before this step */
+/* What was popped before this step is not the host's any more: a part of it is freed, or all. */
+PHI__FN void phi__events_release(phi_runtime *rt, bool all);
 PHI__FN void phi__events_purge(phi_runtime *rt, phi__agent *agent); /* its events, popped or not */
 PHI__FN bool phi__events_backlog(const phi__agent *agent);          /* the host does not drain */
 

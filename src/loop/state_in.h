@@ -75,7 +75,9 @@ typedef struct phi__records {
 typedef struct phi__events {
     phi_memory *memory;
     phi__records queued;
-    phi__records popped; /* until the next step */
+    phi__records popped; /* until the next step; then they are freed, a part in each */
+    phi__record *kept;   /* the first of `popped` that is not to be freed yet; NULL: all are */
+    uint64_t freed_at;   /* `seq` when some were freed last */
     struct phi__event_block *current, *spare;
     uint64_t seq;
 } phi__events;

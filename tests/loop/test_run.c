@@ -443,6 +443,97 @@ TEST(closing_cancels_what_runs_and_then_says_ok) {
     rig_free(r);
 }
 
+/* A call that is pending, of an agent whose events nobody pops. */
+static phi_call silent_call(rig *r) {
+    phi_agent_desc desc = rig_desc();
+    phi_tool wait = rig_wait(r);
+    phi_agent agent;
+    desc.tools = &wait;
+    desc.tool_count = 1;
+    desc.event_queue_bytes = SIZE_MAX;
+    agent = rig_agent(r, &desc);
+    rig_silent(r, true);
+    rig_call(r, "c1", "wait", "{}");
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    (void)rig_run(r, 10);
+    return rig_call_at(r, 0);
+}
+
+static void say_much(phi_call call, size_t times) {
+    char text[100];
+    memset(text, 'x', sizeof text);
+    while (times-- > 0) CHECK_EQ_INT(phi_call_progress(call, text, sizeof text), PHI_OK);
+}
+
+static size_t pop_all(rig *r) {
+    phi_event event;
+    size_t n = 0;
+    while (phi_next_event(rig_runtime(r), &event)) n++;
+    return n;
+}
+
+TEST(what_a_host_left_for_long_is_freed_a_part_in_each_step) {
+    rig *r = rig_new();
+    phi_call call = silent_call(r);
+    size_t empty, full, before, after, steps = 0;
+    (void)pop_all(r);
+    (void)rig_step(r);
+    empty = phi_memory_used(rig_runtime(r), NULL);
+    say_much(call, 20000);
+    (void)rig_step(r); /* in which nothing was popped */
+    full = phi_memory_used(rig_runtime(r), NULL);
+    CHECK_EQ_INT(pop_all(r), 20000);
+    for (before = full; before > empty + 16384 && steps < 100; before = after, steps++) {
+        (void)rig_step(r);
+        after = phi_memory_used(rig_runtime(r), NULL);
+        CHECK(before - after < full / 16);
+    }
+    CHECK_EQ_INT(steps, 20); /* 1,024 in each */
+    rig_free(r);
+}
+
+TEST(a_host_that_pops_as_much_as_comes_holds_no_more_than_that) {
+    rig *r = rig_new();
+    phi_call call = silent_call(r);
+    size_t used = 0, i;
+    for (i = 0; i < 8; i++) {
+        say_much(call, 5000);
+        CHECK(pop_all(r) >= 5000);
+        (void)rig_step(r);
+        if (i == 1) used = phi_memory_used(rig_runtime(r), NULL);
+    }
+    CHECK_EQ_INT(phi_memory_used(rig_runtime(r), NULL), used);
+    rig_free(r);
+}
+
+TEST(what_is_to_be_freed_makes_room_for_what_comes) {
+    rig *r = rig_new();
+    phi_call call = silent_call(r);
+    size_t used;
+    say_much(call, 10000);
+    (void)rig_step(r);
+    CHECK(pop_all(r) >= 10000);
+    (void)rig_step(r);
+    used = phi_memory_used(rig_runtime(r), NULL);
+    say_much(call, 5000);
+    CHECK(phi_memory_used(rig_runtime(r), NULL) <= used + 16384);
+    rig_free(r);
+}
+
+TEST(who_sleeps_in_a_step_frees_all_at_once) {
+    rig *r = rig_new();
+    phi_call call = silent_call(r);
+    size_t empty;
+    (void)pop_all(r);
+    (void)rig_step(r);
+    empty = phi_memory_used(rig_runtime(r), NULL);
+    say_much(call, 10000);
+    (void)pop_all(r);
+    CHECK_EQ_INT(phi_step(rig_runtime(r), 1), 1);
+    CHECK(phi_memory_used(rig_runtime(r), NULL) <= empty + 16384);
+    rig_free(r);
+}
+
 TEST_MAIN(TEST_ENTRY(a_prompt_streams_an_answer_and_the_run_ends),
           TEST_ENTRY(the_same_story_comes_out_of_single_bytes),
           TEST_ENTRY(a_tool_call_runs_and_its_result_goes_back),
@@ -460,4 +551,8 @@ TEST_MAIN(TEST_ENTRY(a_prompt_streams_an_answer_and_the_run_ends),
           TEST_ENTRY(events_nobody_pops_stop_the_reading_and_nothing_is_lost),
           TEST_ENTRY(the_partial_text_of_events_popped_late_is_still_right),
           TEST_ENTRY(a_runtime_is_freed_in_the_midst_of_everything),
-          TEST_ENTRY(closing_cancels_what_runs_and_then_says_ok))
+          TEST_ENTRY(closing_cancels_what_runs_and_then_says_ok),
+          TEST_ENTRY(what_a_host_left_for_long_is_freed_a_part_in_each_step),
+          TEST_ENTRY(a_host_that_pops_as_much_as_comes_holds_no_more_than_that),
+          TEST_ENTRY(what_is_to_be_freed_makes_room_for_what_comes),
+          TEST_ENTRY(who_sleeps_in_a_step_frees_all_at_once))
