@@ -2622,11 +2622,11 @@ PHI_API bool phi_call_pending(phi_call call);        /* any thread */
 #endif /* PHI__PUB_LOOP */
 
 #ifdef PHI__PUB_AGENT
-#if PHI__PUB_AGENT != 0x2408cedd
+#if PHI__PUB_AGENT != 0x3b25b55a
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__PUB_AGENT 0x2408cedd
+#define PHI__PUB_AGENT 0x3b25b55a
 
 /* ---- src/agent/profile.h ---- */
 
@@ -2943,9 +2943,9 @@ PHI_API phi_status phi_agent_set_policy(phi_agent agent, const phi_policy *polic
 PHI_API phi_status phi_agent_set_doom_limits(phi_agent agent, uint32_t warn_after,
                                              uint32_t stop_after);
 
-/* Forgets the history and both queues and starts a new session id; needs no memory. Queued events are
-   purged, and what popped ones of it point to is gone. PHI_BUSY while running.
-   A thread that is in a store keeps everything: a fresh lane of it begins; PHI_NO_MEMORY. */
+/* Forgets the history and both queues and starts a new session id; needs no memory where no other agent has the session.
+   Queued events are purged, and what popped ones of it point to is gone. PHI_BUSY while running; PHI_NO_MEMORY: nothing
+   changed. A thread that is in a store keeps everything: a fresh lane of it begins, which needs memory. */
 PHI_API phi_status phi_agent_reset(phi_agent agent);
 
 /* ---- identity ---- */
@@ -41296,11 +41296,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0x020b9e10
+#if PHI__IMP_AGENT != 0xdc296125
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0x020b9e10
+#define PHI__IMP_AGENT 0xdc296125
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -41751,13 +41751,23 @@ PHI_API phi_status phi_agent_set_doom_limits(phi_agent handle, uint32_t warn_aft
 
 /* ---- public: identity ---- */
 
-static phi_status phi__agent_renew_session(phi__agent *agent, const char *what) {
+/* A log that is in a store is kept: a fresh lane of it begins. All that may fail comes before anything changes; without
+   a store a session that no other agent shares is renamed, which needs no memory. */
+static phi_status phi__agent_renew_session(phi__agent *agent) {
+    phi__sessions *sessions = &agent->rt->sessions;
+    phi__session *session;
     char made[PHI__UUID_SIZE];
     phi__agent_random_id(agent, made);
-    if (!phi__session_renew(&agent->rt->sessions, &agent->session, phi_str_of(made)))
-        return phi__error(agent->rt, PHI_NO_MEMORY, "%s: out of memory", what);
-    phi__agent_disown(agent, &agent->last_loop_id);
-    agent->last_active_us = 0;
+    if (agent->thread->journal == NULL)
+        return phi__session_renew(sessions, &agent->session, phi_str_of(made)) ? PHI_OK
+                                                                               : PHI_NO_MEMORY;
+    session = phi__session_take(sessions, phi_str_of(made));
+    if (session == NULL || phi_thread_fresh((phi_thread *)agent->thread) != PHI_OK) {
+        phi__session_drop(sessions, session);
+        return PHI_NO_MEMORY;
+    }
+    phi__session_drop(sessions, agent->session);
+    agent->session = session;
     return PHI_OK;
 }
 
@@ -41767,10 +41777,11 @@ PHI_API phi_status phi_agent_reset(phi_agent handle) {
     phi_status status = phi__agent_may_change(handle, agent, "phi_agent_reset");
     if (agent != NULL && agent->bare)
         return phi__error(handle.rt, PHI_MISUSE, "phi_agent_reset: the thread is not its own");
-    if (status == PHI_OK) status = phi__agent_renew_session(agent, "phi_agent_reset");
     if (status != PHI_OK) return status;
-    if (agent->thread->journal != NULL && phi_thread_fresh((phi_thread *)agent->thread) != PHI_OK)
+    if (phi__agent_renew_session(agent) != PHI_OK)
         return phi__error(handle.rt, PHI_NO_MEMORY, "phi_agent_reset: out of memory");
+    phi__agent_disown(agent, &agent->last_loop_id);
+    agent->last_active_us = 0;
     phi__inputs_free(agent, &agent->steering);
     phi__inputs_free(agent, &agent->follow_ups);
     if (agent->thread->journal == NULL) {

@@ -59,7 +59,7 @@
 #if PHI__PUB_LOOP != 0x91b24958
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_AGENT != 0x2408cedd
+#if PHI__PUB_AGENT != 0x3b25b55a
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_SESSION != 0x65484456

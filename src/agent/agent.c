@@ -352,13 +352,23 @@ PHI_API phi_status phi_agent_set_doom_limits(phi_agent handle, uint32_t warn_aft
 
 /* ---- public: identity ---- */
 
-static phi_status phi__agent_renew_session(phi__agent *agent, const char *what) {
+/* A log that is in a store is kept: a fresh lane of it begins. All that may fail comes before anything changes; without
+   a store a session that no other agent shares is renamed, which needs no memory. */
+static phi_status phi__agent_renew_session(phi__agent *agent) {
+    phi__sessions *sessions = &agent->rt->sessions;
+    phi__session *session;
     char made[PHI__UUID_SIZE];
     phi__agent_random_id(agent, made);
-    if (!phi__session_renew(&agent->rt->sessions, &agent->session, phi_str_of(made)))
-        return phi__error(agent->rt, PHI_NO_MEMORY, "%s: out of memory", what);
-    phi__agent_disown(agent, &agent->last_loop_id);
-    agent->last_active_us = 0;
+    if (agent->thread->journal == NULL)
+        return phi__session_renew(sessions, &agent->session, phi_str_of(made)) ? PHI_OK
+                                                                               : PHI_NO_MEMORY;
+    session = phi__session_take(sessions, phi_str_of(made));
+    if (session == NULL || phi_thread_fresh((phi_thread *)agent->thread) != PHI_OK) {
+        phi__session_drop(sessions, session);
+        return PHI_NO_MEMORY;
+    }
+    phi__session_drop(sessions, agent->session);
+    agent->session = session;
     return PHI_OK;
 }
 
@@ -368,10 +378,11 @@ PHI_API phi_status phi_agent_reset(phi_agent handle) {
     phi_status status = phi__agent_may_change(handle, agent, "phi_agent_reset");
     if (agent != NULL && agent->bare)
         return phi__error(handle.rt, PHI_MISUSE, "phi_agent_reset: the thread is not its own");
-    if (status == PHI_OK) status = phi__agent_renew_session(agent, "phi_agent_reset");
     if (status != PHI_OK) return status;
-    if (agent->thread->journal != NULL && phi_thread_fresh((phi_thread *)agent->thread) != PHI_OK)
+    if (phi__agent_renew_session(agent) != PHI_OK)
         return phi__error(handle.rt, PHI_NO_MEMORY, "phi_agent_reset: out of memory");
+    phi__agent_disown(agent, &agent->last_loop_id);
+    agent->last_active_us = 0;
     phi__inputs_free(agent, &agent->steering);
     phi__inputs_free(agent, &agent->follow_ups);
     if (agent->thread->journal == NULL) {

@@ -172,9 +172,9 @@ PHI_API phi_status phi_agent_set_policy(phi_agent agent, const phi_policy *polic
 PHI_API phi_status phi_agent_set_doom_limits(phi_agent agent, uint32_t warn_after,
                                              uint32_t stop_after);
 
-/* Forgets the history and both queues and starts a new session id; needs no memory. Queued events are
-   purged, and what popped ones of it point to is gone. PHI_BUSY while running.
-   A thread that is in a store keeps everything: a fresh lane of it begins; PHI_NO_MEMORY. */
+/* Forgets the history and both queues and starts a new session id; needs no memory where no other agent has the session.
+   Queued events are purged, and what popped ones of it point to is gone. PHI_BUSY while running; PHI_NO_MEMORY: nothing
+   changed. A thread that is in a store keeps everything: a fresh lane of it begins, which needs memory. */
 PHI_API phi_status phi_agent_reset(phi_agent agent);
 
 /* ---- identity ---- */

@@ -470,6 +470,43 @@ TEST(a_history_that_is_replaced_or_cleared_stays_in_the_store) {
 
 /* ---- other threads ---- */
 
+/* Who shares the session needs memory for another. */
+TEST(a_reset_that_finds_no_memory_changes_nothing) {
+    int n = 0;
+    bool tripped = true;
+    for (; tripped; n++) {
+        rig *r;
+        phi_agent agent;
+        char session[64];
+        size_t messages;
+        uint64_t entries;
+        phi_status status;
+        store = store_mem_new();
+        r = rig_new();
+        agent = open_thread(r, "t");
+        (void)rig_agent(r, NULL); /* of the same session */
+        talk(r, agent, "hello", "hi");
+        CHECK_EQ_INT(phi_follow_up(agent, "and?"), PHI_OK);
+        (void)rig_step(r);
+        (void)snprintf(session, sizeof session, "%s", phi_agent_session_id(agent).at);
+        messages = phi_message_count(agent);
+        entries = phi_thread_count(phi_agent_thread(agent));
+        test_alloc_fail_at(n);
+        status = phi_agent_reset(agent);
+        tripped = test_alloc_tripped();
+        test_alloc_fail_at(-1);
+        CHECK_EQ_INT(status, tripped ? PHI_NO_MEMORY : PHI_OK);
+        CHECK((strcmp(session, phi_agent_session_id(agent).at) == 0) == tripped);
+        CHECK_EQ_INT(phi_message_count(agent), tripped ? messages : 0);
+        CHECK((phi_thread_count(phi_agent_thread(agent)) == entries) == tripped);
+        CHECK_EQ_INT(phi_queue_count(agent, PHI_INPUT_FOLLOW_UP), tripped ? 1 : 0);
+        CHECK((phi_agent_last_loop_id(agent).len > 0) == tripped);
+        rig_free(r);
+        store_mem_free(store);
+    }
+    CHECK(n > 3);
+}
+
 TEST(an_agent_goes_over_to_another_thread_and_back) {
     rig *r;
     phi_agent agent;
@@ -756,6 +793,7 @@ TEST_MAIN(TEST_ENTRY(a_run_is_in_the_store_when_its_ends_are_told),
           TEST_ENTRY(a_torn_end_is_told_by_a_warning),
           TEST_ENTRY(an_agent_whose_thread_cannot_be_had_is_not_made),
           TEST_ENTRY(a_history_that_is_replaced_or_cleared_stays_in_the_store),
+          TEST_ENTRY(a_reset_that_finds_no_memory_changes_nothing),
           TEST_ENTRY(an_agent_goes_over_to_another_thread_and_back),
           TEST_ENTRY(what_cannot_be_had_leaves_the_agent_in_its_thread),
           TEST_ENTRY(a_thread_that_cannot_be_saved_is_not_left),
