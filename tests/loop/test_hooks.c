@@ -1,4 +1,5 @@
 /* test_hooks.c - corners of hooks and filters that no line of the checklist names. */
+#include "agent/snapshot.h"
 #include "support/rig.h"
 
 static phi_agent hooked(rig *r, uint32_t points) {
@@ -55,6 +56,124 @@ TEST(a_filter_that_rejects_without_words_is_given_some) {
     rig_free(r);
 }
 
-TEST_MAIN(TEST_ENTRY(a_list_with_nothing_to_send_is_an_error_in_words_and_no_request),
-          TEST_ENTRY(an_abort_while_before_loop_waits_ends_the_run_unbegun),
-          TEST_ENTRY(a_filter_that_rejects_without_words_is_given_some))
+/* ---- changed arguments that find no memory ---- */
+
+typedef enum way { AT_ONCE, WAITED, RESTORED } way;
+
+static const char changed[] =
+    "{\"path\":\"/tmp/of/the/player/and/nobody/else/0123456789/0123456789\"}";
+
+/* What the tool was started with, last. */
+typedef struct door {
+    way how;
+    int starts;
+    bool as_changed;
+} door;
+
+static phi_flow door_opens(void *user_data, phi_call call, phi_str arguments) {
+    door *d = (door *)user_data;
+    (void)call;
+    d->starts++;
+    d->as_changed = phi__str_is(arguments, changed);
+    return PHI_DONE;
+}
+
+static phi_verdict changes(void *user_data, phi_hook *hook) {
+    door *d = (door *)user_data;
+    if (d->how != AT_ONCE) return PHI_WAIT;
+    hook->reply = phi_str_of(changed);
+    return PHI_ALLOW;
+}
+
+static void decide_all(rig *r) {
+    phi_pending_item items[4];
+    size_t n = phi_pending(rig_runtime(r), items, 4), i;
+    for (i = 0; i < n && i < 4; i++)
+        if (items[i].kind == PHI_WAITING_DECISION)
+            (void)phi_decide(items[i].ticket, PHI_ALLOW, changed);
+}
+
+/* Saved and loaded while it waits, in the same runtime. */
+static phi_agent reload(rig *r, phi_agent agent, const phi_agent_desc *desc) {
+    phi_memory memory;
+    phi_arena arena;
+    phi_str text = phi_str_of("");
+    phi_memory_init(&memory, NULL, 0);
+    phi_arena_init(&arena, &memory, 0);
+    CHECK_EQ_INT(phi_agent_snapshot(agent, &arena, &text), PHI_OK);
+    CHECK_EQ_INT(phi_agent_free(agent), PHI_OK);
+    agent = phi_agent_restore(rig_runtime(r), desc, text, PHI_RESTORE_RESUME);
+    CHECK(agent.rt != NULL);
+    phi_arena_free(&arena);
+    (void)rig_run(r, 5); /* it is asked again */
+    return agent;
+}
+
+/* The n-th allocation from the decision on fails. False: it came to no n-th. */
+static bool open_without(way how, int n, int *refused) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_agent agent;
+    phi_tool tool;
+    door d = {AT_ONCE, 0, false};
+    bool tripped;
+    d.how = how;
+    memset(&tool, 0, sizeof tool);
+    tool.name = "open";
+    tool.start = door_opens;
+    tool.user_data = &d;
+    desc.tools = &tool;
+    desc.tool_count = 1;
+    desc.hook_fn = changes;
+    desc.hook_points = PHI_HOOK_BEFORE_TOOL;
+    desc.user_data = &d;
+    agent = rig_agent(r, &desc);
+    rig_call(r, "c1", "open", "{\"path\":\"/etc/passwd\"}");
+    rig_says(r, "done");
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    if (how != AT_ONCE) (void)rig_run(r, 10);
+    if (how == RESTORED) agent = reload(r, agent, &desc);
+    CHECK_EQ_INT(d.starts, 0);
+    test_alloc_fail_at(n);
+    decide_all(r);
+    CHECK_EQ_INT(rig_run(r, 40), 0);
+    tripped = test_alloc_tripped();
+    test_alloc_fail_at(-1);
+    CHECK(d.starts <= 1 && (d.starts == 0 || d.as_changed));
+    *refused += d.starts == 0;
+    rig_drop_answers(r);
+    rig_says(r, "here");
+    d.how = AT_ONCE;
+    CHECK_EQ_INT(phi_prompt(agent, "are you there?"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 40), 0);
+    CHECK_STR(phi_message_at(agent, phi_message_count(agent) - 1)->content[0].text, "here");
+    rig_free(r);
+    return tripped;
+}
+
+static void open_without_each(way how) {
+    int n = 0, refused = 0;
+    while (open_without(how, n, &refused)) n++;
+    CHECK(n > 5 && refused > 0);
+}
+
+TEST(arguments_that_a_hook_changed_at_once_and_found_no_memory_are_not_run_as_they_were) {
+    open_without_each(AT_ONCE);
+}
+
+TEST(arguments_that_a_decision_changed_and_found_no_memory_are_not_run_as_they_were) {
+    open_without_each(WAITED);
+}
+
+TEST(arguments_that_were_changed_after_a_restore_and_found_no_memory_are_not_run_as_they_were) {
+    open_without_each(RESTORED);
+}
+
+TEST_MAIN(
+    TEST_ENTRY(a_list_with_nothing_to_send_is_an_error_in_words_and_no_request),
+    TEST_ENTRY(an_abort_while_before_loop_waits_ends_the_run_unbegun),
+    TEST_ENTRY(a_filter_that_rejects_without_words_is_given_some),
+    TEST_ENTRY(arguments_that_a_hook_changed_at_once_and_found_no_memory_are_not_run_as_they_were),
+    TEST_ENTRY(arguments_that_a_decision_changed_and_found_no_memory_are_not_run_as_they_were),
+    TEST_ENTRY(
+        arguments_that_were_changed_after_a_restore_and_found_no_memory_are_not_run_as_they_were))
