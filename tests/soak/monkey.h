@@ -18,7 +18,17 @@
 #include "thread/introspect.h"
 #include "tools/context_tools.h"
 
-enum { SEATS = 5, KEPT = 64, THREADS = 3, SAVES = 6, TOOLS = 8, DEEP = 3, LANES = 5 };
+enum {
+    SEATS = 5,
+    KEPT = 64,
+    KNOWN = 2048,
+    THREADS = 3,
+    SAVES = 6,
+    TOOLS = 8,
+    DEEDS = 32,
+    DEEP = 3,
+    LANES = 5
+};
 
 typedef struct seat {
     phi_agent agent;
@@ -34,16 +44,19 @@ typedef struct monkey {
     seat seats[SEATS];
     /* whatever was ever seen, most of it stale by now */
     phi_agent agents[KEPT];
+    phi_agent known[KNOWN]; /* every agent that phi has given out */
     phi_call calls[KEPT];
     phi_ticket tickets[KEPT];
     phi_response responses[KEPT];
-    uint32_t agent_count, call_count, ticket_count, response_count;
+    uint32_t agent_count, known_count, call_count, ticket_count, response_count;
     phi_thread *threads[THREADS];
     char *saves[SAVES];
     phi_policy policy;
     phi_memory memory; /* of the test's own, that never fails */
     phi_arena arena;   /* of one thing done */
     phi_arena_mark empty;
+    uint32_t weights[DEEDS]; /* of this round: each does some things more, and some never */
+    uint32_t seat_count, long_texts;
     uint32_t ids, ops, names, depth, open_calls;
     bool stepping, calm, failed, starving, poor, trace; /* poor: the runtime has a limit */
 } monkey;
@@ -91,6 +104,9 @@ static const char *any_text(monkey *m) {
     case 0: return NULL;
     case 1: return "";
     case 2:
+    case 3:
+    case 4:
+        if (!once_in(m, m->long_texts)) return texts[0];
         memset(big, 'y', sizeof big - 1);
         big[pick(m, sizeof big - 1)] = '\0';
         return big;
@@ -112,7 +128,7 @@ static phi_agent any_agent(monkey *m) {
         return a;
     case 2:
     case 3: return m->agents[pick(m, KEPT)];
-    default: return m->seats[pick(m, SEATS)].agent;
+    default: return m->seats[pick(m, m->seat_count)].agent;
     }
 }
 
@@ -160,7 +176,21 @@ static const char *any_name(monkey *m, const char *prefix, uint32_t n) {
 
 /* ---- what is kept of all that was seen ---- */
 
-static void keep_agent(monkey *m, phi_agent a) { m->agents[m->agent_count++ % KEPT] = a; }
+static void keep_agent(monkey *m, phi_agent a) {
+    if (a.rt == NULL) return;
+    if (m->known_count == KNOWN) abort();
+    m->agents[m->agent_count++ % KEPT] = a;
+    m->known[m->known_count++] = a;
+}
+
+/* No callback hears of an agent that its host has not got. */
+static void must_know(monkey *m, phi_agent a) {
+    uint32_t i = m->known_count;
+    while (i > 0 && (m->known[i - 1].index != a.index || m->known[i - 1].gen != a.gen)) i--;
+    HOLDS(m, i > 0);
+    m->agents[m->agent_count++ % KEPT] = a;
+}
+
 static void keep_call(monkey *m, phi_call c) { m->calls[m->call_count++ % KEPT] = c; }
 static void keep_ticket(monkey *m, phi_ticket t) { m->tickets[m->ticket_count++ % KEPT] = t; }
 static void keep_response(monkey *m, phi_response r) {
@@ -183,6 +213,7 @@ static void act_within(monkey *m) {
 static phi_verdict any_hook(void *user_data, phi_hook *hook) {
     monkey *m = (monkey *)user_data;
     HOLDS(m, phi_agent_alive(hook->agent));
+    must_know(m, hook->agent);
     if (m->calm) return PHI_ALLOW;
     if (hook->call.rt != NULL) keep_call(m, hook->call);
     keep_ticket(m, hook->ticket);
@@ -220,6 +251,7 @@ static phi_flow any_flow(monkey *m, phi_call call) {
         return PHI_DONE;
     }
     keep_call(m, call);
+    must_know(m, phi_call_agent(call));
     act_within(m);
     switch (pick(m, 8)) {
     case 0: return PHI_DONE;
@@ -243,6 +275,7 @@ static phi_flow any_step(void *user_data, phi_call call) {
 static void any_cancel(void *user_data, phi_call call) {
     monkey *m = (monkey *)user_data;
     HOLDS(m, !phi_call_pending(call));
+    must_know(m, phi_call_agent(call));
     act_within(m);
 }
 
@@ -509,9 +542,9 @@ static phi_agent_desc any_desc(monkey *m, making *with) {
 
 /* A seat for it: an empty one, else its agent goes. */
 static seat *free_seat(monkey *m) {
-    seat *s = &m->seats[pick(m, SEATS)];
+    seat *s = &m->seats[pick(m, m->seat_count)];
     size_t i;
-    for (i = 0; i < SEATS; i++)
+    for (i = 0; i < m->seat_count; i++)
         if (!phi_agent_alive(m->seats[i].agent)) s = &m->seats[i];
     (void)phi_agent_free(s->agent);
     memset(s, 0, sizeof *s);

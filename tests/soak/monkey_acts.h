@@ -477,7 +477,7 @@ static void do_save(monkey *m) {
     *to = mutate_copy(text.at, text.len);
 }
 
-static void do_load(monkey *m) {
+static void load_one(monkey *m) {
     const char *from = m->saves[pick(m, SAVES)];
     making with;
     phi_agent_desc desc = any_desc(m, &with);
@@ -488,17 +488,19 @@ static void do_load(monkey *m) {
     if (from == NULL) return;
     text = mutate_copy(from, strlen(from));
     for (i = 0; i < changes; i++) text = mutate(text, &m->state);
-    if (inside(m)) {
-        a = phi_agent_restore(runtime(m), &desc, phi_str_of(text), PHI_RESTORE_RESUME);
-        HOLDS(m, a.rt == NULL);
-        free(text);
-        return;
-    }
-    s = free_seat(m);
+    s = inside(m) ? NULL : free_seat(m);
     if (!phi_agent_alive(desc.parent)) memset(&desc.parent, 0, sizeof desc.parent);
     a = phi_agent_restore(runtime(m), &desc, phi_str_of(text), (phi_restore_run)pick(m, 2));
-    sit(m, s, a, desc.memory_limit_bytes != 0, true);
     free(text);
+    if (s == NULL)
+        HOLDS(m, a.rt == NULL);
+    else
+        sit(m, s, a, desc.memory_limit_bytes != 0, true);
+}
+
+static void do_load(monkey *m) {
+    uint32_t n = 1 + pick(m, 5);
+    while (n-- > 0) load_one(m);
 }
 
 /* ---- all of it ---- */
@@ -519,11 +521,21 @@ static const deed deeds[] = {
     {"pump", do_pump, 1},      {"save", do_save, 5},         {"load", do_load, 3},
     {"script", do_script, 3},  {"memory", disturb, 4}};
 
+/* Each round does some things more than others, and some not at all. */
+static void weigh(monkey *m) {
+    static const uint32_t times[] = {0, 0, 1, 1, 1, 2, 4, 8};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(deeds); i++)
+        m->weights[i] = deeds[i].weight * times[pick(m, PHI__COUNT(times))];
+    m->weights[0] += deeds[0].weight; /* something runs */
+}
+
 static void act(monkey *m) {
-    uint32_t total = 0, at, i;
-    for (i = 0; i < PHI__COUNT(deeds); i++) total += deeds[i].weight;
+    uint32_t total = 0, at;
+    size_t i;
+    for (i = 0; i < PHI__COUNT(deeds); i++) total += m->weights[i];
     at = pick(m, total);
-    for (i = 0; at >= deeds[i].weight; i++) at -= deeds[i].weight;
+    for (i = 0; at >= m->weights[i]; i++) at -= m->weights[i];
     if (m->trace) printf("%*s%s\n", (int)m->depth * 2, "", deeds[i].name);
     deeds[i].done(m);
     if (m->depth == 0) phi_arena_reset(&m->arena, m->empty);

@@ -175,6 +175,9 @@ static void begin(monkey *m, uint32_t seed) {
     m->state = seed * 2654435761u + 1;
     m->trace = getenv("PHI_TRACE") != NULL;
     m->starving = !once_in(m, 3);
+    m->seat_count = 1 + pick(m, SEATS);
+    m->long_texts = 1 + pick(m, 6);
+    weigh(m);
     if (once_in(m, 2)) desc.step_budget_bytes = 1 + pick(m, 400);
     if (once_in(m, 6)) desc.memory_limit_bytes = 100000 + pick(m, 300000);
     if (once_in(m, 6)) desc.inbox_bytes = 1 + pick(m, 3000);
@@ -192,7 +195,7 @@ static void begin(monkey *m, uint32_t seed) {
     m->empty = phi_arena_save(&m->arena);
     do_register(m);
     for (i = 0; i < 40; i++) do_script(m);
-    for (i = 0; i < SEATS - 1; i++) make_agent(m);
+    for (i = 0; i < m->seat_count; i++) make_agent(m);
 }
 
 static void end(monkey *m) {
