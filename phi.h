@@ -2031,11 +2031,11 @@ PHI_API void phi_tracker_reset(phi_tracker *tracker);
 #endif /* PHI__PUB_THREAD */
 
 #ifdef PHI__PUB_LOOP
-#if PHI__PUB_LOOP != 0x91b24958
+#if PHI__PUB_LOOP != 0x6caaeea7
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__PUB_LOOP 0x91b24958
+#define PHI__PUB_LOOP 0x6caaeea7
 
 /* ---- src/loop/compactor.h ---- */
 
@@ -2534,7 +2534,7 @@ typedef struct phi_tool {
        phi_step has handed it to the tool. */
     void (*cancel)(void *user_data, phi_call call);
     /* Takes up a call that had begun when a snapshot was made (agent/snapshot.h): as `start`, with the arguments it
-       had; its phi_call_state is empty. (default: a call of a tool without `step` waits on to be finished from
+       had, which are checked once more; its phi_call_state is empty. (default: a call of a tool without `step` waits on to be finished from
        outside, any other fails) */
     phi_flow (*resume)(void *user_data, phi_call call, phi_str arguments);
     void *user_data;
@@ -32584,11 +32584,11 @@ PHI_API phi_status phi_thread_fresh(phi_thread *thread) {
 #endif /* PHI__IMP_THREAD */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x34638af9
+#if PHI__IMP_LOOP != 0x52ea40f6
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x34638af9
+#define PHI__IMP_LOOP 0x52ea40f6
 
 /* ---- src/loop/session_in.h ---- */
 
@@ -34554,6 +34554,13 @@ static bool phi__call_arguments_fit(phi__toolcall *call, char *words, size_t siz
     return fit;
 }
 
+/* Words that fill their room were cut, perhaps inside a character. */
+static void phi__call_refuse(phi__toolcall *call, char *words, size_t size) {
+    size_t len = strlen(words);
+    if (len + 1 == size) words[phi__utf8_cut(phi_str_of(words), len - 1)] = '\0';
+    phi__call_fail(call, words);
+}
+
 static bool phi__call_arm(phi__toolcall *call) {
     phi_runtime *rt = call->rt;
     if (call->tool->timeout_ms == PHI_UNLIMITED) return true;
@@ -34636,8 +34643,7 @@ PHI__FN void phi__call_start(phi__toolcall *call) {
     } else if (call->tool->strict && phi__call_without_nulls(call) != PHI_OK) {
         phi__call_fail(call, "Out of memory");
     } else if (!phi__call_arguments_fit(call, words, sizeof words)) {
-        words[phi__utf8_cut(phi_str_of(words), sizeof words - 1)] = '\0';
-        phi__call_fail(call, words);
+        phi__call_refuse(call, words, sizeof words);
     } else if (!phi__call_arm(call)) {
         phi__call_fail(call, "Out of memory");
     } else {
@@ -34646,12 +34652,16 @@ PHI__FN void phi__call_start(phi__toolcall *call) {
     }
 }
 
+/* The text it came out of may be anybody's, and the tool another one than it was started by. */
 PHI__FN void phi__call_resume(phi__toolcall *call) {
     const phi_tool *tool = call->tool;
+    char words[400];
     call->resumes = false;
     if (call->result != NULL || call->slot == NULL) return;
     if (tool == NULL || (tool->resume == NULL && tool->step != NULL))
         phi__call_fail(call, "Interrupted: the program was started anew while this tool ran");
+    else if (tool->resume != NULL && !phi__call_arguments_fit(call, words, sizeof words))
+        phi__call_refuse(call, words, sizeof words);
     else if (!phi__call_arm(call))
         phi__call_fail(call, "Out of memory");
     else if (tool->resume != NULL)

@@ -53,7 +53,7 @@ typedef struct phi_tool {
        phi_step has handed it to the tool. */
     void (*cancel)(void *user_data, phi_call call);
     /* Takes up a call that had begun when a snapshot was made (agent/snapshot.h): as `start`, with the arguments it
-       had; its phi_call_state is empty. (default: a call of a tool without `step` waits on to be finished from
+       had, which are checked once more; its phi_call_state is empty. (default: a call of a tool without `step` waits on to be finished from
        outside, any other fails) */
     phi_flow (*resume)(void *user_data, phi_call call, phi_str arguments);
     void *user_data;

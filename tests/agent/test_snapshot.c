@@ -416,7 +416,20 @@ static phi_flow forge_resume(void *user_data, phi_call call, phi_str arguments) 
     return PHI_PENDING;
 }
 
-static const phi_message *resumed(bool has_resume, forge *f) {
+/* The text with the last `from` in it made `to`; caller frees it. */
+static char *changed(phi_str text, const char *from, const char *to) {
+    const char *at = NULL, *next = strstr(text.at, from);
+    char *out = (char *)malloc(text.len + strlen(to) + 1);
+    size_t n;
+    for (; next != NULL; next = strstr(next + 1, from)) at = next;
+    if (out == NULL || !CHECK(at != NULL)) abort();
+    n = (size_t)(at - text.at);
+    memcpy(out, text.at, n);
+    (void)sprintf(out + n, "%s%s", to, at + strlen(from));
+    return out;
+}
+
+static const phi_message *resumed(bool has_resume, const char *from, const char *to, forge *f) {
     static rig *other;
     rig *r = rig_new();
     phi_agent_desc desc = rig_desc();
@@ -425,6 +438,7 @@ static const phi_message *resumed(bool has_resume, forge *f) {
     phi_arena arena;
     phi_agent agent;
     phi_str text = phi_str_of("");
+    char *now;
     static phi_message result;
     static char words[100];
     tool.name = "forge";
@@ -445,7 +459,9 @@ static const phi_message *resumed(bool has_resume, forge *f) {
     CHECK_EQ_INT(phi_agent_snapshot(agent, &arena, &text), PHI_OK);
     rig_free(r);
     other = rig_new();
-    agent = phi_agent_restore(rig_runtime(other), &desc, text, PHI_RESTORE_RESUME);
+    now = changed(text, from, to);
+    agent = phi_agent_restore(rig_runtime(other), &desc, phi_str_of(now), PHI_RESTORE_RESUME);
+    free(now);
     CHECK(agent.rt != NULL);
     CHECK_EQ_INT(f->resumes, 0); /* not before the first step */
     rig_says(other, "Well.");
@@ -462,7 +478,7 @@ static const phi_message *resumed(bool has_resume, forge *f) {
 
 TEST(a_tool_takes_up_its_call_with_the_arguments_it_had) {
     forge f;
-    const phi_message *result = resumed(true, &f);
+    const phi_message *result = resumed(true, "forge", "forge", &f);
     CHECK_EQ_INT(f.resumes, 1);
     CHECK_EQ_STR(f.arguments, "{\"metal\":\"iron\"}");
     CHECK(!result->is_error);
@@ -471,11 +487,23 @@ TEST(a_tool_takes_up_its_call_with_the_arguments_it_had) {
 
 TEST(a_tool_that_works_in_steps_and_cannot_resume_fails_its_call) {
     forge f;
-    const phi_message *result = resumed(false, &f);
+    const phi_message *result = resumed(false, "forge", "forge", &f);
     CHECK_EQ_INT(f.resumes, 0);
     CHECK(result->is_error);
     CHECK_STR(result->error_message,
               "Interrupted: the program was started anew while this tool ran");
+}
+
+TEST(arguments_that_were_tampered_with_are_not_taken_up) {
+    static const char was[] = "{\\\"metal\\\":\\\"iron\\\"}";
+    forge f;
+    const phi_message *result = resumed(true, was, "", &f);
+    CHECK_EQ_INT(f.resumes, 0);
+    CHECK(result->is_error);
+    CHECK(strstr(result->error_message.at, "Invalid arguments: not JSON") != NULL);
+    result = resumed(true, was, "[1]", &f);
+    CHECK_EQ_INT(f.resumes, 0);
+    CHECK_STR(result->error_message, "Invalid arguments: expected object, got array");
 }
 
 /* ---- restores that fail ---- */
@@ -494,19 +522,6 @@ static phi_str two_wait(rig *r, phi_arena *arena, const phi_tool *tool, phi_agen
     CHECK_EQ_INT(rig_started(r), 2);
     CHECK_EQ_INT(phi_agent_snapshot(agent, arena, &text), PHI_OK);
     return text;
-}
-
-/* The text with the last `from` in it made `to`; caller frees it. */
-static char *changed(phi_str text, const char *from, const char *to) {
-    const char *at = NULL, *next = strstr(text.at, from);
-    char *out = (char *)malloc(text.len + strlen(to) + 1);
-    size_t n;
-    for (; next != NULL; next = strstr(next + 1, from)) at = next;
-    if (out == NULL || !CHECK(at != NULL)) abort();
-    n = (size_t)(at - text.at);
-    memcpy(out, text.at, n);
-    (void)sprintf(out + n, "%s%s", to, at + strlen(from));
-    return out;
 }
 
 typedef struct waiting {
@@ -807,6 +822,7 @@ TEST_MAIN(TEST_ENTRY(a_snapshot_at_any_step_leads_to_the_same_log),
           TEST_ENTRY(an_interrupted_run_ends_and_the_agent_can_be_prompted),
           TEST_ENTRY(a_tool_takes_up_its_call_with_the_arguments_it_had),
           TEST_ENTRY(a_tool_that_works_in_steps_and_cannot_resume_fails_its_call),
+          TEST_ENTRY(arguments_that_were_tampered_with_are_not_taken_up),
           TEST_ENTRY(a_restore_that_fails_cancels_no_call),
           TEST_ENTRY(calls_that_contradict_themselves_or_the_log_are_refused),
           TEST_ENTRY(a_restore_that_fails_leaves_its_store_as_it_was),
