@@ -149,6 +149,14 @@ static void is_over(scene *s) {
     (void)fits(s, usage.input == s->told.input && usage.output == s->told.output, "and told");
 }
 
+/* Memory ended before any of its calls had a result. */
+static bool calls(const phi_message *m) {
+    size_t i;
+    for (i = 0; i < m->content_count; i++)
+        if (m->content[i].kind == PHI_CONTENT_TOOL_CALL) return true;
+    return false;
+}
+
 /* Goes on from where it was ended, where that is allowed, and takes a prompt; both to the end. */
 static void goes_on(scene *s) {
     size_t n = phi_message_count(s->agent);
@@ -156,7 +164,7 @@ static void goes_on(scene *s) {
     bool failed = last != NULL && last->role == PHI_ROLE_ASSISTANT &&
                   (last->stop_reason == PHI_STOP_REASON_ABORTED ||
                    last->stop_reason == PHI_STOP_REASON_ERROR);
-    bool user = last != NULL && last->role != PHI_ROLE_ASSISTANT;
+    bool open = last != NULL && (last->role != PHI_ROLE_ASSISTANT || calls(last));
     phi_status status;
     s->over = true;
     (void)phi_queue_clear(s->agent, PHI_INPUT_NONE);
@@ -164,7 +172,7 @@ static void goes_on(scene *s) {
     rig_says(s->r, "I go on");
     s->ends = 0;
     status = phi_continue(s->agent, PHI_CONTINUATION_DEFAULT);
-    if (failed || user)
+    if (failed || open)
         (void)fits(s, status == PHI_OK, "it can be continued");
     else
         (void)fits(s, status == PHI_MISUSE, "there is nothing to go on from");
