@@ -2031,11 +2031,11 @@ PHI_API void phi_tracker_reset(phi_tracker *tracker);
 #endif /* PHI__PUB_THREAD */
 
 #ifdef PHI__PUB_LOOP
-#if PHI__PUB_LOOP != 0x6caaeea7
+#if PHI__PUB_LOOP != 0x9c695c63
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__PUB_LOOP 0x6caaeea7
+#define PHI__PUB_LOOP 0x9c695c63
 
 /* ---- src/loop/compactor.h ---- */
 
@@ -2587,8 +2587,8 @@ PHI_API phi_status phi_call_update(phi_call call, const char *text, size_t len);
 PHI_API phi_status phi_call_progress(phi_call call, const char *text, size_t len);
 
 /* The call's own memory: zeroed, from the agent's budget, freed when the call is over (after
-   `cancel`, if that is called). One block a call; a second call gives the same block and ignores
-   `bytes`. NULL: stale, or no memory. Pumping thread only. */
+   `cancel`, if that is called). One block a call: it gives the same one every time, which never moves nor grows.
+   NULL: stale, no memory, or more bytes than the block has, which somebody took before. Pumping thread only. */
 PHI_API void *phi_call_state(phi_call call, size_t bytes);
 
 /* What a tool wants the model to see no longer, done when the turn is over: what comes later sees it, this turn does not.
@@ -32584,11 +32584,11 @@ PHI_API phi_status phi_thread_fresh(phi_thread *thread) {
 #endif /* PHI__IMP_THREAD */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x52ea40f6
+#if PHI__IMP_LOOP != 0xe5f3a3fa
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x52ea40f6
+#define PHI__IMP_LOOP 0xe5f3a3fa
 
 /* ---- src/loop/session_in.h ---- */
 
@@ -34827,7 +34827,7 @@ PHI_API void *phi_call_state(phi_call handle, size_t bytes) {
         call->state = phi__alloc(&call->run->agent->memory, bytes);
         if (call->state != NULL) call->state_bytes = bytes;
     }
-    return call->state;
+    return bytes <= call->state_bytes ? call->state : NULL;
 }
 
 PHI_API phi_str phi_call_id(phi_call handle) {

@@ -56,7 +56,7 @@
 #if PHI__PUB_THREAD != 0x5efa86da
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_LOOP != 0x6caaeea7
+#if PHI__PUB_LOOP != 0x9c695c63
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_AGENT != 0x3b25b55a

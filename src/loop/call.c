@@ -522,7 +522,7 @@ PHI_API void *phi_call_state(phi_call handle, size_t bytes) {
         call->state = phi__alloc(&call->run->agent->memory, bytes);
         if (call->state != NULL) call->state_bytes = bytes;
     }
-    return call->state;
+    return bytes <= call->state_bytes ? call->state : NULL;
 }
 
 PHI_API phi_str phi_call_id(phi_call handle) {

@@ -106,8 +106,8 @@ PHI_API phi_status phi_call_update(phi_call call, const char *text, size_t len);
 PHI_API phi_status phi_call_progress(phi_call call, const char *text, size_t len);
 
 /* The call's own memory: zeroed, from the agent's budget, freed when the call is over (after
-   `cancel`, if that is called). One block a call; a second call gives the same block and ignores
-   `bytes`. NULL: stale, or no memory. Pumping thread only. */
+   `cancel`, if that is called). One block a call: it gives the same one every time, which never moves nor grows.
+   NULL: stale, no memory, or more bytes than the block has, which somebody took before. Pumping thread only. */
 PHI_API void *phi_call_state(phi_call call, size_t bytes);
 
 /* What a tool wants the model to see no longer, done when the turn is over: what comes later sees it, this turn does not.

@@ -474,6 +474,36 @@ TEST(of_four_threads_that_finish_a_call_one_wins) {
     rig_free(r);
 }
 
+static phi_flow takes_state(void *user_data, phi_call call, phi_str arguments) {
+    char *state = (char *)phi_call_state(call, 8);
+    (void)user_data;
+    (void)arguments;
+    CHECK(state != NULL);
+    CHECK(phi_call_state(call, 0) == state);
+    CHECK(phi_call_state(call, 8) == state);
+    CHECK(phi_call_state(call, 9) == NULL); /* there is one, and it is smaller */
+    return PHI_DONE;
+}
+
+TEST(the_memory_of_a_call_is_never_less_than_was_asked_for) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_tool tool;
+    phi_agent agent;
+    memset(&tool, 0, sizeof tool);
+    tool.name = "take";
+    tool.start = takes_state;
+    desc.tools = &tool;
+    desc.tool_count = 1;
+    agent = rig_agent(r, &desc);
+    rig_call(r, "c1", "take", "{}");
+    rig_says(r, "done");
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 40), 0);
+    CHECK_EQ_INT(phi_message_count(agent), 4);
+    rig_free(r);
+}
+
 TEST_MAIN(TEST_ENTRY(parallel_calls_run_at_once_and_results_are_logged_in_call_order),
           TEST_ENTRY(sequential_calls_run_one_after_another),
           TEST_ENTRY(batched_calls_run_two_at_a_time),
@@ -490,4 +520,5 @@ TEST_MAIN(TEST_ENTRY(parallel_calls_run_at_once_and_results_are_logged_in_call_o
           TEST_ENTRY(a_step_inside_a_callback_is_misuse_and_done_without_a_result_is_empty_text),
           TEST_ENTRY(updates_and_progress_are_events_and_not_part_of_the_result),
           TEST_ENTRY(a_result_larger_than_the_inbox_can_hold_says_so_and_the_call_stays_open),
-          TEST_ENTRY(of_four_threads_that_finish_a_call_one_wins))
+          TEST_ENTRY(of_four_threads_that_finish_a_call_one_wins),
+          TEST_ENTRY(the_memory_of_a_call_is_never_less_than_was_asked_for))

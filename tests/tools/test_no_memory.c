@@ -2,6 +2,8 @@
    leaks, nothing crashes, and the agent can be used again. */
 #include "calls.h"
 
+#include "tools/context_tools.h"
+
 /* Returns how many allocations there are. */
 static int fail_each(const char *tool, const char *arguments) {
     int n = 0, left;
@@ -46,6 +48,33 @@ TEST(search_survives) {
     CHECK(fail_each("search", "{\"pattern\":\"t\",\"include\":\"*.txt\"}") > 20);
 }
 
+static phi_verdict takes_a_little(void *user_data, phi_hook *hook) {
+    (void)user_data;
+    CHECK(phi_call_state(hook->call, 10) != NULL);
+    return PHI_ALLOW;
+}
+
+/* The host got hold of the call's memory before the tool did, and took less than that needs. */
+TEST(a_tool_whose_memory_was_taken_before_says_so_and_writes_nothing_behind_it) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_tool tool;
+    phi_agent agent;
+    CHECK_EQ_INT(phi_tools_revert(&tool), PHI_OK);
+    desc.tools = &tool;
+    desc.tool_count = 1;
+    desc.hook_fn = takes_a_little;
+    desc.hook_points = PHI_HOOK_BEFORE_TOOL;
+    agent = rig_agent(r, &desc);
+    rig_call(r, "c1", "revert_to_state", "{\"category\":\"failure\",\"step\":\"n1\"}");
+    rig_says(r, "done");
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 40), 0);
+    CHECK_STR(phi_message_at(agent, 2)->content[0].text, "Out of memory");
+    rig_free(r);
+}
+
 TEST_MAIN(TEST_ENTRY(bash_survives), TEST_ENTRY(read_file_survives),
           TEST_ENTRY(write_file_survives), TEST_ENTRY(edit_file_survives),
-          TEST_ENTRY(list_files_survives), TEST_ENTRY(search_survives))
+          TEST_ENTRY(list_files_survives), TEST_ENTRY(search_survives),
+          TEST_ENTRY(a_tool_whose_memory_was_taken_before_says_so_and_writes_nothing_behind_it))
