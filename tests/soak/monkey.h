@@ -52,6 +52,7 @@ typedef struct monkey {
     phi_thread *threads[THREADS];
     char *saves[SAVES];
     phi_policy policy;
+    phi_tape *tape;    /* that records; or NULL */
     phi_memory memory; /* of the test's own, that never fails */
     phi_arena arena;   /* of one thing done */
     phi_arena_mark empty;
@@ -295,6 +296,12 @@ static phi_status any_translate(void *user_data, const phi_model *target,
     *out = messages;
     *out_count = count;
     return PHI_OK;
+}
+
+static phi_status any_write(void *user_data, const char *bytes, size_t len) {
+    monkey *m = (monkey *)user_data;
+    HOLDS(m, len > 0 && bytes[len - 1] == '\n');
+    return m->calm || !once_in(m, 200) ? PHI_OK : PHI_IO;
 }
 
 /* ---- a compactor ---- */

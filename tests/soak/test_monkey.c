@@ -167,6 +167,16 @@ static void goes_on(monkey *m, seat *s) {
     HOLDS(m, every_call_has_one_result(m, s));
 }
 
+static phi_tape *new_tape(monkey *m) {
+    phi_tape_desc how;
+    memset(&how, 0, sizeof how);
+    how.allocator = test_allocator();
+    how.write_fn = any_write;
+    how.user_data = m;
+    how.whole_bodies = once_in(m, 2);
+    return phi_tape_record(&how);
+}
+
 static void begin(monkey *m, uint32_t seed) {
     phi_runtime_desc desc;
     size_t i;
@@ -183,6 +193,7 @@ static void begin(monkey *m, uint32_t seed) {
     if (once_in(m, 6)) desc.inbox_bytes = 1 + pick(m, 3000);
     m->poor = desc.memory_limit_bytes != 0 || desc.inbox_bytes != 0;
     test_alloc_fail_at(-1);
+    if (once_in(m, 6)) desc.tape = m->tape = new_tape(m);
     m->store = store_mem_new();
     m->kept = *store_mem_store(m->store);
     m->r = rig_new_with(&desc);
@@ -203,6 +214,8 @@ static void end(monkey *m) {
     memory_is_back(m);
     m->calm = true;
     rig_free(m->r);
+    if (m->tape != NULL) (void)phi_tape_end(m->tape, NULL);
+    phi_tape_free(m->tape);
     HOLDS(m, m->open_calls == 0);
     HOLDS(m, test_alloc_live_bytes() == 0);
     store_mem_free(m->store);
