@@ -9316,11 +9316,11 @@ PHI__FN int phi__sse_finish(phi__sse *sse, phi__sse_event *out) {
 #endif /* PHI__IMP_TEXT */
 
 #ifdef PHI__IMP_IO
-#if PHI__IMP_IO != 0x42a7f63e
+#if PHI__IMP_IO != 0x353e9f47
 #error "phi: two versions of src/io in one file"
 #endif
 #else
-#define PHI__IMP_IO 0x42a7f63e
+#define PHI__IMP_IO 0x353e9f47
 
 /* ---- src/io/clock_in.h ---- */
 
@@ -9698,10 +9698,20 @@ PHI__FN void phi__http_free(phi__http *http);
 
 #include <curl/curl.h>
 
-#define PHI__HTTP_HEAD_BYTES 16384       /* of header lines; transport.h */
-#define PHI__HTTP_JOIN_BYTES 16384       /* bodies up to this are sent from one block */
+#define PHI__HTTP_HEAD_BYTES 16384    /* of header lines that are kept; transport.h */
+#define PHI__HTTP_HEADERS_MOST 262144 /* of header lines that are read, interim and trailers too */
+#define PHI__HTTP_JOIN_BYTES 16384    /* bodies up to this are sent from one block */
 #define PHI__HTTP_OVERFLOW_BYTES 1048576 /* of an HTTP/2 stream that is not taken */
 #define PHI__HTTP_WORDS_BYTES 512
+
+/* What stopped a transfer, where its status does not say enough. */
+typedef enum phi__http_reason {
+    PHI__HTTP_REASON_NONE = 0,
+    PHI__HTTP_REASON_OVERFLOW, /* HTTP/2: more waits than may */
+    PHI__HTTP_REASON_HEADERS,  /* too many bytes of header lines */
+    PHI__HTTP_REASON_LINE,     /* too many of one, by libcurl's own limits */
+    PHI__HTTP_REASON_CODING    /* a transfer coding that is not ours */
+} phi__http_reason;
 
 typedef struct phi__transfer {
     struct phi__transfer *next, *prev;
@@ -9718,14 +9728,17 @@ typedef struct phi__transfer {
     curl_socket_t fd;  /* the newest it has opened, or CURL_SOCKET_BAD */
     uint64_t body_at;  /* how far the read callback has come */
     phi__buf head;     /* header lines of the answer that is coming */
+    size_t head_bytes; /* of all header lines so far */
     phi__buf overflow; /* HTTP/2: bytes that a push refused, from overflow_at on */
     size_t overflow_at;
     int http_status;
     CURLcode result;   /* when done */
     phi_status failed; /* our own reason to stop; PHI_OK: none */
-    bool added;        /* in the multi handle */
-    bool finished;     /* curl has said so */
-    bool resolving;    /* a name is being looked up */
+    phi__http_reason reason;
+    bool in_coding; /* the last header line was of transfer codings; it may go on in the next */
+    bool added;     /* in the multi handle */
+    bool finished;  /* curl has said so */
+    bool resolving; /* a name is being looked up */
     bool no_descriptor, connected, head_told, http2, paused, resume_wanted;
     char error[CURL_ERROR_SIZE];
 } phi__transfer;
@@ -11949,16 +11962,63 @@ static void phi__transfer_status_line(phi__transfer *t, phi_str line) {
         t->http_status = (int)status;
 }
 
+static bool phi__transfer_stop(phi__transfer *t, phi_status status, phi__http_reason reason) {
+    t->failed = status;
+    t->reason = reason;
+    return false;
+}
+
+static bool phi__transfer_codings_fit(phi_str value) {
+    size_t at = 0;
+    while (at <= value.len) {
+        size_t end = phi__str_find(value, at, ",");
+        phi_str coding;
+        if (end == SIZE_MAX) end = value.len;
+        coding = phi__str_trim(phi__str(value.at + at, end - at));
+        if (coding.len > 0 && !phi__str_is_nocase(coding, "chunked") &&
+            !phi__str_is_nocase(coding, "identity"))
+            return false;
+        at = end + 1;
+    }
+    return true;
+}
+
+/* libcurl undoes every transfer coding it knows, several deep and without being asked: 229 KB become
+   46 GB. It has seen the line by now, but decodes nothing before the head's end. Interim answers
+   count: what they name, libcurl undoes in the final one. */
+static bool phi__transfer_may_decode(phi__transfer *t, phi_str line) {
+    size_t colon;
+    if (line.at[0] != ' ' && line.at[0] != '\t') { /* else the line before goes on */
+        colon = phi__str_find(line, 0, ":");
+        if (colon == SIZE_MAX) colon = line.len;
+        t->in_coding =
+            phi__str_is_nocase(phi__str_trim(phi__str(line.at, colon)), "transfer-encoding");
+        if (colon < line.len) colon++;
+        line = phi__str(line.at + colon, line.len - colon);
+    }
+    if (!t->in_coding || phi__transfer_codings_fit(line)) return true;
+    return phi__transfer_stop(t, PHI_UNSUPPORTED, PHI__HTTP_REASON_CODING);
+}
+
+/* Interim answers and trailers, too: libcurl keeps each line, and not every version has a limit. */
+static bool phi__transfer_count_head(phi__transfer *t, size_t len) {
+    if (len > PHI__HTTP_HEADERS_MOST - t->head_bytes)
+        return phi__transfer_stop(t, PHI_TOO_BIG, PHI__HTTP_REASON_HEADERS);
+    t->head_bytes += len;
+    return true;
+}
+
 static size_t phi__transfer_on_header(char *at, size_t size, size_t n, void *user_data) {
     phi__transfer *t = (phi__transfer *)user_data;
     size_t len = size * n;
     phi_str line = phi__str(at, len);
     if (!phi__transfer_dead(t)) phi__transfer_connected(t);
-    if (phi__transfer_dead(t)) return 0;
+    if (phi__transfer_dead(t) || !phi__transfer_count_head(t, len)) return 0;
     if (t->head_told) return len; /* trailers of a chunked body */
     while (line.len > 0 && (line.at[line.len - 1] == '\n' || line.at[line.len - 1] == '\r'))
         line.len--;
     if (line.len == 0) return phi__transfer_head_end(t) ? len : 0;
+    if (!phi__transfer_may_decode(t, line)) return 0;
     if (phi__str_starts(line, "HTTP/")) {
         phi__transfer_status_line(t, line);
     } else if (line.len + 2 <= PHI__HTTP_HEAD_BYTES - t->head.len) {
@@ -11974,7 +12034,7 @@ static size_t phi__transfer_overflow(phi__transfer *t, const char *at, size_t le
         t->overflow_at = 0;
     }
     if (len > PHI__HTTP_OVERFLOW_BYTES - t->overflow.len)
-        t->failed = PHI_TOO_BIG;
+        (void)phi__transfer_stop(t, PHI_TOO_BIG, PHI__HTTP_REASON_OVERFLOW);
     else
         phi__buf_add(&t->overflow, at, len);
     if (t->overflow.failed) t->failed = PHI_NO_MEMORY;
@@ -12338,6 +12398,8 @@ PHI__FN void phi__http_load_ca(phi__http *http) {
 
 #include <stdio.h>
 
+#define PHI__HTTP_CURL_TOO_LARGE 100 /* CURLE_TOO_LARGE, of 8.6 and newer */
+
 /* "user:key@host:port" of an URL; empty where there is none. */
 static phi_str phi__http_authority(phi_str url) {
     size_t at = phi__str_find(url, 0, "://"), end, i;
@@ -12443,25 +12505,80 @@ static phi__http_kind phi__http_classify(const phi__transfer *t) {
     }
 }
 
-static phi_status phi__http_own_words(const phi__transfer *t, phi_str host, char *out,
-                                      size_t size) {
-    if (t->failed == PHI_TOO_BIG)
+static void phi__http_own_words(phi__http_reason reason, phi_status status, phi_str host, char *out,
+                                size_t size) {
+    int len = (int)phi__min(host.len, 128);
+    switch (reason) {
+    case PHI__HTTP_REASON_OVERFLOW:
         (void)snprintf(out, size,
                        "%.*s answers faster than is read: %d bytes wait (an HTTP/2 stream is "
                        "not paused)",
-                       (int)phi__min(host.len, 128), host.at, PHI__HTTP_OVERFLOW_BYTES);
-    else
-        (void)snprintf(out, size, "the answer of %.*s could not be taken: %s",
-                       (int)phi__min(host.len, 128), host.at, phi_status_text((int)t->failed));
-    return t->failed;
+                       len, host.at, PHI__HTTP_OVERFLOW_BYTES);
+        break;
+    case PHI__HTTP_REASON_HEADERS:
+        (void)snprintf(out, size,
+                       "the header lines of the answer of %.*s are longer than %d bytes in all",
+                       len, host.at, PHI__HTTP_HEADERS_MOST);
+        break;
+    case PHI__HTTP_REASON_LINE:
+        (void)snprintf(out, size, "a header line of the answer of %.*s is too long", len, host.at);
+        break;
+    case PHI__HTTP_REASON_CODING:
+        (void)snprintf(out, size,
+                       "the answer of %.*s has a transfer coding that was not asked for: only "
+                       "chunked is read",
+                       len, host.at);
+        break;
+    case PHI__HTTP_REASON_NONE:
+        (void)snprintf(out, size, "the answer of %.*s could not be taken: %s", len, host.at,
+                       phi_status_text((int)status));
+        break;
+    }
+}
+
+/* libcurl says "out of memory" of a line over its own limit, too (7.71 to 8.5); so ask whether it is. */
+static bool phi__http_has_memory(const phi__transfer *t) {
+    char zeros[8192];
+    char *escaped; /* three bytes each */
+    memset(zeros, 0, sizeof zeros);
+    escaped = curl_easy_escape(t->easy, zeros, (int)sizeof zeros);
+    curl_free(escaped);
+    return escaped != NULL;
+}
+
+/* A line of the head is bounded by 100 KB in libcurl, a trailer by 4 KB. */
+static bool phi__http_long_line(const phi__transfer *t) {
+    if (!t->connected) return false;
+    if ((int)t->result == PHI__HTTP_CURL_TOO_LARGE) return true;
+    if (t->result == CURLE_RECV_ERROR)
+        return t->head_told && strstr(t->error, "Out of memory in chunked") != NULL;
+    return t->result == CURLE_OUT_OF_MEMORY && phi__http_has_memory(t);
+}
+
+/* Why we stopped it, or libcurl for a reason that is also ours. PHI_OK: neither. */
+static phi_status phi__http_stopped(const phi__transfer *t, phi__http_reason *reason) {
+    *reason = t->reason;
+    if (t->failed != PHI_OK) return t->failed;
+    if (t->result == CURLE_BAD_CONTENT_ENCODING) { /* more codings than it undoes */
+        *reason = PHI__HTTP_REASON_CODING;
+        return PHI_UNSUPPORTED;
+    }
+    if (!phi__http_long_line(t)) return PHI_OK;
+    *reason = PHI__HTTP_REASON_LINE;
+    return PHI_TOO_BIG;
 }
 
 PHI__FN phi_status phi__http_words(const phi__transfer *t, char *out, size_t size) {
     phi_str host = phi__http_host(t->request != NULL ? t->request->url : phi_str_of(t->url));
     const char *detail;
     phi__http_kind kind;
+    phi__http_reason reason;
+    phi_status status = phi__http_stopped(t, &reason);
     out[0] = '\0';
-    if (t->failed != PHI_OK) return phi__http_own_words(t, host, out, size);
+    if (status != PHI_OK) {
+        phi__http_own_words(reason, status, host, out, size);
+        return status;
+    }
     if (t->result == CURLE_OK) return PHI_OK;
     kind = phi__http_classify(t);
     detail = t->error[0] != '\0' ? t->error : curl_easy_strerror(t->result);
@@ -12471,6 +12588,7 @@ PHI__FN phi_status phi__http_words(const phi__transfer *t, char *out, size_t siz
 }
 
 #endif
+#undef PHI__HTTP_CURL_TOO_LARGE
 
 /* ---- src/io/inbox.c ---- */
 

@@ -16,10 +16,20 @@
 
 #include <curl/curl.h>
 
-#define PHI__HTTP_HEAD_BYTES 16384       /* of header lines; transport.h */
-#define PHI__HTTP_JOIN_BYTES 16384       /* bodies up to this are sent from one block */
+#define PHI__HTTP_HEAD_BYTES 16384    /* of header lines that are kept; transport.h */
+#define PHI__HTTP_HEADERS_MOST 262144 /* of header lines that are read, interim and trailers too */
+#define PHI__HTTP_JOIN_BYTES 16384    /* bodies up to this are sent from one block */
 #define PHI__HTTP_OVERFLOW_BYTES 1048576 /* of an HTTP/2 stream that is not taken */
 #define PHI__HTTP_WORDS_BYTES 512
+
+/* What stopped a transfer, where its status does not say enough. */
+typedef enum phi__http_reason {
+    PHI__HTTP_REASON_NONE = 0,
+    PHI__HTTP_REASON_OVERFLOW, /* HTTP/2: more waits than may */
+    PHI__HTTP_REASON_HEADERS,  /* too many bytes of header lines */
+    PHI__HTTP_REASON_LINE,     /* too many of one, by libcurl's own limits */
+    PHI__HTTP_REASON_CODING    /* a transfer coding that is not ours */
+} phi__http_reason;
 
 typedef struct phi__transfer {
     struct phi__transfer *next, *prev;
@@ -36,14 +46,17 @@ typedef struct phi__transfer {
     curl_socket_t fd;  /* the newest it has opened, or CURL_SOCKET_BAD */
     uint64_t body_at;  /* how far the read callback has come */
     phi__buf head;     /* header lines of the answer that is coming */
+    size_t head_bytes; /* of all header lines so far */
     phi__buf overflow; /* HTTP/2: bytes that a push refused, from overflow_at on */
     size_t overflow_at;
     int http_status;
     CURLcode result;   /* when done */
     phi_status failed; /* our own reason to stop; PHI_OK: none */
-    bool added;        /* in the multi handle */
-    bool finished;     /* curl has said so */
-    bool resolving;    /* a name is being looked up */
+    phi__http_reason reason;
+    bool in_coding; /* the last header line was of transfer codings; it may go on in the next */
+    bool added;     /* in the multi handle */
+    bool finished;  /* curl has said so */
+    bool resolving; /* a name is being looked up */
     bool no_descriptor, connected, head_told, http2, paused, resume_wanted;
     char error[CURL_ERROR_SIZE];
 } phi__transfer;

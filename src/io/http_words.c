@@ -7,6 +7,8 @@
 
 #include <stdio.h>
 
+#define PHI__HTTP_CURL_TOO_LARGE 100 /* CURLE_TOO_LARGE, of 8.6 and newer */
+
 /* "user:key@host:port" of an URL; empty where there is none. */
 static phi_str phi__http_authority(phi_str url) {
     size_t at = phi__str_find(url, 0, "://"), end, i;
@@ -112,25 +114,80 @@ static phi__http_kind phi__http_classify(const phi__transfer *t) {
     }
 }
 
-static phi_status phi__http_own_words(const phi__transfer *t, phi_str host, char *out,
-                                      size_t size) {
-    if (t->failed == PHI_TOO_BIG)
+static void phi__http_own_words(phi__http_reason reason, phi_status status, phi_str host, char *out,
+                                size_t size) {
+    int len = (int)phi__min(host.len, 128);
+    switch (reason) {
+    case PHI__HTTP_REASON_OVERFLOW:
         (void)snprintf(out, size,
                        "%.*s answers faster than is read: %d bytes wait (an HTTP/2 stream is "
                        "not paused)",
-                       (int)phi__min(host.len, 128), host.at, PHI__HTTP_OVERFLOW_BYTES);
-    else
-        (void)snprintf(out, size, "the answer of %.*s could not be taken: %s",
-                       (int)phi__min(host.len, 128), host.at, phi_status_text((int)t->failed));
-    return t->failed;
+                       len, host.at, PHI__HTTP_OVERFLOW_BYTES);
+        break;
+    case PHI__HTTP_REASON_HEADERS:
+        (void)snprintf(out, size,
+                       "the header lines of the answer of %.*s are longer than %d bytes in all",
+                       len, host.at, PHI__HTTP_HEADERS_MOST);
+        break;
+    case PHI__HTTP_REASON_LINE:
+        (void)snprintf(out, size, "a header line of the answer of %.*s is too long", len, host.at);
+        break;
+    case PHI__HTTP_REASON_CODING:
+        (void)snprintf(out, size,
+                       "the answer of %.*s has a transfer coding that was not asked for: only "
+                       "chunked is read",
+                       len, host.at);
+        break;
+    case PHI__HTTP_REASON_NONE:
+        (void)snprintf(out, size, "the answer of %.*s could not be taken: %s", len, host.at,
+                       phi_status_text((int)status));
+        break;
+    }
+}
+
+/* libcurl says "out of memory" of a line over its own limit, too (7.71 to 8.5); so ask whether it is. */
+static bool phi__http_has_memory(const phi__transfer *t) {
+    char zeros[8192];
+    char *escaped; /* three bytes each */
+    memset(zeros, 0, sizeof zeros);
+    escaped = curl_easy_escape(t->easy, zeros, (int)sizeof zeros);
+    curl_free(escaped);
+    return escaped != NULL;
+}
+
+/* A line of the head is bounded by 100 KB in libcurl, a trailer by 4 KB. */
+static bool phi__http_long_line(const phi__transfer *t) {
+    if (!t->connected) return false;
+    if ((int)t->result == PHI__HTTP_CURL_TOO_LARGE) return true;
+    if (t->result == CURLE_RECV_ERROR)
+        return t->head_told && strstr(t->error, "Out of memory in chunked") != NULL;
+    return t->result == CURLE_OUT_OF_MEMORY && phi__http_has_memory(t);
+}
+
+/* Why we stopped it, or libcurl for a reason that is also ours. PHI_OK: neither. */
+static phi_status phi__http_stopped(const phi__transfer *t, phi__http_reason *reason) {
+    *reason = t->reason;
+    if (t->failed != PHI_OK) return t->failed;
+    if (t->result == CURLE_BAD_CONTENT_ENCODING) { /* more codings than it undoes */
+        *reason = PHI__HTTP_REASON_CODING;
+        return PHI_UNSUPPORTED;
+    }
+    if (!phi__http_long_line(t)) return PHI_OK;
+    *reason = PHI__HTTP_REASON_LINE;
+    return PHI_TOO_BIG;
 }
 
 PHI__FN phi_status phi__http_words(const phi__transfer *t, char *out, size_t size) {
     phi_str host = phi__http_host(t->request != NULL ? t->request->url : phi_str_of(t->url));
     const char *detail;
     phi__http_kind kind;
+    phi__http_reason reason;
+    phi_status status = phi__http_stopped(t, &reason);
     out[0] = '\0';
-    if (t->failed != PHI_OK) return phi__http_own_words(t, host, out, size);
+    if (status != PHI_OK) {
+        phi__http_own_words(reason, status, host, out, size);
+        return status;
+    }
     if (t->result == CURLE_OK) return PHI_OK;
     kind = phi__http_classify(t);
     detail = t->error[0] != '\0' ? t->error : curl_easy_strerror(t->result);

@@ -395,6 +395,199 @@ TEST(header_lines_past_16_kib_are_dropped) {
     teardown();
 }
 
+/* ---- what an answer may not be ---- */
+
+/* "hello", through gzip. */
+static const char gzip_hello[] =
+    "\037\213\010\000\000\000\000\000\000\377\313\110\315\311\311\007\000\206\246\020"
+    "\066\005\000\000\000";
+
+static const char *odd_head; /* of the answer, with its empty line; then gzip_hello */
+
+static void answer_odd(loopback *server, loopback_connection *c) {
+    (void)server;
+    loopback_text(c, odd_head);
+    loopback_send(c, gzip_hello, sizeof gzip_hello - 1);
+    c->close_after = true;
+}
+
+TEST(a_transfer_coding_that_nobody_asked_for_is_refused_before_the_body) {
+    static const char *const heads[] = {
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked, gzip\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, gzip, gzip\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip,gzip,gzip,gzip,gzip,gzip,gzip\r\n\r\n",
+        "HTTP/1.1 200 OK\r\ntRANSFER-eNCODING:\tGZIP\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: x-gzip\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: deflate\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: br\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: zstd\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: none\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: made-up\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked;gzip\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: identity gzip\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: ,, gzip ,\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: \vgzip\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding : gzip\r\n\r\n",
+        "HTTP/1.1 200 OK\nTransfer-Encoding: gzip\n\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: gzip\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n gzip\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding:\r\n\t,\r\n gzip\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\nContent-Length: 25\r\n\r\n",
+        "HTTP/1.0 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n",
+        "HTTP/1.1 500 No\r\nTransfer-Encoding: gzip\r\n\r\n",
+        "HTTP/1.1 100 Continue\r\nTransfer-Encoding: gzip\r\n\r\nHTTP/1.1 200 OK\r\n\r\n",
+        "HTTP/1.1 103 Early Hints\r\nTransfer-Encoding: gzip\r\n\r\nHTTP/1.1 200 OK\r\n\r\n",
+    };
+    uint32_t i;
+    if (!setup(answer_odd)) return;
+    for (i = 0; i < PHI__COUNT(heads); i++) {
+        record *r = &t.records[i];
+        odd_head = heads[i];
+        post_here(i, "/", "{}");
+        if (!run_until_ends((int)i + 1)) break;
+        CHECK_EQ_INT(r->status, PHI_UNSUPPORTED);
+        CHECK_EQ_STR(r->words, "the answer of 127.0.0.1 has a transfer coding that was not asked "
+                               "for: only chunked is read");
+        if (!CHECK_EQ_INT(r->pushes, 0) || !CHECK_EQ_INT(r->heads, 0)) printf("%s\n", odd_head);
+    }
+    teardown();
+}
+
+TEST(chunked_and_identity_are_read_in_any_spelling) {
+    static const char *const heads[] = {
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n19\r\n",
+        "HTTP/1.1 200 OK\r\ntransfer-encoding:CHUNKED\r\n\r\n19\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: identity, chunked \r\n\r\n19\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: Identity\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding:\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nX-Transfer-Encoding: gzip\r\nTransfer: gzip\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nX-Long: a\r\n gzip\r\n\r\n",
+    };
+    uint32_t i;
+    if (!setup(answer_odd)) return;
+    for (i = 0; i < PHI__COUNT(heads); i++) {
+        record *r = &t.records[i];
+        odd_head = heads[i];
+        post_here(i, "/", "{}");
+        if (!run_until_ends((int)i + 1)) break;
+        CHECK_EQ_INT(r->heads, 1);
+        CHECK_EQ_INT(r->body_len, sizeof gzip_hello - 1);
+        CHECK(r->body_len > 0 && memcmp(r->body, gzip_hello, r->body_len) == 0);
+    }
+    teardown();
+}
+
+/* Nothing asks libcurl for it, so a server's word alone changes nothing. */
+TEST(a_content_coding_is_never_undone) {
+    record *r = &t.records[0];
+    if (!setup(answer_odd)) return;
+    r = &t.records[0];
+    odd_head = "HTTP/1.1 200 OK\r\nContent-Encoding: gzip, gzip\r\n\r\n";
+    post_here(0, "/", "{}");
+    add_header(&r->request, "Accept-Encoding", "gzip");
+    if (run_until_ends(1)) {
+        CHECK_EQ_INT(r->status, PHI_OK);
+        CHECK_EQ_INT(r->body_len, sizeof gzip_hello - 1);
+        CHECK(r->body_len > 0 && memcmp(r->body, gzip_hello, r->body_len) == 0);
+    }
+    teardown();
+}
+
+/* Lines without end: of the head, of interim answers, of trailers. */
+static const char *endless_start, *endless_line;
+
+static void endless_more(loopback *server) {
+    size_t i;
+    for (i = 0; i < LOOPBACK_CONNECTIONS; i++) {
+        loopback_connection *c = &server->connections[i];
+        while (c->fd >= 0 && c->requests > 0 && c->out_len < 65536) loopback_text(c, endless_line);
+    }
+}
+
+static void answer_endless(loopback *server, loopback_connection *c) {
+    (void)server;
+    loopback_text(c, endless_start);
+}
+
+static void check_endless(const char *start, const char *line, phi_status status,
+                          const char *words) {
+    uint64_t limit;
+    endless_start = start;
+    endless_line = line;
+    if (!setup(answer_endless)) return;
+    post_here(0, "/", "{}");
+    limit = now_us() + 5000000;
+    while (t.ends == 0 && now_us() < limit) {
+        step();
+        endless_more(&t.server);
+    }
+    if (CHECK_EQ_INT(t.ends, 1)) {
+        CHECK_EQ_INT(t.records[0].status, status);
+        CHECK_EQ_STR(t.records[0].words, words);
+        CHECK(t.memory.peak_bytes < 200000);
+    }
+    teardown();
+}
+
+#define TOO_MANY "the header lines of the answer of 127.0.0.1 are longer than 262144 bytes in all"
+
+TEST(header_lines_without_end_fail_at_256_kib) {
+    check_endless("HTTP/1.1 200 OK\r\n", "X-More: and more and more and more and more\r\n",
+                  PHI_TOO_BIG, TOO_MANY);
+}
+
+TEST(interim_answers_without_end_fail_at_256_kib) {
+    check_endless("HTTP/1.1 100 Continue\r\n\r\n",
+                  "HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n", PHI_TOO_BIG, TOO_MANY);
+}
+
+TEST(trailers_without_end_fail_at_256_kib) {
+    check_endless("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n",
+                  "X-More: and more and more and more and more\r\n", PHI_TOO_BIG, TOO_MANY);
+}
+
+TEST(a_header_line_without_end_is_not_a_lack_of_memory) {
+    check_endless("HTTP/1.1 200 OK\r\nX-Long: ", "and more and more and more and more and more ",
+                  PHI_TOO_BIG, "a header line of the answer of 127.0.0.1 is too long");
+}
+
+TEST(a_trailer_without_end_is_not_a_lack_of_memory) {
+    check_endless("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\nX-Long: ",
+                  "and more and more and more and more and more ", PHI_TOO_BIG,
+                  "a header line of the answer of 127.0.0.1 is too long");
+}
+
+static void answer_much_head(loopback *server, loopback_connection *c) {
+    char line[1024];
+    int i;
+    (void)server;
+    loopback_text(c, "HTTP/1.1 103 Early Hints\r\n");
+    for (i = 0; i < 100; i++) {
+        (void)snprintf(line, sizeof line, "X-Long-%03d: %0980d\r\n", i, i);
+        loopback_text(c, line);
+    }
+    loopback_text(c, "\r\nHTTP/1.1 200 OK\r\n");
+    for (i = 0; i < 100; i++) {
+        (void)snprintf(line, sizeof line, "X-Long-%03d: %0980d\r\n", i, i);
+        loopback_text(c, line);
+    }
+    loopback_text(c, "Content-Length: 2\r\n\r\nok");
+}
+
+TEST(two_hundred_kib_of_header_lines_are_an_answer) {
+    uint32_t i;
+    if (!setup(answer_much_head)) return;
+    for (i = 0; i < 3; i++) { /* the count is an answer's, not a connection's */
+        post_here(i, "/", "{}");
+        if (!run_until_ends((int)i + 1)) break;
+        CHECK_EQ_INT(t.records[i].status, PHI_OK);
+        CHECK_EQ_STR(t.records[i].body, "ok");
+    }
+    CHECK_EQ_INT(t.server.accepts, 1);
+    teardown();
+}
+
 #define BIG (3 * 1024 * 1024)
 static char *big_body;
 
@@ -1464,6 +1657,15 @@ TEST_MAIN(
     TEST_ENTRY(bytes_sent_one_at_a_time_arrive_in_order),
     TEST_ENTRY(the_head_is_told_once_without_interim_answers_and_trailers),
     TEST_ENTRY(header_lines_past_16_kib_are_dropped),
+    TEST_ENTRY(a_transfer_coding_that_nobody_asked_for_is_refused_before_the_body),
+    TEST_ENTRY(chunked_and_identity_are_read_in_any_spelling),
+    TEST_ENTRY(a_content_coding_is_never_undone),
+    TEST_ENTRY(header_lines_without_end_fail_at_256_kib),
+    TEST_ENTRY(interim_answers_without_end_fail_at_256_kib),
+    TEST_ENTRY(trailers_without_end_fail_at_256_kib),
+    TEST_ENTRY(a_header_line_without_end_is_not_a_lack_of_memory),
+    TEST_ENTRY(a_trailer_without_end_is_not_a_lack_of_memory),
+    TEST_ENTRY(two_hundred_kib_of_header_lines_are_an_answer),
     TEST_ENTRY(a_full_push_pauses_and_resume_loses_nothing),
     TEST_ENTRY(a_resume_inside_a_push_is_kept_for_the_pump),
     TEST_ENTRY(a_push_that_fails_ends_the_transfer_with_its_status),
