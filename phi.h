@@ -9316,11 +9316,11 @@ PHI__FN int phi__sse_finish(phi__sse *sse, phi__sse_event *out) {
 #endif /* PHI__IMP_TEXT */
 
 #ifdef PHI__IMP_IO
-#if PHI__IMP_IO != 0x353e9f47
+#if PHI__IMP_IO != 0x0b5d29a0
 #error "phi: two versions of src/io in one file"
 #endif
 #else
-#define PHI__IMP_IO 0x353e9f47
+#define PHI__IMP_IO 0x0b5d29a0
 
 /* ---- src/io/clock_in.h ---- */
 
@@ -9522,7 +9522,8 @@ typedef struct phi__io_desc {
     uint32_t step_budget_us;      /* spent: no further start in the step but the first (0: none) */
 } phi__io_desc;
 
-/* A timer; lives in its owner, zeroed at first. Fires once, in phi__io_timers, with place 0. */
+/* A timer; lives in its owner, zeroed at first. Fires once, in phi__io_timers, with place 0. What is set
+   while timers fire, for now or before, fires in the next phi__io_timers. */
 typedef struct phi__timer {
     uint64_t at_us;
     size_t place; /* in the heap, from 1; 0: not set */
@@ -9585,9 +9586,11 @@ PHI__FN void phi__io_ending_add(phi__io *io, phi__ending *ending);
 PHI__FN void phi__io_ending_remove(phi__io *io, phi__ending *ending); /* not in it: harmless */
 PHI__FN bool phi__io_pending(const phi__io *io); /* any is in it; a few more turns may end it */
 
-/* Admission: starting a transfer or a process is work. True takes one of this step's starts. */
+/* Admission: starting a transfer or a process is work. phi__io_may_start takes one of this step's
+   starts; phi__io_start_left only says whether one is left. */
 PHI__FN void phi__io_step_begin(phi__io *io);
 PHI__FN bool phi__io_may_start(phi__io *io);
+PHI__FN bool phi__io_start_left(const phi__io *io);
 PHI__FN phi_memory *phi__io_memory(phi__io *io);
 
 #endif
@@ -11194,23 +11197,28 @@ static void phi__http_start(phi__http *http, phi__http_slot *slot) {
     }
 }
 
+/* Whether one more connection finds its descriptors; if not, the pump comes back when it may. With
+   none busy, none will be given back: try, and see. The look is a dozen system calls. */
+static bool phi__http_has_descriptors(phi__http *http) {
+    uint64_t now;
+    if (phi__http_busy(http) == 0) return true;
+    now = phi__io_now_us(http->io);
+    if (now >= http->hold_until_us) {
+        if (phi__http_descriptors_left(phi__io_any_fd(http->io), PHI__HTTP_SPARE_DESCRIPTORS))
+            return true;
+        http->hold_until_us = now + PHI__HTTP_HOLD_US;
+    }
+    phi__http_kick(http, http->hold_until_us);
+    return false;
+}
+
 /* Whether the next in the queue may start now; if not, something else will call the pump. */
 static bool phi__http_may_start(phi__http *http) {
-    uint64_t now;
     if (http->queue_first == 0 || phi__http_busy(http) >= http->max_connections) return false;
-    if (phi__http_busy(http) > 0) { /* else none will be given back: try, and see */
-        now = phi__io_now_us(http->io);
-        if (now < http->hold_until_us) {
-            phi__http_kick(http, http->hold_until_us);
-            return false;
-        }
-        if (!phi__http_descriptors_left(phi__io_any_fd(http->io), PHI__HTTP_SPARE_DESCRIPTORS)) {
-            http->hold_until_us = now + PHI__HTTP_HOLD_US;
-            phi__http_kick(http, http->hold_until_us);
-            return false;
-        }
+    if (phi__io_start_left(http->io)) {
+        if (!phi__http_has_descriptors(http)) return false;
+        if (phi__io_may_start(http->io)) return true;
     }
-    if (phi__io_may_start(http->io)) return true;
     phi__http_kick(http, 0);
     return false;
 }
@@ -12753,6 +12761,10 @@ struct phi__io {
     uint32_t starts;
     uint64_t step_began_us;
     bool fired; /* a timer has, since the last wait */
+    uint64_t
+        round_us; /* while timers fire: what is set for then or before waits for the next round */
+    uint64_t
+        put_off_us; /* one was: the next round reaches to here, also if the clock stands still */
 };
 
 /* ---- timers ---- */
@@ -12783,7 +12795,15 @@ static void phi__io_heap_down(phi__io *io, size_t i, phi__timer *timer) {
     phi__io_heap_put(io, i, timer);
 }
 
+/* Else a timer that sets itself for now would fire again and again in one round. */
+static uint64_t phi__io_put_off(phi__io *io, uint64_t at_us) {
+    if (io->round_us == 0 || at_us > io->round_us) return at_us;
+    io->put_off_us = io->round_us + 1;
+    return io->put_off_us;
+}
+
 PHI__FN phi_status phi__io_timer_set(phi__io *io, phi__timer *timer, uint64_t at_us) {
+    at_us = phi__io_put_off(io, at_us);
     if (timer->place == 0) {
         phi__timer **timers = (phi__timer **)phi__grow(io->memory, io->timers, &io->timer_cap,
                                                        io->timer_count + 1, sizeof *timers);
@@ -12817,7 +12837,8 @@ PHI__FN void phi__io_timer_clear(phi__io *io, phi__timer *timer) {
 }
 
 PHI__FN uint64_t phi__io_next_timer_us(const phi__io *io) {
-    return io->timer_count == 0 ? UINT64_MAX : io->timers[0]->at_us;
+    if (io->timer_count == 0) return UINT64_MAX;
+    return io->timers[0]->at_us == io->put_off_us ? 0 : io->timers[0]->at_us;
 }
 
 PHI__FN int phi__io_timers(phi__io *io, int most) {
@@ -12825,12 +12846,16 @@ PHI__FN int phi__io_timers(phi__io *io, int most) {
     int fired = 0;
     if (phi__io_next_timer_us(io) == UINT64_MAX) return 0;
     now = phi__io_now_us(io);
+    if (now < io->put_off_us) now = io->put_off_us;
+    io->put_off_us = 0;
+    io->round_us = now;
     while (fired < most && io->timer_count > 0 && io->timers[0]->at_us <= now) {
         phi__timer *timer = io->timers[0];
         phi__io_timer_clear(io, timer);
         fired++;
         timer->fire(timer);
     }
+    io->round_us = 0;
     if (fired > 0) io->fired = true;
     return fired;
 }
@@ -13068,11 +13093,14 @@ PHI__FN void phi__io_step_begin(phi__io *io) {
 }
 
 /* The first start of a step is always allowed, or a busy host would never start any. */
-PHI__FN bool phi__io_may_start(phi__io *io) {
+PHI__FN bool phi__io_start_left(const phi__io *io) {
     if (io->starts >= io->desc.max_starts_per_step) return false;
-    if (io->starts > 0 && io->desc.step_budget_us != 0 &&
-        phi__io_now_us(io) - io->step_began_us >= io->desc.step_budget_us)
-        return false;
+    return io->starts == 0 || io->desc.step_budget_us == 0 ||
+           phi__io_now_us(io) - io->step_began_us < io->desc.step_budget_us;
+}
+
+PHI__FN bool phi__io_may_start(phi__io *io) {
+    if (!phi__io_start_left(io)) return false;
     io->starts++;
     return true;
 }

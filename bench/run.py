@@ -34,6 +34,8 @@ AIMS = [
     ("first request byte, later than bare libcurl's: cold", "first_byte_cold_more", "most", 100),
     ("  warm", "first_byte_warm_more", "most", 100),
     ("  warm, 1 MB of history", "first_byte_warm_1mb_more", "most", 300),
+    ("system calls of looking for descriptors, a start, 1,000 agents in one frame",
+     "starts_1000_looks_a_run", "most", 13),
     ("bytes of ours, idle agent, 10,000 of them", "memory_idle_agent_ours_at_10000", "most", 4096),
     ("bytes of ours, streaming agent, 1", "memory_streaming_agent_ours_at_1", "most", 16384),
     ("  100", "memory_streaming_agent_ours_at_100", "most", 16384),
@@ -128,6 +130,8 @@ def build(name):
             more = [trees] + json_libs() + ["-lstdc++"]
         elif name == "bench_step":
             more = ["-Wl,--wrap=curl_multi_socket_action"]
+        elif name == "bench_starts":
+            more = ["-Wl,--wrap=fcntl,--wrap=close"]
         sh(C + ["-I" + INCLUDE, f"bench/{name}.c"] + user + more + ["-o", target])
     return target
 
@@ -201,7 +205,7 @@ def run_frame_loop(results):
 
 
 PROGRAMS = ["bench_memory", "bench_delta", "bench_step", "bench_arguments", "bench_first_byte",
-            "bench_turns", "bench_http", "bench_wire", "bench_decode", "bench_project",
+            "bench_turns", "bench_starts", "bench_http", "bench_wire", "bench_decode", "bench_project",
             "bench_thread", "bench_stores", "bench_json"]
 OTHERS = {"bench_build": run_build, "bench_frame_loop": run_frame_loop}
 

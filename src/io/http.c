@@ -136,23 +136,28 @@ static void phi__http_start(phi__http *http, phi__http_slot *slot) {
     }
 }
 
+/* Whether one more connection finds its descriptors; if not, the pump comes back when it may. With
+   none busy, none will be given back: try, and see. The look is a dozen system calls. */
+static bool phi__http_has_descriptors(phi__http *http) {
+    uint64_t now;
+    if (phi__http_busy(http) == 0) return true;
+    now = phi__io_now_us(http->io);
+    if (now >= http->hold_until_us) {
+        if (phi__http_descriptors_left(phi__io_any_fd(http->io), PHI__HTTP_SPARE_DESCRIPTORS))
+            return true;
+        http->hold_until_us = now + PHI__HTTP_HOLD_US;
+    }
+    phi__http_kick(http, http->hold_until_us);
+    return false;
+}
+
 /* Whether the next in the queue may start now; if not, something else will call the pump. */
 static bool phi__http_may_start(phi__http *http) {
-    uint64_t now;
     if (http->queue_first == 0 || phi__http_busy(http) >= http->max_connections) return false;
-    if (phi__http_busy(http) > 0) { /* else none will be given back: try, and see */
-        now = phi__io_now_us(http->io);
-        if (now < http->hold_until_us) {
-            phi__http_kick(http, http->hold_until_us);
-            return false;
-        }
-        if (!phi__http_descriptors_left(phi__io_any_fd(http->io), PHI__HTTP_SPARE_DESCRIPTORS)) {
-            http->hold_until_us = now + PHI__HTTP_HOLD_US;
-            phi__http_kick(http, http->hold_until_us);
-            return false;
-        }
+    if (phi__io_start_left(http->io)) {
+        if (!phi__http_has_descriptors(http)) return false;
+        if (phi__io_may_start(http->io)) return true;
     }
-    if (phi__io_may_start(http->io)) return true;
     phi__http_kick(http, 0);
     return false;
 }

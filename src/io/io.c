@@ -36,6 +36,10 @@ struct phi__io {
     uint32_t starts;
     uint64_t step_began_us;
     bool fired; /* a timer has, since the last wait */
+    uint64_t
+        round_us; /* while timers fire: what is set for then or before waits for the next round */
+    uint64_t
+        put_off_us; /* one was: the next round reaches to here, also if the clock stands still */
 };
 
 /* ---- timers ---- */
@@ -66,7 +70,15 @@ static void phi__io_heap_down(phi__io *io, size_t i, phi__timer *timer) {
     phi__io_heap_put(io, i, timer);
 }
 
+/* Else a timer that sets itself for now would fire again and again in one round. */
+static uint64_t phi__io_put_off(phi__io *io, uint64_t at_us) {
+    if (io->round_us == 0 || at_us > io->round_us) return at_us;
+    io->put_off_us = io->round_us + 1;
+    return io->put_off_us;
+}
+
 PHI__FN phi_status phi__io_timer_set(phi__io *io, phi__timer *timer, uint64_t at_us) {
+    at_us = phi__io_put_off(io, at_us);
     if (timer->place == 0) {
         phi__timer **timers = (phi__timer **)phi__grow(io->memory, io->timers, &io->timer_cap,
                                                        io->timer_count + 1, sizeof *timers);
@@ -100,7 +112,8 @@ PHI__FN void phi__io_timer_clear(phi__io *io, phi__timer *timer) {
 }
 
 PHI__FN uint64_t phi__io_next_timer_us(const phi__io *io) {
-    return io->timer_count == 0 ? UINT64_MAX : io->timers[0]->at_us;
+    if (io->timer_count == 0) return UINT64_MAX;
+    return io->timers[0]->at_us == io->put_off_us ? 0 : io->timers[0]->at_us;
 }
 
 PHI__FN int phi__io_timers(phi__io *io, int most) {
@@ -108,12 +121,16 @@ PHI__FN int phi__io_timers(phi__io *io, int most) {
     int fired = 0;
     if (phi__io_next_timer_us(io) == UINT64_MAX) return 0;
     now = phi__io_now_us(io);
+    if (now < io->put_off_us) now = io->put_off_us;
+    io->put_off_us = 0;
+    io->round_us = now;
     while (fired < most && io->timer_count > 0 && io->timers[0]->at_us <= now) {
         phi__timer *timer = io->timers[0];
         phi__io_timer_clear(io, timer);
         fired++;
         timer->fire(timer);
     }
+    io->round_us = 0;
     if (fired > 0) io->fired = true;
     return fired;
 }
@@ -351,11 +368,14 @@ PHI__FN void phi__io_step_begin(phi__io *io) {
 }
 
 /* The first start of a step is always allowed, or a busy host would never start any. */
-PHI__FN bool phi__io_may_start(phi__io *io) {
+PHI__FN bool phi__io_start_left(const phi__io *io) {
     if (io->starts >= io->desc.max_starts_per_step) return false;
-    if (io->starts > 0 && io->desc.step_budget_us != 0 &&
-        phi__io_now_us(io) - io->step_began_us >= io->desc.step_budget_us)
-        return false;
+    return io->starts == 0 || io->desc.step_budget_us == 0 ||
+           phi__io_now_us(io) - io->step_began_us < io->desc.step_budget_us;
+}
+
+PHI__FN bool phi__io_may_start(phi__io *io) {
+    if (!phi__io_start_left(io)) return false;
     io->starts++;
     return true;
 }

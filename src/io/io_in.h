@@ -20,7 +20,8 @@ typedef struct phi__io_desc {
     uint32_t step_budget_us;      /* spent: no further start in the step but the first (0: none) */
 } phi__io_desc;
 
-/* A timer; lives in its owner, zeroed at first. Fires once, in phi__io_timers, with place 0. */
+/* A timer; lives in its owner, zeroed at first. Fires once, in phi__io_timers, with place 0. What is set
+   while timers fire, for now or before, fires in the next phi__io_timers. */
 typedef struct phi__timer {
     uint64_t at_us;
     size_t place; /* in the heap, from 1; 0: not set */
@@ -83,9 +84,11 @@ PHI__FN void phi__io_ending_add(phi__io *io, phi__ending *ending);
 PHI__FN void phi__io_ending_remove(phi__io *io, phi__ending *ending); /* not in it: harmless */
 PHI__FN bool phi__io_pending(const phi__io *io); /* any is in it; a few more turns may end it */
 
-/* Admission: starting a transfer or a process is work. True takes one of this step's starts. */
+/* Admission: starting a transfer or a process is work. phi__io_may_start takes one of this step's
+   starts; phi__io_start_left only says whether one is left. */
 PHI__FN void phi__io_step_begin(phi__io *io);
 PHI__FN bool phi__io_may_start(phi__io *io);
+PHI__FN bool phi__io_start_left(const phi__io *io);
 PHI__FN phi_memory *phi__io_memory(phi__io *io);
 
 #endif

@@ -4,9 +4,26 @@
 #include "io/http_curl_in.h"
 #include "io/loopback.h"
 
+#include <stdarg.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
+
+/* ---- system calls that are counted ---- */
+
+static size_t looks; /* for a free descriptor */
+
+/* Stands in for the system's own, in libcurl too. */
+int fcntl(int fd, int command, ...) {
+    va_list args;
+    long argument;
+    va_start(args, command);
+    argument = va_arg(args, long);
+    va_end(args);
+    if (command == F_DUPFD_CLOEXEC) looks++;
+    return (int)syscall(SYS_fcntl, fd, command, argument);
+}
 
 /* ---- what a transfer told us ---- */
 
@@ -1231,6 +1248,18 @@ TEST(a_thousand_opens_start_four_a_step_and_eight_at_once) {
     teardown();
 }
 
+TEST(a_thousand_starts_look_for_descriptors_a_thousand_times) {
+    uint32_t i;
+    phi__http_desc desc = no_desc();
+    desc.max_connections = 64;
+    if (!setup_with(&desc, NULL, answer_hello)) return;
+    for (i = 0; i < 1000; i++) post_here(i, "/", "{}");
+    looks = 0;
+    run_until_ends(1000);
+    CHECK(looks > 0 && looks <= 6 * 1000); /* a start may need six */
+    teardown();
+}
+
 TEST(one_start_a_step_when_told_so) {
     uint32_t i;
     phi__http_desc desc = no_desc();
@@ -1695,6 +1724,7 @@ TEST_MAIN(
     TEST_ENTRY(an_end_may_cancel_one_that_has_finished_too),
     TEST_ENTRY(free_with_everything_under_way_is_safe),
     TEST_ENTRY(a_thousand_opens_start_four_a_step_and_eight_at_once),
+    TEST_ENTRY(a_thousand_starts_look_for_descriptors_a_thousand_times),
     TEST_ENTRY(one_start_a_step_when_told_so), TEST_ENTRY(out_of_descriptors_means_wait),
     TEST_ENTRY(no_descriptor_at_all_is_an_error_with_words),
     TEST_ENTRY(an_error_before_the_body_was_sent_is_an_answer),
