@@ -15329,11 +15329,11 @@ PHI_API double phi_cache_hit_rate(const phi_usage *usage) {
 #endif /* PHI__IMP_MODEL */
 
 #ifdef PHI__IMP_WIRE
-#if PHI__IMP_WIRE != 0x8d9700ce
+#if PHI__IMP_WIRE != 0x38400473
 #error "phi: two versions of src/wire in one file"
 #endif
 #else
-#define PHI__IMP_WIRE 0x8d9700ce
+#define PHI__IMP_WIRE 0x38400473
 
 /* ---- src/wire/claude_in.h ---- */
 
@@ -15814,6 +15814,7 @@ typedef struct phi__bedrock_state {
     bool heard;    /* an event came */
     bool got_stop; /* messageStop */
     bool got_usage;
+    bool settled; /* both, or the end: what follows does not count */
 } phi__bedrock_state;
 
 /* name: the event's type; '!' and the type of an exception; empty: the JSON holds it as its key. */
@@ -17029,6 +17030,7 @@ PHI__FN void phi__anthropic_event(void *state, phi__assembly *a, phi_str name, p
     phi_arena_mark mark;
     phi__ant_event ev;
     if (phi__str_is(name, "ping") || data.len == 0 || a->no_memory) return;
+    if (a->terminal) return; /* message_stop was the last one: what follows does not count */
     if (st->broken) {
         phi__assembly_fail(a, PHI_FAILURE_SERVER, true, PHI__LIT("bad_event"),
                            PHI__LIT("the server sent an event that is not JSON"));
@@ -18131,18 +18133,27 @@ static phi_stop_reason phi__bdr_stop_of(phi_str word) {
     return PHI_STOP_REASON_ERROR;
 }
 
+static bool phi__bdr_calls_open(const phi__assembly *a) {
+    size_t i;
+    for (i = 0; i < a->count; i++)
+        if (a->drafts[i].open && a->drafts[i].kind == PHI_CONTENT_TOOL_CALL) return true;
+    return false;
+}
+
+/* With a call that is still open it is no end: that one was cut. */
 static void phi__bdr_stop(phi__bedrock_state *st, phi__assembly *a, phi__json_text reason) {
     if (reason.at == NULL) return;
     phi__bdr_put(a, &a->raw_stop_reason, reason);
     st->got_stop = true;
+    a->terminal = !phi__bdr_calls_open(a);
     a->stop_reason = phi__bdr_stop_of(phi__buf_str(&a->raw_stop_reason));
 }
 
 /* The end, or all that there will be of it. Only now is a bad reason a failure: what follows a failure
    is not read, and the usage comes behind the reason. */
-static void phi__bdr_settle(phi__assembly *a) {
+static void phi__bdr_settle(phi__bedrock_state *st, phi__assembly *a) {
     phi_str word = phi__buf_str(&a->raw_stop_reason);
-    a->terminal = true;
+    st->settled = a->terminal = true;
     if (a->stop_reason == PHI_STOP_REASON_GUARD_RAIL)
         phi__classify_stop(a, PHI_FAILURE_CONTENT_FILTER, false, word);
     else if (a->stop_reason == PHI_STOP_REASON_ERROR) /* the model may do better another time */
@@ -18267,8 +18278,11 @@ static void phi__bdr_bad(phi__assembly *a) {
 
 static void phi__bdr_take(phi__bedrock_state *st, phi__assembly *a, phi_str name, phi_str data) {
     phi__bdr_event ev;
+    bool late = st->got_stop; /* behind the reason to stop usage alone counts */
     st->heard = true;
+    if (late && !phi__str_is(name, "metadata")) return;
     if (!phi__bdr_read(&ev, data)) {
+        if (late) return;
         phi__bdr_bad(a);
         return;
     }
@@ -18286,7 +18300,7 @@ static void phi__bdr_take(phi__bedrock_state *st, phi__assembly *a, phi_str name
         phi__bdr_usage(a, ev.usage);
         st->got_usage = true;
     }
-    if (st->got_stop && st->got_usage) phi__bdr_settle(a);
+    if (st->got_stop && st->got_usage) phi__bdr_settle(st, a);
 }
 
 static bool phi__bdr_ends(phi_str s, const char *end) {
@@ -18299,22 +18313,23 @@ static void phi__bdr_line(phi__bedrock_state *st, phi__assembly *a, phi_str data
     phi__json_cursor c;
     phi__json_text key;
     phi_str name, inner;
+    bool late = st->got_stop;
     phi__json_cursor_init(&c, data);
     if (phi__json_enter_object(&c))
         while (phi__json_next_key(&c, &key)) {
             name = phi__str(key.at, key.len);
             if (phi__str_is(name, "error") || phi__str_is_nocase(name, "message")) {
-                phi__classify_event(a, data);
+                if (!late) phi__classify_event(a, data);
                 return;
             }
             if (phi__json_peek(&c) != PHI_JSON_OBJECT || !phi__json_take_raw(&c, &inner))
                 phi__json_skip(&c);
-            else if (phi__bdr_ends(name, "Exception"))
-                phi__bdr_trouble(a, name, inner);
-            else
+            else if (phi__bdr_ends(name, "Exception")) {
+                if (!late) phi__bdr_trouble(a, name, inner);
+            } else
                 phi__bdr_take(st, a, name, inner);
         }
-    if (!phi__json_cursor_done(&c)) phi__bdr_bad(a);
+    if (!late && !phi__json_cursor_done(&c)) phi__bdr_bad(a);
 }
 
 /* ---- a whole answer ---- */
@@ -18361,10 +18376,10 @@ static bool phi__bdr_answer(phi__bedrock_state *st, phi__assembly *a, phi_str bo
 
 PHI__FN void phi__bedrock_event(void *state, phi__assembly *a, phi_str name, phi_str data) {
     phi__bedrock_state *st = (phi__bedrock_state *)state;
-    if (a->no_memory || a->terminal || a->failure.kind != PHI_FAILURE_NONE) return;
-    if (name.len > 0 && name.at[0] == '!')
-        phi__bdr_trouble(a, phi__str(name.at + 1, name.len - 1), data);
-    else if (name.len == 0)
+    if (a->no_memory || st->settled || a->failure.kind != PHI_FAILURE_NONE) return;
+    if (name.len > 0 && name.at[0] == '!') {
+        if (!st->got_stop) phi__bdr_trouble(a, phi__str(name.at + 1, name.len - 1), data);
+    } else if (name.len == 0)
         phi__bdr_line(st, a, data);
     else
         phi__bdr_take(st, a, name, data);
@@ -18372,13 +18387,9 @@ PHI__FN void phi__bedrock_event(void *state, phi__assembly *a, phi_str name, phi
 
 PHI__FN void phi__bedrock_end(void *state, phi__assembly *a) {
     phi__bedrock_state *st = (phi__bedrock_state *)state;
-    bool open = false;
-    size_t i;
-    if (a->terminal || a->failure.kind != PHI_FAILURE_NONE) return;
-    for (i = 0; i < a->count; i++)
-        open = open || (a->drafts[i].open && a->drafts[i].kind == PHI_CONTENT_TOOL_CALL);
-    if (st->got_stop && !open)
-        phi__bdr_settle(a); /* only the usage is missing */
+    if (st->settled || a->failure.kind != PHI_FAILURE_NONE) return;
+    if (st->got_stop && !phi__bdr_calls_open(a))
+        phi__bdr_settle(st, a); /* only the usage is missing */
     else
         phi__classify_truncated(a, st->heard);
 }
@@ -22516,6 +22527,7 @@ static void phi__chat_finish(phi__chat_state *st, phi__assembly *a, phi__json_te
         return;
     }
     st->finished = a->terminal = true;
+    phi__repeat_forget(&st->repeat);
     phi__chat_put(a, &a->raw_stop_reason, finish);
     phi__chat_stop_word(a, phi__buf_str(&a->raw_stop_reason));
     if (a->failure.kind == PHI_FAILURE_NONE) phi__chat_close_all(a); /* else calls were cut */
@@ -22569,10 +22581,21 @@ static void phi__chat_error(phi__assembly *a, const phi__chat_chunk *k, phi_str 
 
 /* ---- for the codec ---- */
 
+/* Behind the reason to stop usage alone counts, and no trouble discards the answer. */
+static void phi__chat_late(phi__assembly *a, phi_str data) {
+    phi__chat_chunk k;
+    if (data.at[0] == '{' && phi__chat_read(&k, data) && k.usage.len > 0)
+        phi__chat_usage(a, k.usage);
+}
+
 PHI__FN void phi__chat_event(void *state, phi__assembly *a, phi_str name, phi_str data) {
     phi__chat_state *st = (phi__chat_state *)state;
     phi__chat_chunk k;
-    if (data.len == 0 || a->no_memory) return;
+    if (data.len == 0 || a->no_memory || st->done) return;
+    if (st->finished && !phi__str_is(data, "[DONE]")) {
+        phi__chat_late(a, data);
+        return;
+    }
     if (phi__str_is(name, "error")) {
         phi__classify_event(a, data);
         return;
@@ -32730,11 +32753,11 @@ PHI_API phi_status phi_thread_fresh(phi_thread *thread) {
 #endif /* PHI__IMP_THREAD */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0xe5f3a3fa
+#if PHI__IMP_LOOP != 0x1e7fe678
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0xe5f3a3fa
+#define PHI__IMP_LOOP 0x1e7fe678
 
 /* ---- src/loop/session_in.h ---- */
 
@@ -33463,6 +33486,7 @@ PHI__FN phi_status phi__xfer_open(phi_runtime *rt, phi_memory *memory, const phi
                                   const phi_deadlines *deadlines, uint64_t max_bytes,
                                   void (*ready)(phi__xfer *), void *owner, phi__xfer **out);
 PHI__FN phi_str phi__xfer_unread(const phi__xfer *transfer);
+PHI__FN uint64_t phi__xfer_decoded(const phi__xfer *transfer); /* bytes of the body so far */
 PHI__FN void phi__xfer_took(phi__xfer *transfer, size_t bytes);
 PHI__FN void phi__xfer_alive(phi__xfer *transfer); /* a meaningful event was seen */
 /* What was said about a transfer, past the tape. */
@@ -37882,8 +37906,10 @@ static void phi__call_look_at_head(phi__run *run) {
         run->body = PHI__BODY_STREAM;
 }
 
+/* Behind the answer's end it changes nothing. */
 static void phi__call_too_big(phi__run *run, const char *what, unsigned long long most) {
     char words[120];
+    if (run->answer->assembly.terminal) return;
     (void)snprintf(words, sizeof words, "%s is larger than %llu bytes", what, most);
     phi__assembly_fail(&run->answer->assembly, PHI_FAILURE_SERVER, false, phi__str(NULL, 0),
                        phi_str_of(words));
@@ -37898,6 +37924,7 @@ static void phi__call_event(phi__run *run, const phi__sse_event *event) {
 
 /* A frame that is broken: what comes behind it cannot be told apart. */
 static void phi__call_bad_frame(phi__run *run) {
+    if (run->answer->assembly.terminal) return;
     phi__assembly_fail(&run->answer->assembly, PHI_FAILURE_NETWORK, true, PHI__LIT("crc_mismatch"),
                        PHI__LIT("the answer is damaged: a frame's check is wrong"));
 }
@@ -37955,7 +37982,7 @@ static bool phi__call_settled(phi__run *run) {
         assembly->failure.kind != PHI_FAILURE_NONE)
         return true;
     if (run->body == PHI__BODY_ERROR && run->collected.len >= PHI__CALL_ERROR_MOST) return true;
-    if (run->transfer->received > run->transfer->max_bytes) {
+    if (phi__xfer_decoded(run->transfer) > run->transfer->max_bytes) {
         phi__call_too_big(run, "The answer", (unsigned long long)run->transfer->max_bytes);
         return true;
     }
@@ -41412,6 +41439,10 @@ PHI__FN phi_status phi__xfer_open(phi_runtime *rt, phi_memory *memory, const phi
 PHI__FN phi_str phi__xfer_unread(const phi__xfer *t) {
     return t->read < t->body.len ? phi__str(t->body.at + t->read, t->body.len - t->read)
                                  : phi__str(NULL, 0);
+}
+
+PHI__FN uint64_t phi__xfer_decoded(const phi__xfer *t) {
+    return t->received - phi__xfer_unread(t).len;
 }
 
 PHI__FN void phi__xfer_took(phi__xfer *t, size_t bytes) {

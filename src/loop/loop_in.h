@@ -40,6 +40,7 @@ PHI__FN phi_status phi__xfer_open(phi_runtime *rt, phi_memory *memory, const phi
                                   const phi_deadlines *deadlines, uint64_t max_bytes,
                                   void (*ready)(phi__xfer *), void *owner, phi__xfer **out);
 PHI__FN phi_str phi__xfer_unread(const phi__xfer *transfer);
+PHI__FN uint64_t phi__xfer_decoded(const phi__xfer *transfer); /* bytes of the body so far */
 PHI__FN void phi__xfer_took(phi__xfer *transfer, size_t bytes);
 PHI__FN void phi__xfer_alive(phi__xfer *transfer); /* a meaningful event was seen */
 /* What was said about a transfer, past the tape. */

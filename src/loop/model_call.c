@@ -386,8 +386,10 @@ static void phi__call_look_at_head(phi__run *run) {
         run->body = PHI__BODY_STREAM;
 }
 
+/* Behind the answer's end it changes nothing. */
 static void phi__call_too_big(phi__run *run, const char *what, unsigned long long most) {
     char words[120];
+    if (run->answer->assembly.terminal) return;
     (void)snprintf(words, sizeof words, "%s is larger than %llu bytes", what, most);
     phi__assembly_fail(&run->answer->assembly, PHI_FAILURE_SERVER, false, phi__str(NULL, 0),
                        phi_str_of(words));
@@ -402,6 +404,7 @@ static void phi__call_event(phi__run *run, const phi__sse_event *event) {
 
 /* A frame that is broken: what comes behind it cannot be told apart. */
 static void phi__call_bad_frame(phi__run *run) {
+    if (run->answer->assembly.terminal) return;
     phi__assembly_fail(&run->answer->assembly, PHI_FAILURE_NETWORK, true, PHI__LIT("crc_mismatch"),
                        PHI__LIT("the answer is damaged: a frame's check is wrong"));
 }
@@ -459,7 +462,7 @@ static bool phi__call_settled(phi__run *run) {
         assembly->failure.kind != PHI_FAILURE_NONE)
         return true;
     if (run->body == PHI__BODY_ERROR && run->collected.len >= PHI__CALL_ERROR_MOST) return true;
-    if (run->transfer->received > run->transfer->max_bytes) {
+    if (phi__xfer_decoded(run->transfer) > run->transfer->max_bytes) {
         phi__call_too_big(run, "The answer", (unsigned long long)run->transfer->max_bytes);
         return true;
     }

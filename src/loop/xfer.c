@@ -275,6 +275,10 @@ PHI__FN phi_str phi__xfer_unread(const phi__xfer *t) {
                                  : phi__str(NULL, 0);
 }
 
+PHI__FN uint64_t phi__xfer_decoded(const phi__xfer *t) {
+    return t->received - phi__xfer_unread(t).len;
+}
+
 PHI__FN void phi__xfer_took(phi__xfer *t, size_t bytes) {
     t->read += bytes;
     if (t->read < t->body.len) return;

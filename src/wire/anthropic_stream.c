@@ -367,6 +367,7 @@ PHI__FN void phi__anthropic_event(void *state, phi__assembly *a, phi_str name, p
     phi_arena_mark mark;
     phi__ant_event ev;
     if (phi__str_is(name, "ping") || data.len == 0 || a->no_memory) return;
+    if (a->terminal) return; /* message_stop was the last one: what follows does not count */
     if (st->broken) {
         phi__assembly_fail(a, PHI_FAILURE_SERVER, true, PHI__LIT("bad_event"),
                            PHI__LIT("the server sent an event that is not JSON"));

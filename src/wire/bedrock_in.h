@@ -15,6 +15,7 @@ typedef struct phi__bedrock_state {
     bool heard;    /* an event came */
     bool got_stop; /* messageStop */
     bool got_usage;
+    bool settled; /* both, or the end: what follows does not count */
 } phi__bedrock_state;
 
 /* name: the event's type; '!' and the type of an exception; empty: the JSON holds it as its key. */

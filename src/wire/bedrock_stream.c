@@ -137,18 +137,27 @@ static phi_stop_reason phi__bdr_stop_of(phi_str word) {
     return PHI_STOP_REASON_ERROR;
 }
 
+static bool phi__bdr_calls_open(const phi__assembly *a) {
+    size_t i;
+    for (i = 0; i < a->count; i++)
+        if (a->drafts[i].open && a->drafts[i].kind == PHI_CONTENT_TOOL_CALL) return true;
+    return false;
+}
+
+/* With a call that is still open it is no end: that one was cut. */
 static void phi__bdr_stop(phi__bedrock_state *st, phi__assembly *a, phi__json_text reason) {
     if (reason.at == NULL) return;
     phi__bdr_put(a, &a->raw_stop_reason, reason);
     st->got_stop = true;
+    a->terminal = !phi__bdr_calls_open(a);
     a->stop_reason = phi__bdr_stop_of(phi__buf_str(&a->raw_stop_reason));
 }
 
 /* The end, or all that there will be of it. Only now is a bad reason a failure: what follows a failure
    is not read, and the usage comes behind the reason. */
-static void phi__bdr_settle(phi__assembly *a) {
+static void phi__bdr_settle(phi__bedrock_state *st, phi__assembly *a) {
     phi_str word = phi__buf_str(&a->raw_stop_reason);
-    a->terminal = true;
+    st->settled = a->terminal = true;
     if (a->stop_reason == PHI_STOP_REASON_GUARD_RAIL)
         phi__classify_stop(a, PHI_FAILURE_CONTENT_FILTER, false, word);
     else if (a->stop_reason == PHI_STOP_REASON_ERROR) /* the model may do better another time */
@@ -273,8 +282,11 @@ static void phi__bdr_bad(phi__assembly *a) {
 
 static void phi__bdr_take(phi__bedrock_state *st, phi__assembly *a, phi_str name, phi_str data) {
     phi__bdr_event ev;
+    bool late = st->got_stop; /* behind the reason to stop usage alone counts */
     st->heard = true;
+    if (late && !phi__str_is(name, "metadata")) return;
     if (!phi__bdr_read(&ev, data)) {
+        if (late) return;
         phi__bdr_bad(a);
         return;
     }
@@ -292,7 +304,7 @@ static void phi__bdr_take(phi__bedrock_state *st, phi__assembly *a, phi_str name
         phi__bdr_usage(a, ev.usage);
         st->got_usage = true;
     }
-    if (st->got_stop && st->got_usage) phi__bdr_settle(a);
+    if (st->got_stop && st->got_usage) phi__bdr_settle(st, a);
 }
 
 static bool phi__bdr_ends(phi_str s, const char *end) {
@@ -305,22 +317,23 @@ static void phi__bdr_line(phi__bedrock_state *st, phi__assembly *a, phi_str data
     phi__json_cursor c;
     phi__json_text key;
     phi_str name, inner;
+    bool late = st->got_stop;
     phi__json_cursor_init(&c, data);
     if (phi__json_enter_object(&c))
         while (phi__json_next_key(&c, &key)) {
             name = phi__str(key.at, key.len);
             if (phi__str_is(name, "error") || phi__str_is_nocase(name, "message")) {
-                phi__classify_event(a, data);
+                if (!late) phi__classify_event(a, data);
                 return;
             }
             if (phi__json_peek(&c) != PHI_JSON_OBJECT || !phi__json_take_raw(&c, &inner))
                 phi__json_skip(&c);
-            else if (phi__bdr_ends(name, "Exception"))
-                phi__bdr_trouble(a, name, inner);
-            else
+            else if (phi__bdr_ends(name, "Exception")) {
+                if (!late) phi__bdr_trouble(a, name, inner);
+            } else
                 phi__bdr_take(st, a, name, inner);
         }
-    if (!phi__json_cursor_done(&c)) phi__bdr_bad(a);
+    if (!late && !phi__json_cursor_done(&c)) phi__bdr_bad(a);
 }
 
 /* ---- a whole answer ---- */
@@ -367,10 +380,10 @@ static bool phi__bdr_answer(phi__bedrock_state *st, phi__assembly *a, phi_str bo
 
 PHI__FN void phi__bedrock_event(void *state, phi__assembly *a, phi_str name, phi_str data) {
     phi__bedrock_state *st = (phi__bedrock_state *)state;
-    if (a->no_memory || a->terminal || a->failure.kind != PHI_FAILURE_NONE) return;
-    if (name.len > 0 && name.at[0] == '!')
-        phi__bdr_trouble(a, phi__str(name.at + 1, name.len - 1), data);
-    else if (name.len == 0)
+    if (a->no_memory || st->settled || a->failure.kind != PHI_FAILURE_NONE) return;
+    if (name.len > 0 && name.at[0] == '!') {
+        if (!st->got_stop) phi__bdr_trouble(a, phi__str(name.at + 1, name.len - 1), data);
+    } else if (name.len == 0)
         phi__bdr_line(st, a, data);
     else
         phi__bdr_take(st, a, name, data);
@@ -378,13 +391,9 @@ PHI__FN void phi__bedrock_event(void *state, phi__assembly *a, phi_str name, phi
 
 PHI__FN void phi__bedrock_end(void *state, phi__assembly *a) {
     phi__bedrock_state *st = (phi__bedrock_state *)state;
-    bool open = false;
-    size_t i;
-    if (a->terminal || a->failure.kind != PHI_FAILURE_NONE) return;
-    for (i = 0; i < a->count; i++)
-        open = open || (a->drafts[i].open && a->drafts[i].kind == PHI_CONTENT_TOOL_CALL);
-    if (st->got_stop && !open)
-        phi__bdr_settle(a); /* only the usage is missing */
+    if (st->settled || a->failure.kind != PHI_FAILURE_NONE) return;
+    if (st->got_stop && !phi__bdr_calls_open(a))
+        phi__bdr_settle(st, a); /* only the usage is missing */
     else
         phi__classify_truncated(a, st->heard);
 }

@@ -527,6 +527,7 @@ static void phi__chat_finish(phi__chat_state *st, phi__assembly *a, phi__json_te
         return;
     }
     st->finished = a->terminal = true;
+    phi__repeat_forget(&st->repeat);
     phi__chat_put(a, &a->raw_stop_reason, finish);
     phi__chat_stop_word(a, phi__buf_str(&a->raw_stop_reason));
     if (a->failure.kind == PHI_FAILURE_NONE) phi__chat_close_all(a); /* else calls were cut */
@@ -580,10 +581,21 @@ static void phi__chat_error(phi__assembly *a, const phi__chat_chunk *k, phi_str 
 
 /* ---- for the codec ---- */
 
+/* Behind the reason to stop usage alone counts, and no trouble discards the answer. */
+static void phi__chat_late(phi__assembly *a, phi_str data) {
+    phi__chat_chunk k;
+    if (data.at[0] == '{' && phi__chat_read(&k, data) && k.usage.len > 0)
+        phi__chat_usage(a, k.usage);
+}
+
 PHI__FN void phi__chat_event(void *state, phi__assembly *a, phi_str name, phi_str data) {
     phi__chat_state *st = (phi__chat_state *)state;
     phi__chat_chunk k;
-    if (data.len == 0 || a->no_memory) return;
+    if (data.len == 0 || a->no_memory || st->done) return;
+    if (st->finished && !phi__str_is(data, "[DONE]")) {
+        phi__chat_late(a, data);
+        return;
+    }
     if (phi__str_is(name, "error")) {
         phi__classify_event(a, data);
         return;

@@ -591,8 +591,8 @@ TEST(a_whole_answer_is_read) {
 static const char everything[] = CHUNK(
     "{\"reasoning\":\"hm\",\"reasoning_details\":[{\"type\":\"reasoning.text\",\"text\":\"hm\"},{"
     "\"type\":\"reasoning.encrypted\",\"data\":\"x\"}]}") CHUNK("{\"content\":\"Hi\"}")
-    CALL("\"index\":0,\"function\":{\"name\":\"x\"}")
-        FINISH("tool_calls") "data: {\"error\":{\"message\":\"oh\",\"code\":500}}\n\n";
+    CALL("\"index\":0,\"function\":{\"name\":\"x\"}") "data: {\"error\":{\"message\":\"oh\","
+                                                      "\"code\":500}}\n\n" FINISH("tool_calls");
 
 TEST(decoding_survives_every_failed_allocation) {
     stream s;
