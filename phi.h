@@ -2031,11 +2031,11 @@ PHI_API void phi_tracker_reset(phi_tracker *tracker);
 #endif /* PHI__PUB_THREAD */
 
 #ifdef PHI__PUB_LOOP
-#if PHI__PUB_LOOP != 0x9c695c63
+#if PHI__PUB_LOOP != 0x4a8e046f
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__PUB_LOOP 0x9c695c63
+#define PHI__PUB_LOOP 0x4a8e046f
 
 /* ---- src/loop/compactor.h ---- */
 
@@ -2189,8 +2189,9 @@ typedef struct phi_filter {
 
    Lifetime:  the ticket dies with the first decision, its deadline, the end of what waits (an abort, a
               freed agent); a dead one gives PHI_STALE and changes nothing.
-   Threads:   any. PHI_OK means posted; PHI_FULL: the inbox is full now, try again; PHI_BAD_ARG: a reply
-              larger than the inbox can ever hold, or PHI_WAIT. */
+   Threads:   any. PHI_OK means posted. PHI_FULL: the inbox has no room for the reply now, and nothing is
+              decided: try again, or without a reply, which always has room. PHI_BAD_ARG: a reply larger
+              than the inbox can ever hold, or PHI_WAIT. */
 PHI_API phi_status phi_decide(phi_ticket ticket, phi_verdict verdict, const char *reply);
 
 typedef enum phi_waiting {
@@ -2622,11 +2623,11 @@ PHI_API bool phi_call_pending(phi_call call);        /* any thread */
 #endif /* PHI__PUB_LOOP */
 
 #ifdef PHI__PUB_AGENT
-#if PHI__PUB_AGENT != 0x3b25b55a
+#if PHI__PUB_AGENT != 0x300d9284
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__PUB_AGENT 0x3b25b55a
+#define PHI__PUB_AGENT 0x300d9284
 
 /* ---- src/agent/profile.h ---- */
 
@@ -2907,7 +2908,7 @@ PHI_API phi_status phi_send(phi_agent agent, const char *text);
 /* Ends the run as soon as the pump sees it: what has arrived is kept, calls get the result
    `Cancelled` (unless their own is on its way), and the agent can be prompted again. The runs of agents
    below it end too. A later run is not meant. A decision that is read behind an abort has no effect.
-   Any thread. PHI_OK means posted; PHI_FULL: the inbox is full now, try again; PHI_STALE. */
+   Any thread. PHI_OK: it is heard, however full the inbox is and without any memory. PHI_STALE. */
 PHI_API phi_status phi_abort(phi_agent agent);
 
 /* The same when the turn that is going on is over: its answer is whole and its calls have their own
@@ -3869,11 +3870,11 @@ PHI_API phi_status phi_session_add_blocks(phi_session *session, const phi_thread
 #endif
 
 #ifdef PHI__IMP_BASE
-#if PHI__IMP_BASE != 0xcb76520a
+#if PHI__IMP_BASE != 0xaa499ff5
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__IMP_BASE 0xcb76520a
+#define PHI__IMP_BASE 0xaa499ff5
 
 /* ---- src/base/base_in.h ---- */
 
@@ -4126,8 +4127,11 @@ PHI__FN void phi__sha256_hex(const unsigned char hash[32], char out[64]);
    state is a compare-and-swap, so of two who want the same change one loses, exactly.
    Memory: pages of 64, 128, 256... slots, kept until the table is freed, so a stale handle is
    answered until then.
-   Threads: phi__slots_word and the word's changes from any thread that was given a handle; taking,
-   releasing and `object` on the pumping thread only. */
+   A word can be changed and its slot marked, so that the pumping thread finds what other threads have
+   said without looking at all slots, and without room that could be full: a bit a slot, and a count
+   of all marks that were ever set.
+   Threads: a word's changes and marks from any thread that was given a handle; the rest on the
+   pumping thread only. */
 #ifndef PHI_BASE_SLOTS_IN_H
 #define PHI_BASE_SLOTS_IN_H
 
@@ -4150,6 +4154,9 @@ typedef struct phi__slots {
     uint32_t count;      /* slots that exist; atomic */
     uint32_t first_free; /* index + 1 */
     uint32_t in_use;
+    uint32_t marks;      /* set so far; atomic */
+    uint32_t marks_seen; /* of those */
+    uint32_t mark_at;    /* the group of 64 slots where the next look begins */
 } phi__slots;
 
 PHI__FN void phi__slots_init(phi__slots *slots, phi_memory *memory);
@@ -4177,6 +4184,20 @@ PHI__FN bool phi__slots_move(const phi__slots *slots, uint32_t index, uint32_t g
 
 /* The state of a handle's slot, 0 when stale. */
 PHI__FN uint32_t phi__slots_state(const phi__slots *slots, uint32_t index, uint32_t gen);
+
+/* Clears and sets bits of a handle's state, which must not become 0. The state before; 0: stale, and
+   nothing was changed. */
+PHI__FN uint32_t phi__slots_change(const phi__slots *slots, uint32_t index, uint32_t gen,
+                                   uint32_t clear, uint32_t set);
+
+/* Marks the slot at an index, for phi__slots_marked. The change that it tells of comes before. */
+PHI__FN void phi__slots_mark(phi__slots *slots, uint32_t index);
+PHI__FN bool phi__slots_any_marked(const phi__slots *slots); /* there may be one */
+
+enum { PHI__SLOTS_MARKED_LEAST = 64 };
+/* Takes the marks of up to `most` slots (PHI__SLOTS_MARKED_LEAST or more) and gives their indexes; none is
+   passed over for ever. A slot may have been released, and taken again, since it was marked. */
+PHI__FN size_t phi__slots_marked(phi__slots *slots, uint32_t *out, size_t most);
 
 #endif
 
@@ -5097,10 +5118,24 @@ PHI__FN void phi__slots_init(phi__slots *slots, phi_memory *memory) {
 
 static size_t phi__slots_page_len(uint32_t page) { return (size_t)PHI__SLOT_FIRST_PAGE << page; }
 
+/* The slots, and behind them a bit for each. */
+static size_t phi__slots_page_bytes(uint32_t page) {
+    size_t n = phi__slots_page_len(page);
+    return n * sizeof(phi__slot) + n / 64 * sizeof(uint64_t);
+}
+
+/* The bits of 64 slots; group: index / 64, of a slot that exists. */
+static uint64_t *phi__slots_bits(const phi__slots *slots, uint32_t group) {
+    uint32_t page = 0;
+    while (group >= phi__slots_page_len(page) / 64)
+        group -= (uint32_t)(phi__slots_page_len(page++) / 64);
+    return (uint64_t *)(void *)(slots->pages[page] + phi__slots_page_len(page)) + group;
+}
+
 PHI__FN void phi__slots_free(phi__slots *slots) {
     uint32_t page;
     for (page = 0; page < PHI__SLOT_PAGES; page++)
-        phi__free(slots->memory, slots->pages[page], phi__slots_page_len(page) * sizeof(phi__slot));
+        phi__free(slots->memory, slots->pages[page], phi__slots_page_bytes(page));
     phi__slots_init(slots, slots->memory);
 }
 
@@ -5119,7 +5154,7 @@ static bool phi__slots_more(phi__slots *slots) {
         base += (uint32_t)phi__slots_page_len(page++);
     if (page == PHI__SLOT_PAGES) return false;
     n = (uint32_t)phi__slots_page_len(page);
-    made = (phi__slot *)phi__alloc(slots->memory, n * sizeof(phi__slot));
+    made = (phi__slot *)phi__alloc(slots->memory, phi__slots_page_bytes(page));
     if (made == NULL) return false;
     for (i = 0; i < n; i++) {
         made[i].index = base + i;
@@ -5170,6 +5205,55 @@ PHI__FN bool phi__slots_move(const phi__slots *slots, uint32_t index, uint32_t g
     uint64_t expected = phi__slot_word(gen, from);
     if (slot == NULL) return false;
     return PHI__CAS(&slot->word, &expected, phi__slot_word(gen, to));
+}
+
+PHI__FN uint32_t phi__slots_change(const phi__slots *slots, uint32_t index, uint32_t gen,
+                                   uint32_t clear, uint32_t set) {
+    phi__slot *slot = phi__slots_at(slots, index);
+    uint64_t word = slot != NULL ? PHI__LOAD(&slot->word) : 0;
+    for (;;) {
+        uint32_t state = phi__slot_gen(word) == gen ? phi__slot_state(word) : 0;
+        if (state == 0) return 0;
+        if (PHI__CAS(&slot->word, &word, phi__slot_word(gen, (state & ~clear) | set))) return state;
+    }
+}
+
+/* ---- marks ---- */
+
+PHI__FN void phi__slots_mark(phi__slots *slots, uint32_t index) {
+    uint64_t bit = (uint64_t)1 << (index & 63), *bits, was;
+    if (phi__slots_at(slots, index) == NULL) return;
+    bits = phi__slots_bits(slots, index / 64);
+    was = PHI__LOAD(bits);
+    while (!PHI__CAS(bits, &was, was | bit)) {}
+    (void)PHI__ADD(&slots->marks, 1); /* publishes the bit */
+}
+
+PHI__FN bool phi__slots_any_marked(const phi__slots *slots) {
+    return PHI__LOAD(&slots->marks) != slots->marks_seen;
+}
+
+static size_t phi__slots_take_bits(phi__slots *slots, uint32_t group, uint32_t *out) {
+    uint64_t *bits = phi__slots_bits(slots, group), was = PHI__LOAD(bits);
+    size_t count = 0;
+    uint32_t i;
+    if (was == 0) return 0;
+    while (!PHI__CAS(bits, &was, 0)) {}
+    for (i = 0; i < 64; i++)
+        if ((was >> i & 1) != 0) out[count++] = group * 64 + i;
+    return count;
+}
+
+PHI__FN size_t phi__slots_marked(phi__slots *slots, uint32_t *out, size_t most) {
+    uint32_t marks = PHI__LOAD(&slots->marks), groups = slots->count / 64, n;
+    size_t count = 0;
+    if (marks == slots->marks_seen) return 0;
+    for (n = 0; n < groups && count + 64 <= most; n++) {
+        if (slots->mark_at >= groups) slots->mark_at = 0;
+        count += phi__slots_take_bits(slots, slots->mark_at++, out + count);
+    }
+    if (n == groups) slots->marks_seen = marks; /* else the rest comes next time */
+    return count;
 }
 
 /* ---- src/base/utf8.c ---- */
@@ -32753,11 +32837,11 @@ PHI_API phi_status phi_thread_fresh(phi_thread *thread) {
 #endif /* PHI__IMP_THREAD */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x1e7fe678
+#if PHI__IMP_LOOP != 0xfa70fca5
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x1e7fe678
+#define PHI__IMP_LOOP 0xfa70fca5
 
 /* ---- src/loop/session_in.h ---- */
 
@@ -32987,7 +33071,9 @@ typedef enum phi__asked {
     PHI__ASKED_DECIDED /* verdict and reply are there, to be taken */
 } phi__asked;
 
-enum { PHI__TICKET_OPEN = 1, PHI__TICKET_CLAIMED = 2 }; /* slot states, as those of calls */
+/* Slot states: as those of calls, and SAID with the verdict in the bits below: decided without a text,
+   which needs no room in the inbox; the slot is marked. */
+enum { PHI__TICKET_OPEN = 1, PHI__TICKET_CLAIMED = 2, PHI__TICKET_SAID = 4 };
 
 typedef struct phi__decision {
     phi_runtime *rt;
@@ -33172,7 +33258,7 @@ struct phi__run {
     phi_arena arena;           /* the turn's: the request, tool calls */
     const phi_loop_info *info; /* in the thread */
     phi_str loop_id;           /* in the thread */
-    uint64_t posts_from;       /* of the inbox: an abort posted before meant an earlier run */
+    uint64_t posts_from;       /* of the inbox: what was injected before meant an earlier run */
     phi_trigger trigger;       /* of its first turn */
     uint32_t turn_index;
     uint32_t captured; /* turns whose request was told */
@@ -33396,15 +33482,20 @@ struct phi__agent {
 
 enum {
     PHI__POST_FINISH = 1,
-    PHI__POST_ABORT,  /* flag 1: when the turn is over */
-    PHI__POST_DECIDE, /* flag: the verdict */
+    PHI__POST_DECIDE, /* with a text; flag: the verdict */
     PHI__POST_STEER,
     PHI__POST_FOLLOW_UP,
     PHI__POST_INJECT /* flag: bytes of the source, which stands before the text */
 };
 
-/* States of an agent's slot, which other threads may look at. */
-enum { PHI__AGENT_IDLE = 1, PHI__AGENT_RUNNING = 2 };
+/* States of an agent's slot, which other threads may look at; and bits that they set, which need no room
+   in the inbox: the slot is marked. */
+enum {
+    PHI__AGENT_IDLE = 1,
+    PHI__AGENT_RUNNING = 2,
+    PHI__AGENT_ABORT = 4,
+    PHI__AGENT_STOP = 8 /* when the turn is over */
+};
 
 struct phi_runtime {
     phi_memory memory;
@@ -33533,6 +33624,8 @@ PHI__FN bool phi__hook_wants(const phi__agent *agent, phi_hook_point point);
 /* Lets go of a question that nobody needs an answer to; its ticket dies. Any state is fine. */
 PHI__FN void phi__decision_drop(phi__decision *decision);
 PHI__FN void phi__decision_posted(phi_runtime *rt, const phi__post *post);
+PHI__FN void phi__decision_marked(phi_runtime *rt,
+                                  uint32_t index); /* a ticket, decided without a text */
 
 /* input.c */
 PHI__FN void phi__input_posted(phi_runtime *rt, const phi__post *post, uint64_t at);
@@ -33595,6 +33688,8 @@ typedef struct phi__run_order {
     phi_continuation continuation;
     phi_str loop_id, parent_loop_id;
     bool compact_only;
+    bool
+        goes_on; /* with what an earlier run of a hidden agent did: an abort that is not read yet means it, too */
     const phi_policy *policy; /* of this run alone; copied; NULL: the agent's */
 } phi__run_order;
 PHI__FN phi_status phi__run_new(phi__agent *agent, const phi__run_order *order);
@@ -33605,9 +33700,10 @@ PHI__FN void phi__run_take(phi__run *run);
 PHI__FN void phi__run_unmake(phi__run *run);
 PHI__FN void phi__run_wake(phi__run *run);
 PHI__FN void phi__run_cancel(phi__run *run);
-/* The runs of an agent and of those below it; only runs that began before `at` in the inbox. after_turn: when
-   their turns are over. */
-PHI__FN void phi__run_cancel_tree(phi__agent *agent, uint64_t at, bool after_turn);
+/* The runs of an agent and of those below it. after_turn: when their turns are over. */
+PHI__FN void phi__run_cancel_tree(phi__agent *agent, bool after_turn);
+/* What other threads see of an agent. */
+PHI__FN void phi__run_show_state(const phi__agent *agent, bool running);
 PHI__FN void phi__run_detach(phi__run *run);  /* nothing wakes it or is called by it any more */
 PHI__FN void phi__run_destroy(phi__run *run); /* at once, without events: agent or runtime go */
 PHI__FN void phi__runs_advance(phi_runtime *rt);
@@ -33713,9 +33809,12 @@ PHI__FN bool phi__run_lay_calls(phi__run *run);
 PHI__FN void phi__run_detach_tools(phi__run *run);     /* tells them; frees nothing */
 PHI__FN void phi__run_drop_tools(phi__run *run);
 
-/* posts.c: what other threads have said; a bounded number, or all that stands in the inbox now */
+/* posts.c: what other threads have said; a bounded number, or all that was said up to now */
 PHI__FN void phi__posts_read(phi_runtime *rt);
 PHI__FN void phi__posts_read_all(phi_runtime *rt);
+/* The aborts alone: before a run begins, for they mean earlier ones. */
+PHI__FN void phi__posts_read_aborts(phi_runtime *rt);
+PHI__FN bool phi__posts_any(phi_runtime *rt);
 PHI__FN uint64_t phi__posts_next(const phi_runtime *rt); /* where the next post will stand */
 
 /* responses.c */
@@ -37062,7 +37161,7 @@ PHI__FN phi__hooked phi__hook_call(phi__toolcall *call, phi_hook *hook) {
     return phi__hook_agent(&call->decision, hook);
 }
 
-/* ---- what comes through the inbox ---- */
+/* ---- what other threads say ---- */
 
 PHI__FN void phi__decision_posted(phi_runtime *rt, const phi__post *post) {
     phi__slot *slot = phi__slots_find(&rt->tickets, post->index, post->gen);
@@ -37070,7 +37169,26 @@ PHI__FN void phi__decision_posted(phi_runtime *rt, const phi__post *post) {
     phi__decision_settle((phi__decision *)slot->object, (phi_verdict)post->flag, post->text);
 }
 
+PHI__FN void phi__decision_marked(phi_runtime *rt, uint32_t index) {
+    phi__slot *slot = phi__slots_at(&rt->tickets, index);
+    uint32_t state = phi__slot_state(PHI__LOAD(&slot->word));
+    if ((state & PHI__TICKET_SAID) == 0) return; /* what it was about is over */
+    phi__decision_settle((phi__decision *)slot->object,
+                         (phi_verdict)(state & ~(uint32_t)PHI__TICKET_SAID), phi__str(NULL, 0));
+}
+
 /* ---- public ---- */
+
+/* Without a text it needs no room: the ticket's own word takes it. */
+static phi_status phi__decide_bare(phi_ticket ticket, phi_verdict verdict) {
+    phi__slots *tickets = &ticket.rt->tickets;
+    if (!phi__slots_move(tickets, ticket.index, ticket.gen, PHI__TICKET_OPEN,
+                         (uint32_t)PHI__TICKET_SAID | (uint32_t)verdict))
+        return PHI_STALE;
+    phi__slots_mark(tickets, ticket.index);
+    phi__io_wake(ticket.rt->io);
+    return PHI_OK;
+}
 
 PHI_API phi_status phi_decide(phi_ticket ticket, phi_verdict verdict, const char *reply) {
     phi__post post;
@@ -37079,6 +37197,7 @@ PHI_API phi_status phi_decide(phi_ticket ticket, phi_verdict verdict, const char
     bool won;
     if (ticket.rt == NULL || (verdict != PHI_ALLOW && verdict != PHI_DENY && verdict != PHI_WARN))
         return PHI_BAD_ARG;
+    if (reply == NULL || reply[0] == '\0') return phi__decide_bare(ticket, verdict);
     if (phi__slots_state(&ticket.rt->tickets, ticket.index, ticket.gen) !=
         (uint32_t)PHI__TICKET_OPEN)
         return PHI_STALE;
@@ -37357,7 +37476,7 @@ static phi_status phi__input_post(phi_agent agent, uint32_t kind, const char *te
     if (agent.rt == NULL || trimmed.len == 0) return PHI_BAD_ARG;
     state = phi__slots_state(&agent.rt->agents, agent.index, agent.gen);
     if (state == 0) return PHI_STALE;
-    if (kind == PHI__POST_INJECT && state != (uint32_t)PHI__AGENT_RUNNING) return PHI_MISUSE;
+    if (kind == PHI__POST_INJECT && (state & PHI__AGENT_RUNNING) == 0) return PHI_MISUSE;
     memset(&post, 0, sizeof post);
     post.kind = kind;
     post.index = agent.index;
@@ -38173,20 +38292,40 @@ PHI_API size_t phi_pending(phi_runtime *rt, phi_pending_item *out, size_t most) 
 
 /* ---- src/loop/posts.c ---- */
 
-/* posts.c - what other threads have said, read from the inbox: results, decisions, messages, aborts. */
+/* posts.c - what other threads have said: aborts and decisions by marks of their slots, which are never full;
+   results, messages, and decisions with a text from the inbox. */
 
 enum { PHI__POSTS_PER_READ = 256 };
 
-/* `at`: where it stood in the inbox; what was posted before a run began meant an earlier one. */
-static void phi__post_abort(phi_runtime *rt, const phi__post *post, uint64_t at) {
-    phi__slot *slot = phi__slots_find(&rt->agents, post->index, post->gen);
-    if (slot != NULL) phi__run_cancel_tree((phi__agent *)slot->object, at, post->flag != 0);
+/* ---- marks ---- */
+
+static void phi__post_abort(phi_runtime *rt, uint32_t index) {
+    phi__slot *slot = phi__slots_at(&rt->agents, index);
+    uint32_t gen = phi__slot_gen(PHI__LOAD(&slot->word));
+    uint32_t said =
+        phi__slots_change(&rt->agents, index, gen, (uint32_t)PHI__AGENT_ABORT | PHI__AGENT_STOP, 0);
+    if ((said & PHI__AGENT_STOP) != 0) phi__run_cancel_tree((phi__agent *)slot->object, true);
+    if ((said & PHI__AGENT_ABORT) != 0) phi__run_cancel_tree((phi__agent *)slot->object, false);
 }
+
+/* As many as a read does; false: those were all. */
+static bool phi__posts_marks(phi_runtime *rt, phi__slots *slots,
+                             void (*handle)(phi_runtime *rt, uint32_t index)) {
+    uint32_t marked[PHI__POSTS_PER_READ];
+    size_t count = phi__slots_marked(slots, marked, PHI__POSTS_PER_READ), i;
+    for (i = 0; i < count; i++) handle(rt, marked[i]);
+    return phi__slots_any_marked(slots);
+}
+
+PHI__FN void phi__posts_read_aborts(phi_runtime *rt) {
+    while (phi__posts_marks(rt, &rt->agents, phi__post_abort)) {}
+}
+
+/* ---- the inbox ---- */
 
 static void phi__post_handle(phi_runtime *rt, const phi__post *post, uint64_t at) {
     switch (post->kind) {
     case PHI__POST_FINISH: phi__call_posted(rt, post); break;
-    case PHI__POST_ABORT: phi__post_abort(rt, post, at); break;
     case PHI__POST_DECIDE: phi__decision_posted(rt, post); break;
     case PHI__POST_STEER:
     case PHI__POST_FOLLOW_UP:
@@ -38216,12 +38355,22 @@ PHI__FN uint64_t phi__posts_next(const phi_runtime *rt) {
 
 PHI__FN void phi__posts_read(phi_runtime *rt) {
     int left = PHI__POSTS_PER_READ;
+    (void)phi__posts_marks(rt, &rt->agents, phi__post_abort);
+    (void)phi__posts_marks(rt, &rt->tickets, phi__decision_marked);
     while (left-- > 0 && phi__posts_one(rt)) {}
 }
 
 PHI__FN void phi__posts_read_all(phi_runtime *rt) {
     uint64_t end = phi__posts_next(rt);
+    phi__posts_read_aborts(rt);
+    while (phi__posts_marks(rt, &rt->tickets, phi__decision_marked)) {}
     while (rt->posts_read < end && phi__posts_one(rt)) {}
+}
+
+PHI__FN bool phi__posts_any(phi_runtime *rt) {
+    phi__post post;
+    return phi__slots_any_marked(&rt->agents) || phi__slots_any_marked(&rt->tickets) ||
+           phi__inbox_peek(&rt->inbox, &post);
 }
 
 /* ---- src/loop/provider.c ---- */
@@ -38974,6 +39123,7 @@ static bool phi__run_begin(phi__run *run, const phi__run_order *order) {
 
 static phi__run *phi__run_make(phi__agent *agent, const phi__run_order *order) {
     phi__run *run = NULL;
+    if (!order->goes_on) phi__posts_read_aborts(agent->rt);
     if (phi__events_reserve(agent)) run = (phi__run *)phi__alloc(&agent->memory, sizeof *run);
     if (run == NULL) {
         phi__events_unreserve(agent);
@@ -39042,13 +39192,18 @@ PHI__FN phi__run *phi__run_make_for(phi__agent *agent, const phi__entry *start) 
     return NULL;
 }
 
+PHI__FN void phi__run_show_state(const phi__agent *agent, bool running) {
+    (void)phi__slots_change(&agent->rt->agents, agent->index, agent->gen,
+                            (uint32_t)(running ? PHI__AGENT_IDLE : PHI__AGENT_RUNNING),
+                            (uint32_t)(running ? PHI__AGENT_RUNNING : PHI__AGENT_IDLE));
+}
+
 PHI__FN void phi__run_take(phi__run *run) {
     phi__agent *agent = run->agent;
     agent->run = run;
     agent->rt->active++;
     agent->thread->user = run;
-    (void)phi__slots_move(&agent->rt->agents, agent->index, agent->gen, PHI__AGENT_IDLE,
-                          PHI__AGENT_RUNNING);
+    phi__run_show_state(agent, true);
     phi__run_wake(run);
 }
 
@@ -39059,9 +39214,9 @@ PHI__FN void phi__run_cancel(phi__run *run) {
     phi__run_wake(run);
 }
 
-static void phi__run_cancel_one(phi__agent *agent, uint64_t at, bool after_turn) {
+static void phi__run_cancel_one(phi__agent *agent, bool after_turn) {
     phi__run *run = agent->run;
-    if (run == NULL || at < run->posts_from) return;
+    if (run == NULL) return;
     if (after_turn)
         run->stopping = true;
     else
@@ -39070,10 +39225,10 @@ static void phi__run_cancel_one(phi__agent *agent, uint64_t at, bool after_turn)
 }
 
 /* Down, along, and up again, without a stack: trees are as deep as the host makes them. */
-PHI__FN void phi__run_cancel_tree(phi__agent *top, uint64_t at, bool after_turn) {
+PHI__FN void phi__run_cancel_tree(phi__agent *top, bool after_turn) {
     phi__agent *agent = top;
     for (;;) {
-        phi__run_cancel_one(agent, at, after_turn);
+        phi__run_cancel_one(agent, after_turn);
         if (agent->first_child != NULL) {
             agent = agent->first_child;
             continue;
@@ -40769,13 +40924,12 @@ static phi__state phi__turn_next(phi__run *run, bool *wait) {
    before is read once more. */
 static bool phi__turn_seal(phi__run *run) {
     phi__agent *agent = run->agent;
-    phi__slots *slots = &agent->rt->agents;
-    (void)phi__slots_move(slots, agent->index, agent->gen, PHI__AGENT_RUNNING, PHI__AGENT_IDLE);
+    phi__run_show_state(agent, false);
     phi__posts_read_all(agent->rt);
     if (agent->steering.head == NULL && agent->follow_ups.head == NULL &&
         agent->injected.head == NULL && !run->starved && !phi__turn_unwanted(run))
         return true;
-    (void)phi__slots_move(slots, agent->index, agent->gen, PHI__AGENT_IDLE, PHI__AGENT_RUNNING);
+    phi__run_show_state(agent, true);
     return false;
 }
 
@@ -40817,8 +40971,7 @@ static phi__state phi__turn_close(phi__run *run) {
     phi__entry entry = phi__run_entry(run, PHI_ENTRY_LOOP_END);
     phi_usage *usage = (phi_usage *)phi_arena_alloc(phi__thread_room(agent->thread), sizeof *usage);
     phi_event event;
-    (void)phi__slots_move(&agent->rt->agents, agent->index, agent->gen, PHI__AGENT_RUNNING,
-                          PHI__AGENT_IDLE);
+    phi__run_show_state(agent, false);
     phi__decision_drop(&run->decision);
     phi__budget_release(run);
     phi__input_return(run);
@@ -41483,11 +41636,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0xdc296125
+#if PHI__IMP_AGENT != 0x150bd0e8
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0xdc296125
+#define PHI__IMP_AGENT 0x150bd0e8
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -41600,7 +41753,7 @@ static void phi__agent_cancel_children(phi__agent *agent) {
     phi__agent *child;
     if (agent->rt->closing) return; /* all runs have been cancelled, or go at once */
     for (child = agent->first_child; child != NULL; child = child->next_child)
-        phi__run_cancel_tree(child, phi__posts_next(agent->rt), false);
+        phi__run_cancel_tree(child, false);
 }
 
 PHI__FN void phi__agent_drop_hidden(phi__agent *agent) {
@@ -41776,23 +41929,17 @@ PHI_API phi_status phi_send(phi_agent handle, const char *text) {
                               : PHI_CONTINUATION_DEFAULT);
 }
 
-static phi_status phi__agent_post_abort(phi_agent handle, bool after_turn) {
-    phi__post post;
-    phi_status status;
+static phi_status phi__agent_end(phi_agent handle, uint32_t how) {
     if (handle.rt == NULL) return PHI_BAD_ARG;
-    if (!phi_agent_alive(handle)) return PHI_STALE;
-    memset(&post, 0, sizeof post);
-    post.kind = PHI__POST_ABORT;
-    post.index = handle.index;
-    post.gen = handle.gen;
-    post.flag = after_turn ? 1 : 0;
-    status = phi__inbox_post(&handle.rt->inbox, &post);
-    if (status == PHI_OK) phi__io_wake(handle.rt->io);
-    return status;
+    if (phi__slots_change(&handle.rt->agents, handle.index, handle.gen, 0, how) == 0)
+        return PHI_STALE;
+    phi__slots_mark(&handle.rt->agents, handle.index);
+    phi__io_wake(handle.rt->io);
+    return PHI_OK;
 }
 
-PHI_API phi_status phi_abort(phi_agent agent) { return phi__agent_post_abort(agent, false); }
-PHI_API phi_status phi_stop(phi_agent agent) { return phi__agent_post_abort(agent, true); }
+PHI_API phi_status phi_abort(phi_agent agent) { return phi__agent_end(agent, PHI__AGENT_ABORT); }
+PHI_API phi_status phi_stop(phi_agent agent) { return phi__agent_end(agent, PHI__AGENT_STOP); }
 
 /* ---- public: budgets ---- */
 
@@ -45325,9 +45472,8 @@ static phi_runtime *phi__rt_make(const phi_runtime_desc *desc) {
 /* ---- a step ---- */
 
 static bool phi__rt_has_work(phi_runtime *rt) {
-    phi__post post;
     return rt->ready != NULL || rt->events.queued.head != NULL ||
-           rt->grown.head[PHI__JOURNAL_GREW] != NULL || phi__inbox_peek(&rt->inbox, &post);
+           rt->grown.head[PHI__JOURNAL_GREW] != NULL || phi__posts_any(rt);
 }
 
 /* Tools, or models of the host's own, want to be called in each step. */
@@ -45408,8 +45554,7 @@ static void phi__rt_taped_timers(phi_runtime *rt) {
 }
 
 static void phi__rt_taped_posts(phi_runtime *rt) {
-    phi__post post;
-    bool any = phi__inbox_peek(&rt->inbox, &post);
+    bool any = phi__posts_any(rt);
     if (any) rt->tape->ops->touch(rt->tape);
     phi__posts_read(rt);
     if (any) rt->tape->ops->posted(rt->tape);
@@ -45536,7 +45681,8 @@ PHI_API int phi_next_timeout(const phi_runtime *rt) {
     uint64_t ms;
     if (rt == NULL) return -1;
     if (rt->ready != NULL || rt->grown.head[PHI__JOURNAL_GREW] != NULL ||
-        PHI__LOAD(&rt->inbox.tail) != rt->inbox.head)
+        PHI__LOAD(&rt->inbox.tail) != rt->inbox.head || phi__slots_any_marked(&rt->agents) ||
+        phi__slots_any_marked(&rt->tickets))
         return 0;
     if (rt->tape != NULL && rt->tape->plays) return rt->active > 0 ? 0 : -1;
     next = phi__io_next_timer_us(rt->io);
@@ -45876,7 +46022,7 @@ typedef struct phi__summary {
     phi_span *spans; /* which make room for it; `into` gets it */
     size_t span_count, into;
     bool asked_for;      /* by phi_summarize: nobody polls it */
-    uint64_t posts_from; /* an abort that was posted since means it, whatever run it is at */
+    uint64_t posts_from; /* what was injected since means it, whatever run it is at */
     uint64_t base_seq;
     uint32_t lane;
 } phi__summary;
@@ -45977,6 +46123,7 @@ static phi_status phi__summary_next(phi__agent *writer, phi__summary *s, phi_str
     memset(&order, 0, sizeof order);
     order.prompts = message;
     order.prompt_count = 1;
+    order.goes_on = true;
     if (message != NULL) status = phi__run_new(writer, &order);
     if (status == PHI_OK) writer->run->posts_from = s->posts_from;
     phi_arena_free(&scratch);
@@ -46366,11 +46513,11 @@ PHI_API phi_status phi_summarize(phi_agent handle, uint64_t from_seq, uint64_t t
 #endif /* PHI__IMP_AGENT */
 
 #ifdef PHI__IMP_SESSION
-#if PHI__IMP_SESSION != 0xad665f6f
+#if PHI__IMP_SESSION != 0x5d365001
 #error "phi: two versions of src/session in one file"
 #endif
 #else
-#define PHI__IMP_SESSION 0xad665f6f
+#define PHI__IMP_SESSION 0x5d365001
 
 /* ---- src/session/file_store_in.h ---- */
 
@@ -51841,9 +51988,7 @@ static void phi__play_off(phi__tape *tape) {
 
 /* The tape is over; so are the empty steps behind its last line. */
 static void phi__play_ends(phi__tape *tape) {
-    phi__post post;
-    if (tape->off || tape->rt->active == 0 || tape->rt->ready != NULL ||
-        phi__inbox_peek(&tape->rt->inbox, &post))
+    if (tape->off || tape->rt->active == 0 || tape->rt->ready != NULL || phi__posts_any(tape->rt))
         return;
     if (!phi__play_waits(tape) && phi__io_next_timer_us(tape->rt->io) == UINT64_MAX) return;
     phi__play_diverge(
@@ -51855,10 +52000,9 @@ static void phi__play_ends(phi__tape *tape) {
 /* Whether it is time for a step of the tape: after as many empty ones as there were, and where it is the host who makes
    something happen in it, or a model in the process that is asked in every step, when that is so. */
 static bool phi__play_due(phi__tape *tape, size_t at) {
-    phi__post post;
     const phi__tape_line *line = &tape->index[at];
-    bool acts = tape->rt->ready != NULL || tape->rt->first_polled != NULL ||
-                phi__inbox_peek(&tape->rt->inbox, &post);
+    bool acts =
+        tape->rt->ready != NULL || tape->rt->first_polled != NULL || phi__posts_any(tape->rt);
     bool comes = at + 1 == tape->count || phi__play_comes_in(&tape->index[at + 1]);
     if (!acts && (!comes || tape->idled < line->n)) {
         if (tape->idled < line->n) tape->idled++;

@@ -56,10 +56,10 @@
 #if PHI__PUB_THREAD != 0x5efa86da
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_LOOP != 0x9c695c63
+#if PHI__PUB_LOOP != 0x4a8e046f
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_AGENT != 0x3b25b55a
+#if PHI__PUB_AGENT != 0x300d9284
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_SESSION != 0x65484456

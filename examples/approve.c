@@ -75,12 +75,23 @@ static bool question(app *a, phi_pending_item *out) {
 static void decide(phi_ticket ticket, const char *line) {
     phi_verdict verdict = line[0] == 'n' ? PHI_DENY : PHI_ALLOW;
     const char *reply = line[0] != 'y' && line[1] == ' ' ? line + 2 : NULL;
+    phi_status status = PHI_OK;
     if (strchr("yne", line[0]) == NULL || line[0] == '\0') {
         printf("y, n [reason] or e ARGUMENTS: ");
         fflush(stdout);
-    } else if (phi_decide(ticket, verdict, reply) != PHI_OK) {
-        printf("(too late, or too long)\n"); /* its deadline has passed, or the run was aborted */
+        return;
     }
+    status = phi_decide(ticket, verdict, reply);
+    if (status == PHI_FULL) printf("(too much is said at once: once more, please)\n");
+    if (status == PHI_BAD_ARG) printf("(too long)\n");
+    if (status == PHI_STALE)
+        printf("(too late)\n"); /* a deadline has passed, or the run was aborted */
+}
+
+/* Without a reply there is always room. */
+static void refuse(phi_ticket ticket) {
+    if (phi_decide(ticket, PHI_DENY, "There is nobody to ask.") == PHI_FULL)
+        (void)phi_decide(ticket, PHI_DENY, NULL);
 }
 
 /* What a game would do in its own dialog: put the question up, and look for the answer each frame. */
@@ -98,7 +109,7 @@ static void ask(app *a) {
     }
     got = typed_line(&a->keys, line, sizeof line);
     if (got > 0) decide(item.ticket, line);
-    if (got < 0) (void)phi_decide(item.ticket, PHI_DENY, "There is nobody to ask.");
+    if (got < 0) refuse(item.ticket);
 }
 
 static int play(app *a) {

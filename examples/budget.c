@@ -19,9 +19,16 @@ typedef struct app {
 } app;
 
 static phi_flow look_start(void *user_data, phi_call call, phi_str arguments) {
+    phi_content content = PHI_ZERO;
+    phi_tool_result result = PHI_ZERO;
     (void)user_data;
-    (void)phi_call_finish(call, arguments.at, arguments.len, false);
-    return PHI_PENDING; /* the result is on its way */
+    content.kind = PHI_CONTENT_TEXT;
+    content.text = arguments;
+    result.content = &content;
+    result.content_count = 1;
+    (void)phi_call_result(call,
+                          &result); /* without memory the call fails, and the run hears of it */
+    return PHI_DONE;
 }
 
 static phi_agent_desc describe(void) {
@@ -109,7 +116,7 @@ static void ask(app *a) {
     a->asked = false;
     more.cost = a->dollars;
     if (got > 0 && line[0] == 'y') {
-        (void)phi_budget_raise(a->chief, &more);
+        if (phi_budget_raise(a->chief, &more) != PHI_OK) printf("(not raised)\n");
         (void)phi_step(a->rt, 0); /* those who paused go on, before it is asked again */
     } else {
         for (i = 0; i < SCOUTS; i++) (void)phi_stop(a->scouts[i]);

@@ -61,9 +61,16 @@ static void guard_close(void *user_data, void *call) {
 }
 
 static phi_flow look(void *user_data, phi_call call, phi_str arguments) {
+    phi_content content = PHI_ZERO;
+    phi_tool_result result = PHI_ZERO;
     (void)user_data;
     (void)arguments;
-    (void)phi_call_finish(call, "shut", 4, false);
+    content.kind = PHI_CONTENT_TEXT;
+    content.text = phi_str_of("shut");
+    result.content = &content;
+    result.content_count = 1;
+    (void)phi_call_result(call,
+                          &result); /* without memory the call fails, and the run hears of it */
     return PHI_DONE;
 }
 

@@ -44,8 +44,9 @@ static phi_flow forge_resume(void *user_data, phi_call call, phi_str arguments) 
 static phi_flow forge_step(void *user_data, phi_call call) {
     smithy *s = (smithy *)user_data;
     if (++s->frames < 60) return PHI_PENDING;
-    (void)phi_call_finish(call, "a sword of good steel", 21, false);
-    return PHI_DONE;
+    /* The inbox is full: again in the next frame. */
+    return phi_call_finish(call, "a sword of good steel", 21, false) == PHI_FULL ? PHI_PENDING
+                                                                                 : PHI_DONE;
 }
 
 typedef struct game {

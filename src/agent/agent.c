@@ -14,7 +14,7 @@ static void phi__agent_cancel_children(phi__agent *agent) {
     phi__agent *child;
     if (agent->rt->closing) return; /* all runs have been cancelled, or go at once */
     for (child = agent->first_child; child != NULL; child = child->next_child)
-        phi__run_cancel_tree(child, phi__posts_next(agent->rt), false);
+        phi__run_cancel_tree(child, false);
 }
 
 PHI__FN void phi__agent_drop_hidden(phi__agent *agent) {
@@ -190,23 +190,17 @@ PHI_API phi_status phi_send(phi_agent handle, const char *text) {
                               : PHI_CONTINUATION_DEFAULT);
 }
 
-static phi_status phi__agent_post_abort(phi_agent handle, bool after_turn) {
-    phi__post post;
-    phi_status status;
+static phi_status phi__agent_end(phi_agent handle, uint32_t how) {
     if (handle.rt == NULL) return PHI_BAD_ARG;
-    if (!phi_agent_alive(handle)) return PHI_STALE;
-    memset(&post, 0, sizeof post);
-    post.kind = PHI__POST_ABORT;
-    post.index = handle.index;
-    post.gen = handle.gen;
-    post.flag = after_turn ? 1 : 0;
-    status = phi__inbox_post(&handle.rt->inbox, &post);
-    if (status == PHI_OK) phi__io_wake(handle.rt->io);
-    return status;
+    if (phi__slots_change(&handle.rt->agents, handle.index, handle.gen, 0, how) == 0)
+        return PHI_STALE;
+    phi__slots_mark(&handle.rt->agents, handle.index);
+    phi__io_wake(handle.rt->io);
+    return PHI_OK;
 }
 
-PHI_API phi_status phi_abort(phi_agent agent) { return phi__agent_post_abort(agent, false); }
-PHI_API phi_status phi_stop(phi_agent agent) { return phi__agent_post_abort(agent, true); }
+PHI_API phi_status phi_abort(phi_agent agent) { return phi__agent_end(agent, PHI__AGENT_ABORT); }
+PHI_API phi_status phi_stop(phi_agent agent) { return phi__agent_end(agent, PHI__AGENT_STOP); }
 
 /* ---- public: budgets ---- */
 

@@ -136,7 +136,7 @@ PHI_API phi_status phi_send(phi_agent agent, const char *text);
 /* Ends the run as soon as the pump sees it: what has arrived is kept, calls get the result
    `Cancelled` (unless their own is on its way), and the agent can be prompted again. The runs of agents
    below it end too. A later run is not meant. A decision that is read behind an abort has no effect.
-   Any thread. PHI_OK means posted; PHI_FULL: the inbox is full now, try again; PHI_STALE. */
+   Any thread. PHI_OK: it is heard, however full the inbox is and without any memory. PHI_STALE. */
 PHI_API phi_status phi_abort(phi_agent agent);
 
 /* The same when the turn that is going on is over: its answer is whole and its calls have their own

@@ -150,9 +150,8 @@ static phi_runtime *phi__rt_make(const phi_runtime_desc *desc) {
 /* ---- a step ---- */
 
 static bool phi__rt_has_work(phi_runtime *rt) {
-    phi__post post;
     return rt->ready != NULL || rt->events.queued.head != NULL ||
-           rt->grown.head[PHI__JOURNAL_GREW] != NULL || phi__inbox_peek(&rt->inbox, &post);
+           rt->grown.head[PHI__JOURNAL_GREW] != NULL || phi__posts_any(rt);
 }
 
 /* Tools, or models of the host's own, want to be called in each step. */
@@ -233,8 +232,7 @@ static void phi__rt_taped_timers(phi_runtime *rt) {
 }
 
 static void phi__rt_taped_posts(phi_runtime *rt) {
-    phi__post post;
-    bool any = phi__inbox_peek(&rt->inbox, &post);
+    bool any = phi__posts_any(rt);
     if (any) rt->tape->ops->touch(rt->tape);
     phi__posts_read(rt);
     if (any) rt->tape->ops->posted(rt->tape);
@@ -361,7 +359,8 @@ PHI_API int phi_next_timeout(const phi_runtime *rt) {
     uint64_t ms;
     if (rt == NULL) return -1;
     if (rt->ready != NULL || rt->grown.head[PHI__JOURNAL_GREW] != NULL ||
-        PHI__LOAD(&rt->inbox.tail) != rt->inbox.head)
+        PHI__LOAD(&rt->inbox.tail) != rt->inbox.head || phi__slots_any_marked(&rt->agents) ||
+        phi__slots_any_marked(&rt->tickets))
         return 0;
     if (rt->tape != NULL && rt->tape->plays) return rt->active > 0 ? 0 : -1;
     next = phi__io_next_timer_us(rt->io);

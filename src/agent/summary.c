@@ -29,7 +29,7 @@ typedef struct phi__summary {
     phi_span *spans; /* which make room for it; `into` gets it */
     size_t span_count, into;
     bool asked_for;      /* by phi_summarize: nobody polls it */
-    uint64_t posts_from; /* an abort that was posted since means it, whatever run it is at */
+    uint64_t posts_from; /* what was injected since means it, whatever run it is at */
     uint64_t base_seq;
     uint32_t lane;
 } phi__summary;
@@ -130,6 +130,7 @@ static phi_status phi__summary_next(phi__agent *writer, phi__summary *s, phi_str
     memset(&order, 0, sizeof order);
     order.prompts = message;
     order.prompt_count = 1;
+    order.goes_on = true;
     if (message != NULL) status = phi__run_new(writer, &order);
     if (status == PHI_OK) writer->run->posts_from = s->posts_from;
     phi_arena_free(&scratch);

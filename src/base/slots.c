@@ -8,10 +8,24 @@ PHI__FN void phi__slots_init(phi__slots *slots, phi_memory *memory) {
 
 static size_t phi__slots_page_len(uint32_t page) { return (size_t)PHI__SLOT_FIRST_PAGE << page; }
 
+/* The slots, and behind them a bit for each. */
+static size_t phi__slots_page_bytes(uint32_t page) {
+    size_t n = phi__slots_page_len(page);
+    return n * sizeof(phi__slot) + n / 64 * sizeof(uint64_t);
+}
+
+/* The bits of 64 slots; group: index / 64, of a slot that exists. */
+static uint64_t *phi__slots_bits(const phi__slots *slots, uint32_t group) {
+    uint32_t page = 0;
+    while (group >= phi__slots_page_len(page) / 64)
+        group -= (uint32_t)(phi__slots_page_len(page++) / 64);
+    return (uint64_t *)(void *)(slots->pages[page] + phi__slots_page_len(page)) + group;
+}
+
 PHI__FN void phi__slots_free(phi__slots *slots) {
     uint32_t page;
     for (page = 0; page < PHI__SLOT_PAGES; page++)
-        phi__free(slots->memory, slots->pages[page], phi__slots_page_len(page) * sizeof(phi__slot));
+        phi__free(slots->memory, slots->pages[page], phi__slots_page_bytes(page));
     phi__slots_init(slots, slots->memory);
 }
 
@@ -30,7 +44,7 @@ static bool phi__slots_more(phi__slots *slots) {
         base += (uint32_t)phi__slots_page_len(page++);
     if (page == PHI__SLOT_PAGES) return false;
     n = (uint32_t)phi__slots_page_len(page);
-    made = (phi__slot *)phi__alloc(slots->memory, n * sizeof(phi__slot));
+    made = (phi__slot *)phi__alloc(slots->memory, phi__slots_page_bytes(page));
     if (made == NULL) return false;
     for (i = 0; i < n; i++) {
         made[i].index = base + i;
@@ -81,4 +95,53 @@ PHI__FN bool phi__slots_move(const phi__slots *slots, uint32_t index, uint32_t g
     uint64_t expected = phi__slot_word(gen, from);
     if (slot == NULL) return false;
     return PHI__CAS(&slot->word, &expected, phi__slot_word(gen, to));
+}
+
+PHI__FN uint32_t phi__slots_change(const phi__slots *slots, uint32_t index, uint32_t gen,
+                                   uint32_t clear, uint32_t set) {
+    phi__slot *slot = phi__slots_at(slots, index);
+    uint64_t word = slot != NULL ? PHI__LOAD(&slot->word) : 0;
+    for (;;) {
+        uint32_t state = phi__slot_gen(word) == gen ? phi__slot_state(word) : 0;
+        if (state == 0) return 0;
+        if (PHI__CAS(&slot->word, &word, phi__slot_word(gen, (state & ~clear) | set))) return state;
+    }
+}
+
+/* ---- marks ---- */
+
+PHI__FN void phi__slots_mark(phi__slots *slots, uint32_t index) {
+    uint64_t bit = (uint64_t)1 << (index & 63), *bits, was;
+    if (phi__slots_at(slots, index) == NULL) return;
+    bits = phi__slots_bits(slots, index / 64);
+    was = PHI__LOAD(bits);
+    while (!PHI__CAS(bits, &was, was | bit)) {}
+    (void)PHI__ADD(&slots->marks, 1); /* publishes the bit */
+}
+
+PHI__FN bool phi__slots_any_marked(const phi__slots *slots) {
+    return PHI__LOAD(&slots->marks) != slots->marks_seen;
+}
+
+static size_t phi__slots_take_bits(phi__slots *slots, uint32_t group, uint32_t *out) {
+    uint64_t *bits = phi__slots_bits(slots, group), was = PHI__LOAD(bits);
+    size_t count = 0;
+    uint32_t i;
+    if (was == 0) return 0;
+    while (!PHI__CAS(bits, &was, 0)) {}
+    for (i = 0; i < 64; i++)
+        if ((was >> i & 1) != 0) out[count++] = group * 64 + i;
+    return count;
+}
+
+PHI__FN size_t phi__slots_marked(phi__slots *slots, uint32_t *out, size_t most) {
+    uint32_t marks = PHI__LOAD(&slots->marks), groups = slots->count / 64, n;
+    size_t count = 0;
+    if (marks == slots->marks_seen) return 0;
+    for (n = 0; n < groups && count + 64 <= most; n++) {
+        if (slots->mark_at >= groups) slots->mark_at = 0;
+        count += phi__slots_take_bits(slots, slots->mark_at++, out + count);
+    }
+    if (n == groups) slots->marks_seen = marks; /* else the rest comes next time */
+    return count;
 }

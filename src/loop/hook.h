@@ -108,8 +108,9 @@ typedef struct phi_filter {
 
    Lifetime:  the ticket dies with the first decision, its deadline, the end of what waits (an abort, a
               freed agent); a dead one gives PHI_STALE and changes nothing.
-   Threads:   any. PHI_OK means posted; PHI_FULL: the inbox is full now, try again; PHI_BAD_ARG: a reply
-              larger than the inbox can ever hold, or PHI_WAIT. */
+   Threads:   any. PHI_OK means posted. PHI_FULL: the inbox has no room for the reply now, and nothing is
+              decided: try again, or without a reply, which always has room. PHI_BAD_ARG: a reply larger
+              than the inbox can ever hold, or PHI_WAIT. */
 PHI_API phi_status phi_decide(phi_ticket ticket, phi_verdict verdict, const char *reply);
 
 typedef enum phi_waiting {

@@ -192,7 +192,7 @@ PHI__FN phi__hooked phi__hook_call(phi__toolcall *call, phi_hook *hook) {
     return phi__hook_agent(&call->decision, hook);
 }
 
-/* ---- what comes through the inbox ---- */
+/* ---- what other threads say ---- */
 
 PHI__FN void phi__decision_posted(phi_runtime *rt, const phi__post *post) {
     phi__slot *slot = phi__slots_find(&rt->tickets, post->index, post->gen);
@@ -200,7 +200,26 @@ PHI__FN void phi__decision_posted(phi_runtime *rt, const phi__post *post) {
     phi__decision_settle((phi__decision *)slot->object, (phi_verdict)post->flag, post->text);
 }
 
+PHI__FN void phi__decision_marked(phi_runtime *rt, uint32_t index) {
+    phi__slot *slot = phi__slots_at(&rt->tickets, index);
+    uint32_t state = phi__slot_state(PHI__LOAD(&slot->word));
+    if ((state & PHI__TICKET_SAID) == 0) return; /* what it was about is over */
+    phi__decision_settle((phi__decision *)slot->object,
+                         (phi_verdict)(state & ~(uint32_t)PHI__TICKET_SAID), phi__str(NULL, 0));
+}
+
 /* ---- public ---- */
+
+/* Without a text it needs no room: the ticket's own word takes it. */
+static phi_status phi__decide_bare(phi_ticket ticket, phi_verdict verdict) {
+    phi__slots *tickets = &ticket.rt->tickets;
+    if (!phi__slots_move(tickets, ticket.index, ticket.gen, PHI__TICKET_OPEN,
+                         (uint32_t)PHI__TICKET_SAID | (uint32_t)verdict))
+        return PHI_STALE;
+    phi__slots_mark(tickets, ticket.index);
+    phi__io_wake(ticket.rt->io);
+    return PHI_OK;
+}
 
 PHI_API phi_status phi_decide(phi_ticket ticket, phi_verdict verdict, const char *reply) {
     phi__post post;
@@ -209,6 +228,7 @@ PHI_API phi_status phi_decide(phi_ticket ticket, phi_verdict verdict, const char
     bool won;
     if (ticket.rt == NULL || (verdict != PHI_ALLOW && verdict != PHI_DENY && verdict != PHI_WARN))
         return PHI_BAD_ARG;
+    if (reply == NULL || reply[0] == '\0') return phi__decide_bare(ticket, verdict);
     if (phi__slots_state(&ticket.rt->tickets, ticket.index, ticket.gen) !=
         (uint32_t)PHI__TICKET_OPEN)
         return PHI_STALE;

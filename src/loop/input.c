@@ -257,7 +257,7 @@ static phi_status phi__input_post(phi_agent agent, uint32_t kind, const char *te
     if (agent.rt == NULL || trimmed.len == 0) return PHI_BAD_ARG;
     state = phi__slots_state(&agent.rt->agents, agent.index, agent.gen);
     if (state == 0) return PHI_STALE;
-    if (kind == PHI__POST_INJECT && state != (uint32_t)PHI__AGENT_RUNNING) return PHI_MISUSE;
+    if (kind == PHI__POST_INJECT && (state & PHI__AGENT_RUNNING) == 0) return PHI_MISUSE;
     memset(&post, 0, sizeof post);
     post.kind = kind;
     post.index = agent.index;

@@ -87,6 +87,8 @@ PHI__FN bool phi__hook_wants(const phi__agent *agent, phi_hook_point point);
 /* Lets go of a question that nobody needs an answer to; its ticket dies. Any state is fine. */
 PHI__FN void phi__decision_drop(phi__decision *decision);
 PHI__FN void phi__decision_posted(phi_runtime *rt, const phi__post *post);
+PHI__FN void phi__decision_marked(phi_runtime *rt,
+                                  uint32_t index); /* a ticket, decided without a text */
 
 /* input.c */
 PHI__FN void phi__input_posted(phi_runtime *rt, const phi__post *post, uint64_t at);
@@ -149,6 +151,8 @@ typedef struct phi__run_order {
     phi_continuation continuation;
     phi_str loop_id, parent_loop_id;
     bool compact_only;
+    bool
+        goes_on; /* with what an earlier run of a hidden agent did: an abort that is not read yet means it, too */
     const phi_policy *policy; /* of this run alone; copied; NULL: the agent's */
 } phi__run_order;
 PHI__FN phi_status phi__run_new(phi__agent *agent, const phi__run_order *order);
@@ -159,9 +163,10 @@ PHI__FN void phi__run_take(phi__run *run);
 PHI__FN void phi__run_unmake(phi__run *run);
 PHI__FN void phi__run_wake(phi__run *run);
 PHI__FN void phi__run_cancel(phi__run *run);
-/* The runs of an agent and of those below it; only runs that began before `at` in the inbox. after_turn: when
-   their turns are over. */
-PHI__FN void phi__run_cancel_tree(phi__agent *agent, uint64_t at, bool after_turn);
+/* The runs of an agent and of those below it. after_turn: when their turns are over. */
+PHI__FN void phi__run_cancel_tree(phi__agent *agent, bool after_turn);
+/* What other threads see of an agent. */
+PHI__FN void phi__run_show_state(const phi__agent *agent, bool running);
 PHI__FN void phi__run_detach(phi__run *run);  /* nothing wakes it or is called by it any more */
 PHI__FN void phi__run_destroy(phi__run *run); /* at once, without events: agent or runtime go */
 PHI__FN void phi__runs_advance(phi_runtime *rt);
@@ -267,9 +272,12 @@ PHI__FN bool phi__run_lay_calls(phi__run *run);
 PHI__FN void phi__run_detach_tools(phi__run *run);     /* tells them; frees nothing */
 PHI__FN void phi__run_drop_tools(phi__run *run);
 
-/* posts.c: what other threads have said; a bounded number, or all that stands in the inbox now */
+/* posts.c: what other threads have said; a bounded number, or all that was said up to now */
 PHI__FN void phi__posts_read(phi_runtime *rt);
 PHI__FN void phi__posts_read_all(phi_runtime *rt);
+/* The aborts alone: before a run begins, for they mean earlier ones. */
+PHI__FN void phi__posts_read_aborts(phi_runtime *rt);
+PHI__FN bool phi__posts_any(phi_runtime *rt);
 PHI__FN uint64_t phi__posts_next(const phi_runtime *rt); /* where the next post will stand */
 
 /* responses.c */

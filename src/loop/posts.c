@@ -1,18 +1,38 @@
-/* posts.c - what other threads have said, read from the inbox: results, decisions, messages, aborts. */
+/* posts.c - what other threads have said: aborts and decisions by marks of their slots, which are never full;
+   results, messages, and decisions with a text from the inbox. */
 #include "loop/loop_in.h"
 
 enum { PHI__POSTS_PER_READ = 256 };
 
-/* `at`: where it stood in the inbox; what was posted before a run began meant an earlier one. */
-static void phi__post_abort(phi_runtime *rt, const phi__post *post, uint64_t at) {
-    phi__slot *slot = phi__slots_find(&rt->agents, post->index, post->gen);
-    if (slot != NULL) phi__run_cancel_tree((phi__agent *)slot->object, at, post->flag != 0);
+/* ---- marks ---- */
+
+static void phi__post_abort(phi_runtime *rt, uint32_t index) {
+    phi__slot *slot = phi__slots_at(&rt->agents, index);
+    uint32_t gen = phi__slot_gen(PHI__LOAD(&slot->word));
+    uint32_t said =
+        phi__slots_change(&rt->agents, index, gen, (uint32_t)PHI__AGENT_ABORT | PHI__AGENT_STOP, 0);
+    if ((said & PHI__AGENT_STOP) != 0) phi__run_cancel_tree((phi__agent *)slot->object, true);
+    if ((said & PHI__AGENT_ABORT) != 0) phi__run_cancel_tree((phi__agent *)slot->object, false);
 }
+
+/* As many as a read does; false: those were all. */
+static bool phi__posts_marks(phi_runtime *rt, phi__slots *slots,
+                             void (*handle)(phi_runtime *rt, uint32_t index)) {
+    uint32_t marked[PHI__POSTS_PER_READ];
+    size_t count = phi__slots_marked(slots, marked, PHI__POSTS_PER_READ), i;
+    for (i = 0; i < count; i++) handle(rt, marked[i]);
+    return phi__slots_any_marked(slots);
+}
+
+PHI__FN void phi__posts_read_aborts(phi_runtime *rt) {
+    while (phi__posts_marks(rt, &rt->agents, phi__post_abort)) {}
+}
+
+/* ---- the inbox ---- */
 
 static void phi__post_handle(phi_runtime *rt, const phi__post *post, uint64_t at) {
     switch (post->kind) {
     case PHI__POST_FINISH: phi__call_posted(rt, post); break;
-    case PHI__POST_ABORT: phi__post_abort(rt, post, at); break;
     case PHI__POST_DECIDE: phi__decision_posted(rt, post); break;
     case PHI__POST_STEER:
     case PHI__POST_FOLLOW_UP:
@@ -42,10 +62,20 @@ PHI__FN uint64_t phi__posts_next(const phi_runtime *rt) {
 
 PHI__FN void phi__posts_read(phi_runtime *rt) {
     int left = PHI__POSTS_PER_READ;
+    (void)phi__posts_marks(rt, &rt->agents, phi__post_abort);
+    (void)phi__posts_marks(rt, &rt->tickets, phi__decision_marked);
     while (left-- > 0 && phi__posts_one(rt)) {}
 }
 
 PHI__FN void phi__posts_read_all(phi_runtime *rt) {
     uint64_t end = phi__posts_next(rt);
+    phi__posts_read_aborts(rt);
+    while (phi__posts_marks(rt, &rt->tickets, phi__decision_marked)) {}
     while (rt->posts_read < end && phi__posts_one(rt)) {}
+}
+
+PHI__FN bool phi__posts_any(phi_runtime *rt) {
+    phi__post post;
+    return phi__slots_any_marked(&rt->agents) || phi__slots_any_marked(&rt->tickets) ||
+           phi__inbox_peek(&rt->inbox, &post);
 }

@@ -271,6 +271,7 @@ static bool phi__run_begin(phi__run *run, const phi__run_order *order) {
 
 static phi__run *phi__run_make(phi__agent *agent, const phi__run_order *order) {
     phi__run *run = NULL;
+    if (!order->goes_on) phi__posts_read_aborts(agent->rt);
     if (phi__events_reserve(agent)) run = (phi__run *)phi__alloc(&agent->memory, sizeof *run);
     if (run == NULL) {
         phi__events_unreserve(agent);
@@ -339,13 +340,18 @@ PHI__FN phi__run *phi__run_make_for(phi__agent *agent, const phi__entry *start) 
     return NULL;
 }
 
+PHI__FN void phi__run_show_state(const phi__agent *agent, bool running) {
+    (void)phi__slots_change(&agent->rt->agents, agent->index, agent->gen,
+                            (uint32_t)(running ? PHI__AGENT_IDLE : PHI__AGENT_RUNNING),
+                            (uint32_t)(running ? PHI__AGENT_RUNNING : PHI__AGENT_IDLE));
+}
+
 PHI__FN void phi__run_take(phi__run *run) {
     phi__agent *agent = run->agent;
     agent->run = run;
     agent->rt->active++;
     agent->thread->user = run;
-    (void)phi__slots_move(&agent->rt->agents, agent->index, agent->gen, PHI__AGENT_IDLE,
-                          PHI__AGENT_RUNNING);
+    phi__run_show_state(agent, true);
     phi__run_wake(run);
 }
 
@@ -356,9 +362,9 @@ PHI__FN void phi__run_cancel(phi__run *run) {
     phi__run_wake(run);
 }
 
-static void phi__run_cancel_one(phi__agent *agent, uint64_t at, bool after_turn) {
+static void phi__run_cancel_one(phi__agent *agent, bool after_turn) {
     phi__run *run = agent->run;
-    if (run == NULL || at < run->posts_from) return;
+    if (run == NULL) return;
     if (after_turn)
         run->stopping = true;
     else
@@ -367,10 +373,10 @@ static void phi__run_cancel_one(phi__agent *agent, uint64_t at, bool after_turn)
 }
 
 /* Down, along, and up again, without a stack: trees are as deep as the host makes them. */
-PHI__FN void phi__run_cancel_tree(phi__agent *top, uint64_t at, bool after_turn) {
+PHI__FN void phi__run_cancel_tree(phi__agent *top, bool after_turn) {
     phi__agent *agent = top;
     for (;;) {
-        phi__run_cancel_one(agent, at, after_turn);
+        phi__run_cancel_one(agent, after_turn);
         if (agent->first_child != NULL) {
             agent = agent->first_child;
             continue;

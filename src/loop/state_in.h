@@ -118,7 +118,9 @@ typedef enum phi__asked {
     PHI__ASKED_DECIDED /* verdict and reply are there, to be taken */
 } phi__asked;
 
-enum { PHI__TICKET_OPEN = 1, PHI__TICKET_CLAIMED = 2 }; /* slot states, as those of calls */
+/* Slot states: as those of calls, and SAID with the verdict in the bits below: decided without a text,
+   which needs no room in the inbox; the slot is marked. */
+enum { PHI__TICKET_OPEN = 1, PHI__TICKET_CLAIMED = 2, PHI__TICKET_SAID = 4 };
 
 typedef struct phi__decision {
     phi_runtime *rt;
@@ -303,7 +305,7 @@ struct phi__run {
     phi_arena arena;           /* the turn's: the request, tool calls */
     const phi_loop_info *info; /* in the thread */
     phi_str loop_id;           /* in the thread */
-    uint64_t posts_from;       /* of the inbox: an abort posted before meant an earlier run */
+    uint64_t posts_from;       /* of the inbox: what was injected before meant an earlier run */
     phi_trigger trigger;       /* of its first turn */
     uint32_t turn_index;
     uint32_t captured; /* turns whose request was told */
@@ -527,15 +529,20 @@ struct phi__agent {
 
 enum {
     PHI__POST_FINISH = 1,
-    PHI__POST_ABORT,  /* flag 1: when the turn is over */
-    PHI__POST_DECIDE, /* flag: the verdict */
+    PHI__POST_DECIDE, /* with a text; flag: the verdict */
     PHI__POST_STEER,
     PHI__POST_FOLLOW_UP,
     PHI__POST_INJECT /* flag: bytes of the source, which stands before the text */
 };
 
-/* States of an agent's slot, which other threads may look at. */
-enum { PHI__AGENT_IDLE = 1, PHI__AGENT_RUNNING = 2 };
+/* States of an agent's slot, which other threads may look at; and bits that they set, which need no room
+   in the inbox: the slot is marked. */
+enum {
+    PHI__AGENT_IDLE = 1,
+    PHI__AGENT_RUNNING = 2,
+    PHI__AGENT_ABORT = 4,
+    PHI__AGENT_STOP = 8 /* when the turn is over */
+};
 
 struct phi_runtime {
     phi_memory memory;

@@ -368,13 +368,12 @@ static phi__state phi__turn_next(phi__run *run, bool *wait) {
    before is read once more. */
 static bool phi__turn_seal(phi__run *run) {
     phi__agent *agent = run->agent;
-    phi__slots *slots = &agent->rt->agents;
-    (void)phi__slots_move(slots, agent->index, agent->gen, PHI__AGENT_RUNNING, PHI__AGENT_IDLE);
+    phi__run_show_state(agent, false);
     phi__posts_read_all(agent->rt);
     if (agent->steering.head == NULL && agent->follow_ups.head == NULL &&
         agent->injected.head == NULL && !run->starved && !phi__turn_unwanted(run))
         return true;
-    (void)phi__slots_move(slots, agent->index, agent->gen, PHI__AGENT_IDLE, PHI__AGENT_RUNNING);
+    phi__run_show_state(agent, true);
     return false;
 }
 
@@ -416,8 +415,7 @@ static phi__state phi__turn_close(phi__run *run) {
     phi__entry entry = phi__run_entry(run, PHI_ENTRY_LOOP_END);
     phi_usage *usage = (phi_usage *)phi_arena_alloc(phi__thread_room(agent->thread), sizeof *usage);
     phi_event event;
-    (void)phi__slots_move(&agent->rt->agents, agent->index, agent->gen, PHI__AGENT_RUNNING,
-                          PHI__AGENT_IDLE);
+    phi__run_show_state(agent, false);
     phi__decision_drop(&run->decision);
     phi__budget_release(run);
     phi__input_return(run);

@@ -335,9 +335,7 @@ static void phi__play_off(phi__tape *tape) {
 
 /* The tape is over; so are the empty steps behind its last line. */
 static void phi__play_ends(phi__tape *tape) {
-    phi__post post;
-    if (tape->off || tape->rt->active == 0 || tape->rt->ready != NULL ||
-        phi__inbox_peek(&tape->rt->inbox, &post))
+    if (tape->off || tape->rt->active == 0 || tape->rt->ready != NULL || phi__posts_any(tape->rt))
         return;
     if (!phi__play_waits(tape) && phi__io_next_timer_us(tape->rt->io) == UINT64_MAX) return;
     phi__play_diverge(
@@ -349,10 +347,9 @@ static void phi__play_ends(phi__tape *tape) {
 /* Whether it is time for a step of the tape: after as many empty ones as there were, and where it is the host who makes
    something happen in it, or a model in the process that is asked in every step, when that is so. */
 static bool phi__play_due(phi__tape *tape, size_t at) {
-    phi__post post;
     const phi__tape_line *line = &tape->index[at];
-    bool acts = tape->rt->ready != NULL || tape->rt->first_polled != NULL ||
-                phi__inbox_peek(&tape->rt->inbox, &post);
+    bool acts =
+        tape->rt->ready != NULL || tape->rt->first_polled != NULL || phi__posts_any(tape->rt);
     bool comes = at + 1 == tape->count || phi__play_comes_in(&tape->index[at + 1]);
     if (!acts && (!comes || tape->idled < line->n)) {
         if (tape->idled < line->n) tape->idled++;

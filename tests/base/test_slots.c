@@ -128,6 +128,57 @@ TEST(released_slots_are_taken_again_before_there_are_more) {
     phi__slots_free(&slots);
 }
 
+TEST(bits_of_a_state_change_together_and_not_of_a_stale_handle) {
+    phi__slot *slot;
+    uint32_t gen;
+    setup();
+    slot = phi__slots_take(&slots, 1, NULL);
+    REQUIRE(slot != NULL);
+    gen = phi__slot_gen(slot->word);
+    CHECK_EQ_INT(phi__slots_change(&slots, 0, gen, 1, 2 | 8), 1);
+    CHECK_EQ_INT(phi__slots_change(&slots, 0, gen, 8, 4), 10);
+    CHECK_EQ_INT(phi__slots_state(&slots, 0, gen), 6);
+    CHECK_EQ_INT(phi__slots_change(&slots, 0, gen + 1, 0, 8), 0);
+    CHECK_EQ_INT(phi__slots_change(&slots, 7000, 1, 0, 8), 0);
+    phi__slots_release(&slots, slot);
+    CHECK_EQ_INT(phi__slots_change(&slots, 0, gen, 0, 8), 0);
+    CHECK_EQ_INT(slot->word, phi__slot_word(gen, 0));
+    phi__slots_free(&slots);
+}
+
+TEST(a_marked_slot_is_given_once_and_none_is_passed_over) {
+    uint32_t out[128], i, given = 0;
+    size_t n;
+    bool seen[1000] = {false};
+    setup();
+    phi__slots_mark(&slots, 5); /* there is none */
+    CHECK(!phi__slots_any_marked(&slots));
+    CHECK_EQ_INT(phi__slots_marked(&slots, out, 128), 0);
+    for (i = 0; i < 1000; i++) REQUIRE(phi__slots_take(&slots, 1, NULL) != NULL);
+    phi__slots_mark(&slots, 63);
+    phi__slots_mark(&slots, 999);
+    phi__slots_mark(&slots, 63);
+    CHECK(phi__slots_any_marked(&slots));
+    CHECK_EQ_INT(phi__slots_marked(&slots, out, 128), 2);
+    CHECK_EQ_INT(out[0] + out[1], 63 + 999);
+    CHECK(!phi__slots_any_marked(&slots));
+    for (i = 0; i < 1000; i++) phi__slots_mark(&slots, i);
+    while (phi__slots_any_marked(&slots)) {
+        n = phi__slots_marked(&slots, out, 128);
+        CHECK(n <= 128);
+        for (i = 0; i < n; i++) {
+            CHECK(!seen[out[i]]);
+            seen[out[i]] = true;
+            given++;
+        }
+        phi__slots_mark(&slots, 0); /* one that is marked all the time does not hide the others */
+        seen[0] = false;
+        if (given > 1000 + 16) break;
+    }
+    for (i = 1; i < 1000; i++) CHECK(seen[i]);
+    phi__slots_free(&slots);
+}
+
 TEST(no_memory_gives_no_slot_and_a_usable_table) {
     setup();
     test_alloc_fail_at(0);
@@ -144,4 +195,6 @@ TEST_MAIN(TEST_ENTRY(a_taken_slot_is_found_by_its_handle),
           TEST_ENTRY(the_generation_after_the_last_is_not_zero), TEST_ENTRY(a_state_moves_once),
           TEST_ENTRY(slots_never_move_and_indexes_are_dense),
           TEST_ENTRY(released_slots_are_taken_again_before_there_are_more),
+          TEST_ENTRY(bits_of_a_state_change_together_and_not_of_a_stale_handle),
+          TEST_ENTRY(a_marked_slot_is_given_once_and_none_is_passed_over),
           TEST_ENTRY(no_memory_gives_no_slot_and_a_usable_table))

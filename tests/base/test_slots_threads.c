@@ -65,5 +65,38 @@ TEST(a_table_may_grow_while_others_ask_for_states) {
     phi__slots_free(&slots);
 }
 
-TEST_MAIN(TEST_ENTRY(of_many_threads_that_claim_a_handle_one_wins),
+static void *mark_all(void *at) {
+    uint32_t i;
+    (void)at;
+    for (i = 0; i < ROUNDS; i++) {
+        (void)phi__slots_change(&slots, i, gens[i], 0, 4);
+        phi__slots_mark(&slots, i);
+    }
+    return NULL;
+}
+
+TEST(no_mark_of_many_threads_is_lost) {
+    phi_allocator a = test_allocator();
+    pthread_t threads[THREADS];
+    uint32_t out[256], i, heard = 0;
+    phi_memory_init(&memory, &a, 0);
+    phi__slots_init(&slots, &memory);
+    for (i = 0; i < ROUNDS; i++) {
+        phi__slot *slot = phi__slots_take(&slots, 1, NULL);
+        REQUIRE(slot != NULL);
+        gens[i] = phi__slot_gen(slot->word);
+    }
+    for (i = 0; i < THREADS; i++) REQUIRE(pthread_create(&threads[i], NULL, mark_all, NULL) == 0);
+    while (heard < ROUNDS) { /* each state is set again only after it was cleared here */
+        size_t n = phi__slots_marked(&slots, out, 256);
+        for (i = 0; i < n; i++)
+            heard += (phi__slots_change(&slots, out[i], gens[out[i]], 4 | 1, 2) & 5) == 5;
+    }
+    for (i = 0; i < THREADS; i++) CHECK_EQ_INT(pthread_join(threads[i], NULL), 0);
+    CHECK_EQ_INT(heard, ROUNDS);
+    phi__slots_free(&slots);
+}
+
+TEST_MAIN(TEST_ENTRY(no_mark_of_many_threads_is_lost),
+          TEST_ENTRY(of_many_threads_that_claim_a_handle_one_wins),
           TEST_ENTRY(a_table_may_grow_while_others_ask_for_states))

@@ -149,13 +149,12 @@ static void *storm(void *arg) {
     phi_agent agent = *(phi_agent *)arg;
     int i;
     for (i = 0; i < 20000; i++) {
-        phi_status status = phi_abort(agent);
-        if (status != PHI_OK && status != PHI_FULL && status != PHI_STALE) abort();
+        if (phi_abort(agent) != PHI_OK) abort();
     }
     return NULL;
 }
 
-TEST(a_storm_of_aborts_fills_the_inbox_and_nothing_else) {
+TEST(a_storm_of_aborts_is_accepted_to_the_last_one) {
     rig *r = rig_new();
     phi_agent agent = rig_agent(r, NULL);
     pthread_t threads[THREADS];
@@ -176,4 +175,4 @@ TEST(a_storm_of_aborts_fills_the_inbox_and_nothing_else) {
 }
 
 TEST_MAIN(TEST_ENTRY(threads_finish_and_abort_while_calls_die_in_every_way),
-          TEST_ENTRY(a_storm_of_aborts_fills_the_inbox_and_nothing_else))
+          TEST_ENTRY(a_storm_of_aborts_is_accepted_to_the_last_one))
