@@ -606,11 +606,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__PUB_IO */
 
 #ifdef PHI__PUB_MODEL
-#if PHI__PUB_MODEL != 0x720cb74f
+#if PHI__PUB_MODEL != 0xe407f4dd
 #error "phi: two versions of src/model in one file"
 #endif
 #else
-#define PHI__PUB_MODEL 0x720cb74f
+#define PHI__PUB_MODEL 0xe407f4dd
 
 /* ---- src/model/failure.h ---- */
 
@@ -643,7 +643,8 @@ typedef enum phi_failure_kind { PHI_FAILURE_NONE = 0, PHI_FAILURE_LIST(PHI_X) } 
 /* "rate_limited"...; "" for none. Static. */
 PHI_API const char *phi_failure_kind_text(phi_failure_kind kind);
 
-/* Strings belong to whoever handed it out. */
+/* Strings belong to whoever handed it out. They hold no secrets that the request carried (docs/errors.md), and no
+   control characters but newline and tab. */
 typedef struct phi_failure {
     phi_failure_kind kind;
     int http_status;         /* 0: there was no answer */
@@ -3330,11 +3331,11 @@ PHI_API phi_status phi_summarize(phi_agent agent, uint64_t from_seq, uint64_t to
 #endif /* PHI__PUB_AGENT */
 
 #ifdef PHI__PUB_SESSION
-#if PHI__PUB_SESSION != 0x65484456
+#if PHI__PUB_SESSION != 0x0124d59c
 #error "phi: two versions of src/session in one file"
 #endif
 #else
-#define PHI__PUB_SESSION 0x65484456
+#define PHI__PUB_SESSION 0x0124d59c
 
 /* ---- src/session/file_store.h ---- */
 
@@ -3734,7 +3735,7 @@ typedef struct phi_tape_desc {
     bool (*runs_fn)(void *user_data, phi_str tool_name);
     void *user_data; /* of both */
     /* Recording: texts of at least 8 bytes that are to appear nowhere on the tape; NULL-ended. What is sent in
-       headers and URLs as a key is found without (default: none) */
+       headers and URLs as a key or a token is found without (default: none) */
     const char *const *secrets;
     bool whole_bodies; /* recording: the requests' bodies, not only their hashes */
 } phi_tape_desc;
@@ -3870,11 +3871,11 @@ PHI_API phi_status phi_session_add_blocks(phi_session *session, const phi_thread
 #endif
 
 #ifdef PHI__IMP_BASE
-#if PHI__IMP_BASE != 0xaa499ff5
+#if PHI__IMP_BASE != 0xc9062e56
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__IMP_BASE 0xaa499ff5
+#define PHI__IMP_BASE 0xc9062e56
 
 /* ---- src/base/base_in.h ---- */
 
@@ -4219,6 +4220,22 @@ PHI__FN void phi__utf8_repair(phi__buf *out, phi_str s);
 
 /* Writes a code point (a surrogate or one past U+10FFFF becomes U+FFFD); 1 to 4 bytes. */
 PHI__FN size_t phi__utf8_put(char out[4], uint32_t code);
+
+#endif
+
+/* ---- src/base/words_in.h ---- */
+
+/* words_in.h - words made of bytes that a server or a file system gave. */
+#ifndef PHI_BASE_WORDS_IN_H
+#define PHI_BASE_WORDS_IN_H
+
+
+/* Makes bytes fit for a terminal, in place: valid UTF-8 without control characters but newline and tab. CR LF becomes
+   LF; any other control character (U+0000 to U+001F, U+007F to U+009F), any that changes the direction of what follows,
+   and any byte that is no UTF-8 becomes '?'. Returns the length, which is not greater. */
+PHI__FN size_t phi__words_clean(char *at, size_t len);
+/* The same for one line: newline and tab become '?', too. */
+PHI__FN size_t phi__words_clean_line(char *at, size_t len);
 
 #endif
 
@@ -5345,6 +5362,55 @@ PHI__FN size_t phi__utf8_put(char out[4], uint32_t code) {
     out[3] = (char)(0x80 | (code & 0x3F));
     return 4;
 }
+
+/* ---- src/base/words.c ---- */
+
+/* words.c - '?' stands for what a terminal would act on, as ls does it. */
+
+
+/* Length of the valid sequence at `at`, or 0. */
+static size_t phi__words_sequence(const char *at, size_t left) {
+    unsigned char lead = (unsigned char)*at;
+    size_t n = lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+    return n <= left && phi__utf8_valid(phi__str(at, n)) == n ? n : 0;
+}
+
+/* Controls of one byte; C1 (C2 80 to C2 9F); U+202A to U+202E, U+2066 to U+2069 (E2 80 AA.., E2 81 A6..). */
+static bool phi__words_bad(const char *at, size_t n) {
+    unsigned char a = (unsigned char)at[0], b = n > 1 ? (unsigned char)at[1] : 0;
+    unsigned char c = n > 2 ? (unsigned char)at[2] : 0;
+    if (n == 1) return a < 0x20 || a == 0x7F;
+    if (n == 2) return a == 0xC2 && b < 0xA0;
+    return n == 3 && a == 0xE2 &&
+           ((b == 0x80 && c >= 0xAA && c <= 0xAE) || (b == 0x81 && c >= 0xA6 && c <= 0xA9));
+}
+
+static size_t phi__words_put(char *at, size_t len, bool line) {
+    size_t i = 0, out = 0, n;
+    while (i < len) {
+        bool stays = !line && (at[i] == '\n' || at[i] == '\t');
+        if (!line && at[i] == '\r' && i + 1 < len && at[i + 1] == '\n') {
+            i++;
+            continue;
+        }
+        n = phi__words_sequence(at + i, len - i);
+        if (n == 0 || (!stays && phi__words_bad(at + i, n))) {
+            at[out++] = '?';
+            i += n > 0 ? n : 1;
+            continue;
+        }
+        memmove(at + out, at + i, n);
+        out += n;
+        i += n;
+    }
+    return out;
+}
+
+/* ---- for whoever makes words ---- */
+
+PHI__FN size_t phi__words_clean(char *at, size_t len) { return phi__words_put(at, len, false); }
+
+PHI__FN size_t phi__words_clean_line(char *at, size_t len) { return phi__words_put(at, len, true); }
 
 #endif /* PHI__IMP_BASE */
 
@@ -9400,11 +9466,11 @@ PHI__FN int phi__sse_finish(phi__sse *sse, phi__sse_event *out) {
 #endif /* PHI__IMP_TEXT */
 
 #ifdef PHI__IMP_IO
-#if PHI__IMP_IO != 0x0b5d29a0
+#if PHI__IMP_IO != 0xa80d3f46
 #error "phi: two versions of src/io in one file"
 #endif
 #else
-#define PHI__IMP_IO 0x0b5d29a0
+#define PHI__IMP_IO 0xa80d3f46
 
 /* ---- src/io/clock_in.h ---- */
 
@@ -9758,6 +9824,9 @@ PHI__FN const phi_transport *phi__http_transport(phi__http *http);
    starts a connection to url's host that later steps finish: a HEAD of / without any key, after
    which the connection is kept for the first request. PHI_BUSY: max_connections are in use. */
 PHI__FN phi_status phi__http_warm(phi__http *http, phi_str url);
+
+/* The proxy's URL, or NULL. */
+PHI__FN const char *phi__http_proxy(const phi__http *http);
 
 /* What is still going: transfers, removals. Zero means free costs nothing. */
 PHI__FN size_t phi__http_pending(const phi__http *http);
@@ -10177,6 +10246,66 @@ typedef struct phi__spawn {
 PHI__FN int phi__spawn_start(phi_memory *memory, const phi__spawn *spawn, int *pid);
 
 #endif
+#endif
+
+/* ---- src/io/secret_in.h ---- */
+
+/* secret_in.h - the keys, tokens and passwords that requests carry, found again in what comes back.
+
+   A set is filled from requests before they leave: secret headers, user info and queries of URLs, keys. In texts
+   asterisks of the same length then take the place of each secret, whether it stands there as it is, escaped
+   (percent-encoding, JSON) or in base64, alone or inside of something longer.
+   Secrets of less than 8 bytes are not searched for: they would be found everywhere.
+   Ownership: the set copies into its arena. It cannot hide what it found no memory for: look at `failed`. */
+#ifndef PHI_IO_SECRET_IN_H
+#define PHI_IO_SECRET_IN_H
+
+
+enum { PHI__SECRET_LEAST = 8 };
+
+typedef struct phi__secret {
+    phi_str text;
+    bool passing; /* a signature: of one request */
+} phi__secret;
+
+typedef struct phi__secrets {
+    phi_arena *arena; /* borrowed */
+    phi__secret *list;
+    size_t count, cap;
+    size_t longest;
+    size_t next_passing;     /* the passing one that the next takes the place of */
+    unsigned char first[32]; /* bits: bytes with which a secret may begin in a text */
+    bool failed;             /* no memory: a secret is missing */
+} phi__secrets;
+
+/* Empty. After a reset of the arena, too. */
+PHI__FN void phi__secret_init(phi__secrets *set, phi_arena *arena);
+
+PHI__FN void phi__secret_add(phi__secrets *set, phi_str secret);
+/* A key, and its parts where it is "ACCESS:SECRET:TOKEN". */
+PHI__FN void phi__secret_add_key(phi__secrets *set, phi_str key);
+/* User info, and the values of the query. */
+PHI__FN void phi__secret_add_url(phi__secrets *set, phi_str url);
+/* A header's value, where it is a secret by its name or by how it looks. False: it is none. */
+PHI__FN bool phi__secret_add_header(phi__secrets *set, phi_str name, phi_str value);
+/* All that a request carries in its URL and its headers. */
+PHI__FN void phi__secret_add_request(phi__secrets *set, const phi_request *request);
+
+/* Appends a URL with "[redacted]" in the place of user info, of values of the query, but of versions, and of what is
+   behind a "#". */
+PHI__FN void phi__secret_put_url(phi__buf *out, phi_str url);
+
+typedef enum phi__secret_text {
+    PHI__SECRET_BYTES, /* a part of a stream */
+    PHI__SECRET_WORDS, /* words that may have been cut: the beginning of a secret at their end is hidden, too */
+    PHI__SECRET_JSON /* JSON text: it stays valid */
+} phi__secret_text;
+
+/* Puts asterisks in the place of secrets. False: there were none. */
+PHI__FN bool phi__secret_hide(const phi__secrets *set, char *at, size_t len, phi__secret_text kind);
+/* How many bytes at the end of a part of a stream may be the beginning of a secret. */
+PHI__FN size_t phi__secret_tail(const phi__secrets *set, phi_str text);
+
 #endif
 
 /* ---- src/io/wake_in.h ---- */
@@ -11627,6 +11756,8 @@ PHI__FN phi_status phi__http_warm(phi__http *http, phi_str url) {
     return PHI_OK;
 }
 
+PHI__FN const char *phi__http_proxy(const phi__http *http) { return http->proxy; }
+
 PHI__FN size_t phi__http_pending(const phi__http *http) {
     return http->queue_count + phi__http_busy(http);
 }
@@ -11802,6 +11933,11 @@ PHI__FN phi_status phi__http_warm(phi__http *http, phi_str url) {
     (void)http;
     (void)url;
     return PHI_UNSUPPORTED;
+}
+
+PHI__FN const char *phi__http_proxy(const phi__http *http) {
+    (void)http;
+    return NULL;
 }
 
 PHI__FN size_t phi__http_pending(const phi__http *http) {
@@ -14322,6 +14458,502 @@ PHI_API size_t phi_request_read(const phi_request *request, uint64_t offset, cha
     return done;
 }
 
+/* ---- src/io/secret.c ---- */
+
+/* secret.c - a text is compared with a secret character by character, each decoded on the way: so no form of a secret is
+   ever stored, and hiding takes no memory and cannot fail. */
+
+
+/* Signatures kept: those of the requests that may still be under way. */
+enum { PHI__SECRET_PASSING = 16 };
+
+/* ---- what is secret ---- */
+
+static bool phi__secret_any(phi_str name, const char *const *words, size_t count) {
+    size_t i;
+    for (i = 0; i < count; i++)
+        if (phi__str_find_nocase(name, 0, words[i]) != SIZE_MAX) return true;
+    return false;
+}
+
+static bool phi__secret_is(phi_str name, const char *const *words, size_t count) {
+    size_t i;
+    for (i = 0; i < count; i++)
+        if (phi__str_is_nocase(name, words[i])) return true;
+    return false;
+}
+
+static bool phi__secret_name(phi_str name) {
+    static const char *const words[] = {"auth",       "key",       "token", "secret",
+                                        "cookie",     "signature", "sig",   "jwt",
+                                        "credential", "pass",      "pwd",   "bearer"};
+    return phi__secret_any(name, words, PHI__COUNT(words));
+}
+
+/* Headers that phi sends itself, or whose values are public by their nature. */
+static bool phi__secret_plain_header(phi_str name) {
+    static const char *const names[] = {
+        "content-type", "accept",       "user-agent", "anthropic-version",   "anthropic-beta",
+        "x-amz-date",   "http-referer", "x-title",    "x-amz-content-sha256"};
+    return phi__secret_is(name, names, PHI__COUNT(names));
+}
+
+static bool phi__secret_plain_query(phi_str name) {
+    static const char *const names[] = {"alt", "api-version"};
+    return phi__secret_is(name, names, PHI__COUNT(names));
+}
+
+/* Letters and digits without a blank, as tokens have under names of any kind. */
+static bool phi__secret_looks(phi_str value) {
+    bool letter = false, digit = false;
+    size_t i;
+    for (i = 0; i < value.len; i++) {
+        char c = value.at[i];
+        if (c == ' ' || c == '\t') return false;
+        if (c >= '0' && c <= '9') digit = true;
+        if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')) letter = true;
+    }
+    return letter && digit && value.len >= PHI__SECRET_LEAST;
+}
+
+/* ---- characters of a text ---- */
+
+static int phi__secret_digit(char c) {
+    if (c >= '0' && c <= '9') return c - '0';
+    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+/* `digits` hexadecimal digits from `at`, behind `skip` bytes: how many bytes in all. 0: they are none; SIZE_MAX: the text
+   ends before. */
+static size_t phi__secret_hex(phi_str s, size_t at, size_t skip, size_t digits, unsigned *code) {
+    size_t i;
+    *code = 0;
+    for (i = at + skip; i < at + skip + digits; i++) {
+        int digit;
+        if (i >= s.len) return SIZE_MAX;
+        digit = phi__secret_digit(s.at[i]);
+        if (digit < 0) return 0;
+        *code = *code * 16 + (unsigned)digit;
+    }
+    return skip + digits;
+}
+
+static bool phi__secret_alnum(char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/* The character at `at`, with its escape undone; how many bytes it takes, SIZE_MAX: the text ends in it. */
+static size_t phi__secret_unit(phi_str s, size_t at, char *c) {
+    unsigned code = 0;
+    size_t n = 0;
+    *c = s.at[at];
+    if (*c == '%')
+        n = phi__secret_hex(s, at, 1, 2, &code);
+    else if (*c == '\\') {
+        if (at + 1 == s.len) return SIZE_MAX;
+        if (s.at[at + 1] == 'u')
+            n = phi__secret_hex(s, at, 2, 4, &code);
+        else if (!phi__secret_alnum(s.at[at + 1])) {
+            *c = s.at[at + 1];
+            return 2;
+        }
+    }
+    if (n == 0 || (n != SIZE_MAX && code > 0xFF)) return 1;
+    *c = (char)(unsigned char)code;
+    return n;
+}
+
+/* ---- forms of a secret ---- */
+
+/* shift -1: as it is; 0 to 2: base64, where so many bytes stand before it in its group of three. */
+typedef struct phi__secret_form {
+    phi_str text;
+    int shift;
+    bool decoded; /* escapes in the text are undone */
+} phi__secret_form;
+
+/* Bits of the secret before the first letter that it alone determines. */
+static size_t phi__secret_skipped(int shift) { return shift == 1 ? 4 : shift == 2 ? 2 : 0; }
+
+static size_t phi__secret_units(const phi__secret_form *form) {
+    if (form->shift < 0) return form->text.len;
+    return (form->text.len * 8 - phi__secret_skipped(form->shift)) / 6;
+}
+
+static char phi__secret_letter(const phi__secret_form *form, size_t i) {
+    static const char letters[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    size_t bit, at;
+    unsigned pair;
+    if (form->shift < 0) return form->text.at[i];
+    bit = phi__secret_skipped(form->shift) + 6 * i;
+    at = bit / 8;
+    pair = (unsigned)(unsigned char)form->text.at[at] << 8;
+    if (at + 1 < form->text.len) pair |= (unsigned char)form->text.at[at + 1];
+    return letters[pair >> (10 - bit % 8) & 63];
+}
+
+/* Base64 has two alphabets; a form of the web writes a blank as '+'. */
+static bool phi__secret_same(const phi__secret_form *form, char want, char c) {
+    if (want == c) return true;
+    if (form->shift < 0) return form->decoded && want == ' ' && c == '+';
+    return (want == '+' && c == '-') || (want == '/' && c == '_');
+}
+
+/* Compares from `at`: where the form ends, with *units of it found. Less than all of them: it is another text, or the
+   text ends before it (then s.len is returned). */
+static size_t phi__secret_match(const phi__secret_form *form, phi_str s, size_t at, size_t *units) {
+    size_t all = phi__secret_units(form), i;
+    for (i = 0; i < all && at < s.len; i++) {
+        char c = s.at[at];
+        size_t n = form->decoded ? phi__secret_unit(s, at, &c) : 1;
+        if (n == SIZE_MAX) {
+            at = s.len;
+            break;
+        }
+        if (!phi__secret_same(form, phi__secret_letter(form, i), c)) {
+            *units = 0;
+            return 0;
+        }
+        at += n;
+    }
+    *units = i;
+    return at;
+}
+
+static bool phi__secret_base64(char c) {
+    return phi__secret_alnum(c) || c == '+' || c == '/' || c == '-' || c == '_';
+}
+
+/* Where the letter behind base64 that has bits of the secret ends, and the padding. */
+static size_t phi__secret_rest(const phi__secret_form *form, phi_str s, size_t end) {
+    size_t bits = form->text.len * 8 - phi__secret_skipped(form->shift), i;
+    if (bits % 6 != 0 && end < s.len && phi__secret_base64(s.at[end])) end++;
+    for (i = 0; i < 2 && end < s.len && s.at[end] == '='; i++) end++;
+    return end;
+}
+
+/* The forms of a secret, one after the other. */
+static bool phi__secret_next(phi__secret_form *form) {
+    if (form->shift < 0 && !form->decoded) {
+        form->decoded = true;
+        return true;
+    }
+    return ++form->shift < 3;
+}
+
+static phi__secret_form phi__secret_forms(const phi__secret *secret) {
+    phi__secret_form form;
+    form.text = secret->text;
+    form.shift = -1;
+    form.decoded = false;
+    return form;
+}
+
+static bool phi__secret_begins(const phi__secrets *set, char c) {
+    unsigned char byte = (unsigned char)c;
+    return (set->first[byte / 8] >> byte % 8 & 1) != 0;
+}
+
+/* The longest secret at `at`: where it ends, or 0. *from: where it begins, which base64 may do a letter before. */
+static size_t phi__secret_at(const phi__secrets *set, phi_str s, size_t at, phi__secret_text kind,
+                             size_t *from) {
+    size_t best = 0, i, units, end;
+    *from = at;
+    for (i = 0; i < set->count; i++) {
+        phi__secret_form form = phi__secret_forms(&set->list[i]);
+        do {
+            end = phi__secret_match(&form, s, at, &units);
+            if (units == phi__secret_units(&form)) {
+                if (form.shift > 0 && at > 0 && kind != PHI__SECRET_JSON && /* of an escape? */
+                    phi__secret_base64(s.at[at - 1]))
+                    *from = at - 1;
+                best = phi__max(best, form.shift < 0 ? end : phi__secret_rest(&form, s, end));
+            } else if (kind == PHI__SECRET_WORDS && end == s.len && units >= PHI__SECRET_LEAST)
+                best = s.len;
+        } while (phi__secret_next(&form));
+    }
+    return best;
+}
+
+/* ---- filling a set ---- */
+
+static void phi__secret_note_first(phi__secrets *set, char c) {
+    unsigned char byte = (unsigned char)c;
+    set->first[byte / 8] = (unsigned char)(set->first[byte / 8] | 1u << byte % 8);
+}
+
+static void phi__secret_note(phi__secrets *set, const phi__secret *secret) {
+    phi__secret_form form = phi__secret_forms(secret);
+    do {
+        char letter = phi__secret_letter(&form, 0);
+        phi__secret_note_first(set, letter);
+        if (form.shift >= 0 && letter == '+') phi__secret_note_first(set, '-');
+        if (form.shift >= 0 && letter == '/') phi__secret_note_first(set, '_');
+    } while (phi__secret_next(&form));
+    phi__secret_note_first(set, '%');
+    phi__secret_note_first(set, '\\');
+    set->longest = phi__max(set->longest, secret->text.len);
+}
+
+static phi__secret *phi__secret_room(phi__secrets *set) {
+    phi__secret *list = set->list;
+    size_t cap = set->cap > 0 ? set->cap * 2 : 4;
+    if (set->count < set->cap) return &list[set->count];
+    list = (phi__secret *)phi_arena_alloc(set->arena, cap * sizeof *list);
+    if (list == NULL) return NULL;
+    if (set->count > 0) memcpy(list, set->list, set->count * sizeof *list);
+    set->list = list;
+    set->cap = cap;
+    return &list[set->count];
+}
+
+/* Takes the place of the oldest of as many signatures as are kept; false: there is room for one more. */
+static bool phi__secret_replace(phi__secrets *set, phi_str text) {
+    size_t i, n = 0;
+    for (i = 0; i < set->count; i++)
+        if (set->list[i].passing && set->list[i].text.len == text.len) n++;
+    if (n < PHI__SECRET_PASSING) return false;
+    n = set->next_passing++ % n;
+    for (i = 0; i < set->count; i++)
+        if (set->list[i].passing && set->list[i].text.len == text.len && n-- == 0) {
+            memcpy((char *)(uintptr_t)set->list[i].text.at, text.at, text.len);
+            phi__secret_note(set, &set->list[i]);
+            break;
+        }
+    return true;
+}
+
+static void phi__secret_keep(phi__secrets *set, phi_str text, bool passing) {
+    phi__secret *secret;
+    size_t i;
+    text = phi__str_trim(text);
+    if (text.len < PHI__SECRET_LEAST) return;
+    for (i = 0; i < set->count; i++)
+        if (phi_str_equal(set->list[i].text, text)) return;
+    if (passing && phi__secret_replace(set, text)) return;
+    secret = phi__secret_room(set);
+    if (secret == NULL || !phi__arena_str(set->arena, text, &secret->text)) {
+        set->failed = true;
+        return;
+    }
+    secret->passing = passing;
+    set->count++;
+    phi__secret_note(set, secret);
+}
+
+/* As it stands, and as a server reads it: without its escapes; of a query: '+' is a blank. */
+static void phi__secret_add_escaped(phi__secrets *set, phi_str text, bool query) {
+    char *plain;
+    size_t i, n = 0;
+    phi__secret_add(set, text);
+    if (text.len < PHI__SECRET_LEAST) return;
+    plain = phi__arena_bytes(set->arena, text.len);
+    if (plain == NULL) {
+        set->failed = true;
+        return;
+    }
+    for (i = 0; i < text.len; n++) {
+        bool blank = query && text.at[i] == '+';
+        size_t step = phi__secret_unit(text, i, &plain[n]);
+        if (blank) plain[n] = ' ';
+        i += step == SIZE_MAX ? 1 : step;
+    }
+    phi__secret_add(set, phi__str(plain, n));
+}
+
+/* Where the user and password before the host begin and end; false: there are none. */
+static bool phi__secret_user(phi_str url, size_t *from, size_t *to) {
+    size_t i, at = phi__str_find(url, 0, "://");
+    *from = at == SIZE_MAX ? 0 : at + 3;
+    *to = *from;
+    for (i = *from; i < url.len && url.at[i] != '/' && url.at[i] != '?' && url.at[i] != '#'; i++)
+        if (url.at[i] == '@') *to = i;
+    return *to > *from;
+}
+
+/* One "name=value" of a query, from `at` to *end; where its value begins. */
+static size_t phi__secret_part(phi_str url, size_t at, size_t *end) {
+    size_t eq;
+    *end = at;
+    while (*end < url.len && url.at[*end] != '&' && url.at[*end] != '#') (*end)++;
+    eq = phi__str_find(phi__str(url.at, *end), at, "=");
+    return eq == SIZE_MAX ? at : eq + 1;
+}
+
+static phi_str phi__secret_part_name(phi_str url, size_t at, size_t value) {
+    return phi__str(url.at + at, value > at ? value - at - 1 : 0);
+}
+
+/* Of "AWS4-HMAC-SHA256 Credential=A/..., SignedHeaders=..., Signature=S": A and S. */
+static bool phi__secret_add_aws(phi__secrets *set, phi_str value) {
+    size_t credential = phi__str_find(value, 0, "Credential=");
+    size_t signature = phi__str_find(value, 0, "Signature="), end;
+    if (!phi__str_starts(value, "AWS4-") || credential == SIZE_MAX || signature == SIZE_MAX)
+        return false;
+    credential += sizeof "Credential=" - 1;
+    signature += sizeof "Signature=" - 1;
+    end = phi__str_find(value, credential, "/");
+    if (end != SIZE_MAX) phi__secret_add(set, phi__str(value.at + credential, end - credential));
+    phi__secret_keep(set, phi__str(value.at + signature, value.len - signature), true);
+    return true;
+}
+
+/* "user:password" in base64. */
+static void phi__secret_add_basic(phi__secrets *set, phi_str coded) {
+    phi__buf plain;
+    size_t colon;
+    phi__buf_init(&plain, set->arena->memory);
+    if (phi__base64_decode(&plain, coded)) {
+        phi__secret_add(set, phi__buf_str(&plain));
+        colon = phi__str_find(phi__buf_str(&plain), 0, ":");
+        if (colon != SIZE_MAX)
+            phi__secret_add(set, phi__str(plain.at + colon + 1, plain.len - colon - 1));
+    }
+    if (plain.failed) set->failed = true;
+    phi__buf_free(&plain);
+}
+
+/* "a=1; b=2": the values. */
+static void phi__secret_add_cookies(phi__secrets *set, phi_str value) {
+    size_t at = 0;
+    while (at < value.len) {
+        size_t end = phi__str_find(value, at, ";"), eq;
+        if (end == SIZE_MAX) end = value.len;
+        eq = phi__str_find(phi__str(value.at, end), at, "=");
+        if (eq != SIZE_MAX) phi__secret_add(set, phi__str(value.at + eq + 1, end - eq - 1));
+        at = end + 1;
+    }
+}
+
+/* ---- for the loop and for tapes ---- */
+
+PHI__FN void phi__secret_init(phi__secrets *set, phi_arena *arena) {
+    memset(set, 0, sizeof *set);
+    set->arena = arena;
+}
+
+PHI__FN void phi__secret_add(phi__secrets *set, phi_str secret) {
+    phi__secret_keep(set, secret, false);
+}
+
+PHI__FN void phi__secret_add_key(phi__secrets *set, phi_str key) {
+    size_t at = 0, end;
+    phi__secret_add(set, key);
+    while ((end = phi__str_find(key, at, ":")) != SIZE_MAX) {
+        phi__secret_add(set, phi__str(key.at + at, end - at));
+        at = end + 1;
+    }
+    if (at > 0) phi__secret_add(set, phi__str(key.at + at, key.len - at));
+}
+
+PHI__FN void phi__secret_add_url(phi__secrets *set, phi_str url) {
+    size_t from = 0, to = 0, at, end, value;
+    if (phi__secret_user(url, &from, &to)) {
+        size_t colon = phi__str_find(phi__str(url.at, to), from, ":");
+        phi__secret_add_escaped(set, phi__str(url.at + from, to - from), false);
+        if (colon != SIZE_MAX) {
+            phi__secret_add_escaped(set, phi__str(url.at + from, colon - from), false);
+            phi__secret_add_escaped(set, phi__str(url.at + colon + 1, to - colon - 1), false);
+        }
+    }
+    at = phi__str_find(url, to, "?");
+    for (at = at == SIZE_MAX ? url.len : at + 1; at < url.len && url.at[at - 1] != '#';
+         at = end + 1) {
+        phi_str name, text;
+        value = phi__secret_part(url, at, &end);
+        name = phi__secret_part_name(url, at, value);
+        text = phi__str(url.at + value, end - value);
+        if (phi__secret_plain_query(name)) continue;
+        if (phi__secret_name(name) || phi__secret_looks(text))
+            phi__secret_add_escaped(set, text, true);
+    }
+}
+
+PHI__FN bool phi__secret_add_header(phi__secrets *set, phi_str name, phi_str value) {
+    size_t space;
+    if (phi__secret_plain_header(name)) return false;
+    if (!phi__secret_name(name) && !phi__secret_looks(value)) return false;
+    value = phi__str_trim(value);
+    if (phi__secret_add_aws(set, value)) return true;
+    if (phi__str_find_nocase(name, 0, "cookie") != SIZE_MAX) phi__secret_add_cookies(set, value);
+    space = phi__str_find(value, 0, " "); /* "Bearer key" */
+    if (space != SIZE_MAX && value.len - space > PHI__SECRET_LEAST) {
+        phi_str scheme = phi__str(value.at, space);
+        value = phi__str_trim(phi__str(value.at + space, value.len - space));
+        if (phi__str_is_nocase(scheme, "Basic")) phi__secret_add_basic(set, value);
+    }
+    phi__secret_add(set, value);
+    return true;
+}
+
+PHI__FN void phi__secret_add_request(phi__secrets *set, const phi_request *request) {
+    phi_str name, value;
+    size_t i;
+    phi__secret_add_url(set, phi_request_url(request));
+    for (i = 0; phi_request_header(request, i, &name, &value); i++)
+        (void)phi__secret_add_header(set, name, value);
+}
+
+PHI__FN void phi__secret_put_url(phi__buf *out, phi_str url) {
+    size_t from = 0, to = 0, at, end, value, hash;
+    if (phi__secret_user(url, &from, &to)) {
+        phi__buf_add(out, url.at, from);
+        phi__buf_text(out, "[redacted]");
+    } else
+        to = 0;
+    hash = phi__str_find(url, to, "#");
+    at = phi__str_find(phi__str(url.at, phi__min(hash, url.len)), to, "?");
+    at = at == SIZE_MAX ? phi__min(hash, url.len) : at + 1;
+    phi__buf_add(out, url.at + to, at - to);
+    for (; at < phi__min(hash, url.len); at = end) {
+        value = phi__secret_part(url, at, &end);
+        phi__buf_add(out, url.at + at, value - at);
+        if (phi__secret_plain_query(phi__secret_part_name(url, at, value)))
+            phi__buf_add(out, url.at + value, end - value);
+        else if (end > value)
+            phi__buf_text(out, "[redacted]");
+        if (end < url.len && url.at[end] == '&') phi__buf_char(out, url.at[end++]);
+    }
+    if (hash != SIZE_MAX) phi__buf_text(out, "#[redacted]");
+}
+
+PHI__FN bool phi__secret_hide(const phi__secrets *set, char *at, size_t len,
+                              phi__secret_text kind) {
+    phi_str s = phi__str(at, len);
+    bool found = false;
+    size_t i = 0, from;
+    while (set->count > 0 && i < len) {
+        size_t end = phi__secret_begins(set, at[i]) ? phi__secret_at(set, s, i, kind, &from) : 0;
+        if (end > 0) {
+            memset(at + from, '*', end - from);
+            found = true;
+            i = end;
+        } else if (kind == PHI__SECRET_JSON && at[i] == '\\')
+            i += i + 1 < len && at[i + 1] == 'u' ? 6 : 2;
+        else
+            i++;
+    }
+    return found;
+}
+
+PHI__FN size_t phi__secret_tail(const phi__secrets *set, phi_str text) {
+    size_t most = phi__mul(set->longest, 8), at, i, units; /* base64 of three, escaped by six */
+    for (at = text.len - phi__min(most, text.len); at < text.len; at++) {
+        if (!phi__secret_begins(set, text.at[at])) continue;
+        for (i = 0; i < set->count; i++) {
+            phi__secret_form form = phi__secret_forms(&set->list[i]);
+            do {
+                if (phi__secret_match(&form, text, at, &units) == text.len &&
+                    units < phi__secret_units(&form))
+                    return text.len - at;
+            } while (phi__secret_next(&form));
+        }
+    }
+    return 0;
+}
+
 /* ---- src/io/wake_posix.c ---- */
 
 /* wake_posix.c - the wake-up as an eventfd on Linux, a pipe elsewhere. */
@@ -15413,11 +16045,11 @@ PHI_API double phi_cache_hit_rate(const phi_usage *usage) {
 #endif /* PHI__IMP_MODEL */
 
 #ifdef PHI__IMP_WIRE
-#if PHI__IMP_WIRE != 0x38400473
+#if PHI__IMP_WIRE != 0xcad8be3b
 #error "phi: two versions of src/wire in one file"
 #endif
 #else
-#define PHI__IMP_WIRE 0x38400473
+#define PHI__IMP_WIRE 0xcad8be3b
 
 /* ---- src/wire/claude_in.h ---- */
 
@@ -15480,6 +16112,7 @@ typedef struct phi__draft {
     phi__buf bytes;    /* text, thinking, or arguments */
     phi__buf signature, replay;
     phi__buf id, name;
+    size_t hidden; /* bytes of the id in which no secret stands any more */
 } phi__draft;
 
 typedef struct phi__assembly phi__assembly;
@@ -15500,6 +16133,7 @@ struct phi__assembly {
     phi_usage usage;
     phi_stop_reason stop_reason; /* NONE until known */
     phi__buf raw_stop_reason, model, response_id;
+    size_t hidden;    /* bytes of these three in which no secret stands any more */
     uint64_t id_salt; /* set by the caller: makes invented call ids unique in a session */
     bool respond; /* set by the caller: the first call of PHI_RESPOND_TOOL is the answer's text */
     bool started;
@@ -15533,7 +16167,7 @@ PHI__FN void phi__assembly_close(phi__assembly *a, size_t block);
 PHI__FN void phi__assembly_set(phi__assembly *a, phi__buf *buf, phi_str text);
 
 /* Sets the failure and the stop reason: GUARD_RAIL for CONTENT_FILTER, else ERROR. The first
-   failure stays. Words are copied. */
+   failure stays. Words are copied, without control characters. */
 PHI__FN void phi__assembly_fail(phi__assembly *a, phi_failure_kind kind, bool retryable,
                                 phi_str code, phi_str message);
 /* The same, of all that a failure holds. */
@@ -15549,6 +16183,9 @@ PHI__FN phi_content_kind phi__assembly_kind(const phi__assembly *a, size_t block
    message has, get a new one; where the answer came by a call, the reason is STOP; total_tokens is computed. Want of memory becomes a failure, where
    there is no other. */
 PHI__FN void phi__assembly_finish(phi__assembly *a);
+
+/* Takes secrets out of what is no content: ids, the stop word, the failure. After whatever was put in. */
+PHI__FN void phi__assembly_hide(phi__assembly *a, const phi__secrets *secrets);
 
 /* The message so far, as views into the buffers; `content` must have room for a->count blocks.
    model is what the wire said: the caller puts the name it asked for, the provider and the protocol
@@ -17525,7 +18162,29 @@ PHI__FN void phi__assembly_fail_with(phi__assembly *a, const phi_failure *failur
     for (i = 0; i < 3; i++) /* only now do the bytes stay where they are */
         *to[i] = words->failed || words->at == NULL
                      ? phi__str("", 0)
-                     : phi__str(words->at + at[i], at[i + 1] - at[i]);
+                     : phi__str(words->at + at[i],
+                                phi__words_clean(words->at + at[i], at[i + 1] - at[i]));
+}
+
+static void phi__assembly_hide_buf(phi__buf *buf, const phi__secrets *secrets) {
+    (void)phi__secret_hide(secrets, buf->at, buf->len, PHI__SECRET_WORDS);
+}
+
+PHI__FN void phi__assembly_hide(phi__assembly *a, const phi__secrets *secrets) {
+    size_t i, names = a->raw_stop_reason.len + a->model.len + a->response_id.len;
+    for (i = 0; i < a->count; i++) {
+        phi__draft *d = &a->drafts[i];
+        if (d->hidden == d->id.len) continue;
+        phi__assembly_hide_buf(&d->id, secrets);
+        d->hidden = d->id.len;
+    }
+    if (a->hidden != names) {
+        phi__assembly_hide_buf(&a->raw_stop_reason, secrets);
+        phi__assembly_hide_buf(&a->model, secrets);
+        phi__assembly_hide_buf(&a->response_id, secrets);
+        a->hidden = names;
+    }
+    if (a->failure.kind != PHI_FAILURE_NONE) phi__assembly_hide_buf(&a->failure_words, secrets);
 }
 
 PHI__FN void phi__assembly_fail(phi__assembly *a, phi_failure_kind kind, bool retryable,
@@ -32837,11 +33496,11 @@ PHI_API phi_status phi_thread_fresh(phi_thread *thread) {
 #endif /* PHI__IMP_THREAD */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0xfa70fca5
+#if PHI__IMP_LOOP != 0x1d7d2926
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0xfa70fca5
+#define PHI__IMP_LOOP 0x1d7d2926
 
 /* ---- src/loop/session_in.h ---- */
 
@@ -33319,6 +33978,7 @@ struct phi__run {
     uint32_t shown_for; /* 1 and the compactions before it was made; 0: it was not */
     phi__encoder encoder;
     bool encoding;
+    phi__secrets secrets;        /* that the turn's requests carried, in its arena */
     struct phi__body_hash *hash; /* of the request, in the turn's arena; NULL: not begun */
     uint32_t attempt;            /* retries of this turn's call so far */
     uint32_t delay_ms;
@@ -33729,6 +34389,7 @@ PHI__FN phi__state phi__run_state(phi__run *run, bool *wait);
 PHI__FN phi__state phi__run_hooked(phi__run *run, phi__hooked hooked, phi__state here,
                                    phi__state next, phi__state denied, bool *wait);
 PHI__FN bool phi__run_timer_set(phi__run *run, uint64_t at_us); /* wakes the run */
+PHI__FN void phi__run_rewind(phi__run *run); /* the turn's memory, and what points into it */
 
 /* context.c: the states TRANSFORM and CONVERT */
 PHI__FN phi__state phi__run_transform(phi__run *run, bool *wait);
@@ -34020,15 +34681,26 @@ static void phi__answer_words(const phi_failure *failure, char *out, size_t size
     }
 }
 
+/* Copied, without control characters and without the secrets that the requests carried. */
+static bool phi__answer_keep_words(phi__run *run, phi_arena *arena, phi_str words, phi_str *out) {
+    char *at;
+    if (!phi__arena_str(arena, words, out)) return false;
+    at = (char *)(uintptr_t)out->at;
+    out->len = phi__words_clean(at, out->len);
+    (void)phi__secret_hide(&run->secrets, at, out->len, PHI__SECRET_WORDS);
+    at[out->len] = '\0';
+    return true;
+}
+
 /* A failure that outlives the call: in the thread; the static one when there is no memory. */
 static const phi_failure *phi__answer_keep_failure(phi__run *run, const phi_failure *failure) {
     phi_arena *arena = phi__thread_room(run->agent->thread);
     phi_failure *kept = (phi_failure *)phi_arena_alloc(arena, sizeof *kept);
     if (kept == NULL) return NULL;
     *kept = *failure;
-    if (!phi__arena_str(arena, failure->code, &kept->code) ||
-        !phi__arena_str(arena, failure->message, &kept->message) ||
-        !phi__arena_str(arena, failure->request_id, &kept->request_id))
+    if (!phi__answer_keep_words(run, arena, failure->code, &kept->code) ||
+        !phi__answer_keep_words(run, arena, failure->message, &kept->message) ||
+        !phi__answer_keep_words(run, arena, failure->request_id, &kept->request_id))
         return NULL;
     return kept;
 }
@@ -35396,7 +36068,7 @@ static phi__state phi__compaction_fit(phi__run *run, const phi_compaction_config
     if (phi__compaction_make(run, *config, target) != PHI_OK) return phi__run_no_memory(run);
     if (run->plan != NULL) return PHI__RUN_COMPACT;
     agent->compacted_tokens = agent->thread->fold.tokens;
-    phi__arena_rewind(&run->arena);
+    phi__run_rewind(run);
     return PHI__RUN_TRANSFORM;
 }
 
@@ -35560,7 +36232,7 @@ PHI__FN phi__state phi__run_compacted(phi__run *run, bool *wait) {
     run->listed = NULL;
     if (next == PHI__RUN_TRANSFORM) {
         run->idle_compactions = 0;
-        phi__arena_rewind(&run->arena);
+        phi__run_rewind(run);
     }
     return next;
 }
@@ -37747,6 +38419,18 @@ static phi_status phi__call_status(phi_status status) {
     }
 }
 
+/* What must not come back in an error. False: no memory. */
+static bool phi__call_note_secrets(phi__run *run) {
+    const phi__agent *agent = run->agent;
+    phi__secrets *secrets = &run->secrets;
+    if (!phi__provider_in_process(agent)) phi__secret_add_request(secrets, &run->encoder.request);
+    phi__secret_add_key(secrets, phi_str_of(run->ask.model->api_key));
+    phi__secret_add_key(secrets, phi_str_of(agent->model.api_key));
+    if (agent->rt->http != NULL)
+        phi__secret_add_url(secrets, phi_str_of(phi__http_proxy(agent->rt->http)));
+    return !secrets->failed;
+}
+
 static phi__state phi__call_open_provider(phi__run *run) {
     phi_failure failure;
     phi_status status;
@@ -37764,7 +38448,7 @@ PHI__FN phi__state phi__run_send(phi__run *run, bool *wait) {
     phi__agent *agent = run->agent;
     phi_status status;
     if (run->cancelled) return PHI__RUN_TURN_END;
-    if (!phi__call_prepare(run)) return phi__run_no_memory(run);
+    if (!phi__call_prepare(run) || !phi__call_note_secrets(run)) return phi__run_no_memory(run);
     if (phi__provider_in_process(agent)) return phi__call_open_provider(run);
     status = phi__xfer_open(agent->rt, &agent->memory, &run->encoder.request, &agent->deadlines,
                             agent->max_response_bytes, phi__call_ready, run, &run->transfer);
@@ -37974,6 +38658,7 @@ static phi__state phi__call_whole(phi__run *run, int http_status) {
     phi__assembly *assembly = &run->answer->assembly;
     phi_failure failure;
     if (run->lost || assembly->no_memory) return phi__run_no_memory(run);
+    phi__assembly_hide(assembly, &run->secrets);
     phi__assembly_finish(assembly);
     if (!phi__fields_tell(run, true)) return PHI__RUN_OVER;
     if (run->lost || assembly->no_memory) return phi__run_no_memory(run);
@@ -38038,6 +38723,7 @@ static void phi__call_event(phi__run *run, const phi__sse_event *event) {
     run->alive = false;
     run->answer->viewed = false;
     run->agent->codec->event(run->decoder, &run->answer->assembly, event->name, event->data);
+    phi__assembly_hide(&run->answer->assembly, &run->secrets);
     if (run->alive) phi__xfer_alive(run->transfer);
 }
 
@@ -39138,6 +39824,7 @@ static phi__run *phi__run_make(phi__agent *agent, const phi__run_order *order) {
                    : order->continuation == PHI_CONTINUATION_BRANCH ? PHI_TRIGGER_BRANCH
                                                                     : PHI_TRIGGER_CONTINUATION;
     phi_arena_init(&run->arena, &agent->memory, 512);
+    phi__secret_init(&run->secrets, &run->arena);
     phi__decision_init(&run->decision, run, NULL);
     phi__buf_init(&run->filter_text, &agent->memory);
     phi__buf_init(&run->warnings, &agent->memory);
@@ -40806,9 +41493,14 @@ static phi__state phi__turn_before(phi__run *run, bool *wait) {
     return phi__run_hooked(run, hooked, PHI__RUN_BEFORE_TURN, PHI__RUN_TURN, PHI__RUN_TURN, wait);
 }
 
+PHI__FN void phi__run_rewind(phi__run *run) {
+    phi__arena_rewind(&run->arena);
+    phi__secret_init(&run->secrets, &run->arena);
+}
+
 /* What belongs to one turn begins anew. */
 static void phi__turn_clear(phi__run *run) {
-    phi__arena_rewind(&run->arena);
+    phi__run_rewind(run);
     memset(&run->turn_usage, 0, sizeof run->turn_usage);
     run->reply = NULL;
     run->steered = run->skipping = run->answered = run->refused = run->fresh = false;
@@ -41636,11 +42328,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0x150bd0e8
+#if PHI__IMP_AGENT != 0xe2a79696
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0x150bd0e8
+#define PHI__IMP_AGENT 0xe2a79696
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -43562,6 +44254,15 @@ static void phi__ej_api(phi__event_writer *w, phi_str protocol) {
     phi__buf_char(&w->out, '"');
 }
 
+static void phi__ej_url(phi__event_writer *w, const char *key, const char *url) {
+    phi__buf clean;
+    phi__buf_init(&clean, w->out.memory);
+    phi__secret_put_url(&clean, phi_str_of(url));
+    phi__ej_str(w, key, phi__buf_str(&clean));
+    if (clean.failed) w->out.failed = true;
+    phi__buf_free(&clean);
+}
+
 /* LoopConfigSnapshot: what the run was asked with. */
 static void phi__ej_snapshot(phi__event_writer *w) {
     static const char *const levels[] = {"off", "minimal", "low", "medium", "high"};
@@ -43575,7 +44276,7 @@ static void phi__ej_snapshot(phi__event_writer *w) {
     phi__ej_option(w, "config_id", agent->segment_given ? agent->segment : phi__str(NULL, 0));
     phi__ej_str(w, "name", phi_str_of(model->name));
     phi__ej_api(w, phi_str_of(model->protocol));
-    phi__ej_str(w, "base_url", phi_str_of(model->base_url));
+    phi__ej_url(w, "base_url", model->base_url);
     phi__ej_bool(w, "reasoning", model->reasoning);
     phi__ej_u64(w, "context_window", model->context_window);
     phi__ej_u64(w, "max_tokens", agent->max_tokens != 0 ? agent->max_tokens : model->max_tokens);
@@ -46513,11 +47214,11 @@ PHI_API phi_status phi_summarize(phi_agent handle, uint64_t from_seq, uint64_t t
 #endif /* PHI__IMP_AGENT */
 
 #ifdef PHI__IMP_SESSION
-#if PHI__IMP_SESSION != 0x5d365001
+#if PHI__IMP_SESSION != 0x7527c1c4
 #error "phi: two versions of src/session in one file"
 #endif
 #else
-#define PHI__IMP_SESSION 0x5d365001
+#define PHI__IMP_SESSION 0x7527c1c4
 
 /* ---- src/session/file_store_in.h ---- */
 
@@ -46636,7 +47337,7 @@ PHI__FN phi_status phi__fs_remove_thread(void *user_data, const char *thread_id,
 #define PHI_SESSION_REPLAY_IN_H
 
 
-enum { PHI__TAPE_VERSION = 1, PHI__SECRETS_MOST = 64, PHI__SECRET_LEAST = 8 };
+enum { PHI__TAPE_VERSION = 1, PHI__TAPE_SECRETS_MOST = 64 };
 
 typedef enum phi__tape_kind {
     PHI__TAPE_NONE = 0,
@@ -46695,8 +47396,8 @@ typedef struct phi__tape {
     phi__tape_flow *flows;
     size_t flow_count, flow_cap;
     uint64_t requests;
-    phi_str *secrets; /* of PHI__SECRETS_MOST; NULL: none yet */
-    size_t secret_count;
+    phi__secrets secrets;
+    phi_arena secret_arena;
     phi__buf line, bytes; /* being written; being pushed */
     /* recording */
     bool touched, more;
@@ -46736,18 +47437,12 @@ PHI__FN phi_status phi__tape_settle(phi__toolcall *call, const phi_message *resu
 PHI__FN void phi__tape_put_result(phi__tape *tape, phi__buf *line, const phi__toolcall *call,
                                   const phi_message *result);
 
-/* tape_secret.c */
-PHI__FN void phi__secret_add(phi__tape *tape, phi_str secret);
-PHI__FN bool phi__secret_header(phi_str name);
-PHI__FN void phi__secret_value(phi__tape *tape, phi_str value); /* of such a header */
-/* Puts asterisks in the place of secrets. */
-PHI__FN bool phi__secret_hide(const phi__tape *tape, char *at, size_t len);
-/* How many bytes at the end of a text may be the beginning of a secret. */
-PHI__FN size_t phi__secret_tail(const phi__tape *tape, phi_str text);
-/* A URL without what is secret in it; that is taken note of. */
-PHI__FN void phi__secret_url(phi__tape *tape, phi__buf *out, phi_str url);
+/* tape_secret.c: keys and the like are on no tape. Texts without what is secret in them; that is taken note of. */
+PHI__FN void phi__tape_secrets(phi__tape *tape, const char *const *secrets); /* NULL-ended */
+PHI__FN void phi__tape_put_url(phi__tape *tape, phi__buf *line, phi_str url);
+PHI__FN void phi__tape_put_headers(phi__tape *tape, phi__buf *line, const phi_request *request);
 /* Header lines of an answer, without its cookies. */
-PHI__FN void phi__secret_cookies(phi__buf *out, phi_str headers);
+PHI__FN void phi__tape_put_head(phi__tape *tape, phi__buf *line, phi_str headers);
 
 /* tape_record.c, tape_play.c */
 PHI__FN void phi__tape_record_init(phi__tape *tape);
@@ -50258,6 +50953,15 @@ static void phi__sw_some(phi__session_writer *w, const char *key, phi_str value)
     if (value.len > 0) phi__sw_str(w, key, value);
 }
 
+static void phi__sw_url(phi__session_writer *w, const char *key, phi_str url) {
+    phi__buf clean;
+    phi__buf_init(&clean, w->out.memory);
+    phi__secret_put_url(&clean, url);
+    phi__sw_some(w, key, phi__buf_str(&clean));
+    if (clean.failed) w->out.failed = true;
+    phi__buf_free(&clean);
+}
+
 static void phi__sw_config(phi__session_writer *w, const phi_loop_config *config) {
     if (config == NULL) {
         phi__sw_null(w, "config");
@@ -50269,7 +50973,7 @@ static void phi__sw_config(phi__session_writer *w, const phi_loop_config *config
     phi__sw_option(w, "config_id", config->config_id);
     phi__sw_some(w, "name", config->name);
     phi__sw_some(w, "api", config->api);
-    phi__sw_some(w, "base_url", config->base_url);
+    phi__sw_url(w, "base_url", config->base_url);
     if (config->has_reasoning) phi__sw_bool(w, "reasoning", config->reasoning);
     if (config->has_context_window) phi__sw_u64(w, "context_window", config->context_window);
     if (config->has_max_tokens) phi__sw_u64(w, "max_tokens", config->max_tokens);
@@ -51272,7 +51976,8 @@ PHI__FN phi__buf *phi__tape_begin_line(phi__tape *tape, const char *kind) {
 PHI__FN void phi__tape_end_line(phi__tape *tape) {
     phi__buf *line = &tape->line;
     if (tape->failed != PHI_OK || tape->over) return;
-    if (!line->failed) (void)phi__secret_hide(tape, line->at, line->len);
+    if (!line->failed)
+        (void)phi__secret_hide(&tape->secrets, line->at, line->len, PHI__SECRET_JSON);
     if (!line->failed)
         phi__buf_printf(line, ",\"sum\":\"%08lx\"}\n",
                         (unsigned long)phi__crc32(0, line->at, line->len));
@@ -51291,22 +51996,6 @@ PHI__FN void phi__tape_put_str(phi__buf *line, const char *key, phi_str text) {
 PHI__FN void phi__tape_put_num(phi__buf *line, const char *key, uint64_t n) {
     phi__json_put_key(line, phi_str_of(key));
     phi__json_put_u64(line, n);
-}
-
-static void phi__tape_put_headers(phi__tape *tape, phi__buf *line, const phi_request *request) {
-    phi_str name, value;
-    size_t i;
-    phi__json_put_key(line, phi_str_of("headers"));
-    phi__buf_char(line, '{');
-    for (i = 0; phi_request_header(request, i, &name, &value); i++) {
-        phi__json_put_key(line, name);
-        if (phi__secret_header(name)) {
-            phi__secret_value(tape, value);
-            value = phi_str_of("[redacted]");
-        }
-        phi__json_put_str(line, value);
-    }
-    phi__buf_char(line, '}');
 }
 
 /* Its hash, and the whole of it where that is wanted. */
@@ -51335,13 +52024,8 @@ static void phi__tape_put_body(phi__tape *tape, phi__buf *line, const phi_reques
 
 PHI__FN void phi__tape_put_request(phi__tape *tape, phi__buf *line, const phi_request *request,
                                    bool whole) {
-    phi__buf url;
-    phi__buf_init(&url, &tape->memory);
-    phi__secret_url(tape, &url, phi_request_url(request));
     phi__tape_put_str(line, "method", phi_request_method(request));
-    phi__tape_put_str(line, "url", phi__buf_str(&url));
-    line->failed = line->failed || url.failed;
-    phi__buf_free(&url);
+    phi__tape_put_url(tape, line, phi_request_url(request));
     phi__tape_put_headers(tape, line, request);
     phi__tape_put_body(tape, line, request, whole);
 }
@@ -51402,6 +52086,8 @@ PHI__FN phi__tape *phi__tape_new(const phi_tape_desc *desc) {
     phi__buf_init(&tape->bytes, &tape->memory);
     phi_arena_init(&tape->arena, &tape->memory, 0);
     phi_arena_init(&tape->words, &tape->memory, 0);
+    phi_arena_init(&tape->secret_arena, &tape->memory, 0);
+    phi__secret_init(&tape->secrets, &tape->secret_arena);
     tape->base.random_fn = phi__tape_random;
     return tape;
 }
@@ -51416,12 +52102,10 @@ static void phi__tape_divergence_of(const phi__tape *tape, phi_tape_divergence *
 
 PHI_API phi_tape *phi_tape_record(const phi_tape_desc *desc) {
     phi__tape *tape;
-    size_t i;
     if (desc == NULL || desc->write_fn == NULL) return NULL;
     tape = phi__tape_new(desc);
     if (tape == NULL) return NULL;
-    for (i = 0; desc->secrets != NULL && desc->secrets[i] != NULL; i++)
-        phi__secret_add(tape, phi_str_of(desc->secrets[i]));
+    phi__tape_secrets(tape, desc->secrets);
     phi__tape_record_init(tape);
     return &tape->base;
 }
@@ -51429,7 +52113,6 @@ PHI_API phi_tape *phi_tape_record(const phi_tape_desc *desc) {
 PHI_API phi_tape *phi_tape_play(const phi_tape_desc *desc, phi_str text, phi_parse_error *error) {
     phi_tape_desc none;
     phi__tape *tape;
-    size_t i;
     memset(&none, 0, sizeof none);
     if (desc == NULL) desc = &none;
     if (error != NULL) {
@@ -51438,8 +52121,7 @@ PHI_API phi_tape *phi_tape_play(const phi_tape_desc *desc, phi_str text, phi_par
     }
     tape = phi__tape_new(desc);
     if (tape == NULL) return NULL;
-    for (i = 0; desc->secrets != NULL && desc->secrets[i] != NULL; i++)
-        phi__secret_add(tape, phi_str_of(desc->secrets[i]));
+    phi__tape_secrets(tape, desc->secrets);
     if (tape->failed != PHI_OK || phi__tape_read(tape, text, error) != PHI_OK) {
         phi_tape_free(&tape->base);
         return NULL;
@@ -51484,14 +52166,12 @@ PHI_API void phi_tape_free(phi_tape *base) {
         phi__buf_free(&tape->flows[i].carry);
     }
     phi__free(&tape->memory, tape->flows, tape->flow_cap * sizeof *tape->flows);
-    for (i = 0; i < tape->secret_count; i++)
-        phi__free(&tape->memory, (void *)(uintptr_t)tape->secrets[i].at, tape->secrets[i].len);
-    phi__free(&tape->memory, tape->secrets, PHI__SECRETS_MOST * sizeof *tape->secrets);
     phi__free(&tape->memory, tape->index, tape->cap * sizeof *tape->index);
     phi__buf_free(&tape->line);
     phi__buf_free(&tape->bytes);
     phi_arena_free(&tape->arena);
     phi_arena_free(&tape->words);
+    phi_arena_free(&tape->secret_arena);
     (void)allocator.realloc_fn(allocator.user_data, tape, sizeof *tape, 0);
 }
 
@@ -52124,7 +52804,7 @@ static const phi_json *phi__play_request(phi__tape *tape, phi_arena *arena,
     phi__tape_put_request(tape, line, request, true);
     phi__buf_char(line, '}');
     if (line->failed) return NULL;
-    (void)phi__secret_hide(tape, line->at, line->len);
+    (void)phi__secret_hide(&tape->secrets, line->at, line->len, PHI__SECRET_JSON);
     return phi_json_parse(arena, phi__buf_str(line), 0, &root, NULL) == PHI_OK ? root : NULL;
 }
 
@@ -52608,13 +53288,10 @@ static phi_status phi__record_head_now(phi__tape *tape, phi__tape_flow *flow) {
     phi__buf *line;
     flow->held_head = false;
     phi__record_touch(&tape->base);
-    (void)phi__secret_hide(tape, flow->head.at, flow->head.len);
-    phi__buf_clear(&tape->bytes);
-    phi__secret_cookies(&tape->bytes, phi__buf_str(&flow->head));
+    (void)phi__secret_hide(&tape->secrets, flow->head.at, flow->head.len, PHI__SECRET_BYTES);
     line = phi__record_flow_line(tape, "head", flow->x);
     phi__tape_put_num(line, "status", (uint64_t)(flow->http_status > 0 ? flow->http_status : 0));
-    phi__tape_put_str(line, "headers", phi__buf_str(&tape->bytes));
-    line->failed = line->failed || tape->bytes.failed;
+    phi__tape_put_head(tape, line, phi__buf_str(&flow->head));
     phi__tape_end_line(tape);
     status = phi__xfer_head_now(flow->xfer, flow->http_status, flow->head.at, flow->head.len);
     phi__buf_clear(&flow->head);
@@ -52655,15 +53332,15 @@ static phi_status phi__record_pass(phi__tape *tape, phi__tape_flow *flow, phi_st
     phi_status status = PHI_OK;
     size_t tail;
     phi_str bytes = more;
-    if (tape->secret_count > 0) {
+    if (tape->secrets.count > 0) {
         phi__buf_clear(&tape->bytes);
         phi__buf_add_str(&tape->bytes, phi__buf_str(&flow->carry));
         phi__buf_add(&tape->bytes, more.at, more.len);
         if (tape->bytes.failed) return PHI_FULL;
-        (void)phi__secret_hide(tape, tape->bytes.at, tape->bytes.len);
+        (void)phi__secret_hide(&tape->secrets, tape->bytes.at, tape->bytes.len, PHI__SECRET_BYTES);
         bytes = phi__buf_str(&tape->bytes);
     }
-    tail = last ? 0 : phi__secret_tail(tape, bytes);
+    tail = last ? 0 : phi__secret_tail(&tape->secrets, bytes);
     if (bytes.len > tail) {
         status = phi__xfer_push_now(flow->xfer, bytes.at, bytes.len - tail);
         if (status != PHI_OK) return status;
@@ -52712,7 +53389,7 @@ static phi_status phi__record_end(phi_tape *base, phi_xfer xfer, phi_status stat
         (void)snprintf(flow->words, sizeof flow->words, "%.*s",
                        (int)phi__utf8_cut(phi_str_of(words), sizeof flow->words - 1),
                        words != NULL ? words : "");
-        (void)phi__secret_hide(tape, flow->words, strlen(flow->words));
+        (void)phi__secret_hide(&tape->secrets, flow->words, strlen(flow->words), PHI__SECRET_WORDS);
     }
     return tape->letting ? phi__record_end_now(tape, flow) : PHI_OK;
 }
@@ -52788,7 +53465,7 @@ static phi_status phi__record_result_now(phi__tape *tape, phi__toolcall *call,
     size_t before;
     phi__tape_put_result(tape, line, call, message);
     before = line->len;
-    if (!line->failed && phi__secret_hide(tape, line->at, line->len)) {
+    if (!line->failed && phi__secret_hide(&tape->secrets, line->at, line->len, PHI__SECRET_JSON)) {
         phi__tape_line own;
         const phi_json *root;
         memset(&own, 0, sizeof own);
@@ -52953,126 +53630,45 @@ PHI__FN void phi__tape_record_init(phi__tape *tape) {
 
 /* tape_secret.c - what must not be on a tape: keys, in headers, URLs, and wherever else their text appears.
 
-   In headers and URLs a secret is told by its name. Its text is kept, and asterisks of the same length stand for it in all
-   that comes later: in answers that repeat it, and in results of tools. */
+   Asterisks of the same length stand for a secret in all that comes after it was sent: in answers that repeat it, and in
+   results of tools (io/secret_in.h). */
 
-static const char *const phi__secret_words[] = {"auth",    "api-key", "apikey",    "token",
-                                                "secret",  "cookie",  "signature", "credential",
-                                                "api_key", "passw"};
+/* Better no recording than one with a key in it. */
+static void phi__tape_secrets_kept(phi__tape *tape) {
+    if (tape->secrets.failed || tape->secrets.count > PHI__TAPE_SECRETS_MOST)
+        tape->failed = PHI_NO_MEMORY;
+}
 
-static bool phi__secret_name(phi_str name) {
+PHI__FN void phi__tape_secrets(phi__tape *tape, const char *const *secrets) {
+    for (; secrets != NULL && *secrets != NULL; secrets++)
+        phi__secret_add(&tape->secrets, phi_str_of(*secrets));
+    phi__tape_secrets_kept(tape);
+}
+
+PHI__FN void phi__tape_put_url(phi__tape *tape, phi__buf *line, phi_str url) {
+    phi__buf_clear(&tape->bytes);
+    phi__secret_add_url(&tape->secrets, url);
+    phi__tape_secrets_kept(tape);
+    phi__secret_put_url(&tape->bytes, url);
+    phi__tape_put_str(line, "url", phi__buf_str(&tape->bytes));
+    line->failed = line->failed || tape->bytes.failed;
+}
+
+PHI__FN void phi__tape_put_headers(phi__tape *tape, phi__buf *line, const phi_request *request) {
+    phi_str name, value;
     size_t i;
-    for (i = 0; i < PHI__COUNT(phi__secret_words); i++)
-        if (phi__str_find_nocase(name, 0, phi__secret_words[i]) != SIZE_MAX) return true;
-    return phi__str_is_nocase(name, "key");
-}
-
-PHI__FN bool phi__secret_header(phi_str name) { return phi__secret_name(name); }
-
-static void phi__secret_keep(phi__tape *tape, phi_str secret) {
-    char *copy = (char *)phi__alloc(&tape->memory, secret.len);
-    if (tape->secrets == NULL)
-        tape->secrets =
-            (phi_str *)phi__alloc(&tape->memory, PHI__SECRETS_MOST * sizeof *tape->secrets);
-    if (copy == NULL || tape->secrets == NULL || tape->secret_count == PHI__SECRETS_MOST) {
-        phi__free(&tape->memory, copy, secret.len);
-        tape->failed = PHI_NO_MEMORY; /* better no recording than one with a key in it */
-        return;
+    phi__json_put_key(line, phi_str_of("headers"));
+    phi__buf_char(line, '{');
+    for (i = 0; phi_request_header(request, i, &name, &value); i++) {
+        phi__json_put_key(line, name);
+        if (phi__secret_add_header(&tape->secrets, name, value)) value = phi_str_of("[redacted]");
+        phi__json_put_str(line, value);
     }
-    memcpy(copy, secret.at, secret.len);
-    tape->secrets[tape->secret_count++] = phi__str(copy, secret.len);
+    phi__buf_char(line, '}');
+    phi__tape_secrets_kept(tape);
 }
 
-PHI__FN void phi__secret_add(phi__tape *tape, phi_str secret) {
-    size_t i;
-    if (secret.len < PHI__SECRET_LEAST) return;
-    for (i = 0; i < tape->secret_count; i++)
-        if (phi_str_equal(tape->secrets[i], secret)) return;
-    phi__secret_keep(tape, secret);
-}
-
-PHI__FN void phi__secret_value(phi__tape *tape, phi_str value) {
-    size_t space = phi__str_find(value, 0, " "); /* "Bearer key" */
-    if (space < value.len) value = phi__str(value.at + space + 1, value.len - space - 1);
-    phi__secret_add(tape, phi__str_trim(value));
-}
-
-static bool phi__secret_hide_one(phi_str secret, char *at, size_t len) {
-    bool found = false;
-    char *end = at + len;
-    while ((size_t)(end - at) >= secret.len) {
-        char *first = (char *)memchr(at, secret.at[0], (size_t)(end - at) - secret.len + 1);
-        if (first == NULL) break;
-        at = first + 1;
-        if (memcmp(first, secret.at, secret.len) != 0) continue;
-        memset(first, '*', secret.len);
-        at = first + secret.len;
-        found = true;
-    }
-    return found;
-}
-
-PHI__FN bool phi__secret_hide(const phi__tape *tape, char *at, size_t len) {
-    bool found = false;
-    size_t i;
-    for (i = 0; i < tape->secret_count; i++)
-        found = phi__secret_hide_one(tape->secrets[i], at, len) || found;
-    return found;
-}
-
-PHI__FN size_t phi__secret_tail(const phi__tape *tape, phi_str text) {
-    size_t i, best = 0;
-    for (i = 0; i < tape->secret_count; i++) {
-        phi_str s = tape->secrets[i];
-        size_t n = phi__min(s.len - 1, text.len);
-        while (n > best && memcmp(text.at + text.len - n, s.at, n) != 0) n--;
-        best = phi__max(best, n);
-    }
-    return best;
-}
-
-/* One "name=value" of a query. */
-static void phi__secret_query(phi__tape *tape, phi__buf *out, phi_str part) {
-    size_t eq = phi__str_find(part, 0, "=");
-    if (eq >= part.len || !phi__secret_name(phi__str(part.at, eq))) {
-        phi__buf_add_str(out, part);
-        return;
-    }
-    phi__secret_add(tape, phi__str(part.at + eq + 1, part.len - eq - 1));
-    phi__buf_add(out, part.at, eq + 1);
-    phi__buf_text(out, "[redacted]");
-}
-
-/* Where the user and password before the host begin and end; false: there are none. */
-static bool phi__secret_user(phi_str url, size_t *from, size_t *to) {
-    size_t scheme = phi__str_find(url, 0, "://"), at, slash;
-    if (scheme >= url.len) return false;
-    *from = scheme + 3;
-    slash = phi__str_find(url, *from, "/");
-    at = phi__str_find(phi__str(url.at, phi__min(slash, url.len)), *from, "@");
-    *to = at;
-    return at < url.len;
-}
-
-PHI__FN void phi__secret_url(phi__tape *tape, phi__buf *out, phi_str url) {
-    size_t from = 0, to = 0, at, end;
-    if (phi__secret_user(url, &from, &to)) {
-        phi__secret_add(tape, phi__str(url.at + from, to - from));
-        phi__buf_add(out, url.at, from);
-        phi__buf_text(out, "[redacted]");
-        url = phi__str(url.at + to, url.len - to);
-    }
-    at = phi__min(phi__str_find(url, 0, "?"), url.len);
-    if (at > 0) phi__buf_add(out, url.at, at);
-    while (at < url.len) { /* at a "?" or "&" */
-        phi__buf_char(out, url.at[at++]);
-        end = phi__min(phi__str_find(url, at, "&"), url.len);
-        phi__secret_query(tape, out, phi__str(url.at + at, end - at));
-        at = end;
-    }
-}
-
-PHI__FN void phi__secret_cookies(phi__buf *out, phi_str headers) {
+static void phi__tape_drop_cookies(phi__buf *out, phi_str headers) {
     while (headers.len > 0) {
         size_t end = phi__str_find(headers, 0, "\n");
         size_t n = end < headers.len ? end + 1 : headers.len;
@@ -53085,6 +53681,13 @@ PHI__FN void phi__secret_cookies(phi__buf *out, phi_str headers) {
             phi__buf_add_str(out, one);
         headers = phi__str(headers.at + n, headers.len - n);
     }
+}
+
+PHI__FN void phi__tape_put_head(phi__tape *tape, phi__buf *line, phi_str headers) {
+    phi__buf_clear(&tape->bytes);
+    phi__tape_drop_cookies(&tape->bytes, headers);
+    phi__tape_put_str(line, "headers", phi__buf_str(&tape->bytes));
+    line->failed = line->failed || tape->bytes.failed;
 }
 
 #endif /* PHI__IMP_SESSION */

@@ -491,11 +491,11 @@ PHI_API phi_status phi_schema_valid(const phi_json *schema, phi_schema_error *er
 #endif
 
 #ifdef PHI__IMP_BASE
-#if PHI__IMP_BASE != 0xaa499ff5
+#if PHI__IMP_BASE != 0xc9062e56
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__IMP_BASE 0xaa499ff5
+#define PHI__IMP_BASE 0xc9062e56
 
 /* ---- src/base/base_in.h ---- */
 
@@ -840,6 +840,22 @@ PHI__FN void phi__utf8_repair(phi__buf *out, phi_str s);
 
 /* Writes a code point (a surrogate or one past U+10FFFF becomes U+FFFD); 1 to 4 bytes. */
 PHI__FN size_t phi__utf8_put(char out[4], uint32_t code);
+
+#endif
+
+/* ---- src/base/words_in.h ---- */
+
+/* words_in.h - words made of bytes that a server or a file system gave. */
+#ifndef PHI_BASE_WORDS_IN_H
+#define PHI_BASE_WORDS_IN_H
+
+
+/* Makes bytes fit for a terminal, in place: valid UTF-8 without control characters but newline and tab. CR LF becomes
+   LF; any other control character (U+0000 to U+001F, U+007F to U+009F), any that changes the direction of what follows,
+   and any byte that is no UTF-8 becomes '?'. Returns the length, which is not greater. */
+PHI__FN size_t phi__words_clean(char *at, size_t len);
+/* The same for one line: newline and tab become '?', too. */
+PHI__FN size_t phi__words_clean_line(char *at, size_t len);
 
 #endif
 
@@ -1966,6 +1982,55 @@ PHI__FN size_t phi__utf8_put(char out[4], uint32_t code) {
     out[3] = (char)(0x80 | (code & 0x3F));
     return 4;
 }
+
+/* ---- src/base/words.c ---- */
+
+/* words.c - '?' stands for what a terminal would act on, as ls does it. */
+
+
+/* Length of the valid sequence at `at`, or 0. */
+static size_t phi__words_sequence(const char *at, size_t left) {
+    unsigned char lead = (unsigned char)*at;
+    size_t n = lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+    return n <= left && phi__utf8_valid(phi__str(at, n)) == n ? n : 0;
+}
+
+/* Controls of one byte; C1 (C2 80 to C2 9F); U+202A to U+202E, U+2066 to U+2069 (E2 80 AA.., E2 81 A6..). */
+static bool phi__words_bad(const char *at, size_t n) {
+    unsigned char a = (unsigned char)at[0], b = n > 1 ? (unsigned char)at[1] : 0;
+    unsigned char c = n > 2 ? (unsigned char)at[2] : 0;
+    if (n == 1) return a < 0x20 || a == 0x7F;
+    if (n == 2) return a == 0xC2 && b < 0xA0;
+    return n == 3 && a == 0xE2 &&
+           ((b == 0x80 && c >= 0xAA && c <= 0xAE) || (b == 0x81 && c >= 0xA6 && c <= 0xA9));
+}
+
+static size_t phi__words_put(char *at, size_t len, bool line) {
+    size_t i = 0, out = 0, n;
+    while (i < len) {
+        bool stays = !line && (at[i] == '\n' || at[i] == '\t');
+        if (!line && at[i] == '\r' && i + 1 < len && at[i + 1] == '\n') {
+            i++;
+            continue;
+        }
+        n = phi__words_sequence(at + i, len - i);
+        if (n == 0 || (!stays && phi__words_bad(at + i, n))) {
+            at[out++] = '?';
+            i += n > 0 ? n : 1;
+            continue;
+        }
+        memmove(at + out, at + i, n);
+        out += n;
+        i += n;
+    }
+    return out;
+}
+
+/* ---- for whoever makes words ---- */
+
+PHI__FN size_t phi__words_clean(char *at, size_t len) { return phi__words_put(at, len, false); }
+
+PHI__FN size_t phi__words_clean_line(char *at, size_t len) { return phi__words_put(at, len, true); }
 
 #endif /* PHI__IMP_BASE */
 

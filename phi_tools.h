@@ -47,7 +47,7 @@
 #if PHI__PUB_IO != 0x3bd53fc4
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_MODEL != 0x720cb74f
+#if PHI__PUB_MODEL != 0xe407f4dd
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_WIRE != 0xdd04ad5e
@@ -62,7 +62,7 @@
 #if PHI__PUB_AGENT != 0x300d9284
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_SESSION != 0x65484456
+#if PHI__PUB_SESSION != 0x0124d59c
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 

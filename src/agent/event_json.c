@@ -6,6 +6,7 @@
 #include "agent/agent_in.h"
 #include "agent/event_in.h"
 #include "base/date_in.h"
+#include "io/secret_in.h"
 #include "model/message_in.h"
 #include "text/json_in.h"
 
@@ -141,6 +142,15 @@ static void phi__ej_api(phi__event_writer *w, phi_str protocol) {
     phi__buf_char(&w->out, '"');
 }
 
+static void phi__ej_url(phi__event_writer *w, const char *key, const char *url) {
+    phi__buf clean;
+    phi__buf_init(&clean, w->out.memory);
+    phi__secret_put_url(&clean, phi_str_of(url));
+    phi__ej_str(w, key, phi__buf_str(&clean));
+    if (clean.failed) w->out.failed = true;
+    phi__buf_free(&clean);
+}
+
 /* LoopConfigSnapshot: what the run was asked with. */
 static void phi__ej_snapshot(phi__event_writer *w) {
     static const char *const levels[] = {"off", "minimal", "low", "medium", "high"};
@@ -154,7 +164,7 @@ static void phi__ej_snapshot(phi__event_writer *w) {
     phi__ej_option(w, "config_id", agent->segment_given ? agent->segment : phi__str(NULL, 0));
     phi__ej_str(w, "name", phi_str_of(model->name));
     phi__ej_api(w, phi_str_of(model->protocol));
-    phi__ej_str(w, "base_url", phi_str_of(model->base_url));
+    phi__ej_url(w, "base_url", model->base_url);
     phi__ej_bool(w, "reasoning", model->reasoning);
     phi__ej_u64(w, "context_window", model->context_window);
     phi__ej_u64(w, "max_tokens", agent->max_tokens != 0 ? agent->max_tokens : model->max_tokens);

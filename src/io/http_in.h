@@ -44,6 +44,9 @@ PHI__FN const phi_transport *phi__http_transport(phi__http *http);
    which the connection is kept for the first request. PHI_BUSY: max_connections are in use. */
 PHI__FN phi_status phi__http_warm(phi__http *http, phi_str url);
 
+/* The proxy's URL, or NULL. */
+PHI__FN const char *phi__http_proxy(const phi__http *http);
+
 /* What is still going: transfers, removals. Zero means free costs nothing. */
 PHI__FN size_t phi__http_pending(const phi__http *http);
 

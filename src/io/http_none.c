@@ -24,6 +24,11 @@ PHI__FN phi_status phi__http_warm(phi__http *http, phi_str url) {
     return PHI_UNSUPPORTED;
 }
 
+PHI__FN const char *phi__http_proxy(const phi__http *http) {
+    (void)http;
+    return NULL;
+}
+
 PHI__FN size_t phi__http_pending(const phi__http *http) {
     (void)http;
     return 0;

@@ -4,6 +4,7 @@
    A failed attempt that nobody has seen anything of leaves no trace but PHI_EV_RETRY; one whose beginning
    was told is retracted first. */
 #include "base/utf8_in.h"
+#include "base/words_in.h"
 #include "loop/loop_in.h"
 #include "loop/provider_in.h"
 #include "wire/hash_in.h"
@@ -54,15 +55,26 @@ static void phi__answer_words(const phi_failure *failure, char *out, size_t size
     }
 }
 
+/* Copied, without control characters and without the secrets that the requests carried. */
+static bool phi__answer_keep_words(phi__run *run, phi_arena *arena, phi_str words, phi_str *out) {
+    char *at;
+    if (!phi__arena_str(arena, words, out)) return false;
+    at = (char *)(uintptr_t)out->at;
+    out->len = phi__words_clean(at, out->len);
+    (void)phi__secret_hide(&run->secrets, at, out->len, PHI__SECRET_WORDS);
+    at[out->len] = '\0';
+    return true;
+}
+
 /* A failure that outlives the call: in the thread; the static one when there is no memory. */
 static const phi_failure *phi__answer_keep_failure(phi__run *run, const phi_failure *failure) {
     phi_arena *arena = phi__thread_room(run->agent->thread);
     phi_failure *kept = (phi_failure *)phi_arena_alloc(arena, sizeof *kept);
     if (kept == NULL) return NULL;
     *kept = *failure;
-    if (!phi__arena_str(arena, failure->code, &kept->code) ||
-        !phi__arena_str(arena, failure->message, &kept->message) ||
-        !phi__arena_str(arena, failure->request_id, &kept->request_id))
+    if (!phi__answer_keep_words(run, arena, failure->code, &kept->code) ||
+        !phi__answer_keep_words(run, arena, failure->message, &kept->message) ||
+        !phi__answer_keep_words(run, arena, failure->request_id, &kept->request_id))
         return NULL;
     return kept;
 }

@@ -80,7 +80,7 @@ static phi__state phi__compaction_fit(phi__run *run, const phi_compaction_config
     if (phi__compaction_make(run, *config, target) != PHI_OK) return phi__run_no_memory(run);
     if (run->plan != NULL) return PHI__RUN_COMPACT;
     agent->compacted_tokens = agent->thread->fold.tokens;
-    phi__arena_rewind(&run->arena);
+    phi__run_rewind(run);
     return PHI__RUN_TRANSFORM;
 }
 
@@ -244,7 +244,7 @@ PHI__FN phi__state phi__run_compacted(phi__run *run, bool *wait) {
     run->listed = NULL;
     if (next == PHI__RUN_TRANSFORM) {
         run->idle_compactions = 0;
-        phi__arena_rewind(&run->arena);
+        phi__run_rewind(run);
     }
     return next;
 }

@@ -192,6 +192,7 @@ PHI__FN phi__state phi__run_state(phi__run *run, bool *wait);
 PHI__FN phi__state phi__run_hooked(phi__run *run, phi__hooked hooked, phi__state here,
                                    phi__state next, phi__state denied, bool *wait);
 PHI__FN bool phi__run_timer_set(phi__run *run, uint64_t at_us); /* wakes the run */
+PHI__FN void phi__run_rewind(phi__run *run); /* the turn's memory, and what points into it */
 
 /* context.c: the states TRANSFORM and CONVERT */
 PHI__FN phi__state phi__run_transform(phi__run *run, bool *wait);

@@ -108,6 +108,18 @@ static phi_status phi__call_status(phi_status status) {
     }
 }
 
+/* What must not come back in an error. False: no memory. */
+static bool phi__call_note_secrets(phi__run *run) {
+    const phi__agent *agent = run->agent;
+    phi__secrets *secrets = &run->secrets;
+    if (!phi__provider_in_process(agent)) phi__secret_add_request(secrets, &run->encoder.request);
+    phi__secret_add_key(secrets, phi_str_of(run->ask.model->api_key));
+    phi__secret_add_key(secrets, phi_str_of(agent->model.api_key));
+    if (agent->rt->http != NULL)
+        phi__secret_add_url(secrets, phi_str_of(phi__http_proxy(agent->rt->http)));
+    return !secrets->failed;
+}
+
 static phi__state phi__call_open_provider(phi__run *run) {
     phi_failure failure;
     phi_status status;
@@ -125,7 +137,7 @@ PHI__FN phi__state phi__run_send(phi__run *run, bool *wait) {
     phi__agent *agent = run->agent;
     phi_status status;
     if (run->cancelled) return PHI__RUN_TURN_END;
-    if (!phi__call_prepare(run)) return phi__run_no_memory(run);
+    if (!phi__call_prepare(run) || !phi__call_note_secrets(run)) return phi__run_no_memory(run);
     if (phi__provider_in_process(agent)) return phi__call_open_provider(run);
     status = phi__xfer_open(agent->rt, &agent->memory, &run->encoder.request, &agent->deadlines,
                             agent->max_response_bytes, phi__call_ready, run, &run->transfer);
@@ -335,6 +347,7 @@ static phi__state phi__call_whole(phi__run *run, int http_status) {
     phi__assembly *assembly = &run->answer->assembly;
     phi_failure failure;
     if (run->lost || assembly->no_memory) return phi__run_no_memory(run);
+    phi__assembly_hide(assembly, &run->secrets);
     phi__assembly_finish(assembly);
     if (!phi__fields_tell(run, true)) return PHI__RUN_OVER;
     if (run->lost || assembly->no_memory) return phi__run_no_memory(run);
@@ -399,6 +412,7 @@ static void phi__call_event(phi__run *run, const phi__sse_event *event) {
     run->alive = false;
     run->answer->viewed = false;
     run->agent->codec->event(run->decoder, &run->answer->assembly, event->name, event->data);
+    phi__assembly_hide(&run->answer->assembly, &run->secrets);
     if (run->alive) phi__xfer_alive(run->transfer);
 }
 

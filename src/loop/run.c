@@ -286,6 +286,7 @@ static phi__run *phi__run_make(phi__agent *agent, const phi__run_order *order) {
                    : order->continuation == PHI_CONTINUATION_BRANCH ? PHI_TRIGGER_BRANCH
                                                                     : PHI_TRIGGER_CONTINUATION;
     phi_arena_init(&run->arena, &agent->memory, 512);
+    phi__secret_init(&run->secrets, &run->arena);
     phi__decision_init(&run->decision, run, NULL);
     phi__buf_init(&run->filter_text, &agent->memory);
     phi__buf_init(&run->warnings, &agent->memory);

@@ -14,6 +14,7 @@
 #include "base/slots_in.h"
 #include "io/http_in.h"
 #include "io/inbox_in.h"
+#include "io/secret_in.h"
 #include "loop/compactor.h"
 #include "loop/hook.h"
 #include "loop/input.h"
@@ -366,6 +367,7 @@ struct phi__run {
     uint32_t shown_for; /* 1 and the compactions before it was made; 0: it was not */
     phi__encoder encoder;
     bool encoding;
+    phi__secrets secrets;        /* that the turn's requests carried, in its arena */
     struct phi__body_hash *hash; /* of the request, in the turn's arena; NULL: not begun */
     uint32_t attempt;            /* retries of this turn's call so far */
     uint32_t delay_ms;

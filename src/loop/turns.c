@@ -250,9 +250,14 @@ static phi__state phi__turn_before(phi__run *run, bool *wait) {
     return phi__run_hooked(run, hooked, PHI__RUN_BEFORE_TURN, PHI__RUN_TURN, PHI__RUN_TURN, wait);
 }
 
+PHI__FN void phi__run_rewind(phi__run *run) {
+    phi__arena_rewind(&run->arena);
+    phi__secret_init(&run->secrets, &run->arena);
+}
+
 /* What belongs to one turn begins anew. */
 static void phi__turn_clear(phi__run *run) {
-    phi__arena_rewind(&run->arena);
+    phi__run_rewind(run);
     memset(&run->turn_usage, 0, sizeof run->turn_usage);
     run->reply = NULL;
     run->steered = run->skipping = run->answered = run->refused = run->fresh = false;

@@ -40,7 +40,7 @@ typedef struct phi_tape_desc {
     bool (*runs_fn)(void *user_data, phi_str tool_name);
     void *user_data; /* of both */
     /* Recording: texts of at least 8 bytes that are to appear nowhere on the tape; NULL-ended. What is sent in
-       headers and URLs as a key is found without (default: none) */
+       headers and URLs as a key or a token is found without (default: none) */
     const char *const *secrets;
     bool whole_bodies; /* recording: the requests' bodies, not only their hashes */
 } phi_tape_desc;

@@ -13,10 +13,11 @@
 #define PHI_SESSION_REPLAY_IN_H
 
 #include "base/sha256_in.h"
+#include "io/secret_in.h"
 #include "loop/loop_in.h"
 #include "session/replay.h"
 
-enum { PHI__TAPE_VERSION = 1, PHI__SECRETS_MOST = 64, PHI__SECRET_LEAST = 8 };
+enum { PHI__TAPE_VERSION = 1, PHI__TAPE_SECRETS_MOST = 64 };
 
 typedef enum phi__tape_kind {
     PHI__TAPE_NONE = 0,
@@ -75,8 +76,8 @@ typedef struct phi__tape {
     phi__tape_flow *flows;
     size_t flow_count, flow_cap;
     uint64_t requests;
-    phi_str *secrets; /* of PHI__SECRETS_MOST; NULL: none yet */
-    size_t secret_count;
+    phi__secrets secrets;
+    phi_arena secret_arena;
     phi__buf line, bytes; /* being written; being pushed */
     /* recording */
     bool touched, more;
@@ -116,18 +117,12 @@ PHI__FN phi_status phi__tape_settle(phi__toolcall *call, const phi_message *resu
 PHI__FN void phi__tape_put_result(phi__tape *tape, phi__buf *line, const phi__toolcall *call,
                                   const phi_message *result);
 
-/* tape_secret.c */
-PHI__FN void phi__secret_add(phi__tape *tape, phi_str secret);
-PHI__FN bool phi__secret_header(phi_str name);
-PHI__FN void phi__secret_value(phi__tape *tape, phi_str value); /* of such a header */
-/* Puts asterisks in the place of secrets. */
-PHI__FN bool phi__secret_hide(const phi__tape *tape, char *at, size_t len);
-/* How many bytes at the end of a text may be the beginning of a secret. */
-PHI__FN size_t phi__secret_tail(const phi__tape *tape, phi_str text);
-/* A URL without what is secret in it; that is taken note of. */
-PHI__FN void phi__secret_url(phi__tape *tape, phi__buf *out, phi_str url);
+/* tape_secret.c: keys and the like are on no tape. Texts without what is secret in them; that is taken note of. */
+PHI__FN void phi__tape_secrets(phi__tape *tape, const char *const *secrets); /* NULL-ended */
+PHI__FN void phi__tape_put_url(phi__tape *tape, phi__buf *line, phi_str url);
+PHI__FN void phi__tape_put_headers(phi__tape *tape, phi__buf *line, const phi_request *request);
 /* Header lines of an answer, without its cookies. */
-PHI__FN void phi__secret_cookies(phi__buf *out, phi_str headers);
+PHI__FN void phi__tape_put_head(phi__tape *tape, phi__buf *line, phi_str headers);
 
 /* tape_record.c, tape_play.c */
 PHI__FN void phi__tape_record_init(phi__tape *tape);

@@ -6,6 +6,7 @@
 #include "agent/event_in.h"
 #include "base/buf_in.h"
 #include "base/date_in.h"
+#include "io/secret_in.h"
 #include "model/message_in.h"
 #include "text/json_in.h"
 
@@ -98,6 +99,15 @@ static void phi__sw_some(phi__session_writer *w, const char *key, phi_str value)
     if (value.len > 0) phi__sw_str(w, key, value);
 }
 
+static void phi__sw_url(phi__session_writer *w, const char *key, phi_str url) {
+    phi__buf clean;
+    phi__buf_init(&clean, w->out.memory);
+    phi__secret_put_url(&clean, url);
+    phi__sw_some(w, key, phi__buf_str(&clean));
+    if (clean.failed) w->out.failed = true;
+    phi__buf_free(&clean);
+}
+
 static void phi__sw_config(phi__session_writer *w, const phi_loop_config *config) {
     if (config == NULL) {
         phi__sw_null(w, "config");
@@ -109,7 +119,7 @@ static void phi__sw_config(phi__session_writer *w, const phi_loop_config *config
     phi__sw_option(w, "config_id", config->config_id);
     phi__sw_some(w, "name", config->name);
     phi__sw_some(w, "api", config->api);
-    phi__sw_some(w, "base_url", config->base_url);
+    phi__sw_url(w, "base_url", config->base_url);
     if (config->has_reasoning) phi__sw_bool(w, "reasoning", config->reasoning);
     if (config->has_context_window) phi__sw_u64(w, "context_window", config->context_window);
     if (config->has_max_tokens) phi__sw_u64(w, "max_tokens", config->max_tokens);

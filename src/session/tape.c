@@ -101,7 +101,8 @@ PHI__FN phi__buf *phi__tape_begin_line(phi__tape *tape, const char *kind) {
 PHI__FN void phi__tape_end_line(phi__tape *tape) {
     phi__buf *line = &tape->line;
     if (tape->failed != PHI_OK || tape->over) return;
-    if (!line->failed) (void)phi__secret_hide(tape, line->at, line->len);
+    if (!line->failed)
+        (void)phi__secret_hide(&tape->secrets, line->at, line->len, PHI__SECRET_JSON);
     if (!line->failed)
         phi__buf_printf(line, ",\"sum\":\"%08lx\"}\n",
                         (unsigned long)phi__crc32(0, line->at, line->len));
@@ -120,22 +121,6 @@ PHI__FN void phi__tape_put_str(phi__buf *line, const char *key, phi_str text) {
 PHI__FN void phi__tape_put_num(phi__buf *line, const char *key, uint64_t n) {
     phi__json_put_key(line, phi_str_of(key));
     phi__json_put_u64(line, n);
-}
-
-static void phi__tape_put_headers(phi__tape *tape, phi__buf *line, const phi_request *request) {
-    phi_str name, value;
-    size_t i;
-    phi__json_put_key(line, phi_str_of("headers"));
-    phi__buf_char(line, '{');
-    for (i = 0; phi_request_header(request, i, &name, &value); i++) {
-        phi__json_put_key(line, name);
-        if (phi__secret_header(name)) {
-            phi__secret_value(tape, value);
-            value = phi_str_of("[redacted]");
-        }
-        phi__json_put_str(line, value);
-    }
-    phi__buf_char(line, '}');
 }
 
 /* Its hash, and the whole of it where that is wanted. */
@@ -164,13 +149,8 @@ static void phi__tape_put_body(phi__tape *tape, phi__buf *line, const phi_reques
 
 PHI__FN void phi__tape_put_request(phi__tape *tape, phi__buf *line, const phi_request *request,
                                    bool whole) {
-    phi__buf url;
-    phi__buf_init(&url, &tape->memory);
-    phi__secret_url(tape, &url, phi_request_url(request));
     phi__tape_put_str(line, "method", phi_request_method(request));
-    phi__tape_put_str(line, "url", phi__buf_str(&url));
-    line->failed = line->failed || url.failed;
-    phi__buf_free(&url);
+    phi__tape_put_url(tape, line, phi_request_url(request));
     phi__tape_put_headers(tape, line, request);
     phi__tape_put_body(tape, line, request, whole);
 }
@@ -231,6 +211,8 @@ PHI__FN phi__tape *phi__tape_new(const phi_tape_desc *desc) {
     phi__buf_init(&tape->bytes, &tape->memory);
     phi_arena_init(&tape->arena, &tape->memory, 0);
     phi_arena_init(&tape->words, &tape->memory, 0);
+    phi_arena_init(&tape->secret_arena, &tape->memory, 0);
+    phi__secret_init(&tape->secrets, &tape->secret_arena);
     tape->base.random_fn = phi__tape_random;
     return tape;
 }
@@ -245,12 +227,10 @@ static void phi__tape_divergence_of(const phi__tape *tape, phi_tape_divergence *
 
 PHI_API phi_tape *phi_tape_record(const phi_tape_desc *desc) {
     phi__tape *tape;
-    size_t i;
     if (desc == NULL || desc->write_fn == NULL) return NULL;
     tape = phi__tape_new(desc);
     if (tape == NULL) return NULL;
-    for (i = 0; desc->secrets != NULL && desc->secrets[i] != NULL; i++)
-        phi__secret_add(tape, phi_str_of(desc->secrets[i]));
+    phi__tape_secrets(tape, desc->secrets);
     phi__tape_record_init(tape);
     return &tape->base;
 }
@@ -258,7 +238,6 @@ PHI_API phi_tape *phi_tape_record(const phi_tape_desc *desc) {
 PHI_API phi_tape *phi_tape_play(const phi_tape_desc *desc, phi_str text, phi_parse_error *error) {
     phi_tape_desc none;
     phi__tape *tape;
-    size_t i;
     memset(&none, 0, sizeof none);
     if (desc == NULL) desc = &none;
     if (error != NULL) {
@@ -267,8 +246,7 @@ PHI_API phi_tape *phi_tape_play(const phi_tape_desc *desc, phi_str text, phi_par
     }
     tape = phi__tape_new(desc);
     if (tape == NULL) return NULL;
-    for (i = 0; desc->secrets != NULL && desc->secrets[i] != NULL; i++)
-        phi__secret_add(tape, phi_str_of(desc->secrets[i]));
+    phi__tape_secrets(tape, desc->secrets);
     if (tape->failed != PHI_OK || phi__tape_read(tape, text, error) != PHI_OK) {
         phi_tape_free(&tape->base);
         return NULL;
@@ -313,13 +291,11 @@ PHI_API void phi_tape_free(phi_tape *base) {
         phi__buf_free(&tape->flows[i].carry);
     }
     phi__free(&tape->memory, tape->flows, tape->flow_cap * sizeof *tape->flows);
-    for (i = 0; i < tape->secret_count; i++)
-        phi__free(&tape->memory, (void *)(uintptr_t)tape->secrets[i].at, tape->secrets[i].len);
-    phi__free(&tape->memory, tape->secrets, PHI__SECRETS_MOST * sizeof *tape->secrets);
     phi__free(&tape->memory, tape->index, tape->cap * sizeof *tape->index);
     phi__buf_free(&tape->line);
     phi__buf_free(&tape->bytes);
     phi_arena_free(&tape->arena);
     phi_arena_free(&tape->words);
+    phi_arena_free(&tape->secret_arena);
     (void)allocator.realloc_fn(allocator.user_data, tape, sizeof *tape, 0);
 }

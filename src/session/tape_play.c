@@ -471,7 +471,7 @@ static const phi_json *phi__play_request(phi__tape *tape, phi_arena *arena,
     phi__tape_put_request(tape, line, request, true);
     phi__buf_char(line, '}');
     if (line->failed) return NULL;
-    (void)phi__secret_hide(tape, line->at, line->len);
+    (void)phi__secret_hide(&tape->secrets, line->at, line->len, PHI__SECRET_JSON);
     return phi_json_parse(arena, phi__buf_str(line), 0, &root, NULL) == PHI_OK ? root : NULL;
 }
 

@@ -98,13 +98,10 @@ static phi_status phi__record_head_now(phi__tape *tape, phi__tape_flow *flow) {
     phi__buf *line;
     flow->held_head = false;
     phi__record_touch(&tape->base);
-    (void)phi__secret_hide(tape, flow->head.at, flow->head.len);
-    phi__buf_clear(&tape->bytes);
-    phi__secret_cookies(&tape->bytes, phi__buf_str(&flow->head));
+    (void)phi__secret_hide(&tape->secrets, flow->head.at, flow->head.len, PHI__SECRET_BYTES);
     line = phi__record_flow_line(tape, "head", flow->x);
     phi__tape_put_num(line, "status", (uint64_t)(flow->http_status > 0 ? flow->http_status : 0));
-    phi__tape_put_str(line, "headers", phi__buf_str(&tape->bytes));
-    line->failed = line->failed || tape->bytes.failed;
+    phi__tape_put_head(tape, line, phi__buf_str(&flow->head));
     phi__tape_end_line(tape);
     status = phi__xfer_head_now(flow->xfer, flow->http_status, flow->head.at, flow->head.len);
     phi__buf_clear(&flow->head);
@@ -145,15 +142,15 @@ static phi_status phi__record_pass(phi__tape *tape, phi__tape_flow *flow, phi_st
     phi_status status = PHI_OK;
     size_t tail;
     phi_str bytes = more;
-    if (tape->secret_count > 0) {
+    if (tape->secrets.count > 0) {
         phi__buf_clear(&tape->bytes);
         phi__buf_add_str(&tape->bytes, phi__buf_str(&flow->carry));
         phi__buf_add(&tape->bytes, more.at, more.len);
         if (tape->bytes.failed) return PHI_FULL;
-        (void)phi__secret_hide(tape, tape->bytes.at, tape->bytes.len);
+        (void)phi__secret_hide(&tape->secrets, tape->bytes.at, tape->bytes.len, PHI__SECRET_BYTES);
         bytes = phi__buf_str(&tape->bytes);
     }
-    tail = last ? 0 : phi__secret_tail(tape, bytes);
+    tail = last ? 0 : phi__secret_tail(&tape->secrets, bytes);
     if (bytes.len > tail) {
         status = phi__xfer_push_now(flow->xfer, bytes.at, bytes.len - tail);
         if (status != PHI_OK) return status;
@@ -202,7 +199,7 @@ static phi_status phi__record_end(phi_tape *base, phi_xfer xfer, phi_status stat
         (void)snprintf(flow->words, sizeof flow->words, "%.*s",
                        (int)phi__utf8_cut(phi_str_of(words), sizeof flow->words - 1),
                        words != NULL ? words : "");
-        (void)phi__secret_hide(tape, flow->words, strlen(flow->words));
+        (void)phi__secret_hide(&tape->secrets, flow->words, strlen(flow->words), PHI__SECRET_WORDS);
     }
     return tape->letting ? phi__record_end_now(tape, flow) : PHI_OK;
 }
@@ -278,7 +275,7 @@ static phi_status phi__record_result_now(phi__tape *tape, phi__toolcall *call,
     size_t before;
     phi__tape_put_result(tape, line, call, message);
     before = line->len;
-    if (!line->failed && phi__secret_hide(tape, line->at, line->len)) {
+    if (!line->failed && phi__secret_hide(&tape->secrets, line->at, line->len, PHI__SECRET_JSON)) {
         phi__tape_line own;
         const phi_json *root;
         memset(&own, 0, sizeof own);

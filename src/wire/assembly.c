@@ -2,6 +2,7 @@
 #include "wire/assembly_in.h"
 
 #include "base/utf8_in.h"
+#include "base/words_in.h"
 #include "model/model.h"
 #include "text/json_cursor_in.h"
 #include "wire/hash_in.h"
@@ -360,7 +361,29 @@ PHI__FN void phi__assembly_fail_with(phi__assembly *a, const phi_failure *failur
     for (i = 0; i < 3; i++) /* only now do the bytes stay where they are */
         *to[i] = words->failed || words->at == NULL
                      ? phi__str("", 0)
-                     : phi__str(words->at + at[i], at[i + 1] - at[i]);
+                     : phi__str(words->at + at[i],
+                                phi__words_clean(words->at + at[i], at[i + 1] - at[i]));
+}
+
+static void phi__assembly_hide_buf(phi__buf *buf, const phi__secrets *secrets) {
+    (void)phi__secret_hide(secrets, buf->at, buf->len, PHI__SECRET_WORDS);
+}
+
+PHI__FN void phi__assembly_hide(phi__assembly *a, const phi__secrets *secrets) {
+    size_t i, names = a->raw_stop_reason.len + a->model.len + a->response_id.len;
+    for (i = 0; i < a->count; i++) {
+        phi__draft *d = &a->drafts[i];
+        if (d->hidden == d->id.len) continue;
+        phi__assembly_hide_buf(&d->id, secrets);
+        d->hidden = d->id.len;
+    }
+    if (a->hidden != names) {
+        phi__assembly_hide_buf(&a->raw_stop_reason, secrets);
+        phi__assembly_hide_buf(&a->model, secrets);
+        phi__assembly_hide_buf(&a->response_id, secrets);
+        a->hidden = names;
+    }
+    if (a->failure.kind != PHI_FAILURE_NONE) phi__assembly_hide_buf(&a->failure_words, secrets);
 }
 
 PHI__FN void phi__assembly_fail(phi__assembly *a, phi_failure_kind kind, bool retryable,

@@ -11,6 +11,7 @@
 
 #include "base/arena_in.h"
 #include "base/buf_in.h"
+#include "io/secret_in.h"
 #include "model/failure.h"
 #include "model/message.h"
 
@@ -31,6 +32,7 @@ typedef struct phi__draft {
     phi__buf bytes;    /* text, thinking, or arguments */
     phi__buf signature, replay;
     phi__buf id, name;
+    size_t hidden; /* bytes of the id in which no secret stands any more */
 } phi__draft;
 
 typedef struct phi__assembly phi__assembly;
@@ -51,6 +53,7 @@ struct phi__assembly {
     phi_usage usage;
     phi_stop_reason stop_reason; /* NONE until known */
     phi__buf raw_stop_reason, model, response_id;
+    size_t hidden;    /* bytes of these three in which no secret stands any more */
     uint64_t id_salt; /* set by the caller: makes invented call ids unique in a session */
     bool respond; /* set by the caller: the first call of PHI_RESPOND_TOOL is the answer's text */
     bool started;
@@ -84,7 +87,7 @@ PHI__FN void phi__assembly_close(phi__assembly *a, size_t block);
 PHI__FN void phi__assembly_set(phi__assembly *a, phi__buf *buf, phi_str text);
 
 /* Sets the failure and the stop reason: GUARD_RAIL for CONTENT_FILTER, else ERROR. The first
-   failure stays. Words are copied. */
+   failure stays. Words are copied, without control characters. */
 PHI__FN void phi__assembly_fail(phi__assembly *a, phi_failure_kind kind, bool retryable,
                                 phi_str code, phi_str message);
 /* The same, of all that a failure holds. */
@@ -100,6 +103,9 @@ PHI__FN phi_content_kind phi__assembly_kind(const phi__assembly *a, size_t block
    message has, get a new one; where the answer came by a call, the reason is STOP; total_tokens is computed. Want of memory becomes a failure, where
    there is no other. */
 PHI__FN void phi__assembly_finish(phi__assembly *a);
+
+/* Takes secrets out of what is no content: ids, the stop word, the failure. After whatever was put in. */
+PHI__FN void phi__assembly_hide(phi__assembly *a, const phi__secrets *secrets);
 
 /* The message so far, as views into the buffers; `content` must have room for a->count blocks.
    model is what the wire said: the caller puts the name it asked for, the provider and the protocol

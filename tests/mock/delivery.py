@@ -211,12 +211,26 @@ class Stream:
         for name in ("error-event", "overloaded"):
             if self.due(name):
                 kind = b.arg(name, 1) if name == "error-event" else ""
-                await self.raw.send(self.wire.frame(*self.wire.error_event(kind), b))
+                kind, data = self.wire.error_event(kind)
+                if b.echo:
+                    say(data, b.echo)
+                await self.raw.send(self.wire.frame(kind, data, b))
                 await self.end()
 
     async def end(self):
         await self.raw.finish()
         raise Ended()
+
+
+def say(data, words):
+    """Puts words behind every message of an error, and in the place of its request id."""
+    for key, value in data.items():
+        if isinstance(value, dict):
+            say(value, words)
+        elif key == "message":
+            data[key] = value + " " + words
+        elif key == "request_id":
+            data[key] = words
 
 
 class Ended(Exception):

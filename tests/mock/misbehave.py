@@ -51,6 +51,7 @@ KNOWN = {
     "no-blank-end": [],
     "nulls": [],
     "error-event": [1, ""],
+    "echo": ["plain"],
     "overloaded": [1],
     "no-done": [],
     "no-usage": [],
@@ -87,6 +88,7 @@ class Behaviour:
     """The misbehaviours asked for in one request; empty for a well-behaved answer."""
     def __init__(self):
         self.args = {}
+        self.echo = ""  # what `echo` repeats of the request
 
     def add(self, text):
         for item in text.replace("+", " ").split():

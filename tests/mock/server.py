@@ -6,6 +6,7 @@ See README.md.
 
 import argparse
 import asyncio
+import base64
 import collections
 import hashlib
 import json
@@ -15,6 +16,7 @@ import ssl
 import sys
 import threading
 import weakref
+from urllib.parse import quote, unquote
 
 try:
     from aiohttp import web
@@ -34,6 +36,8 @@ MOST_READ = 80 * 1024 * 1024  # bytes of a request body that are read at all
 MOST_LOGGED = 1024 * 1024  # bytes of a body that the log keeps
 SECRETS = ("authorization", "x-api-key", "api-key", "x-goog-api-key", "cookie",
            "proxy-authorization")
+HARMLESS = ("host", "accept", "content-type", "content-length", "anthropic-version", "x-amz-date",
+            "x-amz-content-sha256")
 FAMILIES = ("claude", "gpt", "o1", "o3", "o4", "mock", "gemini", "anthropic.", "us.", "amazon.",
             "llama", "qwen", "deepseek", "mistral")
 
@@ -90,6 +94,8 @@ class Server:
             behaviour, name, rest = misbehave.split_path(raw_path)
             behaviour.add(request.query.get("m", ""))
             behaviour.add(request.headers.get("x-mock", ""))
+            if behaviour.has("echo"):
+                behaviour.echo = carried(request, behaviour.arg("echo"))
         except (misbehave.UnknownBehaviour, ValueError) as e:
             entry["status"], entry["problem"] = 501, "unknown behaviour %s" % e
             return web.Response(status=501, text=entry["problem"] + "\n")
@@ -175,11 +181,17 @@ class Server:
         """(status, content type, body, headers) if a misbehaviour replaces the answer, or None."""
         request_id = "req_mock_%d" % self.serial
 
+        if behaviour.echo:
+            request_id = behaviour.echo
+
         def refused(status, refusal):
+            if behaviour.echo:
+                refusal.message += " " + behaviour.echo
             body = json.dumps(wire.error_body(refusal, request_id)).encode()
             return status, "application/json", body, wire.error_headers(refusal)
 
-        html = b"<html><head><title>Bad Gateway</title></head><body><h1>nginx</h1></body></html>"
+        html = ("<html><head><title>Bad Gateway %s</title></head><body><h1>nginx</h1></body></html>" %
+                behaviour.echo).replace(" <", "<").encode()
         status = behaviour.arg("status") if behaviour.has("status") else None
         if behaviour.has("redirect"):
             return behaviour.arg("redirect"), "text/html", b"moved", {"Location": "/landed"}
@@ -207,7 +219,7 @@ class Server:
         status, kind, body, headers = answer
         extra = dict({"Content-Type": kind}, **headers)
         if not behaviour.has("case"):
-            extra.update(wire.headers("req_mock_%d" % self.serial))
+            extra.update(wire.headers(behaviour.echo or "req_mock_%d" % self.serial))
         for name, header in (("retry-after", "Retry-After"), ("retry-after-ms", "Retry-After-Ms"),
                              ("should-retry", "X-Should-Retry")):
             if behaviour.has(name):
@@ -284,6 +296,15 @@ class Server:
             self.reset()
             return web.json_response({})
         return web.json_response({"error": "no such control path"}, status=404)
+
+
+def carried(request, form):
+    """The values of a request's headers and its query, as one text in a form."""
+    said = " ".join(v for k, v in request.headers.items() if k.lower() not in HARMLESS)
+    said += " " + request.query_string + " " + unquote(request.query_string)
+    if form == "base64":
+        return base64.b64encode(said.encode()).decode()
+    return quote(said, safe="") if form == "percent" else said
 
 
 def redact(headers):

@@ -54,6 +54,7 @@ typedef struct scene {
     const char *says;   /* what the tool "clock" answers (default "noon") */
     bool other_tool;    /* its description is another */
     bool short_run;     /* without the second prompt */
+    bool gateway;       /* headers of its own, a user and a query in the URL */
     bool own_model;     /* one in the process, without tools */
     uint32_t bytes;     /* step_budget_bytes */
     int agents;         /* (default 1) */
@@ -187,6 +188,14 @@ static void perform(rig *r, const scene *s, take *t) {
     on.t = t;
     make_tools(r, &on, tools);
     desc.model = phi_model_anthropic("test-model", "sk-secret-0123456789");
+    if (s->gateway) {
+        static const phi_model_header headers[] = {{"X-Gateway-Pass", "gate/way+pass"},
+                                                   {"X-Tenant", "tenant4711"},
+                                                   {"X-Stage", "production"}};
+        desc.model.headers = headers;
+        desc.model.header_count = 3;
+        desc.model.base_url = "http://user-name:pass-word@h.example/v1?code=query-code-1";
+    }
     desc.agent_id = desc.session_id = NULL; /* random ones */
     desc.tools = tools;
     desc.tool_count = 3;
@@ -473,6 +482,32 @@ TEST(no_key_is_on_a_tape) {
     cut(&recorded);
 }
 
+TEST(no_secret_of_a_header_or_of_an_address_is_on_a_tape_and_the_tape_plays) {
+    static const char *const secrets[] = {
+        "gate/way",  "gate%2Fway",   "gate\\/way", "Z2F0ZS93YX", "tenant4711",
+        "user-name", "dXNlci1uYW1l", "pass-word",  "query-code", "cXVlcnktY29kZ"};
+    scene s;
+    take recorded, played;
+    size_t i;
+    memset(&s, 0, sizeof s);
+    s.whole = s.gateway = true;
+    s.prompt = "gate/way+pass gate%2Fway%2Bpass Z2F0ZS93YXkrcGFzcw== tenant4711 \"\\ntenant4711\"";
+    s.says = "user-name:pass-word dXNlci1uYW1lOnBhc3Mtd29yZA== query-code-1 cXVlcnktY29kZS0x";
+    shoot(&recorded, &s, NULL, NULL);
+    for (i = 0; i < sizeof secrets / sizeof secrets[0]; i++)
+        if (!CHECK(strstr(recorded.tape.at, secrets[i]) == NULL)) printf("  %s\n", secrets[i]);
+    CHECK(strstr(recorded.tape.at, "\"X-Stage\":\"production\"") != NULL);
+    CHECK(strstr(recorded.tape.at, "\"X-Tenant\":\"[redacted]\"") != NULL);
+    CHECK(strstr(recorded.tape.at, "http://[redacted]@h.example/v1/messages?code=[redacted]\"") !=
+          NULL);
+    shoot(&played, &s, &recorded.tape, NULL);
+    CHECK_EQ_INT(played.end, PHI_OK);
+    CHECK(played.hash[0] == recorded.hash[0]);
+    CHECK_EQ_STR(played.events.at, recorded.events.at);
+    cut(&recorded);
+    cut(&played);
+}
+
 static const char *refusal(const char *whole, uint32_t *line) {
     static phi_parse_error error;
     phi_tape *tape = phi_tape_play(NULL, phi_str_of(whole), &error);
@@ -616,7 +651,9 @@ TEST_MAIN(TEST_ENTRY(a_run_that_is_played_tells_the_same_events_and_has_the_same
           TEST_ENTRY(without_whole_bodies_the_hashes_are_shown),
           TEST_ENTRY(a_run_that_asks_for_less_or_for_more_diverges),
           TEST_ENTRY(what_a_host_does_between_empty_steps_has_its_own_time_again),
-          TEST_ENTRY(no_key_is_on_a_tape), TEST_ENTRY(a_damaged_tape_is_refused_and_the_line_named),
+          TEST_ENTRY(no_key_is_on_a_tape),
+          TEST_ENTRY(no_secret_of_a_header_or_of_an_address_is_on_a_tape_and_the_tape_plays),
+          TEST_ENTRY(a_damaged_tape_is_refused_and_the_line_named),
           TEST_ENTRY(a_tape_that_was_cut_off_anywhere_is_played_up_to_there_and_the_run_ends),
           TEST_ENTRY(several_agents_are_played_with_the_same_budget_and_with_another),
           TEST_ENTRY(a_model_in_the_process_says_the_same_at_the_same_times),

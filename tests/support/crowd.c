@@ -187,7 +187,7 @@ static void seen_event(seen *s, const phi_event *e) {
     PROMISED(s->running);
     PROMISED((e->kind == PHI_EV_AGENT_START) == (s->events[PHI_EV_AGENT_START] == 0));
     PROMISED(s->events[PHI_EV_ERROR] == 0 || e->kind == PHI_EV_TURN_END ||
-             e->kind == PHI_EV_AGENT_END);
+             e->kind == PHI_EV_THREAD_UPDATED || e->kind == PHI_EV_AGENT_END);
     s->events[e->kind]++;
     switch (e->kind) {
     case PHI_EV_AGENT_START: break;

@@ -1,0 +1,495 @@
+/* secret.c - a text is compared with a secret character by character, each decoded on the way: so no form of a secret is
+   ever stored, and hiding takes no memory and cannot fail. */
+#include "io/secret_in.h"
+
+#include "base/base64_in.h"
+
+/* Signatures kept: those of the requests that may still be under way. */
+enum { PHI__SECRET_PASSING = 16 };
+
+/* ---- what is secret ---- */
+
+static bool phi__secret_any(phi_str name, const char *const *words, size_t count) {
+    size_t i;
+    for (i = 0; i < count; i++)
+        if (phi__str_find_nocase(name, 0, words[i]) != SIZE_MAX) return true;
+    return false;
+}
+
+static bool phi__secret_is(phi_str name, const char *const *words, size_t count) {
+    size_t i;
+    for (i = 0; i < count; i++)
+        if (phi__str_is_nocase(name, words[i])) return true;
+    return false;
+}
+
+static bool phi__secret_name(phi_str name) {
+    static const char *const words[] = {"auth",       "key",       "token", "secret",
+                                        "cookie",     "signature", "sig",   "jwt",
+                                        "credential", "pass",      "pwd",   "bearer"};
+    return phi__secret_any(name, words, PHI__COUNT(words));
+}
+
+/* Headers that phi sends itself, or whose values are public by their nature. */
+static bool phi__secret_plain_header(phi_str name) {
+    static const char *const names[] = {
+        "content-type", "accept",       "user-agent", "anthropic-version",   "anthropic-beta",
+        "x-amz-date",   "http-referer", "x-title",    "x-amz-content-sha256"};
+    return phi__secret_is(name, names, PHI__COUNT(names));
+}
+
+static bool phi__secret_plain_query(phi_str name) {
+    static const char *const names[] = {"alt", "api-version"};
+    return phi__secret_is(name, names, PHI__COUNT(names));
+}
+
+/* Letters and digits without a blank, as tokens have under names of any kind. */
+static bool phi__secret_looks(phi_str value) {
+    bool letter = false, digit = false;
+    size_t i;
+    for (i = 0; i < value.len; i++) {
+        char c = value.at[i];
+        if (c == ' ' || c == '\t') return false;
+        if (c >= '0' && c <= '9') digit = true;
+        if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')) letter = true;
+    }
+    return letter && digit && value.len >= PHI__SECRET_LEAST;
+}
+
+/* ---- characters of a text ---- */
+
+static int phi__secret_digit(char c) {
+    if (c >= '0' && c <= '9') return c - '0';
+    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+/* `digits` hexadecimal digits from `at`, behind `skip` bytes: how many bytes in all. 0: they are none; SIZE_MAX: the text
+   ends before. */
+static size_t phi__secret_hex(phi_str s, size_t at, size_t skip, size_t digits, unsigned *code) {
+    size_t i;
+    *code = 0;
+    for (i = at + skip; i < at + skip + digits; i++) {
+        int digit;
+        if (i >= s.len) return SIZE_MAX;
+        digit = phi__secret_digit(s.at[i]);
+        if (digit < 0) return 0;
+        *code = *code * 16 + (unsigned)digit;
+    }
+    return skip + digits;
+}
+
+static bool phi__secret_alnum(char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/* The character at `at`, with its escape undone; how many bytes it takes, SIZE_MAX: the text ends in it. */
+static size_t phi__secret_unit(phi_str s, size_t at, char *c) {
+    unsigned code = 0;
+    size_t n = 0;
+    *c = s.at[at];
+    if (*c == '%')
+        n = phi__secret_hex(s, at, 1, 2, &code);
+    else if (*c == '\\') {
+        if (at + 1 == s.len) return SIZE_MAX;
+        if (s.at[at + 1] == 'u')
+            n = phi__secret_hex(s, at, 2, 4, &code);
+        else if (!phi__secret_alnum(s.at[at + 1])) {
+            *c = s.at[at + 1];
+            return 2;
+        }
+    }
+    if (n == 0 || (n != SIZE_MAX && code > 0xFF)) return 1;
+    *c = (char)(unsigned char)code;
+    return n;
+}
+
+/* ---- forms of a secret ---- */
+
+/* shift -1: as it is; 0 to 2: base64, where so many bytes stand before it in its group of three. */
+typedef struct phi__secret_form {
+    phi_str text;
+    int shift;
+    bool decoded; /* escapes in the text are undone */
+} phi__secret_form;
+
+/* Bits of the secret before the first letter that it alone determines. */
+static size_t phi__secret_skipped(int shift) { return shift == 1 ? 4 : shift == 2 ? 2 : 0; }
+
+static size_t phi__secret_units(const phi__secret_form *form) {
+    if (form->shift < 0) return form->text.len;
+    return (form->text.len * 8 - phi__secret_skipped(form->shift)) / 6;
+}
+
+static char phi__secret_letter(const phi__secret_form *form, size_t i) {
+    static const char letters[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    size_t bit, at;
+    unsigned pair;
+    if (form->shift < 0) return form->text.at[i];
+    bit = phi__secret_skipped(form->shift) + 6 * i;
+    at = bit / 8;
+    pair = (unsigned)(unsigned char)form->text.at[at] << 8;
+    if (at + 1 < form->text.len) pair |= (unsigned char)form->text.at[at + 1];
+    return letters[pair >> (10 - bit % 8) & 63];
+}
+
+/* Base64 has two alphabets; a form of the web writes a blank as '+'. */
+static bool phi__secret_same(const phi__secret_form *form, char want, char c) {
+    if (want == c) return true;
+    if (form->shift < 0) return form->decoded && want == ' ' && c == '+';
+    return (want == '+' && c == '-') || (want == '/' && c == '_');
+}
+
+/* Compares from `at`: where the form ends, with *units of it found. Less than all of them: it is another text, or the
+   text ends before it (then s.len is returned). */
+static size_t phi__secret_match(const phi__secret_form *form, phi_str s, size_t at, size_t *units) {
+    size_t all = phi__secret_units(form), i;
+    for (i = 0; i < all && at < s.len; i++) {
+        char c = s.at[at];
+        size_t n = form->decoded ? phi__secret_unit(s, at, &c) : 1;
+        if (n == SIZE_MAX) {
+            at = s.len;
+            break;
+        }
+        if (!phi__secret_same(form, phi__secret_letter(form, i), c)) {
+            *units = 0;
+            return 0;
+        }
+        at += n;
+    }
+    *units = i;
+    return at;
+}
+
+static bool phi__secret_base64(char c) {
+    return phi__secret_alnum(c) || c == '+' || c == '/' || c == '-' || c == '_';
+}
+
+/* Where the letter behind base64 that has bits of the secret ends, and the padding. */
+static size_t phi__secret_rest(const phi__secret_form *form, phi_str s, size_t end) {
+    size_t bits = form->text.len * 8 - phi__secret_skipped(form->shift), i;
+    if (bits % 6 != 0 && end < s.len && phi__secret_base64(s.at[end])) end++;
+    for (i = 0; i < 2 && end < s.len && s.at[end] == '='; i++) end++;
+    return end;
+}
+
+/* The forms of a secret, one after the other. */
+static bool phi__secret_next(phi__secret_form *form) {
+    if (form->shift < 0 && !form->decoded) {
+        form->decoded = true;
+        return true;
+    }
+    return ++form->shift < 3;
+}
+
+static phi__secret_form phi__secret_forms(const phi__secret *secret) {
+    phi__secret_form form;
+    form.text = secret->text;
+    form.shift = -1;
+    form.decoded = false;
+    return form;
+}
+
+static bool phi__secret_begins(const phi__secrets *set, char c) {
+    unsigned char byte = (unsigned char)c;
+    return (set->first[byte / 8] >> byte % 8 & 1) != 0;
+}
+
+/* The longest secret at `at`: where it ends, or 0. *from: where it begins, which base64 may do a letter before. */
+static size_t phi__secret_at(const phi__secrets *set, phi_str s, size_t at, phi__secret_text kind,
+                             size_t *from) {
+    size_t best = 0, i, units, end;
+    *from = at;
+    for (i = 0; i < set->count; i++) {
+        phi__secret_form form = phi__secret_forms(&set->list[i]);
+        do {
+            end = phi__secret_match(&form, s, at, &units);
+            if (units == phi__secret_units(&form)) {
+                if (form.shift > 0 && at > 0 && kind != PHI__SECRET_JSON && /* of an escape? */
+                    phi__secret_base64(s.at[at - 1]))
+                    *from = at - 1;
+                best = phi__max(best, form.shift < 0 ? end : phi__secret_rest(&form, s, end));
+            } else if (kind == PHI__SECRET_WORDS && end == s.len && units >= PHI__SECRET_LEAST)
+                best = s.len;
+        } while (phi__secret_next(&form));
+    }
+    return best;
+}
+
+/* ---- filling a set ---- */
+
+static void phi__secret_note_first(phi__secrets *set, char c) {
+    unsigned char byte = (unsigned char)c;
+    set->first[byte / 8] = (unsigned char)(set->first[byte / 8] | 1u << byte % 8);
+}
+
+static void phi__secret_note(phi__secrets *set, const phi__secret *secret) {
+    phi__secret_form form = phi__secret_forms(secret);
+    do {
+        char letter = phi__secret_letter(&form, 0);
+        phi__secret_note_first(set, letter);
+        if (form.shift >= 0 && letter == '+') phi__secret_note_first(set, '-');
+        if (form.shift >= 0 && letter == '/') phi__secret_note_first(set, '_');
+    } while (phi__secret_next(&form));
+    phi__secret_note_first(set, '%');
+    phi__secret_note_first(set, '\\');
+    set->longest = phi__max(set->longest, secret->text.len);
+}
+
+static phi__secret *phi__secret_room(phi__secrets *set) {
+    phi__secret *list = set->list;
+    size_t cap = set->cap > 0 ? set->cap * 2 : 4;
+    if (set->count < set->cap) return &list[set->count];
+    list = (phi__secret *)phi_arena_alloc(set->arena, cap * sizeof *list);
+    if (list == NULL) return NULL;
+    if (set->count > 0) memcpy(list, set->list, set->count * sizeof *list);
+    set->list = list;
+    set->cap = cap;
+    return &list[set->count];
+}
+
+/* Takes the place of the oldest of as many signatures as are kept; false: there is room for one more. */
+static bool phi__secret_replace(phi__secrets *set, phi_str text) {
+    size_t i, n = 0;
+    for (i = 0; i < set->count; i++)
+        if (set->list[i].passing && set->list[i].text.len == text.len) n++;
+    if (n < PHI__SECRET_PASSING) return false;
+    n = set->next_passing++ % n;
+    for (i = 0; i < set->count; i++)
+        if (set->list[i].passing && set->list[i].text.len == text.len && n-- == 0) {
+            memcpy((char *)(uintptr_t)set->list[i].text.at, text.at, text.len);
+            phi__secret_note(set, &set->list[i]);
+            break;
+        }
+    return true;
+}
+
+static void phi__secret_keep(phi__secrets *set, phi_str text, bool passing) {
+    phi__secret *secret;
+    size_t i;
+    text = phi__str_trim(text);
+    if (text.len < PHI__SECRET_LEAST) return;
+    for (i = 0; i < set->count; i++)
+        if (phi_str_equal(set->list[i].text, text)) return;
+    if (passing && phi__secret_replace(set, text)) return;
+    secret = phi__secret_room(set);
+    if (secret == NULL || !phi__arena_str(set->arena, text, &secret->text)) {
+        set->failed = true;
+        return;
+    }
+    secret->passing = passing;
+    set->count++;
+    phi__secret_note(set, secret);
+}
+
+/* As it stands, and as a server reads it: without its escapes; of a query: '+' is a blank. */
+static void phi__secret_add_escaped(phi__secrets *set, phi_str text, bool query) {
+    char *plain;
+    size_t i, n = 0;
+    phi__secret_add(set, text);
+    if (text.len < PHI__SECRET_LEAST) return;
+    plain = phi__arena_bytes(set->arena, text.len);
+    if (plain == NULL) {
+        set->failed = true;
+        return;
+    }
+    for (i = 0; i < text.len; n++) {
+        bool blank = query && text.at[i] == '+';
+        size_t step = phi__secret_unit(text, i, &plain[n]);
+        if (blank) plain[n] = ' ';
+        i += step == SIZE_MAX ? 1 : step;
+    }
+    phi__secret_add(set, phi__str(plain, n));
+}
+
+/* Where the user and password before the host begin and end; false: there are none. */
+static bool phi__secret_user(phi_str url, size_t *from, size_t *to) {
+    size_t i, at = phi__str_find(url, 0, "://");
+    *from = at == SIZE_MAX ? 0 : at + 3;
+    *to = *from;
+    for (i = *from; i < url.len && url.at[i] != '/' && url.at[i] != '?' && url.at[i] != '#'; i++)
+        if (url.at[i] == '@') *to = i;
+    return *to > *from;
+}
+
+/* One "name=value" of a query, from `at` to *end; where its value begins. */
+static size_t phi__secret_part(phi_str url, size_t at, size_t *end) {
+    size_t eq;
+    *end = at;
+    while (*end < url.len && url.at[*end] != '&' && url.at[*end] != '#') (*end)++;
+    eq = phi__str_find(phi__str(url.at, *end), at, "=");
+    return eq == SIZE_MAX ? at : eq + 1;
+}
+
+static phi_str phi__secret_part_name(phi_str url, size_t at, size_t value) {
+    return phi__str(url.at + at, value > at ? value - at - 1 : 0);
+}
+
+/* Of "AWS4-HMAC-SHA256 Credential=A/..., SignedHeaders=..., Signature=S": A and S. */
+static bool phi__secret_add_aws(phi__secrets *set, phi_str value) {
+    size_t credential = phi__str_find(value, 0, "Credential=");
+    size_t signature = phi__str_find(value, 0, "Signature="), end;
+    if (!phi__str_starts(value, "AWS4-") || credential == SIZE_MAX || signature == SIZE_MAX)
+        return false;
+    credential += sizeof "Credential=" - 1;
+    signature += sizeof "Signature=" - 1;
+    end = phi__str_find(value, credential, "/");
+    if (end != SIZE_MAX) phi__secret_add(set, phi__str(value.at + credential, end - credential));
+    phi__secret_keep(set, phi__str(value.at + signature, value.len - signature), true);
+    return true;
+}
+
+/* "user:password" in base64. */
+static void phi__secret_add_basic(phi__secrets *set, phi_str coded) {
+    phi__buf plain;
+    size_t colon;
+    phi__buf_init(&plain, set->arena->memory);
+    if (phi__base64_decode(&plain, coded)) {
+        phi__secret_add(set, phi__buf_str(&plain));
+        colon = phi__str_find(phi__buf_str(&plain), 0, ":");
+        if (colon != SIZE_MAX)
+            phi__secret_add(set, phi__str(plain.at + colon + 1, plain.len - colon - 1));
+    }
+    if (plain.failed) set->failed = true;
+    phi__buf_free(&plain);
+}
+
+/* "a=1; b=2": the values. */
+static void phi__secret_add_cookies(phi__secrets *set, phi_str value) {
+    size_t at = 0;
+    while (at < value.len) {
+        size_t end = phi__str_find(value, at, ";"), eq;
+        if (end == SIZE_MAX) end = value.len;
+        eq = phi__str_find(phi__str(value.at, end), at, "=");
+        if (eq != SIZE_MAX) phi__secret_add(set, phi__str(value.at + eq + 1, end - eq - 1));
+        at = end + 1;
+    }
+}
+
+/* ---- for the loop and for tapes ---- */
+
+PHI__FN void phi__secret_init(phi__secrets *set, phi_arena *arena) {
+    memset(set, 0, sizeof *set);
+    set->arena = arena;
+}
+
+PHI__FN void phi__secret_add(phi__secrets *set, phi_str secret) {
+    phi__secret_keep(set, secret, false);
+}
+
+PHI__FN void phi__secret_add_key(phi__secrets *set, phi_str key) {
+    size_t at = 0, end;
+    phi__secret_add(set, key);
+    while ((end = phi__str_find(key, at, ":")) != SIZE_MAX) {
+        phi__secret_add(set, phi__str(key.at + at, end - at));
+        at = end + 1;
+    }
+    if (at > 0) phi__secret_add(set, phi__str(key.at + at, key.len - at));
+}
+
+PHI__FN void phi__secret_add_url(phi__secrets *set, phi_str url) {
+    size_t from = 0, to = 0, at, end, value;
+    if (phi__secret_user(url, &from, &to)) {
+        size_t colon = phi__str_find(phi__str(url.at, to), from, ":");
+        phi__secret_add_escaped(set, phi__str(url.at + from, to - from), false);
+        if (colon != SIZE_MAX) {
+            phi__secret_add_escaped(set, phi__str(url.at + from, colon - from), false);
+            phi__secret_add_escaped(set, phi__str(url.at + colon + 1, to - colon - 1), false);
+        }
+    }
+    at = phi__str_find(url, to, "?");
+    for (at = at == SIZE_MAX ? url.len : at + 1; at < url.len && url.at[at - 1] != '#';
+         at = end + 1) {
+        phi_str name, text;
+        value = phi__secret_part(url, at, &end);
+        name = phi__secret_part_name(url, at, value);
+        text = phi__str(url.at + value, end - value);
+        if (phi__secret_plain_query(name)) continue;
+        if (phi__secret_name(name) || phi__secret_looks(text))
+            phi__secret_add_escaped(set, text, true);
+    }
+}
+
+PHI__FN bool phi__secret_add_header(phi__secrets *set, phi_str name, phi_str value) {
+    size_t space;
+    if (phi__secret_plain_header(name)) return false;
+    if (!phi__secret_name(name) && !phi__secret_looks(value)) return false;
+    value = phi__str_trim(value);
+    if (phi__secret_add_aws(set, value)) return true;
+    if (phi__str_find_nocase(name, 0, "cookie") != SIZE_MAX) phi__secret_add_cookies(set, value);
+    space = phi__str_find(value, 0, " "); /* "Bearer key" */
+    if (space != SIZE_MAX && value.len - space > PHI__SECRET_LEAST) {
+        phi_str scheme = phi__str(value.at, space);
+        value = phi__str_trim(phi__str(value.at + space, value.len - space));
+        if (phi__str_is_nocase(scheme, "Basic")) phi__secret_add_basic(set, value);
+    }
+    phi__secret_add(set, value);
+    return true;
+}
+
+PHI__FN void phi__secret_add_request(phi__secrets *set, const phi_request *request) {
+    phi_str name, value;
+    size_t i;
+    phi__secret_add_url(set, phi_request_url(request));
+    for (i = 0; phi_request_header(request, i, &name, &value); i++)
+        (void)phi__secret_add_header(set, name, value);
+}
+
+PHI__FN void phi__secret_put_url(phi__buf *out, phi_str url) {
+    size_t from = 0, to = 0, at, end, value, hash;
+    if (phi__secret_user(url, &from, &to)) {
+        phi__buf_add(out, url.at, from);
+        phi__buf_text(out, "[redacted]");
+    } else
+        to = 0;
+    hash = phi__str_find(url, to, "#");
+    at = phi__str_find(phi__str(url.at, phi__min(hash, url.len)), to, "?");
+    at = at == SIZE_MAX ? phi__min(hash, url.len) : at + 1;
+    phi__buf_add(out, url.at + to, at - to);
+    for (; at < phi__min(hash, url.len); at = end) {
+        value = phi__secret_part(url, at, &end);
+        phi__buf_add(out, url.at + at, value - at);
+        if (phi__secret_plain_query(phi__secret_part_name(url, at, value)))
+            phi__buf_add(out, url.at + value, end - value);
+        else if (end > value)
+            phi__buf_text(out, "[redacted]");
+        if (end < url.len && url.at[end] == '&') phi__buf_char(out, url.at[end++]);
+    }
+    if (hash != SIZE_MAX) phi__buf_text(out, "#[redacted]");
+}
+
+PHI__FN bool phi__secret_hide(const phi__secrets *set, char *at, size_t len,
+                              phi__secret_text kind) {
+    phi_str s = phi__str(at, len);
+    bool found = false;
+    size_t i = 0, from;
+    while (set->count > 0 && i < len) {
+        size_t end = phi__secret_begins(set, at[i]) ? phi__secret_at(set, s, i, kind, &from) : 0;
+        if (end > 0) {
+            memset(at + from, '*', end - from);
+            found = true;
+            i = end;
+        } else if (kind == PHI__SECRET_JSON && at[i] == '\\')
+            i += i + 1 < len && at[i + 1] == 'u' ? 6 : 2;
+        else
+            i++;
+    }
+    return found;
+}
+
+PHI__FN size_t phi__secret_tail(const phi__secrets *set, phi_str text) {
+    size_t most = phi__mul(set->longest, 8), at, i, units; /* base64 of three, escaped by six */
+    for (at = text.len - phi__min(most, text.len); at < text.len; at++) {
+        if (!phi__secret_begins(set, text.at[at])) continue;
+        for (i = 0; i < set->count; i++) {
+            phi__secret_form form = phi__secret_forms(&set->list[i]);
+            do {
+                if (phi__secret_match(&form, text, at, &units) == text.len &&
+                    units < phi__secret_units(&form))
+                    return text.len - at;
+            } while (phi__secret_next(&form));
+        }
+    }
+    return 0;
+}
