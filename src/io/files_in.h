@@ -71,19 +71,19 @@ PHI__FN phi_status phi__path_resolve(const char *base, const char *path, char *o
 /* Whether a resolved path is `directory` (resolved too) or lies in it. */
 PHI__FN bool phi__path_inside(const char *directory, const char *path);
 
-/* A directory walk, a few entries at a time, depth first, so that the paths of all but directories
-   come in the order of their bytes; within a directory of more than 65,536 entries only nearly so.
-   Directories that cannot be read, or lie more than 64 deep, are returned and not entered. Holds
-   one descriptor for the root, one for the directory being read, and one for each directory above
-   that has more than 65,536 entries. */
+/* A directory walk, an entry at a time, in no order; its time is linear in the entries. Directories that
+   cannot be read, or lie more than 64 deep, are returned and not entered. Holds one descriptor for the
+   root, one for the directory being read, and one for each directory above that has more than 64 KiB of
+   names of directories; of those 64 KiB are in memory. */
 typedef struct phi__walk_entry {
     phi_str path;        /* relative to the walk's root; borrowed until the next call */
     phi__file_kind kind; /* links are not followed */
-    uint32_t depth;      /* 1: in the root itself */
+    uint32_t depth;      /* 1: in the root itself; also of PHI_BUSY */
 } phi__walk_entry;
 PHI__FN phi_status phi__walk_new(phi_memory *memory, const char *root, phi__walk **out,
                                  phi__words *words);
-/* PHI_OK: an entry; PHI_BUSY: worked, come again; PHI_NOT_FOUND: the end. */
+/* PHI_OK: an entry; PHI_BUSY: a directory was opened, with two system calls a part of its path, or closed:
+   come again; PHI_NOT_FOUND: the end. */
 PHI__FN phi_status phi__walk_next(phi__walk *walk, phi__walk_entry *out);
 PHI__FN void phi__walk_skip(phi__walk *walk); /* do not enter the directory just returned */
 PHI__FN void phi__walk_free(phi__walk *walk); /* NULL is harmless */

@@ -1,8 +1,8 @@
-/* files_walk.c - a directory tree, a few entries at a time.
+/* files_walk.c - a directory tree, an entry at a time.
 
-   Each directory being walked is a level. Its names go into a heap as they are read, and leave it in
-   order, so that neither reading nor sorting a large directory is one long piece of work. A
-   directory is opened from the root, part by part, and never through a link. */
+   Each directory being walked is a level. What it holds is returned as it is read; names of directories wait until their
+   level is read to its end, or their bytes are many. So time is linear in the tree, and memory does not grow with it.
+   A directory is opened from the root, part by part, and never through a link. */
 #include "io/files_in.h"
 
 #ifndef PHI_NO_FILES
@@ -16,19 +16,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum {
-    PHI__WALK_SLICE = 128,    /* entries read in one call */
-    PHI__WALK_SORTED = 65536, /* names of one directory in memory */
-    PHI__WALK_DEPTH = 64
-};
-
-/* A name in the heap: its kind in the first byte, then the name, terminated. */
-typedef char *phi__walk_name;
+enum { PHI__WALK_HELD = 65536, /* bytes of names of one level that wait */ PHI__WALK_DEPTH = 64 };
 
 typedef struct phi__walk_level {
-    DIR *dir; /* NULL: read to its end */
-    phi__walk_name *heap;
-    size_t count, cap;
+    DIR *dir;        /* NULL: read to its end */
+    phi__buf names;  /* of directories that wait, each behind a NUL */
     size_t path_len; /* of the path before a name, its slash included */
 } phi__walk_level;
 
@@ -39,55 +31,8 @@ struct phi__walk {
     phi__walk_level *levels;
     size_t count, cap;
     bool enter; /* the directory at `path`, next */
+    bool wait;  /* the directory at `path` is to wait */
 };
-
-/* A directory's name sorts as if its slash were part of it: then whole paths are in order. */
-static bool phi__walk_before(const char *a, const char *b) {
-    size_t i = 1;
-    int x, y;
-    while (a[i] != '\0' && a[i] == b[i]) i++;
-    x = a[i] != '\0' ? (unsigned char)a[i] : a[0] == (char)PHI__FILE_DIRECTORY ? '/' : 0;
-    y = b[i] != '\0' ? (unsigned char)b[i] : b[0] == (char)PHI__FILE_DIRECTORY ? '/' : 0;
-    return x < y;
-}
-
-static phi_status phi__walk_push(phi__walk *walk, phi__walk_level *level, const char *name,
-                                 phi__file_kind kind) {
-    size_t n = strlen(name) + 2, at;
-    void *heap = phi__grow(walk->memory, (void *)level->heap, &level->cap, level->count + 1,
-                           sizeof *level->heap);
-    phi__walk_name entry;
-    if (heap == NULL) return PHI_NO_MEMORY;
-    level->heap = (phi__walk_name *)heap;
-    entry = (phi__walk_name)phi__alloc(walk->memory, n);
-    if (entry == NULL) return PHI_NO_MEMORY;
-    entry[0] = (char)kind;
-    memcpy(entry + 1, name, n - 1);
-    for (at = level->count++; at > 0 && phi__walk_before(entry, level->heap[(at - 1) / 2]);
-         at = (at - 1) / 2)
-        level->heap[at] = level->heap[(at - 1) / 2];
-    level->heap[at] = entry;
-    return PHI_OK;
-}
-
-static phi__walk_name phi__walk_pop(phi__walk_level *level) {
-    phi__walk_name first = level->heap[0], last = level->heap[--level->count];
-    size_t at = 0, child;
-    while ((child = 2 * at + 1) < level->count) {
-        if (child + 1 < level->count &&
-            phi__walk_before(level->heap[child + 1], level->heap[child]))
-            child++;
-        if (!phi__walk_before(level->heap[child], last)) break;
-        level->heap[at] = level->heap[child];
-        at = child;
-    }
-    level->heap[at] = last;
-    return first;
-}
-
-static void phi__walk_forget(phi__walk *walk, phi__walk_name name) {
-    phi__free(walk->memory, name, strlen(name + 1) + 2);
-}
 
 static phi__file_kind phi__walk_kind(DIR *dir, const struct dirent *entry) {
     struct stat info;
@@ -104,22 +49,42 @@ static phi__file_kind phi__walk_kind(DIR *dir, const struct dirent *entry) {
     return S_ISLNK(info.st_mode) ? PHI__FILE_LINK : PHI__FILE_OTHER;
 }
 
-/* Reads names until the slice is done, the heap is full or the directory ends. */
-static phi_status phi__walk_read(phi__walk *walk, phi__walk_level *level) {
-    int i;
-    for (i = 0; i < PHI__WALK_SLICE && level->count < PHI__WALK_SORTED; i++) {
-        const struct dirent *entry = readdir(level->dir);
-        phi_status status;
-        if (entry == NULL) {
-            (void)closedir(level->dir);
-            level->dir = NULL;
-            break;
-        }
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
-        status = phi__walk_push(walk, level, entry->d_name, phi__walk_kind(level->dir, entry));
-        if (status != PHI_OK) return status;
+/* The next entry of a level; PHI_BUSY: there is none. */
+static phi_status phi__walk_read(phi__walk *walk, phi__walk_level *level, phi__walk_entry *out) {
+    const struct dirent *entry;
+    do entry = readdir(level->dir);
+    while (entry != NULL && (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0));
+    if (entry == NULL) {
+        (void)closedir(level->dir);
+        level->dir = NULL;
+        return PHI_BUSY;
     }
-    return PHI_BUSY;
+    walk->path.len = level->path_len;
+    phi__buf_text(&walk->path, entry->d_name);
+    if (walk->path.failed) return PHI_NO_MEMORY;
+    out->kind = phi__walk_kind(level->dir, entry);
+    out->path = phi__buf_str(&walk->path);
+    walk->wait = out->kind == PHI__FILE_DIRECTORY && walk->count < PHI__WALK_DEPTH;
+    return PHI_OK;
+}
+
+/* The directory that was returned last waits in its level. */
+static phi_status phi__walk_push(phi__walk *walk) {
+    phi__walk_level *level = &walk->levels[walk->count - 1];
+    walk->wait = false;
+    phi__buf_char(&level->names, '\0');
+    phi__buf_add(&level->names, walk->path.at + level->path_len, walk->path.len - level->path_len);
+    return level->names.failed ? PHI_NO_MEMORY : PHI_OK;
+}
+
+/* Makes the path that of the one that waits last. */
+static bool phi__walk_pop(phi__walk *walk, phi__walk_level *level) {
+    size_t at = level->names.len;
+    while (level->names.at[at - 1] != '\0') at--;
+    walk->path.len = level->path_len;
+    phi__buf_add(&walk->path, level->names.at + at, level->names.len - at);
+    level->names.len = at - 1;
+    return !walk->path.failed;
 }
 
 /* Opens the directory at walk->path, from the root on; -1: it cannot be read. */
@@ -158,6 +123,7 @@ static phi_status phi__walk_enter(phi__walk *walk) {
     if (walk->path.len > 0) phi__buf_char(&walk->path, '/');
     level = &walk->levels[walk->count];
     memset(level, 0, sizeof *level);
+    phi__buf_init(&level->names, walk->memory);
     level->path_len = walk->path.len;
     level->dir = walk->path.failed ? NULL : fdopendir(fd);
     if (level->dir == NULL) {
@@ -170,10 +136,8 @@ static phi_status phi__walk_enter(phi__walk *walk) {
 
 static void phi__walk_leave(phi__walk *walk) {
     phi__walk_level *level = &walk->levels[--walk->count];
-    size_t i;
     if (level->dir != NULL) (void)closedir(level->dir);
-    for (i = 0; i < level->count; i++) phi__walk_forget(walk, level->heap[i]);
-    phi__free(walk->memory, (void *)level->heap, level->cap * sizeof *level->heap);
+    phi__buf_free(&level->names);
 }
 
 /* ---- for other modules ---- */
@@ -202,31 +166,23 @@ PHI__FN phi_status phi__walk_new(phi_memory *memory, const char *root, phi__walk
 
 PHI__FN phi_status phi__walk_next(phi__walk *walk, phi__walk_entry *out) {
     phi__walk_level *level;
-    phi__walk_name name;
+    out->depth = (uint32_t)walk->count;
+    if (walk->wait && phi__walk_push(walk) != PHI_OK) return PHI_NO_MEMORY;
     if (walk->enter) {
         walk->enter = false;
         return phi__walk_enter(walk);
     }
     if (walk->count == 0) return PHI_NOT_FOUND;
     level = &walk->levels[walk->count - 1];
-    if (level->dir != NULL && level->count < PHI__WALK_SORTED) return phi__walk_read(walk, level);
-    if (level->count == 0) {
-        phi__walk_leave(walk);
-        return PHI_BUSY;
-    }
-    name = phi__walk_pop(level);
-    walk->path.len = level->path_len;
-    phi__buf_text(&walk->path, name + 1);
-    out->kind = (phi__file_kind)name[0];
-    phi__walk_forget(walk, name);
-    if (walk->path.failed) return PHI_NO_MEMORY;
-    out->path = phi__buf_str(&walk->path);
-    out->depth = (uint32_t)walk->count;
-    walk->enter = out->kind == PHI__FILE_DIRECTORY && walk->count < PHI__WALK_DEPTH;
-    return PHI_OK;
+    if (level->dir != NULL && level->names.len < PHI__WALK_HELD)
+        return phi__walk_read(walk, level, out);
+    if (level->names.len > 0)
+        return phi__walk_pop(walk, level) ? phi__walk_enter(walk) : PHI_NO_MEMORY;
+    phi__walk_leave(walk);
+    return PHI_BUSY;
 }
 
-PHI__FN void phi__walk_skip(phi__walk *walk) { walk->enter = false; }
+PHI__FN void phi__walk_skip(phi__walk *walk) { walk->wait = false; }
 
 PHI__FN void phi__walk_free(phi__walk *walk) {
     if (walk == NULL) return;

@@ -1,16 +1,20 @@
-/* list_files.c - the tool that lists files: a walk, some entries a step. */
+/* list_files.c - the tool that lists files: a walk, some entries a step.
+
+   The first names in order are kept in a heap whose top is the last of them, while all are counted: so memory is that of
+   what is shown, and time is linear in the entries. */
 #include "tools/job_in.h"
 
 #ifndef PHI_NO_FILES
 
 #include "base/utf8_in.h"
+#include "base/words_in.h"
 #include "tools/glob_in.h"
 
 #include <stdio.h>
 
 enum {
-    PHI__LIST_STEP = 256, /* units of work in one step: an entry is one, */
-    PHI__LIST_BUSY = 32,  /* opening a directory or reading a piece of it so many */
+    PHI__LIST_STEP = 1024, /* units of work in one step: an entry is one, */
+    PHI__LIST_BUSY = 32,   /* opening a directory so many, and two for each directory above */
     PHI__LIST_DEPTH = 3
 };
 
@@ -21,14 +25,72 @@ typedef struct phi__list {
     uint64_t total;
     uint64_t end_us;
     phi__walk *walk;
+    phi_str *names; /* a heap, the last in order on top; then sorted */
+    size_t count, cap;
+    size_t heap, written; /* names that are still a heap; that are in `out` */
     phi__buf out;
 } phi__list;
+
+static void phi__list_forget(phi__list *list, phi_str name) {
+    phi__free(list->job.memory, (void *)(uintptr_t)name.at, name.len);
+}
 
 static void phi__list_drop(phi__job *job) {
     phi__list *list = (phi__list *)(void *)job;
     phi__walk_free(list->walk);
     list->walk = NULL;
+    while (list->count > 0) phi__list_forget(list, list->names[--list->count]);
+    phi__free(job->memory, list->names, list->cap * sizeof *list->names);
+    list->names = NULL;
+    list->cap = 0;
     phi__buf_free(&list->out);
+}
+
+/* ---- the first names ---- */
+
+static bool phi__list_before(phi_str a, phi_str b) {
+    int order = memcmp(a.at, b.at, phi__min(a.len, b.len));
+    return order != 0 ? order < 0 : a.len < b.len;
+}
+
+/* Puts a name at the top of the first n, or below what comes behind it in order. */
+static void phi__list_sink(phi_str *names, size_t n, phi_str name) {
+    size_t at = 0, child;
+    while ((child = 2 * at + 1) < n) {
+        if (child + 1 < n && phi__list_before(names[child], names[child + 1])) child++;
+        if (!phi__list_before(name, names[child])) break;
+        names[at] = names[child];
+        at = child;
+    }
+    names[at] = name;
+}
+
+static void phi__list_rise(phi_str *names, size_t at, phi_str name) {
+    for (; at > 0 && phi__list_before(names[(at - 1) / 2], name); at = (at - 1) / 2)
+        names[at] = names[(at - 1) / 2];
+    names[at] = name;
+}
+
+/* Counts a name, and keeps it where it is one of the first. False: no memory. */
+static bool phi__list_add(phi__list *list, phi_str name) {
+    uint32_t most = list->job.set->desc.max_files;
+    bool full = list->count >= most;
+    phi_str *names;
+    char *copy;
+    list->total++;
+    if (most == 0 || (full && !phi__list_before(name, list->names[0]))) return true;
+    names = (phi_str *)phi__grow(list->job.memory, list->names, &list->cap,
+                                 phi__min(list->count + 1, most), sizeof *names);
+    copy = names != NULL ? (char *)phi__alloc(list->job.memory, name.len) : NULL;
+    if (names != NULL) list->names = names;
+    if (copy == NULL) return false;
+    memcpy(copy, name.at, name.len);
+    if (full) {
+        phi__list_forget(list, names[0]);
+        phi__list_sink(names, list->count, phi__str(copy, name.len));
+    } else
+        phi__list_rise(names, list->count++, phi__str(copy, name.len));
+    return true;
 }
 
 static bool phi__list_skipped(phi_str path) {
@@ -41,17 +103,19 @@ static bool phi__list_skipped(phi_str path) {
     return false;
 }
 
-/* A path as the model wrote it, and what is below it. */
-static void phi__list_add(phi__list *list, phi_str relative) {
-    size_t n = strlen(list->path);
-    if (list->total++ >= list->job.set->desc.max_files) return;
-    if (list->out.len > 0) phi__buf_char(&list->out, '\n');
+/* A path as the model wrote it, and what is below it: one line, whatever the names are. */
+static void phi__list_write(phi__list *list, phi_str relative) {
+    phi__buf *out = &list->out;
+    size_t n = strlen(list->path), from;
+    if (out->len > 0) phi__buf_char(out, '\n');
+    from = out->len;
     while (n > 1 && list->path[n - 1] == '/') n--;
     if (n > 1 || list->path[0] != '.') {
-        phi__buf_add(&list->out, list->path, n);
-        if (list->path[n - 1] != '/') phi__buf_char(&list->out, '/');
+        phi__buf_add(out, list->path, n);
+        if (list->path[n - 1] != '/') phi__buf_char(out, '/');
     }
-    phi__utf8_repair(&list->out, relative);
+    phi__utf8_repair(out, relative);
+    if (!out->failed) out->len = from + phi__words_clean_line(out->at + from, out->len - from);
 }
 
 static phi_flow phi__list_done(phi__list *list) {
@@ -59,9 +123,10 @@ static phi_flow phi__list_done(phi__list *list) {
     char details[80];
     (void)snprintf(details, sizeof details, "{\"total\":%llu,\"truncated\":%s}",
                    (unsigned long long)list->total, cut ? "true" : "false");
-    if (list->total == 0)
+    if (list->total == 0) {
         phi__buf_printf(&list->out, "No files found in %s", list->path);
-    else if (cut)
+        if (!list->out.failed) list->out.len = phi__words_clean_line(list->out.at, list->out.len);
+    } else if (cut)
         phi__buf_printf(&list->out, "\n\n... (%llu files, showing first %u)",
                         (unsigned long long)list->total, (unsigned)list->job.set->desc.max_files);
     else
@@ -70,27 +135,52 @@ static phi_flow phi__list_done(phi__list *list) {
     return phi__job_done(&list->job, phi__buf_str(&list->out), details);
 }
 
-static void phi__list_entry(phi__list *list, const phi__walk_entry *entry) {
+/* The heap becomes a sorted list, and then text. */
+static phi_flow phi__list_show(phi__job *job) {
+    phi__list *list = (phi__list *)(void *)job;
+    int units = PHI__LIST_STEP;
+    for (; units > 0 && list->heap > 1; units--) {
+        phi_str first = list->names[0];
+        list->heap--;
+        phi__list_sink(list->names, list->heap, list->names[list->heap]);
+        list->names[list->heap] = first;
+    }
+    for (; units > 0 && list->heap <= 1 && list->written < list->count; units--)
+        phi__list_write(list, list->names[list->written++]);
+    if (list->out.failed) return phi__job_no_memory(job);
+    if (list->heap > 1 || list->written < list->count) return PHI_PENDING;
+    return phi__list_done(list);
+}
+
+/* False: no memory. */
+static bool phi__list_entry(phi__list *list, const phi__walk_entry *entry) {
     if (entry->kind == PHI__FILE_DIRECTORY) {
         if (entry->depth >= list->max_depth || phi__list_skipped(entry->path))
             phi__walk_skip(list->walk);
     } else if (entry->kind == PHI__FILE_REGULAR && entry->depth <= list->max_depth) {
         if (list->pattern == NULL || phi__glob_match(list->pattern, entry->path))
-            phi__list_add(list, entry->path);
+            return phi__list_add(list, entry->path);
     }
+    return true;
 }
 
 static phi_flow phi__list_walk(phi__job *job) {
     phi__list *list = (phi__list *)(void *)job;
     phi__walk_entry entry;
-    int i;
+    uint32_t units;
     if (phi__io_now_us(job->io) >= list->end_us) return phi__job_fail(job, "Listing timed out");
-    for (i = 0; i < PHI__LIST_STEP;) {
+    for (units = 0; units < PHI__LIST_STEP;) {
         phi_status status = phi__walk_next(list->walk, &entry);
-        if (status == PHI_NOT_FOUND) return phi__list_done(list);
-        if (status == PHI_OK) phi__list_entry(list, &entry);
-        i += status == PHI_BUSY ? (int)PHI__LIST_BUSY : 1;
-        if (status == PHI_NO_MEMORY || list->out.failed) return phi__job_no_memory(job);
+        if (status == PHI_NOT_FOUND) {
+            phi__walk_free(list->walk);
+            list->walk = NULL;
+            list->heap = list->count;
+            job->go = phi__list_show;
+            return phi__list_show(job);
+        }
+        if (status == PHI_NO_MEMORY || (status == PHI_OK && !phi__list_entry(list, &entry)))
+            return phi__job_no_memory(job);
+        units += status == PHI_BUSY ? PHI__LIST_BUSY + 2 * entry.depth : 1;
     }
     return PHI_PENDING;
 }

@@ -1,6 +1,7 @@
 /* test_list_search.c - the tools that look around: listing and searching. */
 #include "calls.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 
 static void check_tail(const calls *c, const char *want) {
@@ -89,15 +90,28 @@ TEST(two_hundred_files_are_shown_and_all_are_counted) {
     calls_close(&c);
 }
 
+/* Many names, in an order that is none, of few files: a link is made sooner than a file. */
+static bool put_links(calls *c, int count) {
+    char from[32], to[32];
+    int i, at = open(c->dir, O_RDONLY | O_DIRECTORY);
+    bool good = at >= 0;
+    for (i = 0; i < count && good; i++) {
+        unsigned n = (unsigned)i * 7919u % (unsigned)count;
+        (void)snprintf(to, sizeof to, "f%06u", n);
+        if (i % 20000 == 0) {
+            memcpy(from, to, sizeof from);
+            calls_put(c, from, "");
+        } else
+            good = linkat(at, from, at, to, 0) == 0;
+    }
+    (void)close(at);
+    return CHECK(good);
+}
+
 TEST(a_listing_that_takes_too_long_ends) {
-    char name[32];
-    int i;
     calls c;
     REQUIRE(calls_open(&c, NULL));
-    for (i = 0; i < 2000; i++) {
-        (void)snprintf(name, sizeof name, "f%04d", i);
-        calls_put(&c, name, "");
-    }
+    CHECK(put_links(&c, 5000));
     calls_begin(&c, "list_files", "{}");
     calls_go_on(&c, 2);
     CHECK(!c.ended);
@@ -116,7 +130,65 @@ TEST(odd_names_are_listed_as_text) {
     REQUIRE(calls_open(&c, NULL));
     calls_put(&c, "a\nb", "");
     calls_put(&c, "\xff", "");
-    check_call(&c, "list_files", "{}", false, "a\nb\n\xef\xbf\xbd\n\n(2 files)", NULL);
+    check_call(&c, "list_files", "{}", false, "a?b\n\xef\xbf\xbd\n\n(2 files)", NULL);
+    calls_close(&c);
+}
+
+TEST(names_forge_no_entries_and_say_nothing_to_a_terminal) {
+    calls c;
+    REQUIRE(calls_open(&c, NULL));
+    calls_mkdir(&c, "d\n(9 files)\n");
+    calls_put(&c, "d\n(9 files)\n/x\nnew", "");
+    calls_put(&c, "\x1b[2J\x1b]0;evil\x07", "");
+    calls_put(&c,
+              "\xc2\x9b"
+              "1m\t\r",
+              "");
+    check_call(&c, "list_files", "{}", false,
+               "?[2J?]0;evil?\nd?(9 files)?/x?new\n?1m??\n\n(3 files)", NULL);
+    check_call(&c, "list_files", "{\"path\":\"d\\n(9 files)\\n\"}", false,
+               "d?(9 files)?/x?new\n\n(1 files)", NULL);
+    check_call(&c, "list_files", "{\"path\":\"d\\n(9 files)\\n\",\"pattern\":\"*.c\"}", false,
+               "No files found in d?(9 files)?", NULL);
+    check_call(&c, "list_files", "{\"path\":\"no\\u001b[2J\"}", true,
+               "Directory not found: no?[2J. Check the path and try again.", "");
+    calls_close(&c);
+}
+
+TEST(a_listing_takes_steps_by_the_number_of_files_and_memory_by_what_is_shown) {
+    static const int counts[] = {2001, 8001};
+    int i;
+    for (i = 0; i < 2; i++) {
+        char tail[80];
+        size_t peak = 0;
+        calls c;
+        REQUIRE(calls_open(&c, NULL));
+        if (put_links(&c, counts[i]) && call(&c, "list_files", "{}")) {
+            (void)snprintf(tail, sizeof tail,
+                           "\nf000198\nf000199\n\n... (%d files, showing first 200)", counts[i]);
+            check_tail(&c, tail);
+            CHECK(strncmp(c.text, "f000000\nf000001\n", 16) == 0);
+            CHECK(c.steps >= counts[i] / 1024);
+            if (!CHECK(c.steps <= counts[i] / 1024 + 4)) printf("  %d steps\n", c.steps);
+            (void)phi_agent_memory_used(c.agent, &peak);
+            if (!CHECK(peak < 100000)) printf("  %zu bytes\n", peak);
+        }
+        calls_close(&c);
+    }
+}
+
+TEST(a_listing_of_more_than_a_step_shows_is_whole_and_in_order) {
+    phi_tools_desc desc = PHI_ZERO;
+    calls c;
+    int i, n;
+    desc.max_files = 5000;
+    REQUIRE(calls_open(&c, &desc));
+    if (put_links(&c, 3001) && call(&c, "list_files", "{}")) {
+        check_tail(&c, "\nf003000\n\n(3001 files)");
+        for (i = 0; i < 3001; i++)
+            if (sscanf(c.text + i * 8, "f%6d", &n) != 1 || n != i) break;
+        CHECK_EQ_INT(i, 3001);
+    }
     calls_close(&c);
 }
 
@@ -291,6 +363,9 @@ TEST_MAIN(TEST_ENTRY(files_are_listed_sorted_without_what_is_never_wanted),
           TEST_ENTRY(no_files_is_said_and_no_error), TEST_ENTRY(a_missing_directory_is_told),
           TEST_ENTRY(two_hundred_files_are_shown_and_all_are_counted),
           TEST_ENTRY(a_listing_that_takes_too_long_ends), TEST_ENTRY(odd_names_are_listed_as_text),
+          TEST_ENTRY(names_forge_no_entries_and_say_nothing_to_a_terminal),
+          TEST_ENTRY(a_listing_takes_steps_by_the_number_of_files_and_memory_by_what_is_shown),
+          TEST_ENTRY(a_listing_of_more_than_a_step_shows_is_whole_and_in_order),
           TEST_ENTRY(rg_finds_lines), TEST_ENTRY(grep_finds_the_same_lines_where_there_is_no_rg),
           TEST_ENTRY(without_rg_and_grep_words_say_so),
           TEST_ENTRY(fifty_matches_are_shown_of_all_files_together), TEST_ENTRY(a_long_line_is_cut),
