@@ -9466,11 +9466,11 @@ PHI__FN int phi__sse_finish(phi__sse *sse, phi__sse_event *out) {
 #endif /* PHI__IMP_TEXT */
 
 #ifdef PHI__IMP_IO
-#if PHI__IMP_IO != 0x6d3514a2
+#if PHI__IMP_IO != 0xa4fa946b
 #error "phi: two versions of src/io in one file"
 #endif
 #else
-#define PHI__IMP_IO 0x6d3514a2
+#define PHI__IMP_IO 0xa4fa946b
 
 /* ---- src/io/clock_in.h ---- */
 
@@ -9613,7 +9613,7 @@ typedef struct phi__disk_info {
 
 typedef struct phi__disk {
     void *user_data; /* given to every function */
-    /* A regular file, or refused. */
+    /* A regular file, or refused; a symbolic link, too. */
     phi_status (*open)(void *user_data, const char *path, phi__disk_how how, intptr_t *out,
                        phi__words *words);
     /* Some file systems tell of a full disk only here; it is closed all the same. */
@@ -10472,9 +10472,20 @@ static void phi__disk_describe(const struct stat *info, phi__disk_info *out) {
 #endif
 }
 
+/* Systems give a link other errors: ELOOP, EMLINK, EFTYPE. */
+static phi_status phi__disk_not_opened(const char *path, int error, phi__words *words) {
+    struct stat info;
+    if (error == ENOENT || lstat(path, &info) != 0 || !S_ISLNK(info.st_mode))
+        return phi__disk_refused(error, words);
+    if (words != NULL)
+        (void)snprintf(words->text, sizeof words->text,
+                       "It is a symbolic link, which is not followed");
+    return PHI_IO;
+}
+
 static phi_status phi__disk_open(void *user_data, const char *path, phi__disk_how how,
                                  intptr_t *out, phi__words *words) {
-    int flags = O_CLOEXEC | O_NOCTTY | O_NONBLOCK, fd, error = 0;
+    int flags = O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW, fd, error = 0;
     struct stat info;
     (void)user_data;
     *out = -1;
@@ -10483,7 +10494,7 @@ static phi_status phi__disk_open(void *user_data, const char *path, phi__disk_ho
     if (how == PHI__DISK_FRESH) flags |= O_TRUNC;
     do fd = open(path, flags, 0600);
     while (fd < 0 && errno == EINTR);
-    if (fd < 0) return phi__disk_refused(errno, words);
+    if (fd < 0) return phi__disk_not_opened(path, errno, words);
     if (fstat(fd, &info) != 0)
         error = errno;
     else if (!S_ISREG(info.st_mode))
@@ -10515,7 +10526,7 @@ static phi_status phi__disk_info_of(void *user_data, const char *path, phi__disk
                                     phi__words *words) {
     struct stat info;
     (void)user_data;
-    if (stat(path, &info) != 0) return phi__disk_refused(errno, words);
+    if (lstat(path, &info) != 0) return phi__disk_refused(errno, words);
     phi__disk_describe(&info, out);
     return PHI_OK;
 }

@@ -28,7 +28,7 @@ typedef struct phi__disk_info {
 
 typedef struct phi__disk {
     void *user_data; /* given to every function */
-    /* A regular file, or refused. */
+    /* A regular file, or refused; a symbolic link, too. */
     phi_status (*open)(void *user_data, const char *path, phi__disk_how how, intptr_t *out,
                        phi__words *words);
     /* Some file systems tell of a full disk only here; it is closed all the same. */

@@ -229,6 +229,51 @@ TEST(a_document_that_is_being_written_is_locked_and_can_be_read) {
     store_end(&r);
 }
 
+TEST(a_symbolic_link_is_not_followed_wherever_it_leads) {
+    static const char *const names[] = {"t.jsonl", "t.json", ".t.json.tmp", ".t.jsonl.lock"};
+    static const char line[] = "precious\n";
+    char outside[600];
+    struct stat info;
+    size_t i;
+    store_rig r;
+    REQUIRE(store_begin(&r));
+    (void)snprintf(outside, sizeof outside, "%s/outside", r.dir);
+    CHECK_EQ_INT(store_save(&r, "here", NULL, "{}"), PHI_OK); /* makes the directory */
+    for (i = 0; i < sizeof names / sizeof names[0]; i++) {
+        store_seen seen;
+        bool dangling;
+        memset(&seen, 0, sizeof seen);
+        for (dangling = false;; dangling = true) {
+            phi_str text;
+            (void)unlink(outside);
+            if (!dangling) file_put(outside, line, sizeof line - 1);
+            CHECK(symlink(outside, file_in(&r, names[i])) == 0);
+            (void)store_add(&r, &r.s, "t", 0, "{\"a\":1}");
+            (void)r.s.read(r.s.user_data, "t", 0, store_each, &seen, NULL, W(&r));
+            (void)store_save(&r, "t", NULL, "{\"b\":1}");
+            (void)r.s.load(r.s.user_data, "t", &r.arena, &text, W(&r));
+            if (dangling)
+                CHECK(lstat(outside, &info) != 0); /* it was not made */
+            else {
+                char *now = test_read_file(outside, NULL);
+                if (now != NULL) CHECK_EQ_STR(now, line);
+                free(now);
+            }
+            (void)r.s.remove_thread(r.s.user_data, "t", W(&r));
+            (void)r.s.remove(r.s.user_data, "t", W(&r));
+            (void)unlink(file_in(&r, names[i]));
+            if (dangling) break;
+        }
+    }
+    (void)unlink(outside);
+    CHECK(symlink(outside, file_in(&r, "t.jsonl")) == 0);
+    CHECK_EQ_INT(store_add(&r, &r.s, "t", 0, "{\"a\":1}"), PHI_IO);
+    CHECK_EQ_STR(r.words, "Cannot append to t.jsonl: It is a symbolic link, which is not followed");
+    CHECK(unlink(file_in(&r, "t.jsonl")) == 0);
+    CHECK_EQ_INT(store_add(&r, &r.s, "t", 0, "{\"a\":1}"), PHI_OK);
+    store_end(&r);
+}
+
 TEST(a_temporary_file_of_a_killed_process_is_overwritten_and_goes) {
     store_rig r;
     REQUIRE(store_begin(&r));
@@ -405,6 +450,7 @@ TEST_MAIN(
     TEST_ENTRY(a_damaged_line_inside_is_named_and_a_damaged_last_line_is_torn),
     TEST_ENTRY(a_line_that_is_missing_or_there_twice_is_named),
     TEST_ENTRY(a_document_that_is_being_written_is_locked_and_can_be_read),
+    TEST_ENTRY(a_symbolic_link_is_not_followed_wherever_it_leads),
     TEST_ENTRY(a_temporary_file_of_a_killed_process_is_overwritten_and_goes),
     TEST_ENTRY(a_thread_whose_file_was_taken_away_is_stale_and_not_written_into_the_void),
     TEST_ENTRY(sync_waits_for_the_disk_once_an_append_and_for_the_directory_when_a_file_is_new),
