@@ -67,11 +67,11 @@
 #endif
 
 #ifdef PHI__PUB_TOOLS
-#if PHI__PUB_TOOLS != 0xaaf2b9f8
+#if PHI__PUB_TOOLS != 0xf1a4366b
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__PUB_TOOLS 0xaaf2b9f8
+#define PHI__PUB_TOOLS 0xf1a4366b
 
 /* ---- src/tools/context_tools.h ---- */
 
@@ -118,7 +118,9 @@ PHI_API phi_status phi_tools_revert(phi_tool *out);
    The five that work on files stay inside the workspace and the allowed paths: a path is resolved,
    with ".." and all links, before it is compared. Another process that changes links at that very
    moment can defeat this. `bash` is not confined: it starts in the workspace and may do what the
-   host's user may. Leave it out, deny patterns, confirm commands, or run the host in a container.
+   host's user may. Leave it out, confirm commands, let a hook decide (PHI_HOOK_BEFORE_TOOL, which may
+   wait for a person), or run the host in a container. deny_patterns are no boundary: they stop mistakes,
+   not intent, for a shell can say a thing in endless ways.
 
    All texts that a model sees are UTF-8; what is not, becomes U+FFFD. Nothing waits: commands run
    beside the pump, files are read and written in slices. write_file and edit_file run alone, so that
@@ -143,8 +145,9 @@ typedef struct phi_tools_desc {
                                          every path may be used (default: none) */
     bool unconfined; /* files anywhere, though there is a workspace or allowed_paths */
     const char *const
-        *deny_patterns; /* NULL-ended; a command that contains one is refused; an empty
-                                         list denies nothing (default: phi_tools_deny_patterns) */
+        *deny_patterns; /* NULL-ended; a command that contains one, also with quotes or more
+                                         blanks, is refused; no boundary: see above; an empty list denies
+                                         nothing (default: phi_tools_deny_patterns) */
     /* Asked before a command runs; false: it does not (default: not asked). A dialog that
        takes longer than a frame wants a tool of the host's own. */
     bool (*confirm_fn)(void *user_data, const char *command);
@@ -171,7 +174,8 @@ typedef struct phi_toolset {
 PHI_API phi_status phi_tools_init(phi_toolset *set, const phi_tools_desc *desc);
 
 /* NULL-ended, static: "rm -rf /", "rm -rf /" with "*", "mkfs", "dd if=", and a fork bomb. The first
-   one also catches every rm -rf of an absolute path. */
+   one also catches an rm of an absolute path whose flags are both r and f, in whatever order and
+   spelling; not one whose words come from a variable, a substitution or another program. */
 PHI_API const char *const *phi_tools_deny_patterns(void);
 
 #ifdef __cplusplus
@@ -238,11 +242,28 @@ PHI_API size_t phi_tool_registry_resolve(const phi_tool_registry *registry,
 #endif
 
 #ifdef PHI__IMP_TOOLS
-#if PHI__IMP_TOOLS != 0xbbe9c182
+#if PHI__IMP_TOOLS != 0xc56f8a7b
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__IMP_TOOLS 0xbbe9c182
+#define PHI__IMP_TOOLS 0xc56f8a7b
+
+/* ---- src/tools/deny_in.h ---- */
+
+/* deny_in.h - whether a shell command contains a pattern, however its words are spelled.
+
+   A command is compared as it is; with quotes and backslashes taken out and blanks as one; and with the flags of each rm
+   as "-rf". It is no parser of shell words: variables, substitutions, and scripts that a command writes and runs are
+   not seen. */
+#ifndef PHI_TOOLS_DENY_IN_H
+#define PHI_TOOLS_DENY_IN_H
+
+
+/* *found: the first of NULL-ended patterns that the command contains, or NULL. PHI_NO_MEMORY. */
+PHI__FN phi_status phi__deny_find(phi_memory *memory, const char *command,
+                                  const char *const *patterns, const char **found);
+
+#endif
 
 /* ---- src/tools/finder_in.h ---- */
 
@@ -548,19 +569,20 @@ static void phi__bash_tick(phi__timer *timer) {
 static phi_flow phi__bash_go(phi__job *job) {
     phi__bash *bash = (phi__bash *)(void *)job;
     const phi_tools_desc *desc = &job->set->desc;
-    size_t i;
+    const char *denied;
     phi__buf_init(&bash->streams[0].kept, job->memory);
     phi__buf_init(&bash->streams[1].kept, job->memory);
     phi__buf_init(&bash->fresh, job->memory);
     bash->deadline.fire = phi__bash_late;
     bash->tick.fire = phi__bash_tick;
     if (!phi__job_text(job, "command", true, &bash->command)) return PHI_DONE;
-    for (i = 0; desc->deny_patterns[i] != NULL; i++)
-        if (strstr(bash->command, desc->deny_patterns[i]) != NULL)
-            return phi__job_fail(job,
-                                 "Command blocked by safety policy: contains '%s'. This pattern is "
-                                 "denied for safety.",
-                                 desc->deny_patterns[i]);
+    if (phi__deny_find(job->memory, bash->command, desc->deny_patterns, &denied) != PHI_OK)
+        return phi__job_no_memory(job);
+    if (denied != NULL)
+        return phi__job_fail(job,
+                             "Command blocked by safety policy: contains '%s'. This pattern is "
+                             "denied for safety.",
+                             denied);
     if (desc->confirm_fn != NULL && !desc->confirm_fn(desc->user_data, bash->command))
         return phi__job_fail(job, "Command was not confirmed by the user.");
     if (desc->bash_timeout_ms != PHI_UNLIMITED)
@@ -724,6 +746,130 @@ PHI_API phi_status phi_tools_revert(phi_tool *out) {
                           "place. Messages of the user cannot be gone back over.");
     out->names_steps = true;
     return PHI_OK;
+}
+
+/* ---- src/tools/deny.c ---- */
+
+/* deny.c - the forms of a command that patterns are looked for in. */
+
+
+static bool phi__deny_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+
+/* Ends a command: what stands behind it are no arguments of it. */
+static bool phi__deny_ends(char c) { return c != '\0' && strchr(";&|()<>\n`", c) != NULL; }
+
+/* Without quotes and backslashes, runs of blanks as one; a line that is continued is one line. */
+static void phi__deny_plain(phi__buf *out, const char *command) {
+    bool blank = false;
+    for (; *command != '\0'; command++) {
+        if (command[0] == '\\' && command[1] == '\n') {
+            command++;
+            blank = true;
+        } else if (phi__deny_blank(*command))
+            blank = true;
+        else if (*command != '\'' && *command != '"' && *command != '\\') {
+            if (blank && out->len > 0) phi__buf_char(out, ' ');
+            phi__buf_char(out, *command);
+            blank = false;
+        }
+    }
+}
+
+/* A word of a plain command from `at`; empty: the command ends here. */
+static phi_str phi__deny_word(const char *at) {
+    size_t n = 0;
+    while (*at == ' ') at++;
+    while (at[n] != '\0' && at[n] != ' ' && !phi__deny_ends(at[n])) n++;
+    return phi__str(at, n);
+}
+
+static void phi__deny_flags(phi_str word, bool *recursive, bool *force) {
+    size_t i;
+    if (phi__str_is(word, "--recursive")) *recursive = true;
+    if (phi__str_is(word, "--force")) *force = true;
+    for (i = 1; i < word.len && word.at[1] != '-'; i++) {
+        if (word.at[i] == 'r' || word.at[i] == 'R') *recursive = true;
+        if (word.at[i] == 'f') *force = true;
+    }
+}
+
+/* The arguments of an rm, from `at`: each of those that are no flags behind "rm -rf", where it is both. */
+static const char *phi__deny_rm(phi__buf *out, const char *at) {
+    const char *from = at;
+    bool recursive = false, force = false, operands = false;
+    phi_str word;
+    for (word = phi__deny_word(at); word.len > 0; word = phi__deny_word(at)) {
+        at = word.at + word.len;
+        if (word.at[0] == '-' && !operands) phi__deny_flags(word, &recursive, &force);
+        if (phi__str_is(word, "--")) operands = true;
+    }
+    for (word = phi__deny_word(from); recursive && force && word.len > 0;
+         word = phi__deny_word(from)) {
+        from = word.at + word.len;
+        if (word.at[0] == '-') continue;
+        phi__buf_text(out, "\nrm -rf ");
+        phi__buf_add_str(out, word);
+    }
+    return at;
+}
+
+/* Each rm of a plain command, with its flags written in one way. */
+static void phi__deny_removals(phi__buf *out, const char *plain) {
+    while (*plain != '\0') {
+        phi_str word = phi__deny_word(plain);
+        if (word.len == 0) {
+            while (*plain == ' ') plain++;
+            if (*plain != '\0') plain++;
+            continue;
+        }
+        plain = word.at + word.len;
+        if (phi__str_is(word, "rm") ||
+            (word.len > 3 && memcmp(word.at + word.len - 3, "/rm", 3) == 0))
+            plain = phi__deny_rm(out, plain);
+    }
+}
+
+/* Of a pattern of signs, without a blank: blanks between them do not matter. */
+static bool phi__deny_signs(const char *pattern) {
+    bool signs = false;
+    for (; *pattern != '\0'; pattern++) {
+        if (phi__deny_blank(*pattern)) return false;
+        if (strchr("{}();|&:", *pattern) != NULL) signs = true;
+    }
+    return signs;
+}
+
+static void phi__deny_squeeze(phi__buf *out, const char *command) {
+    for (; *command != '\0'; command++)
+        if (!phi__deny_blank(*command) && *command != '\n') phi__buf_char(out, *command);
+}
+
+/* ---- for the tool ---- */
+
+PHI__FN phi_status phi__deny_find(phi_memory *memory, const char *command,
+                                  const char *const *patterns, const char **found) {
+    phi__buf plain, removals, squeezed;
+    bool failed;
+    phi__buf_init(&plain, memory);
+    phi__buf_init(&removals, memory);
+    phi__buf_init(&squeezed, memory);
+    phi__deny_plain(&plain, command);
+    phi__buf_char(&plain, '\0');
+    if (!plain.failed) phi__deny_removals(&removals, plain.at);
+    phi__buf_char(&removals, '\0');
+    phi__deny_squeeze(&squeezed, command);
+    phi__buf_char(&squeezed, '\0');
+    failed = plain.failed || removals.failed || squeezed.failed;
+    *found = NULL;
+    for (; !failed && *found == NULL && *patterns != NULL; patterns++)
+        if (strstr(command, *patterns) != NULL || strstr(plain.at, *patterns) != NULL ||
+            strstr(removals.at, *patterns) != NULL ||
+            (phi__deny_signs(*patterns) && strstr(squeezed.at, *patterns) != NULL))
+            *found = *patterns;
+    phi__buf_free(&plain);
+    phi__buf_free(&removals);
+    phi__buf_free(&squeezed);
+    return failed ? PHI_NO_MEMORY : PHI_OK;
 }
 
 /* ---- src/tools/edit_file.c ---- */

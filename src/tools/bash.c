@@ -5,6 +5,7 @@
 
 #include "base/utf8_in.h"
 #include "io/process_in.h"
+#include "tools/deny_in.h"
 
 #include <stdio.h>
 
@@ -193,19 +194,20 @@ static void phi__bash_tick(phi__timer *timer) {
 static phi_flow phi__bash_go(phi__job *job) {
     phi__bash *bash = (phi__bash *)(void *)job;
     const phi_tools_desc *desc = &job->set->desc;
-    size_t i;
+    const char *denied;
     phi__buf_init(&bash->streams[0].kept, job->memory);
     phi__buf_init(&bash->streams[1].kept, job->memory);
     phi__buf_init(&bash->fresh, job->memory);
     bash->deadline.fire = phi__bash_late;
     bash->tick.fire = phi__bash_tick;
     if (!phi__job_text(job, "command", true, &bash->command)) return PHI_DONE;
-    for (i = 0; desc->deny_patterns[i] != NULL; i++)
-        if (strstr(bash->command, desc->deny_patterns[i]) != NULL)
-            return phi__job_fail(job,
-                                 "Command blocked by safety policy: contains '%s'. This pattern is "
-                                 "denied for safety.",
-                                 desc->deny_patterns[i]);
+    if (phi__deny_find(job->memory, bash->command, desc->deny_patterns, &denied) != PHI_OK)
+        return phi__job_no_memory(job);
+    if (denied != NULL)
+        return phi__job_fail(job,
+                             "Command blocked by safety policy: contains '%s'. This pattern is "
+                             "denied for safety.",
+                             denied);
     if (desc->confirm_fn != NULL && !desc->confirm_fn(desc->user_data, bash->command))
         return phi__job_fail(job, "Command was not confirmed by the user.");
     if (desc->bash_timeout_ms != PHI_UNLIMITED)

@@ -10,7 +10,9 @@
    The five that work on files stay inside the workspace and the allowed paths: a path is resolved,
    with ".." and all links, before it is compared. Another process that changes links at that very
    moment can defeat this. `bash` is not confined: it starts in the workspace and may do what the
-   host's user may. Leave it out, deny patterns, confirm commands, or run the host in a container.
+   host's user may. Leave it out, confirm commands, let a hook decide (PHI_HOOK_BEFORE_TOOL, which may
+   wait for a person), or run the host in a container. deny_patterns are no boundary: they stop mistakes,
+   not intent, for a shell can say a thing in endless ways.
 
    All texts that a model sees are UTF-8; what is not, becomes U+FFFD. Nothing waits: commands run
    beside the pump, files are read and written in slices. write_file and edit_file run alone, so that
@@ -36,8 +38,9 @@ typedef struct phi_tools_desc {
                                          every path may be used (default: none) */
     bool unconfined; /* files anywhere, though there is a workspace or allowed_paths */
     const char *const
-        *deny_patterns; /* NULL-ended; a command that contains one is refused; an empty
-                                         list denies nothing (default: phi_tools_deny_patterns) */
+        *deny_patterns; /* NULL-ended; a command that contains one, also with quotes or more
+                                         blanks, is refused; no boundary: see above; an empty list denies
+                                         nothing (default: phi_tools_deny_patterns) */
     /* Asked before a command runs; false: it does not (default: not asked). A dialog that
        takes longer than a frame wants a tool of the host's own. */
     bool (*confirm_fn)(void *user_data, const char *command);
@@ -64,7 +67,8 @@ typedef struct phi_toolset {
 PHI_API phi_status phi_tools_init(phi_toolset *set, const phi_tools_desc *desc);
 
 /* NULL-ended, static: "rm -rf /", "rm -rf /" with "*", "mkfs", "dd if=", and a fork bomb. The first
-   one also catches every rm -rf of an absolute path. */
+   one also catches an rm of an absolute path whose flags are both r and f, in whatever order and
+   spelling; not one whose words come from a variable, a substitution or another program. */
 PHI_API const char *const *phi_tools_deny_patterns(void);
 
 #ifdef __cplusplus

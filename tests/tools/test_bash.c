@@ -172,6 +172,70 @@ TEST(dangerous_commands_are_blocked) {
     calls_close(&c);
 }
 
+/* A command that must not run, given to bash as JSON. */
+static void check_denied(calls *c, const char *command, const char *pattern) {
+    char arguments[300], want[200];
+    (void)snprintf(arguments, sizeof arguments, "{\"command\":\"%s\"}", command);
+    (void)snprintf(want, sizeof want,
+                   "Command blocked by safety policy: contains '%s'. This pattern is denied "
+                   "for safety.",
+                   pattern);
+    CHECK(call(c, "bash", arguments) && c->is_error);
+    if (!CHECK_EQ_STR(c->text, want)) printf("  %s\n", command);
+}
+
+TEST(spellings_of_flags_quotes_and_blanks_do_not_pass_what_is_denied) {
+    static const char *const removals[] = {"rm -fr /none/x",
+                                           "rm -r -f /none/x",
+                                           "rm -f -r /none/x",
+                                           "rm  -rf  /none/x",
+                                           "rm\\t-rf\\t/none/x",
+                                           "rm -rf -- /none/x",
+                                           "rm -r -f -- /none/x",
+                                           "rm --recursive --force /none/x",
+                                           "rm -Rf /none/x",
+                                           "rm -rvf /none/x",
+                                           "rm -vfr --one-file-system /none/x",
+                                           "rm -rf '/none/x'",
+                                           "'rm' -rf \\\"/none/x\\\"",
+                                           "r\\\\m -rf /none/x",
+                                           "rm \\\\\\n -rf /none/x",
+                                           "/bin/rm -fr /none/x",
+                                           "cd /tmp; rm -fr here /none/x",
+                                           "true&&rm -fr /none/x",
+                                           "(rm -fr /none/x)",
+                                           "echo `rm -fr /none/x`",
+                                           "rm -fr here; rm -fr /none/x",
+                                           "rm /none/x -r -f"};
+    size_t i;
+    calls c;
+    REQUIRE(calls_open(&c, NULL));
+    for (i = 0; i < sizeof removals / sizeof removals[0]; i++)
+        check_denied(&c, removals[i], "rm -rf /");
+    check_denied(&c, "dd  if=/dev/null of=x", "dd if=");
+    check_denied(&c, "dd 'if=/dev/null' of=x", "dd if=");
+    check_denied(&c, "mk'fs'.ext4 x", "mkfs");
+    check_denied(&c, ":() { :|: & }; :", ":(){:|:&};:");
+    calls_close(&c);
+}
+
+TEST(what_only_looks_like_a_denied_command_runs) {
+    static const char *const commands[] = {"rm -rf none/x",       "rm -f /none/x",
+                                           "rm -r none /none/y",  "rm -rf ./none/x",
+                                           "echo farm -fr /",     "rm -fr none; ls /",
+                                           "true rmdir -rf none", "rm -fr none | cat / || true"};
+    char arguments[200];
+    size_t i;
+    calls c;
+    REQUIRE(calls_open(&c, NULL));
+    for (i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+        (void)snprintf(arguments, sizeof arguments, "{\"command\":\"%s\"}", commands[i]);
+        CHECK(call(&c, "bash", arguments));
+        if (!CHECK(strncmp(c.text, "Exit code: ", 11) == 0)) printf("  %s\n", commands[i]);
+    }
+    calls_close(&c);
+}
+
 TEST(deny_patterns_can_be_others_or_none) {
     static const char *const none[] = {NULL};
     static const char *const curl[] = {"curl", NULL};
@@ -308,6 +372,8 @@ TEST_MAIN(TEST_ENTRY(output_is_given_behind_the_exit_code),
           TEST_ENTRY(a_command_that_takes_too_long_is_killed_with_all_it_started),
           TEST_ENTRY(the_standard_deadline_is_two_minutes),
           TEST_ENTRY(dangerous_commands_are_blocked),
+          TEST_ENTRY(spellings_of_flags_quotes_and_blanks_do_not_pass_what_is_denied),
+          TEST_ENTRY(what_only_looks_like_a_denied_command_runs),
           TEST_ENTRY(deny_patterns_can_be_others_or_none),
           TEST_ENTRY(a_command_is_confirmed_when_the_host_wants_to_be_asked),
           TEST_ENTRY(bad_arguments_are_told_in_words),
