@@ -9466,11 +9466,11 @@ PHI__FN int phi__sse_finish(phi__sse *sse, phi__sse_event *out) {
 #endif /* PHI__IMP_TEXT */
 
 #ifdef PHI__IMP_IO
-#if PHI__IMP_IO != 0xa4fa946b
+#if PHI__IMP_IO != 0xd4e73e1c
 #error "phi: two versions of src/io in one file"
 #endif
 #else
-#define PHI__IMP_IO 0xa4fa946b
+#define PHI__IMP_IO 0xd4e73e1c
 
 /* ---- src/io/clock_in.h ---- */
 
@@ -9537,7 +9537,7 @@ PHI__FN phi_status phi__file_open_read(phi_memory *memory, const char *path, phi
                                        phi__words *words);
 
 /* Writes beside `path` and renames over it at commit: a torn write leaves the old file, with the old
-   mode (and owner, where allowed). A link is followed, so that its target is replaced; other names
+   mode (and owner, where allowed). `path` is a resolved one, so that a link's target is replaced; other names
    of the same file (hard links) keep the old content. A device is written in place. */
 PHI__FN phi_status phi__file_open_replace(phi_memory *memory, const char *path, phi__file **out,
                                           phi__words *words);
@@ -9551,13 +9551,32 @@ PHI__FN phi_status phi__file_commit(phi__file *file, phi__words *words); /* repl
 /* An uncommitted replacement is removed. NULL is harmless. */
 PHI__FN void phi__file_close(phi__file *file);
 
+/* Paths in slices: a system call on a path of n bytes takes 1 + n / 64 out of *units, which is what the system spends on
+   it. PHI_BUSY: they are used up, come again. */
+
 PHI__FN phi_status phi__make_directories(const char *path, phi__words *words); /* mkdir -p */
+/* The same in slices. *at: 0 at first. */
+PHI__FN phi_status phi__make_directories_more(const char *path, size_t *at, size_t *units,
+                                              phi__words *words);
 
 /* Resolves `path` against `base` (NULL: the working directory) to an absolute one without "..", "."
    or links, at every level, dangling ones too; last parts that do not exist are allowed, and ".."
-   takes such a part back. Into out (terminated), of at most PHI__PATH_BYTES. */
+   takes such a part back. Into out (terminated), of at most PHI__PATH_BYTES. At once: a chain of links can cost a
+   second, so this is for paths of the host's own. */
 PHI__FN phi_status phi__path_resolve(const char *base, const char *path, char *out, size_t size,
                                      phi__words *words);
+
+/* The same in slices. `rest` is what is still to be looked at, at its right end, so that a link's target can be put
+   before it. */
+typedef struct phi__resolve {
+    char out[PHI__PATH_BYTES]; /* terminated; the result after PHI_OK */
+    char rest[PHI__PATH_BYTES];
+    size_t len, at;
+    int links;
+} phi__resolve;
+PHI__FN phi_status phi__resolve_begin(phi__resolve *r, const char *base, const char *path,
+                                      phi__words *words);
+PHI__FN phi_status phi__resolve_advance(phi__resolve *r, size_t *units, phi__words *words);
 
 /* Whether a resolved path is `directory` (resolved too) or lies in it. */
 PHI__FN bool phi__path_inside(const char *directory, const char *path);
@@ -10811,22 +10830,18 @@ PHI__FN phi_status phi__file_open_read(phi_memory *memory, const char *path, phi
 
 PHI__FN phi_status phi__file_open_replace(phi_memory *memory, const char *path, phi__file **out,
                                           phi__words *words) {
-    char real[PHI__PATH_BYTES];
-    phi__file *file;
-    phi_status status = phi__path_resolve(NULL, path, real, sizeof real, words);
-    size_t n;
+    phi__file *file = phi__file_new(memory);
+    phi_status status;
+    size_t n = strlen(path);
     *out = NULL;
-    if (status != PHI_OK) return status;
-    file = phi__file_new(memory);
     if (file == NULL) return phi__file_refused(ENOMEM, words);
-    n = strlen(real);
     file->bytes = 2 * (n + 1) + PHI__FILE_TEMP_BYTES;
     file->path = (char *)phi__alloc(memory, file->bytes);
     if (file->path == NULL) {
         phi__file_close(file);
         return phi__file_refused(ENOMEM, words);
     }
-    memcpy(file->path, real, n + 1);
+    memcpy(file->path, path, n + 1);
     file->temp = file->path + n + 1;
     status = phi__file_begin_replace(file, words);
     if (status == PHI_OK)
@@ -10884,24 +10899,39 @@ PHI__FN void phi__file_close(phi__file *file) {
     phi__free(file->memory, file, sizeof *file);
 }
 
-PHI__FN phi_status phi__make_directories(const char *path, phi__words *words) {
-    char part[PHI__PATH_BYTES];
+/* An errno value. */
+static int phi__make_directory(const char *path) {
     struct stat info;
+    int error = mkdir(path, 0777) == 0 ? 0 : errno;
+    /* Other refusals than EEXIST come first for a root that is read-only, or not ours. */
+    if (error != 0 && stat(path, &info) == 0) error = S_ISDIR(info.st_mode) ? 0 : ENOTDIR;
+    return error;
+}
+
+PHI__FN phi_status phi__make_directories_more(const char *path, size_t *at, size_t *units,
+                                              phi__words *words) {
+    char part[PHI__PATH_BYTES];
     size_t n = strlen(path), i;
     int error = 0;
     if (n == 0) return phi__file_refused(ENOENT, words);
     if (n >= sizeof part) return phi__file_refused(ENAMETOOLONG, words);
     memcpy(part, path, n + 1);
-    for (i = 1; i <= n; i++) {
+    for (i = *at + 1; i <= n; i++) {
         if (i < n && part[i] != '/') continue;
+        if (*units == 0) return PHI_BUSY;
+        *units -= phi__min(*units, 2 * (1 + i / 64));
         part[i] = '\0';
-        error = mkdir(part, 0777) == 0 ? 0 : errno;
-        /* Other refusals than EEXIST come first for a root that is read-only, or not ours. */
-        if (error != 0 && stat(part, &info) == 0) error = S_ISDIR(info.st_mode) ? 0 : ENOTDIR;
+        error = phi__make_directory(part);
         if (error != 0) return phi__file_refused(error, words);
         if (i < n) part[i] = '/';
+        *at = i;
     }
     return PHI_OK;
+}
+
+PHI__FN phi_status phi__make_directories(const char *path, phi__words *words) {
+    size_t at = 0, units = SIZE_MAX;
+    return phi__make_directories_more(path, &at, &units, words);
 }
 
 #endif
@@ -10922,29 +10952,19 @@ PHI__FN phi_status phi__make_directories(const char *path, phi__words *words) {
 
 enum { PHI__PATH_LINKS = 40 }; /* followed in one path; as Linux */
 
-/* `rest` is what is still to be looked at, at its right end, so that a link's target can be put
-   before it. `out` is what was resolved; its root is the empty text. */
-typedef struct phi__path {
-    char *out;
-    size_t len, size;
-    char rest[PHI__PATH_BYTES];
-    size_t at;
-    int links;
-} phi__path;
-
-static int phi__path_prepend(phi__path *p, const char *text, size_t n) {
+static int phi__path_prepend(phi__resolve *p, const char *text, size_t n) {
     if (n > p->at) return ENAMETOOLONG;
     p->at -= n;
     memcpy(p->rest + p->at, text, n);
     return 0;
 }
 
-static void phi__path_up(phi__path *p) {
+static void phi__path_up(phi__resolve *p) {
     while (p->len > 0 && p->out[--p->len] != '/') continue;
     p->out[p->len] = '\0';
 }
 
-static int phi__path_link(phi__path *p) {
+static int phi__path_link(phi__resolve *p) {
     char target[PHI__PATH_BYTES];
     ssize_t n = readlink(p->out, target, sizeof target);
     int error;
@@ -10960,7 +10980,7 @@ static int phi__path_link(phi__path *p) {
     return error != 0 ? error : phi__path_prepend(p, target, (size_t)n);
 }
 
-static bool phi__path_more(const phi__path *p) {
+static bool phi__path_more(const phi__resolve *p) {
     size_t i;
     for (i = p->at; i < sizeof p->rest; i++)
         if (p->rest[i] != '/') return true;
@@ -10968,7 +10988,7 @@ static bool phi__path_more(const phi__path *p) {
 }
 
 /* One part of n bytes, at p->at. */
-static int phi__path_part(phi__path *p, size_t n) {
+static int phi__path_part(phi__resolve *p, size_t n) {
     const char *part = p->rest + p->at;
     struct stat info;
     p->at += n;
@@ -10977,7 +10997,7 @@ static int phi__path_part(phi__path *p, size_t n) {
         phi__path_up(p);
         return 0;
     }
-    if (p->len + n + 2 > p->size) return ENAMETOOLONG;
+    if (p->len + n + 2 > sizeof p->out) return ENAMETOOLONG;
     p->out[p->len] = '/';
     memcpy(p->out + p->len + 1, part, n);
     p->len += n + 1;
@@ -10987,7 +11007,7 @@ static int phi__path_part(phi__path *p, size_t n) {
     return !S_ISDIR(info.st_mode) && phi__path_more(p) ? ENOTDIR : 0;
 }
 
-static int phi__path_begin(phi__path *p, const char *base, const char *path) {
+static int phi__path_begin(phi__resolve *p, const char *base, const char *path) {
     char here[PHI__PATH_BYTES];
     int error;
     p->at = sizeof p->rest;
@@ -11007,30 +11027,49 @@ static int phi__path_begin(phi__path *p, const char *base, const char *path) {
 
 /* ---- for other modules ---- */
 
+static phi_status phi__path_refused(int error, phi__words *words) {
+    if (words != NULL) phi__posix_words(error, words->text, sizeof words->text);
+    return error == ENOENT ? PHI_NOT_FOUND : PHI_IO;
+}
+
+PHI__FN phi_status phi__resolve_begin(phi__resolve *r, const char *base, const char *path,
+                                      phi__words *words) {
+    int error;
+    r->len = 0;
+    r->links = 0;
+    r->out[0] = '\0';
+    error = phi__path_begin(r, base, path);
+    return error == 0 ? PHI_OK : phi__path_refused(error, words);
+}
+
+PHI__FN phi_status phi__resolve_advance(phi__resolve *r, size_t *units, phi__words *words) {
+    while (r->at < sizeof r->rest) {
+        size_t n = 0;
+        int error;
+        while (r->at + n < sizeof r->rest && r->rest[r->at + n] != '/') n++;
+        if (n == 0) {
+            r->at++;
+            continue;
+        }
+        if (*units == 0) return PHI_BUSY;
+        *units -= phi__min(*units, 1 + r->len / 64);
+        error = phi__path_part(r, n);
+        if (error != 0) return phi__path_refused(error, words);
+    }
+    if (r->len == 0) memcpy(r->out, "/", 2);
+    return PHI_OK;
+}
+
 PHI__FN phi_status phi__path_resolve(const char *base, const char *path, char *out, size_t size,
                                      phi__words *words) {
-    phi__path p;
-    int error;
-    if (size < 2) return PHI_BAD_ARG;
-    p.out = out;
-    p.size = size;
-    p.len = 0;
-    p.links = 0;
-    out[0] = '\0';
-    error = phi__path_begin(&p, base, path);
-    while (error == 0 && p.at < sizeof p.rest) {
-        size_t n = 0;
-        while (p.at + n < sizeof p.rest && p.rest[p.at + n] != '/') n++;
-        if (n == 0)
-            p.at++;
-        else
-            error = phi__path_part(&p, n);
-    }
-    if (error != 0) {
-        if (words != NULL) phi__posix_words(error, words->text, sizeof words->text);
-        return error == ENOENT ? PHI_NOT_FOUND : PHI_IO;
-    }
-    if (p.len == 0) memcpy(out, "/", 2);
+    phi__resolve r;
+    size_t units = SIZE_MAX, n;
+    phi_status status = phi__resolve_begin(&r, base, path, words);
+    if (status == PHI_OK) status = phi__resolve_advance(&r, &units, words);
+    if (status != PHI_OK) return status;
+    n = strlen(r.out) + 1;
+    if (n > size) return phi__path_refused(ENAMETOOLONG, words);
+    memcpy(out, r.out, n);
     return PHI_OK;
 }
 

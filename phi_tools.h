@@ -242,11 +242,11 @@ PHI_API size_t phi_tool_registry_resolve(const phi_tool_registry *registry,
 #endif
 
 #ifdef PHI__IMP_TOOLS
-#if PHI__IMP_TOOLS != 0xc56f8a7b
+#if PHI__IMP_TOOLS != 0x2f0a68c4
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__IMP_TOOLS 0xc56f8a7b
+#define PHI__IMP_TOOLS 0x2f0a68c4
 
 /* ---- src/tools/deny_in.h ---- */
 
@@ -318,7 +318,10 @@ PHI__FN bool phi__glob_match(const char *pattern, phi_str path);
 #define PHI_TOOLS_JOB_IN_H
 
 
-enum { PHI__JOB_SLICE = 65536 }; /* bytes of work in one step */
+enum {
+    PHI__JOB_SLICE = 65536, /* bytes of work in one step */
+    PHI__JOB_PATHS = 256    /* units of work with paths in one step: files_in.h */
+};
 
 typedef struct phi__job {
     phi_call call;
@@ -330,6 +333,12 @@ typedef struct phi__job {
     phi_json *arguments; /* NULL: still being read */
     bool ended;
     phi_flow (*go)(struct phi__job *job); /* a slice of work */
+#ifndef PHI_NO_FILES
+    const char *path, *place; /* as it was given; resolved */
+    size_t roots;             /* that the place was not in */
+    phi__resolve *resolve;    /* of one of these */
+    phi_flow (*placed)(struct phi__job *job);
+#endif
     void (*drop)(struct phi__job *job);
 } phi__job;
 
@@ -354,9 +363,12 @@ PHI__FN bool phi__job_number(phi__job *job, const char *name, uint64_t fallback,
 PHI__FN bool phi__job_flag(phi__job *job, const char *name, bool *out);
 
 #ifndef PHI_NO_FILES
-/* Resolves `path` in the workspace, and checks that it may be used. NULL: the job has failed. In the
-   job's arena. */
-PHI__FN const char *phi__job_place(phi__job *job, const char *path);
+/* Resolves `path`, which stays, in the workspace, and checks that it may be used: job->place, in the job's arena. Then
+   `placed`. */
+PHI__FN phi_flow phi__job_place(phi__job *job, const char *path, phi_flow (*placed)(phi__job *));
+/* The same for jobs without a step: begin, and more until it is not PHI_BUSY. PHI_REFUSED: the job has failed. */
+PHI__FN phi_status phi__job_place_begin(phi__job *job, const char *path);
+PHI__FN phi_status phi__job_place_more(phi__job *job);
 #endif
 
 /* The tools themselves, one file each. */
@@ -891,7 +903,7 @@ enum {
 
 typedef struct phi__edit {
     phi__job job;
-    const char *path, *real;
+    const char *path;
     phi_str old_text, new_text;
     phi__file *file; /* read, later written */
     phi__buf content;
@@ -984,7 +996,7 @@ static phi_flow phi__edit_replace(phi__edit *edit) {
     edit->parts[0] = phi__str(edit->content.at, begin);
     edit->parts[1] = edit->new_text;
     edit->parts[2] = phi__str(edit->content.at + end, edit->content.len - end);
-    status = phi__file_open_replace(edit->job.memory, edit->real, &edit->file, &words);
+    status = phi__file_open_replace(edit->job.memory, edit->job.place, &edit->file, &words);
     if (status == PHI_NO_MEMORY) return phi__job_no_memory(&edit->job);
     if (status != PHI_OK) return phi__edit_unwritable(edit, words.text);
     edit->job.go = phi__edit_write;
@@ -1084,11 +1096,26 @@ static phi_flow phi__edit_read(phi__job *job) {
     return PHI_PENDING;
 }
 
-static phi_flow phi__edit_go(phi__job *job) {
+static phi_flow phi__edit_open(phi__job *job) {
     phi__edit *edit = (phi__edit *)(void *)job;
     phi__file_info info;
     phi__words words;
     phi_status status;
+    if (phi__file_stat(job->place, true, &info, &words) != PHI_OK)
+        return phi__edit_unreadable(edit, words.text);
+    if (info.kind == PHI__FILE_REGULAR && info.bytes > PHI__EDIT_BYTES)
+        return phi__edit_too_large(edit);
+    status = phi__file_open_read(job->memory, job->place, &edit->file, &words);
+    if (status == PHI_NO_MEMORY) return phi__job_no_memory(job);
+    if (status != PHI_OK) return phi__edit_unreadable(edit, words.text);
+    if (phi__buf_reserve(&edit->content, (size_t)info.bytes + PHI__JOB_SLICE) == NULL)
+        return phi__job_no_memory(job);
+    job->go = phi__edit_read;
+    return phi__edit_read(job);
+}
+
+static phi_flow phi__edit_go(phi__job *job) {
+    phi__edit *edit = (phi__edit *)(void *)job;
     phi__buf_init(&edit->content, job->memory);
     if (!phi__job_text(job, "path", true, &edit->path) ||
         !phi__job_str(job, "old_text", &edit->old_text) ||
@@ -1096,19 +1123,7 @@ static phi_flow phi__edit_go(phi__job *job) {
         return PHI_DONE;
     if (edit->old_text.len == 0)
         return phi__job_fail(job, "Invalid arguments: 'old_text' must not be empty");
-    edit->real = phi__job_place(job, edit->path);
-    if (edit->real == NULL) return PHI_DONE;
-    if (phi__file_stat(edit->real, true, &info, &words) != PHI_OK)
-        return phi__edit_unreadable(edit, words.text);
-    if (info.kind == PHI__FILE_REGULAR && info.bytes > PHI__EDIT_BYTES)
-        return phi__edit_too_large(edit);
-    status = phi__file_open_read(job->memory, edit->real, &edit->file, &words);
-    if (status == PHI_NO_MEMORY) return phi__job_no_memory(job);
-    if (status != PHI_OK) return phi__edit_unreadable(edit, words.text);
-    if (phi__buf_reserve(&edit->content, (size_t)info.bytes + PHI__JOB_SLICE) == NULL)
-        return phi__job_no_memory(job);
-    job->go = phi__edit_read;
-    return phi__edit_read(job);
+    return phi__job_place(job, edit->path, phi__edit_open);
 }
 
 PHI__FN phi_flow phi__edit_file_start(void *user_data, phi_call call, phi_str arguments) {
@@ -1472,38 +1487,84 @@ PHI__FN bool phi__job_flag(phi__job *job, const char *name, bool *out) {
 
 #ifndef PHI_NO_FILES
 
-/* Whether a resolved path lies in the workspace or in an allowed path. */
-static bool phi__job_allowed(const phi_tools_desc *desc, const char *real) {
-    char root[PHI__PATH_BYTES];
-    size_t i;
-    if (desc->unconfined || (desc->workspace == NULL && desc->allowed_paths == NULL)) return true;
-    if (desc->workspace != NULL &&
-        phi__path_resolve(NULL, desc->workspace, root, sizeof root, NULL) == PHI_OK &&
-        phi__path_inside(root, real))
-        return true;
-    for (i = 0; desc->allowed_paths != NULL && desc->allowed_paths[i] != NULL; i++)
-        if (phi__path_resolve(desc->workspace, desc->allowed_paths[i], root, sizeof root, NULL) ==
-                PHI_OK &&
-            phi__path_inside(root, real))
-            return true;
-    return false;
+static bool phi__job_confined(const phi_tools_desc *desc) {
+    return !desc->unconfined && (desc->workspace != NULL || desc->allowed_paths != NULL);
 }
 
-PHI__FN const char *phi__job_place(phi__job *job, const char *path) {
-    char real[PHI__PATH_BYTES];
-    phi__words words;
+/* Begins with the next root that the place may lie in: the workspace, then the allowed paths. False: there is none. */
+static bool phi__job_next_root(phi__job *job) {
+    const phi_tools_desc *desc = &job->set->desc;
+    for (;;) {
+        size_t i = job->roots++;
+        const char *root = i == 0                        ? desc->workspace
+                           : desc->allowed_paths != NULL ? desc->allowed_paths[i - 1]
+                                                         : NULL;
+        if (root == NULL && i > 0) return false;
+        if (root != NULL &&
+            phi__resolve_begin(job->resolve, i > 0 ? desc->workspace : NULL, root, NULL) == PHI_OK)
+            return true;
+    }
+}
+
+static phi_status phi__job_misplaced(phi__job *job, const char *words) {
+    (void)phi__job_fail(job, "Cannot access %s: %s", job->path, words);
+    return PHI_REFUSED;
+}
+
+/* The path itself is resolved. PHI_BUSY: whether it may be used is not known. */
+static phi_status phi__job_keep_place(phi__job *job) {
     phi_str kept;
-    if (phi__path_resolve(job->set->desc.workspace, path, real, sizeof real, &words) != PHI_OK) {
-        (void)phi__job_fail(job, "Cannot access %s: %s", path, words.text);
-        return NULL;
+    if (!phi__arena_str(&job->arena, phi_str_of(job->resolve->out), &kept)) {
+        (void)phi__job_no_memory(job);
+        return PHI_REFUSED;
     }
-    if (!phi__job_allowed(&job->set->desc, real)) {
-        (void)phi__job_fail(job, "Cannot access %s: it is outside the allowed paths", path);
-        return NULL;
+    job->place = kept.at;
+    return phi__job_confined(&job->set->desc) ? PHI_BUSY : PHI_OK;
+}
+
+PHI__FN phi_status phi__job_place_begin(phi__job *job, const char *path) {
+    phi__words words;
+    job->path = path;
+    job->resolve = (phi__resolve *)phi_arena_alloc(&job->arena, sizeof *job->resolve);
+    if (job->resolve == NULL) {
+        (void)phi__job_no_memory(job);
+        return PHI_REFUSED;
     }
-    if (phi__arena_str(&job->arena, phi_str_of(real), &kept)) return kept.at;
-    (void)phi__job_no_memory(job);
-    return NULL;
+    if (phi__resolve_begin(job->resolve, job->set->desc.workspace, path, &words) != PHI_OK)
+        return phi__job_misplaced(job, words.text);
+    return PHI_OK;
+}
+
+PHI__FN phi_status phi__job_place_more(phi__job *job) {
+    size_t units = PHI__JOB_PATHS;
+    phi__words words;
+    for (;;) {
+        phi_status status = phi__resolve_advance(job->resolve, &units, &words);
+        if (status == PHI_BUSY) return PHI_BUSY;
+        if (job->place == NULL) {
+            if (status != PHI_OK) return phi__job_misplaced(job, words.text);
+            status = phi__job_keep_place(job);
+            if (status != PHI_BUSY) return status;
+        } else if (status == PHI_OK && phi__path_inside(job->resolve->out, job->place))
+            return PHI_OK;
+        if (!phi__job_next_root(job))
+            return phi__job_misplaced(job, "it is outside the allowed paths");
+    }
+}
+
+static phi_flow phi__job_placing(phi__job *job) {
+    phi_status status = phi__job_place_more(job);
+    if (status == PHI_BUSY) return PHI_PENDING;
+    if (status != PHI_OK) return PHI_DONE;
+    job->go = job->placed;
+    return job->go(job);
+}
+
+PHI__FN phi_flow phi__job_place(phi__job *job, const char *path, phi_flow (*placed)(phi__job *)) {
+    if (phi__job_place_begin(job, path) != PHI_OK) return PHI_DONE;
+    job->placed = placed;
+    job->go = phi__job_placing;
+    return phi__job_placing(job);
 }
 
 #endif
@@ -1693,26 +1754,17 @@ static phi_flow phi__list_walk(phi__job *job) {
     return PHI_PENDING;
 }
 
-static phi_flow phi__list_go(phi__job *job) {
+static phi_flow phi__list_open(phi__job *job) {
     phi__list *list = (phi__list *)(void *)job;
     const phi_tools_desc *desc = &job->set->desc;
     phi__file_info info;
     phi__words words;
-    const char *real;
     phi_status status;
-    phi__buf_init(&list->out, job->memory);
-    if (!phi__job_text(job, "path", false, &list->path) ||
-        !phi__job_text(job, "pattern", false, &list->pattern) ||
-        !phi__job_number(job, "max_depth", PHI__LIST_DEPTH, &list->max_depth))
-        return PHI_DONE;
-    if (list->path == NULL || list->path[0] == '\0') list->path = ".";
-    real = phi__job_place(job, list->path);
-    if (real == NULL) return PHI_DONE;
-    if (phi__file_stat(real, true, &info, &words) == PHI_NOT_FOUND ||
+    if (phi__file_stat(job->place, true, &info, &words) == PHI_NOT_FOUND ||
         (info.kind != PHI__FILE_NONE && info.kind != PHI__FILE_DIRECTORY))
         return phi__job_fail(job, "Directory not found: %s. Check the path and try again.",
                              list->path);
-    status = phi__walk_new(job->memory, real, &list->walk, &words);
+    status = phi__walk_new(job->memory, job->place, &list->walk, &words);
     if (status == PHI_NO_MEMORY) return phi__job_no_memory(job);
     if (status != PHI_OK) return phi__job_fail(job, "Cannot access %s: %s", list->path, words.text);
     list->end_us = desc->list_timeout_ms == PHI_UNLIMITED
@@ -1720,6 +1772,17 @@ static phi_flow phi__list_go(phi__job *job) {
                        : phi__io_now_us(job->io) + (uint64_t)desc->list_timeout_ms * 1000;
     job->go = phi__list_walk;
     return phi__list_walk(job);
+}
+
+static phi_flow phi__list_go(phi__job *job) {
+    phi__list *list = (phi__list *)(void *)job;
+    phi__buf_init(&list->out, job->memory);
+    if (!phi__job_text(job, "path", false, &list->path) ||
+        !phi__job_text(job, "pattern", false, &list->pattern) ||
+        !phi__job_number(job, "max_depth", PHI__LIST_DEPTH, &list->max_depth))
+        return PHI_DONE;
+    if (list->path == NULL || list->path[0] == '\0') list->path = ".";
+    return phi__job_place(job, list->path, phi__list_open);
 }
 
 PHI__FN phi_flow phi__list_files_start(void *user_data, phi_call call, phi_str arguments) {
@@ -1975,22 +2038,13 @@ static phi_flow phi__read_open(phi__read *read, const char *real, uint64_t bytes
     return job->go(job);
 }
 
-static phi_flow phi__read_go(phi__job *job) {
+static phi_flow phi__read_placed(phi__job *job) {
     phi__read *read = (phi__read *)(void *)job;
     phi__file_info info;
     phi__words words;
-    const char *real;
-    bool part;
-    phi__buf_init(&read->out, job->memory);
-    if (!phi__job_text(job, "path", true, &read->path) ||
-        !phi__job_number(job, "offset", 0, &read->first) ||
-        !phi__job_number(job, "limit", UINT64_MAX, &read->limit))
-        return PHI_DONE;
-    part = read->first > 0 || read->limit != UINT64_MAX;
+    bool part = read->first > 0 || read->limit != UINT64_MAX;
     if (read->first > 0) read->first--;
-    real = phi__job_place(job, read->path);
-    if (real == NULL) return PHI_DONE;
-    if (phi__file_stat(real, true, &info, &words) != PHI_OK)
+    if (phi__file_stat(job->place, true, &info, &words) != PHI_OK)
         return phi__job_fail(job, "Cannot access %s: %s", read->path, words.text);
     read->mime_type = phi__read_mime_type(read->path);
     if (read->mime_type != NULL && info.bytes > PHI__READ_IMAGE_BYTES)
@@ -1998,7 +2052,17 @@ static phi_flow phi__read_go(phi__job *job) {
     if (read->mime_type == NULL && !part && info.kind == PHI__FILE_REGULAR &&
         info.bytes > job->set->desc.max_read_bytes)
         return phi__read_too_large(read, info.bytes);
-    return phi__read_open(read, real, info.bytes);
+    return phi__read_open(read, job->place, info.bytes);
+}
+
+static phi_flow phi__read_go(phi__job *job) {
+    phi__read *read = (phi__read *)(void *)job;
+    phi__buf_init(&read->out, job->memory);
+    if (!phi__job_text(job, "path", true, &read->path) ||
+        !phi__job_number(job, "offset", 0, &read->first) ||
+        !phi__job_number(job, "limit", UINT64_MAX, &read->limit))
+        return PHI_DONE;
+    return phi__job_place(job, read->path, phi__read_placed);
 }
 
 PHI__FN phi_flow phi__read_file_start(void *user_data, phi_call call, phi_str arguments) {
@@ -2156,7 +2220,7 @@ enum {
 typedef struct phi__search {
     phi__job job;
     const char *pattern, *path, *include;
-    bool case_sensitive, use_grep;
+    bool case_sensitive, use_grep, placed;
     phi__process *process;
     phi__timer deadline, tick;
     phi__buf line, out, words; /* line: the one that is coming */
@@ -2337,8 +2401,20 @@ static void phi__search_spawn(phi__search *search) {
         (void)phi__job_fail(&search->job, "Search error: %s", words);
 }
 
+/* Once the path is known to be allowed, the program is started. */
+static void phi__search_place(phi__search *search) {
+    phi__job *job = &search->job;
+    phi_status status = search->placed ? PHI_OK : phi__job_place_more(job);
+    if (status == PHI_BUSY &&
+        phi__io_timer_set(job->io, &search->tick, phi__io_now_us(job->io) + 1) != PHI_OK)
+        (void)phi__job_no_memory(job);
+    if (status != PHI_OK) return;
+    search->placed = true;
+    phi__search_spawn(search);
+}
+
 static void phi__search_tick(phi__timer *timer) {
-    phi__search_spawn(PHI__OWNER(timer, phi__search, tick));
+    phi__search_place(PHI__OWNER(timer, phi__search, tick));
 }
 
 static phi_flow phi__search_go(phi__job *job) {
@@ -2355,12 +2431,12 @@ static phi_flow phi__search_go(phi__job *job) {
         !phi__job_flag(job, "case_sensitive", &search->case_sensitive))
         return PHI_DONE;
     if (search->path == NULL || search->path[0] == '\0') search->path = ".";
-    if (phi__job_place(job, search->path) == NULL) return PHI_DONE;
+    if (phi__job_place_begin(job, search->path) != PHI_OK) return PHI_DONE;
     if (timeout_ms != PHI_UNLIMITED &&
         phi__io_timer_set(job->io, &search->deadline,
                           phi__io_now_us(job->io) + (uint64_t)timeout_ms * 1000) != PHI_OK)
         return phi__job_no_memory(job);
-    phi__search_spawn(search);
+    phi__search_place(search);
     return job->ended ? PHI_DONE : PHI_PENDING;
 }
 
@@ -2536,6 +2612,7 @@ typedef struct phi__write {
     phi__job job;
     const char *path;
     phi_str content;
+    size_t made; /* bytes of the place whose directories are there */
     size_t at;
     phi__file *file;
 } phi__write;
@@ -2578,33 +2655,37 @@ static phi_flow phi__write_slice(phi__job *job) {
     return phi__write_done(write);
 }
 
-/* The directory a resolved path lies in. */
-static phi_status phi__write_make_room(const char *real, phi__words *words) {
+/* The directory a resolved path lies in, some parts a step. */
+static phi_status phi__write_make_room(phi__write *write, phi__words *words) {
+    const char *real = write->job.place;
     char directory[PHI__PATH_BYTES];
-    size_t n = strlen(real);
+    size_t n = strlen(real), units = PHI__JOB_PATHS;
     while (n > 0 && real[n - 1] != '/') n--;
     if (n <= 1 || n > sizeof directory) return PHI_OK;
     memcpy(directory, real, n - 1);
     directory[n - 1] = '\0';
-    return phi__make_directories(directory, words);
+    return phi__make_directories_more(directory, &write->made, &units, words);
 }
 
-static phi_flow phi__write_go(phi__job *job) {
+static phi_flow phi__write_open(phi__job *job) {
     phi__write *write = (phi__write *)(void *)job;
-    const char *real;
     phi__words words;
-    phi_status status;
-    if (!phi__job_text(job, "path", true, &write->path) ||
-        !phi__job_str(job, "content", &write->content))
-        return PHI_DONE;
-    real = phi__job_place(job, write->path);
-    if (real == NULL) return PHI_DONE;
-    status = phi__write_make_room(real, &words);
-    if (status == PHI_OK) status = phi__file_open_replace(job->memory, real, &write->file, &words);
+    phi_status status = phi__write_make_room(write, &words);
+    if (status == PHI_BUSY) return PHI_PENDING;
+    if (status == PHI_OK)
+        status = phi__file_open_replace(job->memory, job->place, &write->file, &words);
     if (status == PHI_NO_MEMORY) return phi__job_no_memory(job);
     if (status != PHI_OK) return phi__job_fail(job, "Cannot write %s: %s", write->path, words.text);
     job->go = phi__write_slice;
     return phi__write_slice(job);
+}
+
+static phi_flow phi__write_go(phi__job *job) {
+    phi__write *write = (phi__write *)(void *)job;
+    if (!phi__job_text(job, "path", true, &write->path) ||
+        !phi__job_str(job, "content", &write->content))
+        return PHI_DONE;
+    return phi__job_place(job, write->path, phi__write_open);
 }
 
 PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str arguments) {

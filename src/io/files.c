@@ -141,22 +141,18 @@ PHI__FN phi_status phi__file_open_read(phi_memory *memory, const char *path, phi
 
 PHI__FN phi_status phi__file_open_replace(phi_memory *memory, const char *path, phi__file **out,
                                           phi__words *words) {
-    char real[PHI__PATH_BYTES];
-    phi__file *file;
-    phi_status status = phi__path_resolve(NULL, path, real, sizeof real, words);
-    size_t n;
+    phi__file *file = phi__file_new(memory);
+    phi_status status;
+    size_t n = strlen(path);
     *out = NULL;
-    if (status != PHI_OK) return status;
-    file = phi__file_new(memory);
     if (file == NULL) return phi__file_refused(ENOMEM, words);
-    n = strlen(real);
     file->bytes = 2 * (n + 1) + PHI__FILE_TEMP_BYTES;
     file->path = (char *)phi__alloc(memory, file->bytes);
     if (file->path == NULL) {
         phi__file_close(file);
         return phi__file_refused(ENOMEM, words);
     }
-    memcpy(file->path, real, n + 1);
+    memcpy(file->path, path, n + 1);
     file->temp = file->path + n + 1;
     status = phi__file_begin_replace(file, words);
     if (status == PHI_OK)
@@ -214,24 +210,39 @@ PHI__FN void phi__file_close(phi__file *file) {
     phi__free(file->memory, file, sizeof *file);
 }
 
-PHI__FN phi_status phi__make_directories(const char *path, phi__words *words) {
-    char part[PHI__PATH_BYTES];
+/* An errno value. */
+static int phi__make_directory(const char *path) {
     struct stat info;
+    int error = mkdir(path, 0777) == 0 ? 0 : errno;
+    /* Other refusals than EEXIST come first for a root that is read-only, or not ours. */
+    if (error != 0 && stat(path, &info) == 0) error = S_ISDIR(info.st_mode) ? 0 : ENOTDIR;
+    return error;
+}
+
+PHI__FN phi_status phi__make_directories_more(const char *path, size_t *at, size_t *units,
+                                              phi__words *words) {
+    char part[PHI__PATH_BYTES];
     size_t n = strlen(path), i;
     int error = 0;
     if (n == 0) return phi__file_refused(ENOENT, words);
     if (n >= sizeof part) return phi__file_refused(ENAMETOOLONG, words);
     memcpy(part, path, n + 1);
-    for (i = 1; i <= n; i++) {
+    for (i = *at + 1; i <= n; i++) {
         if (i < n && part[i] != '/') continue;
+        if (*units == 0) return PHI_BUSY;
+        *units -= phi__min(*units, 2 * (1 + i / 64));
         part[i] = '\0';
-        error = mkdir(part, 0777) == 0 ? 0 : errno;
-        /* Other refusals than EEXIST come first for a root that is read-only, or not ours. */
-        if (error != 0 && stat(part, &info) == 0) error = S_ISDIR(info.st_mode) ? 0 : ENOTDIR;
+        error = phi__make_directory(part);
         if (error != 0) return phi__file_refused(error, words);
         if (i < n) part[i] = '/';
+        *at = i;
     }
     return PHI_OK;
+}
+
+PHI__FN phi_status phi__make_directories(const char *path, phi__words *words) {
+    size_t at = 0, units = SIZE_MAX;
+    return phi__make_directories_more(path, &at, &units, words);
 }
 
 #endif

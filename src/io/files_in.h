@@ -46,7 +46,7 @@ PHI__FN phi_status phi__file_open_read(phi_memory *memory, const char *path, phi
                                        phi__words *words);
 
 /* Writes beside `path` and renames over it at commit: a torn write leaves the old file, with the old
-   mode (and owner, where allowed). A link is followed, so that its target is replaced; other names
+   mode (and owner, where allowed). `path` is a resolved one, so that a link's target is replaced; other names
    of the same file (hard links) keep the old content. A device is written in place. */
 PHI__FN phi_status phi__file_open_replace(phi_memory *memory, const char *path, phi__file **out,
                                           phi__words *words);
@@ -60,13 +60,32 @@ PHI__FN phi_status phi__file_commit(phi__file *file, phi__words *words); /* repl
 /* An uncommitted replacement is removed. NULL is harmless. */
 PHI__FN void phi__file_close(phi__file *file);
 
+/* Paths in slices: a system call on a path of n bytes takes 1 + n / 64 out of *units, which is what the system spends on
+   it. PHI_BUSY: they are used up, come again. */
+
 PHI__FN phi_status phi__make_directories(const char *path, phi__words *words); /* mkdir -p */
+/* The same in slices. *at: 0 at first. */
+PHI__FN phi_status phi__make_directories_more(const char *path, size_t *at, size_t *units,
+                                              phi__words *words);
 
 /* Resolves `path` against `base` (NULL: the working directory) to an absolute one without "..", "."
    or links, at every level, dangling ones too; last parts that do not exist are allowed, and ".."
-   takes such a part back. Into out (terminated), of at most PHI__PATH_BYTES. */
+   takes such a part back. Into out (terminated), of at most PHI__PATH_BYTES. At once: a chain of links can cost a
+   second, so this is for paths of the host's own. */
 PHI__FN phi_status phi__path_resolve(const char *base, const char *path, char *out, size_t size,
                                      phi__words *words);
+
+/* The same in slices. `rest` is what is still to be looked at, at its right end, so that a link's target can be put
+   before it. */
+typedef struct phi__resolve {
+    char out[PHI__PATH_BYTES]; /* terminated; the result after PHI_OK */
+    char rest[PHI__PATH_BYTES];
+    size_t len, at;
+    int links;
+} phi__resolve;
+PHI__FN phi_status phi__resolve_begin(phi__resolve *r, const char *base, const char *path,
+                                      phi__words *words);
+PHI__FN phi_status phi__resolve_advance(phi__resolve *r, size_t *units, phi__words *words);
 
 /* Whether a resolved path is `directory` (resolved too) or lies in it. */
 PHI__FN bool phi__path_inside(const char *directory, const char *path);

@@ -14,29 +14,19 @@
 
 enum { PHI__PATH_LINKS = 40 }; /* followed in one path; as Linux */
 
-/* `rest` is what is still to be looked at, at its right end, so that a link's target can be put
-   before it. `out` is what was resolved; its root is the empty text. */
-typedef struct phi__path {
-    char *out;
-    size_t len, size;
-    char rest[PHI__PATH_BYTES];
-    size_t at;
-    int links;
-} phi__path;
-
-static int phi__path_prepend(phi__path *p, const char *text, size_t n) {
+static int phi__path_prepend(phi__resolve *p, const char *text, size_t n) {
     if (n > p->at) return ENAMETOOLONG;
     p->at -= n;
     memcpy(p->rest + p->at, text, n);
     return 0;
 }
 
-static void phi__path_up(phi__path *p) {
+static void phi__path_up(phi__resolve *p) {
     while (p->len > 0 && p->out[--p->len] != '/') continue;
     p->out[p->len] = '\0';
 }
 
-static int phi__path_link(phi__path *p) {
+static int phi__path_link(phi__resolve *p) {
     char target[PHI__PATH_BYTES];
     ssize_t n = readlink(p->out, target, sizeof target);
     int error;
@@ -52,7 +42,7 @@ static int phi__path_link(phi__path *p) {
     return error != 0 ? error : phi__path_prepend(p, target, (size_t)n);
 }
 
-static bool phi__path_more(const phi__path *p) {
+static bool phi__path_more(const phi__resolve *p) {
     size_t i;
     for (i = p->at; i < sizeof p->rest; i++)
         if (p->rest[i] != '/') return true;
@@ -60,7 +50,7 @@ static bool phi__path_more(const phi__path *p) {
 }
 
 /* One part of n bytes, at p->at. */
-static int phi__path_part(phi__path *p, size_t n) {
+static int phi__path_part(phi__resolve *p, size_t n) {
     const char *part = p->rest + p->at;
     struct stat info;
     p->at += n;
@@ -69,7 +59,7 @@ static int phi__path_part(phi__path *p, size_t n) {
         phi__path_up(p);
         return 0;
     }
-    if (p->len + n + 2 > p->size) return ENAMETOOLONG;
+    if (p->len + n + 2 > sizeof p->out) return ENAMETOOLONG;
     p->out[p->len] = '/';
     memcpy(p->out + p->len + 1, part, n);
     p->len += n + 1;
@@ -79,7 +69,7 @@ static int phi__path_part(phi__path *p, size_t n) {
     return !S_ISDIR(info.st_mode) && phi__path_more(p) ? ENOTDIR : 0;
 }
 
-static int phi__path_begin(phi__path *p, const char *base, const char *path) {
+static int phi__path_begin(phi__resolve *p, const char *base, const char *path) {
     char here[PHI__PATH_BYTES];
     int error;
     p->at = sizeof p->rest;
@@ -99,30 +89,49 @@ static int phi__path_begin(phi__path *p, const char *base, const char *path) {
 
 /* ---- for other modules ---- */
 
+static phi_status phi__path_refused(int error, phi__words *words) {
+    if (words != NULL) phi__posix_words(error, words->text, sizeof words->text);
+    return error == ENOENT ? PHI_NOT_FOUND : PHI_IO;
+}
+
+PHI__FN phi_status phi__resolve_begin(phi__resolve *r, const char *base, const char *path,
+                                      phi__words *words) {
+    int error;
+    r->len = 0;
+    r->links = 0;
+    r->out[0] = '\0';
+    error = phi__path_begin(r, base, path);
+    return error == 0 ? PHI_OK : phi__path_refused(error, words);
+}
+
+PHI__FN phi_status phi__resolve_advance(phi__resolve *r, size_t *units, phi__words *words) {
+    while (r->at < sizeof r->rest) {
+        size_t n = 0;
+        int error;
+        while (r->at + n < sizeof r->rest && r->rest[r->at + n] != '/') n++;
+        if (n == 0) {
+            r->at++;
+            continue;
+        }
+        if (*units == 0) return PHI_BUSY;
+        *units -= phi__min(*units, 1 + r->len / 64);
+        error = phi__path_part(r, n);
+        if (error != 0) return phi__path_refused(error, words);
+    }
+    if (r->len == 0) memcpy(r->out, "/", 2);
+    return PHI_OK;
+}
+
 PHI__FN phi_status phi__path_resolve(const char *base, const char *path, char *out, size_t size,
                                      phi__words *words) {
-    phi__path p;
-    int error;
-    if (size < 2) return PHI_BAD_ARG;
-    p.out = out;
-    p.size = size;
-    p.len = 0;
-    p.links = 0;
-    out[0] = '\0';
-    error = phi__path_begin(&p, base, path);
-    while (error == 0 && p.at < sizeof p.rest) {
-        size_t n = 0;
-        while (p.at + n < sizeof p.rest && p.rest[p.at + n] != '/') n++;
-        if (n == 0)
-            p.at++;
-        else
-            error = phi__path_part(&p, n);
-    }
-    if (error != 0) {
-        if (words != NULL) phi__posix_words(error, words->text, sizeof words->text);
-        return error == ENOENT ? PHI_NOT_FOUND : PHI_IO;
-    }
-    if (p.len == 0) memcpy(out, "/", 2);
+    phi__resolve r;
+    size_t units = SIZE_MAX, n;
+    phi_status status = phi__resolve_begin(&r, base, path, words);
+    if (status == PHI_OK) status = phi__resolve_advance(&r, &units, words);
+    if (status != PHI_OK) return status;
+    n = strlen(r.out) + 1;
+    if (n > size) return phi__path_refused(ENAMETOOLONG, words);
+    memcpy(out, r.out, n);
     return PHI_OK;
 }
 

@@ -18,7 +18,7 @@ enum {
 
 typedef struct phi__edit {
     phi__job job;
-    const char *path, *real;
+    const char *path;
     phi_str old_text, new_text;
     phi__file *file; /* read, later written */
     phi__buf content;
@@ -111,7 +111,7 @@ static phi_flow phi__edit_replace(phi__edit *edit) {
     edit->parts[0] = phi__str(edit->content.at, begin);
     edit->parts[1] = edit->new_text;
     edit->parts[2] = phi__str(edit->content.at + end, edit->content.len - end);
-    status = phi__file_open_replace(edit->job.memory, edit->real, &edit->file, &words);
+    status = phi__file_open_replace(edit->job.memory, edit->job.place, &edit->file, &words);
     if (status == PHI_NO_MEMORY) return phi__job_no_memory(&edit->job);
     if (status != PHI_OK) return phi__edit_unwritable(edit, words.text);
     edit->job.go = phi__edit_write;
@@ -211,11 +211,26 @@ static phi_flow phi__edit_read(phi__job *job) {
     return PHI_PENDING;
 }
 
-static phi_flow phi__edit_go(phi__job *job) {
+static phi_flow phi__edit_open(phi__job *job) {
     phi__edit *edit = (phi__edit *)(void *)job;
     phi__file_info info;
     phi__words words;
     phi_status status;
+    if (phi__file_stat(job->place, true, &info, &words) != PHI_OK)
+        return phi__edit_unreadable(edit, words.text);
+    if (info.kind == PHI__FILE_REGULAR && info.bytes > PHI__EDIT_BYTES)
+        return phi__edit_too_large(edit);
+    status = phi__file_open_read(job->memory, job->place, &edit->file, &words);
+    if (status == PHI_NO_MEMORY) return phi__job_no_memory(job);
+    if (status != PHI_OK) return phi__edit_unreadable(edit, words.text);
+    if (phi__buf_reserve(&edit->content, (size_t)info.bytes + PHI__JOB_SLICE) == NULL)
+        return phi__job_no_memory(job);
+    job->go = phi__edit_read;
+    return phi__edit_read(job);
+}
+
+static phi_flow phi__edit_go(phi__job *job) {
+    phi__edit *edit = (phi__edit *)(void *)job;
     phi__buf_init(&edit->content, job->memory);
     if (!phi__job_text(job, "path", true, &edit->path) ||
         !phi__job_str(job, "old_text", &edit->old_text) ||
@@ -223,19 +238,7 @@ static phi_flow phi__edit_go(phi__job *job) {
         return PHI_DONE;
     if (edit->old_text.len == 0)
         return phi__job_fail(job, "Invalid arguments: 'old_text' must not be empty");
-    edit->real = phi__job_place(job, edit->path);
-    if (edit->real == NULL) return PHI_DONE;
-    if (phi__file_stat(edit->real, true, &info, &words) != PHI_OK)
-        return phi__edit_unreadable(edit, words.text);
-    if (info.kind == PHI__FILE_REGULAR && info.bytes > PHI__EDIT_BYTES)
-        return phi__edit_too_large(edit);
-    status = phi__file_open_read(job->memory, edit->real, &edit->file, &words);
-    if (status == PHI_NO_MEMORY) return phi__job_no_memory(job);
-    if (status != PHI_OK) return phi__edit_unreadable(edit, words.text);
-    if (phi__buf_reserve(&edit->content, (size_t)info.bytes + PHI__JOB_SLICE) == NULL)
-        return phi__job_no_memory(job);
-    job->go = phi__edit_read;
-    return phi__edit_read(job);
+    return phi__job_place(job, edit->path, phi__edit_open);
 }
 
 PHI__FN phi_flow phi__edit_file_start(void *user_data, phi_call call, phi_str arguments) {

@@ -200,38 +200,84 @@ PHI__FN bool phi__job_flag(phi__job *job, const char *name, bool *out) {
 
 #ifndef PHI_NO_FILES
 
-/* Whether a resolved path lies in the workspace or in an allowed path. */
-static bool phi__job_allowed(const phi_tools_desc *desc, const char *real) {
-    char root[PHI__PATH_BYTES];
-    size_t i;
-    if (desc->unconfined || (desc->workspace == NULL && desc->allowed_paths == NULL)) return true;
-    if (desc->workspace != NULL &&
-        phi__path_resolve(NULL, desc->workspace, root, sizeof root, NULL) == PHI_OK &&
-        phi__path_inside(root, real))
-        return true;
-    for (i = 0; desc->allowed_paths != NULL && desc->allowed_paths[i] != NULL; i++)
-        if (phi__path_resolve(desc->workspace, desc->allowed_paths[i], root, sizeof root, NULL) ==
-                PHI_OK &&
-            phi__path_inside(root, real))
-            return true;
-    return false;
+static bool phi__job_confined(const phi_tools_desc *desc) {
+    return !desc->unconfined && (desc->workspace != NULL || desc->allowed_paths != NULL);
 }
 
-PHI__FN const char *phi__job_place(phi__job *job, const char *path) {
-    char real[PHI__PATH_BYTES];
-    phi__words words;
+/* Begins with the next root that the place may lie in: the workspace, then the allowed paths. False: there is none. */
+static bool phi__job_next_root(phi__job *job) {
+    const phi_tools_desc *desc = &job->set->desc;
+    for (;;) {
+        size_t i = job->roots++;
+        const char *root = i == 0                        ? desc->workspace
+                           : desc->allowed_paths != NULL ? desc->allowed_paths[i - 1]
+                                                         : NULL;
+        if (root == NULL && i > 0) return false;
+        if (root != NULL &&
+            phi__resolve_begin(job->resolve, i > 0 ? desc->workspace : NULL, root, NULL) == PHI_OK)
+            return true;
+    }
+}
+
+static phi_status phi__job_misplaced(phi__job *job, const char *words) {
+    (void)phi__job_fail(job, "Cannot access %s: %s", job->path, words);
+    return PHI_REFUSED;
+}
+
+/* The path itself is resolved. PHI_BUSY: whether it may be used is not known. */
+static phi_status phi__job_keep_place(phi__job *job) {
     phi_str kept;
-    if (phi__path_resolve(job->set->desc.workspace, path, real, sizeof real, &words) != PHI_OK) {
-        (void)phi__job_fail(job, "Cannot access %s: %s", path, words.text);
-        return NULL;
+    if (!phi__arena_str(&job->arena, phi_str_of(job->resolve->out), &kept)) {
+        (void)phi__job_no_memory(job);
+        return PHI_REFUSED;
     }
-    if (!phi__job_allowed(&job->set->desc, real)) {
-        (void)phi__job_fail(job, "Cannot access %s: it is outside the allowed paths", path);
-        return NULL;
+    job->place = kept.at;
+    return phi__job_confined(&job->set->desc) ? PHI_BUSY : PHI_OK;
+}
+
+PHI__FN phi_status phi__job_place_begin(phi__job *job, const char *path) {
+    phi__words words;
+    job->path = path;
+    job->resolve = (phi__resolve *)phi_arena_alloc(&job->arena, sizeof *job->resolve);
+    if (job->resolve == NULL) {
+        (void)phi__job_no_memory(job);
+        return PHI_REFUSED;
     }
-    if (phi__arena_str(&job->arena, phi_str_of(real), &kept)) return kept.at;
-    (void)phi__job_no_memory(job);
-    return NULL;
+    if (phi__resolve_begin(job->resolve, job->set->desc.workspace, path, &words) != PHI_OK)
+        return phi__job_misplaced(job, words.text);
+    return PHI_OK;
+}
+
+PHI__FN phi_status phi__job_place_more(phi__job *job) {
+    size_t units = PHI__JOB_PATHS;
+    phi__words words;
+    for (;;) {
+        phi_status status = phi__resolve_advance(job->resolve, &units, &words);
+        if (status == PHI_BUSY) return PHI_BUSY;
+        if (job->place == NULL) {
+            if (status != PHI_OK) return phi__job_misplaced(job, words.text);
+            status = phi__job_keep_place(job);
+            if (status != PHI_BUSY) return status;
+        } else if (status == PHI_OK && phi__path_inside(job->resolve->out, job->place))
+            return PHI_OK;
+        if (!phi__job_next_root(job))
+            return phi__job_misplaced(job, "it is outside the allowed paths");
+    }
+}
+
+static phi_flow phi__job_placing(phi__job *job) {
+    phi_status status = phi__job_place_more(job);
+    if (status == PHI_BUSY) return PHI_PENDING;
+    if (status != PHI_OK) return PHI_DONE;
+    job->go = job->placed;
+    return job->go(job);
+}
+
+PHI__FN phi_flow phi__job_place(phi__job *job, const char *path, phi_flow (*placed)(phi__job *)) {
+    if (phi__job_place_begin(job, path) != PHI_OK) return PHI_DONE;
+    job->placed = placed;
+    job->go = phi__job_placing;
+    return phi__job_placing(job);
 }
 
 #endif

@@ -12,7 +12,10 @@
 #include "text/json_in.h"
 #include "tools/tools.h"
 
-enum { PHI__JOB_SLICE = 65536 }; /* bytes of work in one step */
+enum {
+    PHI__JOB_SLICE = 65536, /* bytes of work in one step */
+    PHI__JOB_PATHS = 256    /* units of work with paths in one step: files_in.h */
+};
 
 typedef struct phi__job {
     phi_call call;
@@ -24,6 +27,12 @@ typedef struct phi__job {
     phi_json *arguments; /* NULL: still being read */
     bool ended;
     phi_flow (*go)(struct phi__job *job); /* a slice of work */
+#ifndef PHI_NO_FILES
+    const char *path, *place; /* as it was given; resolved */
+    size_t roots;             /* that the place was not in */
+    phi__resolve *resolve;    /* of one of these */
+    phi_flow (*placed)(struct phi__job *job);
+#endif
     void (*drop)(struct phi__job *job);
 } phi__job;
 
@@ -48,9 +57,12 @@ PHI__FN bool phi__job_number(phi__job *job, const char *name, uint64_t fallback,
 PHI__FN bool phi__job_flag(phi__job *job, const char *name, bool *out);
 
 #ifndef PHI_NO_FILES
-/* Resolves `path` in the workspace, and checks that it may be used. NULL: the job has failed. In the
-   job's arena. */
-PHI__FN const char *phi__job_place(phi__job *job, const char *path);
+/* Resolves `path`, which stays, in the workspace, and checks that it may be used: job->place, in the job's arena. Then
+   `placed`. */
+PHI__FN phi_flow phi__job_place(phi__job *job, const char *path, phi_flow (*placed)(phi__job *));
+/* The same for jobs without a step: begin, and more until it is not PHI_BUSY. PHI_REFUSED: the job has failed. */
+PHI__FN phi_status phi__job_place_begin(phi__job *job, const char *path);
+PHI__FN phi_status phi__job_place_more(phi__job *job);
 #endif
 
 /* The tools themselves, one file each. */

@@ -185,26 +185,17 @@ static phi_flow phi__list_walk(phi__job *job) {
     return PHI_PENDING;
 }
 
-static phi_flow phi__list_go(phi__job *job) {
+static phi_flow phi__list_open(phi__job *job) {
     phi__list *list = (phi__list *)(void *)job;
     const phi_tools_desc *desc = &job->set->desc;
     phi__file_info info;
     phi__words words;
-    const char *real;
     phi_status status;
-    phi__buf_init(&list->out, job->memory);
-    if (!phi__job_text(job, "path", false, &list->path) ||
-        !phi__job_text(job, "pattern", false, &list->pattern) ||
-        !phi__job_number(job, "max_depth", PHI__LIST_DEPTH, &list->max_depth))
-        return PHI_DONE;
-    if (list->path == NULL || list->path[0] == '\0') list->path = ".";
-    real = phi__job_place(job, list->path);
-    if (real == NULL) return PHI_DONE;
-    if (phi__file_stat(real, true, &info, &words) == PHI_NOT_FOUND ||
+    if (phi__file_stat(job->place, true, &info, &words) == PHI_NOT_FOUND ||
         (info.kind != PHI__FILE_NONE && info.kind != PHI__FILE_DIRECTORY))
         return phi__job_fail(job, "Directory not found: %s. Check the path and try again.",
                              list->path);
-    status = phi__walk_new(job->memory, real, &list->walk, &words);
+    status = phi__walk_new(job->memory, job->place, &list->walk, &words);
     if (status == PHI_NO_MEMORY) return phi__job_no_memory(job);
     if (status != PHI_OK) return phi__job_fail(job, "Cannot access %s: %s", list->path, words.text);
     list->end_us = desc->list_timeout_ms == PHI_UNLIMITED
@@ -212,6 +203,17 @@ static phi_flow phi__list_go(phi__job *job) {
                        : phi__io_now_us(job->io) + (uint64_t)desc->list_timeout_ms * 1000;
     job->go = phi__list_walk;
     return phi__list_walk(job);
+}
+
+static phi_flow phi__list_go(phi__job *job) {
+    phi__list *list = (phi__list *)(void *)job;
+    phi__buf_init(&list->out, job->memory);
+    if (!phi__job_text(job, "path", false, &list->path) ||
+        !phi__job_text(job, "pattern", false, &list->pattern) ||
+        !phi__job_number(job, "max_depth", PHI__LIST_DEPTH, &list->max_depth))
+        return PHI_DONE;
+    if (list->path == NULL || list->path[0] == '\0') list->path = ".";
+    return phi__job_place(job, list->path, phi__list_open);
 }
 
 PHI__FN phi_flow phi__list_files_start(void *user_data, phi_call call, phi_str arguments) {

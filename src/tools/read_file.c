@@ -245,22 +245,13 @@ static phi_flow phi__read_open(phi__read *read, const char *real, uint64_t bytes
     return job->go(job);
 }
 
-static phi_flow phi__read_go(phi__job *job) {
+static phi_flow phi__read_placed(phi__job *job) {
     phi__read *read = (phi__read *)(void *)job;
     phi__file_info info;
     phi__words words;
-    const char *real;
-    bool part;
-    phi__buf_init(&read->out, job->memory);
-    if (!phi__job_text(job, "path", true, &read->path) ||
-        !phi__job_number(job, "offset", 0, &read->first) ||
-        !phi__job_number(job, "limit", UINT64_MAX, &read->limit))
-        return PHI_DONE;
-    part = read->first > 0 || read->limit != UINT64_MAX;
+    bool part = read->first > 0 || read->limit != UINT64_MAX;
     if (read->first > 0) read->first--;
-    real = phi__job_place(job, read->path);
-    if (real == NULL) return PHI_DONE;
-    if (phi__file_stat(real, true, &info, &words) != PHI_OK)
+    if (phi__file_stat(job->place, true, &info, &words) != PHI_OK)
         return phi__job_fail(job, "Cannot access %s: %s", read->path, words.text);
     read->mime_type = phi__read_mime_type(read->path);
     if (read->mime_type != NULL && info.bytes > PHI__READ_IMAGE_BYTES)
@@ -268,7 +259,17 @@ static phi_flow phi__read_go(phi__job *job) {
     if (read->mime_type == NULL && !part && info.kind == PHI__FILE_REGULAR &&
         info.bytes > job->set->desc.max_read_bytes)
         return phi__read_too_large(read, info.bytes);
-    return phi__read_open(read, real, info.bytes);
+    return phi__read_open(read, job->place, info.bytes);
+}
+
+static phi_flow phi__read_go(phi__job *job) {
+    phi__read *read = (phi__read *)(void *)job;
+    phi__buf_init(&read->out, job->memory);
+    if (!phi__job_text(job, "path", true, &read->path) ||
+        !phi__job_number(job, "offset", 0, &read->first) ||
+        !phi__job_number(job, "limit", UINT64_MAX, &read->limit))
+        return PHI_DONE;
+    return phi__job_place(job, read->path, phi__read_placed);
 }
 
 PHI__FN phi_flow phi__read_file_start(void *user_data, phi_call call, phi_str arguments) {

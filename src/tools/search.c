@@ -22,7 +22,7 @@ enum {
 typedef struct phi__search {
     phi__job job;
     const char *pattern, *path, *include;
-    bool case_sensitive, use_grep;
+    bool case_sensitive, use_grep, placed;
     phi__process *process;
     phi__timer deadline, tick;
     phi__buf line, out, words; /* line: the one that is coming */
@@ -203,8 +203,20 @@ static void phi__search_spawn(phi__search *search) {
         (void)phi__job_fail(&search->job, "Search error: %s", words);
 }
 
+/* Once the path is known to be allowed, the program is started. */
+static void phi__search_place(phi__search *search) {
+    phi__job *job = &search->job;
+    phi_status status = search->placed ? PHI_OK : phi__job_place_more(job);
+    if (status == PHI_BUSY &&
+        phi__io_timer_set(job->io, &search->tick, phi__io_now_us(job->io) + 1) != PHI_OK)
+        (void)phi__job_no_memory(job);
+    if (status != PHI_OK) return;
+    search->placed = true;
+    phi__search_spawn(search);
+}
+
 static void phi__search_tick(phi__timer *timer) {
-    phi__search_spawn(PHI__OWNER(timer, phi__search, tick));
+    phi__search_place(PHI__OWNER(timer, phi__search, tick));
 }
 
 static phi_flow phi__search_go(phi__job *job) {
@@ -221,12 +233,12 @@ static phi_flow phi__search_go(phi__job *job) {
         !phi__job_flag(job, "case_sensitive", &search->case_sensitive))
         return PHI_DONE;
     if (search->path == NULL || search->path[0] == '\0') search->path = ".";
-    if (phi__job_place(job, search->path) == NULL) return PHI_DONE;
+    if (phi__job_place_begin(job, search->path) != PHI_OK) return PHI_DONE;
     if (timeout_ms != PHI_UNLIMITED &&
         phi__io_timer_set(job->io, &search->deadline,
                           phi__io_now_us(job->io) + (uint64_t)timeout_ms * 1000) != PHI_OK)
         return phi__job_no_memory(job);
-    phi__search_spawn(search);
+    phi__search_place(search);
     return job->ended ? PHI_DONE : PHI_PENDING;
 }
 

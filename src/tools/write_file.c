@@ -7,6 +7,7 @@ typedef struct phi__write {
     phi__job job;
     const char *path;
     phi_str content;
+    size_t made; /* bytes of the place whose directories are there */
     size_t at;
     phi__file *file;
 } phi__write;
@@ -49,33 +50,37 @@ static phi_flow phi__write_slice(phi__job *job) {
     return phi__write_done(write);
 }
 
-/* The directory a resolved path lies in. */
-static phi_status phi__write_make_room(const char *real, phi__words *words) {
+/* The directory a resolved path lies in, some parts a step. */
+static phi_status phi__write_make_room(phi__write *write, phi__words *words) {
+    const char *real = write->job.place;
     char directory[PHI__PATH_BYTES];
-    size_t n = strlen(real);
+    size_t n = strlen(real), units = PHI__JOB_PATHS;
     while (n > 0 && real[n - 1] != '/') n--;
     if (n <= 1 || n > sizeof directory) return PHI_OK;
     memcpy(directory, real, n - 1);
     directory[n - 1] = '\0';
-    return phi__make_directories(directory, words);
+    return phi__make_directories_more(directory, &write->made, &units, words);
 }
 
-static phi_flow phi__write_go(phi__job *job) {
+static phi_flow phi__write_open(phi__job *job) {
     phi__write *write = (phi__write *)(void *)job;
-    const char *real;
     phi__words words;
-    phi_status status;
-    if (!phi__job_text(job, "path", true, &write->path) ||
-        !phi__job_str(job, "content", &write->content))
-        return PHI_DONE;
-    real = phi__job_place(job, write->path);
-    if (real == NULL) return PHI_DONE;
-    status = phi__write_make_room(real, &words);
-    if (status == PHI_OK) status = phi__file_open_replace(job->memory, real, &write->file, &words);
+    phi_status status = phi__write_make_room(write, &words);
+    if (status == PHI_BUSY) return PHI_PENDING;
+    if (status == PHI_OK)
+        status = phi__file_open_replace(job->memory, job->place, &write->file, &words);
     if (status == PHI_NO_MEMORY) return phi__job_no_memory(job);
     if (status != PHI_OK) return phi__job_fail(job, "Cannot write %s: %s", write->path, words.text);
     job->go = phi__write_slice;
     return phi__write_slice(job);
+}
+
+static phi_flow phi__write_go(phi__job *job) {
+    phi__write *write = (phi__write *)(void *)job;
+    if (!phi__job_text(job, "path", true, &write->path) ||
+        !phi__job_str(job, "content", &write->content))
+        return PHI_DONE;
+    return phi__job_place(job, write->path, phi__write_open);
 }
 
 PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str arguments) {

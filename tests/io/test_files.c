@@ -119,8 +119,10 @@ TEST(stat_tells_kind_and_size_and_follows_links_when_asked) {
 /* ---- replacing ---- */
 
 static phi_status replace(rig *r, const char *path, const char *text, size_t len) {
+    char real[PHI__PATH_BYTES];
     phi__file *file;
-    phi_status status = phi__file_open_replace(&r->memory, path, &file, &r->words);
+    phi_status status = phi__path_resolve(NULL, path, real, sizeof real, &r->words);
+    if (status == PHI_OK) status = phi__file_open_replace(&r->memory, real, &file, &r->words);
     if (status != PHI_OK) return status;
     status = phi__file_write(file, text, len, &r->words);
     if (status == PHI_OK) status = phi__file_commit(file, &r->words);
@@ -350,6 +352,77 @@ TEST(paths_that_are_too_long_are_refused) {
     CHECK_EQ_STR(words.text, "File name too long");
 }
 
+/* Directories "d" in each other, and in the deepest one links of which each leads to the next by a path of all of them; the
+   last is a file. */
+static bool put_chain(rig *r, int depth, int links, char *deepest, size_t size) {
+    char target[2048], path[2048];
+    int i, n = snprintf(deepest, size, "%s", r->dir);
+    bool good = true;
+    for (i = 0; i < depth && good; i++) {
+        n += snprintf(deepest + n, size - (size_t)n, "/d");
+        good = mkdir(deepest, 0777) == 0;
+    }
+    for (i = 0; i < links && good; i++) {
+        (void)snprintf(path, sizeof path, "%s/l%d", deepest, i);
+        (void)snprintf(target, sizeof target, "%s/%s%d", deepest, i + 1 < links ? "l" : "f", i + 1);
+        good = symlink(target, path) == 0;
+    }
+    (void)snprintf(path, sizeof path, "%s/f%d", deepest, links);
+    put(path, "found");
+    return CHECK(good);
+}
+
+TEST(a_chain_of_links_is_resolved_a_part_at_a_time) {
+    char deepest[1024], path[1100], want[1100];
+    phi__resolve resolve;
+    phi_status status;
+    int calls = 0;
+    rig r;
+    REQUIRE(rig_open(&r) && put_chain(&r, 30, 39, deepest, sizeof deepest));
+    (void)snprintf(path, sizeof path, "%s/l0", deepest);
+    (void)snprintf(want, sizeof want, "%s/f39", deepest);
+    CHECK_EQ_INT(phi__resolve_begin(&resolve, NULL, path, &r.words), PHI_OK);
+    do {
+        size_t units = 1;
+        status = phi__resolve_advance(&resolve, &units, &r.words);
+        CHECK_EQ_INT(units, 0);
+        calls++;
+    } while (status == PHI_BUSY && calls < 100000);
+    CHECK_EQ_INT(status, PHI_OK);
+    CHECK_EQ_STR(resolve.out, want);
+    CHECK(calls > 39 * 30); /* a call looks at one part */
+}
+
+TEST(directories_are_made_one_at_a_time) {
+    char path[1024];
+    size_t at = 0, units;
+    struct stat info;
+    int i, n, calls = 0;
+    phi_status status;
+    rig r;
+    REQUIRE(rig_open(&r));
+    n = snprintf(path, sizeof path, "%s", r.dir);
+    for (i = 0; i < 60; i++) n += snprintf(path + n, sizeof path - (size_t)n, "/d");
+    do {
+        units = 1;
+        status = phi__make_directories_more(path, &at, &units, &r.words);
+        calls++;
+    } while (status == PHI_BUSY && calls < 1000);
+    CHECK_EQ_INT(status, PHI_OK);
+    CHECK(calls >= 60);
+    CHECK(stat(path, &info) == 0 && S_ISDIR(info.st_mode));
+    at = 0;
+    units = 100000;
+    CHECK_EQ_INT(phi__make_directories_more(path, &at, &units, &r.words), PHI_OK);
+    CHECK(units < 100000 - 2 * 60);
+    (void)snprintf(path + n, sizeof path - (size_t)n, "/f");
+    put(path, "");
+    (void)snprintf(path + n, sizeof path - (size_t)n, "/f/g");
+    at = 0;
+    CHECK_EQ_INT(phi__make_directories_more(path, &at, &units, &r.words), PHI_IO);
+    CHECK_EQ_STR(r.words.text, "Not a directory");
+}
+
 TEST(inside_compares_whole_parts) {
     CHECK(phi__path_inside("/a/b", "/a/b"));
     CHECK(phi__path_inside("/a/b", "/a/b/c"));
@@ -533,7 +606,9 @@ TEST_MAIN(TEST_ENTRY(a_file_is_read_in_slices),
           TEST_ENTRY(paths_lose_dots_and_doubled_slashes),
           TEST_ENTRY(links_are_resolved_at_every_level),
           TEST_ENTRY(a_relative_base_and_none_start_at_the_working_directory),
-          TEST_ENTRY(paths_that_are_too_long_are_refused), TEST_ENTRY(inside_compares_whole_parts),
+          TEST_ENTRY(paths_that_are_too_long_are_refused),
+          TEST_ENTRY(a_chain_of_links_is_resolved_a_part_at_a_time),
+          TEST_ENTRY(directories_are_made_one_at_a_time), TEST_ENTRY(inside_compares_whole_parts),
           TEST_ENTRY(a_walk_lists_all_paths_and_does_not_follow_links),
           TEST_ENTRY(names_with_newlines_and_broken_utf8_are_names),
           TEST_ENTRY(a_directory_of_a_thousand_files_takes_a_call_for_each),

@@ -213,6 +213,51 @@ TEST(the_workspace_cannot_be_left) {
     calls_close(&c);
 }
 
+/* In the deepest of 40 directories 39 links, of which each leads to the next by all of them, and the last to a file. */
+static void put_chain(calls *c, char *deepest, size_t size) {
+    char path[1024], target[1024];
+    int i, n = snprintf(deepest, size, "%s", "d");
+    calls_mkdir(c, deepest);
+    for (i = 1; i < 40; i++) {
+        n += snprintf(deepest + n, size - (size_t)n, "/d");
+        calls_mkdir(c, deepest);
+    }
+    for (i = 0; i < 39; i++) {
+        (void)snprintf(path, sizeof path, "%s/%s/l%d", c->dir, deepest, i);
+        (void)snprintf(target, sizeof target, "%s/%s/%s%d", c->dir, deepest, i < 38 ? "l" : "f",
+                       i + 1);
+        CHECK(symlink(target, path) == 0);
+    }
+    (void)snprintf(path, sizeof path, "%s/f39", deepest);
+    calls_put(c, path, "found");
+}
+
+TEST(a_chain_of_links_takes_steps_and_ends_where_it_leads) {
+    static const char *const names[] = {"read_file", "edit_file", "write_file", "list_files",
+                                        "search"};
+    char deepest[200], arguments[600];
+    size_t i;
+    calls c;
+    REQUIRE(calls_open(&c, NULL));
+    put_chain(&c, deepest, sizeof deepest);
+    for (i = 0; i < sizeof names / sizeof names[0]; i++) {
+        (void)snprintf(arguments, sizeof arguments,
+                       "{\"path\":\"%s/l0\",\"content\":\"new\",\"pattern\":\"n\","
+                       "\"old_text\":\"found\",\"new_text\":\"find\"}",
+                       deepest);
+        CHECK(call(&c, names[i], arguments));
+        if (!CHECK(c.steps >= 10)) printf("  %s: %d steps\n", names[i], c.steps);
+        if (!CHECK(c.is_error == (i == 3))) printf("  %s: %s\n", names[i], c.text);
+    }
+    calls_begin(&c, "read_file", arguments);
+    calls_go_on(&c, 3);
+    CHECK(!c.ended);
+    CHECK_EQ_INT(phi_abort(c.agent), PHI_OK); /* in the middle of it */
+    while (calls_step(&c) > 0) continue;
+    CHECK_EQ_STR(c.text, "Cancelled");
+    calls_close(&c);
+}
+
 TEST(allowed_paths_open_other_places) {
     static const char *const allowed[] = {"../shared", NULL};
     phi_tools_desc desc = PHI_ZERO;
@@ -270,6 +315,8 @@ TEST_MAIN(TEST_ENTRY(lines_are_numbered_behind_a_header), TEST_ENTRY(offset_and_
           TEST_ENTRY(an_image_comes_as_base64_with_its_type),
           TEST_ENTRY(a_large_image_is_whole_and_a_larger_one_is_refused),
           TEST_ENTRY(what_cannot_be_read_is_told_in_words),
-          TEST_ENTRY(the_workspace_cannot_be_left), TEST_ENTRY(allowed_paths_open_other_places),
+          TEST_ENTRY(the_workspace_cannot_be_left),
+          TEST_ENTRY(a_chain_of_links_takes_steps_and_ends_where_it_leads),
+          TEST_ENTRY(allowed_paths_open_other_places),
           TEST_ENTRY(without_workspace_and_allowed_paths_everything_may_be_read),
           TEST_ENTRY(cancelling_in_the_middle_closes_the_file))

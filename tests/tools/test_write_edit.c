@@ -27,6 +27,29 @@ TEST(a_file_is_written_with_its_directories) {
     calls_close(&c);
 }
 
+TEST(directories_of_a_deep_path_are_made_over_many_steps) {
+    char path[1000], arguments[1200];
+    int i, n = 0, cut;
+    calls c;
+    for (i = 0; i < 300; i++) n += snprintf(path + n, sizeof path - (size_t)n, "d/");
+    for (cut = 0; cut < 2; cut++) {
+        REQUIRE(calls_open(&c, NULL));
+        (void)snprintf(arguments, sizeof arguments, "{\"path\":\"%sf\",\"content\":\"x\"}", path);
+        calls_begin(&c, "write_file", arguments);
+        calls_go_on(&c, 5);
+        CHECK(!c.ended);
+        if (cut > 0) CHECK_EQ_INT(phi_abort(c.agent), PHI_OK);
+        while (calls_step(&c) > 0) continue;
+        if (cut > 0)
+            CHECK_EQ_STR(c.text, "Cancelled");
+        else {
+            CHECK(!c.is_error && strncmp(c.text, "Wrote 1 bytes to d/d/", 21) == 0);
+            CHECK(c.steps > 12);
+        }
+        calls_close(&c);
+    }
+}
+
 TEST(a_megabyte_is_written_over_many_steps_and_the_old_file_stays_until_then) {
     char *arguments = write_arguments("f", 1000000), *text;
     size_t len = 0;
@@ -261,6 +284,7 @@ TEST(two_edits_of_one_turn_both_stay) {
 }
 
 TEST_MAIN(TEST_ENTRY(a_file_is_written_with_its_directories),
+          TEST_ENTRY(directories_of_a_deep_path_are_made_over_many_steps),
           TEST_ENTRY(a_megabyte_is_written_over_many_steps_and_the_old_file_stays_until_then),
           TEST_ENTRY(cancelling_in_the_middle_leaves_the_old_file_and_no_other),
           TEST_ENTRY(a_full_disk_is_told_and_the_old_file_stays),
