@@ -242,11 +242,11 @@ PHI_API size_t phi_tool_registry_resolve(const phi_tool_registry *registry,
 #endif
 
 #ifdef PHI__IMP_TOOLS
-#if PHI__IMP_TOOLS != 0x2f0a68c4
+#if PHI__IMP_TOOLS != 0x6b17b581
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__IMP_TOOLS 0x2f0a68c4
+#define PHI__IMP_TOOLS 0x6b17b581
 
 /* ---- src/tools/deny_in.h ---- */
 
@@ -320,7 +320,7 @@ PHI__FN bool phi__glob_match(const char *pattern, phi_str path);
 
 enum {
     PHI__JOB_SLICE = 65536, /* bytes of work in one step */
-    PHI__JOB_PATHS = 256    /* units of work with paths in one step: files_in.h */
+    PHI__JOB_PATHS = 128    /* units of work with paths in one step: files_in.h */
 };
 
 typedef struct phi__job {

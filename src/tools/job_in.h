@@ -14,7 +14,7 @@
 
 enum {
     PHI__JOB_SLICE = 65536, /* bytes of work in one step */
-    PHI__JOB_PATHS = 256    /* units of work with paths in one step: files_in.h */
+    PHI__JOB_PATHS = 128    /* units of work with paths in one step: files_in.h */
 };
 
 typedef struct phi__job {
