@@ -33502,11 +33502,11 @@ PHI_API phi_status phi_thread_fresh(phi_thread *thread) {
 #endif /* PHI__IMP_THREAD */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x1d7d2926
+#if PHI__IMP_LOOP != 0x588131bd
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x1d7d2926
+#define PHI__IMP_LOOP 0x588131bd
 
 /* ---- src/loop/session_in.h ---- */
 
@@ -35389,8 +35389,14 @@ static phi_message *phi__call_keep_text(phi__toolcall *call, phi_str text, bool 
 }
 
 PHI__FN void phi__call_fail_str(phi__toolcall *call, phi_str text) {
+    phi_message *kept;
     if (call->result != NULL) return;
-    phi__call_settle(call, phi__call_keep_text(call, text, true));
+    kept = phi__call_keep_text(call, text, true);
+    if (kept != NULL) { /* it may quote what a model called a tool, or wrote as arguments */
+        phi_str *words = &((phi_content *)(uintptr_t)kept->content)->text;
+        words->len = phi__words_clean((char *)(uintptr_t)words->at, words->len);
+    }
+    phi__call_settle(call, kept);
 }
 
 PHI__FN void phi__call_fail(phi__toolcall *call, const char *text) {
@@ -36952,6 +36958,8 @@ PHI__FN bool phi__emit(phi__agent *agent, const phi_event *event, phi__answer *a
     if (record == NULL) return false;
     record->event = *event;
     if (event->text.len > 0) record->event.text.at = (const char *)(record + 1);
+    if (event->kind == PHI_EV_WARNING) /* quotes the names of calls and of files */
+        record->event.text.len = phi__words_clean((char *)(record + 1), event->text.len);
     phi__events_queue(agent, record);
     return true;
 }
@@ -42334,11 +42342,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0xe2a79696
+#if PHI__IMP_AGENT != 0x47f07515
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0xe2a79696
+#define PHI__IMP_AGENT 0x47f07515
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -46051,6 +46059,7 @@ PHI__FN phi_status phi__error(phi_runtime *rt, phi_status status, const char *fo
     va_start(args, format);
     (void)vsnprintf(rt->error_words, sizeof rt->error_words, format, args);
     va_end(args);
+    rt->error_words[phi__words_clean(rt->error_words, strlen(rt->error_words))] = '\0';
     rt->error = status;
     rt->error_http_status = 0;
     return status;

@@ -1,5 +1,6 @@
 /* runtime.c - the pump: inbox, then cancels and timers, then I/O, then tools that poll, then runs. */
 #include "agent/agent_in.h"
+#include "base/words_in.h"
 
 #include <limits.h>
 #include <stdarg.h>
@@ -22,6 +23,7 @@ PHI__FN phi_status phi__error(phi_runtime *rt, phi_status status, const char *fo
     va_start(args, format);
     (void)vsnprintf(rt->error_words, sizeof rt->error_words, format, args);
     va_end(args);
+    rt->error_words[phi__words_clean(rt->error_words, strlen(rt->error_words))] = '\0';
     rt->error = status;
     rt->error_http_status = 0;
     return status;

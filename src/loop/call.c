@@ -6,6 +6,7 @@
    is kept until its run looks at it again, so that a tool may use its state after handing over the
    result. */
 #include "base/utf8_in.h"
+#include "base/words_in.h"
 #include "loop/loop_in.h"
 #include "text/json_in.h"
 #include "text/schema.h"
@@ -137,8 +138,14 @@ static phi_message *phi__call_keep_text(phi__toolcall *call, phi_str text, bool 
 }
 
 PHI__FN void phi__call_fail_str(phi__toolcall *call, phi_str text) {
+    phi_message *kept;
     if (call->result != NULL) return;
-    phi__call_settle(call, phi__call_keep_text(call, text, true));
+    kept = phi__call_keep_text(call, text, true);
+    if (kept != NULL) { /* it may quote what a model called a tool, or wrote as arguments */
+        phi_str *words = &((phi_content *)(uintptr_t)kept->content)->text;
+        words->len = phi__words_clean((char *)(uintptr_t)words->at, words->len);
+    }
+    phi__call_settle(call, kept);
 }
 
 PHI__FN void phi__call_fail(phi__toolcall *call, const char *text) {

@@ -3,6 +3,7 @@
    A block is freed when none of its records is left; one is kept as a spare, so that a steady stream
    takes no memory from the allocator. What an event calls `partial` is kept as a length into the
    answer and looked up when the event is popped, by which time the buffer may have moved. */
+#include "base/words_in.h"
 #include "loop/loop_in.h"
 
 /* A few dozen events; more would be held by one slow reader. */
@@ -276,6 +277,8 @@ PHI__FN bool phi__emit(phi__agent *agent, const phi_event *event, phi__answer *a
     if (record == NULL) return false;
     record->event = *event;
     if (event->text.len > 0) record->event.text.at = (const char *)(record + 1);
+    if (event->kind == PHI_EV_WARNING) /* quotes the names of calls and of files */
+        record->event.text.len = phi__words_clean((char *)(record + 1), event->text.len);
     phi__events_queue(agent, record);
     return true;
 }

@@ -6,6 +6,7 @@
 #if !defined(PHI_NO_PROCESS) && !defined(PHI_NO_FILES)
 
 #include "base/utf8_in.h"
+#include "base/words_in.h"
 #include "io/process_in.h"
 
 #include <stdio.h>
@@ -27,6 +28,7 @@ typedef struct phi__search {
     phi__timer deadline, tick;
     phi__buf line, out, words; /* line: the one that is coming */
     size_t line_bytes;         /* of it, shown or not */
+    bool named;                /* the name of its file is whole */
     uint32_t matches;
 } phi__search;
 
@@ -64,19 +66,42 @@ static bool phi__search_line(phi__search *search) {
     phi_str line = phi__buf_str(&search->line);
     size_t shown = phi__utf8_cut(line, PHI__SEARCH_LINE_BYTES);
     bool cut = search->line_bytes > shown;
+    size_t from;
     if (!cut && line.len > 0 && line.at[line.len - 1] == '\r') shown--;
     line.len = shown;
     /* "./" is what stands for the default path; models do not write it. */
     if (strcmp(search->path, ".") == 0 && phi__str_starts(line, "./"))
         line = phi__str(line.at + 2, line.len - 2);
     if (search->matches > 0) phi__buf_char(&search->out, '\n');
+    from = search->out.len;
     phi__utf8_repair(&search->out, line);
+    if (!search->out.failed)
+        search->out.len = from + phi__words_clean(search->out.at + from, search->out.len - from);
     if (cut) phi__buf_text(&search->out, "... (line truncated)");
     phi__buf_clear(&search->line);
     search->line_bytes = 0;
+    search->named = false;
     if (++search->matches < search->job.set->desc.max_matches) return false;
     (void)phi__search_done(search);
     return true;
+}
+
+/* A file's name comes before a NUL, so that its own line breaks and colons are told apart: in one line, they do not
+   begin another. How many bytes it takes. */
+static size_t phi__search_name(phi__search *search, const char *bytes, size_t len) {
+    const char *nul = (const char *)memchr(bytes, '\0', len);
+    size_t n = nul != NULL ? (size_t)(nul - bytes) : len;
+    phi__buf_add(&search->line, bytes, phi__min(n, PHI__SEARCH_LINE_BYTES + 4 - search->line.len));
+    search->line_bytes += n;
+    if (nul == NULL || search->line.failed) return n;
+    if (search->line.len > 0)
+        search->line.len = phi__words_clean_line(search->line.at, search->line.len);
+    if (search->line_bytes < PHI__SEARCH_LINE_BYTES) {
+        phi__buf_char(&search->line, ':');
+        search->line_bytes = search->line.len;
+    }
+    search->named = true;
+    return n + 1;
 }
 
 static bool phi__search_output(void *ctx, int stream, const char *bytes, size_t len) {
@@ -87,8 +112,16 @@ static bool phi__search_output(void *ctx, int stream, const char *bytes, size_t 
         return true;
     }
     while (len > 0) {
-        const char *newline = (const char *)memchr(bytes, '\n', len);
-        size_t n = newline != NULL ? (size_t)(newline - bytes) : len;
+        const char *newline;
+        size_t n;
+        if (!search->named) {
+            n = phi__search_name(search, bytes, len);
+            bytes += n;
+            len -= n;
+            continue;
+        }
+        newline = (const char *)memchr(bytes, '\n', len);
+        n = newline != NULL ? (size_t)(newline - bytes) : len;
         /* One byte more than is shown tells a cut apart; three may belong to its last character. */
         phi__buf_add(&search->line, bytes,
                      phi__min(n, PHI__SEARCH_LINE_BYTES + 4 - search->line.len));
@@ -118,7 +151,7 @@ static void phi__search_exited(void *ctx, int code, int signal_number) {
         (void)phi__job_fail(&search->job, PHI__SEARCH_NONE);
         return;
     }
-    if (search->line_bytes > 0 && phi__search_line(search)) return;
+    if (search->named && phi__search_line(search)) return;
     words = phi__str_trim(phi__buf_str(&search->words));
     /* Found is found, also where a directory could not be read. */
     if (search->matches == 0 && (code > 1 || code < 0 || (code == 1 && words.len > 0)))
@@ -142,11 +175,12 @@ static void phi__search_arguments(const phi__search *search, const char *include
                                      "--line-number",
                                      "--no-heading",
                                      "--with-filename",
+                                     "--null",
                                      "--color=never",
                                      "--sort=path",
                                      NULL};
-    static const char *const grep[] = {"grep", "-r", "-n", "-H", "-I", "-E", "--exclude-dir=.git",
-                                       NULL};
+    static const char *const grep[] = {
+        "grep", "-r", "-n", "-H", "-I", "-E", "--null", "--exclude-dir=.git", NULL};
     const char *const *head = search->use_grep ? grep : rg;
     size_t n = 0;
     while (head[n] != NULL) {

@@ -246,6 +246,36 @@ TEST(words_of_a_server_carry_no_control_characters) {
     CHECK(strchr(shown, '\x1b') == NULL && strchr(shown, '\x07') == NULL);
 }
 
+TEST(words_that_quote_the_model_carry_no_control_characters) {
+    phi_tool echo = rig_echo();
+    phi_agent_desc desc = rig_desc();
+    phi_agent agent;
+    const phi_message *result;
+    rig *r;
+    desc.tools = &echo;
+    desc.tool_count = 1;
+    r = secret_rig(&agent, &desc);
+    REQUIRE(r != NULL);
+    rig_call(r, "a", "no\\u001b[2Jtool", "{}");
+    rig_says(r, "do\x1b"
+                "ne");
+    runs(r, agent);
+    REQUIRE(phi_message_count(agent) == 4);
+    result = phi_message_at(agent, 2);
+    CHECK(result->is_error && result->content[0].text.len > 0);
+    CHECK(memchr(result->content[0].text.at, 0x1b, result->content[0].text.len) == NULL);
+    CHECK_STR(phi_message_at(agent, 1)->content[0].name, "no\x1b[2Jtool"); /* the model's own */
+    CHECK_STR(phi_message_at(agent, 3)->content[0].text, "do\x1b"
+                                                         "ne");
+    CHECK(phi_agent_use_thread(agent, "\x1b[2J") != PHI_OK);
+    {
+        const char *words = NULL;
+        (void)phi_last_error(rig_runtime(r), &words, NULL);
+        CHECK(words != NULL && words[0] != '\0' && strchr(words, 0x1b) == NULL);
+    }
+    rig_free(r);
+}
+
 static void scenario(void) {
     phi_agent_desc desc = rig_desc();
     phi_agent agent;
@@ -283,4 +313,5 @@ TEST_MAIN(TEST_ENTRY(words_code_and_request_id_of_an_error_lose_the_key),
           TEST_ENTRY(keys_that_a_hook_gave_are_hidden_those_of_earlier_attempts_too),
           TEST_ENTRY(a_model_of_the_hosts_own_has_its_key_hidden),
           TEST_ENTRY(words_of_a_server_carry_no_control_characters),
+          TEST_ENTRY(words_that_quote_the_model_carry_no_control_characters),
           TEST_ENTRY(no_allocation_that_fails_shows_a_key))

@@ -235,6 +235,13 @@ static void search_scenario(calls *c) {
     calls_put(c, "-f", "odd\n");
     check_call(c, "search", "{\"pattern\":\"odd\",\"path\":\"-f\"}", false, "-f:1:odd\n(1 matches)",
                NULL);
+    calls_mkdir(c, "forged");
+    calls_put(c, "forged/x\nb.txt:9:no \x1b[2J", "needle \x1b[31m\n");
+    calls_put(c, "forged/y:1:z", "needle\n");
+    check_call(c, "search", "{\"pattern\":\"needle\",\"path\":\"forged\",\"include\":\"x*\"}",
+               false, "forged/x?b.txt:9:no ?[2J:1:needle ?[31m\n(1 matches)", NULL);
+    check_call(c, "search", "{\"pattern\":\"needle\",\"path\":\"forged\",\"include\":\"y*\"}",
+               false, "forged/y:1:z:1:needle\n(1 matches)", NULL);
     if (call(c, "search", "{\"pattern\":\"(\"}")) {
         CHECK(strncmp(c->text, "Search error: ", 14) == 0);
         CHECK(c->is_error && c->len > 20);
@@ -243,6 +250,29 @@ static void search_scenario(calls *c) {
         CHECK(strncmp(c->text, "Search error: ", 14) == 0);
         CHECK(strstr(c->text, "No such file or directory") != NULL);
     }
+}
+
+/* rg notices a NUL behind the first 64 KiB after it has told a match, and says so in a line without a NUL behind a name:
+   it stands before the next name, for nothing tells it from one. */
+TEST(a_notice_about_a_binary_file_makes_no_line) {
+    FILE *f;
+    int i;
+    calls c;
+    if (!has_rg()) return;
+    REQUIRE(calls_open(&c, NULL));
+    f = fopen(calls_path(&c, "a"), "wb");
+    REQUIRE(f != NULL);
+    (void)fputs("needle\n", f);
+    for (i = 0; i < 200000; i++) (void)fputs("x\n", f);
+    (void)fwrite("\0\n", 1, 2, f);
+    (void)fclose(f);
+    calls_put(&c, "b", "needle\n");
+    check_call(
+        &c, "search", "{\"pattern\":\"needle\"}", false,
+        "a:1:needle\na: WARNING: stopped searching binary file after match (found \"\\0\" byte "
+        "around offset 400007)?./b:1:needle\n(2 matches)",
+        NULL);
+    calls_close(&c);
 }
 
 TEST(rg_finds_lines) {
@@ -366,7 +396,8 @@ TEST_MAIN(TEST_ENTRY(files_are_listed_sorted_without_what_is_never_wanted),
           TEST_ENTRY(names_forge_no_entries_and_say_nothing_to_a_terminal),
           TEST_ENTRY(a_listing_takes_steps_by_the_number_of_files_and_memory_by_what_is_shown),
           TEST_ENTRY(a_listing_of_more_than_a_step_shows_is_whole_and_in_order),
-          TEST_ENTRY(rg_finds_lines), TEST_ENTRY(grep_finds_the_same_lines_where_there_is_no_rg),
+          TEST_ENTRY(a_notice_about_a_binary_file_makes_no_line), TEST_ENTRY(rg_finds_lines),
+          TEST_ENTRY(grep_finds_the_same_lines_where_there_is_no_rg),
           TEST_ENTRY(without_rg_and_grep_words_say_so),
           TEST_ENTRY(fifty_matches_are_shown_of_all_files_together), TEST_ENTRY(a_long_line_is_cut),
           TEST_ENTRY(a_search_stays_inside_the_workspace),
