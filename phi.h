@@ -606,11 +606,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__PUB_IO */
 
 #ifdef PHI__PUB_MODEL
-#if PHI__PUB_MODEL != 0xe407f4dd
+#if PHI__PUB_MODEL != 0xc3cc62b2
 #error "phi: two versions of src/model in one file"
 #endif
 #else
-#define PHI__PUB_MODEL 0xe407f4dd
+#define PHI__PUB_MODEL 0xc3cc62b2
 
 /* ---- src/model/failure.h ---- */
 
@@ -836,7 +836,8 @@ typedef enum phi_event_kind {
     PHI_EV_PAUSED,   /* text: the limit that was reached; phi_budget_raise goes on */
     PHI_EV_WARNING, /* text: words about the run: a call that repeats itself, a store that refuses its thread */
     PHI_EV_REWRITE, /* what became of phi_agent_rewrite or phi_summarize: text: its op_id; status; source: words,
-                        where it was refused or failed, or a newer one took its place (PHI_CANCELLED) */
+                        where it was refused or failed, a newer one took its place (PHI_CANCELLED), or its op_id was known
+                        already and nothing was done (PHI_OK) */
     PHI_EV_CONTEXT_WARNING, /* text: "approaching_limit" or "at_limit"; one each time that is reached */
     PHI_EV_PRUNED,   /* pruned: what the model had taken out of its view, when a turn was over */
     PHI_EV_REVERTED, /* reverted: the model went back to an earlier step, or was refused to */
@@ -1363,11 +1364,11 @@ PHI_API void phi_answer_fail(phi_answer *answer, phi_failure_kind kind, bool ret
 #endif /* PHI__PUB_WIRE */
 
 #ifdef PHI__PUB_THREAD
-#if PHI__PUB_THREAD != 0x5efa86da
+#if PHI__PUB_THREAD != 0x6f3e2201
 #error "phi: two versions of src/thread in one file"
 #endif
 #else
-#define PHI__PUB_THREAD 0x5efa86da
+#define PHI__PUB_THREAD 0x6f3e2201
 
 /* ---- src/thread/thread.h ---- */
 
@@ -1446,7 +1447,8 @@ typedef struct phi_span {
 /* A change of what a lane's model sees. Zero means default for every field. */
 typedef struct phi_rewrite {
     const char *
-        op_id; /* a second one of the same id changes nothing (default: made, "op-" and a number) */
+        op_id; /* UTF-8; a second one of the same id changes nothing; "op-" and a number are phi's to give
+                          (default, also where it is empty: made) */
     const char *lane; /* (default: the active one) */
     phi_rewrite_reason reason;
     uint64_t
@@ -1516,11 +1518,11 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i); /* emp
 
 /* Begins a lane with what lane `parent` (NULL: the active one) showed after entry at_seq, cut back to the end of a whole
    group: an answer and its results stay together. UINT64_MAX, and all past the end: all of it. The name is copied.
-   PHI_MISUSE: there is such a lane; PHI_NOT_FOUND: no such parent; PHI_BAD_ARG: no name; PHI_BUSY, PHI_NO_MEMORY; what the
+   PHI_MISUSE: there is such a lane; PHI_NOT_FOUND: no such parent; PHI_BAD_ARG: no name, or not UTF-8; PHI_BUSY, PHI_NO_MEMORY; what the
    store says. */
 PHI_API phi_status phi_thread_fork_lane(phi_thread *thread, const char *name, const char *parent,
                                         uint64_t at_seq);
-/* Makes a lane the active one; one that is not there begins empty. PHI_BUSY, PHI_NO_MEMORY, what the store says: nothing
+/* Makes a lane the active one; one that is not there begins empty. PHI_BAD_ARG: no name, or not UTF-8; PHI_BUSY, PHI_NO_MEMORY, what the store says: nothing
    changed. */
 PHI_API phi_status phi_thread_switch(phi_thread *thread, const char *name);
 /* Switches to a fresh empty lane. Its name is made: phi_thread_lane tells it. */
@@ -1530,8 +1532,8 @@ PHI_API phi_status phi_thread_fresh(phi_thread *thread);
 
 /* Copied. PHI_OK: appended, or there already (then *duplicate, where given). PHI_BUSY: a run goes over the thread; PHI_BAD_ARG:
    it is not valid, and `words`, where given, say what is wrong with it: spans out of order or past base_seq, one that
-   cuts a group or a synthetic message, a message without content; PHI_NOT_FOUND: no such `lane`, or nothing to revoke;
-   PHI_MISUSE: a later rewrite touches what is to be revoked; PHI_NO_MEMORY; what the store says. Then nothing changed. */
+   cuts a group or a synthetic message, a message without content, an id that is not UTF-8 or of the form that phi makes;
+   PHI_NOT_FOUND: no such `lane`, or nothing to revoke; PHI_MISUSE: a later rewrite touches what is to be revoked; PHI_NO_MEMORY; what the store says. Then nothing changed. */
 PHI_API phi_status phi_thread_rewrite(phi_thread *thread, const phi_rewrite *rewrite,
                                       bool *duplicate, char *words, size_t words_size);
 
@@ -1555,8 +1557,8 @@ PHI_API phi_status phi_thread_view(const phi_thread *thread, const char *lane, u
 PHI_API phi_usage phi_thread_usage(const phi_thread *thread);
 
 /* A thread of its own, in the same runtime: what the active lane showed after entry at_seq (as phi_thread_fork_lane cuts
-   it; UINT64_MAX: all of it) are its messages. Shares nothing; runs, rewrites, lanes and notes are not taken over. Also
-   while a run goes on. NULL: no memory, no such entry, or what the store says: phi_last_error. Caller frees with phi_thread_free. */
+   it; UINT64_MAX, and all past the end: all of it) are its messages. Shares nothing; runs, rewrites, lanes and notes are not taken over. Also
+   while a run goes on. NULL: no memory, or what the store says: phi_last_error. Caller frees with phi_thread_free. */
 PHI_API phi_thread *phi_thread_fork(const phi_thread *thread, uint64_t at_seq);
 
 #ifdef __cplusplus
@@ -2624,11 +2626,11 @@ PHI_API bool phi_call_pending(phi_call call);        /* any thread */
 #endif /* PHI__PUB_LOOP */
 
 #ifdef PHI__PUB_AGENT
-#if PHI__PUB_AGENT != 0x300d9284
+#if PHI__PUB_AGENT != 0xc0b58653
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__PUB_AGENT 0x300d9284
+#define PHI__PUB_AGENT 0xc0b58653
 
 /* ---- src/agent/profile.h ---- */
 
@@ -3009,11 +3011,14 @@ PHI_API phi_status phi_agent_explain(phi_agent agent, phi_arena *arena, phi_str 
 PHI_API phi_projection_meta phi_agent_projection(phi_agent agent);
 
 /* As phi_thread_rewrite; while a run goes on it is put off until that has ended, after its last entry. One waits at a
-   time: a newer one takes its place. What became of it is told by PHI_EV_REWRITE, in any case that there is memory for.
+   time: a newer one takes its place. What became of it is told by PHI_EV_REWRITE, in any case that there is memory for;
+   of a duplicate its words say that nothing was done.
    So can lanes be switched while a run goes on (switch_to): events of the run tell of its own lane then, phi_message_at
    of the new one. Copied. PHI_BAD_ARG: it is not valid, or, while a run goes on, could never be; PHI_BUSY: the agent
    is of a phi_run that is over, and another goes over its thread; PHI_STALE, PHI_NO_MEMORY: nothing changed. */
 PHI_API phi_status phi_agent_rewrite(phi_agent agent, const phi_rewrite *rewrite);
+/* Whether one waits for the end of the run. False for a stale agent. */
+PHI_API bool phi_agent_rewrite_waits(phi_agent agent);
 
 /* How many messages (0 for a stale agent), and message i, from 0, oldest first; NULL past the end: those of the
    active lane (thread/thread.h), its parents' up to the fork too, as they came: what a rewrite has replaced is among
@@ -3099,14 +3104,15 @@ typedef struct phi_run_desc {
         *prompts; /* user messages; copied; none: the run goes on from what is there */
     size_t prompt_count;
     phi_continuation continuation; /* without prompts (default PHI_CONTINUATION_DEFAULT) */
-    const char *loop_id;           /* taken as it is (default: session.config.N) */
-    const char *parent_loop_id;    /* (default: none) */
+    const char *
+        loop_id; /* UTF-8, taken as it is; no other run of the thread has it (default: session.config.N) */
+    const char *parent_loop_id; /* UTF-8 (default: none) */
 } phi_run_desc;
 
 /* Starts a run. The handle is an agent's, for events, phi_abort, phi_steer and the rest; it goes stale by
    itself once AGENT_END, and all else of it, has been popped and phi_step called again: no other run follows,
    so steering and follow-ups that were not delivered are reported as dropped first. A handle whose rt is NULL:
-   phi_last_error says why; PHI_BUSY: a run goes over the thread already. Without prompts, agent.agent_id and
+   phi_last_error says why; PHI_BUSY: a run goes over the thread already; PHI_MISUSE: it has one of this loop_id. Without prompts, agent.agent_id and
    agent.session_id must be given: what goes on must know whose it is. */
 PHI_API phi_agent phi_run(phi_runtime *rt, const phi_run_desc *desc);
 
@@ -26538,11 +26544,11 @@ PHI_API void phi_answer_fail(phi_answer *answer, phi_failure_kind kind, bool ret
 #endif /* PHI__IMP_WIRE */
 
 #ifdef PHI__IMP_THREAD
-#if PHI__IMP_THREAD != 0x347523f5
+#if PHI__IMP_THREAD != 0x1bc4b0e3
 #error "phi: two versions of src/thread in one file"
 #endif
 #else
-#define PHI__IMP_THREAD 0x347523f5
+#define PHI__IMP_THREAD 0x1bc4b0e3
 
 /* ---- src/thread/compact_in.h ---- */
 
@@ -26707,6 +26713,7 @@ typedef struct phi__thread {
     struct phi_runtime *rt;       /* whose it is; NULL: nobody's */
     phi__hashes ids;              /* of the tool call ids so far */
     phi__hashes away_ops;         /* of the ids of rewrites that are away */
+    phi__hashes loop_ids;         /* of the runs so far */
     phi__op **op_table; /* rewrite.c: rewrites in memory by id: an open table, half empty */
     size_t op_count, op_cap;
     phi__compaction_mark *compactions; /* in the order of the log */
@@ -26771,6 +26778,8 @@ PHI__FN void phi__hashes_free(phi_memory *memory, phi__hashes *set);
 /* check.c: words about what makes a message unfit for a thread, and the block it is (SIZE_MAX: none); NULL: it is
    fit. Static. */
 PHI__FN const char *phi__message_fault(const phi_message *message, size_t *block);
+/* Whether an id is UTF-8, as ids and names in a thread are. */
+PHI__FN bool phi__id_fits(phi_str id);
 
 /* Takes note of a tool call id. PHI_OK: new; PHI_FULL: the thread has it already, results would be
    ambiguous; PHI_NO_MEMORY. */
@@ -26778,6 +26787,11 @@ PHI__FN phi_status phi__thread_claim_id(phi__thread *thread, phi_str id);
 /* Those of a message's calls, so that the answers to come have others. One that is known already stays what it is.
    False: no memory. */
 PHI__FN bool phi__thread_claim_calls(phi__thread *thread, const phi_message *message);
+
+/* Whether the thread has a run of this id. And room for the id of one more, and taking note of it. False: no memory. */
+PHI__FN bool phi__thread_has_loop(const phi__thread *thread, phi_str loop_id);
+PHI__FN bool phi__thread_loop_room(phi__thread *thread);
+PHI__FN void phi__thread_note_loop(phi__thread *thread, phi_str loop_id); /* its room was made */
 
 /* Takes the oldest whole groups (an answer with its results, or a user message) out of the view until it is
    estimated at target_tokens or less; *removed messages went, all told: those of earlier times are counted in the
@@ -26862,6 +26876,9 @@ PHI__FN phi_status phi__thread_rewrite_check(phi__thread *thread, const phi_rewr
 /* What can be said of a rewrite without a log: whether it could be valid at some time. As phi__thread_rewrite_check. */
 PHI__FN phi_status phi__rewrite_form(phi__thread *thread, const phi_rewrite *rewrite, char *words,
                                      size_t words_size);
+/* What a log may hold and a host may not give: an op_id that phi could make. As phi__thread_rewrite_check. */
+PHI__FN phi_status phi__rewrite_given(phi__thread *thread, const phi_rewrite *rewrite, char *words,
+                                      size_t words_size);
 /* A deep copy in an arena, of one whose form is right. False: no memory. */
 PHI__FN bool phi__rewrite_copy(phi_arena *arena, const phi_rewrite *given, phi_rewrite *out);
 PHI__FN phi__op *phi__thread_find_op(const phi__thread *thread, phi_str op_id); /* in memory */
@@ -27096,6 +27113,10 @@ PHI__FN size_t phi__step_label(uint64_t seq, char out[PHI__STEP_BYTES]);
 
 /* check.c - what a message must be to stand in a thread. */
 
+
+/* Ids tell one thing from another, and files hold UTF-8: two ids that differ in bytes which are not would be one there. */
+PHI__FN bool phi__id_fits(phi_str id) { return phi__utf8_valid(id) == id.len; }
+
 static bool phi__check_kind_fits(phi_role role, phi_content_kind kind) {
     switch (kind) {
     case PHI_CONTENT_TEXT: return true;
@@ -27113,6 +27134,8 @@ static const char *phi__check_content(phi_role role, const phi_content *c) {
     if (c->kind == PHI_CONTENT_IMAGE && (c->data.len == 0 || c->mime_type.len == 0))
         return "an image needs data and mime_type";
     if (c->kind == PHI_CONTENT_TOOL_CALL && c->id.len == 0) return "a tool call needs an id";
+    if (c->kind == PHI_CONTENT_TOOL_CALL && !phi__id_fits(c->id))
+        return "a tool call's id is not UTF-8";
     return NULL;
 }
 
@@ -27126,6 +27149,8 @@ static const char *phi__check_whole(const phi_message *m) {
     if (m->role == PHI_ROLE_USER && m->content_count == 0) return "there is no content";
     if (m->role == PHI_ROLE_TOOL_RESULT && m->tool_call_id.len == 0)
         return "a tool result needs a tool_call_id";
+    if (m->role == PHI_ROLE_TOOL_RESULT && !phi__id_fits(m->tool_call_id))
+        return "tool_call_id is not UTF-8";
     if (m->role == PHI_ROLE_EXTENSION && m->extension_kind.len == 0)
         return "an extension needs an extension_kind";
     return NULL;
@@ -29080,7 +29105,9 @@ static phi_status phi__entry_read_plain(phi__entry_reader *r, const phi_json *ro
     phi__entry *entry = (phi__entry *)phi__arena_zero(phi__thread_room(thread), sizeof *entry);
     phi_status status = PHI_OK;
     bool message = kind == PHI_ENTRY_MESSAGE;
-    if (entry == NULL || !phi__thread_reserve(thread, 1, message ? 1 : 0)) return PHI_NO_MEMORY;
+    if (entry == NULL || !phi__thread_reserve(thread, 1, message ? 1 : 0) ||
+        (kind == PHI_ENTRY_LOOP_START && !phi__thread_loop_room(thread)))
+        return PHI_NO_MEMORY;
     entry->kind = kind;
     entry->loop_id = loop_id;
     switch (kind) {
@@ -29095,8 +29122,10 @@ static phi_status phi__entry_read_plain(phi__entry_reader *r, const phi_json *ro
     case PHI_ENTRY_LANE:
     case PHI_ENTRY_SWITCH: break;
     }
-    if (status == PHI_OK) phi__thread_attach(thread, entry, 1);
-    return status;
+    if (status != PHI_OK) return status;
+    if (kind == PHI_ENTRY_LOOP_START) phi__thread_note_loop(thread, loop_id);
+    phi__thread_attach(thread, entry, 1);
+    return PHI_OK;
 }
 
 /* ---- rewrites ---- */
@@ -29174,6 +29203,7 @@ static phi_status phi__entry_get_logged(phi__entry_reader *r, const phi_json *ro
         return phi__entry_bad(r, "op_id is missing");
     status = phi__entry_get_rewrite(r, root, rewrite);
     if (status != PHI_OK) return status;
+    if (rewrite->op_id[0] == '\0') return phi__entry_bad(r, "op_id is empty");
     if (rewrite->switch_to != NULL &&
         phi__thread_find_lane(r->thread, phi_str_of(rewrite->switch_to)) == PHI__LANE_NONE)
         return phi__entry_bad(r, "switch_to: no lane \"%.80s\"", rewrite->switch_to);
@@ -30444,6 +30474,10 @@ PHI__FN phi_status phi__thread_cut(const phi__thread *thread, uint32_t lane, uin
 
 /* ---- public ---- */
 
+static bool phi__lane_name_fits(const char *name) {
+    return name != NULL && name[0] != '\0' && phi__id_fits(phi_str_of(name));
+}
+
 static phi__thread *phi__lane_of(phi_thread *thread) { return (phi__thread *)thread; }
 
 PHI_API phi_str phi_thread_lane(const phi_thread *thread) {
@@ -30468,7 +30502,7 @@ PHI_API phi_status phi_thread_fork_lane(phi_thread *thread, const char *name, co
     uint64_t at = 0;
     bool any = false;
     phi_status status;
-    if (log == NULL || name == NULL || name[0] == '\0') return PHI_BAD_ARG;
+    if (log == NULL || !phi__lane_name_fits(name)) return PHI_BAD_ARG;
     if (log->user != NULL) return PHI_BUSY;
     if (phi__thread_find_lane(log, phi_str_of(name)) != PHI__LANE_NONE) return PHI_MISUSE;
     from = parent != NULL ? phi__thread_find_lane(log, phi_str_of(parent)) : log->lane;
@@ -30482,7 +30516,7 @@ PHI_API phi_status phi_thread_fork_lane(phi_thread *thread, const char *name, co
 PHI_API phi_status phi_thread_switch(phi_thread *thread, const char *name) {
     phi__thread *log = phi__lane_of(thread);
     uint32_t lane;
-    if (log == NULL || name == NULL || name[0] == '\0') return PHI_BAD_ARG;
+    if (log == NULL || !phi__lane_name_fits(name)) return PHI_BAD_ARG;
     if (log->user != NULL) return PHI_BUSY;
     lane = phi__thread_find_lane(log, phi_str_of(name));
     return lane != PHI__LANE_NONE ? phi__thread_switch(log, lane)
@@ -32045,7 +32079,13 @@ static bool phi__rewrite_named(const phi_rewrite *r) {
     return r->op_id != NULL && r->op_id[0] != '\0';
 }
 
-/* A name that no rewrite has, not even one of the host's. */
+/* "op-" and a number: ids of this form are phi's to make. */
+static bool phi__rewrite_is_made(const char *op_id) {
+    if (strncmp(op_id, "op-", 3) != 0 || op_id[3] == '\0') return false;
+    return op_id[3 + strspn(op_id + 3, "0123456789")] == '\0';
+}
+
+/* A name that no rewrite has: a log of version 0.1.0 may have one of this form from its host. */
 static void phi__rewrite_name(const phi__thread *thread, char out[32]) {
     uint64_t n = thread->count;
     do (void)snprintf(out, 32, "op-%llu", (unsigned long long)n++);
@@ -32215,6 +32255,18 @@ static phi_status phi__rewrite_revoke(phi__rewriting *w, phi_str loop_id, uint32
 
 /* ---- all of it ---- */
 
+/* Names of the rewrite's own, and of a lane that may begin with it. */
+static phi_status phi__rewrite_check_names(phi__rewriting *w) {
+    const phi_rewrite *r = w->given;
+    if (r->op_id != NULL && !phi__id_fits(phi_str_of(r->op_id)))
+        return phi__rewrite_refuse(w, "op_id is not UTF-8");
+    if (r->switch_to == NULL) return PHI_OK;
+    if (r->switch_to[0] == '\0') return phi__rewrite_refuse(w, "switch_to is empty");
+    return phi__id_fits(phi_str_of(r->switch_to))
+               ? PHI_OK
+               : phi__rewrite_refuse(w, "switch_to is not UTF-8");
+}
+
 /* It is written to files and read by others: what is no JSON would spoil them. */
 static phi_status phi__rewrite_check_meta(phi__rewriting *w) {
     phi_arena scratch;
@@ -32237,8 +32289,7 @@ static phi_status phi__rewrite_check_form(phi__rewriting *w) {
         return phi__rewrite_refuse(w, "revoke comes without spans");
     if (r->revoke != NULL && r->switch_to != NULL)
         return phi__rewrite_refuse(w, "revoke comes without switch_to");
-    if (r->switch_to != NULL && r->switch_to[0] == '\0')
-        return phi__rewrite_refuse(w, "switch_to is empty");
+    if (phi__rewrite_check_names(w) != PHI_OK) return PHI_BAD_ARG;
     if (r->span_count > 0 && r->spans == NULL) return phi__rewrite_refuse(w, "spans is missing");
     for (i = 0; i < r->span_count; i++) {
         phi_status status = phi__rewrite_check_messages(w, i);
@@ -32292,6 +32343,14 @@ PHI__FN phi_status phi__rewrite_form(phi__thread *thread, const phi_rewrite *rew
     return phi__rewrite_check_form(&w);
 }
 
+PHI__FN phi_status phi__rewrite_given(phi__thread *thread, const phi_rewrite *rewrite, char *words,
+                                      size_t words_size) {
+    phi__rewriting w = phi__rewrite_begin(thread, rewrite, words, words_size);
+    if (!phi__rewrite_named(rewrite) || !phi__rewrite_is_made(rewrite->op_id)) return PHI_OK;
+    return phi__rewrite_refuse(&w, "op_id \"%.40s\": ids of the form op-NUMBER are phi's own",
+                               rewrite->op_id);
+}
+
 PHI__FN phi_status phi__thread_rewrite_check(phi__thread *thread, const phi_rewrite *rewrite,
                                              char *words, size_t words_size) {
     phi__rewriting w = phi__rewrite_begin(thread, rewrite, words, words_size);
@@ -32341,7 +32400,9 @@ PHI_API phi_status phi_thread_rewrite(phi_thread *thread, const phi_rewrite *rew
                                       bool *duplicate, char *words, size_t words_size) {
     phi__thread *log = (phi__thread *)thread;
     if (log == NULL || rewrite == NULL) return PHI_BAD_ARG;
+    if (duplicate != NULL) *duplicate = false;
     if (log->user != NULL) return PHI_BUSY;
+    if (phi__rewrite_given(log, rewrite, words, words_size) != PHI_OK) return PHI_BAD_ARG;
     return phi__thread_rewrite(log, rewrite, phi__str("", 0), 0, duplicate, words, words_size);
 }
 
@@ -32716,6 +32777,7 @@ PHI__FN void phi__thread_free(phi__thread *thread) {
     phi__free(thread->memory, thread->lanes, thread->lane_cap * sizeof *thread->lanes);
     phi__hashes_free(thread->memory, &thread->ids);
     phi__hashes_free(thread->memory, &thread->away_ops);
+    phi__hashes_free(thread->memory, &thread->loop_ids);
     phi__free(thread->memory, thread->op_table, thread->op_cap * sizeof(phi__op *));
     phi__free(thread->memory, thread->compactions,
               thread->compaction_cap * sizeof *thread->compactions);
@@ -32871,6 +32933,18 @@ PHI__FN bool phi__thread_claim_calls(phi__thread *thread, const phi_message *mes
             phi__thread_claim_id(thread, message->content[i].id) == PHI_NO_MEMORY)
             return false;
     return true;
+}
+
+PHI__FN bool phi__thread_has_loop(const phi__thread *thread, phi_str loop_id) {
+    return phi__hashes_has(&thread->loop_ids, phi__hash(loop_id, 0));
+}
+
+PHI__FN bool phi__thread_loop_room(phi__thread *thread) {
+    return phi__hashes_room(thread->memory, &thread->loop_ids, 1);
+}
+
+PHI__FN void phi__thread_note_loop(phi__thread *thread, phi_str loop_id) {
+    phi__hashes_add(&thread->loop_ids, phi__hash(loop_id, 0));
 }
 
 /* ---- src/thread/thread_text.c ---- */
@@ -33502,11 +33576,11 @@ PHI_API phi_status phi_thread_fresh(phi_thread *thread) {
 #endif /* PHI__IMP_THREAD */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x588131bd
+#if PHI__IMP_LOOP != 0xa03eace2
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x588131bd
+#define PHI__IMP_LOOP 0xa03eace2
 
 /* ---- src/loop/session_in.h ---- */
 
@@ -39353,6 +39427,8 @@ PHI_API phi_status phi_register_provider(phi_runtime *rt, const phi_provider *pr
    One slot: a newer one takes the place of what waits. What became of each is told. */
 
 
+#include <stdio.h>
+
 typedef struct phi__put_off {
     phi_arena arena;
     phi_rewrite rewrite;
@@ -39382,18 +39458,22 @@ static phi_status phi__put_off_over(phi__agent *agent, const phi_rewrite *rewrit
                                     phi_status status, const char *words) {
     phi_str kept = {"", 0};
     phi_rewrite told = *rewrite;
-    if (status == PHI_OK && told.op_id == NULL) told.op_id = agent->thread->ops->rewrite.op_id;
-    if (status != PHI_OK && words[0] != '\0' &&
+    bool named = told.op_id != NULL && told.op_id[0] != '\0';
+    if (status == PHI_OK && !named) told.op_id = agent->thread->ops->rewrite.op_id;
+    if (words[0] != '\0' &&
         !phi__arena_str(phi__thread_room(agent->thread), phi_str_of(words), &kept))
-        status = PHI_NO_MEMORY;
+        status = status == PHI_OK ? PHI_OK : PHI_NO_MEMORY;
     (void)phi__put_off_tell(agent, &told, status, kept); /* done is done, told or not */
     return status;
 }
 
 static phi_status phi__put_off_do(phi__agent *agent, const phi_rewrite *rewrite) {
     char words[200];
-    phi_status status =
-        phi__thread_rewrite(agent->thread, rewrite, phi__str("", 0), 0, NULL, words, sizeof words);
+    bool duplicate = false;
+    phi_status status = phi__thread_rewrite(agent->thread, rewrite, phi__str("", 0), 0, &duplicate,
+                                            words, sizeof words);
+    if (duplicate)
+        (void)snprintf(words, sizeof words, "nothing was done: a rewrite of this op_id is there");
     return phi__put_off_over(agent, rewrite, status, words);
 }
 
@@ -39409,8 +39489,9 @@ PHI__FN phi_status phi__put_off_rewrite(phi__agent *agent, const phi_rewrite *re
     char words[200];
     phi_status status;
     if (agent->run == NULL && agent->thread->user != NULL) return PHI_BUSY;
-    if (agent->run == NULL) return phi__put_off_do(agent, rewrite);
-    status = phi__rewrite_form(agent->thread, rewrite, words, sizeof words);
+    status = phi__rewrite_given(agent->thread, rewrite, words, sizeof words);
+    if (status == PHI_OK && agent->run == NULL) return phi__put_off_do(agent, rewrite);
+    if (status == PHI_OK) status = phi__rewrite_form(agent->thread, rewrite, words, sizeof words);
     if (status != PHI_OK) return phi__put_off_over(agent, rewrite, status, words);
     slot = (phi__put_off *)phi__alloc(&agent->memory, sizeof *slot);
     if (slot == NULL) return PHI_NO_MEMORY;
@@ -39713,14 +39794,20 @@ static bool phi__run_name(phi__run *run, const phi__run_order *order) {
     if (order->loop_id.len > 0)
         return phi__arena_str(phi__thread_room(agent->thread), order->loop_id, &run->loop_id);
     if (!phi__run_count_on(agent)) return false;
-    n = phi__session_next(&agent->rt->sessions, agent->session, agent->segment);
-    if (n == 0) return false;
     phi__buf_init(&name, &agent->memory);
-    phi__buf_add_str(&name, agent->session->id);
-    phi__buf_char(&name, '.');
-    phi__buf_add_str(&name, agent->segment);
-    phi__buf_char(&name, '.');
-    phi__buf_u64(&name, (uint64_t)n);
+    do { /* a host may have given an id of this form */
+        n = phi__session_next(&agent->rt->sessions, agent->session, agent->segment);
+        phi__buf_clear(&name);
+        phi__buf_add_str(&name, agent->session->id);
+        phi__buf_char(&name, '.');
+        phi__buf_add_str(&name, agent->segment);
+        phi__buf_char(&name, '.');
+        phi__buf_u64(&name, (uint64_t)n);
+    } while (n != 0 && !name.failed && phi__thread_has_loop(agent->thread, phi__buf_str(&name)));
+    if (n == 0) {
+        phi__buf_free(&name);
+        return false;
+    }
     done = !name.failed &&
            phi__arena_str(phi__thread_room(agent->thread), phi__buf_str(&name), &run->loop_id);
     phi__buf_free(&name);
@@ -39809,7 +39896,9 @@ static bool phi__run_begin(phi__run *run, const phi__run_order *order) {
     mark = phi_arena_save(room);
     named = phi__run_name(run, order);
     if (named && phi__thread_answer_orphans(thread) && phi__run_inform(run, order) &&
-        phi__run_draft(run, order, &first) && phi__run_remember(run)) {
+        phi__run_draft(run, order, &first) && phi__thread_loop_room(thread) &&
+        phi__run_remember(run)) {
+        phi__thread_note_loop(thread, run->loop_id);
         phi__thread_attach(thread, first, 1);
         run->first_message = run->told_messages = thread->message_count;
         return true;
@@ -42342,11 +42431,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0x47f07515
+#if PHI__IMP_AGENT != 0xa3429a85
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0x47f07515
+#define PHI__IMP_AGENT 0xa3429a85
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -42708,6 +42797,11 @@ PHI_API phi_status phi_agent_rewrite(phi_agent handle, const phi_rewrite *rewrit
     phi__agent *agent = phi__agent_find(handle);
     if (handle.rt == NULL || rewrite == NULL) return PHI_BAD_ARG;
     return agent != NULL ? phi__put_off_rewrite(agent, rewrite) : PHI_STALE;
+}
+
+PHI_API bool phi_agent_rewrite_waits(phi_agent handle) {
+    const phi__agent *agent = phi__agent_find(handle);
+    return agent != NULL && agent->put_off != NULL;
 }
 
 /* ---- public: changing it ---- */
@@ -43422,8 +43516,23 @@ static bool phi__agent_enums_fit(const phi_agent_desc *desc) {
            (unsigned)desc->keep <= (unsigned)PHI_KEEP_NONE;
 }
 
+/* They are in logs and in files, where two that differ in bytes which are not UTF-8 would be one. */
+static phi_status phi__agent_check_ids(phi_runtime *rt, const phi_agent_desc *desc) {
+    static const char *const names[] = {"agent_id", "session_id", "config_id"};
+    const char *ids[PHI__COUNT(names)];
+    size_t i;
+    ids[0] = desc->agent_id;
+    ids[1] = desc->session_id;
+    ids[2] = desc->config_id;
+    for (i = 0; i < PHI__COUNT(names); i++)
+        if (!phi__id_fits(phi_str_of(ids[i])))
+            return phi__error(rt, PHI_BAD_ARG, "%s is not UTF-8", names[i]);
+    return PHI_OK;
+}
+
 static phi_status phi__agent_check(phi_runtime *rt, const phi_agent_desc *desc) {
-    phi_status status = PHI_OK;
+    phi_status status = phi__agent_check_ids(rt, desc);
+    if (status != PHI_OK) return status;
     if (desc->provider != NULL) status = phi__provider_check(rt, "provider", desc->provider);
     if (status == PHI_OK) status = phi__agent_check_model(rt, desc->provider, &desc->model);
     if (status != PHI_OK) return status;
@@ -43907,7 +44016,20 @@ static phi_status phi__bare_check_going_on(phi_runtime *rt, const phi_run_desc *
     return phi__history_goes_on(rt, &desc->thread->log, "phi_run");
 }
 
+/* Ids tell runs from each other, in the log and in files. */
+static phi_status phi__bare_check_ids(phi_runtime *rt, const phi_run_desc *desc) {
+    phi_str id = phi_str_of(desc->loop_id);
+    if (!phi__id_fits(id)) return phi__error(rt, PHI_BAD_ARG, "phi_run: loop_id is not UTF-8");
+    if (!phi__id_fits(phi_str_of(desc->parent_loop_id)))
+        return phi__error(rt, PHI_BAD_ARG, "phi_run: parent_loop_id is not UTF-8");
+    return id.len == 0 || !phi__thread_has_loop(&desc->thread->log, id)
+               ? PHI_OK
+               : phi__error(rt, PHI_MISUSE, "phi_run: the thread has a run \"%.80s\" already",
+                            id.at);
+}
+
 static phi_status phi__bare_check(phi_runtime *rt, const phi_run_desc *desc) {
+    phi_status status;
     if (rt->closing) return phi__error(rt, PHI_MISUSE, "phi_run: the runtime is closing");
     if (desc == NULL) return phi__error(rt, PHI_BAD_ARG, "phi_run: desc is NULL");
     if (desc->agent == NULL) return phi__error(rt, PHI_BAD_ARG, "phi_run: agent is missing");
@@ -43919,6 +44041,8 @@ static phi_status phi__bare_check(phi_runtime *rt, const phi_run_desc *desc) {
     if ((unsigned)desc->continuation > (unsigned)PHI_CONTINUATION_COMPACTION)
         return phi__error(rt, PHI_BAD_ARG, "phi_run: continuation is none of its values");
     if (phi__bare_idle(desc->thread, "phi_run") != PHI_OK) return PHI_BUSY;
+    status = phi__bare_check_ids(rt, desc);
+    if (status != PHI_OK) return status;
     return desc->prompt_count > 0 ? phi__bare_check_prompts(rt, desc)
                                   : phi__bare_check_going_on(rt, desc);
 }
@@ -43993,12 +44117,6 @@ PHI_API phi_thread *phi_thread_fork(const phi_thread *thread, uint64_t at_seq) {
     bool any = false;
     phi_status status;
     if (from == NULL || from->rt == NULL) return NULL;
-    if (at_seq != UINT64_MAX && at_seq >= from->count) {
-        (void)phi__error(from->rt, PHI_NOT_FOUND,
-                         "phi_thread_fork: at_seq is %llu, there are %llu entries",
-                         (unsigned long long)at_seq, (unsigned long long)from->count);
-        return NULL;
-    }
     made = phi_thread_new(from->rt, 0);
     if (made == NULL) return NULL;
     memset(&fold, 0, sizeof fold);

@@ -47,19 +47,19 @@
 #if PHI__PUB_IO != 0x3bd53fc4
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_MODEL != 0xe407f4dd
+#if PHI__PUB_MODEL != 0xc3cc62b2
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_WIRE != 0xdd04ad5e
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_THREAD != 0x5efa86da
+#if PHI__PUB_THREAD != 0x6f3e2201
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_LOOP != 0x4a8e046f
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_AGENT != 0x300d9284
+#if PHI__PUB_AGENT != 0xc0b58653
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_SESSION != 0x0124d59c

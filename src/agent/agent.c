@@ -265,6 +265,11 @@ PHI_API phi_status phi_agent_rewrite(phi_agent handle, const phi_rewrite *rewrit
     return agent != NULL ? phi__put_off_rewrite(agent, rewrite) : PHI_STALE;
 }
 
+PHI_API bool phi_agent_rewrite_waits(phi_agent handle) {
+    const phi__agent *agent = phi__agent_find(handle);
+    return agent != NULL && agent->put_off != NULL;
+}
+
 /* ---- public: changing it ---- */
 
 static phi_status phi__agent_may_change(phi_agent handle, phi__agent *agent, const char *what) {

@@ -529,8 +529,23 @@ static bool phi__agent_enums_fit(const phi_agent_desc *desc) {
            (unsigned)desc->keep <= (unsigned)PHI_KEEP_NONE;
 }
 
+/* They are in logs and in files, where two that differ in bytes which are not UTF-8 would be one. */
+static phi_status phi__agent_check_ids(phi_runtime *rt, const phi_agent_desc *desc) {
+    static const char *const names[] = {"agent_id", "session_id", "config_id"};
+    const char *ids[PHI__COUNT(names)];
+    size_t i;
+    ids[0] = desc->agent_id;
+    ids[1] = desc->session_id;
+    ids[2] = desc->config_id;
+    for (i = 0; i < PHI__COUNT(names); i++)
+        if (!phi__id_fits(phi_str_of(ids[i])))
+            return phi__error(rt, PHI_BAD_ARG, "%s is not UTF-8", names[i]);
+    return PHI_OK;
+}
+
 static phi_status phi__agent_check(phi_runtime *rt, const phi_agent_desc *desc) {
-    phi_status status = PHI_OK;
+    phi_status status = phi__agent_check_ids(rt, desc);
+    if (status != PHI_OK) return status;
     if (desc->provider != NULL) status = phi__provider_check(rt, "provider", desc->provider);
     if (status == PHI_OK) status = phi__agent_check_model(rt, desc->provider, &desc->model);
     if (status != PHI_OK) return status;

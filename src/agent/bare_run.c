@@ -101,7 +101,20 @@ static phi_status phi__bare_check_going_on(phi_runtime *rt, const phi_run_desc *
     return phi__history_goes_on(rt, &desc->thread->log, "phi_run");
 }
 
+/* Ids tell runs from each other, in the log and in files. */
+static phi_status phi__bare_check_ids(phi_runtime *rt, const phi_run_desc *desc) {
+    phi_str id = phi_str_of(desc->loop_id);
+    if (!phi__id_fits(id)) return phi__error(rt, PHI_BAD_ARG, "phi_run: loop_id is not UTF-8");
+    if (!phi__id_fits(phi_str_of(desc->parent_loop_id)))
+        return phi__error(rt, PHI_BAD_ARG, "phi_run: parent_loop_id is not UTF-8");
+    return id.len == 0 || !phi__thread_has_loop(&desc->thread->log, id)
+               ? PHI_OK
+               : phi__error(rt, PHI_MISUSE, "phi_run: the thread has a run \"%.80s\" already",
+                            id.at);
+}
+
 static phi_status phi__bare_check(phi_runtime *rt, const phi_run_desc *desc) {
+    phi_status status;
     if (rt->closing) return phi__error(rt, PHI_MISUSE, "phi_run: the runtime is closing");
     if (desc == NULL) return phi__error(rt, PHI_BAD_ARG, "phi_run: desc is NULL");
     if (desc->agent == NULL) return phi__error(rt, PHI_BAD_ARG, "phi_run: agent is missing");
@@ -113,6 +126,8 @@ static phi_status phi__bare_check(phi_runtime *rt, const phi_run_desc *desc) {
     if ((unsigned)desc->continuation > (unsigned)PHI_CONTINUATION_COMPACTION)
         return phi__error(rt, PHI_BAD_ARG, "phi_run: continuation is none of its values");
     if (phi__bare_idle(desc->thread, "phi_run") != PHI_OK) return PHI_BUSY;
+    status = phi__bare_check_ids(rt, desc);
+    if (status != PHI_OK) return status;
     return desc->prompt_count > 0 ? phi__bare_check_prompts(rt, desc)
                                   : phi__bare_check_going_on(rt, desc);
 }
@@ -187,12 +202,6 @@ PHI_API phi_thread *phi_thread_fork(const phi_thread *thread, uint64_t at_seq) {
     bool any = false;
     phi_status status;
     if (from == NULL || from->rt == NULL) return NULL;
-    if (at_seq != UINT64_MAX && at_seq >= from->count) {
-        (void)phi__error(from->rt, PHI_NOT_FOUND,
-                         "phi_thread_fork: at_seq is %llu, there are %llu entries",
-                         (unsigned long long)at_seq, (unsigned long long)from->count);
-        return NULL;
-    }
     made = phi_thread_new(from->rt, 0);
     if (made == NULL) return NULL;
     memset(&fold, 0, sizeof fold);

@@ -5,6 +5,8 @@
 
 #include "thread/entry_in.h"
 
+#include <stdio.h>
+
 typedef struct phi__put_off {
     phi_arena arena;
     phi_rewrite rewrite;
@@ -34,18 +36,22 @@ static phi_status phi__put_off_over(phi__agent *agent, const phi_rewrite *rewrit
                                     phi_status status, const char *words) {
     phi_str kept = {"", 0};
     phi_rewrite told = *rewrite;
-    if (status == PHI_OK && told.op_id == NULL) told.op_id = agent->thread->ops->rewrite.op_id;
-    if (status != PHI_OK && words[0] != '\0' &&
+    bool named = told.op_id != NULL && told.op_id[0] != '\0';
+    if (status == PHI_OK && !named) told.op_id = agent->thread->ops->rewrite.op_id;
+    if (words[0] != '\0' &&
         !phi__arena_str(phi__thread_room(agent->thread), phi_str_of(words), &kept))
-        status = PHI_NO_MEMORY;
+        status = status == PHI_OK ? PHI_OK : PHI_NO_MEMORY;
     (void)phi__put_off_tell(agent, &told, status, kept); /* done is done, told or not */
     return status;
 }
 
 static phi_status phi__put_off_do(phi__agent *agent, const phi_rewrite *rewrite) {
     char words[200];
-    phi_status status =
-        phi__thread_rewrite(agent->thread, rewrite, phi__str("", 0), 0, NULL, words, sizeof words);
+    bool duplicate = false;
+    phi_status status = phi__thread_rewrite(agent->thread, rewrite, phi__str("", 0), 0, &duplicate,
+                                            words, sizeof words);
+    if (duplicate)
+        (void)snprintf(words, sizeof words, "nothing was done: a rewrite of this op_id is there");
     return phi__put_off_over(agent, rewrite, status, words);
 }
 
@@ -61,8 +67,9 @@ PHI__FN phi_status phi__put_off_rewrite(phi__agent *agent, const phi_rewrite *re
     char words[200];
     phi_status status;
     if (agent->run == NULL && agent->thread->user != NULL) return PHI_BUSY;
-    if (agent->run == NULL) return phi__put_off_do(agent, rewrite);
-    status = phi__rewrite_form(agent->thread, rewrite, words, sizeof words);
+    status = phi__rewrite_given(agent->thread, rewrite, words, sizeof words);
+    if (status == PHI_OK && agent->run == NULL) return phi__put_off_do(agent, rewrite);
+    if (status == PHI_OK) status = phi__rewrite_form(agent->thread, rewrite, words, sizeof words);
     if (status != PHI_OK) return phi__put_off_over(agent, rewrite, status, words);
     slot = (phi__put_off *)phi__alloc(&agent->memory, sizeof *slot);
     if (slot == NULL) return PHI_NO_MEMORY;

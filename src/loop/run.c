@@ -161,14 +161,20 @@ static bool phi__run_name(phi__run *run, const phi__run_order *order) {
     if (order->loop_id.len > 0)
         return phi__arena_str(phi__thread_room(agent->thread), order->loop_id, &run->loop_id);
     if (!phi__run_count_on(agent)) return false;
-    n = phi__session_next(&agent->rt->sessions, agent->session, agent->segment);
-    if (n == 0) return false;
     phi__buf_init(&name, &agent->memory);
-    phi__buf_add_str(&name, agent->session->id);
-    phi__buf_char(&name, '.');
-    phi__buf_add_str(&name, agent->segment);
-    phi__buf_char(&name, '.');
-    phi__buf_u64(&name, (uint64_t)n);
+    do { /* a host may have given an id of this form */
+        n = phi__session_next(&agent->rt->sessions, agent->session, agent->segment);
+        phi__buf_clear(&name);
+        phi__buf_add_str(&name, agent->session->id);
+        phi__buf_char(&name, '.');
+        phi__buf_add_str(&name, agent->segment);
+        phi__buf_char(&name, '.');
+        phi__buf_u64(&name, (uint64_t)n);
+    } while (n != 0 && !name.failed && phi__thread_has_loop(agent->thread, phi__buf_str(&name)));
+    if (n == 0) {
+        phi__buf_free(&name);
+        return false;
+    }
     done = !name.failed &&
            phi__arena_str(phi__thread_room(agent->thread), phi__buf_str(&name), &run->loop_id);
     phi__buf_free(&name);
@@ -257,7 +263,9 @@ static bool phi__run_begin(phi__run *run, const phi__run_order *order) {
     mark = phi_arena_save(room);
     named = phi__run_name(run, order);
     if (named && phi__thread_answer_orphans(thread) && phi__run_inform(run, order) &&
-        phi__run_draft(run, order, &first) && phi__run_remember(run)) {
+        phi__run_draft(run, order, &first) && phi__thread_loop_room(thread) &&
+        phi__run_remember(run)) {
+        phi__thread_note_loop(thread, run->loop_id);
         phi__thread_attach(thread, first, 1);
         run->first_message = run->told_messages = thread->message_count;
         return true;

@@ -53,7 +53,8 @@ typedef enum phi_event_kind {
     PHI_EV_PAUSED,   /* text: the limit that was reached; phi_budget_raise goes on */
     PHI_EV_WARNING, /* text: words about the run: a call that repeats itself, a store that refuses its thread */
     PHI_EV_REWRITE, /* what became of phi_agent_rewrite or phi_summarize: text: its op_id; status; source: words,
-                        where it was refused or failed, or a newer one took its place (PHI_CANCELLED) */
+                        where it was refused or failed, a newer one took its place (PHI_CANCELLED), or its op_id was known
+                        already and nothing was done (PHI_OK) */
     PHI_EV_CONTEXT_WARNING, /* text: "approaching_limit" or "at_limit"; one each time that is reached */
     PHI_EV_PRUNED,   /* pruned: what the model had taken out of its view, when a turn was over */
     PHI_EV_REVERTED, /* reverted: the model went back to an earlier step, or was refused to */

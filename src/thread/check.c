@@ -1,6 +1,11 @@
 /* check.c - what a message must be to stand in a thread. */
 #include "thread/thread_in.h"
 
+#include "base/utf8_in.h"
+
+/* Ids tell one thing from another, and files hold UTF-8: two ids that differ in bytes which are not would be one there. */
+PHI__FN bool phi__id_fits(phi_str id) { return phi__utf8_valid(id) == id.len; }
+
 static bool phi__check_kind_fits(phi_role role, phi_content_kind kind) {
     switch (kind) {
     case PHI_CONTENT_TEXT: return true;
@@ -18,6 +23,8 @@ static const char *phi__check_content(phi_role role, const phi_content *c) {
     if (c->kind == PHI_CONTENT_IMAGE && (c->data.len == 0 || c->mime_type.len == 0))
         return "an image needs data and mime_type";
     if (c->kind == PHI_CONTENT_TOOL_CALL && c->id.len == 0) return "a tool call needs an id";
+    if (c->kind == PHI_CONTENT_TOOL_CALL && !phi__id_fits(c->id))
+        return "a tool call's id is not UTF-8";
     return NULL;
 }
 
@@ -31,6 +38,8 @@ static const char *phi__check_whole(const phi_message *m) {
     if (m->role == PHI_ROLE_USER && m->content_count == 0) return "there is no content";
     if (m->role == PHI_ROLE_TOOL_RESULT && m->tool_call_id.len == 0)
         return "a tool result needs a tool_call_id";
+    if (m->role == PHI_ROLE_TOOL_RESULT && !phi__id_fits(m->tool_call_id))
+        return "tool_call_id is not UTF-8";
     if (m->role == PHI_ROLE_EXTENSION && m->extension_kind.len == 0)
         return "an extension needs an extension_kind";
     return NULL;

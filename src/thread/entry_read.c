@@ -317,7 +317,9 @@ static phi_status phi__entry_read_plain(phi__entry_reader *r, const phi_json *ro
     phi__entry *entry = (phi__entry *)phi__arena_zero(phi__thread_room(thread), sizeof *entry);
     phi_status status = PHI_OK;
     bool message = kind == PHI_ENTRY_MESSAGE;
-    if (entry == NULL || !phi__thread_reserve(thread, 1, message ? 1 : 0)) return PHI_NO_MEMORY;
+    if (entry == NULL || !phi__thread_reserve(thread, 1, message ? 1 : 0) ||
+        (kind == PHI_ENTRY_LOOP_START && !phi__thread_loop_room(thread)))
+        return PHI_NO_MEMORY;
     entry->kind = kind;
     entry->loop_id = loop_id;
     switch (kind) {
@@ -332,8 +334,10 @@ static phi_status phi__entry_read_plain(phi__entry_reader *r, const phi_json *ro
     case PHI_ENTRY_LANE:
     case PHI_ENTRY_SWITCH: break;
     }
-    if (status == PHI_OK) phi__thread_attach(thread, entry, 1);
-    return status;
+    if (status != PHI_OK) return status;
+    if (kind == PHI_ENTRY_LOOP_START) phi__thread_note_loop(thread, loop_id);
+    phi__thread_attach(thread, entry, 1);
+    return PHI_OK;
 }
 
 /* ---- rewrites ---- */
@@ -411,6 +415,7 @@ static phi_status phi__entry_get_logged(phi__entry_reader *r, const phi_json *ro
         return phi__entry_bad(r, "op_id is missing");
     status = phi__entry_get_rewrite(r, root, rewrite);
     if (status != PHI_OK) return status;
+    if (rewrite->op_id[0] == '\0') return phi__entry_bad(r, "op_id is empty");
     if (rewrite->switch_to != NULL &&
         phi__thread_find_lane(r->thread, phi_str_of(rewrite->switch_to)) == PHI__LANE_NONE)
         return phi__entry_bad(r, "switch_to: no lane \"%.80s\"", rewrite->switch_to);

@@ -194,6 +194,10 @@ PHI__FN phi_status phi__thread_cut(const phi__thread *thread, uint32_t lane, uin
 
 /* ---- public ---- */
 
+static bool phi__lane_name_fits(const char *name) {
+    return name != NULL && name[0] != '\0' && phi__id_fits(phi_str_of(name));
+}
+
 static phi__thread *phi__lane_of(phi_thread *thread) { return (phi__thread *)thread; }
 
 PHI_API phi_str phi_thread_lane(const phi_thread *thread) {
@@ -218,7 +222,7 @@ PHI_API phi_status phi_thread_fork_lane(phi_thread *thread, const char *name, co
     uint64_t at = 0;
     bool any = false;
     phi_status status;
-    if (log == NULL || name == NULL || name[0] == '\0') return PHI_BAD_ARG;
+    if (log == NULL || !phi__lane_name_fits(name)) return PHI_BAD_ARG;
     if (log->user != NULL) return PHI_BUSY;
     if (phi__thread_find_lane(log, phi_str_of(name)) != PHI__LANE_NONE) return PHI_MISUSE;
     from = parent != NULL ? phi__thread_find_lane(log, phi_str_of(parent)) : log->lane;
@@ -232,7 +236,7 @@ PHI_API phi_status phi_thread_fork_lane(phi_thread *thread, const char *name, co
 PHI_API phi_status phi_thread_switch(phi_thread *thread, const char *name) {
     phi__thread *log = phi__lane_of(thread);
     uint32_t lane;
-    if (log == NULL || name == NULL || name[0] == '\0') return PHI_BAD_ARG;
+    if (log == NULL || !phi__lane_name_fits(name)) return PHI_BAD_ARG;
     if (log->user != NULL) return PHI_BUSY;
     lane = phi__thread_find_lane(log, phi_str_of(name));
     return lane != PHI__LANE_NONE ? phi__thread_switch(log, lane)

@@ -306,7 +306,13 @@ static bool phi__rewrite_named(const phi_rewrite *r) {
     return r->op_id != NULL && r->op_id[0] != '\0';
 }
 
-/* A name that no rewrite has, not even one of the host's. */
+/* "op-" and a number: ids of this form are phi's to make. */
+static bool phi__rewrite_is_made(const char *op_id) {
+    if (strncmp(op_id, "op-", 3) != 0 || op_id[3] == '\0') return false;
+    return op_id[3 + strspn(op_id + 3, "0123456789")] == '\0';
+}
+
+/* A name that no rewrite has: a log of version 0.1.0 may have one of this form from its host. */
 static void phi__rewrite_name(const phi__thread *thread, char out[32]) {
     uint64_t n = thread->count;
     do (void)snprintf(out, 32, "op-%llu", (unsigned long long)n++);
@@ -476,6 +482,18 @@ static phi_status phi__rewrite_revoke(phi__rewriting *w, phi_str loop_id, uint32
 
 /* ---- all of it ---- */
 
+/* Names of the rewrite's own, and of a lane that may begin with it. */
+static phi_status phi__rewrite_check_names(phi__rewriting *w) {
+    const phi_rewrite *r = w->given;
+    if (r->op_id != NULL && !phi__id_fits(phi_str_of(r->op_id)))
+        return phi__rewrite_refuse(w, "op_id is not UTF-8");
+    if (r->switch_to == NULL) return PHI_OK;
+    if (r->switch_to[0] == '\0') return phi__rewrite_refuse(w, "switch_to is empty");
+    return phi__id_fits(phi_str_of(r->switch_to))
+               ? PHI_OK
+               : phi__rewrite_refuse(w, "switch_to is not UTF-8");
+}
+
 /* It is written to files and read by others: what is no JSON would spoil them. */
 static phi_status phi__rewrite_check_meta(phi__rewriting *w) {
     phi_arena scratch;
@@ -498,8 +516,7 @@ static phi_status phi__rewrite_check_form(phi__rewriting *w) {
         return phi__rewrite_refuse(w, "revoke comes without spans");
     if (r->revoke != NULL && r->switch_to != NULL)
         return phi__rewrite_refuse(w, "revoke comes without switch_to");
-    if (r->switch_to != NULL && r->switch_to[0] == '\0')
-        return phi__rewrite_refuse(w, "switch_to is empty");
+    if (phi__rewrite_check_names(w) != PHI_OK) return PHI_BAD_ARG;
     if (r->span_count > 0 && r->spans == NULL) return phi__rewrite_refuse(w, "spans is missing");
     for (i = 0; i < r->span_count; i++) {
         phi_status status = phi__rewrite_check_messages(w, i);
@@ -553,6 +570,14 @@ PHI__FN phi_status phi__rewrite_form(phi__thread *thread, const phi_rewrite *rew
     return phi__rewrite_check_form(&w);
 }
 
+PHI__FN phi_status phi__rewrite_given(phi__thread *thread, const phi_rewrite *rewrite, char *words,
+                                      size_t words_size) {
+    phi__rewriting w = phi__rewrite_begin(thread, rewrite, words, words_size);
+    if (!phi__rewrite_named(rewrite) || !phi__rewrite_is_made(rewrite->op_id)) return PHI_OK;
+    return phi__rewrite_refuse(&w, "op_id \"%.40s\": ids of the form op-NUMBER are phi's own",
+                               rewrite->op_id);
+}
+
 PHI__FN phi_status phi__thread_rewrite_check(phi__thread *thread, const phi_rewrite *rewrite,
                                              char *words, size_t words_size) {
     phi__rewriting w = phi__rewrite_begin(thread, rewrite, words, words_size);
@@ -602,6 +627,8 @@ PHI_API phi_status phi_thread_rewrite(phi_thread *thread, const phi_rewrite *rew
                                       bool *duplicate, char *words, size_t words_size) {
     phi__thread *log = (phi__thread *)thread;
     if (log == NULL || rewrite == NULL) return PHI_BAD_ARG;
+    if (duplicate != NULL) *duplicate = false;
     if (log->user != NULL) return PHI_BUSY;
+    if (phi__rewrite_given(log, rewrite, words, words_size) != PHI_OK) return PHI_BAD_ARG;
     return phi__thread_rewrite(log, rewrite, phi__str("", 0), 0, duplicate, words, words_size);
 }

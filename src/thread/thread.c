@@ -33,6 +33,7 @@ PHI__FN void phi__thread_free(phi__thread *thread) {
     phi__free(thread->memory, thread->lanes, thread->lane_cap * sizeof *thread->lanes);
     phi__hashes_free(thread->memory, &thread->ids);
     phi__hashes_free(thread->memory, &thread->away_ops);
+    phi__hashes_free(thread->memory, &thread->loop_ids);
     phi__free(thread->memory, thread->op_table, thread->op_cap * sizeof(phi__op *));
     phi__free(thread->memory, thread->compactions,
               thread->compaction_cap * sizeof *thread->compactions);
@@ -188,4 +189,16 @@ PHI__FN bool phi__thread_claim_calls(phi__thread *thread, const phi_message *mes
             phi__thread_claim_id(thread, message->content[i].id) == PHI_NO_MEMORY)
             return false;
     return true;
+}
+
+PHI__FN bool phi__thread_has_loop(const phi__thread *thread, phi_str loop_id) {
+    return phi__hashes_has(&thread->loop_ids, phi__hash(loop_id, 0));
+}
+
+PHI__FN bool phi__thread_loop_room(phi__thread *thread) {
+    return phi__hashes_room(thread->memory, &thread->loop_ids, 1);
+}
+
+PHI__FN void phi__thread_note_loop(phi__thread *thread, phi_str loop_id) {
+    phi__hashes_add(&thread->loop_ids, phi__hash(loop_id, 0));
 }

@@ -75,7 +75,8 @@ typedef struct phi_span {
 /* A change of what a lane's model sees. Zero means default for every field. */
 typedef struct phi_rewrite {
     const char *
-        op_id; /* a second one of the same id changes nothing (default: made, "op-" and a number) */
+        op_id; /* UTF-8; a second one of the same id changes nothing; "op-" and a number are phi's to give
+                          (default, also where it is empty: made) */
     const char *lane; /* (default: the active one) */
     phi_rewrite_reason reason;
     uint64_t
@@ -145,11 +146,11 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i); /* emp
 
 /* Begins a lane with what lane `parent` (NULL: the active one) showed after entry at_seq, cut back to the end of a whole
    group: an answer and its results stay together. UINT64_MAX, and all past the end: all of it. The name is copied.
-   PHI_MISUSE: there is such a lane; PHI_NOT_FOUND: no such parent; PHI_BAD_ARG: no name; PHI_BUSY, PHI_NO_MEMORY; what the
+   PHI_MISUSE: there is such a lane; PHI_NOT_FOUND: no such parent; PHI_BAD_ARG: no name, or not UTF-8; PHI_BUSY, PHI_NO_MEMORY; what the
    store says. */
 PHI_API phi_status phi_thread_fork_lane(phi_thread *thread, const char *name, const char *parent,
                                         uint64_t at_seq);
-/* Makes a lane the active one; one that is not there begins empty. PHI_BUSY, PHI_NO_MEMORY, what the store says: nothing
+/* Makes a lane the active one; one that is not there begins empty. PHI_BAD_ARG: no name, or not UTF-8; PHI_BUSY, PHI_NO_MEMORY, what the store says: nothing
    changed. */
 PHI_API phi_status phi_thread_switch(phi_thread *thread, const char *name);
 /* Switches to a fresh empty lane. Its name is made: phi_thread_lane tells it. */
@@ -159,8 +160,8 @@ PHI_API phi_status phi_thread_fresh(phi_thread *thread);
 
 /* Copied. PHI_OK: appended, or there already (then *duplicate, where given). PHI_BUSY: a run goes over the thread; PHI_BAD_ARG:
    it is not valid, and `words`, where given, say what is wrong with it: spans out of order or past base_seq, one that
-   cuts a group or a synthetic message, a message without content; PHI_NOT_FOUND: no such `lane`, or nothing to revoke;
-   PHI_MISUSE: a later rewrite touches what is to be revoked; PHI_NO_MEMORY; what the store says. Then nothing changed. */
+   cuts a group or a synthetic message, a message without content, an id that is not UTF-8 or of the form that phi makes;
+   PHI_NOT_FOUND: no such `lane`, or nothing to revoke; PHI_MISUSE: a later rewrite touches what is to be revoked; PHI_NO_MEMORY; what the store says. Then nothing changed. */
 PHI_API phi_status phi_thread_rewrite(phi_thread *thread, const phi_rewrite *rewrite,
                                       bool *duplicate, char *words, size_t words_size);
 
@@ -184,8 +185,8 @@ PHI_API phi_status phi_thread_view(const phi_thread *thread, const char *lane, u
 PHI_API phi_usage phi_thread_usage(const phi_thread *thread);
 
 /* A thread of its own, in the same runtime: what the active lane showed after entry at_seq (as phi_thread_fork_lane cuts
-   it; UINT64_MAX: all of it) are its messages. Shares nothing; runs, rewrites, lanes and notes are not taken over. Also
-   while a run goes on. NULL: no memory, no such entry, or what the store says: phi_last_error. Caller frees with phi_thread_free. */
+   it; UINT64_MAX, and all past the end: all of it) are its messages. Shares nothing; runs, rewrites, lanes and notes are not taken over. Also
+   while a run goes on. NULL: no memory, or what the store says: phi_last_error. Caller frees with phi_thread_free. */
 PHI_API phi_thread *phi_thread_fork(const phi_thread *thread, uint64_t at_seq);
 
 #ifdef __cplusplus

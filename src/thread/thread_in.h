@@ -125,6 +125,7 @@ typedef struct phi__thread {
     struct phi_runtime *rt;       /* whose it is; NULL: nobody's */
     phi__hashes ids;              /* of the tool call ids so far */
     phi__hashes away_ops;         /* of the ids of rewrites that are away */
+    phi__hashes loop_ids;         /* of the runs so far */
     phi__op **op_table; /* rewrite.c: rewrites in memory by id: an open table, half empty */
     size_t op_count, op_cap;
     phi__compaction_mark *compactions; /* in the order of the log */
@@ -189,6 +190,8 @@ PHI__FN void phi__hashes_free(phi_memory *memory, phi__hashes *set);
 /* check.c: words about what makes a message unfit for a thread, and the block it is (SIZE_MAX: none); NULL: it is
    fit. Static. */
 PHI__FN const char *phi__message_fault(const phi_message *message, size_t *block);
+/* Whether an id is UTF-8, as ids and names in a thread are. */
+PHI__FN bool phi__id_fits(phi_str id);
 
 /* Takes note of a tool call id. PHI_OK: new; PHI_FULL: the thread has it already, results would be
    ambiguous; PHI_NO_MEMORY. */
@@ -196,6 +199,11 @@ PHI__FN phi_status phi__thread_claim_id(phi__thread *thread, phi_str id);
 /* Those of a message's calls, so that the answers to come have others. One that is known already stays what it is.
    False: no memory. */
 PHI__FN bool phi__thread_claim_calls(phi__thread *thread, const phi_message *message);
+
+/* Whether the thread has a run of this id. And room for the id of one more, and taking note of it. False: no memory. */
+PHI__FN bool phi__thread_has_loop(const phi__thread *thread, phi_str loop_id);
+PHI__FN bool phi__thread_loop_room(phi__thread *thread);
+PHI__FN void phi__thread_note_loop(phi__thread *thread, phi_str loop_id); /* its room was made */
 
 /* Takes the oldest whole groups (an answer with its results, or a user message) out of the view until it is
    estimated at target_tokens or less; *removed messages went, all told: those of earlier times are counted in the
@@ -280,6 +288,9 @@ PHI__FN phi_status phi__thread_rewrite_check(phi__thread *thread, const phi_rewr
 /* What can be said of a rewrite without a log: whether it could be valid at some time. As phi__thread_rewrite_check. */
 PHI__FN phi_status phi__rewrite_form(phi__thread *thread, const phi_rewrite *rewrite, char *words,
                                      size_t words_size);
+/* What a log may hold and a host may not give: an op_id that phi could make. As phi__thread_rewrite_check. */
+PHI__FN phi_status phi__rewrite_given(phi__thread *thread, const phi_rewrite *rewrite, char *words,
+                                      size_t words_size);
 /* A deep copy in an arena, of one whose form is right. False: no memory. */
 PHI__FN bool phi__rewrite_copy(phi_arena *arena, const phi_rewrite *given, phi_rewrite *out);
 PHI__FN phi__op *phi__thread_find_op(const phi__thread *thread, phi_str op_id); /* in memory */

@@ -342,6 +342,53 @@ TEST(a_run_says_what_is_wrong_with_it) {
     rig_free(r);
 }
 
+TEST(a_loop_id_is_given_once_to_a_thread) {
+    rig *r = rig_new();
+    phi_thread *thread = phi_thread_new(rig_runtime(r), 0), *second = NULL;
+    phi_agent_desc desc = rig_desc();
+    phi_content content = text_block("go");
+    phi_message prompt = message_of(PHI_ROLE_USER, &content);
+    phi_memory memory;
+    phi_arena arena;
+    phi_str text;
+    char words[200], start[200] = "";
+    phi_run_desc run;
+    memset(&run, 0, sizeof run);
+    run.agent = &desc;
+    run.thread = thread;
+    run.prompts = &prompt;
+    run.prompt_count = 1;
+    run.loop_id = "session.anthropic.test-model.1"; /* as the next one would be called */
+    run.parent_loop_id = "\xff";
+    refused(r, &run, PHI_BAD_ARG, "phi_run: parent_loop_id is not UTF-8");
+    run.parent_loop_id = NULL;
+    rig_says(r, "one");
+    CHECK(phi_run(rig_runtime(r), &run).rt != NULL);
+    CHECK_EQ_INT(rig_run(r, 20), 0);
+    refused(r, &run, PHI_MISUSE,
+            "phi_run: the thread has a run \"session.anthropic.test-model.1\" already");
+    phi_memory_init(&memory, NULL, 0);
+    phi_arena_init(&arena, &memory, 0);
+    CHECK_EQ_INT(phi_thread_to_json(thread, &arena, &text), PHI_OK);
+    second = phi_thread_new(rig_runtime(r), 0);
+    CHECK_EQ_INT(phi_thread_from_json(second, text, words, sizeof words), PHI_OK);
+    phi_arena_free(&arena);
+    run.thread = second;
+    refused(r, &run, PHI_MISUSE,
+            "phi_run: the thread has a run \"session.anthropic.test-model.1\" already");
+    run.loop_id = "\xfe";
+    refused(r, &run, PHI_BAD_ARG, "phi_run: loop_id is not UTF-8");
+    run.loop_id = NULL;
+    rig_says(r, "two");
+    rig_watch(r, keeps_start, start);
+    CHECK(phi_run(rig_runtime(r), &run).rt != NULL);
+    CHECK_EQ_INT(rig_run(r, 20), 0);
+    CHECK_EQ_STR(start, "session.anthropic.test-model.2 <  (0) session");
+    desc.session_id = "\xff";
+    refused(r, &run, PHI_BAD_ARG, "session_id is not UTF-8");
+    rig_free(r);
+}
+
 TEST(an_agent_for_one_run_takes_no_prompt_and_its_history_is_the_threads) {
     rig *r = rig_new();
     phi_thread *thread = phi_thread_new(rig_runtime(r), 0);
@@ -778,6 +825,7 @@ TEST_MAIN(TEST_ENTRY(a_run_over_a_thread_leaves_its_messages_there_and_its_handl
           TEST_ENTRY(runs_over_one_thread_count_on),
           TEST_ENTRY(a_run_without_prompts_goes_on_from_what_is_there),
           TEST_ENTRY(several_prompts_begin_one_run), TEST_ENTRY(a_run_says_what_is_wrong_with_it),
+          TEST_ENTRY(a_loop_id_is_given_once_to_a_thread),
           TEST_ENTRY(an_agent_for_one_run_takes_no_prompt_and_its_history_is_the_threads),
           TEST_ENTRY(what_a_run_did_stays_readable_after_its_agent_is_gone),
           TEST_ENTRY(a_run_is_steered_and_aborted_by_its_handle),

@@ -2,6 +2,8 @@
 #include "loop/provider.h"
 
 #include "agent/agent.h"
+#include "agent/bare_run.h"
+#include "thread/store.h"
 #include "support/rig.h"
 
 /* A model that says a word a poll; what it does is scripted in its fields. */
@@ -12,6 +14,7 @@ typedef struct parrot {
     int fails_after;    /* polls, retryable; 0: never */
     bool says_stop;
     bool calls_tool; /* in its first answer, after its words */
+    bool bad_ids;    /* two more calls, whose ids differ in a byte that is no UTF-8 */
     phi_agent frees;
     phi_runtime *steps; /* tried when it is closed; NULL: not */
     char asked[400];    /* the last message it saw, and what else it was told */
@@ -65,6 +68,12 @@ static phi_poll parrot_poll(void *user_data, void *call, phi_answer *answer) {
         phi_answer_call(answer, phi_str_of("c1"), phi_str_of("echo"));
         phi_answer_arguments(answer, phi_str_of("{\"say\":"));
         phi_answer_arguments(answer, phi_str_of("\"hello\"}"));
+        phi_answer_call_end(answer);
+    }
+    if (p->bad_ids && p->opens == 1) {
+        phi_answer_call(answer, phi_str_of("c\xff"), phi_str_of("echo"));
+        phi_answer_call_end(answer);
+        phi_answer_call(answer, phi_str_of("c\xfe"), phi_str_of("echo"));
         phi_answer_call_end(answer);
     }
     if (p->says_stop) phi_answer_stop(answer, PHI_STOP_REASON_STOP);
@@ -155,6 +164,42 @@ TEST(its_tool_calls_are_run_and_their_results_come_back) {
     CHECK_EQ_INT(phi_message_at(agent, 1)->stop_reason, PHI_STOP_REASON_TOOL_USE);
     CHECK_STR(phi_message_at(agent, 2)->tool_call_id, "c1");
     CHECK_EQ_STR(p.asked, "3 messages, 1 tools, system \"Be a parrot.\": {\"say\":\"hello\"}");
+    rig_free(r);
+}
+
+TEST(ids_that_differ_in_no_utf_8_are_two_ids_in_the_log_and_in_its_file) {
+    parrot p;
+    rig *r = rig_new();
+    phi_agent_desc desc = parrot_desc();
+    phi_tool echo = rig_echo();
+    phi_provider provider = parrot_provider(&p);
+    phi_thread *again = phi_thread_new(rig_runtime(r), 0);
+    phi_memory memory;
+    phi_arena arena;
+    phi_str text, first, second;
+    phi_agent agent;
+    size_t i;
+    parrot_begin(&p);
+    p.bad_ids = true;
+    desc.tools = &echo;
+    desc.tool_count = 1;
+    CHECK_EQ_INT(phi_register_provider(rig_runtime(r), &provider), PHI_OK);
+    agent = rig_agent(r, &desc);
+    CHECK_EQ_INT(phi_prompt(agent, "Say it"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 80), 0);
+    phi_memory_init(&memory, NULL, 0);
+    phi_arena_init(&arena, &memory, 0);
+    CHECK_EQ_INT(phi_thread_to_json(phi_agent_thread(agent), &arena, &text), PHI_OK);
+    CHECK_EQ_INT(phi_thread_from_json(again, text, NULL, 0), PHI_OK);
+    phi_arena_free(&arena);
+    REQUIRE(CHECK_EQ_INT(phi_thread_message_count(again), 5)); /* asked, calls, results, answer */
+    first = phi_thread_message_at(again, 2)->tool_call_id;
+    second = phi_thread_message_at(again, 3)->tool_call_id;
+    CHECK(!phi_str_equal(first, second));
+    for (i = 1; i < 4; i++)
+        CHECK(phi_message_at(agent, i)->role == phi_thread_message_at(again, i)->role);
+    CHECK(phi_str_equal(first, phi_message_at(agent, 2)->tool_call_id));
+    CHECK(phi_str_equal(second, phi_message_at(agent, 3)->tool_call_id));
     rig_free(r);
 }
 
@@ -562,6 +607,7 @@ TEST(every_allocation_may_fail_and_calls_are_closed) {
 
 TEST_MAIN(TEST_ENTRY(a_model_in_the_process_is_polled_once_a_step_and_streams),
           TEST_ENTRY(its_tool_calls_are_run_and_their_results_come_back),
+          TEST_ENTRY(ids_that_differ_in_no_utf_8_are_two_ids_in_the_log_and_in_its_file),
           TEST_ENTRY(an_abort_closes_the_call_and_keeps_what_came),
           TEST_ENTRY(an_agent_that_is_freed_has_its_call_closed_once_also_from_its_own_poll),
           TEST_ENTRY(a_model_whose_agent_was_freed_from_its_poll_is_closed_inside_the_step),

@@ -104,6 +104,40 @@ TEST(an_idle_agent_is_rewritten_at_once) {
     rig_free(r);
 }
 
+TEST(a_duplicate_a_deferred_one_and_one_that_was_done_are_told_apart) {
+    rig *r = rig_new();
+    phi_agent agent = agent_with_a_turn(r);
+    phi_span s = take_out(answer_seq(agent), answer_seq(agent));
+    phi_rewrite w = rewrite_of("x", &s);
+    heard h = PHI_ZERO;
+    rig_watch(r, hear, &h);
+    CHECK_EQ_INT(phi_agent_rewrite(agent, &w), PHI_OK);
+    CHECK(!phi_agent_rewrite_waits(agent));
+    CHECK_EQ_INT(phi_agent_rewrite(agent, &w), PHI_OK);
+    w.op_id = "";
+    w.span_count = 0;
+    CHECK_EQ_INT(phi_agent_rewrite(agent, &w), PHI_OK);
+    w.op_id = "op-6";
+    CHECK_EQ_INT(phi_agent_rewrite(agent, &w), PHI_BAD_ARG);
+    (void)rig_run(r, 2);
+    CHECK_EQ_STR(h.lines,
+                 "x ok \n"
+                 "x ok nothing was done: a rewrite of this op_id is there\n"
+                 "op-7 ok \n"
+                 "op-6 an argument is missing or out of range op_id \"op-6\": ids of the form "
+                 "op-NUMBER are phi's own\n");
+    h.lines[0] = '\0';
+    rig_says(r, "two");
+    CHECK_EQ_INT(phi_prompt(agent, "second"), PHI_OK);
+    w.op_id = "x";
+    CHECK_EQ_INT(phi_agent_rewrite(agent, &w), PHI_OK);
+    CHECK(phi_agent_rewrite_waits(agent));
+    CHECK_EQ_INT(rig_run(r, 20), 0);
+    CHECK(!phi_agent_rewrite_waits(agent));
+    CHECK_EQ_STR(h.lines, "x ok nothing was done: a rewrite of this op_id is there\n");
+    rig_free(r);
+}
+
 TEST(during_a_run_it_waits_for_the_end_and_comes_behind_the_last_entry) {
     rig *r = rig_new();
     phi_agent agent = agent_with_a_turn(r);
@@ -510,7 +544,6 @@ TEST(a_fork_is_a_thread_of_its_own) {
     phi_message m = PHI_ZERO;
     phi_span s = take_out(1, 1);
     phi_rewrite w = rewrite_of("x", &s);
-    const char *words = NULL;
     phi_entry e;
     c.kind = PHI_CONTENT_TEXT;
     c.text = PHI__LIT("instead");
@@ -528,9 +561,6 @@ TEST(a_fork_is_a_thread_of_its_own) {
     CHECK_EQ_INT(phi_thread_count(fork), 3);
     CHECK_EQ_INT(phi_thread_message_count(early), 1);
     CHECK_STR(phi_thread_message_at(early, 0)->content[0].text, "first");
-    CHECK(phi_thread_fork(own, phi_thread_count(own)) == NULL);
-    CHECK_EQ_INT(phi_last_error(rig_runtime(r), &words, NULL), PHI_NOT_FOUND);
-    CHECK_EQ_STR(words, "phi_thread_fork: at_seq is 8, there are 8 entries");
     CHECK(phi_thread_fork(NULL, 0) == NULL);
     CHECK_EQ_INT(phi_agent_free(agent), PHI_OK); /* it shares nothing */
     (void)rig_run(r, 2);
@@ -543,6 +573,20 @@ TEST(a_fork_is_a_thread_of_its_own) {
     REQUIRE(early != NULL);
     CHECK_EQ_INT(phi_thread_count(early), 1);
     rig_free(r); /* and the runtime frees what is left */
+}
+
+TEST(a_fork_past_the_end_takes_all) {
+    rig *r = rig_new();
+    phi_agent agent = agent_with_a_turn(r);
+    phi_thread *own = phi_agent_thread(agent), *fork;
+    uint64_t count = phi_thread_count(own);
+    fork = phi_thread_fork(own, count);
+    REQUIRE(fork != NULL);
+    CHECK_EQ_INT(phi_thread_count(fork), 2);
+    CHECK_EQ_INT(phi_thread_fork_lane(own, "side", NULL, count), PHI_OK);
+    CHECK_EQ_INT(phi_thread_switch(own, "side"), PHI_OK);
+    CHECK_EQ_INT(shown(own), 2);
+    rig_free(r);
 }
 
 TEST(a_fork_that_finds_no_memory_is_none) {
@@ -614,6 +658,7 @@ TEST(a_loop_id_of_the_hosts_own_names_no_session) { spawn("mine", ""); }
 TEST(a_call_that_ran_nobody_is_not) { spawn("", ""); }
 
 TEST_MAIN(TEST_ENTRY(an_idle_agent_is_rewritten_at_once),
+          TEST_ENTRY(a_duplicate_a_deferred_one_and_one_that_was_done_are_told_apart),
           TEST_ENTRY(during_a_run_it_waits_for_the_end_and_comes_behind_the_last_entry),
           TEST_ENTRY(the_latest_wins_and_the_loser_is_told),
           TEST_ENTRY(what_the_last_hook_asks_for_is_done_too),
@@ -627,7 +672,7 @@ TEST_MAIN(TEST_ENTRY(an_idle_agent_is_rewritten_at_once),
           TEST_ENTRY(an_agents_own_thread_is_its_own),
           TEST_ENTRY(the_agent_of_a_bare_run_shows_the_thread_that_was_lent),
           TEST_ENTRY(notes_during_a_run_leave_room_for_its_prompts),
-          TEST_ENTRY(a_fork_is_a_thread_of_its_own),
+          TEST_ENTRY(a_fork_is_a_thread_of_its_own), TEST_ENTRY(a_fork_past_the_end_takes_all),
           TEST_ENTRY(a_fork_that_finds_no_memory_is_none),
           TEST_ENTRY(a_call_that_ran_another_agent_is_entered),
           TEST_ENTRY(a_loop_id_of_the_hosts_own_names_no_session),

@@ -375,6 +375,8 @@ TEST(what_could_not_have_been_written_is_refused_with_words) {
     refused("{\"seq\":0,\"kind\":\"rewrite\"}", "line 2: op_id is missing");
     refused("{\"seq\":0,\"kind\":\"rewrite\",\"op_id\":\"a\\u0000\"}",
             "line 2: op_id: it holds a zero byte");
+    refused("{\"seq\":0,\"kind\":\"rewrite\",\"op_id\":\"\",\"reason\":\"manual\"}",
+            "line 2: op_id is empty");
     refused("{\"seq\":0,\"kind\":\"rewrite\",\"op_id\":\"a\"}",
             "line 2: reason is none of its words");
     refused("{\"seq\":0,\"kind\":\"rewrite\",\"op_id\":\"a\",\"reason\":\"manual\",\"switch_to\":"

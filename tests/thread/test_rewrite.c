@@ -409,10 +409,37 @@ TEST(a_second_rewrite_of_one_id_changes_nothing) {
     done();
 }
 
+/* Hosts of version 0.1.0 could give an id of any form. */
+static void of_an_old_log(const char *op_id, uint64_t at) {
+    phi_span s = span_of(at, at, NULL, 0);
+    phi_rewrite r = rewrite_of(op_id, &s, 1);
+    CHECK_EQ_INT(phi__thread_rewrite(&thread, &r, phi__str("", 0), 0, NULL, words, sizeof words),
+                 PHI_OK);
+}
+
+TEST(an_id_of_the_form_that_phi_makes_is_not_a_hosts_to_give) {
+    bool duplicate = true;
+    phi_span s = span_of(6, 6, NULL, 0);
+    phi_rewrite r = rewrite_of("op-8", &s, 1);
+    conversation();
+    CHECK_EQ_INT(swap(NULL, 5, 5, NULL), PHI_OK); /* it is op-7 */
+    r.op_id = "op-7";
+    CHECK_EQ_INT(phi_thread_rewrite(log_of(), &r, &duplicate, words, sizeof words), PHI_BAD_ARG);
+    CHECK(!duplicate);
+    CHECK_EQ_STR(words, "op_id \"op-7\": ids of the form op-NUMBER are phi's own");
+    CHECK_EQ_INT(swap("op-8", 6, 6, NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_thread_count(log_of()), 8);
+    CHECK_EQ_INT(swap("op-", 6, 6, NULL), PHI_OK);
+    CHECK_EQ_INT(swap("op-8a", 4, 4, NULL), PHI_OK);
+    CHECK_EQ_INT(swap("op-+1", 0, 0, NULL), PHI_OK);
+    CHECK_EQ_STR(now(), "1 2 3");
+    done();
+}
+
 TEST(a_rewrite_without_an_id_gets_one_of_its_own) {
     phi_entry e;
     conversation();
-    CHECK_EQ_INT(swap("op-8", 6, 6, NULL), PHI_OK); /* as the next one would be called */
+    of_an_old_log("op-8", 6); /* as the next one would be called */
     CHECK_EQ_INT(swap(NULL, 5, 5, NULL), PHI_OK);
     CHECK_EQ_INT(swap("", 4, 4, NULL), PHI_OK);
     REQUIRE(phi_thread_entry(log_of(), 8, &e) == PHI_OK);
@@ -421,6 +448,49 @@ TEST(a_rewrite_without_an_id_gets_one_of_its_own) {
     CHECK_EQ_STR(e.rewrite->op_id, "op-10");
     CHECK_EQ_INT(revoke("op-9"), PHI_OK);
     CHECK_EQ_STR(now(), "0 1 2 3 5");
+    done();
+}
+
+/* ---- names ---- */
+
+/* Names of one byte that is no UTF-8: in a file they would be one. */
+TEST(a_name_that_is_not_utf_8_is_refused) {
+    phi_rewrite r = PHI_ZERO;
+    conversation();
+    CHECK_EQ_INT(phi_thread_fork_lane(log_of(), "\xff", NULL, 2), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_thread_switch(log_of(), "side \xfe"), PHI_BAD_ARG);
+    CHECK_EQ_INT(swap("\xff", 6, 6, NULL), PHI_BAD_ARG);
+    CHECK_EQ_STR(words, "op_id is not UTF-8");
+    r.switch_to = "\xed\xa0\x80"; /* half of a pair */
+    CHECK_EQ_INT(make(&r), PHI_BAD_ARG);
+    CHECK_EQ_STR(words, "switch_to is not UTF-8");
+    r.switch_to = NULL;
+    r.lane = "\xff";
+    CHECK_EQ_INT(make(&r), PHI_NOT_FOUND);
+    CHECK_EQ_INT(revoke("\xff"), PHI_NOT_FOUND);
+    CHECK_EQ_INT(phi_thread_count(log_of()), 7);
+    CHECK_EQ_INT(phi_thread_lane_count(log_of()), 1);
+    CHECK_EQ_INT(swap("\xc3\xa4", 6, 6, NULL), PHI_OK);
+    CHECK_EQ_INT(phi_thread_switch(log_of(), "\xf0\x9f\x90\xa7"), PHI_OK);
+    done();
+}
+
+static void unfit(const phi_message *m, const char *fault) {
+    size_t block = 0;
+    CHECK_EQ_INT(phi_thread_append_messages(log_of(), m, 1, 0, UINT64_MAX, NULL), PHI_BAD_ARG);
+    CHECK_EQ_STR(phi__message_fault(m, &block), fault);
+}
+
+TEST(an_id_of_a_message_that_is_not_utf_8_is_refused) {
+    phi_content blocks[4], text;
+    phi_message m;
+    setup();
+    m = calls_of("a b", blocks);
+    blocks[1].id = PHI__LIT("b\xff");
+    unfit(&m, "a tool call's id is not UTF-8");
+    m = result_of("b\xfe", &text, "done");
+    unfit(&m, "tool_call_id is not UTF-8");
+    CHECK_EQ_INT(phi_thread_count(log_of()), 0);
     done();
 }
 
@@ -971,7 +1041,10 @@ TEST_MAIN(TEST_ENTRY(a_replaced_history_is_the_snapshot_and_what_follows),
           TEST_ENTRY(words_are_cut_to_the_room_there_is),
           TEST_ENTRY(what_came_after_the_base_survives),
           TEST_ENTRY(a_second_rewrite_of_one_id_changes_nothing),
+          TEST_ENTRY(an_id_of_the_form_that_phi_makes_is_not_a_hosts_to_give),
           TEST_ENTRY(a_rewrite_without_an_id_gets_one_of_its_own),
+          TEST_ENTRY(a_name_that_is_not_utf_8_is_refused),
+          TEST_ENTRY(an_id_of_a_message_that_is_not_utf_8_is_refused),
           TEST_ENTRY(what_is_revoked_is_as_if_it_had_not_been),
           TEST_ENTRY(only_what_nothing_later_touches_can_be_revoked),
           TEST_ENTRY(there_must_be_something_to_revoke),
