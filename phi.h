@@ -2626,11 +2626,11 @@ PHI_API bool phi_call_pending(phi_call call);        /* any thread */
 #endif /* PHI__PUB_LOOP */
 
 #ifdef PHI__PUB_AGENT
-#if PHI__PUB_AGENT != 0xc0b58653
+#if PHI__PUB_AGENT != 0xe4bf24c0
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__PUB_AGENT 0xc0b58653
+#define PHI__PUB_AGENT 0xe4bf24c0
 
 /* ---- src/agent/profile.h ---- */
 
@@ -3322,7 +3322,8 @@ PHI_API phi_compactor phi_compactor_model(const phi_summary_desc *desc);
 /* Sums up what is in view from entry from_seq to entry to_seq, both included, and puts one message in its place, as a
    rewrite of the reason PHI_REWRITE_COMPACTION: when it is written, or, while a run goes on, when that has ended. What
    is DURABLE stands. The desc is that of the agent's phi_compactor_model, or the defaults.
-   PHI_OK: begun. What becomes of it is told by one PHI_EV_REWRITE, with status and words; by none where the
+   PHI_OK: begun. What becomes of it is told by one PHI_EV_REWRITE, with status and words (PHI_REFUSED: also where it is
+   no shorter than what is in view of the range by then); by none where the
    history is replaced or the agent freed before. phi_abort and phi_stop end it.
    Else nothing changed, and phi_last_error has words: PHI_BUSY: one is being written; PHI_BAD_ARG: a range that cuts a
    group or a message that stands for others; PHI_NOT_FOUND: there is nothing to sum up in it; PHI_MISUSE: an agent of
@@ -33576,11 +33577,11 @@ PHI_API phi_status phi_thread_fresh(phi_thread *thread) {
 #endif /* PHI__IMP_THREAD */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0xa03eace2
+#if PHI__IMP_LOOP != 0x9379a2a2
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0xa03eace2
+#define PHI__IMP_LOOP 0x9379a2a2
 
 /* ---- src/loop/session_in.h ---- */
 
@@ -34578,8 +34579,11 @@ PHI__FN const phi__entry *phi__run_reply_entry(const phi__run *run); /* NULL: th
 /* context.c: pins what a list of the host's for the model has of the log. False: no memory for that. */
 PHI__FN bool phi__context_pin(phi__run *run);
 
-/* put_off.c: as phi_agent_rewrite. */
-PHI__FN phi_status phi__put_off_rewrite(phi__agent *agent, const phi_rewrite *rewrite);
+/* compactor.c: whether less would be in view afterwards, by estimate. */
+PHI__FN bool phi__compactor_gains(const phi__fold *fold, const phi_rewrite *rewrite);
+/* put_off.c: as phi_agent_rewrite. must_gain: PHI_REFUSED, when it is done, where no less would be in view. */
+PHI__FN phi_status phi__put_off_rewrite(phi__agent *agent, const phi_rewrite *rewrite,
+                                        bool must_gain);
 PHI__FN void phi__put_off_due(phi__agent *agent); /* the run has ended: what waits is done */
 PHI__FN void phi__put_off_forget(phi__agent *agent);
 
@@ -36423,6 +36427,14 @@ static void phi__compactor_weigh(const phi__fold *fold, phi__compacted *plan) {
     for (i = 0; i < r->span_count; i++)
         for (j = 0; j < r->spans[i].message_count; j++)
             plan->tokens_after += phi_tokens_of_message(NULL, &r->spans[i].messages[j]);
+}
+
+PHI__FN bool phi__compactor_gains(const phi__fold *fold, const phi_rewrite *rewrite) {
+    phi__compacted plan;
+    memset(&plan, 0, sizeof plan);
+    plan.rewrite = *rewrite;
+    phi__compactor_weigh(fold, &plan);
+    return plan.tokens_after < plan.tokens_before;
 }
 
 /* Messages of a span are of the run and turn that it begins in, whoever wrote them. They are copies. */
@@ -39432,6 +39444,7 @@ PHI_API phi_status phi_register_provider(phi_runtime *rt, const phi_provider *pr
 typedef struct phi__put_off {
     phi_arena arena;
     phi_rewrite rewrite;
+    bool must_gain; /* it is a summary */
 } phi__put_off;
 
 PHI__FN void phi__put_off_forget(phi__agent *agent) {
@@ -39467,11 +39480,15 @@ static phi_status phi__put_off_over(phi__agent *agent, const phi_rewrite *rewrit
     return status;
 }
 
-static phi_status phi__put_off_do(phi__agent *agent, const phi_rewrite *rewrite) {
+static phi_status phi__put_off_do(phi__agent *agent, const phi_rewrite *rewrite, bool must_gain) {
     char words[200];
     bool duplicate = false;
-    phi_status status = phi__thread_rewrite(agent->thread, rewrite, phi__str("", 0), 0, &duplicate,
-                                            words, sizeof words);
+    phi_status status;
+    if (must_gain && !phi__compactor_gains(&agent->thread->fold, rewrite))
+        return phi__put_off_over(agent, rewrite, PHI_REFUSED,
+                                 "the summary is no shorter than what it would replace");
+    status = phi__thread_rewrite(agent->thread, rewrite, phi__str("", 0), 0, &duplicate, words,
+                                 sizeof words);
     if (duplicate)
         (void)snprintf(words, sizeof words, "nothing was done: a rewrite of this op_id is there");
     return phi__put_off_over(agent, rewrite, status, words);
@@ -39480,17 +39497,18 @@ static phi_status phi__put_off_do(phi__agent *agent, const phi_rewrite *rewrite)
 PHI__FN void phi__put_off_due(phi__agent *agent) {
     phi__put_off *slot = agent->put_off;
     if (slot == NULL) return;
-    (void)phi__put_off_do(agent, &slot->rewrite);
+    (void)phi__put_off_do(agent, &slot->rewrite, slot->must_gain);
     phi__put_off_forget(agent);
 }
 
-PHI__FN phi_status phi__put_off_rewrite(phi__agent *agent, const phi_rewrite *rewrite) {
+PHI__FN phi_status phi__put_off_rewrite(phi__agent *agent, const phi_rewrite *rewrite,
+                                        bool must_gain) {
     phi__put_off *slot;
     char words[200];
     phi_status status;
     if (agent->run == NULL && agent->thread->user != NULL) return PHI_BUSY;
     status = phi__rewrite_given(agent->thread, rewrite, words, sizeof words);
-    if (status == PHI_OK && agent->run == NULL) return phi__put_off_do(agent, rewrite);
+    if (status == PHI_OK && agent->run == NULL) return phi__put_off_do(agent, rewrite, must_gain);
     if (status == PHI_OK) status = phi__rewrite_form(agent->thread, rewrite, words, sizeof words);
     if (status != PHI_OK) return phi__put_off_over(agent, rewrite, status, words);
     slot = (phi__put_off *)phi__alloc(&agent->memory, sizeof *slot);
@@ -39505,6 +39523,7 @@ PHI__FN phi_status phi__put_off_rewrite(phi__agent *agent, const phi_rewrite *re
         return PHI_NO_MEMORY;
     }
     phi__put_off_forget(agent);
+    slot->must_gain = must_gain;
     agent->put_off = slot;
     return PHI_OK;
 }
@@ -39522,6 +39541,10 @@ PHI__FN void phi__put_off_freeze(phi__buf *out, const phi__agent *agent, phi_are
         phi__json_put_str(out, phi_str_of(rewrite->lane));
     }
     phi__entry_put_rewrite(out, rewrite, scratch);
+    if (agent->put_off->must_gain) {
+        phi__json_put_key(out, PHI__LIT("must_gain"));
+        phi__buf_text(out, "true");
+    }
     phi__buf_char(out, '}');
 }
 
@@ -39534,7 +39557,8 @@ PHI__FN phi_status phi__put_off_thaw(phi__agent *agent, const phi_json *node) {
     phi__entry_reader_init(&reader, agent->thread);
     status = phi__entry_get_rewrite(&reader, node, &rewrite);
     if (status == PHI_OK) {
-        status = phi__put_off_rewrite(agent, &rewrite);
+        status = phi__put_off_rewrite(agent, &rewrite,
+                                      phi_json_bool(phi_json_get(node, "must_gain"), false));
         if (status != PHI_NO_MEMORY) status = PHI_OK;
     }
     phi__entry_reader_free(&reader);
@@ -42431,11 +42455,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0xa3429a85
+#if PHI__IMP_AGENT != 0x7cb79815
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0xa3429a85
+#define PHI__IMP_AGENT 0x7cb79815
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -42796,7 +42820,7 @@ PHI_API phi_thread *phi_agent_thread(phi_agent handle) {
 PHI_API phi_status phi_agent_rewrite(phi_agent handle, const phi_rewrite *rewrite) {
     phi__agent *agent = phi__agent_find(handle);
     if (handle.rt == NULL || rewrite == NULL) return PHI_BAD_ARG;
-    return agent != NULL ? phi__put_off_rewrite(agent, rewrite) : PHI_STALE;
+    return agent != NULL ? phi__put_off_rewrite(agent, rewrite, false) : PHI_STALE;
 }
 
 PHI_API bool phi_agent_rewrite_waits(phi_agent handle) {
@@ -47037,7 +47061,7 @@ static void phi__summary_deliver(phi__agent *writer, phi__summary *s, phi_str wo
     }
     if (status == PHI_OK) {
         bool later = agent->run != NULL;
-        status = phi__put_off_rewrite(agent, &rewrite); /* done now, it is told of */
+        status = phi__put_off_rewrite(agent, &rewrite, true); /* done now, it is told of */
         if (!later || status == PHI_OK) words = phi__str(NULL, 0);
     }
     if (words.at != NULL) phi__summary_tell(agent, status, words);

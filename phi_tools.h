@@ -59,7 +59,7 @@
 #if PHI__PUB_LOOP != 0x4a8e046f
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_AGENT != 0xc0b58653
+#if PHI__PUB_AGENT != 0xe4bf24c0
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_SESSION != 0x0124d59c

@@ -262,7 +262,7 @@ PHI_API phi_thread *phi_agent_thread(phi_agent handle) {
 PHI_API phi_status phi_agent_rewrite(phi_agent handle, const phi_rewrite *rewrite) {
     phi__agent *agent = phi__agent_find(handle);
     if (handle.rt == NULL || rewrite == NULL) return PHI_BAD_ARG;
-    return agent != NULL ? phi__put_off_rewrite(agent, rewrite) : PHI_STALE;
+    return agent != NULL ? phi__put_off_rewrite(agent, rewrite, false) : PHI_STALE;
 }
 
 PHI_API bool phi_agent_rewrite_waits(phi_agent handle) {

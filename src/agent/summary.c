@@ -210,7 +210,7 @@ static void phi__summary_deliver(phi__agent *writer, phi__summary *s, phi_str wo
     }
     if (status == PHI_OK) {
         bool later = agent->run != NULL;
-        status = phi__put_off_rewrite(agent, &rewrite); /* done now, it is told of */
+        status = phi__put_off_rewrite(agent, &rewrite, true); /* done now, it is told of */
         if (!later || status == PHI_OK) words = phi__str(NULL, 0);
     }
     if (words.at != NULL) phi__summary_tell(agent, status, words);

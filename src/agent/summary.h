@@ -31,7 +31,8 @@ PHI_API phi_compactor phi_compactor_model(const phi_summary_desc *desc);
 /* Sums up what is in view from entry from_seq to entry to_seq, both included, and puts one message in its place, as a
    rewrite of the reason PHI_REWRITE_COMPACTION: when it is written, or, while a run goes on, when that has ended. What
    is DURABLE stands. The desc is that of the agent's phi_compactor_model, or the defaults.
-   PHI_OK: begun. What becomes of it is told by one PHI_EV_REWRITE, with status and words; by none where the
+   PHI_OK: begun. What becomes of it is told by one PHI_EV_REWRITE, with status and words (PHI_REFUSED: also where it is
+   no shorter than what is in view of the range by then); by none where the
    history is replaced or the agent freed before. phi_abort and phi_stop end it.
    Else nothing changed, and phi_last_error has words: PHI_BUSY: one is being written; PHI_BAD_ARG: a range that cuts a
    group or a message that stands for others; PHI_NOT_FOUND: there is nothing to sum up in it; PHI_MISUSE: an agent of

@@ -101,6 +101,14 @@ static void phi__compactor_weigh(const phi__fold *fold, phi__compacted *plan) {
             plan->tokens_after += phi_tokens_of_message(NULL, &r->spans[i].messages[j]);
 }
 
+PHI__FN bool phi__compactor_gains(const phi__fold *fold, const phi_rewrite *rewrite) {
+    phi__compacted plan;
+    memset(&plan, 0, sizeof plan);
+    plan.rewrite = *rewrite;
+    phi__compactor_weigh(fold, &plan);
+    return plan.tokens_after < plan.tokens_before;
+}
+
 /* Messages of a span are of the run and turn that it begins in, whoever wrote them. They are copies. */
 static void phi__compactor_stamp(const phi__fold *fold, const phi_rewrite *rewrite) {
     size_t i, j, at = 0;

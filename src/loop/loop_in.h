@@ -301,8 +301,11 @@ PHI__FN const phi__entry *phi__run_reply_entry(const phi__run *run); /* NULL: th
 /* context.c: pins what a list of the host's for the model has of the log. False: no memory for that. */
 PHI__FN bool phi__context_pin(phi__run *run);
 
-/* put_off.c: as phi_agent_rewrite. */
-PHI__FN phi_status phi__put_off_rewrite(phi__agent *agent, const phi_rewrite *rewrite);
+/* compactor.c: whether less would be in view afterwards, by estimate. */
+PHI__FN bool phi__compactor_gains(const phi__fold *fold, const phi_rewrite *rewrite);
+/* put_off.c: as phi_agent_rewrite. must_gain: PHI_REFUSED, when it is done, where no less would be in view. */
+PHI__FN phi_status phi__put_off_rewrite(phi__agent *agent, const phi_rewrite *rewrite,
+                                        bool must_gain);
 PHI__FN void phi__put_off_due(phi__agent *agent); /* the run has ended: what waits is done */
 PHI__FN void phi__put_off_forget(phi__agent *agent);
 

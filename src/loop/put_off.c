@@ -10,6 +10,7 @@
 typedef struct phi__put_off {
     phi_arena arena;
     phi_rewrite rewrite;
+    bool must_gain; /* it is a summary */
 } phi__put_off;
 
 PHI__FN void phi__put_off_forget(phi__agent *agent) {
@@ -45,11 +46,15 @@ static phi_status phi__put_off_over(phi__agent *agent, const phi_rewrite *rewrit
     return status;
 }
 
-static phi_status phi__put_off_do(phi__agent *agent, const phi_rewrite *rewrite) {
+static phi_status phi__put_off_do(phi__agent *agent, const phi_rewrite *rewrite, bool must_gain) {
     char words[200];
     bool duplicate = false;
-    phi_status status = phi__thread_rewrite(agent->thread, rewrite, phi__str("", 0), 0, &duplicate,
-                                            words, sizeof words);
+    phi_status status;
+    if (must_gain && !phi__compactor_gains(&agent->thread->fold, rewrite))
+        return phi__put_off_over(agent, rewrite, PHI_REFUSED,
+                                 "the summary is no shorter than what it would replace");
+    status = phi__thread_rewrite(agent->thread, rewrite, phi__str("", 0), 0, &duplicate, words,
+                                 sizeof words);
     if (duplicate)
         (void)snprintf(words, sizeof words, "nothing was done: a rewrite of this op_id is there");
     return phi__put_off_over(agent, rewrite, status, words);
@@ -58,17 +63,18 @@ static phi_status phi__put_off_do(phi__agent *agent, const phi_rewrite *rewrite)
 PHI__FN void phi__put_off_due(phi__agent *agent) {
     phi__put_off *slot = agent->put_off;
     if (slot == NULL) return;
-    (void)phi__put_off_do(agent, &slot->rewrite);
+    (void)phi__put_off_do(agent, &slot->rewrite, slot->must_gain);
     phi__put_off_forget(agent);
 }
 
-PHI__FN phi_status phi__put_off_rewrite(phi__agent *agent, const phi_rewrite *rewrite) {
+PHI__FN phi_status phi__put_off_rewrite(phi__agent *agent, const phi_rewrite *rewrite,
+                                        bool must_gain) {
     phi__put_off *slot;
     char words[200];
     phi_status status;
     if (agent->run == NULL && agent->thread->user != NULL) return PHI_BUSY;
     status = phi__rewrite_given(agent->thread, rewrite, words, sizeof words);
-    if (status == PHI_OK && agent->run == NULL) return phi__put_off_do(agent, rewrite);
+    if (status == PHI_OK && agent->run == NULL) return phi__put_off_do(agent, rewrite, must_gain);
     if (status == PHI_OK) status = phi__rewrite_form(agent->thread, rewrite, words, sizeof words);
     if (status != PHI_OK) return phi__put_off_over(agent, rewrite, status, words);
     slot = (phi__put_off *)phi__alloc(&agent->memory, sizeof *slot);
@@ -83,6 +89,7 @@ PHI__FN phi_status phi__put_off_rewrite(phi__agent *agent, const phi_rewrite *re
         return PHI_NO_MEMORY;
     }
     phi__put_off_forget(agent);
+    slot->must_gain = must_gain;
     agent->put_off = slot;
     return PHI_OK;
 }
@@ -100,6 +107,10 @@ PHI__FN void phi__put_off_freeze(phi__buf *out, const phi__agent *agent, phi_are
         phi__json_put_str(out, phi_str_of(rewrite->lane));
     }
     phi__entry_put_rewrite(out, rewrite, scratch);
+    if (agent->put_off->must_gain) {
+        phi__json_put_key(out, PHI__LIT("must_gain"));
+        phi__buf_text(out, "true");
+    }
     phi__buf_char(out, '}');
 }
 
@@ -112,7 +123,8 @@ PHI__FN phi_status phi__put_off_thaw(phi__agent *agent, const phi_json *node) {
     phi__entry_reader_init(&reader, agent->thread);
     status = phi__entry_get_rewrite(&reader, node, &rewrite);
     if (status == PHI_OK) {
-        status = phi__put_off_rewrite(agent, &rewrite);
+        status = phi__put_off_rewrite(agent, &rewrite,
+                                      phi_json_bool(phi_json_get(node, "must_gain"), false));
         if (status != PHI_NO_MEMORY) status = PHI_OK;
     }
     phi__entry_reader_free(&reader);

@@ -452,6 +452,67 @@ TEST(while_a_run_goes_on_the_summary_waits_for_its_end) {
     rig_free(r);
 }
 
+static const char *const wordy =
+    "They met, they said hello to each other, they said it once more, and that was all that was "
+    "ever said between the two of them on that day in the old forge by the river, as far as is "
+    "known to the one who has written this down from memory, long after.";
+
+TEST(a_summary_that_is_no_shorter_than_what_it_replaces_is_refused) {
+    rig *r = rig_new();
+    scribe s;
+    phi_agent_desc desc = desc_of();
+    phi_agent agent;
+    size_t n = 0;
+    CHECK(scribe_register(r, &s));
+    agent = scribe_agent(r, &s, &desc);
+    CHECK_EQ_INT(say(agent, PHI_ROLE_USER, "Hello."), PHI_OK);
+    CHECK_EQ_INT(say(agent, PHI_ROLE_ASSISTANT, "Hello."), PHI_OK);
+    s.fails_at = 1;
+    s.wrong = wordy;
+    CHECK_EQ_INT(phi_summarize(agent, 0, 1), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 100), 0);
+    CHECK_EQ_INT(s.opens, 1);
+    CHECK_EQ_INT(s.rewrites, 1);
+    CHECK_EQ_INT(s.status, PHI_REFUSED);
+    CHECK_EQ_STR(s.words, "the summary is no shorter than what it would replace");
+    CHECK_EQ_STR(seen(agent, 0, &n), "Hello.");
+    CHECK_EQ_INT(n, 2);
+    CHECK_EQ_INT(phi_thread_count(phi_agent_thread(agent)), 2);
+    rig_free(r);
+}
+
+TEST(a_summary_that_waited_is_weighed_when_the_run_is_over) {
+    rig *r = rig_new();
+    scribe s;
+    phi_agent_desc desc = desc_of();
+    phi_tool wait = rig_wait(r);
+    phi_agent agent;
+    size_t n = 0;
+    desc.tools = &wait;
+    desc.tool_count = 1;
+    CHECK(scribe_register(r, &s));
+    agent = scribe_agent(r, &s, &desc);
+    CHECK_EQ_INT(say(agent, PHI_ROLE_USER, "Hello."), PHI_OK);
+    CHECK_EQ_INT(say(agent, PHI_ROLE_ASSISTANT, "Hello."), PHI_OK);
+    rig_call(r, "c1", "wait", "{}");
+    rig_says(r, "Done.");
+    CHECK_EQ_INT(phi_prompt(agent, "Wait"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 10), 1);
+    s.fails_at = 1;
+    s.wrong = wordy;
+    CHECK_EQ_INT(phi_summarize(agent, 0, 1), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 50), 1);
+    CHECK(phi_agent_rewrite_waits(agent));
+    rig_finish(r, 0, "waited");
+    CHECK_EQ_INT(rig_run(r, 50), 0);
+    CHECK_EQ_INT(s.rewrites, 1);
+    CHECK_EQ_INT(s.status, PHI_REFUSED);
+    CHECK_EQ_STR(s.words, "the summary is no shorter than what it would replace");
+    CHECK_EQ_STR(seen(agent, 0, &n), "Hello.");
+    CHECK_EQ_INT(n, 6);
+    rig_free(r);
+}
+
 TEST(a_range_that_cannot_be_summed_up_is_refused_in_words) {
     rig *r = rig_new();
     scribe s;
@@ -535,7 +596,7 @@ TEST(what_is_durable_stands_and_is_not_shown) {
     message.content_count = 1;
     CHECK(scribe_register(r, &s));
     agent = scribe_agent(r, &s, &desc);
-    CHECK_EQ_INT(say(agent, PHI_ROLE_USER, "Hello."), PHI_OK);
+    CHECK_EQ_INT(say(agent, PHI_ROLE_USER, "Hello. What is the password of the old gate?"), PHI_OK);
     CHECK_EQ_INT(phi_thread_append_messages(phi_agent_thread(agent), &message, 1, PHI_ENTRY_DURABLE,
                                             UINT64_MAX, NULL),
                  PHI_OK);
@@ -767,6 +828,8 @@ TEST_MAIN(TEST_ENTRY(a_range_is_summed_up_in_chunks_and_the_summary_takes_its_pl
           TEST_ENTRY(a_runtime_that_closes_waits_for_it),
           TEST_ENTRY(the_agent_s_budget_pays_for_it_and_ends_it),
           TEST_ENTRY(while_a_run_goes_on_the_summary_waits_for_its_end),
+          TEST_ENTRY(a_summary_that_is_no_shorter_than_what_it_replaces_is_refused),
+          TEST_ENTRY(a_summary_that_waited_is_weighed_when_the_run_is_over),
           TEST_ENTRY(a_range_that_cannot_be_summed_up_is_refused_in_words),
           TEST_ENTRY(without_a_model_of_its_own_the_agent_s_is_asked_and_tried_again),
           TEST_ENTRY(what_is_durable_stands_and_is_not_shown),
