@@ -1364,11 +1364,11 @@ PHI_API void phi_answer_fail(phi_answer *answer, phi_failure_kind kind, bool ret
 #endif /* PHI__PUB_WIRE */
 
 #ifdef PHI__PUB_THREAD
-#if PHI__PUB_THREAD != 0x6f3e2201
+#if PHI__PUB_THREAD != 0x02c64e72
 #error "phi: two versions of src/thread in one file"
 #endif
 #else
-#define PHI__PUB_THREAD 0x6f3e2201
+#define PHI__PUB_THREAD 0x02c64e72
 
 /* ---- src/thread/thread.h ---- */
 
@@ -1422,7 +1422,7 @@ enum {
 /* What of a run stays in view once it has ended. phi's own runs end with COMPLETE. */
 typedef enum phi_keep {
     PHI_KEEP_COMPLETE = 0, /* user messages and answers with all their results */
-    PHI_KEEP_NONE          /* nothing of the run */
+    PHI_KEEP_NONE /* nothing of the run, and none of its rewrites: what was shown before it is shown again */
 } phi_keep;
 
 /* Why a rewrite was made. */
@@ -2626,11 +2626,11 @@ PHI_API bool phi_call_pending(phi_call call);        /* any thread */
 #endif /* PHI__PUB_LOOP */
 
 #ifdef PHI__PUB_AGENT
-#if PHI__PUB_AGENT != 0xe4bf24c0
+#if PHI__PUB_AGENT != 0x01b08495
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__PUB_AGENT 0xe4bf24c0
+#define PHI__PUB_AGENT 0x01b08495
 
 /* ---- src/agent/profile.h ---- */
 
@@ -2828,7 +2828,8 @@ typedef struct phi_agent_desc {
     phi_trigger
         first_turn_trigger; /* of runs that begin with a prompt (default PHI_TRIGGER_USER) */
     phi_keep
-        keep; /* what stays in view of a run that fails or is cancelled (default: what is complete of it) */
+        keep; /* what stays in view of a run that fails or is cancelled, not of one that a limit ends (default: what is
+                 complete of it); of one that keeps nothing its rewrites go, too */
     phi_hook_fn hook_fn;  /* called with user_data (default: none) */
     uint32_t hook_points; /* PHI_HOOK_ bits: where hook_fn is called (default: nowhere) */
     uint32_t
@@ -26545,11 +26546,11 @@ PHI_API void phi_answer_fail(phi_answer *answer, phi_failure_kind kind, bool ret
 #endif /* PHI__IMP_WIRE */
 
 #ifdef PHI__IMP_THREAD
-#if PHI__IMP_THREAD != 0x1bc4b0e3
+#if PHI__IMP_THREAD != 0xd2c4bd63
 #error "phi: two versions of src/thread in one file"
 #endif
 #else
-#define PHI__IMP_THREAD 0x1bc4b0e3
+#define PHI__IMP_THREAD 0xd2c4bd63
 
 /* ---- src/thread/compact_in.h ---- */
 
@@ -26638,8 +26639,10 @@ typedef struct phi__note {
 typedef struct phi__entry {
     uint64_t seq;
     phi__segment *segment;
-    size_t ordinal; /* MESSAGE: its place among those of its lane, the parents' included */
-    int64_t at_ms;  /* for display, never for order */
+    size_t
+        ordinal; /* MESSAGE: its place among those of its lane, the parents' included; LOOP_END: seq of its run's
+                       LOOP_START, and 1 (0: none) */
+    int64_t at_ms; /* for display, never for order */
     phi_entry_kind kind;
     uint32_t flags;
     uint32_t lane;
@@ -26678,6 +26681,25 @@ typedef struct phi__fold {
     size_t linked, groups; /* project_in.h: items so far that it knows, and the groups of them */
 } phi__fold;
 
+/* The last beginning of each run, by the hash of its id: an open table, half empty. */
+typedef struct phi__loop_start {
+    uint64_t hash; /* 0: free */
+    uint64_t seq;  /* of its LOOP_START, and 1; 0: it has ended */
+} phi__loop_start;
+
+typedef struct phi__loop_starts {
+    phi__loop_start *at;
+    size_t count, cap;
+} phi__loop_starts;
+
+/* What a lane showed before the run that goes on rewrote it: a run that keeps nothing gives it back. Its items may be of
+   the run, too. */
+typedef struct phi__undo {
+    phi__fold fold;
+    uint64_t start; /* seq of the run's LOOP_START, and 1; 0: there is nothing */
+    uint32_t lane;
+} phi__undo;
+
 /* Hashes: an open table, half empty; 0 is free. */
 typedef struct phi__hashes {
     uint64_t *at;
@@ -26708,13 +26730,15 @@ typedef struct phi__thread {
     uint64_t last_user;  /* 1 and the seq of the active lane's last user message; 0: none */
     bool of_agent;       /* it is an agent's own: not to be freed, nor lent to a run */
     bool restored;       /* it was read: what no run has answered since was lost with a process */
+    bool keeps_none;     /* the run that goes on may be rolled back */
     bool left; /* something went out of view since the last look at what may leave memory */
     struct phi__journal *journal; /* journal_in.h; NULL: it is in no store */
     struct phi__grown *grown;     /* where it is put when it grows; NULL: nowhere */
     struct phi_runtime *rt;       /* whose it is; NULL: nobody's */
     phi__hashes ids;              /* of the tool call ids so far */
     phi__hashes away_ops;         /* of the ids of rewrites that are away */
-    phi__hashes loop_ids;         /* of the runs so far */
+    phi__loop_starts loops;
+    phi__undo undo;
     phi__op **op_table; /* rewrite.c: rewrites in memory by id: an open table, half empty */
     size_t op_count, op_cap;
     phi__compaction_mark *compactions; /* in the order of the log */
@@ -26789,10 +26813,22 @@ PHI__FN phi_status phi__thread_claim_id(phi__thread *thread, phi_str id);
    False: no memory. */
 PHI__FN bool phi__thread_claim_calls(phi__thread *thread, const phi_message *message);
 
-/* Whether the thread has a run of this id. And room for the id of one more, and taking note of it. False: no memory. */
+/* ---- runs.c ---- */
+
+/* Whether the thread has a run of this id, and room for the id of one more. False: no memory. */
 PHI__FN bool phi__thread_has_loop(const phi__thread *thread, phi_str loop_id);
 PHI__FN bool phi__thread_loop_room(phi__thread *thread);
-PHI__FN void phi__thread_note_loop(phi__thread *thread, phi_str loop_id); /* its room was made */
+/* For LOOP_START and LOOP_END, when they are attached. */
+PHI__FN void phi__thread_loop_starts(phi__thread *thread, const phi__entry *start);
+PHI__FN void phi__thread_loop_ends(phi__thread *thread, phi__entry *end);
+/* Before a LOOP_END is attached: what it takes to roll the run back is made, if it must be. PHI_NO_MEMORY, or what the
+   store says. */
+PHI__FN phi_status phi__thread_may_end(phi__thread *thread, const phi__entry *end);
+/* Before a rewrite of the active lane: keeps what it shows, where a run goes on that keeps nothing. False: no memory. */
+PHI__FN bool phi__thread_keep_undo(phi__thread *thread);
+PHI__FN void phi__thread_drop_undo(phi__thread *thread);
+/* Rewrites that were rolled back by ends which the store did not have yet are so here, too. */
+PHI__FN void phi__thread_roll_back_again(phi__thread *thread);
 
 /* Takes the oldest whole groups (an answer with its results, or a user message) out of the view until it is
    estimated at target_tokens or less; *removed messages went, all told: those of earlier times are counted in the
@@ -26835,7 +26871,8 @@ PHI__FN bool phi__fold_room(phi_memory *memory, phi__fold *fold, size_t more);
 PHI__FN void phi__fold_message(phi__fold *fold, phi__entry *entry);
 /* Puts a rewrite into a fold. False: no memory, and nothing changed. */
 PHI__FN bool phi__fold_op(const phi__thread *thread, phi__fold *fold, phi__op *op);
-PHI__FN void phi__fold_end(const phi__thread *thread, phi__fold *fold, const phi__entry *end);
+/* Takes out what stands from entry `from` to entry `to`. */
+PHI__FN void phi__fold_take_out(phi__fold *fold, uint64_t from, uint64_t to);
 /* What a lane shows after entry `upto`, made anew, of the whole log: what is away is read back. *fold is freed with
    phi__fold_free. As phi__thread_recall else. */
 PHI__FN phi_status phi__fold_lane(const phi__thread *thread, uint32_t lane, uint64_t upto,
@@ -26883,6 +26920,11 @@ PHI__FN phi_status phi__rewrite_given(phi__thread *thread, const phi_rewrite *re
 /* A deep copy in an arena, of one whose form is right. False: no memory. */
 PHI__FN bool phi__rewrite_copy(phi_arena *arena, const phi_rewrite *given, phi_rewrite *out);
 PHI__FN phi__op *phi__thread_find_op(const phi__thread *thread, phi_str op_id); /* in memory */
+/* As if the rewrites of a lane between two entries had been revoked at the second. Whether there were any. */
+PHI__FN bool phi__thread_roll_back_ops(phi__thread *thread, uint32_t lane, uint64_t from,
+                                       uint64_t to);
+/* The marks of its compactions between two entries go. */
+PHI__FN void phi__thread_unmark_ops(phi__thread *thread, uint32_t lane, uint64_t from, uint64_t to);
 /* Chains the rewrites of the entries in memory anew, and puts them into the table. False: no memory, and nothing
    changed; never, where there are not more than before. */
 PHI__FN bool phi__thread_index_ops(phi__thread *thread);
@@ -29124,9 +29166,9 @@ static phi_status phi__entry_read_plain(phi__entry_reader *r, const phi_json *ro
     case PHI_ENTRY_SWITCH: break;
     }
     if (status != PHI_OK) return status;
-    if (kind == PHI_ENTRY_LOOP_START) phi__thread_note_loop(thread, loop_id);
-    phi__thread_attach(thread, entry, 1);
-    return PHI_OK;
+    if (kind == PHI_ENTRY_LOOP_END) status = phi__thread_may_end(thread, entry);
+    if (status == PHI_OK) phi__thread_attach(thread, entry, 1);
+    return status;
 }
 
 /* ---- rewrites ---- */
@@ -29579,20 +29621,10 @@ PHI__FN bool phi__fold_op(const phi__thread *thread, phi__fold *fold, phi__op *o
 
 /* ---- runs of which nothing is kept ---- */
 
-static bool phi__fold_starts(const phi__entry *entry, const phi__entry *end) {
-    return entry->kind == PHI_ENTRY_LOOP_START && phi_str_equal(entry->loop_id, end->loop_id);
-}
-
-PHI__FN void phi__fold_end(const phi__thread *thread, phi__fold *fold, const phi__entry *end) {
-    uint64_t start;
-    size_t i = thread->held, n = 0;
-    if (end->keep != PHI_KEEP_NONE) return;
-    while (i > 0 && thread->entries[i - 1]->seq > end->seq) i--;
-    while (i > 0 && !phi__fold_starts(thread->entries[i - 1], end)) i--;
-    if (i == 0) return;
-    start = thread->entries[i - 1]->seq;
+PHI__FN void phi__fold_take_out(phi__fold *fold, uint64_t from, uint64_t to) {
+    size_t i, n = 0;
     for (i = 0; i < fold->count; i++) {
-        if (fold->items[i].from >= start && fold->items[i].to <= end->seq)
+        if (fold->items[i].from >= from && fold->items[i].to <= to)
             fold->tokens -= phi_tokens_of_message(NULL, fold->items[i].message);
         else
             fold->items[n++] = fold->items[i];
@@ -29627,9 +29659,10 @@ static bool phi__fold_entry(const phi__thread *thread, const phi__limit *limits,
     if (entry->kind == PHI_ENTRY_MESSAGE) {
         if (!phi__fold_room(thread->memory, fold, 1)) return false;
         phi__fold_message(fold, entry);
-    } else if (entry->kind == PHI_ENTRY_LOOP_END)
-        phi__fold_end(thread, fold, entry);
-    else if (entry->kind == PHI_ENTRY_REWRITE) {
+    } else if (entry->kind == PHI_ENTRY_LOOP_END) {
+        if (entry->keep == PHI_KEEP_NONE && entry->ordinal > 0)
+            phi__fold_take_out(fold, (uint64_t)entry->ordinal - 1, entry->seq);
+    } else if (entry->kind == PHI_ENTRY_REWRITE) {
         op = (phi__op *)entry->detail;
         if (op->rewrite.revoke != NULL) return true; /* it is what is left out */
         if (op->revoked && op->revoked_at <= limits[op->lane].seq) return true;
@@ -32016,11 +32049,27 @@ static void phi__rewrite_mark(phi__thread *thread, const phi__op *op) {
     mark->lane = op->lane;
 }
 
-static void phi__rewrite_unmark(phi__thread *thread, const phi__op *op) {
+/* Newest first: a run's own are in front. */
+PHI__FN bool phi__thread_roll_back_ops(phi__thread *thread, uint32_t lane, uint64_t from,
+                                       uint64_t to) {
+    phi__op *op;
+    bool any = false;
+    for (op = thread->ops; op != NULL && op->seq > from; op = op->earlier) {
+        if (op->seq > to || op->lane != lane || op->rewrite.revoke != NULL || op->revoked) continue;
+        op->revoked = any = true;
+        op->revoked_at = to;
+    }
+    return any;
+}
+
+PHI__FN void phi__thread_unmark_ops(phi__thread *thread, uint32_t lane, uint64_t from,
+                                    uint64_t to) {
     size_t i, n = 0;
-    for (i = 0; i < thread->compaction_count; i++)
-        if (thread->compactions[i].seq != op->seq)
-            thread->compactions[n++] = thread->compactions[i];
+    for (i = 0; i < thread->compaction_count; i++) {
+        const phi__compaction_mark *mark = &thread->compactions[i];
+        if (mark->lane != lane || mark->seq < from || mark->seq > to)
+            thread->compactions[n++] = *mark;
+    }
     thread->compaction_count = n;
 }
 
@@ -32163,7 +32212,9 @@ static phi_status phi__rewrite_look_ahead(phi__rewriting *w) {
    do cannot fail. */
 static bool phi__rewrite_fold(phi__rewriting *w, phi__op *op) {
     phi__thread *thread = w->thread;
-    if (!w->moves) return w->lane != thread->lane || phi__fold_op(thread, &thread->fold, op);
+    if (!w->moves)
+        return w->lane != thread->lane ||
+               (phi__thread_keep_undo(thread) && phi__fold_op(thread, &thread->fold, op));
     if (w->next != PHI__LANE_NONE)
         return (w->lane != w->next || phi__fold_op(thread, &w->shown, op)) &&
                phi__lane_messages(thread, w->next);
@@ -32249,7 +32300,8 @@ static phi_status phi__rewrite_revoke(phi__rewriting *w, phi_str loop_id, uint32
         phi_arena_reset(room, mark);
         return PHI_NO_MEMORY;
     }
-    phi__rewrite_unmark(thread, target);
+    phi__thread_unmark_ops(thread, target->lane, target->seq, target->seq);
+    phi__thread_drop_undo(thread); /* it has what is undone */
     phi__rewrite_append(thread, op, entry);
     return PHI_OK;
 }
@@ -32407,6 +32459,161 @@ PHI_API phi_status phi_thread_rewrite(phi_thread *thread, const phi_rewrite *rew
     return phi__thread_rewrite(log, rewrite, phi__str("", 0), 0, duplicate, words, words_size);
 }
 
+/* ---- src/thread/runs.c ---- */
+
+/* runs.c - where runs begin and end in a log, and how one that keeps nothing is rolled back.
+
+   Such a run is one unit: what it said leaves the view, and so do the rewrites that it made, as if each had been revoked
+   when it ended. The lane then shows what it showed before. A run keeps a copy of that from its first rewrite on, so that
+   its end needs no memory; where there is no copy, as in a log that is read, the lane is folded anew. */
+
+
+/* ---- beginnings, by id ---- */
+
+static uint64_t phi__runs_hash(phi_str loop_id) {
+    uint64_t hash = phi__hash(loop_id, 0);
+    return hash != 0 ? hash : 1;
+}
+
+/* Where that of a run stands, or the free place where it would. */
+static phi__loop_start *phi__runs_place(phi__loop_start *table, size_t cap, uint64_t hash) {
+    size_t at = (size_t)hash & (cap - 1);
+    while (table[at].hash != 0 && table[at].hash != hash) at = (at + 1) & (cap - 1);
+    return &table[at];
+}
+
+/* NULL: there is no run of this id. */
+static phi__loop_start *phi__runs_find(const phi__thread *thread, phi_str loop_id) {
+    phi__loop_start *place;
+    if (thread->loops.cap == 0) return NULL;
+    place = phi__runs_place(thread->loops.at, thread->loops.cap, phi__runs_hash(loop_id));
+    return place->hash != 0 ? place : NULL;
+}
+
+PHI__FN bool phi__thread_has_loop(const phi__thread *thread, phi_str loop_id) {
+    return phi__runs_find(thread, loop_id) != NULL;
+}
+
+PHI__FN bool phi__thread_loop_room(phi__thread *thread) {
+    phi__loop_starts *loops = &thread->loops;
+    size_t cap = phi__max(loops->cap * 2, 8), i;
+    phi__loop_start *table;
+    if (loops->count < loops->cap / 2) return true;
+    table = (phi__loop_start *)phi__alloc(thread->memory, phi__mul(cap, sizeof *table));
+    if (table == NULL) return false;
+    for (i = 0; i < loops->cap; i++)
+        if (loops->at[i].hash != 0) *phi__runs_place(table, cap, loops->at[i].hash) = loops->at[i];
+    phi__free(thread->memory, loops->at, loops->cap * sizeof *table);
+    loops->at = table;
+    loops->cap = cap;
+    return true;
+}
+
+PHI__FN void phi__thread_loop_starts(phi__thread *thread, const phi__entry *start) {
+    uint64_t hash = phi__runs_hash(start->loop_id);
+    phi__loop_start *place = phi__runs_place(thread->loops.at, thread->loops.cap, hash);
+    thread->loops.count += place->hash == 0;
+    place->hash = hash;
+    place->seq = start->seq + 1;
+    thread->restored = false;
+    thread->started = (phi__entry *)(uintptr_t)start;
+    phi__thread_drop_undo(thread);
+}
+
+/* ---- what it was before ---- */
+
+PHI__FN void phi__thread_drop_undo(phi__thread *thread) {
+    phi__fold_free(thread->memory, &thread->undo.fold);
+    memset(&thread->undo, 0, sizeof thread->undo);
+}
+
+PHI__FN bool phi__thread_keep_undo(phi__thread *thread) {
+    phi__fold *kept = &thread->undo.fold;
+    const phi__fold *fold = &thread->fold;
+    if (!thread->keeps_none || thread->started == NULL || thread->undo.start != 0 ||
+        thread->last_op > thread->started->seq)
+        return true;
+    if (!phi__fold_room(thread->memory, kept, phi__max(fold->count, 1))) return false;
+    if (fold->count > 0) memcpy(kept->items, fold->items, fold->count * sizeof *fold->items);
+    kept->count = fold->count;
+    kept->tokens = fold->tokens;
+    thread->undo.start = thread->started->seq + 1;
+    thread->undo.lane = thread->lane;
+    return true;
+}
+
+/* ---- rolling back ---- */
+
+/* The seq of its LOOP_START, and 1; 0: none, or it has ended before. */
+static uint64_t phi__runs_start(const phi__thread *thread, const phi__entry *end) {
+    const phi__loop_start *start = phi__runs_find(thread, end->loop_id);
+    return start != NULL ? start->seq : 0;
+}
+
+static bool phi__runs_has_undo(const phi__thread *thread, uint64_t start) {
+    return thread->undo.start == start && thread->undo.lane == thread->lane;
+}
+
+/* The lane without the rewrites of the run, into the undo. They count as rolled back for that moment alone: the end may
+   not come to be appended. */
+static phi_status phi__runs_fold_anew(phi__thread *thread, uint64_t start) {
+    phi_status status = phi__thread_recall(thread);
+    phi__fold fold;
+    phi__op *op;
+    if (status != PHI_OK ||
+        !phi__thread_roll_back_ops(thread, thread->lane, start - 1, thread->count))
+        return status;
+    status = phi__fold_lane(thread, thread->lane, UINT64_MAX, &fold);
+    for (op = thread->ops; op != NULL && op->seq >= start; op = op->earlier)
+        if (op->revoked && op->revoked_at == thread->count) op->revoked = false;
+    if (status != PHI_OK) return status;
+    phi__thread_drop_undo(thread);
+    thread->undo.fold = fold;
+    thread->undo.start = start;
+    thread->undo.lane = thread->lane;
+    return PHI_OK;
+}
+
+PHI__FN phi_status phi__thread_may_end(phi__thread *thread, const phi__entry *end) {
+    uint64_t start = phi__runs_start(thread, end);
+    if (end->keep != PHI_KEEP_NONE || start == 0 || phi__runs_has_undo(thread, start) ||
+        thread->last_op < start)
+        return PHI_OK;
+    return phi__runs_fold_anew(thread, start);
+}
+
+static void phi__runs_roll_back(phi__thread *thread, const phi__entry *end) {
+    uint64_t start = (uint64_t)end->ordinal;
+    (void)phi__thread_roll_back_ops(thread, end->lane, start - 1, end->seq);
+    phi__thread_unmark_ops(thread, end->lane, start - 1, end->seq);
+    if (phi__runs_has_undo(thread, start)) {
+        phi__fold_free(thread->memory, &thread->fold);
+        thread->fold = thread->undo.fold;
+        memset(&thread->undo, 0, sizeof thread->undo);
+    }
+    phi__fold_take_out(&thread->fold, start - 1, end->seq);
+    phi__thread_left(thread);
+}
+
+PHI__FN void phi__thread_loop_ends(phi__thread *thread, phi__entry *end) {
+    phi__loop_start *start = phi__runs_find(thread, end->loop_id);
+    end->ordinal = start != NULL ? (size_t)start->seq : 0;
+    if (start != NULL) start->seq = 0;
+    if (end->keep == PHI_KEEP_NONE && end->ordinal > 0) phi__runs_roll_back(thread, end);
+    phi__thread_drop_undo(thread);
+    thread->started = NULL;
+}
+
+PHI__FN void phi__thread_roll_back_again(phi__thread *thread) {
+    size_t i;
+    for (i = 0; i < thread->held; i++) {
+        const phi__entry *end = thread->entries[i];
+        if (end->kind == PHI_ENTRY_LOOP_END && end->keep == PHI_KEEP_NONE && end->ordinal > 0)
+            (void)phi__thread_roll_back_ops(thread, end->lane, (uint64_t)end->ordinal - 1,
+                                            end->seq);
+    }
+}
+
 /* ---- src/thread/segments.c ---- */
 
 /* segments.c - where entries live, and how they leave memory and come back.
@@ -32521,6 +32728,8 @@ PHI__FN bool phi__thread_shed_begin(phi__thread *thread) {
     if (thread->started != NULL) phi__thread_pin(thread->started->segment);
     for (i = 0; i < thread->fold.count; i++)
         phi__thread_pin(PHI__OWNER(thread->fold.items[i].arena, phi__segment, arena));
+    for (i = 0; i < thread->undo.fold.count; i++)
+        phi__thread_pin(PHI__OWNER(thread->undo.fold.items[i].arena, phi__segment, arena));
     return true;
 }
 
@@ -32675,6 +32884,7 @@ static bool phi__recall_take(phi__thread *thread, phi__thread *whole) {
     phi__free(thread->memory, before, cap * sizeof *before);
     phi__hashes_free(thread->memory, &thread->away_ops);
     phi__recall_revoked(thread);
+    phi__thread_roll_back_again(thread);
     phi__recall_segments(thread, whole);
     return true;
 }
@@ -32778,7 +32988,8 @@ PHI__FN void phi__thread_free(phi__thread *thread) {
     phi__free(thread->memory, thread->lanes, thread->lane_cap * sizeof *thread->lanes);
     phi__hashes_free(thread->memory, &thread->ids);
     phi__hashes_free(thread->memory, &thread->away_ops);
-    phi__hashes_free(thread->memory, &thread->loop_ids);
+    phi__free(thread->memory, thread->loops.at, thread->loops.cap * sizeof *thread->loops.at);
+    phi__thread_drop_undo(thread);
     phi__free(thread->memory, thread->op_table, thread->op_cap * sizeof(phi__op *));
     phi__free(thread->memory, thread->compactions,
               thread->compaction_cap * sizeof *thread->compactions);
@@ -32827,22 +33038,27 @@ PHI__FN void phi__thread_attach(phi__thread *thread, phi__entry *entries, size_t
             phi__fold_message(&thread->fold, entry);
         } else if (entry->kind == PHI_ENTRY_LOOP_END) {
             if (entry->usage != NULL) phi_usage_add(&thread->usage, entry->usage);
-            phi__fold_end(thread, &thread->fold, entry);
-            if (entry->keep == PHI_KEEP_NONE) phi__thread_left(thread);
-            thread->started = NULL;
-        } else if (entry->kind == PHI_ENTRY_LOOP_START) {
-            thread->restored = false;
-            thread->started = entry;
-        }
+            phi__thread_loop_ends(thread, entry);
+        } else if (entry->kind == PHI_ENTRY_LOOP_START)
+            phi__thread_loop_starts(thread, entry);
     }
     if (thread->journal != NULL) phi__journal_list(thread, PHI__JOURNAL_GREW);
+}
+
+/* Beside the entry's own room. */
+static bool phi__thread_may_append(phi__thread *thread, const phi__entry *entry) {
+    if (entry->kind == PHI_ENTRY_LOOP_START) return phi__thread_loop_room(thread);
+    return entry->kind != PHI_ENTRY_LOOP_END || phi__thread_may_end(thread, entry) == PHI_OK;
 }
 
 PHI__FN bool phi__thread_append(phi__thread *thread, const phi__entry *entries, size_t n) {
     size_t messages = 0, i;
     phi__entry *kept;
     if (n == 0) return true;
-    for (i = 0; i < n; i++) messages += entries[i].kind == PHI_ENTRY_MESSAGE;
+    for (i = 0; i < n; i++) {
+        messages += entries[i].kind == PHI_ENTRY_MESSAGE;
+        if (!phi__thread_may_append(thread, &entries[i])) return false;
+    }
     if (!phi__thread_reserve(thread, n, messages)) return false;
     kept = (phi__entry *)phi_arena_alloc(phi__thread_room(thread), phi__mul(n, sizeof *kept));
     if (kept == NULL) return false;
@@ -32934,18 +33150,6 @@ PHI__FN bool phi__thread_claim_calls(phi__thread *thread, const phi_message *mes
             phi__thread_claim_id(thread, message->content[i].id) == PHI_NO_MEMORY)
             return false;
     return true;
-}
-
-PHI__FN bool phi__thread_has_loop(const phi__thread *thread, phi_str loop_id) {
-    return phi__hashes_has(&thread->loop_ids, phi__hash(loop_id, 0));
-}
-
-PHI__FN bool phi__thread_loop_room(phi__thread *thread) {
-    return phi__hashes_room(thread->memory, &thread->loop_ids, 1);
-}
-
-PHI__FN void phi__thread_note_loop(phi__thread *thread, phi_str loop_id) {
-    phi__hashes_add(&thread->loop_ids, phi__hash(loop_id, 0));
 }
 
 /* ---- src/thread/thread_text.c ---- */
@@ -33577,11 +33781,11 @@ PHI_API phi_status phi_thread_fresh(phi_thread *thread) {
 #endif /* PHI__IMP_THREAD */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x9379a2a2
+#if PHI__IMP_LOOP != 0xe407295a
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x9379a2a2
+#define PHI__IMP_LOOP 0xe407295a
 
 /* ---- src/loop/session_in.h ---- */
 
@@ -39922,7 +40126,6 @@ static bool phi__run_begin(phi__run *run, const phi__run_order *order) {
     if (named && phi__thread_answer_orphans(thread) && phi__run_inform(run, order) &&
         phi__run_draft(run, order, &first) && phi__thread_loop_room(thread) &&
         phi__run_remember(run)) {
-        phi__thread_note_loop(thread, run->loop_id);
         phi__thread_attach(thread, first, 1);
         run->first_message = run->told_messages = thread->message_count;
         return true;
@@ -40017,6 +40220,7 @@ PHI__FN void phi__run_take(phi__run *run) {
     agent->run = run;
     agent->rt->active++;
     agent->thread->user = run;
+    agent->thread->keeps_none = agent->keep == PHI_KEEP_NONE;
     phi__run_show_state(agent, true);
     phi__run_wake(run);
 }
@@ -41798,7 +42002,9 @@ static phi__state phi__turn_close(phi__run *run) {
     if (usage != NULL) *usage = run->usage;
     entry.usage = usage;
     entry.status = run->status;
-    if (run->status != PHI_OK) entry.keep = agent->keep;
+    /* a limit ends a run, and does not fail it */
+    if (run->status != PHI_OK && run->status != PHI_LIMIT) entry.keep = agent->keep;
+    if (entry.keep == PHI_KEEP_NONE) agent->compacted_tokens = 0;
     entry.failure = run->failure;
     (void)phi__run_note(run, &entry); /* without memory for it, the log still tells: no reply */
     phi__response_close(run);

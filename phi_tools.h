@@ -53,13 +53,13 @@
 #if PHI__PUB_WIRE != 0xdd04ad5e
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_THREAD != 0x6f3e2201
+#if PHI__PUB_THREAD != 0x02c64e72
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_LOOP != 0x4a8e046f
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_AGENT != 0xe4bf24c0
+#if PHI__PUB_AGENT != 0x01b08495
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_SESSION != 0x0124d59c

@@ -53,7 +53,8 @@ typedef struct phi_agent_desc {
     phi_trigger
         first_turn_trigger; /* of runs that begin with a prompt (default PHI_TRIGGER_USER) */
     phi_keep
-        keep; /* what stays in view of a run that fails or is cancelled (default: what is complete of it) */
+        keep; /* what stays in view of a run that fails or is cancelled, not of one that a limit ends (default: what is
+                 complete of it); of one that keeps nothing its rewrites go, too */
     phi_hook_fn hook_fn;  /* called with user_data (default: none) */
     uint32_t hook_points; /* PHI_HOOK_ bits: where hook_fn is called (default: nowhere) */
     uint32_t

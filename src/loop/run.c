@@ -265,7 +265,6 @@ static bool phi__run_begin(phi__run *run, const phi__run_order *order) {
     if (named && phi__thread_answer_orphans(thread) && phi__run_inform(run, order) &&
         phi__run_draft(run, order, &first) && phi__thread_loop_room(thread) &&
         phi__run_remember(run)) {
-        phi__thread_note_loop(thread, run->loop_id);
         phi__thread_attach(thread, first, 1);
         run->first_message = run->told_messages = thread->message_count;
         return true;
@@ -360,6 +359,7 @@ PHI__FN void phi__run_take(phi__run *run) {
     agent->run = run;
     agent->rt->active++;
     agent->thread->user = run;
+    agent->thread->keeps_none = agent->keep == PHI_KEEP_NONE;
     phi__run_show_state(agent, true);
     phi__run_wake(run);
 }

@@ -428,7 +428,9 @@ static phi__state phi__turn_close(phi__run *run) {
     if (usage != NULL) *usage = run->usage;
     entry.usage = usage;
     entry.status = run->status;
-    if (run->status != PHI_OK) entry.keep = agent->keep;
+    /* a limit ends a run, and does not fail it */
+    if (run->status != PHI_OK && run->status != PHI_LIMIT) entry.keep = agent->keep;
+    if (entry.keep == PHI_KEEP_NONE) agent->compacted_tokens = 0;
     entry.failure = run->failure;
     (void)phi__run_note(run, &entry); /* without memory for it, the log still tells: no reply */
     phi__response_close(run);

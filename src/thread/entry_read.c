@@ -335,9 +335,9 @@ static phi_status phi__entry_read_plain(phi__entry_reader *r, const phi_json *ro
     case PHI_ENTRY_SWITCH: break;
     }
     if (status != PHI_OK) return status;
-    if (kind == PHI_ENTRY_LOOP_START) phi__thread_note_loop(thread, loop_id);
-    phi__thread_attach(thread, entry, 1);
-    return PHI_OK;
+    if (kind == PHI_ENTRY_LOOP_END) status = phi__thread_may_end(thread, entry);
+    if (status == PHI_OK) phi__thread_attach(thread, entry, 1);
+    return status;
 }
 
 /* ---- rewrites ---- */

@@ -140,20 +140,10 @@ PHI__FN bool phi__fold_op(const phi__thread *thread, phi__fold *fold, phi__op *o
 
 /* ---- runs of which nothing is kept ---- */
 
-static bool phi__fold_starts(const phi__entry *entry, const phi__entry *end) {
-    return entry->kind == PHI_ENTRY_LOOP_START && phi_str_equal(entry->loop_id, end->loop_id);
-}
-
-PHI__FN void phi__fold_end(const phi__thread *thread, phi__fold *fold, const phi__entry *end) {
-    uint64_t start;
-    size_t i = thread->held, n = 0;
-    if (end->keep != PHI_KEEP_NONE) return;
-    while (i > 0 && thread->entries[i - 1]->seq > end->seq) i--;
-    while (i > 0 && !phi__fold_starts(thread->entries[i - 1], end)) i--;
-    if (i == 0) return;
-    start = thread->entries[i - 1]->seq;
+PHI__FN void phi__fold_take_out(phi__fold *fold, uint64_t from, uint64_t to) {
+    size_t i, n = 0;
     for (i = 0; i < fold->count; i++) {
-        if (fold->items[i].from >= start && fold->items[i].to <= end->seq)
+        if (fold->items[i].from >= from && fold->items[i].to <= to)
             fold->tokens -= phi_tokens_of_message(NULL, fold->items[i].message);
         else
             fold->items[n++] = fold->items[i];
@@ -188,9 +178,10 @@ static bool phi__fold_entry(const phi__thread *thread, const phi__limit *limits,
     if (entry->kind == PHI_ENTRY_MESSAGE) {
         if (!phi__fold_room(thread->memory, fold, 1)) return false;
         phi__fold_message(fold, entry);
-    } else if (entry->kind == PHI_ENTRY_LOOP_END)
-        phi__fold_end(thread, fold, entry);
-    else if (entry->kind == PHI_ENTRY_REWRITE) {
+    } else if (entry->kind == PHI_ENTRY_LOOP_END) {
+        if (entry->keep == PHI_KEEP_NONE && entry->ordinal > 0)
+            phi__fold_take_out(fold, (uint64_t)entry->ordinal - 1, entry->seq);
+    } else if (entry->kind == PHI_ENTRY_REWRITE) {
         op = (phi__op *)entry->detail;
         if (op->rewrite.revoke != NULL) return true; /* it is what is left out */
         if (op->revoked && op->revoked_at <= limits[op->lane].seq) return true;

@@ -242,11 +242,27 @@ static void phi__rewrite_mark(phi__thread *thread, const phi__op *op) {
     mark->lane = op->lane;
 }
 
-static void phi__rewrite_unmark(phi__thread *thread, const phi__op *op) {
+/* Newest first: a run's own are in front. */
+PHI__FN bool phi__thread_roll_back_ops(phi__thread *thread, uint32_t lane, uint64_t from,
+                                       uint64_t to) {
+    phi__op *op;
+    bool any = false;
+    for (op = thread->ops; op != NULL && op->seq > from; op = op->earlier) {
+        if (op->seq > to || op->lane != lane || op->rewrite.revoke != NULL || op->revoked) continue;
+        op->revoked = any = true;
+        op->revoked_at = to;
+    }
+    return any;
+}
+
+PHI__FN void phi__thread_unmark_ops(phi__thread *thread, uint32_t lane, uint64_t from,
+                                    uint64_t to) {
     size_t i, n = 0;
-    for (i = 0; i < thread->compaction_count; i++)
-        if (thread->compactions[i].seq != op->seq)
-            thread->compactions[n++] = thread->compactions[i];
+    for (i = 0; i < thread->compaction_count; i++) {
+        const phi__compaction_mark *mark = &thread->compactions[i];
+        if (mark->lane != lane || mark->seq < from || mark->seq > to)
+            thread->compactions[n++] = *mark;
+    }
     thread->compaction_count = n;
 }
 
@@ -389,7 +405,9 @@ static phi_status phi__rewrite_look_ahead(phi__rewriting *w) {
    do cannot fail. */
 static bool phi__rewrite_fold(phi__rewriting *w, phi__op *op) {
     phi__thread *thread = w->thread;
-    if (!w->moves) return w->lane != thread->lane || phi__fold_op(thread, &thread->fold, op);
+    if (!w->moves)
+        return w->lane != thread->lane ||
+               (phi__thread_keep_undo(thread) && phi__fold_op(thread, &thread->fold, op));
     if (w->next != PHI__LANE_NONE)
         return (w->lane != w->next || phi__fold_op(thread, &w->shown, op)) &&
                phi__lane_messages(thread, w->next);
@@ -475,7 +493,8 @@ static phi_status phi__rewrite_revoke(phi__rewriting *w, phi_str loop_id, uint32
         phi_arena_reset(room, mark);
         return PHI_NO_MEMORY;
     }
-    phi__rewrite_unmark(thread, target);
+    phi__thread_unmark_ops(thread, target->lane, target->seq, target->seq);
+    phi__thread_drop_undo(thread); /* it has what is undone */
     phi__rewrite_append(thread, op, entry);
     return PHI_OK;
 }

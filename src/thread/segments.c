@@ -113,6 +113,8 @@ PHI__FN bool phi__thread_shed_begin(phi__thread *thread) {
     if (thread->started != NULL) phi__thread_pin(thread->started->segment);
     for (i = 0; i < thread->fold.count; i++)
         phi__thread_pin(PHI__OWNER(thread->fold.items[i].arena, phi__segment, arena));
+    for (i = 0; i < thread->undo.fold.count; i++)
+        phi__thread_pin(PHI__OWNER(thread->undo.fold.items[i].arena, phi__segment, arena));
     return true;
 }
 
@@ -267,6 +269,7 @@ static bool phi__recall_take(phi__thread *thread, phi__thread *whole) {
     phi__free(thread->memory, before, cap * sizeof *before);
     phi__hashes_free(thread->memory, &thread->away_ops);
     phi__recall_revoked(thread);
+    phi__thread_roll_back_again(thread);
     phi__recall_segments(thread, whole);
     return true;
 }

@@ -33,7 +33,8 @@ PHI__FN void phi__thread_free(phi__thread *thread) {
     phi__free(thread->memory, thread->lanes, thread->lane_cap * sizeof *thread->lanes);
     phi__hashes_free(thread->memory, &thread->ids);
     phi__hashes_free(thread->memory, &thread->away_ops);
-    phi__hashes_free(thread->memory, &thread->loop_ids);
+    phi__free(thread->memory, thread->loops.at, thread->loops.cap * sizeof *thread->loops.at);
+    phi__thread_drop_undo(thread);
     phi__free(thread->memory, thread->op_table, thread->op_cap * sizeof(phi__op *));
     phi__free(thread->memory, thread->compactions,
               thread->compaction_cap * sizeof *thread->compactions);
@@ -82,22 +83,27 @@ PHI__FN void phi__thread_attach(phi__thread *thread, phi__entry *entries, size_t
             phi__fold_message(&thread->fold, entry);
         } else if (entry->kind == PHI_ENTRY_LOOP_END) {
             if (entry->usage != NULL) phi_usage_add(&thread->usage, entry->usage);
-            phi__fold_end(thread, &thread->fold, entry);
-            if (entry->keep == PHI_KEEP_NONE) phi__thread_left(thread);
-            thread->started = NULL;
-        } else if (entry->kind == PHI_ENTRY_LOOP_START) {
-            thread->restored = false;
-            thread->started = entry;
-        }
+            phi__thread_loop_ends(thread, entry);
+        } else if (entry->kind == PHI_ENTRY_LOOP_START)
+            phi__thread_loop_starts(thread, entry);
     }
     if (thread->journal != NULL) phi__journal_list(thread, PHI__JOURNAL_GREW);
+}
+
+/* Beside the entry's own room. */
+static bool phi__thread_may_append(phi__thread *thread, const phi__entry *entry) {
+    if (entry->kind == PHI_ENTRY_LOOP_START) return phi__thread_loop_room(thread);
+    return entry->kind != PHI_ENTRY_LOOP_END || phi__thread_may_end(thread, entry) == PHI_OK;
 }
 
 PHI__FN bool phi__thread_append(phi__thread *thread, const phi__entry *entries, size_t n) {
     size_t messages = 0, i;
     phi__entry *kept;
     if (n == 0) return true;
-    for (i = 0; i < n; i++) messages += entries[i].kind == PHI_ENTRY_MESSAGE;
+    for (i = 0; i < n; i++) {
+        messages += entries[i].kind == PHI_ENTRY_MESSAGE;
+        if (!phi__thread_may_append(thread, &entries[i])) return false;
+    }
     if (!phi__thread_reserve(thread, n, messages)) return false;
     kept = (phi__entry *)phi_arena_alloc(phi__thread_room(thread), phi__mul(n, sizeof *kept));
     if (kept == NULL) return false;
@@ -189,16 +195,4 @@ PHI__FN bool phi__thread_claim_calls(phi__thread *thread, const phi_message *mes
             phi__thread_claim_id(thread, message->content[i].id) == PHI_NO_MEMORY)
             return false;
     return true;
-}
-
-PHI__FN bool phi__thread_has_loop(const phi__thread *thread, phi_str loop_id) {
-    return phi__hashes_has(&thread->loop_ids, phi__hash(loop_id, 0));
-}
-
-PHI__FN bool phi__thread_loop_room(phi__thread *thread) {
-    return phi__hashes_room(thread->memory, &thread->loop_ids, 1);
-}
-
-PHI__FN void phi__thread_note_loop(phi__thread *thread, phi_str loop_id) {
-    phi__hashes_add(&thread->loop_ids, phi__hash(loop_id, 0));
 }

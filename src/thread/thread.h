@@ -50,7 +50,7 @@ enum {
 /* What of a run stays in view once it has ended. phi's own runs end with COMPLETE. */
 typedef enum phi_keep {
     PHI_KEEP_COMPLETE = 0, /* user messages and answers with all their results */
-    PHI_KEEP_NONE          /* nothing of the run */
+    PHI_KEEP_NONE /* nothing of the run, and none of its rewrites: what was shown before it is shown again */
 } phi_keep;
 
 /* Why a rewrite was made. */

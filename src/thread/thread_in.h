@@ -49,8 +49,10 @@ typedef struct phi__note {
 typedef struct phi__entry {
     uint64_t seq;
     phi__segment *segment;
-    size_t ordinal; /* MESSAGE: its place among those of its lane, the parents' included */
-    int64_t at_ms;  /* for display, never for order */
+    size_t
+        ordinal; /* MESSAGE: its place among those of its lane, the parents' included; LOOP_END: seq of its run's
+                       LOOP_START, and 1 (0: none) */
+    int64_t at_ms; /* for display, never for order */
     phi_entry_kind kind;
     uint32_t flags;
     uint32_t lane;
@@ -89,6 +91,25 @@ typedef struct phi__fold {
     size_t linked, groups; /* project_in.h: items so far that it knows, and the groups of them */
 } phi__fold;
 
+/* The last beginning of each run, by the hash of its id: an open table, half empty. */
+typedef struct phi__loop_start {
+    uint64_t hash; /* 0: free */
+    uint64_t seq;  /* of its LOOP_START, and 1; 0: it has ended */
+} phi__loop_start;
+
+typedef struct phi__loop_starts {
+    phi__loop_start *at;
+    size_t count, cap;
+} phi__loop_starts;
+
+/* What a lane showed before the run that goes on rewrote it: a run that keeps nothing gives it back. Its items may be of
+   the run, too. */
+typedef struct phi__undo {
+    phi__fold fold;
+    uint64_t start; /* seq of the run's LOOP_START, and 1; 0: there is nothing */
+    uint32_t lane;
+} phi__undo;
+
 /* Hashes: an open table, half empty; 0 is free. */
 typedef struct phi__hashes {
     uint64_t *at;
@@ -119,13 +140,15 @@ typedef struct phi__thread {
     uint64_t last_user;  /* 1 and the seq of the active lane's last user message; 0: none */
     bool of_agent;       /* it is an agent's own: not to be freed, nor lent to a run */
     bool restored;       /* it was read: what no run has answered since was lost with a process */
+    bool keeps_none;     /* the run that goes on may be rolled back */
     bool left; /* something went out of view since the last look at what may leave memory */
     struct phi__journal *journal; /* journal_in.h; NULL: it is in no store */
     struct phi__grown *grown;     /* where it is put when it grows; NULL: nowhere */
     struct phi_runtime *rt;       /* whose it is; NULL: nobody's */
     phi__hashes ids;              /* of the tool call ids so far */
     phi__hashes away_ops;         /* of the ids of rewrites that are away */
-    phi__hashes loop_ids;         /* of the runs so far */
+    phi__loop_starts loops;
+    phi__undo undo;
     phi__op **op_table; /* rewrite.c: rewrites in memory by id: an open table, half empty */
     size_t op_count, op_cap;
     phi__compaction_mark *compactions; /* in the order of the log */
@@ -200,10 +223,22 @@ PHI__FN phi_status phi__thread_claim_id(phi__thread *thread, phi_str id);
    False: no memory. */
 PHI__FN bool phi__thread_claim_calls(phi__thread *thread, const phi_message *message);
 
-/* Whether the thread has a run of this id. And room for the id of one more, and taking note of it. False: no memory. */
+/* ---- runs.c ---- */
+
+/* Whether the thread has a run of this id, and room for the id of one more. False: no memory. */
 PHI__FN bool phi__thread_has_loop(const phi__thread *thread, phi_str loop_id);
 PHI__FN bool phi__thread_loop_room(phi__thread *thread);
-PHI__FN void phi__thread_note_loop(phi__thread *thread, phi_str loop_id); /* its room was made */
+/* For LOOP_START and LOOP_END, when they are attached. */
+PHI__FN void phi__thread_loop_starts(phi__thread *thread, const phi__entry *start);
+PHI__FN void phi__thread_loop_ends(phi__thread *thread, phi__entry *end);
+/* Before a LOOP_END is attached: what it takes to roll the run back is made, if it must be. PHI_NO_MEMORY, or what the
+   store says. */
+PHI__FN phi_status phi__thread_may_end(phi__thread *thread, const phi__entry *end);
+/* Before a rewrite of the active lane: keeps what it shows, where a run goes on that keeps nothing. False: no memory. */
+PHI__FN bool phi__thread_keep_undo(phi__thread *thread);
+PHI__FN void phi__thread_drop_undo(phi__thread *thread);
+/* Rewrites that were rolled back by ends which the store did not have yet are so here, too. */
+PHI__FN void phi__thread_roll_back_again(phi__thread *thread);
 
 /* Takes the oldest whole groups (an answer with its results, or a user message) out of the view until it is
    estimated at target_tokens or less; *removed messages went, all told: those of earlier times are counted in the
@@ -246,7 +281,8 @@ PHI__FN bool phi__fold_room(phi_memory *memory, phi__fold *fold, size_t more);
 PHI__FN void phi__fold_message(phi__fold *fold, phi__entry *entry);
 /* Puts a rewrite into a fold. False: no memory, and nothing changed. */
 PHI__FN bool phi__fold_op(const phi__thread *thread, phi__fold *fold, phi__op *op);
-PHI__FN void phi__fold_end(const phi__thread *thread, phi__fold *fold, const phi__entry *end);
+/* Takes out what stands from entry `from` to entry `to`. */
+PHI__FN void phi__fold_take_out(phi__fold *fold, uint64_t from, uint64_t to);
 /* What a lane shows after entry `upto`, made anew, of the whole log: what is away is read back. *fold is freed with
    phi__fold_free. As phi__thread_recall else. */
 PHI__FN phi_status phi__fold_lane(const phi__thread *thread, uint32_t lane, uint64_t upto,
@@ -294,6 +330,11 @@ PHI__FN phi_status phi__rewrite_given(phi__thread *thread, const phi_rewrite *re
 /* A deep copy in an arena, of one whose form is right. False: no memory. */
 PHI__FN bool phi__rewrite_copy(phi_arena *arena, const phi_rewrite *given, phi_rewrite *out);
 PHI__FN phi__op *phi__thread_find_op(const phi__thread *thread, phi_str op_id); /* in memory */
+/* As if the rewrites of a lane between two entries had been revoked at the second. Whether there were any. */
+PHI__FN bool phi__thread_roll_back_ops(phi__thread *thread, uint32_t lane, uint64_t from,
+                                       uint64_t to);
+/* The marks of its compactions between two entries go. */
+PHI__FN void phi__thread_unmark_ops(phi__thread *thread, uint32_t lane, uint64_t from, uint64_t to);
 /* Chains the rewrites of the entries in memory anew, and puts them into the table. False: no memory, and nothing
    changed; never, where there are not more than before. */
 PHI__FN bool phi__thread_index_ops(phi__thread *thread);

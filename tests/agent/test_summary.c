@@ -513,6 +513,35 @@ TEST(a_summary_that_waited_is_weighed_when_the_run_is_over) {
     rig_free(r);
 }
 
+TEST(the_summary_of_a_run_that_was_rolled_back_is_not_shown) {
+    rig *r = rig_new();
+    scribe s;
+    phi_agent_desc desc = desc_of();
+    phi_tool wait = rig_wait(r);
+    phi_agent agent;
+    size_t n = 0;
+    desc.tools = &wait;
+    desc.tool_count = 1;
+    desc.keep = PHI_KEEP_NONE;
+    CHECK(scribe_register(r, &s));
+    agent = scribe_agent(r, &s, &desc);
+    rig_call(r, "c1", "wait", "{}");
+    CHECK_EQ_INT(phi_prompt(agent, "Wait until the smith has come back from the market, and then "
+                                   "tell me what he has bought there, if he has bought anything."),
+                 PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 10), 1);
+    CHECK_EQ_INT(phi_summarize(agent, 0, 1), PHI_OK); /* LOOP_START, and the prompt */
+    CHECK_EQ_INT(rig_run(r, 50), 1);
+    CHECK(phi_agent_rewrite_waits(agent));
+    CHECK_EQ_INT(phi_abort(agent), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 50), 0);
+    CHECK_EQ_INT(s.rewrites, 1);
+    CHECK_EQ_INT(s.status, PHI_REFUSED);
+    CHECK_EQ_STR(seen(agent, 0, &n), "");
+    CHECK_EQ_INT(n, 0);
+    rig_free(r);
+}
+
 TEST(a_range_that_cannot_be_summed_up_is_refused_in_words) {
     rig *r = rig_new();
     scribe s;
@@ -830,6 +859,7 @@ TEST_MAIN(TEST_ENTRY(a_range_is_summed_up_in_chunks_and_the_summary_takes_its_pl
           TEST_ENTRY(while_a_run_goes_on_the_summary_waits_for_its_end),
           TEST_ENTRY(a_summary_that_is_no_shorter_than_what_it_replaces_is_refused),
           TEST_ENTRY(a_summary_that_waited_is_weighed_when_the_run_is_over),
+          TEST_ENTRY(the_summary_of_a_run_that_was_rolled_back_is_not_shown),
           TEST_ENTRY(a_range_that_cannot_be_summed_up_is_refused_in_words),
           TEST_ENTRY(without_a_model_of_its_own_the_agent_s_is_asked_and_tried_again),
           TEST_ENTRY(what_is_durable_stands_and_is_not_shown),

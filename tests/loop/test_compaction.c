@@ -1,6 +1,7 @@
 /* Compaction in a run: near the window, after a refusal, and when the host asks for it. */
 #include "support/heard.h"
 
+#include "agent/snapshot.h"
 #include "thread/thread.h"
 
 #define TOO_LONG                                                                                   \
@@ -83,6 +84,76 @@ static phi_str seen_loop(phi_agent agent, size_t i) {
 }
 
 /* ---- near the window ---- */
+
+/* Runs of an agent that keeps nothing of those that fail: one that ends well, and one of nine calls that is compacted on
+   its way and then refused. */
+static phi_agent agent_that_failed(rig *r, phi_agent_desc *desc, uint64_t *tokens) {
+    phi_agent agent;
+    char arguments[400];
+    int i;
+    desc->keep = PHI_KEEP_NONE;
+    agent = rig_agent(r, desc);
+    script(r, 2);
+    CHECK_EQ_INT(phi_prompt(agent, "Count"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 100), 0);
+    *tokens = seen_tokens(agent);
+    for (i = 0; i < 9; i++) {
+        (void)snprintf(arguments, sizeof arguments, "{\"n\":%d,\"x\":\"" LONG "\"}", i);
+        rig_call(r, "-", "echo", arguments);
+    }
+    rig_replies(r, 400, "", "{\"error\":{\"message\":\"no\"}}");
+    CHECK_EQ_INT(phi_prompt(agent, "Count on"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 200), 0);
+    CHECK(count_of(rig_story(r), "CompactionEnded") > 0);
+    return agent;
+}
+
+TEST(a_run_that_keeps_nothing_gives_back_what_it_compacted) {
+    rig *r = rig_new();
+    phi_agent_desc desc = desc_of(r);
+    uint64_t tokens;
+    phi_agent agent = agent_that_failed(r, &desc, &tokens);
+    CHECK_EQ_INT(seen_tokens(agent), tokens);
+    script(r, 0);
+    CHECK_EQ_INT(phi_prompt(agent, "And now?"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 100), 0);
+    CHECK(strstr(rig_request(r, rig_requests(r) - 1), "Count on") == NULL);
+    CHECK(strstr(rig_request(r, rig_requests(r) - 1), "\"Count\"") != NULL);
+    rig_free(r);
+}
+
+TEST(what_a_rolled_back_run_left_is_read_as_it_was) {
+    rig *r = rig_new();
+    phi_agent_desc desc = desc_of(r);
+    uint64_t tokens;
+    phi_agent agent = agent_that_failed(r, &desc, &tokens), again;
+    phi_memory memory;
+    phi_arena arena;
+    phi_str saved;
+    phi_memory_init(&memory, NULL, 0);
+    phi_arena_init(&arena, &memory, 0);
+    CHECK_EQ_INT(phi_agent_snapshot(agent, &arena, &saved), PHI_OK);
+    again = phi_agent_restore(rig_runtime(r), &desc, saved, PHI_RESTORE_RESUME);
+    phi_arena_free(&arena);
+    REQUIRE(again.rt != NULL);
+    CHECK_EQ_INT(seen_tokens(again), tokens);
+    rig_free(r);
+}
+
+TEST(a_limit_that_ends_a_run_is_no_failure_for_what_is_kept) {
+    rig *r = rig_new();
+    phi_agent_desc desc = desc_of(r);
+    phi_agent agent;
+    desc.keep = PHI_KEEP_NONE;
+    desc.limits.max_turns = 2;
+    agent = rig_agent(r, &desc);
+    script(r, 5);
+    CHECK_EQ_INT(phi_prompt(agent, "Count"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 100), 0);
+    CHECK(strstr(rig_story(r), "AgentEnd a limit of the run was reached") != NULL);
+    CHECK(seen_tokens(agent) > 200);
+    rig_free(r);
+}
 
 TEST(a_view_that_nears_the_window_is_compacted_before_the_request_is_made) {
     rig *r = rig_new();
@@ -685,7 +756,10 @@ TEST(it_survives_every_failed_allocation) {
     fail_each(true);
 }
 
-TEST_MAIN(TEST_ENTRY(a_view_that_nears_the_window_is_compacted_before_the_request_is_made),
+TEST_MAIN(TEST_ENTRY(a_run_that_keeps_nothing_gives_back_what_it_compacted),
+          TEST_ENTRY(what_a_rolled_back_run_left_is_read_as_it_was),
+          TEST_ENTRY(a_limit_that_ends_a_run_is_no_failure_for_what_is_kept),
+          TEST_ENTRY(a_view_that_nears_the_window_is_compacted_before_the_request_is_made),
           TEST_ENTRY(what_is_small_enough_is_left_alone_and_so_is_all_when_it_is_disabled),
           TEST_ENTRY(what_the_prompt_takes_is_estimated),
           TEST_ENTRY(recent_turns_give_way_when_they_are_too_large),

@@ -1,6 +1,8 @@
 /* test_rewrite.c - the rules of rewrites, lanes and views, case by case. */
 #include "support/test.h"
 
+#include "thread/prune.h"
+#include "thread/store.h"
 #include "thread/thread_in.h"
 
 static phi_memory memory;
@@ -679,6 +681,81 @@ TEST(of_a_run_that_keeps_nothing_nothing_is_shown) {
 
 /* ---- lanes ---- */
 
+static bool copies; /* what was shown before is kept as the run goes */
+
+/* A run over the conversation, which drops 5 and 6 and 1 to 4, and says 9. */
+static void run_that_rewrites(void) {
+    phi_span s = span_of(1, 4, NULL, 0);
+    phi_rewrite r = rewrite_of("c", &s, 1);
+    conversation();
+    thread.keeps_none = copies;
+    mark_run(PHI_ENTRY_LOOP_START, "run", PHI_KEEP_COMPLETE);
+    CHECK_EQ_INT(swap("s", 5, 6, NULL), PHI_OK);
+    say(PHI_ROLE_USER, "more");
+    r.reason = PHI_REWRITE_COMPACTION;
+    CHECK_EQ_INT(make(&r), PHI_OK);
+    CHECK_EQ_STR(now(), "0 9");
+    CHECK_EQ_INT(phi_thread_prunable_from(log_of()), 11);
+}
+
+static void is_back(void) {
+    CHECK_EQ_STR(now(), "0 1 2 3 4 5 6");
+    CHECK_EQ_STR(view(NULL, 10), "0 9"); /* as it was then */
+    CHECK_EQ_STR(view(NULL, 8), "0 1 2 3 4");
+    CHECK_EQ_INT(phi_thread_prunable_from(log_of()), 0);
+    CHECK_EQ_INT(revoke("s"), PHI_NOT_FOUND);
+    CHECK_EQ_INT(swap("again", 5, 6, "bye"), PHI_OK);
+    CHECK_EQ_STR(now(), "0 1 2 3 4 [5-6 bye]");
+}
+
+TEST(of_a_run_that_keeps_nothing_its_rewrites_go_too) {
+    phi_arena arena;
+    phi_str text = {"", 0};
+    int i;
+    for (i = 0; i < 2; i++) {
+        copies = i == 1;
+        run_that_rewrites();
+        CHECK_EQ_INT(phi_thread_fork_lane(log_of(), "side", NULL, UINT64_MAX), PHI_OK);
+        mark_run(PHI_ENTRY_LOOP_END, "run", PHI_KEEP_NONE);
+        phi_arena_init(&arena, &memory, 0);
+        CHECK_EQ_INT(phi_thread_to_json(log_of(), &arena, &text), PHI_OK);
+        is_back();
+        CHECK_EQ_STR(view("side", UINT64_MAX), "0 9"); /* it was forked before */
+        phi__thread_free(&thread);
+        CHECK_EQ_INT(phi_thread_from_json(log_of(), text, words, sizeof words), PHI_OK);
+        is_back();
+        phi_arena_free(&arena);
+        done();
+    }
+}
+
+TEST(an_end_that_finds_no_memory_changes_nothing) {
+    phi__entry e;
+    int n;
+    bool ended = false;
+    copies = false;
+    for (n = 0; !ended && n < 50; n++) {
+        run_that_rewrites();
+        memset(&e, 0, sizeof e);
+        e.kind = PHI_ENTRY_LOOP_END;
+        e.loop_id = PHI__LIT("run");
+        e.keep = PHI_KEEP_NONE;
+        test_alloc_fail_at(n);
+        ended = phi__thread_append(&thread, &e, 1);
+        CHECK(ended != test_alloc_tripped());
+        test_alloc_fail_at(-1);
+        if (!ended) {
+            CHECK_EQ_STR(now(), "0 9");
+            CHECK_EQ_STR(view(NULL, 10), "0 9");
+            CHECK_EQ_INT(phi_thread_prunable_from(log_of()), 11);
+            CHECK(phi__thread_append(&thread, &e, 1));
+        }
+        is_back();
+        done();
+    }
+    CHECK(n > 1 && ended);
+}
+
 TEST(a_fork_shows_what_its_parent_showed_and_goes_its_own_way) {
     phi_entry e;
     conversation();
@@ -1054,6 +1131,8 @@ TEST_MAIN(TEST_ENTRY(a_replaced_history_is_the_snapshot_and_what_follows),
           TEST_ENTRY(truncation_does_not_cut_what_a_rewrite_has_put_in_one_place),
           TEST_ENTRY(a_call_that_was_rewritten_away_needs_no_result),
           TEST_ENTRY(of_a_run_that_keeps_nothing_nothing_is_shown),
+          TEST_ENTRY(of_a_run_that_keeps_nothing_its_rewrites_go_too),
+          TEST_ENTRY(an_end_that_finds_no_memory_changes_nothing),
           TEST_ENTRY(a_fork_shows_what_its_parent_showed_and_goes_its_own_way),
           TEST_ENTRY(a_fork_is_cut_back_to_the_end_of_a_group),
           TEST_ENTRY(a_fork_of_nothing_begins_empty),

@@ -161,6 +161,18 @@ static void end_without(const phi_thread *thread, cells *list, const phi_entry *
     list->count = n;
 }
 
+/* Whether a run ended at i that kept nothing and had made the rewrite. */
+static bool is_rolled_back(const phi_thread *thread, const phi_entry *op, uint64_t i) {
+    phi_entry end, e;
+    (void)phi_thread_entry(thread, i, &end);
+    if (end.kind != PHI_ENTRY_LOOP_END || end.keep != PHI_KEEP_NONE ||
+        !phi_str_equal(end.lane, op->lane))
+        return false;
+    do (void)phi_thread_entry(thread, --i, &e);
+    while (i > 0 && !(e.kind == PHI_ENTRY_LOOP_START && phi_str_equal(e.loop_id, end.loop_id)));
+    return i < op->seq;
+}
+
 static bool is_revoked(const phi_thread *thread, const phi_entry *op, uint64_t upto) {
     phi_entry e;
     uint64_t i;
@@ -169,6 +181,7 @@ static bool is_revoked(const phi_thread *thread, const phi_entry *op, uint64_t u
         if (e.kind == PHI_ENTRY_REWRITE && e.rewrite->revoke != NULL &&
             strcmp(e.rewrite->revoke, op->rewrite->op_id) == 0)
             return true;
+        if (is_rolled_back(thread, op, i)) return true;
     }
     return false;
 }
@@ -689,6 +702,7 @@ static bool history(uint32_t seed) {
     w.state = seed;
     phi_memory_init(&w.memory, &allocator, 0);
     phi__thread_init(&w.thread, &w.memory, NULL);
+    w.thread.keeps_none = seed % 2 == 0;
     for (i = 0; i < STEPS && !w.failed && w.thread.count + 8 < ENTRIES; i++) {
         move(&w);
         act_and_look_around(&w);

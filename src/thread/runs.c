@@ -1,0 +1,154 @@
+/* runs.c - where runs begin and end in a log, and how one that keeps nothing is rolled back.
+
+   Such a run is one unit: what it said leaves the view, and so do the rewrites that it made, as if each had been revoked
+   when it ended. The lane then shows what it showed before. A run keeps a copy of that from its first rewrite on, so that
+   its end needs no memory; where there is no copy, as in a log that is read, the lane is folded anew. */
+#include "thread/thread_in.h"
+
+#include "wire/hash_in.h"
+
+/* ---- beginnings, by id ---- */
+
+static uint64_t phi__runs_hash(phi_str loop_id) {
+    uint64_t hash = phi__hash(loop_id, 0);
+    return hash != 0 ? hash : 1;
+}
+
+/* Where that of a run stands, or the free place where it would. */
+static phi__loop_start *phi__runs_place(phi__loop_start *table, size_t cap, uint64_t hash) {
+    size_t at = (size_t)hash & (cap - 1);
+    while (table[at].hash != 0 && table[at].hash != hash) at = (at + 1) & (cap - 1);
+    return &table[at];
+}
+
+/* NULL: there is no run of this id. */
+static phi__loop_start *phi__runs_find(const phi__thread *thread, phi_str loop_id) {
+    phi__loop_start *place;
+    if (thread->loops.cap == 0) return NULL;
+    place = phi__runs_place(thread->loops.at, thread->loops.cap, phi__runs_hash(loop_id));
+    return place->hash != 0 ? place : NULL;
+}
+
+PHI__FN bool phi__thread_has_loop(const phi__thread *thread, phi_str loop_id) {
+    return phi__runs_find(thread, loop_id) != NULL;
+}
+
+PHI__FN bool phi__thread_loop_room(phi__thread *thread) {
+    phi__loop_starts *loops = &thread->loops;
+    size_t cap = phi__max(loops->cap * 2, 8), i;
+    phi__loop_start *table;
+    if (loops->count < loops->cap / 2) return true;
+    table = (phi__loop_start *)phi__alloc(thread->memory, phi__mul(cap, sizeof *table));
+    if (table == NULL) return false;
+    for (i = 0; i < loops->cap; i++)
+        if (loops->at[i].hash != 0) *phi__runs_place(table, cap, loops->at[i].hash) = loops->at[i];
+    phi__free(thread->memory, loops->at, loops->cap * sizeof *table);
+    loops->at = table;
+    loops->cap = cap;
+    return true;
+}
+
+PHI__FN void phi__thread_loop_starts(phi__thread *thread, const phi__entry *start) {
+    uint64_t hash = phi__runs_hash(start->loop_id);
+    phi__loop_start *place = phi__runs_place(thread->loops.at, thread->loops.cap, hash);
+    thread->loops.count += place->hash == 0;
+    place->hash = hash;
+    place->seq = start->seq + 1;
+    thread->restored = false;
+    thread->started = (phi__entry *)(uintptr_t)start;
+    phi__thread_drop_undo(thread);
+}
+
+/* ---- what it was before ---- */
+
+PHI__FN void phi__thread_drop_undo(phi__thread *thread) {
+    phi__fold_free(thread->memory, &thread->undo.fold);
+    memset(&thread->undo, 0, sizeof thread->undo);
+}
+
+PHI__FN bool phi__thread_keep_undo(phi__thread *thread) {
+    phi__fold *kept = &thread->undo.fold;
+    const phi__fold *fold = &thread->fold;
+    if (!thread->keeps_none || thread->started == NULL || thread->undo.start != 0 ||
+        thread->last_op > thread->started->seq)
+        return true;
+    if (!phi__fold_room(thread->memory, kept, phi__max(fold->count, 1))) return false;
+    if (fold->count > 0) memcpy(kept->items, fold->items, fold->count * sizeof *fold->items);
+    kept->count = fold->count;
+    kept->tokens = fold->tokens;
+    thread->undo.start = thread->started->seq + 1;
+    thread->undo.lane = thread->lane;
+    return true;
+}
+
+/* ---- rolling back ---- */
+
+/* The seq of its LOOP_START, and 1; 0: none, or it has ended before. */
+static uint64_t phi__runs_start(const phi__thread *thread, const phi__entry *end) {
+    const phi__loop_start *start = phi__runs_find(thread, end->loop_id);
+    return start != NULL ? start->seq : 0;
+}
+
+static bool phi__runs_has_undo(const phi__thread *thread, uint64_t start) {
+    return thread->undo.start == start && thread->undo.lane == thread->lane;
+}
+
+/* The lane without the rewrites of the run, into the undo. They count as rolled back for that moment alone: the end may
+   not come to be appended. */
+static phi_status phi__runs_fold_anew(phi__thread *thread, uint64_t start) {
+    phi_status status = phi__thread_recall(thread);
+    phi__fold fold;
+    phi__op *op;
+    if (status != PHI_OK ||
+        !phi__thread_roll_back_ops(thread, thread->lane, start - 1, thread->count))
+        return status;
+    status = phi__fold_lane(thread, thread->lane, UINT64_MAX, &fold);
+    for (op = thread->ops; op != NULL && op->seq >= start; op = op->earlier)
+        if (op->revoked && op->revoked_at == thread->count) op->revoked = false;
+    if (status != PHI_OK) return status;
+    phi__thread_drop_undo(thread);
+    thread->undo.fold = fold;
+    thread->undo.start = start;
+    thread->undo.lane = thread->lane;
+    return PHI_OK;
+}
+
+PHI__FN phi_status phi__thread_may_end(phi__thread *thread, const phi__entry *end) {
+    uint64_t start = phi__runs_start(thread, end);
+    if (end->keep != PHI_KEEP_NONE || start == 0 || phi__runs_has_undo(thread, start) ||
+        thread->last_op < start)
+        return PHI_OK;
+    return phi__runs_fold_anew(thread, start);
+}
+
+static void phi__runs_roll_back(phi__thread *thread, const phi__entry *end) {
+    uint64_t start = (uint64_t)end->ordinal;
+    (void)phi__thread_roll_back_ops(thread, end->lane, start - 1, end->seq);
+    phi__thread_unmark_ops(thread, end->lane, start - 1, end->seq);
+    if (phi__runs_has_undo(thread, start)) {
+        phi__fold_free(thread->memory, &thread->fold);
+        thread->fold = thread->undo.fold;
+        memset(&thread->undo, 0, sizeof thread->undo);
+    }
+    phi__fold_take_out(&thread->fold, start - 1, end->seq);
+    phi__thread_left(thread);
+}
+
+PHI__FN void phi__thread_loop_ends(phi__thread *thread, phi__entry *end) {
+    phi__loop_start *start = phi__runs_find(thread, end->loop_id);
+    end->ordinal = start != NULL ? (size_t)start->seq : 0;
+    if (start != NULL) start->seq = 0;
+    if (end->keep == PHI_KEEP_NONE && end->ordinal > 0) phi__runs_roll_back(thread, end);
+    phi__thread_drop_undo(thread);
+    thread->started = NULL;
+}
+
+PHI__FN void phi__thread_roll_back_again(phi__thread *thread) {
+    size_t i;
+    for (i = 0; i < thread->held; i++) {
+        const phi__entry *end = thread->entries[i];
+        if (end->kind == PHI_ENTRY_LOOP_END && end->keep == PHI_KEEP_NONE && end->ordinal > 0)
+            (void)phi__thread_roll_back_ops(thread, end->lane, (uint64_t)end->ordinal - 1,
+                                            end->seq);
+    }
+}
