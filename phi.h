@@ -26546,11 +26546,11 @@ PHI_API void phi_answer_fail(phi_answer *answer, phi_failure_kind kind, bool ret
 #endif /* PHI__IMP_WIRE */
 
 #ifdef PHI__IMP_THREAD
-#if PHI__IMP_THREAD != 0xd2c4bd63
+#if PHI__IMP_THREAD != 0x9efe2e61
 #error "phi: two versions of src/thread in one file"
 #endif
 #else
-#define PHI__IMP_THREAD 0xd2c4bd63
+#define PHI__IMP_THREAD 0x9efe2e61
 
 /* ---- src/thread/compact_in.h ---- */
 
@@ -32510,11 +32510,15 @@ PHI__FN bool phi__thread_loop_room(phi__thread *thread) {
 }
 
 PHI__FN void phi__thread_loop_starts(phi__thread *thread, const phi__entry *start) {
-    uint64_t hash = phi__runs_hash(start->loop_id);
-    phi__loop_start *place = phi__runs_place(thread->loops.at, thread->loops.cap, hash);
-    thread->loops.count += place->hash == 0;
-    place->hash = hash;
-    place->seq = start->seq + 1;
+    phi__loop_starts *loops = &thread->loops;
+    phi__loop_start *place = phi__runs_find(thread, start->loop_id);
+    if (place == NULL && loops->count < loops->cap / 2) {
+        uint64_t hash = phi__runs_hash(start->loop_id);
+        place = phi__runs_place(loops->at, loops->cap, hash);
+        place->hash = hash;
+        loops->count++;
+    }
+    if (place != NULL) place->seq = start->seq + 1; /* its room was made */
     thread->restored = false;
     thread->started = (phi__entry *)(uintptr_t)start;
     phi__thread_drop_undo(thread);

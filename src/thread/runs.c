@@ -49,11 +49,15 @@ PHI__FN bool phi__thread_loop_room(phi__thread *thread) {
 }
 
 PHI__FN void phi__thread_loop_starts(phi__thread *thread, const phi__entry *start) {
-    uint64_t hash = phi__runs_hash(start->loop_id);
-    phi__loop_start *place = phi__runs_place(thread->loops.at, thread->loops.cap, hash);
-    thread->loops.count += place->hash == 0;
-    place->hash = hash;
-    place->seq = start->seq + 1;
+    phi__loop_starts *loops = &thread->loops;
+    phi__loop_start *place = phi__runs_find(thread, start->loop_id);
+    if (place == NULL && loops->count < loops->cap / 2) {
+        uint64_t hash = phi__runs_hash(start->loop_id);
+        place = phi__runs_place(loops->at, loops->cap, hash);
+        place->hash = hash;
+        loops->count++;
+    }
+    if (place != NULL) place->seq = start->seq + 1; /* its room was made */
     thread->restored = false;
     thread->started = (phi__entry *)(uintptr_t)start;
     phi__thread_drop_undo(thread);
