@@ -26546,11 +26546,11 @@ PHI_API void phi_answer_fail(phi_answer *answer, phi_failure_kind kind, bool ret
 #endif /* PHI__IMP_WIRE */
 
 #ifdef PHI__IMP_THREAD
-#if PHI__IMP_THREAD != 0x9efe2e61
+#if PHI__IMP_THREAD != 0xbb9350c1
 #error "phi: two versions of src/thread in one file"
 #endif
 #else
-#define PHI__IMP_THREAD 0x9efe2e61
+#define PHI__IMP_THREAD 0xbb9350c1
 
 /* ---- src/thread/compact_in.h ---- */
 
@@ -26621,10 +26621,11 @@ typedef struct phi__op {
     uint32_t lane;
     uint64_t seq;
     bool revoked;
-    uint64_t revoked_at;      /* seq of what undid it */
-    size_t message_count;     /* of all spans */
-    phi__rendered **rendered; /* of each */
-    struct phi__op *earlier;  /* in the log */
+    uint64_t revoked_at;       /* seq of what undid it */
+    size_t message_count;      /* of all spans */
+    phi__rendered **rendered;  /* of each */
+    struct phi__load_op *load; /* load.c; NULL: its thread is not being read */
+    struct phi__op *earlier;   /* in the log */
     uint64_t id_hash;
 } phi__op;
 
@@ -26678,6 +26679,7 @@ typedef struct phi__fold {
     phi__item *items; /* extensions included: encoders leave them out */
     size_t count, cap;
     uint64_t tokens;       /* by estimate */
+    size_t durable;        /* items that are */
     size_t linked, groups; /* project_in.h: items so far that it knows, and the groups of them */
 } phi__fold;
 
@@ -26737,6 +26739,9 @@ typedef struct phi__thread {
     struct phi_runtime *rt;       /* whose it is; NULL: nobody's */
     phi__hashes ids;              /* of the tool call ids so far */
     phi__hashes away_ops;         /* of the ids of rewrites that are away */
+    struct phi__loading *loading; /* load.c; NULL: it is not being read */
+    uint32_t *lane_table; /* lanes by name, where there are many: an open table, half empty */
+    size_t lane_table_cap;
     phi__loop_starts loops;
     phi__undo undo;
     phi__op **op_table; /* rewrite.c: rewrites in memory by id: an open table, half empty */
@@ -26813,6 +26818,28 @@ PHI__FN phi_status phi__thread_claim_id(phi__thread *thread, phi_str id);
    False: no memory. */
 PHI__FN bool phi__thread_claim_calls(phi__thread *thread, const phi_message *message);
 
+/* ---- load.c: while entries are read into an empty thread ---- */
+
+/* Between the two the thread is of use to its reader alone. After an error it is to be freed. */
+PHI__FN phi_status phi__load_begin(phi__thread *thread);
+PHI__FN phi_status phi__load_end(phi__thread *thread);
+PHI__FN void phi__load_drop(phi__thread *thread); /* not being read: harmless */
+PHI__FN phi_status phi__load_view(phi__thread *thread, uint32_t lane, phi__fold **out);
+PHI__FN bool phi__load_message_room(phi__thread *thread, size_t n);
+PHI__FN void phi__load_message(phi__thread *thread, phi__entry *entry); /* its room was made */
+/* False: no memory; after true, entering a lane that there is cannot fail. */
+PHI__FN bool phi__load_may_enter(phi__thread *thread);
+PHI__FN void phi__load_enter(phi__thread *thread, uint32_t lane);
+/* Whether a rewrite is known to cut nothing and to part no group; false: it is to be looked at more closely. */
+PHI__FN bool phi__load_fits(const phi__fold *fold, const phi_rewrite *rewrite);
+/* Whether no later rewrite is known to touch one; false: look more closely. */
+PHI__FN bool phi__load_untouched(const phi__thread *thread, const phi__op *op);
+/* A rewrite comes into its lane's view, which is known; and goes again. After an error the thread is to be freed. */
+PHI__FN bool phi__load_apply(phi__thread *thread, phi__op *op);
+PHI__FN phi_status phi__load_unapply(phi__thread *thread, phi__op *op);
+/* The active lane's rewrites from entry `start` on go. */
+PHI__FN phi_status phi__load_roll_back(phi__thread *thread, uint64_t start);
+
 /* ---- runs.c ---- */
 
 /* Whether the thread has a run of this id, and room for the id of one more. False: no memory. */
@@ -26871,6 +26898,11 @@ PHI__FN bool phi__fold_room(phi_memory *memory, phi__fold *fold, size_t more);
 PHI__FN void phi__fold_message(phi__fold *fold, phi__entry *entry);
 /* Puts a rewrite into a fold. False: no memory, and nothing changed. */
 PHI__FN bool phi__fold_op(const phi__thread *thread, phi__fold *fold, phi__op *op);
+/* The first item that stands for entry `from` or a later one. */
+PHI__FN size_t phi__fold_find(const phi__fold *fold, uint64_t from);
+/* These n items in the place of `gone` ones; there is room. */
+PHI__FN void phi__fold_splice(phi__fold *fold, size_t at, size_t gone, const phi__item *items,
+                              size_t n);
 /* Takes out what stands from entry `from` to entry `to`. */
 PHI__FN void phi__fold_take_out(phi__fold *fold, uint64_t from, uint64_t to);
 /* What a lane shows after entry `upto`, made anew, of the whole log: what is away is read back. *fold is freed with
@@ -29508,9 +29540,8 @@ PHI__FN void phi__fold_free(phi_memory *memory, phi__fold *fold) {
     memset(fold, 0, sizeof *fold);
 }
 
-static void phi__fold_add(phi__fold *fold, const phi_message *message, phi__segment *segment,
-                          phi__rendered **rendered, const phi_span *range, uint32_t flags) {
-    phi__item *item = &fold->items[fold->count++];
+static void phi__fold_fill(phi__item *item, const phi_message *message, phi__segment *segment,
+                           phi__rendered **rendered, const phi_span *range, uint32_t flags) {
     memset(item, 0, sizeof *item);
     item->message = message;
     item->rendered = rendered;
@@ -29520,7 +29551,23 @@ static void phi__fold_add(phi__fold *fold, const phi_message *message, phi__segm
     item->flags = flags;
     if (message->role == PHI_ROLE_ASSISTANT)
         item->origin = phi__origin_of(message->model, message->provider, message->protocol);
-    fold->tokens += phi_tokens_of_message(NULL, message);
+}
+
+static void phi__fold_count_in(phi__fold *fold, const phi__item *item) {
+    fold->tokens += phi_tokens_of_message(NULL, item->message);
+    fold->durable += (item->flags & PHI_ENTRY_DURABLE) != 0;
+}
+
+static void phi__fold_count_out(phi__fold *fold, const phi__item *item) {
+    fold->tokens -= phi_tokens_of_message(NULL, item->message);
+    fold->durable -= (item->flags & PHI_ENTRY_DURABLE) != 0;
+}
+
+static void phi__fold_add(phi__fold *fold, const phi_message *message, phi__segment *segment,
+                          phi__rendered **rendered, const phi_span *range, uint32_t flags) {
+    phi__item *item = &fold->items[fold->count++];
+    phi__fold_fill(item, message, segment, rendered, range, flags);
+    phi__fold_count_in(fold, item);
 }
 
 PHI__FN void phi__fold_message(phi__fold *fold, phi__entry *entry) {
@@ -29529,6 +29576,66 @@ PHI__FN void phi__fold_message(phi__fold *fold, phi__entry *entry) {
     memset(&range, 0, sizeof range);
     range.from = range.to = entry->seq;
     phi__fold_add(fold, entry->message, entry->segment, &entry->rendered, &range, entry->flags);
+}
+
+/* ---- in place ---- */
+
+PHI__FN size_t phi__fold_find(const phi__fold *fold, uint64_t from) {
+    size_t low = 0, high = fold->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (fold->items[middle].from < from)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Room for n items in the place of `gone` ones, which are not counted any more. */
+static void phi__fold_open(phi__fold *fold, size_t at, size_t gone, size_t n) {
+    size_t i;
+    for (i = at; i < at + gone; i++) phi__fold_count_out(fold, &fold->items[i]);
+    if (n != gone)
+        memmove(&fold->items[at + n], &fold->items[at + gone],
+                (fold->count - at - gone) * sizeof *fold->items);
+    fold->count = fold->count - gone + n;
+    fold->linked = fold->groups = 0;
+}
+
+PHI__FN void phi__fold_splice(phi__fold *fold, size_t at, size_t gone, const phi__item *items,
+                              size_t n) {
+    size_t i;
+    phi__fold_open(fold, at, gone, n);
+    for (i = 0; i < n; i++) {
+        fold->items[at + i] = items[i];
+        phi__fold_count_in(fold, &items[i]);
+    }
+}
+
+/* A durable message that is replaced by one of its kind, a shortened result, is durable still. */
+static bool phi__fold_inherits(const phi_span *span, const phi__item *was) {
+    return (was->flags & PHI_ENTRY_DURABLE) != 0 && span->message_count == 1 &&
+           span->from == was->from && span->to == was->to &&
+           phi__rewrite_same_ids(was->message, &span->messages[0]);
+}
+
+/* Span `at` of a rewrite, whose first message is number `message` of all of them. */
+static void phi__fold_put_span(phi__fold *fold, phi__op *op, size_t at, size_t message) {
+    const phi_span *span = &op->rewrite.spans[at];
+    size_t from = phi__fold_find(fold, span->from), to = from, i;
+    uint32_t flags = (uint32_t)PHI_ITEM_SYNTHETIC;
+    while (to < fold->count && fold->items[to].from <= span->to) to++;
+    if (span->summary) flags |= (uint32_t)PHI_ITEM_SUMMARY;
+    if (to - from == 1 && phi__fold_inherits(span, &fold->items[from]))
+        flags |= (uint32_t)PHI_ENTRY_DURABLE;
+    phi__fold_open(fold, from, to - from, span->message_count);
+    for (i = 0; i < span->message_count; i++) {
+        phi__item *item = &fold->items[from + i];
+        phi__fold_fill(item, &span->messages[i], op->segment, &op->rendered[message + i], span,
+                       flags);
+        phi__fold_count_in(fold, item);
+    }
 }
 
 /* ---- rewrites ---- */
@@ -29571,13 +29678,11 @@ static bool phi__fold_takes(const phi__folding *f, size_t at) {
     return at < f->in->count && f->in->items[at].from <= to;
 }
 
-/* A durable message that is replaced by one of its kind, a shortened result, is durable still. */
 static void phi__fold_inherit(phi__folding *f, const phi__item *was) {
-    const phi_span *span = &f->op->rewrite.spans[f->span];
-    if ((was->flags & PHI_ENTRY_DURABLE) != 0 && span->message_count == 1 &&
-        span->from == was->from && span->to == was->to &&
-        phi__rewrite_same_ids(was->message, &span->messages[0]))
-        f->out.items[f->out.count - 1].flags |= (uint32_t)PHI_ENTRY_DURABLE;
+    phi__item *now = &f->out.items[f->out.count - (f->out.count > 0)];
+    if (!phi__fold_inherits(&f->op->rewrite.spans[f->span], was)) return;
+    f->out.durable += (now->flags & PHI_ENTRY_DURABLE) == 0;
+    now->flags |= (uint32_t)PHI_ENTRY_DURABLE;
 }
 
 static void phi__fold_item(phi__folding *f, size_t at) {
@@ -29588,7 +29693,7 @@ static void phi__fold_item(phi__folding *f, size_t at) {
     if (f->span < r->span_count && item->from >= r->spans[f->span].from) {
         if (!f->open) phi__fold_open_span(f, phi__fold_takes(f, at));
         if (!durable) {
-            f->out.tokens -= phi_tokens_of_message(NULL, item->message);
+            phi__fold_count_out(&f->out, item);
             phi__fold_inherit(f, item);
             return;
         }
@@ -29596,19 +29701,18 @@ static void phi__fold_item(phi__folding *f, size_t at) {
     f->out.items[f->out.count++] = *item;
 }
 
-PHI__FN bool phi__fold_op(const phi__thread *thread, phi__fold *fold, phi__op *op) {
+/* A compaction, where something is durable: what stays and what goes is worked out over all of it. */
+static bool phi__fold_compaction(const phi__thread *thread, phi__fold *fold, phi__op *op) {
     phi__folding f;
     size_t i;
-    if (op->rewrite.span_count == 0) return true;
     memset(&f, 0, sizeof f);
     f.in = fold;
     f.op = op;
-    if (op->rewrite.reason == PHI_REWRITE_COMPACTION &&
-        !phi__groups_durable(thread->memory, fold, &f.durable))
-        return false;
+    if (!phi__groups_durable(thread->memory, fold, &f.durable)) return false;
     if (phi__fold_room(thread->memory, &f.out,
                        phi__max(phi__add(fold->count, op->message_count), 1))) {
         f.out.tokens = fold->tokens;
+        f.out.durable = fold->durable;
         for (i = 0; i < fold->count; i++) phi__fold_item(&f, i);
         while (f.span < op->rewrite.span_count) phi__fold_close_span(&f);
     }
@@ -29619,13 +29723,26 @@ PHI__FN bool phi__fold_op(const phi__thread *thread, phi__fold *fold, phi__op *o
     return true;
 }
 
+PHI__FN bool phi__fold_op(const phi__thread *thread, phi__fold *fold, phi__op *op) {
+    size_t i, message = op->message_count;
+    if (op->rewrite.span_count == 0) return true;
+    if (op->rewrite.reason == PHI_REWRITE_COMPACTION && fold->durable > 0)
+        return phi__fold_compaction(thread, fold, op);
+    if (!phi__fold_room(thread->memory, fold, phi__max(op->message_count, 1))) return false;
+    for (i = op->rewrite.span_count; i > 0; i--) { /* so that what is in front stays where it is */
+        message -= op->rewrite.spans[i - 1].message_count;
+        phi__fold_put_span(fold, op, i - 1, message);
+    }
+    return true;
+}
+
 /* ---- runs of which nothing is kept ---- */
 
 PHI__FN void phi__fold_take_out(phi__fold *fold, uint64_t from, uint64_t to) {
-    size_t i, n = 0;
-    for (i = 0; i < fold->count; i++) {
-        if (fold->items[i].from >= from && fold->items[i].to <= to)
-            fold->tokens -= phi_tokens_of_message(NULL, fold->items[i].message);
+    size_t i = phi__fold_find(fold, from), n = i;
+    for (; i < fold->count; i++) {
+        if (fold->items[i].to <= to)
+            phi__fold_count_out(fold, &fold->items[i]);
         else
             fold->items[n++] = fold->items[i];
     }
@@ -30179,10 +30296,13 @@ static phi_status phi__journal_fill(phi__thread *thread, uint64_t *torn, char *w
     phi_status status;
     memset(&load, 0, sizeof load);
     load.was_empty = thread->count == 0;
+    if (load.was_empty && phi__load_begin(thread) != PHI_OK) return PHI_NO_MEMORY;
     phi__entry_reader_init(&load.reader, thread);
     status = journal->store.read(journal->store.user_data, journal->id, 0, phi__journal_each, &load,
                                  torn, words, words_size);
     phi__entry_reader_free(&load.reader);
+    if (load.was_empty && status == PHI_OK) status = phi__load_end(thread);
+    phi__load_drop(thread);
     if (status == PHI_NOT_FOUND) return PHI_OK; /* it begins with this thread */
     if (load.words[0] != '\0') phi__journal_words(words, words_size, load.words);
     if (!load.was_empty) return status;
@@ -30317,13 +30437,46 @@ PHI_API uint64_t phi_thread_stored(const phi_thread *thread) {
 
    There is one from the beginning, the default one; the table is made when a second one begins. */
 
+
 PHI__FN phi_str phi__thread_lane_name(const phi__thread *thread, uint32_t lane) {
     if (thread->lanes == NULL) return lane == 0 ? PHI__LIT(PHI_LANE_DEFAULT) : phi__str("", 0);
     return lane < thread->lane_count ? thread->lanes[lane].name : phi__str("", 0);
 }
 
+enum { PHI__LANE_FEW = 8 }; /* up to so many are looked through */
+
+/* Where a lane stands in the table, by the number and 1, or the free place where it would. */
+static uint32_t *phi__lane_place(const phi__thread *thread, uint32_t *table, size_t cap,
+                                 phi_str name) {
+    size_t at = (size_t)phi__hash(name, 0) & (cap - 1);
+    while (table[at] != 0 && !phi_str_equal(phi__thread_lane_name(thread, table[at] - 1), name))
+        at = (at + 1) & (cap - 1);
+    return &table[at];
+}
+
+/* Room in the table for one more lane. False: no memory. */
+static bool phi__lane_index_room(phi__thread *thread) {
+    size_t cap = phi__max(thread->lane_table_cap * 2, 4 * PHI__LANE_FEW);
+    uint32_t *table, i;
+    if (thread->lane_count < PHI__LANE_FEW || thread->lane_count < thread->lane_table_cap / 2)
+        return true;
+    table = (uint32_t *)phi__alloc(thread->memory, phi__mul(cap, sizeof *table));
+    if (table == NULL) return false;
+    for (i = 0; i < thread->lane_count; i++)
+        *phi__lane_place(thread, table, cap, thread->lanes[i].name) = i + 1;
+    phi__free(thread->memory, thread->lane_table, thread->lane_table_cap * sizeof *table);
+    thread->lane_table = table;
+    thread->lane_table_cap = cap;
+    return true;
+}
+
 PHI__FN uint32_t phi__thread_find_lane(const phi__thread *thread, phi_str name) {
     uint32_t i;
+    if (phi_str_equal(phi__thread_lane_name(thread, thread->lane), name)) return thread->lane;
+    if (thread->lane_table != NULL) {
+        i = *phi__lane_place(thread, thread->lane_table, thread->lane_table_cap, name);
+        return i != 0 ? i - 1 : (uint32_t)PHI__LANE_NONE;
+    }
     for (i = 0; i < phi__thread_lanes(thread); i++)
         if (phi_str_equal(phi__thread_lane_name(thread, i), name)) return i;
     return PHI__LANE_NONE;
@@ -30369,7 +30522,8 @@ static phi__entry *phi__lane_begin(phi__thread *thread, phi_str name, uint32_t p
     char *copy = (char *)phi__alloc(thread->memory, phi__add(name.len, 1));
     phi__entry *entries = NULL;
     phi__lane *made;
-    if (copy != NULL && phi__lane_table(thread)) entries = phi__lane_entries(thread, 1 + more);
+    if (copy != NULL && phi__lane_table(thread) && phi__lane_index_room(thread))
+        entries = phi__lane_entries(thread, 1 + more);
     if (entries == NULL) {
         phi__free(thread->memory, copy, copy != NULL ? name.len + 1 : 0);
         return NULL;
@@ -30380,6 +30534,9 @@ static phi__entry *phi__lane_begin(phi__thread *thread, phi_str name, uint32_t p
     made->parent = parent;
     made->fork_seq = fork_seq;
     made->seq = thread->count;
+    if (thread->lane_table != NULL)
+        *phi__lane_place(thread, thread->lane_table, thread->lane_table_cap, made->name) =
+            thread->lane_count + 1;
     phi__lane_append(thread, entries, PHI_ENTRY_LANE, thread->lane_count++);
     return entries;
 }
@@ -30429,6 +30586,7 @@ PHI__FN void phi__lane_enter(phi__thread *thread, uint32_t lane, const phi__fold
     }
     thread->fold.count = thread->fold.linked = thread->fold.groups = 0; /* its room stays */
     thread->fold.tokens = 0;
+    thread->fold.durable = 0;
     thread->message_count = thread->held_messages = 0;
     thread->last_user = 0;
 }
@@ -30440,6 +30598,13 @@ PHI__FN phi_status phi__thread_switch(phi__thread *thread, uint32_t lane) {
     phi__entry *entry;
     phi_status status;
     if (lane == thread->lane) return PHI_OK;
+    if (thread->loading != NULL) {
+        entry = phi__load_may_enter(thread) ? phi__lane_entries(thread, 1) : NULL;
+        if (entry == NULL) return PHI_NO_MEMORY;
+        phi__load_enter(thread, lane);
+        phi__lane_append(thread, entry, PHI_ENTRY_SWITCH, lane);
+        return PHI_OK;
+    }
     status = phi__fold_lane(thread, lane, UINT64_MAX, &fold); /* it reads back what is away */
     if (status != PHI_OK) return status;
     entry = phi__lane_entries(thread, 1);
@@ -30555,6 +30720,433 @@ PHI_API phi_status phi_thread_switch(phi_thread *thread, const char *name) {
     lane = phi__thread_find_lane(log, phi_str_of(name));
     return lane != PHI__LANE_NONE ? phi__thread_switch(log, lane)
                                   : phi__lane_switch_new(log, phi_str_of(name));
+}
+
+/* ---- src/thread/load.c ---- */
+
+/* load.c - a thread while it is read: what its lanes show is kept up to date at the cost of what changes.
+
+   While entries are read nobody looks at the thread. So a switch makes no view: the view of each lane that was seen is
+   kept aside, and one that is not there is folded when a rewrite asks for it. What a rewrite takes out is kept with it,
+   and is put back when it is revoked. Spans that no later rewrite covers stand in a list by lane: so it is known what
+   touches what. What that cannot say (durable groups, spans that overlap in part, calls and results) is worked out as
+   for one rewrite of a thread in use. The list of messages and their places are made at the end. */
+
+/* ---- by lane ---- */
+
+/* A span of a rewrite that is not revoked. */
+typedef struct phi__load_span {
+    uint64_t from, to;
+    phi__op *op;
+} phi__load_span;
+
+typedef struct phi__load_lane {
+    phi__fold fold; /* where it is known, and of a lane that is not the active one */
+    bool known, seen;
+    bool odd;              /* spans have overlapped in part: the list is of no use any more */
+    phi__load_span *spans; /* in order, apart from each other */
+    size_t count, cap;
+} phi__load_lane;
+
+struct phi__loading {
+    phi__load_lane *lanes;
+    size_t count, cap;
+    bool known;   /* of the active lane: thread->fold is what it shows */
+    size_t aside; /* items of the folds of other lanes */
+};
+
+/* Of a rewrite that was read: what to put back when it is revoked. */
+struct phi__load_op {
+    phi__item *taken;
+    size_t taken_count;
+    phi__load_span *under; /* spans that its own cover */
+    size_t under_count;
+    size_t touched; /* spans of it that later rewrites cover */
+    bool lost;      /* what it took is not known */
+};
+
+enum { PHI__LOAD_ASIDE = 4096 }; /* items; more than twice the entries besides are given up */
+
+/* Room for all lanes there are. False: no memory. */
+static bool phi__load_room(phi__thread *thread) {
+    struct phi__loading *l = thread->loading;
+    size_t lanes = phi__thread_lanes(thread);
+    void *grown;
+    if (l->count >= lanes) return true;
+    grown = phi__grow(thread->memory, l->lanes, &l->cap, lanes, sizeof *l->lanes);
+    if (grown == NULL) return false;
+    l->lanes = (phi__load_lane *)grown;
+    memset(&l->lanes[l->count], 0, (lanes - l->count) * sizeof *l->lanes);
+    l->count = lanes;
+    return true;
+}
+
+PHI__FN phi_status phi__load_begin(phi__thread *thread) {
+    thread->loading = (struct phi__loading *)phi__alloc(thread->memory, sizeof *thread->loading);
+    if (thread->loading == NULL) return PHI_NO_MEMORY;
+    thread->loading->known = true;
+    if (phi__load_room(thread)) return PHI_OK;
+    phi__load_drop(thread);
+    return PHI_NO_MEMORY;
+}
+
+static void phi__load_forget(phi__thread *thread, phi__load_lane *lane) {
+    thread->loading->aside -= lane->fold.count;
+    phi__fold_free(thread->memory, &lane->fold);
+    lane->known = false;
+}
+
+static void phi__load_free_op(phi__thread *thread, phi__op *op) {
+    struct phi__load_op *load = op->load;
+    op->load = NULL;
+    if (load == NULL) return;
+    phi__free(thread->memory, load->taken, load->taken_count * sizeof *load->taken);
+    phi__free(thread->memory, load->under, load->under_count * sizeof *load->under);
+    phi__free(thread->memory, load, sizeof *load);
+}
+
+PHI__FN void phi__load_drop(phi__thread *thread) {
+    struct phi__loading *l = thread->loading;
+    phi__op *op;
+    size_t i;
+    if (l == NULL) return;
+    for (op = thread->ops; op != NULL; op = op->earlier) phi__load_free_op(thread, op);
+    for (i = 0; i < l->count; i++) {
+        phi__fold_free(thread->memory, &l->lanes[i].fold);
+        phi__free(thread->memory, l->lanes[i].spans, l->lanes[i].cap * sizeof(phi__load_span));
+    }
+    phi__free(thread->memory, l->lanes, l->cap * sizeof *l->lanes);
+    phi__free(thread->memory, l, sizeof *l);
+    thread->loading = NULL;
+}
+
+/* ---- views ---- */
+
+/* What a lane shows, in *out; it is made where it is not known. */
+PHI__FN phi_status phi__load_view(phi__thread *thread, uint32_t lane, phi__fold **out) {
+    struct phi__loading *l = thread->loading;
+    bool active = lane == thread->lane;
+    phi__load_lane *of;
+    phi_status status = PHI_OK;
+    phi__fold made;
+    if (!phi__load_room(thread)) return PHI_NO_MEMORY;
+    of = &l->lanes[lane];
+    *out = active ? &thread->fold : &of->fold;
+    if (active ? l->known : of->known) return PHI_OK;
+    status = phi__fold_lane(thread, lane, UINT64_MAX, &made);
+    if (status != PHI_OK) return status;
+    phi__fold_free(thread->memory, *out);
+    **out = made;
+    of->seen = true;
+    if (active)
+        l->known = true;
+    else {
+        of->known = true;
+        l->aside += made.count;
+    }
+    return PHI_OK;
+}
+
+PHI__FN bool phi__load_message_room(phi__thread *thread, size_t n) {
+    return !thread->loading->known || phi__fold_room(thread->memory, &thread->fold, n);
+}
+
+PHI__FN void phi__load_message(phi__thread *thread, phi__entry *entry) {
+    if (thread->loading->known) phi__fold_message(&thread->fold, entry);
+}
+
+PHI__FN void phi__load_enter(phi__thread *thread, uint32_t lane) {
+    struct phi__loading *l = thread->loading;
+    phi__load_lane *from = &l->lanes[thread->lane], *to = &l->lanes[lane];
+    size_t i;
+    if (!l->known) phi__fold_free(thread->memory, &thread->fold);
+    from->fold = thread->fold;
+    from->known = l->known;
+    from->seen = true;
+    l->aside += from->fold.count;
+    if (!to->seen && (thread->lanes == NULL || thread->lanes[lane].parent == PHI__LANE_NONE))
+        to->known = true; /* it begins empty */
+    l->aside -= to->fold.count;
+    thread->fold = to->fold;
+    l->known = to->known;
+    memset(&to->fold, 0, sizeof to->fold);
+    to->known = false;
+    to->seen = true;
+    thread->lane = lane;
+    if (l->aside < PHI__LOAD_ASIDE || l->aside / 2 < thread->count) return;
+    for (i = 0; i < l->count; i++)
+        if (l->lanes[i].fold.count > 0) phi__load_forget(thread, &l->lanes[i]);
+}
+
+PHI__FN bool phi__load_may_enter(phi__thread *thread) { return phi__load_room(thread); }
+
+/* ---- whether it fits ---- */
+
+static bool phi__load_calls(const phi_message *m) {
+    size_t i;
+    if (m->role == PHI_ROLE_TOOL_RESULT) return true;
+    for (i = 0; m->role == PHI_ROLE_ASSISTANT && i < m->content_count; i++)
+        if (m->content[i].kind == PHI_CONTENT_TOOL_CALL) return true;
+    return false;
+}
+
+PHI__FN bool phi__load_fits(const phi__fold *fold, const phi_rewrite *rewrite) {
+    size_t i, at;
+    for (i = 0; i < rewrite->span_count; i++) {
+        const phi_span *span = &rewrite->spans[i];
+        at = phi__fold_find(fold, span->from);
+        if (at > 0 && fold->items[at - 1].to >= span->from) return false;
+        for (; at < fold->count && fold->items[at].from <= span->to; at++)
+            if (fold->items[at].to > span->to || phi__load_calls(fold->items[at].message))
+                return false;
+    }
+    return true;
+}
+
+/* ---- which spans touch ---- */
+
+static size_t phi__load_find_span(const phi__load_lane *lane, uint64_t from) {
+    size_t low = 0, high = lane->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (lane->spans[middle].to < from)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void phi__load_put_span(phi__load_lane *lane, const phi__load_span *span) {
+    size_t at = phi__load_find_span(lane, span->from);
+    memmove(&lane->spans[at + 1], &lane->spans[at], (lane->count - at) * sizeof *span);
+    lane->spans[at] = *span;
+    lane->count++;
+}
+
+static void phi__load_take_spans(phi__load_lane *lane, size_t at, size_t n) {
+    lane->count -= n;
+    memmove(&lane->spans[at], &lane->spans[at + n], (lane->count - at) * sizeof *lane->spans);
+}
+
+static bool phi__load_span_room(phi__thread *thread, phi__load_lane *lane, size_t more) {
+    void *grown = phi__grow(thread->memory, lane->spans, &lane->cap, phi__add(lane->count, more),
+                            sizeof *lane->spans);
+    if (grown != NULL) lane->spans = (phi__load_span *)grown;
+    return grown != NULL;
+}
+
+/* How many spans of the list a new one covers, from *at on; SIZE_MAX: it overlaps one in part. */
+static size_t phi__load_covers(const phi__load_lane *lane, const phi_span *span, size_t *at) {
+    size_t end;
+    *at = end = phi__load_find_span(lane, span->from);
+    for (; end < lane->count && lane->spans[end].from <= span->to; end++)
+        if (lane->spans[end].from < span->from || lane->spans[end].to > span->to) return SIZE_MAX;
+    return end - *at;
+}
+
+/* Its spans come into the list, what they cover goes under it. False: no memory. */
+static bool phi__load_cover(phi__thread *thread, phi__load_lane *lane, phi__op *op) {
+    struct phi__load_op *load = op->load;
+    const phi_rewrite *r = &op->rewrite;
+    size_t i, at, n, all = 0, done = 0;
+    for (i = 0; i < r->span_count && !lane->odd; i++) {
+        n = phi__load_covers(lane, &r->spans[i], &at);
+        lane->odd = n == SIZE_MAX;
+        if (n != SIZE_MAX) all += n;
+    }
+    if (lane->odd) return true;
+    if (!phi__load_span_room(thread, lane, r->span_count)) return false;
+    if (all > 0) {
+        load->under =
+            (phi__load_span *)phi__alloc(thread->memory, phi__mul(all, sizeof *load->under));
+        if (load->under == NULL) return false;
+        load->under_count = all;
+    }
+    for (i = 0; i < r->span_count; i++) {
+        phi__load_span own;
+        n = phi__load_covers(lane, &r->spans[i], &at);
+        if (n > 0) memcpy(&load->under[done], &lane->spans[at], n * sizeof own);
+        for (all = 0; all < n; all++) lane->spans[at + all].op->load->touched++;
+        done += n;
+        phi__load_take_spans(lane, at, n);
+        own.from = r->spans[i].from;
+        own.to = r->spans[i].to;
+        own.op = op;
+        phi__load_put_span(lane, &own);
+    }
+    return true;
+}
+
+/* It leaves the list, and what is under it comes back. False: no memory. */
+static bool phi__load_uncover(phi__thread *thread, phi__load_lane *lane, phi__op *op) {
+    struct phi__load_op *load = op->load;
+    size_t i;
+    if (lane->odd) return true;
+    if (!phi__load_span_room(thread, lane, load->under_count)) return false;
+    for (i = 0; i < op->rewrite.span_count; i++)
+        phi__load_take_spans(lane, phi__load_find_span(lane, op->rewrite.spans[i].from), 1);
+    for (i = 0; i < load->under_count; i++) {
+        phi__load_put_span(lane, &load->under[i]);
+        load->under[i].op->load->touched--;
+    }
+    return true;
+}
+
+PHI__FN bool phi__load_untouched(const phi__thread *thread, const phi__op *op) {
+    return !thread->loading->lanes[op->lane].odd && op->load->touched == 0;
+}
+
+/* ---- rewrites ---- */
+
+/* The items that its spans select, in *out where it is given; how many. */
+static size_t phi__load_taken(const phi__fold *fold, const phi_rewrite *r, phi__item *out) {
+    size_t i, at, n = 0;
+    for (i = 0; i < r->span_count; i++)
+        for (at = phi__fold_find(fold, r->spans[i].from);
+             at < fold->count && fold->items[at].from <= r->spans[i].to; at++, n++)
+            if (out != NULL) out[n] = fold->items[at];
+    return n;
+}
+
+static bool phi__load_keep_taken(phi__thread *thread, const phi__fold *fold, phi__op *op) {
+    struct phi__load_op *load = op->load;
+    size_t n = phi__load_taken(fold, &op->rewrite, NULL);
+    load->lost = op->rewrite.reason == PHI_REWRITE_COMPACTION && fold->durable > 0;
+    if (load->lost || n == 0) return true;
+    load->taken = (phi__item *)phi__alloc(thread->memory, phi__mul(n, sizeof *load->taken));
+    if (load->taken == NULL) return false;
+    load->taken_count = phi__load_taken(fold, &op->rewrite, load->taken);
+    return true;
+}
+
+PHI__FN bool phi__load_apply(phi__thread *thread, phi__op *op) {
+    struct phi__loading *l = thread->loading;
+    phi__load_lane *lane = &l->lanes[op->lane];
+    phi__fold *fold = op->lane == thread->lane ? &thread->fold : &lane->fold;
+    size_t before = fold->count;
+    op->load = (struct phi__load_op *)phi__alloc(thread->memory, sizeof *op->load);
+    if (op->load == NULL) return false;
+    if (op->rewrite.span_count == 0) return true;
+    if (!phi__load_keep_taken(thread, fold, op) || !phi__load_cover(thread, lane, op) ||
+        !phi__fold_op(thread, fold, op)) {
+        phi__load_free_op(thread, op); /* and the thread goes, too */
+        lane->odd = true;
+        return false;
+    }
+    if (op->lane != thread->lane) l->aside += fold->count - before;
+    return true;
+}
+
+/* What it took comes back in the place of what it made. */
+static bool phi__load_put_back(phi__thread *thread, phi__fold *fold, const phi__op *op) {
+    const struct phi__load_op *load = op->load;
+    size_t i, done = load->taken_count;
+    if (!phi__fold_room(thread->memory, fold, load->taken_count)) return false;
+    for (i = op->rewrite.span_count; i > 0; i--) {
+        const phi_span *span = &op->rewrite.spans[i - 1];
+        size_t at = phi__fold_find(fold, span->from), end = at, from = done;
+        while (end < fold->count && fold->items[end].from <= span->to) end++;
+        while (from > 0 && load->taken[from - 1].from >= span->from) from--;
+        phi__fold_splice(fold, at, end - at, &load->taken[from], done - from);
+        done = from;
+    }
+    return true;
+}
+
+PHI__FN phi_status phi__load_unapply(phi__thread *thread, phi__op *op) {
+    struct phi__loading *l = thread->loading;
+    phi__load_lane *lane = &l->lanes[op->lane];
+    bool active = op->lane == thread->lane, known = active ? l->known : lane->known;
+    phi__fold *fold = active ? &thread->fold : &lane->fold;
+    size_t before = fold->count;
+    if (op->rewrite.span_count == 0) return PHI_OK;
+    if (!phi__load_uncover(thread, lane, op)) return PHI_NO_MEMORY;
+    if (known && op->load->lost) {
+        if (active)
+            l->known = false;
+        else
+            phi__load_forget(thread, lane);
+        return PHI_OK;
+    }
+    if (known && !phi__load_put_back(thread, fold, op)) return PHI_NO_MEMORY;
+    if (known && !active) l->aside += fold->count - before;
+    return PHI_OK;
+}
+
+PHI__FN phi_status phi__load_roll_back(phi__thread *thread, uint64_t start) {
+    phi_status status = PHI_OK;
+    phi__op *op;
+    for (op = thread->ops; status == PHI_OK && op != NULL && op->seq >= start; op = op->earlier)
+        if (op->lane == thread->lane && op->rewrite.revoke == NULL && !op->revoked)
+            status = phi__load_unapply(thread, op);
+    return status;
+}
+
+/* ---- the end ---- */
+
+/* Lanes by the entry that they fork at: the first of each entry, and the next of each lane. */
+typedef struct phi__load_forks {
+    uint32_t *first, *next;
+    size_t *counts; /* messages of each lane so far */
+    size_t entries, lanes;
+} phi__load_forks;
+
+static void phi__load_free_forks(phi__thread *thread, phi__load_forks *f) {
+    phi__free(thread->memory, f->first, f->first != NULL ? f->entries * sizeof *f->first : 0);
+    phi__free(thread->memory, f->next, f->next != NULL ? f->lanes * sizeof *f->next : 0);
+    phi__free(thread->memory, f->counts, f->counts != NULL ? f->lanes * sizeof *f->counts : 0);
+}
+
+static bool phi__load_make_forks(phi__thread *thread, phi__load_forks *f) {
+    uint32_t i;
+    memset(f, 0, sizeof *f);
+    f->entries = thread->count;
+    f->lanes = phi__thread_lanes(thread);
+    f->first = (uint32_t *)phi__alloc(thread->memory, phi__mul(f->entries, sizeof *f->first));
+    f->next = (uint32_t *)phi__alloc(thread->memory, phi__mul(f->lanes, sizeof *f->next));
+    f->counts = (size_t *)phi__alloc(thread->memory, phi__mul(f->lanes, sizeof *f->counts));
+    if (f->first == NULL || f->next == NULL || f->counts == NULL) return false;
+    for (i = (uint32_t)f->lanes; thread->lanes != NULL && i-- > 1;) { /* the lowest in front */
+        if (thread->lanes[i].parent == PHI__LANE_NONE) continue;
+        f->next[i] = f->first[thread->lanes[i].fork_seq];
+        f->first[thread->lanes[i].fork_seq] = i;
+    }
+    return true;
+}
+
+/* Messages that a lane has at an entry: one that forks later has what its parent has. */
+static size_t phi__load_count_at(const phi__thread *thread, const phi__load_forks *f, uint32_t lane,
+                                 uint64_t seq) {
+    while (thread->lanes[lane].parent != PHI__LANE_NONE && thread->lanes[lane].fork_seq > seq)
+        lane = thread->lanes[lane].parent;
+    return f->counts[lane];
+}
+
+/* The place of each message among those of its lane. */
+static bool phi__load_places(phi__thread *thread) {
+    phi__load_forks f;
+    bool done = phi__load_make_forks(thread, &f);
+    size_t i;
+    uint32_t lane;
+    for (i = 0; done && i < thread->count; i++) {
+        phi__entry *entry = thread->entries[i];
+        if (entry->kind == PHI_ENTRY_MESSAGE) entry->ordinal = f.counts[entry->lane]++;
+        for (lane = f.first[i]; lane != 0; lane = f.next[lane])
+            f.counts[lane] = phi__load_count_at(thread, &f, thread->lanes[lane].parent, i);
+    }
+    phi__load_free_forks(thread, &f);
+    return done;
+}
+
+PHI__FN phi_status phi__load_end(phi__thread *thread) {
+    phi__fold *fold;
+    phi_status status = phi__load_view(thread, thread->lane, &fold);
+    if (status == PHI_OK && thread->count > 0 &&
+        !(phi__load_places(thread) && phi__lane_messages(thread, thread->lane)))
+        status = PHI_NO_MEMORY;
+    phi__load_drop(thread);
+    return status;
 }
 
 /* ---- src/thread/policy.c ---- */
@@ -31954,7 +32546,7 @@ static phi_status phi__rewrite_check_groups(phi__rewriting *w) {
     phi_status status = PHI_NO_MEMORY;
     uint8_t *durable = NULL, *fates;
     size_t *askers;
-    if (w->given->span_count == 0) return PHI_OK;
+    if (w->given->span_count == 0 || phi__load_fits(fold, w->given)) return PHI_OK;
     fates = (uint8_t *)phi__alloc(memory, phi__max(fold->count, 1));
     askers = phi__groups_make(memory, fold);
     if (fates != NULL && askers != NULL &&
@@ -32203,7 +32795,7 @@ static phi_status phi__rewrite_look_ahead(phi__rewriting *w) {
     if (w->given->switch_to == NULL) return PHI_OK;
     w->next = phi__thread_find_lane(thread, phi_str_of(w->given->switch_to));
     w->moves = w->next != thread->lane;
-    return w->moves && w->next != PHI__LANE_NONE
+    return w->moves && thread->loading == NULL && w->next != PHI__LANE_NONE
                ? phi__fold_lane(thread, w->next, UINT64_MAX, &w->shown)
                : PHI_OK;
 }
@@ -32212,6 +32804,7 @@ static phi_status phi__rewrite_look_ahead(phi__rewriting *w) {
    do cannot fail. */
 static bool phi__rewrite_fold(phi__rewriting *w, phi__op *op) {
     phi__thread *thread = w->thread;
+    if (thread->loading != NULL) return phi__load_may_enter(thread) && phi__load_apply(thread, op);
     if (!w->moves)
         return w->lane != thread->lane ||
                (phi__thread_keep_undo(thread) && phi__fold_op(thread, &thread->fold, op));
@@ -32240,7 +32833,10 @@ static phi_status phi__rewrite_apply(phi__rewriting *w, phi_str loop_id, uint32_
         return PHI_NO_MEMORY;
     }
     phi__rewrite_append(thread, op, entry);
-    if (w->moves) phi__lane_enter(thread, w->next, begins ? NULL : &w->shown);
+    if (w->moves && thread->loading != NULL)
+        phi__load_enter(thread, w->next);
+    else if (w->moves)
+        phi__lane_enter(thread, w->next, begins ? NULL : &w->shown);
     return PHI_OK;
 }
 
@@ -32265,6 +32861,7 @@ static phi_status phi__rewrite_unfold(phi__thread *thread, phi__op *target) {
     phi_status status;
     target->revoked = true;
     target->revoked_at = thread->count;
+    if (thread->loading != NULL) return phi__load_unapply(thread, target);
     if (target->lane != thread->lane) return PHI_OK;
     status = phi__fold_lane(thread, thread->lane, UINT64_MAX, &fold);
     if (status != PHI_OK) {
@@ -32287,7 +32884,8 @@ static phi_status phi__rewrite_revoke(phi__rewriting *w, phi_str loop_id, uint32
         (void)phi__rewrite_refuse(w, "no rewrite \"%s\" of this lane to revoke", w->given->revoke);
         return PHI_NOT_FOUND;
     }
-    for (later = thread->ops; later != target; later = later->earlier)
+    later = thread->loading != NULL && phi__load_untouched(thread, target) ? target : thread->ops;
+    for (; later != target; later = later->earlier)
         if (later->lane == target->lane && !later->revoked &&
             phi__rewrite_touches(&later->rewrite, &target->rewrite)) {
             (void)phi__rewrite_refuse(w, "the later rewrite \"%s\" touches it",
@@ -32365,9 +32963,12 @@ static phi_status phi__rewrite_check(phi__rewriting *w) {
     if (thread->count == 0 && r->span_count > 0)
         return phi__rewrite_refuse(w, "there is nothing to rewrite");
     status = phi__rewrite_check_spans(w);
-    if (status != PHI_OK || r->revoke != NULL) return status;
+    if (status != PHI_OK || r->revoke != NULL || r->span_count == 0) return status;
     w->fold = &thread->fold;
-    if (w->lane != thread->lane) {
+    if (thread->loading != NULL) {
+        status = phi__load_view(thread, w->lane, &w->fold);
+        if (status != PHI_OK) return status;
+    } else if (w->lane != thread->lane) {
         status = phi__fold_lane(thread, w->lane, UINT64_MAX, &w->made);
         if (status != PHI_OK) return status;
         w->fold = &w->made;
@@ -32541,6 +33142,7 @@ PHI__FN bool phi__thread_keep_undo(phi__thread *thread) {
     if (fold->count > 0) memcpy(kept->items, fold->items, fold->count * sizeof *fold->items);
     kept->count = fold->count;
     kept->tokens = fold->tokens;
+    kept->durable = fold->durable;
     thread->undo.start = thread->started->seq + 1;
     thread->undo.lane = thread->lane;
     return true;
@@ -32583,6 +33185,7 @@ PHI__FN phi_status phi__thread_may_end(phi__thread *thread, const phi__entry *en
     if (end->keep != PHI_KEEP_NONE || start == 0 || phi__runs_has_undo(thread, start) ||
         thread->last_op < start)
         return PHI_OK;
+    if (thread->loading != NULL) return phi__load_roll_back(thread, start);
     return phi__runs_fold_anew(thread, start);
 }
 
@@ -32828,10 +33431,13 @@ static phi_status phi__recall_read(const phi__thread *thread, phi__thread *whole
     if (segment == NULL) return PHI_NO_MEMORY;
     phi__segment_begin(whole, segment);
     recalling.end = journal->stored;
+    status = phi__load_begin(whole);
+    if (status != PHI_OK) return status;
     phi__entry_reader_init(&recalling.reader, whole);
     status = journal->store.read(journal->store.user_data, journal->id, 0, phi__recall_each,
                                  &recalling, NULL, NULL, 0);
     phi__entry_reader_free(&recalling.reader);
+    if (status == PHI_OK) status = phi__load_end(whole);
     if (status == PHI_OK && (whole->count != journal->stored || !phi__recall_fits(thread, whole)))
         status = PHI_PARSE;
     return status;
@@ -32984,11 +33590,14 @@ PHI__FN void phi__thread_free(phi__thread *thread) {
     uint32_t i;
     if (thread->journal != NULL) (void)phi__journal_sync(thread, NULL, 0);
     phi__journal_close(thread);
+    phi__load_drop(thread);
     phi__free(thread->memory, thread->entries, thread->cap * sizeof *thread->entries);
     phi__free(thread->memory, thread->messages, thread->message_cap * sizeof *thread->messages);
     for (i = 1; i < thread->lane_count; i++) /* the first one's is static */
         phi__free(thread->memory, (void *)(uintptr_t)thread->lanes[i].name.at,
                   thread->lanes[i].name.len + 1);
+    phi__free(thread->memory, thread->lane_table,
+              thread->lane_table_cap * sizeof *thread->lane_table);
     phi__free(thread->memory, thread->lanes, thread->lane_cap * sizeof *thread->lanes);
     phi__hashes_free(thread->memory, &thread->ids);
     phi__hashes_free(thread->memory, &thread->away_ops);
@@ -33020,6 +33629,7 @@ PHI__FN bool phi__thread_reserve(phi__thread *thread, size_t n, size_t messages)
         thread->entries = (phi__entry **)grown;
     }
     if (messages == 0) return true;
+    if (thread->loading != NULL) return phi__load_message_room(thread, messages);
     grown = phi__grow(thread->memory, thread->messages, &thread->message_cap,
                       phi__add(thread->held_messages, messages), sizeof *thread->messages);
     if (grown == NULL) return false;
@@ -33035,7 +33645,9 @@ PHI__FN void phi__thread_attach(phi__thread *thread, phi__entry *entries, size_t
         entry->lane = thread->lane;
         entry->segment = thread->current;
         thread->entries[thread->held++] = entry;
-        if (entry->kind == PHI_ENTRY_MESSAGE) {
+        if (entry->kind == PHI_ENTRY_MESSAGE && thread->loading != NULL)
+            phi__load_message(thread, entry);
+        else if (entry->kind == PHI_ENTRY_MESSAGE) {
             entry->ordinal = thread->message_count++;
             thread->messages[thread->held_messages++] = entry;
             if (entry->message->role == PHI_ROLE_USER) thread->last_user = entry->seq + 1;
@@ -33230,10 +33842,12 @@ PHI_API phi_status phi_thread_from_json(phi_thread *thread, phi_str json, char *
     phi__entry_reader_init(&reader, log);
     (void)phi__text_line(&json, &line);
     status = phi__text_header(&reader, line);
+    if (status == PHI_OK) status = phi__load_begin(log);
     while (status == PHI_OK && phi__text_line(&json, &line)) {
         number++;
         status = phi__entry_read(&reader, line);
     }
+    if (status == PHI_OK) status = phi__load_end(log);
     if (status == PHI_PARSE) phi__text_words(words, words_size, number, reader.words);
     phi__entry_reader_free(&reader);
     log->restored = log->count > 0;

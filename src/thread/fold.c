@@ -27,9 +27,8 @@ PHI__FN void phi__fold_free(phi_memory *memory, phi__fold *fold) {
     memset(fold, 0, sizeof *fold);
 }
 
-static void phi__fold_add(phi__fold *fold, const phi_message *message, phi__segment *segment,
-                          phi__rendered **rendered, const phi_span *range, uint32_t flags) {
-    phi__item *item = &fold->items[fold->count++];
+static void phi__fold_fill(phi__item *item, const phi_message *message, phi__segment *segment,
+                           phi__rendered **rendered, const phi_span *range, uint32_t flags) {
     memset(item, 0, sizeof *item);
     item->message = message;
     item->rendered = rendered;
@@ -39,7 +38,23 @@ static void phi__fold_add(phi__fold *fold, const phi_message *message, phi__segm
     item->flags = flags;
     if (message->role == PHI_ROLE_ASSISTANT)
         item->origin = phi__origin_of(message->model, message->provider, message->protocol);
-    fold->tokens += phi_tokens_of_message(NULL, message);
+}
+
+static void phi__fold_count_in(phi__fold *fold, const phi__item *item) {
+    fold->tokens += phi_tokens_of_message(NULL, item->message);
+    fold->durable += (item->flags & PHI_ENTRY_DURABLE) != 0;
+}
+
+static void phi__fold_count_out(phi__fold *fold, const phi__item *item) {
+    fold->tokens -= phi_tokens_of_message(NULL, item->message);
+    fold->durable -= (item->flags & PHI_ENTRY_DURABLE) != 0;
+}
+
+static void phi__fold_add(phi__fold *fold, const phi_message *message, phi__segment *segment,
+                          phi__rendered **rendered, const phi_span *range, uint32_t flags) {
+    phi__item *item = &fold->items[fold->count++];
+    phi__fold_fill(item, message, segment, rendered, range, flags);
+    phi__fold_count_in(fold, item);
 }
 
 PHI__FN void phi__fold_message(phi__fold *fold, phi__entry *entry) {
@@ -48,6 +63,66 @@ PHI__FN void phi__fold_message(phi__fold *fold, phi__entry *entry) {
     memset(&range, 0, sizeof range);
     range.from = range.to = entry->seq;
     phi__fold_add(fold, entry->message, entry->segment, &entry->rendered, &range, entry->flags);
+}
+
+/* ---- in place ---- */
+
+PHI__FN size_t phi__fold_find(const phi__fold *fold, uint64_t from) {
+    size_t low = 0, high = fold->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (fold->items[middle].from < from)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Room for n items in the place of `gone` ones, which are not counted any more. */
+static void phi__fold_open(phi__fold *fold, size_t at, size_t gone, size_t n) {
+    size_t i;
+    for (i = at; i < at + gone; i++) phi__fold_count_out(fold, &fold->items[i]);
+    if (n != gone)
+        memmove(&fold->items[at + n], &fold->items[at + gone],
+                (fold->count - at - gone) * sizeof *fold->items);
+    fold->count = fold->count - gone + n;
+    fold->linked = fold->groups = 0;
+}
+
+PHI__FN void phi__fold_splice(phi__fold *fold, size_t at, size_t gone, const phi__item *items,
+                              size_t n) {
+    size_t i;
+    phi__fold_open(fold, at, gone, n);
+    for (i = 0; i < n; i++) {
+        fold->items[at + i] = items[i];
+        phi__fold_count_in(fold, &items[i]);
+    }
+}
+
+/* A durable message that is replaced by one of its kind, a shortened result, is durable still. */
+static bool phi__fold_inherits(const phi_span *span, const phi__item *was) {
+    return (was->flags & PHI_ENTRY_DURABLE) != 0 && span->message_count == 1 &&
+           span->from == was->from && span->to == was->to &&
+           phi__rewrite_same_ids(was->message, &span->messages[0]);
+}
+
+/* Span `at` of a rewrite, whose first message is number `message` of all of them. */
+static void phi__fold_put_span(phi__fold *fold, phi__op *op, size_t at, size_t message) {
+    const phi_span *span = &op->rewrite.spans[at];
+    size_t from = phi__fold_find(fold, span->from), to = from, i;
+    uint32_t flags = (uint32_t)PHI_ITEM_SYNTHETIC;
+    while (to < fold->count && fold->items[to].from <= span->to) to++;
+    if (span->summary) flags |= (uint32_t)PHI_ITEM_SUMMARY;
+    if (to - from == 1 && phi__fold_inherits(span, &fold->items[from]))
+        flags |= (uint32_t)PHI_ENTRY_DURABLE;
+    phi__fold_open(fold, from, to - from, span->message_count);
+    for (i = 0; i < span->message_count; i++) {
+        phi__item *item = &fold->items[from + i];
+        phi__fold_fill(item, &span->messages[i], op->segment, &op->rendered[message + i], span,
+                       flags);
+        phi__fold_count_in(fold, item);
+    }
 }
 
 /* ---- rewrites ---- */
@@ -90,13 +165,11 @@ static bool phi__fold_takes(const phi__folding *f, size_t at) {
     return at < f->in->count && f->in->items[at].from <= to;
 }
 
-/* A durable message that is replaced by one of its kind, a shortened result, is durable still. */
 static void phi__fold_inherit(phi__folding *f, const phi__item *was) {
-    const phi_span *span = &f->op->rewrite.spans[f->span];
-    if ((was->flags & PHI_ENTRY_DURABLE) != 0 && span->message_count == 1 &&
-        span->from == was->from && span->to == was->to &&
-        phi__rewrite_same_ids(was->message, &span->messages[0]))
-        f->out.items[f->out.count - 1].flags |= (uint32_t)PHI_ENTRY_DURABLE;
+    phi__item *now = &f->out.items[f->out.count - (f->out.count > 0)];
+    if (!phi__fold_inherits(&f->op->rewrite.spans[f->span], was)) return;
+    f->out.durable += (now->flags & PHI_ENTRY_DURABLE) == 0;
+    now->flags |= (uint32_t)PHI_ENTRY_DURABLE;
 }
 
 static void phi__fold_item(phi__folding *f, size_t at) {
@@ -107,7 +180,7 @@ static void phi__fold_item(phi__folding *f, size_t at) {
     if (f->span < r->span_count && item->from >= r->spans[f->span].from) {
         if (!f->open) phi__fold_open_span(f, phi__fold_takes(f, at));
         if (!durable) {
-            f->out.tokens -= phi_tokens_of_message(NULL, item->message);
+            phi__fold_count_out(&f->out, item);
             phi__fold_inherit(f, item);
             return;
         }
@@ -115,19 +188,18 @@ static void phi__fold_item(phi__folding *f, size_t at) {
     f->out.items[f->out.count++] = *item;
 }
 
-PHI__FN bool phi__fold_op(const phi__thread *thread, phi__fold *fold, phi__op *op) {
+/* A compaction, where something is durable: what stays and what goes is worked out over all of it. */
+static bool phi__fold_compaction(const phi__thread *thread, phi__fold *fold, phi__op *op) {
     phi__folding f;
     size_t i;
-    if (op->rewrite.span_count == 0) return true;
     memset(&f, 0, sizeof f);
     f.in = fold;
     f.op = op;
-    if (op->rewrite.reason == PHI_REWRITE_COMPACTION &&
-        !phi__groups_durable(thread->memory, fold, &f.durable))
-        return false;
+    if (!phi__groups_durable(thread->memory, fold, &f.durable)) return false;
     if (phi__fold_room(thread->memory, &f.out,
                        phi__max(phi__add(fold->count, op->message_count), 1))) {
         f.out.tokens = fold->tokens;
+        f.out.durable = fold->durable;
         for (i = 0; i < fold->count; i++) phi__fold_item(&f, i);
         while (f.span < op->rewrite.span_count) phi__fold_close_span(&f);
     }
@@ -138,13 +210,26 @@ PHI__FN bool phi__fold_op(const phi__thread *thread, phi__fold *fold, phi__op *o
     return true;
 }
 
+PHI__FN bool phi__fold_op(const phi__thread *thread, phi__fold *fold, phi__op *op) {
+    size_t i, message = op->message_count;
+    if (op->rewrite.span_count == 0) return true;
+    if (op->rewrite.reason == PHI_REWRITE_COMPACTION && fold->durable > 0)
+        return phi__fold_compaction(thread, fold, op);
+    if (!phi__fold_room(thread->memory, fold, phi__max(op->message_count, 1))) return false;
+    for (i = op->rewrite.span_count; i > 0; i--) { /* so that what is in front stays where it is */
+        message -= op->rewrite.spans[i - 1].message_count;
+        phi__fold_put_span(fold, op, i - 1, message);
+    }
+    return true;
+}
+
 /* ---- runs of which nothing is kept ---- */
 
 PHI__FN void phi__fold_take_out(phi__fold *fold, uint64_t from, uint64_t to) {
-    size_t i, n = 0;
-    for (i = 0; i < fold->count; i++) {
-        if (fold->items[i].from >= from && fold->items[i].to <= to)
-            fold->tokens -= phi_tokens_of_message(NULL, fold->items[i].message);
+    size_t i = phi__fold_find(fold, from), n = i;
+    for (; i < fold->count; i++) {
+        if (fold->items[i].to <= to)
+            phi__fold_count_out(fold, &fold->items[i]);
         else
             fold->items[n++] = fold->items[i];
     }

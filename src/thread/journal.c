@@ -176,10 +176,13 @@ static phi_status phi__journal_fill(phi__thread *thread, uint64_t *torn, char *w
     phi_status status;
     memset(&load, 0, sizeof load);
     load.was_empty = thread->count == 0;
+    if (load.was_empty && phi__load_begin(thread) != PHI_OK) return PHI_NO_MEMORY;
     phi__entry_reader_init(&load.reader, thread);
     status = journal->store.read(journal->store.user_data, journal->id, 0, phi__journal_each, &load,
                                  torn, words, words_size);
     phi__entry_reader_free(&load.reader);
+    if (load.was_empty && status == PHI_OK) status = phi__load_end(thread);
+    phi__load_drop(thread);
     if (status == PHI_NOT_FOUND) return PHI_OK; /* it begins with this thread */
     if (load.words[0] != '\0') phi__journal_words(words, words_size, load.words);
     if (!load.was_empty) return status;

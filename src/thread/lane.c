@@ -3,13 +3,47 @@
    There is one from the beginning, the default one; the table is made when a second one begins. */
 #include "thread/thread_in.h"
 
+#include "wire/hash_in.h"
+
 PHI__FN phi_str phi__thread_lane_name(const phi__thread *thread, uint32_t lane) {
     if (thread->lanes == NULL) return lane == 0 ? PHI__LIT(PHI_LANE_DEFAULT) : phi__str("", 0);
     return lane < thread->lane_count ? thread->lanes[lane].name : phi__str("", 0);
 }
 
+enum { PHI__LANE_FEW = 8 }; /* up to so many are looked through */
+
+/* Where a lane stands in the table, by the number and 1, or the free place where it would. */
+static uint32_t *phi__lane_place(const phi__thread *thread, uint32_t *table, size_t cap,
+                                 phi_str name) {
+    size_t at = (size_t)phi__hash(name, 0) & (cap - 1);
+    while (table[at] != 0 && !phi_str_equal(phi__thread_lane_name(thread, table[at] - 1), name))
+        at = (at + 1) & (cap - 1);
+    return &table[at];
+}
+
+/* Room in the table for one more lane. False: no memory. */
+static bool phi__lane_index_room(phi__thread *thread) {
+    size_t cap = phi__max(thread->lane_table_cap * 2, 4 * PHI__LANE_FEW);
+    uint32_t *table, i;
+    if (thread->lane_count < PHI__LANE_FEW || thread->lane_count < thread->lane_table_cap / 2)
+        return true;
+    table = (uint32_t *)phi__alloc(thread->memory, phi__mul(cap, sizeof *table));
+    if (table == NULL) return false;
+    for (i = 0; i < thread->lane_count; i++)
+        *phi__lane_place(thread, table, cap, thread->lanes[i].name) = i + 1;
+    phi__free(thread->memory, thread->lane_table, thread->lane_table_cap * sizeof *table);
+    thread->lane_table = table;
+    thread->lane_table_cap = cap;
+    return true;
+}
+
 PHI__FN uint32_t phi__thread_find_lane(const phi__thread *thread, phi_str name) {
     uint32_t i;
+    if (phi_str_equal(phi__thread_lane_name(thread, thread->lane), name)) return thread->lane;
+    if (thread->lane_table != NULL) {
+        i = *phi__lane_place(thread, thread->lane_table, thread->lane_table_cap, name);
+        return i != 0 ? i - 1 : (uint32_t)PHI__LANE_NONE;
+    }
     for (i = 0; i < phi__thread_lanes(thread); i++)
         if (phi_str_equal(phi__thread_lane_name(thread, i), name)) return i;
     return PHI__LANE_NONE;
@@ -55,7 +89,8 @@ static phi__entry *phi__lane_begin(phi__thread *thread, phi_str name, uint32_t p
     char *copy = (char *)phi__alloc(thread->memory, phi__add(name.len, 1));
     phi__entry *entries = NULL;
     phi__lane *made;
-    if (copy != NULL && phi__lane_table(thread)) entries = phi__lane_entries(thread, 1 + more);
+    if (copy != NULL && phi__lane_table(thread) && phi__lane_index_room(thread))
+        entries = phi__lane_entries(thread, 1 + more);
     if (entries == NULL) {
         phi__free(thread->memory, copy, copy != NULL ? name.len + 1 : 0);
         return NULL;
@@ -66,6 +101,9 @@ static phi__entry *phi__lane_begin(phi__thread *thread, phi_str name, uint32_t p
     made->parent = parent;
     made->fork_seq = fork_seq;
     made->seq = thread->count;
+    if (thread->lane_table != NULL)
+        *phi__lane_place(thread, thread->lane_table, thread->lane_table_cap, made->name) =
+            thread->lane_count + 1;
     phi__lane_append(thread, entries, PHI_ENTRY_LANE, thread->lane_count++);
     return entries;
 }
@@ -115,6 +153,7 @@ PHI__FN void phi__lane_enter(phi__thread *thread, uint32_t lane, const phi__fold
     }
     thread->fold.count = thread->fold.linked = thread->fold.groups = 0; /* its room stays */
     thread->fold.tokens = 0;
+    thread->fold.durable = 0;
     thread->message_count = thread->held_messages = 0;
     thread->last_user = 0;
 }
@@ -126,6 +165,13 @@ PHI__FN phi_status phi__thread_switch(phi__thread *thread, uint32_t lane) {
     phi__entry *entry;
     phi_status status;
     if (lane == thread->lane) return PHI_OK;
+    if (thread->loading != NULL) {
+        entry = phi__load_may_enter(thread) ? phi__lane_entries(thread, 1) : NULL;
+        if (entry == NULL) return PHI_NO_MEMORY;
+        phi__load_enter(thread, lane);
+        phi__lane_append(thread, entry, PHI_ENTRY_SWITCH, lane);
+        return PHI_OK;
+    }
     status = phi__fold_lane(thread, lane, UINT64_MAX, &fold); /* it reads back what is away */
     if (status != PHI_OK) return status;
     entry = phi__lane_entries(thread, 1);

@@ -147,7 +147,7 @@ static phi_status phi__rewrite_check_groups(phi__rewriting *w) {
     phi_status status = PHI_NO_MEMORY;
     uint8_t *durable = NULL, *fates;
     size_t *askers;
-    if (w->given->span_count == 0) return PHI_OK;
+    if (w->given->span_count == 0 || phi__load_fits(fold, w->given)) return PHI_OK;
     fates = (uint8_t *)phi__alloc(memory, phi__max(fold->count, 1));
     askers = phi__groups_make(memory, fold);
     if (fates != NULL && askers != NULL &&
@@ -396,7 +396,7 @@ static phi_status phi__rewrite_look_ahead(phi__rewriting *w) {
     if (w->given->switch_to == NULL) return PHI_OK;
     w->next = phi__thread_find_lane(thread, phi_str_of(w->given->switch_to));
     w->moves = w->next != thread->lane;
-    return w->moves && w->next != PHI__LANE_NONE
+    return w->moves && thread->loading == NULL && w->next != PHI__LANE_NONE
                ? phi__fold_lane(thread, w->next, UINT64_MAX, &w->shown)
                : PHI_OK;
 }
@@ -405,6 +405,7 @@ static phi_status phi__rewrite_look_ahead(phi__rewriting *w) {
    do cannot fail. */
 static bool phi__rewrite_fold(phi__rewriting *w, phi__op *op) {
     phi__thread *thread = w->thread;
+    if (thread->loading != NULL) return phi__load_may_enter(thread) && phi__load_apply(thread, op);
     if (!w->moves)
         return w->lane != thread->lane ||
                (phi__thread_keep_undo(thread) && phi__fold_op(thread, &thread->fold, op));
@@ -433,7 +434,10 @@ static phi_status phi__rewrite_apply(phi__rewriting *w, phi_str loop_id, uint32_
         return PHI_NO_MEMORY;
     }
     phi__rewrite_append(thread, op, entry);
-    if (w->moves) phi__lane_enter(thread, w->next, begins ? NULL : &w->shown);
+    if (w->moves && thread->loading != NULL)
+        phi__load_enter(thread, w->next);
+    else if (w->moves)
+        phi__lane_enter(thread, w->next, begins ? NULL : &w->shown);
     return PHI_OK;
 }
 
@@ -458,6 +462,7 @@ static phi_status phi__rewrite_unfold(phi__thread *thread, phi__op *target) {
     phi_status status;
     target->revoked = true;
     target->revoked_at = thread->count;
+    if (thread->loading != NULL) return phi__load_unapply(thread, target);
     if (target->lane != thread->lane) return PHI_OK;
     status = phi__fold_lane(thread, thread->lane, UINT64_MAX, &fold);
     if (status != PHI_OK) {
@@ -480,7 +485,8 @@ static phi_status phi__rewrite_revoke(phi__rewriting *w, phi_str loop_id, uint32
         (void)phi__rewrite_refuse(w, "no rewrite \"%s\" of this lane to revoke", w->given->revoke);
         return PHI_NOT_FOUND;
     }
-    for (later = thread->ops; later != target; later = later->earlier)
+    later = thread->loading != NULL && phi__load_untouched(thread, target) ? target : thread->ops;
+    for (; later != target; later = later->earlier)
         if (later->lane == target->lane && !later->revoked &&
             phi__rewrite_touches(&later->rewrite, &target->rewrite)) {
             (void)phi__rewrite_refuse(w, "the later rewrite \"%s\" touches it",
@@ -558,9 +564,12 @@ static phi_status phi__rewrite_check(phi__rewriting *w) {
     if (thread->count == 0 && r->span_count > 0)
         return phi__rewrite_refuse(w, "there is nothing to rewrite");
     status = phi__rewrite_check_spans(w);
-    if (status != PHI_OK || r->revoke != NULL) return status;
+    if (status != PHI_OK || r->revoke != NULL || r->span_count == 0) return status;
     w->fold = &thread->fold;
-    if (w->lane != thread->lane) {
+    if (thread->loading != NULL) {
+        status = phi__load_view(thread, w->lane, &w->fold);
+        if (status != PHI_OK) return status;
+    } else if (w->lane != thread->lane) {
         status = phi__fold_lane(thread, w->lane, UINT64_MAX, &w->made);
         if (status != PHI_OK) return status;
         w->fold = &w->made;

@@ -80,6 +80,7 @@ PHI__FN bool phi__thread_keep_undo(phi__thread *thread) {
     if (fold->count > 0) memcpy(kept->items, fold->items, fold->count * sizeof *fold->items);
     kept->count = fold->count;
     kept->tokens = fold->tokens;
+    kept->durable = fold->durable;
     thread->undo.start = thread->started->seq + 1;
     thread->undo.lane = thread->lane;
     return true;
@@ -122,6 +123,7 @@ PHI__FN phi_status phi__thread_may_end(phi__thread *thread, const phi__entry *en
     if (end->keep != PHI_KEEP_NONE || start == 0 || phi__runs_has_undo(thread, start) ||
         thread->last_op < start)
         return PHI_OK;
+    if (thread->loading != NULL) return phi__load_roll_back(thread, start);
     return phi__runs_fold_anew(thread, start);
 }
 

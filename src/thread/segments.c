@@ -209,10 +209,13 @@ static phi_status phi__recall_read(const phi__thread *thread, phi__thread *whole
     if (segment == NULL) return PHI_NO_MEMORY;
     phi__segment_begin(whole, segment);
     recalling.end = journal->stored;
+    status = phi__load_begin(whole);
+    if (status != PHI_OK) return status;
     phi__entry_reader_init(&recalling.reader, whole);
     status = journal->store.read(journal->store.user_data, journal->id, 0, phi__recall_each,
                                  &recalling, NULL, NULL, 0);
     phi__entry_reader_free(&recalling.reader);
+    if (status == PHI_OK) status = phi__load_end(whole);
     if (status == PHI_OK && (whole->count != journal->stored || !phi__recall_fits(thread, whole)))
         status = PHI_PARSE;
     return status;

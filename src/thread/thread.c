@@ -25,11 +25,14 @@ PHI__FN void phi__thread_free(phi__thread *thread) {
     uint32_t i;
     if (thread->journal != NULL) (void)phi__journal_sync(thread, NULL, 0);
     phi__journal_close(thread);
+    phi__load_drop(thread);
     phi__free(thread->memory, thread->entries, thread->cap * sizeof *thread->entries);
     phi__free(thread->memory, thread->messages, thread->message_cap * sizeof *thread->messages);
     for (i = 1; i < thread->lane_count; i++) /* the first one's is static */
         phi__free(thread->memory, (void *)(uintptr_t)thread->lanes[i].name.at,
                   thread->lanes[i].name.len + 1);
+    phi__free(thread->memory, thread->lane_table,
+              thread->lane_table_cap * sizeof *thread->lane_table);
     phi__free(thread->memory, thread->lanes, thread->lane_cap * sizeof *thread->lanes);
     phi__hashes_free(thread->memory, &thread->ids);
     phi__hashes_free(thread->memory, &thread->away_ops);
@@ -61,6 +64,7 @@ PHI__FN bool phi__thread_reserve(phi__thread *thread, size_t n, size_t messages)
         thread->entries = (phi__entry **)grown;
     }
     if (messages == 0) return true;
+    if (thread->loading != NULL) return phi__load_message_room(thread, messages);
     grown = phi__grow(thread->memory, thread->messages, &thread->message_cap,
                       phi__add(thread->held_messages, messages), sizeof *thread->messages);
     if (grown == NULL) return false;
@@ -76,7 +80,9 @@ PHI__FN void phi__thread_attach(phi__thread *thread, phi__entry *entries, size_t
         entry->lane = thread->lane;
         entry->segment = thread->current;
         thread->entries[thread->held++] = entry;
-        if (entry->kind == PHI_ENTRY_MESSAGE) {
+        if (entry->kind == PHI_ENTRY_MESSAGE && thread->loading != NULL)
+            phi__load_message(thread, entry);
+        else if (entry->kind == PHI_ENTRY_MESSAGE) {
             entry->ordinal = thread->message_count++;
             thread->messages[thread->held_messages++] = entry;
             if (entry->message->role == PHI_ROLE_USER) thread->last_user = entry->seq + 1;

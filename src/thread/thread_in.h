@@ -31,10 +31,11 @@ typedef struct phi__op {
     uint32_t lane;
     uint64_t seq;
     bool revoked;
-    uint64_t revoked_at;      /* seq of what undid it */
-    size_t message_count;     /* of all spans */
-    phi__rendered **rendered; /* of each */
-    struct phi__op *earlier;  /* in the log */
+    uint64_t revoked_at;       /* seq of what undid it */
+    size_t message_count;      /* of all spans */
+    phi__rendered **rendered;  /* of each */
+    struct phi__load_op *load; /* load.c; NULL: its thread is not being read */
+    struct phi__op *earlier;   /* in the log */
     uint64_t id_hash;
 } phi__op;
 
@@ -88,6 +89,7 @@ typedef struct phi__fold {
     phi__item *items; /* extensions included: encoders leave them out */
     size_t count, cap;
     uint64_t tokens;       /* by estimate */
+    size_t durable;        /* items that are */
     size_t linked, groups; /* project_in.h: items so far that it knows, and the groups of them */
 } phi__fold;
 
@@ -147,6 +149,9 @@ typedef struct phi__thread {
     struct phi_runtime *rt;       /* whose it is; NULL: nobody's */
     phi__hashes ids;              /* of the tool call ids so far */
     phi__hashes away_ops;         /* of the ids of rewrites that are away */
+    struct phi__loading *loading; /* load.c; NULL: it is not being read */
+    uint32_t *lane_table; /* lanes by name, where there are many: an open table, half empty */
+    size_t lane_table_cap;
     phi__loop_starts loops;
     phi__undo undo;
     phi__op **op_table; /* rewrite.c: rewrites in memory by id: an open table, half empty */
@@ -223,6 +228,28 @@ PHI__FN phi_status phi__thread_claim_id(phi__thread *thread, phi_str id);
    False: no memory. */
 PHI__FN bool phi__thread_claim_calls(phi__thread *thread, const phi_message *message);
 
+/* ---- load.c: while entries are read into an empty thread ---- */
+
+/* Between the two the thread is of use to its reader alone. After an error it is to be freed. */
+PHI__FN phi_status phi__load_begin(phi__thread *thread);
+PHI__FN phi_status phi__load_end(phi__thread *thread);
+PHI__FN void phi__load_drop(phi__thread *thread); /* not being read: harmless */
+PHI__FN phi_status phi__load_view(phi__thread *thread, uint32_t lane, phi__fold **out);
+PHI__FN bool phi__load_message_room(phi__thread *thread, size_t n);
+PHI__FN void phi__load_message(phi__thread *thread, phi__entry *entry); /* its room was made */
+/* False: no memory; after true, entering a lane that there is cannot fail. */
+PHI__FN bool phi__load_may_enter(phi__thread *thread);
+PHI__FN void phi__load_enter(phi__thread *thread, uint32_t lane);
+/* Whether a rewrite is known to cut nothing and to part no group; false: it is to be looked at more closely. */
+PHI__FN bool phi__load_fits(const phi__fold *fold, const phi_rewrite *rewrite);
+/* Whether no later rewrite is known to touch one; false: look more closely. */
+PHI__FN bool phi__load_untouched(const phi__thread *thread, const phi__op *op);
+/* A rewrite comes into its lane's view, which is known; and goes again. After an error the thread is to be freed. */
+PHI__FN bool phi__load_apply(phi__thread *thread, phi__op *op);
+PHI__FN phi_status phi__load_unapply(phi__thread *thread, phi__op *op);
+/* The active lane's rewrites from entry `start` on go. */
+PHI__FN phi_status phi__load_roll_back(phi__thread *thread, uint64_t start);
+
 /* ---- runs.c ---- */
 
 /* Whether the thread has a run of this id, and room for the id of one more. False: no memory. */
@@ -281,6 +308,11 @@ PHI__FN bool phi__fold_room(phi_memory *memory, phi__fold *fold, size_t more);
 PHI__FN void phi__fold_message(phi__fold *fold, phi__entry *entry);
 /* Puts a rewrite into a fold. False: no memory, and nothing changed. */
 PHI__FN bool phi__fold_op(const phi__thread *thread, phi__fold *fold, phi__op *op);
+/* The first item that stands for entry `from` or a later one. */
+PHI__FN size_t phi__fold_find(const phi__fold *fold, uint64_t from);
+/* These n items in the place of `gone` ones; there is room. */
+PHI__FN void phi__fold_splice(phi__fold *fold, size_t at, size_t gone, const phi__item *items,
+                              size_t n);
 /* Takes out what stands from entry `from` to entry `to`. */
 PHI__FN void phi__fold_take_out(phi__fold *fold, uint64_t from, uint64_t to);
 /* What a lane shows after entry `upto`, made anew, of the whole log: what is away is read back. *fold is freed with

@@ -73,10 +73,12 @@ PHI_API phi_status phi_thread_from_json(phi_thread *thread, phi_str json, char *
     phi__entry_reader_init(&reader, log);
     (void)phi__text_line(&json, &line);
     status = phi__text_header(&reader, line);
+    if (status == PHI_OK) status = phi__load_begin(log);
     while (status == PHI_OK && phi__text_line(&json, &line)) {
         number++;
         status = phi__entry_read(&reader, line);
     }
+    if (status == PHI_OK) status = phi__load_end(log);
     if (status == PHI_PARSE) phi__text_words(words, words_size, number, reader.words);
     phi__entry_reader_free(&reader);
     log->restored = log->count > 0;

@@ -5,6 +5,7 @@
 
 #include "agent/dry_run.h"
 #include "model/tokens.h"
+#include "thread/store.h"
 #include "thread/thread_in.h"
 #include "wire/hash_in.h"
 #include "wire/translate.h"
@@ -290,6 +291,45 @@ static void compare(world *w, phi_str lane, uint64_t upto) {
         HOLDS(w, (items[i].flags & PHI_ITEM_SYNTHETIC) != 0 ||
                      items[i].message == w->thread.entries[items[i].from]->message);
     }
+    phi_arena_free(&arena);
+}
+
+/* Read from its text, the log shows the same in each lane and counts the same. */
+static void comes_back(world *w) {
+    phi__thread again;
+    phi_arena arena;
+    phi_str json = {"", 0};
+    char words[200] = "";
+    size_t i, lanes = phi_thread_lane_count(open_thread(w));
+    phi_arena_init(&arena, &w->memory, 0);
+    phi__thread_init(&again, &w->memory, NULL);
+    HOLDS(w, phi_thread_to_json(open_thread(w), &arena, &json) == PHI_OK);
+    HOLDS(w, phi_thread_from_json((phi_thread *)&again, json, words, sizeof words) == PHI_OK);
+    if (w->failed) printf("  %s\n", words);
+    HOLDS(w, again.count == w->thread.count && again.fold.count == w->thread.fold.count);
+    HOLDS(w, again.fold.tokens == w->thread.fold.tokens);
+    HOLDS(w, again.fold.durable == w->thread.fold.durable);
+    HOLDS(w, again.message_count == w->thread.message_count);
+    HOLDS(w, again.last_user == w->thread.last_user && again.last_op == w->thread.last_op);
+    HOLDS(w, again.compaction_count == w->thread.compaction_count);
+    for (i = 0; i < again.fold.count && !w->failed; i++) {
+        const phi__item *one = &again.fold.items[i], *other = &w->thread.fold.items[i];
+        HOLDS(w, one->from == other->from && one->to == other->to && one->flags == other->flags);
+    }
+    for (i = 0; i < again.count && !w->failed; i++)
+        HOLDS(w, again.entries[i]->ordinal == w->thread.entries[i]->ordinal);
+    for (i = 0; i < lanes && !w->failed; i++) {
+        phi_str lane = phi_thread_lane_name(open_thread(w), i);
+        const phi_view_item *a = NULL, *b = NULL;
+        size_t m = 0, n = 0, j;
+        HOLDS(w,
+              phi_thread_view((phi_thread *)&again, lane.at, UINT64_MAX, &arena, &a, &m) == PHI_OK);
+        HOLDS(w, phi_thread_view(open_thread(w), lane.at, UINT64_MAX, &arena, &b, &n) == PHI_OK);
+        HOLDS(w, m == n);
+        for (j = 0; j < n && !w->failed; j++)
+            HOLDS(w, a[j].from == b[j].from && a[j].to == b[j].to && a[j].flags == b[j].flags);
+    }
+    phi__thread_free(&again);
     phi_arena_free(&arena);
 }
 
@@ -713,6 +753,7 @@ static bool history(uint32_t seed) {
         can_be_sent(&w);
     }
     if (!w.failed) every_earlier_state(&w);
+    if (!w.failed) comes_back(&w);
     if (w.failed) printf("  seed %u, step %d\n", (unsigned)seed, i);
     phi__thread_free(&w.thread);
     CHECK_EQ_INT(test_alloc_live_bytes(), 0);
