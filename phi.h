@@ -83,11 +83,11 @@
 #endif
 
 #ifdef PHI__PUB_BASE
-#if PHI__PUB_BASE != 0x3ad7f822
+#if PHI__PUB_BASE != 0xc0fb7c6e
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__PUB_BASE 0x3ad7f822
+#define PHI__PUB_BASE 0xc0fb7c6e
 
 /* ---- src/base/base.h ---- */
 
@@ -193,6 +193,7 @@ typedef struct phi_memory {
     struct phi_memory *parent; /* borrowed; NULL for a root */
     size_t limit_bytes;        /* 0: none */
     size_t used_bytes, peak_bytes;
+    uint64_t refusals; /* how often this limit said no */
 } phi_memory;
 
 /* A root budget. `allocator` is copied; NULL, or a NULL realloc_fn, means the C library's. */
@@ -239,7 +240,7 @@ typedef struct phi_arena {
     struct phi__block *shared, *own;
     struct phi__block *spare; /* taken before the last rewind and not used since */
     char *at, *end;           /* room left in the newest shared block */
-    size_t first_block_bytes, next_block_bytes;
+    size_t first_block_bytes, next_block_bytes, most_block_bytes;
     bool rewound; /* blocks are kept for what comes next, and rounded up to serve it */
 } phi_arena;
 
@@ -606,11 +607,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__PUB_IO */
 
 #ifdef PHI__PUB_MODEL
-#if PHI__PUB_MODEL != 0xc3cc62b2
+#if PHI__PUB_MODEL != 0xcdf53b8d
 #error "phi: two versions of src/model in one file"
 #endif
 #else
-#define PHI__PUB_MODEL 0xc3cc62b2
+#define PHI__PUB_MODEL 0xcdf53b8d
 
 /* ---- src/model/failure.h ---- */
 
@@ -844,8 +845,9 @@ typedef enum phi_event_kind {
     PHI_EV_TURN_REQUEST, /* text: what is about to be sent, JSON (phi_agent_desc.capture_requests) */
     PHI_EV_PARALLEL_START, /* parallel: runs that are about to try the same beside each other */
     PHI_EV_PARALLEL_END,   /* parallel: which of them was selected */
-    PHI_EV_THREAD_UPDATED /* a run is over, and the store has all of its thread: text: the thread's id;
+    PHI_EV_THREAD_UPDATED, /* a run is over, and the store has all of its thread: text: the thread's id;
                               message_count; usage: of all its runs */
+    PHI_EV_FORGOTTEN /* forgotten: entries of the log that are gone, since the agent is at its memory limit */
 } phi_event_kind;
 
 /* What made a turn begin. */
@@ -913,6 +915,15 @@ typedef struct phi_reverted {
     phi_str reason; /* why it was not applied */
 } phi_reverted;
 
+/* What an agent at its memory limit forgot. What its lanes go on showing stands again, as copies, behind the log's
+   FORGOTTEN entry; messages are counted anew from there (phi_message_at). */
+typedef struct phi_forgotten {
+    uint64_t from, to; /* entries of the log: from `from` to before `to` */
+    size_t messages;   /* messages among them that no model sees any more */
+    size_t bytes;      /* of the agent's memory that were given back */
+    bool compacted;    /* what the model sees was compacted first */
+} phi_forgotten;
+
 /* Runs beside each other; session/session.h has what becomes of it. */
 typedef struct phi_parallel {
     phi_str session_id;
@@ -957,12 +968,13 @@ typedef struct phi_event {
     phi_str source;        /* INPUT_DROPPED: why; MESSAGE_...: the tag of what was injected */
     phi_str rejection;     /* AGENT_END: why a filter rejected the prompt; empty: it did not */
     phi_str child_loop_id; /* TOOL_END: the run of a sub-agent that made the result */
-    const phi_message *messages;  /* of an event that was read (phi_event_from_json): AGENT_END's
+    const phi_message *messages;    /* of an event that was read (phi_event_from_json): AGENT_END's
                                     messages, TURN_END's tool results; message_count of them. A
                                     TOOL_UPDATE that was read has its result in `message` */
-    const phi_pruned *pruned;     /* PRUNED */
-    const phi_reverted *reverted; /* REVERTED */
-    const phi_parallel *parallel; /* PARALLEL_... */
+    const phi_pruned *pruned;       /* PRUNED */
+    const phi_reverted *reverted;   /* REVERTED */
+    const phi_parallel *parallel;   /* PARALLEL_... */
+    const phi_forgotten *forgotten; /* FORGOTTEN */
 } phi_event;
 
 /* "TextDelta"-like name for logs and tests. Static. */
@@ -1364,11 +1376,11 @@ PHI_API void phi_answer_fail(phi_answer *answer, phi_failure_kind kind, bool ret
 #endif /* PHI__PUB_WIRE */
 
 #ifdef PHI__PUB_THREAD
-#if PHI__PUB_THREAD != 0x02c64e72
+#if PHI__PUB_THREAD != 0x594fd5dc
 #error "phi: two versions of src/thread in one file"
 #endif
 #else
-#define PHI__PUB_THREAD 0x02c64e72
+#define PHI__PUB_THREAD 0x594fd5dc
 
 /* ---- src/thread/thread.h ---- */
 
@@ -1406,8 +1418,9 @@ typedef enum phi_entry_kind {
     PHI_ENTRY_LOOP_END,
     PHI_ENTRY_TURN_START,
     PHI_ENTRY_TURN_END,
-    PHI_ENTRY_SPAWN, /* a tool call ran another agent */
-    PHI_ENTRY_NOTE   /* the host's own; no model sees it */
+    PHI_ENTRY_SPAWN,    /* a tool call ran another agent */
+    PHI_ENTRY_NOTE,     /* the host's own; no model sees it */
+    PHI_ENTRY_FORGOTTEN /* every entry before it is gone (phi_agent_desc.at_memory_limit) */
 } phi_entry_kind;
 
 /* Bits of phi_entry.flags and phi_view_item.flags. An entry has the later ones where its log began with copies of what
@@ -1488,14 +1501,18 @@ typedef struct phi_entry {
     const phi_loop_info *loop;  /* LOOP_START */
     phi_str tool_call_id, child_session_id, child_loop_id; /* SPAWN */
     phi_str note_kind, note;                               /* NOTE: a name, and JSON text */
+    const phi_forgotten *forgotten;                        /* FORGOTTEN; then usage is all runs' */
 } phi_entry;
 
-/* How many there are; also the revision. And entry `seq`: PHI_NOT_FOUND past the end; what the store says, where it is
-   to be read back. */
+/* One more than the last entry's seq; also the revision. And the first entry's seq: 0, but of a log that has forgotten
+   entries (phi_agent_desc.at_memory_limit) that of its FORGOTTEN entry. */
 PHI_API uint64_t phi_thread_count(const phi_thread *thread);
+PHI_API uint64_t phi_thread_first(const phi_thread *thread);
+/* Entry `seq`. PHI_NOT_FOUND: past the end, or forgotten; what the store says, where it is to be read back. */
 PHI_API phi_status phi_thread_entry(const phi_thread *thread, uint64_t seq, phi_entry *out);
 /* Entries `from` to before `to` (past the end: up to the end) as a list in the arena, each as phi_thread_entry gives
-   it; none where there are none. PHI_BAD_ARG: from is larger than to; PHI_NO_MEMORY; what the store says. */
+   it; none where there are none. PHI_BAD_ARG: from is larger than to; PHI_NOT_FOUND:
+   some are forgotten; PHI_NO_MEMORY; what the store says. */
 PHI_API phi_status phi_thread_slice(const phi_thread *thread, uint64_t from, uint64_t to,
                                     phi_arena *arena, const phi_entry **out, size_t *count);
 
@@ -2034,11 +2051,11 @@ PHI_API void phi_tracker_reset(phi_tracker *tracker);
 #endif /* PHI__PUB_THREAD */
 
 #ifdef PHI__PUB_LOOP
-#if PHI__PUB_LOOP != 0x4a8e046f
+#if PHI__PUB_LOOP != 0x86144da6
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__PUB_LOOP 0x4a8e046f
+#define PHI__PUB_LOOP 0x86144da6
 
 /* ---- src/loop/compactor.h ---- */
 
@@ -2261,6 +2278,18 @@ typedef struct phi_budget {
     double max_cost;       /* dollars, needs the model's cost rates (default: none) */
     uint64_t max_requests; /* model calls, retries not counted (default: none) */
 } phi_budget;
+
+/* What an agent does when its history nears memory_limit_bytes. The next run begins with it, before any hook is asked;
+   a run that does not fit by itself ends with an error, and the run after it begins with more room. */
+typedef enum phi_at_memory_limit {
+    /* Compacts what the model sees, as phi_compact does, but without its hooks and events; where that is not enough, as
+       FORGET. */
+    PHI_AT_MEMORY_LIMIT_COMPACT = 0,
+    /* Forgets the oldest turns: the model sees the newest ones, summaries and durable messages. */
+    PHI_AT_MEMORY_LIMIT_FORGET,
+    /* Nothing: runs end with an error until phi_clear_messages, say, makes room. */
+    PHI_AT_MEMORY_LIMIT_STOP
+} phi_at_memory_limit;
 
 /* What a budget has seen. reserved: by turns that are going on. */
 typedef struct phi_spending {
@@ -2626,11 +2655,11 @@ PHI_API bool phi_call_pending(phi_call call);        /* any thread */
 #endif /* PHI__PUB_LOOP */
 
 #ifdef PHI__PUB_AGENT
-#if PHI__PUB_AGENT != 0x01b08495
+#if PHI__PUB_AGENT != 0xd381aac3
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__PUB_AGENT 0x01b08495
+#define PHI__PUB_AGENT 0xd381aac3
 
 /* ---- src/agent/profile.h ---- */
 
@@ -2844,7 +2873,11 @@ typedef struct phi_agent_desc {
                                  the host are warned (default 3; PHI_UNLIMITED: never) */
     uint32_t
         doom_stop_after; /* this often: it is not run, and the run ends (default 5; the same) */
-    size_t memory_limit_bytes;   /* of this agent, its history included (default: none) */
+    size_t memory_limit_bytes; /* of this agent, its history included (default: none) */
+    /* What it does there. Without a store, entries that no lane shows leave memory for good: PHI_EV_FORGOTTEN tells of it, and
+       so does an entry of the log; what pointers to them point to is gone, and older responses are stale. With a store the
+       log stays whole, and is read back when asked for (default: compact, then forget). */
+    phi_at_memory_limit at_memory_limit;
     size_t event_queue_bytes;    /* waiting for the host, then reading stops (default 256 KiB) */
     size_t max_event_bytes;      /* one event of an answer's stream (default 16 MiB) */
     uint64_t max_response_bytes; /* one answer (default 256 MiB) */
@@ -3023,8 +3056,8 @@ PHI_API bool phi_agent_rewrite_waits(phi_agent agent);
 
 /* How many messages (0 for a stale agent), and message i, from 0, oldest first; NULL past the end: those of the
    active lane (thread/thread.h), its parents' up to the fork too, as they came: what a rewrite has replaced is among
-   them, what it has made is not. Owned by the agent, valid until it is freed, reset, or its messages or its thread are
-   replaced; of a thread in a store, what is not shown any more until the next phi_step (thread/store.h), and NULL where
+   them, what it has made is not. An agent that has forgotten (at_memory_limit) counts from what it kept. Owned by the agent, valid until it is freed, reset, or its messages or its thread are
+   replaced, or it forgets; of a thread in a store, what is not shown any more until the next phi_step (thread/store.h), and NULL where
    it cannot be read back: phi_last_error. */
 PHI_API size_t phi_message_count(phi_agent agent);
 PHI_API const phi_message *phi_message_at(phi_agent agent, size_t i);
@@ -3162,7 +3195,8 @@ extern "C" {
 #endif
 
 /* A request and what became of it. Lives until phi_response_free, until its agent is freed or reset, its
-   messages are replaced or it begins a session, or until it has PHI_RESPONSES_KEPT newer ones; then it is stale. */
+   messages are replaced or it begins a session, until it has PHI_RESPONSES_KEPT newer ones, or until a newer run forgets
+   what is older (phi_agent_desc.at_memory_limit); then it is stale. */
 typedef struct phi_response {
     phi_runtime *rt;
     uint32_t index, gen;
@@ -3879,11 +3913,11 @@ PHI_API phi_status phi_session_add_blocks(phi_session *session, const phi_thread
 #endif
 
 #ifdef PHI__IMP_BASE
-#if PHI__IMP_BASE != 0xc9062e56
+#if PHI__IMP_BASE != 0xfe33be69
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__IMP_BASE 0xc9062e56
+#define PHI__IMP_BASE 0xfe33be69
 
 /* ---- src/base/base_in.h ---- */
 
@@ -4348,7 +4382,7 @@ static bool phi__arena_more(phi_arena *arena) {
     arena->at = (char *)(block + 1);
     arena->end = (char *)block + block->bytes;
     PHI__POISON(arena->at, (size_t)(arena->end - arena->at));
-    arena->next_block_bytes = phi__min(arena->next_block_bytes * 2, PHI__ARENA_MOST);
+    arena->next_block_bytes = phi__min(arena->next_block_bytes * 2, arena->most_block_bytes);
     return true;
 }
 
@@ -4426,6 +4460,7 @@ PHI_API void phi_arena_init(phi_arena *arena, phi_memory *memory, size_t first_b
                                    ? PHI__ARENA_DEFAULT
                                    : phi__min(phi__max(first_block_bytes, 64), PHI__ARENA_MOST);
     arena->next_block_bytes = arena->first_block_bytes;
+    arena->most_block_bytes = PHI__ARENA_MOST;
 }
 
 PHI_API void *phi_arena_alloc(phi_arena *arena, size_t bytes) {
@@ -4445,7 +4480,7 @@ PHI_API void phi_arena_reset(phi_arena *arena, phi_arena_mark mark) {
     phi__arena_drop(arena, &arena->shared, mark.shared);
     /* else what is tried and given up again would ask for more each time */
     arena->next_block_bytes = mark.shared != NULL
-                                  ? phi__min(mark.shared->bytes * 2, PHI__ARENA_MOST)
+                                  ? phi__min(mark.shared->bytes * 2, arena->most_block_bytes)
                                   : arena->first_block_bytes;
     arena->at = mark.at;
     arena->end = mark.shared != NULL ? (char *)mark.shared + mark.shared->bytes : NULL;
@@ -4478,8 +4513,10 @@ PHI__FN void *phi__realloc(phi_memory *memory, void *ptr, size_t old_bytes, size
         size_t more = new_bytes - old_bytes;
         for (m = memory; m != NULL; m = m->parent)
             if (m->limit_bytes != 0 &&
-                (m->used_bytes > m->limit_bytes || more > m->limit_bytes - m->used_bytes))
+                (m->used_bytes > m->limit_bytes || more > m->limit_bytes - m->used_bytes)) {
+                m->refusals++;
                 return NULL;
+            }
     }
     out = memory->allocator.realloc_fn(memory->allocator.user_data, ptr, old_bytes, new_bytes);
     if (out == NULL && new_bytes != 0) return NULL;
@@ -15044,11 +15081,11 @@ PHI__FN void phi__wake_drain(phi__wake *wake) {
 #endif /* PHI__IMP_IO */
 
 #ifdef PHI__IMP_MODEL
-#if PHI__IMP_MODEL != 0x4686f073
+#if PHI__IMP_MODEL != 0x8943c8b1
 #error "phi: two versions of src/model in one file"
 #endif
 #else
-#define PHI__IMP_MODEL 0x4686f073
+#define PHI__IMP_MODEL 0x8943c8b1
 
 /* ---- src/model/message_in.h ---- */
 
@@ -15126,6 +15163,7 @@ PHI_API const char *phi_event_name(phi_event_kind kind) {
     case PHI_EV_PARALLEL_START: return "ParallelLoopStart";
     case PHI_EV_PARALLEL_END: return "ParallelLoopEnd";
     case PHI_EV_THREAD_UPDATED: return "ThreadUpdated";
+    case PHI_EV_FORGOTTEN: return "Forgotten";
     }
     return "";
 }
@@ -26546,11 +26584,11 @@ PHI_API void phi_answer_fail(phi_answer *answer, phi_failure_kind kind, bool ret
 #endif /* PHI__IMP_WIRE */
 
 #ifdef PHI__IMP_THREAD
-#if PHI__IMP_THREAD != 0xbb9350c1
+#if PHI__IMP_THREAD != 0x44378a36
 #error "phi: two versions of src/thread in one file"
 #endif
 #else
-#define PHI__IMP_THREAD 0xbb9350c1
+#define PHI__IMP_THREAD 0x44378a36
 
 /* ---- src/thread/compact_in.h ---- */
 
@@ -26714,7 +26752,10 @@ typedef struct phi__thread {
     phi__segment first;     /* in its place: a short log needs no other */
     phi__segment *segments; /* the others */
     phi__segment *current;  /* one of these */
-    size_t count;           /* entries, of which `held` are in memory: by seq */
+    size_t segment_bytes;   /* of a segment that is full */
+    size_t limit_bytes;     /* of the agent's memory, of which that is a part; 0: none */
+    size_t base;            /* seq of the first entry; those before it are forgotten */
+    size_t count;           /* 1 and the last entry's seq; `held` entries are in memory: by seq */
     phi__entry **entries;
     size_t held, cap;
     size_t
@@ -26772,6 +26813,15 @@ PHI__FN bool phi__thread_append(phi__thread *thread, const phi__entry *entries, 
 
 /* Where the next entries are to live, and all they point to. */
 PHI__FN phi_arena *phi__thread_room(phi__thread *thread);
+/* Whether every entry from the first one on is in memory. */
+static inline bool phi__thread_whole(const phi__thread *thread) {
+    return thread->held + thread->base == thread->count;
+}
+/* How full segments of an empty thread are to be: of an agent with a memory limit, a part of that; 0: as usual. */
+PHI__FN void phi__thread_limit(phi__thread *thread, size_t limit_bytes);
+/* Bytes of all its segments and lists. */
+PHI__FN size_t phi__thread_bytes(const phi__thread *thread);
+
 /* Leaves the current segment for a new one if it is full, at a moment when nothing is in it that is not appended.
    `carried`, where given, is copied into the new one: what later entries go on pointing to. False: no memory, and
    nothing changed. */
@@ -26804,6 +26854,25 @@ PHI__FN bool phi__hashes_room(phi_memory *memory, phi__hashes *set, size_t more)
 PHI__FN bool phi__hashes_has(const phi__hashes *set, uint64_t hash);
 PHI__FN void phi__hashes_add(phi__hashes *set, uint64_t hash); /* its room was made */
 PHI__FN void phi__hashes_free(phi_memory *memory, phi__hashes *set);
+
+/* ---- forget.c ---- */
+
+/* What a fold shows, as messages of another log. keep: of each item, whether it is taken (NULL: all). False: no memory,
+   and some may be there. */
+PHI__FN bool phi__thread_take(phi__thread *thread, const phi__thread *from, const phi__fold *fold,
+                              const uint8_t *keep);
+/* Which items of a fold are kept when the oldest go: durable ones and their groups, summaries, and as many of the newest
+   turns as `target_bytes` have room for; 0: none of them. newest: the last turn is, in any case. What is kept begins with
+   the user. `keep`: fold->count bytes. False: no memory; then none is. */
+PHI__FN bool phi__forget_choose(const phi__thread *thread, size_t target_bytes, bool newest,
+                                uint8_t *keep);
+/* Fills a log that was renewed with what `before` shows in each of its lanes: a FORGOTTEN entry, then copies; of the
+   active lane those in `keep` (NULL: all). Its entries count on. *made: the entry's detail, whose bytes are not known yet.
+   False: no memory, and the new log is to be freed. */
+PHI__FN bool phi__forget_copy(phi__thread *thread, const phi__thread *before, const uint8_t *keep,
+                              phi_forgotten **made);
+/* Bytes that what a fold shows takes in a log, by estimate; keep: as above. */
+PHI__FN size_t phi__forget_bytes(const phi__fold *fold, const uint8_t *keep);
 
 /* check.c: words about what makes a message unfit for a thread, and the block it is (SIZE_MAX: none); NULL: it is
    fit. Static. */
@@ -27056,6 +27125,8 @@ PHI__FN phi_lane_figures phi__figures_of(const phi_view_item *items, size_t coun
 enum { PHI__JOURNAL_BATCH = 256 }; /* entries a call of the store's append */
 #define PHI__JOURNAL_BATCH_BYTES                                                                   \
     ((size_t)1 << 20) /* the same; an entry that is longer goes alone */
+
+enum { PHI__JOURNAL_LIMIT_PART = 32 }; /* of a memory limit: bytes of a batch */
 
 /* Why a thread is looked at in a step. */
 typedef enum phi__journal_why {
@@ -28422,6 +28493,12 @@ static void phi__describe_other(phi__describe *d, const phi_entry *e) {
         phi__buf_printf(d->out, "turn %u ends", (unsigned)e->turn_index);
         break;
     case PHI_ENTRY_SPAWN: phi__describe_child(d, e); return;
+    case PHI_ENTRY_FORGOTTEN:
+        phi__buf_printf(d->out, "entries %llu to %llu are forgotten, %llu bytes",
+                        (unsigned long long)e->forgotten->from,
+                        (unsigned long long)e->forgotten->to - 1,
+                        (unsigned long long)e->forgotten->bytes);
+        return;
     case PHI_ENTRY_NOTE:
         phi__buf_text(d->out, "note ");
         phi__describe_name(d->out, e->note_kind);
@@ -28535,12 +28612,16 @@ static phi_status phi__describe_write(phi__describe *d, const phi_thread *thread
     uint64_t end = asked->before != 0 && asked->before < count ? asked->before : count;
     uint64_t most = asked->last == 0 ? (uint64_t)PHI__DESCRIBE_LAST : asked->last;
     uint64_t first = asked->last != PHI_UNLIMITED && end > most ? end - most : 0;
+    uint64_t base = phi_thread_first(thread);
     const phi_view_item *items;
     phi__open_calls open;
     phi_lane_figures figures;
     uint8_t *marks;
     size_t n;
-    phi_status status = phi_thread_view(thread, asked->lane, end < count ? end - 1 : UINT64_MAX,
+    phi_status status;
+    if (first < base) first = base;
+    if (end < first) return PHI_NOT_FOUND;
+    status = phi_thread_view(thread, asked->lane, end < count ? end - 1 : UINT64_MAX,
                                         scratch, &items, &n);
     if (status != PHI_OK) return status;
     marks = phi__describe_marks(items, n, first, end, scratch);
@@ -28590,7 +28671,7 @@ PHI_API phi_status phi_thread_describe(const phi_thread *thread, const phi_descr
 PHI__FN const char *phi__entry_kind_word(int kind) {
     static const char *const words[] = {"",         "message",    "rewrite",  "lane",
                                         "switch",   "loop_start", "loop_end", "turn_start",
-                                        "turn_end", "spawn",      "note"};
+                                        "turn_end", "spawn",      "note",     "forgotten"};
     return kind >= 0 && (size_t)kind < PHI__COUNT(words) ? words[kind] : NULL;
 }
 
@@ -28815,6 +28896,15 @@ static void phi__entry_put_note(phi__buf *out, const phi__note *note) {
     phi__entry_put_str(out, "json", note->json);
 }
 
+static void phi__entry_put_forgotten(phi__buf *out, const phi__entry *entry) {
+    const phi_forgotten *forgotten = (const phi_forgotten *)entry->detail;
+    phi__entry_put_u64(out, "from", forgotten->from);
+    phi__entry_put_u64(out, "messages", forgotten->messages);
+    phi__entry_put_u64(out, "bytes", forgotten->bytes);
+    phi__entry_put_true(out, "compacted", forgotten->compacted);
+    if (entry->usage != NULL) phi__message_put_usage(out, entry->usage);
+}
+
 static void phi__entry_put_lane(phi__buf *out, const phi__thread *thread, const phi__entry *entry) {
     const phi__lane *lane = &thread->lanes[entry->lane];
     if (lane->parent == PHI__LANE_NONE) return;
@@ -28839,6 +28929,7 @@ static void phi__entry_put_own(phi__buf *out, const phi__thread *thread, const p
     case PHI_ENTRY_LOOP_END:
     case PHI_ENTRY_TURN_END: phi__entry_put_end(out, entry); break;
     case PHI_ENTRY_SPAWN: phi__entry_put_spawn(out, (const phi__child_run *)entry->detail); break;
+    case PHI_ENTRY_FORGOTTEN: phi__entry_put_forgotten(out, entry); break;
     case PHI_ENTRY_NOTE: phi__entry_put_note(out, (const phi__note *)entry->detail); break;
     }
 }
@@ -28888,6 +28979,9 @@ PHI__FN void phi__entry_put(phi__buf *out, const phi__thread *thread, const phi_
 
 #define PHI_X(name, text) PHI__ENTRY_IN_##name,
 enum { PHI__ENTRY_LIST(PHI_X) PHI__ENTRY_IN_COUNT };
+
+/* A log is never that long. */
+enum { PHI__ENTRY_SEQ_MOST = 0x3fffffff };
 #undef PHI_X
 #define PHI_X(name, text) PHI__JSON_NAME(text),
 static const phi_str phi__entry_names[] = {PHI__ENTRY_LIST(PHI_X)};
@@ -29171,6 +29265,25 @@ static phi_status phi__entry_read_note(phi__entry_reader *r, const phi_json *roo
                : PHI_NO_MEMORY;
 }
 
+/* The first entry of a log that has forgotten what was before it. */
+static phi_status phi__entry_read_forgotten(phi__entry_reader *r, const phi_json *root,
+                                            phi__entry *entry) {
+    phi__thread *thread = r->thread;
+    phi_forgotten *forgotten =
+        (phi_forgotten *)phi__arena_zero(phi__thread_room(thread), sizeof *forgotten);
+    if (forgotten == NULL) return PHI_NO_MEMORY;
+    if (thread->held > 0) return phi__entry_bad(r, "forgotten: it is not the first entry");
+    entry->detail = forgotten;
+    forgotten->from = phi__entry_get_u64(root, "from");
+    forgotten->to = thread->count;
+    if (forgotten->from > forgotten->to)
+        return phi__entry_bad(r, "forgotten: from is past the entry itself");
+    forgotten->messages = (size_t)phi__entry_get_u64(root, "messages");
+    forgotten->bytes = (size_t)phi__entry_get_u64(root, "bytes");
+    forgotten->compacted = phi_json_bool(phi_json_get(root, "compacted"), false);
+    return phi__entry_read_usage(r, root, entry);
+}
+
 /* ---- entries that only stand in the list ---- */
 
 static phi_status phi__entry_read_plain(phi__entry_reader *r, const phi_json *root,
@@ -29193,6 +29306,7 @@ static phi_status phi__entry_read_plain(phi__entry_reader *r, const phi_json *ro
     case PHI_ENTRY_TURN_END: status = phi__entry_read_usage(r, root, entry); break;
     case PHI_ENTRY_SPAWN: status = phi__entry_read_spawn(r, root, entry); break;
     case PHI_ENTRY_NOTE: status = phi__entry_read_note(r, root, entry); break;
+    case PHI_ENTRY_FORGOTTEN: status = phi__entry_read_forgotten(r, root, entry); break;
     case PHI_ENTRY_REWRITE:
     case PHI_ENTRY_LANE:
     case PHI_ENTRY_SWITCH: break;
@@ -29318,7 +29432,7 @@ static phi_status phi__entry_read_lane(phi__entry_reader *r, const phi_json *roo
         if (from == PHI__LANE_NONE)
             return phi__entry_bad(r, "parent: no lane \"%.*s\"", (int)phi__min(parent.len, 80),
                                   parent.at);
-        if (fork_seq >= thread->count)
+        if (fork_seq >= thread->count || fork_seq < thread->base)
             return phi__entry_bad(r, "fork_seq is %llu, there are %llu entries",
                                   (unsigned long long)fork_seq, (unsigned long long)thread->count);
     }
@@ -29332,14 +29446,22 @@ static phi_status phi__entry_read_switch(phi__entry_reader *r, uint32_t lane) {
 
 /* ---- all of it ---- */
 
+/* Where a log begins: at 0, or behind what it has forgotten. */
+static void phi__entry_begin(phi__thread *thread, int kind, uint64_t seq) {
+    if (kind != PHI_ENTRY_FORGOTTEN || thread->count > 0 || seq >= PHI__ENTRY_SEQ_MOST) return;
+    thread->base = thread->count = (size_t)seq;
+    if (thread->journal != NULL) thread->journal->stored = seq;
+}
+
 static phi_status phi__entry_check_place(phi__entry_reader *r, const phi_json *root,
                                          const phi_json *const *in, int *kind, uint32_t *lane) {
     const phi__thread *thread = r->thread;
     phi_str name = phi_json_str(in[PHI__ENTRY_IN_LANE], PHI_LANE_DEFAULT);
     if (!phi_json_is_object(root)) return phi__entry_bad(r, "expected an object: an entry");
+    *kind = phi__entry_number(phi__json_text_of(in[PHI__ENTRY_IN_KIND]), phi__entry_kind_word);
+    phi__entry_begin(r->thread, *kind, phi_json_uint(in[PHI__ENTRY_IN_SEQ], UINT64_MAX));
     if (phi_json_uint(in[PHI__ENTRY_IN_SEQ], UINT64_MAX) != thread->count)
         return phi__entry_bad(r, "seq: expected %llu", (unsigned long long)thread->count);
-    *kind = phi__entry_number(phi__json_text_of(in[PHI__ENTRY_IN_KIND]), phi__entry_kind_word);
     if (*kind < PHI_ENTRY_MESSAGE) return phi__entry_bad(r, "kind is none of its words");
     if (phi_json_uint(in[PHI__ENTRY_IN_TURN], 0) > UINT32_MAX)
         return phi__entry_bad(r, "turn is larger than there are turns");
@@ -29800,13 +29922,15 @@ PHI__FN phi_status phi__fold_lane(const phi__thread *thread, uint32_t lane, uint
     bool done;
     size_t i;
     memset(fold, 0, sizeof *fold);
+    if (status == PHI_OK && upto < thread->base) status = PHI_NOT_FOUND;
     if (status != PHI_OK) return status;
     limits = phi__fold_limits(thread, lane, upto);
     done = limits != NULL;
-    for (i = 0; done && i < thread->count && i <= upto; i++) {
-        const phi__limit *limit = &limits[phi__fold_lane_of(thread->entries[i])];
-        if (limit->any && i <= limit->seq)
-            done = phi__fold_entry(thread, limits, fold, thread->entries[i]);
+    for (i = 0; done && i < thread->held && thread->entries[i]->seq <= upto; i++) {
+        phi__entry *entry = thread->entries[i];
+        const phi__limit *limit = &limits[phi__fold_lane_of(entry)];
+        if (limit->any && entry->seq <= limit->seq)
+            done = phi__fold_entry(thread, limits, fold, entry);
     }
     phi__free(thread->memory, limits,
               limits != NULL ? phi__thread_lanes(thread) * sizeof *limits : 0);
@@ -29822,6 +29946,187 @@ PHI__FN phi_status phi__fold_at(const phi__thread *thread, uint32_t lane, uint64
         return phi__fold_lane(thread, lane, upto, made);
     *out = &thread->fold;
     return PHI_OK;
+}
+
+/* ---- src/thread/forget.c ---- */
+
+/* forget.c - a log that begins anew with copies of what its lanes show, so that the rest of it can leave memory.
+
+   Nothing is forgotten here: a new log is filled, and the caller frees the old one. Entries count on, so that a seq
+   never means two things; what is left of a conversation stands packed, in segments of its own. */
+
+/* ---- copies ---- */
+
+/* An answer that stands before a rewrite was measured with what that took out. */
+static bool phi__take_unmeasured(const phi__thread *from, const phi__item *item) {
+    return item->message->role == PHI_ROLE_ASSISTANT && item->from < from->last_op;
+}
+
+static bool phi__take_item(phi__thread *thread, const phi__thread *from, const phi__item *item) {
+    phi__entry entry;
+    if (!phi__thread_roll(thread, NULL)) return false;
+    memset(&entry, 0, sizeof entry);
+    entry.kind = PHI_ENTRY_MESSAGE;
+    entry.message = phi__thread_keep(thread, item->message);
+    if (entry.message == NULL || !phi__thread_claim_calls(thread, entry.message)) return false;
+    entry.flags = item->flags;
+    if (phi__take_unmeasured(from, item)) entry.flags |= (uint32_t)PHI_ITEM_UNMEASURED;
+    entry.at_ms = (item->flags & PHI_ITEM_SYNTHETIC) != 0 ? entry.message->timestamp_ms
+                                                          : phi__thread_at(from, item->from)->at_ms;
+    entry.loop_id = entry.message->loop_id;
+    entry.turn_index = entry.message->turn_index;
+    return phi__thread_append(thread, &entry, 1);
+}
+
+PHI__FN bool phi__thread_take(phi__thread *thread, const phi__thread *from, const phi__fold *fold,
+                              const uint8_t *keep) {
+    size_t i, n = 0;
+    for (i = 0; i < fold->count; i++) n += keep == NULL || keep[i] != 0;
+    if (!phi__thread_reserve(thread, n, n)) return false;
+    for (i = 0; i < fold->count; i++)
+        if ((keep == NULL || keep[i] != 0) && !phi__take_item(thread, from, &fold->items[i]))
+            return false;
+    return true;
+}
+
+/* ---- what is kept ---- */
+
+enum { PHI__FORGET_WIRE = 64 }; /* bytes around a block's text in a wire format */
+
+/* A block's text stands twice: in the message, and in the wire format that it was sent in. An eighth more: blocks of
+   memory are not filled to the last byte. */
+static size_t phi__forget_cost(const phi_message *m) {
+    size_t bytes = sizeof(phi__entry) + 2 * sizeof(phi__entry *) + sizeof(phi__item) + sizeof *m, i;
+    bytes += m->loop_id.len + m->error_message.len + m->details.len + m->extension_data.len;
+    for (i = 0; i < m->content_count; i++) {
+        const phi_content *c = &m->content[i];
+        bytes += sizeof *c + sizeof(phi__rendered) + PHI__FORGET_WIRE +
+                 2 * (c->text.len + c->data.len + c->arguments.len + c->signature.len +
+                      c->replay.len + c->id.len + c->name.len);
+    }
+    return bytes + bytes / 8;
+}
+
+PHI__FN size_t phi__forget_bytes(const phi__fold *fold, const uint8_t *keep) {
+    size_t sum = 0, i;
+    for (i = 0; i < fold->count; i++)
+        if (keep == NULL || keep[i] != 0) sum += phi__forget_cost(fold->items[i].message);
+    return sum;
+}
+
+/* A turn may begin here: with words of the user, behind which no result stands of a call before it. */
+static bool phi__forget_begins(const phi__item *item, size_t at, size_t first_asker) {
+    return item->message->role == PHI_ROLE_USER && (item->flags & PHI_ITEM_SUMMARY) == 0 &&
+           first_asker >= at;
+}
+
+/* Where the newest turns begin that there is room for; fold->count: for none. newest: the last one stays in any case. */
+static size_t phi__forget_from(const phi__fold *fold, const size_t *askers, const uint8_t *keep,
+                               size_t room, bool newest) {
+    size_t from = fold->count, first_asker = SIZE_MAX, sum = 0, i = fold->count;
+    while (i-- > 0) {
+        if (askers[i] < first_asker) first_asker = askers[i];
+        if (keep[i] == 0) sum += phi__forget_cost(fold->items[i].message);
+        if (sum > room && !(newest && from == fold->count)) break;
+        if (phi__forget_begins(&fold->items[i], i, first_asker)) from = i;
+    }
+    return i == SIZE_MAX && sum <= room ? 0 : from;
+}
+
+static bool phi__forget_shown(const phi__fold *fold, const uint8_t *keep, size_t at) {
+    return keep[at] != 0 && fold->items[at].message->role != PHI_ROLE_EXTENSION;
+}
+
+/* What a model is sent begins with the user: where an answer would come first, the user's message before it stays. */
+static void phi__forget_lead(const phi__fold *fold, uint8_t *keep) {
+    size_t first = 0, i;
+    while (first < fold->count && !phi__forget_shown(fold, keep, first)) first++;
+    if (first == fold->count || fold->items[first].message->role == PHI_ROLE_USER) return;
+    for (i = first; i > 0 && fold->items[i - 1].message->role != PHI_ROLE_USER; i--) {}
+    if (i > 0) keep[i - 1] = 1;
+}
+
+PHI__FN bool phi__forget_choose(const phi__thread *thread, size_t target_bytes, bool newest,
+                                uint8_t *keep) {
+    const phi__fold *fold = &thread->fold;
+    size_t *askers = phi__groups_make(thread->memory, fold), i, from = fold->count, kept;
+    uint8_t *durable = NULL;
+    bool done = askers != NULL && phi__groups_durable(thread->memory, fold, &durable);
+    for (i = 0; i < fold->count; i++)
+        keep[i] = done && target_bytes > 0 &&
+                  ((durable != NULL && durable[i] != 0) ||
+                   (fold->items[i].flags & PHI_ITEM_SUMMARY) != 0);
+    kept = phi__forget_bytes(fold, keep);
+    if (done)
+        from = phi__forget_from(fold, askers, keep, target_bytes > kept ? target_bytes - kept : 0,
+                                newest);
+    for (i = from; i < fold->count; i++) keep[i] = 1;
+    phi__forget_lead(fold, keep);
+    phi__free(thread->memory, durable, durable != NULL ? fold->count : 0);
+    phi__groups_free(thread->memory, fold->count, askers);
+    return done;
+}
+
+/* ---- the new log ---- */
+
+/* Messages of the old log's own that stand in the new one. */
+static size_t phi__forget_kept(const phi__fold *fold, const uint8_t *keep) {
+    size_t n = 0, i;
+    for (i = 0; i < fold->count; i++)
+        n += (keep == NULL || keep[i] != 0) && (fold->items[i].flags & PHI_ITEM_SYNTHETIC) == 0;
+    return n;
+}
+
+static phi_forgotten *phi__forget_begin(phi__thread *thread, const phi__thread *before,
+                                        const uint8_t *keep) {
+    phi_arena *room = phi__thread_room(thread);
+    phi_forgotten *made = (phi_forgotten *)phi__arena_zero(room, sizeof *made);
+    phi_usage *usage = (phi_usage *)phi_arena_alloc(room, sizeof *usage);
+    size_t kept = phi__forget_kept(&before->fold, keep);
+    phi__entry entry;
+    if (made == NULL || usage == NULL) return NULL;
+    *usage = thread->usage = before->usage;
+    made->from = before->base;
+    made->to = before->count;
+    if (before->message_count > kept) made->messages = before->message_count - kept;
+    memset(&entry, 0, sizeof entry);
+    entry.kind = PHI_ENTRY_FORGOTTEN;
+    entry.at_ms = phi__thread_now(thread);
+    entry.usage = usage;
+    entry.detail = made;
+    thread->base = thread->count = before->count;
+    thread->restored = before->restored;
+    return phi__thread_append(thread, &entry, 1) ? made : NULL;
+}
+
+/* The same lanes, each empty, under the same numbers. */
+static bool phi__forget_lanes(phi__thread *thread, const phi__thread *before) {
+    uint32_t i, lane;
+    for (i = 1; i < before->lane_count; i++)
+        if (phi__thread_new_lane(thread, before->lanes[i].name, PHI__LANE_NONE, 0, &lane) != PHI_OK)
+            return false;
+    return true;
+}
+
+static bool phi__forget_lane(phi__thread *thread, const phi__thread *before, uint32_t lane) {
+    phi__fold fold;
+    bool done = phi__fold_lane(before, lane, UINT64_MAX, &fold) == PHI_OK;
+    if (done && fold.count > 0)
+        done = phi__thread_switch(thread, lane) == PHI_OK &&
+               phi__thread_take(thread, before, &fold, NULL);
+    phi__fold_free(before->memory, &fold);
+    return done;
+}
+
+PHI__FN bool phi__forget_copy(phi__thread *thread, const phi__thread *before, const uint8_t *keep,
+                              phi_forgotten **made) {
+    uint32_t i;
+    *made = phi__forget_begin(thread, before, keep);
+    if (*made == NULL || !phi__forget_lanes(thread, before)) return false;
+    for (i = 0; i < before->lane_count; i++)
+        if (i != before->lane && !phi__forget_lane(thread, before, i)) return false;
+    return phi__thread_switch(thread, before->lane) == PHI_OK &&
+           phi__thread_take(thread, before, &before->fold, keep);
 }
 
 /* ---- src/thread/groups.c ---- */
@@ -30182,16 +30487,22 @@ PHI__FN phi__journal *phi__journal_next(phi__grown *grown, phi__journal_why why)
 
 /* ---- writing ---- */
 
+/* Less where memory is short: then a part of the limit must do. */
+static size_t phi__journal_batch_bytes(const phi__thread *thread) {
+    if (thread->limit_bytes == 0) return PHI__JOURNAL_BATCH_BYTES;
+    return phi__min(PHI__JOURNAL_BATCH_BYTES, thread->limit_bytes / PHI__JOURNAL_LIMIT_PART);
+}
+
 /* The texts of the next entries one behind the other, and how long each is. */
 static size_t phi__journal_texts(const phi__thread *thread, phi__buf *text, size_t *lens) {
-    size_t from = (size_t)thread->journal->stored, n = 0;
+    size_t from = (size_t)thread->journal->stored, n = 0, most = phi__journal_batch_bytes(thread);
     phi_arena scratch;
     phi_arena_init(&scratch, thread->memory, 0);
     while (n < PHI__JOURNAL_BATCH && from + n < thread->count && !text->failed &&
-           text->len < PHI__JOURNAL_BATCH_BYTES) {
+           text->len < most) {
         size_t before = text->len;
         phi__entry_put(text, thread, phi__thread_at(thread, from + n), &scratch);
-        if (n > 0 && text->len > PHI__JOURNAL_BATCH_BYTES) {
+        if (n > 0 && text->len > most) {
             text->len = before;
             break;
         }
@@ -30210,6 +30521,7 @@ typedef struct phi__journal_match {
 static phi_status phi__journal_same(void *ctx, uint64_t seq, phi_str entry) {
     phi__journal_match *match = (phi__journal_match *)ctx;
     phi__thread *thread = match->thread;
+    seq += thread->base;
     if (seq != thread->journal->stored || seq >= thread->count) return PHI_STALE;
     phi__buf_clear(&match->text);
     phi__entry_put(&match->text, thread, phi__thread_at(thread, seq), &match->scratch);
@@ -30228,8 +30540,8 @@ static phi_status phi__journal_catch_up(phi__thread *thread, char *words, size_t
     match.thread = thread;
     phi_arena_init(&match.scratch, thread->memory, 0);
     phi__buf_init(&match.text, thread->memory);
-    status = journal->store.read(journal->store.user_data, journal->id, before, phi__journal_same,
-                                 &match, NULL, words, words_size);
+    status = journal->store.read(journal->store.user_data, journal->id, before - thread->base,
+                                 phi__journal_same, &match, NULL, words, words_size);
     phi__buf_free(&match.text);
     phi_arena_free(&match.scratch);
     if (status == PHI_OK && journal->stored == before) status = PHI_STALE; /* there is less */
@@ -30248,8 +30560,9 @@ PHI__FN phi_status phi__journal_batch(phi__thread *thread, char *words, size_t w
     n = phi__journal_texts(thread, &text, lens);
     if (!text.failed) {
         for (i = 0; i < n; at += lens[i++]) entries[i] = phi__str(text.at + at, lens[i]);
-        status = journal->store.append(journal->store.user_data, journal->id, journal->stored,
-                                       entries, n, words, words_size);
+        status =
+            journal->store.append(journal->store.user_data, journal->id,
+                                  journal->stored - thread->base, entries, n, words, words_size);
     }
     phi__buf_free(&text);
     if (status == PHI_OK) journal->stored += n;
@@ -30318,6 +30631,7 @@ static phi__journal *phi__journal_new(phi__thread *thread, const phi_store *stor
     if (journal == NULL) return NULL;
     journal->store = *store;
     journal->thread = thread;
+    journal->stored = thread->base; /* what is forgotten is in no store */
     journal->id_len = strlen(id);
     journal->id = (char *)phi__alloc(thread->memory, journal->id_len + 1);
     if (journal->id == NULL) {
@@ -30557,10 +30871,10 @@ PHI__FN bool phi__lane_messages(phi__thread *thread, uint32_t lane) {
             list =
                 (phi__entry **)phi__alloc(thread->memory, phi__mul(phi__max(n, 1), sizeof *list));
         if (pass == 1 && list == NULL) break;
-        for (i = n = 0; i < thread->count; i++) {
+        for (i = n = 0; i < thread->held; i++) {
             phi__entry *entry = thread->entries[i];
             if (entry->kind != PHI_ENTRY_MESSAGE || !limits[entry->lane].any ||
-                i > limits[entry->lane].seq)
+                entry->seq > limits[entry->lane].seq)
                 continue;
             if (list != NULL) list[n] = entry;
             if (entry->message->role == PHI_ROLE_USER) last_user = entry->seq + 1;
@@ -30873,7 +31187,7 @@ PHI__FN void phi__load_enter(phi__thread *thread, uint32_t lane) {
     to->known = false;
     to->seen = true;
     thread->lane = lane;
-    if (l->aside < PHI__LOAD_ASIDE || l->aside / 2 < thread->count) return;
+    if (l->aside < PHI__LOAD_ASIDE || l->aside / 2 < thread->held) return;
     for (i = 0; i < l->count; i++)
         if (l->lanes[i].fold.count > 0) phi__load_forget(thread, &l->lanes[i]);
 }
@@ -31101,7 +31415,7 @@ static void phi__load_free_forks(phi__thread *thread, phi__load_forks *f) {
 static bool phi__load_make_forks(phi__thread *thread, phi__load_forks *f) {
     uint32_t i;
     memset(f, 0, sizeof *f);
-    f->entries = thread->count;
+    f->entries = thread->held;
     f->lanes = phi__thread_lanes(thread);
     f->first = (uint32_t *)phi__alloc(thread->memory, phi__mul(f->entries, sizeof *f->first));
     f->next = (uint32_t *)phi__alloc(thread->memory, phi__mul(f->lanes, sizeof *f->next));
@@ -31109,8 +31423,8 @@ static bool phi__load_make_forks(phi__thread *thread, phi__load_forks *f) {
     if (f->first == NULL || f->next == NULL || f->counts == NULL) return false;
     for (i = (uint32_t)f->lanes; thread->lanes != NULL && i-- > 1;) { /* the lowest in front */
         if (thread->lanes[i].parent == PHI__LANE_NONE) continue;
-        f->next[i] = f->first[thread->lanes[i].fork_seq];
-        f->first[thread->lanes[i].fork_seq] = i;
+        f->next[i] = f->first[thread->lanes[i].fork_seq - thread->base];
+        f->first[thread->lanes[i].fork_seq - thread->base] = i;
     }
     return true;
 }
@@ -31129,11 +31443,11 @@ static bool phi__load_places(phi__thread *thread) {
     bool done = phi__load_make_forks(thread, &f);
     size_t i;
     uint32_t lane;
-    for (i = 0; done && i < thread->count; i++) {
+    for (i = 0; done && i < thread->held; i++) {
         phi__entry *entry = thread->entries[i];
         if (entry->kind == PHI_ENTRY_MESSAGE) entry->ordinal = f.counts[entry->lane]++;
         for (lane = f.first[i]; lane != 0; lane = f.next[lane])
-            f.counts[lane] = phi__load_count_at(thread, &f, thread->lanes[lane].parent, i);
+            f.counts[lane] = phi__load_count_at(thread, &f, thread->lanes[lane].parent, entry->seq);
     }
     phi__load_free_forks(thread, &f);
     return done;
@@ -31142,7 +31456,7 @@ static bool phi__load_places(phi__thread *thread) {
 PHI__FN phi_status phi__load_end(phi__thread *thread) {
     phi__fold *fold;
     phi_status status = phi__load_view(thread, thread->lane, &fold);
-    if (status == PHI_OK && thread->count > 0 &&
+    if (status == PHI_OK && thread->held > 0 &&
         !(phi__load_places(thread) && phi__lane_messages(thread, thread->lane)))
         status = PHI_NO_MEMORY;
     phi__load_drop(thread);
@@ -32469,6 +32783,10 @@ static phi_status phi__rewrite_check_spans(phi__rewriting *w) {
             return phi__rewrite_refuse(w, "spans[%u]: %llu to %llu, expected up to base_seq %llu",
                                        (unsigned)i, (unsigned long long)span->from,
                                        (unsigned long long)span->to, (unsigned long long)w->base);
+        if (span->from < w->thread->base)
+            return phi__rewrite_refuse(w, "spans[%u]: entry %llu is forgotten, the first is %llu",
+                                       (unsigned)i, (unsigned long long)span->from,
+                                       (unsigned long long)w->thread->base);
         if (i > 0 && span->from <= r->spans[i - 1].to)
             return phi__rewrite_refuse(w, "spans[%u] begins inside the one before", (unsigned)i);
     }
@@ -33234,24 +33552,53 @@ PHI__FN void phi__thread_roll_back_again(phi__thread *thread) {
     16384 /* one that has fewer is not full; tests have it smaller, so that more leaves */
 #endif
 
-enum {
-    PHI__SEGMENT_MOST =
-        4 *
-        PHI__SEGMENT_BYTES, /* one that has more is, however much room its last block has left */
-    PHI__SEGMENT_REST = PHI__SEGMENT_BYTES / 8 /* bytes of a block that may be left behind */
-};
+/* Of an agent with a memory limit, so many segments make up the limit. */
+enum { PHI__SEGMENTS_IN_LIMIT = 16, PHI__SEGMENT_LEAST = 2048, PHI__SEGMENT_LARGEST = 16384 };
+
+enum { PHI__SEGMENT_LATER = 4 }; /* blocks of a full segment are smaller by that */
 
 /* ---- where entries live ---- */
 
 PHI__FN phi_arena *phi__thread_room(phi__thread *thread) { return &thread->current->arena; }
 
+/* Blocks of an agent with a limit do not grow: what is left over of the last one counts there. */
+static void phi__segment_arena(const phi__thread *thread, phi_arena *arena) {
+    bool limited = thread->limit_bytes != 0;
+    phi_arena_init(arena, thread->memory, limited ? thread->segment_bytes / 2 : 0);
+    if (limited) arena->most_block_bytes = thread->segment_bytes;
+}
+
+PHI__FN void phi__thread_limit(phi__thread *thread, size_t limit_bytes) {
+    size_t bytes = phi__max(limit_bytes / PHI__SEGMENTS_IN_LIMIT, PHI__SEGMENT_LEAST);
+    thread->limit_bytes = limit_bytes;
+    thread->segment_bytes =
+        limit_bytes != 0 ? phi__min(bytes, PHI__SEGMENT_LARGEST) : PHI__SEGMENT_BYTES;
+    phi__segment_arena(thread, &thread->first.arena);
+}
+
+PHI__FN size_t phi__thread_bytes(const phi__thread *thread) {
+    const phi__segment *segment = thread->segments;
+    size_t bytes = phi__arena_taken(&thread->first.arena);
+    for (; segment != NULL; segment = segment->older)
+        bytes += sizeof *segment + phi__arena_taken(&segment->arena);
+    return bytes + (thread->cap + thread->message_cap) * sizeof *thread->entries +
+           thread->fold.cap * sizeof *thread->fold.items + thread->ids.cap * sizeof(uint64_t) +
+           thread->op_cap * sizeof *thread->op_table +
+           thread->loops.cap * sizeof *thread->loops.at +
+           thread->undo.fold.cap * sizeof *thread->undo.fold.items;
+}
+
 static phi__segment *phi__segment_new(phi__thread *thread) {
     phi__segment *segment = (phi__segment *)phi__alloc(thread->memory, sizeof *segment);
-    if (segment != NULL) phi_arena_init(&segment->arena, thread->memory, 0);
+    if (segment != NULL) phi__segment_arena(thread, &segment->arena);
     return segment;
 }
 
+/* What still goes into the one that is left are renderings of its messages, a few at a time. */
 static void phi__segment_begin(phi__thread *thread, phi__segment *segment) {
+    phi_arena *full = &thread->current->arena;
+    full->most_block_bytes = thread->segment_bytes / PHI__SEGMENT_LATER;
+    full->next_block_bytes = phi__min(full->next_block_bytes, full->most_block_bytes);
     segment->older = thread->segments;
     thread->segments = thread->current = segment;
 }
@@ -33261,15 +33608,17 @@ static void phi__segment_free(phi__thread *thread, phi__segment *segment) {
     phi__free(thread->memory, segment, sizeof *segment);
 }
 
-static bool phi__segment_full(const phi_arena *arena) {
-    size_t bytes = phi__arena_taken(arena);
-    return bytes >= PHI__SEGMENT_MOST ||
-           (bytes >= PHI__SEGMENT_BYTES && (size_t)(arena->end - arena->at) <= PHI__SEGMENT_REST);
+/* One with four times the bytes is full, however much room its last block has left; else an eighth of them may be
+   left behind there. */
+static bool phi__segment_full(const phi__thread *thread) {
+    const phi_arena *arena = &thread->current->arena;
+    size_t bytes = phi__arena_taken(arena), full = thread->segment_bytes;
+    return bytes >= 4 * full || (bytes >= full && (size_t)(arena->end - arena->at) <= full / 8);
 }
 
 PHI__FN bool phi__thread_roll(phi__thread *thread, phi_str *carried) {
     phi__segment *segment;
-    if (!phi__segment_full(&thread->current->arena)) return true;
+    if (!phi__segment_full(thread)) return true;
     segment = phi__segment_new(thread);
     if (segment == NULL) return false;
     if (carried != NULL && carried->len > 0 &&
@@ -33285,8 +33634,8 @@ PHI__FN bool phi__thread_roll(phi__thread *thread, phi_str *carried) {
 
 PHI__FN phi__entry *phi__thread_at(const phi__thread *thread, uint64_t seq) {
     size_t from = 0, to = thread->held;
-    if (seq >= thread->count) return NULL;
-    if (thread->held == thread->count) return thread->entries[seq];
+    if (seq >= thread->count || seq < thread->base) return NULL;
+    if (phi__thread_whole(thread)) return thread->entries[seq - thread->base];
     while (from < to) {
         size_t middle = from + (to - from) / 2;
         if (thread->entries[middle]->seq < seq)
@@ -33412,7 +33761,8 @@ static phi_status phi__recall_each(void *ctx, uint64_t seq, phi_str entry) {
 static bool phi__recall_fits(const phi__thread *thread, const phi__thread *whole) {
     size_t i;
     for (i = 0; i < thread->held && thread->entries[i]->seq < whole->count; i++) {
-        const phi__entry *ours = thread->entries[i], *theirs = whole->entries[ours->seq];
+        const phi__entry *ours = thread->entries[i];
+        const phi__entry *theirs = whole->entries[ours->seq - whole->base];
         if (ours->kind != theirs->kind || ours->at_ms != theirs->at_ms ||
             ours->ordinal != theirs->ordinal)
             return false;
@@ -33430,7 +33780,7 @@ static phi_status phi__recall_read(const phi__thread *thread, phi__thread *whole
     segment = phi__segment_new(whole); /* one that can be handed over */
     if (segment == NULL) return PHI_NO_MEMORY;
     phi__segment_begin(whole, segment);
-    recalling.end = journal->stored;
+    recalling.end = journal->stored - thread->base;
     status = phi__load_begin(whole);
     if (status != PHI_OK) return status;
     phi__entry_reader_init(&recalling.reader, whole);
@@ -33438,19 +33788,20 @@ static phi_status phi__recall_read(const phi__thread *thread, phi__thread *whole
                                  &recalling, NULL, NULL, 0);
     phi__entry_reader_free(&recalling.reader);
     if (status == PHI_OK) status = phi__load_end(whole);
-    if (status == PHI_OK && (whole->count != journal->stored || !phi__recall_fits(thread, whole)))
+    if (status == PHI_OK && (whole->count != journal->stored || whole->base != thread->base ||
+                             !phi__recall_fits(thread, whole)))
         status = PHI_PARSE;
     return status;
 }
 
 /* What is in memory stays as it is; what is away comes from the other. */
 static phi__entry **phi__recall_merge(const phi__thread *thread, const phi__thread *whole) {
-    phi__entry **list =
-        (phi__entry **)phi__alloc(thread->memory, phi__mul(thread->count, sizeof *list));
-    size_t i, at = 0;
-    for (i = 0; list != NULL && i < thread->count; i++)
-        list[i] = at < thread->held && thread->entries[at]->seq == i ? thread->entries[at++]
-                                                                     : whole->entries[i];
+    size_t n = thread->count - thread->base, at = 0, i;
+    phi__entry **list = (phi__entry **)phi__alloc(thread->memory, phi__mul(n, sizeof *list));
+    for (i = 0; list != NULL && i < n; i++)
+        list[i] = at < thread->held && thread->entries[at]->seq == thread->base + i
+                      ? thread->entries[at++]
+                      : whole->entries[i];
     return list;
 }
 
@@ -33481,14 +33832,14 @@ static bool phi__recall_take(phi__thread *thread, phi__thread *whole) {
     bool done;
     if (list == NULL) return false;
     thread->entries = list;
-    thread->held = thread->cap = thread->count;
+    thread->held = thread->cap = thread->count - thread->base;
     done = phi__thread_index_ops(thread) && phi__lane_messages(thread, thread->lane);
     if (!done) {
         thread->entries = before;
         thread->held = held;
         thread->cap = cap;
         (void)phi__thread_index_ops(thread);
-        phi__free(thread->memory, list, thread->count * sizeof *list);
+        phi__free(thread->memory, list, (thread->count - thread->base) * sizeof *list);
         return false;
     }
     phi__free(thread->memory, before, cap * sizeof *before);
@@ -33502,7 +33853,7 @@ static bool phi__recall_take(phi__thread *thread, phi__thread *whole) {
 PHI__FN phi_status phi__thread_recall(const phi__thread *reading) {
     phi__thread *thread = (phi__thread *)(uintptr_t)reading, whole;
     phi_status status;
-    if (thread->held == thread->count) return PHI_OK;
+    if (phi__thread_whole(thread)) return PHI_OK;
     status = phi__recall_read(thread, &whole);
     if (status == PHI_OK && !phi__recall_take(thread, &whole)) status = PHI_NO_MEMORY;
     phi__thread_free(&whole);
@@ -33573,7 +33924,7 @@ PHI__FN void phi__thread_init(phi__thread *thread, phi_memory *memory, phi__io *
     memset(thread, 0, sizeof *thread);
     thread->memory = memory;
     thread->io = io;
-    phi_arena_init(&thread->first.arena, memory, 0);
+    phi__thread_limit(thread, 0);
     thread->current = &thread->first;
 }
 
@@ -33583,6 +33934,7 @@ PHI__FN void phi__thread_renew(phi__thread *thread) {
     thread->of_agent = before.of_agent;
     thread->grown = before.grown;
     thread->rt = before.rt;
+    phi__thread_limit(thread, before.limit_bytes);
 }
 
 PHI__FN void phi__thread_free(phi__thread *thread) {
@@ -33819,7 +34171,7 @@ PHI_API phi_status phi_thread_to_json(const phi_thread *thread, phi_arena *arena
     phi__buf_init(&text, arena->memory);
     phi_arena_init(&scratch, arena->memory, 0);
     phi__buf_text(&text, PHI__THREAD_HEADER);
-    for (i = 0; i < log->count && !text.failed; i++) {
+    for (i = 0; i < log->held && !text.failed; i++) {
         phi__entry_put(&text, log, log->entries[i], &scratch);
         phi__buf_char(&text, '\n');
     }
@@ -34176,6 +34528,7 @@ static void phi__view_detail(const phi__entry *entry, phi_entry *out) {
         out->child_session_id = spawn->session_id;
         out->child_loop_id = spawn->loop_id;
     }
+    if (entry->kind == PHI_ENTRY_FORGOTTEN) out->forgotten = (const phi_forgotten *)entry->detail;
     if (entry->kind == PHI_ENTRY_NOTE) {
         out->note_kind = ((const phi__note *)entry->detail)->kind;
         out->note = ((const phi__note *)entry->detail)->json;
@@ -34208,11 +34561,15 @@ PHI_API uint64_t phi_thread_count(const phi_thread *thread) {
     return thread != NULL ? ((const phi__thread *)thread)->count : 0;
 }
 
+PHI_API uint64_t phi_thread_first(const phi_thread *thread) {
+    return thread != NULL ? ((const phi__thread *)thread)->base : 0;
+}
+
 PHI_API phi_status phi_thread_entry(const phi_thread *thread, uint64_t seq, phi_entry *out) {
     const phi__thread *log = (const phi__thread *)thread;
     phi_status status = PHI_OK;
     if (log == NULL || out == NULL) return PHI_BAD_ARG;
-    if (seq >= log->count) return PHI_NOT_FOUND;
+    if (seq >= log->count || seq < log->base) return PHI_NOT_FOUND;
     if (phi__thread_at(log, seq) == NULL) status = phi__thread_recall(log);
     if (status == PHI_OK) phi__thread_show(log, phi__thread_at(log, seq), out);
     return status;
@@ -34220,7 +34577,7 @@ PHI_API phi_status phi_thread_entry(const phi_thread *thread, uint64_t seq, phi_
 
 /* Whether all of these are in memory. */
 static bool phi__view_holds(const phi__thread *log, uint64_t from, uint64_t to) {
-    if (log->held == log->count) return true;
+    if (phi__thread_whole(log)) return true;
     while (from < to && phi__thread_at(log, from) != NULL) from++;
     return from == to;
 }
@@ -34235,6 +34592,7 @@ PHI_API phi_status phi_thread_slice(const phi_thread *thread, uint64_t from, uin
         return PHI_BAD_ARG;
     if (to > log->count) to = log->count;
     if (from > to) from = to;
+    if (from < to && from < log->base) return PHI_NOT_FOUND;
     n = (size_t)(to - from);
     list = (phi_entry *)phi_arena_alloc(arena, phi__mul(phi__max(n, 1), sizeof *list));
     if (list == NULL) return PHI_NO_MEMORY;
@@ -34399,11 +34757,11 @@ PHI_API phi_status phi_thread_fresh(phi_thread *thread) {
 #endif /* PHI__IMP_THREAD */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0xe407295a
+#if PHI__IMP_LOOP != 0x791e52bd
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0xe407295a
+#define PHI__IMP_LOOP 0x791e52bd
 
 /* ---- src/loop/session_in.h ---- */
 
@@ -34813,15 +35171,17 @@ struct phi__run {
     phi__state state;
     phi__run *next_ready, *prev_ready;
     bool in_ready, cancelled, over;
-    bool stopping;             /* ends when its turn is over */
-    bool starved;              /* something that was said to it found no memory */
-    bool opened;               /* AGENT_START is out */
-    bool silent;               /* no AFTER_LOOP: it was refused before it began */
-    phi_arena arena;           /* the turn's: the request, tool calls */
-    const phi_loop_info *info; /* in the thread */
-    phi_str loop_id;           /* in the thread */
-    uint64_t posts_from;       /* of the inbox: what was injected before meant an earlier run */
-    phi_trigger trigger;       /* of its first turn */
+    bool stopping;                  /* ends when its turn is over */
+    bool starved;                   /* something that was said to it found no memory */
+    bool opened;                    /* AGENT_START is out */
+    bool silent;                    /* no AFTER_LOOP: it was refused before it began */
+    bool has_room;                  /* forget.c has looked */
+    uint64_t refusals, rt_refusals; /* of the agent's and the runtime's limit, when it began */
+    phi_arena arena;                /* the turn's: the request, tool calls */
+    const phi_loop_info *info;      /* in the thread */
+    phi_str loop_id;                /* in the thread */
+    uint64_t posts_from; /* of the inbox: what was injected before meant an earlier run */
+    phi_trigger trigger; /* of its first turn */
     uint32_t turn_index;
     uint32_t captured; /* turns whose request was told */
     phi__heard *heard; /* for that: what was steered and followed up; in memory of its own */
@@ -34955,9 +35315,17 @@ struct phi__agent {
     uint32_t index, gen;
     phi__agent *next_doomed;
     phi_memory memory;
-    phi_arena arena;       /* what the desc gave */
-    phi_arena tools_arena; /* the tools, which may be replaced */
-    phi_arena model_arena; /* the model's strings, and the segment */
+    size_t memory_limit; /* the desc's; memory.limit_bytes is less while a run goes on (forget.c) */
+    phi_at_memory_limit at_memory_limit;
+    uint32_t runs_short;        /* runs in a row that ended without memory */
+    const phi_failure *refused; /* why phi__run_new said no; NULL: the allocator did */
+    bool pressed;               /* in rt->pressed: a prompt found no memory */
+    phi__agent *next_pressed;
+    char limit_words[200];     /* of `limit_failure` */
+    phi_failure limit_failure; /* a run's that its limit has ended; said once the agent is made */
+    phi_arena arena;           /* what the desc gave */
+    phi_arena tools_arena;     /* the tools, which may be replaced */
+    phi_arena model_arena;     /* the model's strings, and the segment */
     phi_model model;
     const phi__codec *codec;
     const struct phi_provider *provider;     /* of the model; NULL: one of ours */
@@ -35081,8 +35449,11 @@ struct phi_runtime {
     phi__run *first_polled;               /* runs whose model is in the process and answers */
     size_t polled_runs;
     phi__agent *doomed;
-    struct phi_thread *threads;             /* of phi_thread_new */
-    phi__grown grown;                       /* threads whose store lacks something */
+    phi__agent *pressed;        /* to forget something when no event of theirs is looked at */
+    char limit_words[200];      /* of `limit_failure` */
+    phi_failure limit_failure;  /* a run's that the runtime's limit has ended */
+    struct phi_thread *threads; /* of phi_thread_new */
+    phi__grown grown;           /* threads whose store lacks something */
     phi__agent *bare_over, *bare_over_last; /* until their events are popped; oldest first */
     uint32_t active;                        /* runs going */
     uint32_t step_budget_us, step_budget_bytes;
@@ -35260,6 +35631,9 @@ PHI__FN phi_status phi__run_new(phi__agent *agent, const phi__run_order *order);
    no memory. */
 PHI__FN phi__run *phi__run_make_for(phi__agent *agent, const phi__entry *start);
 PHI__FN void phi__run_take(phi__run *run);
+/* A run that has not begun, and its prompts, in the agent's new log; what it has in the one before is left there. False:
+   no memory, and the run is as it was. */
+PHI__FN bool phi__run_rehome(phi__run *run, const phi__thread *before);
 PHI__FN void phi__run_unmake(phi__run *run);
 PHI__FN void phi__run_wake(phi__run *run);
 PHI__FN void phi__run_cancel(phi__run *run);
@@ -35318,6 +35692,9 @@ PHI__FN phi__state phi__run_shrink(phi__run *run);
 /* Whether a compaction now would do anything. PHI_NO_MEMORY. */
 PHI__FN phi_status phi__compaction_gains(const phi__agent *agent, bool *gains);
 
+/* Compacts what the agent shows now, without hooks or events. *did: something was gained. */
+PHI__FN phi_status phi__compaction_now(phi__agent *agent, bool *did);
+
 /* model_call.c: the states REQUEST, SEND, STREAM and BACKOFF */
 PHI__FN phi__state phi__run_request(phi__run *run, bool *wait);
 PHI__FN phi__state phi__run_credential(phi__run *run, bool *wait);
@@ -35370,7 +35747,7 @@ PHI__FN phi__state phi__run_tools(phi__run *run, bool *wait);
 PHI__FN phi__state phi__run_make_calls(phi__run *run); /* TOOLS, or TURN_END without any */
 /* The calls of the reply, none begun; nobody hears of it. False: no memory. */
 PHI__FN bool phi__run_lay_calls(phi__run *run);
-PHI__FN void phi__run_detach_tools(phi__run *run);     /* tells them; frees nothing */
+PHI__FN void phi__run_detach_tools(phi__run *run); /* tells them; frees nothing */
 PHI__FN void phi__run_drop_tools(phi__run *run);
 
 /* posts.c: what other threads have said; a bounded number, or all that was said up to now */
@@ -35400,6 +35777,20 @@ phi__stored_leave(phi_runtime *rt); /* what is stored and shown no more leaves m
 PHI__FN const phi__entry *phi__run_reply_entry(const phi__run *run); /* NULL: there is no reply */
 /* context.c: pins what a list of the host's for the model has of the log. False: no memory for that. */
 PHI__FN bool phi__context_pin(phi__run *run);
+
+/* forget.c: room in an agent's memory. */
+/* Whether the agent is one that forgets or compacts at its limit. */
+PHI__FN bool phi__forget_may(const phi__agent *agent);
+/* Makes room before a run that has told nothing, once; *wait: it goes on in the next step. False: no memory. The agent
+   may be freed by its compactor: look at agent->slot. */
+PHI__FN bool phi__forget_begin(phi__run *run, bool *wait);
+PHI__FN void phi__forget_end(phi__agent *agent); /* the run is over: all of the limit may be used */
+PHI__FN void
+phi__forget_press(phi__agent *agent); /* a prompt found no memory: the next step makes room */
+PHI__FN void phi__forget_unpress(phi__agent *agent); /* it goes; nothing is harmless */
+PHI__FN void phi__forget_step(phi_runtime *rt);      /* a step begins, popped events are released */
+PHI__FN void phi__forget_word(phi__agent *agent);    /* its limit_failure */
+PHI__FN void phi__forget_word_all(phi_runtime *rt);  /* the runtime's */
 
 /* compactor.c: whether less would be in view afterwards, by estimate. */
 PHI__FN bool phi__compactor_gains(const phi__fold *fold, const phi_rewrite *rewrite);
@@ -36963,6 +37354,22 @@ PHI__FN phi_status phi__compaction_gains(const phi__agent *agent, bool *gains) {
     return status;
 }
 
+PHI__FN phi_status phi__compaction_now(phi__agent *agent, bool *did) {
+    phi_compaction_config config = phi__compaction_config(agent, NULL);
+    phi__compacted plan;
+    phi_arena scratch;
+    phi_status status;
+    phi_arena_init(&scratch, &agent->memory, 0);
+    status = phi__compaction_plan(agent, &config, &scratch, &plan);
+    *did = status == PHI_OK && plan.rewrite.span_count > 0;
+    if (*did)
+        status =
+            phi__thread_rewrite(agent->thread, &plan.rewrite, phi__str("", 0), 0, NULL, NULL, 0);
+    *did = *did && status == PHI_OK;
+    phi_arena_free(&scratch);
+    return status;
+}
+
 /* ---- when ---- */
 
 /* What was compacted lately and is too large still would be compacted at each turn, for nothing. */
@@ -38290,6 +38697,235 @@ PHI__FN phi__hooked phi__filter_pending(phi__run *run) {
         return hooked;
     }
     return PHI__HOOK_ALLOW;
+}
+
+/* ---- src/loop/forget.c ---- */
+
+/* forget.c - room for the next run of an agent with a memory limit: what its log may take, and what is done where it
+   takes more.
+
+   A run begins with it, while nothing of it was told and no event of the agent is looked at: then nobody points into the
+   log but the run itself. What the model sees is made smaller, and the log is copied: the rest of it leaves memory. Of a
+   log in a store only the view is made smaller; the store has the rest (stored.c).
+   While the run goes on, a part of the limit is kept back, so that the next prompt, a compaction and the copy find memory
+   also after a run that took all it could get. A run that ends without memory is followed by one that begins with half the
+   log, and so on. */
+
+#include <stdio.h>
+
+enum {
+    PHI__FORGET_HALVES = 6,       /* how often the log's part is halved */
+    PHI__FORGET_HEADROOM = 32768, /* bytes for a run, besides a quarter of the limit */
+    PHI__FORGET_RESERVE = 32768, /* bytes that are kept back at most, else an eighth of the limit */
+    PHI__FORGET_LEAST = 512      /* bytes of a log below which nothing of it is kept */
+};
+
+/* ---- how much ---- */
+
+static size_t phi__forget_headroom(size_t limit) {
+    return phi__min(limit / 2, PHI__FORGET_HEADROOM + limit / 4);
+}
+
+/* What the log may take, so that a run fits beside it and all else the agent has. */
+static size_t phi__forget_room(const phi__agent *agent, size_t log_bytes, uint32_t halves) {
+    size_t limit = agent->memory_limit, most = limit - phi__forget_headroom(limit);
+    size_t others = agent->memory.used_bytes - log_bytes;
+    size_t room = others < most ? most - others : 0;
+    return phi__max(room, limit / 16) >> phi__min(halves, PHI__FORGET_HALVES);
+}
+
+/* Whether nobody looks into the log: its events were released, and no summary of it is being written. */
+static bool phi__forget_unseen(const phi__agent *agent) {
+    const phi__agent *child = agent->first_child;
+    for (; child != NULL; child = child->next_child)
+        if (child->hidden_fn != NULL) return false;
+    return agent->oldest == NULL;
+}
+
+PHI__FN bool phi__forget_may(const phi__agent *agent) {
+    return agent->memory_limit != 0 && agent->at_memory_limit != PHI_AT_MEMORY_LIMIT_STOP &&
+           agent->thread == &agent->own && agent->slot != NULL;
+}
+
+/* ---- the copy ---- */
+
+static void phi__forget_responses(phi__agent *agent) {
+    phi__response *response = agent->responses, *older;
+    for (; response != NULL; response = older) {
+        older = response->older;
+        if (agent->run == NULL || agent->run->response != response) phi__response_drop(response);
+    }
+}
+
+/* The log anew, with what is in `keep` of its view. False: no memory, and nothing changed. */
+static bool phi__forget_exchange(phi__agent *agent, const uint8_t *keep, phi_forgotten **made) {
+    phi__thread *thread = agent->thread, before = *thread;
+    phi__run *run = agent->run;
+    phi__thread_renew(thread);
+    if (!phi__forget_copy(thread, &before, keep, made) ||
+        (run != NULL && !phi__run_rehome(run, &before))) {
+        phi__thread_free(thread);
+        *thread = before;
+        return false;
+    }
+    thread->user = run;
+    thread->keeps_none = before.keeps_none;
+    phi__forget_responses(agent);
+    if (keep == NULL)
+        phi__caching_carry(agent, &before.fold);
+    else
+        phi__caching_forget(agent);
+    agent->compacted_tokens = 0;
+    phi__thread_free(&before);
+    return true;
+}
+
+/* With as much of the view as there is memory for; at last with nothing of it, or, for a run that goes on without a
+   prompt, with what it goes on from. */
+static bool phi__forget_copy_some(phi__agent *agent, size_t target, phi_forgotten **made) {
+    size_t count = phi__max(agent->thread->fold.count, 1);
+    uint8_t *keep = (uint8_t *)phi__alloc(&agent->memory, count);
+    bool newest = agent->run != NULL && agent->run->prompts == NULL, done = false;
+    while (keep != NULL && !done) {
+        bool last = target < PHI__FORGET_LEAST;
+        bool chosen = phi__forget_choose(agent->thread, last ? 0 : target, newest, keep);
+        if (chosen || !newest) done = phi__forget_exchange(agent, keep, made);
+        if (last) break;
+        target /= 2;
+    }
+    phi__free(&agent->memory, keep, keep != NULL ? count : 0);
+    return done;
+}
+
+static bool phi__forget_tell(phi__agent *agent, const phi_forgotten *made) {
+    phi_event event;
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_EV_FORGOTTEN;
+    event.forgotten = made;
+    return phi__emit(agent, &event, NULL, 0);
+}
+
+/* ---- what is done ---- */
+
+/* A log in a store: the view alone. What it shows is made smaller as the log is to be. */
+static void phi__forget_shrink(phi__agent *agent, size_t target) {
+    phi__thread *thread = agent->thread;
+    size_t bytes = phi__thread_bytes(thread), removed = 0;
+    double part = (double)target / (double)phi__max(bytes, 1);
+    if (bytes <= target) return;
+    (void)phi__thread_truncate(thread, (uint64_t)((double)thread->fold.tokens * part),
+                               phi__str("", 0), 0, &removed);
+}
+
+static bool phi__forget_compact(phi__agent *agent, size_t target) {
+    bool did = false;
+    if (agent->at_memory_limit == PHI_AT_MEMORY_LIMIT_COMPACT &&
+        phi__forget_bytes(&agent->thread->fold, NULL) > target)
+        (void)phi__compaction_now(agent, &did); /* without memory for it the oldest turns go */
+    return did;
+}
+
+/* Brings the log down to what it may take, with room to grow again. False: no memory for the event. */
+static bool phi__forget_do(phi__agent *agent, uint32_t halves) {
+    phi__thread *thread = agent->thread;
+    size_t used = agent->memory.used_bytes;
+    size_t target = phi__forget_room(agent, phi__thread_bytes(thread), halves) / 2;
+    phi_forgotten *made = NULL;
+    bool compacted = phi__forget_compact(agent, target);
+    if (thread->journal != NULL) {
+        phi__forget_shrink(agent, target);
+        phi__thread_left(thread);
+        return true;
+    }
+    if (!phi__forget_copy_some(agent, target, &made)) return true; /* the run may do all the same */
+    made->compacted = compacted;
+    made->bytes = used > agent->memory.used_bytes ? used - agent->memory.used_bytes : 0;
+    return phi__forget_tell(agent, made);
+}
+
+/* More than it may take, and worth a copy. */
+static bool phi__forget_due(const phi__agent *agent, uint32_t halves) {
+    size_t bytes = phi__thread_bytes(agent->thread);
+    return bytes > phi__forget_room(agent, bytes, halves);
+}
+
+/* ---- shared ---- */
+
+PHI__FN bool phi__forget_begin(phi__run *run, bool *wait) {
+    phi__agent *agent = run->agent;
+    uint32_t halves = agent->runs_short;
+    bool told = true;
+    if (run->has_room) return true;
+    run->has_room = true;
+    if (!phi__forget_may(agent)) return true;
+    if (phi__forget_unseen(agent) && phi__forget_due(agent, halves)) {
+        phi__compactor_forget(agent); /* which may call the host */
+        if (agent->slot == NULL) return true;
+        told = phi__forget_do(agent, halves);
+        *wait = agent->thread->journal != NULL && /* what is not shown leaves when a step begins */
+                phi__run_timer_set(run, phi__io_now_us(agent->rt->io));
+    }
+    agent->memory.limit_bytes -= phi__min(agent->memory_limit / 8, PHI__FORGET_RESERVE);
+    return told;
+}
+
+PHI__FN void phi__forget_end(phi__agent *agent) { agent->memory.limit_bytes = agent->memory_limit; }
+
+PHI__FN void phi__forget_press(phi__agent *agent) {
+    if (agent->pressed || !phi__forget_may(agent)) return;
+    agent->pressed = true;
+    agent->next_pressed = agent->rt->pressed;
+    agent->rt->pressed = agent;
+}
+
+PHI__FN void phi__forget_unpress(phi__agent *agent) {
+    phi__agent **at = &agent->rt->pressed;
+    if (!agent->pressed) return;
+    while (*at != agent) at = &(*at)->next_pressed;
+    *at = agent->next_pressed;
+    agent->pressed = false;
+}
+
+PHI__FN void phi__forget_step(phi_runtime *rt) {
+    phi__agent *agent = rt->pressed, *next;
+    rt->pressed = NULL;
+    for (; agent != NULL; agent = next) {
+        next = agent->next_pressed;
+        agent->pressed = false;
+        if (agent->run != NULL) continue; /* it has begun after all */
+        if (phi__forget_unseen(agent))
+            (void)phi__forget_do(agent, agent->runs_short + 1);
+        else
+            phi__forget_press(agent);
+    }
+}
+
+/* ---- words ---- */
+
+static void phi__forget_failure(phi_failure *failure, const char *words) {
+    memset(failure, 0, sizeof *failure);
+    failure->kind = PHI_FAILURE_NO_MEMORY;
+    failure->message = phi_str_of(words);
+    failure->code = failure->request_id = phi__str("", 0);
+}
+
+PHI__FN void phi__forget_word(phi__agent *agent) {
+    const char *what = agent->at_memory_limit == PHI_AT_MEMORY_LIMIT_STOP
+                           ? "raise it, keep the thread in a store, or call phi_clear_messages"
+                           : "this run needs more than the older turns had; raise it";
+    (void)snprintf(agent->limit_words, sizeof agent->limit_words,
+                   "Out of memory: the agent's memory_limit_bytes, %llu, are used up: %s",
+                   (unsigned long long)agent->memory_limit, what);
+    phi__forget_failure(&agent->limit_failure, agent->limit_words);
+}
+
+PHI__FN void phi__forget_word_all(phi_runtime *rt) {
+    (void)snprintf(
+        rt->limit_words, sizeof rt->limit_words,
+        "Out of memory: the runtime's memory_limit_bytes, %llu, are used up: raise it, or "
+        "free agents or their histories",
+        (unsigned long long)rt->memory.limit_bytes);
+    phi__forget_failure(&rt->limit_failure, rt->limit_words);
 }
 
 /* ---- src/loop/freeze.c ---- */
@@ -40604,8 +41240,23 @@ PHI__FN phi__state phi__run_fail(phi__run *run, const phi_failure *failure, phi_
     return PHI__RUN_FAILED;
 }
 
+/* The limit that kept memory from an agent: its own or the runtime's, where they said no since then; NULL: neither. It
+   outlives the log that it is put into. */
+static const phi_failure *phi__run_limit_failure(const phi__agent *agent, uint64_t refusals,
+                                                 uint64_t rt_refusals) {
+    if (agent->thread == &agent->own && agent->memory.refusals > refusals)
+        return &agent->limit_failure;
+    return agent->rt->memory.refusals > rt_refusals ? &agent->rt->limit_failure : NULL;
+}
+
+static bool phi__run_is_memory_failure(const phi__run *run) {
+    return run->failure == &phi__run_out_of_memory || run->failure == &run->agent->limit_failure ||
+           run->failure == &run->agent->rt->limit_failure;
+}
+
 PHI__FN phi__state phi__run_no_memory(phi__run *run) {
-    if (run->failure == &phi__run_out_of_memory) return PHI__RUN_CLOSE; /* it was told already */
+    const phi_failure *why;
+    if (phi__run_is_memory_failure(run)) return PHI__RUN_CLOSE; /* it was told already */
     if (!phi__fields_drop(run)) return PHI__RUN_OVER;
     phi__decision_drop(&run->decision);
     phi__pause_end(run);
@@ -40614,8 +41265,10 @@ PHI__FN phi__state phi__run_no_memory(phi__run *run) {
     phi__run_drop_tools(run);
     run->reply = NULL;
     run->call_count = 0;
-    if (run->failure == NULL) return phi__run_fail(run, &phi__run_out_of_memory, PHI_NO_MEMORY);
-    run->failure = &phi__run_out_of_memory; /* a run has one PHI_EV_ERROR: it had failed already */
+    why = phi__run_limit_failure(run->agent, run->refusals, run->rt_refusals);
+    if (why == NULL) why = &phi__run_out_of_memory;
+    if (run->failure == NULL) return phi__run_fail(run, why, PHI_NO_MEMORY);
+    run->failure = why; /* a run has one PHI_EV_ERROR: it had failed already */
     run->status = PHI_NO_MEMORY;
     return PHI__RUN_TURN_END;
 }
@@ -40718,6 +41371,62 @@ static bool phi__run_draft(phi__run *run, const phi__run_order *order, phi__entr
     return true;
 }
 
+static phi_loop_info *phi__run_copy_info(phi_arena *arena, const phi_loop_info *from) {
+    phi_loop_info *info = (phi_loop_info *)phi_arena_alloc(arena, sizeof *info);
+    if (info == NULL) return NULL;
+    *info = *from;
+    return phi__arena_str(arena, from->loop_id, &info->loop_id) &&
+                   phi__arena_str(arena, from->agent_id, &info->agent_id) &&
+                   phi__arena_str(arena, from->session_id, &info->session_id) &&
+                   phi__arena_str(arena, from->parent_loop_id, &info->parent_loop_id) &&
+                   phi__arena_str(arena, from->tag, &info->tag) &&
+                   phi__arena_str(arena, from->metadata, &info->metadata) &&
+                   phi__arena_str(arena, from->config, &info->config)
+               ? info
+               : NULL;
+}
+
+/* The entry of its beginning, and its prompts behind it; NULL: no memory. */
+static phi__entry *phi__run_redraft(const phi__run *run, phi_loop_info *info,
+                                    const phi__thread *before) {
+    phi__thread *thread = run->agent->thread;
+    size_t n = run->prompt_count, i;
+    phi__entry *entries;
+    if (!phi__thread_reserve(thread, n + 1, n) || !phi__thread_loop_room(thread)) return NULL;
+    entries = (phi__entry *)phi_arena_alloc(phi__thread_room(thread),
+                                            phi__mul(phi__add(n, 1), sizeof *entries));
+    if (entries == NULL) return NULL;
+    entries[0] = *before->started;
+    entries[0].loop = info;
+    for (i = 0; i < n; i++) {
+        phi_message message = *run->prompts[i].message;
+        message.loop_id = info->loop_id;
+        entries[i + 1] = run->prompts[i];
+        entries[i + 1].rendered = NULL;
+        entries[i + 1].message = phi__thread_keep(thread, &message);
+        if (entries[i + 1].message == NULL) return NULL;
+    }
+    for (i = 0; i <= n; i++) entries[i].loop_id = info->loop_id;
+    return entries;
+}
+
+PHI__FN bool phi__run_rehome(phi__run *run, const phi__thread *before) {
+    phi__thread *thread = run->agent->thread;
+    phi_loop_info *info;
+    phi__entry *entries = NULL;
+    if (!phi__thread_roll(thread, NULL)) return false;
+    info = phi__run_copy_info(phi__thread_room(thread), run->info);
+    if (info != NULL) entries = phi__run_redraft(run, info, before);
+    if (entries == NULL) return false;
+    run->info = info;
+    run->loop_id = info->loop_id;
+    if (run->prompts != NULL) run->prompts = entries + 1;
+    if (run->response != NULL) run->response->loop_id = run->loop_id;
+    phi__thread_attach(thread, entries, 1);
+    run->first_message = run->told_messages = thread->message_count;
+    return true;
+}
+
 /* What the next run calls its parent. */
 static bool phi__run_remember(phi__run *run) {
     phi__agent *agent = run->agent;
@@ -40767,6 +41476,8 @@ static phi__run *phi__run_make(phi__agent *agent, const phi__run_order *order) {
     run->state = PHI__RUN_BEFORE_LOOP;
     run->posts_from = phi__posts_next(agent->rt);
     run->limits = agent->limits;
+    run->refusals = agent->memory.refusals;
+    run->rt_refusals = agent->rt->memory.refusals;
     run->compact_only = order->compact_only;
     run->trigger = order->continuation == PHI_CONTINUATION_INITIAL  ? agent->first_turn_trigger
                    : order->continuation == PHI_CONTINUATION_BRANCH ? PHI_TRIGGER_BRANCH
@@ -40800,10 +41511,15 @@ PHI__FN void phi__run_unmake(phi__run *run) {
 }
 
 PHI__FN phi_status phi__run_new(phi__agent *agent, const phi__run_order *order) {
+    uint64_t refusals = agent->memory.refusals, rt_refusals = agent->rt->memory.refusals;
     phi__run *run = phi__run_make(agent, order);
-    if (run == NULL) return PHI_NO_MEMORY;
-    if (!phi__run_begin(run, order)) {
+    if (run != NULL && !phi__run_begin(run, order)) {
         phi__run_unmake(run);
+        run = NULL;
+    }
+    if (run == NULL) {
+        agent->refused = phi__run_limit_failure(agent, refusals, rt_refusals);
+        phi__forget_press(agent);
         return PHI_NO_MEMORY;
     }
     run->started_us = agent->last_active_us = phi__io_now_us(agent->rt->io);
@@ -40902,6 +41618,7 @@ PHI__FN void phi__run_destroy(phi__run *run) {
     agent->thread->user = NULL;
     agent->rt->active--;
     phi__run_unmake(run);
+    phi__forget_end(agent);
     phi__bare_over(agent);
 }
 
@@ -40917,6 +41634,7 @@ static void phi__run_advance(phi__run *run) {
             phi_status status = run->status;
             const phi_failure *failure = run->failure;
             bool stopping = run->stopping;
+            agent->runs_short = status == PHI_NO_MEMORY ? agent->runs_short + 1 : 0;
             phi__put_off_due(run->agent); /* asked for by the last hook */
             phi__run_destroy(run);
             if (agent->hidden_fn != NULL) agent->hidden_fn(agent, status, failure, stopping);
@@ -42267,6 +42985,9 @@ static phi__state phi__turn_leave(phi__run *run, phi_status status) {
 static phi__state phi__turn_before_loop(phi__run *run, bool *wait) {
     phi_hook hook = phi__hook_of(run, PHI_HOOK_BEFORE_LOOP);
     phi__hooked hooked;
+    if (!phi__forget_begin(run, wait)) return phi__run_no_memory(run);
+    if (run->agent->slot == NULL) return PHI__RUN_OVER;
+    if (*wait) return PHI__RUN_BEFORE_LOOP;
     if (phi__turn_unwanted(run) && run->decision.asked == PHI__ASKED_NOT) return PHI__RUN_OPEN;
     hooked = phi__hook_run(run, &hook);
     if (hooked == PHI__HOOK_WAIT && phi__turn_unwanted(run)) {
@@ -43279,11 +44000,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0x7cb79815
+#if PHI__IMP_AGENT != 0xba50186b
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0x7cb79815
+#define PHI__IMP_AGENT 0xba50186b
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -43296,6 +44017,8 @@ PHI__FN phi__agent *phi__agent_find(phi_agent handle); /* NULL: stale */
 
 /* agent.c: PHI_OK, or words that begin with `what`. */
 PHI__FN phi_status phi__agent_may_run(phi__agent *agent, const char *what);
+/* PHI_NO_MEMORY, with words about the limit that phi__run_new met. */
+PHI__FN phi_status phi__agent_no_memory(phi__agent *agent, const char *what);
 PHI__FN phi_status phi__agent_idle(phi__agent *agent, const char *what);
 
 /* agent_make.c */
@@ -43354,8 +44077,6 @@ PHI__FN const phi_message *phi__history_last(const phi__thread *thread);
    no such place, but for calls that wait for their results: they get them when the run begins. */
 PHI__FN phi_status phi__history_goes_on(phi_runtime *rt, const phi__thread *thread,
                                         const char *what);
-/* What a fold shows, as messages of another log, an empty one. False: no memory, and some may be there. */
-PHI__FN bool phi__history_take(phi__thread *thread, const phi__thread *from, const phi__fold *fold);
 
 /* bare_run.c */
 PHI__FN void phi__bare_bury(phi_runtime *rt); /* a step begins, and popped events were released */
@@ -43418,6 +44139,7 @@ PHI__FN void phi__agent_doom(phi__agent *agent) {
     if (agent->run != NULL) phi__run_detach(agent->run);
     if (agent->slot == NULL) return; /* a tool's cancel freed it meanwhile */
     agent->slot = NULL;
+    phi__forget_unpress(agent);
     phi__agent_drop_hidden(agent);
     phi__agent_cancel_children(agent);
     phi__agent_leave_tree(agent);
@@ -43455,6 +44177,11 @@ PHI__FN phi_status phi__agent_idle(phi__agent *agent, const char *what) {
                               : phi__error(agent->rt, PHI_BUSY, "%s: a run is going on", what);
 }
 
+PHI__FN phi_status phi__agent_no_memory(phi__agent *agent, const char *what) {
+    return phi__error(agent->rt, PHI_NO_MEMORY, "%s: %s", what,
+                      agent->refused != NULL ? agent->refused->message.at : "out of memory");
+}
+
 static phi_status phi__agent_run(phi__agent *agent, const char *what, const phi_content *content,
                                  size_t count, phi_continuation kind) {
     phi_message message;
@@ -43469,7 +44196,7 @@ static phi_status phi__agent_run(phi__agent *agent, const char *what, const phi_
     order.prompt_count = content != NULL ? 1 : 0;
     order.continuation = kind;
     status = phi__run_new(agent, &order);
-    return status == PHI_OK ? status : phi__error(agent->rt, status, "%s: out of memory", what);
+    return status == PHI_OK ? status : phi__agent_no_memory(agent, what);
 }
 
 static phi_content phi__agent_text_block(const char *text) {
@@ -44361,7 +45088,8 @@ static bool phi__agent_enums_fit(const phi_agent_desc *desc) {
            (unsigned)desc->steering_mode <= (unsigned)PHI_QUEUE_ALL &&
            (unsigned)desc->follow_up_mode <= (unsigned)PHI_QUEUE_ALL &&
            (unsigned)desc->first_turn_trigger <= (unsigned)PHI_TRIGGER_BRANCH &&
-           (unsigned)desc->keep <= (unsigned)PHI_KEEP_NONE;
+           (unsigned)desc->keep <= (unsigned)PHI_KEEP_NONE &&
+           (unsigned)desc->at_memory_limit <= (unsigned)PHI_AT_MEMORY_LIMIT_STOP;
 }
 
 /* They are in logs and in files, where two that differ in bytes which are not UTF-8 would be one. */
@@ -44390,7 +45118,7 @@ static phi_status phi__agent_check(phi_runtime *rt, const phi_agent_desc *desc) 
     if (!phi__agent_enums_fit(desc))
         return phi__error(rt, PHI_BAD_ARG,
                           "thinking, tool_choice, tool_mode, steering_mode, follow_up_mode, "
-                          "first_turn_trigger or keep is none of its values");
+                          "first_turn_trigger, keep or at_memory_limit is none of its values");
     status = phi__agent_check_control(rt, desc);
     if (status == PHI_OK) status = phi__agent_check_compaction(rt, desc);
     if (status == PHI_OK) status = phi__agent_check_store(rt, desc);
@@ -44461,10 +45189,14 @@ static phi__agent *phi__agent_build(phi_runtime *rt, const phi_agent_desc *desc,
     agent->rt = rt;
     phi_memory_init(&agent->memory, &rt->memory.allocator, desc->memory_limit_bytes);
     agent->memory.parent = &rt->memory;
+    agent->memory_limit = desc->memory_limit_bytes;
+    agent->at_memory_limit = desc->at_memory_limit;
+    phi__forget_word(agent);
     phi_arena_init(&agent->arena, &agent->memory, 512);
     phi_arena_init(&agent->tools_arena, &agent->memory, 512);
     phi_arena_init(&agent->model_arena, &agent->memory, 256);
     phi__thread_init(&agent->own, &agent->memory, rt->io);
+    phi__thread_limit(&agent->own, agent->memory_limit);
     agent->own.of_agent = true;
     agent->own.rt = rt;
     agent->own.grown = &rt->grown;
@@ -44575,7 +45307,8 @@ PHI_API phi_status phi_agent_get_desc(phi_agent handle, phi_agent_desc *out) {
     out->queue_limit = agent->queue_limit;
     out->doom_warn_after = agent->doom_warn_after != 0 ? agent->doom_warn_after : PHI_UNLIMITED;
     out->doom_stop_after = agent->doom_stop_after != 0 ? agent->doom_stop_after : PHI_UNLIMITED;
-    out->memory_limit_bytes = agent->memory.limit_bytes;
+    out->memory_limit_bytes = agent->memory_limit;
+    out->at_memory_limit = agent->at_memory_limit;
     out->event_queue_bytes = agent->event_queue_bytes;
     out->max_event_bytes = agent->max_event_bytes;
     out->max_response_bytes = agent->max_response_bytes;
@@ -44970,7 +45703,7 @@ PHI_API phi_thread *phi_thread_fork(const phi_thread *thread, uint64_t at_seq) {
     memset(&fold, 0, sizeof fold);
     status = phi__thread_cut(from, from->lane, at_seq, &at, &any);
     if (status == PHI_OK && any) status = phi__fold_at(from, from->lane, at, &fold, &shown);
-    if (status == PHI_OK && !phi__history_take(&made->log, from, shown)) status = PHI_NO_MEMORY;
+    if (status == PHI_OK && !phi__thread_take(&made->log, from, shown, NULL)) status = PHI_NO_MEMORY;
     phi__fold_free(from->memory, &fold);
     if (status == PHI_OK) return made;
     phi__bare_free(made);
@@ -45604,6 +46337,16 @@ static void phi__ej_thread(phi__event_writer *w) {
     phi__ej_usage(w);
 }
 
+static void phi__ej_forgotten(phi__event_writer *w) {
+    const phi_forgotten *forgotten = w->event->forgotten;
+    if (forgotten == NULL) return;
+    phi__ej_u64(w, "from", forgotten->from);
+    phi__ej_u64(w, "to", forgotten->to);
+    phi__ej_u64(w, "messages", forgotten->messages);
+    phi__ej_u64(w, "bytes", forgotten->bytes);
+    phi__ej_bool(w, "compacted", forgotten->compacted);
+}
+
 static void phi__ej_body(phi__event_writer *w) {
     switch (w->event->kind) {
     case PHI_EV_AGENT_START: phi__ej_start(w); break;
@@ -45649,6 +46392,7 @@ static void phi__ej_body(phi__event_writer *w) {
     case PHI_EV_PARALLEL_START:
     case PHI_EV_PARALLEL_END: phi__ej_parallel(w); break;
     case PHI_EV_THREAD_UPDATED: phi__ej_thread(w); break;
+    case PHI_EV_FORGOTTEN: phi__ej_forgotten(w); break;
     }
 }
 
@@ -46078,6 +46822,18 @@ static phi_status phi__er_thread(phi__event_reader *r) {
     return PHI_OK;
 }
 
+static phi_status phi__er_forgotten(phi__event_reader *r) {
+    phi_forgotten *forgotten = (phi_forgotten *)phi__er_alloc(r, sizeof *forgotten);
+    if (forgotten == NULL) return PHI_NO_MEMORY;
+    forgotten->from = phi_json_uint(phi__er_get(r, "from"), 0);
+    forgotten->to = phi_json_uint(phi__er_get(r, "to"), 0);
+    forgotten->messages = phi__er_size(r, "messages");
+    forgotten->bytes = phi__er_size(r, "bytes");
+    forgotten->compacted = phi_json_bool(phi__er_get(r, "compacted"), false);
+    r->out->forgotten = forgotten;
+    return PHI_OK;
+}
+
 static phi_status phi__er_parallel(phi__event_reader *r) {
     phi_parallel *p = (phi_parallel *)phi__er_alloc(r, sizeof *p);
     const phi_json *ids = phi__er_get(r, "loop_ids"), *id;
@@ -46138,6 +46894,7 @@ static phi_status phi__er_body(phi__event_reader *r) {
     case PHI_EV_PARALLEL_START:
     case PHI_EV_PARALLEL_END: return phi__er_parallel(r);
     case PHI_EV_THREAD_UPDATED: return phi__er_thread(r);
+    case PHI_EV_FORGOTTEN: return phi__er_forgotten(r);
     }
     return PHI_OK;
 }
@@ -46146,7 +46903,7 @@ static phi_status phi__er_body(phi__event_reader *r) {
 static phi_status phi__er_kind(phi__event_reader *r, phi_str type) {
     char words[sizeof r->error->message];
     int i;
-    for (i = PHI_EV_AGENT_START; i <= PHI_EV_THREAD_UPDATED; i++)
+    for (i = PHI_EV_AGENT_START; i <= PHI_EV_FORGOTTEN; i++)
         if (phi__str_is(type, phi__event_type((phi_event_kind)i))) {
             r->out->kind = (phi_event_kind)i;
             return PHI_OK;
@@ -46415,35 +47172,6 @@ static bool phi__history_replace(phi__agent *agent, const phi_message *messages,
     return true;
 }
 
-/* An answer that stands before a rewrite was measured with what that took out. */
-static bool phi__history_unmeasured(const phi__thread *from, const phi__item *item) {
-    return item->message->role == PHI_ROLE_ASSISTANT && item->from < from->last_op;
-}
-
-PHI__FN bool phi__history_take(phi__thread *thread, const phi__thread *from,
-                               const phi__fold *fold) {
-    size_t i;
-    if (!phi__thread_reserve(thread, fold->count, fold->count)) return false;
-    for (i = 0; i < fold->count; i++) {
-        const phi__item *item = &fold->items[i];
-        phi__entry entry;
-        if (!phi__thread_roll(thread, NULL)) return false;
-        memset(&entry, 0, sizeof entry);
-        entry.kind = PHI_ENTRY_MESSAGE;
-        entry.message = phi__thread_keep(thread, item->message);
-        if (entry.message == NULL || !phi__thread_claim_calls(thread, entry.message)) return false;
-        entry.flags = item->flags;
-        if (phi__history_unmeasured(from, item)) entry.flags |= (uint32_t)PHI_ITEM_UNMEASURED;
-        entry.at_ms = (item->flags & PHI_ITEM_SYNTHETIC) != 0
-                          ? entry.message->timestamp_ms
-                          : phi__thread_at(from, item->from)->at_ms;
-        entry.loop_id = entry.message->loop_id;
-        entry.turn_index = entry.message->turn_index;
-        if (!phi__thread_append(thread, &entry, 1)) return false;
-    }
-    return true;
-}
-
 /* ---- going on ---- */
 
 PHI__FN const phi_message *phi__history_last(const phi__thread *thread) {
@@ -46637,7 +47365,7 @@ static phi_status phi__newses_fill(phi__agent *agent, const phi__thread *before,
         return PHI_MISUSE;
     }
     if (status != PHI_OK) return status;
-    if (!empty && !phi__history_take(thread, before, &before->fold)) return PHI_NO_MEMORY;
+    if (!empty && !phi__thread_take(thread, before, &before->fold, NULL)) return PHI_NO_MEMORY;
     thread->restored = before->restored;
     status = phi__journal_sync(thread, words, words_size);
     if (status != PHI_OK) phi__newses_unkeep(thread, store, id);
@@ -46860,8 +47588,8 @@ static phi_status phi__response_begin(phi__agent *agent, const char *what, const
     if (response != NULL) status = phi__run_new(agent, &order);
     if (status != PHI_OK) {
         if (response != NULL) phi__response_drop(response);
-        return phi__error(agent->rt, status, "%s: %s", what,
-                          status == PHI_NO_MEMORY ? "out of memory" : phi_status_text(status));
+        if (response != NULL) return phi__agent_no_memory(agent, what);
+        return phi__error(agent->rt, status, "%s: out of memory", what);
     }
     agent->run->response = response;
     response->loop_id = agent->run->loop_id;
@@ -47137,6 +47865,7 @@ static phi_runtime *phi__rt_make(const phi_runtime_desc *desc) {
     if (rt == NULL) return NULL;
     memset(rt, 0, sizeof *rt);
     phi_memory_init(&rt->memory, &allocator, desc->memory_limit_bytes);
+    phi__forget_word_all(rt);
     phi__slots_init(&rt->agents, &rt->memory);
     phi__slots_init(&rt->calls, &rt->memory);
     phi__slots_init(&rt->transfers, &rt->memory);
@@ -47340,6 +48069,7 @@ PHI_API int phi_step(phi_runtime *rt, int timeout_ms) {
     rt->in_step = true;
     phi__events_release(rt, timeout_ms != 0); /* who may sleep has the time for all */
     phi__stored_leave(rt);
+    phi__forget_step(rt);
     if (rt->tape != NULL)
         phi__rt_pump_taped(rt, timeout_ms);
     else
@@ -47954,7 +48684,7 @@ static phi_agent_desc phi__summary_agent(const phi__agent *agent, const phi_summ
     d.hook_fn = agent->hook_fn; /* the key may be the host's to give */
     d.hook_points = agent->hook_points & (uint32_t)PHI_HOOK_CREDENTIAL;
     d.decision_timeout_ms = agent->decision_timeout_ms;
-    d.memory_limit_bytes = agent->memory.limit_bytes;
+    d.memory_limit_bytes = agent->memory_limit;
     d.max_event_bytes = agent->max_event_bytes;
     d.max_response_bytes = agent->max_response_bytes;
     d.user_data = agent->user_data;
@@ -48195,11 +48925,11 @@ PHI_API phi_status phi_summarize(phi_agent handle, uint64_t from_seq, uint64_t t
 #endif /* PHI__IMP_AGENT */
 
 #ifdef PHI__IMP_SESSION
-#if PHI__IMP_SESSION != 0x7527c1c4
+#if PHI__IMP_SESSION != 0x5448ef77
 #error "phi: two versions of src/session in one file"
 #endif
 #else
-#define PHI__IMP_SESSION 0x7527c1c4
+#define PHI__IMP_SESSION 0x5448ef77
 
 /* ---- src/session/file_store_in.h ---- */
 
@@ -50906,7 +51636,7 @@ static phi_status phi__sblk_find_lanes(phi__sblk *s, uint64_t count) {
     s->lanes[0].name = phi_thread_lane(s->thread);
     s->lanes[0].upto = UINT64_MAX;
     s->lane_count = 1;
-    while (count-- > 0 && s->lane_count < most) {
+    while (count-- > phi_thread_first(s->thread) && s->lane_count < most) {
         phi__sblk_lane *last = &s->lanes[s->lane_count - 1];
         status = phi_thread_entry(s->thread, count, &entry);
         if (status != PHI_OK) return status;
@@ -50970,7 +51700,7 @@ static phi_status phi__sblk_read(phi__sblk *s, uint64_t count) {
     uint64_t seq, messages = 0, ops = 0;
     phi_entry entry;
     phi_status status = PHI_OK;
-    for (seq = 0; seq < count && status == PHI_OK; seq++) {
+    for (seq = phi_thread_first(s->thread); seq < count && status == PHI_OK; seq++) {
         status = phi_thread_entry(s->thread, seq, &entry);
         messages += status == PHI_OK && entry.kind == PHI_ENTRY_MESSAGE;
         ops += status == PHI_OK && entry.kind == PHI_ENTRY_REWRITE;
@@ -50981,7 +51711,7 @@ static phi_status phi__sblk_read(phi__sblk *s, uint64_t count) {
                                                 phi__mul((size_t)messages + 1, sizeof *s->said));
     s->ops = (phi__sblk_op *)phi__arena_zero(&s->scratch, phi__mul((size_t)ops, sizeof *s->ops));
     if (s->said == NULL || s->ops == NULL) return PHI_NO_MEMORY;
-    for (seq = 0; seq < count && status == PHI_OK; seq++) {
+    for (seq = phi_thread_first(s->thread); seq < count && status == PHI_OK; seq++) {
         status = phi_thread_entry(s->thread, seq, &entry);
         if (status != PHI_OK) break;
         if (entry.kind == PHI_ENTRY_MESSAGE) phi__sblk_say(s, &entry);
@@ -52416,7 +53146,7 @@ PHI_API phi_status phi_session_of_thread(const phi_thread *thread, const phi_all
     if (box == NULL) return PHI_NO_MEMORY;
     memset(&caps, 0, sizeof caps);
     count = phi_thread_count(thread);
-    for (seq = 0; status == PHI_OK && seq < count; seq++) {
+    for (seq = phi_thread_first(thread); status == PHI_OK && seq < count; seq++) {
         status = phi_thread_entry(thread, seq, &entry);
         if (status == PHI_OK && !phi__sl_entry(box, &caps, &entry)) status = PHI_NO_MEMORY;
     }
@@ -53302,10 +54032,10 @@ PHI_API uint64_t phi_thread_hash(const phi_thread *thread) {
     phi__sha256 sha;
     unsigned char out[32];
     phi_entry entry;
-    uint64_t i, n = 0, count = thread != NULL ? phi_thread_count(thread) : 0;
+    uint64_t i, seq, n = 0, count = phi_thread_count(thread);
     phi__sha256_begin(&sha);
-    for (i = 0; i < count; i++) {
-        if (phi_thread_entry(thread, i, &entry) != PHI_OK) return 0;
+    for (seq = phi_thread_first(thread); seq < count; seq++) {
+        if (phi_thread_entry(thread, seq, &entry) != PHI_OK) return 0;
         phi__hash_entry(&sha, &entry);
     }
     phi__sha256_end(&sha, out);

@@ -45,11 +45,11 @@
 #endif
 
 #ifdef PHI__PUB_BASE
-#if PHI__PUB_BASE != 0x3ad7f822
+#if PHI__PUB_BASE != 0xc0fb7c6e
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__PUB_BASE 0x3ad7f822
+#define PHI__PUB_BASE 0xc0fb7c6e
 
 /* ---- src/base/base.h ---- */
 
@@ -155,6 +155,7 @@ typedef struct phi_memory {
     struct phi_memory *parent; /* borrowed; NULL for a root */
     size_t limit_bytes;        /* 0: none */
     size_t used_bytes, peak_bytes;
+    uint64_t refusals; /* how often this limit said no */
 } phi_memory;
 
 /* A root budget. `allocator` is copied; NULL, or a NULL realloc_fn, means the C library's. */
@@ -201,7 +202,7 @@ typedef struct phi_arena {
     struct phi__block *shared, *own;
     struct phi__block *spare; /* taken before the last rewind and not used since */
     char *at, *end;           /* room left in the newest shared block */
-    size_t first_block_bytes, next_block_bytes;
+    size_t first_block_bytes, next_block_bytes, most_block_bytes;
     bool rewound; /* blocks are kept for what comes next, and rounded up to serve it */
 } phi_arena;
 
@@ -491,11 +492,11 @@ PHI_API phi_status phi_schema_valid(const phi_json *schema, phi_schema_error *er
 #endif
 
 #ifdef PHI__IMP_BASE
-#if PHI__IMP_BASE != 0xc9062e56
+#if PHI__IMP_BASE != 0xfe33be69
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__IMP_BASE 0xc9062e56
+#define PHI__IMP_BASE 0xfe33be69
 
 /* ---- src/base/base_in.h ---- */
 
@@ -960,7 +961,7 @@ static bool phi__arena_more(phi_arena *arena) {
     arena->at = (char *)(block + 1);
     arena->end = (char *)block + block->bytes;
     PHI__POISON(arena->at, (size_t)(arena->end - arena->at));
-    arena->next_block_bytes = phi__min(arena->next_block_bytes * 2, PHI__ARENA_MOST);
+    arena->next_block_bytes = phi__min(arena->next_block_bytes * 2, arena->most_block_bytes);
     return true;
 }
 
@@ -1038,6 +1039,7 @@ PHI_API void phi_arena_init(phi_arena *arena, phi_memory *memory, size_t first_b
                                    ? PHI__ARENA_DEFAULT
                                    : phi__min(phi__max(first_block_bytes, 64), PHI__ARENA_MOST);
     arena->next_block_bytes = arena->first_block_bytes;
+    arena->most_block_bytes = PHI__ARENA_MOST;
 }
 
 PHI_API void *phi_arena_alloc(phi_arena *arena, size_t bytes) {
@@ -1057,7 +1059,7 @@ PHI_API void phi_arena_reset(phi_arena *arena, phi_arena_mark mark) {
     phi__arena_drop(arena, &arena->shared, mark.shared);
     /* else what is tried and given up again would ask for more each time */
     arena->next_block_bytes = mark.shared != NULL
-                                  ? phi__min(mark.shared->bytes * 2, PHI__ARENA_MOST)
+                                  ? phi__min(mark.shared->bytes * 2, arena->most_block_bytes)
                                   : arena->first_block_bytes;
     arena->at = mark.at;
     arena->end = mark.shared != NULL ? (char *)mark.shared + mark.shared->bytes : NULL;
@@ -1090,8 +1092,10 @@ PHI__FN void *phi__realloc(phi_memory *memory, void *ptr, size_t old_bytes, size
         size_t more = new_bytes - old_bytes;
         for (m = memory; m != NULL; m = m->parent)
             if (m->limit_bytes != 0 &&
-                (m->used_bytes > m->limit_bytes || more > m->limit_bytes - m->used_bytes))
+                (m->used_bytes > m->limit_bytes || more > m->limit_bytes - m->used_bytes)) {
+                m->refusals++;
                 return NULL;
+            }
     }
     out = memory->allocator.realloc_fn(memory->allocator.user_data, ptr, old_bytes, new_bytes);
     if (out == NULL && new_bytes != 0) return NULL;

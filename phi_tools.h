@@ -38,7 +38,7 @@
 #endif
 
 #include "phi.h"
-#if PHI__PUB_BASE != 0x3ad7f822
+#if PHI__PUB_BASE != 0xc0fb7c6e
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_TEXT != 0x4ad83af5
@@ -47,19 +47,19 @@
 #if PHI__PUB_IO != 0x3bd53fc4
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_MODEL != 0xc3cc62b2
+#if PHI__PUB_MODEL != 0xcdf53b8d
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_WIRE != 0xdd04ad5e
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_THREAD != 0x02c64e72
+#if PHI__PUB_THREAD != 0x594fd5dc
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_LOOP != 0x4a8e046f
+#if PHI__PUB_LOOP != 0x86144da6
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_AGENT != 0x01b08495
+#if PHI__PUB_AGENT != 0xd381aac3
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_SESSION != 0x0124d59c

@@ -36,6 +36,7 @@ PHI__FN void phi__agent_doom(phi__agent *agent) {
     if (agent->run != NULL) phi__run_detach(agent->run);
     if (agent->slot == NULL) return; /* a tool's cancel freed it meanwhile */
     agent->slot = NULL;
+    phi__forget_unpress(agent);
     phi__agent_drop_hidden(agent);
     phi__agent_cancel_children(agent);
     phi__agent_leave_tree(agent);
@@ -73,6 +74,11 @@ PHI__FN phi_status phi__agent_idle(phi__agent *agent, const char *what) {
                               : phi__error(agent->rt, PHI_BUSY, "%s: a run is going on", what);
 }
 
+PHI__FN phi_status phi__agent_no_memory(phi__agent *agent, const char *what) {
+    return phi__error(agent->rt, PHI_NO_MEMORY, "%s: %s", what,
+                      agent->refused != NULL ? agent->refused->message.at : "out of memory");
+}
+
 static phi_status phi__agent_run(phi__agent *agent, const char *what, const phi_content *content,
                                  size_t count, phi_continuation kind) {
     phi_message message;
@@ -87,7 +93,7 @@ static phi_status phi__agent_run(phi__agent *agent, const char *what, const phi_
     order.prompt_count = content != NULL ? 1 : 0;
     order.continuation = kind;
     status = phi__run_new(agent, &order);
-    return status == PHI_OK ? status : phi__error(agent->rt, status, "%s: out of memory", what);
+    return status == PHI_OK ? status : phi__agent_no_memory(agent, what);
 }
 
 static phi_content phi__agent_text_block(const char *text) {

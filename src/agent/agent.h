@@ -69,7 +69,11 @@ typedef struct phi_agent_desc {
                                  the host are warned (default 3; PHI_UNLIMITED: never) */
     uint32_t
         doom_stop_after; /* this often: it is not run, and the run ends (default 5; the same) */
-    size_t memory_limit_bytes;   /* of this agent, its history included (default: none) */
+    size_t memory_limit_bytes; /* of this agent, its history included (default: none) */
+    /* What it does there. Without a store, entries that no lane shows leave memory for good: PHI_EV_FORGOTTEN tells of it, and
+       so does an entry of the log; what pointers to them point to is gone, and older responses are stale. With a store the
+       log stays whole, and is read back when asked for (default: compact, then forget). */
+    phi_at_memory_limit at_memory_limit;
     size_t event_queue_bytes;    /* waiting for the host, then reading stops (default 256 KiB) */
     size_t max_event_bytes;      /* one event of an answer's stream (default 16 MiB) */
     uint64_t max_response_bytes; /* one answer (default 256 MiB) */
@@ -248,8 +252,8 @@ PHI_API bool phi_agent_rewrite_waits(phi_agent agent);
 
 /* How many messages (0 for a stale agent), and message i, from 0, oldest first; NULL past the end: those of the
    active lane (thread/thread.h), its parents' up to the fork too, as they came: what a rewrite has replaced is among
-   them, what it has made is not. Owned by the agent, valid until it is freed, reset, or its messages or its thread are
-   replaced; of a thread in a store, what is not shown any more until the next phi_step (thread/store.h), and NULL where
+   them, what it has made is not. An agent that has forgotten (at_memory_limit) counts from what it kept. Owned by the agent, valid until it is freed, reset, or its messages or its thread are
+   replaced, or it forgets; of a thread in a store, what is not shown any more until the next phi_step (thread/store.h), and NULL where
    it cannot be read back: phi_last_error. */
 PHI_API size_t phi_message_count(phi_agent agent);
 PHI_API const phi_message *phi_message_at(phi_agent agent, size_t i);

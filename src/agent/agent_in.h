@@ -10,6 +10,8 @@ PHI__FN phi__agent *phi__agent_find(phi_agent handle); /* NULL: stale */
 
 /* agent.c: PHI_OK, or words that begin with `what`. */
 PHI__FN phi_status phi__agent_may_run(phi__agent *agent, const char *what);
+/* PHI_NO_MEMORY, with words about the limit that phi__run_new met. */
+PHI__FN phi_status phi__agent_no_memory(phi__agent *agent, const char *what);
 PHI__FN phi_status phi__agent_idle(phi__agent *agent, const char *what);
 
 /* agent_make.c */
@@ -68,8 +70,6 @@ PHI__FN const phi_message *phi__history_last(const phi__thread *thread);
    no such place, but for calls that wait for their results: they get them when the run begins. */
 PHI__FN phi_status phi__history_goes_on(phi_runtime *rt, const phi__thread *thread,
                                         const char *what);
-/* What a fold shows, as messages of another log, an empty one. False: no memory, and some may be there. */
-PHI__FN bool phi__history_take(phi__thread *thread, const phi__thread *from, const phi__fold *fold);
 
 /* bare_run.c */
 PHI__FN void phi__bare_bury(phi_runtime *rt); /* a step begins, and popped events were released */

@@ -526,7 +526,8 @@ static bool phi__agent_enums_fit(const phi_agent_desc *desc) {
            (unsigned)desc->steering_mode <= (unsigned)PHI_QUEUE_ALL &&
            (unsigned)desc->follow_up_mode <= (unsigned)PHI_QUEUE_ALL &&
            (unsigned)desc->first_turn_trigger <= (unsigned)PHI_TRIGGER_BRANCH &&
-           (unsigned)desc->keep <= (unsigned)PHI_KEEP_NONE;
+           (unsigned)desc->keep <= (unsigned)PHI_KEEP_NONE &&
+           (unsigned)desc->at_memory_limit <= (unsigned)PHI_AT_MEMORY_LIMIT_STOP;
 }
 
 /* They are in logs and in files, where two that differ in bytes which are not UTF-8 would be one. */
@@ -555,7 +556,7 @@ static phi_status phi__agent_check(phi_runtime *rt, const phi_agent_desc *desc) 
     if (!phi__agent_enums_fit(desc))
         return phi__error(rt, PHI_BAD_ARG,
                           "thinking, tool_choice, tool_mode, steering_mode, follow_up_mode, "
-                          "first_turn_trigger or keep is none of its values");
+                          "first_turn_trigger, keep or at_memory_limit is none of its values");
     status = phi__agent_check_control(rt, desc);
     if (status == PHI_OK) status = phi__agent_check_compaction(rt, desc);
     if (status == PHI_OK) status = phi__agent_check_store(rt, desc);
@@ -626,10 +627,14 @@ static phi__agent *phi__agent_build(phi_runtime *rt, const phi_agent_desc *desc,
     agent->rt = rt;
     phi_memory_init(&agent->memory, &rt->memory.allocator, desc->memory_limit_bytes);
     agent->memory.parent = &rt->memory;
+    agent->memory_limit = desc->memory_limit_bytes;
+    agent->at_memory_limit = desc->at_memory_limit;
+    phi__forget_word(agent);
     phi_arena_init(&agent->arena, &agent->memory, 512);
     phi_arena_init(&agent->tools_arena, &agent->memory, 512);
     phi_arena_init(&agent->model_arena, &agent->memory, 256);
     phi__thread_init(&agent->own, &agent->memory, rt->io);
+    phi__thread_limit(&agent->own, agent->memory_limit);
     agent->own.of_agent = true;
     agent->own.rt = rt;
     agent->own.grown = &rt->grown;
@@ -740,7 +745,8 @@ PHI_API phi_status phi_agent_get_desc(phi_agent handle, phi_agent_desc *out) {
     out->queue_limit = agent->queue_limit;
     out->doom_warn_after = agent->doom_warn_after != 0 ? agent->doom_warn_after : PHI_UNLIMITED;
     out->doom_stop_after = agent->doom_stop_after != 0 ? agent->doom_stop_after : PHI_UNLIMITED;
-    out->memory_limit_bytes = agent->memory.limit_bytes;
+    out->memory_limit_bytes = agent->memory_limit;
+    out->at_memory_limit = agent->at_memory_limit;
     out->event_queue_bytes = agent->event_queue_bytes;
     out->max_event_bytes = agent->max_event_bytes;
     out->max_response_bytes = agent->max_response_bytes;

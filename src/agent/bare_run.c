@@ -207,7 +207,7 @@ PHI_API phi_thread *phi_thread_fork(const phi_thread *thread, uint64_t at_seq) {
     memset(&fold, 0, sizeof fold);
     status = phi__thread_cut(from, from->lane, at_seq, &at, &any);
     if (status == PHI_OK && any) status = phi__fold_at(from, from->lane, at, &fold, &shown);
-    if (status == PHI_OK && !phi__history_take(&made->log, from, shown)) status = PHI_NO_MEMORY;
+    if (status == PHI_OK && !phi__thread_take(&made->log, from, shown, NULL)) status = PHI_NO_MEMORY;
     phi__fold_free(from->memory, &fold);
     if (status == PHI_OK) return made;
     phi__bare_free(made);

@@ -512,6 +512,16 @@ static void phi__ej_thread(phi__event_writer *w) {
     phi__ej_usage(w);
 }
 
+static void phi__ej_forgotten(phi__event_writer *w) {
+    const phi_forgotten *forgotten = w->event->forgotten;
+    if (forgotten == NULL) return;
+    phi__ej_u64(w, "from", forgotten->from);
+    phi__ej_u64(w, "to", forgotten->to);
+    phi__ej_u64(w, "messages", forgotten->messages);
+    phi__ej_u64(w, "bytes", forgotten->bytes);
+    phi__ej_bool(w, "compacted", forgotten->compacted);
+}
+
 static void phi__ej_body(phi__event_writer *w) {
     switch (w->event->kind) {
     case PHI_EV_AGENT_START: phi__ej_start(w); break;
@@ -557,6 +567,7 @@ static void phi__ej_body(phi__event_writer *w) {
     case PHI_EV_PARALLEL_START:
     case PHI_EV_PARALLEL_END: phi__ej_parallel(w); break;
     case PHI_EV_THREAD_UPDATED: phi__ej_thread(w); break;
+    case PHI_EV_FORGOTTEN: phi__ej_forgotten(w); break;
     }
 }
 

@@ -387,6 +387,18 @@ static phi_status phi__er_thread(phi__event_reader *r) {
     return PHI_OK;
 }
 
+static phi_status phi__er_forgotten(phi__event_reader *r) {
+    phi_forgotten *forgotten = (phi_forgotten *)phi__er_alloc(r, sizeof *forgotten);
+    if (forgotten == NULL) return PHI_NO_MEMORY;
+    forgotten->from = phi_json_uint(phi__er_get(r, "from"), 0);
+    forgotten->to = phi_json_uint(phi__er_get(r, "to"), 0);
+    forgotten->messages = phi__er_size(r, "messages");
+    forgotten->bytes = phi__er_size(r, "bytes");
+    forgotten->compacted = phi_json_bool(phi__er_get(r, "compacted"), false);
+    r->out->forgotten = forgotten;
+    return PHI_OK;
+}
+
 static phi_status phi__er_parallel(phi__event_reader *r) {
     phi_parallel *p = (phi_parallel *)phi__er_alloc(r, sizeof *p);
     const phi_json *ids = phi__er_get(r, "loop_ids"), *id;
@@ -447,6 +459,7 @@ static phi_status phi__er_body(phi__event_reader *r) {
     case PHI_EV_PARALLEL_START:
     case PHI_EV_PARALLEL_END: return phi__er_parallel(r);
     case PHI_EV_THREAD_UPDATED: return phi__er_thread(r);
+    case PHI_EV_FORGOTTEN: return phi__er_forgotten(r);
     }
     return PHI_OK;
 }
@@ -455,7 +468,7 @@ static phi_status phi__er_body(phi__event_reader *r) {
 static phi_status phi__er_kind(phi__event_reader *r, phi_str type) {
     char words[sizeof r->error->message];
     int i;
-    for (i = PHI_EV_AGENT_START; i <= PHI_EV_THREAD_UPDATED; i++)
+    for (i = PHI_EV_AGENT_START; i <= PHI_EV_FORGOTTEN; i++)
         if (phi__str_is(type, phi__event_type((phi_event_kind)i))) {
             r->out->kind = (phi_event_kind)i;
             return PHI_OK;

@@ -115,35 +115,6 @@ static bool phi__history_replace(phi__agent *agent, const phi_message *messages,
     return true;
 }
 
-/* An answer that stands before a rewrite was measured with what that took out. */
-static bool phi__history_unmeasured(const phi__thread *from, const phi__item *item) {
-    return item->message->role == PHI_ROLE_ASSISTANT && item->from < from->last_op;
-}
-
-PHI__FN bool phi__history_take(phi__thread *thread, const phi__thread *from,
-                               const phi__fold *fold) {
-    size_t i;
-    if (!phi__thread_reserve(thread, fold->count, fold->count)) return false;
-    for (i = 0; i < fold->count; i++) {
-        const phi__item *item = &fold->items[i];
-        phi__entry entry;
-        if (!phi__thread_roll(thread, NULL)) return false;
-        memset(&entry, 0, sizeof entry);
-        entry.kind = PHI_ENTRY_MESSAGE;
-        entry.message = phi__thread_keep(thread, item->message);
-        if (entry.message == NULL || !phi__thread_claim_calls(thread, entry.message)) return false;
-        entry.flags = item->flags;
-        if (phi__history_unmeasured(from, item)) entry.flags |= (uint32_t)PHI_ITEM_UNMEASURED;
-        entry.at_ms = (item->flags & PHI_ITEM_SYNTHETIC) != 0
-                          ? entry.message->timestamp_ms
-                          : phi__thread_at(from, item->from)->at_ms;
-        entry.loop_id = entry.message->loop_id;
-        entry.turn_index = entry.message->turn_index;
-        if (!phi__thread_append(thread, &entry, 1)) return false;
-    }
-    return true;
-}
-
 /* ---- going on ---- */
 
 PHI__FN const phi_message *phi__history_last(const phi__thread *thread) {

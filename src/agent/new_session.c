@@ -24,7 +24,7 @@ static phi_status phi__newses_fill(phi__agent *agent, const phi__thread *before,
         return PHI_MISUSE;
     }
     if (status != PHI_OK) return status;
-    if (!empty && !phi__history_take(thread, before, &before->fold)) return PHI_NO_MEMORY;
+    if (!empty && !phi__thread_take(thread, before, &before->fold, NULL)) return PHI_NO_MEMORY;
     thread->restored = before->restored;
     status = phi__journal_sync(thread, words, words_size);
     if (status != PHI_OK) phi__newses_unkeep(thread, store, id);

@@ -53,8 +53,8 @@ static phi_status phi__response_begin(phi__agent *agent, const char *what, const
     if (response != NULL) status = phi__run_new(agent, &order);
     if (status != PHI_OK) {
         if (response != NULL) phi__response_drop(response);
-        return phi__error(agent->rt, status, "%s: %s", what,
-                          status == PHI_NO_MEMORY ? "out of memory" : phi_status_text(status));
+        if (response != NULL) return phi__agent_no_memory(agent, what);
+        return phi__error(agent->rt, status, "%s: out of memory", what);
     }
     agent->run->response = response;
     response->loop_id = agent->run->loop_id;

@@ -11,7 +11,8 @@ extern "C" {
 #endif
 
 /* A request and what became of it. Lives until phi_response_free, until its agent is freed or reset, its
-   messages are replaced or it begins a session, or until it has PHI_RESPONSES_KEPT newer ones; then it is stale. */
+   messages are replaced or it begins a session, until it has PHI_RESPONSES_KEPT newer ones, or until a newer run forgets
+   what is older (phi_agent_desc.at_memory_limit); then it is stale. */
 typedef struct phi_response {
     phi_runtime *rt;
     uint32_t index, gen;

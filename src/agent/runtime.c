@@ -135,6 +135,7 @@ static phi_runtime *phi__rt_make(const phi_runtime_desc *desc) {
     if (rt == NULL) return NULL;
     memset(rt, 0, sizeof *rt);
     phi_memory_init(&rt->memory, &allocator, desc->memory_limit_bytes);
+    phi__forget_word_all(rt);
     phi__slots_init(&rt->agents, &rt->memory);
     phi__slots_init(&rt->calls, &rt->memory);
     phi__slots_init(&rt->transfers, &rt->memory);
@@ -338,6 +339,7 @@ PHI_API int phi_step(phi_runtime *rt, int timeout_ms) {
     rt->in_step = true;
     phi__events_release(rt, timeout_ms != 0); /* who may sleep has the time for all */
     phi__stored_leave(rt);
+    phi__forget_step(rt);
     if (rt->tape != NULL)
         phi__rt_pump_taped(rt, timeout_ms);
     else

@@ -98,7 +98,7 @@ static bool phi__arena_more(phi_arena *arena) {
     arena->at = (char *)(block + 1);
     arena->end = (char *)block + block->bytes;
     PHI__POISON(arena->at, (size_t)(arena->end - arena->at));
-    arena->next_block_bytes = phi__min(arena->next_block_bytes * 2, PHI__ARENA_MOST);
+    arena->next_block_bytes = phi__min(arena->next_block_bytes * 2, arena->most_block_bytes);
     return true;
 }
 
@@ -176,6 +176,7 @@ PHI_API void phi_arena_init(phi_arena *arena, phi_memory *memory, size_t first_b
                                    ? PHI__ARENA_DEFAULT
                                    : phi__min(phi__max(first_block_bytes, 64), PHI__ARENA_MOST);
     arena->next_block_bytes = arena->first_block_bytes;
+    arena->most_block_bytes = PHI__ARENA_MOST;
 }
 
 PHI_API void *phi_arena_alloc(phi_arena *arena, size_t bytes) {
@@ -195,7 +196,7 @@ PHI_API void phi_arena_reset(phi_arena *arena, phi_arena_mark mark) {
     phi__arena_drop(arena, &arena->shared, mark.shared);
     /* else what is tried and given up again would ask for more each time */
     arena->next_block_bytes = mark.shared != NULL
-                                  ? phi__min(mark.shared->bytes * 2, PHI__ARENA_MOST)
+                                  ? phi__min(mark.shared->bytes * 2, arena->most_block_bytes)
                                   : arena->first_block_bytes;
     arena->at = mark.at;
     arena->end = mark.shared != NULL ? (char *)mark.shared + mark.shared->bytes : NULL;

@@ -21,7 +21,7 @@ typedef struct phi_arena {
     struct phi__block *shared, *own;
     struct phi__block *spare; /* taken before the last rewind and not used since */
     char *at, *end;           /* room left in the newest shared block */
-    size_t first_block_bytes, next_block_bytes;
+    size_t first_block_bytes, next_block_bytes, most_block_bytes;
     bool rewound; /* blocks are kept for what comes next, and rounded up to serve it */
 } phi_arena;
 

@@ -10,8 +10,10 @@ PHI__FN void *phi__realloc(phi_memory *memory, void *ptr, size_t old_bytes, size
         size_t more = new_bytes - old_bytes;
         for (m = memory; m != NULL; m = m->parent)
             if (m->limit_bytes != 0 &&
-                (m->used_bytes > m->limit_bytes || more > m->limit_bytes - m->used_bytes))
+                (m->used_bytes > m->limit_bytes || more > m->limit_bytes - m->used_bytes)) {
+                m->refusals++;
                 return NULL;
+            }
     }
     out = memory->allocator.realloc_fn(memory->allocator.user_data, ptr, old_bytes, new_bytes);
     if (out == NULL && new_bytes != 0) return NULL;

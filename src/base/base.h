@@ -100,6 +100,7 @@ typedef struct phi_memory {
     struct phi_memory *parent; /* borrowed; NULL for a root */
     size_t limit_bytes;        /* 0: none */
     size_t used_bytes, peak_bytes;
+    uint64_t refusals; /* how often this limit said no */
 } phi_memory;
 
 /* A root budget. `allocator` is copied; NULL, or a NULL realloc_fn, means the C library's. */

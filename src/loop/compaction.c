@@ -63,6 +63,22 @@ PHI__FN phi_status phi__compaction_gains(const phi__agent *agent, bool *gains) {
     return status;
 }
 
+PHI__FN phi_status phi__compaction_now(phi__agent *agent, bool *did) {
+    phi_compaction_config config = phi__compaction_config(agent, NULL);
+    phi__compacted plan;
+    phi_arena scratch;
+    phi_status status;
+    phi_arena_init(&scratch, &agent->memory, 0);
+    status = phi__compaction_plan(agent, &config, &scratch, &plan);
+    *did = status == PHI_OK && plan.rewrite.span_count > 0;
+    if (*did)
+        status =
+            phi__thread_rewrite(agent->thread, &plan.rewrite, phi__str("", 0), 0, NULL, NULL, 0);
+    *did = *did && status == PHI_OK;
+    phi_arena_free(&scratch);
+    return status;
+}
+
 /* ---- when ---- */
 
 /* What was compacted lately and is too large still would be compacted at each turn, for nothing. */

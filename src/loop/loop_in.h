@@ -160,6 +160,9 @@ PHI__FN phi_status phi__run_new(phi__agent *agent, const phi__run_order *order);
    no memory. */
 PHI__FN phi__run *phi__run_make_for(phi__agent *agent, const phi__entry *start);
 PHI__FN void phi__run_take(phi__run *run);
+/* A run that has not begun, and its prompts, in the agent's new log; what it has in the one before is left there. False:
+   no memory, and the run is as it was. */
+PHI__FN bool phi__run_rehome(phi__run *run, const phi__thread *before);
 PHI__FN void phi__run_unmake(phi__run *run);
 PHI__FN void phi__run_wake(phi__run *run);
 PHI__FN void phi__run_cancel(phi__run *run);
@@ -218,6 +221,9 @@ PHI__FN phi__state phi__run_shrink(phi__run *run);
 /* Whether a compaction now would do anything. PHI_NO_MEMORY. */
 PHI__FN phi_status phi__compaction_gains(const phi__agent *agent, bool *gains);
 
+/* Compacts what the agent shows now, without hooks or events. *did: something was gained. */
+PHI__FN phi_status phi__compaction_now(phi__agent *agent, bool *did);
+
 /* model_call.c: the states REQUEST, SEND, STREAM and BACKOFF */
 PHI__FN phi__state phi__run_request(phi__run *run, bool *wait);
 PHI__FN phi__state phi__run_credential(phi__run *run, bool *wait);
@@ -270,7 +276,7 @@ PHI__FN phi__state phi__run_tools(phi__run *run, bool *wait);
 PHI__FN phi__state phi__run_make_calls(phi__run *run); /* TOOLS, or TURN_END without any */
 /* The calls of the reply, none begun; nobody hears of it. False: no memory. */
 PHI__FN bool phi__run_lay_calls(phi__run *run);
-PHI__FN void phi__run_detach_tools(phi__run *run);     /* tells them; frees nothing */
+PHI__FN void phi__run_detach_tools(phi__run *run); /* tells them; frees nothing */
 PHI__FN void phi__run_drop_tools(phi__run *run);
 
 /* posts.c: what other threads have said; a bounded number, or all that was said up to now */
@@ -300,6 +306,20 @@ phi__stored_leave(phi_runtime *rt); /* what is stored and shown no more leaves m
 PHI__FN const phi__entry *phi__run_reply_entry(const phi__run *run); /* NULL: there is no reply */
 /* context.c: pins what a list of the host's for the model has of the log. False: no memory for that. */
 PHI__FN bool phi__context_pin(phi__run *run);
+
+/* forget.c: room in an agent's memory. */
+/* Whether the agent is one that forgets or compacts at its limit. */
+PHI__FN bool phi__forget_may(const phi__agent *agent);
+/* Makes room before a run that has told nothing, once; *wait: it goes on in the next step. False: no memory. The agent
+   may be freed by its compactor: look at agent->slot. */
+PHI__FN bool phi__forget_begin(phi__run *run, bool *wait);
+PHI__FN void phi__forget_end(phi__agent *agent); /* the run is over: all of the limit may be used */
+PHI__FN void
+phi__forget_press(phi__agent *agent); /* a prompt found no memory: the next step makes room */
+PHI__FN void phi__forget_unpress(phi__agent *agent); /* it goes; nothing is harmless */
+PHI__FN void phi__forget_step(phi_runtime *rt);      /* a step begins, popped events are released */
+PHI__FN void phi__forget_word(phi__agent *agent);    /* its limit_failure */
+PHI__FN void phi__forget_word_all(phi_runtime *rt);  /* the runtime's */
 
 /* compactor.c: whether less would be in view afterwards, by estimate. */
 PHI__FN bool phi__compactor_gains(const phi__fold *fold, const phi_rewrite *rewrite);

@@ -125,8 +125,23 @@ PHI__FN phi__state phi__run_fail(phi__run *run, const phi_failure *failure, phi_
     return PHI__RUN_FAILED;
 }
 
+/* The limit that kept memory from an agent: its own or the runtime's, where they said no since then; NULL: neither. It
+   outlives the log that it is put into. */
+static const phi_failure *phi__run_limit_failure(const phi__agent *agent, uint64_t refusals,
+                                                 uint64_t rt_refusals) {
+    if (agent->thread == &agent->own && agent->memory.refusals > refusals)
+        return &agent->limit_failure;
+    return agent->rt->memory.refusals > rt_refusals ? &agent->rt->limit_failure : NULL;
+}
+
+static bool phi__run_is_memory_failure(const phi__run *run) {
+    return run->failure == &phi__run_out_of_memory || run->failure == &run->agent->limit_failure ||
+           run->failure == &run->agent->rt->limit_failure;
+}
+
 PHI__FN phi__state phi__run_no_memory(phi__run *run) {
-    if (run->failure == &phi__run_out_of_memory) return PHI__RUN_CLOSE; /* it was told already */
+    const phi_failure *why;
+    if (phi__run_is_memory_failure(run)) return PHI__RUN_CLOSE; /* it was told already */
     if (!phi__fields_drop(run)) return PHI__RUN_OVER;
     phi__decision_drop(&run->decision);
     phi__pause_end(run);
@@ -135,8 +150,10 @@ PHI__FN phi__state phi__run_no_memory(phi__run *run) {
     phi__run_drop_tools(run);
     run->reply = NULL;
     run->call_count = 0;
-    if (run->failure == NULL) return phi__run_fail(run, &phi__run_out_of_memory, PHI_NO_MEMORY);
-    run->failure = &phi__run_out_of_memory; /* a run has one PHI_EV_ERROR: it had failed already */
+    why = phi__run_limit_failure(run->agent, run->refusals, run->rt_refusals);
+    if (why == NULL) why = &phi__run_out_of_memory;
+    if (run->failure == NULL) return phi__run_fail(run, why, PHI_NO_MEMORY);
+    run->failure = why; /* a run has one PHI_EV_ERROR: it had failed already */
     run->status = PHI_NO_MEMORY;
     return PHI__RUN_TURN_END;
 }
@@ -239,6 +256,62 @@ static bool phi__run_draft(phi__run *run, const phi__run_order *order, phi__entr
     return true;
 }
 
+static phi_loop_info *phi__run_copy_info(phi_arena *arena, const phi_loop_info *from) {
+    phi_loop_info *info = (phi_loop_info *)phi_arena_alloc(arena, sizeof *info);
+    if (info == NULL) return NULL;
+    *info = *from;
+    return phi__arena_str(arena, from->loop_id, &info->loop_id) &&
+                   phi__arena_str(arena, from->agent_id, &info->agent_id) &&
+                   phi__arena_str(arena, from->session_id, &info->session_id) &&
+                   phi__arena_str(arena, from->parent_loop_id, &info->parent_loop_id) &&
+                   phi__arena_str(arena, from->tag, &info->tag) &&
+                   phi__arena_str(arena, from->metadata, &info->metadata) &&
+                   phi__arena_str(arena, from->config, &info->config)
+               ? info
+               : NULL;
+}
+
+/* The entry of its beginning, and its prompts behind it; NULL: no memory. */
+static phi__entry *phi__run_redraft(const phi__run *run, phi_loop_info *info,
+                                    const phi__thread *before) {
+    phi__thread *thread = run->agent->thread;
+    size_t n = run->prompt_count, i;
+    phi__entry *entries;
+    if (!phi__thread_reserve(thread, n + 1, n) || !phi__thread_loop_room(thread)) return NULL;
+    entries = (phi__entry *)phi_arena_alloc(phi__thread_room(thread),
+                                            phi__mul(phi__add(n, 1), sizeof *entries));
+    if (entries == NULL) return NULL;
+    entries[0] = *before->started;
+    entries[0].loop = info;
+    for (i = 0; i < n; i++) {
+        phi_message message = *run->prompts[i].message;
+        message.loop_id = info->loop_id;
+        entries[i + 1] = run->prompts[i];
+        entries[i + 1].rendered = NULL;
+        entries[i + 1].message = phi__thread_keep(thread, &message);
+        if (entries[i + 1].message == NULL) return NULL;
+    }
+    for (i = 0; i <= n; i++) entries[i].loop_id = info->loop_id;
+    return entries;
+}
+
+PHI__FN bool phi__run_rehome(phi__run *run, const phi__thread *before) {
+    phi__thread *thread = run->agent->thread;
+    phi_loop_info *info;
+    phi__entry *entries = NULL;
+    if (!phi__thread_roll(thread, NULL)) return false;
+    info = phi__run_copy_info(phi__thread_room(thread), run->info);
+    if (info != NULL) entries = phi__run_redraft(run, info, before);
+    if (entries == NULL) return false;
+    run->info = info;
+    run->loop_id = info->loop_id;
+    if (run->prompts != NULL) run->prompts = entries + 1;
+    if (run->response != NULL) run->response->loop_id = run->loop_id;
+    phi__thread_attach(thread, entries, 1);
+    run->first_message = run->told_messages = thread->message_count;
+    return true;
+}
+
 /* What the next run calls its parent. */
 static bool phi__run_remember(phi__run *run) {
     phi__agent *agent = run->agent;
@@ -288,6 +361,8 @@ static phi__run *phi__run_make(phi__agent *agent, const phi__run_order *order) {
     run->state = PHI__RUN_BEFORE_LOOP;
     run->posts_from = phi__posts_next(agent->rt);
     run->limits = agent->limits;
+    run->refusals = agent->memory.refusals;
+    run->rt_refusals = agent->rt->memory.refusals;
     run->compact_only = order->compact_only;
     run->trigger = order->continuation == PHI_CONTINUATION_INITIAL  ? agent->first_turn_trigger
                    : order->continuation == PHI_CONTINUATION_BRANCH ? PHI_TRIGGER_BRANCH
@@ -321,10 +396,15 @@ PHI__FN void phi__run_unmake(phi__run *run) {
 }
 
 PHI__FN phi_status phi__run_new(phi__agent *agent, const phi__run_order *order) {
+    uint64_t refusals = agent->memory.refusals, rt_refusals = agent->rt->memory.refusals;
     phi__run *run = phi__run_make(agent, order);
-    if (run == NULL) return PHI_NO_MEMORY;
-    if (!phi__run_begin(run, order)) {
+    if (run != NULL && !phi__run_begin(run, order)) {
         phi__run_unmake(run);
+        run = NULL;
+    }
+    if (run == NULL) {
+        agent->refused = phi__run_limit_failure(agent, refusals, rt_refusals);
+        phi__forget_press(agent);
         return PHI_NO_MEMORY;
     }
     run->started_us = agent->last_active_us = phi__io_now_us(agent->rt->io);
@@ -423,6 +503,7 @@ PHI__FN void phi__run_destroy(phi__run *run) {
     agent->thread->user = NULL;
     agent->rt->active--;
     phi__run_unmake(run);
+    phi__forget_end(agent);
     phi__bare_over(agent);
 }
 
@@ -438,6 +519,7 @@ static void phi__run_advance(phi__run *run) {
             phi_status status = run->status;
             const phi_failure *failure = run->failure;
             bool stopping = run->stopping;
+            agent->runs_short = status == PHI_NO_MEMORY ? agent->runs_short + 1 : 0;
             phi__put_off_due(run->agent); /* asked for by the last hook */
             phi__run_destroy(run);
             if (agent->hidden_fn != NULL) agent->hidden_fn(agent, status, failure, stopping);

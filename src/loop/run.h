@@ -32,6 +32,18 @@ typedef struct phi_budget {
     uint64_t max_requests; /* model calls, retries not counted (default: none) */
 } phi_budget;
 
+/* What an agent does when its history nears memory_limit_bytes. The next run begins with it, before any hook is asked;
+   a run that does not fit by itself ends with an error, and the run after it begins with more room. */
+typedef enum phi_at_memory_limit {
+    /* Compacts what the model sees, as phi_compact does, but without its hooks and events; where that is not enough, as
+       FORGET. */
+    PHI_AT_MEMORY_LIMIT_COMPACT = 0,
+    /* Forgets the oldest turns: the model sees the newest ones, summaries and durable messages. */
+    PHI_AT_MEMORY_LIMIT_FORGET,
+    /* Nothing: runs end with an error until phi_clear_messages, say, makes room. */
+    PHI_AT_MEMORY_LIMIT_STOP
+} phi_at_memory_limit;
+
 /* What a budget has seen. reserved: by turns that are going on. */
 typedef struct phi_spending {
     uint64_t tokens, reserved_tokens;

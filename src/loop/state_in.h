@@ -299,15 +299,17 @@ struct phi__run {
     phi__state state;
     phi__run *next_ready, *prev_ready;
     bool in_ready, cancelled, over;
-    bool stopping;             /* ends when its turn is over */
-    bool starved;              /* something that was said to it found no memory */
-    bool opened;               /* AGENT_START is out */
-    bool silent;               /* no AFTER_LOOP: it was refused before it began */
-    phi_arena arena;           /* the turn's: the request, tool calls */
-    const phi_loop_info *info; /* in the thread */
-    phi_str loop_id;           /* in the thread */
-    uint64_t posts_from;       /* of the inbox: what was injected before meant an earlier run */
-    phi_trigger trigger;       /* of its first turn */
+    bool stopping;                  /* ends when its turn is over */
+    bool starved;                   /* something that was said to it found no memory */
+    bool opened;                    /* AGENT_START is out */
+    bool silent;                    /* no AFTER_LOOP: it was refused before it began */
+    bool has_room;                  /* forget.c has looked */
+    uint64_t refusals, rt_refusals; /* of the agent's and the runtime's limit, when it began */
+    phi_arena arena;                /* the turn's: the request, tool calls */
+    const phi_loop_info *info;      /* in the thread */
+    phi_str loop_id;                /* in the thread */
+    uint64_t posts_from; /* of the inbox: what was injected before meant an earlier run */
+    phi_trigger trigger; /* of its first turn */
     uint32_t turn_index;
     uint32_t captured; /* turns whose request was told */
     phi__heard *heard; /* for that: what was steered and followed up; in memory of its own */
@@ -441,9 +443,17 @@ struct phi__agent {
     uint32_t index, gen;
     phi__agent *next_doomed;
     phi_memory memory;
-    phi_arena arena;       /* what the desc gave */
-    phi_arena tools_arena; /* the tools, which may be replaced */
-    phi_arena model_arena; /* the model's strings, and the segment */
+    size_t memory_limit; /* the desc's; memory.limit_bytes is less while a run goes on (forget.c) */
+    phi_at_memory_limit at_memory_limit;
+    uint32_t runs_short;        /* runs in a row that ended without memory */
+    const phi_failure *refused; /* why phi__run_new said no; NULL: the allocator did */
+    bool pressed;               /* in rt->pressed: a prompt found no memory */
+    phi__agent *next_pressed;
+    char limit_words[200];     /* of `limit_failure` */
+    phi_failure limit_failure; /* a run's that its limit has ended; said once the agent is made */
+    phi_arena arena;           /* what the desc gave */
+    phi_arena tools_arena;     /* the tools, which may be replaced */
+    phi_arena model_arena;     /* the model's strings, and the segment */
     phi_model model;
     const phi__codec *codec;
     const struct phi_provider *provider;     /* of the model; NULL: one of ours */
@@ -567,8 +577,11 @@ struct phi_runtime {
     phi__run *first_polled;               /* runs whose model is in the process and answers */
     size_t polled_runs;
     phi__agent *doomed;
-    struct phi_thread *threads;             /* of phi_thread_new */
-    phi__grown grown;                       /* threads whose store lacks something */
+    phi__agent *pressed;        /* to forget something when no event of theirs is looked at */
+    char limit_words[200];      /* of `limit_failure` */
+    phi_failure limit_failure;  /* a run's that the runtime's limit has ended */
+    struct phi_thread *threads; /* of phi_thread_new */
+    phi__grown grown;           /* threads whose store lacks something */
     phi__agent *bare_over, *bare_over_last; /* until their events are popped; oldest first */
     uint32_t active;                        /* runs going */
     uint32_t step_budget_us, step_budget_bytes;

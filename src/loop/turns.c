@@ -75,6 +75,9 @@ static phi__state phi__turn_leave(phi__run *run, phi_status status) {
 static phi__state phi__turn_before_loop(phi__run *run, bool *wait) {
     phi_hook hook = phi__hook_of(run, PHI_HOOK_BEFORE_LOOP);
     phi__hooked hooked;
+    if (!phi__forget_begin(run, wait)) return phi__run_no_memory(run);
+    if (run->agent->slot == NULL) return PHI__RUN_OVER;
+    if (*wait) return PHI__RUN_BEFORE_LOOP;
     if (phi__turn_unwanted(run) && run->decision.asked == PHI__ASKED_NOT) return PHI__RUN_OPEN;
     hooked = phi__hook_run(run, &hook);
     if (hooked == PHI__HOOK_WAIT && phi__turn_unwanted(run)) {

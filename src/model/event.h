@@ -61,8 +61,9 @@ typedef enum phi_event_kind {
     PHI_EV_TURN_REQUEST, /* text: what is about to be sent, JSON (phi_agent_desc.capture_requests) */
     PHI_EV_PARALLEL_START, /* parallel: runs that are about to try the same beside each other */
     PHI_EV_PARALLEL_END,   /* parallel: which of them was selected */
-    PHI_EV_THREAD_UPDATED /* a run is over, and the store has all of its thread: text: the thread's id;
+    PHI_EV_THREAD_UPDATED, /* a run is over, and the store has all of its thread: text: the thread's id;
                               message_count; usage: of all its runs */
+    PHI_EV_FORGOTTEN /* forgotten: entries of the log that are gone, since the agent is at its memory limit */
 } phi_event_kind;
 
 /* What made a turn begin. */
@@ -130,6 +131,15 @@ typedef struct phi_reverted {
     phi_str reason; /* why it was not applied */
 } phi_reverted;
 
+/* What an agent at its memory limit forgot. What its lanes go on showing stands again, as copies, behind the log's
+   FORGOTTEN entry; messages are counted anew from there (phi_message_at). */
+typedef struct phi_forgotten {
+    uint64_t from, to; /* entries of the log: from `from` to before `to` */
+    size_t messages;   /* messages among them that no model sees any more */
+    size_t bytes;      /* of the agent's memory that were given back */
+    bool compacted;    /* what the model sees was compacted first */
+} phi_forgotten;
+
 /* Runs beside each other; session/session.h has what becomes of it. */
 typedef struct phi_parallel {
     phi_str session_id;
@@ -174,12 +184,13 @@ typedef struct phi_event {
     phi_str source;        /* INPUT_DROPPED: why; MESSAGE_...: the tag of what was injected */
     phi_str rejection;     /* AGENT_END: why a filter rejected the prompt; empty: it did not */
     phi_str child_loop_id; /* TOOL_END: the run of a sub-agent that made the result */
-    const phi_message *messages;  /* of an event that was read (phi_event_from_json): AGENT_END's
+    const phi_message *messages;    /* of an event that was read (phi_event_from_json): AGENT_END's
                                     messages, TURN_END's tool results; message_count of them. A
                                     TOOL_UPDATE that was read has its result in `message` */
-    const phi_pruned *pruned;     /* PRUNED */
-    const phi_reverted *reverted; /* REVERTED */
-    const phi_parallel *parallel; /* PARALLEL_... */
+    const phi_pruned *pruned;       /* PRUNED */
+    const phi_reverted *reverted;   /* REVERTED */
+    const phi_parallel *parallel;   /* PARALLEL_... */
+    const phi_forgotten *forgotten; /* FORGOTTEN */
 } phi_event;
 
 /* "TextDelta"-like name for logs and tests. Static. */

@@ -75,7 +75,7 @@ static phi_status phi__sblk_find_lanes(phi__sblk *s, uint64_t count) {
     s->lanes[0].name = phi_thread_lane(s->thread);
     s->lanes[0].upto = UINT64_MAX;
     s->lane_count = 1;
-    while (count-- > 0 && s->lane_count < most) {
+    while (count-- > phi_thread_first(s->thread) && s->lane_count < most) {
         phi__sblk_lane *last = &s->lanes[s->lane_count - 1];
         status = phi_thread_entry(s->thread, count, &entry);
         if (status != PHI_OK) return status;
@@ -139,7 +139,7 @@ static phi_status phi__sblk_read(phi__sblk *s, uint64_t count) {
     uint64_t seq, messages = 0, ops = 0;
     phi_entry entry;
     phi_status status = PHI_OK;
-    for (seq = 0; seq < count && status == PHI_OK; seq++) {
+    for (seq = phi_thread_first(s->thread); seq < count && status == PHI_OK; seq++) {
         status = phi_thread_entry(s->thread, seq, &entry);
         messages += status == PHI_OK && entry.kind == PHI_ENTRY_MESSAGE;
         ops += status == PHI_OK && entry.kind == PHI_ENTRY_REWRITE;
@@ -150,7 +150,7 @@ static phi_status phi__sblk_read(phi__sblk *s, uint64_t count) {
                                                 phi__mul((size_t)messages + 1, sizeof *s->said));
     s->ops = (phi__sblk_op *)phi__arena_zero(&s->scratch, phi__mul((size_t)ops, sizeof *s->ops));
     if (s->said == NULL || s->ops == NULL) return PHI_NO_MEMORY;
-    for (seq = 0; seq < count && status == PHI_OK; seq++) {
+    for (seq = phi_thread_first(s->thread); seq < count && status == PHI_OK; seq++) {
         status = phi_thread_entry(s->thread, seq, &entry);
         if (status != PHI_OK) break;
         if (entry.kind == PHI_ENTRY_MESSAGE) phi__sblk_say(s, &entry);

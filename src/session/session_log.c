@@ -163,7 +163,7 @@ PHI_API phi_status phi_session_of_thread(const phi_thread *thread, const phi_all
     if (box == NULL) return PHI_NO_MEMORY;
     memset(&caps, 0, sizeof caps);
     count = phi_thread_count(thread);
-    for (seq = 0; status == PHI_OK && seq < count; seq++) {
+    for (seq = phi_thread_first(thread); status == PHI_OK && seq < count; seq++) {
         status = phi_thread_entry(thread, seq, &entry);
         if (status == PHI_OK && !phi__sl_entry(box, &caps, &entry)) status = PHI_NO_MEMORY;
     }

@@ -144,10 +144,10 @@ PHI_API uint64_t phi_thread_hash(const phi_thread *thread) {
     phi__sha256 sha;
     unsigned char out[32];
     phi_entry entry;
-    uint64_t i, n = 0, count = thread != NULL ? phi_thread_count(thread) : 0;
+    uint64_t i, seq, n = 0, count = phi_thread_count(thread);
     phi__sha256_begin(&sha);
-    for (i = 0; i < count; i++) {
-        if (phi_thread_entry(thread, i, &entry) != PHI_OK) return 0;
+    for (seq = phi_thread_first(thread); seq < count; seq++) {
+        if (phi_thread_entry(thread, seq, &entry) != PHI_OK) return 0;
         phi__hash_entry(&sha, &entry);
     }
     phi__sha256_end(&sha, out);

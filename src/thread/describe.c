@@ -271,6 +271,12 @@ static void phi__describe_other(phi__describe *d, const phi_entry *e) {
         phi__buf_printf(d->out, "turn %u ends", (unsigned)e->turn_index);
         break;
     case PHI_ENTRY_SPAWN: phi__describe_child(d, e); return;
+    case PHI_ENTRY_FORGOTTEN:
+        phi__buf_printf(d->out, "entries %llu to %llu are forgotten, %llu bytes",
+                        (unsigned long long)e->forgotten->from,
+                        (unsigned long long)e->forgotten->to - 1,
+                        (unsigned long long)e->forgotten->bytes);
+        return;
     case PHI_ENTRY_NOTE:
         phi__buf_text(d->out, "note ");
         phi__describe_name(d->out, e->note_kind);
@@ -384,12 +390,16 @@ static phi_status phi__describe_write(phi__describe *d, const phi_thread *thread
     uint64_t end = asked->before != 0 && asked->before < count ? asked->before : count;
     uint64_t most = asked->last == 0 ? (uint64_t)PHI__DESCRIBE_LAST : asked->last;
     uint64_t first = asked->last != PHI_UNLIMITED && end > most ? end - most : 0;
+    uint64_t base = phi_thread_first(thread);
     const phi_view_item *items;
     phi__open_calls open;
     phi_lane_figures figures;
     uint8_t *marks;
     size_t n;
-    phi_status status = phi_thread_view(thread, asked->lane, end < count ? end - 1 : UINT64_MAX,
+    phi_status status;
+    if (first < base) first = base;
+    if (end < first) return PHI_NOT_FOUND;
+    status = phi_thread_view(thread, asked->lane, end < count ? end - 1 : UINT64_MAX,
                                         scratch, &items, &n);
     if (status != PHI_OK) return status;
     marks = phi__describe_marks(items, n, first, end, scratch);

@@ -10,7 +10,7 @@
 PHI__FN const char *phi__entry_kind_word(int kind) {
     static const char *const words[] = {"",         "message",    "rewrite",  "lane",
                                         "switch",   "loop_start", "loop_end", "turn_start",
-                                        "turn_end", "spawn",      "note"};
+                                        "turn_end", "spawn",      "note",     "forgotten"};
     return kind >= 0 && (size_t)kind < PHI__COUNT(words) ? words[kind] : NULL;
 }
 
@@ -235,6 +235,15 @@ static void phi__entry_put_note(phi__buf *out, const phi__note *note) {
     phi__entry_put_str(out, "json", note->json);
 }
 
+static void phi__entry_put_forgotten(phi__buf *out, const phi__entry *entry) {
+    const phi_forgotten *forgotten = (const phi_forgotten *)entry->detail;
+    phi__entry_put_u64(out, "from", forgotten->from);
+    phi__entry_put_u64(out, "messages", forgotten->messages);
+    phi__entry_put_u64(out, "bytes", forgotten->bytes);
+    phi__entry_put_true(out, "compacted", forgotten->compacted);
+    if (entry->usage != NULL) phi__message_put_usage(out, entry->usage);
+}
+
 static void phi__entry_put_lane(phi__buf *out, const phi__thread *thread, const phi__entry *entry) {
     const phi__lane *lane = &thread->lanes[entry->lane];
     if (lane->parent == PHI__LANE_NONE) return;
@@ -259,6 +268,7 @@ static void phi__entry_put_own(phi__buf *out, const phi__thread *thread, const p
     case PHI_ENTRY_LOOP_END:
     case PHI_ENTRY_TURN_END: phi__entry_put_end(out, entry); break;
     case PHI_ENTRY_SPAWN: phi__entry_put_spawn(out, (const phi__child_run *)entry->detail); break;
+    case PHI_ENTRY_FORGOTTEN: phi__entry_put_forgotten(out, entry); break;
     case PHI_ENTRY_NOTE: phi__entry_put_note(out, (const phi__note *)entry->detail); break;
     }
 }

@@ -3,6 +3,7 @@
 #include "thread/entry_in.h"
 
 #include "model/message_in.h"
+#include "thread/journal_in.h"
 #include "text/json_in.h"
 
 #include <stdarg.h>
@@ -25,6 +26,9 @@
 
 #define PHI_X(name, text) PHI__ENTRY_IN_##name,
 enum { PHI__ENTRY_LIST(PHI_X) PHI__ENTRY_IN_COUNT };
+
+/* A log is never that long. */
+enum { PHI__ENTRY_SEQ_MOST = 0x3fffffff };
 #undef PHI_X
 #define PHI_X(name, text) PHI__JSON_NAME(text),
 static const phi_str phi__entry_names[] = {PHI__ENTRY_LIST(PHI_X)};
@@ -308,6 +312,25 @@ static phi_status phi__entry_read_note(phi__entry_reader *r, const phi_json *roo
                : PHI_NO_MEMORY;
 }
 
+/* The first entry of a log that has forgotten what was before it. */
+static phi_status phi__entry_read_forgotten(phi__entry_reader *r, const phi_json *root,
+                                            phi__entry *entry) {
+    phi__thread *thread = r->thread;
+    phi_forgotten *forgotten =
+        (phi_forgotten *)phi__arena_zero(phi__thread_room(thread), sizeof *forgotten);
+    if (forgotten == NULL) return PHI_NO_MEMORY;
+    if (thread->held > 0) return phi__entry_bad(r, "forgotten: it is not the first entry");
+    entry->detail = forgotten;
+    forgotten->from = phi__entry_get_u64(root, "from");
+    forgotten->to = thread->count;
+    if (forgotten->from > forgotten->to)
+        return phi__entry_bad(r, "forgotten: from is past the entry itself");
+    forgotten->messages = (size_t)phi__entry_get_u64(root, "messages");
+    forgotten->bytes = (size_t)phi__entry_get_u64(root, "bytes");
+    forgotten->compacted = phi_json_bool(phi_json_get(root, "compacted"), false);
+    return phi__entry_read_usage(r, root, entry);
+}
+
 /* ---- entries that only stand in the list ---- */
 
 static phi_status phi__entry_read_plain(phi__entry_reader *r, const phi_json *root,
@@ -330,6 +353,7 @@ static phi_status phi__entry_read_plain(phi__entry_reader *r, const phi_json *ro
     case PHI_ENTRY_TURN_END: status = phi__entry_read_usage(r, root, entry); break;
     case PHI_ENTRY_SPAWN: status = phi__entry_read_spawn(r, root, entry); break;
     case PHI_ENTRY_NOTE: status = phi__entry_read_note(r, root, entry); break;
+    case PHI_ENTRY_FORGOTTEN: status = phi__entry_read_forgotten(r, root, entry); break;
     case PHI_ENTRY_REWRITE:
     case PHI_ENTRY_LANE:
     case PHI_ENTRY_SWITCH: break;
@@ -455,7 +479,7 @@ static phi_status phi__entry_read_lane(phi__entry_reader *r, const phi_json *roo
         if (from == PHI__LANE_NONE)
             return phi__entry_bad(r, "parent: no lane \"%.*s\"", (int)phi__min(parent.len, 80),
                                   parent.at);
-        if (fork_seq >= thread->count)
+        if (fork_seq >= thread->count || fork_seq < thread->base)
             return phi__entry_bad(r, "fork_seq is %llu, there are %llu entries",
                                   (unsigned long long)fork_seq, (unsigned long long)thread->count);
     }
@@ -469,14 +493,22 @@ static phi_status phi__entry_read_switch(phi__entry_reader *r, uint32_t lane) {
 
 /* ---- all of it ---- */
 
+/* Where a log begins: at 0, or behind what it has forgotten. */
+static void phi__entry_begin(phi__thread *thread, int kind, uint64_t seq) {
+    if (kind != PHI_ENTRY_FORGOTTEN || thread->count > 0 || seq >= PHI__ENTRY_SEQ_MOST) return;
+    thread->base = thread->count = (size_t)seq;
+    if (thread->journal != NULL) thread->journal->stored = seq;
+}
+
 static phi_status phi__entry_check_place(phi__entry_reader *r, const phi_json *root,
                                          const phi_json *const *in, int *kind, uint32_t *lane) {
     const phi__thread *thread = r->thread;
     phi_str name = phi_json_str(in[PHI__ENTRY_IN_LANE], PHI_LANE_DEFAULT);
     if (!phi_json_is_object(root)) return phi__entry_bad(r, "expected an object: an entry");
+    *kind = phi__entry_number(phi__json_text_of(in[PHI__ENTRY_IN_KIND]), phi__entry_kind_word);
+    phi__entry_begin(r->thread, *kind, phi_json_uint(in[PHI__ENTRY_IN_SEQ], UINT64_MAX));
     if (phi_json_uint(in[PHI__ENTRY_IN_SEQ], UINT64_MAX) != thread->count)
         return phi__entry_bad(r, "seq: expected %llu", (unsigned long long)thread->count);
-    *kind = phi__entry_number(phi__json_text_of(in[PHI__ENTRY_IN_KIND]), phi__entry_kind_word);
     if (*kind < PHI_ENTRY_MESSAGE) return phi__entry_bad(r, "kind is none of its words");
     if (phi_json_uint(in[PHI__ENTRY_IN_TURN], 0) > UINT32_MAX)
         return phi__entry_bad(r, "turn is larger than there are turns");

@@ -287,13 +287,15 @@ PHI__FN phi_status phi__fold_lane(const phi__thread *thread, uint32_t lane, uint
     bool done;
     size_t i;
     memset(fold, 0, sizeof *fold);
+    if (status == PHI_OK && upto < thread->base) status = PHI_NOT_FOUND;
     if (status != PHI_OK) return status;
     limits = phi__fold_limits(thread, lane, upto);
     done = limits != NULL;
-    for (i = 0; done && i < thread->count && i <= upto; i++) {
-        const phi__limit *limit = &limits[phi__fold_lane_of(thread->entries[i])];
-        if (limit->any && i <= limit->seq)
-            done = phi__fold_entry(thread, limits, fold, thread->entries[i]);
+    for (i = 0; done && i < thread->held && thread->entries[i]->seq <= upto; i++) {
+        phi__entry *entry = thread->entries[i];
+        const phi__limit *limit = &limits[phi__fold_lane_of(entry)];
+        if (limit->any && entry->seq <= limit->seq)
+            done = phi__fold_entry(thread, limits, fold, entry);
     }
     phi__free(thread->memory, limits,
               limits != NULL ? phi__thread_lanes(thread) * sizeof *limits : 0);

@@ -62,16 +62,22 @@ PHI__FN phi__journal *phi__journal_next(phi__grown *grown, phi__journal_why why)
 
 /* ---- writing ---- */
 
+/* Less where memory is short: then a part of the limit must do. */
+static size_t phi__journal_batch_bytes(const phi__thread *thread) {
+    if (thread->limit_bytes == 0) return PHI__JOURNAL_BATCH_BYTES;
+    return phi__min(PHI__JOURNAL_BATCH_BYTES, thread->limit_bytes / PHI__JOURNAL_LIMIT_PART);
+}
+
 /* The texts of the next entries one behind the other, and how long each is. */
 static size_t phi__journal_texts(const phi__thread *thread, phi__buf *text, size_t *lens) {
-    size_t from = (size_t)thread->journal->stored, n = 0;
+    size_t from = (size_t)thread->journal->stored, n = 0, most = phi__journal_batch_bytes(thread);
     phi_arena scratch;
     phi_arena_init(&scratch, thread->memory, 0);
     while (n < PHI__JOURNAL_BATCH && from + n < thread->count && !text->failed &&
-           text->len < PHI__JOURNAL_BATCH_BYTES) {
+           text->len < most) {
         size_t before = text->len;
         phi__entry_put(text, thread, phi__thread_at(thread, from + n), &scratch);
-        if (n > 0 && text->len > PHI__JOURNAL_BATCH_BYTES) {
+        if (n > 0 && text->len > most) {
             text->len = before;
             break;
         }
@@ -90,6 +96,7 @@ typedef struct phi__journal_match {
 static phi_status phi__journal_same(void *ctx, uint64_t seq, phi_str entry) {
     phi__journal_match *match = (phi__journal_match *)ctx;
     phi__thread *thread = match->thread;
+    seq += thread->base;
     if (seq != thread->journal->stored || seq >= thread->count) return PHI_STALE;
     phi__buf_clear(&match->text);
     phi__entry_put(&match->text, thread, phi__thread_at(thread, seq), &match->scratch);
@@ -108,8 +115,8 @@ static phi_status phi__journal_catch_up(phi__thread *thread, char *words, size_t
     match.thread = thread;
     phi_arena_init(&match.scratch, thread->memory, 0);
     phi__buf_init(&match.text, thread->memory);
-    status = journal->store.read(journal->store.user_data, journal->id, before, phi__journal_same,
-                                 &match, NULL, words, words_size);
+    status = journal->store.read(journal->store.user_data, journal->id, before - thread->base,
+                                 phi__journal_same, &match, NULL, words, words_size);
     phi__buf_free(&match.text);
     phi_arena_free(&match.scratch);
     if (status == PHI_OK && journal->stored == before) status = PHI_STALE; /* there is less */
@@ -128,8 +135,9 @@ PHI__FN phi_status phi__journal_batch(phi__thread *thread, char *words, size_t w
     n = phi__journal_texts(thread, &text, lens);
     if (!text.failed) {
         for (i = 0; i < n; at += lens[i++]) entries[i] = phi__str(text.at + at, lens[i]);
-        status = journal->store.append(journal->store.user_data, journal->id, journal->stored,
-                                       entries, n, words, words_size);
+        status =
+            journal->store.append(journal->store.user_data, journal->id,
+                                  journal->stored - thread->base, entries, n, words, words_size);
     }
     phi__buf_free(&text);
     if (status == PHI_OK) journal->stored += n;
@@ -198,6 +206,7 @@ static phi__journal *phi__journal_new(phi__thread *thread, const phi_store *stor
     if (journal == NULL) return NULL;
     journal->store = *store;
     journal->thread = thread;
+    journal->stored = thread->base; /* what is forgotten is in no store */
     journal->id_len = strlen(id);
     journal->id = (char *)phi__alloc(thread->memory, journal->id_len + 1);
     if (journal->id == NULL) {

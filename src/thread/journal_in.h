@@ -13,6 +13,8 @@ enum { PHI__JOURNAL_BATCH = 256 }; /* entries a call of the store's append */
 #define PHI__JOURNAL_BATCH_BYTES                                                                   \
     ((size_t)1 << 20) /* the same; an entry that is longer goes alone */
 
+enum { PHI__JOURNAL_LIMIT_PART = 32 }; /* of a memory limit: bytes of a batch */
+
 /* Why a thread is looked at in a step. */
 typedef enum phi__journal_why {
     PHI__JOURNAL_GREW = 0, /* it has entries which its store has not been given */

@@ -124,10 +124,10 @@ PHI__FN bool phi__lane_messages(phi__thread *thread, uint32_t lane) {
             list =
                 (phi__entry **)phi__alloc(thread->memory, phi__mul(phi__max(n, 1), sizeof *list));
         if (pass == 1 && list == NULL) break;
-        for (i = n = 0; i < thread->count; i++) {
+        for (i = n = 0; i < thread->held; i++) {
             phi__entry *entry = thread->entries[i];
             if (entry->kind != PHI_ENTRY_MESSAGE || !limits[entry->lane].any ||
-                i > limits[entry->lane].seq)
+                entry->seq > limits[entry->lane].seq)
                 continue;
             if (list != NULL) list[n] = entry;
             if (entry->message->role == PHI_ROLE_USER) last_user = entry->seq + 1;

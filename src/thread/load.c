@@ -148,7 +148,7 @@ PHI__FN void phi__load_enter(phi__thread *thread, uint32_t lane) {
     to->known = false;
     to->seen = true;
     thread->lane = lane;
-    if (l->aside < PHI__LOAD_ASIDE || l->aside / 2 < thread->count) return;
+    if (l->aside < PHI__LOAD_ASIDE || l->aside / 2 < thread->held) return;
     for (i = 0; i < l->count; i++)
         if (l->lanes[i].fold.count > 0) phi__load_forget(thread, &l->lanes[i]);
 }
@@ -376,7 +376,7 @@ static void phi__load_free_forks(phi__thread *thread, phi__load_forks *f) {
 static bool phi__load_make_forks(phi__thread *thread, phi__load_forks *f) {
     uint32_t i;
     memset(f, 0, sizeof *f);
-    f->entries = thread->count;
+    f->entries = thread->held;
     f->lanes = phi__thread_lanes(thread);
     f->first = (uint32_t *)phi__alloc(thread->memory, phi__mul(f->entries, sizeof *f->first));
     f->next = (uint32_t *)phi__alloc(thread->memory, phi__mul(f->lanes, sizeof *f->next));
@@ -384,8 +384,8 @@ static bool phi__load_make_forks(phi__thread *thread, phi__load_forks *f) {
     if (f->first == NULL || f->next == NULL || f->counts == NULL) return false;
     for (i = (uint32_t)f->lanes; thread->lanes != NULL && i-- > 1;) { /* the lowest in front */
         if (thread->lanes[i].parent == PHI__LANE_NONE) continue;
-        f->next[i] = f->first[thread->lanes[i].fork_seq];
-        f->first[thread->lanes[i].fork_seq] = i;
+        f->next[i] = f->first[thread->lanes[i].fork_seq - thread->base];
+        f->first[thread->lanes[i].fork_seq - thread->base] = i;
     }
     return true;
 }
@@ -404,11 +404,11 @@ static bool phi__load_places(phi__thread *thread) {
     bool done = phi__load_make_forks(thread, &f);
     size_t i;
     uint32_t lane;
-    for (i = 0; done && i < thread->count; i++) {
+    for (i = 0; done && i < thread->held; i++) {
         phi__entry *entry = thread->entries[i];
         if (entry->kind == PHI_ENTRY_MESSAGE) entry->ordinal = f.counts[entry->lane]++;
         for (lane = f.first[i]; lane != 0; lane = f.next[lane])
-            f.counts[lane] = phi__load_count_at(thread, &f, thread->lanes[lane].parent, i);
+            f.counts[lane] = phi__load_count_at(thread, &f, thread->lanes[lane].parent, entry->seq);
     }
     phi__load_free_forks(thread, &f);
     return done;
@@ -417,7 +417,7 @@ static bool phi__load_places(phi__thread *thread) {
 PHI__FN phi_status phi__load_end(phi__thread *thread) {
     phi__fold *fold;
     phi_status status = phi__load_view(thread, thread->lane, &fold);
-    if (status == PHI_OK && thread->count > 0 &&
+    if (status == PHI_OK && thread->held > 0 &&
         !(phi__load_places(thread) && phi__lane_messages(thread, thread->lane)))
         status = PHI_NO_MEMORY;
     phi__load_drop(thread);

@@ -70,6 +70,10 @@ static phi_status phi__rewrite_check_spans(phi__rewriting *w) {
             return phi__rewrite_refuse(w, "spans[%u]: %llu to %llu, expected up to base_seq %llu",
                                        (unsigned)i, (unsigned long long)span->from,
                                        (unsigned long long)span->to, (unsigned long long)w->base);
+        if (span->from < w->thread->base)
+            return phi__rewrite_refuse(w, "spans[%u]: entry %llu is forgotten, the first is %llu",
+                                       (unsigned)i, (unsigned long long)span->from,
+                                       (unsigned long long)w->thread->base);
         if (i > 0 && span->from <= r->spans[i - 1].to)
             return phi__rewrite_refuse(w, "spans[%u] begins inside the one before", (unsigned)i);
     }

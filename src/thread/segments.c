@@ -12,24 +12,53 @@
     16384 /* one that has fewer is not full; tests have it smaller, so that more leaves */
 #endif
 
-enum {
-    PHI__SEGMENT_MOST =
-        4 *
-        PHI__SEGMENT_BYTES, /* one that has more is, however much room its last block has left */
-    PHI__SEGMENT_REST = PHI__SEGMENT_BYTES / 8 /* bytes of a block that may be left behind */
-};
+/* Of an agent with a memory limit, so many segments make up the limit. */
+enum { PHI__SEGMENTS_IN_LIMIT = 16, PHI__SEGMENT_LEAST = 2048, PHI__SEGMENT_LARGEST = 16384 };
+
+enum { PHI__SEGMENT_LATER = 4 }; /* blocks of a full segment are smaller by that */
 
 /* ---- where entries live ---- */
 
 PHI__FN phi_arena *phi__thread_room(phi__thread *thread) { return &thread->current->arena; }
 
+/* Blocks of an agent with a limit do not grow: what is left over of the last one counts there. */
+static void phi__segment_arena(const phi__thread *thread, phi_arena *arena) {
+    bool limited = thread->limit_bytes != 0;
+    phi_arena_init(arena, thread->memory, limited ? thread->segment_bytes / 2 : 0);
+    if (limited) arena->most_block_bytes = thread->segment_bytes;
+}
+
+PHI__FN void phi__thread_limit(phi__thread *thread, size_t limit_bytes) {
+    size_t bytes = phi__max(limit_bytes / PHI__SEGMENTS_IN_LIMIT, PHI__SEGMENT_LEAST);
+    thread->limit_bytes = limit_bytes;
+    thread->segment_bytes =
+        limit_bytes != 0 ? phi__min(bytes, PHI__SEGMENT_LARGEST) : PHI__SEGMENT_BYTES;
+    phi__segment_arena(thread, &thread->first.arena);
+}
+
+PHI__FN size_t phi__thread_bytes(const phi__thread *thread) {
+    const phi__segment *segment = thread->segments;
+    size_t bytes = phi__arena_taken(&thread->first.arena);
+    for (; segment != NULL; segment = segment->older)
+        bytes += sizeof *segment + phi__arena_taken(&segment->arena);
+    return bytes + (thread->cap + thread->message_cap) * sizeof *thread->entries +
+           thread->fold.cap * sizeof *thread->fold.items + thread->ids.cap * sizeof(uint64_t) +
+           thread->op_cap * sizeof *thread->op_table +
+           thread->loops.cap * sizeof *thread->loops.at +
+           thread->undo.fold.cap * sizeof *thread->undo.fold.items;
+}
+
 static phi__segment *phi__segment_new(phi__thread *thread) {
     phi__segment *segment = (phi__segment *)phi__alloc(thread->memory, sizeof *segment);
-    if (segment != NULL) phi_arena_init(&segment->arena, thread->memory, 0);
+    if (segment != NULL) phi__segment_arena(thread, &segment->arena);
     return segment;
 }
 
+/* What still goes into the one that is left are renderings of its messages, a few at a time. */
 static void phi__segment_begin(phi__thread *thread, phi__segment *segment) {
+    phi_arena *full = &thread->current->arena;
+    full->most_block_bytes = thread->segment_bytes / PHI__SEGMENT_LATER;
+    full->next_block_bytes = phi__min(full->next_block_bytes, full->most_block_bytes);
     segment->older = thread->segments;
     thread->segments = thread->current = segment;
 }
@@ -39,15 +68,17 @@ static void phi__segment_free(phi__thread *thread, phi__segment *segment) {
     phi__free(thread->memory, segment, sizeof *segment);
 }
 
-static bool phi__segment_full(const phi_arena *arena) {
-    size_t bytes = phi__arena_taken(arena);
-    return bytes >= PHI__SEGMENT_MOST ||
-           (bytes >= PHI__SEGMENT_BYTES && (size_t)(arena->end - arena->at) <= PHI__SEGMENT_REST);
+/* One with four times the bytes is full, however much room its last block has left; else an eighth of them may be
+   left behind there. */
+static bool phi__segment_full(const phi__thread *thread) {
+    const phi_arena *arena = &thread->current->arena;
+    size_t bytes = phi__arena_taken(arena), full = thread->segment_bytes;
+    return bytes >= 4 * full || (bytes >= full && (size_t)(arena->end - arena->at) <= full / 8);
 }
 
 PHI__FN bool phi__thread_roll(phi__thread *thread, phi_str *carried) {
     phi__segment *segment;
-    if (!phi__segment_full(&thread->current->arena)) return true;
+    if (!phi__segment_full(thread)) return true;
     segment = phi__segment_new(thread);
     if (segment == NULL) return false;
     if (carried != NULL && carried->len > 0 &&
@@ -63,8 +94,8 @@ PHI__FN bool phi__thread_roll(phi__thread *thread, phi_str *carried) {
 
 PHI__FN phi__entry *phi__thread_at(const phi__thread *thread, uint64_t seq) {
     size_t from = 0, to = thread->held;
-    if (seq >= thread->count) return NULL;
-    if (thread->held == thread->count) return thread->entries[seq];
+    if (seq >= thread->count || seq < thread->base) return NULL;
+    if (phi__thread_whole(thread)) return thread->entries[seq - thread->base];
     while (from < to) {
         size_t middle = from + (to - from) / 2;
         if (thread->entries[middle]->seq < seq)
@@ -190,7 +221,8 @@ static phi_status phi__recall_each(void *ctx, uint64_t seq, phi_str entry) {
 static bool phi__recall_fits(const phi__thread *thread, const phi__thread *whole) {
     size_t i;
     for (i = 0; i < thread->held && thread->entries[i]->seq < whole->count; i++) {
-        const phi__entry *ours = thread->entries[i], *theirs = whole->entries[ours->seq];
+        const phi__entry *ours = thread->entries[i];
+        const phi__entry *theirs = whole->entries[ours->seq - whole->base];
         if (ours->kind != theirs->kind || ours->at_ms != theirs->at_ms ||
             ours->ordinal != theirs->ordinal)
             return false;
@@ -208,7 +240,7 @@ static phi_status phi__recall_read(const phi__thread *thread, phi__thread *whole
     segment = phi__segment_new(whole); /* one that can be handed over */
     if (segment == NULL) return PHI_NO_MEMORY;
     phi__segment_begin(whole, segment);
-    recalling.end = journal->stored;
+    recalling.end = journal->stored - thread->base;
     status = phi__load_begin(whole);
     if (status != PHI_OK) return status;
     phi__entry_reader_init(&recalling.reader, whole);
@@ -216,19 +248,20 @@ static phi_status phi__recall_read(const phi__thread *thread, phi__thread *whole
                                  &recalling, NULL, NULL, 0);
     phi__entry_reader_free(&recalling.reader);
     if (status == PHI_OK) status = phi__load_end(whole);
-    if (status == PHI_OK && (whole->count != journal->stored || !phi__recall_fits(thread, whole)))
+    if (status == PHI_OK && (whole->count != journal->stored || whole->base != thread->base ||
+                             !phi__recall_fits(thread, whole)))
         status = PHI_PARSE;
     return status;
 }
 
 /* What is in memory stays as it is; what is away comes from the other. */
 static phi__entry **phi__recall_merge(const phi__thread *thread, const phi__thread *whole) {
-    phi__entry **list =
-        (phi__entry **)phi__alloc(thread->memory, phi__mul(thread->count, sizeof *list));
-    size_t i, at = 0;
-    for (i = 0; list != NULL && i < thread->count; i++)
-        list[i] = at < thread->held && thread->entries[at]->seq == i ? thread->entries[at++]
-                                                                     : whole->entries[i];
+    size_t n = thread->count - thread->base, at = 0, i;
+    phi__entry **list = (phi__entry **)phi__alloc(thread->memory, phi__mul(n, sizeof *list));
+    for (i = 0; list != NULL && i < n; i++)
+        list[i] = at < thread->held && thread->entries[at]->seq == thread->base + i
+                      ? thread->entries[at++]
+                      : whole->entries[i];
     return list;
 }
 
@@ -259,14 +292,14 @@ static bool phi__recall_take(phi__thread *thread, phi__thread *whole) {
     bool done;
     if (list == NULL) return false;
     thread->entries = list;
-    thread->held = thread->cap = thread->count;
+    thread->held = thread->cap = thread->count - thread->base;
     done = phi__thread_index_ops(thread) && phi__lane_messages(thread, thread->lane);
     if (!done) {
         thread->entries = before;
         thread->held = held;
         thread->cap = cap;
         (void)phi__thread_index_ops(thread);
-        phi__free(thread->memory, list, thread->count * sizeof *list);
+        phi__free(thread->memory, list, (thread->count - thread->base) * sizeof *list);
         return false;
     }
     phi__free(thread->memory, before, cap * sizeof *before);
@@ -280,7 +313,7 @@ static bool phi__recall_take(phi__thread *thread, phi__thread *whole) {
 PHI__FN phi_status phi__thread_recall(const phi__thread *reading) {
     phi__thread *thread = (phi__thread *)(uintptr_t)reading, whole;
     phi_status status;
-    if (thread->held == thread->count) return PHI_OK;
+    if (phi__thread_whole(thread)) return PHI_OK;
     status = phi__recall_read(thread, &whole);
     if (status == PHI_OK && !phi__recall_take(thread, &whole)) status = PHI_NO_MEMORY;
     phi__thread_free(&whole);

@@ -8,7 +8,7 @@ PHI__FN void phi__thread_init(phi__thread *thread, phi_memory *memory, phi__io *
     memset(thread, 0, sizeof *thread);
     thread->memory = memory;
     thread->io = io;
-    phi_arena_init(&thread->first.arena, memory, 0);
+    phi__thread_limit(thread, 0);
     thread->current = &thread->first;
 }
 
@@ -18,6 +18,7 @@ PHI__FN void phi__thread_renew(phi__thread *thread) {
     thread->of_agent = before.of_agent;
     thread->grown = before.grown;
     thread->rt = before.rt;
+    phi__thread_limit(thread, before.limit_bytes);
 }
 
 PHI__FN void phi__thread_free(phi__thread *thread) {

@@ -34,8 +34,9 @@ typedef enum phi_entry_kind {
     PHI_ENTRY_LOOP_END,
     PHI_ENTRY_TURN_START,
     PHI_ENTRY_TURN_END,
-    PHI_ENTRY_SPAWN, /* a tool call ran another agent */
-    PHI_ENTRY_NOTE   /* the host's own; no model sees it */
+    PHI_ENTRY_SPAWN,    /* a tool call ran another agent */
+    PHI_ENTRY_NOTE,     /* the host's own; no model sees it */
+    PHI_ENTRY_FORGOTTEN /* every entry before it is gone (phi_agent_desc.at_memory_limit) */
 } phi_entry_kind;
 
 /* Bits of phi_entry.flags and phi_view_item.flags. An entry has the later ones where its log began with copies of what
@@ -116,14 +117,18 @@ typedef struct phi_entry {
     const phi_loop_info *loop;  /* LOOP_START */
     phi_str tool_call_id, child_session_id, child_loop_id; /* SPAWN */
     phi_str note_kind, note;                               /* NOTE: a name, and JSON text */
+    const phi_forgotten *forgotten;                        /* FORGOTTEN; then usage is all runs' */
 } phi_entry;
 
-/* How many there are; also the revision. And entry `seq`: PHI_NOT_FOUND past the end; what the store says, where it is
-   to be read back. */
+/* One more than the last entry's seq; also the revision. And the first entry's seq: 0, but of a log that has forgotten
+   entries (phi_agent_desc.at_memory_limit) that of its FORGOTTEN entry. */
 PHI_API uint64_t phi_thread_count(const phi_thread *thread);
+PHI_API uint64_t phi_thread_first(const phi_thread *thread);
+/* Entry `seq`. PHI_NOT_FOUND: past the end, or forgotten; what the store says, where it is to be read back. */
 PHI_API phi_status phi_thread_entry(const phi_thread *thread, uint64_t seq, phi_entry *out);
 /* Entries `from` to before `to` (past the end: up to the end) as a list in the arena, each as phi_thread_entry gives
-   it; none where there are none. PHI_BAD_ARG: from is larger than to; PHI_NO_MEMORY; what the store says. */
+   it; none where there are none. PHI_BAD_ARG: from is larger than to; PHI_NOT_FOUND:
+   some are forgotten; PHI_NO_MEMORY; what the store says. */
 PHI_API phi_status phi_thread_slice(const phi_thread *thread, uint64_t from, uint64_t to,
                                     phi_arena *arena, const phi_entry **out, size_t *count);
 

@@ -124,7 +124,10 @@ typedef struct phi__thread {
     phi__segment first;     /* in its place: a short log needs no other */
     phi__segment *segments; /* the others */
     phi__segment *current;  /* one of these */
-    size_t count;           /* entries, of which `held` are in memory: by seq */
+    size_t segment_bytes;   /* of a segment that is full */
+    size_t limit_bytes;     /* of the agent's memory, of which that is a part; 0: none */
+    size_t base;            /* seq of the first entry; those before it are forgotten */
+    size_t count;           /* 1 and the last entry's seq; `held` entries are in memory: by seq */
     phi__entry **entries;
     size_t held, cap;
     size_t
@@ -182,6 +185,15 @@ PHI__FN bool phi__thread_append(phi__thread *thread, const phi__entry *entries, 
 
 /* Where the next entries are to live, and all they point to. */
 PHI__FN phi_arena *phi__thread_room(phi__thread *thread);
+/* Whether every entry from the first one on is in memory. */
+static inline bool phi__thread_whole(const phi__thread *thread) {
+    return thread->held + thread->base == thread->count;
+}
+/* How full segments of an empty thread are to be: of an agent with a memory limit, a part of that; 0: as usual. */
+PHI__FN void phi__thread_limit(phi__thread *thread, size_t limit_bytes);
+/* Bytes of all its segments and lists. */
+PHI__FN size_t phi__thread_bytes(const phi__thread *thread);
+
 /* Leaves the current segment for a new one if it is full, at a moment when nothing is in it that is not appended.
    `carried`, where given, is copied into the new one: what later entries go on pointing to. False: no memory, and
    nothing changed. */
@@ -214,6 +226,25 @@ PHI__FN bool phi__hashes_room(phi_memory *memory, phi__hashes *set, size_t more)
 PHI__FN bool phi__hashes_has(const phi__hashes *set, uint64_t hash);
 PHI__FN void phi__hashes_add(phi__hashes *set, uint64_t hash); /* its room was made */
 PHI__FN void phi__hashes_free(phi_memory *memory, phi__hashes *set);
+
+/* ---- forget.c ---- */
+
+/* What a fold shows, as messages of another log. keep: of each item, whether it is taken (NULL: all). False: no memory,
+   and some may be there. */
+PHI__FN bool phi__thread_take(phi__thread *thread, const phi__thread *from, const phi__fold *fold,
+                              const uint8_t *keep);
+/* Which items of a fold are kept when the oldest go: durable ones and their groups, summaries, and as many of the newest
+   turns as `target_bytes` have room for; 0: none of them. newest: the last turn is, in any case. What is kept begins with
+   the user. `keep`: fold->count bytes. False: no memory; then none is. */
+PHI__FN bool phi__forget_choose(const phi__thread *thread, size_t target_bytes, bool newest,
+                                uint8_t *keep);
+/* Fills a log that was renewed with what `before` shows in each of its lanes: a FORGOTTEN entry, then copies; of the
+   active lane those in `keep` (NULL: all). Its entries count on. *made: the entry's detail, whose bytes are not known yet.
+   False: no memory, and the new log is to be freed. */
+PHI__FN bool phi__forget_copy(phi__thread *thread, const phi__thread *before, const uint8_t *keep,
+                              phi_forgotten **made);
+/* Bytes that what a fold shows takes in a log, by estimate; keep: as above. */
+PHI__FN size_t phi__forget_bytes(const phi__fold *fold, const uint8_t *keep);
 
 /* check.c: words about what makes a message unfit for a thread, and the block it is (SIZE_MAX: none); NULL: it is
    fit. Static. */

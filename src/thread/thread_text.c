@@ -50,7 +50,7 @@ PHI_API phi_status phi_thread_to_json(const phi_thread *thread, phi_arena *arena
     phi__buf_init(&text, arena->memory);
     phi_arena_init(&scratch, arena->memory, 0);
     phi__buf_text(&text, PHI__THREAD_HEADER);
-    for (i = 0; i < log->count && !text.failed; i++) {
+    for (i = 0; i < log->held && !text.failed; i++) {
         phi__entry_put(&text, log, log->entries[i], &scratch);
         phi__buf_char(&text, '\n');
     }

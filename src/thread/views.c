@@ -23,6 +23,7 @@ static void phi__view_detail(const phi__entry *entry, phi_entry *out) {
         out->child_session_id = spawn->session_id;
         out->child_loop_id = spawn->loop_id;
     }
+    if (entry->kind == PHI_ENTRY_FORGOTTEN) out->forgotten = (const phi_forgotten *)entry->detail;
     if (entry->kind == PHI_ENTRY_NOTE) {
         out->note_kind = ((const phi__note *)entry->detail)->kind;
         out->note = ((const phi__note *)entry->detail)->json;
@@ -55,11 +56,15 @@ PHI_API uint64_t phi_thread_count(const phi_thread *thread) {
     return thread != NULL ? ((const phi__thread *)thread)->count : 0;
 }
 
+PHI_API uint64_t phi_thread_first(const phi_thread *thread) {
+    return thread != NULL ? ((const phi__thread *)thread)->base : 0;
+}
+
 PHI_API phi_status phi_thread_entry(const phi_thread *thread, uint64_t seq, phi_entry *out) {
     const phi__thread *log = (const phi__thread *)thread;
     phi_status status = PHI_OK;
     if (log == NULL || out == NULL) return PHI_BAD_ARG;
-    if (seq >= log->count) return PHI_NOT_FOUND;
+    if (seq >= log->count || seq < log->base) return PHI_NOT_FOUND;
     if (phi__thread_at(log, seq) == NULL) status = phi__thread_recall(log);
     if (status == PHI_OK) phi__thread_show(log, phi__thread_at(log, seq), out);
     return status;
@@ -67,7 +72,7 @@ PHI_API phi_status phi_thread_entry(const phi_thread *thread, uint64_t seq, phi_
 
 /* Whether all of these are in memory. */
 static bool phi__view_holds(const phi__thread *log, uint64_t from, uint64_t to) {
-    if (log->held == log->count) return true;
+    if (phi__thread_whole(log)) return true;
     while (from < to && phi__thread_at(log, from) != NULL) from++;
     return from == to;
 }
@@ -82,6 +87,7 @@ PHI_API phi_status phi_thread_slice(const phi_thread *thread, uint64_t from, uin
         return PHI_BAD_ARG;
     if (to > log->count) to = log->count;
     if (from > to) from = to;
+    if (from < to && from < log->base) return PHI_NOT_FOUND;
     n = (size_t)(to - from);
     list = (phi_entry *)phi_arena_alloc(arena, phi__mul(phi__max(n, 1), sizeof *list));
     if (list == NULL) return PHI_NO_MEMORY;

@@ -105,12 +105,12 @@ TEST(numbers_that_make_no_sense_are_refused) {
     desc.tool_mode = (phi_tool_mode)9;
     refused(r, &desc, PHI_BAD_ARG,
             "thinking, tool_choice, tool_mode, steering_mode, follow_up_mode, "
-            "first_turn_trigger or keep is none of its values");
+            "first_turn_trigger, keep or at_memory_limit is none of its values");
     desc = rig_desc();
     desc.thinking = (phi_thinking)9;
     refused(r, &desc, PHI_BAD_ARG,
             "thinking, tool_choice, tool_mode, steering_mode, follow_up_mode, "
-            "first_turn_trigger or keep is none of its values");
+            "first_turn_trigger, keep or at_memory_limit is none of its values");
     rig_free(r);
 }
 

@@ -45,6 +45,7 @@ static void delta_fits(world *w, const seat *s, const phi_event *e) {
 static bool fits_outside(const phi_event *e) {
     switch (e->kind) {
     case PHI_EV_AGENT_START:
+    case PHI_EV_FORGOTTEN:
     case PHI_EV_INPUT_DROPPED: return true;
     case PHI_EV_DECISION:
         return e->point == PHI_HOOK_BEFORE_LOOP || e->point == PHI_HOOK_AFTER_LOOP;

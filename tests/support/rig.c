@@ -222,6 +222,11 @@ static void rig_tell(rig *r, const phi_event *e) {
         rig_tell_str(r, " ", e->text);
         rig_add(r, " %u messages", (unsigned)e->message_count);
         break;
+    case PHI_EV_FORGOTTEN:
+        rig_add(r, " %u to %u, %u messages, %s", (unsigned)e->forgotten->from,
+                (unsigned)e->forgotten->to, (unsigned)e->forgotten->messages,
+                e->forgotten->compacted ? "compacted" : "as they were");
+        break;
     case PHI_EV_REWRITE:
         rig_tell_str(r, " ", e->text);
         rig_add(r, " %s: %.*s", phi_status_text(e->status), (int)e->source.len,
@@ -711,16 +716,24 @@ rig *rig_new_with(const phi_runtime_desc *given) {
 
 rig *rig_new(void) { return rig_new_with(NULL); }
 
-void rig_free(rig *r) {
+void rig_rewind(rig *r) {
     size_t i;
-    if (r == NULL) return;
-    phi_runtime_free(r->rt);
+    if (rig_open_transfers(r) > 0) abort(); /* an answer is still being told */
     for (i = 0; i < r->answers; i++) {
         free(r->script[i].headers);
         free(r->script[i].body);
         free(r->script[i].words);
     }
     for (i = 0; i < r->request_count; i++) free(r->requests[i]);
+    r->answers = r->next = r->request_count = 0;
+}
+
+void rig_free(rig *r) {
+    size_t i;
+    if (r == NULL) return;
+    phi_runtime_free(r->rt);
+    memset(r->goings, 0, sizeof r->goings);
+    rig_rewind(r);
     for (i = 0; i < RIG_POINTS; i++)
         while (r->answer_count[i] > 0) free(r->answers_of[i][--r->answer_count[i]].reply);
     while (r->hook_count > 0) free(r->hooks[--r->hook_count].line);

@@ -39,6 +39,7 @@ void rig_chunk(rig *r, size_t bytes);
 /* What is sent may be anything: a history that the host has spoilt. Else each request is looked at. */
 void rig_careless(rig *r);
 void rig_drop_answers(rig *r); /* those that were not taken yet */
+void rig_rewind(rig *r); /* forgets all answers and requests: for tests with thousands of them */
 /* The mock provider: from now on the answers of rig_says and rig_calls have no usage, the ids of calls
    are mock-tool-0, mock-tool-1... in each answer (what is given as the id is not looked at), and when
    the script is exhausted the model says "(no more mock responses)". */

@@ -431,7 +431,7 @@ TEST(a_message_that_was_carried_over_is_shown) {
     phi__thread_init(&other, &memory, NULL);
     say(PHI_ROLE_USER, "as it was");
     thread.fold.items[0].flags |= (uint32_t)PHI_ITEM_SYNTHETIC | (uint32_t)PHI_ITEM_SUMMARY;
-    CHECK(phi__history_take(&other, &thread, &thread.fold));
+    CHECK(phi__thread_take(&other, &thread, &thread.fold, NULL));
     CHECK_EQ_INT(phi_thread_describe((phi_thread *)&other, &d, &arena, &text), PHI_OK);
     CHECK(strstr(text.at, "shown") != NULL && strstr(text.at, "replaced") == NULL);
     if (!CHECK(strstr(text.at, "shown") != NULL)) printf("%s\n", text.at);

@@ -1,0 +1,227 @@
+/* forget.c - room for the next run of an agent with a memory limit: what its log may take, and what is done where it
+   takes more.
+
+   A run begins with it, while nothing of it was told and no event of the agent is looked at: then nobody points into the
+   log but the run itself. What the model sees is made smaller, and the log is copied: the rest of it leaves memory. Of a
+   log in a store only the view is made smaller; the store has the rest (stored.c).
+   While the run goes on, a part of the limit is kept back, so that the next prompt, a compaction and the copy find memory
+   also after a run that took all it could get. A run that ends without memory is followed by one that begins with half the
+   log, and so on. */
+#include "loop/loop_in.h"
+
+#include <stdio.h>
+
+enum {
+    PHI__FORGET_HALVES = 6,       /* how often the log's part is halved */
+    PHI__FORGET_HEADROOM = 32768, /* bytes for a run, besides a quarter of the limit */
+    PHI__FORGET_RESERVE = 32768, /* bytes that are kept back at most, else an eighth of the limit */
+    PHI__FORGET_LEAST = 512      /* bytes of a log below which nothing of it is kept */
+};
+
+/* ---- how much ---- */
+
+static size_t phi__forget_headroom(size_t limit) {
+    return phi__min(limit / 2, PHI__FORGET_HEADROOM + limit / 4);
+}
+
+/* What the log may take, so that a run fits beside it and all else the agent has. */
+static size_t phi__forget_room(const phi__agent *agent, size_t log_bytes, uint32_t halves) {
+    size_t limit = agent->memory_limit, most = limit - phi__forget_headroom(limit);
+    size_t others = agent->memory.used_bytes - log_bytes;
+    size_t room = others < most ? most - others : 0;
+    return phi__max(room, limit / 16) >> phi__min(halves, PHI__FORGET_HALVES);
+}
+
+/* Whether nobody looks into the log: its events were released, and no summary of it is being written. */
+static bool phi__forget_unseen(const phi__agent *agent) {
+    const phi__agent *child = agent->first_child;
+    for (; child != NULL; child = child->next_child)
+        if (child->hidden_fn != NULL) return false;
+    return agent->oldest == NULL;
+}
+
+PHI__FN bool phi__forget_may(const phi__agent *agent) {
+    return agent->memory_limit != 0 && agent->at_memory_limit != PHI_AT_MEMORY_LIMIT_STOP &&
+           agent->thread == &agent->own && agent->slot != NULL;
+}
+
+/* ---- the copy ---- */
+
+static void phi__forget_responses(phi__agent *agent) {
+    phi__response *response = agent->responses, *older;
+    for (; response != NULL; response = older) {
+        older = response->older;
+        if (agent->run == NULL || agent->run->response != response) phi__response_drop(response);
+    }
+}
+
+/* The log anew, with what is in `keep` of its view. False: no memory, and nothing changed. */
+static bool phi__forget_exchange(phi__agent *agent, const uint8_t *keep, phi_forgotten **made) {
+    phi__thread *thread = agent->thread, before = *thread;
+    phi__run *run = agent->run;
+    phi__thread_renew(thread);
+    if (!phi__forget_copy(thread, &before, keep, made) ||
+        (run != NULL && !phi__run_rehome(run, &before))) {
+        phi__thread_free(thread);
+        *thread = before;
+        return false;
+    }
+    thread->user = run;
+    thread->keeps_none = before.keeps_none;
+    phi__forget_responses(agent);
+    if (keep == NULL)
+        phi__caching_carry(agent, &before.fold);
+    else
+        phi__caching_forget(agent);
+    agent->compacted_tokens = 0;
+    phi__thread_free(&before);
+    return true;
+}
+
+/* With as much of the view as there is memory for; at last with nothing of it, or, for a run that goes on without a
+   prompt, with what it goes on from. */
+static bool phi__forget_copy_some(phi__agent *agent, size_t target, phi_forgotten **made) {
+    size_t count = phi__max(agent->thread->fold.count, 1);
+    uint8_t *keep = (uint8_t *)phi__alloc(&agent->memory, count);
+    bool newest = agent->run != NULL && agent->run->prompts == NULL, done = false;
+    while (keep != NULL && !done) {
+        bool last = target < PHI__FORGET_LEAST;
+        bool chosen = phi__forget_choose(agent->thread, last ? 0 : target, newest, keep);
+        if (chosen || !newest) done = phi__forget_exchange(agent, keep, made);
+        if (last) break;
+        target /= 2;
+    }
+    phi__free(&agent->memory, keep, keep != NULL ? count : 0);
+    return done;
+}
+
+static bool phi__forget_tell(phi__agent *agent, const phi_forgotten *made) {
+    phi_event event;
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_EV_FORGOTTEN;
+    event.forgotten = made;
+    return phi__emit(agent, &event, NULL, 0);
+}
+
+/* ---- what is done ---- */
+
+/* A log in a store: the view alone. What it shows is made smaller as the log is to be. */
+static void phi__forget_shrink(phi__agent *agent, size_t target) {
+    phi__thread *thread = agent->thread;
+    size_t bytes = phi__thread_bytes(thread), removed = 0;
+    double part = (double)target / (double)phi__max(bytes, 1);
+    if (bytes <= target) return;
+    (void)phi__thread_truncate(thread, (uint64_t)((double)thread->fold.tokens * part),
+                               phi__str("", 0), 0, &removed);
+}
+
+static bool phi__forget_compact(phi__agent *agent, size_t target) {
+    bool did = false;
+    if (agent->at_memory_limit == PHI_AT_MEMORY_LIMIT_COMPACT &&
+        phi__forget_bytes(&agent->thread->fold, NULL) > target)
+        (void)phi__compaction_now(agent, &did); /* without memory for it the oldest turns go */
+    return did;
+}
+
+/* Brings the log down to what it may take, with room to grow again. False: no memory for the event. */
+static bool phi__forget_do(phi__agent *agent, uint32_t halves) {
+    phi__thread *thread = agent->thread;
+    size_t used = agent->memory.used_bytes;
+    size_t target = phi__forget_room(agent, phi__thread_bytes(thread), halves) / 2;
+    phi_forgotten *made = NULL;
+    bool compacted = phi__forget_compact(agent, target);
+    if (thread->journal != NULL) {
+        phi__forget_shrink(agent, target);
+        phi__thread_left(thread);
+        return true;
+    }
+    if (!phi__forget_copy_some(agent, target, &made)) return true; /* the run may do all the same */
+    made->compacted = compacted;
+    made->bytes = used > agent->memory.used_bytes ? used - agent->memory.used_bytes : 0;
+    return phi__forget_tell(agent, made);
+}
+
+/* More than it may take, and worth a copy. */
+static bool phi__forget_due(const phi__agent *agent, uint32_t halves) {
+    size_t bytes = phi__thread_bytes(agent->thread);
+    return bytes > phi__forget_room(agent, bytes, halves);
+}
+
+/* ---- shared ---- */
+
+PHI__FN bool phi__forget_begin(phi__run *run, bool *wait) {
+    phi__agent *agent = run->agent;
+    uint32_t halves = agent->runs_short;
+    bool told = true;
+    if (run->has_room) return true;
+    run->has_room = true;
+    if (!phi__forget_may(agent)) return true;
+    if (phi__forget_unseen(agent) && phi__forget_due(agent, halves)) {
+        phi__compactor_forget(agent); /* which may call the host */
+        if (agent->slot == NULL) return true;
+        told = phi__forget_do(agent, halves);
+        *wait = agent->thread->journal != NULL && /* what is not shown leaves when a step begins */
+                phi__run_timer_set(run, phi__io_now_us(agent->rt->io));
+    }
+    agent->memory.limit_bytes -= phi__min(agent->memory_limit / 8, PHI__FORGET_RESERVE);
+    return told;
+}
+
+PHI__FN void phi__forget_end(phi__agent *agent) { agent->memory.limit_bytes = agent->memory_limit; }
+
+PHI__FN void phi__forget_press(phi__agent *agent) {
+    if (agent->pressed || !phi__forget_may(agent)) return;
+    agent->pressed = true;
+    agent->next_pressed = agent->rt->pressed;
+    agent->rt->pressed = agent;
+}
+
+PHI__FN void phi__forget_unpress(phi__agent *agent) {
+    phi__agent **at = &agent->rt->pressed;
+    if (!agent->pressed) return;
+    while (*at != agent) at = &(*at)->next_pressed;
+    *at = agent->next_pressed;
+    agent->pressed = false;
+}
+
+PHI__FN void phi__forget_step(phi_runtime *rt) {
+    phi__agent *agent = rt->pressed, *next;
+    rt->pressed = NULL;
+    for (; agent != NULL; agent = next) {
+        next = agent->next_pressed;
+        agent->pressed = false;
+        if (agent->run != NULL) continue; /* it has begun after all */
+        if (phi__forget_unseen(agent))
+            (void)phi__forget_do(agent, agent->runs_short + 1);
+        else
+            phi__forget_press(agent);
+    }
+}
+
+/* ---- words ---- */
+
+static void phi__forget_failure(phi_failure *failure, const char *words) {
+    memset(failure, 0, sizeof *failure);
+    failure->kind = PHI_FAILURE_NO_MEMORY;
+    failure->message = phi_str_of(words);
+    failure->code = failure->request_id = phi__str("", 0);
+}
+
+PHI__FN void phi__forget_word(phi__agent *agent) {
+    const char *what = agent->at_memory_limit == PHI_AT_MEMORY_LIMIT_STOP
+                           ? "raise it, keep the thread in a store, or call phi_clear_messages"
+                           : "this run needs more than the older turns had; raise it";
+    (void)snprintf(agent->limit_words, sizeof agent->limit_words,
+                   "Out of memory: the agent's memory_limit_bytes, %llu, are used up: %s",
+                   (unsigned long long)agent->memory_limit, what);
+    phi__forget_failure(&agent->limit_failure, agent->limit_words);
+}
+
+PHI__FN void phi__forget_word_all(phi_runtime *rt) {
+    (void)snprintf(
+        rt->limit_words, sizeof rt->limit_words,
+        "Out of memory: the runtime's memory_limit_bytes, %llu, are used up: raise it, or "
+        "free agents or their histories",
+        (unsigned long long)rt->memory.limit_bytes);
+    phi__forget_failure(&rt->limit_failure, rt->limit_words);
+}

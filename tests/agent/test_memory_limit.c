@@ -1,0 +1,534 @@
+/* test_memory_limit.c - an agent at its memory limit: it compacts, forgets the oldest turns, or stops; and it goes on.
+
+   Texts of an exchange are 175 bytes. */
+#include "support/heard.h"
+#include "support/rig.h"
+#include "support/store_mem.h"
+
+#include "agent/bare_run.h"
+#include "agent/response.h"
+#include "agent/snapshot.h"
+#include "thread/introspect.h"
+
+static const char *const question =
+    "How far is it to the old mill, and does the road go by the river?";
+static const char *const answer =
+    "Two miles along the river, past the ferry and the chapel; mind the "
+    "broken bridge, and be there before it gets dark.";
+
+typedef struct talk {
+    rig *r;
+    phi_agent agent;
+    size_t ends, times, messages, bytes;
+    uint64_t last_to;
+    phi_status status; /* of the last AGENT_END */
+    char error[240];
+    bool compacted; /* the last FORGOTTEN */
+} talk;
+
+static void talk_event(void *user_data, const phi_event *e) {
+    talk *t = (talk *)user_data;
+    if (e->kind == PHI_EV_ERROR) heard_copy(t->error, sizeof t->error, e->text);
+    if (e->kind == PHI_EV_AGENT_END) {
+        t->ends++;
+        t->status = e->status;
+    }
+    if (e->kind != PHI_EV_FORGOTTEN) return;
+    CHECK(e->forgotten->from == t->last_to && e->forgotten->to > e->forgotten->from);
+    t->last_to = e->forgotten->to;
+    t->times++;
+    t->messages += e->forgotten->messages;
+    t->bytes += e->forgotten->bytes;
+    t->compacted = e->forgotten->compacted;
+}
+
+static void talk_begin(talk *t, rig *r, const phi_agent_desc *desc) {
+    memset(t, 0, sizeof *t);
+    t->r = r;
+    t->agent = rig_agent(r, desc);
+    rig_watch(r, talk_event, t);
+}
+
+/* One prompt, run until it is over and all of its events are popped. The status of AGENT_END, or of the prompt. */
+static phi_status talk_say(talk *t, const char *text, const char *said) {
+    phi_status status;
+    size_t ends = t->ends;
+    rig_forget(t->r);
+    rig_rewind(t->r);
+    rig_says(t->r, said);
+    status = phi_prompt(t->agent, text);
+    if (status != PHI_OK) return status;
+    (void)rig_run(t->r, 100);
+    return t->ends == ends + 1 ? t->status : PHI_BUSY;
+}
+
+static phi_status exchange(talk *t) { return talk_say(t, question, answer); }
+
+/* `n` of them; how many ended well. */
+static size_t exchanges(talk *t, size_t n) {
+    size_t good = 0, i;
+    for (i = 0; i < n; i++) good += exchange(t) == PHI_OK;
+    return good;
+}
+
+static phi_agent_desc limited(size_t bytes, phi_at_memory_limit how) {
+    phi_agent_desc desc = rig_desc();
+    desc.memory_limit_bytes = bytes;
+    desc.at_memory_limit = how;
+    return desc;
+}
+
+static char *long_text(size_t bytes) {
+    char *text = (char *)malloc(bytes + 1);
+    if (text == NULL) abort();
+    memset(text, 'a', bytes);
+    text[bytes] = '\0';
+    return text;
+}
+
+/* Every message of the history is whole, and questions and answers take turns. */
+static void history_holds(phi_agent agent) {
+    size_t n = phi_message_count(agent), i;
+    CHECK(n > 0 && phi_message_at(agent, n) == NULL);
+    for (i = 0; i < n; i++) {
+        const phi_message *m = phi_message_at(agent, i);
+        if (!CHECK(m != NULL && m->content_count == 1)) return;
+        if (m->role == PHI_ROLE_ASSISTANT) CHECK_STR(m->content[0].text, answer);
+    }
+}
+
+/* ---- for ever ---- */
+
+static void lives_for_ever(phi_at_memory_limit how, size_t count) {
+    rig *r = rig_new();
+    phi_agent_desc desc = limited(65536, how);
+    talk t;
+    size_t peak = 0;
+    talk_begin(&t, r, &desc);
+    CHECK_EQ_INT((int)exchanges(&t, count), (int)count);
+    CHECK(phi_agent_memory_used(t.agent, &peak) <= 65536);
+    CHECK(peak <= 65536);
+    CHECK(t.times > 0 && t.times < count / 4);
+    CHECK(t.compacted == (how == PHI_AT_MEMORY_LIMIT_COMPACT));
+    history_holds(t.agent);
+    rig_free(r);
+}
+
+TEST(ten_thousand_exchanges_fit_into_64_kb_with_compaction) {
+    lives_for_ever(PHI_AT_MEMORY_LIMIT_COMPACT, 10000);
+}
+
+TEST(ten_thousand_exchanges_fit_into_64_kb_with_forgetting) {
+    lives_for_ever(PHI_AT_MEMORY_LIMIT_FORGET, 10000);
+}
+
+TEST(smaller_and_larger_limits_last_as_well) {
+    static const size_t limits[] = {16384, 24576, 32768, 131072, 262144};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(limits); i++) {
+        rig *r = rig_new();
+        phi_agent_desc desc = limited(limits[i], (phi_at_memory_limit)(i % 2));
+        talk t;
+        talk_begin(&t, r, &desc);
+        CHECK_EQ_INT((int)exchanges(&t, 300), 300);
+        CHECK(t.times > 0);
+        history_holds(t.agent);
+        rig_free(r);
+    }
+}
+
+TEST(an_agent_without_a_limit_forgets_nothing) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    talk t;
+    talk_begin(&t, r, &desc);
+    CHECK_EQ_INT((int)exchanges(&t, 200), 200);
+    CHECK(t.times == 0 && phi_message_count(t.agent) == 400);
+    CHECK(phi_thread_first(phi_agent_thread(t.agent)) == 0);
+    rig_free(r);
+}
+
+/* ---- what is forgotten, and what is said of it ---- */
+
+TEST(what_is_forgotten_is_not_found_and_an_entry_of_the_log_says_so) {
+    rig *r = rig_new();
+    phi_agent_desc desc = limited(65536, PHI_AT_MEMORY_LIMIT_FORGET);
+    const phi_entry *list;
+    phi_thread *thread;
+    phi_memory memory;
+    phi_arena arena;
+    phi_entry e;
+    uint64_t first;
+    size_t n;
+    talk t;
+    talk_begin(&t, r, &desc);
+    while (t.times < 2) CHECK(exchange(&t) == PHI_OK);
+    thread = phi_agent_thread(t.agent);
+    first = phi_thread_first(thread);
+    phi_memory_init(&memory, NULL, 0);
+    phi_arena_init(&arena, &memory, 0);
+    CHECK(first > 0 && first == t.last_to);
+    CHECK_EQ_INT(phi_thread_entry(thread, 0, &e), PHI_NOT_FOUND);
+    CHECK_EQ_INT(phi_thread_entry(thread, first - 1, &e), PHI_NOT_FOUND);
+    CHECK_EQ_INT(phi_thread_entry(thread, phi_thread_count(thread), &e), PHI_NOT_FOUND);
+    CHECK_EQ_INT(phi_thread_slice(thread, first - 1, first + 2, &arena, &list, &n), PHI_NOT_FOUND);
+    CHECK_EQ_INT(phi_thread_slice(thread, first, UINT64_MAX, &arena, &list, &n), PHI_OK);
+    CHECK_EQ_INT((int)n, (int)(phi_thread_count(thread) - first));
+    CHECK_EQ_INT(phi_thread_entry(thread, first, &e), PHI_OK);
+    REQUIRE(e.kind == PHI_ENTRY_FORGOTTEN && e.forgotten != NULL && e.usage != NULL);
+    CHECK(e.forgotten->to == first && e.forgotten->from < first && e.forgotten->from > 0);
+    CHECK(e.forgotten->bytes > 0 && e.forgotten->messages > 0 && !e.forgotten->compacted);
+    CHECK(phi_thread_fork(thread, first - 1) == NULL);
+    phi_arena_free(&arena);
+    rig_free(r);
+}
+
+TEST(the_newest_turns_are_kept_and_the_model_sees_them) {
+    rig *r = rig_new();
+    phi_agent_desc desc = limited(65536, PHI_AT_MEMORY_LIMIT_FORGET);
+    const char *request;
+    char text[32];
+    size_t i = 0, kept;
+    talk t;
+    talk_begin(&t, r, &desc);
+    while (t.times == 0) {
+        (void)snprintf(text, sizeof text, "question %u.", (unsigned)i++);
+        CHECK_EQ_INT(talk_say(&t, text, answer), PHI_OK);
+    }
+    kept = phi_message_count(t.agent) / 2;
+    CHECK(kept >= 3 && kept < i);
+    request = rig_request(r, 0); /* of the exchange that forgot: its run began with it */
+    (void)snprintf(text, sizeof text, "question %u.", (unsigned)(i - 1));
+    CHECK(strstr(request, text) != NULL);
+    (void)snprintf(text, sizeof text, "question %u.", (unsigned)(i - kept));
+    CHECK(strstr(request, text) != NULL);
+    (void)snprintf(text, sizeof text, "question %u.", (unsigned)(i - kept - 1));
+    CHECK(strstr(request, text) == NULL);
+    CHECK_STR(phi_message_at(t.agent, 2 * kept - 2)->content[0].text,
+              rig_story(r) == NULL
+                  ? ""
+                  : (snprintf(text, sizeof text, "question %u.", (unsigned)(i - 1)), text));
+    CHECK(strncmp(rig_story(r), "Forgotten 0 to ", 15) == 0); /* before AGENT_START */
+    rig_free(r);
+}
+
+TEST(durable_messages_outlive_the_forgetting) {
+    rig *r = rig_new();
+    phi_agent_desc desc = limited(65536, PHI_AT_MEMORY_LIMIT_FORGET);
+    phi_content block;
+    phi_message fact = text_message(PHI_ROLE_USER, &block, "The miller owes you nine coins.");
+    talk t;
+    talk_begin(&t, r, &desc);
+    CHECK_EQ_INT(phi_thread_append_messages(phi_agent_thread(t.agent), &fact, 1, PHI_ENTRY_DURABLE,
+                                            UINT64_MAX, NULL),
+                 PHI_OK);
+    CHECK_EQ_INT((int)exchanges(&t, 200), 200);
+    CHECK(t.times > 2);
+    CHECK_STR(phi_message_at(t.agent, 0)->content[0].text, "The miller owes you nine coins.");
+    CHECK(strstr(rig_request(r, 0), "nine coins") != NULL);
+    rig_free(r);
+}
+
+TEST(usage_and_loop_ids_count_on) {
+    rig *r = rig_new();
+    phi_agent_desc desc = limited(65536, PHI_AT_MEMORY_LIMIT_FORGET);
+    talk t;
+    desc.session_id = "s";
+    talk_begin(&t, r, &desc);
+    CHECK_EQ_INT((int)exchanges(&t, 100), 100);
+    CHECK(t.times > 2);
+    CHECK(phi_thread_usage(phi_agent_thread(t.agent)).output == 100 * 5);
+    CHECK(phi_agent_usage(t.agent).output == 100 * 5);
+    CHECK_STR(phi_agent_last_loop_id(t.agent), "s.anthropic.test-model.100");
+    rig_free(r);
+}
+
+TEST(other_lanes_keep_what_they_show) {
+    rig *r = rig_new();
+    phi_agent_desc desc = limited(65536, PHI_AT_MEMORY_LIMIT_FORGET);
+    phi_lane_figures figures;
+    phi_thread *thread;
+    talk t;
+    talk_begin(&t, r, &desc);
+    CHECK_EQ_INT((int)exchanges(&t, 3), 3);
+    thread = phi_agent_thread(t.agent);
+    CHECK_EQ_INT(phi_thread_switch(thread, "aside"), PHI_OK);
+    CHECK_EQ_INT((int)exchanges(&t, 200), 200);
+    CHECK(t.times > 2);
+    CHECK_STR(phi_thread_lane(thread), "aside");
+    CHECK_EQ_INT(phi_thread_figures(thread, PHI_LANE_DEFAULT, UINT64_MAX, &figures), PHI_OK);
+    CHECK_EQ_INT((int)figures.messages, 6);
+    CHECK_EQ_INT(phi_thread_switch(thread, PHI_LANE_DEFAULT), PHI_OK);
+    CHECK_EQ_INT((int)phi_message_count(t.agent), 6);
+    CHECK_EQ_INT((int)exchanges(&t, 1), 1);
+    rig_free(r);
+}
+
+/* ---- who is still looking ---- */
+
+TEST(nothing_is_forgotten_while_an_event_points_into_the_log) {
+    rig *r = rig_new();
+    phi_agent_desc desc = limited(65536, PHI_AT_MEMORY_LIMIT_FORGET);
+    uint64_t last;
+    talk t;
+    talk_begin(&t, r, &desc);
+    while (t.times == 0) CHECK(exchange(&t) == PHI_OK);
+    while (phi_agent_memory_used(t.agent, NULL) < 26000) CHECK(exchange(&t) == PHI_OK);
+    last = t.last_to;
+    rig_silent(r, true); /* the next run's events stay in the queue */
+    rig_says(r, answer);
+    CHECK_EQ_INT(phi_prompt(t.agent, question), PHI_OK);
+    (void)rig_run(r, 50);
+    rig_says(r, answer);
+    CHECK_EQ_INT(phi_prompt(t.agent, question), PHI_OK); /* they are there still */
+    (void)rig_run(r, 50);
+    CHECK_EQ_INT((int)t.last_to, (int)last);
+    rig_silent(r, false);
+    (void)rig_step(r);
+    CHECK_EQ_INT((int)exchanges(&t, 50), 50);
+    CHECK(t.last_to > last);
+    rig_free(r);
+}
+
+TEST(the_response_of_the_run_that_forgets_stays_good_and_older_ones_are_stale) {
+    rig *r = rig_new();
+    phi_agent_desc desc = limited(65536, PHI_AT_MEMORY_LIMIT_FORGET);
+    phi_response older, newer;
+    phi_response_info info;
+    talk t;
+    size_t i;
+    talk_begin(&t, r, &desc);
+    memset(&newer, 0, sizeof newer);
+    for (i = 0; t.times == 0 && i < 100; i++) {
+        older = newer;
+        rig_rewind(r);
+        rig_says(r, answer);
+        CHECK_EQ_INT(phi_ask(t.agent, question, &newer), PHI_OK);
+        (void)rig_run(r, 50);
+    }
+    CHECK(t.times == 1);
+    CHECK_EQ_INT(phi_response_get(older, &info), PHI_STALE);
+    CHECK_EQ_INT(phi_response_get(newer, &info), PHI_OK);
+    CHECK_STR(info.text, answer);
+    CHECK_STR(info.loop_id, phi_agent_last_loop_id(t.agent).at);
+    rig_free(r);
+}
+
+/* ---- what does not fit ---- */
+
+TEST(a_run_that_does_not_fit_says_which_limit_and_the_next_one_goes_on) {
+    rig *r = rig_new();
+    phi_agent_desc desc = limited(65536, PHI_AT_MEMORY_LIMIT_COMPACT);
+    char *huge = long_text(31000);
+    talk t;
+    talk_begin(&t, r, &desc);
+    CHECK_EQ_INT((int)exchanges(&t, 20), 20);
+    CHECK_EQ_INT(talk_say(&t, question, huge), PHI_NO_MEMORY);
+    CHECK_EQ_STR(t.error,
+                 "Out of memory: the agent's memory_limit_bytes, 65536, are used up: this run "
+                 "needs more than the older turns had; raise it");
+    CHECK_EQ_INT((int)exchanges(&t, 40), 40);
+    free(huge);
+    rig_free(r);
+}
+
+TEST(a_prompt_that_finds_no_memory_makes_room_at_the_next_step) {
+    rig *r = rig_new();
+    phi_agent_desc desc = limited(65536, PHI_AT_MEMORY_LIMIT_FORGET);
+    char *large = long_text(14000), *said = long_text(20000);
+    phi_content block;
+    phi_message told = text_message(PHI_ROLE_USER, &block, said);
+    const char *words = NULL;
+    talk t;
+    talk_begin(&t, r, &desc);
+    while (t.times == 0) CHECK(exchange(&t) == PHI_OK);
+    while (phi_agent_memory_used(t.agent, NULL) < 26000) CHECK(exchange(&t) == PHI_OK);
+    CHECK_EQ_INT(phi_append_message(t.agent, &told), PHI_OK);
+    CHECK_EQ_INT(talk_say(&t, large, answer), PHI_NO_MEMORY);
+    CHECK_EQ_INT(phi_last_error(rig_runtime(r), &words, NULL), PHI_NO_MEMORY);
+    CHECK(strstr(words, "phi_prompt: Out of memory: the agent's memory_limit_bytes, 65536,") ==
+          words);
+    (void)rig_step(r);
+    (void)rig_step(r);
+    CHECK_EQ_INT(talk_say(&t, large, answer), PHI_OK);
+    CHECK_EQ_INT((int)exchanges(&t, 20), 20);
+    free(large);
+    free(said);
+    rig_free(r);
+}
+
+TEST(a_host_that_wants_it_to_stop_is_told_so_and_clearing_makes_it_usable_again) {
+    rig *r = rig_new();
+    phi_agent_desc desc = limited(65536, PHI_AT_MEMORY_LIMIT_STOP);
+    const char *words = NULL;
+    phi_status status = PHI_OK;
+    talk t;
+    size_t n = 0;
+    talk_begin(&t, r, &desc);
+    while (status == PHI_OK && n < 1000) {
+        status = exchange(&t);
+        n++;
+    }
+    CHECK_EQ_INT(status, PHI_NO_MEMORY);
+    CHECK(n > 10 && n < 60 && t.times == 0);
+    (void)phi_last_error(rig_runtime(r), &words, NULL);
+    if (t.error[0] != '\0') words = t.error;
+    CHECK(
+        strstr(words,
+               "Out of memory: the agent's memory_limit_bytes, 65536, are used up: raise it, keep "
+               "the thread in a store, or call phi_clear_messages") != NULL);
+    (void)rig_step(r);
+    CHECK(exchange(&t) == PHI_NO_MEMORY); /* for good */
+    (void)rig_step(r);
+    CHECK_EQ_INT(phi_clear_messages(t.agent), PHI_OK);
+    CHECK_EQ_INT((int)exchanges(&t, 10), 10);
+    rig_free(r);
+}
+
+TEST(the_runtime_s_limit_has_words_of_its_own) {
+    phi_runtime_desc rd;
+    phi_agent_desc desc = rig_desc();
+    talk t;
+    rig *r;
+    memset(&rd, 0, sizeof rd);
+    rd.memory_limit_bytes = 200000;
+    r = rig_new_with(&rd);
+    talk_begin(&t, r, &desc);
+    while (exchange(&t) == PHI_OK) {}
+    CHECK(t.error[0] == '\0' ||
+          strcmp(t.error,
+                 "Out of memory: the runtime's memory_limit_bytes, 200000, are used up: raise it, "
+                 "or free agents or their histories") == 0);
+    rig_free(r);
+}
+
+/* ---- stores and snapshots ---- */
+
+TEST(with_a_store_the_view_is_made_smaller_and_the_log_stays_whole) {
+    rig *r = rig_new();
+    store_mem *store = store_mem_new();
+    phi_agent_desc desc = limited(65536, PHI_AT_MEMORY_LIMIT_COMPACT);
+    phi_thread *thread;
+    phi_entry e;
+    size_t peak;
+    talk t;
+    desc.store = store_mem_store(store);
+    desc.thread_id = "t";
+    talk_begin(&t, r, &desc);
+    CHECK_EQ_INT((int)exchanges(&t, 300), 300);
+    thread = phi_agent_thread(t.agent);
+    CHECK(t.times == 0 && phi_thread_first(thread) == 0);
+    (void)phi_agent_memory_used(t.agent, &peak);
+    CHECK(peak <= 65536);
+    CHECK(store_mem_count(store, "t") == phi_thread_count(thread));
+    CHECK(phi_thread_count(thread) >= 1800);
+    CHECK(phi_thread_entry(thread, 1, &e) != PHI_NOT_FOUND); /* it may not fit, but it is there */
+    rig_free(r);
+    store_mem_free(store);
+}
+
+TEST(a_snapshot_of_an_agent_that_has_forgotten_goes_on_and_can_be_stored) {
+    rig *r = rig_new();
+    store_mem *store = store_mem_new();
+    phi_agent_desc desc = limited(65536, PHI_AT_MEMORY_LIMIT_FORGET);
+    phi_thread *thread;
+    phi_memory memory;
+    phi_arena arena;
+    phi_agent again;
+    phi_str text = {NULL, 0}, twice = {NULL, 0};
+    talk t;
+    talk_begin(&t, r, &desc);
+    CHECK_EQ_INT((int)exchanges(&t, 60), 60);
+    CHECK(t.times > 1);
+    phi_memory_init(&memory, NULL, 0);
+    phi_arena_init(&arena, &memory, 0);
+    CHECK_EQ_INT(phi_agent_snapshot(t.agent, &arena, &text), PHI_OK);
+    CHECK_EQ_INT(phi_agent_free(t.agent), PHI_OK);
+    desc.store = store_mem_store(store);
+    desc.thread_id = "t";
+    again = phi_agent_restore(rig_runtime(r), &desc, text, PHI_RESTORE_RESUME);
+    REQUIRE(again.rt != NULL);
+    thread = phi_agent_thread(again);
+    CHECK(phi_thread_first(thread) == t.last_to);
+    history_holds(again);
+    CHECK_EQ_INT(phi_agent_snapshot(again, &arena, &twice), PHI_OK);
+    CHECK(phi_str_equal(text, twice));
+    t.agent = again;
+    CHECK_EQ_INT((int)exchanges(&t, 60), 60);
+    CHECK(store_mem_count(store, "t") == phi_thread_count(thread) - phi_thread_first(thread));
+    CHECK_EQ_INT(phi_agent_free(again), PHI_OK);
+    desc.memory_limit_bytes = 0; /* a log is read back as a whole */
+    again = phi_agent_new(rig_runtime(r), &desc);
+    REQUIRE(again.rt != NULL);
+    CHECK(phi_thread_first(phi_agent_thread(again)) == t.last_to);
+    t.agent = again;
+    CHECK_EQ_INT((int)exchanges(&t, 3), 3);
+    phi_arena_free(&arena);
+    rig_free(r);
+    store_mem_free(store);
+}
+
+TEST(a_log_that_does_not_begin_with_what_it_forgot_is_refused) {
+    static const char *const bad[] = {
+        "{\"phi_thread\":1}\n{\"seq\":5,\"kind\":\"note\",\"at\":0,\"name\":\"n\",\"json\":\"1\"}"
+        "\n",
+        "{\"phi_thread\":1}\n{\"seq\":0,\"kind\":\"note\",\"at\":0,\"name\":\"n\",\"json\":\"1\"}\n"
+        "{\"seq\":1,\"kind\":\"forgotten\",\"at\":0}\n",
+        "{\"phi_thread\":1}\n{\"seq\":5,\"kind\":\"forgotten\",\"at\":0,\"from\":6}\n",
+        "{\"phi_thread\":1}\n{\"seq\":18446744073709551615,\"kind\":\"forgotten\",\"at\":0}\n"};
+    rig *r = rig_new();
+    phi_thread *thread = phi_thread_new(rig_runtime(r), 0);
+    char words[200];
+    size_t i;
+    for (i = 0; i < PHI__COUNT(bad); i++)
+        CHECK_EQ_INT(phi_thread_from_json(thread, phi_str_of(bad[i]), words, sizeof words),
+                     PHI_PARSE);
+    CHECK_EQ_INT(phi_thread_from_json(thread,
+                                      phi_str_of("{\"phi_thread\":1}\n{\"seq\":5,\"kind\":"
+                                                 "\"forgotten\",\"at\":0,\"from\":2}\n"),
+                                      words, sizeof words),
+                 PHI_OK);
+    CHECK(phi_thread_first(thread) == 5 && phi_thread_count(thread) == 6);
+    rig_free(r);
+}
+
+/* ---- without memory ---- */
+
+TEST(an_allocation_that_fails_while_it_forgets_is_survived) {
+    int n, ended = 0;
+    for (n = 0; n < 4000 && ended < 3; n += 1 + n / 40) {
+        rig *r = rig_new();
+        phi_agent_desc desc = limited(24576, (phi_at_memory_limit)(n % 2));
+        talk t;
+        talk_begin(&t, r, &desc);
+        CHECK_EQ_INT((int)exchanges(&t, 5), 5);
+        test_alloc_fail_at(n);
+        (void)exchanges(&t, 4);
+        ended += !test_alloc_tripped();
+        test_alloc_fail_at(-1);
+        (void)rig_step(r);
+        (void)rig_step(r);
+        CHECK_EQ_INT((int)exchanges(&t, 3), 3);
+        rig_free(r);
+        if (!CHECK_EQ_INT(test_alloc_live_bytes(), 0)) return;
+    }
+}
+
+TEST_MAIN(TEST_ENTRY(ten_thousand_exchanges_fit_into_64_kb_with_compaction),
+          TEST_ENTRY(ten_thousand_exchanges_fit_into_64_kb_with_forgetting),
+          TEST_ENTRY(smaller_and_larger_limits_last_as_well),
+          TEST_ENTRY(an_agent_without_a_limit_forgets_nothing),
+          TEST_ENTRY(what_is_forgotten_is_not_found_and_an_entry_of_the_log_says_so),
+          TEST_ENTRY(the_newest_turns_are_kept_and_the_model_sees_them),
+          TEST_ENTRY(durable_messages_outlive_the_forgetting),
+          TEST_ENTRY(usage_and_loop_ids_count_on), TEST_ENTRY(other_lanes_keep_what_they_show),
+          TEST_ENTRY(nothing_is_forgotten_while_an_event_points_into_the_log),
+          TEST_ENTRY(the_response_of_the_run_that_forgets_stays_good_and_older_ones_are_stale),
+          TEST_ENTRY(a_run_that_does_not_fit_says_which_limit_and_the_next_one_goes_on),
+          TEST_ENTRY(a_prompt_that_finds_no_memory_makes_room_at_the_next_step),
+          TEST_ENTRY(a_host_that_wants_it_to_stop_is_told_so_and_clearing_makes_it_usable_again),
+          TEST_ENTRY(the_runtime_s_limit_has_words_of_its_own),
+          TEST_ENTRY(with_a_store_the_view_is_made_smaller_and_the_log_stays_whole),
+          TEST_ENTRY(a_snapshot_of_an_agent_that_has_forgotten_goes_on_and_can_be_stored),
+          TEST_ENTRY(a_log_that_does_not_begin_with_what_it_forgot_is_refused),
+          TEST_ENTRY(an_allocation_that_fails_while_it_forgets_is_survived))
