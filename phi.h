@@ -26584,11 +26584,11 @@ PHI_API void phi_answer_fail(phi_answer *answer, phi_failure_kind kind, bool ret
 #endif /* PHI__IMP_WIRE */
 
 #ifdef PHI__IMP_THREAD
-#if PHI__IMP_THREAD != 0x44378a36
+#if PHI__IMP_THREAD != 0x0cf9f6cc
 #error "phi: two versions of src/thread in one file"
 #endif
 #else
-#define PHI__IMP_THREAD 0x44378a36
+#define PHI__IMP_THREAD 0x0cf9f6cc
 
 /* ---- src/thread/compact_in.h ---- */
 
@@ -26855,7 +26855,7 @@ PHI__FN bool phi__hashes_has(const phi__hashes *set, uint64_t hash);
 PHI__FN void phi__hashes_add(phi__hashes *set, uint64_t hash); /* its room was made */
 PHI__FN void phi__hashes_free(phi_memory *memory, phi__hashes *set);
 
-/* ---- forget.c ---- */
+/* ---- rebase.c ---- */
 
 /* What a fold shows, as messages of another log. keep: of each item, whether it is taken (NULL: all). False: no memory,
    and some may be there. */
@@ -26864,15 +26864,15 @@ PHI__FN bool phi__thread_take(phi__thread *thread, const phi__thread *from, cons
 /* Which items of a fold are kept when the oldest go: durable ones and their groups, summaries, and as many of the newest
    turns as `target_bytes` have room for; 0: none of them. newest: the last turn is, in any case. What is kept begins with
    the user. `keep`: fold->count bytes. False: no memory; then none is. */
-PHI__FN bool phi__forget_choose(const phi__thread *thread, size_t target_bytes, bool newest,
+PHI__FN bool phi__rebase_choose(const phi__thread *thread, size_t target_bytes, bool newest,
                                 uint8_t *keep);
 /* Fills a log that was renewed with what `before` shows in each of its lanes: a FORGOTTEN entry, then copies; of the
    active lane those in `keep` (NULL: all). Its entries count on. *made: the entry's detail, whose bytes are not known yet.
    False: no memory, and the new log is to be freed. */
-PHI__FN bool phi__forget_copy(phi__thread *thread, const phi__thread *before, const uint8_t *keep,
+PHI__FN bool phi__rebase_copy(phi__thread *thread, const phi__thread *before, const uint8_t *keep,
                               phi_forgotten **made);
 /* Bytes that what a fold shows takes in a log, by estimate; keep: as above. */
-PHI__FN size_t phi__forget_bytes(const phi__fold *fold, const uint8_t *keep);
+PHI__FN size_t phi__rebase_bytes(const phi__fold *fold, const uint8_t *keep);
 
 /* check.c: words about what makes a message unfit for a thread, and the block it is (SIZE_MAX: none); NULL: it is
    fit. Static. */
@@ -29948,187 +29948,6 @@ PHI__FN phi_status phi__fold_at(const phi__thread *thread, uint32_t lane, uint64
     return PHI_OK;
 }
 
-/* ---- src/thread/forget.c ---- */
-
-/* forget.c - a log that begins anew with copies of what its lanes show, so that the rest of it can leave memory.
-
-   Nothing is forgotten here: a new log is filled, and the caller frees the old one. Entries count on, so that a seq
-   never means two things; what is left of a conversation stands packed, in segments of its own. */
-
-/* ---- copies ---- */
-
-/* An answer that stands before a rewrite was measured with what that took out. */
-static bool phi__take_unmeasured(const phi__thread *from, const phi__item *item) {
-    return item->message->role == PHI_ROLE_ASSISTANT && item->from < from->last_op;
-}
-
-static bool phi__take_item(phi__thread *thread, const phi__thread *from, const phi__item *item) {
-    phi__entry entry;
-    if (!phi__thread_roll(thread, NULL)) return false;
-    memset(&entry, 0, sizeof entry);
-    entry.kind = PHI_ENTRY_MESSAGE;
-    entry.message = phi__thread_keep(thread, item->message);
-    if (entry.message == NULL || !phi__thread_claim_calls(thread, entry.message)) return false;
-    entry.flags = item->flags;
-    if (phi__take_unmeasured(from, item)) entry.flags |= (uint32_t)PHI_ITEM_UNMEASURED;
-    entry.at_ms = (item->flags & PHI_ITEM_SYNTHETIC) != 0 ? entry.message->timestamp_ms
-                                                          : phi__thread_at(from, item->from)->at_ms;
-    entry.loop_id = entry.message->loop_id;
-    entry.turn_index = entry.message->turn_index;
-    return phi__thread_append(thread, &entry, 1);
-}
-
-PHI__FN bool phi__thread_take(phi__thread *thread, const phi__thread *from, const phi__fold *fold,
-                              const uint8_t *keep) {
-    size_t i, n = 0;
-    for (i = 0; i < fold->count; i++) n += keep == NULL || keep[i] != 0;
-    if (!phi__thread_reserve(thread, n, n)) return false;
-    for (i = 0; i < fold->count; i++)
-        if ((keep == NULL || keep[i] != 0) && !phi__take_item(thread, from, &fold->items[i]))
-            return false;
-    return true;
-}
-
-/* ---- what is kept ---- */
-
-enum { PHI__FORGET_WIRE = 64 }; /* bytes around a block's text in a wire format */
-
-/* A block's text stands twice: in the message, and in the wire format that it was sent in. An eighth more: blocks of
-   memory are not filled to the last byte. */
-static size_t phi__forget_cost(const phi_message *m) {
-    size_t bytes = sizeof(phi__entry) + 2 * sizeof(phi__entry *) + sizeof(phi__item) + sizeof *m, i;
-    bytes += m->loop_id.len + m->error_message.len + m->details.len + m->extension_data.len;
-    for (i = 0; i < m->content_count; i++) {
-        const phi_content *c = &m->content[i];
-        bytes += sizeof *c + sizeof(phi__rendered) + PHI__FORGET_WIRE +
-                 2 * (c->text.len + c->data.len + c->arguments.len + c->signature.len +
-                      c->replay.len + c->id.len + c->name.len);
-    }
-    return bytes + bytes / 8;
-}
-
-PHI__FN size_t phi__forget_bytes(const phi__fold *fold, const uint8_t *keep) {
-    size_t sum = 0, i;
-    for (i = 0; i < fold->count; i++)
-        if (keep == NULL || keep[i] != 0) sum += phi__forget_cost(fold->items[i].message);
-    return sum;
-}
-
-/* A turn may begin here: with words of the user, behind which no result stands of a call before it. */
-static bool phi__forget_begins(const phi__item *item, size_t at, size_t first_asker) {
-    return item->message->role == PHI_ROLE_USER && (item->flags & PHI_ITEM_SUMMARY) == 0 &&
-           first_asker >= at;
-}
-
-/* Where the newest turns begin that there is room for; fold->count: for none. newest: the last one stays in any case. */
-static size_t phi__forget_from(const phi__fold *fold, const size_t *askers, const uint8_t *keep,
-                               size_t room, bool newest) {
-    size_t from = fold->count, first_asker = SIZE_MAX, sum = 0, i = fold->count;
-    while (i-- > 0) {
-        if (askers[i] < first_asker) first_asker = askers[i];
-        if (keep[i] == 0) sum += phi__forget_cost(fold->items[i].message);
-        if (sum > room && !(newest && from == fold->count)) break;
-        if (phi__forget_begins(&fold->items[i], i, first_asker)) from = i;
-    }
-    return i == SIZE_MAX && sum <= room ? 0 : from;
-}
-
-static bool phi__forget_shown(const phi__fold *fold, const uint8_t *keep, size_t at) {
-    return keep[at] != 0 && fold->items[at].message->role != PHI_ROLE_EXTENSION;
-}
-
-/* What a model is sent begins with the user: where an answer would come first, the user's message before it stays. */
-static void phi__forget_lead(const phi__fold *fold, uint8_t *keep) {
-    size_t first = 0, i;
-    while (first < fold->count && !phi__forget_shown(fold, keep, first)) first++;
-    if (first == fold->count || fold->items[first].message->role == PHI_ROLE_USER) return;
-    for (i = first; i > 0 && fold->items[i - 1].message->role != PHI_ROLE_USER; i--) {}
-    if (i > 0) keep[i - 1] = 1;
-}
-
-PHI__FN bool phi__forget_choose(const phi__thread *thread, size_t target_bytes, bool newest,
-                                uint8_t *keep) {
-    const phi__fold *fold = &thread->fold;
-    size_t *askers = phi__groups_make(thread->memory, fold), i, from = fold->count, kept;
-    uint8_t *durable = NULL;
-    bool done = askers != NULL && phi__groups_durable(thread->memory, fold, &durable);
-    for (i = 0; i < fold->count; i++)
-        keep[i] = done && target_bytes > 0 &&
-                  ((durable != NULL && durable[i] != 0) ||
-                   (fold->items[i].flags & PHI_ITEM_SUMMARY) != 0);
-    kept = phi__forget_bytes(fold, keep);
-    if (done)
-        from = phi__forget_from(fold, askers, keep, target_bytes > kept ? target_bytes - kept : 0,
-                                newest);
-    for (i = from; i < fold->count; i++) keep[i] = 1;
-    phi__forget_lead(fold, keep);
-    phi__free(thread->memory, durable, durable != NULL ? fold->count : 0);
-    phi__groups_free(thread->memory, fold->count, askers);
-    return done;
-}
-
-/* ---- the new log ---- */
-
-/* Messages of the old log's own that stand in the new one. */
-static size_t phi__forget_kept(const phi__fold *fold, const uint8_t *keep) {
-    size_t n = 0, i;
-    for (i = 0; i < fold->count; i++)
-        n += (keep == NULL || keep[i] != 0) && (fold->items[i].flags & PHI_ITEM_SYNTHETIC) == 0;
-    return n;
-}
-
-static phi_forgotten *phi__forget_begin(phi__thread *thread, const phi__thread *before,
-                                        const uint8_t *keep) {
-    phi_arena *room = phi__thread_room(thread);
-    phi_forgotten *made = (phi_forgotten *)phi__arena_zero(room, sizeof *made);
-    phi_usage *usage = (phi_usage *)phi_arena_alloc(room, sizeof *usage);
-    size_t kept = phi__forget_kept(&before->fold, keep);
-    phi__entry entry;
-    if (made == NULL || usage == NULL) return NULL;
-    *usage = thread->usage = before->usage;
-    made->from = before->base;
-    made->to = before->count;
-    if (before->message_count > kept) made->messages = before->message_count - kept;
-    memset(&entry, 0, sizeof entry);
-    entry.kind = PHI_ENTRY_FORGOTTEN;
-    entry.at_ms = phi__thread_now(thread);
-    entry.usage = usage;
-    entry.detail = made;
-    thread->base = thread->count = before->count;
-    thread->restored = before->restored;
-    return phi__thread_append(thread, &entry, 1) ? made : NULL;
-}
-
-/* The same lanes, each empty, under the same numbers. */
-static bool phi__forget_lanes(phi__thread *thread, const phi__thread *before) {
-    uint32_t i, lane;
-    for (i = 1; i < before->lane_count; i++)
-        if (phi__thread_new_lane(thread, before->lanes[i].name, PHI__LANE_NONE, 0, &lane) != PHI_OK)
-            return false;
-    return true;
-}
-
-static bool phi__forget_lane(phi__thread *thread, const phi__thread *before, uint32_t lane) {
-    phi__fold fold;
-    bool done = phi__fold_lane(before, lane, UINT64_MAX, &fold) == PHI_OK;
-    if (done && fold.count > 0)
-        done = phi__thread_switch(thread, lane) == PHI_OK &&
-               phi__thread_take(thread, before, &fold, NULL);
-    phi__fold_free(before->memory, &fold);
-    return done;
-}
-
-PHI__FN bool phi__forget_copy(phi__thread *thread, const phi__thread *before, const uint8_t *keep,
-                              phi_forgotten **made) {
-    uint32_t i;
-    *made = phi__forget_begin(thread, before, keep);
-    if (*made == NULL || !phi__forget_lanes(thread, before)) return false;
-    for (i = 0; i < before->lane_count; i++)
-        if (i != before->lane && !phi__forget_lane(thread, before, i)) return false;
-    return phi__thread_switch(thread, before->lane) == PHI_OK &&
-           phi__thread_take(thread, before, &before->fold, keep);
-}
-
 /* ---- src/thread/groups.c ---- */
 
 /* groups.c - which answer asked for a result, in what a lane shows: the two stay or go together. */
@@ -32524,6 +32343,187 @@ PHI_API uint64_t phi_thread_prunable_from(const phi_thread *thread) {
     return from;
 }
 
+/* ---- src/thread/rebase.c ---- */
+
+/* rebase.c - a log that begins anew with copies of what its lanes show, so that the rest of it can leave memory.
+
+   Nothing is forgotten here: a new log is filled, and the caller frees the old one. Entries count on, so that a seq
+   never means two things; what is left of a conversation stands packed, in segments of its own. */
+
+/* ---- copies ---- */
+
+/* An answer that stands before a rewrite was measured with what that took out. */
+static bool phi__take_unmeasured(const phi__thread *from, const phi__item *item) {
+    return item->message->role == PHI_ROLE_ASSISTANT && item->from < from->last_op;
+}
+
+static bool phi__take_item(phi__thread *thread, const phi__thread *from, const phi__item *item) {
+    phi__entry entry;
+    if (!phi__thread_roll(thread, NULL)) return false;
+    memset(&entry, 0, sizeof entry);
+    entry.kind = PHI_ENTRY_MESSAGE;
+    entry.message = phi__thread_keep(thread, item->message);
+    if (entry.message == NULL || !phi__thread_claim_calls(thread, entry.message)) return false;
+    entry.flags = item->flags;
+    if (phi__take_unmeasured(from, item)) entry.flags |= (uint32_t)PHI_ITEM_UNMEASURED;
+    entry.at_ms = (item->flags & PHI_ITEM_SYNTHETIC) != 0 ? entry.message->timestamp_ms
+                                                          : phi__thread_at(from, item->from)->at_ms;
+    entry.loop_id = entry.message->loop_id;
+    entry.turn_index = entry.message->turn_index;
+    return phi__thread_append(thread, &entry, 1);
+}
+
+PHI__FN bool phi__thread_take(phi__thread *thread, const phi__thread *from, const phi__fold *fold,
+                              const uint8_t *keep) {
+    size_t i, n = 0;
+    for (i = 0; i < fold->count; i++) n += keep == NULL || keep[i] != 0;
+    if (!phi__thread_reserve(thread, n, n)) return false;
+    for (i = 0; i < fold->count; i++)
+        if ((keep == NULL || keep[i] != 0) && !phi__take_item(thread, from, &fold->items[i]))
+            return false;
+    return true;
+}
+
+/* ---- what is kept ---- */
+
+enum { PHI__REBASE_WIRE = 64 }; /* bytes around a block's text in a wire format */
+
+/* A block's text stands twice: in the message, and in the wire format that it was sent in. An eighth more: blocks of
+   memory are not filled to the last byte. */
+static size_t phi__rebase_cost(const phi_message *m) {
+    size_t bytes = sizeof(phi__entry) + 2 * sizeof(phi__entry *) + sizeof(phi__item) + sizeof *m, i;
+    bytes += m->loop_id.len + m->error_message.len + m->details.len + m->extension_data.len;
+    for (i = 0; i < m->content_count; i++) {
+        const phi_content *c = &m->content[i];
+        bytes += sizeof *c + sizeof(phi__rendered) + PHI__REBASE_WIRE +
+                 2 * (c->text.len + c->data.len + c->arguments.len + c->signature.len +
+                      c->replay.len + c->id.len + c->name.len);
+    }
+    return bytes + bytes / 8;
+}
+
+PHI__FN size_t phi__rebase_bytes(const phi__fold *fold, const uint8_t *keep) {
+    size_t sum = 0, i;
+    for (i = 0; i < fold->count; i++)
+        if (keep == NULL || keep[i] != 0) sum += phi__rebase_cost(fold->items[i].message);
+    return sum;
+}
+
+/* A turn may begin here: with words of the user, behind which no result stands of a call before it. */
+static bool phi__rebase_begins(const phi__item *item, size_t at, size_t first_asker) {
+    return item->message->role == PHI_ROLE_USER && (item->flags & PHI_ITEM_SUMMARY) == 0 &&
+           first_asker >= at;
+}
+
+/* Where the newest turns begin that there is room for; fold->count: for none. newest: the last one stays in any case. */
+static size_t phi__rebase_from(const phi__fold *fold, const size_t *askers, const uint8_t *keep,
+                               size_t room, bool newest) {
+    size_t from = fold->count, first_asker = SIZE_MAX, sum = 0, i = fold->count;
+    while (i-- > 0) {
+        if (askers[i] < first_asker) first_asker = askers[i];
+        if (keep[i] == 0) sum += phi__rebase_cost(fold->items[i].message);
+        if (sum > room && !(newest && from == fold->count)) break;
+        if (phi__rebase_begins(&fold->items[i], i, first_asker)) from = i;
+    }
+    return i == SIZE_MAX && sum <= room ? 0 : from;
+}
+
+static bool phi__rebase_shown(const phi__fold *fold, const uint8_t *keep, size_t at) {
+    return keep[at] != 0 && fold->items[at].message->role != PHI_ROLE_EXTENSION;
+}
+
+/* What a model is sent begins with the user: where an answer would come first, the user's message before it stays. */
+static void phi__rebase_lead(const phi__fold *fold, uint8_t *keep) {
+    size_t first = 0, i;
+    while (first < fold->count && !phi__rebase_shown(fold, keep, first)) first++;
+    if (first == fold->count || fold->items[first].message->role == PHI_ROLE_USER) return;
+    for (i = first; i > 0 && fold->items[i - 1].message->role != PHI_ROLE_USER; i--) {}
+    if (i > 0) keep[i - 1] = 1;
+}
+
+PHI__FN bool phi__rebase_choose(const phi__thread *thread, size_t target_bytes, bool newest,
+                                uint8_t *keep) {
+    const phi__fold *fold = &thread->fold;
+    size_t *askers = phi__groups_make(thread->memory, fold), i, from = fold->count, kept;
+    uint8_t *durable = NULL;
+    bool done = askers != NULL && phi__groups_durable(thread->memory, fold, &durable);
+    for (i = 0; i < fold->count; i++)
+        keep[i] = done && target_bytes > 0 &&
+                  ((durable != NULL && durable[i] != 0) ||
+                   (fold->items[i].flags & PHI_ITEM_SUMMARY) != 0);
+    kept = phi__rebase_bytes(fold, keep);
+    if (done)
+        from = phi__rebase_from(fold, askers, keep, target_bytes > kept ? target_bytes - kept : 0,
+                                newest);
+    for (i = from; i < fold->count; i++) keep[i] = 1;
+    phi__rebase_lead(fold, keep);
+    phi__free(thread->memory, durable, durable != NULL ? fold->count : 0);
+    phi__groups_free(thread->memory, fold->count, askers);
+    return done;
+}
+
+/* ---- the new log ---- */
+
+/* Messages of the old log's own that stand in the new one. */
+static size_t phi__rebase_kept(const phi__fold *fold, const uint8_t *keep) {
+    size_t n = 0, i;
+    for (i = 0; i < fold->count; i++)
+        n += (keep == NULL || keep[i] != 0) && (fold->items[i].flags & PHI_ITEM_SYNTHETIC) == 0;
+    return n;
+}
+
+static phi_forgotten *phi__rebase_begin(phi__thread *thread, const phi__thread *before,
+                                        const uint8_t *keep) {
+    phi_arena *room = phi__thread_room(thread);
+    phi_forgotten *made = (phi_forgotten *)phi__arena_zero(room, sizeof *made);
+    phi_usage *usage = (phi_usage *)phi_arena_alloc(room, sizeof *usage);
+    size_t kept = phi__rebase_kept(&before->fold, keep);
+    phi__entry entry;
+    if (made == NULL || usage == NULL) return NULL;
+    *usage = thread->usage = before->usage;
+    made->from = before->base;
+    made->to = before->count;
+    if (before->message_count > kept) made->messages = before->message_count - kept;
+    memset(&entry, 0, sizeof entry);
+    entry.kind = PHI_ENTRY_FORGOTTEN;
+    entry.at_ms = phi__thread_now(thread);
+    entry.usage = usage;
+    entry.detail = made;
+    thread->base = thread->count = before->count;
+    thread->restored = before->restored;
+    return phi__thread_append(thread, &entry, 1) ? made : NULL;
+}
+
+/* The same lanes, each empty, under the same numbers. */
+static bool phi__rebase_lanes(phi__thread *thread, const phi__thread *before) {
+    uint32_t i, lane;
+    for (i = 1; i < before->lane_count; i++)
+        if (phi__thread_new_lane(thread, before->lanes[i].name, PHI__LANE_NONE, 0, &lane) != PHI_OK)
+            return false;
+    return true;
+}
+
+static bool phi__rebase_lane(phi__thread *thread, const phi__thread *before, uint32_t lane) {
+    phi__fold fold;
+    bool done = phi__fold_lane(before, lane, UINT64_MAX, &fold) == PHI_OK;
+    if (done && fold.count > 0)
+        done = phi__thread_switch(thread, lane) == PHI_OK &&
+               phi__thread_take(thread, before, &fold, NULL);
+    phi__fold_free(before->memory, &fold);
+    return done;
+}
+
+PHI__FN bool phi__rebase_copy(phi__thread *thread, const phi__thread *before, const uint8_t *keep,
+                              phi_forgotten **made) {
+    uint32_t i;
+    *made = phi__rebase_begin(thread, before, keep);
+    if (*made == NULL || !phi__rebase_lanes(thread, before)) return false;
+    for (i = 0; i < before->lane_count; i++)
+        if (i != before->lane && !phi__rebase_lane(thread, before, i)) return false;
+    return phi__thread_switch(thread, before->lane) == PHI_OK &&
+           phi__thread_take(thread, before, &before->fold, keep);
+}
+
 /* ---- src/thread/revert.c ---- */
 
 /* revert.c - what a revert takes: everything behind a step, or nothing. */
@@ -34757,11 +34757,11 @@ PHI_API phi_status phi_thread_fresh(phi_thread *thread) {
 #endif /* PHI__IMP_THREAD */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x791e52bd
+#if PHI__IMP_LOOP != 0xe1a609c4
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x791e52bd
+#define PHI__IMP_LOOP 0xe1a609c4
 
 /* ---- src/loop/session_in.h ---- */
 
@@ -38762,7 +38762,7 @@ static bool phi__forget_exchange(phi__agent *agent, const uint8_t *keep, phi_for
     phi__thread *thread = agent->thread, before = *thread;
     phi__run *run = agent->run;
     phi__thread_renew(thread);
-    if (!phi__forget_copy(thread, &before, keep, made) ||
+    if (!phi__rebase_copy(thread, &before, keep, made) ||
         (run != NULL && !phi__run_rehome(run, &before))) {
         phi__thread_free(thread);
         *thread = before;
@@ -38788,7 +38788,7 @@ static bool phi__forget_copy_some(phi__agent *agent, size_t target, phi_forgotte
     bool newest = agent->run != NULL && agent->run->prompts == NULL, done = false;
     while (keep != NULL && !done) {
         bool last = target < PHI__FORGET_LEAST;
-        bool chosen = phi__forget_choose(agent->thread, last ? 0 : target, newest, keep);
+        bool chosen = phi__rebase_choose(agent->thread, last ? 0 : target, newest, keep);
         if (chosen || !newest) done = phi__forget_exchange(agent, keep, made);
         if (last) break;
         target /= 2;
@@ -38820,7 +38820,7 @@ static void phi__forget_shrink(phi__agent *agent, size_t target) {
 static bool phi__forget_compact(phi__agent *agent, size_t target) {
     bool did = false;
     if (agent->at_memory_limit == PHI_AT_MEMORY_LIMIT_COMPACT &&
-        phi__forget_bytes(&agent->thread->fold, NULL) > target)
+        phi__rebase_bytes(&agent->thread->fold, NULL) > target)
         (void)phi__compaction_now(agent, &did); /* without memory for it the oldest turns go */
     return did;
 }

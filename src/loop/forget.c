@@ -60,7 +60,7 @@ static bool phi__forget_exchange(phi__agent *agent, const uint8_t *keep, phi_for
     phi__thread *thread = agent->thread, before = *thread;
     phi__run *run = agent->run;
     phi__thread_renew(thread);
-    if (!phi__forget_copy(thread, &before, keep, made) ||
+    if (!phi__rebase_copy(thread, &before, keep, made) ||
         (run != NULL && !phi__run_rehome(run, &before))) {
         phi__thread_free(thread);
         *thread = before;
@@ -86,7 +86,7 @@ static bool phi__forget_copy_some(phi__agent *agent, size_t target, phi_forgotte
     bool newest = agent->run != NULL && agent->run->prompts == NULL, done = false;
     while (keep != NULL && !done) {
         bool last = target < PHI__FORGET_LEAST;
-        bool chosen = phi__forget_choose(agent->thread, last ? 0 : target, newest, keep);
+        bool chosen = phi__rebase_choose(agent->thread, last ? 0 : target, newest, keep);
         if (chosen || !newest) done = phi__forget_exchange(agent, keep, made);
         if (last) break;
         target /= 2;
@@ -118,7 +118,7 @@ static void phi__forget_shrink(phi__agent *agent, size_t target) {
 static bool phi__forget_compact(phi__agent *agent, size_t target) {
     bool did = false;
     if (agent->at_memory_limit == PHI_AT_MEMORY_LIMIT_COMPACT &&
-        phi__forget_bytes(&agent->thread->fold, NULL) > target)
+        phi__rebase_bytes(&agent->thread->fold, NULL) > target)
         (void)phi__compaction_now(agent, &did); /* without memory for it the oldest turns go */
     return did;
 }

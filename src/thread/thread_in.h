@@ -227,7 +227,7 @@ PHI__FN bool phi__hashes_has(const phi__hashes *set, uint64_t hash);
 PHI__FN void phi__hashes_add(phi__hashes *set, uint64_t hash); /* its room was made */
 PHI__FN void phi__hashes_free(phi_memory *memory, phi__hashes *set);
 
-/* ---- forget.c ---- */
+/* ---- rebase.c ---- */
 
 /* What a fold shows, as messages of another log. keep: of each item, whether it is taken (NULL: all). False: no memory,
    and some may be there. */
@@ -236,15 +236,15 @@ PHI__FN bool phi__thread_take(phi__thread *thread, const phi__thread *from, cons
 /* Which items of a fold are kept when the oldest go: durable ones and their groups, summaries, and as many of the newest
    turns as `target_bytes` have room for; 0: none of them. newest: the last turn is, in any case. What is kept begins with
    the user. `keep`: fold->count bytes. False: no memory; then none is. */
-PHI__FN bool phi__forget_choose(const phi__thread *thread, size_t target_bytes, bool newest,
+PHI__FN bool phi__rebase_choose(const phi__thread *thread, size_t target_bytes, bool newest,
                                 uint8_t *keep);
 /* Fills a log that was renewed with what `before` shows in each of its lanes: a FORGOTTEN entry, then copies; of the
    active lane those in `keep` (NULL: all). Its entries count on. *made: the entry's detail, whose bytes are not known yet.
    False: no memory, and the new log is to be freed. */
-PHI__FN bool phi__forget_copy(phi__thread *thread, const phi__thread *before, const uint8_t *keep,
+PHI__FN bool phi__rebase_copy(phi__thread *thread, const phi__thread *before, const uint8_t *keep,
                               phi_forgotten **made);
 /* Bytes that what a fold shows takes in a log, by estimate; keep: as above. */
-PHI__FN size_t phi__forget_bytes(const phi__fold *fold, const uint8_t *keep);
+PHI__FN size_t phi__rebase_bytes(const phi__fold *fold, const uint8_t *keep);
 
 /* check.c: words about what makes a message unfit for a thread, and the block it is (SIZE_MAX: none); NULL: it is
    fit. Static. */

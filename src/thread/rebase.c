@@ -1,4 +1,4 @@
-/* forget.c - a log that begins anew with copies of what its lanes show, so that the rest of it can leave memory.
+/* rebase.c - a log that begins anew with copies of what its lanes show, so that the rest of it can leave memory.
 
    Nothing is forgotten here: a new log is filled, and the caller frees the old one. Entries count on, so that a seq
    never means two things; what is left of a conversation stands packed, in segments of its own. */
@@ -40,62 +40,62 @@ PHI__FN bool phi__thread_take(phi__thread *thread, const phi__thread *from, cons
 
 /* ---- what is kept ---- */
 
-enum { PHI__FORGET_WIRE = 64 }; /* bytes around a block's text in a wire format */
+enum { PHI__REBASE_WIRE = 64 }; /* bytes around a block's text in a wire format */
 
 /* A block's text stands twice: in the message, and in the wire format that it was sent in. An eighth more: blocks of
    memory are not filled to the last byte. */
-static size_t phi__forget_cost(const phi_message *m) {
+static size_t phi__rebase_cost(const phi_message *m) {
     size_t bytes = sizeof(phi__entry) + 2 * sizeof(phi__entry *) + sizeof(phi__item) + sizeof *m, i;
     bytes += m->loop_id.len + m->error_message.len + m->details.len + m->extension_data.len;
     for (i = 0; i < m->content_count; i++) {
         const phi_content *c = &m->content[i];
-        bytes += sizeof *c + sizeof(phi__rendered) + PHI__FORGET_WIRE +
+        bytes += sizeof *c + sizeof(phi__rendered) + PHI__REBASE_WIRE +
                  2 * (c->text.len + c->data.len + c->arguments.len + c->signature.len +
                       c->replay.len + c->id.len + c->name.len);
     }
     return bytes + bytes / 8;
 }
 
-PHI__FN size_t phi__forget_bytes(const phi__fold *fold, const uint8_t *keep) {
+PHI__FN size_t phi__rebase_bytes(const phi__fold *fold, const uint8_t *keep) {
     size_t sum = 0, i;
     for (i = 0; i < fold->count; i++)
-        if (keep == NULL || keep[i] != 0) sum += phi__forget_cost(fold->items[i].message);
+        if (keep == NULL || keep[i] != 0) sum += phi__rebase_cost(fold->items[i].message);
     return sum;
 }
 
 /* A turn may begin here: with words of the user, behind which no result stands of a call before it. */
-static bool phi__forget_begins(const phi__item *item, size_t at, size_t first_asker) {
+static bool phi__rebase_begins(const phi__item *item, size_t at, size_t first_asker) {
     return item->message->role == PHI_ROLE_USER && (item->flags & PHI_ITEM_SUMMARY) == 0 &&
            first_asker >= at;
 }
 
 /* Where the newest turns begin that there is room for; fold->count: for none. newest: the last one stays in any case. */
-static size_t phi__forget_from(const phi__fold *fold, const size_t *askers, const uint8_t *keep,
+static size_t phi__rebase_from(const phi__fold *fold, const size_t *askers, const uint8_t *keep,
                                size_t room, bool newest) {
     size_t from = fold->count, first_asker = SIZE_MAX, sum = 0, i = fold->count;
     while (i-- > 0) {
         if (askers[i] < first_asker) first_asker = askers[i];
-        if (keep[i] == 0) sum += phi__forget_cost(fold->items[i].message);
+        if (keep[i] == 0) sum += phi__rebase_cost(fold->items[i].message);
         if (sum > room && !(newest && from == fold->count)) break;
-        if (phi__forget_begins(&fold->items[i], i, first_asker)) from = i;
+        if (phi__rebase_begins(&fold->items[i], i, first_asker)) from = i;
     }
     return i == SIZE_MAX && sum <= room ? 0 : from;
 }
 
-static bool phi__forget_shown(const phi__fold *fold, const uint8_t *keep, size_t at) {
+static bool phi__rebase_shown(const phi__fold *fold, const uint8_t *keep, size_t at) {
     return keep[at] != 0 && fold->items[at].message->role != PHI_ROLE_EXTENSION;
 }
 
 /* What a model is sent begins with the user: where an answer would come first, the user's message before it stays. */
-static void phi__forget_lead(const phi__fold *fold, uint8_t *keep) {
+static void phi__rebase_lead(const phi__fold *fold, uint8_t *keep) {
     size_t first = 0, i;
-    while (first < fold->count && !phi__forget_shown(fold, keep, first)) first++;
+    while (first < fold->count && !phi__rebase_shown(fold, keep, first)) first++;
     if (first == fold->count || fold->items[first].message->role == PHI_ROLE_USER) return;
     for (i = first; i > 0 && fold->items[i - 1].message->role != PHI_ROLE_USER; i--) {}
     if (i > 0) keep[i - 1] = 1;
 }
 
-PHI__FN bool phi__forget_choose(const phi__thread *thread, size_t target_bytes, bool newest,
+PHI__FN bool phi__rebase_choose(const phi__thread *thread, size_t target_bytes, bool newest,
                                 uint8_t *keep) {
     const phi__fold *fold = &thread->fold;
     size_t *askers = phi__groups_make(thread->memory, fold), i, from = fold->count, kept;
@@ -105,12 +105,12 @@ PHI__FN bool phi__forget_choose(const phi__thread *thread, size_t target_bytes, 
         keep[i] = done && target_bytes > 0 &&
                   ((durable != NULL && durable[i] != 0) ||
                    (fold->items[i].flags & PHI_ITEM_SUMMARY) != 0);
-    kept = phi__forget_bytes(fold, keep);
+    kept = phi__rebase_bytes(fold, keep);
     if (done)
-        from = phi__forget_from(fold, askers, keep, target_bytes > kept ? target_bytes - kept : 0,
+        from = phi__rebase_from(fold, askers, keep, target_bytes > kept ? target_bytes - kept : 0,
                                 newest);
     for (i = from; i < fold->count; i++) keep[i] = 1;
-    phi__forget_lead(fold, keep);
+    phi__rebase_lead(fold, keep);
     phi__free(thread->memory, durable, durable != NULL ? fold->count : 0);
     phi__groups_free(thread->memory, fold->count, askers);
     return done;
@@ -119,19 +119,19 @@ PHI__FN bool phi__forget_choose(const phi__thread *thread, size_t target_bytes, 
 /* ---- the new log ---- */
 
 /* Messages of the old log's own that stand in the new one. */
-static size_t phi__forget_kept(const phi__fold *fold, const uint8_t *keep) {
+static size_t phi__rebase_kept(const phi__fold *fold, const uint8_t *keep) {
     size_t n = 0, i;
     for (i = 0; i < fold->count; i++)
         n += (keep == NULL || keep[i] != 0) && (fold->items[i].flags & PHI_ITEM_SYNTHETIC) == 0;
     return n;
 }
 
-static phi_forgotten *phi__forget_begin(phi__thread *thread, const phi__thread *before,
+static phi_forgotten *phi__rebase_begin(phi__thread *thread, const phi__thread *before,
                                         const uint8_t *keep) {
     phi_arena *room = phi__thread_room(thread);
     phi_forgotten *made = (phi_forgotten *)phi__arena_zero(room, sizeof *made);
     phi_usage *usage = (phi_usage *)phi_arena_alloc(room, sizeof *usage);
-    size_t kept = phi__forget_kept(&before->fold, keep);
+    size_t kept = phi__rebase_kept(&before->fold, keep);
     phi__entry entry;
     if (made == NULL || usage == NULL) return NULL;
     *usage = thread->usage = before->usage;
@@ -149,7 +149,7 @@ static phi_forgotten *phi__forget_begin(phi__thread *thread, const phi__thread *
 }
 
 /* The same lanes, each empty, under the same numbers. */
-static bool phi__forget_lanes(phi__thread *thread, const phi__thread *before) {
+static bool phi__rebase_lanes(phi__thread *thread, const phi__thread *before) {
     uint32_t i, lane;
     for (i = 1; i < before->lane_count; i++)
         if (phi__thread_new_lane(thread, before->lanes[i].name, PHI__LANE_NONE, 0, &lane) != PHI_OK)
@@ -157,7 +157,7 @@ static bool phi__forget_lanes(phi__thread *thread, const phi__thread *before) {
     return true;
 }
 
-static bool phi__forget_lane(phi__thread *thread, const phi__thread *before, uint32_t lane) {
+static bool phi__rebase_lane(phi__thread *thread, const phi__thread *before, uint32_t lane) {
     phi__fold fold;
     bool done = phi__fold_lane(before, lane, UINT64_MAX, &fold) == PHI_OK;
     if (done && fold.count > 0)
@@ -167,13 +167,13 @@ static bool phi__forget_lane(phi__thread *thread, const phi__thread *before, uin
     return done;
 }
 
-PHI__FN bool phi__forget_copy(phi__thread *thread, const phi__thread *before, const uint8_t *keep,
+PHI__FN bool phi__rebase_copy(phi__thread *thread, const phi__thread *before, const uint8_t *keep,
                               phi_forgotten **made) {
     uint32_t i;
-    *made = phi__forget_begin(thread, before, keep);
-    if (*made == NULL || !phi__forget_lanes(thread, before)) return false;
+    *made = phi__rebase_begin(thread, before, keep);
+    if (*made == NULL || !phi__rebase_lanes(thread, before)) return false;
     for (i = 0; i < before->lane_count; i++)
-        if (i != before->lane && !phi__forget_lane(thread, before, i)) return false;
+        if (i != before->lane && !phi__rebase_lane(thread, before, i)) return false;
     return phi__thread_switch(thread, before->lane) == PHI_OK &&
            phi__thread_take(thread, before, &before->fold, keep);
 }
