@@ -1,4 +1,4 @@
-/* bench_thread.c - what a thread keeps in memory: branches of one, and a run that goes on and on.
+/* bench_thread.c - what a thread keeps in memory: branches of one, a run that goes on and on, and a talk at a limit.
 
        bench_thread
 
@@ -7,6 +7,10 @@
    - a run of 1,000 turns with a model in the process and a tool, in a window of 32,000 tokens, compacted as it goes,
      its thread in a file store: the most bytes there were up to the 200th turn, and in all. Counted in the allocator
      of runtime and store together. What the file has is counted by reading it back.
+
+   - a talk: exchanges of 175 bytes of text with a model in the process. Bytes an exchange without a limit; with a limit of
+     64 KB, for each way to be at it, the CPU of 10,000 exchanges over that of an agent whose policy sends as few
+     turns, and the most memory there was.
 
    Bytes are exact and the same in every run; times are thread CPU. Prints `name value unit` lines. */
 #include "kit.h"
@@ -253,9 +257,97 @@ static void bench_long_run(void) {
     (void)rmdir("build/bench/thread");
 }
 
+/* ---- a talk ---- */
+
+enum { EXCHANGES = 10000, QUESTION = 65, ANSWER = 110, LIMIT = 65536, SENT_TURNS = 8 };
+
+static phi_poll talk_poll(void *user_data, void *call, phi_answer *answer) {
+    phi_str text;
+    (void)user_data, (void)call;
+    text.at = filler;
+    text.len = ANSWER;
+    phi_answer_text(answer, text);
+    return PHI_POLL_DONE;
+}
+
+static phi_agent talk_agent(phi_runtime *rt, size_t limit, phi_at_memory_limit how, bool few) {
+    phi_provider provider = PHI_ZERO;
+    phi_policy policy = PHI_ZERO;
+    phi_agent_desc desc = PHI_ZERO;
+    provider.protocol = "bench";
+    provider.user_data = rt;
+    provider.open = model_open;
+    provider.poll = talk_poll;
+    provider.close = model_close;
+    policy.max_input_tokens = PHI_POLICY_UNLIMITED;
+    policy.max_turns = SENT_TURNS;
+    desc.provider = &provider;
+    desc.model.protocol = desc.model.id = "bench";
+    desc.memory_limit_bytes = limit;
+    desc.at_memory_limit = how;
+    desc.compaction.disable = true; /* but at the limit */
+    if (few) desc.policy = &policy;
+    return phi_agent_new(rt, &desc);
+}
+
+/* Nanoseconds of CPU an exchange. */
+static double talk(phi_runtime *rt, phi_agent agent, unsigned exchanges) {
+    char question[QUESTION + 1];
+    uint64_t began = bench_cpu_ns();
+    phi_event ev;
+    unsigned i;
+    memcpy(question, filler, QUESTION);
+    question[QUESTION] = '\0';
+    for (i = 0; i < exchanges; i++) {
+        int runs;
+        bench_expect(phi_prompt(agent, question), "prompt");
+        do {
+            runs = phi_step(rt, 0);
+            while (phi_next_event(rt, &ev)) need(ev.kind != PHI_EV_ERROR, "an exchange failed");
+        } while (runs > 0);
+    }
+    return (double)(bench_cpu_ns() - began) / exchanges;
+}
+
+static double talk_at_limit(phi_runtime *rt, phi_at_memory_limit how, const char *peak_name) {
+    phi_agent agent = talk_agent(rt, LIMIT, how, false);
+    double ns;
+    size_t peak;
+    need(agent.rt != NULL, "no agent");
+    ns = talk(rt, agent, EXCHANGES);
+    (void)phi_agent_memory_used(agent, &peak);
+    bench_line(peak_name, (double)peak, "bytes");
+    bench_expect(phi_agent_free(agent), "free");
+    return ns;
+}
+
+static void bench_talk(void) {
+    phi_runtime *rt = phi_runtime_new(NULL);
+    phi_agent agent;
+    double few, compact, forget;
+    size_t before;
+    need(rt != NULL, "no runtime");
+    agent = talk_agent(rt, 0, PHI_AT_MEMORY_LIMIT_COMPACT, true);
+    need(agent.rt != NULL, "no agent");
+    (void)talk(rt, agent, 1000);
+    before = phi_agent_memory_used(agent, NULL);
+    (void)talk(rt, agent, 1000);
+    bench_line("talk_exchange_bytes", (double)(phi_agent_memory_used(agent, NULL) - before) / 1000,
+               "bytes");
+    few = talk(rt, agent, EXCHANGES);
+    bench_expect(phi_agent_free(agent), "free");
+    compact = talk_at_limit(rt, PHI_AT_MEMORY_LIMIT_COMPACT, "talk_peak_compact_64k");
+    forget = talk_at_limit(rt, PHI_AT_MEMORY_LIMIT_FORGET, "talk_peak_forget_64k");
+    bench_line("talk_exchange", few / 1e3, "us");
+    bench_line("talk_compact_64k_over_policy", compact / few, "times");
+    bench_line("talk_forget_64k_over_policy", forget / few, "times");
+    phi_runtime_free(rt);
+}
+
 int main(void) {
     fill_filler();
     bench_branches();
     bench_long_run();
+    bench_talk();
     return 0;
 }

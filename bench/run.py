@@ -77,6 +77,10 @@ AIMS = [
     ("  with a question and an answer of its own", "thread_branch_with_a_turn_bytes", "most", 4096),
     ("most memory of a run with a file store, up to turn 1,000 over up to turn 200",
      "thread_run_peak_at_1000_over_200", "most", 1.05),
+    ("bytes an exchange of 175 bytes of text", "talk_exchange_bytes", "most", 1200),
+    ("an exchange at a memory limit of 64 KB, over a policy of 8 turns: compact",
+     "talk_compact_64k_over_policy", "most", 2),
+    ("  forget", "talk_forget_64k_over_policy", "most", 2),
     ("JSON write over cJSON", "json_write_conversation_over_cjson", "least", 2),
 ]
 
