@@ -26584,11 +26584,11 @@ PHI_API void phi_answer_fail(phi_answer *answer, phi_failure_kind kind, bool ret
 #endif /* PHI__IMP_WIRE */
 
 #ifdef PHI__IMP_THREAD
-#if PHI__IMP_THREAD != 0x0cf9f6cc
+#if PHI__IMP_THREAD != 0x658dd5c1
 #error "phi: two versions of src/thread in one file"
 #endif
 #else
-#define PHI__IMP_THREAD 0x0cf9f6cc
+#define PHI__IMP_THREAD 0x658dd5c1
 
 /* ---- src/thread/compact_in.h ---- */
 
@@ -26730,6 +26730,7 @@ typedef struct phi__loop_start {
 typedef struct phi__loop_starts {
     phi__loop_start *at;
     size_t count, cap;
+    bool away; /* runs whose beginning has left memory are not in it */
 } phi__loop_starts;
 
 /* What a lane showed before the run that goes on rewrote it: a run that keeps nothing gives it back. Its items may be of
@@ -26911,9 +26912,13 @@ PHI__FN phi_status phi__load_roll_back(phi__thread *thread, uint64_t start);
 
 /* ---- runs.c ---- */
 
-/* Whether the thread has a run of this id, and room for the id of one more. False: no memory. */
+/* Whether a run of this id is in memory; and in the whole log, which is read back for that. As phi__thread_recall. */
 PHI__FN bool phi__thread_has_loop(const phi__thread *thread, phi_str loop_id);
+PHI__FN phi_status phi__thread_had_loop(const phi__thread *thread, phi_str loop_id, bool *had);
+/* Room for the id of one more. False: no memory. */
 PHI__FN bool phi__thread_loop_room(phi__thread *thread);
+/* Entries have left memory: so do the ids of their runs. */
+PHI__FN void phi__thread_shed_loops(phi__thread *thread);
 /* For LOOP_START and LOOP_END, when they are attached. */
 PHI__FN void phi__thread_loop_starts(phi__thread *thread, const phi__entry *start);
 PHI__FN void phi__thread_loop_ends(phi__thread *thread, phi__entry *end);
@@ -33413,6 +33418,45 @@ PHI__FN bool phi__thread_has_loop(const phi__thread *thread, phi_str loop_id) {
     return phi__runs_find(thread, loop_id) != NULL;
 }
 
+PHI__FN phi_status phi__thread_had_loop(const phi__thread *thread, phi_str loop_id, bool *had) {
+    phi_status status = PHI_OK;
+    size_t i;
+    *had = phi__thread_has_loop(thread, loop_id);
+    if (*had || !thread->loops.away) return PHI_OK;
+    status = phi__thread_recall(thread);
+    for (i = 0; status == PHI_OK && !*had && i < thread->held; i++)
+        *had = thread->entries[i]->kind == PHI_ENTRY_LOOP_START &&
+               phi_str_equal(thread->entries[i]->loop_id, loop_id);
+    return status;
+}
+
+/* Without memory for a smaller table the old one stays. */
+PHI__FN void phi__thread_shed_loops(phi__thread *thread) {
+    phi__loop_starts *loops = &thread->loops;
+    size_t n = 0, cap = 8, i;
+    phi__loop_start *table;
+    for (i = 0; i < thread->held; i++) n += thread->entries[i]->kind == PHI_ENTRY_LOOP_START;
+    while (cap / 2 <= n) cap *= 2;
+    if (cap >= loops->cap) return;
+    table = (phi__loop_start *)phi__alloc(thread->memory, phi__mul(cap, sizeof *table));
+    if (table == NULL) return;
+    for (i = n = 0; i < thread->held; i++) {
+        const phi__loop_start *was = NULL;
+        phi__loop_start *now;
+        if (thread->entries[i]->kind == PHI_ENTRY_LOOP_START)
+            was = phi__runs_find(thread, thread->entries[i]->loop_id);
+        if (was == NULL) continue;
+        now = phi__runs_place(table, cap, was->hash);
+        n += now->hash == 0;
+        *now = *was;
+    }
+    phi__free(thread->memory, loops->at, loops->cap * sizeof *table);
+    loops->at = table;
+    loops->cap = cap;
+    loops->count = n;
+    loops->away = true;
+}
+
 PHI__FN bool phi__thread_loop_room(phi__thread *thread) {
     phi__loop_starts *loops = &thread->loops;
     size_t cap = phi__max(loops->cap * 2, 8), i;
@@ -33738,6 +33782,7 @@ PHI__FN void phi__thread_shed_end(phi__thread *thread) {
     thread->held = phi__segment_keep(thread->entries, thread->held);
     thread->held_messages = phi__segment_keep(thread->messages, thread->held_messages);
     (void)phi__thread_index_ops(thread); /* of fewer it cannot fail */
+    phi__thread_shed_loops(thread);
     thread->entries =
         phi__segment_shrink(thread->memory, thread->entries, thread->held, &thread->cap);
     thread->messages = phi__segment_shrink(thread->memory, thread->messages, thread->held_messages,
@@ -44000,11 +44045,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0xba50186b
+#if PHI__IMP_AGENT != 0xb717080a
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0xba50186b
+#define PHI__IMP_AGENT 0xb717080a
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -45600,13 +45645,19 @@ static phi_status phi__bare_check_going_on(phi_runtime *rt, const phi_run_desc *
 /* Ids tell runs from each other, in the log and in files. */
 static phi_status phi__bare_check_ids(phi_runtime *rt, const phi_run_desc *desc) {
     phi_str id = phi_str_of(desc->loop_id);
+    phi_status status;
+    bool had = false;
     if (!phi__id_fits(id)) return phi__error(rt, PHI_BAD_ARG, "phi_run: loop_id is not UTF-8");
     if (!phi__id_fits(phi_str_of(desc->parent_loop_id)))
         return phi__error(rt, PHI_BAD_ARG, "phi_run: parent_loop_id is not UTF-8");
-    return id.len == 0 || !phi__thread_has_loop(&desc->thread->log, id)
-               ? PHI_OK
-               : phi__error(rt, PHI_MISUSE, "phi_run: the thread has a run \"%.80s\" already",
-                            id.at);
+    if (id.len == 0) return PHI_OK;
+    status = phi__thread_had_loop(&desc->thread->log, id, &had);
+    if (status != PHI_OK)
+        return phi__error(rt, status, "phi_run: the thread cannot be read: %s",
+                          phi_status_text(status));
+    return !had ? PHI_OK
+                : phi__error(rt, PHI_MISUSE, "phi_run: the thread has a run \"%.80s\" already",
+                             id.at);
 }
 
 static phi_status phi__bare_check(phi_runtime *rt, const phi_run_desc *desc) {
@@ -45703,7 +45754,8 @@ PHI_API phi_thread *phi_thread_fork(const phi_thread *thread, uint64_t at_seq) {
     memset(&fold, 0, sizeof fold);
     status = phi__thread_cut(from, from->lane, at_seq, &at, &any);
     if (status == PHI_OK && any) status = phi__fold_at(from, from->lane, at, &fold, &shown);
-    if (status == PHI_OK && !phi__thread_take(&made->log, from, shown, NULL)) status = PHI_NO_MEMORY;
+    if (status == PHI_OK && !phi__thread_take(&made->log, from, shown, NULL))
+        status = PHI_NO_MEMORY;
     phi__fold_free(from->memory, &fold);
     if (status == PHI_OK) return made;
     phi__bare_free(made);

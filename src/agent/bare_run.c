@@ -104,13 +104,19 @@ static phi_status phi__bare_check_going_on(phi_runtime *rt, const phi_run_desc *
 /* Ids tell runs from each other, in the log and in files. */
 static phi_status phi__bare_check_ids(phi_runtime *rt, const phi_run_desc *desc) {
     phi_str id = phi_str_of(desc->loop_id);
+    phi_status status;
+    bool had = false;
     if (!phi__id_fits(id)) return phi__error(rt, PHI_BAD_ARG, "phi_run: loop_id is not UTF-8");
     if (!phi__id_fits(phi_str_of(desc->parent_loop_id)))
         return phi__error(rt, PHI_BAD_ARG, "phi_run: parent_loop_id is not UTF-8");
-    return id.len == 0 || !phi__thread_has_loop(&desc->thread->log, id)
-               ? PHI_OK
-               : phi__error(rt, PHI_MISUSE, "phi_run: the thread has a run \"%.80s\" already",
-                            id.at);
+    if (id.len == 0) return PHI_OK;
+    status = phi__thread_had_loop(&desc->thread->log, id, &had);
+    if (status != PHI_OK)
+        return phi__error(rt, status, "phi_run: the thread cannot be read: %s",
+                          phi_status_text(status));
+    return !had ? PHI_OK
+                : phi__error(rt, PHI_MISUSE, "phi_run: the thread has a run \"%.80s\" already",
+                             id.at);
 }
 
 static phi_status phi__bare_check(phi_runtime *rt, const phi_run_desc *desc) {
@@ -207,7 +213,8 @@ PHI_API phi_thread *phi_thread_fork(const phi_thread *thread, uint64_t at_seq) {
     memset(&fold, 0, sizeof fold);
     status = phi__thread_cut(from, from->lane, at_seq, &at, &any);
     if (status == PHI_OK && any) status = phi__fold_at(from, from->lane, at, &fold, &shown);
-    if (status == PHI_OK && !phi__thread_take(&made->log, from, shown, NULL)) status = PHI_NO_MEMORY;
+    if (status == PHI_OK && !phi__thread_take(&made->log, from, shown, NULL))
+        status = PHI_NO_MEMORY;
     phi__fold_free(from->memory, &fold);
     if (status == PHI_OK) return made;
     phi__bare_free(made);

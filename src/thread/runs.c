@@ -33,6 +33,45 @@ PHI__FN bool phi__thread_has_loop(const phi__thread *thread, phi_str loop_id) {
     return phi__runs_find(thread, loop_id) != NULL;
 }
 
+PHI__FN phi_status phi__thread_had_loop(const phi__thread *thread, phi_str loop_id, bool *had) {
+    phi_status status = PHI_OK;
+    size_t i;
+    *had = phi__thread_has_loop(thread, loop_id);
+    if (*had || !thread->loops.away) return PHI_OK;
+    status = phi__thread_recall(thread);
+    for (i = 0; status == PHI_OK && !*had && i < thread->held; i++)
+        *had = thread->entries[i]->kind == PHI_ENTRY_LOOP_START &&
+               phi_str_equal(thread->entries[i]->loop_id, loop_id);
+    return status;
+}
+
+/* Without memory for a smaller table the old one stays. */
+PHI__FN void phi__thread_shed_loops(phi__thread *thread) {
+    phi__loop_starts *loops = &thread->loops;
+    size_t n = 0, cap = 8, i;
+    phi__loop_start *table;
+    for (i = 0; i < thread->held; i++) n += thread->entries[i]->kind == PHI_ENTRY_LOOP_START;
+    while (cap / 2 <= n) cap *= 2;
+    if (cap >= loops->cap) return;
+    table = (phi__loop_start *)phi__alloc(thread->memory, phi__mul(cap, sizeof *table));
+    if (table == NULL) return;
+    for (i = n = 0; i < thread->held; i++) {
+        const phi__loop_start *was = NULL;
+        phi__loop_start *now;
+        if (thread->entries[i]->kind == PHI_ENTRY_LOOP_START)
+            was = phi__runs_find(thread, thread->entries[i]->loop_id);
+        if (was == NULL) continue;
+        now = phi__runs_place(table, cap, was->hash);
+        n += now->hash == 0;
+        *now = *was;
+    }
+    phi__free(thread->memory, loops->at, loops->cap * sizeof *table);
+    loops->at = table;
+    loops->cap = cap;
+    loops->count = n;
+    loops->away = true;
+}
+
 PHI__FN bool phi__thread_loop_room(phi__thread *thread) {
     phi__loop_starts *loops = &thread->loops;
     size_t cap = phi__max(loops->cap * 2, 8), i;

@@ -198,6 +198,7 @@ PHI__FN void phi__thread_shed_end(phi__thread *thread) {
     thread->held = phi__segment_keep(thread->entries, thread->held);
     thread->held_messages = phi__segment_keep(thread->messages, thread->held_messages);
     (void)phi__thread_index_ops(thread); /* of fewer it cannot fail */
+    phi__thread_shed_loops(thread);
     thread->entries =
         phi__segment_shrink(thread->memory, thread->entries, thread->held, &thread->cap);
     thread->messages = phi__segment_shrink(thread->memory, thread->messages, thread->held_messages,

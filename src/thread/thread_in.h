@@ -102,6 +102,7 @@ typedef struct phi__loop_start {
 typedef struct phi__loop_starts {
     phi__loop_start *at;
     size_t count, cap;
+    bool away; /* runs whose beginning has left memory are not in it */
 } phi__loop_starts;
 
 /* What a lane showed before the run that goes on rewrote it: a run that keeps nothing gives it back. Its items may be of
@@ -283,9 +284,13 @@ PHI__FN phi_status phi__load_roll_back(phi__thread *thread, uint64_t start);
 
 /* ---- runs.c ---- */
 
-/* Whether the thread has a run of this id, and room for the id of one more. False: no memory. */
+/* Whether a run of this id is in memory; and in the whole log, which is read back for that. As phi__thread_recall. */
 PHI__FN bool phi__thread_has_loop(const phi__thread *thread, phi_str loop_id);
+PHI__FN phi_status phi__thread_had_loop(const phi__thread *thread, phi_str loop_id, bool *had);
+/* Room for the id of one more. False: no memory. */
 PHI__FN bool phi__thread_loop_room(phi__thread *thread);
+/* Entries have left memory: so do the ids of their runs. */
+PHI__FN void phi__thread_shed_loops(phi__thread *thread);
 /* For LOOP_START and LOOP_END, when they are attached. */
 PHI__FN void phi__thread_loop_starts(phi__thread *thread, const phi__entry *start);
 PHI__FN void phi__thread_loop_ends(phi__thread *thread, phi__entry *end);
