@@ -26584,11 +26584,11 @@ PHI_API void phi_answer_fail(phi_answer *answer, phi_failure_kind kind, bool ret
 #endif /* PHI__IMP_WIRE */
 
 #ifdef PHI__IMP_THREAD
-#if PHI__IMP_THREAD != 0x658dd5c1
+#if PHI__IMP_THREAD != 0xe3982832
 #error "phi: two versions of src/thread in one file"
 #endif
 #else
-#define PHI__IMP_THREAD 0x658dd5c1
+#define PHI__IMP_THREAD 0xe3982832
 
 /* ---- src/thread/compact_in.h ---- */
 
@@ -26718,6 +26718,7 @@ typedef struct phi__fold {
     size_t count, cap;
     uint64_t tokens;       /* by estimate */
     size_t durable;        /* items that are */
+    bool overlaps;         /* a summary may stand before what it left standing of its span */
     size_t linked, groups; /* project_in.h: items so far that it knows, and the groups of them */
 } phi__fold;
 
@@ -27071,6 +27072,11 @@ PHI__FN void phi__entry_reader_free(phi__entry_reader *reader);
 /* Appends the entry to the thread. PHI_PARSE: it is none, or none that can stand there; `words` say why. After
    anything but PHI_OK the thread is to be freed. */
 PHI__FN phi_status phi__entry_read(phi__entry_reader *reader, phi_str json);
+PHI__FN phi_status phi__entry_read_node(phi__entry_reader *reader, const phi_json *root);
+
+/* As phi_thread_from_json, from the lines as the items of an array; thread_text.c. */
+PHI__FN phi_status phi__thread_from_array(phi__thread *thread, const phi_json *lines, char *words,
+                                          size_t words_size);
 
 /* A message whole, as the members "message" and, where there is something, "more" of an object; and back: its blocks are
    in the reader's scratch arena, strings of the tree are not copied. */
@@ -29510,8 +29516,22 @@ static phi_status phi__entry_read_tree(phi__entry_reader *r, const phi_json *roo
 }
 
 /* An entry has its own time: the clock is not looked at, or a tape would have to know of what is read when. */
-PHI__FN phi_status phi__entry_read(phi__entry_reader *reader, phi_str json) {
+static phi_status phi__entry_read_timeless(phi__entry_reader *reader, const phi_json *root) {
     phi__io *io = reader->thread->io;
+    phi_status status;
+    reader->thread->io = NULL;
+    status = phi__entry_read_tree(reader, root);
+    reader->thread->io = io;
+    return status;
+}
+
+PHI__FN phi_status phi__entry_read_node(phi__entry_reader *reader, const phi_json *root) {
+    reader->words[0] = '\0';
+    phi__arena_rewind(&reader->scratch);
+    return phi__entry_read_timeless(reader, root);
+}
+
+PHI__FN phi_status phi__entry_read(phi__entry_reader *reader, phi_str json) {
     phi_json *root = NULL;
     phi_parse_error error;
     phi_status status;
@@ -29520,11 +29540,7 @@ PHI__FN phi_status phi__entry_read(phi__entry_reader *reader, phi_str json) {
     status = phi_json_parse(&reader->scratch, json, PHI_JSON_BORROW, &root, &error);
     if (status == PHI_PARSE || status == PHI_TOO_BIG)
         return phi__entry_bad(reader, "column %u: %s", (unsigned)error.column, error.message);
-    if (status != PHI_OK) return status;
-    reader->thread->io = NULL;
-    status = phi__entry_read_tree(reader, root);
-    reader->thread->io = io;
-    return status;
+    return status == PHI_OK ? phi__entry_read_timeless(reader, root) : status;
 }
 #undef PHI__ENTRY_LIST
 
@@ -29840,6 +29856,7 @@ static bool phi__fold_compaction(const phi__thread *thread, phi__fold *fold, phi
                        phi__max(phi__add(fold->count, op->message_count), 1))) {
         f.out.tokens = fold->tokens;
         f.out.durable = fold->durable;
+        f.out.overlaps = true;
         for (i = 0; i < fold->count; i++) phi__fold_item(&f, i);
         while (f.span < op->rewrite.span_count) phi__fold_close_span(&f);
     }
@@ -30725,6 +30742,7 @@ PHI__FN void phi__lane_enter(phi__thread *thread, uint32_t lane, const phi__fold
     thread->fold.count = thread->fold.linked = thread->fold.groups = 0; /* its room stays */
     thread->fold.tokens = 0;
     thread->fold.durable = 0;
+    thread->fold.overlaps = false;
     thread->message_count = thread->held_messages = 0;
     thread->last_user = 0;
 }
@@ -30875,12 +30893,13 @@ PHI_API phi_status phi_thread_switch(phi_thread *thread, const char *name) {
 /* A span of a rewrite that is not revoked. */
 typedef struct phi__load_span {
     uint64_t from, to;
-    phi__op *op;
+    phi__op *op; /* NULL: it is revoked, and goes with what covers it */
 } phi__load_span;
 
 typedef struct phi__load_lane {
     phi__fold fold; /* where it is known, and of a lane that is not the active one */
     bool known, seen;
+    uint64_t compacted;    /* seq of its last compaction, and 1 */
     bool odd;              /* spans have overlapped in part: the list is of no use any more */
     phi__load_span *spans; /* in order, apart from each other */
     size_t count, cap;
@@ -30890,6 +30909,7 @@ struct phi__loading {
     phi__load_lane *lanes;
     size_t count, cap;
     bool known;   /* of the active lane: thread->fold is what it shows */
+    bool durable; /* something that was read is */
     size_t aside; /* items of the folds of other lanes */
 };
 
@@ -30898,9 +30918,8 @@ struct phi__load_op {
     phi__item *taken;
     size_t taken_count;
     phi__load_span *under; /* spans that its own cover */
-    size_t under_count;
+    size_t under_count, under_cap;
     size_t touched; /* spans of it that later rewrites cover */
-    bool lost;      /* what it took is not known */
 };
 
 enum { PHI__LOAD_ASIDE = 4096 }; /* items; more than twice the entries besides are given up */
@@ -30939,7 +30958,7 @@ static void phi__load_free_op(phi__thread *thread, phi__op *op) {
     op->load = NULL;
     if (load == NULL) return;
     phi__free(thread->memory, load->taken, load->taken_count * sizeof *load->taken);
-    phi__free(thread->memory, load->under, load->under_count * sizeof *load->under);
+    phi__free(thread->memory, load->under, load->under_cap * sizeof *load->under);
     phi__free(thread->memory, load, sizeof *load);
 }
 
@@ -30990,6 +31009,7 @@ PHI__FN bool phi__load_message_room(phi__thread *thread, size_t n) {
 }
 
 PHI__FN void phi__load_message(phi__thread *thread, phi__entry *entry) {
+    if ((entry->flags & PHI_ENTRY_DURABLE) != 0) thread->loading->durable = true;
     if (thread->loading->known) phi__fold_message(&thread->fold, entry);
 }
 
@@ -31030,7 +31050,7 @@ static bool phi__load_calls(const phi_message *m) {
 
 PHI__FN bool phi__load_fits(const phi__fold *fold, const phi_rewrite *rewrite) {
     size_t i, at;
-    for (i = 0; i < rewrite->span_count; i++) {
+    for (i = 0; i < rewrite->span_count && !fold->overlaps; i++) {
         const phi_span *span = &rewrite->spans[i];
         at = phi__fold_find(fold, span->from);
         if (at > 0 && fold->items[at - 1].to >= span->from) return false;
@@ -31038,7 +31058,7 @@ PHI__FN bool phi__load_fits(const phi__fold *fold, const phi_rewrite *rewrite) {
             if (fold->items[at].to > span->to || phi__load_calls(fold->items[at].message))
                 return false;
     }
-    return true;
+    return !fold->overlaps;
 }
 
 /* ---- which spans touch ---- */
@@ -31074,20 +31094,50 @@ static bool phi__load_span_room(phi__thread *thread, phi__load_lane *lane, size_
     return grown != NULL;
 }
 
+/* Those that are revoked go. Whether there were any. */
+static bool phi__load_sweep(phi__load_lane *lane) {
+    size_t i, n = 0, before = lane->count;
+    for (i = 0; i < lane->count; i++)
+        if (lane->spans[i].op != NULL) lane->spans[n++] = lane->spans[i];
+    lane->count = n;
+    return n < before;
+}
+
 /* How many spans of the list a new one covers, from *at on; SIZE_MAX: it overlaps one in part. */
-static size_t phi__load_covers(const phi__load_lane *lane, const phi_span *span, size_t *at) {
+static size_t phi__load_covers(phi__load_lane *lane, const phi_span *span, size_t *at) {
     size_t end;
     *at = end = phi__load_find_span(lane, span->from);
     for (; end < lane->count && lane->spans[end].from <= span->to; end++)
-        if (lane->spans[end].from < span->from || lane->spans[end].to > span->to) return SIZE_MAX;
+        if (lane->spans[end].from < span->from || lane->spans[end].to > span->to)
+            return phi__load_sweep(lane) ? phi__load_covers(lane, span, at) : SIZE_MAX;
     return end - *at;
+}
+
+/* They go under a rewrite, in the place of which its own span comes. */
+static void phi__load_go_under(phi__load_lane *lane, phi__op *op, size_t at, size_t n,
+                               const phi_span *span) {
+    struct phi__load_op *load = op->load;
+    size_t i;
+    for (i = at; i < at + n; i++) {
+        if (lane->spans[i].op == NULL) continue;
+        lane->spans[i].op->load->touched++;
+        load->under[load->under_count++] = lane->spans[i];
+    }
+    if (n > 1) phi__load_take_spans(lane, at + 1, n - 1);
+    if (n == 0) {
+        memmove(&lane->spans[at + 1], &lane->spans[at], (lane->count - at) * sizeof *lane->spans);
+        lane->count++;
+    }
+    lane->spans[at].from = span->from;
+    lane->spans[at].to = span->to;
+    lane->spans[at].op = op;
 }
 
 /* Its spans come into the list, what they cover goes under it. False: no memory. */
 static bool phi__load_cover(phi__thread *thread, phi__load_lane *lane, phi__op *op) {
     struct phi__load_op *load = op->load;
     const phi_rewrite *r = &op->rewrite;
-    size_t i, at, n, all = 0, done = 0;
+    size_t i, at, n, all = 0;
     for (i = 0; i < r->span_count && !lane->odd; i++) {
         n = phi__load_covers(lane, &r->spans[i], &at);
         lane->odd = n == SIZE_MAX;
@@ -31099,19 +31149,11 @@ static bool phi__load_cover(phi__thread *thread, phi__load_lane *lane, phi__op *
         load->under =
             (phi__load_span *)phi__alloc(thread->memory, phi__mul(all, sizeof *load->under));
         if (load->under == NULL) return false;
-        load->under_count = all;
+        load->under_cap = all;
     }
     for (i = 0; i < r->span_count; i++) {
-        phi__load_span own;
         n = phi__load_covers(lane, &r->spans[i], &at);
-        if (n > 0) memcpy(&load->under[done], &lane->spans[at], n * sizeof own);
-        for (all = 0; all < n; all++) lane->spans[at + all].op->load->touched++;
-        done += n;
-        phi__load_take_spans(lane, at, n);
-        own.from = r->spans[i].from;
-        own.to = r->spans[i].to;
-        own.op = op;
-        phi__load_put_span(lane, &own);
+        phi__load_go_under(lane, op, at, n, &r->spans[i]);
     }
     return true;
 }
@@ -31119,11 +31161,14 @@ static bool phi__load_cover(phi__thread *thread, phi__load_lane *lane, phi__op *
 /* It leaves the list, and what is under it comes back. False: no memory. */
 static bool phi__load_uncover(phi__thread *thread, phi__load_lane *lane, phi__op *op) {
     struct phi__load_op *load = op->load;
-    size_t i;
+    size_t i, at;
     if (lane->odd) return true;
     if (!phi__load_span_room(thread, lane, load->under_count)) return false;
-    for (i = 0; i < op->rewrite.span_count; i++)
-        phi__load_take_spans(lane, phi__load_find_span(lane, op->rewrite.spans[i].from), 1);
+    for (i = 0; i < op->rewrite.span_count; i++) {
+        at = phi__load_find_span(lane, op->rewrite.spans[i].from);
+        lane->spans[at].op = NULL;
+        if (load->under_count > 0) phi__load_take_spans(lane, at, 1);
+    }
     for (i = 0; i < load->under_count; i++) {
         phi__load_put_span(lane, &load->under[i]);
         load->under[i].op->load->touched--;
@@ -31150,8 +31195,7 @@ static size_t phi__load_taken(const phi__fold *fold, const phi_rewrite *r, phi__
 static bool phi__load_keep_taken(phi__thread *thread, const phi__fold *fold, phi__op *op) {
     struct phi__load_op *load = op->load;
     size_t n = phi__load_taken(fold, &op->rewrite, NULL);
-    load->lost = op->rewrite.reason == PHI_REWRITE_COMPACTION && fold->durable > 0;
-    if (load->lost || n == 0) return true;
+    if (n == 0) return true;
     load->taken = (phi__item *)phi__alloc(thread->memory, phi__mul(n, sizeof *load->taken));
     if (load->taken == NULL) return false;
     load->taken_count = phi__load_taken(fold, &op->rewrite, load->taken);
@@ -31172,6 +31216,7 @@ PHI__FN bool phi__load_apply(phi__thread *thread, phi__op *op) {
         lane->odd = true;
         return false;
     }
+    if (op->rewrite.reason == PHI_REWRITE_COMPACTION) lane->compacted = thread->count + 1;
     if (op->lane != thread->lane) l->aside += fold->count - before;
     return true;
 }
@@ -31192,6 +31237,12 @@ static bool phi__load_put_back(phi__thread *thread, phi__fold *fold, const phi__
     return true;
 }
 
+/* Whether it mattered to a compaction, itself or a later one, what it took: a group is durable when one of it is. */
+static bool phi__load_matters(const struct phi__loading *l, const phi__load_lane *lane,
+                              const phi__op *op) {
+    return l->durable && lane->compacted > op->seq;
+}
+
 PHI__FN phi_status phi__load_unapply(phi__thread *thread, phi__op *op) {
     struct phi__loading *l = thread->loading;
     phi__load_lane *lane = &l->lanes[op->lane];
@@ -31200,7 +31251,7 @@ PHI__FN phi_status phi__load_unapply(phi__thread *thread, phi__op *op) {
     size_t before = fold->count;
     if (op->rewrite.span_count == 0) return PHI_OK;
     if (!phi__load_uncover(thread, lane, op)) return PHI_NO_MEMORY;
-    if (known && op->load->lost) {
+    if (known && phi__load_matters(l, lane, op)) {
         if (active)
             l->known = false;
         else
@@ -33505,6 +33556,7 @@ PHI__FN bool phi__thread_keep_undo(phi__thread *thread) {
     kept->count = fold->count;
     kept->tokens = fold->tokens;
     kept->durable = fold->durable;
+    kept->overlaps = fold->overlaps;
     thread->undo.start = thread->started->seq + 1;
     thread->undo.lane = thread->lane;
     return true;
@@ -34191,14 +34243,49 @@ static bool phi__text_line(phi_str *rest, phi_str *line) {
 }
 
 /* Keys that are not known are of later versions, and are ignored. */
-static phi_status phi__text_header(phi__entry_reader *reader, phi_str line) {
-    phi_json *root = NULL;
-    phi_status status = phi_json_parse(&reader->scratch, line, PHI_JSON_BORROW, &root, NULL);
-    if (status == PHI_NO_MEMORY) return status;
-    if (status == PHI_OK && phi_json_int(phi_json_get(root, "phi_thread"), 0) == 1) return PHI_OK;
+static phi_status phi__text_is_header(phi__entry_reader *reader, const phi_json *root) {
+    if (phi_json_int(phi_json_get(root, "phi_thread"), 0) == 1) return PHI_OK;
     (void)snprintf(reader->words, sizeof reader->words,
                    "expected the header of a thread, {\"phi_thread\":1}");
     return PHI_PARSE;
+}
+
+static phi_status phi__text_header(phi__entry_reader *reader, phi_str line) {
+    phi_json *root = NULL;
+    phi_status status = phi_json_parse(&reader->scratch, line, PHI_JSON_BORROW, &root, NULL);
+    return status == PHI_NO_MEMORY ? status
+                                   : phi__text_is_header(reader, status == PHI_OK ? root : NULL);
+}
+
+/* What was read is whole, or nothing of it stays. */
+static phi_status phi__text_end(phi__entry_reader *reader, phi_status status, uint64_t number,
+                                char *words, size_t words_size) {
+    phi__thread *log = reader->thread;
+    if (status == PHI_OK) status = phi__load_end(log);
+    if (status == PHI_PARSE) phi__text_words(words, words_size, number, reader->words);
+    phi__entry_reader_free(reader);
+    log->restored = log->count > 0;
+    if (status == PHI_OK) return status;
+    phi__journal_close(log); /* what was read of it is not to be stored */
+    phi__thread_free(log);
+    return status;
+}
+
+PHI__FN phi_status phi__thread_from_array(phi__thread *log, const phi_json *lines, char *words,
+                                          size_t words_size) {
+    phi_json_iter it = phi_json_each(lines);
+    phi__entry_reader reader;
+    const phi_json *line;
+    uint64_t number = 1;
+    phi_status status;
+    phi__entry_reader_init(&reader, log);
+    status = phi__text_is_header(&reader, phi_json_next(&it));
+    if (status == PHI_OK) status = phi__load_begin(log);
+    while (status == PHI_OK && (line = phi_json_next(&it)) != NULL) {
+        number++;
+        status = phi__entry_read_node(&reader, line);
+    }
+    return phi__text_end(&reader, status, number, words, words_size);
 }
 
 /* ---- public ---- */
@@ -34244,14 +34331,7 @@ PHI_API phi_status phi_thread_from_json(phi_thread *thread, phi_str json, char *
         number++;
         status = phi__entry_read(&reader, line);
     }
-    if (status == PHI_OK) status = phi__load_end(log);
-    if (status == PHI_PARSE) phi__text_words(words, words_size, number, reader.words);
-    phi__entry_reader_free(&reader);
-    log->restored = log->count > 0;
-    if (status == PHI_OK) return status;
-    phi__journal_close(log); /* what was read of it is not to be stored */
-    phi__thread_free(log);
-    return status;
+    return phi__text_end(&reader, status, number, words, words_size);
 }
 #undef PHI__THREAD_HEADER
 
@@ -44045,11 +44125,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0xb717080a
+#if PHI__IMP_AGENT != 0xd4960c35
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0xb717080a
+#define PHI__IMP_AGENT 0xd4960c35
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -48327,25 +48407,11 @@ static void phi__snap_read_spent(phi__agent *agent, const phi_json *root) {
     budget->seen.cost = phi__snap_get_double(root, "budget.spent");
 }
 
-/* The array as lines again. */
-static phi_status phi__snap_read_thread(phi__agent *agent, const phi_json *list, phi_arena *scratch,
-                                        char *words, size_t words_size) {
-    phi_json_iter it = phi_json_each(list);
-    const phi_json *line;
-    phi_status status = PHI_OK;
-    phi__buf text;
-    if (phi_json_count(list) == 0) return PHI_OK;
-    phi__buf_init(&text, scratch->memory);
-    while (status == PHI_OK && (line = phi_json_next(&it)) != NULL) {
-        status = phi__json_write(&text, line, 0);
-        phi__buf_char(&text, '\n');
-    }
-    if (text.failed) status = PHI_NO_MEMORY;
-    if (status == PHI_OK)
-        status = phi_thread_from_json((phi_thread *)agent->thread, phi__buf_str(&text), words,
-                                      words_size);
-    phi__buf_free(&text);
-    return status;
+static phi_status phi__snap_read_thread(phi__agent *agent, const phi_json *lines, char *words,
+                                        size_t words_size) {
+    return phi_json_count(lines) > 0
+               ? phi__thread_from_array(agent->thread, lines, words, words_size)
+               : PHI_OK;
 }
 
 static phi_status phi__snap_read_queues(phi__agent *agent, const phi_json *root) {
@@ -48357,15 +48423,14 @@ static phi_status phi__snap_read_queues(phi__agent *agent, const phi_json *root)
     return status;
 }
 
-static phi_status phi__snap_read(phi__agent *agent, const phi_json *root, phi_arena *scratch,
-                                 phi_restore_run how, char *words, size_t words_size) {
+static phi_status phi__snap_read(phi__agent *agent, const phi_json *root, phi_restore_run how,
+                                 char *words, size_t words_size) {
     const phi_json *run = phi_json_get(root, "run");
     phi_str last = phi_json_str(phi_json_get(root, "last_loop_id"), "");
     uint64_t loops = phi__snap_get_u64(root, "loops");
     phi_status status = PHI_MISUSE;
     if (agent->thread->count == 0)
-        status =
-            phi__snap_read_thread(agent, phi_json_get(root, "thread"), scratch, words, words_size);
+        status = phi__snap_read_thread(agent, phi_json_get(root, "thread"), words, words_size);
     else
         (void)snprintf(words, words_size, "the store has thread \"%.128s\" already",
                        agent->thread->journal->id);
@@ -48398,13 +48463,13 @@ static phi_agent_desc phi__snap_desc(const phi_agent_desc *desc, const phi_json 
 }
 
 static phi__agent *phi__snap_make(phi_runtime *rt, const phi_agent_desc *desc, const phi_json *root,
-                                  phi_arena *scratch, phi_restore_run how) {
+                                  phi_restore_run how) {
     phi_agent_desc named = phi__snap_desc(desc, root);
     char words[200] = "";
     phi__agent *agent = phi__agent_make(rt, &named, NULL);
     phi_status status;
     if (agent == NULL) return NULL;
-    status = phi__snap_read(agent, root, scratch, how, words, sizeof words);
+    status = phi__snap_read(agent, root, how, words, sizeof words);
     if (status == PHI_OK) return agent;
     phi__journal_close(agent->thread); /* what it has is for no store */
     phi__agent_doom(agent);
@@ -48450,7 +48515,7 @@ PHI_API phi_agent phi_agent_restore(phi_runtime *rt, const phi_agent_desc *desc,
     else if (phi__snap_version(rt, root)) {
         rt->in_step = true; /* a store's functions must not step what is half made */
         rt->step_wall_ms = phi__io_wall_ms(rt->io);
-        agent = phi__snap_make(rt, desc, root, &scratch, how);
+        agent = phi__snap_make(rt, desc, root, how);
         phi__step_end(rt);
     }
     phi_arena_free(&scratch);

@@ -4,6 +4,7 @@
 #include "agent/agent_in.h"
 #include "loop/freeze_in.h"
 #include "model/message_in.h"
+#include "thread/entry_in.h"
 #include "thread/store.h"
 
 #include <stdio.h>
@@ -140,25 +141,11 @@ static void phi__snap_read_spent(phi__agent *agent, const phi_json *root) {
     budget->seen.cost = phi__snap_get_double(root, "budget.spent");
 }
 
-/* The array as lines again. */
-static phi_status phi__snap_read_thread(phi__agent *agent, const phi_json *list, phi_arena *scratch,
-                                        char *words, size_t words_size) {
-    phi_json_iter it = phi_json_each(list);
-    const phi_json *line;
-    phi_status status = PHI_OK;
-    phi__buf text;
-    if (phi_json_count(list) == 0) return PHI_OK;
-    phi__buf_init(&text, scratch->memory);
-    while (status == PHI_OK && (line = phi_json_next(&it)) != NULL) {
-        status = phi__json_write(&text, line, 0);
-        phi__buf_char(&text, '\n');
-    }
-    if (text.failed) status = PHI_NO_MEMORY;
-    if (status == PHI_OK)
-        status = phi_thread_from_json((phi_thread *)agent->thread, phi__buf_str(&text), words,
-                                      words_size);
-    phi__buf_free(&text);
-    return status;
+static phi_status phi__snap_read_thread(phi__agent *agent, const phi_json *lines, char *words,
+                                        size_t words_size) {
+    return phi_json_count(lines) > 0
+               ? phi__thread_from_array(agent->thread, lines, words, words_size)
+               : PHI_OK;
 }
 
 static phi_status phi__snap_read_queues(phi__agent *agent, const phi_json *root) {
@@ -170,15 +157,14 @@ static phi_status phi__snap_read_queues(phi__agent *agent, const phi_json *root)
     return status;
 }
 
-static phi_status phi__snap_read(phi__agent *agent, const phi_json *root, phi_arena *scratch,
-                                 phi_restore_run how, char *words, size_t words_size) {
+static phi_status phi__snap_read(phi__agent *agent, const phi_json *root, phi_restore_run how,
+                                 char *words, size_t words_size) {
     const phi_json *run = phi_json_get(root, "run");
     phi_str last = phi_json_str(phi_json_get(root, "last_loop_id"), "");
     uint64_t loops = phi__snap_get_u64(root, "loops");
     phi_status status = PHI_MISUSE;
     if (agent->thread->count == 0)
-        status =
-            phi__snap_read_thread(agent, phi_json_get(root, "thread"), scratch, words, words_size);
+        status = phi__snap_read_thread(agent, phi_json_get(root, "thread"), words, words_size);
     else
         (void)snprintf(words, words_size, "the store has thread \"%.128s\" already",
                        agent->thread->journal->id);
@@ -211,13 +197,13 @@ static phi_agent_desc phi__snap_desc(const phi_agent_desc *desc, const phi_json 
 }
 
 static phi__agent *phi__snap_make(phi_runtime *rt, const phi_agent_desc *desc, const phi_json *root,
-                                  phi_arena *scratch, phi_restore_run how) {
+                                  phi_restore_run how) {
     phi_agent_desc named = phi__snap_desc(desc, root);
     char words[200] = "";
     phi__agent *agent = phi__agent_make(rt, &named, NULL);
     phi_status status;
     if (agent == NULL) return NULL;
-    status = phi__snap_read(agent, root, scratch, how, words, sizeof words);
+    status = phi__snap_read(agent, root, how, words, sizeof words);
     if (status == PHI_OK) return agent;
     phi__journal_close(agent->thread); /* what it has is for no store */
     phi__agent_doom(agent);
@@ -263,7 +249,7 @@ PHI_API phi_agent phi_agent_restore(phi_runtime *rt, const phi_agent_desc *desc,
     else if (phi__snap_version(rt, root)) {
         rt->in_step = true; /* a store's functions must not step what is half made */
         rt->step_wall_ms = phi__io_wall_ms(rt->io);
-        agent = phi__snap_make(rt, desc, root, &scratch, how);
+        agent = phi__snap_make(rt, desc, root, how);
         phi__step_end(rt);
     }
     phi_arena_free(&scratch);

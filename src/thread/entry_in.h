@@ -33,6 +33,11 @@ PHI__FN void phi__entry_reader_free(phi__entry_reader *reader);
 /* Appends the entry to the thread. PHI_PARSE: it is none, or none that can stand there; `words` say why. After
    anything but PHI_OK the thread is to be freed. */
 PHI__FN phi_status phi__entry_read(phi__entry_reader *reader, phi_str json);
+PHI__FN phi_status phi__entry_read_node(phi__entry_reader *reader, const phi_json *root);
+
+/* As phi_thread_from_json, from the lines as the items of an array; thread_text.c. */
+PHI__FN phi_status phi__thread_from_array(phi__thread *thread, const phi_json *lines, char *words,
+                                          size_t words_size);
 
 /* A message whole, as the members "message" and, where there is something, "more" of an object; and back: its blocks are
    in the reader's scratch arena, strings of the tree are not copied. */

@@ -552,8 +552,22 @@ static phi_status phi__entry_read_tree(phi__entry_reader *r, const phi_json *roo
 }
 
 /* An entry has its own time: the clock is not looked at, or a tape would have to know of what is read when. */
-PHI__FN phi_status phi__entry_read(phi__entry_reader *reader, phi_str json) {
+static phi_status phi__entry_read_timeless(phi__entry_reader *reader, const phi_json *root) {
     phi__io *io = reader->thread->io;
+    phi_status status;
+    reader->thread->io = NULL;
+    status = phi__entry_read_tree(reader, root);
+    reader->thread->io = io;
+    return status;
+}
+
+PHI__FN phi_status phi__entry_read_node(phi__entry_reader *reader, const phi_json *root) {
+    reader->words[0] = '\0';
+    phi__arena_rewind(&reader->scratch);
+    return phi__entry_read_timeless(reader, root);
+}
+
+PHI__FN phi_status phi__entry_read(phi__entry_reader *reader, phi_str json) {
     phi_json *root = NULL;
     phi_parse_error error;
     phi_status status;
@@ -562,9 +576,5 @@ PHI__FN phi_status phi__entry_read(phi__entry_reader *reader, phi_str json) {
     status = phi_json_parse(&reader->scratch, json, PHI_JSON_BORROW, &root, &error);
     if (status == PHI_PARSE || status == PHI_TOO_BIG)
         return phi__entry_bad(reader, "column %u: %s", (unsigned)error.column, error.message);
-    if (status != PHI_OK) return status;
-    reader->thread->io = NULL;
-    status = phi__entry_read_tree(reader, root);
-    reader->thread->io = io;
-    return status;
+    return status == PHI_OK ? phi__entry_read_timeless(reader, root) : status;
 }

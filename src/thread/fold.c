@@ -200,6 +200,7 @@ static bool phi__fold_compaction(const phi__thread *thread, phi__fold *fold, phi
                        phi__max(phi__add(fold->count, op->message_count), 1))) {
         f.out.tokens = fold->tokens;
         f.out.durable = fold->durable;
+        f.out.overlaps = true;
         for (i = 0; i < fold->count; i++) phi__fold_item(&f, i);
         while (f.span < op->rewrite.span_count) phi__fold_close_span(&f);
     }

@@ -154,6 +154,7 @@ PHI__FN void phi__lane_enter(phi__thread *thread, uint32_t lane, const phi__fold
     thread->fold.count = thread->fold.linked = thread->fold.groups = 0; /* its room stays */
     thread->fold.tokens = 0;
     thread->fold.durable = 0;
+    thread->fold.overlaps = false;
     thread->message_count = thread->held_messages = 0;
     thread->last_user = 0;
 }

@@ -12,12 +12,13 @@
 /* A span of a rewrite that is not revoked. */
 typedef struct phi__load_span {
     uint64_t from, to;
-    phi__op *op;
+    phi__op *op; /* NULL: it is revoked, and goes with what covers it */
 } phi__load_span;
 
 typedef struct phi__load_lane {
     phi__fold fold; /* where it is known, and of a lane that is not the active one */
     bool known, seen;
+    uint64_t compacted;    /* seq of its last compaction, and 1 */
     bool odd;              /* spans have overlapped in part: the list is of no use any more */
     phi__load_span *spans; /* in order, apart from each other */
     size_t count, cap;
@@ -27,6 +28,7 @@ struct phi__loading {
     phi__load_lane *lanes;
     size_t count, cap;
     bool known;   /* of the active lane: thread->fold is what it shows */
+    bool durable; /* something that was read is */
     size_t aside; /* items of the folds of other lanes */
 };
 
@@ -35,9 +37,8 @@ struct phi__load_op {
     phi__item *taken;
     size_t taken_count;
     phi__load_span *under; /* spans that its own cover */
-    size_t under_count;
+    size_t under_count, under_cap;
     size_t touched; /* spans of it that later rewrites cover */
-    bool lost;      /* what it took is not known */
 };
 
 enum { PHI__LOAD_ASIDE = 4096 }; /* items; more than twice the entries besides are given up */
@@ -76,7 +77,7 @@ static void phi__load_free_op(phi__thread *thread, phi__op *op) {
     op->load = NULL;
     if (load == NULL) return;
     phi__free(thread->memory, load->taken, load->taken_count * sizeof *load->taken);
-    phi__free(thread->memory, load->under, load->under_count * sizeof *load->under);
+    phi__free(thread->memory, load->under, load->under_cap * sizeof *load->under);
     phi__free(thread->memory, load, sizeof *load);
 }
 
@@ -127,6 +128,7 @@ PHI__FN bool phi__load_message_room(phi__thread *thread, size_t n) {
 }
 
 PHI__FN void phi__load_message(phi__thread *thread, phi__entry *entry) {
+    if ((entry->flags & PHI_ENTRY_DURABLE) != 0) thread->loading->durable = true;
     if (thread->loading->known) phi__fold_message(&thread->fold, entry);
 }
 
@@ -167,7 +169,7 @@ static bool phi__load_calls(const phi_message *m) {
 
 PHI__FN bool phi__load_fits(const phi__fold *fold, const phi_rewrite *rewrite) {
     size_t i, at;
-    for (i = 0; i < rewrite->span_count; i++) {
+    for (i = 0; i < rewrite->span_count && !fold->overlaps; i++) {
         const phi_span *span = &rewrite->spans[i];
         at = phi__fold_find(fold, span->from);
         if (at > 0 && fold->items[at - 1].to >= span->from) return false;
@@ -175,7 +177,7 @@ PHI__FN bool phi__load_fits(const phi__fold *fold, const phi_rewrite *rewrite) {
             if (fold->items[at].to > span->to || phi__load_calls(fold->items[at].message))
                 return false;
     }
-    return true;
+    return !fold->overlaps;
 }
 
 /* ---- which spans touch ---- */
@@ -211,20 +213,50 @@ static bool phi__load_span_room(phi__thread *thread, phi__load_lane *lane, size_
     return grown != NULL;
 }
 
+/* Those that are revoked go. Whether there were any. */
+static bool phi__load_sweep(phi__load_lane *lane) {
+    size_t i, n = 0, before = lane->count;
+    for (i = 0; i < lane->count; i++)
+        if (lane->spans[i].op != NULL) lane->spans[n++] = lane->spans[i];
+    lane->count = n;
+    return n < before;
+}
+
 /* How many spans of the list a new one covers, from *at on; SIZE_MAX: it overlaps one in part. */
-static size_t phi__load_covers(const phi__load_lane *lane, const phi_span *span, size_t *at) {
+static size_t phi__load_covers(phi__load_lane *lane, const phi_span *span, size_t *at) {
     size_t end;
     *at = end = phi__load_find_span(lane, span->from);
     for (; end < lane->count && lane->spans[end].from <= span->to; end++)
-        if (lane->spans[end].from < span->from || lane->spans[end].to > span->to) return SIZE_MAX;
+        if (lane->spans[end].from < span->from || lane->spans[end].to > span->to)
+            return phi__load_sweep(lane) ? phi__load_covers(lane, span, at) : SIZE_MAX;
     return end - *at;
+}
+
+/* They go under a rewrite, in the place of which its own span comes. */
+static void phi__load_go_under(phi__load_lane *lane, phi__op *op, size_t at, size_t n,
+                               const phi_span *span) {
+    struct phi__load_op *load = op->load;
+    size_t i;
+    for (i = at; i < at + n; i++) {
+        if (lane->spans[i].op == NULL) continue;
+        lane->spans[i].op->load->touched++;
+        load->under[load->under_count++] = lane->spans[i];
+    }
+    if (n > 1) phi__load_take_spans(lane, at + 1, n - 1);
+    if (n == 0) {
+        memmove(&lane->spans[at + 1], &lane->spans[at], (lane->count - at) * sizeof *lane->spans);
+        lane->count++;
+    }
+    lane->spans[at].from = span->from;
+    lane->spans[at].to = span->to;
+    lane->spans[at].op = op;
 }
 
 /* Its spans come into the list, what they cover goes under it. False: no memory. */
 static bool phi__load_cover(phi__thread *thread, phi__load_lane *lane, phi__op *op) {
     struct phi__load_op *load = op->load;
     const phi_rewrite *r = &op->rewrite;
-    size_t i, at, n, all = 0, done = 0;
+    size_t i, at, n, all = 0;
     for (i = 0; i < r->span_count && !lane->odd; i++) {
         n = phi__load_covers(lane, &r->spans[i], &at);
         lane->odd = n == SIZE_MAX;
@@ -236,19 +268,11 @@ static bool phi__load_cover(phi__thread *thread, phi__load_lane *lane, phi__op *
         load->under =
             (phi__load_span *)phi__alloc(thread->memory, phi__mul(all, sizeof *load->under));
         if (load->under == NULL) return false;
-        load->under_count = all;
+        load->under_cap = all;
     }
     for (i = 0; i < r->span_count; i++) {
-        phi__load_span own;
         n = phi__load_covers(lane, &r->spans[i], &at);
-        if (n > 0) memcpy(&load->under[done], &lane->spans[at], n * sizeof own);
-        for (all = 0; all < n; all++) lane->spans[at + all].op->load->touched++;
-        done += n;
-        phi__load_take_spans(lane, at, n);
-        own.from = r->spans[i].from;
-        own.to = r->spans[i].to;
-        own.op = op;
-        phi__load_put_span(lane, &own);
+        phi__load_go_under(lane, op, at, n, &r->spans[i]);
     }
     return true;
 }
@@ -256,11 +280,14 @@ static bool phi__load_cover(phi__thread *thread, phi__load_lane *lane, phi__op *
 /* It leaves the list, and what is under it comes back. False: no memory. */
 static bool phi__load_uncover(phi__thread *thread, phi__load_lane *lane, phi__op *op) {
     struct phi__load_op *load = op->load;
-    size_t i;
+    size_t i, at;
     if (lane->odd) return true;
     if (!phi__load_span_room(thread, lane, load->under_count)) return false;
-    for (i = 0; i < op->rewrite.span_count; i++)
-        phi__load_take_spans(lane, phi__load_find_span(lane, op->rewrite.spans[i].from), 1);
+    for (i = 0; i < op->rewrite.span_count; i++) {
+        at = phi__load_find_span(lane, op->rewrite.spans[i].from);
+        lane->spans[at].op = NULL;
+        if (load->under_count > 0) phi__load_take_spans(lane, at, 1);
+    }
     for (i = 0; i < load->under_count; i++) {
         phi__load_put_span(lane, &load->under[i]);
         load->under[i].op->load->touched--;
@@ -287,8 +314,7 @@ static size_t phi__load_taken(const phi__fold *fold, const phi_rewrite *r, phi__
 static bool phi__load_keep_taken(phi__thread *thread, const phi__fold *fold, phi__op *op) {
     struct phi__load_op *load = op->load;
     size_t n = phi__load_taken(fold, &op->rewrite, NULL);
-    load->lost = op->rewrite.reason == PHI_REWRITE_COMPACTION && fold->durable > 0;
-    if (load->lost || n == 0) return true;
+    if (n == 0) return true;
     load->taken = (phi__item *)phi__alloc(thread->memory, phi__mul(n, sizeof *load->taken));
     if (load->taken == NULL) return false;
     load->taken_count = phi__load_taken(fold, &op->rewrite, load->taken);
@@ -309,6 +335,7 @@ PHI__FN bool phi__load_apply(phi__thread *thread, phi__op *op) {
         lane->odd = true;
         return false;
     }
+    if (op->rewrite.reason == PHI_REWRITE_COMPACTION) lane->compacted = thread->count + 1;
     if (op->lane != thread->lane) l->aside += fold->count - before;
     return true;
 }
@@ -329,6 +356,12 @@ static bool phi__load_put_back(phi__thread *thread, phi__fold *fold, const phi__
     return true;
 }
 
+/* Whether it mattered to a compaction, itself or a later one, what it took: a group is durable when one of it is. */
+static bool phi__load_matters(const struct phi__loading *l, const phi__load_lane *lane,
+                              const phi__op *op) {
+    return l->durable && lane->compacted > op->seq;
+}
+
 PHI__FN phi_status phi__load_unapply(phi__thread *thread, phi__op *op) {
     struct phi__loading *l = thread->loading;
     phi__load_lane *lane = &l->lanes[op->lane];
@@ -337,7 +370,7 @@ PHI__FN phi_status phi__load_unapply(phi__thread *thread, phi__op *op) {
     size_t before = fold->count;
     if (op->rewrite.span_count == 0) return PHI_OK;
     if (!phi__load_uncover(thread, lane, op)) return PHI_NO_MEMORY;
-    if (known && op->load->lost) {
+    if (known && phi__load_matters(l, lane, op)) {
         if (active)
             l->known = false;
         else

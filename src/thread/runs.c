@@ -120,6 +120,7 @@ PHI__FN bool phi__thread_keep_undo(phi__thread *thread) {
     kept->count = fold->count;
     kept->tokens = fold->tokens;
     kept->durable = fold->durable;
+    kept->overlaps = fold->overlaps;
     thread->undo.start = thread->started->seq + 1;
     thread->undo.lane = thread->lane;
     return true;

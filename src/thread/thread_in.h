@@ -90,6 +90,7 @@ typedef struct phi__fold {
     size_t count, cap;
     uint64_t tokens;       /* by estimate */
     size_t durable;        /* items that are */
+    bool overlaps;         /* a summary may stand before what it left standing of its span */
     size_t linked, groups; /* project_in.h: items so far that it knows, and the groups of them */
 } phi__fold;
 

@@ -25,14 +25,49 @@ static bool phi__text_line(phi_str *rest, phi_str *line) {
 }
 
 /* Keys that are not known are of later versions, and are ignored. */
-static phi_status phi__text_header(phi__entry_reader *reader, phi_str line) {
-    phi_json *root = NULL;
-    phi_status status = phi_json_parse(&reader->scratch, line, PHI_JSON_BORROW, &root, NULL);
-    if (status == PHI_NO_MEMORY) return status;
-    if (status == PHI_OK && phi_json_int(phi_json_get(root, "phi_thread"), 0) == 1) return PHI_OK;
+static phi_status phi__text_is_header(phi__entry_reader *reader, const phi_json *root) {
+    if (phi_json_int(phi_json_get(root, "phi_thread"), 0) == 1) return PHI_OK;
     (void)snprintf(reader->words, sizeof reader->words,
                    "expected the header of a thread, {\"phi_thread\":1}");
     return PHI_PARSE;
+}
+
+static phi_status phi__text_header(phi__entry_reader *reader, phi_str line) {
+    phi_json *root = NULL;
+    phi_status status = phi_json_parse(&reader->scratch, line, PHI_JSON_BORROW, &root, NULL);
+    return status == PHI_NO_MEMORY ? status
+                                   : phi__text_is_header(reader, status == PHI_OK ? root : NULL);
+}
+
+/* What was read is whole, or nothing of it stays. */
+static phi_status phi__text_end(phi__entry_reader *reader, phi_status status, uint64_t number,
+                                char *words, size_t words_size) {
+    phi__thread *log = reader->thread;
+    if (status == PHI_OK) status = phi__load_end(log);
+    if (status == PHI_PARSE) phi__text_words(words, words_size, number, reader->words);
+    phi__entry_reader_free(reader);
+    log->restored = log->count > 0;
+    if (status == PHI_OK) return status;
+    phi__journal_close(log); /* what was read of it is not to be stored */
+    phi__thread_free(log);
+    return status;
+}
+
+PHI__FN phi_status phi__thread_from_array(phi__thread *log, const phi_json *lines, char *words,
+                                          size_t words_size) {
+    phi_json_iter it = phi_json_each(lines);
+    phi__entry_reader reader;
+    const phi_json *line;
+    uint64_t number = 1;
+    phi_status status;
+    phi__entry_reader_init(&reader, log);
+    status = phi__text_is_header(&reader, phi_json_next(&it));
+    if (status == PHI_OK) status = phi__load_begin(log);
+    while (status == PHI_OK && (line = phi_json_next(&it)) != NULL) {
+        number++;
+        status = phi__entry_read_node(&reader, line);
+    }
+    return phi__text_end(&reader, status, number, words, words_size);
 }
 
 /* ---- public ---- */
@@ -78,12 +113,5 @@ PHI_API phi_status phi_thread_from_json(phi_thread *thread, phi_str json, char *
         number++;
         status = phi__entry_read(&reader, line);
     }
-    if (status == PHI_OK) status = phi__load_end(log);
-    if (status == PHI_PARSE) phi__text_words(words, words_size, number, reader.words);
-    phi__entry_reader_free(&reader);
-    log->restored = log->count > 0;
-    if (status == PHI_OK) return status;
-    phi__journal_close(log); /* what was read of it is not to be stored */
-    phi__thread_free(log);
-    return status;
+    return phi__text_end(&reader, status, number, words, words_size);
 }
