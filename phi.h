@@ -26584,11 +26584,11 @@ PHI_API void phi_answer_fail(phi_answer *answer, phi_failure_kind kind, bool ret
 #endif /* PHI__IMP_WIRE */
 
 #ifdef PHI__IMP_THREAD
-#if PHI__IMP_THREAD != 0xe3982832
+#if PHI__IMP_THREAD != 0xc904df0d
 #error "phi: two versions of src/thread in one file"
 #endif
 #else
-#define PHI__IMP_THREAD 0xe3982832
+#define PHI__IMP_THREAD 0xc904df0d
 
 /* ---- src/thread/compact_in.h ---- */
 
@@ -28998,6 +28998,24 @@ enum { PHI__ENTRY_SEQ_MOST = 0x3fffffff };
 static const phi_str phi__entry_names[] = {PHI__ENTRY_LIST(PHI_X)};
 #undef PHI_X
 
+/* The members of a rewrite, in the order in which they are written. */
+#define PHI__ENTRY_REWRITE_LIST(X)                                                                 \
+    X(LANE, "lane")                                                                                \
+    X(OP_ID, "op_id")                                                                              \
+    X(REASON, "reason")                                                                            \
+    X(BASE_SEQ, "base_seq")                                                                        \
+    X(REVOKE, "revoke")                                                                            \
+    X(SWITCH_TO, "switch_to")                                                                      \
+    X(META, "meta")                                                                                \
+    X(SPANS, "spans")
+
+#define PHI_X(name, text) PHI__REWRITE_IN_##name,
+enum { PHI__ENTRY_REWRITE_LIST(PHI_X) PHI__REWRITE_IN_COUNT };
+#undef PHI_X
+#define PHI_X(name, text) PHI__JSON_NAME(text),
+static const phi_str phi__entry_rewrite_names[] = {PHI__ENTRY_REWRITE_LIST(PHI_X)};
+#undef PHI_X
+
 /* ---- shared ---- */
 
 static phi_status phi__entry_bad(phi__entry_reader *r, const char *format, ...) PHI_PRINTF(2, 3);
@@ -29031,14 +29049,13 @@ static uint32_t phi__entry_get_u32(const phi_json *object, const char *key) {
 }
 
 /* A text as C has it, in the scratch arena; NULL where there is none. */
-static phi_status phi__entry_get_text(phi__entry_reader *r, const phi_json *object, const char *key,
+static phi_status phi__entry_get_text(phi__entry_reader *r, const phi_json *node, phi_str key,
                                       const char **out) {
-    const phi_json *node = phi_json_get(object, key);
     phi_str copy;
     *out = NULL;
     if (!phi_json_is_string(node)) return PHI_OK;
     if (!phi__arena_str(&r->scratch, phi_json_str(node, ""), &copy)) return PHI_NO_MEMORY;
-    if (strlen(copy.at) != copy.len) return phi__entry_bad(r, "%s: it holds a zero byte", key);
+    if (strlen(copy.at) != copy.len) return phi__entry_bad(r, "%s: it holds a zero byte", key.at);
     *out = copy.at;
     return PHI_OK;
 }
@@ -29367,9 +29384,9 @@ static phi_status phi__entry_get_spans(phi__entry_reader *r, const phi_json *arr
     return status;
 }
 
-static phi_status phi__entry_get_reason(phi__entry_reader *r, const phi_json *root,
+static phi_status phi__entry_get_reason(phi__entry_reader *r, const phi_json *node,
                                         phi_rewrite *rewrite) {
-    phi_str word = phi__entry_get_str(root, "reason");
+    phi_str word = phi__json_text_of(node);
     int i;
     for (i = PHI_REWRITE_MANUAL; i <= PHI_REWRITE_SYSTEM; i++)
         if (phi__str_is(word, phi_rewrite_reason_text((phi_rewrite_reason)i))) {
@@ -29381,17 +29398,25 @@ static phi_status phi__entry_get_reason(phi__entry_reader *r, const phi_json *ro
 
 PHI__FN phi_status phi__entry_get_rewrite(phi__entry_reader *r, const phi_json *root,
                                           phi_rewrite *rewrite) {
-    phi_status status;
+    static const int texts[] = {PHI__REWRITE_IN_OP_ID, PHI__REWRITE_IN_LANE, PHI__REWRITE_IN_REVOKE,
+                                PHI__REWRITE_IN_META, PHI__REWRITE_IN_SWITCH_TO};
+    const phi_json *in[PHI__REWRITE_IN_COUNT];
+    const char **to[PHI__COUNT(texts)];
+    phi_status status = PHI_OK;
+    size_t i;
     memset(rewrite, 0, sizeof *rewrite);
-    status = phi__entry_get_text(r, root, "op_id", &rewrite->op_id);
-    if (status == PHI_OK) status = phi__entry_get_text(r, root, "lane", &rewrite->lane);
-    if (status == PHI_OK) status = phi__entry_get_text(r, root, "revoke", &rewrite->revoke);
-    if (status == PHI_OK) status = phi__entry_get_text(r, root, "meta", &rewrite->meta);
-    if (status == PHI_OK) status = phi__entry_get_text(r, root, "switch_to", &rewrite->switch_to);
-    if (status == PHI_OK) status = phi__entry_get_reason(r, root, rewrite);
-    if (status == PHI_OK) status = phi__entry_get_spans(r, phi_json_get(root, "spans"), rewrite);
-    rewrite->base_seq = phi__entry_get_u64(root, "base_seq");
-    rewrite->has_base = phi_json_get(root, "base_seq") != NULL;
+    to[0] = &rewrite->op_id;
+    to[1] = &rewrite->lane;
+    to[2] = &rewrite->revoke;
+    to[3] = &rewrite->meta;
+    to[4] = &rewrite->switch_to;
+    phi__json_pick(root, phi__entry_rewrite_names, PHI__REWRITE_IN_COUNT, in);
+    for (i = 0; status == PHI_OK && i < PHI__COUNT(texts); i++)
+        status = phi__entry_get_text(r, in[texts[i]], phi__entry_rewrite_names[texts[i]], to[i]);
+    if (status == PHI_OK) status = phi__entry_get_reason(r, in[PHI__REWRITE_IN_REASON], rewrite);
+    if (status == PHI_OK) status = phi__entry_get_spans(r, in[PHI__REWRITE_IN_SPANS], rewrite);
+    rewrite->base_seq = phi_json_uint(in[PHI__REWRITE_IN_BASE_SEQ], 0);
+    rewrite->has_base = in[PHI__REWRITE_IN_BASE_SEQ] != NULL;
     return status;
 }
 
@@ -29399,9 +29424,10 @@ PHI__FN phi_status phi__entry_get_rewrite(phi__entry_reader *r, const phi_json *
 static phi_status phi__entry_get_logged(phi__entry_reader *r, const phi_json *root,
                                         phi_rewrite *rewrite) {
     phi_status status;
-    if (!phi_json_is_string(phi_json_get(root, "op_id")))
-        return phi__entry_bad(r, "op_id is missing");
     status = phi__entry_get_rewrite(r, root, rewrite);
+    if (rewrite->op_id == NULL && (status == PHI_OK || status == PHI_PARSE) &&
+        !phi_json_is_string(phi_json_get(root, "op_id")))
+        return phi__entry_bad(r, "op_id is missing");
     if (status != PHI_OK) return status;
     if (rewrite->op_id[0] == '\0') return phi__entry_bad(r, "op_id is empty");
     if (rewrite->switch_to != NULL &&
@@ -29543,6 +29569,7 @@ PHI__FN phi_status phi__entry_read(phi__entry_reader *reader, phi_str json) {
     return status == PHI_OK ? phi__entry_read_timeless(reader, root) : status;
 }
 #undef PHI__ENTRY_LIST
+#undef PHI__ENTRY_REWRITE_LIST
 
 /* ---- src/thread/explain.c ---- */
 
@@ -30906,6 +30933,7 @@ typedef struct phi__load_lane {
 } phi__load_lane;
 
 struct phi__loading {
+    phi_arena arena; /* of what is kept with rewrites */
     phi__load_lane *lanes;
     size_t count, cap;
     bool known;   /* of the active lane: thread->fold is what it shows */
@@ -30918,7 +30946,7 @@ struct phi__load_op {
     phi__item *taken;
     size_t taken_count;
     phi__load_span *under; /* spans that its own cover */
-    size_t under_count, under_cap;
+    size_t under_count;
     size_t touched; /* spans of it that later rewrites cover */
 };
 
@@ -30942,6 +30970,7 @@ PHI__FN phi_status phi__load_begin(phi__thread *thread) {
     thread->loading = (struct phi__loading *)phi__alloc(thread->memory, sizeof *thread->loading);
     if (thread->loading == NULL) return PHI_NO_MEMORY;
     thread->loading->known = true;
+    phi_arena_init(&thread->loading->arena, thread->memory, 0);
     if (phi__load_room(thread)) return PHI_OK;
     phi__load_drop(thread);
     return PHI_NO_MEMORY;
@@ -30953,26 +30982,18 @@ static void phi__load_forget(phi__thread *thread, phi__load_lane *lane) {
     lane->known = false;
 }
 
-static void phi__load_free_op(phi__thread *thread, phi__op *op) {
-    struct phi__load_op *load = op->load;
-    op->load = NULL;
-    if (load == NULL) return;
-    phi__free(thread->memory, load->taken, load->taken_count * sizeof *load->taken);
-    phi__free(thread->memory, load->under, load->under_cap * sizeof *load->under);
-    phi__free(thread->memory, load, sizeof *load);
-}
-
 PHI__FN void phi__load_drop(phi__thread *thread) {
     struct phi__loading *l = thread->loading;
     phi__op *op;
     size_t i;
     if (l == NULL) return;
-    for (op = thread->ops; op != NULL; op = op->earlier) phi__load_free_op(thread, op);
+    for (op = thread->ops; op != NULL; op = op->earlier) op->load = NULL;
     for (i = 0; i < l->count; i++) {
         phi__fold_free(thread->memory, &l->lanes[i].fold);
         phi__free(thread->memory, l->lanes[i].spans, l->lanes[i].cap * sizeof(phi__load_span));
     }
     phi__free(thread->memory, l->lanes, l->cap * sizeof *l->lanes);
+    phi_arena_free(&l->arena);
     phi__free(thread->memory, l, sizeof *l);
     thread->loading = NULL;
 }
@@ -31146,10 +31167,9 @@ static bool phi__load_cover(phi__thread *thread, phi__load_lane *lane, phi__op *
     if (lane->odd) return true;
     if (!phi__load_span_room(thread, lane, r->span_count)) return false;
     if (all > 0) {
-        load->under =
-            (phi__load_span *)phi__alloc(thread->memory, phi__mul(all, sizeof *load->under));
+        load->under = (phi__load_span *)phi_arena_alloc(&thread->loading->arena,
+                                                        phi__mul(all, sizeof *load->under));
         if (load->under == NULL) return false;
-        load->under_cap = all;
     }
     for (i = 0; i < r->span_count; i++) {
         n = phi__load_covers(lane, &r->spans[i], &at);
@@ -31196,7 +31216,8 @@ static bool phi__load_keep_taken(phi__thread *thread, const phi__fold *fold, phi
     struct phi__load_op *load = op->load;
     size_t n = phi__load_taken(fold, &op->rewrite, NULL);
     if (n == 0) return true;
-    load->taken = (phi__item *)phi__alloc(thread->memory, phi__mul(n, sizeof *load->taken));
+    load->taken =
+        (phi__item *)phi_arena_alloc(&thread->loading->arena, phi__mul(n, sizeof *load->taken));
     if (load->taken == NULL) return false;
     load->taken_count = phi__load_taken(fold, &op->rewrite, load->taken);
     return true;
@@ -31207,15 +31228,12 @@ PHI__FN bool phi__load_apply(phi__thread *thread, phi__op *op) {
     phi__load_lane *lane = &l->lanes[op->lane];
     phi__fold *fold = op->lane == thread->lane ? &thread->fold : &lane->fold;
     size_t before = fold->count;
-    op->load = (struct phi__load_op *)phi__alloc(thread->memory, sizeof *op->load);
+    op->load = (struct phi__load_op *)phi__arena_zero(&l->arena, sizeof *op->load);
     if (op->load == NULL) return false;
     if (op->rewrite.span_count == 0) return true;
     if (!phi__load_keep_taken(thread, fold, op) || !phi__load_cover(thread, lane, op) ||
-        !phi__fold_op(thread, fold, op)) {
-        phi__load_free_op(thread, op); /* and the thread goes, too */
-        lane->odd = true;
+        !phi__fold_op(thread, fold, op))
         return false;
-    }
     if (op->rewrite.reason == PHI_REWRITE_COMPACTION) lane->compacted = thread->count + 1;
     if (op->lane != thread->lane) l->aside += fold->count - before;
     return true;

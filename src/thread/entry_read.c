@@ -34,6 +34,24 @@ enum { PHI__ENTRY_SEQ_MOST = 0x3fffffff };
 static const phi_str phi__entry_names[] = {PHI__ENTRY_LIST(PHI_X)};
 #undef PHI_X
 
+/* The members of a rewrite, in the order in which they are written. */
+#define PHI__ENTRY_REWRITE_LIST(X)                                                                 \
+    X(LANE, "lane")                                                                                \
+    X(OP_ID, "op_id")                                                                              \
+    X(REASON, "reason")                                                                            \
+    X(BASE_SEQ, "base_seq")                                                                        \
+    X(REVOKE, "revoke")                                                                            \
+    X(SWITCH_TO, "switch_to")                                                                      \
+    X(META, "meta")                                                                                \
+    X(SPANS, "spans")
+
+#define PHI_X(name, text) PHI__REWRITE_IN_##name,
+enum { PHI__ENTRY_REWRITE_LIST(PHI_X) PHI__REWRITE_IN_COUNT };
+#undef PHI_X
+#define PHI_X(name, text) PHI__JSON_NAME(text),
+static const phi_str phi__entry_rewrite_names[] = {PHI__ENTRY_REWRITE_LIST(PHI_X)};
+#undef PHI_X
+
 /* ---- shared ---- */
 
 static phi_status phi__entry_bad(phi__entry_reader *r, const char *format, ...) PHI_PRINTF(2, 3);
@@ -67,14 +85,13 @@ static uint32_t phi__entry_get_u32(const phi_json *object, const char *key) {
 }
 
 /* A text as C has it, in the scratch arena; NULL where there is none. */
-static phi_status phi__entry_get_text(phi__entry_reader *r, const phi_json *object, const char *key,
+static phi_status phi__entry_get_text(phi__entry_reader *r, const phi_json *node, phi_str key,
                                       const char **out) {
-    const phi_json *node = phi_json_get(object, key);
     phi_str copy;
     *out = NULL;
     if (!phi_json_is_string(node)) return PHI_OK;
     if (!phi__arena_str(&r->scratch, phi_json_str(node, ""), &copy)) return PHI_NO_MEMORY;
-    if (strlen(copy.at) != copy.len) return phi__entry_bad(r, "%s: it holds a zero byte", key);
+    if (strlen(copy.at) != copy.len) return phi__entry_bad(r, "%s: it holds a zero byte", key.at);
     *out = copy.at;
     return PHI_OK;
 }
@@ -403,9 +420,9 @@ static phi_status phi__entry_get_spans(phi__entry_reader *r, const phi_json *arr
     return status;
 }
 
-static phi_status phi__entry_get_reason(phi__entry_reader *r, const phi_json *root,
+static phi_status phi__entry_get_reason(phi__entry_reader *r, const phi_json *node,
                                         phi_rewrite *rewrite) {
-    phi_str word = phi__entry_get_str(root, "reason");
+    phi_str word = phi__json_text_of(node);
     int i;
     for (i = PHI_REWRITE_MANUAL; i <= PHI_REWRITE_SYSTEM; i++)
         if (phi__str_is(word, phi_rewrite_reason_text((phi_rewrite_reason)i))) {
@@ -417,17 +434,25 @@ static phi_status phi__entry_get_reason(phi__entry_reader *r, const phi_json *ro
 
 PHI__FN phi_status phi__entry_get_rewrite(phi__entry_reader *r, const phi_json *root,
                                           phi_rewrite *rewrite) {
-    phi_status status;
+    static const int texts[] = {PHI__REWRITE_IN_OP_ID, PHI__REWRITE_IN_LANE, PHI__REWRITE_IN_REVOKE,
+                                PHI__REWRITE_IN_META, PHI__REWRITE_IN_SWITCH_TO};
+    const phi_json *in[PHI__REWRITE_IN_COUNT];
+    const char **to[PHI__COUNT(texts)];
+    phi_status status = PHI_OK;
+    size_t i;
     memset(rewrite, 0, sizeof *rewrite);
-    status = phi__entry_get_text(r, root, "op_id", &rewrite->op_id);
-    if (status == PHI_OK) status = phi__entry_get_text(r, root, "lane", &rewrite->lane);
-    if (status == PHI_OK) status = phi__entry_get_text(r, root, "revoke", &rewrite->revoke);
-    if (status == PHI_OK) status = phi__entry_get_text(r, root, "meta", &rewrite->meta);
-    if (status == PHI_OK) status = phi__entry_get_text(r, root, "switch_to", &rewrite->switch_to);
-    if (status == PHI_OK) status = phi__entry_get_reason(r, root, rewrite);
-    if (status == PHI_OK) status = phi__entry_get_spans(r, phi_json_get(root, "spans"), rewrite);
-    rewrite->base_seq = phi__entry_get_u64(root, "base_seq");
-    rewrite->has_base = phi_json_get(root, "base_seq") != NULL;
+    to[0] = &rewrite->op_id;
+    to[1] = &rewrite->lane;
+    to[2] = &rewrite->revoke;
+    to[3] = &rewrite->meta;
+    to[4] = &rewrite->switch_to;
+    phi__json_pick(root, phi__entry_rewrite_names, PHI__REWRITE_IN_COUNT, in);
+    for (i = 0; status == PHI_OK && i < PHI__COUNT(texts); i++)
+        status = phi__entry_get_text(r, in[texts[i]], phi__entry_rewrite_names[texts[i]], to[i]);
+    if (status == PHI_OK) status = phi__entry_get_reason(r, in[PHI__REWRITE_IN_REASON], rewrite);
+    if (status == PHI_OK) status = phi__entry_get_spans(r, in[PHI__REWRITE_IN_SPANS], rewrite);
+    rewrite->base_seq = phi_json_uint(in[PHI__REWRITE_IN_BASE_SEQ], 0);
+    rewrite->has_base = in[PHI__REWRITE_IN_BASE_SEQ] != NULL;
     return status;
 }
 
@@ -435,9 +460,10 @@ PHI__FN phi_status phi__entry_get_rewrite(phi__entry_reader *r, const phi_json *
 static phi_status phi__entry_get_logged(phi__entry_reader *r, const phi_json *root,
                                         phi_rewrite *rewrite) {
     phi_status status;
-    if (!phi_json_is_string(phi_json_get(root, "op_id")))
-        return phi__entry_bad(r, "op_id is missing");
     status = phi__entry_get_rewrite(r, root, rewrite);
+    if (rewrite->op_id == NULL && (status == PHI_OK || status == PHI_PARSE) &&
+        !phi_json_is_string(phi_json_get(root, "op_id")))
+        return phi__entry_bad(r, "op_id is missing");
     if (status != PHI_OK) return status;
     if (rewrite->op_id[0] == '\0') return phi__entry_bad(r, "op_id is empty");
     if (rewrite->switch_to != NULL &&

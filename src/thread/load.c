@@ -25,6 +25,7 @@ typedef struct phi__load_lane {
 } phi__load_lane;
 
 struct phi__loading {
+    phi_arena arena; /* of what is kept with rewrites */
     phi__load_lane *lanes;
     size_t count, cap;
     bool known;   /* of the active lane: thread->fold is what it shows */
@@ -37,7 +38,7 @@ struct phi__load_op {
     phi__item *taken;
     size_t taken_count;
     phi__load_span *under; /* spans that its own cover */
-    size_t under_count, under_cap;
+    size_t under_count;
     size_t touched; /* spans of it that later rewrites cover */
 };
 
@@ -61,6 +62,7 @@ PHI__FN phi_status phi__load_begin(phi__thread *thread) {
     thread->loading = (struct phi__loading *)phi__alloc(thread->memory, sizeof *thread->loading);
     if (thread->loading == NULL) return PHI_NO_MEMORY;
     thread->loading->known = true;
+    phi_arena_init(&thread->loading->arena, thread->memory, 0);
     if (phi__load_room(thread)) return PHI_OK;
     phi__load_drop(thread);
     return PHI_NO_MEMORY;
@@ -72,26 +74,18 @@ static void phi__load_forget(phi__thread *thread, phi__load_lane *lane) {
     lane->known = false;
 }
 
-static void phi__load_free_op(phi__thread *thread, phi__op *op) {
-    struct phi__load_op *load = op->load;
-    op->load = NULL;
-    if (load == NULL) return;
-    phi__free(thread->memory, load->taken, load->taken_count * sizeof *load->taken);
-    phi__free(thread->memory, load->under, load->under_cap * sizeof *load->under);
-    phi__free(thread->memory, load, sizeof *load);
-}
-
 PHI__FN void phi__load_drop(phi__thread *thread) {
     struct phi__loading *l = thread->loading;
     phi__op *op;
     size_t i;
     if (l == NULL) return;
-    for (op = thread->ops; op != NULL; op = op->earlier) phi__load_free_op(thread, op);
+    for (op = thread->ops; op != NULL; op = op->earlier) op->load = NULL;
     for (i = 0; i < l->count; i++) {
         phi__fold_free(thread->memory, &l->lanes[i].fold);
         phi__free(thread->memory, l->lanes[i].spans, l->lanes[i].cap * sizeof(phi__load_span));
     }
     phi__free(thread->memory, l->lanes, l->cap * sizeof *l->lanes);
+    phi_arena_free(&l->arena);
     phi__free(thread->memory, l, sizeof *l);
     thread->loading = NULL;
 }
@@ -265,10 +259,9 @@ static bool phi__load_cover(phi__thread *thread, phi__load_lane *lane, phi__op *
     if (lane->odd) return true;
     if (!phi__load_span_room(thread, lane, r->span_count)) return false;
     if (all > 0) {
-        load->under =
-            (phi__load_span *)phi__alloc(thread->memory, phi__mul(all, sizeof *load->under));
+        load->under = (phi__load_span *)phi_arena_alloc(&thread->loading->arena,
+                                                        phi__mul(all, sizeof *load->under));
         if (load->under == NULL) return false;
-        load->under_cap = all;
     }
     for (i = 0; i < r->span_count; i++) {
         n = phi__load_covers(lane, &r->spans[i], &at);
@@ -315,7 +308,8 @@ static bool phi__load_keep_taken(phi__thread *thread, const phi__fold *fold, phi
     struct phi__load_op *load = op->load;
     size_t n = phi__load_taken(fold, &op->rewrite, NULL);
     if (n == 0) return true;
-    load->taken = (phi__item *)phi__alloc(thread->memory, phi__mul(n, sizeof *load->taken));
+    load->taken =
+        (phi__item *)phi_arena_alloc(&thread->loading->arena, phi__mul(n, sizeof *load->taken));
     if (load->taken == NULL) return false;
     load->taken_count = phi__load_taken(fold, &op->rewrite, load->taken);
     return true;
@@ -326,15 +320,12 @@ PHI__FN bool phi__load_apply(phi__thread *thread, phi__op *op) {
     phi__load_lane *lane = &l->lanes[op->lane];
     phi__fold *fold = op->lane == thread->lane ? &thread->fold : &lane->fold;
     size_t before = fold->count;
-    op->load = (struct phi__load_op *)phi__alloc(thread->memory, sizeof *op->load);
+    op->load = (struct phi__load_op *)phi__arena_zero(&l->arena, sizeof *op->load);
     if (op->load == NULL) return false;
     if (op->rewrite.span_count == 0) return true;
     if (!phi__load_keep_taken(thread, fold, op) || !phi__load_cover(thread, lane, op) ||
-        !phi__fold_op(thread, fold, op)) {
-        phi__load_free_op(thread, op); /* and the thread goes, too */
-        lane->odd = true;
+        !phi__fold_op(thread, fold, op))
         return false;
-    }
     if (op->rewrite.reason == PHI_REWRITE_COMPACTION) lane->compacted = thread->count + 1;
     if (op->lane != thread->lane) l->aside += fold->count - before;
     return true;
