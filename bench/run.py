@@ -73,6 +73,22 @@ AIMS = [
      "stores_open_over_checksum_and_messages", "most", 1.5),
     ("  the same with memory that the process has used before",
      "stores_open_over_checksum_and_messages_again", "most", 1.5),
+    ("loading a thread of 4 MB over parsing its bytes: switches",
+     "load_thread_switches_4mb_over_parse", "most", 4),
+    ("  rewrites that switch", "load_thread_switch_to_4mb_over_parse", "most", 4),
+    ("  lanes", "load_thread_lanes_4mb_over_parse", "most", 4),
+    ("  rewrites and what revokes them", "load_thread_rewrites_4mb_over_parse", "most", 4),
+    ("  4 MB over 1 MB: switches", "load_thread_switches_4mb_over_1mb", "most", 4.4),
+    ("  rewrites that switch", "load_thread_switch_to_4mb_over_1mb", "most", 4.4),
+    ("  lanes", "load_thread_lanes_4mb_over_1mb", "most", 4.4),
+    ("  rewrites and what revokes them", "load_thread_rewrites_4mb_over_1mb", "most", 4.4),
+    ("loading a snapshot of 4 MB over parsing its bytes: switches",
+     "load_snapshot_switches_4mb_over_parse", "most", 4),
+    ("  rewrites that switch", "load_snapshot_switch_to_4mb_over_parse", "most", 4),
+    ("  lanes", "load_snapshot_lanes_4mb_over_parse", "most", 4),
+    ("  rewrites and what revokes them", "load_snapshot_rewrites_4mb_over_parse", "most", 4),
+    ("loading a session of 4 MB over parsing its bytes", "load_session_4mb_over_parse", "most", 4),
+    ("  4 MB over 1 MB", "load_session_4mb_over_1mb", "most", 4.4),
     ("bytes a branch, 1,000 of a thread of 1,000 entries", "thread_branch_bytes", "most", 4096),
     ("  with a question and an answer of its own", "thread_branch_with_a_turn_bytes", "most", 4096),
     ("most memory of a run with a file store, up to turn 1,000 over up to turn 200",
@@ -179,7 +195,7 @@ def run_program(name, results):
     program = build(name)
     command = [program]
     if name not in ("bench_json", "bench_wire", "bench_decode", "bench_stores", "bench_project",
-                    "bench_thread"):
+                    "bench_thread", "bench_load"):
         command.append(SERVER)
     if name != "bench_step":
         stream(command, results)
@@ -210,7 +226,7 @@ def run_frame_loop(results):
 
 PROGRAMS = ["bench_memory", "bench_delta", "bench_step", "bench_arguments", "bench_first_byte",
             "bench_turns", "bench_starts", "bench_http", "bench_wire", "bench_decode", "bench_project",
-            "bench_thread", "bench_stores", "bench_json"]
+            "bench_thread", "bench_load", "bench_stores", "bench_json"]
 OTHERS = {"bench_build": run_build, "bench_frame_loop": run_frame_loop}
 
 
