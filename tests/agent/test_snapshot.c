@@ -506,6 +506,43 @@ TEST(arguments_that_were_tampered_with_are_not_taken_up) {
     CHECK_STR(result->error_message, "Invalid arguments: expected object, got array");
 }
 
+/* Its answer stands beside calls that were not run, and a hook is asked for steering when it is saved. */
+TEST(an_answer_that_was_given_is_still_given_after_a_restore) {
+    static const char *const calls[] = {"c1 echo {}", "c2 respond_json {}"};
+    rig *r = rig_new(), *other = rig_new();
+    phi_tool echo = rig_echo();
+    phi_agent_desc desc = rig_desc();
+    phi_memory memory;
+    phi_arena arena;
+    phi_agent agent;
+    phi_str text = phi_str_of("");
+    phi_memory_init(&memory, NULL, 0);
+    phi_arena_init(&arena, &memory, 0);
+    desc.tools = &echo;
+    desc.tool_count = 1;
+    desc.format.kind = PHI_FORMAT_JSON_OBJECT;
+    rig_hooks(r, &desc, PHI_HOOK_STEERING);
+    rig_answers(r, PHI_HOOK_STEERING, PHI_ALLOW, NULL);
+    rig_answers(r, PHI_HOOK_STEERING, PHI_WAIT, NULL);
+    agent = rig_agent(r, &desc);
+    rig_calls(r, calls, 2);
+    CHECK_EQ_INT(phi_prompt(agent, "Go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 20), 1);
+    CHECK_EQ_INT(phi_message_count(agent), 3);
+    CHECK_EQ_INT(phi_agent_snapshot(agent, &arena, &text), PHI_OK);
+    CHECK(strstr(text.at, "\"state\":\"tools\"") != NULL);
+    rig_hooks(other, &desc, PHI_HOOK_STEERING);
+    agent = phi_agent_restore(rig_runtime(other), &desc, text, PHI_RESTORE_RESUME);
+    CHECK(agent.rt != NULL);
+    rig_says(other, "Not wanted.");
+    CHECK_EQ_INT(rig_run(other, 20), 0);
+    CHECK_EQ_INT(rig_requests(other), 0);
+    CHECK_EQ_INT(phi_message_count(agent), 3);
+    phi_arena_free(&arena);
+    rig_free(r);
+    rig_free(other);
+}
+
 /* ---- restores that fail ---- */
 
 /* Two calls that wait, as a text. */
@@ -823,6 +860,7 @@ TEST_MAIN(TEST_ENTRY(a_snapshot_at_any_step_leads_to_the_same_log),
           TEST_ENTRY(a_tool_takes_up_its_call_with_the_arguments_it_had),
           TEST_ENTRY(a_tool_that_works_in_steps_and_cannot_resume_fails_its_call),
           TEST_ENTRY(arguments_that_were_tampered_with_are_not_taken_up),
+          TEST_ENTRY(an_answer_that_was_given_is_still_given_after_a_restore),
           TEST_ENTRY(a_restore_that_fails_cancels_no_call),
           TEST_ENTRY(calls_that_contradict_themselves_or_the_log_are_refused),
           TEST_ENTRY(a_restore_that_fails_leaves_its_store_as_it_was),
