@@ -34900,11 +34900,11 @@ PHI_API phi_status phi_thread_fresh(phi_thread *thread) {
 #endif /* PHI__IMP_THREAD */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0xe1a609c4
+#if PHI__IMP_LOOP != 0x23eaaf7f
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0xe1a609c4
+#define PHI__IMP_LOOP 0x23eaaf7f
 
 /* ---- src/loop/session_in.h ---- */
 
@@ -36942,7 +36942,7 @@ static bool phi__call_arguments_fit(phi__toolcall *call, char *words, size_t siz
 }
 
 /* Words that fill their room were cut, perhaps inside a character. */
-static void phi__call_refuse(phi__toolcall *call, char *words, size_t size) {
+static void phi__call_fail_cut(phi__toolcall *call, char *words, size_t size) {
     size_t len = strlen(words);
     if (len + 1 == size) words[phi__utf8_cut(phi_str_of(words), len - 1)] = '\0';
     phi__call_fail(call, words);
@@ -37030,7 +37030,7 @@ PHI__FN void phi__call_start(phi__toolcall *call) {
     } else if (call->tool->strict && phi__call_without_nulls(call) != PHI_OK) {
         phi__call_fail(call, "Out of memory");
     } else if (!phi__call_arguments_fit(call, words, sizeof words)) {
-        phi__call_refuse(call, words, sizeof words);
+        phi__call_fail_cut(call, words, sizeof words);
     } else if (!phi__call_arm(call)) {
         phi__call_fail(call, "Out of memory");
     } else {
@@ -37048,7 +37048,7 @@ PHI__FN void phi__call_resume(phi__toolcall *call) {
     if (tool == NULL || (tool->resume == NULL && tool->step != NULL))
         phi__call_fail(call, "Interrupted: the program was started anew while this tool ran");
     else if (tool->resume != NULL && !phi__call_arguments_fit(call, words, sizeof words))
-        phi__call_refuse(call, words, sizeof words);
+        phi__call_fail_cut(call, words, sizeof words);
     else if (!phi__call_arm(call))
         phi__call_fail(call, "Out of memory");
     else if (tool->resume != NULL)

@@ -257,7 +257,7 @@ static bool phi__call_arguments_fit(phi__toolcall *call, char *words, size_t siz
 }
 
 /* Words that fill their room were cut, perhaps inside a character. */
-static void phi__call_refuse(phi__toolcall *call, char *words, size_t size) {
+static void phi__call_fail_cut(phi__toolcall *call, char *words, size_t size) {
     size_t len = strlen(words);
     if (len + 1 == size) words[phi__utf8_cut(phi_str_of(words), len - 1)] = '\0';
     phi__call_fail(call, words);
@@ -345,7 +345,7 @@ PHI__FN void phi__call_start(phi__toolcall *call) {
     } else if (call->tool->strict && phi__call_without_nulls(call) != PHI_OK) {
         phi__call_fail(call, "Out of memory");
     } else if (!phi__call_arguments_fit(call, words, sizeof words)) {
-        phi__call_refuse(call, words, sizeof words);
+        phi__call_fail_cut(call, words, sizeof words);
     } else if (!phi__call_arm(call)) {
         phi__call_fail(call, "Out of memory");
     } else {
@@ -363,7 +363,7 @@ PHI__FN void phi__call_resume(phi__toolcall *call) {
     if (tool == NULL || (tool->resume == NULL && tool->step != NULL))
         phi__call_fail(call, "Interrupted: the program was started anew while this tool ran");
     else if (tool->resume != NULL && !phi__call_arguments_fit(call, words, sizeof words))
-        phi__call_refuse(call, words, sizeof words);
+        phi__call_fail_cut(call, words, sizeof words);
     else if (!phi__call_arm(call))
         phi__call_fail(call, "Out of memory");
     else if (tool->resume != NULL)
