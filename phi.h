@@ -34900,11 +34900,11 @@ PHI_API phi_status phi_thread_fresh(phi_thread *thread) {
 #endif /* PHI__IMP_THREAD */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x23eaaf7f
+#if PHI__IMP_LOOP != 0x1b3430b9
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x23eaaf7f
+#define PHI__IMP_LOOP 0x1b3430b9
 
 /* ---- src/loop/session_in.h ---- */
 
@@ -35639,6 +35639,7 @@ PHI__FN bool phi__emit_surely(phi__agent *agent, const phi_event *event);
 PHI__FN bool phi__events_pop(phi_runtime *rt, phi_event *out);
 /* What was popped before this step is not the host's any more: a part of it is freed, or all. */
 PHI__FN void phi__events_release(phi_runtime *rt, bool all);
+PHI__FN bool phi__events_due(const phi_runtime *rt); /* the last step has left some of it */
 PHI__FN void phi__events_purge(phi_runtime *rt, phi__agent *agent); /* its events, popped or not */
 PHI__FN bool phi__events_backlog(const phi__agent *agent);          /* the host does not drain */
 
@@ -38504,6 +38505,10 @@ PHI__FN bool phi__events_pop(phi_runtime *rt, phi_event *out) {
     if (events->kept == NULL) events->kept = record;
     record->popped = true;
     return true;
+}
+
+PHI__FN bool phi__events_due(const phi_runtime *rt) {
+    return rt->events.popped.head != rt->events.kept;
 }
 
 PHI__FN void phi__events_release(phi_runtime *rt, bool all) {
@@ -44143,11 +44148,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0xd4960c35
+#if PHI__IMP_AGENT != 0xaaaeaffa
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0xd4960c35
+#define PHI__IMP_AGENT 0xaaaeaffa
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -48242,7 +48247,7 @@ PHI_API int phi_next_timeout(const phi_runtime *rt) {
     uint64_t next, now;
     uint64_t ms;
     if (rt == NULL) return -1;
-    if (rt->ready != NULL || rt->grown.head[PHI__JOURNAL_GREW] != NULL ||
+    if (rt->ready != NULL || rt->grown.head[PHI__JOURNAL_GREW] != NULL || phi__events_due(rt) ||
         PHI__LOAD(&rt->inbox.tail) != rt->inbox.head || phi__slots_any_marked(&rt->agents) ||
         phi__slots_any_marked(&rt->tickets))
         return 0;

@@ -362,7 +362,7 @@ PHI_API int phi_next_timeout(const phi_runtime *rt) {
     uint64_t next, now;
     uint64_t ms;
     if (rt == NULL) return -1;
-    if (rt->ready != NULL || rt->grown.head[PHI__JOURNAL_GREW] != NULL ||
+    if (rt->ready != NULL || rt->grown.head[PHI__JOURNAL_GREW] != NULL || phi__events_due(rt) ||
         PHI__LOAD(&rt->inbox.tail) != rt->inbox.head || phi__slots_any_marked(&rt->agents) ||
         phi__slots_any_marked(&rt->tickets))
         return 0;

@@ -367,6 +367,10 @@ PHI__FN bool phi__events_pop(phi_runtime *rt, phi_event *out) {
     return true;
 }
 
+PHI__FN bool phi__events_due(const phi_runtime *rt) {
+    return rt->events.popped.head != rt->events.kept;
+}
+
 PHI__FN void phi__events_release(phi_runtime *rt, bool all) {
     phi__events *events = &rt->events;
     uint64_t left = PHI__EVENTS_FREED + (events->seq - events->freed_at);

@@ -25,6 +25,7 @@ PHI__FN bool phi__emit_surely(phi__agent *agent, const phi_event *event);
 PHI__FN bool phi__events_pop(phi_runtime *rt, phi_event *out);
 /* What was popped before this step is not the host's any more: a part of it is freed, or all. */
 PHI__FN void phi__events_release(phi_runtime *rt, bool all);
+PHI__FN bool phi__events_due(const phi_runtime *rt); /* the last step has left some of it */
 PHI__FN void phi__events_purge(phi_runtime *rt, phi__agent *agent); /* its events, popped or not */
 PHI__FN bool phi__events_backlog(const phi__agent *agent);          /* the host does not drain */
 

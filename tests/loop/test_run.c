@@ -488,6 +488,7 @@ TEST(what_a_host_left_for_long_is_freed_a_part_in_each_step) {
         (void)rig_step(r);
         after = phi_memory_used(rig_runtime(r), NULL);
         CHECK(before - after < full / 16);
+        CHECK((phi_next_timeout(rig_runtime(r)) == 0) == (steps < 19)); /* who sleeps comes again */
     }
     CHECK_EQ_INT(steps, 20); /* 1,024 in each */
     rig_free(r);
