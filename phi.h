@@ -2655,11 +2655,11 @@ PHI_API bool phi_call_pending(phi_call call);        /* any thread */
 #endif /* PHI__PUB_LOOP */
 
 #ifdef PHI__PUB_AGENT
-#if PHI__PUB_AGENT != 0xd381aac3
+#if PHI__PUB_AGENT != 0x9f75284e
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__PUB_AGENT 0xd381aac3
+#define PHI__PUB_AGENT 0x9f75284e
 
 /* ---- src/agent/profile.h ---- */
 
@@ -2770,8 +2770,15 @@ PHI_API phi_status phi_runtime_close(phi_runtime *rt);
 
 /* Frees the runtime and all its agents at once. Without a close that said PHI_OK it may wait for a
    name that libcurl is still looking up. Every handle is then dangling: threads that post must have
-   stopped. NULL is harmless. Inside a callback it frees nothing, and phi_last_error says so. */
+   stopped. NULL is harmless. Inside a callback, and in a child of fork, it frees nothing, and
+   phi_last_error says so. */
 PHI_API void phi_runtime_free(phi_runtime *rt);
+
+/* Says that an exception or a longjmp has left a callback, and with it phi_step or whatever function of
+   phi had called it: none is on the stack any more. The runtime can then only be freed, and phi_step
+   says PHI_MISUSE. Cancel functions of tools are called by that, and must not throw. What the function
+   that was left had in hand is not given back to the allocator. */
+PHI_API void phi_runtime_abandon(phi_runtime *rt);
 
 /* Does a bounded amount of what there is to do. timeout_ms 0: never waits; > 0: waits at most that
    long for something to do; < 0: until there is something; with no run going on that is phi_wake.
@@ -9511,11 +9518,11 @@ PHI__FN int phi__sse_finish(phi__sse *sse, phi__sse_event *out) {
 #endif /* PHI__IMP_TEXT */
 
 #ifdef PHI__IMP_IO
-#if PHI__IMP_IO != 0xd4e73e1c
+#if PHI__IMP_IO != 0xff22d67e
 #error "phi: two versions of src/io in one file"
 #endif
 #else
-#define PHI__IMP_IO 0xd4e73e1c
+#define PHI__IMP_IO 0xff22d67e
 
 /* ---- src/io/clock_in.h ---- */
 
@@ -9786,6 +9793,7 @@ PHI__FN int phi__io_timers(phi__io *io, int most); /* fires what is due; returns
 PHI__FN void phi__io_ready(phi__io *io, intptr_t fd, int have);
 
 PHI__FN intptr_t phi__io_fd(const phi__io *io);     /* what a host may sleep on, or -1 */
+PHI__FN bool phi__io_own(const phi__io *io);        /* false in a child of fork */
 PHI__FN intptr_t phi__io_any_fd(const phi__io *io); /* an open one, to try a dup of */
 PHI__FN void phi__io_wake(phi__io *io);             /* ends a wait; any thread, async-signal-safe */
 
@@ -10072,7 +10080,7 @@ PHI__FN void phi__http_signal_release(void);
    consumer reads published records in order and zeroes the room behind them. A producer that was
    stopped between the two holds up the records behind its own, never the producers.
    Ownership: the memory is taken at start; a posted text is copied into it.
-   Threads: phi__inbox_post from any; the rest on the pumping thread. Posters must have stopped before
+   Threads: phi__inbox_prepare and phi__inbox_publish from any; the rest on the pumping thread. Posters must have stopped before
    phi__inbox_free. */
 #ifndef PHI_IO_INBOX_IN_H
 #define PHI_IO_INBOX_IN_H
@@ -10096,12 +10104,9 @@ typedef struct phi__post {
 PHI__FN phi_status phi__inbox_init(phi__inbox *inbox, phi_memory *memory, size_t bytes);
 PHI__FN void phi__inbox_free(phi__inbox *inbox); /* zeroed or freed before is harmless */
 
-/* PHI_FULL: no room now. PHI_BAD_ARG: longer than half the ring, it can never be sure to fit. */
-PHI__FN phi_status phi__inbox_post(phi__inbox *inbox, const phi__post *post);
-
-/* The same in two halves, for what must be sure of its room before it is true: after PHI_OK,
-   phi__inbox_publish must follow soon; nothing behind it is seen before. `keep` false: the message is
-   as if never posted. */
+/* PHI_FULL: no room now. PHI_BAD_ARG: longer than half the ring, it can never be sure to fit. Room comes
+   first, for what must be sure of it before it is true: after PHI_OK, phi__inbox_publish must follow
+   soon; nothing behind it is seen before. `keep` false: the message is as if never posted. */
 struct phi__inbox_record;
 PHI__FN phi_status phi__inbox_prepare(phi__inbox *inbox, const phi__post *post,
                                       struct phi__inbox_record **out);
@@ -10385,12 +10390,14 @@ PHI__FN size_t phi__secret_tail(const phi__secrets *set, phi_str text);
 typedef struct phi__wake {
     intptr_t read_fd, write_fd; /* one eventfd, or the ends of a pipe; -1 when not open */
     int signalled;              /* atomic */
+    intptr_t process;           /* that opened it */
 } phi__wake;
 
 PHI__FN phi_status phi__wake_open(phi__wake *wake);
 PHI__FN void phi__wake_close(phi__wake *wake);  /* an unopened one holds -1, and is harmless */
 PHI__FN void phi__wake_signal(phi__wake *wake); /* any thread, async-signal-safe, keeps errno */
 PHI__FN void phi__wake_drain(phi__wake *wake);
+PHI__FN bool phi__wake_own(const phi__wake *wake); /* false in a child of fork */
 
 #endif
 
@@ -12964,13 +12971,6 @@ PHI__FN void phi__inbox_publish(phi__inbox_record *record, bool keep) {
     PHI__STORE(&record->bytes, (uint32_t)phi__inbox_bytes(record->text_len));
 }
 
-PHI__FN phi_status phi__inbox_post(phi__inbox *inbox, const phi__post *post) {
-    phi__inbox_record *record = NULL;
-    phi_status status = phi__inbox_prepare(inbox, post, &record);
-    if (status == PHI_OK) phi__inbox_publish(record, true);
-    return status;
-}
-
 PHI__FN bool phi__inbox_peek(phi__inbox *inbox, phi__post *out) {
     for (;;) {
         phi__inbox_record *record = phi__inbox_at(inbox, inbox->head);
@@ -13353,6 +13353,8 @@ PHI__FN void phi__io_random(phi__io *io, void *out, size_t len) {
 PHI__FN intptr_t phi__io_fd(const phi__io *io) {
     return io->poller != NULL ? phi__poller_fd(io->poller) : -1;
 }
+
+PHI__FN bool phi__io_own(const phi__io *io) { return phi__wake_own(&io->wake); }
 
 PHI__FN intptr_t phi__io_any_fd(const phi__io *io) { return io->wake.read_fd; }
 
@@ -15045,6 +15047,7 @@ PHI__FN phi_status phi__wake_open(phi__wake *wake) {
     int fds[2];
     wake->read_fd = wake->write_fd = -1;
     wake->signalled = 0;
+    wake->process = (intptr_t)getpid();
     if (!phi__wake_make(fds)) return PHI_IO;
     wake->read_fd = fds[0];
     wake->write_fd = fds[1];
@@ -15056,6 +15059,8 @@ PHI__FN void phi__wake_close(phi__wake *wake) {
     if (wake->write_fd >= 0 && wake->write_fd != wake->read_fd) (void)close((int)wake->write_fd);
     wake->read_fd = wake->write_fd = -1;
 }
+
+PHI__FN bool phi__wake_own(const phi__wake *wake) { return wake->process == (intptr_t)getpid(); }
 
 PHI__FN void phi__wake_signal(phi__wake *wake) {
     static const uint64_t one = 1; /* eventfd wants 8 bytes; a pipe does not mind */
@@ -34900,11 +34905,11 @@ PHI_API phi_status phi_thread_fresh(phi_thread *thread) {
 #endif /* PHI__IMP_THREAD */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x1b3430b9
+#if PHI__IMP_LOOP != 0x0d88a2a2
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x1b3430b9
+#define PHI__IMP_LOOP 0x0d88a2a2
 
 /* ---- src/loop/session_in.h ---- */
 
@@ -35604,6 +35609,7 @@ struct phi_runtime {
     int64_t step_wall_ms; /* of the step; one look at the clock serves all its events */
     size_t step_bytes_left;
     bool in_step, closing;
+    bool abandoned; /* a callback was left by an exception or a longjmp: it can only be freed */
     phi_status error; /* the last one */
     int error_http_status;
     char error_words[256];
@@ -41007,7 +41013,7 @@ PHI__FN void phi__provider_close(phi__run *run) {
     const phi_provider *provider = run->agent->provider;
     if (!run->call_open) return;
     phi__provider_leave(run);
-    if (run->in_call) return; /* it is at work: afterwards */
+    if (run->in_call && !run->agent->rt->abandoned) return; /* it is at work: afterwards */
     run->call_open = false;
     provider->close(provider->user_data, run->opened_call);
 }
@@ -44148,11 +44154,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0xaaaeaffa
+#if PHI__IMP_AGENT != 0x330e54c4
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0xaaaeaffa
+#define PHI__IMP_AGENT 0x330e54c4
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -45326,7 +45332,7 @@ PHI__FN void phi__agent_destroy(phi__agent *agent) {
     phi__agent_disown(agent, &agent->format_schema);
     phi__agent_disown(agent, &agent->format_name);
     phi__agent_disown(agent, &agent->workspace);
-    PHI_ASSERT(agent->memory.used_bytes == 0);
+    PHI_ASSERT(agent->memory.used_bytes == 0 || rt->abandoned); /* what a function had in hand */
     phi__free(&rt->memory, agent, sizeof *agent);
 }
 
@@ -45678,7 +45684,7 @@ PHI__FN void phi__bare_bury(phi_runtime *rt) {
 static void phi__bare_free(phi_thread *thread) {
     phi_runtime *rt = thread->rt;
     phi__thread_free(&thread->log);
-    PHI_ASSERT(thread->memory.used_bytes == 0);
+    PHI_ASSERT(thread->memory.used_bytes == 0 || rt->abandoned);
     if (thread->prev != NULL)
         thread->prev->next = thread->next;
     else
@@ -48189,6 +48195,8 @@ PHI_API phi_status phi_runtime_close(phi_runtime *rt) {
     uint32_t i;
     if (rt == NULL) return PHI_BAD_ARG;
     if (rt->in_step) return phi__error(rt, PHI_MISUSE, "phi_runtime_close inside a callback");
+    if (!phi__io_own(rt->io))
+        return phi__error(rt, PHI_MISUSE, "phi_runtime_close in a child of fork");
     rt->closing = true;
     for (i = 0; rt->active > 0 && i < rt->agents.count; i++) {
         phi__slot *slot = phi__slots_at(&rt->agents, i);
@@ -48199,13 +48207,24 @@ PHI_API phi_status phi_runtime_close(phi_runtime *rt) {
     return rt->http != NULL && phi__http_pending(rt->http) > 0 ? PHI_BUSY : PHI_OK;
 }
 
+PHI_API void phi_runtime_abandon(phi_runtime *rt) {
+    if (rt != NULL) rt->in_step = rt->abandoned = true;
+}
+
+/* In a child of fork the epoll set, the sockets and the tools' processes are the parent's, too: all that
+   freeing does would reach into it. */
+static bool phi__rt_may_free(phi_runtime *rt) {
+    bool inside = rt->in_step && !rt->abandoned;
+    if (!inside && phi__io_own(rt->io)) return true;
+    (void)phi__error(rt, PHI_MISUSE,
+                     inside ? "phi_runtime_free inside a callback"
+                            : "phi_runtime_free in a child of fork");
+    return false;
+}
+
 PHI_API void phi_runtime_free(phi_runtime *rt) {
     uint32_t i;
-    if (rt == NULL) return;
-    if (rt->in_step) {
-        (void)phi__error(rt, PHI_MISUSE, "phi_runtime_free inside a callback");
-        return;
-    }
+    if (rt == NULL || !phi__rt_may_free(rt)) return;
     rt->in_step = rt->closing =
         true; /* the tools' cancel functions must not step, nor make agents */
     for (i = 0; i < rt->agents.count; i++) {

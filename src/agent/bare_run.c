@@ -34,7 +34,7 @@ PHI__FN void phi__bare_bury(phi_runtime *rt) {
 static void phi__bare_free(phi_thread *thread) {
     phi_runtime *rt = thread->rt;
     phi__thread_free(&thread->log);
-    PHI_ASSERT(thread->memory.used_bytes == 0);
+    PHI_ASSERT(thread->memory.used_bytes == 0 || rt->abandoned);
     if (thread->prev != NULL)
         thread->prev->next = thread->next;
     else

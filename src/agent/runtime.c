@@ -304,6 +304,8 @@ PHI_API phi_status phi_runtime_close(phi_runtime *rt) {
     uint32_t i;
     if (rt == NULL) return PHI_BAD_ARG;
     if (rt->in_step) return phi__error(rt, PHI_MISUSE, "phi_runtime_close inside a callback");
+    if (!phi__io_own(rt->io))
+        return phi__error(rt, PHI_MISUSE, "phi_runtime_close in a child of fork");
     rt->closing = true;
     for (i = 0; rt->active > 0 && i < rt->agents.count; i++) {
         phi__slot *slot = phi__slots_at(&rt->agents, i);
@@ -314,13 +316,24 @@ PHI_API phi_status phi_runtime_close(phi_runtime *rt) {
     return rt->http != NULL && phi__http_pending(rt->http) > 0 ? PHI_BUSY : PHI_OK;
 }
 
+PHI_API void phi_runtime_abandon(phi_runtime *rt) {
+    if (rt != NULL) rt->in_step = rt->abandoned = true;
+}
+
+/* In a child of fork the epoll set, the sockets and the tools' processes are the parent's, too: all that
+   freeing does would reach into it. */
+static bool phi__rt_may_free(phi_runtime *rt) {
+    bool inside = rt->in_step && !rt->abandoned;
+    if (!inside && phi__io_own(rt->io)) return true;
+    (void)phi__error(rt, PHI_MISUSE,
+                     inside ? "phi_runtime_free inside a callback"
+                            : "phi_runtime_free in a child of fork");
+    return false;
+}
+
 PHI_API void phi_runtime_free(phi_runtime *rt) {
     uint32_t i;
-    if (rt == NULL) return;
-    if (rt->in_step) {
-        (void)phi__error(rt, PHI_MISUSE, "phi_runtime_free inside a callback");
-        return;
-    }
+    if (rt == NULL || !phi__rt_may_free(rt)) return;
     rt->in_step = rt->closing =
         true; /* the tools' cancel functions must not step, nor make agents */
     for (i = 0; i < rt->agents.count; i++) {

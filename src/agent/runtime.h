@@ -49,8 +49,15 @@ PHI_API phi_status phi_runtime_close(phi_runtime *rt);
 
 /* Frees the runtime and all its agents at once. Without a close that said PHI_OK it may wait for a
    name that libcurl is still looking up. Every handle is then dangling: threads that post must have
-   stopped. NULL is harmless. Inside a callback it frees nothing, and phi_last_error says so. */
+   stopped. NULL is harmless. Inside a callback, and in a child of fork, it frees nothing, and
+   phi_last_error says so. */
 PHI_API void phi_runtime_free(phi_runtime *rt);
+
+/* Says that an exception or a longjmp has left a callback, and with it phi_step or whatever function of
+   phi had called it: none is on the stack any more. The runtime can then only be freed, and phi_step
+   says PHI_MISUSE. Cancel functions of tools are called by that, and must not throw. What the function
+   that was left had in hand is not given back to the allocator. */
+PHI_API void phi_runtime_abandon(phi_runtime *rt);
 
 /* Does a bounded amount of what there is to do. timeout_ms 0: never waits; > 0: waits at most that
    long for something to do; < 0: until there is something; with no run going on that is phi_wake.

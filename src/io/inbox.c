@@ -92,13 +92,6 @@ PHI__FN void phi__inbox_publish(phi__inbox_record *record, bool keep) {
     PHI__STORE(&record->bytes, (uint32_t)phi__inbox_bytes(record->text_len));
 }
 
-PHI__FN phi_status phi__inbox_post(phi__inbox *inbox, const phi__post *post) {
-    phi__inbox_record *record = NULL;
-    phi_status status = phi__inbox_prepare(inbox, post, &record);
-    if (status == PHI_OK) phi__inbox_publish(record, true);
-    return status;
-}
-
 PHI__FN bool phi__inbox_peek(phi__inbox *inbox, phi__post *out) {
     for (;;) {
         phi__inbox_record *record = phi__inbox_at(inbox, inbox->head);

@@ -4,7 +4,7 @@
    consumer reads published records in order and zeroes the room behind them. A producer that was
    stopped between the two holds up the records behind its own, never the producers.
    Ownership: the memory is taken at start; a posted text is copied into it.
-   Threads: phi__inbox_post from any; the rest on the pumping thread. Posters must have stopped before
+   Threads: phi__inbox_prepare and phi__inbox_publish from any; the rest on the pumping thread. Posters must have stopped before
    phi__inbox_free. */
 #ifndef PHI_IO_INBOX_IN_H
 #define PHI_IO_INBOX_IN_H
@@ -29,12 +29,9 @@ typedef struct phi__post {
 PHI__FN phi_status phi__inbox_init(phi__inbox *inbox, phi_memory *memory, size_t bytes);
 PHI__FN void phi__inbox_free(phi__inbox *inbox); /* zeroed or freed before is harmless */
 
-/* PHI_FULL: no room now. PHI_BAD_ARG: longer than half the ring, it can never be sure to fit. */
-PHI__FN phi_status phi__inbox_post(phi__inbox *inbox, const phi__post *post);
-
-/* The same in two halves, for what must be sure of its room before it is true: after PHI_OK,
-   phi__inbox_publish must follow soon; nothing behind it is seen before. `keep` false: the message is
-   as if never posted. */
+/* PHI_FULL: no room now. PHI_BAD_ARG: longer than half the ring, it can never be sure to fit. Room comes
+   first, for what must be sure of it before it is true: after PHI_OK, phi__inbox_publish must follow
+   soon; nothing behind it is seen before. `keep` false: the message is as if never posted. */
 struct phi__inbox_record;
 PHI__FN phi_status phi__inbox_prepare(phi__inbox *inbox, const phi__post *post,
                                       struct phi__inbox_record **out);

@@ -358,6 +358,8 @@ PHI__FN intptr_t phi__io_fd(const phi__io *io) {
     return io->poller != NULL ? phi__poller_fd(io->poller) : -1;
 }
 
+PHI__FN bool phi__io_own(const phi__io *io) { return phi__wake_own(&io->wake); }
+
 PHI__FN intptr_t phi__io_any_fd(const phi__io *io) { return io->wake.read_fd; }
 
 PHI__FN void phi__io_wake(phi__io *io) { phi__wake_signal(&io->wake); }

@@ -70,6 +70,7 @@ PHI__FN int phi__io_timers(phi__io *io, int most); /* fires what is due; returns
 PHI__FN void phi__io_ready(phi__io *io, intptr_t fd, int have);
 
 PHI__FN intptr_t phi__io_fd(const phi__io *io);     /* what a host may sleep on, or -1 */
+PHI__FN bool phi__io_own(const phi__io *io);        /* false in a child of fork */
 PHI__FN intptr_t phi__io_any_fd(const phi__io *io); /* an open one, to try a dup of */
 PHI__FN void phi__io_wake(phi__io *io);             /* ends a wait; any thread, async-signal-safe */
 

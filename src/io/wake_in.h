@@ -10,11 +10,13 @@
 typedef struct phi__wake {
     intptr_t read_fd, write_fd; /* one eventfd, or the ends of a pipe; -1 when not open */
     int signalled;              /* atomic */
+    intptr_t process;           /* that opened it */
 } phi__wake;
 
 PHI__FN phi_status phi__wake_open(phi__wake *wake);
 PHI__FN void phi__wake_close(phi__wake *wake);  /* an unopened one holds -1, and is harmless */
 PHI__FN void phi__wake_signal(phi__wake *wake); /* any thread, async-signal-safe, keeps errno */
 PHI__FN void phi__wake_drain(phi__wake *wake);
+PHI__FN bool phi__wake_own(const phi__wake *wake); /* false in a child of fork */
 
 #endif

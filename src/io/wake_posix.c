@@ -38,6 +38,7 @@ PHI__FN phi_status phi__wake_open(phi__wake *wake) {
     int fds[2];
     wake->read_fd = wake->write_fd = -1;
     wake->signalled = 0;
+    wake->process = (intptr_t)getpid();
     if (!phi__wake_make(fds)) return PHI_IO;
     wake->read_fd = fds[0];
     wake->write_fd = fds[1];
@@ -49,6 +50,8 @@ PHI__FN void phi__wake_close(phi__wake *wake) {
     if (wake->write_fd >= 0 && wake->write_fd != wake->read_fd) (void)close((int)wake->write_fd);
     wake->read_fd = wake->write_fd = -1;
 }
+
+PHI__FN bool phi__wake_own(const phi__wake *wake) { return wake->process == (intptr_t)getpid(); }
 
 PHI__FN void phi__wake_signal(phi__wake *wake) {
     static const uint64_t one = 1; /* eventfd wants 8 bytes; a pipe does not mind */

@@ -240,7 +240,7 @@ PHI__FN void phi__provider_close(phi__run *run) {
     const phi_provider *provider = run->agent->provider;
     if (!run->call_open) return;
     phi__provider_leave(run);
-    if (run->in_call) return; /* it is at work: afterwards */
+    if (run->in_call && !run->agent->rt->abandoned) return; /* it is at work: afterwards */
     run->call_open = false;
     provider->close(provider->user_data, run->opened_call);
 }

@@ -5,6 +5,13 @@
 #include <pthread.h>
 #include <sched.h>
 
+static phi_status put(phi__inbox *inbox, const phi__post *p) {
+    struct phi__inbox_record *record = NULL;
+    phi_status status = phi__inbox_prepare(inbox, p, &record);
+    if (status == PHI_OK) phi__inbox_publish(record, true);
+    return status;
+}
+
 static phi_status post(phi__inbox *inbox, uint32_t kind, uint32_t index, const char *text) {
     phi__post p;
     memset(&p, 0, sizeof p);
@@ -13,7 +20,7 @@ static phi_status post(phi__inbox *inbox, uint32_t kind, uint32_t index, const c
     p.gen = index + 1;
     p.flag = 1;
     p.text = phi_str_of(text);
-    return phi__inbox_post(inbox, &p);
+    return put(inbox, &p);
 }
 
 TEST(what_is_posted_comes_out_in_order_and_whole) {
@@ -102,7 +109,7 @@ static void *post_many(void *arg) {
         p.kind = me->id + 1;
         p.index = i;
         p.text = phi__str(text, n);
-        while (phi__inbox_post(me->inbox, &p) == PHI_FULL) sched_yield();
+        while (put(me->inbox, &p) == PHI_FULL) sched_yield();
     }
     return NULL;
 }
