@@ -529,13 +529,12 @@ static void answer_endless(loopback *server, loopback_connection *c) {
 
 static void check_endless(const char *start, const char *line, phi_status status,
                           const char *words) {
-    uint64_t limit;
+    int steps = 0;
     endless_start = start;
     endless_line = line;
     if (!setup(answer_endless)) return;
     post_here(0, "/", "{}");
-    limit = now_us() + 5000000;
-    while (t.ends == 0 && now_us() < limit) {
+    while (t.ends == 0 && steps++ < 50000) {
         step();
         endless_more(&t.server);
     }
