@@ -276,6 +276,44 @@ TEST(an_address_is_shown_without_users_and_values) {
     end();
 }
 
+/* A text of few letters, so that much of it looks like a secret. */
+static size_t random_text(uint32_t *state, char *out, size_t most) {
+    static const char letters[] = "aab/+%25\\u0061YWI=";
+    size_t i, n = test_random(state) % most;
+    for (i = 0; i < n; i++) out[i] = letters[test_random(state) % (sizeof letters - 1)];
+    return n;
+}
+
+TEST(random_texts_keep_no_secret_wherever_they_are_cut) {
+    uint32_t state = 7;
+    int round;
+    for (round = 0; round < 3000; round++) {
+        char secret[16], text[120], whole[120], parts[120];
+        size_t n, len, at, tail;
+        begin();
+        n = 8 + test_random(&state) % 4;
+        while (random_text(&state, secret, sizeof secret) < n) continue;
+        phi__secret_add(&set, phi__str(secret, n));
+        len = random_text(&state, text, 100);
+        at = test_random(&state) % (len + 1);
+        if (len - at >= n) memcpy(text + at, secret, n);
+        memcpy(whole, text, len);
+        (void)phi__secret_hide(&set, whole, len, (phi__secret_text)(round % 2));
+        for (at = 0; n <= len && at <= len - n; at++)
+            if (!CHECK(memcmp(whole + at, secret, n) != 0)) break;
+        memcpy(parts, text, len);
+        at = test_random(&state) % (len + 1);
+        (void)phi__secret_hide(&set, parts, at, PHI__SECRET_BYTES);
+        tail = phi__secret_tail(&set, phi__str(parts, at));
+        (void)phi__secret_hide(&set, parts + at - tail, len - at + tail, PHI__SECRET_BYTES);
+        for (at = 0; n <= len && at <= len - n; at++)
+            if (!CHECK(memcmp(parts + at, secret, n) != 0)) break;
+        if (test_failures() > 0) printf("  round %d: %.*s\n", round, (int)n, secret);
+        end();
+        if (test_failures() > 0) return;
+    }
+}
+
 TEST(a_set_that_found_no_memory_says_so) {
     int n = 0;
     do {
@@ -303,4 +341,5 @@ TEST_MAIN(TEST_ENTRY(a_secret_is_hidden_wherever_it_stands),
           TEST_ENTRY(a_key_of_parts_is_hidden_as_a_whole_and_in_parts),
           TEST_ENTRY(the_address_of_a_request_has_secrets),
           TEST_ENTRY(an_address_is_shown_without_users_and_values),
+          TEST_ENTRY(random_texts_keep_no_secret_wherever_they_are_cut),
           TEST_ENTRY(a_set_that_found_no_memory_says_so))
