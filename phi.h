@@ -34905,11 +34905,11 @@ PHI_API phi_status phi_thread_fresh(phi_thread *thread) {
 #endif /* PHI__IMP_THREAD */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x0d88a2a2
+#if PHI__IMP_LOOP != 0x269450ea
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x0d88a2a2
+#define PHI__IMP_LOOP 0x269450ea
 
 /* ---- src/loop/session_in.h ---- */
 
@@ -35609,7 +35609,7 @@ struct phi_runtime {
     int64_t step_wall_ms; /* of the step; one look at the clock serves all its events */
     size_t step_bytes_left;
     bool in_step, closing;
-    bool abandoned; /* a callback was left by an exception or a longjmp: it can only be freed */
+    bool abandoned;   /* a callback was left by an exception or a longjmp: it can only be freed */
     phi_status error; /* the last one */
     int error_http_status;
     char error_words[256];

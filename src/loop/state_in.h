@@ -589,7 +589,7 @@ struct phi_runtime {
     int64_t step_wall_ms; /* of the step; one look at the clock serves all its events */
     size_t step_bytes_left;
     bool in_step, closing;
-    bool abandoned; /* a callback was left by an exception or a longjmp: it can only be freed */
+    bool abandoned;   /* a callback was left by an exception or a longjmp: it can only be freed */
     phi_status error; /* the last one */
     int error_http_status;
     char error_words[256];
