@@ -242,11 +242,11 @@ PHI_API size_t phi_tool_registry_resolve(const phi_tool_registry *registry,
 #endif
 
 #ifdef PHI__IMP_TOOLS
-#if PHI__IMP_TOOLS != 0x3f4c5b9c
+#if PHI__IMP_TOOLS != 0x13348537
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__IMP_TOOLS 0x3f4c5b9c
+#define PHI__IMP_TOOLS 0x13348537
 
 /* ---- src/tools/deny_in.h ---- */
 
@@ -2290,7 +2290,8 @@ static size_t phi__search_name(phi__search *search, const char *bytes, size_t le
     size_t n = nul != NULL ? (size_t)(nul - bytes) : len;
     phi__buf_add(&search->line, bytes, phi__min(n, PHI__SEARCH_LINE_BYTES + 4 - search->line.len));
     search->line_bytes += n;
-    if (nul == NULL || search->line.failed) return n;
+    if (nul == NULL) return n;
+    if (search->line.failed) return len; /* the job ends for want of memory */
     if (search->line.len > 0)
         search->line.len = phi__words_clean_line(search->line.at, search->line.len);
     if (search->line_bytes < PHI__SEARCH_LINE_BYTES) {

@@ -93,7 +93,8 @@ static size_t phi__search_name(phi__search *search, const char *bytes, size_t le
     size_t n = nul != NULL ? (size_t)(nul - bytes) : len;
     phi__buf_add(&search->line, bytes, phi__min(n, PHI__SEARCH_LINE_BYTES + 4 - search->line.len));
     search->line_bytes += n;
-    if (nul == NULL || search->line.failed) return n;
+    if (nul == NULL) return n;
+    if (search->line.failed) return len; /* the job ends for want of memory */
     if (search->line.len > 0)
         search->line.len = phi__words_clean_line(search->line.at, search->line.len);
     if (search->line_bytes < PHI__SEARCH_LINE_BYTES) {
