@@ -29,6 +29,16 @@ static size_t results_of(const phi_view_item *items, size_t count, size_t i, phi
     return n;
 }
 
+static void tell_items(const phi_view_item *items, size_t count) {
+    size_t i;
+    for (i = 0; i < count; i++)
+        printf("  item %u: entries %u to %u, role %d, stop %d, loop %.*s, of call %.*s\n",
+               (unsigned)i, (unsigned)items[i].from, (unsigned)items[i].to,
+               (int)items[i].message->role, (int)items[i].message->stop_reason,
+               (int)items[i].message->loop_id.len, items[i].message->loop_id.at,
+               (int)items[i].message->tool_call_id.len, items[i].message->tool_call_id.at);
+}
+
 /* In what a model would be shown. Of an agent with a limit, what has left memory may not fit into it again. */
 static bool every_call_has_one_result(monkey *m, const seat *s) {
     const phi_view_item *items = NULL;
@@ -44,6 +54,7 @@ static bool every_call_has_one_result(monkey *m, const seat *s) {
                 results_of(items, count, i, block->id) != 1) {
                 printf("  item %u of %u: call %.*s\n", (unsigned)i, (unsigned)count,
                        (int)block->id.len, block->id.at);
+                if (m->trace) tell_items(items, count);
                 return false;
             }
         }
