@@ -244,8 +244,10 @@ static void do_history(monkey *m) {
     case 1: (void)phi_replace_messages(a, &message, pick(m, 2)); break;
     case 2: (void)phi_clear_messages(a); break;
     case 3:
-        if (phi_save_messages(a, &m->arena, &json) == PHI_OK)
-            (void)phi_restore_messages(a, json, once_in(m, 2) ? NULL : &error);
+        /* What is saved has runs of which nothing was kept, too: their calls may have no result. */
+        if (phi_save_messages(a, &m->arena, &json) == PHI_OK &&
+            phi_restore_messages(a, json, once_in(m, 2) ? NULL : &error) == PHI_OK)
+            spoilt(m, a);
         break;
     case 4:
         if (phi_restore_messages(a, any_str(m), &error) == PHI_OK) spoilt(m, a);
