@@ -26589,11 +26589,11 @@ PHI_API void phi_answer_fail(phi_answer *answer, phi_failure_kind kind, bool ret
 #endif /* PHI__IMP_WIRE */
 
 #ifdef PHI__IMP_THREAD
-#if PHI__IMP_THREAD != 0xc904df0d
+#if PHI__IMP_THREAD != 0x2998826c
 #error "phi: two versions of src/thread in one file"
 #endif
 #else
-#define PHI__IMP_THREAD 0xc904df0d
+#define PHI__IMP_THREAD 0x2998826c
 
 /* ---- src/thread/compact_in.h ---- */
 
@@ -27031,6 +27031,8 @@ PHI__FN phi_status phi__rewrite_given(phi__thread *thread, const phi_rewrite *re
                                       size_t words_size);
 /* A deep copy in an arena, of one whose form is right. False: no memory. */
 PHI__FN bool phi__rewrite_copy(phi_arena *arena, const phi_rewrite *given, phi_rewrite *out);
+/* The id of a rewrite that has none of its host's: its place in the log, mostly. */
+#define PHI__OP_MADE "op-%llu"
 PHI__FN phi__op *phi__thread_find_op(const phi__thread *thread, phi_str op_id); /* in memory */
 /* As if the rewrites of a lane between two entries had been revoked at the second. Whether there were any. */
 PHI__FN bool phi__thread_roll_back_ops(phi__thread *thread, uint32_t lane, uint64_t from,
@@ -33024,10 +33026,21 @@ static bool phi__rewrite_compacts(const phi__op *op) {
     return op->rewrite.reason == PHI_REWRITE_COMPACTION && op->rewrite.revoke == NULL;
 }
 
-/* Room for the mark of one more compaction. False: no memory. */
+enum { PHI__MARKS_MOST = 64 };
+
+/* Room for the mark of one more compaction. False: no memory. Where memory is limited, old ones are given up: they count
+   only when all later ones were undone. */
 static bool phi__rewrite_mark_room(phi__thread *thread) {
-    void *grown = phi__grow(thread->memory, thread->compactions, &thread->compaction_cap,
-                            phi__add(thread->compaction_count, 1), sizeof *thread->compactions);
+    size_t half = PHI__MARKS_MOST / 2;
+    void *grown;
+    if (thread->limit_bytes != 0 && thread->lanes == NULL &&
+        thread->compaction_count == PHI__MARKS_MOST) {
+        memmove(thread->compactions, &thread->compactions[half],
+                half * sizeof *thread->compactions);
+        thread->compaction_count = half;
+    }
+    grown = phi__grow(thread->memory, thread->compactions, &thread->compaction_cap,
+                      phi__add(thread->compaction_count, 1), sizeof *thread->compactions);
     if (grown != NULL) thread->compactions = (phi__compaction_mark *)grown;
     return grown != NULL;
 }
@@ -33127,7 +33140,7 @@ static bool phi__rewrite_is_made(const char *op_id) {
 /* A name that no rewrite has: a log of version 0.1.0 may have one of this form from its host. */
 static void phi__rewrite_name(const phi__thread *thread, char out[32]) {
     uint64_t n = thread->count;
-    do (void)snprintf(out, 32, "op-%llu", (unsigned long long)n++);
+    do (void)snprintf(out, 32, PHI__OP_MADE, (unsigned long long)n++);
     while (phi__thread_find_op(thread, phi_str_of(out)) != NULL ||
            phi__hashes_has(&thread->away_ops, phi__hash(phi_str_of(out), 0)));
 }
@@ -33666,6 +33679,8 @@ PHI__FN void phi__thread_roll_back_again(phi__thread *thread) {
    their entries are away: `entries` and `messages` have gaps then, and seq and ordinals say what stands where. Who needs
    what is away has all of it read back. Nothing that is in memory moves, in either direction. */
 
+#include <stdio.h>
+
 #ifndef PHI__SEGMENT_BYTES
 #define PHI__SEGMENT_BYTES                                                                         \
     16384 /* one that has fewer is not full; tests have it smaller, so that more leaves */
@@ -33808,15 +33823,52 @@ PHI__FN bool phi__thread_shed_begin(phi__thread *thread) {
     return true;
 }
 
+/* Of a rewrite that leaves, whether its id could be given again: not one that phi made of its place in the log. */
+static bool phi__segment_keeps_id(const phi__op *op) {
+    char made[32];
+    (void)snprintf(made, sizeof made, PHI__OP_MADE, (unsigned long long)op->seq);
+    return !op->segment->live && strcmp(op->rewrite.op_id, made) != 0;
+}
+
 /* The ids of rewrites that leave are known on. False: no memory. */
 static bool phi__segment_note_ops(phi__thread *thread) {
     const phi__op *op;
     size_t n = 0;
-    for (op = thread->ops; op != NULL; op = op->earlier) n += !op->segment->live;
+    for (op = thread->ops; op != NULL; op = op->earlier) n += phi__segment_keeps_id(op);
     if (!phi__hashes_room(thread->memory, &thread->away_ops, n)) return false;
     for (op = thread->ops; op != NULL; op = op->earlier)
-        if (!op->segment->live) phi__hashes_add(&thread->away_ops, op->id_hash);
+        if (phi__segment_keeps_id(op)) phi__hashes_add(&thread->away_ops, op->id_hash);
     return true;
+}
+
+static bool phi__segment_claim(phi__thread *thread) {
+    size_t i, j, k;
+    for (i = 0; i < thread->held; i++) {
+        const phi__entry *entry = thread->entries[i];
+        const phi_rewrite *r;
+        if (entry->kind == PHI_ENTRY_MESSAGE && !phi__thread_claim_calls(thread, entry->message))
+            return false;
+        if (entry->kind != PHI_ENTRY_REWRITE) continue;
+        r = &((const phi__op *)entry->detail)->rewrite;
+        for (j = 0; j < r->span_count; j++)
+            for (k = 0; k < r->spans[j].message_count; k++)
+                if (!phi__thread_claim_calls(thread, &r->spans[j].messages[k])) return false;
+    }
+    return true;
+}
+
+/* Where memory is limited, tool call ids are told apart as far as the log is in memory. Without memory for that the old
+   list stays. */
+static void phi__segment_shed_ids(phi__thread *thread) {
+    phi__hashes before = thread->ids;
+    if (thread->limit_bytes == 0) return;
+    memset(&thread->ids, 0, sizeof thread->ids);
+    if (phi__segment_claim(thread)) {
+        phi__hashes_free(thread->memory, &before);
+        return;
+    }
+    phi__hashes_free(thread->memory, &thread->ids);
+    thread->ids = before;
 }
 
 static size_t phi__segment_keep(phi__entry **entries, size_t count) {
@@ -33858,6 +33910,7 @@ PHI__FN void phi__thread_shed_end(phi__thread *thread) {
     thread->held_messages = phi__segment_keep(thread->messages, thread->held_messages);
     (void)phi__thread_index_ops(thread); /* of fewer it cannot fail */
     phi__thread_shed_loops(thread);
+    phi__segment_shed_ids(thread);
     thread->entries =
         phi__segment_shrink(thread->memory, thread->entries, thread->held, &thread->cap);
     thread->messages = phi__segment_shrink(thread->memory, thread->messages, thread->held_messages,
@@ -34905,11 +34958,11 @@ PHI_API phi_status phi_thread_fresh(phi_thread *thread) {
 #endif /* PHI__IMP_THREAD */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x269450ea
+#if PHI__IMP_LOOP != 0x07dd2dc6
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x269450ea
+#define PHI__IMP_LOOP 0x07dd2dc6
 
 /* ---- src/loop/session_in.h ---- */
 
@@ -35842,8 +35895,9 @@ PHI__FN phi__state phi__run_shrink(phi__run *run);
 /* Whether a compaction now would do anything. PHI_NO_MEMORY. */
 PHI__FN phi_status phi__compaction_gains(const phi__agent *agent, bool *gains);
 
-/* Compacts what the agent shows now, without hooks or events. *did: something was gained. */
-PHI__FN phi_status phi__compaction_now(phi__agent *agent, bool *did);
+/* Compacts what the agent shows now, without hooks or events; a summary has so many tokens at most, or as many as the
+   agent's are to have. *did: something was gained. */
+PHI__FN phi_status phi__compaction_now(phi__agent *agent, uint64_t summary_tokens, bool *did);
 
 /* model_call.c: the states REQUEST, SEND, STREAM and BACKOFF */
 PHI__FN phi__state phi__run_request(phi__run *run, bool *wait);
@@ -37504,11 +37558,12 @@ PHI__FN phi_status phi__compaction_gains(const phi__agent *agent, bool *gains) {
     return status;
 }
 
-PHI__FN phi_status phi__compaction_now(phi__agent *agent, bool *did) {
+PHI__FN phi_status phi__compaction_now(phi__agent *agent, uint64_t summary_tokens, bool *did) {
     phi_compaction_config config = phi__compaction_config(agent, NULL);
     phi__compacted plan;
     phi_arena scratch;
     phi_status status;
+    if (config.max_summary_tokens > summary_tokens) config.max_summary_tokens = summary_tokens;
     phi_arena_init(&scratch, &agent->memory, 0);
     status = phi__compaction_plan(agent, &config, &scratch, &plan);
     *did = status == PHI_OK && plan.rewrite.span_count > 0;
@@ -38871,7 +38926,9 @@ enum {
     PHI__FORGET_HALVES = 6,       /* how often the log's part is halved */
     PHI__FORGET_HEADROOM = 32768, /* bytes for a run, besides a quarter of the limit */
     PHI__FORGET_RESERVE = 32768, /* bytes that are kept back at most, else an eighth of the limit */
-    PHI__FORGET_LEAST = 512      /* bytes of a log below which nothing of it is kept */
+    PHI__FORGET_SUMMARY =
+        32,                 /* bytes of a log for a token of a summary in it, which stands twice */
+    PHI__FORGET_LEAST = 512 /* bytes of a log below which nothing of it is kept */
 };
 
 /* ---- how much ---- */
@@ -38975,7 +39032,8 @@ static bool phi__forget_compact(phi__agent *agent, size_t target) {
     bool did = false;
     if (agent->at_memory_limit == PHI_AT_MEMORY_LIMIT_COMPACT &&
         phi__rebase_bytes(&agent->thread->fold, NULL) > target)
-        (void)phi__compaction_now(agent, &did); /* without memory for it the oldest turns go */
+        (void)phi__compaction_now(agent, target / PHI__FORGET_SUMMARY,
+                                  &did); /* without memory for it the oldest turns go */
     return did;
 }
 

@@ -63,11 +63,12 @@ PHI__FN phi_status phi__compaction_gains(const phi__agent *agent, bool *gains) {
     return status;
 }
 
-PHI__FN phi_status phi__compaction_now(phi__agent *agent, bool *did) {
+PHI__FN phi_status phi__compaction_now(phi__agent *agent, uint64_t summary_tokens, bool *did) {
     phi_compaction_config config = phi__compaction_config(agent, NULL);
     phi__compacted plan;
     phi_arena scratch;
     phi_status status;
+    if (config.max_summary_tokens > summary_tokens) config.max_summary_tokens = summary_tokens;
     phi_arena_init(&scratch, &agent->memory, 0);
     status = phi__compaction_plan(agent, &config, &scratch, &plan);
     *did = status == PHI_OK && plan.rewrite.span_count > 0;

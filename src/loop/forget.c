@@ -15,7 +15,9 @@ enum {
     PHI__FORGET_HALVES = 6,       /* how often the log's part is halved */
     PHI__FORGET_HEADROOM = 32768, /* bytes for a run, besides a quarter of the limit */
     PHI__FORGET_RESERVE = 32768, /* bytes that are kept back at most, else an eighth of the limit */
-    PHI__FORGET_LEAST = 512      /* bytes of a log below which nothing of it is kept */
+    PHI__FORGET_SUMMARY =
+        32,                 /* bytes of a log for a token of a summary in it, which stands twice */
+    PHI__FORGET_LEAST = 512 /* bytes of a log below which nothing of it is kept */
 };
 
 /* ---- how much ---- */
@@ -119,7 +121,8 @@ static bool phi__forget_compact(phi__agent *agent, size_t target) {
     bool did = false;
     if (agent->at_memory_limit == PHI_AT_MEMORY_LIMIT_COMPACT &&
         phi__rebase_bytes(&agent->thread->fold, NULL) > target)
-        (void)phi__compaction_now(agent, &did); /* without memory for it the oldest turns go */
+        (void)phi__compaction_now(agent, target / PHI__FORGET_SUMMARY,
+                                  &did); /* without memory for it the oldest turns go */
     return did;
 }
 

@@ -222,8 +222,9 @@ PHI__FN phi__state phi__run_shrink(phi__run *run);
 /* Whether a compaction now would do anything. PHI_NO_MEMORY. */
 PHI__FN phi_status phi__compaction_gains(const phi__agent *agent, bool *gains);
 
-/* Compacts what the agent shows now, without hooks or events. *did: something was gained. */
-PHI__FN phi_status phi__compaction_now(phi__agent *agent, bool *did);
+/* Compacts what the agent shows now, without hooks or events; a summary has so many tokens at most, or as many as the
+   agent's are to have. *did: something was gained. */
+PHI__FN phi_status phi__compaction_now(phi__agent *agent, uint64_t summary_tokens, bool *did);
 
 /* model_call.c: the states REQUEST, SEND, STREAM and BACKOFF */
 PHI__FN phi__state phi__run_request(phi__run *run, bool *wait);

@@ -232,10 +232,21 @@ static bool phi__rewrite_compacts(const phi__op *op) {
     return op->rewrite.reason == PHI_REWRITE_COMPACTION && op->rewrite.revoke == NULL;
 }
 
-/* Room for the mark of one more compaction. False: no memory. */
+enum { PHI__MARKS_MOST = 64 };
+
+/* Room for the mark of one more compaction. False: no memory. Where memory is limited, old ones are given up: they count
+   only when all later ones were undone. */
 static bool phi__rewrite_mark_room(phi__thread *thread) {
-    void *grown = phi__grow(thread->memory, thread->compactions, &thread->compaction_cap,
-                            phi__add(thread->compaction_count, 1), sizeof *thread->compactions);
+    size_t half = PHI__MARKS_MOST / 2;
+    void *grown;
+    if (thread->limit_bytes != 0 && thread->lanes == NULL &&
+        thread->compaction_count == PHI__MARKS_MOST) {
+        memmove(thread->compactions, &thread->compactions[half],
+                half * sizeof *thread->compactions);
+        thread->compaction_count = half;
+    }
+    grown = phi__grow(thread->memory, thread->compactions, &thread->compaction_cap,
+                      phi__add(thread->compaction_count, 1), sizeof *thread->compactions);
     if (grown != NULL) thread->compactions = (phi__compaction_mark *)grown;
     return grown != NULL;
 }
@@ -335,7 +346,7 @@ static bool phi__rewrite_is_made(const char *op_id) {
 /* A name that no rewrite has: a log of version 0.1.0 may have one of this form from its host. */
 static void phi__rewrite_name(const phi__thread *thread, char out[32]) {
     uint64_t n = thread->count;
-    do (void)snprintf(out, 32, "op-%llu", (unsigned long long)n++);
+    do (void)snprintf(out, 32, PHI__OP_MADE, (unsigned long long)n++);
     while (phi__thread_find_op(thread, phi_str_of(out)) != NULL ||
            phi__hashes_has(&thread->away_ops, phi__hash(phi_str_of(out), 0)));
 }

@@ -7,6 +7,8 @@
 #include "thread/journal_in.h"
 #include "wire/hash_in.h"
 
+#include <stdio.h>
+
 #ifndef PHI__SEGMENT_BYTES
 #define PHI__SEGMENT_BYTES                                                                         \
     16384 /* one that has fewer is not full; tests have it smaller, so that more leaves */
@@ -149,15 +151,52 @@ PHI__FN bool phi__thread_shed_begin(phi__thread *thread) {
     return true;
 }
 
+/* Of a rewrite that leaves, whether its id could be given again: not one that phi made of its place in the log. */
+static bool phi__segment_keeps_id(const phi__op *op) {
+    char made[32];
+    (void)snprintf(made, sizeof made, PHI__OP_MADE, (unsigned long long)op->seq);
+    return !op->segment->live && strcmp(op->rewrite.op_id, made) != 0;
+}
+
 /* The ids of rewrites that leave are known on. False: no memory. */
 static bool phi__segment_note_ops(phi__thread *thread) {
     const phi__op *op;
     size_t n = 0;
-    for (op = thread->ops; op != NULL; op = op->earlier) n += !op->segment->live;
+    for (op = thread->ops; op != NULL; op = op->earlier) n += phi__segment_keeps_id(op);
     if (!phi__hashes_room(thread->memory, &thread->away_ops, n)) return false;
     for (op = thread->ops; op != NULL; op = op->earlier)
-        if (!op->segment->live) phi__hashes_add(&thread->away_ops, op->id_hash);
+        if (phi__segment_keeps_id(op)) phi__hashes_add(&thread->away_ops, op->id_hash);
     return true;
+}
+
+static bool phi__segment_claim(phi__thread *thread) {
+    size_t i, j, k;
+    for (i = 0; i < thread->held; i++) {
+        const phi__entry *entry = thread->entries[i];
+        const phi_rewrite *r;
+        if (entry->kind == PHI_ENTRY_MESSAGE && !phi__thread_claim_calls(thread, entry->message))
+            return false;
+        if (entry->kind != PHI_ENTRY_REWRITE) continue;
+        r = &((const phi__op *)entry->detail)->rewrite;
+        for (j = 0; j < r->span_count; j++)
+            for (k = 0; k < r->spans[j].message_count; k++)
+                if (!phi__thread_claim_calls(thread, &r->spans[j].messages[k])) return false;
+    }
+    return true;
+}
+
+/* Where memory is limited, tool call ids are told apart as far as the log is in memory. Without memory for that the old
+   list stays. */
+static void phi__segment_shed_ids(phi__thread *thread) {
+    phi__hashes before = thread->ids;
+    if (thread->limit_bytes == 0) return;
+    memset(&thread->ids, 0, sizeof thread->ids);
+    if (phi__segment_claim(thread)) {
+        phi__hashes_free(thread->memory, &before);
+        return;
+    }
+    phi__hashes_free(thread->memory, &thread->ids);
+    thread->ids = before;
 }
 
 static size_t phi__segment_keep(phi__entry **entries, size_t count) {
@@ -199,6 +238,7 @@ PHI__FN void phi__thread_shed_end(phi__thread *thread) {
     thread->held_messages = phi__segment_keep(thread->messages, thread->held_messages);
     (void)phi__thread_index_ops(thread); /* of fewer it cannot fail */
     phi__thread_shed_loops(thread);
+    phi__segment_shed_ids(thread);
     thread->entries =
         phi__segment_shrink(thread->memory, thread->entries, thread->held, &thread->cap);
     thread->messages = phi__segment_shrink(thread->memory, thread->messages, thread->held_messages,
