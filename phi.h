@@ -1376,11 +1376,11 @@ PHI_API void phi_answer_fail(phi_answer *answer, phi_failure_kind kind, bool ret
 #endif /* PHI__PUB_WIRE */
 
 #ifdef PHI__PUB_THREAD
-#if PHI__PUB_THREAD != 0x594fd5dc
+#if PHI__PUB_THREAD != 0x55f00a23
 #error "phi: two versions of src/thread in one file"
 #endif
 #else
-#define PHI__PUB_THREAD 0x594fd5dc
+#define PHI__PUB_THREAD 0x55f00a23
 
 /* ---- src/thread/thread.h ---- */
 
@@ -1517,7 +1517,8 @@ PHI_API phi_status phi_thread_slice(const phi_thread *thread, uint64_t from, uin
                                     phi_arena *arena, const phi_entry **out, size_t *count);
 
 /* Appends, where the thread has `expected` entries (phi_thread_count; UINT64_MAX: whatever it has). Copied. *seq, where
-   given: of the first. All or none. PHI_STALE: it has not; PHI_BUSY: a run goes over it; PHI_BAD_ARG, PHI_NO_MEMORY. */
+   given: of the first. All or none; but calls of a run that died get an error result first, which stays. PHI_STALE: it
+   has not; PHI_BUSY: a run goes over it; PHI_BAD_ARG, PHI_NO_MEMORY. */
 PHI_API phi_status phi_thread_append_messages(phi_thread *thread, const phi_message *messages,
                                               size_t count, uint32_t flags, uint64_t expected,
                                               uint64_t *seq);
@@ -26589,11 +26590,11 @@ PHI_API void phi_answer_fail(phi_answer *answer, phi_failure_kind kind, bool ret
 #endif /* PHI__IMP_WIRE */
 
 #ifdef PHI__IMP_THREAD
-#if PHI__IMP_THREAD != 0x2998826c
+#if PHI__IMP_THREAD != 0x1189985c
 #error "phi: two versions of src/thread in one file"
 #endif
 #else
-#define PHI__IMP_THREAD 0x2998826c
+#define PHI__IMP_THREAD 0x1189985c
 
 /* ---- src/thread/compact_in.h ---- */
 
@@ -34848,6 +34849,14 @@ static bool phi__view_append(phi__thread *log, const phi_message *messages, size
     return true;
 }
 
+/* Calls of a run that died get their results before the conversation goes on; a host's own results come first. */
+static bool phi__view_settle(phi__thread *log, phi_role role) {
+    size_t i = log->fold.count;
+    while (i > 0 && log->fold.items[i - 1].message->role == PHI_ROLE_TOOL_RESULT) i--;
+    if (i == 0 || log->fold.items[i - 1].message->loop_id.len == 0) return true;
+    return (role != PHI_ROLE_USER && role != PHI_ROLE_ASSISTANT) || phi__thread_answer_orphans(log);
+}
+
 PHI_API phi_status phi_thread_append_messages(phi_thread *thread, const phi_message *messages,
                                               size_t count, uint32_t flags, uint64_t expected,
                                               uint64_t *seq) {
@@ -34860,7 +34869,8 @@ PHI_API phi_status phi_thread_append_messages(phi_thread *thread, const phi_mess
     if (expected != UINT64_MAX && expected != log->count) return PHI_STALE;
     status = phi__view_check(log, messages, count);
     if (status != PHI_OK) return status;
-    if (!phi__thread_roll(log, NULL)) return PHI_NO_MEMORY;
+    if (!phi__thread_roll(log, NULL) || !phi__view_settle(log, messages[0].role))
+        return PHI_NO_MEMORY;
     room = phi__thread_room(log);
     mark = phi_arena_save(room);
     if (!phi__view_append(log, messages, count, flags)) {

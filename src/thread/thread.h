@@ -133,7 +133,8 @@ PHI_API phi_status phi_thread_slice(const phi_thread *thread, uint64_t from, uin
                                     phi_arena *arena, const phi_entry **out, size_t *count);
 
 /* Appends, where the thread has `expected` entries (phi_thread_count; UINT64_MAX: whatever it has). Copied. *seq, where
-   given: of the first. All or none. PHI_STALE: it has not; PHI_BUSY: a run goes over it; PHI_BAD_ARG, PHI_NO_MEMORY. */
+   given: of the first. All or none; but calls of a run that died get an error result first, which stays. PHI_STALE: it
+   has not; PHI_BUSY: a run goes over it; PHI_BAD_ARG, PHI_NO_MEMORY. */
 PHI_API phi_status phi_thread_append_messages(phi_thread *thread, const phi_message *messages,
                                               size_t count, uint32_t flags, uint64_t expected,
                                               uint64_t *seq);

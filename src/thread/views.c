@@ -142,6 +142,14 @@ static bool phi__view_append(phi__thread *log, const phi_message *messages, size
     return true;
 }
 
+/* Calls of a run that died get their results before the conversation goes on; a host's own results come first. */
+static bool phi__view_settle(phi__thread *log, phi_role role) {
+    size_t i = log->fold.count;
+    while (i > 0 && log->fold.items[i - 1].message->role == PHI_ROLE_TOOL_RESULT) i--;
+    if (i == 0 || log->fold.items[i - 1].message->loop_id.len == 0) return true;
+    return (role != PHI_ROLE_USER && role != PHI_ROLE_ASSISTANT) || phi__thread_answer_orphans(log);
+}
+
 PHI_API phi_status phi_thread_append_messages(phi_thread *thread, const phi_message *messages,
                                               size_t count, uint32_t flags, uint64_t expected,
                                               uint64_t *seq) {
@@ -154,7 +162,8 @@ PHI_API phi_status phi_thread_append_messages(phi_thread *thread, const phi_mess
     if (expected != UINT64_MAX && expected != log->count) return PHI_STALE;
     status = phi__view_check(log, messages, count);
     if (status != PHI_OK) return status;
-    if (!phi__thread_roll(log, NULL)) return PHI_NO_MEMORY;
+    if (!phi__thread_roll(log, NULL) || !phi__view_settle(log, messages[0].role))
+        return PHI_NO_MEMORY;
     room = phi__thread_room(log);
     mark = phi_arena_save(room);
     if (!phi__view_append(log, messages, count, flags)) {

@@ -2,6 +2,7 @@
 #include "agent/bare_run.h"
 #include "agent/response.h"
 #include "agent/snapshot.h"
+#include "support/heard.h"
 #include "support/rig.h"
 #include "support/store_mem.h"
 
@@ -191,6 +192,26 @@ TEST(a_reopened_thread_is_continued_behind_a_call_that_was_lost) {
     CHECK_STR(phi_message_at(agent, 3)->content[0].text, "fine");
     CHECK_EQ_INT(phi_continue(agent, PHI_CONTINUATION_DEFAULT), PHI_MISUSE); /* it calls nothing */
     CHECK_EQ_STR(last_words(r), "phi_continue: the last message is the model's own");
+    rig_free(r);
+    store_mem_free(store);
+}
+
+TEST(a_message_that_a_host_appends_stands_behind_the_result_of_a_call_that_was_lost) {
+    phi_content block;
+    phi_message said = text_message(PHI_ROLE_USER, &block, "never mind");
+    phi_thread *thread;
+    phi_entry e;
+    uint64_t seq = 0;
+    rig *r;
+    store = store_mem_new();
+    lose_a_call();
+    r = rig_new();
+    thread = phi_agent_thread(open_thread(r, "u"));
+    CHECK_EQ_INT(phi_thread_append_messages(thread, &said, 1, 0, UINT64_MAX, &seq), PHI_OK);
+    CHECK_EQ_INT((int)seq, (int)phi_thread_count(thread) - 1);
+    CHECK_EQ_INT(phi_thread_entry(thread, seq - 1, &e), PHI_OK);
+    CHECK(e.kind == PHI_ENTRY_MESSAGE && e.message->role == PHI_ROLE_TOOL_RESULT &&
+          e.message->is_error);
     rig_free(r);
     store_mem_free(store);
 }
@@ -777,27 +798,29 @@ TEST(without_memory_a_thread_is_opened_or_not_and_left_or_not) {
     CHECK(n > 20 && n < 3000);
 }
 
-TEST_MAIN(TEST_ENTRY(a_run_is_in_the_store_when_its_ends_are_told),
-          TEST_ENTRY(an_agent_goes_on_where_another_process_left),
-          TEST_ENTRY(without_a_session_of_its_own_an_agent_has_that_of_the_log),
-          TEST_ENTRY(a_call_that_was_lost_with_its_process_gets_an_error_result),
-          TEST_ENTRY(a_reopened_thread_is_continued_behind_a_call_that_was_lost),
-          TEST_ENTRY(a_run_over_a_lent_thread_goes_on_behind_a_call_that_was_lost),
-          TEST_ENTRY(what_a_host_appends_is_stored_by_the_next_step),
-          TEST_ENTRY(a_step_writes_one_batch_of_what_a_host_appended),
-          TEST_ENTRY(the_thread_of_a_bare_run_is_stored_as_it_goes),
-          TEST_ENTRY(a_thread_is_attached_in_the_midst_of_a_run),
-          TEST_ENTRY(a_snapshot_is_restored_into_a_thread_that_the_store_has_not),
-          TEST_ENTRY(a_store_that_is_full_is_told_once_and_the_run_goes_on),
-          TEST_ENTRY(a_run_over_a_store_that_fails_at_any_call_is_stored_in_the_end),
-          TEST_ENTRY(a_torn_end_is_told_by_a_warning),
-          TEST_ENTRY(an_agent_whose_thread_cannot_be_had_is_not_made),
-          TEST_ENTRY(a_history_that_is_replaced_or_cleared_stays_in_the_store),
-          TEST_ENTRY(a_reset_that_finds_no_memory_changes_nothing),
-          TEST_ENTRY(an_agent_goes_over_to_another_thread_and_back),
-          TEST_ENTRY(what_cannot_be_had_leaves_the_agent_in_its_thread),
-          TEST_ENTRY(a_thread_that_cannot_be_saved_is_not_left),
-          TEST_ENTRY(a_question_names_its_thread), TEST_ENTRY(a_desc_has_its_store_and_its_thread),
-          TEST_ENTRY(an_updated_thread_is_told_as_json_and_read_back),
-          TEST_ENTRY(whatever_happens_the_store_has_what_the_thread_has),
-          TEST_ENTRY(without_memory_a_thread_is_opened_or_not_and_left_or_not))
+TEST_MAIN(
+    TEST_ENTRY(a_run_is_in_the_store_when_its_ends_are_told),
+    TEST_ENTRY(an_agent_goes_on_where_another_process_left),
+    TEST_ENTRY(without_a_session_of_its_own_an_agent_has_that_of_the_log),
+    TEST_ENTRY(a_call_that_was_lost_with_its_process_gets_an_error_result),
+    TEST_ENTRY(a_reopened_thread_is_continued_behind_a_call_that_was_lost),
+    TEST_ENTRY(a_message_that_a_host_appends_stands_behind_the_result_of_a_call_that_was_lost),
+    TEST_ENTRY(a_run_over_a_lent_thread_goes_on_behind_a_call_that_was_lost),
+    TEST_ENTRY(what_a_host_appends_is_stored_by_the_next_step),
+    TEST_ENTRY(a_step_writes_one_batch_of_what_a_host_appended),
+    TEST_ENTRY(the_thread_of_a_bare_run_is_stored_as_it_goes),
+    TEST_ENTRY(a_thread_is_attached_in_the_midst_of_a_run),
+    TEST_ENTRY(a_snapshot_is_restored_into_a_thread_that_the_store_has_not),
+    TEST_ENTRY(a_store_that_is_full_is_told_once_and_the_run_goes_on),
+    TEST_ENTRY(a_run_over_a_store_that_fails_at_any_call_is_stored_in_the_end),
+    TEST_ENTRY(a_torn_end_is_told_by_a_warning),
+    TEST_ENTRY(an_agent_whose_thread_cannot_be_had_is_not_made),
+    TEST_ENTRY(a_history_that_is_replaced_or_cleared_stays_in_the_store),
+    TEST_ENTRY(a_reset_that_finds_no_memory_changes_nothing),
+    TEST_ENTRY(an_agent_goes_over_to_another_thread_and_back),
+    TEST_ENTRY(what_cannot_be_had_leaves_the_agent_in_its_thread),
+    TEST_ENTRY(a_thread_that_cannot_be_saved_is_not_left), TEST_ENTRY(a_question_names_its_thread),
+    TEST_ENTRY(a_desc_has_its_store_and_its_thread),
+    TEST_ENTRY(an_updated_thread_is_told_as_json_and_read_back),
+    TEST_ENTRY(whatever_happens_the_store_has_what_the_thread_has),
+    TEST_ENTRY(without_memory_a_thread_is_opened_or_not_and_left_or_not))
