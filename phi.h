@@ -26590,11 +26590,11 @@ PHI_API void phi_answer_fail(phi_answer *answer, phi_failure_kind kind, bool ret
 #endif /* PHI__IMP_WIRE */
 
 #ifdef PHI__IMP_THREAD
-#if PHI__IMP_THREAD != 0x1189985c
+#if PHI__IMP_THREAD != 0xc8731e3b
 #error "phi: two versions of src/thread in one file"
 #endif
 #else
-#define PHI__IMP_THREAD 0x1189985c
+#define PHI__IMP_THREAD 0xc8731e3b
 
 /* ---- src/thread/compact_in.h ---- */
 
@@ -28640,8 +28640,8 @@ static phi_status phi__describe_write(phi__describe *d, const phi_thread *thread
     phi_status status;
     if (first < base) first = base;
     if (end < first) return PHI_NOT_FOUND;
-    status = phi_thread_view(thread, asked->lane, end < count ? end - 1 : UINT64_MAX,
-                                        scratch, &items, &n);
+    status = phi_thread_view(thread, asked->lane, end < count ? end - 1 : UINT64_MAX, scratch,
+                             &items, &n);
     if (status != PHI_OK) return status;
     marks = phi__describe_marks(items, n, first, end, scratch);
     if (marks == NULL || !phi__open_calls_find(items, n, scratch, &open)) return PHI_NO_MEMORY;
@@ -33700,7 +33700,7 @@ PHI__FN phi_arena *phi__thread_room(phi__thread *thread) { return &thread->curre
 static void phi__segment_arena(const phi__thread *thread, phi_arena *arena) {
     bool limited = thread->limit_bytes != 0;
     phi_arena_init(arena, thread->memory, limited ? thread->segment_bytes / 2 : 0);
-    if (limited) arena->most_block_bytes = thread->segment_bytes;
+    if (limited) arena->most_block_bytes = thread->segment_bytes / 2;
 }
 
 PHI__FN void phi__thread_limit(phi__thread *thread, size_t limit_bytes) {
@@ -33743,12 +33743,13 @@ static void phi__segment_free(phi__thread *thread, phi__segment *segment) {
     phi__free(thread->memory, segment, sizeof *segment);
 }
 
-/* One with four times the bytes is full, however much room its last block has left; else an eighth of them may be
-   left behind there. */
+/* An eighth of the bytes may be left behind in the last block; one with four times the bytes, or twice where memory is
+   limited, is full, however much is left there. */
 static bool phi__segment_full(const phi__thread *thread) {
     const phi_arena *arena = &thread->current->arena;
     size_t bytes = phi__arena_taken(arena), full = thread->segment_bytes;
-    return bytes >= 4 * full || (bytes >= full && (size_t)(arena->end - arena->at) <= full / 8);
+    return bytes >= (thread->limit_bytes != 0 ? 2 : 4) * full ||
+           (bytes >= full && (size_t)(arena->end - arena->at) <= full / 8);
 }
 
 PHI__FN bool phi__thread_roll(phi__thread *thread, phi_str *carried) {
@@ -34209,11 +34210,57 @@ PHI__FN bool phi__thread_append(phi__thread *thread, const phi__entry *entries, 
     return true;
 }
 
+/* ---- messages ---- */
+
+enum { PHI__SHARE_BACK = 8 }; /* entries that are looked at for texts to share */
+
+/* What each message of a run says again, as the newest entries of the current segment have it. */
+typedef struct phi__shared {
+    phi_str loop_id, model, provider, protocol;
+} phi__shared;
+
+static phi__shared phi__thread_shared(const phi__thread *thread) {
+    size_t i = thread->held, back = 0;
+    phi__shared shared;
+    memset(&shared, 0, sizeof shared);
+    for (; i > 0 && back < PHI__SHARE_BACK; i--, back++) {
+        const phi__entry *entry = thread->entries[i - 1];
+        const phi_message *m = entry->message;
+        if (entry->segment != thread->current) break;
+        if (shared.loop_id.len == 0) shared.loop_id = entry->loop_id;
+        if (m == NULL || m->role != PHI_ROLE_ASSISTANT || shared.model.len > 0) continue;
+        shared.model = m->model;
+        shared.provider = m->provider;
+        shared.protocol = m->protocol;
+    }
+    return shared;
+}
+
+/* True, and *text is left to be shared: it need not be copied. */
+static bool phi__thread_share(phi_str *text, phi_str shared) {
+    if (shared.len == 0 || !phi_str_equal(*text, shared)) return false;
+    *text = phi__str("", 0);
+    return true;
+}
+
 PHI__FN phi_message *phi__thread_keep(phi__thread *thread, const phi_message *message) {
     phi_arena *room = phi__thread_room(thread);
     phi_arena_mark mark = phi_arena_save(room);
-    phi_message *kept = phi_message_copy(message, room);
-    if (kept == NULL) phi_arena_reset(room, mark);
+    phi__shared shared = phi__thread_shared(thread);
+    phi_message m = *message, *kept;
+    bool loop_id = phi__thread_share(&m.loop_id, shared.loop_id);
+    bool model = phi__thread_share(&m.model, shared.model);
+    bool provider = phi__thread_share(&m.provider, shared.provider);
+    bool protocol = phi__thread_share(&m.protocol, shared.protocol);
+    kept = phi_message_copy(&m, room);
+    if (kept == NULL) {
+        phi_arena_reset(room, mark);
+        return NULL;
+    }
+    if (loop_id) kept->loop_id = shared.loop_id;
+    if (model) kept->model = shared.model;
+    if (provider) kept->provider = shared.provider;
+    if (protocol) kept->protocol = shared.protocol;
     return kept;
 }
 

@@ -242,11 +242,11 @@ PHI_API size_t phi_tool_registry_resolve(const phi_tool_registry *registry,
 #endif
 
 #ifdef PHI__IMP_TOOLS
-#if PHI__IMP_TOOLS != 0x13348537
+#if PHI__IMP_TOOLS != 0x35fe8ed1
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__IMP_TOOLS 0x13348537
+#define PHI__IMP_TOOLS 0x35fe8ed1
 
 /* ---- src/tools/deny_in.h ---- */
 
@@ -1737,6 +1737,7 @@ static phi_flow phi__list_walk(phi__job *job) {
     phi__list *list = (phi__list *)(void *)job;
     phi__walk_entry entry;
     uint32_t units;
+    memset(&entry, 0, sizeof entry);
     if (phi__io_now_us(job->io) >= list->end_us) return phi__job_fail(job, "Listing timed out");
     for (units = 0; units < PHI__LIST_STEP;) {
         phi_status status = phi__walk_next(list->walk, &entry);

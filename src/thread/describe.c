@@ -399,8 +399,8 @@ static phi_status phi__describe_write(phi__describe *d, const phi_thread *thread
     phi_status status;
     if (first < base) first = base;
     if (end < first) return PHI_NOT_FOUND;
-    status = phi_thread_view(thread, asked->lane, end < count ? end - 1 : UINT64_MAX,
-                                        scratch, &items, &n);
+    status = phi_thread_view(thread, asked->lane, end < count ? end - 1 : UINT64_MAX, scratch,
+                             &items, &n);
     if (status != PHI_OK) return status;
     marks = phi__describe_marks(items, n, first, end, scratch);
     if (marks == NULL || !phi__open_calls_find(items, n, scratch, &open)) return PHI_NO_MEMORY;

@@ -27,7 +27,7 @@ PHI__FN phi_arena *phi__thread_room(phi__thread *thread) { return &thread->curre
 static void phi__segment_arena(const phi__thread *thread, phi_arena *arena) {
     bool limited = thread->limit_bytes != 0;
     phi_arena_init(arena, thread->memory, limited ? thread->segment_bytes / 2 : 0);
-    if (limited) arena->most_block_bytes = thread->segment_bytes;
+    if (limited) arena->most_block_bytes = thread->segment_bytes / 2;
 }
 
 PHI__FN void phi__thread_limit(phi__thread *thread, size_t limit_bytes) {
@@ -70,12 +70,13 @@ static void phi__segment_free(phi__thread *thread, phi__segment *segment) {
     phi__free(thread->memory, segment, sizeof *segment);
 }
 
-/* One with four times the bytes is full, however much room its last block has left; else an eighth of them may be
-   left behind there. */
+/* An eighth of the bytes may be left behind in the last block; one with four times the bytes, or twice where memory is
+   limited, is full, however much is left there. */
 static bool phi__segment_full(const phi__thread *thread) {
     const phi_arena *arena = &thread->current->arena;
     size_t bytes = phi__arena_taken(arena), full = thread->segment_bytes;
-    return bytes >= 4 * full || (bytes >= full && (size_t)(arena->end - arena->at) <= full / 8);
+    return bytes >= (thread->limit_bytes != 0 ? 2 : 4) * full ||
+           (bytes >= full && (size_t)(arena->end - arena->at) <= full / 8);
 }
 
 PHI__FN bool phi__thread_roll(phi__thread *thread, phi_str *carried) {

@@ -168,6 +168,7 @@ static phi_flow phi__list_walk(phi__job *job) {
     phi__list *list = (phi__list *)(void *)job;
     phi__walk_entry entry;
     uint32_t units;
+    memset(&entry, 0, sizeof entry);
     if (phi__io_now_us(job->io) >= list->end_us) return phi__job_fail(job, "Listing timed out");
     for (units = 0; units < PHI__LIST_STEP;) {
         phi_status status = phi__walk_next(list->walk, &entry);

@@ -404,10 +404,10 @@ TEST(the_runtime_s_limit_has_words_of_its_own) {
 
 /* ---- stores and snapshots ---- */
 
-static void stored_for_ever(phi_at_memory_limit how) {
+static void stored_for_ever(size_t limit, phi_at_memory_limit how, size_t count) {
     rig *r = rig_new();
     store_mem *store = store_mem_new();
-    phi_agent_desc desc = limited(65536, how);
+    phi_agent_desc desc = limited(limit, how);
     phi_thread *thread;
     phi_entry e;
     size_t peak;
@@ -415,21 +415,25 @@ static void stored_for_ever(phi_at_memory_limit how) {
     desc.store = store_mem_store(store);
     desc.thread_id = "t";
     talk_begin(&t, r, &desc);
-    CHECK_EQ_INT((int)exchanges(&t, 500), 500);
+    CHECK_EQ_INT((int)exchanges(&t, count), (int)count);
     thread = phi_agent_thread(t.agent);
     CHECK(t.times == 0 && phi_thread_first(thread) == 0);
     (void)phi_agent_memory_used(t.agent, &peak);
-    CHECK(peak <= 65536);
+    CHECK(peak <= limit);
     CHECK(store_mem_count(store, "t") == phi_thread_count(thread));
-    CHECK(phi_thread_count(thread) >= 3000);
+    CHECK(phi_thread_count(thread) >= 6 * count);
     CHECK(phi_thread_entry(thread, 1, &e) != PHI_NOT_FOUND); /* it may not fit, but it is there */
     rig_free(r);
     store_mem_free(store);
 }
 
 TEST(with_a_store_the_view_is_made_smaller_and_the_log_stays_whole) {
-    stored_for_ever(PHI_AT_MEMORY_LIMIT_COMPACT);
-    stored_for_ever(PHI_AT_MEMORY_LIMIT_FORGET);
+    static const size_t limits[] = {40000, 65536, 100000, 150000};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(limits); i++) {
+        stored_for_ever(limits[i], PHI_AT_MEMORY_LIMIT_COMPACT, 150);
+        stored_for_ever(limits[i], PHI_AT_MEMORY_LIMIT_FORGET, 150);
+    }
 }
 
 TEST(a_snapshot_of_an_agent_that_has_forgotten_goes_on_and_can_be_stored) {
