@@ -15087,11 +15087,11 @@ PHI__FN void phi__wake_drain(phi__wake *wake) {
 #endif /* PHI__IMP_IO */
 
 #ifdef PHI__IMP_MODEL
-#if PHI__IMP_MODEL != 0x8943c8b1
+#if PHI__IMP_MODEL != 0x5a3f2087
 #error "phi: two versions of src/model in one file"
 #endif
 #else
-#define PHI__IMP_MODEL 0x8943c8b1
+#define PHI__IMP_MODEL 0x5a3f2087
 
 /* ---- src/model/message_in.h ---- */
 
@@ -15101,6 +15101,9 @@ PHI__FN void phi__wake_drain(phi__wake *wake) {
 #ifndef PHI_MODEL_MESSAGE_IN_H
 #define PHI_MODEL_MESSAGE_IN_H
 
+
+/* As phi_message_copy, into a message that there is. False: no memory. */
+PHI__FN bool phi__message_copy(const phi_message *message, phi_arena *arena, phi_message *out);
 
 /* ---- writing: appended to a buffer ---- */
 
@@ -15231,6 +15234,21 @@ static bool phi__message_copy_strings(const phi_message *from, phi_message *to, 
            phi__message_copy_str(arena, from->details, &to->details) &&
            phi__message_copy_str(arena, from->extension_kind, &to->extension_kind) &&
            phi__message_copy_str(arena, from->extension_data, &to->extension_data);
+}
+
+PHI__FN bool phi__message_copy(const phi_message *message, phi_arena *arena, phi_message *out) {
+    phi_content *content = NULL;
+    size_t i;
+    *out = *message;
+    if (message->content_count > 0) {
+        content = (phi_content *)phi_arena_alloc(arena,
+                                                 phi__mul(message->content_count, sizeof *content));
+        if (content == NULL) return false;
+    }
+    out->content = content;
+    for (i = 0; i < message->content_count; i++)
+        if (!phi__message_copy_content(&message->content[i], &content[i], arena)) return false;
+    return phi__message_copy_strings(message, out, arena);
 }
 
 /* ---- writing ---- */
@@ -15684,19 +15702,7 @@ PHI_API phi_str phi_message_text(const phi_message *message, const char *separat
 
 PHI_API phi_message *phi_message_copy(const phi_message *message, phi_arena *arena) {
     phi_message *out = (phi_message *)phi_arena_alloc(arena, sizeof *out);
-    phi_content *content = NULL;
-    size_t i;
-    if (out == NULL) return NULL;
-    *out = *message;
-    if (message->content_count > 0) {
-        content = (phi_content *)phi_arena_alloc(arena,
-                                                 phi__mul(message->content_count, sizeof *content));
-        if (content == NULL) return NULL;
-    }
-    out->content = content;
-    for (i = 0; i < message->content_count; i++)
-        if (!phi__message_copy_content(&message->content[i], &content[i], arena)) return NULL;
-    return phi__message_copy_strings(message, out, arena) ? out : NULL;
+    return out != NULL && phi__message_copy(message, arena, out) ? out : NULL;
 }
 
 PHI_API phi_status phi_message_to_json(const phi_message *message, phi_arena *arena, phi_str *out) {
@@ -26590,11 +26596,11 @@ PHI_API void phi_answer_fail(phi_answer *answer, phi_failure_kind kind, bool ret
 #endif /* PHI__IMP_WIRE */
 
 #ifdef PHI__IMP_THREAD
-#if PHI__IMP_THREAD != 0xc8731e3b
+#if PHI__IMP_THREAD != 0xd016eca0
 #error "phi: two versions of src/thread in one file"
 #endif
 #else
-#define PHI__IMP_THREAD 0xc8731e3b
+#define PHI__IMP_THREAD 0xd016eca0
 
 /* ---- src/thread/compact_in.h ---- */
 
@@ -26672,6 +26678,12 @@ typedef struct phi__op {
     struct phi__op *earlier;   /* in the log */
     uint64_t id_hash;
 } phi__op;
+
+/* A place in the table of rewrites by id; its hash is here, too: most that are looked at need no look at the rewrite. */
+typedef struct phi__op_place {
+    uint64_t hash;
+    phi__op *op; /* NULL: free */
+} phi__op_place;
 
 typedef struct phi__child_run {
     phi_str tool_call_id, session_id, loop_id;
@@ -26793,7 +26805,7 @@ typedef struct phi__thread {
     size_t lane_table_cap;
     phi__loop_starts loops;
     phi__undo undo;
-    phi__op **op_table; /* rewrite.c: rewrites in memory by id: an open table, half empty */
+    phi__op_place *op_table; /* rewrite.c: rewrites in memory by id: an open table, half empty */
     size_t op_count, op_cap;
     phi__compaction_mark *compactions; /* in the order of the log */
     size_t compaction_count, compaction_cap;
@@ -26981,7 +26993,7 @@ PHI__FN void phi__fold_message(phi__fold *fold, phi__entry *entry);
 PHI__FN bool phi__fold_op(const phi__thread *thread, phi__fold *fold, phi__op *op);
 /* The first item that stands for entry `from` or a later one. */
 PHI__FN size_t phi__fold_find(const phi__fold *fold, uint64_t from);
-/* These n items in the place of `gone` ones; there is room. */
+/* These n items in the place of `gone` ones; there is room. The fold's tokens stay as they are: the caller knows. */
 PHI__FN void phi__fold_splice(phi__fold *fold, size_t at, size_t gone, const phi__item *items,
                               size_t n);
 /* Takes out what stands from entry `from` to entry `to`. */
@@ -28981,7 +28993,7 @@ PHI__FN void phi__entry_put(phi__buf *out, const phi__thread *thread, const phi_
 #include <stdarg.h>
 #include <stdio.h>
 
-/* The members of any entry, and of one that is a message, in the order in which they are written. */
+/* The members of any entry, of one that is a message, and of a rewrite, in the order in which they are written. */
 #define PHI__ENTRY_LIST(X)                                                                         \
     X(SEQ, "seq")                                                                                  \
     X(KIND, "kind")                                                                                \
@@ -28994,7 +29006,14 @@ PHI__FN void phi__entry_put(phi__buf *out, const phi__thread *thread, const phi_
     X(IS_SUMMARY, "summary")                                                                       \
     X(IS_UNMEASURED, "unmeasured")                                                                 \
     X(MESSAGE, "message")                                                                          \
-    X(MORE, "more")
+    X(MORE, "more")                                                                                \
+    X(OP_ID, "op_id")                                                                              \
+    X(REASON, "reason")                                                                            \
+    X(BASE_SEQ, "base_seq")                                                                        \
+    X(REVOKE, "revoke")                                                                            \
+    X(SWITCH_TO, "switch_to")                                                                      \
+    X(META, "meta")                                                                                \
+    X(SPANS, "spans")
 
 #define PHI_X(name, text) PHI__ENTRY_IN_##name,
 enum { PHI__ENTRY_LIST(PHI_X) PHI__ENTRY_IN_COUNT };
@@ -29006,23 +29025,17 @@ enum { PHI__ENTRY_SEQ_MOST = 0x3fffffff };
 static const phi_str phi__entry_names[] = {PHI__ENTRY_LIST(PHI_X)};
 #undef PHI_X
 
-/* The members of a rewrite, in the order in which they are written. */
-#define PHI__ENTRY_REWRITE_LIST(X)                                                                 \
-    X(LANE, "lane")                                                                                \
-    X(OP_ID, "op_id")                                                                              \
-    X(REASON, "reason")                                                                            \
-    X(BASE_SEQ, "base_seq")                                                                        \
-    X(REVOKE, "revoke")                                                                            \
-    X(SWITCH_TO, "switch_to")                                                                      \
-    X(META, "meta")                                                                                \
-    X(SPANS, "spans")
-
-#define PHI_X(name, text) PHI__REWRITE_IN_##name,
-enum { PHI__ENTRY_REWRITE_LIST(PHI_X) PHI__REWRITE_IN_COUNT };
-#undef PHI_X
-#define PHI_X(name, text) PHI__JSON_NAME(text),
-static const phi_str phi__entry_rewrite_names[] = {PHI__ENTRY_REWRITE_LIST(PHI_X)};
-#undef PHI_X
+/* The members of a span. */
+enum {
+    PHI__SPAN_IN_FROM,
+    PHI__SPAN_IN_TO,
+    PHI__SPAN_IN_SUMMARY,
+    PHI__SPAN_IN_MESSAGES,
+    PHI__SPAN_IN_COUNT
+};
+static const phi_str phi__entry_span_names[] = {PHI__JSON_NAME("from"), PHI__JSON_NAME("to"),
+                                                PHI__JSON_NAME("summary"),
+                                                PHI__JSON_NAME("messages")};
 
 /* ---- shared ---- */
 
@@ -29143,8 +29156,10 @@ static phi_status phi__entry_get_whole(phi__entry_reader *r, const phi_json *nod
 
 PHI__FN phi_status phi__entry_get_message(phi__entry_reader *r, const phi_json *holder,
                                           phi_message *out) {
-    return phi__entry_get_whole(r, phi_json_get(holder, "message"), phi_json_get(holder, "more"),
-                                out);
+    static const phi_str names[] = {PHI__JSON_NAME("message"), PHI__JSON_NAME("more")};
+    const phi_json *in[PHI__COUNT(names)];
+    phi__json_pick(holder, names, PHI__COUNT(names), in);
+    return phi__entry_get_whole(r, in[0], in[1], out);
 }
 
 static uint32_t phi__entry_get_flag(const phi_json *node, int flag) {
@@ -29356,16 +29371,19 @@ static phi_status phi__entry_read_plain(phi__entry_reader *r, const phi_json *ro
 /* ---- rewrites ---- */
 
 static phi_status phi__entry_get_span(phi__entry_reader *r, const phi_json *node, phi_span *span) {
-    const phi_json *array = phi_json_get(node, "messages"), *child;
-    phi_json_iter it = phi_json_each(array);
+    const phi_json *in[PHI__SPAN_IN_COUNT], *array, *child;
+    phi_json_iter it;
     phi_message *messages;
     phi_status status = PHI_OK;
     memset(span, 0, sizeof *span);
-    if (phi_json_get(node, "from") == NULL || phi_json_get(node, "to") == NULL)
+    phi__json_pick(node, phi__entry_span_names, PHI__SPAN_IN_COUNT, in);
+    if (in[PHI__SPAN_IN_FROM] == NULL || in[PHI__SPAN_IN_TO] == NULL)
         return phi__entry_bad(r, "spans: from or to is missing");
-    span->from = phi_json_uint(phi_json_get(node, "from"), UINT64_MAX);
-    span->to = phi_json_uint(phi_json_get(node, "to"), UINT64_MAX);
-    span->summary = phi_json_bool(phi_json_get(node, "summary"), false);
+    span->from = phi_json_uint(in[PHI__SPAN_IN_FROM], UINT64_MAX);
+    span->to = phi_json_uint(in[PHI__SPAN_IN_TO], UINT64_MAX);
+    span->summary = phi_json_bool(in[PHI__SPAN_IN_SUMMARY], false);
+    array = in[PHI__SPAN_IN_MESSAGES];
+    it = phi_json_each(array);
     if (phi_json_count(array) == 0) return PHI_OK;
     messages = (phi_message *)phi_arena_alloc(&r->scratch,
                                               phi__mul(phi_json_count(array), sizeof *messages));
@@ -29404,11 +29422,11 @@ static phi_status phi__entry_get_reason(phi__entry_reader *r, const phi_json *no
     return phi__entry_bad(r, "reason is none of its words");
 }
 
-PHI__FN phi_status phi__entry_get_rewrite(phi__entry_reader *r, const phi_json *root,
-                                          phi_rewrite *rewrite) {
-    static const int texts[] = {PHI__REWRITE_IN_OP_ID, PHI__REWRITE_IN_LANE, PHI__REWRITE_IN_REVOKE,
-                                PHI__REWRITE_IN_META, PHI__REWRITE_IN_SWITCH_TO};
-    const phi_json *in[PHI__REWRITE_IN_COUNT];
+/* Of an entry's members. */
+static phi_status phi__entry_get_members(phi__entry_reader *r, const phi_json *const *in,
+                                         phi_rewrite *rewrite) {
+    static const int texts[] = {PHI__ENTRY_IN_OP_ID, PHI__ENTRY_IN_LANE, PHI__ENTRY_IN_REVOKE,
+                                PHI__ENTRY_IN_META, PHI__ENTRY_IN_SWITCH_TO};
     const char **to[PHI__COUNT(texts)];
     phi_status status = PHI_OK;
     size_t i;
@@ -29418,23 +29436,28 @@ PHI__FN phi_status phi__entry_get_rewrite(phi__entry_reader *r, const phi_json *
     to[2] = &rewrite->revoke;
     to[3] = &rewrite->meta;
     to[4] = &rewrite->switch_to;
-    phi__json_pick(root, phi__entry_rewrite_names, PHI__REWRITE_IN_COUNT, in);
     for (i = 0; status == PHI_OK && i < PHI__COUNT(texts); i++)
-        status = phi__entry_get_text(r, in[texts[i]], phi__entry_rewrite_names[texts[i]], to[i]);
-    if (status == PHI_OK) status = phi__entry_get_reason(r, in[PHI__REWRITE_IN_REASON], rewrite);
-    if (status == PHI_OK) status = phi__entry_get_spans(r, in[PHI__REWRITE_IN_SPANS], rewrite);
-    rewrite->base_seq = phi_json_uint(in[PHI__REWRITE_IN_BASE_SEQ], 0);
-    rewrite->has_base = in[PHI__REWRITE_IN_BASE_SEQ] != NULL;
+        status = phi__entry_get_text(r, in[texts[i]], phi__entry_names[texts[i]], to[i]);
+    if (status == PHI_OK) status = phi__entry_get_reason(r, in[PHI__ENTRY_IN_REASON], rewrite);
+    if (status == PHI_OK) status = phi__entry_get_spans(r, in[PHI__ENTRY_IN_SPANS], rewrite);
+    rewrite->base_seq = phi_json_uint(in[PHI__ENTRY_IN_BASE_SEQ], 0);
+    rewrite->has_base = in[PHI__ENTRY_IN_BASE_SEQ] != NULL;
     return status;
 }
 
+PHI__FN phi_status phi__entry_get_rewrite(phi__entry_reader *r, const phi_json *root,
+                                          phi_rewrite *rewrite) {
+    const phi_json *in[PHI__ENTRY_IN_COUNT];
+    phi__json_pick(root, phi__entry_names, PHI__ENTRY_IN_COUNT, in);
+    return phi__entry_get_members(r, in, rewrite);
+}
+
 /* As one of a log must be: the lane it switches to has begun. */
-static phi_status phi__entry_get_logged(phi__entry_reader *r, const phi_json *root,
+static phi_status phi__entry_get_logged(phi__entry_reader *r, const phi_json *const *in,
                                         phi_rewrite *rewrite) {
-    phi_status status;
-    status = phi__entry_get_rewrite(r, root, rewrite);
+    phi_status status = phi__entry_get_members(r, in, rewrite);
     if (rewrite->op_id == NULL && (status == PHI_OK || status == PHI_PARSE) &&
-        !phi_json_is_string(phi_json_get(root, "op_id")))
+        !phi_json_is_string(in[PHI__ENTRY_IN_OP_ID]))
         return phi__entry_bad(r, "op_id is missing");
     if (status != PHI_OK) return status;
     if (rewrite->op_id[0] == '\0') return phi__entry_bad(r, "op_id is empty");
@@ -29446,16 +29469,17 @@ static phi_status phi__entry_get_logged(phi__entry_reader *r, const phi_json *ro
     return PHI_OK;
 }
 
-static phi_status phi__entry_read_rewrite(phi__entry_reader *r, const phi_json *root,
+static phi_status phi__entry_read_rewrite(phi__entry_reader *r, const phi_json *const *in,
                                           phi_str loop_id) {
     phi_rewrite rewrite;
     phi_status status;
     bool duplicate = false;
     char words[160];
-    status = phi__entry_get_logged(r, root, &rewrite);
+    status = phi__entry_get_logged(r, in, &rewrite);
     if (status != PHI_OK) return status;
-    status = phi__thread_rewrite(r->thread, &rewrite, loop_id, phi__entry_get_u32(root, "turn"),
-                                 &duplicate, words, sizeof words);
+    status = phi__thread_rewrite(r->thread, &rewrite, loop_id,
+                                 (uint32_t)phi_json_uint(in[PHI__ENTRY_IN_TURN], 0), &duplicate,
+                                 words, sizeof words);
     if (status == PHI_NO_MEMORY) return status;
     if (duplicate) return phi__entry_bad(r, "op_id \"%.100s\" is there already", rewrite.op_id);
     return status == PHI_OK ? PHI_OK : phi__entry_bad(r, "rewrite: %s", words);
@@ -29534,7 +29558,7 @@ static phi_status phi__entry_read_tree(phi__entry_reader *r, const phi_json *roo
     if (!phi__entry_keep_loop(r, phi__json_text_of(in[PHI__ENTRY_IN_LOOP]), &loop_id))
         return PHI_NO_MEMORY;
     if (kind == PHI_ENTRY_REWRITE)
-        status = phi__entry_read_rewrite(r, root, loop_id);
+        status = phi__entry_read_rewrite(r, in, loop_id);
     else if (kind == PHI_ENTRY_LANE)
         status = phi__entry_read_lane(r, root);
     else if (kind == PHI_ENTRY_SWITCH)
@@ -29577,7 +29601,6 @@ PHI__FN phi_status phi__entry_read(phi__entry_reader *reader, phi_str json) {
     return status == PHI_OK ? phi__entry_read_timeless(reader, root) : status;
 }
 #undef PHI__ENTRY_LIST
-#undef PHI__ENTRY_REWRITE_LIST
 
 /* ---- src/thread/explain.c ---- */
 
@@ -29770,10 +29793,8 @@ PHI__FN size_t phi__fold_find(const phi__fold *fold, uint64_t from) {
     return low;
 }
 
-/* Room for n items in the place of `gone` ones, which are not counted any more. */
+/* Room for n items in the place of `gone` ones. */
 static void phi__fold_open(phi__fold *fold, size_t at, size_t gone, size_t n) {
-    size_t i;
-    for (i = at; i < at + gone; i++) phi__fold_count_out(fold, &fold->items[i]);
     if (n != gone)
         memmove(&fold->items[at + n], &fold->items[at + gone],
                 (fold->count - at - gone) * sizeof *fold->items);
@@ -29784,10 +29805,12 @@ static void phi__fold_open(phi__fold *fold, size_t at, size_t gone, size_t n) {
 PHI__FN void phi__fold_splice(phi__fold *fold, size_t at, size_t gone, const phi__item *items,
                               size_t n) {
     size_t i;
+    for (i = at; i < at + gone; i++)
+        fold->durable -= (fold->items[i].flags & PHI_ENTRY_DURABLE) != 0;
     phi__fold_open(fold, at, gone, n);
     for (i = 0; i < n; i++) {
         fold->items[at + i] = items[i];
-        phi__fold_count_in(fold, &items[i]);
+        fold->durable += (items[i].flags & PHI_ENTRY_DURABLE) != 0;
     }
 }
 
@@ -29807,6 +29830,7 @@ static void phi__fold_put_span(phi__fold *fold, phi__op *op, size_t at, size_t m
     if (span->summary) flags |= (uint32_t)PHI_ITEM_SUMMARY;
     if (to - from == 1 && phi__fold_inherits(span, &fold->items[from]))
         flags |= (uint32_t)PHI_ENTRY_DURABLE;
+    for (i = from; i < to; i++) phi__fold_count_out(fold, &fold->items[i]);
     phi__fold_open(fold, from, to - from, span->message_count);
     for (i = 0; i < span->message_count; i++) {
         phi__item *item = &fold->items[from + i];
@@ -30753,10 +30777,11 @@ PHI__FN bool phi__lane_messages(phi__thread *thread, uint32_t lane) {
                 entry->seq > limits[entry->lane].seq)
                 continue;
             if (list != NULL) list[n] = entry;
-            if (entry->message->role == PHI_ROLE_USER) last_user = entry->seq + 1;
             n++;
         }
     }
+    for (i = list != NULL ? n : 0; i > 0 && last_user == 0; i--)
+        if (list[i - 1]->message->role == PHI_ROLE_USER) last_user = list[i - 1]->seq + 1;
     phi__free(thread->memory, limits, limits != NULL ? lanes * sizeof *limits : 0);
     if (list == NULL) return false;
     phi__free(thread->memory, thread->messages, thread->message_cap * sizeof *thread->messages);
@@ -30955,7 +30980,8 @@ struct phi__load_op {
     size_t taken_count;
     phi__load_span *under; /* spans that its own cover */
     size_t under_count;
-    size_t touched; /* spans of it that later rewrites cover */
+    size_t touched;  /* spans of it that later rewrites cover */
+    uint64_t tokens; /* that its lane's view has more since it (modulo 2^64) */
 };
 
 enum { PHI__LOAD_ASIDE = 4096 }; /* items; more than twice the entries besides are given up */
@@ -31236,18 +31262,21 @@ PHI__FN bool phi__load_apply(phi__thread *thread, phi__op *op) {
     phi__load_lane *lane = &l->lanes[op->lane];
     phi__fold *fold = op->lane == thread->lane ? &thread->fold : &lane->fold;
     size_t before = fold->count;
+    uint64_t tokens = fold->tokens;
     op->load = (struct phi__load_op *)phi__arena_zero(&l->arena, sizeof *op->load);
     if (op->load == NULL) return false;
     if (op->rewrite.span_count == 0) return true;
     if (!phi__load_keep_taken(thread, fold, op) || !phi__load_cover(thread, lane, op) ||
         !phi__fold_op(thread, fold, op))
         return false;
+    op->load->tokens = fold->tokens - tokens;
     if (op->rewrite.reason == PHI_REWRITE_COMPACTION) lane->compacted = thread->count + 1;
     if (op->lane != thread->lane) l->aside += fold->count - before;
     return true;
 }
 
-/* What it took comes back in the place of what it made. */
+/* What it took comes back in the place of what it made. Messages are not looked at: they are long out of the
+   processor's caches. */
 static bool phi__load_put_back(phi__thread *thread, phi__fold *fold, const phi__op *op) {
     const struct phi__load_op *load = op->load;
     size_t i, done = load->taken_count;
@@ -31260,6 +31289,7 @@ static bool phi__load_put_back(phi__thread *thread, phi__fold *fold, const phi__
         phi__fold_splice(fold, at, end - at, &load->taken[from], done - from);
         done = from;
     }
+    fold->tokens -= load->tokens;
     return true;
 }
 
@@ -32961,35 +32991,39 @@ static phi_status phi__rewrite_check_groups(phi__rewriting *w) {
 /* ---- by id ---- */
 
 /* Where the rewrite of an id stands, or the free place where it would. */
-static phi__op **phi__rewrite_place(phi__op **table, size_t cap, uint64_t hash, phi_str op_id) {
+static phi__op_place *phi__rewrite_place(phi__op_place *table, size_t cap, uint64_t hash,
+                                         phi_str op_id) {
     size_t at = (size_t)hash & (cap - 1);
-    while (table[at] != NULL &&
-           (table[at]->id_hash != hash || !phi__str_is(op_id, table[at]->rewrite.op_id)))
+    while (table[at].op != NULL &&
+           (table[at].hash != hash || !phi__str_is(op_id, table[at].op->rewrite.op_id)))
         at = (at + 1) & (cap - 1);
     return &table[at];
 }
 
 PHI__FN phi__op *phi__thread_find_op(const phi__thread *thread, phi_str op_id) {
     return thread->op_cap > 0
-               ? *phi__rewrite_place(thread->op_table, thread->op_cap, phi__hash(op_id, 0), op_id)
+               ? phi__rewrite_place(thread->op_table, thread->op_cap, phi__hash(op_id, 0), op_id)
+                     ->op
                : NULL;
 }
 
 static void phi__rewrite_index(phi__thread *thread, phi__op *op) {
-    *phi__rewrite_place(thread->op_table, thread->op_cap, op->id_hash,
-                        phi_str_of(op->rewrite.op_id)) = op;
+    phi__op_place *place = phi__rewrite_place(thread->op_table, thread->op_cap, op->id_hash,
+                                              phi_str_of(op->rewrite.op_id));
+    place->hash = op->id_hash;
+    place->op = op;
     thread->op_count++;
 }
 
 /* An empty table for so many: the old one, where it is large enough. False: no memory, and nothing changed. */
 static bool phi__rewrite_table(phi__thread *thread, size_t count) {
     size_t cap = phi__max(thread->op_cap, 8);
-    phi__op **table;
+    phi__op_place *table;
     while (cap / 2 < count && cap < SIZE_MAX / 2) cap *= 2;
     if (cap == thread->op_cap || count == 0) {
         if (thread->op_cap > 0) memset(thread->op_table, 0, thread->op_cap * sizeof *table);
     } else {
-        table = (phi__op **)phi__alloc(thread->memory, phi__mul(cap, sizeof *table));
+        table = (phi__op_place *)phi__alloc(thread->memory, phi__mul(cap, sizeof *table));
         if (table == NULL) return false;
         phi__free(thread->memory, thread->op_table, thread->op_cap * sizeof *table);
         thread->op_table = table;
@@ -32999,12 +33033,22 @@ static bool phi__rewrite_table(phi__thread *thread, size_t count) {
     return true;
 }
 
-/* Room for one more. False: no memory. */
+/* Room for one more: a table of twice the places, into which the hashes go. False: no memory. */
 static bool phi__rewrite_room(phi__thread *thread) {
-    phi__op *op;
+    size_t cap = phi__max(phi__mul(thread->op_cap, 2), 8), i, at;
+    phi__op_place *table;
     if ((thread->op_count + 1) * 2 <= thread->op_cap) return true;
-    if (!phi__rewrite_table(thread, thread->op_count + 1)) return false;
-    for (op = thread->ops; op != NULL; op = op->earlier) phi__rewrite_index(thread, op);
+    table = (phi__op_place *)phi__alloc(thread->memory, phi__mul(cap, sizeof *table));
+    if (table == NULL) return false;
+    for (i = 0; i < thread->op_cap; i++) {
+        if (thread->op_table[i].op == NULL) continue;
+        at = (size_t)thread->op_table[i].hash & (cap - 1);
+        while (table[at].op != NULL) at = (at + 1) & (cap - 1);
+        table[at] = thread->op_table[i];
+    }
+    phi__free(thread->memory, thread->op_table, thread->op_cap * sizeof *table);
+    thread->op_table = table;
+    thread->op_cap = cap;
     return true;
 }
 
@@ -33103,29 +33147,31 @@ static bool phi__rewrite_copy_span(phi_arena *arena, phi_span *span) {
     messages =
         (phi_message *)phi_arena_alloc(arena, phi__mul(span->message_count, sizeof *messages));
     if (messages == NULL) return false;
-    for (i = 0; i < span->message_count; i++) {
-        const phi_message *copy = phi_message_copy(&span->messages[i], arena);
-        if (copy == NULL) return false;
-        messages[i] = *copy;
-    }
+    for (i = 0; i < span->message_count; i++)
+        if (!phi__message_copy(&span->messages[i], arena, &messages[i])) return false;
     span->messages = messages;
     return true;
 }
 
+/* The id comes first: who looks a rewrite up by it looks at the op, too, which is in front of it. */
 PHI__FN bool phi__rewrite_copy(phi_arena *arena, const phi_rewrite *given, phi_rewrite *out) {
-    phi_span *spans =
-        (phi_span *)phi_arena_alloc(arena, phi__mul(phi__max(given->span_count, 1), sizeof *spans));
+    phi_span *spans;
     size_t i;
-    if (spans == NULL) return false;
     *out = *given;
+    out->spans = NULL;
+    if (!phi__rewrite_text(arena, &out->op_id) || !phi__rewrite_text(arena, &out->lane) ||
+        !phi__rewrite_text(arena, &out->revoke) || !phi__rewrite_text(arena, &out->meta) ||
+        !phi__rewrite_text(arena, &out->switch_to))
+        return false;
+    if (given->span_count == 0) return true;
+    spans = (phi_span *)phi_arena_alloc(arena, phi__mul(given->span_count, sizeof *spans));
+    if (spans == NULL) return false;
     out->spans = spans;
     for (i = 0; i < given->span_count; i++) {
         spans[i] = given->spans[i];
         if (!phi__rewrite_copy_span(arena, &spans[i])) return false;
     }
-    return phi__rewrite_text(arena, &out->op_id) && phi__rewrite_text(arena, &out->lane) &&
-           phi__rewrite_text(arena, &out->revoke) && phi__rewrite_text(arena, &out->meta) &&
-           phi__rewrite_text(arena, &out->switch_to);
+    return true;
 }
 
 static bool phi__rewrite_named(const phi_rewrite *r) {
@@ -33169,8 +33215,9 @@ static phi__op *phi__rewrite_keep(phi__thread *thread, const phi_rewrite *given,
         for (j = 0; j < given->spans[i].message_count; j++)
             if (!phi__thread_claim_calls(thread, &given->spans[i].messages[j])) return NULL;
     }
-    op->rendered = (phi__rendered **)phi__arena_zero(
-        room, phi__mul(phi__max(op->message_count, 1), sizeof *op->rendered));
+    if (op->message_count == 0) return op;
+    op->rendered =
+        (phi__rendered **)phi__arena_zero(room, phi__mul(op->message_count, sizeof *op->rendered));
     return op->rendered != NULL ? op : NULL;
 }
 
@@ -34130,7 +34177,7 @@ PHI__FN void phi__thread_free(phi__thread *thread) {
     phi__hashes_free(thread->memory, &thread->away_ops);
     phi__free(thread->memory, thread->loops.at, thread->loops.cap * sizeof *thread->loops.at);
     phi__thread_drop_undo(thread);
-    phi__free(thread->memory, thread->op_table, thread->op_cap * sizeof(phi__op *));
+    phi__free(thread->memory, thread->op_table, thread->op_cap * sizeof(phi__op_place));
     phi__free(thread->memory, thread->compactions,
               thread->compaction_cap * sizeof *thread->compactions);
     phi__fold_free(thread->memory, &thread->fold);
@@ -49199,11 +49246,11 @@ PHI_API phi_status phi_summarize(phi_agent handle, uint64_t from_seq, uint64_t t
 #endif /* PHI__IMP_AGENT */
 
 #ifdef PHI__IMP_SESSION
-#if PHI__IMP_SESSION != 0x5448ef77
+#if PHI__IMP_SESSION != 0xad370c28
 #error "phi: two versions of src/session in one file"
 #endif
 #else
-#define PHI__IMP_SESSION 0x5448ef77
+#define PHI__IMP_SESSION 0xad370c28
 
 /* ---- src/session/file_store_in.h ---- */
 
@@ -51645,11 +51692,8 @@ PHI__FN bool phi__session_keep_messages(phi__session_box *box, const phi_message
     if (phi__mul(count, sizeof *copies) == SIZE_MAX) return false;
     copies = (phi_message *)phi_arena_alloc(&box->arena, count * sizeof *copies);
     if (copies == NULL) return false;
-    for (i = 0; i < count; i++) {
-        const phi_message *copy = phi_message_copy(&messages[i], &box->arena);
-        if (copy == NULL) return false;
-        copies[i] = *copy;
-    }
+    for (i = 0; i < count; i++)
+        if (!phi__message_copy(&messages[i], &box->arena, &copies[i])) return false;
     *out = copies;
     return true;
 }
@@ -53298,10 +53342,10 @@ static bool phi__sl_push(phi__session_box *box, const phi_message **list, size_t
                          size_t *cap, const phi_message *message) {
     phi_message *now = (phi_message *)phi__session_room_for(box, (void *)(uintptr_t)*list, *count,
                                                             cap, *count + 1, sizeof *now);
-    const phi_message *copy = now != NULL ? phi_message_copy(message, &box->arena) : NULL;
-    if (now != NULL) *list = now;
-    if (copy == NULL) return false;
-    now[(*count)++] = *copy;
+    if (now == NULL) return false;
+    *list = now;
+    if (!phi__message_copy(message, &box->arena, &now[*count])) return false;
+    ++*count;
     return true;
 }
 

@@ -40,6 +40,21 @@ static bool phi__message_copy_strings(const phi_message *from, phi_message *to, 
            phi__message_copy_str(arena, from->extension_data, &to->extension_data);
 }
 
+PHI__FN bool phi__message_copy(const phi_message *message, phi_arena *arena, phi_message *out) {
+    phi_content *content = NULL;
+    size_t i;
+    *out = *message;
+    if (message->content_count > 0) {
+        content = (phi_content *)phi_arena_alloc(arena,
+                                                 phi__mul(message->content_count, sizeof *content));
+        if (content == NULL) return false;
+    }
+    out->content = content;
+    for (i = 0; i < message->content_count; i++)
+        if (!phi__message_copy_content(&message->content[i], &content[i], arena)) return false;
+    return phi__message_copy_strings(message, out, arena);
+}
+
 /* ---- writing ---- */
 
 /* A value may nest as deeply as leaves room for what is put around it: readers take 512 by default. */
@@ -491,19 +506,7 @@ PHI_API phi_str phi_message_text(const phi_message *message, const char *separat
 
 PHI_API phi_message *phi_message_copy(const phi_message *message, phi_arena *arena) {
     phi_message *out = (phi_message *)phi_arena_alloc(arena, sizeof *out);
-    phi_content *content = NULL;
-    size_t i;
-    if (out == NULL) return NULL;
-    *out = *message;
-    if (message->content_count > 0) {
-        content = (phi_content *)phi_arena_alloc(arena,
-                                                 phi__mul(message->content_count, sizeof *content));
-        if (content == NULL) return NULL;
-    }
-    out->content = content;
-    for (i = 0; i < message->content_count; i++)
-        if (!phi__message_copy_content(&message->content[i], &content[i], arena)) return NULL;
-    return phi__message_copy_strings(message, out, arena) ? out : NULL;
+    return out != NULL && phi__message_copy(message, arena, out) ? out : NULL;
 }
 
 PHI_API phi_status phi_message_to_json(const phi_message *message, phi_arena *arena, phi_str *out) {

@@ -9,6 +9,9 @@
 #include "model/message.h"
 #include "text/json.h"
 
+/* As phi_message_copy, into a message that there is. False: no memory. */
+PHI__FN bool phi__message_copy(const phi_message *message, phi_arena *arena, phi_message *out);
+
 /* ---- writing: appended to a buffer ---- */
 
 PHI__FN void phi__message_put(phi__buf *out, const phi_message *message, phi_arena *scratch);

@@ -61,11 +61,8 @@ PHI__FN bool phi__session_keep_messages(phi__session_box *box, const phi_message
     if (phi__mul(count, sizeof *copies) == SIZE_MAX) return false;
     copies = (phi_message *)phi_arena_alloc(&box->arena, count * sizeof *copies);
     if (copies == NULL) return false;
-    for (i = 0; i < count; i++) {
-        const phi_message *copy = phi_message_copy(&messages[i], &box->arena);
-        if (copy == NULL) return false;
-        copies[i] = *copy;
-    }
+    for (i = 0; i < count; i++)
+        if (!phi__message_copy(&messages[i], &box->arena, &copies[i])) return false;
     *out = copies;
     return true;
 }

@@ -1,4 +1,5 @@
 /* session_log.c - a thread's log seen as a session: loops, turns, usage, spawned runs. */
+#include "model/message_in.h"
 #include "session/session_context.h"
 #include "session/session_in.h"
 
@@ -41,10 +42,10 @@ static bool phi__sl_push(phi__session_box *box, const phi_message **list, size_t
                          size_t *cap, const phi_message *message) {
     phi_message *now = (phi_message *)phi__session_room_for(box, (void *)(uintptr_t)*list, *count,
                                                             cap, *count + 1, sizeof *now);
-    const phi_message *copy = now != NULL ? phi_message_copy(message, &box->arena) : NULL;
-    if (now != NULL) *list = now;
-    if (copy == NULL) return false;
-    now[(*count)++] = *copy;
+    if (now == NULL) return false;
+    *list = now;
+    if (!phi__message_copy(message, &box->arena, &now[*count])) return false;
+    ++*count;
     return true;
 }
 

@@ -9,7 +9,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* The members of any entry, and of one that is a message, in the order in which they are written. */
+/* The members of any entry, of one that is a message, and of a rewrite, in the order in which they are written. */
 #define PHI__ENTRY_LIST(X)                                                                         \
     X(SEQ, "seq")                                                                                  \
     X(KIND, "kind")                                                                                \
@@ -22,7 +22,14 @@
     X(IS_SUMMARY, "summary")                                                                       \
     X(IS_UNMEASURED, "unmeasured")                                                                 \
     X(MESSAGE, "message")                                                                          \
-    X(MORE, "more")
+    X(MORE, "more")                                                                                \
+    X(OP_ID, "op_id")                                                                              \
+    X(REASON, "reason")                                                                            \
+    X(BASE_SEQ, "base_seq")                                                                        \
+    X(REVOKE, "revoke")                                                                            \
+    X(SWITCH_TO, "switch_to")                                                                      \
+    X(META, "meta")                                                                                \
+    X(SPANS, "spans")
 
 #define PHI_X(name, text) PHI__ENTRY_IN_##name,
 enum { PHI__ENTRY_LIST(PHI_X) PHI__ENTRY_IN_COUNT };
@@ -34,23 +41,17 @@ enum { PHI__ENTRY_SEQ_MOST = 0x3fffffff };
 static const phi_str phi__entry_names[] = {PHI__ENTRY_LIST(PHI_X)};
 #undef PHI_X
 
-/* The members of a rewrite, in the order in which they are written. */
-#define PHI__ENTRY_REWRITE_LIST(X)                                                                 \
-    X(LANE, "lane")                                                                                \
-    X(OP_ID, "op_id")                                                                              \
-    X(REASON, "reason")                                                                            \
-    X(BASE_SEQ, "base_seq")                                                                        \
-    X(REVOKE, "revoke")                                                                            \
-    X(SWITCH_TO, "switch_to")                                                                      \
-    X(META, "meta")                                                                                \
-    X(SPANS, "spans")
-
-#define PHI_X(name, text) PHI__REWRITE_IN_##name,
-enum { PHI__ENTRY_REWRITE_LIST(PHI_X) PHI__REWRITE_IN_COUNT };
-#undef PHI_X
-#define PHI_X(name, text) PHI__JSON_NAME(text),
-static const phi_str phi__entry_rewrite_names[] = {PHI__ENTRY_REWRITE_LIST(PHI_X)};
-#undef PHI_X
+/* The members of a span. */
+enum {
+    PHI__SPAN_IN_FROM,
+    PHI__SPAN_IN_TO,
+    PHI__SPAN_IN_SUMMARY,
+    PHI__SPAN_IN_MESSAGES,
+    PHI__SPAN_IN_COUNT
+};
+static const phi_str phi__entry_span_names[] = {PHI__JSON_NAME("from"), PHI__JSON_NAME("to"),
+                                                PHI__JSON_NAME("summary"),
+                                                PHI__JSON_NAME("messages")};
 
 /* ---- shared ---- */
 
@@ -171,8 +172,10 @@ static phi_status phi__entry_get_whole(phi__entry_reader *r, const phi_json *nod
 
 PHI__FN phi_status phi__entry_get_message(phi__entry_reader *r, const phi_json *holder,
                                           phi_message *out) {
-    return phi__entry_get_whole(r, phi_json_get(holder, "message"), phi_json_get(holder, "more"),
-                                out);
+    static const phi_str names[] = {PHI__JSON_NAME("message"), PHI__JSON_NAME("more")};
+    const phi_json *in[PHI__COUNT(names)];
+    phi__json_pick(holder, names, PHI__COUNT(names), in);
+    return phi__entry_get_whole(r, in[0], in[1], out);
 }
 
 static uint32_t phi__entry_get_flag(const phi_json *node, int flag) {
@@ -384,16 +387,19 @@ static phi_status phi__entry_read_plain(phi__entry_reader *r, const phi_json *ro
 /* ---- rewrites ---- */
 
 static phi_status phi__entry_get_span(phi__entry_reader *r, const phi_json *node, phi_span *span) {
-    const phi_json *array = phi_json_get(node, "messages"), *child;
-    phi_json_iter it = phi_json_each(array);
+    const phi_json *in[PHI__SPAN_IN_COUNT], *array, *child;
+    phi_json_iter it;
     phi_message *messages;
     phi_status status = PHI_OK;
     memset(span, 0, sizeof *span);
-    if (phi_json_get(node, "from") == NULL || phi_json_get(node, "to") == NULL)
+    phi__json_pick(node, phi__entry_span_names, PHI__SPAN_IN_COUNT, in);
+    if (in[PHI__SPAN_IN_FROM] == NULL || in[PHI__SPAN_IN_TO] == NULL)
         return phi__entry_bad(r, "spans: from or to is missing");
-    span->from = phi_json_uint(phi_json_get(node, "from"), UINT64_MAX);
-    span->to = phi_json_uint(phi_json_get(node, "to"), UINT64_MAX);
-    span->summary = phi_json_bool(phi_json_get(node, "summary"), false);
+    span->from = phi_json_uint(in[PHI__SPAN_IN_FROM], UINT64_MAX);
+    span->to = phi_json_uint(in[PHI__SPAN_IN_TO], UINT64_MAX);
+    span->summary = phi_json_bool(in[PHI__SPAN_IN_SUMMARY], false);
+    array = in[PHI__SPAN_IN_MESSAGES];
+    it = phi_json_each(array);
     if (phi_json_count(array) == 0) return PHI_OK;
     messages = (phi_message *)phi_arena_alloc(&r->scratch,
                                               phi__mul(phi_json_count(array), sizeof *messages));
@@ -432,11 +438,11 @@ static phi_status phi__entry_get_reason(phi__entry_reader *r, const phi_json *no
     return phi__entry_bad(r, "reason is none of its words");
 }
 
-PHI__FN phi_status phi__entry_get_rewrite(phi__entry_reader *r, const phi_json *root,
-                                          phi_rewrite *rewrite) {
-    static const int texts[] = {PHI__REWRITE_IN_OP_ID, PHI__REWRITE_IN_LANE, PHI__REWRITE_IN_REVOKE,
-                                PHI__REWRITE_IN_META, PHI__REWRITE_IN_SWITCH_TO};
-    const phi_json *in[PHI__REWRITE_IN_COUNT];
+/* Of an entry's members. */
+static phi_status phi__entry_get_members(phi__entry_reader *r, const phi_json *const *in,
+                                         phi_rewrite *rewrite) {
+    static const int texts[] = {PHI__ENTRY_IN_OP_ID, PHI__ENTRY_IN_LANE, PHI__ENTRY_IN_REVOKE,
+                                PHI__ENTRY_IN_META, PHI__ENTRY_IN_SWITCH_TO};
     const char **to[PHI__COUNT(texts)];
     phi_status status = PHI_OK;
     size_t i;
@@ -446,23 +452,28 @@ PHI__FN phi_status phi__entry_get_rewrite(phi__entry_reader *r, const phi_json *
     to[2] = &rewrite->revoke;
     to[3] = &rewrite->meta;
     to[4] = &rewrite->switch_to;
-    phi__json_pick(root, phi__entry_rewrite_names, PHI__REWRITE_IN_COUNT, in);
     for (i = 0; status == PHI_OK && i < PHI__COUNT(texts); i++)
-        status = phi__entry_get_text(r, in[texts[i]], phi__entry_rewrite_names[texts[i]], to[i]);
-    if (status == PHI_OK) status = phi__entry_get_reason(r, in[PHI__REWRITE_IN_REASON], rewrite);
-    if (status == PHI_OK) status = phi__entry_get_spans(r, in[PHI__REWRITE_IN_SPANS], rewrite);
-    rewrite->base_seq = phi_json_uint(in[PHI__REWRITE_IN_BASE_SEQ], 0);
-    rewrite->has_base = in[PHI__REWRITE_IN_BASE_SEQ] != NULL;
+        status = phi__entry_get_text(r, in[texts[i]], phi__entry_names[texts[i]], to[i]);
+    if (status == PHI_OK) status = phi__entry_get_reason(r, in[PHI__ENTRY_IN_REASON], rewrite);
+    if (status == PHI_OK) status = phi__entry_get_spans(r, in[PHI__ENTRY_IN_SPANS], rewrite);
+    rewrite->base_seq = phi_json_uint(in[PHI__ENTRY_IN_BASE_SEQ], 0);
+    rewrite->has_base = in[PHI__ENTRY_IN_BASE_SEQ] != NULL;
     return status;
 }
 
+PHI__FN phi_status phi__entry_get_rewrite(phi__entry_reader *r, const phi_json *root,
+                                          phi_rewrite *rewrite) {
+    const phi_json *in[PHI__ENTRY_IN_COUNT];
+    phi__json_pick(root, phi__entry_names, PHI__ENTRY_IN_COUNT, in);
+    return phi__entry_get_members(r, in, rewrite);
+}
+
 /* As one of a log must be: the lane it switches to has begun. */
-static phi_status phi__entry_get_logged(phi__entry_reader *r, const phi_json *root,
+static phi_status phi__entry_get_logged(phi__entry_reader *r, const phi_json *const *in,
                                         phi_rewrite *rewrite) {
-    phi_status status;
-    status = phi__entry_get_rewrite(r, root, rewrite);
+    phi_status status = phi__entry_get_members(r, in, rewrite);
     if (rewrite->op_id == NULL && (status == PHI_OK || status == PHI_PARSE) &&
-        !phi_json_is_string(phi_json_get(root, "op_id")))
+        !phi_json_is_string(in[PHI__ENTRY_IN_OP_ID]))
         return phi__entry_bad(r, "op_id is missing");
     if (status != PHI_OK) return status;
     if (rewrite->op_id[0] == '\0') return phi__entry_bad(r, "op_id is empty");
@@ -474,16 +485,17 @@ static phi_status phi__entry_get_logged(phi__entry_reader *r, const phi_json *ro
     return PHI_OK;
 }
 
-static phi_status phi__entry_read_rewrite(phi__entry_reader *r, const phi_json *root,
+static phi_status phi__entry_read_rewrite(phi__entry_reader *r, const phi_json *const *in,
                                           phi_str loop_id) {
     phi_rewrite rewrite;
     phi_status status;
     bool duplicate = false;
     char words[160];
-    status = phi__entry_get_logged(r, root, &rewrite);
+    status = phi__entry_get_logged(r, in, &rewrite);
     if (status != PHI_OK) return status;
-    status = phi__thread_rewrite(r->thread, &rewrite, loop_id, phi__entry_get_u32(root, "turn"),
-                                 &duplicate, words, sizeof words);
+    status = phi__thread_rewrite(r->thread, &rewrite, loop_id,
+                                 (uint32_t)phi_json_uint(in[PHI__ENTRY_IN_TURN], 0), &duplicate,
+                                 words, sizeof words);
     if (status == PHI_NO_MEMORY) return status;
     if (duplicate) return phi__entry_bad(r, "op_id \"%.100s\" is there already", rewrite.op_id);
     return status == PHI_OK ? PHI_OK : phi__entry_bad(r, "rewrite: %s", words);
@@ -562,7 +574,7 @@ static phi_status phi__entry_read_tree(phi__entry_reader *r, const phi_json *roo
     if (!phi__entry_keep_loop(r, phi__json_text_of(in[PHI__ENTRY_IN_LOOP]), &loop_id))
         return PHI_NO_MEMORY;
     if (kind == PHI_ENTRY_REWRITE)
-        status = phi__entry_read_rewrite(r, root, loop_id);
+        status = phi__entry_read_rewrite(r, in, loop_id);
     else if (kind == PHI_ENTRY_LANE)
         status = phi__entry_read_lane(r, root);
     else if (kind == PHI_ENTRY_SWITCH)

@@ -79,10 +79,8 @@ PHI__FN size_t phi__fold_find(const phi__fold *fold, uint64_t from) {
     return low;
 }
 
-/* Room for n items in the place of `gone` ones, which are not counted any more. */
+/* Room for n items in the place of `gone` ones. */
 static void phi__fold_open(phi__fold *fold, size_t at, size_t gone, size_t n) {
-    size_t i;
-    for (i = at; i < at + gone; i++) phi__fold_count_out(fold, &fold->items[i]);
     if (n != gone)
         memmove(&fold->items[at + n], &fold->items[at + gone],
                 (fold->count - at - gone) * sizeof *fold->items);
@@ -93,10 +91,12 @@ static void phi__fold_open(phi__fold *fold, size_t at, size_t gone, size_t n) {
 PHI__FN void phi__fold_splice(phi__fold *fold, size_t at, size_t gone, const phi__item *items,
                               size_t n) {
     size_t i;
+    for (i = at; i < at + gone; i++)
+        fold->durable -= (fold->items[i].flags & PHI_ENTRY_DURABLE) != 0;
     phi__fold_open(fold, at, gone, n);
     for (i = 0; i < n; i++) {
         fold->items[at + i] = items[i];
-        phi__fold_count_in(fold, &items[i]);
+        fold->durable += (items[i].flags & PHI_ENTRY_DURABLE) != 0;
     }
 }
 
@@ -116,6 +116,7 @@ static void phi__fold_put_span(phi__fold *fold, phi__op *op, size_t at, size_t m
     if (span->summary) flags |= (uint32_t)PHI_ITEM_SUMMARY;
     if (to - from == 1 && phi__fold_inherits(span, &fold->items[from]))
         flags |= (uint32_t)PHI_ENTRY_DURABLE;
+    for (i = from; i < to; i++) phi__fold_count_out(fold, &fold->items[i]);
     phi__fold_open(fold, from, to - from, span->message_count);
     for (i = 0; i < span->message_count; i++) {
         phi__item *item = &fold->items[from + i];

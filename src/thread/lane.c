@@ -130,10 +130,11 @@ PHI__FN bool phi__lane_messages(phi__thread *thread, uint32_t lane) {
                 entry->seq > limits[entry->lane].seq)
                 continue;
             if (list != NULL) list[n] = entry;
-            if (entry->message->role == PHI_ROLE_USER) last_user = entry->seq + 1;
             n++;
         }
     }
+    for (i = list != NULL ? n : 0; i > 0 && last_user == 0; i--)
+        if (list[i - 1]->message->role == PHI_ROLE_USER) last_user = list[i - 1]->seq + 1;
     phi__free(thread->memory, limits, limits != NULL ? lanes * sizeof *limits : 0);
     if (list == NULL) return false;
     phi__free(thread->memory, thread->messages, thread->message_cap * sizeof *thread->messages);

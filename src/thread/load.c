@@ -39,7 +39,8 @@ struct phi__load_op {
     size_t taken_count;
     phi__load_span *under; /* spans that its own cover */
     size_t under_count;
-    size_t touched; /* spans of it that later rewrites cover */
+    size_t touched;  /* spans of it that later rewrites cover */
+    uint64_t tokens; /* that its lane's view has more since it (modulo 2^64) */
 };
 
 enum { PHI__LOAD_ASIDE = 4096 }; /* items; more than twice the entries besides are given up */
@@ -320,18 +321,21 @@ PHI__FN bool phi__load_apply(phi__thread *thread, phi__op *op) {
     phi__load_lane *lane = &l->lanes[op->lane];
     phi__fold *fold = op->lane == thread->lane ? &thread->fold : &lane->fold;
     size_t before = fold->count;
+    uint64_t tokens = fold->tokens;
     op->load = (struct phi__load_op *)phi__arena_zero(&l->arena, sizeof *op->load);
     if (op->load == NULL) return false;
     if (op->rewrite.span_count == 0) return true;
     if (!phi__load_keep_taken(thread, fold, op) || !phi__load_cover(thread, lane, op) ||
         !phi__fold_op(thread, fold, op))
         return false;
+    op->load->tokens = fold->tokens - tokens;
     if (op->rewrite.reason == PHI_REWRITE_COMPACTION) lane->compacted = thread->count + 1;
     if (op->lane != thread->lane) l->aside += fold->count - before;
     return true;
 }
 
-/* What it took comes back in the place of what it made. */
+/* What it took comes back in the place of what it made. Messages are not looked at: they are long out of the
+   processor's caches. */
 static bool phi__load_put_back(phi__thread *thread, phi__fold *fold, const phi__op *op) {
     const struct phi__load_op *load = op->load;
     size_t i, done = load->taken_count;
@@ -344,6 +348,7 @@ static bool phi__load_put_back(phi__thread *thread, phi__fold *fold, const phi__
         phi__fold_splice(fold, at, end - at, &load->taken[from], done - from);
         done = from;
     }
+    fold->tokens -= load->tokens;
     return true;
 }
 

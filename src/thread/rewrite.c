@@ -1,6 +1,7 @@
 /* rewrite.c - the one change of what a lane shows: valid, or refused before it is appended. */
 #include "thread/thread_in.h"
 
+#include "model/message_in.h"
 #include "text/json.h"
 #include "wire/hash_in.h"
 
@@ -166,35 +167,39 @@ static phi_status phi__rewrite_check_groups(phi__rewriting *w) {
 /* ---- by id ---- */
 
 /* Where the rewrite of an id stands, or the free place where it would. */
-static phi__op **phi__rewrite_place(phi__op **table, size_t cap, uint64_t hash, phi_str op_id) {
+static phi__op_place *phi__rewrite_place(phi__op_place *table, size_t cap, uint64_t hash,
+                                         phi_str op_id) {
     size_t at = (size_t)hash & (cap - 1);
-    while (table[at] != NULL &&
-           (table[at]->id_hash != hash || !phi__str_is(op_id, table[at]->rewrite.op_id)))
+    while (table[at].op != NULL &&
+           (table[at].hash != hash || !phi__str_is(op_id, table[at].op->rewrite.op_id)))
         at = (at + 1) & (cap - 1);
     return &table[at];
 }
 
 PHI__FN phi__op *phi__thread_find_op(const phi__thread *thread, phi_str op_id) {
     return thread->op_cap > 0
-               ? *phi__rewrite_place(thread->op_table, thread->op_cap, phi__hash(op_id, 0), op_id)
+               ? phi__rewrite_place(thread->op_table, thread->op_cap, phi__hash(op_id, 0), op_id)
+                     ->op
                : NULL;
 }
 
 static void phi__rewrite_index(phi__thread *thread, phi__op *op) {
-    *phi__rewrite_place(thread->op_table, thread->op_cap, op->id_hash,
-                        phi_str_of(op->rewrite.op_id)) = op;
+    phi__op_place *place = phi__rewrite_place(thread->op_table, thread->op_cap, op->id_hash,
+                                              phi_str_of(op->rewrite.op_id));
+    place->hash = op->id_hash;
+    place->op = op;
     thread->op_count++;
 }
 
 /* An empty table for so many: the old one, where it is large enough. False: no memory, and nothing changed. */
 static bool phi__rewrite_table(phi__thread *thread, size_t count) {
     size_t cap = phi__max(thread->op_cap, 8);
-    phi__op **table;
+    phi__op_place *table;
     while (cap / 2 < count && cap < SIZE_MAX / 2) cap *= 2;
     if (cap == thread->op_cap || count == 0) {
         if (thread->op_cap > 0) memset(thread->op_table, 0, thread->op_cap * sizeof *table);
     } else {
-        table = (phi__op **)phi__alloc(thread->memory, phi__mul(cap, sizeof *table));
+        table = (phi__op_place *)phi__alloc(thread->memory, phi__mul(cap, sizeof *table));
         if (table == NULL) return false;
         phi__free(thread->memory, thread->op_table, thread->op_cap * sizeof *table);
         thread->op_table = table;
@@ -204,12 +209,22 @@ static bool phi__rewrite_table(phi__thread *thread, size_t count) {
     return true;
 }
 
-/* Room for one more. False: no memory. */
+/* Room for one more: a table of twice the places, into which the hashes go. False: no memory. */
 static bool phi__rewrite_room(phi__thread *thread) {
-    phi__op *op;
+    size_t cap = phi__max(phi__mul(thread->op_cap, 2), 8), i, at;
+    phi__op_place *table;
     if ((thread->op_count + 1) * 2 <= thread->op_cap) return true;
-    if (!phi__rewrite_table(thread, thread->op_count + 1)) return false;
-    for (op = thread->ops; op != NULL; op = op->earlier) phi__rewrite_index(thread, op);
+    table = (phi__op_place *)phi__alloc(thread->memory, phi__mul(cap, sizeof *table));
+    if (table == NULL) return false;
+    for (i = 0; i < thread->op_cap; i++) {
+        if (thread->op_table[i].op == NULL) continue;
+        at = (size_t)thread->op_table[i].hash & (cap - 1);
+        while (table[at].op != NULL) at = (at + 1) & (cap - 1);
+        table[at] = thread->op_table[i];
+    }
+    phi__free(thread->memory, thread->op_table, thread->op_cap * sizeof *table);
+    thread->op_table = table;
+    thread->op_cap = cap;
     return true;
 }
 
@@ -308,29 +323,31 @@ static bool phi__rewrite_copy_span(phi_arena *arena, phi_span *span) {
     messages =
         (phi_message *)phi_arena_alloc(arena, phi__mul(span->message_count, sizeof *messages));
     if (messages == NULL) return false;
-    for (i = 0; i < span->message_count; i++) {
-        const phi_message *copy = phi_message_copy(&span->messages[i], arena);
-        if (copy == NULL) return false;
-        messages[i] = *copy;
-    }
+    for (i = 0; i < span->message_count; i++)
+        if (!phi__message_copy(&span->messages[i], arena, &messages[i])) return false;
     span->messages = messages;
     return true;
 }
 
+/* The id comes first: who looks a rewrite up by it looks at the op, too, which is in front of it. */
 PHI__FN bool phi__rewrite_copy(phi_arena *arena, const phi_rewrite *given, phi_rewrite *out) {
-    phi_span *spans =
-        (phi_span *)phi_arena_alloc(arena, phi__mul(phi__max(given->span_count, 1), sizeof *spans));
+    phi_span *spans;
     size_t i;
-    if (spans == NULL) return false;
     *out = *given;
+    out->spans = NULL;
+    if (!phi__rewrite_text(arena, &out->op_id) || !phi__rewrite_text(arena, &out->lane) ||
+        !phi__rewrite_text(arena, &out->revoke) || !phi__rewrite_text(arena, &out->meta) ||
+        !phi__rewrite_text(arena, &out->switch_to))
+        return false;
+    if (given->span_count == 0) return true;
+    spans = (phi_span *)phi_arena_alloc(arena, phi__mul(given->span_count, sizeof *spans));
+    if (spans == NULL) return false;
     out->spans = spans;
     for (i = 0; i < given->span_count; i++) {
         spans[i] = given->spans[i];
         if (!phi__rewrite_copy_span(arena, &spans[i])) return false;
     }
-    return phi__rewrite_text(arena, &out->op_id) && phi__rewrite_text(arena, &out->lane) &&
-           phi__rewrite_text(arena, &out->revoke) && phi__rewrite_text(arena, &out->meta) &&
-           phi__rewrite_text(arena, &out->switch_to);
+    return true;
 }
 
 static bool phi__rewrite_named(const phi_rewrite *r) {
@@ -374,8 +391,9 @@ static phi__op *phi__rewrite_keep(phi__thread *thread, const phi_rewrite *given,
         for (j = 0; j < given->spans[i].message_count; j++)
             if (!phi__thread_claim_calls(thread, &given->spans[i].messages[j])) return NULL;
     }
-    op->rendered = (phi__rendered **)phi__arena_zero(
-        room, phi__mul(phi__max(op->message_count, 1), sizeof *op->rendered));
+    if (op->message_count == 0) return op;
+    op->rendered =
+        (phi__rendered **)phi__arena_zero(room, phi__mul(op->message_count, sizeof *op->rendered));
     return op->rendered != NULL ? op : NULL;
 }
 

@@ -39,7 +39,7 @@ PHI__FN void phi__thread_free(phi__thread *thread) {
     phi__hashes_free(thread->memory, &thread->away_ops);
     phi__free(thread->memory, thread->loops.at, thread->loops.cap * sizeof *thread->loops.at);
     phi__thread_drop_undo(thread);
-    phi__free(thread->memory, thread->op_table, thread->op_cap * sizeof(phi__op *));
+    phi__free(thread->memory, thread->op_table, thread->op_cap * sizeof(phi__op_place));
     phi__free(thread->memory, thread->compactions,
               thread->compaction_cap * sizeof *thread->compactions);
     phi__fold_free(thread->memory, &thread->fold);

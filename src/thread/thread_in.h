@@ -39,6 +39,12 @@ typedef struct phi__op {
     uint64_t id_hash;
 } phi__op;
 
+/* A place in the table of rewrites by id; its hash is here, too: most that are looked at need no look at the rewrite. */
+typedef struct phi__op_place {
+    uint64_t hash;
+    phi__op *op; /* NULL: free */
+} phi__op_place;
+
 typedef struct phi__child_run {
     phi_str tool_call_id, session_id, loop_id;
 } phi__child_run;
@@ -159,7 +165,7 @@ typedef struct phi__thread {
     size_t lane_table_cap;
     phi__loop_starts loops;
     phi__undo undo;
-    phi__op **op_table; /* rewrite.c: rewrites in memory by id: an open table, half empty */
+    phi__op_place *op_table; /* rewrite.c: rewrites in memory by id: an open table, half empty */
     size_t op_count, op_cap;
     phi__compaction_mark *compactions; /* in the order of the log */
     size_t compaction_count, compaction_cap;
@@ -347,7 +353,7 @@ PHI__FN void phi__fold_message(phi__fold *fold, phi__entry *entry);
 PHI__FN bool phi__fold_op(const phi__thread *thread, phi__fold *fold, phi__op *op);
 /* The first item that stands for entry `from` or a later one. */
 PHI__FN size_t phi__fold_find(const phi__fold *fold, uint64_t from);
-/* These n items in the place of `gone` ones; there is room. */
+/* These n items in the place of `gone` ones; there is room. The fold's tokens stay as they are: the caller knows. */
 PHI__FN void phi__fold_splice(phi__fold *fold, size_t at, size_t gone, const phi__item *items,
                               size_t n);
 /* Takes out what stands from entry `from` to entry `to`. */
