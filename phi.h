@@ -26596,11 +26596,11 @@ PHI_API void phi_answer_fail(phi_answer *answer, phi_failure_kind kind, bool ret
 #endif /* PHI__IMP_WIRE */
 
 #ifdef PHI__IMP_THREAD
-#if PHI__IMP_THREAD != 0xd016eca0
+#if PHI__IMP_THREAD != 0x2aa51bae
 #error "phi: two versions of src/thread in one file"
 #endif
 #else
-#define PHI__IMP_THREAD 0xd016eca0
+#define PHI__IMP_THREAD 0x2aa51bae
 
 /* ---- src/thread/compact_in.h ---- */
 
@@ -26674,7 +26674,7 @@ typedef struct phi__op {
     uint64_t revoked_at;       /* seq of what undid it */
     size_t message_count;      /* of all spans */
     phi__rendered **rendered;  /* of each */
-    struct phi__load_op *load; /* load.c; NULL: its thread is not being read */
+    struct phi__load_op *load; /* load.c: while its thread is being read */
     struct phi__op *earlier;   /* in the log */
     uint64_t id_hash;
 } phi__op;
@@ -29782,15 +29782,13 @@ PHI__FN void phi__fold_message(phi__fold *fold, phi__entry *entry) {
 /* ---- in place ---- */
 
 PHI__FN size_t phi__fold_find(const phi__fold *fold, uint64_t from) {
-    size_t low = 0, high = fold->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (fold->items[middle].from < from)
-            low = middle + 1;
-        else
-            high = middle;
+    size_t low = 0, n = fold->count;
+    while (n > 1) { /* no branch: which half it is cannot be foretold */
+        size_t half = n / 2;
+        low += fold->items[low + half - 1].from < from ? half : 0;
+        n -= half;
     }
-    return low;
+    return low + (n == 1 && fold->items[low].from < from);
 }
 
 /* Room for n items in the place of `gone` ones. */
@@ -31018,10 +31016,8 @@ static void phi__load_forget(phi__thread *thread, phi__load_lane *lane) {
 
 PHI__FN void phi__load_drop(phi__thread *thread) {
     struct phi__loading *l = thread->loading;
-    phi__op *op;
     size_t i;
     if (l == NULL) return;
-    for (op = thread->ops; op != NULL; op = op->earlier) op->load = NULL;
     for (i = 0; i < l->count; i++) {
         phi__fold_free(thread->memory, &l->lanes[i].fold);
         phi__free(thread->memory, l->lanes[i].spans, l->lanes[i].cap * sizeof(phi__load_span));

@@ -68,15 +68,13 @@ PHI__FN void phi__fold_message(phi__fold *fold, phi__entry *entry) {
 /* ---- in place ---- */
 
 PHI__FN size_t phi__fold_find(const phi__fold *fold, uint64_t from) {
-    size_t low = 0, high = fold->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (fold->items[middle].from < from)
-            low = middle + 1;
-        else
-            high = middle;
+    size_t low = 0, n = fold->count;
+    while (n > 1) { /* no branch: which half it is cannot be foretold */
+        size_t half = n / 2;
+        low += fold->items[low + half - 1].from < from ? half : 0;
+        n -= half;
     }
-    return low;
+    return low + (n == 1 && fold->items[low].from < from);
 }
 
 /* Room for n items in the place of `gone` ones. */

@@ -77,10 +77,8 @@ static void phi__load_forget(phi__thread *thread, phi__load_lane *lane) {
 
 PHI__FN void phi__load_drop(phi__thread *thread) {
     struct phi__loading *l = thread->loading;
-    phi__op *op;
     size_t i;
     if (l == NULL) return;
-    for (op = thread->ops; op != NULL; op = op->earlier) op->load = NULL;
     for (i = 0; i < l->count; i++) {
         phi__fold_free(thread->memory, &l->lanes[i].fold);
         phi__free(thread->memory, l->lanes[i].spans, l->lanes[i].cap * sizeof(phi__load_span));

@@ -34,7 +34,7 @@ typedef struct phi__op {
     uint64_t revoked_at;       /* seq of what undid it */
     size_t message_count;      /* of all spans */
     phi__rendered **rendered;  /* of each */
-    struct phi__load_op *load; /* load.c; NULL: its thread is not being read */
+    struct phi__load_op *load; /* load.c: while its thread is being read */
     struct phi__op *earlier;   /* in the log */
     uint64_t id_hash;
 } phi__op;
