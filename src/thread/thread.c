@@ -119,57 +119,11 @@ PHI__FN bool phi__thread_append(phi__thread *thread, const phi__entry *entries, 
     return true;
 }
 
-/* ---- messages ---- */
-
-enum { PHI__SHARE_BACK = 8 }; /* entries that are looked at for texts to share */
-
-/* What each message of a run says again, as the newest entries of the current segment have it. */
-typedef struct phi__shared {
-    phi_str loop_id, model, provider, protocol;
-} phi__shared;
-
-static phi__shared phi__thread_shared(const phi__thread *thread) {
-    size_t i = thread->held, back = 0;
-    phi__shared shared;
-    memset(&shared, 0, sizeof shared);
-    for (; i > 0 && back < PHI__SHARE_BACK; i--, back++) {
-        const phi__entry *entry = thread->entries[i - 1];
-        const phi_message *m = entry->message;
-        if (entry->segment != thread->current) break;
-        if (shared.loop_id.len == 0) shared.loop_id = entry->loop_id;
-        if (m == NULL || m->role != PHI_ROLE_ASSISTANT || shared.model.len > 0) continue;
-        shared.model = m->model;
-        shared.provider = m->provider;
-        shared.protocol = m->protocol;
-    }
-    return shared;
-}
-
-/* True, and *text is left to be shared: it need not be copied. */
-static bool phi__thread_share(phi_str *text, phi_str shared) {
-    if (shared.len == 0 || !phi_str_equal(*text, shared)) return false;
-    *text = phi__str("", 0);
-    return true;
-}
-
 PHI__FN phi_message *phi__thread_keep(phi__thread *thread, const phi_message *message) {
     phi_arena *room = phi__thread_room(thread);
     phi_arena_mark mark = phi_arena_save(room);
-    phi__shared shared = phi__thread_shared(thread);
-    phi_message m = *message, *kept;
-    bool loop_id = phi__thread_share(&m.loop_id, shared.loop_id);
-    bool model = phi__thread_share(&m.model, shared.model);
-    bool provider = phi__thread_share(&m.provider, shared.provider);
-    bool protocol = phi__thread_share(&m.protocol, shared.protocol);
-    kept = phi_message_copy(&m, room);
-    if (kept == NULL) {
-        phi_arena_reset(room, mark);
-        return NULL;
-    }
-    if (loop_id) kept->loop_id = shared.loop_id;
-    if (model) kept->model = shared.model;
-    if (provider) kept->provider = shared.provider;
-    if (protocol) kept->protocol = shared.protocol;
+    phi_message *kept = phi_message_copy(message, room);
+    if (kept == NULL) phi_arena_reset(room, mark);
     return kept;
 }
 
