@@ -35012,11 +35012,11 @@ PHI_API phi_status phi_thread_fresh(phi_thread *thread) {
 #endif /* PHI__IMP_THREAD */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x07dd2dc6
+#if PHI__IMP_LOOP != 0xae17244f
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x07dd2dc6
+#define PHI__IMP_LOOP 0xae17244f
 
 /* ---- src/loop/session_in.h ---- */
 
@@ -35575,7 +35575,7 @@ struct phi__agent {
     uint32_t runs_short;        /* runs in a row that ended without memory */
     const phi_failure *refused; /* why phi__run_new said no; NULL: the allocator did */
     bool pressed;               /* in rt->pressed: a prompt found no memory */
-    phi__agent *next_pressed;
+    phi__agent *next_pressed, *prev_pressed;
     char limit_words[200];     /* of `limit_failure` */
     phi_failure limit_failure; /* a run's that its limit has ended; said once the agent is made */
     phi_arena arena;           /* what the desc gave */
@@ -35704,11 +35704,11 @@ struct phi_runtime {
     phi__run *first_polled;               /* runs whose model is in the process and answers */
     size_t polled_runs;
     phi__agent *doomed;
-    phi__agent *pressed;        /* to forget something when no event of theirs is looked at */
-    char limit_words[200];      /* of `limit_failure` */
-    phi_failure limit_failure;  /* a run's that the runtime's limit has ended */
-    struct phi_thread *threads; /* of phi_thread_new */
-    phi__grown grown;           /* threads whose store lacks something */
+    phi__agent *pressed, *pressed_last;     /* to forget something when their events are released */
+    char limit_words[200];                  /* of `limit_failure` */
+    phi_failure limit_failure;              /* a run's that the runtime's limit has ended */
+    struct phi_thread *threads;             /* of phi_thread_new */
+    phi__grown grown;                       /* threads whose store lacks something */
     phi__agent *bare_over, *bare_over_last; /* until their events are popped; oldest first */
     uint32_t active;                        /* runs going */
     uint32_t step_budget_us, step_budget_bytes;
@@ -39109,10 +39109,10 @@ static bool phi__forget_do(phi__agent *agent, uint32_t halves) {
     return phi__forget_tell(agent, made);
 }
 
-/* More than it may take, and worth a copy. */
+/* More than it may take; a log that has but the beginning of a run has nothing to give. */
 static bool phi__forget_due(const phi__agent *agent, uint32_t halves) {
     size_t bytes = phi__thread_bytes(agent->thread);
-    return bytes > phi__forget_room(agent, bytes, halves);
+    return agent->thread->held > 1 && bytes > phi__forget_room(agent, bytes, halves);
 }
 
 /* ---- shared ---- */
@@ -39138,31 +39138,48 @@ PHI__FN bool phi__forget_begin(phi__run *run, bool *wait) {
 PHI__FN void phi__forget_end(phi__agent *agent) { agent->memory.limit_bytes = agent->memory_limit; }
 
 PHI__FN void phi__forget_press(phi__agent *agent) {
+    phi_runtime *rt = agent->rt;
     if (agent->pressed || !phi__forget_may(agent)) return;
     agent->pressed = true;
-    agent->next_pressed = agent->rt->pressed;
-    agent->rt->pressed = agent;
+    agent->next_pressed = NULL;
+    agent->prev_pressed = rt->pressed_last;
+    if (rt->pressed_last != NULL)
+        rt->pressed_last->next_pressed = agent;
+    else
+        rt->pressed = agent;
+    rt->pressed_last = agent;
 }
 
 PHI__FN void phi__forget_unpress(phi__agent *agent) {
-    phi__agent **at = &agent->rt->pressed;
+    phi_runtime *rt = agent->rt;
     if (!agent->pressed) return;
-    while (*at != agent) at = &(*at)->next_pressed;
-    *at = agent->next_pressed;
     agent->pressed = false;
+    if (agent->prev_pressed != NULL)
+        agent->prev_pressed->next_pressed = agent->next_pressed;
+    else
+        rt->pressed = agent->next_pressed;
+    if (agent->next_pressed != NULL)
+        agent->next_pressed->prev_pressed = agent->prev_pressed;
+    else
+        rt->pressed_last = agent->prev_pressed;
 }
 
+/* An agent that is looked at waits in the list again. A compactor may free any agent: the list is whole before it is
+   called, and one that was freed is in it no more. */
 PHI__FN void phi__forget_step(phi_runtime *rt) {
-    phi__agent *agent = rt->pressed, *next;
-    rt->pressed = NULL;
-    for (; agent != NULL; agent = next) {
-        next = agent->next_pressed;
-        agent->pressed = false;
+    const phi__agent *last = rt->pressed_last;
+    phi__agent *agent;
+    bool more = last != NULL;
+    while (more && (agent = rt->pressed) != NULL) {
+        more = agent != last && last->pressed;
+        phi__forget_unpress(agent);
         if (agent->run != NULL) continue; /* it has begun after all */
-        if (phi__forget_unseen(agent))
-            (void)phi__forget_do(agent, agent->runs_short + 1);
-        else
+        if (!phi__forget_unseen(agent)) {
             phi__forget_press(agent);
+            continue;
+        }
+        phi__compactor_forget(agent);
+        if (agent->slot != NULL) (void)phi__forget_do(agent, agent->runs_short + 1);
     }
 }
 
@@ -44266,11 +44283,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0x330e54c4
+#if PHI__IMP_AGENT != 0x4f4b26d7
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0x330e54c4
+#define PHI__IMP_AGENT 0x4f4b26d7
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -48956,6 +48973,7 @@ static phi_agent_desc phi__summary_agent(const phi__agent *agent, const phi_summ
     d.hook_points = agent->hook_points & (uint32_t)PHI_HOOK_CREDENTIAL;
     d.decision_timeout_ms = agent->decision_timeout_ms;
     d.memory_limit_bytes = agent->memory_limit;
+    d.at_memory_limit = PHI_AT_MEMORY_LIMIT_STOP; /* it begins anew with each chunk */
     d.max_event_bytes = agent->max_event_bytes;
     d.max_response_bytes = agent->max_response_bytes;
     d.user_data = agent->user_data;

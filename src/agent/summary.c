@@ -280,6 +280,7 @@ static phi_agent_desc phi__summary_agent(const phi__agent *agent, const phi_summ
     d.hook_points = agent->hook_points & (uint32_t)PHI_HOOK_CREDENTIAL;
     d.decision_timeout_ms = agent->decision_timeout_ms;
     d.memory_limit_bytes = agent->memory_limit;
+    d.at_memory_limit = PHI_AT_MEMORY_LIMIT_STOP; /* it begins anew with each chunk */
     d.max_event_bytes = agent->max_event_bytes;
     d.max_response_bytes = agent->max_response_bytes;
     d.user_data = agent->user_data;

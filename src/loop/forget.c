@@ -144,10 +144,10 @@ static bool phi__forget_do(phi__agent *agent, uint32_t halves) {
     return phi__forget_tell(agent, made);
 }
 
-/* More than it may take, and worth a copy. */
+/* More than it may take; a log that has but the beginning of a run has nothing to give. */
 static bool phi__forget_due(const phi__agent *agent, uint32_t halves) {
     size_t bytes = phi__thread_bytes(agent->thread);
-    return bytes > phi__forget_room(agent, bytes, halves);
+    return agent->thread->held > 1 && bytes > phi__forget_room(agent, bytes, halves);
 }
 
 /* ---- shared ---- */
@@ -173,31 +173,48 @@ PHI__FN bool phi__forget_begin(phi__run *run, bool *wait) {
 PHI__FN void phi__forget_end(phi__agent *agent) { agent->memory.limit_bytes = agent->memory_limit; }
 
 PHI__FN void phi__forget_press(phi__agent *agent) {
+    phi_runtime *rt = agent->rt;
     if (agent->pressed || !phi__forget_may(agent)) return;
     agent->pressed = true;
-    agent->next_pressed = agent->rt->pressed;
-    agent->rt->pressed = agent;
+    agent->next_pressed = NULL;
+    agent->prev_pressed = rt->pressed_last;
+    if (rt->pressed_last != NULL)
+        rt->pressed_last->next_pressed = agent;
+    else
+        rt->pressed = agent;
+    rt->pressed_last = agent;
 }
 
 PHI__FN void phi__forget_unpress(phi__agent *agent) {
-    phi__agent **at = &agent->rt->pressed;
+    phi_runtime *rt = agent->rt;
     if (!agent->pressed) return;
-    while (*at != agent) at = &(*at)->next_pressed;
-    *at = agent->next_pressed;
     agent->pressed = false;
+    if (agent->prev_pressed != NULL)
+        agent->prev_pressed->next_pressed = agent->next_pressed;
+    else
+        rt->pressed = agent->next_pressed;
+    if (agent->next_pressed != NULL)
+        agent->next_pressed->prev_pressed = agent->prev_pressed;
+    else
+        rt->pressed_last = agent->prev_pressed;
 }
 
+/* An agent that is looked at waits in the list again. A compactor may free any agent: the list is whole before it is
+   called, and one that was freed is in it no more. */
 PHI__FN void phi__forget_step(phi_runtime *rt) {
-    phi__agent *agent = rt->pressed, *next;
-    rt->pressed = NULL;
-    for (; agent != NULL; agent = next) {
-        next = agent->next_pressed;
-        agent->pressed = false;
+    const phi__agent *last = rt->pressed_last;
+    phi__agent *agent;
+    bool more = last != NULL;
+    while (more && (agent = rt->pressed) != NULL) {
+        more = agent != last && last->pressed;
+        phi__forget_unpress(agent);
         if (agent->run != NULL) continue; /* it has begun after all */
-        if (phi__forget_unseen(agent))
-            (void)phi__forget_do(agent, agent->runs_short + 1);
-        else
+        if (!phi__forget_unseen(agent)) {
             phi__forget_press(agent);
+            continue;
+        }
+        phi__compactor_forget(agent);
+        if (agent->slot != NULL) (void)phi__forget_do(agent, agent->runs_short + 1);
     }
 }
 

@@ -448,7 +448,7 @@ struct phi__agent {
     uint32_t runs_short;        /* runs in a row that ended without memory */
     const phi_failure *refused; /* why phi__run_new said no; NULL: the allocator did */
     bool pressed;               /* in rt->pressed: a prompt found no memory */
-    phi__agent *next_pressed;
+    phi__agent *next_pressed, *prev_pressed;
     char limit_words[200];     /* of `limit_failure` */
     phi_failure limit_failure; /* a run's that its limit has ended; said once the agent is made */
     phi_arena arena;           /* what the desc gave */
@@ -577,11 +577,11 @@ struct phi_runtime {
     phi__run *first_polled;               /* runs whose model is in the process and answers */
     size_t polled_runs;
     phi__agent *doomed;
-    phi__agent *pressed;        /* to forget something when no event of theirs is looked at */
-    char limit_words[200];      /* of `limit_failure` */
-    phi_failure limit_failure;  /* a run's that the runtime's limit has ended */
-    struct phi_thread *threads; /* of phi_thread_new */
-    phi__grown grown;           /* threads whose store lacks something */
+    phi__agent *pressed, *pressed_last;     /* to forget something when their events are released */
+    char limit_words[200];                  /* of `limit_failure` */
+    phi_failure limit_failure;              /* a run's that the runtime's limit has ended */
+    struct phi_thread *threads;             /* of phi_thread_new */
+    phi__grown grown;                       /* threads whose store lacks something */
     phi__agent *bare_over, *bare_over_last; /* until their events are popped; oldest first */
     uint32_t active;                        /* runs going */
     uint32_t step_budget_us, step_budget_bytes;
