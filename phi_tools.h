@@ -59,7 +59,7 @@
 #if PHI__PUB_LOOP != 0x86144da6
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_AGENT != 0x809a3f48
+#if PHI__PUB_AGENT != 0xd506a1ce
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_SESSION != 0x0124d59c

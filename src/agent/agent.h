@@ -242,7 +242,7 @@ PHI_API phi_projection_meta phi_agent_projection(phi_agent agent);
 
 /* As phi_thread_rewrite; while a run goes on it is put off until that has ended, after its last entry. One waits at a
    time: a newer one takes its place. What became of it is told by PHI_EV_REWRITE, in any case that there is memory for;
-   of a duplicate its words say that nothing was done.
+   of a duplicate its words say that nothing was done, and spans of entries that the agent forgot meanwhile are refused.
    So can lanes be switched while a run goes on (switch_to): events of the run tell of its own lane then, phi_message_at
    of the new one. Copied. PHI_BAD_ARG: it is not valid, or, while a run goes on, could never be; PHI_BUSY: the agent
    is of a phi_run that is over, and another goes over its thread; PHI_STALE, PHI_NO_MEMORY: nothing changed. */
