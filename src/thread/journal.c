@@ -68,11 +68,17 @@ static size_t phi__journal_batch_bytes(const phi__thread *thread) {
     return phi__min(PHI__JOURNAL_BATCH_BYTES, thread->limit_bytes / PHI__JOURNAL_LIMIT_PART);
 }
 
+/* A text that is about to be written takes the runtime's memory, for the time of the call: an agent at its limit has
+   none for it, and gets some only once it is written. */
+static phi_memory *phi__journal_memory(const phi__thread *thread) {
+    return thread->memory->parent != NULL ? thread->memory->parent : thread->memory;
+}
+
 /* The texts of the next entries one behind the other, and how long each is. */
 static size_t phi__journal_texts(const phi__thread *thread, phi__buf *text, size_t *lens) {
     size_t from = (size_t)thread->journal->stored, n = 0, most = phi__journal_batch_bytes(thread);
     phi_arena scratch;
-    phi_arena_init(&scratch, thread->memory, 0);
+    phi_arena_init(&scratch, phi__journal_memory(thread), 0);
     while (n < PHI__JOURNAL_BATCH && from + n < thread->count && !text->failed &&
            text->len < most) {
         size_t before = text->len;
@@ -113,8 +119,8 @@ static phi_status phi__journal_catch_up(phi__thread *thread, char *words, size_t
     phi__journal_match match;
     phi_status status;
     match.thread = thread;
-    phi_arena_init(&match.scratch, thread->memory, 0);
-    phi__buf_init(&match.text, thread->memory);
+    phi_arena_init(&match.scratch, phi__journal_memory(thread), 0);
+    phi__buf_init(&match.text, phi__journal_memory(thread));
     status = journal->store.read(journal->store.user_data, journal->id, before - thread->base,
                                  phi__journal_same, &match, NULL, words, words_size);
     phi__buf_free(&match.text);
@@ -131,7 +137,7 @@ PHI__FN phi_status phi__journal_batch(phi__thread *thread, char *words, size_t w
     phi__buf text;
     if (words != NULL && words_size > 0) words[0] = '\0';
     if (journal == NULL || journal->stored == thread->count) return PHI_OK;
-    phi__buf_init(&text, thread->memory);
+    phi__buf_init(&text, phi__journal_memory(thread));
     n = phi__journal_texts(thread, &text, lens);
     if (!text.failed) {
         for (i = 0; i < n; at += lens[i++]) entries[i] = phi__str(text.at + at, lens[i]);

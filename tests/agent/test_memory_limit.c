@@ -354,6 +354,29 @@ TEST(with_a_store_the_view_is_made_smaller_and_the_log_stays_whole) {
     }
 }
 
+/* Its text as JSON would not fit beside it; and while it is not stored it cannot leave memory. */
+TEST(an_entry_of_half_the_limit_is_stored_and_leaves_memory) {
+    rig *r = rig_new();
+    store_mem *store = store_mem_new();
+    phi_agent_desc desc = limited(65536, PHI_AT_MEMORY_LIMIT_COMPACT);
+    char *large = long_text(32000);
+    phi_content block;
+    phi_message told = text_message(PHI_ROLE_USER, &block, large);
+    talk t;
+    desc.store = store_mem_store(store);
+    desc.thread_id = "t";
+    talk_begin(&t, r, &desc);
+    CHECK_EQ_INT((int)exchanges(&t, 3), 3);
+    CHECK_EQ_INT(phi_append_message(t.agent, &told), PHI_OK);
+    (void)rig_step(r);
+    CHECK(store_mem_count(store, "t") == phi_thread_count(phi_agent_thread(t.agent)));
+    CHECK_EQ_INT(phi_clear_messages(t.agent), PHI_OK);
+    CHECK_EQ_INT((int)exchanges(&t, 20), 20);
+    free(large);
+    rig_free(r);
+    store_mem_free(store);
+}
+
 TEST(a_snapshot_of_an_agent_that_has_forgotten_goes_on_and_can_be_stored) {
     rig *r = rig_new();
     store_mem *store = store_mem_new();
@@ -456,6 +479,7 @@ TEST_MAIN(TEST_ENTRY(ten_thousand_exchanges_fit_into_64_kb_with_compaction),
           TEST_ENTRY(a_host_that_wants_it_to_stop_is_told_so_and_clearing_makes_it_usable_again),
           TEST_ENTRY(the_runtime_s_limit_has_words_of_its_own),
           TEST_ENTRY(with_a_store_the_view_is_made_smaller_and_the_log_stays_whole),
+          TEST_ENTRY(an_entry_of_half_the_limit_is_stored_and_leaves_memory),
           TEST_ENTRY(a_snapshot_of_an_agent_that_has_forgotten_goes_on_and_can_be_stored),
           TEST_ENTRY(a_log_that_does_not_begin_with_what_it_forgot_is_refused),
           TEST_ENTRY(an_allocation_that_fails_while_it_forgets_is_survived))

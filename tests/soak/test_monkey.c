@@ -157,7 +157,6 @@ static void tell_why(monkey *m, const seat *s, phi_status status) {
 }
 
 static void goes_on(monkey *m, seat *s) {
-    bool stored = phi_agent_thread_id(s->agent).len > 0;
     phi_status status;
     phi_raise by;
     memset(&by, 0, sizeof by);
@@ -168,12 +167,12 @@ static void goes_on(monkey *m, seat *s) {
     (void)phi_agent_set_policy(s->agent, NULL);
     rig_chunk(m->r, 0);
     status = asked(m, s->agent);
-    /* At its limit a new history makes it usable; a thread in a store keeps all, and may find no memory even for that. */
+    /* At its limit a new history makes it usable. */
     if (status != PHI_OK && (s->limited || m->poor || s->wild)) {
-        HOLDS(m, phi_clear_messages(s->agent) == PHI_OK || m->poor || s->wild || stored);
+        HOLDS(m, phi_clear_messages(s->agent) == PHI_OK || m->poor || s->wild);
         status = asked(m, s->agent);
     }
-    if (s->wild || m->poor || (status == PHI_NO_MEMORY && s->limited && stored)) return;
+    if (s->wild || m->poor) return;
     HOLDS(m, status == PHI_OK || status == PHI_LIMIT);
     if (status != PHI_OK && status != PHI_LIMIT) tell_why(m, s, status);
     HOLDS(m, every_call_has_one_result(m, s));
