@@ -26597,11 +26597,11 @@ PHI_API void phi_answer_fail(phi_answer *answer, phi_failure_kind kind, bool ret
 #endif /* PHI__IMP_WIRE */
 
 #ifdef PHI__IMP_THREAD
-#if PHI__IMP_THREAD != 0xf647a251
+#if PHI__IMP_THREAD != 0x87ee8c9f
 #error "phi: two versions of src/thread in one file"
 #endif
 #else
-#define PHI__IMP_THREAD 0xf647a251
+#define PHI__IMP_THREAD 0x87ee8c9f
 
 /* ---- src/thread/compact_in.h ---- */
 
@@ -26701,21 +26701,25 @@ typedef struct phi__entry {
         ordinal; /* MESSAGE: its place among those of its lane, the parents' included; LOOP_END: seq of its run's
                        LOOP_START, and 1 (0: none) */
     int64_t at_ms; /* for display, never for order */
-    phi_entry_kind kind;
-    uint32_t flags;
+    phi_entry_kind kind : 8;
+    phi_trigger trigger : 8; /* TURN_START */
+    phi_keep keep : 8;       /* LOOP_END */
+    uint32_t flags : 8;
     uint32_t lane;
     uint32_t turn_index;
-    phi_status status;   /* LOOP_END */
-    phi_trigger trigger; /* TURN_START */
-    phi_keep keep;       /* LOOP_END */
+    phi_status status; /* LOOP_END */
     phi_str loop_id;
-    const phi_message *message; /* MESSAGE */
-    const phi_usage *usage;     /* TURN_END, LOOP_END */
-    const phi_failure *failure; /* LOOP_END that failed */
-    const phi_loop_info *loop;  /* LOOP_START */
-    void *
-        detail; /* phi__op of REWRITE, phi__child_run of SPAWN, phi__note of NOTE; LANE: none, it is in the lane */
-    phi__rendered *rendered; /* MESSAGE: its blocks in wire formats */
+    const phi_message *message;     /* MESSAGE */
+    const phi_usage *usage;         /* TURN_END, LOOP_END, FORGOTTEN */
+    union {                         /* by kind; NULL, where there is nothing of it */
+        phi__rendered *rendered;    /* MESSAGE: its blocks in wire formats */
+        const phi_loop_info *loop;  /* LOOP_START */
+        const phi_failure *failure; /* LOOP_END that failed */
+        phi__op *op;                /* REWRITE */
+        phi__child_run *spawn;      /* SPAWN */
+        phi__note *note;            /* NOTE */
+        phi_forgotten *forgotten;   /* FORGOTTEN */
+    } of;
 } phi__entry;
 
 typedef struct phi__lane {
@@ -28878,7 +28882,7 @@ PHI__FN void phi__entry_put_rewrite(phi__buf *out, const phi_rewrite *rewrite, p
 }
 
 static void phi__entry_put_loop(phi__buf *out, const phi__entry *entry) {
-    const phi_loop_info *info = entry->loop;
+    const phi_loop_info *info = entry->of.loop;
     if (info == NULL) return;
     phi__entry_open(out, "info");
     phi__entry_put_str(out, "continuation",
@@ -28912,7 +28916,7 @@ static void phi__entry_put_end(phi__buf *out, const phi__entry *entry) {
     if (entry->kind == PHI_ENTRY_LOOP_END) {
         phi__entry_put_i64(out, "status", (int64_t)entry->status);
         if (entry->keep == PHI_KEEP_NONE) phi__entry_put_str(out, "keep", PHI__LIT("none"));
-        phi__entry_put_failure(out, entry->failure);
+        phi__entry_put_failure(out, entry->of.failure);
     }
     if (entry->usage != NULL) phi__message_put_usage(out, entry->usage);
 }
@@ -28929,7 +28933,7 @@ static void phi__entry_put_note(phi__buf *out, const phi__note *note) {
 }
 
 static void phi__entry_put_forgotten(phi__buf *out, const phi__entry *entry) {
-    const phi_forgotten *forgotten = (const phi_forgotten *)entry->detail;
+    const phi_forgotten *forgotten = entry->of.forgotten;
     phi__entry_put_u64(out, "from", forgotten->from);
     phi__entry_put_u64(out, "messages", forgotten->messages);
     phi__entry_put_u64(out, "bytes", forgotten->bytes);
@@ -28948,9 +28952,7 @@ static void phi__entry_put_own(phi__buf *out, const phi__thread *thread, const p
                                phi_arena *scratch) {
     switch (entry->kind) {
     case PHI_ENTRY_MESSAGE: phi__entry_put_message(out, entry->message, scratch); break;
-    case PHI_ENTRY_REWRITE:
-        phi__entry_put_rewrite(out, &((const phi__op *)entry->detail)->rewrite, scratch);
-        break;
+    case PHI_ENTRY_REWRITE: phi__entry_put_rewrite(out, &entry->of.op->rewrite, scratch); break;
     case PHI_ENTRY_LANE: phi__entry_put_lane(out, thread, entry); break;
     case PHI_ENTRY_SWITCH: break;
     case PHI_ENTRY_LOOP_START: phi__entry_put_loop(out, entry); break;
@@ -28960,16 +28962,15 @@ static void phi__entry_put_own(phi__buf *out, const phi__thread *thread, const p
         break;
     case PHI_ENTRY_LOOP_END:
     case PHI_ENTRY_TURN_END: phi__entry_put_end(out, entry); break;
-    case PHI_ENTRY_SPAWN: phi__entry_put_spawn(out, (const phi__child_run *)entry->detail); break;
+    case PHI_ENTRY_SPAWN: phi__entry_put_spawn(out, entry->of.spawn); break;
     case PHI_ENTRY_FORGOTTEN: phi__entry_put_forgotten(out, entry); break;
-    case PHI_ENTRY_NOTE: phi__entry_put_note(out, (const phi__note *)entry->detail); break;
+    case PHI_ENTRY_NOTE: phi__entry_put_note(out, entry->of.note); break;
     }
 }
 
 PHI__FN void phi__entry_put(phi__buf *out, const phi__thread *thread, const phi__entry *entry,
                             phi_arena *scratch) {
-    uint32_t lane =
-        entry->kind == PHI_ENTRY_REWRITE ? ((const phi__op *)entry->detail)->lane : entry->lane;
+    uint32_t lane = entry->kind == PHI_ENTRY_REWRITE ? entry->of.op->lane : entry->lane;
     phi__buf_text(out, "{\"seq\":");
     phi__json_put_u64(out, entry->seq);
     phi__entry_put_str(out, "kind", phi_str_of(phi__entry_kind_word((int)entry->kind)));
@@ -29177,10 +29178,11 @@ static phi_status phi__entry_read_message(phi__entry_reader *r, const phi_json *
     kept = phi__thread_keep(r->thread, &message);
     if (kept == NULL || !phi__thread_claim_calls(r->thread, kept)) return PHI_NO_MEMORY;
     entry->message = kept;
-    entry->flags = phi__entry_get_flag(in[PHI__ENTRY_IN_IS_DURABLE], PHI_ENTRY_DURABLE) |
-                   phi__entry_get_flag(in[PHI__ENTRY_IN_IS_SYNTHETIC], PHI_ITEM_SYNTHETIC) |
-                   phi__entry_get_flag(in[PHI__ENTRY_IN_IS_SUMMARY], PHI_ITEM_SUMMARY) |
-                   phi__entry_get_flag(in[PHI__ENTRY_IN_IS_UNMEASURED], PHI_ITEM_UNMEASURED);
+    entry->flags = (phi__entry_get_flag(in[PHI__ENTRY_IN_IS_DURABLE], PHI_ENTRY_DURABLE) |
+                    phi__entry_get_flag(in[PHI__ENTRY_IN_IS_SYNTHETIC], PHI_ITEM_SYNTHETIC) |
+                    phi__entry_get_flag(in[PHI__ENTRY_IN_IS_SUMMARY], PHI_ITEM_SUMMARY) |
+                    phi__entry_get_flag(in[PHI__ENTRY_IN_IS_UNMEASURED], PHI_ITEM_UNMEASURED)) &
+                   0xff;
     return PHI_OK;
 }
 
@@ -29218,7 +29220,7 @@ static phi_status phi__entry_read_failure(phi__entry_reader *r, const phi_json *
     failure->retryable = phi_json_bool(phi_json_get(node, "retryable"), false);
     failure->has_retry_after = phi_json_get(node, "retry_after_ms") != NULL;
     failure->retry_after_ms = phi__entry_get_u64(node, "retry_after_ms");
-    entry->failure = failure;
+    entry->of.failure = failure;
     return phi__entry_keep(r, node, "code", &failure->code) &&
                    phi__entry_keep(r, node, "message", &failure->message) &&
                    phi__entry_keep(r, node, "request_id", &failure->request_id)
@@ -29266,7 +29268,7 @@ static phi_status phi__entry_read_loop_start(phi__entry_reader *r, const phi_jso
     if (info == NULL) return PHI_NO_MEMORY;
     info->continuation = (phi_continuation)continuation;
     info->loop_id = entry->loop_id;
-    entry->loop = info;
+    entry->of.loop = info;
     return phi__entry_keep(r, node, "agent_id", &info->agent_id) &&
                    phi__entry_keep(r, node, "session_id", &info->session_id) &&
                    (named == NULL || phi__entry_keep(r, node, "loop_id", &info->loop_id)) &&
@@ -29290,7 +29292,7 @@ static phi_status phi__entry_read_spawn(phi__entry_reader *r, const phi_json *ro
                                         phi__entry *entry) {
     phi__child_run *spawn =
         (phi__child_run *)phi__arena_zero(phi__thread_room(r->thread), sizeof *spawn);
-    entry->detail = spawn;
+    entry->of.spawn = spawn;
     return spawn != NULL && phi__entry_keep(r, root, "tool_call_id", &spawn->tool_call_id) &&
                    phi__entry_keep(r, root, "session_id", &spawn->session_id) &&
                    phi__entry_keep(r, root, "loop_id", &spawn->loop_id)
@@ -29310,7 +29312,7 @@ static phi_status phi__entry_read_note(phi__entry_reader *r, const phi_json *roo
     status = phi_json_parse(&r->scratch, json, PHI_JSON_BORROW, &tree, &error);
     if (status == PHI_NO_MEMORY) return status;
     if (status != PHI_OK) return phi__entry_bad(r, "json: %s", error.message);
-    entry->detail = note;
+    entry->of.note = note;
     return phi__entry_keep(r, root, "name", &note->kind) &&
                    phi__entry_keep(r, root, "json", &note->json)
                ? PHI_OK
@@ -29325,7 +29327,7 @@ static phi_status phi__entry_read_forgotten(phi__entry_reader *r, const phi_json
         (phi_forgotten *)phi__arena_zero(phi__thread_room(thread), sizeof *forgotten);
     if (forgotten == NULL) return PHI_NO_MEMORY;
     if (thread->held > 0) return phi__entry_bad(r, "forgotten: it is not the first entry");
-    entry->detail = forgotten;
+    entry->of.forgotten = forgotten;
     forgotten->from = phi__entry_get_u64(root, "from");
     forgotten->to = thread->count;
     if (forgotten->from > forgotten->to)
@@ -29777,7 +29779,7 @@ PHI__FN void phi__fold_message(phi__fold *fold, phi__entry *entry) {
     if (!phi__fold_shows(entry->message) && (entry->flags & PHI_ITEM_SYNTHETIC) == 0) return;
     memset(&range, 0, sizeof range);
     range.from = range.to = entry->seq;
-    phi__fold_add(fold, entry->message, entry->segment, &entry->rendered, &range, entry->flags);
+    phi__fold_add(fold, entry->message, entry->segment, &entry->of.rendered, &range, entry->flags);
 }
 
 /* ---- in place ---- */
@@ -29982,7 +29984,7 @@ static bool phi__fold_entry(const phi__thread *thread, const phi__limit *limits,
         if (entry->keep == PHI_KEEP_NONE && entry->ordinal > 0)
             phi__fold_take_out(fold, (uint64_t)entry->ordinal - 1, entry->seq);
     } else if (entry->kind == PHI_ENTRY_REWRITE) {
-        op = (phi__op *)entry->detail;
+        op = entry->of.op;
         if (op->rewrite.revoke != NULL) return true; /* it is what is left out */
         if (op->revoked && op->revoked_at <= limits[op->lane].seq) return true;
         return phi__fold_op(thread, fold, op);
@@ -29992,7 +29994,7 @@ static bool phi__fold_entry(const phi__thread *thread, const phi__limit *limits,
 
 /* A rewrite of another lane stands under the lane that was active, but counts for its own. */
 static uint32_t phi__fold_lane_of(const phi__entry *entry) {
-    return entry->kind == PHI_ENTRY_REWRITE ? ((const phi__op *)entry->detail)->lane : entry->lane;
+    return entry->kind == PHI_ENTRY_REWRITE ? entry->of.op->lane : entry->lane;
 }
 
 PHI__FN phi_status phi__fold_lane(const phi__thread *thread, uint32_t lane, uint64_t upto,
@@ -32479,7 +32481,7 @@ static bool phi__take_item(phi__thread *thread, const phi__thread *from, const p
     entry.kind = PHI_ENTRY_MESSAGE;
     entry.message = phi__thread_keep(thread, item->message);
     if (entry.message == NULL || !phi__thread_claim_calls(thread, entry.message)) return false;
-    entry.flags = item->flags;
+    entry.flags = item->flags & 0xff;
     if (phi__take_unmeasured(from, item)) entry.flags |= (uint32_t)PHI_ITEM_UNMEASURED;
     entry.at_ms = (item->flags & PHI_ITEM_SYNTHETIC) != 0 ? entry.message->timestamp_ms
                                                           : phi__thread_at(from, item->from)->at_ms;
@@ -32603,7 +32605,7 @@ static phi_forgotten *phi__rebase_begin(phi__thread *thread, const phi__thread *
     entry.kind = PHI_ENTRY_FORGOTTEN;
     entry.at_ms = phi__thread_now(thread);
     entry.usage = usage;
-    entry.detail = made;
+    entry.of.forgotten = made;
     thread->base = thread->count = before->count;
     thread->restored = before->restored;
     return phi__thread_append(thread, &entry, 1) ? made : NULL;
@@ -33061,7 +33063,7 @@ PHI__FN bool phi__thread_index_ops(phi__thread *thread) {
     if (!phi__rewrite_table(thread, n)) return false;
     thread->ops = NULL;
     for (i = 0; i < thread->held; i++) {
-        phi__op *op = (phi__op *)thread->entries[i]->detail;
+        phi__op *op = thread->entries[i]->of.op;
         if (thread->entries[i]->kind != PHI_ENTRY_REWRITE) continue;
         op->earlier = thread->ops;
         thread->ops = op;
@@ -33234,7 +33236,7 @@ static phi__entry *phi__rewrite_entry(phi__thread *thread, phi__op *op, phi_str 
     entry->at_ms = phi__thread_now(thread);
     entry->loop_id = loop_id;
     entry->turn_index = turn_index;
-    entry->detail = op;
+    entry->of.op = op;
     return entry;
 }
 
@@ -33901,7 +33903,7 @@ static bool phi__segment_claim(phi__thread *thread) {
         if (entry->kind == PHI_ENTRY_MESSAGE && !phi__thread_claim_calls(thread, entry->message))
             return false;
         if (entry->kind != PHI_ENTRY_REWRITE) continue;
-        r = &((const phi__op *)entry->detail)->rewrite;
+        r = &entry->of.op->rewrite;
         for (j = 0; j < r->span_count; j++)
             for (k = 0; k < r->spans[j].message_count; k++)
                 if (!phi__thread_claim_calls(thread, &r->spans[j].messages[k])) return false;
@@ -34774,17 +34776,19 @@ static void phi__view_lane(const phi__thread *thread, const phi__entry *entry, p
 }
 
 static void phi__view_detail(const phi__entry *entry, phi_entry *out) {
-    if (entry->kind == PHI_ENTRY_REWRITE) out->rewrite = &((const phi__op *)entry->detail)->rewrite;
+    if (entry->kind == PHI_ENTRY_LOOP_START) out->loop = entry->of.loop;
+    if (entry->kind == PHI_ENTRY_LOOP_END) out->failure = entry->of.failure;
+    if (entry->kind == PHI_ENTRY_REWRITE) out->rewrite = &entry->of.op->rewrite;
     if (entry->kind == PHI_ENTRY_SPAWN) {
-        const phi__child_run *spawn = (const phi__child_run *)entry->detail;
+        const phi__child_run *spawn = entry->of.spawn;
         out->tool_call_id = spawn->tool_call_id;
         out->child_session_id = spawn->session_id;
         out->child_loop_id = spawn->loop_id;
     }
-    if (entry->kind == PHI_ENTRY_FORGOTTEN) out->forgotten = (const phi_forgotten *)entry->detail;
+    if (entry->kind == PHI_ENTRY_FORGOTTEN) out->forgotten = entry->of.forgotten;
     if (entry->kind == PHI_ENTRY_NOTE) {
-        out->note_kind = ((const phi__note *)entry->detail)->kind;
-        out->note = ((const phi__note *)entry->detail)->json;
+        out->note_kind = entry->of.note->kind;
+        out->note = entry->of.note->json;
     }
 }
 
@@ -34794,9 +34798,8 @@ PHI__FN void phi__thread_show(const phi__thread *thread, const phi__entry *entry
     out->at_ms = entry->at_ms;
     out->kind = entry->kind;
     out->flags = entry->flags;
-    out->lane = phi__thread_lane_name(thread, entry->kind == PHI_ENTRY_REWRITE
-                                                  ? ((const phi__op *)entry->detail)->lane
-                                                  : entry->lane);
+    out->lane = phi__thread_lane_name(thread, entry->kind == PHI_ENTRY_REWRITE ? entry->of.op->lane
+                                                                               : entry->lane);
     out->loop_id = entry->loop_id;
     out->turn_index = entry->turn_index;
     out->message = entry->message;
@@ -34804,8 +34807,6 @@ PHI__FN void phi__thread_show(const phi__thread *thread, const phi__entry *entry
     out->status = entry->status;
     out->keep = entry->keep;
     out->usage = entry->usage;
-    out->failure = entry->failure;
-    out->loop = entry->loop;
     phi__view_lane(thread, entry, out);
     phi__view_detail(entry, out);
 }
@@ -34955,7 +34956,7 @@ PHI_API phi_status phi_thread_note(phi_thread *thread, const char *kind, phi_str
     }
     entry->kind = PHI_ENTRY_NOTE;
     entry->at_ms = phi__thread_now(log);
-    entry->detail = note;
+    entry->of.note = note;
     if (seq != NULL) *seq = log->count;
     phi__thread_attach(log, entry, 1);
     return PHI_OK;
@@ -35019,11 +35020,11 @@ PHI_API phi_status phi_thread_fresh(phi_thread *thread) {
 #endif /* PHI__IMP_THREAD */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0xae17244f
+#if PHI__IMP_LOOP != 0x93d28bb4
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0xae17244f
+#define PHI__IMP_LOOP 0x93d28bb4
 
 /* ---- src/loop/session_in.h ---- */
 
@@ -38986,6 +38987,7 @@ PHI__FN phi__hooked phi__filter_pending(phi__run *run) {
 enum {
     PHI__FORGET_HALVES = 6,       /* how often the log's part is halved */
     PHI__FORGET_HEADROOM = 32768, /* bytes for a run, besides a quarter of the limit */
+    PHI__FORGET_RUN = 12288, /* bytes that it takes at least, with the reserve of a small limit */
     PHI__FORGET_RESERVE = 32768, /* bytes that are kept back at most, else an eighth of the limit */
     PHI__FORGET_SUMMARY =
         32,                 /* bytes of a log for a token of a summary in it, which stands twice */
@@ -38995,7 +38997,8 @@ enum {
 /* ---- how much ---- */
 
 static size_t phi__forget_headroom(size_t limit) {
-    return phi__min(limit / 2, PHI__FORGET_HEADROOM + limit / 4);
+    size_t most = phi__min(limit / 2, PHI__FORGET_HEADROOM + limit / 4);
+    return phi__max(most, phi__min(PHI__FORGET_RUN, limit));
 }
 
 /* What the log may take, so that a run fits beside it and all else the agent has. */
@@ -41647,7 +41650,7 @@ static bool phi__run_draft(phi__run *run, const phi__run_order *order, phi__entr
                                             phi__mul(phi__add(n, 1), sizeof *entries));
     if (entries == NULL) return false;
     entries[0] = phi__run_entry(run, PHI_ENTRY_LOOP_START);
-    entries[0].loop = run->info;
+    entries[0].of.loop = run->info;
     for (i = 0; i < n; i++) {
         phi_message message = order->prompts[i];
         phi__run_stamp(run, &message);
@@ -41687,12 +41690,12 @@ static phi__entry *phi__run_redraft(const phi__run *run, phi_loop_info *info,
                                             phi__mul(phi__add(n, 1), sizeof *entries));
     if (entries == NULL) return NULL;
     entries[0] = *before->started;
-    entries[0].loop = info;
+    entries[0].of.loop = info;
     for (i = 0; i < n; i++) {
         phi_message message = *run->prompts[i].message;
         message.loop_id = info->loop_id;
         entries[i + 1] = run->prompts[i];
-        entries[i + 1].rendered = NULL;
+        entries[i + 1].of.rendered = NULL;
         entries[i + 1].message = phi__thread_keep(thread, &message);
         if (entries[i + 1].message == NULL) return NULL;
     }
@@ -41824,10 +41827,10 @@ PHI__FN phi__run *phi__run_make_for(phi__agent *agent, const phi__entry *start) 
     phi__run_order order;
     phi__run *run;
     memset(&order, 0, sizeof order);
-    order.continuation = start->loop->continuation;
+    order.continuation = start->of.loop->continuation;
     run = phi__run_make(agent, &order);
     if (run == NULL) return NULL;
-    run->info = start->loop;
+    run->info = start->of.loop;
     if (phi__arena_str(phi__thread_room(agent->thread), start->loop_id, &run->loop_id)) return run;
     phi__run_unmake(run);
     return NULL;
@@ -42231,7 +42234,7 @@ static bool phi__tools_log_spawn(phi__toolcall *call, const phi_message *result)
     dot = (const char *)memchr(spawn->loop_id.at, '.', spawn->loop_id.len);
     spawn->session_id =
         phi__str(spawn->loop_id.at, dot != NULL ? (size_t)(dot - spawn->loop_id.at) : 0);
-    entry.detail = spawn;
+    entry.of.spawn = spawn;
     return phi__run_note(call->run, &entry);
 }
 
@@ -43182,7 +43185,7 @@ PHI__FN phi_status phi__run_thaw(phi__agent *agent, const phi_json *node, bool i
     size_t state = phi__thaw_state(node);
     phi_status status = PHI_PARSE;
     phi__run *run;
-    if (start == NULL || start->loop == NULL || state == 0) return PHI_PARSE;
+    if (start == NULL || start->of.loop == NULL || state == 0) return PHI_PARSE;
     run = phi__run_make_for(agent, start);
     if (run == NULL) return PHI_NO_MEMORY;
     run->state = phi__thaw_state_of(state);
@@ -43634,7 +43637,7 @@ static phi__state phi__turn_close(phi__run *run) {
     /* a limit ends a run, and does not fail it */
     if (run->status != PHI_OK && run->status != PHI_LIMIT) entry.keep = agent->keep;
     if (entry.keep == PHI_KEEP_NONE) agent->compacted_tokens = 0;
-    entry.failure = run->failure;
+    entry.of.failure = run->failure;
     (void)phi__run_note(run, &entry); /* without memory for it, the log still tells: no reply */
     phi__response_close(run);
     event = phi__turn_end_event(run, usage); /* what comes now may switch lanes */
@@ -44290,11 +44293,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0x4f4b26d7
+#if PHI__IMP_AGENT != 0x822736c0
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0x4f4b26d7
+#define PHI__IMP_AGENT 0x822736c0
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -45652,10 +45655,10 @@ static bool phi__kept_go_on(phi__agent *agent, bool anew, bool given_session) {
     phi_str last_loop_id = {NULL, 0}, segment;
     char made[PHI__UUID_SIZE];
     bool logged =
-        !given_session && last != NULL && last->loop != NULL && last->loop->session_id.len > 0;
+        !given_session && last != NULL && last->of.loop != NULL && last->of.loop->session_id.len > 0;
     bool done = last == NULL || phi__agent_own(agent, last->loop_id.at, &last_loop_id);
     if (done && logged)
-        done = (taken = phi__session_take(sessions, last->loop->session_id)) != NULL;
+        done = (taken = phi__session_take(sessions, last->of.loop->session_id)) != NULL;
     if (done) done = phi__kept_counts(agent, taken != NULL ? taken : agent->session);
     if (done && !logged && !given_session && anew) {
         phi__agent_random_id(agent, made);

@@ -36,10 +36,10 @@ static bool phi__kept_go_on(phi__agent *agent, bool anew, bool given_session) {
     phi_str last_loop_id = {NULL, 0}, segment;
     char made[PHI__UUID_SIZE];
     bool logged =
-        !given_session && last != NULL && last->loop != NULL && last->loop->session_id.len > 0;
+        !given_session && last != NULL && last->of.loop != NULL && last->of.loop->session_id.len > 0;
     bool done = last == NULL || phi__agent_own(agent, last->loop_id.at, &last_loop_id);
     if (done && logged)
-        done = (taken = phi__session_take(sessions, last->loop->session_id)) != NULL;
+        done = (taken = phi__session_take(sessions, last->of.loop->session_id)) != NULL;
     if (done) done = phi__kept_counts(agent, taken != NULL ? taken : agent->session);
     if (done && !logged && !given_session && anew) {
         phi__agent_random_id(agent, made);

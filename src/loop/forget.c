@@ -14,6 +14,7 @@
 enum {
     PHI__FORGET_HALVES = 6,       /* how often the log's part is halved */
     PHI__FORGET_HEADROOM = 32768, /* bytes for a run, besides a quarter of the limit */
+    PHI__FORGET_RUN = 12288, /* bytes that it takes at least, with the reserve of a small limit */
     PHI__FORGET_RESERVE = 32768, /* bytes that are kept back at most, else an eighth of the limit */
     PHI__FORGET_SUMMARY =
         32,                 /* bytes of a log for a token of a summary in it, which stands twice */
@@ -23,7 +24,8 @@ enum {
 /* ---- how much ---- */
 
 static size_t phi__forget_headroom(size_t limit) {
-    return phi__min(limit / 2, PHI__FORGET_HEADROOM + limit / 4);
+    size_t most = phi__min(limit / 2, PHI__FORGET_HEADROOM + limit / 4);
+    return phi__max(most, phi__min(PHI__FORGET_RUN, limit));
 }
 
 /* What the log may take, so that a run fits beside it and all else the agent has. */

@@ -242,7 +242,7 @@ static bool phi__run_draft(phi__run *run, const phi__run_order *order, phi__entr
                                             phi__mul(phi__add(n, 1), sizeof *entries));
     if (entries == NULL) return false;
     entries[0] = phi__run_entry(run, PHI_ENTRY_LOOP_START);
-    entries[0].loop = run->info;
+    entries[0].of.loop = run->info;
     for (i = 0; i < n; i++) {
         phi_message message = order->prompts[i];
         phi__run_stamp(run, &message);
@@ -282,12 +282,12 @@ static phi__entry *phi__run_redraft(const phi__run *run, phi_loop_info *info,
                                             phi__mul(phi__add(n, 1), sizeof *entries));
     if (entries == NULL) return NULL;
     entries[0] = *before->started;
-    entries[0].loop = info;
+    entries[0].of.loop = info;
     for (i = 0; i < n; i++) {
         phi_message message = *run->prompts[i].message;
         message.loop_id = info->loop_id;
         entries[i + 1] = run->prompts[i];
-        entries[i + 1].rendered = NULL;
+        entries[i + 1].of.rendered = NULL;
         entries[i + 1].message = phi__thread_keep(thread, &message);
         if (entries[i + 1].message == NULL) return NULL;
     }
@@ -419,10 +419,10 @@ PHI__FN phi__run *phi__run_make_for(phi__agent *agent, const phi__entry *start) 
     phi__run_order order;
     phi__run *run;
     memset(&order, 0, sizeof order);
-    order.continuation = start->loop->continuation;
+    order.continuation = start->of.loop->continuation;
     run = phi__run_make(agent, &order);
     if (run == NULL) return NULL;
-    run->info = start->loop;
+    run->info = start->of.loop;
     if (phi__arena_str(phi__thread_room(agent->thread), start->loop_id, &run->loop_id)) return run;
     phi__run_unmake(run);
     return NULL;

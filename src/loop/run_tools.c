@@ -274,7 +274,7 @@ static bool phi__tools_log_spawn(phi__toolcall *call, const phi_message *result)
     dot = (const char *)memchr(spawn->loop_id.at, '.', spawn->loop_id.len);
     spawn->session_id =
         phi__str(spawn->loop_id.at, dot != NULL ? (size_t)(dot - spawn->loop_id.at) : 0);
-    entry.detail = spawn;
+    entry.of.spawn = spawn;
     return phi__run_note(call->run, &entry);
 }
 

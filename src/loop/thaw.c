@@ -343,7 +343,7 @@ PHI__FN phi_status phi__run_thaw(phi__agent *agent, const phi_json *node, bool i
     size_t state = phi__thaw_state(node);
     phi_status status = PHI_PARSE;
     phi__run *run;
-    if (start == NULL || start->loop == NULL || state == 0) return PHI_PARSE;
+    if (start == NULL || start->of.loop == NULL || state == 0) return PHI_PARSE;
     run = phi__run_make_for(agent, start);
     if (run == NULL) return PHI_NO_MEMORY;
     run->state = phi__thaw_state_of(state);

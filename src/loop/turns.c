@@ -434,7 +434,7 @@ static phi__state phi__turn_close(phi__run *run) {
     /* a limit ends a run, and does not fail it */
     if (run->status != PHI_OK && run->status != PHI_LIMIT) entry.keep = agent->keep;
     if (entry.keep == PHI_KEEP_NONE) agent->compacted_tokens = 0;
-    entry.failure = run->failure;
+    entry.of.failure = run->failure;
     (void)phi__run_note(run, &entry); /* without memory for it, the log still tells: no reply */
     phi__response_close(run);
     event = phi__turn_end_event(run, usage); /* what comes now may switch lanes */

@@ -185,7 +185,7 @@ PHI__FN void phi__entry_put_rewrite(phi__buf *out, const phi_rewrite *rewrite, p
 }
 
 static void phi__entry_put_loop(phi__buf *out, const phi__entry *entry) {
-    const phi_loop_info *info = entry->loop;
+    const phi_loop_info *info = entry->of.loop;
     if (info == NULL) return;
     phi__entry_open(out, "info");
     phi__entry_put_str(out, "continuation",
@@ -219,7 +219,7 @@ static void phi__entry_put_end(phi__buf *out, const phi__entry *entry) {
     if (entry->kind == PHI_ENTRY_LOOP_END) {
         phi__entry_put_i64(out, "status", (int64_t)entry->status);
         if (entry->keep == PHI_KEEP_NONE) phi__entry_put_str(out, "keep", PHI__LIT("none"));
-        phi__entry_put_failure(out, entry->failure);
+        phi__entry_put_failure(out, entry->of.failure);
     }
     if (entry->usage != NULL) phi__message_put_usage(out, entry->usage);
 }
@@ -236,7 +236,7 @@ static void phi__entry_put_note(phi__buf *out, const phi__note *note) {
 }
 
 static void phi__entry_put_forgotten(phi__buf *out, const phi__entry *entry) {
-    const phi_forgotten *forgotten = (const phi_forgotten *)entry->detail;
+    const phi_forgotten *forgotten = entry->of.forgotten;
     phi__entry_put_u64(out, "from", forgotten->from);
     phi__entry_put_u64(out, "messages", forgotten->messages);
     phi__entry_put_u64(out, "bytes", forgotten->bytes);
@@ -255,9 +255,7 @@ static void phi__entry_put_own(phi__buf *out, const phi__thread *thread, const p
                                phi_arena *scratch) {
     switch (entry->kind) {
     case PHI_ENTRY_MESSAGE: phi__entry_put_message(out, entry->message, scratch); break;
-    case PHI_ENTRY_REWRITE:
-        phi__entry_put_rewrite(out, &((const phi__op *)entry->detail)->rewrite, scratch);
-        break;
+    case PHI_ENTRY_REWRITE: phi__entry_put_rewrite(out, &entry->of.op->rewrite, scratch); break;
     case PHI_ENTRY_LANE: phi__entry_put_lane(out, thread, entry); break;
     case PHI_ENTRY_SWITCH: break;
     case PHI_ENTRY_LOOP_START: phi__entry_put_loop(out, entry); break;
@@ -267,16 +265,15 @@ static void phi__entry_put_own(phi__buf *out, const phi__thread *thread, const p
         break;
     case PHI_ENTRY_LOOP_END:
     case PHI_ENTRY_TURN_END: phi__entry_put_end(out, entry); break;
-    case PHI_ENTRY_SPAWN: phi__entry_put_spawn(out, (const phi__child_run *)entry->detail); break;
+    case PHI_ENTRY_SPAWN: phi__entry_put_spawn(out, entry->of.spawn); break;
     case PHI_ENTRY_FORGOTTEN: phi__entry_put_forgotten(out, entry); break;
-    case PHI_ENTRY_NOTE: phi__entry_put_note(out, (const phi__note *)entry->detail); break;
+    case PHI_ENTRY_NOTE: phi__entry_put_note(out, entry->of.note); break;
     }
 }
 
 PHI__FN void phi__entry_put(phi__buf *out, const phi__thread *thread, const phi__entry *entry,
                             phi_arena *scratch) {
-    uint32_t lane =
-        entry->kind == PHI_ENTRY_REWRITE ? ((const phi__op *)entry->detail)->lane : entry->lane;
+    uint32_t lane = entry->kind == PHI_ENTRY_REWRITE ? entry->of.op->lane : entry->lane;
     phi__buf_text(out, "{\"seq\":");
     phi__json_put_u64(out, entry->seq);
     phi__entry_put_str(out, "kind", phi_str_of(phi__entry_kind_word((int)entry->kind)));

@@ -192,10 +192,11 @@ static phi_status phi__entry_read_message(phi__entry_reader *r, const phi_json *
     kept = phi__thread_keep(r->thread, &message);
     if (kept == NULL || !phi__thread_claim_calls(r->thread, kept)) return PHI_NO_MEMORY;
     entry->message = kept;
-    entry->flags = phi__entry_get_flag(in[PHI__ENTRY_IN_IS_DURABLE], PHI_ENTRY_DURABLE) |
-                   phi__entry_get_flag(in[PHI__ENTRY_IN_IS_SYNTHETIC], PHI_ITEM_SYNTHETIC) |
-                   phi__entry_get_flag(in[PHI__ENTRY_IN_IS_SUMMARY], PHI_ITEM_SUMMARY) |
-                   phi__entry_get_flag(in[PHI__ENTRY_IN_IS_UNMEASURED], PHI_ITEM_UNMEASURED);
+    entry->flags = (phi__entry_get_flag(in[PHI__ENTRY_IN_IS_DURABLE], PHI_ENTRY_DURABLE) |
+                    phi__entry_get_flag(in[PHI__ENTRY_IN_IS_SYNTHETIC], PHI_ITEM_SYNTHETIC) |
+                    phi__entry_get_flag(in[PHI__ENTRY_IN_IS_SUMMARY], PHI_ITEM_SUMMARY) |
+                    phi__entry_get_flag(in[PHI__ENTRY_IN_IS_UNMEASURED], PHI_ITEM_UNMEASURED)) &
+                   0xff;
     return PHI_OK;
 }
 
@@ -233,7 +234,7 @@ static phi_status phi__entry_read_failure(phi__entry_reader *r, const phi_json *
     failure->retryable = phi_json_bool(phi_json_get(node, "retryable"), false);
     failure->has_retry_after = phi_json_get(node, "retry_after_ms") != NULL;
     failure->retry_after_ms = phi__entry_get_u64(node, "retry_after_ms");
-    entry->failure = failure;
+    entry->of.failure = failure;
     return phi__entry_keep(r, node, "code", &failure->code) &&
                    phi__entry_keep(r, node, "message", &failure->message) &&
                    phi__entry_keep(r, node, "request_id", &failure->request_id)
@@ -281,7 +282,7 @@ static phi_status phi__entry_read_loop_start(phi__entry_reader *r, const phi_jso
     if (info == NULL) return PHI_NO_MEMORY;
     info->continuation = (phi_continuation)continuation;
     info->loop_id = entry->loop_id;
-    entry->loop = info;
+    entry->of.loop = info;
     return phi__entry_keep(r, node, "agent_id", &info->agent_id) &&
                    phi__entry_keep(r, node, "session_id", &info->session_id) &&
                    (named == NULL || phi__entry_keep(r, node, "loop_id", &info->loop_id)) &&
@@ -305,7 +306,7 @@ static phi_status phi__entry_read_spawn(phi__entry_reader *r, const phi_json *ro
                                         phi__entry *entry) {
     phi__child_run *spawn =
         (phi__child_run *)phi__arena_zero(phi__thread_room(r->thread), sizeof *spawn);
-    entry->detail = spawn;
+    entry->of.spawn = spawn;
     return spawn != NULL && phi__entry_keep(r, root, "tool_call_id", &spawn->tool_call_id) &&
                    phi__entry_keep(r, root, "session_id", &spawn->session_id) &&
                    phi__entry_keep(r, root, "loop_id", &spawn->loop_id)
@@ -325,7 +326,7 @@ static phi_status phi__entry_read_note(phi__entry_reader *r, const phi_json *roo
     status = phi_json_parse(&r->scratch, json, PHI_JSON_BORROW, &tree, &error);
     if (status == PHI_NO_MEMORY) return status;
     if (status != PHI_OK) return phi__entry_bad(r, "json: %s", error.message);
-    entry->detail = note;
+    entry->of.note = note;
     return phi__entry_keep(r, root, "name", &note->kind) &&
                    phi__entry_keep(r, root, "json", &note->json)
                ? PHI_OK
@@ -340,7 +341,7 @@ static phi_status phi__entry_read_forgotten(phi__entry_reader *r, const phi_json
         (phi_forgotten *)phi__arena_zero(phi__thread_room(thread), sizeof *forgotten);
     if (forgotten == NULL) return PHI_NO_MEMORY;
     if (thread->held > 0) return phi__entry_bad(r, "forgotten: it is not the first entry");
-    entry->detail = forgotten;
+    entry->of.forgotten = forgotten;
     forgotten->from = phi__entry_get_u64(root, "from");
     forgotten->to = thread->count;
     if (forgotten->from > forgotten->to)

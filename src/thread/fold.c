@@ -62,7 +62,7 @@ PHI__FN void phi__fold_message(phi__fold *fold, phi__entry *entry) {
     if (!phi__fold_shows(entry->message) && (entry->flags & PHI_ITEM_SYNTHETIC) == 0) return;
     memset(&range, 0, sizeof range);
     range.from = range.to = entry->seq;
-    phi__fold_add(fold, entry->message, entry->segment, &entry->rendered, &range, entry->flags);
+    phi__fold_add(fold, entry->message, entry->segment, &entry->of.rendered, &range, entry->flags);
 }
 
 /* ---- in place ---- */
@@ -267,7 +267,7 @@ static bool phi__fold_entry(const phi__thread *thread, const phi__limit *limits,
         if (entry->keep == PHI_KEEP_NONE && entry->ordinal > 0)
             phi__fold_take_out(fold, (uint64_t)entry->ordinal - 1, entry->seq);
     } else if (entry->kind == PHI_ENTRY_REWRITE) {
-        op = (phi__op *)entry->detail;
+        op = entry->of.op;
         if (op->rewrite.revoke != NULL) return true; /* it is what is left out */
         if (op->revoked && op->revoked_at <= limits[op->lane].seq) return true;
         return phi__fold_op(thread, fold, op);
@@ -277,7 +277,7 @@ static bool phi__fold_entry(const phi__thread *thread, const phi__limit *limits,
 
 /* A rewrite of another lane stands under the lane that was active, but counts for its own. */
 static uint32_t phi__fold_lane_of(const phi__entry *entry) {
-    return entry->kind == PHI_ENTRY_REWRITE ? ((const phi__op *)entry->detail)->lane : entry->lane;
+    return entry->kind == PHI_ENTRY_REWRITE ? entry->of.op->lane : entry->lane;
 }
 
 PHI__FN phi_status phi__fold_lane(const phi__thread *thread, uint32_t lane, uint64_t upto,

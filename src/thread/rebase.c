@@ -18,7 +18,7 @@ static bool phi__take_item(phi__thread *thread, const phi__thread *from, const p
     entry.kind = PHI_ENTRY_MESSAGE;
     entry.message = phi__thread_keep(thread, item->message);
     if (entry.message == NULL || !phi__thread_claim_calls(thread, entry.message)) return false;
-    entry.flags = item->flags;
+    entry.flags = item->flags & 0xff;
     if (phi__take_unmeasured(from, item)) entry.flags |= (uint32_t)PHI_ITEM_UNMEASURED;
     entry.at_ms = (item->flags & PHI_ITEM_SYNTHETIC) != 0 ? entry.message->timestamp_ms
                                                           : phi__thread_at(from, item->from)->at_ms;
@@ -142,7 +142,7 @@ static phi_forgotten *phi__rebase_begin(phi__thread *thread, const phi__thread *
     entry.kind = PHI_ENTRY_FORGOTTEN;
     entry.at_ms = phi__thread_now(thread);
     entry.usage = usage;
-    entry.detail = made;
+    entry.of.forgotten = made;
     thread->base = thread->count = before->count;
     thread->restored = before->restored;
     return phi__thread_append(thread, &entry, 1) ? made : NULL;

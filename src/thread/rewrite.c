@@ -234,7 +234,7 @@ PHI__FN bool phi__thread_index_ops(phi__thread *thread) {
     if (!phi__rewrite_table(thread, n)) return false;
     thread->ops = NULL;
     for (i = 0; i < thread->held; i++) {
-        phi__op *op = (phi__op *)thread->entries[i]->detail;
+        phi__op *op = thread->entries[i]->of.op;
         if (thread->entries[i]->kind != PHI_ENTRY_REWRITE) continue;
         op->earlier = thread->ops;
         thread->ops = op;
@@ -407,7 +407,7 @@ static phi__entry *phi__rewrite_entry(phi__thread *thread, phi__op *op, phi_str 
     entry->at_ms = phi__thread_now(thread);
     entry->loop_id = loop_id;
     entry->turn_index = turn_index;
-    entry->detail = op;
+    entry->of.op = op;
     return entry;
 }
 

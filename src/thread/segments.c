@@ -178,7 +178,7 @@ static bool phi__segment_claim(phi__thread *thread) {
         if (entry->kind == PHI_ENTRY_MESSAGE && !phi__thread_claim_calls(thread, entry->message))
             return false;
         if (entry->kind != PHI_ENTRY_REWRITE) continue;
-        r = &((const phi__op *)entry->detail)->rewrite;
+        r = &entry->of.op->rewrite;
         for (j = 0; j < r->span_count; j++)
             for (k = 0; k < r->spans[j].message_count; k++)
                 if (!phi__thread_claim_calls(thread, &r->spans[j].messages[k])) return false;

@@ -60,21 +60,25 @@ typedef struct phi__entry {
         ordinal; /* MESSAGE: its place among those of its lane, the parents' included; LOOP_END: seq of its run's
                        LOOP_START, and 1 (0: none) */
     int64_t at_ms; /* for display, never for order */
-    phi_entry_kind kind;
-    uint32_t flags;
+    phi_entry_kind kind : 8;
+    phi_trigger trigger : 8; /* TURN_START */
+    phi_keep keep : 8;       /* LOOP_END */
+    uint32_t flags : 8;
     uint32_t lane;
     uint32_t turn_index;
-    phi_status status;   /* LOOP_END */
-    phi_trigger trigger; /* TURN_START */
-    phi_keep keep;       /* LOOP_END */
+    phi_status status; /* LOOP_END */
     phi_str loop_id;
-    const phi_message *message; /* MESSAGE */
-    const phi_usage *usage;     /* TURN_END, LOOP_END */
-    const phi_failure *failure; /* LOOP_END that failed */
-    const phi_loop_info *loop;  /* LOOP_START */
-    void *
-        detail; /* phi__op of REWRITE, phi__child_run of SPAWN, phi__note of NOTE; LANE: none, it is in the lane */
-    phi__rendered *rendered; /* MESSAGE: its blocks in wire formats */
+    const phi_message *message;     /* MESSAGE */
+    const phi_usage *usage;         /* TURN_END, LOOP_END, FORGOTTEN */
+    union {                         /* by kind; NULL, where there is nothing of it */
+        phi__rendered *rendered;    /* MESSAGE: its blocks in wire formats */
+        const phi_loop_info *loop;  /* LOOP_START */
+        const phi_failure *failure; /* LOOP_END that failed */
+        phi__op *op;                /* REWRITE */
+        phi__child_run *spawn;      /* SPAWN */
+        phi__note *note;            /* NOTE */
+        phi_forgotten *forgotten;   /* FORGOTTEN */
+    } of;
 } phi__entry;
 
 typedef struct phi__lane {

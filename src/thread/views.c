@@ -16,17 +16,19 @@ static void phi__view_lane(const phi__thread *thread, const phi__entry *entry, p
 }
 
 static void phi__view_detail(const phi__entry *entry, phi_entry *out) {
-    if (entry->kind == PHI_ENTRY_REWRITE) out->rewrite = &((const phi__op *)entry->detail)->rewrite;
+    if (entry->kind == PHI_ENTRY_LOOP_START) out->loop = entry->of.loop;
+    if (entry->kind == PHI_ENTRY_LOOP_END) out->failure = entry->of.failure;
+    if (entry->kind == PHI_ENTRY_REWRITE) out->rewrite = &entry->of.op->rewrite;
     if (entry->kind == PHI_ENTRY_SPAWN) {
-        const phi__child_run *spawn = (const phi__child_run *)entry->detail;
+        const phi__child_run *spawn = entry->of.spawn;
         out->tool_call_id = spawn->tool_call_id;
         out->child_session_id = spawn->session_id;
         out->child_loop_id = spawn->loop_id;
     }
-    if (entry->kind == PHI_ENTRY_FORGOTTEN) out->forgotten = (const phi_forgotten *)entry->detail;
+    if (entry->kind == PHI_ENTRY_FORGOTTEN) out->forgotten = entry->of.forgotten;
     if (entry->kind == PHI_ENTRY_NOTE) {
-        out->note_kind = ((const phi__note *)entry->detail)->kind;
-        out->note = ((const phi__note *)entry->detail)->json;
+        out->note_kind = entry->of.note->kind;
+        out->note = entry->of.note->json;
     }
 }
 
@@ -36,9 +38,8 @@ PHI__FN void phi__thread_show(const phi__thread *thread, const phi__entry *entry
     out->at_ms = entry->at_ms;
     out->kind = entry->kind;
     out->flags = entry->flags;
-    out->lane = phi__thread_lane_name(thread, entry->kind == PHI_ENTRY_REWRITE
-                                                  ? ((const phi__op *)entry->detail)->lane
-                                                  : entry->lane);
+    out->lane = phi__thread_lane_name(thread, entry->kind == PHI_ENTRY_REWRITE ? entry->of.op->lane
+                                                                               : entry->lane);
     out->loop_id = entry->loop_id;
     out->turn_index = entry->turn_index;
     out->message = entry->message;
@@ -46,8 +47,6 @@ PHI__FN void phi__thread_show(const phi__thread *thread, const phi__entry *entry
     out->status = entry->status;
     out->keep = entry->keep;
     out->usage = entry->usage;
-    out->failure = entry->failure;
-    out->loop = entry->loop;
     phi__view_lane(thread, entry, out);
     phi__view_detail(entry, out);
 }
@@ -197,7 +196,7 @@ PHI_API phi_status phi_thread_note(phi_thread *thread, const char *kind, phi_str
     }
     entry->kind = PHI_ENTRY_NOTE;
     entry->at_ms = phi__thread_now(log);
-    entry->detail = note;
+    entry->of.note = note;
     if (seq != NULL) *seq = log->count;
     phi__thread_attach(log, entry, 1);
     return PHI_OK;

@@ -214,7 +214,7 @@ static void log_mark(random_log *g, phi_entry_kind kind) {
         if (log_chance(g, 50)) info->tag = phi_str_of("2026-01-01T00:00:00Z");
         if (log_chance(g, 50)) info->metadata = log_json(g);
         if (log_chance(g, 50)) info->config = log_json(g);
-        if (log_chance(g, 95)) e.loop = info;
+        if (log_chance(g, 95)) e.of.loop = info;
     }
     if (kind == PHI_ENTRY_LOOP_END) {
         e.status = (phi_status) - (int)log_below(g, 20);
@@ -227,13 +227,13 @@ static void log_mark(random_log *g, phi_entry_kind kind) {
         failure->code = log_text(g);
         failure->message = log_text(g);
         failure->request_id = log_text(g);
-        if (log_chance(g, 30)) e.failure = failure;
+        if (log_chance(g, 30)) e.of.failure = failure;
     }
     if (kind == PHI_ENTRY_SPAWN) {
         spawn->tool_call_id = phi_str_of("call_0");
         spawn->session_id = log_text(g);
         spawn->loop_id = log_text(g);
-        e.detail = spawn;
+        e.of.spawn = spawn;
     }
     if (!phi__thread_append(thread, &e, 1)) g->failed = true;
 }

@@ -279,7 +279,7 @@ TEST(the_oldest_messages_go_and_a_marker_stands_in_their_place) {
     CHECK_EQ_INT(thread.fold.tokens, 6 * 104 + 20);
     CHECK_EQ_INT(thread.count, 11);
     e = thread.entries[10];
-    CHECK(e->detail == op_at(1));
+    CHECK(e->of.op == op_at(1));
     CHECK(e->kind == PHI_ENTRY_REWRITE);
     CHECK_EQ_INT(e->seq, 10);
     CHECK_EQ_INT(e->turn_index, 3);
@@ -357,7 +357,7 @@ TEST(a_second_truncation_takes_the_first_ones_marker_and_counts_on) {
     CHECK_STR(thread.fold.items[1].message->content[0].text,
               "[Context compacted: 9 messages removed to fit context window]");
     CHECK_EQ_INT(thread.count, 14);
-    CHECK(thread.entries[13]->detail == op_at(1));
+    CHECK(thread.entries[13]->of.op == op_at(1));
     CHECK(thread.entries[10]->kind == PHI_ENTRY_REWRITE); /* the log keeps what was */
     phi__thread_free(&thread);
 }
