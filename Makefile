@@ -23,9 +23,13 @@ FLAGS_fuzz = -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,un
              -fno-sanitize-recover=all
 CFLAGS = -std=c99 -D_GNU_SOURCE $(WARN) $(FLAGS_$(V))
 
-# The parts of the test suite that run again under valgrind and under the thread sanitizer. What is slow there and says
-# little more is left out: test_twins reads logs back, too, and the decoders have tests of their own.
-VALGRIND_SLOW = tests/agent/test_recall.c tests/agent/test_memory_limit.c tests/loop/test_attack_retry.c tests/wire/test_fixtures.c
+# The parts of the test suite that run again under valgrind and under the thread sanitizer. What takes many seconds there is
+# left to `make valgrind`, which `make soak` begins with.
+VALGRIND_SLOW = $(filter tests/agent/test_recall.c tests/agent/test_memory_limit.c tests/agent/test_twins.c \
+    tests/agent/test_event_read.c tests/loop/test_attack_retry.c tests/loop/test_cancel_everywhere.c \
+    tests/loop/test_together.c tests/loop/test_crowd_threads.c tests/loop/test_crowd_tools.c \
+    tests/loop/test_attack_hooks_threads.c tests/thread/test_compact.c tests/thread/test_project.c \
+    tests/thread/test_journal.c tests/text/test_json_number.c tests/wire/test_fixtures.c, $(TEST_SRC))
 # A child of fork that ends without freeing anything has leaked, for valgrind.
 VALGRIND_FORKS = tests/agent/test_leave.c
 VALGRIND_TESTS = $(filter-out $(VALGRIND_SLOW) $(VALGRIND_FORKS), $(filter tests/base/% tests/text/% tests/model/% tests/wire/% \
@@ -51,7 +55,7 @@ ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS)),0)
 MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 2)
 endif
 
-.PHONY: all help demo live interop test check bench fuzz soak examples install deps deps-bench clean format \
+.PHONY: all help demo live interop test check bench fuzz soak valgrind examples install deps deps-bench clean format \
         objects programs example-programs test-asan test-valgrind test-tsan one
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -67,7 +71,7 @@ help:
 	@echo 'make test       builds and runs all tests (sanitizers, then valgrind)'
 	@echo 'make check      stale headers, layers, formatting, every dialect and compiler'
 	@echo 'make one T=tests/base/test_arena.c   one test program, whatever else does not compile'
-	@echo 'make bench | fuzz | soak | examples | format | clean'
+	@echo 'make bench | fuzz | soak | valgrind | examples | format | clean'
 	@echo 'make install PREFIX=/usr/local   copies the headers'
 	@echo 'make deps       installs what demo, test and check need; each does so itself'
 
@@ -158,6 +162,14 @@ test:
 	$(if $(TSAN_TESTS),$(RUN) --sum $(BUILD)/sum --build $(BUILD)/tsan $(TSAN_TESTS:%.c=$(BUILD)/tsan/%) || code=1;) \
 	$(RUN) --sum $(BUILD)/sum --last || code=1; \
 	exit $$code
+
+valgrind:
+	@scripts/deps.sh test
+	@mkdir -p $(BUILD)
+	@$(MAKE) --no-print-directory V=normal $(VALGRIND_TESTS:%.c=$(BUILD)/normal/%) $(VALGRIND_SLOW:%.c=$(BUILD)/normal/%) \
+	    > $(BUILD)/log_normal 2>&1 || { cat $(BUILD)/log_normal; exit 1; }
+	@$(RUN) --build $(BUILD)/normal --valgrind --timeout 1800 $(VALGRIND_TESTS:%.c=$(BUILD)/normal/%) \
+	    $(VALGRIND_SLOW:%.c=$(BUILD)/normal/%)
 
 # The code blocks of README.md and docs/, once there is a public header to compile them against.
 DOC_TEST = $(if $(wildcard src/agent/agent.h src/head_phi.h.txt),scripts/check_docs.py)
