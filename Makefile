@@ -156,7 +156,7 @@ test:
 	    || { cat $(BUILD)/log_tsan; exit 1; })
 	@grep -h -A6 'warning:' $(BUILD)/log_asan $(BUILD)/log_normal || true
 	@code=0; \
-	$(RUN) --sum $(BUILD)/sum --build $(BUILD)/asan $(TEST_SRC:%.c=$(BUILD)/asan/%) $(TEST_PY) $(DOC_TEST) || code=1; \
+	$(RUN) --sum $(BUILD)/sum --build $(BUILD)/asan $(TEST_PY) $(DOC_TEST) $(TEST_SRC:%.c=$(BUILD)/asan/%) || code=1; \
 	$(if $(VALGRIND_TESTS),$(RUN) --sum $(BUILD)/sum --build $(BUILD)/normal --valgrind --timeout 600 \
 	    $(VALGRIND_TESTS:%.c=$(BUILD)/normal/%) || code=1;) \
 	$(if $(TSAN_TESTS),$(RUN) --sum $(BUILD)/sum --build $(BUILD)/tsan $(TSAN_TESTS:%.c=$(BUILD)/tsan/%) || code=1;) \

@@ -35020,11 +35020,11 @@ PHI_API phi_status phi_thread_fresh(phi_thread *thread) {
 #endif /* PHI__IMP_THREAD */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x93d28bb4
+#if PHI__IMP_LOOP != 0xfdea6bf1
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x93d28bb4
+#define PHI__IMP_LOOP 0xfdea6bf1
 
 /* ---- src/loop/session_in.h ---- */
 
@@ -35558,6 +35558,12 @@ struct phi__response {
     int64_t asked_ms, ended_ms, first_delta_ms;
 };
 
+/* Why a run ended whose memory limit was used up. */
+typedef struct phi__limit_failure {
+    phi_failure failure;
+    char words[200]; /* its message */
+} phi__limit_failure;
+
 /* ---- what of a history is sent ---- */
 
 typedef struct phi__sight {
@@ -35584,11 +35590,10 @@ struct phi__agent {
     const phi_failure *refused; /* why phi__run_new said no; NULL: the allocator did */
     bool pressed;               /* in rt->pressed: a prompt found no memory */
     phi__agent *next_pressed, *prev_pressed;
-    char limit_words[200];     /* of `limit_failure` */
-    phi_failure limit_failure; /* a run's that its limit has ended; said once the agent is made */
-    phi_arena arena;           /* what the desc gave */
-    phi_arena tools_arena;     /* the tools, which may be replaced */
-    phi_arena model_arena;     /* the model's strings, and the segment */
+    phi__limit_failure *at_limit; /* of a run that its limit has ended; NULL: it has none */
+    phi_arena arena;              /* what the desc gave */
+    phi_arena tools_arena;        /* the tools, which may be replaced */
+    phi_arena model_arena;        /* the model's strings, and the segment */
     phi_model model;
     const phi__codec *codec;
     const struct phi_provider *provider;     /* of the model; NULL: one of ours */
@@ -35713,8 +35718,7 @@ struct phi_runtime {
     size_t polled_runs;
     phi__agent *doomed;
     phi__agent *pressed, *pressed_last;     /* to forget something when their events are released */
-    char limit_words[200];                  /* of `limit_failure` */
-    phi_failure limit_failure;              /* a run's that the runtime's limit has ended */
+    phi__limit_failure at_limit;            /* of a run that the runtime's limit has ended */
     struct phi_thread *threads;             /* of phi_thread_new */
     phi__grown grown;                       /* threads whose store lacks something */
     phi__agent *bare_over, *bare_over_last; /* until their events are popped; oldest first */
@@ -36055,8 +36059,9 @@ PHI__FN void
 phi__forget_press(phi__agent *agent); /* a prompt found no memory: the next step makes room */
 PHI__FN void phi__forget_unpress(phi__agent *agent); /* it goes; nothing is harmless */
 PHI__FN void phi__forget_step(phi_runtime *rt);      /* a step begins, popped events are released */
-PHI__FN void phi__forget_word(phi__agent *agent);    /* its limit_failure */
-PHI__FN void phi__forget_word_all(phi_runtime *rt);  /* the runtime's */
+/* at_limit of an agent, where it has a limit, and of a runtime; they outlive the logs they are put into. False: no memory. */
+PHI__FN bool phi__forget_word(phi__agent *agent);
+PHI__FN void phi__forget_word_all(phi_runtime *rt);
 
 /* compactor.c: whether less would be in view afterwards, by estimate. */
 PHI__FN bool phi__compactor_gains(const phi__fold *fold, const phi_rewrite *rewrite);
@@ -39195,30 +39200,34 @@ PHI__FN void phi__forget_step(phi_runtime *rt) {
 
 /* ---- words ---- */
 
-static void phi__forget_failure(phi_failure *failure, const char *words) {
-    memset(failure, 0, sizeof *failure);
-    failure->kind = PHI_FAILURE_NO_MEMORY;
-    failure->message = phi_str_of(words);
-    failure->code = failure->request_id = phi__str("", 0);
+static void phi__forget_failure(phi__limit_failure *at_limit) {
+    memset(&at_limit->failure, 0, sizeof at_limit->failure);
+    at_limit->failure.kind = PHI_FAILURE_NO_MEMORY;
+    at_limit->failure.message = phi_str_of(at_limit->words);
+    at_limit->failure.code = at_limit->failure.request_id = phi__str("", 0);
 }
 
-PHI__FN void phi__forget_word(phi__agent *agent) {
+PHI__FN bool phi__forget_word(phi__agent *agent) {
     const char *what = agent->at_memory_limit == PHI_AT_MEMORY_LIMIT_STOP
                            ? "raise it, keep the thread in a store, or call phi_clear_messages"
                            : "this run needs more than the older turns had; raise it";
-    (void)snprintf(agent->limit_words, sizeof agent->limit_words,
+    if (agent->memory_limit == 0) return true;
+    agent->at_limit = (phi__limit_failure *)phi_arena_alloc(&agent->arena, sizeof *agent->at_limit);
+    if (agent->at_limit == NULL) return false;
+    (void)snprintf(agent->at_limit->words, sizeof agent->at_limit->words,
                    "Out of memory: the agent's memory_limit_bytes, %llu, are used up: %s",
                    (unsigned long long)agent->memory_limit, what);
-    phi__forget_failure(&agent->limit_failure, agent->limit_words);
+    phi__forget_failure(agent->at_limit);
+    return true;
 }
 
 PHI__FN void phi__forget_word_all(phi_runtime *rt) {
     (void)snprintf(
-        rt->limit_words, sizeof rt->limit_words,
+        rt->at_limit.words, sizeof rt->at_limit.words,
         "Out of memory: the runtime's memory_limit_bytes, %llu, are used up: raise it, or "
         "free agents or their histories",
         (unsigned long long)rt->memory.limit_bytes);
-    phi__forget_failure(&rt->limit_failure, rt->limit_words);
+    phi__forget_failure(&rt->at_limit);
 }
 
 /* ---- src/loop/freeze.c ---- */
@@ -41538,13 +41547,15 @@ PHI__FN phi__state phi__run_fail(phi__run *run, const phi_failure *failure, phi_
 static const phi_failure *phi__run_limit_failure(const phi__agent *agent, uint64_t refusals,
                                                  uint64_t rt_refusals) {
     if (agent->thread == &agent->own && agent->memory.refusals > refusals)
-        return &agent->limit_failure;
-    return agent->rt->memory.refusals > rt_refusals ? &agent->rt->limit_failure : NULL;
+        return &agent->at_limit->failure;
+    return agent->rt->memory.refusals > rt_refusals ? &agent->rt->at_limit.failure : NULL;
 }
 
 static bool phi__run_is_memory_failure(const phi__run *run) {
-    return run->failure == &phi__run_out_of_memory || run->failure == &run->agent->limit_failure ||
-           run->failure == &run->agent->rt->limit_failure;
+    const phi__limit_failure *own = run->agent->at_limit;
+    return run->failure == &phi__run_out_of_memory ||
+           (own != NULL && run->failure == &own->failure) ||
+           run->failure == &run->agent->rt->at_limit.failure;
 }
 
 PHI__FN phi__state phi__run_no_memory(phi__run *run) {
@@ -44293,11 +44304,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0x822736c0
+#if PHI__IMP_AGENT != 0x4462abf5
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0x822736c0
+#define PHI__IMP_AGENT 0x4462abf5
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -45484,7 +45495,6 @@ static phi__agent *phi__agent_build(phi_runtime *rt, const phi_agent_desc *desc,
     agent->memory.parent = &rt->memory;
     agent->memory_limit = desc->memory_limit_bytes;
     agent->at_memory_limit = desc->at_memory_limit;
-    phi__forget_word(agent);
     phi_arena_init(&agent->arena, &agent->memory, 512);
     phi_arena_init(&agent->tools_arena, &agent->memory, 512);
     phi_arena_init(&agent->model_arena, &agent->memory, 256);
@@ -45494,7 +45504,7 @@ static phi__agent *phi__agent_build(phi_runtime *rt, const phi_agent_desc *desc,
     agent->own.rt = rt;
     agent->own.grown = &rt->grown;
     agent->thread = lent != NULL ? lent : &agent->own;
-    if (phi__agent_fill(agent, desc))
+    if (phi__forget_word(agent) && phi__agent_fill(agent, desc))
         agent->slot = phi__slots_take(&rt->agents, PHI__AGENT_IDLE, agent);
     if (agent->slot == NULL) {
         phi__agent_destroy(agent);

@@ -629,7 +629,6 @@ static phi__agent *phi__agent_build(phi_runtime *rt, const phi_agent_desc *desc,
     agent->memory.parent = &rt->memory;
     agent->memory_limit = desc->memory_limit_bytes;
     agent->at_memory_limit = desc->at_memory_limit;
-    phi__forget_word(agent);
     phi_arena_init(&agent->arena, &agent->memory, 512);
     phi_arena_init(&agent->tools_arena, &agent->memory, 512);
     phi_arena_init(&agent->model_arena, &agent->memory, 256);
@@ -639,7 +638,7 @@ static phi__agent *phi__agent_build(phi_runtime *rt, const phi_agent_desc *desc,
     agent->own.rt = rt;
     agent->own.grown = &rt->grown;
     agent->thread = lent != NULL ? lent : &agent->own;
-    if (phi__agent_fill(agent, desc))
+    if (phi__forget_word(agent) && phi__agent_fill(agent, desc))
         agent->slot = phi__slots_take(&rt->agents, PHI__AGENT_IDLE, agent);
     if (agent->slot == NULL) {
         phi__agent_destroy(agent);

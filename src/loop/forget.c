@@ -222,28 +222,32 @@ PHI__FN void phi__forget_step(phi_runtime *rt) {
 
 /* ---- words ---- */
 
-static void phi__forget_failure(phi_failure *failure, const char *words) {
-    memset(failure, 0, sizeof *failure);
-    failure->kind = PHI_FAILURE_NO_MEMORY;
-    failure->message = phi_str_of(words);
-    failure->code = failure->request_id = phi__str("", 0);
+static void phi__forget_failure(phi__limit_failure *at_limit) {
+    memset(&at_limit->failure, 0, sizeof at_limit->failure);
+    at_limit->failure.kind = PHI_FAILURE_NO_MEMORY;
+    at_limit->failure.message = phi_str_of(at_limit->words);
+    at_limit->failure.code = at_limit->failure.request_id = phi__str("", 0);
 }
 
-PHI__FN void phi__forget_word(phi__agent *agent) {
+PHI__FN bool phi__forget_word(phi__agent *agent) {
     const char *what = agent->at_memory_limit == PHI_AT_MEMORY_LIMIT_STOP
                            ? "raise it, keep the thread in a store, or call phi_clear_messages"
                            : "this run needs more than the older turns had; raise it";
-    (void)snprintf(agent->limit_words, sizeof agent->limit_words,
+    if (agent->memory_limit == 0) return true;
+    agent->at_limit = (phi__limit_failure *)phi_arena_alloc(&agent->arena, sizeof *agent->at_limit);
+    if (agent->at_limit == NULL) return false;
+    (void)snprintf(agent->at_limit->words, sizeof agent->at_limit->words,
                    "Out of memory: the agent's memory_limit_bytes, %llu, are used up: %s",
                    (unsigned long long)agent->memory_limit, what);
-    phi__forget_failure(&agent->limit_failure, agent->limit_words);
+    phi__forget_failure(agent->at_limit);
+    return true;
 }
 
 PHI__FN void phi__forget_word_all(phi_runtime *rt) {
     (void)snprintf(
-        rt->limit_words, sizeof rt->limit_words,
+        rt->at_limit.words, sizeof rt->at_limit.words,
         "Out of memory: the runtime's memory_limit_bytes, %llu, are used up: raise it, or "
         "free agents or their histories",
         (unsigned long long)rt->memory.limit_bytes);
-    phi__forget_failure(&rt->limit_failure, rt->limit_words);
+    phi__forget_failure(&rt->at_limit);
 }

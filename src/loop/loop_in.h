@@ -320,8 +320,9 @@ PHI__FN void
 phi__forget_press(phi__agent *agent); /* a prompt found no memory: the next step makes room */
 PHI__FN void phi__forget_unpress(phi__agent *agent); /* it goes; nothing is harmless */
 PHI__FN void phi__forget_step(phi_runtime *rt);      /* a step begins, popped events are released */
-PHI__FN void phi__forget_word(phi__agent *agent);    /* its limit_failure */
-PHI__FN void phi__forget_word_all(phi_runtime *rt);  /* the runtime's */
+/* at_limit of an agent, where it has a limit, and of a runtime; they outlive the logs they are put into. False: no memory. */
+PHI__FN bool phi__forget_word(phi__agent *agent);
+PHI__FN void phi__forget_word_all(phi_runtime *rt);
 
 /* compactor.c: whether less would be in view afterwards, by estimate. */
 PHI__FN bool phi__compactor_gains(const phi__fold *fold, const phi_rewrite *rewrite);

@@ -130,13 +130,15 @@ PHI__FN phi__state phi__run_fail(phi__run *run, const phi_failure *failure, phi_
 static const phi_failure *phi__run_limit_failure(const phi__agent *agent, uint64_t refusals,
                                                  uint64_t rt_refusals) {
     if (agent->thread == &agent->own && agent->memory.refusals > refusals)
-        return &agent->limit_failure;
-    return agent->rt->memory.refusals > rt_refusals ? &agent->rt->limit_failure : NULL;
+        return &agent->at_limit->failure;
+    return agent->rt->memory.refusals > rt_refusals ? &agent->rt->at_limit.failure : NULL;
 }
 
 static bool phi__run_is_memory_failure(const phi__run *run) {
-    return run->failure == &phi__run_out_of_memory || run->failure == &run->agent->limit_failure ||
-           run->failure == &run->agent->rt->limit_failure;
+    const phi__limit_failure *own = run->agent->at_limit;
+    return run->failure == &phi__run_out_of_memory ||
+           (own != NULL && run->failure == &own->failure) ||
+           run->failure == &run->agent->rt->at_limit.failure;
 }
 
 PHI__FN phi__state phi__run_no_memory(phi__run *run) {

@@ -423,6 +423,12 @@ struct phi__response {
     int64_t asked_ms, ended_ms, first_delta_ms;
 };
 
+/* Why a run ended whose memory limit was used up. */
+typedef struct phi__limit_failure {
+    phi_failure failure;
+    char words[200]; /* its message */
+} phi__limit_failure;
+
 /* ---- what of a history is sent ---- */
 
 typedef struct phi__sight {
@@ -449,11 +455,10 @@ struct phi__agent {
     const phi_failure *refused; /* why phi__run_new said no; NULL: the allocator did */
     bool pressed;               /* in rt->pressed: a prompt found no memory */
     phi__agent *next_pressed, *prev_pressed;
-    char limit_words[200];     /* of `limit_failure` */
-    phi_failure limit_failure; /* a run's that its limit has ended; said once the agent is made */
-    phi_arena arena;           /* what the desc gave */
-    phi_arena tools_arena;     /* the tools, which may be replaced */
-    phi_arena model_arena;     /* the model's strings, and the segment */
+    phi__limit_failure *at_limit; /* of a run that its limit has ended; NULL: it has none */
+    phi_arena arena;              /* what the desc gave */
+    phi_arena tools_arena;        /* the tools, which may be replaced */
+    phi_arena model_arena;        /* the model's strings, and the segment */
     phi_model model;
     const phi__codec *codec;
     const struct phi_provider *provider;     /* of the model; NULL: one of ours */
@@ -578,8 +583,7 @@ struct phi_runtime {
     size_t polled_runs;
     phi__agent *doomed;
     phi__agent *pressed, *pressed_last;     /* to forget something when their events are released */
-    char limit_words[200];                  /* of `limit_failure` */
-    phi_failure limit_failure;              /* a run's that the runtime's limit has ended */
+    phi__limit_failure at_limit;            /* of a run that the runtime's limit has ended */
     struct phi_thread *threads;             /* of phi_thread_new */
     phi__grown grown;                       /* threads whose store lacks something */
     phi__agent *bare_over, *bare_over_last; /* until their events are popped; oldest first */
