@@ -2052,11 +2052,11 @@ PHI_API void phi_tracker_reset(phi_tracker *tracker);
 #endif /* PHI__PUB_THREAD */
 
 #ifdef PHI__PUB_LOOP
-#if PHI__PUB_LOOP != 0x86144da6
+#if PHI__PUB_LOOP != 0x6881a870
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__PUB_LOOP 0x86144da6
+#define PHI__PUB_LOOP 0x6881a870
 
 /* ---- src/loop/compactor.h ---- */
 
@@ -2216,16 +2216,23 @@ typedef struct phi_filter {
 PHI_API phi_status phi_decide(phi_ticket ticket, phi_verdict verdict, const char *reply);
 
 typedef enum phi_waiting {
+    PHI_WAITING_NOTHING = 0,  /* no run goes on, or it goes on with the next phi_step */
     PHI_WAITING_DECISION = 1, /* for phi_decide: ticket, point */
     PHI_WAITING_CALL,         /* for a tool: call */
     PHI_WAITING_RETRY,        /* for the next attempt of a model call */
-    PHI_WAITING_BUDGET        /* for phi_budget_raise: text is the limit */
+    PHI_WAITING_BUDGET,       /* for phi_budget_raise: text is the limit */
+    PHI_WAITING_MODEL         /* for a model's answer, from its request on until its end */
 } phi_waiting;
+
+/* "nothing", "decision", "call", "retry", "budget", "model". Static. */
+PHI_API const char *phi_waiting_text(phi_waiting kind);
 
 /* Something that waits. Strings are owned by the agent and valid until the next phi_step. */
 typedef struct phi_pending_item {
     phi_waiting kind;
     phi_agent agent;
+    phi_str loop_id; /* of the run */
+    uint32_t turn_index;
     phi_ticket ticket;
     phi_hook_point point;
     phi_call call; /* of the decision's tool call, too */
@@ -2237,8 +2244,12 @@ typedef struct phi_pending_item {
 } phi_pending_item;
 
 /* Lists what the runs of a runtime wait for, agents in order of their handles; how many there are, of
-   which the first `most` were written. Pumping thread. The network is not listed. */
+   which the first `most` were written. Pumping thread. Models' answers are not listed. */
 PHI_API size_t phi_pending(phi_runtime *rt, phi_pending_item *out, size_t most);
+
+/* What one agent waits for: the first thing that phi_pending lists of its run, or the model's answer. *out, where given, is
+   that thing; zero but for the agent and its run where it waits for nothing. NOTHING for a stale agent. Pumping thread. */
+PHI_API phi_waiting phi_agent_waiting(phi_agent agent, phi_pending_item *out);
 
 #ifdef __cplusplus
 }
@@ -35020,11 +35031,11 @@ PHI_API phi_status phi_thread_fresh(phi_thread *thread) {
 #endif /* PHI__IMP_THREAD */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0xfdea6bf1
+#if PHI__IMP_LOOP != 0xc2007e2f
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0xfdea6bf1
+#define PHI__IMP_LOOP 0xc2007e2f
 
 /* ---- src/loop/session_in.h ---- */
 
@@ -40768,6 +40779,8 @@ static phi_pending_item phi__pending_item_of(const phi__run *run, phi_waiting ki
     memset(&item, 0, sizeof item);
     item.kind = kind;
     item.agent = phi__agent_seen(run->agent);
+    item.loop_id = run->loop_id;
+    item.turn_index = run->turn_index;
     return item;
 }
 
@@ -40834,6 +40847,32 @@ PHI_API size_t phi_pending(phi_runtime *rt, phi_pending_item *out, size_t most) 
         if (agent != NULL && agent->run != NULL) phi__pending_run(&list, agent->run);
     }
     return list.count;
+}
+
+PHI_API const char *phi_waiting_text(phi_waiting kind) {
+    static const char *const words[] = {"nothing", "decision", "call", "retry", "budget", "model"};
+    return (size_t)kind < PHI__COUNT(words) ? words[kind] : "";
+}
+
+PHI_API phi_waiting phi_agent_waiting(phi_agent handle, phi_pending_item *out) {
+    const phi__slot *slot =
+        handle.rt != NULL ? phi__slots_find(&handle.rt->agents, handle.index, handle.gen) : NULL;
+    const phi__agent *agent = slot != NULL ? (const phi__agent *)slot->object : NULL;
+    const phi__run *run = agent != NULL ? agent->run : NULL;
+    phi__pending_list list;
+    phi_pending_item item;
+    memset(&list, 0, sizeof list);
+    memset(&item, 0, sizeof item);
+    list.out = &item;
+    list.most = 1;
+    if (run != NULL) {
+        bool asked = run->state == PHI__RUN_SEND || run->state == PHI__RUN_STREAM;
+        item = phi__pending_item_of(run, asked ? PHI_WAITING_MODEL : PHI_WAITING_NOTHING);
+        phi__pending_run(&list, run);
+    } else if (agent != NULL)
+        item.agent = handle;
+    if (out != NULL) *out = item;
+    return item.kind;
 }
 
 /* ---- src/loop/posts.c ---- */

@@ -56,7 +56,7 @@
 #if PHI__PUB_THREAD != 0x55f00a23
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_LOOP != 0x86144da6
+#if PHI__PUB_LOOP != 0x6881a870
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_AGENT != 0xd506a1ce

@@ -114,16 +114,23 @@ typedef struct phi_filter {
 PHI_API phi_status phi_decide(phi_ticket ticket, phi_verdict verdict, const char *reply);
 
 typedef enum phi_waiting {
+    PHI_WAITING_NOTHING = 0,  /* no run goes on, or it goes on with the next phi_step */
     PHI_WAITING_DECISION = 1, /* for phi_decide: ticket, point */
     PHI_WAITING_CALL,         /* for a tool: call */
     PHI_WAITING_RETRY,        /* for the next attempt of a model call */
-    PHI_WAITING_BUDGET        /* for phi_budget_raise: text is the limit */
+    PHI_WAITING_BUDGET,       /* for phi_budget_raise: text is the limit */
+    PHI_WAITING_MODEL         /* for a model's answer, from its request on until its end */
 } phi_waiting;
+
+/* "nothing", "decision", "call", "retry", "budget", "model". Static. */
+PHI_API const char *phi_waiting_text(phi_waiting kind);
 
 /* Something that waits. Strings are owned by the agent and valid until the next phi_step. */
 typedef struct phi_pending_item {
     phi_waiting kind;
     phi_agent agent;
+    phi_str loop_id; /* of the run */
+    uint32_t turn_index;
     phi_ticket ticket;
     phi_hook_point point;
     phi_call call; /* of the decision's tool call, too */
@@ -135,8 +142,12 @@ typedef struct phi_pending_item {
 } phi_pending_item;
 
 /* Lists what the runs of a runtime wait for, agents in order of their handles; how many there are, of
-   which the first `most` were written. Pumping thread. The network is not listed. */
+   which the first `most` were written. Pumping thread. Models' answers are not listed. */
 PHI_API size_t phi_pending(phi_runtime *rt, phi_pending_item *out, size_t most);
+
+/* What one agent waits for: the first thing that phi_pending lists of its run, or the model's answer. *out, where given, is
+   that thing; zero but for the agent and its run where it waits for nothing. NOTHING for a stale agent. Pumping thread. */
+PHI_API phi_waiting phi_agent_waiting(phi_agent agent, phi_pending_item *out);
 
 #ifdef __cplusplus
 }

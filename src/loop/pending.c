@@ -23,6 +23,8 @@ static phi_pending_item phi__pending_item_of(const phi__run *run, phi_waiting ki
     memset(&item, 0, sizeof item);
     item.kind = kind;
     item.agent = phi__agent_seen(run->agent);
+    item.loop_id = run->loop_id;
+    item.turn_index = run->turn_index;
     return item;
 }
 
@@ -89,4 +91,30 @@ PHI_API size_t phi_pending(phi_runtime *rt, phi_pending_item *out, size_t most) 
         if (agent != NULL && agent->run != NULL) phi__pending_run(&list, agent->run);
     }
     return list.count;
+}
+
+PHI_API const char *phi_waiting_text(phi_waiting kind) {
+    static const char *const words[] = {"nothing", "decision", "call", "retry", "budget", "model"};
+    return (size_t)kind < PHI__COUNT(words) ? words[kind] : "";
+}
+
+PHI_API phi_waiting phi_agent_waiting(phi_agent handle, phi_pending_item *out) {
+    const phi__slot *slot =
+        handle.rt != NULL ? phi__slots_find(&handle.rt->agents, handle.index, handle.gen) : NULL;
+    const phi__agent *agent = slot != NULL ? (const phi__agent *)slot->object : NULL;
+    const phi__run *run = agent != NULL ? agent->run : NULL;
+    phi__pending_list list;
+    phi_pending_item item;
+    memset(&list, 0, sizeof list);
+    memset(&item, 0, sizeof item);
+    list.out = &item;
+    list.most = 1;
+    if (run != NULL) {
+        bool asked = run->state == PHI__RUN_SEND || run->state == PHI__RUN_STREAM;
+        item = phi__pending_item_of(run, asked ? PHI_WAITING_MODEL : PHI_WAITING_NOTHING);
+        phi__pending_run(&list, run);
+    } else if (agent != NULL)
+        item.agent = handle;
+    if (out != NULL) *out = item;
+    return item.kind;
 }

@@ -1,0 +1,80 @@
+/* test_waiting.c - what one agent waits for: phi_agent_waiting names it, with its ids. */
+#include "support/rig.h"
+
+#include "agent/response.h"
+
+static const char *waits(phi_agent agent, phi_pending_item *item) {
+    phi_pending_item any;
+    return phi_waiting_text(phi_agent_waiting(agent, item != NULL ? item : &any));
+}
+
+TEST(an_agent_says_that_it_waits_for_nothing_for_the_model_and_for_a_tool) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_tool wait = rig_wait(r);
+    phi_pending_item item;
+    phi_agent agent, none;
+    memset(&none, 0, sizeof none);
+    desc.tools = &wait;
+    desc.tool_count = 1;
+    desc.session_id = "s";
+    agent = rig_agent(r, &desc);
+    CHECK_EQ_STR(waits(agent, &item), "nothing");
+    CHECK(item.agent.index == agent.index && item.agent.gen == agent.gen && item.loop_id.len == 0);
+    CHECK_EQ_STR(waits(none, NULL), "nothing");
+    CHECK_EQ_INT(phi_agent_waiting(agent, NULL), PHI_WAITING_NOTHING);
+    rig_chunk(r, 16);
+    rig_call(r, "c1", "wait", "{}");
+    rig_hangs(r, "");
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    (void)rig_run(r, 3);
+    CHECK_EQ_STR(waits(agent, &item), "model");
+    CHECK_STR(item.loop_id, phi_agent_last_loop_id(agent).at);
+    CHECK_EQ_INT((int)item.turn_index, 0);
+    (void)rig_run(r, 200);
+    CHECK_EQ_STR(waits(agent, &item), "call");
+    CHECK_STR(item.tool_call_id, "c1");
+    CHECK_STR(item.tool_name, "wait");
+    rig_finish(r, 0, "done");
+    (void)rig_run(r, 20);
+    CHECK_EQ_STR(waits(agent, &item), "model");
+    CHECK_EQ_INT((int)item.turn_index, 1);
+    CHECK_EQ_INT(phi_abort(agent), PHI_OK);
+    (void)rig_run(r, 20);
+    CHECK_EQ_STR(waits(agent, NULL), "nothing");
+    CHECK_EQ_INT(phi_agent_free(agent), PHI_OK);
+    CHECK_EQ_STR(waits(agent, NULL), "nothing");
+    rig_free(r);
+}
+
+TEST(an_agent_says_that_it_waits_for_a_decision_a_delay_or_a_budget) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_pending_item item;
+    phi_agent agent;
+    desc.retry.disable = false;
+    desc.limits.max_turns = 1;
+    desc.limits.pause = true;
+    rig_hooks(r, &desc, PHI_HOOK_BEFORE_TURN);
+    rig_answers(r, PHI_HOOK_BEFORE_TURN, PHI_WAIT, NULL);
+    rig_replies(r, 503, "", "busy");
+    rig_says(r, "hello");
+    agent = rig_agent(r, &desc);
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    (void)rig_run(r, 5);
+    CHECK_EQ_STR(waits(agent, &item), "decision");
+    CHECK_EQ_INT(item.point, PHI_HOOK_BEFORE_TURN);
+    CHECK_EQ_INT(phi_decide(item.ticket, PHI_ALLOW, NULL), PHI_OK);
+    (void)rig_run(r, 5);
+    CHECK_EQ_STR(waits(agent, &item), "retry");
+    CHECK(item.has_deadline && item.left_ms > 0);
+    CHECK_EQ_INT(phi_follow_up(agent, "and?"), PHI_OK);
+    (void)rig_run_until(r, 100000);
+    CHECK_EQ_STR(waits(agent, &item), "budget");
+    CHECK(item.text.len > 0);
+    CHECK_EQ_STR(phi_waiting_text((phi_waiting)99), "");
+    rig_free(r);
+}
+
+TEST_MAIN(TEST_ENTRY(an_agent_says_that_it_waits_for_nothing_for_the_model_and_for_a_tool),
+          TEST_ENTRY(an_agent_says_that_it_waits_for_a_decision_a_delay_or_a_budget))
