@@ -1376,11 +1376,11 @@ PHI_API void phi_answer_fail(phi_answer *answer, phi_failure_kind kind, bool ret
 #endif /* PHI__PUB_WIRE */
 
 #ifdef PHI__PUB_THREAD
-#if PHI__PUB_THREAD != 0x55f00a23
+#if PHI__PUB_THREAD != 0xb3656fea
 #error "phi: two versions of src/thread in one file"
 #endif
 #else
-#define PHI__PUB_THREAD 0x55f00a23
+#define PHI__PUB_THREAD 0xb3656fea
 
 /* ---- src/thread/thread.h ---- */
 
@@ -1457,6 +1457,13 @@ typedef struct phi_span {
     bool summary; /* they sum up what was there */
 } phi_span;
 
+/* The model that wrote a rewrite's messages, and what that took: phi_thread_usage counts it. */
+typedef struct phi_written {
+    const char *model; /* its id (default: not known) */
+    phi_usage usage;
+    double cost; /* dollars */
+} phi_written;
+
 /* A change of what a lane's model sees. Zero means default for every field. */
 typedef struct phi_rewrite {
     const char *
@@ -1473,6 +1480,7 @@ typedef struct phi_rewrite {
     const char *revoke; /* instead of spans: undoes the rewrite of that op_id */
     const char
         *meta; /* JSON text for the host, checked; kept, not shown to a model (default: none) */
+    const phi_written *written; /* (default: no model wrote it) */
     const char *
         switch_to; /* a lane that is the active one from then on; one that is not there begins empty. Alone, or with
                       spans; never with revoke, and what is revoked leaves it as it is (default: none) */
@@ -1571,7 +1579,8 @@ typedef struct phi_view_item {
 PHI_API phi_status phi_thread_view(const phi_thread *thread, const char *lane, uint64_t upto,
                                    phi_arena *arena, const phi_view_item **out, size_t *count);
 
-/* The sum over all runs that have ended, in all lanes. */
+/* The sum over all turns that have ended, of runs that were killed as well, in all lanes; of runs that have ended also what
+   attempts took that were thrown away; and of summaries that a model wrote. */
 PHI_API phi_usage phi_thread_usage(const phi_thread *thread);
 
 /* A thread of its own, in the same runtime: what the active lane showed after entry at_seq (as phi_thread_fork_lane cuts
@@ -2667,11 +2676,11 @@ PHI_API bool phi_call_pending(phi_call call);        /* any thread */
 #endif /* PHI__PUB_LOOP */
 
 #ifdef PHI__PUB_AGENT
-#if PHI__PUB_AGENT != 0xd506a1ce
+#if PHI__PUB_AGENT != 0x1b591ca2
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__PUB_AGENT 0xd506a1ce
+#define PHI__PUB_AGENT 0x1b591ca2
 
 /* ---- src/agent/profile.h ---- */
 
@@ -3032,7 +3041,8 @@ PHI_API phi_status phi_check_and_rotate(phi_agent agent, uint64_t threshold_ms, 
 /* ---- usage ---- */
 
 /* Tokens and dollars by the model's rates: of all runs, and of the run that is going on or was the
-   last. Those of attempts that failed are counted as far as the provider told them. */
+   last. Those of attempts that failed are counted as far as the provider told them, and in those of all runs what models
+   took that wrote summaries for the agent. */
 PHI_API phi_usage phi_agent_usage(phi_agent agent);
 PHI_API double phi_agent_cost(phi_agent agent);
 PHI_API phi_usage phi_agent_run_usage(phi_agent agent);
@@ -26608,11 +26618,11 @@ PHI_API void phi_answer_fail(phi_answer *answer, phi_failure_kind kind, bool ret
 #endif /* PHI__IMP_WIRE */
 
 #ifdef PHI__IMP_THREAD
-#if PHI__IMP_THREAD != 0x87ee8c9f
+#if PHI__IMP_THREAD != 0xbf2f02c7
 #error "phi: two versions of src/thread in one file"
 #endif
 #else
-#define PHI__IMP_THREAD 0x87ee8c9f
+#define PHI__IMP_THREAD 0xbf2f02c7
 
 /* ---- src/thread/compact_in.h ---- */
 
@@ -26803,7 +26813,8 @@ typedef struct phi__thread {
     uint32_t lane_count, lane, lane_cap; /* lane: the active one */
     phi__op *ops;                        /* the last one in memory */
     uint64_t last_op;    /* seq of the last rewrite that changed a view, wherever it is; 0: none */
-    phi_usage usage;     /* of runs that ended */
+    phi_usage usage;     /* phi_thread_usage */
+    phi_usage of_turns;  /* of the run that goes on: its turns that ended, in `usage` already */
     void *user;          /* the run that goes over it, or NULL */
     phi__entry *started; /* the LOOP_START whose end has not come, or NULL */
     uint64_t last_user;  /* 1 and the seq of the active lane's last user message; 0: none */
@@ -28877,6 +28888,16 @@ static void phi__entry_put_text(phi__buf *out, const char *key, const char *valu
     if (value != NULL) phi__entry_put_str(out, key, phi_str_of(value));
 }
 
+static void phi__entry_put_written(phi__buf *out, const phi_written *written) {
+    phi__json_put_key(out, PHI__LIT("written"));
+    phi__buf_char(out, '{');
+    phi__entry_put_text(out, "model", written->model);
+    phi__message_put_usage(out, &written->usage);
+    phi__json_put_key(out, PHI__LIT("cost"));
+    phi__json_put_double(out, written->cost);
+    phi__buf_char(out, '}');
+}
+
 PHI__FN void phi__entry_put_rewrite(phi__buf *out, const phi_rewrite *rewrite, phi_arena *scratch) {
     size_t i;
     phi__entry_put_text(out, "op_id", rewrite->op_id);
@@ -28886,6 +28907,7 @@ PHI__FN void phi__entry_put_rewrite(phi__buf *out, const phi_rewrite *rewrite, p
     phi__entry_put_text(out, "revoke", rewrite->revoke);
     phi__entry_put_text(out, "switch_to", rewrite->switch_to);
     phi__entry_put_text(out, "meta", rewrite->meta);
+    if (rewrite->written != NULL) phi__entry_put_written(out, rewrite->written);
     phi__json_put_key(out, PHI__LIT("spans"));
     phi__buf_char(out, '[');
     for (i = 0; i < rewrite->span_count; i++) phi__entry_put_span(out, &rewrite->spans[i], scratch);
@@ -29026,6 +29048,7 @@ PHI__FN void phi__entry_put(phi__buf *out, const phi__thread *thread, const phi_
     X(REVOKE, "revoke")                                                                            \
     X(SWITCH_TO, "switch_to")                                                                      \
     X(META, "meta")                                                                                \
+    X(WRITTEN, "written")                                                                          \
     X(SPANS, "spans")
 
 #define PHI_X(name, text) PHI__ENTRY_IN_##name,
@@ -29436,6 +29459,19 @@ static phi_status phi__entry_get_reason(phi__entry_reader *r, const phi_json *no
     return phi__entry_bad(r, "reason is none of its words");
 }
 
+static phi_status phi__entry_get_written(phi__entry_reader *r, const phi_json *node,
+                                         phi_rewrite *rewrite) {
+    phi_written *written;
+    if (node == NULL) return PHI_OK;
+    written = (phi_written *)phi__arena_zero(&r->scratch, sizeof *written);
+    if (written == NULL) return PHI_NO_MEMORY;
+    written->usage = phi__message_get_usage(phi_json_get(node, "usage"));
+    written->cost = phi_json_num(phi_json_get(node, "cost"), 0);
+    if (!(written->cost >= 0)) return phi__entry_bad(r, "written: cost is no amount");
+    rewrite->written = written;
+    return phi__entry_get_text(r, phi_json_get(node, "model"), PHI__LIT("model"), &written->model);
+}
+
 /* Of an entry's members. */
 static phi_status phi__entry_get_members(phi__entry_reader *r, const phi_json *const *in,
                                          phi_rewrite *rewrite) {
@@ -29453,6 +29489,7 @@ static phi_status phi__entry_get_members(phi__entry_reader *r, const phi_json *c
     for (i = 0; status == PHI_OK && i < PHI__COUNT(texts); i++)
         status = phi__entry_get_text(r, in[texts[i]], phi__entry_names[texts[i]], to[i]);
     if (status == PHI_OK) status = phi__entry_get_reason(r, in[PHI__ENTRY_IN_REASON], rewrite);
+    if (status == PHI_OK) status = phi__entry_get_written(r, in[PHI__ENTRY_IN_WRITTEN], rewrite);
     if (status == PHI_OK) status = phi__entry_get_spans(r, in[PHI__ENTRY_IN_SPANS], rewrite);
     rewrite->base_seq = phi_json_uint(in[PHI__ENTRY_IN_BASE_SEQ], 0);
     rewrite->has_base = in[PHI__ENTRY_IN_BASE_SEQ] != NULL;
@@ -32608,7 +32645,7 @@ static phi_forgotten *phi__rebase_begin(phi__thread *thread, const phi__thread *
     size_t kept = phi__rebase_kept(&before->fold, keep);
     phi__entry entry;
     if (made == NULL || usage == NULL) return NULL;
-    *usage = thread->usage = before->usage;
+    *usage = before->usage;
     made->from = before->base;
     made->to = before->count;
     if (before->message_count > kept) made->messages = before->message_count - kept;
@@ -32845,6 +32882,7 @@ PHI_API phi_status phi_revert_plan(const phi_thread *thread, const phi_revert *r
 /* rewrite.c - the one change of what a lane shows: valid, or refused before it is appended. */
 
 
+#include <float.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -33169,6 +33207,16 @@ static bool phi__rewrite_copy_span(phi_arena *arena, phi_span *span) {
     return true;
 }
 
+static bool phi__rewrite_written(phi_arena *arena, const phi_written **written) {
+    phi_written *copy;
+    if (*written == NULL) return true;
+    copy = (phi_written *)phi_arena_alloc(arena, sizeof *copy);
+    if (copy == NULL) return false;
+    *copy = **written;
+    *written = copy;
+    return phi__rewrite_text(arena, &copy->model);
+}
+
 /* The id comes first: who looks a rewrite up by it looks at the op, too, which is in front of it. */
 PHI__FN bool phi__rewrite_copy(phi_arena *arena, const phi_rewrite *given, phi_rewrite *out) {
     phi_span *spans;
@@ -33177,7 +33225,7 @@ PHI__FN bool phi__rewrite_copy(phi_arena *arena, const phi_rewrite *given, phi_r
     out->spans = NULL;
     if (!phi__rewrite_text(arena, &out->op_id) || !phi__rewrite_text(arena, &out->lane) ||
         !phi__rewrite_text(arena, &out->revoke) || !phi__rewrite_text(arena, &out->meta) ||
-        !phi__rewrite_text(arena, &out->switch_to))
+        !phi__rewrite_text(arena, &out->switch_to) || !phi__rewrite_written(arena, &out->written))
         return false;
     if (given->span_count == 0) return true;
     spans = (phi_span *)phi_arena_alloc(arena, phi__mul(given->span_count, sizeof *spans));
@@ -33258,6 +33306,7 @@ static void phi__rewrite_append(phi__thread *thread, phi__op *op, phi__entry *en
     thread->ops = op;
     op->id_hash = phi__hash(phi_str_of(op->rewrite.op_id), 0);
     phi__rewrite_index(thread, op);
+    if (op->rewrite.written != NULL) phi_usage_add(&thread->usage, &op->rewrite.written->usage);
     if (phi__rewrite_compacts(op)) phi__rewrite_mark(thread, op);
     phi__thread_attach(thread, entry, 1);
     phi__thread_left(thread);
@@ -33420,6 +33469,9 @@ static phi_status phi__rewrite_check_form(phi__rewriting *w) {
         phi_status status = phi__rewrite_check_messages(w, i);
         if (status != PHI_OK) return status;
     }
+    if (w->given->written != NULL &&
+        !(w->given->written->cost >= 0 && w->given->written->cost <= DBL_MAX))
+        return phi__rewrite_refuse(w, "written.cost is no amount");
     return phi__rewrite_check_meta(w);
 }
 
@@ -34227,6 +34279,29 @@ PHI__FN bool phi__thread_reserve(phi__thread *thread, size_t n, size_t messages)
     return phi__fold_room(thread->memory, &thread->fold, messages);
 }
 
+static void phi__thread_discount(phi_usage *from, const phi_usage *part) {
+    from->input -= part->input;
+    from->output -= part->output;
+    from->reasoning -= part->reasoning;
+    from->cache_read -= part->cache_read;
+    from->cache_write -= part->cache_write;
+    from->total_tokens -= part->total_tokens;
+}
+
+/* Turns count as they end, and the run in their place when it has ended: it knows of what was thrown away, too. */
+static void phi__thread_count_usage(phi__thread *thread, const phi__entry *entry) {
+    bool stray = entry->kind == PHI_ENTRY_TURN_END && thread->started == NULL;
+    if (entry->usage != NULL && !stray) {
+        if (entry->kind == PHI_ENTRY_TURN_END) phi_usage_add(&thread->of_turns, entry->usage);
+        if (entry->kind == PHI_ENTRY_LOOP_END)
+            phi__thread_discount(&thread->usage, &thread->of_turns);
+        if (entry->kind == PHI_ENTRY_FORGOTTEN) memset(&thread->usage, 0, sizeof thread->usage);
+        phi_usage_add(&thread->usage, entry->usage);
+    }
+    if (entry->kind == PHI_ENTRY_LOOP_END || entry->kind == PHI_ENTRY_LOOP_START)
+        memset(&thread->of_turns, 0, sizeof thread->of_turns);
+}
+
 PHI__FN void phi__thread_attach(phi__thread *thread, phi__entry *entries, size_t n) {
     size_t i;
     for (i = 0; i < n; i++) {
@@ -34235,6 +34310,7 @@ PHI__FN void phi__thread_attach(phi__thread *thread, phi__entry *entries, size_t
         entry->lane = thread->lane;
         entry->segment = thread->current;
         thread->entries[thread->held++] = entry;
+        phi__thread_count_usage(thread, entry);
         if (entry->kind == PHI_ENTRY_MESSAGE && thread->loading != NULL)
             phi__load_message(thread, entry);
         else if (entry->kind == PHI_ENTRY_MESSAGE) {
@@ -34243,7 +34319,6 @@ PHI__FN void phi__thread_attach(phi__thread *thread, phi__entry *entries, size_t
             if (entry->message->role == PHI_ROLE_USER) thread->last_user = entry->seq + 1;
             phi__fold_message(&thread->fold, entry);
         } else if (entry->kind == PHI_ENTRY_LOOP_END) {
-            if (entry->usage != NULL) phi_usage_add(&thread->usage, entry->usage);
             phi__thread_loop_ends(thread, entry);
         } else if (entry->kind == PHI_ENTRY_LOOP_START)
             phi__thread_loop_starts(thread, entry);
@@ -35031,11 +35106,11 @@ PHI_API phi_status phi_thread_fresh(phi_thread *thread) {
 #endif /* PHI__IMP_THREAD */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0xc2007e2f
+#if PHI__IMP_LOOP != 0xd5a40e3f
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0xc2007e2f
+#define PHI__IMP_LOOP 0xd5a40e3f
 
 /* ---- src/loop/session_in.h ---- */
 
@@ -36382,6 +36457,15 @@ static uint64_t phi__answer_tokens(const phi_usage *usage) {
     return usage->input + usage->output + usage->cache_read + usage->cache_write;
 }
 
+/* What the writer of a summary has cost is its agent's, too. */
+static void phi__answer_charge_reader(const phi__agent *writer, const phi_usage *usage,
+                                      double cost) {
+    phi__agent *agent = writer->parent;
+    if (writer->hidden_fn == NULL || agent == NULL) return;
+    phi_usage_add(&agent->usage, usage);
+    agent->cost += cost;
+}
+
 /* What an attempt has cost, of which the answer may have been thrown away. */
 static void phi__answer_charge(phi__run *run, const phi_usage *usage) {
     phi__agent *agent = run->agent;
@@ -36393,6 +36477,7 @@ static void phi__answer_charge(phi__run *run, const phi_usage *usage) {
     run->cost += cost;
     agent->cost += cost;
     agent->run_cost += cost;
+    phi__answer_charge_reader(agent, usage, cost);
     phi__budget_charge(agent, phi__answer_tokens(usage), cost, 0);
 }
 
@@ -37974,6 +38059,7 @@ static phi_status phi__compactor_take(phi__run *run, const phi__compactor_job *j
     rewrite.spans = made->spans;
     rewrite.span_count = made->spans != NULL ? made->span_count : 0;
     rewrite.meta = made->meta;
+    rewrite.written = made->written;
     if (rewrite.span_count == 0 || !phi__compactor_whole(&rewrite)) return PHI_NOT_FOUND;
     if (plan == NULL || !phi__rewrite_copy(&run->arena, &rewrite, &plan->rewrite))
         return PHI_NO_MEMORY;
@@ -44343,11 +44429,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0x4462abf5
+#if PHI__IMP_AGENT != 0x79a905ad
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0x4462abf5
+#define PHI__IMP_AGENT 0x79a905ad
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -48778,6 +48864,7 @@ typedef struct phi__summary {
     phi_status status; /* PHI_BUSY: it is being written */
     phi_message message;
     phi_content block;
+    phi_written written;
     phi_span *spans; /* which make room for it; `into` gets it */
     size_t span_count, into;
     bool asked_for;      /* by phi_summarize: nobody polls it */
@@ -48932,6 +49019,9 @@ static bool phi__summary_whole(phi__agent *writer, phi__summary *s, phi_str text
     s->spans[s->into].messages = &s->message;
     s->spans[s->into].message_count = 1;
     s->spans[s->into].summary = true;
+    s->written.model = writer->model.id;
+    s->written.usage = writer->usage;
+    s->written.cost = writer->cost;
     return true;
 }
 
@@ -48956,6 +49046,7 @@ static void phi__summary_deliver(phi__agent *writer, phi__summary *s, phi_str wo
     rewrite.base_seq = s->base_seq;
     rewrite.spans = s->spans;
     rewrite.span_count = s->span_count;
+    rewrite.written = &s->written;
     if (status == PHI_OK && agent->thread->lane != s->lane) {
         status = PHI_STALE;
         words = PHI__LIT("the lane was switched meanwhile");
@@ -49168,6 +49259,7 @@ static phi_status phi__summary_poll(void *user_data, void *job, phi_rewrite *out
     if (s == NULL) return PHI_REFUSED;
     out->spans = s->spans;
     out->span_count = s->span_count;
+    out->written = &s->written;
     return s->status;
 }
 
@@ -49273,11 +49365,11 @@ PHI_API phi_status phi_summarize(phi_agent handle, uint64_t from_seq, uint64_t t
 #endif /* PHI__IMP_AGENT */
 
 #ifdef PHI__IMP_SESSION
-#if PHI__IMP_SESSION != 0xad370c28
+#if PHI__IMP_SESSION != 0x70dd2e57
 #error "phi: two versions of src/session in one file"
 #endif
 #else
-#define PHI__IMP_SESSION 0xad370c28
+#define PHI__IMP_SESSION 0x70dd2e57
 
 /* ---- src/session/file_store_in.h ---- */
 
@@ -53422,6 +53514,8 @@ static bool phi__sl_turn_end(phi__session_box *box, phi__loop_box *loop, phi__sl
                              const phi_entry *entry) {
     phi_loop_record *to = &loop->pub;
     phi_turn *turns;
+    if (entry->usage != NULL && !to->has_ended)
+        phi_usage_add(&to->usage, entry->usage); /* until its end tells of all */
     if (!loop->in_turn) return true;
     turns = (phi_turn *)phi__session_room_for(box, to->turns, to->turn_count, &loop->turn_cap,
                                               to->turn_count + 1, sizeof *turns);

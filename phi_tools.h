@@ -53,13 +53,13 @@
 #if PHI__PUB_WIRE != 0xdd04ad5e
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_THREAD != 0x55f00a23
+#if PHI__PUB_THREAD != 0xb3656fea
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_LOOP != 0x6881a870
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_AGENT != 0xd506a1ce
+#if PHI__PUB_AGENT != 0x1b591ca2
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_SESSION != 0x0124d59c

@@ -209,7 +209,8 @@ PHI_API phi_status phi_check_and_rotate(phi_agent agent, uint64_t threshold_ms, 
 /* ---- usage ---- */
 
 /* Tokens and dollars by the model's rates: of all runs, and of the run that is going on or was the
-   last. Those of attempts that failed are counted as far as the provider told them. */
+   last. Those of attempts that failed are counted as far as the provider told them, and in those of all runs what models
+   took that wrote summaries for the agent. */
 PHI_API phi_usage phi_agent_usage(phi_agent agent);
 PHI_API double phi_agent_cost(phi_agent agent);
 PHI_API phi_usage phi_agent_run_usage(phi_agent agent);

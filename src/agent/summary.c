@@ -26,6 +26,7 @@ typedef struct phi__summary {
     phi_status status; /* PHI_BUSY: it is being written */
     phi_message message;
     phi_content block;
+    phi_written written;
     phi_span *spans; /* which make room for it; `into` gets it */
     size_t span_count, into;
     bool asked_for;      /* by phi_summarize: nobody polls it */
@@ -180,6 +181,9 @@ static bool phi__summary_whole(phi__agent *writer, phi__summary *s, phi_str text
     s->spans[s->into].messages = &s->message;
     s->spans[s->into].message_count = 1;
     s->spans[s->into].summary = true;
+    s->written.model = writer->model.id;
+    s->written.usage = writer->usage;
+    s->written.cost = writer->cost;
     return true;
 }
 
@@ -204,6 +208,7 @@ static void phi__summary_deliver(phi__agent *writer, phi__summary *s, phi_str wo
     rewrite.base_seq = s->base_seq;
     rewrite.spans = s->spans;
     rewrite.span_count = s->span_count;
+    rewrite.written = &s->written;
     if (status == PHI_OK && agent->thread->lane != s->lane) {
         status = PHI_STALE;
         words = PHI__LIT("the lane was switched meanwhile");
@@ -416,6 +421,7 @@ static phi_status phi__summary_poll(void *user_data, void *job, phi_rewrite *out
     if (s == NULL) return PHI_REFUSED;
     out->spans = s->spans;
     out->span_count = s->span_count;
+    out->written = &s->written;
     return s->status;
 }
 

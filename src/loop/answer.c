@@ -177,6 +177,15 @@ static uint64_t phi__answer_tokens(const phi_usage *usage) {
     return usage->input + usage->output + usage->cache_read + usage->cache_write;
 }
 
+/* What the writer of a summary has cost is its agent's, too. */
+static void phi__answer_charge_reader(const phi__agent *writer, const phi_usage *usage,
+                                      double cost) {
+    phi__agent *agent = writer->parent;
+    if (writer->hidden_fn == NULL || agent == NULL) return;
+    phi_usage_add(&agent->usage, usage);
+    agent->cost += cost;
+}
+
 /* What an attempt has cost, of which the answer may have been thrown away. */
 static void phi__answer_charge(phi__run *run, const phi_usage *usage) {
     phi__agent *agent = run->agent;
@@ -188,6 +197,7 @@ static void phi__answer_charge(phi__run *run, const phi_usage *usage) {
     run->cost += cost;
     agent->cost += cost;
     agent->run_cost += cost;
+    phi__answer_charge_reader(agent, usage, cost);
     phi__budget_charge(agent, phi__answer_tokens(usage), cost, 0);
 }
 

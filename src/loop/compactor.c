@@ -134,6 +134,7 @@ static phi_status phi__compactor_take(phi__run *run, const phi__compactor_job *j
     rewrite.spans = made->spans;
     rewrite.span_count = made->spans != NULL ? made->span_count : 0;
     rewrite.meta = made->meta;
+    rewrite.written = made->written;
     if (rewrite.span_count == 0 || !phi__compactor_whole(&rewrite)) return PHI_NOT_FOUND;
     if (plan == NULL || !phi__rewrite_copy(&run->arena, &rewrite, &plan->rewrite))
         return PHI_NO_MEMORY;

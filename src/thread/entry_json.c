@@ -169,6 +169,16 @@ static void phi__entry_put_text(phi__buf *out, const char *key, const char *valu
     if (value != NULL) phi__entry_put_str(out, key, phi_str_of(value));
 }
 
+static void phi__entry_put_written(phi__buf *out, const phi_written *written) {
+    phi__json_put_key(out, PHI__LIT("written"));
+    phi__buf_char(out, '{');
+    phi__entry_put_text(out, "model", written->model);
+    phi__message_put_usage(out, &written->usage);
+    phi__json_put_key(out, PHI__LIT("cost"));
+    phi__json_put_double(out, written->cost);
+    phi__buf_char(out, '}');
+}
+
 PHI__FN void phi__entry_put_rewrite(phi__buf *out, const phi_rewrite *rewrite, phi_arena *scratch) {
     size_t i;
     phi__entry_put_text(out, "op_id", rewrite->op_id);
@@ -178,6 +188,7 @@ PHI__FN void phi__entry_put_rewrite(phi__buf *out, const phi_rewrite *rewrite, p
     phi__entry_put_text(out, "revoke", rewrite->revoke);
     phi__entry_put_text(out, "switch_to", rewrite->switch_to);
     phi__entry_put_text(out, "meta", rewrite->meta);
+    if (rewrite->written != NULL) phi__entry_put_written(out, rewrite->written);
     phi__json_put_key(out, PHI__LIT("spans"));
     phi__buf_char(out, '[');
     for (i = 0; i < rewrite->span_count; i++) phi__entry_put_span(out, &rewrite->spans[i], scratch);

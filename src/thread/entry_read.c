@@ -29,6 +29,7 @@
     X(REVOKE, "revoke")                                                                            \
     X(SWITCH_TO, "switch_to")                                                                      \
     X(META, "meta")                                                                                \
+    X(WRITTEN, "written")                                                                          \
     X(SPANS, "spans")
 
 #define PHI_X(name, text) PHI__ENTRY_IN_##name,
@@ -439,6 +440,19 @@ static phi_status phi__entry_get_reason(phi__entry_reader *r, const phi_json *no
     return phi__entry_bad(r, "reason is none of its words");
 }
 
+static phi_status phi__entry_get_written(phi__entry_reader *r, const phi_json *node,
+                                         phi_rewrite *rewrite) {
+    phi_written *written;
+    if (node == NULL) return PHI_OK;
+    written = (phi_written *)phi__arena_zero(&r->scratch, sizeof *written);
+    if (written == NULL) return PHI_NO_MEMORY;
+    written->usage = phi__message_get_usage(phi_json_get(node, "usage"));
+    written->cost = phi_json_num(phi_json_get(node, "cost"), 0);
+    if (!(written->cost >= 0)) return phi__entry_bad(r, "written: cost is no amount");
+    rewrite->written = written;
+    return phi__entry_get_text(r, phi_json_get(node, "model"), PHI__LIT("model"), &written->model);
+}
+
 /* Of an entry's members. */
 static phi_status phi__entry_get_members(phi__entry_reader *r, const phi_json *const *in,
                                          phi_rewrite *rewrite) {
@@ -456,6 +470,7 @@ static phi_status phi__entry_get_members(phi__entry_reader *r, const phi_json *c
     for (i = 0; status == PHI_OK && i < PHI__COUNT(texts); i++)
         status = phi__entry_get_text(r, in[texts[i]], phi__entry_names[texts[i]], to[i]);
     if (status == PHI_OK) status = phi__entry_get_reason(r, in[PHI__ENTRY_IN_REASON], rewrite);
+    if (status == PHI_OK) status = phi__entry_get_written(r, in[PHI__ENTRY_IN_WRITTEN], rewrite);
     if (status == PHI_OK) status = phi__entry_get_spans(r, in[PHI__ENTRY_IN_SPANS], rewrite);
     rewrite->base_seq = phi_json_uint(in[PHI__ENTRY_IN_BASE_SEQ], 0);
     rewrite->has_base = in[PHI__ENTRY_IN_BASE_SEQ] != NULL;

@@ -134,7 +134,7 @@ static phi_forgotten *phi__rebase_begin(phi__thread *thread, const phi__thread *
     size_t kept = phi__rebase_kept(&before->fold, keep);
     phi__entry entry;
     if (made == NULL || usage == NULL) return NULL;
-    *usage = thread->usage = before->usage;
+    *usage = before->usage;
     made->from = before->base;
     made->to = before->count;
     if (before->message_count > kept) made->messages = before->message_count - kept;

@@ -5,6 +5,7 @@
 #include "text/json.h"
 #include "wire/hash_in.h"
 
+#include <float.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -329,6 +330,16 @@ static bool phi__rewrite_copy_span(phi_arena *arena, phi_span *span) {
     return true;
 }
 
+static bool phi__rewrite_written(phi_arena *arena, const phi_written **written) {
+    phi_written *copy;
+    if (*written == NULL) return true;
+    copy = (phi_written *)phi_arena_alloc(arena, sizeof *copy);
+    if (copy == NULL) return false;
+    *copy = **written;
+    *written = copy;
+    return phi__rewrite_text(arena, &copy->model);
+}
+
 /* The id comes first: who looks a rewrite up by it looks at the op, too, which is in front of it. */
 PHI__FN bool phi__rewrite_copy(phi_arena *arena, const phi_rewrite *given, phi_rewrite *out) {
     phi_span *spans;
@@ -337,7 +348,7 @@ PHI__FN bool phi__rewrite_copy(phi_arena *arena, const phi_rewrite *given, phi_r
     out->spans = NULL;
     if (!phi__rewrite_text(arena, &out->op_id) || !phi__rewrite_text(arena, &out->lane) ||
         !phi__rewrite_text(arena, &out->revoke) || !phi__rewrite_text(arena, &out->meta) ||
-        !phi__rewrite_text(arena, &out->switch_to))
+        !phi__rewrite_text(arena, &out->switch_to) || !phi__rewrite_written(arena, &out->written))
         return false;
     if (given->span_count == 0) return true;
     spans = (phi_span *)phi_arena_alloc(arena, phi__mul(given->span_count, sizeof *spans));
@@ -418,6 +429,7 @@ static void phi__rewrite_append(phi__thread *thread, phi__op *op, phi__entry *en
     thread->ops = op;
     op->id_hash = phi__hash(phi_str_of(op->rewrite.op_id), 0);
     phi__rewrite_index(thread, op);
+    if (op->rewrite.written != NULL) phi_usage_add(&thread->usage, &op->rewrite.written->usage);
     if (phi__rewrite_compacts(op)) phi__rewrite_mark(thread, op);
     phi__thread_attach(thread, entry, 1);
     phi__thread_left(thread);
@@ -580,6 +592,9 @@ static phi_status phi__rewrite_check_form(phi__rewriting *w) {
         phi_status status = phi__rewrite_check_messages(w, i);
         if (status != PHI_OK) return status;
     }
+    if (w->given->written != NULL &&
+        !(w->given->written->cost >= 0 && w->given->written->cost <= DBL_MAX))
+        return phi__rewrite_refuse(w, "written.cost is no amount");
     return phi__rewrite_check_meta(w);
 }
 

@@ -73,6 +73,29 @@ PHI__FN bool phi__thread_reserve(phi__thread *thread, size_t n, size_t messages)
     return phi__fold_room(thread->memory, &thread->fold, messages);
 }
 
+static void phi__thread_discount(phi_usage *from, const phi_usage *part) {
+    from->input -= part->input;
+    from->output -= part->output;
+    from->reasoning -= part->reasoning;
+    from->cache_read -= part->cache_read;
+    from->cache_write -= part->cache_write;
+    from->total_tokens -= part->total_tokens;
+}
+
+/* Turns count as they end, and the run in their place when it has ended: it knows of what was thrown away, too. */
+static void phi__thread_count_usage(phi__thread *thread, const phi__entry *entry) {
+    bool stray = entry->kind == PHI_ENTRY_TURN_END && thread->started == NULL;
+    if (entry->usage != NULL && !stray) {
+        if (entry->kind == PHI_ENTRY_TURN_END) phi_usage_add(&thread->of_turns, entry->usage);
+        if (entry->kind == PHI_ENTRY_LOOP_END)
+            phi__thread_discount(&thread->usage, &thread->of_turns);
+        if (entry->kind == PHI_ENTRY_FORGOTTEN) memset(&thread->usage, 0, sizeof thread->usage);
+        phi_usage_add(&thread->usage, entry->usage);
+    }
+    if (entry->kind == PHI_ENTRY_LOOP_END || entry->kind == PHI_ENTRY_LOOP_START)
+        memset(&thread->of_turns, 0, sizeof thread->of_turns);
+}
+
 PHI__FN void phi__thread_attach(phi__thread *thread, phi__entry *entries, size_t n) {
     size_t i;
     for (i = 0; i < n; i++) {
@@ -81,6 +104,7 @@ PHI__FN void phi__thread_attach(phi__thread *thread, phi__entry *entries, size_t
         entry->lane = thread->lane;
         entry->segment = thread->current;
         thread->entries[thread->held++] = entry;
+        phi__thread_count_usage(thread, entry);
         if (entry->kind == PHI_ENTRY_MESSAGE && thread->loading != NULL)
             phi__load_message(thread, entry);
         else if (entry->kind == PHI_ENTRY_MESSAGE) {
@@ -89,7 +113,6 @@ PHI__FN void phi__thread_attach(phi__thread *thread, phi__entry *entries, size_t
             if (entry->message->role == PHI_ROLE_USER) thread->last_user = entry->seq + 1;
             phi__fold_message(&thread->fold, entry);
         } else if (entry->kind == PHI_ENTRY_LOOP_END) {
-            if (entry->usage != NULL) phi_usage_add(&thread->usage, entry->usage);
             phi__thread_loop_ends(thread, entry);
         } else if (entry->kind == PHI_ENTRY_LOOP_START)
             phi__thread_loop_starts(thread, entry);

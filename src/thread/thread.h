@@ -73,6 +73,13 @@ typedef struct phi_span {
     bool summary; /* they sum up what was there */
 } phi_span;
 
+/* The model that wrote a rewrite's messages, and what that took: phi_thread_usage counts it. */
+typedef struct phi_written {
+    const char *model; /* its id (default: not known) */
+    phi_usage usage;
+    double cost; /* dollars */
+} phi_written;
+
 /* A change of what a lane's model sees. Zero means default for every field. */
 typedef struct phi_rewrite {
     const char *
@@ -89,6 +96,7 @@ typedef struct phi_rewrite {
     const char *revoke; /* instead of spans: undoes the rewrite of that op_id */
     const char
         *meta; /* JSON text for the host, checked; kept, not shown to a model (default: none) */
+    const phi_written *written; /* (default: no model wrote it) */
     const char *
         switch_to; /* a lane that is the active one from then on; one that is not there begins empty. Alone, or with
                       spans; never with revoke, and what is revoked leaves it as it is (default: none) */
@@ -187,7 +195,8 @@ typedef struct phi_view_item {
 PHI_API phi_status phi_thread_view(const phi_thread *thread, const char *lane, uint64_t upto,
                                    phi_arena *arena, const phi_view_item **out, size_t *count);
 
-/* The sum over all runs that have ended, in all lanes. */
+/* The sum over all turns that have ended, of runs that were killed as well, in all lanes; of runs that have ended also what
+   attempts took that were thrown away; and of summaries that a model wrote. */
 PHI_API phi_usage phi_thread_usage(const phi_thread *thread);
 
 /* A thread of its own, in the same runtime: what the active lane showed after entry at_seq (as phi_thread_fork_lane cuts

@@ -151,7 +151,8 @@ typedef struct phi__thread {
     uint32_t lane_count, lane, lane_cap; /* lane: the active one */
     phi__op *ops;                        /* the last one in memory */
     uint64_t last_op;    /* seq of the last rewrite that changed a view, wherever it is; 0: none */
-    phi_usage usage;     /* of runs that ended */
+    phi_usage usage;     /* phi_thread_usage */
+    phi_usage of_turns;  /* of the run that goes on: its turns that ended, in `usage` already */
     void *user;          /* the run that goes over it, or NULL */
     phi__entry *started; /* the LOOP_START whose end has not come, or NULL */
     uint64_t last_user;  /* 1 and the seq of the active lane's last user message; 0: none */

@@ -393,6 +393,7 @@ TEST(a_snapshot_of_an_agent_that_has_forgotten_goes_on_and_can_be_stored) {
     phi_memory_init(&memory, NULL, 0);
     phi_arena_init(&arena, &memory, 0);
     CHECK_EQ_INT(phi_agent_snapshot(t.agent, &arena, &text), PHI_OK);
+    CHECK(phi_thread_usage(phi_agent_thread(t.agent)).output == 60 * 5);
     CHECK_EQ_INT(phi_agent_free(t.agent), PHI_OK);
     desc.store = store_mem_store(store);
     desc.thread_id = "t";
@@ -400,6 +401,7 @@ TEST(a_snapshot_of_an_agent_that_has_forgotten_goes_on_and_can_be_stored) {
     REQUIRE(again.rt != NULL);
     thread = phi_agent_thread(again);
     CHECK(phi_thread_first(thread) == t.last_to);
+    CHECK(phi_thread_usage(thread).output == 60 * 5);
     history_holds(again);
     CHECK_EQ_INT(phi_agent_snapshot(again, &arena, &twice), PHI_OK);
     CHECK(phi_str_equal(text, twice));

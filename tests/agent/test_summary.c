@@ -1,6 +1,7 @@
 /* test_summary.c - summaries that a model writes: on request, and in the place of phi's own plan. */
 #include "agent/summary.h"
 
+#include "agent/bare_run.h"
 #include "loop/provider.h"
 #include "support/rig.h"
 
@@ -404,7 +405,8 @@ TEST(the_agent_s_budget_pays_for_it_and_ends_it) {
     CHECK_EQ_INT(s.status, PHI_OK);
     CHECK_EQ_INT(phi_agent_spending(agent).tokens, 110);
     CHECK_EQ_INT(phi_agent_spending(agent).requests, 1);
-    CHECK_EQ_INT(phi_agent_usage(agent).total_tokens, 0); /* its own */
+    CHECK_EQ_INT(phi_agent_usage(agent).total_tokens, 110);
+    CHECK_EQ_INT(phi_agent_run_usage(agent).total_tokens, 0);
     CHECK_EQ_INT(phi_summarize(agent, 2, 5), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 100), 0);
     CHECK_EQ_INT(phi_agent_spending(agent).tokens, 330);
@@ -418,6 +420,53 @@ TEST(the_agent_s_budget_pays_for_it_and_ends_it) {
     CHECK_EQ_INT(s.opens, 4);
     CHECK_EQ_INT(s.status, PHI_LIMIT);
     CHECK_EQ_INT(s.foreign, 0);
+    rig_free(r);
+}
+
+static phi_entry last_rewrite(const phi_thread *thread) {
+    uint64_t seq = phi_thread_count(thread);
+    phi_entry e;
+    memset(&e, 0, sizeof e);
+    while (seq-- > 0)
+        if (phi_thread_entry(thread, seq, &e) == PHI_OK && e.kind == PHI_ENTRY_REWRITE) return e;
+    memset(&e, 0, sizeof e);
+    return e;
+}
+
+TEST(what_a_model_took_to_write_it_stands_in_the_log_and_counts) {
+    rig *r = rig_new();
+    scribe s;
+    phi_agent_desc desc = desc_of();
+    phi_thread *again = phi_thread_new(rig_runtime(r), 0);
+    phi_memory memory;
+    phi_arena arena;
+    phi_agent agent;
+    phi_entry e;
+    phi_str text;
+    int i;
+    CHECK(scribe_register(r, &s));
+    scribe_model.cost.output = 1000000; /* a dollar a token */
+    agent = scribe_agent(r, &s, &desc);
+    CHECK(fill(agent));
+    CHECK_EQ_INT(phi_summarize(agent, 0, 5), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 100), 0);
+    CHECK(s.opens > 1);
+    phi_memory_init(&memory, NULL, 0);
+    phi_arena_init(&arena, &memory, 0);
+    CHECK_EQ_INT(phi_thread_to_json(phi_agent_thread(agent), &arena, &text), PHI_OK);
+    CHECK_EQ_INT(phi_thread_from_json(again, text, NULL, 0), PHI_OK);
+    for (i = 0; i < 2; i++) { /* as it is, and as it is read back */
+        const phi_thread *thread = i == 0 ? phi_agent_thread(agent) : again;
+        e = last_rewrite(thread);
+        REQUIRE(e.rewrite != NULL && e.rewrite->written != NULL);
+        CHECK_EQ_STR(e.rewrite->written->model, "quill");
+        CHECK_EQ_INT((int)e.rewrite->written->usage.total_tokens, 110 * s.opens);
+        CHECK(e.rewrite->written->cost == 10.0 * s.opens);
+        CHECK_EQ_INT((int)phi_thread_usage(thread).total_tokens, 110 * s.opens);
+    }
+    CHECK(phi_agent_cost(agent) == 10.0 * s.opens);
+    scribe_model.cost.output = 0;
+    phi_arena_free(&arena);
     rig_free(r);
 }
 
@@ -856,6 +905,7 @@ TEST_MAIN(TEST_ENTRY(a_range_is_summed_up_in_chunks_and_the_summary_takes_its_pl
           TEST_ENTRY(it_goes_with_its_agent_its_history_or_the_runtime),
           TEST_ENTRY(a_runtime_that_closes_waits_for_it),
           TEST_ENTRY(the_agent_s_budget_pays_for_it_and_ends_it),
+          TEST_ENTRY(what_a_model_took_to_write_it_stands_in_the_log_and_counts),
           TEST_ENTRY(while_a_run_goes_on_the_summary_waits_for_its_end),
           TEST_ENTRY(a_summary_that_is_no_shorter_than_what_it_replaces_is_refused),
           TEST_ENTRY(a_summary_that_waited_is_weighed_when_the_run_is_over),

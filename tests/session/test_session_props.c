@@ -73,8 +73,10 @@ static void compare_with_entries(const phi_thread *thread, const phi_session *s,
         if (e.kind == PHI_ENTRY_LOOP_END) {
             loop->ends++;
             loop->status = e.status == PHI_REJECTED ? PHI_LOOP_REJECTED : PHI_LOOP_COMPLETED;
-            sum += e.usage != NULL ? e.usage->total_tokens : 0;
+            if (e.usage != NULL) loop->tokens = e.usage->total_tokens;
         }
+        if (e.kind == PHI_ENTRY_TURN_END && loop->ends == 0 && e.usage != NULL)
+            loop->tokens += e.usage->total_tokens;
     }
     HOLDS(s->loop_count == n);
     for (i = 0; i < n && !failed; i++) {
@@ -83,6 +85,7 @@ static void compare_with_entries(const phi_thread *thread, const phi_session *s,
         HOLDS(s->loops[i]->status == loops[i].status);
         HOLDS(s->loops[i]->message_count == loops[i].messages);
         held += s->loops[i]->message_count;
+        sum += loops[i].tokens;
     }
     HOLDS(held + strays == all);
     HOLDS(total.total_tokens == sum);

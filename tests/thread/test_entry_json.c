@@ -397,6 +397,30 @@ TEST(what_could_not_have_been_written_is_refused_with_words) {
     teardown();
 }
 
+/* Of run a nothing came after its second turn: it was killed. b knows of an attempt that no turn tells of. */
+TEST(turns_of_a_run_that_was_killed_count_and_none_counts_twice) {
+    char words[200] = "";
+    setup();
+    CHECK_EQ_INT(
+        phi_thread_from_json(
+            of(&again),
+            phi_str_of(
+                "{\"phi_thread\":1}\n"
+                "{\"seq\":0,\"kind\":\"loop_start\",\"loop\":\"a\"}\n"
+                "{\"seq\":1,\"kind\":\"turn_end\",\"loop\":\"a\",\"usage\":{\"output\":5}}\n"
+                "{\"seq\":2,\"kind\":\"turn_end\",\"loop\":\"a\",\"turn\":1,\"usage\":{\"output\":"
+                "7}}\n"
+                "{\"seq\":3,\"kind\":\"loop_start\",\"loop\":\"b\"}\n"
+                "{\"seq\":4,\"kind\":\"turn_end\",\"loop\":\"b\",\"usage\":{\"output\":20}}\n"
+                "{\"seq\":5,\"kind\":\"loop_end\",\"loop\":\"b\",\"status\":0,\"usage\":{"
+                "\"output\":23}}\n"),
+            words, sizeof words),
+        PHI_OK);
+    CHECK_EQ_STR(words, "");
+    CHECK_EQ_INT((int)phi_thread_usage(of(&again)).output, 5 + 7 + 23);
+    teardown();
+}
+
 TEST(a_thread_that_has_entries_reads_nothing) {
     phi_content c;
     phi_message m;
@@ -457,6 +481,7 @@ TEST_MAIN(TEST_ENTRY(an_empty_thread_is_its_header),
           TEST_ENTRY(a_log_that_was_read_goes_on_like_the_one_it_was),
           TEST_ENTRY(cut_at_any_byte_what_is_left_is_read_or_refused),
           TEST_ENTRY(what_could_not_have_been_written_is_refused_with_words),
+          TEST_ENTRY(turns_of_a_run_that_was_killed_count_and_none_counts_twice),
           TEST_ENTRY(a_thread_that_has_entries_reads_nothing),
           TEST_ENTRY(calls_of_a_log_that_was_read_keep_their_ids_to_themselves),
           TEST_ENTRY(without_memory_nothing_is_written_or_read_and_nothing_is_lost))
