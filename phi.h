@@ -607,11 +607,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__PUB_IO */
 
 #ifdef PHI__PUB_MODEL
-#if PHI__PUB_MODEL != 0xcdf53b8d
+#if PHI__PUB_MODEL != 0x63710fb1
 #error "phi: two versions of src/model in one file"
 #endif
 #else
-#define PHI__PUB_MODEL 0xcdf53b8d
+#define PHI__PUB_MODEL 0x63710fb1
 
 /* ---- src/model/failure.h ---- */
 
@@ -839,7 +839,7 @@ typedef enum phi_event_kind {
     PHI_EV_REWRITE, /* what became of phi_agent_rewrite or phi_summarize: text: its op_id; status; source: words,
                         where it was refused or failed, a newer one took its place (PHI_CANCELLED), or its op_id was known
                         already and nothing was done (PHI_OK) */
-    PHI_EV_CONTEXT_WARNING, /* text: "approaching_limit" or "at_limit"; one each time that is reached */
+    PHI_EV_CONTEXT_WARNING, /* text: "approaching_limit" or "at_limit"; context; one each time that is reached */
     PHI_EV_PRUNED,   /* pruned: what the model had taken out of its view, when a turn was over */
     PHI_EV_REVERTED, /* reverted: the model went back to an earlier step, or was refused to */
     PHI_EV_TURN_REQUEST, /* text: what is about to be sent, JSON (phi_agent_desc.capture_requests) */
@@ -847,7 +847,8 @@ typedef enum phi_event_kind {
     PHI_EV_PARALLEL_END,   /* parallel: which of them was selected */
     PHI_EV_THREAD_UPDATED, /* a run is over, and the store has all of its thread: text: the thread's id;
                               message_count; usage: of all its runs */
-    PHI_EV_FORGOTTEN /* forgotten: entries of the log that are gone, since the agent is at its memory limit */
+    PHI_EV_FORGOTTEN, /* forgotten: entries of the log that are gone, since the agent is at its memory limit */
+    PHI_EV_SUMMARY_NEEDED /* context: a policy that asks for summaries leaves out older entries; once until more are */
 } phi_event_kind;
 
 /* What made a turn begin. */
@@ -915,6 +916,15 @@ typedef struct phi_reverted {
     phi_str reason; /* why it was not applied */
 } phi_reverted;
 
+/* How near to its limit is what a model call is sent. */
+typedef struct phi_context {
+    uint64_t tokens,
+        limit; /* by estimate, with system prompt and tools; the policy's, or the model's window */
+    size_t messages, shown; /* of the view; of these, what is sent */
+    uint64_t need_from,
+        need_to; /* SUMMARY_NEEDED: entries that a summary is wanted of, both included */
+} phi_context;
+
 /* What an agent at its memory limit forgot. What its lanes go on showing stands again, as copies, behind the log's
    FORGOTTEN entry; messages are counted anew from there (phi_message_at). */
 typedef struct phi_forgotten {
@@ -945,10 +955,9 @@ typedef struct phi_event {
     phi_str loop_id;
     uint32_t turn_index, block_index;
     phi_trigger trigger; /* TURN_START */
+    bool is_error;       /* TOOL_END */
     phi_call call;       /* TOOL_... */
     phi_str tool_call_id, tool_name, arguments;
-    bool is_error;     /* TOOL_END */
-    phi_status status; /* ERROR, AGENT_END */
     phi_str text, partial;
     const phi_message
         *message;           /* MESSAGE_..., TURN_END, TOOL_END. With deltas: the answer as far as it
@@ -964,6 +973,7 @@ typedef struct phi_event {
     int point;                        /* DECISION: a phi_hook_point */
     uint32_t attempt, attempts;       /* RETRY: from 1, of how many */
     uint32_t delay_ms;                /* RETRY */
+    phi_status status;                /* ERROR, AGENT_END */
     phi_input input;       /* INPUT_DROPPED; MESSAGE_... of a user's message: where it came from */
     phi_str source;        /* INPUT_DROPPED: why; MESSAGE_...: the tag of what was injected */
     phi_str rejection;     /* AGENT_END: why a filter rejected the prompt; empty: it did not */
@@ -975,6 +985,7 @@ typedef struct phi_event {
     const phi_reverted *reverted;   /* REVERTED */
     const phi_parallel *parallel;   /* PARALLEL_... */
     const phi_forgotten *forgotten; /* FORGOTTEN */
+    const phi_context *context;     /* CONTEXT_WARNING, SUMMARY_NEEDED */
 } phi_event;
 
 /* "TextDelta"-like name for logs and tests. Static. */
@@ -1376,11 +1387,11 @@ PHI_API void phi_answer_fail(phi_answer *answer, phi_failure_kind kind, bool ret
 #endif /* PHI__PUB_WIRE */
 
 #ifdef PHI__PUB_THREAD
-#if PHI__PUB_THREAD != 0xb3656fea
+#if PHI__PUB_THREAD != 0xc55ec349
 #error "phi: two versions of src/thread in one file"
 #endif
 #else
-#define PHI__PUB_THREAD 0xb3656fea
+#define PHI__PUB_THREAD 0xc55ec349
 
 /* ---- src/thread/thread.h ---- */
 
@@ -1758,7 +1769,9 @@ extern "C" {
 typedef enum phi_summaries {
     PHI_SUMMARIES_USE = 0, /* those that stand in the view are shown */
     PHI_SUMMARIES_NONE,    /* they are left out */
-    PHI_SUMMARIES_REQUEST /* what does not fit is said in meta.need_*: make one, then project again */
+    PHI_SUMMARIES_REQUEST, /* what does not fit is said in meta.need_*, and of an agent's runs by PHI_EV_SUMMARY_NEEDED:
+                              make one, then project again */
+    PHI_SUMMARIES_WRITE /* the same, and the agent has it written, as by phi_summarize of these entries */
 } phi_summaries;
 
 enum {
@@ -1813,7 +1826,7 @@ typedef struct phi_projection_meta {
         orphans_repaired; /* results made for calls without, and results without a call that were left out */
     uint64_t from_seq, to_seq; /* entries shown, without older summaries; from_seq > to_seq: none */
     bool
-        need_summary; /* with PHI_SUMMARIES_REQUEST: of these entries, earlier summaries of them included */
+        need_summary; /* with PHI_SUMMARIES_REQUEST or _WRITE: of these entries, earlier summaries of them included */
     uint64_t need_from, need_to;
 } phi_projection_meta;
 
@@ -2676,11 +2689,11 @@ PHI_API bool phi_call_pending(phi_call call);        /* any thread */
 #endif /* PHI__PUB_LOOP */
 
 #ifdef PHI__PUB_AGENT
-#if PHI__PUB_AGENT != 0x1b591ca2
+#if PHI__PUB_AGENT != 0xa2bfedb1
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__PUB_AGENT 0x1b591ca2
+#define PHI__PUB_AGENT 0xa2bfedb1
 
 /* ---- src/agent/profile.h ---- */
 
@@ -3108,7 +3121,7 @@ PHI_API phi_status phi_restore_messages(phi_agent agent, phi_str json, phi_parse
 /* An event as the interchange JSON of session files and logs, in the arena: {"type":"TurnStart",...}.
    Deltas become MessageUpdate with the answer as far as it had come. Types that are ours alone: Error,
    Retract, Retry, InputDropped, Decision, Paused, Warning, Rewrite, ContextWarning, ThreadUpdated,
-   Forgotten.
+   Forgotten, SummaryNeeded.
    While the event is valid, on the pumping thread. PHI_STALE: its agent is gone; what the store says, from which the
    messages of a run are read that have left memory. */
 PHI_API phi_status phi_event_to_json(const phi_event *event, phi_arena *arena, phi_str *out);
@@ -15109,11 +15122,11 @@ PHI__FN void phi__wake_drain(phi__wake *wake) {
 #endif /* PHI__IMP_IO */
 
 #ifdef PHI__IMP_MODEL
-#if PHI__IMP_MODEL != 0x5a3f2087
+#if PHI__IMP_MODEL != 0x394f2a65
 #error "phi: two versions of src/model in one file"
 #endif
 #else
-#define PHI__IMP_MODEL 0x5a3f2087
+#define PHI__IMP_MODEL 0x394f2a65
 
 /* ---- src/model/message_in.h ---- */
 
@@ -15195,6 +15208,7 @@ PHI_API const char *phi_event_name(phi_event_kind kind) {
     case PHI_EV_PARALLEL_END: return "ParallelLoopEnd";
     case PHI_EV_THREAD_UPDATED: return "ThreadUpdated";
     case PHI_EV_FORGOTTEN: return "Forgotten";
+    case PHI_EV_SUMMARY_NEEDED: return "SummaryNeeded";
     }
     return "";
 }
@@ -26618,11 +26632,11 @@ PHI_API void phi_answer_fail(phi_answer *answer, phi_failure_kind kind, bool ret
 #endif /* PHI__IMP_WIRE */
 
 #ifdef PHI__IMP_THREAD
-#if PHI__IMP_THREAD != 0xbf2f02c7
+#if PHI__IMP_THREAD != 0x462b484d
 #error "phi: two versions of src/thread in one file"
 #endif
 #else
-#define PHI__IMP_THREAD 0xbf2f02c7
+#define PHI__IMP_THREAD 0x462b484d
 
 /* ---- src/thread/compact_in.h ---- */
 
@@ -31480,7 +31494,7 @@ PHI__FN phi_policy phi__policy_filled(const phi_policy *policy) {
 }
 
 PHI__FN const char *phi__policy_fault(const phi_policy *policy) {
-    if ((unsigned)policy->summaries > (unsigned)PHI_SUMMARIES_REQUEST)
+    if ((unsigned)policy->summaries > (unsigned)PHI_SUMMARIES_WRITE)
         return "policy.summaries is none of its values";
     if (policy->summary_role != (phi_role)0 && policy->summary_role != PHI_ROLE_USER &&
         policy->summary_role != PHI_ROLE_ASSISTANT)
@@ -32205,8 +32219,9 @@ static void phi__project_tell(phi__projecting *p) {
             phi__project_is_group(phi__project_message(o, g->at), phi__project_flags(o, g->at)))
             meta->groups_dropped--;
     meta->orphans_repaired += phi__project_orphans(p);
-    if (p->policy.summaries != PHI_SUMMARIES_REQUEST || p->window == 0 ||
-        (p->stopped == PHI__VERDICT_SHOWN && !p->trimmed))
+    if ((p->policy.summaries != PHI_SUMMARIES_REQUEST &&
+         p->policy.summaries != PHI_SUMMARIES_WRITE) ||
+        p->window == 0 || (p->stopped == PHI__VERDICT_SHOWN && !p->trimmed))
         return;
     meta->need_summary = true;
     meta->need_from = phi__project_from(o, 0);
@@ -35106,11 +35121,11 @@ PHI_API phi_status phi_thread_fresh(phi_thread *thread) {
 #endif /* PHI__IMP_THREAD */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0xd5a40e3f
+#if PHI__IMP_LOOP != 0x8e06473e
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0xd5a40e3f
+#define PHI__IMP_LOOP 0x8e06473e
 
 /* ---- src/loop/session_in.h ---- */
 
@@ -35657,6 +35672,7 @@ typedef struct phi__sight {
     phi_policy policy;         /* the agent's */
     phi_token_counter counter; /* count_text NULL: the estimate */
     phi_projection_meta last;
+    uint64_t needed; /* 1 and the last entry that a summary was asked for of; 0: none */
 } phi__sight;
 
 /* ---- agents ---- */
@@ -35803,6 +35819,7 @@ struct phi_runtime {
     phi__run *first_polled;               /* runs whose model is in the process and answers */
     size_t polled_runs;
     phi__agent *doomed;
+    phi_status (*summarize_fn)(phi_agent agent, uint64_t from, uint64_t to); /* phi_summarize */
     phi__agent *pressed, *pressed_last;     /* to forget something when their events are released */
     phi__limit_failure at_limit;            /* of a run that the runtime's limit has ended */
     struct phi_thread *threads;             /* of phi_thread_new */
@@ -42760,17 +42777,52 @@ static uint8_t phi__shown_level(const phi__run *run) {
     return (double)tokens > (double)limit * PHI__SHOWN_PART ? PHI__SHOWN_APPROACHING : 0;
 }
 
+static bool phi__shown_tell(phi__run *run, phi_event_kind kind, phi_str text) {
+    phi__agent *agent = run->agent;
+    phi_context *context =
+        (phi_context *)phi__arena_zero(phi__thread_room(agent->thread), sizeof *context);
+    phi_event event;
+    if (context == NULL) return false;
+    context->tokens = phi__shown_tokens(run);
+    context->limit = phi__shown_limit(agent);
+    context->messages = context->shown = agent->thread->fold.count;
+    if (phi__run_policy(agent) != NULL) {
+        const phi_projection_meta *meta = &agent->sight->last;
+        context->shown = meta->messages_included;
+        context->need_from = meta->need_from;
+        context->need_to = meta->need_to;
+    }
+    memset(&event, 0, sizeof event);
+    event.kind = kind;
+    event.text = text;
+    event.context = context;
+    return phi__emit(agent, &event, NULL, 0);
+}
+
 /* One each time a level is reached from below. */
 static bool phi__shown_warn(phi__run *run) {
+    uint8_t was = run->agent->context_level, now = phi__shown_level(run);
+    run->agent->context_level = now;
+    return now <= was ||
+           phi__shown_tell(run, PHI_EV_CONTEXT_WARNING,
+                           now == PHI__SHOWN_AT_LIMIT ? PHI__LIT("at_limit")
+                                                      : PHI__LIT("approaching_limit"));
+}
+
+/* Once, until a summary of more is wanted. One that cannot be begun has been asked for all the same. */
+static bool phi__shown_need(phi__run *run) {
     phi__agent *agent = run->agent;
-    uint8_t was = agent->context_level, now = phi__shown_level(run);
-    phi_event event;
-    agent->context_level = now;
-    if (now <= was) return true;
-    memset(&event, 0, sizeof event);
-    event.kind = PHI_EV_CONTEXT_WARNING;
-    event.text = now == PHI__SHOWN_AT_LIMIT ? PHI__LIT("at_limit") : PHI__LIT("approaching_limit");
-    return phi__emit(agent, &event, NULL, 0);
+    const phi_policy *policy = phi__run_policy(agent);
+    phi__sight *sight = agent->sight;
+    uint64_t was = sight != NULL ? sight->needed : 0;
+    if (policy == NULL) return true;
+    sight->needed = sight->last.need_summary ? sight->last.need_to + 1 : 0;
+    if (sight->needed == 0 || sight->needed == was) return true;
+    if (!phi__shown_tell(run, PHI_EV_SUMMARY_NEEDED, phi__str("", 0))) return false;
+    if (policy->summaries == PHI_SUMMARIES_WRITE && agent->rt->summarize_fn != NULL)
+        (void)agent->rt->summarize_fn(phi__agent_handle(agent), sight->last.need_from,
+                                      sight->last.need_to);
+    return true;
 }
 
 /* ---- the list ---- */
@@ -42832,7 +42884,7 @@ static phi__state phi__shown_overflow(phi__run *run) {
 PHI__FN bool phi__run_show(phi__run *run, phi__state *next) {
     if (run->shown_for == run->compactions + 1) return true;
     run->shown_for = run->compactions + 1;
-    if (!phi__shown_make(run) || !phi__shown_warn(run)) {
+    if (!phi__shown_make(run) || !phi__shown_warn(run) || !phi__shown_need(run)) {
         *next = phi__run_no_memory(run);
         return false;
     }
@@ -44429,11 +44481,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0x79a905ad
+#if PHI__IMP_AGENT != 0xeadfb4de
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0x79a905ad
+#define PHI__IMP_AGENT 0xeadfb4de
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -46782,6 +46834,18 @@ static void phi__ej_forgotten(phi__event_writer *w) {
     phi__ej_bool(w, "compacted", forgotten->compacted);
 }
 
+static void phi__ej_context(phi__event_writer *w) {
+    const phi_context *context = w->event->context;
+    if (context == NULL) return;
+    phi__ej_u64(w, "tokens", context->tokens);
+    phi__ej_u64(w, "limit", context->limit);
+    phi__ej_u64(w, "messages", context->messages);
+    phi__ej_u64(w, "shown", context->shown);
+    if (w->event->kind != PHI_EV_SUMMARY_NEEDED) return;
+    phi__ej_u64(w, "need_from", context->need_from);
+    phi__ej_u64(w, "need_to", context->need_to);
+}
+
 static void phi__ej_body(phi__event_writer *w) {
     switch (w->event->kind) {
     case PHI_EV_AGENT_START: phi__ej_start(w); break;
@@ -46820,7 +46884,10 @@ static void phi__ej_body(phi__event_writer *w) {
         phi__ej_str(w, "text", w->event->text);
         break;
     case PHI_EV_REWRITE: phi__ej_rewrite(w); break;
-    case PHI_EV_CONTEXT_WARNING: phi__ej_str(w, "text", w->event->text); break;
+    case PHI_EV_CONTEXT_WARNING:
+        phi__ej_str(w, "text", w->event->text);
+        phi__ej_context(w);
+        break;
     case PHI_EV_PRUNED: phi__ej_pruned(w); break;
     case PHI_EV_REVERTED: phi__ej_reverted(w); break;
     case PHI_EV_TURN_REQUEST: phi__ej_request(w); break;
@@ -46828,6 +46895,7 @@ static void phi__ej_body(phi__event_writer *w) {
     case PHI_EV_PARALLEL_END: phi__ej_parallel(w); break;
     case PHI_EV_THREAD_UPDATED: phi__ej_thread(w); break;
     case PHI_EV_FORGOTTEN: phi__ej_forgotten(w); break;
+    case PHI_EV_SUMMARY_NEEDED: phi__ej_context(w); break;
     }
 }
 
@@ -47269,6 +47337,21 @@ static phi_status phi__er_forgotten(phi__event_reader *r) {
     return PHI_OK;
 }
 
+static phi_status phi__er_context(phi__event_reader *r) {
+    phi_context *context;
+    if (phi__er_get(r, "tokens") == NULL) return PHI_OK;
+    context = (phi_context *)phi__er_alloc(r, sizeof *context);
+    if (context == NULL) return PHI_NO_MEMORY;
+    context->tokens = phi_json_uint(phi__er_get(r, "tokens"), 0);
+    context->limit = phi_json_uint(phi__er_get(r, "limit"), 0);
+    context->messages = phi__er_size(r, "messages");
+    context->shown = phi__er_size(r, "shown");
+    context->need_from = phi_json_uint(phi__er_get(r, "need_from"), 0);
+    context->need_to = phi_json_uint(phi__er_get(r, "need_to"), 0);
+    r->out->context = context;
+    return PHI_OK;
+}
+
 static phi_status phi__er_parallel(phi__event_reader *r) {
     phi_parallel *p = (phi_parallel *)phi__er_alloc(r, sizeof *p);
     const phi_json *ids = phi__er_get(r, "loop_ids"), *id;
@@ -47319,8 +47402,8 @@ static phi_status phi__er_body(phi__event_reader *r) {
     case PHI_EV_COMPACTION_START:
     case PHI_EV_COMPACTION_END: return phi__er_compaction(r);
     case PHI_EV_DECISION: return phi__er_decision(r);
+    case PHI_EV_CONTEXT_WARNING: (void)phi__er_text(r, "text"); return phi__er_context(r);
     case PHI_EV_TOOL_PROGRESS:
-    case PHI_EV_CONTEXT_WARNING:
     case PHI_EV_WARNING: return phi__er_text(r, "text");
     case PHI_EV_REWRITE: return phi__er_rewrite(r);
     case PHI_EV_PRUNED: return phi__er_pruned(r);
@@ -47330,6 +47413,7 @@ static phi_status phi__er_body(phi__event_reader *r) {
     case PHI_EV_PARALLEL_END: return phi__er_parallel(r);
     case PHI_EV_THREAD_UPDATED: return phi__er_thread(r);
     case PHI_EV_FORGOTTEN: return phi__er_forgotten(r);
+    case PHI_EV_SUMMARY_NEEDED: return phi__er_context(r);
     }
     return PHI_OK;
 }
@@ -47338,7 +47422,7 @@ static phi_status phi__er_body(phi__event_reader *r) {
 static phi_status phi__er_kind(phi__event_reader *r, phi_str type) {
     char words[sizeof r->error->message];
     int i;
-    for (i = PHI_EV_AGENT_START; i <= PHI_EV_FORGOTTEN; i++)
+    for (i = PHI_EV_AGENT_START; i <= PHI_EV_SUMMARY_NEEDED; i++)
         if (phi__str_is(type, phi__event_type((phi_event_kind)i))) {
             r->out->kind = (phi_event_kind)i;
             return PHI_OK;
@@ -48301,6 +48385,7 @@ static phi_runtime *phi__rt_make(const phi_runtime_desc *desc) {
     memset(rt, 0, sizeof *rt);
     phi_memory_init(&rt->memory, &allocator, desc->memory_limit_bytes);
     phi__forget_word_all(rt);
+    rt->summarize_fn = phi_summarize;
     phi__slots_init(&rt->agents, &rt->memory);
     phi__slots_init(&rt->calls, &rt->memory);
     phi__slots_init(&rt->transfers, &rt->memory);

@@ -522,6 +522,18 @@ static void phi__ej_forgotten(phi__event_writer *w) {
     phi__ej_bool(w, "compacted", forgotten->compacted);
 }
 
+static void phi__ej_context(phi__event_writer *w) {
+    const phi_context *context = w->event->context;
+    if (context == NULL) return;
+    phi__ej_u64(w, "tokens", context->tokens);
+    phi__ej_u64(w, "limit", context->limit);
+    phi__ej_u64(w, "messages", context->messages);
+    phi__ej_u64(w, "shown", context->shown);
+    if (w->event->kind != PHI_EV_SUMMARY_NEEDED) return;
+    phi__ej_u64(w, "need_from", context->need_from);
+    phi__ej_u64(w, "need_to", context->need_to);
+}
+
 static void phi__ej_body(phi__event_writer *w) {
     switch (w->event->kind) {
     case PHI_EV_AGENT_START: phi__ej_start(w); break;
@@ -560,7 +572,10 @@ static void phi__ej_body(phi__event_writer *w) {
         phi__ej_str(w, "text", w->event->text);
         break;
     case PHI_EV_REWRITE: phi__ej_rewrite(w); break;
-    case PHI_EV_CONTEXT_WARNING: phi__ej_str(w, "text", w->event->text); break;
+    case PHI_EV_CONTEXT_WARNING:
+        phi__ej_str(w, "text", w->event->text);
+        phi__ej_context(w);
+        break;
     case PHI_EV_PRUNED: phi__ej_pruned(w); break;
     case PHI_EV_REVERTED: phi__ej_reverted(w); break;
     case PHI_EV_TURN_REQUEST: phi__ej_request(w); break;
@@ -568,6 +583,7 @@ static void phi__ej_body(phi__event_writer *w) {
     case PHI_EV_PARALLEL_END: phi__ej_parallel(w); break;
     case PHI_EV_THREAD_UPDATED: phi__ej_thread(w); break;
     case PHI_EV_FORGOTTEN: phi__ej_forgotten(w); break;
+    case PHI_EV_SUMMARY_NEEDED: phi__ej_context(w); break;
     }
 }
 

@@ -399,6 +399,21 @@ static phi_status phi__er_forgotten(phi__event_reader *r) {
     return PHI_OK;
 }
 
+static phi_status phi__er_context(phi__event_reader *r) {
+    phi_context *context;
+    if (phi__er_get(r, "tokens") == NULL) return PHI_OK;
+    context = (phi_context *)phi__er_alloc(r, sizeof *context);
+    if (context == NULL) return PHI_NO_MEMORY;
+    context->tokens = phi_json_uint(phi__er_get(r, "tokens"), 0);
+    context->limit = phi_json_uint(phi__er_get(r, "limit"), 0);
+    context->messages = phi__er_size(r, "messages");
+    context->shown = phi__er_size(r, "shown");
+    context->need_from = phi_json_uint(phi__er_get(r, "need_from"), 0);
+    context->need_to = phi_json_uint(phi__er_get(r, "need_to"), 0);
+    r->out->context = context;
+    return PHI_OK;
+}
+
 static phi_status phi__er_parallel(phi__event_reader *r) {
     phi_parallel *p = (phi_parallel *)phi__er_alloc(r, sizeof *p);
     const phi_json *ids = phi__er_get(r, "loop_ids"), *id;
@@ -449,8 +464,8 @@ static phi_status phi__er_body(phi__event_reader *r) {
     case PHI_EV_COMPACTION_START:
     case PHI_EV_COMPACTION_END: return phi__er_compaction(r);
     case PHI_EV_DECISION: return phi__er_decision(r);
+    case PHI_EV_CONTEXT_WARNING: (void)phi__er_text(r, "text"); return phi__er_context(r);
     case PHI_EV_TOOL_PROGRESS:
-    case PHI_EV_CONTEXT_WARNING:
     case PHI_EV_WARNING: return phi__er_text(r, "text");
     case PHI_EV_REWRITE: return phi__er_rewrite(r);
     case PHI_EV_PRUNED: return phi__er_pruned(r);
@@ -460,6 +475,7 @@ static phi_status phi__er_body(phi__event_reader *r) {
     case PHI_EV_PARALLEL_END: return phi__er_parallel(r);
     case PHI_EV_THREAD_UPDATED: return phi__er_thread(r);
     case PHI_EV_FORGOTTEN: return phi__er_forgotten(r);
+    case PHI_EV_SUMMARY_NEEDED: return phi__er_context(r);
     }
     return PHI_OK;
 }
@@ -468,7 +484,7 @@ static phi_status phi__er_body(phi__event_reader *r) {
 static phi_status phi__er_kind(phi__event_reader *r, phi_str type) {
     char words[sizeof r->error->message];
     int i;
-    for (i = PHI_EV_AGENT_START; i <= PHI_EV_FORGOTTEN; i++)
+    for (i = PHI_EV_AGENT_START; i <= PHI_EV_SUMMARY_NEEDED; i++)
         if (phi__str_is(type, phi__event_type((phi_event_kind)i))) {
             r->out->kind = (phi_event_kind)i;
             return PHI_OK;

@@ -83,17 +83,52 @@ static uint8_t phi__shown_level(const phi__run *run) {
     return (double)tokens > (double)limit * PHI__SHOWN_PART ? PHI__SHOWN_APPROACHING : 0;
 }
 
+static bool phi__shown_tell(phi__run *run, phi_event_kind kind, phi_str text) {
+    phi__agent *agent = run->agent;
+    phi_context *context =
+        (phi_context *)phi__arena_zero(phi__thread_room(agent->thread), sizeof *context);
+    phi_event event;
+    if (context == NULL) return false;
+    context->tokens = phi__shown_tokens(run);
+    context->limit = phi__shown_limit(agent);
+    context->messages = context->shown = agent->thread->fold.count;
+    if (phi__run_policy(agent) != NULL) {
+        const phi_projection_meta *meta = &agent->sight->last;
+        context->shown = meta->messages_included;
+        context->need_from = meta->need_from;
+        context->need_to = meta->need_to;
+    }
+    memset(&event, 0, sizeof event);
+    event.kind = kind;
+    event.text = text;
+    event.context = context;
+    return phi__emit(agent, &event, NULL, 0);
+}
+
 /* One each time a level is reached from below. */
 static bool phi__shown_warn(phi__run *run) {
+    uint8_t was = run->agent->context_level, now = phi__shown_level(run);
+    run->agent->context_level = now;
+    return now <= was ||
+           phi__shown_tell(run, PHI_EV_CONTEXT_WARNING,
+                           now == PHI__SHOWN_AT_LIMIT ? PHI__LIT("at_limit")
+                                                      : PHI__LIT("approaching_limit"));
+}
+
+/* Once, until a summary of more is wanted. One that cannot be begun has been asked for all the same. */
+static bool phi__shown_need(phi__run *run) {
     phi__agent *agent = run->agent;
-    uint8_t was = agent->context_level, now = phi__shown_level(run);
-    phi_event event;
-    agent->context_level = now;
-    if (now <= was) return true;
-    memset(&event, 0, sizeof event);
-    event.kind = PHI_EV_CONTEXT_WARNING;
-    event.text = now == PHI__SHOWN_AT_LIMIT ? PHI__LIT("at_limit") : PHI__LIT("approaching_limit");
-    return phi__emit(agent, &event, NULL, 0);
+    const phi_policy *policy = phi__run_policy(agent);
+    phi__sight *sight = agent->sight;
+    uint64_t was = sight != NULL ? sight->needed : 0;
+    if (policy == NULL) return true;
+    sight->needed = sight->last.need_summary ? sight->last.need_to + 1 : 0;
+    if (sight->needed == 0 || sight->needed == was) return true;
+    if (!phi__shown_tell(run, PHI_EV_SUMMARY_NEEDED, phi__str("", 0))) return false;
+    if (policy->summaries == PHI_SUMMARIES_WRITE && agent->rt->summarize_fn != NULL)
+        (void)agent->rt->summarize_fn(phi__agent_handle(agent), sight->last.need_from,
+                                      sight->last.need_to);
+    return true;
 }
 
 /* ---- the list ---- */
@@ -155,7 +190,7 @@ static phi__state phi__shown_overflow(phi__run *run) {
 PHI__FN bool phi__run_show(phi__run *run, phi__state *next) {
     if (run->shown_for == run->compactions + 1) return true;
     run->shown_for = run->compactions + 1;
-    if (!phi__shown_make(run) || !phi__shown_warn(run)) {
+    if (!phi__shown_make(run) || !phi__shown_warn(run) || !phi__shown_need(run)) {
         *next = phi__run_no_memory(run);
         return false;
     }

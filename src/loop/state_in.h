@@ -436,6 +436,7 @@ typedef struct phi__sight {
     phi_policy policy;         /* the agent's */
     phi_token_counter counter; /* count_text NULL: the estimate */
     phi_projection_meta last;
+    uint64_t needed; /* 1 and the last entry that a summary was asked for of; 0: none */
 } phi__sight;
 
 /* ---- agents ---- */
@@ -582,6 +583,7 @@ struct phi_runtime {
     phi__run *first_polled;               /* runs whose model is in the process and answers */
     size_t polled_runs;
     phi__agent *doomed;
+    phi_status (*summarize_fn)(phi_agent agent, uint64_t from, uint64_t to); /* phi_summarize */
     phi__agent *pressed, *pressed_last;     /* to forget something when their events are released */
     phi__limit_failure at_limit;            /* of a run that the runtime's limit has ended */
     struct phi_thread *threads;             /* of phi_thread_new */

@@ -55,7 +55,7 @@ typedef enum phi_event_kind {
     PHI_EV_REWRITE, /* what became of phi_agent_rewrite or phi_summarize: text: its op_id; status; source: words,
                         where it was refused or failed, a newer one took its place (PHI_CANCELLED), or its op_id was known
                         already and nothing was done (PHI_OK) */
-    PHI_EV_CONTEXT_WARNING, /* text: "approaching_limit" or "at_limit"; one each time that is reached */
+    PHI_EV_CONTEXT_WARNING, /* text: "approaching_limit" or "at_limit"; context; one each time that is reached */
     PHI_EV_PRUNED,   /* pruned: what the model had taken out of its view, when a turn was over */
     PHI_EV_REVERTED, /* reverted: the model went back to an earlier step, or was refused to */
     PHI_EV_TURN_REQUEST, /* text: what is about to be sent, JSON (phi_agent_desc.capture_requests) */
@@ -63,7 +63,8 @@ typedef enum phi_event_kind {
     PHI_EV_PARALLEL_END,   /* parallel: which of them was selected */
     PHI_EV_THREAD_UPDATED, /* a run is over, and the store has all of its thread: text: the thread's id;
                               message_count; usage: of all its runs */
-    PHI_EV_FORGOTTEN /* forgotten: entries of the log that are gone, since the agent is at its memory limit */
+    PHI_EV_FORGOTTEN, /* forgotten: entries of the log that are gone, since the agent is at its memory limit */
+    PHI_EV_SUMMARY_NEEDED /* context: a policy that asks for summaries leaves out older entries; once until more are */
 } phi_event_kind;
 
 /* What made a turn begin. */
@@ -131,6 +132,15 @@ typedef struct phi_reverted {
     phi_str reason; /* why it was not applied */
 } phi_reverted;
 
+/* How near to its limit is what a model call is sent. */
+typedef struct phi_context {
+    uint64_t tokens,
+        limit; /* by estimate, with system prompt and tools; the policy's, or the model's window */
+    size_t messages, shown; /* of the view; of these, what is sent */
+    uint64_t need_from,
+        need_to; /* SUMMARY_NEEDED: entries that a summary is wanted of, both included */
+} phi_context;
+
 /* What an agent at its memory limit forgot. What its lanes go on showing stands again, as copies, behind the log's
    FORGOTTEN entry; messages are counted anew from there (phi_message_at). */
 typedef struct phi_forgotten {
@@ -161,10 +171,9 @@ typedef struct phi_event {
     phi_str loop_id;
     uint32_t turn_index, block_index;
     phi_trigger trigger; /* TURN_START */
+    bool is_error;       /* TOOL_END */
     phi_call call;       /* TOOL_... */
     phi_str tool_call_id, tool_name, arguments;
-    bool is_error;     /* TOOL_END */
-    phi_status status; /* ERROR, AGENT_END */
     phi_str text, partial;
     const phi_message
         *message;           /* MESSAGE_..., TURN_END, TOOL_END. With deltas: the answer as far as it
@@ -180,6 +189,7 @@ typedef struct phi_event {
     int point;                        /* DECISION: a phi_hook_point */
     uint32_t attempt, attempts;       /* RETRY: from 1, of how many */
     uint32_t delay_ms;                /* RETRY */
+    phi_status status;                /* ERROR, AGENT_END */
     phi_input input;       /* INPUT_DROPPED; MESSAGE_... of a user's message: where it came from */
     phi_str source;        /* INPUT_DROPPED: why; MESSAGE_...: the tag of what was injected */
     phi_str rejection;     /* AGENT_END: why a filter rejected the prompt; empty: it did not */
@@ -191,6 +201,7 @@ typedef struct phi_event {
     const phi_reverted *reverted;   /* REVERTED */
     const phi_parallel *parallel;   /* PARALLEL_... */
     const phi_forgotten *forgotten; /* FORGOTTEN */
+    const phi_context *context;     /* CONTEXT_WARNING, SUMMARY_NEEDED */
 } phi_event;
 
 /* "TextDelta"-like name for logs and tests. Static. */

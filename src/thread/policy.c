@@ -30,7 +30,7 @@ PHI__FN phi_policy phi__policy_filled(const phi_policy *policy) {
 }
 
 PHI__FN const char *phi__policy_fault(const phi_policy *policy) {
-    if ((unsigned)policy->summaries > (unsigned)PHI_SUMMARIES_REQUEST)
+    if ((unsigned)policy->summaries > (unsigned)PHI_SUMMARIES_WRITE)
         return "policy.summaries is none of its values";
     if (policy->summary_role != (phi_role)0 && policy->summary_role != PHI_ROLE_USER &&
         policy->summary_role != PHI_ROLE_ASSISTANT)

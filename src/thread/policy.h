@@ -19,7 +19,9 @@ extern "C" {
 typedef enum phi_summaries {
     PHI_SUMMARIES_USE = 0, /* those that stand in the view are shown */
     PHI_SUMMARIES_NONE,    /* they are left out */
-    PHI_SUMMARIES_REQUEST /* what does not fit is said in meta.need_*: make one, then project again */
+    PHI_SUMMARIES_REQUEST, /* what does not fit is said in meta.need_*, and of an agent's runs by PHI_EV_SUMMARY_NEEDED:
+                              make one, then project again */
+    PHI_SUMMARIES_WRITE /* the same, and the agent has it written, as by phi_summarize of these entries */
 } phi_summaries;
 
 enum {
@@ -74,7 +76,7 @@ typedef struct phi_projection_meta {
         orphans_repaired; /* results made for calls without, and results without a call that were left out */
     uint64_t from_seq, to_seq; /* entries shown, without older summaries; from_seq > to_seq: none */
     bool
-        need_summary; /* with PHI_SUMMARIES_REQUEST: of these entries, earlier summaries of them included */
+        need_summary; /* with PHI_SUMMARIES_REQUEST or _WRITE: of these entries, earlier summaries of them included */
     uint64_t need_from, need_to;
 } phi_projection_meta;
 

@@ -670,8 +670,9 @@ static void phi__project_tell(phi__projecting *p) {
             phi__project_is_group(phi__project_message(o, g->at), phi__project_flags(o, g->at)))
             meta->groups_dropped--;
     meta->orphans_repaired += phi__project_orphans(p);
-    if (p->policy.summaries != PHI_SUMMARIES_REQUEST || p->window == 0 ||
-        (p->stopped == PHI__VERDICT_SHOWN && !p->trimmed))
+    if ((p->policy.summaries != PHI_SUMMARIES_REQUEST &&
+         p->policy.summaries != PHI_SUMMARIES_WRITE) ||
+        p->window == 0 || (p->stopped == PHI__VERDICT_SHOWN && !p->trimmed))
         return;
     meta->need_summary = true;
     meta->need_from = phi__project_from(o, 0);

@@ -309,12 +309,107 @@ TEST(without_a_policy_the_window_of_the_model_is_the_limit) {
     rig_free(r);
 }
 
+/* ---- a need for a summary ---- */
+
+typedef struct needs {
+    phi_context last;
+    size_t warnings, needs;
+} needs;
+
+static void needs_event(void *user_data, const phi_event *e) {
+    needs *n = (needs *)user_data;
+    if (e->kind != PHI_EV_CONTEXT_WARNING && e->kind != PHI_EV_SUMMARY_NEEDED) return;
+    if (!CHECK(e->context != NULL)) return;
+    n->last = *e->context;
+    if (e->kind == PHI_EV_SUMMARY_NEEDED)
+        n->needs++;
+    else
+        n->warnings++;
+}
+
+TEST(a_warning_has_its_figures_with_and_without_a_policy) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_policy policy = tokens_for_messages(100);
+    needs n = PHI_ZERO;
+    rig_watch(r, needs_event, &n);
+    rig_mock(r);
+    desc.policy = &policy;
+    ask(r, rig_agent(r, &desc), text_of_tokens(90));
+    CHECK_EQ_INT(n.warnings, 1);
+    CHECK_EQ_INT(n.last.limit, 100);
+    CHECK_EQ_INT(n.last.tokens, 90);
+    CHECK(n.last.messages == 1 && n.last.shown == 1);
+    desc.policy = NULL;
+    desc.model.context_window = 4000;
+    desc.model.max_tokens = 1000;
+    desc.compaction.disable = true;
+    ask(r, rig_agent(r, &desc), text_of_tokens(3500));
+    CHECK_EQ_INT(n.warnings, 2);
+    CHECK_EQ_INT(n.last.limit, 4000);
+    CHECK(n.last.tokens >= 3500 && n.last.tokens < 3600);
+    CHECK(n.last.messages == 1 && n.last.shown == 1);
+    CHECK_EQ_INT(n.needs, 0);
+    rig_free(r);
+}
+
+TEST(a_need_for_a_summary_is_told_once_until_more_is_left_out) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_policy policy = tokens_for_messages(100);
+    phi_agent agent;
+    needs n = PHI_ZERO;
+    rig_watch(r, needs_event, &n);
+    rig_mock(r);
+    policy.summaries = PHI_SUMMARIES_REQUEST;
+    desc.policy = &policy;
+    agent = rig_agent(r, &desc);
+    ask(r, agent, text_of_tokens(60));
+    CHECK_EQ_INT(n.needs, 0);
+    ask(r, agent, text_of_tokens(60)); /* 60 and 11 do not fit beside it: the 60 are left out */
+    CHECK_EQ_INT(n.needs, 1);
+    CHECK(n.last.messages == 3 && n.last.shown < 3);
+    CHECK(n.last.need_from <= n.last.need_to);
+    CHECK(n.last.need_to < phi_thread_count(phi_agent_thread(agent)));
+    ask(r, agent, text_of_tokens(60));
+    CHECK_EQ_INT(n.needs, 2);
+    CHECK_EQ_INT(times_in(rig_story(r), "SummaryNeeded"), 2);
+    CHECK_EQ_INT(times_in(rig_story(r), "Rewrite"), 0);
+    rig_free(r);
+}
+
+TEST(a_policy_can_have_the_summary_written) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_policy policy = tokens_for_messages(100);
+    phi_agent agent;
+    policy.summaries = PHI_SUMMARIES_WRITE;
+    desc.policy = &policy;
+    agent = rig_agent(r, &desc);
+    rig_says(r, "first answer");
+    ask(r, agent, text_of_tokens(60));
+    rig_says(r, "second answer"); /* the run's, and its writer's: they are alike */
+    rig_says(r, "second answer");
+    ask(r, agent, text_of_tokens(60));
+    CHECK_EQ_INT(times_in(rig_story(r), "SummaryNeeded"), 1);
+    CHECK_EQ_INT(times_in(rig_story(r), "Rewrite "), 1);
+    rig_says(r, "third");
+    ask(r, agent, "x");
+    CHECK(strstr(rig_request(r, 3), "[Summary] second answer") != NULL);
+    CHECK_EQ_INT(times_in(rig_story(r), "SummaryNeeded"), 1);
+    rig_free(r);
+}
+
 TEST(a_warning_is_written_as_json_and_read_back) {
     static const char want[] =
         "{\"type\":\"ContextWarning\",\"loop_id\":\"\",\"text\":\"at_limit\"}";
     phi_allocator a = test_allocator();
     phi_memory memory;
     phi_arena arena;
+    static const char figures[] =
+        "{\"type\":\"SummaryNeeded\",\"loop_id\":\"\",\"tokens\":120,\"limit\":100,"
+        "\"messages\":9,\"shown\":3,\"need_from\":2,\"need_to\":14}";
+    phi_context context = {120, 100, 9, 3, 2, 14};
     phi_event event = PHI_ZERO, back;
     phi_parse_error error;
     phi_str json = {NULL, 0};
@@ -327,6 +422,15 @@ TEST(a_warning_is_written_as_json_and_read_back) {
     CHECK_EQ_INT(phi_event_from_json(json, &arena, &back, &error), PHI_OK);
     CHECK_EQ_INT(back.kind, PHI_EV_CONTEXT_WARNING);
     CHECK_STR(back.text, "at_limit");
+    CHECK(back.context == NULL);
+    event.kind = PHI_EV_SUMMARY_NEEDED;
+    event.context = &context;
+    CHECK_EQ_INT(phi_event_to_json(&event, &arena, &json), PHI_OK);
+    CHECK_STR(json, figures);
+    CHECK_EQ_INT(phi_event_from_json(json, &arena, &back, &error), PHI_OK);
+    CHECK_EQ_INT(back.kind, PHI_EV_SUMMARY_NEEDED);
+    REQUIRE(back.context != NULL);
+    CHECK(memcmp(back.context, &context, sizeof context) == 0);
     phi_arena_free(&arena);
 }
 
@@ -373,5 +477,8 @@ TEST_MAIN(
     TEST_ENTRY(a_policy_may_leave_nothing_to_be_sent),
     TEST_ENTRY(warnings_are_given_once_each_time_a_level_is_reached),
     TEST_ENTRY(without_a_policy_the_window_of_the_model_is_the_limit),
+    TEST_ENTRY(a_warning_has_its_figures_with_and_without_a_policy),
+    TEST_ENTRY(a_need_for_a_summary_is_told_once_until_more_is_left_out),
+    TEST_ENTRY(a_policy_can_have_the_summary_written),
     TEST_ENTRY(a_warning_is_written_as_json_and_read_back),
     TEST_ENTRY(an_agent_with_a_policy_survives_every_failed_allocation))

@@ -227,7 +227,8 @@ static void seen_event(seen *s, const phi_event *e) {
     case PHI_EV_PARALLEL_START:
     case PHI_EV_PARALLEL_END:
     case PHI_EV_THREAD_UPDATED:
-    case PHI_EV_FORGOTTEN: break;
+    case PHI_EV_FORGOTTEN:
+    case PHI_EV_SUMMARY_NEEDED: break;
     }
     if (s->on_event != NULL) s->on_event(s, e);
 }

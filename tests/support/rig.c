@@ -222,6 +222,9 @@ static void rig_tell(rig *r, const phi_event *e) {
         rig_tell_str(r, " ", e->text);
         rig_add(r, " %u messages", (unsigned)e->message_count);
         break;
+    case PHI_EV_SUMMARY_NEEDED:
+        rig_add(r, " %u to %u", (unsigned)e->context->need_from, (unsigned)e->context->need_to);
+        break;
     case PHI_EV_FORGOTTEN:
         rig_add(r, " %u to %u, %u messages, %s", (unsigned)e->forgotten->from,
                 (unsigned)e->forgotten->to, (unsigned)e->forgotten->messages,
