@@ -2689,11 +2689,11 @@ PHI_API bool phi_call_pending(phi_call call);        /* any thread */
 #endif /* PHI__PUB_LOOP */
 
 #ifdef PHI__PUB_AGENT
-#if PHI__PUB_AGENT != 0xa2bfedb1
+#if PHI__PUB_AGENT != 0x83576d64
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__PUB_AGENT 0xa2bfedb1
+#define PHI__PUB_AGENT 0x83576d64
 
 /* ---- src/agent/profile.h ---- */
 
@@ -3106,7 +3106,8 @@ PHI_API const phi_message *phi_message_at(phi_agent agent, size_t i);
 
 /* Changes of the history from outside; PHI_BUSY while running, PHI_NO_MEMORY, and then nothing changed.
    Messages are copied; all kinds are taken, extensions too. Replacing and clearing also purge queued
-   events, and what popped ones point to is gone; usage stays. */
+   events, and what popped ones point to is gone; usage stays. Of an agent with a memory limit whose thread is in a store they
+   write what the store lacks, so that it leaves memory at once. */
 PHI_API phi_status phi_append_message(phi_agent agent, const phi_message *message);
 PHI_API phi_status phi_replace_messages(phi_agent agent, const phi_message *messages, size_t count);
 PHI_API phi_status phi_clear_messages(phi_agent agent);
@@ -35121,11 +35122,11 @@ PHI_API phi_status phi_thread_fresh(phi_thread *thread) {
 #endif /* PHI__IMP_THREAD */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x8e06473e
+#if PHI__IMP_LOOP != 0x126a09ac
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x8e06473e
+#define PHI__IMP_LOOP 0x126a09ac
 
 /* ---- src/loop/session_in.h ---- */
 
@@ -36145,6 +36146,8 @@ enum { PHI__STORED_WORDS = 200 };
 PHI__FN bool phi__stored_run(phi__run *run);
 PHI__FN void phi__stored_updated(phi__run *run); /* the same at its end, which is told */
 PHI__FN void phi__stored_step(phi_runtime *rt);  /* what else has grown, in part */
+/* What an agent with a memory limit has just cleared: at once, as nobody may look at it any more. */
+PHI__FN void phi__stored_leave_now(phi__agent *agent);
 PHI__FN void
 phi__stored_leave(phi_runtime *rt); /* what is stored and shown no more leaves memory */
 PHI__FN const phi__entry *phi__run_reply_entry(const phi__run *run); /* NULL: there is no reply */
@@ -43017,14 +43020,24 @@ static bool phi__stored_pin(const phi__thread *thread) {
     return phi__context_pin(run);
 }
 
+static void phi__stored_shed(phi__thread *thread) {
+    if (phi__stored_unseen(thread) && phi__thread_shed_begin(thread) && phi__stored_pin(thread))
+        phi__thread_shed_end(thread);
+}
+
+PHI__FN void phi__stored_leave_now(phi__agent *agent) {
+    phi__thread *thread = agent->thread;
+    if (agent->memory_limit != 0 && thread->journal != NULL && phi__stored_write(thread, true))
+        phi__stored_shed(thread);
+}
+
 PHI__FN void phi__stored_leave(phi_runtime *rt) {
     const phi__journal *last = rt->grown.tail[PHI__JOURNAL_LEAVES];
     phi__journal *journal = NULL;
     while (journal != last &&
            (journal = phi__journal_next(&rt->grown, PHI__JOURNAL_LEAVES)) != NULL) {
         phi__thread *thread = journal->thread;
-        if (phi__stored_unseen(thread) && phi__thread_shed_begin(thread) && phi__stored_pin(thread))
-            phi__thread_shed_end(thread);
+        phi__stored_shed(thread);
         if (thread->left) phi__journal_list(thread, PHI__JOURNAL_LEAVES);
     }
 }
@@ -44481,11 +44494,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0xeadfb4de
+#if PHI__IMP_AGENT != 0x72e1135c
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0xeadfb4de
+#define PHI__IMP_AGENT 0x72e1135c
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -44978,7 +44991,7 @@ PHI_API phi_status phi_agent_reset(phi_agent handle) {
         phi__exchange_begin(agent, &before);
         old = &before;
     }
-    (void)phi__exchange_done(agent, old, false);
+    if (phi__exchange_done(agent, old, false)) phi__stored_leave_now(agent);
     return PHI_OK;
 }
 
@@ -45841,8 +45854,8 @@ static bool phi__kept_go_on(phi__agent *agent, bool anew, bool given_session) {
     phi__session *taken = NULL;
     phi_str last_loop_id = {NULL, 0}, segment;
     char made[PHI__UUID_SIZE];
-    bool logged =
-        !given_session && last != NULL && last->of.loop != NULL && last->of.loop->session_id.len > 0;
+    bool logged = !given_session && last != NULL && last->of.loop != NULL &&
+                  last->of.loop->session_id.len > 0;
     bool done = last == NULL || phi__agent_own(agent, last->loop_id.at, &last_loop_id);
     if (done && logged)
         done = (taken = phi__session_take(sessions, last->of.loop->session_id)) != NULL;
@@ -47687,7 +47700,7 @@ static bool phi__history_replace(phi__agent *agent, const phi_message *messages,
             return false;
         }
     }
-    (void)phi__exchange_done(agent, anew ? &before : NULL, false);
+    if (phi__exchange_done(agent, anew ? &before : NULL, false)) phi__stored_leave_now(agent);
     return true;
 }
 

@@ -59,7 +59,7 @@
 #if PHI__PUB_LOOP != 0x6881a870
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_AGENT != 0xa2bfedb1
+#if PHI__PUB_AGENT != 0x83576d64
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_SESSION != 0x0124d59c

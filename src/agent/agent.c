@@ -394,7 +394,7 @@ PHI_API phi_status phi_agent_reset(phi_agent handle) {
         phi__exchange_begin(agent, &before);
         old = &before;
     }
-    (void)phi__exchange_done(agent, old, false);
+    if (phi__exchange_done(agent, old, false)) phi__stored_leave_now(agent);
     return PHI_OK;
 }
 

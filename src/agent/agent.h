@@ -261,7 +261,8 @@ PHI_API const phi_message *phi_message_at(phi_agent agent, size_t i);
 
 /* Changes of the history from outside; PHI_BUSY while running, PHI_NO_MEMORY, and then nothing changed.
    Messages are copied; all kinds are taken, extensions too. Replacing and clearing also purge queued
-   events, and what popped ones point to is gone; usage stays. */
+   events, and what popped ones point to is gone; usage stays. Of an agent with a memory limit whose thread is in a store they
+   write what the store lacks, so that it leaves memory at once. */
 PHI_API phi_status phi_append_message(phi_agent agent, const phi_message *message);
 PHI_API phi_status phi_replace_messages(phi_agent agent, const phi_message *messages, size_t count);
 PHI_API phi_status phi_clear_messages(phi_agent agent);

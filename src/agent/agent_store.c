@@ -35,8 +35,8 @@ static bool phi__kept_go_on(phi__agent *agent, bool anew, bool given_session) {
     phi__session *taken = NULL;
     phi_str last_loop_id = {NULL, 0}, segment;
     char made[PHI__UUID_SIZE];
-    bool logged =
-        !given_session && last != NULL && last->of.loop != NULL && last->of.loop->session_id.len > 0;
+    bool logged = !given_session && last != NULL && last->of.loop != NULL &&
+                  last->of.loop->session_id.len > 0;
     bool done = last == NULL || phi__agent_own(agent, last->loop_id.at, &last_loop_id);
     if (done && logged)
         done = (taken = phi__session_take(sessions, last->of.loop->session_id)) != NULL;

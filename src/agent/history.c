@@ -111,7 +111,7 @@ static bool phi__history_replace(phi__agent *agent, const phi_message *messages,
             return false;
         }
     }
-    (void)phi__exchange_done(agent, anew ? &before : NULL, false);
+    if (phi__exchange_done(agent, anew ? &before : NULL, false)) phi__stored_leave_now(agent);
     return true;
 }
 

@@ -303,6 +303,8 @@ enum { PHI__STORED_WORDS = 200 };
 PHI__FN bool phi__stored_run(phi__run *run);
 PHI__FN void phi__stored_updated(phi__run *run); /* the same at its end, which is told */
 PHI__FN void phi__stored_step(phi_runtime *rt);  /* what else has grown, in part */
+/* What an agent with a memory limit has just cleared: at once, as nobody may look at it any more. */
+PHI__FN void phi__stored_leave_now(phi__agent *agent);
 PHI__FN void
 phi__stored_leave(phi_runtime *rt); /* what is stored and shown no more leaves memory */
 PHI__FN const phi__entry *phi__run_reply_entry(const phi__run *run); /* NULL: there is no reply */

@@ -120,14 +120,24 @@ static bool phi__stored_pin(const phi__thread *thread) {
     return phi__context_pin(run);
 }
 
+static void phi__stored_shed(phi__thread *thread) {
+    if (phi__stored_unseen(thread) && phi__thread_shed_begin(thread) && phi__stored_pin(thread))
+        phi__thread_shed_end(thread);
+}
+
+PHI__FN void phi__stored_leave_now(phi__agent *agent) {
+    phi__thread *thread = agent->thread;
+    if (agent->memory_limit != 0 && thread->journal != NULL && phi__stored_write(thread, true))
+        phi__stored_shed(thread);
+}
+
 PHI__FN void phi__stored_leave(phi_runtime *rt) {
     const phi__journal *last = rt->grown.tail[PHI__JOURNAL_LEAVES];
     phi__journal *journal = NULL;
     while (journal != last &&
            (journal = phi__journal_next(&rt->grown, PHI__JOURNAL_LEAVES)) != NULL) {
         phi__thread *thread = journal->thread;
-        if (phi__stored_unseen(thread) && phi__thread_shed_begin(thread) && phi__stored_pin(thread))
-            phi__thread_shed_end(thread);
+        phi__stored_shed(thread);
         if (thread->left) phi__journal_list(thread, PHI__JOURNAL_LEAVES);
     }
 }

@@ -377,6 +377,32 @@ TEST(an_entry_of_half_the_limit_is_stored_and_leaves_memory) {
     store_mem_free(store);
 }
 
+TEST(what_is_cleared_of_a_stored_thread_leaves_memory_at_once) {
+    int how;
+    for (how = 0; how < 2; how++) {
+        rig *r = rig_new();
+        store_mem *store = store_mem_new();
+        phi_agent_desc desc = limited(65536, PHI_AT_MEMORY_LIMIT_STOP);
+        size_t full;
+        talk t;
+        desc.store = store_mem_store(store);
+        desc.thread_id = "t";
+        talk_begin(&t, r, &desc);
+        while (t.ends < 500 && exchange(&t) == PHI_OK) {}
+        CHECK(t.ends < 500);
+        full = phi_agent_memory_used(t.agent, NULL);
+        if (how == 0)
+            CHECK_EQ_INT(phi_clear_messages(t.agent), PHI_OK);
+        else
+            CHECK_EQ_INT(phi_agent_reset(t.agent), PHI_OK);
+        CHECK(phi_agent_memory_used(t.agent, NULL) < full / 2);
+        CHECK_EQ_INT((int)exchanges(&t, 10), 10);
+        CHECK(store_mem_count(store, "t") == phi_thread_count(phi_agent_thread(t.agent)));
+        rig_free(r);
+        store_mem_free(store);
+    }
+}
+
 TEST(a_snapshot_of_an_agent_that_has_forgotten_goes_on_and_can_be_stored) {
     rig *r = rig_new();
     store_mem *store = store_mem_new();
@@ -482,6 +508,7 @@ TEST_MAIN(TEST_ENTRY(ten_thousand_exchanges_fit_into_64_kb_with_compaction),
           TEST_ENTRY(the_runtime_s_limit_has_words_of_its_own),
           TEST_ENTRY(with_a_store_the_view_is_made_smaller_and_the_log_stays_whole),
           TEST_ENTRY(an_entry_of_half_the_limit_is_stored_and_leaves_memory),
+          TEST_ENTRY(what_is_cleared_of_a_stored_thread_leaves_memory_at_once),
           TEST_ENTRY(a_snapshot_of_an_agent_that_has_forgotten_goes_on_and_can_be_stored),
           TEST_ENTRY(a_log_that_does_not_begin_with_what_it_forgot_is_refused),
           TEST_ENTRY(an_allocation_that_fails_while_it_forgets_is_survived))
