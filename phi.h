@@ -607,11 +607,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__PUB_IO */
 
 #ifdef PHI__PUB_MODEL
-#if PHI__PUB_MODEL != 0x63710fb1
+#if PHI__PUB_MODEL != 0x46be49db
 #error "phi: two versions of src/model in one file"
 #endif
 #else
-#define PHI__PUB_MODEL 0x63710fb1
+#define PHI__PUB_MODEL 0x46be49db
 
 /* ---- src/model/failure.h ---- */
 
@@ -974,8 +974,10 @@ typedef struct phi_event {
     uint32_t attempt, attempts;       /* RETRY: from 1, of how many */
     uint32_t delay_ms;                /* RETRY */
     phi_status status;                /* ERROR, AGENT_END */
-    phi_input input;       /* INPUT_DROPPED; MESSAGE_... of a user's message: where it came from */
-    phi_str source;        /* INPUT_DROPPED: why; MESSAGE_...: the tag of what was injected */
+    phi_input input; /* INPUT_DROPPED; MESSAGE_... of a user's message: where it came from */
+    phi_str
+        source; /* INPUT_DROPPED: why; MESSAGE_...: the tag of what was injected; AGENT_END: the reason of
+                              phi_abort_run */
     phi_str rejection;     /* AGENT_END: why a filter rejected the prompt; empty: it did not */
     phi_str child_loop_id; /* TOOL_END: the run of a sub-agent that made the result */
     const phi_message *messages;    /* of an event that was read (phi_event_from_json): AGENT_END's
@@ -2074,11 +2076,11 @@ PHI_API void phi_tracker_reset(phi_tracker *tracker);
 #endif /* PHI__PUB_THREAD */
 
 #ifdef PHI__PUB_LOOP
-#if PHI__PUB_LOOP != 0x6881a870
+#if PHI__PUB_LOOP != 0x63fbdda0
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__PUB_LOOP 0x6881a870
+#define PHI__PUB_LOOP 0x63fbdda0
 
 /* ---- src/loop/compactor.h ---- */
 
@@ -2442,6 +2444,23 @@ PHI_API phi_status phi_inject(phi_agent agent, const char *text, const char *sou
 PHI_API phi_status phi_enqueue(phi_agent agent, phi_input queue, const phi_content *content,
                                size_t count, const char *source);
 
+/* What is put into a queue, with more to say. Zero means default for every field but queue, and text or content. */
+typedef struct phi_enqueue_desc {
+    phi_input queue;            /* PHI_INPUT_STEERING, _FOLLOW_UP or _INJECTED */
+    const char *text;           /* copied; this or content */
+    const phi_content *content; /* copied */
+    size_t content_count;
+    const char *source; /* comes back with the message's events; copied (default: none) */
+    const char *id;     /* of the request, UTF-8, at most 128 bytes, */
+    const char *
+        refs; /* and JSON text about it: kept with the message in the log, as those of phi_ask_with; copied */
+    const char *loop_id; /* the run that it is meant for (default: whichever takes it) */
+} phi_enqueue_desc;
+
+/* phi_enqueue with that. PHI_NOT_FOUND: no run of that loop_id goes on, and nothing was queued; PHI_BAD_ARG: phi_last_error
+   names the field; else as phi_enqueue. Pumping thread. */
+PHI_API phi_status phi_enqueue_with(phi_agent agent, const phi_enqueue_desc *desc);
+
 /* What waits in a queue (not what a run has taken for its next turn), and forgetting it; PHI_INPUT_NONE: all queues.
    Pumping thread. Texts that were posted and not yet read by a phi_step are not in the queue. */
 PHI_API size_t phi_queue_count(phi_agent agent, phi_input queue);
@@ -2689,11 +2708,11 @@ PHI_API bool phi_call_pending(phi_call call);        /* any thread */
 #endif /* PHI__PUB_LOOP */
 
 #ifdef PHI__PUB_AGENT
-#if PHI__PUB_AGENT != 0x83576d64
+#if PHI__PUB_AGENT != 0xfac0664b
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__PUB_AGENT 0x83576d64
+#define PHI__PUB_AGENT 0xfac0664b
 
 /* ---- src/agent/profile.h ---- */
 
@@ -2989,6 +3008,11 @@ PHI_API phi_status phi_send(phi_agent agent, const char *text);
    Any thread. PHI_OK: it is heard, however full the inbox is and without any memory. PHI_STALE. */
 PHI_API phi_status phi_abort(phi_agent agent);
 
+/* phi_abort of one run, with a reason. loop_id: NULL: whichever goes on. reason: copied; NULL: none; AGENT_END tells it, and a
+   note of the kind "abort" in the log, {"loop_id":...,"reason":...}. Pumping thread. PHI_NOT_FOUND: no such run goes on;
+   PHI_STALE, PHI_NO_MEMORY: nothing was done. */
+PHI_API phi_status phi_abort_run(phi_agent agent, const char *loop_id, const char *reason);
+
 /* The same when the turn that is going on is over: its answer is whole and its calls have their own
    results. What does not go on at once (a pause, a delay before a retry) is not waited for. */
 PHI_API phi_status phi_stop(phi_agent agent);
@@ -3263,6 +3287,8 @@ typedef struct phi_response_info {
     phi_status status; /* AGENT_END's; PHI_BUSY while running */
     phi_agent agent;
     phi_str loop_id;
+    phi_str id;                 /* of the request */
+    phi_str query;              /* what was asked: the first text block */
     const phi_message *message; /* the last answer of the run; NULL: none yet */
     phi_str text;               /* of its last text block; empty: none */
     const phi_failure *failure; /* NULL: none */
@@ -3287,6 +3313,19 @@ typedef struct phi_ask_desc {
     const char *
         thread_id; /* of the agent's store: phi_agent_use_thread first (default: the one that it has) */
     bool new_thread; /* phi_agent_use_thread with NULL first */
+    const phi_limits *
+        limits; /* of this run alone, zero fields as in phi_agent_desc; copied (default: the agent's) */
+    uint32_t
+        decision_timeout_ms; /* of what this run waits for (default: the agent's; PHI_UNLIMITED) */
+    const char *const *
+        tools; /* names of tools of the agent: this run is offered no others; looked at in the call (default:
+                                     all are) */
+    size_t tool_count;
+    bool no_tools;  /* it is offered none */
+    const char *id; /* of the request, UTF-8, at most 128 bytes; copied (default: made) */
+    const char *
+        refs; /* JSON text about it, for the host; copied (default: none). Where id or refs are given they are kept
+                         with the message in the log: its details are {"request_id":...,"refs":...}. Never sent */
 } phi_ask_desc;
 
 /* phi_ask with more to say. Responses of the thread before are stale where it is another. PHI_BAD_ARG: phi_last_error
@@ -35122,11 +35161,11 @@ PHI_API phi_status phi_thread_fresh(phi_thread *thread) {
 #endif /* PHI__IMP_THREAD */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x126a09ac
+#if PHI__IMP_LOOP != 0x6dd38581
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x126a09ac
+#define PHI__IMP_LOOP 0x6dd38581
 
 /* ---- src/loop/session_in.h ---- */
 
@@ -35536,6 +35575,7 @@ struct phi__run {
     phi__state state;
     phi__run *next_ready, *prev_ready;
     bool in_ready, cancelled, over;
+    bool reasoned;                  /* it was aborted, and why is in `reason` */
     bool stopping;                  /* ends when its turn is over */
     bool starved;                   /* something that was said to it found no memory */
     bool opened;                    /* AGENT_START is out */
@@ -35558,28 +35598,30 @@ struct phi__run {
         *prompts; /* in the thread's segment, to be attached; NULL: they are, or there are none */
     size_t prompt_count;
     phi__decision decision;
-    bool filtering;        /* a text is under way through the filters */
-    size_t filter_at;      /* the next one to be asked */
-    phi__buf filter_text;  /* what they are asked about */
-    phi__buf warnings;     /* what they said */
-    phi_str rejection;     /* of the prompts; in the thread */
-    phi__inputs pending;   /* polled, for the next turn */
-    bool polling;          /* a poll is under way: it has looked into the queue */
-    uint32_t polled;       /* messages it has got */
-    bool steered;          /* the turn's steering was looked for */
-    phi_limits limits;     /* the agent's, and what phi_budget_raise added */
-    phi_policy *policy;    /* the request's own, in memory of its own; NULL: the agent's */
+    bool filtering;       /* a text is under way through the filters */
+    size_t filter_at;     /* the next one to be asked */
+    phi__buf filter_text; /* what they are asked about */
+    phi__buf warnings;    /* what they said */
+    phi_str rejection;    /* of the prompts; in the thread */
+    phi__inputs pending;  /* polled, for the next turn */
+    bool polling;         /* a poll is under way: it has looked into the queue */
+    uint32_t polled;      /* messages it has got */
+    bool steered;         /* the turn's steering was looked for */
+    phi_limits limits;    /* the agent's, and what phi_budget_raise added */
+    phi_policy *policy;   /* the request's own, in memory of its own; NULL: the agent's */
+    uint8_t *offered;     /* the same: by tool of the agent, whether it is offered; NULL: all are */
+    uint32_t waits_ms;    /* decision_timeout_ms of the run */
     phi_spending reserved; /* in the agent's budget and those above */
     bool paused, pause_over;
     phi__run *next_paused, *prev_paused; /* of those in rt->paused */
-    phi__buf pause_reason;               /* of a pause, for phi_pending */
-    phi_agent payer;                     /* whose limit or budget it was */
-    phi__timer timer;                    /* of a pause or a delay */
-    phi__doom *doom;                     /* NULL: no tool has been called yet */
-    bool doomed;                         /* a call repeated itself too often */
-    size_t first_message;                /* of the run, in its lane's messages */
-    size_t message_count;                /* of a run that has ended */
-    size_t told_messages;                /* prompts whose events are out */
+    phi__buf reason;      /* of a pause, for phi_pending; where `reasoned`, of phi_abort_run */
+    phi_agent payer;      /* whose limit or budget it was */
+    phi__timer timer;     /* of a pause or a delay */
+    phi__doom *doom;      /* NULL: no tool has been called yet */
+    bool doomed;          /* a call repeated itself too often */
+    size_t first_message; /* of the run, in its lane's messages */
+    size_t message_count; /* of a run that has ended */
+    size_t told_messages; /* prompts whose events are out */
     phi_usage usage, turn_usage;
     double cost;
     int64_t first_delta_ms; /* Unix time; 0: none has come */
@@ -35650,6 +35692,7 @@ struct phi__response {
     uint32_t index, gen;
     phi__agent *agent;
     phi__response *older, *newer; /* of the same agent's */
+    phi_str id, query;            /* the agent's own */
     phi_status status;
     phi_str loop_id;
     const phi_message *message;
@@ -35938,9 +35981,15 @@ PHI__FN void phi__decision_marked(phi_runtime *rt,
 PHI__FN void phi__input_posted(phi_runtime *rt, const phi__post *post, uint64_t at);
 PHI__FN void phi__inputs_free(phi__agent *agent, phi__inputs *inputs);
 PHI__FN phi__inputs *phi__inputs_of(phi__agent *agent, phi_input kind); /* NULL: no such queue */
-/* A message at the end of a queue, its content copied. */
+/* A message at the end of a queue, its content and what the host says about it (JSON; empty: nothing) copied. */
 PHI__FN phi_status phi__input_add(phi__agent *agent, phi__inputs *to, phi_input kind,
-                                  const phi_content *content, size_t count, phi_str source);
+                                  const phi_content *content, size_t count, phi_str source,
+                                  phi_str details);
+/* What a host says about a message of its own, as the message's details: nothing where both are NULL. And whether it can:
+   else words that begin with `what`. */
+PHI__FN void phi__input_details(const char *id, const char *refs, phi__buf *out);
+PHI__FN phi_status phi__input_check_details(phi_runtime *rt, const char *what, const char *id,
+                                            const char *refs);
 /* Whether content can be a user's message; else words that begin with `what`. */
 PHI__FN phi_status phi__input_check(phi_runtime *rt, const char *what, const phi_content *content,
                                     size_t count);
@@ -35997,7 +36046,11 @@ typedef struct phi__run_order {
     bool compact_only;
     bool
         goes_on; /* with what an earlier run of a hidden agent did: an abort that is not read yet means it, too */
-    const phi_policy *policy; /* of this run alone; copied; NULL: the agent's */
+    /* of this run alone; copied; NULL or 0: the agent's */
+    const phi_policy *policy;
+    const phi_limits *limits;
+    const uint8_t *offered;
+    uint32_t waits_ms;
 } phi__run_order;
 PHI__FN phi_status phi__run_new(phi__agent *agent, const phi__run_order *order);
 /* For phi__run_thaw: a run that began with an entry of its agent's thread; the agent's, from phi__run_take on. NULL:
@@ -36199,6 +36252,9 @@ PHI__FN bool phi__run_show(phi__run *run, phi__state *next);
 PHI__FN const phi_policy *phi__run_policy(const phi__agent *agent);
 /* A policy of the run's own, copied. NULL: none. False: no memory. */
 PHI__FN bool phi__run_take_policy(phi__run *run, const phi_policy *policy);
+/* By tool of the agent, whether the run is offered it; copied. NULL: all are. False: no memory. */
+PHI__FN bool phi__run_take_offered(phi__run *run, const uint8_t *offered);
+PHI__FN bool phi__tools_offered(const phi__agent *agent, size_t i); /* in the run that goes on */
 /* What is sent now by the policy that holds; false: there is none. */
 PHI__FN bool phi__run_order_of(phi__agent *agent, phi__project_order *order);
 
@@ -39524,6 +39580,22 @@ static void phi__freeze_limits(phi__buf *out, const phi__run *run) {
 }
 
 /* The request's own; where it has none, the agent's holds after loading. */
+static void phi__freeze_offered(phi__buf *out, const phi__run *run) {
+    const phi__agent *agent = run->agent;
+    size_t i;
+    if (run->waits_ms != agent->decision_timeout_ms)
+        phi__freeze_u64(out, "decision_timeout_ms", run->waits_ms);
+    if (run->offered == NULL) return;
+    phi__json_put_key(out, PHI__LIT("tools"));
+    phi__buf_char(out, '[');
+    for (i = 0; i < agent->tool_count; i++) {
+        if (run->offered[i] == 0) continue;
+        phi__json_put_comma(out);
+        phi__json_put_str(out, phi_str_of(agent->tools[i].name));
+    }
+    phi__buf_char(out, ']');
+}
+
 static void phi__freeze_policy(phi__buf *out, const phi_policy *policy) {
     if (policy == NULL) return;
     phi__json_put_key(out, PHI__LIT("policy"));
@@ -39586,6 +39658,7 @@ static void phi__freeze_members(phi__buf *out, const phi__run *run, phi_arena *s
     phi__freeze_flags(out, run);
     phi__freeze_limits(out, run);
     phi__freeze_policy(out, run->policy);
+    phi__freeze_offered(out, run);
     phi__message_put_usage(out, &run->usage);
     phi__freeze_double(out, "cost", run->cost);
     phi__json_put_key(out, PHI__LIT("turn"));
@@ -39703,7 +39776,7 @@ static bool phi__decision_wait(phi__decision *d, const phi_hook *hook) {
     uint64_t at = UINT64_MAX;
     d->asked = PHI__ASKED_WAITS;
     d->timer.fire = phi__decision_timer;
-    d->timeout_ms = hook->timeout_ms != 0 ? hook->timeout_ms : d->run->agent->decision_timeout_ms;
+    d->timeout_ms = hook->timeout_ms != 0 ? hook->timeout_ms : d->run->waits_ms;
     if (d->timeout_ms != PHI_UNLIMITED)
         at = phi__io_now_us(d->rt->io) + (uint64_t)d->timeout_ms * 1000;
     if (phi__io_timer_set(d->rt->io, &d->timer, at) != PHI_OK) return false;
@@ -39872,6 +39945,8 @@ PHI_API phi_status phi_decide(phi_ticket ticket, phi_verdict verdict, const char
    A message waits in memory of its own; only when it is delivered does it enter the log. What a poll has
    taken is pending until the next turn begins; where that turn does not come, it goes back. */
 
+enum { PHI__INPUT_ID = 128 }; /* bytes of a request's id */
+
 static void phi__input_free(phi__agent *agent, phi__input *input) {
     phi_arena_free(&input->arena);
     phi__free(&agent->memory, input, sizeof *input);
@@ -39913,7 +39988,8 @@ PHI__FN phi__inputs *phi__inputs_of(phi__agent *agent, phi_input kind) {
 }
 
 static phi_status phi__input_append(phi__agent *agent, phi__inputs *to, phi_input kind,
-                                    const phi_content *content, size_t count, phi_str source) {
+                                    const phi_content *content, size_t count, phi_str source,
+                                    phi_str details) {
     phi_message message, *copy;
     phi__input *input = (phi__input *)phi__alloc(&agent->memory, sizeof *input);
     if (input == NULL) return PHI_NO_MEMORY;
@@ -39922,6 +39998,7 @@ static phi_status phi__input_append(phi__agent *agent, phi__inputs *to, phi_inpu
     message.role = PHI_ROLE_USER;
     message.content = content;
     message.content_count = count;
+    message.details = details;
     copy = phi_message_copy(&message, &input->arena);
     if (copy == NULL || !phi__arena_str(&input->arena, source, &input->source)) {
         phi__input_free(agent, input);
@@ -39942,9 +40019,10 @@ static phi_content phi__input_text(phi_str text) {
 }
 
 PHI__FN phi_status phi__input_add(phi__agent *agent, phi__inputs *to, phi_input kind,
-                                  const phi_content *content, size_t count, phi_str source) {
+                                  const phi_content *content, size_t count, phi_str source,
+                                  phi_str details) {
     if (to->count >= agent->queue_limit) return PHI_FULL;
-    return phi__input_append(agent, to, kind, content, count, source);
+    return phi__input_append(agent, to, kind, content, count, source, details);
 }
 
 /* ---- dropping ---- */
@@ -40021,7 +40099,8 @@ PHI__FN void phi__input_posted(phi_runtime *rt, const phi__post *post, uint64_t 
         }
     }
     content = phi__input_text(text);
-    status = phi__input_add(agent, phi__inputs_of(agent, kind), kind, &content, 1, source);
+    status = phi__input_add(agent, phi__inputs_of(agent, kind), kind, &content, 1, source,
+                            phi__str(NULL, 0));
     if (status == PHI_FULL)
         phi__input_tell_dropped(agent, kind, text, "The queue is full");
     else if (status != PHI_OK)
@@ -40053,7 +40132,8 @@ PHI__FN phi__hooked phi__input_poll(phi__run *run, phi_input kind) {
         if (hooked == PHI__HOOK_WAIT || hooked == PHI__HOOK_GONE || hooked == PHI__HOOK_LOST)
             return hooked;
         if (hooked == PHI__HOOK_DENY || said.text.len == 0) break;
-        if (phi__input_append(agent, &run->pending, kind, &said, 1, phi__str(NULL, 0)) != PHI_OK)
+        if (phi__input_append(agent, &run->pending, kind, &said, 1, phi__str(NULL, 0),
+                              phi__str(NULL, 0)) != PHI_OK)
             return PHI__HOOK_LOST;
         run->polled++;
     }
@@ -40107,6 +40187,40 @@ PHI__FN phi_status phi__input_check(phi_runtime *rt, const char *what, const phi
     return PHI_OK;
 }
 
+/* ---- what a host says about a message ---- */
+
+PHI__FN void phi__input_details(const char *id, const char *refs, phi__buf *out) {
+    if (id == NULL && refs == NULL) return;
+    phi__buf_char(out, '{');
+    if (id != NULL) {
+        phi__json_put_key(out, PHI__LIT("request_id"));
+        phi__json_put_str(out, phi_str_of(id));
+    }
+    if (refs != NULL) {
+        phi__json_put_key(out, PHI__LIT("refs"));
+        phi__buf_text(out, refs);
+    }
+    phi__buf_char(out, '}');
+}
+
+PHI__FN phi_status phi__input_check_details(phi_runtime *rt, const char *what, const char *id,
+                                            const char *refs) {
+    phi_str name = phi_str_of(id);
+    phi_arena scratch;
+    phi_json *root = NULL;
+    phi_status status;
+    if (id != NULL &&
+        (name.len == 0 || name.len > PHI__INPUT_ID || phi__utf8_valid(name) != name.len))
+        return phi__error(rt, PHI_BAD_ARG, "%s: id: expected 1 to 128 bytes of UTF-8", what);
+    if (refs == NULL) return PHI_OK;
+    phi_arena_init(&scratch, &rt->memory, 0);
+    status = phi_json_parse(&scratch, phi_str_of(refs), PHI_JSON_BORROW, &root, NULL);
+    phi_arena_free(&scratch);
+    if (status == PHI_OK) return PHI_OK;
+    return status == PHI_NO_MEMORY ? phi__error(rt, status, "%s: out of memory", what)
+                                   : phi__error(rt, PHI_BAD_ARG, "%s: refs is no JSON", what);
+}
+
 /* ---- public ---- */
 
 static phi__agent *phi__input_agent(phi_agent handle) {
@@ -40152,24 +40266,78 @@ PHI_API phi_status phi_inject(phi_agent agent, const char *text, const char *sou
     return phi__input_post(agent, PHI__POST_INJECT, text, source);
 }
 
+static bool phi__input_goes_on(const phi__agent *agent) {
+    return agent->run != NULL && agent->run->state < PHI__RUN_CLOSE;
+}
+
+static phi_status phi__input_check_desc(phi__agent *agent, const char *what,
+                                        const phi_enqueue_desc *desc) {
+    phi_status status;
+    if (phi__inputs_of(agent, desc->queue) == NULL)
+        return phi__error(agent->rt, PHI_BAD_ARG,
+                          "%s: queue: expected steering, follow-up or injected", what);
+    status = phi__input_check(agent->rt, what, desc->content, desc->content_count);
+    if (status == PHI_OK) status = phi__input_check_details(agent->rt, what, desc->id, desc->refs);
+    if (status != PHI_OK) return status;
+    if (desc->loop_id != NULL &&
+        (!phi__input_goes_on(agent) || !phi__str_is(agent->run->loop_id, desc->loop_id)))
+        return phi__error(agent->rt, PHI_NOT_FOUND, "%s: loop_id: no run \"%.160s\" goes on", what,
+                          desc->loop_id);
+    if (desc->queue == PHI_INPUT_INJECTED && !phi__input_goes_on(agent))
+        return phi__error(agent->rt, PHI_MISUSE, "%s: no run is going on", what);
+    return PHI_OK;
+}
+
+static phi_status phi__input_enqueue(phi__agent *agent, const char *what,
+                                     const phi_enqueue_desc *desc) {
+    phi_status status = phi__input_check_desc(agent, what, desc);
+    phi__buf details;
+    if (status != PHI_OK) return status;
+    phi__buf_init(&details, &agent->memory);
+    phi__input_details(desc->id, desc->refs, &details);
+    status = details.failed ? PHI_NO_MEMORY
+                            : phi__input_add(agent, phi__inputs_of(agent, desc->queue), desc->queue,
+                                             desc->content, desc->content_count,
+                                             phi_str_of(desc->source), phi__buf_str(&details));
+    phi__buf_free(&details);
+    return status == PHI_OK
+               ? status
+               : phi__error(agent->rt, status, "%s: %s", what, phi_status_text(status));
+}
+
 PHI_API phi_status phi_enqueue(phi_agent handle, phi_input queue, const phi_content *content,
                                size_t count, const char *source) {
     phi__agent *agent = phi__input_agent(handle);
-    phi_status status;
+    phi_enqueue_desc desc;
     if (handle.rt == NULL) return PHI_BAD_ARG;
     if (agent == NULL) return PHI_STALE;
-    if (phi__inputs_of(agent, queue) == NULL)
+    memset(&desc, 0, sizeof desc);
+    desc.queue = queue;
+    desc.content = content;
+    desc.content_count = count;
+    desc.source = source;
+    return phi__input_enqueue(agent, "phi_enqueue", &desc);
+}
+
+PHI_API phi_status phi_enqueue_with(phi_agent handle, const phi_enqueue_desc *desc) {
+    phi__agent *agent = phi__input_agent(handle);
+    phi_enqueue_desc given;
+    phi_content content;
+    if (handle.rt == NULL) return PHI_BAD_ARG;
+    if (agent == NULL) return PHI_STALE;
+    if (desc == NULL) return phi__error(handle.rt, PHI_BAD_ARG, "phi_enqueue_with: desc is NULL");
+    if (desc->text != NULL && desc->content != NULL)
         return phi__error(handle.rt, PHI_BAD_ARG,
-                          "phi_enqueue: queue: expected steering, follow-up or injected");
-    status = phi__input_check(handle.rt, "phi_enqueue", content, count);
-    if (status != PHI_OK) return status;
-    if (queue == PHI_INPUT_INJECTED && (agent->run == NULL || agent->run->state >= PHI__RUN_CLOSE))
-        return phi__error(handle.rt, PHI_MISUSE, "phi_enqueue: no run is going on");
-    status = phi__input_add(agent, phi__inputs_of(agent, queue), queue, content, count,
-                            phi_str_of(source));
-    return status == PHI_OK
-               ? status
-               : phi__error(handle.rt, status, "phi_enqueue: %s", phi_status_text(status));
+                          "phi_enqueue_with: text and content are both given");
+    given = *desc;
+    if (desc->text != NULL) {
+        content = phi__input_text(phi__str_trim(phi_str_of(desc->text)));
+        if (content.text.len == 0)
+            return phi__error(handle.rt, PHI_BAD_ARG, "phi_enqueue_with: the text is empty");
+        given.content = &content;
+        given.content_count = 1;
+    }
+    return phi__input_enqueue(agent, "phi_enqueue_with", &given);
 }
 
 PHI_API size_t phi_queue_count(phi_agent handle, phi_input queue) {
@@ -40260,9 +40428,10 @@ PHI__FN uint64_t phi__run_overhead_tokens(const phi__run *run) {
                    phi_tokens_of_text(NULL, agent->format_schema);
     size_t i;
     for (i = 0; i < agent->tool_count; i++)
-        sum += phi_tokens_of_text(NULL, agent->tool_views[i].name) +
-               phi_tokens_of_text(NULL, agent->tool_views[i].description) +
-               phi_tokens_of_text(NULL, agent->tool_views[i].schema);
+        if (phi__tools_offered(agent, i))
+            sum += phi_tokens_of_text(NULL, agent->tool_views[i].name) +
+                   phi_tokens_of_text(NULL, agent->tool_views[i].description) +
+                   phi_tokens_of_text(NULL, agent->tool_views[i].schema);
     return sum;
 }
 
@@ -40312,6 +40481,22 @@ enum {
 
 /* ---- the request ---- */
 
+/* Those that the run is offered, in the turn's arena. */
+static bool phi__call_tools(phi__run *run) {
+    const phi__agent *agent = run->agent;
+    phi__tool_view *views;
+    size_t i, n = 0;
+    if (run->offered == NULL) return true;
+    views = (phi__tool_view *)phi_arena_alloc(
+        &run->arena, phi__mul(phi__max(agent->tool_count, 1), sizeof *views));
+    if (views == NULL) return false;
+    for (i = 0; i < agent->tool_count; i++)
+        if (run->offered[i] != 0) views[n++] = agent->tool_views[i];
+    run->ask.tools = views;
+    run->ask.tool_count = n;
+    return true;
+}
+
 /* PHI_BAD_ARG with words: the answer cannot be what it is to be. */
 static phi_status phi__call_ask(phi__run *run, char *words, size_t words_size) {
     phi__agent *agent = run->agent;
@@ -40331,7 +40516,8 @@ static phi_status phi__call_ask(phi__run *run, char *words, size_t words_size) {
     ask->session_id = agent->session->id;
     words[0] = '\0';
     if (!phi__strict_adapt(agent->tool_views, agent->tool_count,
-                           phi__strict_form_of(agent->codec, &agent->model), &agent->tools_arena))
+                           phi__strict_form_of(agent->codec, &agent->model), &agent->tools_arena) ||
+        !phi__call_tools(run))
         return PHI_NO_MEMORY;
     status = phi__run_items(run, &ask->items, &ask->item_count);
     if (status == PHI_OK && agent->provider == NULL) /* a host's own is told the format as it is */
@@ -40921,7 +41107,7 @@ static void phi__pending_run(phi__pending_list *list, const phi__run *run) {
     phi__pending_decision(list, run, &run->decision, NULL);
     if (run->paused || run->state == PHI__RUN_BACKOFF) {
         item = phi__pending_item_of(run, run->paused ? PHI_WAITING_BUDGET : PHI_WAITING_RETRY);
-        if (run->paused) item.text = phi__buf_str(&run->pause_reason);
+        if (run->paused) item.text = phi__buf_str(&run->reason);
         if (run->paused) item.payer = run->payer;
         phi__pending_due(&item, rt, &run->timer);
         phi__pending_add(list, &item);
@@ -41518,6 +41704,10 @@ PHI__FN void phi__response_drop(phi__response *response) {
         agent->responses = response->older;
     if (response->older != NULL) response->older->newer = response->newer;
     phi__slots_release(&agent->rt->responses, response->slot);
+    phi__free(&agent->memory, (void *)(uintptr_t)response->id.at,
+              response->id.at != NULL ? response->id.len + 1 : 0);
+    phi__free(&agent->memory, (void *)(uintptr_t)response->query.at,
+              response->query.at != NULL ? response->query.len + 1 : 0);
     phi__free(&agent->memory, response, sizeof *response);
 }
 
@@ -41924,7 +42114,8 @@ static phi__run *phi__run_make(phi__agent *agent, const phi__run_order *order) {
     run->agent = agent;
     run->state = PHI__RUN_BEFORE_LOOP;
     run->posts_from = phi__posts_next(agent->rt);
-    run->limits = agent->limits;
+    run->limits = order->limits != NULL ? *order->limits : agent->limits;
+    run->waits_ms = order->waits_ms != 0 ? order->waits_ms : agent->decision_timeout_ms;
     run->refusals = agent->memory.refusals;
     run->rt_refusals = agent->rt->memory.refusals;
     run->compact_only = order->compact_only;
@@ -41936,10 +42127,11 @@ static phi__run *phi__run_make(phi__agent *agent, const phi__run_order *order) {
     phi__decision_init(&run->decision, run, NULL);
     phi__buf_init(&run->filter_text, &agent->memory);
     phi__buf_init(&run->warnings, &agent->memory);
-    phi__buf_init(&run->pause_reason, &agent->memory);
+    phi__buf_init(&run->reason, &agent->memory);
     phi__buf_init(&run->wishes.memo, &agent->memory);
     phi__buf_init(&run->wishes.summary, &agent->memory);
-    if (phi__run_take_policy(run, order->policy)) return run;
+    if (phi__run_take_policy(run, order->policy) && phi__run_take_offered(run, order->offered))
+        return run;
     phi__run_unmake(run);
     return NULL;
 }
@@ -41949,10 +42141,11 @@ PHI__FN void phi__run_unmake(phi__run *run) {
     phi__run_unready(run);
     phi__inputs_free(agent, &run->pending);
     phi__filter_end(run);
-    phi__buf_free(&run->pause_reason);
+    phi__buf_free(&run->reason);
     phi__wishes_free(run);
     phi__free(&agent->memory, run->doom, sizeof *run->doom);
     phi__free(&agent->memory, run->policy, sizeof *run->policy);
+    phi__free(&agent->memory, run->offered, agent->tool_count);
     phi__capture_free(run);
     phi_arena_free(&run->arena);
     phi__free(&agent->memory, run, sizeof *run);
@@ -42127,8 +42320,21 @@ PHI__FN void phi__runs_advance(phi_runtime *rt) {
 PHI__FN const phi_tool *phi__tools_named(const phi__agent *agent, phi_str name) {
     size_t i;
     for (i = 0; i < agent->tool_count; i++)
-        if (phi__str_is(name, agent->tools[i].name)) return &agent->tools[i];
+        if (phi__str_is(name, agent->tools[i].name))
+            return phi__tools_offered(agent, i) ? &agent->tools[i] : NULL;
     return NULL;
+}
+
+PHI__FN bool phi__tools_offered(const phi__agent *agent, size_t i) {
+    return agent->run == NULL || agent->run->offered == NULL || agent->run->offered[i] != 0;
+}
+
+PHI__FN bool phi__run_take_offered(phi__run *run, const uint8_t *offered) {
+    phi__agent *agent = run->agent;
+    if (offered == NULL || agent->tool_count == 0) return true;
+    run->offered = (uint8_t *)phi__alloc(&agent->memory, agent->tool_count);
+    if (run->offered != NULL) memcpy(run->offered, offered, agent->tool_count);
+    return run->offered != NULL;
 }
 
 /* Whether a text of the answer is the arguments of PHI_RESPOND_TOOL; cut ones are no answer. */
@@ -42713,9 +42919,10 @@ static uint64_t phi__shown_tools(const phi__agent *agent, const phi_token_counte
     uint64_t sum = phi_tokens_of_text(counter, agent->format_schema);
     size_t i;
     for (i = 0; i < agent->tool_count; i++)
-        sum += (uint64_t)phi_tokens_of_text(counter, agent->tool_views[i].name) +
-               phi_tokens_of_text(counter, agent->tool_views[i].description) +
-               phi_tokens_of_text(counter, agent->tool_views[i].schema);
+        if (phi__tools_offered(agent, i))
+            sum += (uint64_t)phi_tokens_of_text(counter, agent->tool_views[i].name) +
+                   phi_tokens_of_text(counter, agent->tool_views[i].description) +
+                   phi_tokens_of_text(counter, agent->tool_views[i].schema);
     return sum;
 }
 
@@ -43087,7 +43294,7 @@ PHI__FN phi_status phi__thaw_inputs(phi__agent *agent, const phi_json *node, phi
         if ((unsigned)kind > (unsigned)PHI_INPUT_INJECTED) status = PHI_PARSE;
         if (status == PHI_OK)
             status = phi__input_add(agent, to, kind, message.content, message.content_count,
-                                    phi__thaw_str(child, "source"));
+                                    phi__thaw_str(child, "source"), message.details);
         if (status == PHI_OK) to->tail->filtered = phi__thaw_flag(child, "filtered");
     }
     phi__entry_reader_free(&reader);
@@ -43164,6 +43371,23 @@ static phi_status phi__thaw_policy(phi__run *run, const phi_json *node) {
     policy.include = phi__thaw_u32(node, "include");
     if (phi__policy_fault(&policy) != NULL) return PHI_PARSE;
     return phi__run_take_policy(run, &policy) ? PHI_OK : PHI_NO_MEMORY;
+}
+
+/* What the run was offered, of the tools that the agent has now. */
+static phi_status phi__thaw_offered(phi__run *run, const phi_json *root) {
+    phi__agent *agent = run->agent;
+    const phi_json *node = phi_json_get(root, "tools"), *name;
+    phi_json_iter it = phi_json_each(node);
+    uint32_t waits_ms = phi__thaw_u32(root, "decision_timeout_ms");
+    size_t i;
+    if (waits_ms != 0) run->waits_ms = waits_ms;
+    if (!phi_json_is_array(node) || agent->tool_count == 0) return PHI_OK;
+    run->offered = (uint8_t *)phi__alloc(&agent->memory, agent->tool_count);
+    if (run->offered == NULL) return PHI_NO_MEMORY;
+    while ((name = phi_json_next(&it)) != NULL)
+        for (i = 0; i < agent->tool_count; i++)
+            if (phi__str_is(phi_json_str(name, ""), agent->tools[i].name)) run->offered[i] = 1;
+    return PHI_OK;
 }
 
 /* A message of the run, of that role, in the thread's segment. */
@@ -43356,6 +43580,7 @@ static phi_status phi__thaw_members(phi__run *run, const phi_json *node) {
     phi__thaw_flags(run, node);
     phi__thaw_limits(run, node);
     status = phi__thaw_policy(run, phi_json_get(node, "policy"));
+    if (status == PHI_OK) status = phi__thaw_offered(run, node);
     if (status == PHI_OK)
         status = phi__thaw_inputs(agent, phi_json_get(node, "pending"), &run->pending);
     if (status == PHI_OK) status = phi__thaw_prompts(run, phi_json_get(node, "prompts"));
@@ -43601,15 +43826,14 @@ static phi__state phi__turn_at_limit(phi__run *run, const char *reason, bool *wa
     *wait = true;
     if (run->paused) return PHI__RUN_TOP;
     phi__pause_begin(run);
-    if (agent->decision_timeout_ms != PHI_UNLIMITED)
-        at = phi__io_now_us(agent->rt->io) + (uint64_t)agent->decision_timeout_ms * 1000;
+    if (run->waits_ms != PHI_UNLIMITED)
+        at = phi__io_now_us(agent->rt->io) + (uint64_t)run->waits_ms * 1000;
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_PAUSED;
     event.text = phi_str_of(reason);
-    phi__buf_clear(&run->pause_reason);
-    phi__buf_text(&run->pause_reason, reason);
-    if (!run->pause_reason.failed && phi__run_timer_set(run, at) &&
-        phi__emit(agent, &event, NULL, 0))
+    phi__buf_clear(&run->reason);
+    phi__buf_text(&run->reason, reason);
+    if (!run->reason.failed && phi__run_timer_set(run, at) && phi__emit(agent, &event, NULL, 0))
         return PHI__RUN_TOP;
     *wait = false;
     return phi__run_no_memory(run);
@@ -43813,6 +44037,10 @@ static phi_event phi__turn_end_event(const phi__run *run, const phi_usage *usage
     event.failure = run->failure;
     event.usage = usage;
     event.rejection = run->rejection;
+    if (run->reasoned && run->status == PHI_CANCELLED &&
+        !phi__arena_str(phi__thread_room(run->agent->thread), phi__buf_str(&run->reason),
+                        &event.source))
+        event.source = phi__str("", 0);
     if (thread->message_count > run->first_message) {
         const phi__entry *last = phi__thread_message(thread, thread->message_count - 1);
         event.message = last != NULL ? last->message : NULL;
@@ -44494,11 +44722,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0x72e1135c
+#if PHI__IMP_AGENT != 0x312973b1
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0x72e1135c
+#define PHI__IMP_AGENT 0x312973b1
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -44508,6 +44736,8 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 
 
 PHI__FN phi__agent *phi__agent_find(phi_agent handle); /* NULL: stale */
+PHI__FN phi_limits
+phi__agent_limits_of(const phi_limits *given); /* with the defaults for what is zero */
 
 /* agent.c: PHI_OK, or words that begin with `what`. */
 PHI__FN phi_status phi__agent_may_run(phi__agent *agent, const char *what);
@@ -44804,6 +45034,44 @@ static phi_status phi__agent_end(phi_agent handle, uint32_t how) {
 
 PHI_API phi_status phi_abort(phi_agent agent) { return phi__agent_end(agent, PHI__AGENT_ABORT); }
 PHI_API phi_status phi_stop(phi_agent agent) { return phi__agent_end(agent, PHI__AGENT_STOP); }
+
+/* In the log, before anything is done. */
+static bool phi__agent_note_abort(phi__agent *agent, const char *reason) {
+    phi__run *run = agent->run;
+    phi__buf note;
+    bool done;
+    run->reasoned = false;
+    if (reason == NULL) return true;
+    phi__buf_init(&note, &agent->memory);
+    phi__buf_char(&note, '{');
+    phi__json_put_key(&note, PHI__LIT("loop_id"));
+    phi__json_put_str(&note, run->loop_id);
+    phi__json_put_key(&note, PHI__LIT("reason"));
+    phi__json_put_str(&note, phi_str_of(reason));
+    phi__buf_char(&note, '}');
+    phi__buf_clear(&run->reason);
+    phi__buf_text(&run->reason, reason);
+    done =
+        !note.failed && !run->reason.failed &&
+        phi_thread_note((phi_thread *)agent->thread, "abort", phi__buf_str(&note), NULL) == PHI_OK;
+    phi__buf_free(&note);
+    run->reasoned = done;
+    return done;
+}
+
+PHI_API phi_status phi_abort_run(phi_agent handle, const char *loop_id, const char *reason) {
+    phi__agent *agent = phi__agent_find(handle);
+    const phi__run *run = agent != NULL ? agent->run : NULL;
+    if (handle.rt == NULL) return PHI_BAD_ARG;
+    if (agent == NULL) return phi__error(handle.rt, PHI_STALE, "phi_abort_run: the agent is gone");
+    if (run == NULL || run->over || run->state >= PHI__RUN_CLOSE ||
+        (loop_id != NULL && !phi__str_is(run->loop_id, loop_id)))
+        return phi__error(handle.rt, PHI_NOT_FOUND, "phi_abort_run: no run \"%.160s\" goes on",
+                          loop_id != NULL ? loop_id : "");
+    if (!phi__agent_note_abort(agent, reason))
+        return phi__error(handle.rt, PHI_NO_MEMORY, "phi_abort_run: out of memory");
+    return phi_abort(handle);
+}
 
 /* ---- public: budgets ---- */
 
@@ -45196,14 +45464,18 @@ static uint32_t phi__agent_or(uint32_t value, uint32_t fallback) {
     return value != 0 ? value : fallback;
 }
 
+PHI__FN phi_limits phi__agent_limits_of(const phi_limits *given) {
+    phi_limits limits = *given;
+    limits.max_turns = phi__agent_or(limits.max_turns, PHI__AGENT_TURNS);
+    limits.max_duration_ms = phi__agent_or(limits.max_duration_ms, PHI__AGENT_DURATION_MS);
+    if (limits.max_tokens == 0) limits.max_tokens = PHI__AGENT_TOKENS;
+    return limits;
+}
+
 static void phi__agent_limits(phi__agent *agent, const phi_agent_desc *desc) {
-    phi_limits *limits = &agent->limits;
     phi_deadlines *deadlines = &agent->deadlines;
-    *limits = desc->limits;
+    agent->limits = phi__agent_limits_of(&desc->limits);
     *deadlines = desc->deadlines;
-    limits->max_turns = phi__agent_or(limits->max_turns, PHI__AGENT_TURNS);
-    limits->max_duration_ms = phi__agent_or(limits->max_duration_ms, PHI__AGENT_DURATION_MS);
-    if (limits->max_tokens == 0) limits->max_tokens = PHI__AGENT_TOKENS;
     deadlines->connect_ms = phi__agent_or(deadlines->connect_ms, PHI__AGENT_CONNECT_MS);
     deadlines->first_event_ms = phi__agent_or(deadlines->first_event_ms, PHI__AGENT_FIRST_EVENT_MS);
     deadlines->idle_ms = phi__agent_or(deadlines->idle_ms, PHI__AGENT_IDLE_MS);
@@ -46581,6 +46853,7 @@ static void phi__ej_end(phi__event_writer *w) {
     phi__ej_usage(w);
     phi__ej_time(w);
     phi__ej_option(w, "rejection", w->event->rejection);
+    if (w->event->source.len > 0) phi__ej_str(w, "abort_reason", w->event->source);
 }
 
 /* ---- turns ---- */
@@ -47102,6 +47375,7 @@ static phi_status phi__er_end(phi__event_reader *r) {
     phi__er_usage(r);
     phi__er_time(r);
     r->out->rejection = phi__er_str(r, "rejection");
+    r->out->source = phi__er_str(r, "abort_reason");
     if (r->out->rejection.len > 0) r->out->status = PHI_REJECTED;
     return phi__er_messages(r, "messages");
 }
@@ -48103,21 +48377,78 @@ static void phi__response_trim(phi__agent *agent) {
     while (last->older != NULL) phi__response_drop(last->older);
 }
 
-static phi_status phi__response_begin(phi__agent *agent, const char *what, const phi_ask_desc *desc,
-                                      phi__response **out) {
-    phi__response *response = phi__response_new(agent);
+static bool phi__response_keep(phi__agent *agent, phi_str text, phi_str *out) {
+    char *copy;
+    if (text.at == NULL) return true;
+    copy = (char *)phi__alloc(&agent->memory, phi__add(text.len, 1));
+    if (copy == NULL) return false;
+    memcpy(copy, text.at, text.len);
+    *out = phi__str(copy, text.len);
+    return true;
+}
+
+/* What the request is called, and what it asks. */
+static bool phi__response_name(phi__response *response, const phi_ask_desc *desc) {
+    char made[PHI__UUID_SIZE];
+    phi_str query = {NULL, 0};
+    size_t i = 0;
+    if (desc->id == NULL) phi__agent_random_id(response->agent, made);
+    while (i < desc->content_count && desc->content[i].kind != PHI_CONTENT_TEXT) i++;
+    if (i < desc->content_count) query = desc->content[i].text;
+    return phi__response_keep(response->agent, phi_str_of(desc->id != NULL ? desc->id : made),
+                              &response->id) &&
+           phi__response_keep(response->agent, query, &response->query);
+}
+
+static void phi__response_offers(const phi__agent *agent, const phi_ask_desc *desc,
+                                 uint8_t *offered) {
+    size_t i, j;
+    for (i = 0; i < agent->tool_count && !desc->no_tools; i++)
+        for (j = 0; j < desc->tool_count; j++)
+            if (strcmp(agent->tools[i].name, desc->tools[j]) == 0) offered[i] = 1;
+}
+
+static phi_status phi__response_order(phi__agent *agent, phi__response *response,
+                                      const phi_ask_desc *desc, phi__buf *details,
+                                      uint8_t *offered) {
     phi_message message;
     phi__run_order order;
-    phi_status status = PHI_NO_MEMORY;
+    phi_limits limits;
+    if (!phi__response_name(response, desc)) return PHI_NO_MEMORY;
+    phi__input_details(desc->id, desc->refs, details);
+    if (details->failed) return PHI_NO_MEMORY;
     memset(&message, 0, sizeof message);
     message.role = PHI_ROLE_USER;
     message.content = desc->content;
     message.content_count = desc->content_count;
+    message.details = phi__buf_str(details);
     memset(&order, 0, sizeof order);
     order.prompts = &message;
     order.prompt_count = 1;
     order.policy = desc->policy;
-    if (response != NULL) status = phi__run_new(agent, &order);
+    order.waits_ms = desc->decision_timeout_ms;
+    order.offered = offered;
+    if (offered != NULL) phi__response_offers(agent, desc, offered);
+    if (desc->limits != NULL) {
+        limits = phi__agent_limits_of(desc->limits);
+        order.limits = &limits;
+    }
+    return phi__run_new(agent, &order);
+}
+
+static phi_status phi__response_begin(phi__agent *agent, const char *what, const phi_ask_desc *desc,
+                                      phi__response **out) {
+    bool chooses = (desc->no_tools || desc->tool_count > 0) && agent->tool_count > 0;
+    phi__response *response = phi__response_new(agent);
+    uint8_t *offered = NULL;
+    phi__buf details;
+    phi_status status = PHI_NO_MEMORY;
+    phi__buf_init(&details, &agent->memory);
+    if (chooses) offered = (uint8_t *)phi__alloc(&agent->memory, agent->tool_count);
+    if (response != NULL && (offered != NULL || !chooses))
+        status = phi__response_order(agent, response, desc, &details, offered);
+    phi__buf_free(&details);
+    phi__free(&agent->memory, offered, offered != NULL ? agent->tool_count : 0);
     if (status != PHI_OK) {
         if (response != NULL) phi__response_drop(response);
         if (response != NULL) return phi__agent_no_memory(agent, what);
@@ -48154,6 +48485,23 @@ static phi_status phi__response_check(phi_runtime *rt, const char *what, const p
     return phi__input_check(rt, what, desc->content, desc->content_count);
 }
 
+static phi_status phi__response_check_tools(const phi__agent *agent, const char *what,
+                                            const phi_ask_desc *desc) {
+    size_t i, j;
+    if (desc->tool_count > 0 && (desc->tools == NULL || desc->no_tools))
+        return phi__error(agent->rt, PHI_BAD_ARG, "%s: tools: %s", what,
+                          desc->no_tools ? "they are given, and no_tools is set" : "it is NULL");
+    for (i = 0; i < desc->tool_count; i++) {
+        for (j = 0; desc->tools[i] != NULL && j < agent->tool_count; j++)
+            if (strcmp(agent->tools[j].name, desc->tools[i]) == 0) break;
+        if (desc->tools[i] == NULL || j == agent->tool_count)
+            return phi__error(agent->rt, PHI_BAD_ARG,
+                              "%s: tools[%u]: the agent has no tool \"%.64s\"", what, (unsigned)i,
+                              desc->tools[i] != NULL ? desc->tools[i] : "");
+    }
+    return PHI_OK;
+}
+
 /* In the thread that it names, of an agent that may have been freed while that was exchanged. */
 static phi_status phi__response_start(phi_agent handle, const char *what, const phi_ask_desc *desc,
                                       phi__response **out) {
@@ -48165,6 +48513,7 @@ static phi_status phi__response_start(phi_agent handle, const char *what, const 
     agent = phi__agent_find(handle);
     if (agent == NULL) return phi__error(handle.rt, PHI_STALE, "%s: the agent is gone", what);
     status = phi__agent_may_run(agent, what);
+    if (status == PHI_OK) status = phi__response_check_tools(agent, what, desc);
     return status == PHI_OK ? phi__response_begin(agent, what, desc, out) : status;
 }
 
@@ -48196,6 +48545,7 @@ static phi_status phi__response_ask(phi_agent handle, const char *what, const ph
         asked.content_count = 1;
     }
     status = phi__response_check(handle.rt, what, &asked);
+    if (status == PHI_OK) status = phi__input_check_details(handle.rt, what, asked.id, asked.refs);
     if (status == PHI_OK) status = phi__response_start(handle, what, &asked, &response);
     if (status != PHI_OK) return status;
     out->index = response->index;
@@ -48236,6 +48586,8 @@ PHI_API phi_status phi_response_get(phi_response handle, phi_response_info *out)
     out->status = response->status;
     out->agent = phi__agent_handle(response->agent);
     out->loop_id = response->loop_id;
+    out->id = response->id;
+    out->query = response->query;
     out->message = response->message;
     out->text = phi__response_text(response->message);
     out->failure = response->failure;

@@ -47,7 +47,7 @@
 #if PHI__PUB_IO != 0x3bd53fc4
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_MODEL != 0x63710fb1
+#if PHI__PUB_MODEL != 0x46be49db
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_WIRE != 0xdd04ad5e
@@ -56,10 +56,10 @@
 #if PHI__PUB_THREAD != 0xc55ec349
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_LOOP != 0x6881a870
+#if PHI__PUB_LOOP != 0x63fbdda0
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_AGENT != 0x83576d64
+#if PHI__PUB_AGENT != 0xfac0664b
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_SESSION != 0x0124d59c

@@ -208,6 +208,44 @@ static phi_status phi__agent_end(phi_agent handle, uint32_t how) {
 PHI_API phi_status phi_abort(phi_agent agent) { return phi__agent_end(agent, PHI__AGENT_ABORT); }
 PHI_API phi_status phi_stop(phi_agent agent) { return phi__agent_end(agent, PHI__AGENT_STOP); }
 
+/* In the log, before anything is done. */
+static bool phi__agent_note_abort(phi__agent *agent, const char *reason) {
+    phi__run *run = agent->run;
+    phi__buf note;
+    bool done;
+    run->reasoned = false;
+    if (reason == NULL) return true;
+    phi__buf_init(&note, &agent->memory);
+    phi__buf_char(&note, '{');
+    phi__json_put_key(&note, PHI__LIT("loop_id"));
+    phi__json_put_str(&note, run->loop_id);
+    phi__json_put_key(&note, PHI__LIT("reason"));
+    phi__json_put_str(&note, phi_str_of(reason));
+    phi__buf_char(&note, '}');
+    phi__buf_clear(&run->reason);
+    phi__buf_text(&run->reason, reason);
+    done =
+        !note.failed && !run->reason.failed &&
+        phi_thread_note((phi_thread *)agent->thread, "abort", phi__buf_str(&note), NULL) == PHI_OK;
+    phi__buf_free(&note);
+    run->reasoned = done;
+    return done;
+}
+
+PHI_API phi_status phi_abort_run(phi_agent handle, const char *loop_id, const char *reason) {
+    phi__agent *agent = phi__agent_find(handle);
+    const phi__run *run = agent != NULL ? agent->run : NULL;
+    if (handle.rt == NULL) return PHI_BAD_ARG;
+    if (agent == NULL) return phi__error(handle.rt, PHI_STALE, "phi_abort_run: the agent is gone");
+    if (run == NULL || run->over || run->state >= PHI__RUN_CLOSE ||
+        (loop_id != NULL && !phi__str_is(run->loop_id, loop_id)))
+        return phi__error(handle.rt, PHI_NOT_FOUND, "phi_abort_run: no run \"%.160s\" goes on",
+                          loop_id != NULL ? loop_id : "");
+    if (!phi__agent_note_abort(agent, reason))
+        return phi__error(handle.rt, PHI_NO_MEMORY, "phi_abort_run: out of memory");
+    return phi_abort(handle);
+}
+
 /* ---- public: budgets ---- */
 
 /* More than there are numbers for is no limit. */

@@ -144,6 +144,11 @@ PHI_API phi_status phi_send(phi_agent agent, const char *text);
    Any thread. PHI_OK: it is heard, however full the inbox is and without any memory. PHI_STALE. */
 PHI_API phi_status phi_abort(phi_agent agent);
 
+/* phi_abort of one run, with a reason. loop_id: NULL: whichever goes on. reason: copied; NULL: none; AGENT_END tells it, and a
+   note of the kind "abort" in the log, {"loop_id":...,"reason":...}. Pumping thread. PHI_NOT_FOUND: no such run goes on;
+   PHI_STALE, PHI_NO_MEMORY: nothing was done. */
+PHI_API phi_status phi_abort_run(phi_agent agent, const char *loop_id, const char *reason);
+
 /* The same when the turn that is going on is over: its answer is whole and its calls have their own
    results. What does not go on at once (a pause, a delay before a retry) is not waited for. */
 PHI_API phi_status phi_stop(phi_agent agent);

@@ -7,6 +7,8 @@
 #include "loop/provider_in.h"
 
 PHI__FN phi__agent *phi__agent_find(phi_agent handle); /* NULL: stale */
+PHI__FN phi_limits
+phi__agent_limits_of(const phi_limits *given); /* with the defaults for what is zero */
 
 /* agent.c: PHI_OK, or words that begin with `what`. */
 PHI__FN phi_status phi__agent_may_run(phi__agent *agent, const char *what);

@@ -140,14 +140,18 @@ static uint32_t phi__agent_or(uint32_t value, uint32_t fallback) {
     return value != 0 ? value : fallback;
 }
 
+PHI__FN phi_limits phi__agent_limits_of(const phi_limits *given) {
+    phi_limits limits = *given;
+    limits.max_turns = phi__agent_or(limits.max_turns, PHI__AGENT_TURNS);
+    limits.max_duration_ms = phi__agent_or(limits.max_duration_ms, PHI__AGENT_DURATION_MS);
+    if (limits.max_tokens == 0) limits.max_tokens = PHI__AGENT_TOKENS;
+    return limits;
+}
+
 static void phi__agent_limits(phi__agent *agent, const phi_agent_desc *desc) {
-    phi_limits *limits = &agent->limits;
     phi_deadlines *deadlines = &agent->deadlines;
-    *limits = desc->limits;
+    agent->limits = phi__agent_limits_of(&desc->limits);
     *deadlines = desc->deadlines;
-    limits->max_turns = phi__agent_or(limits->max_turns, PHI__AGENT_TURNS);
-    limits->max_duration_ms = phi__agent_or(limits->max_duration_ms, PHI__AGENT_DURATION_MS);
-    if (limits->max_tokens == 0) limits->max_tokens = PHI__AGENT_TOKENS;
     deadlines->connect_ms = phi__agent_or(deadlines->connect_ms, PHI__AGENT_CONNECT_MS);
     deadlines->first_event_ms = phi__agent_or(deadlines->first_event_ms, PHI__AGENT_FIRST_EVENT_MS);
     deadlines->idle_ms = phi__agent_or(deadlines->idle_ms, PHI__AGENT_IDLE_MS);

@@ -256,6 +256,7 @@ static void phi__ej_end(phi__event_writer *w) {
     phi__ej_usage(w);
     phi__ej_time(w);
     phi__ej_option(w, "rejection", w->event->rejection);
+    if (w->event->source.len > 0) phi__ej_str(w, "abort_reason", w->event->source);
 }
 
 /* ---- turns ---- */

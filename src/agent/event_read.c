@@ -151,6 +151,7 @@ static phi_status phi__er_end(phi__event_reader *r) {
     phi__er_usage(r);
     phi__er_time(r);
     r->out->rejection = phi__er_str(r, "rejection");
+    r->out->source = phi__er_str(r, "abort_reason");
     if (r->out->rejection.len > 0) r->out->status = PHI_REJECTED;
     return phi__er_messages(r, "messages");
 }

@@ -36,21 +36,78 @@ static void phi__response_trim(phi__agent *agent) {
     while (last->older != NULL) phi__response_drop(last->older);
 }
 
-static phi_status phi__response_begin(phi__agent *agent, const char *what, const phi_ask_desc *desc,
-                                      phi__response **out) {
-    phi__response *response = phi__response_new(agent);
+static bool phi__response_keep(phi__agent *agent, phi_str text, phi_str *out) {
+    char *copy;
+    if (text.at == NULL) return true;
+    copy = (char *)phi__alloc(&agent->memory, phi__add(text.len, 1));
+    if (copy == NULL) return false;
+    memcpy(copy, text.at, text.len);
+    *out = phi__str(copy, text.len);
+    return true;
+}
+
+/* What the request is called, and what it asks. */
+static bool phi__response_name(phi__response *response, const phi_ask_desc *desc) {
+    char made[PHI__UUID_SIZE];
+    phi_str query = {NULL, 0};
+    size_t i = 0;
+    if (desc->id == NULL) phi__agent_random_id(response->agent, made);
+    while (i < desc->content_count && desc->content[i].kind != PHI_CONTENT_TEXT) i++;
+    if (i < desc->content_count) query = desc->content[i].text;
+    return phi__response_keep(response->agent, phi_str_of(desc->id != NULL ? desc->id : made),
+                              &response->id) &&
+           phi__response_keep(response->agent, query, &response->query);
+}
+
+static void phi__response_offers(const phi__agent *agent, const phi_ask_desc *desc,
+                                 uint8_t *offered) {
+    size_t i, j;
+    for (i = 0; i < agent->tool_count && !desc->no_tools; i++)
+        for (j = 0; j < desc->tool_count; j++)
+            if (strcmp(agent->tools[i].name, desc->tools[j]) == 0) offered[i] = 1;
+}
+
+static phi_status phi__response_order(phi__agent *agent, phi__response *response,
+                                      const phi_ask_desc *desc, phi__buf *details,
+                                      uint8_t *offered) {
     phi_message message;
     phi__run_order order;
-    phi_status status = PHI_NO_MEMORY;
+    phi_limits limits;
+    if (!phi__response_name(response, desc)) return PHI_NO_MEMORY;
+    phi__input_details(desc->id, desc->refs, details);
+    if (details->failed) return PHI_NO_MEMORY;
     memset(&message, 0, sizeof message);
     message.role = PHI_ROLE_USER;
     message.content = desc->content;
     message.content_count = desc->content_count;
+    message.details = phi__buf_str(details);
     memset(&order, 0, sizeof order);
     order.prompts = &message;
     order.prompt_count = 1;
     order.policy = desc->policy;
-    if (response != NULL) status = phi__run_new(agent, &order);
+    order.waits_ms = desc->decision_timeout_ms;
+    order.offered = offered;
+    if (offered != NULL) phi__response_offers(agent, desc, offered);
+    if (desc->limits != NULL) {
+        limits = phi__agent_limits_of(desc->limits);
+        order.limits = &limits;
+    }
+    return phi__run_new(agent, &order);
+}
+
+static phi_status phi__response_begin(phi__agent *agent, const char *what, const phi_ask_desc *desc,
+                                      phi__response **out) {
+    bool chooses = (desc->no_tools || desc->tool_count > 0) && agent->tool_count > 0;
+    phi__response *response = phi__response_new(agent);
+    uint8_t *offered = NULL;
+    phi__buf details;
+    phi_status status = PHI_NO_MEMORY;
+    phi__buf_init(&details, &agent->memory);
+    if (chooses) offered = (uint8_t *)phi__alloc(&agent->memory, agent->tool_count);
+    if (response != NULL && (offered != NULL || !chooses))
+        status = phi__response_order(agent, response, desc, &details, offered);
+    phi__buf_free(&details);
+    phi__free(&agent->memory, offered, offered != NULL ? agent->tool_count : 0);
     if (status != PHI_OK) {
         if (response != NULL) phi__response_drop(response);
         if (response != NULL) return phi__agent_no_memory(agent, what);
@@ -87,6 +144,23 @@ static phi_status phi__response_check(phi_runtime *rt, const char *what, const p
     return phi__input_check(rt, what, desc->content, desc->content_count);
 }
 
+static phi_status phi__response_check_tools(const phi__agent *agent, const char *what,
+                                            const phi_ask_desc *desc) {
+    size_t i, j;
+    if (desc->tool_count > 0 && (desc->tools == NULL || desc->no_tools))
+        return phi__error(agent->rt, PHI_BAD_ARG, "%s: tools: %s", what,
+                          desc->no_tools ? "they are given, and no_tools is set" : "it is NULL");
+    for (i = 0; i < desc->tool_count; i++) {
+        for (j = 0; desc->tools[i] != NULL && j < agent->tool_count; j++)
+            if (strcmp(agent->tools[j].name, desc->tools[i]) == 0) break;
+        if (desc->tools[i] == NULL || j == agent->tool_count)
+            return phi__error(agent->rt, PHI_BAD_ARG,
+                              "%s: tools[%u]: the agent has no tool \"%.64s\"", what, (unsigned)i,
+                              desc->tools[i] != NULL ? desc->tools[i] : "");
+    }
+    return PHI_OK;
+}
+
 /* In the thread that it names, of an agent that may have been freed while that was exchanged. */
 static phi_status phi__response_start(phi_agent handle, const char *what, const phi_ask_desc *desc,
                                       phi__response **out) {
@@ -98,6 +172,7 @@ static phi_status phi__response_start(phi_agent handle, const char *what, const 
     agent = phi__agent_find(handle);
     if (agent == NULL) return phi__error(handle.rt, PHI_STALE, "%s: the agent is gone", what);
     status = phi__agent_may_run(agent, what);
+    if (status == PHI_OK) status = phi__response_check_tools(agent, what, desc);
     return status == PHI_OK ? phi__response_begin(agent, what, desc, out) : status;
 }
 
@@ -129,6 +204,7 @@ static phi_status phi__response_ask(phi_agent handle, const char *what, const ph
         asked.content_count = 1;
     }
     status = phi__response_check(handle.rt, what, &asked);
+    if (status == PHI_OK) status = phi__input_check_details(handle.rt, what, asked.id, asked.refs);
     if (status == PHI_OK) status = phi__response_start(handle, what, &asked, &response);
     if (status != PHI_OK) return status;
     out->index = response->index;
@@ -169,6 +245,8 @@ PHI_API phi_status phi_response_get(phi_response handle, phi_response_info *out)
     out->status = response->status;
     out->agent = phi__agent_handle(response->agent);
     out->loop_id = response->loop_id;
+    out->id = response->id;
+    out->query = response->query;
     out->message = response->message;
     out->text = phi__response_text(response->message);
     out->failure = response->failure;

@@ -35,6 +35,8 @@ typedef struct phi_response_info {
     phi_status status; /* AGENT_END's; PHI_BUSY while running */
     phi_agent agent;
     phi_str loop_id;
+    phi_str id;                 /* of the request */
+    phi_str query;              /* what was asked: the first text block */
     const phi_message *message; /* the last answer of the run; NULL: none yet */
     phi_str text;               /* of its last text block; empty: none */
     const phi_failure *failure; /* NULL: none */
@@ -59,6 +61,19 @@ typedef struct phi_ask_desc {
     const char *
         thread_id; /* of the agent's store: phi_agent_use_thread first (default: the one that it has) */
     bool new_thread; /* phi_agent_use_thread with NULL first */
+    const phi_limits *
+        limits; /* of this run alone, zero fields as in phi_agent_desc; copied (default: the agent's) */
+    uint32_t
+        decision_timeout_ms; /* of what this run waits for (default: the agent's; PHI_UNLIMITED) */
+    const char *const *
+        tools; /* names of tools of the agent: this run is offered no others; looked at in the call (default:
+                                     all are) */
+    size_t tool_count;
+    bool no_tools;  /* it is offered none */
+    const char *id; /* of the request, UTF-8, at most 128 bytes; copied (default: made) */
+    const char *
+        refs; /* JSON text about it, for the host; copied (default: none). Where id or refs are given they are kept
+                         with the message in the log: its details are {"request_id":...,"refs":...}. Never sent */
 } phi_ask_desc;
 
 /* phi_ask with more to say. Responses of the thread before are stale where it is another. PHI_BAD_ARG: phi_last_error

@@ -176,6 +176,22 @@ static void phi__freeze_limits(phi__buf *out, const phi__run *run) {
 }
 
 /* The request's own; where it has none, the agent's holds after loading. */
+static void phi__freeze_offered(phi__buf *out, const phi__run *run) {
+    const phi__agent *agent = run->agent;
+    size_t i;
+    if (run->waits_ms != agent->decision_timeout_ms)
+        phi__freeze_u64(out, "decision_timeout_ms", run->waits_ms);
+    if (run->offered == NULL) return;
+    phi__json_put_key(out, PHI__LIT("tools"));
+    phi__buf_char(out, '[');
+    for (i = 0; i < agent->tool_count; i++) {
+        if (run->offered[i] == 0) continue;
+        phi__json_put_comma(out);
+        phi__json_put_str(out, phi_str_of(agent->tools[i].name));
+    }
+    phi__buf_char(out, ']');
+}
+
 static void phi__freeze_policy(phi__buf *out, const phi_policy *policy) {
     if (policy == NULL) return;
     phi__json_put_key(out, PHI__LIT("policy"));
@@ -238,6 +254,7 @@ static void phi__freeze_members(phi__buf *out, const phi__run *run, phi_arena *s
     phi__freeze_flags(out, run);
     phi__freeze_limits(out, run);
     phi__freeze_policy(out, run->policy);
+    phi__freeze_offered(out, run);
     phi__message_put_usage(out, &run->usage);
     phi__freeze_double(out, "cost", run->cost);
     phi__json_put_key(out, PHI__LIT("turn"));

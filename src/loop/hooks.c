@@ -85,7 +85,7 @@ static bool phi__decision_wait(phi__decision *d, const phi_hook *hook) {
     uint64_t at = UINT64_MAX;
     d->asked = PHI__ASKED_WAITS;
     d->timer.fire = phi__decision_timer;
-    d->timeout_ms = hook->timeout_ms != 0 ? hook->timeout_ms : d->run->agent->decision_timeout_ms;
+    d->timeout_ms = hook->timeout_ms != 0 ? hook->timeout_ms : d->run->waits_ms;
     if (d->timeout_ms != PHI_UNLIMITED)
         at = phi__io_now_us(d->rt->io) + (uint64_t)d->timeout_ms * 1000;
     if (phi__io_timer_set(d->rt->io, &d->timer, at) != PHI_OK) return false;

@@ -3,6 +3,10 @@
    A message waits in memory of its own; only when it is delivered does it enter the log. What a poll has
    taken is pending until the next turn begins; where that turn does not come, it goes back. */
 #include "loop/loop_in.h"
+#include "base/utf8_in.h"
+#include "text/json_in.h"
+
+enum { PHI__INPUT_ID = 128 }; /* bytes of a request's id */
 
 static void phi__input_free(phi__agent *agent, phi__input *input) {
     phi_arena_free(&input->arena);
@@ -45,7 +49,8 @@ PHI__FN phi__inputs *phi__inputs_of(phi__agent *agent, phi_input kind) {
 }
 
 static phi_status phi__input_append(phi__agent *agent, phi__inputs *to, phi_input kind,
-                                    const phi_content *content, size_t count, phi_str source) {
+                                    const phi_content *content, size_t count, phi_str source,
+                                    phi_str details) {
     phi_message message, *copy;
     phi__input *input = (phi__input *)phi__alloc(&agent->memory, sizeof *input);
     if (input == NULL) return PHI_NO_MEMORY;
@@ -54,6 +59,7 @@ static phi_status phi__input_append(phi__agent *agent, phi__inputs *to, phi_inpu
     message.role = PHI_ROLE_USER;
     message.content = content;
     message.content_count = count;
+    message.details = details;
     copy = phi_message_copy(&message, &input->arena);
     if (copy == NULL || !phi__arena_str(&input->arena, source, &input->source)) {
         phi__input_free(agent, input);
@@ -74,9 +80,10 @@ static phi_content phi__input_text(phi_str text) {
 }
 
 PHI__FN phi_status phi__input_add(phi__agent *agent, phi__inputs *to, phi_input kind,
-                                  const phi_content *content, size_t count, phi_str source) {
+                                  const phi_content *content, size_t count, phi_str source,
+                                  phi_str details) {
     if (to->count >= agent->queue_limit) return PHI_FULL;
-    return phi__input_append(agent, to, kind, content, count, source);
+    return phi__input_append(agent, to, kind, content, count, source, details);
 }
 
 /* ---- dropping ---- */
@@ -153,7 +160,8 @@ PHI__FN void phi__input_posted(phi_runtime *rt, const phi__post *post, uint64_t 
         }
     }
     content = phi__input_text(text);
-    status = phi__input_add(agent, phi__inputs_of(agent, kind), kind, &content, 1, source);
+    status = phi__input_add(agent, phi__inputs_of(agent, kind), kind, &content, 1, source,
+                            phi__str(NULL, 0));
     if (status == PHI_FULL)
         phi__input_tell_dropped(agent, kind, text, "The queue is full");
     else if (status != PHI_OK)
@@ -185,7 +193,8 @@ PHI__FN phi__hooked phi__input_poll(phi__run *run, phi_input kind) {
         if (hooked == PHI__HOOK_WAIT || hooked == PHI__HOOK_GONE || hooked == PHI__HOOK_LOST)
             return hooked;
         if (hooked == PHI__HOOK_DENY || said.text.len == 0) break;
-        if (phi__input_append(agent, &run->pending, kind, &said, 1, phi__str(NULL, 0)) != PHI_OK)
+        if (phi__input_append(agent, &run->pending, kind, &said, 1, phi__str(NULL, 0),
+                              phi__str(NULL, 0)) != PHI_OK)
             return PHI__HOOK_LOST;
         run->polled++;
     }
@@ -239,6 +248,40 @@ PHI__FN phi_status phi__input_check(phi_runtime *rt, const char *what, const phi
     return PHI_OK;
 }
 
+/* ---- what a host says about a message ---- */
+
+PHI__FN void phi__input_details(const char *id, const char *refs, phi__buf *out) {
+    if (id == NULL && refs == NULL) return;
+    phi__buf_char(out, '{');
+    if (id != NULL) {
+        phi__json_put_key(out, PHI__LIT("request_id"));
+        phi__json_put_str(out, phi_str_of(id));
+    }
+    if (refs != NULL) {
+        phi__json_put_key(out, PHI__LIT("refs"));
+        phi__buf_text(out, refs);
+    }
+    phi__buf_char(out, '}');
+}
+
+PHI__FN phi_status phi__input_check_details(phi_runtime *rt, const char *what, const char *id,
+                                            const char *refs) {
+    phi_str name = phi_str_of(id);
+    phi_arena scratch;
+    phi_json *root = NULL;
+    phi_status status;
+    if (id != NULL &&
+        (name.len == 0 || name.len > PHI__INPUT_ID || phi__utf8_valid(name) != name.len))
+        return phi__error(rt, PHI_BAD_ARG, "%s: id: expected 1 to 128 bytes of UTF-8", what);
+    if (refs == NULL) return PHI_OK;
+    phi_arena_init(&scratch, &rt->memory, 0);
+    status = phi_json_parse(&scratch, phi_str_of(refs), PHI_JSON_BORROW, &root, NULL);
+    phi_arena_free(&scratch);
+    if (status == PHI_OK) return PHI_OK;
+    return status == PHI_NO_MEMORY ? phi__error(rt, status, "%s: out of memory", what)
+                                   : phi__error(rt, PHI_BAD_ARG, "%s: refs is no JSON", what);
+}
+
 /* ---- public ---- */
 
 static phi__agent *phi__input_agent(phi_agent handle) {
@@ -284,24 +327,78 @@ PHI_API phi_status phi_inject(phi_agent agent, const char *text, const char *sou
     return phi__input_post(agent, PHI__POST_INJECT, text, source);
 }
 
+static bool phi__input_goes_on(const phi__agent *agent) {
+    return agent->run != NULL && agent->run->state < PHI__RUN_CLOSE;
+}
+
+static phi_status phi__input_check_desc(phi__agent *agent, const char *what,
+                                        const phi_enqueue_desc *desc) {
+    phi_status status;
+    if (phi__inputs_of(agent, desc->queue) == NULL)
+        return phi__error(agent->rt, PHI_BAD_ARG,
+                          "%s: queue: expected steering, follow-up or injected", what);
+    status = phi__input_check(agent->rt, what, desc->content, desc->content_count);
+    if (status == PHI_OK) status = phi__input_check_details(agent->rt, what, desc->id, desc->refs);
+    if (status != PHI_OK) return status;
+    if (desc->loop_id != NULL &&
+        (!phi__input_goes_on(agent) || !phi__str_is(agent->run->loop_id, desc->loop_id)))
+        return phi__error(agent->rt, PHI_NOT_FOUND, "%s: loop_id: no run \"%.160s\" goes on", what,
+                          desc->loop_id);
+    if (desc->queue == PHI_INPUT_INJECTED && !phi__input_goes_on(agent))
+        return phi__error(agent->rt, PHI_MISUSE, "%s: no run is going on", what);
+    return PHI_OK;
+}
+
+static phi_status phi__input_enqueue(phi__agent *agent, const char *what,
+                                     const phi_enqueue_desc *desc) {
+    phi_status status = phi__input_check_desc(agent, what, desc);
+    phi__buf details;
+    if (status != PHI_OK) return status;
+    phi__buf_init(&details, &agent->memory);
+    phi__input_details(desc->id, desc->refs, &details);
+    status = details.failed ? PHI_NO_MEMORY
+                            : phi__input_add(agent, phi__inputs_of(agent, desc->queue), desc->queue,
+                                             desc->content, desc->content_count,
+                                             phi_str_of(desc->source), phi__buf_str(&details));
+    phi__buf_free(&details);
+    return status == PHI_OK
+               ? status
+               : phi__error(agent->rt, status, "%s: %s", what, phi_status_text(status));
+}
+
 PHI_API phi_status phi_enqueue(phi_agent handle, phi_input queue, const phi_content *content,
                                size_t count, const char *source) {
     phi__agent *agent = phi__input_agent(handle);
-    phi_status status;
+    phi_enqueue_desc desc;
     if (handle.rt == NULL) return PHI_BAD_ARG;
     if (agent == NULL) return PHI_STALE;
-    if (phi__inputs_of(agent, queue) == NULL)
+    memset(&desc, 0, sizeof desc);
+    desc.queue = queue;
+    desc.content = content;
+    desc.content_count = count;
+    desc.source = source;
+    return phi__input_enqueue(agent, "phi_enqueue", &desc);
+}
+
+PHI_API phi_status phi_enqueue_with(phi_agent handle, const phi_enqueue_desc *desc) {
+    phi__agent *agent = phi__input_agent(handle);
+    phi_enqueue_desc given;
+    phi_content content;
+    if (handle.rt == NULL) return PHI_BAD_ARG;
+    if (agent == NULL) return PHI_STALE;
+    if (desc == NULL) return phi__error(handle.rt, PHI_BAD_ARG, "phi_enqueue_with: desc is NULL");
+    if (desc->text != NULL && desc->content != NULL)
         return phi__error(handle.rt, PHI_BAD_ARG,
-                          "phi_enqueue: queue: expected steering, follow-up or injected");
-    status = phi__input_check(handle.rt, "phi_enqueue", content, count);
-    if (status != PHI_OK) return status;
-    if (queue == PHI_INPUT_INJECTED && (agent->run == NULL || agent->run->state >= PHI__RUN_CLOSE))
-        return phi__error(handle.rt, PHI_MISUSE, "phi_enqueue: no run is going on");
-    status = phi__input_add(agent, phi__inputs_of(agent, queue), queue, content, count,
-                            phi_str_of(source));
-    return status == PHI_OK
-               ? status
-               : phi__error(handle.rt, status, "phi_enqueue: %s", phi_status_text(status));
+                          "phi_enqueue_with: text and content are both given");
+    given = *desc;
+    if (desc->text != NULL) {
+        content = phi__input_text(phi__str_trim(phi_str_of(desc->text)));
+        if (content.text.len == 0)
+            return phi__error(handle.rt, PHI_BAD_ARG, "phi_enqueue_with: the text is empty");
+        given.content = &content;
+        given.content_count = 1;
+    }
+    return phi__input_enqueue(agent, "phi_enqueue_with", &given);
 }
 
 PHI_API size_t phi_queue_count(phi_agent handle, phi_input queue) {

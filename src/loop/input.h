@@ -35,6 +35,23 @@ PHI_API phi_status phi_inject(phi_agent agent, const char *text, const char *sou
 PHI_API phi_status phi_enqueue(phi_agent agent, phi_input queue, const phi_content *content,
                                size_t count, const char *source);
 
+/* What is put into a queue, with more to say. Zero means default for every field but queue, and text or content. */
+typedef struct phi_enqueue_desc {
+    phi_input queue;            /* PHI_INPUT_STEERING, _FOLLOW_UP or _INJECTED */
+    const char *text;           /* copied; this or content */
+    const phi_content *content; /* copied */
+    size_t content_count;
+    const char *source; /* comes back with the message's events; copied (default: none) */
+    const char *id;     /* of the request, UTF-8, at most 128 bytes, */
+    const char *
+        refs; /* and JSON text about it: kept with the message in the log, as those of phi_ask_with; copied */
+    const char *loop_id; /* the run that it is meant for (default: whichever takes it) */
+} phi_enqueue_desc;
+
+/* phi_enqueue with that. PHI_NOT_FOUND: no run of that loop_id goes on, and nothing was queued; PHI_BAD_ARG: phi_last_error
+   names the field; else as phi_enqueue. Pumping thread. */
+PHI_API phi_status phi_enqueue_with(phi_agent agent, const phi_enqueue_desc *desc);
+
 /* What waits in a queue (not what a run has taken for its next turn), and forgetting it; PHI_INPUT_NONE: all queues.
    Pumping thread. Texts that were posted and not yet read by a phi_step are not in the queue. */
 PHI_API size_t phi_queue_count(phi_agent agent, phi_input queue);

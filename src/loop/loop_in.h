@@ -95,9 +95,15 @@ PHI__FN void phi__decision_marked(phi_runtime *rt,
 PHI__FN void phi__input_posted(phi_runtime *rt, const phi__post *post, uint64_t at);
 PHI__FN void phi__inputs_free(phi__agent *agent, phi__inputs *inputs);
 PHI__FN phi__inputs *phi__inputs_of(phi__agent *agent, phi_input kind); /* NULL: no such queue */
-/* A message at the end of a queue, its content copied. */
+/* A message at the end of a queue, its content and what the host says about it (JSON; empty: nothing) copied. */
 PHI__FN phi_status phi__input_add(phi__agent *agent, phi__inputs *to, phi_input kind,
-                                  const phi_content *content, size_t count, phi_str source);
+                                  const phi_content *content, size_t count, phi_str source,
+                                  phi_str details);
+/* What a host says about a message of its own, as the message's details: nothing where both are NULL. And whether it can:
+   else words that begin with `what`. */
+PHI__FN void phi__input_details(const char *id, const char *refs, phi__buf *out);
+PHI__FN phi_status phi__input_check_details(phi_runtime *rt, const char *what, const char *id,
+                                            const char *refs);
 /* Whether content can be a user's message; else words that begin with `what`. */
 PHI__FN phi_status phi__input_check(phi_runtime *rt, const char *what, const phi_content *content,
                                     size_t count);
@@ -154,7 +160,11 @@ typedef struct phi__run_order {
     bool compact_only;
     bool
         goes_on; /* with what an earlier run of a hidden agent did: an abort that is not read yet means it, too */
-    const phi_policy *policy; /* of this run alone; copied; NULL: the agent's */
+    /* of this run alone; copied; NULL or 0: the agent's */
+    const phi_policy *policy;
+    const phi_limits *limits;
+    const uint8_t *offered;
+    uint32_t waits_ms;
 } phi__run_order;
 PHI__FN phi_status phi__run_new(phi__agent *agent, const phi__run_order *order);
 /* For phi__run_thaw: a run that began with an entry of its agent's thread; the agent's, from phi__run_take on. NULL:
@@ -356,6 +366,9 @@ PHI__FN bool phi__run_show(phi__run *run, phi__state *next);
 PHI__FN const phi_policy *phi__run_policy(const phi__agent *agent);
 /* A policy of the run's own, copied. NULL: none. False: no memory. */
 PHI__FN bool phi__run_take_policy(phi__run *run, const phi_policy *policy);
+/* By tool of the agent, whether the run is offered it; copied. NULL: all are. False: no memory. */
+PHI__FN bool phi__run_take_offered(phi__run *run, const uint8_t *offered);
+PHI__FN bool phi__tools_offered(const phi__agent *agent, size_t i); /* in the run that goes on */
 /* What is sent now by the policy that holds; false: there is none. */
 PHI__FN bool phi__run_order_of(phi__agent *agent, phi__project_order *order);
 

@@ -11,9 +11,10 @@ PHI__FN uint64_t phi__run_overhead_tokens(const phi__run *run) {
                    phi_tokens_of_text(NULL, agent->format_schema);
     size_t i;
     for (i = 0; i < agent->tool_count; i++)
-        sum += phi_tokens_of_text(NULL, agent->tool_views[i].name) +
-               phi_tokens_of_text(NULL, agent->tool_views[i].description) +
-               phi_tokens_of_text(NULL, agent->tool_views[i].schema);
+        if (phi__tools_offered(agent, i))
+            sum += phi_tokens_of_text(NULL, agent->tool_views[i].name) +
+                   phi_tokens_of_text(NULL, agent->tool_views[i].description) +
+                   phi_tokens_of_text(NULL, agent->tool_views[i].schema);
     return sum;
 }
 

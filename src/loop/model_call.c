@@ -24,6 +24,22 @@ enum {
 
 /* ---- the request ---- */
 
+/* Those that the run is offered, in the turn's arena. */
+static bool phi__call_tools(phi__run *run) {
+    const phi__agent *agent = run->agent;
+    phi__tool_view *views;
+    size_t i, n = 0;
+    if (run->offered == NULL) return true;
+    views = (phi__tool_view *)phi_arena_alloc(
+        &run->arena, phi__mul(phi__max(agent->tool_count, 1), sizeof *views));
+    if (views == NULL) return false;
+    for (i = 0; i < agent->tool_count; i++)
+        if (run->offered[i] != 0) views[n++] = agent->tool_views[i];
+    run->ask.tools = views;
+    run->ask.tool_count = n;
+    return true;
+}
+
 /* PHI_BAD_ARG with words: the answer cannot be what it is to be. */
 static phi_status phi__call_ask(phi__run *run, char *words, size_t words_size) {
     phi__agent *agent = run->agent;
@@ -43,7 +59,8 @@ static phi_status phi__call_ask(phi__run *run, char *words, size_t words_size) {
     ask->session_id = agent->session->id;
     words[0] = '\0';
     if (!phi__strict_adapt(agent->tool_views, agent->tool_count,
-                           phi__strict_form_of(agent->codec, &agent->model), &agent->tools_arena))
+                           phi__strict_form_of(agent->codec, &agent->model), &agent->tools_arena) ||
+        !phi__call_tools(run))
         return PHI_NO_MEMORY;
     status = phi__run_items(run, &ask->items, &ask->item_count);
     if (status == PHI_OK && agent->provider == NULL) /* a host's own is told the format as it is */

@@ -59,7 +59,7 @@ static void phi__pending_run(phi__pending_list *list, const phi__run *run) {
     phi__pending_decision(list, run, &run->decision, NULL);
     if (run->paused || run->state == PHI__RUN_BACKOFF) {
         item = phi__pending_item_of(run, run->paused ? PHI_WAITING_BUDGET : PHI_WAITING_RETRY);
-        if (run->paused) item.text = phi__buf_str(&run->pause_reason);
+        if (run->paused) item.text = phi__buf_str(&run->reason);
         if (run->paused) item.payer = run->payer;
         phi__pending_due(&item, rt, &run->timer);
         phi__pending_add(list, &item);

@@ -45,6 +45,10 @@ PHI__FN void phi__response_drop(phi__response *response) {
         agent->responses = response->older;
     if (response->older != NULL) response->older->newer = response->newer;
     phi__slots_release(&agent->rt->responses, response->slot);
+    phi__free(&agent->memory, (void *)(uintptr_t)response->id.at,
+              response->id.at != NULL ? response->id.len + 1 : 0);
+    phi__free(&agent->memory, (void *)(uintptr_t)response->query.at,
+              response->query.at != NULL ? response->query.len + 1 : 0);
     phi__free(&agent->memory, response, sizeof *response);
 }
 

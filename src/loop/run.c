@@ -362,7 +362,8 @@ static phi__run *phi__run_make(phi__agent *agent, const phi__run_order *order) {
     run->agent = agent;
     run->state = PHI__RUN_BEFORE_LOOP;
     run->posts_from = phi__posts_next(agent->rt);
-    run->limits = agent->limits;
+    run->limits = order->limits != NULL ? *order->limits : agent->limits;
+    run->waits_ms = order->waits_ms != 0 ? order->waits_ms : agent->decision_timeout_ms;
     run->refusals = agent->memory.refusals;
     run->rt_refusals = agent->rt->memory.refusals;
     run->compact_only = order->compact_only;
@@ -374,10 +375,11 @@ static phi__run *phi__run_make(phi__agent *agent, const phi__run_order *order) {
     phi__decision_init(&run->decision, run, NULL);
     phi__buf_init(&run->filter_text, &agent->memory);
     phi__buf_init(&run->warnings, &agent->memory);
-    phi__buf_init(&run->pause_reason, &agent->memory);
+    phi__buf_init(&run->reason, &agent->memory);
     phi__buf_init(&run->wishes.memo, &agent->memory);
     phi__buf_init(&run->wishes.summary, &agent->memory);
-    if (phi__run_take_policy(run, order->policy)) return run;
+    if (phi__run_take_policy(run, order->policy) && phi__run_take_offered(run, order->offered))
+        return run;
     phi__run_unmake(run);
     return NULL;
 }
@@ -387,10 +389,11 @@ PHI__FN void phi__run_unmake(phi__run *run) {
     phi__run_unready(run);
     phi__inputs_free(agent, &run->pending);
     phi__filter_end(run);
-    phi__buf_free(&run->pause_reason);
+    phi__buf_free(&run->reason);
     phi__wishes_free(run);
     phi__free(&agent->memory, run->doom, sizeof *run->doom);
     phi__free(&agent->memory, run->policy, sizeof *run->policy);
+    phi__free(&agent->memory, run->offered, agent->tool_count);
     phi__capture_free(run);
     phi_arena_free(&run->arena);
     phi__free(&agent->memory, run, sizeof *run);

@@ -11,8 +11,21 @@
 PHI__FN const phi_tool *phi__tools_named(const phi__agent *agent, phi_str name) {
     size_t i;
     for (i = 0; i < agent->tool_count; i++)
-        if (phi__str_is(name, agent->tools[i].name)) return &agent->tools[i];
+        if (phi__str_is(name, agent->tools[i].name))
+            return phi__tools_offered(agent, i) ? &agent->tools[i] : NULL;
     return NULL;
+}
+
+PHI__FN bool phi__tools_offered(const phi__agent *agent, size_t i) {
+    return agent->run == NULL || agent->run->offered == NULL || agent->run->offered[i] != 0;
+}
+
+PHI__FN bool phi__run_take_offered(phi__run *run, const uint8_t *offered) {
+    phi__agent *agent = run->agent;
+    if (offered == NULL || agent->tool_count == 0) return true;
+    run->offered = (uint8_t *)phi__alloc(&agent->memory, agent->tool_count);
+    if (run->offered != NULL) memcpy(run->offered, offered, agent->tool_count);
+    return run->offered != NULL;
 }
 
 /* Whether a text of the answer is the arguments of PHI_RESPOND_TOOL; cut ones are no answer. */

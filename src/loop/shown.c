@@ -16,9 +16,10 @@ static uint64_t phi__shown_tools(const phi__agent *agent, const phi_token_counte
     uint64_t sum = phi_tokens_of_text(counter, agent->format_schema);
     size_t i;
     for (i = 0; i < agent->tool_count; i++)
-        sum += (uint64_t)phi_tokens_of_text(counter, agent->tool_views[i].name) +
-               phi_tokens_of_text(counter, agent->tool_views[i].description) +
-               phi_tokens_of_text(counter, agent->tool_views[i].schema);
+        if (phi__tools_offered(agent, i))
+            sum += (uint64_t)phi_tokens_of_text(counter, agent->tool_views[i].name) +
+                   phi_tokens_of_text(counter, agent->tool_views[i].description) +
+                   phi_tokens_of_text(counter, agent->tool_views[i].schema);
     return sum;
 }
 

@@ -299,6 +299,7 @@ struct phi__run {
     phi__state state;
     phi__run *next_ready, *prev_ready;
     bool in_ready, cancelled, over;
+    bool reasoned;                  /* it was aborted, and why is in `reason` */
     bool stopping;                  /* ends when its turn is over */
     bool starved;                   /* something that was said to it found no memory */
     bool opened;                    /* AGENT_START is out */
@@ -321,28 +322,30 @@ struct phi__run {
         *prompts; /* in the thread's segment, to be attached; NULL: they are, or there are none */
     size_t prompt_count;
     phi__decision decision;
-    bool filtering;        /* a text is under way through the filters */
-    size_t filter_at;      /* the next one to be asked */
-    phi__buf filter_text;  /* what they are asked about */
-    phi__buf warnings;     /* what they said */
-    phi_str rejection;     /* of the prompts; in the thread */
-    phi__inputs pending;   /* polled, for the next turn */
-    bool polling;          /* a poll is under way: it has looked into the queue */
-    uint32_t polled;       /* messages it has got */
-    bool steered;          /* the turn's steering was looked for */
-    phi_limits limits;     /* the agent's, and what phi_budget_raise added */
-    phi_policy *policy;    /* the request's own, in memory of its own; NULL: the agent's */
+    bool filtering;       /* a text is under way through the filters */
+    size_t filter_at;     /* the next one to be asked */
+    phi__buf filter_text; /* what they are asked about */
+    phi__buf warnings;    /* what they said */
+    phi_str rejection;    /* of the prompts; in the thread */
+    phi__inputs pending;  /* polled, for the next turn */
+    bool polling;         /* a poll is under way: it has looked into the queue */
+    uint32_t polled;      /* messages it has got */
+    bool steered;         /* the turn's steering was looked for */
+    phi_limits limits;    /* the agent's, and what phi_budget_raise added */
+    phi_policy *policy;   /* the request's own, in memory of its own; NULL: the agent's */
+    uint8_t *offered;     /* the same: by tool of the agent, whether it is offered; NULL: all are */
+    uint32_t waits_ms;    /* decision_timeout_ms of the run */
     phi_spending reserved; /* in the agent's budget and those above */
     bool paused, pause_over;
     phi__run *next_paused, *prev_paused; /* of those in rt->paused */
-    phi__buf pause_reason;               /* of a pause, for phi_pending */
-    phi_agent payer;                     /* whose limit or budget it was */
-    phi__timer timer;                    /* of a pause or a delay */
-    phi__doom *doom;                     /* NULL: no tool has been called yet */
-    bool doomed;                         /* a call repeated itself too often */
-    size_t first_message;                /* of the run, in its lane's messages */
-    size_t message_count;                /* of a run that has ended */
-    size_t told_messages;                /* prompts whose events are out */
+    phi__buf reason;      /* of a pause, for phi_pending; where `reasoned`, of phi_abort_run */
+    phi_agent payer;      /* whose limit or budget it was */
+    phi__timer timer;     /* of a pause or a delay */
+    phi__doom *doom;      /* NULL: no tool has been called yet */
+    bool doomed;          /* a call repeated itself too often */
+    size_t first_message; /* of the run, in its lane's messages */
+    size_t message_count; /* of a run that has ended */
+    size_t told_messages; /* prompts whose events are out */
     phi_usage usage, turn_usage;
     double cost;
     int64_t first_delta_ms; /* Unix time; 0: none has come */
@@ -413,6 +416,7 @@ struct phi__response {
     uint32_t index, gen;
     phi__agent *agent;
     phi__response *older, *newer; /* of the same agent's */
+    phi_str id, query;            /* the agent's own */
     phi_status status;
     phi_str loop_id;
     const phi_message *message;

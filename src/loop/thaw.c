@@ -44,7 +44,7 @@ PHI__FN phi_status phi__thaw_inputs(phi__agent *agent, const phi_json *node, phi
         if ((unsigned)kind > (unsigned)PHI_INPUT_INJECTED) status = PHI_PARSE;
         if (status == PHI_OK)
             status = phi__input_add(agent, to, kind, message.content, message.content_count,
-                                    phi__thaw_str(child, "source"));
+                                    phi__thaw_str(child, "source"), message.details);
         if (status == PHI_OK) to->tail->filtered = phi__thaw_flag(child, "filtered");
     }
     phi__entry_reader_free(&reader);
@@ -121,6 +121,23 @@ static phi_status phi__thaw_policy(phi__run *run, const phi_json *node) {
     policy.include = phi__thaw_u32(node, "include");
     if (phi__policy_fault(&policy) != NULL) return PHI_PARSE;
     return phi__run_take_policy(run, &policy) ? PHI_OK : PHI_NO_MEMORY;
+}
+
+/* What the run was offered, of the tools that the agent has now. */
+static phi_status phi__thaw_offered(phi__run *run, const phi_json *root) {
+    phi__agent *agent = run->agent;
+    const phi_json *node = phi_json_get(root, "tools"), *name;
+    phi_json_iter it = phi_json_each(node);
+    uint32_t waits_ms = phi__thaw_u32(root, "decision_timeout_ms");
+    size_t i;
+    if (waits_ms != 0) run->waits_ms = waits_ms;
+    if (!phi_json_is_array(node) || agent->tool_count == 0) return PHI_OK;
+    run->offered = (uint8_t *)phi__alloc(&agent->memory, agent->tool_count);
+    if (run->offered == NULL) return PHI_NO_MEMORY;
+    while ((name = phi_json_next(&it)) != NULL)
+        for (i = 0; i < agent->tool_count; i++)
+            if (phi__str_is(phi_json_str(name, ""), agent->tools[i].name)) run->offered[i] = 1;
+    return PHI_OK;
 }
 
 /* A message of the run, of that role, in the thread's segment. */
@@ -313,6 +330,7 @@ static phi_status phi__thaw_members(phi__run *run, const phi_json *node) {
     phi__thaw_flags(run, node);
     phi__thaw_limits(run, node);
     status = phi__thaw_policy(run, phi_json_get(node, "policy"));
+    if (status == PHI_OK) status = phi__thaw_offered(run, node);
     if (status == PHI_OK)
         status = phi__thaw_inputs(agent, phi_json_get(node, "pending"), &run->pending);
     if (status == PHI_OK) status = phi__thaw_prompts(run, phi_json_get(node, "prompts"));

@@ -197,15 +197,14 @@ static phi__state phi__turn_at_limit(phi__run *run, const char *reason, bool *wa
     *wait = true;
     if (run->paused) return PHI__RUN_TOP;
     phi__pause_begin(run);
-    if (agent->decision_timeout_ms != PHI_UNLIMITED)
-        at = phi__io_now_us(agent->rt->io) + (uint64_t)agent->decision_timeout_ms * 1000;
+    if (run->waits_ms != PHI_UNLIMITED)
+        at = phi__io_now_us(agent->rt->io) + (uint64_t)run->waits_ms * 1000;
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_PAUSED;
     event.text = phi_str_of(reason);
-    phi__buf_clear(&run->pause_reason);
-    phi__buf_text(&run->pause_reason, reason);
-    if (!run->pause_reason.failed && phi__run_timer_set(run, at) &&
-        phi__emit(agent, &event, NULL, 0))
+    phi__buf_clear(&run->reason);
+    phi__buf_text(&run->reason, reason);
+    if (!run->reason.failed && phi__run_timer_set(run, at) && phi__emit(agent, &event, NULL, 0))
         return PHI__RUN_TOP;
     *wait = false;
     return phi__run_no_memory(run);
@@ -409,6 +408,10 @@ static phi_event phi__turn_end_event(const phi__run *run, const phi_usage *usage
     event.failure = run->failure;
     event.usage = usage;
     event.rejection = run->rejection;
+    if (run->reasoned && run->status == PHI_CANCELLED &&
+        !phi__arena_str(phi__thread_room(run->agent->thread), phi__buf_str(&run->reason),
+                        &event.source))
+        event.source = phi__str("", 0);
     if (thread->message_count > run->first_message) {
         const phi__entry *last = phi__thread_message(thread, thread->message_count - 1);
         event.message = last != NULL ? last->message : NULL;
