@@ -607,11 +607,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__PUB_IO */
 
 #ifdef PHI__PUB_MODEL
-#if PHI__PUB_MODEL != 0x46be49db
+#if PHI__PUB_MODEL != 0x36e8fea5
 #error "phi: two versions of src/model in one file"
 #endif
 #else
-#define PHI__PUB_MODEL 0x46be49db
+#define PHI__PUB_MODEL 0x36e8fea5
 
 /* ---- src/model/failure.h ---- */
 
@@ -905,7 +905,7 @@ typedef struct phi_pruned {
     size_t timestamp_count;
 } phi_pruned;
 
-/* What a revert did. Steps are written "n12": entry 12 of the thread. */
+/* What a revert did. Steps are named "n12": entry 12 of the thread. JSON has their numbers alone, as the original. */
 typedef struct phi_reverted {
     phi_str category; /* "failure", "tangent", "completion", "step-summary" */
     phi_str target;
@@ -26672,11 +26672,11 @@ PHI_API void phi_answer_fail(phi_answer *answer, phi_failure_kind kind, bool ret
 #endif /* PHI__IMP_WIRE */
 
 #ifdef PHI__IMP_THREAD
-#if PHI__IMP_THREAD != 0x462b484d
+#if PHI__IMP_THREAD != 0x69b8d3f0
 #error "phi: two versions of src/thread in one file"
 #endif
 #else
-#define PHI__IMP_THREAD 0x462b484d
+#define PHI__IMP_THREAD 0x69b8d3f0
 
 /* ---- src/thread/compact_in.h ---- */
 
@@ -27355,7 +27355,7 @@ PHI__FN const char *phi__policy_fault(const phi_policy *policy);
 
 /* ---- src/thread/step_in.h ---- */
 
-/* step_in.h - the line that names a step: the last block of a tool's result. */
+/* step_in.h - the names of steps: "n12" in a model's words and in events, 12 in JSON, as the original has it. */
 #ifndef PHI_THREAD_STEP_IN_H
 #define PHI_THREAD_STEP_IN_H
 
@@ -27364,6 +27364,11 @@ enum { PHI__STEP_BYTES = 32 };
 
 /* "[step n12]", terminated; its length. */
 PHI__FN size_t phi__step_label(uint64_t seq, char out[PHI__STEP_BYTES]);
+
+/* The number of "n12" or "12". False: the name has none, and *seq stays as it is. */
+PHI__FN bool phi__step_number(phi_str name, uint64_t *seq);
+/* The value of "abandoned_node_ids": an array of numbers. Names without a number are left out. */
+PHI__FN void phi__step_put_all(phi__buf *out, const phi_str *names, size_t count);
 
 #endif
 
@@ -32771,6 +32776,23 @@ PHI__FN size_t phi__step_label(uint64_t seq, char out[PHI__STEP_BYTES]) {
     return (size_t)snprintf(out, PHI__STEP_BYTES, "[step n%llu]", (unsigned long long)seq);
 }
 
+PHI__FN bool phi__step_number(phi_str name, uint64_t *seq) {
+    size_t from = name.len > 0 && name.at[0] == 'n' ? 1 : 0;
+    return name.len > from && phi__str_to_u64(phi__str(name.at + from, name.len - from), seq);
+}
+
+PHI__FN void phi__step_put_all(phi__buf *out, const phi_str *names, size_t count) {
+    uint64_t seq = 0;
+    size_t i;
+    phi__buf_char(out, '[');
+    for (i = 0; i < count; i++) {
+        if (!phi__step_number(names[i], &seq)) continue;
+        phi__json_put_comma(out);
+        phi__json_put_u64(out, seq);
+    }
+    phi__buf_char(out, ']');
+}
+
 /* A label of another thread's numbers, as a restored history has, names nothing. */
 static bool phi__revert_is_step(const phi__item *item) {
     const phi_message *m = item->message;
@@ -32851,19 +32873,15 @@ static phi_message *phi__revert_tag(const phi__reverting *r) {
 static bool phi__revert_meta(const phi__reverting *r, const char **meta) {
     phi__buf out;
     phi_str kept;
-    size_t i;
     bool done;
     phi__buf_init(&out, r->arena->memory);
     phi__buf_text(&out, "{\"category\":");
     phi__json_put_str(&out, r->told->category);
     phi__buf_text(&out, ",\"target\":");
-    phi__json_put_str(&out, r->told->target);
-    phi__buf_text(&out, ",\"abandoned_node_ids\":[");
-    for (i = 0; i < r->told->abandoned_count; i++) {
-        phi__json_put_comma(&out);
-        phi__json_put_str(&out, r->told->abandoned[i]);
-    }
-    phi__buf_text(&out, "],\"summary\":");
+    phi__json_put_u64(&out, r->revert->step);
+    phi__buf_text(&out, ",\"abandoned_node_ids\":");
+    phi__step_put_all(&out, r->told->abandoned, r->told->abandoned_count);
+    phi__buf_text(&out, ",\"summary\":");
     if (r->told->summary.len > 0)
         phi__json_put_str(&out, r->told->summary);
     else
@@ -44722,11 +44740,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0x312973b1
+#if PHI__IMP_AGENT != 0x152dce83
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0x312973b1
+#define PHI__IMP_AGENT 0x152dce83
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -47032,21 +47050,19 @@ static void phi__ej_pruned(phi__event_writer *w) {
     phi__ej_time(w);
 }
 
+/* Node ids are numbers here, as in the original. */
 static void phi__ej_reverted(phi__event_writer *w) {
     phi_reverted r;
-    size_t i;
+    uint64_t target = 0;
     if (w->event->reverted != NULL)
         r = *w->event->reverted;
     else
         memset(&r, 0, sizeof r);
     phi__ej_str(w, "category", r.category);
-    phi__ej_str(w, "target", r.target);
-    phi__ej_raw(w, "abandoned_node_ids", "[");
-    for (i = 0; i < r.abandoned_count; i++) {
-        phi__json_put_comma(&w->out);
-        phi__json_put_str(&w->out, r.abandoned[i]);
-    }
-    phi__buf_char(&w->out, ']');
+    (void)phi__step_number(r.target, &target);
+    phi__ej_u64(w, "target", target);
+    phi__json_put_key(&w->out, PHI__LIT("abandoned_node_ids"));
+    phi__step_put_all(&w->out, r.abandoned, r.abandoned_count);
     phi__ej_option(w, "summary", r.summary);
     phi__ej_bool(w, "applied", r.applied);
     phi__ej_option(w, "reason", r.reason);
@@ -47561,6 +47577,17 @@ static phi_status phi__er_pruned(phi__event_reader *r) {
     return PHI_OK;
 }
 
+/* A node id: a number in the original and here, a name such as "n4" in older files of ours. */
+static phi_str phi__er_node(phi__event_reader *r, const phi_json *node) {
+    char text[PHI__STEP_BYTES];
+    phi_str out = phi_json_str(node, "");
+    uint64_t n = phi_json_uint(node, UINT64_MAX);
+    if (n == UINT64_MAX && phi_json_uint(node, 0) == 0) return out;
+    (void)snprintf(text, sizeof text, "n%llu", (unsigned long long)n);
+    if (!phi__arena_str(r->arena, phi_str_of(text), &out)) r->no_memory = true;
+    return out;
+}
+
 static phi_status phi__er_reverted(phi__event_reader *r) {
     phi_reverted *v = (phi_reverted *)phi__er_alloc(r, sizeof *v);
     const phi_json *ids = phi__er_get(r, "abandoned_node_ids"), *node;
@@ -47569,9 +47596,9 @@ static phi_status phi__er_reverted(phi__event_reader *r) {
     phi_str *names = (phi_str *)phi__er_alloc(r, phi__mul(n, sizeof *names));
     if (v == NULL || names == NULL) return PHI_NO_MEMORY;
     v->category = phi__er_str(r, "category");
-    v->target = phi__er_str(r, "target");
+    v->target = phi__er_node(r, phi__er_get(r, "target"));
     while (v->abandoned_count < n && (node = phi_json_next(&it)) != NULL)
-        names[v->abandoned_count++] = phi_json_str(node, "");
+        names[v->abandoned_count++] = phi__er_node(r, node);
     v->abandoned = names;
     v->summary = phi__er_str(r, "summary");
     v->applied = phi_json_bool(phi__er_get(r, "applied"), false);

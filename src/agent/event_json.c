@@ -9,6 +9,7 @@
 #include "io/secret_in.h"
 #include "model/message_in.h"
 #include "text/json_in.h"
+#include "thread/step_in.h"
 
 /* ---- words ---- */
 
@@ -435,21 +436,19 @@ static void phi__ej_pruned(phi__event_writer *w) {
     phi__ej_time(w);
 }
 
+/* Node ids are numbers here, as in the original. */
 static void phi__ej_reverted(phi__event_writer *w) {
     phi_reverted r;
-    size_t i;
+    uint64_t target = 0;
     if (w->event->reverted != NULL)
         r = *w->event->reverted;
     else
         memset(&r, 0, sizeof r);
     phi__ej_str(w, "category", r.category);
-    phi__ej_str(w, "target", r.target);
-    phi__ej_raw(w, "abandoned_node_ids", "[");
-    for (i = 0; i < r.abandoned_count; i++) {
-        phi__json_put_comma(&w->out);
-        phi__json_put_str(&w->out, r.abandoned[i]);
-    }
-    phi__buf_char(&w->out, ']');
+    (void)phi__step_number(r.target, &target);
+    phi__ej_u64(w, "target", target);
+    phi__json_put_key(&w->out, PHI__LIT("abandoned_node_ids"));
+    phi__step_put_all(&w->out, r.abandoned, r.abandoned_count);
     phi__ej_option(w, "summary", r.summary);
     phi__ej_bool(w, "applied", r.applied);
     phi__ej_option(w, "reason", r.reason);

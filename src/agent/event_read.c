@@ -9,6 +9,7 @@
 #include "base/date_in.h"
 #include "base/utf8_in.h"
 #include "model/message_in.h"
+#include "thread/step_in.h"
 
 #include <stdio.h>
 
@@ -337,6 +338,17 @@ static phi_status phi__er_pruned(phi__event_reader *r) {
     return PHI_OK;
 }
 
+/* A node id: a number in the original and here, a name such as "n4" in older files of ours. */
+static phi_str phi__er_node(phi__event_reader *r, const phi_json *node) {
+    char text[PHI__STEP_BYTES];
+    phi_str out = phi_json_str(node, "");
+    uint64_t n = phi_json_uint(node, UINT64_MAX);
+    if (n == UINT64_MAX && phi_json_uint(node, 0) == 0) return out;
+    (void)snprintf(text, sizeof text, "n%llu", (unsigned long long)n);
+    if (!phi__arena_str(r->arena, phi_str_of(text), &out)) r->no_memory = true;
+    return out;
+}
+
 static phi_status phi__er_reverted(phi__event_reader *r) {
     phi_reverted *v = (phi_reverted *)phi__er_alloc(r, sizeof *v);
     const phi_json *ids = phi__er_get(r, "abandoned_node_ids"), *node;
@@ -345,9 +357,9 @@ static phi_status phi__er_reverted(phi__event_reader *r) {
     phi_str *names = (phi_str *)phi__er_alloc(r, phi__mul(n, sizeof *names));
     if (v == NULL || names == NULL) return PHI_NO_MEMORY;
     v->category = phi__er_str(r, "category");
-    v->target = phi__er_str(r, "target");
+    v->target = phi__er_node(r, phi__er_get(r, "target"));
     while (v->abandoned_count < n && (node = phi_json_next(&it)) != NULL)
-        names[v->abandoned_count++] = phi_json_str(node, "");
+        names[v->abandoned_count++] = phi__er_node(r, node);
     v->abandoned = names;
     v->summary = phi__er_str(r, "summary");
     v->applied = phi_json_bool(phi__er_get(r, "applied"), false);

@@ -117,10 +117,10 @@ static const char *const texts[] = {
     "{\"type\":\"PrunApplied\"," LOOP
     ",\"tokens_removed\":0,\"messages_removed\":0,\"memo\":\"two \\\"w"
     "ells\\\"\",\"pruned_timestamps\":[]," TIME "}",
-    "{\"type\":\"RevertApplied\"," LOOP ",\"category\":\"step-summary\",\"target\":\"n4\","
-    "\"abandoned_node_ids\":[\"n7\",\"n8\"],\"summary\":\"no key\",\"applied\":true,"
+    "{\"type\":\"RevertApplied\"," LOOP ",\"category\":\"step-summary\",\"target\":4,"
+    "\"abandoned_node_ids\":[7,8],\"summary\":\"no key\",\"applied\":true,"
     "\"reason\":null," TIME "}",
-    "{\"type\":\"RevertApplied\"," LOOP ",\"category\":\"failure\",\"target\":\"n99\","
+    "{\"type\":\"RevertApplied\"," LOOP ",\"category\":\"failure\",\"target\":99,"
     "\"abandoned_node_ids\":[],\"summary\":null,\"applied\":false,"
     "\"reason\":\"step n99 was not found\"," TIME "}",
     "{\"type\":\"TurnRequest\"," LOOP ",\"turn_index\":3,\"payload\":{\"system_prompt\":\"\"}," TIME
@@ -420,9 +420,9 @@ TEST(older_and_other_forms_are_read) {
                      "\"messages_removed\":0,\"memo\":null,\"pruned_timestamps\":[],"
                      "\"timestamp\":\"1970-01-01T00:00:00Z\"}");
     check_round_trip(
-        "{\"type\":\"RevertApplied\",\"abandoned_node_ids\":[1,\"n2\"]}",
-        "{\"type\":\"RevertApplied\",\"loop_id\":\"\",\"category\":\"\",\"target\":\"\","
-        "\"abandoned_node_ids\":[\"\",\"n2\"],\"summary\":null,\"applied\":false,"
+        "{\"type\":\"RevertApplied\",\"abandoned_node_ids\":[1,\"n2\",\"x\",-1,null]}",
+        "{\"type\":\"RevertApplied\",\"loop_id\":\"\",\"category\":\"\",\"target\":0,"
+        "\"abandoned_node_ids\":[1,2],\"summary\":null,\"applied\":false,"
         "\"reason\":null,\"timestamp\":\"1970-01-01T00:00:00Z\"}");
     check_round_trip("{\"type\":\"Warning\",\"loop_id\":7,\"text\":{\"a\":1}}",
                      "{\"type\":\"Warning\",\"loop_id\":\"\",\"text\":\"\"}");
@@ -449,6 +449,26 @@ TEST(both_spellings_of_a_protocol_are_read) {
                        rows[i].written);
         if (read_event(text, &e)) CHECK_STR(e.message->protocol, rows[i].want);
     }
+    end();
+}
+
+TEST(a_revert_s_node_ids_are_numbers_in_json_as_in_the_original_and_names_in_the_event) {
+    static const char ours[] = "{\"type\":\"RevertApplied\",\"target\":\"n12\","
+                               "\"abandoned_node_ids\":[\"n13\",\"14\"]}";
+    static const char theirs[] = "{\"type\":\"RevertApplied\",\"target\":12,"
+                                 "\"abandoned_node_ids\":[13,18446744073709551615]}";
+    phi_event e;
+    begin();
+    if (read_event(theirs, &e)) {
+        CHECK_STR(e.reverted->target, "n12");
+        REQUIRE(CHECK_EQ_INT(e.reverted->abandoned_count, 2));
+        CHECK_STR(e.reverted->abandoned[0], "n13");
+        CHECK_STR(e.reverted->abandoned[1], "n18446744073709551615");
+    }
+    check_round_trip(ours, /* as files of ours had them once */
+                     "{\"type\":\"RevertApplied\",\"loop_id\":\"\",\"category\":\"\",\"target\":12,"
+                     "\"abandoned_node_ids\":[13,14],\"summary\":null,\"applied\":false,"
+                     "\"reason\":null,\"timestamp\":\"1970-01-01T00:00:00Z\"}");
     end();
 }
 
@@ -814,6 +834,8 @@ TEST_MAIN(TEST_ENTRY(every_event_is_written_as_it_was_read), TEST_ENTRY(every_ki
           TEST_ENTRY(compactions_decisions_and_drops_are_read_whole),
           TEST_ENTRY(every_hook_has_its_word), TEST_ENTRY(older_and_other_forms_are_read),
           TEST_ENTRY(both_spellings_of_a_protocol_are_read),
+          TEST_ENTRY(
+              a_revert_s_node_ids_are_numbers_in_json_as_in_the_original_and_names_in_the_event),
           TEST_ENTRY(types_of_later_work_are_unsupported_and_named),
           TEST_ENTRY(what_is_no_event_is_refused_with_words),
           TEST_ENTRY(what_is_refused_leaves_the_arena_as_it_was),

@@ -108,8 +108,7 @@ TEST(what_followed_the_step_goes_and_a_tag_stands_there) {
     CHECK_EQ_INT(entry.rewrite->reason, PHI_REWRITE_REVERT);
     CHECK_EQ_STR(
         entry.rewrite->meta,
-        "{\"category\":\"failure\",\"target\":\"n4\",\"abandoned_node_ids\":[\"n7\",\"n8\","
-        "\"n11\",\"n12\"],\"summary\":\"the cellar is empty\"}");
+        "{\"category\":\"failure\",\"target\":4,\"abandoned_node_ids\":[7,8,11,12],\"summary\":\"the cellar is empty\"}");
     rig_free(w.r);
 }
 
@@ -455,13 +454,13 @@ TEST(the_event_has_its_interchange_form) {
     ask(&w, "Find the key.");
     CHECK_EQ_STR(json[0],
                  "{\"type\":\"RevertApplied\",\"loop_id\":\"session.anthropic.test-model.1\","
-                 "\"category\":\"failure\",\"target\":\"n99\",\"abandoned_node_ids\":[],"
+                 "\"category\":\"failure\",\"target\":99,\"abandoned_node_ids\":[],"
                  "\"summary\":null,\"applied\":false,\"reason\":\"step n99 was not found\","
                  "\"timestamp\":\"1970-01-01T00:16:40.002Z\"}");
     CHECK_EQ_STR(json[1],
                  "{\"type\":\"RevertApplied\",\"loop_id\":\"session.anthropic.test-model.1\","
-                 "\"category\":\"failure\",\"target\":\"n4\",\"abandoned_node_ids\":"
-                 "[\"n7\",\"n8\",\"n9\"],\"summary\":\"no\",\"applied\":true,\"reason\":null,"
+                 "\"category\":\"failure\",\"target\":4,\"abandoned_node_ids\":"
+                 "[7,8,9],\"summary\":\"no\",\"applied\":true,\"reason\":null,"
                  "\"timestamp\":\"1970-01-01T00:16:40.002Z\"}");
     rig_free(w.r);
 }
