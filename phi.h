@@ -3456,11 +3456,11 @@ PHI_API phi_status phi_summarize(phi_agent agent, uint64_t from_seq, uint64_t to
 #endif /* PHI__PUB_AGENT */
 
 #ifdef PHI__PUB_SESSION
-#if PHI__PUB_SESSION != 0x0124d59c
+#if PHI__PUB_SESSION != 0xbf59f21f
 #error "phi: two versions of src/session in one file"
 #endif
 #else
-#define PHI__PUB_SESSION 0x0124d59c
+#define PHI__PUB_SESSION 0xbf59f21f
 
 /* ---- src/session/file_store.h ---- */
 
@@ -3950,10 +3950,11 @@ PHI_API phi_status phi_session_context(const phi_session *session, phi_str loop_
    behind them, a compaction, so that the thread shows what phi_session_context loads; revoked, it shows everything. The
    thread may hold something before. A summary is one: a later compaction takes over its lines. A block that a
    rewrite cannot follow, since it parts a call from its result, replaces all messages at once. Runs over the thread that have
-   the session's id get loop ids that follow that of the last message.
+   the session's id get loop ids that no loop of the session has. For that, loops that no appended message names
+   come first, as a LOOP_START and a LOOP_END each.
    PHI_BUSY: a run goes over the thread; PHI_BAD_ARG: also a message that is unfit for a thread, and words (may be NULL)
-   say which; PHI_NOT_FOUND; PHI_NO_MEMORY, what the store says: nothing changed, or the messages are there and the
-   rewrite is not. */
+   say which; PHI_NOT_FOUND; PHI_NO_MEMORY, what the store says: what was appended by
+   then stays, such loops first, then the messages; the rewrite is not there. */
 PHI_API phi_status phi_session_to_thread(const phi_session *session, phi_str loop_id,
                                          uint32_t flags, const phi_compaction_config *config,
                                          const phi_token_counter *counter, phi_thread *thread,
@@ -26672,11 +26673,11 @@ PHI_API void phi_answer_fail(phi_answer *answer, phi_failure_kind kind, bool ret
 #endif /* PHI__IMP_WIRE */
 
 #ifdef PHI__IMP_THREAD
-#if PHI__IMP_THREAD != 0x69b8d3f0
+#if PHI__IMP_THREAD != 0x8e1c4ea1
 #error "phi: two versions of src/thread in one file"
 #endif
 #else
-#define PHI__IMP_THREAD 0x69b8d3f0
+#define PHI__IMP_THREAD 0x8e1c4ea1
 
 /* ---- src/thread/compact_in.h ---- */
 
@@ -26829,7 +26830,8 @@ typedef struct phi__loop_start {
 typedef struct phi__loop_starts {
     phi__loop_start *at;
     size_t count, cap;
-    bool away; /* runs whose beginning has left memory are not in it */
+    bool away;              /* runs whose beginning has left memory are not in it */
+    uint64_t told, told_to; /* phi__thread_tell_loops: up to which entry, and whom */
 } phi__loop_starts;
 
 /* What a lane showed before the run that goes on rewrote it: a run that keeps nothing gives it back. Its items may be of
@@ -27015,6 +27017,17 @@ PHI__FN phi_status phi__load_roll_back(phi__thread *thread, uint64_t start);
 /* Whether a run of this id is in memory; and in the whole log, which is read back for that. As phi__thread_recall. */
 PHI__FN bool phi__thread_has_loop(const phi__thread *thread, phi_str loop_id);
 PHI__FN phi_status phi__thread_had_loop(const phi__thread *thread, phi_str loop_id, bool *had);
+/* Tells of each loop id that entries in memory name: runs, messages, and messages of rewrites, in view or not; one may
+   come again. What this reader (a number of its own) was told of as the last one is left out. False: saw_fn said no. */
+PHI__FN bool phi__thread_tell_loops(phi__thread *thread, uint64_t reader,
+                                    bool (*saw_fn)(void *user_data, phi_str loop_id),
+                                    void *user_data);
+/* A deep copy; NULL: no memory. */
+PHI__FN phi_loop_info *phi__loop_info_copy(phi_arena *arena, const phi_loop_info *from);
+/* Appends a run that was elsewhere, and has no messages here: its beginning and its end. Copied. False: no memory, and
+   nothing changed. */
+PHI__FN bool phi__thread_note_run(phi__thread *thread, const phi_loop_info *info,
+                                  int64_t started_ms, int64_t ended_ms, phi_status status);
 /* Room for the id of one more. False: no memory. */
 PHI__FN bool phi__thread_loop_room(phi__thread *thread);
 /* Entries have left memory: so do the ids of their runs. */
@@ -33706,6 +33719,102 @@ PHI__FN phi_status phi__thread_had_loop(const phi__thread *thread, phi_str loop_
     return status;
 }
 
+/* ---- loop ids in the log ---- */
+
+typedef struct phi__runs_told {
+    bool (*saw_fn)(void *user_data, phi_str loop_id);
+    void *user_data;
+    phi_str last; /* messages of a turn stand together */
+} phi__runs_told;
+
+static bool phi__runs_tell(phi__runs_told *to, phi_str loop_id) {
+    if (loop_id.len == 0 || loop_id.at == to->last.at || phi_str_equal(loop_id, to->last))
+        return true;
+    to->last = loop_id;
+    return to->saw_fn(to->user_data, loop_id);
+}
+
+static bool phi__runs_tell_rewrite(phi__runs_told *to, const phi_rewrite *rewrite) {
+    size_t i, j;
+    for (i = 0; i < rewrite->span_count; i++)
+        for (j = 0; j < rewrite->spans[i].message_count; j++)
+            if (!phi__runs_tell(to, rewrite->spans[i].messages[j].loop_id)) return false;
+    return true;
+}
+
+static bool phi__runs_tell_entry(phi__runs_told *to, const phi__entry *entry) {
+    switch ((int)entry->kind) {
+    case PHI_ENTRY_LOOP_START: return phi__runs_tell(to, entry->loop_id);
+    case PHI_ENTRY_REWRITE:
+        return entry->of.op == NULL || phi__runs_tell_rewrite(to, &entry->of.op->rewrite);
+    case PHI_ENTRY_MESSAGE: /* a run's share one string */
+        return phi__runs_tell(to,
+                              entry->loop_id.len > 0 ? entry->loop_id : entry->message->loop_id);
+    default: return true;
+    }
+}
+
+PHI__FN bool phi__thread_tell_loops(phi__thread *thread, uint64_t reader,
+                                    bool (*saw_fn)(void *user_data, phi_str loop_id),
+                                    void *user_data) {
+    phi__loop_starts *loops = &thread->loops;
+    uint64_t from = loops->told_to == reader ? loops->told : 0;
+    phi__runs_told to;
+    size_t i = thread->held;
+    memset(&to, 0, sizeof to);
+    to.saw_fn = saw_fn;
+    to.user_data = user_data;
+    while (i > 0 && thread->entries[i - 1]->seq >= from)
+        if (!phi__runs_tell_entry(&to, thread->entries[--i])) return false;
+    loops->told = thread->count;
+    loops->told_to = reader;
+    return true;
+}
+
+PHI__FN phi_loop_info *phi__loop_info_copy(phi_arena *arena, const phi_loop_info *from) {
+    phi_loop_info *info = (phi_loop_info *)phi_arena_alloc(arena, sizeof *info);
+    if (info == NULL) return NULL;
+    *info = *from;
+    return phi__arena_str(arena, from->loop_id, &info->loop_id) &&
+                   phi__arena_str(arena, from->agent_id, &info->agent_id) &&
+                   phi__arena_str(arena, from->session_id, &info->session_id) &&
+                   phi__arena_str(arena, from->parent_loop_id, &info->parent_loop_id) &&
+                   phi__arena_str(arena, from->tag, &info->tag) &&
+                   phi__arena_str(arena, from->metadata, &info->metadata) &&
+                   phi__arena_str(arena, from->config, &info->config)
+               ? info
+               : NULL;
+}
+
+PHI__FN bool phi__thread_note_run(phi__thread *thread, const phi_loop_info *info,
+                                  int64_t started_ms, int64_t ended_ms, phi_status status) {
+    bool restored = thread->restored, done = false;
+    phi_arena *room;
+    phi_arena_mark mark;
+    phi_loop_info *kept;
+    phi__entry entries[2];
+    if (!phi__thread_roll(thread, NULL)) return false;
+    room = phi__thread_room(thread);
+    mark = phi_arena_save(room);
+    kept = phi__loop_info_copy(room, info);
+    memset(entries, 0, sizeof entries);
+    if (kept != NULL) {
+        entries[0].kind = PHI_ENTRY_LOOP_START;
+        entries[1].kind = PHI_ENTRY_LOOP_END;
+        entries[0].loop_id = entries[1].loop_id = kept->loop_id;
+        entries[0].of.loop = kept;
+        entries[0].at_ms = started_ms;
+        entries[1].at_ms = ended_ms;
+        entries[1].status = status;
+        done = phi__thread_append(thread, entries, 2);
+    }
+    thread->restored = restored; /* it answers nothing here */
+    if (!done) phi_arena_reset(room, mark);
+    return done;
+}
+
+/* ---- the table of beginnings ---- */
+
 /* Without memory for a smaller table the old one stays. */
 PHI__FN void phi__thread_shed_loops(phi__thread *thread) {
     phi__loop_starts *loops = &thread->loops;
@@ -35179,11 +35288,11 @@ PHI_API phi_status phi_thread_fresh(phi_thread *thread) {
 #endif /* PHI__IMP_THREAD */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x6dd38581
+#if PHI__IMP_LOOP != 0x7a96b011
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x6dd38581
+#define PHI__IMP_LOOP 0x7a96b011
 
 /* ---- src/loop/session_in.h ---- */
 
@@ -35208,7 +35317,8 @@ typedef struct phi__session {
     struct phi__session *next; /* of the same bucket */
     uint32_t refs;
     uint64_t hash;
-    phi_str id; /* in memory of the object's own, with room for a UUID at least; terminated */
+    uint64_t number; /* from 1; another one whenever its counts begin anew */
+    phi_str id;      /* in memory of the object's own, with room for a UUID at least; terminated */
     size_t id_room;
     phi__session_count *counts;
 } phi__session;
@@ -35217,6 +35327,7 @@ typedef struct phi__sessions {
     phi_memory *memory;
     phi__session **buckets;
     size_t bucket_count, count;
+    uint64_t numbers; /* given so far */
 } phi__sessions;
 
 PHI__FN void phi__sessions_init(phi__sessions *sessions, phi_memory *memory);
@@ -35238,6 +35349,8 @@ PHI__FN bool phi__session_go_on(phi__sessions *sessions, phi__session *session, 
 PHI__FN uint64_t phi__session_number(const phi__session *session, phi_str loop_id,
                                      phi_str *segment);
 PHI__FN bool phi__session_saw(phi__sessions *sessions, phi__session *session, phi_str loop_id);
+/* The same of every loop id that a log in memory names, in view or not. Entries are looked at once. False: no memory. */
+PHI__FN bool phi__session_read(phi__sessions *sessions, phi__session *session, phi__thread *thread);
 /* Gives the last number back: a run that could not begin. */
 PHI__FN void phi__session_undo(phi__session *session, phi_str segment);
 
@@ -41932,14 +42045,12 @@ PHI__FN phi__state phi__run_no_memory(phi__run *run) {
 
 /* ---- beginning ---- */
 
-/* A history that came from elsewhere, or that runs of other agents went over, has runs that are not counted yet: its newest
-   message tells of them. */
-static bool phi__run_count_on(phi__agent *agent) {
-    const phi__fold *fold = &agent->thread->fold;
-    size_t i = fold->count;
-    while (i > 0 && fold->items[i - 1].message->loop_id.len == 0) i--;
-    return i == 0 || phi__session_saw(&agent->rt->sessions, agent->session,
-                                      fold->items[i - 1].message->loop_id);
+/* A history that came from elsewhere, or that runs of other agents went over, has runs that are not counted yet. The run
+   it goes on from need not be in the log. */
+static bool phi__run_count_on(phi__agent *agent, const phi__run_order *order) {
+    phi__sessions *sessions = &agent->rt->sessions;
+    return phi__session_read(sessions, agent->session, agent->thread) &&
+           phi__session_saw(sessions, agent->session, order->parent_loop_id);
 }
 
 static bool phi__run_name(phi__run *run, const phi__run_order *order) {
@@ -41949,7 +42060,7 @@ static bool phi__run_name(phi__run *run, const phi__run_order *order) {
     bool done;
     if (order->loop_id.len > 0)
         return phi__arena_str(phi__thread_room(agent->thread), order->loop_id, &run->loop_id);
-    if (!phi__run_count_on(agent)) return false;
+    if (!phi__run_count_on(agent, order)) return false;
     phi__buf_init(&name, &agent->memory);
     do { /* a host may have given an id of this form */
         n = phi__session_next(&agent->rt->sessions, agent->session, agent->segment);
@@ -42028,21 +42139,6 @@ static bool phi__run_draft(phi__run *run, const phi__run_order *order, phi__entr
     return true;
 }
 
-static phi_loop_info *phi__run_copy_info(phi_arena *arena, const phi_loop_info *from) {
-    phi_loop_info *info = (phi_loop_info *)phi_arena_alloc(arena, sizeof *info);
-    if (info == NULL) return NULL;
-    *info = *from;
-    return phi__arena_str(arena, from->loop_id, &info->loop_id) &&
-                   phi__arena_str(arena, from->agent_id, &info->agent_id) &&
-                   phi__arena_str(arena, from->session_id, &info->session_id) &&
-                   phi__arena_str(arena, from->parent_loop_id, &info->parent_loop_id) &&
-                   phi__arena_str(arena, from->tag, &info->tag) &&
-                   phi__arena_str(arena, from->metadata, &info->metadata) &&
-                   phi__arena_str(arena, from->config, &info->config)
-               ? info
-               : NULL;
-}
-
 /* The entry of its beginning, and its prompts behind it; NULL: no memory. */
 static phi__entry *phi__run_redraft(const phi__run *run, phi_loop_info *info,
                                     const phi__thread *before) {
@@ -42072,7 +42168,7 @@ PHI__FN bool phi__run_rehome(phi__run *run, const phi__thread *before) {
     phi_loop_info *info;
     phi__entry *entries = NULL;
     if (!phi__thread_roll(thread, NULL)) return false;
-    info = phi__run_copy_info(phi__thread_room(thread), run->info);
+    info = phi__loop_info_copy(phi__thread_room(thread), run->info);
     if (info != NULL) entries = phi__run_redraft(run, info, before);
     if (entries == NULL) return false;
     run->info = info;
@@ -42768,11 +42864,13 @@ static bool phi__session_room(phi__sessions *sessions) {
     return true;
 }
 
-static void phi__session_name(phi__session *session, phi_str id, char *to) {
+static void phi__session_name(phi__sessions *sessions, phi__session *session, phi_str id,
+                              char *to) {
     if (id.len > 0) memmove(to, id.at, id.len);
     to[id.len] = '\0';
     session->id = phi__str(to, id.len);
     session->hash = phi__hash(session->id, 0);
+    session->number = ++sessions->numbers;
 }
 
 static phi__session *phi__session_new(phi__sessions *sessions, phi_str id) {
@@ -42785,7 +42883,7 @@ static phi__session *phi__session_new(phi__sessions *sessions, phi_str id) {
     }
     session->refs = 1;
     session->id_room = room;
-    phi__session_name(session, id, text);
+    phi__session_name(sessions, session, id, text);
     phi__session_link(sessions, session);
     sessions->count++;
     return session;
@@ -42867,6 +42965,24 @@ PHI__FN bool phi__session_saw(phi__sessions *sessions, phi__session *session, ph
     return n == 0 || phi__session_go_on(sessions, session, segment, n);
 }
 
+typedef struct phi__session_reader {
+    phi__sessions *sessions;
+    phi__session *session;
+} phi__session_reader;
+
+static bool phi__session_read_one(void *user_data, phi_str loop_id) {
+    const phi__session_reader *r = (const phi__session_reader *)user_data;
+    return phi__session_saw(r->sessions, r->session, loop_id);
+}
+
+PHI__FN bool phi__session_read(phi__sessions *sessions, phi__session *session,
+                               phi__thread *thread) {
+    phi__session_reader r;
+    r.sessions = sessions;
+    r.session = session;
+    return phi__thread_tell_loops(thread, session->number, phi__session_read_one, &r);
+}
+
 PHI__FN void phi__session_undo(phi__session *session, phi_str segment) {
     phi__session_count *count = phi__session_count_of(session, segment);
     if (count != NULL && count->runs > 0) count->runs--;
@@ -42907,7 +43023,7 @@ PHI__FN bool phi__session_renew(phi__sessions *sessions, phi__session **session,
     if (old->refs == 1 && id.len < old->id_room && (other == NULL || other == old)) {
         phi__session_unlink(sessions, old);
         phi__session_forget(sessions, old);
-        phi__session_name(old, id, (char *)(uintptr_t)old->id.at);
+        phi__session_name(sessions, old, id, (char *)(uintptr_t)old->id.at);
         phi__session_link(sessions, old);
         return true;
     }
@@ -44740,11 +44856,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0x152dce83
+#if PHI__IMP_AGENT != 0x883539ad
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0x152dce83
+#define PHI__IMP_AGENT 0x883539ad
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -46126,14 +46242,9 @@ static bool phi__kept_counts(phi__agent *agent, phi__session *session) {
     const phi__thread *thread = agent->thread;
     uint32_t loops = 0;
     size_t i;
-    for (i = 0; i < thread->held; i++) {
-        const phi__entry *entry = thread->entries[i];
-        if (entry->kind != PHI_ENTRY_LOOP_START) continue;
-        loops++;
-        if (!phi__session_saw(&agent->rt->sessions, session, entry->loop_id)) return false;
-    }
+    for (i = 0; i < thread->held; i++) loops += thread->entries[i]->kind == PHI_ENTRY_LOOP_START;
     if (loops > agent->loops) agent->loops = loops;
-    return true;
+    return phi__session_read(&agent->rt->sessions, session, agent->thread);
 }
 
 /* The session is that of the log's last run; for a log without one it is new, unless the agent was made for it.
@@ -49842,11 +49953,11 @@ PHI_API phi_status phi_summarize(phi_agent handle, uint64_t from_seq, uint64_t t
 #endif /* PHI__IMP_AGENT */
 
 #ifdef PHI__IMP_SESSION
-#if PHI__IMP_SESSION != 0x70dd2e57
+#if PHI__IMP_SESSION != 0x368d91e1
 #error "phi: two versions of src/session in one file"
 #endif
 #else
-#define PHI__IMP_SESSION 0x70dd2e57
+#define PHI__IMP_SESSION 0x368d91e1
 
 /* ---- src/session/file_store_in.h ---- */
 
@@ -53284,7 +53395,8 @@ PHI_API phi_status phi_session_compact(phi_session *session, phi_str loop_id, ui
 
    The messages of the whole way are appended, those beyond the scope too; then each section becomes a span over the
    entries of its turns. Where spans cannot say it, since a section parts a call from its result, or has nothing to stand
-   for, one span over all of it does. */
+   for, one span over all of it does. Loops that no message names, since they left none or are not on the way, come
+   before them as a beginning and an end, so that their ids are not given again. */
 
 
 #include <stdio.h>
@@ -53416,6 +53528,67 @@ static phi_status phi__simp_fit(const phi_message *messages, size_t count, char 
     return PHI_OK;
 }
 
+/* ---- loops that no message names ---- */
+
+static uint64_t phi__simp_hash(phi_str loop_id) {
+    uint64_t hash = phi__hash(loop_id, 0);
+    return hash != 0 ? hash : 1;
+}
+
+/* The loop ids that messages have. */
+static bool phi__simp_named(const phi__simp *s, phi_memory *memory, phi__hashes *named) {
+    const phi_message *before = NULL;
+    size_t i;
+    for (i = 0; i < s->count; before = &s->messages[i++]) {
+        phi_str id = s->messages[i].loop_id;
+        uint64_t hash;
+        if (id.len == 0 || (before != NULL && phi_str_equal(before->loop_id, id))) continue;
+        hash = phi__simp_hash(id);
+        if (phi__hashes_has(named, hash)) continue;
+        if (!phi__hashes_room(memory, named, 1)) return false;
+        phi__hashes_add(named, hash);
+    }
+    return true;
+}
+
+static bool phi__simp_note(const phi_loop_record *loop, phi__thread *thread) {
+    phi_loop_info info;
+    phi_status status = PHI_OK;
+    memset(&info, 0, sizeof info);
+    info.loop_id = loop->loop_id;
+    info.session_id = loop->session_id;
+    info.agent_id = loop->agent_id;
+    info.parent_loop_id = loop->parent_loop_id;
+    info.continuation = loop->continuation;
+    info.tag = loop->tag;
+    info.metadata = loop->metadata;
+    if (loop->status == PHI_LOOP_REJECTED) status = PHI_REJECTED;
+    if (loop->status != PHI_LOOP_REJECTED && loop->status != PHI_LOOP_COMPLETED)
+        status = PHI_CANCELLED;
+    return phi__thread_note_run(thread, &info, loop->started_ms,
+                                loop->has_ended ? loop->ended_ms : loop->started_ms, status);
+}
+
+static phi_status phi__simp_runs(const phi__simp *s, const phi_session *session, phi_arena *scratch,
+                                 phi__thread *thread) {
+    phi__hashes named;
+    size_t i;
+    bool done;
+    memset(&named, 0, sizeof named);
+    done = phi__simp_named(s, scratch->memory, &named);
+    for (i = 0; done && i < session->loop_count; i++) {
+        const phi_loop_record *loop = session->loops[i];
+        if (loop->loop_id.len == 0 || phi__hashes_has(&named, phi__simp_hash(loop->loop_id)) ||
+            phi__thread_has_loop(thread, loop->loop_id))
+            continue;
+        done = phi__simp_note(loop, thread);
+    }
+    phi__hashes_free(scratch->memory, &named);
+    return done ? PHI_OK : PHI_NO_MEMORY;
+}
+
+/* ---- the whole ---- */
+
 static phi_status phi__simp_rewrite(const phi__simp *s, const phi_message *shown, size_t count,
                                     phi_thread *thread, char *words, size_t words_size) {
     phi_rewrite r;
@@ -53441,6 +53614,7 @@ static phi_status phi__simp_rewrite(const phi__simp *s, const phi_message *shown
 static phi_status phi__simp_go(const phi_session *session, phi_str loop_id, uint32_t flags,
                                phi__sctx_way *way, phi_arena *scratch, phi_thread *thread,
                                char *words, size_t words_size) {
+    phi__thread *log = (phi__thread *)thread;
     phi__simp s;
     const phi_message *shown = NULL;
     size_t count = 0;
@@ -53450,6 +53624,8 @@ static phi_status phi__simp_go(const phi_session *session, phi_str loop_id, uint
     if (status == PHI_OK) status = phi__sctx_load(way, scratch, &shown, &count);
     if (status == PHI_OK) status = phi__simp_fit(shown, count, words, words_size);
     if (status == PHI_OK) status = phi__simp_fit(s.messages, s.count, words, words_size);
+    if (status == PHI_OK && log->user != NULL) status = PHI_BUSY;
+    if (status == PHI_OK) status = phi__simp_runs(&s, session, scratch, log);
     if (status != PHI_OK || s.count + count == 0) return status;
     s.base = phi_thread_count(thread);
     if (s.count == 0) /* there is nothing but the block */

@@ -17,14 +17,9 @@ static bool phi__kept_counts(phi__agent *agent, phi__session *session) {
     const phi__thread *thread = agent->thread;
     uint32_t loops = 0;
     size_t i;
-    for (i = 0; i < thread->held; i++) {
-        const phi__entry *entry = thread->entries[i];
-        if (entry->kind != PHI_ENTRY_LOOP_START) continue;
-        loops++;
-        if (!phi__session_saw(&agent->rt->sessions, session, entry->loop_id)) return false;
-    }
+    for (i = 0; i < thread->held; i++) loops += thread->entries[i]->kind == PHI_ENTRY_LOOP_START;
     if (loops > agent->loops) agent->loops = loops;
-    return true;
+    return phi__session_read(&agent->rt->sessions, session, agent->thread);
 }
 
 /* The session is that of the log's last run; for a log without one it is new, unless the agent was made for it.

@@ -162,14 +162,12 @@ PHI__FN phi__state phi__run_no_memory(phi__run *run) {
 
 /* ---- beginning ---- */
 
-/* A history that came from elsewhere, or that runs of other agents went over, has runs that are not counted yet: its newest
-   message tells of them. */
-static bool phi__run_count_on(phi__agent *agent) {
-    const phi__fold *fold = &agent->thread->fold;
-    size_t i = fold->count;
-    while (i > 0 && fold->items[i - 1].message->loop_id.len == 0) i--;
-    return i == 0 || phi__session_saw(&agent->rt->sessions, agent->session,
-                                      fold->items[i - 1].message->loop_id);
+/* A history that came from elsewhere, or that runs of other agents went over, has runs that are not counted yet. The run
+   it goes on from need not be in the log. */
+static bool phi__run_count_on(phi__agent *agent, const phi__run_order *order) {
+    phi__sessions *sessions = &agent->rt->sessions;
+    return phi__session_read(sessions, agent->session, agent->thread) &&
+           phi__session_saw(sessions, agent->session, order->parent_loop_id);
 }
 
 static bool phi__run_name(phi__run *run, const phi__run_order *order) {
@@ -179,7 +177,7 @@ static bool phi__run_name(phi__run *run, const phi__run_order *order) {
     bool done;
     if (order->loop_id.len > 0)
         return phi__arena_str(phi__thread_room(agent->thread), order->loop_id, &run->loop_id);
-    if (!phi__run_count_on(agent)) return false;
+    if (!phi__run_count_on(agent, order)) return false;
     phi__buf_init(&name, &agent->memory);
     do { /* a host may have given an id of this form */
         n = phi__session_next(&agent->rt->sessions, agent->session, agent->segment);
@@ -258,21 +256,6 @@ static bool phi__run_draft(phi__run *run, const phi__run_order *order, phi__entr
     return true;
 }
 
-static phi_loop_info *phi__run_copy_info(phi_arena *arena, const phi_loop_info *from) {
-    phi_loop_info *info = (phi_loop_info *)phi_arena_alloc(arena, sizeof *info);
-    if (info == NULL) return NULL;
-    *info = *from;
-    return phi__arena_str(arena, from->loop_id, &info->loop_id) &&
-                   phi__arena_str(arena, from->agent_id, &info->agent_id) &&
-                   phi__arena_str(arena, from->session_id, &info->session_id) &&
-                   phi__arena_str(arena, from->parent_loop_id, &info->parent_loop_id) &&
-                   phi__arena_str(arena, from->tag, &info->tag) &&
-                   phi__arena_str(arena, from->metadata, &info->metadata) &&
-                   phi__arena_str(arena, from->config, &info->config)
-               ? info
-               : NULL;
-}
-
 /* The entry of its beginning, and its prompts behind it; NULL: no memory. */
 static phi__entry *phi__run_redraft(const phi__run *run, phi_loop_info *info,
                                     const phi__thread *before) {
@@ -302,7 +285,7 @@ PHI__FN bool phi__run_rehome(phi__run *run, const phi__thread *before) {
     phi_loop_info *info;
     phi__entry *entries = NULL;
     if (!phi__thread_roll(thread, NULL)) return false;
-    info = phi__run_copy_info(phi__thread_room(thread), run->info);
+    info = phi__loop_info_copy(phi__thread_room(thread), run->info);
     if (info != NULL) entries = phi__run_redraft(run, info, before);
     if (entries == NULL) return false;
     run->info = info;

@@ -51,11 +51,13 @@ static bool phi__session_room(phi__sessions *sessions) {
     return true;
 }
 
-static void phi__session_name(phi__session *session, phi_str id, char *to) {
+static void phi__session_name(phi__sessions *sessions, phi__session *session, phi_str id,
+                              char *to) {
     if (id.len > 0) memmove(to, id.at, id.len);
     to[id.len] = '\0';
     session->id = phi__str(to, id.len);
     session->hash = phi__hash(session->id, 0);
+    session->number = ++sessions->numbers;
 }
 
 static phi__session *phi__session_new(phi__sessions *sessions, phi_str id) {
@@ -68,7 +70,7 @@ static phi__session *phi__session_new(phi__sessions *sessions, phi_str id) {
     }
     session->refs = 1;
     session->id_room = room;
-    phi__session_name(session, id, text);
+    phi__session_name(sessions, session, id, text);
     phi__session_link(sessions, session);
     sessions->count++;
     return session;
@@ -150,6 +152,24 @@ PHI__FN bool phi__session_saw(phi__sessions *sessions, phi__session *session, ph
     return n == 0 || phi__session_go_on(sessions, session, segment, n);
 }
 
+typedef struct phi__session_reader {
+    phi__sessions *sessions;
+    phi__session *session;
+} phi__session_reader;
+
+static bool phi__session_read_one(void *user_data, phi_str loop_id) {
+    const phi__session_reader *r = (const phi__session_reader *)user_data;
+    return phi__session_saw(r->sessions, r->session, loop_id);
+}
+
+PHI__FN bool phi__session_read(phi__sessions *sessions, phi__session *session,
+                               phi__thread *thread) {
+    phi__session_reader r;
+    r.sessions = sessions;
+    r.session = session;
+    return phi__thread_tell_loops(thread, session->number, phi__session_read_one, &r);
+}
+
 PHI__FN void phi__session_undo(phi__session *session, phi_str segment) {
     phi__session_count *count = phi__session_count_of(session, segment);
     if (count != NULL && count->runs > 0) count->runs--;
@@ -190,7 +210,7 @@ PHI__FN bool phi__session_renew(phi__sessions *sessions, phi__session **session,
     if (old->refs == 1 && id.len < old->id_room && (other == NULL || other == old)) {
         phi__session_unlink(sessions, old);
         phi__session_forget(sessions, old);
-        phi__session_name(old, id, (char *)(uintptr_t)old->id.at);
+        phi__session_name(sessions, old, id, (char *)(uintptr_t)old->id.at);
         phi__session_link(sessions, old);
         return true;
     }

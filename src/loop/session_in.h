@@ -7,7 +7,7 @@
 #ifndef PHI_LOOP_SESSION_IN_H
 #define PHI_LOOP_SESSION_IN_H
 
-#include "base/base_in.h"
+#include "thread/thread_in.h"
 
 /* One segment's count. */
 typedef struct phi__session_count {
@@ -20,7 +20,8 @@ typedef struct phi__session {
     struct phi__session *next; /* of the same bucket */
     uint32_t refs;
     uint64_t hash;
-    phi_str id; /* in memory of the object's own, with room for a UUID at least; terminated */
+    uint64_t number; /* from 1; another one whenever its counts begin anew */
+    phi_str id;      /* in memory of the object's own, with room for a UUID at least; terminated */
     size_t id_room;
     phi__session_count *counts;
 } phi__session;
@@ -29,6 +30,7 @@ typedef struct phi__sessions {
     phi_memory *memory;
     phi__session **buckets;
     size_t bucket_count, count;
+    uint64_t numbers; /* given so far */
 } phi__sessions;
 
 PHI__FN void phi__sessions_init(phi__sessions *sessions, phi_memory *memory);
@@ -50,6 +52,8 @@ PHI__FN bool phi__session_go_on(phi__sessions *sessions, phi__session *session, 
 PHI__FN uint64_t phi__session_number(const phi__session *session, phi_str loop_id,
                                      phi_str *segment);
 PHI__FN bool phi__session_saw(phi__sessions *sessions, phi__session *session, phi_str loop_id);
+/* The same of every loop id that a log in memory names, in view or not. Entries are looked at once. False: no memory. */
+PHI__FN bool phi__session_read(phi__sessions *sessions, phi__session *session, phi__thread *thread);
 /* Gives the last number back: a run that could not begin. */
 PHI__FN void phi__session_undo(phi__session *session, phi_str segment);
 

@@ -42,10 +42,11 @@ PHI_API phi_status phi_session_context(const phi_session *session, phi_str loop_
    behind them, a compaction, so that the thread shows what phi_session_context loads; revoked, it shows everything. The
    thread may hold something before. A summary is one: a later compaction takes over its lines. A block that a
    rewrite cannot follow, since it parts a call from its result, replaces all messages at once. Runs over the thread that have
-   the session's id get loop ids that follow that of the last message.
+   the session's id get loop ids that no loop of the session has. For that, loops that no appended message names
+   come first, as a LOOP_START and a LOOP_END each.
    PHI_BUSY: a run goes over the thread; PHI_BAD_ARG: also a message that is unfit for a thread, and words (may be NULL)
-   say which; PHI_NOT_FOUND; PHI_NO_MEMORY, what the store says: nothing changed, or the messages are there and the
-   rewrite is not. */
+   say which; PHI_NOT_FOUND; PHI_NO_MEMORY, what the store says: what was appended by
+   then stays, such loops first, then the messages; the rewrite is not there. */
 PHI_API phi_status phi_session_to_thread(const phi_session *session, phi_str loop_id,
                                          uint32_t flags, const phi_compaction_config *config,
                                          const phi_token_counter *counter, phi_thread *thread,

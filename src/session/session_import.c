@@ -2,10 +2,12 @@
 
    The messages of the whole way are appended, those beyond the scope too; then each section becomes a span over the
    entries of its turns. Where spans cannot say it, since a section parts a call from its result, or has nothing to stand
-   for, one span over all of it does. */
+   for, one span over all of it does. Loops that no message names, since they left none or are not on the way, come
+   before them as a beginning and an end, so that their ids are not given again. */
 #include "session/session_context_in.h"
 
 #include "thread/thread_in.h"
+#include "wire/hash_in.h"
 
 #include <stdio.h>
 
@@ -136,6 +138,67 @@ static phi_status phi__simp_fit(const phi_message *messages, size_t count, char 
     return PHI_OK;
 }
 
+/* ---- loops that no message names ---- */
+
+static uint64_t phi__simp_hash(phi_str loop_id) {
+    uint64_t hash = phi__hash(loop_id, 0);
+    return hash != 0 ? hash : 1;
+}
+
+/* The loop ids that messages have. */
+static bool phi__simp_named(const phi__simp *s, phi_memory *memory, phi__hashes *named) {
+    const phi_message *before = NULL;
+    size_t i;
+    for (i = 0; i < s->count; before = &s->messages[i++]) {
+        phi_str id = s->messages[i].loop_id;
+        uint64_t hash;
+        if (id.len == 0 || (before != NULL && phi_str_equal(before->loop_id, id))) continue;
+        hash = phi__simp_hash(id);
+        if (phi__hashes_has(named, hash)) continue;
+        if (!phi__hashes_room(memory, named, 1)) return false;
+        phi__hashes_add(named, hash);
+    }
+    return true;
+}
+
+static bool phi__simp_note(const phi_loop_record *loop, phi__thread *thread) {
+    phi_loop_info info;
+    phi_status status = PHI_OK;
+    memset(&info, 0, sizeof info);
+    info.loop_id = loop->loop_id;
+    info.session_id = loop->session_id;
+    info.agent_id = loop->agent_id;
+    info.parent_loop_id = loop->parent_loop_id;
+    info.continuation = loop->continuation;
+    info.tag = loop->tag;
+    info.metadata = loop->metadata;
+    if (loop->status == PHI_LOOP_REJECTED) status = PHI_REJECTED;
+    if (loop->status != PHI_LOOP_REJECTED && loop->status != PHI_LOOP_COMPLETED)
+        status = PHI_CANCELLED;
+    return phi__thread_note_run(thread, &info, loop->started_ms,
+                                loop->has_ended ? loop->ended_ms : loop->started_ms, status);
+}
+
+static phi_status phi__simp_runs(const phi__simp *s, const phi_session *session, phi_arena *scratch,
+                                 phi__thread *thread) {
+    phi__hashes named;
+    size_t i;
+    bool done;
+    memset(&named, 0, sizeof named);
+    done = phi__simp_named(s, scratch->memory, &named);
+    for (i = 0; done && i < session->loop_count; i++) {
+        const phi_loop_record *loop = session->loops[i];
+        if (loop->loop_id.len == 0 || phi__hashes_has(&named, phi__simp_hash(loop->loop_id)) ||
+            phi__thread_has_loop(thread, loop->loop_id))
+            continue;
+        done = phi__simp_note(loop, thread);
+    }
+    phi__hashes_free(scratch->memory, &named);
+    return done ? PHI_OK : PHI_NO_MEMORY;
+}
+
+/* ---- the whole ---- */
+
 static phi_status phi__simp_rewrite(const phi__simp *s, const phi_message *shown, size_t count,
                                     phi_thread *thread, char *words, size_t words_size) {
     phi_rewrite r;
@@ -161,6 +224,7 @@ static phi_status phi__simp_rewrite(const phi__simp *s, const phi_message *shown
 static phi_status phi__simp_go(const phi_session *session, phi_str loop_id, uint32_t flags,
                                phi__sctx_way *way, phi_arena *scratch, phi_thread *thread,
                                char *words, size_t words_size) {
+    phi__thread *log = (phi__thread *)thread;
     phi__simp s;
     const phi_message *shown = NULL;
     size_t count = 0;
@@ -170,6 +234,8 @@ static phi_status phi__simp_go(const phi_session *session, phi_str loop_id, uint
     if (status == PHI_OK) status = phi__sctx_load(way, scratch, &shown, &count);
     if (status == PHI_OK) status = phi__simp_fit(shown, count, words, words_size);
     if (status == PHI_OK) status = phi__simp_fit(s.messages, s.count, words, words_size);
+    if (status == PHI_OK && log->user != NULL) status = PHI_BUSY;
+    if (status == PHI_OK) status = phi__simp_runs(&s, session, scratch, log);
     if (status != PHI_OK || s.count + count == 0) return status;
     s.base = phi_thread_count(thread);
     if (s.count == 0) /* there is nothing but the block */

@@ -45,6 +45,102 @@ PHI__FN phi_status phi__thread_had_loop(const phi__thread *thread, phi_str loop_
     return status;
 }
 
+/* ---- loop ids in the log ---- */
+
+typedef struct phi__runs_told {
+    bool (*saw_fn)(void *user_data, phi_str loop_id);
+    void *user_data;
+    phi_str last; /* messages of a turn stand together */
+} phi__runs_told;
+
+static bool phi__runs_tell(phi__runs_told *to, phi_str loop_id) {
+    if (loop_id.len == 0 || loop_id.at == to->last.at || phi_str_equal(loop_id, to->last))
+        return true;
+    to->last = loop_id;
+    return to->saw_fn(to->user_data, loop_id);
+}
+
+static bool phi__runs_tell_rewrite(phi__runs_told *to, const phi_rewrite *rewrite) {
+    size_t i, j;
+    for (i = 0; i < rewrite->span_count; i++)
+        for (j = 0; j < rewrite->spans[i].message_count; j++)
+            if (!phi__runs_tell(to, rewrite->spans[i].messages[j].loop_id)) return false;
+    return true;
+}
+
+static bool phi__runs_tell_entry(phi__runs_told *to, const phi__entry *entry) {
+    switch ((int)entry->kind) {
+    case PHI_ENTRY_LOOP_START: return phi__runs_tell(to, entry->loop_id);
+    case PHI_ENTRY_REWRITE:
+        return entry->of.op == NULL || phi__runs_tell_rewrite(to, &entry->of.op->rewrite);
+    case PHI_ENTRY_MESSAGE: /* a run's share one string */
+        return phi__runs_tell(to,
+                              entry->loop_id.len > 0 ? entry->loop_id : entry->message->loop_id);
+    default: return true;
+    }
+}
+
+PHI__FN bool phi__thread_tell_loops(phi__thread *thread, uint64_t reader,
+                                    bool (*saw_fn)(void *user_data, phi_str loop_id),
+                                    void *user_data) {
+    phi__loop_starts *loops = &thread->loops;
+    uint64_t from = loops->told_to == reader ? loops->told : 0;
+    phi__runs_told to;
+    size_t i = thread->held;
+    memset(&to, 0, sizeof to);
+    to.saw_fn = saw_fn;
+    to.user_data = user_data;
+    while (i > 0 && thread->entries[i - 1]->seq >= from)
+        if (!phi__runs_tell_entry(&to, thread->entries[--i])) return false;
+    loops->told = thread->count;
+    loops->told_to = reader;
+    return true;
+}
+
+PHI__FN phi_loop_info *phi__loop_info_copy(phi_arena *arena, const phi_loop_info *from) {
+    phi_loop_info *info = (phi_loop_info *)phi_arena_alloc(arena, sizeof *info);
+    if (info == NULL) return NULL;
+    *info = *from;
+    return phi__arena_str(arena, from->loop_id, &info->loop_id) &&
+                   phi__arena_str(arena, from->agent_id, &info->agent_id) &&
+                   phi__arena_str(arena, from->session_id, &info->session_id) &&
+                   phi__arena_str(arena, from->parent_loop_id, &info->parent_loop_id) &&
+                   phi__arena_str(arena, from->tag, &info->tag) &&
+                   phi__arena_str(arena, from->metadata, &info->metadata) &&
+                   phi__arena_str(arena, from->config, &info->config)
+               ? info
+               : NULL;
+}
+
+PHI__FN bool phi__thread_note_run(phi__thread *thread, const phi_loop_info *info,
+                                  int64_t started_ms, int64_t ended_ms, phi_status status) {
+    bool restored = thread->restored, done = false;
+    phi_arena *room;
+    phi_arena_mark mark;
+    phi_loop_info *kept;
+    phi__entry entries[2];
+    if (!phi__thread_roll(thread, NULL)) return false;
+    room = phi__thread_room(thread);
+    mark = phi_arena_save(room);
+    kept = phi__loop_info_copy(room, info);
+    memset(entries, 0, sizeof entries);
+    if (kept != NULL) {
+        entries[0].kind = PHI_ENTRY_LOOP_START;
+        entries[1].kind = PHI_ENTRY_LOOP_END;
+        entries[0].loop_id = entries[1].loop_id = kept->loop_id;
+        entries[0].of.loop = kept;
+        entries[0].at_ms = started_ms;
+        entries[1].at_ms = ended_ms;
+        entries[1].status = status;
+        done = phi__thread_append(thread, entries, 2);
+    }
+    thread->restored = restored; /* it answers nothing here */
+    if (!done) phi_arena_reset(room, mark);
+    return done;
+}
+
+/* ---- the table of beginnings ---- */
+
 /* Without memory for a smaller table the old one stays. */
 PHI__FN void phi__thread_shed_loops(phi__thread *thread) {
     phi__loop_starts *loops = &thread->loops;

@@ -113,7 +113,8 @@ typedef struct phi__loop_start {
 typedef struct phi__loop_starts {
     phi__loop_start *at;
     size_t count, cap;
-    bool away; /* runs whose beginning has left memory are not in it */
+    bool away;              /* runs whose beginning has left memory are not in it */
+    uint64_t told, told_to; /* phi__thread_tell_loops: up to which entry, and whom */
 } phi__loop_starts;
 
 /* What a lane showed before the run that goes on rewrote it: a run that keeps nothing gives it back. Its items may be of
@@ -299,6 +300,17 @@ PHI__FN phi_status phi__load_roll_back(phi__thread *thread, uint64_t start);
 /* Whether a run of this id is in memory; and in the whole log, which is read back for that. As phi__thread_recall. */
 PHI__FN bool phi__thread_has_loop(const phi__thread *thread, phi_str loop_id);
 PHI__FN phi_status phi__thread_had_loop(const phi__thread *thread, phi_str loop_id, bool *had);
+/* Tells of each loop id that entries in memory name: runs, messages, and messages of rewrites, in view or not; one may
+   come again. What this reader (a number of its own) was told of as the last one is left out. False: saw_fn said no. */
+PHI__FN bool phi__thread_tell_loops(phi__thread *thread, uint64_t reader,
+                                    bool (*saw_fn)(void *user_data, phi_str loop_id),
+                                    void *user_data);
+/* A deep copy; NULL: no memory. */
+PHI__FN phi_loop_info *phi__loop_info_copy(phi_arena *arena, const phi_loop_info *from);
+/* Appends a run that was elsewhere, and has no messages here: its beginning and its end. Copied. False: no memory, and
+   nothing changed. */
+PHI__FN bool phi__thread_note_run(phi__thread *thread, const phi_loop_info *info,
+                                  int64_t started_ms, int64_t ended_ms, phi_status status);
 /* Room for the id of one more. False: no memory. */
 PHI__FN bool phi__thread_loop_room(phi__thread *thread);
 /* Entries have left memory: so do the ids of their runs. */

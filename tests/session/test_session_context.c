@@ -1,6 +1,7 @@
 /* test_session_context.c - compaction blocks of the original: applied, made, and put into an agent. */
 #include "blocks_support.h"
 #include "log_support.h"
+#include "agent/bare_run.h"
 #include "support/rig.h"
 
 /* ---- applied ---- */
@@ -508,6 +509,155 @@ TEST(an_agent_that_goes_on_with_a_session_counts_its_runs_on) {
     rig_free(r);
 }
 
+/* A session goes on in an agent that has its id; the loop id of the run that does. */
+static void goes_on_as(phi_str loop_id, const char *want) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_agent agent;
+    phi_session *s = read_it();
+    desc.session_id = "s";
+    desc.config_id = "m";
+    agent = rig_agent(r, &desc);
+    REQUIRE(s != NULL);
+    CHECK_EQ_INT(phi_session_to_thread(s, loop_id, 0, NULL, NULL, phi_agent_thread(agent), NULL, 0),
+                 PHI_OK);
+    phi_session_free(s);
+    rig_says(r, "on");
+    CHECK_EQ_INT(phi_prompt(agent, "and now?"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 100), 0);
+    CHECK_STR(phi_agent_last_loop_id(agent), want);
+    rig_free(r);
+}
+
+TEST(an_agent_that_goes_on_with_a_session_gives_no_loop_id_of_it_again) {
+    begin_session(); /* the last run left no answer, and its prompt has no id */
+    loop_of_turns("s.m.1", NULL, 1);
+    begin_loop("s.m.2", "s.m.1");
+    said("user", "", -1, "and?");
+    put("]}");
+    goes_on_as(phi_str_of(""), "s.m.3");
+    begin_session(); /* its answer was aborted, and is not in view */
+    loop_of_turns("s.m.1", NULL, 1);
+    begin_loop("s.m.2", "s.m.1");
+    said("user", "s.m.2", 0, "and?");
+    put(",{'role':'assistant','content':[],'stopReason':'aborted','model':'m','provider':'p',"
+        "'timestamp':1,'turnId':{'loopId':'s.m.7','turnIndex':0},'usage':{'input':1,'output':1}}]"
+        "}");
+    goes_on_as(phi_str_of(""), "s.m.8");
+    begin_session(); /* nothing at all */
+    loop_of_turns("s.m.1", NULL, 1);
+    begin_loop("s.m.4", "s.m.1");
+    put("]}");
+    goes_on_as(phi_str_of(""), "s.m.5");
+    begin_session(); /* another branch */
+    loop_of_turns("s.m.1", NULL, 1);
+    loop_of_turns("s.m.2", "s.m.1", 1);
+    loop_of_turns("s.m.3", "s.m.1", 1);
+    goes_on_as(phi_str_of("s.m.2"), "s.m.4");
+    begin_session(); /* beyond the scope */
+    loop_of_turns("s.m.9", NULL, 1);
+    loop_of_turns("s.m.1", "s.m.9", 1);
+    loop_of_turns("s.m.2", "s.m.1", 1);
+    loop_of_turns("s.m.3", "s.m.2", 1);
+    loop_of_turns("s.m.4", "s.m.3", 1);
+    loop_of_turns("s.m.5", "s.m.4", 1);
+    goes_on_as(phi_str_of(""), "s.m.10");
+}
+
+TEST(a_list_in_place_of_a_history_has_no_loop_id_that_is_given_again) {
+    phi_content block;
+    phi_message list[2];
+    phi_agent_desc desc = rig_desc();
+    phi_agent agent;
+    rig *r = rig_new();
+    memset(&block, 0, sizeof block);
+    memset(list, 0, sizeof list);
+    desc.session_id = "s";
+    desc.config_id = "m";
+    agent = rig_agent(r, &desc);
+    block.kind = PHI_CONTENT_TEXT;
+    block.text = phi_str_of("hello");
+    list[0].role = PHI_ROLE_USER;
+    list[0].content = &block;
+    list[0].content_count = 1;
+    list[0].loop_id = phi_str_of("s.m.5"); /* higher than the newest message's */
+    list[1] = list[0];
+    list[1].loop_id = phi_str_of("s.m.2");
+    CHECK_EQ_INT(phi_replace_messages(agent, list, 2), PHI_OK);
+    rig_says(r, "on");
+    CHECK_EQ_INT(phi_prompt(agent, "and now?"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 100), 0);
+    CHECK_STR(phi_agent_last_loop_id(agent), "s.m.6");
+    rig_free(r);
+}
+
+TEST(a_run_over_a_thread_is_not_its_own_parent) {
+    rig *r = rig_new();
+    phi_thread *thread = phi_thread_new(rig_runtime(r), 0);
+    phi_agent_desc desc = rig_desc();
+    phi_run_desc run;
+    phi_message prompt;
+    phi_content block;
+    phi_entry e;
+    REQUIRE(thread != NULL);
+    memset(&run, 0, sizeof run);
+    memset(&prompt, 0, sizeof prompt);
+    memset(&block, 0, sizeof block);
+    block.kind = PHI_CONTENT_TEXT;
+    block.text = phi_str_of("and?");
+    prompt.role = PHI_ROLE_USER;
+    prompt.content = &block;
+    prompt.content_count = 1;
+    desc.session_id = "s";
+    desc.config_id = "m";
+    run.agent = &desc;
+    run.thread = thread;
+    run.prompts = &prompt;
+    run.prompt_count = 1;
+    run.parent_loop_id = "s.m.1";
+    rig_says(r, "on");
+    CHECK(phi_run(rig_runtime(r), &run).rt != NULL);
+    CHECK_EQ_INT(rig_run(r, 100), 0);
+    REQUIRE(CHECK_EQ_INT(phi_thread_entry(thread, 0, &e), PHI_OK));
+    CHECK_STR(e.loop_id, "s.m.2");
+    CHECK_STR(e.loop->parent_loop_id, "s.m.1");
+    phi_thread_free(thread);
+    rig_free(r);
+}
+
+TEST(a_loop_that_no_message_names_is_a_run_of_the_thread) {
+    rig *r = rig_new();
+    phi_thread *thread = phi_thread_new(rig_runtime(r), 0);
+    phi_entry e;
+    phi_session *s;
+    begin_session();
+    loop_of_turns("s.m.1", NULL, 1);
+    put(",{'loop_id':'s.m.2','session_id':'s','agent_id':'a','parent_loop_id':'s.m.1',"
+        "'continuation_kind':'Default','started_at':'1970-01-01T00:00:01Z',"
+        "'ended_at':'1970-01-01T00:00:02Z','status':'Rejected','messages':[]}");
+    s = read_it();
+    REQUIRE(s != NULL && thread != NULL);
+    CHECK_EQ_INT(phi_session_to_thread(s, phi_str_of(""), 0, NULL, NULL, thread, NULL, 0), PHI_OK);
+    CHECK_EQ_INT(phi_thread_count(thread), 4);
+    REQUIRE(CHECK_EQ_INT(phi_thread_entry(thread, 0, &e), PHI_OK));
+    REQUIRE(CHECK_EQ_INT(e.kind, PHI_ENTRY_LOOP_START));
+    CHECK_EQ_INT(e.at_ms, 1000);
+    CHECK_STR(e.loop->loop_id, "s.m.2");
+    CHECK_STR(e.loop->session_id, "s");
+    CHECK_STR(e.loop->agent_id, "a");
+    CHECK_STR(e.loop->parent_loop_id, "s.m.1");
+    CHECK_EQ_INT(e.loop->continuation, PHI_CONTINUATION_DEFAULT);
+    REQUIRE(CHECK_EQ_INT(phi_thread_entry(thread, 1, &e), PHI_OK));
+    CHECK_EQ_INT(e.kind, PHI_ENTRY_LOOP_END);
+    CHECK_EQ_INT(e.at_ms, 2000);
+    CHECK_EQ_INT(e.status, PHI_REJECTED);
+    CHECK_EQ_INT(phi_session_to_thread(s, phi_str_of(""), 0, NULL, NULL, thread, NULL, 0), PHI_OK);
+    CHECK_EQ_INT(phi_thread_count(thread), 6); /* once */
+    phi_session_free(s);
+    phi_thread_free(thread);
+    rig_free(r);
+}
+
 /* ---- into a thread ---- */
 
 static run_log l;
@@ -628,9 +778,10 @@ TEST(in_a_thread_a_block_that_parts_a_call_from_its_result_replaces_everything) 
     runs_open(&l);
     CHECK_EQ_INT(import(s, NULL), PHI_OK);
     CHECK_EQ_STR(shown(), "q call [Summary]"); /* what is sent gets a result that says so */
-    REQUIRE(phi_thread_entry(runs_thread(&l), 4, &e) == PHI_OK);
-    CHECK_EQ_INT(e.rewrite->spans[0].to, 3);
-    CHECK_EQ_INT(phi_thread_count(runs_thread(&l)), 5);
+    REQUIRE(phi_thread_entry(runs_thread(&l), 6, &e) == PHI_OK); /* behind a run and 4 messages */
+    REQUIRE(CHECK_EQ_INT(e.kind, PHI_ENTRY_REWRITE));
+    CHECK_EQ_INT(e.rewrite->spans[0].to, 5);
+    CHECK_EQ_INT(phi_thread_count(runs_thread(&l)), 7);
     phi_session_free(s);
     runs_close(&l);
 }
@@ -653,7 +804,7 @@ TEST(a_block_without_messages_of_its_loop_is_all_there_is) {
     s = read_it();
     REQUIRE(s != NULL);
     CHECK_EQ_INT(import(s, NULL), PHI_OK); /* nothing at all */
-    CHECK_EQ_INT(phi_thread_count(runs_thread(&l)), 1);
+    CHECK_EQ_INT(phi_thread_count(runs_thread(&l)), 3); /* the run, and the block */
     phi_session_free(s);
     runs_close(&l);
 }
@@ -756,6 +907,10 @@ TEST_MAIN(
     TEST_ENTRY(blocks_that_were_made_are_written_and_read_back),
     TEST_ENTRY(an_agent_goes_on_with_a_session_of_the_original_and_its_blocks),
     TEST_ENTRY(an_agent_that_goes_on_with_a_session_counts_its_runs_on),
+    TEST_ENTRY(an_agent_that_goes_on_with_a_session_gives_no_loop_id_of_it_again),
+    TEST_ENTRY(a_list_in_place_of_a_history_has_no_loop_id_that_is_given_again),
+    TEST_ENTRY(a_run_over_a_thread_is_not_its_own_parent),
+    TEST_ENTRY(a_loop_that_no_message_names_is_a_run_of_the_thread),
     TEST_ENTRY(in_a_thread_the_originals_stand_behind_the_blocks_and_come_back),
     TEST_ENTRY(in_a_thread_earlier_loops_are_what_is_compacted_and_those_beyond_the_scope_nothing),
     TEST_ENTRY(in_a_thread_only_results_that_were_cut_are_replaced),
