@@ -3456,11 +3456,11 @@ PHI_API phi_status phi_summarize(phi_agent agent, uint64_t from_seq, uint64_t to
 #endif /* PHI__PUB_AGENT */
 
 #ifdef PHI__PUB_SESSION
-#if PHI__PUB_SESSION != 0xbf59f21f
+#if PHI__PUB_SESSION != 0x337e897b
 #error "phi: two versions of src/session in one file"
 #endif
 #else
-#define PHI__PUB_SESSION 0xbf59f21f
+#define PHI__PUB_SESSION 0x337e897b
 
 /* ---- src/session/file_store.h ---- */
 
@@ -3540,7 +3540,7 @@ typedef enum phi_loop_status {
 /* What a run was asked with. */
 typedef struct phi_loop_config {
     phi_str model, provider, config_id, name;
-    phi_str api; /* "anthropic_messages", "open_ai_completions"... */
+    phi_str api; /* "open_ai_completions"...; empty: a protocol of the host's own, or unknown */
     phi_str base_url;
     phi_str thinking_level; /* "off", "low"... */
     bool has_reasoning, has_context_window, has_max_tokens, has_temperature;
@@ -15163,11 +15163,11 @@ PHI__FN void phi__wake_drain(phi__wake *wake) {
 #endif /* PHI__IMP_IO */
 
 #ifdef PHI__IMP_MODEL
-#if PHI__IMP_MODEL != 0x394f2a65
+#if PHI__IMP_MODEL != 0xa0f86c76
 #error "phi: two versions of src/model in one file"
 #endif
 #else
-#define PHI__IMP_MODEL 0x394f2a65
+#define PHI__IMP_MODEL 0xa0f86c76
 
 /* ---- src/model/message_in.h ---- */
 
@@ -15206,6 +15206,10 @@ PHI__FN phi_status phi__message_get_blocks(const phi_json *array, phi_arena *are
 PHI__FN phi_usage phi__message_get_usage(const phi_json *node);
 /* What phi__message_put_value wrote. NULL leaves *out as it is. False: no memory. */
 PHI__FN bool phi__message_get_value(const phi_json *node, phi_arena *arena, phi_str *out);
+
+/* A protocol, in either spelling, as the original's JSON has it. NULL: the original has none of that name, and would
+   refuse the whole file. Static. */
+PHI__FN const char *phi__message_api(phi_str protocol);
 
 #endif
 
@@ -15510,15 +15514,30 @@ PHI__FN bool phi__message_get_value(const phi_json *node, phi_arena *arena, phi_
            phi_json_write(arena, node, 0, out) != PHI_NO_MEMORY;
 }
 
-/* Others write "open_ai_" where configuration files, and we, write "openai_". */
+/* ApiProtocol: the original's JSON has "open_ai_" where configuration files, and we, write "openai_". */
+static const char *const phi__message_apis[][2] = {
+    {"anthropic_messages", "anthropic_messages"},
+    {"open_ai_completions", "openai_completions"},
+    {"open_ai_responses", "openai_responses"},
+    {"azure_open_ai_responses", "azure_openai_responses"},
+    {"google_generative_ai", "google_generative_ai"},
+    {"google_vertex", "google_vertex"},
+    {"bedrock_converse_stream", "bedrock_converse_stream"}};
+
 static phi_str phi__message_protocol(phi_str api) {
-    static const char *const both[][2] = {{"open_ai_completions", "openai_completions"},
-                                          {"open_ai_responses", "openai_responses"},
-                                          {"azure_open_ai_responses", "azure_openai_responses"}};
     size_t i;
-    for (i = 0; i < PHI__COUNT(both); i++)
-        if (phi__str_is(api, both[i][0])) return phi_str_of(both[i][1]);
+    for (i = 0; i < PHI__COUNT(phi__message_apis); i++)
+        if (phi__str_is(api, phi__message_apis[i][0])) return phi_str_of(phi__message_apis[i][1]);
     return api;
+}
+
+PHI__FN const char *phi__message_api(phi_str protocol) {
+    size_t i;
+    for (i = 0; i < PHI__COUNT(phi__message_apis); i++)
+        if (phi__str_is(protocol, phi__message_apis[i][0]) ||
+            phi__str_is(protocol, phi__message_apis[i][1]))
+            return phi__message_apis[i][0];
+    return NULL;
 }
 
 /* The members of a block that are read, about in the order in which they are written. */
@@ -44856,11 +44875,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0x883539ad
+#if PHI__IMP_AGENT != 0xee71c8a0
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0x883539ad
+#define PHI__IMP_AGENT 0xee71c8a0
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -46853,19 +46872,9 @@ static void phi__ej_usage(phi__event_writer *w) {
 
 /* ---- the run ---- */
 
-/* ApiProtocol: where configuration files write "openai", JSON writes "open_ai". */
 static void phi__ej_api(phi__event_writer *w, phi_str protocol) {
-    size_t at = phi__str_find(protocol, 0, "openai");
-    phi__json_put_key(&w->out, PHI__LIT("api"));
-    if (at == SIZE_MAX) {
-        phi__json_put_str(&w->out, protocol);
-        return;
-    }
-    phi__buf_char(&w->out, '"');
-    phi__json_put_part(&w->out, phi__str(protocol.at, at));
-    phi__buf_text(&w->out, "open_ai");
-    phi__json_put_part(&w->out, phi__str(protocol.at + at + 6, protocol.len - at - 6));
-    phi__buf_char(&w->out, '"');
+    const char *api = phi__message_api(protocol);
+    if (api != NULL) phi__ej_str(w, "api", phi_str_of(api));
 }
 
 static void phi__ej_url(phi__event_writer *w, const char *key, const char *url) {
@@ -46887,7 +46896,7 @@ static void phi__ej_snapshot(phi__event_writer *w) {
     phi__buf_char(&w->out, '{');
     phi__ej_str(w, "model", phi_str_of(model->id));
     phi__ej_str(w, "provider", phi_str_of(model->provider));
-    phi__ej_option(w, "config_id", agent->segment_given ? agent->segment : phi__str(NULL, 0));
+    phi__ej_str(w, "config_id", agent->segment);
     phi__ej_str(w, "name", phi_str_of(model->name));
     phi__ej_api(w, phi_str_of(model->protocol));
     phi__ej_url(w, "base_url", model->base_url);
@@ -46900,6 +46909,27 @@ static void phi__ej_snapshot(phi__event_writer *w) {
         phi__json_put_double(&w->out, agent->temperature);
     }
     phi__buf_char(&w->out, '}');
+}
+
+/* Of an event that was read: as it is, but for a protocol that the original has no name for. */
+static void phi__ej_read_snapshot(phi__event_writer *w, phi_str config) {
+    phi_arena_mark mark = phi_arena_save(w->scratch);
+    phi_json *root = NULL;
+    const phi_json *api;
+    const char *known;
+    phi_status status = phi_json_parse(w->scratch, config, PHI_JSON_REPLACE_BAD_UTF8, &root, NULL);
+    if (status == PHI_OK && phi_json_is_object(root)) {
+        api = phi_json_get(root, "api");
+        known = phi__message_api(phi_json_str(api, ""));
+        if (api != NULL && known == NULL) (void)phi_json_remove(root, "api");
+        if (known != NULL)
+            status = phi_json_set(w->scratch, root, "api", phi_json_new_text(w->scratch, known));
+        if (status == PHI_OK) status = phi_json_write(w->scratch, root, 0, &config);
+        if (status == PHI_OK)
+            (void)phi__message_put_json(&w->out, "config_snapshot", config, true, w->scratch);
+    }
+    if (status == PHI_NO_MEMORY) w->out.failed = true;
+    phi_arena_reset(w->scratch, mark);
 }
 
 static void phi__ej_tagged(phi__event_writer *w, const char *word, phi_str tag) {
@@ -46938,8 +46968,8 @@ static void phi__ej_start(phi__event_writer *w) {
     phi__ej_json(w, "metadata", loop.metadata);
     if (w->agent != NULL)
         phi__ej_snapshot(w);
-    else
-        (void)phi__message_put_json(&w->out, "config_snapshot", loop.config, true, w->scratch);
+    else if (loop.config.len > 0)
+        phi__ej_read_snapshot(w, loop.config);
 }
 
 /* The first entry in memory of an event's run: the last one that begins a run of that id; the end, where there is
@@ -49953,11 +49983,11 @@ PHI_API phi_status phi_summarize(phi_agent handle, uint64_t from_seq, uint64_t t
 #endif /* PHI__IMP_AGENT */
 
 #ifdef PHI__IMP_SESSION
-#if PHI__IMP_SESSION != 0x368d91e1
+#if PHI__IMP_SESSION != 0xa83a08fc
 #error "phi: two versions of src/session in one file"
 #endif
 #else
-#define PHI__IMP_SESSION 0x368d91e1
+#define PHI__IMP_SESSION 0xa83a08fc
 
 /* ---- src/session/file_store_in.h ---- */
 
@@ -53764,6 +53794,7 @@ static void phi__sw_url(phi__session_writer *w, const char *key, phi_str url) {
 }
 
 static void phi__sw_config(phi__session_writer *w, const phi_loop_config *config) {
+    const char *api = config != NULL ? phi__message_api(config->api) : NULL;
     if (config == NULL) {
         phi__sw_null(w, "config");
         return;
@@ -53773,7 +53804,7 @@ static void phi__sw_config(phi__session_writer *w, const phi_loop_config *config
     phi__sw_str(w, "provider", config->provider);
     phi__sw_option(w, "config_id", config->config_id);
     phi__sw_some(w, "name", config->name);
-    phi__sw_some(w, "api", config->api);
+    if (api != NULL) phi__sw_word(w, "api", api);
     phi__sw_url(w, "base_url", config->base_url);
     if (config->has_reasoning) phi__sw_bool(w, "reasoning", config->reasoning);
     if (config->has_context_window) phi__sw_u64(w, "context_window", config->context_window);
@@ -53829,6 +53860,31 @@ static bool phi__sw_is_common(phi_str json) {
            (phi_json_find(json, "message", &message) == PHI_OK && message.type == PHI_JSON_OBJECT);
 }
 
+/* Whether an event that was recorded long ago, or by hand, has what the original's reader refuses the whole file for: names
+   in place of node ids, a protocol that it does not know. */
+static bool phi__sw_is_foreign(phi_str json) {
+    phi_json_found type, at;
+    if (phi_json_find(json, "type", &type) != PHI_OK || type.type != PHI_JSON_STRING) return false;
+    if (phi__str_is(type.raw, "RevertApplied"))
+        return phi_json_find(json, "target", &at) == PHI_OK && at.type == PHI_JSON_STRING;
+    return phi__str_is(type.raw, "AgentStart") &&
+           phi_json_find(json, "config_snapshot.api", &at) == PHI_OK &&
+           at.type == PHI_JSON_STRING && phi__message_api(at.raw) == NULL;
+}
+
+static void phi__sw_event(phi__session_writer *w, phi_str json) {
+    phi_arena_mark mark = phi_arena_save(w->scratch);
+    phi_event event;
+    phi_status status = PHI_OK;
+    if (phi__sw_is_foreign(json)) {
+        status = phi_event_from_json(json, w->scratch, &event, NULL);
+        if (status == PHI_OK) status = phi_event_to_json(&event, w->scratch, &json);
+    }
+    if (status == PHI_NO_MEMORY) w->out.failed = true;
+    phi__buf_add_str(&w->out, json);
+    phi_arena_reset(w->scratch, mark);
+}
+
 static void phi__sw_events(phi__session_writer *w, const phi_loop_record *loop) {
     bool all = (w->flags & PHI_SESSION_OWN_EVENTS) != 0;
     size_t i;
@@ -53839,7 +53895,7 @@ static void phi__sw_events(phi__session_writer *w, const phi_loop_record *loop) 
         phi__buf_char(&w->out, '{');
         phi__sw_u64(w, "sequence", loop->events[i].sequence);
         phi__json_put_key(&w->out, PHI__LIT("event"));
-        phi__buf_add_str(&w->out, loop->events[i].json);
+        phi__sw_event(w, loop->events[i].json);
         phi__buf_char(&w->out, '}');
     }
     phi__buf_char(&w->out, ']');

@@ -128,19 +128,9 @@ static void phi__ej_usage(phi__event_writer *w) {
 
 /* ---- the run ---- */
 
-/* ApiProtocol: where configuration files write "openai", JSON writes "open_ai". */
 static void phi__ej_api(phi__event_writer *w, phi_str protocol) {
-    size_t at = phi__str_find(protocol, 0, "openai");
-    phi__json_put_key(&w->out, PHI__LIT("api"));
-    if (at == SIZE_MAX) {
-        phi__json_put_str(&w->out, protocol);
-        return;
-    }
-    phi__buf_char(&w->out, '"');
-    phi__json_put_part(&w->out, phi__str(protocol.at, at));
-    phi__buf_text(&w->out, "open_ai");
-    phi__json_put_part(&w->out, phi__str(protocol.at + at + 6, protocol.len - at - 6));
-    phi__buf_char(&w->out, '"');
+    const char *api = phi__message_api(protocol);
+    if (api != NULL) phi__ej_str(w, "api", phi_str_of(api));
 }
 
 static void phi__ej_url(phi__event_writer *w, const char *key, const char *url) {
@@ -162,7 +152,7 @@ static void phi__ej_snapshot(phi__event_writer *w) {
     phi__buf_char(&w->out, '{');
     phi__ej_str(w, "model", phi_str_of(model->id));
     phi__ej_str(w, "provider", phi_str_of(model->provider));
-    phi__ej_option(w, "config_id", agent->segment_given ? agent->segment : phi__str(NULL, 0));
+    phi__ej_str(w, "config_id", agent->segment);
     phi__ej_str(w, "name", phi_str_of(model->name));
     phi__ej_api(w, phi_str_of(model->protocol));
     phi__ej_url(w, "base_url", model->base_url);
@@ -175,6 +165,27 @@ static void phi__ej_snapshot(phi__event_writer *w) {
         phi__json_put_double(&w->out, agent->temperature);
     }
     phi__buf_char(&w->out, '}');
+}
+
+/* Of an event that was read: as it is, but for a protocol that the original has no name for. */
+static void phi__ej_read_snapshot(phi__event_writer *w, phi_str config) {
+    phi_arena_mark mark = phi_arena_save(w->scratch);
+    phi_json *root = NULL;
+    const phi_json *api;
+    const char *known;
+    phi_status status = phi_json_parse(w->scratch, config, PHI_JSON_REPLACE_BAD_UTF8, &root, NULL);
+    if (status == PHI_OK && phi_json_is_object(root)) {
+        api = phi_json_get(root, "api");
+        known = phi__message_api(phi_json_str(api, ""));
+        if (api != NULL && known == NULL) (void)phi_json_remove(root, "api");
+        if (known != NULL)
+            status = phi_json_set(w->scratch, root, "api", phi_json_new_text(w->scratch, known));
+        if (status == PHI_OK) status = phi_json_write(w->scratch, root, 0, &config);
+        if (status == PHI_OK)
+            (void)phi__message_put_json(&w->out, "config_snapshot", config, true, w->scratch);
+    }
+    if (status == PHI_NO_MEMORY) w->out.failed = true;
+    phi_arena_reset(w->scratch, mark);
 }
 
 static void phi__ej_tagged(phi__event_writer *w, const char *word, phi_str tag) {
@@ -213,8 +224,8 @@ static void phi__ej_start(phi__event_writer *w) {
     phi__ej_json(w, "metadata", loop.metadata);
     if (w->agent != NULL)
         phi__ej_snapshot(w);
-    else
-        (void)phi__message_put_json(&w->out, "config_snapshot", loop.config, true, w->scratch);
+    else if (loop.config.len > 0)
+        phi__ej_read_snapshot(w, loop.config);
 }
 
 /* The first entry in memory of an event's run: the last one that begins a run of that id; the end, where there is

@@ -237,15 +237,30 @@ PHI__FN bool phi__message_get_value(const phi_json *node, phi_arena *arena, phi_
            phi_json_write(arena, node, 0, out) != PHI_NO_MEMORY;
 }
 
-/* Others write "open_ai_" where configuration files, and we, write "openai_". */
+/* ApiProtocol: the original's JSON has "open_ai_" where configuration files, and we, write "openai_". */
+static const char *const phi__message_apis[][2] = {
+    {"anthropic_messages", "anthropic_messages"},
+    {"open_ai_completions", "openai_completions"},
+    {"open_ai_responses", "openai_responses"},
+    {"azure_open_ai_responses", "azure_openai_responses"},
+    {"google_generative_ai", "google_generative_ai"},
+    {"google_vertex", "google_vertex"},
+    {"bedrock_converse_stream", "bedrock_converse_stream"}};
+
 static phi_str phi__message_protocol(phi_str api) {
-    static const char *const both[][2] = {{"open_ai_completions", "openai_completions"},
-                                          {"open_ai_responses", "openai_responses"},
-                                          {"azure_open_ai_responses", "azure_openai_responses"}};
     size_t i;
-    for (i = 0; i < PHI__COUNT(both); i++)
-        if (phi__str_is(api, both[i][0])) return phi_str_of(both[i][1]);
+    for (i = 0; i < PHI__COUNT(phi__message_apis); i++)
+        if (phi__str_is(api, phi__message_apis[i][0])) return phi_str_of(phi__message_apis[i][1]);
     return api;
+}
+
+PHI__FN const char *phi__message_api(phi_str protocol) {
+    size_t i;
+    for (i = 0; i < PHI__COUNT(phi__message_apis); i++)
+        if (phi__str_is(protocol, phi__message_apis[i][0]) ||
+            phi__str_is(protocol, phi__message_apis[i][1]))
+            return phi__message_apis[i][0];
+    return NULL;
 }
 
 /* The members of a block that are read, about in the order in which they are written. */

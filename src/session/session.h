@@ -29,7 +29,7 @@ typedef enum phi_loop_status {
 /* What a run was asked with. */
 typedef struct phi_loop_config {
     phi_str model, provider, config_id, name;
-    phi_str api; /* "anthropic_messages", "open_ai_completions"... */
+    phi_str api; /* "open_ai_completions"...; empty: a protocol of the host's own, or unknown */
     phi_str base_url;
     phi_str thinking_level; /* "off", "low"... */
     bool has_reasoning, has_context_window, has_max_tokens, has_temperature;

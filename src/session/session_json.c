@@ -3,6 +3,7 @@
    The text is made in one line and then indented: events and messages come as text from elsewhere. */
 #include "session/session_in.h"
 
+#include "agent/agent.h"
 #include "agent/event_in.h"
 #include "base/buf_in.h"
 #include "base/date_in.h"
@@ -109,6 +110,7 @@ static void phi__sw_url(phi__session_writer *w, const char *key, phi_str url) {
 }
 
 static void phi__sw_config(phi__session_writer *w, const phi_loop_config *config) {
+    const char *api = config != NULL ? phi__message_api(config->api) : NULL;
     if (config == NULL) {
         phi__sw_null(w, "config");
         return;
@@ -118,7 +120,7 @@ static void phi__sw_config(phi__session_writer *w, const phi_loop_config *config
     phi__sw_str(w, "provider", config->provider);
     phi__sw_option(w, "config_id", config->config_id);
     phi__sw_some(w, "name", config->name);
-    phi__sw_some(w, "api", config->api);
+    if (api != NULL) phi__sw_word(w, "api", api);
     phi__sw_url(w, "base_url", config->base_url);
     if (config->has_reasoning) phi__sw_bool(w, "reasoning", config->reasoning);
     if (config->has_context_window) phi__sw_u64(w, "context_window", config->context_window);
@@ -174,6 +176,31 @@ static bool phi__sw_is_common(phi_str json) {
            (phi_json_find(json, "message", &message) == PHI_OK && message.type == PHI_JSON_OBJECT);
 }
 
+/* Whether an event that was recorded long ago, or by hand, has what the original's reader refuses the whole file for: names
+   in place of node ids, a protocol that it does not know. */
+static bool phi__sw_is_foreign(phi_str json) {
+    phi_json_found type, at;
+    if (phi_json_find(json, "type", &type) != PHI_OK || type.type != PHI_JSON_STRING) return false;
+    if (phi__str_is(type.raw, "RevertApplied"))
+        return phi_json_find(json, "target", &at) == PHI_OK && at.type == PHI_JSON_STRING;
+    return phi__str_is(type.raw, "AgentStart") &&
+           phi_json_find(json, "config_snapshot.api", &at) == PHI_OK &&
+           at.type == PHI_JSON_STRING && phi__message_api(at.raw) == NULL;
+}
+
+static void phi__sw_event(phi__session_writer *w, phi_str json) {
+    phi_arena_mark mark = phi_arena_save(w->scratch);
+    phi_event event;
+    phi_status status = PHI_OK;
+    if (phi__sw_is_foreign(json)) {
+        status = phi_event_from_json(json, w->scratch, &event, NULL);
+        if (status == PHI_OK) status = phi_event_to_json(&event, w->scratch, &json);
+    }
+    if (status == PHI_NO_MEMORY) w->out.failed = true;
+    phi__buf_add_str(&w->out, json);
+    phi_arena_reset(w->scratch, mark);
+}
+
 static void phi__sw_events(phi__session_writer *w, const phi_loop_record *loop) {
     bool all = (w->flags & PHI_SESSION_OWN_EVENTS) != 0;
     size_t i;
@@ -184,7 +211,7 @@ static void phi__sw_events(phi__session_writer *w, const phi_loop_record *loop) 
         phi__buf_char(&w->out, '{');
         phi__sw_u64(w, "sequence", loop->events[i].sequence);
         phi__json_put_key(&w->out, PHI__LIT("event"));
-        phi__buf_add_str(&w->out, loop->events[i].json);
+        phi__sw_event(w, loop->events[i].json);
         phi__buf_char(&w->out, '}');
     }
     phi__buf_char(&w->out, ']');

@@ -419,11 +419,10 @@ TEST(older_and_other_forms_are_read) {
                      "{\"type\":\"PrunApplied\",\"loop_id\":\"\",\"tokens_removed\":0,"
                      "\"messages_removed\":0,\"memo\":null,\"pruned_timestamps\":[],"
                      "\"timestamp\":\"1970-01-01T00:00:00Z\"}");
-    check_round_trip(
-        "{\"type\":\"RevertApplied\",\"abandoned_node_ids\":[1,\"n2\",\"x\",-1,null]}",
-        "{\"type\":\"RevertApplied\",\"loop_id\":\"\",\"category\":\"\",\"target\":0,"
-        "\"abandoned_node_ids\":[1,2],\"summary\":null,\"applied\":false,"
-        "\"reason\":null,\"timestamp\":\"1970-01-01T00:00:00Z\"}");
+    check_round_trip("{\"type\":\"RevertApplied\",\"abandoned_node_ids\":[1,\"n2\",\"x\",-1,null]}",
+                     "{\"type\":\"RevertApplied\",\"loop_id\":\"\",\"category\":\"\",\"target\":0,"
+                     "\"abandoned_node_ids\":[1,2],\"summary\":null,\"applied\":false,"
+                     "\"reason\":null,\"timestamp\":\"1970-01-01T00:00:00Z\"}");
     check_round_trip("{\"type\":\"Warning\",\"loop_id\":7,\"text\":{\"a\":1}}",
                      "{\"type\":\"Warning\",\"loop_id\":\"\",\"text\":\"\"}");
     end();
@@ -469,6 +468,28 @@ TEST(a_revert_s_node_ids_are_numbers_in_json_as_in_the_original_and_names_in_the
                      "{\"type\":\"RevertApplied\",\"loop_id\":\"\",\"category\":\"\",\"target\":12,"
                      "\"abandoned_node_ids\":[13,14],\"summary\":null,\"applied\":false,"
                      "\"reason\":null,\"timestamp\":\"1970-01-01T00:00:00Z\"}");
+    end();
+}
+
+TEST(a_protocol_that_the_original_does_not_have_is_left_out_of_the_snapshot) {
+    static const char *const apis[][2] = {
+        {",\"api\":\"mock\"", ""},
+        {",\"api\":7", ""},
+        {"", ""},
+        {",\"api\":\"openai_responses\"", ",\"api\":\"open_ai_responses\""},
+        {",\"api\":\"azure_open_ai_responses\"", ",\"api\":\"azure_open_ai_responses\""}};
+    size_t i;
+    begin();
+    for (i = 0; i < sizeof apis / sizeof apis[0]; i++) {
+        char from[500], to[500];
+        static const char form[] = "{\"type\":\"AgentStart\",\"agent_id\":\"a\",\"session_id\":"
+                                   "\"s\",\"loop_id\":\"s.m.1\","
+                                   "\"parent_loop_id\":null,\"continuation_kind\":\"Initial\"," TIME
+                                   ",\"metadata\":null,\"config_snapshot\":{\"model\":\"m\"%s}}";
+        (void)snprintf(from, sizeof from, form, apis[i][0]);
+        (void)snprintf(to, sizeof to, form, apis[i][1]);
+        check_round_trip(from, to);
+    }
     end();
 }
 
@@ -825,26 +846,26 @@ TEST(every_failed_allocation_is_no_memory) {
     }
 }
 
-TEST_MAIN(TEST_ENTRY(every_event_is_written_as_it_was_read), TEST_ENTRY(every_kind_is_among_them),
-          TEST_ENTRY(a_run_that_began_is_read_with_all_its_identity),
-          TEST_ENTRY(a_run_that_ended_is_read_with_its_messages),
-          TEST_ENTRY(a_turn_that_ended_is_read_with_its_results),
-          TEST_ENTRY(a_delta_is_read_with_the_block_that_it_is_of),
-          TEST_ENTRY(a_tool_result_is_read_as_a_message), TEST_ENTRY(a_failure_is_read_whole),
-          TEST_ENTRY(compactions_decisions_and_drops_are_read_whole),
-          TEST_ENTRY(every_hook_has_its_word), TEST_ENTRY(older_and_other_forms_are_read),
-          TEST_ENTRY(both_spellings_of_a_protocol_are_read),
-          TEST_ENTRY(
-              a_revert_s_node_ids_are_numbers_in_json_as_in_the_original_and_names_in_the_event),
-          TEST_ENTRY(types_of_later_work_are_unsupported_and_named),
-          TEST_ENTRY(what_is_no_event_is_refused_with_words),
-          TEST_ENTRY(what_is_refused_leaves_the_arena_as_it_was),
-          TEST_ENTRY(what_a_host_made_is_written_too),
-          TEST_ENTRY(arguments_are_one_line_and_the_same_each_time),
-          TEST_ENTRY(metadata_and_details_that_are_no_json_are_strings),
-          TEST_ENTRY(results_of_a_turn_are_written_without_the_turn),
-          TEST_ENTRY(arguments_nested_too_deeply_for_an_event_are_kept_as_text),
-          TEST_ENTRY(a_text_that_is_cut_anywhere_is_refused),
-          TEST_ENTRY(a_text_with_any_byte_changed_does_no_harm),
-          TEST_ENTRY(a_value_of_any_other_type_does_no_harm), TEST_ENTRY(deep_nesting_does_no_harm),
-          TEST_ENTRY(every_failed_allocation_is_no_memory))
+TEST_MAIN(
+    TEST_ENTRY(every_event_is_written_as_it_was_read), TEST_ENTRY(every_kind_is_among_them),
+    TEST_ENTRY(a_run_that_began_is_read_with_all_its_identity),
+    TEST_ENTRY(a_run_that_ended_is_read_with_its_messages),
+    TEST_ENTRY(a_turn_that_ended_is_read_with_its_results),
+    TEST_ENTRY(a_delta_is_read_with_the_block_that_it_is_of),
+    TEST_ENTRY(a_tool_result_is_read_as_a_message), TEST_ENTRY(a_failure_is_read_whole),
+    TEST_ENTRY(compactions_decisions_and_drops_are_read_whole), TEST_ENTRY(every_hook_has_its_word),
+    TEST_ENTRY(older_and_other_forms_are_read), TEST_ENTRY(both_spellings_of_a_protocol_are_read),
+    TEST_ENTRY(a_revert_s_node_ids_are_numbers_in_json_as_in_the_original_and_names_in_the_event),
+    TEST_ENTRY(a_protocol_that_the_original_does_not_have_is_left_out_of_the_snapshot),
+    TEST_ENTRY(types_of_later_work_are_unsupported_and_named),
+    TEST_ENTRY(what_is_no_event_is_refused_with_words),
+    TEST_ENTRY(what_is_refused_leaves_the_arena_as_it_was),
+    TEST_ENTRY(what_a_host_made_is_written_too),
+    TEST_ENTRY(arguments_are_one_line_and_the_same_each_time),
+    TEST_ENTRY(metadata_and_details_that_are_no_json_are_strings),
+    TEST_ENTRY(results_of_a_turn_are_written_without_the_turn),
+    TEST_ENTRY(arguments_nested_too_deeply_for_an_event_are_kept_as_text),
+    TEST_ENTRY(a_text_that_is_cut_anywhere_is_refused),
+    TEST_ENTRY(a_text_with_any_byte_changed_does_no_harm),
+    TEST_ENTRY(a_value_of_any_other_type_does_no_harm), TEST_ENTRY(deep_nesting_does_no_harm),
+    TEST_ENTRY(every_failed_allocation_is_no_memory))

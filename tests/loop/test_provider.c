@@ -143,6 +143,38 @@ TEST(a_model_in_the_process_is_polled_once_a_step_and_streams) {
     rig_free(r);
 }
 
+static void look_at_snapshot(void *user_data, const phi_event *event) {
+    phi_memory memory;
+    phi_arena arena;
+    phi_str json = phi_str_of("");
+    if (event->kind != PHI_EV_AGENT_START) return;
+    phi_memory_init(&memory, NULL, 0);
+    phi_arena_init(&arena, &memory, 0);
+    CHECK_EQ_INT(phi_event_to_json(event, &arena, &json), PHI_OK);
+    CHECK(strstr(json.at, "\"config_snapshot\":{\"model\":\"grey\"") != NULL);
+    CHECK(strstr(json.at, "\"api\"") == NULL);
+    CHECK(strstr(json.at, "parrot") == NULL);
+    phi_arena_free(&arena);
+    *(int *)user_data += 1;
+}
+
+TEST(its_protocol_is_not_written_where_the_original_would_refuse_it) {
+    parrot p;
+    rig *r = rig_new();
+    phi_agent_desc desc = parrot_desc();
+    phi_provider provider = parrot_provider(&p);
+    int seen = 0;
+    parrot_begin(&p);
+    desc.config_id = "c";
+    desc.model.provider = "birds";
+    CHECK_EQ_INT(phi_register_provider(rig_runtime(r), &provider), PHI_OK);
+    rig_watch(r, look_at_snapshot, &seen);
+    CHECK_EQ_INT(phi_prompt(rig_agent(r, &desc), "Who are you?"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 50), 0);
+    CHECK_EQ_INT(seen, 1);
+    rig_free(r);
+}
+
 TEST(its_tool_calls_are_run_and_their_results_come_back) {
     parrot p;
     rig *r = rig_new();
@@ -606,6 +638,7 @@ TEST(every_allocation_may_fail_and_calls_are_closed) {
 }
 
 TEST_MAIN(TEST_ENTRY(a_model_in_the_process_is_polled_once_a_step_and_streams),
+          TEST_ENTRY(its_protocol_is_not_written_where_the_original_would_refuse_it),
           TEST_ENTRY(its_tool_calls_are_run_and_their_results_come_back),
           TEST_ENTRY(ids_that_differ_in_no_utf_8_are_two_ids_in_the_log_and_in_its_file),
           TEST_ENTRY(an_abort_closes_the_call_and_keeps_what_came),

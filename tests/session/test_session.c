@@ -343,6 +343,35 @@ TEST(every_field_is_read_and_written_as_the_original_does) {
     phi_arena_free(&arena);
 }
 
+/* Its reader refuses a whole file for one value of a type that it does not expect. */
+TEST(what_the_original_would_refuse_a_file_for_is_not_written) {
+    phi_allocator allocator = test_allocator();
+    phi_memory memory;
+    phi_arena arena;
+    phi_session *s;
+    phi_str json;
+    phi_memory_init(&memory, &allocator, 0);
+    phi_arena_init(&arena, &memory, 0);
+    REQUIRE(
+        phi_session_from_json(
+            phi_str_of("{\"session_id\":\"s\",\"loops\":[{\"loop_id\":\"l\",\"config\":{\"model\":"
+                       "\"m\",\"api\":\"mock\"},\"events\":["
+                       "{\"sequence\":0,\"event\":{\"type\":\"AgentStart\",\"loop_id\":\"l\","
+                       "\"config_snapshot\":{\"model\":\"m\",\"api\":\"mock\"}}},"
+                       "{\"sequence\":1,\"event\":{\"type\":\"RevertApplied\",\"loop_id\":\"l\","
+                       "\"target\":\"n4\",\"abandoned_node_ids\":[\"n7\"]}}]},"
+                       "{\"loop_id\":\"k\",\"config\":{\"model\":\"m\",\"api\":"
+                       "\"openai_completions\"}}]}"),
+            &allocator, 0, &s, NULL) == PHI_OK);
+    REQUIRE(CHECK_EQ_INT(phi_session_to_json(s, 0, &arena, &json), PHI_OK));
+    CHECK(phi__str_find(json, 0, "mock") == SIZE_MAX);
+    CHECK(phi__str_find(json, 0, "\"api\": \"open_ai_completions\"") != SIZE_MAX);
+    CHECK(phi__str_find(json, 0, "\"target\": 4,") != SIZE_MAX);
+    CHECK(phi__str_find(json, 0, "\"n7\"") == SIZE_MAX);
+    phi_session_free(s);
+    phi_arena_free(&arena);
+}
+
 TEST(a_recorded_session_is_written_as_it_is_read_back) {
     uint32_t flags;
     phi_agent agent;
@@ -707,6 +736,7 @@ TEST_MAIN(
     TEST_ENTRY(a_group_may_be_announced_before_its_session),
     TEST_ENTRY(what_was_sent_stands_in_the_turn_only_where_it_was_asked_for),
     TEST_ENTRY(every_field_is_read_and_written_as_the_original_does),
+    TEST_ENTRY(what_the_original_would_refuse_a_file_for_is_not_written),
     TEST_ENTRY(a_recorded_session_is_written_as_it_is_read_back),
     TEST_ENTRY(events_of_ours_alone_are_written_only_where_they_are_asked_for),
     TEST_ENTRY(what_is_no_session_is_refused_with_words),
