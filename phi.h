@@ -3456,11 +3456,11 @@ PHI_API phi_status phi_summarize(phi_agent agent, uint64_t from_seq, uint64_t to
 #endif /* PHI__PUB_AGENT */
 
 #ifdef PHI__PUB_SESSION
-#if PHI__PUB_SESSION != 0x337e897b
+#if PHI__PUB_SESSION != 0xba06f9af
 #error "phi: two versions of src/session in one file"
 #endif
 #else
-#define PHI__PUB_SESSION 0x337e897b
+#define PHI__PUB_SESSION 0xba06f9af
 
 /* ---- src/session/file_store.h ---- */
 
@@ -3468,7 +3468,8 @@ PHI_API phi_status phi_summarize(phi_agent agent, uint64_t from_seq, uint64_t to
 
        {id}.json         a document, as it was given
        {id}.jsonl        a thread: a header line, then an entry a line, each with a check value
-       {id}.json.lock    while a document is written; {id}.jsonl.lock while a thread is locked or written
+       {id}.json.lock    locked while a document is written; it stays, also when the document is removed
+       {id}.jsonl.lock   while a thread is locked or written
 
    A document whose agent cannot be read from it (a member "agent_id" of its own object, in the first 64 KiB) has a
    first line more, {"phi_agent_id":"..."}, that load leaves out.
@@ -49983,11 +49984,11 @@ PHI_API phi_status phi_summarize(phi_agent handle, uint64_t from_seq, uint64_t t
 #endif /* PHI__IMP_AGENT */
 
 #ifdef PHI__IMP_SESSION
-#if PHI__IMP_SESSION != 0xa83a08fc
+#if PHI__IMP_SESSION != 0x66b17f02
 #error "phi: two versions of src/session in one file"
 #endif
 #else
-#define PHI__IMP_SESSION 0xa83a08fc
+#define PHI__IMP_SESSION 0x66b17f02
 
 /* ---- src/session/file_store_in.h ---- */
 
@@ -50713,8 +50714,10 @@ PHI__FN phi_status phi__fs_list_threads(void *user_data, phi_arena *arena,
 /* file_store.c - opening and closing the file store, its words and its locks.
 
    A lock is a flock on a file beside the data, never on the data: a document is replaced by a rename, and a lock on
-   the old file would say nothing about the new one. The lock's file is removed while it is still locked, so that
-   nothing is left lying about; who gets a lock therefore looks whether the name still means the file it locked. */
+   the old file would say nothing about the new one. A document's lock file stays: the Rust original, which shares it,
+   opens the file and then waits for the lock, and would go on with a file that has no name any more beside a writer
+   that made a new one. A thread's, which only phi uses, is removed while it is still locked, so that nothing is left
+   lying about; a writer that gets a lock therefore checks that the name still means the file it locked. */
 
 #ifndef PHI_NO_FILES
 
@@ -50844,12 +50847,14 @@ PHI__FN phi_status phi__fs_lock_take(phi__fs *fs, const char *id, const char *su
     return PHI_BUSY;
 }
 
+static bool phi__fs_shares_lock(const char *suffix) { return strcmp(suffix, ".json") == 0; }
+
 PHI__FN void phi__fs_lock_drop(phi__fs *fs, const char *id, const char *suffix, intptr_t lock) {
     phi__fs_path path;
     char name[PHI__FS_NAME];
     (void)snprintf(name, sizeof name, "%s.lock", suffix);
     phi__fs_path_of(fs, &path, "", id, name);
-    (void)fs->disk.remove(fs->disk.user_data, path.text, NULL);
+    if (!phi__fs_shares_lock(suffix)) (void)fs->disk.remove(fs->disk.user_data, path.text, NULL);
     (void)fs->disk.close(fs->disk.user_data, lock, NULL);
 }
 

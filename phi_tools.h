@@ -62,7 +62,7 @@
 #if PHI__PUB_AGENT != 0xfac0664b
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_SESSION != 0x337e897b
+#if PHI__PUB_SESSION != 0xba06f9af
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 

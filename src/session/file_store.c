@@ -1,8 +1,10 @@
 /* file_store.c - opening and closing the file store, its words and its locks.
 
    A lock is a flock on a file beside the data, never on the data: a document is replaced by a rename, and a lock on
-   the old file would say nothing about the new one. The lock's file is removed while it is still locked, so that
-   nothing is left lying about; who gets a lock therefore looks whether the name still means the file it locked. */
+   the old file would say nothing about the new one. A document's lock file stays: the Rust original, which shares it,
+   opens the file and then waits for the lock, and would go on with a file that has no name any more beside a writer
+   that made a new one. A thread's, which only phi uses, is removed while it is still locked, so that nothing is left
+   lying about; a writer that gets a lock therefore checks that the name still means the file it locked. */
 #include "session/file_store_in.h"
 
 #ifndef PHI_NO_FILES
@@ -133,12 +135,14 @@ PHI__FN phi_status phi__fs_lock_take(phi__fs *fs, const char *id, const char *su
     return PHI_BUSY;
 }
 
+static bool phi__fs_shares_lock(const char *suffix) { return strcmp(suffix, ".json") == 0; }
+
 PHI__FN void phi__fs_lock_drop(phi__fs *fs, const char *id, const char *suffix, intptr_t lock) {
     phi__fs_path path;
     char name[PHI__FS_NAME];
     (void)snprintf(name, sizeof name, "%s.lock", suffix);
     phi__fs_path_of(fs, &path, "", id, name);
-    (void)fs->disk.remove(fs->disk.user_data, path.text, NULL);
+    if (!phi__fs_shares_lock(suffix)) (void)fs->disk.remove(fs->disk.user_data, path.text, NULL);
     (void)fs->disk.close(fs->disk.user_data, lock, NULL);
 }
 

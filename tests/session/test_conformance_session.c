@@ -589,6 +589,10 @@ TEST(sessions_are_files_that_are_loaded_listed_by_agent_newest_first_and_deleted
     CHECK_EQ_INT(phi_session_load(&store, "../s", &allocator, &s, words, sizeof words),
                  PHI_BAD_ARG);
     phi_file_store_close(&store);
+    (void)snprintf(path, sizeof path, "%s/s.json.lock", directory); /* locks stay */
+    CHECK_EQ_INT(unlink(path), 0);
+    (void)snprintf(path, sizeof path, "%s/t.json.lock", directory);
+    CHECK_EQ_INT(unlink(path), 0);
     CHECK_EQ_INT(rmdir(directory), 0);
 }
 

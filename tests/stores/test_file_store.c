@@ -80,7 +80,7 @@ TEST(a_document_is_a_file_of_its_own_bytes_where_they_tell_the_agent) {
     CHECK_EQ_INT(store_save(&r, "c", NULL, "{\"n\":1}"), PHI_OK);
     file_check(&r, "c.json", "{\"n\":1}");
     CHECK(stat(file_in(&r, "c.json"), &info) == 0 && (info.st_mode & 0777) == 0600);
-    CHECK_EQ_INT(file_count(&r), 3); /* no lock, no temporary file */
+    CHECK_EQ_INT(file_count(&r), 6); /* with their locks; no temporary file */
     store_end(&r);
 }
 
@@ -210,7 +210,6 @@ TEST(a_line_that_is_missing_or_there_twice_is_named) {
 }
 
 TEST(a_document_that_is_being_written_is_locked_and_can_be_read) {
-    phi__disk_info info;
     intptr_t file;
     store_rig r;
     const phi__disk *disk = phi__disk_system();
@@ -225,7 +224,27 @@ TEST(a_document_that_is_being_written_is_locked_and_can_be_read) {
     store_check_document(&r, "a", PHI__LIT("{}"));
     (void)disk->close(NULL, file, NULL);
     CHECK_EQ_INT(store_save(&r, "a", NULL, "{\"x\":1}"), PHI_OK);
-    CHECK_EQ_INT(disk->info_of(NULL, file_in(&r, "a.json.lock"), &info, NULL), PHI_NOT_FOUND);
+    store_end(&r);
+}
+
+/* The original opens the lock's file, and tries again and again until it has the lock. */
+TEST(a_writer_that_waits_for_a_document_s_lock_gets_the_one_that_others_see) {
+    phi__disk_info waits, named;
+    intptr_t file;
+    store_rig r;
+    const phi__disk *disk = phi__disk_system();
+    REQUIRE(store_begin(&r));
+    CHECK_EQ_INT(store_save(&r, "a", NULL, "{}"), PHI_OK);
+    REQUIRE(CHECK_EQ_INT(
+        disk->open(NULL, file_in(&r, "a.json.lock"), PHI__DISK_CREATE, &file, NULL), PHI_OK));
+    CHECK_EQ_INT(store_save(&r, "a", NULL, "{\"x\":1}"), PHI_OK);
+    CHECK_EQ_INT(r.s.remove(r.s.user_data, "a", W(&r)), PHI_OK);
+    CHECK_EQ_INT(disk->lock(NULL, file, NULL), PHI_OK);
+    REQUIRE(CHECK_EQ_INT(disk->info(NULL, file, &waits, NULL), PHI_OK));
+    REQUIRE(CHECK_EQ_INT(disk->info_of(NULL, file_in(&r, "a.json.lock"), &named, NULL), PHI_OK));
+    CHECK(named.file == waits.file && named.device == waits.device);
+    CHECK_EQ_INT(store_save(&r, "a", NULL, "{}"), PHI_BUSY);
+    (void)disk->close(NULL, file, NULL);
     store_end(&r);
 }
 
@@ -281,10 +300,10 @@ TEST(a_temporary_file_of_a_killed_process_is_overwritten_and_goes) {
     file_put(file_in(&r, ".a.json.tmp"), "half a docu", 11);
     store_check_list(&r, NULL, "a ");
     CHECK_EQ_INT(store_save(&r, "a", NULL, "{\"x\":1}"), PHI_OK);
-    CHECK_EQ_INT(file_count(&r), 1);
+    CHECK_EQ_INT(file_count(&r), 2); /* and the lock */
     file_put(file_in(&r, ".a.json.tmp"), "half a docu", 11);
     CHECK_EQ_INT(r.s.remove(r.s.user_data, "a", W(&r)), PHI_OK);
-    CHECK_EQ_INT(file_count(&r), 0);
+    CHECK_EQ_INT(file_count(&r), 1);
     store_end(&r);
 }
 
@@ -450,6 +469,7 @@ TEST_MAIN(
     TEST_ENTRY(a_damaged_line_inside_is_named_and_a_damaged_last_line_is_torn),
     TEST_ENTRY(a_line_that_is_missing_or_there_twice_is_named),
     TEST_ENTRY(a_document_that_is_being_written_is_locked_and_can_be_read),
+    TEST_ENTRY(a_writer_that_waits_for_a_document_s_lock_gets_the_one_that_others_see),
     TEST_ENTRY(a_symbolic_link_is_not_followed_wherever_it_leads),
     TEST_ENTRY(a_temporary_file_of_a_killed_process_is_overwritten_and_goes),
     TEST_ENTRY(a_thread_whose_file_was_taken_away_is_stale_and_not_written_into_the_void),
