@@ -35308,11 +35308,11 @@ PHI_API phi_status phi_thread_fresh(phi_thread *thread) {
 #endif /* PHI__IMP_THREAD */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x7a96b011
+#if PHI__IMP_LOOP != 0xbeecda3d
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x7a96b011
+#define PHI__IMP_LOOP 0xbeecda3d
 
 /* ---- src/loop/session_in.h ---- */
 
@@ -35471,10 +35471,12 @@ struct phi_thread;                    /* agent/bare_run.c */
 /* One answer while it streams and, as `final`, in the thread; kept while events refer to it. */
 typedef struct phi__answer {
     phi_memory *memory;
+    size_t bytes; /* of this, and of the names behind it */
     uint32_t refs;
     bool live; /* the assembly is in use; else `final` has taken its place */
     phi__assembly assembly;
     const phi_message *final;
+    phi_message start; /* nothing is said yet: which model is asked */
     phi_message view; /* of the assembly, remade at a pop */
     phi_content *content;
     size_t content_cap;
@@ -36066,7 +36068,7 @@ PHI__FN bool phi__events_due(const phi_runtime *rt); /* the last step has left s
 PHI__FN void phi__events_purge(phi_runtime *rt, phi__agent *agent); /* its events, popped or not */
 PHI__FN bool phi__events_backlog(const phi__agent *agent);          /* the host does not drain */
 
-PHI__FN phi__answer *phi__answer_new(phi_memory *memory);
+PHI__FN phi__answer *phi__answer_new(phi_memory *memory, const phi_model *model);
 PHI__FN void phi__answer_drop(phi__answer *answer); /* one reference; NULL is harmless */
 PHI__FN bool phi__answer_room(phi__answer *answer); /* for a view of all its blocks */
 PHI__FN const phi_message *phi__answer_message(phi__answer *answer);
@@ -36811,7 +36813,7 @@ static bool phi__answer_settle_call(phi__run *run, const phi_failure *failure) {
 PHI__FN phi__state phi__answer_give_up(phi__run *run, const phi_failure *failure,
                                        phi_status status) {
     if (run->answer == NULL) { /* the attempt was let go of */
-        run->answer = phi__answer_new(&run->agent->memory);
+        run->answer = phi__answer_new(&run->agent->memory, &run->agent->model);
         if (run->answer == NULL) return phi__run_no_memory(run);
         phi__sse_init(&run->sse, &run->agent->memory, run->agent->max_event_bytes);
         phi__frames_init(&run->frames, &run->agent->memory, run->agent->max_event_bytes);
@@ -38623,36 +38625,30 @@ PHI__FN void phi__events_init(phi__events *events, phi_memory *memory) {
 
 /* ---- answers ---- */
 
-/* What MESSAGE_START shows of every answer: nothing is said yet. */
-static const phi_message *phi__answer_start(void) {
-    static const phi_message start = {PHI_ROLE_ASSISTANT,
-                                      NULL,
-                                      0,
-                                      0,
-                                      {NULL, 0},
-                                      0,
-                                      PHI_STOP_REASON_NONE,
-                                      {NULL, 0},
-                                      {NULL, 0},
-                                      {NULL, 0},
-                                      {NULL, 0},
-                                      {0, 0, 0, 0, 0, 0},
-                                      {NULL, 0},
-                                      {NULL, 0},
-                                      {NULL, 0},
-                                      false,
-                                      {NULL, 0},
-                                      {NULL, 0},
-                                      {NULL, 0}};
-    return &start;
+static phi_str phi__answer_name(char **at, phi_str name) {
+    phi_str out = phi__str(*at, name.len);
+    if (out.len > 0) memcpy(*at, name.at, out.len);
+    *at += out.len;
+    return out;
 }
 
-PHI__FN phi__answer *phi__answer_new(phi_memory *memory) {
-    phi__answer *answer = (phi__answer *)phi__alloc(memory, sizeof *answer);
+PHI__FN phi__answer *phi__answer_new(phi_memory *memory, const phi_model *model) {
+    phi_str id = phi_str_of(model->id), provider = phi_str_of(model->provider);
+    phi_str protocol = phi_str_of(model->protocol);
+    size_t bytes =
+        phi__add(sizeof(phi__answer), phi__add(id.len, phi__add(provider.len, protocol.len)));
+    phi__answer *answer = (phi__answer *)phi__alloc(memory, bytes);
+    char *names;
     if (answer == NULL) return NULL;
+    names = (char *)(answer + 1);
     answer->memory = memory;
+    answer->bytes = bytes;
     answer->refs = 1;
     answer->live = true;
+    answer->start.role = PHI_ROLE_ASSISTANT;
+    answer->start.model = phi__answer_name(&names, id);
+    answer->start.provider = phi__answer_name(&names, provider);
+    answer->start.protocol = phi__answer_name(&names, protocol);
     phi__assembly_init(&answer->assembly, memory);
     return answer;
 }
@@ -38670,7 +38666,7 @@ PHI__FN void phi__answer_settle(phi__answer *answer, const phi_message *final) {
 PHI__FN void phi__answer_drop(phi__answer *answer) {
     if (answer == NULL || --answer->refs > 0) return;
     phi__answer_settle(answer, NULL);
-    phi__free(answer->memory, answer, sizeof *answer);
+    phi__free(answer->memory, answer, answer->bytes);
 }
 
 PHI__FN bool phi__answer_room(phi__answer *answer) {
@@ -38684,9 +38680,14 @@ PHI__FN bool phi__answer_room(phi__answer *answer) {
 
 PHI__FN const phi_message *phi__answer_message(phi__answer *answer) {
     /* An answer that memory did not suffice for shows who spoke, and nothing said: never NULL. */
-    if (!answer->live) return answer->final != NULL ? answer->final : phi__answer_start();
-    if (answer->content_cap < answer->assembly.count) return phi__answer_start();
-    if (!answer->viewed) phi__assembly_view(&answer->assembly, answer->content, &answer->view);
+    if (!answer->live) return answer->final != NULL ? answer->final : &answer->start;
+    if (answer->content_cap < answer->assembly.count) return &answer->start;
+    if (!answer->viewed) {
+        phi__assembly_view(&answer->assembly, answer->content, &answer->view);
+        answer->view.model = answer->start.model;
+        answer->view.provider = answer->start.provider;
+        answer->view.protocol = answer->start.protocol;
+    }
     answer->viewed = true;
     return &answer->view;
 }
@@ -38912,7 +38913,7 @@ PHI__FN bool phi__events_backlog(const phi__agent *agent) {
 static void phi__events_look_up(phi__record *record) {
     if (record->answer == NULL) return;
     if (record->event.kind == PHI_EV_MESSAGE_START) {
-        record->event.message = phi__answer_start();
+        record->event.message = &record->answer->start;
         return;
     }
     record->event.message = phi__answer_message(record->answer);
@@ -40700,7 +40701,7 @@ static bool phi__call_prepare(phi__run *run) {
     size_t bytes = agent->provider != NULL ? phi__provider_state_bytes(agent->provider)
                                            : phi__max(agent->codec->state_bytes, 1);
     if (run->decoder == NULL) run->decoder = phi_arena_alloc(&run->arena, bytes);
-    run->answer = phi__answer_new(&agent->memory);
+    run->answer = phi__answer_new(&agent->memory, &agent->model);
     if (run->decoder == NULL || run->answer == NULL) return false;
     memset(run->decoder, 0, bytes);
     if (agent->provider != NULL) phi__provider_state_init(run->decoder, agent->provider);

@@ -304,7 +304,7 @@ static bool phi__answer_settle_call(phi__run *run, const phi_failure *failure) {
 PHI__FN phi__state phi__answer_give_up(phi__run *run, const phi_failure *failure,
                                        phi_status status) {
     if (run->answer == NULL) { /* the attempt was let go of */
-        run->answer = phi__answer_new(&run->agent->memory);
+        run->answer = phi__answer_new(&run->agent->memory, &run->agent->model);
         if (run->answer == NULL) return phi__run_no_memory(run);
         phi__sse_init(&run->sse, &run->agent->memory, run->agent->max_event_bytes);
         phi__frames_init(&run->frames, &run->agent->memory, run->agent->max_event_bytes);

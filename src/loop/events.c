@@ -31,36 +31,30 @@ PHI__FN void phi__events_init(phi__events *events, phi_memory *memory) {
 
 /* ---- answers ---- */
 
-/* What MESSAGE_START shows of every answer: nothing is said yet. */
-static const phi_message *phi__answer_start(void) {
-    static const phi_message start = {PHI_ROLE_ASSISTANT,
-                                      NULL,
-                                      0,
-                                      0,
-                                      {NULL, 0},
-                                      0,
-                                      PHI_STOP_REASON_NONE,
-                                      {NULL, 0},
-                                      {NULL, 0},
-                                      {NULL, 0},
-                                      {NULL, 0},
-                                      {0, 0, 0, 0, 0, 0},
-                                      {NULL, 0},
-                                      {NULL, 0},
-                                      {NULL, 0},
-                                      false,
-                                      {NULL, 0},
-                                      {NULL, 0},
-                                      {NULL, 0}};
-    return &start;
+static phi_str phi__answer_name(char **at, phi_str name) {
+    phi_str out = phi__str(*at, name.len);
+    if (out.len > 0) memcpy(*at, name.at, out.len);
+    *at += out.len;
+    return out;
 }
 
-PHI__FN phi__answer *phi__answer_new(phi_memory *memory) {
-    phi__answer *answer = (phi__answer *)phi__alloc(memory, sizeof *answer);
+PHI__FN phi__answer *phi__answer_new(phi_memory *memory, const phi_model *model) {
+    phi_str id = phi_str_of(model->id), provider = phi_str_of(model->provider);
+    phi_str protocol = phi_str_of(model->protocol);
+    size_t bytes =
+        phi__add(sizeof(phi__answer), phi__add(id.len, phi__add(provider.len, protocol.len)));
+    phi__answer *answer = (phi__answer *)phi__alloc(memory, bytes);
+    char *names;
     if (answer == NULL) return NULL;
+    names = (char *)(answer + 1);
     answer->memory = memory;
+    answer->bytes = bytes;
     answer->refs = 1;
     answer->live = true;
+    answer->start.role = PHI_ROLE_ASSISTANT;
+    answer->start.model = phi__answer_name(&names, id);
+    answer->start.provider = phi__answer_name(&names, provider);
+    answer->start.protocol = phi__answer_name(&names, protocol);
     phi__assembly_init(&answer->assembly, memory);
     return answer;
 }
@@ -78,7 +72,7 @@ PHI__FN void phi__answer_settle(phi__answer *answer, const phi_message *final) {
 PHI__FN void phi__answer_drop(phi__answer *answer) {
     if (answer == NULL || --answer->refs > 0) return;
     phi__answer_settle(answer, NULL);
-    phi__free(answer->memory, answer, sizeof *answer);
+    phi__free(answer->memory, answer, answer->bytes);
 }
 
 PHI__FN bool phi__answer_room(phi__answer *answer) {
@@ -92,9 +86,14 @@ PHI__FN bool phi__answer_room(phi__answer *answer) {
 
 PHI__FN const phi_message *phi__answer_message(phi__answer *answer) {
     /* An answer that memory did not suffice for shows who spoke, and nothing said: never NULL. */
-    if (!answer->live) return answer->final != NULL ? answer->final : phi__answer_start();
-    if (answer->content_cap < answer->assembly.count) return phi__answer_start();
-    if (!answer->viewed) phi__assembly_view(&answer->assembly, answer->content, &answer->view);
+    if (!answer->live) return answer->final != NULL ? answer->final : &answer->start;
+    if (answer->content_cap < answer->assembly.count) return &answer->start;
+    if (!answer->viewed) {
+        phi__assembly_view(&answer->assembly, answer->content, &answer->view);
+        answer->view.model = answer->start.model;
+        answer->view.provider = answer->start.provider;
+        answer->view.protocol = answer->start.protocol;
+    }
     answer->viewed = true;
     return &answer->view;
 }
@@ -320,7 +319,7 @@ PHI__FN bool phi__events_backlog(const phi__agent *agent) {
 static void phi__events_look_up(phi__record *record) {
     if (record->answer == NULL) return;
     if (record->event.kind == PHI_EV_MESSAGE_START) {
-        record->event.message = phi__answer_start();
+        record->event.message = &record->answer->start;
         return;
     }
     record->event.message = phi__answer_message(record->answer);

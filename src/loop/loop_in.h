@@ -29,7 +29,7 @@ PHI__FN bool phi__events_due(const phi_runtime *rt); /* the last step has left s
 PHI__FN void phi__events_purge(phi_runtime *rt, phi__agent *agent); /* its events, popped or not */
 PHI__FN bool phi__events_backlog(const phi__agent *agent);          /* the host does not drain */
 
-PHI__FN phi__answer *phi__answer_new(phi_memory *memory);
+PHI__FN phi__answer *phi__answer_new(phi_memory *memory, const phi_model *model);
 PHI__FN void phi__answer_drop(phi__answer *answer); /* one reference; NULL is harmless */
 PHI__FN bool phi__answer_room(phi__answer *answer); /* for a view of all its blocks */
 PHI__FN const phi_message *phi__answer_message(phi__answer *answer);

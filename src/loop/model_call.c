@@ -92,7 +92,7 @@ static bool phi__call_prepare(phi__run *run) {
     size_t bytes = agent->provider != NULL ? phi__provider_state_bytes(agent->provider)
                                            : phi__max(agent->codec->state_bytes, 1);
     if (run->decoder == NULL) run->decoder = phi_arena_alloc(&run->arena, bytes);
-    run->answer = phi__answer_new(&agent->memory);
+    run->answer = phi__answer_new(&agent->memory, &agent->model);
     if (run->decoder == NULL || run->answer == NULL) return false;
     memset(run->decoder, 0, bytes);
     if (agent->provider != NULL) phi__provider_state_init(run->decoder, agent->provider);

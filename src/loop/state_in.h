@@ -44,10 +44,12 @@ struct phi_thread;                    /* agent/bare_run.c */
 /* One answer while it streams and, as `final`, in the thread; kept while events refer to it. */
 typedef struct phi__answer {
     phi_memory *memory;
+    size_t bytes; /* of this, and of the names behind it */
     uint32_t refs;
     bool live; /* the assembly is in use; else `final` has taken its place */
     phi__assembly assembly;
     const phi_message *final;
+    phi_message start; /* nothing is said yet: which model is asked */
     phi_message view; /* of the assembly, remade at a pop */
     phi_content *content;
     size_t content_cap;

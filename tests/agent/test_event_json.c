@@ -123,6 +123,9 @@ TEST(every_event_of_a_run_has_its_interchange_form) {
     check_has(l, "{\"type\":\"TurnStart\"," LOOP ",\"turn_index\":0,\"timestamp\":\"1970-01-01"
                  "T00:16:40Z\",\"triggered_by\":\"User\"}\n");
     check_has(l, "\"triggered_by\":\"Continuation\"}\n");
+    check_has(l, "{\"type\":\"MessageStart\"," LOOP
+                 ",\"message\":{\"role\":\"assistant\",\"content\":[],\"stopReason\":\"stop\","
+                 "\"model\":\"test-model\",\"provider\":\"anthropic\",");
     check_has(l, "{\"type\":\"MessageUpdate\"," LOOP ",\"message\":{\"role\":\"assistant\"");
     check_has(l, "\"delta\":{\"Text\":{\"delta\":\"Seven.\"}}}\n");
     check_has(l, "\"delta\":{\"ToolCallDelta\":{\"delta\":\"{\\\"x\\\": 1}\"}}}\n");
