@@ -607,11 +607,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__PUB_IO */
 
 #ifdef PHI__PUB_MODEL
-#if PHI__PUB_MODEL != 0x36e8fea5
+#if PHI__PUB_MODEL != 0x758778ce
 #error "phi: two versions of src/model in one file"
 #endif
 #else
-#define PHI__PUB_MODEL 0x36e8fea5
+#define PHI__PUB_MODEL 0x758778ce
 
 /* ---- src/model/failure.h ---- */
 
@@ -737,6 +737,15 @@ typedef struct phi_usage {
 /* Adds each field. */
 PHI_API void phi_usage_add(phi_usage *to, const phi_usage *more);
 
+/* What the Rust original keeps with a message. phi carries it and looks at nothing of it. JSON text but for `role`;
+   empty: absent. */
+typedef struct phi_message_extra {
+    phi_str node_id, parent_id; /* integers from 0 */
+    phi_str tags;               /* an array */
+    phi_str provenance_hint;    /* any value but null */
+    phi_str role;               /* extension: its role as text, where that is not "extension" */
+} phi_message_extra;
+
 typedef struct phi_message {
     phi_role role;
     const phi_content *content;
@@ -756,6 +765,7 @@ typedef struct phi_message {
     phi_str details; /* JSON text for the host, or empty; not in the JSON, never sent to a model */
     /* extension */
     phi_str extension_kind, extension_data; /* data: JSON text */
+    const phi_message_extra *extra;         /* any role; NULL: nothing */
 } phi_message;
 
 /* All text blocks of a message joined by `separator`, in the arena; empty when there are none or no
@@ -769,11 +779,13 @@ PHI_API phi_message *phi_message_copy(const phi_message *message, phi_arena *are
 /* The interchange JSON, in the arena. Beyond what others write it holds, where they are set:
    "name", "signature" and "replay" of text, "redacted" and "replay" of thinking, "incomplete", "signature"
    and "replay" of a tool call, and the assistant's "api" (protocol). Arguments that are no JSON value
-   are written as a string.
+   are written as a string; a string is quoted once more, unless its content is empty or a JSON value that would be
+   taken for the arguments: so each comes back as it was, here and there.
    PHI_NO_MEMORY. */
 PHI_API phi_status phi_message_to_json(const phi_message *message, phi_arena *arena, phi_str *out);
 /* Reads it, copying into the arena. What is missing or malformed beyond role and content counts as
-   absent; unknown keys are ignored; any role with kind and data is an extension.
+   absent; unknown keys are ignored. An object with kind and data is an extension, whatever its role, unless it has the
+   role of another message and content.
    PHI_PARSE: no JSON, or no message: *error says why. PHI_NO_MEMORY. */
 PHI_API phi_status phi_message_from_json(phi_str json, phi_arena *arena, phi_message *out,
                                          phi_parse_error *error);
@@ -821,7 +833,7 @@ typedef enum phi_event_kind {
     PHI_EV_THINKING,       /* the same of the model's thinking */
     PHI_EV_TOOL_ARGUMENTS, /* the same of a tool call's arguments: JSON text, cut anywhere */
     PHI_EV_MESSAGE_END,    /* message: whole, as it stands in the log */
-    PHI_EV_TOOL_START,     /* call, tool_call_id, tool_name, arguments */
+    PHI_EV_TOOL_START,     /* call, tool_call_id, tool_name, arguments (at NULL: it is skipped) */
     PHI_EV_TOOL_UPDATE,    /* text: a part of the result while the tool runs */
     PHI_EV_TOOL_PROGRESS,  /* text: words for the person who waits */
     PHI_EV_TOOL_END,       /* message: the result; is_error */
@@ -975,10 +987,9 @@ typedef struct phi_event {
     uint32_t delay_ms;                /* RETRY */
     phi_status status;                /* ERROR, AGENT_END */
     phi_input input; /* INPUT_DROPPED; MESSAGE_... of a user's message: where it came from */
-    phi_str
-        source; /* INPUT_DROPPED: why; MESSAGE_...: the tag of what was injected; AGENT_END: the reason of
-                              phi_abort_run */
-    phi_str rejection;     /* AGENT_END: why a filter rejected the prompt; empty: it did not */
+    phi_str source; /* INPUT_DROPPED: why; MESSAGE_...: the tag of what was injected; AGENT_END: the reason
+                       of phi_abort_run */
+    phi_str rejection;     /* AGENT_END: why a filter rejected the prompt; at NULL: it did not */
     phi_str child_loop_id; /* TOOL_END: the run of a sub-agent that made the result */
     const phi_message *messages;    /* of an event that was read (phi_event_from_json): AGENT_END's
                                     messages, TURN_END's tool results; message_count of them. A
@@ -1389,11 +1400,11 @@ PHI_API void phi_answer_fail(phi_answer *answer, phi_failure_kind kind, bool ret
 #endif /* PHI__PUB_WIRE */
 
 #ifdef PHI__PUB_THREAD
-#if PHI__PUB_THREAD != 0xc55ec349
+#if PHI__PUB_THREAD != 0x5b08cdc0
 #error "phi: two versions of src/thread in one file"
 #endif
 #else
-#define PHI__PUB_THREAD 0xc55ec349
+#define PHI__PUB_THREAD 0x5b08cdc0
 
 /* ---- src/thread/thread.h ---- */
 
@@ -1630,6 +1641,8 @@ typedef enum phi_compaction_scope {
     PHI_COMPACTION_TOKENS    /* the newest ones as far as scope_tokens go */
 } phi_compaction_scope;
 
+#define PHI_COMPACTION_NO_RUNS (UINT32_MAX - 1) /* scope_runs: no earlier run; 0 is the default */
+
 /* Zero means default for every field. */
 typedef struct phi_compaction_config {
     bool
@@ -1642,7 +1655,7 @@ typedef struct phi_compaction_config {
                                     (default 0.9) */
     double budget_threshold_pct;   /* ... and the headroom below which it begins (default 0.05) */
     phi_compaction_scope scope;
-    uint32_t scope_runs;         /* (default 3; UINT32_MAX: all) */
+    uint32_t scope_runs;         /* (default 3; UINT32_MAX: all; PHI_COMPACTION_NO_RUNS) */
     uint64_t scope_tokens;       /* (default: max_context_tokens) */
     uint32_t keep_first_turns;   /* of the current run, as they are (default 2) */
     bool keep_no_first;          /* none, whatever keep_first_turns says */
@@ -3456,11 +3469,11 @@ PHI_API phi_status phi_summarize(phi_agent agent, uint64_t from_seq, uint64_t to
 #endif /* PHI__PUB_AGENT */
 
 #ifdef PHI__PUB_SESSION
-#if PHI__PUB_SESSION != 0xba06f9af
+#if PHI__PUB_SESSION != 0xf7f066b7
 #error "phi: two versions of src/session in one file"
 #endif
 #else
-#define PHI__PUB_SESSION 0xba06f9af
+#define PHI__PUB_SESSION 0xf7f066b7
 
 /* ---- src/session/file_store.h ---- */
 
@@ -3518,7 +3531,7 @@ PHI_API void phi_file_store_close(phi_store *store);
    events (recorder.h), from a thread's log (phi_session_of_thread), or from JSON that phi or the Rust original wrote. They
    are copies: nothing reads them to decide what a model sees.
    All that a session points to is its own and is freed with it; read it, and leave it as it is. Times are Unix
-   milliseconds: finer digits of a file are cut. Empty strings stand for null.
+   milliseconds: finer digits of a file are cut. Empty strings stand for null, but for `rejection`.
    Threads: one at a time. */
 #ifndef PHI_SESSION_SESSION_H
 #define PHI_SESSION_SESSION_H
@@ -3613,7 +3626,7 @@ typedef struct phi_loop_record {
     int64_t started_ms, ended_ms;
     bool has_ended; /* ended_ms is known */
     phi_loop_status status;
-    phi_str rejection;
+    phi_str rejection;             /* at NULL: none */
     const phi_loop_config *config; /* NULL: nothing is known of it */
     const phi_message *messages;   /* all that it added */
     size_t message_count;
@@ -3938,7 +3951,7 @@ extern "C" {
    - of earlier loops in scope: keep_compacted alone; a block without it loads nothing;
    - of a loop without a block: all it has;
    - of loops beyond the scope: nothing. config->scope, scope_runs and scope_tokens say how far it goes: 3 earlier loops by
-     default (config NULL), UINT32_MAX for all. Loops that have neither messages nor a block do not count, and by tokens the loop that would
+     default (config NULL), UINT32_MAX for all, PHI_COMPACTION_NO_RUNS for none. Loops that have neither messages nor a block do not count, and by tokens the loop that would
      exceed them is out.
    The list is in the arena, what its messages point to is the session's. counter NULL: the estimate. PHI_NOT_FOUND: no such
    loop; PHI_NO_MEMORY, PHI_BAD_ARG. A session without messages: PHI_OK, and *count is 0. */
@@ -15164,11 +15177,11 @@ PHI__FN void phi__wake_drain(phi__wake *wake) {
 #endif /* PHI__IMP_IO */
 
 #ifdef PHI__IMP_MODEL
-#if PHI__IMP_MODEL != 0xa0f86c76
+#if PHI__IMP_MODEL != 0xfbc7c4de
 #error "phi: two versions of src/model in one file"
 #endif
 #else
-#define PHI__IMP_MODEL 0xa0f86c76
+#define PHI__IMP_MODEL 0xfbc7c4de
 
 /* ---- src/model/message_in.h ---- */
 
@@ -15318,6 +15331,18 @@ static bool phi__message_copy_strings(const phi_message *from, phi_message *to, 
            phi__message_copy_str(arena, from->extension_data, &to->extension_data);
 }
 
+static const phi_message_extra *phi__message_copy_extra(const phi_message_extra *from,
+                                                        phi_arena *arena) {
+    phi_message_extra *to = (phi_message_extra *)phi_arena_alloc(arena, sizeof *to);
+    return to != NULL && phi__message_copy_str(arena, from->node_id, &to->node_id) &&
+                   phi__message_copy_str(arena, from->parent_id, &to->parent_id) &&
+                   phi__message_copy_str(arena, from->tags, &to->tags) &&
+                   phi__message_copy_str(arena, from->provenance_hint, &to->provenance_hint) &&
+                   phi__message_copy_str(arena, from->role, &to->role)
+               ? to
+               : NULL;
+}
+
 PHI__FN bool phi__message_copy(const phi_message *message, phi_arena *arena, phi_message *out) {
     phi_content *content = NULL;
     size_t i;
@@ -15330,6 +15355,10 @@ PHI__FN bool phi__message_copy(const phi_message *message, phi_arena *arena, phi
     out->content = content;
     for (i = 0; i < message->content_count; i++)
         if (!phi__message_copy_content(&message->content[i], &content[i], arena)) return false;
+    if (message->extra != NULL) {
+        out->extra = phi__message_copy_extra(message->extra, arena);
+        if (out->extra == NULL) return false;
+    }
     return phi__message_copy_strings(message, out, arena);
 }
 
@@ -15360,13 +15389,41 @@ PHI__FN bool phi__message_put_json(phi__buf *out, const char *key, phi_str text,
     return is;
 }
 
-/* What is no JSON is a string, so that nothing is lost. A text that is a JSON string is quoted once more:
-   reading takes one layer off again. */
+/* Whether a text, once all layers of quotes are off, is empty or a JSON value. Such a text inside of a string could be
+   taken for the value itself, so it keeps its quotes both ways. */
+static bool phi__message_is_quotable(phi_str text, phi_arena *scratch, bool *no_memory) {
+    phi_arena_mark mark = phi_arena_save(scratch);
+    bool is = text.len == 0, more = !is;
+    while (more) {
+        phi_json_reader reader;
+        phi_json *root = NULL;
+        phi_status status = PHI_BUSY;
+        phi_json_reader_begin(&reader, scratch, text, PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8,
+                              PHI__MESSAGE_DEPTH);
+        while (status == PHI_BUSY) status = phi_json_reader_advance(&reader, SIZE_MAX);
+        (void)phi_json_reader_result(&reader, &root, NULL);
+        if (status == PHI_NO_MEMORY) *no_memory = true;
+        more = status == PHI_OK && phi_json_is_string(root);
+        if (more) text = phi_json_str(root, "");
+        if (more && text.len == 0) more = false;
+        is = status == PHI_OK && !more;
+    }
+    phi_arena_reset(scratch, mark);
+    return is;
+}
+
+/* What is no JSON is a string, so that nothing is lost. A text that is a JSON string is quoted once more, and reading
+   takes one layer off again; but for what would then be taken for something else. */
 PHI__FN void phi__message_put_value(phi__buf *out, phi_str text, phi_arena *scratch) {
+    bool no_memory = false;
     if (text.len == 0)
         phi__buf_text(out, "{}");
-    else if (!phi__message_put_json(out, NULL, text, false, scratch))
+    else if (phi__message_put_json(out, NULL, text, false, scratch))
+        return;
+    else if (!phi__message_is_quotable(text, scratch, &no_memory) ||
+             !phi__message_put_json(out, NULL, text, true, scratch))
         phi__json_put_str(out, text);
+    if (no_memory) out->failed = true;
 }
 
 static void phi__message_put_member(phi__buf *out, const char *key, phi_str value) {
@@ -15456,17 +15513,35 @@ static void phi__message_put_assistant(phi__buf *out, const phi_message *message
     phi__message_put_optional(out, "error_message", message->error_message);
 }
 
+static void phi__message_put_extra(phi__buf *out, const phi_message_extra *extra,
+                                   phi_arena *scratch) {
+    if (extra == NULL) return;
+    (void)phi__message_put_json(out, "nodeId", extra->node_id, false, scratch);
+    (void)phi__message_put_json(out, "parentId", extra->parent_id, false, scratch);
+    (void)phi__message_put_json(out, "tags", extra->tags, false, scratch);
+    (void)phi__message_put_json(out, "provenanceHint", extra->provenance_hint, true, scratch);
+}
+
+static void phi__message_put_extension(phi__buf *out, const phi_message *message,
+                                       phi_arena *scratch) {
+    phi_str role = phi_str_of(phi__message_roles[PHI_ROLE_EXTENSION]);
+    if (message->extra != NULL && message->extra->role.len > 0) role = message->extra->role;
+    phi__message_put_member(out, "role", role);
+    phi__message_put_member(out, "kind", message->extension_kind);
+    phi__json_put_key(out, PHI__LIT("data"));
+    if (!phi__message_put_json(out, NULL, message->extension_data, true, scratch))
+        phi__buf_text(out, "null");
+    phi__message_put_extra(out, message->extra, scratch);
+    phi__buf_char(out, '}');
+}
+
 PHI__FN void phi__message_put(phi__buf *out, const phi_message *message, phi_arena *scratch) {
     phi__buf_char(out, '{');
-    phi__message_put_member(out, "role", phi_str_of(phi__message_roles[message->role]));
     if (message->role == PHI_ROLE_EXTENSION) {
-        phi__message_put_member(out, "kind", message->extension_kind);
-        phi__json_put_key(out, PHI__LIT("data"));
-        if (!phi__message_put_json(out, NULL, message->extension_data, true, scratch))
-            phi__buf_text(out, "null");
-        phi__buf_char(out, '}');
+        phi__message_put_extension(out, message, scratch);
         return;
     }
+    phi__message_put_member(out, "role", phi_str_of(phi__message_roles[message->role]));
     if (message->role == PHI_ROLE_TOOL_RESULT) {
         phi__message_put_member(out, "toolCallId", message->tool_call_id);
         phi__message_put_member(out, "toolName", message->tool_name);
@@ -15486,6 +15561,7 @@ PHI__FN void phi__message_put(phi__buf *out, const phi_message *message, phi_are
         phi__message_put_count(out, "turnIndex", message->turn_index);
         phi__buf_char(out, '}');
     }
+    phi__message_put_extra(out, message->extra, scratch);
     phi__buf_char(out, '}');
 }
 
@@ -15510,9 +15586,14 @@ static phi_status phi__message_bad(phi__message_reader *r, const char *words) {
 static phi_str phi__message_str(const phi_json *node) { return phi__json_text_of(node); }
 
 PHI__FN bool phi__message_get_value(const phi_json *node, phi_arena *arena, phi_str *out) {
-    if (phi_json_is_string(node)) *out = phi_json_str(node, "");
-    return node == NULL || phi_json_is_string(node) ||
-           phi_json_write(arena, node, 0, out) != PHI_NO_MEMORY;
+    bool no_memory = false;
+    if (node == NULL) return true;
+    if (phi_json_is_string(node) &&
+        !phi__message_is_quotable(phi_json_str(node, ""), arena, &no_memory)) {
+        *out = phi_json_str(node, "");
+        return !no_memory;
+    }
+    return phi_json_write(arena, node, 0, out) != PHI_NO_MEMORY;
 }
 
 /* ApiProtocol: the original's JSON has "open_ai_" where configuration files, and we, write "openai_". */
@@ -15665,7 +15746,11 @@ static phi_role phi__message_get_role(phi_str text) {
     X(ERROR, "error_message")                                                                      \
     X(IS_ERROR, "isError")                                                                         \
     X(TIMESTAMP, "timestamp")                                                                      \
-    X(TURN, "turnId")
+    X(TURN, "turnId")                                                                              \
+    X(NODE_ID, "nodeId")                                                                           \
+    X(PARENT_ID, "parentId")                                                                       \
+    X(TAGS, "tags")                                                                                \
+    X(HINT, "provenanceHint")
 
 #define PHI_X(name, text) PHI__MESSAGE_IN_##name,
 enum { PHI__MESSAGE_LIST(PHI_X) PHI__MESSAGE_IN_COUNT };
@@ -15692,18 +15777,60 @@ static void phi__message_read_turn(const phi_json *turn, phi_message *out) {
     out->turn_index = (uint32_t)phi_json_uint(phi_json_get(turn, "turnIndex"), 0);
 }
 
+static bool phi__message_is_id(const phi_json *node) {
+    return phi_json_uint(node, 0) == phi_json_uint(node, 1);
+}
+
+static phi_str phi__message_read_json(phi__message_reader *r, const phi_json *node, bool is) {
+    phi_str out = {NULL, 0};
+    if (is && phi_json_write(r->arena, node, 0, &out) == PHI_NO_MEMORY) r->no_memory = true;
+    return out;
+}
+
+/* What is malformed counts as absent. role: of an extension, where that is not "extension". */
+static phi_status phi__message_read_extra(phi__message_reader *r, const phi_json *const *in,
+                                          phi_str role, phi_message *out) {
+    const phi_json *node = in[PHI__MESSAGE_IN_NODE_ID], *parent = in[PHI__MESSAGE_IN_PARENT_ID];
+    const phi_json *tags = in[PHI__MESSAGE_IN_TAGS], *hint = in[PHI__MESSAGE_IN_HINT];
+    bool has_node = phi__message_is_id(node), has_parent = phi__message_is_id(parent);
+    bool has_tags = phi_json_is_array(tags) && phi_json_count(tags) > 0;
+    bool has_hint = hint != NULL && !phi_json_is_null(hint);
+    phi_message_extra *extra;
+    if (!has_node && !has_parent && !has_tags && !has_hint && role.len == 0) return PHI_OK;
+    extra = (phi_message_extra *)phi__arena_zero(r->arena, sizeof *extra);
+    if (extra == NULL) return PHI_NO_MEMORY;
+    extra->node_id = phi__message_read_json(r, node, has_node);
+    extra->parent_id = phi__message_read_json(r, parent, has_parent);
+    extra->tags = phi__message_read_json(r, tags, has_tags);
+    extra->provenance_hint = phi__message_read_json(r, hint, has_hint);
+    extra->role = role;
+    out->extra = extra;
+    return r->no_memory ? PHI_NO_MEMORY : PHI_OK;
+}
+
+/* Whether it is an extension by its shape: the original takes it for one under any role. */
+static bool phi__message_is_extension(const phi_json *const *in) {
+    return !phi_json_is_array(in[PHI__MESSAGE_IN_CONTENT]) &&
+           phi_json_is_string(in[PHI__MESSAGE_IN_KIND]) && in[PHI__MESSAGE_IN_DATA] != NULL;
+}
+
 static phi_status phi__message_read(phi__message_reader *r, const phi_json *root,
                                     phi_message *out) {
     const phi_json *in[PHI__MESSAGE_IN_COUNT];
     phi_status status;
+    phi_str role;
     memset(out, 0, sizeof *out);
     if (!phi_json_is_object(root)) return phi__message_bad(r, "expected an object: a message");
     phi__json_pick(root, phi__message_names, PHI__MESSAGE_IN_COUNT, in);
     if (!phi_json_is_string(in[PHI__MESSAGE_IN_ROLE]))
         return phi__message_bad(r, "role: expected a string, such as \"user\"");
-    out->role = phi__message_get_role(phi__message_str(in[PHI__MESSAGE_IN_ROLE]));
+    role = phi__message_str(in[PHI__MESSAGE_IN_ROLE]);
+    out->role = phi__message_is_extension(in) ? PHI_ROLE_EXTENSION : phi__message_get_role(role);
     out->timestamp_ms = phi_json_int(in[PHI__MESSAGE_IN_TIMESTAMP], 0);
     phi__message_read_turn(in[PHI__MESSAGE_IN_TURN], out);
+    if (out->role != PHI_ROLE_EXTENSION || phi__str_is(role, "extension")) role.len = 0;
+    status = phi__message_read_extra(r, in, role, out);
+    if (status != PHI_OK) return status;
     if (out->role == PHI_ROLE_EXTENSION) return phi__message_read_extension(r, in, out);
     status = phi__message_blocks(r, in[PHI__MESSAGE_IN_CONTENT], out);
     if (status != PHI_OK) return status;
@@ -26693,11 +26820,11 @@ PHI_API void phi_answer_fail(phi_answer *answer, phi_failure_kind kind, bool ret
 #endif /* PHI__IMP_WIRE */
 
 #ifdef PHI__IMP_THREAD
-#if PHI__IMP_THREAD != 0x8e1c4ea1
+#if PHI__IMP_THREAD != 0x34ca5379
 #error "phi: two versions of src/thread in one file"
 #endif
 #else
-#define PHI__IMP_THREAD 0x8e1c4ea1
+#define PHI__IMP_THREAD 0x34ca5379
 
 /* ---- src/thread/compact_in.h ---- */
 
@@ -26717,6 +26844,8 @@ typedef struct phi__compacted {
 
 /* Every field as it is when zero; a config without a window has the one that is not known. */
 PHI__FN phi_compaction_config phi__compact_config(const phi_compaction_config *config);
+/* How many earlier runs are in scope, of a config that was filled. */
+PHI__FN uint32_t phi__compact_scope_runs(const phi_compaction_config *config);
 /* The tokens above which a view is to be compacted. config: of phi__compact_config. */
 PHI__FN uint64_t phi__compact_threshold(const phi_compaction_config *config);
 
@@ -27442,13 +27571,16 @@ static const char *phi__check_whole(const phi_message *m) {
     if ((unsigned)m->stop_reason > (unsigned)PHI_STOP_REASON_PAUSED)
         return "stop_reason is none of its values";
     if (m->content == NULL && m->content_count > 0) return "content is missing";
-    if (m->role == PHI_ROLE_USER && m->content_count == 0) return "there is no content";
     if (m->role == PHI_ROLE_TOOL_RESULT && m->tool_call_id.len == 0)
         return "a tool result needs a tool_call_id";
     if (m->role == PHI_ROLE_TOOL_RESULT && !phi__id_fits(m->tool_call_id))
         return "tool_call_id is not UTF-8";
     if (m->role == PHI_ROLE_EXTENSION && m->extension_kind.len == 0)
         return "an extension needs an extension_kind";
+    if (m->role == PHI_ROLE_EXTENSION && m->extra != NULL &&
+        (phi__str_is(m->extra->role, "user") || phi__str_is(m->extra->role, "assistant") ||
+         phi__str_is(m->extra->role, "toolResult")))
+        return "an extension cannot have the role user, assistant or toolResult";
     return NULL;
 }
 
@@ -27531,6 +27663,10 @@ PHI__FN phi_compaction_config phi__compact_config(const phi_compaction_config *c
     if (c.max_summary_tokens == 0) c.max_summary_tokens = PHI__COMPACT_SUMMARY;
     if (c.tool_output_max_lines == 0) c.tool_output_max_lines = PHI__COMPACT_LINES;
     return c;
+}
+
+PHI__FN uint32_t phi__compact_scope_runs(const phi_compaction_config *config) {
+    return config->scope_runs == PHI_COMPACTION_NO_RUNS ? 0 : config->scope_runs;
 }
 
 /* Rounded, since 0.9 - 0.05 is no number that a double has. */
@@ -28012,7 +28148,7 @@ static size_t phi__compact_scope(const phi__compacting *c) {
         size_t to = c->turns[phi__compact_run_start(c, run)].from;
         tokens += phi__compact_tokens(c, from, to);
         n++;
-        if (c->config.scope == PHI_COMPACTION_RUNS ? n > c->config.scope_runs
+        if (c->config.scope == PHI_COMPACTION_RUNS ? n > phi__compact_scope_runs(&c->config)
                                                    : tokens > c->config.scope_tokens)
             break;
     }
@@ -28874,10 +29010,30 @@ static void phi__entry_open(phi__buf *out, const char *key) {
 
 /* What becomes of a text that should be JSON when its message is written and read. */
 typedef enum phi__entry_text {
-    PHI__ENTRY_ARGUMENTS, /* no JSON: a string, the same; nothing: "{}" */
+    PHI__ENTRY_ARGUMENTS, /* no JSON: a string, mostly the same; nothing: "{}" */
     PHI__ENTRY_REPLAY,    /* no JSON: nothing */
     PHI__ENTRY_DATA       /* no JSON, or nothing: "null" */
 } phi__entry_text;
+
+/* Whether arguments that are no value but a string come back as something else. */
+static bool phi__entry_string_changes(phi__buf *out, phi_str text, phi_str sound,
+                                      phi_arena *scratch) {
+    phi_arena_mark mark = phi_arena_save(scratch);
+    phi__buf made;
+    phi_json *root = NULL;
+    phi_str back = {NULL, 0};
+    bool read;
+    phi__buf_init(&made, out->memory);
+    phi__message_put_value(&made, text, scratch);
+    read = !made.failed &&
+           phi_json_parse(scratch, phi__buf_str(&made), 0, &root, NULL) != PHI_NO_MEMORY &&
+           phi__message_get_value(root, scratch, &back);
+    if (!read) out->failed = true;
+    read = phi_str_equal(back, sound);
+    phi__buf_free(&made);
+    phi_arena_reset(scratch, mark);
+    return !read;
+}
 
 /* Whether it comes back as something else: it is written anew on the way, without blanks. */
 static bool phi__entry_changes(phi__buf *out, phi_str text, phi__entry_text what,
@@ -28890,7 +29046,8 @@ static bool phi__entry_changes(phi__buf *out, phi_str text, phi__entry_text what
     phi__utf8_repair(&sound, text); /* as it is read, if it is written beside */
     json = phi__message_put_json(&made, NULL, text, what != PHI__ENTRY_ARGUMENTS, scratch);
     changes = json ? !phi_str_equal(phi__buf_str(&made), phi__buf_str(&sound))
-                   : what != PHI__ENTRY_ARGUMENTS;
+                   : what != PHI__ENTRY_ARGUMENTS ||
+                         phi__entry_string_changes(out, text, phi__buf_str(&sound), scratch);
     if (made.failed || sound.failed) out->failed = true;
     phi__buf_free(&made);
     phi__buf_free(&sound);
@@ -44877,11 +45034,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0xee71c8a0
+#if PHI__IMP_AGENT != 0xd9b687e4
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0xee71c8a0
+#define PHI__IMP_AGENT 0xd9b687e4
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -47013,7 +47170,10 @@ static void phi__ej_end(phi__event_writer *w) {
     phi__buf_char(&w->out, ']');
     phi__ej_usage(w);
     phi__ej_time(w);
-    phi__ej_option(w, "rejection", w->event->rejection);
+    if (w->event->rejection.at != NULL) /* the original tells "" from null */
+        phi__ej_str(w, "rejection", w->event->rejection);
+    else
+        phi__ej_raw(w, "rejection", "null");
     if (w->event->source.len > 0) phi__ej_str(w, "abort_reason", w->event->source);
 }
 
@@ -47029,6 +47189,7 @@ static void phi__ej_turn_start(phi__event_writer *w) {
 static void phi__ej_bare(phi__event_writer *w, const phi_message *message) {
     phi_message bare = *message;
     bare.loop_id = phi__str(NULL, 0);
+    bare.extra = NULL;
     phi__ej_item(w, &bare);
 }
 
@@ -47305,7 +47466,10 @@ static void phi__ej_body(phi__event_writer *w) {
     case PHI_EV_TOOL_ARGUMENTS: phi__ej_delta(w); break;
     case PHI_EV_TOOL_START:
         phi__ej_tool(w);
-        phi__ej_args(w);
+        if (w->event->arguments.at != NULL)
+            phi__ej_args(w);
+        else
+            phi__ej_raw(w, "args", "null"); /* it was skipped */
         break;
     case PHI_EV_TOOL_UPDATE: phi__ej_update(w); break;
     case PHI_EV_TOOL_PROGRESS:
@@ -47533,9 +47697,11 @@ static phi_status phi__er_start(phi__event_reader *r) {
 static phi_status phi__er_end(phi__event_reader *r) {
     phi__er_usage(r);
     phi__er_time(r);
-    r->out->rejection = phi__er_str(r, "rejection");
     r->out->source = phi__er_str(r, "abort_reason");
-    if (r->out->rejection.len > 0) r->out->status = PHI_REJECTED;
+    if (phi_json_is_string(phi__er_get(r, "rejection"))) {
+        r->out->rejection = phi__er_str(r, "rejection");
+        r->out->status = PHI_REJECTED;
+    }
     return phi__er_messages(r, "messages");
 }
 
@@ -47596,6 +47762,11 @@ static void phi__er_args(phi__event_reader *r, const char *none) {
     r->out->arguments = phi_str_of(none);
     if (!phi__message_get_value(phi__er_get(r, "args"), r->arena, &r->out->arguments))
         r->no_memory = true;
+}
+
+/* A call that was skipped has null, and no arguments. */
+static void phi__er_tool_start(phi__event_reader *r) {
+    if (!phi_json_is_null(phi__er_get(r, "args"))) phi__er_args(r, "{}");
 }
 
 /* ToolResult: a message of what the event says. */
@@ -47848,7 +48019,7 @@ static phi_status phi__er_body(phi__event_reader *r) {
     case PHI_EV_TEXT:
     case PHI_EV_THINKING:
     case PHI_EV_TOOL_ARGUMENTS: return phi__er_delta(r);
-    case PHI_EV_TOOL_START: phi__er_args(r, "{}"); return PHI_OK;
+    case PHI_EV_TOOL_START: phi__er_tool_start(r); return PHI_OK;
     case PHI_EV_TOOL_UPDATE: return phi__er_update(r);
     case PHI_EV_TOOL_END: return phi__er_tool_end(r);
     case PHI_EV_ERROR: return phi__er_failure(r);
@@ -49985,11 +50156,11 @@ PHI_API phi_status phi_summarize(phi_agent handle, uint64_t from_seq, uint64_t t
 #endif /* PHI__IMP_AGENT */
 
 #ifdef PHI__IMP_SESSION
-#if PHI__IMP_SESSION != 0x66b17f02
+#if PHI__IMP_SESSION != 0x7bdb7a99
 #error "phi: two versions of src/session in one file"
 #endif
 #else
-#define PHI__IMP_SESSION 0x66b17f02
+#define PHI__IMP_SESSION 0x7bdb7a99
 
 /* ---- src/session/file_store_in.h ---- */
 
@@ -51969,12 +52140,13 @@ static bool phi__rec_config(phi__loop_box *loop, const phi_message *message) {
 
 static bool phi__rec_end(phi_recorder *rec, phi__loop_box *loop, const phi_event *ev) {
     phi_loop_record *to = &loop->pub;
-    bool rejected = ev->rejection.len > 0 || ev->status == PHI_REJECTED;
+    bool rejected = ev->rejection.at != NULL || ev->status == PHI_REJECTED;
     size_t i;
     for (i = 0; i < ev->message_count; i++)
         if (!phi__rec_config(loop, &ev->messages[i])) return false;
     if (!phi__session_keep_messages(loop->box, ev->messages, ev->message_count, &to->messages) ||
-        !phi__session_keep(loop->box, ev->rejection, &to->rejection) ||
+        (ev->rejection.at != NULL &&
+         !phi__session_keep(loop->box, ev->rejection, &to->rejection)) ||
         !phi__session_chain(loop->box, loop)) {
         to->messages = NULL;
         to->rejection = phi__str(NULL, 0);
@@ -52029,6 +52201,7 @@ static bool phi__rec_turn_end(phi__loop_box *loop, const phi_event *ev) {
                                               to->turn_count + 1, sizeof *turns);
     if (turns == NULL) return false;
     to->turns = turns;
+    if (ev->message != NULL && !phi__rec_config(loop, ev->message)) return false;
     if (ev->message != NULL) turn.output = phi_message_copy(ev->message, &loop->box->arena);
     if (ev->message != NULL && turn.output == NULL) return false;
     if (!phi__session_keep_messages(loop->box, ev->messages, ev->message_count, &turn.results))
@@ -53132,7 +53305,7 @@ static void phi__sctx_scope(phi__sctx_way *way) {
     size_t i;
     for (i = 1; i < way->count; i++) {
         if (way->config.scope == PHI_COMPACTION_RUNS) {
-            if (i > way->config.scope_runs) break;
+            if (i > phi__compact_scope_runs(&way->config)) break;
             continue;
         }
         tokens += phi__sctx_tokens(way, way->loops[i]);
@@ -53444,14 +53617,40 @@ typedef struct phi__simp {
     size_t span_count;
     uint64_t base; /* the entry of the first */
     bool unfit;    /* spans cannot say what is shown */
+    bool no_memory;
+    phi_arena *scratch;
 } phi__simp;
 
 /* ---- spans ---- */
 
+/* Whether a model is shown anything of a message: a rewrite holds no others. */
+static bool phi__simp_says(const phi_message *m) {
+    return m->role != PHI_ROLE_EXTENSION && m->content_count > 0;
+}
+
+/* Those that say something; how many. */
+static size_t phi__simp_said(phi__simp *s, const phi_message **messages, size_t count) {
+    const phi_message *from = *messages;
+    phi_message *said;
+    size_t i, n = 0;
+    for (i = 0; i < count; i++) n += phi__simp_says(&from[i]);
+    if (n == count) return n;
+    said = (phi_message *)phi_arena_alloc(s->scratch, phi__mul(phi__max(n, 1), sizeof *said));
+    if (said == NULL) s->no_memory = true;
+    *messages = said;
+    if (said == NULL) return 0;
+    for (i = n = 0; i < count; i++)
+        if (phi__simp_says(&from[i])) said[n++] = from[i];
+    return n;
+}
+
 /* Messages `from` up to one before `end`. */
 static void phi__simp_span(phi__simp *s, size_t from, size_t end,
                            const phi_block_section *section) {
-    size_t n = section != NULL && section->present ? section->message_count : 0;
+    const phi_message *messages = section != NULL ? section->messages : NULL;
+    size_t n = section != NULL && section->present
+                   ? phi__simp_said(s, &messages, section->message_count)
+                   : 0;
     phi_span *span = &s->spans[s->span_count];
     if (from >= end) {
         s->unfit = s->unfit || n > 0;
@@ -53460,7 +53659,7 @@ static void phi__simp_span(phi__simp *s, size_t from, size_t end,
     s->span_count++;
     span->from = s->base + from;
     span->to = s->base + end - 1;
-    span->messages = n > 0 ? section->messages : NULL;
+    span->messages = n > 0 ? messages : NULL;
     span->message_count = n;
     span->summary = n > 0;
 }
@@ -53503,7 +53702,7 @@ static void phi__simp_recent(phi__simp *s, size_t from, size_t end,
         s->span_count++;
         span->from = span->to = s->base + i;
         span->messages = &section->messages[i - from];
-        span->message_count = 1;
+        span->message_count = phi__simp_says(span->messages) ? 1 : 0;
     }
 }
 
@@ -53625,7 +53824,7 @@ static phi_status phi__simp_runs(const phi__simp *s, const phi_session *session,
 
 /* ---- the whole ---- */
 
-static phi_status phi__simp_rewrite(const phi__simp *s, const phi_message *shown, size_t count,
+static phi_status phi__simp_rewrite(phi__simp *s, const phi_message *shown, size_t count,
                                     phi_thread *thread, char *words, size_t words_size) {
     phi_rewrite r;
     phi_span whole;
@@ -53640,8 +53839,9 @@ static phi_status phi__simp_rewrite(const phi__simp *s, const phi_message *shown
     if (status != PHI_BAD_ARG) return status;
     whole.from = s->base;
     whole.to = s->base + s->count - 1;
+    whole.message_count = phi__simp_said(s, &shown, count);
     whole.messages = shown;
-    whole.message_count = count;
+    if (s->no_memory) return PHI_NO_MEMORY;
     r.spans = &whole;
     r.span_count = 1;
     return phi_thread_rewrite(thread, &r, NULL, words, words_size);
@@ -53656,6 +53856,7 @@ static phi_status phi__simp_go(const phi_session *session, phi_str loop_id, uint
     size_t count = 0;
     phi_status status = phi__sctx_find_way(session, loop_id, flags, scratch, way);
     memset(&s, 0, sizeof s);
+    s.scratch = scratch;
     if (status == PHI_OK) status = phi__simp_gather(&s, way, scratch);
     if (status == PHI_OK) status = phi__sctx_load(way, scratch, &shown, &count);
     if (status == PHI_OK) status = phi__simp_fit(shown, count, words, words_size);
@@ -53667,6 +53868,7 @@ static phi_status phi__simp_go(const phi_session *session, phi_str loop_id, uint
     if (s.count == 0) /* there is nothing but the block */
         return phi_thread_append_messages(thread, shown, count, 0, s.base, NULL);
     phi__simp_plan(&s, way);
+    if (s.no_memory) return PHI_NO_MEMORY;
     status = phi_thread_append_messages(thread, s.messages, s.count, 0, s.base, NULL);
     if (status != PHI_OK) return status;
     return phi__simp_rewrite(&s, shown, count, thread, words, words_size);
@@ -53999,7 +54201,10 @@ static void phi__sw_loop(phi__session_writer *w, const phi_loop_record *loop) {
     else
         phi__sw_null(w, "ended_at");
     phi__sw_word(w, "status", phi__sw_status(loop->status));
-    phi__sw_option(w, "rejection", loop->rejection);
+    if (loop->rejection.at != NULL)
+        phi__sw_str(w, "rejection", loop->rejection);
+    else
+        phi__sw_null(w, "rejection");
     phi__sw_config(w, loop->config);
     phi__sw_messages(w, "messages", loop->messages, loop->message_count);
     phi__sw_turns(w, loop);
@@ -54582,7 +54787,8 @@ static phi_status phi__sr_loop(phi__session_reader *r, const phi_json *node) {
     to->started_ms = phi__sr_time(node, "started_at", NULL);
     to->ended_ms = phi__sr_time(node, "ended_at", &to->has_ended);
     to->status = phi__sr_status(phi__sr_str(node, "status"));
-    to->rejection = phi__sr_str(node, "rejection");
+    if (phi_json_is_string(phi_json_get(node, "rejection")))
+        to->rejection = phi__sr_str(node, "rejection");
     to->usage = phi__message_get_usage(phi_json_get(node, "usage"));
     to->metadata = phi__sr_json(r, phi_json_get(node, "metadata"));
     if (phi_json_is_object(config)) {

@@ -47,13 +47,13 @@
 #if PHI__PUB_IO != 0x3bd53fc4
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_MODEL != 0x36e8fea5
+#if PHI__PUB_MODEL != 0x758778ce
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_WIRE != 0xdd04ad5e
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_THREAD != 0xc55ec349
+#if PHI__PUB_THREAD != 0x5b08cdc0
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_LOOP != 0x63fbdda0
@@ -62,7 +62,7 @@
 #if PHI__PUB_AGENT != 0xfac0664b
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_SESSION != 0xba06f9af
+#if PHI__PUB_SESSION != 0xf7f066b7
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 

@@ -267,7 +267,10 @@ static void phi__ej_end(phi__event_writer *w) {
     phi__buf_char(&w->out, ']');
     phi__ej_usage(w);
     phi__ej_time(w);
-    phi__ej_option(w, "rejection", w->event->rejection);
+    if (w->event->rejection.at != NULL) /* the original tells "" from null */
+        phi__ej_str(w, "rejection", w->event->rejection);
+    else
+        phi__ej_raw(w, "rejection", "null");
     if (w->event->source.len > 0) phi__ej_str(w, "abort_reason", w->event->source);
 }
 
@@ -283,6 +286,7 @@ static void phi__ej_turn_start(phi__event_writer *w) {
 static void phi__ej_bare(phi__event_writer *w, const phi_message *message) {
     phi_message bare = *message;
     bare.loop_id = phi__str(NULL, 0);
+    bare.extra = NULL;
     phi__ej_item(w, &bare);
 }
 
@@ -559,7 +563,10 @@ static void phi__ej_body(phi__event_writer *w) {
     case PHI_EV_TOOL_ARGUMENTS: phi__ej_delta(w); break;
     case PHI_EV_TOOL_START:
         phi__ej_tool(w);
-        phi__ej_args(w);
+        if (w->event->arguments.at != NULL)
+            phi__ej_args(w);
+        else
+            phi__ej_raw(w, "args", "null"); /* it was skipped */
         break;
     case PHI_EV_TOOL_UPDATE: phi__ej_update(w); break;
     case PHI_EV_TOOL_PROGRESS:

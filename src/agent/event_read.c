@@ -151,9 +151,11 @@ static phi_status phi__er_start(phi__event_reader *r) {
 static phi_status phi__er_end(phi__event_reader *r) {
     phi__er_usage(r);
     phi__er_time(r);
-    r->out->rejection = phi__er_str(r, "rejection");
     r->out->source = phi__er_str(r, "abort_reason");
-    if (r->out->rejection.len > 0) r->out->status = PHI_REJECTED;
+    if (phi_json_is_string(phi__er_get(r, "rejection"))) {
+        r->out->rejection = phi__er_str(r, "rejection");
+        r->out->status = PHI_REJECTED;
+    }
     return phi__er_messages(r, "messages");
 }
 
@@ -214,6 +216,11 @@ static void phi__er_args(phi__event_reader *r, const char *none) {
     r->out->arguments = phi_str_of(none);
     if (!phi__message_get_value(phi__er_get(r, "args"), r->arena, &r->out->arguments))
         r->no_memory = true;
+}
+
+/* A call that was skipped has null, and no arguments. */
+static void phi__er_tool_start(phi__event_reader *r) {
+    if (!phi_json_is_null(phi__er_get(r, "args"))) phi__er_args(r, "{}");
 }
 
 /* ToolResult: a message of what the event says. */
@@ -466,7 +473,7 @@ static phi_status phi__er_body(phi__event_reader *r) {
     case PHI_EV_TEXT:
     case PHI_EV_THINKING:
     case PHI_EV_TOOL_ARGUMENTS: return phi__er_delta(r);
-    case PHI_EV_TOOL_START: phi__er_args(r, "{}"); return PHI_OK;
+    case PHI_EV_TOOL_START: phi__er_tool_start(r); return PHI_OK;
     case PHI_EV_TOOL_UPDATE: return phi__er_update(r);
     case PHI_EV_TOOL_END: return phi__er_tool_end(r);
     case PHI_EV_ERROR: return phi__er_failure(r);

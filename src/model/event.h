@@ -37,7 +37,7 @@ typedef enum phi_event_kind {
     PHI_EV_THINKING,       /* the same of the model's thinking */
     PHI_EV_TOOL_ARGUMENTS, /* the same of a tool call's arguments: JSON text, cut anywhere */
     PHI_EV_MESSAGE_END,    /* message: whole, as it stands in the log */
-    PHI_EV_TOOL_START,     /* call, tool_call_id, tool_name, arguments */
+    PHI_EV_TOOL_START,     /* call, tool_call_id, tool_name, arguments (at NULL: it is skipped) */
     PHI_EV_TOOL_UPDATE,    /* text: a part of the result while the tool runs */
     PHI_EV_TOOL_PROGRESS,  /* text: words for the person who waits */
     PHI_EV_TOOL_END,       /* message: the result; is_error */
@@ -191,10 +191,9 @@ typedef struct phi_event {
     uint32_t delay_ms;                /* RETRY */
     phi_status status;                /* ERROR, AGENT_END */
     phi_input input; /* INPUT_DROPPED; MESSAGE_... of a user's message: where it came from */
-    phi_str
-        source; /* INPUT_DROPPED: why; MESSAGE_...: the tag of what was injected; AGENT_END: the reason of
-                              phi_abort_run */
-    phi_str rejection;     /* AGENT_END: why a filter rejected the prompt; empty: it did not */
+    phi_str source; /* INPUT_DROPPED: why; MESSAGE_...: the tag of what was injected; AGENT_END: the reason
+                       of phi_abort_run */
+    phi_str rejection;     /* AGENT_END: why a filter rejected the prompt; at NULL: it did not */
     phi_str child_loop_id; /* TOOL_END: the run of a sub-agent that made the result */
     const phi_message *messages;    /* of an event that was read (phi_event_from_json): AGENT_END's
                                     messages, TURN_END's tool results; message_count of them. A

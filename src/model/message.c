@@ -40,6 +40,18 @@ static bool phi__message_copy_strings(const phi_message *from, phi_message *to, 
            phi__message_copy_str(arena, from->extension_data, &to->extension_data);
 }
 
+static const phi_message_extra *phi__message_copy_extra(const phi_message_extra *from,
+                                                        phi_arena *arena) {
+    phi_message_extra *to = (phi_message_extra *)phi_arena_alloc(arena, sizeof *to);
+    return to != NULL && phi__message_copy_str(arena, from->node_id, &to->node_id) &&
+                   phi__message_copy_str(arena, from->parent_id, &to->parent_id) &&
+                   phi__message_copy_str(arena, from->tags, &to->tags) &&
+                   phi__message_copy_str(arena, from->provenance_hint, &to->provenance_hint) &&
+                   phi__message_copy_str(arena, from->role, &to->role)
+               ? to
+               : NULL;
+}
+
 PHI__FN bool phi__message_copy(const phi_message *message, phi_arena *arena, phi_message *out) {
     phi_content *content = NULL;
     size_t i;
@@ -52,6 +64,10 @@ PHI__FN bool phi__message_copy(const phi_message *message, phi_arena *arena, phi
     out->content = content;
     for (i = 0; i < message->content_count; i++)
         if (!phi__message_copy_content(&message->content[i], &content[i], arena)) return false;
+    if (message->extra != NULL) {
+        out->extra = phi__message_copy_extra(message->extra, arena);
+        if (out->extra == NULL) return false;
+    }
     return phi__message_copy_strings(message, out, arena);
 }
 
@@ -82,13 +98,41 @@ PHI__FN bool phi__message_put_json(phi__buf *out, const char *key, phi_str text,
     return is;
 }
 
-/* What is no JSON is a string, so that nothing is lost. A text that is a JSON string is quoted once more:
-   reading takes one layer off again. */
+/* Whether a text, once all layers of quotes are off, is empty or a JSON value. Such a text inside of a string could be
+   taken for the value itself, so it keeps its quotes both ways. */
+static bool phi__message_is_quotable(phi_str text, phi_arena *scratch, bool *no_memory) {
+    phi_arena_mark mark = phi_arena_save(scratch);
+    bool is = text.len == 0, more = !is;
+    while (more) {
+        phi_json_reader reader;
+        phi_json *root = NULL;
+        phi_status status = PHI_BUSY;
+        phi_json_reader_begin(&reader, scratch, text, PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8,
+                              PHI__MESSAGE_DEPTH);
+        while (status == PHI_BUSY) status = phi_json_reader_advance(&reader, SIZE_MAX);
+        (void)phi_json_reader_result(&reader, &root, NULL);
+        if (status == PHI_NO_MEMORY) *no_memory = true;
+        more = status == PHI_OK && phi_json_is_string(root);
+        if (more) text = phi_json_str(root, "");
+        if (more && text.len == 0) more = false;
+        is = status == PHI_OK && !more;
+    }
+    phi_arena_reset(scratch, mark);
+    return is;
+}
+
+/* What is no JSON is a string, so that nothing is lost. A text that is a JSON string is quoted once more, and reading
+   takes one layer off again; but for what would then be taken for something else. */
 PHI__FN void phi__message_put_value(phi__buf *out, phi_str text, phi_arena *scratch) {
+    bool no_memory = false;
     if (text.len == 0)
         phi__buf_text(out, "{}");
-    else if (!phi__message_put_json(out, NULL, text, false, scratch))
+    else if (phi__message_put_json(out, NULL, text, false, scratch))
+        return;
+    else if (!phi__message_is_quotable(text, scratch, &no_memory) ||
+             !phi__message_put_json(out, NULL, text, true, scratch))
         phi__json_put_str(out, text);
+    if (no_memory) out->failed = true;
 }
 
 static void phi__message_put_member(phi__buf *out, const char *key, phi_str value) {
@@ -178,17 +222,35 @@ static void phi__message_put_assistant(phi__buf *out, const phi_message *message
     phi__message_put_optional(out, "error_message", message->error_message);
 }
 
+static void phi__message_put_extra(phi__buf *out, const phi_message_extra *extra,
+                                   phi_arena *scratch) {
+    if (extra == NULL) return;
+    (void)phi__message_put_json(out, "nodeId", extra->node_id, false, scratch);
+    (void)phi__message_put_json(out, "parentId", extra->parent_id, false, scratch);
+    (void)phi__message_put_json(out, "tags", extra->tags, false, scratch);
+    (void)phi__message_put_json(out, "provenanceHint", extra->provenance_hint, true, scratch);
+}
+
+static void phi__message_put_extension(phi__buf *out, const phi_message *message,
+                                       phi_arena *scratch) {
+    phi_str role = phi_str_of(phi__message_roles[PHI_ROLE_EXTENSION]);
+    if (message->extra != NULL && message->extra->role.len > 0) role = message->extra->role;
+    phi__message_put_member(out, "role", role);
+    phi__message_put_member(out, "kind", message->extension_kind);
+    phi__json_put_key(out, PHI__LIT("data"));
+    if (!phi__message_put_json(out, NULL, message->extension_data, true, scratch))
+        phi__buf_text(out, "null");
+    phi__message_put_extra(out, message->extra, scratch);
+    phi__buf_char(out, '}');
+}
+
 PHI__FN void phi__message_put(phi__buf *out, const phi_message *message, phi_arena *scratch) {
     phi__buf_char(out, '{');
-    phi__message_put_member(out, "role", phi_str_of(phi__message_roles[message->role]));
     if (message->role == PHI_ROLE_EXTENSION) {
-        phi__message_put_member(out, "kind", message->extension_kind);
-        phi__json_put_key(out, PHI__LIT("data"));
-        if (!phi__message_put_json(out, NULL, message->extension_data, true, scratch))
-            phi__buf_text(out, "null");
-        phi__buf_char(out, '}');
+        phi__message_put_extension(out, message, scratch);
         return;
     }
+    phi__message_put_member(out, "role", phi_str_of(phi__message_roles[message->role]));
     if (message->role == PHI_ROLE_TOOL_RESULT) {
         phi__message_put_member(out, "toolCallId", message->tool_call_id);
         phi__message_put_member(out, "toolName", message->tool_name);
@@ -208,6 +270,7 @@ PHI__FN void phi__message_put(phi__buf *out, const phi_message *message, phi_are
         phi__message_put_count(out, "turnIndex", message->turn_index);
         phi__buf_char(out, '}');
     }
+    phi__message_put_extra(out, message->extra, scratch);
     phi__buf_char(out, '}');
 }
 
@@ -232,9 +295,14 @@ static phi_status phi__message_bad(phi__message_reader *r, const char *words) {
 static phi_str phi__message_str(const phi_json *node) { return phi__json_text_of(node); }
 
 PHI__FN bool phi__message_get_value(const phi_json *node, phi_arena *arena, phi_str *out) {
-    if (phi_json_is_string(node)) *out = phi_json_str(node, "");
-    return node == NULL || phi_json_is_string(node) ||
-           phi_json_write(arena, node, 0, out) != PHI_NO_MEMORY;
+    bool no_memory = false;
+    if (node == NULL) return true;
+    if (phi_json_is_string(node) &&
+        !phi__message_is_quotable(phi_json_str(node, ""), arena, &no_memory)) {
+        *out = phi_json_str(node, "");
+        return !no_memory;
+    }
+    return phi_json_write(arena, node, 0, out) != PHI_NO_MEMORY;
 }
 
 /* ApiProtocol: the original's JSON has "open_ai_" where configuration files, and we, write "openai_". */
@@ -387,7 +455,11 @@ static phi_role phi__message_get_role(phi_str text) {
     X(ERROR, "error_message")                                                                      \
     X(IS_ERROR, "isError")                                                                         \
     X(TIMESTAMP, "timestamp")                                                                      \
-    X(TURN, "turnId")
+    X(TURN, "turnId")                                                                              \
+    X(NODE_ID, "nodeId")                                                                           \
+    X(PARENT_ID, "parentId")                                                                       \
+    X(TAGS, "tags")                                                                                \
+    X(HINT, "provenanceHint")
 
 #define PHI_X(name, text) PHI__MESSAGE_IN_##name,
 enum { PHI__MESSAGE_LIST(PHI_X) PHI__MESSAGE_IN_COUNT };
@@ -414,18 +486,60 @@ static void phi__message_read_turn(const phi_json *turn, phi_message *out) {
     out->turn_index = (uint32_t)phi_json_uint(phi_json_get(turn, "turnIndex"), 0);
 }
 
+static bool phi__message_is_id(const phi_json *node) {
+    return phi_json_uint(node, 0) == phi_json_uint(node, 1);
+}
+
+static phi_str phi__message_read_json(phi__message_reader *r, const phi_json *node, bool is) {
+    phi_str out = {NULL, 0};
+    if (is && phi_json_write(r->arena, node, 0, &out) == PHI_NO_MEMORY) r->no_memory = true;
+    return out;
+}
+
+/* What is malformed counts as absent. role: of an extension, where that is not "extension". */
+static phi_status phi__message_read_extra(phi__message_reader *r, const phi_json *const *in,
+                                          phi_str role, phi_message *out) {
+    const phi_json *node = in[PHI__MESSAGE_IN_NODE_ID], *parent = in[PHI__MESSAGE_IN_PARENT_ID];
+    const phi_json *tags = in[PHI__MESSAGE_IN_TAGS], *hint = in[PHI__MESSAGE_IN_HINT];
+    bool has_node = phi__message_is_id(node), has_parent = phi__message_is_id(parent);
+    bool has_tags = phi_json_is_array(tags) && phi_json_count(tags) > 0;
+    bool has_hint = hint != NULL && !phi_json_is_null(hint);
+    phi_message_extra *extra;
+    if (!has_node && !has_parent && !has_tags && !has_hint && role.len == 0) return PHI_OK;
+    extra = (phi_message_extra *)phi__arena_zero(r->arena, sizeof *extra);
+    if (extra == NULL) return PHI_NO_MEMORY;
+    extra->node_id = phi__message_read_json(r, node, has_node);
+    extra->parent_id = phi__message_read_json(r, parent, has_parent);
+    extra->tags = phi__message_read_json(r, tags, has_tags);
+    extra->provenance_hint = phi__message_read_json(r, hint, has_hint);
+    extra->role = role;
+    out->extra = extra;
+    return r->no_memory ? PHI_NO_MEMORY : PHI_OK;
+}
+
+/* Whether it is an extension by its shape: the original takes it for one under any role. */
+static bool phi__message_is_extension(const phi_json *const *in) {
+    return !phi_json_is_array(in[PHI__MESSAGE_IN_CONTENT]) &&
+           phi_json_is_string(in[PHI__MESSAGE_IN_KIND]) && in[PHI__MESSAGE_IN_DATA] != NULL;
+}
+
 static phi_status phi__message_read(phi__message_reader *r, const phi_json *root,
                                     phi_message *out) {
     const phi_json *in[PHI__MESSAGE_IN_COUNT];
     phi_status status;
+    phi_str role;
     memset(out, 0, sizeof *out);
     if (!phi_json_is_object(root)) return phi__message_bad(r, "expected an object: a message");
     phi__json_pick(root, phi__message_names, PHI__MESSAGE_IN_COUNT, in);
     if (!phi_json_is_string(in[PHI__MESSAGE_IN_ROLE]))
         return phi__message_bad(r, "role: expected a string, such as \"user\"");
-    out->role = phi__message_get_role(phi__message_str(in[PHI__MESSAGE_IN_ROLE]));
+    role = phi__message_str(in[PHI__MESSAGE_IN_ROLE]);
+    out->role = phi__message_is_extension(in) ? PHI_ROLE_EXTENSION : phi__message_get_role(role);
     out->timestamp_ms = phi_json_int(in[PHI__MESSAGE_IN_TIMESTAMP], 0);
     phi__message_read_turn(in[PHI__MESSAGE_IN_TURN], out);
+    if (out->role != PHI_ROLE_EXTENSION || phi__str_is(role, "extension")) role.len = 0;
+    status = phi__message_read_extra(r, in, role, out);
+    if (status != PHI_OK) return status;
     if (out->role == PHI_ROLE_EXTENSION) return phi__message_read_extension(r, in, out);
     status = phi__message_blocks(r, in[PHI__MESSAGE_IN_CONTENT], out);
     if (status != PHI_OK) return status;

@@ -392,12 +392,13 @@ static bool phi__rec_config(phi__loop_box *loop, const phi_message *message) {
 
 static bool phi__rec_end(phi_recorder *rec, phi__loop_box *loop, const phi_event *ev) {
     phi_loop_record *to = &loop->pub;
-    bool rejected = ev->rejection.len > 0 || ev->status == PHI_REJECTED;
+    bool rejected = ev->rejection.at != NULL || ev->status == PHI_REJECTED;
     size_t i;
     for (i = 0; i < ev->message_count; i++)
         if (!phi__rec_config(loop, &ev->messages[i])) return false;
     if (!phi__session_keep_messages(loop->box, ev->messages, ev->message_count, &to->messages) ||
-        !phi__session_keep(loop->box, ev->rejection, &to->rejection) ||
+        (ev->rejection.at != NULL &&
+         !phi__session_keep(loop->box, ev->rejection, &to->rejection)) ||
         !phi__session_chain(loop->box, loop)) {
         to->messages = NULL;
         to->rejection = phi__str(NULL, 0);
@@ -452,6 +453,7 @@ static bool phi__rec_turn_end(phi__loop_box *loop, const phi_event *ev) {
                                               to->turn_count + 1, sizeof *turns);
     if (turns == NULL) return false;
     to->turns = turns;
+    if (ev->message != NULL && !phi__rec_config(loop, ev->message)) return false;
     if (ev->message != NULL) turn.output = phi_message_copy(ev->message, &loop->box->arena);
     if (ev->message != NULL && turn.output == NULL) return false;
     if (!phi__session_keep_messages(loop->box, ev->messages, ev->message_count, &turn.results))

@@ -4,7 +4,7 @@
    events (recorder.h), from a thread's log (phi_session_of_thread), or from JSON that phi or the Rust original wrote. They
    are copies: nothing reads them to decide what a model sees.
    All that a session points to is its own and is freed with it; read it, and leave it as it is. Times are Unix
-   milliseconds: finer digits of a file are cut. Empty strings stand for null.
+   milliseconds: finer digits of a file are cut. Empty strings stand for null, but for `rejection`.
    Threads: one at a time. */
 #ifndef PHI_SESSION_SESSION_H
 #define PHI_SESSION_SESSION_H
@@ -101,7 +101,7 @@ typedef struct phi_loop_record {
     int64_t started_ms, ended_ms;
     bool has_ended; /* ended_ms is known */
     phi_loop_status status;
-    phi_str rejection;
+    phi_str rejection;             /* at NULL: none */
     const phi_loop_config *config; /* NULL: nothing is known of it */
     const phi_message *messages;   /* all that it added */
     size_t message_count;

@@ -78,7 +78,7 @@ static void phi__sctx_scope(phi__sctx_way *way) {
     size_t i;
     for (i = 1; i < way->count; i++) {
         if (way->config.scope == PHI_COMPACTION_RUNS) {
-            if (i > way->config.scope_runs) break;
+            if (i > phi__compact_scope_runs(&way->config)) break;
             continue;
         }
         tokens += phi__sctx_tokens(way, way->loops[i]);

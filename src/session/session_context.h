@@ -29,7 +29,7 @@ extern "C" {
    - of earlier loops in scope: keep_compacted alone; a block without it loads nothing;
    - of a loop without a block: all it has;
    - of loops beyond the scope: nothing. config->scope, scope_runs and scope_tokens say how far it goes: 3 earlier loops by
-     default (config NULL), UINT32_MAX for all. Loops that have neither messages nor a block do not count, and by tokens the loop that would
+     default (config NULL), UINT32_MAX for all, PHI_COMPACTION_NO_RUNS for none. Loops that have neither messages nor a block do not count, and by tokens the loop that would
      exceed them is out.
    The list is in the arena, what its messages point to is the session's. counter NULL: the estimate. PHI_NOT_FOUND: no such
    loop; PHI_NO_MEMORY, PHI_BAD_ARG. A session without messages: PHI_OK, and *count is 0. */

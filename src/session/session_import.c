@@ -18,14 +18,40 @@ typedef struct phi__simp {
     size_t span_count;
     uint64_t base; /* the entry of the first */
     bool unfit;    /* spans cannot say what is shown */
+    bool no_memory;
+    phi_arena *scratch;
 } phi__simp;
 
 /* ---- spans ---- */
 
+/* Whether a model is shown anything of a message: a rewrite holds no others. */
+static bool phi__simp_says(const phi_message *m) {
+    return m->role != PHI_ROLE_EXTENSION && m->content_count > 0;
+}
+
+/* Those that say something; how many. */
+static size_t phi__simp_said(phi__simp *s, const phi_message **messages, size_t count) {
+    const phi_message *from = *messages;
+    phi_message *said;
+    size_t i, n = 0;
+    for (i = 0; i < count; i++) n += phi__simp_says(&from[i]);
+    if (n == count) return n;
+    said = (phi_message *)phi_arena_alloc(s->scratch, phi__mul(phi__max(n, 1), sizeof *said));
+    if (said == NULL) s->no_memory = true;
+    *messages = said;
+    if (said == NULL) return 0;
+    for (i = n = 0; i < count; i++)
+        if (phi__simp_says(&from[i])) said[n++] = from[i];
+    return n;
+}
+
 /* Messages `from` up to one before `end`. */
 static void phi__simp_span(phi__simp *s, size_t from, size_t end,
                            const phi_block_section *section) {
-    size_t n = section != NULL && section->present ? section->message_count : 0;
+    const phi_message *messages = section != NULL ? section->messages : NULL;
+    size_t n = section != NULL && section->present
+                   ? phi__simp_said(s, &messages, section->message_count)
+                   : 0;
     phi_span *span = &s->spans[s->span_count];
     if (from >= end) {
         s->unfit = s->unfit || n > 0;
@@ -34,7 +60,7 @@ static void phi__simp_span(phi__simp *s, size_t from, size_t end,
     s->span_count++;
     span->from = s->base + from;
     span->to = s->base + end - 1;
-    span->messages = n > 0 ? section->messages : NULL;
+    span->messages = n > 0 ? messages : NULL;
     span->message_count = n;
     span->summary = n > 0;
 }
@@ -77,7 +103,7 @@ static void phi__simp_recent(phi__simp *s, size_t from, size_t end,
         s->span_count++;
         span->from = span->to = s->base + i;
         span->messages = &section->messages[i - from];
-        span->message_count = 1;
+        span->message_count = phi__simp_says(span->messages) ? 1 : 0;
     }
 }
 
@@ -199,7 +225,7 @@ static phi_status phi__simp_runs(const phi__simp *s, const phi_session *session,
 
 /* ---- the whole ---- */
 
-static phi_status phi__simp_rewrite(const phi__simp *s, const phi_message *shown, size_t count,
+static phi_status phi__simp_rewrite(phi__simp *s, const phi_message *shown, size_t count,
                                     phi_thread *thread, char *words, size_t words_size) {
     phi_rewrite r;
     phi_span whole;
@@ -214,8 +240,9 @@ static phi_status phi__simp_rewrite(const phi__simp *s, const phi_message *shown
     if (status != PHI_BAD_ARG) return status;
     whole.from = s->base;
     whole.to = s->base + s->count - 1;
+    whole.message_count = phi__simp_said(s, &shown, count);
     whole.messages = shown;
-    whole.message_count = count;
+    if (s->no_memory) return PHI_NO_MEMORY;
     r.spans = &whole;
     r.span_count = 1;
     return phi_thread_rewrite(thread, &r, NULL, words, words_size);
@@ -230,6 +257,7 @@ static phi_status phi__simp_go(const phi_session *session, phi_str loop_id, uint
     size_t count = 0;
     phi_status status = phi__sctx_find_way(session, loop_id, flags, scratch, way);
     memset(&s, 0, sizeof s);
+    s.scratch = scratch;
     if (status == PHI_OK) status = phi__simp_gather(&s, way, scratch);
     if (status == PHI_OK) status = phi__sctx_load(way, scratch, &shown, &count);
     if (status == PHI_OK) status = phi__simp_fit(shown, count, words, words_size);
@@ -241,6 +269,7 @@ static phi_status phi__simp_go(const phi_session *session, phi_str loop_id, uint
     if (s.count == 0) /* there is nothing but the block */
         return phi_thread_append_messages(thread, shown, count, 0, s.base, NULL);
     phi__simp_plan(&s, way);
+    if (s.no_memory) return PHI_NO_MEMORY;
     status = phi_thread_append_messages(thread, s.messages, s.count, 0, s.base, NULL);
     if (status != PHI_OK) return status;
     return phi__simp_rewrite(&s, shown, count, thread, words, words_size);

@@ -309,7 +309,10 @@ static void phi__sw_loop(phi__session_writer *w, const phi_loop_record *loop) {
     else
         phi__sw_null(w, "ended_at");
     phi__sw_word(w, "status", phi__sw_status(loop->status));
-    phi__sw_option(w, "rejection", loop->rejection);
+    if (loop->rejection.at != NULL)
+        phi__sw_str(w, "rejection", loop->rejection);
+    else
+        phi__sw_null(w, "rejection");
     phi__sw_config(w, loop->config);
     phi__sw_messages(w, "messages", loop->messages, loop->message_count);
     phi__sw_turns(w, loop);

@@ -270,7 +270,8 @@ static phi_status phi__sr_loop(phi__session_reader *r, const phi_json *node) {
     to->started_ms = phi__sr_time(node, "started_at", NULL);
     to->ended_ms = phi__sr_time(node, "ended_at", &to->has_ended);
     to->status = phi__sr_status(phi__sr_str(node, "status"));
-    to->rejection = phi__sr_str(node, "rejection");
+    if (phi_json_is_string(phi_json_get(node, "rejection")))
+        to->rejection = phi__sr_str(node, "rejection");
     to->usage = phi__message_get_usage(phi_json_get(node, "usage"));
     to->metadata = phi__sr_json(r, phi_json_get(node, "metadata"));
     if (phi_json_is_object(config)) {

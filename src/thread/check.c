@@ -35,13 +35,16 @@ static const char *phi__check_whole(const phi_message *m) {
     if ((unsigned)m->stop_reason > (unsigned)PHI_STOP_REASON_PAUSED)
         return "stop_reason is none of its values";
     if (m->content == NULL && m->content_count > 0) return "content is missing";
-    if (m->role == PHI_ROLE_USER && m->content_count == 0) return "there is no content";
     if (m->role == PHI_ROLE_TOOL_RESULT && m->tool_call_id.len == 0)
         return "a tool result needs a tool_call_id";
     if (m->role == PHI_ROLE_TOOL_RESULT && !phi__id_fits(m->tool_call_id))
         return "tool_call_id is not UTF-8";
     if (m->role == PHI_ROLE_EXTENSION && m->extension_kind.len == 0)
         return "an extension needs an extension_kind";
+    if (m->role == PHI_ROLE_EXTENSION && m->extra != NULL &&
+        (phi__str_is(m->extra->role, "user") || phi__str_is(m->extra->role, "assistant") ||
+         phi__str_is(m->extra->role, "toolResult")))
+        return "an extension cannot have the role user, assistant or toolResult";
     return NULL;
 }
 

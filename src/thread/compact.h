@@ -22,6 +22,8 @@ typedef enum phi_compaction_scope {
     PHI_COMPACTION_TOKENS    /* the newest ones as far as scope_tokens go */
 } phi_compaction_scope;
 
+#define PHI_COMPACTION_NO_RUNS (UINT32_MAX - 1) /* scope_runs: no earlier run; 0 is the default */
+
 /* Zero means default for every field. */
 typedef struct phi_compaction_config {
     bool
@@ -34,7 +36,7 @@ typedef struct phi_compaction_config {
                                     (default 0.9) */
     double budget_threshold_pct;   /* ... and the headroom below which it begins (default 0.05) */
     phi_compaction_scope scope;
-    uint32_t scope_runs;         /* (default 3; UINT32_MAX: all) */
+    uint32_t scope_runs;         /* (default 3; UINT32_MAX: all; PHI_COMPACTION_NO_RUNS) */
     uint64_t scope_tokens;       /* (default: max_context_tokens) */
     uint32_t keep_first_turns;   /* of the current run, as they are (default 2) */
     bool keep_no_first;          /* none, whatever keep_first_turns says */

@@ -16,6 +16,8 @@ typedef struct phi__compacted {
 
 /* Every field as it is when zero; a config without a window has the one that is not known. */
 PHI__FN phi_compaction_config phi__compact_config(const phi_compaction_config *config);
+/* How many earlier runs are in scope, of a config that was filled. */
+PHI__FN uint32_t phi__compact_scope_runs(const phi_compaction_config *config);
 /* The tokens above which a view is to be compacted. config: of phi__compact_config. */
 PHI__FN uint64_t phi__compact_threshold(const phi_compaction_config *config);
 

@@ -63,10 +63,30 @@ static void phi__entry_open(phi__buf *out, const char *key) {
 
 /* What becomes of a text that should be JSON when its message is written and read. */
 typedef enum phi__entry_text {
-    PHI__ENTRY_ARGUMENTS, /* no JSON: a string, the same; nothing: "{}" */
+    PHI__ENTRY_ARGUMENTS, /* no JSON: a string, mostly the same; nothing: "{}" */
     PHI__ENTRY_REPLAY,    /* no JSON: nothing */
     PHI__ENTRY_DATA       /* no JSON, or nothing: "null" */
 } phi__entry_text;
+
+/* Whether arguments that are no value but a string come back as something else. */
+static bool phi__entry_string_changes(phi__buf *out, phi_str text, phi_str sound,
+                                      phi_arena *scratch) {
+    phi_arena_mark mark = phi_arena_save(scratch);
+    phi__buf made;
+    phi_json *root = NULL;
+    phi_str back = {NULL, 0};
+    bool read;
+    phi__buf_init(&made, out->memory);
+    phi__message_put_value(&made, text, scratch);
+    read = !made.failed &&
+           phi_json_parse(scratch, phi__buf_str(&made), 0, &root, NULL) != PHI_NO_MEMORY &&
+           phi__message_get_value(root, scratch, &back);
+    if (!read) out->failed = true;
+    read = phi_str_equal(back, sound);
+    phi__buf_free(&made);
+    phi_arena_reset(scratch, mark);
+    return !read;
+}
 
 /* Whether it comes back as something else: it is written anew on the way, without blanks. */
 static bool phi__entry_changes(phi__buf *out, phi_str text, phi__entry_text what,
@@ -79,7 +99,8 @@ static bool phi__entry_changes(phi__buf *out, phi_str text, phi__entry_text what
     phi__utf8_repair(&sound, text); /* as it is read, if it is written beside */
     json = phi__message_put_json(&made, NULL, text, what != PHI__ENTRY_ARGUMENTS, scratch);
     changes = json ? !phi_str_equal(phi__buf_str(&made), phi__buf_str(&sound))
-                   : what != PHI__ENTRY_ARGUMENTS;
+                   : what != PHI__ENTRY_ARGUMENTS ||
+                         phi__entry_string_changes(out, text, phi__buf_str(&sound), scratch);
     if (made.failed || sound.failed) out->failed = true;
     phi__buf_free(&made);
     phi__buf_free(&sound);

@@ -493,6 +493,23 @@ TEST(a_protocol_that_the_original_does_not_have_is_left_out_of_the_snapshot) {
     end();
 }
 
+TEST(an_empty_rejection_is_one_and_a_skipped_call_has_no_arguments) {
+    static const char *const lines[] = {
+        "{\"type\":\"AgentEnd\"," LOOP ",\"messages\":[]," USAGE(1) "," TIME ",\"rejection\":\"\"}",
+        "{\"type\":\"AgentEnd\"," LOOP ",\"messages\":[]," USAGE(1) "," TIME ",\"rejection\":null}",
+        "{\"type\":\"ToolExecutionStart\"," TOOL ",\"args\":null}",
+        "{\"type\":\"ToolExecutionStart\"," TOOL ",\"args\":\"\"}",
+        "{\"type\":\"ToolExecutionStart\"," TOOL ",\"args\":{}}"};
+    phi_event e;
+    size_t i;
+    begin();
+    for (i = 0; i < sizeof lines / sizeof lines[0]; i++) check_round_trip(lines[i], lines[i]);
+    if (read_event(lines[0], &e)) CHECK_EQ_INT(e.status, PHI_REJECTED);
+    if (read_event(lines[1], &e)) CHECK_EQ_INT(e.status, PHI_OK);
+    if (read_event(lines[2], &e)) CHECK(e.arguments.at == NULL);
+    end();
+}
+
 TEST(types_of_later_work_are_unsupported_and_named) {
     begin();
     check_refused("{\"type\":\"LaterWork\",\"session_id\":\"s\",\"loop_ids\":[]}", PHI_UNSUPPORTED,
@@ -857,6 +874,7 @@ TEST_MAIN(
     TEST_ENTRY(older_and_other_forms_are_read), TEST_ENTRY(both_spellings_of_a_protocol_are_read),
     TEST_ENTRY(a_revert_s_node_ids_are_numbers_in_json_as_in_the_original_and_names_in_the_event),
     TEST_ENTRY(a_protocol_that_the_original_does_not_have_is_left_out_of_the_snapshot),
+    TEST_ENTRY(an_empty_rejection_is_one_and_a_skipped_call_has_no_arguments),
     TEST_ENTRY(types_of_later_work_are_unsupported_and_named),
     TEST_ENTRY(what_is_no_event_is_refused_with_words),
     TEST_ENTRY(what_is_refused_leaves_the_arena_as_it_was),

@@ -420,6 +420,30 @@ TEST(steering_skips_the_rest_in_sequential_mode) {
     rig_free(r);
 }
 
+static void count_null(void *user_data, const phi_event *event) {
+    phi_memory memory;
+    phi_arena arena;
+    phi_str json = phi_str_of("");
+    if (event->kind != PHI_EV_TOOL_START) return;
+    phi_memory_init(&memory, NULL, 0);
+    phi_arena_init(&arena, &memory, 0);
+    CHECK_EQ_INT(phi_event_to_json(event, &arena, &json), PHI_OK);
+    *(int *)user_data += strstr(json.at, "\"args\":null") != NULL;
+    phi_arena_free(&arena);
+}
+
+TEST(calls_that_steering_skips_have_null_in_the_place_of_arguments) {
+    rig *r = rig_new();
+    int nulls = 0;
+    phi_agent agent = three_calls(r, PHI_TOOLS_SEQUENTIAL, 0, 1);
+    rig_watch(r, count_null, &nulls);
+    CHECK_EQ_INT(phi_steer(agent, "stop that"), PHI_OK);
+    rig_finish(r, 0, "ok");
+    CHECK_EQ_INT(rig_run(r, 20), 0);
+    CHECK_EQ_INT(nulls, 2);
+    rig_free(r);
+}
+
 TEST(steering_is_looked_for_after_each_batch_and_skips_the_rest) {
     rig *r = rig_new();
     phi_agent agent = three_calls(r, PHI_TOOLS_BATCHED, 0, 2);
@@ -526,6 +550,7 @@ TEST_MAIN(TEST_ENTRY(filters_see_all_text_blocks_joined_by_line_breaks_and_no_im
           TEST_ENTRY(a_queue_is_cleared_alone_or_with_the_others),
           TEST_ENTRY(the_queues_outlive_a_run),
           TEST_ENTRY(steering_skips_the_rest_in_sequential_mode),
+          TEST_ENTRY(calls_that_steering_skips_have_null_in_the_place_of_arguments),
           TEST_ENTRY(steering_is_looked_for_after_each_batch_and_skips_the_rest),
           TEST_ENTRY(steering_skips_nothing_in_parallel_mode),
           TEST_ENTRY(steering_is_polled_where_the_mode_says),

@@ -74,7 +74,52 @@ TEST(an_extension_has_the_interchange_shape) {
     static const char text[] = "{\"role\":\"extension\",\"kind\":\"k\",\"data\":{\"a\":[1,2]}}";
     begin();
     check_round_trip(text, text);
-    check_round_trip("{\"role\":\"ui\",\"kind\":\"k\",\"data\":{\"a\":[1,2]}}", text);
+    end();
+}
+
+TEST(an_extension_keeps_its_role) {
+    static const char *const texts[] = {"{\"role\":\"ui\",\"kind\":\"k\",\"data\":{\"a\":[1,2]}}",
+                                        "{\"role\":\"user\",\"kind\":\"k\",\"data\":null}",
+                                        "{\"role\":\"\",\"kind\":\"k\",\"data\":1}"};
+    phi_message message;
+    begin();
+    check_round_trip(texts[0], texts[0]);
+    check_round_trip(texts[1], texts[1]);
+    check_round_trip(texts[2], "{\"role\":\"extension\",\"kind\":\"k\",\"data\":1}");
+    CHECK_EQ_INT(phi_message_from_json(phi_str_of(texts[1]), &arena, &message, NULL), PHI_OK);
+    CHECK_EQ_INT(message.role, PHI_ROLE_EXTENSION);
+    CHECK_STR(message.extra->role, "user");
+    CHECK_EQ_INT(phi_message_from_json(phi_str_of("{\"role\":\"user\",\"kind\":\"k\",\"data\":1,"
+                                                  "\"content\":[]}"),
+                                       &arena, &message, NULL),
+                 PHI_OK);
+    CHECK_EQ_INT(message.role, PHI_ROLE_USER); /* a message first of all, as in the original */
+    end();
+}
+
+TEST(what_the_original_keeps_with_a_message_is_carried) {
+    static const char text[] =
+        "{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":\"hi\"}],\"timestamp\":5,"
+        "\"turnId\":{\"loopId\":\"s.m.1\",\"turnIndex\":3},\"nodeId\":18446744073709551615,"
+        "\"parentId\":0,\"tags\":[{\"kind\":\"lesson\",\"text\":\"x\"},\"y\"],"
+        "\"provenanceHint\":{\"kind\":\"steering\"}}";
+    static const char plain[] = "{\"role\":\"user\",\"content\":[],\"timestamp\":5}";
+    phi_message message, *copy;
+    begin();
+    check_round_trip(text, text);
+    CHECK_EQ_INT(phi_message_from_json(phi_str_of(text), &arena, &message, NULL), PHI_OK);
+    REQUIRE(CHECK(message.extra != NULL));
+    CHECK_STR(message.extra->parent_id, "0");
+    copy = phi_message_copy(&message, &arena);
+    REQUIRE(copy != NULL && copy->extra != NULL && copy->extra != message.extra);
+    check_json(copy, text);
+    CHECK_EQ_INT(phi_message_from_json(phi_str_of(plain), &arena, &message, NULL), PHI_OK);
+    CHECK(message.extra == NULL);
+    check_round_trip("{\"role\":\"user\",\"content\":[],\"timestamp\":5,\"nodeId\":\"n4\","
+                     "\"parentId\":-1,\"tags\":[],\"provenanceHint\":null}",
+                     plain); /* malformed or empty: absent */
+    check_round_trip("{\"role\":\"ui\",\"kind\":\"k\",\"data\":1,\"nodeId\":7,\"tags\":[1]}",
+                     "{\"role\":\"ui\",\"kind\":\"k\",\"data\":1,\"nodeId\":7,\"tags\":[1]}");
     end();
 }
 
@@ -93,25 +138,60 @@ TEST(what_the_interchange_does_not_name_survives_too) {
     end();
 }
 
+/* Written and read. */
+static void check_arguments(const char *text, const char *want) {
+    phi_message message, back;
+    phi_content call;
+    phi_str json;
+    memset(&message, 0, sizeof message);
+    memset(&call, 0, sizeof call);
+    call.kind = PHI_CONTENT_TOOL_CALL;
+    call.arguments = phi_str_of(text);
+    message.role = PHI_ROLE_ASSISTANT;
+    message.content = &call;
+    message.content_count = 1;
+    CHECK_EQ_INT(phi_message_to_json(&message, &arena, &json), PHI_OK);
+    CHECK_EQ_INT(phi_message_from_json(json, &arena, &back, NULL), PHI_OK);
+    CHECK_STR(back.content[0].arguments, want);
+}
+
 TEST(arguments_that_are_no_object_are_kept_as_they_are) {
     static const char *const kept[] = {"{\"cut", "\"a string\"", "[1,2]", "null", "{}", "not json"};
     size_t i;
     begin();
-    for (i = 0; i < sizeof kept / sizeof kept[0]; i++) {
-        phi_message message, back;
-        phi_content call;
-        phi_str json;
-        memset(&message, 0, sizeof message);
-        memset(&call, 0, sizeof call);
-        call.kind = PHI_CONTENT_TOOL_CALL;
-        call.arguments = phi_str_of(kept[i]);
-        message.role = PHI_ROLE_ASSISTANT;
-        message.content = &call;
-        message.content_count = 1;
-        CHECK_EQ_INT(phi_message_to_json(&message, &arena, &json), PHI_OK);
-        CHECK_EQ_INT(phi_message_from_json(json, &arena, &back, NULL), PHI_OK);
-        CHECK_STR(back.content[0].arguments, kept[i]);
+    for (i = 0; i < sizeof kept / sizeof kept[0]; i++) check_arguments(kept[i], kept[i]);
+    end();
+}
+
+TEST(arguments_that_are_a_string_keep_their_quotes) {
+    static const char *const values[] = {"\"ls\"",
+                                         "\"\"",
+                                         "\"{\\\"a\\\":1}\"",
+                                         "\"5\"",
+                                         "\"\\\"5\\\"\"",
+                                         "\"\\\"\\\"\"",
+                                         "\"\\\"ls\\\"\"",
+                                         "\"null\"",
+                                         "\"{\"",
+                                         "{}",
+                                         "7",
+                                         "null"};
+    static const char *const texts[] = {"ls",     "\"ls\"", "\"\"",          "\"\\\"\\\"\"",
+                                        "\"5\"",  "5",      "\"\\\"5\\\"\"", "{\"a\":1}",
+                                        "\"{}\"", "{",      "\"{\"",         "\"\\\"ls\\\"\""};
+    size_t i;
+    begin();
+    for (i = 0; i < sizeof values / sizeof values[0]; i++) {
+        char text[400];
+        (void)snprintf(text, sizeof text,
+                       "{\"role\":\"assistant\",\"content\":[{\"type\":\"toolCall\",\"id\":\"c\","
+                       "\"name\":\"n\",\"arguments\":%s}],\"stopReason\":\"stop\",\"model\":\"m\","
+                       "\"provider\":\"p\",\"usage\":{\"input\":0,\"output\":0,\"reasoning\":0,"
+                       "\"cache_read\":0,\"cache_write\":0,\"total_tokens\":0},\"timestamp\":1}",
+                       values[i]);
+        check_round_trip(text, text);
     }
+    for (i = 0; i < sizeof texts / sizeof texts[0]; i++) check_arguments(texts[i], texts[i]);
     end();
 }
 
@@ -278,8 +358,11 @@ TEST_MAIN(TEST_ENTRY(a_user_message_has_the_interchange_shape),
           TEST_ENTRY(an_assistant_message_has_the_interchange_shape),
           TEST_ENTRY(a_tool_result_has_the_interchange_shape),
           TEST_ENTRY(an_extension_has_the_interchange_shape),
+          TEST_ENTRY(an_extension_keeps_its_role),
+          TEST_ENTRY(what_the_original_keeps_with_a_message_is_carried),
           TEST_ENTRY(what_the_interchange_does_not_name_survives_too),
           TEST_ENTRY(arguments_that_are_no_object_are_kept_as_they_are),
+          TEST_ENTRY(arguments_that_are_a_string_keep_their_quotes),
           TEST_ENTRY(reading_takes_what_is_missing_as_absent),
           TEST_ENTRY(what_is_no_message_is_refused_with_words),
           TEST_ENTRY(every_stop_reason_and_role_survives_a_round_trip),

@@ -429,6 +429,35 @@ TEST(without_a_snapshot_the_config_is_the_first_answer_s_and_without_answers_the
 
 /* ---- questions ---- */
 
+TEST(an_aborted_loop_takes_its_config_from_its_first_answer_and_an_empty_rejection_is_one) {
+    const phi_loop_record *loop;
+    phi_memory memory;
+    phi_arena arena;
+    phi_str json;
+    rec_begin(NULL);
+    start("s", "s.m.1", NULL, 0);
+    turn_start("s.m.1", 0);
+    turn_end("s.m.1");
+    start("s", "s.m.2", NULL, 1);
+    feed("{'type':'AgentEnd','loop_id':'s.m.2','messages':[]," USAGE
+         ",'timestamp':'2026-01-01T00:00:01Z','rejection':''}");
+    phi_recorder_flush(rec);
+    loop = loop_of("s", "s.m.1");
+    REQUIRE(loop != NULL);
+    CHECK_EQ_INT(loop->status, PHI_LOOP_ABORTED);
+    if (CHECK(loop->config != NULL)) CHECK_STR(loop->config->model, "m");
+    loop = loop_of("s", "s.m.2");
+    REQUIRE(loop != NULL);
+    CHECK_EQ_INT(loop->status, PHI_LOOP_REJECTED);
+    phi_memory_init(&memory, NULL, 0);
+    phi_arena_init(&arena, &memory, 0);
+    CHECK_EQ_INT(phi_session_to_json(session_of("s"), 0, &arena, &json), PHI_OK);
+    CHECK(strstr(json.at, "\"rejection\": \"\",") != NULL);
+    CHECK(strstr(json.at, "\"rejection\": null,") != NULL);
+    phi_arena_free(&arena);
+    rec_end();
+}
+
 TEST(roots_children_chains_and_loops_are_found) {
     const phi_loop_record *found[4];
     const phi_session *s;
@@ -635,6 +664,8 @@ TEST_MAIN(
     TEST_ENTRY(an_end_without_a_turn_s_end_discards_the_turn),
     TEST_ENTRY(
         without_a_snapshot_the_config_is_the_first_answer_s_and_without_answers_there_is_none),
+    TEST_ENTRY(
+        an_aborted_loop_takes_its_config_from_its_first_answer_and_an_empty_rejection_is_one),
     TEST_ENTRY(roots_children_chains_and_loops_are_found), TEST_ENTRY(a_chain_that_goes_round_ends),
     TEST_ENTRY(completed_sessions_come_first_and_draining_empties_them),
     TEST_ENTRY(events_of_unknown_loops_are_ignored),

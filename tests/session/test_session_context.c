@@ -94,6 +94,8 @@ TEST(earlier_loops_beyond_the_scope_are_skipped) {
     CHECK_EQ_STR(context_of(s, "s.m.5", 0, &config), "2.q0 2.a0 3.q0 3.a0 4.q0 4.a0 5.q0 5.a0");
     config.scope_runs = 1;
     CHECK_EQ_STR(context_of(s, "s.m.5", 0, &config), "4.q0 4.a0 5.q0 5.a0");
+    config.scope_runs = PHI_COMPACTION_NO_RUNS;
+    CHECK_EQ_STR(context_of(s, "s.m.5", 0, &config), "5.q0 5.a0");
     config.scope_runs = UINT32_MAX;
     CHECK_EQ_STR(context_of(s, "s.m.5", 0, &config),
                  "1.q0 1.a0 2.q0 2.a0 3.q0 3.a0 4.q0 4.a0 5.q0 5.a0");
@@ -803,8 +805,71 @@ TEST(a_block_without_messages_of_its_loop_is_all_there_is) {
     begin_session();
     s = read_it();
     REQUIRE(s != NULL);
-    CHECK_EQ_INT(import(s, NULL), PHI_OK); /* nothing at all */
+    CHECK_EQ_INT(import(s, NULL), PHI_OK);              /* nothing at all */
     CHECK_EQ_INT(phi_thread_count(runs_thread(&l)), 3); /* the run, and the block */
+    phi_session_free(s);
+    runs_close(&l);
+}
+
+TEST(what_the_original_keeps_with_a_message_survives_a_thread_and_its_file) {
+    static const char kept[] = "\"nodeId\":7,\"parentId\":6,\"tags\":[{\"kind\":\"lesson\"}],"
+                               "\"provenanceHint\":{\"kind\":\"steering\"}}";
+    phi_thread *again;
+    phi_session *s;
+    phi_memory memory;
+    phi_arena arena;
+    phi_str json, second;
+    rig *r = rig_new();
+    const phi_view_item *items = NULL;
+    size_t count = 0;
+    begin_session();
+    begin_loop("s.m.1", NULL);
+    put("{'role':'user','content':[{'type':'text','text':'q'}],'timestamp':1,'nodeId':7,"
+        "'parentId':6,'tags':[{'kind':'lesson'}],'provenanceHint':{'kind':'steering'}}]}");
+    s = read_it();
+    REQUIRE(s != NULL);
+    phi_memory_init(&memory, NULL, 0);
+    phi_arena_init(&arena, &memory, 0);
+    runs_open(&l);
+    CHECK_EQ_INT(import(s, NULL), PHI_OK);
+    CHECK_EQ_INT(phi_thread_to_json(runs_thread(&l), &arena, &json), PHI_OK);
+    CHECK(strstr(json.at, kept) != NULL);
+    again = phi_thread_new(rig_runtime(r), 0);
+    CHECK_EQ_INT(phi_thread_from_json(again, json, NULL, 0), PHI_OK);
+    CHECK_EQ_INT(phi_thread_view(again, NULL, UINT64_MAX, &arena, &items, &count), PHI_OK);
+    if (CHECK_EQ_INT(count, 1)) {
+        CHECK_EQ_INT(phi_message_to_json(items[0].message, &arena, &second), PHI_OK);
+        CHECK(strstr(second.at, kept) != NULL);
+    }
+    CHECK_EQ_INT(phi_session_to_json(s, 0, &arena, &json), PHI_OK);
+    CHECK(strstr(json.at, "\"nodeId\": 7,") != NULL);
+    phi_thread_free(again);
+    phi_arena_free(&arena);
+    phi_session_free(s);
+    runs_close(&l);
+    rig_free(r);
+}
+
+TEST(messages_without_content_and_extensions_of_the_original_are_gone_on_with) {
+    phi_session *s;
+    begin_session();
+    begin_loop("s.m.1", NULL);
+    put("{'role':'user','content':[],'timestamp':1},");
+    put("{'role':'note','kind':'k','data':{'a':1}},");
+    put("{'role':'user','content':[{'type':'text','text':'q'}],'timestamp':1},");
+    put("{'role':'assistant','content':[],'stopReason':'stop','model':'m','provider':'p',"
+        "'timestamp':1,'usage':{'input':1,'output':1}}");
+    put("],'compaction_block':{'keep_first':{'startTurn':0,'endTurn':0},'keep_recent':"
+        "{'range':{'startTurn':1,'endTurn':3},'messages':["
+        "{'role':'note','kind':'k','data':{'a':1}},{'role':'user','content':[],'timestamp':1}");
+    put("]}}}");
+    s = read_it();
+    REQUIRE(s != NULL);
+    CHECK_EQ_INT(s->loops[0]->messages[0].content_count, 0);
+    CHECK_STR(s->loops[0]->messages[1].extra->role, "note");
+    runs_open(&l);
+    CHECK_EQ_INT(import(s, NULL), PHI_OK);
+    CHECK_EQ_STR(shown(), "");
     phi_session_free(s);
     runs_close(&l);
 }
@@ -815,14 +880,16 @@ TEST(a_message_that_is_unfit_for_a_thread_is_named) {
     begin_session();
     begin_loop("s.m.1", NULL);
     said("user", NULL, -1, "q");
-    put(",{'role':'user','content':[],'timestamp':1}]}");
-    s = read_it();
+    put(",{'role':'user','kind':'k','data':1}]}");
+    s = read_it(); /* the file is good, and an extension has any role in the original */
     REQUIRE(s != NULL);
+    CHECK_EQ_INT(s->loops[0]->messages[1].role, PHI_ROLE_EXTENSION);
     runs_open(&l);
     CHECK_EQ_INT(phi_session_to_thread(s, phi_str_of(""), 0, NULL, NULL, runs_thread(&l), words,
                                        sizeof words),
                  PHI_BAD_ARG);
-    CHECK_EQ_STR(words, "message 1: there is no content");
+    CHECK_EQ_STR(words,
+                 "message 1: an extension cannot have the role user, assistant or toolResult");
     CHECK_EQ_INT(phi_thread_count(runs_thread(&l)), 0);
     CHECK_EQ_INT(phi_session_to_thread(s, phi_str_of("t"), 0, NULL, NULL, runs_thread(&l), NULL, 0),
                  PHI_NOT_FOUND);
@@ -916,5 +983,7 @@ TEST_MAIN(
     TEST_ENTRY(in_a_thread_only_results_that_were_cut_are_replaced),
     TEST_ENTRY(in_a_thread_a_block_that_parts_a_call_from_its_result_replaces_everything),
     TEST_ENTRY(a_block_without_messages_of_its_loop_is_all_there_is),
+    TEST_ENTRY(what_the_original_keeps_with_a_message_survives_a_thread_and_its_file),
+    TEST_ENTRY(messages_without_content_and_extensions_of_the_original_are_gone_on_with),
     TEST_ENTRY(a_message_that_is_unfit_for_a_thread_is_named),
     TEST_ENTRY(blocks_survive_every_failed_allocation))

@@ -383,6 +383,17 @@ TEST(earlier_runs_in_scope_are_summed_up_and_older_ones_go) {
     phi__thread_free(&thread);
 }
 
+TEST(no_earlier_run_is_in_scope_where_that_is_said) {
+    phi_compaction_config c = config_of(2, 5);
+    setup();
+    c.scope_runs = PHI_COMPACTION_NO_RUNS;
+    run_of("A", 2, 4);
+    run_of("B", 2, 4);
+    CHECK_EQ_INT(compact(&c), 1);
+    CHECK_EQ_STR(shape(), "B0u B0a B0r B1a B1r");
+    phi__thread_free(&thread);
+}
+
 TEST(with_a_budget_of_80_tokens_the_newest_earlier_run_is_in_and_the_older_out) {
     phi_compaction_config c = config_of(2, 5);
     setup();
@@ -831,6 +842,7 @@ TEST_MAIN(
     TEST_ENTRY(a_section_whose_summary_would_be_larger_stands),
     TEST_ENTRY(messages_without_a_run_are_turns_of_their_own_and_calls_keep_their_results),
     TEST_ENTRY(earlier_runs_in_scope_are_summed_up_and_older_ones_go),
+    TEST_ENTRY(no_earlier_run_is_in_scope_where_that_is_said),
     TEST_ENTRY(with_a_budget_of_80_tokens_the_newest_earlier_run_is_in_and_the_older_out),
     TEST_ENTRY(a_run_that_goes_on_from_another_takes_it_along),
     TEST_ENTRY(a_run_that_was_compacted_in_part_is_summed_up_whole_when_it_is_an_earlier_one),

@@ -87,7 +87,14 @@ static bool same_message(const phi_message *a, const phi_message *b) {
                 phi_str_equal(a->tool_name, b->tool_name) && a->is_error == b->is_error &&
                 phi_str_equal(a->details, b->details) &&
                 phi_str_equal(a->extension_kind, b->extension_kind) &&
-                phi_str_equal(a->extension_data, b->extension_data);
+                phi_str_equal(a->extension_data, b->extension_data) &&
+                (a->extra == NULL) == (b->extra == NULL);
+    if (same && a->extra != NULL)
+        same = phi_str_equal(a->extra->node_id, b->extra->node_id) &&
+               phi_str_equal(a->extra->parent_id, b->extra->parent_id) &&
+               phi_str_equal(a->extra->tags, b->extra->tags) &&
+               phi_str_equal(a->extra->provenance_hint, b->extra->provenance_hint) &&
+               phi_str_equal(a->extra->role, b->extra->role);
     for (i = 0; same && i < a->content_count; i++)
         same = same_content(&a->content[i], &b->content[i]);
     return same;
@@ -193,6 +200,39 @@ TEST(what_the_interchange_format_loses_stands_beside_it) {
     CHECK(comes_back());
     CHECK_STR(again.messages[1]->message->content[0].arguments, "{ \"a\": 1 }");
     CHECK_STR(again.messages[0]->message->details, "{ \"exit\": 0 }");
+    teardown();
+}
+
+TEST(string_arguments_and_what_the_original_keeps_come_back) {
+    static const char *const arguments[] = {"\"{\\\"a\\\":1}\"", "\"5\"", "\"\\u0035\"", "\"\"",
+                                            "\"\\\"5\\\"\"",     "ls"};
+    phi_message_extra extra;
+    phi_content c;
+    phi_message m;
+    size_t i;
+    setup();
+    memset(&extra, 0, sizeof extra);
+    extra.node_id = phi_str_of("4");
+    extra.tags = phi_str_of("[1]");
+    for (i = 0; i < sizeof arguments / sizeof arguments[0]; i++) {
+        char id[8];
+        memset(&c, 0, sizeof c);
+        (void)snprintf(id, sizeof id, "c%d", (int)i);
+        c.kind = PHI_CONTENT_TOOL_CALL;
+        c.id = phi_str_of(id);
+        c.name = phi_str_of("echo");
+        c.arguments = phi_str_of(arguments[i]);
+        m = message_of(PHI_ROLE_ASSISTANT, &c);
+        m.extra = i == 0 ? &extra : NULL;
+        CHECK(append(&m));
+    }
+    memset(&extra, 0, sizeof extra);
+    extra.role = phi_str_of("ui");
+    m = message_of(PHI_ROLE_EXTENSION, NULL);
+    m.extension_kind = phi_str_of("note");
+    m.extra = &extra;
+    CHECK(append(&m));
+    CHECK(comes_back());
     teardown();
 }
 
@@ -475,6 +515,7 @@ TEST(without_memory_nothing_is_written_or_read_and_nothing_is_lost) {
 TEST_MAIN(TEST_ENTRY(an_empty_thread_is_its_header),
           TEST_ENTRY(a_message_is_written_as_the_interchange_format_has_it),
           TEST_ENTRY(what_the_interchange_format_loses_stands_beside_it),
+          TEST_ENTRY(string_arguments_and_what_the_original_keeps_come_back),
           TEST_ENTRY(lanes_switches_and_rewrites_are_told_by_name),
           TEST_ENTRY(a_rewrite_that_switches_says_where_to),
           TEST_ENTRY(any_log_comes_back_the_same_and_is_written_the_same),
