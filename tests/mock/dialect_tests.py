@@ -49,11 +49,9 @@ def refusals_in_dialects(check, client):
         check(got.status == 200, "%s: the body that refusals start from" % name, got.body)
 
 
-def fixtures_in_dialects(check, client, shared):
-    if not os.path.isdir(shared):
-        return
+def fixtures_in_dialects(check, client, fixtures):
     for name in NAMES:
-        with open(os.path.join(shared, "requests", name + ".json"), encoding="utf-8") as f:
+        with open(os.path.join(fixtures, "requests", name + ".json"), encoding="utf-8") as f:
             given = json.load(f)
         where = given["request_line"].split(" ")[1]
         where = where[where.index("/", 8):] if where.startswith("https:") else where
@@ -63,10 +61,10 @@ def fixtures_in_dialects(check, client, shared):
         got = client.post("/s/hello" + where, given["body"], headers)
         check(got.status == 200 and text_of(name, got.body).startswith("Hello!"),
               "fixture %s is accepted" % name, got.body)
-    with open(os.path.join(shared, "bedrock", "text.bin"), "rb") as f:
+    with open(os.path.join(fixtures, "bedrock", "text.bin"), "rb") as f:
         found = aws.read_frames(f.read())
     check(found and found[0][0][":event-type"] == "messageStart", "frames of a fixture", found)
-    with open(os.path.join(shared, "bedrock", "sigv4_vectors.json"), encoding="utf-8") as f:
+    with open(os.path.join(fixtures, "bedrock", "sigv4_vectors.json"), encoding="utf-8") as f:
         for vector in json.load(f):
             signed = sorted(vector["headers"])
             canonical = aws.canonical_request("POST", vector["wire_path"], "", vector["headers"],
@@ -184,8 +182,8 @@ def errors_in_dialects(check, client):
     check(got.status == 404, "an unencoded slash in a Bedrock id", got.body)
 
 
-def all_of_it(check, client, shared):
-    fixtures_in_dialects(check, client, shared)
+def all_of_it(check, client, fixtures):
+    fixtures_in_dialects(check, client, fixtures)
     for part in (refusals_in_dialects, signatures, conversations_in_dialects, streams_in_dialects,
                  errors_in_dialects):
         part(check, client)

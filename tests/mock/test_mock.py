@@ -16,7 +16,7 @@ import dialect_tests
 from client import Client, Server, chat_text, claude_text, sse_events
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-SHARED = os.path.join(HERE, "..", "..", "..", "shared", "fixtures")
+FIXTURES = os.path.join(HERE, "..", "fixtures")
 CLAUDE, CHAT = "/v1/messages", "/v1/chat/completions"
 passed = failed = 0
 
@@ -43,11 +43,8 @@ def says(model, text="hi", path=CLAUDE):
 
 
 def fixtures_are_accepted(client):
-    if not os.path.isdir(SHARED):
-        print("skipped: the shared fixtures are not here")
-        return
     for name, path in (("anthropic", CLAUDE), ("openai-chat", CHAT)):
-        with open(os.path.join(SHARED, "requests", name + ".json"), encoding="utf-8") as f:
+        with open(os.path.join(FIXTURES, "requests", name + ".json"), encoding="utf-8") as f:
             given = json.load(f)
         got = client.post("/s/hello" + path, given["body"], given["headers"])
         check(got.status == 200, "fixture %s is accepted" % name, got.body)
@@ -55,7 +52,7 @@ def fixtures_are_accepted(client):
     case = client.post("/m/case=openai_429_ms/s/hello" + CHAT, says("hello", path=CHAT))
     check(case.status == 429 and case.headers["retry-after-ms"] == "1234",
           "case= gives status and headers", case.headers)
-    with open(os.path.join(SHARED, "anthropic", "unicode_escapes.sse"), "rb") as f:
+    with open(os.path.join(FIXTURES, "anthropic", "unicode_escapes.sse"), "rb") as f:
         same = f.read()
     got = client.post("/m/replay=anthropic%2Funicode_escapes.sse/s/hello" + CLAUDE, says("hello"))
     check(got.body == same, "replay= gives the bytes of a fixture", got.body)
@@ -355,14 +352,13 @@ def tls_and_process():
 
 
 def main():
-    extra = ["--fixtures", SHARED] if os.path.isdir(SHARED) else []
-    with Server(*extra) as server:
+    with Server("--fixtures", FIXTURES) as server:
         client = Client(server.port)
         for part in (fixtures_are_accepted, refusals_have_the_words, scenarios_stream,
                      conversations, odd_streams_say_the_same, streams_stop, errors_come,
                      log_and_stats):
             part(client)
-        dialect_tests.all_of_it(check, client, SHARED)
+        dialect_tests.all_of_it(check, client, FIXTURES)
     tls_and_process()
     print("%d passed, %d failed" % (passed, failed))
     return 1 if failed else 0

@@ -183,14 +183,6 @@ size_t test_alloc_live_blocks(void) { return test__memory.blocks; }
 
 /* ---- files ---- */
 
-bool test_shared(char *out, size_t cap, const char *path) {
-    const char *root = getenv("PHI_SHARED");
-    int n = snprintf(out, cap, "%s/%s", root != NULL ? root : "../shared", path);
-    if (n > 0 && (size_t)n < cap && access(out, R_OK) == 0) return true;
-    test_skip("the shared files are not here");
-    return false;
-}
-
 static char *test__slurp(FILE *file, size_t *len) {
     size_t cap = 4096, n = 0, got;
     char *text = (char *)malloc(cap + 1);
@@ -217,6 +209,13 @@ char *test_read_file(const char *path, size_t *len) {
     text = test__slurp(file, len);
     fclose(file);
     return text;
+}
+
+char *test_fixture(const char *path, size_t *len) {
+    char file[512];
+    int n = snprintf(file, sizeof file, "tests/fixtures/%s", path);
+    if (n < 0 || (size_t)n >= sizeof file) abort();
+    return test_read_file(file, len);
 }
 
 static int test__remove_one(const char *path, const struct stat *what, int kind, struct FTW *at) {

@@ -77,13 +77,12 @@ bool test_alloc_tripped(void);
 size_t test_alloc_live_bytes(void);  /* of test_allocator() */
 size_t test_alloc_live_blocks(void); /* of test_allocator() */
 
-/* The path of a file of the shared directory (../shared, or $PHI_SHARED). False when it is not
-   there: the test is then counted as skipped and should return. */
-bool test_shared(char *out, size_t cap, const char *path);
-
 /* A whole file, terminated; caller frees with free(). NULL, and a failed check, when it cannot be
    read. `len` may be NULL. */
 char *test_read_file(const char *path, size_t *len);
+
+/* The same for a file of tests/fixtures/, whose README.md says what is there. */
+char *test_fixture(const char *path, size_t *len);
 
 /* A new empty directory for this test, under build/; it and all in it are removed afterwards. */
 bool test_temp_dir(char *out, size_t cap);

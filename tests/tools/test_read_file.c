@@ -259,19 +259,19 @@ TEST(a_chain_of_links_takes_steps_and_ends_where_it_leads) {
 }
 
 TEST(allowed_paths_open_other_places) {
-    static const char *const allowed[] = {"../shared", NULL};
+    static const char *const allowed[] = {"../lent", NULL};
     phi_tools_desc desc = PHI_ZERO;
     char *workspace;
     calls c;
     REQUIRE(calls_open(&c, &desc));
     calls_mkdir(&c, "work");
-    calls_mkdir(&c, "shared");
-    calls_put(&c, "shared/a", "a");
+    calls_mkdir(&c, "lent");
+    calls_put(&c, "lent/a", "a");
     calls_put(&c, "b", "b");
     workspace = calls_copy(phi_str_of(calls_path(&c, "work")));
     c.set.desc.workspace = workspace;
     c.set.desc.allowed_paths = allowed;
-    check_call(&c, "read_file", "{\"path\":\"../shared/a\"}", false, "[1 lines]\n   1 | a", NULL);
+    check_call(&c, "read_file", "{\"path\":\"../lent/a\"}", false, "[1 lines]\n   1 | a", NULL);
     check_call(&c, "read_file", "{\"path\":\"../b\"}", true,
                "Cannot access ../b: it is outside the allowed paths", "");
     c.set.desc.unconfined = true;

@@ -1,4 +1,4 @@
-/* test_bedrock.c - what the shared fixtures do not say of Bedrock's requests, signatures and answers. */
+/* test_bedrock.c - what tests/fixtures do not say of Bedrock's requests, signatures and answers. */
 #include "wire/frames_support.h"
 
 #define CLAUDE "anthropic.claude-sonnet-4-5-20250929-v1:0"
@@ -33,7 +33,7 @@ TEST(a_key_pair_signs_each_attempt_anew) {
     talk_render_ok(&t);
     CHECK_EQ_STR(talk_header(&t, "authorization"), "");
     phi__encoder_free(&t.encoder);
-    signing.wall_ms = 1795178096000; /* 2026-11-20T12:34:56Z, the time of the shared vectors */
+    signing.wall_ms = 1795178096000; /* 2026-11-20T12:34:56Z, as the vectors of the fixtures */
     memcpy(
         signing.body_sha256,
         "\xbb\xed\xfa\xb6\xc2\x77\xd6\x65\x48\x04\xd0\x46\xdc\x67\x23\x9c\xa0\x64\x4a\x4e\x95\x47"

@@ -1,4 +1,4 @@
-/* test_fixtures.c - the sample streams, requests and errors of the shared fixtures. */
+/* test_fixtures.c - the sample streams, requests and errors of tests/fixtures. */
 #include "wire/wire_support.h"
 
 /* One line that says all there is to know of an answer, to compare one split with another. */
@@ -26,13 +26,13 @@ static char *answer_text(stream *s) {
 }
 
 static const phi_json *expected_of(stream *s, const char *folder, const char *name) {
-    char path[300], file[512];
+    char path[300];
     char *text;
     size_t len;
     phi_json *root = NULL;
-    snprintf(path, sizeof path, "fixtures/%s/%s.expected.json", folder, name);
-    if (!test_shared(file, sizeof file, path)) return NULL;
-    text = test_read_file(file, &len);
+    snprintf(path, sizeof path, "%s/%s.expected.json", folder, name);
+    text = test_fixture(path, &len);
+    if (text == NULL) return NULL;
     CHECK_EQ_INT(phi_json_parse(&s->arena, phi__str(text, len), 0, &root, NULL), PHI_OK);
     free(text);
     return root;
@@ -143,15 +143,14 @@ static void decode(stream *s, const char *protocol, const char *bytes, size_t le
 }
 
 static void check_fixture(const char *folder, const char *protocol, const char *name) {
-    char path[300], file[512];
+    char path[300];
     char *bytes, *first, *other;
     size_t len, cut;
     stream s;
     const phi_json *want;
-    snprintf(path, sizeof path, "fixtures/%s/%s.%s", folder, name,
+    snprintf(path, sizeof path, "%s/%s.%s", folder, name,
              phi__codec_find(phi_str_of(protocol))->frames ? "bin" : "sse");
-    if (!test_shared(file, sizeof file, path)) return;
-    bytes = test_read_file(file, &len);
+    bytes = test_fixture(path, &len);
     if (bytes == NULL) return;
     decode(&s, protocol, bytes, len, 0);
     want = expected_of(&s, folder, name);
@@ -253,13 +252,11 @@ TEST(bedrock_streams_cut_at_every_byte_give_the_expected_answers) {
 
 /* ---- requests ---- */
 
-static phi_json *shared_json(phi_arena *arena, const char *path) {
-    char file[512];
+static phi_json *fixture_json(phi_arena *arena, const char *path) {
     char *text;
     size_t len;
     phi_json *root = NULL;
-    if (!test_shared(file, sizeof file, path)) return NULL;
-    text = test_read_file(file, &len);
+    text = test_fixture(path, &len);
     if (text == NULL) return NULL;
     CHECK_EQ_INT(phi_json_parse(arena, phi__str(text, len), 0, &root, NULL), PHI_OK);
     free(text);
@@ -314,8 +311,8 @@ static void check_request(phi_model model, const char *fixture, const char *pref
     const phi_json *value;
     char *first;
     talk_begin(&t, model);
-    root = shared_json(&t.kept, "fixtures/requests/canonical.json");
-    want = root != NULL ? shared_json(&t.kept, fixture) : NULL;
+    root = fixture_json(&t.kept, "requests/canonical.json");
+    want = root != NULL ? fixture_json(&t.kept, fixture) : NULL;
     if (want == NULL) {
         talk_free(&t);
         return;
@@ -360,25 +357,25 @@ static void check_request(phi_model model, const char *fixture, const char *pref
 }
 
 TEST(the_canonical_conversation_is_the_expected_anthropic_request) {
-    check_request(phi_model_anthropic("claude-sonnet-4-6", "K"), "fixtures/requests/anthropic.json",
+    check_request(phi_model_anthropic("claude-sonnet-4-6", "K"), "requests/anthropic.json",
                   "toolu_", "EqQBSig==");
 }
 
 TEST(the_canonical_conversation_is_the_expected_chat_request) {
-    check_request(phi_model_openai("gpt-5-mini", "K"), "fixtures/requests/openai-chat.json",
-                  "call_", "reasoning_content");
+    check_request(phi_model_openai("gpt-5-mini", "K"), "requests/openai-chat.json", "call_",
+                  "reasoning_content");
 }
 
 TEST(the_canonical_conversation_is_the_expected_gemini_request) {
-    check_request(phi_model_google("gemini-3-pro-preview", "K"), "fixtures/requests/gemini.json",
-                  "x", "U2lnMQ==");
+    check_request(phi_model_google("gemini-3-pro-preview", "K"), "requests/gemini.json", "x",
+                  "U2lnMQ==");
 }
 
 TEST(the_canonical_conversation_is_the_expected_vertex_request) {
     check_request(
         phi_model_vertex("https://aiplatform.googleapis.com/v1/projects/P/locations/global",
                          "gemini-3-pro-preview", "T"),
-        "fixtures/requests/vertex.json", "x", "U2lnMQ==");
+        "requests/vertex.json", "x", "U2lnMQ==");
 }
 
 static const char reasoning_item[] =
@@ -386,19 +383,19 @@ static const char reasoning_item[] =
     "\"Need the file.\"}],\"encrypted_content\":\"gAAAA==\"}";
 
 TEST(the_canonical_conversation_is_the_expected_responses_request) {
-    check_request(phi_model_openai_responses("gpt-5-mini", "K"),
-                  "fixtures/requests/openai-responses.json", "call_", reasoning_item);
+    check_request(phi_model_openai_responses("gpt-5-mini", "K"), "requests/openai-responses.json",
+                  "call_", reasoning_item);
 }
 
 TEST(the_canonical_conversation_is_the_expected_azure_request) {
     check_request(
         phi_model_azure("https://RES.openai.azure.com/openai/v1", "my-gpt5-deployment", "K"),
-        "fixtures/requests/azure-responses.json", "call_", reasoning_item);
+        "requests/azure-responses.json", "call_", reasoning_item);
 }
 
 TEST(the_canonical_conversation_is_the_expected_bedrock_request) {
     check_request(phi_model_bedrock(NULL, "us.anthropic.claude-sonnet-4-5-20250929-v1:0", "K"),
-                  "fixtures/requests/bedrock.json", "tooluse_", "EqQBSig==");
+                  "requests/bedrock.json", "tooluse_", "EqQBSig==");
 }
 
 /* ---- errors ---- */
@@ -436,7 +433,7 @@ TEST(http_errors_are_classified_as_the_cases_say) {
     phi_json_iter it;
     phi_memory_init(&memory, &allocator, 0);
     phi_arena_init(&arena, &memory, 0);
-    it = phi_json_each(shared_json(&arena, "fixtures/http_errors/cases.json"));
+    it = phi_json_each(fixture_json(&arena, "http_errors/cases.json"));
     while ((one = phi_json_next(&it)) != NULL) check_error(&arena, one);
     phi_arena_free(&arena);
 }

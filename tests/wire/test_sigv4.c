@@ -1,4 +1,4 @@
-/* test_sigv4.c - signatures by the shared vectors, and what becomes of odd values. */
+/* test_sigv4.c - signatures by the vectors of tests/fixtures, and what becomes of odd values. */
 #include "base/date_in.h"
 #include "wire/sigv4_in.h"
 #include "wire/wire_support.h"
@@ -50,12 +50,12 @@ TEST(the_vectors_are_signed_as_they_say) {
     phi_json_iter it;
     phi_json *root = NULL;
     const phi_json *one;
-    char file[512], *text;
+    char *text;
     size_t len;
-    if (!test_shared(file, sizeof file, "fixtures/bedrock/sigv4_vectors.json")) return;
+    text = test_fixture("bedrock/sigv4_vectors.json", &len);
+    if (text == NULL) return;
     phi_memory_init(&memory, &allocator, 0);
     phi_arena_init(&arena, &memory, 0);
-    text = test_read_file(file, &len);
     CHECK_EQ_INT(phi_json_parse(&arena, phi__str(text, len), 0, &root, NULL), PHI_OK);
     CHECK_EQ_INT(phi_json_count(root), 2);
     it = phi_json_each(root);
