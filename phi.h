@@ -607,11 +607,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__PUB_IO */
 
 #ifdef PHI__PUB_MODEL
-#if PHI__PUB_MODEL != 0x758778ce
+#if PHI__PUB_MODEL != 0xd4fbe3e5
 #error "phi: two versions of src/model in one file"
 #endif
 #else
-#define PHI__PUB_MODEL 0x758778ce
+#define PHI__PUB_MODEL 0xd4fbe3e5
 
 /* ---- src/model/failure.h ---- */
 
@@ -1133,7 +1133,7 @@ typedef struct phi_model {
     const char *id;          /* the name the API knows */
     const char *name;        /* for people (default: id) */
     const char *provider;    /* for logs and ids, "anthropic" (default: the protocol) */
-    const char *base_url;    /* with or without a trailing slash (default: the provider's) */
+    const char *base_url;    /* http:// or https://; a slash at its end is optional */
     const char *api_key;     /* NULL or "": none is sent */
     uint32_t quirks;         /* PHI_QUIRK_ bits */
     uint32_t context_window; /* tokens (default 128,000) */
@@ -2089,11 +2089,11 @@ PHI_API void phi_tracker_reset(phi_tracker *tracker);
 #endif /* PHI__PUB_THREAD */
 
 #ifdef PHI__PUB_LOOP
-#if PHI__PUB_LOOP != 0x63fbdda0
+#if PHI__PUB_LOOP != 0x964c6db7
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__PUB_LOOP 0x63fbdda0
+#define PHI__PUB_LOOP 0x964c6db7
 
 /* ---- src/loop/compactor.h ---- */
 
@@ -2640,9 +2640,9 @@ typedef struct phi_tool {
     uint32_t timeout_ms;   /* default: the agent's tool_timeout_ms; PHI_UNLIMITED */
     bool not_concurrent;   /* runs alone, also in parallel mode */
     bool checks_arguments; /* words its own argument errors; default: the schema is checked */
-    bool
-        needs_approval; /* runs only where a PHI_HOOK_BEFORE_TOOL hook allows it: an agent without one
-                              denies it */
+    /* Runs only where a PHI_HOOK_BEFORE_TOOL hook allows it. phi_agent_new and phi_agent_set_tools
+       refuse it for an agent without that hook. */
+    bool needs_approval;
     bool
         strict; /* the model is held to the schema, where the provider can promise that: the schema is
                            adapted (what is optional may be null there, and null is left out again before
@@ -2721,11 +2721,11 @@ PHI_API bool phi_call_pending(phi_call call);        /* any thread */
 #endif /* PHI__PUB_LOOP */
 
 #ifdef PHI__PUB_AGENT
-#if PHI__PUB_AGENT != 0xfac0664b
+#if PHI__PUB_AGENT != 0x5e32b5e3
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__PUB_AGENT 0xfac0664b
+#define PHI__PUB_AGENT 0x5e32b5e3
 
 /* ---- src/agent/profile.h ---- */
 
@@ -2933,7 +2933,7 @@ typedef struct phi_agent_desc {
         keep; /* what stays in view of a run that fails or is cancelled, not of one that a limit ends (default: what is
                  complete of it); of one that keeps nothing its rewrites go, too */
     phi_hook_fn hook_fn;  /* called with user_data (default: none) */
-    uint32_t hook_points; /* PHI_HOOK_ bits: where hook_fn is called (default: nowhere) */
+    uint32_t hook_points; /* PHI_HOOK_ bits: where hook_fn is called; one at least, if it is set */
     uint32_t
         decision_timeout_ms;   /* of what waits for phi_decide or phi_budget_raise (default 300,000;
                                        PHI_UNLIMITED) */
@@ -16333,11 +16333,11 @@ PHI_API double phi_cache_hit_rate(const phi_usage *usage) {
 #endif /* PHI__IMP_MODEL */
 
 #ifdef PHI__IMP_WIRE
-#if PHI__IMP_WIRE != 0xcad8be3b
+#if PHI__IMP_WIRE != 0xd97f682c
 #error "phi: two versions of src/wire in one file"
 #endif
 #else
-#define PHI__IMP_WIRE 0xcad8be3b
+#define PHI__IMP_WIRE 0xd97f682c
 
 /* ---- src/wire/claude_in.h ---- */
 
@@ -16731,6 +16731,9 @@ PHI__FN bool phi__is_overflow_text(phi_str text);
    itself. */
 PHI__FN phi_status phi__preflight(const phi__codec *codec, const phi__ask *ask, char *words,
                                   size_t words_size);
+/* What the target expects of a tool's name ("expected ..."); NULL: it takes this one. codec NULL:
+   any target. */
+PHI__FN const char *phi__preflight_name(const phi__codec *codec, phi_str name);
 
 #endif
 
@@ -24693,7 +24696,10 @@ PHI__FN void phi__responses_whole(void *state, phi__assembly *a, phi_str body) {
 #include <stdarg.h>
 #include <stdio.h>
 
+enum { PHI__PREFLIGHT_NAME_MOST = 64 }; /* bytes of a tool's name; every provider takes so many */
+
 typedef struct phi__preflight_check {
+    const phi__codec *codec;
     const phi__ask *ask;
     bool anthropic, google;
     char *words;
@@ -24716,16 +24722,23 @@ static int phi__preflight_len(phi_str s) { return s.len > 80 ? 80 : (int)s.len; 
 
 /* ---- tools ---- */
 
-static bool phi__preflight_name(phi_str name, size_t most) {
+static bool phi__preflight_google(const phi__codec *codec) {
+    return codec == phi__gemini_codec() || codec == phi__vertex_codec();
+}
+
+PHI__FN const char *phi__preflight_name(const phi__codec *codec, phi_str name) {
+    bool plain = name.len > 0 && name.len <= PHI__PREFLIGHT_NAME_MOST;
     size_t i;
-    if (name.len == 0 || name.len > most) return false;
-    for (i = 0; i < name.len; i++) {
+    for (i = 0; plain && i < name.len; i++) {
         char c = name.at[i];
-        if (!((c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-              c == '_' || c == '-'))
-            return false;
+        plain = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+                c == '_' || c == '-';
     }
-    return true;
+    if (!plain) return "expected 1 to 64 of a-z A-Z 0-9 _ -";
+    if (phi__preflight_google(codec) &&
+        (name.at[0] == '-' || (name.at[0] >= '0' && name.at[0] <= '9')))
+        return "expected a letter or _ at first";
+    return NULL;
 }
 
 /* Whether a schema says type:object, and nothing at its root that providers refuse there. */
@@ -24750,15 +24763,10 @@ static phi_status phi__preflight_tools(phi__preflight_check *p) {
     size_t i, j;
     for (i = 0; i < ask->tool_count; i++) {
         phi_str name = ask->tools[i].name;
-        if (!phi__preflight_name(name, 64))
-            return phi__preflight_no(p,
-                                     "tools[%zu]: name \"%.*s\": expected 1 to 64 of a-z A-Z "
-                                     "0-9 _ -",
-                                     i, phi__preflight_len(name), name.at);
-        if (p->google && (name.at[0] == '-' || (name.at[0] >= '0' && name.at[0] <= '9')))
-            return phi__preflight_no(p,
-                                     "tools[%zu]: name \"%.*s\": expected a letter or _ at first",
-                                     i, phi__preflight_len(name), name.at);
+        why = phi__preflight_name(p->codec, name);
+        if (why != NULL)
+            return phi__preflight_no(p, "tools[%zu]: name \"%.*s\": %s", i,
+                                     phi__preflight_len(name), name.at, why);
         for (j = 0; j < i; j++)
             if (phi_str_equal(ask->tools[j].name, name))
                 return phi__preflight_no(p, "tools[%zu]: name \"%.*s\" is taken by tools[%zu]", i,
@@ -24897,9 +24905,10 @@ PHI__FN phi_status phi__preflight(const phi__codec *codec, const phi__ask *ask, 
     const phi_message *first = NULL, *last = NULL;
     phi_status status;
     size_t i;
+    p.codec = codec;
     p.ask = ask;
     p.anthropic = codec == phi__anthropic_codec() || codec == phi__bedrock_codec();
-    p.google = codec == phi__gemini_codec() || codec == phi__vertex_codec();
+    p.google = phi__preflight_google(codec);
     p.words = words;
     p.words_size = words_size;
     if (words_size > 0) words[0] = '\0';
@@ -35465,11 +35474,11 @@ PHI_API phi_status phi_thread_fresh(phi_thread *thread) {
 #endif /* PHI__IMP_THREAD */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0xbeecda3d
+#if PHI__IMP_LOOP != 0x105a9583
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0xbeecda3d
+#define PHI__IMP_LOOP 0x105a9583
 
 /* ---- src/loop/session_in.h ---- */
 
@@ -42765,12 +42774,9 @@ static bool phi__tools_ask(phi__toolcall *call, bool *lost) {
     phi_hook hook = phi__hook_of(call->run, PHI_HOOK_BEFORE_TOOL);
     phi_str reply;
     phi__hooked hooked;
-    if (call->tool != NULL && call->tool->needs_approval &&
-        !phi__hook_wants(call->run->agent, PHI_HOOK_BEFORE_TOOL)) {
-        phi__tools_deny(call,
-                        PHI__LIT("Denied: this tool needs approval, and there is nobody to ask."));
-        return true;
-    }
+    PHI_ASSERT(
+        call->tool == NULL || !call->tool->needs_approval ||
+        phi__hook_wants(call->run->agent, PHI_HOOK_BEFORE_TOOL)); /* phi__agent_check_tools */
     hooked = phi__hook_call(call, &hook);
     if (hooked == PHI__HOOK_GONE || hooked == PHI__HOOK_WAIT) return false;
     *lost = hooked == PHI__HOOK_LOST;
@@ -45034,11 +45040,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0xd9b687e4
+#if PHI__IMP_AGENT != 0x38d0801a
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0xd9b687e4
+#define PHI__IMP_AGENT 0x38d0801a
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -45057,13 +45063,30 @@ PHI__FN phi_status phi__agent_may_run(phi__agent *agent, const char *what);
 PHI__FN phi_status phi__agent_no_memory(phi__agent *agent, const char *what);
 PHI__FN phi_status phi__agent_idle(phi__agent *agent, const char *what);
 
-/* agent_make.c */
+/* agent_check.c: PHI_OK, or phi_last_error says which field is wrong, and why. */
+PHI__FN phi_status phi__agent_check(phi_runtime *rt, const phi_agent_desc *desc);
+/* Words begin with `what`. */
+PHI__FN phi_status phi__agent_check_url(phi_runtime *rt, const char *what, const char *base_url);
 /* own: the provider that the agent has in any case, or NULL. */
 PHI__FN phi_status phi__agent_check_model(phi_runtime *rt, const phi_provider *own,
                                           const phi_model *model);
-PHI__FN phi_status phi__agent_check_tools(phi_runtime *rt, const phi_tool *tools, size_t count);
+/* What an agent's tools must fit: who is sent their names, and whether a hook can allow a call. */
+typedef struct phi__tool_rules {
+    const phi__codec *codec; /* NULL: a provider of the host's, which takes any name */
+    bool can_approve;
+} phi__tool_rules;
+/* The rules of an agent with that provider of its own (or NULL) and model. */
+PHI__FN phi__tool_rules phi__agent_rules(const phi_runtime *rt, const phi_provider *own,
+                                         const phi_model *model, bool can_approve);
+PHI__FN phi_status phi__agent_check_tools(phi_runtime *rt, const phi__tool_rules *rules,
+                                          const phi_tool *tools, size_t count);
+/* Their names alone, which another model may not take. */
+PHI__FN phi_status phi__agent_check_names(phi_runtime *rt, const phi__tool_rules *rules,
+                                          const phi_tool *tools, size_t count);
 PHI__FN phi_status phi__agent_check_format(phi_runtime *rt, const phi_format *format,
                                            const phi_tool *tools, size_t tool_count);
+
+/* agent_make.c */
 /* NULL: text. Nothing changes on failure: no memory. */
 PHI__FN bool phi__agent_take_format(phi__agent *agent, const phi_format *format);
 /* explained.c. policy NULL: none; counter NULL: as it is. Nothing changes on failure: no memory. */
@@ -45463,10 +45486,14 @@ static phi_status phi__agent_may_change(phi_agent handle, phi__agent *agent, con
 
 PHI_API phi_status phi_agent_set_model(phi_agent handle, const phi_model *model) {
     phi__agent *agent = phi__agent_find(handle), before;
+    phi__tool_rules rules;
     phi_status status;
     if (model == NULL) return PHI_BAD_ARG;
     status = phi__agent_may_change(handle, agent, "phi_agent_set_model");
     if (status == PHI_OK) status = phi__agent_check_model(handle.rt, agent->own_provider, model);
+    if (status != PHI_OK) return status;
+    rules = phi__agent_rules(handle.rt, agent->own_provider, model, true);
+    status = phi__agent_check_names(handle.rt, &rules, agent->tools, agent->tool_count);
     if (status != PHI_OK) return status;
     before = *agent;
     phi_arena_init(&agent->model_arena, &agent->memory, 256);
@@ -45487,8 +45514,12 @@ PHI_API phi_status phi_agent_set_model(phi_agent handle, const phi_model *model)
 
 PHI_API phi_status phi_agent_set_tools(phi_agent handle, const phi_tool *tools, size_t count) {
     phi__agent *agent = phi__agent_find(handle);
+    phi__tool_rules rules;
     phi_status status = phi__agent_may_change(handle, agent, "phi_agent_set_tools");
-    if (status == PHI_OK) status = phi__agent_check_tools(handle.rt, tools, count);
+    if (status != PHI_OK) return status;
+    rules = phi__agent_rules(handle.rt, agent->own_provider, &agent->model,
+                             phi__hook_wants(agent, PHI_HOOK_BEFORE_TOOL));
+    status = phi__agent_check_tools(handle.rt, &rules, tools, count);
     if (status == PHI_OK) status = phi__agent_check_format(handle.rt, &agent->format, tools, count);
     if (status != PHI_OK) return status;
     agent->caching.known = false;
@@ -45636,9 +45667,312 @@ PHI_API size_t phi_agent_memory_used(phi_agent handle, size_t *peak) {
     return agent != NULL ? agent->memory.used_bytes : 0;
 }
 
+/* ---- src/agent/agent_check.c ---- */
+
+/* agent_check.c - what phi_agent_desc may not be. A refusal names the field and changes nothing. */
+
+#include <stdio.h>
+
+/* ---- the model ---- */
+
+/* Whether it is "http" or "https" with a host: what the transport speaks. */
+static bool phi__agent_url_fits(phi_str url) {
+    size_t scheme = phi__str_find(url, 0, "://"), host = scheme + 3, end = host, i;
+    if (scheme == SIZE_MAX || (!phi__str_is_nocase(phi__str(url.at, scheme), "http") &&
+                               !phi__str_is_nocase(phi__str(url.at, scheme), "https")))
+        return false;
+    for (i = 0; i < url.len; i++)
+        if ((unsigned char)url.at[i] <= ' ' || url.at[i] == 0x7f) return false;
+    while (end < url.len && strchr("/?#", url.at[end]) == NULL) end++;
+    for (i = host; i < end; i++)
+        if (url.at[i] == '@') host = i + 1; /* a user and a password end there */
+    return host < end && url.at[host] != ':';
+}
+
+PHI__FN phi_status phi__agent_check_url(phi_runtime *rt, const char *what, const char *base_url) {
+    phi_str url = phi_str_of(base_url);
+    phi__buf shown;
+    if (url.len == 0) return phi__error(rt, PHI_BAD_ARG, "%smodel.base_url is missing", what);
+    if (phi__agent_url_fits(url)) return PHI_OK;
+    phi__buf_init(&shown, &rt->memory);
+    phi__secret_put_url(&shown, url);
+    (void)phi__error(
+        rt, PHI_BAD_ARG, "%smodel.base_url \"%.*s\": expected http:// or https:// and a host", what,
+        shown.failed ? 0 : (int)phi__min(shown.len, 200), shown.failed ? "" : shown.at);
+    phi__buf_free(&shown);
+    return PHI_BAD_ARG;
+}
+
+PHI__FN phi_status phi__agent_check_model(phi_runtime *rt, const phi_provider *own,
+                                          const phi_model *model) {
+    size_t i;
+    if (model->protocol == NULL || model->protocol[0] == '\0')
+        return phi__error(rt, PHI_BAD_ARG, "model.protocol is missing: use a phi_model_ preset");
+    if (model->id == NULL || model->id[0] == '\0')
+        return phi__error(rt, PHI_BAD_ARG, "model.id is missing");
+    if (own == NULL) own = phi__provider_find(rt, phi_str_of(model->protocol));
+    if (own == NULL && phi__codec_find(phi_str_of(model->protocol)) == NULL)
+        return phi__error(rt, PHI_UNSUPPORTED, "No provider registered for protocol: %s",
+                          model->protocol);
+    if (own == NULL && phi__agent_check_url(rt, "", model->base_url) != PHI_OK) return PHI_BAD_ARG;
+    if (model->header_count > 0 && model->headers == NULL)
+        return phi__error(rt, PHI_BAD_ARG, "model.headers is missing, header_count is %u",
+                          (unsigned)model->header_count);
+    for (i = 0; i < model->header_count; i++)
+        if (model->headers[i].name == NULL || model->headers[i].value == NULL ||
+            strpbrk(model->headers[i].name, "\r\n:") != NULL ||
+            strpbrk(model->headers[i].value, "\r\n") != NULL)
+            return phi__error(rt, PHI_BAD_ARG, "model.headers[%u]: not a header", (unsigned)i);
+    if (model->api_key != NULL && strpbrk(model->api_key, "\r\n") != NULL)
+        return phi__error(rt, PHI_BAD_ARG, "model.api_key holds a line break");
+    return PHI_OK;
+}
+
+/* ---- tools ---- */
+
+/* Every provider wants a schema to describe an object, by properties that are schemas. True when
+   this one does not: `out` then has the place and the words. */
+static bool phi__agent_schema_fault(const phi_json *schema, char *out, size_t size) {
+    const phi_json *properties = phi_json_get(schema, "properties");
+    phi_json_iter it = phi_json_each(properties);
+    out[0] = '\0';
+    if (!phi__str_is(phi_json_str(phi_json_get(schema, "type"), ""), "object"))
+        (void)snprintf(out, size, ": expected an object with \"type\":\"object\"");
+    else if (properties != NULL && !phi_json_is_object(properties))
+        (void)snprintf(out, size, ".properties: expected an object, got %s",
+                       phi_json_type_name(properties));
+    else
+        while (phi_json_next(&it) != NULL && out[0] == '\0')
+            if (!phi_json_is_object(it.at) && !phi_json_is_bool(it.at))
+                (void)snprintf(out, size, ".properties.%.*s: expected a schema, got %s",
+                               (int)phi__min(it.key.len, 80), it.key.at, phi_json_type_name(it.at));
+    return out[0] != '\0';
+}
+
+static phi_status phi__agent_check_schema(phi_runtime *rt, const phi_tool *tool) {
+    phi_arena arena;
+    phi_json *schema = NULL;
+    phi_parse_error parse;
+    phi_schema_error error;
+    phi_status status;
+    char fault[200];
+    if (tool->schema == NULL) return PHI_OK;
+    phi_arena_init(&arena, &rt->memory, 1024);
+    status = phi_json_parse(&arena, phi_str_of(tool->schema), PHI_JSON_BORROW, &schema, &parse);
+    if (status == PHI_PARSE)
+        (void)phi__error(rt, status, "tool \"%s\": schema:%u:%u: %s", tool->name,
+                         (unsigned)parse.line, (unsigned)parse.column, parse.message);
+    else if (status != PHI_OK)
+        (void)phi__error(rt, status, "tool \"%s\": schema: %s", tool->name,
+                         phi_status_text(status));
+    else if (phi__agent_schema_fault(schema, fault, sizeof fault))
+        status = phi__error(rt, PHI_BAD_ARG, "tool \"%s\": schema%s", tool->name, fault);
+    else if (!tool->checks_arguments && (status = phi_schema_valid(schema, &error)) != PHI_OK)
+        (void)phi__error(rt, status, "tool \"%s\": %s", tool->name, error.message);
+    phi_arena_free(&arena);
+    return status;
+}
+
+PHI__FN phi__tool_rules phi__agent_rules(const phi_runtime *rt, const phi_provider *own,
+                                         const phi_model *model, bool can_approve) {
+    phi_str protocol = phi_str_of(model->protocol);
+    phi__tool_rules rules;
+    if (own == NULL) own = phi__provider_find(rt, protocol);
+    rules.codec = own == NULL ? phi__codec_find(protocol) : NULL;
+    rules.can_approve = can_approve;
+    return rules;
+}
+
+PHI__FN phi_status phi__agent_check_names(phi_runtime *rt, const phi__tool_rules *rules,
+                                          const phi_tool *tools, size_t count) {
+    size_t i;
+    for (i = 0; rules->codec != NULL && i < count; i++) {
+        const char *why = phi__preflight_name(rules->codec, phi_str_of(tools[i].name));
+        if (why != NULL)
+            return phi__error(rt, PHI_BAD_ARG, "tools[%u].name \"%.80s\": %s", (unsigned)i,
+                              tools[i].name, why);
+    }
+    return PHI_OK;
+}
+
+static phi_status phi__agent_check_tool(phi_runtime *rt, const phi__tool_rules *rules,
+                                        const phi_tool *tool) {
+    if (tool->start == NULL)
+        return phi__error(rt, PHI_BAD_ARG, "tool \"%s\": start is missing", tool->name);
+    if (tool->needs_approval && !rules->can_approve)
+        return phi__error(rt, PHI_BAD_ARG,
+                          "tool \"%s\": needs_approval, and nothing can approve: set hook_fn, and "
+                          "PHI_HOOK_BEFORE_TOOL in hook_points",
+                          tool->name);
+    return phi__agent_check_schema(rt, tool);
+}
+
+PHI__FN phi_status phi__agent_check_tools(phi_runtime *rt, const phi__tool_rules *rules,
+                                          const phi_tool *tools, size_t count) {
+    size_t i, j;
+    if (count > 0 && tools == NULL)
+        return phi__error(rt, PHI_BAD_ARG, "tools is missing, tool_count is %u", (unsigned)count);
+    for (i = 0; i < count; i++) {
+        const phi_tool *tool = &tools[i];
+        phi_status status;
+        if (tool->name == NULL || tool->name[0] == '\0')
+            return phi__error(rt, PHI_BAD_ARG, "tools[%u].name is missing", (unsigned)i);
+        for (j = 0; j < i; j++)
+            if (strcmp(tools[j].name, tool->name) == 0)
+                return phi__error(rt, PHI_BAD_ARG, "tool \"%s\" is there twice", tool->name);
+        status = phi__agent_check_tool(rt, rules, tool);
+        if (status != PHI_OK) return status;
+    }
+    return phi__agent_check_names(rt, rules, tools, count);
+}
+
+/* ---- answers ---- */
+
+/* The schema of answers: it is the provider's to understand, so only its form is looked at. */
+static phi_status phi__agent_check_format_schema(phi_runtime *rt, const char *text) {
+    phi_arena arena;
+    phi_json *schema = NULL;
+    phi_parse_error parse;
+    phi_status status;
+    char fault[200];
+    if (text == NULL || text[0] == '\0')
+        return phi__error(rt, PHI_BAD_ARG, "format.schema is missing");
+    phi_arena_init(&arena, &rt->memory, 1024);
+    status = phi_json_parse(&arena, phi_str_of(text), PHI_JSON_BORROW, &schema, &parse);
+    if (status == PHI_PARSE)
+        status = phi__error(rt, PHI_BAD_ARG, "format.schema:%u:%u: %s", (unsigned)parse.line,
+                            (unsigned)parse.column, parse.message);
+    else if (status != PHI_OK)
+        (void)phi__error(rt, status, "format.schema: %s", phi_status_text(status));
+    else if (phi__agent_schema_fault(schema, fault, sizeof fault))
+        status = phi__error(rt, PHI_BAD_ARG, "format.schema%s", fault);
+    phi_arena_free(&arena);
+    return status;
+}
+
+PHI__FN phi_status phi__agent_check_format(phi_runtime *rt, const phi_format *format,
+                                           const phi_tool *tools, size_t tool_count) {
+    const char *why;
+    size_t i;
+    if (format == NULL || format->kind == PHI_FORMAT_TEXT) return PHI_OK;
+    if ((unsigned)format->kind > (unsigned)PHI_FORMAT_JSON_SCHEMA)
+        return phi__error(rt, PHI_BAD_ARG,
+                          "format.kind is %u: expected text, JSON object or schema",
+                          (unsigned)format->kind);
+    why = format->name != NULL ? phi__preflight_name(NULL, phi_str_of(format->name)) : NULL;
+    if (why != NULL)
+        return phi__error(rt, PHI_BAD_ARG, "format.name \"%.80s\": %s", format->name, why);
+    for (i = 0; i < tool_count; i++)
+        if (strcmp(tools[i].name, PHI_RESPOND_TOOL) == 0)
+            return phi__error(rt, PHI_BAD_ARG,
+                              "tool \"" PHI_RESPOND_TOOL
+                              "\": the name is that of the tool by which "
+                              "answers come, and format is JSON");
+    return format->kind == PHI_FORMAT_JSON_SCHEMA
+               ? phi__agent_check_format_schema(rt, format->schema)
+               : PHI_OK;
+}
+
+/* ---- the rest ---- */
+
+static phi_status phi__agent_check_control(phi_runtime *rt, const phi_agent_desc *desc) {
+    size_t i;
+    if (desc->policy != NULL && phi__policy_fault(desc->policy) != NULL)
+        return phi__error(rt, PHI_BAD_ARG, "%s", phi__policy_fault(desc->policy));
+    if (desc->hook_points != 0 && desc->hook_fn == NULL)
+        return phi__error(rt, PHI_BAD_ARG, "hook_fn is missing, hook_points is 0x%x",
+                          (unsigned)desc->hook_points);
+    if (desc->hook_fn != NULL && desc->hook_points == 0)
+        return phi__error(rt, PHI_BAD_ARG, "hook_points is 0, hook_fn would never be called");
+    if (desc->filter_count > 0 && desc->filters == NULL)
+        return phi__error(rt, PHI_BAD_ARG, "filters is missing, filter_count is %u",
+                          (unsigned)desc->filter_count);
+    for (i = 0; i < desc->filter_count; i++)
+        if (desc->filters[i].fn == NULL)
+            return phi__error(rt, PHI_BAD_ARG, "filters[%u].fn is missing", (unsigned)i);
+    if (desc->parent.rt != NULL && desc->parent.rt != rt)
+        return phi__error(rt, PHI_BAD_ARG, "parent is of another runtime");
+    if (desc->parent.rt != NULL && phi__agent_find(desc->parent) == NULL)
+        return phi__error(rt, PHI_STALE, "parent is gone");
+    if (desc->profile != NULL && desc->profile->skill_count > 0 && desc->profile->skills == NULL)
+        return phi__error(rt, PHI_BAD_ARG, "profile.skills is missing, skill_count is %u",
+                          (unsigned)desc->profile->skill_count);
+    return PHI_OK;
+}
+
+static phi_status phi__agent_check_compaction(phi_runtime *rt, const phi_agent_desc *desc) {
+    const phi_compaction_config *c = &desc->compaction;
+    if (desc->compactor.start != NULL &&
+        (desc->compactor.poll == NULL || desc->compactor.end == NULL))
+        return phi__error(rt, PHI_BAD_ARG, "compactor.%s is missing",
+                          desc->compactor.poll == NULL ? "poll" : "end");
+    if ((unsigned)c->scope > (unsigned)PHI_COMPACTION_TOKENS)
+        return phi__error(rt, PHI_BAD_ARG, "compaction.scope is %u: expected runs or tokens",
+                          (unsigned)c->scope);
+    if (!(c->compact_at_pct >= 0.0 && c->compact_at_pct <= 1.0))
+        return phi__error(rt, PHI_BAD_ARG, "compaction.compact_at_pct is %g: expected 0 to 1",
+                          c->compact_at_pct);
+    if (!(c->budget_threshold_pct >= 0.0 && c->budget_threshold_pct <= 1.0))
+        return phi__error(rt, PHI_BAD_ARG, "compaction.budget_threshold_pct is %g: expected 0 to 1",
+                          c->budget_threshold_pct);
+    return PHI_OK;
+}
+
+static bool phi__agent_enums_fit(const phi_agent_desc *desc) {
+    return (unsigned)desc->thinking <= (unsigned)PHI_THINKING_HIGH &&
+           (unsigned)desc->tool_choice <= (unsigned)PHI_TOOL_CHOICE_REQUIRED &&
+           (unsigned)desc->tool_mode <= (unsigned)PHI_TOOLS_BATCHED &&
+           (unsigned)desc->steering_mode <= (unsigned)PHI_QUEUE_ALL &&
+           (unsigned)desc->follow_up_mode <= (unsigned)PHI_QUEUE_ALL &&
+           (unsigned)desc->first_turn_trigger <= (unsigned)PHI_TRIGGER_BRANCH &&
+           (unsigned)desc->keep <= (unsigned)PHI_KEEP_NONE &&
+           (unsigned)desc->at_memory_limit <= (unsigned)PHI_AT_MEMORY_LIMIT_STOP;
+}
+
+/* They are in logs and in files, where two that differ in bytes which are not UTF-8 would be one. */
+static phi_status phi__agent_check_ids(phi_runtime *rt, const phi_agent_desc *desc) {
+    static const char *const names[] = {"agent_id", "session_id", "config_id"};
+    const char *ids[PHI__COUNT(names)];
+    size_t i;
+    ids[0] = desc->agent_id;
+    ids[1] = desc->session_id;
+    ids[2] = desc->config_id;
+    for (i = 0; i < PHI__COUNT(names); i++)
+        if (!phi__id_fits(phi_str_of(ids[i])))
+            return phi__error(rt, PHI_BAD_ARG, "%s is not UTF-8", names[i]);
+    return PHI_OK;
+}
+
+PHI__FN phi_status phi__agent_check(phi_runtime *rt, const phi_agent_desc *desc) {
+    phi__tool_rules rules;
+    phi_status status = phi__agent_check_ids(rt, desc);
+    if (status != PHI_OK) return status;
+    if (desc->provider != NULL) status = phi__provider_check(rt, "provider", desc->provider);
+    if (status == PHI_OK) status = phi__agent_check_model(rt, desc->provider, &desc->model);
+    if (status != PHI_OK) return status;
+    if (desc->has_temperature && !(desc->temperature >= 0.0 && desc->temperature <= 100.0))
+        return phi__error(rt, PHI_BAD_ARG, "temperature is %g: expected 0 or more",
+                          desc->temperature);
+    if (!phi__agent_enums_fit(desc))
+        return phi__error(rt, PHI_BAD_ARG,
+                          "thinking, tool_choice, tool_mode, steering_mode, follow_up_mode, "
+                          "first_turn_trigger, keep or at_memory_limit is none of its values");
+    status = phi__agent_check_control(rt, desc);
+    if (status == PHI_OK) status = phi__agent_check_compaction(rt, desc);
+    if (status == PHI_OK) status = phi__agent_check_store(rt, desc);
+    if (status != PHI_OK) return status;
+    rules = phi__agent_rules(rt, desc->provider, &desc->model,
+                             (desc->hook_points & (uint32_t)PHI_HOOK_BEFORE_TOOL) != 0);
+    status = phi__agent_check_tools(rt, &rules, desc->tools, desc->tool_count);
+    return status == PHI_OK
+               ? phi__agent_check_format(rt, &desc->format, desc->tools, desc->tool_count)
+               : status;
+}
+
 /* ---- src/agent/agent_make.c ---- */
 
-/* agent_make.c - making agents and taking them apart; all defaults of phi_agent_desc are resolved here. */
+/* agent_make.c - making agents and taking them apart; all defaults of phi_agent_desc are resolved here.
+   What a desc may not be is in agent_check.c. */
 
 enum {
     PHI__AGENT_TURNS = 50,           /* behaviours C 17 */
@@ -45993,217 +46327,6 @@ static bool phi__agent_fill(phi__agent *agent, const phi_agent_desc *given) {
            phi__agent_own(agent, desc->workspace, &agent->workspace) &&
            phi__agent_take_policy(agent, desc->policy, &desc->token_counter) &&
            phi__agent_take_segment(agent, desc->config_id) && phi__agent_ids(agent, desc);
-}
-
-/* ---- checking a desc ---- */
-
-PHI__FN phi_status phi__agent_check_model(phi_runtime *rt, const phi_provider *own,
-                                          const phi_model *model) {
-    size_t i;
-    if (model->protocol == NULL || model->protocol[0] == '\0')
-        return phi__error(rt, PHI_BAD_ARG, "model.protocol is missing: use a phi_model_ preset");
-    if (model->id == NULL || model->id[0] == '\0')
-        return phi__error(rt, PHI_BAD_ARG, "model.id is missing");
-    if (own == NULL) own = phi__provider_find(rt, phi_str_of(model->protocol));
-    if (own == NULL && phi__codec_find(phi_str_of(model->protocol)) == NULL)
-        return phi__error(rt, PHI_UNSUPPORTED, "No provider registered for protocol: %s",
-                          model->protocol);
-    if (own == NULL && (model->base_url == NULL || model->base_url[0] == '\0'))
-        return phi__error(rt, PHI_BAD_ARG, "model.base_url is missing");
-    if (model->header_count > 0 && model->headers == NULL)
-        return phi__error(rt, PHI_BAD_ARG, "model.headers is missing, header_count is %u",
-                          (unsigned)model->header_count);
-    for (i = 0; i < model->header_count; i++)
-        if (model->headers[i].name == NULL || model->headers[i].value == NULL ||
-            strpbrk(model->headers[i].name, "\r\n:") != NULL ||
-            strpbrk(model->headers[i].value, "\r\n") != NULL)
-            return phi__error(rt, PHI_BAD_ARG, "model.headers[%u]: not a header", (unsigned)i);
-    if (model->api_key != NULL && strpbrk(model->api_key, "\r\n") != NULL)
-        return phi__error(rt, PHI_BAD_ARG, "model.api_key holds a line break");
-    return PHI_OK;
-}
-
-static phi_status phi__agent_check_schema(phi_runtime *rt, const phi_tool *tool) {
-    phi_arena arena;
-    phi_json *schema = NULL;
-    phi_parse_error parse;
-    phi_schema_error error;
-    phi_status status;
-    if (tool->schema == NULL) return PHI_OK;
-    phi_arena_init(&arena, &rt->memory, 1024);
-    status = phi_json_parse(&arena, phi_str_of(tool->schema), PHI_JSON_BORROW, &schema, &parse);
-    if (status == PHI_PARSE)
-        (void)phi__error(rt, status, "tool \"%s\": schema:%u:%u: %s", tool->name,
-                         (unsigned)parse.line, (unsigned)parse.column, parse.message);
-    else if (status != PHI_OK)
-        (void)phi__error(rt, status, "tool \"%s\": schema: %s", tool->name,
-                         phi_status_text(status));
-    else if (!tool->checks_arguments && (status = phi_schema_valid(schema, &error)) != PHI_OK)
-        (void)phi__error(rt, status, "tool \"%s\": %s", tool->name, error.message);
-    phi_arena_free(&arena);
-    return status;
-}
-
-PHI__FN phi_status phi__agent_check_tools(phi_runtime *rt, const phi_tool *tools, size_t count) {
-    size_t i, j;
-    if (count > 0 && tools == NULL)
-        return phi__error(rt, PHI_BAD_ARG, "tools is missing, tool_count is %u", (unsigned)count);
-    for (i = 0; i < count; i++) {
-        const phi_tool *tool = &tools[i];
-        phi_status status;
-        if (tool->name == NULL || tool->name[0] == '\0')
-            return phi__error(rt, PHI_BAD_ARG, "tools[%u].name is missing", (unsigned)i);
-        if (tool->start == NULL)
-            return phi__error(rt, PHI_BAD_ARG, "tool \"%s\": start is missing", tool->name);
-        for (j = 0; j < i; j++)
-            if (strcmp(tools[j].name, tool->name) == 0)
-                return phi__error(rt, PHI_BAD_ARG, "tool \"%s\" is there twice", tool->name);
-        status = phi__agent_check_schema(rt, tool);
-        if (status != PHI_OK) return status;
-    }
-    return PHI_OK;
-}
-
-/* The schema of answers: it is the provider's to understand, so only its form is looked at. */
-static phi_status phi__agent_check_format_schema(phi_runtime *rt, const char *text) {
-    phi_arena arena;
-    phi_json *schema = NULL;
-    phi_parse_error parse;
-    phi_status status;
-    if (text == NULL || text[0] == '\0')
-        return phi__error(rt, PHI_BAD_ARG, "format.schema is missing");
-    phi_arena_init(&arena, &rt->memory, 1024);
-    status = phi_json_parse(&arena, phi_str_of(text), PHI_JSON_BORROW, &schema, &parse);
-    if (status == PHI_PARSE)
-        status = phi__error(rt, PHI_BAD_ARG, "format.schema:%u:%u: %s", (unsigned)parse.line,
-                            (unsigned)parse.column, parse.message);
-    else if (status != PHI_OK)
-        (void)phi__error(rt, status, "format.schema: %s", phi_status_text(status));
-    else if (!phi__str_is(phi_json_str(phi_json_get(schema, "type"), ""), "object"))
-        status = phi__error(rt, PHI_BAD_ARG,
-                            "format.schema: expected an object with \"type\":\"object\"");
-    phi_arena_free(&arena);
-    return status;
-}
-
-static bool phi__agent_format_name(const char *name) {
-    size_t n = 0;
-    for (; name[n] != '\0' && n <= 64; n++)
-        if (!((name[n] >= '0' && name[n] <= '9') || (name[n] >= 'a' && name[n] <= 'z') ||
-              (name[n] >= 'A' && name[n] <= 'Z') || name[n] == '_' || name[n] == '-'))
-            return false;
-    return n >= 1 && n <= 64;
-}
-
-PHI__FN phi_status phi__agent_check_format(phi_runtime *rt, const phi_format *format,
-                                           const phi_tool *tools, size_t tool_count) {
-    size_t i;
-    if (format == NULL || format->kind == PHI_FORMAT_TEXT) return PHI_OK;
-    if ((unsigned)format->kind > (unsigned)PHI_FORMAT_JSON_SCHEMA)
-        return phi__error(rt, PHI_BAD_ARG,
-                          "format.kind is %u: expected text, JSON object or schema",
-                          (unsigned)format->kind);
-    if (format->name != NULL && !phi__agent_format_name(format->name))
-        return phi__error(rt, PHI_BAD_ARG,
-                          "format.name \"%.80s\": expected 1 to 64 of a-z A-Z 0-9 _ -",
-                          format->name);
-    for (i = 0; i < tool_count; i++)
-        if (strcmp(tools[i].name, PHI_RESPOND_TOOL) == 0)
-            return phi__error(rt, PHI_BAD_ARG,
-                              "tool \"" PHI_RESPOND_TOOL
-                              "\": the name is that of the tool by which "
-                              "answers come, and format is JSON");
-    return format->kind == PHI_FORMAT_JSON_SCHEMA
-               ? phi__agent_check_format_schema(rt, format->schema)
-               : PHI_OK;
-}
-
-static phi_status phi__agent_check_control(phi_runtime *rt, const phi_agent_desc *desc) {
-    size_t i;
-    if (desc->policy != NULL && phi__policy_fault(desc->policy) != NULL)
-        return phi__error(rt, PHI_BAD_ARG, "%s", phi__policy_fault(desc->policy));
-    if (desc->hook_points != 0 && desc->hook_fn == NULL)
-        return phi__error(rt, PHI_BAD_ARG, "hook_fn is missing, hook_points is 0x%x",
-                          (unsigned)desc->hook_points);
-    if (desc->filter_count > 0 && desc->filters == NULL)
-        return phi__error(rt, PHI_BAD_ARG, "filters is missing, filter_count is %u",
-                          (unsigned)desc->filter_count);
-    for (i = 0; i < desc->filter_count; i++)
-        if (desc->filters[i].fn == NULL)
-            return phi__error(rt, PHI_BAD_ARG, "filters[%u].fn is missing", (unsigned)i);
-    if (desc->parent.rt != NULL && desc->parent.rt != rt)
-        return phi__error(rt, PHI_BAD_ARG, "parent is of another runtime");
-    if (desc->parent.rt != NULL && phi__agent_find(desc->parent) == NULL)
-        return phi__error(rt, PHI_STALE, "parent is gone");
-    if (desc->profile != NULL && desc->profile->skill_count > 0 && desc->profile->skills == NULL)
-        return phi__error(rt, PHI_BAD_ARG, "profile.skills is missing, skill_count is %u",
-                          (unsigned)desc->profile->skill_count);
-    return PHI_OK;
-}
-
-static phi_status phi__agent_check_compaction(phi_runtime *rt, const phi_agent_desc *desc) {
-    const phi_compaction_config *c = &desc->compaction;
-    if (desc->compactor.start != NULL &&
-        (desc->compactor.poll == NULL || desc->compactor.end == NULL))
-        return phi__error(rt, PHI_BAD_ARG, "compactor.%s is missing",
-                          desc->compactor.poll == NULL ? "poll" : "end");
-    if ((unsigned)c->scope > (unsigned)PHI_COMPACTION_TOKENS)
-        return phi__error(rt, PHI_BAD_ARG, "compaction.scope is %u: expected runs or tokens",
-                          (unsigned)c->scope);
-    if (!(c->compact_at_pct >= 0.0 && c->compact_at_pct <= 1.0))
-        return phi__error(rt, PHI_BAD_ARG, "compaction.compact_at_pct is %g: expected 0 to 1",
-                          c->compact_at_pct);
-    if (!(c->budget_threshold_pct >= 0.0 && c->budget_threshold_pct <= 1.0))
-        return phi__error(rt, PHI_BAD_ARG, "compaction.budget_threshold_pct is %g: expected 0 to 1",
-                          c->budget_threshold_pct);
-    return PHI_OK;
-}
-
-static bool phi__agent_enums_fit(const phi_agent_desc *desc) {
-    return (unsigned)desc->thinking <= (unsigned)PHI_THINKING_HIGH &&
-           (unsigned)desc->tool_choice <= (unsigned)PHI_TOOL_CHOICE_REQUIRED &&
-           (unsigned)desc->tool_mode <= (unsigned)PHI_TOOLS_BATCHED &&
-           (unsigned)desc->steering_mode <= (unsigned)PHI_QUEUE_ALL &&
-           (unsigned)desc->follow_up_mode <= (unsigned)PHI_QUEUE_ALL &&
-           (unsigned)desc->first_turn_trigger <= (unsigned)PHI_TRIGGER_BRANCH &&
-           (unsigned)desc->keep <= (unsigned)PHI_KEEP_NONE &&
-           (unsigned)desc->at_memory_limit <= (unsigned)PHI_AT_MEMORY_LIMIT_STOP;
-}
-
-/* They are in logs and in files, where two that differ in bytes which are not UTF-8 would be one. */
-static phi_status phi__agent_check_ids(phi_runtime *rt, const phi_agent_desc *desc) {
-    static const char *const names[] = {"agent_id", "session_id", "config_id"};
-    const char *ids[PHI__COUNT(names)];
-    size_t i;
-    ids[0] = desc->agent_id;
-    ids[1] = desc->session_id;
-    ids[2] = desc->config_id;
-    for (i = 0; i < PHI__COUNT(names); i++)
-        if (!phi__id_fits(phi_str_of(ids[i])))
-            return phi__error(rt, PHI_BAD_ARG, "%s is not UTF-8", names[i]);
-    return PHI_OK;
-}
-
-static phi_status phi__agent_check(phi_runtime *rt, const phi_agent_desc *desc) {
-    phi_status status = phi__agent_check_ids(rt, desc);
-    if (status != PHI_OK) return status;
-    if (desc->provider != NULL) status = phi__provider_check(rt, "provider", desc->provider);
-    if (status == PHI_OK) status = phi__agent_check_model(rt, desc->provider, &desc->model);
-    if (status != PHI_OK) return status;
-    if (desc->has_temperature && !(desc->temperature >= 0.0 && desc->temperature <= 100.0))
-        return phi__error(rt, PHI_BAD_ARG, "temperature is %g: expected 0 or more",
-                          desc->temperature);
-    if (!phi__agent_enums_fit(desc))
-        return phi__error(rt, PHI_BAD_ARG,
-                          "thinking, tool_choice, tool_mode, steering_mode, follow_up_mode, "
-                          "first_turn_trigger, keep or at_memory_limit is none of its values");
-    status = phi__agent_check_control(rt, desc);
-    if (status == PHI_OK) status = phi__agent_check_compaction(rt, desc);
-    if (status == PHI_OK) status = phi__agent_check_store(rt, desc);
-    if (status == PHI_OK) status = phi__agent_check_tools(rt, desc->tools, desc->tool_count);
-    return status == PHI_OK
-               ? phi__agent_check_format(rt, &desc->format, desc->tools, desc->tool_count)
-               : status;
 }
 
 /* ---- making and unmaking ---- */
@@ -49355,8 +49478,8 @@ PHI_API void phi_wake(phi_runtime *rt) {
 PHI_API phi_status phi_warm(phi_runtime *rt, const phi_model *model) {
     phi_status status;
     if (rt == NULL || model == NULL) return PHI_BAD_ARG;
-    if (model->base_url == NULL)
-        return phi__error(rt, PHI_BAD_ARG, "phi_warm: model.base_url is missing");
+    status = phi__agent_check_url(rt, "phi_warm: ", model->base_url);
+    if (status != PHI_OK) return status;
     if (rt->http == NULL)
         return PHI_OK; /* a host's transport has nothing to warm that we know of */
     status = phi__http_warm(rt->http, phi_str_of(model->base_url));

@@ -47,7 +47,7 @@
 #if PHI__PUB_IO != 0x3bd53fc4
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_MODEL != 0x758778ce
+#if PHI__PUB_MODEL != 0xd4fbe3e5
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_WIRE != 0xdd04ad5e
@@ -56,10 +56,10 @@
 #if PHI__PUB_THREAD != 0x5b08cdc0
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_LOOP != 0x63fbdda0
+#if PHI__PUB_LOOP != 0x964c6db7
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_AGENT != 0xfac0664b
+#if PHI__PUB_AGENT != 0x5e32b5e3
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_SESSION != 0xf7f066b7

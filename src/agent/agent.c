@@ -324,10 +324,14 @@ static phi_status phi__agent_may_change(phi_agent handle, phi__agent *agent, con
 
 PHI_API phi_status phi_agent_set_model(phi_agent handle, const phi_model *model) {
     phi__agent *agent = phi__agent_find(handle), before;
+    phi__tool_rules rules;
     phi_status status;
     if (model == NULL) return PHI_BAD_ARG;
     status = phi__agent_may_change(handle, agent, "phi_agent_set_model");
     if (status == PHI_OK) status = phi__agent_check_model(handle.rt, agent->own_provider, model);
+    if (status != PHI_OK) return status;
+    rules = phi__agent_rules(handle.rt, agent->own_provider, model, true);
+    status = phi__agent_check_names(handle.rt, &rules, agent->tools, agent->tool_count);
     if (status != PHI_OK) return status;
     before = *agent;
     phi_arena_init(&agent->model_arena, &agent->memory, 256);
@@ -348,8 +352,12 @@ PHI_API phi_status phi_agent_set_model(phi_agent handle, const phi_model *model)
 
 PHI_API phi_status phi_agent_set_tools(phi_agent handle, const phi_tool *tools, size_t count) {
     phi__agent *agent = phi__agent_find(handle);
+    phi__tool_rules rules;
     phi_status status = phi__agent_may_change(handle, agent, "phi_agent_set_tools");
-    if (status == PHI_OK) status = phi__agent_check_tools(handle.rt, tools, count);
+    if (status != PHI_OK) return status;
+    rules = phi__agent_rules(handle.rt, agent->own_provider, &agent->model,
+                             phi__hook_wants(agent, PHI_HOOK_BEFORE_TOOL));
+    status = phi__agent_check_tools(handle.rt, &rules, tools, count);
     if (status == PHI_OK) status = phi__agent_check_format(handle.rt, &agent->format, tools, count);
     if (status != PHI_OK) return status;
     agent->caching.known = false;

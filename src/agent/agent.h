@@ -56,7 +56,7 @@ typedef struct phi_agent_desc {
         keep; /* what stays in view of a run that fails or is cancelled, not of one that a limit ends (default: what is
                  complete of it); of one that keeps nothing its rewrites go, too */
     phi_hook_fn hook_fn;  /* called with user_data (default: none) */
-    uint32_t hook_points; /* PHI_HOOK_ bits: where hook_fn is called (default: nowhere) */
+    uint32_t hook_points; /* PHI_HOOK_ bits: where hook_fn is called; one at least, if it is set */
     uint32_t
         decision_timeout_ms;   /* of what waits for phi_decide or phi_budget_raise (default 300,000;
                                        PHI_UNLIMITED) */

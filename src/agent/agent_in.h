@@ -16,13 +16,30 @@ PHI__FN phi_status phi__agent_may_run(phi__agent *agent, const char *what);
 PHI__FN phi_status phi__agent_no_memory(phi__agent *agent, const char *what);
 PHI__FN phi_status phi__agent_idle(phi__agent *agent, const char *what);
 
-/* agent_make.c */
+/* agent_check.c: PHI_OK, or phi_last_error says which field is wrong, and why. */
+PHI__FN phi_status phi__agent_check(phi_runtime *rt, const phi_agent_desc *desc);
+/* Words begin with `what`. */
+PHI__FN phi_status phi__agent_check_url(phi_runtime *rt, const char *what, const char *base_url);
 /* own: the provider that the agent has in any case, or NULL. */
 PHI__FN phi_status phi__agent_check_model(phi_runtime *rt, const phi_provider *own,
                                           const phi_model *model);
-PHI__FN phi_status phi__agent_check_tools(phi_runtime *rt, const phi_tool *tools, size_t count);
+/* What an agent's tools must fit: who is sent their names, and whether a hook can allow a call. */
+typedef struct phi__tool_rules {
+    const phi__codec *codec; /* NULL: a provider of the host's, which takes any name */
+    bool can_approve;
+} phi__tool_rules;
+/* The rules of an agent with that provider of its own (or NULL) and model. */
+PHI__FN phi__tool_rules phi__agent_rules(const phi_runtime *rt, const phi_provider *own,
+                                         const phi_model *model, bool can_approve);
+PHI__FN phi_status phi__agent_check_tools(phi_runtime *rt, const phi__tool_rules *rules,
+                                          const phi_tool *tools, size_t count);
+/* Their names alone, which another model may not take. */
+PHI__FN phi_status phi__agent_check_names(phi_runtime *rt, const phi__tool_rules *rules,
+                                          const phi_tool *tools, size_t count);
 PHI__FN phi_status phi__agent_check_format(phi_runtime *rt, const phi_format *format,
                                            const phi_tool *tools, size_t tool_count);
+
+/* agent_make.c */
 /* NULL: text. Nothing changes on failure: no memory. */
 PHI__FN bool phi__agent_take_format(phi__agent *agent, const phi_format *format);
 /* explained.c. policy NULL: none; counter NULL: as it is. Nothing changes on failure: no memory. */

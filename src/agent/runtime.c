@@ -401,8 +401,8 @@ PHI_API void phi_wake(phi_runtime *rt) {
 PHI_API phi_status phi_warm(phi_runtime *rt, const phi_model *model) {
     phi_status status;
     if (rt == NULL || model == NULL) return PHI_BAD_ARG;
-    if (model->base_url == NULL)
-        return phi__error(rt, PHI_BAD_ARG, "phi_warm: model.base_url is missing");
+    status = phi__agent_check_url(rt, "phi_warm: ", model->base_url);
+    if (status != PHI_OK) return status;
     if (rt->http == NULL)
         return PHI_OK; /* a host's transport has nothing to warm that we know of */
     status = phi__http_warm(rt->http, phi_str_of(model->base_url));

@@ -164,12 +164,9 @@ static bool phi__tools_ask(phi__toolcall *call, bool *lost) {
     phi_hook hook = phi__hook_of(call->run, PHI_HOOK_BEFORE_TOOL);
     phi_str reply;
     phi__hooked hooked;
-    if (call->tool != NULL && call->tool->needs_approval &&
-        !phi__hook_wants(call->run->agent, PHI_HOOK_BEFORE_TOOL)) {
-        phi__tools_deny(call,
-                        PHI__LIT("Denied: this tool needs approval, and there is nobody to ask."));
-        return true;
-    }
+    PHI_ASSERT(
+        call->tool == NULL || !call->tool->needs_approval ||
+        phi__hook_wants(call->run->agent, PHI_HOOK_BEFORE_TOOL)); /* phi__agent_check_tools */
     hooked = phi__hook_call(call, &hook);
     if (hooked == PHI__HOOK_GONE || hooked == PHI__HOOK_WAIT) return false;
     *lost = hooked == PHI__HOOK_LOST;

@@ -60,9 +60,9 @@ typedef struct phi_tool {
     uint32_t timeout_ms;   /* default: the agent's tool_timeout_ms; PHI_UNLIMITED */
     bool not_concurrent;   /* runs alone, also in parallel mode */
     bool checks_arguments; /* words its own argument errors; default: the schema is checked */
-    bool
-        needs_approval; /* runs only where a PHI_HOOK_BEFORE_TOOL hook allows it: an agent without one
-                              denies it */
+    /* Runs only where a PHI_HOOK_BEFORE_TOOL hook allows it. phi_agent_new and phi_agent_set_tools
+       refuse it for an agent without that hook. */
+    bool needs_approval;
     bool
         strict; /* the model is held to the schema, where the provider can promise that: the schema is
                            adapted (what is optional may be null there, and null is left out again before

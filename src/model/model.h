@@ -122,7 +122,7 @@ typedef struct phi_model {
     const char *id;          /* the name the API knows */
     const char *name;        /* for people (default: id) */
     const char *provider;    /* for logs and ids, "anthropic" (default: the protocol) */
-    const char *base_url;    /* with or without a trailing slash (default: the provider's) */
+    const char *base_url;    /* http:// or https://; a slash at its end is optional */
     const char *api_key;     /* NULL or "": none is sent */
     uint32_t quirks;         /* PHI_QUIRK_ bits */
     uint32_t context_window; /* tokens (default 128,000) */

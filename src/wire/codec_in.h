@@ -200,5 +200,8 @@ PHI__FN bool phi__is_overflow_text(phi_str text);
    itself. */
 PHI__FN phi_status phi__preflight(const phi__codec *codec, const phi__ask *ask, char *words,
                                   size_t words_size);
+/* What the target expects of a tool's name ("expected ..."); NULL: it takes this one. codec NULL:
+   any target. */
+PHI__FN const char *phi__preflight_name(const phi__codec *codec, phi_str name);
 
 #endif

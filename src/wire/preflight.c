@@ -13,7 +13,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+enum { PHI__PREFLIGHT_NAME_MOST = 64 }; /* bytes of a tool's name; every provider takes so many */
+
 typedef struct phi__preflight_check {
+    const phi__codec *codec;
     const phi__ask *ask;
     bool anthropic, google;
     char *words;
@@ -36,16 +39,23 @@ static int phi__preflight_len(phi_str s) { return s.len > 80 ? 80 : (int)s.len; 
 
 /* ---- tools ---- */
 
-static bool phi__preflight_name(phi_str name, size_t most) {
+static bool phi__preflight_google(const phi__codec *codec) {
+    return codec == phi__gemini_codec() || codec == phi__vertex_codec();
+}
+
+PHI__FN const char *phi__preflight_name(const phi__codec *codec, phi_str name) {
+    bool plain = name.len > 0 && name.len <= PHI__PREFLIGHT_NAME_MOST;
     size_t i;
-    if (name.len == 0 || name.len > most) return false;
-    for (i = 0; i < name.len; i++) {
+    for (i = 0; plain && i < name.len; i++) {
         char c = name.at[i];
-        if (!((c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-              c == '_' || c == '-'))
-            return false;
+        plain = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+                c == '_' || c == '-';
     }
-    return true;
+    if (!plain) return "expected 1 to 64 of a-z A-Z 0-9 _ -";
+    if (phi__preflight_google(codec) &&
+        (name.at[0] == '-' || (name.at[0] >= '0' && name.at[0] <= '9')))
+        return "expected a letter or _ at first";
+    return NULL;
 }
 
 /* Whether a schema says type:object, and nothing at its root that providers refuse there. */
@@ -70,15 +80,10 @@ static phi_status phi__preflight_tools(phi__preflight_check *p) {
     size_t i, j;
     for (i = 0; i < ask->tool_count; i++) {
         phi_str name = ask->tools[i].name;
-        if (!phi__preflight_name(name, 64))
-            return phi__preflight_no(p,
-                                     "tools[%zu]: name \"%.*s\": expected 1 to 64 of a-z A-Z "
-                                     "0-9 _ -",
-                                     i, phi__preflight_len(name), name.at);
-        if (p->google && (name.at[0] == '-' || (name.at[0] >= '0' && name.at[0] <= '9')))
-            return phi__preflight_no(p,
-                                     "tools[%zu]: name \"%.*s\": expected a letter or _ at first",
-                                     i, phi__preflight_len(name), name.at);
+        why = phi__preflight_name(p->codec, name);
+        if (why != NULL)
+            return phi__preflight_no(p, "tools[%zu]: name \"%.*s\": %s", i,
+                                     phi__preflight_len(name), name.at, why);
         for (j = 0; j < i; j++)
             if (phi_str_equal(ask->tools[j].name, name))
                 return phi__preflight_no(p, "tools[%zu]: name \"%.*s\" is taken by tools[%zu]", i,
@@ -217,9 +222,10 @@ PHI__FN phi_status phi__preflight(const phi__codec *codec, const phi__ask *ask, 
     const phi_message *first = NULL, *last = NULL;
     phi_status status;
     size_t i;
+    p.codec = codec;
     p.ask = ask;
     p.anthropic = codec == phi__anthropic_codec() || codec == phi__bedrock_codec();
-    p.google = codec == phi__gemini_codec() || codec == phi__vertex_codec();
+    p.google = phi__preflight_google(codec);
     p.words = words;
     p.words_size = words_size;
     if (words_size > 0) words[0] = '\0';

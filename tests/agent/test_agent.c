@@ -27,6 +27,12 @@ static void refused(rig *r, const phi_agent_desc *desc, phi_status status, const
     CHECK_EQ_STR(words, want);
 }
 
+static void check_words(rig *r, const char *want) {
+    const char *words = NULL;
+    (void)phi_last_error(rig_runtime(r), &words, NULL);
+    CHECK_EQ_STR(words, want);
+}
+
 TEST(a_bad_model_is_refused_with_the_field_to_fix) {
     rig *r = rig_new();
     phi_model_header header = {"X-Name", "va\nlue"};
@@ -87,6 +93,144 @@ TEST(a_bad_tool_is_refused_with_its_name) {
     tools[0].schema = "{\"type\":\"wombat\"}";
     CHECK(phi_agent_new(rig_runtime(r), &desc).rt == NULL);
     CHECK(phi_last_error(rig_runtime(r), NULL, NULL) != PHI_OK);
+    rig_free(r);
+}
+
+/* Only the codec's URL and the words matter: `shown` is what a refusal quotes. */
+static void refused_url(rig *r, const char *url, const char *shown) {
+    phi_agent_desc desc = rig_desc();
+    char want[300];
+    desc.model.base_url = url;
+    (void)snprintf(want, sizeof want,
+                   "model.base_url \"%s\": expected http:// or https:// and a host", shown);
+    refused(r, &desc, PHI_BAD_ARG, want);
+}
+
+TEST(a_base_url_that_phi_does_not_speak_is_refused_and_shown_without_its_secrets) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    static const char *const bad[] = {"localhost:11434/v1",
+                                      "localhost",
+                                      "//h/v1",
+                                      "ftp://h/v1",
+                                      "httpss://h",
+                                      "unix:///run/llm",
+                                      "http://",
+                                      "https:///v1",
+                                      "http://?a",
+                                      "http://:8080/v1",
+                                      "http://h/a b",
+                                      " http://h",
+                                      "http:/h",
+                                      "http://h/\x7f"
+                                      "v1"};
+    static const char *const good[] = {"http://h", "HTTPS://h/v1", "http://u:p@h:1/v1?k=v",
+                                       "http://[::1]:8080/v1"};
+    size_t i;
+    for (i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        refused_url(r, bad[i],
+                    strchr(bad[i], 0x7f) != NULL  ? "http://h/?v1"
+                    : strchr(bad[i], '?') != NULL ? "http://?[redacted]"
+                                                  : bad[i]);
+    refused_url(r, "user:pass@h/v1", "[redacted]@h/v1");
+    refused_url(r, "ftp://user:pass@h/v1?key=abc", "ftp://[redacted]@h/v1?key=[redacted]");
+    refused_url(r, "http://user:pass@", "http://[redacted]@");
+    for (i = 0; i < sizeof good / sizeof good[0]; i++) {
+        phi_agent agent;
+        desc.model.base_url = good[i];
+        agent = phi_agent_new(rig_runtime(r), &desc);
+        CHECK(agent.rt != NULL);
+        CHECK_EQ_INT(phi_agent_free(agent), PHI_OK);
+    }
+    rig_free(r);
+}
+
+TEST(a_tool_name_that_the_target_does_not_take_is_refused) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_tool tool = named("files.read");
+    phi_model google = phi_model_google("gemini-2.5-pro", "key");
+    phi_agent agent;
+    char longest[66];
+    desc.tools = &tool;
+    desc.tool_count = 1;
+    refused(r, &desc, PHI_BAD_ARG,
+            "tools[0].name \"files.read\": expected 1 to 64 of a-z A-Z 0-9 _ -");
+    memset(longest, 'a', 65);
+    longest[65] = '\0';
+    tool.name = longest;
+    CHECK(phi_agent_new(rig_runtime(r), &desc).rt == NULL);
+    longest[64] = '\0';
+    CHECK(phi_agent_new(rig_runtime(r), &desc).rt != NULL);
+    tool.name = "2d_map"; /* Anthropic takes it */
+    agent = phi_agent_new(rig_runtime(r), &desc);
+    REQUIRE(agent.rt != NULL);
+    CHECK_EQ_INT(phi_agent_set_model(agent, &google), PHI_BAD_ARG);
+    check_words(r, "tools[0].name \"2d_map\": expected a letter or _ at first");
+    desc.model = google;
+    refused(r, &desc, PHI_BAD_ARG, "tools[0].name \"2d_map\": expected a letter or _ at first");
+    tool.name = "map/2d";
+    CHECK_EQ_INT(phi_agent_set_tools(agent, &tool, 1), PHI_BAD_ARG);
+    check_words(r, "tools[0].name \"map/2d\": expected 1 to 64 of a-z A-Z 0-9 _ -");
+    rig_free(r);
+}
+
+TEST(a_schema_that_does_not_describe_an_object_is_refused) {
+    static const char *const pairs[][2] = {
+        {"[]", ": expected an object with \"type\":\"object\""},
+        {"true", ": expected an object with \"type\":\"object\""},
+        {"{}", ": expected an object with \"type\":\"object\""},
+        {"{\"type\":\"string\"}", ": expected an object with \"type\":\"object\""},
+        {"{\"type\":[\"object\",\"null\"]}", ": expected an object with \"type\":\"object\""},
+        {"{\"type\":\"object\",\"properties\":[]}", ".properties: expected an object, got array"},
+        {"{\"type\":\"object\",\"properties\":{\"a\":{},\"path\":\"string\"}}",
+         ".properties.path: expected a schema, got string"}};
+    rig *r = rig_new();
+    size_t i;
+    int checks;
+    for (i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
+        phi_agent_desc desc = rig_desc();
+        char want[200];
+        for (checks = 0; checks < 2; checks++) {
+            phi_tool tool = named("look");
+            desc.tools = &tool;
+            desc.tool_count = 1;
+            tool.schema = pairs[i][0];
+            tool.checks_arguments = checks == 1;
+            (void)snprintf(want, sizeof want, "tool \"look\": schema%s", pairs[i][1]);
+            refused(r, &desc, PHI_BAD_ARG, want);
+        }
+        desc = rig_desc();
+        desc.format.kind = PHI_FORMAT_JSON_SCHEMA;
+        desc.format.schema = pairs[i][0];
+        (void)snprintf(want, sizeof want, "format.schema%s", pairs[i][1]);
+        refused(r, &desc, PHI_BAD_ARG, want);
+    }
+    rig_free(r);
+}
+
+TEST(hooks_that_are_never_called_and_tools_that_nothing_can_approve_are_refused) {
+    static const char unapproved[] =
+        "tool \"rm\": needs_approval, and nothing can approve: set hook_fn, and "
+        "PHI_HOOK_BEFORE_TOOL in hook_points";
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_tool tool = named("rm");
+    phi_agent agent;
+    rig_hooks(r, &desc, 0);
+    refused(r, &desc, PHI_BAD_ARG, "hook_points is 0, hook_fn would never be called");
+    desc = rig_desc();
+    agent = phi_agent_new(rig_runtime(r), &desc);
+    tool.needs_approval = true;
+    CHECK_EQ_INT(phi_agent_set_tools(agent, &tool, 1), PHI_BAD_ARG);
+    check_words(r, unapproved);
+    desc.tools = &tool;
+    desc.tool_count = 1;
+    refused(r, &desc, PHI_BAD_ARG, unapproved);
+    rig_hooks(r, &desc, PHI_HOOK_AFTER_TOOL);
+    refused(r, &desc, PHI_BAD_ARG, unapproved);
+    rig_hooks(r, &desc, PHI_HOOK_BEFORE_TOOL);
+    CHECK(phi_agent_new(rig_runtime(r), &desc).rt != NULL);
     rig_free(r);
 }
 
@@ -487,6 +631,10 @@ TEST(ten_thousand_agents_come_and_go) {
 
 TEST_MAIN(TEST_ENTRY(a_bad_model_is_refused_with_the_field_to_fix),
           TEST_ENTRY(a_bad_tool_is_refused_with_its_name),
+          TEST_ENTRY(a_base_url_that_phi_does_not_speak_is_refused_and_shown_without_its_secrets),
+          TEST_ENTRY(a_tool_name_that_the_target_does_not_take_is_refused),
+          TEST_ENTRY(a_schema_that_does_not_describe_an_object_is_refused),
+          TEST_ENTRY(hooks_that_are_never_called_and_tools_that_nothing_can_approve_are_refused),
           TEST_ENTRY(numbers_that_make_no_sense_are_refused),
           TEST_ENTRY(a_tools_array_of_none_and_the_largest_numbers_are_taken),
           TEST_ENTRY(a_prompt_says_what_is_wrong_with_it),

@@ -350,8 +350,10 @@ static phi_agent_desc any_desc(world *w, phi_tool tools[3], phi_filter filters[2
     limit(w, &desc);
     if (pick(w, 3) != 0) {
         desc.hook_fn = any_hook;
-        desc.hook_points = test_random(&w->state) & test_random(&w->state) & 0xffff;
+        desc.hook_points = 1 | (test_random(&w->state) & test_random(&w->state) & 0xffff);
     }
+    for (i = 0; i < 3 && (desc.hook_points & PHI_HOOK_BEFORE_TOOL) == 0; i++)
+        tools[i].needs_approval = false; /* nothing could approve: refused */
     for (i = 0; i < 2; i++) {
         filters[i].fn = any_hook;
         filters[i].user_data = w;

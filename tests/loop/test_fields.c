@@ -474,12 +474,15 @@ TEST(a_call_that_a_hook_denies_is_dropped) {
     rig_free(r);
 }
 
-TEST(a_call_that_nobody_may_approve_is_dropped) {
+TEST(a_call_that_nobody_approves_in_time_is_dropped) {
     rig *r = rig_new();
     phi_tool tool = act_tool();
     phi_agent_desc desc;
     tool.needs_approval = true;
     desc = act_desc(&tool);
+    rig_hooks(r, &desc, PHI_HOOK_BEFORE_TOOL);
+    rig_answers(r, PHI_HOOK_BEFORE_TOOL, PHI_WAIT, NULL);
+    desc.decision_timeout_ms = 20;
     ends_in(r, &desc, HALF_STORY REST_STORY "dropped 0 c1\n");
     rig_free(r);
 }
@@ -676,8 +679,9 @@ TEST(the_agent_may_be_freed_when_it_hears_that_all_is_dropped) {
         rig *r = rig_new();
         phi_tool tool = act_tool();
         phi_agent_desc desc;
-        if (way == 1) tool.needs_approval = true;
         desc = act_desc(&tool);
+        if (way == 1) rig_hooks(r, &desc, PHI_HOOK_BEFORE_TOOL);
+        if (way == 1) rig_answers(r, PHI_HOOK_BEFORE_TOOL, PHI_DENY, NULL);
         if (way == 2) desc.retry.disable = false;
         act_agent(r, &desc);
         s.on_drop = FREE;
@@ -797,7 +801,7 @@ TEST_MAIN(TEST_ENTRY(a_model_of_the_hosts_own_tells_fields_as_it_writes_them),
           TEST_ENTRY(an_error_in_the_same_piece_as_a_value_tells_neither),
           TEST_ENTRY(an_aborted_answer_is_dropped),
           TEST_ENTRY(a_call_that_a_hook_denies_is_dropped),
-          TEST_ENTRY(a_call_that_nobody_may_approve_is_dropped),
+          TEST_ENTRY(a_call_that_nobody_approves_in_time_is_dropped),
           TEST_ENTRY(arguments_against_the_schema_are_dropped),
           TEST_ENTRY(arguments_that_are_no_json_are_dropped_where_a_value_was_told),
           TEST_ENTRY(a_call_that_the_length_limit_cut_is_dropped),

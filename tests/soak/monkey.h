@@ -523,8 +523,10 @@ static phi_agent_desc any_desc(monkey *m, making *with) {
     make_sight(m, &desc);
     if (!once_in(m, 3)) {
         desc.hook_fn = any_hook;
-        desc.hook_points = test_random(&m->state) & test_random(&m->state) & 0x1ffff;
+        desc.hook_points = 1 | (test_random(&m->state) & test_random(&m->state) & 0x1ffff);
     }
+    for (i = 0; i < desc.tool_count && (desc.hook_points & PHI_HOOK_BEFORE_TOOL) == 0; i++)
+        with->tools[i].needs_approval = false; /* nothing could approve: refused */
     for (i = 0; i < 2; i++) {
         with->filters[i].fn = any_hook;
         with->filters[i].user_data = m;

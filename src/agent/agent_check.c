@@ -1,0 +1,303 @@
+/* agent_check.c - what phi_agent_desc may not be. A refusal names the field and changes nothing. */
+#include "agent/agent_in.h"
+#include "base/id_in.h"
+#include "io/secret_in.h"
+#include "text/schema.h"
+
+#include <stdio.h>
+
+/* ---- the model ---- */
+
+/* Whether it is "http" or "https" with a host: what the transport speaks. */
+static bool phi__agent_url_fits(phi_str url) {
+    size_t scheme = phi__str_find(url, 0, "://"), host = scheme + 3, end = host, i;
+    if (scheme == SIZE_MAX || (!phi__str_is_nocase(phi__str(url.at, scheme), "http") &&
+                               !phi__str_is_nocase(phi__str(url.at, scheme), "https")))
+        return false;
+    for (i = 0; i < url.len; i++)
+        if ((unsigned char)url.at[i] <= ' ' || url.at[i] == 0x7f) return false;
+    while (end < url.len && strchr("/?#", url.at[end]) == NULL) end++;
+    for (i = host; i < end; i++)
+        if (url.at[i] == '@') host = i + 1; /* a user and a password end there */
+    return host < end && url.at[host] != ':';
+}
+
+PHI__FN phi_status phi__agent_check_url(phi_runtime *rt, const char *what, const char *base_url) {
+    phi_str url = phi_str_of(base_url);
+    phi__buf shown;
+    if (url.len == 0) return phi__error(rt, PHI_BAD_ARG, "%smodel.base_url is missing", what);
+    if (phi__agent_url_fits(url)) return PHI_OK;
+    phi__buf_init(&shown, &rt->memory);
+    phi__secret_put_url(&shown, url);
+    (void)phi__error(
+        rt, PHI_BAD_ARG, "%smodel.base_url \"%.*s\": expected http:// or https:// and a host", what,
+        shown.failed ? 0 : (int)phi__min(shown.len, 200), shown.failed ? "" : shown.at);
+    phi__buf_free(&shown);
+    return PHI_BAD_ARG;
+}
+
+PHI__FN phi_status phi__agent_check_model(phi_runtime *rt, const phi_provider *own,
+                                          const phi_model *model) {
+    size_t i;
+    if (model->protocol == NULL || model->protocol[0] == '\0')
+        return phi__error(rt, PHI_BAD_ARG, "model.protocol is missing: use a phi_model_ preset");
+    if (model->id == NULL || model->id[0] == '\0')
+        return phi__error(rt, PHI_BAD_ARG, "model.id is missing");
+    if (own == NULL) own = phi__provider_find(rt, phi_str_of(model->protocol));
+    if (own == NULL && phi__codec_find(phi_str_of(model->protocol)) == NULL)
+        return phi__error(rt, PHI_UNSUPPORTED, "No provider registered for protocol: %s",
+                          model->protocol);
+    if (own == NULL && phi__agent_check_url(rt, "", model->base_url) != PHI_OK) return PHI_BAD_ARG;
+    if (model->header_count > 0 && model->headers == NULL)
+        return phi__error(rt, PHI_BAD_ARG, "model.headers is missing, header_count is %u",
+                          (unsigned)model->header_count);
+    for (i = 0; i < model->header_count; i++)
+        if (model->headers[i].name == NULL || model->headers[i].value == NULL ||
+            strpbrk(model->headers[i].name, "\r\n:") != NULL ||
+            strpbrk(model->headers[i].value, "\r\n") != NULL)
+            return phi__error(rt, PHI_BAD_ARG, "model.headers[%u]: not a header", (unsigned)i);
+    if (model->api_key != NULL && strpbrk(model->api_key, "\r\n") != NULL)
+        return phi__error(rt, PHI_BAD_ARG, "model.api_key holds a line break");
+    return PHI_OK;
+}
+
+/* ---- tools ---- */
+
+/* Every provider wants a schema to describe an object, by properties that are schemas. True when
+   this one does not: `out` then has the place and the words. */
+static bool phi__agent_schema_fault(const phi_json *schema, char *out, size_t size) {
+    const phi_json *properties = phi_json_get(schema, "properties");
+    phi_json_iter it = phi_json_each(properties);
+    out[0] = '\0';
+    if (!phi__str_is(phi_json_str(phi_json_get(schema, "type"), ""), "object"))
+        (void)snprintf(out, size, ": expected an object with \"type\":\"object\"");
+    else if (properties != NULL && !phi_json_is_object(properties))
+        (void)snprintf(out, size, ".properties: expected an object, got %s",
+                       phi_json_type_name(properties));
+    else
+        while (phi_json_next(&it) != NULL && out[0] == '\0')
+            if (!phi_json_is_object(it.at) && !phi_json_is_bool(it.at))
+                (void)snprintf(out, size, ".properties.%.*s: expected a schema, got %s",
+                               (int)phi__min(it.key.len, 80), it.key.at, phi_json_type_name(it.at));
+    return out[0] != '\0';
+}
+
+static phi_status phi__agent_check_schema(phi_runtime *rt, const phi_tool *tool) {
+    phi_arena arena;
+    phi_json *schema = NULL;
+    phi_parse_error parse;
+    phi_schema_error error;
+    phi_status status;
+    char fault[200];
+    if (tool->schema == NULL) return PHI_OK;
+    phi_arena_init(&arena, &rt->memory, 1024);
+    status = phi_json_parse(&arena, phi_str_of(tool->schema), PHI_JSON_BORROW, &schema, &parse);
+    if (status == PHI_PARSE)
+        (void)phi__error(rt, status, "tool \"%s\": schema:%u:%u: %s", tool->name,
+                         (unsigned)parse.line, (unsigned)parse.column, parse.message);
+    else if (status != PHI_OK)
+        (void)phi__error(rt, status, "tool \"%s\": schema: %s", tool->name,
+                         phi_status_text(status));
+    else if (phi__agent_schema_fault(schema, fault, sizeof fault))
+        status = phi__error(rt, PHI_BAD_ARG, "tool \"%s\": schema%s", tool->name, fault);
+    else if (!tool->checks_arguments && (status = phi_schema_valid(schema, &error)) != PHI_OK)
+        (void)phi__error(rt, status, "tool \"%s\": %s", tool->name, error.message);
+    phi_arena_free(&arena);
+    return status;
+}
+
+PHI__FN phi__tool_rules phi__agent_rules(const phi_runtime *rt, const phi_provider *own,
+                                         const phi_model *model, bool can_approve) {
+    phi_str protocol = phi_str_of(model->protocol);
+    phi__tool_rules rules;
+    if (own == NULL) own = phi__provider_find(rt, protocol);
+    rules.codec = own == NULL ? phi__codec_find(protocol) : NULL;
+    rules.can_approve = can_approve;
+    return rules;
+}
+
+PHI__FN phi_status phi__agent_check_names(phi_runtime *rt, const phi__tool_rules *rules,
+                                          const phi_tool *tools, size_t count) {
+    size_t i;
+    for (i = 0; rules->codec != NULL && i < count; i++) {
+        const char *why = phi__preflight_name(rules->codec, phi_str_of(tools[i].name));
+        if (why != NULL)
+            return phi__error(rt, PHI_BAD_ARG, "tools[%u].name \"%.80s\": %s", (unsigned)i,
+                              tools[i].name, why);
+    }
+    return PHI_OK;
+}
+
+static phi_status phi__agent_check_tool(phi_runtime *rt, const phi__tool_rules *rules,
+                                        const phi_tool *tool) {
+    if (tool->start == NULL)
+        return phi__error(rt, PHI_BAD_ARG, "tool \"%s\": start is missing", tool->name);
+    if (tool->needs_approval && !rules->can_approve)
+        return phi__error(rt, PHI_BAD_ARG,
+                          "tool \"%s\": needs_approval, and nothing can approve: set hook_fn, and "
+                          "PHI_HOOK_BEFORE_TOOL in hook_points",
+                          tool->name);
+    return phi__agent_check_schema(rt, tool);
+}
+
+PHI__FN phi_status phi__agent_check_tools(phi_runtime *rt, const phi__tool_rules *rules,
+                                          const phi_tool *tools, size_t count) {
+    size_t i, j;
+    if (count > 0 && tools == NULL)
+        return phi__error(rt, PHI_BAD_ARG, "tools is missing, tool_count is %u", (unsigned)count);
+    for (i = 0; i < count; i++) {
+        const phi_tool *tool = &tools[i];
+        phi_status status;
+        if (tool->name == NULL || tool->name[0] == '\0')
+            return phi__error(rt, PHI_BAD_ARG, "tools[%u].name is missing", (unsigned)i);
+        for (j = 0; j < i; j++)
+            if (strcmp(tools[j].name, tool->name) == 0)
+                return phi__error(rt, PHI_BAD_ARG, "tool \"%s\" is there twice", tool->name);
+        status = phi__agent_check_tool(rt, rules, tool);
+        if (status != PHI_OK) return status;
+    }
+    return phi__agent_check_names(rt, rules, tools, count);
+}
+
+/* ---- answers ---- */
+
+/* The schema of answers: it is the provider's to understand, so only its form is looked at. */
+static phi_status phi__agent_check_format_schema(phi_runtime *rt, const char *text) {
+    phi_arena arena;
+    phi_json *schema = NULL;
+    phi_parse_error parse;
+    phi_status status;
+    char fault[200];
+    if (text == NULL || text[0] == '\0')
+        return phi__error(rt, PHI_BAD_ARG, "format.schema is missing");
+    phi_arena_init(&arena, &rt->memory, 1024);
+    status = phi_json_parse(&arena, phi_str_of(text), PHI_JSON_BORROW, &schema, &parse);
+    if (status == PHI_PARSE)
+        status = phi__error(rt, PHI_BAD_ARG, "format.schema:%u:%u: %s", (unsigned)parse.line,
+                            (unsigned)parse.column, parse.message);
+    else if (status != PHI_OK)
+        (void)phi__error(rt, status, "format.schema: %s", phi_status_text(status));
+    else if (phi__agent_schema_fault(schema, fault, sizeof fault))
+        status = phi__error(rt, PHI_BAD_ARG, "format.schema%s", fault);
+    phi_arena_free(&arena);
+    return status;
+}
+
+PHI__FN phi_status phi__agent_check_format(phi_runtime *rt, const phi_format *format,
+                                           const phi_tool *tools, size_t tool_count) {
+    const char *why;
+    size_t i;
+    if (format == NULL || format->kind == PHI_FORMAT_TEXT) return PHI_OK;
+    if ((unsigned)format->kind > (unsigned)PHI_FORMAT_JSON_SCHEMA)
+        return phi__error(rt, PHI_BAD_ARG,
+                          "format.kind is %u: expected text, JSON object or schema",
+                          (unsigned)format->kind);
+    why = format->name != NULL ? phi__preflight_name(NULL, phi_str_of(format->name)) : NULL;
+    if (why != NULL)
+        return phi__error(rt, PHI_BAD_ARG, "format.name \"%.80s\": %s", format->name, why);
+    for (i = 0; i < tool_count; i++)
+        if (strcmp(tools[i].name, PHI_RESPOND_TOOL) == 0)
+            return phi__error(rt, PHI_BAD_ARG,
+                              "tool \"" PHI_RESPOND_TOOL
+                              "\": the name is that of the tool by which "
+                              "answers come, and format is JSON");
+    return format->kind == PHI_FORMAT_JSON_SCHEMA
+               ? phi__agent_check_format_schema(rt, format->schema)
+               : PHI_OK;
+}
+
+/* ---- the rest ---- */
+
+static phi_status phi__agent_check_control(phi_runtime *rt, const phi_agent_desc *desc) {
+    size_t i;
+    if (desc->policy != NULL && phi__policy_fault(desc->policy) != NULL)
+        return phi__error(rt, PHI_BAD_ARG, "%s", phi__policy_fault(desc->policy));
+    if (desc->hook_points != 0 && desc->hook_fn == NULL)
+        return phi__error(rt, PHI_BAD_ARG, "hook_fn is missing, hook_points is 0x%x",
+                          (unsigned)desc->hook_points);
+    if (desc->hook_fn != NULL && desc->hook_points == 0)
+        return phi__error(rt, PHI_BAD_ARG, "hook_points is 0, hook_fn would never be called");
+    if (desc->filter_count > 0 && desc->filters == NULL)
+        return phi__error(rt, PHI_BAD_ARG, "filters is missing, filter_count is %u",
+                          (unsigned)desc->filter_count);
+    for (i = 0; i < desc->filter_count; i++)
+        if (desc->filters[i].fn == NULL)
+            return phi__error(rt, PHI_BAD_ARG, "filters[%u].fn is missing", (unsigned)i);
+    if (desc->parent.rt != NULL && desc->parent.rt != rt)
+        return phi__error(rt, PHI_BAD_ARG, "parent is of another runtime");
+    if (desc->parent.rt != NULL && phi__agent_find(desc->parent) == NULL)
+        return phi__error(rt, PHI_STALE, "parent is gone");
+    if (desc->profile != NULL && desc->profile->skill_count > 0 && desc->profile->skills == NULL)
+        return phi__error(rt, PHI_BAD_ARG, "profile.skills is missing, skill_count is %u",
+                          (unsigned)desc->profile->skill_count);
+    return PHI_OK;
+}
+
+static phi_status phi__agent_check_compaction(phi_runtime *rt, const phi_agent_desc *desc) {
+    const phi_compaction_config *c = &desc->compaction;
+    if (desc->compactor.start != NULL &&
+        (desc->compactor.poll == NULL || desc->compactor.end == NULL))
+        return phi__error(rt, PHI_BAD_ARG, "compactor.%s is missing",
+                          desc->compactor.poll == NULL ? "poll" : "end");
+    if ((unsigned)c->scope > (unsigned)PHI_COMPACTION_TOKENS)
+        return phi__error(rt, PHI_BAD_ARG, "compaction.scope is %u: expected runs or tokens",
+                          (unsigned)c->scope);
+    if (!(c->compact_at_pct >= 0.0 && c->compact_at_pct <= 1.0))
+        return phi__error(rt, PHI_BAD_ARG, "compaction.compact_at_pct is %g: expected 0 to 1",
+                          c->compact_at_pct);
+    if (!(c->budget_threshold_pct >= 0.0 && c->budget_threshold_pct <= 1.0))
+        return phi__error(rt, PHI_BAD_ARG, "compaction.budget_threshold_pct is %g: expected 0 to 1",
+                          c->budget_threshold_pct);
+    return PHI_OK;
+}
+
+static bool phi__agent_enums_fit(const phi_agent_desc *desc) {
+    return (unsigned)desc->thinking <= (unsigned)PHI_THINKING_HIGH &&
+           (unsigned)desc->tool_choice <= (unsigned)PHI_TOOL_CHOICE_REQUIRED &&
+           (unsigned)desc->tool_mode <= (unsigned)PHI_TOOLS_BATCHED &&
+           (unsigned)desc->steering_mode <= (unsigned)PHI_QUEUE_ALL &&
+           (unsigned)desc->follow_up_mode <= (unsigned)PHI_QUEUE_ALL &&
+           (unsigned)desc->first_turn_trigger <= (unsigned)PHI_TRIGGER_BRANCH &&
+           (unsigned)desc->keep <= (unsigned)PHI_KEEP_NONE &&
+           (unsigned)desc->at_memory_limit <= (unsigned)PHI_AT_MEMORY_LIMIT_STOP;
+}
+
+/* They are in logs and in files, where two that differ in bytes which are not UTF-8 would be one. */
+static phi_status phi__agent_check_ids(phi_runtime *rt, const phi_agent_desc *desc) {
+    static const char *const names[] = {"agent_id", "session_id", "config_id"};
+    const char *ids[PHI__COUNT(names)];
+    size_t i;
+    ids[0] = desc->agent_id;
+    ids[1] = desc->session_id;
+    ids[2] = desc->config_id;
+    for (i = 0; i < PHI__COUNT(names); i++)
+        if (!phi__id_fits(phi_str_of(ids[i])))
+            return phi__error(rt, PHI_BAD_ARG, "%s is not UTF-8", names[i]);
+    return PHI_OK;
+}
+
+PHI__FN phi_status phi__agent_check(phi_runtime *rt, const phi_agent_desc *desc) {
+    phi__tool_rules rules;
+    phi_status status = phi__agent_check_ids(rt, desc);
+    if (status != PHI_OK) return status;
+    if (desc->provider != NULL) status = phi__provider_check(rt, "provider", desc->provider);
+    if (status == PHI_OK) status = phi__agent_check_model(rt, desc->provider, &desc->model);
+    if (status != PHI_OK) return status;
+    if (desc->has_temperature && !(desc->temperature >= 0.0 && desc->temperature <= 100.0))
+        return phi__error(rt, PHI_BAD_ARG, "temperature is %g: expected 0 or more",
+                          desc->temperature);
+    if (!phi__agent_enums_fit(desc))
+        return phi__error(rt, PHI_BAD_ARG,
+                          "thinking, tool_choice, tool_mode, steering_mode, follow_up_mode, "
+                          "first_turn_trigger, keep or at_memory_limit is none of its values");
+    status = phi__agent_check_control(rt, desc);
+    if (status == PHI_OK) status = phi__agent_check_compaction(rt, desc);
+    if (status == PHI_OK) status = phi__agent_check_store(rt, desc);
+    if (status != PHI_OK) return status;
+    rules = phi__agent_rules(rt, desc->provider, &desc->model,
+                             (desc->hook_points & (uint32_t)PHI_HOOK_BEFORE_TOOL) != 0);
+    status = phi__agent_check_tools(rt, &rules, desc->tools, desc->tool_count);
+    return status == PHI_OK
+               ? phi__agent_check_format(rt, &desc->format, desc->tools, desc->tool_count)
+               : status;
+}
