@@ -83,11 +83,11 @@
 #endif
 
 #ifdef PHI__PUB_BASE
-#if PHI__PUB_BASE != 0xc0fb7c6e
+#if PHI__PUB_BASE != 0x85ed4044
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__PUB_BASE 0xc0fb7c6e
+#define PHI__PUB_BASE 0x85ed4044
 
 /* ---- src/base/base.h ---- */
 
@@ -165,7 +165,8 @@ typedef struct phi_str {
     X(REFUSED, -16, "the other side refused")                                                      \
     X(LIMIT, -17, "a limit of the run was reached")                                                \
     X(REJECTED, -18, "an input filter rejected it")                                                \
-    X(DENIED, -19, "a hook said no")
+    X(DENIED, -19, "a hook said no")                                                               \
+    X(UNREACHABLE, -20, "no server takes connections there")
 
 #define PHI_X(name, value, text) PHI_##name = value,
 typedef enum phi_status { PHI_STATUS_LIST(PHI_X) PHI_STATUS_END = -1000 } phi_status;
@@ -607,11 +608,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__PUB_IO */
 
 #ifdef PHI__PUB_MODEL
-#if PHI__PUB_MODEL != 0xd4fbe3e5
+#if PHI__PUB_MODEL != 0xe00ba571
 #error "phi: two versions of src/model in one file"
 #endif
 #else
-#define PHI__PUB_MODEL 0xd4fbe3e5
+#define PHI__PUB_MODEL 0xe00ba571
 
 /* ---- src/model/failure.h ---- */
 
@@ -840,7 +841,7 @@ typedef enum phi_event_kind {
     PHI_EV_ERROR,          /* failure: what went wrong; status. The run ends after it */
     PHI_EV_RETRACT, /* forget the answer that is streaming (message: as far as it came): it failed, and
                        will be asked for again */
-    PHI_EV_RETRY, /* failure; attempt of attempts comes after delay_ms; text: a line for a log */
+    PHI_EV_RETRY, /* failure; attempt of attempts, the next comes after delay_ms; text: a log line */
     PHI_EV_INPUT_REJECTED,   /* text: a filter's reason; the run ends after it */
     PHI_EV_INPUT_DROPPED,    /* text: what was put in and will not be seen; input; source: why */
     PHI_EV_COMPACTION_START, /* compaction: the first two fields */
@@ -983,13 +984,15 @@ typedef struct phi_event {
     const phi_compaction *compaction; /* COMPACTION_... */
     phi_ticket ticket;                /* DECISION */
     int point;                        /* DECISION: a phi_hook_point */
-    uint32_t attempt, attempts;       /* RETRY: from 1, of how many */
-    uint32_t delay_ms;                /* RETRY */
-    phi_status status;                /* ERROR, AGENT_END */
-    phi_input input; /* INPUT_DROPPED; MESSAGE_... of a user's message: where it came from */
+    /* RETRY: the attempt that failed, from 1, of how many in all, the first included
+       (PHI_UNLIMITED). */
+    uint32_t attempt, attempts;
+    uint32_t delay_ms; /* RETRY */
+    phi_status status; /* ERROR, AGENT_END */
+    phi_input input;   /* INPUT_DROPPED; MESSAGE_... of a user's message: where it came from */
     phi_str source; /* INPUT_DROPPED: why; MESSAGE_...: the tag of what was injected; AGENT_END: the reason
                        of phi_abort_run */
-    phi_str rejection;     /* AGENT_END: why a filter rejected the prompt; at NULL: it did not */
+    phi_str rejection; /* AGENT_END: why a filter rejected the prompt; at NULL: it did not */
     phi_str child_loop_id; /* TOOL_END: the run of a sub-agent that made the result */
     const phi_message *messages;    /* of an event that was read (phi_event_from_json): AGENT_END's
                                     messages, TURN_END's tool results; message_count of them. A
@@ -9609,11 +9612,11 @@ PHI__FN int phi__sse_finish(phi__sse *sse, phi__sse_event *out) {
 #endif /* PHI__IMP_TEXT */
 
 #ifdef PHI__IMP_IO
-#if PHI__IMP_IO != 0xff22d67e
+#if PHI__IMP_IO != 0x05055d08
 #error "phi: two versions of src/io in one file"
 #endif
 #else
-#define PHI__IMP_IO 0xff22d67e
+#define PHI__IMP_IO 0x05055d08
 
 /* ---- src/io/clock_in.h ---- */
 
@@ -12769,13 +12772,15 @@ PHI__FN void phi__http_load_ca(phi__http *http) {
 
 /* http_words.c - from libcurl's results to our statuses and words for a person.
 
-   Words name the host, never a header, a query or a user, for those may hold keys. */
+   Words name the host or the URL, never a header, a query or a user, for those may hold keys. */
 
 #if !defined(PHI_NO_CURL)
+
 
 #include <stdio.h>
 
 #define PHI__HTTP_CURL_TOO_LARGE 100 /* CURLE_TOO_LARGE, of 8.6 and newer */
+#define PHI__HTTP_URL_SHOWN 160      /* bytes */
 
 /* "user:key@host:port" of an URL; empty where there is none. */
 static phi_str phi__http_authority(phi_str url) {
@@ -12821,7 +12826,7 @@ PHI__FN bool phi__http_is_address(phi_str host) {
     return dots == 3;
 }
 
-/* The words before the host, by what kind of failure it is. */
+/* The words before the URL, by what kind of failure it is. */
 typedef struct phi__http_kind {
     phi_status status;
     const char *words;
@@ -12853,7 +12858,7 @@ static phi__http_kind phi__http_classify(const phi__transfer *t) {
     case CURLE_COULDNT_CONNECT: return phi__http_connect_kind(t);
     case CURLE_OPERATION_TIMEDOUT: return phi__http_kind_of(PHI_TIMEOUT, "no answer in time from");
     case CURLE_OUT_OF_MEMORY: return phi__http_kind_of(PHI_NO_MEMORY, "no memory for");
-    case CURLE_URL_MALFORMAT: return phi__http_kind_of(PHI_BAD_ARG, "the URL is not valid, for");
+    case CURLE_URL_MALFORMAT: return phi__http_kind_of(PHI_BAD_ARG, "the URL is not valid:");
     case CURLE_UNSUPPORTED_PROTOCOL: /* also: an answer without a status line */
         return phi__http_kind_of(PHI_NETWORK, "what answers is not HTTP, at");
     case CURLE_GOT_NOTHING:
@@ -12945,27 +12950,40 @@ static phi_status phi__http_stopped(const phi__transfer *t, phi__http_reason *re
     return PHI_TOO_BIG;
 }
 
+/* What failed, where, and what libcurl says of it. Without memory, the host stands for the URL. */
+static void phi__http_failed_words(const phi__transfer *t, const char *words, phi_str url,
+                                   char *out, size_t size) {
+    const char *detail = t->error[0] != '\0' ? t->error : curl_easy_strerror(t->result);
+    phi_str shown = phi__str(url.at, 0);
+    phi__buf buf;
+    while (shown.len < url.len && url.at[shown.len] != '?' && url.at[shown.len] != '#') shown.len++;
+    phi__buf_init(&buf, t->http->memory);
+    phi__secret_put_url(&buf, shown);
+    shown = buf.failed ? phi__http_host(url) : phi__buf_str(&buf);
+    (void)snprintf(out, size, "%s %.*s (%s)", words, (int)phi__utf8_cut(shown, PHI__HTTP_URL_SHOWN),
+                   shown.at, detail);
+    phi__buf_free(&buf);
+}
+
 PHI__FN phi_status phi__http_words(const phi__transfer *t, char *out, size_t size) {
-    phi_str host = phi__http_host(t->request != NULL ? t->request->url : phi_str_of(t->url));
-    const char *detail;
+    phi_str url = t->request != NULL ? t->request->url : phi_str_of(t->url);
     phi__http_kind kind;
     phi__http_reason reason;
     phi_status status = phi__http_stopped(t, &reason);
     out[0] = '\0';
     if (status != PHI_OK) {
-        phi__http_own_words(reason, status, host, out, size);
+        phi__http_own_words(reason, status, phi__http_host(url), out, size);
         return status;
     }
     if (t->result == CURLE_OK) return PHI_OK;
     kind = phi__http_classify(t);
-    detail = t->error[0] != '\0' ? t->error : curl_easy_strerror(t->result);
-    (void)snprintf(out, size, "%s %.*s (%s)", kind.words, (int)phi__min(host.len, 128), host.at,
-                   detail);
+    phi__http_failed_words(t, kind.words, url, out, size);
     return kind.status;
 }
 
 #endif
 #undef PHI__HTTP_CURL_TOO_LARGE
+#undef PHI__HTTP_URL_SHOWN
 
 /* ---- src/io/inbox.c ---- */
 
@@ -35474,11 +35492,11 @@ PHI_API phi_status phi_thread_fresh(phi_thread *thread) {
 #endif /* PHI__IMP_THREAD */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x105a9583
+#if PHI__IMP_LOOP != 0xf61bd36a
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x105a9583
+#define PHI__IMP_LOOP 0xf61bd36a
 
 /* ---- src/loop/session_in.h ---- */
 
@@ -35694,7 +35712,7 @@ typedef struct phi__xfer {
     bool headed, ended, refused; /* refused: a push was answered with PHI_FULL */
     bool gone; /* the transport has let go of it: it said the end, or was told to cancel */
     phi_status status;
-    char words[200];
+    char words[320]; /* a URL and what libcurl says of it fit in */
     phi_deadlines deadlines;
     int stage;                    /* 0: queued, then phi_xfer_stage, then PHI__STAGE_EVENTS */
     uint64_t opened_us, stage_us; /* stage_us: when the stage began, or life was last seen */
@@ -36913,21 +36931,26 @@ static double phi__answer_random(phi__run *run) {
     return (double)bits / 4294967296.0;
 }
 
+/* How many attempts there are in all: the first one is no retry. */
+static uint32_t phi__answer_attempts(const phi_retry *retry) {
+    return retry->max_retries == PHI_UNLIMITED ? PHI_UNLIMITED : retry->max_retries + 1;
+}
+
 static bool phi__answer_tell_retry(phi__run *run, const phi_failure *failure) {
-    const phi_retry *retry = &run->agent->retry;
-    char words[400], line[560];
+    uint32_t attempts = phi__answer_attempts(&run->agent->retry);
+    char words[400], line[560], most[16] = "unlimited";
     phi_event event;
     phi__answer_words(failure, words, sizeof words);
     words[phi__utf8_cut(phi_str_of(words), sizeof words - 1)] = '\0';
-    (void)snprintf(line, sizeof line, "Provider error (attempt %u/%u), retrying in %.1fs: %s",
-                   (unsigned)run->attempt, (unsigned)retry->max_retries,
-                   (double)run->delay_ms / 1000.0, words);
+    if (attempts != PHI_UNLIMITED) (void)snprintf(most, sizeof most, "%u", (unsigned)attempts);
+    (void)snprintf(line, sizeof line, "Provider error (attempt %u/%s), retrying in %.1fs: %s",
+                   (unsigned)run->attempt, most, (double)run->delay_ms / 1000.0, words);
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_RETRY;
     event.failure = failure;
     event.status = phi__answer_status(failure);
     event.attempt = run->attempt;
-    event.attempts = retry->max_retries;
+    event.attempts = attempts;
     event.delay_ms = run->delay_ms;
     event.text = phi_str_of(line);
     return phi__emit(run->agent, &event, NULL, 0);
@@ -40882,7 +40905,8 @@ static bool phi__call_prepare(phi__run *run) {
     return true;
 }
 
-/* A transport's word counts where it is about transports: BUSY or CANCELLED mean something else of a run. */
+/* A status of a transport or of a provider's open counts where it is about these: BUSY or CANCELLED mean
+   something else of a run. */
 static phi_status phi__call_status(phi_status status) {
     switch (status) {
     case PHI_BAD_ARG:
@@ -40898,6 +40922,11 @@ static phi_status phi__call_status(phi_status status) {
     case PHI_REFUSED: return status;
     default: return PHI_NETWORK;
     }
+}
+
+/* A transport is refused by a server that is not there, a run by a provider that has answered. */
+static phi_status phi__call_transport_status(phi_status status) {
+    return status == PHI_REFUSED ? PHI_UNREACHABLE : phi__call_status(status);
 }
 
 /* What must not come back in an error. False: no memory. */
@@ -40936,9 +40965,11 @@ PHI__FN phi__state phi__run_send(phi__run *run, bool *wait) {
     if (status == PHI_NO_MEMORY) return phi__run_no_memory(run);
     run->reserved.requests = 0; /* it was made */
     if (status != PHI_OK) {
-        phi_failure failure =
-            phi__answer_failure(PHI_FAILURE_NETWORK, status == PHI_FULL, phi_status_text(status));
-        return phi__answer_end(run, &failure, phi__call_status(status));
+        bool full = status == PHI_FULL;
+        phi_failure failure;
+        status = phi__call_transport_status(status);
+        failure = phi__answer_failure(PHI_FAILURE_NETWORK, full, phi_status_text(status));
+        return phi__answer_end(run, &failure, status);
     }
     *wait = true;
     return PHI__RUN_STREAM;
@@ -41123,15 +41154,16 @@ static void phi__call_part(void *ctx, phi__assembly *assembly, phi__part part, s
 static phi__state phi__call_broken(phi__run *run) {
     phi__xfer *transfer = run->transfer;
     phi_failure failure;
+    phi_status status = phi__call_transport_status(transfer->status);
     bool late = transfer->status == PHI_TIMEOUT;
     if (transfer->status == PHI_NO_MEMORY) return phi__run_no_memory(run);
     failure = phi__answer_failure(
         late ? PHI_FAILURE_TIMEOUT : PHI_FAILURE_NETWORK,
         transfer->status != PHI_TLS && transfer->status != PHI_TOO_BIG &&
             transfer->status != PHI_UNSUPPORTED && transfer->status != PHI_BAD_ARG, /* of an URL */
-        transfer->words[0] != '\0' ? transfer->words : phi_status_text(transfer->status));
+        transfer->words[0] != '\0' ? transfer->words : phi_status_text(status));
     failure.http_status = transfer->http_status;
-    return phi__answer_end(run, &failure, phi__call_status(transfer->status));
+    return phi__answer_end(run, &failure, status);
 }
 
 /* Nothing more will be written. */
@@ -45040,11 +45072,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0x38d0801a
+#if PHI__IMP_AGENT != 0xae7905f5
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0x38d0801a
+#define PHI__IMP_AGENT 0xae7905f5
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -47948,7 +47980,7 @@ static phi_status phi__er_decision(phi__event_reader *r) {
 
 /* A number that is none of ours says only that something went wrong. */
 static phi_status phi__er_status(int64_t number) {
-    return number <= PHI_OK && number >= PHI_DENIED ? (phi_status)number : PHI_REFUSED;
+    return number <= PHI_OK && number >= PHI_UNREACHABLE ? (phi_status)number : PHI_REFUSED;
 }
 
 static phi_status phi__er_failure(phi__event_reader *r) {

@@ -279,7 +279,7 @@ static phi_status phi__er_decision(phi__event_reader *r) {
 
 /* A number that is none of ours says only that something went wrong. */
 static phi_status phi__er_status(int64_t number) {
-    return number <= PHI_OK && number >= PHI_DENIED ? (phi_status)number : PHI_REFUSED;
+    return number <= PHI_OK && number >= PHI_UNREACHABLE ? (phi_status)number : PHI_REFUSED;
 }
 
 static phi_status phi__er_failure(phi__event_reader *r) {

@@ -72,7 +72,8 @@ typedef struct phi_str {
     X(REFUSED, -16, "the other side refused")                                                      \
     X(LIMIT, -17, "a limit of the run was reached")                                                \
     X(REJECTED, -18, "an input filter rejected it")                                                \
-    X(DENIED, -19, "a hook said no")
+    X(DENIED, -19, "a hook said no")                                                               \
+    X(UNREACHABLE, -20, "no server takes connections there")
 
 #define PHI_X(name, value, text) PHI_##name = value,
 typedef enum phi_status { PHI_STATUS_LIST(PHI_X) PHI_STATUS_END = -1000 } phi_status;

@@ -1,13 +1,17 @@
 /* http_words.c - from libcurl's results to our statuses and words for a person.
 
-   Words name the host, never a header, a query or a user, for those may hold keys. */
+   Words name the host or the URL, never a header, a query or a user, for those may hold keys. */
 #include "io/http_curl_in.h"
 
 #if !defined(PHI_NO_CURL)
 
+#include "base/utf8_in.h"
+#include "io/secret_in.h"
+
 #include <stdio.h>
 
 #define PHI__HTTP_CURL_TOO_LARGE 100 /* CURLE_TOO_LARGE, of 8.6 and newer */
+#define PHI__HTTP_URL_SHOWN 160      /* bytes */
 
 /* "user:key@host:port" of an URL; empty where there is none. */
 static phi_str phi__http_authority(phi_str url) {
@@ -53,7 +57,7 @@ PHI__FN bool phi__http_is_address(phi_str host) {
     return dots == 3;
 }
 
-/* The words before the host, by what kind of failure it is. */
+/* The words before the URL, by what kind of failure it is. */
 typedef struct phi__http_kind {
     phi_status status;
     const char *words;
@@ -85,7 +89,7 @@ static phi__http_kind phi__http_classify(const phi__transfer *t) {
     case CURLE_COULDNT_CONNECT: return phi__http_connect_kind(t);
     case CURLE_OPERATION_TIMEDOUT: return phi__http_kind_of(PHI_TIMEOUT, "no answer in time from");
     case CURLE_OUT_OF_MEMORY: return phi__http_kind_of(PHI_NO_MEMORY, "no memory for");
-    case CURLE_URL_MALFORMAT: return phi__http_kind_of(PHI_BAD_ARG, "the URL is not valid, for");
+    case CURLE_URL_MALFORMAT: return phi__http_kind_of(PHI_BAD_ARG, "the URL is not valid:");
     case CURLE_UNSUPPORTED_PROTOCOL: /* also: an answer without a status line */
         return phi__http_kind_of(PHI_NETWORK, "what answers is not HTTP, at");
     case CURLE_GOT_NOTHING:
@@ -177,22 +181,34 @@ static phi_status phi__http_stopped(const phi__transfer *t, phi__http_reason *re
     return PHI_TOO_BIG;
 }
 
+/* What failed, where, and what libcurl says of it. Without memory, the host stands for the URL. */
+static void phi__http_failed_words(const phi__transfer *t, const char *words, phi_str url,
+                                   char *out, size_t size) {
+    const char *detail = t->error[0] != '\0' ? t->error : curl_easy_strerror(t->result);
+    phi_str shown = phi__str(url.at, 0);
+    phi__buf buf;
+    while (shown.len < url.len && url.at[shown.len] != '?' && url.at[shown.len] != '#') shown.len++;
+    phi__buf_init(&buf, t->http->memory);
+    phi__secret_put_url(&buf, shown);
+    shown = buf.failed ? phi__http_host(url) : phi__buf_str(&buf);
+    (void)snprintf(out, size, "%s %.*s (%s)", words, (int)phi__utf8_cut(shown, PHI__HTTP_URL_SHOWN),
+                   shown.at, detail);
+    phi__buf_free(&buf);
+}
+
 PHI__FN phi_status phi__http_words(const phi__transfer *t, char *out, size_t size) {
-    phi_str host = phi__http_host(t->request != NULL ? t->request->url : phi_str_of(t->url));
-    const char *detail;
+    phi_str url = t->request != NULL ? t->request->url : phi_str_of(t->url);
     phi__http_kind kind;
     phi__http_reason reason;
     phi_status status = phi__http_stopped(t, &reason);
     out[0] = '\0';
     if (status != PHI_OK) {
-        phi__http_own_words(reason, status, host, out, size);
+        phi__http_own_words(reason, status, phi__http_host(url), out, size);
         return status;
     }
     if (t->result == CURLE_OK) return PHI_OK;
     kind = phi__http_classify(t);
-    detail = t->error[0] != '\0' ? t->error : curl_easy_strerror(t->result);
-    (void)snprintf(out, size, "%s %.*s (%s)", kind.words, (int)phi__min(host.len, 128), host.at,
-                   detail);
+    phi__http_failed_words(t, kind.words, url, out, size);
     return kind.status;
 }
 

@@ -238,21 +238,26 @@ static double phi__answer_random(phi__run *run) {
     return (double)bits / 4294967296.0;
 }
 
+/* How many attempts there are in all: the first one is no retry. */
+static uint32_t phi__answer_attempts(const phi_retry *retry) {
+    return retry->max_retries == PHI_UNLIMITED ? PHI_UNLIMITED : retry->max_retries + 1;
+}
+
 static bool phi__answer_tell_retry(phi__run *run, const phi_failure *failure) {
-    const phi_retry *retry = &run->agent->retry;
-    char words[400], line[560];
+    uint32_t attempts = phi__answer_attempts(&run->agent->retry);
+    char words[400], line[560], most[16] = "unlimited";
     phi_event event;
     phi__answer_words(failure, words, sizeof words);
     words[phi__utf8_cut(phi_str_of(words), sizeof words - 1)] = '\0';
-    (void)snprintf(line, sizeof line, "Provider error (attempt %u/%u), retrying in %.1fs: %s",
-                   (unsigned)run->attempt, (unsigned)retry->max_retries,
-                   (double)run->delay_ms / 1000.0, words);
+    if (attempts != PHI_UNLIMITED) (void)snprintf(most, sizeof most, "%u", (unsigned)attempts);
+    (void)snprintf(line, sizeof line, "Provider error (attempt %u/%s), retrying in %.1fs: %s",
+                   (unsigned)run->attempt, most, (double)run->delay_ms / 1000.0, words);
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_RETRY;
     event.failure = failure;
     event.status = phi__answer_status(failure);
     event.attempt = run->attempt;
-    event.attempts = retry->max_retries;
+    event.attempts = attempts;
     event.delay_ms = run->delay_ms;
     event.text = phi_str_of(line);
     return phi__emit(run->agent, &event, NULL, 0);

@@ -107,7 +107,8 @@ static bool phi__call_prepare(phi__run *run) {
     return true;
 }
 
-/* A transport's word counts where it is about transports: BUSY or CANCELLED mean something else of a run. */
+/* A status of a transport or of a provider's open counts where it is about these: BUSY or CANCELLED mean
+   something else of a run. */
 static phi_status phi__call_status(phi_status status) {
     switch (status) {
     case PHI_BAD_ARG:
@@ -123,6 +124,11 @@ static phi_status phi__call_status(phi_status status) {
     case PHI_REFUSED: return status;
     default: return PHI_NETWORK;
     }
+}
+
+/* A transport is refused by a server that is not there, a run by a provider that has answered. */
+static phi_status phi__call_transport_status(phi_status status) {
+    return status == PHI_REFUSED ? PHI_UNREACHABLE : phi__call_status(status);
 }
 
 /* What must not come back in an error. False: no memory. */
@@ -161,9 +167,11 @@ PHI__FN phi__state phi__run_send(phi__run *run, bool *wait) {
     if (status == PHI_NO_MEMORY) return phi__run_no_memory(run);
     run->reserved.requests = 0; /* it was made */
     if (status != PHI_OK) {
-        phi_failure failure =
-            phi__answer_failure(PHI_FAILURE_NETWORK, status == PHI_FULL, phi_status_text(status));
-        return phi__answer_end(run, &failure, phi__call_status(status));
+        bool full = status == PHI_FULL;
+        phi_failure failure;
+        status = phi__call_transport_status(status);
+        failure = phi__answer_failure(PHI_FAILURE_NETWORK, full, phi_status_text(status));
+        return phi__answer_end(run, &failure, status);
     }
     *wait = true;
     return PHI__RUN_STREAM;
@@ -348,15 +356,16 @@ static void phi__call_part(void *ctx, phi__assembly *assembly, phi__part part, s
 static phi__state phi__call_broken(phi__run *run) {
     phi__xfer *transfer = run->transfer;
     phi_failure failure;
+    phi_status status = phi__call_transport_status(transfer->status);
     bool late = transfer->status == PHI_TIMEOUT;
     if (transfer->status == PHI_NO_MEMORY) return phi__run_no_memory(run);
     failure = phi__answer_failure(
         late ? PHI_FAILURE_TIMEOUT : PHI_FAILURE_NETWORK,
         transfer->status != PHI_TLS && transfer->status != PHI_TOO_BIG &&
             transfer->status != PHI_UNSUPPORTED && transfer->status != PHI_BAD_ARG, /* of an URL */
-        transfer->words[0] != '\0' ? transfer->words : phi_status_text(transfer->status));
+        transfer->words[0] != '\0' ? transfer->words : phi_status_text(status));
     failure.http_status = transfer->http_status;
-    return phi__answer_end(run, &failure, phi__call_status(transfer->status));
+    return phi__answer_end(run, &failure, status);
 }
 
 /* Nothing more will be written. */

@@ -101,7 +101,7 @@ typedef struct phi__xfer {
     bool headed, ended, refused; /* refused: a push was answered with PHI_FULL */
     bool gone; /* the transport has let go of it: it said the end, or was told to cancel */
     phi_status status;
-    char words[200];
+    char words[320]; /* a URL and what libcurl says of it fit in */
     phi_deadlines deadlines;
     int stage;                    /* 0: queued, then phi_xfer_stage, then PHI__STAGE_EVENTS */
     uint64_t opened_us, stage_us; /* stage_us: when the stage began, or life was last seen */

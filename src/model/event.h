@@ -44,7 +44,7 @@ typedef enum phi_event_kind {
     PHI_EV_ERROR,          /* failure: what went wrong; status. The run ends after it */
     PHI_EV_RETRACT, /* forget the answer that is streaming (message: as far as it came): it failed, and
                        will be asked for again */
-    PHI_EV_RETRY, /* failure; attempt of attempts comes after delay_ms; text: a line for a log */
+    PHI_EV_RETRY, /* failure; attempt of attempts, the next comes after delay_ms; text: a log line */
     PHI_EV_INPUT_REJECTED,   /* text: a filter's reason; the run ends after it */
     PHI_EV_INPUT_DROPPED,    /* text: what was put in and will not be seen; input; source: why */
     PHI_EV_COMPACTION_START, /* compaction: the first two fields */
@@ -187,13 +187,15 @@ typedef struct phi_event {
     const phi_compaction *compaction; /* COMPACTION_... */
     phi_ticket ticket;                /* DECISION */
     int point;                        /* DECISION: a phi_hook_point */
-    uint32_t attempt, attempts;       /* RETRY: from 1, of how many */
-    uint32_t delay_ms;                /* RETRY */
-    phi_status status;                /* ERROR, AGENT_END */
-    phi_input input; /* INPUT_DROPPED; MESSAGE_... of a user's message: where it came from */
+    /* RETRY: the attempt that failed, from 1, of how many in all, the first included
+       (PHI_UNLIMITED). */
+    uint32_t attempt, attempts;
+    uint32_t delay_ms; /* RETRY */
+    phi_status status; /* ERROR, AGENT_END */
+    phi_input input;   /* INPUT_DROPPED; MESSAGE_... of a user's message: where it came from */
     phi_str source; /* INPUT_DROPPED: why; MESSAGE_...: the tag of what was injected; AGENT_END: the reason
                        of phi_abort_run */
-    phi_str rejection;     /* AGENT_END: why a filter rejected the prompt; at NULL: it did not */
+    phi_str rejection; /* AGENT_END: why a filter rejected the prompt; at NULL: it did not */
     phi_str child_loop_id; /* TOOL_END: the run of a sub-agent that made the result */
     const phi_message *messages;    /* of an event that was read (phi_event_from_json): AGENT_END's
                                     messages, TURN_END's tool results; message_count of them. A

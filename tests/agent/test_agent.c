@@ -571,7 +571,7 @@ TEST(the_words_of_an_error_are_its_own) {
     rig_refuses(r, PHI_REFUSED);
     CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 10), 0);
-    CHECK(strstr(rig_story(r), "Error network \"the other side refused\"\n") != NULL);
+    CHECK(strstr(rig_story(r), "Error network \"no server takes connections there\"\n") != NULL);
     rig_free(r);
 }
 

@@ -251,7 +251,7 @@ TEST(another_attempt_and_what_it_takes_back_are_told) {
     CHECK_EQ_INT(rig_run_until(r, 60000), 0);
     check_has(l, "{\"type\":\"Retract\"," LOOP ",\"message\":{\"role\":\"assistant\",\"content\":[{"
                  "\"type\":\"text\",\"text\":\"Sev\"}]");
-    check_has(l, "{\"type\":\"Retry\"," LOOP ",\"attempt\":1,\"attempts\":3,\"delay_ms\":");
+    check_has(l, "{\"type\":\"Retry\"," LOOP ",\"attempt\":1,\"attempts\":4,\"delay_ms\":");
     check_has(l, "\"kind\":\"network\",\"message\":");
     CHECK_EQ_INT(count_of(l, "\"type\":\"AgentEnd\""), 1);
     over(r, l);

@@ -21,6 +21,7 @@ TEST(every_status_has_its_number_and_words) {
     CHECK_EQ_INT(PHI_IO, -14);
     CHECK_EQ_INT(PHI_UNSUPPORTED, -15);
     CHECK_EQ_INT(PHI_REFUSED, -16);
+    CHECK_EQ_INT(PHI_UNREACHABLE, -20);
     CHECK_EQ_INT(PHI_LIMIT, -17);
     CHECK_EQ_STR(phi_status_text(PHI_OK), "ok");
     CHECK_EQ_STR(phi_status_text(PHI_NO_MEMORY), "the allocator or a memory limit said no");

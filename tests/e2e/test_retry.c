@@ -220,7 +220,7 @@ TEST(a_refused_connection_is_tried_three_times_more) {
         REQUIRE(s != NULL && crowd_ask(s, "Begin."));
         CHECK_EQ_INT(s->retries, 3);
         CHECK_EQ_INT(s->retry_kinds[2], PHI_FAILURE_NETWORK);
-        CHECK_EQ_INT(s->status, PHI_REFUSED);
+        CHECK_EQ_INT(s->status, PHI_UNREACHABLE);
         CHECK_EQ_INT(s->failure.kind, PHI_FAILURE_NETWORK);
         crowd_free(c);
     }

@@ -154,7 +154,7 @@ class Hello(unittest.TestCase):
 
     def test_hello_prints_what_went_wrong(self):
         said, _ = run("hello", url=closed_port())
-        self.assertIn("connection refused by 127.0.0.1", said)
+        self.assertIn("connection refused by http://127.0.0.1:", said)
 
 
 class Quickstart(unittest.TestCase):
@@ -185,7 +185,7 @@ class Quickstart(unittest.TestCase):
     def test_quickstart_fails_with_words_when_nobody_answers(self):
         said, code = run("quickstart", "examples", url=closed_port())
         self.assertEqual(code, 1)
-        self.assertRegex(said, r"\nfailed   connection refused by 127\.0\.0\.1 ")
+        self.assertRegex(said, r"\nfailed   connection refused by http://127\.0\.0\.1:")
 
     def test_quickstart_fails_with_words_when_the_key_is_wrong(self):
         said, code = run("quickstart", "examples", url=mock.url + "/m/status=401/s/hello")
@@ -408,7 +408,7 @@ class OwnLoop(unittest.TestCase):
     def test_own_loop_prints_what_went_wrong(self):
         said, code = run("own_loop", url=closed_port())
         self.assertEqual(code, 0, said)
-        self.assertIn("error: connection refused by 127.0.0.1 ", said)
+        self.assertIn("error: connection refused by http://127.0.0.1:", said)
 
 
 class Demo(unittest.TestCase):

@@ -105,7 +105,7 @@ TEST(a_retry_goes_on_behind_a_full_event_queue) {
     CHECK_EQ_INT(rig_run_until(r, 2000), 1); /* nothing is read while nobody listens */
     rig_silent(r, false);
     CHECK_EQ_INT(rig_run_until(r, 20000), 0);
-    CHECK_EQ_INT(count_of(rig_story(r), "Retry 1/3"), 1);
+    CHECK_EQ_INT(count_of(rig_story(r), "Retry 1/4"), 1);
     CHECK_EQ_INT(count_of(rig_story(r), "MessageEnd assistant \"second\""), 1);
     rig_free(r);
 }

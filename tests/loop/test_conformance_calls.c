@@ -117,7 +117,7 @@ TEST(a_cancel_ends_the_delay_before_a_retry_at_once) {
     rig_says(r, "never");
     CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 10), 1);
-    CHECK(strstr(rig_story(r), "\nRetry 1/3 after ") != NULL);
+    CHECK(strstr(rig_story(r), "\nRetry 1/4 after ") != NULL);
     CHECK_EQ_INT(phi_abort(agent), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 3), 0);
     CHECK_EQ_INT(rig_requests(r), 1);

@@ -95,7 +95,7 @@ TEST(three_retries_follow_the_first_attempt_and_then_the_run_fails) {
     REQUIRE(h.retries == 3);
     for (i = 0; i < 3; i++) {
         CHECK_EQ_INT(h.attempts[i], i + 1);
-        CHECK_EQ_INT(h.of[i], 3);
+        CHECK_EQ_INT(h.of[i], 4);
         CHECK_EQ_INT(h.kinds[i], PHI_FAILURE_SERVER);
         if (!CHECK(h.delays[i] >= least[i] && h.delays[i] < most[i]))
             printf("  delay %d: %u ms\n", i, (unsigned)h.delays[i]);
@@ -105,6 +105,48 @@ TEST(three_retries_follow_the_first_attempt_and_then_the_run_fails) {
     CHECK_EQ_INT(h.status, PHI_REFUSED);
     CHECK_EQ_INT(phi_message_count(agent), 2); /* one error stands for all attempts */
     CHECK_EQ_INT(count_of(rig_story(r), "MessageEnd assistant"), 1);
+    rig_free(r);
+}
+
+/* The status and the words of a run whose first attempt is its last. */
+static void ends_with(rig *r, phi_status status, int http_status, const char *error) {
+    phi_agent agent = rig_agent(r, NULL);
+    heard h;
+    run_heard(r, agent, &h);
+    CHECK_EQ_INT(h.status, status);
+    CHECK_EQ_INT(h.failure.http_status, http_status);
+    if (!CHECK(strstr(rig_story(r), error) != NULL)) printf("%s\n", rig_story(r));
+    rig_free(r);
+}
+
+TEST(a_server_that_is_not_there_and_one_that_refuses_the_key_differ_in_status_and_words) {
+    rig *r = rig_new();
+    rig_refuses(r, PHI_REFUSED);
+    ends_with(r, PHI_UNREACHABLE, 0, "Error network \"no server takes connections there\"\n");
+    r = rig_new();
+    rig_breaks(r, "", PHI_REFUSED, "connection refused by http://h");
+    ends_with(r, PHI_UNREACHABLE, 200, "Error network \"connection refused by http://h\"");
+    r = rig_new();
+    rig_replies(r, 401, JSON, "");
+    ends_with(r, PHI_REFUSED, 401, "Error auth \"HTTP 401 without a body\" 401\n");
+    CHECK_EQ_STR(phi_status_text(PHI_UNREACHABLE), "no server takes connections there");
+    CHECK_EQ_STR(phi_status_text(PHI_REFUSED), "the other side refused");
+}
+
+TEST(attempts_without_a_limit_say_so) {
+    rig *r = rig_new();
+    phi_agent_desc desc = trying();
+    phi_agent agent;
+    heard h;
+    desc.retry.max_retries = PHI_UNLIMITED;
+    agent = rig_agent(r, &desc);
+    rig_replies(r, 529, JSON, OVERLOADED);
+    rig_says(r, "Here.");
+    run_heard(r, agent, &h);
+    REQUIRE(h.retries == 1);
+    CHECK_EQ_INT(h.attempts[0], 1);
+    CHECK(h.of[0] == PHI_UNLIMITED);
+    CHECK(strncmp(h.lines[0], "Provider error (attempt 1/unlimited), retrying in ", 50) == 0);
     rig_free(r);
 }
 
@@ -145,7 +187,7 @@ TEST(what_was_set_counts_instead_of_the_defaults) {
     CHECK(h.delays[1] >= 800 && h.delays[1] < 1200);
     CHECK(h.delays[2] >= 1600 && h.delays[2] < 2400);
     CHECK(h.delays[4] >= 1600 && h.delays[4] < 2400);
-    CHECK_EQ_INT(h.of[4], 5);
+    CHECK_EQ_INT(h.of[4], 6);
     rig_free(r);
 }
 
@@ -353,7 +395,7 @@ TEST(silence_is_tried_again_and_keep_alives_are_silence) {
     CHECK_EQ_INT(h.status, PHI_OK);
     REQUIRE(h.retries == 2);
     CHECK_EQ_INT(h.kinds[0], PHI_FAILURE_TIMEOUT);
-    CHECK_EQ_STR(h.lines[0] + strlen("Provider error (attempt 1/3), retrying in 1.0s: "),
+    CHECK_EQ_STR(h.lines[0] + strlen("Provider error (attempt 1/4), retrying in 1.0s: "),
                  "Network error: the answer was silent for 50 ms");
     CHECK_EQ_INT(h.kinds[1], PHI_FAILURE_TIMEOUT);
     CHECK_EQ_INT(count_of(rig_story(r), "Retract"), 2);
@@ -400,7 +442,7 @@ TEST(a_retry_before_the_first_delta_shows_nothing_but_itself) {
                                "TurnStart 0\n"
                                "MessageStart user \"Hi\"\n"
                                "MessageEnd user \"Hi\"\n"
-                               "Retry 1/3 after 1100 ms\n"
+                               "Retry 1/4 after 1100 ms\n"
                                "MessageStart assistant\n"
                                "TextDelta \"Here.\" of \"Here.\"\n"
                                "MessageEnd assistant \"Here.\" stop\n"
@@ -453,8 +495,8 @@ TEST(an_answer_that_was_seen_is_retracted_and_the_history_holds_one_answer) {
                    "MessageStart assistant\n"
                    "TextDelta \"Half\" of \"Half\"\n"
                    "Retract assistant \"Half\"\n"
-                   "Retry 1/3 after %u ms\n"
-                   "Retry 2/3 after 3000 ms\n"
+                   "Retry 1/4 after %u ms\n"
+                   "Retry 2/4 after 3000 ms\n"
                    "MessageStart assistant\n"
                    "TextDelta \"Whole.\" of \"Whole.\"\n"
                    "MessageEnd assistant \"Whole.\" stop\n"
@@ -489,7 +531,7 @@ TEST(an_answer_that_was_retracted_fails_for_good_as_its_last_attempt_left_it) {
                    "MessageStart assistant\n"
                    "TextDelta \"Half\" of \"Half\"\n"
                    "Retract assistant \"Half\"\n"
-                   "Retry 1/1 after %u ms\n"
+                   "Retry 1/2 after %u ms\n"
                    "MessageStart assistant\n"
                    "TextDelta \"Half\" of \"Half\"\n"
                    "MessageEnd assistant \"Half\" error error \"Network error: again\"\n"
@@ -512,10 +554,10 @@ TEST(the_line_for_a_log_says_which_attempt_how_long_and_why) {
     rig_says(r, "Here.");
     run_heard(r, agent, &h);
     REQUIRE(h.retries == 3);
-    CHECK_EQ_STR(h.lines[0], "Provider error (attempt 1/3), retrying in 1.1s: Rate limited, retry "
+    CHECK_EQ_STR(h.lines[0], "Provider error (attempt 1/4), retrying in 1.1s: Rate limited, retry "
                              "after 1100ms: slow down");
-    CHECK_EQ_STR(h.lines[1], "Provider error (attempt 2/3), retrying in 0.0s: API error: busy");
-    CHECK(strncmp(h.lines[2], "Provider error (attempt 3/3), retrying in ", 42) == 0);
+    CHECK_EQ_STR(h.lines[1], "Provider error (attempt 2/4), retrying in 0.0s: API error: busy");
+    CHECK(strncmp(h.lines[2], "Provider error (attempt 3/4), retrying in ", 42) == 0);
     CHECK_EQ_STR(strstr(h.lines[2], "s: "), "s: Network error: the cable was cut");
     rig_free(r);
 }
@@ -577,7 +619,7 @@ static void in_delay(rig *r, phi_agent agent) {
     rig_says(r, "Here.");
     CHECK_EQ_INT(phi_prompt(agent, "Hi"), PHI_OK);
     (void)rig_run(r, 5);
-    CHECK(strstr(rig_story(r), "Retry 1/3 after 50000 ms\n") != NULL);
+    CHECK(strstr(rig_story(r), "Retry 1/4 after 50000 ms\n") != NULL);
     rig_forget(r);
 }
 
@@ -1067,44 +1109,47 @@ TEST(retries_and_compactions_survive_every_failed_allocation) {
     CHECK(n > 50 && n < 2000);
 }
 
-TEST_MAIN(TEST_ENTRY(three_retries_follow_the_first_attempt_and_then_the_run_fails),
-          TEST_ENTRY(the_delay_doubles_up_to_thirty_seconds_give_or_take_a_fifth),
-          TEST_ENTRY(what_was_set_counts_instead_of_the_defaults),
-          TEST_ENTRY(the_next_attempt_comes_when_the_delay_is_over_and_not_before),
-          TEST_ENTRY(the_server_s_delay_is_kept_as_it_is),
-          TEST_ENTRY(a_server_that_asks_for_more_than_a_minute_is_not_waited_for),
-          TEST_ENTRY(how_long_a_server_is_waited_for_can_be_set),
-          TEST_ENTRY(where_retries_are_disabled_a_call_is_tried_once),
-          TEST_ENTRY(the_same_seed_gives_the_same_delays_and_two_agents_differ),
-          TEST_ENTRY(pace_network_and_the_server_s_own_trouble_are_tried_again),
-          TEST_ENTRY(keys_money_wrong_requests_and_filters_are_not_tried_again),
-          TEST_ENTRY(a_broken_connection_is_tried_again_and_a_certificate_that_is_refused_is_not),
-          TEST_ENTRY(silence_is_tried_again_and_keep_alives_are_silence),
-          TEST_ENTRY(each_turn_has_attempts_of_its_own),
-          TEST_ENTRY(a_retry_before_the_first_delta_shows_nothing_but_itself),
-          TEST_ENTRY(an_answer_that_broke_off_before_its_first_delta_was_not_seen),
-          TEST_ENTRY(an_answer_that_was_seen_is_retracted_and_the_history_holds_one_answer),
-          TEST_ENTRY(an_answer_that_was_retracted_fails_for_good_as_its_last_attempt_left_it),
-          TEST_ENTRY(the_line_for_a_log_says_which_attempt_how_long_and_why),
-          TEST_ENTRY(every_attempt_sends_the_same_bytes),
-          TEST_ENTRY(what_a_retracted_attempt_has_used_is_counted),
-          TEST_ENTRY(an_abort_during_the_delay_ends_the_run_at_once),
-          TEST_ENTRY(a_stop_during_the_delay_does_not_wait_for_it),
-          TEST_ENTRY(an_abort_after_a_retraction_leaves_no_half_answer),
-          TEST_ENTRY(the_delay_is_listed_as_what_the_run_waits_for),
-          TEST_ENTRY(an_agent_or_a_runtime_may_be_freed_during_the_delay),
-          TEST_ENTRY(what_is_too_long_is_compacted_and_tried_again),
-          TEST_ENTRY(what_is_too_long_again_and_again_is_compacted_until_nothing_can_be_taken_out),
-          TEST_ENTRY(a_single_prompt_that_is_too_long_is_an_overflow_and_sent_once),
-          TEST_ENTRY(a_single_long_answer_that_goes_is_progress),
-          TEST_ENTRY(a_result_that_is_too_long_ends_the_run_and_the_next_prompt_gets_rid_of_it),
-          TEST_ENTRY(an_overflow_in_mid_stream_is_retracted_before_it_is_compacted),
-          TEST_ENTRY(an_overflow_is_not_repeated_unchanged_whatever_the_server_says),
-          TEST_ENTRY(a_host_that_denies_the_compaction_has_the_overflow_at_once),
-          TEST_ENTRY(the_hook_for_errors_hears_of_the_last_attempt_only),
-          TEST_ENTRY(after_a_compaction_a_failure_that_may_pass_is_tried_again),
-          TEST_ENTRY(the_history_says_what_kind_of_error_it_was),
-          TEST_ENTRY(the_mock_answers_in_order_without_usage_and_then_says_that_it_has_no_more),
-          TEST_ENTRY(ids_that_repeat_across_turns_are_told_apart),
-          TEST_ENTRY(a_run_that_was_aborted_before_it_began_asks_no_model),
-          TEST_ENTRY(retries_and_compactions_survive_every_failed_allocation))
+TEST_MAIN(
+    TEST_ENTRY(three_retries_follow_the_first_attempt_and_then_the_run_fails),
+    TEST_ENTRY(a_server_that_is_not_there_and_one_that_refuses_the_key_differ_in_status_and_words),
+    TEST_ENTRY(attempts_without_a_limit_say_so),
+    TEST_ENTRY(the_delay_doubles_up_to_thirty_seconds_give_or_take_a_fifth),
+    TEST_ENTRY(what_was_set_counts_instead_of_the_defaults),
+    TEST_ENTRY(the_next_attempt_comes_when_the_delay_is_over_and_not_before),
+    TEST_ENTRY(the_server_s_delay_is_kept_as_it_is),
+    TEST_ENTRY(a_server_that_asks_for_more_than_a_minute_is_not_waited_for),
+    TEST_ENTRY(how_long_a_server_is_waited_for_can_be_set),
+    TEST_ENTRY(where_retries_are_disabled_a_call_is_tried_once),
+    TEST_ENTRY(the_same_seed_gives_the_same_delays_and_two_agents_differ),
+    TEST_ENTRY(pace_network_and_the_server_s_own_trouble_are_tried_again),
+    TEST_ENTRY(keys_money_wrong_requests_and_filters_are_not_tried_again),
+    TEST_ENTRY(a_broken_connection_is_tried_again_and_a_certificate_that_is_refused_is_not),
+    TEST_ENTRY(silence_is_tried_again_and_keep_alives_are_silence),
+    TEST_ENTRY(each_turn_has_attempts_of_its_own),
+    TEST_ENTRY(a_retry_before_the_first_delta_shows_nothing_but_itself),
+    TEST_ENTRY(an_answer_that_broke_off_before_its_first_delta_was_not_seen),
+    TEST_ENTRY(an_answer_that_was_seen_is_retracted_and_the_history_holds_one_answer),
+    TEST_ENTRY(an_answer_that_was_retracted_fails_for_good_as_its_last_attempt_left_it),
+    TEST_ENTRY(the_line_for_a_log_says_which_attempt_how_long_and_why),
+    TEST_ENTRY(every_attempt_sends_the_same_bytes),
+    TEST_ENTRY(what_a_retracted_attempt_has_used_is_counted),
+    TEST_ENTRY(an_abort_during_the_delay_ends_the_run_at_once),
+    TEST_ENTRY(a_stop_during_the_delay_does_not_wait_for_it),
+    TEST_ENTRY(an_abort_after_a_retraction_leaves_no_half_answer),
+    TEST_ENTRY(the_delay_is_listed_as_what_the_run_waits_for),
+    TEST_ENTRY(an_agent_or_a_runtime_may_be_freed_during_the_delay),
+    TEST_ENTRY(what_is_too_long_is_compacted_and_tried_again),
+    TEST_ENTRY(what_is_too_long_again_and_again_is_compacted_until_nothing_can_be_taken_out),
+    TEST_ENTRY(a_single_prompt_that_is_too_long_is_an_overflow_and_sent_once),
+    TEST_ENTRY(a_single_long_answer_that_goes_is_progress),
+    TEST_ENTRY(a_result_that_is_too_long_ends_the_run_and_the_next_prompt_gets_rid_of_it),
+    TEST_ENTRY(an_overflow_in_mid_stream_is_retracted_before_it_is_compacted),
+    TEST_ENTRY(an_overflow_is_not_repeated_unchanged_whatever_the_server_says),
+    TEST_ENTRY(a_host_that_denies_the_compaction_has_the_overflow_at_once),
+    TEST_ENTRY(the_hook_for_errors_hears_of_the_last_attempt_only),
+    TEST_ENTRY(after_a_compaction_a_failure_that_may_pass_is_tried_again),
+    TEST_ENTRY(the_history_says_what_kind_of_error_it_was),
+    TEST_ENTRY(the_mock_answers_in_order_without_usage_and_then_says_that_it_has_no_more),
+    TEST_ENTRY(ids_that_repeat_across_turns_are_told_apart),
+    TEST_ENTRY(a_run_that_was_aborted_before_it_began_asks_no_model),
+    TEST_ENTRY(retries_and_compactions_survive_every_failed_allocation))

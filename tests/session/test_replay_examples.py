@@ -37,7 +37,7 @@ RUNS = {
              "third words"),
     "repl, tools": ("repl", ["examples"], "/s/demo", "start:look :/quit", "- read_file"),
     "repl, overloaded": ("repl", ["examples"], "/m/status=529+times=1,taped/s/hello",
-                         "start:hello :/quit", "(attempt 1/3)"),
+                         "start:hello :/quit", "(attempt 1/4)"),
     "repl, Ctrl+C": ("repl", ["examples"], "/s/slow-50",
                      "start:hello TextDelta:^C AgentEnd:again AgentEnd:/quit", "(stopped)"),
     "approve": ("approve", ["{}"], "/s/approve",
