@@ -608,11 +608,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__PUB_IO */
 
 #ifdef PHI__PUB_MODEL
-#if PHI__PUB_MODEL != 0xe00ba571
+#if PHI__PUB_MODEL != 0x63d6c635
 #error "phi: two versions of src/model in one file"
 #endif
 #else
-#define PHI__PUB_MODEL 0xe00ba571
+#define PHI__PUB_MODEL 0x63d6c635
 
 /* ---- src/model/failure.h ---- */
 
@@ -1135,7 +1135,8 @@ typedef struct phi_model {
     const char *protocol;    /* PHI_PROTOCOL_... */
     const char *id;          /* the name the API knows */
     const char *name;        /* for people (default: id) */
-    const char *provider;    /* for logs and ids, "anthropic" (default: the protocol) */
+    const char *provider;    /* for logs and ids, "anthropic" (default: the protocol); the old names
+                                openai-responses and azure become openai_responses, azure_openai */
     const char *base_url;    /* http:// or https://; a slash at its end is optional */
     const char *api_key;     /* NULL or "": none is sent */
     uint32_t quirks;         /* PHI_QUIRK_ bits */
@@ -15195,11 +15196,11 @@ PHI__FN void phi__wake_drain(phi__wake *wake) {
 #endif /* PHI__IMP_IO */
 
 #ifdef PHI__IMP_MODEL
-#if PHI__IMP_MODEL != 0xfbc7c4de
+#if PHI__IMP_MODEL != 0xfcde0aa3
 #error "phi: two versions of src/model in one file"
 #endif
 #else
-#define PHI__IMP_MODEL 0xfbc7c4de
+#define PHI__IMP_MODEL 0xfcde0aa3
 
 /* ---- src/model/message_in.h ---- */
 
@@ -15226,6 +15227,11 @@ PHI__FN void phi__message_put_value(phi__buf *out, phi_str text, phi_arena *scra
    not, and nothing is written. */
 PHI__FN bool phi__message_put_json(phi__buf *out, const char *key, phi_str text, bool strings_too,
                                    phi_arena *scratch);
+
+/* A provider under the name it has today: earlier versions of this library and the original called two
+   of them openai-responses and azure. An "azure" that speaks another protocol than Azure's Responses
+   is a host's own name and stays. The result is the argument, or static. */
+PHI__FN phi_str phi__message_provider(phi_str provider, phi_str protocol);
 
 /* ---- reading: from a tree, whose arena owns what comes out ---- */
 
@@ -15640,6 +15646,13 @@ PHI__FN const char *phi__message_api(phi_str protocol) {
     return NULL;
 }
 
+PHI__FN phi_str phi__message_provider(phi_str provider, phi_str protocol) {
+    bool azure = protocol.len == 0 || phi__str_is(protocol, "azure_openai_responses") ||
+                 phi__str_is(protocol, "azure_open_ai_responses");
+    if (phi__str_is(provider, "openai-responses")) return PHI__LIT("openai_responses");
+    return azure && phi__str_is(provider, "azure") ? PHI__LIT("azure_openai") : provider;
+}
+
 /* The members of a block that are read, about in the order in which they are written. */
 #define PHI__MESSAGE_BLOCK_LIST(X)                                                                 \
     X(TYPE, "type")                                                                                \
@@ -15855,8 +15868,9 @@ static phi_status phi__message_read(phi__message_reader *r, const phi_json *root
     if (out->role == PHI_ROLE_ASSISTANT) {
         out->stop_reason = phi__message_get_stop(phi__message_str(in[PHI__MESSAGE_IN_STOP_REASON]));
         out->model = phi__message_str(in[PHI__MESSAGE_IN_MODEL]);
-        out->provider = phi__message_str(in[PHI__MESSAGE_IN_PROVIDER]);
         out->protocol = phi__message_protocol(phi__message_str(in[PHI__MESSAGE_IN_API]));
+        out->provider =
+            phi__message_provider(phi__message_str(in[PHI__MESSAGE_IN_PROVIDER]), out->protocol);
         out->usage = phi__message_get_usage(in[PHI__MESSAGE_IN_USAGE]);
         out->error_message = phi__message_str(in[PHI__MESSAGE_IN_ERROR]);
     }
@@ -16019,9 +16033,9 @@ static const phi__preset phi__preset_rows[] = {
      PHI_QUIRK_MAX_COMPLETION_TOKENS | PHI_QUIRK_DEVELOPER_ROLE | PHI_QUIRK_STORE_FALSE |
          PHI_QUIRK_REASONING_EFFORT | PHI_QUIRK_CACHE_KEY | PHI_QUIRK_STRICT_TOOLS,
      128000, 4096, true},
-    {PHI_PROTOCOL_OPENAI_RESPONSES, "openai-responses", "https://api.openai.com/v1", 0, 128000,
+    {PHI_PROTOCOL_OPENAI_RESPONSES, "openai_responses", "https://api.openai.com/v1", 0, 128000,
      8192, true},
-    {PHI_PROTOCOL_AZURE_RESPONSES, "azure", NULL, 0, 128000, 8192, true},
+    {PHI_PROTOCOL_AZURE_RESPONSES, "azure_openai", NULL, 0, 128000, 8192, true},
     {PHI_PROTOCOL_OPENAI_CHAT, "openrouter", "https://openrouter.ai/api/v1",
      PHI_QUIRK_MAX_COMPLETION_TOKENS | PHI_QUIRK_REASONING_OBJECT | PHI_QUIRK_REPLAY_REASONING,
      200000, 4096, false},
@@ -16104,13 +16118,13 @@ static const phi__preset_model phi__preset_models[] = {
     {"openai", "gpt-3", 0, 0, false},
     {"openai", "gpt-4", 0, 0, false},
     {"openai", "chatgpt-", 0, 0, false},
-    {"openai-responses", "gpt-5-chat", 0, 0, false},
-    {"openai-responses", "gpt-3", 0, 0, false},
-    {"openai-responses", "gpt-4", 0, 0, false},
-    {"openai-responses", "chatgpt-", 0, 0, false},
-    {"azure", "gpt-5-chat", 0, 0, false},
-    {"azure", "gpt-3", 0, 0, false},
-    {"azure", "gpt-4", 0, 0, false},
+    {"openai_responses", "gpt-5-chat", 0, 0, false},
+    {"openai_responses", "gpt-3", 0, 0, false},
+    {"openai_responses", "gpt-4", 0, 0, false},
+    {"openai_responses", "chatgpt-", 0, 0, false},
+    {"azure_openai", "gpt-5-chat", 0, 0, false},
+    {"azure_openai", "gpt-3", 0, 0, false},
+    {"azure_openai", "gpt-4", 0, 0, false},
     {"openrouter", "anthropic/", PHI_QUIRK_DEVELOPER_ROLE | PHI_QUIRK_CACHE_CONTROL, 0, true},
     {"openrouter", "openai/gpt-4", PHI_QUIRK_DEVELOPER_ROLE, 0, false},
     {"openrouter", "openai/", PHI_QUIRK_DEVELOPER_ROLE, 0, true},
@@ -16351,11 +16365,11 @@ PHI_API double phi_cache_hit_rate(const phi_usage *usage) {
 #endif /* PHI__IMP_MODEL */
 
 #ifdef PHI__IMP_WIRE
-#if PHI__IMP_WIRE != 0xd97f682c
+#if PHI__IMP_WIRE != 0xde30cce1
 #error "phi: two versions of src/wire in one file"
 #endif
 #else
-#define PHI__IMP_WIRE 0xd97f682c
+#define PHI__IMP_WIRE 0xde30cce1
 
 /* ---- src/wire/claude_in.h ---- */
 
@@ -23960,7 +23974,6 @@ static void phi__responses_after_results(phi__encoder *e, size_t from, size_t to
 static bool phi__responses_openai(const phi__encoder *e) {
     phi_str provider = phi_str_of(e->ask->model->provider);
     return e->codec == phi__azure_responses_codec() || phi__str_is(provider, "openai") ||
-           phi__str_is(provider, "openai-responses") ||
            phi__str_is(provider, PHI_PROTOCOL_OPENAI_RESPONSES);
 }
 
@@ -45072,11 +45085,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0xae7905f5
+#if PHI__IMP_AGENT != 0x89e296b4
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0xae7905f5
+#define PHI__IMP_AGENT 0x89e296b4
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -46076,7 +46089,9 @@ PHI__FN bool phi__agent_take_segment(phi__agent *agent, const char *config_id) {
 }
 
 PHI__FN bool phi__agent_take_model(phi__agent *agent, const phi_model *model) {
+    const char *named = model->provider != NULL ? model->provider : model->protocol;
     agent->model = *model;
+    named = phi__message_provider(phi_str_of(named), phi_str_of(model->protocol)).at;
     agent->provider = agent->own_provider;
     if (agent->provider == NULL)
         agent->provider = phi__provider_find(agent->rt, phi_str_of(model->protocol));
@@ -46088,8 +46103,7 @@ PHI__FN bool phi__agent_take_model(phi__agent *agent, const phi_model *model) {
            phi__agent_text(agent, model->id, &agent->model.id) &&
            phi__agent_text(agent, model->name != NULL ? model->name : model->id,
                            &agent->model.name) &&
-           phi__agent_text(agent, model->provider != NULL ? model->provider : model->protocol,
-                           &agent->model.provider) &&
+           phi__agent_text(agent, named, &agent->model.provider) &&
            phi__agent_text(agent, model->base_url, &agent->model.base_url) &&
            (model->api_key == NULL || model->api_key[0] == '\0' ||
             phi__agent_text(agent, model->api_key, &agent->model.api_key)) &&
@@ -47016,6 +47030,8 @@ static phi_model phi__dry_model(const phi_model *model) {
     if (filled.id == NULL) filled.id = "";
     if (filled.name == NULL) filled.name = filled.id;
     if (filled.provider == NULL) filled.provider = filled.protocol;
+    filled.provider =
+        phi__message_provider(phi_str_of(filled.provider), phi_str_of(filled.protocol)).at;
     if (filled.base_url == NULL) filled.base_url = "";
     return filled;
 }
@@ -50311,11 +50327,11 @@ PHI_API phi_status phi_summarize(phi_agent handle, uint64_t from_seq, uint64_t t
 #endif /* PHI__IMP_AGENT */
 
 #ifdef PHI__IMP_SESSION
-#if PHI__IMP_SESSION != 0x7bdb7a99
+#if PHI__IMP_SESSION != 0xc449c6aa
 #error "phi: two versions of src/session in one file"
 #endif
 #else
-#define PHI__IMP_SESSION 0x7bdb7a99
+#define PHI__IMP_SESSION 0xc449c6aa
 
 /* ---- src/session/file_store_in.h ---- */
 
@@ -52830,6 +52846,7 @@ PHI__FN const phi_loop_config *phi__session_config(phi__session_box *box, const 
         !phi__session_member(box, node, "base_url", &config->base_url) ||
         !phi__session_member(box, node, "thinking_level", &config->thinking_level))
         return NULL;
+    config->provider = phi__message_provider(config->provider, config->api);
     config->has_reasoning = phi_json_is_bool(reasoning);
     config->reasoning = phi_json_bool(reasoning, false);
     config->context_window =

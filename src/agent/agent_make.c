@@ -2,6 +2,7 @@
    What a desc may not be is in agent_check.c. */
 #include "agent/agent_in.h"
 #include "base/id_in.h"
+#include "model/message_in.h"
 #include "thread/compact_in.h"
 
 enum {
@@ -74,7 +75,9 @@ PHI__FN bool phi__agent_take_segment(phi__agent *agent, const char *config_id) {
 }
 
 PHI__FN bool phi__agent_take_model(phi__agent *agent, const phi_model *model) {
+    const char *named = model->provider != NULL ? model->provider : model->protocol;
     agent->model = *model;
+    named = phi__message_provider(phi_str_of(named), phi_str_of(model->protocol)).at;
     agent->provider = agent->own_provider;
     if (agent->provider == NULL)
         agent->provider = phi__provider_find(agent->rt, phi_str_of(model->protocol));
@@ -86,8 +89,7 @@ PHI__FN bool phi__agent_take_model(phi__agent *agent, const phi_model *model) {
            phi__agent_text(agent, model->id, &agent->model.id) &&
            phi__agent_text(agent, model->name != NULL ? model->name : model->id,
                            &agent->model.name) &&
-           phi__agent_text(agent, model->provider != NULL ? model->provider : model->protocol,
-                           &agent->model.provider) &&
+           phi__agent_text(agent, named, &agent->model.provider) &&
            phi__agent_text(agent, model->base_url, &agent->model.base_url) &&
            (model->api_key == NULL || model->api_key[0] == '\0' ||
             phi__agent_text(agent, model->api_key, &agent->model.api_key)) &&

@@ -1,6 +1,7 @@
 /* dry_run.c - a caller's transcript and tools, put as the codecs' own check wants them. */
 #include "agent/dry_run.h"
 
+#include "model/message_in.h"
 #include "wire/codec_in.h"
 #include "wire/strict_in.h"
 
@@ -41,6 +42,8 @@ static phi_model phi__dry_model(const phi_model *model) {
     if (filled.id == NULL) filled.id = "";
     if (filled.name == NULL) filled.name = filled.id;
     if (filled.provider == NULL) filled.provider = filled.protocol;
+    filled.provider =
+        phi__message_provider(phi_str_of(filled.provider), phi_str_of(filled.protocol)).at;
     if (filled.base_url == NULL) filled.base_url = "";
     return filled;
 }

@@ -331,6 +331,13 @@ PHI__FN const char *phi__message_api(phi_str protocol) {
     return NULL;
 }
 
+PHI__FN phi_str phi__message_provider(phi_str provider, phi_str protocol) {
+    bool azure = protocol.len == 0 || phi__str_is(protocol, "azure_openai_responses") ||
+                 phi__str_is(protocol, "azure_open_ai_responses");
+    if (phi__str_is(provider, "openai-responses")) return PHI__LIT("openai_responses");
+    return azure && phi__str_is(provider, "azure") ? PHI__LIT("azure_openai") : provider;
+}
+
 /* The members of a block that are read, about in the order in which they are written. */
 #define PHI__MESSAGE_BLOCK_LIST(X)                                                                 \
     X(TYPE, "type")                                                                                \
@@ -546,8 +553,9 @@ static phi_status phi__message_read(phi__message_reader *r, const phi_json *root
     if (out->role == PHI_ROLE_ASSISTANT) {
         out->stop_reason = phi__message_get_stop(phi__message_str(in[PHI__MESSAGE_IN_STOP_REASON]));
         out->model = phi__message_str(in[PHI__MESSAGE_IN_MODEL]);
-        out->provider = phi__message_str(in[PHI__MESSAGE_IN_PROVIDER]);
         out->protocol = phi__message_protocol(phi__message_str(in[PHI__MESSAGE_IN_API]));
+        out->provider =
+            phi__message_provider(phi__message_str(in[PHI__MESSAGE_IN_PROVIDER]), out->protocol);
         out->usage = phi__message_get_usage(in[PHI__MESSAGE_IN_USAGE]);
         out->error_message = phi__message_str(in[PHI__MESSAGE_IN_ERROR]);
     }

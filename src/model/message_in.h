@@ -26,6 +26,11 @@ PHI__FN void phi__message_put_value(phi__buf *out, phi_str text, phi_arena *scra
 PHI__FN bool phi__message_put_json(phi__buf *out, const char *key, phi_str text, bool strings_too,
                                    phi_arena *scratch);
 
+/* A provider under the name it has today: earlier versions of this library and the original called two
+   of them openai-responses and azure. An "azure" that speaks another protocol than Azure's Responses
+   is a host's own name and stays. The result is the argument, or static. */
+PHI__FN phi_str phi__message_provider(phi_str provider, phi_str protocol);
+
 /* ---- reading: from a tree, whose arena owns what comes out ---- */
 
 /* As phi_message_from_json; the strings of the tree are not copied. */

@@ -121,7 +121,8 @@ typedef struct phi_model {
     const char *protocol;    /* PHI_PROTOCOL_... */
     const char *id;          /* the name the API knows */
     const char *name;        /* for people (default: id) */
-    const char *provider;    /* for logs and ids, "anthropic" (default: the protocol) */
+    const char *provider;    /* for logs and ids, "anthropic" (default: the protocol); the old names
+                                openai-responses and azure become openai_responses, azure_openai */
     const char *base_url;    /* http:// or https://; a slash at its end is optional */
     const char *api_key;     /* NULL or "": none is sent */
     uint32_t quirks;         /* PHI_QUIRK_ bits */

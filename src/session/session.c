@@ -128,6 +128,7 @@ PHI__FN const phi_loop_config *phi__session_config(phi__session_box *box, const 
         !phi__session_member(box, node, "base_url", &config->base_url) ||
         !phi__session_member(box, node, "thinking_level", &config->thinking_level))
         return NULL;
+    config->provider = phi__message_provider(config->provider, config->api);
     config->has_reasoning = phi_json_is_bool(reasoning);
     config->reasoning = phi_json_bool(reasoning, false);
     config->context_window =

@@ -258,7 +258,6 @@ static void phi__responses_after_results(phi__encoder *e, size_t from, size_t to
 static bool phi__responses_openai(const phi__encoder *e) {
     phi_str provider = phi_str_of(e->ask->model->provider);
     return e->codec == phi__azure_responses_codec() || phi__str_is(provider, "openai") ||
-           phi__str_is(provider, "openai-responses") ||
            phi__str_is(provider, PHI_PROTOCOL_OPENAI_RESPONSES);
 }
 

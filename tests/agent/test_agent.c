@@ -397,6 +397,19 @@ TEST(an_abort_posted_before_a_prompt_does_not_end_its_run) {
     rig_free(r);
 }
 
+TEST(a_provider_under_its_old_name_is_one_with_the_name_of_today) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_agent agent;
+    desc.model.protocol = PHI_PROTOCOL_OPENAI_RESPONSES;
+    desc.model.provider = "openai-responses";
+    desc.model.id = "gpt-5";
+    agent = rig_agent(r, &desc);
+    CHECK_EQ_INT(phi_prompt(agent, "Hello"), PHI_OK);
+    CHECK(strstr(phi_agent_last_loop_id(agent).at, ".openai_responses.gpt-5.") != NULL);
+    rig_free(r);
+}
+
 TEST(while_a_run_goes_on_model_and_history_stay) {
     rig *r = rig_new();
     phi_agent agent = rig_agent(r, NULL);
@@ -641,6 +654,7 @@ TEST_MAIN(TEST_ENTRY(a_bad_model_is_refused_with_the_field_to_fix),
           TEST_ENTRY(text_that_is_not_utf8_leaves_as_utf8),
           TEST_ENTRY(a_freed_agents_handle_is_stale_everywhere),
           TEST_ENTRY(an_abort_posted_before_a_prompt_does_not_end_its_run),
+          TEST_ENTRY(a_provider_under_its_old_name_is_one_with_the_name_of_today),
           TEST_ENTRY(while_a_run_goes_on_model_and_history_stay),
           TEST_ENTRY(a_new_model_takes_over_in_mid_conversation),
           TEST_ENTRY(a_model_change_without_memory_changes_nothing),

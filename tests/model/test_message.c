@@ -5,6 +5,8 @@
 #include "support/test.h"
 #include "text/json.h"
 
+#include <stdio.h>
+
 static phi_memory memory;
 static phi_arena arena;
 
@@ -211,6 +213,30 @@ TEST(reading_takes_what_is_missing_as_absent) {
     end();
 }
 
+TEST(the_old_names_of_two_providers_are_read_as_those_of_today) {
+    static const struct {
+        const char *provider, *api, *want;
+    } rows[] = {{"openai-responses", "openai_responses", "openai_responses"},
+                {"openai_responses", "openai_responses", "openai_responses"},
+                {"azure", "azure_openai_responses", "azure_openai"},
+                {"azure", "azure_open_ai_responses", "azure_openai"},
+                {"azure", "openai_completions", "azure"},
+                {"openai", "openai_completions", "openai"}};
+    size_t i;
+    begin();
+    for (i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char text[200];
+        phi_message m;
+        (void)snprintf(text, sizeof text,
+                       "{\"role\":\"assistant\",\"content\":[],\"provider\":\"%s\","
+                       "\"api\":\"%s\"}",
+                       rows[i].provider, rows[i].api);
+        CHECK_EQ_INT(phi_message_from_json(phi_str_of(text), &arena, &m, NULL), PHI_OK);
+        CHECK_STR(m.provider, rows[i].want);
+    }
+    end();
+}
+
 TEST(what_is_no_message_is_refused_with_words) {
     begin();
     check_refused("[]", "expected an object: a message");
@@ -364,6 +390,7 @@ TEST_MAIN(TEST_ENTRY(a_user_message_has_the_interchange_shape),
           TEST_ENTRY(arguments_that_are_no_object_are_kept_as_they_are),
           TEST_ENTRY(arguments_that_are_a_string_keep_their_quotes),
           TEST_ENTRY(reading_takes_what_is_missing_as_absent),
+          TEST_ENTRY(the_old_names_of_two_providers_are_read_as_those_of_today),
           TEST_ENTRY(what_is_no_message_is_refused_with_words),
           TEST_ENTRY(every_stop_reason_and_role_survives_a_round_trip),
           TEST_ENTRY(text_blocks_are_joined_and_other_blocks_left_out),

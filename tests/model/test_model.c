@@ -26,11 +26,11 @@ TEST(presets_know_where_their_provider_lives) {
     CHECK_EQ_STR(phi_model_openrouter("m", "K").base_url, "https://openrouter.ai/api/v1");
     m = phi_model_openai_responses("gpt-5-mini", "K");
     CHECK_EQ_STR(m.protocol, "openai_responses");
-    CHECK_EQ_STR(m.provider, "openai-responses");
+    CHECK_EQ_STR(m.provider, "openai_responses");
     CHECK_EQ_STR(m.base_url, "https://api.openai.com/v1");
     m = phi_model_azure("https://R.openai.azure.com/openai/v1", "d", "K");
     CHECK_EQ_STR(m.protocol, "azure_openai_responses");
-    CHECK_EQ_STR(m.provider, "azure");
+    CHECK_EQ_STR(m.provider, "azure_openai");
     CHECK_EQ_STR(m.id, "d");
     CHECK_EQ_STR(m.base_url, "https://R.openai.azure.com/openai/v1");
     CHECK_EQ_STR(phi_model_xai("m", "K").base_url, "https://api.x.ai/v1");

@@ -372,6 +372,20 @@ TEST(what_the_original_would_refuse_a_file_for_is_not_written) {
     phi_arena_free(&arena);
 }
 
+TEST(a_loop_of_a_provider_with_an_old_name_is_read_with_the_name_of_today) {
+    static const char text[] =
+        "{\"session_id\":\"s\",\"agent_id\":\"a\",\"loops\":[{\"loop_id\":\"s.azure.d.1\","
+        "\"session_id\":\"s\",\"agent_id\":\"a\",\"status\":\"Completed\",\"config\":{"
+        "\"model\":\"d\",\"provider\":\"azure\",\"api\":\"azure_open_ai_responses\"}}]}";
+    phi_allocator allocator = test_allocator();
+    phi_session *s;
+    REQUIRE(phi_session_from_json(phi_str_of(text), &allocator, 0, &s, NULL) == PHI_OK);
+    REQUIRE(s->loop_count == 1);
+    REQUIRE(s->loops[0]->config != NULL);
+    CHECK_STR(s->loops[0]->config->provider, "azure_openai");
+    phi_session_free(s);
+}
+
 TEST(a_recorded_session_is_written_as_it_is_read_back) {
     uint32_t flags;
     phi_agent agent;
@@ -737,6 +751,7 @@ TEST_MAIN(
     TEST_ENTRY(what_was_sent_stands_in_the_turn_only_where_it_was_asked_for),
     TEST_ENTRY(every_field_is_read_and_written_as_the_original_does),
     TEST_ENTRY(what_the_original_would_refuse_a_file_for_is_not_written),
+    TEST_ENTRY(a_loop_of_a_provider_with_an_old_name_is_read_with_the_name_of_today),
     TEST_ENTRY(a_recorded_session_is_written_as_it_is_read_back),
     TEST_ENTRY(events_of_ours_alone_are_written_only_where_they_are_asked_for),
     TEST_ENTRY(what_is_no_session_is_refused_with_words),
