@@ -70,9 +70,11 @@ PHI_API phi_status phi_compaction_plan(const phi_view_item *items, size_t count,
    for max_context_tokens - system_prompt_tokens:
    - results are cut to tool_output_max_lines;
    - answers before the last keep_recent_turns messages become a line each, and their results go;
-   - all between the first keep_first_turns and the last keep_recent_turns messages goes, and a marker says so; where
-     that is not enough, all but the marker and the newest that fit.
-   What comes out is never over that budget, and no result is parted from its call. The list is in the arena, its messages
+   - all between the first keep_first_turns and the last keep_recent_turns messages goes, and a marker says how many
+     messages went; where that is not enough, the newest that fit behind a marker stay; where not even the newest one
+     fits beside it, the newest that fit, without a marker.
+   A marker that goes counts as the messages it stands for. What comes out is never over that budget (it may be empty),
+   and no result is parted from its call. The list is in the arena, its messages
    are those given or in the arena. */
 PHI_API phi_status phi_compact_messages(const phi_message *const *messages, size_t count,
                                         const phi_compaction_config *config,

@@ -112,15 +112,64 @@ static bool phi__levels_sum_up_all(phi__levels *l) {
 
 /* ---- the middle ---- */
 
-static const phi_message *phi__levels_marker(const phi__levels *l, size_t gone) {
-    char words[96];
+#define PHI__LEVELS_MARKER "[Context compacted: "
+#define PHI__LEVELS_MIDDLE " messages removed to fit context window]"
+#define PHI__LEVELS_OLDEST " messages removed]"
+
+enum { PHI__LEVELS_WORDS = 96 }; /* bytes: the longer marker with a count of twenty digits */
+
+static phi_str phi__levels_words_of(char words[PHI__LEVELS_WORDS], uint64_t gone, const char *end) {
+    int n = snprintf(words, PHI__LEVELS_WORDS, PHI__LEVELS_MARKER "%llu%s",
+                     (unsigned long long)gone, end);
+    return phi__str(words, (size_t)n);
+}
+
+static const phi_message *phi__levels_marker(const phi__levels *l, uint64_t gone, const char *end) {
+    char words[PHI__LEVELS_WORDS];
     phi_str text;
-    int n = snprintf(words, sizeof words,
-                     "[Context compacted: %llu messages removed to fit context window]",
-                     (unsigned long long)gone);
-    return phi__arena_str(l->arena, phi__str(words, (size_t)n), &text)
+    return phi__arena_str(l->arena, phi__levels_words_of(words, gone, end), &text)
                ? phi__compact_say(text, l->arena)
                : NULL;
+}
+
+static uint64_t phi__levels_marker_tokens(const phi__levels *l, uint64_t gone) {
+    char words[PHI__LEVELS_WORDS];
+    phi_content block;
+    phi_message marker;
+    memset(&block, 0, sizeof block);
+    memset(&marker, 0, sizeof marker);
+    block.kind = PHI_CONTENT_TEXT;
+    block.text = phi__levels_words_of(words, gone, PHI__LEVELS_OLDEST);
+    marker.role = PHI_ROLE_USER;
+    marker.content = &block;
+    marker.content_count = 1;
+    return phi_tokens_of_message(l->counter, &marker);
+}
+
+/* How many messages are gone when this one goes: a marker, of this call or of an earlier one, is none
+   itself and stands for as many as it says. */
+static uint64_t phi__levels_stands_for(const phi_message *message) {
+    size_t at = sizeof PHI__LEVELS_MARKER - 1, from = at;
+    uint64_t n = 0;
+    phi_str text;
+    if (message->role != PHI_ROLE_USER || message->content_count != 1 ||
+        message->content[0].kind != PHI_CONTENT_TEXT)
+        return 1;
+    text = message->content[0].text;
+    if (!phi__str_starts(text, PHI__LEVELS_MARKER)) return 1;
+    for (; at < text.len && at - from < 18 && text.at[at] >= '0' && text.at[at] <= '9'; at++)
+        n = n * 10 + (uint64_t)(text.at[at] - '0');
+    text = phi__str(text.at + at, text.len - at);
+    return at > from &&
+                   (phi__str_is(text, PHI__LEVELS_MIDDLE) || phi__str_is(text, PHI__LEVELS_OLDEST))
+               ? n
+               : 1;
+}
+
+static uint64_t phi__levels_gone(const phi__levels *l, size_t from, size_t to) {
+    uint64_t sum = 0;
+    for (; from < to; from++) sum += phi__levels_stands_for(l->list[from]);
+    return sum;
 }
 
 /* Where the last whole group ends that is within the first `most` messages; and where the first one begins that is
@@ -140,7 +189,7 @@ static size_t phi__levels_tail(const phi__levels *l, size_t most) {
 static bool phi__levels_cut_middle(phi__levels *l, size_t head, size_t tail) {
     const phi_message *marker;
     if (head >= tail) return true;
-    marker = phi__levels_marker(l, tail - head);
+    marker = phi__levels_marker(l, phi__levels_gone(l, head, tail), PHI__LEVELS_MIDDLE);
     if (marker == NULL) return false;
     l->list[head] = marker;
     memmove(l->list + head + 1, l->list + tail, (l->count - tail) * sizeof *l->list);
@@ -148,31 +197,42 @@ static bool phi__levels_cut_middle(phi__levels *l, size_t head, size_t tail) {
     return true;
 }
 
-/* As many of the newest groups as fit, behind a marker where that fits, too. `at`: from where on they do. */
-static bool phi__levels_newest(phi__levels *l, size_t *ends) {
-    const phi_message *marker = phi__levels_marker(l, l->count);
-    uint64_t room, tokens;
-    size_t groups = 0, at, from = l->count;
-    if (marker == NULL) return false;
-    for (at = 0; at < l->count; at = ends[groups++]) ends[groups] = phi__levels_group_end(l, at);
-    tokens = phi_tokens_of_message(l->counter, marker);
-    room = l->budget >= tokens ? l->budget - tokens : l->budget;
-    while (groups > 0) {
-        size_t begins = groups > 1 ? ends[groups - 2] : 0;
-        tokens = phi__levels_tokens(l, begins, ends[groups - 1]);
-        if (tokens > room) break;
-        room -= tokens;
+/* Where the newest groups begin that fit behind a marker; where not even the newest one does, the newest
+   ones that fit alone. */
+static size_t phi__levels_newest_from(const phi__levels *l, const size_t *ends, size_t groups,
+                                      bool *marked) {
+    uint64_t tokens = 0, gone = phi__levels_gone(l, 0, l->count);
+    size_t from = l->count;
+    *marked = false;
+    for (; groups > 0; groups--) {
+        size_t begins = groups > 1 ? ends[groups - 2] : 0, end = ends[groups - 1];
+        tokens += phi__levels_tokens(l, begins, end);
+        if (tokens > l->budget) break;
+        gone -= phi__levels_gone(l, begins, end);
+        if (tokens + phi__levels_marker_tokens(l, gone) <= l->budget)
+            *marked = true;
+        else if (*marked)
+            break;
         from = begins;
-        groups--;
     }
+    return from;
+}
+
+/* `ends`: room for one more than there are messages. */
+static bool phi__levels_newest(phi__levels *l, size_t *ends) {
+    const phi_message *marker;
+    size_t groups = 0, at, from, head;
+    bool marked;
+    for (at = 0; at < l->count; at = ends[groups++]) ends[groups] = phi__levels_group_end(l, at);
+    from = phi__levels_newest_from(l, ends, groups, &marked);
     if (from == 0) return true;
-    marker = phi__levels_marker(l, from);
-    if (marker == NULL) return false;
-    l->count -= from;
-    memmove(l->list + 1, l->list + from, l->count * sizeof *l->list);
-    l->list[0] = marker;
-    if (phi__levels_tokens(l, 0, ++l->count) > l->budget)
-        memmove(l->list, l->list + 1, --l->count * sizeof *l->list);
+    marker =
+        marked ? phi__levels_marker(l, phi__levels_gone(l, 0, from), PHI__LEVELS_OLDEST) : NULL;
+    if (marked && marker == NULL) return false;
+    head = marked ? 1 : 0;
+    memmove(l->list + head, l->list + from, (l->count - from) * sizeof *l->list);
+    if (marked) l->list[0] = marker;
+    l->count -= from - head;
     return true;
 }
 

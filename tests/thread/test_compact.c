@@ -649,6 +649,11 @@ static phi_compaction_config budget_of(uint64_t tokens, uint32_t first, uint32_t
     return c;
 }
 
+static void chat(uint32_t n) {
+    uint32_t i;
+    for (i = 0; i < n; i++) say(PHI_ROLE_USER, "A", i, "Twelve bytes", 0); /* 7 tokens each */
+}
+
 TEST(a_list_that_fits_is_left_as_it_is) {
     phi_compaction_config c = budget_of(1000, 2, 2);
     setup();
@@ -656,6 +661,41 @@ TEST(a_list_that_fits_is_left_as_it_is) {
     CHECK_EQ_INT(level(&c), PHI_OK);
     CHECK_EQ_INT(level_count, 5);
     CHECK(levels[2] == thread.fold.items[2].message);
+    level_end();
+}
+
+TEST(a_list_of_exactly_the_budget_is_left_as_it_is_and_one_token_more_is_cut) {
+    phi_compaction_config c = budget_of(28, 1, 1);
+    setup();
+    chat(4);
+    CHECK_EQ_INT(level(&c), PHI_OK);
+    CHECK_EQ_INT(level_count, 4);
+    CHECK_EQ_INT(level_tokens(), 28);
+    CHECK(levels[0] == thread.fold.items[0].message);
+    level_end();
+    setup();
+    chat(4);
+    c.max_context_tokens--;
+    CHECK_EQ_INT(level(&c), PHI_OK);
+    CHECK_EQ_INT(level_count, 2);
+    CHECK_STR(levels[0]->content[0].text, "[Context compacted: 3 messages removed]");
+    CHECK(levels[1] == thread.fold.items[3].message);
+    level_end();
+}
+
+TEST(of_fewer_messages_than_are_to_be_kept_the_newest_that_fit_stay) {
+    phi_compaction_config c = budget_of(21, 5, 10);
+    setup();
+    chat(3);
+    CHECK_EQ_INT(level(&c), PHI_OK);
+    CHECK_EQ_INT(level_count, 3);
+    level_end();
+    setup();
+    chat(4);
+    CHECK_EQ_INT(level(&c), PHI_OK);
+    REQUIRE(level_count == 2);
+    CHECK_STR(levels[0]->content[0].text, "[Context compacted: 3 messages removed]");
+    CHECK(levels[1] == thread.fold.items[3].message);
     level_end();
 }
 
@@ -699,11 +739,6 @@ TEST(then_older_answers_become_a_line_and_their_results_go) {
     level_end();
 }
 
-static void chat(uint32_t n) {
-    uint32_t i;
-    for (i = 0; i < n; i++) say(PHI_ROLE_USER, "A", i, "Twelve bytes", 0); /* 7 tokens each */
-}
-
 TEST(then_the_middle_goes_and_a_marker_says_how_many_messages_it_was) {
     phi_compaction_config c = budget_of(60, 2, 3);
     setup();
@@ -721,12 +756,47 @@ TEST(and_at_last_only_the_newest_stay_behind_the_marker) {
     setup();
     chat(12);
     CHECK_EQ_INT(level(&c), PHI_OK);
-    REQUIRE(level_count == 3);
-    CHECK_STR(levels[0]->content[0].text,
-              "[Context compacted: 4 messages removed to fit context window]");
-    CHECK(levels[2] == thread.fold.items[11].message);
-    CHECK_EQ_INT(level_tokens(), 34);
+    REQUIRE(level_count == 4);
+    CHECK_STR(levels[0]->content[0].text, "[Context compacted: 9 messages removed]");
+    CHECK(levels[3] == thread.fold.items[11].message);
+    CHECK_EQ_INT(level_tokens(), 14 + 3 * 7);
     level_end();
+}
+
+TEST(a_marker_counts_as_the_messages_it_stands_for_and_not_as_one_of_them) {
+    phi_compaction_config c = budget_of(21, 2, 3);
+    setup();
+    say(PHI_ROLE_USER, "A", 0, "[Context compacted: 30 messages removed]", 0);
+    chat(4);
+    CHECK_EQ_INT(level(&c), PHI_OK);
+    REQUIRE(level_count == 2);
+    CHECK_STR(levels[0]->content[0].text, "[Context compacted: 33 messages removed]");
+    level_end();
+    setup();
+    say(PHI_ROLE_USER, "A", 0, "[Context compacted: 30 messages removed] or so", 0);
+    say(PHI_ROLE_USER, "A", 1, "[Context compacted: messages removed]", 0);
+    chat(4);
+    CHECK_EQ_INT(level(&c), PHI_OK);
+    REQUIRE(level_count == 2);
+    CHECK_STR(levels[0]->content[0].text, "[Context compacted: 5 messages removed]");
+    level_end();
+}
+
+TEST(a_budget_that_the_marker_just_fills_keeps_the_newest_messages_that_fit_without_it) {
+    static const uint64_t budgets[] = {13, 14, 20, 21, 27, 28};
+    static const size_t messages[] = {1, 2, 2, 1, 1, 2}, markers[] = {0, 0, 0, 1, 1, 1};
+    size_t i;
+    for (i = 0; i < sizeof budgets / sizeof budgets[0]; i++) {
+        phi_compaction_config c = budget_of(budgets[i], 2, 3);
+        setup();
+        chat(12); /* 7 tokens each; the marker has 14 */
+        CHECK_EQ_INT(level(&c), PHI_OK);
+        if (CHECK_EQ_INT(level_count, messages[i] + markers[i])) {
+            CHECK(levels[level_count - 1] == thread.fold.items[11].message);
+            CHECK(phi__str_starts(levels[0]->content[0].text, "[Context") == (markers[i] == 1));
+        }
+        level_end();
+    }
 }
 
 TEST(without_room_for_a_marker_there_is_none) {
@@ -850,6 +920,10 @@ TEST_MAIN(
     TEST_ENTRY(a_plan_leaves_what_came_after_it_alone), TEST_ENTRY(a_plan_wants_its_items_in_order),
     TEST_ENTRY(every_plan_is_taken_makes_the_view_smaller_and_leaves_no_call_without_its_result),
     TEST_ENTRY(a_list_that_fits_is_left_as_it_is), TEST_ENTRY(first_long_results_are_cut),
+    TEST_ENTRY(a_list_of_exactly_the_budget_is_left_as_it_is_and_one_token_more_is_cut),
+    TEST_ENTRY(of_fewer_messages_than_are_to_be_kept_the_newest_that_fit_stay),
+    TEST_ENTRY(a_marker_counts_as_the_messages_it_stands_for_and_not_as_one_of_them),
+    TEST_ENTRY(a_budget_that_the_marker_just_fills_keeps_the_newest_messages_that_fit_without_it),
     TEST_ENTRY(then_older_answers_become_a_line_and_their_results_go),
     TEST_ENTRY(then_the_middle_goes_and_a_marker_says_how_many_messages_it_was),
     TEST_ENTRY(and_at_last_only_the_newest_stay_behind_the_marker),
