@@ -608,11 +608,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__PUB_IO */
 
 #ifdef PHI__PUB_MODEL
-#if PHI__PUB_MODEL != 0x63d6c635
+#if PHI__PUB_MODEL != 0x1d685d0c
 #error "phi: two versions of src/model in one file"
 #endif
 #else
-#define PHI__PUB_MODEL 0x63d6c635
+#define PHI__PUB_MODEL 0x1d685d0c
 
 /* ---- src/model/failure.h ---- */
 
@@ -1216,7 +1216,8 @@ extern "C" {
 #endif
 
 /* A counter of the host's own for text, a real tokenizer for instance; what images and the frame of a
-   message cost stays ours. count_text NULL: the estimate. Called on the pumping thread. */
+   message cost stays ours. count_text NULL: the estimate. Called on the pumping thread, at any time that a
+   count is needed: it must not call phi, and must give the same count for the same text each time. */
 typedef struct phi_token_counter {
     size_t (*count_text)(void *user_data, phi_str text);
     void *user_data;
@@ -2727,11 +2728,11 @@ PHI_API bool phi_call_pending(phi_call call);        /* any thread */
 #endif /* PHI__PUB_LOOP */
 
 #ifdef PHI__PUB_AGENT
-#if PHI__PUB_AGENT != 0x5e32b5e3
+#if PHI__PUB_AGENT != 0x630552cd
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__PUB_AGENT 0x5e32b5e3
+#define PHI__PUB_AGENT 0x630552cd
 
 /* ---- src/agent/profile.h ---- */
 
@@ -2969,10 +2970,12 @@ typedef struct phi_agent_desc {
     const phi_store *
         store; /* where its thread is kept, and loaded from if it is there; copied, what it points to
                                borrowed until the agent is freed (default: in memory only) */
-    const char *thread_id;           /* which one; copied (default: a new one, its id made) */
-    const phi_policy *policy;        /* what of the history is sent; copied (default: all of it) */
-    phi_token_counter token_counter; /* for the policy (default: the estimate) */
-    void *user_data;                 /* comes back in every event, to hook_fn and translate_fn */
+    const char *thread_id;    /* which one; copied (default: a new one, its id made) */
+    const phi_policy *policy; /* what of the history is sent; copied (default: all of it) */
+    phi_token_counter
+        token_counter; /* of what a model is shown: policy, warnings, budget, compaction
+                                        and prunes go by it (default: the estimate) */
+    void *user_data;   /* comes back in every event, to hook_fn and translate_fn */
 } phi_agent_desc;
 
 /* Makes an agent. A handle whose rt is NULL: phi_last_error says which field to fix, or PHI_NO_MEMORY,
@@ -26862,11 +26865,11 @@ PHI_API void phi_answer_fail(phi_answer *answer, phi_failure_kind kind, bool ret
 #endif /* PHI__IMP_WIRE */
 
 #ifdef PHI__IMP_THREAD
-#if PHI__IMP_THREAD != 0x1da0d512
+#if PHI__IMP_THREAD != 0xff5cac1c
 #error "phi: two versions of src/thread in one file"
 #endif
 #else
-#define PHI__IMP_THREAD 0x1da0d512
+#define PHI__IMP_THREAD 0xff5cac1c
 
 /* ---- src/thread/compact_in.h ---- */
 
@@ -27010,6 +27013,9 @@ typedef struct phi__fold {
     size_t durable;        /* items that are */
     bool overlaps;         /* a summary may stand before what it left standing of its span */
     size_t linked, groups; /* project_in.h: items so far that it knows, and the groups of them */
+    phi_token_counter counted_by; /* phi__fold_tokens: what it counted `counted` items with */
+    size_t counted;
+    uint64_t counted_tokens;
 } phi__fold;
 
 /* The last beginning of each run, by the hash of its id: an open table, half empty. */
@@ -27237,10 +27243,12 @@ PHI__FN void phi__thread_roll_back_again(phi__thread *thread);
 
 /* Takes the oldest whole groups (an answer with its results, or a user message) out of the view until it is
    estimated at target_tokens or less; *removed messages went, all told: those of earlier times are counted in the
-   marker's words, too. What stays: the first user message, the newest one, and the last group. A user message
+   marker's words, too. counter NULL: the estimate. What stays: the first user message, the newest one, and the last
+   group. A user message
    "[Context compacted: N messages removed to fit context window]" stands in their place. It is one rewrite. False:
    no memory, and nothing changed. *removed 0: there was nothing to take; no entry is appended. */
-PHI__FN bool phi__thread_truncate(phi__thread *thread, uint64_t target_tokens, phi_str loop_id,
+PHI__FN bool phi__thread_truncate(phi__thread *thread, uint64_t target_tokens,
+                                  const phi_token_counter *counter, phi_str loop_id,
                                   uint32_t turn_index, size_t *removed);
 
 /* Calls of the last answer that have no result, since a run ended without memory, get one: an error that says
@@ -27291,6 +27299,8 @@ PHI__FN phi_status phi__fold_lane(const phi__thread *thread, uint32_t lane, uint
 PHI__FN phi_status phi__fold_at(const phi__thread *thread, uint32_t lane, uint64_t upto,
                                 phi__fold *made, const phi__fold **out);
 PHI__FN void phi__fold_free(phi_memory *memory, phi__fold *fold);
+/* Tokens of all items; counter NULL: the estimate. The counter is called for items it did not count yet. */
+PHI__FN uint64_t phi__fold_tokens(phi__fold *fold, const phi_token_counter *counter);
 /* Limits of the lanes that a lane is made of: entries of lane i count up to limits[i], of which there are lane_count,
    UINT64_MAX - 1 for all, and none where any is false. NULL: no memory. Freed by the caller. */
 typedef struct phi__limit {
@@ -30146,6 +30156,20 @@ PHI__FN void phi__fold_free(phi_memory *memory, phi__fold *fold) {
     memset(fold, 0, sizeof *fold);
 }
 
+PHI__FN uint64_t phi__fold_tokens(phi__fold *fold, const phi_token_counter *counter) {
+    phi_token_counter *by = &fold->counted_by;
+    if (counter == NULL || counter->count_text == NULL) return fold->tokens;
+    if (by->count_text != counter->count_text || by->user_data != counter->user_data) {
+        *by = *counter;
+        fold->counted = 0;
+    }
+    if (fold->counted == 0) fold->counted_tokens = 0;
+    while (fold->counted < fold->count)
+        fold->counted_tokens +=
+            phi_tokens_of_message(counter, fold->items[fold->counted++].message);
+    return fold->counted_tokens;
+}
+
 static void phi__fold_fill(phi__item *item, const phi_message *message, phi__segment *segment,
                            phi__rendered **rendered, const phi_span *range, uint32_t flags) {
     memset(item, 0, sizeof *item);
@@ -30202,7 +30226,7 @@ static void phi__fold_open(phi__fold *fold, size_t at, size_t gone, size_t n) {
         memmove(&fold->items[at + n], &fold->items[at + gone],
                 (fold->count - at - gone) * sizeof *fold->items);
     fold->count = fold->count - gone + n;
-    fold->linked = fold->groups = 0;
+    fold->linked = fold->groups = fold->counted = 0;
 }
 
 PHI__FN void phi__fold_splice(phi__fold *fold, size_t at, size_t gone, const phi__item *items,
@@ -30353,7 +30377,7 @@ PHI__FN void phi__fold_take_out(phi__fold *fold, uint64_t from, uint64_t to) {
             fold->items[n++] = fold->items[i];
     }
     fold->count = n;
-    fold->linked = fold->groups = 0;
+    fold->linked = fold->groups = fold->counted = 0;
 }
 
 /* ---- a whole lane ---- */
@@ -31208,7 +31232,8 @@ PHI__FN void phi__lane_enter(phi__thread *thread, uint32_t lane, const phi__fold
         thread->fold = *fold;
         return;
     }
-    thread->fold.count = thread->fold.linked = thread->fold.groups = 0; /* its room stays */
+    thread->fold.count = thread->fold.linked = thread->fold.groups = thread->fold.counted =
+        0; /* its room stays */
     thread->fold.tokens = 0;
     thread->fold.durable = 0;
     thread->fold.overlaps = false;
@@ -35085,6 +35110,7 @@ typedef struct phi__truncate_block {
 
 typedef struct phi__truncation {
     phi__thread *thread;
+    const phi_token_counter *counter; /* NULL: the estimate */
     phi__truncate_block *blocks;
     size_t first, newest;   /* items: user messages that stay; SIZE_MAX: there is none */
     size_t last;            /* item that begins the last group */
@@ -35105,6 +35131,10 @@ static phi__truncate_block *phi__truncate_root(phi__truncation *t, size_t at) {
 static void phi__truncate_join(phi__truncation *t, size_t a, size_t b) {
     size_t x = phi__truncate_root(t, a)->up, y = phi__truncate_root(t, b)->up;
     t->blocks[phi__max(x, y)].up = phi__min(x, y);
+}
+
+static uint64_t phi__truncate_before(const phi__truncation *t) {
+    return phi__fold_tokens(&t->thread->fold, t->counter);
 }
 
 /* The meta of the truncation that an item is the marker of, or NULL. */
@@ -35141,7 +35171,7 @@ static void phi__truncate_look(phi__truncation *t) {
     const phi__thread *thread = t->thread;
     size_t at, end, i;
     t->first = t->newest = t->marker = SIZE_MAX;
-    t->tokens = thread->fold.tokens;
+    t->tokens = phi__truncate_before(t);
     for (at = 0; at < thread->fold.count; at = end) {
         const phi__item *item = &thread->fold.items[at];
         const char *meta = phi__truncate_meta(thread, item);
@@ -35149,7 +35179,7 @@ static void phi__truncate_look(phi__truncation *t) {
         if (meta != NULL) {
             t->marker = at;
             t->gone = strtoull(meta + sizeof PHI__TRUNCATE_META - 1, NULL, 10);
-            t->tokens -= phi_tokens_of_message(NULL, item->message);
+            t->tokens -= phi_tokens_of_message(t->counter, item->message);
             continue;
         }
         for (i = at + 1; i < end; i++) phi__truncate_join(t, at, i);
@@ -35176,7 +35206,7 @@ static void phi__truncate_weigh(phi__truncation *t, const size_t *askers, const 
     }
     for (i = 0; i < fold->count; i++) {
         phi__truncate_block *root = phi__truncate_root(t, i);
-        root->tokens += phi_tokens_of_message(NULL, fold->items[i].message);
+        root->tokens += phi_tokens_of_message(t->counter, fold->items[i].message);
         root->count++;
         if (durable != NULL && durable[i] != 0) root->spared = true;
     }
@@ -35209,12 +35239,12 @@ static uint64_t phi__truncate_tokens(const phi__truncation *t) {
     phi_message marker;
     phi_content block;
     phi__truncate_mark(t, &marker, &block, words);
-    return t->tokens + phi_tokens_of_message(NULL, &marker);
+    return t->tokens + phi_tokens_of_message(t->counter, &marker);
 }
 
 /* Goes over the blocks until enough is gone. False: nothing to take, or less than a marker costs. */
 static bool phi__truncate_plan(phi__truncation *t, uint64_t target_tokens) {
-    uint64_t now = t->thread->fold.tokens;
+    uint64_t before = phi__truncate_before(t), now = before;
     size_t at;
     for (at = 0; at < t->last && now > target_tokens; at++) {
         phi__truncate_block *root = phi__truncate_root(t, at);
@@ -35225,7 +35255,7 @@ static bool phi__truncate_plan(phi__truncation *t, uint64_t target_tokens) {
         t->gone += root->count;
         now = phi__truncate_tokens(t);
     }
-    return t->removed > 0 && now < t->thread->fold.tokens;
+    return t->removed > 0 && now < before;
 }
 
 /* What goes, as spans; the first one leaves the marker. NULL: no memory. */
@@ -35290,7 +35320,8 @@ static bool phi__truncate_blocks(phi__truncation *t) {
     return done;
 }
 
-PHI__FN bool phi__thread_truncate(phi__thread *thread, uint64_t target_tokens, phi_str loop_id,
+PHI__FN bool phi__thread_truncate(phi__thread *thread, uint64_t target_tokens,
+                                  const phi_token_counter *counter, phi_str loop_id,
                                   uint32_t turn_index, size_t *removed) {
     phi__truncation t;
     size_t bytes = phi__mul(phi__max(thread->fold.count, 1), sizeof *t.blocks);
@@ -35298,6 +35329,7 @@ PHI__FN bool phi__thread_truncate(phi__thread *thread, uint64_t target_tokens, p
     *removed = 0;
     memset(&t, 0, sizeof t);
     t.thread = thread;
+    t.counter = counter;
     t.blocks = (phi__truncate_block *)phi__alloc(thread->memory, bytes);
     done = t.blocks != NULL && phi__truncate_blocks(&t);
     if (done && phi__truncate_plan(&t, target_tokens)) {
@@ -35570,11 +35602,11 @@ PHI_API phi_status phi_thread_fresh(phi_thread *thread) {
 #endif /* PHI__IMP_THREAD */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0xf61bd36a
+#if PHI__IMP_LOOP != 0x68685127
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0xf61bd36a
+#define PHI__IMP_LOOP 0x68685127
 
 /* ---- src/loop/session_in.h ---- */
 
@@ -36638,7 +36670,7 @@ PHI__FN bool phi__forget_word(phi__agent *agent);
 PHI__FN void phi__forget_word_all(phi_runtime *rt);
 
 /* compactor.c: whether less would be in view afterwards, by estimate. */
-PHI__FN bool phi__compactor_gains(const phi__fold *fold, const phi_rewrite *rewrite);
+PHI__FN bool phi__compactor_gains(const phi__agent *agent, const phi_rewrite *rewrite);
 /* put_off.c: as phi_agent_rewrite. must_gain: PHI_REFUSED, when it is done, where no less would be in view. */
 PHI__FN phi_status phi__put_off_rewrite(phi__agent *agent, const phi_rewrite *rewrite,
                                         bool must_gain);
@@ -36674,6 +36706,11 @@ PHI__FN bool phi__tools_offered(const phi__agent *agent, size_t i); /* in the ru
 PHI__FN bool phi__run_order_of(phi__agent *agent, phi__project_order *order);
 
 /* measure.c: tokens of the system prompt, the tools and the format, by estimate. */
+/* The agent's own counter; its count_text, or the result, is NULL: the estimate. */
+PHI__FN const phi_token_counter *phi__agent_counter(const phi__agent *agent);
+/* By that counter: tokens of all that the agent's view holds; and of its tools and the schema of its format. */
+PHI__FN uint64_t phi__agent_tokens(const phi__agent *agent);
+PHI__FN uint64_t phi__agent_tool_tokens(const phi__agent *agent);
 PHI__FN uint64_t phi__run_overhead_tokens(const phi__run *run);
 /* Tokens of the messages that the run would send now: those reported with the last answer, without the overhead, and an
    estimate of what came since; where the list was changed since then, or nothing was reported, the estimate of all. */
@@ -38185,7 +38222,9 @@ static phi_status phi__compaction_plan(const phi__agent *agent, const phi_compac
     size_t count = 0;
     phi_status status =
         phi_thread_view((const phi_thread *)agent->thread, NULL, UINT64_MAX, arena, &items, &count);
-    return status == PHI_OK ? phi__compact_plan(items, count, config, NULL, arena, out) : status;
+    return status == PHI_OK
+               ? phi__compact_plan(items, count, config, phi__agent_counter(agent), arena, out)
+               : status;
 }
 
 /* Keeps fewer and fewer recent turns, until what is left is `target` tokens or less. The plan is in the turn's arena;
@@ -38239,7 +38278,7 @@ PHI__FN phi_status phi__compaction_now(phi__agent *agent, uint64_t summary_token
 /* What was compacted lately and is too large still would be compacted at each turn, for nothing. */
 static bool phi__compaction_futile(phi__agent *agent, const phi_compaction_config *config) {
     double step = config->budget_threshold_pct * (double)config->max_context_tokens;
-    uint64_t tokens = agent->thread->fold.tokens;
+    uint64_t tokens = phi__agent_tokens(agent);
     if (tokens < agent->compacted_tokens) agent->compacted_tokens = 0; /* another history */
     return agent->compacted_tokens != 0 && (double)(tokens - agent->compacted_tokens) < step;
 }
@@ -38250,7 +38289,7 @@ static phi__state phi__compaction_fit(phi__run *run, const phi_compaction_config
     phi__agent *agent = run->agent;
     if (phi__compaction_make(run, *config, target) != PHI_OK) return phi__run_no_memory(run);
     if (run->plan != NULL) return PHI__RUN_COMPACT;
-    agent->compacted_tokens = agent->thread->fold.tokens;
+    agent->compacted_tokens = phi__agent_tokens(agent);
     phi__run_rewind(run);
     return PHI__RUN_TRANSFORM;
 }
@@ -38269,7 +38308,7 @@ PHI__FN phi__state phi__run_fit(phi__run *run) {
     due = due && now > most;
     if (!due && agent->compacting == NULL) return PHI__RUN_TRANSFORM;
     /* what the provider counts may be more or less than the estimate that a plan goes by */
-    target = (uint64_t)((double)most * ((double)agent->thread->fold.tokens / (double)now));
+    target = (uint64_t)((double)most * ((double)phi__agent_tokens(agent) / (double)now));
     switch (phi__compactor_ask(run, &config, target, due)) {
     case PHI_OK: return PHI__RUN_COMPACT;
     case PHI_STALE: return PHI__RUN_OVER;
@@ -38316,7 +38355,8 @@ static bool phi__compaction_measure(phi__run *run) {
         run->compaction =
             (phi_compaction *)phi__arena_zero(phi__thread_room(thread), sizeof *run->compaction);
     if (run->compaction == NULL) return false;
-    run->compaction->estimated_tokens = run->compaction->tokens_before = thread->fold.tokens;
+    run->compaction->estimated_tokens = run->compaction->tokens_before =
+        phi__agent_tokens(run->agent);
     run->compaction->message_count = run->compaction->messages_before = thread->fold.count;
     return true;
 }
@@ -38328,8 +38368,9 @@ static bool phi__compaction_cut(phi__run *run, uint64_t before) {
     phi__thread *thread = run->agent->thread;
     uint64_t target = run->idle_compactions == 0 ? before / 2 : 0;
     size_t removed = 0;
-    bool planned = thread->fold.tokens < before;
-    if (!phi__thread_truncate(thread, target, run->loop_id, run->turn_index, &removed))
+    bool planned = phi__agent_tokens(run->agent) < before;
+    if (!phi__thread_truncate(thread, target, phi__agent_counter(run->agent), run->loop_id,
+                              run->turn_index, &removed))
         return false;
     if (removed == 0 && !planned) run->idle_compactions++;
     return true;
@@ -38358,10 +38399,10 @@ static bool phi__compaction_apply(phi__run *run) {
 }
 
 static bool phi__compaction_shrink(phi__run *run) {
-    const phi__fold *fold = &run->agent->thread->fold;
-    uint64_t before = fold->tokens;
+    uint64_t before = phi__agent_tokens(run->agent), now;
     if (!phi__compaction_apply(run)) return false;
-    if (run->overflow == NULL || before - fold->tokens > before / PHI__COMPACTIONS_WORTH)
+    now = phi__agent_tokens(run->agent);
+    if (run->overflow == NULL || (now < before && before - now > before / PHI__COMPACTIONS_WORTH))
         return true;
     return phi__compaction_cut(run, before);
 }
@@ -38376,7 +38417,7 @@ static phi__state phi__compaction_do(phi__run *run) {
     if (!phi__compaction_tell(run, PHI_EV_COMPACTION_START) || !phi__compaction_shrink(run))
         return phi__run_no_memory(run);
     c->messages_after = agent->thread->fold.count;
-    c->tokens_after = agent->compacted_tokens = agent->thread->fold.tokens;
+    c->tokens_after = agent->compacted_tokens = phi__agent_tokens(agent);
     run->compactions++;
     if (!phi__compaction_tell(run, PHI_EV_COMPACTION_END)) return phi__run_no_memory(run);
     return PHI__RUN_COMPACTED;
@@ -38505,28 +38546,30 @@ static bool phi__compactor_whole(const phi_rewrite *made) {
 }
 
 /* What it would come to, and of how many runs something goes. */
-static void phi__compactor_weigh(const phi__fold *fold, phi__compacted *plan) {
+static void phi__compactor_weigh(const phi__agent *agent, phi__compacted *plan) {
+    const phi_token_counter *counter = phi__agent_counter(agent);
+    const phi__fold *fold = &agent->thread->fold;
     const phi_rewrite *r = &plan->rewrite;
     const phi_message *last = NULL;
     size_t i, j, span = 0;
-    plan->tokens_before = plan->tokens_after = fold->tokens;
+    plan->tokens_before = plan->tokens_after = phi__agent_tokens(agent);
     for (i = 0; i < fold->count; i++) {
         const phi__item *item = &fold->items[i];
         if (!phi__compactor_in(r, &span, item) || (item->flags & PHI_ENTRY_DURABLE) != 0) continue;
-        plan->tokens_after -= phi_tokens_of_message(NULL, item->message);
+        plan->tokens_after -= phi_tokens_of_message(counter, item->message);
         if (last == NULL || !phi_str_equal(last->loop_id, item->message->loop_id)) plan->runs++;
         last = item->message;
     }
     for (i = 0; i < r->span_count; i++)
         for (j = 0; j < r->spans[i].message_count; j++)
-            plan->tokens_after += phi_tokens_of_message(NULL, &r->spans[i].messages[j]);
+            plan->tokens_after += phi_tokens_of_message(counter, &r->spans[i].messages[j]);
 }
 
-PHI__FN bool phi__compactor_gains(const phi__fold *fold, const phi_rewrite *rewrite) {
+PHI__FN bool phi__compactor_gains(const phi__agent *agent, const phi_rewrite *rewrite) {
     phi__compacted plan;
     memset(&plan, 0, sizeof plan);
     plan.rewrite = *rewrite;
-    phi__compactor_weigh(fold, &plan);
+    phi__compactor_weigh(agent, &plan);
     return plan.tokens_after < plan.tokens_before;
 }
 
@@ -38560,7 +38603,7 @@ static phi_status phi__compactor_take(phi__run *run, const phi__compactor_job *j
     if (plan == NULL || !phi__rewrite_copy(&run->arena, &rewrite, &plan->rewrite))
         return PHI_NO_MEMORY;
     phi__compactor_stamp(&run->agent->thread->fold, &plan->rewrite);
-    phi__compactor_weigh(&run->agent->thread->fold, plan);
+    phi__compactor_weigh(run->agent, plan);
     if (plan->tokens_after >= plan->tokens_before) return PHI_NOT_FOUND;
     run->plan = plan;
     return PHI_OK;
@@ -39685,8 +39728,8 @@ static void phi__forget_shrink(phi__agent *agent, size_t target) {
     size_t bytes = phi__thread_bytes(thread), removed = 0;
     double part = (double)target / (double)phi__max(bytes, 1);
     if (bytes <= target) return;
-    (void)phi__thread_truncate(thread, (uint64_t)((double)thread->fold.tokens * part),
-                               phi__str("", 0), 0, &removed);
+    (void)phi__thread_truncate(thread, (uint64_t)((double)phi__agent_tokens(agent) * part),
+                               phi__agent_counter(agent), phi__str("", 0), 0, &removed);
 }
 
 static bool phi__forget_compact(phi__agent *agent, size_t target) {
@@ -40841,20 +40884,34 @@ PHI__FN bool phi__limit_reached(phi__run *run, char *reason, size_t size) {
 
    What a provider said of the last answer is exact as long as the list was only added to since. */
 
-PHI__FN uint64_t phi__run_overhead_tokens(const phi__run *run) {
-    const phi__agent *agent = run->agent;
-    uint64_t sum = phi_tokens_of_text(NULL, agent->system_prompt) +
-                   phi_tokens_of_text(NULL, agent->format_schema);
+PHI__FN const phi_token_counter *phi__agent_counter(const phi__agent *agent) {
+    return agent->sight != NULL ? &agent->sight->counter : NULL;
+}
+
+PHI__FN uint64_t phi__agent_tokens(const phi__agent *agent) {
+    return phi__fold_tokens(&agent->thread->fold, phi__agent_counter(agent));
+}
+
+PHI__FN uint64_t phi__agent_tool_tokens(const phi__agent *agent) {
+    const phi_token_counter *counter = phi__agent_counter(agent);
+    uint64_t sum = phi_tokens_of_text(counter, agent->format_schema);
     size_t i;
     for (i = 0; i < agent->tool_count; i++)
         if (phi__tools_offered(agent, i))
-            sum += phi_tokens_of_text(NULL, agent->tool_views[i].name) +
-                   phi_tokens_of_text(NULL, agent->tool_views[i].description) +
-                   phi_tokens_of_text(NULL, agent->tool_views[i].schema);
+            sum += (uint64_t)phi_tokens_of_text(counter, agent->tool_views[i].name) +
+                   phi_tokens_of_text(counter, agent->tool_views[i].description) +
+                   phi_tokens_of_text(counter, agent->tool_views[i].schema);
     return sum;
 }
 
+PHI__FN uint64_t phi__run_overhead_tokens(const phi__run *run) {
+    const phi__agent *agent = run->agent;
+    return phi_tokens_of_text(phi__agent_counter(agent), agent->system_prompt) +
+           phi__agent_tool_tokens(agent);
+}
+
 PHI__FN uint64_t phi__run_context_tokens(const phi__run *run) {
+    const phi_token_counter *counter = phi__agent_counter(run->agent);
     const phi__thread *thread = run->agent->thread;
     const phi__fold *fold = &thread->fold;
     uint64_t changed = thread->last_op; /* in any lane: they are few */
@@ -40870,11 +40927,11 @@ PHI__FN uint64_t phi__run_context_tokens(const phi__run *run) {
             phi_tracker_record(&tracker, &item->message->usage, at - 1);
     }
     sum = phi_tracker_known(&tracker, fold->count, &from);
-    if (sum == 0) return fold->tokens;
+    if (sum == 0) return phi__agent_tokens(run->agent);
     overhead = phi__run_overhead_tokens(run);
     sum = sum > overhead ? sum - overhead : 0;
     for (; from < fold->count; from++)
-        sum += phi_tokens_of_message(NULL, fold->items[from].message);
+        sum += phi_tokens_of_message(counter, fold->items[from].message);
     return sum;
 }
 
@@ -42003,7 +42060,7 @@ static phi_status phi__put_off_do(phi__agent *agent, const phi_rewrite *rewrite,
     char words[200];
     bool duplicate = false;
     phi_status status;
-    if (must_gain && !phi__compactor_gains(&agent->thread->fold, rewrite))
+    if (must_gain && !phi__compactor_gains(agent, rewrite))
         return phi__put_off_over(agent, rewrite, PHI_REFUSED,
                                  "the summary is no shorter than what it would replace");
     status = phi__thread_rewrite(agent->thread, rewrite, phi__str("", 0), 0, &duplicate, words,
@@ -43343,17 +43400,6 @@ enum { PHI__SHOWN_APPROACHING = 1, PHI__SHOWN_AT_LIMIT };
 
 #define PHI__SHOWN_PART 0.85 /* of the limit: where compaction begins with its defaults */
 
-static uint64_t phi__shown_tools(const phi__agent *agent, const phi_token_counter *counter) {
-    uint64_t sum = phi_tokens_of_text(counter, agent->format_schema);
-    size_t i;
-    for (i = 0; i < agent->tool_count; i++)
-        if (phi__tools_offered(agent, i))
-            sum += (uint64_t)phi_tokens_of_text(counter, agent->tool_views[i].name) +
-                   phi_tokens_of_text(counter, agent->tool_views[i].description) +
-                   phi_tokens_of_text(counter, agent->tool_views[i].schema);
-    return sum;
-}
-
 PHI__FN const phi_policy *phi__run_policy(const phi__agent *agent) {
     const phi__sight *sight = agent->sight;
     if (agent->run != NULL && agent->run->policy != NULL) return agent->run->policy;
@@ -43381,7 +43427,7 @@ PHI__FN bool phi__run_order_of(phi__agent *agent, phi__project_order *order) {
     order->policy = policy;
     order->counter = &agent->sight->counter;
     order->system_prompt = agent->system_prompt;
-    order->tools_tokens = phi__shown_tools(agent, &agent->sight->counter);
+    order->tools_tokens = phi__agent_tool_tokens(agent);
     return true;
 }
 
@@ -44231,13 +44277,13 @@ static bool phi__turn_reserve(phi__run *run, char *reason, size_t size) {
     const phi__agent *agent = run->agent;
     const phi_cost *rates = &agent->model.cost;
     const phi_policy *policy = phi__run_policy(agent);
-    uint64_t in = agent->thread->fold.tokens + phi__run_overhead_tokens(run);
-    uint64_t out = agent->max_tokens != 0 ? agent->max_tokens : agent->model.max_tokens;
+    uint64_t in, out = agent->max_tokens != 0 ? agent->max_tokens : agent->model.max_tokens;
     const phi__input *input;
     double rate = rates->cache_write > rates->input ? rates->cache_write : rates->input;
     if (!phi__budget_limited(agent)) return true;
+    in = phi__agent_tokens(agent) + phi__run_overhead_tokens(run);
     for (input = run->pending.head; input != NULL; input = input->next)
-        in += phi_tokens_of_message(NULL, &input->message);
+        in += phi_tokens_of_message(phi__agent_counter(agent), &input->message);
     if (policy != NULL) {
         uint64_t most = phi__policy_filled(policy).max_input_tokens;
         if (in > most) in = most;
@@ -44620,7 +44666,8 @@ static bool phi__wishes_prune(phi__run *run, phi_arena *scratch) {
     prune.from_seq = phi_thread_prunable_from(thread);
     prune.end_seq = phi__wishes_turn(run);
     if (phi_thread_view(thread, NULL, UINT64_MAX, scratch, &items, &count) != PHI_OK ||
-        phi_prune_plan(items, count, &prune, NULL, scratch, &rewrite, &pruned) != PHI_OK)
+        phi_prune_plan(items, count, &prune, phi__agent_counter(run->agent), scratch, &rewrite,
+                       &pruned) != PHI_OK)
         return false;
     if (rewrite.span_count == 0) return true;
     if (!phi__wishes_rewrite(run, &rewrite, &done)) return false;
@@ -45150,11 +45197,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0x89e296b4
+#if PHI__IMP_AGENT != 0x5e8c70b2
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0x89e296b4
+#define PHI__IMP_AGENT 0x5e8c70b2
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -48389,7 +48436,7 @@ static phi_status phi__explained_all(const phi__agent *agent, phi_arena *arena, 
     char words[120];
     (void)snprintf(words, sizeof words, "no policy: all of %llu messages, %llu tokens\n",
                    (unsigned long long)agent->thread->fold.count,
-                   (unsigned long long)agent->thread->fold.tokens);
+                   (unsigned long long)phi__agent_tokens(agent));
     return phi__arena_str(arena, phi_str_of(words), out) ? PHI_OK : PHI_NO_MEMORY;
 }
 
@@ -50026,8 +50073,8 @@ static bool phi__summary_text(phi__agent *writer, phi_str *out) {
     return done;
 }
 
-static bool phi__summary_too_long(const phi__summary *s, phi_str text) {
-    return phi_tokens_of_text(NULL, text) / 2 > s->max_tokens;
+static bool phi__summary_too_long(const phi__agent *writer, const phi__summary *s, phi_str text) {
+    return phi_tokens_of_text(phi__agent_counter(writer->parent), text) / 2 > s->max_tokens;
 }
 
 /* What the spans come to, in the form of phi's own plan. */
@@ -50093,7 +50140,7 @@ static void phi__summary_over(phi__agent *writer, phi_status status, const phi_f
     phi_str words = phi_str_of(phi_status_text(status)), text = {"", 0};
     if (failure != NULL && failure->message.len > 0) words = failure->message;
     if (status == PHI_OK && !phi__summary_text(writer, &text)) status = PHI_NO_MEMORY;
-    if (status == PHI_OK && (text.len == 0 || phi__summary_too_long(s, text))) {
+    if (status == PHI_OK && (text.len == 0 || phi__summary_too_long(writer, s, text))) {
         status = PHI_REFUSED;
         words = text.len == 0 ? PHI__LIT("the model wrote no whole summary")
                               : PHI__LIT("the model's summary is too long");

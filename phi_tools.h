@@ -47,7 +47,7 @@
 #if PHI__PUB_IO != 0x3bd53fc4
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_MODEL != 0x63d6c635
+#if PHI__PUB_MODEL != 0x1d685d0c
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_WIRE != 0xdd04ad5e
@@ -59,7 +59,7 @@
 #if PHI__PUB_LOOP != 0x964c6db7
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_AGENT != 0x5e32b5e3
+#if PHI__PUB_AGENT != 0x630552cd
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_SESSION != 0xf7f066b7

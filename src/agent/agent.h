@@ -86,10 +86,12 @@ typedef struct phi_agent_desc {
     const phi_store *
         store; /* where its thread is kept, and loaded from if it is there; copied, what it points to
                                borrowed until the agent is freed (default: in memory only) */
-    const char *thread_id;           /* which one; copied (default: a new one, its id made) */
-    const phi_policy *policy;        /* what of the history is sent; copied (default: all of it) */
-    phi_token_counter token_counter; /* for the policy (default: the estimate) */
-    void *user_data;                 /* comes back in every event, to hook_fn and translate_fn */
+    const char *thread_id;    /* which one; copied (default: a new one, its id made) */
+    const phi_policy *policy; /* what of the history is sent; copied (default: all of it) */
+    phi_token_counter
+        token_counter; /* of what a model is shown: policy, warnings, budget, compaction
+                                        and prunes go by it (default: the estimate) */
+    void *user_data;   /* comes back in every event, to hook_fn and translate_fn */
 } phi_agent_desc;
 
 /* Makes an agent. A handle whose rt is NULL: phi_last_error says which field to fix, or PHI_NO_MEMORY,

@@ -8,7 +8,7 @@ static phi_status phi__explained_all(const phi__agent *agent, phi_arena *arena, 
     char words[120];
     (void)snprintf(words, sizeof words, "no policy: all of %llu messages, %llu tokens\n",
                    (unsigned long long)agent->thread->fold.count,
-                   (unsigned long long)agent->thread->fold.tokens);
+                   (unsigned long long)phi__agent_tokens(agent));
     return phi__arena_str(arena, phi_str_of(words), out) ? PHI_OK : PHI_NO_MEMORY;
 }
 

@@ -161,8 +161,8 @@ static bool phi__summary_text(phi__agent *writer, phi_str *out) {
     return done;
 }
 
-static bool phi__summary_too_long(const phi__summary *s, phi_str text) {
-    return phi_tokens_of_text(NULL, text) / 2 > s->max_tokens;
+static bool phi__summary_too_long(const phi__agent *writer, const phi__summary *s, phi_str text) {
+    return phi_tokens_of_text(phi__agent_counter(writer->parent), text) / 2 > s->max_tokens;
 }
 
 /* What the spans come to, in the form of phi's own plan. */
@@ -228,7 +228,7 @@ static void phi__summary_over(phi__agent *writer, phi_status status, const phi_f
     phi_str words = phi_str_of(phi_status_text(status)), text = {"", 0};
     if (failure != NULL && failure->message.len > 0) words = failure->message;
     if (status == PHI_OK && !phi__summary_text(writer, &text)) status = PHI_NO_MEMORY;
-    if (status == PHI_OK && (text.len == 0 || phi__summary_too_long(s, text))) {
+    if (status == PHI_OK && (text.len == 0 || phi__summary_too_long(writer, s, text))) {
         status = PHI_REFUSED;
         words = text.len == 0 ? PHI__LIT("the model wrote no whole summary")
                               : PHI__LIT("the model's summary is too long");

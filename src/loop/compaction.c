@@ -31,7 +31,9 @@ static phi_status phi__compaction_plan(const phi__agent *agent, const phi_compac
     size_t count = 0;
     phi_status status =
         phi_thread_view((const phi_thread *)agent->thread, NULL, UINT64_MAX, arena, &items, &count);
-    return status == PHI_OK ? phi__compact_plan(items, count, config, NULL, arena, out) : status;
+    return status == PHI_OK
+               ? phi__compact_plan(items, count, config, phi__agent_counter(agent), arena, out)
+               : status;
 }
 
 /* Keeps fewer and fewer recent turns, until what is left is `target` tokens or less. The plan is in the turn's arena;
@@ -85,7 +87,7 @@ PHI__FN phi_status phi__compaction_now(phi__agent *agent, uint64_t summary_token
 /* What was compacted lately and is too large still would be compacted at each turn, for nothing. */
 static bool phi__compaction_futile(phi__agent *agent, const phi_compaction_config *config) {
     double step = config->budget_threshold_pct * (double)config->max_context_tokens;
-    uint64_t tokens = agent->thread->fold.tokens;
+    uint64_t tokens = phi__agent_tokens(agent);
     if (tokens < agent->compacted_tokens) agent->compacted_tokens = 0; /* another history */
     return agent->compacted_tokens != 0 && (double)(tokens - agent->compacted_tokens) < step;
 }
@@ -96,7 +98,7 @@ static phi__state phi__compaction_fit(phi__run *run, const phi_compaction_config
     phi__agent *agent = run->agent;
     if (phi__compaction_make(run, *config, target) != PHI_OK) return phi__run_no_memory(run);
     if (run->plan != NULL) return PHI__RUN_COMPACT;
-    agent->compacted_tokens = agent->thread->fold.tokens;
+    agent->compacted_tokens = phi__agent_tokens(agent);
     phi__run_rewind(run);
     return PHI__RUN_TRANSFORM;
 }
@@ -115,7 +117,7 @@ PHI__FN phi__state phi__run_fit(phi__run *run) {
     due = due && now > most;
     if (!due && agent->compacting == NULL) return PHI__RUN_TRANSFORM;
     /* what the provider counts may be more or less than the estimate that a plan goes by */
-    target = (uint64_t)((double)most * ((double)agent->thread->fold.tokens / (double)now));
+    target = (uint64_t)((double)most * ((double)phi__agent_tokens(agent) / (double)now));
     switch (phi__compactor_ask(run, &config, target, due)) {
     case PHI_OK: return PHI__RUN_COMPACT;
     case PHI_STALE: return PHI__RUN_OVER;
@@ -162,7 +164,8 @@ static bool phi__compaction_measure(phi__run *run) {
         run->compaction =
             (phi_compaction *)phi__arena_zero(phi__thread_room(thread), sizeof *run->compaction);
     if (run->compaction == NULL) return false;
-    run->compaction->estimated_tokens = run->compaction->tokens_before = thread->fold.tokens;
+    run->compaction->estimated_tokens = run->compaction->tokens_before =
+        phi__agent_tokens(run->agent);
     run->compaction->message_count = run->compaction->messages_before = thread->fold.count;
     return true;
 }
@@ -174,8 +177,9 @@ static bool phi__compaction_cut(phi__run *run, uint64_t before) {
     phi__thread *thread = run->agent->thread;
     uint64_t target = run->idle_compactions == 0 ? before / 2 : 0;
     size_t removed = 0;
-    bool planned = thread->fold.tokens < before;
-    if (!phi__thread_truncate(thread, target, run->loop_id, run->turn_index, &removed))
+    bool planned = phi__agent_tokens(run->agent) < before;
+    if (!phi__thread_truncate(thread, target, phi__agent_counter(run->agent), run->loop_id,
+                              run->turn_index, &removed))
         return false;
     if (removed == 0 && !planned) run->idle_compactions++;
     return true;
@@ -204,10 +208,10 @@ static bool phi__compaction_apply(phi__run *run) {
 }
 
 static bool phi__compaction_shrink(phi__run *run) {
-    const phi__fold *fold = &run->agent->thread->fold;
-    uint64_t before = fold->tokens;
+    uint64_t before = phi__agent_tokens(run->agent), now;
     if (!phi__compaction_apply(run)) return false;
-    if (run->overflow == NULL || before - fold->tokens > before / PHI__COMPACTIONS_WORTH)
+    now = phi__agent_tokens(run->agent);
+    if (run->overflow == NULL || (now < before && before - now > before / PHI__COMPACTIONS_WORTH))
         return true;
     return phi__compaction_cut(run, before);
 }
@@ -222,7 +226,7 @@ static phi__state phi__compaction_do(phi__run *run) {
     if (!phi__compaction_tell(run, PHI_EV_COMPACTION_START) || !phi__compaction_shrink(run))
         return phi__run_no_memory(run);
     c->messages_after = agent->thread->fold.count;
-    c->tokens_after = agent->compacted_tokens = agent->thread->fold.tokens;
+    c->tokens_after = agent->compacted_tokens = phi__agent_tokens(agent);
     run->compactions++;
     if (!phi__compaction_tell(run, PHI_EV_COMPACTION_END)) return phi__run_no_memory(run);
     return PHI__RUN_COMPACTED;

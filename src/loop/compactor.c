@@ -84,28 +84,30 @@ static bool phi__compactor_whole(const phi_rewrite *made) {
 }
 
 /* What it would come to, and of how many runs something goes. */
-static void phi__compactor_weigh(const phi__fold *fold, phi__compacted *plan) {
+static void phi__compactor_weigh(const phi__agent *agent, phi__compacted *plan) {
+    const phi_token_counter *counter = phi__agent_counter(agent);
+    const phi__fold *fold = &agent->thread->fold;
     const phi_rewrite *r = &plan->rewrite;
     const phi_message *last = NULL;
     size_t i, j, span = 0;
-    plan->tokens_before = plan->tokens_after = fold->tokens;
+    plan->tokens_before = plan->tokens_after = phi__agent_tokens(agent);
     for (i = 0; i < fold->count; i++) {
         const phi__item *item = &fold->items[i];
         if (!phi__compactor_in(r, &span, item) || (item->flags & PHI_ENTRY_DURABLE) != 0) continue;
-        plan->tokens_after -= phi_tokens_of_message(NULL, item->message);
+        plan->tokens_after -= phi_tokens_of_message(counter, item->message);
         if (last == NULL || !phi_str_equal(last->loop_id, item->message->loop_id)) plan->runs++;
         last = item->message;
     }
     for (i = 0; i < r->span_count; i++)
         for (j = 0; j < r->spans[i].message_count; j++)
-            plan->tokens_after += phi_tokens_of_message(NULL, &r->spans[i].messages[j]);
+            plan->tokens_after += phi_tokens_of_message(counter, &r->spans[i].messages[j]);
 }
 
-PHI__FN bool phi__compactor_gains(const phi__fold *fold, const phi_rewrite *rewrite) {
+PHI__FN bool phi__compactor_gains(const phi__agent *agent, const phi_rewrite *rewrite) {
     phi__compacted plan;
     memset(&plan, 0, sizeof plan);
     plan.rewrite = *rewrite;
-    phi__compactor_weigh(fold, &plan);
+    phi__compactor_weigh(agent, &plan);
     return plan.tokens_after < plan.tokens_before;
 }
 
@@ -139,7 +141,7 @@ static phi_status phi__compactor_take(phi__run *run, const phi__compactor_job *j
     if (plan == NULL || !phi__rewrite_copy(&run->arena, &rewrite, &plan->rewrite))
         return PHI_NO_MEMORY;
     phi__compactor_stamp(&run->agent->thread->fold, &plan->rewrite);
-    phi__compactor_weigh(&run->agent->thread->fold, plan);
+    phi__compactor_weigh(run->agent, plan);
     if (plan->tokens_after >= plan->tokens_before) return PHI_NOT_FOUND;
     run->plan = plan;
     return PHI_OK;

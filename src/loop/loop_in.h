@@ -337,7 +337,7 @@ PHI__FN bool phi__forget_word(phi__agent *agent);
 PHI__FN void phi__forget_word_all(phi_runtime *rt);
 
 /* compactor.c: whether less would be in view afterwards, by estimate. */
-PHI__FN bool phi__compactor_gains(const phi__fold *fold, const phi_rewrite *rewrite);
+PHI__FN bool phi__compactor_gains(const phi__agent *agent, const phi_rewrite *rewrite);
 /* put_off.c: as phi_agent_rewrite. must_gain: PHI_REFUSED, when it is done, where no less would be in view. */
 PHI__FN phi_status phi__put_off_rewrite(phi__agent *agent, const phi_rewrite *rewrite,
                                         bool must_gain);
@@ -373,6 +373,11 @@ PHI__FN bool phi__tools_offered(const phi__agent *agent, size_t i); /* in the ru
 PHI__FN bool phi__run_order_of(phi__agent *agent, phi__project_order *order);
 
 /* measure.c: tokens of the system prompt, the tools and the format, by estimate. */
+/* The agent's own counter; its count_text, or the result, is NULL: the estimate. */
+PHI__FN const phi_token_counter *phi__agent_counter(const phi__agent *agent);
+/* By that counter: tokens of all that the agent's view holds; and of its tools and the schema of its format. */
+PHI__FN uint64_t phi__agent_tokens(const phi__agent *agent);
+PHI__FN uint64_t phi__agent_tool_tokens(const phi__agent *agent);
 PHI__FN uint64_t phi__run_overhead_tokens(const phi__run *run);
 /* Tokens of the messages that the run would send now: those reported with the last answer, without the overhead, and an
    estimate of what came since; where the list was changed since then, or nothing was reported, the estimate of all. */

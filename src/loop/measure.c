@@ -5,20 +5,34 @@
 #include "model/tokens.h"
 #include "thread/tracker.h"
 
-PHI__FN uint64_t phi__run_overhead_tokens(const phi__run *run) {
-    const phi__agent *agent = run->agent;
-    uint64_t sum = phi_tokens_of_text(NULL, agent->system_prompt) +
-                   phi_tokens_of_text(NULL, agent->format_schema);
+PHI__FN const phi_token_counter *phi__agent_counter(const phi__agent *agent) {
+    return agent->sight != NULL ? &agent->sight->counter : NULL;
+}
+
+PHI__FN uint64_t phi__agent_tokens(const phi__agent *agent) {
+    return phi__fold_tokens(&agent->thread->fold, phi__agent_counter(agent));
+}
+
+PHI__FN uint64_t phi__agent_tool_tokens(const phi__agent *agent) {
+    const phi_token_counter *counter = phi__agent_counter(agent);
+    uint64_t sum = phi_tokens_of_text(counter, agent->format_schema);
     size_t i;
     for (i = 0; i < agent->tool_count; i++)
         if (phi__tools_offered(agent, i))
-            sum += phi_tokens_of_text(NULL, agent->tool_views[i].name) +
-                   phi_tokens_of_text(NULL, agent->tool_views[i].description) +
-                   phi_tokens_of_text(NULL, agent->tool_views[i].schema);
+            sum += (uint64_t)phi_tokens_of_text(counter, agent->tool_views[i].name) +
+                   phi_tokens_of_text(counter, agent->tool_views[i].description) +
+                   phi_tokens_of_text(counter, agent->tool_views[i].schema);
     return sum;
 }
 
+PHI__FN uint64_t phi__run_overhead_tokens(const phi__run *run) {
+    const phi__agent *agent = run->agent;
+    return phi_tokens_of_text(phi__agent_counter(agent), agent->system_prompt) +
+           phi__agent_tool_tokens(agent);
+}
+
 PHI__FN uint64_t phi__run_context_tokens(const phi__run *run) {
+    const phi_token_counter *counter = phi__agent_counter(run->agent);
     const phi__thread *thread = run->agent->thread;
     const phi__fold *fold = &thread->fold;
     uint64_t changed = thread->last_op; /* in any lane: they are few */
@@ -34,10 +48,10 @@ PHI__FN uint64_t phi__run_context_tokens(const phi__run *run) {
             phi_tracker_record(&tracker, &item->message->usage, at - 1);
     }
     sum = phi_tracker_known(&tracker, fold->count, &from);
-    if (sum == 0) return fold->tokens;
+    if (sum == 0) return phi__agent_tokens(run->agent);
     overhead = phi__run_overhead_tokens(run);
     sum = sum > overhead ? sum - overhead : 0;
     for (; from < fold->count; from++)
-        sum += phi_tokens_of_message(NULL, fold->items[from].message);
+        sum += phi_tokens_of_message(counter, fold->items[from].message);
     return sum;
 }

@@ -50,7 +50,7 @@ static phi_status phi__put_off_do(phi__agent *agent, const phi_rewrite *rewrite,
     char words[200];
     bool duplicate = false;
     phi_status status;
-    if (must_gain && !phi__compactor_gains(&agent->thread->fold, rewrite))
+    if (must_gain && !phi__compactor_gains(agent, rewrite))
         return phi__put_off_over(agent, rewrite, PHI_REFUSED,
                                  "the summary is no shorter than what it would replace");
     status = phi__thread_rewrite(agent->thread, rewrite, phi__str("", 0), 0, &duplicate, words,

@@ -12,17 +12,6 @@ enum { PHI__SHOWN_APPROACHING = 1, PHI__SHOWN_AT_LIMIT };
 
 #define PHI__SHOWN_PART 0.85 /* of the limit: where compaction begins with its defaults */
 
-static uint64_t phi__shown_tools(const phi__agent *agent, const phi_token_counter *counter) {
-    uint64_t sum = phi_tokens_of_text(counter, agent->format_schema);
-    size_t i;
-    for (i = 0; i < agent->tool_count; i++)
-        if (phi__tools_offered(agent, i))
-            sum += (uint64_t)phi_tokens_of_text(counter, agent->tool_views[i].name) +
-                   phi_tokens_of_text(counter, agent->tool_views[i].description) +
-                   phi_tokens_of_text(counter, agent->tool_views[i].schema);
-    return sum;
-}
-
 PHI__FN const phi_policy *phi__run_policy(const phi__agent *agent) {
     const phi__sight *sight = agent->sight;
     if (agent->run != NULL && agent->run->policy != NULL) return agent->run->policy;
@@ -50,7 +39,7 @@ PHI__FN bool phi__run_order_of(phi__agent *agent, phi__project_order *order) {
     order->policy = policy;
     order->counter = &agent->sight->counter;
     order->system_prompt = agent->system_prompt;
-    order->tools_tokens = phi__shown_tools(agent, &agent->sight->counter);
+    order->tools_tokens = phi__agent_tool_tokens(agent);
     return true;
 }
 

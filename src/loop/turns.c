@@ -174,13 +174,13 @@ static bool phi__turn_reserve(phi__run *run, char *reason, size_t size) {
     const phi__agent *agent = run->agent;
     const phi_cost *rates = &agent->model.cost;
     const phi_policy *policy = phi__run_policy(agent);
-    uint64_t in = agent->thread->fold.tokens + phi__run_overhead_tokens(run);
-    uint64_t out = agent->max_tokens != 0 ? agent->max_tokens : agent->model.max_tokens;
+    uint64_t in, out = agent->max_tokens != 0 ? agent->max_tokens : agent->model.max_tokens;
     const phi__input *input;
     double rate = rates->cache_write > rates->input ? rates->cache_write : rates->input;
     if (!phi__budget_limited(agent)) return true;
+    in = phi__agent_tokens(agent) + phi__run_overhead_tokens(run);
     for (input = run->pending.head; input != NULL; input = input->next)
-        in += phi_tokens_of_message(NULL, &input->message);
+        in += phi_tokens_of_message(phi__agent_counter(agent), &input->message);
     if (policy != NULL) {
         uint64_t most = phi__policy_filled(policy).max_input_tokens;
         if (in > most) in = most;

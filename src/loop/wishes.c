@@ -69,7 +69,8 @@ static bool phi__wishes_prune(phi__run *run, phi_arena *scratch) {
     prune.from_seq = phi_thread_prunable_from(thread);
     prune.end_seq = phi__wishes_turn(run);
     if (phi_thread_view(thread, NULL, UINT64_MAX, scratch, &items, &count) != PHI_OK ||
-        phi_prune_plan(items, count, &prune, NULL, scratch, &rewrite, &pruned) != PHI_OK)
+        phi_prune_plan(items, count, &prune, phi__agent_counter(run->agent), scratch, &rewrite,
+                       &pruned) != PHI_OK)
         return false;
     if (rewrite.span_count == 0) return true;
     if (!phi__wishes_rewrite(run, &rewrite, &done)) return false;

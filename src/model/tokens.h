@@ -12,7 +12,8 @@ extern "C" {
 #endif
 
 /* A counter of the host's own for text, a real tokenizer for instance; what images and the frame of a
-   message cost stays ours. count_text NULL: the estimate. Called on the pumping thread. */
+   message cost stays ours. count_text NULL: the estimate. Called on the pumping thread, at any time that a
+   count is needed: it must not call phi, and must give the same count for the same text each time. */
 typedef struct phi_token_counter {
     size_t (*count_text)(void *user_data, phi_str text);
     void *user_data;

@@ -27,6 +27,20 @@ PHI__FN void phi__fold_free(phi_memory *memory, phi__fold *fold) {
     memset(fold, 0, sizeof *fold);
 }
 
+PHI__FN uint64_t phi__fold_tokens(phi__fold *fold, const phi_token_counter *counter) {
+    phi_token_counter *by = &fold->counted_by;
+    if (counter == NULL || counter->count_text == NULL) return fold->tokens;
+    if (by->count_text != counter->count_text || by->user_data != counter->user_data) {
+        *by = *counter;
+        fold->counted = 0;
+    }
+    if (fold->counted == 0) fold->counted_tokens = 0;
+    while (fold->counted < fold->count)
+        fold->counted_tokens +=
+            phi_tokens_of_message(counter, fold->items[fold->counted++].message);
+    return fold->counted_tokens;
+}
+
 static void phi__fold_fill(phi__item *item, const phi_message *message, phi__segment *segment,
                            phi__rendered **rendered, const phi_span *range, uint32_t flags) {
     memset(item, 0, sizeof *item);
@@ -83,7 +97,7 @@ static void phi__fold_open(phi__fold *fold, size_t at, size_t gone, size_t n) {
         memmove(&fold->items[at + n], &fold->items[at + gone],
                 (fold->count - at - gone) * sizeof *fold->items);
     fold->count = fold->count - gone + n;
-    fold->linked = fold->groups = 0;
+    fold->linked = fold->groups = fold->counted = 0;
 }
 
 PHI__FN void phi__fold_splice(phi__fold *fold, size_t at, size_t gone, const phi__item *items,
@@ -234,7 +248,7 @@ PHI__FN void phi__fold_take_out(phi__fold *fold, uint64_t from, uint64_t to) {
             fold->items[n++] = fold->items[i];
     }
     fold->count = n;
-    fold->linked = fold->groups = 0;
+    fold->linked = fold->groups = fold->counted = 0;
 }
 
 /* ---- a whole lane ---- */

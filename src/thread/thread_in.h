@@ -11,6 +11,7 @@
 #define PHI_THREAD_THREAD_IN_H
 
 #include "io/io_in.h"
+#include "model/tokens.h"
 #include "thread/thread.h"
 #include "wire/codec_in.h"
 
@@ -102,6 +103,9 @@ typedef struct phi__fold {
     size_t durable;        /* items that are */
     bool overlaps;         /* a summary may stand before what it left standing of its span */
     size_t linked, groups; /* project_in.h: items so far that it knows, and the groups of them */
+    phi_token_counter counted_by; /* phi__fold_tokens: what it counted `counted` items with */
+    size_t counted;
+    uint64_t counted_tokens;
 } phi__fold;
 
 /* The last beginning of each run, by the hash of its id: an open table, half empty. */
@@ -329,10 +333,12 @@ PHI__FN void phi__thread_roll_back_again(phi__thread *thread);
 
 /* Takes the oldest whole groups (an answer with its results, or a user message) out of the view until it is
    estimated at target_tokens or less; *removed messages went, all told: those of earlier times are counted in the
-   marker's words, too. What stays: the first user message, the newest one, and the last group. A user message
+   marker's words, too. counter NULL: the estimate. What stays: the first user message, the newest one, and the last
+   group. A user message
    "[Context compacted: N messages removed to fit context window]" stands in their place. It is one rewrite. False:
    no memory, and nothing changed. *removed 0: there was nothing to take; no entry is appended. */
-PHI__FN bool phi__thread_truncate(phi__thread *thread, uint64_t target_tokens, phi_str loop_id,
+PHI__FN bool phi__thread_truncate(phi__thread *thread, uint64_t target_tokens,
+                                  const phi_token_counter *counter, phi_str loop_id,
                                   uint32_t turn_index, size_t *removed);
 
 /* Calls of the last answer that have no result, since a run ended without memory, get one: an error that says
@@ -383,6 +389,8 @@ PHI__FN phi_status phi__fold_lane(const phi__thread *thread, uint32_t lane, uint
 PHI__FN phi_status phi__fold_at(const phi__thread *thread, uint32_t lane, uint64_t upto,
                                 phi__fold *made, const phi__fold **out);
 PHI__FN void phi__fold_free(phi_memory *memory, phi__fold *fold);
+/* Tokens of all items; counter NULL: the estimate. The counter is called for items it did not count yet. */
+PHI__FN uint64_t phi__fold_tokens(phi__fold *fold, const phi_token_counter *counter);
 /* Limits of the lanes that a lane is made of: entries of lane i count up to limits[i], of which there are lane_count,
    UINT64_MAX - 1 for all, and none where any is false. NULL: no memory. Freed by the caller. */
 typedef struct phi__limit {

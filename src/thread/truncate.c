@@ -27,6 +27,7 @@ typedef struct phi__truncate_block {
 
 typedef struct phi__truncation {
     phi__thread *thread;
+    const phi_token_counter *counter; /* NULL: the estimate */
     phi__truncate_block *blocks;
     size_t first, newest;   /* items: user messages that stay; SIZE_MAX: there is none */
     size_t last;            /* item that begins the last group */
@@ -47,6 +48,10 @@ static phi__truncate_block *phi__truncate_root(phi__truncation *t, size_t at) {
 static void phi__truncate_join(phi__truncation *t, size_t a, size_t b) {
     size_t x = phi__truncate_root(t, a)->up, y = phi__truncate_root(t, b)->up;
     t->blocks[phi__max(x, y)].up = phi__min(x, y);
+}
+
+static uint64_t phi__truncate_before(const phi__truncation *t) {
+    return phi__fold_tokens(&t->thread->fold, t->counter);
 }
 
 /* The meta of the truncation that an item is the marker of, or NULL. */
@@ -83,7 +88,7 @@ static void phi__truncate_look(phi__truncation *t) {
     const phi__thread *thread = t->thread;
     size_t at, end, i;
     t->first = t->newest = t->marker = SIZE_MAX;
-    t->tokens = thread->fold.tokens;
+    t->tokens = phi__truncate_before(t);
     for (at = 0; at < thread->fold.count; at = end) {
         const phi__item *item = &thread->fold.items[at];
         const char *meta = phi__truncate_meta(thread, item);
@@ -91,7 +96,7 @@ static void phi__truncate_look(phi__truncation *t) {
         if (meta != NULL) {
             t->marker = at;
             t->gone = strtoull(meta + sizeof PHI__TRUNCATE_META - 1, NULL, 10);
-            t->tokens -= phi_tokens_of_message(NULL, item->message);
+            t->tokens -= phi_tokens_of_message(t->counter, item->message);
             continue;
         }
         for (i = at + 1; i < end; i++) phi__truncate_join(t, at, i);
@@ -118,7 +123,7 @@ static void phi__truncate_weigh(phi__truncation *t, const size_t *askers, const 
     }
     for (i = 0; i < fold->count; i++) {
         phi__truncate_block *root = phi__truncate_root(t, i);
-        root->tokens += phi_tokens_of_message(NULL, fold->items[i].message);
+        root->tokens += phi_tokens_of_message(t->counter, fold->items[i].message);
         root->count++;
         if (durable != NULL && durable[i] != 0) root->spared = true;
     }
@@ -151,12 +156,12 @@ static uint64_t phi__truncate_tokens(const phi__truncation *t) {
     phi_message marker;
     phi_content block;
     phi__truncate_mark(t, &marker, &block, words);
-    return t->tokens + phi_tokens_of_message(NULL, &marker);
+    return t->tokens + phi_tokens_of_message(t->counter, &marker);
 }
 
 /* Goes over the blocks until enough is gone. False: nothing to take, or less than a marker costs. */
 static bool phi__truncate_plan(phi__truncation *t, uint64_t target_tokens) {
-    uint64_t now = t->thread->fold.tokens;
+    uint64_t before = phi__truncate_before(t), now = before;
     size_t at;
     for (at = 0; at < t->last && now > target_tokens; at++) {
         phi__truncate_block *root = phi__truncate_root(t, at);
@@ -167,7 +172,7 @@ static bool phi__truncate_plan(phi__truncation *t, uint64_t target_tokens) {
         t->gone += root->count;
         now = phi__truncate_tokens(t);
     }
-    return t->removed > 0 && now < t->thread->fold.tokens;
+    return t->removed > 0 && now < before;
 }
 
 /* What goes, as spans; the first one leaves the marker. NULL: no memory. */
@@ -232,7 +237,8 @@ static bool phi__truncate_blocks(phi__truncation *t) {
     return done;
 }
 
-PHI__FN bool phi__thread_truncate(phi__thread *thread, uint64_t target_tokens, phi_str loop_id,
+PHI__FN bool phi__thread_truncate(phi__thread *thread, uint64_t target_tokens,
+                                  const phi_token_counter *counter, phi_str loop_id,
                                   uint32_t turn_index, size_t *removed) {
     phi__truncation t;
     size_t bytes = phi__mul(phi__max(thread->fold.count, 1), sizeof *t.blocks);
@@ -240,6 +246,7 @@ PHI__FN bool phi__thread_truncate(phi__thread *thread, uint64_t target_tokens, p
     *removed = 0;
     memset(&t, 0, sizeof t);
     t.thread = thread;
+    t.counter = counter;
     t.blocks = (phi__truncate_block *)phi__alloc(thread->memory, bytes);
     done = t.blocks != NULL && phi__truncate_blocks(&t);
     if (done && phi__truncate_plan(&t, target_tokens)) {

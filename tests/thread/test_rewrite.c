@@ -602,7 +602,7 @@ TEST(truncation_spares_what_is_durable_and_takes_late_results_along) {
     say(PHI_ROLE_USER, "well?");
     result("b", 0);
     say(PHI_ROLE_ASSISTANT, "there");
-    CHECK(phi__thread_truncate(&thread, 0, phi_str_of("l"), 0, &removed));
+    CHECK(phi__thread_truncate(&thread, 0, NULL, phi_str_of("l"), 0, &removed));
     CHECK_EQ_INT(removed, 3);
     CHECK_EQ_STR(now(), "0 1 2 [3-4 [Context compacted: 3 messages removed to fit context window]] "
                         "5 7");
@@ -627,7 +627,7 @@ TEST(truncation_does_not_cut_what_a_rewrite_has_put_in_one_place) {
     say(PHI_ROLE_USER, "again");
     say(PHI_ROLE_ASSISTANT, "yes");
     CHECK_EQ_INT(make(&r), PHI_OK);
-    CHECK(phi__thread_truncate(&thread, 0, phi_str_of("l"), 0, &removed));
+    CHECK(phi__thread_truncate(&thread, 0, NULL, phi_str_of("l"), 0, &removed));
     CHECK_EQ_INT(removed, 1);
     CHECK_EQ_INT(phi_thread_count(log_of()), 6);
     done();
@@ -1030,8 +1030,8 @@ static phi_status step(int which) {
     case 8: return phi_thread_note(log_of(), "n", PHI__LIT("[1,2]"), NULL);
     case 9: m = calls_of("x y z", blocks); break;
     case 10:
-        return phi__thread_truncate(&thread, 0, PHI__LIT("l"), 0, &removed) ? PHI_OK
-                                                                            : PHI_NO_MEMORY;
+        return phi__thread_truncate(&thread, 0, NULL, PHI__LIT("l"), 0, &removed) ? PHI_OK
+                                                                                  : PHI_NO_MEMORY;
     default: break;
     }
     return phi_thread_append_messages(log_of(), &m, 1, 0, UINT64_MAX, NULL);
