@@ -608,11 +608,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__PUB_IO */
 
 #ifdef PHI__PUB_MODEL
-#if PHI__PUB_MODEL != 0x1d685d0c
+#if PHI__PUB_MODEL != 0x0605893e
 #error "phi: two versions of src/model in one file"
 #endif
 #else
-#define PHI__PUB_MODEL 0x1d685d0c
+#define PHI__PUB_MODEL 0x0605893e
 
 /* ---- src/model/failure.h ---- */
 
@@ -835,10 +835,11 @@ typedef enum phi_event_kind {
     PHI_EV_TOOL_ARGUMENTS, /* the same of a tool call's arguments: JSON text, cut anywhere */
     PHI_EV_MESSAGE_END,    /* message: whole, as it stands in the log */
     PHI_EV_TOOL_START,     /* call, tool_call_id, tool_name, arguments (at NULL: it is skipped) */
-    PHI_EV_TOOL_UPDATE,    /* text: a part of the result while the tool runs */
-    PHI_EV_TOOL_PROGRESS,  /* text: words for the person who waits */
-    PHI_EV_TOOL_END,       /* message: the result; is_error */
-    PHI_EV_ERROR,          /* failure: what went wrong; status. The run ends after it */
+    PHI_EV_TOOL_UPDATE,   /* text: a part of the result while the tool runs; message: its blocks and
+                           details, where phi_call_partial gave it (else NULL); child_loop_id */
+    PHI_EV_TOOL_PROGRESS, /* text: words for the person who waits */
+    PHI_EV_TOOL_END,      /* message: the result; is_error */
+    PHI_EV_ERROR,         /* failure: what went wrong; status. The run ends after it */
     PHI_EV_RETRACT, /* forget the answer that is streaming (message: as far as it came): it failed, and
                        will be asked for again */
     PHI_EV_RETRY, /* failure; attempt of attempts, the next comes after delay_ms; text: a log line */
@@ -993,7 +994,7 @@ typedef struct phi_event {
     phi_str source; /* INPUT_DROPPED: why; MESSAGE_...: the tag of what was injected; AGENT_END: the reason
                        of phi_abort_run */
     phi_str rejection; /* AGENT_END: why a filter rejected the prompt; at NULL: it did not */
-    phi_str child_loop_id; /* TOOL_END: the run of a sub-agent that made the result */
+    phi_str child_loop_id; /* TOOL_END, TOOL_UPDATE: the run of a sub-agent that made the result */
     const phi_message *messages;    /* of an event that was read (phi_event_from_json): AGENT_END's
                                     messages, TURN_END's tool results; message_count of them. A
                                     TOOL_UPDATE that was read has its result in `message` */
@@ -2096,11 +2097,11 @@ PHI_API void phi_tracker_reset(phi_tracker *tracker);
 #endif /* PHI__PUB_THREAD */
 
 #ifdef PHI__PUB_LOOP
-#if PHI__PUB_LOOP != 0x964c6db7
+#if PHI__PUB_LOOP != 0x4b6c0547
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__PUB_LOOP 0x964c6db7
+#define PHI__PUB_LOOP 0x4b6c0547
 
 /* ---- src/loop/compactor.h ---- */
 
@@ -2180,8 +2181,8 @@ typedef enum phi_hook_point {
                                       reply */
     PHI_HOOK_AFTER_TOOL = 1 << 7, /* tool_name, tool_call_id, is_error, message: the result */
     PHI_HOOK_BEFORE_TOOL_UPDATE =
-        1 << 8, /* tool_name, tool_call_id, text. DENY: no event of it. It cannot
-                                             wait: PHI_WAIT is as PHI_DENY */
+        1 << 8, /* tool_name, tool_call_id, text; message: of phi_call_partial. DENY: no event of
+                   it. It cannot wait: PHI_WAIT is as PHI_DENY */
     PHI_HOOK_AFTER_TOOL_UPDATE = 1 << 9, /* the same, after the event. It cannot wait */
     PHI_HOOK_ON_ERROR = 1 << 10,         /* text, failure: a model call has failed for good */
     PHI_HOOK_AFTER_TURN = 1 << 11,       /* message_count, usage: the turn's */
@@ -2690,6 +2691,10 @@ PHI_API phi_status phi_call_finish(phi_call call, const char *text, size_t len, 
    (PHI_EV_TOOL_PROGRESS). Copied; not sent to the model. PHI_FULL: the host does not pop its events, and
    this one is not queued. PHI_STALE, PHI_NO_MEMORY. Pumping thread only. */
 PHI_API phi_status phi_call_update(phi_call call, const char *text, size_t len);
+/* The same with text and image blocks, details for the host and the run of a sub-agent. The event's message
+   holds the blocks and the details, its text the text blocks, joined by line breaks. Also PHI_BAD_ARG: a block that is
+   neither text nor image, with words. */
+PHI_API phi_status phi_call_partial(phi_call call, const phi_tool_result *partial);
 PHI_API phi_status phi_call_progress(phi_call call, const char *text, size_t len);
 
 /* The call's own memory: zeroed, from the agent's budget, freed when the call is over (after
@@ -35602,11 +35607,11 @@ PHI_API phi_status phi_thread_fresh(phi_thread *thread) {
 #endif /* PHI__IMP_THREAD */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x68685127
+#if PHI__IMP_LOOP != 0x724ccbf9
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x68685127
+#define PHI__IMP_LOOP 0x724ccbf9
 
 /* ---- src/loop/session_in.h ---- */
 
@@ -35718,11 +35723,12 @@ typedef struct phi__tape_ops {
     phi_status (*push)(phi_tape *tape, phi_xfer xfer, const char *bytes, size_t len);
     phi_status (*end)(phi_tape *tape, phi_xfer xfer, phi_status status, const char *words);
     /* Tools. start: true, the call is not given to its tool. started: its tool's start has returned. result: of a
-       call that is claimed. said: an update or progress. */
+       call that is claimed. said: an update (part: its blocks, or NULL) or progress. */
     bool (*start)(phi_tape *tape, struct phi__toolcall *call);
     void (*started)(phi_tape *tape, struct phi__toolcall *call);
     phi_status (*result)(phi_tape *tape, struct phi__toolcall *call, const phi_tool_result *result);
-    void (*said)(phi_tape *tape, struct phi__toolcall *call, phi_str text, bool progress);
+    void (*said)(phi_tape *tape, struct phi__toolcall *call, phi_str text,
+                 const phi_tool_result *part, bool progress);
 } phi__tape_ops;
 
 /* The first member of session's own. */
@@ -36345,6 +36351,8 @@ PHI__FN void phi__events_free(phi__events *events);
    copied; its other strings must live as long as the agent's thread. False: no memory. */
 PHI__FN bool phi__emit(phi__agent *agent, const phi_event *event, phi__answer *answer,
                        size_t partial_len);
+/* The same with a copy of a result of text and images, the event's message, and of its child_loop_id. */
+PHI__FN bool phi__emit_part(phi__agent *agent, const phi_event *event, const phi_message *part);
 /* The same for a part of an answer, made in place: there are many of them. */
 PHI__FN bool phi__emit_delta(phi__agent *agent, phi_event_kind kind, uint32_t block_index,
                              phi_str text, phi__answer *answer, size_t partial_len);
@@ -36390,6 +36398,12 @@ PHI__FN bool phi__call_open(phi__toolcall *call);             /* its handle; fal
 PHI__FN bool phi__call_open_still(const phi__toolcall *call); /* nobody has finished it */
 PHI__FN void phi__call_start(phi__toolcall *call);
 PHI__FN void phi__call_resume(phi__toolcall *call); /* one that had begun before a snapshot */
+/* NULL: stale. */
+PHI__FN phi__toolcall *phi__call_find(phi_call call);
+PHI__FN phi_call phi__call_handle(const phi__toolcall *call);
+/* Whether a result is well formed; else PHI_BAD_ARG, with words that begin with the function's name. */
+PHI__FN phi_status phi__call_check(phi_call handle, const char *function,
+                                   const phi_tool_result *result);
 PHI__FN void phi__call_fail(phi__toolcall *call,
                             const char *text); /* an error result, if none yet */
 PHI__FN void phi__call_fail_str(phi__toolcall *call, phi_str text);
@@ -36401,9 +36415,8 @@ PHI__FN void phi__call_repeat_words(const phi__toolcall *call, char out[PHI__REP
 PHI__FN void phi__call_detach(phi__toolcall *call);
 PHI__FN void phi__call_dispose(phi__toolcall *call);
 PHI__FN void phi__call_posted(phi_runtime *rt, const phi__post *post);
-/* With a tape: settles a call with the result that was let in; tells an update; or gives a claim back. */
+/* With a tape: settles a call with the result that was let in; or gives a claim back. */
 PHI__FN phi_status phi__call_take(phi__toolcall *call, const phi_tool_result *result);
-PHI__FN void phi__call_tell(phi__toolcall *call, phi_str text, bool progress);
 PHI__FN void phi__call_unclaim(phi__toolcall *call);
 PHI__FN void phi__calls_poll(phi_runtime *rt);
 
@@ -37456,13 +37469,13 @@ PHI__FN void phi__caching_carry(phi__agent *agent, const phi__fold *from) {
 
 #include <stdio.h>
 
-static phi__toolcall *phi__call_find(phi_call call) {
+PHI__FN phi__toolcall *phi__call_find(phi_call call) {
     phi__slot *slot =
         call.rt != NULL ? phi__slots_find(&call.rt->calls, call.index, call.gen) : NULL;
     return slot != NULL ? (phi__toolcall *)slot->object : NULL;
 }
 
-static phi_call phi__call_handle(const phi__toolcall *call) {
+PHI__FN phi_call phi__call_handle(const phi__toolcall *call) {
     phi_call handle;
     handle.rt = call->rt;
     handle.index = call->index;
@@ -37849,22 +37862,28 @@ PHI__FN void phi__call_posted(phi_runtime *rt, const phi__post *post) {
     phi__call_give_text(call, post->text, post->flag != 0);
 }
 
-/* ---- public ---- */
-
-PHI_API phi_status phi_call_result(phi_call handle, const phi_tool_result *result) {
-    phi__toolcall *call = phi__call_find(handle);
+PHI__FN phi_status phi__call_check(phi_call handle, const char *function,
+                                   const phi_tool_result *result) {
     size_t i;
     if (handle.rt == NULL || result == NULL) return PHI_BAD_ARG;
     if (result->content == NULL && result->content_count > 0)
-        return phi__error(handle.rt, PHI_BAD_ARG,
-                          "phi_call_result: content is missing, content_count is %u",
-                          (unsigned)result->content_count);
+        return phi__error(handle.rt, PHI_BAD_ARG, "%s: content is missing, content_count is %u",
+                          function, (unsigned)result->content_count);
     for (i = 0; i < result->content_count; i++)
         if (result->content[i].kind != PHI_CONTENT_TEXT &&
             result->content[i].kind != PHI_CONTENT_IMAGE)
             return phi__error(handle.rt, PHI_BAD_ARG,
-                              "phi_call_result: content[%u].kind: expected text or image",
+                              "%s: content[%u].kind: expected text or image", function,
                               (unsigned)i);
+    return PHI_OK;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_call_result(phi_call handle, const phi_tool_result *result) {
+    phi__toolcall *call = phi__call_find(handle);
+    phi_status status = phi__call_check(handle, "phi_call_result", result);
+    if (status != PHI_OK) return status;
     if (call == NULL || !phi__call_claim(call)) return PHI_STALE;
     return phi__call_give(call, result);
 }
@@ -37889,79 +37908,6 @@ PHI_API phi_status phi_call_finish(phi_call handle, const char *text, size_t len
     phi__inbox_publish(record, won);
     phi__io_wake(handle.rt->io); /* lost, too: what was posted behind it may be seen only now */
     return won ? PHI_OK : PHI_STALE;
-}
-
-static phi_status phi__call_say(phi_call handle, phi_event_kind kind, const char *text,
-                                size_t len) {
-    phi__toolcall *call = phi__call_find(handle);
-    phi_event event;
-    if (handle.rt == NULL || (text == NULL && len > 0)) return PHI_BAD_ARG;
-    if (call == NULL) return PHI_STALE;
-    memset(&event, 0, sizeof event);
-    event.kind = kind;
-    event.call = handle;
-    event.tool_call_id = call->block->id;
-    event.tool_name = call->block->name;
-    event.text = phi__str(text, len);
-    if (phi__events_backlog(call->run->agent)) return PHI_FULL;
-    return phi__emit(call->run->agent, &event, NULL, 0) ? PHI_OK : PHI_NO_MEMORY;
-}
-
-/* One of the two hooks of an update, which answer at once. False: it is not to be told, or there is nobody
-   left to tell it. */
-static bool phi__call_update_hook(phi_call handle, phi_hook_point point, phi_str text) {
-    phi__toolcall *call = phi__call_find(handle);
-    phi__agent *agent;
-    phi_hook hook;
-    phi_verdict verdict;
-    bool inside = handle.rt->in_step;
-    if (call == NULL) return false;
-    agent = call->run->agent;
-    if (!phi__hook_wants(agent, point)) return true;
-    hook = phi__hook_of(call->run, point);
-    hook.call = handle;
-    hook.tool_name = call->block->name;
-    hook.tool_call_id = call->block->id;
-    hook.arguments = call->arguments;
-    hook.text = text;
-    call->updating = true;
-    handle.rt->in_step =
-        true; /* an update may come between two steps: what a hook may do is the same */
-    verdict = agent->hook_fn(agent->user_data, &hook);
-    handle.rt->in_step = inside;
-    call = phi__call_find(handle);
-    if (call != NULL) call->updating = false;
-    return call != NULL && (verdict == PHI_ALLOW || verdict == PHI_WARN);
-}
-
-PHI_API phi_status phi_call_update(phi_call handle, const char *text, size_t len) {
-    phi__toolcall *call = phi__call_find(handle);
-    phi_status status;
-    if (handle.rt == NULL || (text == NULL && len > 0)) return PHI_BAD_ARG;
-    if (call == NULL) return PHI_STALE;
-    if (call->updating) return phi__error(handle.rt, PHI_MISUSE, "phi_call_update inside its hook");
-    if (handle.rt->tape != NULL)
-        handle.rt->tape->ops->said(handle.rt->tape, call, phi__str(text, len), false);
-    if (!phi__call_update_hook(handle, PHI_HOOK_BEFORE_TOOL_UPDATE, phi__str(text, len)))
-        return phi__call_find(handle) != NULL ? PHI_OK : PHI_STALE;
-    status = phi__call_say(handle, PHI_EV_TOOL_UPDATE, text, len);
-    if (status == PHI_OK)
-        (void)phi__call_update_hook(handle, PHI_HOOK_AFTER_TOOL_UPDATE, phi__str(text, len));
-    return status;
-}
-
-PHI_API phi_status phi_call_progress(phi_call handle, const char *text, size_t len) {
-    phi__toolcall *call = phi__call_find(handle);
-    if (call != NULL && handle.rt->tape != NULL && (text != NULL || len == 0))
-        handle.rt->tape->ops->said(handle.rt->tape, call, phi__str(text, len), true);
-    return phi__call_say(handle, PHI_EV_TOOL_PROGRESS, text, len);
-}
-
-PHI__FN void phi__call_tell(phi__toolcall *call, phi_str text, bool progress) {
-    if (progress)
-        (void)phi_call_progress(phi__call_handle(call), text.at, text.len);
-    else
-        (void)phi_call_update(phi__call_handle(call), text.at, text.len);
 }
 
 PHI_API void *phi_call_state(phi_call handle, size_t bytes) {
@@ -39158,18 +39104,80 @@ static void phi__events_queue(phi__agent *agent, phi__record *record) {
     phi__events_link(&events->queued, record);
 }
 
-/* A record with a copy of the text, its event still to be filled; NULL: no memory. */
+/* A record with so many bytes behind it, its event still to be filled; NULL: no memory. */
+static phi__record *phi__events_room(phi__agent *agent, size_t bytes) {
+    phi__record *record = phi__events_take(&agent->rt->events, bytes);
+    if (record == NULL) return NULL;
+    record->answer = NULL;
+    record->partial_len = 0;
+    record->cost = sizeof *record + bytes;
+    agent->queued_bytes += record->cost;
+    return record;
+}
+
+/* The same with a copy of the text. */
 static phi__record *phi__events_make(phi__agent *agent, phi_str text, phi__answer *answer,
                                      size_t partial_len) {
-    phi__record *record = phi__events_take(&agent->rt->events, text.len);
+    phi__record *record = phi__events_room(agent, text.len);
     if (record == NULL) return NULL;
     if (text.len > 0) memcpy(record + 1, text.at, text.len);
     record->answer = answer;
     record->partial_len = partial_len;
     if (answer != NULL) answer->refs++;
-    record->cost = sizeof *record + text.len;
-    agent->queued_bytes += record->cost;
     return record;
+}
+
+/* What stands behind a record of a part: its message, its blocks, and their strings, terminated. */
+static size_t phi__events_part_bytes(const phi_event *event, const phi_message *part) {
+    size_t bytes = phi__add(sizeof *part, phi__mul(part->content_count, sizeof *part->content)), i;
+    bytes = phi__add(bytes, phi__add(event->text.len, 1));
+    bytes = phi__add(bytes, phi__add(event->child_loop_id.len, 1));
+    bytes = phi__add(bytes, phi__add(part->details.len, 1));
+    for (i = 0; i < part->content_count; i++) {
+        const phi_content *c = &part->content[i];
+        bytes = phi__add(bytes, phi__add(c->text.len, 1));
+        bytes = phi__add(bytes, phi__add(c->data.len, 1));
+        bytes = phi__add(bytes, phi__add(c->mime_type.len, 1));
+    }
+    return bytes;
+}
+
+static phi_str phi__events_put(char **at, phi_str text) {
+    char *to = *at;
+    if (text.len > 0) memcpy(to, text.at, text.len);
+    to[text.len] = '\0';
+    *at = to + text.len + 1;
+    return phi__str(to, text.len);
+}
+
+PHI__FN bool phi__emit_part(phi__agent *agent, const phi_event *event, const phi_message *part) {
+    phi__record *record;
+    phi_message *message;
+    phi_content *content;
+    char *at;
+    size_t i;
+    if (agent->slot == NULL || agent->hidden_fn != NULL) return true;
+    record = phi__events_room(agent, phi__events_part_bytes(event, part));
+    if (record == NULL) return false;
+    message = (phi_message *)(void *)(record + 1);
+    content = (phi_content *)(void *)(message + 1);
+    at = (char *)(content + part->content_count);
+    *message = *part;
+    message->content = content;
+    message->details = phi__events_put(&at, part->details);
+    for (i = 0; i < part->content_count; i++) {
+        memset(&content[i], 0, sizeof content[i]);
+        content[i].kind = part->content[i].kind;
+        content[i].text = phi__events_put(&at, part->content[i].text);
+        content[i].data = phi__events_put(&at, part->content[i].data);
+        content[i].mime_type = phi__events_put(&at, part->content[i].mime_type);
+    }
+    record->event = *event;
+    record->event.text = phi__events_put(&at, event->text);
+    record->event.child_loop_id = phi__events_put(&at, event->child_loop_id);
+    record->event.message = message;
+    phi__events_queue(agent, record);
+    return true;
 }
 
 PHI__FN bool phi__emit(phi__agent *agent, const phi_event *event, phi__answer *answer,
@@ -44594,6 +44602,137 @@ PHI__FN phi__state phi__run_state(phi__run *run, bool *wait) {
     case PHI__RUN_OVER: break;
     }
     return PHI__RUN_OVER;
+}
+
+/* ---- src/loop/update.c ---- */
+
+/* update.c - what a tool says while it runs: parts of its result, and words for the person who waits.
+
+   Nothing of it reaches the model. A part passes the two hooks of updates; a tape records it. */
+
+typedef struct phi__update {
+    phi_str text;
+    const phi_message *part; /* NULL: a text alone */
+    phi_str child_loop_id;
+} phi__update;
+
+static phi_status phi__update_emit(phi_call handle, phi_event_kind kind,
+                                   const phi__update *update) {
+    phi__toolcall *call = phi__call_find(handle);
+    phi_event event;
+    bool done;
+    if (call == NULL) return PHI_STALE;
+    memset(&event, 0, sizeof event);
+    event.kind = kind;
+    event.call = handle;
+    event.tool_call_id = call->block->id;
+    event.tool_name = call->block->name;
+    event.text = update->text;
+    event.child_loop_id = update->child_loop_id;
+    if (phi__events_backlog(call->run->agent)) return PHI_FULL;
+    done = update->part != NULL ? phi__emit_part(call->run->agent, &event, update->part)
+                                : phi__emit(call->run->agent, &event, NULL, 0);
+    return done ? PHI_OK : PHI_NO_MEMORY;
+}
+
+/* One of the two hooks of an update, which answer at once. False: it is not to be told, or there is nobody
+   left to tell it. */
+static bool phi__update_hook(phi_call handle, phi_hook_point point, const phi__update *update) {
+    phi__toolcall *call = phi__call_find(handle);
+    phi__agent *agent;
+    phi_hook hook;
+    phi_verdict verdict;
+    bool inside = handle.rt->in_step;
+    if (call == NULL) return false;
+    agent = call->run->agent;
+    if (!phi__hook_wants(agent, point)) return true;
+    hook = phi__hook_of(call->run, point);
+    hook.call = handle;
+    hook.tool_name = call->block->name;
+    hook.tool_call_id = call->block->id;
+    hook.arguments = call->arguments;
+    hook.text = update->text;
+    hook.message = update->part;
+    call->updating = true;
+    handle.rt->in_step =
+        true; /* an update may come between two steps: what a hook may do is the same */
+    verdict = agent->hook_fn(agent->user_data, &hook);
+    handle.rt->in_step = inside;
+    call = phi__call_find(handle);
+    if (call != NULL) call->updating = false;
+    return call != NULL && (verdict == PHI_ALLOW || verdict == PHI_WARN);
+}
+
+static phi_status phi__update_make(phi_call handle, const phi__update *update) {
+    phi_status status;
+    if (!phi__update_hook(handle, PHI_HOOK_BEFORE_TOOL_UPDATE, update))
+        return phi__call_find(handle) != NULL ? PHI_OK : PHI_STALE;
+    status = phi__update_emit(handle, PHI_EV_TOOL_UPDATE, update);
+    if (status == PHI_OK) (void)phi__update_hook(handle, PHI_HOOK_AFTER_TOOL_UPDATE, update);
+    return status;
+}
+
+static phi_message phi__update_part(const phi__toolcall *call, const phi_tool_result *partial) {
+    phi_message part;
+    memset(&part, 0, sizeof part);
+    part.role = PHI_ROLE_TOOL_RESULT;
+    part.content = partial->content;
+    part.content_count = partial->content_count;
+    part.details = phi_str_of(partial->details);
+    part.is_error = partial->is_error;
+    part.tool_call_id = call->block->id;
+    part.tool_name = call->block->name;
+    return part;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_call_update(phi_call handle, const char *text, size_t len) {
+    phi__toolcall *call = phi__call_find(handle);
+    phi__update update;
+    if (handle.rt == NULL || (text == NULL && len > 0)) return PHI_BAD_ARG;
+    if (call == NULL) return PHI_STALE;
+    if (call->updating) return phi__error(handle.rt, PHI_MISUSE, "phi_call_update inside its hook");
+    memset(&update, 0, sizeof update);
+    update.text = phi__str(text, len);
+    if (handle.rt->tape != NULL)
+        handle.rt->tape->ops->said(handle.rt->tape, call, update.text, NULL, false);
+    return phi__update_make(handle, &update);
+}
+
+PHI_API phi_status phi_call_partial(phi_call handle, const phi_tool_result *partial) {
+    phi_status status = phi__call_check(handle, "phi_call_partial", partial);
+    phi__toolcall *call = phi__call_find(handle);
+    phi_message part;
+    phi__update update;
+    phi_arena scratch;
+    bool failed = false;
+    if (status != PHI_OK) return status;
+    if (call == NULL) return PHI_STALE;
+    if (call->updating)
+        return phi__error(handle.rt, PHI_MISUSE, "phi_call_partial inside its hook");
+    phi_arena_init(&scratch, &handle.rt->memory, 0);
+    part = phi__update_part(call, partial);
+    memset(&update, 0, sizeof update);
+    update.part = &part;
+    update.child_loop_id = phi_str_of(partial->child_loop_id);
+    update.text = phi_message_text(&part, "\n", &scratch, &failed);
+    if (!failed && handle.rt->tape != NULL)
+        handle.rt->tape->ops->said(handle.rt->tape, call, update.text, partial, false);
+    status = failed ? PHI_NO_MEMORY : phi__update_make(handle, &update);
+    phi_arena_free(&scratch);
+    return status;
+}
+
+PHI_API phi_status phi_call_progress(phi_call handle, const char *text, size_t len) {
+    phi__toolcall *call = phi__call_find(handle);
+    phi__update update;
+    if (handle.rt == NULL || (text == NULL && len > 0)) return PHI_BAD_ARG;
+    memset(&update, 0, sizeof update);
+    update.text = phi__str(text, len);
+    if (call != NULL && handle.rt->tape != NULL)
+        handle.rt->tape->ops->said(handle.rt->tape, call, update.text, NULL, true);
+    return phi__update_emit(handle, PHI_EV_TOOL_PROGRESS, &update);
 }
 
 /* ---- src/loop/wishes.c ---- */
@@ -50439,11 +50578,11 @@ PHI_API phi_status phi_summarize(phi_agent handle, uint64_t from_seq, uint64_t t
 #endif /* PHI__IMP_AGENT */
 
 #ifdef PHI__IMP_SESSION
-#if PHI__IMP_SESSION != 0xc449c6aa
+#if PHI__IMP_SESSION != 0x024f7db8
 #error "phi: two versions of src/session in one file"
 #endif
 #else
-#define PHI__IMP_SESSION 0xc449c6aa
+#define PHI__IMP_SESSION 0x024f7db8
 
 /* ---- src/session/file_store_in.h ---- */
 
@@ -50655,10 +50794,12 @@ PHI__FN void phi__tape_put_num(phi__buf *line, const char *key, uint64_t n);
 /* A request's members, secrets left out: what is written, and what a request is compared with. */
 PHI__FN void phi__tape_put_request(phi__tape *tape, phi__buf *line, const phi_request *request,
                                    bool whole);
-/* A result as a message in an arena; and settling a call with one. NULL: no memory. */
+/* A result as a message in an arena (NULL: no memory); the result that it was, borrowed from it; and settling a call
+   with one. */
 PHI__FN phi_message *phi__tape_keep(phi_arena *arena, const phi_tool_result *result);
+PHI__FN phi_tool_result phi__tape_given(const phi_message *message);
 PHI__FN phi_status phi__tape_settle(phi__toolcall *call, const phi_message *result);
-/* Gives a line of a result, begun, its members. */
+/* Gives a line of a result, or of a part of one, begun, its members. */
 PHI__FN void phi__tape_put_result(phi__tape *tape, phi__buf *line, const phi__toolcall *call,
                                   const phi_message *result);
 
@@ -55399,7 +55540,7 @@ PHI__FN phi_message *phi__tape_keep(phi_arena *arena, const phi_tool_result *res
     return phi_message_copy(&message, arena);
 }
 
-PHI__FN phi_status phi__tape_settle(phi__toolcall *call, const phi_message *message) {
+PHI__FN phi_tool_result phi__tape_given(const phi_message *message) {
     phi_tool_result result;
     memset(&result, 0, sizeof result);
     result.content = message->content;
@@ -55407,6 +55548,11 @@ PHI__FN phi_status phi__tape_settle(phi__toolcall *call, const phi_message *mess
     result.is_error = message->is_error;
     result.details = message->details.len > 0 ? message->details.at : NULL;
     result.child_loop_id = message->loop_id.len > 0 ? message->loop_id.at : NULL;
+    return result;
+}
+
+PHI__FN phi_status phi__tape_settle(phi__toolcall *call, const phi_message *message) {
+    phi_tool_result result = phi__tape_given(message);
     call->held = NULL;
     return phi__call_take(call, &result);
 }
@@ -55884,11 +56030,29 @@ static phi__played phi__play_result(phi__tape *tape, const phi__tape_line *line,
     return tape->off ? PHI__PLAY_STOP : PHI__PLAYED;
 }
 
+static void phi__play_partial(phi__tape *tape, phi_call handle, const phi_json *root) {
+    const phi_message *message = phi__tape_result(tape, root);
+    phi_tool_result partial;
+    if (message == NULL) {
+        phi__play_no_memory(tape);
+        return;
+    }
+    partial = phi__tape_given(message);
+    (void)phi_call_partial(handle, &partial);
+}
+
 static void phi__play_update(phi__tape *tape, const phi_json *root) {
     phi__toolcall *call = phi__play_call(tape, root);
+    phi_str text = phi_json_str(phi_json_get(root, "text"), "");
+    phi_call handle;
     if (call == NULL || phi__play_runs(tape, call)) return;
-    phi__call_tell(call, phi_json_str(phi_json_get(root, "text"), ""),
-                   phi_json_bool(phi_json_get(root, "progress"), false));
+    handle = phi__call_handle(call);
+    if (phi_json_get(root, "result") != NULL)
+        phi__play_partial(tape, handle, root);
+    else if (phi_json_bool(phi_json_get(root, "progress"), false))
+        (void)phi_call_progress(handle, text.at, text.len);
+    else
+        (void)phi_call_update(handle, text.at, text.len);
 }
 
 static phi__played phi__play_line(phi__tape *tape, const phi__tape_line *line) {
@@ -56305,10 +56469,12 @@ static phi_status phi__play_given(phi_tape *base, phi__toolcall *call,
     return PHI_OK;
 }
 
-static void phi__play_said(phi_tape *base, phi__toolcall *call, phi_str text, bool progress) {
+static void phi__play_said(phi_tape *base, phi__toolcall *call, phi_str text,
+                           const phi_tool_result *part, bool progress) {
     (void)base;
     (void)call;
     (void)text;
+    (void)part;
     (void)progress;
 }
 
@@ -56488,7 +56654,9 @@ static const char *phi__tape_flaw(phi__tape *tape, const phi__tape_line *line,
     if (line->kind == PHI__TAPE_BYTES && phi_json_get(root, "text") == NULL &&
         !phi_json_is_string(phi_json_get(root, "base64")))
         return "bytes: text or base64 is missing";
-    if (line->kind != PHI__TAPE_RESULT) return NULL;
+    if (line->kind != PHI__TAPE_RESULT &&
+        (line->kind != PHI__TAPE_UPDATE || phi_json_get(root, "result") == NULL))
+        return NULL;
     memset(&message, 0, sizeof message);
     if (phi__message_get(phi_json_get(root, "result"), &tape->arena, &message, &why) == PHI_PARSE ||
         message.role != PHI_ROLE_TOOL_RESULT)
@@ -56869,10 +57037,28 @@ static void phi__record_started(phi_tape *base, phi__toolcall *call) {
     (void)call;
 }
 
-static void phi__record_said(phi_tape *base, phi__toolcall *call, phi_str text, bool progress) {
+static void phi__record_partial(phi__tape *tape, phi__toolcall *call, const phi_tool_result *part) {
+    phi__buf *line = phi__record_line(tape, "update");
+    phi_arena *arena = &call->run->arena;
+    phi_arena_mark mark = phi_arena_save(arena);
+    const phi_message *message = phi__tape_keep(arena, part);
+    if (message != NULL)
+        phi__tape_put_result(tape, line, call, message);
+    else
+        tape->failed = PHI_NO_MEMORY;
+    phi_arena_reset(arena, mark);
+    phi__tape_end_line(tape);
+}
+
+static void phi__record_said(phi_tape *base, phi__toolcall *call, phi_str text,
+                             const phi_tool_result *part, bool progress) {
     phi__tape *tape = phi__record_of(base);
     phi__buf *line;
     if (!tape->letting && !call->starting) return; /* by the host, who says it again */
+    if (part != NULL) {
+        phi__record_partial(tape, call, part);
+        return;
+    }
     line = phi__record_line(tape, "update");
     phi__tape_put_num(line, "agent", call->run->agent->index);
     phi__tape_put_str(line, "id", call->block->id);

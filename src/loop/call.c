@@ -14,13 +14,13 @@
 
 #include <stdio.h>
 
-static phi__toolcall *phi__call_find(phi_call call) {
+PHI__FN phi__toolcall *phi__call_find(phi_call call) {
     phi__slot *slot =
         call.rt != NULL ? phi__slots_find(&call.rt->calls, call.index, call.gen) : NULL;
     return slot != NULL ? (phi__toolcall *)slot->object : NULL;
 }
 
-static phi_call phi__call_handle(const phi__toolcall *call) {
+PHI__FN phi_call phi__call_handle(const phi__toolcall *call) {
     phi_call handle;
     handle.rt = call->rt;
     handle.index = call->index;
@@ -407,22 +407,28 @@ PHI__FN void phi__call_posted(phi_runtime *rt, const phi__post *post) {
     phi__call_give_text(call, post->text, post->flag != 0);
 }
 
-/* ---- public ---- */
-
-PHI_API phi_status phi_call_result(phi_call handle, const phi_tool_result *result) {
-    phi__toolcall *call = phi__call_find(handle);
+PHI__FN phi_status phi__call_check(phi_call handle, const char *function,
+                                   const phi_tool_result *result) {
     size_t i;
     if (handle.rt == NULL || result == NULL) return PHI_BAD_ARG;
     if (result->content == NULL && result->content_count > 0)
-        return phi__error(handle.rt, PHI_BAD_ARG,
-                          "phi_call_result: content is missing, content_count is %u",
-                          (unsigned)result->content_count);
+        return phi__error(handle.rt, PHI_BAD_ARG, "%s: content is missing, content_count is %u",
+                          function, (unsigned)result->content_count);
     for (i = 0; i < result->content_count; i++)
         if (result->content[i].kind != PHI_CONTENT_TEXT &&
             result->content[i].kind != PHI_CONTENT_IMAGE)
             return phi__error(handle.rt, PHI_BAD_ARG,
-                              "phi_call_result: content[%u].kind: expected text or image",
+                              "%s: content[%u].kind: expected text or image", function,
                               (unsigned)i);
+    return PHI_OK;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_call_result(phi_call handle, const phi_tool_result *result) {
+    phi__toolcall *call = phi__call_find(handle);
+    phi_status status = phi__call_check(handle, "phi_call_result", result);
+    if (status != PHI_OK) return status;
     if (call == NULL || !phi__call_claim(call)) return PHI_STALE;
     return phi__call_give(call, result);
 }
@@ -447,79 +453,6 @@ PHI_API phi_status phi_call_finish(phi_call handle, const char *text, size_t len
     phi__inbox_publish(record, won);
     phi__io_wake(handle.rt->io); /* lost, too: what was posted behind it may be seen only now */
     return won ? PHI_OK : PHI_STALE;
-}
-
-static phi_status phi__call_say(phi_call handle, phi_event_kind kind, const char *text,
-                                size_t len) {
-    phi__toolcall *call = phi__call_find(handle);
-    phi_event event;
-    if (handle.rt == NULL || (text == NULL && len > 0)) return PHI_BAD_ARG;
-    if (call == NULL) return PHI_STALE;
-    memset(&event, 0, sizeof event);
-    event.kind = kind;
-    event.call = handle;
-    event.tool_call_id = call->block->id;
-    event.tool_name = call->block->name;
-    event.text = phi__str(text, len);
-    if (phi__events_backlog(call->run->agent)) return PHI_FULL;
-    return phi__emit(call->run->agent, &event, NULL, 0) ? PHI_OK : PHI_NO_MEMORY;
-}
-
-/* One of the two hooks of an update, which answer at once. False: it is not to be told, or there is nobody
-   left to tell it. */
-static bool phi__call_update_hook(phi_call handle, phi_hook_point point, phi_str text) {
-    phi__toolcall *call = phi__call_find(handle);
-    phi__agent *agent;
-    phi_hook hook;
-    phi_verdict verdict;
-    bool inside = handle.rt->in_step;
-    if (call == NULL) return false;
-    agent = call->run->agent;
-    if (!phi__hook_wants(agent, point)) return true;
-    hook = phi__hook_of(call->run, point);
-    hook.call = handle;
-    hook.tool_name = call->block->name;
-    hook.tool_call_id = call->block->id;
-    hook.arguments = call->arguments;
-    hook.text = text;
-    call->updating = true;
-    handle.rt->in_step =
-        true; /* an update may come between two steps: what a hook may do is the same */
-    verdict = agent->hook_fn(agent->user_data, &hook);
-    handle.rt->in_step = inside;
-    call = phi__call_find(handle);
-    if (call != NULL) call->updating = false;
-    return call != NULL && (verdict == PHI_ALLOW || verdict == PHI_WARN);
-}
-
-PHI_API phi_status phi_call_update(phi_call handle, const char *text, size_t len) {
-    phi__toolcall *call = phi__call_find(handle);
-    phi_status status;
-    if (handle.rt == NULL || (text == NULL && len > 0)) return PHI_BAD_ARG;
-    if (call == NULL) return PHI_STALE;
-    if (call->updating) return phi__error(handle.rt, PHI_MISUSE, "phi_call_update inside its hook");
-    if (handle.rt->tape != NULL)
-        handle.rt->tape->ops->said(handle.rt->tape, call, phi__str(text, len), false);
-    if (!phi__call_update_hook(handle, PHI_HOOK_BEFORE_TOOL_UPDATE, phi__str(text, len)))
-        return phi__call_find(handle) != NULL ? PHI_OK : PHI_STALE;
-    status = phi__call_say(handle, PHI_EV_TOOL_UPDATE, text, len);
-    if (status == PHI_OK)
-        (void)phi__call_update_hook(handle, PHI_HOOK_AFTER_TOOL_UPDATE, phi__str(text, len));
-    return status;
-}
-
-PHI_API phi_status phi_call_progress(phi_call handle, const char *text, size_t len) {
-    phi__toolcall *call = phi__call_find(handle);
-    if (call != NULL && handle.rt->tape != NULL && (text != NULL || len == 0))
-        handle.rt->tape->ops->said(handle.rt->tape, call, phi__str(text, len), true);
-    return phi__call_say(handle, PHI_EV_TOOL_PROGRESS, text, len);
-}
-
-PHI__FN void phi__call_tell(phi__toolcall *call, phi_str text, bool progress) {
-    if (progress)
-        (void)phi_call_progress(phi__call_handle(call), text.at, text.len);
-    else
-        (void)phi_call_update(phi__call_handle(call), text.at, text.len);
 }
 
 PHI_API void *phi_call_state(phi_call handle, size_t bytes) {

@@ -254,18 +254,80 @@ static void phi__events_queue(phi__agent *agent, phi__record *record) {
     phi__events_link(&events->queued, record);
 }
 
-/* A record with a copy of the text, its event still to be filled; NULL: no memory. */
+/* A record with so many bytes behind it, its event still to be filled; NULL: no memory. */
+static phi__record *phi__events_room(phi__agent *agent, size_t bytes) {
+    phi__record *record = phi__events_take(&agent->rt->events, bytes);
+    if (record == NULL) return NULL;
+    record->answer = NULL;
+    record->partial_len = 0;
+    record->cost = sizeof *record + bytes;
+    agent->queued_bytes += record->cost;
+    return record;
+}
+
+/* The same with a copy of the text. */
 static phi__record *phi__events_make(phi__agent *agent, phi_str text, phi__answer *answer,
                                      size_t partial_len) {
-    phi__record *record = phi__events_take(&agent->rt->events, text.len);
+    phi__record *record = phi__events_room(agent, text.len);
     if (record == NULL) return NULL;
     if (text.len > 0) memcpy(record + 1, text.at, text.len);
     record->answer = answer;
     record->partial_len = partial_len;
     if (answer != NULL) answer->refs++;
-    record->cost = sizeof *record + text.len;
-    agent->queued_bytes += record->cost;
     return record;
+}
+
+/* What stands behind a record of a part: its message, its blocks, and their strings, terminated. */
+static size_t phi__events_part_bytes(const phi_event *event, const phi_message *part) {
+    size_t bytes = phi__add(sizeof *part, phi__mul(part->content_count, sizeof *part->content)), i;
+    bytes = phi__add(bytes, phi__add(event->text.len, 1));
+    bytes = phi__add(bytes, phi__add(event->child_loop_id.len, 1));
+    bytes = phi__add(bytes, phi__add(part->details.len, 1));
+    for (i = 0; i < part->content_count; i++) {
+        const phi_content *c = &part->content[i];
+        bytes = phi__add(bytes, phi__add(c->text.len, 1));
+        bytes = phi__add(bytes, phi__add(c->data.len, 1));
+        bytes = phi__add(bytes, phi__add(c->mime_type.len, 1));
+    }
+    return bytes;
+}
+
+static phi_str phi__events_put(char **at, phi_str text) {
+    char *to = *at;
+    if (text.len > 0) memcpy(to, text.at, text.len);
+    to[text.len] = '\0';
+    *at = to + text.len + 1;
+    return phi__str(to, text.len);
+}
+
+PHI__FN bool phi__emit_part(phi__agent *agent, const phi_event *event, const phi_message *part) {
+    phi__record *record;
+    phi_message *message;
+    phi_content *content;
+    char *at;
+    size_t i;
+    if (agent->slot == NULL || agent->hidden_fn != NULL) return true;
+    record = phi__events_room(agent, phi__events_part_bytes(event, part));
+    if (record == NULL) return false;
+    message = (phi_message *)(void *)(record + 1);
+    content = (phi_content *)(void *)(message + 1);
+    at = (char *)(content + part->content_count);
+    *message = *part;
+    message->content = content;
+    message->details = phi__events_put(&at, part->details);
+    for (i = 0; i < part->content_count; i++) {
+        memset(&content[i], 0, sizeof content[i]);
+        content[i].kind = part->content[i].kind;
+        content[i].text = phi__events_put(&at, part->content[i].text);
+        content[i].data = phi__events_put(&at, part->content[i].data);
+        content[i].mime_type = phi__events_put(&at, part->content[i].mime_type);
+    }
+    record->event = *event;
+    record->event.text = phi__events_put(&at, event->text);
+    record->event.child_loop_id = phi__events_put(&at, event->child_loop_id);
+    record->event.message = message;
+    phi__events_queue(agent, record);
+    return true;
 }
 
 PHI__FN bool phi__emit(phi__agent *agent, const phi_event *event, phi__answer *answer,

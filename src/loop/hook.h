@@ -34,8 +34,8 @@ typedef enum phi_hook_point {
                                       reply */
     PHI_HOOK_AFTER_TOOL = 1 << 7, /* tool_name, tool_call_id, is_error, message: the result */
     PHI_HOOK_BEFORE_TOOL_UPDATE =
-        1 << 8, /* tool_name, tool_call_id, text. DENY: no event of it. It cannot
-                                             wait: PHI_WAIT is as PHI_DENY */
+        1 << 8, /* tool_name, tool_call_id, text; message: of phi_call_partial. DENY: no event of
+                   it. It cannot wait: PHI_WAIT is as PHI_DENY */
     PHI_HOOK_AFTER_TOOL_UPDATE = 1 << 9, /* the same, after the event. It cannot wait */
     PHI_HOOK_ON_ERROR = 1 << 10,         /* text, failure: a model call has failed for good */
     PHI_HOOK_AFTER_TURN = 1 << 11,       /* message_count, usage: the turn's */

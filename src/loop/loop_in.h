@@ -12,6 +12,8 @@ PHI__FN void phi__events_free(phi__events *events);
    copied; its other strings must live as long as the agent's thread. False: no memory. */
 PHI__FN bool phi__emit(phi__agent *agent, const phi_event *event, phi__answer *answer,
                        size_t partial_len);
+/* The same with a copy of a result of text and images, the event's message, and of its child_loop_id. */
+PHI__FN bool phi__emit_part(phi__agent *agent, const phi_event *event, const phi_message *part);
 /* The same for a part of an answer, made in place: there are many of them. */
 PHI__FN bool phi__emit_delta(phi__agent *agent, phi_event_kind kind, uint32_t block_index,
                              phi_str text, phi__answer *answer, size_t partial_len);
@@ -57,6 +59,12 @@ PHI__FN bool phi__call_open(phi__toolcall *call);             /* its handle; fal
 PHI__FN bool phi__call_open_still(const phi__toolcall *call); /* nobody has finished it */
 PHI__FN void phi__call_start(phi__toolcall *call);
 PHI__FN void phi__call_resume(phi__toolcall *call); /* one that had begun before a snapshot */
+/* NULL: stale. */
+PHI__FN phi__toolcall *phi__call_find(phi_call call);
+PHI__FN phi_call phi__call_handle(const phi__toolcall *call);
+/* Whether a result is well formed; else PHI_BAD_ARG, with words that begin with the function's name. */
+PHI__FN phi_status phi__call_check(phi_call handle, const char *function,
+                                   const phi_tool_result *result);
 PHI__FN void phi__call_fail(phi__toolcall *call,
                             const char *text); /* an error result, if none yet */
 PHI__FN void phi__call_fail_str(phi__toolcall *call, phi_str text);
@@ -68,9 +76,8 @@ PHI__FN void phi__call_repeat_words(const phi__toolcall *call, char out[PHI__REP
 PHI__FN void phi__call_detach(phi__toolcall *call);
 PHI__FN void phi__call_dispose(phi__toolcall *call);
 PHI__FN void phi__call_posted(phi_runtime *rt, const phi__post *post);
-/* With a tape: settles a call with the result that was let in; tells an update; or gives a claim back. */
+/* With a tape: settles a call with the result that was let in; or gives a claim back. */
 PHI__FN phi_status phi__call_take(phi__toolcall *call, const phi_tool_result *result);
-PHI__FN void phi__call_tell(phi__toolcall *call, phi_str text, bool progress);
 PHI__FN void phi__call_unclaim(phi__toolcall *call);
 PHI__FN void phi__calls_poll(phi_runtime *rt);
 

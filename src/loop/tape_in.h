@@ -43,11 +43,12 @@ typedef struct phi__tape_ops {
     phi_status (*push)(phi_tape *tape, phi_xfer xfer, const char *bytes, size_t len);
     phi_status (*end)(phi_tape *tape, phi_xfer xfer, phi_status status, const char *words);
     /* Tools. start: true, the call is not given to its tool. started: its tool's start has returned. result: of a
-       call that is claimed. said: an update or progress. */
+       call that is claimed. said: an update (part: its blocks, or NULL) or progress. */
     bool (*start)(phi_tape *tape, struct phi__toolcall *call);
     void (*started)(phi_tape *tape, struct phi__toolcall *call);
     phi_status (*result)(phi_tape *tape, struct phi__toolcall *call, const phi_tool_result *result);
-    void (*said)(phi_tape *tape, struct phi__toolcall *call, phi_str text, bool progress);
+    void (*said)(phi_tape *tape, struct phi__toolcall *call, phi_str text,
+                 const phi_tool_result *part, bool progress);
 } phi__tape_ops;
 
 /* The first member of session's own. */

@@ -103,6 +103,10 @@ PHI_API phi_status phi_call_finish(phi_call call, const char *text, size_t len, 
    (PHI_EV_TOOL_PROGRESS). Copied; not sent to the model. PHI_FULL: the host does not pop its events, and
    this one is not queued. PHI_STALE, PHI_NO_MEMORY. Pumping thread only. */
 PHI_API phi_status phi_call_update(phi_call call, const char *text, size_t len);
+/* The same with text and image blocks, details for the host and the run of a sub-agent. The event's message
+   holds the blocks and the details, its text the text blocks, joined by line breaks. Also PHI_BAD_ARG: a block that is
+   neither text nor image, with words. */
+PHI_API phi_status phi_call_partial(phi_call call, const phi_tool_result *partial);
 PHI_API phi_status phi_call_progress(phi_call call, const char *text, size_t len);
 
 /* The call's own memory: zeroed, from the agent's budget, freed when the call is over (after

@@ -38,10 +38,11 @@ typedef enum phi_event_kind {
     PHI_EV_TOOL_ARGUMENTS, /* the same of a tool call's arguments: JSON text, cut anywhere */
     PHI_EV_MESSAGE_END,    /* message: whole, as it stands in the log */
     PHI_EV_TOOL_START,     /* call, tool_call_id, tool_name, arguments (at NULL: it is skipped) */
-    PHI_EV_TOOL_UPDATE,    /* text: a part of the result while the tool runs */
-    PHI_EV_TOOL_PROGRESS,  /* text: words for the person who waits */
-    PHI_EV_TOOL_END,       /* message: the result; is_error */
-    PHI_EV_ERROR,          /* failure: what went wrong; status. The run ends after it */
+    PHI_EV_TOOL_UPDATE,   /* text: a part of the result while the tool runs; message: its blocks and
+                           details, where phi_call_partial gave it (else NULL); child_loop_id */
+    PHI_EV_TOOL_PROGRESS, /* text: words for the person who waits */
+    PHI_EV_TOOL_END,      /* message: the result; is_error */
+    PHI_EV_ERROR,         /* failure: what went wrong; status. The run ends after it */
     PHI_EV_RETRACT, /* forget the answer that is streaming (message: as far as it came): it failed, and
                        will be asked for again */
     PHI_EV_RETRY, /* failure; attempt of attempts, the next comes after delay_ms; text: a log line */
@@ -196,7 +197,7 @@ typedef struct phi_event {
     phi_str source; /* INPUT_DROPPED: why; MESSAGE_...: the tag of what was injected; AGENT_END: the reason
                        of phi_abort_run */
     phi_str rejection; /* AGENT_END: why a filter rejected the prompt; at NULL: it did not */
-    phi_str child_loop_id; /* TOOL_END: the run of a sub-agent that made the result */
+    phi_str child_loop_id; /* TOOL_END, TOOL_UPDATE: the run of a sub-agent that made the result */
     const phi_message *messages;    /* of an event that was read (phi_event_from_json): AGENT_END's
                                     messages, TURN_END's tool results; message_count of them. A
                                     TOOL_UPDATE that was read has its result in `message` */

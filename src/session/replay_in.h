@@ -110,10 +110,12 @@ PHI__FN void phi__tape_put_num(phi__buf *line, const char *key, uint64_t n);
 /* A request's members, secrets left out: what is written, and what a request is compared with. */
 PHI__FN void phi__tape_put_request(phi__tape *tape, phi__buf *line, const phi_request *request,
                                    bool whole);
-/* A result as a message in an arena; and settling a call with one. NULL: no memory. */
+/* A result as a message in an arena (NULL: no memory); the result that it was, borrowed from it; and settling a call
+   with one. */
 PHI__FN phi_message *phi__tape_keep(phi_arena *arena, const phi_tool_result *result);
+PHI__FN phi_tool_result phi__tape_given(const phi_message *message);
 PHI__FN phi_status phi__tape_settle(phi__toolcall *call, const phi_message *result);
-/* Gives a line of a result, begun, its members. */
+/* Gives a line of a result, or of a part of one, begun, its members. */
 PHI__FN void phi__tape_put_result(phi__tape *tape, phi__buf *line, const phi__toolcall *call,
                                   const phi_message *result);
 

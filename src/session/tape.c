@@ -169,7 +169,7 @@ PHI__FN phi_message *phi__tape_keep(phi_arena *arena, const phi_tool_result *res
     return phi_message_copy(&message, arena);
 }
 
-PHI__FN phi_status phi__tape_settle(phi__toolcall *call, const phi_message *message) {
+PHI__FN phi_tool_result phi__tape_given(const phi_message *message) {
     phi_tool_result result;
     memset(&result, 0, sizeof result);
     result.content = message->content;
@@ -177,6 +177,11 @@ PHI__FN phi_status phi__tape_settle(phi__toolcall *call, const phi_message *mess
     result.is_error = message->is_error;
     result.details = message->details.len > 0 ? message->details.at : NULL;
     result.child_loop_id = message->loop_id.len > 0 ? message->loop_id.at : NULL;
+    return result;
+}
+
+PHI__FN phi_status phi__tape_settle(phi__toolcall *call, const phi_message *message) {
+    phi_tool_result result = phi__tape_given(message);
     call->held = NULL;
     return phi__call_take(call, &result);
 }

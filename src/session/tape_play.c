@@ -196,11 +196,29 @@ static phi__played phi__play_result(phi__tape *tape, const phi__tape_line *line,
     return tape->off ? PHI__PLAY_STOP : PHI__PLAYED;
 }
 
+static void phi__play_partial(phi__tape *tape, phi_call handle, const phi_json *root) {
+    const phi_message *message = phi__tape_result(tape, root);
+    phi_tool_result partial;
+    if (message == NULL) {
+        phi__play_no_memory(tape);
+        return;
+    }
+    partial = phi__tape_given(message);
+    (void)phi_call_partial(handle, &partial);
+}
+
 static void phi__play_update(phi__tape *tape, const phi_json *root) {
     phi__toolcall *call = phi__play_call(tape, root);
+    phi_str text = phi_json_str(phi_json_get(root, "text"), "");
+    phi_call handle;
     if (call == NULL || phi__play_runs(tape, call)) return;
-    phi__call_tell(call, phi_json_str(phi_json_get(root, "text"), ""),
-                   phi_json_bool(phi_json_get(root, "progress"), false));
+    handle = phi__call_handle(call);
+    if (phi_json_get(root, "result") != NULL)
+        phi__play_partial(tape, handle, root);
+    else if (phi_json_bool(phi_json_get(root, "progress"), false))
+        (void)phi_call_progress(handle, text.at, text.len);
+    else
+        (void)phi_call_update(handle, text.at, text.len);
 }
 
 static phi__played phi__play_line(phi__tape *tape, const phi__tape_line *line) {
@@ -617,10 +635,12 @@ static phi_status phi__play_given(phi_tape *base, phi__toolcall *call,
     return PHI_OK;
 }
 
-static void phi__play_said(phi_tape *base, phi__toolcall *call, phi_str text, bool progress) {
+static void phi__play_said(phi_tape *base, phi__toolcall *call, phi_str text,
+                           const phi_tool_result *part, bool progress) {
     (void)base;
     (void)call;
     (void)text;
+    (void)part;
     (void)progress;
 }
 

@@ -100,7 +100,9 @@ static const char *phi__tape_flaw(phi__tape *tape, const phi__tape_line *line,
     if (line->kind == PHI__TAPE_BYTES && phi_json_get(root, "text") == NULL &&
         !phi_json_is_string(phi_json_get(root, "base64")))
         return "bytes: text or base64 is missing";
-    if (line->kind != PHI__TAPE_RESULT) return NULL;
+    if (line->kind != PHI__TAPE_RESULT &&
+        (line->kind != PHI__TAPE_UPDATE || phi_json_get(root, "result") == NULL))
+        return NULL;
     memset(&message, 0, sizeof message);
     if (phi__message_get(phi_json_get(root, "result"), &tape->arena, &message, &why) == PHI_PARSE ||
         message.role != PHI_ROLE_TOOL_RESULT)

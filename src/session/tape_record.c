@@ -324,10 +324,28 @@ static void phi__record_started(phi_tape *base, phi__toolcall *call) {
     (void)call;
 }
 
-static void phi__record_said(phi_tape *base, phi__toolcall *call, phi_str text, bool progress) {
+static void phi__record_partial(phi__tape *tape, phi__toolcall *call, const phi_tool_result *part) {
+    phi__buf *line = phi__record_line(tape, "update");
+    phi_arena *arena = &call->run->arena;
+    phi_arena_mark mark = phi_arena_save(arena);
+    const phi_message *message = phi__tape_keep(arena, part);
+    if (message != NULL)
+        phi__tape_put_result(tape, line, call, message);
+    else
+        tape->failed = PHI_NO_MEMORY;
+    phi_arena_reset(arena, mark);
+    phi__tape_end_line(tape);
+}
+
+static void phi__record_said(phi_tape *base, phi__toolcall *call, phi_str text,
+                             const phi_tool_result *part, bool progress) {
     phi__tape *tape = phi__record_of(base);
     phi__buf *line;
     if (!tape->letting && !call->starting) return; /* by the host, who says it again */
+    if (part != NULL) {
+        phi__record_partial(tape, call, part);
+        return;
+    }
     line = phi__record_line(tape, "update");
     phi__tape_put_num(line, "agent", call->run->agent->index);
     phi__tape_put_str(line, "id", call->block->id);

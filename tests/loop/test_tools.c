@@ -402,6 +402,113 @@ TEST(updates_and_progress_are_events_and_not_part_of_the_result) {
     rig_free(r);
 }
 
+static phi_tool_result half_a_picture(phi_content blocks[3]) {
+    phi_tool_result partial;
+    memset(blocks, 0, 3 * sizeof *blocks);
+    memset(&partial, 0, sizeof partial);
+    blocks[0].kind = blocks[2].kind = PHI_CONTENT_TEXT;
+    blocks[0].text = phi_str_of("half");
+    blocks[2].text = phi_str_of("a picture");
+    blocks[1].kind = PHI_CONTENT_IMAGE;
+    blocks[1].data = phi_str_of("aGFsZg==");
+    blocks[1].mime_type = phi_str_of("image/png");
+    partial.content = blocks;
+    partial.content_count = 3;
+    partial.details = "{\"done\":50}";
+    partial.child_loop_id = "s.child.1";
+    return partial;
+}
+
+static size_t parts;
+
+static void look_at_part(void *user_data, const phi_event *e) {
+    phi_allocator allocator = test_allocator();
+    phi_memory memory;
+    phi_arena arena;
+    phi_str json = {"", 0};
+    (void)user_data;
+    if (e->kind != PHI_EV_TOOL_UPDATE) return;
+    parts++;
+    CHECK_STR(e->text, "half\na picture");
+    CHECK_STR(e->child_loop_id, "s.child.1");
+    REQUIRE(e->message != NULL);
+    CHECK_EQ_INT(e->message->content_count, 3);
+    CHECK_EQ_INT(e->message->content[1].kind, PHI_CONTENT_IMAGE);
+    CHECK_STR(e->message->content[1].mime_type, "image/png");
+    CHECK_STR(e->message->details, "{\"done\":50}");
+    phi_memory_init(&memory, &allocator, 0);
+    phi_arena_init(&arena, &memory, 0);
+    CHECK_EQ_INT(phi_event_to_json(e, &arena, &json), PHI_OK);
+    CHECK(strstr(json.at, "\"partial_result\":{\"content\":[{\"type\":\"text\",\"text\":\"half\"},"
+                          "{\"type\":\"image\",\"data\":\"aGFsZg==\",\"mimeType\":\"image/png\"},"
+                          "{\"type\":\"text\",\"text\":\"a picture\"}],\"details\":{\"done\":50},"
+                          "\"child_loop_id\":\"s.child.1\"}") != NULL);
+    phi_arena_free(&arena);
+}
+
+TEST(a_partial_result_carries_blocks_details_and_the_run_of_a_child) {
+    rig *r = rig_new();
+    bench_tool b;
+    phi_tool tool = wait_tool(&b);
+    phi_agent agent = wait_agent(r, &tool, PHI_TOOLS_PARALLEL);
+    phi_content blocks[3];
+    phi_tool_result partial = half_a_picture(blocks);
+    const char *words = NULL;
+    rig_watch(r, look_at_part, NULL);
+    parts = 0;
+    rig_call(r, "c1", "wait", "{}");
+    rig_says(r, "done");
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 10), 1);
+    CHECK_EQ_INT(phi_call_partial(b.calls[0], &partial), PHI_OK);
+    memset(blocks, 0, sizeof blocks); /* it is copied */
+    (void)rig_step(r);
+    CHECK_EQ_INT(parts, 1);
+    blocks[0].kind = PHI_CONTENT_TOOL_CALL;
+    CHECK_EQ_INT(phi_call_partial(b.calls[0], &partial), PHI_BAD_ARG);
+    (void)phi_last_error(rig_runtime(r), &words, NULL);
+    CHECK_EQ_STR(words, "phi_call_partial: content[0].kind: expected text or image");
+    finish(&b, 0, "whole");
+    CHECK_EQ_INT(rig_run(r, 20), 0);
+    partial = half_a_picture(blocks);
+    CHECK_EQ_INT(phi_call_partial(b.calls[0], &partial), PHI_STALE);
+    CHECK_EQ_INT(parts, 1);
+    CHECK_EQ_INT(phi_message_at(agent, 2)->content_count, 1);
+    CHECK_STR(phi_message_at(agent, 2)->content[0].text, "whole");
+    rig_free(r);
+}
+
+TEST(a_partial_result_without_memory_is_refused_and_the_call_goes_on) {
+    rig *r = rig_new();
+    bench_tool b;
+    phi_tool tool = wait_tool(&b);
+    phi_agent agent = wait_agent(r, &tool, PHI_TOOLS_PARALLEL);
+    phi_content blocks[3];
+    phi_tool_result partial = half_a_picture(blocks);
+    phi_status status = PHI_NO_MEMORY;
+    char *big = (char *)malloc(100001);
+    int n;
+    REQUIRE(big != NULL);
+    memset(big, 'b', 100000);
+    big[100000] = '\0';
+    blocks[0].text = phi_str_of(big);
+    rig_call(r, "c1", "wait", "{}");
+    rig_says(r, "done");
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 10), 1);
+    for (n = 0; status == PHI_NO_MEMORY && n < 10; n++) {
+        test_alloc_fail_at(n);
+        status = phi_call_partial(b.calls[0], &partial);
+    }
+    test_alloc_fail_at(-1);
+    CHECK_EQ_INT(status, PHI_OK);
+    CHECK(n > 1 && n < 10);
+    finish(&b, 0, "whole");
+    CHECK_EQ_INT(rig_run(r, 20), 0);
+    free(big);
+    rig_free(r);
+}
+
 TEST(a_result_larger_than_the_inbox_can_hold_says_so_and_the_call_stays_open) {
     rig *r = rig_new();
     bench_tool b;
@@ -519,6 +626,8 @@ TEST_MAIN(TEST_ENTRY(parallel_calls_run_at_once_and_results_are_logged_in_call_o
           TEST_ENTRY(an_agent_freed_with_pending_calls_cancels_them),
           TEST_ENTRY(a_step_inside_a_callback_is_misuse_and_done_without_a_result_is_empty_text),
           TEST_ENTRY(updates_and_progress_are_events_and_not_part_of_the_result),
+          TEST_ENTRY(a_partial_result_carries_blocks_details_and_the_run_of_a_child),
+          TEST_ENTRY(a_partial_result_without_memory_is_refused_and_the_call_goes_on),
           TEST_ENTRY(a_result_larger_than_the_inbox_can_hold_says_so_and_the_call_stays_open),
           TEST_ENTRY(of_four_threads_that_finish_a_call_one_wins),
           TEST_ENTRY(the_memory_of_a_call_is_never_less_than_was_asked_for))

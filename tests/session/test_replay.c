@@ -78,11 +78,29 @@ typedef struct stage {
     uint32_t polls;
 } stage;
 
+static void clock_shows(phi_call call) {
+    phi_content blocks[2];
+    phi_tool_result partial;
+    memset(blocks, 0, sizeof blocks);
+    memset(&partial, 0, sizeof partial);
+    blocks[0].kind = PHI_CONTENT_TEXT;
+    blocks[0].text = phi_str_of("tock");
+    blocks[1].kind = PHI_CONTENT_IMAGE;
+    blocks[1].data = phi_str_of("aGFsZg==");
+    blocks[1].mime_type = phi_str_of("image/png");
+    partial.content = blocks;
+    partial.content_count = 2;
+    partial.details = "{\"hour\":11}";
+    partial.child_loop_id = "s.clock.1";
+    (void)phi_call_partial(call, &partial);
+}
+
 static phi_flow clock_step(void *user_data, phi_call call) {
     stage *on = (stage *)user_data;
     const char *says = on->s->says != NULL ? on->s->says : "noon";
     if (++on->polls % 3 != 0) {
         (void)phi_call_update(call, "tick", 4);
+        clock_shows(call);
         return PHI_PENDING;
     }
     (void)phi_call_finish(call, says, strlen(says), false);

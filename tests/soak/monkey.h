@@ -232,7 +232,8 @@ static phi_verdict any_hook(void *user_data, phi_hook *hook) {
     }
 }
 
-static phi_status give(monkey *m, phi_call call) {
+static phi_status give_by(monkey *m, phi_call call,
+                          phi_status (*how)(phi_call call, const phi_tool_result *result)) {
     phi_content blocks[3];
     phi_tool_result result;
     size_t i;
@@ -243,8 +244,10 @@ static phi_status give(monkey *m, phi_call call) {
     result.is_error = once_in(m, 4);
     if (once_in(m, 6)) result.details = any_text(m);
     if (once_in(m, 6)) result.child_loop_id = any_text(m);
-    return phi_call_result(call, &result);
+    return how(call, &result);
 }
+
+static phi_status give(monkey *m, phi_call call) { return give_by(m, call, phi_call_result); }
 
 static phi_flow any_flow(monkey *m, phi_call call) {
     if (m->calm) {

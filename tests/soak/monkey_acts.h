@@ -152,7 +152,12 @@ static void do_call(monkey *m) {
     size_t len = phi_str_of(text).len;
     switch (pick(m, 12)) {
     case 0: (void)give(m, call); break;
-    case 1: (void)phi_call_update(call, text, len); break;
+    case 1:
+        if (once_in(m, 2))
+            (void)give_by(m, call, phi_call_partial);
+        else
+            (void)phi_call_update(call, text, len);
+        break;
     case 2: (void)phi_call_progress(call, text, len); break;
     case 3: {
         size_t n = pick(m, 300);

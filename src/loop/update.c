@@ -1,0 +1,129 @@
+/* update.c - what a tool says while it runs: parts of its result, and words for the person who waits.
+
+   Nothing of it reaches the model. A part passes the two hooks of updates; a tape records it. */
+#include "loop/loop_in.h"
+
+typedef struct phi__update {
+    phi_str text;
+    const phi_message *part; /* NULL: a text alone */
+    phi_str child_loop_id;
+} phi__update;
+
+static phi_status phi__update_emit(phi_call handle, phi_event_kind kind,
+                                   const phi__update *update) {
+    phi__toolcall *call = phi__call_find(handle);
+    phi_event event;
+    bool done;
+    if (call == NULL) return PHI_STALE;
+    memset(&event, 0, sizeof event);
+    event.kind = kind;
+    event.call = handle;
+    event.tool_call_id = call->block->id;
+    event.tool_name = call->block->name;
+    event.text = update->text;
+    event.child_loop_id = update->child_loop_id;
+    if (phi__events_backlog(call->run->agent)) return PHI_FULL;
+    done = update->part != NULL ? phi__emit_part(call->run->agent, &event, update->part)
+                                : phi__emit(call->run->agent, &event, NULL, 0);
+    return done ? PHI_OK : PHI_NO_MEMORY;
+}
+
+/* One of the two hooks of an update, which answer at once. False: it is not to be told, or there is nobody
+   left to tell it. */
+static bool phi__update_hook(phi_call handle, phi_hook_point point, const phi__update *update) {
+    phi__toolcall *call = phi__call_find(handle);
+    phi__agent *agent;
+    phi_hook hook;
+    phi_verdict verdict;
+    bool inside = handle.rt->in_step;
+    if (call == NULL) return false;
+    agent = call->run->agent;
+    if (!phi__hook_wants(agent, point)) return true;
+    hook = phi__hook_of(call->run, point);
+    hook.call = handle;
+    hook.tool_name = call->block->name;
+    hook.tool_call_id = call->block->id;
+    hook.arguments = call->arguments;
+    hook.text = update->text;
+    hook.message = update->part;
+    call->updating = true;
+    handle.rt->in_step =
+        true; /* an update may come between two steps: what a hook may do is the same */
+    verdict = agent->hook_fn(agent->user_data, &hook);
+    handle.rt->in_step = inside;
+    call = phi__call_find(handle);
+    if (call != NULL) call->updating = false;
+    return call != NULL && (verdict == PHI_ALLOW || verdict == PHI_WARN);
+}
+
+static phi_status phi__update_make(phi_call handle, const phi__update *update) {
+    phi_status status;
+    if (!phi__update_hook(handle, PHI_HOOK_BEFORE_TOOL_UPDATE, update))
+        return phi__call_find(handle) != NULL ? PHI_OK : PHI_STALE;
+    status = phi__update_emit(handle, PHI_EV_TOOL_UPDATE, update);
+    if (status == PHI_OK) (void)phi__update_hook(handle, PHI_HOOK_AFTER_TOOL_UPDATE, update);
+    return status;
+}
+
+static phi_message phi__update_part(const phi__toolcall *call, const phi_tool_result *partial) {
+    phi_message part;
+    memset(&part, 0, sizeof part);
+    part.role = PHI_ROLE_TOOL_RESULT;
+    part.content = partial->content;
+    part.content_count = partial->content_count;
+    part.details = phi_str_of(partial->details);
+    part.is_error = partial->is_error;
+    part.tool_call_id = call->block->id;
+    part.tool_name = call->block->name;
+    return part;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_call_update(phi_call handle, const char *text, size_t len) {
+    phi__toolcall *call = phi__call_find(handle);
+    phi__update update;
+    if (handle.rt == NULL || (text == NULL && len > 0)) return PHI_BAD_ARG;
+    if (call == NULL) return PHI_STALE;
+    if (call->updating) return phi__error(handle.rt, PHI_MISUSE, "phi_call_update inside its hook");
+    memset(&update, 0, sizeof update);
+    update.text = phi__str(text, len);
+    if (handle.rt->tape != NULL)
+        handle.rt->tape->ops->said(handle.rt->tape, call, update.text, NULL, false);
+    return phi__update_make(handle, &update);
+}
+
+PHI_API phi_status phi_call_partial(phi_call handle, const phi_tool_result *partial) {
+    phi_status status = phi__call_check(handle, "phi_call_partial", partial);
+    phi__toolcall *call = phi__call_find(handle);
+    phi_message part;
+    phi__update update;
+    phi_arena scratch;
+    bool failed = false;
+    if (status != PHI_OK) return status;
+    if (call == NULL) return PHI_STALE;
+    if (call->updating)
+        return phi__error(handle.rt, PHI_MISUSE, "phi_call_partial inside its hook");
+    phi_arena_init(&scratch, &handle.rt->memory, 0);
+    part = phi__update_part(call, partial);
+    memset(&update, 0, sizeof update);
+    update.part = &part;
+    update.child_loop_id = phi_str_of(partial->child_loop_id);
+    update.text = phi_message_text(&part, "\n", &scratch, &failed);
+    if (!failed && handle.rt->tape != NULL)
+        handle.rt->tape->ops->said(handle.rt->tape, call, update.text, partial, false);
+    status = failed ? PHI_NO_MEMORY : phi__update_make(handle, &update);
+    phi_arena_free(&scratch);
+    return status;
+}
+
+PHI_API phi_status phi_call_progress(phi_call handle, const char *text, size_t len) {
+    phi__toolcall *call = phi__call_find(handle);
+    phi__update update;
+    if (handle.rt == NULL || (text == NULL && len > 0)) return PHI_BAD_ARG;
+    memset(&update, 0, sizeof update);
+    update.text = phi__str(text, len);
+    if (call != NULL && handle.rt->tape != NULL)
+        handle.rt->tape->ops->said(handle.rt->tape, call, update.text, NULL, true);
+    return phi__update_emit(handle, PHI_EV_TOOL_PROGRESS, &update);
+}
