@@ -608,11 +608,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__PUB_IO */
 
 #ifdef PHI__PUB_MODEL
-#if PHI__PUB_MODEL != 0x0605893e
+#if PHI__PUB_MODEL != 0x0a315840
 #error "phi: two versions of src/model in one file"
 #endif
 #else
-#define PHI__PUB_MODEL 0x0605893e
+#define PHI__PUB_MODEL 0x0a315840
 
 /* ---- src/model/failure.h ---- */
 
@@ -849,7 +849,8 @@ typedef enum phi_event_kind {
     PHI_EV_COMPACTION_END,   /* compaction */
     PHI_EV_DECISION, /* ticket: a hook answered PHI_WAIT; point; call, tool_... of a tool's; text */
     PHI_EV_PAUSED,   /* text: the limit that was reached; phi_budget_raise goes on */
-    PHI_EV_WARNING, /* text: words about the run: a call that repeats itself, a store that refuses its thread */
+    PHI_EV_WARNING, /* text: words about the run: a call that repeats itself, a store that refuses its
+                       thread, a compactor that leaves nothing */
     PHI_EV_REWRITE, /* what became of phi_agent_rewrite or phi_summarize: text: its op_id; status; source: words,
                         where it was refused or failed, a newer one took its place (PHI_CANCELLED), or its op_id was known
                         already and nothing was done (PHI_OK) */
@@ -2097,11 +2098,11 @@ PHI_API void phi_tracker_reset(phi_tracker *tracker);
 #endif /* PHI__PUB_THREAD */
 
 #ifdef PHI__PUB_LOOP
-#if PHI__PUB_LOOP != 0x4b6c0547
+#if PHI__PUB_LOOP != 0x6d366279
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__PUB_LOOP 0x4b6c0547
+#define PHI__PUB_LOOP 0x6d366279
 
 /* ---- src/loop/compactor.h ---- */
 
@@ -2131,7 +2132,8 @@ typedef struct phi_compactor {
     /* Begins. PHI_OK: *job is what the others are given; anything else: phi's own plan is made now. */
     phi_status (*start)(void *user_data, const phi_compaction_request *request, void **job);
     /* PHI_BUSY: not yet. PHI_OK: *out is the rewrite, of which spans and meta count; they are copied before `end` is
-       called. One that is not valid any more, or gains nothing, is as one that failed: anything else. */
+       called. A rewrite that is not valid any more, or gains nothing, counts as a failure: anything else. So does
+       one that leaves the model nothing to see: PHI_EV_WARNING says so. */
     phi_status (*poll)(void *user_data, void *job, phi_rewrite *out);
     /* It is done, or not wanted any more: nothing of the job is used from here on. Also when the agent is
        freed, or its history replaced. It calls nothing of this agent's. */
@@ -35607,11 +35609,11 @@ PHI_API phi_status phi_thread_fresh(phi_thread *thread) {
 #endif /* PHI__IMP_THREAD */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x724ccbf9
+#if PHI__IMP_LOOP != 0x93ef3901
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x724ccbf9
+#define PHI__IMP_LOOP 0x93ef3901
 
 /* ---- src/loop/session_in.h ---- */
 
@@ -38519,6 +38521,29 @@ PHI__FN bool phi__compactor_gains(const phi__agent *agent, const phi_rewrite *re
     return plan.tokens_after < plan.tokens_before;
 }
 
+/* Whether a model would see any message of what it comes to. */
+static bool phi__compactor_leaves(const phi__fold *fold, const phi_rewrite *r) {
+    size_t i, j, span = 0;
+    for (i = 0; i < r->span_count; i++)
+        for (j = 0; j < r->spans[i].message_count; j++)
+            if (r->spans[i].messages[j].role != PHI_ROLE_EXTENSION) return true;
+    for (i = 0; i < fold->count; i++) {
+        const phi__item *item = &fold->items[i];
+        if (item->message->role == PHI_ROLE_EXTENSION) continue;
+        if (!phi__compactor_in(r, &span, item) || (item->flags & PHI_ENTRY_DURABLE) != 0)
+            return true;
+    }
+    return false;
+}
+
+static phi_status phi__compactor_refuse(phi__agent *agent) {
+    phi_event event;
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_EV_WARNING;
+    event.text = PHI__LIT("The compactor's rewrite is refused: it would leave nothing to be sent");
+    return phi__emit(agent, &event, NULL, 0) ? PHI_NOT_FOUND : PHI_NO_MEMORY;
+}
+
 /* Messages of a span are of the run and turn that it begins in, whoever wrote them. They are copies. */
 static void phi__compactor_stamp(const phi__fold *fold, const phi_rewrite *rewrite) {
     size_t i, j, at = 0;
@@ -38550,6 +38575,8 @@ static phi_status phi__compactor_take(phi__run *run, const phi__compactor_job *j
         return PHI_NO_MEMORY;
     phi__compactor_stamp(&run->agent->thread->fold, &plan->rewrite);
     phi__compactor_weigh(run->agent, plan);
+    if (!phi__compactor_leaves(&run->agent->thread->fold, &plan->rewrite))
+        return phi__compactor_refuse(run->agent);
     if (plan->tokens_after >= plan->tokens_before) return PHI_NOT_FOUND;
     run->plan = plan;
     return PHI_OK;

@@ -47,7 +47,7 @@
 #if PHI__PUB_IO != 0x3bd53fc4
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_MODEL != 0x0605893e
+#if PHI__PUB_MODEL != 0x0a315840
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_WIRE != 0xdd04ad5e
@@ -56,7 +56,7 @@
 #if PHI__PUB_THREAD != 0x74d66af4
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_LOOP != 0x4b6c0547
+#if PHI__PUB_LOOP != 0x6d366279
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_AGENT != 0x630552cd

@@ -111,6 +111,29 @@ PHI__FN bool phi__compactor_gains(const phi__agent *agent, const phi_rewrite *re
     return plan.tokens_after < plan.tokens_before;
 }
 
+/* Whether a model would see any message of what it comes to. */
+static bool phi__compactor_leaves(const phi__fold *fold, const phi_rewrite *r) {
+    size_t i, j, span = 0;
+    for (i = 0; i < r->span_count; i++)
+        for (j = 0; j < r->spans[i].message_count; j++)
+            if (r->spans[i].messages[j].role != PHI_ROLE_EXTENSION) return true;
+    for (i = 0; i < fold->count; i++) {
+        const phi__item *item = &fold->items[i];
+        if (item->message->role == PHI_ROLE_EXTENSION) continue;
+        if (!phi__compactor_in(r, &span, item) || (item->flags & PHI_ENTRY_DURABLE) != 0)
+            return true;
+    }
+    return false;
+}
+
+static phi_status phi__compactor_refuse(phi__agent *agent) {
+    phi_event event;
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_EV_WARNING;
+    event.text = PHI__LIT("The compactor's rewrite is refused: it would leave nothing to be sent");
+    return phi__emit(agent, &event, NULL, 0) ? PHI_NOT_FOUND : PHI_NO_MEMORY;
+}
+
 /* Messages of a span are of the run and turn that it begins in, whoever wrote them. They are copies. */
 static void phi__compactor_stamp(const phi__fold *fold, const phi_rewrite *rewrite) {
     size_t i, j, at = 0;
@@ -142,6 +165,8 @@ static phi_status phi__compactor_take(phi__run *run, const phi__compactor_job *j
         return PHI_NO_MEMORY;
     phi__compactor_stamp(&run->agent->thread->fold, &plan->rewrite);
     phi__compactor_weigh(run->agent, plan);
+    if (!phi__compactor_leaves(&run->agent->thread->fold, &plan->rewrite))
+        return phi__compactor_refuse(run->agent);
     if (plan->tokens_after >= plan->tokens_before) return PHI_NOT_FOUND;
     run->plan = plan;
     return PHI_OK;

@@ -26,7 +26,8 @@ typedef struct phi_compactor {
     /* Begins. PHI_OK: *job is what the others are given; anything else: phi's own plan is made now. */
     phi_status (*start)(void *user_data, const phi_compaction_request *request, void **job);
     /* PHI_BUSY: not yet. PHI_OK: *out is the rewrite, of which spans and meta count; they are copied before `end` is
-       called. One that is not valid any more, or gains nothing, is as one that failed: anything else. */
+       called. A rewrite that is not valid any more, or gains nothing, counts as a failure: anything else. So does
+       one that leaves the model nothing to see: PHI_EV_WARNING says so. */
     phi_status (*poll)(void *user_data, void *job, phi_rewrite *out);
     /* It is done, or not wanted any more: nothing of the job is used from here on. Also when the agent is
        freed, or its history replaced. It calls nothing of this agent's. */

@@ -52,7 +52,8 @@ typedef enum phi_event_kind {
     PHI_EV_COMPACTION_END,   /* compaction */
     PHI_EV_DECISION, /* ticket: a hook answered PHI_WAIT; point; call, tool_... of a tool's; text */
     PHI_EV_PAUSED,   /* text: the limit that was reached; phi_budget_raise goes on */
-    PHI_EV_WARNING, /* text: words about the run: a call that repeats itself, a store that refuses its thread */
+    PHI_EV_WARNING, /* text: words about the run: a call that repeats itself, a store that refuses its
+                       thread, a compactor that leaves nothing */
     PHI_EV_REWRITE, /* what became of phi_agent_rewrite or phi_summarize: text: its op_id; status; source: words,
                         where it was refused or failed, a newer one took its place (PHI_CANCELLED), or its op_id was known
                         already and nothing was done (PHI_OK) */

@@ -497,7 +497,8 @@ typedef struct worker {
     phi_span span;
     phi_message message;
     phi_content block;
-    bool torn; /* it says that there are messages, and gives none */
+    bool torn;  /* it says that there are messages, and gives none */
+    bool empty; /* it takes all there is, and gives nothing */
 } worker;
 
 static phi_status work_start(void *user_data, const phi_compaction_request *request, void **job) {
@@ -518,6 +519,11 @@ static phi_status work_start(void *user_data, const phi_compaction_request *requ
     w->span.messages = w->torn ? NULL : &w->message;
     w->span.message_count = 1;
     w->span.summary = true;
+    if (w->empty) {
+        w->span.from = request->items[0].from;
+        w->span.to = request->items[request->item_count - 1].to;
+        w->span.message_count = 0;
+    }
     *job = w;
     return w->refuses;
 }
@@ -627,6 +633,19 @@ TEST(where_it_makes_no_sense_the_plan_is_ours) {
         ours_is_made(r, &w, 1);
         rig_free(r);
     }
+}
+
+TEST(where_it_leaves_nothing_words_say_so_and_the_plan_is_ours) {
+    rig *r = rig_new();
+    worker w;
+    phi_agent_desc desc = desc_with(r, &w);
+    w.empty = true;
+    work_run(r, rig_agent(r, &desc), 6);
+    ours_is_made(r, &w, 1);
+    CHECK(strstr(rig_story(r),
+                 "Warning \"The compactor's rewrite is refused: it would leave nothing "
+                 "to be sent\"\nCompactionStarted") != NULL);
+    rig_free(r);
 }
 
 TEST(where_there_is_no_room_left_before_it_is_done_the_plan_is_ours) {
@@ -778,6 +797,7 @@ TEST_MAIN(TEST_ENTRY(a_run_that_keeps_nothing_gives_back_what_it_compacted),
           TEST_ENTRY(where_it_cannot_be_begun_the_plan_is_ours),
           TEST_ENTRY(where_it_fails_the_plan_is_ours),
           TEST_ENTRY(where_it_makes_no_sense_the_plan_is_ours),
+          TEST_ENTRY(where_it_leaves_nothing_words_say_so_and_the_plan_is_ours),
           TEST_ENTRY(where_there_is_no_room_left_before_it_is_done_the_plan_is_ours),
           TEST_ENTRY(it_is_ended_when_nobody_wants_it_any_more),
           TEST_ENTRY(a_config_that_makes_no_sense_is_refused_in_words),
