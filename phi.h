@@ -3485,11 +3485,11 @@ PHI_API phi_status phi_summarize(phi_agent agent, uint64_t from_seq, uint64_t to
 #endif /* PHI__PUB_AGENT */
 
 #ifdef PHI__PUB_SESSION
-#if PHI__PUB_SESSION != 0xf7f066b7
+#if PHI__PUB_SESSION != 0x542e83f2
 #error "phi: two versions of src/session in one file"
 #endif
 #else
-#define PHI__PUB_SESSION 0xf7f066b7
+#define PHI__PUB_SESSION 0x542e83f2
 
 /* ---- src/session/file_store.h ---- */
 
@@ -3808,7 +3808,8 @@ PHI_API phi_recorder *phi_recorder_new(const phi_recorder_desc *desc);
 /* With all sessions that were not drained. NULL is harmless. */
 PHI_API void phi_recorder_free(phi_recorder *recorder);
 
-/* Takes note of an event, which is copied. Events of loops that are not known, or have ended, are ignored.
+/* Takes note of an event, which is copied. Events of loops that are not known, or have ended, are ignored; of the end of
+   a call that ran another agent, the links of both runs are made also when the loop has ended.
    PHI_NO_MEMORY: of this event nothing is kept but its place in `sequence` (of a group: the loops that found room); a
    run whose beginning is lost is not recorded. PHI_STALE: the agent was freed meanwhile: the same. PHI_BAD_ARG,
    PHI_MISUSE. */
@@ -50605,11 +50606,11 @@ PHI_API phi_status phi_summarize(phi_agent handle, uint64_t from_seq, uint64_t t
 #endif /* PHI__IMP_AGENT */
 
 #ifdef PHI__IMP_SESSION
-#if PHI__IMP_SESSION != 0x024f7db8
+#if PHI__IMP_SESSION != 0xf57fa7f9
 #error "phi: two versions of src/session in one file"
 #endif
 #else
-#define PHI__IMP_SESSION 0x024f7db8
+#define PHI__IMP_SESSION 0xf57fa7f9
 
 /* ---- src/session/file_store_in.h ---- */
 
@@ -52773,6 +52774,16 @@ static bool phi__rec_apply(phi_recorder *rec, phi__loop_box *loop, const phi_eve
     }
 }
 
+/* The end of a call that ran another agent counts also when its loop has ended, as by a flush while the call was out. */
+static bool phi__rec_links(const phi_event *ev) {
+    return ev->kind == PHI_EV_TOOL_END && ev->child_loop_id.len > 0 && ev->loop_id.len > 0;
+}
+
+static phi_status phi__rec_late(phi_recorder *rec, const phi_event *ev) {
+    phi__loop_box *loop = phi__rec_links(ev) ? phi__rec_anywhere(rec, ev->loop_id) : NULL;
+    return loop == NULL || phi__rec_spawn(rec, loop, ev) ? PHI_OK : PHI_NO_MEMORY;
+}
+
 /* `ev` was read from `json`; kind 0: of a type that is not known. */
 static phi_status phi__rec_event(phi_recorder *rec, const phi_event *ev, phi_str json) {
     phi__loop_box *loop;
@@ -52781,7 +52792,7 @@ static phi_status phi__rec_event(phi_recorder *rec, const phi_event *ev, phi_str
     if (ev->kind == PHI_EV_PARALLEL_START) return phi__rec_parallel(rec, ev);
     if (ev->kind == PHI_EV_PARALLEL_END) return phi__rec_selected(rec, ev);
     loop = phi__rec_running(rec, ev->loop_id);
-    if (loop == NULL) return PHI_OK;
+    if (loop == NULL) return phi__rec_late(rec, ev);
     sequence = loop->sequence++;
     if (!phi__rec_wanted(rec, ev->kind)) return PHI_OK;
     if (!phi__rec_keep_event(loop, sequence, json)) return PHI_NO_MEMORY;
@@ -52837,7 +52848,7 @@ static bool phi__rec_passes(phi_recorder *rec, const phi_event *ev) {
     if (ev->kind == PHI_EV_AGENT_START || ev->kind == PHI_EV_PARALLEL_START ||
         ev->kind == PHI_EV_PARALLEL_END)
         return true;
-    if (phi__rec_running(rec, ev->loop_id) == NULL) return false;
+    if (phi__rec_running(rec, ev->loop_id) == NULL) return phi__rec_links(ev);
     if (phi__rec_wanted(rec, ev->kind)) return true;
     (void)phi__rec_lost(rec, ev, PHI_OK);
     return false;

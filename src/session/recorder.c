@@ -574,6 +574,16 @@ static bool phi__rec_apply(phi_recorder *rec, phi__loop_box *loop, const phi_eve
     }
 }
 
+/* The end of a call that ran another agent counts also when its loop has ended, as by a flush while the call was out. */
+static bool phi__rec_links(const phi_event *ev) {
+    return ev->kind == PHI_EV_TOOL_END && ev->child_loop_id.len > 0 && ev->loop_id.len > 0;
+}
+
+static phi_status phi__rec_late(phi_recorder *rec, const phi_event *ev) {
+    phi__loop_box *loop = phi__rec_links(ev) ? phi__rec_anywhere(rec, ev->loop_id) : NULL;
+    return loop == NULL || phi__rec_spawn(rec, loop, ev) ? PHI_OK : PHI_NO_MEMORY;
+}
+
 /* `ev` was read from `json`; kind 0: of a type that is not known. */
 static phi_status phi__rec_event(phi_recorder *rec, const phi_event *ev, phi_str json) {
     phi__loop_box *loop;
@@ -582,7 +592,7 @@ static phi_status phi__rec_event(phi_recorder *rec, const phi_event *ev, phi_str
     if (ev->kind == PHI_EV_PARALLEL_START) return phi__rec_parallel(rec, ev);
     if (ev->kind == PHI_EV_PARALLEL_END) return phi__rec_selected(rec, ev);
     loop = phi__rec_running(rec, ev->loop_id);
-    if (loop == NULL) return PHI_OK;
+    if (loop == NULL) return phi__rec_late(rec, ev);
     sequence = loop->sequence++;
     if (!phi__rec_wanted(rec, ev->kind)) return PHI_OK;
     if (!phi__rec_keep_event(loop, sequence, json)) return PHI_NO_MEMORY;
@@ -638,7 +648,7 @@ static bool phi__rec_passes(phi_recorder *rec, const phi_event *ev) {
     if (ev->kind == PHI_EV_AGENT_START || ev->kind == PHI_EV_PARALLEL_START ||
         ev->kind == PHI_EV_PARALLEL_END)
         return true;
-    if (phi__rec_running(rec, ev->loop_id) == NULL) return false;
+    if (phi__rec_running(rec, ev->loop_id) == NULL) return phi__rec_links(ev);
     if (phi__rec_wanted(rec, ev->kind)) return true;
     (void)phi__rec_lost(rec, ev, PHI_OK);
     return false;

@@ -52,7 +52,8 @@ PHI_API phi_recorder *phi_recorder_new(const phi_recorder_desc *desc);
 /* With all sessions that were not drained. NULL is harmless. */
 PHI_API void phi_recorder_free(phi_recorder *recorder);
 
-/* Takes note of an event, which is copied. Events of loops that are not known, or have ended, are ignored.
+/* Takes note of an event, which is copied. Events of loops that are not known, or have ended, are ignored; of the end of
+   a call that ran another agent, the links of both runs are made also when the loop has ended.
    PHI_NO_MEMORY: of this event nothing is kept but its place in `sequence` (of a group: the loops that found room); a
    run whose beginning is lost is not recorded. PHI_STALE: the agent was freed meanwhile: the same. PHI_BAD_ARG,
    PHI_MISUSE. */

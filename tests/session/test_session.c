@@ -113,6 +113,39 @@ TEST(a_child_that_was_not_told_of_its_parent_is_linked_by_the_call_s_end) {
     rec_end();
 }
 
+TEST(a_flush_between_a_child_s_end_and_its_call_s_end_keeps_the_links) {
+    int told;
+    for (told = 0; told < 2; told++) {
+        rec_begin(NULL);
+        start("parent", "parent.m.1", NULL, 0);
+        both("child", "child.m.1", told == 1 ? "parent.m.1" : NULL, 1);
+        phi_recorder_flush(rec);
+        call_end("parent.m.1", "call-1", "child.m.1");
+        call_end("parent.m.1", "call-1", "child.m.1");
+        call_end("nobody.m.1", "call-1", "child.m.1");
+        check_spawned("call-1");
+        CHECK_EQ_INT(loop_of("parent", "parent.m.1")->status, PHI_LOOP_ABORTED);
+        CHECK_EQ_INT(loop_of("parent", "parent.m.1")->event_count, 1); /* its beginning */
+        CHECK_EQ_INT(loop_of("child", "child.m.1")->status, PHI_LOOP_COMPLETED);
+        rec_end();
+    }
+}
+
+TEST(sessions_that_were_drained_and_given_back_are_linked_by_the_call_s_end) {
+    phi_session *drained[2];
+    int i;
+    rec_begin(NULL);
+    start("parent", "parent.m.1", NULL, 0);
+    both("child", "child.m.1", NULL, 1);
+    phi_recorder_flush(rec);
+    for (i = 0; i < 2; i++) drained[i] = phi_recorder_drain(rec);
+    call_end("parent.m.1", "call-0", "child.m.1"); /* nobody is there to be linked */
+    for (i = 0; i < 2; i++) CHECK_EQ_INT(phi_recorder_resume(rec, drained[i]), PHI_OK);
+    call_end("parent.m.1", "call-1", "child.m.1");
+    check_spawned("call-1");
+    rec_end();
+}
+
 TEST(a_child_whose_parent_is_not_known_names_it_by_its_id) {
     rec_begin(NULL);
     both("child", "child.m.1", "elsewhere.m.1", 1);
@@ -746,6 +779,8 @@ TEST_MAIN(
     TEST_ENTRY(a_session_outlives_its_agent_and_its_runtime),
     TEST_ENTRY(a_child_that_begins_after_its_call_has_ended_finds_its_parent_told_of_it_or_not),
     TEST_ENTRY(a_child_that_was_not_told_of_its_parent_is_linked_by_the_call_s_end),
+    TEST_ENTRY(a_flush_between_a_child_s_end_and_its_call_s_end_keeps_the_links),
+    TEST_ENTRY(sessions_that_were_drained_and_given_back_are_linked_by_the_call_s_end),
     TEST_ENTRY(a_child_whose_parent_is_not_known_names_it_by_its_id),
     TEST_ENTRY(a_group_may_be_announced_before_its_session),
     TEST_ENTRY(what_was_sent_stands_in_the_turn_only_where_it_was_asked_for),
