@@ -266,6 +266,50 @@ TEST(a_large_file_is_edited_over_many_steps_near_every_slice_border) {
     calls_close(&c);
 }
 
+enum { EDITED = 300000 };
+
+/* Aborts when the edit is so many steps old. False: it had its result before. */
+static bool cancel_edit_at(int steps, const char *text, const char *arguments) {
+    char *got;
+    size_t len = 0;
+    bool cancelled;
+    calls c;
+    if (!CHECK(calls_open(&c, NULL))) return false;
+    calls_put_bytes(&c, "f", text, EDITED);
+    calls_begin(&c, "edit_file", arguments);
+    calls_go_on(&c, steps);
+    CHECK_EQ_INT(phi_abort(c.agent), PHI_OK);
+    while (calls_step(&c) > 0) continue;
+    CHECK_EQ_INT(c.results, 1);
+    cancelled = c.text != NULL && strcmp(c.text, "Cancelled") == 0;
+    got = test_read_file(calls_path(&c, "f"), &len);
+    if (cancelled && CHECK(got != NULL) && CHECK_EQ_INT(len, EDITED))
+        CHECK(memcmp(got, text, EDITED) == 0);
+    free(got);
+    CHECK(unlink(calls_path(&c, "f")) == 0);
+    CHECK(rmdir(c.dir) == 0); /* nothing else is in it */
+    CHECK(mkdir(c.dir, 0777) == 0);
+    calls_close(&c);
+    return cancelled;
+}
+
+TEST(an_edit_cancelled_at_any_step_leaves_the_old_file_and_no_other) {
+    static const char *const edits[] = {
+        "{\"path\":\"f\",\"old_text\":\"needle\",\"new_text\":\"pin\"}", /* is made */
+        "{\"path\":\"f\",\"old_text\":\"needle\\nx\",\"new_text\":\"pin\"}" /* gets a hint */};
+    char *text = (char *)malloc(EDITED);
+    size_t i;
+    int steps;
+    REQUIRE(text != NULL);
+    memset(text, 'n', EDITED);
+    memcpy(text + EDITED / 2, "\nneedle\n", 8);
+    for (i = 0; i < 2; i++) {
+        for (steps = 0; steps < 200 && cancel_edit_at(steps, text, edits[i]); steps++) continue;
+        CHECK(steps > 10 && steps < 200);
+    }
+    free(text);
+}
+
 TEST(two_edits_of_one_turn_both_stay) {
     static const char *const two[] = {
         "c1 edit_file {\"path\":\"f\",\"old_text\":\"a\",\"new_text\":\"1\"}",
@@ -295,4 +339,5 @@ TEST_MAIN(TEST_ENTRY(a_file_is_written_with_its_directories),
           TEST_ENTRY(bytes_that_are_not_utf8_are_kept),
           TEST_ENTRY(what_cannot_be_edited_is_told_in_words),
           TEST_ENTRY(a_large_file_is_edited_over_many_steps_near_every_slice_border),
+          TEST_ENTRY(an_edit_cancelled_at_any_step_leaves_the_old_file_and_no_other),
           TEST_ENTRY(two_edits_of_one_turn_both_stay))
