@@ -522,11 +522,11 @@ PHI_API phi_status phi_schema_valid(const phi_json *schema, phi_schema_error *er
 #endif /* PHI__PUB_TEXT */
 
 #ifdef PHI__PUB_IO
-#if PHI__PUB_IO != 0x3bd53fc4
+#if PHI__PUB_IO != 0xef74c803
 #error "phi: two versions of src/io in one file"
 #endif
 #else
-#define PHI__PUB_IO 0x3bd53fc4
+#define PHI__PUB_IO 0xef74c803
 
 /* ---- src/io/transport.h ---- */
 
@@ -546,13 +546,14 @@ extern "C" {
 typedef struct phi_runtime phi_runtime;
 typedef struct phi_tape phi_tape; /* session/replay.h */
 
-/* One request under way. A value; stale after its end or cancel. */
+/* One request under way. A value; stale after its end, cancel or release. */
 typedef struct phi_xfer {
     phi_runtime *rt;
     uint32_t index, gen;
 } phi_xfer;
 
-/* What to send. Owned by the runtime, valid from open until phi_xfer_end or cancel returns. */
+/* What to send. Owned by the runtime, valid from open until phi_xfer_end, cancel or
+   release returns. */
 typedef struct phi_request phi_request;
 
 PHI_API phi_str phi_request_method(const phi_request *request);
@@ -572,8 +573,8 @@ typedef enum phi_xfer_stage {
     PHI_XFER_CONNECTED    /* the request is being sent: the first-event deadline runs */
 } phi_xfer_stage;
 
-/* Threads: all four, and all of the phi_xfer_ functions, on the pumping thread only.
-   Callbacks: inside these four, of phi's functions only phi_xfer_ and phi_request_ ones. */
+/* Threads: all five, and all of the phi_xfer_ functions, on the pumping thread only.
+   Callbacks: inside these five, of phi's functions only phi_xfer_ and phi_request_ ones. */
 typedef struct phi_transport {
     /* Starts a request; may push at once or later. Not PHI_OK: nothing was started, and no
        phi_xfer_end follows. */
@@ -583,6 +584,9 @@ typedef struct phi_transport {
     /* Called once in each phi_step, for transports that need pumping; NULL: not needed. */
     void (*pump)(void *user_data);
     void *user_data;
+    /* As cancel, of an answer whose last event was read: the transport may read the rest of the
+       body by itself, to keep the connection. NULL: cancel is called instead. */
+    void (*release)(void *user_data, phi_xfer xfer);
 } phi_transport;
 
 /* Tells a stage. Optional: a transport that never says counts as connected from open on. */
@@ -5575,11 +5579,11 @@ PHI__FN size_t phi__words_clean_line(char *at, size_t len) { return phi__words_p
 #endif /* PHI__IMP_BASE */
 
 #ifdef PHI__IMP_TEXT
-#if PHI__IMP_TEXT != 0x1c991f6d
+#if PHI__IMP_TEXT != 0xc6589ebd
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__IMP_TEXT 0x1c991f6d
+#define PHI__IMP_TEXT 0xc6589ebd
 
 /* ---- src/text/json_in.h ---- */
 
@@ -5946,8 +5950,9 @@ PHI__FN int phi__json_fields_next(phi__json_fields *f, phi_str text, phi_str *pa
    Lines end in LF, CR or CRLF; a byte order mark, comments, ids, retries and unknown fields are
    read over. Data lines are joined by LF. An event without data is not handed out (as the standard
    says), but its name line is forgotten with it. With `strays`, a line that begins with a brace or a
-   bracket is no field, but the begin of an error that a server wrote as bare JSON: all from there to the end
-   is the data of one event, handed out by finish.
+   bracket is no field, but the start of bare JSON: an error, or a whole answer, that a server wrote
+   without `data:`. It ends the event before it. It goes on to the next data or event line, or to
+   the end of the stream, and is an event of its own.
    What is handed out is valid until the next call of next, feed, finish or reset, and may point
    into the bytes fed, which must therefore live until next has returned 0. */
 #ifndef PHI_TEXT_SSE_IN_H
@@ -5973,7 +5978,7 @@ typedef struct phi__sse {
     uint32_t bom;      /* bytes of a byte order mark seen; 3: that is behind us */
     bool has_data, viewed, skip_lf, handed;
     bool strays; /* set after init, where bare JSON is to be handed out */
-    bool stray;  /* it has begun */
+    bool stray;  /* the event under way, or the one handed out, is bare JSON */
     phi_status status;
 } phi__sse;
 
@@ -9401,7 +9406,7 @@ static void phi__sse_forget(phi__sse *sse) {
     phi__sse_slim(&sse->data);
     phi__sse_slim(&sse->name);
     sse->view = phi__str(NULL, 0);
-    sse->has_data = sse->viewed = false;
+    sse->has_data = sse->viewed = sse->stray = false;
 }
 
 static int phi__sse_fail(phi__sse *sse, phi_status status) {
@@ -9452,10 +9457,20 @@ static phi_status phi__sse_name(phi__sse *sse, phi_str value) {
     return sse->name.failed ? PHI_NO_MEMORY : PHI_OK;
 }
 
+static bool phi__sse_is_bare(phi_str line) { return line.at[0] == '{' || line.at[0] == '['; }
+
+/* Whether a line ends the event under way, as a blank one does: bare JSON behind data lines, or a
+   field behind bare JSON. */
+static bool phi__sse_breaks(const phi__sse *sse, phi_str line) {
+    if (!sse->strays || !sse->has_data) return false;
+    if (!sse->stray) return phi__sse_is_bare(line);
+    return phi__str_starts(line, "data:") || phi__str_starts(line, "event:");
+}
+
 static phi_status phi__sse_line(phi__sse *sse, phi_str line, bool stays) {
     const char *colon = (const char *)memchr(line.at, ':', line.len);
     phi_str field = line, value = phi__str(line.at + line.len, 0);
-    if (sse->strays && (line.at[0] == '{' || line.at[0] == '[')) sse->stray = true;
+    if (sse->strays && phi__sse_is_bare(line)) sse->stray = true;
     if (sse->stray) return phi__sse_data(sse, line, stays);
     if (colon == line.at) {
         sse->comments++;
@@ -9550,6 +9565,10 @@ static int phi__sse_step(phi__sse *sse, phi__sse_event *out) {
             if (sse->line.failed) return phi__sse_fail(sse, PHI_NO_MEMORY);
             line = phi__buf_str(&sse->line);
         }
+        if (line.len > 0 && phi__sse_breaks(sse, line)) {
+            if (!stays) sse->at = stop; /* the line waits in its buffer, else where it is */
+            return phi__sse_complete(sse, out) ? 1 : 0;
+        }
         phi__sse_past(sse, stop);
         if (line.len == 0) {
             if (!sse->stray && phi__sse_complete(sse, out)) return 1;
@@ -9583,7 +9602,7 @@ PHI__FN void phi__sse_reset(phi__sse *sse) {
     sse->at = sse->end = NULL;
     sse->comments = sse->events = 0;
     sse->bom = 0;
-    sse->skip_lf = sse->handed = sse->stray = false;
+    sse->skip_lf = sse->handed = false;
     sse->status = PHI_OK;
 }
 
@@ -9615,7 +9634,10 @@ PHI__FN int phi__sse_finish(phi__sse *sse, phi__sse_event *out) {
     if (sse->bom == 1 || sse->bom == 2) phi__buf_add(&sse->line, "\xEF\xBB\xBF", sse->bom);
     sse->bom = 3;
     if (sse->line.len > 0) {
-        phi_status status = phi__sse_line(sse, phi__buf_str(&sse->line), false);
+        phi_status status;
+        if (phi__sse_breaks(sse, phi__buf_str(&sse->line)))
+            return phi__sse_complete(sse, out) ? 1 : 0;
+        status = phi__sse_line(sse, phi__buf_str(&sse->line), false);
         phi__sse_slim(&sse->line);
         if (status != PHI_OK) return phi__sse_fail(sse, status);
     }
@@ -9626,11 +9648,11 @@ PHI__FN int phi__sse_finish(phi__sse *sse, phi__sse_event *out) {
 #endif /* PHI__IMP_TEXT */
 
 #ifdef PHI__IMP_IO
-#if PHI__IMP_IO != 0x05055d08
+#if PHI__IMP_IO != 0x28ef7f5f
 #error "phi: two versions of src/io in one file"
 #endif
 #else
-#define PHI__IMP_IO 0x05055d08
+#define PHI__IMP_IO 0x28ef7f5f
 
 /* ---- src/io/clock_in.h ---- */
 
@@ -10023,8 +10045,10 @@ PHI__FN void phi__http_free(phi__http *http);
 
    A request is a place in the table of its phi_xfer's index: waiting there costs no more than the
    place. When it starts it becomes a phi__transfer with an easy handle. A transfer is in exactly
-   one list: active (curl works on it), done (curl has finished, its end is to be told), dying
-   (cancelled; nothing of its request is touched any more, it waits for its removal).
+   one list: active (curl works on it), done (curl has finished, its end is to be told), lingering
+   (released: curl reads the rest of the body, which nobody gets, so that the connection can serve
+   again), dying (cancelled, it waits for its removal). Of the last two nothing of the request is
+   touched any more.
    Nothing in here is freed inside a callback of curl: only the pump removes. */
 #ifndef PHI_IO_HTTP_CURL_IN_H
 #define PHI_IO_HTTP_CURL_IN_H
@@ -10039,6 +10063,7 @@ PHI__FN void phi__http_free(phi__http *http);
 #define PHI__HTTP_JOIN_BYTES 16384    /* bodies up to this are sent from one block */
 #define PHI__HTTP_OVERFLOW_BYTES 1048576 /* of an HTTP/2 stream that is not taken */
 #define PHI__HTTP_WORDS_BYTES 512
+#define PHI__HTTP_LINGER_BYTES 65536u /* of a body that are read behind its last event */
 
 /* What stopped a transfer, where its status does not say enough. */
 typedef enum phi__http_reason {
@@ -10056,7 +10081,7 @@ typedef struct phi__transfer {
     CURL *easy;
     struct curl_slist *headers;
     phi_xfer xfer;
-    const phi_request *request; /* NULL: a warm-up, or cancelled */
+    const phi_request *request; /* NULL: a warm-up, released, or cancelled */
     char *url;                  /* a warm-up's own, terminated; else NULL */
     size_t url_bytes;
     char *body; /* a small body, joined; NULL once sent */
@@ -10067,6 +10092,8 @@ typedef struct phi__transfer {
     size_t head_bytes; /* of all header lines so far */
     phi__buf overflow; /* HTTP/2: bytes that a push refused, from overflow_at on */
     size_t overflow_at;
+    uint64_t released_us;  /* when it was released */
+    size_t released_bytes; /* of the body since then */
     int http_status;
     CURLcode result;   /* when done */
     phi_status failed; /* our own reason to stop; PHI_OK: none */
@@ -10095,7 +10122,8 @@ typedef struct phi__http_slot {
     phi__http_state state;
     const phi_request *request;
     phi__transfer *transfer; /* when started */
-    uint32_t next, prev;     /* in the queue, when queued; index + 1, 0: none */
+    uint64_t queued_us;
+    uint32_t next, prev; /* in the queue, when queued; index + 1, 0: none */
 } phi__http_slot;
 
 struct phi__http {
@@ -10115,7 +10143,7 @@ struct phi__http {
     size_t slot_count;
     uint32_t queue_first, queue_last; /* index + 1, 0: none */
     size_t queue_count;
-    phi__transfer_list active, done, dying;
+    phi__transfer_list active, done, lingering, dying;
     size_t live;            /* in the multi handle, and not yet finished */
     phi__timer curl_timer;  /* curl's one timeout */
     phi__timer kick;        /* the pump has work left: do not sleep */
@@ -11456,6 +11484,9 @@ PHI__FN void phi__walk_free(phi__walk *walk) {
 #define PHI__HTTP_ENDS 16              /* of transfers told, and as many removed, in a pump */
 #define PHI__HTTP_HOLD_US 50000        /* before another look for free descriptors */
 #define PHI__HTTP_SPARE_DESCRIPTORS 6  /* a start may need: two sockets, a lookup's */
+#define PHI__HTTP_LINGER_US 1000000    /* for the end of a body that was released */
+#define PHI__HTTP_REUSE_US 50000       /* a start waits for such an end, which saves a handshake */
+#define PHI__HTTP_PLACE_US 200000      /* ... and where max_connections are in use */
 
 /* ---- the table and its queue ---- */
 
@@ -11485,6 +11516,7 @@ static void phi__http_enqueue(phi__http *http, uint32_t index, bool first) {
     uint32_t at = index + 1;
     slot->state = PHI__HTTP_QUEUED;
     slot->transfer = NULL;
+    slot->queued_us = phi__io_now_us(http->io);
     slot->next = first ? http->queue_first : 0;
     slot->prev = first ? 0 : http->queue_last;
     if (slot->next != 0) http->slots[slot->next - 1].prev = at;
@@ -11586,14 +11618,40 @@ static bool phi__http_has_descriptors(phi__http *http) {
         if (phi__http_descriptors_left(phi__io_any_fd(http->io), PHI__HTTP_SPARE_DESCRIPTORS))
             return true;
         http->hold_until_us = now + PHI__HTTP_HOLD_US;
+        if (http->lingering.first != NULL) phi__transfer_move(http->lingering.first, &http->dying);
     }
     phi__http_kick(http, http->hold_until_us);
     return false;
 }
 
+static bool phi__http_same_server(const phi__transfer *t, phi_str url) {
+    char *at = NULL;
+    phi_str its;
+    if (curl_easy_getinfo(t->easy, CURLINFO_EFFECTIVE_URL, &at) != CURLE_OK || at == NULL)
+        return false;
+    its = phi_str_of(at);
+    return phi_str_equal(phi__http_host(its), phi__http_host(url)) &&
+           phi_str_equal(phi__http_port(its), phi__http_port(url));
+}
+
+/* Whether the connection that the next in the queue needs is about to be free: the body on it was
+   read to its last event, and a server ends it at once, or not soon. */
+static bool phi__http_awaits_end(phi__http *http) {
+    const phi__http_slot *slot = &http->slots[http->queue_first - 1];
+    const phi__transfer *t = http->lingering.last;
+    uint64_t until, now = phi__io_now_us(http->io);
+    if (t == NULL) return false;
+    until = phi__min(slot->queued_us, t->released_us) + PHI__HTTP_REUSE_US;
+    if (now >= until || !phi__http_same_server(t, slot->request->url)) return false;
+    phi__http_kick(http, until);
+    return true;
+}
+
 /* Whether the next in the queue may start now; if not, something else will call the pump. */
 static bool phi__http_may_start(phi__http *http) {
     if (http->queue_first == 0 || phi__http_busy(http) >= http->max_connections) return false;
+    if (phi__http_busy(http) + http->lingering.count >= http->max_connections) return false;
+    if (phi__http_awaits_end(http)) return false;
     if (phi__io_start_left(http->io)) {
         if (!phi__http_has_descriptors(http)) return false;
         if (phi__io_may_start(http->io)) return true;
@@ -11616,7 +11674,8 @@ static void phi__http_read_messages(phi__http *http) {
         t->finished = true;
         t->result = message->data.result;
         http->live--;
-        if (t->list == &http->active) phi__transfer_move(t, &http->done);
+        if (t->list == &http->active || t->list == &http->lingering)
+            phi__transfer_move(t, &http->done);
     }
 }
 
@@ -11680,6 +11739,35 @@ static void phi__http_bury(phi__http *http, phi__http_slot *slot) {
     phi__http_kick(http, 0);
 }
 
+/* Behind the last event curl reads on by itself. What was pushed and not taken is of no use. */
+static void phi__http_linger(phi__http *http, phi__http_slot *slot) {
+    phi__transfer *t = slot->transfer;
+    if (t == NULL || t->paused || !t->head_told) {
+        phi__http_bury(http, slot);
+        return;
+    }
+    phi__http_slot_clear(slot);
+    t->request = NULL;
+    t->resume_wanted = false;
+    phi__buf_free(&t->overflow);
+    t->overflow_at = 0;
+    t->released_us = phi__io_now_us(http->io);
+    if (t->list == &http->active) phi__transfer_move(t, &http->lingering);
+    phi__http_kick(http, t->list == &http->done ? 0 : t->released_us + PHI__HTTP_LINGER_US);
+}
+
+/* Those whose time is up; it is up sooner where what is queued needs their places. */
+static void phi__http_cut_lingering(phi__http *http) {
+    uint64_t now = phi__io_now_us(http->io), patience = PHI__HTTP_LINGER_US;
+    phi__transfer *t;
+    if (http->queue_first != 0 &&
+        phi__http_busy(http) + http->lingering.count >= http->max_connections)
+        patience = PHI__HTTP_PLACE_US;
+    while ((t = http->lingering.first) != NULL && now >= t->released_us + patience)
+        phi__transfer_move(t, &http->dying);
+    if (t != NULL) phi__http_kick(http, t->released_us + patience);
+}
+
 /* ---- the pump ---- */
 
 /* From the front each time: a push may have cancelled any other. */
@@ -11706,6 +11794,7 @@ static void phi__http_pump(void *user_data) {
         phi__transfer_resume(t);
     phi__http_read_messages(http);
     phi__http_read_failed(http);
+    phi__http_cut_lingering(http);
     for (n = 0; n < PHI__HTTP_ENDS && (t = phi__http_next_removal(http)) != NULL; n++)
         phi__transfer_free(t);
     for (n = 0; n < PHI__HTTP_ENDS && (t = phi__http_next_end(http)) != NULL; n++)
@@ -11779,6 +11868,12 @@ static void phi__http_resume(void *user_data, phi_xfer xfer) {
     slot->transfer->resume_wanted = true;
     http->resumes_wanted = true;
     phi__http_kick(http, 0);
+}
+
+static void phi__http_release(void *user_data, phi_xfer xfer) {
+    phi__http *http = (phi__http *)user_data;
+    phi__http_slot *slot = phi__http_slot_of(http, xfer);
+    if (slot != NULL) phi__http_linger(http, slot);
 }
 
 static void phi__http_cancel(void *user_data, phi_xfer xfer) {
@@ -11870,6 +11965,7 @@ PHI__FN phi_status phi__http_new(phi__io *io, const phi__http_desc *desc,
     http->transport.open = phi__http_open;
     http->transport.resume = phi__http_resume;
     http->transport.cancel = phi__http_cancel;
+    http->transport.release = phi__http_release;
     http->transport.pump = phi__http_pump;
     http->transport.user_data = http;
     phi_arena_init(&http->strings, http->memory, 512);
@@ -11932,6 +12028,7 @@ PHI__FN void phi__http_free(phi__http *http) {
     if (http == NULL) return;
     while (http->active.first != NULL) phi__transfer_move(http->active.first, &http->dying);
     while (http->done.first != NULL) phi__transfer_move(http->done.first, &http->dying);
+    while (http->lingering.first != NULL) phi__transfer_move(http->lingering.first, &http->dying);
     while (http->dying.first != NULL) phi__transfer_free(http->dying.first);
     phi__http_enter(http);
     if (http->multi != NULL) (void)curl_multi_cleanup(http->multi);
@@ -11950,6 +12047,9 @@ PHI__FN void phi__http_free(phi__http *http) {
 #undef PHI__HTTP_ENDS
 #undef PHI__HTTP_HOLD_US
 #undef PHI__HTTP_SPARE_DESCRIPTORS
+#undef PHI__HTTP_LINGER_US
+#undef PHI__HTTP_REUSE_US
+#undef PHI__HTTP_PLACE_US
 
 /* ---- src/io/http_drive.c ---- */
 
@@ -12298,7 +12398,7 @@ static size_t phi__transfer_on_read(char *out, size_t size, size_t n, void *user
     phi__transfer *t = (phi__transfer *)user_data;
     size_t got;
     if (!phi__transfer_dead(t)) phi__transfer_connected(t);
-    if (phi__transfer_dead(t)) return CURL_READFUNC_ABORT;
+    if (phi__transfer_dead(t) || t->request == NULL) return CURL_READFUNC_ABORT;
     got = phi_request_read(t->request, t->body_at, out, size * n);
     t->body_at += got;
     return got;
@@ -12440,7 +12540,10 @@ static size_t phi__transfer_on_body(char *at, size_t size, size_t n, void *user_
     size_t len = size * n;
     phi_status status;
     if (phi__transfer_dead(t)) return 0;
-    if (t->request == NULL) return len;
+    if (t->request == NULL) {
+        t->released_bytes += len;
+        return t->released_bytes > PHI__HTTP_LINGER_BYTES ? 0 : len;
+    }
     if (t->overflow.len > t->overflow_at) return phi__transfer_overflow(t, at, len);
     status = t->http->port.push(t->xfer, at, len);
     if (phi__transfer_dead(t)) return 0;
@@ -16378,11 +16481,11 @@ PHI_API double phi_cache_hit_rate(const phi_usage *usage) {
 #endif /* PHI__IMP_MODEL */
 
 #ifdef PHI__IMP_WIRE
-#if PHI__IMP_WIRE != 0xde30cce1
+#if PHI__IMP_WIRE != 0xd74da89a
 #error "phi: two versions of src/wire in one file"
 #endif
 #else
-#define PHI__IMP_WIRE 0xde30cce1
+#define PHI__IMP_WIRE 0xd74da89a
 
 /* ---- src/wire/claude_in.h ---- */
 
@@ -16441,8 +16544,9 @@ typedef struct phi__draft {
     char held[4];      /* the start of a UTF-8 sequence that a delta cut */
     uint32_t rewrites; /* how often other bytes took the place of those that had come */
     uint32_t high;     /* the first half of a surrogate pair that a delta cut, or 0 */
-    int64_t key;       /* the protocol's own index */
-    phi__buf bytes;    /* text, thinking, or arguments */
+    int64_t key;       /* the protocol's own index; negative: none */
+    uint64_t item;  /* hash of the protocol's own id, where blocks are told apart by it; 0: none */
+    phi__buf bytes; /* text, thinking, or arguments */
     phi__buf signature, replay;
     phi__buf id, name;
     size_t hidden; /* bytes of the id in which no secret stands any more */
@@ -16470,7 +16574,9 @@ struct phi__assembly {
     uint64_t id_salt; /* set by the caller: makes invented call ids unique in a session */
     bool respond; /* set by the caller: the first call of PHI_RESPOND_TOOL is the answer's text */
     bool started;
-    bool terminal;       /* the protocol's own end was seen */
+    bool terminal;       /* the protocol's own end was seen: trouble behind it changes nothing */
+    bool last;           /* so was its last event: nothing that follows is read */
+    bool awaits_usage;   /* of a failed answer: its usage may follow, so reading goes on */
     bool no_memory;      /* sticks */
     phi_failure failure; /* kind NONE: none. Its strings live in failure_words */
     phi__buf failure_words;
@@ -16716,8 +16822,6 @@ struct phi__codec {
     /* Puts what depends on the moment and on the body's hash into the sealed request's headers, before each
        attempt; NULL: nothing does. */
     void (*sign)(phi__encoder *e, const phi__signing *signing);
-    /* Of an event stream: JSON that stands bare in it is an event too (phi__sse.strays). */
-    bool strays;
 };
 
 /* The codec of a protocol name (aliases of behaviours A too), or NULL. */
@@ -17087,6 +17191,7 @@ PHI__FN const phi__codec *phi__azure_responses_codec(void); /* the same at anoth
 /* The stream half; the state is zeroed memory. */
 typedef struct phi__responses_state {
     bool finished; /* the terminal event came: what follows is ignored */
+    bool failed;   /* an error came: of what follows, the terminal event alone counts */
     bool broken;   /* the last event was no JSON: an error, unless the stream ends with it */
     bool heard;    /* an event came */
 } phi__responses_state;
@@ -17094,6 +17199,49 @@ typedef struct phi__responses_state {
 PHI__FN void phi__responses_event(void *state, phi__assembly *a, phi_str name, phi_str data);
 PHI__FN void phi__responses_end(void *state, phi__assembly *a);
 PHI__FN void phi__responses_whole(void *state, phi__assembly *a, phi_str body);
+
+#endif
+
+/* ---- src/wire/reader_in.h ---- */
+
+/* reader_in.h - the body of an answer that streams: bytes become events, and events the message.
+
+   One reading for the loop, the tests and the fuzzers: what is read after the end of an answer, and
+   after its failure, is decided here and nowhere else.
+   Ownership: codec, state and assembly are borrowed until phi__reader_free. */
+#ifndef PHI_WIRE_READER_IN_H
+#define PHI_WIRE_READER_IN_H
+
+
+typedef struct phi__reader {
+    const phi__codec *codec;
+    void *state; /* the decoder's */
+    phi__assembly *assembly;
+    phi__sse sse;
+    phi__frames frames; /* in its place, where the codec's stream is of frames */
+    size_t max_event_bytes;
+    bool whole;              /* the body was one JSON document: the codec has seen its end */
+    void (*seen)(void *ctx); /* after each event that the codec has read; NULL: not wanted */
+    void *ctx;
+} phi__reader;
+
+/* max_event_bytes as for phi__sse_init. Takes no memory yet. */
+PHI__FN void phi__reader_init(phi__reader *r, const phi__codec *codec, void *state,
+                              phi__assembly *assembly, size_t max_event_bytes);
+PHI__FN void phi__reader_free(phi__reader *r); /* twice is harmless */
+
+/* The next bytes of the body. What is wrong with them becomes the assembly's failure. */
+PHI__FN void phi__reader_feed(phi__reader *r, phi_str bytes);
+/* After the last byte: reads an event that no blank line ended. cut: the connection broke, so bare
+   JSON may be a half of what was sent, and is dropped. */
+PHI__FN void phi__reader_finish(phi__reader *r, bool cut);
+/* After that, or after phi__reader_done: tells the codec that nothing follows. */
+PHI__FN void phi__reader_end(phi__reader *r);
+
+/* Nothing that follows is read: the last event was seen, or the answer has failed for good. */
+PHI__FN bool phi__reader_done(const phi__reader *r);
+/* The answer is as whole as it will be, or has failed; its usage alone may follow. */
+PHI__FN bool phi__reader_lingers(const phi__reader *r);
 
 #endif
 
@@ -17711,8 +17859,7 @@ PHI__FN const phi__codec *phi__anthropic_codec(void) {
                                      phi__anthropic_end,
                                      phi__anthropic_whole,
                                      false,
-                                     NULL,
-                                     false};
+                                     NULL};
     return &codec;
 }
 #undef PHI__ANTHROPIC_MARK_OPEN
@@ -18075,7 +18222,7 @@ static void phi__ant_take(phi__anthropic_state *st, phi__assembly *a, const phi_
         phi__ant_usage(a, ev->usage);
         phi__ant_stop(st, a, ev->stop_reason, ev->stop_details);
     } else if (PHI__ANT_IS(ev->type, "message_stop"))
-        a->terminal = true;
+        a->terminal = a->last = true;
     else if (PHI__ANT_IS(ev->type, "error") || (ev->type.len == 0 && ev->has_error))
         phi__classify_event(a, data);
 }
@@ -19063,13 +19210,12 @@ static void phi__bedrock_sign(phi__encoder *e, const phi__signing *signing) {
 /* ---- the codec ---- */
 
 PHI__FN const phi__codec *phi__bedrock_codec(void) {
-    static const phi__codec codec = {PHI_PROTOCOL_BEDROCK, sizeof(phi__bedrock_state),
-                                     phi__bedrock_head,    phi__bedrock_item,
-                                     phi__bedrock_tail,    phi__bedrock_address,
-                                     phi__bedrock_missing, phi__bedrock_after_results,
-                                     phi__bedrock_event,   phi__bedrock_end,
-                                     phi__bedrock_whole,   true,
-                                     phi__bedrock_sign,    false};
+    static const phi__codec codec = {
+        PHI_PROTOCOL_BEDROCK, sizeof(phi__bedrock_state), phi__bedrock_head,
+        phi__bedrock_item,    phi__bedrock_tail,          phi__bedrock_address,
+        phi__bedrock_missing, phi__bedrock_after_results, phi__bedrock_event,
+        phi__bedrock_end,     phi__bedrock_whole,         true,
+        phi__bedrock_sign};
     return &codec;
 }
 #undef PHI__BEDROCK_MARK
@@ -19232,7 +19378,7 @@ static void phi__bdr_stop(phi__bedrock_state *st, phi__assembly *a, phi__json_te
    is not read, and the usage comes behind the reason. */
 static void phi__bdr_settle(phi__bedrock_state *st, phi__assembly *a) {
     phi_str word = phi__buf_str(&a->raw_stop_reason);
-    st->settled = a->terminal = true;
+    st->settled = a->terminal = a->last = true;
     if (a->stop_reason == PHI_STOP_REASON_GUARD_RAIL)
         phi__classify_stop(a, PHI_FAILURE_CONTENT_FILTER, false, word);
     else if (a->stop_reason == PHI_STOP_REASON_ERROR) /* the model may do better another time */
@@ -21671,8 +21817,7 @@ PHI__FN const phi__codec *phi__gemini_codec(void) {
                                      phi__gemini_end,
                                      phi__gemini_whole,
                                      false,
-                                     NULL,
-                                     true};
+                                     NULL};
     return &codec;
 }
 
@@ -21689,8 +21834,7 @@ PHI__FN const phi__codec *phi__vertex_codec(void) {
                                      phi__gemini_end,
                                      phi__gemini_whole,
                                      false,
-                                     NULL,
-                                     true};
+                                     NULL};
     return &codec;
 }
 #undef PHI__GEMINI_MOST_OUTPUT
@@ -23071,8 +23215,7 @@ PHI__FN const phi__codec *phi__openai_chat_codec(void) {
                                      phi__chat_end,
                                      phi__chat_whole,
                                      false,
-                                     NULL,
-                                     false};
+                                     NULL};
     return &codec;
 }
 #undef PHI__CHAT_FORM_QUIRKS
@@ -23263,6 +23406,11 @@ static void phi__chat_usage(phi__assembly *a, phi_str raw) {
     a->usage.input -= written < a->usage.input ? written : a->usage.input;
     a->usage.output = output;
     a->usage.reasoning = reasoning;
+}
+
+/* Behind the reason to stop nothing else is waited for. Some servers fill in zeros until they know. */
+static bool phi__chat_counted(const phi__assembly *a) {
+    return a->usage.output > 0 || a->usage.input > 0;
 }
 
 /* ---- thinking and text ---- */
@@ -23599,7 +23747,8 @@ static void phi__chat_close_all(phi__assembly *a) {
     for (i = 0; i < a->count; i++) phi__assembly_close(a, i);
 }
 
-static void phi__chat_finish(phi__chat_state *st, phi__assembly *a, phi__json_text finish) {
+static void phi__chat_finish(phi__chat_state *st, phi__assembly *a, phi__json_text finish,
+                             bool has_usage) {
     if (finish.at == NULL || st->finished) return;
     if (finish.len == 0) {
         st->finish_empty = true;
@@ -23609,7 +23758,11 @@ static void phi__chat_finish(phi__chat_state *st, phi__assembly *a, phi__json_te
     phi__repeat_forget(&st->repeat);
     phi__chat_put(a, &a->raw_stop_reason, finish);
     phi__chat_stop_word(a, phi__buf_str(&a->raw_stop_reason));
-    if (a->failure.kind == PHI_FAILURE_NONE) phi__chat_close_all(a); /* else calls were cut */
+    a->last = has_usage && phi__chat_counted(a);
+    if (a->failure.kind == PHI_FAILURE_NONE)
+        phi__chat_close_all(a);
+    else
+        a->awaits_usage = true; /* and calls were cut */
 }
 
 static void phi__chat_apply(phi__chat_state *st, phi__assembly *a, const phi__chat_chunk *k) {
@@ -23628,7 +23781,7 @@ static void phi__chat_apply(phi__chat_state *st, phi__assembly *a, const phi__ch
     phi__chat_say(a, k->refusal);
     if (k->calls.len > 0) phi__chat_calls_of(a, k->calls);
     if (k->usage.len > 0) phi__chat_usage(a, k->usage);
-    phi__chat_finish(st, a, k->finish);
+    phi__chat_finish(st, a, k->finish, k->usage.len > 0);
 }
 
 /* Remembers a chunk that was text and nothing else. */
@@ -23663,8 +23816,9 @@ static void phi__chat_error(phi__assembly *a, const phi__chat_chunk *k, phi_str 
 /* Behind the reason to stop usage alone counts, and no trouble discards the answer. */
 static void phi__chat_late(phi__assembly *a, phi_str data) {
     phi__chat_chunk k;
-    if (data.at[0] == '{' && phi__chat_read(&k, data) && k.usage.len > 0)
-        phi__chat_usage(a, k.usage);
+    if (data.at[0] != '{' || !phi__chat_read(&k, data) || k.usage.len == 0) return;
+    phi__chat_usage(a, k.usage);
+    a->last = phi__chat_counted(a);
 }
 
 PHI__FN void phi__chat_event(void *state, phi__assembly *a, phi_str name, phi_str data) {
@@ -23680,7 +23834,7 @@ PHI__FN void phi__chat_event(void *state, phi__assembly *a, phi_str name, phi_st
         return;
     }
     if (phi__str_is(data, "[DONE]")) {
-        st->done = true;
+        st->done = a->last = true;
         return;
     }
     if (st->broken) {
@@ -24140,8 +24294,7 @@ PHI__FN const phi__codec *phi__openai_responses_codec(void) {
                                      phi__responses_end,
                                      phi__responses_whole,
                                      false,
-                                     NULL,
-                                     false};
+                                     NULL};
     return &codec;
 }
 
@@ -24158,8 +24311,7 @@ PHI__FN const phi__codec *phi__azure_responses_codec(void) {
                                      phi__responses_end,
                                      phi__responses_whole,
                                      false,
-                                     NULL,
-                                     false};
+                                     NULL};
     return &codec;
 }
 #undef PHI__RESPONSES_FORM
@@ -24173,7 +24325,7 @@ PHI__FN const phi__codec *phi__azure_responses_codec(void) {
 
    The answer is a list of items, each of which becomes one block: a message its text, a reasoning
    item thinking, a function call a tool call. Items may come interleaved and are found by their
-   output_index; items of other types are read over with all of their events. What a finished item
+   id, else by their output_index; items of other types are read over with all of their events. What a finished item
    says stands above the deltas before it. wire.md parts 1.3, 1.9 and 4. */
 
 
@@ -24181,7 +24333,7 @@ PHI__FN const phi__codec *phi__azure_responses_codec(void) {
 
 /* What any event may hold, as it stands in its text. */
 typedef struct phi__resp_event {
-    phi__json_text type, delta, arguments;
+    phi__json_text type, delta, arguments, item_id;
     int64_t index;
     phi_str item, response; /* raw JSON of an object, or empty */
     bool has_error;
@@ -24229,6 +24381,8 @@ static bool phi__resp_read(phi__resp_event *ev, phi_str data) {
             phi__json_take_text(&c, &ev->type);
         else if (PHI__RESP_IS(key, "output_index"))
             phi__json_take_i64(&c, &ev->index);
+        else if (PHI__RESP_IS(key, "item_id"))
+            phi__json_take_text(&c, &ev->item_id);
         else if (PHI__RESP_IS(key, "delta"))
             phi__json_take_text(&c, &ev->delta);
         else if (PHI__RESP_IS(key, "arguments"))
@@ -24288,12 +24442,67 @@ static phi_content_kind phi__resp_kind(const phi__resp_item *item) {
 
 /* ---- blocks ---- */
 
-/* The block of an index if it is of this kind; open ones only, where that is asked for. */
-static size_t phi__resp_find(const phi__assembly *a, int64_t index, phi_content_kind kind,
+/* How an event names its item. Some servers give no index, others no id, or another id in each
+   event. */
+typedef struct phi__resp_key {
+    uint64_t id;   /* a hash of it; 0: none */
+    int64_t index; /* negative: none */
+} phi__resp_key;
+
+static phi__resp_key phi__resp_key_of(phi__json_text id, int64_t index) {
+    phi__resp_key key;
+    key.id = id.len > 0 ? phi__hash(phi__str(id.at, id.len), 5) | 1 : 0;
+    key.index = index;
+    return key;
+}
+
+/* llama.cpp gives its calls no id, and names them by their call_id. */
+static phi__resp_key phi__resp_item_key(const phi__resp_item *item, int64_t index) {
+    return phi__resp_key_of(item->id.len > 0 ? item->id : item->call_id, index);
+}
+
+/* How well a block fits a key: by both, by the id, by the index, or as one that nothing names. */
+static int phi__resp_fits(const phi__draft *d, phi__resp_key key) {
+    bool id = key.id != 0 && d->item == key.id;
+    bool index = key.index >= 0 && d->key == key.index;
+    bool nameless = d->open && (d->item == 0 || key.id == 0) && (d->key < 0 || key.index < 0);
+    return id && index ? 4 : id ? 3 : index ? 2 : nameless ? 1 : 0;
+}
+
+/* The latest block of a kind that fits best; SIZE_MAX: none. */
+static size_t phi__resp_find(const phi__assembly *a, phi__resp_key key, phi_content_kind kind,
                              bool open) {
-    size_t block = phi__assembly_find(a, index);
-    if (block == SIZE_MAX || a->drafts[block].kind != kind) return SIZE_MAX;
-    return open && !a->drafts[block].open ? SIZE_MAX : block;
+    size_t i, found = SIZE_MAX;
+    int best = 0;
+    for (i = a->count; i > 0; i--) {
+        const phi__draft *d = &a->drafts[i - 1];
+        int fits = d->kind == kind && (d->open || !open) ? phi__resp_fits(d, key) : 0;
+        if (fits <= best) continue;
+        best = fits;
+        found = i - 1;
+    }
+    return found;
+}
+
+/* Whether a block of any kind has the id or the index. */
+static bool phi__resp_known(const phi__assembly *a, phi__resp_key key) {
+    size_t i;
+    for (i = 0; i < a->count; i++)
+        if (phi__resp_fits(&a->drafts[i], key) > 1) return true;
+    return false;
+}
+
+/* Of an item that begins: whether the block that fits it is another's. */
+static bool phi__resp_is_other(const phi__draft *d, phi__resp_key key) {
+    if (phi__resp_fits(d, key) == 1) return true;
+    if (d->item != 0 && key.id != 0 && d->item != key.id) return true;
+    return d->key >= 0 && key.index >= 0 && d->key != key.index;
+}
+
+static size_t phi__resp_open(phi__assembly *a, phi_content_kind kind, phi__resp_key key) {
+    size_t block = phi__assembly_open(a, kind, key.index);
+    if (block != SIZE_MAX) a->drafts[block].item = key.id;
+    return block;
 }
 
 /* Puts the whole of a block's text in place of what the deltas gave. Where it only goes on from
@@ -24387,14 +24596,16 @@ static void phi__resp_keep(phi__assembly *a, size_t block, const phi__resp_item 
     phi__buf_free(&text);
 }
 
-static size_t phi__resp_item_added(phi__assembly *a, const phi__resp_item *item, int64_t index) {
+/* Its deltas may have come before it. Another id at a known index is another item. */
+static void phi__resp_item_added(phi__assembly *a, const phi__resp_item *item, int64_t index) {
     phi_content_kind kind = phi__resp_kind(item);
+    phi__resp_key key = phi__resp_item_key(item, index);
     size_t block;
-    if (kind == (phi_content_kind)0) return SIZE_MAX;
-    block = phi__resp_find(a, index, kind, true);
-    if (block == SIZE_MAX) block = phi__assembly_open(a, kind, index);
+    if (kind == (phi_content_kind)0) return;
+    block = phi__resp_find(a, key, kind, true);
+    if (block != SIZE_MAX && phi__resp_is_other(&a->drafts[block], key)) block = SIZE_MAX;
+    if (block == SIZE_MAX) block = phi__resp_open(a, kind, key);
     if (block != SIZE_MAX && kind == PHI_CONTENT_TOOL_CALL) phi__resp_name_call(a, block, item);
-    return block;
 }
 
 /* A cut item has no id that may go back, and a cut call stays open, so that it is never run. */
@@ -24410,30 +24621,33 @@ static void phi__resp_finish_item(phi__assembly *a, size_t block, const phi__res
 /* Also of an item whose start a gateway forgot; one that was finished before stays as it is. */
 static void phi__resp_item_done(phi__assembly *a, const phi__resp_item *item, int64_t index) {
     phi_content_kind kind = phi__resp_kind(item);
+    phi__resp_key key = phi__resp_item_key(item, index);
     size_t block;
     if (kind == (phi_content_kind)0) return;
-    block = phi__resp_find(a, index, kind, index >= 0 ? false : true);
-    if (block == SIZE_MAX) block = phi__assembly_open(a, kind, index);
+    block = phi__resp_find(a, key, kind, false);
+    if (block == SIZE_MAX) block = phi__resp_open(a, kind, key);
     if (block != SIZE_MAX && a->drafts[block].open) phi__resp_finish_item(a, block, item);
 }
 
 static void phi__resp_delta(phi__assembly *a, const phi__resp_event *ev, phi_content_kind kind) {
-    size_t block = phi__resp_find(a, ev->index, kind, true);
-    if (block == SIZE_MAX && kind != PHI_CONTENT_TOOL_CALL &&
-        phi__assembly_find(a, ev->index) == SIZE_MAX)
-        block = phi__assembly_open(a, kind, ev->index); /* its start was forgotten */
+    phi__resp_key key = phi__resp_key_of(ev->item_id, ev->index);
+    size_t block = phi__resp_find(a, key, kind, true);
+    if (block == SIZE_MAX && kind != PHI_CONTENT_TOOL_CALL && !phi__resp_known(a, key))
+        block = phi__resp_open(a, kind, key); /* its start was forgotten */
     phi__resp_add(a, block, ev->delta);
 }
 
 /* An empty line between the parts of a summary. */
 static void phi__resp_next_part(phi__assembly *a, const phi__resp_event *ev) {
-    size_t block = phi__resp_find(a, ev->index, PHI_CONTENT_THINKING, true);
+    size_t block =
+        phi__resp_find(a, phi__resp_key_of(ev->item_id, ev->index), PHI_CONTENT_THINKING, true);
     if (block != SIZE_MAX && a->drafts[block].bytes.len > 0)
         phi__assembly_add(a, block, PHI__LIT("\n\n"));
 }
 
 static void phi__resp_arguments_done(phi__assembly *a, const phi__resp_event *ev) {
-    size_t block = phi__resp_find(a, ev->index, PHI_CONTENT_TOOL_CALL, true);
+    size_t block =
+        phi__resp_find(a, phi__resp_key_of(ev->item_id, ev->index), PHI_CONTENT_TOOL_CALL, true);
     phi__resp_item item;
     if (block == SIZE_MAX) return;
     memset(&item, 0, sizeof item);
@@ -24566,7 +24780,7 @@ static void phi__resp_output(phi__assembly *a, phi_str raw) {
         size_t block;
         if (!phi__json_take_raw(&c, &one)) continue;
         phi__resp_read_item(&item, one);
-        block = phi__resp_find(a, index, phi__resp_kind(&item), true);
+        block = phi__resp_find(a, phi__resp_item_key(&item, index), phi__resp_kind(&item), true);
         if (all)
             phi__resp_item_done(a, &item, index);
         else if (block != SIZE_MAX)
@@ -24611,9 +24825,9 @@ static void phi__resp_failed(phi__assembly *a, const phi__resp_response *r) {
 static void phi__resp_finish(phi__responses_state *st, phi__assembly *a,
                              const phi__resp_response *r, phi__json_text status) {
     bool incomplete = PHI__RESP_IS(status, "incomplete");
-    st->finished = a->terminal = true;
+    st->finished = a->terminal = a->last = true;
     phi__resp_begin(a, r);
-    phi__resp_output(a, r->output);
+    if (!st->failed) phi__resp_output(a, r->output);
     phi__resp_usage(a, r->usage);
     phi__resp_put(a, &a->raw_stop_reason, incomplete && r->reason.len > 0 ? r->reason : status);
     phi__resp_close_texts(a);
@@ -24627,7 +24841,7 @@ static void phi__resp_finish(phi__responses_state *st, phi__assembly *a,
 
 /* ---- events ---- */
 
-static bool phi__resp_take_response(phi__responses_state *st, phi__assembly *a,
+static void phi__resp_take_response(phi__responses_state *st, phi__assembly *a,
                                     const phi__resp_event *ev, phi__json_text type) {
     phi__resp_response r;
     phi__json_text status = type;
@@ -24638,18 +24852,17 @@ static bool phi__resp_take_response(phi__responses_state *st, phi__assembly *a,
         status.at += cut;
         status.len -= cut;
         phi__resp_finish(st, a, &r, status);
-        return true;
+        return;
     }
     if (!PHI__RESP_IS(type, "response.created") && !PHI__RESP_IS(type, "response.in_progress") &&
         !PHI__RESP_IS(type, "response.queued"))
-        return false;
+        return;
     (void)phi__resp_read_response(&r, ev->response.len > 0 ? ev->response : PHI__LIT("{}"));
     phi__resp_begin(a, &r);
-    return true;
 }
 
 static void phi__resp_take(phi__responses_state *st, phi__assembly *a, const phi__resp_event *ev,
-                           phi__json_text type, phi_str data) {
+                           phi__json_text type) {
     phi__resp_item item;
     if (PHI__RESP_IS(type, "response.output_text.delta") ||
         PHI__RESP_IS(type, "response.refusal.delta"))
@@ -24661,7 +24874,7 @@ static void phi__resp_take(phi__responses_state *st, phi__assembly *a, const phi
         phi__resp_delta(a, ev, PHI_CONTENT_THINKING);
     else if (PHI__RESP_IS(type, "response.output_item.added")) {
         phi__resp_read_item(&item, ev->item);
-        (void)phi__resp_item_added(a, &item, ev->index);
+        phi__resp_item_added(a, &item, ev->index);
     } else if (PHI__RESP_IS(type, "response.output_item.done")) {
         phi__resp_read_item(&item, ev->item);
         phi__resp_item_done(a, &item, ev->index);
@@ -24669,10 +24882,14 @@ static void phi__resp_take(phi__responses_state *st, phi__assembly *a, const phi
         phi__resp_arguments_done(a, ev);
     else if (PHI__RESP_IS(type, "response.reasoning_summary_part.added"))
         phi__resp_next_part(a, ev);
-    else if (PHI__RESP_IS(type, "error") || (type.len == 0 && ev->has_error))
-        phi__classify_event(a, data);
     else
-        (void)phi__resp_take_response(st, a, ev, type);
+        phi__resp_take_response(st, a, ev, type);
+}
+
+/* An error is often followed by response.failed, which has the usage. */
+static void phi__resp_error(phi__responses_state *st, phi__assembly *a, phi_str data) {
+    phi__classify_event(a, data);
+    st->failed = a->awaits_usage = true;
 }
 
 /* ---- for the codec ---- */
@@ -24689,7 +24906,7 @@ PHI__FN void phi__responses_event(void *state, phi__assembly *a, phi_str name, p
         return;
     }
     if (phi__str_is(name, "error")) {
-        phi__classify_event(a, data);
+        phi__resp_error(st, a, data);
         return;
     }
     if (data.at[0] != '{') return; /* words of a gateway: nothing of ours */
@@ -24704,7 +24921,12 @@ PHI__FN void phi__responses_event(void *state, phi__assembly *a, phi_str name, p
         type.len = name.len;
     }
     mark = phi_arena_save(&a->scratch);
-    phi__resp_take(st, a, &ev, type, data);
+    if (PHI__RESP_IS(type, "error") || (type.len == 0 && ev.has_error))
+        phi__resp_error(st, a, data);
+    else if (st->failed)
+        phi__resp_take_response(st, a, &ev, type); /* the end alone counts, and its usage */
+    else
+        phi__resp_take(st, a, &ev, type);
     phi_arena_reset(&a->scratch, mark);
 }
 
@@ -24975,6 +25197,101 @@ PHI__FN phi_status phi__preflight(const phi__codec *codec, const phi__ask *ask, 
         return phi__preflight_no(&p, "messages: the last may not be the assistant's for %s",
                                  ask->model->id);
     return PHI_OK;
+}
+
+/* ---- src/wire/reader.c ---- */
+
+/* reader.c - see reader_in.h. */
+
+
+#include <stdio.h>
+
+static void phi__reader_take(phi__reader *r, phi_str name, phi_str data) {
+    if (phi__reader_done(r)) return;
+    r->codec->event(r->state, r->assembly, name, data);
+    if (r->seen != NULL) r->seen(r->ctx);
+}
+
+/* What a reader of events or frames says in place of one; behind the answer's end it changes
+   nothing. */
+static void phi__reader_trouble(phi__reader *r, int status) {
+    phi__assembly *a = r->assembly;
+    char words[120];
+    if (status == PHI_NO_MEMORY) a->no_memory = true;
+    if (a->terminal) return;
+    if (status == PHI_PARSE) /* frames alone: what comes behind it cannot be told apart */
+        phi__assembly_fail(a, PHI_FAILURE_NETWORK, true, PHI__LIT("crc_mismatch"),
+                           PHI__LIT("the answer is damaged: a frame's check is wrong"));
+    if (status != PHI_TOO_BIG) return;
+    (void)snprintf(words, sizeof words, "An event of the answer is larger than %llu bytes",
+                   (unsigned long long)r->max_event_bytes);
+    phi__assembly_fail(a, PHI_FAILURE_SERVER, false, phi__str(NULL, 0), phi_str_of(words));
+}
+
+/* ---- for the loop ---- */
+
+PHI__FN void phi__reader_init(phi__reader *r, const phi__codec *codec, void *state,
+                              phi__assembly *assembly, size_t max_event_bytes) {
+    memset(r, 0, sizeof *r);
+    r->codec = codec;
+    r->state = state;
+    r->assembly = assembly;
+    r->max_event_bytes = max_event_bytes == 0 ? PHI__SSE_EVENT_MOST : max_event_bytes;
+    phi__sse_init(&r->sse, assembly->memory, r->max_event_bytes);
+    r->sse.strays = true;
+    phi__frames_init(&r->frames, assembly->memory, r->max_event_bytes);
+}
+
+PHI__FN void phi__reader_free(phi__reader *r) {
+    phi__sse_free(&r->sse);
+    phi__frames_free(&r->frames);
+}
+
+PHI__FN void phi__reader_feed(phi__reader *r, phi_str bytes) {
+    phi__sse_event event;
+    phi__frame frame;
+    int got;
+    if (r->codec->frames) {
+        phi__frames_feed(&r->frames, bytes.at, bytes.len);
+        while ((got = phi__frames_next(&r->frames, &frame)) > 0)
+            phi__reader_take(r, frame.name, frame.payload);
+    } else {
+        phi__sse_feed(&r->sse, bytes.at, bytes.len);
+        while ((got = phi__sse_next(&r->sse, &event)) > 0)
+            phi__reader_take(r, event.name, event.data);
+    }
+    if (got < 0) phi__reader_trouble(r, got);
+}
+
+PHI__FN void phi__reader_finish(phi__reader *r, bool cut) {
+    phi__sse_event event;
+    int got;
+    if (r->codec->frames) return;
+    while ((got = phi__sse_finish(&r->sse, &event)) > 0) {
+        if (r->sse.stray && cut) return;
+        r->whole = r->sse.stray && r->sse.events == 1 && !phi__reader_done(r);
+        if (r->whole)
+            r->codec->whole(r->state, r->assembly, event.data);
+        else
+            phi__reader_take(r, event.name, event.data);
+    }
+    if (got < 0) phi__reader_trouble(r, got);
+}
+
+PHI__FN void phi__reader_end(phi__reader *r) {
+    if (r->codec->frames && phi__frames_cut(&r->frames) && !r->assembly->terminal)
+        phi__classify_truncated(r->assembly, true);
+    if (!r->whole) r->codec->end(r->state, r->assembly);
+}
+
+PHI__FN bool phi__reader_done(const phi__reader *r) {
+    const phi__assembly *a = r->assembly;
+    return a->last || a->no_memory || (a->failure.kind != PHI_FAILURE_NONE && !a->awaits_usage);
+}
+
+PHI__FN bool phi__reader_lingers(const phi__reader *r) {
+    const phi__assembly *a = r->assembly;
+    return a->terminal || (a->failure.kind != PHI_FAILURE_NONE && a->awaits_usage);
 }
 
 /* ---- src/wire/render.c ---- */
@@ -26856,7 +27173,7 @@ PHI_API void phi_answer_stop(phi_answer *answer, phi_stop_reason reason) {
     if (a == NULL) return;
     if (reason != PHI_STOP_REASON_LENGTH) phi__writer_close_last(a); /* a cut call stays open */
     a->stop_reason = known ? reason : PHI_STOP_REASON_STOP;
-    a->terminal = true;
+    a->terminal = a->last = true;
 }
 
 PHI_API void phi_answer_fail(phi_answer *answer, phi_failure_kind kind, bool retryable,
@@ -35610,11 +35927,11 @@ PHI_API phi_status phi_thread_fresh(phi_thread *thread) {
 #endif /* PHI__IMP_THREAD */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x93ef3901
+#if PHI__IMP_LOOP != 0x51302762
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x93ef3901
+#define PHI__IMP_LOOP 0x51302762
 
 /* ---- src/loop/session_in.h ---- */
 
@@ -35829,7 +36146,8 @@ typedef struct phi__xfer {
     uint64_t received, max_bytes;
     int http_status;
     bool headed, ended, refused; /* refused: a push was answered with PHI_FULL */
-    bool gone; /* the transport has let go of it: it said the end, or was told to cancel */
+    bool gone;     /* the transport has let go of it: it said the end, or was told to cancel */
+    bool answered; /* the last event was read: what is left of the body is not */
     phi_status status;
     char words[320]; /* a URL and what libcurl says of it fit in */
     phi_deadlines deadlines;
@@ -36116,8 +36434,7 @@ struct phi__run {
     bool compact_only;           /* of phi_compact: no turn follows */
     phi_compaction *compaction;  /* under way, in the thread */
     phi__xfer *transfer;
-    phi__sse sse;
-    phi__frames frames; /* in its place, where the codec's stream is of frames */
+    phi__reader reader; /* of the answer's body, where that is a stream */
     void *decoder;      /* zeroed state of the codec, in the arena */
     phi__buf collected; /* an answer that is not a stream: an error, or whole JSON */
     phi__body body;
@@ -37041,8 +37358,7 @@ static void phi__answer_abandon(phi__run *run) {
     phi__provider_close(run);
     phi__xfer_close(run->transfer);
     run->transfer = NULL;
-    phi__sse_free(&run->sse);
-    phi__frames_free(&run->frames);
+    phi__reader_free(&run->reader);
     phi__buf_free(&run->collected);
     phi__answer_drop(run->answer); /* not settled: events that were not popped still show it */
     run->answer = NULL;
@@ -37135,8 +37451,8 @@ PHI__FN phi__state phi__answer_give_up(phi__run *run, const phi_failure *failure
     if (run->answer == NULL) { /* the attempt was let go of */
         run->answer = phi__answer_new(&run->agent->memory, &run->agent->model);
         if (run->answer == NULL) return phi__run_no_memory(run);
-        phi__sse_init(&run->sse, &run->agent->memory, run->agent->max_event_bytes);
-        phi__frames_init(&run->frames, &run->agent->memory, run->agent->max_event_bytes);
+        phi__reader_init(&run->reader, run->agent->codec, NULL, &run->answer->assembly,
+                         run->agent->max_event_bytes);
         phi__buf_init(&run->collected, &run->agent->memory);
         run->answer_told = false;
     }
@@ -40988,7 +41304,7 @@ enum {
     PHI__CALL_ENCODE_UNITS =
         8, /* messages, or KiB of them, rendered between two looks at the clock */
     PHI__CALL_ERROR_MOST = 65536, /* bytes kept of an error's body; wire.md 1.10 */
-    PHI__CALL_LINGER_MS = 1000    /* for the end of a stream whose last event was seen */
+    PHI__CALL_LINGER_MS = 1000    /* for the usage behind an answer's end, or behind its failure */
 };
 
 /* ---- the request ---- */
@@ -41053,6 +41369,14 @@ static phi__state phi__call_refuse(phi__run *run, const char *what, phi_status s
     return phi__call_refuse_words(run, words, status);
 }
 
+/* The decoder has read an event. */
+static void phi__call_seen(void *ctx) {
+    phi__run *run = (phi__run *)ctx;
+    phi__assembly_hide(&run->answer->assembly, &run->secrets);
+    if (run->alive) phi__xfer_alive(run->transfer);
+    run->alive = run->answer->viewed = false; /* of the next one */
+}
+
 static void phi__call_ready(phi__xfer *transfer) { phi__run_wake((phi__run *)transfer->owner); }
 
 /* Room for decoding: an attempt's own, but for the decoder's state, which is zeroed for the next one. */
@@ -41067,9 +41391,10 @@ static bool phi__call_prepare(phi__run *run) {
     if (agent->provider != NULL) phi__provider_state_init(run->decoder, agent->provider);
     run->answer->assembly.id_salt = (uint64_t)agent->loops << 32 | run->turn_index;
     run->answer->assembly.respond = run->ask.respond;
-    phi__sse_init(&run->sse, &agent->memory, agent->max_event_bytes);
-    run->sse.strays = agent->codec->strays;
-    phi__frames_init(&run->frames, &agent->memory, agent->max_event_bytes);
+    phi__reader_init(&run->reader, agent->codec, run->decoder, &run->answer->assembly,
+                     agent->max_event_bytes);
+    run->reader.seen = phi__call_seen;
+    run->reader.ctx = run;
     phi__buf_init(&run->collected, &agent->memory);
     run->body = PHI__BODY_UNKNOWN;
     run->answer_told = run->alive = run->lost = false;
@@ -41358,7 +41683,8 @@ static phi__state phi__call_over(phi__run *run) {
     phi__xfer *transfer = run->transfer;
     phi_failure failure;
     if (run->lost || assembly->no_memory || run->collected.failed) return phi__run_no_memory(run);
-    if (transfer->status != PHI_OK && !assembly->terminal && run->body != PHI__BODY_ERROR)
+    if (transfer->status != PHI_OK && !phi__reader_lingers(&run->reader) &&
+        !phi__reader_done(&run->reader) && run->body != PHI__BODY_ERROR)
         return phi__call_broken(run);
     if (run->body == PHI__BODY_UNKNOWN) {
         failure = phi__answer_failure(PHI_FAILURE_NETWORK, true, "the transport gave no answer");
@@ -41371,9 +41697,7 @@ static phi__state phi__call_over(phi__run *run) {
                       phi__buf_str(&run->collected), &run->arena, &failure);
         return phi__answer_end(run, &failure, phi__answer_status(&failure));
     }
-    if (run->agent->codec->frames && phi__frames_cut(&run->frames) && !assembly->terminal)
-        phi__classify_truncated(assembly, true);
-    if (run->body == PHI__BODY_STREAM) run->agent->codec->end(run->decoder, assembly);
+    if (run->body == PHI__BODY_STREAM) phi__reader_end(&run->reader);
     return phi__call_whole(run, transfer->http_status);
 }
 
@@ -41403,57 +41727,6 @@ static void phi__call_too_big(phi__run *run, const char *what, unsigned long lon
                        phi_str_of(words));
 }
 
-static void phi__call_event(phi__run *run, const phi__sse_event *event) {
-    run->alive = false;
-    run->answer->viewed = false;
-    run->agent->codec->event(run->decoder, &run->answer->assembly, event->name, event->data);
-    phi__assembly_hide(&run->answer->assembly, &run->secrets);
-    if (run->alive) phi__xfer_alive(run->transfer);
-}
-
-/* A frame that is broken: what comes behind it cannot be told apart. */
-static void phi__call_bad_frame(phi__run *run) {
-    if (run->answer->assembly.terminal) return;
-    phi__assembly_fail(&run->answer->assembly, PHI_FAILURE_NETWORK, true, PHI__LIT("crc_mismatch"),
-                       PHI__LIT("the answer is damaged: a frame's check is wrong"));
-}
-
-static void phi__call_slice_frames(phi__run *run, phi_str bytes) {
-    phi__assembly *assembly = &run->answer->assembly;
-    phi__sse_event event;
-    phi__frame frame;
-    int got;
-    phi__frames_feed(&run->frames, bytes.at, bytes.len);
-    while ((got = phi__frames_next(&run->frames, &frame)) > 0) {
-        if (assembly->failure.kind != PHI_FAILURE_NONE) continue;
-        event.name = frame.name;
-        event.data = frame.payload;
-        phi__call_event(run, &event);
-    }
-    if (got == PHI_NO_MEMORY) run->lost = true;
-    if (got == PHI_PARSE) phi__call_bad_frame(run);
-    if (got == PHI_TOO_BIG)
-        phi__call_too_big(run, "An event of the answer", run->agent->max_event_bytes);
-}
-
-static void phi__call_slice(phi__run *run, phi_str bytes) {
-    phi__assembly *assembly = &run->answer->assembly;
-    phi__sse_event event;
-    int got;
-    if (run->agent->codec->frames) {
-        phi__call_slice_frames(run, bytes);
-        return;
-    }
-    phi__sse_feed(&run->sse, bytes.at, bytes.len);
-    while ((got = phi__sse_next(&run->sse, &event)) > 0) {
-        if (assembly->failure.kind != PHI_FAILURE_NONE) continue; /* what follows changes nothing */
-        phi__call_event(run, &event);
-    }
-    if (got == PHI_NO_MEMORY) run->lost = true;
-    if (got == PHI_TOO_BIG)
-        phi__call_too_big(run, "An event of the answer", run->agent->max_event_bytes);
-}
-
 static void phi__call_collect(phi__run *run, phi_str bytes) {
     size_t most =
         run->body == PHI__BODY_WHOLE ? run->agent->max_event_bytes : (size_t)PHI__CALL_ERROR_MOST;
@@ -41466,10 +41739,7 @@ static void phi__call_collect(phi__run *run, phi_str bytes) {
 
 /* Whether more of the answer is worth waiting for. */
 static bool phi__call_settled(phi__run *run) {
-    phi__assembly *assembly = &run->answer->assembly;
-    if (run->lost || assembly->no_memory || run->collected.failed ||
-        assembly->failure.kind != PHI_FAILURE_NONE)
-        return true;
+    if (run->lost || run->collected.failed || phi__reader_done(&run->reader)) return true;
     if (run->body == PHI__BODY_ERROR && run->collected.len >= PHI__CALL_ERROR_MOST) return true;
     if (phi__xfer_decoded(run->transfer) > run->transfer->max_bytes) {
         phi__call_too_big(run, "The answer", (unsigned long long)run->transfer->max_bytes);
@@ -41489,8 +41759,9 @@ static bool phi__call_decode(phi__run *run, bool *wait) {
             return false;
         }
         bytes.len = phi__min(bytes.len, PHI__CALL_SLICE);
+        run->answer->viewed = false;
         if (run->body == PHI__BODY_STREAM)
-            phi__call_slice(run, bytes);
+            phi__reader_feed(&run->reader, bytes);
         else
             phi__call_collect(run, bytes);
         rt->step_bytes_left -= phi__min(rt->step_bytes_left, bytes.len);
@@ -41500,7 +41771,7 @@ static bool phi__call_decode(phi__run *run, bool *wait) {
     }
 }
 
-/* The last event was seen: the end of the body follows at once, or is not worth a wait. */
+/* What may follow is the usage and the end of the body: they come at once, or are not worth a wait. */
 static void phi__call_linger(phi__run *run) {
     phi__xfer *transfer = run->transfer;
     if (transfer->deadlines.idle_ms == PHI__CALL_LINGER_MS) return;
@@ -41528,7 +41799,6 @@ static phi__state phi__call_poll(phi__run *run, bool *wait) {
 
 PHI__FN phi__state phi__run_stream(phi__run *run, bool *wait) {
     phi__xfer *transfer = run->transfer;
-    phi__sse_event event;
     if (run->cancelled) {
         phi_failure failure = phi__answer_failure(PHI_FAILURE_CANCELLED, false, "Cancelled");
         phi__assembly_finish(&run->answer->assembly);
@@ -41537,17 +41807,16 @@ PHI__FN phi__state phi__run_stream(phi__run *run, bool *wait) {
     if (phi__provider_in_process(run->agent)) return phi__call_poll(run, wait);
     if (transfer->headed && run->body == PHI__BODY_UNKNOWN) phi__call_look_at_head(run);
     if (transfer->headed && !phi__call_decode(run, wait)) return PHI__RUN_STREAM;
-    if (phi__call_settled(run)) return phi__call_over(run);
+    if (phi__call_settled(run)) {
+        transfer->answered = run->answer->assembly.last;
+        return phi__call_over(run);
+    }
     if (!transfer->ended) {
-        if (run->answer->assembly.terminal) phi__call_linger(run);
+        if (phi__reader_lingers(&run->reader)) phi__call_linger(run);
         *wait = true;
         return PHI__RUN_STREAM;
     }
-    if (run->body == PHI__BODY_STREAM && !run->agent->codec->frames) {
-        int got;
-        while ((got = phi__sse_finish(&run->sse, &event)) > 0) phi__call_event(run, &event);
-        if (got == PHI_NO_MEMORY) run->lost = true;
-    }
+    if (run->body == PHI__BODY_STREAM) phi__reader_finish(&run->reader, transfer->status != PHI_OK);
     return phi__call_over(run);
 }
 
@@ -41558,8 +41827,7 @@ PHI__FN void phi__run_drop_call(phi__run *run) {
     phi__provider_close(run);
     phi__xfer_close(run->transfer);
     run->transfer = NULL;
-    phi__sse_free(&run->sse);
-    phi__frames_free(&run->frames);
+    phi__reader_free(&run->reader);
     phi__buf_free(&run->collected);
     phi__answer_settle(run->answer, run->reply);
     phi__answer_drop(run->answer);
@@ -41950,8 +42218,7 @@ PHI__FN const phi__codec *phi__provider_codec(void) {
                                      phi__provider_end,
                                      phi__provider_whole,
                                      false,
-                                     NULL,
-                                     true};
+                                     NULL};
     return &codec;
 }
 
@@ -45126,6 +45393,14 @@ static void phi__xfer_cancel(phi__xfer *t) {
     t->rt->transport->cancel(t->rt->transport->user_data, phi__xfer_handle(t));
 }
 
+/* The answer was read to its last event: the rest of the body is the transport's. */
+static void phi__xfer_release(phi__xfer *t) {
+    const phi_transport *transport = t->rt->transport;
+    if (t->gone || !t->answered || transport->release == NULL) return;
+    t->gone = true;
+    transport->release(transport->user_data, phi__xfer_handle(t));
+}
+
 static void phi__xfer_timer(phi__timer *timer) {
     phi__xfer *t = PHI__OWNER(timer, phi__xfer, timer);
     const char *what = NULL;
@@ -45339,6 +45614,7 @@ PHI__FN void phi__xfer_took(phi__xfer *t, size_t bytes) {
 
 PHI__FN void phi__xfer_close(phi__xfer *t) {
     if (t == NULL) return;
+    phi__xfer_release(t);
     phi__xfer_cancel(t);
     phi__xfer_unmake(t);
 }
@@ -50606,11 +50882,11 @@ PHI_API phi_status phi_summarize(phi_agent handle, uint64_t from_seq, uint64_t t
 #endif /* PHI__IMP_AGENT */
 
 #ifdef PHI__IMP_SESSION
-#if PHI__IMP_SESSION != 0xf57fa7f9
+#if PHI__IMP_SESSION != 0x4ef6e7ce
 #error "phi: two versions of src/session in one file"
 #endif
 #else
-#define PHI__IMP_SESSION 0xf57fa7f9
+#define PHI__IMP_SESSION 0x4ef6e7ce
 
 /* ---- src/session/file_store_in.h ---- */
 
@@ -57011,6 +57287,18 @@ static void phi__record_cancel(void *user_data, phi_xfer xfer) {
     if (!flow->has_end) tape->inner.cancel(tape->inner.user_data, xfer);
 }
 
+static void phi__record_release(void *user_data, phi_xfer xfer) {
+    phi__tape *tape = phi__record_of(user_data);
+    phi__tape_flow *flow = phi__tape_flow_of(tape, xfer);
+    if (flow == NULL) return;
+    if (tape->inner.release == NULL) {
+        phi__record_cancel(user_data, xfer);
+        return;
+    }
+    flow->live = false;
+    if (!flow->has_end) tape->inner.release(tape->inner.user_data, xfer);
+}
+
 static void phi__record_pump(void *user_data) {
     phi__tape *tape = phi__record_of(user_data);
     if (tape->inner.pump != NULL) tape->inner.pump(tape->inner.user_data);
@@ -57201,6 +57489,7 @@ PHI__FN void phi__tape_record_init(phi__tape *tape) {
     tape->base.transport.open = phi__record_open;
     tape->base.transport.resume = phi__record_resume;
     tape->base.transport.cancel = phi__record_cancel;
+    tape->base.transport.release = phi__record_release;
     tape->base.transport.pump = phi__record_pump;
     tape->base.transport.user_data = tape;
 }

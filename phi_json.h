@@ -2040,11 +2040,11 @@ PHI__FN size_t phi__words_clean_line(char *at, size_t len) { return phi__words_p
 #endif /* PHI__IMP_BASE */
 
 #ifdef PHI__IMP_TEXT
-#if PHI__IMP_TEXT != 0x1c991f6d
+#if PHI__IMP_TEXT != 0xc6589ebd
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__IMP_TEXT 0x1c991f6d
+#define PHI__IMP_TEXT 0xc6589ebd
 
 /* ---- src/text/json_in.h ---- */
 
@@ -2411,8 +2411,9 @@ PHI__FN int phi__json_fields_next(phi__json_fields *f, phi_str text, phi_str *pa
    Lines end in LF, CR or CRLF; a byte order mark, comments, ids, retries and unknown fields are
    read over. Data lines are joined by LF. An event without data is not handed out (as the standard
    says), but its name line is forgotten with it. With `strays`, a line that begins with a brace or a
-   bracket is no field, but the begin of an error that a server wrote as bare JSON: all from there to the end
-   is the data of one event, handed out by finish.
+   bracket is no field, but the start of bare JSON: an error, or a whole answer, that a server wrote
+   without `data:`. It ends the event before it. It goes on to the next data or event line, or to
+   the end of the stream, and is an event of its own.
    What is handed out is valid until the next call of next, feed, finish or reset, and may point
    into the bytes fed, which must therefore live until next has returned 0. */
 #ifndef PHI_TEXT_SSE_IN_H
@@ -2438,7 +2439,7 @@ typedef struct phi__sse {
     uint32_t bom;      /* bytes of a byte order mark seen; 3: that is behind us */
     bool has_data, viewed, skip_lf, handed;
     bool strays; /* set after init, where bare JSON is to be handed out */
-    bool stray;  /* it has begun */
+    bool stray;  /* the event under way, or the one handed out, is bare JSON */
     phi_status status;
 } phi__sse;
 
@@ -5866,7 +5867,7 @@ static void phi__sse_forget(phi__sse *sse) {
     phi__sse_slim(&sse->data);
     phi__sse_slim(&sse->name);
     sse->view = phi__str(NULL, 0);
-    sse->has_data = sse->viewed = false;
+    sse->has_data = sse->viewed = sse->stray = false;
 }
 
 static int phi__sse_fail(phi__sse *sse, phi_status status) {
@@ -5917,10 +5918,20 @@ static phi_status phi__sse_name(phi__sse *sse, phi_str value) {
     return sse->name.failed ? PHI_NO_MEMORY : PHI_OK;
 }
 
+static bool phi__sse_is_bare(phi_str line) { return line.at[0] == '{' || line.at[0] == '['; }
+
+/* Whether a line ends the event under way, as a blank one does: bare JSON behind data lines, or a
+   field behind bare JSON. */
+static bool phi__sse_breaks(const phi__sse *sse, phi_str line) {
+    if (!sse->strays || !sse->has_data) return false;
+    if (!sse->stray) return phi__sse_is_bare(line);
+    return phi__str_starts(line, "data:") || phi__str_starts(line, "event:");
+}
+
 static phi_status phi__sse_line(phi__sse *sse, phi_str line, bool stays) {
     const char *colon = (const char *)memchr(line.at, ':', line.len);
     phi_str field = line, value = phi__str(line.at + line.len, 0);
-    if (sse->strays && (line.at[0] == '{' || line.at[0] == '[')) sse->stray = true;
+    if (sse->strays && phi__sse_is_bare(line)) sse->stray = true;
     if (sse->stray) return phi__sse_data(sse, line, stays);
     if (colon == line.at) {
         sse->comments++;
@@ -6015,6 +6026,10 @@ static int phi__sse_step(phi__sse *sse, phi__sse_event *out) {
             if (sse->line.failed) return phi__sse_fail(sse, PHI_NO_MEMORY);
             line = phi__buf_str(&sse->line);
         }
+        if (line.len > 0 && phi__sse_breaks(sse, line)) {
+            if (!stays) sse->at = stop; /* the line waits in its buffer, else where it is */
+            return phi__sse_complete(sse, out) ? 1 : 0;
+        }
         phi__sse_past(sse, stop);
         if (line.len == 0) {
             if (!sse->stray && phi__sse_complete(sse, out)) return 1;
@@ -6048,7 +6063,7 @@ PHI__FN void phi__sse_reset(phi__sse *sse) {
     sse->at = sse->end = NULL;
     sse->comments = sse->events = 0;
     sse->bom = 0;
-    sse->skip_lf = sse->handed = sse->stray = false;
+    sse->skip_lf = sse->handed = false;
     sse->status = PHI_OK;
 }
 
@@ -6080,7 +6095,10 @@ PHI__FN int phi__sse_finish(phi__sse *sse, phi__sse_event *out) {
     if (sse->bom == 1 || sse->bom == 2) phi__buf_add(&sse->line, "\xEF\xBB\xBF", sse->bom);
     sse->bom = 3;
     if (sse->line.len > 0) {
-        phi_status status = phi__sse_line(sse, phi__buf_str(&sse->line), false);
+        phi_status status;
+        if (phi__sse_breaks(sse, phi__buf_str(&sse->line)))
+            return phi__sse_complete(sse, out) ? 1 : 0;
+        status = phi__sse_line(sse, phi__buf_str(&sse->line), false);
         phi__sse_slim(&sse->line);
         if (status != PHI_OK) return phi__sse_fail(sse, status);
     }

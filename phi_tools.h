@@ -44,7 +44,7 @@
 #if PHI__PUB_TEXT != 0x4ad83af5
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_IO != 0x3bd53fc4
+#if PHI__PUB_IO != 0xef74c803
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_MODEL != 0x0a315840

@@ -21,7 +21,7 @@
 #include "text/json.h"
 #include "text/sse_in.h"
 #include "wire/codec_in.h"
-#include "wire/frames_in.h"
+#include "wire/reader_in.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -438,48 +438,30 @@ static void sink(void *ctx, phi__assembly *a, phi__part part, size_t block, size
     if (part == PHI__PART_DELTA) heard += a->drafts[block].bytes.len - from;
 }
 
-static void decode_piece(const phi__codec *codec, void *state, phi__assembly *a, phi__sse *sse,
-                         phi__frames *frames, const char *bytes, size_t len) {
-    phi__sse_event e;
-    phi__frame frame;
-    if (codec->frames) {
-        phi__frames_feed(frames, bytes, len);
-        while (phi__frames_next(frames, &frame) > 0)
-            codec->event(state, a, frame.name, frame.payload);
-        return;
-    }
-    phi__sse_feed(sse, bytes, len);
-    while (phi__sse_next(sse, &e) > 0) codec->event(state, a, e.name, e.data);
-}
-
 static double decode(const stream *s) {
     const phi__codec *codec = phi__codec_find(phi_str_of(s->protocol));
     void *state = calloc(1, codec->state_bytes);
     phi_memory memory;
     phi__assembly a;
-    phi__sse sse;
-    phi__frames frames;
+    phi__reader reader;
     size_t at;
     double t0;
     phi_memory_init(&memory, NULL, 0);
     t0 = now_ns();
     phi__assembly_init(&a, &memory);
     a.sink = sink;
-    phi__sse_init(&sse, &memory, 0);
-    sse.strays = codec->strays;
-    phi__frames_init(&frames, &memory, 0);
+    phi__reader_init(&reader, codec, state, &a, 0);
     for (at = 0; at < s->wire.len; at += READ)
-        decode_piece(codec, state, &a, &sse, &frames, s->wire.at + at,
-                     phi__min((size_t)READ, s->wire.len - at));
-    codec->end(state, &a);
+        phi__reader_feed(&reader,
+                         phi__str(s->wire.at + at, phi__min((size_t)READ, s->wire.len - at)));
+    phi__reader_end(&reader);
     phi__assembly_finish(&a);
     if (a.failure.kind != PHI_FAILURE_NONE || a.count < 3 || !a.terminal) {
         fprintf(stderr, "%s: %u blocks, failure %d: %.*s\n", s->protocol, (unsigned)a.count,
                 (int)a.failure.kind, (int)a.failure.message.len, a.failure.message.at);
         abort();
     }
-    phi__sse_free(&sse);
-    phi__frames_free(&frames);
+    phi__reader_free(&reader);
     phi__assembly_free(&a);
     t0 = now_ns() - t0;
     free(state);

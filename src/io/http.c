@@ -16,6 +16,9 @@
 #define PHI__HTTP_ENDS 16              /* of transfers told, and as many removed, in a pump */
 #define PHI__HTTP_HOLD_US 50000        /* before another look for free descriptors */
 #define PHI__HTTP_SPARE_DESCRIPTORS 6  /* a start may need: two sockets, a lookup's */
+#define PHI__HTTP_LINGER_US 1000000    /* for the end of a body that was released */
+#define PHI__HTTP_REUSE_US 50000       /* a start waits for such an end, which saves a handshake */
+#define PHI__HTTP_PLACE_US 200000      /* ... and where max_connections are in use */
 
 /* ---- the table and its queue ---- */
 
@@ -45,6 +48,7 @@ static void phi__http_enqueue(phi__http *http, uint32_t index, bool first) {
     uint32_t at = index + 1;
     slot->state = PHI__HTTP_QUEUED;
     slot->transfer = NULL;
+    slot->queued_us = phi__io_now_us(http->io);
     slot->next = first ? http->queue_first : 0;
     slot->prev = first ? 0 : http->queue_last;
     if (slot->next != 0) http->slots[slot->next - 1].prev = at;
@@ -146,14 +150,40 @@ static bool phi__http_has_descriptors(phi__http *http) {
         if (phi__http_descriptors_left(phi__io_any_fd(http->io), PHI__HTTP_SPARE_DESCRIPTORS))
             return true;
         http->hold_until_us = now + PHI__HTTP_HOLD_US;
+        if (http->lingering.first != NULL) phi__transfer_move(http->lingering.first, &http->dying);
     }
     phi__http_kick(http, http->hold_until_us);
     return false;
 }
 
+static bool phi__http_same_server(const phi__transfer *t, phi_str url) {
+    char *at = NULL;
+    phi_str its;
+    if (curl_easy_getinfo(t->easy, CURLINFO_EFFECTIVE_URL, &at) != CURLE_OK || at == NULL)
+        return false;
+    its = phi_str_of(at);
+    return phi_str_equal(phi__http_host(its), phi__http_host(url)) &&
+           phi_str_equal(phi__http_port(its), phi__http_port(url));
+}
+
+/* Whether the connection that the next in the queue needs is about to be free: the body on it was
+   read to its last event, and a server ends it at once, or not soon. */
+static bool phi__http_awaits_end(phi__http *http) {
+    const phi__http_slot *slot = &http->slots[http->queue_first - 1];
+    const phi__transfer *t = http->lingering.last;
+    uint64_t until, now = phi__io_now_us(http->io);
+    if (t == NULL) return false;
+    until = phi__min(slot->queued_us, t->released_us) + PHI__HTTP_REUSE_US;
+    if (now >= until || !phi__http_same_server(t, slot->request->url)) return false;
+    phi__http_kick(http, until);
+    return true;
+}
+
 /* Whether the next in the queue may start now; if not, something else will call the pump. */
 static bool phi__http_may_start(phi__http *http) {
     if (http->queue_first == 0 || phi__http_busy(http) >= http->max_connections) return false;
+    if (phi__http_busy(http) + http->lingering.count >= http->max_connections) return false;
+    if (phi__http_awaits_end(http)) return false;
     if (phi__io_start_left(http->io)) {
         if (!phi__http_has_descriptors(http)) return false;
         if (phi__io_may_start(http->io)) return true;
@@ -176,7 +206,8 @@ static void phi__http_read_messages(phi__http *http) {
         t->finished = true;
         t->result = message->data.result;
         http->live--;
-        if (t->list == &http->active) phi__transfer_move(t, &http->done);
+        if (t->list == &http->active || t->list == &http->lingering)
+            phi__transfer_move(t, &http->done);
     }
 }
 
@@ -240,6 +271,35 @@ static void phi__http_bury(phi__http *http, phi__http_slot *slot) {
     phi__http_kick(http, 0);
 }
 
+/* Behind the last event curl reads on by itself. What was pushed and not taken is of no use. */
+static void phi__http_linger(phi__http *http, phi__http_slot *slot) {
+    phi__transfer *t = slot->transfer;
+    if (t == NULL || t->paused || !t->head_told) {
+        phi__http_bury(http, slot);
+        return;
+    }
+    phi__http_slot_clear(slot);
+    t->request = NULL;
+    t->resume_wanted = false;
+    phi__buf_free(&t->overflow);
+    t->overflow_at = 0;
+    t->released_us = phi__io_now_us(http->io);
+    if (t->list == &http->active) phi__transfer_move(t, &http->lingering);
+    phi__http_kick(http, t->list == &http->done ? 0 : t->released_us + PHI__HTTP_LINGER_US);
+}
+
+/* Those whose time is up; it is up sooner where what is queued needs their places. */
+static void phi__http_cut_lingering(phi__http *http) {
+    uint64_t now = phi__io_now_us(http->io), patience = PHI__HTTP_LINGER_US;
+    phi__transfer *t;
+    if (http->queue_first != 0 &&
+        phi__http_busy(http) + http->lingering.count >= http->max_connections)
+        patience = PHI__HTTP_PLACE_US;
+    while ((t = http->lingering.first) != NULL && now >= t->released_us + patience)
+        phi__transfer_move(t, &http->dying);
+    if (t != NULL) phi__http_kick(http, t->released_us + patience);
+}
+
 /* ---- the pump ---- */
 
 /* From the front each time: a push may have cancelled any other. */
@@ -266,6 +326,7 @@ static void phi__http_pump(void *user_data) {
         phi__transfer_resume(t);
     phi__http_read_messages(http);
     phi__http_read_failed(http);
+    phi__http_cut_lingering(http);
     for (n = 0; n < PHI__HTTP_ENDS && (t = phi__http_next_removal(http)) != NULL; n++)
         phi__transfer_free(t);
     for (n = 0; n < PHI__HTTP_ENDS && (t = phi__http_next_end(http)) != NULL; n++)
@@ -339,6 +400,12 @@ static void phi__http_resume(void *user_data, phi_xfer xfer) {
     slot->transfer->resume_wanted = true;
     http->resumes_wanted = true;
     phi__http_kick(http, 0);
+}
+
+static void phi__http_release(void *user_data, phi_xfer xfer) {
+    phi__http *http = (phi__http *)user_data;
+    phi__http_slot *slot = phi__http_slot_of(http, xfer);
+    if (slot != NULL) phi__http_linger(http, slot);
 }
 
 static void phi__http_cancel(void *user_data, phi_xfer xfer) {
@@ -430,6 +497,7 @@ PHI__FN phi_status phi__http_new(phi__io *io, const phi__http_desc *desc,
     http->transport.open = phi__http_open;
     http->transport.resume = phi__http_resume;
     http->transport.cancel = phi__http_cancel;
+    http->transport.release = phi__http_release;
     http->transport.pump = phi__http_pump;
     http->transport.user_data = http;
     phi_arena_init(&http->strings, http->memory, 512);
@@ -492,6 +560,7 @@ PHI__FN void phi__http_free(phi__http *http) {
     if (http == NULL) return;
     while (http->active.first != NULL) phi__transfer_move(http->active.first, &http->dying);
     while (http->done.first != NULL) phi__transfer_move(http->done.first, &http->dying);
+    while (http->lingering.first != NULL) phi__transfer_move(http->lingering.first, &http->dying);
     while (http->dying.first != NULL) phi__transfer_free(http->dying.first);
     phi__http_enter(http);
     if (http->multi != NULL) (void)curl_multi_cleanup(http->multi);

@@ -2,8 +2,10 @@
 
    A request is a place in the table of its phi_xfer's index: waiting there costs no more than the
    place. When it starts it becomes a phi__transfer with an easy handle. A transfer is in exactly
-   one list: active (curl works on it), done (curl has finished, its end is to be told), dying
-   (cancelled; nothing of its request is touched any more, it waits for its removal).
+   one list: active (curl works on it), done (curl has finished, its end is to be told), lingering
+   (released: curl reads the rest of the body, which nobody gets, so that the connection can serve
+   again), dying (cancelled, it waits for its removal). Of the last two nothing of the request is
+   touched any more.
    Nothing in here is freed inside a callback of curl: only the pump removes. */
 #ifndef PHI_IO_HTTP_CURL_IN_H
 #define PHI_IO_HTTP_CURL_IN_H
@@ -21,6 +23,7 @@
 #define PHI__HTTP_JOIN_BYTES 16384    /* bodies up to this are sent from one block */
 #define PHI__HTTP_OVERFLOW_BYTES 1048576 /* of an HTTP/2 stream that is not taken */
 #define PHI__HTTP_WORDS_BYTES 512
+#define PHI__HTTP_LINGER_BYTES 65536u /* of a body that are read behind its last event */
 
 /* What stopped a transfer, where its status does not say enough. */
 typedef enum phi__http_reason {
@@ -38,7 +41,7 @@ typedef struct phi__transfer {
     CURL *easy;
     struct curl_slist *headers;
     phi_xfer xfer;
-    const phi_request *request; /* NULL: a warm-up, or cancelled */
+    const phi_request *request; /* NULL: a warm-up, released, or cancelled */
     char *url;                  /* a warm-up's own, terminated; else NULL */
     size_t url_bytes;
     char *body; /* a small body, joined; NULL once sent */
@@ -49,6 +52,8 @@ typedef struct phi__transfer {
     size_t head_bytes; /* of all header lines so far */
     phi__buf overflow; /* HTTP/2: bytes that a push refused, from overflow_at on */
     size_t overflow_at;
+    uint64_t released_us;  /* when it was released */
+    size_t released_bytes; /* of the body since then */
     int http_status;
     CURLcode result;   /* when done */
     phi_status failed; /* our own reason to stop; PHI_OK: none */
@@ -77,7 +82,8 @@ typedef struct phi__http_slot {
     phi__http_state state;
     const phi_request *request;
     phi__transfer *transfer; /* when started */
-    uint32_t next, prev;     /* in the queue, when queued; index + 1, 0: none */
+    uint64_t queued_us;
+    uint32_t next, prev; /* in the queue, when queued; index + 1, 0: none */
 } phi__http_slot;
 
 struct phi__http {
@@ -97,7 +103,7 @@ struct phi__http {
     size_t slot_count;
     uint32_t queue_first, queue_last; /* index + 1, 0: none */
     size_t queue_count;
-    phi__transfer_list active, done, dying;
+    phi__transfer_list active, done, lingering, dying;
     size_t live;            /* in the multi handle, and not yet finished */
     phi__timer curl_timer;  /* curl's one timeout */
     phi__timer kick;        /* the pump has work left: do not sleep */

@@ -63,7 +63,7 @@ static size_t phi__transfer_on_read(char *out, size_t size, size_t n, void *user
     phi__transfer *t = (phi__transfer *)user_data;
     size_t got;
     if (!phi__transfer_dead(t)) phi__transfer_connected(t);
-    if (phi__transfer_dead(t)) return CURL_READFUNC_ABORT;
+    if (phi__transfer_dead(t) || t->request == NULL) return CURL_READFUNC_ABORT;
     got = phi_request_read(t->request, t->body_at, out, size * n);
     t->body_at += got;
     return got;
@@ -205,7 +205,10 @@ static size_t phi__transfer_on_body(char *at, size_t size, size_t n, void *user_
     size_t len = size * n;
     phi_status status;
     if (phi__transfer_dead(t)) return 0;
-    if (t->request == NULL) return len;
+    if (t->request == NULL) {
+        t->released_bytes += len;
+        return t->released_bytes > PHI__HTTP_LINGER_BYTES ? 0 : len;
+    }
     if (t->overflow.len > t->overflow_at) return phi__transfer_overflow(t, at, len);
     status = t->http->port.push(t->xfer, at, len);
     if (phi__transfer_dead(t)) return 0;

@@ -15,13 +15,14 @@ extern "C" {
 typedef struct phi_runtime phi_runtime;
 typedef struct phi_tape phi_tape; /* session/replay.h */
 
-/* One request under way. A value; stale after its end or cancel. */
+/* One request under way. A value; stale after its end, cancel or release. */
 typedef struct phi_xfer {
     phi_runtime *rt;
     uint32_t index, gen;
 } phi_xfer;
 
-/* What to send. Owned by the runtime, valid from open until phi_xfer_end or cancel returns. */
+/* What to send. Owned by the runtime, valid from open until phi_xfer_end, cancel or
+   release returns. */
 typedef struct phi_request phi_request;
 
 PHI_API phi_str phi_request_method(const phi_request *request);
@@ -41,8 +42,8 @@ typedef enum phi_xfer_stage {
     PHI_XFER_CONNECTED    /* the request is being sent: the first-event deadline runs */
 } phi_xfer_stage;
 
-/* Threads: all four, and all of the phi_xfer_ functions, on the pumping thread only.
-   Callbacks: inside these four, of phi's functions only phi_xfer_ and phi_request_ ones. */
+/* Threads: all five, and all of the phi_xfer_ functions, on the pumping thread only.
+   Callbacks: inside these five, of phi's functions only phi_xfer_ and phi_request_ ones. */
 typedef struct phi_transport {
     /* Starts a request; may push at once or later. Not PHI_OK: nothing was started, and no
        phi_xfer_end follows. */
@@ -52,6 +53,9 @@ typedef struct phi_transport {
     /* Called once in each phi_step, for transports that need pumping; NULL: not needed. */
     void (*pump)(void *user_data);
     void *user_data;
+    /* As cancel, of an answer whose last event was read: the transport may read the rest of the
+       body by itself, to keep the connection. NULL: cancel is called instead. */
+    void (*release)(void *user_data, phi_xfer xfer);
 } phi_transport;
 
 /* Tells a stage. Optional: a transport that never says counts as connected from open on. */

@@ -217,8 +217,7 @@ static void phi__answer_abandon(phi__run *run) {
     phi__provider_close(run);
     phi__xfer_close(run->transfer);
     run->transfer = NULL;
-    phi__sse_free(&run->sse);
-    phi__frames_free(&run->frames);
+    phi__reader_free(&run->reader);
     phi__buf_free(&run->collected);
     phi__answer_drop(run->answer); /* not settled: events that were not popped still show it */
     run->answer = NULL;
@@ -311,8 +310,8 @@ PHI__FN phi__state phi__answer_give_up(phi__run *run, const phi_failure *failure
     if (run->answer == NULL) { /* the attempt was let go of */
         run->answer = phi__answer_new(&run->agent->memory, &run->agent->model);
         if (run->answer == NULL) return phi__run_no_memory(run);
-        phi__sse_init(&run->sse, &run->agent->memory, run->agent->max_event_bytes);
-        phi__frames_init(&run->frames, &run->agent->memory, run->agent->max_event_bytes);
+        phi__reader_init(&run->reader, run->agent->codec, NULL, &run->answer->assembly,
+                         run->agent->max_event_bytes);
         phi__buf_init(&run->collected, &run->agent->memory);
         run->answer_told = false;
     }

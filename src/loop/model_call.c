@@ -19,7 +19,7 @@ enum {
     PHI__CALL_ENCODE_UNITS =
         8, /* messages, or KiB of them, rendered between two looks at the clock */
     PHI__CALL_ERROR_MOST = 65536, /* bytes kept of an error's body; wire.md 1.10 */
-    PHI__CALL_LINGER_MS = 1000    /* for the end of a stream whose last event was seen */
+    PHI__CALL_LINGER_MS = 1000    /* for the usage behind an answer's end, or behind its failure */
 };
 
 /* ---- the request ---- */
@@ -84,6 +84,14 @@ static phi__state phi__call_refuse(phi__run *run, const char *what, phi_status s
     return phi__call_refuse_words(run, words, status);
 }
 
+/* The decoder has read an event. */
+static void phi__call_seen(void *ctx) {
+    phi__run *run = (phi__run *)ctx;
+    phi__assembly_hide(&run->answer->assembly, &run->secrets);
+    if (run->alive) phi__xfer_alive(run->transfer);
+    run->alive = run->answer->viewed = false; /* of the next one */
+}
+
 static void phi__call_ready(phi__xfer *transfer) { phi__run_wake((phi__run *)transfer->owner); }
 
 /* Room for decoding: an attempt's own, but for the decoder's state, which is zeroed for the next one. */
@@ -98,9 +106,10 @@ static bool phi__call_prepare(phi__run *run) {
     if (agent->provider != NULL) phi__provider_state_init(run->decoder, agent->provider);
     run->answer->assembly.id_salt = (uint64_t)agent->loops << 32 | run->turn_index;
     run->answer->assembly.respond = run->ask.respond;
-    phi__sse_init(&run->sse, &agent->memory, agent->max_event_bytes);
-    run->sse.strays = agent->codec->strays;
-    phi__frames_init(&run->frames, &agent->memory, agent->max_event_bytes);
+    phi__reader_init(&run->reader, agent->codec, run->decoder, &run->answer->assembly,
+                     agent->max_event_bytes);
+    run->reader.seen = phi__call_seen;
+    run->reader.ctx = run;
     phi__buf_init(&run->collected, &agent->memory);
     run->body = PHI__BODY_UNKNOWN;
     run->answer_told = run->alive = run->lost = false;
@@ -389,7 +398,8 @@ static phi__state phi__call_over(phi__run *run) {
     phi__xfer *transfer = run->transfer;
     phi_failure failure;
     if (run->lost || assembly->no_memory || run->collected.failed) return phi__run_no_memory(run);
-    if (transfer->status != PHI_OK && !assembly->terminal && run->body != PHI__BODY_ERROR)
+    if (transfer->status != PHI_OK && !phi__reader_lingers(&run->reader) &&
+        !phi__reader_done(&run->reader) && run->body != PHI__BODY_ERROR)
         return phi__call_broken(run);
     if (run->body == PHI__BODY_UNKNOWN) {
         failure = phi__answer_failure(PHI_FAILURE_NETWORK, true, "the transport gave no answer");
@@ -402,9 +412,7 @@ static phi__state phi__call_over(phi__run *run) {
                       phi__buf_str(&run->collected), &run->arena, &failure);
         return phi__answer_end(run, &failure, phi__answer_status(&failure));
     }
-    if (run->agent->codec->frames && phi__frames_cut(&run->frames) && !assembly->terminal)
-        phi__classify_truncated(assembly, true);
-    if (run->body == PHI__BODY_STREAM) run->agent->codec->end(run->decoder, assembly);
+    if (run->body == PHI__BODY_STREAM) phi__reader_end(&run->reader);
     return phi__call_whole(run, transfer->http_status);
 }
 
@@ -434,57 +442,6 @@ static void phi__call_too_big(phi__run *run, const char *what, unsigned long lon
                        phi_str_of(words));
 }
 
-static void phi__call_event(phi__run *run, const phi__sse_event *event) {
-    run->alive = false;
-    run->answer->viewed = false;
-    run->agent->codec->event(run->decoder, &run->answer->assembly, event->name, event->data);
-    phi__assembly_hide(&run->answer->assembly, &run->secrets);
-    if (run->alive) phi__xfer_alive(run->transfer);
-}
-
-/* A frame that is broken: what comes behind it cannot be told apart. */
-static void phi__call_bad_frame(phi__run *run) {
-    if (run->answer->assembly.terminal) return;
-    phi__assembly_fail(&run->answer->assembly, PHI_FAILURE_NETWORK, true, PHI__LIT("crc_mismatch"),
-                       PHI__LIT("the answer is damaged: a frame's check is wrong"));
-}
-
-static void phi__call_slice_frames(phi__run *run, phi_str bytes) {
-    phi__assembly *assembly = &run->answer->assembly;
-    phi__sse_event event;
-    phi__frame frame;
-    int got;
-    phi__frames_feed(&run->frames, bytes.at, bytes.len);
-    while ((got = phi__frames_next(&run->frames, &frame)) > 0) {
-        if (assembly->failure.kind != PHI_FAILURE_NONE) continue;
-        event.name = frame.name;
-        event.data = frame.payload;
-        phi__call_event(run, &event);
-    }
-    if (got == PHI_NO_MEMORY) run->lost = true;
-    if (got == PHI_PARSE) phi__call_bad_frame(run);
-    if (got == PHI_TOO_BIG)
-        phi__call_too_big(run, "An event of the answer", run->agent->max_event_bytes);
-}
-
-static void phi__call_slice(phi__run *run, phi_str bytes) {
-    phi__assembly *assembly = &run->answer->assembly;
-    phi__sse_event event;
-    int got;
-    if (run->agent->codec->frames) {
-        phi__call_slice_frames(run, bytes);
-        return;
-    }
-    phi__sse_feed(&run->sse, bytes.at, bytes.len);
-    while ((got = phi__sse_next(&run->sse, &event)) > 0) {
-        if (assembly->failure.kind != PHI_FAILURE_NONE) continue; /* what follows changes nothing */
-        phi__call_event(run, &event);
-    }
-    if (got == PHI_NO_MEMORY) run->lost = true;
-    if (got == PHI_TOO_BIG)
-        phi__call_too_big(run, "An event of the answer", run->agent->max_event_bytes);
-}
-
 static void phi__call_collect(phi__run *run, phi_str bytes) {
     size_t most =
         run->body == PHI__BODY_WHOLE ? run->agent->max_event_bytes : (size_t)PHI__CALL_ERROR_MOST;
@@ -497,10 +454,7 @@ static void phi__call_collect(phi__run *run, phi_str bytes) {
 
 /* Whether more of the answer is worth waiting for. */
 static bool phi__call_settled(phi__run *run) {
-    phi__assembly *assembly = &run->answer->assembly;
-    if (run->lost || assembly->no_memory || run->collected.failed ||
-        assembly->failure.kind != PHI_FAILURE_NONE)
-        return true;
+    if (run->lost || run->collected.failed || phi__reader_done(&run->reader)) return true;
     if (run->body == PHI__BODY_ERROR && run->collected.len >= PHI__CALL_ERROR_MOST) return true;
     if (phi__xfer_decoded(run->transfer) > run->transfer->max_bytes) {
         phi__call_too_big(run, "The answer", (unsigned long long)run->transfer->max_bytes);
@@ -520,8 +474,9 @@ static bool phi__call_decode(phi__run *run, bool *wait) {
             return false;
         }
         bytes.len = phi__min(bytes.len, PHI__CALL_SLICE);
+        run->answer->viewed = false;
         if (run->body == PHI__BODY_STREAM)
-            phi__call_slice(run, bytes);
+            phi__reader_feed(&run->reader, bytes);
         else
             phi__call_collect(run, bytes);
         rt->step_bytes_left -= phi__min(rt->step_bytes_left, bytes.len);
@@ -531,7 +486,7 @@ static bool phi__call_decode(phi__run *run, bool *wait) {
     }
 }
 
-/* The last event was seen: the end of the body follows at once, or is not worth a wait. */
+/* What may follow is the usage and the end of the body: they come at once, or are not worth a wait. */
 static void phi__call_linger(phi__run *run) {
     phi__xfer *transfer = run->transfer;
     if (transfer->deadlines.idle_ms == PHI__CALL_LINGER_MS) return;
@@ -559,7 +514,6 @@ static phi__state phi__call_poll(phi__run *run, bool *wait) {
 
 PHI__FN phi__state phi__run_stream(phi__run *run, bool *wait) {
     phi__xfer *transfer = run->transfer;
-    phi__sse_event event;
     if (run->cancelled) {
         phi_failure failure = phi__answer_failure(PHI_FAILURE_CANCELLED, false, "Cancelled");
         phi__assembly_finish(&run->answer->assembly);
@@ -568,17 +522,16 @@ PHI__FN phi__state phi__run_stream(phi__run *run, bool *wait) {
     if (phi__provider_in_process(run->agent)) return phi__call_poll(run, wait);
     if (transfer->headed && run->body == PHI__BODY_UNKNOWN) phi__call_look_at_head(run);
     if (transfer->headed && !phi__call_decode(run, wait)) return PHI__RUN_STREAM;
-    if (phi__call_settled(run)) return phi__call_over(run);
+    if (phi__call_settled(run)) {
+        transfer->answered = run->answer->assembly.last;
+        return phi__call_over(run);
+    }
     if (!transfer->ended) {
-        if (run->answer->assembly.terminal) phi__call_linger(run);
+        if (phi__reader_lingers(&run->reader)) phi__call_linger(run);
         *wait = true;
         return PHI__RUN_STREAM;
     }
-    if (run->body == PHI__BODY_STREAM && !run->agent->codec->frames) {
-        int got;
-        while ((got = phi__sse_finish(&run->sse, &event)) > 0) phi__call_event(run, &event);
-        if (got == PHI_NO_MEMORY) run->lost = true;
-    }
+    if (run->body == PHI__BODY_STREAM) phi__reader_finish(&run->reader, transfer->status != PHI_OK);
     return phi__call_over(run);
 }
 
@@ -589,8 +542,7 @@ PHI__FN void phi__run_drop_call(phi__run *run) {
     phi__provider_close(run);
     phi__xfer_close(run->transfer);
     run->transfer = NULL;
-    phi__sse_free(&run->sse);
-    phi__frames_free(&run->frames);
+    phi__reader_free(&run->reader);
     phi__buf_free(&run->collected);
     phi__answer_settle(run->answer, run->reply);
     phi__answer_drop(run->answer);

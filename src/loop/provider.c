@@ -177,8 +177,7 @@ PHI__FN const phi__codec *phi__provider_codec(void) {
                                      phi__provider_end,
                                      phi__provider_whole,
                                      false,
-                                     NULL,
-                                     true};
+                                     NULL};
     return &codec;
 }
 

@@ -24,12 +24,11 @@
 #include "loop/tape_in.h"
 #include "loop/tool.h"
 #include "text/json_fields_in.h"
-#include "text/sse_in.h"
 #include "thread/journal_in.h"
 #include "thread/compact.h"
 #include "thread/project_in.h"
 #include "thread/thread_in.h"
-#include "wire/frames_in.h"
+#include "wire/reader_in.h"
 #include "wire/translate.h"
 
 typedef struct phi__agent phi__agent;
@@ -99,7 +98,8 @@ typedef struct phi__xfer {
     uint64_t received, max_bytes;
     int http_status;
     bool headed, ended, refused; /* refused: a push was answered with PHI_FULL */
-    bool gone; /* the transport has let go of it: it said the end, or was told to cancel */
+    bool gone;     /* the transport has let go of it: it said the end, or was told to cancel */
+    bool answered; /* the last event was read: what is left of the body is not */
     phi_status status;
     char words[320]; /* a URL and what libcurl says of it fit in */
     phi_deadlines deadlines;
@@ -386,8 +386,7 @@ struct phi__run {
     bool compact_only;           /* of phi_compact: no turn follows */
     phi_compaction *compaction;  /* under way, in the thread */
     phi__xfer *transfer;
-    phi__sse sse;
-    phi__frames frames; /* in its place, where the codec's stream is of frames */
+    phi__reader reader; /* of the answer's body, where that is a stream */
     void *decoder;      /* zeroed state of the codec, in the arena */
     phi__buf collected; /* an answer that is not a stream: an error, or whole JSON */
     phi__body body;

@@ -79,6 +79,14 @@ static void phi__xfer_cancel(phi__xfer *t) {
     t->rt->transport->cancel(t->rt->transport->user_data, phi__xfer_handle(t));
 }
 
+/* The answer was read to its last event: the rest of the body is the transport's. */
+static void phi__xfer_release(phi__xfer *t) {
+    const phi_transport *transport = t->rt->transport;
+    if (t->gone || !t->answered || transport->release == NULL) return;
+    t->gone = true;
+    transport->release(transport->user_data, phi__xfer_handle(t));
+}
+
 static void phi__xfer_timer(phi__timer *timer) {
     phi__xfer *t = PHI__OWNER(timer, phi__xfer, timer);
     const char *what = NULL;
@@ -292,6 +300,7 @@ PHI__FN void phi__xfer_took(phi__xfer *t, size_t bytes) {
 
 PHI__FN void phi__xfer_close(phi__xfer *t) {
     if (t == NULL) return;
+    phi__xfer_release(t);
     phi__xfer_cancel(t);
     phi__xfer_unmake(t);
 }

@@ -260,6 +260,18 @@ static void phi__record_cancel(void *user_data, phi_xfer xfer) {
     if (!flow->has_end) tape->inner.cancel(tape->inner.user_data, xfer);
 }
 
+static void phi__record_release(void *user_data, phi_xfer xfer) {
+    phi__tape *tape = phi__record_of(user_data);
+    phi__tape_flow *flow = phi__tape_flow_of(tape, xfer);
+    if (flow == NULL) return;
+    if (tape->inner.release == NULL) {
+        phi__record_cancel(user_data, xfer);
+        return;
+    }
+    flow->live = false;
+    if (!flow->has_end) tape->inner.release(tape->inner.user_data, xfer);
+}
+
 static void phi__record_pump(void *user_data) {
     phi__tape *tape = phi__record_of(user_data);
     if (tape->inner.pump != NULL) tape->inner.pump(tape->inner.user_data);
@@ -450,6 +462,7 @@ PHI__FN void phi__tape_record_init(phi__tape *tape) {
     tape->base.transport.open = phi__record_open;
     tape->base.transport.resume = phi__record_resume;
     tape->base.transport.cancel = phi__record_cancel;
+    tape->base.transport.release = phi__record_release;
     tape->base.transport.pump = phi__record_pump;
     tape->base.transport.user_data = tape;
 }

@@ -15,7 +15,7 @@ static void phi__sse_forget(phi__sse *sse) {
     phi__sse_slim(&sse->data);
     phi__sse_slim(&sse->name);
     sse->view = phi__str(NULL, 0);
-    sse->has_data = sse->viewed = false;
+    sse->has_data = sse->viewed = sse->stray = false;
 }
 
 static int phi__sse_fail(phi__sse *sse, phi_status status) {
@@ -66,10 +66,20 @@ static phi_status phi__sse_name(phi__sse *sse, phi_str value) {
     return sse->name.failed ? PHI_NO_MEMORY : PHI_OK;
 }
 
+static bool phi__sse_is_bare(phi_str line) { return line.at[0] == '{' || line.at[0] == '['; }
+
+/* Whether a line ends the event under way, as a blank one does: bare JSON behind data lines, or a
+   field behind bare JSON. */
+static bool phi__sse_breaks(const phi__sse *sse, phi_str line) {
+    if (!sse->strays || !sse->has_data) return false;
+    if (!sse->stray) return phi__sse_is_bare(line);
+    return phi__str_starts(line, "data:") || phi__str_starts(line, "event:");
+}
+
 static phi_status phi__sse_line(phi__sse *sse, phi_str line, bool stays) {
     const char *colon = (const char *)memchr(line.at, ':', line.len);
     phi_str field = line, value = phi__str(line.at + line.len, 0);
-    if (sse->strays && (line.at[0] == '{' || line.at[0] == '[')) sse->stray = true;
+    if (sse->strays && phi__sse_is_bare(line)) sse->stray = true;
     if (sse->stray) return phi__sse_data(sse, line, stays);
     if (colon == line.at) {
         sse->comments++;
@@ -164,6 +174,10 @@ static int phi__sse_step(phi__sse *sse, phi__sse_event *out) {
             if (sse->line.failed) return phi__sse_fail(sse, PHI_NO_MEMORY);
             line = phi__buf_str(&sse->line);
         }
+        if (line.len > 0 && phi__sse_breaks(sse, line)) {
+            if (!stays) sse->at = stop; /* the line waits in its buffer, else where it is */
+            return phi__sse_complete(sse, out) ? 1 : 0;
+        }
         phi__sse_past(sse, stop);
         if (line.len == 0) {
             if (!sse->stray && phi__sse_complete(sse, out)) return 1;
@@ -197,7 +211,7 @@ PHI__FN void phi__sse_reset(phi__sse *sse) {
     sse->at = sse->end = NULL;
     sse->comments = sse->events = 0;
     sse->bom = 0;
-    sse->skip_lf = sse->handed = sse->stray = false;
+    sse->skip_lf = sse->handed = false;
     sse->status = PHI_OK;
 }
 
@@ -229,7 +243,10 @@ PHI__FN int phi__sse_finish(phi__sse *sse, phi__sse_event *out) {
     if (sse->bom == 1 || sse->bom == 2) phi__buf_add(&sse->line, "\xEF\xBB\xBF", sse->bom);
     sse->bom = 3;
     if (sse->line.len > 0) {
-        phi_status status = phi__sse_line(sse, phi__buf_str(&sse->line), false);
+        phi_status status;
+        if (phi__sse_breaks(sse, phi__buf_str(&sse->line)))
+            return phi__sse_complete(sse, out) ? 1 : 0;
+        status = phi__sse_line(sse, phi__buf_str(&sse->line), false);
         phi__sse_slim(&sse->line);
         if (status != PHI_OK) return phi__sse_fail(sse, status);
     }

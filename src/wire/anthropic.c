@@ -435,7 +435,6 @@ PHI__FN const phi__codec *phi__anthropic_codec(void) {
                                      phi__anthropic_end,
                                      phi__anthropic_whole,
                                      false,
-                                     NULL,
-                                     false};
+                                     NULL};
     return &codec;
 }

@@ -355,7 +355,7 @@ static void phi__ant_take(phi__anthropic_state *st, phi__assembly *a, const phi_
         phi__ant_usage(a, ev->usage);
         phi__ant_stop(st, a, ev->stop_reason, ev->stop_details);
     } else if (PHI__ANT_IS(ev->type, "message_stop"))
-        a->terminal = true;
+        a->terminal = a->last = true;
     else if (PHI__ANT_IS(ev->type, "error") || (ev->type.len == 0 && ev->has_error))
         phi__classify_event(a, data);
 }

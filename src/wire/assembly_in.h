@@ -28,8 +28,9 @@ typedef struct phi__draft {
     char held[4];      /* the start of a UTF-8 sequence that a delta cut */
     uint32_t rewrites; /* how often other bytes took the place of those that had come */
     uint32_t high;     /* the first half of a surrogate pair that a delta cut, or 0 */
-    int64_t key;       /* the protocol's own index */
-    phi__buf bytes;    /* text, thinking, or arguments */
+    int64_t key;       /* the protocol's own index; negative: none */
+    uint64_t item;  /* hash of the protocol's own id, where blocks are told apart by it; 0: none */
+    phi__buf bytes; /* text, thinking, or arguments */
     phi__buf signature, replay;
     phi__buf id, name;
     size_t hidden; /* bytes of the id in which no secret stands any more */
@@ -57,7 +58,9 @@ struct phi__assembly {
     uint64_t id_salt; /* set by the caller: makes invented call ids unique in a session */
     bool respond; /* set by the caller: the first call of PHI_RESPOND_TOOL is the answer's text */
     bool started;
-    bool terminal;       /* the protocol's own end was seen */
+    bool terminal;       /* the protocol's own end was seen: trouble behind it changes nothing */
+    bool last;           /* so was its last event: nothing that follows is read */
+    bool awaits_usage;   /* of a failed answer: its usage may follow, so reading goes on */
     bool no_memory;      /* sticks */
     phi_failure failure; /* kind NONE: none. Its strings live in failure_words */
     phi__buf failure_words;

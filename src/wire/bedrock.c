@@ -479,12 +479,11 @@ static void phi__bedrock_sign(phi__encoder *e, const phi__signing *signing) {
 /* ---- the codec ---- */
 
 PHI__FN const phi__codec *phi__bedrock_codec(void) {
-    static const phi__codec codec = {PHI_PROTOCOL_BEDROCK, sizeof(phi__bedrock_state),
-                                     phi__bedrock_head,    phi__bedrock_item,
-                                     phi__bedrock_tail,    phi__bedrock_address,
-                                     phi__bedrock_missing, phi__bedrock_after_results,
-                                     phi__bedrock_event,   phi__bedrock_end,
-                                     phi__bedrock_whole,   true,
-                                     phi__bedrock_sign,    false};
+    static const phi__codec codec = {
+        PHI_PROTOCOL_BEDROCK, sizeof(phi__bedrock_state), phi__bedrock_head,
+        phi__bedrock_item,    phi__bedrock_tail,          phi__bedrock_address,
+        phi__bedrock_missing, phi__bedrock_after_results, phi__bedrock_event,
+        phi__bedrock_end,     phi__bedrock_whole,         true,
+        phi__bedrock_sign};
     return &codec;
 }

@@ -157,7 +157,7 @@ static void phi__bdr_stop(phi__bedrock_state *st, phi__assembly *a, phi__json_te
    is not read, and the usage comes behind the reason. */
 static void phi__bdr_settle(phi__bedrock_state *st, phi__assembly *a) {
     phi_str word = phi__buf_str(&a->raw_stop_reason);
-    st->settled = a->terminal = true;
+    st->settled = a->terminal = a->last = true;
     if (a->stop_reason == PHI_STOP_REASON_GUARD_RAIL)
         phi__classify_stop(a, PHI_FAILURE_CONTENT_FILTER, false, word);
     else if (a->stop_reason == PHI_STOP_REASON_ERROR) /* the model may do better another time */

@@ -140,8 +140,6 @@ struct phi__codec {
     /* Puts what depends on the moment and on the body's hash into the sealed request's headers, before each
        attempt; NULL: nothing does. */
     void (*sign)(phi__encoder *e, const phi__signing *signing);
-    /* Of an event stream: JSON that stands bare in it is an event too (phi__sse.strays). */
-    bool strays;
 };
 
 /* The codec of a protocol name (aliases of behaviours A too), or NULL. */

@@ -491,8 +491,7 @@ PHI__FN const phi__codec *phi__gemini_codec(void) {
                                      phi__gemini_end,
                                      phi__gemini_whole,
                                      false,
-                                     NULL,
-                                     true};
+                                     NULL};
     return &codec;
 }
 
@@ -509,7 +508,6 @@ PHI__FN const phi__codec *phi__vertex_codec(void) {
                                      phi__gemini_end,
                                      phi__gemini_whole,
                                      false,
-                                     NULL,
-                                     true};
+                                     NULL};
     return &codec;
 }

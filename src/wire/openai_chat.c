@@ -576,7 +576,6 @@ PHI__FN const phi__codec *phi__openai_chat_codec(void) {
                                      phi__chat_end,
                                      phi__chat_whole,
                                      false,
-                                     NULL,
-                                     false};
+                                     NULL};
     return &codec;
 }

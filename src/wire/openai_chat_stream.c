@@ -186,6 +186,11 @@ static void phi__chat_usage(phi__assembly *a, phi_str raw) {
     a->usage.reasoning = reasoning;
 }
 
+/* Behind the reason to stop nothing else is waited for. Some servers fill in zeros until they know. */
+static bool phi__chat_counted(const phi__assembly *a) {
+    return a->usage.output > 0 || a->usage.input > 0;
+}
+
 /* ---- thinking and text ---- */
 
 static void phi__chat_think(phi__assembly *a, phi__json_text text, const char *field) {
@@ -520,7 +525,8 @@ static void phi__chat_close_all(phi__assembly *a) {
     for (i = 0; i < a->count; i++) phi__assembly_close(a, i);
 }
 
-static void phi__chat_finish(phi__chat_state *st, phi__assembly *a, phi__json_text finish) {
+static void phi__chat_finish(phi__chat_state *st, phi__assembly *a, phi__json_text finish,
+                             bool has_usage) {
     if (finish.at == NULL || st->finished) return;
     if (finish.len == 0) {
         st->finish_empty = true;
@@ -530,7 +536,11 @@ static void phi__chat_finish(phi__chat_state *st, phi__assembly *a, phi__json_te
     phi__repeat_forget(&st->repeat);
     phi__chat_put(a, &a->raw_stop_reason, finish);
     phi__chat_stop_word(a, phi__buf_str(&a->raw_stop_reason));
-    if (a->failure.kind == PHI_FAILURE_NONE) phi__chat_close_all(a); /* else calls were cut */
+    a->last = has_usage && phi__chat_counted(a);
+    if (a->failure.kind == PHI_FAILURE_NONE)
+        phi__chat_close_all(a);
+    else
+        a->awaits_usage = true; /* and calls were cut */
 }
 
 static void phi__chat_apply(phi__chat_state *st, phi__assembly *a, const phi__chat_chunk *k) {
@@ -549,7 +559,7 @@ static void phi__chat_apply(phi__chat_state *st, phi__assembly *a, const phi__ch
     phi__chat_say(a, k->refusal);
     if (k->calls.len > 0) phi__chat_calls_of(a, k->calls);
     if (k->usage.len > 0) phi__chat_usage(a, k->usage);
-    phi__chat_finish(st, a, k->finish);
+    phi__chat_finish(st, a, k->finish, k->usage.len > 0);
 }
 
 /* Remembers a chunk that was text and nothing else. */
@@ -584,8 +594,9 @@ static void phi__chat_error(phi__assembly *a, const phi__chat_chunk *k, phi_str 
 /* Behind the reason to stop usage alone counts, and no trouble discards the answer. */
 static void phi__chat_late(phi__assembly *a, phi_str data) {
     phi__chat_chunk k;
-    if (data.at[0] == '{' && phi__chat_read(&k, data) && k.usage.len > 0)
-        phi__chat_usage(a, k.usage);
+    if (data.at[0] != '{' || !phi__chat_read(&k, data) || k.usage.len == 0) return;
+    phi__chat_usage(a, k.usage);
+    a->last = phi__chat_counted(a);
 }
 
 PHI__FN void phi__chat_event(void *state, phi__assembly *a, phi_str name, phi_str data) {
@@ -601,7 +612,7 @@ PHI__FN void phi__chat_event(void *state, phi__assembly *a, phi_str name, phi_st
         return;
     }
     if (phi__str_is(data, "[DONE]")) {
-        st->done = true;
+        st->done = a->last = true;
         return;
     }
     if (st->broken) {

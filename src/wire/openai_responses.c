@@ -411,8 +411,7 @@ PHI__FN const phi__codec *phi__openai_responses_codec(void) {
                                      phi__responses_end,
                                      phi__responses_whole,
                                      false,
-                                     NULL,
-                                     false};
+                                     NULL};
     return &codec;
 }
 
@@ -429,7 +428,6 @@ PHI__FN const phi__codec *phi__azure_responses_codec(void) {
                                      phi__responses_end,
                                      phi__responses_whole,
                                      false,
-                                     NULL,
-                                     false};
+                                     NULL};
     return &codec;
 }

@@ -10,6 +10,7 @@ PHI__FN const phi__codec *phi__azure_responses_codec(void); /* the same at anoth
 /* The stream half; the state is zeroed memory. */
 typedef struct phi__responses_state {
     bool finished; /* the terminal event came: what follows is ignored */
+    bool failed;   /* an error came: of what follows, the terminal event alone counts */
     bool broken;   /* the last event was no JSON: an error, unless the stream ends with it */
     bool heard;    /* an event came */
 } phi__responses_state;

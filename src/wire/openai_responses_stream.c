@@ -2,18 +2,19 @@
 
    The answer is a list of items, each of which becomes one block: a message its text, a reasoning
    item thinking, a function call a tool call. Items may come interleaved and are found by their
-   output_index; items of other types are read over with all of their events. What a finished item
+   id, else by their output_index; items of other types are read over with all of their events. What a finished item
    says stands above the deltas before it. wire.md parts 1.3, 1.9 and 4. */
 #include "wire/openai_responses_in.h"
 
 #include "text/json_cursor_in.h"
 #include "wire/classify_in.h"
+#include "wire/hash_in.h"
 
 #define PHI__RESP_IS(text, literal) phi__json_text_is((text), PHI__LIT(literal))
 
 /* What any event may hold, as it stands in its text. */
 typedef struct phi__resp_event {
-    phi__json_text type, delta, arguments;
+    phi__json_text type, delta, arguments, item_id;
     int64_t index;
     phi_str item, response; /* raw JSON of an object, or empty */
     bool has_error;
@@ -61,6 +62,8 @@ static bool phi__resp_read(phi__resp_event *ev, phi_str data) {
             phi__json_take_text(&c, &ev->type);
         else if (PHI__RESP_IS(key, "output_index"))
             phi__json_take_i64(&c, &ev->index);
+        else if (PHI__RESP_IS(key, "item_id"))
+            phi__json_take_text(&c, &ev->item_id);
         else if (PHI__RESP_IS(key, "delta"))
             phi__json_take_text(&c, &ev->delta);
         else if (PHI__RESP_IS(key, "arguments"))
@@ -120,12 +123,67 @@ static phi_content_kind phi__resp_kind(const phi__resp_item *item) {
 
 /* ---- blocks ---- */
 
-/* The block of an index if it is of this kind; open ones only, where that is asked for. */
-static size_t phi__resp_find(const phi__assembly *a, int64_t index, phi_content_kind kind,
+/* How an event names its item. Some servers give no index, others no id, or another id in each
+   event. */
+typedef struct phi__resp_key {
+    uint64_t id;   /* a hash of it; 0: none */
+    int64_t index; /* negative: none */
+} phi__resp_key;
+
+static phi__resp_key phi__resp_key_of(phi__json_text id, int64_t index) {
+    phi__resp_key key;
+    key.id = id.len > 0 ? phi__hash(phi__str(id.at, id.len), 5) | 1 : 0;
+    key.index = index;
+    return key;
+}
+
+/* llama.cpp gives its calls no id, and names them by their call_id. */
+static phi__resp_key phi__resp_item_key(const phi__resp_item *item, int64_t index) {
+    return phi__resp_key_of(item->id.len > 0 ? item->id : item->call_id, index);
+}
+
+/* How well a block fits a key: by both, by the id, by the index, or as one that nothing names. */
+static int phi__resp_fits(const phi__draft *d, phi__resp_key key) {
+    bool id = key.id != 0 && d->item == key.id;
+    bool index = key.index >= 0 && d->key == key.index;
+    bool nameless = d->open && (d->item == 0 || key.id == 0) && (d->key < 0 || key.index < 0);
+    return id && index ? 4 : id ? 3 : index ? 2 : nameless ? 1 : 0;
+}
+
+/* The latest block of a kind that fits best; SIZE_MAX: none. */
+static size_t phi__resp_find(const phi__assembly *a, phi__resp_key key, phi_content_kind kind,
                              bool open) {
-    size_t block = phi__assembly_find(a, index);
-    if (block == SIZE_MAX || a->drafts[block].kind != kind) return SIZE_MAX;
-    return open && !a->drafts[block].open ? SIZE_MAX : block;
+    size_t i, found = SIZE_MAX;
+    int best = 0;
+    for (i = a->count; i > 0; i--) {
+        const phi__draft *d = &a->drafts[i - 1];
+        int fits = d->kind == kind && (d->open || !open) ? phi__resp_fits(d, key) : 0;
+        if (fits <= best) continue;
+        best = fits;
+        found = i - 1;
+    }
+    return found;
+}
+
+/* Whether a block of any kind has the id or the index. */
+static bool phi__resp_known(const phi__assembly *a, phi__resp_key key) {
+    size_t i;
+    for (i = 0; i < a->count; i++)
+        if (phi__resp_fits(&a->drafts[i], key) > 1) return true;
+    return false;
+}
+
+/* Of an item that begins: whether the block that fits it is another's. */
+static bool phi__resp_is_other(const phi__draft *d, phi__resp_key key) {
+    if (phi__resp_fits(d, key) == 1) return true;
+    if (d->item != 0 && key.id != 0 && d->item != key.id) return true;
+    return d->key >= 0 && key.index >= 0 && d->key != key.index;
+}
+
+static size_t phi__resp_open(phi__assembly *a, phi_content_kind kind, phi__resp_key key) {
+    size_t block = phi__assembly_open(a, kind, key.index);
+    if (block != SIZE_MAX) a->drafts[block].item = key.id;
+    return block;
 }
 
 /* Puts the whole of a block's text in place of what the deltas gave. Where it only goes on from
@@ -219,14 +277,16 @@ static void phi__resp_keep(phi__assembly *a, size_t block, const phi__resp_item 
     phi__buf_free(&text);
 }
 
-static size_t phi__resp_item_added(phi__assembly *a, const phi__resp_item *item, int64_t index) {
+/* Its deltas may have come before it. Another id at a known index is another item. */
+static void phi__resp_item_added(phi__assembly *a, const phi__resp_item *item, int64_t index) {
     phi_content_kind kind = phi__resp_kind(item);
+    phi__resp_key key = phi__resp_item_key(item, index);
     size_t block;
-    if (kind == (phi_content_kind)0) return SIZE_MAX;
-    block = phi__resp_find(a, index, kind, true);
-    if (block == SIZE_MAX) block = phi__assembly_open(a, kind, index);
+    if (kind == (phi_content_kind)0) return;
+    block = phi__resp_find(a, key, kind, true);
+    if (block != SIZE_MAX && phi__resp_is_other(&a->drafts[block], key)) block = SIZE_MAX;
+    if (block == SIZE_MAX) block = phi__resp_open(a, kind, key);
     if (block != SIZE_MAX && kind == PHI_CONTENT_TOOL_CALL) phi__resp_name_call(a, block, item);
-    return block;
 }
 
 /* A cut item has no id that may go back, and a cut call stays open, so that it is never run. */
@@ -242,30 +302,33 @@ static void phi__resp_finish_item(phi__assembly *a, size_t block, const phi__res
 /* Also of an item whose start a gateway forgot; one that was finished before stays as it is. */
 static void phi__resp_item_done(phi__assembly *a, const phi__resp_item *item, int64_t index) {
     phi_content_kind kind = phi__resp_kind(item);
+    phi__resp_key key = phi__resp_item_key(item, index);
     size_t block;
     if (kind == (phi_content_kind)0) return;
-    block = phi__resp_find(a, index, kind, index >= 0 ? false : true);
-    if (block == SIZE_MAX) block = phi__assembly_open(a, kind, index);
+    block = phi__resp_find(a, key, kind, false);
+    if (block == SIZE_MAX) block = phi__resp_open(a, kind, key);
     if (block != SIZE_MAX && a->drafts[block].open) phi__resp_finish_item(a, block, item);
 }
 
 static void phi__resp_delta(phi__assembly *a, const phi__resp_event *ev, phi_content_kind kind) {
-    size_t block = phi__resp_find(a, ev->index, kind, true);
-    if (block == SIZE_MAX && kind != PHI_CONTENT_TOOL_CALL &&
-        phi__assembly_find(a, ev->index) == SIZE_MAX)
-        block = phi__assembly_open(a, kind, ev->index); /* its start was forgotten */
+    phi__resp_key key = phi__resp_key_of(ev->item_id, ev->index);
+    size_t block = phi__resp_find(a, key, kind, true);
+    if (block == SIZE_MAX && kind != PHI_CONTENT_TOOL_CALL && !phi__resp_known(a, key))
+        block = phi__resp_open(a, kind, key); /* its start was forgotten */
     phi__resp_add(a, block, ev->delta);
 }
 
 /* An empty line between the parts of a summary. */
 static void phi__resp_next_part(phi__assembly *a, const phi__resp_event *ev) {
-    size_t block = phi__resp_find(a, ev->index, PHI_CONTENT_THINKING, true);
+    size_t block =
+        phi__resp_find(a, phi__resp_key_of(ev->item_id, ev->index), PHI_CONTENT_THINKING, true);
     if (block != SIZE_MAX && a->drafts[block].bytes.len > 0)
         phi__assembly_add(a, block, PHI__LIT("\n\n"));
 }
 
 static void phi__resp_arguments_done(phi__assembly *a, const phi__resp_event *ev) {
-    size_t block = phi__resp_find(a, ev->index, PHI_CONTENT_TOOL_CALL, true);
+    size_t block =
+        phi__resp_find(a, phi__resp_key_of(ev->item_id, ev->index), PHI_CONTENT_TOOL_CALL, true);
     phi__resp_item item;
     if (block == SIZE_MAX) return;
     memset(&item, 0, sizeof item);
@@ -398,7 +461,7 @@ static void phi__resp_output(phi__assembly *a, phi_str raw) {
         size_t block;
         if (!phi__json_take_raw(&c, &one)) continue;
         phi__resp_read_item(&item, one);
-        block = phi__resp_find(a, index, phi__resp_kind(&item), true);
+        block = phi__resp_find(a, phi__resp_item_key(&item, index), phi__resp_kind(&item), true);
         if (all)
             phi__resp_item_done(a, &item, index);
         else if (block != SIZE_MAX)
@@ -443,9 +506,9 @@ static void phi__resp_failed(phi__assembly *a, const phi__resp_response *r) {
 static void phi__resp_finish(phi__responses_state *st, phi__assembly *a,
                              const phi__resp_response *r, phi__json_text status) {
     bool incomplete = PHI__RESP_IS(status, "incomplete");
-    st->finished = a->terminal = true;
+    st->finished = a->terminal = a->last = true;
     phi__resp_begin(a, r);
-    phi__resp_output(a, r->output);
+    if (!st->failed) phi__resp_output(a, r->output);
     phi__resp_usage(a, r->usage);
     phi__resp_put(a, &a->raw_stop_reason, incomplete && r->reason.len > 0 ? r->reason : status);
     phi__resp_close_texts(a);
@@ -459,7 +522,7 @@ static void phi__resp_finish(phi__responses_state *st, phi__assembly *a,
 
 /* ---- events ---- */
 
-static bool phi__resp_take_response(phi__responses_state *st, phi__assembly *a,
+static void phi__resp_take_response(phi__responses_state *st, phi__assembly *a,
                                     const phi__resp_event *ev, phi__json_text type) {
     phi__resp_response r;
     phi__json_text status = type;
@@ -470,18 +533,17 @@ static bool phi__resp_take_response(phi__responses_state *st, phi__assembly *a,
         status.at += cut;
         status.len -= cut;
         phi__resp_finish(st, a, &r, status);
-        return true;
+        return;
     }
     if (!PHI__RESP_IS(type, "response.created") && !PHI__RESP_IS(type, "response.in_progress") &&
         !PHI__RESP_IS(type, "response.queued"))
-        return false;
+        return;
     (void)phi__resp_read_response(&r, ev->response.len > 0 ? ev->response : PHI__LIT("{}"));
     phi__resp_begin(a, &r);
-    return true;
 }
 
 static void phi__resp_take(phi__responses_state *st, phi__assembly *a, const phi__resp_event *ev,
-                           phi__json_text type, phi_str data) {
+                           phi__json_text type) {
     phi__resp_item item;
     if (PHI__RESP_IS(type, "response.output_text.delta") ||
         PHI__RESP_IS(type, "response.refusal.delta"))
@@ -493,7 +555,7 @@ static void phi__resp_take(phi__responses_state *st, phi__assembly *a, const phi
         phi__resp_delta(a, ev, PHI_CONTENT_THINKING);
     else if (PHI__RESP_IS(type, "response.output_item.added")) {
         phi__resp_read_item(&item, ev->item);
-        (void)phi__resp_item_added(a, &item, ev->index);
+        phi__resp_item_added(a, &item, ev->index);
     } else if (PHI__RESP_IS(type, "response.output_item.done")) {
         phi__resp_read_item(&item, ev->item);
         phi__resp_item_done(a, &item, ev->index);
@@ -501,10 +563,14 @@ static void phi__resp_take(phi__responses_state *st, phi__assembly *a, const phi
         phi__resp_arguments_done(a, ev);
     else if (PHI__RESP_IS(type, "response.reasoning_summary_part.added"))
         phi__resp_next_part(a, ev);
-    else if (PHI__RESP_IS(type, "error") || (type.len == 0 && ev->has_error))
-        phi__classify_event(a, data);
     else
-        (void)phi__resp_take_response(st, a, ev, type);
+        phi__resp_take_response(st, a, ev, type);
+}
+
+/* An error is often followed by response.failed, which has the usage. */
+static void phi__resp_error(phi__responses_state *st, phi__assembly *a, phi_str data) {
+    phi__classify_event(a, data);
+    st->failed = a->awaits_usage = true;
 }
 
 /* ---- for the codec ---- */
@@ -521,7 +587,7 @@ PHI__FN void phi__responses_event(void *state, phi__assembly *a, phi_str name, p
         return;
     }
     if (phi__str_is(name, "error")) {
-        phi__classify_event(a, data);
+        phi__resp_error(st, a, data);
         return;
     }
     if (data.at[0] != '{') return; /* words of a gateway: nothing of ours */
@@ -536,7 +602,12 @@ PHI__FN void phi__responses_event(void *state, phi__assembly *a, phi_str name, p
         type.len = name.len;
     }
     mark = phi_arena_save(&a->scratch);
-    phi__resp_take(st, a, &ev, type, data);
+    if (PHI__RESP_IS(type, "error") || (type.len == 0 && ev.has_error))
+        phi__resp_error(st, a, data);
+    else if (st->failed)
+        phi__resp_take_response(st, a, &ev, type); /* the end alone counts, and its usage */
+    else
+        phi__resp_take(st, a, &ev, type);
     phi_arena_reset(&a->scratch, mark);
 }
 

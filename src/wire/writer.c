@@ -78,7 +78,7 @@ PHI_API void phi_answer_stop(phi_answer *answer, phi_stop_reason reason) {
     if (a == NULL) return;
     if (reason != PHI_STOP_REASON_LENGTH) phi__writer_close_last(a); /* a cut call stays open */
     a->stop_reason = known ? reason : PHI_STOP_REASON_STOP;
-    a->terminal = true;
+    a->terminal = a->last = true;
 }
 
 PHI_API void phi_answer_fail(phi_answer *answer, phi_failure_kind kind, bool retryable,

@@ -6,9 +6,7 @@
 
 #include "base/utf8_in.h"
 #include "model/model.h"
-#include "text/sse_in.h"
-#include "wire/codec_in.h"
-#include "wire/frames_in.h"
+#include "wire/reader_in.h"
 
 #include <stdlib.h>
 
@@ -58,10 +56,7 @@ static inline int fuzz_wire(const char *protocol, const uint8_t *data, size_t si
     phi_memory memory;
     phi_arena arena;
     phi__assembly a;
-    phi__sse sse;
-    phi__frames frames;
-    phi__frame frame;
-    phi__sse_event event;
+    phi__reader reader;
     const char *at = (const char *)data + 1, *end = (const char *)data + size;
     void *state;
     size_t piece;
@@ -72,31 +67,23 @@ static inline int fuzz_wire(const char *protocol, const uint8_t *data, size_t si
     phi_arena_init(&arena, &memory, 0);
     phi__assembly_init(&a, &memory);
     a.sink = fuzz_sink;
-    phi__sse_init(&sse, &memory, 65536);
-    phi__frames_init(&frames, &memory, 65536);
-    sse.strays = codec->strays;
+    phi__reader_init(&reader, codec, state, &a, 65536);
     if (data[0] % 32 == 31) {
         codec->whole(state, &a, phi__str(at, (size_t)(end - at)));
         at = end;
     }
     while (at < end) {
         size_t n = phi__min(piece, (size_t)(end - at));
-        if (codec->frames) {
-            phi__frames_feed(&frames, at, n);
-            while (phi__frames_next(&frames, &frame) > 0)
-                codec->event(state, &a, frame.name, frame.payload);
-        } else {
-            phi__sse_feed(&sse, at, n);
-            while (phi__sse_next(&sse, &event) > 0) codec->event(state, &a, event.name, event.data);
-        }
+        phi__reader_feed(&reader, phi__str(at, n));
         at += n;
     }
-    if (phi__sse_finish(&sse, &event) > 0) codec->event(state, &a, event.name, event.data);
-    if (data[0] % 32 != 31) codec->end(state, &a);
+    if (data[0] % 32 != 31) {
+        phi__reader_finish(&reader, false);
+        phi__reader_end(&reader);
+    }
     phi__assembly_finish(&a);
     fuzz_check(&a, &arena);
-    phi__sse_free(&sse);
-    phi__frames_free(&frames);
+    phi__reader_free(&reader);
     phi__assembly_free(&a);
     phi_arena_free(&arena);
     free(state);

@@ -154,6 +154,8 @@ class Stream:
             await self.one(self.wire.frame(name, data, b))
         if self.held is not None:
             await self.raw.send(self.held[:-len(self.wire.newline(b))])
+        if b.has("hold"):
+            await self.raw.silence(b.arg("hold"))
         await self.raw.finish()
 
     async def one(self, frame):

@@ -67,6 +67,7 @@ KNOWN = {
     # connections
     "close": [],
     "close-early": [],
+    "hold": [0],
     "drop-second": [],
     "http10": [],
     "early": [413],

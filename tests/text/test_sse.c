@@ -115,15 +115,25 @@ TEST(a_byte_order_mark_is_read_over_and_only_at_the_start) {
     CHECK_STREAM("\xef\xbb", "");
 }
 
-TEST(bare_json_is_the_last_event_where_that_is_asked_for) {
+TEST(bare_json_is_an_event_where_that_is_asked_for) {
     strays = true;
     CHECK_STREAM("data: {a}\n\n{\n  \"error\": {\n\n    \"code\": 500\n  }\n}\n",
                  "|{a};|{\n  \"error\": {\n    \"code\": 500\n  }\n};");
     CHECK_STREAM("[{\r\n  \"error\": 1}\r\n]", "|[{\n  \"error\": 1}\n];");
-    CHECK_STREAM("\xef\xbb\xbf{\"a\":1}\n\ndata: b\n\n", "|{\"a\":1}\ndata: b;");
+    CHECK_STREAM("\xef\xbb\xbf{\"a\":1}\n\ndata: b\n\n", "|{\"a\":1};|b;");
     CHECK_STREAM("data: a\n\n {\nx: {\n: {\n", "|a;");
     strays = false;
     CHECK_STREAM("{\n \"a\": 1\n}\n\ndata: b\n\n", "|b;");
+}
+
+TEST(bare_json_behind_an_open_data_line_is_an_event_of_its_own) {
+    strays = true;
+    CHECK_STREAM("event: x\ndata: a\n{\"error\":1}\n", "x|a;|{\"error\":1};");
+    CHECK_STREAM("data: a\r\n{\"error\":1}", "|a;|{\"error\":1};");
+    CHECK_STREAM("data: a\ndata: b\n[1,\n{\n2}]\n\n", "|a\nb;|[1,\n{\n2}];");
+    CHECK_STREAM("data: a\n{\"e\":1}\nevent: y\ndata: b\n\n", "|a;|{\"e\":1};y|b;");
+    CHECK_STREAM("[info] up\n{\ndata: b\n\n{c}", "|[info] up\n{;|b;|{c};");
+    strays = false;
 }
 
 TEST(bare_json_beyond_the_limit_is_an_error_and_a_reset_forgets_it) {
@@ -273,7 +283,8 @@ TEST(every_failed_allocation_is_reported_and_leaks_nothing) {
 TEST_MAIN(TEST_ENTRY(events_are_read_at_every_split), TEST_ENTRY(lines_end_in_lf_cr_or_both),
           TEST_ENTRY(data_lines_are_joined), TEST_ENTRY(what_is_not_data_or_event_is_read_over),
           TEST_ENTRY(a_byte_order_mark_is_read_over_and_only_at_the_start),
-          TEST_ENTRY(bare_json_is_the_last_event_where_that_is_asked_for),
+          TEST_ENTRY(bare_json_is_an_event_where_that_is_asked_for),
+          TEST_ENTRY(bare_json_behind_an_open_data_line_is_an_event_of_its_own),
           TEST_ENTRY(bare_json_beyond_the_limit_is_an_error_and_a_reset_forgets_it),
           TEST_ENTRY(at_the_end_a_pending_event_is_delivered),
           TEST_ENTRY(comments_are_counted_as_signs_of_life),

@@ -567,7 +567,7 @@ TEST(decoding_survives_every_failed_allocation) {
         test_alloc_fail_at(-1);
         if (!tripped) CHECK_STR(s.assembly.failure.message, "oh");
         if (tripped)
-            CHECK(s.assembly.no_memory || s.sse.status != PHI_OK ||
+            CHECK(s.assembly.no_memory || s.reader.sse.status != PHI_OK ||
                   s.assembly.failure.kind != PHI_FAILURE_NONE);
         stream_free(&s);
         CHECK_EQ_INT(test_alloc_live_bytes(), 0);

@@ -604,7 +604,8 @@ TEST(decoding_survives_every_failed_allocation) {
         tripped = test_alloc_tripped();
         test_alloc_fail_at(-1);
         if (!tripped) CHECK_STR(s.assembly.failure.message, "oh");
-        if (tripped) CHECK(s.assembly.failure.kind != PHI_FAILURE_NONE || s.sse.status != PHI_OK);
+        if (tripped)
+            CHECK(s.assembly.failure.kind != PHI_FAILURE_NONE || s.reader.sse.status != PHI_OK);
         stream_free(&s);
         CHECK_EQ_INT(test_alloc_live_bytes(), 0);
     } while (tripped && n < 1000);

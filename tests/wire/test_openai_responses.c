@@ -433,6 +433,109 @@ TEST(interleaved_items_are_told_apart_by_their_index) {
     stream_free(&s);
 }
 
+/* As llama.cpp's server streams: no output_index, calls without an id that are named by their
+   call_id, and what is finished told at the very end. */
+#define LLAMA_CPP                                                                                  \
+    "event: response.created\ndata: {\"type\":\"response.created\",\"response\":{\"id\":\"r\","    \
+    "\"object\":\"response\",\"status\":\"in_progress\"}}\n\n"                                     \
+    "data: {\"type\":\"response.output_item.added\",\"item\":{\"id\":\"rs_1\",\"summary\":[],"     \
+    "\"type\":\"reasoning\",\"content\":[],\"encrypted_content\":\"\",\"status\":"                 \
+    "\"in_progress\"}}\n\n"                                                                        \
+    "data: {\"type\":\"response.reasoning_text.delta\",\"delta\":\"Hm\",\"item_id\":\"rs_1\"}\n\n" \
+    "data: {\"type\":\"response.output_item.added\",\"item\":{\"content\":[],\"id\":\"msg_1\","    \
+    "\"role\":\"assistant\",\"status\":\"in_progress\",\"type\":\"message\"}}\n\n"                 \
+    "data: {\"type\":\"response.content_part.added\",\"item_id\":\"msg_1\",\"part\":{\"type\":"    \
+    "\"output_text\",\"text\":\"\"}}\n\n"                                                          \
+    "data: {\"type\":\"response.output_text.delta\",\"item_id\":\"msg_1\",\"delta\":\"Look\"}\n\n" \
+    "data: "                                                                                       \
+    "{\"type\":\"response.output_text.delta\",\"item_id\":\"msg_1\",\"delta\":\"ing\"}"            \
+    "\n\n" LLAMA_CALL("a") LLAMA_CALL(                                                             \
+        "b") "data: "                                                                              \
+             "{\"type\":\"response.output_item.done\",\"item\":{\"id\":\"rs_1\",\"summary\":[],"   \
+             "\"type\":\"reasoning\",\"content\":[{\"text\":\"Hm\",\"type\":\"reasoning_text\"}]," \
+             "\"encrypted_content\":\"\",\"status\":\"completed\"}}\n\n"                           \
+             "data: "                                                                              \
+             "{\"type\":\"response.output_text.done\",\"item_id\":\"msg_1\",\"text\":\"Looking\"}" \
+             "\n\n"                                                                                \
+             "data: {\"type\":\"response.output_item.done\",\"item\":" LLAMA_SAID "}\n\n"          \
+             "data: {\"type\":\"response.output_item.done\",\"item\":" LLAMA_CALLED(               \
+                 "a") "}\n\n"                                                                      \
+                      "data: {\"type\":\"response.output_item.done\",\"item\":" LLAMA_CALLED(      \
+                          "b") "}\n\n"                                                             \
+                               "event: response.completed\ndata: "                                 \
+                               "{\"type\":\"response.completed\",\"response\":{\"id\":"            \
+                               "\"r\",\"model\":\"m\",\"status\":\"completed\",\"output\":"        \
+                               "[" LLAMA_SAID "," LLAMA_CALLED("a") "," LLAMA_CALLED(              \
+                                   "b") "],\"usage\":{\"input_tokens\":5,"                         \
+                                        "\"output_tokens\":3,\"total_tokens\":8}}}\n\n"
+#define LLAMA_SAID                                                                                 \
+    "{\"type\":\"message\",\"status\":\"completed\",\"id\":\"msg_1\",\"content\":[{\"type\":"      \
+    "\"output_text\",\"annotations\":[],\"logprobs\":[],\"text\":\"Looking\"}],\"role\":"          \
+    "\"assistant\"}"
+#define LLAMA_CALL(name)                                                                           \
+    "data: {\"type\":\"response.output_item.added\",\"item\":{\"arguments\":\"\",\"call_id\":"     \
+    "\"fc_" name                                                                                   \
+    "\",\"name\":\"read\",\"type\":\"function_call\",\"status\":\"in_progress\"}}\n\n"             \
+    "data: {\"type\":\"response.function_call_arguments.delta\",\"delta\":\"{\\\"p\\\":\","        \
+    "\"item_id\":\"fc_" name "\"}\n\n"                                                             \
+    "data: {\"type\":\"response.function_call_arguments.delta\",\"delta\":\"1}\",\"item_id\":"     \
+    "\"fc_" name "\"}\n\n"
+#define LLAMA_CALLED(name)                                                                         \
+    "{\"type\":\"function_call\",\"status\":\"completed\",\"arguments\":\"{\\\"p\\\":1}\","        \
+    "\"call_id\":\"fc_" name "\",\"name\":\"read\"}"
+
+TEST(items_without_an_index_are_told_apart_by_their_id) {
+    stream s;
+    stream_of(&s, P, LLAMA_CPP);
+    REQUIRE(s.message.content_count == 4);
+    CHECK_STR(s.content[0].text, "Hm");
+    CHECK_STR(s.content[1].text, "Looking");
+    CHECK_STR(s.content[2].id, "fc_a");
+    CHECK_STR(s.content[2].arguments, "{\"p\":1}");
+    CHECK_STR(s.content[3].id, "fc_b");
+    CHECK_STR(s.content[3].arguments, "{\"p\":1}");
+    CHECK(!s.content[2].incomplete && !s.content[3].incomplete);
+    CHECK_EQ_INT(s.message.stop_reason, PHI_STOP_REASON_TOOL_USE);
+    CHECK_EQ_INT(s.message.usage.output, 3);
+    stream_free(&s);
+}
+
+/* An event of an item, by any index and id. */
+static void named(stream *s, const char *type, const char *names, const char *more) {
+    char text[800];
+    snprintf(text, sizeof text, "data: {\"type\":\"response.%s\"%s%s}\n\n", type, names, more);
+    stream_text(s, text);
+}
+
+#define SAYS ",\"item\":{\"type\":\"message\",\"content\":[]}"
+#define SAYS_AS(id) ",\"item\":{\"type\":\"message\",\"id\":\"" id "\",\"content\":[]}"
+#define DELTA(text) ",\"delta\":\"" text "\""
+
+TEST(an_id_counts_before_an_index_and_either_is_enough) {
+    stream s;
+    stream_begin(&s, P);
+    named(&s, "output_item.added", ",\"output_index\":0", SAYS_AS("m1")); /* always index 0 */
+    named(&s, "output_item.added", ",\"output_index\":0", SAYS_AS("m2"));
+    named(&s, "output_text.delta", ",\"output_index\":0,\"item_id\":\"m1\"", DELTA("One"));
+    named(&s, "output_text.delta", ",\"output_index\":0,\"item_id\":\"m2\"", DELTA("Two"));
+    named(&s, "output_item.added", ",\"output_index\":7", SAYS_AS("m3")); /* other ids */
+    named(&s, "output_text.delta", ",\"output_index\":7,\"item_id\":\"x\"", DELTA("Three"));
+    named(&s, "output_item.done", ",\"output_index\":7", SAYS_AS("y"));
+    named(&s, "output_item.added", "", SAYS); /* neither */
+    named(&s, "output_text.delta", "", DELTA("Four"));
+    named(&s, "output_item.done", "", SAYS);
+    named(&s, "output_text.delta", ",\"item_id\":\"m5\"", DELTA("Five")); /* not begun */
+    named(&s, "output_item.added", "", SAYS_AS("m5"));
+    finish(&s, "completed", "");
+    REQUIRE(s.message.content_count == 5);
+    CHECK_STR(s.content[0].text, "One");
+    CHECK_STR(s.content[1].text, "Two");
+    CHECK_STR(s.content[2].text, "Three");
+    CHECK_STR(s.content[3].text, "Four");
+    CHECK_STR(s.content[4].text, "Five");
+    stream_free(&s);
+}
+
 TEST(a_finished_item_overwrites_its_deltas) {
     stream s;
     stream_begin(&s, P);
@@ -652,6 +755,8 @@ TEST_MAIN(TEST_ENTRY(the_body_stores_nothing_and_asks_for_encrypted_reasoning),
           TEST_ENTRY(reasoning_becomes_thinking_that_keeps_its_item),
           TEST_ENTRY(encrypted_content_that_comes_only_at_the_end_is_filled_in_by_id),
           TEST_ENTRY(interleaved_items_are_told_apart_by_their_index),
+          TEST_ENTRY(items_without_an_index_are_told_apart_by_their_id),
+          TEST_ENTRY(an_id_counts_before_an_index_and_either_is_enough),
           TEST_ENTRY(a_finished_item_overwrites_its_deltas), TEST_ENTRY(a_cut_call_is_never_run),
           TEST_ENTRY(usage_is_split_so_that_input_excludes_the_cache),
           TEST_ENTRY(errors_are_classified_wherever_they_stand),

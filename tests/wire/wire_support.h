@@ -6,17 +6,14 @@
 #include "model/model.h"
 #include "support/test.h"
 #include "text/json_in.h"
-#include "text/sse_in.h"
 #include "wire/classify_in.h"
-#include "wire/codec_in.h"
-#include "wire/frames_in.h"
+#include "wire/reader_in.h"
 
 /* ---- streams ---- */
 
 typedef struct stream {
     phi_memory memory;
-    phi__sse sse;
-    phi__frames frames; /* in its place, where the codec's stream is of frames */
+    phi__reader reader;
     phi__assembly assembly;
     const phi__codec *codec;
     void *state;
@@ -32,33 +29,13 @@ static inline void stream_begin(stream *s, const char *protocol) {
     phi_arena_init(&s->arena, &s->memory, 0);
     s->codec = phi__codec_find(phi_str_of(protocol));
     s->state = calloc(1, s->codec->state_bytes);
-    phi__sse_init(&s->sse, &s->memory, 0);
-    s->sse.strays = s->codec->strays;
-    phi__frames_init(&s->frames, &s->memory, 0);
     phi__assembly_init(&s->assembly, &s->memory);
+    phi__reader_init(&s->reader, s->codec, s->state, &s->assembly, 0);
     s->assembly.id_salt = 7;
 }
 
-static inline void stream_feed_frames(stream *s, const char *bytes, size_t len) {
-    phi__frame frame;
-    int got;
-    phi__frames_feed(&s->frames, bytes, len);
-    while ((got = phi__frames_next(&s->frames, &frame)) > 0)
-        s->codec->event(s->state, &s->assembly, frame.name, frame.payload);
-    if (got == PHI_PARSE)
-        phi__assembly_fail(&s->assembly, PHI_FAILURE_NETWORK, true, phi_str_of("crc_mismatch"),
-                           phi_str_of("the answer is damaged"));
-}
-
 static inline void stream_feed(stream *s, const char *bytes, size_t len) {
-    phi__sse_event event;
-    if (s->codec->frames) {
-        stream_feed_frames(s, bytes, len);
-        return;
-    }
-    phi__sse_feed(&s->sse, bytes, len);
-    while (phi__sse_next(&s->sse, &event) > 0)
-        s->codec->event(s->state, &s->assembly, event.name, event.data);
+    phi__reader_feed(&s->reader, phi__str(bytes, len));
 }
 
 static inline void stream_text(stream *s, const char *text) { stream_feed(s, text, strlen(text)); }
@@ -69,12 +46,8 @@ static inline void stream_view(stream *s) {
 }
 
 static inline void stream_end(stream *s) {
-    phi__sse_event event;
-    if (phi__frames_cut(&s->frames) && !s->assembly.terminal)
-        phi__classify_truncated(&s->assembly, true);
-    if (!s->codec->frames && phi__sse_finish(&s->sse, &event) > 0)
-        s->codec->event(s->state, &s->assembly, event.name, event.data);
-    s->codec->end(s->state, &s->assembly);
+    phi__reader_finish(&s->reader, false);
+    phi__reader_end(&s->reader);
     phi__assembly_finish(&s->assembly);
     stream_view(s);
 }
@@ -86,8 +59,7 @@ static inline void stream_whole(stream *s, const char *body) {
 }
 
 static inline void stream_free(stream *s) {
-    phi__sse_free(&s->sse);
-    phi__frames_free(&s->frames);
+    phi__reader_free(&s->reader);
     phi__assembly_free(&s->assembly);
     phi_arena_free(&s->arena);
     free(s->state);

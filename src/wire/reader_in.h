@@ -1,0 +1,43 @@
+/* reader_in.h - the body of an answer that streams: bytes become events, and events the message.
+
+   One reading for the loop, the tests and the fuzzers: what is read after the end of an answer, and
+   after its failure, is decided here and nowhere else.
+   Ownership: codec, state and assembly are borrowed until phi__reader_free. */
+#ifndef PHI_WIRE_READER_IN_H
+#define PHI_WIRE_READER_IN_H
+
+#include "text/sse_in.h"
+#include "wire/codec_in.h"
+#include "wire/frames_in.h"
+
+typedef struct phi__reader {
+    const phi__codec *codec;
+    void *state; /* the decoder's */
+    phi__assembly *assembly;
+    phi__sse sse;
+    phi__frames frames; /* in its place, where the codec's stream is of frames */
+    size_t max_event_bytes;
+    bool whole;              /* the body was one JSON document: the codec has seen its end */
+    void (*seen)(void *ctx); /* after each event that the codec has read; NULL: not wanted */
+    void *ctx;
+} phi__reader;
+
+/* max_event_bytes as for phi__sse_init. Takes no memory yet. */
+PHI__FN void phi__reader_init(phi__reader *r, const phi__codec *codec, void *state,
+                              phi__assembly *assembly, size_t max_event_bytes);
+PHI__FN void phi__reader_free(phi__reader *r); /* twice is harmless */
+
+/* The next bytes of the body. What is wrong with them becomes the assembly's failure. */
+PHI__FN void phi__reader_feed(phi__reader *r, phi_str bytes);
+/* After the last byte: reads an event that no blank line ended. cut: the connection broke, so bare
+   JSON may be a half of what was sent, and is dropped. */
+PHI__FN void phi__reader_finish(phi__reader *r, bool cut);
+/* After that, or after phi__reader_done: tells the codec that nothing follows. */
+PHI__FN void phi__reader_end(phi__reader *r);
+
+/* Nothing that follows is read: the last event was seen, or the answer has failed for good. */
+PHI__FN bool phi__reader_done(const phi__reader *r);
+/* The answer is as whole as it will be, or has failed; its usage alone may follow. */
+PHI__FN bool phi__reader_lingers(const phi__reader *r);
+
+#endif
