@@ -16481,11 +16481,11 @@ PHI_API double phi_cache_hit_rate(const phi_usage *usage) {
 #endif /* PHI__IMP_MODEL */
 
 #ifdef PHI__IMP_WIRE
-#if PHI__IMP_WIRE != 0xd74da89a
+#if PHI__IMP_WIRE != 0xc948f51e
 #error "phi: two versions of src/wire in one file"
 #endif
 #else
-#define PHI__IMP_WIRE 0xd74da89a
+#define PHI__IMP_WIRE 0xc948f51e
 
 /* ---- src/wire/claude_in.h ---- */
 
@@ -22996,12 +22996,15 @@ static void phi__chat_after_results(phi__encoder *e, size_t from, size_t to) {
 
 /* ---- around the messages ---- */
 
-/* What OpenAI's models call their levels; the first prefix that fits decides. wire.md part 3. */
+/* What OpenAI's models call their levels; the first prefix that fits decides. Some cannot be kept
+   from thinking: they get their least. A model that no row names may know no such field at all, so
+   nothing is sent where it is not to think. wire.md part 3. */
 static const struct phi__chat_effort {
     const char *prefix, *off, *minimal;
 } phi__chat_efforts[] = {
     {"gpt-5-pro", "high", "high"}, {"gpt-5.", "none", "low"}, {"gpt-5", "minimal", "minimal"},
-    {"gpt-", "none", "low"},       {"", "low", "low"},
+    {"gpt-oss", "low", "low"},     {"o1", "low", "low"},      {"o3", "low", "low"},
+    {"o4", "low", "low"},          {"", NULL, "low"},
 };
 
 PHI__FN const char *phi__chat_effort_name(const phi__encoder *e, bool openai) {
@@ -24144,11 +24147,13 @@ static bool phi__responses_openai(const phi__encoder *e) {
            phi__str_is(provider, PHI_PROTOCOL_OPENAI_RESPONSES);
 }
 
-/* Models that do not reason refuse both fields. */
+/* Models that do not reason refuse both fields, so one of a name that is not known gets them only
+   where it is to think. */
 static void phi__responses_put_thinking(phi__encoder *e) {
     phi__buf *out = &e->scratch;
-    const char *effort = phi__chat_effort_name(e, phi__responses_openai(e));
-    if (!e->ask->model->reasoning) return;
+    bool openai = phi__responses_openai(e);
+    const char *effort = phi__chat_effort_name(e, openai);
+    if (!e->ask->model->reasoning || (openai && effort == NULL)) return;
     phi__buf_text(out, ",\"include\":[\"reasoning.encrypted_content\"]");
     if (effort == NULL) return;
     phi__buf_text(out, ",\"reasoning\":{\"effort\":\"");

@@ -357,12 +357,15 @@ static void phi__chat_after_results(phi__encoder *e, size_t from, size_t to) {
 
 /* ---- around the messages ---- */
 
-/* What OpenAI's models call their levels; the first prefix that fits decides. wire.md part 3. */
+/* What OpenAI's models call their levels; the first prefix that fits decides. Some cannot be kept
+   from thinking: they get their least. A model that no row names may know no such field at all, so
+   nothing is sent where it is not to think. wire.md part 3. */
 static const struct phi__chat_effort {
     const char *prefix, *off, *minimal;
 } phi__chat_efforts[] = {
     {"gpt-5-pro", "high", "high"}, {"gpt-5.", "none", "low"}, {"gpt-5", "minimal", "minimal"},
-    {"gpt-", "none", "low"},       {"", "low", "low"},
+    {"gpt-oss", "low", "low"},     {"o1", "low", "low"},      {"o3", "low", "low"},
+    {"o4", "low", "low"},          {"", NULL, "low"},
 };
 
 PHI__FN const char *phi__chat_effort_name(const phi__encoder *e, bool openai) {

@@ -261,11 +261,13 @@ static bool phi__responses_openai(const phi__encoder *e) {
            phi__str_is(provider, PHI_PROTOCOL_OPENAI_RESPONSES);
 }
 
-/* Models that do not reason refuse both fields. */
+/* Models that do not reason refuse both fields, so one of a name that is not known gets them only
+   where it is to think. */
 static void phi__responses_put_thinking(phi__encoder *e) {
     phi__buf *out = &e->scratch;
-    const char *effort = phi__chat_effort_name(e, phi__responses_openai(e));
-    if (!e->ask->model->reasoning) return;
+    bool openai = phi__responses_openai(e);
+    const char *effort = phi__chat_effort_name(e, openai);
+    if (!e->ask->model->reasoning || (openai && effort == NULL)) return;
     phi__buf_text(out, ",\"include\":[\"reasoning.encrypted_content\"]");
     if (effort == NULL) return;
     phi__buf_text(out, ",\"reasoning\":{\"effort\":\"");

@@ -89,6 +89,17 @@ TEST(a_model_that_cannot_think_is_never_asked_to) {
     check_at(model, PHI_THINKING_HIGH, "messages[0].role", "\"system\"");
 }
 
+TEST(a_model_of_an_unknown_name_is_told_an_effort_only_when_it_is_to_think) {
+    static const char *const names[] = {"omega-1", "gpt-7", "ft:gpt-4.1:me"};
+    size_t i;
+    for (i = 0; i < sizeof names / sizeof names[0]; i++) {
+        phi_model model = phi_model_openai(names[i], "K");
+        check_at(model, PHI_THINKING_OFF, "reasoning_effort", "");
+        check_at(model, PHI_THINKING_MINIMAL, "reasoning_effort", "\"low\"");
+    }
+    check_at(phi_model_openai("gpt-oss-20b", "K"), PHI_THINKING_OFF, "reasoning_effort", "\"low\"");
+}
+
 TEST(openai_models_have_their_own_lowest_effort) {
     check_at(phi_model_openai("gpt-5-mini", "K"), PHI_THINKING_OFF, "reasoning_effort",
              "\"minimal\"");
@@ -615,6 +626,7 @@ TEST(decoding_survives_every_failed_allocation) {
 TEST_MAIN(TEST_ENTRY(each_quirk_of_the_body_changes_its_field),
           TEST_ENTRY(each_quirk_of_thinking_asks_in_its_own_way),
           TEST_ENTRY(a_model_that_cannot_think_is_never_asked_to),
+          TEST_ENTRY(a_model_of_an_unknown_name_is_told_an_effort_only_when_it_is_to_think),
           TEST_ENTRY(openai_models_have_their_own_lowest_effort),
           TEST_ENTRY(the_tool_choice_is_said_in_the_servers_words),
           TEST_ENTRY(reasoning_models_get_no_temperature),

@@ -51,6 +51,19 @@ TEST(thinking_levels_are_efforts_and_only_for_models_that_reason) {
     check_at(model, PHI_THINKING_MINIMAL, "reasoning.effort", "\"low\"");
 }
 
+TEST(a_model_of_an_unknown_name_is_told_of_reasoning_only_when_it_is_to_think) {
+    phi_model models[2];
+    size_t i;
+    models[0] = phi_model_openai_responses("omega-1", "K");
+    models[1] = phi_model_azure("https://r.openai.azure.com/openai/v1", "my-deployment", "K");
+    for (i = 0; i < 2; i++) {
+        check_at(models[i], PHI_THINKING_OFF, "reasoning", "");
+        check_at(models[i], PHI_THINKING_OFF, "include", "");
+        check_at(models[i], PHI_THINKING_LOW, "reasoning.effort", "\"low\"");
+        check_at(models[i], PHI_THINKING_LOW, "include", "[\"reasoning.encrypted_content\"]");
+    }
+}
+
 TEST(max_output_tokens_is_at_least_16) {
     phi_model model = gpt();
     check_at(model, PHI_THINKING_OFF, "max_output_tokens", "8192");
@@ -738,6 +751,7 @@ TEST(every_failed_allocation_is_survived) {
 
 TEST_MAIN(TEST_ENTRY(the_body_stores_nothing_and_asks_for_encrypted_reasoning),
           TEST_ENTRY(thinking_levels_are_efforts_and_only_for_models_that_reason),
+          TEST_ENTRY(a_model_of_an_unknown_name_is_told_of_reasoning_only_when_it_is_to_think),
           TEST_ENTRY(max_output_tokens_is_at_least_16),
           TEST_ENTRY(tool_choice_is_sent_by_its_word_and_only_with_tools),
           TEST_ENTRY(reasoning_goes_back_whole_directly_before_its_item),
