@@ -280,31 +280,62 @@ static void phi__bdr_bad(phi__assembly *a) {
 
 /* ---- events ---- */
 
-static void phi__bdr_take(phi__bedrock_state *st, phi__assembly *a, phi_str name, phi_str data) {
-    phi__bdr_event ev;
-    bool late = st->got_stop; /* behind the reason to stop usage alone counts */
-    st->heard = true;
-    if (late && !phi__str_is(name, "metadata")) return;
-    if (!phi__bdr_read(&ev, data)) {
-        if (late) return;
-        phi__bdr_bad(a);
-        return;
-    }
-    if (phi__str_is(name, "contentBlockDelta"))
-        phi__bdr_delta(a, &ev);
-    else if (phi__str_is(name, "contentBlockStart"))
-        (void)phi__bdr_start(a, &ev);
-    else if (phi__str_is(name, "contentBlockStop"))
-        phi__assembly_close(a, phi__bdr_find(a, ev.index));
-    else if (phi__str_is(name, "messageStart"))
-        phi__assembly_start(a);
-    else if (phi__str_is(name, "messageStop"))
-        phi__bdr_stop(st, a, ev.stop_reason);
-    else if (phi__str_is(name, "metadata")) {
-        phi__bdr_usage(a, ev.usage);
+typedef enum phi__bdr_kind {
+    PHI__BDR_UNKNOWN,
+    PHI__BDR_MESSAGE_START,
+    PHI__BDR_BLOCK_START,
+    PHI__BDR_BLOCK_DELTA,
+    PHI__BDR_BLOCK_STOP,
+    PHI__BDR_MESSAGE_STOP,
+    PHI__BDR_METADATA
+} phi__bdr_kind;
+
+static phi__bdr_kind phi__bdr_kind_of(phi_str name) {
+    static const struct phi__bdr_names {
+        const char *name;
+        phi__bdr_kind kind;
+    } table[] = {
+        {"contentBlockDelta", PHI__BDR_BLOCK_DELTA}, {"contentBlockStart", PHI__BDR_BLOCK_START},
+        {"contentBlockStop", PHI__BDR_BLOCK_STOP},   {"messageStart", PHI__BDR_MESSAGE_START},
+        {"messageStop", PHI__BDR_MESSAGE_STOP},      {"metadata", PHI__BDR_METADATA}};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(table); i++)
+        if (phi__str_is(name, table[i].name)) return table[i].kind;
+    return PHI__BDR_UNKNOWN;
+}
+
+static void phi__bdr_apply(phi__bedrock_state *st, phi__assembly *a, phi__bdr_kind kind,
+                           const phi__bdr_event *ev) {
+    switch (kind) {
+    case PHI__BDR_BLOCK_DELTA: phi__bdr_delta(a, ev); break;
+    case PHI__BDR_BLOCK_START: (void)phi__bdr_start(a, ev); break;
+    case PHI__BDR_BLOCK_STOP: phi__assembly_close(a, phi__bdr_find(a, ev->index)); break;
+    case PHI__BDR_MESSAGE_STOP: phi__bdr_stop(st, a, ev->stop_reason); break;
+    case PHI__BDR_METADATA:
+        phi__bdr_usage(a, ev->usage);
         st->got_usage = true;
+        break;
+    case PHI__BDR_MESSAGE_START:
+    case PHI__BDR_UNKNOWN: break;
     }
     if (st->got_stop && st->got_usage) phi__bdr_settle(st, a);
+}
+
+/* Of an event whose name is not known, and of messageStart, the payload is not looked at: it may be
+   empty, or no JSON. */
+static void phi__bdr_take(phi__bedrock_state *st, phi__assembly *a, phi_str name, phi_str data) {
+    phi__bdr_kind kind = phi__bdr_kind_of(name);
+    bool late = st->got_stop; /* behind the reason to stop usage alone counts */
+    phi__bdr_event ev;
+    if (kind == PHI__BDR_UNKNOWN) return;
+    st->heard = true;
+    if (late && kind != PHI__BDR_METADATA) return;
+    if (kind == PHI__BDR_MESSAGE_START)
+        phi__assembly_start(a);
+    else if (phi__bdr_read(&ev, data))
+        phi__bdr_apply(st, a, kind, &ev);
+    else if (!late)
+        phi__bdr_bad(a);
 }
 
 static bool phi__bdr_ends(phi_str s, const char *end) {

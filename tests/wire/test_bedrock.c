@@ -242,6 +242,31 @@ TEST(an_error_frame_is_a_failure_with_its_words) {
     stream_free(&s);
 }
 
+TEST(what_an_event_of_an_unknown_name_holds_is_not_looked_at) {
+    static const char *const payloads[] = {"", "hello", "[1", "{\"stopReason\":\"end_turn\"}"};
+    size_t i;
+    for (i = 0; i < sizeof payloads / sizeof payloads[0]; i++) {
+        frame_bytes f;
+        stream s;
+        f.len = 0;
+        frame_add(&f, "event", "heartbeat", payloads[i]);
+        frame_add(&f, "event", "messageStart", i == 0 ? "" : "{}");
+        frame_add(&f, "event", "contentBlockDelta",
+                  "{\"contentBlockIndex\":0,\"delta\":{\"text\":\"Hi\"}}");
+        frame_add(&f, "event", "heartbeat", payloads[i]);
+        frame_add(&f, "event", "messageStop", "{\"stopReason\":\"end_turn\"}");
+        frame_add(&f, "event", "heartbeat", payloads[i]);
+        frame_add(&f, "event", "metadata", "{\"usage\":{\"outputTokens\":4}}");
+        stream_begin(&s, PHI_PROTOCOL_BEDROCK);
+        stream_feed(&s, f.at, f.len);
+        stream_end(&s);
+        CHECK_EQ_INT(s.assembly.failure.kind, PHI_FAILURE_NONE);
+        CHECK_STR(s.content[0].text, "Hi");
+        CHECK_EQ_INT(s.message.usage.output, 4);
+        stream_free(&s);
+    }
+}
+
 static const char lines[] =
     "{\"messageStart\":{\"role\":\"assistant\"}}\n"
     "{\"contentBlockDelta\":{\"contentBlockIndex\":0,\"delta\":{\"text\":\"Hi\"}}}\n"
@@ -339,6 +364,7 @@ TEST_MAIN(TEST_ENTRY(the_url_holds_the_id_percent_encoded),
           TEST_ENTRY(an_adaptive_claude_gets_effort_and_a_forced_call_gives_way_to_thinking),
           TEST_ENTRY(exceptions_are_classified_by_their_type),
           TEST_ENTRY(an_error_frame_is_a_failure_with_its_words),
+          TEST_ENTRY(what_an_event_of_an_unknown_name_holds_is_not_looked_at),
           TEST_ENTRY(lines_of_json_are_a_stream_too), TEST_ENTRY(a_whole_answer_is_read),
           TEST_ENTRY(an_event_that_is_no_json_is_a_failure),
           TEST_ENTRY(redacted_reasoning_is_kept_as_its_data))
