@@ -16481,11 +16481,11 @@ PHI_API double phi_cache_hit_rate(const phi_usage *usage) {
 #endif /* PHI__IMP_MODEL */
 
 #ifdef PHI__IMP_WIRE
-#if PHI__IMP_WIRE != 0xc2ffdc61
+#if PHI__IMP_WIRE != 0x54dd3783
 #error "phi: two versions of src/wire in one file"
 #endif
 #else
-#define PHI__IMP_WIRE 0xc2ffdc61
+#define PHI__IMP_WIRE 0x54dd3783
 
 /* ---- src/wire/claude_in.h ---- */
 
@@ -20974,7 +20974,9 @@ static phi__format_way phi__format_chat_way(const phi__ask *ask) {
     uint32_t quirks = ask->model->quirks;
     if (ask->format.kind == PHI_FORMAT_JSON_SCHEMA && (quirks & PHI_QUIRK_NO_JSON_SCHEMA) != 0)
         return PHI__FORMAT_BY_TOOL;
-    if (ask->tool_count > 0 && (quirks & PHI_QUIRK_FORMAT_ALONE) != 0) return PHI__FORMAT_BY_TOOL;
+    if (ask->tool_count > 0 && ask->tool_choice != PHI_TOOL_CHOICE_NONE &&
+        (quirks & PHI_QUIRK_FORMAT_ALONE) != 0)
+        return PHI__FORMAT_BY_TOOL;
     if ((quirks & PHI_QUIRK_ENABLE_THINKING) != 0 && phi__format_thinks(ask))
         return PHI__FORMAT_BY_TOOL; /* Qwen refuses both at once */
     return PHI__FORMAT_NATIVE;
@@ -21048,8 +21050,12 @@ static phi_status phi__format_by_tool(const phi__codec *codec, phi__ask *ask, ph
     return PHI_NO_MEMORY;
 }
 
-/* Chat wants the word in a message. LM Studio knows only schemas. */
+/* Chat wants the word in a message. LM Studio knows only schemas. Tools that may not be called are
+   in the way of a format that must stand alone. */
 static phi_status phi__format_chat(phi__ask *ask, phi_arena *arena) {
+    if (ask->tool_choice == PHI_TOOL_CHOICE_NONE &&
+        (ask->model->quirks & PHI_QUIRK_FORMAT_ALONE) != 0)
+        ask->tool_count = 0;
     if (ask->format.kind != PHI_FORMAT_JSON_OBJECT) return PHI_OK;
     if (phi__str_is(phi_str_of(ask->model->provider), "lm_studio")) {
         ask->format.kind = PHI_FORMAT_JSON_SCHEMA;
@@ -23110,19 +23116,23 @@ PHI__FN void phi__chat_put_cache_key(phi__encoder *e) {
     phi__render_member(&e->scratch, "prompt_cache_key", id);
 }
 
+/* Where one tool alone is offered, "required" means that one: llama.cpp ignores a name, and LM Studio
+   answers it with 400. Qwen knows names, and no "required". */
+static const char *phi__chat_choice(const phi__encoder *e) {
+    if (e->ask->tool_choice == PHI_TOOL_CHOICE_NONE) return "\"none\"";
+    if (e->ask->tool_choice == PHI_TOOL_CHOICE_AUTO) return "\"auto\"";
+    if (e->ask->respond_only && phi__str_is(phi_str_of(e->ask->model->provider), "qwen"))
+        return "{\"type\":\"function\",\"function\":{\"name\":\"" PHI_RESPOND_TOOL "\"}}";
+    return phi__chat_quirk(e, PHI_QUIRK_TOOL_CHOICE_ANY) ? "\"any\"" : "\"required\"";
+}
+
 static void phi__chat_put_tools(phi__encoder *e) {
     phi__buf *out = &e->scratch;
-    phi_tool_choice choice = e->ask->tool_choice;
     size_t i;
     bool strict;
     if (e->ask->tool_count == 0) return;
-    phi__buf_text(
-        out, e->ask->respond_only ? ",\"tool_choice\":{\"type\":\"function\",\"function\":"
-                                    "{\"name\":\"" PHI_RESPOND_TOOL "\"}}"
-             : choice == PHI_TOOL_CHOICE_NONE                ? ",\"tool_choice\":\"none\""
-             : choice == PHI_TOOL_CHOICE_AUTO                ? ",\"tool_choice\":\"auto\""
-             : phi__chat_quirk(e, PHI_QUIRK_TOOL_CHOICE_ANY) ? ",\"tool_choice\":\"any\""
-                                                             : ",\"tool_choice\":\"required\"");
+    phi__buf_text(out, ",\"tool_choice\":");
+    phi__buf_text(out, phi__chat_choice(e));
     if (phi__chat_quirk(e, PHI_QUIRK_TOOL_STREAM)) phi__buf_text(out, ",\"tool_stream\":true");
     phi__buf_text(out, ",\"tools\":[");
     for (i = 0; i < e->ask->tool_count; i++) {

@@ -72,7 +72,9 @@ static phi__format_way phi__format_chat_way(const phi__ask *ask) {
     uint32_t quirks = ask->model->quirks;
     if (ask->format.kind == PHI_FORMAT_JSON_SCHEMA && (quirks & PHI_QUIRK_NO_JSON_SCHEMA) != 0)
         return PHI__FORMAT_BY_TOOL;
-    if (ask->tool_count > 0 && (quirks & PHI_QUIRK_FORMAT_ALONE) != 0) return PHI__FORMAT_BY_TOOL;
+    if (ask->tool_count > 0 && ask->tool_choice != PHI_TOOL_CHOICE_NONE &&
+        (quirks & PHI_QUIRK_FORMAT_ALONE) != 0)
+        return PHI__FORMAT_BY_TOOL;
     if ((quirks & PHI_QUIRK_ENABLE_THINKING) != 0 && phi__format_thinks(ask))
         return PHI__FORMAT_BY_TOOL; /* Qwen refuses both at once */
     return PHI__FORMAT_NATIVE;
@@ -146,8 +148,12 @@ static phi_status phi__format_by_tool(const phi__codec *codec, phi__ask *ask, ph
     return PHI_NO_MEMORY;
 }
 
-/* Chat wants the word in a message. LM Studio knows only schemas. */
+/* Chat wants the word in a message. LM Studio knows only schemas. Tools that may not be called are
+   in the way of a format that must stand alone. */
 static phi_status phi__format_chat(phi__ask *ask, phi_arena *arena) {
+    if (ask->tool_choice == PHI_TOOL_CHOICE_NONE &&
+        (ask->model->quirks & PHI_QUIRK_FORMAT_ALONE) != 0)
+        ask->tool_count = 0;
     if (ask->format.kind != PHI_FORMAT_JSON_OBJECT) return PHI_OK;
     if (phi__str_is(phi_str_of(ask->model->provider), "lm_studio")) {
         ask->format.kind = PHI_FORMAT_JSON_SCHEMA;

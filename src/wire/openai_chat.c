@@ -440,19 +440,23 @@ PHI__FN void phi__chat_put_cache_key(phi__encoder *e) {
     phi__render_member(&e->scratch, "prompt_cache_key", id);
 }
 
+/* Where one tool alone is offered, "required" means that one: llama.cpp ignores a name, and LM Studio
+   answers it with 400. Qwen knows names, and no "required". */
+static const char *phi__chat_choice(const phi__encoder *e) {
+    if (e->ask->tool_choice == PHI_TOOL_CHOICE_NONE) return "\"none\"";
+    if (e->ask->tool_choice == PHI_TOOL_CHOICE_AUTO) return "\"auto\"";
+    if (e->ask->respond_only && phi__str_is(phi_str_of(e->ask->model->provider), "qwen"))
+        return "{\"type\":\"function\",\"function\":{\"name\":\"" PHI_RESPOND_TOOL "\"}}";
+    return phi__chat_quirk(e, PHI_QUIRK_TOOL_CHOICE_ANY) ? "\"any\"" : "\"required\"";
+}
+
 static void phi__chat_put_tools(phi__encoder *e) {
     phi__buf *out = &e->scratch;
-    phi_tool_choice choice = e->ask->tool_choice;
     size_t i;
     bool strict;
     if (e->ask->tool_count == 0) return;
-    phi__buf_text(
-        out, e->ask->respond_only ? ",\"tool_choice\":{\"type\":\"function\",\"function\":"
-                                    "{\"name\":\"" PHI_RESPOND_TOOL "\"}}"
-             : choice == PHI_TOOL_CHOICE_NONE                ? ",\"tool_choice\":\"none\""
-             : choice == PHI_TOOL_CHOICE_AUTO                ? ",\"tool_choice\":\"auto\""
-             : phi__chat_quirk(e, PHI_QUIRK_TOOL_CHOICE_ANY) ? ",\"tool_choice\":\"any\""
-                                                             : ",\"tool_choice\":\"required\"");
+    phi__buf_text(out, ",\"tool_choice\":");
+    phi__buf_text(out, phi__chat_choice(e));
     if (phi__chat_quirk(e, PHI_QUIRK_TOOL_STREAM)) phi__buf_text(out, ",\"tool_stream\":true");
     phi__buf_text(out, ",\"tools\":[");
     for (i = 0; i < e->ask->tool_count; i++) {

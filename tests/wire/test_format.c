@@ -293,8 +293,7 @@ TEST(chat_servers_without_schemas_are_made_to_call_the_tool) {
     phi_model deepseek = phi_model_deepseek("deepseek-chat", "k");
     CHECK_EQ_INT(renders(&t, deepseek, json_schema(false), 0), PHI_OK);
     CHECK_EQ_STR(talk_at(&t, "response_format"), "");
-    CHECK_EQ_STR(talk_at(&t, "tool_choice"),
-                 "{\"type\":\"function\",\"function\":{\"name\":\"respond_json\"}}");
+    CHECK_EQ_STR(talk_at(&t, "tool_choice"), "\"required\"");
     CHECK_EQ_STR(talk_at(&t, "tools[0].function.parameters"), SCHEMA);
     talk_free(&t);
     CHECK_EQ_INT(renders(&t, deepseek, json_schema(false), 1), PHI_OK);
@@ -307,6 +306,49 @@ TEST(chat_servers_without_schemas_are_made_to_call_the_tool) {
     CHECK_EQ_INT(renders(&t, phi_model_zai("glm-5", "k"), json_schema(false), 0), PHI_OK);
     CHECK_EQ_STR(talk_at(&t, "tool_choice"), "\"auto\""); /* knows no other */
     talk_free(&t);
+}
+
+TEST(the_one_tool_is_forced_by_a_word_and_by_name_only_where_no_word_is_known) {
+    conversation t;
+    phi_model local = phi_model_local("http://localhost:1/v1", "m", NULL);
+    local.quirks |= PHI_QUIRK_NO_JSON_SCHEMA;
+    CHECK_EQ_INT(renders(&t, local, json_schema(false), 0), PHI_OK);
+    CHECK_EQ_STR(talk_at(&t, "tool_choice"), "\"required\"");
+    talk_free(&t);
+    CHECK_EQ_INT(renders(&t, phi_model_groq("llama-4", "k"), json_schema(false), 0), PHI_OK);
+    CHECK_EQ_STR(talk_at(&t, "tool_choice"), "\"required\"");
+    talk_free(&t);
+    CHECK_EQ_INT(renders(&t, phi_model_qwen("qwen-plus", "k"), json_schema(false), 0), PHI_OK);
+    CHECK_EQ_STR(talk_at(&t, "tool_choice"),
+                 "{\"type\":\"function\",\"function\":{\"name\":\"respond_json\"}}");
+    talk_free(&t);
+}
+
+TEST(a_format_that_stands_alone_is_sent_without_tools_that_may_not_be_called) {
+    phi_model models[5];
+    size_t i;
+    models[0] = phi_model_llama_cpp(NULL, "m");
+    models[1] = phi_model_lm_studio(NULL, "m");
+    models[2] = phi_model_ollama(NULL, "m");
+    models[3] = phi_model_vllm(NULL, "m");
+    models[4] = phi_model_local("http://localhost:1/v1", "m", NULL);
+    for (i = 0; i < 5; i++) {
+        conversation t;
+        talk_begin(&t, models[i]);
+        t.ask.tools = &look;
+        t.ask.tool_count = 1;
+        t.ask.tool_choice = PHI_TOOL_CHOICE_NONE;
+        t.ask.format = json_schema(false);
+        talk_user(&t, "hi");
+        CHECK_EQ_INT(phi__format_apply(phi__codec_find(phi_str_of(PHI_PROTOCOL_OPENAI_CHAT)),
+                                       &t.ask, &t.kept, words, sizeof words),
+                     PHI_OK);
+        talk_render_ok(&t);
+        CHECK_EQ_STR(talk_at(&t, "response_format.type"), "\"json_schema\"");
+        CHECK_EQ_STR(talk_at(&t, "tools"), "");
+        CHECK_EQ_STR(talk_at(&t, "tool_choice"), "");
+        talk_free(&t);
+    }
 }
 
 TEST(servers_whose_format_is_a_grammar_get_the_tool_beside_tools) {
@@ -628,6 +670,8 @@ TEST_MAIN(TEST_ENTRY(chat_sends_a_schema_as_response_format),
           TEST_ENTRY(a_claude_that_thinks_is_told_instead_of_forced),
           TEST_ENTRY(claude_at_bedrock_is_made_to_call_the_tool),
           TEST_ENTRY(chat_servers_without_schemas_are_made_to_call_the_tool),
+          TEST_ENTRY(the_one_tool_is_forced_by_a_word_and_by_name_only_where_no_word_is_known),
+          TEST_ENTRY(a_format_that_stands_alone_is_sent_without_tools_that_may_not_be_called),
           TEST_ENTRY(servers_whose_format_is_a_grammar_get_the_tool_beside_tools),
           TEST_ENTRY(gemini_before_3_gets_the_tool_beside_tools),
           TEST_ENTRY(a_choice_of_no_tools_leaves_only_the_one_for_the_answer),
