@@ -612,11 +612,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__PUB_IO */
 
 #ifdef PHI__PUB_MODEL
-#if PHI__PUB_MODEL != 0x0a315840
+#if PHI__PUB_MODEL != 0x9c5b5e22
 #error "phi: two versions of src/model in one file"
 #endif
 #else
-#define PHI__PUB_MODEL 0x0a315840
+#define PHI__PUB_MODEL 0x9c5b5e22
 
 /* ---- src/model/failure.h ---- */
 
@@ -1105,7 +1105,7 @@ enum {
     PHI_QUIRK_EMPTY_CONTENT = 1 << 11,        /* content "" rather than null beside calls */
     PHI_QUIRK_ID_9 = 1 << 12,                 /* tool ids are exactly 9 alphanumerics */
     PHI_QUIRK_THINKING_PARTS = 1 << 13,       /* thinking as content parts (Mistral) */
-    PHI_QUIRK_CACHE_KEY = 1 << 14,            /* send prompt_cache_key */
+    PHI_QUIRK_CACHE_KEY = 1 << 14,            /* send prompt_cache_key; Responses too */
     PHI_QUIRK_OPEN_KEY = 1 << 15,             /* a key is optional */
     PHI_QUIRK_TOOL_STREAM = 1 << 16,          /* send tool_stream:true (z.ai) */
     PHI_QUIRK_EMPTY_IS_OVERFLOW = 1 << 17,    /* a 400 with an empty body (Cerebras) */
@@ -15312,11 +15312,11 @@ PHI__FN void phi__wake_drain(phi__wake *wake) {
 #endif /* PHI__IMP_IO */
 
 #ifdef PHI__IMP_MODEL
-#if PHI__IMP_MODEL != 0xfcde0aa3
+#if PHI__IMP_MODEL != 0x92163c00
 #error "phi: two versions of src/model in one file"
 #endif
 #else
-#define PHI__IMP_MODEL 0xfcde0aa3
+#define PHI__IMP_MODEL 0x92163c00
 
 /* ---- src/model/message_in.h ---- */
 
@@ -16149,9 +16149,9 @@ static const phi__preset phi__preset_rows[] = {
      PHI_QUIRK_MAX_COMPLETION_TOKENS | PHI_QUIRK_DEVELOPER_ROLE | PHI_QUIRK_STORE_FALSE |
          PHI_QUIRK_REASONING_EFFORT | PHI_QUIRK_CACHE_KEY | PHI_QUIRK_STRICT_TOOLS,
      128000, 4096, true},
-    {PHI_PROTOCOL_OPENAI_RESPONSES, "openai_responses", "https://api.openai.com/v1", 0, 128000,
-     8192, true},
-    {PHI_PROTOCOL_AZURE_RESPONSES, "azure_openai", NULL, 0, 128000, 8192, true},
+    {PHI_PROTOCOL_OPENAI_RESPONSES, "openai_responses", "https://api.openai.com/v1",
+     PHI_QUIRK_CACHE_KEY, 128000, 8192, true},
+    {PHI_PROTOCOL_AZURE_RESPONSES, "azure_openai", NULL, PHI_QUIRK_CACHE_KEY, 128000, 8192, true},
     {PHI_PROTOCOL_OPENAI_CHAT, "openrouter", "https://openrouter.ai/api/v1",
      PHI_QUIRK_MAX_COMPLETION_TOKENS | PHI_QUIRK_REASONING_OBJECT | PHI_QUIRK_REPLAY_REASONING,
      200000, 4096, false},
@@ -16481,11 +16481,11 @@ PHI_API double phi_cache_hit_rate(const phi_usage *usage) {
 #endif /* PHI__IMP_MODEL */
 
 #ifdef PHI__IMP_WIRE
-#if PHI__IMP_WIRE != 0x54dd3783
+#if PHI__IMP_WIRE != 0xd3845dde
 #error "phi: two versions of src/wire in one file"
 #endif
 #else
-#define PHI__IMP_WIRE 0x54dd3783
+#define PHI__IMP_WIRE 0xd3845dde
 
 /* ---- src/wire/claude_in.h ---- */
 
@@ -16998,6 +16998,10 @@ PHI__FN void phi__classify_event(phi__assembly *a, phi_str json);
 
 /* The same of a body that came with 200 and is no answer: a proxy's page, an error, or garbage. */
 PHI__FN void phi__classify_body(phi__assembly *a, phi_str body);
+
+/* Takes the value of a member "error"; true, and *raw its JSON: it is an error. null, false and what is
+   empty are none. */
+PHI__FN bool phi__classify_take_error(phi__json_cursor *c, phi_str *raw);
 
 /* A stop word that means an error. */
 PHI__FN void phi__classify_stop(phi__assembly *a, phi_failure_kind kind, bool retryable,
@@ -17928,6 +17932,7 @@ static void phi__ant_read_delta(phi__json_cursor *c, phi__ant_event *ev) {
 static bool phi__ant_read(phi__ant_event *ev, phi_str data) {
     phi__json_cursor c;
     phi__json_text key;
+    phi_str error;
     memset(ev, 0, sizeof *ev);
     ev->type = ev->delta_type = phi__ant_none;
     phi__json_cursor_init(&c, data);
@@ -17946,7 +17951,7 @@ static bool phi__ant_read(phi__ant_event *ev, phi_str data) {
         else if (PHI__ANT_IS(key, "usage"))
             phi__ant_raw(&c, &ev->usage);
         else if (PHI__ANT_IS(key, "error"))
-            ev->has_error = phi__json_peek(&c) != PHI_JSON_NULL && phi__json_skip(&c);
+            ev->has_error = phi__classify_take_error(&c, &error);
         else
             phi__json_skip(&c);
     }
@@ -19574,6 +19579,7 @@ static void phi__bdr_line(phi__bedrock_state *st, phi__assembly *a, phi_str data
     if (phi__json_enter_object(&c))
         while (phi__json_next_key(&c, &key)) {
             name = phi__str(key.at, key.len);
+            if (phi__str_is(name, "error") && !phi__classify_take_error(&c, &inner)) continue;
             if (phi__str_is(name, "error") || phi__str_is_nocase(name, "message")) {
                 if (!late) phi__classify_event(a, data);
                 return;
@@ -19808,6 +19814,12 @@ static const char *const phi__fault_filters[] = {
     "content_policy_violation",
     "content management policy",
     "responsibleaipolicyviolation",
+};
+
+/* What the model at hand will never take, though a server calls it its own trouble (llama.cpp: 500). */
+static const char *const phi__fault_unfits[] = {
+    "image input is not supported",
+    "audio input is not supported",
 };
 
 static bool phi__fault_any(const phi__fault *f, const char *const *patterns, size_t count) {
@@ -20119,13 +20131,35 @@ static void phi__fault_snippet(phi__fault *f, phi_arena *arena, phi_str body) {
     phi__buf_free(&words);
 }
 
-static void phi__fault_read(phi__fault *f, phi_arena *arena, phi_str body) {
+static phi_json *phi__fault_parse(phi_arena *arena, phi_str text) {
     phi_json *root = NULL;
+    phi_status status = phi_json_parse(arena, text, PHI_JSON_REPLACE_BAD_UTF8, &root, NULL);
+    return status == PHI_OK ? root : NULL;
+}
+
+/* A gateway that was to stream may write its error as an event: "data: {...}". NULL: it is none. */
+static phi_json *phi__fault_event(phi_arena *arena, phi_str body) {
+    phi_json *root = NULL;
+    phi__sse_event event;
+    phi__sse sse;
+    phi__sse_init(&sse, arena->memory, PHI__FAULT_BODY_MOST);
+    phi__sse_feed(&sse, body.at, body.len);
+    while (root == NULL && phi__sse_next(&sse, &event) > 0)
+        root = phi__fault_parse(arena, event.data);
+    while (root == NULL && phi__sse_finish(&sse, &event) > 0)
+        root = phi__fault_parse(arena, event.data);
+    phi__sse_free(&sse);
+    return root;
+}
+
+static void phi__fault_read(phi__fault *f, phi_arena *arena, phi_str body) {
+    phi_json *root;
     body.len = phi__min(body.len, PHI__FAULT_BODY_MOST);
     body = phi__str_trim(body);
     f->empty = body.len == 0;
-    if (!f->empty && phi_json_parse(arena, body, PHI_JSON_REPLACE_BAD_UTF8, &root, NULL) == PHI_OK)
-        phi__fault_read_json(f, arena, root);
+    root = f->empty ? NULL : phi__fault_parse(arena, body);
+    if (root == NULL && !f->empty) root = phi__fault_event(arena, body);
+    if (root != NULL) phi__fault_read_json(f, arena, root);
     if (phi__str_trim(f->message).len == 0) phi__fault_snippet(f, arena, body);
     f->message.len = phi__utf8_cut(f->message, PHI__FAULT_WORDS_MOST);
 }
@@ -20145,6 +20179,8 @@ static phi_failure_kind phi__fault_kind(const phi__fault *f, const phi_model *mo
         return PHI_FAILURE_OVERFLOW;
     if (client && phi__fault_is_overflow(f)) return PHI_FAILURE_OVERFLOW;
     if (client && PHI__FAULT_ANY(f, phi__fault_filters)) return PHI_FAILURE_CONTENT_FILTER;
+    if (f->status >= 500 && PHI__FAULT_ANY(f, phi__fault_unfits))
+        return PHI_FAILURE_INVALID_REQUEST;
     if (f->status == 408 || f->status == 409 || f->status == 424 || f->status >= 500)
         return PHI_FAILURE_SERVER;
     return f->status == 0 ? PHI_FAILURE_SERVER : PHI_FAILURE_INVALID_REQUEST;
@@ -20166,7 +20202,8 @@ static void phi__fault_decide(const phi__fault *f, const phi_model *model, phi_s
 
 /* The type of AWS errors is in a header, with a namespace behind a colon. */
 static void phi__fault_read_headers(phi__fault *f, phi_str headers) {
-    static const char *const ids[] = {"request-id", "x-request-id", "x-amzn-requestid"};
+    static const char *const ids[] = {"request-id", "x-request-id", "x-amzn-requestid",
+                                      "x-litellm-call-id"};
     phi_str type = phi__header_value(headers, "x-amzn-errortype");
     size_t i, colon = phi__str_find(type, 0, ":");
     if (type.len > 0) f->code = phi__str(type.at, colon == SIZE_MAX ? type.len : colon);
@@ -20233,6 +20270,14 @@ PHI__FN void phi__classify_event(phi__assembly *a, phi_str json) {
     phi__fault_decide(&f, NULL, PHI__LIT(""), &failure);
     phi__assembly_fail_with(a, &failure);
     phi_arena_reset(&a->scratch, mark);
+}
+
+PHI__FN bool phi__classify_take_error(phi__json_cursor *c, phi_str *raw) {
+    phi_str value;
+    if (!phi__json_take_raw(c, &value)) return false;
+    if (value.len <= 2 || phi__str_is(value, "null") || phi__str_is(value, "false")) return false;
+    *raw = value;
+    return true;
 }
 
 PHI__FN void phi__classify_body(phi__assembly *a, phi_str body) {
@@ -22345,6 +22390,7 @@ static void phi__gem_read_feedback(phi__json_cursor *c, phi__gem_chunk *k) {
 static bool phi__gem_read(phi__gem_chunk *k, phi_str data) {
     phi__json_cursor c;
     phi__json_text key;
+    phi_str error;
     memset(k, 0, sizeof *k);
     phi__json_cursor_init(&c, data);
     if (!phi__json_enter_object(&c)) return false;
@@ -22361,8 +22407,10 @@ static bool phi__gem_read(phi__gem_chunk *k, phi_str data) {
         else if (PHI__GEM_IS(key, "responseId"))
             phi__json_take_text(&c, &k->id);
         else {
-            if (PHI__GEM_IS(key, "error")) k->has_error = phi__json_peek(&c) != PHI_JSON_NULL;
-            phi__json_skip(&c);
+            if (PHI__GEM_IS(key, "error"))
+                k->has_error = phi__classify_take_error(&c, &error);
+            else
+                phi__json_skip(&c);
             ours = false;
         }
         k->ours = k->ours || ours;
@@ -23372,7 +23420,7 @@ static void phi__chat_read_groq(phi__json_cursor *c, phi__chat_chunk *k) {
         if (PHI__CHAT_IS(key, "usage"))
             phi__chat_raw(c, &k->usage);
         else if (PHI__CHAT_IS(key, "error"))
-            phi__chat_raw(c, &k->error);
+            (void)phi__classify_take_error(c, &k->error);
         else
             phi__json_skip(c);
     }
@@ -23394,7 +23442,7 @@ static bool phi__chat_read(phi__chat_chunk *k, phi_str data) {
         else if (PHI__CHAT_IS(key, "usage"))
             phi__chat_raw(&c, &k->usage);
         else if (PHI__CHAT_IS(key, "error"))
-            phi__chat_raw(&c, &k->error);
+            (void)phi__classify_take_error(&c, &k->error);
         else if (PHI__CHAT_IS(key, "x_groq"))
             phi__chat_read_groq(&c, k);
         else
@@ -23841,7 +23889,7 @@ static void phi__chat_learn(phi__chat_state *st, const phi__assembly *a, const p
     phi__repeat_forget(&st->repeat);
     if (spoken + (k->content.len > 0 ? 1u : 0u) != 1 || k->details.len > 0 || k->parts.len > 0 ||
         k->refusal.len > 0 || k->calls.len > 0 || k->usage.len > 0 || k->finish.at != NULL ||
-        k->error.len > 2 || a->count == 0)
+        k->error.len > 0 || a->count == 0)
         return;
     phi__repeat_learn(&st->repeat, a, data, *said, a->count - 1);
 }
@@ -23893,7 +23941,7 @@ PHI__FN void phi__chat_event(void *state, phi__assembly *a, phi_str name, phi_st
         st->broken = true;
         return;
     }
-    if (k.error.len > 2) phi__chat_error(a, &k, data);
+    if (k.error.len > 0) phi__chat_error(a, &k, data);
     phi__chat_apply(st, a, &k);
     phi__chat_learn(st, a, &k, data);
 }
@@ -24262,7 +24310,7 @@ static void phi__responses_head(phi__encoder *e) {
         phi__json_put_double(out, ask->temperature);
     }
     phi__responses_put_thinking(e);
-    phi__chat_put_cache_key(e);
+    if ((ask->model->quirks & PHI_QUIRK_CACHE_KEY) != 0) phi__chat_put_cache_key(e);
     phi__responses_put_format(e);
     phi__responses_put_tools(e);
     if (!phi__render_blank(ask->system_prompt))
@@ -24417,6 +24465,7 @@ static void phi__resp_raw(phi__json_cursor *c, phi_json_type type, phi_str *out)
 static bool phi__resp_read(phi__resp_event *ev, phi_str data) {
     phi__json_cursor c;
     phi__json_text key;
+    phi_str error;
     memset(ev, 0, sizeof *ev);
     ev->type = phi__resp_none;
     ev->index = -1;
@@ -24438,7 +24487,7 @@ static bool phi__resp_read(phi__resp_event *ev, phi_str data) {
         else if (PHI__RESP_IS(key, "response"))
             phi__resp_raw(&c, PHI_JSON_OBJECT, &ev->response);
         else if (PHI__RESP_IS(key, "error"))
-            ev->has_error = phi__json_peek(&c) != PHI_JSON_NULL && phi__json_skip(&c);
+            ev->has_error = phi__classify_take_error(&c, &error);
         else
             phi__json_skip(&c);
     }
@@ -35973,11 +36022,11 @@ PHI_API phi_status phi_thread_fresh(phi_thread *thread) {
 #endif /* PHI__IMP_THREAD */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x51302762
+#if PHI__IMP_LOOP != 0xfdecc7e4
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x51302762
+#define PHI__IMP_LOOP 0xfdecc7e4
 
 /* ---- src/loop/session_in.h ---- */
 
@@ -41756,7 +41805,8 @@ static void phi__call_look_at_head(phi__run *run) {
     run->answer->assembly.ctx = run;
     if (transfer->http_status < 200 || transfer->http_status > 299)
         run->body = PHI__BODY_ERROR;
-    else if (phi__str_find_nocase(type, 0, "application/json") != SIZE_MAX)
+    else if (phi__str_find_nocase(type, 0, "application/json") != SIZE_MAX ||
+             phi__str_find_nocase(type, 0, "+json") != SIZE_MAX) /* application/problem+json */
         run->body = PHI__BODY_WHOLE;
     else if (phi__str_find_nocase(type, 0, "html") != SIZE_MAX)
         run->body = PHI__BODY_ERROR;

@@ -425,7 +425,8 @@ static void phi__call_look_at_head(phi__run *run) {
     run->answer->assembly.ctx = run;
     if (transfer->http_status < 200 || transfer->http_status > 299)
         run->body = PHI__BODY_ERROR;
-    else if (phi__str_find_nocase(type, 0, "application/json") != SIZE_MAX)
+    else if (phi__str_find_nocase(type, 0, "application/json") != SIZE_MAX ||
+             phi__str_find_nocase(type, 0, "+json") != SIZE_MAX) /* application/problem+json */
         run->body = PHI__BODY_WHOLE;
     else if (phi__str_find_nocase(type, 0, "html") != SIZE_MAX)
         run->body = PHI__BODY_ERROR;

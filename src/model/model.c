@@ -47,9 +47,9 @@ static const phi__preset phi__preset_rows[] = {
      PHI_QUIRK_MAX_COMPLETION_TOKENS | PHI_QUIRK_DEVELOPER_ROLE | PHI_QUIRK_STORE_FALSE |
          PHI_QUIRK_REASONING_EFFORT | PHI_QUIRK_CACHE_KEY | PHI_QUIRK_STRICT_TOOLS,
      128000, 4096, true},
-    {PHI_PROTOCOL_OPENAI_RESPONSES, "openai_responses", "https://api.openai.com/v1", 0, 128000,
-     8192, true},
-    {PHI_PROTOCOL_AZURE_RESPONSES, "azure_openai", NULL, 0, 128000, 8192, true},
+    {PHI_PROTOCOL_OPENAI_RESPONSES, "openai_responses", "https://api.openai.com/v1",
+     PHI_QUIRK_CACHE_KEY, 128000, 8192, true},
+    {PHI_PROTOCOL_AZURE_RESPONSES, "azure_openai", NULL, PHI_QUIRK_CACHE_KEY, 128000, 8192, true},
     {PHI_PROTOCOL_OPENAI_CHAT, "openrouter", "https://openrouter.ai/api/v1",
      PHI_QUIRK_MAX_COMPLETION_TOKENS | PHI_QUIRK_REASONING_OBJECT | PHI_QUIRK_REPLAY_REASONING,
      200000, 4096, false},

@@ -85,7 +85,7 @@ enum {
     PHI_QUIRK_EMPTY_CONTENT = 1 << 11,        /* content "" rather than null beside calls */
     PHI_QUIRK_ID_9 = 1 << 12,                 /* tool ids are exactly 9 alphanumerics */
     PHI_QUIRK_THINKING_PARTS = 1 << 13,       /* thinking as content parts (Mistral) */
-    PHI_QUIRK_CACHE_KEY = 1 << 14,            /* send prompt_cache_key */
+    PHI_QUIRK_CACHE_KEY = 1 << 14,            /* send prompt_cache_key; Responses too */
     PHI_QUIRK_OPEN_KEY = 1 << 15,             /* a key is optional */
     PHI_QUIRK_TOOL_STREAM = 1 << 16,          /* send tool_stream:true (z.ai) */
     PHI_QUIRK_EMPTY_IS_OVERFLOW = 1 << 17,    /* a 400 with an empty body (Cerebras) */

@@ -61,6 +61,7 @@ static void phi__ant_read_delta(phi__json_cursor *c, phi__ant_event *ev) {
 static bool phi__ant_read(phi__ant_event *ev, phi_str data) {
     phi__json_cursor c;
     phi__json_text key;
+    phi_str error;
     memset(ev, 0, sizeof *ev);
     ev->type = ev->delta_type = phi__ant_none;
     phi__json_cursor_init(&c, data);
@@ -79,7 +80,7 @@ static bool phi__ant_read(phi__ant_event *ev, phi_str data) {
         else if (PHI__ANT_IS(key, "usage"))
             phi__ant_raw(&c, &ev->usage);
         else if (PHI__ANT_IS(key, "error"))
-            ev->has_error = phi__json_peek(&c) != PHI_JSON_NULL && phi__json_skip(&c);
+            ev->has_error = phi__classify_take_error(&c, &error);
         else
             phi__json_skip(&c);
     }

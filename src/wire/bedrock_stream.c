@@ -353,6 +353,7 @@ static void phi__bdr_line(phi__bedrock_state *st, phi__assembly *a, phi_str data
     if (phi__json_enter_object(&c))
         while (phi__json_next_key(&c, &key)) {
             name = phi__str(key.at, key.len);
+            if (phi__str_is(name, "error") && !phi__classify_take_error(&c, &inner)) continue;
             if (phi__str_is(name, "error") || phi__str_is_nocase(name, "message")) {
                 if (!late) phi__classify_event(a, data);
                 return;

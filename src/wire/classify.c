@@ -7,6 +7,7 @@
 #include "base/date_in.h"
 #include "base/utf8_in.h"
 #include "text/json_in.h"
+#include "text/sse_in.h"
 #include "wire/codec_in.h"
 #include "wire/overflow.h"
 
@@ -140,6 +141,12 @@ static const char *const phi__fault_filters[] = {
     "content_policy_violation",
     "content management policy",
     "responsibleaipolicyviolation",
+};
+
+/* What the model at hand will never take, though a server calls it its own trouble (llama.cpp: 500). */
+static const char *const phi__fault_unfits[] = {
+    "image input is not supported",
+    "audio input is not supported",
 };
 
 static bool phi__fault_any(const phi__fault *f, const char *const *patterns, size_t count) {
@@ -451,13 +458,35 @@ static void phi__fault_snippet(phi__fault *f, phi_arena *arena, phi_str body) {
     phi__buf_free(&words);
 }
 
-static void phi__fault_read(phi__fault *f, phi_arena *arena, phi_str body) {
+static phi_json *phi__fault_parse(phi_arena *arena, phi_str text) {
     phi_json *root = NULL;
+    phi_status status = phi_json_parse(arena, text, PHI_JSON_REPLACE_BAD_UTF8, &root, NULL);
+    return status == PHI_OK ? root : NULL;
+}
+
+/* A gateway that was to stream may write its error as an event: "data: {...}". NULL: it is none. */
+static phi_json *phi__fault_event(phi_arena *arena, phi_str body) {
+    phi_json *root = NULL;
+    phi__sse_event event;
+    phi__sse sse;
+    phi__sse_init(&sse, arena->memory, PHI__FAULT_BODY_MOST);
+    phi__sse_feed(&sse, body.at, body.len);
+    while (root == NULL && phi__sse_next(&sse, &event) > 0)
+        root = phi__fault_parse(arena, event.data);
+    while (root == NULL && phi__sse_finish(&sse, &event) > 0)
+        root = phi__fault_parse(arena, event.data);
+    phi__sse_free(&sse);
+    return root;
+}
+
+static void phi__fault_read(phi__fault *f, phi_arena *arena, phi_str body) {
+    phi_json *root;
     body.len = phi__min(body.len, PHI__FAULT_BODY_MOST);
     body = phi__str_trim(body);
     f->empty = body.len == 0;
-    if (!f->empty && phi_json_parse(arena, body, PHI_JSON_REPLACE_BAD_UTF8, &root, NULL) == PHI_OK)
-        phi__fault_read_json(f, arena, root);
+    root = f->empty ? NULL : phi__fault_parse(arena, body);
+    if (root == NULL && !f->empty) root = phi__fault_event(arena, body);
+    if (root != NULL) phi__fault_read_json(f, arena, root);
     if (phi__str_trim(f->message).len == 0) phi__fault_snippet(f, arena, body);
     f->message.len = phi__utf8_cut(f->message, PHI__FAULT_WORDS_MOST);
 }
@@ -477,6 +506,8 @@ static phi_failure_kind phi__fault_kind(const phi__fault *f, const phi_model *mo
         return PHI_FAILURE_OVERFLOW;
     if (client && phi__fault_is_overflow(f)) return PHI_FAILURE_OVERFLOW;
     if (client && PHI__FAULT_ANY(f, phi__fault_filters)) return PHI_FAILURE_CONTENT_FILTER;
+    if (f->status >= 500 && PHI__FAULT_ANY(f, phi__fault_unfits))
+        return PHI_FAILURE_INVALID_REQUEST;
     if (f->status == 408 || f->status == 409 || f->status == 424 || f->status >= 500)
         return PHI_FAILURE_SERVER;
     return f->status == 0 ? PHI_FAILURE_SERVER : PHI_FAILURE_INVALID_REQUEST;
@@ -498,7 +529,8 @@ static void phi__fault_decide(const phi__fault *f, const phi_model *model, phi_s
 
 /* The type of AWS errors is in a header, with a namespace behind a colon. */
 static void phi__fault_read_headers(phi__fault *f, phi_str headers) {
-    static const char *const ids[] = {"request-id", "x-request-id", "x-amzn-requestid"};
+    static const char *const ids[] = {"request-id", "x-request-id", "x-amzn-requestid",
+                                      "x-litellm-call-id"};
     phi_str type = phi__header_value(headers, "x-amzn-errortype");
     size_t i, colon = phi__str_find(type, 0, ":");
     if (type.len > 0) f->code = phi__str(type.at, colon == SIZE_MAX ? type.len : colon);
@@ -565,6 +597,14 @@ PHI__FN void phi__classify_event(phi__assembly *a, phi_str json) {
     phi__fault_decide(&f, NULL, PHI__LIT(""), &failure);
     phi__assembly_fail_with(a, &failure);
     phi_arena_reset(&a->scratch, mark);
+}
+
+PHI__FN bool phi__classify_take_error(phi__json_cursor *c, phi_str *raw) {
+    phi_str value;
+    if (!phi__json_take_raw(c, &value)) return false;
+    if (value.len <= 2 || phi__str_is(value, "null") || phi__str_is(value, "false")) return false;
+    *raw = value;
+    return true;
 }
 
 PHI__FN void phi__classify_body(phi__assembly *a, phi_str body) {

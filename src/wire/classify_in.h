@@ -2,6 +2,7 @@
 #ifndef PHI_WIRE_CLASSIFY_IN_H
 #define PHI_WIRE_CLASSIFY_IN_H
 
+#include "text/json_cursor_in.h"
 #include "wire/assembly_in.h"
 
 /* Fails the assembly by the JSON of an error event, or of a body that came with 200. What its words
@@ -10,6 +11,10 @@ PHI__FN void phi__classify_event(phi__assembly *a, phi_str json);
 
 /* The same of a body that came with 200 and is no answer: a proxy's page, an error, or garbage. */
 PHI__FN void phi__classify_body(phi__assembly *a, phi_str body);
+
+/* Takes the value of a member "error"; true, and *raw its JSON: it is an error. null, false and what is
+   empty are none. */
+PHI__FN bool phi__classify_take_error(phi__json_cursor *c, phi_str *raw);
 
 /* A stop word that means an error. */
 PHI__FN void phi__classify_stop(phi__assembly *a, phi_failure_kind kind, bool retryable,

@@ -96,6 +96,7 @@ static void phi__gem_read_feedback(phi__json_cursor *c, phi__gem_chunk *k) {
 static bool phi__gem_read(phi__gem_chunk *k, phi_str data) {
     phi__json_cursor c;
     phi__json_text key;
+    phi_str error;
     memset(k, 0, sizeof *k);
     phi__json_cursor_init(&c, data);
     if (!phi__json_enter_object(&c)) return false;
@@ -112,8 +113,10 @@ static bool phi__gem_read(phi__gem_chunk *k, phi_str data) {
         else if (PHI__GEM_IS(key, "responseId"))
             phi__json_take_text(&c, &k->id);
         else {
-            if (PHI__GEM_IS(key, "error")) k->has_error = phi__json_peek(&c) != PHI_JSON_NULL;
-            phi__json_skip(&c);
+            if (PHI__GEM_IS(key, "error"))
+                k->has_error = phi__classify_take_error(&c, &error);
+            else
+                phi__json_skip(&c);
             ours = false;
         }
         k->ours = k->ours || ours;

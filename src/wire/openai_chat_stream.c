@@ -106,7 +106,7 @@ static void phi__chat_read_groq(phi__json_cursor *c, phi__chat_chunk *k) {
         if (PHI__CHAT_IS(key, "usage"))
             phi__chat_raw(c, &k->usage);
         else if (PHI__CHAT_IS(key, "error"))
-            phi__chat_raw(c, &k->error);
+            (void)phi__classify_take_error(c, &k->error);
         else
             phi__json_skip(c);
     }
@@ -128,7 +128,7 @@ static bool phi__chat_read(phi__chat_chunk *k, phi_str data) {
         else if (PHI__CHAT_IS(key, "usage"))
             phi__chat_raw(&c, &k->usage);
         else if (PHI__CHAT_IS(key, "error"))
-            phi__chat_raw(&c, &k->error);
+            (void)phi__classify_take_error(&c, &k->error);
         else if (PHI__CHAT_IS(key, "x_groq"))
             phi__chat_read_groq(&c, k);
         else
@@ -575,7 +575,7 @@ static void phi__chat_learn(phi__chat_state *st, const phi__assembly *a, const p
     phi__repeat_forget(&st->repeat);
     if (spoken + (k->content.len > 0 ? 1u : 0u) != 1 || k->details.len > 0 || k->parts.len > 0 ||
         k->refusal.len > 0 || k->calls.len > 0 || k->usage.len > 0 || k->finish.at != NULL ||
-        k->error.len > 2 || a->count == 0)
+        k->error.len > 0 || a->count == 0)
         return;
     phi__repeat_learn(&st->repeat, a, data, *said, a->count - 1);
 }
@@ -627,7 +627,7 @@ PHI__FN void phi__chat_event(void *state, phi__assembly *a, phi_str name, phi_st
         st->broken = true;
         return;
     }
-    if (k.error.len > 2) phi__chat_error(a, &k, data);
+    if (k.error.len > 0) phi__chat_error(a, &k, data);
     phi__chat_apply(st, a, &k);
     phi__chat_learn(st, a, &k, data);
 }

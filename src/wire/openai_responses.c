@@ -335,7 +335,7 @@ static void phi__responses_head(phi__encoder *e) {
         phi__json_put_double(out, ask->temperature);
     }
     phi__responses_put_thinking(e);
-    phi__chat_put_cache_key(e);
+    if ((ask->model->quirks & PHI_QUIRK_CACHE_KEY) != 0) phi__chat_put_cache_key(e);
     phi__responses_put_format(e);
     phi__responses_put_tools(e);
     if (!phi__render_blank(ask->system_prompt))

@@ -52,6 +52,7 @@ static void phi__resp_raw(phi__json_cursor *c, phi_json_type type, phi_str *out)
 static bool phi__resp_read(phi__resp_event *ev, phi_str data) {
     phi__json_cursor c;
     phi__json_text key;
+    phi_str error;
     memset(ev, 0, sizeof *ev);
     ev->type = phi__resp_none;
     ev->index = -1;
@@ -73,7 +74,7 @@ static bool phi__resp_read(phi__resp_event *ev, phi_str data) {
         else if (PHI__RESP_IS(key, "response"))
             phi__resp_raw(&c, PHI_JSON_OBJECT, &ev->response);
         else if (PHI__RESP_IS(key, "error"))
-            ev->has_error = phi__json_peek(&c) != PHI_JSON_NULL && phi__json_skip(&c);
+            ev->has_error = phi__classify_take_error(&c, &error);
         else
             phi__json_skip(&c);
     }

@@ -123,6 +123,8 @@ TEST(the_key_of_the_cache_is_the_session_unless_caching_is_disabled) {
     check_key(chat, marks_of(PHI_CACHE_DISABLED, 0), "");
     check_key(responses, marks_of(PHI_CACHE_AUTO, 0), "\"session-1\"");
     check_key(responses, marks_of(PHI_CACHE_MANUAL, 0), "\"session-1\"");
+    responses.quirks &= ~(uint32_t)PHI_QUIRK_CACHE_KEY;
+    check_key(responses, marks_of(PHI_CACHE_AUTO, 0), "");
     check_key(responses, marks_of(PHI_CACHE_DISABLED, 0), "");
 }
 

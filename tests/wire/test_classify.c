@@ -221,6 +221,44 @@ TEST(ids_and_codes_are_kept_beyond_the_headers) {
     phi_arena_free(&arena);
 }
 
+TEST(the_request_id_of_a_gateway_is_kept_where_the_provider_gives_none) {
+    begin();
+    classify(500, "x-litellm-call-id: c1\r\n", "");
+    CHECK_STR(got.request_id, "c1");
+    classify(500, "x-litellm-call-id: c1\r\nX-Request-Id: r1\r\n", "");
+    CHECK_STR(got.request_id, "r1");
+    phi_arena_free(&arena);
+}
+
+TEST(an_error_that_was_written_as_an_event_is_read) {
+    static const char *const bodies[] = {
+        "data: {\"error\":{\"message\":\"No such key\",\"code\":\"k\"}}\n\n",
+        "event: error\r\ndata: {\"error\":{\"message\":\"No such key\",\"code\":\"k\"}}",
+        ": up\ndata: [DONE\n\nerror: {\"message\":\"No such key\",\"code\":\"k\"}\n"};
+    size_t i;
+    begin();
+    for (i = 0; i < sizeof bodies / sizeof bodies[0]; i++) {
+        classify(400, "", bodies[i]);
+        CHECK_STR(got.message, "No such key");
+        CHECK_STR(got.code, "k");
+    }
+    classify(400, "", "data: nothing\n\n");
+    CHECK_STR(got.message, "HTTP 400: data: nothing");
+    phi_arena_free(&arena);
+}
+
+TEST(what_a_model_never_takes_is_not_tried_again) {
+    begin();
+    classify(500, "",
+             "{\"error\":{\"code\":500,\"message\":\"image input is not supported - hint: if this "
+             "is unexpected, you may need to provide the mmproj\",\"type\":\"server_error\"}}");
+    CHECK_EQ_INT(got.kind, PHI_FAILURE_INVALID_REQUEST);
+    CHECK(!got.retryable);
+    classify(500, "", "{\"error\":{\"message\":\"image decoder crashed\"}}");
+    CHECK(got.retryable);
+    phi_arena_free(&arena);
+}
+
 TEST(a_header_is_found_whatever_its_case_and_line_end) {
     phi_str headers = phi_str_of("A: 1\r\nbB : no\nLong-Name:  two words \r\nlast: x");
     CHECK_STR(phi__header_value(headers, "a"), "1");
@@ -253,5 +291,8 @@ TEST_MAIN(TEST_ENTRY(a_delay_is_read_from_headers_before_the_body),
           TEST_ENTRY(words_are_found_in_any_shape_of_body),
           TEST_ENTRY(long_words_are_cut_and_a_huge_body_is_read_in_part),
           TEST_ENTRY(ids_and_codes_are_kept_beyond_the_headers),
+          TEST_ENTRY(the_request_id_of_a_gateway_is_kept_where_the_provider_gives_none),
+          TEST_ENTRY(an_error_that_was_written_as_an_event_is_read),
+          TEST_ENTRY(what_a_model_never_takes_is_not_tried_again),
           TEST_ENTRY(a_header_is_found_whatever_its_case_and_line_end),
           TEST_ENTRY(want_of_memory_leaves_the_class))

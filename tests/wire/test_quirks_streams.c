@@ -270,6 +270,44 @@ TEST(a_refusal_in_responses_is_text) {
     stream_free(&s);
 }
 
+/* `body` with each of these in the place of %s, as a stream or as a whole answer. */
+static void check_no_error(const char *protocol, bool whole, const char *body) {
+    static const char *const none[] = {"null", "false", "\"\"", "{}", "[]"};
+    size_t i;
+    for (i = 0; i < sizeof none / sizeof none[0]; i++) {
+        char text[400];
+        stream s;
+        (void)snprintf(text, sizeof text, body, none[i]);
+        stream_begin(&s, protocol);
+        if (whole)
+            stream_whole(&s, text);
+        else {
+            stream_text(&s, text);
+            stream_end(&s);
+        }
+        if (!CHECK_EQ_INT(s.assembly.failure.kind, PHI_FAILURE_NONE)) puts(text);
+        CHECK_EQ_INT(s.message.stop_reason, PHI_STOP_REASON_STOP);
+        stream_free(&s);
+    }
+}
+
+TEST(an_error_that_is_false_or_empty_is_none) {
+    check_no_error(PHI_PROTOCOL_OPENAI_CHAT, false,
+                   "data: {\"error\":%s,\"choices\":[{\"delta\":{\"content\":\"Hi\"},"
+                   "\"finish_reason\":\"stop\"}]}\n\n");
+    check_no_error(PHI_PROTOCOL_OPENAI_CHAT, true,
+                   "{\"error\":%s,\"choices\":[{\"message\":{\"content\":\"Hi\"},"
+                   "\"finish_reason\":\"stop\"}]}");
+    check_no_error(PHI_PROTOCOL_ANTHROPIC, true,
+                   "{\"type\":\"message\",\"error\":%s,\"content\":[],\"stop_reason\":"
+                   "\"end_turn\"}");
+    check_no_error(PHI_PROTOCOL_OPENAI_RESPONSES, false,
+                   "event: response.completed\ndata: {\"error\":%s,\"response\":{}}\n\n");
+    check_no_error(PHI_PROTOCOL_GOOGLE, false,
+                   "data: {\"error\":%s,\"candidates\":[{\"content\":{\"parts\":[{\"text\":"
+                   "\"Hi\"}]},\"finishReason\":\"STOP\"}]}\n\n");
+}
+
 TEST(azure_codes_are_strings_of_digits) {
     stream s;
     stream_of(&s, PHI_PROTOCOL_AZURE_RESPONSES,
@@ -325,7 +363,9 @@ TEST_MAIN(TEST_ENTRY(signs_of_life_are_no_part_of_an_answer),
           TEST_ENTRY(groq_hides_its_error_in_x_groq), TEST_ENTRY(vllm_says_done_behind_an_error),
           TEST_ENTRY(reasoning_is_read_from_whichever_field_a_server_uses),
           TEST_ENTRY(ollama_sends_a_call_whole_and_says_stop_or_tool_calls),
-          TEST_ENTRY(a_refusal_in_responses_is_text), TEST_ENTRY(azure_codes_are_strings_of_digits),
+          TEST_ENTRY(a_refusal_in_responses_is_text),
+          TEST_ENTRY(an_error_that_is_false_or_empty_is_none),
+          TEST_ENTRY(azure_codes_are_strings_of_digits),
           TEST_ENTRY(gemini_refuses_a_prompt_without_a_candidate),
           TEST_ENTRY(gemini_says_an_error_as_bare_json_of_many_lines),
           TEST_ENTRY(an_empty_200_of_gemini_may_be_asked_for_again),
