@@ -612,11 +612,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__PUB_IO */
 
 #ifdef PHI__PUB_MODEL
-#if PHI__PUB_MODEL != 0x9c5b5e22
+#if PHI__PUB_MODEL != 0x44e616d5
 #error "phi: two versions of src/model in one file"
 #endif
 #else
-#define PHI__PUB_MODEL 0x9c5b5e22
+#define PHI__PUB_MODEL 0x44e616d5
 
 /* ---- src/model/failure.h ---- */
 
@@ -996,9 +996,10 @@ typedef struct phi_event {
     uint32_t delay_ms; /* RETRY */
     phi_status status; /* ERROR, AGENT_END */
     phi_input input;   /* INPUT_DROPPED; MESSAGE_... of a user's message: where it came from */
-    phi_str source; /* INPUT_DROPPED: why; MESSAGE_...: the tag of what was injected; AGENT_END: the reason
+    phi_str
+        source; /* INPUT_DROPPED: why; MESSAGE_...: the tag of what was injected; AGENT_END: the reason
                        of phi_abort_run */
-    phi_str rejection; /* AGENT_END: why a filter rejected the prompt; at NULL: it did not */
+    phi_str rejection;     /* AGENT_END: why a filter rejected the prompt; at NULL: it did not */
     phi_str child_loop_id; /* TOOL_END, TOOL_UPDATE: the run of a sub-agent that made the result */
     const phi_message *messages;    /* of an event that was read (phi_event_from_json): AGENT_END's
                                     messages, TURN_END's tool results; message_count of them. A
@@ -36022,11 +36023,11 @@ PHI_API phi_status phi_thread_fresh(phi_thread *thread) {
 #endif /* PHI__IMP_THREAD */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0xfdecc7e4
+#if PHI__IMP_LOOP != 0xf9767cb2
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0xfdecc7e4
+#define PHI__IMP_LOOP 0xf9767cb2
 
 /* ---- src/loop/session_in.h ---- */
 
@@ -36192,7 +36193,7 @@ typedef struct phi__answer {
     phi__assembly assembly;
     const phi_message *final;
     phi_message start; /* nothing is said yet: which model is asked */
-    phi_message view; /* of the assembly, remade at a pop */
+    phi_message view;  /* of the assembly, remade at a pop */
     phi_content *content;
     size_t content_cap;
     bool viewed; /* `view` shows the assembly as it is */
@@ -43715,19 +43716,19 @@ PHI__FN bool phi__session_saw(phi__sessions *sessions, phi__session *session, ph
     return n == 0 || phi__session_go_on(sessions, session, segment, n);
 }
 
-typedef struct phi__session_reader {
+typedef struct phi__session_number_reader {
     phi__sessions *sessions;
     phi__session *session;
-} phi__session_reader;
+} phi__session_number_reader;
 
 static bool phi__session_read_one(void *user_data, phi_str loop_id) {
-    const phi__session_reader *r = (const phi__session_reader *)user_data;
+    const phi__session_number_reader *r = (const phi__session_number_reader *)user_data;
     return phi__session_saw(r->sessions, r->session, loop_id);
 }
 
 PHI__FN bool phi__session_read(phi__sessions *sessions, phi__session *session,
                                phi__thread *thread) {
-    phi__session_reader r;
+    phi__session_number_reader r;
     r.sessions = sessions;
     r.session = session;
     return phi__thread_tell_loops(thread, session->number, phi__session_read_one, &r);

@@ -49,7 +49,7 @@ typedef struct phi__answer {
     phi__assembly assembly;
     const phi_message *final;
     phi_message start; /* nothing is said yet: which model is asked */
-    phi_message view; /* of the assembly, remade at a pop */
+    phi_message view;  /* of the assembly, remade at a pop */
     phi_content *content;
     size_t content_cap;
     bool viewed; /* `view` shows the assembly as it is */

@@ -106,9 +106,8 @@ TEST(what_followed_the_step_goes_and_a_tag_stands_there) {
     CHECK_EQ_INT(phi_thread_entry(phi_agent_thread(w.agent), 13, &entry), PHI_OK);
     REQUIRE(CHECK_EQ_INT(entry.kind, PHI_ENTRY_REWRITE));
     CHECK_EQ_INT(entry.rewrite->reason, PHI_REWRITE_REVERT);
-    CHECK_EQ_STR(
-        entry.rewrite->meta,
-        "{\"category\":\"failure\",\"target\":4,\"abandoned_node_ids\":[7,8,11,12],\"summary\":\"the cellar is empty\"}");
+    CHECK_EQ_STR(entry.rewrite->meta, "{\"category\":\"failure\",\"target\":4,\"abandoned_node_"
+                                      "ids\":[7,8,11,12],\"summary\":\"the cellar is empty\"}");
     rig_free(w.r);
 }
 

@@ -641,7 +641,7 @@ static void revoke_any(world *w, const char *lane) {
 static void truncate(world *w) {
     size_t removed = 0, shown = w->thread.fold.count, count = w->thread.count;
     uint64_t tokens = w->thread.fold.tokens;
-    HOLDS(w, phi__thread_truncate(&w->thread, tokens * pick(w, 100) / 100, phi_str_of("l"), 0,
+    HOLDS(w, phi__thread_truncate(&w->thread, tokens * pick(w, 100) / 100, NULL, phi_str_of("l"), 0,
                                   &removed));
     HOLDS(w, w->thread.count == count + (removed > 0 ? 1 : 0));
     HOLDS(w, removed == 0 || (w->thread.fold.tokens < tokens && w->thread.fold.count <= shown));
