@@ -612,11 +612,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__PUB_IO */
 
 #ifdef PHI__PUB_MODEL
-#if PHI__PUB_MODEL != 0x44e616d5
+#if PHI__PUB_MODEL != 0x78580ec5
 #error "phi: two versions of src/model in one file"
 #endif
 #else
-#define PHI__PUB_MODEL 0x44e616d5
+#define PHI__PUB_MODEL 0x78580ec5
 
 /* ---- src/model/failure.h ---- */
 
@@ -1196,6 +1196,10 @@ PHI_API phi_model phi_model_ollama(const char *base_url, const char *id);
 PHI_API phi_model phi_model_llama_cpp(const char *base_url, const char *id);
 PHI_API phi_model phi_model_vllm(const char *base_url, const char *id);
 PHI_API phi_model phi_model_lm_studio(const char *base_url, const char *id);
+/* A LiteLLM proxy; base_url NULL: http://localhost:4000/v1. api_key NULL for none. `id` is a name that the
+   proxy was given: where it does not begin with "claude-", "anthropic/" or "gpt-", set `reasoning`, and
+   PHI_QUIRK_REASONING_EFFORT with it, for a model that can think. */
+PHI_API phi_model phi_model_litellm(const char *base_url, const char *id, const char *api_key);
 /* Any OpenAI-compatible server: Ollama, llama.cpp, vLLM, LM Studio... base_url as
    "http://localhost:11434/v1"; api_key NULL for none. */
 PHI_API phi_model phi_model_local(const char *base_url, const char *id, const char *api_key);
@@ -15313,11 +15317,11 @@ PHI__FN void phi__wake_drain(phi__wake *wake) {
 #endif /* PHI__IMP_IO */
 
 #ifdef PHI__IMP_MODEL
-#if PHI__IMP_MODEL != 0x92163c00
+#if PHI__IMP_MODEL != 0xbf24717b
 #error "phi: two versions of src/model in one file"
 #endif
 #else
-#define PHI__IMP_MODEL 0x92163c00
+#define PHI__IMP_MODEL 0xbf24717b
 
 /* ---- src/model/message_in.h ---- */
 
@@ -16137,6 +16141,7 @@ enum {
     PHI__PRESET_LLAMA_CPP,
     PHI__PRESET_VLLM,
     PHI__PRESET_LM_STUDIO,
+    PHI__PRESET_LITELLM,
     PHI__PRESET_GOOGLE,
     PHI__PRESET_VERTEX,
     PHI__PRESET_BEDROCK
@@ -16211,6 +16216,10 @@ static const phi__preset phi__preset_rows[] = {
      PHI_QUIRK_EMPTY_CONTENT | PHI_QUIRK_OPEN_KEY | PHI_QUIRK_REASONING_EFFORT |
          PHI_QUIRK_FORMAT_ALONE,
      128000, 4096, false},
+    /* empty content beside calls becomes words of its own, so none is sent; a cache key is refused
+       for models that are not OpenAI's: the rows below */
+    {PHI_PROTOCOL_OPENAI_CHAT, "litellm", "http://localhost:4000/v1",
+     PHI_QUIRK_OPEN_KEY | PHI_QUIRK_EMPTY_TOOLS, 128000, 4096, false},
     {PHI_PROTOCOL_GOOGLE, "google", "https://generativelanguage.googleapis.com/v1beta", 0, 1000000,
      8192, false},
     {PHI_PROTOCOL_VERTEX, "google_vertex", NULL, 0, 1000000, 8192, false},
@@ -16252,6 +16261,16 @@ static const phi__preset_model phi__preset_models[] = {
     {"xai", "grok-3-mini", PHI_QUIRK_REASONING_EFFORT, 0, true},
     {"mistral", "magistral", PHI_QUIRK_PROMPT_MODE, 0, true},
     {"deepseek", "deepseek-r1", 0, PHI_QUIRK_REPLAY_REASONING | PHI_QUIRK_REASONING_REQUIRED, true},
+    {"litellm", "claude-3-7", PHI_QUIRK_REASONING_EFFORT | PHI_QUIRK_CACHE_CONTROL, 0, true},
+    {"litellm", "claude-3", PHI_QUIRK_CACHE_CONTROL, 0, false},
+    {"litellm", "claude-", PHI_QUIRK_REASONING_EFFORT | PHI_QUIRK_CACHE_CONTROL, 0, true},
+    {"litellm", "anthropic/claude-3-7", PHI_QUIRK_REASONING_EFFORT | PHI_QUIRK_CACHE_CONTROL, 0,
+     true},
+    {"litellm", "anthropic/claude-3", PHI_QUIRK_CACHE_CONTROL, 0, false},
+    {"litellm", "anthropic/", PHI_QUIRK_REASONING_EFFORT | PHI_QUIRK_CACHE_CONTROL, 0, true},
+    {"litellm", "gpt-5-chat", PHI_QUIRK_CACHE_KEY, 0, false},
+    {"litellm", "gpt-5", PHI_QUIRK_REASONING_EFFORT | PHI_QUIRK_CACHE_KEY, 0, true},
+    {"litellm", "gpt-", PHI_QUIRK_CACHE_KEY, 0, false},
     {"google", "gemini-1", 0, 0, false},
     {"google", "gemini-2.0", 0, 0, false},
     {"google", "gemini-", 0, 0, true},
@@ -16391,6 +16410,12 @@ PHI_API phi_model phi_model_lm_studio(const char *base_url, const char *id) {
     return phi__preset_own(PHI__PRESET_LM_STUDIO, base_url, id);
 }
 
+PHI_API phi_model phi_model_litellm(const char *base_url, const char *id, const char *api_key) {
+    phi_model model = phi__preset_own(PHI__PRESET_LITELLM, base_url, id);
+    model.api_key = api_key;
+    return model;
+}
+
 PHI_API phi_model phi_model_google(const char *id, const char *api_key) {
     return phi__preset_make(PHI__PRESET_GOOGLE, id, api_key);
 }
@@ -16482,11 +16507,11 @@ PHI_API double phi_cache_hit_rate(const phi_usage *usage) {
 #endif /* PHI__IMP_MODEL */
 
 #ifdef PHI__IMP_WIRE
-#if PHI__IMP_WIRE != 0xd3845dde
+#if PHI__IMP_WIRE != 0x84d1bdc1
 #error "phi: two versions of src/wire in one file"
 #endif
 #else
-#define PHI__IMP_WIRE 0xd3845dde
+#define PHI__IMP_WIRE 0x84d1bdc1
 
 /* ---- src/wire/claude_in.h ---- */
 
@@ -22891,32 +22916,38 @@ static void phi__chat_calls(phi__encoder *e, const phi_message *m) {
     if (open) phi__buf_char(out, ']');
 }
 
-/* What reasoning_details were minted with goes back verbatim, in place of the text. */
-static bool phi__chat_put_details(phi__buf *out, const phi_message *m) {
-    static const char start[] = "{\"reasoning_details\":[";
+/* What came in reasoning_details, or in thinking_blocks, goes back verbatim in place of the text.
+   start: of the replay, "{" and the member with its bracket. */
+static bool phi__chat_put_details(phi__buf *out, const phi_message *m, const char *start) {
+    size_t i, n = strlen(start);
     bool any = false;
-    size_t i;
     for (i = 0; i < m->content_count; i++) {
         phi_str replay = m->content[i].replay;
         if (m->content[i].kind != PHI_CONTENT_THINKING || !phi__str_starts(replay, start)) continue;
-        if (replay.len < sizeof start + 2 || replay.at[replay.len - 1] != '}') continue;
-        phi__buf_text(out, any ? "," : ",\"reasoning_details\":[");
-        phi__buf_add(out, replay.at + sizeof start - 1, replay.len - (sizeof start - 1) - 2);
+        if (replay.len < n + 3 || replay.at[replay.len - 1] != '}') continue;
+        phi__buf_char(out, ',');
+        if (!any) phi__buf_text(out, start + 1);
+        phi__buf_add(out, replay.at + n, replay.len - n - 2);
         any = true;
     }
     if (any) phi__buf_char(out, ']');
     return any;
 }
 
-/* The reasoning text, in the field it came in. */
+#define PHI__CHAT_DETAILS "{\"reasoning_details\":["
+#define PHI__CHAT_BLOCKS "{\"thinking_blocks\":["
+
+/* The reasoning text, in the field it came in. The signatures of Claude behind LiteLLM go back
+   wherever they came from: without them the second request of a tool loop is refused. */
 static void phi__chat_put_reasoning(phi__encoder *e, const phi_message *m, bool same) {
     static const char *const fields[] = {"reasoning_content", "reasoning", "reasoning_text"};
     phi__buf *out = &e->scratch;
     bool required = phi__chat_quirk(e, PHI_QUIRK_REASONING_REQUIRED) && phi__chat_thinks(e);
     bool any = false;
     size_t i, field = 0;
+    if (same && phi__chat_put_details(out, m, PHI__CHAT_BLOCKS)) return;
     if (same && phi__chat_quirk(e, PHI_QUIRK_REPLAY_REASONING)) {
-        if (phi__chat_put_details(out, m)) return;
+        if (phi__chat_put_details(out, m, PHI__CHAT_DETAILS)) return;
         for (i = 0; i < m->content_count; i++) {
             const phi_content *c = &m->content[i];
             if (!phi__chat_is_thinking(c)) continue;
@@ -23314,6 +23345,8 @@ PHI__FN const phi__codec *phi__openai_chat_codec(void) {
 #undef PHI__CHAT_FORM_QUIRKS
 #undef PHI__CHAT_MARK
 #undef PHI__CHAT_KEY_MOST
+#undef PHI__CHAT_DETAILS
+#undef PHI__CHAT_BLOCKS
 
 /* ---- src/wire/openai_chat_stream.c ---- */
 
@@ -23336,7 +23369,7 @@ typedef struct phi__chat_chunk {
     phi__json_text id, model, finish;
     phi__json_text content, refusal, reasoning[3];
     phi_str parts; /* content as an array: raw JSON, as all that follow */
-    phi_str details, calls, usage, error;
+    phi_str details, blocks, calls, usage, error;
 } phi__chat_chunk;
 
 static void phi__chat_put(phi__assembly *a, phi__buf *buf, phi__json_text text) {
@@ -23378,6 +23411,8 @@ static void phi__chat_read_delta(phi__json_cursor *c, phi__chat_chunk *k) {
             phi__json_take_text(c, &k->reasoning[2]);
         else if (PHI__CHAT_IS(key, "reasoning_details"))
             phi__chat_raw(c, &k->details);
+        else if (PHI__CHAT_IS(key, "thinking_blocks"))
+            phi__chat_raw(c, &k->blocks);
         else if (PHI__CHAT_IS(key, "refusal"))
             phi__json_take_text(c, &k->refusal);
         else
@@ -23561,13 +23596,20 @@ static void phi__chat_parts_of(phi__assembly *a, phi_str raw) {
     }
 }
 
-/* ---- reasoning_details ---- */
+/* ---- reasoning_details, thinking_blocks ---- */
 
-/* One fragment. Its text, summary or data is told apart because it may continue in the next. */
+/* One fragment. Its text or data is told apart because it may continue in the next; `name` is the
+   member that holds the text: OpenRouter's details have text or summary, LiteLLM's blocks thinking. */
 typedef struct phi__chat_fragment {
-    phi__json_text type, text, summary, signature;
+    phi__json_text type, text, signature;
+    const char *name; /* NULL: there is no text */
     phi_str raw, index;
 } phi__chat_fragment;
+
+static void phi__chat_read_fragment_text(phi__chat_fragment *f, phi__json_cursor *c,
+                                         const char *name) {
+    if (phi__json_take_text(c, &f->text)) f->name = name;
+}
 
 static void phi__chat_read_fragment(phi__chat_fragment *f) {
     phi__json_cursor c;
@@ -23578,9 +23620,11 @@ static void phi__chat_read_fragment(phi__chat_fragment *f) {
         if (PHI__CHAT_IS(key, "type"))
             phi__json_take_text(&c, &f->type);
         else if (PHI__CHAT_IS(key, "text"))
-            phi__json_take_text(&c, &f->text);
-        else if (PHI__CHAT_IS(key, "summary"))
-            phi__json_take_text(&c, &f->summary);
+            phi__chat_read_fragment_text(f, &c, "text");
+        else if (PHI__CHAT_IS(key, "summary") && f->name == NULL)
+            phi__chat_read_fragment_text(f, &c, "summary");
+        else if (PHI__CHAT_IS(key, "thinking") && f->name == NULL)
+            phi__chat_read_fragment_text(f, &c, "thinking");
         else if (PHI__CHAT_IS(key, "signature"))
             phi__json_take_text(&c, &f->signature);
         else if (PHI__CHAT_IS(key, "index"))
@@ -23604,17 +23648,15 @@ static void phi__chat_close_detail(phi__chat_state *st, phi__assembly *a) {
 }
 
 /* All of the item but what is written last: its text, which is left open, and its signature. */
-static void phi__chat_open_detail(phi__chat_state *st, phi__buf *out, const phi__chat_fragment *f,
-                                  bool is_text) {
+static void phi__chat_open_detail(phi__chat_state *st, phi__buf *out, const phi__chat_fragment *f) {
     phi__json_cursor c;
     phi__json_text key;
     phi_str value = {NULL, 0};
-    const char *name = is_text ? "text" : "summary";
     phi__json_cursor_init(&c, f->raw);
     if (!phi__json_enter_object(&c)) return;
     phi__buf_char(out, '{');
     while (phi__json_next_key(&c, &key)) {
-        bool later = phi__json_text_is(key, phi_str_of(name)) || PHI__CHAT_IS(key, "signature");
+        bool later = phi__json_text_is(key, phi_str_of(f->name)) || PHI__CHAT_IS(key, "signature");
         if (later) {
             phi__json_skip(&c);
             continue;
@@ -23625,13 +23667,14 @@ static void phi__chat_open_detail(phi__chat_state *st, phi__buf *out, const phi_
         phi__buf_add_str(out, value);
         phi__buf_char(out, ',');
     }
-    phi__chat_quote(out, is_text ? "\"text\":\"" : "\"summary\":\"",
-                    is_text ? f->text : f->summary);
+    phi__buf_char(out, '"');
+    phi__buf_text(out, f->name);
+    phi__chat_quote(out, "\":\"", f->text);
     st->detail = PHI__CHAT_DETAIL_TEXT;
 }
 
 /* The newest thinking block keeps the items for replay, as JSON that is written as they come. */
-static size_t phi__chat_detail_block(phi__chat_state *st, phi__assembly *a) {
+static size_t phi__chat_detail_block(phi__chat_state *st, phi__assembly *a, const char *member) {
     size_t i;
     phi__draft *d;
     for (i = a->count; i > 0; i--)
@@ -23643,34 +23686,36 @@ static size_t phi__chat_detail_block(phi__chat_state *st, phi__assembly *a) {
     d = &a->drafts[i];
     if (d->replay.len == 0) {
         d->replay_open = true;
-        phi__buf_text(&d->replay, "{\"reasoning_details\":[");
+        phi__buf_text(&d->replay, "{\"");
+        phi__buf_text(&d->replay, member);
+        phi__buf_text(&d->replay, "\":[");
     }
     return i;
 }
 
-static void phi__chat_detail_item(phi__chat_state *st, phi__assembly *a, phi_str raw, bool spoken) {
+static void phi__chat_detail_item(phi__chat_state *st, phi__assembly *a, phi_str raw,
+                                  const char *member, bool spoken) {
     phi__chat_fragment f;
-    bool is_text, joins;
+    bool joins;
     uint64_t key;
     size_t block;
     phi__buf *out;
     memset(&f, 0, sizeof f);
     f.raw = raw;
     phi__chat_read_fragment(&f);
-    is_text = f.text.at != NULL;
-    joins = is_text || f.summary.at != NULL;
-    if (joins && !spoken) phi__chat_think(a, is_text ? f.text : f.summary, "");
-    block = phi__chat_detail_block(st, a);
+    joins = f.name != NULL;
+    if (joins && !spoken) phi__chat_think(a, f.text, "");
+    block = phi__chat_detail_block(st, a, member);
     if (block == SIZE_MAX) return;
     out = &a->drafts[block].replay;
     key = phi__hash(f.index, phi__hash(phi__str(f.type.at, f.type.len), 4));
     if (joins && st->detail == PHI__CHAT_DETAIL_TEXT && key == st->detail_key)
-        phi__chat_quote(out, "", is_text ? f.text : f.summary);
+        phi__chat_quote(out, "", f.text);
     else {
         phi__chat_close_detail(st, a);
         phi__json_put_comma(out);
         if (joins)
-            phi__chat_open_detail(st, out, &f, is_text);
+            phi__chat_open_detail(st, out, &f);
         else
             phi__buf_add_str(out, raw);
         st->detail_key = key;
@@ -23683,7 +23728,8 @@ static void phi__chat_detail_item(phi__chat_state *st, phi__assembly *a, phi_str
     if (out->failed) a->no_memory = true;
 }
 
-static void phi__chat_details(phi__chat_state *st, phi__assembly *a, phi_str raw, bool spoken) {
+static void phi__chat_details(phi__chat_state *st, phi__assembly *a, phi_str raw,
+                              const char *member, bool spoken) {
     phi__json_cursor c;
     phi_str item;
     if (raw.len == 0) return;
@@ -23691,7 +23737,8 @@ static void phi__chat_details(phi__chat_state *st, phi__assembly *a, phi_str raw
     if (!phi__json_enter_array(&c)) return;
     while (phi__json_next_item(&c)) {
         bool object = phi__json_peek(&c) == PHI_JSON_OBJECT;
-        if (phi__json_take_raw(&c, &item) && object) phi__chat_detail_item(st, a, item, spoken);
+        if (phi__json_take_raw(&c, &item) && object)
+            phi__chat_detail_item(st, a, item, member, spoken);
     }
 }
 
@@ -23868,7 +23915,10 @@ static void phi__chat_apply(phi__chat_state *st, phi__assembly *a, const phi__ch
         spoken = k->reasoning[i].len > 0; /* some send the same text in two fields */
         phi__chat_think(a, k->reasoning[i], phi__chat_reasoning_fields[i]);
     }
-    if (k->details.len > 0) phi__chat_details(st, a, k->details, spoken);
+    if (k->details.len > 0)
+        phi__chat_details(st, a, k->details, "reasoning_details", spoken);
+    else if (k->blocks.len > 0)
+        phi__chat_details(st, a, k->blocks, "thinking_blocks", spoken);
     if (k->parts.len > 0) phi__chat_parts_of(a, k->parts);
     phi__chat_say(a, k->content);
     phi__chat_say(a, k->refusal);
@@ -23888,9 +23938,9 @@ static void phi__chat_learn(phi__chat_state *st, const phi__assembly *a, const p
             said = &k->reasoning[i];
         }
     phi__repeat_forget(&st->repeat);
-    if (spoken + (k->content.len > 0 ? 1u : 0u) != 1 || k->details.len > 0 || k->parts.len > 0 ||
-        k->refusal.len > 0 || k->calls.len > 0 || k->usage.len > 0 || k->finish.at != NULL ||
-        k->error.len > 0 || a->count == 0)
+    if (spoken + (k->content.len > 0 ? 1u : 0u) != 1 || k->details.len > 0 || k->blocks.len > 0 ||
+        k->parts.len > 0 || k->refusal.len > 0 || k->calls.len > 0 || k->usage.len > 0 ||
+        k->finish.at != NULL || k->error.len > 0 || a->count == 0)
         return;
     phi__repeat_learn(&st->repeat, a, data, *said, a->count - 1);
 }

@@ -34,6 +34,7 @@ enum {
     PHI__PRESET_LLAMA_CPP,
     PHI__PRESET_VLLM,
     PHI__PRESET_LM_STUDIO,
+    PHI__PRESET_LITELLM,
     PHI__PRESET_GOOGLE,
     PHI__PRESET_VERTEX,
     PHI__PRESET_BEDROCK
@@ -108,6 +109,10 @@ static const phi__preset phi__preset_rows[] = {
      PHI_QUIRK_EMPTY_CONTENT | PHI_QUIRK_OPEN_KEY | PHI_QUIRK_REASONING_EFFORT |
          PHI_QUIRK_FORMAT_ALONE,
      128000, 4096, false},
+    /* empty content beside calls becomes words of its own, so none is sent; a cache key is refused
+       for models that are not OpenAI's: the rows below */
+    {PHI_PROTOCOL_OPENAI_CHAT, "litellm", "http://localhost:4000/v1",
+     PHI_QUIRK_OPEN_KEY | PHI_QUIRK_EMPTY_TOOLS, 128000, 4096, false},
     {PHI_PROTOCOL_GOOGLE, "google", "https://generativelanguage.googleapis.com/v1beta", 0, 1000000,
      8192, false},
     {PHI_PROTOCOL_VERTEX, "google_vertex", NULL, 0, 1000000, 8192, false},
@@ -149,6 +154,16 @@ static const phi__preset_model phi__preset_models[] = {
     {"xai", "grok-3-mini", PHI_QUIRK_REASONING_EFFORT, 0, true},
     {"mistral", "magistral", PHI_QUIRK_PROMPT_MODE, 0, true},
     {"deepseek", "deepseek-r1", 0, PHI_QUIRK_REPLAY_REASONING | PHI_QUIRK_REASONING_REQUIRED, true},
+    {"litellm", "claude-3-7", PHI_QUIRK_REASONING_EFFORT | PHI_QUIRK_CACHE_CONTROL, 0, true},
+    {"litellm", "claude-3", PHI_QUIRK_CACHE_CONTROL, 0, false},
+    {"litellm", "claude-", PHI_QUIRK_REASONING_EFFORT | PHI_QUIRK_CACHE_CONTROL, 0, true},
+    {"litellm", "anthropic/claude-3-7", PHI_QUIRK_REASONING_EFFORT | PHI_QUIRK_CACHE_CONTROL, 0,
+     true},
+    {"litellm", "anthropic/claude-3", PHI_QUIRK_CACHE_CONTROL, 0, false},
+    {"litellm", "anthropic/", PHI_QUIRK_REASONING_EFFORT | PHI_QUIRK_CACHE_CONTROL, 0, true},
+    {"litellm", "gpt-5-chat", PHI_QUIRK_CACHE_KEY, 0, false},
+    {"litellm", "gpt-5", PHI_QUIRK_REASONING_EFFORT | PHI_QUIRK_CACHE_KEY, 0, true},
+    {"litellm", "gpt-", PHI_QUIRK_CACHE_KEY, 0, false},
     {"google", "gemini-1", 0, 0, false},
     {"google", "gemini-2.0", 0, 0, false},
     {"google", "gemini-", 0, 0, true},
@@ -286,6 +301,12 @@ PHI_API phi_model phi_model_vllm(const char *base_url, const char *id) {
 
 PHI_API phi_model phi_model_lm_studio(const char *base_url, const char *id) {
     return phi__preset_own(PHI__PRESET_LM_STUDIO, base_url, id);
+}
+
+PHI_API phi_model phi_model_litellm(const char *base_url, const char *id, const char *api_key) {
+    phi_model model = phi__preset_own(PHI__PRESET_LITELLM, base_url, id);
+    model.api_key = api_key;
+    return model;
 }
 
 PHI_API phi_model phi_model_google(const char *id, const char *api_key) {

@@ -175,6 +175,10 @@ PHI_API phi_model phi_model_ollama(const char *base_url, const char *id);
 PHI_API phi_model phi_model_llama_cpp(const char *base_url, const char *id);
 PHI_API phi_model phi_model_vllm(const char *base_url, const char *id);
 PHI_API phi_model phi_model_lm_studio(const char *base_url, const char *id);
+/* A LiteLLM proxy; base_url NULL: http://localhost:4000/v1. api_key NULL for none. `id` is a name that the
+   proxy was given: where it does not begin with "claude-", "anthropic/" or "gpt-", set `reasoning`, and
+   PHI_QUIRK_REASONING_EFFORT with it, for a model that can think. */
+PHI_API phi_model phi_model_litellm(const char *base_url, const char *id, const char *api_key);
 /* Any OpenAI-compatible server: Ollama, llama.cpp, vLLM, LM Studio... base_url as
    "http://localhost:11434/v1"; api_key NULL for none. */
 PHI_API phi_model phi_model_local(const char *base_url, const char *id, const char *api_key);

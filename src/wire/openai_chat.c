@@ -166,32 +166,38 @@ static void phi__chat_calls(phi__encoder *e, const phi_message *m) {
     if (open) phi__buf_char(out, ']');
 }
 
-/* What reasoning_details were minted with goes back verbatim, in place of the text. */
-static bool phi__chat_put_details(phi__buf *out, const phi_message *m) {
-    static const char start[] = "{\"reasoning_details\":[";
+/* What came in reasoning_details, or in thinking_blocks, goes back verbatim in place of the text.
+   start: of the replay, "{" and the member with its bracket. */
+static bool phi__chat_put_details(phi__buf *out, const phi_message *m, const char *start) {
+    size_t i, n = strlen(start);
     bool any = false;
-    size_t i;
     for (i = 0; i < m->content_count; i++) {
         phi_str replay = m->content[i].replay;
         if (m->content[i].kind != PHI_CONTENT_THINKING || !phi__str_starts(replay, start)) continue;
-        if (replay.len < sizeof start + 2 || replay.at[replay.len - 1] != '}') continue;
-        phi__buf_text(out, any ? "," : ",\"reasoning_details\":[");
-        phi__buf_add(out, replay.at + sizeof start - 1, replay.len - (sizeof start - 1) - 2);
+        if (replay.len < n + 3 || replay.at[replay.len - 1] != '}') continue;
+        phi__buf_char(out, ',');
+        if (!any) phi__buf_text(out, start + 1);
+        phi__buf_add(out, replay.at + n, replay.len - n - 2);
         any = true;
     }
     if (any) phi__buf_char(out, ']');
     return any;
 }
 
-/* The reasoning text, in the field it came in. */
+#define PHI__CHAT_DETAILS "{\"reasoning_details\":["
+#define PHI__CHAT_BLOCKS "{\"thinking_blocks\":["
+
+/* The reasoning text, in the field it came in. The signatures of Claude behind LiteLLM go back
+   wherever they came from: without them the second request of a tool loop is refused. */
 static void phi__chat_put_reasoning(phi__encoder *e, const phi_message *m, bool same) {
     static const char *const fields[] = {"reasoning_content", "reasoning", "reasoning_text"};
     phi__buf *out = &e->scratch;
     bool required = phi__chat_quirk(e, PHI_QUIRK_REASONING_REQUIRED) && phi__chat_thinks(e);
     bool any = false;
     size_t i, field = 0;
+    if (same && phi__chat_put_details(out, m, PHI__CHAT_BLOCKS)) return;
     if (same && phi__chat_quirk(e, PHI_QUIRK_REPLAY_REASONING)) {
-        if (phi__chat_put_details(out, m)) return;
+        if (phi__chat_put_details(out, m, PHI__CHAT_DETAILS)) return;
         for (i = 0; i < m->content_count; i++) {
             const phi_content *c = &m->content[i];
             if (!phi__chat_is_thinking(c)) continue;

@@ -21,7 +21,7 @@ typedef struct phi__chat_chunk {
     phi__json_text id, model, finish;
     phi__json_text content, refusal, reasoning[3];
     phi_str parts; /* content as an array: raw JSON, as all that follow */
-    phi_str details, calls, usage, error;
+    phi_str details, blocks, calls, usage, error;
 } phi__chat_chunk;
 
 static void phi__chat_put(phi__assembly *a, phi__buf *buf, phi__json_text text) {
@@ -63,6 +63,8 @@ static void phi__chat_read_delta(phi__json_cursor *c, phi__chat_chunk *k) {
             phi__json_take_text(c, &k->reasoning[2]);
         else if (PHI__CHAT_IS(key, "reasoning_details"))
             phi__chat_raw(c, &k->details);
+        else if (PHI__CHAT_IS(key, "thinking_blocks"))
+            phi__chat_raw(c, &k->blocks);
         else if (PHI__CHAT_IS(key, "refusal"))
             phi__json_take_text(c, &k->refusal);
         else
@@ -246,13 +248,20 @@ static void phi__chat_parts_of(phi__assembly *a, phi_str raw) {
     }
 }
 
-/* ---- reasoning_details ---- */
+/* ---- reasoning_details, thinking_blocks ---- */
 
-/* One fragment. Its text, summary or data is told apart because it may continue in the next. */
+/* One fragment. Its text or data is told apart because it may continue in the next; `name` is the
+   member that holds the text: OpenRouter's details have text or summary, LiteLLM's blocks thinking. */
 typedef struct phi__chat_fragment {
-    phi__json_text type, text, summary, signature;
+    phi__json_text type, text, signature;
+    const char *name; /* NULL: there is no text */
     phi_str raw, index;
 } phi__chat_fragment;
+
+static void phi__chat_read_fragment_text(phi__chat_fragment *f, phi__json_cursor *c,
+                                         const char *name) {
+    if (phi__json_take_text(c, &f->text)) f->name = name;
+}
 
 static void phi__chat_read_fragment(phi__chat_fragment *f) {
     phi__json_cursor c;
@@ -263,9 +272,11 @@ static void phi__chat_read_fragment(phi__chat_fragment *f) {
         if (PHI__CHAT_IS(key, "type"))
             phi__json_take_text(&c, &f->type);
         else if (PHI__CHAT_IS(key, "text"))
-            phi__json_take_text(&c, &f->text);
-        else if (PHI__CHAT_IS(key, "summary"))
-            phi__json_take_text(&c, &f->summary);
+            phi__chat_read_fragment_text(f, &c, "text");
+        else if (PHI__CHAT_IS(key, "summary") && f->name == NULL)
+            phi__chat_read_fragment_text(f, &c, "summary");
+        else if (PHI__CHAT_IS(key, "thinking") && f->name == NULL)
+            phi__chat_read_fragment_text(f, &c, "thinking");
         else if (PHI__CHAT_IS(key, "signature"))
             phi__json_take_text(&c, &f->signature);
         else if (PHI__CHAT_IS(key, "index"))
@@ -289,17 +300,15 @@ static void phi__chat_close_detail(phi__chat_state *st, phi__assembly *a) {
 }
 
 /* All of the item but what is written last: its text, which is left open, and its signature. */
-static void phi__chat_open_detail(phi__chat_state *st, phi__buf *out, const phi__chat_fragment *f,
-                                  bool is_text) {
+static void phi__chat_open_detail(phi__chat_state *st, phi__buf *out, const phi__chat_fragment *f) {
     phi__json_cursor c;
     phi__json_text key;
     phi_str value = {NULL, 0};
-    const char *name = is_text ? "text" : "summary";
     phi__json_cursor_init(&c, f->raw);
     if (!phi__json_enter_object(&c)) return;
     phi__buf_char(out, '{');
     while (phi__json_next_key(&c, &key)) {
-        bool later = phi__json_text_is(key, phi_str_of(name)) || PHI__CHAT_IS(key, "signature");
+        bool later = phi__json_text_is(key, phi_str_of(f->name)) || PHI__CHAT_IS(key, "signature");
         if (later) {
             phi__json_skip(&c);
             continue;
@@ -310,13 +319,14 @@ static void phi__chat_open_detail(phi__chat_state *st, phi__buf *out, const phi_
         phi__buf_add_str(out, value);
         phi__buf_char(out, ',');
     }
-    phi__chat_quote(out, is_text ? "\"text\":\"" : "\"summary\":\"",
-                    is_text ? f->text : f->summary);
+    phi__buf_char(out, '"');
+    phi__buf_text(out, f->name);
+    phi__chat_quote(out, "\":\"", f->text);
     st->detail = PHI__CHAT_DETAIL_TEXT;
 }
 
 /* The newest thinking block keeps the items for replay, as JSON that is written as they come. */
-static size_t phi__chat_detail_block(phi__chat_state *st, phi__assembly *a) {
+static size_t phi__chat_detail_block(phi__chat_state *st, phi__assembly *a, const char *member) {
     size_t i;
     phi__draft *d;
     for (i = a->count; i > 0; i--)
@@ -328,34 +338,36 @@ static size_t phi__chat_detail_block(phi__chat_state *st, phi__assembly *a) {
     d = &a->drafts[i];
     if (d->replay.len == 0) {
         d->replay_open = true;
-        phi__buf_text(&d->replay, "{\"reasoning_details\":[");
+        phi__buf_text(&d->replay, "{\"");
+        phi__buf_text(&d->replay, member);
+        phi__buf_text(&d->replay, "\":[");
     }
     return i;
 }
 
-static void phi__chat_detail_item(phi__chat_state *st, phi__assembly *a, phi_str raw, bool spoken) {
+static void phi__chat_detail_item(phi__chat_state *st, phi__assembly *a, phi_str raw,
+                                  const char *member, bool spoken) {
     phi__chat_fragment f;
-    bool is_text, joins;
+    bool joins;
     uint64_t key;
     size_t block;
     phi__buf *out;
     memset(&f, 0, sizeof f);
     f.raw = raw;
     phi__chat_read_fragment(&f);
-    is_text = f.text.at != NULL;
-    joins = is_text || f.summary.at != NULL;
-    if (joins && !spoken) phi__chat_think(a, is_text ? f.text : f.summary, "");
-    block = phi__chat_detail_block(st, a);
+    joins = f.name != NULL;
+    if (joins && !spoken) phi__chat_think(a, f.text, "");
+    block = phi__chat_detail_block(st, a, member);
     if (block == SIZE_MAX) return;
     out = &a->drafts[block].replay;
     key = phi__hash(f.index, phi__hash(phi__str(f.type.at, f.type.len), 4));
     if (joins && st->detail == PHI__CHAT_DETAIL_TEXT && key == st->detail_key)
-        phi__chat_quote(out, "", is_text ? f.text : f.summary);
+        phi__chat_quote(out, "", f.text);
     else {
         phi__chat_close_detail(st, a);
         phi__json_put_comma(out);
         if (joins)
-            phi__chat_open_detail(st, out, &f, is_text);
+            phi__chat_open_detail(st, out, &f);
         else
             phi__buf_add_str(out, raw);
         st->detail_key = key;
@@ -368,7 +380,8 @@ static void phi__chat_detail_item(phi__chat_state *st, phi__assembly *a, phi_str
     if (out->failed) a->no_memory = true;
 }
 
-static void phi__chat_details(phi__chat_state *st, phi__assembly *a, phi_str raw, bool spoken) {
+static void phi__chat_details(phi__chat_state *st, phi__assembly *a, phi_str raw,
+                              const char *member, bool spoken) {
     phi__json_cursor c;
     phi_str item;
     if (raw.len == 0) return;
@@ -376,7 +389,8 @@ static void phi__chat_details(phi__chat_state *st, phi__assembly *a, phi_str raw
     if (!phi__json_enter_array(&c)) return;
     while (phi__json_next_item(&c)) {
         bool object = phi__json_peek(&c) == PHI_JSON_OBJECT;
-        if (phi__json_take_raw(&c, &item) && object) phi__chat_detail_item(st, a, item, spoken);
+        if (phi__json_take_raw(&c, &item) && object)
+            phi__chat_detail_item(st, a, item, member, spoken);
     }
 }
 
@@ -553,7 +567,10 @@ static void phi__chat_apply(phi__chat_state *st, phi__assembly *a, const phi__ch
         spoken = k->reasoning[i].len > 0; /* some send the same text in two fields */
         phi__chat_think(a, k->reasoning[i], phi__chat_reasoning_fields[i]);
     }
-    if (k->details.len > 0) phi__chat_details(st, a, k->details, spoken);
+    if (k->details.len > 0)
+        phi__chat_details(st, a, k->details, "reasoning_details", spoken);
+    else if (k->blocks.len > 0)
+        phi__chat_details(st, a, k->blocks, "thinking_blocks", spoken);
     if (k->parts.len > 0) phi__chat_parts_of(a, k->parts);
     phi__chat_say(a, k->content);
     phi__chat_say(a, k->refusal);
@@ -573,9 +590,9 @@ static void phi__chat_learn(phi__chat_state *st, const phi__assembly *a, const p
             said = &k->reasoning[i];
         }
     phi__repeat_forget(&st->repeat);
-    if (spoken + (k->content.len > 0 ? 1u : 0u) != 1 || k->details.len > 0 || k->parts.len > 0 ||
-        k->refusal.len > 0 || k->calls.len > 0 || k->usage.len > 0 || k->finish.at != NULL ||
-        k->error.len > 0 || a->count == 0)
+    if (spoken + (k->content.len > 0 ? 1u : 0u) != 1 || k->details.len > 0 || k->blocks.len > 0 ||
+        k->parts.len > 0 || k->refusal.len > 0 || k->calls.len > 0 || k->usage.len > 0 ||
+        k->finish.at != NULL || k->error.len > 0 || a->count == 0)
         return;
     phi__repeat_learn(&st->repeat, a, data, *said, a->count - 1);
 }

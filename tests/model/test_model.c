@@ -49,6 +49,9 @@ TEST(servers_of_ones_own_live_on_this_machine_unless_one_says_where) {
     CHECK_EQ_STR(phi_model_vllm(NULL, "m").base_url, "http://localhost:8000/v1");
     CHECK_EQ_STR(phi_model_lm_studio(NULL, "m").base_url, "http://localhost:1234/v1");
     CHECK_EQ_STR(phi_model_vllm("http://box:9000/v1", "m").base_url, "http://box:9000/v1");
+    CHECK_EQ_STR(phi_model_litellm(NULL, "m", NULL).base_url, "http://localhost:4000/v1");
+    CHECK_EQ_STR(phi_model_litellm("http://box/v1", "m", "K").base_url, "http://box/v1");
+    CHECK_EQ_STR(phi_model_litellm("http://box/v1", "m", "K").api_key, "K");
     CHECK(phi_model_ollama(NULL, "m").api_key == NULL);
     CHECK((phi_model_ollama(NULL, "m").quirks & PHI_QUIRK_OPEN_KEY) != 0);
     CHECK((phi_model_vllm(NULL, "m").quirks & PHI_QUIRK_TEMPLATE_THINKING) != 0);
@@ -77,6 +80,7 @@ TEST(presets_say_whose_they_are) {
     CHECK_EQ_STR(phi_model_llama_cpp(NULL, "m").provider, "llama_cpp");
     CHECK_EQ_STR(phi_model_vllm(NULL, "m").provider, "vllm");
     CHECK_EQ_STR(phi_model_lm_studio(NULL, "m").provider, "lm_studio");
+    CHECK_EQ_STR(phi_model_litellm(NULL, "m", NULL).provider, "litellm");
     CHECK_EQ_STR(phi_model_google("m", "K").provider, "google");
     CHECK_EQ_STR(phi_model_vertex("https://h", "m", "T").provider, "google_vertex");
     CHECK_EQ_STR(phi_model_bedrock(NULL, "m", "K").provider, "bedrock");

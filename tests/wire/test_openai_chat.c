@@ -272,6 +272,22 @@ TEST(reasoning_details_go_back_verbatim_in_place_of_the_text) {
     talk_free(&t);
 }
 
+TEST(thinking_blocks_go_back_verbatim_to_whatever_server_they_came_from) {
+    conversation t;
+    worked(&t, plain(0), true);
+    t.blocks[1][0].replay = phi_str_of("{\"thinking_blocks\":[{\"type\":\"thinking\","
+                                       "\"thinking\":\"hm\",\"signature\":\"S\"}]}");
+    talk_render_ok(&t);
+    CHECK_EQ_STR(talk_at(&t, "messages[1].thinking_blocks"),
+                 "[{\"type\":\"thinking\",\"thinking\":\"hm\",\"signature\":\"S\"}]");
+    CHECK_EQ_STR(talk_at(&t, "messages[1].reasoning_content"), "");
+    t.messages[1].model = phi_str_of("another");
+    t.rendered[1] = NULL;
+    talk_render_ok(&t);
+    CHECK_EQ_STR(talk_at(&t, "messages[1].thinking_blocks"), "");
+    talk_free(&t);
+}
+
 TEST(foreign_thinking_is_dropped) {
     conversation t;
     worked(&t, plain(PHI_QUIRK_REPLAY_REASONING), true);
@@ -434,6 +450,46 @@ TEST(reasoning_details_without_a_reasoning_field_are_the_thinking) {
               CHUNK("{\"reasoning_details\":[{\"type\":\"reasoning.text\",\"text\":\"a\"}]}"));
     CHECK_STR(s.content[0].replay,
               "{\"reasoning_details\":[{\"type\":\"reasoning.text\",\"text\":\"a\"}]}");
+    stream_free(&s);
+}
+
+/* As LiteLLM streams Claude's thinking: each piece twice, and the signature in a chunk of its own. */
+#define LITELLM_THINKS(text)                                                                       \
+    CHUNK("{\"reasoning_content\":\"" text "\",\"thinking_blocks\":[{\"type\":\"thinking\","       \
+          "\"thinking\":\"" text "\"}],\"provider_specific_fields\":{\"thinking_blocks\":[{"       \
+          "\"type\":\"thinking\",\"thinking\":\"" text "\"}]},\"content\":\"\"}")
+#define LITELLM_SIGNS(token)                                                                       \
+    CHUNK("{\"reasoning_content\":\"\",\"thinking_blocks\":[{\"type\":\"thinking\",\"thinking\":"  \
+          "\"\",\"signature\":\"" token "\"}],\"content\":\"\"}")
+
+TEST(thinking_blocks_of_litellm_keep_their_signatures) {
+    stream s;
+    stream_of(&s, P,
+              LITELLM_THINKS("Let me \\\"look\\\"") LITELLM_THINKS(".") LITELLM_SIGNS("Er1/+==")
+                  LITELLM_THINKS("Or not") LITELLM_SIGNS("Er2")
+                      CHUNK("{\"thinking_blocks\":[{\"type\":\"redacted_thinking\",\"data\":"
+                            "\"En\"}]}") CHUNK("{\"content\":\"Hi\"}") FINISH("stop"));
+    CHECK_EQ_INT(s.message.content_count, 2);
+    CHECK_STR(s.content[0].text, "Let me \"look\".Or not");
+    CHECK_STR(s.content[0].replay,
+              "{\"thinking_blocks\":[{\"type\":\"thinking\",\"thinking\":\"Let me \\\"look\\\".\","
+              "\"signature\":\"Er1/+==\"},{\"type\":\"thinking\",\"thinking\":\"Or not\","
+              "\"signature\":\"Er2\"},{\"type\":\"redacted_thinking\",\"data\":\"En\"}]}");
+    CHECK_STR(s.content[1].text, "Hi");
+    stream_free(&s);
+    stream_of(&s, P, LITELLM_SIGNS("Er") CHUNK("{\"content\":\"Hi\"}") FINISH("stop"));
+    CHECK_STR(s.content[0].replay, "{\"thinking_blocks\":[{\"type\":\"thinking\","
+                                   "\"thinking\":\"\",\"signature\":\"Er\"}]}");
+    stream_free(&s);
+    stream_begin(&s, P);
+    stream_whole(&s, "{\"choices\":[{\"message\":{\"content\":null,\"reasoning_content\":\"hm\","
+                     "\"thinking_blocks\":[{\"type\":\"thinking\",\"thinking\":\"hm\","
+                     "\"signature\":\"S\"}],\"tool_calls\":[{\"id\":\"c\",\"function\":{"
+                     "\"name\":\"f\",\"arguments\":\"{}\"}}]},\"finish_reason\":"
+                     "\"tool_calls\"}]}");
+    CHECK_STR(s.content[0].text, "hm");
+    CHECK_STR(s.content[0].replay, "{\"thinking_blocks\":[{\"type\":\"thinking\","
+                                   "\"thinking\":\"hm\",\"signature\":\"S\"}]}");
     stream_free(&s);
 }
 
@@ -635,6 +691,7 @@ TEST_MAIN(TEST_ENTRY(each_quirk_of_the_body_changes_its_field),
           TEST_ENTRY(each_quirk_of_messages_changes_how_they_look),
           TEST_ENTRY(required_reasoning_is_on_every_assistant_message_while_thinking),
           TEST_ENTRY(reasoning_details_go_back_verbatim_in_place_of_the_text),
+          TEST_ENTRY(thinking_blocks_go_back_verbatim_to_whatever_server_they_came_from),
           TEST_ENTRY(foreign_thinking_is_dropped),
           TEST_ENTRY(bad_arguments_in_history_are_sent_as_an_empty_object),
           TEST_ENTRY(texts_are_one_string_and_images_make_parts),
@@ -645,6 +702,7 @@ TEST_MAIN(TEST_ENTRY(each_quirk_of_the_body_changes_its_field),
           TEST_ENTRY(a_missing_or_null_id_is_invented_and_arguments_may_be_an_object),
           TEST_ENTRY(content_parts_hold_text_and_thinking),
           TEST_ENTRY(reasoning_details_without_a_reasoning_field_are_the_thinking),
+          TEST_ENTRY(thinking_blocks_of_litellm_keep_their_signatures),
           TEST_ENTRY(usage_is_found_wherever_servers_put_it), TEST_ENTRY(finish_reasons_are_mapped),
           TEST_ENTRY(the_end_is_a_finish_reason_and_not_the_done_marker),
           TEST_ENTRY(an_error_leaves_open_calls_incomplete),

@@ -553,6 +553,41 @@ TEST(lm_studio_gets_an_effort) {
                  "{\"role\":\"user\",\"content\":\"go on\"}]}");
 }
 
+#define CLAUDE_TALK                                                                                \
+    "{\"role\":\"system\",\"content\":[{\"type\":\"text\",\"text\":\"S\"," MARK "}]},"             \
+    "{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":\"hi\"}]},"                       \
+    "{\"role\":\"assistant\",\"content\":null,\"tool_calls\":[{\"id\":\"toolu_01\","               \
+    "\"type\":\"function\",\"function\":{\"name\":\"read\",\"arguments\":\"{}\"}}]},"              \
+    "{\"role\":\"tool\",\"tool_call_id\":\"toolu_01\",\"content\":\"ok\"},"                        \
+    "{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":\"go on\"," MARK "}]}]}"
+#define MARK "\"cache_control\":{\"type\":\"ephemeral\"}"
+
+TEST(litellm_gets_marks_for_claude_no_empty_content_and_a_cache_key_for_openai_alone) {
+    conversation t;
+    check_server(phi_model_litellm(NULL, "claude-sonnet-4-5", NULL), PHI_THINKING_OFF,
+                 "http://localhost:4000/v1/chat/completions",
+                 "{\"model\":\"claude-sonnet-4-5\",\"stream\":true,"
+                 "\"stream_options\":{\"include_usage\":true},\"max_tokens\":4096,"
+                 "\"temperature\":0.5,\"tool_choice\":\"required\"," TOOLS CLAUDE_TALK);
+    check_server(phi_model_litellm(NULL, "claude-sonnet-4-5", NULL), PHI_THINKING_MEDIUM,
+                 "http://localhost:4000/v1/chat/completions",
+                 "{\"model\":\"claude-sonnet-4-5\",\"stream\":true,"
+                 "\"stream_options\":{\"include_usage\":true},\"max_tokens\":4096,"
+                 "\"temperature\":0.5,\"reasoning_effort\":\"medium\","
+                 "\"tool_choice\":\"required\"," TOOLS CLAUDE_TALK);
+    talk_begin(&t, phi_model_litellm(NULL, "gpt-5-mini", NULL));
+    t.ask.session_id = phi_str_of("s-1");
+    talk_user(&t, "hi");
+    talk_assistant(&t);
+    talk_call(&t, "c", "read", "{}");
+    talk_result(&t, "c", "read", "ok");
+    talk_render_ok(&t);
+    CHECK_EQ_STR(talk_at(&t, "prompt_cache_key"), "\"s-1\"");
+    CHECK_EQ_STR(talk_at(&t, "messages[1].content"), "null");
+    CHECK_EQ_STR(talk_at(&t, "tools"), "[]"); /* none of the agent's, beside calls */
+    talk_free(&t);
+}
+
 TEST(any_other_server_gets_plain_chat_completions) {
     check_server(thinking(phi_model_local("http://h:1/v1", "m", NULL)), PHI_THINKING_OFF,
                  "http://h:1/v1/chat/completions",
@@ -578,21 +613,23 @@ TEST(any_other_server_gets_plain_chat_completions) {
                  "{\"role\":\"user\",\"content\":\"go on\"}]}");
 }
 
-TEST_MAIN(TEST_ENTRY(openai_gets_a_developer_prompt_effort_and_a_cache_key_and_stores_nothing),
-          TEST_ENTRY(openrouter_gets_a_reasoning_object_and_marks_for_claude),
-          TEST_ENTRY(xai_gets_an_effort_and_no_developer_prompt),
-          TEST_ENTRY(groq_gets_an_effort_for_gpt_oss),
-          TEST_ENTRY(groq_gets_none_or_default_and_a_parsed_format_for_qwen),
-          TEST_ENTRY(cerebras_gets_an_effort),
-          TEST_ENTRY(mistral_gets_no_unknown_field_nine_letter_ids_and_thinking_in_parts),
-          TEST_ENTRY(deepseek_gets_a_switch_an_effort_and_its_reasoning_back),
-          TEST_ENTRY(qwen_gets_a_switch_and_a_budget),
-          TEST_ENTRY(together_gets_a_switch_in_an_object_and_an_effort),
-          TEST_ENTRY(fireworks_gets_plain_chat_completions),
-          TEST_ENTRY(moonshot_gets_a_switch_and_its_reasoning_back),
-          TEST_ENTRY(zai_gets_a_switch_that_keeps_thinking_and_streams_arguments),
-          TEST_ENTRY(minimax_is_spoken_to_as_anthropic_is),
-          TEST_ENTRY(ollama_gets_max_tokens_an_effort_and_no_null),
-          TEST_ENTRY(llama_cpp_gets_a_switch_of_its_template),
-          TEST_ENTRY(vllm_gets_a_switch_of_its_template), TEST_ENTRY(lm_studio_gets_an_effort),
-          TEST_ENTRY(any_other_server_gets_plain_chat_completions))
+TEST_MAIN(
+    TEST_ENTRY(openai_gets_a_developer_prompt_effort_and_a_cache_key_and_stores_nothing),
+    TEST_ENTRY(openrouter_gets_a_reasoning_object_and_marks_for_claude),
+    TEST_ENTRY(xai_gets_an_effort_and_no_developer_prompt),
+    TEST_ENTRY(groq_gets_an_effort_for_gpt_oss),
+    TEST_ENTRY(groq_gets_none_or_default_and_a_parsed_format_for_qwen),
+    TEST_ENTRY(cerebras_gets_an_effort),
+    TEST_ENTRY(mistral_gets_no_unknown_field_nine_letter_ids_and_thinking_in_parts),
+    TEST_ENTRY(deepseek_gets_a_switch_an_effort_and_its_reasoning_back),
+    TEST_ENTRY(qwen_gets_a_switch_and_a_budget),
+    TEST_ENTRY(together_gets_a_switch_in_an_object_and_an_effort),
+    TEST_ENTRY(fireworks_gets_plain_chat_completions),
+    TEST_ENTRY(moonshot_gets_a_switch_and_its_reasoning_back),
+    TEST_ENTRY(zai_gets_a_switch_that_keeps_thinking_and_streams_arguments),
+    TEST_ENTRY(minimax_is_spoken_to_as_anthropic_is),
+    TEST_ENTRY(ollama_gets_max_tokens_an_effort_and_no_null),
+    TEST_ENTRY(llama_cpp_gets_a_switch_of_its_template),
+    TEST_ENTRY(vllm_gets_a_switch_of_its_template),
+    TEST_ENTRY(litellm_gets_marks_for_claude_no_empty_content_and_a_cache_key_for_openai_alone),
+    TEST_ENTRY(lm_studio_gets_an_effort), TEST_ENTRY(any_other_server_gets_plain_chat_completions))
