@@ -136,6 +136,13 @@ TEST(bare_json_behind_an_open_data_line_is_an_event_of_its_own) {
     strays = false;
 }
 
+/* docs/limits.md lists these; an event at the end, and bare JSON, have tests of their own. */
+TEST(a_line_error_begins_an_event_of_that_name_with_a_colon_or_without) {
+    CHECK_STREAM("error: {a}\n\ndata: b\n\n", "error|{a};|b;");
+    CHECK_STREAM("error\n\ndata: b\n\n", "error|;|b;");
+    CHECK_STREAM("errors: a\n\n", "");
+}
+
 TEST(bare_json_beyond_the_limit_is_an_error_and_a_reset_forgets_it) {
     phi__sse sse;
     log_type l = PHI_ZERO;
@@ -285,6 +292,7 @@ TEST_MAIN(TEST_ENTRY(events_are_read_at_every_split), TEST_ENTRY(lines_end_in_lf
           TEST_ENTRY(a_byte_order_mark_is_read_over_and_only_at_the_start),
           TEST_ENTRY(bare_json_is_an_event_where_that_is_asked_for),
           TEST_ENTRY(bare_json_behind_an_open_data_line_is_an_event_of_its_own),
+          TEST_ENTRY(a_line_error_begins_an_event_of_that_name_with_a_colon_or_without),
           TEST_ENTRY(bare_json_beyond_the_limit_is_an_error_and_a_reset_forgets_it),
           TEST_ENTRY(at_the_end_a_pending_event_is_delivered),
           TEST_ENTRY(comments_are_counted_as_signs_of_life),
