@@ -9653,11 +9653,11 @@ PHI__FN int phi__sse_finish(phi__sse *sse, phi__sse_event *out) {
 #endif /* PHI__IMP_TEXT */
 
 #ifdef PHI__IMP_IO
-#if PHI__IMP_IO != 0x28ef7f5f
+#if PHI__IMP_IO != 0xf7e020a6
 #error "phi: two versions of src/io in one file"
 #endif
 #else
-#define PHI__IMP_IO 0x28ef7f5f
+#define PHI__IMP_IO 0xf7e020a6
 
 /* ---- src/io/clock_in.h ---- */
 
@@ -11645,7 +11645,7 @@ static bool phi__http_awaits_end(phi__http *http) {
     const phi__http_slot *slot = &http->slots[http->queue_first - 1];
     const phi__transfer *t = http->lingering.last;
     uint64_t until, now = phi__io_now_us(http->io);
-    if (t == NULL) return false;
+    if (t == NULL || t->http2) return false; /* HTTP/2 has room for both */
     until = phi__min(slot->queued_us, t->released_us) + PHI__HTTP_REUSE_US;
     if (now >= until || !phi__http_same_server(t, slot->request->url)) return false;
     phi__http_kick(http, until);

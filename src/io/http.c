@@ -172,7 +172,7 @@ static bool phi__http_awaits_end(phi__http *http) {
     const phi__http_slot *slot = &http->slots[http->queue_first - 1];
     const phi__transfer *t = http->lingering.last;
     uint64_t until, now = phi__io_now_us(http->io);
-    if (t == NULL) return false;
+    if (t == NULL || t->http2) return false; /* HTTP/2 has room for both */
     until = phi__min(slot->queued_us, t->released_us) + PHI__HTTP_REUSE_US;
     if (now >= until || !phi__http_same_server(t, slot->request->url)) return false;
     phi__http_kick(http, until);
