@@ -16507,11 +16507,11 @@ PHI_API double phi_cache_hit_rate(const phi_usage *usage) {
 #endif /* PHI__IMP_MODEL */
 
 #ifdef PHI__IMP_WIRE
-#if PHI__IMP_WIRE != 0x84d1bdc1
+#if PHI__IMP_WIRE != 0x6c4702a4
 #error "phi: two versions of src/wire in one file"
 #endif
 #else
-#define PHI__IMP_WIRE 0x84d1bdc1
+#define PHI__IMP_WIRE 0x6c4702a4
 
 /* ---- src/wire/claude_in.h ---- */
 
@@ -22789,6 +22789,13 @@ static bool phi__chat_thinks(const phi__encoder *e) {
     return e->ask->model->reasoning && e->ask->thinking != PHI_THINKING_OFF;
 }
 
+/* Claude behind LiteLLM, which hands on what Anthropic then refuses beside thinking: a temperature, and
+   a forced call. */
+static bool phi__chat_claude_thinks(const phi__encoder *e) {
+    return phi__chat_thinks(e) && phi__chat_quirk(e, PHI_QUIRK_CACHE_CONTROL) &&
+           phi__str_is(phi_str_of(e->ask->model->provider), "litellm");
+}
+
 /* ---- content ---- */
 
 static void phi__chat_text_part(phi__encoder *e, phi_str text) {
@@ -23200,7 +23207,8 @@ PHI__FN void phi__chat_put_cache_key(phi__encoder *e) {
    answers it with 400. Qwen knows names, and no "required". */
 static const char *phi__chat_choice(const phi__encoder *e) {
     if (e->ask->tool_choice == PHI_TOOL_CHOICE_NONE) return "\"none\"";
-    if (e->ask->tool_choice == PHI_TOOL_CHOICE_AUTO) return "\"auto\"";
+    if (e->ask->tool_choice == PHI_TOOL_CHOICE_AUTO || phi__chat_claude_thinks(e))
+        return "\"auto\"";
     if (e->ask->respond_only && phi__str_is(phi_str_of(e->ask->model->provider), "qwen"))
         return "{\"type\":\"function\",\"function\":{\"name\":\"" PHI_RESPOND_TOOL "\"}}";
     return phi__chat_quirk(e, PHI_QUIRK_TOOL_CHOICE_ANY) ? "\"any\"" : "\"required\"";
@@ -23266,7 +23274,7 @@ static void phi__chat_put_system(phi__encoder *e) {
 
 /* OpenAI's reasoning models refuse a temperature; others that take an effort do not. */
 static bool phi__chat_takes_temperature(const phi__encoder *e) {
-    if (e->ask->temperature < 0) return false;
+    if (e->ask->temperature < 0 || phi__chat_claude_thinks(e)) return false;
     return !(e->ask->model->reasoning && phi__chat_quirk(e, PHI_QUIRK_REASONING_EFFORT) &&
              phi__chat_quirk(e, PHI_QUIRK_DEVELOPER_ROLE));
 }
@@ -24470,8 +24478,8 @@ PHI__FN const phi__codec *phi__azure_responses_codec(void) {
 
    The answer is a list of items, each of which becomes one block: a message its text, a reasoning
    item thinking, a function call a tool call. Items may come interleaved and are found by their
-   id, else by their output_index; items of other types are read over with all of their events. What a finished item
-   says stands above the deltas before it. wire.md parts 1.3, 1.9 and 4. */
+   id, else by their output_index; items of other types are read over with all of their events. What
+   a finished item says stands above the deltas before it. wire.md parts 1.3, 1.9 and 4. */
 
 
 #define PHI__RESP_IS(text, literal) phi__json_text_is((text), PHI__LIT(literal))
@@ -36073,11 +36081,11 @@ PHI_API phi_status phi_thread_fresh(phi_thread *thread) {
 #endif /* PHI__IMP_THREAD */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0xf9767cb2
+#if PHI__IMP_LOOP != 0x42dd0896
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0xf9767cb2
+#define PHI__IMP_LOOP 0x42dd0896
 
 /* ---- src/loop/session_in.h ---- */
 
@@ -41918,7 +41926,7 @@ static bool phi__call_decode(phi__run *run, bool *wait) {
     }
 }
 
-/* What may follow is the usage and the end of the body: they come at once, or are not worth a wait. */
+/* What may follow is the usage and the end of the body: at once, or they are not worth a wait. */
 static void phi__call_linger(phi__run *run) {
     phi__xfer *transfer = run->transfer;
     if (transfer->deadlines.idle_ms == PHI__CALL_LINGER_MS) return;

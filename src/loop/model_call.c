@@ -487,7 +487,7 @@ static bool phi__call_decode(phi__run *run, bool *wait) {
     }
 }
 
-/* What may follow is the usage and the end of the body: they come at once, or are not worth a wait. */
+/* What may follow is the usage and the end of the body: at once, or they are not worth a wait. */
 static void phi__call_linger(phi__run *run) {
     phi__xfer *transfer = run->transfer;
     if (transfer->deadlines.idle_ms == PHI__CALL_LINGER_MS) return;

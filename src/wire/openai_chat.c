@@ -39,6 +39,13 @@ static bool phi__chat_thinks(const phi__encoder *e) {
     return e->ask->model->reasoning && e->ask->thinking != PHI_THINKING_OFF;
 }
 
+/* Claude behind LiteLLM, which hands on what Anthropic then refuses beside thinking: a temperature, and
+   a forced call. */
+static bool phi__chat_claude_thinks(const phi__encoder *e) {
+    return phi__chat_thinks(e) && phi__chat_quirk(e, PHI_QUIRK_CACHE_CONTROL) &&
+           phi__str_is(phi_str_of(e->ask->model->provider), "litellm");
+}
+
 /* ---- content ---- */
 
 static void phi__chat_text_part(phi__encoder *e, phi_str text) {
@@ -450,7 +457,8 @@ PHI__FN void phi__chat_put_cache_key(phi__encoder *e) {
    answers it with 400. Qwen knows names, and no "required". */
 static const char *phi__chat_choice(const phi__encoder *e) {
     if (e->ask->tool_choice == PHI_TOOL_CHOICE_NONE) return "\"none\"";
-    if (e->ask->tool_choice == PHI_TOOL_CHOICE_AUTO) return "\"auto\"";
+    if (e->ask->tool_choice == PHI_TOOL_CHOICE_AUTO || phi__chat_claude_thinks(e))
+        return "\"auto\"";
     if (e->ask->respond_only && phi__str_is(phi_str_of(e->ask->model->provider), "qwen"))
         return "{\"type\":\"function\",\"function\":{\"name\":\"" PHI_RESPOND_TOOL "\"}}";
     return phi__chat_quirk(e, PHI_QUIRK_TOOL_CHOICE_ANY) ? "\"any\"" : "\"required\"";
@@ -516,7 +524,7 @@ static void phi__chat_put_system(phi__encoder *e) {
 
 /* OpenAI's reasoning models refuse a temperature; others that take an effort do not. */
 static bool phi__chat_takes_temperature(const phi__encoder *e) {
-    if (e->ask->temperature < 0) return false;
+    if (e->ask->temperature < 0 || phi__chat_claude_thinks(e)) return false;
     return !(e->ask->model->reasoning && phi__chat_quirk(e, PHI_QUIRK_REASONING_EFFORT) &&
              phi__chat_quirk(e, PHI_QUIRK_DEVELOPER_ROLE));
 }

@@ -2,8 +2,8 @@
 
    The answer is a list of items, each of which becomes one block: a message its text, a reasoning
    item thinking, a function call a tool call. Items may come interleaved and are found by their
-   id, else by their output_index; items of other types are read over with all of their events. What a finished item
-   says stands above the deltas before it. wire.md parts 1.3, 1.9 and 4. */
+   id, else by their output_index; items of other types are read over with all of their events. What
+   a finished item says stands above the deltas before it. wire.md parts 1.3, 1.9 and 4. */
 #include "wire/openai_responses_in.h"
 
 #include "text/json_cursor_in.h"
