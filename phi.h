@@ -36081,11 +36081,11 @@ PHI_API phi_status phi_thread_fresh(phi_thread *thread) {
 #endif /* PHI__IMP_THREAD */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x42dd0896
+#if PHI__IMP_LOOP != 0xa1d772be
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x42dd0896
+#define PHI__IMP_LOOP 0xa1d772be
 
 /* ---- src/loop/session_in.h ---- */
 
@@ -43774,19 +43774,19 @@ PHI__FN bool phi__session_saw(phi__sessions *sessions, phi__session *session, ph
     return n == 0 || phi__session_go_on(sessions, session, segment, n);
 }
 
-typedef struct phi__session_number_reader {
+typedef struct phi__session_told {
     phi__sessions *sessions;
     phi__session *session;
-} phi__session_number_reader;
+} phi__session_told;
 
 static bool phi__session_read_one(void *user_data, phi_str loop_id) {
-    const phi__session_number_reader *r = (const phi__session_number_reader *)user_data;
+    const phi__session_told *r = (const phi__session_told *)user_data;
     return phi__session_saw(r->sessions, r->session, loop_id);
 }
 
 PHI__FN bool phi__session_read(phi__sessions *sessions, phi__session *session,
                                phi__thread *thread) {
-    phi__session_number_reader r;
+    phi__session_told r;
     r.sessions = sessions;
     r.session = session;
     return phi__thread_tell_loops(thread, session->number, phi__session_read_one, &r);

@@ -152,19 +152,19 @@ PHI__FN bool phi__session_saw(phi__sessions *sessions, phi__session *session, ph
     return n == 0 || phi__session_go_on(sessions, session, segment, n);
 }
 
-typedef struct phi__session_number_reader {
+typedef struct phi__session_told {
     phi__sessions *sessions;
     phi__session *session;
-} phi__session_number_reader;
+} phi__session_told;
 
 static bool phi__session_read_one(void *user_data, phi_str loop_id) {
-    const phi__session_number_reader *r = (const phi__session_number_reader *)user_data;
+    const phi__session_told *r = (const phi__session_told *)user_data;
     return phi__session_saw(r->sessions, r->session, loop_id);
 }
 
 PHI__FN bool phi__session_read(phi__sessions *sessions, phi__session *session,
                                phi__thread *thread) {
-    phi__session_number_reader r;
+    phi__session_told r;
     r.sessions = sessions;
     r.session = session;
     return phi__thread_tell_loops(thread, session->number, phi__session_read_one, &r);
