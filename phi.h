@@ -275,11 +275,11 @@ PHI_API void phi_arena_free(phi_arena *arena);
 #endif /* PHI__PUB_BASE */
 
 #ifdef PHI__PUB_TEXT
-#if PHI__PUB_TEXT != 0x4ad83af5
+#if PHI__PUB_TEXT != 0xc0294842
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__PUB_TEXT 0x4ad83af5
+#define PHI__PUB_TEXT 0xc0294842
 
 /* ---- src/text/json.h ---- */
 
@@ -328,7 +328,8 @@ typedef enum phi_json_type {
 /* Strings without escapes point into the text, which must then outlive the tree, and are not
    terminated. Without this flag the arena holds a copy of the text, and strings are terminated. */
 #define PHI_JSON_BORROW 1u
-/* Bytes that are not UTF-8 and lone surrogates become U+FFFD; without this flag they are errors. */
+/* Bytes that are not UTF-8 and lone surrogates become U+FFFD, one for each maximal subpart of a sequence (as in
+   browsers); without this flag they are errors. */
 #define PHI_JSON_REPLACE_BAD_UTF8 2u
 
 /* Reads one JSON text (RFC 8259, nothing more). flags: PHI_JSON_BORROW, PHI_JSON_REPLACE_BAD_UTF8.
@@ -462,9 +463,9 @@ typedef struct phi_json_found {
     bool escaped; /* a string with escapes in it */
 } phi_json_found;
 
-/* Finds the value at a path (as phi_json_path) by scanning the text up to there: PHI_OK,
-   PHI_NOT_FOUND, or PHI_PARSE when the text is broken before that. What is skipped is only checked
-   for brackets and strings that close. Of duplicate keys it finds the first. */
+/* Finds the value at a path (as phi_json_path) by scanning the text: arrays on the path up to the item, objects to
+   their end, since of duplicate keys the last counts, as with phi_json_get. PHI_OK, PHI_NOT_FOUND, or PHI_PARSE when the
+   text is broken in what was scanned. What is skipped is only checked for brackets and strings that close. */
 PHI_API phi_status phi_json_find(phi_str text, const char *path, phi_json_found *out);
 /* What was found, as text (borrowed from the text, or unescaped into the arena; bad UTF-8 and lone
    surrogates become U+FFFD) or as a number. False: no memory, not a string, not a number that
@@ -4037,11 +4038,11 @@ PHI_API phi_status phi_session_add_blocks(phi_session *session, const phi_thread
 #endif
 
 #ifdef PHI__IMP_BASE
-#if PHI__IMP_BASE != 0xfe33be69
+#if PHI__IMP_BASE != 0x32e88ec0
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__IMP_BASE 0xfe33be69
+#define PHI__IMP_BASE 0x32e88ec0
 
 /* ---- src/base/base_in.h ---- */
 
@@ -4381,7 +4382,11 @@ PHI__FN size_t phi__utf8_valid(phi_str s);
 /* The greatest length up to `most` that does not end inside a sequence of valid text. */
 PHI__FN size_t phi__utf8_cut(phi_str s, size_t most);
 
-/* Appends s, each byte that is not part of valid UTF-8 as U+FFFD. */
+/* Where no valid sequence begins at `at` (before end): how many bytes become one U+FFFD. It is the maximal subpart of
+   a sequence, as of the WHATWG's decoder: the longest beginning of one, else a single byte. */
+PHI__FN size_t phi__utf8_bad(const char *at, const char *end);
+
+/* Appends s, each maximal subpart that is not valid UTF-8 as U+FFFD. */
 PHI__FN void phi__utf8_repair(phi__buf *out, phi_str s);
 
 /* Writes a code point (a surrogate or one past U+10FFFF becomes U+FFFD); 1 to 4 bytes. */
@@ -5464,6 +5469,20 @@ static size_t phi__utf8_sequence(const unsigned char *p, size_t left) {
     return n;
 }
 
+PHI__FN size_t phi__utf8_bad(const char *at, const char *end) {
+    const unsigned char *p = (const unsigned char *)at;
+    unsigned char low = 0x80, high = 0xBF;
+    size_t left = (size_t)(end - at), n;
+    if (p[0] < 0xC2 || p[0] > 0xF4 || left < 2) return 1;
+    n = p[0] < 0xE0 ? 2 : p[0] < 0xF0 ? 3 : 4;
+    if (p[0] == 0xE0) low = 0xA0;
+    if (p[0] == 0xED) high = 0x9F;
+    if (p[0] == 0xF0) low = 0x90;
+    if (p[0] == 0xF4) high = 0x8F;
+    if (n == 2 || p[1] < low || p[1] > high) return 1;
+    return n == 4 && left > 2 && (p[2] & 0xC0) == 0x80 ? 3 : 2;
+}
+
 static size_t phi__utf8_ascii(const unsigned char *p, size_t left) {
     size_t n = 0;
     while (left - n >= 8) {
@@ -5504,7 +5523,8 @@ PHI__FN void phi__utf8_repair(phi__buf *out, phi_str s) {
         phi__buf_add(out, s.at, good);
         if (good == s.len) return;
         phi__buf_add(out, "\xEF\xBF\xBD", 3);
-        s = phi__str(s.at + good + 1, s.len - good - 1);
+        good += phi__utf8_bad(s.at + good, s.at + s.len);
+        s = phi__str(s.at + good, s.len - good);
     }
 }
 
@@ -5584,11 +5604,11 @@ PHI__FN size_t phi__words_clean_line(char *at, size_t len) { return phi__words_p
 #endif /* PHI__IMP_BASE */
 
 #ifdef PHI__IMP_TEXT
-#if PHI__IMP_TEXT != 0xc6589ebd
+#if PHI__IMP_TEXT != 0x47e904f1
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__IMP_TEXT 0xc6589ebd
+#define PHI__IMP_TEXT 0x47e904f1
 
 /* ---- src/text/json_in.h ---- */
 
@@ -6299,18 +6319,24 @@ PHI__FN bool phi__json_text_same(phi__json_text text, phi_str plain) {
 
 /* ---- public ---- */
 
+/* Goes to the last member of that name, as phi_json_get does. */
+static bool phi__json_find_member(phi__json_cursor *c, phi_str name) {
+    const char *found = NULL;
+    phi__json_text key;
+    if (!phi__json_enter_object(c)) return false;
+    while (phi__json_next_key(c, &key)) {
+        if (phi__json_text_is(key, name)) found = c->at;
+        if (!phi__json_skip(c)) return false;
+    }
+    if (found == NULL || c->bad) return false;
+    c->at = found;
+    return true;
+}
+
 /* Goes to the member or item that one step of the path names. */
 static bool phi__json_find_step(phi__json_cursor *c, const phi__json_step *step) {
     size_t left = step->index;
-    phi__json_text key;
-    if (!step->is_index) {
-        if (!phi__json_enter_object(c)) return false;
-        while (phi__json_next_key(c, &key)) {
-            if (phi__json_text_is(key, step->key)) return true;
-            if (!phi__json_skip(c)) return false;
-        }
-        return false;
-    }
+    if (!step->is_index) return phi__json_find_member(c, step->key);
     if (!phi__json_enter_array(c)) return false;
     while (phi__json_next_item(c)) {
         if (left-- == 0) return true;
@@ -6867,7 +6893,8 @@ PHI__FN bool phi__json_number_i64(const phi__json_number *n, int64_t *out) {
         *out = n->v.i;
         return true;
     }
-    if (n->kind != PHI__JSON_DOUBLE || !(n->v.d >= -9223372036854775808.0) ||
+    /* -2^63 as a double is mostly an integer below it, rounded: as itself it is an integer kind. */
+    if (n->kind != PHI__JSON_DOUBLE || !(n->v.d > -9223372036854775808.0) ||
         !(n->v.d < 9223372036854775808.0) || (double)(int64_t)n->v.d != n->v.d)
         return false;
     *out = (int64_t)n->v.d;
@@ -7123,6 +7150,8 @@ static bool phi__json_same_number(const phi_json *a, const phi_json *b) {
         if (phi__json_kind_of(a) != PHI__JSON_DOUBLE) return false;
     }
     n = phi__json_number_of(a);
+    if (n.v.d == -9223372036854775808.0)
+        return phi__json_kind_of(b) == PHI__JSON_INT && b->v.i == INT64_MIN;
     if (phi__json_kind_of(b) == PHI__JSON_INT) return phi__json_number_i64(&n, &i) && i == b->v.i;
     return phi__json_number_u64(&n, &u) && u == b->v.u;
 }
@@ -7880,7 +7909,7 @@ static const char *phi__json_read_digits(const char *at, const char *limit) {
 }
 
 static const char *phi__json_read_number(phi_json_reader *r, const char *at) {
-    bool cut = (size_t)(r->end - at) > PHI__JSON_NUMBER_MOST;
+    bool cut = (size_t)(r->end - at) >= PHI__JSON_NUMBER_MOST;
     const char *limit = cut ? at + PHI__JSON_NUMBER_MOST : r->end, *bad, *after;
     phi__json_number number;
     phi_json *node;
@@ -7931,7 +7960,7 @@ static inline const char *phi__json_read_text_closed(phi_json_reader *r, const c
         r->string = r->copy + (r->mark - r->base);
         r->to = r->copy + (r->odd - r->base);
         from = r->odd;
-    } else { /* a bad byte takes three */
+    } else { /* what is bad takes three bytes for one or more */
         size_t bytes = phi__add(len + 1, phi__mul(r->bad, 2));
         r->to = bytes == SIZE_MAX ? NULL : phi__arena_bytes(r->arena, bytes);
         if (r->to == NULL) return phi__json_read_no_memory(r, quote);
@@ -7993,7 +8022,7 @@ static const char *phi__json_read_text(phi_json_reader *r, const char *at, const
                 return phi__json_read_wrong(r, at, "a byte that is not UTF-8");
             if (r->odd == NULL) r->odd = at;
             r->bad++;
-            n = 1;
+            n = phi__utf8_bad(at, r->end);
         }
         at += n;
     }
@@ -8345,7 +8374,7 @@ PHI__FN size_t phi__json_escape(const char *at, const char *end, uint32_t *code)
     return 12;
 }
 
-/* An escape, a sequence, or a byte that is bad. */
+/* An escape, a sequence, or what is bad. */
 static const char *phi__json_unescape_one(const char *at, const char *end, char **to) {
     size_t n;
     if (*at == '\\') {
@@ -8357,8 +8386,9 @@ static const char *phi__json_unescape_one(const char *at, const char *end, char 
     }
     n = phi__json_utf8(at, end);
     if (n == 0) {
+        n = phi__utf8_bad(at, end); /* before what it stood in is overwritten */
         *to += phi__utf8_put(*to, 0xfffd);
-        return at + 1;
+        return at + n;
     }
     memmove(*to, at, n);
     *to += n;
@@ -8446,7 +8476,7 @@ static const char *phi__json_put_special(const char *at, const char *end, bool a
         *to = phi__json_put_unit(*to, 0xd800 + ((code - 0x10000) >> 10));
         *to = phi__json_put_unit(*to, 0xdc00 + (code & 0x3ff));
     }
-    return at + (n == 0 ? 1 : n);
+    return at + (n == 0 ? phi__utf8_bad(at, end) : n);
 }
 
 #define PHI__JSON_WRITE_ROOM 256u   /* bytes to begin with: a small text then needs no more */
@@ -45795,11 +45825,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0x5e8c70b2
+#if PHI__IMP_AGENT != 0xc5f3bdbf
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0x5e8c70b2
+#define PHI__IMP_AGENT 0xc5f3bdbf
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -49472,13 +49502,13 @@ PHI_API phi_status phi_check_and_rotate(phi_agent handle, uint64_t threshold_ms,
 
 static const char phi__profile_gap[] = "\n\n";
 
-/* Bytes of the first `most` characters; a byte that is not UTF-8 is one, too. */
+/* Bytes of the first `most` characters; what becomes a U+FFFD is one, too. */
 static size_t phi__profile_cut(phi_str text, size_t most) {
     const char *at = text.at, *end = text.at + text.len;
     if (most == 0 || text.len <= most) return text.len;
     for (; at < end && most > 0; most--) {
         size_t n = phi__json_utf8(at, end);
-        at += n > 0 ? n : 1;
+        at += n > 0 ? n : phi__utf8_bad(at, end);
     }
     return (size_t)(at - text.at);
 }

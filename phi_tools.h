@@ -41,7 +41,7 @@
 #if PHI__PUB_BASE != 0x85ed4044
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_TEXT != 0x4ad83af5
+#if PHI__PUB_TEXT != 0xc0294842
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_IO != 0xef74c803

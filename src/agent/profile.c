@@ -2,17 +2,18 @@
 #include "agent/profile.h"
 
 #include "base/arena_in.h"
+#include "base/utf8_in.h"
 #include "text/json_in.h"
 
 static const char phi__profile_gap[] = "\n\n";
 
-/* Bytes of the first `most` characters; a byte that is not UTF-8 is one, too. */
+/* Bytes of the first `most` characters; what becomes a U+FFFD is one, too. */
 static size_t phi__profile_cut(phi_str text, size_t most) {
     const char *at = text.at, *end = text.at + text.len;
     if (most == 0 || text.len <= most) return text.len;
     for (; at < end && most > 0; most--) {
         size_t n = phi__json_utf8(at, end);
-        at += n > 0 ? n : 1;
+        at += n > 0 ? n : phi__utf8_bad(at, end);
     }
     return (size_t)(at - text.at);
 }

@@ -19,6 +19,20 @@ static size_t phi__utf8_sequence(const unsigned char *p, size_t left) {
     return n;
 }
 
+PHI__FN size_t phi__utf8_bad(const char *at, const char *end) {
+    const unsigned char *p = (const unsigned char *)at;
+    unsigned char low = 0x80, high = 0xBF;
+    size_t left = (size_t)(end - at), n;
+    if (p[0] < 0xC2 || p[0] > 0xF4 || left < 2) return 1;
+    n = p[0] < 0xE0 ? 2 : p[0] < 0xF0 ? 3 : 4;
+    if (p[0] == 0xE0) low = 0xA0;
+    if (p[0] == 0xED) high = 0x9F;
+    if (p[0] == 0xF0) low = 0x90;
+    if (p[0] == 0xF4) high = 0x8F;
+    if (n == 2 || p[1] < low || p[1] > high) return 1;
+    return n == 4 && left > 2 && (p[2] & 0xC0) == 0x80 ? 3 : 2;
+}
+
 static size_t phi__utf8_ascii(const unsigned char *p, size_t left) {
     size_t n = 0;
     while (left - n >= 8) {
@@ -59,7 +73,8 @@ PHI__FN void phi__utf8_repair(phi__buf *out, phi_str s) {
         phi__buf_add(out, s.at, good);
         if (good == s.len) return;
         phi__buf_add(out, "\xEF\xBF\xBD", 3);
-        s = phi__str(s.at + good + 1, s.len - good - 1);
+        good += phi__utf8_bad(s.at + good, s.at + s.len);
+        s = phi__str(s.at + good, s.len - good);
     }
 }
 

@@ -294,18 +294,24 @@ PHI__FN bool phi__json_text_same(phi__json_text text, phi_str plain) {
 
 /* ---- public ---- */
 
+/* Goes to the last member of that name, as phi_json_get does. */
+static bool phi__json_find_member(phi__json_cursor *c, phi_str name) {
+    const char *found = NULL;
+    phi__json_text key;
+    if (!phi__json_enter_object(c)) return false;
+    while (phi__json_next_key(c, &key)) {
+        if (phi__json_text_is(key, name)) found = c->at;
+        if (!phi__json_skip(c)) return false;
+    }
+    if (found == NULL || c->bad) return false;
+    c->at = found;
+    return true;
+}
+
 /* Goes to the member or item that one step of the path names. */
 static bool phi__json_find_step(phi__json_cursor *c, const phi__json_step *step) {
     size_t left = step->index;
-    phi__json_text key;
-    if (!step->is_index) {
-        if (!phi__json_enter_object(c)) return false;
-        while (phi__json_next_key(c, &key)) {
-            if (phi__json_text_is(key, step->key)) return true;
-            if (!phi__json_skip(c)) return false;
-        }
-        return false;
-    }
+    if (!step->is_index) return phi__json_find_member(c, step->key);
     if (!phi__json_enter_array(c)) return false;
     while (phi__json_next_item(c)) {
         if (left-- == 0) return true;

@@ -6,7 +6,8 @@ PHI__FN bool phi__json_number_i64(const phi__json_number *n, int64_t *out) {
         *out = n->v.i;
         return true;
     }
-    if (n->kind != PHI__JSON_DOUBLE || !(n->v.d >= -9223372036854775808.0) ||
+    /* -2^63 as a double is mostly an integer below it, rounded: as itself it is an integer kind. */
+    if (n->kind != PHI__JSON_DOUBLE || !(n->v.d > -9223372036854775808.0) ||
         !(n->v.d < 9223372036854775808.0) || (double)(int64_t)n->v.d != n->v.d)
         return false;
     *out = (int64_t)n->v.d;
@@ -262,6 +263,8 @@ static bool phi__json_same_number(const phi_json *a, const phi_json *b) {
         if (phi__json_kind_of(a) != PHI__JSON_DOUBLE) return false;
     }
     n = phi__json_number_of(a);
+    if (n.v.d == -9223372036854775808.0)
+        return phi__json_kind_of(b) == PHI__JSON_INT && b->v.i == INT64_MIN;
     if (phi__json_kind_of(b) == PHI__JSON_INT) return phi__json_number_i64(&n, &i) && i == b->v.i;
     return phi__json_number_u64(&n, &u) && u == b->v.u;
 }

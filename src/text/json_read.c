@@ -4,6 +4,7 @@
    that copy: strings are unescaped where they lie, and their closing quotes become terminators.
    No stack is needed: a container that is open holds its parent in `next`, and joins the parent's
    ring when it closes. */
+#include "base/utf8_in.h"
 #include "text/json_in.h"
 
 #include <ctype.h>
@@ -187,7 +188,7 @@ static const char *phi__json_read_digits(const char *at, const char *limit) {
 }
 
 static const char *phi__json_read_number(phi_json_reader *r, const char *at) {
-    bool cut = (size_t)(r->end - at) > PHI__JSON_NUMBER_MOST;
+    bool cut = (size_t)(r->end - at) >= PHI__JSON_NUMBER_MOST;
     const char *limit = cut ? at + PHI__JSON_NUMBER_MOST : r->end, *bad, *after;
     phi__json_number number;
     phi_json *node;
@@ -238,7 +239,7 @@ static inline const char *phi__json_read_text_closed(phi_json_reader *r, const c
         r->string = r->copy + (r->mark - r->base);
         r->to = r->copy + (r->odd - r->base);
         from = r->odd;
-    } else { /* a bad byte takes three */
+    } else { /* what is bad takes three bytes for one or more */
         size_t bytes = phi__add(len + 1, phi__mul(r->bad, 2));
         r->to = bytes == SIZE_MAX ? NULL : phi__arena_bytes(r->arena, bytes);
         if (r->to == NULL) return phi__json_read_no_memory(r, quote);
@@ -300,7 +301,7 @@ static const char *phi__json_read_text(phi_json_reader *r, const char *at, const
                 return phi__json_read_wrong(r, at, "a byte that is not UTF-8");
             if (r->odd == NULL) r->odd = at;
             r->bad++;
-            n = 1;
+            n = phi__utf8_bad(at, r->end);
         }
         at += n;
     }

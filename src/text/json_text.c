@@ -116,7 +116,7 @@ PHI__FN size_t phi__json_escape(const char *at, const char *end, uint32_t *code)
     return 12;
 }
 
-/* An escape, a sequence, or a byte that is bad. */
+/* An escape, a sequence, or what is bad. */
 static const char *phi__json_unescape_one(const char *at, const char *end, char **to) {
     size_t n;
     if (*at == '\\') {
@@ -128,8 +128,9 @@ static const char *phi__json_unescape_one(const char *at, const char *end, char 
     }
     n = phi__json_utf8(at, end);
     if (n == 0) {
+        n = phi__utf8_bad(at, end); /* before what it stood in is overwritten */
         *to += phi__utf8_put(*to, 0xfffd);
-        return at + 1;
+        return at + n;
     }
     memmove(*to, at, n);
     *to += n;

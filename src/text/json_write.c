@@ -59,7 +59,7 @@ static const char *phi__json_put_special(const char *at, const char *end, bool a
         *to = phi__json_put_unit(*to, 0xd800 + ((code - 0x10000) >> 10));
         *to = phi__json_put_unit(*to, 0xdc00 + (code & 0x3ff));
     }
-    return at + (n == 0 ? 1 : n);
+    return at + (n == 0 ? phi__utf8_bad(at, end) : n);
 }
 
 #define PHI__JSON_WRITE_ROOM 256u   /* bytes to begin with: a small text then needs no more */

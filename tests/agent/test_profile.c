@@ -64,7 +64,7 @@ TEST(a_block_is_cut_after_so_many_characters_and_never_inside_of_one) {
                 {"\xf0\x9f\x98\x80\xf0\x9f\x98\x80", "\xf0\x9f\x98\x80\xf0\x9f\x98\x80"},
                 {"a\xc3\xa4\xc3\xa4\xc3\xa4", "a\xc3\xa4\xc3\xa4"},
                 {"\x80\x80\x80\x80", "\x80\x80\x80"}, /* no UTF-8: each byte is one */
-                {"ab\xe2\x82", "ab\xe2"}};
+                {"ab\xe2\x82", "ab\xe2\x82"}};        /* what becomes one U+FFFD is one character */
     size_t i;
     for (i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         phi_prompt_block block;

@@ -228,6 +228,8 @@ TEST(what_cannot_be_unescaped_becomes_a_replacement_character) {
                            "12"},
                  {"\\\xc3\xa9", "\xef\xbf\xbd\xc3\xa9"},
                  {"\xff\xc3", "\xef\xbf\xbd\xef\xbf\xbd"},
+                 {"\xf0\x9f\x98\\n", "\xef\xbf\xbd\n"},
+                 {"\xe2\x82", "\xef\xbf\xbd"},
                  {"\\b\\f\\n\\r\\t\\/\\\\\\\"", "\b\f\n\r\t/\\\""},
                  {"", ""}};
     size_t i;
@@ -327,7 +329,14 @@ TEST(a_value_is_found_by_its_path) {
     CHECK_EQ_INT(phi_json_find(PHI__LIT(""), "", &found), PHI_PARSE);
     CHECK_EQ_INT(phi_json_find(PHI__LIT("{\"a\":1}"), "a]", &found), PHI_BAD_ARG);
     CHECK_EQ_INT(phi_json_find(PHI__LIT("{\"a\":1,\"a\":2}"), "a", &found), PHI_OK);
-    CHECK(phi_json_found_int(&found, &i) && i == 1); /* the first of a name */
+    CHECK(phi_json_found_int(&found, &i) && i == 2); /* the last of a name, as in a tree */
+    CHECK_EQ_INT(phi_json_find(PHI__LIT("{\"a\":{\"b\":1},\"a\":{\"c\":2}}"), "a.b", &found),
+                 PHI_NOT_FOUND);
+    CHECK_EQ_INT(phi_json_find(PHI__LIT("{\"a\":{\"b\":1},\"\\u0061\":{\"b\":2}}"), "a.b", &found),
+                 PHI_OK);
+    CHECK(phi_json_found_int(&found, &i) && i == 2);
+    CHECK_EQ_INT(phi_json_find(PHI__LIT("{\"a\":1,\"a\":"), "a", &found), PHI_PARSE);
+    CHECK_EQ_INT(phi_json_find(PHI__LIT("[1,"), "[0]", &found), PHI_OK); /* an item comes once */
     teardown();
 }
 
