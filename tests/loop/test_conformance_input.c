@@ -498,6 +498,43 @@ TEST(steering_is_polled_where_the_mode_says) {
     }
 }
 
+static phi_flow steer_from_inside(void *user_data, phi_call call, phi_str arguments) {
+    phi_status *said = (phi_status *)user_data;
+    phi_tool_result result;
+    phi_content block;
+    (void)arguments;
+    memset(&block, 0, sizeof block);
+    block.kind = PHI_CONTENT_TEXT;
+    block.text = phi_str_of("ok");
+    *said = phi_steer(phi_call_agent(call), "stop that");
+    memset(&result, 0, sizeof result);
+    result.content = &block;
+    result.content_count = 1;
+    CHECK_EQ_INT(phi_call_result(call, &result), PHI_OK);
+    return PHI_DONE;
+}
+
+TEST(steering_from_inside_a_call_is_heard_one_model_call_later) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_tool tool = rig_echo();
+    phi_agent agent;
+    phi_status said = PHI_BUSY;
+    tool.start = steer_from_inside;
+    tool.user_data = &said;
+    agent = agent_with(r, &desc, &tool);
+    rig_call(r, "c1", "echo", "{}");
+    rig_says(r, "one");
+    rig_says(r, "two");
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 30), 0);
+    CHECK_EQ_INT(said, PHI_OK);
+    REQUIRE(CHECK_EQ_INT(rig_requests(r), 3));
+    CHECK(strstr(rig_request(r, 1), "stop that") == NULL);
+    CHECK(strstr(rig_request(r, 2), "stop that") != NULL);
+    rig_free(r);
+}
+
 TEST(results_stand_in_the_order_of_the_calls_however_they_end) {
     rig *r = rig_new();
     phi_agent agent = three_calls(r, PHI_TOOLS_PARALLEL, 0, 3);
@@ -554,5 +591,6 @@ TEST_MAIN(TEST_ENTRY(filters_see_all_text_blocks_joined_by_line_breaks_and_no_im
           TEST_ENTRY(steering_is_looked_for_after_each_batch_and_skips_the_rest),
           TEST_ENTRY(steering_skips_nothing_in_parallel_mode),
           TEST_ENTRY(steering_is_polled_where_the_mode_says),
+          TEST_ENTRY(steering_from_inside_a_call_is_heard_one_model_call_later),
           TEST_ENTRY(results_stand_in_the_order_of_the_calls_however_they_end),
           TEST_ENTRY(a_batch_size_of_0_is_the_default_of_4))
