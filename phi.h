@@ -3495,11 +3495,11 @@ PHI_API phi_status phi_summarize(phi_agent agent, uint64_t from_seq, uint64_t to
 #endif /* PHI__PUB_AGENT */
 
 #ifdef PHI__PUB_SESSION
-#if PHI__PUB_SESSION != 0x542e83f2
+#if PHI__PUB_SESSION != 0x0d02f590
 #error "phi: two versions of src/session in one file"
 #endif
 #else
-#define PHI__PUB_SESSION 0x542e83f2
+#define PHI__PUB_SESSION 0x0d02f590
 
 /* ---- src/session/file_store.h ---- */
 
@@ -4012,6 +4012,37 @@ PHI_API phi_status phi_session_compact(phi_session *session, phi_str loop_id, ui
                                        const phi_compaction_config *config,
                                        const phi_token_counter *counter, int64_t at_ms,
                                        size_t *made);
+
+/* What a host's strategy is asked about: one loop. */
+typedef struct phi_block_request {
+    const phi_session *session;
+    const phi_loop_record *loop;
+    bool is_current; /* false: an earlier loop, of which keep_compacted alone is loaded */
+    const phi_compaction_config *config; /* defaults filled in */
+    phi_arena *arena;                    /* for what it makes; freed once the block is copied */
+} phi_block_request;
+
+/* Zero means default for every field. Borrowed until phi_session_compact_with returns. */
+typedef struct phi_session_compaction {
+    phi_str loop_id; /* (default: of the last loop that has messages) */
+    uint32_t flags;  /* PHI_SESSION_ROOTS_GO_ON (default: none) */
+    const phi_compaction_config *config;
+    const phi_token_counter *counter; /* (default: the estimate) */
+    int64_t at_ms;                    /* when, of the blocks (default 0) */
+    /* The host's strategy. It is called once for each loop that gets a block, the current one first. *block is phi's own;
+       the function changes what it wants: sections, their turns, their messages. Anything but PHI_OK ends the
+       compaction. It may take its time, and must not change or free the session. (default: phi's own blocks) */
+    phi_status (*block_fn)(void *user_data, const phi_block_request *request,
+                           phi_compaction_block *block);
+    void *user_data;
+} phi_session_compaction;
+
+/* phi_session_compact with a strategy of the host's. What it made is copied. PHI_REFUSED: a block of the current loop
+   shows nothing, turns out of order, or a message that no thread takes. What block_fn said, where that was not PHI_OK. In
+   both cases `words` (may be NULL) say which loop and why, and nothing changed. Else as phi_session_compact. */
+PHI_API phi_status phi_session_compact_with(phi_session *session,
+                                            const phi_session_compaction *desc, size_t *made,
+                                            char *words, size_t words_size);
 
 /* Gives the loops of a session, recorded from events, the blocks that say what a thread's active lane shows of them now, where
    compactions have changed it (phi_session_of_thread has them already). The last loop that has messages gets up to three
@@ -51067,11 +51098,11 @@ PHI_API phi_status phi_summarize(phi_agent handle, uint64_t from_seq, uint64_t t
 #endif /* PHI__IMP_AGENT */
 
 #ifdef PHI__IMP_SESSION
-#if PHI__IMP_SESSION != 0x4ef6e7ce
+#if PHI__IMP_SESSION != 0xc722e168
 #error "phi: two versions of src/session in one file"
 #endif
 #else
-#define PHI__IMP_SESSION 0x4ef6e7ce
+#define PHI__IMP_SESSION 0xc722e168
 
 /* ---- src/session/file_store_in.h ---- */
 
@@ -54157,6 +54188,8 @@ PHI_API phi_status phi_session_add_blocks(phi_session *session, const phi_thread
    a list, which is counted first and filled then. */
 
 
+#include <stdio.h>
+
 /* ---- turns ---- */
 
 PHI__FN bool phi__sctx_same_turn(const phi_message *a, const phi_message *b) {
@@ -54460,8 +54493,80 @@ static phi_status phi__sctx_make(const phi__sctx_way *way, phi__session_box *box
                             &out->keep_recent);
 }
 
-static phi_status phi__sctx_make_all(phi__session_box *box, const phi__sctx_way *way, int64_t at_ms,
-                                     phi_arena *scratch, size_t *made) {
+/* ---- blocks, made by the host ---- */
+
+/* A compaction under way. */
+typedef struct phi__sctx_job {
+    phi__session_box *box;
+    const phi__sctx_way *way;
+    const phi_session_compaction *desc;
+    phi_arena *scratch;
+    char *words;
+    size_t words_size;
+} phi__sctx_job;
+
+static phi_status phi__sctx_refuse(const phi__sctx_job *job, const phi_loop_record *loop,
+                                   const char *section, const char *why) {
+    if (job->words != NULL && job->words_size > 0)
+        (void)snprintf(job->words, job->words_size, "loop %.*s: %s: %s",
+                       (int)phi__min(loop->loop_id.len, 128), loop->loop_id.at, section, why);
+    return PHI_REFUSED;
+}
+
+/* A section of the host's, checked and copied; that of keep_first is turns alone. */
+static phi_status phi__sctx_take(const phi__sctx_job *job, const phi_loop_record *loop,
+                                 const char *name, phi_block_section *section, bool has_messages) {
+    const phi_message *given = section->messages;
+    size_t i, block;
+    if (!section->present || !has_messages) section->message_count = 0;
+    if (section->message_count == 0) section->messages = NULL;
+    if (!section->present) return PHI_OK;
+    if (section->from > section->to)
+        return phi__sctx_refuse(job, loop, name, "its first turn is behind its last");
+    if (section->message_count > 0 && given == NULL)
+        return phi__sctx_refuse(job, loop, name, "messages is missing");
+    for (i = 0; i < section->message_count; i++) {
+        const char *fault = phi__message_fault(&given[i], &block);
+        if (fault != NULL) return phi__sctx_refuse(job, loop, name, fault);
+    }
+    return phi__session_keep_messages(job->box, given, section->message_count, &section->messages)
+               ? PHI_OK
+               : PHI_NO_MEMORY;
+}
+
+static phi_status phi__sctx_by_host(const phi__sctx_job *job, const phi_loop_record *loop,
+                                    bool is_current, phi_compaction_block *block) {
+    phi_block_request request;
+    phi_compaction_block given = *block;
+    phi_status status;
+    if (job->desc->block_fn == NULL) return PHI_OK;
+    memset(&request, 0, sizeof request);
+    request.session = &job->box->pub;
+    request.loop = loop;
+    request.is_current = is_current;
+    request.config = &job->way->config;
+    request.arena = job->scratch;
+    status = job->desc->block_fn(job->desc->user_data, &request, &given);
+    if (status != PHI_OK) {
+        (void)phi__sctx_refuse(job, loop, "the strategy failed", phi_status_text(status));
+        return status;
+    }
+    status = phi__sctx_take(job, loop, "keep_first", &given.keep_first, false);
+    if (status == PHI_OK)
+        status = phi__sctx_take(job, loop, "keep_compacted", &given.keep_compacted, true);
+    if (status == PHI_OK)
+        status = phi__sctx_take(job, loop, "keep_recent", &given.keep_recent, true);
+    if (status == PHI_OK && is_current && !given.keep_first.present &&
+        given.keep_compacted.message_count + given.keep_recent.message_count == 0)
+        return phi__sctx_refuse(job, loop, "the strategy", "its block shows nothing");
+    if (status == PHI_OK) *block = given;
+    return status;
+}
+
+static phi_status phi__sctx_make_all(const phi__sctx_job *job, size_t *made) {
+    phi__session_box *box = job->box;
+    const phi__sctx_way *way = job->way;
+    phi_arena *scratch = job->scratch;
     phi_compaction_block **blocks = (phi_compaction_block **)phi__arena_zero(
         scratch, phi__mul(phi__max(way->count, 1), sizeof *blocks));
     phi_status status = blocks != NULL ? PHI_OK : PHI_NO_MEMORY;
@@ -54471,8 +54576,9 @@ static phi_status phi__sctx_make_all(phi__session_box *box, const phi__sctx_way 
         if (loop->message_count == 0 || (i > 0 && loop->block != NULL)) continue;
         blocks[i] = (phi_compaction_block *)phi__arena_zero(&box->arena, sizeof **blocks);
         if (blocks[i] == NULL) return PHI_NO_MEMORY;
-        blocks[i]->created_ms = at_ms;
+        blocks[i]->created_ms = job->desc->at_ms;
         status = phi__sctx_make(way, box, loop, i == 0, scratch, blocks[i]);
+        if (status == PHI_OK) status = phi__sctx_by_host(job, loop, i == 0, blocks[i]);
     }
     for (i = 0; i < way->count && status == PHI_OK; i++) {
         if (blocks[i] == NULL) continue;
@@ -54502,24 +54608,46 @@ PHI_API phi_status phi_session_context(const phi_session *session, phi_str loop_
     return status;
 }
 
+PHI_API phi_status phi_session_compact_with(phi_session *session,
+                                            const phi_session_compaction *desc, size_t *made,
+                                            char *words, size_t words_size) {
+    phi_session_compaction none;
+    phi__sctx_way way;
+    phi__sctx_job job;
+    phi_arena scratch;
+    phi_status status;
+    size_t n = 0;
+    if (words != NULL && words_size > 0) words[0] = '\0';
+    if (session == NULL) return PHI_BAD_ARG;
+    memset(&none, 0, sizeof none);
+    memset(&job, 0, sizeof job);
+    job.desc = desc != NULL ? desc : &none;
+    job.box = phi__session_of(session);
+    job.way = &way;
+    job.scratch = &scratch;
+    job.words = words;
+    job.words_size = words_size;
+    phi__sctx_begin(&way, job.desc->config, job.desc->counter);
+    phi_arena_init(&scratch, &job.box->memory, 0);
+    status = phi__sctx_find_way(session, job.desc->loop_id, job.desc->flags, &scratch, &way);
+    if (status == PHI_OK) status = phi__sctx_make_all(&job, &n);
+    phi_arena_free(&scratch);
+    if (made != NULL) *made = n;
+    return status;
+}
+
 PHI_API phi_status phi_session_compact(phi_session *session, phi_str loop_id, uint32_t flags,
                                        const phi_compaction_config *config,
                                        const phi_token_counter *counter, int64_t at_ms,
                                        size_t *made) {
-    phi__sctx_way way;
-    phi__session_box *box;
-    phi_arena scratch;
-    phi_status status;
-    size_t n = 0;
-    if (session == NULL) return PHI_BAD_ARG;
-    box = phi__session_of(session);
-    phi__sctx_begin(&way, config, counter);
-    phi_arena_init(&scratch, &box->memory, 0);
-    status = phi__sctx_find_way(session, loop_id, flags, &scratch, &way);
-    if (status == PHI_OK) status = phi__sctx_make_all(box, &way, at_ms, &scratch, &n);
-    phi_arena_free(&scratch);
-    if (made != NULL) *made = n;
-    return status;
+    phi_session_compaction desc;
+    memset(&desc, 0, sizeof desc);
+    desc.loop_id = loop_id;
+    desc.flags = flags;
+    desc.config = config;
+    desc.counter = counter;
+    desc.at_ms = at_ms;
+    return phi_session_compact_with(session, &desc, made, NULL, 0);
 }
 
 /* ---- src/session/session_import.c ---- */

@@ -62,7 +62,7 @@
 #if PHI__PUB_AGENT != 0x630552cd
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_SESSION != 0x542e83f2
+#if PHI__PUB_SESSION != 0x0d02f590
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 

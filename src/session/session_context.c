@@ -5,6 +5,9 @@
 #include "session/session_context_in.h"
 
 #include "thread/compact_in.h"
+#include "thread/thread_in.h"
+
+#include <stdio.h>
 
 /* ---- turns ---- */
 
@@ -309,8 +312,80 @@ static phi_status phi__sctx_make(const phi__sctx_way *way, phi__session_box *box
                             &out->keep_recent);
 }
 
-static phi_status phi__sctx_make_all(phi__session_box *box, const phi__sctx_way *way, int64_t at_ms,
-                                     phi_arena *scratch, size_t *made) {
+/* ---- blocks, made by the host ---- */
+
+/* A compaction under way. */
+typedef struct phi__sctx_job {
+    phi__session_box *box;
+    const phi__sctx_way *way;
+    const phi_session_compaction *desc;
+    phi_arena *scratch;
+    char *words;
+    size_t words_size;
+} phi__sctx_job;
+
+static phi_status phi__sctx_refuse(const phi__sctx_job *job, const phi_loop_record *loop,
+                                   const char *section, const char *why) {
+    if (job->words != NULL && job->words_size > 0)
+        (void)snprintf(job->words, job->words_size, "loop %.*s: %s: %s",
+                       (int)phi__min(loop->loop_id.len, 128), loop->loop_id.at, section, why);
+    return PHI_REFUSED;
+}
+
+/* A section of the host's, checked and copied; that of keep_first is turns alone. */
+static phi_status phi__sctx_take(const phi__sctx_job *job, const phi_loop_record *loop,
+                                 const char *name, phi_block_section *section, bool has_messages) {
+    const phi_message *given = section->messages;
+    size_t i, block;
+    if (!section->present || !has_messages) section->message_count = 0;
+    if (section->message_count == 0) section->messages = NULL;
+    if (!section->present) return PHI_OK;
+    if (section->from > section->to)
+        return phi__sctx_refuse(job, loop, name, "its first turn is behind its last");
+    if (section->message_count > 0 && given == NULL)
+        return phi__sctx_refuse(job, loop, name, "messages is missing");
+    for (i = 0; i < section->message_count; i++) {
+        const char *fault = phi__message_fault(&given[i], &block);
+        if (fault != NULL) return phi__sctx_refuse(job, loop, name, fault);
+    }
+    return phi__session_keep_messages(job->box, given, section->message_count, &section->messages)
+               ? PHI_OK
+               : PHI_NO_MEMORY;
+}
+
+static phi_status phi__sctx_by_host(const phi__sctx_job *job, const phi_loop_record *loop,
+                                    bool is_current, phi_compaction_block *block) {
+    phi_block_request request;
+    phi_compaction_block given = *block;
+    phi_status status;
+    if (job->desc->block_fn == NULL) return PHI_OK;
+    memset(&request, 0, sizeof request);
+    request.session = &job->box->pub;
+    request.loop = loop;
+    request.is_current = is_current;
+    request.config = &job->way->config;
+    request.arena = job->scratch;
+    status = job->desc->block_fn(job->desc->user_data, &request, &given);
+    if (status != PHI_OK) {
+        (void)phi__sctx_refuse(job, loop, "the strategy failed", phi_status_text(status));
+        return status;
+    }
+    status = phi__sctx_take(job, loop, "keep_first", &given.keep_first, false);
+    if (status == PHI_OK)
+        status = phi__sctx_take(job, loop, "keep_compacted", &given.keep_compacted, true);
+    if (status == PHI_OK)
+        status = phi__sctx_take(job, loop, "keep_recent", &given.keep_recent, true);
+    if (status == PHI_OK && is_current && !given.keep_first.present &&
+        given.keep_compacted.message_count + given.keep_recent.message_count == 0)
+        return phi__sctx_refuse(job, loop, "the strategy", "its block shows nothing");
+    if (status == PHI_OK) *block = given;
+    return status;
+}
+
+static phi_status phi__sctx_make_all(const phi__sctx_job *job, size_t *made) {
+    phi__session_box *box = job->box;
+    const phi__sctx_way *way = job->way;
+    phi_arena *scratch = job->scratch;
     phi_compaction_block **blocks = (phi_compaction_block **)phi__arena_zero(
         scratch, phi__mul(phi__max(way->count, 1), sizeof *blocks));
     phi_status status = blocks != NULL ? PHI_OK : PHI_NO_MEMORY;
@@ -320,8 +395,9 @@ static phi_status phi__sctx_make_all(phi__session_box *box, const phi__sctx_way 
         if (loop->message_count == 0 || (i > 0 && loop->block != NULL)) continue;
         blocks[i] = (phi_compaction_block *)phi__arena_zero(&box->arena, sizeof **blocks);
         if (blocks[i] == NULL) return PHI_NO_MEMORY;
-        blocks[i]->created_ms = at_ms;
+        blocks[i]->created_ms = job->desc->at_ms;
         status = phi__sctx_make(way, box, loop, i == 0, scratch, blocks[i]);
+        if (status == PHI_OK) status = phi__sctx_by_host(job, loop, i == 0, blocks[i]);
     }
     for (i = 0; i < way->count && status == PHI_OK; i++) {
         if (blocks[i] == NULL) continue;
@@ -351,22 +427,44 @@ PHI_API phi_status phi_session_context(const phi_session *session, phi_str loop_
     return status;
 }
 
+PHI_API phi_status phi_session_compact_with(phi_session *session,
+                                            const phi_session_compaction *desc, size_t *made,
+                                            char *words, size_t words_size) {
+    phi_session_compaction none;
+    phi__sctx_way way;
+    phi__sctx_job job;
+    phi_arena scratch;
+    phi_status status;
+    size_t n = 0;
+    if (words != NULL && words_size > 0) words[0] = '\0';
+    if (session == NULL) return PHI_BAD_ARG;
+    memset(&none, 0, sizeof none);
+    memset(&job, 0, sizeof job);
+    job.desc = desc != NULL ? desc : &none;
+    job.box = phi__session_of(session);
+    job.way = &way;
+    job.scratch = &scratch;
+    job.words = words;
+    job.words_size = words_size;
+    phi__sctx_begin(&way, job.desc->config, job.desc->counter);
+    phi_arena_init(&scratch, &job.box->memory, 0);
+    status = phi__sctx_find_way(session, job.desc->loop_id, job.desc->flags, &scratch, &way);
+    if (status == PHI_OK) status = phi__sctx_make_all(&job, &n);
+    phi_arena_free(&scratch);
+    if (made != NULL) *made = n;
+    return status;
+}
+
 PHI_API phi_status phi_session_compact(phi_session *session, phi_str loop_id, uint32_t flags,
                                        const phi_compaction_config *config,
                                        const phi_token_counter *counter, int64_t at_ms,
                                        size_t *made) {
-    phi__sctx_way way;
-    phi__session_box *box;
-    phi_arena scratch;
-    phi_status status;
-    size_t n = 0;
-    if (session == NULL) return PHI_BAD_ARG;
-    box = phi__session_of(session);
-    phi__sctx_begin(&way, config, counter);
-    phi_arena_init(&scratch, &box->memory, 0);
-    status = phi__sctx_find_way(session, loop_id, flags, &scratch, &way);
-    if (status == PHI_OK) status = phi__sctx_make_all(box, &way, at_ms, &scratch, &n);
-    phi_arena_free(&scratch);
-    if (made != NULL) *made = n;
-    return status;
+    phi_session_compaction desc;
+    memset(&desc, 0, sizeof desc);
+    desc.loop_id = loop_id;
+    desc.flags = flags;
+    desc.config = config;
+    desc.counter = counter;
+    desc.at_ms = at_ms;
+    return phi_session_compact_with(session, &desc, made, NULL, 0);
 }

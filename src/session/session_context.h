@@ -64,6 +64,37 @@ PHI_API phi_status phi_session_compact(phi_session *session, phi_str loop_id, ui
                                        const phi_token_counter *counter, int64_t at_ms,
                                        size_t *made);
 
+/* What a host's strategy is asked about: one loop. */
+typedef struct phi_block_request {
+    const phi_session *session;
+    const phi_loop_record *loop;
+    bool is_current; /* false: an earlier loop, of which keep_compacted alone is loaded */
+    const phi_compaction_config *config; /* defaults filled in */
+    phi_arena *arena;                    /* for what it makes; freed once the block is copied */
+} phi_block_request;
+
+/* Zero means default for every field. Borrowed until phi_session_compact_with returns. */
+typedef struct phi_session_compaction {
+    phi_str loop_id; /* (default: of the last loop that has messages) */
+    uint32_t flags;  /* PHI_SESSION_ROOTS_GO_ON (default: none) */
+    const phi_compaction_config *config;
+    const phi_token_counter *counter; /* (default: the estimate) */
+    int64_t at_ms;                    /* when, of the blocks (default 0) */
+    /* The host's strategy. It is called once for each loop that gets a block, the current one first. *block is phi's own;
+       the function changes what it wants: sections, their turns, their messages. Anything but PHI_OK ends the
+       compaction. It may take its time, and must not change or free the session. (default: phi's own blocks) */
+    phi_status (*block_fn)(void *user_data, const phi_block_request *request,
+                           phi_compaction_block *block);
+    void *user_data;
+} phi_session_compaction;
+
+/* phi_session_compact with a strategy of the host's. What it made is copied. PHI_REFUSED: a block of the current loop
+   shows nothing, turns out of order, or a message that no thread takes. What block_fn said, where that was not PHI_OK. In
+   both cases `words` (may be NULL) say which loop and why, and nothing changed. Else as phi_session_compact. */
+PHI_API phi_status phi_session_compact_with(phi_session *session,
+                                            const phi_session_compaction *desc, size_t *made,
+                                            char *words, size_t words_size);
+
 /* Gives the loops of a session, recorded from events, the blocks that say what a thread's active lane shows of them now, where
    compactions have changed it (phi_session_of_thread has them already). The last loop that has messages gets up to three
    sections; an earlier one keep_compacted, which holds all that is shown of it; and so do those before one that has a

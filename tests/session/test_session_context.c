@@ -453,6 +453,89 @@ TEST(blocks_that_were_made_are_written_and_read_back) {
     phi_arena_free(&arena);
 }
 
+/* A strategy of the host's: its own summary, and where it is told so, less. */
+typedef struct mine {
+    int calls, current,
+        mode; /* mode 1: nothing at all; 2: fails; 3: unfit; 4: turns out of order */
+} mine;
+
+static phi_status my_block(void *user_data, const phi_block_request *request,
+                           phi_compaction_block *block) {
+    mine *m = (mine *)user_data;
+    phi_message *message = (phi_message *)phi_arena_alloc(request->arena, sizeof *message);
+    phi_content *text = (phi_content *)phi_arena_alloc(request->arena, sizeof *text);
+    m->calls++;
+    m->current += request->is_current;
+    CHECK_EQ_INT(request->config->keep_first_turns, 2);
+    CHECK(phi_session_get_loop(request->session, request->loop->loop_id) == request->loop);
+    if (m->mode == 2) return PHI_LIMIT;
+    if (message == NULL || text == NULL) return PHI_NO_MEMORY;
+    if (m->mode == 1) memset(block, 0, sizeof *block);
+    if (m->mode == 4) block->keep_recent.from = block->keep_recent.to + 1;
+    if (m->mode == 1 || m->mode == 4) return PHI_OK;
+    memset(message, 0, sizeof *message);
+    memset(text, 0, sizeof *text);
+    text->kind = PHI_CONTENT_TEXT;
+    text->text = request->is_current ? phi_str_of("[mine now]") : phi_str_of("[mine before]");
+    message->role = m->mode == 3 ? PHI_ROLE_TOOL_RESULT : PHI_ROLE_USER;
+    message->content = text;
+    message->content_count = 1;
+    block->keep_compacted.present = true;
+    block->keep_compacted.messages = message;
+    block->keep_compacted.message_count = 1;
+    return PHI_OK;
+}
+
+TEST(a_session_is_compacted_by_a_strategy_of_the_host_s) {
+    static const struct {
+        int mode;
+        phi_status status;
+        const char *words;
+    } rows[] = {{1, PHI_REFUSED, "loop s.m.2: the strategy: its block shows nothing"},
+                {2, PHI_LIMIT, "loop s.m.2: the strategy failed: a limit of the run was reached"},
+                {3, PHI_REFUSED, "loop s.m.2: keep_compacted: a tool result needs a tool_call_id"},
+                {4, PHI_REFUSED, "loop s.m.2: keep_recent: its first turn is behind its last"}};
+    phi_session_compaction desc;
+    phi_compaction_config config;
+    phi_session *s;
+    char words[200];
+    mine m;
+    size_t blocks = 9, i;
+    memset(&desc, 0, sizeof desc);
+    memset(&config, 0, sizeof config);
+    config.keep_recent_turns = 2;
+    desc.config = &config;
+    desc.block_fn = my_block;
+    desc.user_data = &m;
+    desc.at_ms = 7;
+    begin_session();
+    loop_of_turns("s.m.1", NULL, 3);
+    loop_of_turns("s.m.2", "s.m.1", 6);
+    s = read_it();
+    REQUIRE(s != NULL);
+    for (i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        memset(&m, 0, sizeof m);
+        m.mode = rows[i].mode;
+        CHECK_EQ_INT(phi_session_compact_with(s, &desc, &blocks, words, sizeof words),
+                     rows[i].status);
+        CHECK_EQ_STR(words, rows[i].words);
+        CHECK_EQ_INT(blocks, 0);
+        CHECK(s->loops[0]->block == NULL && s->loops[1]->block == NULL);
+    }
+    memset(&m, 0, sizeof m);
+    CHECK_EQ_INT(phi_session_compact_with(s, &desc, &blocks, words, sizeof words), PHI_OK);
+    CHECK_EQ_STR(words, "");
+    CHECK_EQ_INT(blocks, 2);
+    CHECK_EQ_INT(m.calls, 2);
+    CHECK_EQ_INT(m.current, 1);
+    CHECK_EQ_INT(s->loops[1]->block->created_ms, 7);
+    CHECK_EQ_STR(context_of(s, "", 0, NULL),
+                 "[mine before] 2.q0 2.a0 2.q1 2.a1 [mine now] 2.q4 2.a4 2.q5 2.a5");
+    CHECK_EQ_INT(phi_session_compact_with(s, NULL, NULL, NULL, 0), PHI_OK); /* phi's own */
+    CHECK_EQ_INT(phi_session_compact_with(NULL, &desc, NULL, NULL, 0), PHI_BAD_ARG);
+    phi_session_free(s);
+}
+
 /* ---- into an agent ---- */
 
 TEST(an_agent_goes_on_with_a_session_of_the_original_and_its_blocks) {
@@ -972,6 +1055,7 @@ TEST_MAIN(
     TEST_ENTRY(long_results_of_recent_turns_are_cut_and_those_of_first_ones_are_not),
     TEST_ENTRY(no_section_parts_a_call_from_its_result),
     TEST_ENTRY(blocks_that_were_made_are_written_and_read_back),
+    TEST_ENTRY(a_session_is_compacted_by_a_strategy_of_the_host_s),
     TEST_ENTRY(an_agent_goes_on_with_a_session_of_the_original_and_its_blocks),
     TEST_ENTRY(an_agent_that_goes_on_with_a_session_counts_its_runs_on),
     TEST_ENTRY(an_agent_that_goes_on_with_a_session_gives_no_loop_id_of_it_again),
