@@ -1417,11 +1417,11 @@ PHI_API void phi_answer_fail(phi_answer *answer, phi_failure_kind kind, bool ret
 #endif /* PHI__PUB_WIRE */
 
 #ifdef PHI__PUB_THREAD
-#if PHI__PUB_THREAD != 0x74d66af4
+#if PHI__PUB_THREAD != 0xf01624e7
 #error "phi: two versions of src/thread in one file"
 #endif
 #else
-#define PHI__PUB_THREAD 0x74d66af4
+#define PHI__PUB_THREAD 0xf01624e7
 
 /* ---- src/thread/thread.h ---- */
 
@@ -1571,10 +1571,13 @@ PHI_API phi_status phi_thread_slice(const phi_thread *thread, uint64_t from, uin
 PHI_API phi_status phi_thread_append_messages(phi_thread *thread, const phi_message *messages,
                                               size_t count, uint32_t flags, uint64_t expected,
                                               uint64_t *seq);
-/* The host's own; also while a run goes on. kind: a name; json: checked to be JSON. Both are copied. PHI_BAD_ARG,
-   PHI_NO_MEMORY: nothing changed. */
+/* The host's own; also while a run goes on. kind: a name (those that begin with "phi." are phi's); json: checked to be
+   JSON. Both are copied. PHI_BAD_ARG, PHI_NO_MEMORY: nothing changed. */
 PHI_API phi_status phi_thread_note(phi_thread *thread, const char *kind, phi_str json,
                                    uint64_t *seq);
+
+/* A note of phi's own: the rewrite that waits for the end of a run, or null when none does any more (phi_agent_rewrite). */
+#define PHI_NOTE_DEFERRED "phi.deferred_rewrite"
 
 /* ---- lanes ---- */
 
@@ -2745,11 +2748,11 @@ PHI_API bool phi_call_pending(phi_call call);        /* any thread */
 #endif /* PHI__PUB_LOOP */
 
 #ifdef PHI__PUB_AGENT
-#if PHI__PUB_AGENT != 0x630552cd
+#if PHI__PUB_AGENT != 0x4711968f
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__PUB_AGENT 0x630552cd
+#define PHI__PUB_AGENT 0x4711968f
 
 /* ---- src/agent/profile.h ---- */
 
@@ -3158,6 +3161,13 @@ PHI_API phi_projection_meta phi_agent_projection(phi_agent agent);
 PHI_API phi_status phi_agent_rewrite(phi_agent agent, const phi_rewrite *rewrite);
 /* Whether one waits for the end of the run. False for a stale agent. */
 PHI_API bool phi_agent_rewrite_waits(phi_agent agent);
+/* The one that waits, copied into the arena. PHI_NOT_FOUND: none does; PHI_STALE, PHI_BAD_ARG, PHI_NO_MEMORY.
+   The one that waits has an op_id in any case, and a note of the log holds it (PHI_NOTE_DEFERRED). Where the process ends
+   before the run does, the next agent that opens the thread out of its store does it. */
+PHI_API phi_status phi_agent_rewrite_deferred(phi_agent agent, phi_arena *arena, phi_rewrite *out);
+/* Withdraws the one that waits: it is not done, and PHI_EV_REWRITE says PHI_CANCELLED. op_id NULL: whichever it is.
+   PHI_NOT_FOUND: none waits, or one with another op_id; PHI_STALE, PHI_BAD_ARG, PHI_NO_MEMORY: nothing changed. */
+PHI_API phi_status phi_agent_rewrite_withdraw(phi_agent agent, const char *op_id);
 
 /* How many messages (0 for a stale agent), and message i, from 0, oldest first; NULL past the end: those of the
    active lane (thread/thread.h), its parents' up to the fork too, as they came: what a rewrite has replaced is among
@@ -27405,11 +27415,11 @@ PHI_API void phi_answer_fail(phi_answer *answer, phi_failure_kind kind, bool ret
 #endif /* PHI__IMP_WIRE */
 
 #ifdef PHI__IMP_THREAD
-#if PHI__IMP_THREAD != 0xff5cac1c
+#if PHI__IMP_THREAD != 0x6f228428
 #error "phi: two versions of src/thread in one file"
 #endif
 #else
-#define PHI__IMP_THREAD 0xff5cac1c
+#define PHI__IMP_THREAD 0x6f228428
 
 /* ---- src/thread/compact_in.h ---- */
 
@@ -27881,6 +27891,8 @@ PHI__FN phi_status phi__rewrite_given(phi__thread *thread, const phi_rewrite *re
 PHI__FN bool phi__rewrite_copy(phi_arena *arena, const phi_rewrite *given, phi_rewrite *out);
 /* The id of a rewrite that has none of its host's: its place in the log, mostly. */
 #define PHI__OP_MADE "op-%llu"
+enum { PHI__OP_MADE_SIZE = 32 }; /* bytes, its end included */
+PHI__FN void phi__rewrite_name(const phi__thread *thread, char out[PHI__OP_MADE_SIZE]);
 PHI__FN phi__op *phi__thread_find_op(const phi__thread *thread, phi_str op_id); /* in memory */
 /* As if the rewrites of a lane between two entries had been revoked at the second. Whether there were any. */
 PHI__FN bool phi__thread_roll_back_ops(phi__thread *thread, uint32_t lane, uint64_t from,
@@ -34182,9 +34194,9 @@ static bool phi__rewrite_is_made(const char *op_id) {
 }
 
 /* A name that no rewrite has: a log of version 0.1.0 may have one of this form from its host. */
-static void phi__rewrite_name(const phi__thread *thread, char out[32]) {
+PHI__FN void phi__rewrite_name(const phi__thread *thread, char out[PHI__OP_MADE_SIZE]) {
     uint64_t n = thread->count;
-    do (void)snprintf(out, 32, PHI__OP_MADE, (unsigned long long)n++);
+    do (void)snprintf(out, PHI__OP_MADE_SIZE, PHI__OP_MADE, (unsigned long long)n++);
     while (phi__thread_find_op(thread, phi_str_of(out)) != NULL ||
            phi__hashes_has(&thread->away_ops, phi__hash(phi_str_of(out), 0)));
 }
@@ -34194,7 +34206,7 @@ static phi__op *phi__rewrite_keep(phi__thread *thread, const phi_rewrite *given,
     phi_arena *room = phi__thread_room(thread);
     phi__op *op = (phi__op *)phi__arena_zero(room, sizeof *op);
     phi_rewrite named = *given;
-    char made[32];
+    char made[PHI__OP_MADE_SIZE];
     size_t i, j;
     if (op == NULL) return NULL;
     if (!phi__rewrite_named(given)) {
@@ -36142,11 +36154,11 @@ PHI_API phi_status phi_thread_fresh(phi_thread *thread) {
 #endif /* PHI__IMP_THREAD */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0xa1d772be
+#if PHI__IMP_LOOP != 0xf54ddae1
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0xa1d772be
+#define PHI__IMP_LOOP 0xf54ddae1
 
 /* ---- src/loop/session_in.h ---- */
 
@@ -37224,6 +37236,11 @@ PHI__FN phi_status phi__put_off_rewrite(phi__agent *agent, const phi_rewrite *re
                                         bool must_gain);
 PHI__FN void phi__put_off_due(phi__agent *agent); /* the run has ended: what waits is done */
 PHI__FN void phi__put_off_forget(phi__agent *agent);
+PHI__FN phi_status phi__put_off_show(const phi__agent *agent, phi_arena *arena, phi_rewrite *out);
+PHI__FN phi_status phi__put_off_withdraw(phi__agent *agent, const char *op_id);
+/* put_off_note.c: of an idle agent whose thread was read from its store just now: what waited when another process ended is
+   done, and told of. PHI_NO_MEMORY. */
+PHI__FN phi_status phi__put_off_recover(phi__agent *agent);
 
 /* bare.c */
 /* The run of an agent is over: if it was over a thread that was lent, the agent goes as well, as soon as its
@@ -37307,6 +37324,19 @@ PHI__FN phi_status phi__wishes_thaw(phi__run *run, const phi_json *node);
    already. PHI_PARSE, PHI_NO_MEMORY. */
 PHI__FN void phi__put_off_freeze(phi__buf *out, const phi__agent *agent, phi_arena *scratch);
 PHI__FN phi_status phi__put_off_thaw(phi__agent *agent, const phi_json *node);
+
+/* put_off_note.c: such a rewrite as an object; and back, handed to `take`. PHI_PARSE, PHI_NO_MEMORY; what else `take`
+   says, the host has been told. */
+PHI__FN void phi__put_off_put(phi__buf *out, const phi_rewrite *rewrite, bool must_gain,
+                              phi_arena *scratch);
+PHI__FN phi_status phi__put_off_get(phi__agent *agent, const phi_json *node,
+                                    phi_status (*take)(phi__agent *agent,
+                                                       const phi_rewrite *rewrite, bool must_gain));
+/* Notes in the log that this one waits; and that none does. PHI_NO_MEMORY: nothing changed. */
+PHI__FN phi_status phi__put_off_note(phi__agent *agent, const phi_rewrite *rewrite, bool must_gain);
+PHI__FN phi_status phi__put_off_note_over(phi__agent *agent);
+/* As phi__put_off_rewrite, of a rewrite that the log has a note of; it may have an id of phi's own. */
+PHI__FN phi_status phi__put_off_take(phi__agent *agent, const phi_rewrite *rewrite, bool must_gain);
 
 /* Names of the states that are written, from 1; NULL past the last. */
 PHI__FN const char *phi__freeze_state_name(size_t i);
@@ -42529,10 +42559,10 @@ PHI_API phi_status phi_register_provider(phi_runtime *rt, const phi_provider *pr
 
 /* ---- src/loop/put_off.c ---- */
 
-/* put_off.c - rewrites that the host asks for: done at once, or when the run that goes on has ended.
+/* put_off.c - rewrites that the host asks for: done at once, or deferred until the run that goes on has ended.
 
-   One slot: a newer one takes the place of what waits. What became of each is told. */
-
+   One slot: a newer one takes the place of what waits. What became of each is told. The one that waits is
+   noted in the log (put_off_note.c). */
 
 #include <stdio.h>
 
@@ -42592,72 +42622,199 @@ static phi_status phi__put_off_do(phi__agent *agent, const phi_rewrite *rewrite,
 PHI__FN void phi__put_off_due(phi__agent *agent) {
     phi__put_off *slot = agent->put_off;
     if (slot == NULL) return;
-    (void)phi__put_off_do(agent, &slot->rewrite, slot->must_gain);
+    if (phi__put_off_do(agent, &slot->rewrite, slot->must_gain) != PHI_OK)
+        (void)phi__put_off_note_over(agent);
     phi__put_off_forget(agent);
 }
 
-PHI__FN phi_status phi__put_off_rewrite(phi__agent *agent, const phi_rewrite *rewrite,
-                                        bool must_gain) {
+/* ---- waiting ---- */
+
+/* Each has an id: so another process knows whether it was done. */
+static bool phi__put_off_name(const phi__agent *agent, phi__put_off *slot) {
+    char made[PHI__OP_MADE_SIZE];
+    phi_str kept;
+    const char *id = slot->rewrite.op_id;
+    if (id != NULL && id[0] != '\0') return true;
+    phi__rewrite_name(agent->thread, made);
+    if (!phi__arena_str(&slot->arena, phi_str_of(made), &kept)) return false;
+    slot->rewrite.op_id = kept.at;
+    return true;
+}
+
+/* In the place of what waits, if anything does: that is told of where there is memory for it. */
+static bool phi__put_off_enter(phi__agent *agent, phi__put_off *slot) {
+    if (phi__put_off_note(agent, &slot->rewrite, slot->must_gain) != PHI_OK) return false;
+    if (agent->put_off != NULL)
+        (void)phi__put_off_tell(agent, &agent->put_off->rewrite, PHI_CANCELLED,
+                                PHI__LIT("a newer rewrite took its place"));
+    return true;
+}
+
+static phi_status phi__put_off_wait(phi__agent *agent, const phi_rewrite *rewrite, bool must_gain,
+                                    bool noted) {
     phi__put_off *slot;
     char words[200];
-    phi_status status;
-    if (agent->run == NULL && agent->thread->user != NULL) return PHI_BUSY;
-    status = phi__rewrite_given(agent->thread, rewrite, words, sizeof words);
-    if (status == PHI_OK && agent->run == NULL) return phi__put_off_do(agent, rewrite, must_gain);
-    if (status == PHI_OK) status = phi__rewrite_form(agent->thread, rewrite, words, sizeof words);
+    phi_status status = phi__rewrite_form(agent->thread, rewrite, words, sizeof words);
     if (status != PHI_OK) return phi__put_off_over(agent, rewrite, status, words);
     slot = (phi__put_off *)phi__alloc(&agent->memory, sizeof *slot);
     if (slot == NULL) return PHI_NO_MEMORY;
+    slot->must_gain = must_gain;
     phi_arena_init(&slot->arena, &agent->memory, 0);
     if (!phi__rewrite_copy(&slot->arena, rewrite, &slot->rewrite) ||
-        (agent->put_off != NULL &&
-         !phi__put_off_tell(agent, &agent->put_off->rewrite, PHI_CANCELLED,
-                            PHI__LIT("a newer rewrite took its place")))) {
+        !phi__put_off_name(agent, slot) || (!noted && !phi__put_off_enter(agent, slot))) {
         phi_arena_free(&slot->arena);
         phi__free(&agent->memory, slot, sizeof *slot);
         return PHI_NO_MEMORY;
     }
     phi__put_off_forget(agent);
-    slot->must_gain = must_gain;
     agent->put_off = slot;
     return PHI_OK;
+}
+
+PHI__FN phi_status phi__put_off_take(phi__agent *agent, const phi_rewrite *rewrite,
+                                     bool must_gain) {
+    phi_status status;
+    if (agent->run != NULL) return phi__put_off_wait(agent, rewrite, must_gain, true);
+    status = phi__put_off_do(agent, rewrite, must_gain);
+    if (status != PHI_OK && status != PHI_NO_MEMORY) (void)phi__put_off_note_over(agent);
+    return status;
+}
+
+PHI__FN phi_status phi__put_off_rewrite(phi__agent *agent, const phi_rewrite *rewrite,
+                                        bool must_gain) {
+    char words[200];
+    phi_status status;
+    if (agent->run == NULL && agent->thread->user != NULL) return PHI_BUSY;
+    status = phi__rewrite_given(agent->thread, rewrite, words, sizeof words);
+    if (status != PHI_OK) return phi__put_off_over(agent, rewrite, status, words);
+    return agent->run != NULL ? phi__put_off_wait(agent, rewrite, must_gain, false)
+                              : phi__put_off_do(agent, rewrite, must_gain);
 }
 
 /* ---- in a snapshot ---- */
 
 PHI__FN void phi__put_off_freeze(phi__buf *out, const phi__agent *agent, phi_arena *scratch) {
-    const phi_rewrite *rewrite;
     if (agent->put_off == NULL) return;
-    rewrite = &agent->put_off->rewrite;
     phi__json_put_key(out, PHI__LIT("put_off"));
+    phi__put_off_put(out, &agent->put_off->rewrite, agent->put_off->must_gain, scratch);
+}
+
+/* Where no run goes on any more it is done, and told of. */
+PHI__FN phi_status phi__put_off_thaw(phi__agent *agent, const phi_json *node) {
+    return node != NULL ? phi__put_off_get(agent, node, phi__put_off_take) : PHI_OK;
+}
+
+/* ---- looking at it ---- */
+
+PHI__FN phi_status phi__put_off_show(const phi__agent *agent, phi_arena *arena, phi_rewrite *out) {
+    if (agent->put_off == NULL) return PHI_NOT_FOUND;
+    return phi__rewrite_copy(arena, &agent->put_off->rewrite, out) ? PHI_OK : PHI_NO_MEMORY;
+}
+
+PHI__FN phi_status phi__put_off_withdraw(phi__agent *agent, const char *op_id) {
+    phi__put_off *slot = agent->put_off;
+    if (slot == NULL) return PHI_NOT_FOUND;
+    if (op_id != NULL && !phi_str_equal(phi_str_of(op_id), phi_str_of(slot->rewrite.op_id)))
+        return PHI_NOT_FOUND;
+    if (phi__put_off_note_over(agent) != PHI_OK) return PHI_NO_MEMORY;
+    (void)phi__put_off_tell(agent, &slot->rewrite, PHI_CANCELLED, PHI__LIT("it was withdrawn"));
+    phi__put_off_forget(agent);
+    return PHI_OK;
+}
+
+/* ---- src/loop/put_off_note.c ---- */
+
+/* put_off_note.c - deferred rewrites in the log: so they outlive the process where the log is in a store.
+
+   A note of kind PHI_NOTE_DEFERRED holds the rewrite that waits. A later note of that kind takes its place; one that is
+   null says that nothing waits. A rewrite of the same op_id in the log says that it was done. Logs in no store have
+   these notes, too: a log does not depend on where it is kept. */
+
+
+/* ---- as JSON ---- */
+
+PHI__FN void phi__put_off_put(phi__buf *out, const phi_rewrite *rewrite, bool must_gain,
+                              phi_arena *scratch) {
     phi__buf_char(out, '{');
     if (rewrite->lane != NULL) {
         phi__json_put_key(out, PHI__LIT("lane"));
         phi__json_put_str(out, phi_str_of(rewrite->lane));
     }
     phi__entry_put_rewrite(out, rewrite, scratch);
-    if (agent->put_off->must_gain) {
+    if (must_gain) {
         phi__json_put_key(out, PHI__LIT("must_gain"));
         phi__buf_text(out, "true");
     }
     phi__buf_char(out, '}');
 }
 
-/* Where no run goes on any more it is done, and told of. */
-PHI__FN phi_status phi__put_off_thaw(phi__agent *agent, const phi_json *node) {
+PHI__FN phi_status phi__put_off_get(phi__agent *agent, const phi_json *node,
+                                    phi_status (*take)(phi__agent *agent,
+                                                       const phi_rewrite *rewrite,
+                                                       bool must_gain)) {
     phi__entry_reader reader;
     phi_rewrite rewrite;
     phi_status status;
-    if (node == NULL) return PHI_OK;
     phi__entry_reader_init(&reader, agent->thread);
     status = phi__entry_get_rewrite(&reader, node, &rewrite);
     if (status == PHI_OK) {
-        status = phi__put_off_rewrite(agent, &rewrite,
-                                      phi_json_bool(phi_json_get(node, "must_gain"), false));
-        if (status != PHI_NO_MEMORY) status = PHI_OK;
+        status = take(agent, &rewrite, phi_json_bool(phi_json_get(node, "must_gain"), false));
+        if (status != PHI_NO_MEMORY) status = PHI_OK; /* the host is told what became of it */
     }
     phi__entry_reader_free(&reader);
     return status;
+}
+
+/* ---- notes ---- */
+
+/* Of the log's entries in memory, the last note about a rewrite that waits; NULL: none, or nothing waits. */
+static const phi__note *phi__put_off_noted(const phi__thread *thread) {
+    size_t i = thread->held;
+    while (i-- > 0) {
+        const phi__entry *entry = thread->entries[i];
+        if (entry->kind != PHI_ENTRY_NOTE || !phi__str_is(entry->of.note->kind, PHI_NOTE_DEFERRED))
+            continue;
+        return phi__str_is(entry->of.note->json, "null") ? NULL : entry->of.note;
+    }
+    return NULL;
+}
+
+PHI__FN phi_status phi__put_off_note(phi__agent *agent, const phi_rewrite *rewrite,
+                                     bool must_gain) {
+    phi__buf json;
+    phi_arena scratch;
+    phi_status status;
+    phi__buf_init(&json, &agent->memory);
+    phi_arena_init(&scratch, &agent->memory, 0);
+    phi__put_off_put(&json, rewrite, must_gain, &scratch);
+    status = json.failed ? PHI_NO_MEMORY
+                         : phi_thread_note((phi_thread *)agent->thread, PHI_NOTE_DEFERRED,
+                                           phi__buf_str(&json), NULL);
+    phi_arena_free(&scratch);
+    phi__buf_free(&json);
+    return status;
+}
+
+PHI__FN phi_status phi__put_off_note_over(phi__agent *agent) {
+    return phi_thread_note((phi_thread *)agent->thread, PHI_NOTE_DEFERRED, PHI__LIT("null"), NULL);
+}
+
+/* ---- another process ---- */
+
+PHI__FN phi_status phi__put_off_recover(phi__agent *agent) {
+    const phi__note *note = phi__put_off_noted(agent->thread);
+    phi_json *root = NULL;
+    phi_arena scratch;
+    phi_str op_id;
+    phi_status status = PHI_OK;
+    if (note == NULL) return PHI_OK;
+    phi_arena_init(&scratch, &agent->memory, 0);
+    status = phi_json_parse(&scratch, note->json, 0, &root, NULL);
+    op_id = phi_json_str(phi_json_get(root, "op_id"), "");
+    if (status == PHI_OK && phi__thread_find_op(agent->thread, op_id) == NULL)
+        status = phi__put_off_get(agent, root, phi__put_off_take);
+    phi_arena_free(&scratch);
+    return status == PHI_NO_MEMORY ? status : PHI_OK; /* a host may have written anything */
 }
 
 /* ---- src/loop/responses.c ---- */
@@ -45856,11 +46013,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0xc5f3bdbf
+#if PHI__IMP_AGENT != 0xc190fa93
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0xc5f3bdbf
+#define PHI__IMP_AGENT 0xc190fa93
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -46290,6 +46447,19 @@ PHI_API phi_status phi_agent_rewrite(phi_agent handle, const phi_rewrite *rewrit
 PHI_API bool phi_agent_rewrite_waits(phi_agent handle) {
     const phi__agent *agent = phi__agent_find(handle);
     return agent != NULL && agent->put_off != NULL;
+}
+
+PHI_API phi_status phi_agent_rewrite_deferred(phi_agent handle, phi_arena *arena,
+                                              phi_rewrite *out) {
+    const phi__agent *agent = phi__agent_find(handle);
+    if (handle.rt == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
+    return agent != NULL ? phi__put_off_show(agent, arena, out) : PHI_STALE;
+}
+
+PHI_API phi_status phi_agent_rewrite_withdraw(phi_agent handle, const char *op_id) {
+    phi__agent *agent = phi__agent_find(handle);
+    if (handle.rt == NULL) return PHI_BAD_ARG;
+    return agent != NULL ? phi__put_off_withdraw(agent, op_id) : PHI_STALE;
 }
 
 /* ---- public: changing it ---- */
@@ -47452,6 +47622,7 @@ PHI__FN phi_status phi__agent_open_thread(phi__agent *agent, const phi_agent_des
     status = phi__journal_open(agent->thread, &agent->store, id, &torn, words, sizeof words);
     if (status == PHI_OK && !phi__kept_go_on(agent, false, desc->session_id != NULL))
         status = PHI_NO_MEMORY;
+    if (status == PHI_OK) status = phi__put_off_recover(agent);
     if (status != PHI_OK) return phi__kept_error(agent, "phi_agent_new", id, status, words);
     phi__kept_tell_torn(agent, torn);
     return PHI_OK;
@@ -47497,6 +47668,7 @@ PHI_API phi_status phi_agent_use_thread(phi_agent handle, const char *thread_id)
     if (status != PHI_OK)
         return phi__kept_error(agent, "phi_agent_use_thread", thread_id, status, words);
     if (!gone) phi__kept_tell_torn(agent, torn);
+    if (!gone) (void)phi__put_off_recover(agent); /* without memory for it: the next time */
     return PHI_OK;
 }
 

@@ -314,6 +314,19 @@ PHI_API bool phi_agent_rewrite_waits(phi_agent handle) {
     return agent != NULL && agent->put_off != NULL;
 }
 
+PHI_API phi_status phi_agent_rewrite_deferred(phi_agent handle, phi_arena *arena,
+                                              phi_rewrite *out) {
+    const phi__agent *agent = phi__agent_find(handle);
+    if (handle.rt == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
+    return agent != NULL ? phi__put_off_show(agent, arena, out) : PHI_STALE;
+}
+
+PHI_API phi_status phi_agent_rewrite_withdraw(phi_agent handle, const char *op_id) {
+    phi__agent *agent = phi__agent_find(handle);
+    if (handle.rt == NULL) return PHI_BAD_ARG;
+    return agent != NULL ? phi__put_off_withdraw(agent, op_id) : PHI_STALE;
+}
+
 /* ---- public: changing it ---- */
 
 static phi_status phi__agent_may_change(phi_agent handle, phi__agent *agent, const char *what) {

@@ -257,6 +257,13 @@ PHI_API phi_projection_meta phi_agent_projection(phi_agent agent);
 PHI_API phi_status phi_agent_rewrite(phi_agent agent, const phi_rewrite *rewrite);
 /* Whether one waits for the end of the run. False for a stale agent. */
 PHI_API bool phi_agent_rewrite_waits(phi_agent agent);
+/* The one that waits, copied into the arena. PHI_NOT_FOUND: none does; PHI_STALE, PHI_BAD_ARG, PHI_NO_MEMORY.
+   The one that waits has an op_id in any case, and a note of the log holds it (PHI_NOTE_DEFERRED). Where the process ends
+   before the run does, the next agent that opens the thread out of its store does it. */
+PHI_API phi_status phi_agent_rewrite_deferred(phi_agent agent, phi_arena *arena, phi_rewrite *out);
+/* Withdraws the one that waits: it is not done, and PHI_EV_REWRITE says PHI_CANCELLED. op_id NULL: whichever it is.
+   PHI_NOT_FOUND: none waits, or one with another op_id; PHI_STALE, PHI_BAD_ARG, PHI_NO_MEMORY: nothing changed. */
+PHI_API phi_status phi_agent_rewrite_withdraw(phi_agent agent, const char *op_id);
 
 /* How many messages (0 for a stale agent), and message i, from 0, oldest first; NULL past the end: those of the
    active lane (thread/thread.h), its parents' up to the fork too, as they came: what a rewrite has replaced is among

@@ -18,6 +18,19 @@ PHI__FN phi_status phi__wishes_thaw(phi__run *run, const phi_json *node);
 PHI__FN void phi__put_off_freeze(phi__buf *out, const phi__agent *agent, phi_arena *scratch);
 PHI__FN phi_status phi__put_off_thaw(phi__agent *agent, const phi_json *node);
 
+/* put_off_note.c: such a rewrite as an object; and back, handed to `take`. PHI_PARSE, PHI_NO_MEMORY; what else `take`
+   says, the host has been told. */
+PHI__FN void phi__put_off_put(phi__buf *out, const phi_rewrite *rewrite, bool must_gain,
+                              phi_arena *scratch);
+PHI__FN phi_status phi__put_off_get(phi__agent *agent, const phi_json *node,
+                                    phi_status (*take)(phi__agent *agent,
+                                                       const phi_rewrite *rewrite, bool must_gain));
+/* Notes in the log that this one waits; and that none does. PHI_NO_MEMORY: nothing changed. */
+PHI__FN phi_status phi__put_off_note(phi__agent *agent, const phi_rewrite *rewrite, bool must_gain);
+PHI__FN phi_status phi__put_off_note_over(phi__agent *agent);
+/* As phi__put_off_rewrite, of a rewrite that the log has a note of; it may have an id of phi's own. */
+PHI__FN phi_status phi__put_off_take(phi__agent *agent, const phi_rewrite *rewrite, bool must_gain);
+
 /* Names of the states that are written, from 1; NULL past the last. */
 PHI__FN const char *phi__freeze_state_name(size_t i);
 

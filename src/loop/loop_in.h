@@ -350,6 +350,11 @@ PHI__FN phi_status phi__put_off_rewrite(phi__agent *agent, const phi_rewrite *re
                                         bool must_gain);
 PHI__FN void phi__put_off_due(phi__agent *agent); /* the run has ended: what waits is done */
 PHI__FN void phi__put_off_forget(phi__agent *agent);
+PHI__FN phi_status phi__put_off_show(const phi__agent *agent, phi_arena *arena, phi_rewrite *out);
+PHI__FN phi_status phi__put_off_withdraw(phi__agent *agent, const char *op_id);
+/* put_off_note.c: of an idle agent whose thread was read from its store just now: what waited when another process ended is
+   done, and told of. PHI_NO_MEMORY. */
+PHI__FN phi_status phi__put_off_recover(phi__agent *agent);
 
 /* bare.c */
 /* The run of an agent is over: if it was over a thread that was lent, the agent goes as well, as soon as its

@@ -1,9 +1,8 @@
-/* put_off.c - rewrites that the host asks for: done at once, or when the run that goes on has ended.
+/* put_off.c - rewrites that the host asks for: done at once, or deferred until the run that goes on has ended.
 
-   One slot: a newer one takes the place of what waits. What became of each is told. */
+   One slot: a newer one takes the place of what waits. What became of each is told. The one that waits is
+   noted in the log (put_off_note.c). */
 #include "loop/freeze_in.h"
-
-#include "thread/entry_in.h"
 
 #include <stdio.h>
 
@@ -63,70 +62,102 @@ static phi_status phi__put_off_do(phi__agent *agent, const phi_rewrite *rewrite,
 PHI__FN void phi__put_off_due(phi__agent *agent) {
     phi__put_off *slot = agent->put_off;
     if (slot == NULL) return;
-    (void)phi__put_off_do(agent, &slot->rewrite, slot->must_gain);
+    if (phi__put_off_do(agent, &slot->rewrite, slot->must_gain) != PHI_OK)
+        (void)phi__put_off_note_over(agent);
     phi__put_off_forget(agent);
 }
 
-PHI__FN phi_status phi__put_off_rewrite(phi__agent *agent, const phi_rewrite *rewrite,
-                                        bool must_gain) {
+/* ---- waiting ---- */
+
+/* Each has an id: so another process knows whether it was done. */
+static bool phi__put_off_name(const phi__agent *agent, phi__put_off *slot) {
+    char made[PHI__OP_MADE_SIZE];
+    phi_str kept;
+    const char *id = slot->rewrite.op_id;
+    if (id != NULL && id[0] != '\0') return true;
+    phi__rewrite_name(agent->thread, made);
+    if (!phi__arena_str(&slot->arena, phi_str_of(made), &kept)) return false;
+    slot->rewrite.op_id = kept.at;
+    return true;
+}
+
+/* In the place of what waits, if anything does: that is told of where there is memory for it. */
+static bool phi__put_off_enter(phi__agent *agent, phi__put_off *slot) {
+    if (phi__put_off_note(agent, &slot->rewrite, slot->must_gain) != PHI_OK) return false;
+    if (agent->put_off != NULL)
+        (void)phi__put_off_tell(agent, &agent->put_off->rewrite, PHI_CANCELLED,
+                                PHI__LIT("a newer rewrite took its place"));
+    return true;
+}
+
+static phi_status phi__put_off_wait(phi__agent *agent, const phi_rewrite *rewrite, bool must_gain,
+                                    bool noted) {
     phi__put_off *slot;
     char words[200];
-    phi_status status;
-    if (agent->run == NULL && agent->thread->user != NULL) return PHI_BUSY;
-    status = phi__rewrite_given(agent->thread, rewrite, words, sizeof words);
-    if (status == PHI_OK && agent->run == NULL) return phi__put_off_do(agent, rewrite, must_gain);
-    if (status == PHI_OK) status = phi__rewrite_form(agent->thread, rewrite, words, sizeof words);
+    phi_status status = phi__rewrite_form(agent->thread, rewrite, words, sizeof words);
     if (status != PHI_OK) return phi__put_off_over(agent, rewrite, status, words);
     slot = (phi__put_off *)phi__alloc(&agent->memory, sizeof *slot);
     if (slot == NULL) return PHI_NO_MEMORY;
+    slot->must_gain = must_gain;
     phi_arena_init(&slot->arena, &agent->memory, 0);
     if (!phi__rewrite_copy(&slot->arena, rewrite, &slot->rewrite) ||
-        (agent->put_off != NULL &&
-         !phi__put_off_tell(agent, &agent->put_off->rewrite, PHI_CANCELLED,
-                            PHI__LIT("a newer rewrite took its place")))) {
+        !phi__put_off_name(agent, slot) || (!noted && !phi__put_off_enter(agent, slot))) {
         phi_arena_free(&slot->arena);
         phi__free(&agent->memory, slot, sizeof *slot);
         return PHI_NO_MEMORY;
     }
     phi__put_off_forget(agent);
-    slot->must_gain = must_gain;
     agent->put_off = slot;
     return PHI_OK;
+}
+
+PHI__FN phi_status phi__put_off_take(phi__agent *agent, const phi_rewrite *rewrite,
+                                     bool must_gain) {
+    phi_status status;
+    if (agent->run != NULL) return phi__put_off_wait(agent, rewrite, must_gain, true);
+    status = phi__put_off_do(agent, rewrite, must_gain);
+    if (status != PHI_OK && status != PHI_NO_MEMORY) (void)phi__put_off_note_over(agent);
+    return status;
+}
+
+PHI__FN phi_status phi__put_off_rewrite(phi__agent *agent, const phi_rewrite *rewrite,
+                                        bool must_gain) {
+    char words[200];
+    phi_status status;
+    if (agent->run == NULL && agent->thread->user != NULL) return PHI_BUSY;
+    status = phi__rewrite_given(agent->thread, rewrite, words, sizeof words);
+    if (status != PHI_OK) return phi__put_off_over(agent, rewrite, status, words);
+    return agent->run != NULL ? phi__put_off_wait(agent, rewrite, must_gain, false)
+                              : phi__put_off_do(agent, rewrite, must_gain);
 }
 
 /* ---- in a snapshot ---- */
 
 PHI__FN void phi__put_off_freeze(phi__buf *out, const phi__agent *agent, phi_arena *scratch) {
-    const phi_rewrite *rewrite;
     if (agent->put_off == NULL) return;
-    rewrite = &agent->put_off->rewrite;
     phi__json_put_key(out, PHI__LIT("put_off"));
-    phi__buf_char(out, '{');
-    if (rewrite->lane != NULL) {
-        phi__json_put_key(out, PHI__LIT("lane"));
-        phi__json_put_str(out, phi_str_of(rewrite->lane));
-    }
-    phi__entry_put_rewrite(out, rewrite, scratch);
-    if (agent->put_off->must_gain) {
-        phi__json_put_key(out, PHI__LIT("must_gain"));
-        phi__buf_text(out, "true");
-    }
-    phi__buf_char(out, '}');
+    phi__put_off_put(out, &agent->put_off->rewrite, agent->put_off->must_gain, scratch);
 }
 
 /* Where no run goes on any more it is done, and told of. */
 PHI__FN phi_status phi__put_off_thaw(phi__agent *agent, const phi_json *node) {
-    phi__entry_reader reader;
-    phi_rewrite rewrite;
-    phi_status status;
-    if (node == NULL) return PHI_OK;
-    phi__entry_reader_init(&reader, agent->thread);
-    status = phi__entry_get_rewrite(&reader, node, &rewrite);
-    if (status == PHI_OK) {
-        status = phi__put_off_rewrite(agent, &rewrite,
-                                      phi_json_bool(phi_json_get(node, "must_gain"), false));
-        if (status != PHI_NO_MEMORY) status = PHI_OK;
-    }
-    phi__entry_reader_free(&reader);
-    return status;
+    return node != NULL ? phi__put_off_get(agent, node, phi__put_off_take) : PHI_OK;
+}
+
+/* ---- looking at it ---- */
+
+PHI__FN phi_status phi__put_off_show(const phi__agent *agent, phi_arena *arena, phi_rewrite *out) {
+    if (agent->put_off == NULL) return PHI_NOT_FOUND;
+    return phi__rewrite_copy(arena, &agent->put_off->rewrite, out) ? PHI_OK : PHI_NO_MEMORY;
+}
+
+PHI__FN phi_status phi__put_off_withdraw(phi__agent *agent, const char *op_id) {
+    phi__put_off *slot = agent->put_off;
+    if (slot == NULL) return PHI_NOT_FOUND;
+    if (op_id != NULL && !phi_str_equal(phi_str_of(op_id), phi_str_of(slot->rewrite.op_id)))
+        return PHI_NOT_FOUND;
+    if (phi__put_off_note_over(agent) != PHI_OK) return PHI_NO_MEMORY;
+    (void)phi__put_off_tell(agent, &slot->rewrite, PHI_CANCELLED, PHI__LIT("it was withdrawn"));
+    phi__put_off_forget(agent);
+    return PHI_OK;
 }

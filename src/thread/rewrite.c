@@ -372,9 +372,9 @@ static bool phi__rewrite_is_made(const char *op_id) {
 }
 
 /* A name that no rewrite has: a log of version 0.1.0 may have one of this form from its host. */
-static void phi__rewrite_name(const phi__thread *thread, char out[32]) {
+PHI__FN void phi__rewrite_name(const phi__thread *thread, char out[PHI__OP_MADE_SIZE]) {
     uint64_t n = thread->count;
-    do (void)snprintf(out, 32, PHI__OP_MADE, (unsigned long long)n++);
+    do (void)snprintf(out, PHI__OP_MADE_SIZE, PHI__OP_MADE, (unsigned long long)n++);
     while (phi__thread_find_op(thread, phi_str_of(out)) != NULL ||
            phi__hashes_has(&thread->away_ops, phi__hash(phi_str_of(out), 0)));
 }
@@ -384,7 +384,7 @@ static phi__op *phi__rewrite_keep(phi__thread *thread, const phi_rewrite *given,
     phi_arena *room = phi__thread_room(thread);
     phi__op *op = (phi__op *)phi__arena_zero(room, sizeof *op);
     phi_rewrite named = *given;
-    char made[32];
+    char made[PHI__OP_MADE_SIZE];
     size_t i, j;
     if (op == NULL) return NULL;
     if (!phi__rewrite_named(given)) {

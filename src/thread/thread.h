@@ -146,10 +146,13 @@ PHI_API phi_status phi_thread_slice(const phi_thread *thread, uint64_t from, uin
 PHI_API phi_status phi_thread_append_messages(phi_thread *thread, const phi_message *messages,
                                               size_t count, uint32_t flags, uint64_t expected,
                                               uint64_t *seq);
-/* The host's own; also while a run goes on. kind: a name; json: checked to be JSON. Both are copied. PHI_BAD_ARG,
-   PHI_NO_MEMORY: nothing changed. */
+/* The host's own; also while a run goes on. kind: a name (those that begin with "phi." are phi's); json: checked to be
+   JSON. Both are copied. PHI_BAD_ARG, PHI_NO_MEMORY: nothing changed. */
 PHI_API phi_status phi_thread_note(phi_thread *thread, const char *kind, phi_str json,
                                    uint64_t *seq);
+
+/* A note of phi's own: the rewrite that waits for the end of a run, or null when none does any more (phi_agent_rewrite). */
+#define PHI_NOTE_DEFERRED "phi.deferred_rewrite"
 
 /* ---- lanes ---- */
 

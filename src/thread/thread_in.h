@@ -431,6 +431,8 @@ PHI__FN phi_status phi__rewrite_given(phi__thread *thread, const phi_rewrite *re
 PHI__FN bool phi__rewrite_copy(phi_arena *arena, const phi_rewrite *given, phi_rewrite *out);
 /* The id of a rewrite that has none of its host's: its place in the log, mostly. */
 #define PHI__OP_MADE "op-%llu"
+enum { PHI__OP_MADE_SIZE = 32 }; /* bytes, its end included */
+PHI__FN void phi__rewrite_name(const phi__thread *thread, char out[PHI__OP_MADE_SIZE]);
 PHI__FN phi__op *phi__thread_find_op(const phi__thread *thread, phi_str op_id); /* in memory */
 /* As if the rewrites of a lane between two entries had been revoked at the second. Whether there were any. */
 PHI__FN bool phi__thread_roll_back_ops(phi__thread *thread, uint32_t lane, uint64_t from,

@@ -316,8 +316,7 @@ TEST(a_rewrite_that_waits_is_written_again_as_it_was) {
         CHECK_EQ_INT(phi_agent_snapshot(s.agent, &s.arena, &first), PHI_OK);
         CHECK((strstr(first.at, "\"put_off\":{\"lane\":\"default\",\"op_id\":\"later\"") != NULL) ==
               (i == 0));
-        CHECK((strstr(first.at, "\"put_off\":{\"reason\":\"manual\",\"spans\":[]}") != NULL) ==
-              (i == 1));
+        CHECK((strstr(first.at, "\"put_off\":{\"op_id\":\"op-") != NULL) == (i == 1)); /* made */
         again = phi_agent_restore(rig_runtime(s.r), &desc, first, PHI_RESTORE_RESUME);
         CHECK(again.rt != NULL);
         CHECK_EQ_INT(phi_agent_snapshot(again, &s.arena, &second), PHI_OK);

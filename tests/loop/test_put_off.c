@@ -187,7 +187,7 @@ TEST(the_latest_wins_and_the_loser_is_told) {
                  "x cancelled a newer rewrite took its place\n"
                  "y cancelled a newer rewrite took its place\n"
                  "z an argument is missing or out of range spans[0]: 0 to 999, expected up "
-                 "to base_seq 11\n");
+                 "to base_seq 14\n");
     CHECK_EQ_INT(shown(phi_agent_thread(agent)), 4);
     rig_free(r);
 }
@@ -480,7 +480,7 @@ TEST(the_agent_of_a_bare_run_shows_the_thread_that_was_lent) {
     phi_thread *thread = phi_thread_new(rig_runtime(r), 0);
     phi_agent_desc desc = rig_desc();
     phi_run_desc run = PHI_ZERO;
-    phi_span s = take_out(1, 1);
+    phi_span s = take_out(2, 2); /* 1 is the note of what waits */
     phi_rewrite w = rewrite_of("x", &s);
     phi_content c = PHI_ZERO;
     phi_message m = PHI_ZERO;

@@ -651,7 +651,7 @@ static void move(world *w) {
 /* Freed, and opened again out of its store; what the store had refused is lost. */
 static void reopen(world *w) {
     uint64_t before = 0;
-    bool whole = pick(w, 2) == 0;
+    bool whole = pick(w, 2) == 0, waits;
     if (!w->stored || w->taping != NULL) return;
     if (whole) {
         store_has_it(w);
@@ -659,6 +659,7 @@ static void reopen(world *w) {
     } else
         store_mem_fail_at(w->store, 0, PHI_IO);
     whole = whole && phi_agent_alive(w->agent);
+    waits = whole && phi_agent_rewrite_waits(w->agent); /* it is done when the thread is opened */
     leave(w);
     if (pick(w, 2) == 0) {
         rig_free(w->r);
@@ -666,7 +667,7 @@ static void reopen(world *w) {
     }
     HOLDS(w, !w->job_open);
     if (!sit(w)) return;
-    if (whole) HOLDS(w, before == digest(w, log_of(w)));
+    if (whole) HOLDS(w, before == digest(w, log_of(w)) || waits);
 }
 
 /* What the active lane shows, wherever it stands. */

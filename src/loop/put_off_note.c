@@ -1,0 +1,94 @@
+/* put_off_note.c - deferred rewrites in the log: so they outlive the process where the log is in a store.
+
+   A note of kind PHI_NOTE_DEFERRED holds the rewrite that waits. A later note of that kind takes its place; one that is
+   null says that nothing waits. A rewrite of the same op_id in the log says that it was done. Logs in no store have
+   these notes, too: a log does not depend on where it is kept. */
+#include "loop/freeze_in.h"
+
+#include "thread/entry_in.h"
+
+/* ---- as JSON ---- */
+
+PHI__FN void phi__put_off_put(phi__buf *out, const phi_rewrite *rewrite, bool must_gain,
+                              phi_arena *scratch) {
+    phi__buf_char(out, '{');
+    if (rewrite->lane != NULL) {
+        phi__json_put_key(out, PHI__LIT("lane"));
+        phi__json_put_str(out, phi_str_of(rewrite->lane));
+    }
+    phi__entry_put_rewrite(out, rewrite, scratch);
+    if (must_gain) {
+        phi__json_put_key(out, PHI__LIT("must_gain"));
+        phi__buf_text(out, "true");
+    }
+    phi__buf_char(out, '}');
+}
+
+PHI__FN phi_status phi__put_off_get(phi__agent *agent, const phi_json *node,
+                                    phi_status (*take)(phi__agent *agent,
+                                                       const phi_rewrite *rewrite,
+                                                       bool must_gain)) {
+    phi__entry_reader reader;
+    phi_rewrite rewrite;
+    phi_status status;
+    phi__entry_reader_init(&reader, agent->thread);
+    status = phi__entry_get_rewrite(&reader, node, &rewrite);
+    if (status == PHI_OK) {
+        status = take(agent, &rewrite, phi_json_bool(phi_json_get(node, "must_gain"), false));
+        if (status != PHI_NO_MEMORY) status = PHI_OK; /* the host is told what became of it */
+    }
+    phi__entry_reader_free(&reader);
+    return status;
+}
+
+/* ---- notes ---- */
+
+/* Of the log's entries in memory, the last note about a rewrite that waits; NULL: none, or nothing waits. */
+static const phi__note *phi__put_off_noted(const phi__thread *thread) {
+    size_t i = thread->held;
+    while (i-- > 0) {
+        const phi__entry *entry = thread->entries[i];
+        if (entry->kind != PHI_ENTRY_NOTE || !phi__str_is(entry->of.note->kind, PHI_NOTE_DEFERRED))
+            continue;
+        return phi__str_is(entry->of.note->json, "null") ? NULL : entry->of.note;
+    }
+    return NULL;
+}
+
+PHI__FN phi_status phi__put_off_note(phi__agent *agent, const phi_rewrite *rewrite,
+                                     bool must_gain) {
+    phi__buf json;
+    phi_arena scratch;
+    phi_status status;
+    phi__buf_init(&json, &agent->memory);
+    phi_arena_init(&scratch, &agent->memory, 0);
+    phi__put_off_put(&json, rewrite, must_gain, &scratch);
+    status = json.failed ? PHI_NO_MEMORY
+                         : phi_thread_note((phi_thread *)agent->thread, PHI_NOTE_DEFERRED,
+                                           phi__buf_str(&json), NULL);
+    phi_arena_free(&scratch);
+    phi__buf_free(&json);
+    return status;
+}
+
+PHI__FN phi_status phi__put_off_note_over(phi__agent *agent) {
+    return phi_thread_note((phi_thread *)agent->thread, PHI_NOTE_DEFERRED, PHI__LIT("null"), NULL);
+}
+
+/* ---- another process ---- */
+
+PHI__FN phi_status phi__put_off_recover(phi__agent *agent) {
+    const phi__note *note = phi__put_off_noted(agent->thread);
+    phi_json *root = NULL;
+    phi_arena scratch;
+    phi_str op_id;
+    phi_status status = PHI_OK;
+    if (note == NULL) return PHI_OK;
+    phi_arena_init(&scratch, &agent->memory, 0);
+    status = phi_json_parse(&scratch, note->json, 0, &root, NULL);
+    op_id = phi_json_str(phi_json_get(root, "op_id"), "");
+    if (status == PHI_OK && phi__thread_find_op(agent->thread, op_id) == NULL)
+        status = phi__put_off_get(agent, root, phi__put_off_take);
+    phi_arena_free(&scratch);
+    return status == PHI_NO_MEMORY ? status : PHI_OK; /* a host may have written anything */
+}
