@@ -613,11 +613,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__PUB_IO */
 
 #ifdef PHI__PUB_MODEL
-#if PHI__PUB_MODEL != 0x78580ec5
+#if PHI__PUB_MODEL != 0x373be2d8
 #error "phi: two versions of src/model in one file"
 #endif
 #else
-#define PHI__PUB_MODEL 0x78580ec5
+#define PHI__PUB_MODEL 0x373be2d8
 
 /* ---- src/model/failure.h ---- */
 
@@ -868,7 +868,8 @@ typedef enum phi_event_kind {
     PHI_EV_THREAD_UPDATED, /* a run is over, and the store has all of its thread: text: the thread's id;
                               message_count; usage: of all its runs */
     PHI_EV_FORGOTTEN, /* forgotten: entries of the log that are gone, since the agent is at its memory limit */
-    PHI_EV_SUMMARY_NEEDED /* context: a policy that asks for summaries leaves out older entries; once until more are */
+    PHI_EV_SUMMARY_NEEDED, /* context: a policy that asks for summaries leaves out older entries; once until more are */
+    PHI_EV_TOOL_HEARTBEAT /* elapsed_ms: a call runs that long already (phi_tool.heartbeat_ms) */
 } phi_event_kind;
 
 /* What made a turn begin. */
@@ -994,13 +995,13 @@ typedef struct phi_event {
     /* RETRY: the attempt that failed, from 1, of how many in all, the first included
        (PHI_UNLIMITED). */
     uint32_t attempt, attempts;
-    uint32_t delay_ms; /* RETRY */
-    phi_status status; /* ERROR, AGENT_END */
-    phi_input input;   /* INPUT_DROPPED; MESSAGE_... of a user's message: where it came from */
-    phi_str
-        source; /* INPUT_DROPPED: why; MESSAGE_...: the tag of what was injected; AGENT_END: the reason
+    uint32_t delay_ms;   /* RETRY */
+    phi_status status;   /* ERROR, AGENT_END */
+    uint64_t elapsed_ms; /* TOOL_HEARTBEAT: since the call was started, or taken up */
+    phi_input input;     /* INPUT_DROPPED; MESSAGE_... of a user's message: where it came from */
+    phi_str source; /* INPUT_DROPPED: why; MESSAGE_...: the tag of what was injected; AGENT_END: the reason
                        of phi_abort_run */
-    phi_str rejection;     /* AGENT_END: why a filter rejected the prompt; at NULL: it did not */
+    phi_str rejection; /* AGENT_END: why a filter rejected the prompt; at NULL: it did not */
     phi_str child_loop_id; /* TOOL_END, TOOL_UPDATE: the run of a sub-agent that made the result */
     const phi_message *messages;    /* of an event that was read (phi_event_from_json): AGENT_END's
                                     messages, TURN_END's tool results; message_count of them. A
@@ -2111,11 +2112,11 @@ PHI_API void phi_tracker_reset(phi_tracker *tracker);
 #endif /* PHI__PUB_THREAD */
 
 #ifdef PHI__PUB_LOOP
-#if PHI__PUB_LOOP != 0x6d366279
+#if PHI__PUB_LOOP != 0x7b2e24f4
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__PUB_LOOP 0x6d366279
+#define PHI__PUB_LOOP 0x7b2e24f4
 
 /* ---- src/loop/compactor.h ---- */
 
@@ -2677,6 +2678,9 @@ typedef struct phi_tool {
     bool
         names_steps; /* it calls phi_call_revert: all results of an agent that has it end, as they enter the
                            history, with a text block that names them: "[step n12]" */
+    uint32_t
+        heartbeat_ms; /* PHI_EV_TOOL_HEARTBEAT each time a call has run so long again; a host that does
+                              not pop its events gets none (default: none) */
 } phi_tool;
 
 /* A result of any shape; phi_call_finish is the short form for one text. */
@@ -2748,11 +2752,11 @@ PHI_API bool phi_call_pending(phi_call call);        /* any thread */
 #endif /* PHI__PUB_LOOP */
 
 #ifdef PHI__PUB_AGENT
-#if PHI__PUB_AGENT != 0x4711968f
+#if PHI__PUB_AGENT != 0x1bb6f28e
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__PUB_AGENT 0x4711968f
+#define PHI__PUB_AGENT 0x1bb6f28e
 
 /* ---- src/agent/profile.h ---- */
 
@@ -3195,7 +3199,7 @@ PHI_API phi_status phi_restore_messages(phi_agent agent, phi_str json, phi_parse
 /* An event as the interchange JSON of session files and logs, in the arena: {"type":"TurnStart",...}.
    Deltas become MessageUpdate with the answer as far as it had come. Types that are ours alone: Error,
    Retract, Retry, InputDropped, Decision, Paused, Warning, Rewrite, ContextWarning, ThreadUpdated,
-   Forgotten, SummaryNeeded.
+   Forgotten, SummaryNeeded, ToolHeartbeat.
    While the event is valid, on the pumping thread. PHI_STALE: its agent is gone; what the store says, from which the
    messages of a run are read that have left memory. */
 PHI_API phi_status phi_event_to_json(const phi_event *event, phi_arena *arena, phi_str *out);
@@ -15388,11 +15392,11 @@ PHI__FN void phi__wake_drain(phi__wake *wake) {
 #endif /* PHI__IMP_IO */
 
 #ifdef PHI__IMP_MODEL
-#if PHI__IMP_MODEL != 0xbf24717b
+#if PHI__IMP_MODEL != 0x4b58e122
 #error "phi: two versions of src/model in one file"
 #endif
 #else
-#define PHI__IMP_MODEL 0xbf24717b
+#define PHI__IMP_MODEL 0x4b58e122
 
 /* ---- src/model/message_in.h ---- */
 
@@ -15484,6 +15488,7 @@ PHI_API const char *phi_event_name(phi_event_kind kind) {
     case PHI_EV_THREAD_UPDATED: return "ThreadUpdated";
     case PHI_EV_FORGOTTEN: return "Forgotten";
     case PHI_EV_SUMMARY_NEEDED: return "SummaryNeeded";
+    case PHI_EV_TOOL_HEARTBEAT: return "ToolHeartbeat";
     }
     return "";
 }
@@ -36154,11 +36159,11 @@ PHI_API phi_status phi_thread_fresh(phi_thread *thread) {
 #endif /* PHI__IMP_THREAD */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0xf54ddae1
+#if PHI__IMP_LOOP != 0xe2bd7a75
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0xf54ddae1
+#define PHI__IMP_LOOP 0xe2bd7a75
 
 /* ---- src/loop/session_in.h ---- */
 
@@ -36499,6 +36504,8 @@ struct phi__toolcall {
     const phi_content *block; /* in the thread */
     phi_str arguments;
     phi__timer timer;
+    phi__timer beat;   /* heartbeat_ms of its tool */
+    uint64_t armed_us; /* when the tool got the call */
     void *state;
     size_t state_bytes;
     phi_message *result;   /* in the thread, not yet appended */
@@ -38078,11 +38085,16 @@ static bool phi__call_claim(const phi__toolcall *call) {
                            PHI__CALL_CLAIMED);
 }
 
+static void phi__call_clear_timers(phi__toolcall *call) {
+    phi__io_timer_clear(call->rt->io, &call->timer);
+    phi__io_timer_clear(call->rt->io, &call->beat);
+}
+
 /* The result is there, or cannot be: the handle dies now. */
 static void phi__call_settle(phi__toolcall *call, phi_message *result) {
     call->result = result;
     if (call->begun && call->slot != NULL) call->run->running_calls--;
-    phi__io_timer_clear(call->rt->io, &call->timer);
+    phi__call_clear_timers(call);
     phi__call_poll_remove(call);
     if (call->slot != NULL) phi__slots_release(&call->rt->calls, call->slot);
     call->slot = NULL;
@@ -38199,7 +38211,7 @@ PHI__FN void phi__call_detach(phi__toolcall *call) {
     /* Claimed before it is told: the tool may free the agent again from there. */
     if (call->slot != NULL && phi__call_claim(call) && phi__call_held(call) && tool->cancel != NULL)
         tool->cancel(tool->user_data, phi__call_handle(call));
-    phi__io_timer_clear(call->rt->io, &call->timer);
+    phi__call_clear_timers(call);
     phi__call_poll_remove(call);
     phi__decision_drop(&call->decision);
     if (call->slot != NULL) phi__slots_release(&call->rt->calls, call->slot);
@@ -38220,6 +38232,28 @@ static void phi__call_timer(phi__timer *timer) {
     (void)snprintf(text, sizeof text, "Tool exceeded timeout of %ums",
                    (unsigned)call->tool->timeout_ms);
     phi__call_cancel(call, text);
+}
+
+static bool phi__call_set_beat(phi__toolcall *call) {
+    phi_runtime *rt = call->rt;
+    return call->tool->heartbeat_ms == 0 ||
+           phi__io_timer_set(rt->io, &call->beat,
+                             phi__io_now_us(rt->io) + (uint64_t)call->tool->heartbeat_ms * 1000) ==
+               PHI_OK;
+}
+
+/* Without memory for it there is no event, and the call goes on. */
+static void phi__call_beat(phi__timer *timer) {
+    phi__toolcall *call = PHI__OWNER(timer, phi__toolcall, beat);
+    phi_event event;
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_EV_TOOL_HEARTBEAT;
+    event.call = phi__call_handle(call);
+    event.tool_call_id = call->block->id;
+    event.tool_name = call->block->name;
+    event.elapsed_ms = (phi__io_now_us(call->rt->io) - call->armed_us) / 1000;
+    if (!phi__events_backlog(call->run->agent)) (void)phi__emit(call->run->agent, &event, NULL, 0);
+    (void)phi__call_set_beat(call);
 }
 
 /* Of a strict tool: arguments without the nulls that stand for what was left out. */
@@ -38284,6 +38318,9 @@ static void phi__call_fail_cut(phi__toolcall *call, char *words, size_t size) {
 
 static bool phi__call_arm(phi__toolcall *call) {
     phi_runtime *rt = call->rt;
+    call->armed_us = phi__io_now_us(rt->io);
+    call->beat.fire = phi__call_beat;
+    if (!phi__call_set_beat(call)) return false;
     if (call->tool->timeout_ms == PHI_UNLIMITED) return true;
     call->timer.fire = phi__call_timer;
     return phi__io_timer_set(rt->io, &call->timer,
@@ -46013,11 +46050,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0xc190fa93
+#if PHI__IMP_AGENT != 0xc399dbe3
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0xc190fa93
+#define PHI__IMP_AGENT 0xc399dbe3
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -48619,6 +48656,10 @@ static void phi__ej_body(phi__event_writer *w) {
     case PHI_EV_THREAD_UPDATED: phi__ej_thread(w); break;
     case PHI_EV_FORGOTTEN: phi__ej_forgotten(w); break;
     case PHI_EV_SUMMARY_NEEDED: phi__ej_context(w); break;
+    case PHI_EV_TOOL_HEARTBEAT:
+        phi__ej_tool(w);
+        phi__ej_u64(w, "elapsed_ms", w->event->elapsed_ms);
+        break;
     }
 }
 
@@ -49156,6 +49197,9 @@ static phi_status phi__er_body(phi__event_reader *r) {
     case PHI_EV_THREAD_UPDATED: return phi__er_thread(r);
     case PHI_EV_FORGOTTEN: return phi__er_forgotten(r);
     case PHI_EV_SUMMARY_NEEDED: return phi__er_context(r);
+    case PHI_EV_TOOL_HEARTBEAT:
+        r->out->elapsed_ms = phi_json_uint(phi__er_get(r, "elapsed_ms"), 0);
+        return PHI_OK;
     }
     return PHI_OK;
 }
@@ -49164,7 +49208,7 @@ static phi_status phi__er_body(phi__event_reader *r) {
 static phi_status phi__er_kind(phi__event_reader *r, phi_str type) {
     char words[sizeof r->error->message];
     int i;
-    for (i = PHI_EV_AGENT_START; i <= PHI_EV_SUMMARY_NEEDED; i++)
+    for (i = PHI_EV_AGENT_START; i <= PHI_EV_TOOL_HEARTBEAT; i++)
         if (phi__str_is(type, phi__event_type((phi_event_kind)i))) {
             r->out->kind = (phi_event_kind)i;
             return PHI_OK;

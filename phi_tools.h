@@ -47,7 +47,7 @@
 #if PHI__PUB_IO != 0xef74c803
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_MODEL != 0x78580ec5
+#if PHI__PUB_MODEL != 0x373be2d8
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_WIRE != 0xdd04ad5e
@@ -56,10 +56,10 @@
 #if PHI__PUB_THREAD != 0xf01624e7
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_LOOP != 0x6d366279
+#if PHI__PUB_LOOP != 0x7b2e24f4
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_AGENT != 0x4711968f
+#if PHI__PUB_AGENT != 0x1bb6f28e
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_SESSION != 0x0d02f590

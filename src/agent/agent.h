@@ -291,7 +291,7 @@ PHI_API phi_status phi_restore_messages(phi_agent agent, phi_str json, phi_parse
 /* An event as the interchange JSON of session files and logs, in the arena: {"type":"TurnStart",...}.
    Deltas become MessageUpdate with the answer as far as it had come. Types that are ours alone: Error,
    Retract, Retry, InputDropped, Decision, Paused, Warning, Rewrite, ContextWarning, ThreadUpdated,
-   Forgotten, SummaryNeeded.
+   Forgotten, SummaryNeeded, ToolHeartbeat.
    While the event is valid, on the pumping thread. PHI_STALE: its agent is gone; what the store says, from which the
    messages of a run are read that have left memory. */
 PHI_API phi_status phi_event_to_json(const phi_event *event, phi_arena *arena, phi_str *out);

@@ -602,6 +602,10 @@ static void phi__ej_body(phi__event_writer *w) {
     case PHI_EV_THREAD_UPDATED: phi__ej_thread(w); break;
     case PHI_EV_FORGOTTEN: phi__ej_forgotten(w); break;
     case PHI_EV_SUMMARY_NEEDED: phi__ej_context(w); break;
+    case PHI_EV_TOOL_HEARTBEAT:
+        phi__ej_tool(w);
+        phi__ej_u64(w, "elapsed_ms", w->event->elapsed_ms);
+        break;
     }
 }
 

@@ -496,6 +496,9 @@ static phi_status phi__er_body(phi__event_reader *r) {
     case PHI_EV_THREAD_UPDATED: return phi__er_thread(r);
     case PHI_EV_FORGOTTEN: return phi__er_forgotten(r);
     case PHI_EV_SUMMARY_NEEDED: return phi__er_context(r);
+    case PHI_EV_TOOL_HEARTBEAT:
+        r->out->elapsed_ms = phi_json_uint(phi__er_get(r, "elapsed_ms"), 0);
+        return PHI_OK;
     }
     return PHI_OK;
 }
@@ -504,7 +507,7 @@ static phi_status phi__er_body(phi__event_reader *r) {
 static phi_status phi__er_kind(phi__event_reader *r, phi_str type) {
     char words[sizeof r->error->message];
     int i;
-    for (i = PHI_EV_AGENT_START; i <= PHI_EV_SUMMARY_NEEDED; i++)
+    for (i = PHI_EV_AGENT_START; i <= PHI_EV_TOOL_HEARTBEAT; i++)
         if (phi__str_is(type, phi__event_type((phi_event_kind)i))) {
             r->out->kind = (phi_event_kind)i;
             return PHI_OK;

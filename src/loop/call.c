@@ -59,11 +59,16 @@ static bool phi__call_claim(const phi__toolcall *call) {
                            PHI__CALL_CLAIMED);
 }
 
+static void phi__call_clear_timers(phi__toolcall *call) {
+    phi__io_timer_clear(call->rt->io, &call->timer);
+    phi__io_timer_clear(call->rt->io, &call->beat);
+}
+
 /* The result is there, or cannot be: the handle dies now. */
 static void phi__call_settle(phi__toolcall *call, phi_message *result) {
     call->result = result;
     if (call->begun && call->slot != NULL) call->run->running_calls--;
-    phi__io_timer_clear(call->rt->io, &call->timer);
+    phi__call_clear_timers(call);
     phi__call_poll_remove(call);
     if (call->slot != NULL) phi__slots_release(&call->rt->calls, call->slot);
     call->slot = NULL;
@@ -180,7 +185,7 @@ PHI__FN void phi__call_detach(phi__toolcall *call) {
     /* Claimed before it is told: the tool may free the agent again from there. */
     if (call->slot != NULL && phi__call_claim(call) && phi__call_held(call) && tool->cancel != NULL)
         tool->cancel(tool->user_data, phi__call_handle(call));
-    phi__io_timer_clear(call->rt->io, &call->timer);
+    phi__call_clear_timers(call);
     phi__call_poll_remove(call);
     phi__decision_drop(&call->decision);
     if (call->slot != NULL) phi__slots_release(&call->rt->calls, call->slot);
@@ -201,6 +206,28 @@ static void phi__call_timer(phi__timer *timer) {
     (void)snprintf(text, sizeof text, "Tool exceeded timeout of %ums",
                    (unsigned)call->tool->timeout_ms);
     phi__call_cancel(call, text);
+}
+
+static bool phi__call_set_beat(phi__toolcall *call) {
+    phi_runtime *rt = call->rt;
+    return call->tool->heartbeat_ms == 0 ||
+           phi__io_timer_set(rt->io, &call->beat,
+                             phi__io_now_us(rt->io) + (uint64_t)call->tool->heartbeat_ms * 1000) ==
+               PHI_OK;
+}
+
+/* Without memory for it there is no event, and the call goes on. */
+static void phi__call_beat(phi__timer *timer) {
+    phi__toolcall *call = PHI__OWNER(timer, phi__toolcall, beat);
+    phi_event event;
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_EV_TOOL_HEARTBEAT;
+    event.call = phi__call_handle(call);
+    event.tool_call_id = call->block->id;
+    event.tool_name = call->block->name;
+    event.elapsed_ms = (phi__io_now_us(call->rt->io) - call->armed_us) / 1000;
+    if (!phi__events_backlog(call->run->agent)) (void)phi__emit(call->run->agent, &event, NULL, 0);
+    (void)phi__call_set_beat(call);
 }
 
 /* Of a strict tool: arguments without the nulls that stand for what was left out. */
@@ -265,6 +292,9 @@ static void phi__call_fail_cut(phi__toolcall *call, char *words, size_t size) {
 
 static bool phi__call_arm(phi__toolcall *call) {
     phi_runtime *rt = call->rt;
+    call->armed_us = phi__io_now_us(rt->io);
+    call->beat.fire = phi__call_beat;
+    if (!phi__call_set_beat(call)) return false;
     if (call->tool->timeout_ms == PHI_UNLIMITED) return true;
     call->timer.fire = phi__call_timer;
     return phi__io_timer_set(rt->io, &call->timer,

@@ -224,6 +224,8 @@ struct phi__toolcall {
     const phi_content *block; /* in the thread */
     phi_str arguments;
     phi__timer timer;
+    phi__timer beat;   /* heartbeat_ms of its tool */
+    uint64_t armed_us; /* when the tool got the call */
     void *state;
     size_t state_bytes;
     phi_message *result;   /* in the thread, not yet appended */

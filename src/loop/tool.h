@@ -74,6 +74,9 @@ typedef struct phi_tool {
     bool
         names_steps; /* it calls phi_call_revert: all results of an agent that has it end, as they enter the
                            history, with a text block that names them: "[step n12]" */
+    uint32_t
+        heartbeat_ms; /* PHI_EV_TOOL_HEARTBEAT each time a call has run so long again; a host that does
+                              not pop its events gets none (default: none) */
 } phi_tool;
 
 /* A result of any shape; phi_call_finish is the short form for one text. */

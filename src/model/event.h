@@ -66,7 +66,8 @@ typedef enum phi_event_kind {
     PHI_EV_THREAD_UPDATED, /* a run is over, and the store has all of its thread: text: the thread's id;
                               message_count; usage: of all its runs */
     PHI_EV_FORGOTTEN, /* forgotten: entries of the log that are gone, since the agent is at its memory limit */
-    PHI_EV_SUMMARY_NEEDED /* context: a policy that asks for summaries leaves out older entries; once until more are */
+    PHI_EV_SUMMARY_NEEDED, /* context: a policy that asks for summaries leaves out older entries; once until more are */
+    PHI_EV_TOOL_HEARTBEAT /* elapsed_ms: a call runs that long already (phi_tool.heartbeat_ms) */
 } phi_event_kind;
 
 /* What made a turn begin. */
@@ -192,13 +193,13 @@ typedef struct phi_event {
     /* RETRY: the attempt that failed, from 1, of how many in all, the first included
        (PHI_UNLIMITED). */
     uint32_t attempt, attempts;
-    uint32_t delay_ms; /* RETRY */
-    phi_status status; /* ERROR, AGENT_END */
-    phi_input input;   /* INPUT_DROPPED; MESSAGE_... of a user's message: where it came from */
-    phi_str
-        source; /* INPUT_DROPPED: why; MESSAGE_...: the tag of what was injected; AGENT_END: the reason
+    uint32_t delay_ms;   /* RETRY */
+    phi_status status;   /* ERROR, AGENT_END */
+    uint64_t elapsed_ms; /* TOOL_HEARTBEAT: since the call was started, or taken up */
+    phi_input input;     /* INPUT_DROPPED; MESSAGE_... of a user's message: where it came from */
+    phi_str source; /* INPUT_DROPPED: why; MESSAGE_...: the tag of what was injected; AGENT_END: the reason
                        of phi_abort_run */
-    phi_str rejection;     /* AGENT_END: why a filter rejected the prompt; at NULL: it did not */
+    phi_str rejection; /* AGENT_END: why a filter rejected the prompt; at NULL: it did not */
     phi_str child_loop_id; /* TOOL_END, TOOL_UPDATE: the run of a sub-agent that made the result */
     const phi_message *messages;    /* of an event that was read (phi_event_from_json): AGENT_END's
                                     messages, TURN_END's tool results; message_count of them. A

@@ -428,6 +428,15 @@ TEST(older_and_other_forms_are_read) {
     end();
 }
 
+TEST(a_heartbeat_is_read_as_it_was_written) {
+    begin();
+    check_round_trip("{\"type\":\"ToolHeartbeat\",\"loop_id\":\"s.c.1\",\"tool_call_id\":\"c1\","
+                     "\"tool_name\":\"dig\",\"elapsed_ms\":90000}",
+                     "{\"type\":\"ToolHeartbeat\",\"loop_id\":\"s.c.1\",\"tool_call_id\":\"c1\","
+                     "\"tool_name\":\"dig\",\"elapsed_ms\":90000}");
+    end();
+}
+
 TEST(both_spellings_of_a_protocol_are_read) {
     static const struct {
         const char *written, *want;
@@ -871,7 +880,8 @@ TEST_MAIN(
     TEST_ENTRY(a_delta_is_read_with_the_block_that_it_is_of),
     TEST_ENTRY(a_tool_result_is_read_as_a_message), TEST_ENTRY(a_failure_is_read_whole),
     TEST_ENTRY(compactions_decisions_and_drops_are_read_whole), TEST_ENTRY(every_hook_has_its_word),
-    TEST_ENTRY(older_and_other_forms_are_read), TEST_ENTRY(both_spellings_of_a_protocol_are_read),
+    TEST_ENTRY(older_and_other_forms_are_read), TEST_ENTRY(a_heartbeat_is_read_as_it_was_written),
+    TEST_ENTRY(both_spellings_of_a_protocol_are_read),
     TEST_ENTRY(a_revert_s_node_ids_are_numbers_in_json_as_in_the_original_and_names_in_the_event),
     TEST_ENTRY(a_protocol_that_the_original_does_not_have_is_left_out_of_the_snapshot),
     TEST_ENTRY(an_empty_rejection_is_one_and_a_skipped_call_has_no_arguments),

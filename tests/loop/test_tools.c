@@ -509,6 +509,53 @@ TEST(a_partial_result_without_memory_is_refused_and_the_call_goes_on) {
     rig_free(r);
 }
 
+TEST(a_long_call_has_a_heartbeat_until_its_result_comes) {
+    rig *r = rig_new();
+    bench_tool b;
+    phi_tool tool = wait_tool(&b);
+    phi_agent agent;
+    tool.heartbeat_ms = 1000;
+    tool.timeout_ms = 10000;
+    agent = wait_agent(r, &tool, PHI_TOOLS_PARALLEL);
+    rig_call(r, "c1", "wait", "{}");
+    rig_says(r, "done");
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 10), 1);
+    rig_forget(r);
+    (void)rig_run_until(r, 2500);
+    CHECK_EQ_STR(rig_story(r), "ToolHeartbeat c1 1000 ms\nToolHeartbeat c1 2000 ms\n");
+    finish(&b, 0, "whole");
+    CHECK_EQ_INT(rig_run_until(r, 30000), 0);
+    CHECK(strstr(rig_story(r), "3000 ms") == NULL);
+    CHECK(strstr(rig_story(r), "AgentEnd ok") != NULL);
+    rig_free(r);
+}
+
+TEST(a_heartbeat_ends_with_the_deadline_and_with_the_agent) {
+    int freed;
+    for (freed = 0; freed < 2; freed++) {
+        rig *r = rig_new();
+        bench_tool b;
+        phi_tool tool = wait_tool(&b);
+        phi_agent agent;
+        tool.heartbeat_ms = 400;
+        tool.timeout_ms = 1000;
+        agent = wait_agent(r, &tool, PHI_TOOLS_PARALLEL);
+        rig_call(r, "c1", "wait", "{}");
+        rig_says(r, "done");
+        CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+        CHECK_EQ_INT(rig_run(r, 10), 1);
+        rig_forget(r);
+        (void)rig_run_until(r, 500);
+        CHECK_EQ_STR(rig_story(r), "ToolHeartbeat c1 400 ms\n");
+        if (freed == 1) CHECK_EQ_INT(phi_agent_free(agent), PHI_OK);
+        CHECK_EQ_INT(rig_run_until(r, 5000), 0);
+        CHECK((strstr(rig_story(r), "ToolHeartbeat c1 800 ms\n") != NULL) == (freed == 0));
+        CHECK(strstr(rig_story(r), "1200 ms") == NULL);
+        rig_free(r);
+    }
+}
+
 TEST(a_result_larger_than_the_inbox_can_hold_says_so_and_the_call_stays_open) {
     rig *r = rig_new();
     bench_tool b;
@@ -628,6 +675,8 @@ TEST_MAIN(TEST_ENTRY(parallel_calls_run_at_once_and_results_are_logged_in_call_o
           TEST_ENTRY(updates_and_progress_are_events_and_not_part_of_the_result),
           TEST_ENTRY(a_partial_result_carries_blocks_details_and_the_run_of_a_child),
           TEST_ENTRY(a_partial_result_without_memory_is_refused_and_the_call_goes_on),
+          TEST_ENTRY(a_long_call_has_a_heartbeat_until_its_result_comes),
+          TEST_ENTRY(a_heartbeat_ends_with_the_deadline_and_with_the_agent),
           TEST_ENTRY(a_result_larger_than_the_inbox_can_hold_says_so_and_the_call_stays_open),
           TEST_ENTRY(of_four_threads_that_finish_a_call_one_wins),
           TEST_ENTRY(the_memory_of_a_call_is_never_less_than_was_asked_for))

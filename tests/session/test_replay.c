@@ -186,6 +186,7 @@ static void make_tools(rig *r, stage *on, phi_tool tools[3]) {
     tools[0].description = on->s->other_tool ? "Says what time it was" : "Says what time it is";
     tools[0].start = clock_start;
     tools[0].step = clock_step;
+    tools[0].heartbeat_ms = 1;
     tools[0].user_data = on;
     tools[1].name = "env";
     tools[1].start = key_start;

@@ -225,6 +225,10 @@ static void rig_tell(rig *r, const phi_event *e) {
     case PHI_EV_SUMMARY_NEEDED:
         rig_add(r, " %u to %u", (unsigned)e->context->need_from, (unsigned)e->context->need_to);
         break;
+    case PHI_EV_TOOL_HEARTBEAT:
+        rig_add(r, " %.*s %u ms", (int)e->tool_call_id.len, e->tool_call_id.at,
+                (unsigned)e->elapsed_ms);
+        break;
     case PHI_EV_FORGOTTEN:
         rig_add(r, " %u to %u, %u messages, %s", (unsigned)e->forgotten->from,
                 (unsigned)e->forgotten->to, (unsigned)e->forgotten->messages,
