@@ -613,11 +613,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__PUB_IO */
 
 #ifdef PHI__PUB_MODEL
-#if PHI__PUB_MODEL != 0x373be2d8
+#if PHI__PUB_MODEL != 0xd9f12560
 #error "phi: two versions of src/model in one file"
 #endif
 #else
-#define PHI__PUB_MODEL 0x373be2d8
+#define PHI__PUB_MODEL 0xd9f12560
 
 /* ---- src/model/failure.h ---- */
 
@@ -999,9 +999,10 @@ typedef struct phi_event {
     phi_status status;   /* ERROR, AGENT_END */
     uint64_t elapsed_ms; /* TOOL_HEARTBEAT: since the call was started, or taken up */
     phi_input input;     /* INPUT_DROPPED; MESSAGE_... of a user's message: where it came from */
-    phi_str source; /* INPUT_DROPPED: why; MESSAGE_...: the tag of what was injected; AGENT_END: the reason
+    phi_str
+        source; /* INPUT_DROPPED: why; MESSAGE_...: the tag of what was injected; AGENT_END: the reason
                        of phi_abort_run */
-    phi_str rejection; /* AGENT_END: why a filter rejected the prompt; at NULL: it did not */
+    phi_str rejection;     /* AGENT_END: why a filter rejected the prompt; at NULL: it did not */
     phi_str child_loop_id; /* TOOL_END, TOOL_UPDATE: the run of a sub-agent that made the result */
     const phi_message *messages;    /* of an event that was read (phi_event_from_json): AGENT_END's
                                     messages, TURN_END's tool results; message_count of them. A
@@ -36159,11 +36160,11 @@ PHI_API phi_status phi_thread_fresh(phi_thread *thread) {
 #endif /* PHI__IMP_THREAD */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0xe2bd7a75
+#if PHI__IMP_LOOP != 0xbfca52ad
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0xe2bd7a75
+#define PHI__IMP_LOOP 0xbfca52ad
 
 /* ---- src/loop/session_in.h ---- */
 
@@ -36328,8 +36329,8 @@ typedef struct phi__answer {
     bool live; /* the assembly is in use; else `final` has taken its place */
     phi__assembly assembly;
     const phi_message *final;
-    phi_message start; /* nothing is said yet: which model is asked */
-    phi_message view;  /* of the assembly, remade at a pop */
+    phi_message
+        view; /* of the assembly, remade at a pop; at first which model is asked, and nothing said */
     phi_content *content;
     size_t content_cap;
     bool viewed; /* `view` shows the assembly as it is */
@@ -39527,10 +39528,10 @@ PHI__FN phi__answer *phi__answer_new(phi_memory *memory, const phi_model *model)
     answer->bytes = bytes;
     answer->refs = 1;
     answer->live = true;
-    answer->start.role = PHI_ROLE_ASSISTANT;
-    answer->start.model = phi__answer_name(&names, id);
-    answer->start.provider = phi__answer_name(&names, provider);
-    answer->start.protocol = phi__answer_name(&names, protocol);
+    answer->view.role = PHI_ROLE_ASSISTANT;
+    answer->view.model = phi__answer_name(&names, id);
+    answer->view.provider = phi__answer_name(&names, provider);
+    answer->view.protocol = phi__answer_name(&names, protocol);
     phi__assembly_init(&answer->assembly, memory);
     return answer;
 }
@@ -39560,15 +39561,24 @@ PHI__FN bool phi__answer_room(phi__answer *answer) {
     return true;
 }
 
+/* Nothing is said: what was shown before is not there any more, or does not fit. */
+static const phi_message *phi__answer_empty(phi__answer *answer) {
+    answer->view.content = NULL;
+    answer->view.content_count = 0;
+    answer->viewed = false;
+    return &answer->view;
+}
+
 PHI__FN const phi_message *phi__answer_message(phi__answer *answer) {
+    phi_message before = answer->view; /* which model is asked */
     /* An answer that memory did not suffice for shows who spoke, and nothing said: never NULL. */
-    if (!answer->live) return answer->final != NULL ? answer->final : &answer->start;
-    if (answer->content_cap < answer->assembly.count) return &answer->start;
+    if (!answer->live) return answer->final != NULL ? answer->final : phi__answer_empty(answer);
+    if (answer->content_cap < answer->assembly.count) return phi__answer_empty(answer);
     if (!answer->viewed) {
         phi__assembly_view(&answer->assembly, answer->content, &answer->view);
-        answer->view.model = answer->start.model;
-        answer->view.provider = answer->start.provider;
-        answer->view.protocol = answer->start.protocol;
+        answer->view.model = before.model;
+        answer->view.provider = before.provider;
+        answer->view.protocol = before.protocol;
     }
     answer->viewed = true;
     return &answer->view;
@@ -39857,7 +39867,7 @@ PHI__FN bool phi__events_backlog(const phi__agent *agent) {
 static void phi__events_look_up(phi__record *record) {
     if (record->answer == NULL) return;
     if (record->event.kind == PHI_EV_MESSAGE_START) {
-        record->event.message = &record->answer->start;
+        record->event.message = phi__answer_empty(record->answer);
         return;
     }
     record->event.message = phi__answer_message(record->answer);

@@ -51,10 +51,10 @@ PHI__FN phi__answer *phi__answer_new(phi_memory *memory, const phi_model *model)
     answer->bytes = bytes;
     answer->refs = 1;
     answer->live = true;
-    answer->start.role = PHI_ROLE_ASSISTANT;
-    answer->start.model = phi__answer_name(&names, id);
-    answer->start.provider = phi__answer_name(&names, provider);
-    answer->start.protocol = phi__answer_name(&names, protocol);
+    answer->view.role = PHI_ROLE_ASSISTANT;
+    answer->view.model = phi__answer_name(&names, id);
+    answer->view.provider = phi__answer_name(&names, provider);
+    answer->view.protocol = phi__answer_name(&names, protocol);
     phi__assembly_init(&answer->assembly, memory);
     return answer;
 }
@@ -84,15 +84,24 @@ PHI__FN bool phi__answer_room(phi__answer *answer) {
     return true;
 }
 
+/* Nothing is said: what was shown before is not there any more, or does not fit. */
+static const phi_message *phi__answer_empty(phi__answer *answer) {
+    answer->view.content = NULL;
+    answer->view.content_count = 0;
+    answer->viewed = false;
+    return &answer->view;
+}
+
 PHI__FN const phi_message *phi__answer_message(phi__answer *answer) {
+    phi_message before = answer->view; /* which model is asked */
     /* An answer that memory did not suffice for shows who spoke, and nothing said: never NULL. */
-    if (!answer->live) return answer->final != NULL ? answer->final : &answer->start;
-    if (answer->content_cap < answer->assembly.count) return &answer->start;
+    if (!answer->live) return answer->final != NULL ? answer->final : phi__answer_empty(answer);
+    if (answer->content_cap < answer->assembly.count) return phi__answer_empty(answer);
     if (!answer->viewed) {
         phi__assembly_view(&answer->assembly, answer->content, &answer->view);
-        answer->view.model = answer->start.model;
-        answer->view.provider = answer->start.provider;
-        answer->view.protocol = answer->start.protocol;
+        answer->view.model = before.model;
+        answer->view.provider = before.provider;
+        answer->view.protocol = before.protocol;
     }
     answer->viewed = true;
     return &answer->view;
@@ -381,7 +390,7 @@ PHI__FN bool phi__events_backlog(const phi__agent *agent) {
 static void phi__events_look_up(phi__record *record) {
     if (record->answer == NULL) return;
     if (record->event.kind == PHI_EV_MESSAGE_START) {
-        record->event.message = &record->answer->start;
+        record->event.message = phi__answer_empty(record->answer);
         return;
     }
     record->event.message = phi__answer_message(record->answer);

@@ -48,8 +48,8 @@ typedef struct phi__answer {
     bool live; /* the assembly is in use; else `final` has taken its place */
     phi__assembly assembly;
     const phi_message *final;
-    phi_message start; /* nothing is said yet: which model is asked */
-    phi_message view;  /* of the assembly, remade at a pop */
+    phi_message
+        view; /* of the assembly, remade at a pop; at first which model is asked, and nothing said */
     phi_content *content;
     size_t content_cap;
     bool viewed; /* `view` shows the assembly as it is */

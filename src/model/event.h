@@ -197,9 +197,10 @@ typedef struct phi_event {
     phi_status status;   /* ERROR, AGENT_END */
     uint64_t elapsed_ms; /* TOOL_HEARTBEAT: since the call was started, or taken up */
     phi_input input;     /* INPUT_DROPPED; MESSAGE_... of a user's message: where it came from */
-    phi_str source; /* INPUT_DROPPED: why; MESSAGE_...: the tag of what was injected; AGENT_END: the reason
+    phi_str
+        source; /* INPUT_DROPPED: why; MESSAGE_...: the tag of what was injected; AGENT_END: the reason
                        of phi_abort_run */
-    phi_str rejection; /* AGENT_END: why a filter rejected the prompt; at NULL: it did not */
+    phi_str rejection;     /* AGENT_END: why a filter rejected the prompt; at NULL: it did not */
     phi_str child_loop_id; /* TOOL_END, TOOL_UPDATE: the run of a sub-agent that made the result */
     const phi_message *messages;    /* of an event that was read (phi_event_from_json): AGENT_END's
                                     messages, TURN_END's tool results; message_count of them. A
