@@ -275,11 +275,11 @@ PHI_API void phi_arena_free(phi_arena *arena);
 #endif /* PHI__PUB_BASE */
 
 #ifdef PHI__PUB_TEXT
-#if PHI__PUB_TEXT != 0xc0294842
+#if PHI__PUB_TEXT != 0x984807f4
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__PUB_TEXT 0xc0294842
+#define PHI__PUB_TEXT 0x984807f4
 
 /* ---- src/text/json.h ---- */
 
@@ -328,8 +328,8 @@ typedef enum phi_json_type {
 /* Strings without escapes point into the text, which must then outlive the tree, and are not
    terminated. Without this flag the arena holds a copy of the text, and strings are terminated. */
 #define PHI_JSON_BORROW 1u
-/* Bytes that are not UTF-8 and lone surrogates become U+FFFD, one for each maximal subpart of a sequence (as in
-   browsers); without this flag they are errors. */
+/* Bytes that are not UTF-8 and lone surrogates become U+FFFD, one for each maximal subpart of a
+   sequence (as in browsers); without this flag they are errors. */
 #define PHI_JSON_REPLACE_BAD_UTF8 2u
 
 /* Reads one JSON text (RFC 8259, nothing more). flags: PHI_JSON_BORROW, PHI_JSON_REPLACE_BAD_UTF8.
@@ -463,9 +463,10 @@ typedef struct phi_json_found {
     bool escaped; /* a string with escapes in it */
 } phi_json_found;
 
-/* Finds the value at a path (as phi_json_path) by scanning the text: arrays on the path up to the item, objects to
-   their end, since of duplicate keys the last counts, as with phi_json_get. PHI_OK, PHI_NOT_FOUND, or PHI_PARSE when the
-   text is broken in what was scanned. What is skipped is only checked for brackets and strings that close. */
+/* Finds the value at a path (as phi_json_path) by scanning the text: arrays on the path up to the
+   item, objects to their end, since of duplicate keys the last counts, as with phi_json_get.
+   PHI_OK, PHI_NOT_FOUND, or PHI_PARSE when the text is broken in what was scanned. What is skipped
+   is only checked for brackets and strings that close. */
 PHI_API phi_status phi_json_find(phi_str text, const char *path, phi_json_found *out);
 /* What was found, as text (borrowed from the text, or unescaped into the arena; bad UTF-8 and lone
    surrogates become U+FFFD) or as a number. False: no memory, not a string, not a number that
@@ -613,11 +614,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__PUB_IO */
 
 #ifdef PHI__PUB_MODEL
-#if PHI__PUB_MODEL != 0xd9f12560
+#if PHI__PUB_MODEL != 0x61d50ffc
 #error "phi: two versions of src/model in one file"
 #endif
 #else
-#define PHI__PUB_MODEL 0xd9f12560
+#define PHI__PUB_MODEL 0x61d50ffc
 
 /* ---- src/model/failure.h ---- */
 
@@ -743,8 +744,8 @@ typedef struct phi_usage {
 /* Adds each field. */
 PHI_API void phi_usage_add(phi_usage *to, const phi_usage *more);
 
-/* What the Rust original keeps with a message. phi carries it and looks at nothing of it. JSON text but for `role`;
-   empty: absent. */
+/* What the Rust original keeps with a message. phi carries it and looks at nothing of it. JSON text
+   but for `role`; empty: absent. */
 typedef struct phi_message_extra {
     phi_str node_id, parent_id; /* integers from 0 */
     phi_str tags;               /* an array */
@@ -783,15 +784,16 @@ PHI_API phi_str phi_message_text(const phi_message *message, const char *separat
 PHI_API phi_message *phi_message_copy(const phi_message *message, phi_arena *arena);
 
 /* The interchange JSON, in the arena. Beyond what others write it holds, where they are set:
-   "name", "signature" and "replay" of text, "redacted" and "replay" of thinking, "incomplete", "signature"
-   and "replay" of a tool call, and the assistant's "api" (protocol). Arguments that are no JSON value
-   are written as a string; a string is quoted once more, unless its content is empty or a JSON value that would be
-   taken for the arguments: so each comes back as it was, here and there.
+   "name", "signature" and "replay" of text, "redacted" and "replay" of thinking, "incomplete",
+   "signature" and "replay" of a tool call, and the assistant's "api" (protocol). Arguments that are
+   no JSON value are written as a string; a string is quoted once more, unless its content is empty
+   or a JSON value that would be taken for the arguments: so each comes back as it was, here and
+   there.
    PHI_NO_MEMORY. */
 PHI_API phi_status phi_message_to_json(const phi_message *message, phi_arena *arena, phi_str *out);
 /* Reads it, copying into the arena. What is missing or malformed beyond role and content counts as
-   absent; unknown keys are ignored. An object with kind and data is an extension, whatever its role, unless it has the
-   role of another message and content.
+   absent; unknown keys are ignored. An object with kind and data is an extension, whatever its
+   role, unless it has the role of another message and content.
    PHI_PARSE: no JSON, or no message: *error says why. PHI_NO_MEMORY. */
 PHI_API phi_status phi_message_from_json(phi_str json, phi_arena *arena, phi_message *out,
                                          phi_parse_error *error);
@@ -926,7 +928,8 @@ typedef struct phi_pruned {
     size_t timestamp_count;
 } phi_pruned;
 
-/* What a revert did. Steps are named "n12": entry 12 of the thread. JSON has their numbers alone, as the original. */
+/* What a revert did. Steps are named "n12": entry 12 of the thread. JSON has their numbers alone,
+   as the original. */
 typedef struct phi_reverted {
     phi_str category; /* "failure", "tangent", "completion", "step-summary" */
     phi_str target;
@@ -3510,11 +3513,11 @@ PHI_API phi_status phi_summarize(phi_agent agent, uint64_t from_seq, uint64_t to
 #endif /* PHI__PUB_AGENT */
 
 #ifdef PHI__PUB_SESSION
-#if PHI__PUB_SESSION != 0x0d02f590
+#if PHI__PUB_SESSION != 0x4110dbec
 #error "phi: two versions of src/session in one file"
 #endif
 #else
-#define PHI__PUB_SESSION 0x0d02f590
+#define PHI__PUB_SESSION 0x4110dbec
 
 /* ---- src/session/file_store.h ---- */
 
@@ -3522,7 +3525,7 @@ PHI_API phi_status phi_summarize(phi_agent agent, uint64_t from_seq, uint64_t to
 
        {id}.json         a document, as it was given
        {id}.jsonl        a thread: a header line, then an entry a line, each with a check value
-       {id}.json.lock    locked while a document is written; it stays, also when the document is removed
+       {id}.json.lock    locked while a document is written; stays when the document is removed
        {id}.jsonl.lock   while a thread is locked or written
 
    A document whose agent cannot be read from it (a member "agent_id" of its own object, in the first 64 KiB) has a
@@ -3992,9 +3995,10 @@ extern "C" {
      after the block was made. A turn is loaded once: keep_first ends before the other sections begin;
    - of earlier loops in scope: keep_compacted alone; a block without it loads nothing;
    - of a loop without a block: all it has;
-   - of loops beyond the scope: nothing. config->scope, scope_runs and scope_tokens say how far it goes: 3 earlier loops by
-     default (config NULL), UINT32_MAX for all, PHI_COMPACTION_NO_RUNS for none. Loops that have neither messages nor a block do not count, and by tokens the loop that would
-     exceed them is out.
+   - of loops beyond the scope: nothing. config->scope, scope_runs and scope_tokens say how far it
+     goes: 3 earlier loops by default (config NULL), UINT32_MAX for all, PHI_COMPACTION_NO_RUNS for
+     none. Loops that have neither messages nor a block do not count, and by tokens the loop that
+     would exceed them is out.
    The list is in the arena, what its messages point to is the session's. counter NULL: the estimate. PHI_NOT_FOUND: no such
    loop; PHI_NO_MEMORY, PHI_BAD_ARG. A session without messages: PHI_OK, and *count is 0. */
 PHI_API phi_status phi_session_context(const phi_session *session, phi_str loop_id, uint32_t flags,
@@ -4002,15 +4006,16 @@ PHI_API phi_status phi_session_context(const phi_session *session, phi_str loop_
                                        const phi_token_counter *counter, phi_arena *arena,
                                        const phi_message **out, size_t *count);
 
-/* The same in a thread: all messages of the way are appended, those that are not loaded too, and blocks and scope are one rewrite
-   behind them, a compaction, so that the thread shows what phi_session_context loads; revoked, it shows everything. The
-   thread may hold something before. A summary is one: a later compaction takes over its lines. A block that a
-   rewrite cannot follow, since it parts a call from its result, replaces all messages at once. Runs over the thread that have
-   the session's id get loop ids that no loop of the session has. For that, loops that no appended message names
-   come first, as a LOOP_START and a LOOP_END each.
-   PHI_BUSY: a run goes over the thread; PHI_BAD_ARG: also a message that is unfit for a thread, and words (may be NULL)
-   say which; PHI_NOT_FOUND; PHI_NO_MEMORY, what the store says: what was appended by
-   then stays, such loops first, then the messages; the rewrite is not there. */
+/* The same in a thread: all messages of the way are appended, those that are not loaded too, and
+   blocks and scope are one rewrite behind them, a compaction, so that the thread shows what
+   phi_session_context loads; revoked, it shows everything. The thread may hold something before. A
+   summary is one: a later compaction takes over its lines. A block that a rewrite cannot follow,
+   since it parts a call from its result, replaces all messages at once. Runs over the thread that
+   have the session's id get loop ids that no loop of the session has. For that, loops that no
+   appended message names come first, as a LOOP_START and a LOOP_END each.
+   PHI_BUSY: a run goes over the thread; PHI_BAD_ARG: also a message that is unfit for a thread, and
+   words (may be NULL) say which; PHI_NOT_FOUND; PHI_NO_MEMORY, what the store says: what was
+   appended by then stays, such loops first, then the messages; the rewrite is not there. */
 PHI_API phi_status phi_session_to_thread(const phi_session *session, phi_str loop_id,
                                          uint32_t flags, const phi_compaction_config *config,
                                          const phi_token_counter *counter, phi_thread *thread,
@@ -4044,17 +4049,20 @@ typedef struct phi_session_compaction {
     const phi_compaction_config *config;
     const phi_token_counter *counter; /* (default: the estimate) */
     int64_t at_ms;                    /* when, of the blocks (default 0) */
-    /* The host's strategy. It is called once for each loop that gets a block, the current one first. *block is phi's own;
-       the function changes what it wants: sections, their turns, their messages. Anything but PHI_OK ends the
-       compaction. It may take its time, and must not change or free the session. (default: phi's own blocks) */
+    /* The host's strategy (default: phi's own blocks). It is called once for each loop that gets a
+       block, the current one first. *block is phi's own; the function changes what it wants:
+       sections, their turns, their messages. Anything but PHI_OK ends the compaction. It may block,
+       and must not change or free the session. */
     phi_status (*block_fn)(void *user_data, const phi_block_request *request,
                            phi_compaction_block *block);
     void *user_data;
 } phi_session_compaction;
 
-/* phi_session_compact with a strategy of the host's. What it made is copied. PHI_REFUSED: a block of the current loop
-   shows nothing, turns out of order, or a message that no thread takes. What block_fn said, where that was not PHI_OK. In
-   both cases `words` (may be NULL) say which loop and why, and nothing changed. Else as phi_session_compact. */
+/* phi_session_compact with a strategy of the host's, whose sections are copied. desc NULL: phi's own
+   blocks. PHI_REFUSED: a block of the current loop shows nothing, has turns out of order, or a
+   message that no thread takes. If block_fn returns anything but PHI_OK, that is returned. In both
+   cases `words` (may be NULL) say which loop and why, and nothing changed. Else as
+   phi_session_compact. */
 PHI_API phi_status phi_session_compact_with(phi_session *session,
                                             const phi_session_compaction *desc, size_t *made,
                                             char *words, size_t words_size);
@@ -4084,11 +4092,11 @@ PHI_API phi_status phi_session_add_blocks(phi_session *session, const phi_thread
 #endif
 
 #ifdef PHI__IMP_BASE
-#if PHI__IMP_BASE != 0x32e88ec0
+#if PHI__IMP_BASE != 0x8a4ec405
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__IMP_BASE 0x32e88ec0
+#define PHI__IMP_BASE 0x8a4ec405
 
 /* ---- src/base/base_in.h ---- */
 
@@ -4428,8 +4436,9 @@ PHI__FN size_t phi__utf8_valid(phi_str s);
 /* The greatest length up to `most` that does not end inside a sequence of valid text. */
 PHI__FN size_t phi__utf8_cut(phi_str s, size_t most);
 
-/* Where no valid sequence begins at `at` (before end): how many bytes become one U+FFFD. It is the maximal subpart of
-   a sequence, as of the WHATWG's decoder: the longest beginning of one, else a single byte. */
+/* Where no valid sequence begins at `at` (before end): how many bytes become one U+FFFD. It is the
+   maximal subpart of a sequence, as of the WHATWG's decoder: the longest beginning of one, else a
+   single byte. */
 PHI__FN size_t phi__utf8_bad(const char *at, const char *end);
 
 /* Appends s, each maximal subpart that is not valid UTF-8 as U+FFFD. */
@@ -15393,11 +15402,11 @@ PHI__FN void phi__wake_drain(phi__wake *wake) {
 #endif /* PHI__IMP_IO */
 
 #ifdef PHI__IMP_MODEL
-#if PHI__IMP_MODEL != 0x4b58e122
+#if PHI__IMP_MODEL != 0x1e2e426d
 #error "phi: two versions of src/model in one file"
 #endif
 #else
-#define PHI__IMP_MODEL 0x4b58e122
+#define PHI__IMP_MODEL 0x1e2e426d
 
 /* ---- src/model/message_in.h ---- */
 
@@ -15442,8 +15451,8 @@ PHI__FN phi_usage phi__message_get_usage(const phi_json *node);
 /* What phi__message_put_value wrote. NULL leaves *out as it is. False: no memory. */
 PHI__FN bool phi__message_get_value(const phi_json *node, phi_arena *arena, phi_str *out);
 
-/* A protocol, in either spelling, as the original's JSON has it. NULL: the original has none of that name, and would
-   refuse the whole file. Static. */
+/* A protocol, in either spelling, as the original's JSON has it. NULL: the original has none of
+   that name, and would refuse the whole file. Static. */
 PHI__FN const char *phi__message_api(phi_str protocol);
 
 #endif
@@ -15611,8 +15620,8 @@ PHI__FN bool phi__message_put_json(phi__buf *out, const char *key, phi_str text,
     return is;
 }
 
-/* Whether a text, once all layers of quotes are off, is empty or a JSON value. Such a text inside of a string could be
-   taken for the value itself, so it keeps its quotes both ways. */
+/* Whether a text, once all layers of quotes are off, is empty or a JSON value. Such a text inside
+   of a string could be taken for the value itself, so it keeps its quotes both ways. */
 static bool phi__message_is_quotable(phi_str text, phi_arena *scratch, bool *no_memory) {
     phi_arena_mark mark = phi_arena_save(scratch);
     bool is = text.len == 0, more = !is;
@@ -15634,8 +15643,9 @@ static bool phi__message_is_quotable(phi_str text, phi_arena *scratch, bool *no_
     return is;
 }
 
-/* What is no JSON is a string, so that nothing is lost. A text that is a JSON string is quoted once more, and reading
-   takes one layer off again; but for what would then be taken for something else. */
+/* What is no JSON is a string, so that nothing is lost. A text that is a JSON string is quoted once
+   more, and reading takes one layer off again; but what would then be taken for something else
+   keeps its quotes. */
 PHI__FN void phi__message_put_value(phi__buf *out, phi_str text, phi_arena *scratch) {
     bool no_memory = false;
     if (text.len == 0)
@@ -15818,7 +15828,8 @@ PHI__FN bool phi__message_get_value(const phi_json *node, phi_arena *arena, phi_
     return phi_json_write(arena, node, 0, out) != PHI_NO_MEMORY;
 }
 
-/* ApiProtocol: the original's JSON has "open_ai_" where configuration files, and we, write "openai_". */
+/* ApiProtocol: the original's JSON has "open_ai_" where configuration files, and we, write
+   "openai_". */
 static const char *const phi__message_apis[][2] = {
     {"anthropic_messages", "anthropic_messages"},
     {"open_ai_completions", "openai_completions"},
@@ -27421,11 +27432,11 @@ PHI_API void phi_answer_fail(phi_answer *answer, phi_failure_kind kind, bool ret
 #endif /* PHI__IMP_WIRE */
 
 #ifdef PHI__IMP_THREAD
-#if PHI__IMP_THREAD != 0x6f228428
+#if PHI__IMP_THREAD != 0x4369b4d9
 #error "phi: two versions of src/thread in one file"
 #endif
 #else
-#define PHI__IMP_THREAD 0x6f228428
+#define PHI__IMP_THREAD 0x4369b4d9
 
 /* ---- src/thread/compact_in.h ---- */
 
@@ -27770,15 +27781,16 @@ PHI__FN phi_status phi__load_roll_back(phi__thread *thread, uint64_t start);
 /* Whether a run of this id is in memory; and in the whole log, which is read back for that. As phi__thread_recall. */
 PHI__FN bool phi__thread_has_loop(const phi__thread *thread, phi_str loop_id);
 PHI__FN phi_status phi__thread_had_loop(const phi__thread *thread, phi_str loop_id, bool *had);
-/* Tells of each loop id that entries in memory name: runs, messages, and messages of rewrites, in view or not; one may
-   come again. What this reader (a number of its own) was told of as the last one is left out. False: saw_fn said no. */
+/* Tells of each loop id that entries in memory name: runs, messages, and messages of rewrites, in
+   view or not; one may come again. What this reader (a number of its own) was told of as the last
+   one is left out. False: saw_fn said no. */
 PHI__FN bool phi__thread_tell_loops(phi__thread *thread, uint64_t reader,
                                     bool (*saw_fn)(void *user_data, phi_str loop_id),
                                     void *user_data);
 /* A deep copy; NULL: no memory. */
 PHI__FN phi_loop_info *phi__loop_info_copy(phi_arena *arena, const phi_loop_info *from);
-/* Appends a run that was elsewhere, and has no messages here: its beginning and its end. Copied. False: no memory, and
-   nothing changed. */
+/* Appends a run that was elsewhere, and has no messages here: its beginning and its end. Copied.
+   False: no memory, and nothing changed. */
 PHI__FN bool phi__thread_note_run(phi__thread *thread, const phi_loop_info *info,
                                   int64_t started_ms, int64_t ended_ms, phi_status status);
 /* Room for the id of one more. False: no memory. */
@@ -28127,7 +28139,8 @@ PHI__FN const char *phi__policy_fault(const phi_policy *policy);
 
 /* ---- src/thread/step_in.h ---- */
 
-/* step_in.h - the names of steps: "n12" in a model's words and in events, 12 in JSON, as the original has it. */
+/* step_in.h - the names of steps: "n12" in a model's words and in events, 12 in JSON, as the
+   original has it. */
 #ifndef PHI_THREAD_STEP_IN_H
 #define PHI_THREAD_STEP_IN_H
 
@@ -33496,6 +33509,9 @@ enum { PHI__REBASE_WIRE = 64 }; /* bytes around a block's text in a wire format 
 static size_t phi__rebase_cost(const phi_message *m) {
     size_t bytes = sizeof(phi__entry) + 2 * sizeof(phi__entry *) + sizeof(phi__item) + sizeof *m, i;
     bytes += m->loop_id.len + m->error_message.len + m->details.len + m->extension_data.len;
+    if (m->extra != NULL)
+        bytes += sizeof *m->extra + m->extra->node_id.len + m->extra->parent_id.len +
+                 m->extra->tags.len + m->extra->provenance_hint.len + m->extra->role.len;
     for (i = 0; i < m->content_count; i++) {
         const phi_content *c = &m->content[i];
         bytes += sizeof *c + sizeof(phi__rendered) + PHI__REBASE_WIRE +
@@ -36160,11 +36176,11 @@ PHI_API phi_status phi_thread_fresh(phi_thread *thread) {
 #endif /* PHI__IMP_THREAD */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0xbfca52ad
+#if PHI__IMP_LOOP != 0x8ca5c838
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0xbfca52ad
+#define PHI__IMP_LOOP 0x8ca5c838
 
 /* ---- src/loop/session_in.h ---- */
 
@@ -36221,7 +36237,8 @@ PHI__FN bool phi__session_go_on(phi__sessions *sessions, phi__session *session, 
 PHI__FN uint64_t phi__session_number(const phi__session *session, phi_str loop_id,
                                      phi_str *segment);
 PHI__FN bool phi__session_saw(phi__sessions *sessions, phi__session *session, phi_str loop_id);
-/* The same of every loop id that a log in memory names, in view or not. Entries are looked at once. False: no memory. */
+/* The same of every loop id that a log in memory names, in view or not. Entries are looked at once.
+   False: no memory. */
 PHI__FN bool phi__session_read(phi__sessions *sessions, phi__session *session, phi__thread *thread);
 /* Gives the last number back: a run that could not begin. */
 PHI__FN void phi__session_undo(phi__session *session, phi_str segment);
@@ -43122,8 +43139,8 @@ PHI__FN phi__state phi__run_no_memory(phi__run *run) {
 
 /* ---- beginning ---- */
 
-/* A history that came from elsewhere, or that runs of other agents went over, has runs that are not counted yet. The run
-   it goes on from need not be in the log. */
+/* A history that came from elsewhere, or that runs of other agents went over, has runs that are not
+   counted yet. The run it goes on from need not be in the log. */
 static bool phi__run_count_on(phi__agent *agent, const phi__run_order *order) {
     phi__sessions *sessions = &agent->rt->sessions;
     return phi__session_read(sessions, agent->session, agent->thread) &&
@@ -51324,11 +51341,11 @@ PHI_API phi_status phi_summarize(phi_agent handle, uint64_t from_seq, uint64_t t
 #endif /* PHI__IMP_AGENT */
 
 #ifdef PHI__IMP_SESSION
-#if PHI__IMP_SESSION != 0xc722e168
+#if PHI__IMP_SESSION != 0x07c07bf4
 #error "phi: two versions of src/session in one file"
 #endif
 #else
-#define PHI__IMP_SESSION 0xc722e168
+#define PHI__IMP_SESSION 0x07c07bf4
 
 /* ---- src/session/file_store_in.h ---- */
 
@@ -52056,10 +52073,11 @@ PHI__FN phi_status phi__fs_list_threads(void *user_data, phi_arena *arena,
 /* file_store.c - opening and closing the file store, its words and its locks.
 
    A lock is a flock on a file beside the data, never on the data: a document is replaced by a rename, and a lock on
-   the old file would say nothing about the new one. A document's lock file stays: the Rust original, which shares it,
-   opens the file and then waits for the lock, and would go on with a file that has no name any more beside a writer
-   that made a new one. A thread's, which only phi uses, is removed while it is still locked, so that nothing is left
-   lying about; a writer that gets a lock therefore checks that the name still means the file it locked. */
+   the old file would say nothing about the new one. A document's lock file stays: the Rust
+   original, which shares it, opens the file and then waits for the lock, and would go on with a
+   file that has no name any more beside a writer that made a new one. A thread's, which only phi
+   uses, is removed while it is still locked, so that nothing is left lying about; a writer that
+   gets a lock therefore checks that the name still means the file it locked. */
 
 #ifndef PHI_NO_FILES
 
@@ -54882,8 +54900,8 @@ PHI_API phi_status phi_session_compact(phi_session *session, phi_str loop_id, ui
 
    The messages of the whole way are appended, those beyond the scope too; then each section becomes a span over the
    entries of its turns. Where spans cannot say it, since a section parts a call from its result, or has nothing to stand
-   for, one span over all of it does. Loops that no message names, since they left none or are not on the way, come
-   before them as a beginning and an end, so that their ids are not given again. */
+   for, one span over all of it does. Loops that no message names, since they left none or are not
+   on the way, come before them as a beginning and an end, so that their ids are not given again. */
 
 
 #include <stdio.h>
@@ -55346,8 +55364,8 @@ static bool phi__sw_is_common(phi_str json) {
            (phi_json_find(json, "message", &message) == PHI_OK && message.type == PHI_JSON_OBJECT);
 }
 
-/* Whether an event that was recorded long ago, or by hand, has what the original's reader refuses the whole file for: names
-   in place of node ids, a protocol that it does not know. */
+/* Whether an event that was recorded long ago, or by hand, has what the original's reader refuses
+   the whole file for: names in place of node ids, a protocol that it does not know. */
 static bool phi__sw_is_foreign(phi_str json) {
     phi_json_found type, at;
     if (phi_json_find(json, "type", &type) != PHI_OK || type.type != PHI_JSON_STRING) return false;

@@ -237,11 +237,11 @@ PHI_API void phi_arena_free(phi_arena *arena);
 #endif /* PHI__PUB_BASE */
 
 #ifdef PHI__PUB_TEXT
-#if PHI__PUB_TEXT != 0xc0294842
+#if PHI__PUB_TEXT != 0x984807f4
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__PUB_TEXT 0xc0294842
+#define PHI__PUB_TEXT 0x984807f4
 
 /* ---- src/text/json.h ---- */
 
@@ -290,8 +290,8 @@ typedef enum phi_json_type {
 /* Strings without escapes point into the text, which must then outlive the tree, and are not
    terminated. Without this flag the arena holds a copy of the text, and strings are terminated. */
 #define PHI_JSON_BORROW 1u
-/* Bytes that are not UTF-8 and lone surrogates become U+FFFD, one for each maximal subpart of a sequence (as in
-   browsers); without this flag they are errors. */
+/* Bytes that are not UTF-8 and lone surrogates become U+FFFD, one for each maximal subpart of a
+   sequence (as in browsers); without this flag they are errors. */
 #define PHI_JSON_REPLACE_BAD_UTF8 2u
 
 /* Reads one JSON text (RFC 8259, nothing more). flags: PHI_JSON_BORROW, PHI_JSON_REPLACE_BAD_UTF8.
@@ -425,9 +425,10 @@ typedef struct phi_json_found {
     bool escaped; /* a string with escapes in it */
 } phi_json_found;
 
-/* Finds the value at a path (as phi_json_path) by scanning the text: arrays on the path up to the item, objects to
-   their end, since of duplicate keys the last counts, as with phi_json_get. PHI_OK, PHI_NOT_FOUND, or PHI_PARSE when the
-   text is broken in what was scanned. What is skipped is only checked for brackets and strings that close. */
+/* Finds the value at a path (as phi_json_path) by scanning the text: arrays on the path up to the
+   item, objects to their end, since of duplicate keys the last counts, as with phi_json_get.
+   PHI_OK, PHI_NOT_FOUND, or PHI_PARSE when the text is broken in what was scanned. What is skipped
+   is only checked for brackets and strings that close. */
 PHI_API phi_status phi_json_find(phi_str text, const char *path, phi_json_found *out);
 /* What was found, as text (borrowed from the text, or unescaped into the arena; bad UTF-8 and lone
    surrogates become U+FFFD) or as a number. False: no memory, not a string, not a number that
@@ -494,11 +495,11 @@ PHI_API phi_status phi_schema_valid(const phi_json *schema, phi_schema_error *er
 #endif
 
 #ifdef PHI__IMP_BASE
-#if PHI__IMP_BASE != 0x32e88ec0
+#if PHI__IMP_BASE != 0x8a4ec405
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__IMP_BASE 0x32e88ec0
+#define PHI__IMP_BASE 0x8a4ec405
 
 /* ---- src/base/base_in.h ---- */
 
@@ -838,8 +839,9 @@ PHI__FN size_t phi__utf8_valid(phi_str s);
 /* The greatest length up to `most` that does not end inside a sequence of valid text. */
 PHI__FN size_t phi__utf8_cut(phi_str s, size_t most);
 
-/* Where no valid sequence begins at `at` (before end): how many bytes become one U+FFFD. It is the maximal subpart of
-   a sequence, as of the WHATWG's decoder: the longest beginning of one, else a single byte. */
+/* Where no valid sequence begins at `at` (before end): how many bytes become one U+FFFD. It is the
+   maximal subpart of a sequence, as of the WHATWG's decoder: the longest beginning of one, else a
+   single byte. */
 PHI__FN size_t phi__utf8_bad(const char *at, const char *end);
 
 /* Appends s, each maximal subpart that is not valid UTF-8 as U+FFFD. */

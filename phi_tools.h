@@ -41,13 +41,13 @@
 #if PHI__PUB_BASE != 0x85ed4044
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_TEXT != 0xc0294842
+#if PHI__PUB_TEXT != 0x984807f4
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_IO != 0xef74c803
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_MODEL != 0xd9f12560
+#if PHI__PUB_MODEL != 0x61d50ffc
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_WIRE != 0xdd04ad5e
@@ -62,7 +62,7 @@
 #if PHI__PUB_AGENT != 0x1bb6f28e
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_SESSION != 0x0d02f590
+#if PHI__PUB_SESSION != 0x4110dbec
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 

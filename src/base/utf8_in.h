@@ -10,8 +10,9 @@ PHI__FN size_t phi__utf8_valid(phi_str s);
 /* The greatest length up to `most` that does not end inside a sequence of valid text. */
 PHI__FN size_t phi__utf8_cut(phi_str s, size_t most);
 
-/* Where no valid sequence begins at `at` (before end): how many bytes become one U+FFFD. It is the maximal subpart of
-   a sequence, as of the WHATWG's decoder: the longest beginning of one, else a single byte. */
+/* Where no valid sequence begins at `at` (before end): how many bytes become one U+FFFD. It is the
+   maximal subpart of a sequence, as of the WHATWG's decoder: the longest beginning of one, else a
+   single byte. */
 PHI__FN size_t phi__utf8_bad(const char *at, const char *end);
 
 /* Appends s, each maximal subpart that is not valid UTF-8 as U+FFFD. */

@@ -162,8 +162,8 @@ PHI__FN phi__state phi__run_no_memory(phi__run *run) {
 
 /* ---- beginning ---- */
 
-/* A history that came from elsewhere, or that runs of other agents went over, has runs that are not counted yet. The run
-   it goes on from need not be in the log. */
+/* A history that came from elsewhere, or that runs of other agents went over, has runs that are not
+   counted yet. The run it goes on from need not be in the log. */
 static bool phi__run_count_on(phi__agent *agent, const phi__run_order *order) {
     phi__sessions *sessions = &agent->rt->sessions;
     return phi__session_read(sessions, agent->session, agent->thread) &&

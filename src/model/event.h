@@ -124,7 +124,8 @@ typedef struct phi_pruned {
     size_t timestamp_count;
 } phi_pruned;
 
-/* What a revert did. Steps are named "n12": entry 12 of the thread. JSON has their numbers alone, as the original. */
+/* What a revert did. Steps are named "n12": entry 12 of the thread. JSON has their numbers alone,
+   as the original. */
 typedef struct phi_reverted {
     phi_str category; /* "failure", "tangent", "completion", "step-summary" */
     phi_str target;

@@ -98,8 +98,8 @@ PHI__FN bool phi__message_put_json(phi__buf *out, const char *key, phi_str text,
     return is;
 }
 
-/* Whether a text, once all layers of quotes are off, is empty or a JSON value. Such a text inside of a string could be
-   taken for the value itself, so it keeps its quotes both ways. */
+/* Whether a text, once all layers of quotes are off, is empty or a JSON value. Such a text inside
+   of a string could be taken for the value itself, so it keeps its quotes both ways. */
 static bool phi__message_is_quotable(phi_str text, phi_arena *scratch, bool *no_memory) {
     phi_arena_mark mark = phi_arena_save(scratch);
     bool is = text.len == 0, more = !is;
@@ -121,8 +121,9 @@ static bool phi__message_is_quotable(phi_str text, phi_arena *scratch, bool *no_
     return is;
 }
 
-/* What is no JSON is a string, so that nothing is lost. A text that is a JSON string is quoted once more, and reading
-   takes one layer off again; but for what would then be taken for something else. */
+/* What is no JSON is a string, so that nothing is lost. A text that is a JSON string is quoted once
+   more, and reading takes one layer off again; but what would then be taken for something else
+   keeps its quotes. */
 PHI__FN void phi__message_put_value(phi__buf *out, phi_str text, phi_arena *scratch) {
     bool no_memory = false;
     if (text.len == 0)
@@ -305,7 +306,8 @@ PHI__FN bool phi__message_get_value(const phi_json *node, phi_arena *arena, phi_
     return phi_json_write(arena, node, 0, out) != PHI_NO_MEMORY;
 }
 
-/* ApiProtocol: the original's JSON has "open_ai_" where configuration files, and we, write "openai_". */
+/* ApiProtocol: the original's JSON has "open_ai_" where configuration files, and we, write
+   "openai_". */
 static const char *const phi__message_apis[][2] = {
     {"anthropic_messages", "anthropic_messages"},
     {"open_ai_completions", "openai_completions"},

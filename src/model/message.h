@@ -73,8 +73,8 @@ typedef struct phi_usage {
 /* Adds each field. */
 PHI_API void phi_usage_add(phi_usage *to, const phi_usage *more);
 
-/* What the Rust original keeps with a message. phi carries it and looks at nothing of it. JSON text but for `role`;
-   empty: absent. */
+/* What the Rust original keeps with a message. phi carries it and looks at nothing of it. JSON text
+   but for `role`; empty: absent. */
 typedef struct phi_message_extra {
     phi_str node_id, parent_id; /* integers from 0 */
     phi_str tags;               /* an array */
@@ -113,15 +113,16 @@ PHI_API phi_str phi_message_text(const phi_message *message, const char *separat
 PHI_API phi_message *phi_message_copy(const phi_message *message, phi_arena *arena);
 
 /* The interchange JSON, in the arena. Beyond what others write it holds, where they are set:
-   "name", "signature" and "replay" of text, "redacted" and "replay" of thinking, "incomplete", "signature"
-   and "replay" of a tool call, and the assistant's "api" (protocol). Arguments that are no JSON value
-   are written as a string; a string is quoted once more, unless its content is empty or a JSON value that would be
-   taken for the arguments: so each comes back as it was, here and there.
+   "name", "signature" and "replay" of text, "redacted" and "replay" of thinking, "incomplete",
+   "signature" and "replay" of a tool call, and the assistant's "api" (protocol). Arguments that are
+   no JSON value are written as a string; a string is quoted once more, unless its content is empty
+   or a JSON value that would be taken for the arguments: so each comes back as it was, here and
+   there.
    PHI_NO_MEMORY. */
 PHI_API phi_status phi_message_to_json(const phi_message *message, phi_arena *arena, phi_str *out);
 /* Reads it, copying into the arena. What is missing or malformed beyond role and content counts as
-   absent; unknown keys are ignored. An object with kind and data is an extension, whatever its role, unless it has the
-   role of another message and content.
+   absent; unknown keys are ignored. An object with kind and data is an extension, whatever its
+   role, unless it has the role of another message and content.
    PHI_PARSE: no JSON, or no message: *error says why. PHI_NO_MEMORY. */
 PHI_API phi_status phi_message_from_json(phi_str json, phi_arena *arena, phi_message *out,
                                          phi_parse_error *error);

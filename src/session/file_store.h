@@ -2,7 +2,7 @@
 
        {id}.json         a document, as it was given
        {id}.jsonl        a thread: a header line, then an entry a line, each with a check value
-       {id}.json.lock    locked while a document is written; it stays, also when the document is removed
+       {id}.json.lock    locked while a document is written; stays when the document is removed
        {id}.jsonl.lock   while a thread is locked or written
 
    A document whose agent cannot be read from it (a member "agent_id" of its own object, in the first 64 KiB) has a

@@ -28,9 +28,10 @@ extern "C" {
      after the block was made. A turn is loaded once: keep_first ends before the other sections begin;
    - of earlier loops in scope: keep_compacted alone; a block without it loads nothing;
    - of a loop without a block: all it has;
-   - of loops beyond the scope: nothing. config->scope, scope_runs and scope_tokens say how far it goes: 3 earlier loops by
-     default (config NULL), UINT32_MAX for all, PHI_COMPACTION_NO_RUNS for none. Loops that have neither messages nor a block do not count, and by tokens the loop that would
-     exceed them is out.
+   - of loops beyond the scope: nothing. config->scope, scope_runs and scope_tokens say how far it
+     goes: 3 earlier loops by default (config NULL), UINT32_MAX for all, PHI_COMPACTION_NO_RUNS for
+     none. Loops that have neither messages nor a block do not count, and by tokens the loop that
+     would exceed them is out.
    The list is in the arena, what its messages point to is the session's. counter NULL: the estimate. PHI_NOT_FOUND: no such
    loop; PHI_NO_MEMORY, PHI_BAD_ARG. A session without messages: PHI_OK, and *count is 0. */
 PHI_API phi_status phi_session_context(const phi_session *session, phi_str loop_id, uint32_t flags,
@@ -38,15 +39,16 @@ PHI_API phi_status phi_session_context(const phi_session *session, phi_str loop_
                                        const phi_token_counter *counter, phi_arena *arena,
                                        const phi_message **out, size_t *count);
 
-/* The same in a thread: all messages of the way are appended, those that are not loaded too, and blocks and scope are one rewrite
-   behind them, a compaction, so that the thread shows what phi_session_context loads; revoked, it shows everything. The
-   thread may hold something before. A summary is one: a later compaction takes over its lines. A block that a
-   rewrite cannot follow, since it parts a call from its result, replaces all messages at once. Runs over the thread that have
-   the session's id get loop ids that no loop of the session has. For that, loops that no appended message names
-   come first, as a LOOP_START and a LOOP_END each.
-   PHI_BUSY: a run goes over the thread; PHI_BAD_ARG: also a message that is unfit for a thread, and words (may be NULL)
-   say which; PHI_NOT_FOUND; PHI_NO_MEMORY, what the store says: what was appended by
-   then stays, such loops first, then the messages; the rewrite is not there. */
+/* The same in a thread: all messages of the way are appended, those that are not loaded too, and
+   blocks and scope are one rewrite behind them, a compaction, so that the thread shows what
+   phi_session_context loads; revoked, it shows everything. The thread may hold something before. A
+   summary is one: a later compaction takes over its lines. A block that a rewrite cannot follow,
+   since it parts a call from its result, replaces all messages at once. Runs over the thread that
+   have the session's id get loop ids that no loop of the session has. For that, loops that no
+   appended message names come first, as a LOOP_START and a LOOP_END each.
+   PHI_BUSY: a run goes over the thread; PHI_BAD_ARG: also a message that is unfit for a thread, and
+   words (may be NULL) say which; PHI_NOT_FOUND; PHI_NO_MEMORY, what the store says: what was
+   appended by then stays, such loops first, then the messages; the rewrite is not there. */
 PHI_API phi_status phi_session_to_thread(const phi_session *session, phi_str loop_id,
                                          uint32_t flags, const phi_compaction_config *config,
                                          const phi_token_counter *counter, phi_thread *thread,
@@ -80,17 +82,20 @@ typedef struct phi_session_compaction {
     const phi_compaction_config *config;
     const phi_token_counter *counter; /* (default: the estimate) */
     int64_t at_ms;                    /* when, of the blocks (default 0) */
-    /* The host's strategy. It is called once for each loop that gets a block, the current one first. *block is phi's own;
-       the function changes what it wants: sections, their turns, their messages. Anything but PHI_OK ends the
-       compaction. It may take its time, and must not change or free the session. (default: phi's own blocks) */
+    /* The host's strategy (default: phi's own blocks). It is called once for each loop that gets a
+       block, the current one first. *block is phi's own; the function changes what it wants:
+       sections, their turns, their messages. Anything but PHI_OK ends the compaction. It may block,
+       and must not change or free the session. */
     phi_status (*block_fn)(void *user_data, const phi_block_request *request,
                            phi_compaction_block *block);
     void *user_data;
 } phi_session_compaction;
 
-/* phi_session_compact with a strategy of the host's. What it made is copied. PHI_REFUSED: a block of the current loop
-   shows nothing, turns out of order, or a message that no thread takes. What block_fn said, where that was not PHI_OK. In
-   both cases `words` (may be NULL) say which loop and why, and nothing changed. Else as phi_session_compact. */
+/* phi_session_compact with a strategy of the host's, whose sections are copied. desc NULL: phi's own
+   blocks. PHI_REFUSED: a block of the current loop shows nothing, has turns out of order, or a
+   message that no thread takes. If block_fn returns anything but PHI_OK, that is returned. In both
+   cases `words` (may be NULL) say which loop and why, and nothing changed. Else as
+   phi_session_compact. */
 PHI_API phi_status phi_session_compact_with(phi_session *session,
                                             const phi_session_compaction *desc, size_t *made,
                                             char *words, size_t words_size);

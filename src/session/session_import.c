@@ -2,8 +2,8 @@
 
    The messages of the whole way are appended, those beyond the scope too; then each section becomes a span over the
    entries of its turns. Where spans cannot say it, since a section parts a call from its result, or has nothing to stand
-   for, one span over all of it does. Loops that no message names, since they left none or are not on the way, come
-   before them as a beginning and an end, so that their ids are not given again. */
+   for, one span over all of it does. Loops that no message names, since they left none or are not
+   on the way, come before them as a beginning and an end, so that their ids are not given again. */
 #include "session/session_context_in.h"
 
 #include "thread/thread_in.h"

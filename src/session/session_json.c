@@ -176,8 +176,8 @@ static bool phi__sw_is_common(phi_str json) {
            (phi_json_find(json, "message", &message) == PHI_OK && message.type == PHI_JSON_OBJECT);
 }
 
-/* Whether an event that was recorded long ago, or by hand, has what the original's reader refuses the whole file for: names
-   in place of node ids, a protocol that it does not know. */
+/* Whether an event that was recorded long ago, or by hand, has what the original's reader refuses
+   the whole file for: names in place of node ids, a protocol that it does not know. */
 static bool phi__sw_is_foreign(phi_str json) {
     phi_json_found type, at;
     if (phi_json_find(json, "type", &type) != PHI_OK || type.type != PHI_JSON_STRING) return false;

@@ -44,8 +44,8 @@ typedef enum phi_json_type {
 /* Strings without escapes point into the text, which must then outlive the tree, and are not
    terminated. Without this flag the arena holds a copy of the text, and strings are terminated. */
 #define PHI_JSON_BORROW 1u
-/* Bytes that are not UTF-8 and lone surrogates become U+FFFD, one for each maximal subpart of a sequence (as in
-   browsers); without this flag they are errors. */
+/* Bytes that are not UTF-8 and lone surrogates become U+FFFD, one for each maximal subpart of a
+   sequence (as in browsers); without this flag they are errors. */
 #define PHI_JSON_REPLACE_BAD_UTF8 2u
 
 /* Reads one JSON text (RFC 8259, nothing more). flags: PHI_JSON_BORROW, PHI_JSON_REPLACE_BAD_UTF8.
@@ -179,9 +179,10 @@ typedef struct phi_json_found {
     bool escaped; /* a string with escapes in it */
 } phi_json_found;
 
-/* Finds the value at a path (as phi_json_path) by scanning the text: arrays on the path up to the item, objects to
-   their end, since of duplicate keys the last counts, as with phi_json_get. PHI_OK, PHI_NOT_FOUND, or PHI_PARSE when the
-   text is broken in what was scanned. What is skipped is only checked for brackets and strings that close. */
+/* Finds the value at a path (as phi_json_path) by scanning the text: arrays on the path up to the
+   item, objects to their end, since of duplicate keys the last counts, as with phi_json_get.
+   PHI_OK, PHI_NOT_FOUND, or PHI_PARSE when the text is broken in what was scanned. What is skipped
+   is only checked for brackets and strings that close. */
 PHI_API phi_status phi_json_find(phi_str text, const char *path, phi_json_found *out);
 /* What was found, as text (borrowed from the text, or unescaped into the arena; bad UTF-8 and lone
    surrogates become U+FFFD) or as a number. False: no memory, not a string, not a number that

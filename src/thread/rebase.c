@@ -47,6 +47,9 @@ enum { PHI__REBASE_WIRE = 64 }; /* bytes around a block's text in a wire format 
 static size_t phi__rebase_cost(const phi_message *m) {
     size_t bytes = sizeof(phi__entry) + 2 * sizeof(phi__entry *) + sizeof(phi__item) + sizeof *m, i;
     bytes += m->loop_id.len + m->error_message.len + m->details.len + m->extension_data.len;
+    if (m->extra != NULL)
+        bytes += sizeof *m->extra + m->extra->node_id.len + m->extra->parent_id.len +
+                 m->extra->tags.len + m->extra->provenance_hint.len + m->extra->role.len;
     for (i = 0; i < m->content_count; i++) {
         const phi_content *c = &m->content[i];
         bytes += sizeof *c + sizeof(phi__rendered) + PHI__REBASE_WIRE +

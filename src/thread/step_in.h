@@ -1,4 +1,5 @@
-/* step_in.h - the names of steps: "n12" in a model's words and in events, 12 in JSON, as the original has it. */
+/* step_in.h - the names of steps: "n12" in a model's words and in events, 12 in JSON, as the
+   original has it. */
 #ifndef PHI_THREAD_STEP_IN_H
 #define PHI_THREAD_STEP_IN_H
 

@@ -304,15 +304,16 @@ PHI__FN phi_status phi__load_roll_back(phi__thread *thread, uint64_t start);
 /* Whether a run of this id is in memory; and in the whole log, which is read back for that. As phi__thread_recall. */
 PHI__FN bool phi__thread_has_loop(const phi__thread *thread, phi_str loop_id);
 PHI__FN phi_status phi__thread_had_loop(const phi__thread *thread, phi_str loop_id, bool *had);
-/* Tells of each loop id that entries in memory name: runs, messages, and messages of rewrites, in view or not; one may
-   come again. What this reader (a number of its own) was told of as the last one is left out. False: saw_fn said no. */
+/* Tells of each loop id that entries in memory name: runs, messages, and messages of rewrites, in
+   view or not; one may come again. What this reader (a number of its own) was told of as the last
+   one is left out. False: saw_fn said no. */
 PHI__FN bool phi__thread_tell_loops(phi__thread *thread, uint64_t reader,
                                     bool (*saw_fn)(void *user_data, phi_str loop_id),
                                     void *user_data);
 /* A deep copy; NULL: no memory. */
 PHI__FN phi_loop_info *phi__loop_info_copy(phi_arena *arena, const phi_loop_info *from);
-/* Appends a run that was elsewhere, and has no messages here: its beginning and its end. Copied. False: no memory, and
-   nothing changed. */
+/* Appends a run that was elsewhere, and has no messages here: its beginning and its end. Copied.
+   False: no memory, and nothing changed. */
 PHI__FN bool phi__thread_note_run(phi__thread *thread, const phi_loop_info *info,
                                   int64_t started_ms, int64_t ended_ms, phi_status status);
 /* Room for the id of one more. False: no memory. */

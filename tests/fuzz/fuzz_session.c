@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A thread that takes it up shows what would be sent of it; but for answers that failed, which it never shows. */
+/* A thread that takes it up shows what would be sent of it; but for answers that failed, which it
+   never shows, and for messages of blocks that say nothing. */
 static void check_thread(const phi_session *s, phi_str id, const phi_message *list, size_t count) {
     phi__thread thread;
     phi_memory memory;
@@ -21,7 +22,9 @@ static void check_thread(const phi_session *s, phi_str id, const phi_message *li
         for (k = 0; k < s->loops[i]->message_count; k++)
             plain = plain && phi__fold_shows(&s->loops[i]->messages[k]);
     }
-    for (i = 0; i < count; i++) plain = plain && phi__fold_shows(&list[i]);
+    for (i = 0; i < count; i++)
+        plain = plain && phi__fold_shows(&list[i]) && list[i].role != PHI_ROLE_EXTENSION &&
+                list[i].content_count > 0;
     phi_memory_init(&memory, NULL, 0);
     phi__thread_init(&thread, &memory, NULL);
     status =
