@@ -67,6 +67,31 @@ LATE = {
 }
 
 
+# Around the declarations: what clang's -Weverything and gcc's -Wpadded would tell a user of structs
+# and names that are as they are on purpose.
+QUIET = """#if defined(__clang__)
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wpadded"
+#pragma clang diagnostic ignored "-Wc++98-compat-pedantic"
+#if __has_warning("-Wreserved-identifier")
+#pragma clang diagnostic ignored "-Wreserved-identifier"
+#pragma clang diagnostic ignored "-Wreserved-macro-identifier"
+#endif
+#elif defined(__GNUC__) && __GNUC__ >= 5
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpadded"
+#endif
+
+"""
+LOUD = """#if defined(__clang__)
+#pragma clang diagnostic pop
+#elif defined(__GNUC__) && __GNUC__ >= 5
+#pragma GCC diagnostic pop
+#endif
+
+"""
+
+
 class Trouble(Exception):
     pass
 
@@ -234,7 +259,7 @@ def build(lines):
                 text += f"#if PHI__PUB_{frag.upper()} != {hash_of(plain[frag][0])}\n"
                 text += f'#error "phi: {name} and {base} are of different versions"\n#endif\n'
             text += "\n"
-        text += "".join(guarded("PUB", f, shown[f][0], plain[f][0]) for f in frags)
+        text += QUIET + "".join(guarded("PUB", f, shown[f][0], plain[f][0]) for f in frags) + LOUD
         inner = "".join(guarded("IMP", f, shown[f][1], plain[f][1]) for f in frags)
         if inner:
             text += ("#ifdef PHI_IMPLEMENTATION\n#ifndef PHI__FN\n#ifdef __GNUC__\n"

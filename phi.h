@@ -42,6 +42,7 @@
      PHI_NO_CURL         without HTTP of our own: give the runtime a transport
      PHI_NO_PROCESS      without child processes
      PHI_NO_FILES        without reading and writing files
+     PHI_NO_THREADS      without atomics, for compilers that have none: one thread makes every call
    The implementation needs _GNU_SOURCE (and its like elsewhere) before the first system header: it
    defines it itself when it comes first in its file.
 
@@ -50,8 +51,9 @@
             run is an error event and a usable agent. libcurl and its TLS library keep their own memory.
    THREADS  One thread pumps a runtime and calls its functions: the pumping thread. phi_steer,
             phi_follow_up, phi_inject, phi_abort, phi_stop, phi_decide, phi_call_finish, phi_wake,
-            phi_agent_alive and phi_call_pending may be called from any thread. phi starts no
-            thread; libcurl's name lookup may.
+            phi_agent_alive and phi_call_pending may be called from any thread (with
+            PHI_NO_THREADS: from the pumping thread). phi starts no thread; libcurl's name lookup
+            may.
    ERRORS   Functions return a phi_status (0 is good, negative numbers never change their meaning),
             NULL, or a handle whose rt is NULL; phi_last_error(rt) has the words. Trouble with a
             model, a tool or the network is not a return code: it is an event.
@@ -82,12 +84,25 @@
 #endif
 #endif
 
+#if defined(__clang__)
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wpadded"
+#pragma clang diagnostic ignored "-Wc++98-compat-pedantic"
+#if __has_warning("-Wreserved-identifier")
+#pragma clang diagnostic ignored "-Wreserved-identifier"
+#pragma clang diagnostic ignored "-Wreserved-macro-identifier"
+#endif
+#elif defined(__GNUC__) && __GNUC__ >= 5
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpadded"
+#endif
+
 #ifdef PHI__PUB_BASE
-#if PHI__PUB_BASE != 0x85ed4044
+#if PHI__PUB_BASE != 0x297375b8
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__PUB_BASE 0x85ed4044
+#define PHI__PUB_BASE 0x297375b8
 
 /* ---- src/base/base.h ---- */
 
@@ -96,6 +111,10 @@
    Nothing here allocates and nothing here has state. */
 #ifndef PHI_BASE_BASE_H
 #define PHI_BASE_BASE_H
+
+#if !defined(__cplusplus) && (!defined(__STDC_VERSION__) || __STDC_VERSION__ < 199901L)
+#error "phi: C99 or newer is needed: compile with -std=c99"
+#endif
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -4082,6 +4101,12 @@ PHI_API phi_status phi_session_add_blocks(phi_session *session, const phi_thread
 
 #endif /* PHI__PUB_SESSION */
 
+#if defined(__clang__)
+#pragma clang diagnostic pop
+#elif defined(__GNUC__) && __GNUC__ >= 5
+#pragma GCC diagnostic pop
+#endif
+
 #ifdef PHI_IMPLEMENTATION
 #ifndef PHI__FN
 #ifdef __GNUC__
@@ -4092,11 +4117,11 @@ PHI_API phi_status phi_session_add_blocks(phi_session *session, const phi_thread
 #endif
 
 #ifdef PHI__IMP_BASE
-#if PHI__IMP_BASE != 0x8a4ec405
+#if PHI__IMP_BASE != 0x3f58f99a
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__IMP_BASE 0x8a4ec405
+#define PHI__IMP_BASE 0x3f58f99a
 
 /* ---- src/base/base_in.h ---- */
 
@@ -4120,13 +4145,38 @@ PHI_API phi_status phi_session_add_blocks(phi_session *session, const phi_thread
 #define PHI_ASSERT(condition) assert(condition)
 #endif
 
-/* Atomics: a load, a store, a compare-and-swap and an addition; acquire and release. */
+/* Atomics: a type, and of it a load, a store, a compare-and-swap and an addition without a result;
+   acquire and release. The builtins of gcc and clang, else those of C11. With PHI_NO_THREADS they
+   are plain accesses: every phi_ function is then for the pumping thread alone.
+   PHI__NO_BUILTINS is for the checks, which have no other compiler with C11's. */
+#if defined(PHI_NO_THREADS)
+#define PHI__ATOMIC(type) type
+#define PHI__LOAD(p) (*(p))
+#define PHI__STORE(p, v) ((void)(*(p) = (v)))
+#define PHI__CAS(p, expected, desired)                                                             \
+    (*(p) == *(expected) ? (*(p) = (desired), true) : (*(expected) = *(p), false))
+#define PHI__ADD(p, v) ((void)(*(p) += (v)))
+#elif defined(__ATOMIC_ACQUIRE) && !defined(PHI__NO_BUILTINS)
+#define PHI__ATOMIC(type) type
 #define PHI__LOAD(p) __atomic_load_n((p), __ATOMIC_ACQUIRE)
 #define PHI__STORE(p, v) __atomic_store_n((p), (v), __ATOMIC_RELEASE)
 #define PHI__CAS(p, expected, desired)                                                             \
     __atomic_compare_exchange_n((p), (expected), (desired), false, __ATOMIC_ACQ_REL,               \
                                 __ATOMIC_ACQUIRE)
-#define PHI__ADD(p, v) __atomic_fetch_add((p), (v), __ATOMIC_ACQ_REL)
+#define PHI__ADD(p, v) ((void)__atomic_fetch_add((p), (v), __ATOMIC_ACQ_REL))
+#elif !defined(__cplusplus) && __STDC_VERSION__ >= 201112L && !defined(__STDC_NO_ATOMICS__)
+#include <stdatomic.h>
+#define PHI__ATOMIC(type) _Atomic(type)
+#define PHI__LOAD(p) atomic_load_explicit((p), memory_order_acquire)
+#define PHI__STORE(p, v) atomic_store_explicit((p), (v), memory_order_release)
+#define PHI__CAS(p, expected, desired)                                                             \
+    atomic_compare_exchange_strong_explicit((p), (expected), (desired), memory_order_acq_rel,      \
+                                            memory_order_acquire)
+#define PHI__ADD(p, v) ((void)atomic_fetch_add_explicit((p), (v), memory_order_acq_rel))
+#else
+#error "phi: this compiler has no atomics that phi knows: try -std=c11, or define PHI_NO_THREADS \
+for a build in which one thread makes every call"
+#endif
 
 #define PHI__COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -4360,9 +4410,9 @@ PHI__FN void phi__sha256_hex(const unsigned char hash[32], char out[64]);
 
 typedef struct phi__slot {
 #if defined(__GNUC__)
-    uint64_t word __attribute__((aligned(8)));
+    PHI__ATOMIC(uint64_t) word __attribute__((aligned(8)));
 #else
-    uint64_t word;
+    PHI__ATOMIC(uint64_t) word;
 #endif
     void *object;
     uint32_t index, next_free; /* next_free: index + 1 of the next free slot, 0: none */
@@ -4373,12 +4423,12 @@ enum { PHI__SLOT_PAGES = 22, PHI__SLOT_FIRST_PAGE = 64 };
 typedef struct phi__slots {
     phi_memory *memory;
     phi__slot *pages[PHI__SLOT_PAGES];
-    uint32_t count;      /* slots that exist; atomic */
-    uint32_t first_free; /* index + 1 */
+    PHI__ATOMIC(uint32_t) count; /* slots that exist */
+    uint32_t first_free;         /* index + 1 */
     uint32_t in_use;
-    uint32_t marks;      /* set so far; atomic */
-    uint32_t marks_seen; /* of those */
-    uint32_t mark_at;    /* the group of 64 slots where the next look begins */
+    PHI__ATOMIC(uint32_t) marks; /* set so far */
+    uint32_t marks_seen;         /* of those */
+    uint32_t mark_at;            /* the group of 64 slots where the next look begins */
 } phi__slots;
 
 PHI__FN void phi__slots_init(phi__slots *slots, phi_memory *memory);
@@ -5367,15 +5417,16 @@ static size_t phi__slots_page_len(uint32_t page) { return (size_t)PHI__SLOT_FIRS
 /* The slots, and behind them a bit for each. */
 static size_t phi__slots_page_bytes(uint32_t page) {
     size_t n = phi__slots_page_len(page);
-    return n * sizeof(phi__slot) + n / 64 * sizeof(uint64_t);
+    return n * sizeof(phi__slot) + n / 64 * sizeof(PHI__ATOMIC(uint64_t));
 }
 
 /* The bits of 64 slots; group: index / 64, of a slot that exists. */
-static uint64_t *phi__slots_bits(const phi__slots *slots, uint32_t group) {
+static PHI__ATOMIC(uint64_t) * phi__slots_bits(const phi__slots *slots, uint32_t group) {
     uint32_t page = 0;
     while (group >= phi__slots_page_len(page) / 64)
         group -= (uint32_t)(phi__slots_page_len(page++) / 64);
-    return (uint64_t *)(void *)(slots->pages[page] + phi__slots_page_len(page)) + group;
+    return (PHI__ATOMIC(uint64_t) *)(void *)(slots->pages[page] + phi__slots_page_len(page)) +
+           group;
 }
 
 PHI__FN void phi__slots_free(phi__slots *slots) {
@@ -5467,12 +5518,13 @@ PHI__FN uint32_t phi__slots_change(const phi__slots *slots, uint32_t index, uint
 /* ---- marks ---- */
 
 PHI__FN void phi__slots_mark(phi__slots *slots, uint32_t index) {
-    uint64_t bit = (uint64_t)1 << (index & 63), *bits, was;
+    uint64_t bit = (uint64_t)1 << (index & 63), was;
+    PHI__ATOMIC(uint64_t) * bits;
     if (phi__slots_at(slots, index) == NULL) return;
     bits = phi__slots_bits(slots, index / 64);
     was = PHI__LOAD(bits);
     while (!PHI__CAS(bits, &was, was | bit)) {}
-    (void)PHI__ADD(&slots->marks, 1); /* publishes the bit */
+    PHI__ADD(&slots->marks, 1); /* publishes the bit */
 }
 
 PHI__FN bool phi__slots_any_marked(const phi__slots *slots) {
@@ -5480,7 +5532,8 @@ PHI__FN bool phi__slots_any_marked(const phi__slots *slots) {
 }
 
 static size_t phi__slots_take_bits(phi__slots *slots, uint32_t group, uint32_t *out) {
-    uint64_t *bits = phi__slots_bits(slots, group), was = PHI__LOAD(bits);
+    PHI__ATOMIC(uint64_t) *bits = phi__slots_bits(slots, group);
+    uint64_t was = PHI__LOAD(bits);
     size_t count = 0;
     uint32_t i;
     if (was == 0) return 0;
@@ -5659,11 +5712,11 @@ PHI__FN size_t phi__words_clean_line(char *at, size_t len) { return phi__words_p
 #endif /* PHI__IMP_BASE */
 
 #ifdef PHI__IMP_TEXT
-#if PHI__IMP_TEXT != 0x47e904f1
+#if PHI__IMP_TEXT != 0x0828c200
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__IMP_TEXT 0x47e904f1
+#define PHI__IMP_TEXT 0x0828c200
 
 /* ---- src/text/json_in.h ---- */
 
@@ -7342,7 +7395,20 @@ static inline uint64_t phi__json_mul(uint64_t a, uint64_t b, uint64_t *low) {
 #endif
 }
 
-static inline int phi__json_leading_zeros(uint64_t n) { return __builtin_clzll(n); }
+/* n is not 0. */
+static inline int phi__json_leading_zeros(uint64_t n) {
+#if defined(__GNUC__)
+    return __builtin_clzll(n);
+#else
+    int zeros = 0, step;
+    for (step = 32; step > 0; step /= 2)
+        if (n >> (64 - step) == 0) {
+            zeros += step;
+            n <<= step;
+        }
+    return zeros;
+#endif
+}
 
 /* floor(log2(10^k)), for |k| <= 1233 */
 static inline int phi__json_log2_pow10(int k) {
@@ -8953,7 +9019,7 @@ static bool phi__schema_same_step(phi_str key, phi_str step) {
 static const phi_json *phi__schema_step(phi__schema *c, const phi_json *from, phi_str step) {
     const phi_json *found = NULL;
     phi_json_iter it = phi_json_each(from);
-    uint64_t index;
+    uint64_t index = 0; /* gcc -Os does not see that it is set */
     if (!phi__schema_spend(c, 1 + it.left)) return NULL;
     if (phi_json_is_array(from))
         return phi__str_to_u64(step, &index) && index < it.left ? phi_json_at(from, (size_t)index)
@@ -9738,11 +9804,11 @@ PHI__FN int phi__sse_finish(phi__sse *sse, phi__sse_event *out) {
 #endif /* PHI__IMP_TEXT */
 
 #ifdef PHI__IMP_IO
-#if PHI__IMP_IO != 0xf7e020a6
+#if PHI__IMP_IO != 0x5e43dd7c
 #error "phi: two versions of src/io in one file"
 #endif
 #else
-#define PHI__IMP_IO 0xf7e020a6
+#define PHI__IMP_IO 0x5e43dd7c
 
 /* ---- src/io/clock_in.h ---- */
 
@@ -10315,8 +10381,8 @@ PHI__FN void phi__http_signal_release(void);
 typedef struct phi__inbox {
     phi_memory *memory;
     char *ring;
-    uint32_t size;       /* bytes, a power of two */
-    uint32_t head, tail; /* running counts of bytes; atomic */
+    uint32_t size;                    /* bytes, a power of two */
+    PHI__ATOMIC(uint32_t) head, tail; /* running counts of bytes */
 } phi__inbox;
 
 /* One message: what, about whom, and up to a bounded text. */
@@ -10615,8 +10681,8 @@ PHI__FN size_t phi__secret_tail(const phi__secrets *set, phi_str text);
 
 typedef struct phi__wake {
     intptr_t read_fd, write_fd; /* one eventfd, or the ends of a pipe; -1 when not open */
-    int signalled;              /* atomic */
-    intptr_t process;           /* that opened it */
+    PHI__ATOMIC(int) signalled;
+    intptr_t process; /* that opened it */
 } phi__wake;
 
 PHI__FN phi_status phi__wake_open(phi__wake *wake);
@@ -11976,7 +12042,7 @@ static void phi__http_cancel(void *user_data, phi_xfer xfer) {
 
 /* libcurl's set-up is once for a process, and old ones do not guard it against other threads. */
 static bool phi__http_global_init(void) {
-    static int state; /* 0: not yet, 1: being done, 2: done; the one global of ours */
+    static PHI__ATOMIC(int) state; /* 0: not yet, 1: being done, 2: done; the one global of ours */
     for (;;) {
         int none = 0;
         if (PHI__LOAD(&state) == 2) return true;
@@ -13199,7 +13265,7 @@ PHI__FN phi_status phi__http_words(const phi__transfer *t, char *out, size_t siz
 
 /* First word: the record's bytes, 0 while it is not published. */
 typedef struct phi__inbox_record {
-    uint32_t bytes;
+    PHI__ATOMIC(uint32_t) bytes;
     uint32_t kind; /* 0: padding */
     uint32_t index, gen;
     uint32_t flag, text_len;
@@ -36176,11 +36242,11 @@ PHI_API phi_status phi_thread_fresh(phi_thread *thread) {
 #endif /* PHI__IMP_THREAD */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x8ca5c838
+#if PHI__IMP_LOOP != 0xce86b15d
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x8ca5c838
+#define PHI__IMP_LOOP 0xce86b15d
 
 /* ---- src/loop/session_in.h ---- */
 
@@ -41613,6 +41679,7 @@ enum {
     PHI__CALL_ENCODE_UNITS =
         8, /* messages, or KiB of them, rendered between two looks at the clock */
     PHI__CALL_ERROR_MOST = 65536, /* bytes kept of an error's body; wire.md 1.10 */
+    PHI__CALL_URL = 400,          /* bytes of a URL that an error's words show */
     PHI__CALL_LINGER_MS = 1000    /* for the usage behind an answer's end, or behind its failure */
 };
 
@@ -41986,6 +42053,28 @@ static phi__state phi__call_whole(phi__run *run, int http_status) {
     return phi__answer_end(run, &failure, phi__answer_status(&failure));
 }
 
+/* An answer of no provider at all, under a status that a wrong base URL gives: the words name the
+   URL, without user and query. Without memory they stay as they are. */
+static void phi__call_name_url(phi__run *run, phi_failure *failure) {
+    phi_str url = run->encoder.request.url;
+    int status = failure->http_status;
+    size_t len = 0;
+    phi__buf words;
+    phi_str named;
+    if (failure->code.len > 0 || !phi__str_starts(failure->message, "HTTP ")) return;
+    if (status != 200 && status != 404 && status != 405 && (status < 300 || status > 399)) return;
+    while (len < phi__min(url.len, PHI__CALL_URL) && url.at[len] != '?' && url.at[len] != '#')
+        len++;
+    phi__buf_init(&words, &run->agent->memory);
+    phi__buf_add_str(&words, failure->message);
+    phi__buf_text(&words, " (");
+    phi__secret_put_url(&words, phi__str(url.at, len));
+    phi__buf_char(&words, ')');
+    if (!words.failed && phi__arena_str(&run->arena, phi__buf_str(&words), &named))
+        failure->message = named;
+    phi__buf_free(&words);
+}
+
 /* All bytes are decoded: what became of it? */
 static phi__state phi__call_over(phi__run *run) {
     phi__assembly *assembly = &run->answer->assembly;
@@ -42004,6 +42093,7 @@ static phi__state phi__call_over(phi__run *run) {
     if (run->body == PHI__BODY_ERROR) {
         phi__classify(&run->agent->model, transfer->http_status, phi__buf_str(&transfer->headers),
                       phi__buf_str(&run->collected), &run->arena, &failure);
+        phi__call_name_url(run, &failure);
         return phi__answer_end(run, &failure, phi__answer_status(&failure));
     }
     if (run->body == PHI__BODY_STREAM) phi__reader_end(&run->reader);

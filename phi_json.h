@@ -44,12 +44,25 @@
 #endif
 #endif
 
+#if defined(__clang__)
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wpadded"
+#pragma clang diagnostic ignored "-Wc++98-compat-pedantic"
+#if __has_warning("-Wreserved-identifier")
+#pragma clang diagnostic ignored "-Wreserved-identifier"
+#pragma clang diagnostic ignored "-Wreserved-macro-identifier"
+#endif
+#elif defined(__GNUC__) && __GNUC__ >= 5
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpadded"
+#endif
+
 #ifdef PHI__PUB_BASE
-#if PHI__PUB_BASE != 0x85ed4044
+#if PHI__PUB_BASE != 0x297375b8
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__PUB_BASE 0x85ed4044
+#define PHI__PUB_BASE 0x297375b8
 
 /* ---- src/base/base.h ---- */
 
@@ -58,6 +71,10 @@
    Nothing here allocates and nothing here has state. */
 #ifndef PHI_BASE_BASE_H
 #define PHI_BASE_BASE_H
+
+#if !defined(__cplusplus) && (!defined(__STDC_VERSION__) || __STDC_VERSION__ < 199901L)
+#error "phi: C99 or newer is needed: compile with -std=c99"
+#endif
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -485,6 +502,12 @@ PHI_API phi_status phi_schema_valid(const phi_json *schema, phi_schema_error *er
 
 #endif /* PHI__PUB_TEXT */
 
+#if defined(__clang__)
+#pragma clang diagnostic pop
+#elif defined(__GNUC__) && __GNUC__ >= 5
+#pragma GCC diagnostic pop
+#endif
+
 #ifdef PHI_IMPLEMENTATION
 #ifndef PHI__FN
 #ifdef __GNUC__
@@ -495,11 +518,11 @@ PHI_API phi_status phi_schema_valid(const phi_json *schema, phi_schema_error *er
 #endif
 
 #ifdef PHI__IMP_BASE
-#if PHI__IMP_BASE != 0x8a4ec405
+#if PHI__IMP_BASE != 0x3f58f99a
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__IMP_BASE 0x8a4ec405
+#define PHI__IMP_BASE 0x3f58f99a
 
 /* ---- src/base/base_in.h ---- */
 
@@ -523,13 +546,38 @@ PHI_API phi_status phi_schema_valid(const phi_json *schema, phi_schema_error *er
 #define PHI_ASSERT(condition) assert(condition)
 #endif
 
-/* Atomics: a load, a store, a compare-and-swap and an addition; acquire and release. */
+/* Atomics: a type, and of it a load, a store, a compare-and-swap and an addition without a result;
+   acquire and release. The builtins of gcc and clang, else those of C11. With PHI_NO_THREADS they
+   are plain accesses: every phi_ function is then for the pumping thread alone.
+   PHI__NO_BUILTINS is for the checks, which have no other compiler with C11's. */
+#if defined(PHI_NO_THREADS)
+#define PHI__ATOMIC(type) type
+#define PHI__LOAD(p) (*(p))
+#define PHI__STORE(p, v) ((void)(*(p) = (v)))
+#define PHI__CAS(p, expected, desired)                                                             \
+    (*(p) == *(expected) ? (*(p) = (desired), true) : (*(expected) = *(p), false))
+#define PHI__ADD(p, v) ((void)(*(p) += (v)))
+#elif defined(__ATOMIC_ACQUIRE) && !defined(PHI__NO_BUILTINS)
+#define PHI__ATOMIC(type) type
 #define PHI__LOAD(p) __atomic_load_n((p), __ATOMIC_ACQUIRE)
 #define PHI__STORE(p, v) __atomic_store_n((p), (v), __ATOMIC_RELEASE)
 #define PHI__CAS(p, expected, desired)                                                             \
     __atomic_compare_exchange_n((p), (expected), (desired), false, __ATOMIC_ACQ_REL,               \
                                 __ATOMIC_ACQUIRE)
-#define PHI__ADD(p, v) __atomic_fetch_add((p), (v), __ATOMIC_ACQ_REL)
+#define PHI__ADD(p, v) ((void)__atomic_fetch_add((p), (v), __ATOMIC_ACQ_REL))
+#elif !defined(__cplusplus) && __STDC_VERSION__ >= 201112L && !defined(__STDC_NO_ATOMICS__)
+#include <stdatomic.h>
+#define PHI__ATOMIC(type) _Atomic(type)
+#define PHI__LOAD(p) atomic_load_explicit((p), memory_order_acquire)
+#define PHI__STORE(p, v) atomic_store_explicit((p), (v), memory_order_release)
+#define PHI__CAS(p, expected, desired)                                                             \
+    atomic_compare_exchange_strong_explicit((p), (expected), (desired), memory_order_acq_rel,      \
+                                            memory_order_acquire)
+#define PHI__ADD(p, v) ((void)atomic_fetch_add_explicit((p), (v), memory_order_acq_rel))
+#else
+#error "phi: this compiler has no atomics that phi knows: try -std=c11, or define PHI_NO_THREADS \
+for a build in which one thread makes every call"
+#endif
 
 #define PHI__COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -763,9 +811,9 @@ PHI__FN void phi__sha256_hex(const unsigned char hash[32], char out[64]);
 
 typedef struct phi__slot {
 #if defined(__GNUC__)
-    uint64_t word __attribute__((aligned(8)));
+    PHI__ATOMIC(uint64_t) word __attribute__((aligned(8)));
 #else
-    uint64_t word;
+    PHI__ATOMIC(uint64_t) word;
 #endif
     void *object;
     uint32_t index, next_free; /* next_free: index + 1 of the next free slot, 0: none */
@@ -776,12 +824,12 @@ enum { PHI__SLOT_PAGES = 22, PHI__SLOT_FIRST_PAGE = 64 };
 typedef struct phi__slots {
     phi_memory *memory;
     phi__slot *pages[PHI__SLOT_PAGES];
-    uint32_t count;      /* slots that exist; atomic */
-    uint32_t first_free; /* index + 1 */
+    PHI__ATOMIC(uint32_t) count; /* slots that exist */
+    uint32_t first_free;         /* index + 1 */
     uint32_t in_use;
-    uint32_t marks;      /* set so far; atomic */
-    uint32_t marks_seen; /* of those */
-    uint32_t mark_at;    /* the group of 64 slots where the next look begins */
+    PHI__ATOMIC(uint32_t) marks; /* set so far */
+    uint32_t marks_seen;         /* of those */
+    uint32_t mark_at;            /* the group of 64 slots where the next look begins */
 } phi__slots;
 
 PHI__FN void phi__slots_init(phi__slots *slots, phi_memory *memory);
@@ -1770,15 +1818,16 @@ static size_t phi__slots_page_len(uint32_t page) { return (size_t)PHI__SLOT_FIRS
 /* The slots, and behind them a bit for each. */
 static size_t phi__slots_page_bytes(uint32_t page) {
     size_t n = phi__slots_page_len(page);
-    return n * sizeof(phi__slot) + n / 64 * sizeof(uint64_t);
+    return n * sizeof(phi__slot) + n / 64 * sizeof(PHI__ATOMIC(uint64_t));
 }
 
 /* The bits of 64 slots; group: index / 64, of a slot that exists. */
-static uint64_t *phi__slots_bits(const phi__slots *slots, uint32_t group) {
+static PHI__ATOMIC(uint64_t) * phi__slots_bits(const phi__slots *slots, uint32_t group) {
     uint32_t page = 0;
     while (group >= phi__slots_page_len(page) / 64)
         group -= (uint32_t)(phi__slots_page_len(page++) / 64);
-    return (uint64_t *)(void *)(slots->pages[page] + phi__slots_page_len(page)) + group;
+    return (PHI__ATOMIC(uint64_t) *)(void *)(slots->pages[page] + phi__slots_page_len(page)) +
+           group;
 }
 
 PHI__FN void phi__slots_free(phi__slots *slots) {
@@ -1870,12 +1919,13 @@ PHI__FN uint32_t phi__slots_change(const phi__slots *slots, uint32_t index, uint
 /* ---- marks ---- */
 
 PHI__FN void phi__slots_mark(phi__slots *slots, uint32_t index) {
-    uint64_t bit = (uint64_t)1 << (index & 63), *bits, was;
+    uint64_t bit = (uint64_t)1 << (index & 63), was;
+    PHI__ATOMIC(uint64_t) * bits;
     if (phi__slots_at(slots, index) == NULL) return;
     bits = phi__slots_bits(slots, index / 64);
     was = PHI__LOAD(bits);
     while (!PHI__CAS(bits, &was, was | bit)) {}
-    (void)PHI__ADD(&slots->marks, 1); /* publishes the bit */
+    PHI__ADD(&slots->marks, 1); /* publishes the bit */
 }
 
 PHI__FN bool phi__slots_any_marked(const phi__slots *slots) {
@@ -1883,7 +1933,8 @@ PHI__FN bool phi__slots_any_marked(const phi__slots *slots) {
 }
 
 static size_t phi__slots_take_bits(phi__slots *slots, uint32_t group, uint32_t *out) {
-    uint64_t *bits = phi__slots_bits(slots, group), was = PHI__LOAD(bits);
+    PHI__ATOMIC(uint64_t) *bits = phi__slots_bits(slots, group);
+    uint64_t was = PHI__LOAD(bits);
     size_t count = 0;
     uint32_t i;
     if (was == 0) return 0;
@@ -2062,11 +2113,11 @@ PHI__FN size_t phi__words_clean_line(char *at, size_t len) { return phi__words_p
 #endif /* PHI__IMP_BASE */
 
 #ifdef PHI__IMP_TEXT
-#if PHI__IMP_TEXT != 0x47e904f1
+#if PHI__IMP_TEXT != 0x0828c200
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__IMP_TEXT 0x47e904f1
+#define PHI__IMP_TEXT 0x0828c200
 
 /* ---- src/text/json_in.h ---- */
 
@@ -3745,7 +3796,20 @@ static inline uint64_t phi__json_mul(uint64_t a, uint64_t b, uint64_t *low) {
 #endif
 }
 
-static inline int phi__json_leading_zeros(uint64_t n) { return __builtin_clzll(n); }
+/* n is not 0. */
+static inline int phi__json_leading_zeros(uint64_t n) {
+#if defined(__GNUC__)
+    return __builtin_clzll(n);
+#else
+    int zeros = 0, step;
+    for (step = 32; step > 0; step /= 2)
+        if (n >> (64 - step) == 0) {
+            zeros += step;
+            n <<= step;
+        }
+    return zeros;
+#endif
+}
 
 /* floor(log2(10^k)), for |k| <= 1233 */
 static inline int phi__json_log2_pow10(int k) {
@@ -5356,7 +5420,7 @@ static bool phi__schema_same_step(phi_str key, phi_str step) {
 static const phi_json *phi__schema_step(phi__schema *c, const phi_json *from, phi_str step) {
     const phi_json *found = NULL;
     phi_json_iter it = phi_json_each(from);
-    uint64_t index;
+    uint64_t index = 0; /* gcc -Os does not see that it is set */
     if (!phi__schema_spend(c, 1 + it.left)) return NULL;
     if (phi_json_is_array(from))
         return phi__str_to_u64(step, &index) && index < it.left ? phi_json_at(from, (size_t)index)

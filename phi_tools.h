@@ -38,7 +38,7 @@
 #endif
 
 #include "phi.h"
-#if PHI__PUB_BASE != 0x85ed4044
+#if PHI__PUB_BASE != 0x297375b8
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_TEXT != 0x984807f4
@@ -64,6 +64,19 @@
 #endif
 #if PHI__PUB_SESSION != 0x4110dbec
 #error "phi: phi_tools.h and phi.h are of different versions"
+#endif
+
+#if defined(__clang__)
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wpadded"
+#pragma clang diagnostic ignored "-Wc++98-compat-pedantic"
+#if __has_warning("-Wreserved-identifier")
+#pragma clang diagnostic ignored "-Wreserved-identifier"
+#pragma clang diagnostic ignored "-Wreserved-macro-identifier"
+#endif
+#elif defined(__GNUC__) && __GNUC__ >= 5
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpadded"
 #endif
 
 #ifdef PHI__PUB_TOOLS
@@ -231,6 +244,12 @@ PHI_API size_t phi_tool_registry_resolve(const phi_tool_registry *registry,
 #endif
 
 #endif /* PHI__PUB_TOOLS */
+
+#if defined(__clang__)
+#pragma clang diagnostic pop
+#elif defined(__GNUC__) && __GNUC__ >= 5
+#pragma GCC diagnostic pop
+#endif
 
 #ifdef PHI_IMPLEMENTATION
 #ifndef PHI__FN

@@ -25,6 +25,11 @@ HEADERS = list(amalgamate.OUT)
 C = ["c99", "c11", "c17", "c2x"]
 CPP = ["c++11", "c++14", "c++17", "c++20"]
 COMPILERS = {"gcc": ("gcc", "g++"), "clang": ("clang", "clang++")}
+# They have no atomics. What is not NEEDED is compiled with where it is there.
+OTHERS = ("tcc", "pcc")
+NEEDED = ("tcc",)
+LEVELS = [("gcc", "c99", "-O2"), ("gcc", "c99", "-Os"), ("gcc", "c++17", "-O3"), ("clang", "c99", "-O3"),
+          ("clang", "c++17", "-Os")]
 WARN_C = ["-Werror", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Wundef",
           "-Wstrict-prototypes", "-Wmissing-prototypes"]
 WARN_CPP = ["-Werror", "-Wall", "-Wextra", "-Wmissing-declarations"]
@@ -153,9 +158,57 @@ def job_later(order):
     run(compiler("gcc", "c99") + ["-D_GNU_SOURCE", "-fsyntax-only", path])
 
 
-def job_optimised(cc, std):
-    path = source(tag("opt", cc, std) + ".c", includes(HEADERS, True))
-    run(compiler(cc, std) + ["-O2", "-c", path, "-o", path + ".o"])
+def job_optimised(cc, std, level, headers):
+    """What an optimiser finds, which warns of other things at each of its levels."""
+    path = source(tag("opt", cc, std, level, headers[0]) + ".c", includes(headers, True))
+    run(compiler(cc, std) + [level, "-c", path, "-o", path + ".o"])
+
+
+def job_everything(std):
+    """All warnings there are, about the declarations alone."""
+    path = source(tag("everything", std) + ".c", includes(HEADERS) + CALL)
+    run(compiler("clang", std) + ["-Weverything", "-fsyntax-only", path])
+
+
+def job_padded(std):
+    path = source(tag("padded", std) + ".c", includes(HEADERS) + CALL)
+    run(compiler("gcc", std) + ["-Wpadded", "-fsyntax-only", path])
+
+
+def job_other_compiler(cc):
+    """A compiler without atomics, as far as it is there: declarations, then a program of one thread."""
+    if shutil.which(cc) is None:
+        if cc in NEEDED:
+            raise Failed(f"{cc} is missing: make deps")
+        return f"no {cc}"
+    path = source(tag("decl", cc) + ".c", includes(HEADERS + HEADERS) + CALL)
+    run([cc, "-I", INC, "-c", path, "-o", path + ".o"])
+    name = tag("link", cc)
+    one = source(name + "_impl.c", includes(HEADERS, True))
+    two = source(name + "_user.c", user_program("c99"))
+    program = os.path.join(OUT, name)
+    for path in (one, two):
+        run([cc, "-I", INC, "-DPHI_NO_THREADS", "-c", path, "-o", path + ".o"])
+    run([cc, one + ".o", two + ".o", "-o", program, "-lcurl"])
+    run([program])
+    return None
+
+
+def job_atomics(cc, std, define):
+    """Without the builtins: C11's atomics, or none. clang's program also runs; gcc would take long."""
+    command, name = compiler(cc, std) + ["-D" + define], tag("atomics", cc, std, define)
+    if cc == "clang":
+        link(name, command, includes(HEADERS, True), user_program(std), ["-lcurl"])
+    else:
+        run(command + ["-fsyntax-only", source(name + ".c", includes(HEADERS, True))])
+
+
+def job_refused(std, define, words):
+    """A dialect or a compiler that cannot do it is told so in words."""
+    path = source(tag("refused", std, define) + ".c", includes(["phi.h"], True))
+    said = run(["gcc", f"-std={std}", "-w", "-I", INC, "-D" + define, "-E", path, "-o", os.devnull], code=1)
+    if words not in said:
+        raise Failed(f"expected the words: {words}\n{said[:500]}")
 
 
 def job_static(cc, std):
@@ -323,9 +376,23 @@ def jobs():
         yield "32 bits", f"m32 {std}", job_32bit, (std,)
         for cc in COMPILERS:
             yield "PHI_STATIC", f"static {cc} {std}", job_static, (cc, std)
-            yield "optimised", f"optimised {cc} {std}", job_optimised, (cc, std)
         for header in HEADERS:
             yield "mingw", f"mingw {std} {header}", job_mingw, (std, header)
+    for cc, std, level in LEVELS:
+        yield "optimised", f"optimised {cc} {std} {level}", job_optimised, (cc, std, level, HEADERS)
+    for cc, level in itertools.product(COMPILERS, ("-O1", "-O2", "-O3", "-Os")):
+        yield "optimised", f"optimised {cc} c99 {level} phi_json.h", job_optimised, \
+            (cc, "c99", level, ["phi_json.h"])
+    for std in C + CPP:
+        yield "every warning", f"everything {std}", job_everything, (std,)
+        yield "every warning", f"padded {std}", job_padded, (std,)
+    for cc in OTHERS:
+        yield "other compilers", f"compiler {cc}", job_other_compiler, (cc,)
+    for cc, std, define in (("gcc", "c11", "PHI__NO_BUILTINS"), ("clang", "c11", "PHI__NO_BUILTINS"),
+                            ("gcc", "c99", "PHI_NO_THREADS"), ("clang", "c++17", "PHI_NO_THREADS")):
+        yield "atomics", f"atomics {cc} {std} {define}", job_atomics, (cc, std, define)
+    yield "atomics", "no atomics", job_refused, ("c99", "PHI__NO_BUILTINS", "or define PHI_NO_THREADS")
+    yield "atomics", "C89", job_refused, ("gnu89", "PHI_NO_THREADS", "C99 or newer is needed")
     for number, (cc, std) in enumerate(itertools.product(COMPILERS, C + CPP)):
         yield "two files, one program", f"link {cc} {std}", job_link, (cc, std, orders[number % 6])
         for header in HEADERS:

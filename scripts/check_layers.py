@@ -11,7 +11,7 @@ sys.dont_write_bytecode = True
 import amalgamate  # noqa: E402
 
 PLAIN = {"assert.h", "errno.h", "ctype.h", "float.h", "limits.h", "math.h", "stdarg.h", "stdbool.h",
-         "stddef.h", "stdint.h", "stdio.h", "stdlib.h", "string.h", "inttypes.h",
+         "stdatomic.h", "stddef.h", "stdint.h", "stdio.h", "stdlib.h", "string.h", "inttypes.h",
          "emmintrin.h", "arm_neon.h"}  # the last two: the processor, not the system
 PUBLIC = {"stdbool.h", "stddef.h", "stdint.h"}
 PLATFORM = re.compile(r"^[ \t]*#[ \t]*(?:if|ifdef|ifndef|elif)\b.*\b(_WIN32|__linux__|__APPLE__|__unix__"

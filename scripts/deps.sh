@@ -53,6 +53,7 @@ needs_check() {
     need g++ have g++
     need clang have clang
     need clang-format have clang-format
+    need tcc have tcc
     need gcc-multilib wide32
     need g++-multilib wide32
     need libsqlite3-dev header sqlite3.h

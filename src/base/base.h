@@ -4,6 +4,10 @@
 #ifndef PHI_BASE_BASE_H
 #define PHI_BASE_BASE_H
 
+#if !defined(__cplusplus) && (!defined(__STDC_VERSION__) || __STDC_VERSION__ < 199901L)
+#error "phi: C99 or newer is needed: compile with -std=c99"
+#endif
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -19,13 +19,38 @@
 #define PHI_ASSERT(condition) assert(condition)
 #endif
 
-/* Atomics: a load, a store, a compare-and-swap and an addition; acquire and release. */
+/* Atomics: a type, and of it a load, a store, a compare-and-swap and an addition without a result;
+   acquire and release. The builtins of gcc and clang, else those of C11. With PHI_NO_THREADS they
+   are plain accesses: every phi_ function is then for the pumping thread alone.
+   PHI__NO_BUILTINS is for the checks, which have no other compiler with C11's. */
+#if defined(PHI_NO_THREADS)
+#define PHI__ATOMIC(type) type
+#define PHI__LOAD(p) (*(p))
+#define PHI__STORE(p, v) ((void)(*(p) = (v)))
+#define PHI__CAS(p, expected, desired)                                                             \
+    (*(p) == *(expected) ? (*(p) = (desired), true) : (*(expected) = *(p), false))
+#define PHI__ADD(p, v) ((void)(*(p) += (v)))
+#elif defined(__ATOMIC_ACQUIRE) && !defined(PHI__NO_BUILTINS)
+#define PHI__ATOMIC(type) type
 #define PHI__LOAD(p) __atomic_load_n((p), __ATOMIC_ACQUIRE)
 #define PHI__STORE(p, v) __atomic_store_n((p), (v), __ATOMIC_RELEASE)
 #define PHI__CAS(p, expected, desired)                                                             \
     __atomic_compare_exchange_n((p), (expected), (desired), false, __ATOMIC_ACQ_REL,               \
                                 __ATOMIC_ACQUIRE)
-#define PHI__ADD(p, v) __atomic_fetch_add((p), (v), __ATOMIC_ACQ_REL)
+#define PHI__ADD(p, v) ((void)__atomic_fetch_add((p), (v), __ATOMIC_ACQ_REL))
+#elif !defined(__cplusplus) && __STDC_VERSION__ >= 201112L && !defined(__STDC_NO_ATOMICS__)
+#include <stdatomic.h>
+#define PHI__ATOMIC(type) _Atomic(type)
+#define PHI__LOAD(p) atomic_load_explicit((p), memory_order_acquire)
+#define PHI__STORE(p, v) atomic_store_explicit((p), (v), memory_order_release)
+#define PHI__CAS(p, expected, desired)                                                             \
+    atomic_compare_exchange_strong_explicit((p), (expected), (desired), memory_order_acq_rel,      \
+                                            memory_order_acquire)
+#define PHI__ADD(p, v) ((void)atomic_fetch_add_explicit((p), (v), memory_order_acq_rel))
+#else
+#error "phi: this compiler has no atomics that phi knows: try -std=c11, or define PHI_NO_THREADS \
+for a build in which one thread makes every call"
+#endif
 
 #define PHI__COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

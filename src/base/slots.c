@@ -11,15 +11,16 @@ static size_t phi__slots_page_len(uint32_t page) { return (size_t)PHI__SLOT_FIRS
 /* The slots, and behind them a bit for each. */
 static size_t phi__slots_page_bytes(uint32_t page) {
     size_t n = phi__slots_page_len(page);
-    return n * sizeof(phi__slot) + n / 64 * sizeof(uint64_t);
+    return n * sizeof(phi__slot) + n / 64 * sizeof(PHI__ATOMIC(uint64_t));
 }
 
 /* The bits of 64 slots; group: index / 64, of a slot that exists. */
-static uint64_t *phi__slots_bits(const phi__slots *slots, uint32_t group) {
+static PHI__ATOMIC(uint64_t) * phi__slots_bits(const phi__slots *slots, uint32_t group) {
     uint32_t page = 0;
     while (group >= phi__slots_page_len(page) / 64)
         group -= (uint32_t)(phi__slots_page_len(page++) / 64);
-    return (uint64_t *)(void *)(slots->pages[page] + phi__slots_page_len(page)) + group;
+    return (PHI__ATOMIC(uint64_t) *)(void *)(slots->pages[page] + phi__slots_page_len(page)) +
+           group;
 }
 
 PHI__FN void phi__slots_free(phi__slots *slots) {
@@ -111,12 +112,13 @@ PHI__FN uint32_t phi__slots_change(const phi__slots *slots, uint32_t index, uint
 /* ---- marks ---- */
 
 PHI__FN void phi__slots_mark(phi__slots *slots, uint32_t index) {
-    uint64_t bit = (uint64_t)1 << (index & 63), *bits, was;
+    uint64_t bit = (uint64_t)1 << (index & 63), was;
+    PHI__ATOMIC(uint64_t) * bits;
     if (phi__slots_at(slots, index) == NULL) return;
     bits = phi__slots_bits(slots, index / 64);
     was = PHI__LOAD(bits);
     while (!PHI__CAS(bits, &was, was | bit)) {}
-    (void)PHI__ADD(&slots->marks, 1); /* publishes the bit */
+    PHI__ADD(&slots->marks, 1); /* publishes the bit */
 }
 
 PHI__FN bool phi__slots_any_marked(const phi__slots *slots) {
@@ -124,7 +126,8 @@ PHI__FN bool phi__slots_any_marked(const phi__slots *slots) {
 }
 
 static size_t phi__slots_take_bits(phi__slots *slots, uint32_t group, uint32_t *out) {
-    uint64_t *bits = phi__slots_bits(slots, group), was = PHI__LOAD(bits);
+    PHI__ATOMIC(uint64_t) *bits = phi__slots_bits(slots, group);
+    uint64_t was = PHI__LOAD(bits);
     size_t count = 0;
     uint32_t i;
     if (was == 0) return 0;

@@ -17,9 +17,9 @@
 
 typedef struct phi__slot {
 #if defined(__GNUC__)
-    uint64_t word __attribute__((aligned(8)));
+    PHI__ATOMIC(uint64_t) word __attribute__((aligned(8)));
 #else
-    uint64_t word;
+    PHI__ATOMIC(uint64_t) word;
 #endif
     void *object;
     uint32_t index, next_free; /* next_free: index + 1 of the next free slot, 0: none */
@@ -30,12 +30,12 @@ enum { PHI__SLOT_PAGES = 22, PHI__SLOT_FIRST_PAGE = 64 };
 typedef struct phi__slots {
     phi_memory *memory;
     phi__slot *pages[PHI__SLOT_PAGES];
-    uint32_t count;      /* slots that exist; atomic */
-    uint32_t first_free; /* index + 1 */
+    PHI__ATOMIC(uint32_t) count; /* slots that exist */
+    uint32_t first_free;         /* index + 1 */
     uint32_t in_use;
-    uint32_t marks;      /* set so far; atomic */
-    uint32_t marks_seen; /* of those */
-    uint32_t mark_at;    /* the group of 64 slots where the next look begins */
+    PHI__ATOMIC(uint32_t) marks; /* set so far */
+    uint32_t marks_seen;         /* of those */
+    uint32_t mark_at;            /* the group of 64 slots where the next look begins */
 } phi__slots;
 
 PHI__FN void phi__slots_init(phi__slots *slots, phi_memory *memory);

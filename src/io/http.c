@@ -418,7 +418,7 @@ static void phi__http_cancel(void *user_data, phi_xfer xfer) {
 
 /* libcurl's set-up is once for a process, and old ones do not guard it against other threads. */
 static bool phi__http_global_init(void) {
-    static int state; /* 0: not yet, 1: being done, 2: done; the one global of ours */
+    static PHI__ATOMIC(int) state; /* 0: not yet, 1: being done, 2: done; the one global of ours */
     for (;;) {
         int none = 0;
         if (PHI__LOAD(&state) == 2) return true;

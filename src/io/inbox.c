@@ -4,7 +4,7 @@
 
 /* First word: the record's bytes, 0 while it is not published. */
 typedef struct phi__inbox_record {
-    uint32_t bytes;
+    PHI__ATOMIC(uint32_t) bytes;
     uint32_t kind; /* 0: padding */
     uint32_t index, gen;
     uint32_t flag, text_len;

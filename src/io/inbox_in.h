@@ -14,8 +14,8 @@
 typedef struct phi__inbox {
     phi_memory *memory;
     char *ring;
-    uint32_t size;       /* bytes, a power of two */
-    uint32_t head, tail; /* running counts of bytes; atomic */
+    uint32_t size;                    /* bytes, a power of two */
+    PHI__ATOMIC(uint32_t) head, tail; /* running counts of bytes */
 } phi__inbox;
 
 /* One message: what, about whom, and up to a bounded text. */

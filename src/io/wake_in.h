@@ -9,8 +9,8 @@
 
 typedef struct phi__wake {
     intptr_t read_fd, write_fd; /* one eventfd, or the ends of a pipe; -1 when not open */
-    int signalled;              /* atomic */
-    intptr_t process;           /* that opened it */
+    PHI__ATOMIC(int) signalled;
+    intptr_t process; /* that opened it */
 } phi__wake;
 
 PHI__FN phi_status phi__wake_open(phi__wake *wake);

@@ -19,6 +19,7 @@ enum {
     PHI__CALL_ENCODE_UNITS =
         8, /* messages, or KiB of them, rendered between two looks at the clock */
     PHI__CALL_ERROR_MOST = 65536, /* bytes kept of an error's body; wire.md 1.10 */
+    PHI__CALL_URL = 400,          /* bytes of a URL that an error's words show */
     PHI__CALL_LINGER_MS = 1000    /* for the usage behind an answer's end, or behind its failure */
 };
 
@@ -392,6 +393,28 @@ static phi__state phi__call_whole(phi__run *run, int http_status) {
     return phi__answer_end(run, &failure, phi__answer_status(&failure));
 }
 
+/* An answer of no provider at all, under a status that a wrong base URL gives: the words name the
+   URL, without user and query. Without memory they stay as they are. */
+static void phi__call_name_url(phi__run *run, phi_failure *failure) {
+    phi_str url = run->encoder.request.url;
+    int status = failure->http_status;
+    size_t len = 0;
+    phi__buf words;
+    phi_str named;
+    if (failure->code.len > 0 || !phi__str_starts(failure->message, "HTTP ")) return;
+    if (status != 200 && status != 404 && status != 405 && (status < 300 || status > 399)) return;
+    while (len < phi__min(url.len, PHI__CALL_URL) && url.at[len] != '?' && url.at[len] != '#')
+        len++;
+    phi__buf_init(&words, &run->agent->memory);
+    phi__buf_add_str(&words, failure->message);
+    phi__buf_text(&words, " (");
+    phi__secret_put_url(&words, phi__str(url.at, len));
+    phi__buf_char(&words, ')');
+    if (!words.failed && phi__arena_str(&run->arena, phi__buf_str(&words), &named))
+        failure->message = named;
+    phi__buf_free(&words);
+}
+
 /* All bytes are decoded: what became of it? */
 static phi__state phi__call_over(phi__run *run) {
     phi__assembly *assembly = &run->answer->assembly;
@@ -410,6 +433,7 @@ static phi__state phi__call_over(phi__run *run) {
     if (run->body == PHI__BODY_ERROR) {
         phi__classify(&run->agent->model, transfer->http_status, phi__buf_str(&transfer->headers),
                       phi__buf_str(&run->collected), &run->arena, &failure);
+        phi__call_name_url(run, &failure);
         return phi__answer_end(run, &failure, phi__answer_status(&failure));
     }
     if (run->body == PHI__BODY_STREAM) phi__reader_end(&run->reader);

@@ -70,7 +70,20 @@ static inline uint64_t phi__json_mul(uint64_t a, uint64_t b, uint64_t *low) {
 #endif
 }
 
-static inline int phi__json_leading_zeros(uint64_t n) { return __builtin_clzll(n); }
+/* n is not 0. */
+static inline int phi__json_leading_zeros(uint64_t n) {
+#if defined(__GNUC__)
+    return __builtin_clzll(n);
+#else
+    int zeros = 0, step;
+    for (step = 32; step > 0; step /= 2)
+        if (n >> (64 - step) == 0) {
+            zeros += step;
+            n <<= step;
+        }
+    return zeros;
+#endif
+}
 
 /* floor(log2(10^k)), for |k| <= 1233 */
 static inline int phi__json_log2_pow10(int k) {

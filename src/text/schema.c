@@ -158,7 +158,7 @@ static bool phi__schema_same_step(phi_str key, phi_str step) {
 static const phi_json *phi__schema_step(phi__schema *c, const phi_json *from, phi_str step) {
     const phi_json *found = NULL;
     phi_json_iter it = phi_json_each(from);
-    uint64_t index;
+    uint64_t index = 0; /* gcc -Os does not see that it is set */
     if (!phi__schema_spend(c, 1 + it.left)) return NULL;
     if (phi_json_is_array(from))
         return phi__str_to_u64(step, &index) && index < it.left ? phi_json_at(from, (size_t)index)

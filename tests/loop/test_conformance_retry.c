@@ -133,6 +133,22 @@ TEST(a_server_that_is_not_there_and_one_that_refuses_the_key_differ_in_status_an
     CHECK_EQ_STR(phi_status_text(PHI_REFUSED), "the other side refused");
 }
 
+TEST(a_path_that_is_not_there_is_named) {
+    rig *r = rig_new();
+    rig_replies(r, 404, "Content-Type: text/plain\r\n", "404 page not found");
+    ends_with(r, PHI_REFUSED, 404,
+              "Error invalid_request \"HTTP 404: 404 page not found "
+              "(https://api.anthropic.com/v1/messages)\" 404\n");
+    r = rig_new();
+    rig_replies(r, 500, "Content-Type: text/plain\r\n", "oh");
+    ends_with(r, PHI_REFUSED, 500, "Error server \"HTTP 500: oh\" 500\n");
+    r = rig_new();
+    rig_replies(r, 404, JSON,
+                "{\"type\":\"error\",\"error\":{\"type\":\"not_found_error\","
+                "\"message\":\"model: m\"}}");
+    ends_with(r, PHI_REFUSED, 404, "Error invalid_request \"model: m\" 404\n");
+}
+
 TEST(attempts_without_a_limit_say_so) {
     rig *r = rig_new();
     phi_agent_desc desc = trying();
@@ -1112,7 +1128,7 @@ TEST(retries_and_compactions_survive_every_failed_allocation) {
 TEST_MAIN(
     TEST_ENTRY(three_retries_follow_the_first_attempt_and_then_the_run_fails),
     TEST_ENTRY(a_server_that_is_not_there_and_one_that_refuses_the_key_differ_in_status_and_words),
-    TEST_ENTRY(attempts_without_a_limit_say_so),
+    TEST_ENTRY(a_path_that_is_not_there_is_named), TEST_ENTRY(attempts_without_a_limit_say_so),
     TEST_ENTRY(the_delay_doubles_up_to_thirty_seconds_give_or_take_a_fifth),
     TEST_ENTRY(what_was_set_counts_instead_of_the_defaults),
     TEST_ENTRY(the_next_attempt_comes_when_the_delay_is_over_and_not_before),

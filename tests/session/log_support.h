@@ -68,7 +68,7 @@ static inline void runs_say(run_log *l, phi_role role, unsigned turn, const phi_
     if (call_id.len > 0) m.tool_name = phi_str_of("t");
     memset(&e, 0, sizeof e);
     e.kind = PHI_ENTRY_MESSAGE;
-    e.flags = l->flags & 0xff;
+    e.flags = (uint8_t)l->flags;
     e.turn_index = turn;
     e.message = phi__thread_keep(&l->thread, &m);
     if (e.message == NULL) l->failed = true;

@@ -24,7 +24,7 @@ static bool append(phi_message *m, const char *loop, uint32_t turn, uint32_t fla
     m->loop_id = phi_str_of(loop);
     m->turn_index = turn;
     e.kind = PHI_ENTRY_MESSAGE;
-    e.flags = flags & 0xff;
+    e.flags = (uint8_t)flags;
     e.loop_id = m->loop_id;
     e.message = phi__thread_keep(&thread, m);
     return e.message != NULL && phi__thread_append(&thread, &e, 1);
