@@ -56,7 +56,7 @@
 #if PHI__PUB_THREAD != 0xf01624e7
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_LOOP != 0x7b2e24f4
+#if PHI__PUB_LOOP != 0xf46453ea
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_AGENT != 0x1bb6f28e

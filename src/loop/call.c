@@ -160,7 +160,7 @@ PHI__FN void phi__call_fail(phi__toolcall *call, const char *text) {
 /* The tool has the call: it was started, in this process, or has taken it up out of a snapshot. Else it holds nothing
    that it could let go of. */
 static bool phi__call_held(const phi__toolcall *call) {
-    return call->started && !call->resumes && call->tool != NULL;
+    return call->started && !call->resumes && !call->again && call->tool != NULL;
 }
 
 /* A tool was run again, and what is played has not come to its result: perhaps it never will. */
@@ -199,14 +199,6 @@ PHI__FN void phi__call_dispose(phi__toolcall *call) {
 }
 
 /* ---- starting ---- */
-
-static void phi__call_timer(phi__timer *timer) {
-    phi__toolcall *call = PHI__OWNER(timer, phi__toolcall, timer);
-    char text[64];
-    (void)snprintf(text, sizeof text, "Tool exceeded timeout of %ums",
-                   (unsigned)call->tool->timeout_ms);
-    phi__call_cancel(call, text);
-}
 
 static bool phi__call_set_beat(phi__toolcall *call) {
     phi_runtime *rt = call->rt;
@@ -290,22 +282,20 @@ static void phi__call_fail_cut(phi__toolcall *call, char *words, size_t size) {
     phi__call_fail(call, words);
 }
 
+static void phi__call_timer(phi__timer *timer); /* below: it may start the call again */
+
 static bool phi__call_arm(phi__toolcall *call) {
     phi_runtime *rt = call->rt;
-    call->armed_us = phi__io_now_us(rt->io);
-    call->beat.fire = phi__call_beat;
-    if (!phi__call_set_beat(call)) return false;
+    if (call->beat.fire == NULL) { /* it is the first try */
+        call->armed_us = phi__io_now_us(rt->io);
+        call->beat.fire = phi__call_beat;
+        if (!phi__call_set_beat(call)) return false;
+    }
     if (call->tool->timeout_ms == PHI_UNLIMITED) return true;
     call->timer.fire = phi__call_timer;
     return phi__io_timer_set(rt->io, &call->timer,
                              phi__io_now_us(rt->io) + (uint64_t)call->tool->timeout_ms * 1000) ==
            PHI_OK;
-}
-
-PHI__FN phi_status phi__call_take(phi__toolcall *call, const phi_tool_result *result) {
-    phi_message *kept = phi__call_keep(call, result);
-    phi__call_settle(call, kept);
-    return kept != NULL ? PHI_OK : PHI_NO_MEMORY;
 }
 
 PHI__FN void phi__call_unclaim(phi__toolcall *call) {
@@ -329,7 +319,7 @@ static void phi__call_give_text(phi__toolcall *call, phi_str text, bool is_error
 
 /* What start or step said; a tool that is done without a word gets an empty text. */
 static void phi__call_flow(phi__toolcall *call, uint32_t gen, phi_flow flow) {
-    if (call->slot == NULL || call->gen != gen) return;
+    if (call->slot == NULL || call->gen != gen || call->again) return;
     if (flow == PHI_DONE || call->held != NULL) {
         phi__call_poll_remove(call); /* also where its result is still in the inbox */
         if (phi__call_claim(call)) phi__call_give_text(call, phi__str("", 0), false);
@@ -363,6 +353,92 @@ static void phi__call_begin(phi__toolcall *call,
     if (tape != NULL) tape->ops->started(tape, call);
 }
 
+/* ---- starting once more ---- */
+
+static void phi__call_tell_again(phi__toolcall *call, phi_str why) {
+    char words[400];
+    phi_event event;
+    (void)snprintf(words, sizeof words, "Tool %.*s failed, attempt %u/%u, again in %u ms: %.*s",
+                   (int)phi__utf8_cut(call->block->name, 64), call->block->name.at,
+                   (unsigned)call->tries, (unsigned)call->tool->retries + 1,
+                   (unsigned)call->tool->retry_delay_ms, (int)phi__utf8_cut(why, 200),
+                   why.len > 0 ? why.at : "");
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_EV_WARNING;
+    event.call = phi__call_handle(call);
+    event.tool_call_id = call->block->id;
+    event.tool_name = call->block->name;
+    event.text = phi_str_of(words);
+    (void)phi__emit(call->run->agent, &event, NULL, 0);
+}
+
+/* The run starts it, as any other call. */
+static void phi__call_again(phi__timer *timer) {
+    phi__toolcall *call = PHI__OWNER(timer, phi__toolcall, timer);
+    call->resumes = true;
+    phi__run_wake(call->run);
+}
+
+static void phi__call_start_again(phi__toolcall *call) {
+    if (!phi__call_open_still(call)) return; /* a result is on the way */
+    call->again = false;
+    phi__free(&call->run->agent->memory, call->state, call->state_bytes);
+    call->state = NULL;
+    call->state_bytes = 0;
+    if (!phi__call_arm(call))
+        phi__call_fail(call, "Out of memory");
+    else
+        phi__call_begin(call, call->tool->start);
+}
+
+/* Of a call that is claimed, instead of a result that is an error. False: it is not to be tried again. */
+static bool phi__call_put_again(phi__toolcall *call, phi_str why) {
+    phi_runtime *rt = call->rt;
+    const phi_tool *tool = call->tool;
+    if (tool == NULL || call->tries >= tool->retries || call->run->cancelled ||
+        call->run->agent->slot == NULL)
+        return false;
+    call->timer.fire = phi__call_again;
+    if (phi__io_timer_set(rt->io, &call->timer,
+                          phi__io_now_us(rt->io) + (uint64_t)tool->retry_delay_ms * 1000) != PHI_OK)
+        return false;
+    call->tries++;
+    call->again = true;
+    phi__call_poll_remove(call);
+    phi__call_tell_again(call, why);
+    phi__call_unclaim(call);
+    return true;
+}
+
+static void phi__call_timer(phi__timer *timer) {
+    phi__toolcall *call = PHI__OWNER(timer, phi__toolcall, timer);
+    const phi_tool *tool = call->tool;
+    char text[64];
+    (void)snprintf(text, sizeof text, "Tool exceeded timeout of %ums", (unsigned)tool->timeout_ms);
+    if (call->tries >= tool->retries || !phi__call_claim(call)) {
+        phi__call_cancel(call, text);
+        return;
+    }
+    if (phi__call_held(call) && tool->cancel != NULL)
+        tool->cancel(tool->user_data, phi__call_handle(call));
+    if (!phi__call_put_again(call, phi_str_of(text))) phi__call_fail(call, text);
+}
+
+static phi_str phi__call_why(const phi_tool_result *result) {
+    size_t i;
+    for (i = 0; i < result->content_count; i++)
+        if (result->content[i].kind == PHI_CONTENT_TEXT) return result->content[i].text;
+    return phi__str("", 0);
+}
+
+PHI__FN phi_status phi__call_take(phi__toolcall *call, const phi_tool_result *result) {
+    phi_message *kept;
+    if (result->is_error && phi__call_put_again(call, phi__call_why(result))) return PHI_OK;
+    kept = phi__call_keep(call, result);
+    phi__call_settle(call, kept);
+    return kept != NULL ? PHI_OK : PHI_NO_MEMORY;
+}
+
 PHI__FN void phi__call_start(phi__toolcall *call) {
     char words[400];
     call->started = true;
@@ -390,10 +466,13 @@ PHI__FN void phi__call_resume(phi__toolcall *call) {
     char words[400];
     call->resumes = false;
     if (call->result != NULL || call->slot == NULL) return;
-    if (tool == NULL || (tool->resume == NULL && tool->step != NULL))
+    if (tool == NULL || (!call->again && tool->resume == NULL && tool->step != NULL))
         phi__call_fail(call, "Interrupted: the program was started anew while this tool ran");
-    else if (tool->resume != NULL && !phi__call_arguments_fit(call, words, sizeof words))
+    else if ((call->again || tool->resume != NULL) &&
+             !phi__call_arguments_fit(call, words, sizeof words))
         phi__call_fail_cut(call, words, sizeof words);
+    else if (call->again)
+        phi__call_start_again(call);
     else if (!phi__call_arm(call))
         phi__call_fail(call, "Out of memory");
     else if (tool->resume != NULL)

@@ -117,6 +117,8 @@ static void phi__freeze_call(phi__buf *out, const phi__toolcall *call, bool logg
     phi__freeze_flag(out, "quiet", call->quiet);
     phi__freeze_flag(out, "told", call->told);
     phi__freeze_flag(out, "started", call->started);
+    if (call->tries > 0) phi__freeze_u64(out, "tries", call->tries);
+    phi__freeze_flag(out, "again", call->again);
     phi__freeze_flag(out, "ended", call->ended);
     phi__freeze_flag(out, "after", call->after);
     phi__freeze_flag(out, "skipped", call->skipped);

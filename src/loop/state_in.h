@@ -237,6 +237,8 @@ struct phi__toolcall {
     bool quiet;             /* denied: neither TOOL_START nor TOOL_END */
     bool told, started;     /* told: TOOL_START was emitted; started: the tool was */
     bool ended, after;      /* TOOL_END was emitted; the AFTER_TOOL hook was heard */
+    uint32_t tries;         /* that have failed, and were started again */
+    bool again;             /* it waits to be started again */
     bool skipped;           /* for steering: told without arguments, and no hook hears of it */
     bool updating;          /* inside of an update's hooks */
     bool starting;          /* inside of its tool's start */

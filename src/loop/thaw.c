@@ -237,6 +237,8 @@ static phi_status phi__thaw_call(phi__toolcall *call, const phi_json *node) {
     call->quiet = phi__thaw_flag(node, "quiet");
     call->told = phi__thaw_flag(node, "told");
     call->started = phi__thaw_flag(node, "started");
+    call->tries = phi__thaw_u32(node, "tries");
+    call->again = phi__thaw_flag(node, "again");
     call->ended = phi__thaw_flag(node, "ended");
     call->after = phi__thaw_flag(node, "after");
     call->skipped = phi__thaw_flag(node, "skipped");
@@ -257,10 +259,10 @@ static phi_status phi__thaw_call(phi__toolcall *call, const phi_json *node) {
 static bool phi__thaw_call_fits(const phi__toolcall *call) {
     if (!call->begun)
         return !call->asked && !call->quiet && !call->told && !call->started && !call->ended &&
-               !call->after && !call->skipped && call->result == NULL;
+               !call->after && !call->skipped && !call->again && call->result == NULL;
     if (call->result != NULL) return call->told || !call->started;
     return !call->quiet && !call->ended && !call->after && !call->skipped &&
-           call->told == call->started;
+           call->told == call->started && (call->started || !call->again);
 }
 
 /* The results that the log has behind the answer are those of its first calls, in their order, and no more than the run

@@ -77,6 +77,11 @@ typedef struct phi_tool {
     uint32_t
         heartbeat_ms; /* PHI_EV_TOOL_HEARTBEAT each time a call has run so long again; a host that does
                               not pop its events gets none (default: none) */
+    /* A call whose result is an error, or that runs into its deadline, is started again: so often, and after so long
+       each time. Its handle stays, phi_call_state is empty again, PHI_EV_WARNING tells of each try, and the model sees
+       the last result alone. Not after an abort, nor for arguments that do not fit the schema. */
+    uint32_t retries;        /* (default 0) */
+    uint32_t retry_delay_ms; /* (default 0: in the next phi_step) */
 } phi_tool;
 
 /* A result of any shape; phi_call_finish is the short form for one text. */

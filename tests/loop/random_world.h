@@ -308,6 +308,9 @@ static void make_tools(world *w, phi_tool tools[3]) {
         tools[i].cancel = any_cancel;
         tools[i].user_data = w;
         tools[i].timeout_ms = 1 + pick(w, 60);
+        tools[i].retries = pick(w, 3);
+        tools[i].retry_delay_ms = pick(w, 20);
+        tools[i].heartbeat_ms = pick(w, 30);
         tools[i].needs_approval = pick(w, 8) == 0;
         tools[i].may_repeat = pick(w, 2) == 0;
     }

@@ -216,7 +216,7 @@ static void rewrite(world *w) {
         i = pick(w, (uint32_t)count);
         span.from = items[i].from;
         span.to = items[phi__min(count - 1, i + pick(w, 4))].to;
-        if (i == 0 || phi_agent_running(w->agent) || pick(w, 2) == 0) {
+        if (span.from == items[0].from || phi_agent_running(w->agent) || pick(w, 2) == 0) {
             /* what is sent begins with the user, also where it is put off */
             span.messages = &said;
             span.message_count = 1;
@@ -422,6 +422,8 @@ static void make_tools(world *w) {
         w->tools[i].start = any_start;
         w->tools[i].user_data = w;
         w->tools[i].timeout_ms = 1 + pick(w, 60);
+        w->tools[i].retries = pick(w, 3);
+        w->tools[i].retry_delay_ms = pick(w, 20);
         w->tools[i].may_repeat = true;
     }
     w->tools[1].step = any_step;

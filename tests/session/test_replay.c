@@ -56,6 +56,7 @@ typedef struct scene {
     bool short_run;     /* without the second prompt */
     bool gateway;       /* headers of its own, a user and a query in the URL */
     bool own_model;     /* one in the process, without tools */
+    bool flaky;         /* the first try of each of two tools fails */
     uint32_t bytes;     /* step_budget_bytes */
     int agents;         /* (default 1) */
     bool (*runs)(void *, phi_str);
@@ -76,6 +77,7 @@ typedef struct stage {
     const scene *s;
     take *t;
     uint32_t polls;
+    uint32_t keys, clocks; /* tries so far */
 } stage;
 
 static void clock_shows(phi_call call) {
@@ -103,7 +105,8 @@ static phi_flow clock_step(void *user_data, phi_call call) {
         clock_shows(call);
         return PHI_PENDING;
     }
-    (void)phi_call_finish(call, says, strlen(says), false);
+    if (on->s->flaky && on->clocks++ == 0) says = "no hands";
+    (void)phi_call_finish(call, says, strlen(says), strcmp(says, "no hands") == 0);
     return PHI_DONE;
 }
 
@@ -128,6 +131,7 @@ static phi_flow key_start(void *user_data, phi_call call, phi_str arguments) {
     result.content = &content;
     result.content_count = 1;
     result.details = "{\"exit\":0}";
+    result.is_error = on->s->flaky && on->keys++ == 0;
     (void)phi_call_result(call, &result);
     return PHI_DONE;
 }
@@ -187,6 +191,8 @@ static void make_tools(rig *r, stage *on, phi_tool tools[3]) {
     tools[0].start = clock_start;
     tools[0].step = clock_step;
     tools[0].heartbeat_ms = 1;
+    tools[0].retries = tools[1].retries = 2;
+    tools[0].retry_delay_ms = 20;
     tools[0].user_data = on;
     tools[1].name = "env";
     tools[1].start = key_start;
@@ -366,6 +372,34 @@ TEST(tools_that_are_run_again_give_the_same_log) {
 static bool run_clock(void *user_data, phi_str name) {
     (void)user_data;
     return phi_str_equal(name, phi_str_of("clock"));
+}
+
+TEST(tries_of_a_tool_that_failed_are_played_as_they_were) {
+    static const uint32_t budgets[] = {0, 1, 1000000};
+    scene s;
+    take recorded, played;
+    size_t i;
+    memset(&s, 0, sizeof s);
+    s.flaky = true;
+    shoot(&recorded, &s, NULL, NULL);
+    CHECK_EQ_INT(recorded.end, PHI_OK);
+    CHECK_EQ_INT(recorded.started, 4);
+    CHECK(strstr(recorded.events.at, "attempt 1/3, again in 20 ms: no hands") != NULL);
+    shoot(&played, &s, &recorded.tape, NULL);
+    check_same(&recorded, &played);
+    CHECK_EQ_INT(played.started, 0);
+    cut(&played);
+    for (i = 0; i < 2 * sizeof budgets / sizeof budgets[0]; i++) {
+        s.bytes = budgets[i / 2];
+        s.runs = i % 2 == 0 ? NULL : run_clock;
+        shoot(&played, &s, &recorded.tape, NULL);
+        CHECK_EQ_INT(played.end, PHI_OK);
+        CHECK_EQ_STR(played.what, "");
+        CHECK(recorded.hash[0] == played.hash[0]);
+        CHECK_EQ_INT(played.started, i % 2 == 0 ? 0 : 2);
+        cut(&played);
+    }
+    cut(&recorded);
 }
 
 TEST(a_tool_that_is_run_again_and_says_something_else_is_told) {
@@ -663,6 +697,7 @@ TEST(playing_survives_every_failed_allocation) {
 }
 
 TEST_MAIN(TEST_ENTRY(a_run_that_is_played_tells_the_same_events_and_has_the_same_log),
+          TEST_ENTRY(tries_of_a_tool_that_failed_are_played_as_they_were),
           TEST_ENTRY(another_step_budget_gives_the_same_log),
           TEST_ENTRY(tools_that_are_run_again_give_the_same_log),
           TEST_ENTRY(a_tool_that_is_run_again_and_says_something_else_is_told),

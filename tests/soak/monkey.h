@@ -443,6 +443,9 @@ static size_t make_tools(monkey *m, phi_tool tools[TOOLS]) {
         tools[i].cancel = any_cancel;
         tools[i].user_data = m;
         tools[i].timeout_ms = 1 + pick(m, 60);
+        tools[i].retries = pick(m, 3);
+        tools[i].retry_delay_ms = pick(m, 20);
+        tools[i].heartbeat_ms = pick(m, 30);
         tools[i].needs_approval = once_in(m, 8);
         tools[i].may_repeat = once_in(m, 3);
         if (once_in(m, 4)) tools[i].resume = any_start;
