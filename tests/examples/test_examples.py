@@ -259,7 +259,7 @@ class Repl(unittest.TestCase):
         said, code = run("repl", "examples", url=mock.url + "/m/status=529+times=1,busy/s/hello",
                          text="hello\n/quit\n")
         self.assertEqual(code, 0, said)
-        self.assertRegex(said, r"> \(Provider error \(attempt 1/3\), retrying in [01]\.\ds: API "
+        self.assertRegex(said, r"> \(Provider error \(attempt 1/4\), retrying in [01]\.\ds: API "
                          r"error: Overloaded\)\nHello! ")
 
     def test_control_c_stops_the_answer_and_not_the_program(self):
