@@ -36247,11 +36247,11 @@ PHI_API phi_status phi_thread_fresh(phi_thread *thread) {
 #endif /* PHI__IMP_THREAD */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0xa1ef75a3
+#if PHI__IMP_LOOP != 0x00d8de31
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0xa1ef75a3
+#define PHI__IMP_LOOP 0x00d8de31
 
 /* ---- src/loop/session_in.h ---- */
 
@@ -39732,8 +39732,12 @@ PHI__FN bool phi__answer_room(phi__answer *answer) {
 
 /* Nothing is said: what was shown before is not there any more, or does not fit. */
 static const phi_message *phi__answer_empty(phi__answer *answer) {
-    answer->view.content = NULL;
-    answer->view.content_count = 0;
+    phi_message shown = answer->view;
+    memset(&answer->view, 0, sizeof answer->view);
+    answer->view.role = PHI_ROLE_ASSISTANT;
+    answer->view.model = shown.model;
+    answer->view.provider = shown.provider;
+    answer->view.protocol = shown.protocol;
     answer->viewed = false;
     return &answer->view;
 }

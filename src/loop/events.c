@@ -86,8 +86,12 @@ PHI__FN bool phi__answer_room(phi__answer *answer) {
 
 /* Nothing is said: what was shown before is not there any more, or does not fit. */
 static const phi_message *phi__answer_empty(phi__answer *answer) {
-    answer->view.content = NULL;
-    answer->view.content_count = 0;
+    phi_message shown = answer->view;
+    memset(&answer->view, 0, sizeof answer->view);
+    answer->view.role = PHI_ROLE_ASSISTANT;
+    answer->view.model = shown.model;
+    answer->view.provider = shown.provider;
+    answer->view.protocol = shown.protocol;
     answer->viewed = false;
     return &answer->view;
 }

@@ -391,7 +391,7 @@ static phi_agent three_calls(rig *r, phi_tool_mode mode, uint32_t hooks, size_t 
     desc.tool_mode = mode;
     desc.tool_batch = 2;
     desc.doom_warn_after = PHI_UNLIMITED;
-    rig_hooks(r, &desc, hooks);
+    if (hooks != 0) rig_hooks(r, &desc, hooks);
     agent = agent_with(r, &desc, &tool);
     rig_calls(r, three, 3);
     rig_says(r, "done");
