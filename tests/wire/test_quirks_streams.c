@@ -348,6 +348,16 @@ TEST(a_pause_of_anthropic_asks_for_the_history_again) {
     stream_free(&s);
 }
 
+/* As llama.cpp's server streams where the first token is no whole character. */
+TEST(an_answer_of_anthropics_protocol_needs_no_message_start) {
+    stream s;
+    check_text(CLAUDE, CLAUDE_TEXT CLAUDE_STOP CLAUDE_END("end_turn"));
+    stream_of(&s, CLAUDE, CLAUDE_TEXT CLAUDE_STOP CLAUDE_END("end_turn"));
+    CHECK_EQ_INT(s.message.usage.input, 0);
+    CHECK_EQ_INT(s.message.usage.output, 9);
+    stream_free(&s);
+}
+
 TEST_MAIN(TEST_ENTRY(signs_of_life_are_no_part_of_an_answer),
           TEST_ENTRY(events_behind_the_end_of_responses_change_nothing),
           TEST_ENTRY(an_answer_without_its_end_marker_is_cut_and_may_be_asked_for_again),
@@ -369,4 +379,5 @@ TEST_MAIN(TEST_ENTRY(signs_of_life_are_no_part_of_an_answer),
           TEST_ENTRY(gemini_refuses_a_prompt_without_a_candidate),
           TEST_ENTRY(gemini_says_an_error_as_bare_json_of_many_lines),
           TEST_ENTRY(an_empty_200_of_gemini_may_be_asked_for_again),
-          TEST_ENTRY(a_pause_of_anthropic_asks_for_the_history_again))
+          TEST_ENTRY(a_pause_of_anthropic_asks_for_the_history_again),
+          TEST_ENTRY(an_answer_of_anthropics_protocol_needs_no_message_start))
