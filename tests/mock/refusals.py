@@ -244,6 +244,8 @@ claude(
             [{"type": "text", "text": "s", "cache_control": {"type": "ephemeral", "ttl": "1h"}}])))
 claude("mark unknown", "Input should be 'ephemeral'",
        put("tools", 0, "cache_control", {"type": "for ever"}))
+claude("format by its old name", "output_format: Extra inputs are not permitted",
+       put("output_format", {"type": "json_schema", "schema": {"type": "object"}}))
 claude("format unknown", "Input should be 'json_schema'",
        put("output_config", {"format": {"type": "json_object"}}))
 claude("format open", "'additionalProperties' must be explicitly set to false",

@@ -78,6 +78,15 @@ def refusals_have_the_words(client):
         check(got.status == 200, "the body that the refusals start from is accepted", got.body)
 
 
+def the_old_name_of_a_format_is_good_with_its_header(client):
+    schema = {"type": "object", "properties": {}, "additionalProperties": False}
+    body = dict(says("hello"), output_format={"type": "json_schema", "schema": schema},
+                model="claude-sonnet-4-5")
+    headers = dict(client.headers(CLAUDE), **{"anthropic-beta": "structured-outputs-2025-11-13"})
+    got = client.post(CLAUDE, body, headers)
+    check(got.status == 200, "output_format with the header of its beta", got.text())
+
+
 # ---- conversations ----
 
 
@@ -354,7 +363,8 @@ def tls_and_process():
 def main():
     with Server("--fixtures", FIXTURES) as server:
         client = Client(server.port)
-        for part in (fixtures_are_accepted, refusals_have_the_words, scenarios_stream,
+        for part in (fixtures_are_accepted, refusals_have_the_words,
+                     the_old_name_of_a_format_is_good_with_its_header, scenarios_stream,
                      conversations, odd_streams_say_the_same, streams_stop, errors_come,
                      log_and_stats):
             part(client)

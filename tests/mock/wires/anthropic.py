@@ -8,6 +8,7 @@ from .base import Conversation, Message, Refusal, Wire, deltas, parse_json, slic
 
 MOST_BYTES = 32 * 1024 * 1024
 VERSIONS = ("2023-06-01", "2026-10-21")
+BETA_OF_FORMATS = "structured-outputs-2025-11-13"
 STOPS = {
     "stop": "end_turn", "length": "max_tokens", "refusal": "refusal", "pause": "pause_turn",
     "tool_use": "tool_use"
@@ -49,6 +50,9 @@ class Anthropic(Wire):
         if len(raw) > MOST_BYTES:
             raise self.refusal_for_status(413)
         body = parse_json(raw, lambda why: refuse("The request body is not valid JSON: %s", why))
+        # The name of the beta, which stays good with its header; gateways send it.
+        if "output_format" in body and BETA_OF_FORMATS in headers.get("anthropic-beta", ""):
+            body.setdefault("output_config", {})["format"] = body.pop("output_format")
         Checker(body).top()
         if headers.get("anthropic-version") == "2026-10-21":
             for field in ("temperature", "top_p", "top_k"):
