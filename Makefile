@@ -67,7 +67,7 @@ help:
 	@echo 'make            writes phi.h, phi_tools.h and phi_json.h from src/'
 	@echo 'make demo       runs an agent against a local scripted model (LIVE=1: a real one)'
 	@echo 'make live       one conversation with each provider whose key is set; costs money'
-	@echo 'make interop    against npm packages: requests, signatures, frames, conversations (node 20)'
+	@echo 'make interop    against npm packages (node 20), LiteLLM and LLMock (Python 3.11); LLAMA=1: llama.cpp, too'
 	@echo 'make test       builds and runs all tests (sanitizers, then valgrind)'
 	@echo 'make check      stale headers, layers, formatting, every dialect and compiler'
 	@echo 'make one T=tests/base/test_arena.c   one test program, whatever else does not compile'
@@ -139,7 +139,7 @@ live:
 	@$(BUILD)/normal/tests/live/prog_live
 
 interop:
-	@MAKE="$(MAKE)" scripts/interop.sh
+	@MAKE="$(MAKE)" CC="$(CC)" LLAMA="$(LLAMA)" scripts/interop.sh
 
 # ---- tests ----
 

@@ -1,5 +1,6 @@
 """docs/providers.md, known quirks: every row names a test that exists and is run, every test of the files
-test_quirks*.c has a row, and every bit of phi_model.quirks stands in one."""
+test_quirks*.c has a row, and every bit of phi_model.quirks stands in one. docs/interop.md: what a server does
+differently names a test that is run, a check of make interop, or none."""
 import glob
 import os
 import re
@@ -48,6 +49,24 @@ class Providers(unittest.TestCase):
         text = "\n".join(self.lines)
         for bit in BIT.findall(read("src", "model", "model.h")):
             self.assertIn(f"`{bit[0] or bit[1]}`", text)
+
+
+class Interop(unittest.TestCase):
+    def test_every_deviation_of_a_server_names_its_test(self):
+        rows = [[cell.strip() for cell in line.strip("|").split("|")]
+                for line in read("docs", "interop.md").split("\n") if line.startswith("| ")]
+        rows = [row for row in rows if len(row) == 3 and row[2] != "test"]
+        checks = "".join(read(path) for path in glob.glob(os.path.join(ROOT, "tests/interop/*.py")))
+        self.assertGreater(len(rows), 10)
+        for _, what, test in rows:
+            named = re.match(r"(\w+/\w+), `(\w+)`$", test)
+            played = re.match(r'make interop, "(.+)"$', test)
+            if named:
+                self.assertIn(f"TEST({named[2]})", read("tests", named[1] + ".c"))
+            elif played:
+                self.assertIn(f'"{played[1]}"', checks)
+            else:
+                self.assertTrue(test == "none" and what.startswith("Open:"), test)
 
 
 if __name__ == "__main__":
