@@ -1,4 +1,4 @@
-"""Runs test programs, two at a time, and adds up what they say.
+"""Runs test programs, one more at a time than there are processors (some of them wait), and adds up what they say.
 
     run_tests.py [--jobs N] [--timeout S] [--valgrind] [--build DIR] [--quiet] program ...
 
@@ -91,7 +91,7 @@ def show(result, args):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 2)
+    parser.add_argument("--jobs", type=int, default=(os.cpu_count() or 2) + 1)
     parser.add_argument("--timeout", type=int, default=180)
     parser.add_argument("--valgrind", action="store_true")
     parser.add_argument("--build", default="")

@@ -279,7 +279,9 @@ TEST(what_a_rewrite_has_made_is_not_cut) {
 
 TEST(spans_out_of_order_or_past_the_base_are_refused_with_words) {
     phi_span spans[2];
-    phi_rewrite r = rewrite_of("x", spans, 2);
+    phi_rewrite r;
+    memset(spans, 0, sizeof spans);
+    r = rewrite_of("x", spans, 2);
     conversation();
     spans[0] = span_of(4, 5, NULL, 0);
     spans[1] = span_of(5, 6, NULL, 0);
@@ -613,14 +615,16 @@ TEST(truncation_spares_what_is_durable_and_takes_late_results_along) {
 TEST(truncation_does_not_cut_what_a_rewrite_has_put_in_one_place) {
     phi_content c[2];
     phi_message m[2];
-    phi_span s = span_of(0, 0, m, 2);
-    phi_rewrite r = rewrite_of("two", &s, 1);
+    phi_span s;
+    phi_rewrite r;
     size_t removed = 0;
     c[0] = text_block("one");
     c[1] = text_block("a very long text that would go if it could be told apart from the first, "
                       "which stays because it is the first message of the user's");
     m[0] = message_of(PHI_ROLE_USER, &c[0]);
     m[1] = message_of(PHI_ROLE_ASSISTANT, &c[1]);
+    s = span_of(0, 0, m, 2);
+    r = rewrite_of("two", &s, 1);
     setup();
     say(PHI_ROLE_USER, "go");
     say(PHI_ROLE_ASSISTANT, c[1].text.at);
