@@ -1441,11 +1441,11 @@ PHI_API void phi_answer_fail(phi_answer *answer, phi_failure_kind kind, bool ret
 #endif /* PHI__PUB_WIRE */
 
 #ifdef PHI__PUB_THREAD
-#if PHI__PUB_THREAD != 0xf01624e7
+#if PHI__PUB_THREAD != 0x2da3af97
 #error "phi: two versions of src/thread in one file"
 #endif
 #else
-#define PHI__PUB_THREAD 0xf01624e7
+#define PHI__PUB_THREAD 0x2da3af97
 
 /* ---- src/thread/thread.h ---- */
 
@@ -1602,6 +1602,7 @@ PHI_API phi_status phi_thread_note(phi_thread *thread, const char *kind, phi_str
 
 /* A note of phi's own: the rewrite that waits for the end of a run, or null when none does any more (phi_agent_rewrite). */
 #define PHI_NOTE_DEFERRED "phi.deferred_rewrite"
+#define PHI_NOTE_ABORT "phi.abort" /* phi_abort_run: {"loop_id":...,"reason":...} */
 
 /* ---- lanes ---- */
 
@@ -2780,11 +2781,11 @@ PHI_API bool phi_call_pending(phi_call call);        /* any thread */
 #endif /* PHI__PUB_LOOP */
 
 #ifdef PHI__PUB_AGENT
-#if PHI__PUB_AGENT != 0x1bb6f28e
+#if PHI__PUB_AGENT != 0x8176baf5
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__PUB_AGENT 0x1bb6f28e
+#define PHI__PUB_AGENT 0x8176baf5
 
 /* ---- src/agent/profile.h ---- */
 
@@ -3083,7 +3084,7 @@ PHI_API phi_status phi_send(phi_agent agent, const char *text);
 PHI_API phi_status phi_abort(phi_agent agent);
 
 /* phi_abort of one run, with a reason. loop_id: NULL: whichever goes on. reason: copied; NULL: none; AGENT_END tells it, and a
-   note of the kind "abort" in the log, {"loop_id":...,"reason":...}. Pumping thread. PHI_NOT_FOUND: no such run goes on;
+   note of the kind PHI_NOTE_ABORT in the log, {"loop_id":...,"reason":...}. Pumping thread. PHI_NOT_FOUND: no such run goes on;
    PHI_STALE, PHI_NO_MEMORY: nothing was done. */
 PHI_API phi_status phi_abort_run(phi_agent agent, const char *loop_id, const char *reason);
 
@@ -36247,11 +36248,11 @@ PHI_API phi_status phi_thread_fresh(phi_thread *thread) {
 #endif /* PHI__IMP_THREAD */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x00d8de31
+#if PHI__IMP_LOOP != 0x119effb2
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x00d8de31
+#define PHI__IMP_LOOP 0x119effb2
 
 /* ---- src/loop/session_in.h ---- */
 
@@ -36674,7 +36675,6 @@ struct phi__run {
     phi__state state;
     phi__run *next_ready, *prev_ready;
     bool in_ready, cancelled, over;
-    bool reasoned;                  /* it was aborted, and why is in `reason` */
     bool stopping;                  /* ends when its turn is over */
     bool starved;                   /* something that was said to it found no memory */
     bool opened;                    /* AGENT_START is out */
@@ -36713,14 +36713,15 @@ struct phi__run {
     phi_spending reserved; /* in the agent's budget and those above */
     bool paused, pause_over;
     phi__run *next_paused, *prev_paused; /* of those in rt->paused */
-    phi__buf reason;      /* of a pause, for phi_pending; where `reasoned`, of phi_abort_run */
-    phi_agent payer;      /* whose limit or budget it was */
-    phi__timer timer;     /* of a pause or a delay */
-    phi__doom *doom;      /* NULL: no tool has been called yet */
-    bool doomed;          /* a call repeated itself too often */
-    size_t first_message; /* of the run, in its lane's messages */
-    size_t message_count; /* of a run that has ended */
-    size_t told_messages; /* prompts whose events are out */
+    phi__buf reason;                     /* of a pause, for phi_pending */
+    phi_str abort_reason;                /* of phi_abort_run, the agent's own; at NULL: none */
+    phi_agent payer;                     /* whose limit or budget it was */
+    phi__timer timer;                    /* of a pause or a delay */
+    phi__doom *doom;                     /* NULL: no tool has been called yet */
+    bool doomed;                         /* a call repeated itself too often */
+    size_t first_message;                /* of the run, in its lane's messages */
+    size_t message_count;                /* of a run that has ended */
+    size_t told_messages;                /* prompts whose events are out */
     phi_usage usage, turn_usage;
     double cost;
     int64_t first_delta_ms; /* Unix time; 0: none has come */
@@ -43532,6 +43533,8 @@ PHI__FN void phi__run_unmake(phi__run *run) {
     phi__inputs_free(agent, &run->pending);
     phi__filter_end(run);
     phi__buf_free(&run->reason);
+    phi__free(&agent->memory, (void *)(uintptr_t)run->abort_reason.at,
+              run->abort_reason.at != NULL ? run->abort_reason.len + 1 : 0);
     phi__wishes_free(run);
     phi__free(&agent->memory, run->doom, sizeof *run->doom);
     phi__free(&agent->memory, run->policy, sizeof *run->policy);
@@ -45435,9 +45438,8 @@ static phi_event phi__turn_end_event(const phi__run *run, const phi_usage *usage
     event.failure = run->failure;
     event.usage = usage;
     event.rejection = run->rejection;
-    if (run->reasoned && run->status == PHI_CANCELLED &&
-        !phi__arena_str(phi__thread_room(run->agent->thread), phi__buf_str(&run->reason),
-                        &event.source))
+    if (run->status == PHI_CANCELLED &&
+        !phi__arena_str(phi__thread_room(run->agent->thread), run->abort_reason, &event.source))
         event.source = phi__str("", 0);
     if (thread->message_count > run->first_message) {
         const phi__entry *last = phi__thread_message(thread, thread->message_count - 1);
@@ -46261,11 +46263,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0xc399dbe3
+#if PHI__IMP_AGENT != 0x45513a25
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0xc399dbe3
+#define PHI__IMP_AGENT 0x45513a25
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -46594,10 +46596,10 @@ PHI_API phi_status phi_stop(phi_agent agent) { return phi__agent_end(agent, PHI_
 /* In the log, before anything is done. */
 static bool phi__agent_note_abort(phi__agent *agent, const char *reason) {
     phi__run *run = agent->run;
+    phi_str kept;
     phi__buf note;
     bool done;
-    run->reasoned = false;
-    if (reason == NULL) return true;
+    if (!phi__agent_own(agent, reason, &kept)) return false;
     phi__buf_init(&note, &agent->memory);
     phi__buf_char(&note, '{');
     phi__json_put_key(&note, PHI__LIT("loop_id"));
@@ -46605,13 +46607,12 @@ static bool phi__agent_note_abort(phi__agent *agent, const char *reason) {
     phi__json_put_key(&note, PHI__LIT("reason"));
     phi__json_put_str(&note, phi_str_of(reason));
     phi__buf_char(&note, '}');
-    phi__buf_clear(&run->reason);
-    phi__buf_text(&run->reason, reason);
-    done =
-        !note.failed && !run->reason.failed &&
-        phi_thread_note((phi_thread *)agent->thread, "abort", phi__buf_str(&note), NULL) == PHI_OK;
+    done = reason == NULL ||
+           (!note.failed && phi_thread_note((phi_thread *)agent->thread, PHI_NOTE_ABORT,
+                                            phi__buf_str(&note), NULL) == PHI_OK);
     phi__buf_free(&note);
-    run->reasoned = done;
+    phi__agent_disown(agent, done ? &run->abort_reason : &kept);
+    if (done) run->abort_reason = kept;
     return done;
 }
 
@@ -50223,7 +50224,6 @@ static phi_status phi__response_start(phi_agent handle, const char *what, const 
     agent = phi__agent_find(handle);
     if (agent == NULL) return phi__error(handle.rt, PHI_STALE, "%s: the agent is gone", what);
     status = phi__agent_may_run(agent, what);
-    if (status == PHI_OK) status = phi__response_check_tools(agent, what, desc);
     return status == PHI_OK ? phi__response_begin(agent, what, desc, out) : status;
 }
 
@@ -50256,6 +50256,7 @@ static phi_status phi__response_ask(phi_agent handle, const char *what, const ph
     }
     status = phi__response_check(handle.rt, what, &asked);
     if (status == PHI_OK) status = phi__input_check_details(handle.rt, what, asked.id, asked.refs);
+    if (status == PHI_OK) status = phi__response_check_tools(phi__agent_find(handle), what, &asked);
     if (status == PHI_OK) status = phi__response_start(handle, what, &asked, &response);
     if (status != PHI_OK) return status;
     out->index = response->index;

@@ -53,13 +53,13 @@
 #if PHI__PUB_WIRE != 0xdd04ad5e
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_THREAD != 0xf01624e7
+#if PHI__PUB_THREAD != 0x2da3af97
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_LOOP != 0xf46453ea
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_AGENT != 0x1bb6f28e
+#if PHI__PUB_AGENT != 0x8176baf5
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_SESSION != 0x4110dbec

@@ -211,10 +211,10 @@ PHI_API phi_status phi_stop(phi_agent agent) { return phi__agent_end(agent, PHI_
 /* In the log, before anything is done. */
 static bool phi__agent_note_abort(phi__agent *agent, const char *reason) {
     phi__run *run = agent->run;
+    phi_str kept;
     phi__buf note;
     bool done;
-    run->reasoned = false;
-    if (reason == NULL) return true;
+    if (!phi__agent_own(agent, reason, &kept)) return false;
     phi__buf_init(&note, &agent->memory);
     phi__buf_char(&note, '{');
     phi__json_put_key(&note, PHI__LIT("loop_id"));
@@ -222,13 +222,12 @@ static bool phi__agent_note_abort(phi__agent *agent, const char *reason) {
     phi__json_put_key(&note, PHI__LIT("reason"));
     phi__json_put_str(&note, phi_str_of(reason));
     phi__buf_char(&note, '}');
-    phi__buf_clear(&run->reason);
-    phi__buf_text(&run->reason, reason);
-    done =
-        !note.failed && !run->reason.failed &&
-        phi_thread_note((phi_thread *)agent->thread, "abort", phi__buf_str(&note), NULL) == PHI_OK;
+    done = reason == NULL ||
+           (!note.failed && phi_thread_note((phi_thread *)agent->thread, PHI_NOTE_ABORT,
+                                            phi__buf_str(&note), NULL) == PHI_OK);
     phi__buf_free(&note);
-    run->reasoned = done;
+    phi__agent_disown(agent, done ? &run->abort_reason : &kept);
+    if (done) run->abort_reason = kept;
     return done;
 }
 

@@ -147,7 +147,7 @@ PHI_API phi_status phi_send(phi_agent agent, const char *text);
 PHI_API phi_status phi_abort(phi_agent agent);
 
 /* phi_abort of one run, with a reason. loop_id: NULL: whichever goes on. reason: copied; NULL: none; AGENT_END tells it, and a
-   note of the kind "abort" in the log, {"loop_id":...,"reason":...}. Pumping thread. PHI_NOT_FOUND: no such run goes on;
+   note of the kind PHI_NOTE_ABORT in the log, {"loop_id":...,"reason":...}. Pumping thread. PHI_NOT_FOUND: no such run goes on;
    PHI_STALE, PHI_NO_MEMORY: nothing was done. */
 PHI_API phi_status phi_abort_run(phi_agent agent, const char *loop_id, const char *reason);
 

@@ -172,7 +172,6 @@ static phi_status phi__response_start(phi_agent handle, const char *what, const 
     agent = phi__agent_find(handle);
     if (agent == NULL) return phi__error(handle.rt, PHI_STALE, "%s: the agent is gone", what);
     status = phi__agent_may_run(agent, what);
-    if (status == PHI_OK) status = phi__response_check_tools(agent, what, desc);
     return status == PHI_OK ? phi__response_begin(agent, what, desc, out) : status;
 }
 
@@ -205,6 +204,7 @@ static phi_status phi__response_ask(phi_agent handle, const char *what, const ph
     }
     status = phi__response_check(handle.rt, what, &asked);
     if (status == PHI_OK) status = phi__input_check_details(handle.rt, what, asked.id, asked.refs);
+    if (status == PHI_OK) status = phi__response_check_tools(phi__agent_find(handle), what, &asked);
     if (status == PHI_OK) status = phi__response_start(handle, what, &asked, &response);
     if (status != PHI_OK) return status;
     out->index = response->index;

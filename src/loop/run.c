@@ -373,6 +373,8 @@ PHI__FN void phi__run_unmake(phi__run *run) {
     phi__inputs_free(agent, &run->pending);
     phi__filter_end(run);
     phi__buf_free(&run->reason);
+    phi__free(&agent->memory, (void *)(uintptr_t)run->abort_reason.at,
+              run->abort_reason.at != NULL ? run->abort_reason.len + 1 : 0);
     phi__wishes_free(run);
     phi__free(&agent->memory, run->doom, sizeof *run->doom);
     phi__free(&agent->memory, run->policy, sizeof *run->policy);

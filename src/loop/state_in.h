@@ -305,7 +305,6 @@ struct phi__run {
     phi__state state;
     phi__run *next_ready, *prev_ready;
     bool in_ready, cancelled, over;
-    bool reasoned;                  /* it was aborted, and why is in `reason` */
     bool stopping;                  /* ends when its turn is over */
     bool starved;                   /* something that was said to it found no memory */
     bool opened;                    /* AGENT_START is out */
@@ -344,14 +343,15 @@ struct phi__run {
     phi_spending reserved; /* in the agent's budget and those above */
     bool paused, pause_over;
     phi__run *next_paused, *prev_paused; /* of those in rt->paused */
-    phi__buf reason;      /* of a pause, for phi_pending; where `reasoned`, of phi_abort_run */
-    phi_agent payer;      /* whose limit or budget it was */
-    phi__timer timer;     /* of a pause or a delay */
-    phi__doom *doom;      /* NULL: no tool has been called yet */
-    bool doomed;          /* a call repeated itself too often */
-    size_t first_message; /* of the run, in its lane's messages */
-    size_t message_count; /* of a run that has ended */
-    size_t told_messages; /* prompts whose events are out */
+    phi__buf reason;                     /* of a pause, for phi_pending */
+    phi_str abort_reason;                /* of phi_abort_run, the agent's own; at NULL: none */
+    phi_agent payer;                     /* whose limit or budget it was */
+    phi__timer timer;                    /* of a pause or a delay */
+    phi__doom *doom;                     /* NULL: no tool has been called yet */
+    bool doomed;                         /* a call repeated itself too often */
+    size_t first_message;                /* of the run, in its lane's messages */
+    size_t message_count;                /* of a run that has ended */
+    size_t told_messages;                /* prompts whose events are out */
     phi_usage usage, turn_usage;
     double cost;
     int64_t first_delta_ms; /* Unix time; 0: none has come */

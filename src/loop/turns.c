@@ -408,9 +408,8 @@ static phi_event phi__turn_end_event(const phi__run *run, const phi_usage *usage
     event.failure = run->failure;
     event.usage = usage;
     event.rejection = run->rejection;
-    if (run->reasoned && run->status == PHI_CANCELLED &&
-        !phi__arena_str(phi__thread_room(run->agent->thread), phi__buf_str(&run->reason),
-                        &event.source))
+    if (run->status == PHI_CANCELLED &&
+        !phi__arena_str(phi__thread_room(run->agent->thread), run->abort_reason, &event.source))
         event.source = phi__str("", 0);
     if (thread->message_count > run->first_message) {
         const phi__entry *last = phi__thread_message(thread, thread->message_count - 1);

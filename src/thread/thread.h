@@ -153,6 +153,7 @@ PHI_API phi_status phi_thread_note(phi_thread *thread, const char *kind, phi_str
 
 /* A note of phi's own: the rewrite that waits for the end of a run, or null when none does any more (phi_agent_rewrite). */
 #define PHI_NOTE_DEFERRED "phi.deferred_rewrite"
+#define PHI_NOTE_ABORT "phi.abort" /* phi_abort_run: {"loop_id":...,"reason":...} */
 
 /* ---- lanes ---- */
 

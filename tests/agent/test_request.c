@@ -315,7 +315,7 @@ TEST(an_abort_can_name_its_run_and_say_why) {
     for (seq = 0; phi_thread_entry(thread, seq, &e) == PHI_OK; seq++) {
         if (e.kind != PHI_ENTRY_NOTE) continue;
         notes++;
-        CHECK_STR(e.note_kind, "abort");
+        CHECK_STR(e.note_kind, PHI_NOTE_ABORT);
         CHECK(strstr(e.note.at, "\"reason\":\"the \\\"user\\\" left\"}") != NULL);
     }
     CHECK_EQ_INT(notes, 1);
