@@ -1441,11 +1441,11 @@ PHI_API void phi_answer_fail(phi_answer *answer, phi_failure_kind kind, bool ret
 #endif /* PHI__PUB_WIRE */
 
 #ifdef PHI__PUB_THREAD
-#if PHI__PUB_THREAD != 0x2da3af97
+#if PHI__PUB_THREAD != 0xe5799ba8
 #error "phi: two versions of src/thread in one file"
 #endif
 #else
-#define PHI__PUB_THREAD 0x2da3af97
+#define PHI__PUB_THREAD 0xe5799ba8
 
 /* ---- src/thread/thread.h ---- */
 
@@ -2025,7 +2025,8 @@ typedef struct phi_store_item {
    PHI_PARSE (what is there is damaged; `words`), PHI_FULL (no space left), PHI_IO, PHI_BAD_ARG (an id that is none),
    PHI_TOO_BIG, PHI_NO_MEMORY. On anything but PHI_OK nothing changed. `words`, where not NULL, get what is to be said
    about it, cut to words_size and terminated.
-   Threads: as its implementation says; phi calls it on the pumping thread. */
+   Threads: as its implementation says; phi calls it on the pumping thread.
+   Callbacks: inside these functions, of phi's only those of arenas and JSON: the thread and its agent are in use. */
 typedef struct phi_store {
     void *user_data;
     /* Documents: snapshots, session records. save replaces the whole one, or nothing; what survives what, see append. */

@@ -328,6 +328,33 @@ TEST(an_abort_can_name_its_run_and_say_why) {
     rig_free(s.r);
 }
 
+TEST(what_a_paused_run_waits_for_stays_readable_while_it_is_aborted) {
+    phi_limits limits = PHI_ZERO;
+    phi_ask_desc desc = PHI_ZERO;
+    phi_pending_item item;
+    phi_response response;
+    char reason[2001], limit[120];
+    scene s;
+    begin(&s);
+    memset(reason, 'r', sizeof reason - 1);
+    reason[sizeof reason - 1] = '\0';
+    limits.max_turns = 1;
+    limits.pause = true;
+    desc.text = "go";
+    desc.limits = &limits;
+    rig_call(s.r, "c1", "echo", "{}");
+    CHECK_EQ_INT(phi_ask_with(s.agent, &desc, &response), PHI_OK);
+    (void)rig_run(s.r, 20);
+    REQUIRE(phi_agent_waiting(s.agent, &item) == PHI_WAITING_BUDGET);
+    (void)snprintf(limit, sizeof limit, "%.*s", (int)item.text.len, item.text.at);
+    CHECK_EQ_INT(phi_abort_run(s.agent, NULL, reason), PHI_OK);
+    CHECK_EQ_INT(phi_abort_run(s.agent, NULL, reason + 1),
+                 PHI_OK); /* once more: the last one counts */
+    CHECK_STR(item.text, limit);
+    (void)rig_run(s.r, 10);
+    rig_free(s.r);
+}
+
 TEST(an_allocation_that_fails_while_it_is_asked_leaves_nothing) {
     static const char *const names[] = {"wait"};
     int n, done = 0;
@@ -364,4 +391,5 @@ TEST_MAIN(
     TEST_ENTRY(a_saved_run_keeps_what_its_request_has_of_its_own),
     TEST_ENTRY(what_is_put_into_a_queue_can_name_its_run_and_keeps_what_the_host_says_about_it),
     TEST_ENTRY(an_abort_can_name_its_run_and_say_why),
+    TEST_ENTRY(what_a_paused_run_waits_for_stays_readable_while_it_is_aborted),
     TEST_ENTRY(an_allocation_that_fails_while_it_is_asked_leaves_nothing))
