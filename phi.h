@@ -633,11 +633,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__PUB_IO */
 
 #ifdef PHI__PUB_MODEL
-#if PHI__PUB_MODEL != 0x61d50ffc
+#if PHI__PUB_MODEL != 0xe57e7074
 #error "phi: two versions of src/model in one file"
 #endif
 #else
-#define PHI__PUB_MODEL 0x61d50ffc
+#define PHI__PUB_MODEL 0xe57e7074
 
 /* ---- src/model/failure.h ---- */
 
@@ -927,6 +927,10 @@ typedef struct phi_loop_info {
     phi_str tag;      /* of RERUN and BRANCH: when, RFC 3339 */
     phi_str metadata; /* JSON text; empty: null */
     phi_str config;   /* of an event that was read: its config_snapshot, JSON text; else empty */
+    /* Of a run in a thread: its agent's system prompt, where that is not the one of the run before (has_system_prompt).
+       phi_thread_system_prompt tells it of any run. */
+    phi_str system_prompt;
+    bool has_system_prompt;
 } phi_loop_info;
 
 /* What a compaction did, or is about to do. */
@@ -1441,11 +1445,11 @@ PHI_API void phi_answer_fail(phi_answer *answer, phi_failure_kind kind, bool ret
 #endif /* PHI__PUB_WIRE */
 
 #ifdef PHI__PUB_THREAD
-#if PHI__PUB_THREAD != 0xe5799ba8
+#if PHI__PUB_THREAD != 0x2f8f08a4
 #error "phi: two versions of src/thread in one file"
 #endif
 #else
-#define PHI__PUB_THREAD 0xe5799ba8
+#define PHI__PUB_THREAD 0x2f8f08a4
 
 /* ---- src/thread/thread.h ---- */
 
@@ -1595,14 +1599,45 @@ PHI_API phi_status phi_thread_slice(const phi_thread *thread, uint64_t from, uin
 PHI_API phi_status phi_thread_append_messages(phi_thread *thread, const phi_message *messages,
                                               size_t count, uint32_t flags, uint64_t expected,
                                               uint64_t *seq);
-/* The host's own; also while a run goes on. kind: a name (those that begin with "phi." are phi's); json: checked to be
-   JSON. Both are copied. PHI_BAD_ARG, PHI_NO_MEMORY: nothing changed. */
+/* The host's own; also while a run goes on. kind: a name; json: checked to be JSON. Both are copied. PHI_BAD_ARG (also a
+   name that begins with "phi.": those are phi's), PHI_NO_MEMORY: nothing changed. */
 PHI_API phi_status phi_thread_note(phi_thread *thread, const char *kind, phi_str json,
                                    uint64_t *seq);
 
 /* A note of phi's own: the rewrite that waits for the end of a run, or null when none does any more (phi_agent_rewrite). */
 #define PHI_NOTE_DEFERRED "phi.deferred_rewrite"
 #define PHI_NOTE_ABORT "phi.abort" /* phi_abort_run: {"loop_id":...,"reason":...} */
+/* {"title":...,"metadata":"{...}","forked_from":...,"forked_at":...,"made":...}: of phi_thread_info what is not in the
+   other entries; each as far as there is one. The last one holds. */
+#define PHI_NOTE_THREAD "phi.thread"
+
+/* ---- what a thread knows of itself ---- */
+
+typedef struct phi_thread_info {
+    phi_str
+        id; /* of a thread in a store, its id there; else a UUID, made when it is first asked for, and kept in
+                   snapshots and texts */
+    int64_t made_ms,
+        changed_ms; /* Unix time: of its making, or its first entry; of the last entry. 0: it has none */
+    phi_str title;       /* empty: none */
+    phi_str metadata;    /* JSON text, an object; empty: none */
+    phi_str forked_from; /* phi_thread_fork: id of the other thread; empty: it is no fork */
+    uint64_t forked_at;  /* the last entry of that which it shows; UINT64_MAX: none */
+} phi_thread_info;
+
+/* Strings are the thread's, valid until its title or metadata change, or it goes into a store or out of one, or is freed
+   or begins anew. PHI_BAD_ARG, PHI_NO_MEMORY. */
+PHI_API phi_status phi_thread_get_info(phi_thread *thread, phi_thread_info *out);
+/* Copied, and a note of the log (PHI_NOTE_THREAD); also while a run goes on. A thread that begins anew
+   (phi_agent_thread) has neither; one that forgets entries, or whose messages are replaced, keeps both.
+   title: NULL or empty: none. json: an object; empty: none. PHI_BAD_ARG: not UTF-8, or no object; PHI_NO_MEMORY:
+   nothing changed. */
+PHI_API phi_status phi_thread_set_title(phi_thread *thread, const char *title);
+PHI_API phi_status phi_thread_set_metadata(phi_thread *thread, phi_str json);
+/* The system prompt that the last run up to entry seq had (UINT64_MAX, and all past the end: the last run), empty where it
+   had none; valid as an entry's strings. PHI_NOT_FOUND: no run had one, or it is forgotten; PHI_BAD_ARG; what the store
+   says. */
+PHI_API phi_status phi_thread_system_prompt(const phi_thread *thread, uint64_t seq, phi_str *out);
 
 /* ---- lanes ---- */
 
@@ -1653,8 +1688,8 @@ PHI_API phi_status phi_thread_view(const phi_thread *thread, const char *lane, u
 PHI_API phi_usage phi_thread_usage(const phi_thread *thread);
 
 /* A thread of its own, in the same runtime: what the active lane showed after entry at_seq (as phi_thread_fork_lane cuts
-   it; UINT64_MAX, and all past the end: all of it) are its messages. Shares nothing; runs, rewrites, lanes and notes are not taken over. Also
-   while a run goes on. NULL: no memory, or what the store says: phi_last_error. Caller frees with phi_thread_free. */
+   it; UINT64_MAX, and all past the end: all of it) are its messages; a note behind them says where it came from
+   (phi_thread_get_info). Shares nothing; runs, rewrites, lanes, title and notes are not taken over. Also while a run goes on. NULL: no memory, or what the store says: phi_last_error. Caller frees with phi_thread_free. */
 PHI_API phi_thread *phi_thread_fork(const phi_thread *thread, uint64_t at_seq);
 
 #ifdef __cplusplus
@@ -2076,8 +2111,8 @@ PHI_API phi_status phi_thread_attach(phi_thread *thread, const phi_store *store,
 /* Writes what the store does not have yet. PHI_OK: it has everything. After a failure it is tried again with the next
    entry. PHI_MISUSE: the thread is in no store. */
 PHI_API phi_status phi_thread_sync(phi_thread *thread, char *words, size_t words_size);
-/* Syncs; also when that fails it is detached. Before, it reads back what has left memory: where that fails it stays
-   attached. */
+/* Syncs; also when that fails it is detached, and keeps its id. Before, it reads back what has left memory: where that
+   fails, or there is no memory for the id, it stays attached. */
 PHI_API phi_status phi_thread_detach(phi_thread *thread);
 PHI_API uint64_t phi_thread_stored(const phi_thread *thread); /* entries that the store has */
 
@@ -2782,11 +2817,11 @@ PHI_API bool phi_call_pending(phi_call call);        /* any thread */
 #endif /* PHI__PUB_LOOP */
 
 #ifdef PHI__PUB_AGENT
-#if PHI__PUB_AGENT != 0x8176baf5
+#if PHI__PUB_AGENT != 0x5784e064
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__PUB_AGENT 0x8176baf5
+#define PHI__PUB_AGENT 0x5784e064
 
 /* ---- src/agent/profile.h ---- */
 
@@ -3400,10 +3435,14 @@ typedef struct phi_ask_desc {
         limits; /* of this run alone, zero fields as in phi_agent_desc; copied (default: the agent's) */
     uint32_t
         decision_timeout_ms; /* of what this run waits for (default: the agent's; PHI_UNLIMITED) */
-    const char *const *
-        tools; /* names of tools of the agent: this run is offered no others; looked at in the call (default:
-                                     all are) */
+    /* This run has these tools, and none of the agent's; looked at as phi_agent_desc.tools. Copied; what they point to is
+       borrowed until PHI_EV_AGENT_END was popped (default: the agent's). A snapshot of the run has their names alone: it
+       goes on with the tools of phi_agent_restore's desc that have one of them. */
+    const phi_tool *tools;
     size_t tool_count;
+    /* Names of its tools: it is offered no others; looked at in the call (default: it is offered all) */
+    const char *const *allowed_tools;
+    size_t allowed_count;
     bool no_tools;  /* it is offered none */
     const char *id; /* of the request, UTF-8, at most 128 bytes; copied (default: made) */
     const char *
@@ -27505,50 +27544,11 @@ PHI_API void phi_answer_fail(phi_answer *answer, phi_failure_kind kind, bool ret
 #endif /* PHI__IMP_WIRE */
 
 #ifdef PHI__IMP_THREAD
-#if PHI__IMP_THREAD != 0x4369b4d9
+#if PHI__IMP_THREAD != 0x07d71cc7
 #error "phi: two versions of src/thread in one file"
 #endif
 #else
-#define PHI__IMP_THREAD 0x4369b4d9
-
-/* ---- src/thread/compact_in.h ---- */
-
-/* compact_in.h - what the loop needs of a compaction beyond its rewrite, and what both ways to compact share. */
-#ifndef PHI_THREAD_COMPACT_IN_H
-#define PHI_THREAD_COMPACT_IN_H
-
-
-enum { PHI__COMPACT_TEXT = 200 }; /* bytes of a text that a line holds; behaviours C 36 */
-
-/* A plan, and what it comes to. */
-typedef struct phi__compacted {
-    phi_rewrite rewrite; /* span_count 0: nothing would be gained */
-    uint64_t tokens_before, tokens_after;
-    size_t runs; /* of which something is replaced */
-} phi__compacted;
-
-/* Every field as it is when zero; a config without a window has the one that is not known. */
-PHI__FN phi_compaction_config phi__compact_config(const phi_compaction_config *config);
-/* How many earlier runs are in scope, of a config that was filled. */
-PHI__FN uint32_t phi__compact_scope_runs(const phi_compaction_config *config);
-/* The tokens above which a view is to be compacted. config: of phi__compact_config. */
-PHI__FN uint64_t phi__compact_threshold(const phi_compaction_config *config);
-
-/* As phi_compaction_plan. */
-PHI__FN phi_status phi__compact_plan(const phi_view_item *items, size_t count,
-                                     const phi_compaction_config *config,
-                                     const phi_token_counter *counter, phi_arena *arena,
-                                     phi__compacted *out);
-
-/* A result with each of its texts cut to `lines` lines, in the arena; the message itself where none is longer. NULL: no
-   memory. */
-PHI__FN const phi_message *phi__compact_cut(const phi_message *message, uint32_t lines,
-                                            phi_arena *arena);
-
-/* A user's message with one text, which is borrowed. NULL: no memory. */
-PHI__FN phi_message *phi__compact_say(phi_str text, phi_arena *arena);
-
-#endif
+#define PHI__IMP_THREAD 0x07d71cc7
 
 /* ---- src/thread/thread_in.h ---- */
 
@@ -27727,6 +27727,9 @@ typedef struct phi__thread {
     phi__undo undo;
     phi__op_place *op_table; /* rewrite.c: rewrites in memory by id: an open table, half empty */
     size_t op_count, op_cap;
+    struct phi__about *about;          /* about_in.h; NULL: nothing was said */
+    int64_t made_ms, changed_ms;       /* phi_thread_info */
+    uint64_t prompt_hash;              /* of the last run's system prompt; 0: none was noted */
     phi__compaction_mark *compactions; /* in the order of the log */
     size_t compaction_count, compaction_cap;
 } phi__thread;
@@ -27862,6 +27865,10 @@ PHI__FN bool phi__thread_tell_loops(phi__thread *thread, uint64_t reader,
                                     void *user_data);
 /* A deep copy; NULL: no memory. */
 PHI__FN phi_loop_info *phi__loop_info_copy(phi_arena *arena, const phi_loop_info *from);
+/* What a run says of its system prompt, which lives in the arena: nothing where the run before had the same, or none did.
+   False: no memory. */
+PHI__FN bool phi__loop_info_prompt(const phi__thread *thread, phi_arena *arena, phi_str prompt,
+                                   phi_loop_info *info);
 /* Appends a run that was elsewhere, and has no messages here: its beginning and its end. Copied.
    False: no memory, and nothing changed. */
 PHI__FN bool phi__thread_note_run(phi__thread *thread, const phi_loop_info *info,
@@ -27899,6 +27906,9 @@ PHI__FN bool phi__thread_answer_orphans(phi__thread *thread);
 /* Copies a message into the current segment without appending it; NULL: no memory. */
 PHI__FN phi_message *phi__thread_keep(phi__thread *thread, const phi_message *message);
 
+/* views.c: a note; phi's own, too. As phi_thread_note. */
+PHI__FN phi_status phi__thread_note(phi__thread *thread, const char *kind, phi_str json,
+                                    uint64_t *seq);
 /* views.c: an entry as the public struct shows it. */
 PHI__FN void phi__thread_show(const phi__thread *thread, const phi__entry *entry, phi_entry *out);
 
@@ -27993,6 +28003,79 @@ PHI__FN void phi__thread_unmark_ops(phi__thread *thread, uint32_t lane, uint64_t
 /* Chains the rewrites of the entries in memory anew, and puts them into the table. False: no memory, and nothing
    changed; never, where there are not more than before. */
 PHI__FN bool phi__thread_index_ops(phi__thread *thread);
+
+#endif
+
+/* ---- src/thread/about_in.h ---- */
+
+/* about_in.h - what a thread knows of itself beside its entries. */
+#ifndef PHI_THREAD_ABOUT_IN_H
+#define PHI_THREAD_ABOUT_IN_H
+
+
+/* The note that holds it, with its other names and numbers as JSON. */
+typedef struct phi__about {
+    phi_arena arena;
+    phi_thread_info info; /* its times are the thread's */
+} phi__about;
+
+PHI__FN void phi__about_free(phi__thread *thread);
+PHI__FN size_t phi__about_bytes(const phi__thread *thread);
+
+/* The thread's id, in a store or not; made where it has none. Empty: no memory. */
+PHI__FN phi_str phi__about_id(phi__thread *thread);
+/* Keeps the id of its store, which it is about to leave. False: no memory. */
+PHI__FN bool phi__about_keep_id(phi__thread *thread);
+/* Of a text's first line: what stands there, taken into the thread and written. Reading: PHI_NO_MEMORY. */
+PHI__FN phi_status phi__about_get_head(phi__thread *thread, const phi_json *head);
+PHI__FN void phi__about_put_head(phi__buf *out, const phi__thread *thread);
+/* Takes in what a note of kind PHI_NOTE_THREAD says. PHI_NO_MEMORY. */
+PHI__FN phi_status phi__about_read(phi__thread *thread, phi_str note);
+/* In a new log: that it is made of another one, up to entry `at` (UINT64_MAX: of none of its entries). */
+PHI__FN phi_status phi__about_forked(phi__thread *thread, phi__thread *from, uint64_t at);
+/* In a log that is begun anew in the place of `before`: the same thread goes on. False: no memory. What `before` has
+   stays there until phi__about_move. */
+PHI__FN bool phi__about_carry(phi__thread *thread, const phi__thread *before);
+PHI__FN void phi__about_move(phi__thread *thread, phi__thread *before);
+
+#endif
+
+/* ---- src/thread/compact_in.h ---- */
+
+/* compact_in.h - what the loop needs of a compaction beyond its rewrite, and what both ways to compact share. */
+#ifndef PHI_THREAD_COMPACT_IN_H
+#define PHI_THREAD_COMPACT_IN_H
+
+
+enum { PHI__COMPACT_TEXT = 200 }; /* bytes of a text that a line holds; behaviours C 36 */
+
+/* A plan, and what it comes to. */
+typedef struct phi__compacted {
+    phi_rewrite rewrite; /* span_count 0: nothing would be gained */
+    uint64_t tokens_before, tokens_after;
+    size_t runs; /* of which something is replaced */
+} phi__compacted;
+
+/* Every field as it is when zero; a config without a window has the one that is not known. */
+PHI__FN phi_compaction_config phi__compact_config(const phi_compaction_config *config);
+/* How many earlier runs are in scope, of a config that was filled. */
+PHI__FN uint32_t phi__compact_scope_runs(const phi_compaction_config *config);
+/* The tokens above which a view is to be compacted. config: of phi__compact_config. */
+PHI__FN uint64_t phi__compact_threshold(const phi_compaction_config *config);
+
+/* As phi_compaction_plan. */
+PHI__FN phi_status phi__compact_plan(const phi_view_item *items, size_t count,
+                                     const phi_compaction_config *config,
+                                     const phi_token_counter *counter, phi_arena *arena,
+                                     phi__compacted *out);
+
+/* A result with each of its texts cut to `lines` lines, in the arena; the message itself where none is longer. NULL: no
+   memory. */
+PHI__FN const phi_message *phi__compact_cut(const phi_message *message, uint32_t lines,
+                                            phi_arena *arena);
+
+/* A user's message with one text, which is borrowed. NULL: no memory. */
+PHI__FN phi_message *phi__compact_say(phi_str text, phi_arena *arena);
 
 #endif
 
@@ -28229,6 +28312,252 @@ PHI__FN bool phi__step_number(phi_str name, uint64_t *seq);
 PHI__FN void phi__step_put_all(phi__buf *out, const phi_str *names, size_t count);
 
 #endif
+
+/* ---- src/thread/about.c ---- */
+
+/* about.c - what a thread knows of itself: its id, when it was made and changed, title, metadata, where it was forked
+   from, and the system prompts of its runs.
+
+   A note of kind PHI_NOTE_THREAD holds title, metadata and origin; a later one takes its place. The id is the store's, or
+   stands in the first line of a text. A run's system prompt is in its LOOP_START, unless the run before had the same. */
+
+
+/* ---- keeping ---- */
+
+PHI__FN void phi__about_free(phi__thread *thread) {
+    phi__about *about = thread->about;
+    thread->about = NULL;
+    if (about == NULL) return;
+    phi_arena_free(&about->arena);
+    phi__free(thread->memory, about, sizeof *about);
+}
+
+PHI__FN size_t phi__about_bytes(const phi__thread *thread) {
+    const phi__about *about = thread->about;
+    return about != NULL ? sizeof *about + phi__arena_taken(&about->arena) : 0;
+}
+
+static phi_thread_info phi__about_info(const phi__thread *thread) {
+    phi_thread_info none;
+    memset(&none, 0, sizeof none);
+    return thread->about != NULL ? thread->about->info : none;
+}
+
+static phi__about *phi__about_copy(phi__thread *thread, const phi_thread_info *info) {
+    phi__about *about = (phi__about *)phi__alloc(thread->memory, sizeof *about);
+    if (about == NULL) return NULL;
+    phi_arena_init(&about->arena, thread->memory, 0);
+    about->info = *info;
+    if (phi__arena_str(&about->arena, info->id, &about->info.id) &&
+        phi__arena_str(&about->arena, info->title, &about->info.title) &&
+        phi__arena_str(&about->arena, info->metadata, &about->info.metadata) &&
+        phi__arena_str(&about->arena, info->forked_from, &about->info.forked_from))
+        return about;
+    phi_arena_free(&about->arena);
+    phi__free(thread->memory, about, sizeof *about);
+    return NULL;
+}
+
+static bool phi__about_take(phi__thread *thread, const phi_thread_info *info) {
+    phi__about *about = phi__about_copy(thread, info);
+    if (about == NULL) return false;
+    phi__about_free(thread);
+    thread->about = about;
+    return true;
+}
+
+PHI__FN phi_str phi__about_id(phi__thread *thread) {
+    phi_thread_info info = phi__about_info(thread);
+    unsigned char random[16] = {0};
+    char made[PHI__UUID_SIZE];
+    if (thread->journal != NULL) return phi__str(thread->journal->id, thread->journal->id_len);
+    if (info.id.len > 0) return info.id;
+    if (thread->io != NULL) phi__io_random(thread->io, random, sizeof random);
+    phi__uuid(random, made);
+    info.id = phi_str_of(made);
+    return phi__about_take(thread, &info) ? thread->about->info.id : phi__str("", 0);
+}
+
+PHI__FN bool phi__about_keep_id(phi__thread *thread) {
+    phi_thread_info info = phi__about_info(thread);
+    info.id = phi__about_id(thread);
+    return phi__about_take(thread, &info);
+}
+
+/* ---- as JSON ---- */
+
+static void phi__about_put_str(phi__buf *out, const char *key, phi_str value) {
+    if (value.len == 0) return;
+    phi__json_put_key(out, phi_str_of(key));
+    phi__json_put_str(out, value);
+}
+
+static void phi__about_put_made(phi__buf *out, int64_t made_ms) {
+    phi__json_put_key(out, PHI__LIT("made"));
+    phi__json_put_i64(out, made_ms);
+}
+
+PHI__FN void phi__about_put_head(phi__buf *out, const phi__thread *thread) {
+    bool told =
+        thread->made_ms == 0 || (thread->held > 0 && thread->entries[0]->at_ms == thread->made_ms);
+    if (thread->journal != NULL)
+        phi__about_put_str(out, "id", phi__str(thread->journal->id, thread->journal->id_len));
+    else if (thread->about != NULL)
+        phi__about_put_str(out, "id", thread->about->info.id);
+    if (!told) phi__about_put_made(out, thread->made_ms);
+}
+
+PHI__FN phi_status phi__about_get_head(phi__thread *thread, const phi_json *head) {
+    phi_thread_info info = phi__about_info(thread);
+    info.id = phi_json_str(phi_json_get(head, "id"), "");
+    thread->made_ms = phi_json_int(phi_json_get(head, "made"), 0);
+    return info.id.len == 0 || phi__about_take(thread, &info) ? PHI_OK : PHI_NO_MEMORY;
+}
+
+static phi_status phi__about_note(phi__thread *thread, const phi_thread_info *info) {
+    phi_status status = PHI_NO_MEMORY;
+    phi__buf json;
+    phi__buf_init(&json, thread->memory);
+    phi__buf_char(&json, '{');
+    phi__about_put_str(&json, "title", info->title);
+    phi__about_put_str(&json, "metadata", info->metadata);
+    phi__about_put_str(&json, "forked_from", info->forked_from);
+    if (info->forked_from.len > 0 && info->forked_at != UINT64_MAX) {
+        phi__json_put_key(&json, PHI__LIT("forked_at"));
+        phi__json_put_u64(&json, info->forked_at);
+    }
+    if (thread->made_ms != 0) phi__about_put_made(&json, thread->made_ms);
+    phi__buf_char(&json, '}');
+    if (!json.failed) status = phi__thread_note(thread, PHI_NOTE_THREAD, phi__buf_str(&json), NULL);
+    phi__buf_free(&json);
+    return status;
+}
+
+PHI__FN phi_status phi__about_read(phi__thread *thread, phi_str note) {
+    phi_thread_info info = phi__about_info(thread);
+    phi_json *root = NULL;
+    phi_arena scratch;
+    phi_status status;
+    phi_arena_init(&scratch, thread->memory, 0);
+    status = phi_json_parse(&scratch, note, PHI_JSON_BORROW, &root, NULL);
+    info.title = phi_json_str(phi_json_get(root, "title"), "");
+    info.metadata = phi_json_str(phi_json_get(root, "metadata"), "");
+    info.forked_from = phi_json_str(phi_json_get(root, "forked_from"), "");
+    info.forked_at = phi_json_uint(phi_json_get(root, "forked_at"), UINT64_MAX);
+    if (info.forked_from.len == 0) info.forked_at = 0;
+    thread->made_ms = phi_json_int(phi_json_get(root, "made"), thread->made_ms);
+    if (status == PHI_OK && !phi__about_take(thread, &info)) status = PHI_NO_MEMORY;
+    phi_arena_free(&scratch);
+    return status;
+}
+
+/* ---- one thread from another ---- */
+
+PHI__FN phi_status phi__about_forked(phi__thread *thread, phi__thread *from, uint64_t at) {
+    phi_thread_info info = phi__about_info(thread);
+    info.forked_from = phi__about_id(from);
+    info.forked_at = at;
+    if (info.forked_from.len == 0 || !phi__about_take(thread, &info)) return PHI_NO_MEMORY;
+    thread->made_ms = phi__thread_now(thread);
+    return phi__about_note(thread, &thread->about->info);
+}
+
+static bool phi__about_says(const phi_thread_info *info) {
+    return info->title.len > 0 || info->metadata.len > 0 || info->forked_from.len > 0;
+}
+
+PHI__FN bool phi__about_carry(phi__thread *thread, const phi__thread *before) {
+    thread->made_ms = before->made_ms;
+    return before->about == NULL || !phi__about_says(&before->about->info) ||
+           phi__about_note(thread, &before->about->info) == PHI_OK;
+}
+
+PHI__FN void phi__about_move(phi__thread *thread, phi__thread *before) {
+    phi__about_free(thread);
+    thread->about = before->about;
+    before->about = NULL;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_thread_get_info(phi_thread *thread, phi_thread_info *out) {
+    phi__thread *log = (phi__thread *)thread;
+    phi_str id;
+    if (log == NULL || out == NULL) return PHI_BAD_ARG;
+    id = phi__about_id(log);
+    if (id.len == 0) return PHI_NO_MEMORY;
+    *out = phi__about_info(log);
+    out->id = id;
+    out->made_ms = log->made_ms;
+    out->changed_ms = log->changed_ms;
+    return PHI_OK;
+}
+
+/* The log has it first. */
+static phi_status phi__about_set(phi__thread *log, const phi_thread_info *info) {
+    phi__about *about = phi__about_copy(log, info), *before = log->about;
+    phi_status status;
+    if (about == NULL) return PHI_NO_MEMORY;
+    status = phi__about_note(log, info);
+    log->about = status == PHI_OK ? before : about;
+    phi__about_free(log);
+    log->about = status == PHI_OK ? about : before;
+    return status;
+}
+
+PHI_API phi_status phi_thread_set_title(phi_thread *thread, const char *title) {
+    phi__thread *log = (phi__thread *)thread;
+    phi_thread_info info;
+    phi_str text = phi_str_of(title);
+    if (log == NULL || !phi__id_fits(text)) return PHI_BAD_ARG;
+    info = phi__about_info(log);
+    if (phi_str_equal(info.title, text)) return PHI_OK;
+    info.title = text;
+    return phi__about_set(log, &info);
+}
+
+static phi_status phi__about_is_object(const phi__thread *log, phi_str json) {
+    phi_json *root = NULL;
+    phi_arena scratch;
+    phi_status status;
+    if (json.len == 0) return PHI_OK;
+    phi_arena_init(&scratch, log->memory, 0);
+    status = phi_json_parse(&scratch, json, PHI_JSON_BORROW, &root, NULL);
+    if (status == PHI_OK && phi_json_type_of(root) != PHI_JSON_OBJECT) status = PHI_BAD_ARG;
+    phi_arena_free(&scratch);
+    return status == PHI_OK || status == PHI_NO_MEMORY ? status : PHI_BAD_ARG;
+}
+
+PHI_API phi_status phi_thread_set_metadata(phi_thread *thread, phi_str json) {
+    phi__thread *log = (phi__thread *)thread;
+    phi_thread_info info;
+    phi_status status;
+    if (log == NULL || (json.at == NULL && json.len > 0)) return PHI_BAD_ARG;
+    status = phi__about_is_object(log, json);
+    if (status != PHI_OK) return status;
+    info = phi__about_info(log);
+    if (phi_str_equal(info.metadata, json)) return PHI_OK;
+    info.metadata = json;
+    return phi__about_set(log, &info);
+}
+
+PHI_API phi_status phi_thread_system_prompt(const phi_thread *thread, uint64_t seq, phi_str *out) {
+    const phi__thread *log = (const phi__thread *)thread;
+    phi_status status;
+    uint64_t i;
+    if (log == NULL || out == NULL) return PHI_BAD_ARG;
+    status = phi__thread_recall(log);
+    if (status != PHI_OK) return status;
+    for (i = seq < log->count ? seq + 1 : log->count; i > log->base; i--) {
+        const phi__entry *entry = phi__thread_at(log, i - 1);
+        if (entry->kind != PHI_ENTRY_LOOP_START || entry->of.loop == NULL ||
+            !entry->of.loop->has_system_prompt)
+            continue;
+        *out = entry->of.loop->system_prompt;
+        return PHI_OK;
+    }
+    return PHI_NOT_FOUND;
+}
 
 /* ---- src/thread/check.c ---- */
 
@@ -29936,6 +30265,7 @@ static void phi__entry_put_loop(phi__buf *out, const phi__entry *entry) {
     phi__entry_put_some(out, "tag", info->tag);
     phi__entry_put_some(out, "metadata", info->metadata);
     phi__entry_put_some(out, "config", info->config);
+    if (info->has_system_prompt) phi__entry_put_str(out, "system_prompt", info->system_prompt);
     phi__buf_char(out, '}');
 }
 
@@ -30310,6 +30640,7 @@ static phi_status phi__entry_read_loop_start(phi__entry_reader *r, const phi_jso
     if (info == NULL) return PHI_NO_MEMORY;
     info->continuation = (phi_continuation)continuation;
     info->loop_id = entry->loop_id;
+    info->has_system_prompt = phi_json_get(node, "system_prompt") != NULL;
     entry->of.loop = info;
     return phi__entry_keep(r, node, "agent_id", &info->agent_id) &&
                    phi__entry_keep(r, node, "session_id", &info->session_id) &&
@@ -30317,7 +30648,8 @@ static phi_status phi__entry_read_loop_start(phi__entry_reader *r, const phi_jso
                    phi__entry_keep(r, node, "parent_loop_id", &info->parent_loop_id) &&
                    phi__entry_keep(r, node, "tag", &info->tag) &&
                    phi__entry_keep(r, node, "metadata", &info->metadata) &&
-                   phi__entry_keep(r, node, "config", &info->config)
+                   phi__entry_keep(r, node, "config", &info->config) &&
+                   phi__entry_keep(r, node, "system_prompt", &info->system_prompt)
                ? PHI_OK
                : PHI_NO_MEMORY;
 }
@@ -30410,6 +30742,9 @@ static phi_status phi__entry_read_plain(phi__entry_reader *r, const phi_json *ro
     if (status != PHI_OK) return status;
     if (kind == PHI_ENTRY_LOOP_END) status = phi__thread_may_end(thread, entry);
     if (status == PHI_OK) phi__thread_attach(thread, entry, 1);
+    if (status == PHI_OK && kind == PHI_ENTRY_NOTE &&
+        phi__str_is(entry->of.note->kind, PHI_NOTE_THREAD))
+        status = phi__about_read(thread, entry->of.note->json);
     return status;
 }
 
@@ -31712,6 +32047,7 @@ PHI_API phi_status phi_thread_detach(phi_thread *thread) {
     if (log->journal == NULL) return PHI_OK;
     status = phi__thread_recall(log);
     if (status != PHI_OK) return status;
+    if (!phi__about_keep_id(log)) return PHI_NO_MEMORY;
     status = phi__journal_sync(log, NULL, 0);
     phi__journal_close(log);
     return status;
@@ -33683,7 +34019,7 @@ static phi_forgotten *phi__rebase_begin(phi__thread *thread, const phi__thread *
     entry.of.forgotten = made;
     thread->base = thread->count = before->count;
     thread->restored = before->restored;
-    return phi__thread_append(thread, &entry, 1) ? made : NULL;
+    return phi__thread_append(thread, &entry, 1) && phi__about_carry(thread, before) ? made : NULL;
 }
 
 /* The same lanes, each empty, under the same numbers. */
@@ -34735,9 +35071,24 @@ PHI__FN phi_loop_info *phi__loop_info_copy(phi_arena *arena, const phi_loop_info
                    phi__arena_str(arena, from->parent_loop_id, &info->parent_loop_id) &&
                    phi__arena_str(arena, from->tag, &info->tag) &&
                    phi__arena_str(arena, from->metadata, &info->metadata) &&
-                   phi__arena_str(arena, from->config, &info->config)
+                   phi__arena_str(arena, from->config, &info->config) &&
+                   phi__arena_str(arena, from->system_prompt, &info->system_prompt)
                ? info
                : NULL;
+}
+
+static uint64_t phi__runs_prompt_hash(phi_str prompt) {
+    uint64_t hash = phi__hash(prompt, 3);
+    return hash != 0 ? hash : 1;
+}
+
+PHI__FN bool phi__loop_info_prompt(const phi__thread *thread, phi_arena *arena, phi_str prompt,
+                                   phi_loop_info *info) {
+    info->system_prompt = phi__str("", 0);
+    info->has_system_prompt = thread->prompt_hash != 0 || prompt.len > 0;
+    if (info->has_system_prompt && phi__runs_prompt_hash(prompt) == thread->prompt_hash)
+        info->has_system_prompt = false;
+    return !info->has_system_prompt || phi__arena_str(arena, prompt, &info->system_prompt);
 }
 
 PHI__FN bool phi__thread_note_run(phi__thread *thread, const phi_loop_info *info,
@@ -34821,6 +35172,8 @@ PHI__FN void phi__thread_loop_starts(phi__thread *thread, const phi__entry *star
         loops->count++;
     }
     if (place != NULL) place->seq = start->seq + 1; /* its room was made */
+    if (start->of.loop != NULL && start->of.loop->has_system_prompt)
+        thread->prompt_hash = phi__runs_prompt_hash(start->of.loop->system_prompt);
     thread->restored = false;
     thread->started = (phi__entry *)(uintptr_t)start;
     phi__thread_drop_undo(thread);
@@ -34967,7 +35320,8 @@ PHI__FN size_t phi__thread_bytes(const phi__thread *thread) {
     size_t bytes = phi__arena_taken(&thread->first.arena);
     for (; segment != NULL; segment = segment->older)
         bytes += sizeof *segment + phi__arena_taken(&segment->arena);
-    return bytes + (thread->cap + thread->message_cap) * sizeof *thread->entries +
+    return bytes + phi__about_bytes(thread) +
+           (thread->cap + thread->message_cap) * sizeof *thread->entries +
            thread->fold.cap * sizeof *thread->fold.items + thread->ids.cap * sizeof(uint64_t) +
            thread->op_cap * sizeof *thread->op_table +
            thread->loops.cap * sizeof *thread->loops.at +
@@ -35380,6 +35734,7 @@ PHI__FN void phi__thread_free(phi__thread *thread) {
     phi__hashes_free(thread->memory, &thread->ids);
     phi__hashes_free(thread->memory, &thread->away_ops);
     phi__free(thread->memory, thread->loops.at, thread->loops.cap * sizeof *thread->loops.at);
+    phi__about_free(thread);
     phi__thread_drop_undo(thread);
     phi__free(thread->memory, thread->op_table, thread->op_cap * sizeof(phi__op_place));
     phi__free(thread->memory, thread->compactions,
@@ -35447,6 +35802,8 @@ PHI__FN void phi__thread_attach(phi__thread *thread, phi__entry *entries, size_t
         entry->segment = thread->current;
         thread->entries[thread->held++] = entry;
         phi__thread_count_usage(thread, entry);
+        if (thread->made_ms == 0) thread->made_ms = entry->at_ms;
+        thread->changed_ms = entry->at_ms;
         if (entry->kind == PHI_ENTRY_MESSAGE && thread->loading != NULL)
             phi__load_message(thread, entry);
         else if (entry->kind == PHI_ENTRY_MESSAGE) {
@@ -35576,8 +35933,6 @@ PHI__FN bool phi__thread_claim_calls(phi__thread *thread, const phi_message *mes
 
 #include <stdio.h>
 
-#define PHI__THREAD_HEADER "{\"phi_thread\":1}\n"
-
 static void phi__text_words(char *words, size_t size, uint64_t line, const char *why) {
     if (words != NULL && size > 0)
         (void)snprintf(words, size, "line %llu: %s", (unsigned long long)line, why);
@@ -35596,7 +35951,8 @@ static bool phi__text_line(phi_str *rest, phi_str *line) {
 
 /* Keys that are not known are of later versions, and are ignored. */
 static phi_status phi__text_is_header(phi__entry_reader *reader, const phi_json *root) {
-    if (phi_json_int(phi_json_get(root, "phi_thread"), 0) == 1) return PHI_OK;
+    if (phi_json_int(phi_json_get(root, "phi_thread"), 0) == 1)
+        return phi__about_get_head(reader->thread, root);
     (void)snprintf(reader->words, sizeof reader->words,
                    "expected the header of a thread, {\"phi_thread\":1}");
     return PHI_PARSE;
@@ -35654,7 +36010,9 @@ PHI_API phi_status phi_thread_to_json(const phi_thread *thread, phi_arena *arena
     if (status != PHI_OK) return status;
     phi__buf_init(&text, arena->memory);
     phi_arena_init(&scratch, arena->memory, 0);
-    phi__buf_text(&text, PHI__THREAD_HEADER);
+    phi__buf_text(&text, "{\"phi_thread\":1");
+    phi__about_put_head(&text, log);
+    phi__buf_text(&text, "}\n");
     for (i = 0; i < log->held && !text.failed; i++) {
         phi__entry_put(&text, log, log->entries[i], &scratch);
         phi__buf_char(&text, '\n');
@@ -35685,7 +36043,6 @@ PHI_API phi_status phi_thread_from_json(phi_thread *thread, phi_str json, char *
     }
     return phi__text_end(&reader, status, number, words, words_size);
 }
-#undef PHI__THREAD_HEADER
 
 /* ---- src/thread/tracker.c ---- */
 
@@ -36162,15 +36519,13 @@ PHI_API phi_status phi_thread_append_messages(phi_thread *thread, const phi_mess
     return PHI_OK;
 }
 
-PHI_API phi_status phi_thread_note(phi_thread *thread, const char *kind, phi_str json,
-                                   uint64_t *seq) {
-    phi__thread *log = (phi__thread *)thread;
+PHI__FN phi_status phi__thread_note(phi__thread *log, const char *kind, phi_str json,
+                                    uint64_t *seq) {
     phi_arena *room;
     phi_arena_mark mark;
     phi__entry *entry;
     phi__note *note;
     phi_status status;
-    if (log == NULL || kind == NULL || kind[0] == '\0') return PHI_BAD_ARG;
     if (!phi__view_is_json(log, json, &status))
         return status == PHI_NO_MEMORY ? PHI_NO_MEMORY : PHI_BAD_ARG;
     if (log->user == NULL && !phi__thread_roll(log, NULL)) return PHI_NO_MEMORY;
@@ -36189,6 +36544,13 @@ PHI_API phi_status phi_thread_note(phi_thread *thread, const char *kind, phi_str
     if (seq != NULL) *seq = log->count;
     phi__thread_attach(log, entry, 1);
     return PHI_OK;
+}
+
+PHI_API phi_status phi_thread_note(phi_thread *thread, const char *kind, phi_str json,
+                                   uint64_t *seq) {
+    if (thread == NULL || kind == NULL || kind[0] == '\0') return PHI_BAD_ARG;
+    if (phi__str_starts(phi_str_of(kind), "phi.")) return PHI_BAD_ARG;
+    return phi__thread_note((phi__thread *)thread, kind, json, seq);
 }
 
 PHI_API phi_usage phi_thread_usage(const phi_thread *thread) {
@@ -36249,11 +36611,11 @@ PHI_API phi_status phi_thread_fresh(phi_thread *thread) {
 #endif /* PHI__IMP_THREAD */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x119effb2
+#if PHI__IMP_LOOP != 0x5dd8c459
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x119effb2
+#define PHI__IMP_LOOP 0x5dd8c459
 
 /* ---- src/loop/session_in.h ---- */
 
@@ -36384,6 +36746,33 @@ struct phi_tape {
     bool plays;
     bool stages; /* the transport tells its stages; known after attach */
 };
+
+#endif
+
+/* ---- src/loop/toolset_in.h ---- */
+
+/* toolset_in.h - a list of tools: an agent's, or those of one request. */
+#ifndef PHI_LOOP_TOOLSET_IN_H
+#define PHI_LOOP_TOOLSET_IN_H
+
+
+typedef struct phi__toolset {
+    phi_arena arena; /* the lists, and what strict schemas were made into */
+    phi_tool *tools;
+    phi__tool_view *views; /* as models are told of them */
+    size_t count;
+    bool has_lone;    /* one is not_concurrent */
+    bool has_fields;  /* one has on_field */
+    bool names_steps; /* one has names_steps */
+} phi__toolset;
+
+PHI__FN void phi__toolset_init(phi__toolset *set, phi_memory *memory);
+PHI__FN void phi__toolset_free(phi__toolset *set);
+/* Takes copies of these in the place of what it has, which they may be part of. timeout_ms: of tools that have none.
+   False: no memory, and nothing changed. */
+PHI__FN bool phi__toolset_take(phi__toolset *set, const phi_tool *tools, size_t count,
+                               uint32_t timeout_ms);
+PHI__FN const phi_tool *phi__toolset_find(const phi__toolset *set, phi_str name); /* NULL: none */
 
 #endif
 
@@ -36698,19 +37087,19 @@ struct phi__run {
         *prompts; /* in the thread's segment, to be attached; NULL: they are, or there are none */
     size_t prompt_count;
     phi__decision decision;
-    bool filtering;       /* a text is under way through the filters */
-    size_t filter_at;     /* the next one to be asked */
-    phi__buf filter_text; /* what they are asked about */
-    phi__buf warnings;    /* what they said */
-    phi_str rejection;    /* of the prompts; in the thread */
-    phi__inputs pending;  /* polled, for the next turn */
-    bool polling;         /* a poll is under way: it has looked into the queue */
-    uint32_t polled;      /* messages it has got */
-    bool steered;         /* the turn's steering was looked for */
-    phi_limits limits;    /* the agent's, and what phi_budget_raise added */
-    phi_policy *policy;   /* the request's own, in memory of its own; NULL: the agent's */
-    uint8_t *offered;     /* the same: by tool of the agent, whether it is offered; NULL: all are */
-    uint32_t waits_ms;    /* decision_timeout_ms of the run */
+    bool filtering;        /* a text is under way through the filters */
+    size_t filter_at;      /* the next one to be asked */
+    phi__buf filter_text;  /* what they are asked about */
+    phi__buf warnings;     /* what they said */
+    phi_str rejection;     /* of the prompts; in the thread */
+    phi__inputs pending;   /* polled, for the next turn */
+    bool polling;          /* a poll is under way: it has looked into the queue */
+    uint32_t polled;       /* messages it has got */
+    bool steered;          /* the turn's steering was looked for */
+    phi_limits limits;     /* the agent's, and what phi_budget_raise added */
+    phi_policy *policy;    /* the request's own, in memory of its own; NULL: the agent's */
+    phi__toolset *toolset; /* the same; NULL: the agent's */
+    uint32_t waits_ms;     /* decision_timeout_ms of the run */
     phi_spending reserved; /* in the agent's budget and those above */
     bool paused, pause_over;
     phi__run *next_paused, *prev_paused; /* of those in rt->paused */
@@ -36838,7 +37227,6 @@ struct phi__agent {
     phi__agent *next_pressed, *prev_pressed;
     phi__limit_failure *at_limit; /* of a run that its limit has ended; NULL: it has none */
     phi_arena arena;              /* what the desc gave */
-    phi_arena tools_arena;        /* the tools, which may be replaced */
     phi_arena model_arena;        /* the model's strings, and the segment */
     phi_model model;
     const phi__codec *codec;
@@ -36855,12 +37243,7 @@ struct phi__agent {
     bool segment_given;                      /* by the desc: it stays when the model changes */
     phi_str workspace;                       /* in memory of its own */
     const struct phi_profile *profile;       /* agent/profile.h; in `arena` */
-    phi_tool *tools;
-    phi__tool_view *tool_views;
-    size_t tool_count;
-    bool has_lone_tools;  /* one is not_concurrent */
-    bool has_field_tools; /* one has on_field */
-    bool names_steps;     /* one has names_steps */
+    phi__toolset toolset;                    /* phi__agent_tools: what holds now */
     phi_tool_mode tool_mode;
     uint32_t tool_batch;
     phi_tool_choice tool_choice;
@@ -37156,7 +37539,9 @@ typedef struct phi__run_order {
     /* of this run alone; copied; NULL or 0: the agent's */
     const phi_policy *policy;
     const phi_limits *limits;
-    const uint8_t *offered;
+    const phi_tool *tools; /* where has_tools: these, of which there may be none */
+    size_t tool_count;
+    bool has_tools;
     uint32_t waits_ms;
 } phi__run_order;
 PHI__FN phi_status phi__run_new(phi__agent *agent, const phi__run_order *order);
@@ -37364,9 +37749,12 @@ PHI__FN bool phi__run_show(phi__run *run, phi__state *next);
 PHI__FN const phi_policy *phi__run_policy(const phi__agent *agent);
 /* A policy of the run's own, copied. NULL: none. False: no memory. */
 PHI__FN bool phi__run_take_policy(phi__run *run, const phi_policy *policy);
-/* By tool of the agent, whether the run is offered it; copied. NULL: all are. False: no memory. */
-PHI__FN bool phi__run_take_offered(phi__run *run, const uint8_t *offered);
-PHI__FN bool phi__tools_offered(const phi__agent *agent, size_t i); /* in the run that goes on */
+/* Tools of the run's own, copied. False: no memory. */
+PHI__FN bool phi__run_take_tools(phi__run *run, const phi_tool *tools, size_t count);
+PHI__FN void phi__run_free_toolset(phi__run *run); /* none: harmless */
+/* The tools that hold now: those of the run that goes on, or the agent's. */
+PHI__FN phi__toolset *phi__agent_tools(phi__agent *agent);
+PHI__FN const phi__toolset *phi__agent_has_tools(const phi__agent *agent);
 /* What is sent now by the policy that holds; false: there is none. */
 PHI__FN bool phi__run_order_of(phi__agent *agent, phi__project_order *order);
 
@@ -40157,7 +40545,7 @@ static const phi_tool *phi__fields_tool(const phi__run *run, size_t block) {
     const phi_tool *tool;
     if (draft->bytes.len == 0 || phi__assembly_kind(assembly, block) != PHI_CONTENT_TOOL_CALL)
         return NULL;
-    tool = phi__tools_named(run->agent, phi__buf_str(&draft->name));
+    tool = phi__toolset_find(phi__agent_has_tools(run->agent), phi__buf_str(&draft->name));
     return tool != NULL && tool->on_field != NULL ? tool : NULL;
 }
 
@@ -40211,7 +40599,7 @@ static bool phi__fields_block(phi__run *run, phi__told *told, size_t block) {
 PHI__FN bool phi__fields_tell(phi__run *run, bool whole) {
     const phi__assembly *assembly = &run->answer->assembly;
     size_t i;
-    if (!run->agent->has_field_tools) return true;
+    if (!phi__agent_has_tools(run->agent)->has_fields) return true;
     if (run->lost || assembly->no_memory || assembly->failure.kind != PHI_FAILURE_NONE) return true;
     for (i = whole ? 0 : run->told_from; i < assembly->count; i++) {
         phi__told *told = phi__fields_of(run, i);
@@ -40510,6 +40898,7 @@ static bool phi__forget_exchange(phi__agent *agent, const uint8_t *keep, phi_for
     else
         phi__caching_forget(agent);
     agent->compacted_tokens = 0;
+    phi__about_move(thread, &before);
     phi__thread_free(&before);
     return true;
 }
@@ -40868,13 +41257,12 @@ static void phi__freeze_offered(phi__buf *out, const phi__run *run) {
     size_t i;
     if (run->waits_ms != agent->decision_timeout_ms)
         phi__freeze_u64(out, "decision_timeout_ms", run->waits_ms);
-    if (run->offered == NULL) return;
+    if (run->toolset == NULL) return;
     phi__json_put_key(out, PHI__LIT("tools"));
     phi__buf_char(out, '[');
-    for (i = 0; i < agent->tool_count; i++) {
-        if (run->offered[i] == 0) continue;
+    for (i = 0; i < run->toolset->count; i++) {
         phi__json_put_comma(out);
-        phi__json_put_str(out, phi_str_of(agent->tools[i].name));
+        phi__json_put_str(out, phi_str_of(run->toolset->tools[i].name));
     }
     phi__buf_char(out, ']');
 }
@@ -41715,13 +42103,13 @@ PHI__FN uint64_t phi__agent_tokens(const phi__agent *agent) {
 
 PHI__FN uint64_t phi__agent_tool_tokens(const phi__agent *agent) {
     const phi_token_counter *counter = phi__agent_counter(agent);
+    const phi__toolset *set = phi__agent_has_tools(agent);
     uint64_t sum = phi_tokens_of_text(counter, agent->format_schema);
     size_t i;
-    for (i = 0; i < agent->tool_count; i++)
-        if (phi__tools_offered(agent, i))
-            sum += (uint64_t)phi_tokens_of_text(counter, agent->tool_views[i].name) +
-                   phi_tokens_of_text(counter, agent->tool_views[i].description) +
-                   phi_tokens_of_text(counter, agent->tool_views[i].schema);
+    for (i = 0; i < set->count; i++)
+        sum += (uint64_t)phi_tokens_of_text(counter, set->views[i].name) +
+               phi_tokens_of_text(counter, set->views[i].description) +
+               phi_tokens_of_text(counter, set->views[i].schema);
     return sum;
 }
 
@@ -41779,32 +42167,17 @@ enum {
 
 /* ---- the request ---- */
 
-/* Those that the run is offered, in the turn's arena. */
-static bool phi__call_tools(phi__run *run) {
-    const phi__agent *agent = run->agent;
-    phi__tool_view *views;
-    size_t i, n = 0;
-    if (run->offered == NULL) return true;
-    views = (phi__tool_view *)phi_arena_alloc(
-        &run->arena, phi__mul(phi__max(agent->tool_count, 1), sizeof *views));
-    if (views == NULL) return false;
-    for (i = 0; i < agent->tool_count; i++)
-        if (run->offered[i] != 0) views[n++] = agent->tool_views[i];
-    run->ask.tools = views;
-    run->ask.tool_count = n;
-    return true;
-}
-
 /* PHI_BAD_ARG with words: the answer cannot be what it is to be. */
 static phi_status phi__call_ask(phi__run *run, char *words, size_t words_size) {
     phi__agent *agent = run->agent;
+    phi__toolset *set = phi__agent_tools(agent);
     phi__ask *ask = &run->ask;
     phi_status status;
     memset(ask, 0, sizeof *ask);
     ask->model = &agent->model;
     ask->system_prompt = agent->system_prompt;
-    ask->tools = agent->tool_views;
-    ask->tool_count = agent->tool_count;
+    ask->tools = set->views;
+    ask->tool_count = set->count;
     ask->tool_choice = agent->tool_choice;
     ask->thinking = agent->thinking;
     ask->max_tokens = agent->max_tokens;
@@ -41813,9 +42186,8 @@ static phi_status phi__call_ask(phi__run *run, char *words, size_t words_size) {
     ask->format = agent->format;
     ask->session_id = agent->session->id;
     words[0] = '\0';
-    if (!phi__strict_adapt(agent->tool_views, agent->tool_count,
-                           phi__strict_form_of(agent->codec, &agent->model), &agent->tools_arena) ||
-        !phi__call_tools(run))
+    if (!phi__strict_adapt(set->views, set->count, phi__strict_form_of(agent->codec, &agent->model),
+                           &set->arena))
         return PHI_NO_MEMORY;
     status = phi__run_items(run, &ask->items, &ask->item_count);
     if (status == PHI_OK && agent->provider == NULL) /* a host's own is told the format as it is */
@@ -43035,16 +43407,16 @@ PHI__FN phi_status phi__put_off_note(phi__agent *agent, const phi_rewrite *rewri
     phi__buf_init(&json, &agent->memory);
     phi_arena_init(&scratch, &agent->memory, 0);
     phi__put_off_put(&json, rewrite, must_gain, &scratch);
-    status = json.failed ? PHI_NO_MEMORY
-                         : phi_thread_note((phi_thread *)agent->thread, PHI_NOTE_DEFERRED,
-                                           phi__buf_str(&json), NULL);
+    status = json.failed
+                 ? PHI_NO_MEMORY
+                 : phi__thread_note(agent->thread, PHI_NOTE_DEFERRED, phi__buf_str(&json), NULL);
     phi_arena_free(&scratch);
     phi__buf_free(&json);
     return status;
 }
 
 PHI__FN phi_status phi__put_off_note_over(phi__agent *agent) {
-    return phi_thread_note((phi_thread *)agent->thread, PHI_NOTE_DEFERRED, PHI__LIT("null"), NULL);
+    return phi__thread_note(agent->thread, PHI_NOTE_DEFERRED, PHI__LIT("null"), NULL);
 }
 
 /* ---- another process ---- */
@@ -43388,6 +43760,7 @@ static bool phi__run_inform(phi__run *run, const phi__run_order *order) {
     info->continuation = order->continuation;
     run->info = info;
     return phi__arena_str(arena, agent->agent_id, &info->agent_id) && phi__run_session(run, info) &&
+           phi__loop_info_prompt(agent->thread, arena, agent->system_prompt, info) &&
            phi__arena_str(arena, parent, &info->parent_loop_id) &&
            phi__arena_str(arena, phi_str_of(tag), &info->tag);
 }
@@ -43447,6 +43820,9 @@ PHI__FN bool phi__run_rehome(phi__run *run, const phi__thread *before) {
     phi__entry *entries = NULL;
     if (!phi__thread_roll(thread, NULL)) return false;
     info = phi__loop_info_copy(phi__thread_room(thread), run->info);
+    if (info != NULL &&
+        !phi__loop_info_prompt(thread, phi__thread_room(thread), run->agent->system_prompt, info))
+        return false;
     if (info != NULL) entries = phi__run_redraft(run, info, before);
     if (entries == NULL) return false;
     run->info = info;
@@ -43522,7 +43898,8 @@ static phi__run *phi__run_make(phi__agent *agent, const phi__run_order *order) {
     phi__buf_init(&run->reason, &agent->memory);
     phi__buf_init(&run->wishes.memo, &agent->memory);
     phi__buf_init(&run->wishes.summary, &agent->memory);
-    if (phi__run_take_policy(run, order->policy) && phi__run_take_offered(run, order->offered))
+    if (phi__run_take_policy(run, order->policy) &&
+        (!order->has_tools || phi__run_take_tools(run, order->tools, order->tool_count)))
         return run;
     phi__run_unmake(run);
     return NULL;
@@ -43539,7 +43916,7 @@ PHI__FN void phi__run_unmake(phi__run *run) {
     phi__wishes_free(run);
     phi__free(&agent->memory, run->doom, sizeof *run->doom);
     phi__free(&agent->memory, run->policy, sizeof *run->policy);
-    phi__free(&agent->memory, run->offered, agent->tool_count);
+    phi__run_free_toolset(run);
     phi__capture_free(run);
     phi_arena_free(&run->arena);
     phi__free(&agent->memory, run, sizeof *run);
@@ -43711,24 +44088,33 @@ PHI__FN void phi__runs_advance(phi_runtime *rt) {
 
 #include <stdio.h>
 
-PHI__FN const phi_tool *phi__tools_named(const phi__agent *agent, phi_str name) {
-    size_t i;
-    for (i = 0; i < agent->tool_count; i++)
-        if (phi__str_is(name, agent->tools[i].name))
-            return phi__tools_offered(agent, i) ? &agent->tools[i] : NULL;
-    return NULL;
+PHI__FN const phi__toolset *phi__agent_has_tools(const phi__agent *agent) {
+    const phi__toolset *own = agent->run != NULL ? agent->run->toolset : NULL;
+    return own != NULL ? own : &agent->toolset;
 }
 
-PHI__FN bool phi__tools_offered(const phi__agent *agent, size_t i) {
-    return agent->run == NULL || agent->run->offered == NULL || agent->run->offered[i] != 0;
+PHI__FN phi__toolset *phi__agent_tools(phi__agent *agent) {
+    phi__toolset *own = agent->run != NULL ? agent->run->toolset : NULL;
+    return own != NULL ? own : &agent->toolset;
 }
 
-PHI__FN bool phi__run_take_offered(phi__run *run, const uint8_t *offered) {
+/* Results are named also in a run that cannot go back itself: a later one may. */
+PHI__FN bool phi__run_take_tools(phi__run *run, const phi_tool *tools, size_t count) {
     phi__agent *agent = run->agent;
-    if (offered == NULL || agent->tool_count == 0) return true;
-    run->offered = (uint8_t *)phi__alloc(&agent->memory, agent->tool_count);
-    if (run->offered != NULL) memcpy(run->offered, offered, agent->tool_count);
-    return run->offered != NULL;
+    phi__toolset *set = (phi__toolset *)phi__alloc(&agent->memory, sizeof *set);
+    if (set == NULL) return false;
+    phi__toolset_init(set, &agent->memory);
+    run->toolset = set; /* phi__run_free_toolset frees it */
+    if (!phi__toolset_take(set, tools, count, agent->tool_timeout_ms)) return false;
+    set->names_steps = set->names_steps || agent->toolset.names_steps;
+    return true;
+}
+
+PHI__FN void phi__run_free_toolset(phi__run *run) {
+    if (run->toolset == NULL) return;
+    phi__toolset_free(run->toolset);
+    phi__free(&run->agent->memory, run->toolset, sizeof *run->toolset);
+    run->toolset = NULL;
 }
 
 /* Whether a text of the answer is the arguments of PHI_RESPOND_TOOL; cut ones are no answer. */
@@ -43760,7 +44146,7 @@ PHI__FN bool phi__run_lay_calls(phi__run *run) {
         call->run = run;
         call->block = &reply->content[i];
         call->arguments = call->block->arguments;
-        call->tool = phi__tools_named(run->agent, call->block->name);
+        call->tool = phi__toolset_find(phi__agent_tools(run->agent), call->block->name);
         phi__decision_init(&call->decision, run, call);
     }
     return true;
@@ -43798,7 +44184,7 @@ static bool phi__tools_may_start(const phi__run *run) {
     if (agent->tool_mode == PHI_TOOLS_BATCHED && run->next_call % agent->tool_batch == 0)
         return false;
     if (next->tool != NULL && next->tool->not_concurrent) return false;
-    if (!agent->has_lone_tools) return true;
+    if (!phi__agent_has_tools(agent)->has_lone) return true;
     for (i = run->told_calls; i < run->next_call; i++) {
         const phi__toolcall *call = &run->calls[i];
         if (call->result == NULL && call->tool != NULL && call->tool->not_concurrent) return false;
@@ -44773,21 +45159,27 @@ static phi_status phi__thaw_policy(phi__run *run, const phi_json *node) {
     return phi__run_take_policy(run, &policy) ? PHI_OK : PHI_NO_MEMORY;
 }
 
-/* What the run was offered, of the tools that the agent has now. */
+/* The run's own tools, as far as the agent has them now: they are in no save file. */
 static phi_status phi__thaw_offered(phi__run *run, const phi_json *root) {
     phi__agent *agent = run->agent;
     const phi_json *node = phi_json_get(root, "tools"), *name;
     phi_json_iter it = phi_json_each(node);
     uint32_t waits_ms = phi__thaw_u32(root, "decision_timeout_ms");
-    size_t i;
+    const phi_tool *tool;
+    phi_tool *tools;
+    phi_status status;
+    size_t n = 0;
     if (waits_ms != 0) run->waits_ms = waits_ms;
-    if (!phi_json_is_array(node) || agent->tool_count == 0) return PHI_OK;
-    run->offered = (uint8_t *)phi__alloc(&agent->memory, agent->tool_count);
-    if (run->offered == NULL) return PHI_NO_MEMORY;
-    while ((name = phi_json_next(&it)) != NULL)
-        for (i = 0; i < agent->tool_count; i++)
-            if (phi__str_is(phi_json_str(name, ""), agent->tools[i].name)) run->offered[i] = 1;
-    return PHI_OK;
+    if (!phi_json_is_array(node)) return PHI_OK;
+    tools =
+        (phi_tool *)phi__alloc(&agent->memory, phi__mul(agent->toolset.count + 1, sizeof *tools));
+    if (tools == NULL) return PHI_NO_MEMORY;
+    while ((name = phi_json_next(&it)) != NULL && n < agent->toolset.count)
+        if ((tool = phi__toolset_find(&agent->toolset, phi_json_str(name, ""))) != NULL)
+            tools[n++] = *tool;
+    status = phi__run_take_tools(run, tools, n) ? PHI_OK : PHI_NO_MEMORY;
+    phi__free(&agent->memory, tools, (agent->toolset.count + 1) * sizeof *tools);
+    return status;
 }
 
 /* A message of the run, of that role, in the thread's segment. */
@@ -45027,6 +45419,65 @@ PHI__FN phi_status phi__run_thaw(phi__agent *agent, const phi_json *node, bool i
     phi__run_take(run);
     if (interrupt) phi__run_cancel(run);
     return PHI_OK;
+}
+
+/* ---- src/loop/toolset.c ---- */
+
+/* toolset.c - a list of tools: an agent's, or those of one request. */
+
+enum { PHI__TOOLSET_BLOCK = 512 }; /* bytes; a handful of tools */
+
+PHI__FN void phi__toolset_init(phi__toolset *set, phi_memory *memory) {
+    memset(set, 0, sizeof *set);
+    phi_arena_init(&set->arena, memory, PHI__TOOLSET_BLOCK);
+}
+
+PHI__FN void phi__toolset_free(phi__toolset *set) { phi_arena_free(&set->arena); }
+
+/* One of them, with its defaults. */
+static void phi__toolset_put(phi__toolset *set, size_t i, const phi_tool *given,
+                             uint32_t timeout_ms) {
+    phi_tool *tool = &set->tools[i];
+    phi__tool_view *view = &set->views[i];
+    *tool = *given;
+    if (tool->timeout_ms == 0) tool->timeout_ms = timeout_ms;
+    if (tool->schema == NULL) tool->schema = "{\"type\":\"object\",\"properties\":{}}";
+    view->name = phi_str_of(tool->name);
+    view->description = phi_str_of(tool->description);
+    view->schema = phi_str_of(tool->schema);
+    view->strict = tool->strict;
+    view->adapted = NULL;
+    set->has_lone = set->has_lone || tool->not_concurrent;
+    set->has_fields = set->has_fields || tool->on_field != NULL;
+    set->names_steps = set->names_steps || tool->names_steps;
+}
+
+PHI__FN bool phi__toolset_take(phi__toolset *set, const phi_tool *tools, size_t count,
+                               uint32_t timeout_ms) {
+    phi__toolset made;
+    size_t i;
+    phi__toolset_init(&made, set->arena.memory);
+    if (count > 0) {
+        made.tools = (phi_tool *)phi_arena_alloc(&made.arena, phi__mul(count, sizeof *made.tools));
+        made.views =
+            (phi__tool_view *)phi_arena_alloc(&made.arena, phi__mul(count, sizeof *made.views));
+        if (made.tools == NULL || made.views == NULL) {
+            phi__toolset_free(&made);
+            return false;
+        }
+    }
+    made.count = count;
+    for (i = 0; i < count; i++) phi__toolset_put(&made, i, &tools[i], timeout_ms);
+    phi__toolset_free(set); /* last: what was given may be in it */
+    *set = made;
+    return true;
+}
+
+PHI__FN const phi_tool *phi__toolset_find(const phi__toolset *set, phi_str name) {
+    size_t i;
+    for (i = 0; i < set->count; i++)
+        if (phi__str_is(name, set->tools[i].name)) return &set->tools[i];
+    return NULL;
 }
 
 /* ---- src/loop/turns.c ---- */
@@ -45816,7 +46267,7 @@ PHI__FN const phi_message *phi__wishes_name(phi__run *run, const phi_message *re
     phi_message *named;
     phi_content *content;
     size_t n = result->content_count;
-    if (!run->agent->names_steps) return result;
+    if (!phi__agent_has_tools(run->agent)->names_steps) return result;
     (void)phi__step_label(run->agent->thread->count, label);
     named = (phi_message *)phi_arena_alloc(arena, sizeof *named);
     content = (phi_content *)phi__arena_zero(arena, phi__mul(phi__add(n, 1), sizeof *content));
@@ -46264,11 +46715,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0x45513a25
+#if PHI__IMP_AGENT != 0x2ffbf546
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0x45513a25
+#define PHI__IMP_AGENT 0x2ffbf546
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -46310,6 +46761,10 @@ PHI__FN phi_status phi__agent_check_names(phi_runtime *rt, const phi__tool_rules
 PHI__FN phi_status phi__agent_check_format(phi_runtime *rt, const phi_format *format,
                                            const phi_tool *tools, size_t tool_count);
 
+/* Tools, as those of an agent that there is. */
+PHI__FN phi_status phi__agent_check_own(const phi__agent *agent, const phi_tool *tools,
+                                        size_t count);
+
 /* agent_make.c */
 /* NULL: text. Nothing changes on failure: no memory. */
 PHI__FN bool phi__agent_take_format(phi__agent *agent, const phi_format *format);
@@ -46318,7 +46773,6 @@ PHI__FN bool phi__agent_take_policy(phi__agent *agent, const phi_policy *policy,
                                     const phi_token_counter *counter);
 PHI__FN bool phi__agent_take_model(phi__agent *agent, const phi_model *model);
 PHI__FN bool phi__agent_take_segment(phi__agent *agent, const char *config_id);
-PHI__FN bool phi__agent_take_tools(phi__agent *agent, const phi_tool *tools, size_t count);
 PHI__FN void phi__agent_random_id(const phi__agent *agent, char out[PHI__UUID_SIZE]);
 /* A string in memory of its own, terminated; NULL gives an empty one. And giving it back. */
 PHI__FN bool phi__agent_own(phi__agent *agent, const char *text, phi_str *out);
@@ -46609,8 +47063,8 @@ static bool phi__agent_note_abort(phi__agent *agent, const char *reason) {
     phi__json_put_str(&note, phi_str_of(reason));
     phi__buf_char(&note, '}');
     done = reason == NULL ||
-           (!note.failed && phi_thread_note((phi_thread *)agent->thread, PHI_NOTE_ABORT,
-                                            phi__buf_str(&note), NULL) == PHI_OK);
+           (!note.failed &&
+            phi__thread_note(agent->thread, PHI_NOTE_ABORT, phi__buf_str(&note), NULL) == PHI_OK);
     phi__buf_free(&note);
     phi__agent_disown(agent, done ? &run->abort_reason : &kept);
     if (done) run->abort_reason = kept;
@@ -46729,7 +47183,7 @@ PHI_API phi_status phi_agent_set_model(phi_agent handle, const phi_model *model)
     if (status == PHI_OK) status = phi__agent_check_model(handle.rt, agent->own_provider, model);
     if (status != PHI_OK) return status;
     rules = phi__agent_rules(handle.rt, agent->own_provider, model, true);
-    status = phi__agent_check_names(handle.rt, &rules, agent->tools, agent->tool_count);
+    status = phi__agent_check_names(handle.rt, &rules, agent->toolset.tools, agent->toolset.count);
     if (status != PHI_OK) return status;
     before = *agent;
     phi_arena_init(&agent->model_arena, &agent->memory, 256);
@@ -46750,16 +47204,12 @@ PHI_API phi_status phi_agent_set_model(phi_agent handle, const phi_model *model)
 
 PHI_API phi_status phi_agent_set_tools(phi_agent handle, const phi_tool *tools, size_t count) {
     phi__agent *agent = phi__agent_find(handle);
-    phi__tool_rules rules;
     phi_status status = phi__agent_may_change(handle, agent, "phi_agent_set_tools");
     if (status != PHI_OK) return status;
-    rules = phi__agent_rules(handle.rt, agent->own_provider, &agent->model,
-                             phi__hook_wants(agent, PHI_HOOK_BEFORE_TOOL));
-    status = phi__agent_check_tools(handle.rt, &rules, tools, count);
-    if (status == PHI_OK) status = phi__agent_check_format(handle.rt, &agent->format, tools, count);
+    status = phi__agent_check_own(agent, tools, count);
     if (status != PHI_OK) return status;
     agent->caching.known = false;
-    return phi__agent_take_tools(agent, tools, count)
+    return phi__toolset_take(&agent->toolset, tools, count, agent->tool_timeout_ms)
                ? PHI_OK
                : phi__error(handle.rt, PHI_NO_MEMORY, "phi_agent_set_tools: out of memory");
 }
@@ -46781,7 +47231,8 @@ PHI_API phi_status phi_agent_set_format(phi_agent handle, const phi_format *form
     phi__agent *agent = phi__agent_find(handle);
     phi_status status = phi__agent_may_change(handle, agent, "phi_agent_set_format");
     if (status == PHI_OK)
-        status = phi__agent_check_format(handle.rt, format, agent->tools, agent->tool_count);
+        status =
+            phi__agent_check_format(handle.rt, format, agent->toolset.tools, agent->toolset.count);
     if (status != PHI_OK) return status;
     agent->caching.known = false;
     return phi__agent_take_format(agent, format)
@@ -47109,6 +47560,15 @@ PHI__FN phi_status phi__agent_check_format(phi_runtime *rt, const phi_format *fo
                : PHI_OK;
 }
 
+PHI__FN phi_status phi__agent_check_own(const phi__agent *agent, const phi_tool *tools,
+                                        size_t count) {
+    phi__tool_rules rules = phi__agent_rules(agent->rt, agent->own_provider, &agent->model,
+                                             phi__hook_wants(agent, PHI_HOOK_BEFORE_TOOL));
+    phi_status status = phi__agent_check_tools(agent->rt, &rules, tools, count);
+    return status == PHI_OK ? phi__agent_check_format(agent->rt, &agent->format, tools, count)
+                            : status;
+}
+
 /* ---- the rest ---- */
 
 static phi_status phi__agent_check_control(phi_runtime *rt, const phi_agent_desc *desc) {
@@ -47299,48 +47759,6 @@ PHI__FN bool phi__agent_take_model(phi__agent *agent, const phi_model *model) {
            (model->api_key == NULL || model->api_key[0] == '\0' ||
             phi__agent_text(agent, model->api_key, &agent->model.api_key)) &&
            phi__agent_headers(agent, model);
-}
-
-/* Into an arena of their own, which goes with them. Nothing changes on failure. */
-PHI__FN bool phi__agent_take_tools(phi__agent *agent, const phi_tool *tools, size_t count) {
-    phi_arena arena;
-    phi_tool *taken;
-    phi__tool_view *views;
-    size_t i;
-    phi_arena_init(&arena, &agent->memory, 512);
-    taken = NULL;
-    views = NULL;
-    if (count > 0) {
-        taken = (phi_tool *)phi_arena_alloc(&arena, phi__mul(count, sizeof *taken));
-        views = (phi__tool_view *)phi_arena_alloc(&arena, phi__mul(count, sizeof *views));
-        if (taken == NULL || views == NULL) {
-            phi_arena_free(&arena);
-            return false;
-        }
-    }
-    for (i = 0; i < count; i++) {
-        phi_tool *tool = &taken[i];
-        *tool = tools[i];
-        if (tool->timeout_ms == 0) tool->timeout_ms = agent->tool_timeout_ms;
-        if (tool->schema == NULL) tool->schema = "{\"type\":\"object\",\"properties\":{}}";
-        views[i].name = phi_str_of(tool->name);
-        views[i].description = phi_str_of(tool->description);
-        views[i].schema = phi_str_of(tool->schema);
-        views[i].strict = tool->strict;
-        views[i].adapted = NULL;
-    }
-    phi_arena_free(&agent->tools_arena); /* last: what was given may be in it */
-    agent->tools_arena = arena;
-    agent->tools = taken;
-    agent->tool_views = views;
-    agent->tool_count = count;
-    agent->has_lone_tools = agent->has_field_tools = agent->names_steps = false;
-    for (i = 0; i < count; i++) {
-        agent->has_lone_tools = agent->has_lone_tools || taken[i].not_concurrent;
-        agent->has_field_tools = agent->has_field_tools || taken[i].on_field != NULL;
-        agent->names_steps = agent->names_steps || taken[i].names_steps;
-    }
-    return true;
 }
 
 static uint32_t phi__agent_or(uint32_t value, uint32_t fallback) {
@@ -47556,7 +47974,8 @@ static bool phi__agent_fill(phi__agent *agent, const phi_agent_desc *given) {
     phi__agent_behaviour(agent, desc);
     return phi__agent_take_provider(agent, desc->provider) &&
            phi__agent_take_model(agent, &desc->model) &&
-           phi__agent_take_tools(agent, desc->tools, desc->tool_count) &&
+           phi__toolset_take(&agent->toolset, desc->tools, desc->tool_count,
+                             agent->tool_timeout_ms) &&
            phi__agent_take_format(agent, &desc->format) && phi__agent_take_filters(agent, desc) &&
            phi__agent_copy_profile(agent, given->profile) &&
            phi__agent_copy_text(agent, &agent->compaction.focus_message) &&
@@ -47606,7 +48025,7 @@ PHI__FN void phi__agent_destroy(phi__agent *agent) {
     phi__inputs_free(agent, &agent->follow_ups);
     phi__inputs_free(agent, &agent->injected);
     phi__thread_free(&agent->own);
-    phi_arena_free(&agent->tools_arena);
+    phi__toolset_free(&agent->toolset);
     phi_arena_free(&agent->model_arena);
     phi_arena_free(&agent->arena);
     phi__session_drop(&rt->sessions, agent->session);
@@ -47630,7 +48049,7 @@ static phi__agent *phi__agent_build(phi_runtime *rt, const phi_agent_desc *desc,
     agent->memory_limit = desc->memory_limit_bytes;
     agent->at_memory_limit = desc->at_memory_limit;
     phi_arena_init(&agent->arena, &agent->memory, 512);
-    phi_arena_init(&agent->tools_arena, &agent->memory, 512);
+    phi__toolset_init(&agent->toolset, &agent->memory);
     phi_arena_init(&agent->model_arena, &agent->memory, 256);
     phi__thread_init(&agent->own, &agent->memory, rt->io);
     phi__thread_limit(&agent->own, agent->memory_limit);
@@ -47702,8 +48121,8 @@ PHI_API phi_status phi_agent_get_desc(phi_agent handle, phi_agent_desc *out) {
     memset(out, 0, sizeof *out);
     out->model = agent->model;
     out->system_prompt = phi__agent_text_or_null(agent->system_prompt);
-    out->tools = agent->tools;
-    out->tool_count = agent->tool_count;
+    out->tools = agent->toolset.tools;
+    out->tool_count = agent->toolset.count;
     out->tool_mode = agent->tool_mode;
     out->tool_batch = agent->tool_batch;
     out->tool_timeout_ms = agent->tool_timeout_ms;
@@ -48145,6 +48564,9 @@ PHI_API phi_thread *phi_thread_fork(const phi_thread *thread, uint64_t at_seq) {
     if (status == PHI_OK && any) status = phi__fold_at(from, from->lane, at, &fold, &shown);
     if (status == PHI_OK && !phi__thread_take(&made->log, from, shown, NULL))
         status = PHI_NO_MEMORY;
+    if (status == PHI_OK)
+        status =
+            phi__about_forked(&made->log, (phi__thread *)(uintptr_t)from, any ? at : UINT64_MAX);
     phi__fold_free(from->memory, &fold);
     if (status == PHI_OK) return made;
     phi__bare_free(made);
@@ -49681,10 +50103,12 @@ static bool phi__history_replace(phi__agent *agent, const phi_message *messages,
     if (!anew && !phi__history_put_anew(agent, messages, count)) return false;
     if (anew) {
         phi__exchange_begin(agent, &before);
-        if (count > 0 && !phi__history_put(agent->rt, agent->thread, messages, count)) {
+        if (!phi__about_carry(agent->thread, &before) ||
+            (count > 0 && !phi__history_put(agent->rt, agent->thread, messages, count))) {
             phi__exchange_undo(agent, &before);
             return false;
         }
+        phi__about_move(agent->thread, &before);
     }
     if (phi__exchange_done(agent, anew ? &before : NULL, false)) phi__stored_leave_now(agent);
     return true;
@@ -50112,17 +50536,26 @@ static bool phi__response_name(phi__response *response, const phi_ask_desc *desc
            phi__response_keep(response->agent, query, &response->query);
 }
 
-static void phi__response_offers(const phi__agent *agent, const phi_ask_desc *desc,
-                                 uint8_t *offered) {
-    size_t i, j;
-    for (i = 0; i < agent->tool_count && !desc->no_tools; i++)
-        for (j = 0; j < desc->tool_count; j++)
-            if (strcmp(agent->tools[i].name, desc->tools[j]) == 0) offered[i] = 1;
+/* The request's own tools, or the agent's, and of them those that it allows. NULL: no memory. */
+static phi_tool *phi__response_tools(const phi__agent *agent, const phi_ask_desc *desc,
+                                     phi_arena *arena, size_t *count) {
+    const phi_tool *all = desc->tools != NULL ? desc->tools : agent->toolset.tools;
+    size_t total = desc->tools != NULL ? desc->tool_count : agent->toolset.count, i, j;
+    phi_tool *chosen =
+        (phi_tool *)phi_arena_alloc(arena, phi__mul(phi__max(total, 1), sizeof *chosen));
+    *count = 0;
+    if (chosen == NULL || desc->no_tools) return chosen;
+    for (i = 0; i < total; i++) {
+        for (j = 0; j < desc->allowed_count; j++)
+            if (strcmp(all[i].name, desc->allowed_tools[j]) == 0) break;
+        if (desc->allowed_count == 0 || j < desc->allowed_count) chosen[(*count)++] = all[i];
+    }
+    return chosen;
 }
 
 static phi_status phi__response_order(phi__agent *agent, phi__response *response,
                                       const phi_ask_desc *desc, phi__buf *details,
-                                      uint8_t *offered) {
+                                      phi_arena *scratch) {
     phi_message message;
     phi__run_order order;
     phi_limits limits;
@@ -50139,8 +50572,11 @@ static phi_status phi__response_order(phi__agent *agent, phi__response *response
     order.prompt_count = 1;
     order.policy = desc->policy;
     order.waits_ms = desc->decision_timeout_ms;
-    order.offered = offered;
-    if (offered != NULL) phi__response_offers(agent, desc, offered);
+    order.has_tools = desc->tools != NULL || desc->no_tools || desc->allowed_count > 0;
+    if (order.has_tools) {
+        order.tools = phi__response_tools(agent, desc, scratch, &order.tool_count);
+        if (order.tools == NULL) return PHI_NO_MEMORY;
+    }
     if (desc->limits != NULL) {
         limits = phi__agent_limits_of(desc->limits);
         order.limits = &limits;
@@ -50150,17 +50586,15 @@ static phi_status phi__response_order(phi__agent *agent, phi__response *response
 
 static phi_status phi__response_begin(phi__agent *agent, const char *what, const phi_ask_desc *desc,
                                       phi__response **out) {
-    bool chooses = (desc->no_tools || desc->tool_count > 0) && agent->tool_count > 0;
     phi__response *response = phi__response_new(agent);
-    uint8_t *offered = NULL;
+    phi_arena scratch;
     phi__buf details;
     phi_status status = PHI_NO_MEMORY;
     phi__buf_init(&details, &agent->memory);
-    if (chooses) offered = (uint8_t *)phi__alloc(&agent->memory, agent->tool_count);
-    if (response != NULL && (offered != NULL || !chooses))
-        status = phi__response_order(agent, response, desc, &details, offered);
+    phi_arena_init(&scratch, &agent->memory, 0);
+    if (response != NULL) status = phi__response_order(agent, response, desc, &details, &scratch);
     phi__buf_free(&details);
-    phi__free(&agent->memory, offered, offered != NULL ? agent->tool_count : 0);
+    phi_arena_free(&scratch);
     if (status != PHI_OK) {
         if (response != NULL) phi__response_drop(response);
         if (response != NULL) return phi__agent_no_memory(agent, what);
@@ -50197,21 +50631,34 @@ static phi_status phi__response_check(phi_runtime *rt, const char *what, const p
     return phi__input_check(rt, what, desc->content, desc->content_count);
 }
 
-static phi_status phi__response_check_tools(const phi__agent *agent, const char *what,
-                                            const phi_ask_desc *desc) {
-    size_t i, j;
-    if (desc->tool_count > 0 && (desc->tools == NULL || desc->no_tools))
-        return phi__error(agent->rt, PHI_BAD_ARG, "%s: tools: %s", what,
-                          desc->no_tools ? "they are given, and no_tools is set" : "it is NULL");
-    for (i = 0; i < desc->tool_count; i++) {
-        for (j = 0; desc->tools[i] != NULL && j < agent->tool_count; j++)
-            if (strcmp(agent->tools[j].name, desc->tools[i]) == 0) break;
-        if (desc->tools[i] == NULL || j == agent->tool_count)
+static phi_status phi__response_check_allowed(const phi__agent *agent, const char *what,
+                                              const phi_ask_desc *desc) {
+    const phi_tool *all = desc->tools != NULL ? desc->tools : agent->toolset.tools;
+    size_t count = desc->tools != NULL ? desc->tool_count : agent->toolset.count, i, j;
+    if (desc->allowed_count > 0 && desc->allowed_tools == NULL)
+        return phi__error(agent->rt, PHI_BAD_ARG, "%s: allowed_tools is NULL, allowed_count is %u",
+                          what, (unsigned)desc->allowed_count);
+    for (i = 0; i < desc->allowed_count; i++) {
+        const char *name = desc->allowed_tools[i] != NULL ? desc->allowed_tools[i] : "";
+        for (j = 0; j < count; j++)
+            if (strcmp(all[j].name, name) == 0) break;
+        if (j == count)
             return phi__error(agent->rt, PHI_BAD_ARG,
-                              "%s: tools[%u]: the agent has no tool \"%.64s\"", what, (unsigned)i,
-                              desc->tools[i] != NULL ? desc->tools[i] : "");
+                              "%s: allowed_tools[%u]: %s has no tool \"%.64s\"", what, (unsigned)i,
+                              desc->tools != NULL ? "the request" : "the agent", name);
     }
     return PHI_OK;
+}
+
+static phi_status phi__response_check_tools(const phi__agent *agent, const char *what,
+                                            const phi_ask_desc *desc) {
+    phi_status status = PHI_OK;
+    if (desc->no_tools && (desc->tool_count > 0 || desc->allowed_count > 0))
+        return phi__error(agent->rt, PHI_BAD_ARG, "%s: %s is given, and no_tools is set", what,
+                          desc->tool_count > 0 ? "tools" : "allowed_tools");
+    if (desc->tools != NULL || desc->tool_count > 0)
+        status = phi__agent_check_own(agent, desc->tools, desc->tool_count);
+    return status == PHI_OK ? phi__response_check_allowed(agent, what, desc) : status;
 }
 
 /* In the thread that it names, of an agent that may have been freed while that was exchanged. */

@@ -47,19 +47,19 @@
 #if PHI__PUB_IO != 0xef74c803
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_MODEL != 0x61d50ffc
+#if PHI__PUB_MODEL != 0xe57e7074
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_WIRE != 0xdd04ad5e
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_THREAD != 0xe5799ba8
+#if PHI__PUB_THREAD != 0x2f8f08a4
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_LOOP != 0xf46453ea
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_AGENT != 0x8176baf5
+#if PHI__PUB_AGENT != 0x5784e064
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_SESSION != 0x4110dbec

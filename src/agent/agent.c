@@ -223,8 +223,8 @@ static bool phi__agent_note_abort(phi__agent *agent, const char *reason) {
     phi__json_put_str(&note, phi_str_of(reason));
     phi__buf_char(&note, '}');
     done = reason == NULL ||
-           (!note.failed && phi_thread_note((phi_thread *)agent->thread, PHI_NOTE_ABORT,
-                                            phi__buf_str(&note), NULL) == PHI_OK);
+           (!note.failed &&
+            phi__thread_note(agent->thread, PHI_NOTE_ABORT, phi__buf_str(&note), NULL) == PHI_OK);
     phi__buf_free(&note);
     phi__agent_disown(agent, done ? &run->abort_reason : &kept);
     if (done) run->abort_reason = kept;
@@ -343,7 +343,7 @@ PHI_API phi_status phi_agent_set_model(phi_agent handle, const phi_model *model)
     if (status == PHI_OK) status = phi__agent_check_model(handle.rt, agent->own_provider, model);
     if (status != PHI_OK) return status;
     rules = phi__agent_rules(handle.rt, agent->own_provider, model, true);
-    status = phi__agent_check_names(handle.rt, &rules, agent->tools, agent->tool_count);
+    status = phi__agent_check_names(handle.rt, &rules, agent->toolset.tools, agent->toolset.count);
     if (status != PHI_OK) return status;
     before = *agent;
     phi_arena_init(&agent->model_arena, &agent->memory, 256);
@@ -364,16 +364,12 @@ PHI_API phi_status phi_agent_set_model(phi_agent handle, const phi_model *model)
 
 PHI_API phi_status phi_agent_set_tools(phi_agent handle, const phi_tool *tools, size_t count) {
     phi__agent *agent = phi__agent_find(handle);
-    phi__tool_rules rules;
     phi_status status = phi__agent_may_change(handle, agent, "phi_agent_set_tools");
     if (status != PHI_OK) return status;
-    rules = phi__agent_rules(handle.rt, agent->own_provider, &agent->model,
-                             phi__hook_wants(agent, PHI_HOOK_BEFORE_TOOL));
-    status = phi__agent_check_tools(handle.rt, &rules, tools, count);
-    if (status == PHI_OK) status = phi__agent_check_format(handle.rt, &agent->format, tools, count);
+    status = phi__agent_check_own(agent, tools, count);
     if (status != PHI_OK) return status;
     agent->caching.known = false;
-    return phi__agent_take_tools(agent, tools, count)
+    return phi__toolset_take(&agent->toolset, tools, count, agent->tool_timeout_ms)
                ? PHI_OK
                : phi__error(handle.rt, PHI_NO_MEMORY, "phi_agent_set_tools: out of memory");
 }
@@ -395,7 +391,8 @@ PHI_API phi_status phi_agent_set_format(phi_agent handle, const phi_format *form
     phi__agent *agent = phi__agent_find(handle);
     phi_status status = phi__agent_may_change(handle, agent, "phi_agent_set_format");
     if (status == PHI_OK)
-        status = phi__agent_check_format(handle.rt, format, agent->tools, agent->tool_count);
+        status =
+            phi__agent_check_format(handle.rt, format, agent->toolset.tools, agent->toolset.count);
     if (status != PHI_OK) return status;
     agent->caching.known = false;
     return phi__agent_take_format(agent, format)

@@ -39,6 +39,10 @@ PHI__FN phi_status phi__agent_check_names(phi_runtime *rt, const phi__tool_rules
 PHI__FN phi_status phi__agent_check_format(phi_runtime *rt, const phi_format *format,
                                            const phi_tool *tools, size_t tool_count);
 
+/* Tools, as those of an agent that there is. */
+PHI__FN phi_status phi__agent_check_own(const phi__agent *agent, const phi_tool *tools,
+                                        size_t count);
+
 /* agent_make.c */
 /* NULL: text. Nothing changes on failure: no memory. */
 PHI__FN bool phi__agent_take_format(phi__agent *agent, const phi_format *format);
@@ -47,7 +51,6 @@ PHI__FN bool phi__agent_take_policy(phi__agent *agent, const phi_policy *policy,
                                     const phi_token_counter *counter);
 PHI__FN bool phi__agent_take_model(phi__agent *agent, const phi_model *model);
 PHI__FN bool phi__agent_take_segment(phi__agent *agent, const char *config_id);
-PHI__FN bool phi__agent_take_tools(phi__agent *agent, const phi_tool *tools, size_t count);
 PHI__FN void phi__agent_random_id(const phi__agent *agent, char out[PHI__UUID_SIZE]);
 /* A string in memory of its own, terminated; NULL gives an empty one. And giving it back. */
 PHI__FN bool phi__agent_own(phi__agent *agent, const char *text, phi_str *out);

@@ -96,48 +96,6 @@ PHI__FN bool phi__agent_take_model(phi__agent *agent, const phi_model *model) {
            phi__agent_headers(agent, model);
 }
 
-/* Into an arena of their own, which goes with them. Nothing changes on failure. */
-PHI__FN bool phi__agent_take_tools(phi__agent *agent, const phi_tool *tools, size_t count) {
-    phi_arena arena;
-    phi_tool *taken;
-    phi__tool_view *views;
-    size_t i;
-    phi_arena_init(&arena, &agent->memory, 512);
-    taken = NULL;
-    views = NULL;
-    if (count > 0) {
-        taken = (phi_tool *)phi_arena_alloc(&arena, phi__mul(count, sizeof *taken));
-        views = (phi__tool_view *)phi_arena_alloc(&arena, phi__mul(count, sizeof *views));
-        if (taken == NULL || views == NULL) {
-            phi_arena_free(&arena);
-            return false;
-        }
-    }
-    for (i = 0; i < count; i++) {
-        phi_tool *tool = &taken[i];
-        *tool = tools[i];
-        if (tool->timeout_ms == 0) tool->timeout_ms = agent->tool_timeout_ms;
-        if (tool->schema == NULL) tool->schema = "{\"type\":\"object\",\"properties\":{}}";
-        views[i].name = phi_str_of(tool->name);
-        views[i].description = phi_str_of(tool->description);
-        views[i].schema = phi_str_of(tool->schema);
-        views[i].strict = tool->strict;
-        views[i].adapted = NULL;
-    }
-    phi_arena_free(&agent->tools_arena); /* last: what was given may be in it */
-    agent->tools_arena = arena;
-    agent->tools = taken;
-    agent->tool_views = views;
-    agent->tool_count = count;
-    agent->has_lone_tools = agent->has_field_tools = agent->names_steps = false;
-    for (i = 0; i < count; i++) {
-        agent->has_lone_tools = agent->has_lone_tools || taken[i].not_concurrent;
-        agent->has_field_tools = agent->has_field_tools || taken[i].on_field != NULL;
-        agent->names_steps = agent->names_steps || taken[i].names_steps;
-    }
-    return true;
-}
-
 static uint32_t phi__agent_or(uint32_t value, uint32_t fallback) {
     return value != 0 ? value : fallback;
 }
@@ -351,7 +309,8 @@ static bool phi__agent_fill(phi__agent *agent, const phi_agent_desc *given) {
     phi__agent_behaviour(agent, desc);
     return phi__agent_take_provider(agent, desc->provider) &&
            phi__agent_take_model(agent, &desc->model) &&
-           phi__agent_take_tools(agent, desc->tools, desc->tool_count) &&
+           phi__toolset_take(&agent->toolset, desc->tools, desc->tool_count,
+                             agent->tool_timeout_ms) &&
            phi__agent_take_format(agent, &desc->format) && phi__agent_take_filters(agent, desc) &&
            phi__agent_copy_profile(agent, given->profile) &&
            phi__agent_copy_text(agent, &agent->compaction.focus_message) &&
@@ -401,7 +360,7 @@ PHI__FN void phi__agent_destroy(phi__agent *agent) {
     phi__inputs_free(agent, &agent->follow_ups);
     phi__inputs_free(agent, &agent->injected);
     phi__thread_free(&agent->own);
-    phi_arena_free(&agent->tools_arena);
+    phi__toolset_free(&agent->toolset);
     phi_arena_free(&agent->model_arena);
     phi_arena_free(&agent->arena);
     phi__session_drop(&rt->sessions, agent->session);
@@ -425,7 +384,7 @@ static phi__agent *phi__agent_build(phi_runtime *rt, const phi_agent_desc *desc,
     agent->memory_limit = desc->memory_limit_bytes;
     agent->at_memory_limit = desc->at_memory_limit;
     phi_arena_init(&agent->arena, &agent->memory, 512);
-    phi_arena_init(&agent->tools_arena, &agent->memory, 512);
+    phi__toolset_init(&agent->toolset, &agent->memory);
     phi_arena_init(&agent->model_arena, &agent->memory, 256);
     phi__thread_init(&agent->own, &agent->memory, rt->io);
     phi__thread_limit(&agent->own, agent->memory_limit);
@@ -497,8 +456,8 @@ PHI_API phi_status phi_agent_get_desc(phi_agent handle, phi_agent_desc *out) {
     memset(out, 0, sizeof *out);
     out->model = agent->model;
     out->system_prompt = phi__agent_text_or_null(agent->system_prompt);
-    out->tools = agent->tools;
-    out->tool_count = agent->tool_count;
+    out->tools = agent->toolset.tools;
+    out->tool_count = agent->toolset.count;
     out->tool_mode = agent->tool_mode;
     out->tool_batch = agent->tool_batch;
     out->tool_timeout_ms = agent->tool_timeout_ms;

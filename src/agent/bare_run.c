@@ -5,6 +5,7 @@
 #include "agent/bare_run.h"
 
 #include "agent/agent_in.h"
+#include "thread/about_in.h"
 
 struct phi_thread {
     phi__thread log; /* first: a phi_thread is one, and an agent's own is nothing else */
@@ -215,6 +216,9 @@ PHI_API phi_thread *phi_thread_fork(const phi_thread *thread, uint64_t at_seq) {
     if (status == PHI_OK && any) status = phi__fold_at(from, from->lane, at, &fold, &shown);
     if (status == PHI_OK && !phi__thread_take(&made->log, from, shown, NULL))
         status = PHI_NO_MEMORY;
+    if (status == PHI_OK)
+        status =
+            phi__about_forked(&made->log, (phi__thread *)(uintptr_t)from, any ? at : UINT64_MAX);
     phi__fold_free(from->memory, &fold);
     if (status == PHI_OK) return made;
     phi__bare_free(made);

@@ -2,6 +2,7 @@
 #include "agent/agent_in.h"
 #include "model/message_in.h"
 #include "text/json_in.h"
+#include "thread/about_in.h"
 
 #include <stdio.h>
 
@@ -106,10 +107,12 @@ static bool phi__history_replace(phi__agent *agent, const phi_message *messages,
     if (!anew && !phi__history_put_anew(agent, messages, count)) return false;
     if (anew) {
         phi__exchange_begin(agent, &before);
-        if (count > 0 && !phi__history_put(agent->rt, agent->thread, messages, count)) {
+        if (!phi__about_carry(agent->thread, &before) ||
+            (count > 0 && !phi__history_put(agent->rt, agent->thread, messages, count))) {
             phi__exchange_undo(agent, &before);
             return false;
         }
+        phi__about_move(agent->thread, &before);
     }
     if (phi__exchange_done(agent, anew ? &before : NULL, false)) phi__stored_leave_now(agent);
     return true;

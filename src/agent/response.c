@@ -59,17 +59,26 @@ static bool phi__response_name(phi__response *response, const phi_ask_desc *desc
            phi__response_keep(response->agent, query, &response->query);
 }
 
-static void phi__response_offers(const phi__agent *agent, const phi_ask_desc *desc,
-                                 uint8_t *offered) {
-    size_t i, j;
-    for (i = 0; i < agent->tool_count && !desc->no_tools; i++)
-        for (j = 0; j < desc->tool_count; j++)
-            if (strcmp(agent->tools[i].name, desc->tools[j]) == 0) offered[i] = 1;
+/* The request's own tools, or the agent's, and of them those that it allows. NULL: no memory. */
+static phi_tool *phi__response_tools(const phi__agent *agent, const phi_ask_desc *desc,
+                                     phi_arena *arena, size_t *count) {
+    const phi_tool *all = desc->tools != NULL ? desc->tools : agent->toolset.tools;
+    size_t total = desc->tools != NULL ? desc->tool_count : agent->toolset.count, i, j;
+    phi_tool *chosen =
+        (phi_tool *)phi_arena_alloc(arena, phi__mul(phi__max(total, 1), sizeof *chosen));
+    *count = 0;
+    if (chosen == NULL || desc->no_tools) return chosen;
+    for (i = 0; i < total; i++) {
+        for (j = 0; j < desc->allowed_count; j++)
+            if (strcmp(all[i].name, desc->allowed_tools[j]) == 0) break;
+        if (desc->allowed_count == 0 || j < desc->allowed_count) chosen[(*count)++] = all[i];
+    }
+    return chosen;
 }
 
 static phi_status phi__response_order(phi__agent *agent, phi__response *response,
                                       const phi_ask_desc *desc, phi__buf *details,
-                                      uint8_t *offered) {
+                                      phi_arena *scratch) {
     phi_message message;
     phi__run_order order;
     phi_limits limits;
@@ -86,8 +95,11 @@ static phi_status phi__response_order(phi__agent *agent, phi__response *response
     order.prompt_count = 1;
     order.policy = desc->policy;
     order.waits_ms = desc->decision_timeout_ms;
-    order.offered = offered;
-    if (offered != NULL) phi__response_offers(agent, desc, offered);
+    order.has_tools = desc->tools != NULL || desc->no_tools || desc->allowed_count > 0;
+    if (order.has_tools) {
+        order.tools = phi__response_tools(agent, desc, scratch, &order.tool_count);
+        if (order.tools == NULL) return PHI_NO_MEMORY;
+    }
     if (desc->limits != NULL) {
         limits = phi__agent_limits_of(desc->limits);
         order.limits = &limits;
@@ -97,17 +109,15 @@ static phi_status phi__response_order(phi__agent *agent, phi__response *response
 
 static phi_status phi__response_begin(phi__agent *agent, const char *what, const phi_ask_desc *desc,
                                       phi__response **out) {
-    bool chooses = (desc->no_tools || desc->tool_count > 0) && agent->tool_count > 0;
     phi__response *response = phi__response_new(agent);
-    uint8_t *offered = NULL;
+    phi_arena scratch;
     phi__buf details;
     phi_status status = PHI_NO_MEMORY;
     phi__buf_init(&details, &agent->memory);
-    if (chooses) offered = (uint8_t *)phi__alloc(&agent->memory, agent->tool_count);
-    if (response != NULL && (offered != NULL || !chooses))
-        status = phi__response_order(agent, response, desc, &details, offered);
+    phi_arena_init(&scratch, &agent->memory, 0);
+    if (response != NULL) status = phi__response_order(agent, response, desc, &details, &scratch);
     phi__buf_free(&details);
-    phi__free(&agent->memory, offered, offered != NULL ? agent->tool_count : 0);
+    phi_arena_free(&scratch);
     if (status != PHI_OK) {
         if (response != NULL) phi__response_drop(response);
         if (response != NULL) return phi__agent_no_memory(agent, what);
@@ -144,21 +154,34 @@ static phi_status phi__response_check(phi_runtime *rt, const char *what, const p
     return phi__input_check(rt, what, desc->content, desc->content_count);
 }
 
-static phi_status phi__response_check_tools(const phi__agent *agent, const char *what,
-                                            const phi_ask_desc *desc) {
-    size_t i, j;
-    if (desc->tool_count > 0 && (desc->tools == NULL || desc->no_tools))
-        return phi__error(agent->rt, PHI_BAD_ARG, "%s: tools: %s", what,
-                          desc->no_tools ? "they are given, and no_tools is set" : "it is NULL");
-    for (i = 0; i < desc->tool_count; i++) {
-        for (j = 0; desc->tools[i] != NULL && j < agent->tool_count; j++)
-            if (strcmp(agent->tools[j].name, desc->tools[i]) == 0) break;
-        if (desc->tools[i] == NULL || j == agent->tool_count)
+static phi_status phi__response_check_allowed(const phi__agent *agent, const char *what,
+                                              const phi_ask_desc *desc) {
+    const phi_tool *all = desc->tools != NULL ? desc->tools : agent->toolset.tools;
+    size_t count = desc->tools != NULL ? desc->tool_count : agent->toolset.count, i, j;
+    if (desc->allowed_count > 0 && desc->allowed_tools == NULL)
+        return phi__error(agent->rt, PHI_BAD_ARG, "%s: allowed_tools is NULL, allowed_count is %u",
+                          what, (unsigned)desc->allowed_count);
+    for (i = 0; i < desc->allowed_count; i++) {
+        const char *name = desc->allowed_tools[i] != NULL ? desc->allowed_tools[i] : "";
+        for (j = 0; j < count; j++)
+            if (strcmp(all[j].name, name) == 0) break;
+        if (j == count)
             return phi__error(agent->rt, PHI_BAD_ARG,
-                              "%s: tools[%u]: the agent has no tool \"%.64s\"", what, (unsigned)i,
-                              desc->tools[i] != NULL ? desc->tools[i] : "");
+                              "%s: allowed_tools[%u]: %s has no tool \"%.64s\"", what, (unsigned)i,
+                              desc->tools != NULL ? "the request" : "the agent", name);
     }
     return PHI_OK;
+}
+
+static phi_status phi__response_check_tools(const phi__agent *agent, const char *what,
+                                            const phi_ask_desc *desc) {
+    phi_status status = PHI_OK;
+    if (desc->no_tools && (desc->tool_count > 0 || desc->allowed_count > 0))
+        return phi__error(agent->rt, PHI_BAD_ARG, "%s: %s is given, and no_tools is set", what,
+                          desc->tool_count > 0 ? "tools" : "allowed_tools");
+    if (desc->tools != NULL || desc->tool_count > 0)
+        status = phi__agent_check_own(agent, desc->tools, desc->tool_count);
+    return status == PHI_OK ? phi__response_check_allowed(agent, what, desc) : status;
 }
 
 /* In the thread that it names, of an agent that may have been freed while that was exchanged. */

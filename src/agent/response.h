@@ -65,10 +65,14 @@ typedef struct phi_ask_desc {
         limits; /* of this run alone, zero fields as in phi_agent_desc; copied (default: the agent's) */
     uint32_t
         decision_timeout_ms; /* of what this run waits for (default: the agent's; PHI_UNLIMITED) */
-    const char *const *
-        tools; /* names of tools of the agent: this run is offered no others; looked at in the call (default:
-                                     all are) */
+    /* This run has these tools, and none of the agent's; looked at as phi_agent_desc.tools. Copied; what they point to is
+       borrowed until PHI_EV_AGENT_END was popped (default: the agent's). A snapshot of the run has their names alone: it
+       goes on with the tools of phi_agent_restore's desc that have one of them. */
+    const phi_tool *tools;
     size_t tool_count;
+    /* Names of its tools: it is offered no others; looked at in the call (default: it is offered all) */
+    const char *const *allowed_tools;
+    size_t allowed_count;
     bool no_tools;  /* it is offered none */
     const char *id; /* of the request, UTF-8, at most 128 bytes; copied (default: made) */
     const char *

@@ -40,7 +40,7 @@ static const phi_tool *phi__fields_tool(const phi__run *run, size_t block) {
     const phi_tool *tool;
     if (draft->bytes.len == 0 || phi__assembly_kind(assembly, block) != PHI_CONTENT_TOOL_CALL)
         return NULL;
-    tool = phi__tools_named(run->agent, phi__buf_str(&draft->name));
+    tool = phi__toolset_find(phi__agent_has_tools(run->agent), phi__buf_str(&draft->name));
     return tool != NULL && tool->on_field != NULL ? tool : NULL;
 }
 
@@ -94,7 +94,7 @@ static bool phi__fields_block(phi__run *run, phi__told *told, size_t block) {
 PHI__FN bool phi__fields_tell(phi__run *run, bool whole) {
     const phi__assembly *assembly = &run->answer->assembly;
     size_t i;
-    if (!run->agent->has_field_tools) return true;
+    if (!phi__agent_has_tools(run->agent)->has_fields) return true;
     if (run->lost || assembly->no_memory || assembly->failure.kind != PHI_FAILURE_NONE) return true;
     for (i = whole ? 0 : run->told_from; i < assembly->count; i++) {
         phi__told *told = phi__fields_of(run, i);

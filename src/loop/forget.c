@@ -8,6 +8,7 @@
    also after a run that took all it could get. A run that ends without memory is followed by one that begins with half the
    log, and so on. */
 #include "loop/loop_in.h"
+#include "thread/about_in.h"
 
 #include <stdio.h>
 
@@ -78,6 +79,7 @@ static bool phi__forget_exchange(phi__agent *agent, const uint8_t *keep, phi_for
     else
         phi__caching_forget(agent);
     agent->compacted_tokens = 0;
+    phi__about_move(thread, &before);
     phi__thread_free(&before);
     return true;
 }

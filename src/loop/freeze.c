@@ -183,13 +183,12 @@ static void phi__freeze_offered(phi__buf *out, const phi__run *run) {
     size_t i;
     if (run->waits_ms != agent->decision_timeout_ms)
         phi__freeze_u64(out, "decision_timeout_ms", run->waits_ms);
-    if (run->offered == NULL) return;
+    if (run->toolset == NULL) return;
     phi__json_put_key(out, PHI__LIT("tools"));
     phi__buf_char(out, '[');
-    for (i = 0; i < agent->tool_count; i++) {
-        if (run->offered[i] == 0) continue;
+    for (i = 0; i < run->toolset->count; i++) {
         phi__json_put_comma(out);
-        phi__json_put_str(out, phi_str_of(agent->tools[i].name));
+        phi__json_put_str(out, phi_str_of(run->toolset->tools[i].name));
     }
     phi__buf_char(out, ']');
 }

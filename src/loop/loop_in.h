@@ -170,7 +170,9 @@ typedef struct phi__run_order {
     /* of this run alone; copied; NULL or 0: the agent's */
     const phi_policy *policy;
     const phi_limits *limits;
-    const uint8_t *offered;
+    const phi_tool *tools; /* where has_tools: these, of which there may be none */
+    size_t tool_count;
+    bool has_tools;
     uint32_t waits_ms;
 } phi__run_order;
 PHI__FN phi_status phi__run_new(phi__agent *agent, const phi__run_order *order);
@@ -378,9 +380,12 @@ PHI__FN bool phi__run_show(phi__run *run, phi__state *next);
 PHI__FN const phi_policy *phi__run_policy(const phi__agent *agent);
 /* A policy of the run's own, copied. NULL: none. False: no memory. */
 PHI__FN bool phi__run_take_policy(phi__run *run, const phi_policy *policy);
-/* By tool of the agent, whether the run is offered it; copied. NULL: all are. False: no memory. */
-PHI__FN bool phi__run_take_offered(phi__run *run, const uint8_t *offered);
-PHI__FN bool phi__tools_offered(const phi__agent *agent, size_t i); /* in the run that goes on */
+/* Tools of the run's own, copied. False: no memory. */
+PHI__FN bool phi__run_take_tools(phi__run *run, const phi_tool *tools, size_t count);
+PHI__FN void phi__run_free_toolset(phi__run *run); /* none: harmless */
+/* The tools that hold now: those of the run that goes on, or the agent's. */
+PHI__FN phi__toolset *phi__agent_tools(phi__agent *agent);
+PHI__FN const phi__toolset *phi__agent_has_tools(const phi__agent *agent);
 /* What is sent now by the policy that holds; false: there is none. */
 PHI__FN bool phi__run_order_of(phi__agent *agent, phi__project_order *order);
 

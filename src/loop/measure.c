@@ -15,13 +15,13 @@ PHI__FN uint64_t phi__agent_tokens(const phi__agent *agent) {
 
 PHI__FN uint64_t phi__agent_tool_tokens(const phi__agent *agent) {
     const phi_token_counter *counter = phi__agent_counter(agent);
+    const phi__toolset *set = phi__agent_has_tools(agent);
     uint64_t sum = phi_tokens_of_text(counter, agent->format_schema);
     size_t i;
-    for (i = 0; i < agent->tool_count; i++)
-        if (phi__tools_offered(agent, i))
-            sum += (uint64_t)phi_tokens_of_text(counter, agent->tool_views[i].name) +
-                   phi_tokens_of_text(counter, agent->tool_views[i].description) +
-                   phi_tokens_of_text(counter, agent->tool_views[i].schema);
+    for (i = 0; i < set->count; i++)
+        sum += (uint64_t)phi_tokens_of_text(counter, set->views[i].name) +
+               phi_tokens_of_text(counter, set->views[i].description) +
+               phi_tokens_of_text(counter, set->views[i].schema);
     return sum;
 }
 

@@ -25,32 +25,17 @@ enum {
 
 /* ---- the request ---- */
 
-/* Those that the run is offered, in the turn's arena. */
-static bool phi__call_tools(phi__run *run) {
-    const phi__agent *agent = run->agent;
-    phi__tool_view *views;
-    size_t i, n = 0;
-    if (run->offered == NULL) return true;
-    views = (phi__tool_view *)phi_arena_alloc(
-        &run->arena, phi__mul(phi__max(agent->tool_count, 1), sizeof *views));
-    if (views == NULL) return false;
-    for (i = 0; i < agent->tool_count; i++)
-        if (run->offered[i] != 0) views[n++] = agent->tool_views[i];
-    run->ask.tools = views;
-    run->ask.tool_count = n;
-    return true;
-}
-
 /* PHI_BAD_ARG with words: the answer cannot be what it is to be. */
 static phi_status phi__call_ask(phi__run *run, char *words, size_t words_size) {
     phi__agent *agent = run->agent;
+    phi__toolset *set = phi__agent_tools(agent);
     phi__ask *ask = &run->ask;
     phi_status status;
     memset(ask, 0, sizeof *ask);
     ask->model = &agent->model;
     ask->system_prompt = agent->system_prompt;
-    ask->tools = agent->tool_views;
-    ask->tool_count = agent->tool_count;
+    ask->tools = set->views;
+    ask->tool_count = set->count;
     ask->tool_choice = agent->tool_choice;
     ask->thinking = agent->thinking;
     ask->max_tokens = agent->max_tokens;
@@ -59,9 +44,8 @@ static phi_status phi__call_ask(phi__run *run, char *words, size_t words_size) {
     ask->format = agent->format;
     ask->session_id = agent->session->id;
     words[0] = '\0';
-    if (!phi__strict_adapt(agent->tool_views, agent->tool_count,
-                           phi__strict_form_of(agent->codec, &agent->model), &agent->tools_arena) ||
-        !phi__call_tools(run))
+    if (!phi__strict_adapt(set->views, set->count, phi__strict_form_of(agent->codec, &agent->model),
+                           &set->arena))
         return PHI_NO_MEMORY;
     status = phi__run_items(run, &ask->items, &ask->item_count);
     if (status == PHI_OK && agent->provider == NULL) /* a host's own is told the format as it is */

@@ -63,16 +63,16 @@ PHI__FN phi_status phi__put_off_note(phi__agent *agent, const phi_rewrite *rewri
     phi__buf_init(&json, &agent->memory);
     phi_arena_init(&scratch, &agent->memory, 0);
     phi__put_off_put(&json, rewrite, must_gain, &scratch);
-    status = json.failed ? PHI_NO_MEMORY
-                         : phi_thread_note((phi_thread *)agent->thread, PHI_NOTE_DEFERRED,
-                                           phi__buf_str(&json), NULL);
+    status = json.failed
+                 ? PHI_NO_MEMORY
+                 : phi__thread_note(agent->thread, PHI_NOTE_DEFERRED, phi__buf_str(&json), NULL);
     phi_arena_free(&scratch);
     phi__buf_free(&json);
     return status;
 }
 
 PHI__FN phi_status phi__put_off_note_over(phi__agent *agent) {
-    return phi_thread_note((phi_thread *)agent->thread, PHI_NOTE_DEFERRED, PHI__LIT("null"), NULL);
+    return phi__thread_note(agent->thread, PHI_NOTE_DEFERRED, PHI__LIT("null"), NULL);
 }
 
 /* ---- another process ---- */

@@ -227,6 +227,7 @@ static bool phi__run_inform(phi__run *run, const phi__run_order *order) {
     info->continuation = order->continuation;
     run->info = info;
     return phi__arena_str(arena, agent->agent_id, &info->agent_id) && phi__run_session(run, info) &&
+           phi__loop_info_prompt(agent->thread, arena, agent->system_prompt, info) &&
            phi__arena_str(arena, parent, &info->parent_loop_id) &&
            phi__arena_str(arena, phi_str_of(tag), &info->tag);
 }
@@ -286,6 +287,9 @@ PHI__FN bool phi__run_rehome(phi__run *run, const phi__thread *before) {
     phi__entry *entries = NULL;
     if (!phi__thread_roll(thread, NULL)) return false;
     info = phi__loop_info_copy(phi__thread_room(thread), run->info);
+    if (info != NULL &&
+        !phi__loop_info_prompt(thread, phi__thread_room(thread), run->agent->system_prompt, info))
+        return false;
     if (info != NULL) entries = phi__run_redraft(run, info, before);
     if (entries == NULL) return false;
     run->info = info;
@@ -361,7 +365,8 @@ static phi__run *phi__run_make(phi__agent *agent, const phi__run_order *order) {
     phi__buf_init(&run->reason, &agent->memory);
     phi__buf_init(&run->wishes.memo, &agent->memory);
     phi__buf_init(&run->wishes.summary, &agent->memory);
-    if (phi__run_take_policy(run, order->policy) && phi__run_take_offered(run, order->offered))
+    if (phi__run_take_policy(run, order->policy) &&
+        (!order->has_tools || phi__run_take_tools(run, order->tools, order->tool_count)))
         return run;
     phi__run_unmake(run);
     return NULL;
@@ -378,7 +383,7 @@ PHI__FN void phi__run_unmake(phi__run *run) {
     phi__wishes_free(run);
     phi__free(&agent->memory, run->doom, sizeof *run->doom);
     phi__free(&agent->memory, run->policy, sizeof *run->policy);
-    phi__free(&agent->memory, run->offered, agent->tool_count);
+    phi__run_free_toolset(run);
     phi__capture_free(run);
     phi_arena_free(&run->arena);
     phi__free(&agent->memory, run, sizeof *run);

@@ -8,24 +8,33 @@
 
 #include <stdio.h>
 
-PHI__FN const phi_tool *phi__tools_named(const phi__agent *agent, phi_str name) {
-    size_t i;
-    for (i = 0; i < agent->tool_count; i++)
-        if (phi__str_is(name, agent->tools[i].name))
-            return phi__tools_offered(agent, i) ? &agent->tools[i] : NULL;
-    return NULL;
+PHI__FN const phi__toolset *phi__agent_has_tools(const phi__agent *agent) {
+    const phi__toolset *own = agent->run != NULL ? agent->run->toolset : NULL;
+    return own != NULL ? own : &agent->toolset;
 }
 
-PHI__FN bool phi__tools_offered(const phi__agent *agent, size_t i) {
-    return agent->run == NULL || agent->run->offered == NULL || agent->run->offered[i] != 0;
+PHI__FN phi__toolset *phi__agent_tools(phi__agent *agent) {
+    phi__toolset *own = agent->run != NULL ? agent->run->toolset : NULL;
+    return own != NULL ? own : &agent->toolset;
 }
 
-PHI__FN bool phi__run_take_offered(phi__run *run, const uint8_t *offered) {
+/* Results are named also in a run that cannot go back itself: a later one may. */
+PHI__FN bool phi__run_take_tools(phi__run *run, const phi_tool *tools, size_t count) {
     phi__agent *agent = run->agent;
-    if (offered == NULL || agent->tool_count == 0) return true;
-    run->offered = (uint8_t *)phi__alloc(&agent->memory, agent->tool_count);
-    if (run->offered != NULL) memcpy(run->offered, offered, agent->tool_count);
-    return run->offered != NULL;
+    phi__toolset *set = (phi__toolset *)phi__alloc(&agent->memory, sizeof *set);
+    if (set == NULL) return false;
+    phi__toolset_init(set, &agent->memory);
+    run->toolset = set; /* phi__run_free_toolset frees it */
+    if (!phi__toolset_take(set, tools, count, agent->tool_timeout_ms)) return false;
+    set->names_steps = set->names_steps || agent->toolset.names_steps;
+    return true;
+}
+
+PHI__FN void phi__run_free_toolset(phi__run *run) {
+    if (run->toolset == NULL) return;
+    phi__toolset_free(run->toolset);
+    phi__free(&run->agent->memory, run->toolset, sizeof *run->toolset);
+    run->toolset = NULL;
 }
 
 /* Whether a text of the answer is the arguments of PHI_RESPOND_TOOL; cut ones are no answer. */
@@ -57,7 +66,7 @@ PHI__FN bool phi__run_lay_calls(phi__run *run) {
         call->run = run;
         call->block = &reply->content[i];
         call->arguments = call->block->arguments;
-        call->tool = phi__tools_named(run->agent, call->block->name);
+        call->tool = phi__toolset_find(phi__agent_tools(run->agent), call->block->name);
         phi__decision_init(&call->decision, run, call);
     }
     return true;
@@ -95,7 +104,7 @@ static bool phi__tools_may_start(const phi__run *run) {
     if (agent->tool_mode == PHI_TOOLS_BATCHED && run->next_call % agent->tool_batch == 0)
         return false;
     if (next->tool != NULL && next->tool->not_concurrent) return false;
-    if (!agent->has_lone_tools) return true;
+    if (!phi__agent_has_tools(agent)->has_lone) return true;
     for (i = run->told_calls; i < run->next_call; i++) {
         const phi__toolcall *call = &run->calls[i];
         if (call->result == NULL && call->tool != NULL && call->tool->not_concurrent) return false;

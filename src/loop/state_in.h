@@ -23,6 +23,7 @@
 #include "loop/session_in.h"
 #include "loop/tape_in.h"
 #include "loop/tool.h"
+#include "loop/toolset_in.h"
 #include "text/json_fields_in.h"
 #include "thread/journal_in.h"
 #include "thread/compact.h"
@@ -327,19 +328,19 @@ struct phi__run {
         *prompts; /* in the thread's segment, to be attached; NULL: they are, or there are none */
     size_t prompt_count;
     phi__decision decision;
-    bool filtering;       /* a text is under way through the filters */
-    size_t filter_at;     /* the next one to be asked */
-    phi__buf filter_text; /* what they are asked about */
-    phi__buf warnings;    /* what they said */
-    phi_str rejection;    /* of the prompts; in the thread */
-    phi__inputs pending;  /* polled, for the next turn */
-    bool polling;         /* a poll is under way: it has looked into the queue */
-    uint32_t polled;      /* messages it has got */
-    bool steered;         /* the turn's steering was looked for */
-    phi_limits limits;    /* the agent's, and what phi_budget_raise added */
-    phi_policy *policy;   /* the request's own, in memory of its own; NULL: the agent's */
-    uint8_t *offered;     /* the same: by tool of the agent, whether it is offered; NULL: all are */
-    uint32_t waits_ms;    /* decision_timeout_ms of the run */
+    bool filtering;        /* a text is under way through the filters */
+    size_t filter_at;      /* the next one to be asked */
+    phi__buf filter_text;  /* what they are asked about */
+    phi__buf warnings;     /* what they said */
+    phi_str rejection;     /* of the prompts; in the thread */
+    phi__inputs pending;   /* polled, for the next turn */
+    bool polling;          /* a poll is under way: it has looked into the queue */
+    uint32_t polled;       /* messages it has got */
+    bool steered;          /* the turn's steering was looked for */
+    phi_limits limits;     /* the agent's, and what phi_budget_raise added */
+    phi_policy *policy;    /* the request's own, in memory of its own; NULL: the agent's */
+    phi__toolset *toolset; /* the same; NULL: the agent's */
+    uint32_t waits_ms;     /* decision_timeout_ms of the run */
     phi_spending reserved; /* in the agent's budget and those above */
     bool paused, pause_over;
     phi__run *next_paused, *prev_paused; /* of those in rt->paused */
@@ -467,7 +468,6 @@ struct phi__agent {
     phi__agent *next_pressed, *prev_pressed;
     phi__limit_failure *at_limit; /* of a run that its limit has ended; NULL: it has none */
     phi_arena arena;              /* what the desc gave */
-    phi_arena tools_arena;        /* the tools, which may be replaced */
     phi_arena model_arena;        /* the model's strings, and the segment */
     phi_model model;
     const phi__codec *codec;
@@ -484,12 +484,7 @@ struct phi__agent {
     bool segment_given;                      /* by the desc: it stays when the model changes */
     phi_str workspace;                       /* in memory of its own */
     const struct phi_profile *profile;       /* agent/profile.h; in `arena` */
-    phi_tool *tools;
-    phi__tool_view *tool_views;
-    size_t tool_count;
-    bool has_lone_tools;  /* one is not_concurrent */
-    bool has_field_tools; /* one has on_field */
-    bool names_steps;     /* one has names_steps */
+    phi__toolset toolset;                    /* phi__agent_tools: what holds now */
     phi_tool_mode tool_mode;
     uint32_t tool_batch;
     phi_tool_choice tool_choice;

@@ -123,21 +123,27 @@ static phi_status phi__thaw_policy(phi__run *run, const phi_json *node) {
     return phi__run_take_policy(run, &policy) ? PHI_OK : PHI_NO_MEMORY;
 }
 
-/* What the run was offered, of the tools that the agent has now. */
+/* The run's own tools, as far as the agent has them now: they are in no save file. */
 static phi_status phi__thaw_offered(phi__run *run, const phi_json *root) {
     phi__agent *agent = run->agent;
     const phi_json *node = phi_json_get(root, "tools"), *name;
     phi_json_iter it = phi_json_each(node);
     uint32_t waits_ms = phi__thaw_u32(root, "decision_timeout_ms");
-    size_t i;
+    const phi_tool *tool;
+    phi_tool *tools;
+    phi_status status;
+    size_t n = 0;
     if (waits_ms != 0) run->waits_ms = waits_ms;
-    if (!phi_json_is_array(node) || agent->tool_count == 0) return PHI_OK;
-    run->offered = (uint8_t *)phi__alloc(&agent->memory, agent->tool_count);
-    if (run->offered == NULL) return PHI_NO_MEMORY;
-    while ((name = phi_json_next(&it)) != NULL)
-        for (i = 0; i < agent->tool_count; i++)
-            if (phi__str_is(phi_json_str(name, ""), agent->tools[i].name)) run->offered[i] = 1;
-    return PHI_OK;
+    if (!phi_json_is_array(node)) return PHI_OK;
+    tools =
+        (phi_tool *)phi__alloc(&agent->memory, phi__mul(agent->toolset.count + 1, sizeof *tools));
+    if (tools == NULL) return PHI_NO_MEMORY;
+    while ((name = phi_json_next(&it)) != NULL && n < agent->toolset.count)
+        if ((tool = phi__toolset_find(&agent->toolset, phi_json_str(name, ""))) != NULL)
+            tools[n++] = *tool;
+    status = phi__run_take_tools(run, tools, n) ? PHI_OK : PHI_NO_MEMORY;
+    phi__free(&agent->memory, tools, (agent->toolset.count + 1) * sizeof *tools);
+    return status;
 }
 
 /* A message of the run, of that role, in the thread's segment. */

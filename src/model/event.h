@@ -104,6 +104,10 @@ typedef struct phi_loop_info {
     phi_str tag;      /* of RERUN and BRANCH: when, RFC 3339 */
     phi_str metadata; /* JSON text; empty: null */
     phi_str config;   /* of an event that was read: its config_snapshot, JSON text; else empty */
+    /* Of a run in a thread: its agent's system prompt, where that is not the one of the run before (has_system_prompt).
+       phi_thread_system_prompt tells it of any run. */
+    phi_str system_prompt;
+    bool has_system_prompt;
 } phi_loop_info;
 
 /* What a compaction did, or is about to do. */

@@ -230,6 +230,7 @@ static void phi__entry_put_loop(phi__buf *out, const phi__entry *entry) {
     phi__entry_put_some(out, "tag", info->tag);
     phi__entry_put_some(out, "metadata", info->metadata);
     phi__entry_put_some(out, "config", info->config);
+    if (info->has_system_prompt) phi__entry_put_str(out, "system_prompt", info->system_prompt);
     phi__buf_char(out, '}');
 }
 

@@ -1,5 +1,6 @@
 /* entry_read.c - reading entries: each is appended by the functions that appended it once, so what they would refuse
    is refused here, too. Afterwards it gets its own time and place. */
+#include "thread/about_in.h"
 #include "thread/entry_in.h"
 
 #include "model/message_in.h"
@@ -283,6 +284,7 @@ static phi_status phi__entry_read_loop_start(phi__entry_reader *r, const phi_jso
     if (info == NULL) return PHI_NO_MEMORY;
     info->continuation = (phi_continuation)continuation;
     info->loop_id = entry->loop_id;
+    info->has_system_prompt = phi_json_get(node, "system_prompt") != NULL;
     entry->of.loop = info;
     return phi__entry_keep(r, node, "agent_id", &info->agent_id) &&
                    phi__entry_keep(r, node, "session_id", &info->session_id) &&
@@ -290,7 +292,8 @@ static phi_status phi__entry_read_loop_start(phi__entry_reader *r, const phi_jso
                    phi__entry_keep(r, node, "parent_loop_id", &info->parent_loop_id) &&
                    phi__entry_keep(r, node, "tag", &info->tag) &&
                    phi__entry_keep(r, node, "metadata", &info->metadata) &&
-                   phi__entry_keep(r, node, "config", &info->config)
+                   phi__entry_keep(r, node, "config", &info->config) &&
+                   phi__entry_keep(r, node, "system_prompt", &info->system_prompt)
                ? PHI_OK
                : PHI_NO_MEMORY;
 }
@@ -383,6 +386,9 @@ static phi_status phi__entry_read_plain(phi__entry_reader *r, const phi_json *ro
     if (status != PHI_OK) return status;
     if (kind == PHI_ENTRY_LOOP_END) status = phi__thread_may_end(thread, entry);
     if (status == PHI_OK) phi__thread_attach(thread, entry, 1);
+    if (status == PHI_OK && kind == PHI_ENTRY_NOTE &&
+        phi__str_is(entry->of.note->kind, PHI_NOTE_THREAD))
+        status = phi__about_read(thread, entry->of.note->json);
     return status;
 }
 

@@ -1,6 +1,7 @@
 /* journal.c - keeping a store up to date with a thread, and filling a thread from a store. */
 #include "thread/journal_in.h"
 
+#include "thread/about_in.h"
 #include "thread/entry_in.h"
 
 #include <stdio.h>
@@ -316,6 +317,7 @@ PHI_API phi_status phi_thread_detach(phi_thread *thread) {
     if (log->journal == NULL) return PHI_OK;
     status = phi__thread_recall(log);
     if (status != PHI_OK) return status;
+    if (!phi__about_keep_id(log)) return PHI_NO_MEMORY;
     status = phi__journal_sync(log, NULL, 0);
     phi__journal_close(log);
     return status;

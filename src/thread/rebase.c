@@ -2,7 +2,7 @@
 
    Nothing is forgotten here: a new log is filled, and the caller frees the old one. Entries count on, so that a seq
    never means two things; what is left of a conversation stands packed, in segments of its own. */
-#include "thread/thread_in.h"
+#include "thread/about_in.h"
 
 /* ---- copies ---- */
 
@@ -148,7 +148,7 @@ static phi_forgotten *phi__rebase_begin(phi__thread *thread, const phi__thread *
     entry.of.forgotten = made;
     thread->base = thread->count = before->count;
     thread->restored = before->restored;
-    return phi__thread_append(thread, &entry, 1) ? made : NULL;
+    return phi__thread_append(thread, &entry, 1) && phi__about_carry(thread, before) ? made : NULL;
 }
 
 /* The same lanes, each empty, under the same numbers. */

@@ -107,9 +107,24 @@ PHI__FN phi_loop_info *phi__loop_info_copy(phi_arena *arena, const phi_loop_info
                    phi__arena_str(arena, from->parent_loop_id, &info->parent_loop_id) &&
                    phi__arena_str(arena, from->tag, &info->tag) &&
                    phi__arena_str(arena, from->metadata, &info->metadata) &&
-                   phi__arena_str(arena, from->config, &info->config)
+                   phi__arena_str(arena, from->config, &info->config) &&
+                   phi__arena_str(arena, from->system_prompt, &info->system_prompt)
                ? info
                : NULL;
+}
+
+static uint64_t phi__runs_prompt_hash(phi_str prompt) {
+    uint64_t hash = phi__hash(prompt, 3);
+    return hash != 0 ? hash : 1;
+}
+
+PHI__FN bool phi__loop_info_prompt(const phi__thread *thread, phi_arena *arena, phi_str prompt,
+                                   phi_loop_info *info) {
+    info->system_prompt = phi__str("", 0);
+    info->has_system_prompt = thread->prompt_hash != 0 || prompt.len > 0;
+    if (info->has_system_prompt && phi__runs_prompt_hash(prompt) == thread->prompt_hash)
+        info->has_system_prompt = false;
+    return !info->has_system_prompt || phi__arena_str(arena, prompt, &info->system_prompt);
 }
 
 PHI__FN bool phi__thread_note_run(phi__thread *thread, const phi_loop_info *info,
@@ -193,6 +208,8 @@ PHI__FN void phi__thread_loop_starts(phi__thread *thread, const phi__entry *star
         loops->count++;
     }
     if (place != NULL) place->seq = start->seq + 1; /* its room was made */
+    if (start->of.loop != NULL && start->of.loop->has_system_prompt)
+        thread->prompt_hash = phi__runs_prompt_hash(start->of.loop->system_prompt);
     thread->restored = false;
     thread->started = (phi__entry *)(uintptr_t)start;
     phi__thread_drop_undo(thread);

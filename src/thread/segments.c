@@ -3,6 +3,7 @@
    A log grows into segments. Of one that is in a store, segments to which no view points are freed as a whole, and
    their entries are away: `entries` and `messages` have gaps then, and seq and ordinals say what stands where. Who needs
    what is away has all of it read back. Nothing that is in memory moves, in either direction. */
+#include "thread/about_in.h"
 #include "thread/entry_in.h"
 #include "thread/journal_in.h"
 #include "wire/hash_in.h"
@@ -43,7 +44,8 @@ PHI__FN size_t phi__thread_bytes(const phi__thread *thread) {
     size_t bytes = phi__arena_taken(&thread->first.arena);
     for (; segment != NULL; segment = segment->older)
         bytes += sizeof *segment + phi__arena_taken(&segment->arena);
-    return bytes + (thread->cap + thread->message_cap) * sizeof *thread->entries +
+    return bytes + phi__about_bytes(thread) +
+           (thread->cap + thread->message_cap) * sizeof *thread->entries +
            thread->fold.cap * sizeof *thread->fold.items + thread->ids.cap * sizeof(uint64_t) +
            thread->op_cap * sizeof *thread->op_table +
            thread->loops.cap * sizeof *thread->loops.at +

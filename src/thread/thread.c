@@ -1,6 +1,7 @@
 /* thread.c - appending, and keeping what the active lane shows up to date. */
 #include "thread/thread_in.h"
 
+#include "thread/about_in.h"
 #include "thread/journal_in.h"
 #include "wire/hash_in.h"
 
@@ -38,6 +39,7 @@ PHI__FN void phi__thread_free(phi__thread *thread) {
     phi__hashes_free(thread->memory, &thread->ids);
     phi__hashes_free(thread->memory, &thread->away_ops);
     phi__free(thread->memory, thread->loops.at, thread->loops.cap * sizeof *thread->loops.at);
+    phi__about_free(thread);
     phi__thread_drop_undo(thread);
     phi__free(thread->memory, thread->op_table, thread->op_cap * sizeof(phi__op_place));
     phi__free(thread->memory, thread->compactions,
@@ -105,6 +107,8 @@ PHI__FN void phi__thread_attach(phi__thread *thread, phi__entry *entries, size_t
         entry->segment = thread->current;
         thread->entries[thread->held++] = entry;
         phi__thread_count_usage(thread, entry);
+        if (thread->made_ms == 0) thread->made_ms = entry->at_ms;
+        thread->changed_ms = entry->at_ms;
         if (entry->kind == PHI_ENTRY_MESSAGE && thread->loading != NULL)
             phi__load_message(thread, entry);
         else if (entry->kind == PHI_ENTRY_MESSAGE) {

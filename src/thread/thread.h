@@ -146,14 +146,45 @@ PHI_API phi_status phi_thread_slice(const phi_thread *thread, uint64_t from, uin
 PHI_API phi_status phi_thread_append_messages(phi_thread *thread, const phi_message *messages,
                                               size_t count, uint32_t flags, uint64_t expected,
                                               uint64_t *seq);
-/* The host's own; also while a run goes on. kind: a name (those that begin with "phi." are phi's); json: checked to be
-   JSON. Both are copied. PHI_BAD_ARG, PHI_NO_MEMORY: nothing changed. */
+/* The host's own; also while a run goes on. kind: a name; json: checked to be JSON. Both are copied. PHI_BAD_ARG (also a
+   name that begins with "phi.": those are phi's), PHI_NO_MEMORY: nothing changed. */
 PHI_API phi_status phi_thread_note(phi_thread *thread, const char *kind, phi_str json,
                                    uint64_t *seq);
 
 /* A note of phi's own: the rewrite that waits for the end of a run, or null when none does any more (phi_agent_rewrite). */
 #define PHI_NOTE_DEFERRED "phi.deferred_rewrite"
 #define PHI_NOTE_ABORT "phi.abort" /* phi_abort_run: {"loop_id":...,"reason":...} */
+/* {"title":...,"metadata":"{...}","forked_from":...,"forked_at":...,"made":...}: of phi_thread_info what is not in the
+   other entries; each as far as there is one. The last one holds. */
+#define PHI_NOTE_THREAD "phi.thread"
+
+/* ---- what a thread knows of itself ---- */
+
+typedef struct phi_thread_info {
+    phi_str
+        id; /* of a thread in a store, its id there; else a UUID, made when it is first asked for, and kept in
+                   snapshots and texts */
+    int64_t made_ms,
+        changed_ms; /* Unix time: of its making, or its first entry; of the last entry. 0: it has none */
+    phi_str title;       /* empty: none */
+    phi_str metadata;    /* JSON text, an object; empty: none */
+    phi_str forked_from; /* phi_thread_fork: id of the other thread; empty: it is no fork */
+    uint64_t forked_at;  /* the last entry of that which it shows; UINT64_MAX: none */
+} phi_thread_info;
+
+/* Strings are the thread's, valid until its title or metadata change, or it goes into a store or out of one, or is freed
+   or begins anew. PHI_BAD_ARG, PHI_NO_MEMORY. */
+PHI_API phi_status phi_thread_get_info(phi_thread *thread, phi_thread_info *out);
+/* Copied, and a note of the log (PHI_NOTE_THREAD); also while a run goes on. A thread that begins anew
+   (phi_agent_thread) has neither; one that forgets entries, or whose messages are replaced, keeps both.
+   title: NULL or empty: none. json: an object; empty: none. PHI_BAD_ARG: not UTF-8, or no object; PHI_NO_MEMORY:
+   nothing changed. */
+PHI_API phi_status phi_thread_set_title(phi_thread *thread, const char *title);
+PHI_API phi_status phi_thread_set_metadata(phi_thread *thread, phi_str json);
+/* The system prompt that the last run up to entry seq had (UINT64_MAX, and all past the end: the last run), empty where it
+   had none; valid as an entry's strings. PHI_NOT_FOUND: no run had one, or it is forgotten; PHI_BAD_ARG; what the store
+   says. */
+PHI_API phi_status phi_thread_system_prompt(const phi_thread *thread, uint64_t seq, phi_str *out);
 
 /* ---- lanes ---- */
 
@@ -204,8 +235,8 @@ PHI_API phi_status phi_thread_view(const phi_thread *thread, const char *lane, u
 PHI_API phi_usage phi_thread_usage(const phi_thread *thread);
 
 /* A thread of its own, in the same runtime: what the active lane showed after entry at_seq (as phi_thread_fork_lane cuts
-   it; UINT64_MAX, and all past the end: all of it) are its messages. Shares nothing; runs, rewrites, lanes and notes are not taken over. Also
-   while a run goes on. NULL: no memory, or what the store says: phi_last_error. Caller frees with phi_thread_free. */
+   it; UINT64_MAX, and all past the end: all of it) are its messages; a note behind them says where it came from
+   (phi_thread_get_info). Shares nothing; runs, rewrites, lanes, title and notes are not taken over. Also while a run goes on. NULL: no memory, or what the store says: phi_last_error. Caller frees with phi_thread_free. */
 PHI_API phi_thread *phi_thread_fork(const phi_thread *thread, uint64_t at_seq);
 
 #ifdef __cplusplus

@@ -177,6 +177,9 @@ typedef struct phi__thread {
     phi__undo undo;
     phi__op_place *op_table; /* rewrite.c: rewrites in memory by id: an open table, half empty */
     size_t op_count, op_cap;
+    struct phi__about *about;          /* about_in.h; NULL: nothing was said */
+    int64_t made_ms, changed_ms;       /* phi_thread_info */
+    uint64_t prompt_hash;              /* of the last run's system prompt; 0: none was noted */
     phi__compaction_mark *compactions; /* in the order of the log */
     size_t compaction_count, compaction_cap;
 } phi__thread;
@@ -312,6 +315,10 @@ PHI__FN bool phi__thread_tell_loops(phi__thread *thread, uint64_t reader,
                                     void *user_data);
 /* A deep copy; NULL: no memory. */
 PHI__FN phi_loop_info *phi__loop_info_copy(phi_arena *arena, const phi_loop_info *from);
+/* What a run says of its system prompt, which lives in the arena: nothing where the run before had the same, or none did.
+   False: no memory. */
+PHI__FN bool phi__loop_info_prompt(const phi__thread *thread, phi_arena *arena, phi_str prompt,
+                                   phi_loop_info *info);
 /* Appends a run that was elsewhere, and has no messages here: its beginning and its end. Copied.
    False: no memory, and nothing changed. */
 PHI__FN bool phi__thread_note_run(phi__thread *thread, const phi_loop_info *info,
@@ -349,6 +356,9 @@ PHI__FN bool phi__thread_answer_orphans(phi__thread *thread);
 /* Copies a message into the current segment without appending it; NULL: no memory. */
 PHI__FN phi_message *phi__thread_keep(phi__thread *thread, const phi_message *message);
 
+/* views.c: a note; phi's own, too. As phi_thread_note. */
+PHI__FN phi_status phi__thread_note(phi__thread *thread, const char *kind, phi_str json,
+                                    uint64_t *seq);
 /* views.c: an entry as the public struct shows it. */
 PHI__FN void phi__thread_show(const phi__thread *thread, const phi__entry *entry, phi_entry *out);
 

@@ -1,12 +1,11 @@
 /* thread_text.c - a thread as text: a header line, and an entry a line. */
+#include "thread/about_in.h"
 #include "thread/entry_in.h"
 #include "thread/journal_in.h"
 
 #include "text/json.h"
 
 #include <stdio.h>
-
-#define PHI__THREAD_HEADER "{\"phi_thread\":1}\n"
 
 static void phi__text_words(char *words, size_t size, uint64_t line, const char *why) {
     if (words != NULL && size > 0)
@@ -26,7 +25,8 @@ static bool phi__text_line(phi_str *rest, phi_str *line) {
 
 /* Keys that are not known are of later versions, and are ignored. */
 static phi_status phi__text_is_header(phi__entry_reader *reader, const phi_json *root) {
-    if (phi_json_int(phi_json_get(root, "phi_thread"), 0) == 1) return PHI_OK;
+    if (phi_json_int(phi_json_get(root, "phi_thread"), 0) == 1)
+        return phi__about_get_head(reader->thread, root);
     (void)snprintf(reader->words, sizeof reader->words,
                    "expected the header of a thread, {\"phi_thread\":1}");
     return PHI_PARSE;
@@ -84,7 +84,9 @@ PHI_API phi_status phi_thread_to_json(const phi_thread *thread, phi_arena *arena
     if (status != PHI_OK) return status;
     phi__buf_init(&text, arena->memory);
     phi_arena_init(&scratch, arena->memory, 0);
-    phi__buf_text(&text, PHI__THREAD_HEADER);
+    phi__buf_text(&text, "{\"phi_thread\":1");
+    phi__about_put_head(&text, log);
+    phi__buf_text(&text, "}\n");
     for (i = 0; i < log->held && !text.failed; i++) {
         phi__entry_put(&text, log, log->entries[i], &scratch);
         phi__buf_char(&text, '\n');

@@ -173,15 +173,13 @@ PHI_API phi_status phi_thread_append_messages(phi_thread *thread, const phi_mess
     return PHI_OK;
 }
 
-PHI_API phi_status phi_thread_note(phi_thread *thread, const char *kind, phi_str json,
-                                   uint64_t *seq) {
-    phi__thread *log = (phi__thread *)thread;
+PHI__FN phi_status phi__thread_note(phi__thread *log, const char *kind, phi_str json,
+                                    uint64_t *seq) {
     phi_arena *room;
     phi_arena_mark mark;
     phi__entry *entry;
     phi__note *note;
     phi_status status;
-    if (log == NULL || kind == NULL || kind[0] == '\0') return PHI_BAD_ARG;
     if (!phi__view_is_json(log, json, &status))
         return status == PHI_NO_MEMORY ? PHI_NO_MEMORY : PHI_BAD_ARG;
     if (log->user == NULL && !phi__thread_roll(log, NULL)) return PHI_NO_MEMORY;
@@ -200,6 +198,13 @@ PHI_API phi_status phi_thread_note(phi_thread *thread, const char *kind, phi_str
     if (seq != NULL) *seq = log->count;
     phi__thread_attach(log, entry, 1);
     return PHI_OK;
+}
+
+PHI_API phi_status phi_thread_note(phi_thread *thread, const char *kind, phi_str json,
+                                   uint64_t *seq) {
+    if (thread == NULL || kind == NULL || kind[0] == '\0') return PHI_BAD_ARG;
+    if (phi__str_starts(phi_str_of(kind), "phi.")) return PHI_BAD_ARG;
+    return phi__thread_note((phi__thread *)thread, kind, json, seq);
 }
 
 PHI_API phi_usage phi_thread_usage(const phi_thread *thread) {

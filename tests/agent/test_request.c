@@ -54,15 +54,15 @@ TEST(a_request_is_offered_the_tools_that_it_names_and_no_others) {
     rig_says(s.r, "well");
     rig_says(s.r, "well");
     rig_says(s.r, "well");
-    desc.tools = echo;
-    desc.tool_count = 1;
+    desc.allowed_tools = echo;
+    desc.allowed_count = 1;
     (void)ask(&s, desc);
     CHECK(offers(&s, 0, "echo") && !offers(&s, 0, "wait"));
     CHECK_EQ_INT((int)rig_started(s.r), 0);
     CHECK(strstr(rig_request(s.r, 1), "wait") != NULL); /* the call, with its error result */
     CHECK(strstr(rig_request(s.r, 1), "\"is_error\":true") != NULL);
-    desc.tools = NULL;
-    desc.tool_count = 0;
+    desc.allowed_tools = NULL;
+    desc.allowed_count = 0;
     desc.no_tools = true;
     (void)ask(&s, desc);
     CHECK(strstr(rig_request(s.r, 2), "\"tools\"") == NULL);
@@ -72,25 +72,105 @@ TEST(a_request_is_offered_the_tools_that_it_names_and_no_others) {
     rig_free(s.r);
 }
 
-TEST(tools_that_the_agent_has_not_are_refused_by_name) {
+TEST(tools_that_are_not_there_are_refused_by_name) {
     static const char *const names[] = {"echo", "sing"};
     static const char *const none[] = {NULL};
     scene s;
+    phi_tool own = PHI_ZERO;
     phi_ask_desc desc = PHI_ZERO;
     begin(&s);
     desc.text = "go";
-    desc.tools = names;
-    desc.tool_count = 2;
-    CHECK_EQ_STR(refused(&s, &desc), "phi_ask_with: tools[1]: the agent has no tool \"sing\"");
+    desc.allowed_tools = names;
+    desc.allowed_count = 2;
+    CHECK_EQ_STR(refused(&s, &desc),
+                 "phi_ask_with: allowed_tools[1]: the agent has no tool \"sing\"");
+    desc.tools = &s.tools[1];
     desc.tool_count = 1;
-    desc.no_tools = true;
-    CHECK_EQ_STR(refused(&s, &desc), "phi_ask_with: tools: they are given, and no_tools is set");
-    desc.no_tools = false;
+    CHECK_EQ_STR(refused(&s, &desc),
+                 "phi_ask_with: allowed_tools[0]: the request has no tool \"echo\"");
     desc.tools = NULL;
-    CHECK_EQ_STR(refused(&s, &desc), "phi_ask_with: tools: it is NULL");
-    desc.tools = none;
-    CHECK_EQ_STR(refused(&s, &desc), "phi_ask_with: tools[0]: the agent has no tool \"\"");
+    CHECK_EQ_STR(refused(&s, &desc), "tools is missing, tool_count is 1");
+    desc.no_tools = true;
+    CHECK_EQ_STR(refused(&s, &desc), "phi_ask_with: tools is given, and no_tools is set");
+    desc.tool_count = 0;
+    CHECK_EQ_STR(refused(&s, &desc), "phi_ask_with: allowed_tools is given, and no_tools is set");
+    desc.no_tools = false;
+    desc.allowed_tools = NULL;
+    CHECK_EQ_STR(refused(&s, &desc), "phi_ask_with: allowed_tools is NULL, allowed_count is 2");
+    desc.allowed_tools = none;
+    desc.allowed_count = 1;
+    CHECK_EQ_STR(refused(&s, &desc), "phi_ask_with: allowed_tools[0]: the agent has no tool \"\"");
+    desc.allowed_count = 0;
+    own.name = "no start";
+    desc.tools = &own;
+    desc.tool_count = 1;
+    CHECK_EQ_STR(refused(&s, &desc), "tool \"no start\": start is missing");
     rig_free(s.r);
+}
+
+TEST(a_request_brings_tools_of_its_own) {
+    static const char *const sing[] = {"sing"};
+    scene s;
+    phi_tool own[2];
+    phi_ask_desc desc = PHI_ZERO;
+    phi_response_info info;
+    begin(&s);
+    own[0] = rig_echo();
+    own[0].name = "sing";
+    own[1] = rig_echo();
+    own[1].name = "dance";
+    desc.tools = own;
+    desc.tool_count = 2;
+    rig_call(s.r, "c1", "sing", "{\"a\":\"song\"}");
+    rig_call(s.r, "c2", "echo", "{}"); /* the agent's, which this run has not */
+    rig_says(s.r, "well");
+    CHECK_EQ_INT(phi_response_get(ask(&s, desc), &info), PHI_OK);
+    CHECK_EQ_INT(info.status, PHI_OK);
+    CHECK(offers(&s, 0, "sing") && offers(&s, 0, "dance"));
+    CHECK(!offers(&s, 0, "echo") && !offers(&s, 0, "wait"));
+    CHECK(strstr(rig_request(s.r, 1), "song") != NULL);
+    CHECK(strstr(rig_request(s.r, 1), "\"is_error\":true") == NULL);
+    CHECK(strstr(rig_request(s.r, 2), "\"is_error\":true") != NULL);
+    desc.allowed_tools = sing;
+    desc.allowed_count = 1;
+    rig_says(s.r, "well");
+    (void)ask(&s, desc);
+    CHECK(offers(&s, 3, "sing") && !offers(&s, 3, "dance"));
+    memset(own, 0, sizeof own); /* borrowed no longer */
+    memset(&desc, 0, sizeof desc);
+    rig_says(s.r, "well");
+    (void)ask(&s, desc);
+    CHECK(offers(&s, 4, "echo") && offers(&s, 4, "wait") && !offers(&s, 4, "dance"));
+    rig_free(s.r);
+}
+
+TEST(without_memory_for_its_tools_a_request_is_refused) {
+    int n;
+    for (n = 0; n < 100; n++) {
+        scene s;
+        phi_tool own;
+        phi_ask_desc desc = PHI_ZERO;
+        phi_response response;
+        phi_status status;
+        bool tripped;
+        begin(&s);
+        own = rig_echo();
+        own.name = "sing";
+        desc.text = "go";
+        desc.tools = &own;
+        desc.tool_count = 1;
+        rig_says(s.r, "well");
+        test_alloc_fail_at(n);
+        status = phi_ask_with(s.agent, &desc, &response);
+        tripped = test_alloc_tripped();
+        test_alloc_fail_at(-1);
+        CHECK(status == PHI_OK || (status == PHI_NO_MEMORY && !phi_agent_running(s.agent)));
+        (void)rig_run_until(s.r, 2000000);
+        rig_free(s.r);
+        CHECK_EQ_INT(test_alloc_live_bytes(), 0);
+        if (!tripped) break;
+    }
+    CHECK(n > 5 && n < 100);
 }
 
 TEST(limits_of_a_request_end_its_run_and_no_other) {
@@ -185,8 +265,8 @@ TEST(a_saved_run_keeps_what_its_request_has_of_its_own) {
     limits.max_turns = 1;
     desc.text = "go";
     desc.limits = &limits;
-    desc.tools = names;
-    desc.tool_count = 1;
+    desc.allowed_tools = names;
+    desc.allowed_count = 1;
     rig_call(s.r, "c1", "wait", "{}");
     CHECK_EQ_INT(phi_ask_with(s.agent, &desc, &response), PHI_OK);
     (void)rig_run(s.r, 10);
@@ -367,8 +447,8 @@ TEST(an_allocation_that_fails_while_it_is_asked_leaves_nothing) {
         desc.text = "go";
         desc.id = "a";
         desc.refs = "[1]";
-        desc.tools = names;
-        desc.tool_count = 1;
+        desc.allowed_tools = names;
+        desc.allowed_count = 1;
         rig_says(s.r, "done");
         test_alloc_fail_at(n);
         status = phi_ask_with(s.agent, &desc, &response);
@@ -384,7 +464,9 @@ TEST(an_allocation_that_fails_while_it_is_asked_leaves_nothing) {
 
 TEST_MAIN(
     TEST_ENTRY(a_request_is_offered_the_tools_that_it_names_and_no_others),
-    TEST_ENTRY(tools_that_the_agent_has_not_are_refused_by_name),
+    TEST_ENTRY(tools_that_are_not_there_are_refused_by_name),
+    TEST_ENTRY(a_request_brings_tools_of_its_own),
+    TEST_ENTRY(without_memory_for_its_tools_a_request_is_refused),
     TEST_ENTRY(limits_of_a_request_end_its_run_and_no_other),
     TEST_ENTRY(a_request_waits_for_decisions_as_long_as_it_says),
     TEST_ENTRY(a_request_has_an_id_and_its_query_and_the_log_keeps_what_the_host_says_about_it),

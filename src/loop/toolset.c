@@ -1,0 +1,57 @@
+/* toolset.c - a list of tools: an agent's, or those of one request. */
+#include "loop/toolset_in.h"
+
+enum { PHI__TOOLSET_BLOCK = 512 }; /* bytes; a handful of tools */
+
+PHI__FN void phi__toolset_init(phi__toolset *set, phi_memory *memory) {
+    memset(set, 0, sizeof *set);
+    phi_arena_init(&set->arena, memory, PHI__TOOLSET_BLOCK);
+}
+
+PHI__FN void phi__toolset_free(phi__toolset *set) { phi_arena_free(&set->arena); }
+
+/* One of them, with its defaults. */
+static void phi__toolset_put(phi__toolset *set, size_t i, const phi_tool *given,
+                             uint32_t timeout_ms) {
+    phi_tool *tool = &set->tools[i];
+    phi__tool_view *view = &set->views[i];
+    *tool = *given;
+    if (tool->timeout_ms == 0) tool->timeout_ms = timeout_ms;
+    if (tool->schema == NULL) tool->schema = "{\"type\":\"object\",\"properties\":{}}";
+    view->name = phi_str_of(tool->name);
+    view->description = phi_str_of(tool->description);
+    view->schema = phi_str_of(tool->schema);
+    view->strict = tool->strict;
+    view->adapted = NULL;
+    set->has_lone = set->has_lone || tool->not_concurrent;
+    set->has_fields = set->has_fields || tool->on_field != NULL;
+    set->names_steps = set->names_steps || tool->names_steps;
+}
+
+PHI__FN bool phi__toolset_take(phi__toolset *set, const phi_tool *tools, size_t count,
+                               uint32_t timeout_ms) {
+    phi__toolset made;
+    size_t i;
+    phi__toolset_init(&made, set->arena.memory);
+    if (count > 0) {
+        made.tools = (phi_tool *)phi_arena_alloc(&made.arena, phi__mul(count, sizeof *made.tools));
+        made.views =
+            (phi__tool_view *)phi_arena_alloc(&made.arena, phi__mul(count, sizeof *made.views));
+        if (made.tools == NULL || made.views == NULL) {
+            phi__toolset_free(&made);
+            return false;
+        }
+    }
+    made.count = count;
+    for (i = 0; i < count; i++) phi__toolset_put(&made, i, &tools[i], timeout_ms);
+    phi__toolset_free(set); /* last: what was given may be in it */
+    *set = made;
+    return true;
+}
+
+PHI__FN const phi_tool *phi__toolset_find(const phi__toolset *set, phi_str name) {
+    size_t i;
+    for (i = 0; i < set->count; i++)
+        if (phi__str_is(name, set->tools[i].name)) return &set->tools[i];
+    return NULL;
+}

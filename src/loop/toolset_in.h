@@ -1,0 +1,27 @@
+/* toolset_in.h - a list of tools: an agent's, or those of one request. */
+#ifndef PHI_LOOP_TOOLSET_IN_H
+#define PHI_LOOP_TOOLSET_IN_H
+
+#include "base/arena.h"
+#include "loop/tool.h"
+#include "wire/codec_in.h"
+
+typedef struct phi__toolset {
+    phi_arena arena; /* the lists, and what strict schemas were made into */
+    phi_tool *tools;
+    phi__tool_view *views; /* as models are told of them */
+    size_t count;
+    bool has_lone;    /* one is not_concurrent */
+    bool has_fields;  /* one has on_field */
+    bool names_steps; /* one has names_steps */
+} phi__toolset;
+
+PHI__FN void phi__toolset_init(phi__toolset *set, phi_memory *memory);
+PHI__FN void phi__toolset_free(phi__toolset *set);
+/* Takes copies of these in the place of what it has, which they may be part of. timeout_ms: of tools that have none.
+   False: no memory, and nothing changed. */
+PHI__FN bool phi__toolset_take(phi__toolset *set, const phi_tool *tools, size_t count,
+                               uint32_t timeout_ms);
+PHI__FN const phi_tool *phi__toolset_find(const phi__toolset *set, phi_str name); /* NULL: none */
+
+#endif
