@@ -633,11 +633,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__PUB_IO */
 
 #ifdef PHI__PUB_MODEL
-#if PHI__PUB_MODEL != 0xe57e7074
+#if PHI__PUB_MODEL != 0x39bc0fab
 #error "phi: two versions of src/model in one file"
 #endif
 #else
-#define PHI__PUB_MODEL 0xe57e7074
+#define PHI__PUB_MODEL 0x39bc0fab
 
 /* ---- src/model/failure.h ---- */
 
@@ -979,6 +979,7 @@ typedef struct phi_forgotten {
     size_t messages;   /* messages among them that no model sees any more */
     size_t bytes;      /* of the agent's memory that were given back */
     bool compacted;    /* what the model sees was compacted first */
+    int64_t made_ms;   /* Unix time: when the thread was made; 0: not known */
 } phi_forgotten;
 
 /* Runs beside each other; session/session.h has what becomes of it. */
@@ -1445,11 +1446,11 @@ PHI_API void phi_answer_fail(phi_answer *answer, phi_failure_kind kind, bool ret
 #endif /* PHI__PUB_WIRE */
 
 #ifdef PHI__PUB_THREAD
-#if PHI__PUB_THREAD != 0x2f8f08a4
+#if PHI__PUB_THREAD != 0x83000d66
 #error "phi: two versions of src/thread in one file"
 #endif
 #else
-#define PHI__PUB_THREAD 0x2f8f08a4
+#define PHI__PUB_THREAD 0x83000d66
 
 /* ---- src/thread/thread.h ---- */
 
@@ -1614,11 +1615,11 @@ PHI_API phi_status phi_thread_note(phi_thread *thread, const char *kind, phi_str
 /* ---- what a thread knows of itself ---- */
 
 typedef struct phi_thread_info {
-    phi_str
-        id; /* of a thread in a store, its id there; else a UUID, made when it is first asked for, and kept in
-                   snapshots and texts */
-    int64_t made_ms,
-        changed_ms; /* Unix time: of its making, or its first entry; of the last entry. 0: it has none */
+    /* Of a thread in a store, its id there. Else a UUID, made when it is first asked for, and kept in snapshots and
+       texts. */
+    phi_str id;
+    /* Unix time, 0: it has no entry. Of its making, or its first entry; of the last entry. */
+    int64_t made_ms, changed_ms;
     phi_str title;       /* empty: none */
     phi_str metadata;    /* JSON text, an object; empty: none */
     phi_str forked_from; /* phi_thread_fork: id of the other thread; empty: it is no fork */
@@ -2112,7 +2113,7 @@ PHI_API phi_status phi_thread_attach(phi_thread *thread, const phi_store *store,
    entry. PHI_MISUSE: the thread is in no store. */
 PHI_API phi_status phi_thread_sync(phi_thread *thread, char *words, size_t words_size);
 /* Syncs; also when that fails it is detached, and keeps its id. Before, it reads back what has left memory: where that
-   fails, or there is no memory for the id, it stays attached. */
+   fails it stays attached. */
 PHI_API phi_status phi_thread_detach(phi_thread *thread);
 PHI_API uint64_t phi_thread_stored(const phi_thread *thread); /* entries that the store has */
 
@@ -27544,11 +27545,11 @@ PHI_API void phi_answer_fail(phi_answer *answer, phi_failure_kind kind, bool ret
 #endif /* PHI__IMP_WIRE */
 
 #ifdef PHI__IMP_THREAD
-#if PHI__IMP_THREAD != 0x07d71cc7
+#if PHI__IMP_THREAD != 0xd9c229fe
 #error "phi: two versions of src/thread in one file"
 #endif
 #else
-#define PHI__IMP_THREAD 0x07d71cc7
+#define PHI__IMP_THREAD 0xd9c229fe
 
 /* ---- src/thread/thread_in.h ---- */
 
@@ -27727,9 +27728,10 @@ typedef struct phi__thread {
     phi__undo undo;
     phi__op_place *op_table; /* rewrite.c: rewrites in memory by id: an open table, half empty */
     size_t op_count, op_cap;
-    struct phi__about *about;          /* about_in.h; NULL: nothing was said */
-    int64_t made_ms, changed_ms;       /* phi_thread_info */
-    uint64_t prompt_hash;              /* of the last run's system prompt; 0: none was noted */
+    phi_str id;                  /* in memory of its own, of a thread in no store; NULL: none yet */
+    struct phi__about *about;    /* about_in.h; NULL: nothing was said */
+    int64_t made_ms, changed_ms; /* phi_thread_info */
+    uint64_t prompt_hash;        /* of the last run's system prompt; 0: none was noted */
     phi__compaction_mark *compactions; /* in the order of the log */
     size_t compaction_count, compaction_cap;
 } phi__thread;
@@ -28016,7 +28018,7 @@ PHI__FN bool phi__thread_index_ops(phi__thread *thread);
 /* The note that holds it, with its other names and numbers as JSON. */
 typedef struct phi__about {
     phi_arena arena;
-    phi_thread_info info; /* its times are the thread's */
+    phi_thread_info info; /* id and times are the thread's */
 } phi__about;
 
 PHI__FN void phi__about_free(phi__thread *thread);
@@ -28024,8 +28026,8 @@ PHI__FN size_t phi__about_bytes(const phi__thread *thread);
 
 /* The thread's id, in a store or not; made where it has none. Empty: no memory. */
 PHI__FN phi_str phi__about_id(phi__thread *thread);
-/* Keeps the id of its store, which it is about to leave. False: no memory. */
-PHI__FN bool phi__about_keep_id(phi__thread *thread);
+/* Gives the thread an id in the place of the one that it has; `id` is in memory of the thread's, its end included. */
+PHI__FN void phi__about_name(phi__thread *thread, phi_str id);
 /* Of a text's first line: what stands there, taken into the thread and written. Reading: PHI_NO_MEMORY. */
 PHI__FN phi_status phi__about_get_head(phi__thread *thread, const phi_json *head);
 PHI__FN void phi__about_put_head(phi__buf *out, const phi__thread *thread);
@@ -28324,12 +28326,23 @@ PHI__FN void phi__step_put_all(phi__buf *out, const phi_str *names, size_t count
 
 /* ---- keeping ---- */
 
-PHI__FN void phi__about_free(phi__thread *thread) {
-    phi__about *about = thread->about;
-    thread->about = NULL;
+PHI__FN void phi__about_name(phi__thread *thread, phi_str id) {
+    if (thread->id.at != NULL)
+        phi__free(thread->memory, (void *)(uintptr_t)thread->id.at, thread->id.len + 1);
+    thread->id = id;
+}
+
+static void phi__about_drop(phi__thread *thread, phi__about *about) {
     if (about == NULL) return;
     phi_arena_free(&about->arena);
     phi__free(thread->memory, about, sizeof *about);
+}
+
+PHI__FN void phi__about_free(phi__thread *thread) {
+    phi__about *about = thread->about;
+    thread->about = NULL;
+    phi__about_name(thread, phi__str(NULL, 0));
+    phi__about_drop(thread, about);
 }
 
 PHI__FN size_t phi__about_bytes(const phi__thread *thread) {
@@ -28348,40 +28361,42 @@ static phi__about *phi__about_copy(phi__thread *thread, const phi_thread_info *i
     if (about == NULL) return NULL;
     phi_arena_init(&about->arena, thread->memory, 0);
     about->info = *info;
-    if (phi__arena_str(&about->arena, info->id, &about->info.id) &&
-        phi__arena_str(&about->arena, info->title, &about->info.title) &&
+    if (phi__arena_str(&about->arena, info->title, &about->info.title) &&
         phi__arena_str(&about->arena, info->metadata, &about->info.metadata) &&
         phi__arena_str(&about->arena, info->forked_from, &about->info.forked_from))
         return about;
-    phi_arena_free(&about->arena);
-    phi__free(thread->memory, about, sizeof *about);
+    phi__about_drop(thread, about);
     return NULL;
 }
 
 static bool phi__about_take(phi__thread *thread, const phi_thread_info *info) {
     phi__about *about = phi__about_copy(thread, info);
     if (about == NULL) return false;
-    phi__about_free(thread);
+    phi__about_drop(thread, thread->about);
     thread->about = about;
     return true;
 }
 
-PHI__FN phi_str phi__about_id(phi__thread *thread) {
-    phi_thread_info info = phi__about_info(thread);
-    unsigned char random[16] = {0};
-    char made[PHI__UUID_SIZE];
-    if (thread->journal != NULL) return phi__str(thread->journal->id, thread->journal->id_len);
-    if (info.id.len > 0) return info.id;
-    if (thread->io != NULL) phi__io_random(thread->io, random, sizeof random);
-    phi__uuid(random, made);
-    info.id = phi_str_of(made);
-    return phi__about_take(thread, &info) ? thread->about->info.id : phi__str("", 0);
+static phi_str phi__about_known_id(const phi__thread *thread) {
+    return thread->journal != NULL ? phi__str(thread->journal->id, thread->journal->id_len)
+                                   : thread->id;
 }
 
-PHI__FN bool phi__about_keep_id(phi__thread *thread) {
-    phi_thread_info info = phi__about_info(thread);
-    info.id = phi__about_id(thread);
-    return phi__about_take(thread, &info);
+static bool phi__about_set_id(phi__thread *thread, phi_str id) {
+    char *copy = (char *)phi__alloc(thread->memory, phi__add(id.len, 1));
+    if (copy == NULL) return false;
+    memcpy(copy, id.at, id.len);
+    phi__about_name(thread, phi__str(copy, id.len));
+    return true;
+}
+
+PHI__FN phi_str phi__about_id(phi__thread *thread) {
+    unsigned char random[16] = {0};
+    char made[PHI__UUID_SIZE];
+    if (phi__about_known_id(thread).len > 0) return phi__about_known_id(thread);
+    if (thread->io != NULL) phi__io_random(thread->io, random, sizeof random);
+    phi__uuid(random, made);
+    return phi__about_set_id(thread, phi_str_of(made)) ? thread->id : phi__str("", 0);
 }
 
 /* ---- as JSON ---- */
@@ -28392,26 +28407,13 @@ static void phi__about_put_str(phi__buf *out, const char *key, phi_str value) {
     phi__json_put_str(out, value);
 }
 
-static void phi__about_put_made(phi__buf *out, int64_t made_ms) {
-    phi__json_put_key(out, PHI__LIT("made"));
-    phi__json_put_i64(out, made_ms);
-}
-
 PHI__FN void phi__about_put_head(phi__buf *out, const phi__thread *thread) {
-    bool told =
-        thread->made_ms == 0 || (thread->held > 0 && thread->entries[0]->at_ms == thread->made_ms);
-    if (thread->journal != NULL)
-        phi__about_put_str(out, "id", phi__str(thread->journal->id, thread->journal->id_len));
-    else if (thread->about != NULL)
-        phi__about_put_str(out, "id", thread->about->info.id);
-    if (!told) phi__about_put_made(out, thread->made_ms);
+    if (thread->journal == NULL) phi__about_put_str(out, "id", thread->id);
 }
 
 PHI__FN phi_status phi__about_get_head(phi__thread *thread, const phi_json *head) {
-    phi_thread_info info = phi__about_info(thread);
-    info.id = phi_json_str(phi_json_get(head, "id"), "");
-    thread->made_ms = phi_json_int(phi_json_get(head, "made"), 0);
-    return info.id.len == 0 || phi__about_take(thread, &info) ? PHI_OK : PHI_NO_MEMORY;
+    phi_str id = phi_json_str(phi_json_get(head, "id"), "");
+    return id.len == 0 || phi__about_set_id(thread, id) ? PHI_OK : PHI_NO_MEMORY;
 }
 
 static phi_status phi__about_note(phi__thread *thread, const phi_thread_info *info) {
@@ -28426,7 +28428,10 @@ static phi_status phi__about_note(phi__thread *thread, const phi_thread_info *in
         phi__json_put_key(&json, PHI__LIT("forked_at"));
         phi__json_put_u64(&json, info->forked_at);
     }
-    if (thread->made_ms != 0) phi__about_put_made(&json, thread->made_ms);
+    if (thread->made_ms != 0) {
+        phi__json_put_key(&json, PHI__LIT("made"));
+        phi__json_put_i64(&json, thread->made_ms);
+    }
     phi__buf_char(&json, '}');
     if (!json.failed) status = phi__thread_note(thread, PHI_NOTE_THREAD, phi__buf_str(&json), NULL);
     phi__buf_free(&json);
@@ -28475,7 +28480,9 @@ PHI__FN bool phi__about_carry(phi__thread *thread, const phi__thread *before) {
 PHI__FN void phi__about_move(phi__thread *thread, phi__thread *before) {
     phi__about_free(thread);
     thread->about = before->about;
+    thread->id = before->id;
     before->about = NULL;
+    before->id = phi__str(NULL, 0);
 }
 
 /* ---- public ---- */
@@ -28499,9 +28506,8 @@ static phi_status phi__about_set(phi__thread *log, const phi_thread_info *info) 
     phi_status status;
     if (about == NULL) return PHI_NO_MEMORY;
     status = phi__about_note(log, info);
-    log->about = status == PHI_OK ? before : about;
-    phi__about_free(log);
-    log->about = status == PHI_OK ? about : before;
+    phi__about_drop(log, status == PHI_OK ? before : about);
+    if (status == PHI_OK) log->about = about;
     return status;
 }
 
@@ -30309,6 +30315,7 @@ static void phi__entry_put_forgotten(phi__buf *out, const phi__entry *entry) {
     phi__entry_put_u64(out, "messages", forgotten->messages);
     phi__entry_put_u64(out, "bytes", forgotten->bytes);
     phi__entry_put_true(out, "compacted", forgotten->compacted);
+    if (forgotten->made_ms != 0) phi__entry_put_i64(out, "made", forgotten->made_ms);
     if (entry->usage != NULL) phi__message_put_usage(out, entry->usage);
 }
 
@@ -30709,6 +30716,7 @@ static phi_status phi__entry_read_forgotten(phi__entry_reader *r, const phi_json
     forgotten->messages = (size_t)phi__entry_get_u64(root, "messages");
     forgotten->bytes = (size_t)phi__entry_get_u64(root, "bytes");
     forgotten->compacted = phi_json_bool(phi_json_get(root, "compacted"), false);
+    forgotten->made_ms = thread->made_ms = phi_json_int(phi_json_get(root, "made"), 0);
     return phi__entry_read_usage(r, root, entry);
 }
 
@@ -31961,14 +31969,17 @@ static void phi__journal_free(phi__thread *thread) {
         phi__journal_unlist(thread->grown, journal, PHI__JOURNAL_GREW);
         phi__journal_unlist(thread->grown, journal, PHI__JOURNAL_LEAVES);
     }
-    phi__free(thread->memory, journal->id, journal->id_len + 1);
+    if (journal->id != NULL) phi__free(thread->memory, journal->id, journal->id_len + 1);
     phi__free(thread->memory, journal, sizeof *journal);
 }
 
-PHI__FN void phi__journal_close(phi__thread *thread) {
-    phi__journal *journal = thread->journal;
-    if (journal == NULL) return;
+static void phi__journal_unlock(const phi__journal *journal) {
     if (journal->store.unlock != NULL) journal->store.unlock(journal->store.user_data, journal->id);
+}
+
+PHI__FN void phi__journal_close(phi__thread *thread) {
+    if (thread->journal == NULL) return;
+    phi__journal_unlock(thread->journal);
     phi__journal_free(thread);
 }
 
@@ -32047,9 +32058,11 @@ PHI_API phi_status phi_thread_detach(phi_thread *thread) {
     if (log->journal == NULL) return PHI_OK;
     status = phi__thread_recall(log);
     if (status != PHI_OK) return status;
-    if (!phi__about_keep_id(log)) return PHI_NO_MEMORY;
     status = phi__journal_sync(log, NULL, 0);
-    phi__journal_close(log);
+    phi__journal_unlock(log->journal);
+    phi__about_name(log, phi__str(log->journal->id, log->journal->id_len));
+    log->journal->id = NULL; /* the thread has it */
+    phi__journal_free(log);
     return status;
 }
 
@@ -34011,6 +34024,7 @@ static phi_forgotten *phi__rebase_begin(phi__thread *thread, const phi__thread *
     *usage = before->usage;
     made->from = before->base;
     made->to = before->count;
+    made->made_ms = thread->made_ms = before->made_ms;
     if (before->message_count > kept) made->messages = before->message_count - kept;
     memset(&entry, 0, sizeof entry);
     entry.kind = PHI_ENTRY_FORGOTTEN;

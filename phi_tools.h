@@ -47,13 +47,13 @@
 #if PHI__PUB_IO != 0xef74c803
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_MODEL != 0xe57e7074
+#if PHI__PUB_MODEL != 0x39bc0fab
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_WIRE != 0xdd04ad5e
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_THREAD != 0x2f8f08a4
+#if PHI__PUB_THREAD != 0x83000d66
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_LOOP != 0xf46453ea

@@ -156,6 +156,7 @@ typedef struct phi_forgotten {
     size_t messages;   /* messages among them that no model sees any more */
     size_t bytes;      /* of the agent's memory that were given back */
     bool compacted;    /* what the model sees was compacted first */
+    int64_t made_ms;   /* Unix time: when the thread was made; 0: not known */
 } phi_forgotten;
 
 /* Runs beside each other; session/session.h has what becomes of it. */

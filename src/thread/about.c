@@ -11,12 +11,23 @@
 
 /* ---- keeping ---- */
 
-PHI__FN void phi__about_free(phi__thread *thread) {
-    phi__about *about = thread->about;
-    thread->about = NULL;
+PHI__FN void phi__about_name(phi__thread *thread, phi_str id) {
+    if (thread->id.at != NULL)
+        phi__free(thread->memory, (void *)(uintptr_t)thread->id.at, thread->id.len + 1);
+    thread->id = id;
+}
+
+static void phi__about_drop(phi__thread *thread, phi__about *about) {
     if (about == NULL) return;
     phi_arena_free(&about->arena);
     phi__free(thread->memory, about, sizeof *about);
+}
+
+PHI__FN void phi__about_free(phi__thread *thread) {
+    phi__about *about = thread->about;
+    thread->about = NULL;
+    phi__about_name(thread, phi__str(NULL, 0));
+    phi__about_drop(thread, about);
 }
 
 PHI__FN size_t phi__about_bytes(const phi__thread *thread) {
@@ -35,40 +46,42 @@ static phi__about *phi__about_copy(phi__thread *thread, const phi_thread_info *i
     if (about == NULL) return NULL;
     phi_arena_init(&about->arena, thread->memory, 0);
     about->info = *info;
-    if (phi__arena_str(&about->arena, info->id, &about->info.id) &&
-        phi__arena_str(&about->arena, info->title, &about->info.title) &&
+    if (phi__arena_str(&about->arena, info->title, &about->info.title) &&
         phi__arena_str(&about->arena, info->metadata, &about->info.metadata) &&
         phi__arena_str(&about->arena, info->forked_from, &about->info.forked_from))
         return about;
-    phi_arena_free(&about->arena);
-    phi__free(thread->memory, about, sizeof *about);
+    phi__about_drop(thread, about);
     return NULL;
 }
 
 static bool phi__about_take(phi__thread *thread, const phi_thread_info *info) {
     phi__about *about = phi__about_copy(thread, info);
     if (about == NULL) return false;
-    phi__about_free(thread);
+    phi__about_drop(thread, thread->about);
     thread->about = about;
     return true;
 }
 
-PHI__FN phi_str phi__about_id(phi__thread *thread) {
-    phi_thread_info info = phi__about_info(thread);
-    unsigned char random[16] = {0};
-    char made[PHI__UUID_SIZE];
-    if (thread->journal != NULL) return phi__str(thread->journal->id, thread->journal->id_len);
-    if (info.id.len > 0) return info.id;
-    if (thread->io != NULL) phi__io_random(thread->io, random, sizeof random);
-    phi__uuid(random, made);
-    info.id = phi_str_of(made);
-    return phi__about_take(thread, &info) ? thread->about->info.id : phi__str("", 0);
+static phi_str phi__about_known_id(const phi__thread *thread) {
+    return thread->journal != NULL ? phi__str(thread->journal->id, thread->journal->id_len)
+                                   : thread->id;
 }
 
-PHI__FN bool phi__about_keep_id(phi__thread *thread) {
-    phi_thread_info info = phi__about_info(thread);
-    info.id = phi__about_id(thread);
-    return phi__about_take(thread, &info);
+static bool phi__about_set_id(phi__thread *thread, phi_str id) {
+    char *copy = (char *)phi__alloc(thread->memory, phi__add(id.len, 1));
+    if (copy == NULL) return false;
+    memcpy(copy, id.at, id.len);
+    phi__about_name(thread, phi__str(copy, id.len));
+    return true;
+}
+
+PHI__FN phi_str phi__about_id(phi__thread *thread) {
+    unsigned char random[16] = {0};
+    char made[PHI__UUID_SIZE];
+    if (phi__about_known_id(thread).len > 0) return phi__about_known_id(thread);
+    if (thread->io != NULL) phi__io_random(thread->io, random, sizeof random);
+    phi__uuid(random, made);
+    return phi__about_set_id(thread, phi_str_of(made)) ? thread->id : phi__str("", 0);
 }
 
 /* ---- as JSON ---- */
@@ -79,26 +92,13 @@ static void phi__about_put_str(phi__buf *out, const char *key, phi_str value) {
     phi__json_put_str(out, value);
 }
 
-static void phi__about_put_made(phi__buf *out, int64_t made_ms) {
-    phi__json_put_key(out, PHI__LIT("made"));
-    phi__json_put_i64(out, made_ms);
-}
-
 PHI__FN void phi__about_put_head(phi__buf *out, const phi__thread *thread) {
-    bool told =
-        thread->made_ms == 0 || (thread->held > 0 && thread->entries[0]->at_ms == thread->made_ms);
-    if (thread->journal != NULL)
-        phi__about_put_str(out, "id", phi__str(thread->journal->id, thread->journal->id_len));
-    else if (thread->about != NULL)
-        phi__about_put_str(out, "id", thread->about->info.id);
-    if (!told) phi__about_put_made(out, thread->made_ms);
+    if (thread->journal == NULL) phi__about_put_str(out, "id", thread->id);
 }
 
 PHI__FN phi_status phi__about_get_head(phi__thread *thread, const phi_json *head) {
-    phi_thread_info info = phi__about_info(thread);
-    info.id = phi_json_str(phi_json_get(head, "id"), "");
-    thread->made_ms = phi_json_int(phi_json_get(head, "made"), 0);
-    return info.id.len == 0 || phi__about_take(thread, &info) ? PHI_OK : PHI_NO_MEMORY;
+    phi_str id = phi_json_str(phi_json_get(head, "id"), "");
+    return id.len == 0 || phi__about_set_id(thread, id) ? PHI_OK : PHI_NO_MEMORY;
 }
 
 static phi_status phi__about_note(phi__thread *thread, const phi_thread_info *info) {
@@ -113,7 +113,10 @@ static phi_status phi__about_note(phi__thread *thread, const phi_thread_info *in
         phi__json_put_key(&json, PHI__LIT("forked_at"));
         phi__json_put_u64(&json, info->forked_at);
     }
-    if (thread->made_ms != 0) phi__about_put_made(&json, thread->made_ms);
+    if (thread->made_ms != 0) {
+        phi__json_put_key(&json, PHI__LIT("made"));
+        phi__json_put_i64(&json, thread->made_ms);
+    }
     phi__buf_char(&json, '}');
     if (!json.failed) status = phi__thread_note(thread, PHI_NOTE_THREAD, phi__buf_str(&json), NULL);
     phi__buf_free(&json);
@@ -162,7 +165,9 @@ PHI__FN bool phi__about_carry(phi__thread *thread, const phi__thread *before) {
 PHI__FN void phi__about_move(phi__thread *thread, phi__thread *before) {
     phi__about_free(thread);
     thread->about = before->about;
+    thread->id = before->id;
     before->about = NULL;
+    before->id = phi__str(NULL, 0);
 }
 
 /* ---- public ---- */
@@ -186,9 +191,8 @@ static phi_status phi__about_set(phi__thread *log, const phi_thread_info *info) 
     phi_status status;
     if (about == NULL) return PHI_NO_MEMORY;
     status = phi__about_note(log, info);
-    log->about = status == PHI_OK ? before : about;
-    phi__about_free(log);
-    log->about = status == PHI_OK ? about : before;
+    phi__about_drop(log, status == PHI_OK ? before : about);
+    if (status == PHI_OK) log->about = about;
     return status;
 }
 

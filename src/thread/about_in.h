@@ -8,7 +8,7 @@
 /* The note that holds it, with its other names and numbers as JSON. */
 typedef struct phi__about {
     phi_arena arena;
-    phi_thread_info info; /* its times are the thread's */
+    phi_thread_info info; /* id and times are the thread's */
 } phi__about;
 
 PHI__FN void phi__about_free(phi__thread *thread);
@@ -16,8 +16,8 @@ PHI__FN size_t phi__about_bytes(const phi__thread *thread);
 
 /* The thread's id, in a store or not; made where it has none. Empty: no memory. */
 PHI__FN phi_str phi__about_id(phi__thread *thread);
-/* Keeps the id of its store, which it is about to leave. False: no memory. */
-PHI__FN bool phi__about_keep_id(phi__thread *thread);
+/* Gives the thread an id in the place of the one that it has; `id` is in memory of the thread's, its end included. */
+PHI__FN void phi__about_name(phi__thread *thread, phi_str id);
 /* Of a text's first line: what stands there, taken into the thread and written. Reading: PHI_NO_MEMORY. */
 PHI__FN phi_status phi__about_get_head(phi__thread *thread, const phi_json *head);
 PHI__FN void phi__about_put_head(phi__buf *out, const phi__thread *thread);

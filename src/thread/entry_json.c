@@ -274,6 +274,7 @@ static void phi__entry_put_forgotten(phi__buf *out, const phi__entry *entry) {
     phi__entry_put_u64(out, "messages", forgotten->messages);
     phi__entry_put_u64(out, "bytes", forgotten->bytes);
     phi__entry_put_true(out, "compacted", forgotten->compacted);
+    if (forgotten->made_ms != 0) phi__entry_put_i64(out, "made", forgotten->made_ms);
     if (entry->usage != NULL) phi__message_put_usage(out, entry->usage);
 }
 

@@ -353,6 +353,7 @@ static phi_status phi__entry_read_forgotten(phi__entry_reader *r, const phi_json
     forgotten->messages = (size_t)phi__entry_get_u64(root, "messages");
     forgotten->bytes = (size_t)phi__entry_get_u64(root, "bytes");
     forgotten->compacted = phi_json_bool(phi_json_get(root, "compacted"), false);
+    forgotten->made_ms = thread->made_ms = phi_json_int(phi_json_get(root, "made"), 0);
     return phi__entry_read_usage(r, root, entry);
 }
 

@@ -231,14 +231,17 @@ static void phi__journal_free(phi__thread *thread) {
         phi__journal_unlist(thread->grown, journal, PHI__JOURNAL_GREW);
         phi__journal_unlist(thread->grown, journal, PHI__JOURNAL_LEAVES);
     }
-    phi__free(thread->memory, journal->id, journal->id_len + 1);
+    if (journal->id != NULL) phi__free(thread->memory, journal->id, journal->id_len + 1);
     phi__free(thread->memory, journal, sizeof *journal);
 }
 
-PHI__FN void phi__journal_close(phi__thread *thread) {
-    phi__journal *journal = thread->journal;
-    if (journal == NULL) return;
+static void phi__journal_unlock(const phi__journal *journal) {
     if (journal->store.unlock != NULL) journal->store.unlock(journal->store.user_data, journal->id);
+}
+
+PHI__FN void phi__journal_close(phi__thread *thread) {
+    if (thread->journal == NULL) return;
+    phi__journal_unlock(thread->journal);
     phi__journal_free(thread);
 }
 
@@ -317,9 +320,11 @@ PHI_API phi_status phi_thread_detach(phi_thread *thread) {
     if (log->journal == NULL) return PHI_OK;
     status = phi__thread_recall(log);
     if (status != PHI_OK) return status;
-    if (!phi__about_keep_id(log)) return PHI_NO_MEMORY;
     status = phi__journal_sync(log, NULL, 0);
-    phi__journal_close(log);
+    phi__journal_unlock(log->journal);
+    phi__about_name(log, phi__str(log->journal->id, log->journal->id_len));
+    log->journal->id = NULL; /* the thread has it */
+    phi__journal_free(log);
     return status;
 }
 

@@ -140,6 +140,7 @@ static phi_forgotten *phi__rebase_begin(phi__thread *thread, const phi__thread *
     *usage = before->usage;
     made->from = before->base;
     made->to = before->count;
+    made->made_ms = thread->made_ms = before->made_ms;
     if (before->message_count > kept) made->messages = before->message_count - kept;
     memset(&entry, 0, sizeof entry);
     entry.kind = PHI_ENTRY_FORGOTTEN;

@@ -75,7 +75,7 @@ PHI_API phi_status phi_thread_attach(phi_thread *thread, const phi_store *store,
    entry. PHI_MISUSE: the thread is in no store. */
 PHI_API phi_status phi_thread_sync(phi_thread *thread, char *words, size_t words_size);
 /* Syncs; also when that fails it is detached, and keeps its id. Before, it reads back what has left memory: where that
-   fails, or there is no memory for the id, it stays attached. */
+   fails it stays attached. */
 PHI_API phi_status phi_thread_detach(phi_thread *thread);
 PHI_API uint64_t phi_thread_stored(const phi_thread *thread); /* entries that the store has */
 

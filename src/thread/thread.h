@@ -161,11 +161,11 @@ PHI_API phi_status phi_thread_note(phi_thread *thread, const char *kind, phi_str
 /* ---- what a thread knows of itself ---- */
 
 typedef struct phi_thread_info {
-    phi_str
-        id; /* of a thread in a store, its id there; else a UUID, made when it is first asked for, and kept in
-                   snapshots and texts */
-    int64_t made_ms,
-        changed_ms; /* Unix time: of its making, or its first entry; of the last entry. 0: it has none */
+    /* Of a thread in a store, its id there. Else a UUID, made when it is first asked for, and kept in snapshots and
+       texts. */
+    phi_str id;
+    /* Unix time, 0: it has no entry. Of its making, or its first entry; of the last entry. */
+    int64_t made_ms, changed_ms;
     phi_str title;       /* empty: none */
     phi_str metadata;    /* JSON text, an object; empty: none */
     phi_str forked_from; /* phi_thread_fork: id of the other thread; empty: it is no fork */

@@ -177,9 +177,10 @@ typedef struct phi__thread {
     phi__undo undo;
     phi__op_place *op_table; /* rewrite.c: rewrites in memory by id: an open table, half empty */
     size_t op_count, op_cap;
-    struct phi__about *about;          /* about_in.h; NULL: nothing was said */
-    int64_t made_ms, changed_ms;       /* phi_thread_info */
-    uint64_t prompt_hash;              /* of the last run's system prompt; 0: none was noted */
+    phi_str id;                  /* in memory of its own, of a thread in no store; NULL: none yet */
+    struct phi__about *about;    /* about_in.h; NULL: nothing was said */
+    int64_t made_ms, changed_ms; /* phi_thread_info */
+    uint64_t prompt_hash;        /* of the last run's system prompt; 0: none was noted */
     phi__compaction_mark *compactions; /* in the order of the log */
     size_t compaction_count, compaction_cap;
 } phi__thread;

@@ -313,6 +313,32 @@ static inline uint64_t talk_view(const phi_thread *thread, const char *lane, uin
     return got == PHI_OK ? sum : 0;
 }
 
+/* A thread's entries as text, but for ids of threads: those of two that say the same are not the same. */
+static inline phi_str talk_entries(phi_str text) {
+    static const char from[] = "\\\"forked_from\\\":\\\"";
+    const char *head = (const char *)memchr(text.at, '\n', text.len);
+    size_t before = head != NULL ? (size_t)(head - text.at) + 1 : 0;
+    char *at = (char *)(uintptr_t)text.at + before, *id = strstr(at, from);
+    for (; id != NULL; id = strstr(id, from)) {
+        char *end = strchr(id += sizeof from - 1, '\\');
+        if (end == NULL) abort();
+        memmove(id, end, strlen(end) + 1);
+    }
+    return phi__str(at, strlen(at));
+}
+
+/* A snapshot, but for the id of its thread. */
+static inline phi_str talk_unnamed(phi_str text) {
+    static const char head[] = "{\"phi_thread\":1";
+    char *at = strstr((char *)(uintptr_t)text.at, head), *end;
+    if (at == NULL) return text;
+    at += sizeof head - 1;
+    end = strchr(at, '}');
+    if (end == NULL) abort();
+    memmove(at, end, strlen(end) + 1);
+    return phi__str(text.at, strlen(text.at));
+}
+
 static inline uint64_t talk_log(const phi_thread *thread, phi_status *status) {
     talk_scratch s;
     phi_str text = {"", 0};
@@ -320,7 +346,7 @@ static inline uint64_t talk_log(const phi_thread *thread, phi_status *status) {
     uint64_t sum = 0;
     talk_open(&s);
     got = phi_thread_to_json(thread, &s.arena, &text);
-    if (got == PHI_OK) sum = talk_mix_str(1, text);
+    if (got == PHI_OK) sum = talk_mix_str(1, talk_entries(text));
     talk_close(&s);
     if (status != NULL) *status = got;
     return sum;

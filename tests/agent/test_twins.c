@@ -93,7 +93,7 @@ static uint64_t snapshot_of(const twin *t) {
     uint64_t sum;
     talk_open(&scratch);
     sum = status_of(phi_agent_snapshot(t->agent, &scratch.arena, &text));
-    sum = talk_mix_str(sum, text);
+    sum = talk_mix_str(sum, talk_unnamed(text));
     talk_close(&scratch);
     return sum;
 }

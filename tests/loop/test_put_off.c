@@ -558,7 +558,7 @@ TEST(a_fork_is_a_thread_of_its_own) {
     fork = phi_thread_fork(own, UINT64_MAX);
     early = phi_thread_fork(own, 1);
     REQUIRE(fork != NULL && early != NULL);
-    CHECK_EQ_INT(phi_thread_count(fork), 3);
+    CHECK_EQ_INT(phi_thread_count(fork), 4); /* the last one says where it came from */
     CHECK_EQ_INT(phi_thread_message_count(early), 1);
     CHECK_STR(phi_thread_message_at(early, 0)->content[0].text, "first");
     CHECK(phi_thread_fork(NULL, 0) == NULL);
@@ -571,7 +571,7 @@ TEST(a_fork_is_a_thread_of_its_own) {
     CHECK_EQ_INT(phi_thread_free(early), PHI_OK);
     early = phi_thread_fork(fork, 0);
     REQUIRE(early != NULL);
-    CHECK_EQ_INT(phi_thread_count(early), 1);
+    CHECK_EQ_INT(phi_thread_count(early), 2);
     rig_free(r); /* and the runtime frees what is left */
 }
 
@@ -582,7 +582,7 @@ TEST(a_fork_past_the_end_takes_all) {
     uint64_t count = phi_thread_count(own);
     fork = phi_thread_fork(own, count);
     REQUIRE(fork != NULL);
-    CHECK_EQ_INT(phi_thread_count(fork), 2);
+    CHECK_EQ_INT(phi_thread_count(fork), 3);
     CHECK_EQ_INT(phi_thread_fork_lane(own, "side", NULL, count), PHI_OK);
     CHECK_EQ_INT(phi_thread_switch(own, "side"), PHI_OK);
     CHECK_EQ_INT(shown(own), 2);
@@ -593,7 +593,9 @@ TEST(a_fork_that_finds_no_memory_is_none) {
     rig *r = rig_new();
     phi_agent agent = agent_with_a_turn(r);
     phi_thread *fork = NULL;
+    phi_thread_info info;
     int n;
+    CHECK_EQ_INT(phi_thread_get_info(phi_agent_thread(agent), &info), PHI_OK); /* its id is made */
     for (n = 0; n < 100 && fork == NULL; n++) {
         size_t live = test_alloc_live_bytes();
         test_alloc_fail_at(n);

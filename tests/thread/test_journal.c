@@ -46,17 +46,16 @@ static phi_status attach(phi__thread *log, const char *id, char words[200]) {
     return phi_thread_attach(of(log), store_mem_store(store), id, NULL, words, 200);
 }
 
+/* Without the header. */
 static phi_str text_of(phi__thread *log) {
     phi_str text = {"", 0};
     CHECK_EQ_INT(phi_thread_to_json(of(log), &arena, &text), PHI_OK);
-    return text;
+    return phi_str_of(strchr(text.at, '\n') + 1);
 }
 
-/* What the store has, as a thread's text: without the header, that is. */
+/* What the store has. */
 static bool stored_is(phi__thread *log, const char *id) {
-    phi_str text = text_of(log);
-    const char *lines = strchr(text.at, '\n') + 1;
-    return strcmp(lines, store_mem_text(store, id)) == 0;
+    return strcmp(text_of(log).at, store_mem_text(store, id)) == 0;
 }
 
 TEST(what_a_thread_has_is_written_when_it_is_attached) {
