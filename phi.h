@@ -36625,11 +36625,24 @@ PHI_API phi_status phi_thread_fresh(phi_thread *thread) {
 #endif /* PHI__IMP_THREAD */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x5dd8c459
+#if PHI__IMP_LOOP != 0xa02c17ec
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x5dd8c459
+#define PHI__IMP_LOOP 0xa02c17ec
+
+/* ---- src/loop/error_in.h ---- */
+
+/* error_in.h - the runtime's last error: a status, and words that say what was wrong and what would be right. */
+#ifndef PHI_LOOP_ERROR_IN_H
+#define PHI_LOOP_ERROR_IN_H
+
+
+/* Keeps both for phi_last_error, and returns the status. */
+PHI__FN phi_status phi__error(phi_runtime *rt, phi_status status, const char *format, ...)
+    PHI_PRINTF(3, 4);
+
+#endif
 
 /* ---- src/loop/session_in.h ---- */
 
@@ -37380,6 +37393,33 @@ struct phi_runtime {
 
 #endif
 
+/* ---- src/loop/find_in.h ---- */
+
+/* find_in.h - agents by their handles, and the handles of agents. */
+#ifndef PHI_LOOP_FIND_IN_H
+#define PHI_LOOP_FIND_IN_H
+
+
+PHI__FN phi__agent *phi__agent_find(phi_agent handle); /* NULL: stale */
+/* PHI_OK, or PHI_BUSY while a run goes on, with words that begin with `what`. */
+PHI__FN phi_status phi__agent_idle(phi__agent *agent, const char *what);
+
+static inline phi_agent phi__agent_handle(const phi__agent *agent) {
+    phi_agent handle;
+    handle.rt = agent->rt;
+    handle.index = agent->index;
+    handle.gen = agent->gen;
+    return handle;
+}
+
+/* The agent that the host knows: of a hidden one, its parent. */
+static inline phi_agent phi__agent_seen(const phi__agent *agent) {
+    return phi__agent_handle(agent->hidden_fn != NULL && agent->parent != NULL ? agent->parent
+                                                                               : agent);
+}
+
+#endif
+
 /* ---- src/loop/loop_in.h ---- */
 
 /* loop_in.h - what the files of the pump give each other: functions, by file, over the structures of
@@ -37786,24 +37826,6 @@ PHI__FN uint64_t phi__run_context_tokens(const phi__run *run);
 /* limits.c */
 PHI__FN bool phi__limit_leaves(const phi__run *run, uint32_t delay_ms); /* time for a delay */
 PHI__FN bool phi__limit_reached(phi__run *run, char *reason, size_t size);
-
-/* The runtime's last error. */
-PHI__FN phi_status phi__error(phi_runtime *rt, phi_status status, const char *format, ...)
-    PHI_PRINTF(3, 4);
-
-static inline phi_agent phi__agent_handle(const phi__agent *agent) {
-    phi_agent handle;
-    handle.rt = agent->rt;
-    handle.index = agent->index;
-    handle.gen = agent->gen;
-    return handle;
-}
-
-/* The agent that the host knows: of a hidden one, its parent. */
-static inline phi_agent phi__agent_seen(const phi__agent *agent) {
-    return phi__agent_handle(agent->hidden_fn != NULL && agent->parent != NULL ? agent->parent
-                                                                               : agent);
-}
 
 #endif
 
@@ -40048,6 +40070,25 @@ PHI__FN uint32_t phi__doom_note(phi__doom *doom, uint64_t hash) {
     return seen;
 }
 
+/* ---- src/loop/error.c ---- */
+
+/* error.c - the runtime's last error. */
+
+
+#include <stdarg.h>
+#include <stdio.h>
+
+PHI__FN phi_status phi__error(phi_runtime *rt, phi_status status, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(rt->error_words, sizeof rt->error_words, format, args);
+    va_end(args);
+    rt->error_words[phi__words_clean(rt->error_words, strlen(rt->error_words))] = '\0';
+    rt->error = status;
+    rt->error_http_status = 0;
+    return status;
+}
+
 /* ---- src/loop/events.c ---- */
 
 /* events.c - the queue between the pump and the host: a list of records in shared blocks.
@@ -40829,6 +40870,22 @@ PHI__FN phi__hooked phi__filter_pending(phi__run *run) {
         return hooked;
     }
     return PHI__HOOK_ALLOW;
+}
+
+/* ---- src/loop/find.c ---- */
+
+/* find.c - agents by their handles. */
+
+
+PHI__FN phi__agent *phi__agent_find(phi_agent handle) {
+    phi__slot *slot =
+        handle.rt != NULL ? phi__slots_find(&handle.rt->agents, handle.index, handle.gen) : NULL;
+    return slot != NULL ? (phi__agent *)slot->object : NULL;
+}
+
+PHI__FN phi_status phi__agent_idle(phi__agent *agent, const char *what) {
+    return agent->run == NULL ? PHI_OK
+                              : phi__error(agent->rt, PHI_BUSY, "%s: a run is going on", what);
 }
 
 /* ---- src/loop/forget.c ---- */
@@ -41908,12 +41965,6 @@ PHI__FN phi_status phi__input_check_details(phi_runtime *rt, const char *what, c
 
 /* ---- public ---- */
 
-static phi__agent *phi__input_agent(phi_agent handle) {
-    phi__slot *slot =
-        handle.rt != NULL ? phi__slots_find(&handle.rt->agents, handle.index, handle.gen) : NULL;
-    return slot != NULL ? (phi__agent *)slot->object : NULL;
-}
-
 static phi_status phi__input_post(phi_agent agent, uint32_t kind, const char *text,
                                   const char *source) {
     phi__post post;
@@ -41992,7 +42043,7 @@ static phi_status phi__input_enqueue(phi__agent *agent, const char *what,
 
 PHI_API phi_status phi_enqueue(phi_agent handle, phi_input queue, const phi_content *content,
                                size_t count, const char *source) {
-    phi__agent *agent = phi__input_agent(handle);
+    phi__agent *agent = phi__agent_find(handle);
     phi_enqueue_desc desc;
     if (handle.rt == NULL) return PHI_BAD_ARG;
     if (agent == NULL) return PHI_STALE;
@@ -42005,7 +42056,7 @@ PHI_API phi_status phi_enqueue(phi_agent handle, phi_input queue, const phi_cont
 }
 
 PHI_API phi_status phi_enqueue_with(phi_agent handle, const phi_enqueue_desc *desc) {
-    phi__agent *agent = phi__input_agent(handle);
+    phi__agent *agent = phi__agent_find(handle);
     phi_enqueue_desc given;
     phi_content content;
     if (handle.rt == NULL) return PHI_BAD_ARG;
@@ -42026,7 +42077,7 @@ PHI_API phi_status phi_enqueue_with(phi_agent handle, const phi_enqueue_desc *de
 }
 
 PHI_API size_t phi_queue_count(phi_agent handle, phi_input queue) {
-    phi__agent *agent = phi__input_agent(handle);
+    phi__agent *agent = phi__agent_find(handle);
     phi__inputs *inputs;
     if (agent == NULL) return 0;
     if (queue == PHI_INPUT_NONE)
@@ -42036,7 +42087,7 @@ PHI_API size_t phi_queue_count(phi_agent handle, phi_input queue) {
 }
 
 PHI_API phi_status phi_queue_clear(phi_agent handle, phi_input queue) {
-    phi__agent *agent = phi__input_agent(handle);
+    phi__agent *agent = phi__agent_find(handle);
     if (handle.rt == NULL) return PHI_BAD_ARG;
     if (agent == NULL) return PHI_STALE;
     if (queue != PHI_INPUT_NONE && phi__inputs_of(agent, queue) == NULL) return PHI_BAD_ARG;
@@ -42050,7 +42101,7 @@ PHI_API phi_status phi_queue_clear(phi_agent handle, phi_input queue) {
 }
 
 PHI_API phi_status phi_queue_set_mode(phi_agent handle, phi_input queue, phi_queue_mode mode) {
-    phi__agent *agent = phi__input_agent(handle);
+    phi__agent *agent = phi__agent_find(handle);
     if (handle.rt == NULL || (unsigned)mode > (unsigned)PHI_QUEUE_ALL) return PHI_BAD_ARG;
     if (queue != PHI_INPUT_STEERING && queue != PHI_INPUT_FOLLOW_UP && queue != PHI_INPUT_NONE)
         return PHI_BAD_ARG;
@@ -42816,9 +42867,7 @@ PHI_API const char *phi_waiting_text(phi_waiting kind) {
 }
 
 PHI_API phi_waiting phi_agent_waiting(phi_agent handle, phi_pending_item *out) {
-    const phi__slot *slot =
-        handle.rt != NULL ? phi__slots_find(&handle.rt->agents, handle.index, handle.gen) : NULL;
-    const phi__agent *agent = slot != NULL ? (const phi__agent *)slot->object : NULL;
+    const phi__agent *agent = phi__agent_find(handle);
     const phi__run *run = agent != NULL ? agent->run : NULL;
     phi__pending_list list;
     phi_pending_item item;
@@ -46729,11 +46778,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0x2ffbf546
+#if PHI__IMP_AGENT != 0x9eb4854f
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0x2ffbf546
+#define PHI__IMP_AGENT 0x9eb4854f
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -46742,7 +46791,6 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #define PHI_AGENT_AGENT_IN_H
 
 
-PHI__FN phi__agent *phi__agent_find(phi_agent handle); /* NULL: stale */
 PHI__FN phi_limits
 phi__agent_limits_of(const phi_limits *given); /* with the defaults for what is zero */
 
@@ -46750,7 +46798,6 @@ phi__agent_limits_of(const phi_limits *given); /* with the defaults for what is 
 PHI__FN phi_status phi__agent_may_run(phi__agent *agent, const char *what);
 /* PHI_NO_MEMORY, with words about the limit that phi__run_new met. */
 PHI__FN phi_status phi__agent_no_memory(phi__agent *agent, const char *what);
-PHI__FN phi_status phi__agent_idle(phi__agent *agent, const char *what);
 
 /* agent_check.c: PHI_OK, or phi_last_error says which field is wrong, and why. */
 PHI__FN phi_status phi__agent_check(phi_runtime *rt, const phi_agent_desc *desc);
@@ -46856,12 +46903,6 @@ PHI__FN const char *phi__event_input(phi_input input);
 
 /* agent.c - prompting agents, ending their runs, and changing them. */
 
-PHI__FN phi__agent *phi__agent_find(phi_agent handle) {
-    phi__slot *slot =
-        handle.rt != NULL ? phi__slots_find(&handle.rt->agents, handle.index, handle.gen) : NULL;
-    return slot != NULL ? (phi__agent *)slot->object : NULL;
-}
-
 /* ---- the end of one ---- */
 
 static void phi__agent_cancel_children(phi__agent *agent) {
@@ -46921,11 +46962,6 @@ PHI__FN phi_status phi__agent_may_run(phi__agent *agent, const char *what) {
     if (!phi__agent_reserve_free(agent))
         return phi__error(rt, PHI_BUSY, "%s: the last run's events were not popped", what);
     return PHI_OK;
-}
-
-PHI__FN phi_status phi__agent_idle(phi__agent *agent, const char *what) {
-    return agent->run == NULL ? PHI_OK
-                              : phi__error(agent->rt, PHI_BUSY, "%s: a run is going on", what);
 }
 
 PHI__FN phi_status phi__agent_no_memory(phi__agent *agent, const char *what) {
@@ -50790,7 +50826,6 @@ PHI_API phi_status phi_response_free(phi_response handle) {
 /* runtime.c - the pump: inbox, then cancels and timers, then I/O, then tools that poll, then runs. */
 
 #include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
 
 enum {
@@ -50804,17 +50839,6 @@ enum {
     PHI__RT_TIMERS_PER_STEP = 256,
     PHI__RT_POLL_MS = 10 /* a wait is cut to this while tools want to be polled */
 };
-
-PHI__FN phi_status phi__error(phi_runtime *rt, phi_status status, const char *format, ...) {
-    va_list args;
-    va_start(args, format);
-    (void)vsnprintf(rt->error_words, sizeof rt->error_words, format, args);
-    va_end(args);
-    rt->error_words[phi__words_clean(rt->error_words, strlen(rt->error_words))] = '\0';
-    rt->error = status;
-    rt->error_http_status = 0;
-    return status;
-}
 
 /* ---- making one ---- */
 

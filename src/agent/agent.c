@@ -2,12 +2,6 @@
 #include "agent/agent_in.h"
 #include "base/id_in.h"
 
-PHI__FN phi__agent *phi__agent_find(phi_agent handle) {
-    phi__slot *slot =
-        handle.rt != NULL ? phi__slots_find(&handle.rt->agents, handle.index, handle.gen) : NULL;
-    return slot != NULL ? (phi__agent *)slot->object : NULL;
-}
-
 /* ---- the end of one ---- */
 
 static void phi__agent_cancel_children(phi__agent *agent) {
@@ -67,11 +61,6 @@ PHI__FN phi_status phi__agent_may_run(phi__agent *agent, const char *what) {
     if (!phi__agent_reserve_free(agent))
         return phi__error(rt, PHI_BUSY, "%s: the last run's events were not popped", what);
     return PHI_OK;
-}
-
-PHI__FN phi_status phi__agent_idle(phi__agent *agent, const char *what) {
-    return agent->run == NULL ? PHI_OK
-                              : phi__error(agent->rt, PHI_BUSY, "%s: a run is going on", what);
 }
 
 PHI__FN phi_status phi__agent_no_memory(phi__agent *agent, const char *what) {

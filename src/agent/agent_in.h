@@ -6,7 +6,6 @@
 #include "loop/loop_in.h"
 #include "loop/provider_in.h"
 
-PHI__FN phi__agent *phi__agent_find(phi_agent handle); /* NULL: stale */
 PHI__FN phi_limits
 phi__agent_limits_of(const phi_limits *given); /* with the defaults for what is zero */
 
@@ -14,7 +13,6 @@ phi__agent_limits_of(const phi_limits *given); /* with the defaults for what is 
 PHI__FN phi_status phi__agent_may_run(phi__agent *agent, const char *what);
 /* PHI_NO_MEMORY, with words about the limit that phi__run_new met. */
 PHI__FN phi_status phi__agent_no_memory(phi__agent *agent, const char *what);
-PHI__FN phi_status phi__agent_idle(phi__agent *agent, const char *what);
 
 /* agent_check.c: PHI_OK, or phi_last_error says which field is wrong, and why. */
 PHI__FN phi_status phi__agent_check(phi_runtime *rt, const phi_agent_desc *desc);

@@ -1,10 +1,8 @@
 /* runtime.c - the pump: inbox, then cancels and timers, then I/O, then tools that poll, then runs. */
 #include "agent/agent_in.h"
 #include "agent/summary.h"
-#include "base/words_in.h"
 
 #include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
 
 enum {
@@ -18,17 +16,6 @@ enum {
     PHI__RT_TIMERS_PER_STEP = 256,
     PHI__RT_POLL_MS = 10 /* a wait is cut to this while tools want to be polled */
 };
-
-PHI__FN phi_status phi__error(phi_runtime *rt, phi_status status, const char *format, ...) {
-    va_list args;
-    va_start(args, format);
-    (void)vsnprintf(rt->error_words, sizeof rt->error_words, format, args);
-    va_end(args);
-    rt->error_words[phi__words_clean(rt->error_words, strlen(rt->error_words))] = '\0';
-    rt->error = status;
-    rt->error_http_status = 0;
-    return status;
-}
 
 /* ---- making one ---- */
 

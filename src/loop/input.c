@@ -284,12 +284,6 @@ PHI__FN phi_status phi__input_check_details(phi_runtime *rt, const char *what, c
 
 /* ---- public ---- */
 
-static phi__agent *phi__input_agent(phi_agent handle) {
-    phi__slot *slot =
-        handle.rt != NULL ? phi__slots_find(&handle.rt->agents, handle.index, handle.gen) : NULL;
-    return slot != NULL ? (phi__agent *)slot->object : NULL;
-}
-
 static phi_status phi__input_post(phi_agent agent, uint32_t kind, const char *text,
                                   const char *source) {
     phi__post post;
@@ -368,7 +362,7 @@ static phi_status phi__input_enqueue(phi__agent *agent, const char *what,
 
 PHI_API phi_status phi_enqueue(phi_agent handle, phi_input queue, const phi_content *content,
                                size_t count, const char *source) {
-    phi__agent *agent = phi__input_agent(handle);
+    phi__agent *agent = phi__agent_find(handle);
     phi_enqueue_desc desc;
     if (handle.rt == NULL) return PHI_BAD_ARG;
     if (agent == NULL) return PHI_STALE;
@@ -381,7 +375,7 @@ PHI_API phi_status phi_enqueue(phi_agent handle, phi_input queue, const phi_cont
 }
 
 PHI_API phi_status phi_enqueue_with(phi_agent handle, const phi_enqueue_desc *desc) {
-    phi__agent *agent = phi__input_agent(handle);
+    phi__agent *agent = phi__agent_find(handle);
     phi_enqueue_desc given;
     phi_content content;
     if (handle.rt == NULL) return PHI_BAD_ARG;
@@ -402,7 +396,7 @@ PHI_API phi_status phi_enqueue_with(phi_agent handle, const phi_enqueue_desc *de
 }
 
 PHI_API size_t phi_queue_count(phi_agent handle, phi_input queue) {
-    phi__agent *agent = phi__input_agent(handle);
+    phi__agent *agent = phi__agent_find(handle);
     phi__inputs *inputs;
     if (agent == NULL) return 0;
     if (queue == PHI_INPUT_NONE)
@@ -412,7 +406,7 @@ PHI_API size_t phi_queue_count(phi_agent handle, phi_input queue) {
 }
 
 PHI_API phi_status phi_queue_clear(phi_agent handle, phi_input queue) {
-    phi__agent *agent = phi__input_agent(handle);
+    phi__agent *agent = phi__agent_find(handle);
     if (handle.rt == NULL) return PHI_BAD_ARG;
     if (agent == NULL) return PHI_STALE;
     if (queue != PHI_INPUT_NONE && phi__inputs_of(agent, queue) == NULL) return PHI_BAD_ARG;
@@ -426,7 +420,7 @@ PHI_API phi_status phi_queue_clear(phi_agent handle, phi_input queue) {
 }
 
 PHI_API phi_status phi_queue_set_mode(phi_agent handle, phi_input queue, phi_queue_mode mode) {
-    phi__agent *agent = phi__input_agent(handle);
+    phi__agent *agent = phi__agent_find(handle);
     if (handle.rt == NULL || (unsigned)mode > (unsigned)PHI_QUEUE_ALL) return PHI_BAD_ARG;
     if (queue != PHI_INPUT_STEERING && queue != PHI_INPUT_FOLLOW_UP && queue != PHI_INPUT_NONE)
         return PHI_BAD_ARG;

@@ -3,6 +3,8 @@
 #ifndef PHI_LOOP_LOOP_IN_H
 #define PHI_LOOP_LOOP_IN_H
 
+#include "loop/error_in.h"
+#include "loop/find_in.h"
 #include "loop/state_in.h"
 
 /* events.c */
@@ -403,23 +405,5 @@ PHI__FN uint64_t phi__run_context_tokens(const phi__run *run);
 /* limits.c */
 PHI__FN bool phi__limit_leaves(const phi__run *run, uint32_t delay_ms); /* time for a delay */
 PHI__FN bool phi__limit_reached(phi__run *run, char *reason, size_t size);
-
-/* The runtime's last error. */
-PHI__FN phi_status phi__error(phi_runtime *rt, phi_status status, const char *format, ...)
-    PHI_PRINTF(3, 4);
-
-static inline phi_agent phi__agent_handle(const phi__agent *agent) {
-    phi_agent handle;
-    handle.rt = agent->rt;
-    handle.index = agent->index;
-    handle.gen = agent->gen;
-    return handle;
-}
-
-/* The agent that the host knows: of a hidden one, its parent. */
-static inline phi_agent phi__agent_seen(const phi__agent *agent) {
-    return phi__agent_handle(agent->hidden_fn != NULL && agent->parent != NULL ? agent->parent
-                                                                               : agent);
-}
 
 #endif

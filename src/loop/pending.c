@@ -99,9 +99,7 @@ PHI_API const char *phi_waiting_text(phi_waiting kind) {
 }
 
 PHI_API phi_waiting phi_agent_waiting(phi_agent handle, phi_pending_item *out) {
-    const phi__slot *slot =
-        handle.rt != NULL ? phi__slots_find(&handle.rt->agents, handle.index, handle.gen) : NULL;
-    const phi__agent *agent = slot != NULL ? (const phi__agent *)slot->object : NULL;
+    const phi__agent *agent = phi__agent_find(handle);
     const phi__run *run = agent != NULL ? agent->run : NULL;
     phi__pending_list list;
     phi_pending_item item;

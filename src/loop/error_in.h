@@ -1,0 +1,13 @@
+/* error_in.h - the runtime's last error: a status, and words that say what was wrong and what would be right. */
+#ifndef PHI_LOOP_ERROR_IN_H
+#define PHI_LOOP_ERROR_IN_H
+
+#include "base/base.h"
+#include "base/base_in.h"
+#include "io/transport.h"
+
+/* Keeps both for phi_last_error, and returns the status. */
+PHI__FN phi_status phi__error(phi_runtime *rt, phi_status status, const char *format, ...)
+    PHI_PRINTF(3, 4);
+
+#endif

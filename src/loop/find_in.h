@@ -1,0 +1,25 @@
+/* find_in.h - agents by their handles, and the handles of agents. */
+#ifndef PHI_LOOP_FIND_IN_H
+#define PHI_LOOP_FIND_IN_H
+
+#include "loop/state_in.h"
+
+PHI__FN phi__agent *phi__agent_find(phi_agent handle); /* NULL: stale */
+/* PHI_OK, or PHI_BUSY while a run goes on, with words that begin with `what`. */
+PHI__FN phi_status phi__agent_idle(phi__agent *agent, const char *what);
+
+static inline phi_agent phi__agent_handle(const phi__agent *agent) {
+    phi_agent handle;
+    handle.rt = agent->rt;
+    handle.index = agent->index;
+    handle.gen = agent->gen;
+    return handle;
+}
+
+/* The agent that the host knows: of a hidden one, its parent. */
+static inline phi_agent phi__agent_seen(const phi__agent *agent) {
+    return phi__agent_handle(agent->hidden_fn != NULL && agent->parent != NULL ? agent->parent
+                                                                               : agent);
+}
+
+#endif
