@@ -46778,21 +46778,18 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0x9eb4854f
+#if PHI__IMP_AGENT != 0x647f2866
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0x9eb4854f
+#define PHI__IMP_AGENT 0x647f2866
 
 /* ---- src/agent/agent_in.h ---- */
 
-/* agent_in.h - what the files of this folder share: finding, checking, making and taking apart agents. */
+/* agent_in.h - what the files of this folder share: checking, making and taking apart agents. */
 #ifndef PHI_AGENT_AGENT_IN_H
 #define PHI_AGENT_AGENT_IN_H
 
-
-PHI__FN phi_limits
-phi__agent_limits_of(const phi_limits *given); /* with the defaults for what is zero */
 
 /* agent.c: PHI_OK, or words that begin with `what`. */
 PHI__FN phi_status phi__agent_may_run(phi__agent *agent, const char *what);
@@ -46826,21 +46823,25 @@ PHI__FN phi_status phi__agent_check_format(phi_runtime *rt, const phi_format *fo
 PHI__FN phi_status phi__agent_check_own(const phi__agent *agent, const phi_tool *tools,
                                         size_t count);
 
-/* agent_make.c */
-/* NULL: text. Nothing changes on failure: no memory. */
+/* agent_take.c: what an agent keeps of what it is given. False: no memory; nothing changes, but for a model and a segment,
+   which are in agent->model_arena. */
+PHI__FN bool phi__agent_take_model(phi__agent *agent, const phi_model *model);
+/* The middle of its loop ids; config_id NULL: made of the model's names. */
+PHI__FN bool phi__agent_take_segment(phi__agent *agent, const char *config_id);
+/* NULL: text. */
 PHI__FN bool phi__agent_take_format(phi__agent *agent, const phi_format *format);
-/* explained.c. policy NULL: none; counter NULL: as it is. Nothing changes on failure: no memory. */
+/* policy NULL: none; counter NULL: as it is. */
 PHI__FN bool phi__agent_take_policy(phi__agent *agent, const phi_policy *policy,
                                     const phi_token_counter *counter);
-PHI__FN bool phi__agent_take_model(phi__agent *agent, const phi_model *model);
-PHI__FN bool phi__agent_take_segment(phi__agent *agent, const char *config_id);
 PHI__FN void phi__agent_random_id(const phi__agent *agent, char out[PHI__UUID_SIZE]);
 /* A string in memory of its own, terminated; NULL gives an empty one. And giving it back. */
 PHI__FN bool phi__agent_own(phi__agent *agent, const char *text, phi_str *out);
 PHI__FN void phi__agent_disown(phi__agent *agent, phi_str *s);
-PHI__FN void phi__agent_leave_tree(phi__agent *agent);
-/* NULL: phi_last_error says why. lent: the thread it works on, else its own. */
+
+/* agent_make.c. NULL: phi_last_error says why. lent: the thread it works on, else its own. */
 PHI__FN phi__agent *phi__agent_make(phi_runtime *rt, const phi_agent_desc *desc, phi__thread *lent);
+/* With the defaults for what is zero. */
+PHI__FN phi_limits phi__agent_limits_of(const phi_limits *given);
 
 /* agent_store.c: a desc's store and thread_id, and what becomes of them: the thread is loaded, and loop ids go on
    behind those it has. Words begin with what was called. */
@@ -46859,11 +46860,16 @@ PHI__FN void phi__exchange_begin(phi__agent *agent, phi__thread *before);
 PHI__FN void phi__exchange_undo(phi__agent *agent, phi__thread *before);
 PHI__FN bool phi__exchange_done(phi__agent *agent, phi__thread *before, bool copied);
 
+/* agent_end.c */
+PHI__FN void phi__agent_adopt(phi__agent *parent, phi__agent *child); /* parent NULL: harmless */
 /* Takes an agent out of every table: its handle is stale, nothing calls or wakes it. Its memory goes
    with phi__agent_destroy, at the end of the step. */
 PHI__FN void phi__agent_doom(phi__agent *agent);
+/* The same; outside of a step its memory goes at once. */
+PHI__FN void phi__agent_drop(phi__agent *agent);
 PHI__FN void phi__agent_drop_hidden(phi__agent *agent); /* frees those below it that are hidden */
 PHI__FN void phi__agent_destroy(phi__agent *agent);
+/* A model of the host's that freed its agent from within `open` is closed in here: still inside the step. */
 PHI__FN void phi__step_end(phi_runtime *rt);
 
 /* history.c: a copy of a message at the end of a log. PHI_BAD_ARG, PHI_NO_MEMORY: nothing changed. */
@@ -46902,46 +46908,6 @@ PHI__FN const char *phi__event_input(phi_input input);
 /* ---- src/agent/agent.c ---- */
 
 /* agent.c - prompting agents, ending their runs, and changing them. */
-
-/* ---- the end of one ---- */
-
-static void phi__agent_cancel_children(phi__agent *agent) {
-    phi__agent *child;
-    if (agent->rt->closing) return; /* all runs have been cancelled, or go at once */
-    for (child = agent->first_child; child != NULL; child = child->next_child)
-        phi__run_cancel_tree(child, false);
-}
-
-PHI__FN void phi__agent_drop_hidden(phi__agent *agent) {
-    phi__agent *child = agent->first_child;
-    while (child != NULL) {
-        phi__agent *next = child->next_child;
-        if (child->hidden_fn != NULL) { /* which may call the host: look anew */
-            (void)phi_agent_free(phi__agent_handle(child));
-            next = agent->first_child;
-        }
-        child = next;
-    }
-}
-
-PHI__FN void phi__agent_doom(phi__agent *agent) {
-    phi_runtime *rt = agent->rt;
-    phi__slot *slot = agent->slot;
-    if (slot == NULL) return;
-    if (agent->run != NULL) phi__run_detach(agent->run);
-    if (agent->slot == NULL) return; /* a tool's cancel freed it meanwhile */
-    agent->slot = NULL;
-    phi__forget_unpress(agent);
-    phi__agent_drop_hidden(agent);
-    phi__agent_cancel_children(agent);
-    phi__agent_leave_tree(agent);
-    phi__bare_forget(agent);
-    phi__responses_drop(agent);
-    phi__slots_release(&rt->agents, slot);
-    phi__events_purge(rt, agent);
-    agent->next_doomed = rt->doomed;
-    rt->doomed = agent;
-}
 
 /* ---- beginning a run ---- */
 
@@ -46995,18 +46961,6 @@ static phi_content phi__agent_text_block(const char *text) {
 }
 
 /* ---- public: runs ---- */
-
-PHI_API phi_status phi_agent_free(phi_agent handle) {
-    phi__agent *agent = phi__agent_find(handle);
-    bool inside;
-    if (handle.rt == NULL) return PHI_BAD_ARG;
-    if (agent == NULL) return PHI_STALE;
-    inside = handle.rt->in_step;
-    handle.rt->in_step = true; /* the tools' cancel functions must not step */
-    phi__agent_doom(agent);
-    if (!inside) phi__step_end(handle.rt);
-    return PHI_OK;
-}
 
 PHI_API bool phi_agent_alive(phi_agent handle) {
     return handle.rt != NULL && phi__slots_state(&handle.rt->agents, handle.index, handle.gen) != 0;
@@ -47715,10 +47669,145 @@ PHI__FN phi_status phi__agent_check(phi_runtime *rt, const phi_agent_desc *desc)
                : status;
 }
 
+/* ---- src/agent/agent_end.c ---- */
+
+/* agent_end.c - the tree of agents, and their end.
+
+   An agent that is freed is taken out of every table at once; its memory goes when the step ends, for the function of the
+   host's that freed it may have been called with it in hand. */
+
+/* ---- the tree ---- */
+
+PHI__FN void phi__agent_adopt(phi__agent *parent, phi__agent *child) {
+    child->parent = parent;
+    if (parent == NULL) return;
+    child->prev_child = NULL;
+    child->next_child = parent->first_child;
+    if (parent->first_child != NULL) parent->first_child->prev_child = child;
+    parent->first_child = child;
+}
+
+/* Leaves the tree; those below belong to what is above. What they have reserved stays reserved there. */
+static void phi__agent_leave_tree(phi__agent *agent) {
+    phi__agent *parent = agent->parent, *child;
+    if (parent != NULL) {
+        if (agent->prev_child != NULL)
+            agent->prev_child->next_child = agent->next_child;
+        else
+            parent->first_child = agent->next_child;
+        if (agent->next_child != NULL) agent->next_child->prev_child = agent->prev_child;
+    }
+    while ((child = agent->first_child) != NULL) {
+        agent->first_child = child->next_child;
+        child->next_child = child->prev_child = NULL;
+        phi__agent_adopt(parent, child);
+    }
+    agent->parent = agent->next_child = agent->prev_child = NULL;
+}
+
+/* ---- its memory ---- */
+
+PHI__FN void phi__agent_destroy(phi__agent *agent) {
+    phi_runtime *rt = agent->rt;
+    if (agent->run != NULL) phi__run_destroy(agent->run);
+    phi__responses_drop(agent);
+    phi__put_off_forget(agent);
+    phi__compactor_forget(agent);
+    phi__free(&agent->memory, agent->sight, sizeof *agent->sight);
+    phi__inputs_free(agent, &agent->steering);
+    phi__inputs_free(agent, &agent->follow_ups);
+    phi__inputs_free(agent, &agent->injected);
+    phi__thread_free(&agent->own);
+    phi__toolset_free(&agent->toolset);
+    phi_arena_free(&agent->model_arena);
+    phi_arena_free(&agent->arena);
+    phi__session_drop(&rt->sessions, agent->session);
+    phi__agent_disown(agent, &agent->agent_id);
+    phi__agent_disown(agent, &agent->last_loop_id);
+    phi__agent_disown(agent, &agent->system_prompt);
+    phi__agent_disown(agent, &agent->format_schema);
+    phi__agent_disown(agent, &agent->format_name);
+    phi__agent_disown(agent, &agent->workspace);
+    PHI_ASSERT(agent->memory.used_bytes == 0 || rt->abandoned); /* what a function had in hand */
+    phi__free(&rt->memory, agent, sizeof *agent);
+}
+
+/* Those that were freed in the step. */
+static void phi__agents_bury(phi_runtime *rt) {
+    while (rt->doomed != NULL) {
+        phi__agent *agent = rt->doomed;
+        rt->doomed = agent->next_doomed;
+        phi__agent_destroy(agent);
+    }
+}
+
+PHI__FN void phi__step_end(phi_runtime *rt) {
+    phi__agents_bury(rt);
+    rt->in_step = false;
+}
+
+/* ---- out of every table ---- */
+
+static void phi__agent_cancel_children(phi__agent *agent) {
+    phi__agent *child;
+    if (agent->rt->closing) return; /* all runs have been cancelled, or go at once */
+    for (child = agent->first_child; child != NULL; child = child->next_child)
+        phi__run_cancel_tree(child, false);
+}
+
+PHI__FN void phi__agent_drop_hidden(phi__agent *agent) {
+    phi__agent *child = agent->first_child;
+    while (child != NULL) {
+        phi__agent *next = child->next_child;
+        if (child->hidden_fn != NULL) { /* which may call the host: look anew */
+            phi__agent_drop(child);
+            next = agent->first_child;
+        }
+        child = next;
+    }
+}
+
+PHI__FN void phi__agent_doom(phi__agent *agent) {
+    phi_runtime *rt = agent->rt;
+    phi__slot *slot = agent->slot;
+    if (slot == NULL) return;
+    if (agent->run != NULL) phi__run_detach(agent->run);
+    if (agent->slot == NULL) return; /* a tool's cancel freed it meanwhile */
+    agent->slot = NULL;
+    phi__forget_unpress(agent);
+    phi__agent_drop_hidden(agent);
+    phi__agent_cancel_children(agent);
+    phi__agent_leave_tree(agent);
+    phi__bare_forget(agent);
+    phi__responses_drop(agent);
+    phi__slots_release(&rt->agents, slot);
+    phi__events_purge(rt, agent);
+    agent->next_doomed = rt->doomed;
+    rt->doomed = agent;
+}
+
+PHI__FN void phi__agent_drop(phi__agent *agent) {
+    phi_runtime *rt = agent->rt;
+    bool inside = rt->in_step;
+    rt->in_step = true; /* the tools' cancel functions must not step */
+    phi__agent_doom(agent);
+    if (!inside) phi__step_end(rt);
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_agent_free(phi_agent handle) {
+    phi__agent *agent = phi__agent_find(handle);
+    if (handle.rt == NULL) return PHI_BAD_ARG;
+    if (agent == NULL) return PHI_STALE;
+    phi__agent_drop(agent);
+    return PHI_OK;
+}
+
 /* ---- src/agent/agent_make.c ---- */
 
-/* agent_make.c - making agents and taking them apart; all defaults of phi_agent_desc are resolved here.
-   What a desc may not be is in agent_check.c. */
+/* agent_make.c - making agents; all defaults of phi_agent_desc are resolved here, but for those of its model.
+   What a desc may not be is in agent_check.c, what is copied of it in agent_take.c. */
 
 enum {
     PHI__AGENT_TURNS = 50,           /* behaviours C 17 */
@@ -47740,76 +47829,10 @@ enum {
     PHI__AGENT_DOOM_STOP = 5,    /* the same */
     PHI__AGENT_QUEUE_BYTES = 262144,
     PHI__AGENT_EVENT_BYTES = 16777216,
-    PHI__AGENT_RESPONSE_BYTES = 268435456,
-    PHI__AGENT_WINDOW = 128000,
-    PHI__AGENT_MAX_TOKENS = 8192 /* behaviours C 48 */
+    PHI__AGENT_RESPONSE_BYTES = 268435456
 };
 
-/* ---- copying a desc ---- */
-
-static bool phi__agent_text(phi__agent *agent, const char *text, const char **out) {
-    phi_str copy;
-    if (!phi__arena_str(&agent->model_arena, phi_str_of(text), &copy)) return false;
-    *out = copy.at;
-    return true;
-}
-
-static bool phi__agent_headers(phi__agent *agent, const phi_model *model) {
-    size_t i;
-    phi_model_header *headers = (phi_model_header *)phi_arena_alloc(
-        &agent->model_arena, phi__mul(model->header_count, sizeof *headers));
-    if (headers == NULL) return false;
-    for (i = 0; i < model->header_count; i++)
-        if (!phi__agent_text(agent, model->headers[i].name, &headers[i].name) ||
-            !phi__agent_text(agent, model->headers[i].value, &headers[i].value))
-            return false;
-    agent->model.headers = headers;
-    return true;
-}
-
-/* provider.slug[.thinking]: the middle of a loop id; behaviours B 29. */
-PHI__FN bool phi__agent_take_segment(phi__agent *agent, const char *config_id) {
-    phi__buf segment;
-    const char *p;
-    bool done;
-    if (config_id != NULL)
-        return phi__arena_str(&agent->model_arena, phi_str_of(config_id), &agent->segment);
-    phi__buf_init(&segment, &agent->memory);
-    phi__buf_text(&segment, agent->model.provider);
-    phi__buf_char(&segment, '.');
-    for (p = agent->model.id; *p != '\0'; p++) {
-        bool plain = (*p >= '0' && *p <= '9') || (*p >= 'a' && *p <= 'z') ||
-                     (*p >= 'A' && *p <= 'Z') || *p == '-';
-        phi__buf_char(&segment, plain ? *p : '-');
-    }
-    if (agent->thinking != PHI_THINKING_OFF) phi__buf_text(&segment, ".thinking");
-    done = !segment.failed &&
-           phi__arena_str(&agent->model_arena, phi__buf_str(&segment), &agent->segment);
-    phi__buf_free(&segment);
-    return done;
-}
-
-PHI__FN bool phi__agent_take_model(phi__agent *agent, const phi_model *model) {
-    const char *named = model->provider != NULL ? model->provider : model->protocol;
-    agent->model = *model;
-    named = phi__message_provider(phi_str_of(named), phi_str_of(model->protocol)).at;
-    agent->provider = agent->own_provider;
-    if (agent->provider == NULL)
-        agent->provider = phi__provider_find(agent->rt, phi_str_of(model->protocol));
-    agent->codec = agent->provider != NULL ? phi__provider_codec()
-                                           : phi__codec_find(phi_str_of(model->protocol));
-    if (agent->model.context_window == 0) agent->model.context_window = PHI__AGENT_WINDOW;
-    if (agent->model.max_tokens == 0) agent->model.max_tokens = PHI__AGENT_MAX_TOKENS;
-    return phi__agent_text(agent, model->protocol, &agent->model.protocol) &&
-           phi__agent_text(agent, model->id, &agent->model.id) &&
-           phi__agent_text(agent, model->name != NULL ? model->name : model->id,
-                           &agent->model.name) &&
-           phi__agent_text(agent, named, &agent->model.provider) &&
-           phi__agent_text(agent, model->base_url, &agent->model.base_url) &&
-           (model->api_key == NULL || model->api_key[0] == '\0' ||
-            phi__agent_text(agent, model->api_key, &agent->model.api_key)) &&
-           phi__agent_headers(agent, model);
-}
+/* ---- defaults ---- */
 
 static uint32_t phi__agent_or(uint32_t value, uint32_t fallback) {
     return value != 0 ? value : fallback;
@@ -47851,51 +47874,6 @@ static void phi__agent_retry(phi_retry *retry) {
 /* 0 is the default in a desc, and off inside. */
 static uint32_t phi__agent_doom_limit(uint32_t given, uint32_t fallback) {
     return given == PHI_UNLIMITED ? 0 : phi__agent_or(given, fallback);
-}
-
-PHI__FN void phi__agent_random_id(const phi__agent *agent, char out[PHI__UUID_SIZE]) {
-    unsigned char random[16];
-    phi__io_random(agent->rt->io, random, sizeof random);
-    phi__uuid(random, out);
-}
-
-/* A string in memory of its own; NULL: an empty one, which has none. */
-PHI__FN bool phi__agent_own(phi__agent *agent, const char *text, phi_str *out) {
-    size_t n = text != NULL ? strlen(text) : 0;
-    char *copy = NULL;
-    if (text != NULL) {
-        copy = (char *)phi__realloc(&agent->memory, NULL, 0, n + 1);
-        if (copy == NULL) return false;
-        memcpy(copy, text, n + 1);
-    }
-    *out = phi__str(copy, n);
-    return true;
-}
-
-PHI__FN void phi__agent_disown(phi__agent *agent, phi_str *s) {
-    if (s->at != NULL) phi__free(&agent->memory, (void *)(uintptr_t)s->at, s->len + 1);
-    *s = phi__str(NULL, 0);
-}
-
-PHI__FN bool phi__agent_take_format(phi__agent *agent, const phi_format *format) {
-    phi_format taken;
-    phi_str schema = {NULL, 0}, name = {NULL, 0};
-    memset(&taken, 0, sizeof taken);
-    if (format != NULL && format->kind != PHI_FORMAT_TEXT) taken = *format;
-    if (taken.kind != PHI_FORMAT_JSON_SCHEMA) taken.schema = NULL;
-    if (!phi__agent_own(agent, taken.schema, &schema)) return false;
-    if (!phi__agent_own(agent, taken.name, &name)) {
-        phi__agent_disown(agent, &schema);
-        return false;
-    }
-    phi__agent_disown(agent, &agent->format_schema);
-    phi__agent_disown(agent, &agent->format_name);
-    agent->format_schema = schema;
-    agent->format_name = name;
-    taken.schema = schema.at;
-    taken.name = name.at;
-    agent->format = taken;
-    return true;
 }
 
 static bool phi__agent_ids(phi__agent *agent, const phi_agent_desc *desc) {
@@ -48035,59 +48013,7 @@ static bool phi__agent_fill(phi__agent *agent, const phi_agent_desc *given) {
            phi__agent_take_segment(agent, desc->config_id) && phi__agent_ids(agent, desc);
 }
 
-/* ---- making and unmaking ---- */
-
-static void phi__agent_adopt(phi__agent *parent, phi__agent *child) {
-    child->parent = parent;
-    if (parent == NULL) return;
-    child->prev_child = NULL;
-    child->next_child = parent->first_child;
-    if (parent->first_child != NULL) parent->first_child->prev_child = child;
-    parent->first_child = child;
-}
-
-/* Leaves the tree; those below belong to what is above. What they have reserved stays reserved there. */
-PHI__FN void phi__agent_leave_tree(phi__agent *agent) {
-    phi__agent *parent = agent->parent, *child;
-    if (parent != NULL) {
-        if (agent->prev_child != NULL)
-            agent->prev_child->next_child = agent->next_child;
-        else
-            parent->first_child = agent->next_child;
-        if (agent->next_child != NULL) agent->next_child->prev_child = agent->prev_child;
-    }
-    while ((child = agent->first_child) != NULL) {
-        agent->first_child = child->next_child;
-        child->next_child = child->prev_child = NULL;
-        phi__agent_adopt(parent, child);
-    }
-    agent->parent = agent->next_child = agent->prev_child = NULL;
-}
-
-PHI__FN void phi__agent_destroy(phi__agent *agent) {
-    phi_runtime *rt = agent->rt;
-    if (agent->run != NULL) phi__run_destroy(agent->run);
-    phi__responses_drop(agent);
-    phi__put_off_forget(agent);
-    phi__compactor_forget(agent);
-    phi__free(&agent->memory, agent->sight, sizeof *agent->sight);
-    phi__inputs_free(agent, &agent->steering);
-    phi__inputs_free(agent, &agent->follow_ups);
-    phi__inputs_free(agent, &agent->injected);
-    phi__thread_free(&agent->own);
-    phi__toolset_free(&agent->toolset);
-    phi_arena_free(&agent->model_arena);
-    phi_arena_free(&agent->arena);
-    phi__session_drop(&rt->sessions, agent->session);
-    phi__agent_disown(agent, &agent->agent_id);
-    phi__agent_disown(agent, &agent->last_loop_id);
-    phi__agent_disown(agent, &agent->system_prompt);
-    phi__agent_disown(agent, &agent->format_schema);
-    phi__agent_disown(agent, &agent->format_name);
-    phi__agent_disown(agent, &agent->workspace);
-    PHI_ASSERT(agent->memory.used_bytes == 0 || rt->abandoned); /* what a function had in hand */
-    phi__free(&rt->memory, agent, sizeof *agent);
-}
+/* ---- making one ---- */
 
 static phi__agent *phi__agent_build(phi_runtime *rt, const phi_agent_desc *desc,
                                     phi__thread *lent) {
@@ -48397,6 +48323,144 @@ PHI_API phi_str phi_agent_thread_id(phi_agent handle) {
     return journal != NULL ? phi__str(journal->id, journal->id_len) : phi__str("", 0);
 }
 
+/* ---- src/agent/agent_take.c ---- */
+
+/* agent_take.c - what an agent keeps of what it is given, copied into its memory: by its desc, and by the functions that
+   change it later. Each takes the place of what was there; without memory nothing changes, but for the model and the
+   segment, which are in an arena that the caller exchanges. */
+
+enum {
+    PHI__AGENT_WINDOW = 128000,
+    PHI__AGENT_MAX_TOKENS = 8192 /* behaviours C 48 */
+};
+
+/* A string in memory of its own; NULL: an empty one, which has none. */
+PHI__FN bool phi__agent_own(phi__agent *agent, const char *text, phi_str *out) {
+    size_t n = text != NULL ? strlen(text) : 0;
+    char *copy = NULL;
+    if (text != NULL) {
+        copy = (char *)phi__realloc(&agent->memory, NULL, 0, n + 1);
+        if (copy == NULL) return false;
+        memcpy(copy, text, n + 1);
+    }
+    *out = phi__str(copy, n);
+    return true;
+}
+
+PHI__FN void phi__agent_disown(phi__agent *agent, phi_str *s) {
+    if (s->at != NULL) phi__free(&agent->memory, (void *)(uintptr_t)s->at, s->len + 1);
+    *s = phi__str(NULL, 0);
+}
+
+PHI__FN void phi__agent_random_id(const phi__agent *agent, char out[PHI__UUID_SIZE]) {
+    unsigned char random[16];
+    phi__io_random(agent->rt->io, random, sizeof random);
+    phi__uuid(random, out);
+}
+
+/* ---- the model ---- */
+
+static bool phi__agent_text(phi__agent *agent, const char *text, const char **out) {
+    phi_str copy;
+    if (!phi__arena_str(&agent->model_arena, phi_str_of(text), &copy)) return false;
+    *out = copy.at;
+    return true;
+}
+
+static bool phi__agent_headers(phi__agent *agent, const phi_model *model) {
+    size_t i;
+    phi_model_header *headers = (phi_model_header *)phi_arena_alloc(
+        &agent->model_arena, phi__mul(model->header_count, sizeof *headers));
+    if (headers == NULL) return false;
+    for (i = 0; i < model->header_count; i++)
+        if (!phi__agent_text(agent, model->headers[i].name, &headers[i].name) ||
+            !phi__agent_text(agent, model->headers[i].value, &headers[i].value))
+            return false;
+    agent->model.headers = headers;
+    return true;
+}
+
+PHI__FN bool phi__agent_take_model(phi__agent *agent, const phi_model *model) {
+    const char *named = model->provider != NULL ? model->provider : model->protocol;
+    agent->model = *model;
+    named = phi__message_provider(phi_str_of(named), phi_str_of(model->protocol)).at;
+    agent->provider = agent->own_provider;
+    if (agent->provider == NULL)
+        agent->provider = phi__provider_find(agent->rt, phi_str_of(model->protocol));
+    agent->codec = agent->provider != NULL ? phi__provider_codec()
+                                           : phi__codec_find(phi_str_of(model->protocol));
+    if (agent->model.context_window == 0) agent->model.context_window = PHI__AGENT_WINDOW;
+    if (agent->model.max_tokens == 0) agent->model.max_tokens = PHI__AGENT_MAX_TOKENS;
+    return phi__agent_text(agent, model->protocol, &agent->model.protocol) &&
+           phi__agent_text(agent, model->id, &agent->model.id) &&
+           phi__agent_text(agent, model->name != NULL ? model->name : model->id,
+                           &agent->model.name) &&
+           phi__agent_text(agent, named, &agent->model.provider) &&
+           phi__agent_text(agent, model->base_url, &agent->model.base_url) &&
+           (model->api_key == NULL || model->api_key[0] == '\0' ||
+            phi__agent_text(agent, model->api_key, &agent->model.api_key)) &&
+           phi__agent_headers(agent, model);
+}
+
+/* provider.slug[.thinking]: the middle of a loop id; behaviours B 29. */
+PHI__FN bool phi__agent_take_segment(phi__agent *agent, const char *config_id) {
+    phi__buf segment;
+    const char *p;
+    bool done;
+    if (config_id != NULL)
+        return phi__arena_str(&agent->model_arena, phi_str_of(config_id), &agent->segment);
+    phi__buf_init(&segment, &agent->memory);
+    phi__buf_text(&segment, agent->model.provider);
+    phi__buf_char(&segment, '.');
+    for (p = agent->model.id; *p != '\0'; p++) {
+        bool plain = (*p >= '0' && *p <= '9') || (*p >= 'a' && *p <= 'z') ||
+                     (*p >= 'A' && *p <= 'Z') || *p == '-';
+        phi__buf_char(&segment, plain ? *p : '-');
+    }
+    if (agent->thinking != PHI_THINKING_OFF) phi__buf_text(&segment, ".thinking");
+    done = !segment.failed &&
+           phi__arena_str(&agent->model_arena, phi__buf_str(&segment), &agent->segment);
+    phi__buf_free(&segment);
+    return done;
+}
+
+/* ---- format and policy ---- */
+
+PHI__FN bool phi__agent_take_format(phi__agent *agent, const phi_format *format) {
+    phi_format taken;
+    phi_str schema = {NULL, 0}, name = {NULL, 0};
+    memset(&taken, 0, sizeof taken);
+    if (format != NULL && format->kind != PHI_FORMAT_TEXT) taken = *format;
+    if (taken.kind != PHI_FORMAT_JSON_SCHEMA) taken.schema = NULL;
+    if (!phi__agent_own(agent, taken.schema, &schema)) return false;
+    if (!phi__agent_own(agent, taken.name, &name)) {
+        phi__agent_disown(agent, &schema);
+        return false;
+    }
+    phi__agent_disown(agent, &agent->format_schema);
+    phi__agent_disown(agent, &agent->format_name);
+    agent->format_schema = schema;
+    agent->format_name = name;
+    taken.schema = schema.at;
+    taken.name = name.at;
+    agent->format = taken;
+    return true;
+}
+
+PHI__FN bool phi__agent_take_policy(phi__agent *agent, const phi_policy *policy,
+                                    const phi_token_counter *counter) {
+    bool counts = counter != NULL && counter->count_text != NULL;
+    if (agent->sight == NULL) {
+        if (policy == NULL && !counts) return true;
+        agent->sight = (phi__sight *)phi__alloc(&agent->memory, sizeof *agent->sight);
+        if (agent->sight == NULL) return false;
+    }
+    if (counts) agent->sight->counter = *counter;
+    agent->sight->has_policy = policy != NULL;
+    if (policy != NULL) agent->sight->policy = *policy;
+    return true;
+}
+
 /* ---- src/agent/bare_run.c ---- */
 
 /* bare_run.c - runs over a caller's own thread.
@@ -48452,15 +48516,6 @@ static phi_status phi__bare_idle(const phi_thread *thread, const char *what) {
                : phi__error(thread->rt, PHI_BUSY, "%s: a run goes over the thread", what);
 }
 
-/* Outside of a step, agents that were doomed are destroyed at once. */
-static void phi__bare_doom(phi__agent *agent) {
-    phi_runtime *rt = agent->rt;
-    bool inside = rt->in_step;
-    rt->in_step = true;
-    phi__agent_doom(agent);
-    if (!inside) phi__step_end(rt);
-}
-
 /* Runs that are over and whose events point into the thread. */
 static void phi__bare_leave(phi_thread *thread) {
     phi__agent *agent = thread->rt->bare_over, *next;
@@ -48468,7 +48523,7 @@ static void phi__bare_leave(phi_thread *thread) {
         next = agent->next_over;
         if (agent->thread != &thread->log) continue;
         agent->thread = &agent->own;
-        phi__bare_doom(agent);
+        phi__agent_drop(agent);
     }
 }
 
@@ -48649,7 +48704,7 @@ PHI_API phi_agent phi_run(phi_runtime *rt, const phi_run_desc *desc) {
     if (agent == NULL) return none;
     if (phi__bare_begin(agent, desc) == PHI_OK) return phi__agent_handle(agent);
     agent->thread = &agent->own; /* what is left of it has nothing to do with the caller's */
-    phi__bare_doom(agent);
+    phi__agent_drop(agent);
     return none;
 }
 
@@ -50000,20 +50055,6 @@ static phi_status phi__explained_all(const phi__agent *agent, phi_arena *arena, 
     return phi__arena_str(arena, phi_str_of(words), out) ? PHI_OK : PHI_NO_MEMORY;
 }
 
-PHI__FN bool phi__agent_take_policy(phi__agent *agent, const phi_policy *policy,
-                                    const phi_token_counter *counter) {
-    bool counts = counter != NULL && counter->count_text != NULL;
-    if (agent->sight == NULL) {
-        if (policy == NULL && !counts) return true;
-        agent->sight = (phi__sight *)phi__alloc(&agent->memory, sizeof *agent->sight);
-        if (agent->sight == NULL) return false;
-    }
-    if (counts) agent->sight->counter = *counter;
-    agent->sight->has_policy = policy != NULL;
-    if (policy != NULL) agent->sight->policy = *policy;
-    return true;
-}
-
 /* ---- public ---- */
 
 PHI_API phi_status phi_agent_set_policy(phi_agent handle, const phi_policy *policy) {
@@ -51004,20 +51045,6 @@ static void phi__rt_io_pump(phi_runtime *rt, int wait) {
 
 static void phi__rt_transport(phi_runtime *rt) {
     if (rt->transport->pump != NULL) rt->transport->pump(rt->transport->user_data);
-}
-
-static void phi__rt_bury(phi_runtime *rt) {
-    while (rt->doomed != NULL) {
-        phi__agent *agent = rt->doomed;
-        rt->doomed = agent->next_doomed;
-        phi__agent_destroy(agent);
-    }
-}
-
-/* A model of the host's that freed its agent from within `open` is closed in here: still inside the step. */
-PHI__FN void phi__step_end(phi_runtime *rt) {
-    phi__rt_bury(rt);
-    rt->in_step = false;
 }
 
 static void phi__rt_pump(phi_runtime *rt, int timeout_ms) {

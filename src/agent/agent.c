@@ -2,46 +2,6 @@
 #include "agent/agent_in.h"
 #include "base/id_in.h"
 
-/* ---- the end of one ---- */
-
-static void phi__agent_cancel_children(phi__agent *agent) {
-    phi__agent *child;
-    if (agent->rt->closing) return; /* all runs have been cancelled, or go at once */
-    for (child = agent->first_child; child != NULL; child = child->next_child)
-        phi__run_cancel_tree(child, false);
-}
-
-PHI__FN void phi__agent_drop_hidden(phi__agent *agent) {
-    phi__agent *child = agent->first_child;
-    while (child != NULL) {
-        phi__agent *next = child->next_child;
-        if (child->hidden_fn != NULL) { /* which may call the host: look anew */
-            (void)phi_agent_free(phi__agent_handle(child));
-            next = agent->first_child;
-        }
-        child = next;
-    }
-}
-
-PHI__FN void phi__agent_doom(phi__agent *agent) {
-    phi_runtime *rt = agent->rt;
-    phi__slot *slot = agent->slot;
-    if (slot == NULL) return;
-    if (agent->run != NULL) phi__run_detach(agent->run);
-    if (agent->slot == NULL) return; /* a tool's cancel freed it meanwhile */
-    agent->slot = NULL;
-    phi__forget_unpress(agent);
-    phi__agent_drop_hidden(agent);
-    phi__agent_cancel_children(agent);
-    phi__agent_leave_tree(agent);
-    phi__bare_forget(agent);
-    phi__responses_drop(agent);
-    phi__slots_release(&rt->agents, slot);
-    phi__events_purge(rt, agent);
-    agent->next_doomed = rt->doomed;
-    rt->doomed = agent;
-}
-
 /* ---- beginning a run ---- */
 
 static bool phi__agent_reserve_free(const phi__agent *agent) {
@@ -94,18 +54,6 @@ static phi_content phi__agent_text_block(const char *text) {
 }
 
 /* ---- public: runs ---- */
-
-PHI_API phi_status phi_agent_free(phi_agent handle) {
-    phi__agent *agent = phi__agent_find(handle);
-    bool inside;
-    if (handle.rt == NULL) return PHI_BAD_ARG;
-    if (agent == NULL) return PHI_STALE;
-    inside = handle.rt->in_step;
-    handle.rt->in_step = true; /* the tools' cancel functions must not step */
-    phi__agent_doom(agent);
-    if (!inside) phi__step_end(handle.rt);
-    return PHI_OK;
-}
 
 PHI_API bool phi_agent_alive(phi_agent handle) {
     return handle.rt != NULL && phi__slots_state(&handle.rt->agents, handle.index, handle.gen) != 0;

@@ -1,13 +1,10 @@
-/* agent_in.h - what the files of this folder share: finding, checking, making and taking apart agents. */
+/* agent_in.h - what the files of this folder share: checking, making and taking apart agents. */
 #ifndef PHI_AGENT_AGENT_IN_H
 #define PHI_AGENT_AGENT_IN_H
 
 #include "agent/agent.h"
 #include "loop/loop_in.h"
 #include "loop/provider_in.h"
-
-PHI__FN phi_limits
-phi__agent_limits_of(const phi_limits *given); /* with the defaults for what is zero */
 
 /* agent.c: PHI_OK, or words that begin with `what`. */
 PHI__FN phi_status phi__agent_may_run(phi__agent *agent, const char *what);
@@ -41,21 +38,25 @@ PHI__FN phi_status phi__agent_check_format(phi_runtime *rt, const phi_format *fo
 PHI__FN phi_status phi__agent_check_own(const phi__agent *agent, const phi_tool *tools,
                                         size_t count);
 
-/* agent_make.c */
-/* NULL: text. Nothing changes on failure: no memory. */
+/* agent_take.c: what an agent keeps of what it is given. False: no memory; nothing changes, but for a model and a segment,
+   which are in agent->model_arena. */
+PHI__FN bool phi__agent_take_model(phi__agent *agent, const phi_model *model);
+/* The middle of its loop ids; config_id NULL: made of the model's names. */
+PHI__FN bool phi__agent_take_segment(phi__agent *agent, const char *config_id);
+/* NULL: text. */
 PHI__FN bool phi__agent_take_format(phi__agent *agent, const phi_format *format);
-/* explained.c. policy NULL: none; counter NULL: as it is. Nothing changes on failure: no memory. */
+/* policy NULL: none; counter NULL: as it is. */
 PHI__FN bool phi__agent_take_policy(phi__agent *agent, const phi_policy *policy,
                                     const phi_token_counter *counter);
-PHI__FN bool phi__agent_take_model(phi__agent *agent, const phi_model *model);
-PHI__FN bool phi__agent_take_segment(phi__agent *agent, const char *config_id);
 PHI__FN void phi__agent_random_id(const phi__agent *agent, char out[PHI__UUID_SIZE]);
 /* A string in memory of its own, terminated; NULL gives an empty one. And giving it back. */
 PHI__FN bool phi__agent_own(phi__agent *agent, const char *text, phi_str *out);
 PHI__FN void phi__agent_disown(phi__agent *agent, phi_str *s);
-PHI__FN void phi__agent_leave_tree(phi__agent *agent);
-/* NULL: phi_last_error says why. lent: the thread it works on, else its own. */
+
+/* agent_make.c. NULL: phi_last_error says why. lent: the thread it works on, else its own. */
 PHI__FN phi__agent *phi__agent_make(phi_runtime *rt, const phi_agent_desc *desc, phi__thread *lent);
+/* With the defaults for what is zero. */
+PHI__FN phi_limits phi__agent_limits_of(const phi_limits *given);
 
 /* agent_store.c: a desc's store and thread_id, and what becomes of them: the thread is loaded, and loop ids go on
    behind those it has. Words begin with what was called. */
@@ -74,11 +75,16 @@ PHI__FN void phi__exchange_begin(phi__agent *agent, phi__thread *before);
 PHI__FN void phi__exchange_undo(phi__agent *agent, phi__thread *before);
 PHI__FN bool phi__exchange_done(phi__agent *agent, phi__thread *before, bool copied);
 
+/* agent_end.c */
+PHI__FN void phi__agent_adopt(phi__agent *parent, phi__agent *child); /* parent NULL: harmless */
 /* Takes an agent out of every table: its handle is stale, nothing calls or wakes it. Its memory goes
    with phi__agent_destroy, at the end of the step. */
 PHI__FN void phi__agent_doom(phi__agent *agent);
+/* The same; outside of a step its memory goes at once. */
+PHI__FN void phi__agent_drop(phi__agent *agent);
 PHI__FN void phi__agent_drop_hidden(phi__agent *agent); /* frees those below it that are hidden */
 PHI__FN void phi__agent_destroy(phi__agent *agent);
+/* A model of the host's that freed its agent from within `open` is closed in here: still inside the step. */
 PHI__FN void phi__step_end(phi_runtime *rt);
 
 /* history.c: a copy of a message at the end of a log. PHI_BAD_ARG, PHI_NO_MEMORY: nothing changed. */

@@ -1,8 +1,7 @@
-/* agent_make.c - making agents and taking them apart; all defaults of phi_agent_desc are resolved here.
-   What a desc may not be is in agent_check.c. */
+/* agent_make.c - making agents; all defaults of phi_agent_desc are resolved here, but for those of its model.
+   What a desc may not be is in agent_check.c, what is copied of it in agent_take.c. */
 #include "agent/agent_in.h"
 #include "base/id_in.h"
-#include "model/message_in.h"
 #include "thread/compact_in.h"
 
 enum {
@@ -25,76 +24,10 @@ enum {
     PHI__AGENT_DOOM_STOP = 5,    /* the same */
     PHI__AGENT_QUEUE_BYTES = 262144,
     PHI__AGENT_EVENT_BYTES = 16777216,
-    PHI__AGENT_RESPONSE_BYTES = 268435456,
-    PHI__AGENT_WINDOW = 128000,
-    PHI__AGENT_MAX_TOKENS = 8192 /* behaviours C 48 */
+    PHI__AGENT_RESPONSE_BYTES = 268435456
 };
 
-/* ---- copying a desc ---- */
-
-static bool phi__agent_text(phi__agent *agent, const char *text, const char **out) {
-    phi_str copy;
-    if (!phi__arena_str(&agent->model_arena, phi_str_of(text), &copy)) return false;
-    *out = copy.at;
-    return true;
-}
-
-static bool phi__agent_headers(phi__agent *agent, const phi_model *model) {
-    size_t i;
-    phi_model_header *headers = (phi_model_header *)phi_arena_alloc(
-        &agent->model_arena, phi__mul(model->header_count, sizeof *headers));
-    if (headers == NULL) return false;
-    for (i = 0; i < model->header_count; i++)
-        if (!phi__agent_text(agent, model->headers[i].name, &headers[i].name) ||
-            !phi__agent_text(agent, model->headers[i].value, &headers[i].value))
-            return false;
-    agent->model.headers = headers;
-    return true;
-}
-
-/* provider.slug[.thinking]: the middle of a loop id; behaviours B 29. */
-PHI__FN bool phi__agent_take_segment(phi__agent *agent, const char *config_id) {
-    phi__buf segment;
-    const char *p;
-    bool done;
-    if (config_id != NULL)
-        return phi__arena_str(&agent->model_arena, phi_str_of(config_id), &agent->segment);
-    phi__buf_init(&segment, &agent->memory);
-    phi__buf_text(&segment, agent->model.provider);
-    phi__buf_char(&segment, '.');
-    for (p = agent->model.id; *p != '\0'; p++) {
-        bool plain = (*p >= '0' && *p <= '9') || (*p >= 'a' && *p <= 'z') ||
-                     (*p >= 'A' && *p <= 'Z') || *p == '-';
-        phi__buf_char(&segment, plain ? *p : '-');
-    }
-    if (agent->thinking != PHI_THINKING_OFF) phi__buf_text(&segment, ".thinking");
-    done = !segment.failed &&
-           phi__arena_str(&agent->model_arena, phi__buf_str(&segment), &agent->segment);
-    phi__buf_free(&segment);
-    return done;
-}
-
-PHI__FN bool phi__agent_take_model(phi__agent *agent, const phi_model *model) {
-    const char *named = model->provider != NULL ? model->provider : model->protocol;
-    agent->model = *model;
-    named = phi__message_provider(phi_str_of(named), phi_str_of(model->protocol)).at;
-    agent->provider = agent->own_provider;
-    if (agent->provider == NULL)
-        agent->provider = phi__provider_find(agent->rt, phi_str_of(model->protocol));
-    agent->codec = agent->provider != NULL ? phi__provider_codec()
-                                           : phi__codec_find(phi_str_of(model->protocol));
-    if (agent->model.context_window == 0) agent->model.context_window = PHI__AGENT_WINDOW;
-    if (agent->model.max_tokens == 0) agent->model.max_tokens = PHI__AGENT_MAX_TOKENS;
-    return phi__agent_text(agent, model->protocol, &agent->model.protocol) &&
-           phi__agent_text(agent, model->id, &agent->model.id) &&
-           phi__agent_text(agent, model->name != NULL ? model->name : model->id,
-                           &agent->model.name) &&
-           phi__agent_text(agent, named, &agent->model.provider) &&
-           phi__agent_text(agent, model->base_url, &agent->model.base_url) &&
-           (model->api_key == NULL || model->api_key[0] == '\0' ||
-            phi__agent_text(agent, model->api_key, &agent->model.api_key)) &&
-           phi__agent_headers(agent, model);
-}
+/* ---- defaults ---- */
 
 static uint32_t phi__agent_or(uint32_t value, uint32_t fallback) {
     return value != 0 ? value : fallback;
@@ -136,51 +69,6 @@ static void phi__agent_retry(phi_retry *retry) {
 /* 0 is the default in a desc, and off inside. */
 static uint32_t phi__agent_doom_limit(uint32_t given, uint32_t fallback) {
     return given == PHI_UNLIMITED ? 0 : phi__agent_or(given, fallback);
-}
-
-PHI__FN void phi__agent_random_id(const phi__agent *agent, char out[PHI__UUID_SIZE]) {
-    unsigned char random[16];
-    phi__io_random(agent->rt->io, random, sizeof random);
-    phi__uuid(random, out);
-}
-
-/* A string in memory of its own; NULL: an empty one, which has none. */
-PHI__FN bool phi__agent_own(phi__agent *agent, const char *text, phi_str *out) {
-    size_t n = text != NULL ? strlen(text) : 0;
-    char *copy = NULL;
-    if (text != NULL) {
-        copy = (char *)phi__realloc(&agent->memory, NULL, 0, n + 1);
-        if (copy == NULL) return false;
-        memcpy(copy, text, n + 1);
-    }
-    *out = phi__str(copy, n);
-    return true;
-}
-
-PHI__FN void phi__agent_disown(phi__agent *agent, phi_str *s) {
-    if (s->at != NULL) phi__free(&agent->memory, (void *)(uintptr_t)s->at, s->len + 1);
-    *s = phi__str(NULL, 0);
-}
-
-PHI__FN bool phi__agent_take_format(phi__agent *agent, const phi_format *format) {
-    phi_format taken;
-    phi_str schema = {NULL, 0}, name = {NULL, 0};
-    memset(&taken, 0, sizeof taken);
-    if (format != NULL && format->kind != PHI_FORMAT_TEXT) taken = *format;
-    if (taken.kind != PHI_FORMAT_JSON_SCHEMA) taken.schema = NULL;
-    if (!phi__agent_own(agent, taken.schema, &schema)) return false;
-    if (!phi__agent_own(agent, taken.name, &name)) {
-        phi__agent_disown(agent, &schema);
-        return false;
-    }
-    phi__agent_disown(agent, &agent->format_schema);
-    phi__agent_disown(agent, &agent->format_name);
-    agent->format_schema = schema;
-    agent->format_name = name;
-    taken.schema = schema.at;
-    taken.name = name.at;
-    agent->format = taken;
-    return true;
 }
 
 static bool phi__agent_ids(phi__agent *agent, const phi_agent_desc *desc) {
@@ -320,59 +208,7 @@ static bool phi__agent_fill(phi__agent *agent, const phi_agent_desc *given) {
            phi__agent_take_segment(agent, desc->config_id) && phi__agent_ids(agent, desc);
 }
 
-/* ---- making and unmaking ---- */
-
-static void phi__agent_adopt(phi__agent *parent, phi__agent *child) {
-    child->parent = parent;
-    if (parent == NULL) return;
-    child->prev_child = NULL;
-    child->next_child = parent->first_child;
-    if (parent->first_child != NULL) parent->first_child->prev_child = child;
-    parent->first_child = child;
-}
-
-/* Leaves the tree; those below belong to what is above. What they have reserved stays reserved there. */
-PHI__FN void phi__agent_leave_tree(phi__agent *agent) {
-    phi__agent *parent = agent->parent, *child;
-    if (parent != NULL) {
-        if (agent->prev_child != NULL)
-            agent->prev_child->next_child = agent->next_child;
-        else
-            parent->first_child = agent->next_child;
-        if (agent->next_child != NULL) agent->next_child->prev_child = agent->prev_child;
-    }
-    while ((child = agent->first_child) != NULL) {
-        agent->first_child = child->next_child;
-        child->next_child = child->prev_child = NULL;
-        phi__agent_adopt(parent, child);
-    }
-    agent->parent = agent->next_child = agent->prev_child = NULL;
-}
-
-PHI__FN void phi__agent_destroy(phi__agent *agent) {
-    phi_runtime *rt = agent->rt;
-    if (agent->run != NULL) phi__run_destroy(agent->run);
-    phi__responses_drop(agent);
-    phi__put_off_forget(agent);
-    phi__compactor_forget(agent);
-    phi__free(&agent->memory, agent->sight, sizeof *agent->sight);
-    phi__inputs_free(agent, &agent->steering);
-    phi__inputs_free(agent, &agent->follow_ups);
-    phi__inputs_free(agent, &agent->injected);
-    phi__thread_free(&agent->own);
-    phi__toolset_free(&agent->toolset);
-    phi_arena_free(&agent->model_arena);
-    phi_arena_free(&agent->arena);
-    phi__session_drop(&rt->sessions, agent->session);
-    phi__agent_disown(agent, &agent->agent_id);
-    phi__agent_disown(agent, &agent->last_loop_id);
-    phi__agent_disown(agent, &agent->system_prompt);
-    phi__agent_disown(agent, &agent->format_schema);
-    phi__agent_disown(agent, &agent->format_name);
-    phi__agent_disown(agent, &agent->workspace);
-    PHI_ASSERT(agent->memory.used_bytes == 0 || rt->abandoned); /* what a function had in hand */
-    phi__free(&rt->memory, agent, sizeof *agent);
-}
+/* ---- making one ---- */
 
 static phi__agent *phi__agent_build(phi_runtime *rt, const phi_agent_desc *desc,
                                     phi__thread *lent) {

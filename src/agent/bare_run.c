@@ -54,15 +54,6 @@ static phi_status phi__bare_idle(const phi_thread *thread, const char *what) {
                : phi__error(thread->rt, PHI_BUSY, "%s: a run goes over the thread", what);
 }
 
-/* Outside of a step, agents that were doomed are destroyed at once. */
-static void phi__bare_doom(phi__agent *agent) {
-    phi_runtime *rt = agent->rt;
-    bool inside = rt->in_step;
-    rt->in_step = true;
-    phi__agent_doom(agent);
-    if (!inside) phi__step_end(rt);
-}
-
 /* Runs that are over and whose events point into the thread. */
 static void phi__bare_leave(phi_thread *thread) {
     phi__agent *agent = thread->rt->bare_over, *next;
@@ -70,7 +61,7 @@ static void phi__bare_leave(phi_thread *thread) {
         next = agent->next_over;
         if (agent->thread != &thread->log) continue;
         agent->thread = &agent->own;
-        phi__bare_doom(agent);
+        phi__agent_drop(agent);
     }
 }
 
@@ -251,6 +242,6 @@ PHI_API phi_agent phi_run(phi_runtime *rt, const phi_run_desc *desc) {
     if (agent == NULL) return none;
     if (phi__bare_begin(agent, desc) == PHI_OK) return phi__agent_handle(agent);
     agent->thread = &agent->own; /* what is left of it has nothing to do with the caller's */
-    phi__bare_doom(agent);
+    phi__agent_drop(agent);
     return none;
 }

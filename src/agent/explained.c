@@ -12,20 +12,6 @@ static phi_status phi__explained_all(const phi__agent *agent, phi_arena *arena, 
     return phi__arena_str(arena, phi_str_of(words), out) ? PHI_OK : PHI_NO_MEMORY;
 }
 
-PHI__FN bool phi__agent_take_policy(phi__agent *agent, const phi_policy *policy,
-                                    const phi_token_counter *counter) {
-    bool counts = counter != NULL && counter->count_text != NULL;
-    if (agent->sight == NULL) {
-        if (policy == NULL && !counts) return true;
-        agent->sight = (phi__sight *)phi__alloc(&agent->memory, sizeof *agent->sight);
-        if (agent->sight == NULL) return false;
-    }
-    if (counts) agent->sight->counter = *counter;
-    agent->sight->has_policy = policy != NULL;
-    if (policy != NULL) agent->sight->policy = *policy;
-    return true;
-}
-
 /* ---- public ---- */
 
 PHI_API phi_status phi_agent_set_policy(phi_agent handle, const phi_policy *policy) {

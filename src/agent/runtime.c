@@ -183,20 +183,6 @@ static void phi__rt_transport(phi_runtime *rt) {
     if (rt->transport->pump != NULL) rt->transport->pump(rt->transport->user_data);
 }
 
-static void phi__rt_bury(phi_runtime *rt) {
-    while (rt->doomed != NULL) {
-        phi__agent *agent = rt->doomed;
-        rt->doomed = agent->next_doomed;
-        phi__agent_destroy(agent);
-    }
-}
-
-/* A model of the host's that freed its agent from within `open` is closed in here: still inside the step. */
-PHI__FN void phi__step_end(phi_runtime *rt) {
-    phi__rt_bury(rt);
-    rt->in_step = false;
-}
-
 static void phi__rt_pump(phi_runtime *rt, int timeout_ms) {
     int wait = phi__rt_timeout(rt, timeout_ms);
     phi__rt_budget(rt);

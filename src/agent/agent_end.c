@@ -1,0 +1,133 @@
+/* agent_end.c - the tree of agents, and their end.
+
+   An agent that is freed is taken out of every table at once; its memory goes when the step ends, for the function of the
+   host's that freed it may have been called with it in hand. */
+#include "agent/agent_in.h"
+
+/* ---- the tree ---- */
+
+PHI__FN void phi__agent_adopt(phi__agent *parent, phi__agent *child) {
+    child->parent = parent;
+    if (parent == NULL) return;
+    child->prev_child = NULL;
+    child->next_child = parent->first_child;
+    if (parent->first_child != NULL) parent->first_child->prev_child = child;
+    parent->first_child = child;
+}
+
+/* Leaves the tree; those below belong to what is above. What they have reserved stays reserved there. */
+static void phi__agent_leave_tree(phi__agent *agent) {
+    phi__agent *parent = agent->parent, *child;
+    if (parent != NULL) {
+        if (agent->prev_child != NULL)
+            agent->prev_child->next_child = agent->next_child;
+        else
+            parent->first_child = agent->next_child;
+        if (agent->next_child != NULL) agent->next_child->prev_child = agent->prev_child;
+    }
+    while ((child = agent->first_child) != NULL) {
+        agent->first_child = child->next_child;
+        child->next_child = child->prev_child = NULL;
+        phi__agent_adopt(parent, child);
+    }
+    agent->parent = agent->next_child = agent->prev_child = NULL;
+}
+
+/* ---- its memory ---- */
+
+PHI__FN void phi__agent_destroy(phi__agent *agent) {
+    phi_runtime *rt = agent->rt;
+    if (agent->run != NULL) phi__run_destroy(agent->run);
+    phi__responses_drop(agent);
+    phi__put_off_forget(agent);
+    phi__compactor_forget(agent);
+    phi__free(&agent->memory, agent->sight, sizeof *agent->sight);
+    phi__inputs_free(agent, &agent->steering);
+    phi__inputs_free(agent, &agent->follow_ups);
+    phi__inputs_free(agent, &agent->injected);
+    phi__thread_free(&agent->own);
+    phi__toolset_free(&agent->toolset);
+    phi_arena_free(&agent->model_arena);
+    phi_arena_free(&agent->arena);
+    phi__session_drop(&rt->sessions, agent->session);
+    phi__agent_disown(agent, &agent->agent_id);
+    phi__agent_disown(agent, &agent->last_loop_id);
+    phi__agent_disown(agent, &agent->system_prompt);
+    phi__agent_disown(agent, &agent->format_schema);
+    phi__agent_disown(agent, &agent->format_name);
+    phi__agent_disown(agent, &agent->workspace);
+    PHI_ASSERT(agent->memory.used_bytes == 0 || rt->abandoned); /* what a function had in hand */
+    phi__free(&rt->memory, agent, sizeof *agent);
+}
+
+/* Those that were freed in the step. */
+static void phi__agents_bury(phi_runtime *rt) {
+    while (rt->doomed != NULL) {
+        phi__agent *agent = rt->doomed;
+        rt->doomed = agent->next_doomed;
+        phi__agent_destroy(agent);
+    }
+}
+
+PHI__FN void phi__step_end(phi_runtime *rt) {
+    phi__agents_bury(rt);
+    rt->in_step = false;
+}
+
+/* ---- out of every table ---- */
+
+static void phi__agent_cancel_children(phi__agent *agent) {
+    phi__agent *child;
+    if (agent->rt->closing) return; /* all runs have been cancelled, or go at once */
+    for (child = agent->first_child; child != NULL; child = child->next_child)
+        phi__run_cancel_tree(child, false);
+}
+
+PHI__FN void phi__agent_drop_hidden(phi__agent *agent) {
+    phi__agent *child = agent->first_child;
+    while (child != NULL) {
+        phi__agent *next = child->next_child;
+        if (child->hidden_fn != NULL) { /* which may call the host: look anew */
+            phi__agent_drop(child);
+            next = agent->first_child;
+        }
+        child = next;
+    }
+}
+
+PHI__FN void phi__agent_doom(phi__agent *agent) {
+    phi_runtime *rt = agent->rt;
+    phi__slot *slot = agent->slot;
+    if (slot == NULL) return;
+    if (agent->run != NULL) phi__run_detach(agent->run);
+    if (agent->slot == NULL) return; /* a tool's cancel freed it meanwhile */
+    agent->slot = NULL;
+    phi__forget_unpress(agent);
+    phi__agent_drop_hidden(agent);
+    phi__agent_cancel_children(agent);
+    phi__agent_leave_tree(agent);
+    phi__bare_forget(agent);
+    phi__responses_drop(agent);
+    phi__slots_release(&rt->agents, slot);
+    phi__events_purge(rt, agent);
+    agent->next_doomed = rt->doomed;
+    rt->doomed = agent;
+}
+
+PHI__FN void phi__agent_drop(phi__agent *agent) {
+    phi_runtime *rt = agent->rt;
+    bool inside = rt->in_step;
+    rt->in_step = true; /* the tools' cancel functions must not step */
+    phi__agent_doom(agent);
+    if (!inside) phi__step_end(rt);
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_agent_free(phi_agent handle) {
+    phi__agent *agent = phi__agent_find(handle);
+    if (handle.rt == NULL) return PHI_BAD_ARG;
+    if (agent == NULL) return PHI_STALE;
+    phi__agent_drop(agent);
+    return PHI_OK;
+}

@@ -1,0 +1,138 @@
+/* agent_take.c - what an agent keeps of what it is given, copied into its memory: by its desc, and by the functions that
+   change it later. Each takes the place of what was there; without memory nothing changes, but for the model and the
+   segment, which are in an arena that the caller exchanges. */
+#include "agent/agent_in.h"
+#include "base/id_in.h"
+#include "model/message_in.h"
+
+enum {
+    PHI__AGENT_WINDOW = 128000,
+    PHI__AGENT_MAX_TOKENS = 8192 /* behaviours C 48 */
+};
+
+/* A string in memory of its own; NULL: an empty one, which has none. */
+PHI__FN bool phi__agent_own(phi__agent *agent, const char *text, phi_str *out) {
+    size_t n = text != NULL ? strlen(text) : 0;
+    char *copy = NULL;
+    if (text != NULL) {
+        copy = (char *)phi__realloc(&agent->memory, NULL, 0, n + 1);
+        if (copy == NULL) return false;
+        memcpy(copy, text, n + 1);
+    }
+    *out = phi__str(copy, n);
+    return true;
+}
+
+PHI__FN void phi__agent_disown(phi__agent *agent, phi_str *s) {
+    if (s->at != NULL) phi__free(&agent->memory, (void *)(uintptr_t)s->at, s->len + 1);
+    *s = phi__str(NULL, 0);
+}
+
+PHI__FN void phi__agent_random_id(const phi__agent *agent, char out[PHI__UUID_SIZE]) {
+    unsigned char random[16];
+    phi__io_random(agent->rt->io, random, sizeof random);
+    phi__uuid(random, out);
+}
+
+/* ---- the model ---- */
+
+static bool phi__agent_text(phi__agent *agent, const char *text, const char **out) {
+    phi_str copy;
+    if (!phi__arena_str(&agent->model_arena, phi_str_of(text), &copy)) return false;
+    *out = copy.at;
+    return true;
+}
+
+static bool phi__agent_headers(phi__agent *agent, const phi_model *model) {
+    size_t i;
+    phi_model_header *headers = (phi_model_header *)phi_arena_alloc(
+        &agent->model_arena, phi__mul(model->header_count, sizeof *headers));
+    if (headers == NULL) return false;
+    for (i = 0; i < model->header_count; i++)
+        if (!phi__agent_text(agent, model->headers[i].name, &headers[i].name) ||
+            !phi__agent_text(agent, model->headers[i].value, &headers[i].value))
+            return false;
+    agent->model.headers = headers;
+    return true;
+}
+
+PHI__FN bool phi__agent_take_model(phi__agent *agent, const phi_model *model) {
+    const char *named = model->provider != NULL ? model->provider : model->protocol;
+    agent->model = *model;
+    named = phi__message_provider(phi_str_of(named), phi_str_of(model->protocol)).at;
+    agent->provider = agent->own_provider;
+    if (agent->provider == NULL)
+        agent->provider = phi__provider_find(agent->rt, phi_str_of(model->protocol));
+    agent->codec = agent->provider != NULL ? phi__provider_codec()
+                                           : phi__codec_find(phi_str_of(model->protocol));
+    if (agent->model.context_window == 0) agent->model.context_window = PHI__AGENT_WINDOW;
+    if (agent->model.max_tokens == 0) agent->model.max_tokens = PHI__AGENT_MAX_TOKENS;
+    return phi__agent_text(agent, model->protocol, &agent->model.protocol) &&
+           phi__agent_text(agent, model->id, &agent->model.id) &&
+           phi__agent_text(agent, model->name != NULL ? model->name : model->id,
+                           &agent->model.name) &&
+           phi__agent_text(agent, named, &agent->model.provider) &&
+           phi__agent_text(agent, model->base_url, &agent->model.base_url) &&
+           (model->api_key == NULL || model->api_key[0] == '\0' ||
+            phi__agent_text(agent, model->api_key, &agent->model.api_key)) &&
+           phi__agent_headers(agent, model);
+}
+
+/* provider.slug[.thinking]: the middle of a loop id; behaviours B 29. */
+PHI__FN bool phi__agent_take_segment(phi__agent *agent, const char *config_id) {
+    phi__buf segment;
+    const char *p;
+    bool done;
+    if (config_id != NULL)
+        return phi__arena_str(&agent->model_arena, phi_str_of(config_id), &agent->segment);
+    phi__buf_init(&segment, &agent->memory);
+    phi__buf_text(&segment, agent->model.provider);
+    phi__buf_char(&segment, '.');
+    for (p = agent->model.id; *p != '\0'; p++) {
+        bool plain = (*p >= '0' && *p <= '9') || (*p >= 'a' && *p <= 'z') ||
+                     (*p >= 'A' && *p <= 'Z') || *p == '-';
+        phi__buf_char(&segment, plain ? *p : '-');
+    }
+    if (agent->thinking != PHI_THINKING_OFF) phi__buf_text(&segment, ".thinking");
+    done = !segment.failed &&
+           phi__arena_str(&agent->model_arena, phi__buf_str(&segment), &agent->segment);
+    phi__buf_free(&segment);
+    return done;
+}
+
+/* ---- format and policy ---- */
+
+PHI__FN bool phi__agent_take_format(phi__agent *agent, const phi_format *format) {
+    phi_format taken;
+    phi_str schema = {NULL, 0}, name = {NULL, 0};
+    memset(&taken, 0, sizeof taken);
+    if (format != NULL && format->kind != PHI_FORMAT_TEXT) taken = *format;
+    if (taken.kind != PHI_FORMAT_JSON_SCHEMA) taken.schema = NULL;
+    if (!phi__agent_own(agent, taken.schema, &schema)) return false;
+    if (!phi__agent_own(agent, taken.name, &name)) {
+        phi__agent_disown(agent, &schema);
+        return false;
+    }
+    phi__agent_disown(agent, &agent->format_schema);
+    phi__agent_disown(agent, &agent->format_name);
+    agent->format_schema = schema;
+    agent->format_name = name;
+    taken.schema = schema.at;
+    taken.name = name.at;
+    agent->format = taken;
+    return true;
+}
+
+PHI__FN bool phi__agent_take_policy(phi__agent *agent, const phi_policy *policy,
+                                    const phi_token_counter *counter) {
+    bool counts = counter != NULL && counter->count_text != NULL;
+    if (agent->sight == NULL) {
+        if (policy == NULL && !counts) return true;
+        agent->sight = (phi__sight *)phi__alloc(&agent->memory, sizeof *agent->sight);
+        if (agent->sight == NULL) return false;
+    }
+    if (counts) agent->sight->counter = *counter;
+    agent->sight->has_policy = policy != NULL;
+    if (policy != NULL) agent->sight->policy = *policy;
+    return true;
+}
