@@ -633,11 +633,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__PUB_IO */
 
 #ifdef PHI__PUB_MODEL
-#if PHI__PUB_MODEL != 0x39bc0fab
+#if PHI__PUB_MODEL != 0x0e4023aa
 #error "phi: two versions of src/model in one file"
 #endif
 #else
-#define PHI__PUB_MODEL 0x39bc0fab
+#define PHI__PUB_MODEL 0x0e4023aa
 
 /* ---- src/model/failure.h ---- */
 
@@ -670,8 +670,8 @@ typedef enum phi_failure_kind { PHI_FAILURE_NONE = 0, PHI_FAILURE_LIST(PHI_X) } 
 /* "rate_limited"...; "" for none. Static. */
 PHI_API const char *phi_failure_kind_text(phi_failure_kind kind);
 
-/* Strings belong to whoever handed it out. They hold no secrets that the request carried (docs/errors.md), and no
-   control characters but newline and tab. */
+/* Strings belong to whoever handed it out. They hold no secrets that the request carried
+   (docs/errors.md), and no control characters but newline and tab. */
 typedef struct phi_failure {
     phi_failure_kind kind;
     int http_status;         /* 0: there was no answer */
@@ -15515,11 +15515,24 @@ PHI__FN void phi__wake_drain(phi__wake *wake) {
 #endif /* PHI__IMP_IO */
 
 #ifdef PHI__IMP_MODEL
-#if PHI__IMP_MODEL != 0x1e2e426d
+#if PHI__IMP_MODEL != 0xbae65704
 #error "phi: two versions of src/model in one file"
 #endif
 #else
-#define PHI__IMP_MODEL 0x1e2e426d
+#define PHI__IMP_MODEL 0xbae65704
+
+/* ---- src/model/failure_in.h ---- */
+
+/* failure_in.h - making failures, and what a function returns that meets one. */
+#ifndef PHI_MODEL_FAILURE_IN_H
+#define PHI_MODEL_FAILURE_IN_H
+
+
+/* words: borrowed. */
+PHI__FN phi_failure phi__failure_of(phi_failure_kind kind, bool retryable, const char *words);
+PHI__FN phi_status phi__failure_status(const phi_failure *failure);
+
+#endif
 
 /* ---- src/model/message_in.h ---- */
 
@@ -15619,6 +15632,33 @@ PHI_API const char *phi_event_name(phi_event_kind kind) {
 /* ---- src/model/failure.c ---- */
 
 /* failure.c - the words of failure kinds. */
+
+PHI__FN phi_failure phi__failure_of(phi_failure_kind kind, bool retryable, const char *words) {
+    phi_failure failure;
+    memset(&failure, 0, sizeof failure);
+    failure.kind = kind;
+    failure.retryable = retryable;
+    failure.message = phi_str_of(words);
+    return failure;
+}
+
+PHI__FN phi_status phi__failure_status(const phi_failure *failure) {
+    switch (failure->kind) {
+    case PHI_FAILURE_NETWORK: return PHI_NETWORK;
+    case PHI_FAILURE_TIMEOUT: return PHI_TIMEOUT;
+    case PHI_FAILURE_NO_MEMORY: return PHI_NO_MEMORY;
+    case PHI_FAILURE_CANCELLED: return PHI_CANCELLED;
+    case PHI_FAILURE_NONE:
+    case PHI_FAILURE_AUTH:
+    case PHI_FAILURE_QUOTA:
+    case PHI_FAILURE_RATE_LIMITED:
+    case PHI_FAILURE_OVERFLOW:
+    case PHI_FAILURE_CONTENT_FILTER:
+    case PHI_FAILURE_SERVER:
+    case PHI_FAILURE_INVALID_REQUEST: break;
+    }
+    return PHI_REFUSED;
+}
 
 /* ---- public ---- */
 
@@ -36625,22 +36665,44 @@ PHI_API phi_status phi_thread_fresh(phi_thread *thread) {
 #endif /* PHI__IMP_THREAD */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0xa02c17ec
+#if PHI__IMP_LOOP != 0x617170c3
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0xa02c17ec
+#define PHI__IMP_LOOP 0x617170c3
 
-/* ---- src/loop/error_in.h ---- */
+/* ---- src/loop/answer_in.h ---- */
 
-/* error_in.h - the runtime's last error: a status, and words that say what was wrong and what would be right. */
-#ifndef PHI_LOOP_ERROR_IN_H
-#define PHI_LOOP_ERROR_IN_H
+/* answer_in.h - an answer while it streams. Events show it as it is when they are popped: each
+   holds a reference, so it outlives its attempt. */
+#ifndef PHI_LOOP_ANSWER_IN_H
+#define PHI_LOOP_ANSWER_IN_H
 
 
-/* Keeps both for phi_last_error, and returns the status. */
-PHI__FN phi_status phi__error(phi_runtime *rt, phi_status status, const char *format, ...)
-    PHI_PRINTF(3, 4);
+/* One answer while it streams and, as `final`, in the thread; kept while events refer to it. */
+typedef struct phi__answer {
+    phi_memory *memory;
+    size_t bytes; /* of this, and of the names behind it */
+    uint32_t refs;
+    bool live; /* the assembly is in use; else `final` has taken its place */
+    phi__assembly assembly;
+    const phi_message *final;
+    /* Of the assembly, remade at a pop; at first which model is asked, and nothing said. */
+    phi_message view;
+    phi_content *content;
+    size_t content_cap;
+    bool viewed; /* `view` shows the assembly as it is */
+} phi__answer;
+
+PHI__FN phi__answer *phi__answer_new(phi_memory *memory, const phi_model *model);
+PHI__FN void phi__answer_drop(phi__answer *answer); /* one reference; NULL is harmless */
+PHI__FN bool phi__answer_room(phi__answer *answer); /* for a view of all its blocks */
+/* What there is of it now; never NULL. */
+PHI__FN const phi_message *phi__answer_message(phi__answer *answer);
+/* The same with nothing said. */
+PHI__FN const phi_message *phi__answer_empty(phi__answer *answer);
+/* It is over: `final` in its place, in the thread; NULL: nothing came of it. */
+PHI__FN void phi__answer_settle(phi__answer *answer, const phi_message *final);
 
 #endif
 
@@ -36826,21 +36888,6 @@ typedef struct phi__heard phi__heard; /* capture.c */
 struct phi_thread;                    /* agent/bare_run.c */
 
 /* ---- events ---- */
-
-/* One answer while it streams and, as `final`, in the thread; kept while events refer to it. */
-typedef struct phi__answer {
-    phi_memory *memory;
-    size_t bytes; /* of this, and of the names behind it */
-    uint32_t refs;
-    bool live; /* the assembly is in use; else `final` has taken its place */
-    phi__assembly assembly;
-    const phi_message *final;
-    phi_message
-        view; /* of the assembly, remade at a pop; at first which model is asked, and nothing said */
-    phi_content *content;
-    size_t content_cap;
-    bool viewed; /* `view` shows the assembly as it is */
-} phi__answer;
 
 struct phi__event_block;
 
@@ -37077,7 +37124,12 @@ typedef enum phi__state {
     PHI__RUN_FOLLOW, /* for follow-ups? else the queues are sealed */
     PHI__RUN_CLOSE,
     PHI__RUN_AFTER_LOOP,
-    PHI__RUN_OVER /* taken apart by the pump */
+    PHI__RUN_OVER, /* taken apart by the pump */
+    /* What a state may come to that is no state: states.c does what it asks for. No run is ever in one of these. */
+    PHI__RUN_LOST,    /* memory ran out */
+    PHI__RUN_ENDED,   /* the attempt has ended: run->fault says how */
+    PHI__RUN_GIVE_UP, /* ... and run->fault is for good */
+    PHI__RUN_ANSWERED /* the answer is in the log: its calls are made */
 } phi__state;
 
 typedef enum phi__body {
@@ -37170,6 +37222,9 @@ struct phi__run {
     uint32_t attempt;            /* retries of this turn's call so far */
     uint32_t delay_ms;
     uint64_t retry_at_us;
+    const phi_failure
+        *fault; /* of the attempt that has ended, in the thread; NULL: its answer is whole */
+    phi_status fault_status;
     uint32_t compactions, idle_compactions; /* of this turn; those that gained nothing */
     const phi_failure
         *overflow; /* what made the last one, in the thread; NULL: the view's size did */
@@ -37393,6 +37448,115 @@ struct phi_runtime {
 
 #endif
 
+/* ---- src/loop/attempt_in.h ---- */
+
+/* attempt_in.h - an attempt: a model call, tried once. What all states of it need; what becomes of
+   one that has ended is in attempt_end.c. */
+#ifndef PHI_LOOP_ATTEMPT_IN_H
+#define PHI_LOOP_ATTEMPT_IN_H
+
+
+/* How an attempt ends, for a state to return: PHI__RUN_ENDED, or PHI__RUN_LOST. Failed: it is
+   copied into the thread, without the secrets that the requests carried. */
+PHI__FN phi__state phi__attempt_whole(phi__run *run);
+PHI__FN phi__state phi__attempt_failed(phi__run *run, const phi_failure *failure,
+                                       phi_status status);
+/* MESSAGE_START, unless it is out; and RETRACT, where it was. False: no memory. */
+PHI__FN bool phi__attempt_tell_start(phi__run *run);
+PHI__FN bool phi__attempt_retract(phi__run *run);
+/* Lets go of an attempt that has ended, or is not to go on; none is harmless. */
+PHI__FN void phi__attempt_drop(phi__run *run);
+/* The same where the answer is not wanted: it is charged, and what was told of it stays as it was
+   told. */
+PHI__FN void phi__attempt_abandon(phi__run *run);
+PHI__FN void phi__run_rewind(phi__run *run); /* the turn's memory, and what points into it */
+
+/* attempt_end.c: what becomes of one that has ended: run->fault, or NULL. */
+PHI__FN phi__state phi__attempt_end(phi__run *run);
+/* The same where run->fault is for good, and there may be no attempt any more. */
+PHI__FN phi__state phi__attempt_give_up(phi__run *run);
+
+#endif
+
+/* ---- src/loop/charge_in.h ---- */
+
+/* charge_in.h - what an attempt has cost is counted in its run, its agent and the budgets of all
+   above. */
+#ifndef PHI_LOOP_CHARGE_IN_H
+#define PHI_LOOP_CHARGE_IN_H
+
+
+PHI__FN void phi__charge(phi__run *run, const phi_usage *usage);
+/* Counts what an answer that will not be logged has cost so far; without one it is harmless. */
+PHI__FN void phi__charge_open(phi__run *run);
+
+#endif
+
+/* ---- src/loop/draft_in.h ---- */
+
+/* draft_in.h - the first entries of a run: its beginning is in the log before anything is told, its
+   prompts are kept beside it until the filters have passed them. */
+#ifndef PHI_LOOP_DRAFT_IN_H
+#define PHI_LOOP_DRAFT_IN_H
+
+
+/* A run, by prompts (user messages; copied) or from where the history stands (none). loop_id and
+   parent empty: made, and the agent's last. On failure nothing changed. */
+typedef struct phi__run_order {
+    const phi_message *prompts;
+    size_t prompt_count;
+    phi_continuation continuation;
+    phi_str loop_id, parent_loop_id;
+    bool compact_only;
+    /* With what an earlier run of a hidden agent did: an abort that is not read yet means it, too. */
+    bool goes_on;
+    /* of this run alone; copied; NULL or 0: the agent's */
+    const phi_policy *policy;
+    const phi_limits *limits;
+    const phi_tool *tools; /* where has_tools: these, of which there may be none */
+    size_t tool_count;
+    bool has_tools;
+    uint32_t waits_ms;
+} phi__run_order;
+
+/* False: no memory, and the log is as it was, but for results of calls that had none. */
+PHI__FN bool phi__run_draft(phi__run *run, const phi__run_order *order);
+/* A run that has not begun, and its prompts, in the agent's new log; what it has in the one before
+   is left there. False: no memory, and the run is as it was. */
+PHI__FN bool phi__run_rehome(phi__run *run, const phi__thread *before);
+
+#endif
+
+/* ---- src/loop/error_in.h ---- */
+
+/* error_in.h - the runtime's last error: a status, and words that say what was wrong and what would
+   be right. */
+#ifndef PHI_LOOP_ERROR_IN_H
+#define PHI_LOOP_ERROR_IN_H
+
+
+/* Keeps both for phi_last_error, and returns the status. */
+PHI__FN phi_status phi__error(phi_runtime *rt, phi_status status, const char *format, ...)
+    PHI_PRINTF(3, 4);
+
+#endif
+
+/* ---- src/loop/fail_in.h ---- */
+
+/* fail_in.h - how a run fails: told once, and why, also where memory ran out. */
+#ifndef PHI_LOOP_FAIL_IN_H
+#define PHI_LOOP_FAIL_IN_H
+
+
+/* failure: in the thread, or static. */
+PHI__FN phi__state phi__run_fail(phi__run *run, const phi_failure *failure, phi_status status);
+/* What PHI__RUN_LOST comes to: all that the run holds of its turn is let go of. */
+PHI__FN phi__state phi__run_no_memory(phi__run *run);
+PHI__FN const phi_failure *phi__run_limit_failure(const phi__agent *agent, uint64_t refusals,
+                                                  uint64_t rt_refusals);
+
+#endif
+
 /* ---- src/loop/find_in.h ---- */
 
 /* find_in.h - agents by their handles, and the handles of agents. */
@@ -37417,6 +37581,83 @@ static inline phi_agent phi__agent_seen(const phi__agent *agent) {
     return phi__agent_handle(agent->hidden_fn != NULL && agent->parent != NULL ? agent->parent
                                                                                : agent);
 }
+
+#endif
+
+/* ---- src/loop/run_log_in.h ---- */
+
+/* run_log_in.h - a run's entries in its agent's log: made with its name and the time, appended, and
+   told. */
+#ifndef PHI_LOOP_RUN_LOG_IN_H
+#define PHI_LOOP_RUN_LOG_IN_H
+
+
+/* The time, and which run and turn it is of. */
+PHI__FN void phi__run_stamp(const phi__run *run, phi_message *message);
+PHI__FN phi__entry phi__run_entry(const phi__run *run, phi_entry_kind kind);
+/* False, here and below: no memory. */
+PHI__FN bool phi__run_note(phi__run *run, const phi__entry *entry);
+/* MESSAGE_START and MESSAGE_END of a message that is in the log. */
+PHI__FN bool phi__run_tell(phi__run *run, const phi_message *message, phi_input input,
+                           phi_str source);
+/* Appends a message, and tells it. */
+PHI__FN bool phi__run_log(phi__run *run, const phi_message *kept);
+
+#endif
+
+/* ---- src/loop/schedule_in.h ---- */
+
+/* schedule_in.h - which runs go on: the list of those that are ready, what wakes and what cancels
+   them, and the budget of a step.
+
+   A run that waits is in no list; whoever ends its wait (a push, a result, a timer, a cancel) wakes
+   it. A slice that was begun is finished, so a part of the step's budget is kept for that. */
+#ifndef PHI_LOOP_SCHEDULE_IN_H
+#define PHI_LOOP_SCHEDULE_IN_H
+
+
+PHI__FN void phi__step_slice(phi_runtime *rt); /* the step's budget, anew */
+PHI__FN bool phi__step_spent(const phi_runtime *rt);
+/* The clock, for what is only shown to the host: a tape does not record the look. */
+PHI__FN uint64_t phi__look_us(const phi_runtime *rt);
+PHI__FN uint64_t phi__work_us(const phi_runtime *rt); /* of the step's budget */
+
+PHI__FN void phi__run_wake(phi__run *run);
+PHI__FN void phi__run_unready(phi__run *run);                   /* not in the list: harmless */
+PHI__FN bool phi__run_timer_set(phi__run *run, uint64_t at_us); /* wakes the run */
+
+PHI__FN void phi__run_cancel(phi__run *run);
+/* The runs of an agent and of those below it. after_turn: when their turns are over. */
+PHI__FN void phi__run_cancel_tree(phi__agent *agent, bool after_turn);
+/* What other threads see of an agent. */
+PHI__FN void phi__run_show_state(const phi__agent *agent, bool running);
+
+#endif
+
+/* ---- src/loop/states_in.h ---- */
+
+/* states_in.h - the runs that are ready go on, from state to state. */
+#ifndef PHI_LOOP_STATES_IN_H
+#define PHI_LOOP_STATES_IN_H
+
+
+/* Each until it waits or is over, as far as the step's budget goes. */
+PHI__FN void phi__runs_advance(phi_runtime *rt);
+
+#endif
+
+/* ---- src/loop/tool_round_in.h ---- */
+
+/* tool_round_in.h - the calls of a turn, in the turn's memory: in the order of the answer, and
+   logged in that order. What becomes of them is in run_tools.c. */
+#ifndef PHI_LOOP_TOOL_ROUND_IN_H
+#define PHI_LOOP_TOOL_ROUND_IN_H
+
+
+/* The calls of the reply, none begun; nobody hears of it. False: no memory. */
+PHI__FN bool phi__run_lay_calls(phi__run *run);
+PHI__FN void phi__run_detach_tools(phi__run *run); /* tells them; frees nothing */
+PHI__FN void phi__run_drop_tools(phi__run *run);
 
 #endif
 
@@ -37453,12 +37694,6 @@ PHI__FN void phi__events_release(phi_runtime *rt, bool all);
 PHI__FN bool phi__events_due(const phi_runtime *rt); /* the last step has left some of it */
 PHI__FN void phi__events_purge(phi_runtime *rt, phi__agent *agent); /* its events, popped or not */
 PHI__FN bool phi__events_backlog(const phi__agent *agent);          /* the host does not drain */
-
-PHI__FN phi__answer *phi__answer_new(phi_memory *memory, const phi_model *model);
-PHI__FN void phi__answer_drop(phi__answer *answer); /* one reference; NULL is harmless */
-PHI__FN bool phi__answer_room(phi__answer *answer); /* for a view of all its blocks */
-PHI__FN const phi_message *phi__answer_message(phi__answer *answer);
-PHI__FN void phi__answer_settle(phi__answer *answer, const phi_message *final);
 
 /* xfer.c */
 PHI__FN const phi__xfer_port *phi__xfer_port_get(void);
@@ -37514,6 +37749,9 @@ PHI__FN phi__hooked phi__hook_ask(phi__decision *decision, phi_hook *hook, phi_h
 /* The agent's own hook function, for a run or a call: PHI__HOOK_ALLOW where it does not want the point. */
 PHI__FN phi__hooked phi__hook_run(phi__run *run, phi_hook *hook);
 PHI__FN phi__hooked phi__hook_call(phi__toolcall *call, phi_hook *hook);
+/* Where a state goes after a hook: on, back to itself, or out. */
+PHI__FN phi__state phi__run_hooked(phi__run *run, phi__hooked hooked, phi__state here,
+                                   phi__state next, phi__state denied, bool *wait);
 PHI__FN bool phi__hook_wants(const phi__agent *agent, phi_hook_point point);
 /* Lets go of a question that nobody needs an answer to; its ticket dies. Any state is fine. */
 PHI__FN void phi__decision_drop(phi__decision *decision);
@@ -37580,65 +37818,30 @@ PHI__FN uint64_t phi__doom_hash(phi_arena *arena, phi_str name, phi_str argument
 PHI__FN uint32_t phi__doom_note(phi__doom *doom, uint64_t hash);
 
 /* run.c */
-/* A run, by prompts (user messages; copied) or from where the history stands (none). loop_id and parent
-   empty: made, and the agent's last. On failure nothing changed. */
-typedef struct phi__run_order {
-    const phi_message *prompts;
-    size_t prompt_count;
-    phi_continuation continuation;
-    phi_str loop_id, parent_loop_id;
-    bool compact_only;
-    bool
-        goes_on; /* with what an earlier run of a hidden agent did: an abort that is not read yet means it, too */
-    /* of this run alone; copied; NULL or 0: the agent's */
-    const phi_policy *policy;
-    const phi_limits *limits;
-    const phi_tool *tools; /* where has_tools: these, of which there may be none */
-    size_t tool_count;
-    bool has_tools;
-    uint32_t waits_ms;
-} phi__run_order;
 PHI__FN phi_status phi__run_new(phi__agent *agent, const phi__run_order *order);
 /* For phi__run_thaw: a run that began with an entry of its agent's thread; the agent's, from phi__run_take on. NULL:
    no memory. */
 PHI__FN phi__run *phi__run_make_for(phi__agent *agent, const phi__entry *start);
 PHI__FN void phi__run_take(phi__run *run);
-/* A run that has not begun, and its prompts, in the agent's new log; what it has in the one before is left there. False:
-   no memory, and the run is as it was. */
-PHI__FN bool phi__run_rehome(phi__run *run, const phi__thread *before);
 PHI__FN void phi__run_unmake(phi__run *run);
-PHI__FN void phi__run_wake(phi__run *run);
-PHI__FN void phi__run_cancel(phi__run *run);
-/* The runs of an agent and of those below it. after_turn: when their turns are over. */
-PHI__FN void phi__run_cancel_tree(phi__agent *agent, bool after_turn);
-/* What other threads see of an agent. */
-PHI__FN void phi__run_show_state(const phi__agent *agent, bool running);
 PHI__FN void phi__run_detach(phi__run *run);  /* nothing wakes it or is called by it any more */
 PHI__FN void phi__run_destroy(phi__run *run); /* at once, without events: agent or runtime go */
-PHI__FN void phi__runs_advance(phi_runtime *rt);
-PHI__FN void phi__step_slice(phi_runtime *rt); /* the step's budget, anew */
-PHI__FN bool phi__step_spent(const phi_runtime *rt);
-/* The clock, for what is only shown to the host: a tape does not record the look. */
-PHI__FN uint64_t phi__look_us(const phi_runtime *rt);
-PHI__FN uint64_t phi__work_us(const phi_runtime *rt); /* of the step's budget */
-/* Appends a message to the log and tells it with MESSAGE_START and MESSAGE_END. */
-PHI__FN bool phi__run_log(phi__run *run, const phi_message *kept);
-PHI__FN bool phi__run_tell(phi__run *run, const phi_message *message, phi_input input,
-                           phi_str source);
-PHI__FN phi__entry phi__run_entry(const phi__run *run, phi_entry_kind kind);
-PHI__FN bool phi__run_note(phi__run *run, const phi__entry *entry);
-PHI__FN void phi__run_stamp(const phi__run *run, phi_message *message);
-/* Ends the run because memory ran out: phi__run_over_memory returns the state to go to. */
-PHI__FN phi__state phi__run_no_memory(phi__run *run);
-PHI__FN phi__state phi__run_fail(phi__run *run, const phi_failure *failure, phi_status status);
 
-/* turns.c: the states between model calls. phi__run_state is what a state leads to. */
-PHI__FN phi__state phi__run_state(phi__run *run, bool *wait);
-/* Where a state goes after a hook: on, back to itself, or out. */
-PHI__FN phi__state phi__run_hooked(phi__run *run, phi__hooked hooked, phi__state here,
-                                   phi__state next, phi__state denied, bool *wait);
-PHI__FN bool phi__run_timer_set(phi__run *run, uint64_t at_us); /* wakes the run */
-PHI__FN void phi__run_rewind(phi__run *run); /* the turn's memory, and what points into it */
+/* turns.c: the states between model calls */
+PHI__FN phi__state phi__turn_before_loop(phi__run *run, bool *wait);
+PHI__FN phi__state phi__turn_open(phi__run *run);
+PHI__FN phi__state phi__turn_filter(phi__run *run, bool *wait);
+PHI__FN phi__state phi__turn_poll(phi__run *run, bool *wait);
+PHI__FN phi__state phi__turn_top(phi__run *run, bool *wait);
+PHI__FN phi__state phi__turn_before(phi__run *run, bool *wait);
+PHI__FN phi__state phi__turn_begin(phi__run *run);
+PHI__FN phi__state phi__turn_failed(phi__run *run, bool *wait);
+PHI__FN phi__state phi__turn_end(phi__run *run);
+PHI__FN phi__state phi__turn_after(phi__run *run, bool *wait);
+PHI__FN phi__state phi__turn_next(phi__run *run, bool *wait);
+PHI__FN phi__state phi__turn_follow(phi__run *run, bool *wait);
+PHI__FN phi__state phi__turn_close(phi__run *run);
+PHI__FN phi__state phi__turn_after_loop(phi__run *run, bool *wait);
 
 /* context.c: the states TRANSFORM and CONVERT */
 PHI__FN phi__state phi__run_transform(phi__run *run, bool *wait);
@@ -37675,19 +37878,8 @@ PHI__FN phi__state phi__run_sign(phi__run *run);
 PHI__FN phi__state phi__run_send(phi__run *run, bool *wait);
 PHI__FN phi__state phi__run_stream(phi__run *run, bool *wait);
 PHI__FN phi__state phi__run_backoff(phi__run *run, bool *wait);
-PHI__FN void phi__run_drop_call(phi__run *run); /* lets go of the model call's resources */
 
 /* answer.c: what becomes of an answer */
-PHI__FN phi_failure phi__answer_failure(phi_failure_kind kind, bool retryable, const char *words);
-PHI__FN bool phi__answer_tell_start(phi__run *run);
-/* The answer is whole (failure NULL), or has failed: it is logged, tried again, or compacted for. */
-PHI__FN phi__state phi__answer_end(phi__run *run, const phi_failure *failure, phi_status status);
-/* Counts what an answer that will not be logged has cost so far; without one it is harmless. */
-PHI__FN void phi__answer_charge_open(phi__run *run);
-/* It has failed for good. failure: in the thread. */
-PHI__FN phi__state phi__answer_give_up(phi__run *run, const phi_failure *failure,
-                                       phi_status status);
-PHI__FN phi_status phi__answer_status(const phi_failure *failure);
 
 /* capture.c: false: no memory */
 PHI__FN bool phi__capture_heard(phi__run *run, phi_input input);
@@ -37715,13 +37907,8 @@ PHI__FN bool
 phi__fields_refused(phi__toolcall *call); /* it has a result; if it never was started: dropped */
 
 /* run_tools.c: the state TOOLS */
-PHI__FN const phi_tool *phi__tools_named(const phi__agent *agent, phi_str name); /* NULL: none */
 PHI__FN phi__state phi__run_tools(phi__run *run, bool *wait);
 PHI__FN phi__state phi__run_make_calls(phi__run *run); /* TOOLS, or TURN_END without any */
-/* The calls of the reply, none begun; nobody hears of it. False: no memory. */
-PHI__FN bool phi__run_lay_calls(phi__run *run);
-PHI__FN void phi__run_detach_tools(phi__run *run); /* tells them; frees nothing */
-PHI__FN void phi__run_drop_tools(phi__run *run);
 
 /* posts.c: what other threads have said; a bounded number, or all that was said up to now */
 PHI__FN void phi__posts_read(phi_runtime *rt);
@@ -37777,7 +37964,7 @@ PHI__FN void phi__put_off_due(phi__agent *agent); /* the run has ended: what wai
 PHI__FN void phi__put_off_forget(phi__agent *agent);
 PHI__FN phi_status phi__put_off_show(const phi__agent *agent, phi_arena *arena, phi_rewrite *out);
 PHI__FN phi_status phi__put_off_withdraw(phi__agent *agent, const char *op_id);
-/* put_off_note.c: of an idle agent whose thread was read from its store just now: what waited when another process ended is
+/* Of an idle agent whose thread was read from its store just now: what waited when another process ended is
    done, and told of. PHI_NO_MEMORY. */
 PHI__FN phi_status phi__put_off_recover(phi__agent *agent);
 
@@ -37803,14 +37990,16 @@ PHI__FN bool phi__run_show(phi__run *run, phi__state *next);
 PHI__FN const phi_policy *phi__run_policy(const phi__agent *agent);
 /* A policy of the run's own, copied. NULL: none. False: no memory. */
 PHI__FN bool phi__run_take_policy(phi__run *run, const phi_policy *policy);
-/* Tools of the run's own, copied. False: no memory. */
-PHI__FN bool phi__run_take_tools(phi__run *run, const phi_tool *tools, size_t count);
-PHI__FN void phi__run_free_toolset(phi__run *run); /* none: harmless */
+/* What is sent now by the policy that holds; false: there is none. */
+PHI__FN bool phi__run_order_of(phi__agent *agent, phi__project_order *order);
+
+/* toolset.c */
 /* The tools that hold now: those of the run that goes on, or the agent's. */
 PHI__FN phi__toolset *phi__agent_tools(phi__agent *agent);
 PHI__FN const phi__toolset *phi__agent_has_tools(const phi__agent *agent);
-/* What is sent now by the policy that holds; false: there is none. */
-PHI__FN bool phi__run_order_of(phi__agent *agent, phi__project_order *order);
+/* Tools of the run's own, copied. False: no memory. */
+PHI__FN bool phi__run_take_tools(phi__run *run, const phi_tool *tools, size_t count);
+PHI__FN void phi__run_free_toolset(phi__run *run); /* none: harmless */
 
 /* measure.c: tokens of the system prompt, the tools and the format, by estimate. */
 /* The agent's own counter; its count_text, or the result, is NULL: the estimate. */
@@ -37859,6 +38048,8 @@ PHI__FN phi_status phi__put_off_get(phi__agent *agent, const phi_json *node,
 /* Notes in the log that this one waits; and that none does. PHI_NO_MEMORY: nothing changed. */
 PHI__FN phi_status phi__put_off_note(phi__agent *agent, const phi_rewrite *rewrite, bool must_gain);
 PHI__FN phi_status phi__put_off_note_over(phi__agent *agent);
+/* Of the log's entries in memory, the last note about a rewrite that waits; NULL: none, or nothing waits. */
+PHI__FN const phi__note *phi__put_off_noted(const phi__thread *thread);
 /* As phi__put_off_rewrite, of a rewrite that the log has a note of; it may have an id of phi's own. */
 PHI__FN phi_status phi__put_off_take(phi__agent *agent, const phi_rewrite *rewrite, bool must_gain);
 
@@ -37913,24 +38104,101 @@ PHI__FN void phi__providers_wake(phi_runtime *rt); /* those that are to be polle
 
 /* ---- src/loop/answer.c ---- */
 
-/* answer.c - what becomes of an answer: it is logged and counted, or thrown away and asked for again, or
-   what was asked is made smaller.
+/* answer.c - an answer while it streams: what events show of it, and what takes its place in the
+   end. */
 
-   A failed attempt that nobody has seen anything of leaves no trace but PHI_EV_RETRY; one whose beginning
-   was told is retracted first. */
-
-#include <stdio.h>
-
-PHI__FN phi_failure phi__answer_failure(phi_failure_kind kind, bool retryable, const char *words) {
-    phi_failure failure;
-    memset(&failure, 0, sizeof failure);
-    failure.kind = kind;
-    failure.retryable = retryable;
-    failure.message = phi_str_of(words);
-    return failure;
+static phi_str phi__answer_name(char **at, phi_str name) {
+    phi_str out = phi__str(*at, name.len);
+    if (out.len > 0) memcpy(*at, name.at, out.len);
+    *at += out.len;
+    return out;
 }
 
-PHI__FN bool phi__answer_tell_start(phi__run *run) {
+PHI__FN phi__answer *phi__answer_new(phi_memory *memory, const phi_model *model) {
+    phi_str id = phi_str_of(model->id), provider = phi_str_of(model->provider);
+    phi_str protocol = phi_str_of(model->protocol);
+    size_t bytes =
+        phi__add(sizeof(phi__answer), phi__add(id.len, phi__add(provider.len, protocol.len)));
+    phi__answer *answer = (phi__answer *)phi__alloc(memory, bytes);
+    char *names;
+    if (answer == NULL) return NULL;
+    names = (char *)(answer + 1);
+    answer->memory = memory;
+    answer->bytes = bytes;
+    answer->refs = 1;
+    answer->live = true;
+    answer->view.role = PHI_ROLE_ASSISTANT;
+    answer->view.model = phi__answer_name(&names, id);
+    answer->view.provider = phi__answer_name(&names, provider);
+    answer->view.protocol = phi__answer_name(&names, protocol);
+    phi__assembly_init(&answer->assembly, memory);
+    return answer;
+}
+
+PHI__FN void phi__answer_settle(phi__answer *answer, const phi_message *final) {
+    if (!answer->live) return;
+    answer->live = false;
+    answer->final = final;
+    phi__assembly_free(&answer->assembly);
+    phi__free(answer->memory, answer->content, answer->content_cap * sizeof *answer->content);
+    answer->content = NULL;
+    answer->content_cap = 0;
+}
+
+PHI__FN void phi__answer_drop(phi__answer *answer) {
+    if (answer == NULL || --answer->refs > 0) return;
+    phi__answer_settle(answer, NULL);
+    phi__free(answer->memory, answer, answer->bytes);
+}
+
+PHI__FN bool phi__answer_room(phi__answer *answer) {
+    void *grown = phi__grow(answer->memory, answer->content, &answer->content_cap,
+                            phi__max(answer->assembly.count, 1), sizeof *answer->content);
+    if (grown == NULL) return false;
+    if (answer->content != (phi_content *)grown) answer->viewed = false;
+    answer->content = (phi_content *)grown;
+    return true;
+}
+
+/* Nothing is said: what was shown before is not there any more, or does not fit. */
+PHI__FN const phi_message *phi__answer_empty(phi__answer *answer) {
+    phi_message shown = answer->view;
+    memset(&answer->view, 0, sizeof answer->view);
+    answer->view.role = PHI_ROLE_ASSISTANT;
+    answer->view.model = shown.model;
+    answer->view.provider = shown.provider;
+    answer->view.protocol = shown.protocol;
+    answer->viewed = false;
+    return &answer->view;
+}
+
+PHI__FN const phi_message *phi__answer_message(phi__answer *answer) {
+    phi_message before = answer->view; /* which model is asked */
+    /* An answer that memory did not suffice for shows who spoke, and nothing said: never NULL. */
+    if (!answer->live) return answer->final != NULL ? answer->final : phi__answer_empty(answer);
+    if (answer->content_cap < answer->assembly.count) return phi__answer_empty(answer);
+    if (!answer->viewed) {
+        phi__assembly_view(&answer->assembly, answer->content, &answer->view);
+        answer->view.model = before.model;
+        answer->view.provider = before.provider;
+        answer->view.protocol = before.protocol;
+    }
+    answer->viewed = true;
+    return &answer->view;
+}
+
+/* ---- src/loop/attempt.c ---- */
+
+/* attempt.c - an attempt, as far as its end does not matter: told, retracted, dropped; and how it
+   ended. */
+
+
+PHI__FN void phi__run_rewind(phi__run *run) {
+    phi__arena_rewind(&run->arena);
+    phi__secret_init(&run->secrets, &run->arena);
+}
+
+PHI__FN bool phi__attempt_tell_start(phi__run *run) {
     phi_event event;
     if (run->answer_told) return true;
     run->answer_told = true;
@@ -37939,8 +38207,88 @@ PHI__FN bool phi__answer_tell_start(phi__run *run) {
     return phi__answer_room(run->answer) && phi__emit(run->agent, &event, run->answer, 0);
 }
 
+PHI__FN bool phi__attempt_retract(phi__run *run) {
+    phi_event event;
+    if (!run->answer_told) return true;
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_EV_RETRACT;
+    return phi__answer_room(run->answer) && phi__emit(run->agent, &event, run->answer, 0);
+}
+
+PHI__FN void phi__attempt_drop(phi__run *run) {
+    if (run->encoding) phi__encoder_free(&run->encoder);
+    run->encoding = false;
+    if (run->answer == NULL) return; /* nothing was opened */
+    phi__provider_close(run);
+    phi__xfer_close(run->transfer);
+    run->transfer = NULL;
+    phi__reader_free(&run->reader);
+    phi__buf_free(&run->collected);
+    phi__answer_settle(run->answer, run->reply);
+    phi__answer_drop(run->answer);
+    run->answer = NULL;
+}
+
+/* Lets go of an attempt whose answer is not wanted. What was told of it stays as it was told. */
+PHI__FN void phi__attempt_abandon(phi__run *run) {
+    phi__charge_open(run);
+    phi__provider_close(run);
+    phi__xfer_close(run->transfer);
+    run->transfer = NULL;
+    phi__reader_free(&run->reader);
+    phi__buf_free(&run->collected);
+    phi__answer_drop(run->answer); /* not settled: events that were not popped still show it */
+    run->answer = NULL;
+}
+
+/* Copied, without control characters and without the secrets that the requests carried. */
+static bool phi__attempt_keep_words(phi__run *run, phi_arena *arena, phi_str words, phi_str *out) {
+    char *at;
+    if (!phi__arena_str(arena, words, out)) return false;
+    at = (char *)(uintptr_t)out->at;
+    out->len = phi__words_clean(at, out->len);
+    (void)phi__secret_hide(&run->secrets, at, out->len, PHI__SECRET_WORDS);
+    at[out->len] = '\0';
+    return true;
+}
+
+/* A failure that outlives the call: in the thread; the static one when there is no memory. */
+static const phi_failure *phi__attempt_keep_failure(phi__run *run, const phi_failure *failure) {
+    phi_arena *arena = phi__thread_room(run->agent->thread);
+    phi_failure *kept = (phi_failure *)phi_arena_alloc(arena, sizeof *kept);
+    if (kept == NULL) return NULL;
+    *kept = *failure;
+    if (!phi__attempt_keep_words(run, arena, failure->code, &kept->code) ||
+        !phi__attempt_keep_words(run, arena, failure->message, &kept->message) ||
+        !phi__attempt_keep_words(run, arena, failure->request_id, &kept->request_id))
+        return NULL;
+    return kept;
+}
+
+PHI__FN phi__state phi__attempt_failed(phi__run *run, const phi_failure *failure,
+                                       phi_status status) {
+    run->fault = phi__attempt_keep_failure(run, failure);
+    run->fault_status = status;
+    return run->fault != NULL ? PHI__RUN_ENDED : PHI__RUN_LOST;
+}
+
+PHI__FN phi__state phi__attempt_whole(phi__run *run) {
+    run->fault = NULL;
+    return PHI__RUN_ENDED;
+}
+
+/* ---- src/loop/attempt_end.c ---- */
+
+/* attempt_end.c - what becomes of an attempt that has ended: its answer is logged and counted, or
+   thrown away and asked for again, or what was asked is made smaller.
+
+   A failed attempt that nobody has seen anything of leaves no trace but PHI_EV_RETRY; one whose
+   beginning was told is retracted first. */
+
+#include <stdio.h>
+
 /* The words of the assistant message's error_message. */
-static void phi__answer_words(const phi_failure *failure, char *out, size_t size) {
+static void phi__attempt_words(const phi_failure *failure, char *out, size_t size) {
     int n = (int)phi__min(failure->message.len, 2000);
     const char *at = failure->message.at != NULL ? failure->message.at : "";
     switch (failure->kind) {
@@ -37965,33 +38313,9 @@ static void phi__answer_words(const phi_failure *failure, char *out, size_t size
     }
 }
 
-/* Copied, without control characters and without the secrets that the requests carried. */
-static bool phi__answer_keep_words(phi__run *run, phi_arena *arena, phi_str words, phi_str *out) {
-    char *at;
-    if (!phi__arena_str(arena, words, out)) return false;
-    at = (char *)(uintptr_t)out->at;
-    out->len = phi__words_clean(at, out->len);
-    (void)phi__secret_hide(&run->secrets, at, out->len, PHI__SECRET_WORDS);
-    at[out->len] = '\0';
-    return true;
-}
-
-/* A failure that outlives the call: in the thread; the static one when there is no memory. */
-static const phi_failure *phi__answer_keep_failure(phi__run *run, const phi_failure *failure) {
-    phi_arena *arena = phi__thread_room(run->agent->thread);
-    phi_failure *kept = (phi_failure *)phi_arena_alloc(arena, sizeof *kept);
-    if (kept == NULL) return NULL;
-    *kept = *failure;
-    if (!phi__answer_keep_words(run, arena, failure->code, &kept->code) ||
-        !phi__answer_keep_words(run, arena, failure->message, &kept->message) ||
-        !phi__answer_keep_words(run, arena, failure->request_id, &kept->request_id))
-        return NULL;
-    return kept;
-}
-
 /* Ids that an earlier answer used already would make results ambiguous, and some providers refuse
    them: such calls get another. Servers that count their calls from 0 in each answer do that. */
-static bool phi__answer_unique_ids(phi__run *run) {
+static bool phi__attempt_unique_ids(phi__run *run) {
     phi__answer *answer = run->answer;
     size_t i;
     for (i = 0; i < answer->assembly.count; i++) {
@@ -38011,7 +38335,7 @@ static bool phi__answer_unique_ids(phi__run *run) {
 }
 
 /* The answer so far as the log keeps it; failure NULL: it is whole. */
-static phi_message *phi__answer_keep_answer(phi__run *run, const phi_failure *failure) {
+static phi_message *phi__attempt_keep_answer(phi__run *run, const phi_failure *failure) {
     char words[2200];
     phi_content empty;
     phi_message message;
@@ -38022,9 +38346,9 @@ static phi_message *phi__answer_keep_answer(phi__run *run, const phi_failure *fa
     message.model = phi_str_of(agent->model.id);
     message.provider = phi_str_of(agent->model.provider);
     message.protocol = phi_str_of(agent->model.protocol);
-    if (failure == NULL && !phi__answer_unique_ids(run)) return NULL;
+    if (failure == NULL && !phi__attempt_unique_ids(run)) return NULL;
     if (failure != NULL) {
-        phi__answer_words(failure, words, sizeof words);
+        phi__attempt_words(failure, words, sizeof words);
         message.error_message = phi_str_of(words);
         message.stop_reason = failure->kind == PHI_FAILURE_CANCELLED ? PHI_STOP_REASON_ABORTED
                                                                      : PHI_STOP_REASON_ERROR;
@@ -38043,12 +38367,12 @@ static phi_message *phi__answer_keep_answer(phi__run *run, const phi_failure *fa
 }
 
 /* Puts the answer into the log; false: no memory. */
-static bool phi__answer_log(phi__run *run, const phi_failure *failure) {
+static bool phi__attempt_log(phi__run *run, const phi_failure *failure) {
     phi__entry entry;
     phi_event event;
     phi_message *kept;
-    if (!phi__answer_tell_start(run)) return false;
-    kept = phi__answer_keep_answer(run, failure);
+    if (!phi__attempt_tell_start(run)) return false;
+    kept = phi__attempt_keep_answer(run, failure);
     if (kept == NULL) return false;
     memset(&entry, 0, sizeof entry);
     entry.kind = PHI_ENTRY_MESSAGE;
@@ -38065,98 +38389,24 @@ static bool phi__answer_log(phi__run *run, const phi_failure *failure) {
     return phi__emit(run->agent, &event, NULL, 0);
 }
 
-PHI__FN phi_status phi__answer_status(const phi_failure *failure) {
-    switch (failure->kind) {
-    case PHI_FAILURE_NETWORK: return PHI_NETWORK;
-    case PHI_FAILURE_TIMEOUT: return PHI_TIMEOUT;
-    case PHI_FAILURE_NO_MEMORY: return PHI_NO_MEMORY;
-    case PHI_FAILURE_CANCELLED: return PHI_CANCELLED;
-    case PHI_FAILURE_NONE:
-    case PHI_FAILURE_AUTH:
-    case PHI_FAILURE_QUOTA:
-    case PHI_FAILURE_RATE_LIMITED:
-    case PHI_FAILURE_OVERFLOW:
-    case PHI_FAILURE_CONTENT_FILTER:
-    case PHI_FAILURE_SERVER:
-    case PHI_FAILURE_INVALID_REQUEST: break;
-    }
-    return PHI_REFUSED;
-}
-
-static uint64_t phi__answer_tokens(const phi_usage *usage) {
-    return usage->input + usage->output + usage->cache_read + usage->cache_write;
-}
-
-/* What the writer of a summary has cost is its agent's, too. */
-static void phi__answer_charge_reader(const phi__agent *writer, const phi_usage *usage,
-                                      double cost) {
-    phi__agent *agent = writer->parent;
-    if (writer->hidden_fn == NULL || agent == NULL) return;
-    phi_usage_add(&agent->usage, usage);
-    agent->cost += cost;
-}
-
-/* What an attempt has cost, of which the answer may have been thrown away. */
-static void phi__answer_charge(phi__run *run, const phi_usage *usage) {
-    phi__agent *agent = run->agent;
-    double cost = phi_cost_of(&agent->model.cost, usage);
-    phi_usage_add(&run->usage, usage);
-    phi_usage_add(&agent->usage, usage);
-    phi_usage_add(&agent->run_usage, usage);
-    phi__caching_answered(agent, usage);
-    run->cost += cost;
-    agent->cost += cost;
-    agent->run_cost += cost;
-    phi__answer_charge_reader(agent, usage, cost);
-    phi__budget_charge(agent, phi__answer_tokens(usage), cost, 0);
-}
-
-PHI__FN void phi__answer_charge_open(phi__run *run) {
-    phi_usage usage;
-    if (run->answer == NULL || !run->answer->live) return;
-    usage = run->answer->assembly.usage;
-    if (usage.total_tokens == 0) usage.total_tokens = phi__answer_tokens(&usage);
-    phi__answer_charge(run, &usage);
-}
-
 /* ---- once more ---- */
 
-/* Lets go of an attempt whose answer is not wanted. What was told of it stays as it was told. */
-static void phi__answer_abandon(phi__run *run) {
-    phi__answer_charge_open(run);
-    phi__provider_close(run);
-    phi__xfer_close(run->transfer);
-    run->transfer = NULL;
-    phi__reader_free(&run->reader);
-    phi__buf_free(&run->collected);
-    phi__answer_drop(run->answer); /* not settled: events that were not popped still show it */
-    run->answer = NULL;
-}
-
-static bool phi__answer_retract(phi__run *run) {
-    phi_event event;
-    if (!run->answer_told) return true;
-    memset(&event, 0, sizeof event);
-    event.kind = PHI_EV_RETRACT;
-    return phi__answer_room(run->answer) && phi__emit(run->agent, &event, run->answer, 0);
-}
-
-static double phi__answer_random(phi__run *run) {
+static double phi__attempt_random(phi__run *run) {
     uint32_t bits = 0;
     phi__io_random(run->agent->rt->io, &bits, sizeof bits);
     return (double)bits / 4294967296.0;
 }
 
 /* How many attempts there are in all: the first one is no retry. */
-static uint32_t phi__answer_attempts(const phi_retry *retry) {
+static uint32_t phi__attempt_most(const phi_retry *retry) {
     return retry->max_retries == PHI_UNLIMITED ? PHI_UNLIMITED : retry->max_retries + 1;
 }
 
-static bool phi__answer_tell_retry(phi__run *run, const phi_failure *failure) {
-    uint32_t attempts = phi__answer_attempts(&run->agent->retry);
+static bool phi__attempt_tell_retry(phi__run *run, const phi_failure *failure) {
+    uint32_t attempts = phi__attempt_most(&run->agent->retry);
     char words[400], line[560], most[16] = "unlimited";
     phi_event event;
-    phi__answer_words(failure, words, sizeof words);
+    phi__attempt_words(failure, words, sizeof words);
     words[phi__utf8_cut(phi_str_of(words), sizeof words - 1)] = '\0';
     if (attempts != PHI_UNLIMITED) (void)snprintf(most, sizeof most, "%u", (unsigned)attempts);
     (void)snprintf(line, sizeof line, "Provider error (attempt %u/%s), retrying in %.1fs: %s",
@@ -38164,7 +38414,7 @@ static bool phi__answer_tell_retry(phi__run *run, const phi_failure *failure) {
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_RETRY;
     event.failure = failure;
-    event.status = phi__answer_status(failure);
+    event.status = phi__failure_status(failure);
     event.attempt = run->attempt;
     event.attempts = attempts;
     event.delay_ms = run->delay_ms;
@@ -38173,85 +38423,81 @@ static bool phi__answer_tell_retry(phi__run *run, const phi_failure *failure) {
 }
 
 /* failure: in the thread. */
-static phi__state phi__answer_again(phi__run *run, const phi_failure *failure) {
+static phi__state phi__attempt_again(phi__run *run, const phi_failure *failure) {
     uint64_t now = phi__io_now_us(run->agent->rt->io);
     bool told;
     run->attempt++;
     run->retry_at_us = now + (uint64_t)run->delay_ms * 1000;
-    told = phi__answer_retract(run) && phi__answer_tell_retry(run, failure);
-    phi__answer_abandon(run);
-    if (!told || !phi__run_timer_set(run, run->retry_at_us)) return phi__run_no_memory(run);
+    told = phi__attempt_retract(run) && phi__attempt_tell_retry(run, failure);
+    phi__attempt_abandon(run);
+    if (!told || !phi__run_timer_set(run, run->retry_at_us)) return PHI__RUN_LOST;
     return PHI__RUN_BACKOFF;
 }
 
-static phi__state phi__answer_overflow(phi__run *run, const phi_failure *failure) {
-    bool told = phi__answer_retract(run);
+static phi__state phi__attempt_overflow(phi__run *run, const phi_failure *failure) {
+    bool told = phi__attempt_retract(run);
     run->overflow = failure;
-    phi__answer_abandon(run);
-    return told ? PHI__RUN_COMPACT : phi__run_no_memory(run);
+    phi__attempt_abandon(run);
+    return told ? PHI__RUN_COMPACT : PHI__RUN_LOST;
 }
 
 /* Another key, once a turn. */
-static phi__state phi__answer_refused(phi__run *run) {
-    bool told = phi__answer_retract(run);
+static phi__state phi__attempt_refused(phi__run *run) {
+    bool told = phi__attempt_retract(run);
     run->refused = run->fresh = true;
-    phi__answer_abandon(run);
-    return told ? PHI__RUN_CREDENTIAL : phi__run_no_memory(run);
+    phi__attempt_abandon(run);
+    return told ? PHI__RUN_CREDENTIAL : PHI__RUN_LOST;
 }
 
 /* ---- for good ---- */
 
-static bool phi__answer_wanted(const phi__run *run) { return !run->cancelled && !run->stopping; }
+static bool phi__attempt_wanted(const phi__run *run) { return !run->cancelled && !run->stopping; }
 
 /* Logs the answer, whole or not, and counts it. */
-static bool phi__answer_settle_call(phi__run *run, const phi_failure *failure) {
-    bool told = phi__answer_log(run, failure);
+static bool phi__attempt_settle(phi__run *run, const phi_failure *failure) {
+    bool told = phi__attempt_log(run, failure);
     if (run->reply == NULL) return false;
     run->turn_usage = run->reply->usage; /* it is in the log, so it counts */
-    phi__answer_charge(run, &run->turn_usage);
+    phi__charge(run, &run->turn_usage);
     if (!told) return false;
     phi__budget_release(run); /* so that those whom its tools start find what is left */
-    phi__run_drop_call(run);
+    phi__attempt_drop(run);
     return true;
 }
 
-PHI__FN phi__state phi__answer_give_up(phi__run *run, const phi_failure *failure,
-                                       phi_status status) {
+PHI__FN phi__state phi__attempt_give_up(phi__run *run) {
+    const phi_failure *failure = run->fault;
     if (run->answer == NULL) { /* the attempt was let go of */
         run->answer = phi__answer_new(&run->agent->memory, &run->agent->model);
-        if (run->answer == NULL) return phi__run_no_memory(run);
+        if (run->answer == NULL) return PHI__RUN_LOST;
         phi__reader_init(&run->reader, run->agent->codec, NULL, &run->answer->assembly,
                          run->agent->max_event_bytes);
         phi__buf_init(&run->collected, &run->agent->memory);
         run->answer_told = false;
     }
-    if (!phi__answer_settle_call(run, failure)) return phi__run_no_memory(run);
+    if (!phi__attempt_settle(run, failure)) return PHI__RUN_LOST;
     if (failure->kind == PHI_FAILURE_CANCELLED) {
         run->status = PHI_CANCELLED;
         return PHI__RUN_TURN_END;
     }
-    return phi__run_fail(run, failure, status);
+    return phi__run_fail(run, failure, run->fault_status);
 }
 
-PHI__FN phi__state phi__answer_end(phi__run *run, const phi_failure *failure, phi_status status) {
-    const phi_failure *kept;
-    if (failure == NULL)
-        return phi__answer_settle_call(run, NULL) ? phi__run_make_calls(run)
-                                                  : phi__run_no_memory(run);
-    kept = phi__answer_keep_failure(run, failure);
-    if (kept == NULL) return phi__run_no_memory(run);
+PHI__FN phi__state phi__attempt_end(phi__run *run) {
+    const phi_failure *failure = run->fault;
+    if (failure == NULL) return phi__attempt_settle(run, NULL) ? PHI__RUN_ANSWERED : PHI__RUN_LOST;
     if (!phi__fields_drop(run)) return PHI__RUN_OVER;
-    if (kept->kind == PHI_FAILURE_OVERFLOW && phi__answer_wanted(run))
-        return phi__answer_overflow(run, kept);
-    if (kept->kind == PHI_FAILURE_AUTH && status != PHI_DENIED && !run->fresh &&
-        phi__hook_wants(run->agent, PHI_HOOK_CREDENTIAL) && phi__answer_wanted(run))
-        return phi__answer_refused(run);
-    if (phi__answer_wanted(run) &&
-        phi__retry_wanted(&run->agent->retry, kept, run->attempt + 1, phi__answer_random(run),
+    if (failure->kind == PHI_FAILURE_OVERFLOW && phi__attempt_wanted(run))
+        return phi__attempt_overflow(run, failure);
+    if (failure->kind == PHI_FAILURE_AUTH && run->fault_status != PHI_DENIED && !run->fresh &&
+        phi__hook_wants(run->agent, PHI_HOOK_CREDENTIAL) && phi__attempt_wanted(run))
+        return phi__attempt_refused(run);
+    if (phi__attempt_wanted(run) &&
+        phi__retry_wanted(&run->agent->retry, failure, run->attempt + 1, phi__attempt_random(run),
                           &run->delay_ms) &&
         phi__limit_leaves(run, run->delay_ms))
-        return phi__answer_again(run, kept);
-    return phi__answer_give_up(run, kept, status);
+        return phi__attempt_again(run, failure);
+    return phi__attempt_give_up(run);
 }
 
 /* ---- src/loop/bare.c ---- */
@@ -39332,6 +39578,46 @@ PHI__FN bool phi__capture_tell(phi__run *run) {
     return told;
 }
 
+/* ---- src/loop/charge.c ---- */
+
+/* charge.c - what attempts cost: the run, its agent, those above it, and their budgets. */
+
+
+static uint64_t phi__charge_tokens(const phi_usage *usage) {
+    return usage->input + usage->output + usage->cache_read + usage->cache_write;
+}
+
+/* What the writer of a summary has cost is its agent's, too. */
+static void phi__charge_reader(const phi__agent *writer, const phi_usage *usage, double cost) {
+    phi__agent *agent = writer->parent;
+    if (writer->hidden_fn == NULL || agent == NULL) return;
+    phi_usage_add(&agent->usage, usage);
+    agent->cost += cost;
+}
+
+/* What an attempt has cost, of which the answer may have been thrown away. */
+PHI__FN void phi__charge(phi__run *run, const phi_usage *usage) {
+    phi__agent *agent = run->agent;
+    double cost = phi_cost_of(&agent->model.cost, usage);
+    phi_usage_add(&run->usage, usage);
+    phi_usage_add(&agent->usage, usage);
+    phi_usage_add(&agent->run_usage, usage);
+    phi__caching_answered(agent, usage);
+    run->cost += cost;
+    agent->cost += cost;
+    agent->run_cost += cost;
+    phi__charge_reader(agent, usage, cost);
+    phi__budget_charge(agent, phi__charge_tokens(usage), cost, 0);
+}
+
+PHI__FN void phi__charge_open(phi__run *run) {
+    phi_usage usage;
+    if (run->answer == NULL || !run->answer->live) return;
+    usage = run->answer->assembly.usage;
+    if (usage.total_tokens == 0) usage.total_tokens = phi__charge_tokens(&usage);
+    phi__charge(run, &usage);
+}
+
 /* ---- src/loop/compaction.c ---- */
 
 /* compaction.c - making smaller what a model sees: when it nears its window, when a provider says that it does not fit,
@@ -39430,7 +39716,7 @@ static bool phi__compaction_futile(phi__agent *agent, const phi_compaction_confi
 static phi__state phi__compaction_fit(phi__run *run, const phi_compaction_config *config,
                                       uint64_t target) {
     phi__agent *agent = run->agent;
-    if (phi__compaction_make(run, *config, target) != PHI_OK) return phi__run_no_memory(run);
+    if (phi__compaction_make(run, *config, target) != PHI_OK) return PHI__RUN_LOST;
     if (run->plan != NULL) return PHI__RUN_COMPACT;
     agent->compacted_tokens = phi__agent_tokens(agent);
     phi__run_rewind(run);
@@ -39455,7 +39741,7 @@ PHI__FN phi__state phi__run_fit(phi__run *run) {
     switch (phi__compactor_ask(run, &config, target, due)) {
     case PHI_OK: return PHI__RUN_COMPACT;
     case PHI_STALE: return PHI__RUN_OVER;
-    case PHI_NO_MEMORY: return phi__run_no_memory(run);
+    case PHI_NO_MEMORY: return PHI__RUN_LOST;
     case PHI_BUSY:
         if (now <= phi__compact_threshold(&full)) return PHI__RUN_TRANSFORM;
         break;
@@ -39466,7 +39752,7 @@ PHI__FN phi__state phi__run_fit(phi__run *run) {
 
 PHI__FN phi__state phi__run_shrink(phi__run *run) {
     phi_compaction_config config = phi__compaction_config(run->agent, run);
-    if (phi__compaction_make(run, config, UINT64_MAX) != PHI_OK) return phi__run_no_memory(run);
+    if (phi__compaction_make(run, config, UINT64_MAX) != PHI_OK) return PHI__RUN_LOST;
     return run->plan != NULL ? PHI__RUN_COMPACT : PHI__RUN_CLOSE;
 }
 
@@ -39480,7 +39766,9 @@ static phi__state phi__compaction_next(const phi__run *run) {
 static phi__state phi__compaction_refused(phi__run *run) {
     run->plan = NULL;
     if (run->overflow == NULL) return phi__compaction_next(run);
-    return phi__answer_give_up(run, run->overflow, phi__answer_status(run->overflow));
+    run->fault = run->overflow;
+    run->fault_status = phi__failure_status(run->fault);
+    return PHI__RUN_GIVE_UP;
 }
 
 static bool phi__compaction_tell(phi__run *run, phi_event_kind kind) {
@@ -39556,13 +39844,13 @@ static phi__state phi__compaction_do(phi__run *run) {
     phi__compactor_forget(agent); /* what it is at would not fit any more */
     if (run->overflow != NULL && !agent->compaction.disable && run->idle_compactions == 0 &&
         phi__compaction_make(run, phi__compaction_config(agent, run), UINT64_MAX) != PHI_OK)
-        return phi__run_no_memory(run);
+        return PHI__RUN_LOST;
     if (!phi__compaction_tell(run, PHI_EV_COMPACTION_START) || !phi__compaction_shrink(run))
-        return phi__run_no_memory(run);
+        return PHI__RUN_LOST;
     c->messages_after = agent->thread->fold.count;
     c->tokens_after = agent->compacted_tokens = phi__agent_tokens(agent);
     run->compactions++;
-    if (!phi__compaction_tell(run, PHI_EV_COMPACTION_END)) return phi__run_no_memory(run);
+    if (!phi__compaction_tell(run, PHI_EV_COMPACTION_END)) return PHI__RUN_LOST;
     return PHI__RUN_COMPACTED;
 }
 
@@ -39578,7 +39866,7 @@ PHI__FN phi__state phi__run_compact(phi__run *run, bool *wait) {
     if (run->compactions >= PHI__COMPACTIONS_MOST ||
         run->idle_compactions >= PHI__COMPACTIONS_IDLE_MOST)
         return phi__compaction_refused(run);
-    if (!phi__compaction_measure(run)) return phi__run_no_memory(run);
+    if (!phi__compaction_measure(run)) return PHI__RUN_LOST;
     hook.compaction = run->compaction;
     hooked = phi__hook_run(run, &hook);
     if (hooked == PHI__HOOK_DENY) return phi__compaction_refused(run);
@@ -39892,7 +40180,7 @@ static phi__state phi__context_ask(phi__run *run, phi_hook_point point, phi__sta
         return PHI__RUN_TURN_END;
     }
     if (!phi__hook_wants(run->agent, point)) return next;
-    if (run->listed == NULL && !phi__context_list(run)) return phi__run_no_memory(run);
+    if (run->listed == NULL && !phi__context_list(run)) return PHI__RUN_LOST;
     hook = phi__hook_of(run, point);
     hook.messages = run->listed;
     hook.message_count = run->listed_count;
@@ -40070,6 +40358,190 @@ PHI__FN uint32_t phi__doom_note(phi__doom *doom, uint64_t hash) {
     return seen;
 }
 
+/* ---- src/loop/draft.c ---- */
+
+/* draft.c - the first entries of a run: its name, who and from where, and its prompts. */
+
+
+/* A history that came from elsewhere, or that runs of other agents went over, has runs that are not
+   counted yet. The run it goes on from need not be in the log. */
+static bool phi__draft_count_on(phi__agent *agent, const phi__run_order *order) {
+    phi__sessions *sessions = &agent->rt->sessions;
+    return phi__session_read(sessions, agent->session, agent->thread) &&
+           phi__session_saw(sessions, agent->session, order->parent_loop_id);
+}
+
+static bool phi__draft_name(phi__run *run, const phi__run_order *order) {
+    phi__agent *agent = run->agent;
+    phi__buf name;
+    uint32_t n;
+    bool done;
+    if (order->loop_id.len > 0)
+        return phi__arena_str(phi__thread_room(agent->thread), order->loop_id, &run->loop_id);
+    if (!phi__draft_count_on(agent, order)) return false;
+    phi__buf_init(&name, &agent->memory);
+    do { /* a host may have given an id of this form */
+        n = phi__session_next(&agent->rt->sessions, agent->session, agent->segment);
+        phi__buf_clear(&name);
+        phi__buf_add_str(&name, agent->session->id);
+        phi__buf_char(&name, '.');
+        phi__buf_add_str(&name, agent->segment);
+        phi__buf_char(&name, '.');
+        phi__buf_u64(&name, (uint64_t)n);
+    } while (n != 0 && !name.failed && phi__thread_has_loop(agent->thread, phi__buf_str(&name)));
+    if (n == 0) {
+        phi__buf_free(&name);
+        return false;
+    }
+    done = !name.failed &&
+           phi__arena_str(phi__thread_room(agent->thread), phi__buf_str(&name), &run->loop_id);
+    phi__buf_free(&name);
+    if (!done) phi__session_undo(agent->session, agent->segment);
+    return done;
+}
+
+/* A loop id of ours begins with the session's. */
+static bool phi__draft_session(phi__run *run, phi_loop_info *info) {
+    phi_str id = run->agent->session->id;
+    if (phi__str_starts(run->loop_id, id.at)) {
+        info->session_id = phi__str(run->loop_id.at, id.len);
+        return true;
+    }
+    return phi__arena_str(phi__thread_room(run->agent->thread), id, &info->session_id);
+}
+
+/* Who and from where, in the thread: a lent one outlives the agent. */
+static bool phi__draft_inform(phi__run *run, const phi__run_order *order) {
+    phi__agent *agent = run->agent;
+    phi_arena *arena = phi__thread_room(agent->thread);
+    phi_loop_info *info = (phi_loop_info *)phi__arena_zero(arena, sizeof *info);
+    phi_str parent = order->parent_loop_id;
+    char tag[PHI__DATE_BYTES];
+    tag[0] = '\0';
+    if (info == NULL) return false;
+    if (parent.len == 0 && order->continuation != PHI_CONTINUATION_INITIAL)
+        parent = agent->last_loop_id;
+    if (order->continuation == PHI_CONTINUATION_RERUN ||
+        order->continuation == PHI_CONTINUATION_BRANCH)
+        (void)phi__date_put(phi__io_wall_ms(agent->rt->io), tag);
+    info->loop_id = run->loop_id;
+    info->continuation = order->continuation;
+    run->info = info;
+    return phi__arena_str(arena, agent->agent_id, &info->agent_id) &&
+           phi__draft_session(run, info) &&
+           phi__loop_info_prompt(agent->thread, arena, agent->system_prompt, info) &&
+           phi__arena_str(arena, parent, &info->parent_loop_id) &&
+           phi__arena_str(arena, phi_str_of(tag), &info->tag);
+}
+
+/* The prompts are in the thread's segment and their room is taken, but they are not in the log
+   before the filters have seen them. In front of them: the entry of the run's beginning. */
+static bool phi__draft_entries(phi__run *run, const phi__run_order *order, phi__entry **first) {
+    phi__thread *thread = run->agent->thread;
+    size_t n = order->prompt_count, i;
+    phi__entry *entries;
+    if (!phi__thread_reserve(thread, n + 1, n)) return false;
+    entries = (phi__entry *)phi_arena_alloc(phi__thread_room(thread),
+                                            phi__mul(phi__add(n, 1), sizeof *entries));
+    if (entries == NULL) return false;
+    entries[0] = phi__run_entry(run, PHI_ENTRY_LOOP_START);
+    entries[0].of.loop = run->info;
+    for (i = 0; i < n; i++) {
+        phi_message message = order->prompts[i];
+        phi__run_stamp(run, &message);
+        entries[i + 1] = phi__run_entry(run, PHI_ENTRY_MESSAGE);
+        entries[i + 1].message = phi__thread_keep(thread, &message);
+        if (entries[i + 1].message == NULL) return false;
+    }
+    *first = entries;
+    run->prompts = n > 0 ? entries + 1 : NULL;
+    run->prompt_count = n;
+    return true;
+}
+
+/* What the next run calls its parent. */
+static bool phi__draft_remember(phi__run *run) {
+    phi__agent *agent = run->agent;
+    char *copy = (char *)phi__realloc(&agent->memory, NULL, 0, run->loop_id.len + 1);
+    if (copy == NULL) return false;
+    memcpy(copy, run->loop_id.at, run->loop_id.len + 1);
+    phi__free(&agent->memory, (void *)(uintptr_t)agent->last_loop_id.at,
+              agent->last_loop_id.at != NULL ? agent->last_loop_id.len + 1 : 0);
+    agent->last_loop_id = phi__str(copy, run->loop_id.len);
+    return true;
+}
+
+PHI__FN bool phi__run_draft(phi__run *run, const phi__run_order *order) {
+    phi__thread *thread = run->agent->thread;
+    phi_arena *room;
+    phi_arena_mark mark;
+    size_t count = thread->count;
+    phi__entry *first = NULL;
+    bool named;
+    if (!phi__thread_roll(thread, NULL)) return false;
+    room = phi__thread_room(thread);
+    mark = phi_arena_save(room);
+    named = phi__draft_name(run, order);
+    if (named && phi__thread_answer_orphans(thread) && phi__draft_inform(run, order) &&
+        phi__draft_entries(run, order, &first) && phi__thread_loop_room(thread) &&
+        phi__draft_remember(run)) {
+        phi__thread_attach(thread, first, 1);
+        run->first_message = run->told_messages = thread->message_count;
+        return true;
+    }
+    if (named && order->loop_id.len == 0)
+        phi__session_undo(run->agent->session, run->agent->segment);
+    /* So that a prompt which is tried again and again takes no memory; orphans' results stay. */
+    if (thread->count == count) phi_arena_reset(room, mark);
+    return false;
+}
+
+/* ---- in another log ---- */
+
+/* The entry of its beginning, and its prompts behind it; NULL: no memory. */
+static phi__entry *phi__draft_again(const phi__run *run, phi_loop_info *info,
+                                    const phi__thread *before) {
+    phi__thread *thread = run->agent->thread;
+    size_t n = run->prompt_count, i;
+    phi__entry *entries;
+    if (!phi__thread_reserve(thread, n + 1, n) || !phi__thread_loop_room(thread)) return NULL;
+    entries = (phi__entry *)phi_arena_alloc(phi__thread_room(thread),
+                                            phi__mul(phi__add(n, 1), sizeof *entries));
+    if (entries == NULL) return NULL;
+    entries[0] = *before->started;
+    entries[0].of.loop = info;
+    for (i = 0; i < n; i++) {
+        phi_message message = *run->prompts[i].message;
+        message.loop_id = info->loop_id;
+        entries[i + 1] = run->prompts[i];
+        entries[i + 1].of.rendered = NULL;
+        entries[i + 1].message = phi__thread_keep(thread, &message);
+        if (entries[i + 1].message == NULL) return NULL;
+    }
+    for (i = 0; i <= n; i++) entries[i].loop_id = info->loop_id;
+    return entries;
+}
+
+PHI__FN bool phi__run_rehome(phi__run *run, const phi__thread *before) {
+    phi__thread *thread = run->agent->thread;
+    phi_loop_info *info;
+    phi__entry *entries = NULL;
+    if (!phi__thread_roll(thread, NULL)) return false;
+    info = phi__loop_info_copy(phi__thread_room(thread), run->info);
+    if (info != NULL &&
+        !phi__loop_info_prompt(thread, phi__thread_room(thread), run->agent->system_prompt, info))
+        return false;
+    if (info != NULL) entries = phi__draft_again(run, info, before);
+    if (entries == NULL) return false;
+    run->info = info;
+    run->loop_id = info->loop_id;
+    if (run->prompts != NULL) run->prompts = entries + 1;
+    if (run->response != NULL) run->response->loop_id = run->loop_id;
+    phi__thread_attach(thread, entries, 1);
+    run->first_message = run->told_messages = thread->message_count;
+    return true;
+}
+
 /* ---- src/loop/error.c ---- */
 
 /* error.c - the runtime's last error. */
@@ -40118,88 +40590,6 @@ static size_t phi__events_round(size_t bytes) {
 PHI__FN void phi__events_init(phi__events *events, phi_memory *memory) {
     memset(events, 0, sizeof *events);
     events->memory = memory;
-}
-
-/* ---- answers ---- */
-
-static phi_str phi__answer_name(char **at, phi_str name) {
-    phi_str out = phi__str(*at, name.len);
-    if (out.len > 0) memcpy(*at, name.at, out.len);
-    *at += out.len;
-    return out;
-}
-
-PHI__FN phi__answer *phi__answer_new(phi_memory *memory, const phi_model *model) {
-    phi_str id = phi_str_of(model->id), provider = phi_str_of(model->provider);
-    phi_str protocol = phi_str_of(model->protocol);
-    size_t bytes =
-        phi__add(sizeof(phi__answer), phi__add(id.len, phi__add(provider.len, protocol.len)));
-    phi__answer *answer = (phi__answer *)phi__alloc(memory, bytes);
-    char *names;
-    if (answer == NULL) return NULL;
-    names = (char *)(answer + 1);
-    answer->memory = memory;
-    answer->bytes = bytes;
-    answer->refs = 1;
-    answer->live = true;
-    answer->view.role = PHI_ROLE_ASSISTANT;
-    answer->view.model = phi__answer_name(&names, id);
-    answer->view.provider = phi__answer_name(&names, provider);
-    answer->view.protocol = phi__answer_name(&names, protocol);
-    phi__assembly_init(&answer->assembly, memory);
-    return answer;
-}
-
-PHI__FN void phi__answer_settle(phi__answer *answer, const phi_message *final) {
-    if (!answer->live) return;
-    answer->live = false;
-    answer->final = final;
-    phi__assembly_free(&answer->assembly);
-    phi__free(answer->memory, answer->content, answer->content_cap * sizeof *answer->content);
-    answer->content = NULL;
-    answer->content_cap = 0;
-}
-
-PHI__FN void phi__answer_drop(phi__answer *answer) {
-    if (answer == NULL || --answer->refs > 0) return;
-    phi__answer_settle(answer, NULL);
-    phi__free(answer->memory, answer, answer->bytes);
-}
-
-PHI__FN bool phi__answer_room(phi__answer *answer) {
-    void *grown = phi__grow(answer->memory, answer->content, &answer->content_cap,
-                            phi__max(answer->assembly.count, 1), sizeof *answer->content);
-    if (grown == NULL) return false;
-    if (answer->content != (phi_content *)grown) answer->viewed = false;
-    answer->content = (phi_content *)grown;
-    return true;
-}
-
-/* Nothing is said: what was shown before is not there any more, or does not fit. */
-static const phi_message *phi__answer_empty(phi__answer *answer) {
-    phi_message shown = answer->view;
-    memset(&answer->view, 0, sizeof answer->view);
-    answer->view.role = PHI_ROLE_ASSISTANT;
-    answer->view.model = shown.model;
-    answer->view.provider = shown.provider;
-    answer->view.protocol = shown.protocol;
-    answer->viewed = false;
-    return &answer->view;
-}
-
-PHI__FN const phi_message *phi__answer_message(phi__answer *answer) {
-    phi_message before = answer->view; /* which model is asked */
-    /* An answer that memory did not suffice for shows who spoke, and nothing said: never NULL. */
-    if (!answer->live) return answer->final != NULL ? answer->final : phi__answer_empty(answer);
-    if (answer->content_cap < answer->assembly.count) return phi__answer_empty(answer);
-    if (!answer->viewed) {
-        phi__assembly_view(&answer->assembly, answer->content, &answer->view);
-        answer->view.model = before.model;
-        answer->view.provider = before.provider;
-        answer->view.protocol = before.protocol;
-    }
-    answer->viewed = true;
-    return &answer->view;
 }
 
 static phi_str phi__events_partial(const phi__record *record) {
@@ -40556,6 +40946,76 @@ PHI__FN void phi__events_free(phi__events *events) {
     phi__events_init(events, events->memory);
 }
 #undef PHI__EVENT_BLOCK_BYTES
+
+/* ---- src/loop/fail.c ---- */
+
+/* fail.c - how a run fails. One that cannot get memory ends with an error event that needs none,
+   and leaves an agent that can be prompted again. */
+
+
+/* It needs no memory, and outlives every agent: a lent thread keeps it. */
+static const phi_failure phi__run_out_of_memory = {
+    PHI_FAILURE_NO_MEMORY, 0, false, false, 0, {"", 0}, {"Out of memory", 13}, {"", 0}};
+
+/* Every run that is told of has a beginning, also one that fails before it. */
+static void phi__run_tell_start(phi__run *run) {
+    phi_event event;
+    if (run->opened) return;
+    run->opened = true;
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_EV_AGENT_START;
+    event.loop = run->info;
+    (void)phi__emit_surely(run->agent, &event);
+}
+
+PHI__FN phi__state phi__run_fail(phi__run *run, const phi_failure *failure, phi_status status) {
+    phi_event event;
+    phi__run_tell_start(run);
+    run->failure = failure;
+    run->status = status;
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_EV_ERROR;
+    event.failure = failure;
+    event.status = status;
+    event.text = failure->message;
+    (void)phi__emit_surely(run->agent, &event);
+    return PHI__RUN_FAILED;
+}
+
+/* The limit that kept memory from an agent: its own or the runtime's, where they said no since
+   then; NULL: neither. It outlives the log that it is put into. */
+PHI__FN const phi_failure *phi__run_limit_failure(const phi__agent *agent, uint64_t refusals,
+                                                  uint64_t rt_refusals) {
+    if (agent->thread == &agent->own && agent->memory.refusals > refusals)
+        return &agent->at_limit->failure;
+    return agent->rt->memory.refusals > rt_refusals ? &agent->rt->at_limit.failure : NULL;
+}
+
+static bool phi__run_is_memory_failure(const phi__run *run) {
+    const phi__limit_failure *own = run->agent->at_limit;
+    return run->failure == &phi__run_out_of_memory ||
+           (own != NULL && run->failure == &own->failure) ||
+           run->failure == &run->agent->rt->at_limit.failure;
+}
+
+PHI__FN phi__state phi__run_no_memory(phi__run *run) {
+    const phi_failure *why;
+    if (phi__run_is_memory_failure(run)) return PHI__RUN_CLOSE; /* it was told already */
+    if (!phi__fields_drop(run)) return PHI__RUN_OVER;
+    phi__decision_drop(&run->decision);
+    phi__pause_end(run);
+    phi__charge_open(run);
+    phi__attempt_drop(run);
+    phi__run_drop_tools(run);
+    run->reply = NULL;
+    run->call_count = 0;
+    why = phi__run_limit_failure(run->agent, run->refusals, run->rt_refusals);
+    if (why == NULL) why = &phi__run_out_of_memory;
+    if (run->failure == NULL) return phi__run_fail(run, why, PHI_NO_MEMORY);
+    run->failure = why; /* a run has one PHI_EV_ERROR: it had failed already */
+    run->status = PHI_NO_MEMORY;
+    return PHI__RUN_TURN_END;
+}
 
 /* ---- src/loop/fields.c ---- */
 
@@ -41189,7 +41649,11 @@ static size_t phi__freeze_state(const phi__run *run) {
     case PHI__RUN_FOLLOW: return 14;
     case PHI__RUN_CLOSE: return 15;
     case PHI__RUN_AFTER_LOOP:
-    case PHI__RUN_OVER: break;
+    case PHI__RUN_OVER:
+    case PHI__RUN_LOST:
+    case PHI__RUN_ENDED:
+    case PHI__RUN_GIVE_UP:
+    case PHI__RUN_ANSWERED: break;
     }
     return 0;
 }
@@ -41639,6 +42103,27 @@ PHI__FN void phi__decision_marked(phi_runtime *rt, uint32_t index) {
     if ((state & PHI__TICKET_SAID) == 0) return; /* what it was about is over */
     phi__decision_settle((phi__decision *)slot->object,
                          (phi_verdict)(state & ~(uint32_t)PHI__TICKET_SAID), phi__str(NULL, 0));
+}
+
+/* ---- what a state comes to ---- */
+
+PHI__FN phi__state phi__run_hooked(phi__run *run, phi__hooked hooked, phi__state here,
+                                   phi__state next, phi__state denied, bool *wait) {
+    switch (hooked) {
+    case PHI__HOOK_ALLOW:
+    case PHI__HOOK_WARN: return next;
+    case PHI__HOOK_DENY: return denied;
+    case PHI__HOOK_WAIT:
+        if (run->cancelled) { /* it waits for nobody */
+            phi__decision_drop(&run->decision);
+            return denied;
+        }
+        *wait = true;
+        return here;
+    case PHI__HOOK_GONE: return PHI__RUN_OVER;
+    case PHI__HOOK_LOST: break;
+    }
+    return PHI__RUN_LOST;
 }
 
 /* ---- public ---- */
@@ -42265,9 +42750,8 @@ static phi_status phi__call_ask(phi__run *run, char *words, size_t words_size) {
 
 /* Before anything was sent. */
 static phi__state phi__call_refuse_words(phi__run *run, const char *words, phi_status status) {
-    phi_failure failure = phi__answer_failure(PHI_FAILURE_INVALID_REQUEST, false, words);
-    return status == PHI_NO_MEMORY ? phi__run_no_memory(run)
-                                   : phi__answer_end(run, &failure, status);
+    phi_failure failure = phi__failure_of(PHI_FAILURE_INVALID_REQUEST, false, words);
+    return status == PHI_NO_MEMORY ? PHI__RUN_LOST : phi__attempt_failed(run, &failure, status);
 }
 
 static phi__state phi__call_refuse(phi__run *run, const char *what, phi_status status) {
@@ -42351,28 +42835,28 @@ static phi__state phi__call_open_provider(phi__run *run) {
     status = phi__provider_open(run);
     if (run->agent->slot == NULL) return PHI__RUN_OVER;
     if (status == PHI_OK) return PHI__RUN_STREAM;
-    if (status == PHI_NO_MEMORY) return phi__run_no_memory(run);
-    failure = phi__answer_failure(PHI_FAILURE_SERVER, status == PHI_FULL || status == PHI_BUSY,
-                                  phi_status_text(status));
-    return phi__answer_end(run, &failure, phi__call_status(status));
+    if (status == PHI_NO_MEMORY) return PHI__RUN_LOST;
+    failure = phi__failure_of(PHI_FAILURE_SERVER, status == PHI_FULL || status == PHI_BUSY,
+                              phi_status_text(status));
+    return phi__attempt_failed(run, &failure, phi__call_status(status));
 }
 
 PHI__FN phi__state phi__run_send(phi__run *run, bool *wait) {
     phi__agent *agent = run->agent;
     phi_status status;
     if (run->cancelled) return PHI__RUN_TURN_END;
-    if (!phi__call_prepare(run) || !phi__call_note_secrets(run)) return phi__run_no_memory(run);
+    if (!phi__call_prepare(run) || !phi__call_note_secrets(run)) return PHI__RUN_LOST;
     if (phi__provider_in_process(agent)) return phi__call_open_provider(run);
     status = phi__xfer_open(agent->rt, &agent->memory, &run->encoder.request, &agent->deadlines,
                             agent->max_response_bytes, phi__call_ready, run, &run->transfer);
-    if (status == PHI_NO_MEMORY) return phi__run_no_memory(run);
+    if (status == PHI_NO_MEMORY) return PHI__RUN_LOST;
     run->reserved.requests = 0; /* it was made */
     if (status != PHI_OK) {
         bool full = status == PHI_FULL;
         phi_failure failure;
         status = phi__call_transport_status(status);
-        failure = phi__answer_failure(PHI_FAILURE_NETWORK, full, phi_status_text(status));
-        return phi__answer_end(run, &failure, status);
+        failure = phi__failure_of(PHI_FAILURE_NETWORK, full, phi_status_text(status));
+        return phi__attempt_failed(run, &failure, status);
     }
     *wait = true;
     return PHI__RUN_STREAM;
@@ -42395,15 +42879,15 @@ PHI__FN phi__state phi__run_request(phi__run *run, bool *wait) {
     if (!run->encoding) {
         if (!phi__run_has_items(run)) {
             phi_failure failure =
-                phi__answer_failure(PHI_FAILURE_INVALID_REQUEST, false,
-                                    run->listed == NULL ? "the policy has left nothing to be sent"
-                                                        : "the hooks have left nothing to be sent");
-            return phi__answer_end(run, &failure, PHI_BAD_ARG);
+                phi__failure_of(PHI_FAILURE_INVALID_REQUEST, false,
+                                run->listed == NULL ? "the policy has left nothing to be sent"
+                                                    : "the hooks have left nothing to be sent");
+            return phi__attempt_failed(run, &failure, PHI_BAD_ARG);
         }
         status = phi__call_ask(run, words, sizeof words);
         if (words[0] != '\0') return phi__call_refuse_words(run, words, status);
         if (status != PHI_OK) return phi__call_refuse(run, "the translation has failed", status);
-        if (!phi__capture_tell(run)) return phi__run_no_memory(run);
+        if (!phi__capture_tell(run)) return PHI__RUN_LOST;
         run->hash = NULL;
         run->keyed = NULL;
         run->decoder = NULL; /* it went with the last turn's memory */
@@ -42415,7 +42899,7 @@ PHI__FN phi__state phi__run_request(phi__run *run, bool *wait) {
     if (status == PHI_BUSY) return PHI__RUN_REQUEST;
     phi__encoder_free(&run->encoder);
     run->encoding = false;
-    return status == PHI_OK ? PHI__RUN_CREDENTIAL : phi__run_no_memory(run);
+    return status == PHI_OK ? PHI__RUN_CREDENTIAL : PHI__RUN_LOST;
 }
 
 /* ---- keys ---- */
@@ -42454,9 +42938,9 @@ PHI__FN phi__state phi__run_credential(phi__run *run, bool *wait) {
     run->refused = false;
     key = phi__str_trim(phi__buf_str(&run->decision.reply));
     if (hooked == PHI__HOOK_DENY) {
-        phi_failure failure = phi__answer_failure(PHI_FAILURE_AUTH, false, "there is no key");
+        phi_failure failure = phi__failure_of(PHI_FAILURE_AUTH, false, "there is no key");
         if (key.len > 0) failure.message = key;
-        return phi__answer_end(run, &failure, PHI_DENIED);
+        return phi__attempt_failed(run, &failure, PHI_DENIED);
     }
     if (key.len == 0 && run->keyed != NULL) /* the attempt before had one of its own */
         key = phi_str_of(run->agent->model.api_key);
@@ -42495,14 +42979,14 @@ PHI__FN phi__state phi__run_sign(phi__run *run) {
     if (run->agent->codec->sign == NULL) return PHI__RUN_SEND;
     if (hash == NULL) {
         run->hash = hash = (phi__body_hash *)phi__arena_zero(&run->arena, sizeof *hash);
-        if (hash == NULL) return phi__run_no_memory(run);
+        if (hash == NULL) return PHI__RUN_LOST;
         phi__sha256_begin(&hash->sha);
     }
     while (!hash->done && !phi__call_hash(run, hash))
         if (phi__step_spent(rt)) return PHI__RUN_SIGN;
     hash->signing.wall_ms = phi__io_wall_ms(rt->io);
     run->agent->codec->sign(&run->encoder, &hash->signing);
-    return run->encoder.failed ? phi__run_no_memory(run) : PHI__RUN_SEND;
+    return run->encoder.failed ? PHI__RUN_LOST : PHI__RUN_SEND;
 }
 
 /* ---- sending ---- */
@@ -42542,7 +43026,7 @@ static void phi__call_part(void *ctx, phi__assembly *assembly, phi__part part, s
     if (part != PHI__PART_DELTA || run->lost)
         return; /* until then, nobody has seen anything of it */
     if (run->first_delta_ms == 0) run->first_delta_ms = run->agent->rt->step_wall_ms;
-    if (!phi__answer_tell_start(run)) run->lost = true;
+    if (!phi__attempt_tell_start(run)) run->lost = true;
     if (run->lost) return;
     draft = &assembly->drafts[block];
     if (!phi__emit_delta(run->agent, phi__call_delta_kind(phi__assembly_kind(assembly, block)),
@@ -42559,29 +43043,29 @@ static phi__state phi__call_broken(phi__run *run) {
     phi_failure failure;
     phi_status status = phi__call_transport_status(transfer->status);
     bool late = transfer->status == PHI_TIMEOUT;
-    if (transfer->status == PHI_NO_MEMORY) return phi__run_no_memory(run);
-    failure = phi__answer_failure(
+    if (transfer->status == PHI_NO_MEMORY) return PHI__RUN_LOST;
+    failure = phi__failure_of(
         late ? PHI_FAILURE_TIMEOUT : PHI_FAILURE_NETWORK,
         transfer->status != PHI_TLS && transfer->status != PHI_TOO_BIG &&
             transfer->status != PHI_UNSUPPORTED && transfer->status != PHI_BAD_ARG, /* of an URL */
         transfer->words[0] != '\0' ? transfer->words : phi_status_text(status));
     failure.http_status = transfer->http_status;
-    return phi__answer_end(run, &failure, status);
+    return phi__attempt_failed(run, &failure, status);
 }
 
 /* Nothing more will be written. */
 static phi__state phi__call_whole(phi__run *run, int http_status) {
     phi__assembly *assembly = &run->answer->assembly;
     phi_failure failure;
-    if (run->lost || assembly->no_memory) return phi__run_no_memory(run);
+    if (run->lost || assembly->no_memory) return PHI__RUN_LOST;
     phi__assembly_hide(assembly, &run->secrets);
     phi__assembly_finish(assembly);
     if (!phi__fields_tell(run, true)) return PHI__RUN_OVER;
-    if (run->lost || assembly->no_memory) return phi__run_no_memory(run);
-    if (assembly->failure.kind == PHI_FAILURE_NONE) return phi__answer_end(run, NULL, PHI_OK);
+    if (run->lost || assembly->no_memory) return PHI__RUN_LOST;
+    if (assembly->failure.kind == PHI_FAILURE_NONE) return phi__attempt_whole(run);
     failure = assembly->failure;
     if (failure.http_status == 0) failure.http_status = http_status;
-    return phi__answer_end(run, &failure, phi__answer_status(&failure));
+    return phi__attempt_failed(run, &failure, phi__failure_status(&failure));
 }
 
 /* An answer of no provider at all, under a status that a wrong base URL gives: the words name the
@@ -42611,13 +43095,13 @@ static phi__state phi__call_over(phi__run *run) {
     phi__assembly *assembly = &run->answer->assembly;
     phi__xfer *transfer = run->transfer;
     phi_failure failure;
-    if (run->lost || assembly->no_memory || run->collected.failed) return phi__run_no_memory(run);
+    if (run->lost || assembly->no_memory || run->collected.failed) return PHI__RUN_LOST;
     if (transfer->status != PHI_OK && !phi__reader_lingers(&run->reader) &&
         !phi__reader_done(&run->reader) && run->body != PHI__BODY_ERROR)
         return phi__call_broken(run);
     if (run->body == PHI__BODY_UNKNOWN) {
-        failure = phi__answer_failure(PHI_FAILURE_NETWORK, true, "the transport gave no answer");
-        return phi__answer_end(run, &failure, PHI_NETWORK);
+        failure = phi__failure_of(PHI_FAILURE_NETWORK, true, "the transport gave no answer");
+        return phi__attempt_failed(run, &failure, PHI_NETWORK);
     }
     if (run->body == PHI__BODY_WHOLE)
         run->agent->codec->whole(run->decoder, assembly, phi__buf_str(&run->collected));
@@ -42625,7 +43109,7 @@ static phi__state phi__call_over(phi__run *run) {
         phi__classify(&run->agent->model, transfer->http_status, phi__buf_str(&transfer->headers),
                       phi__buf_str(&run->collected), &run->arena, &failure);
         phi__call_name_url(run, &failure);
-        return phi__answer_end(run, &failure, phi__answer_status(&failure));
+        return phi__attempt_failed(run, &failure, phi__failure_status(&failure));
     }
     if (run->body == PHI__BODY_STREAM) phi__reader_end(&run->reader);
     return phi__call_whole(run, transfer->http_status);
@@ -42731,9 +43215,9 @@ static phi__state phi__call_poll(phi__run *run, bool *wait) {
 PHI__FN phi__state phi__run_stream(phi__run *run, bool *wait) {
     phi__xfer *transfer = run->transfer;
     if (run->cancelled) {
-        phi_failure failure = phi__answer_failure(PHI_FAILURE_CANCELLED, false, "Cancelled");
+        phi_failure failure = phi__failure_of(PHI_FAILURE_CANCELLED, false, "Cancelled");
         phi__assembly_finish(&run->answer->assembly);
-        return phi__answer_end(run, &failure, PHI_CANCELLED);
+        return phi__attempt_failed(run, &failure, PHI_CANCELLED);
     }
     if (phi__provider_in_process(run->agent)) return phi__call_poll(run, wait);
     if (transfer->headed && run->body == PHI__BODY_UNKNOWN) phi__call_look_at_head(run);
@@ -42749,20 +43233,6 @@ PHI__FN phi__state phi__run_stream(phi__run *run, bool *wait) {
     }
     if (run->body == PHI__BODY_STREAM) phi__reader_finish(&run->reader, transfer->status != PHI_OK);
     return phi__call_over(run);
-}
-
-PHI__FN void phi__run_drop_call(phi__run *run) {
-    if (run->encoding) phi__encoder_free(&run->encoder);
-    run->encoding = false;
-    if (run->answer == NULL) return; /* nothing was opened */
-    phi__provider_close(run);
-    phi__xfer_close(run->transfer);
-    run->transfer = NULL;
-    phi__reader_free(&run->reader);
-    phi__buf_free(&run->collected);
-    phi__answer_settle(run->answer, run->reply);
-    phi__answer_drop(run->answer);
-    run->answer = NULL;
 }
 
 /* ---- src/loop/pending.c ---- */
@@ -43387,6 +43857,24 @@ PHI__FN phi_status phi__put_off_thaw(phi__agent *agent, const phi_json *node) {
     return node != NULL ? phi__put_off_get(agent, node, phi__put_off_take) : PHI_OK;
 }
 
+/* ---- of another process ---- */
+
+PHI__FN phi_status phi__put_off_recover(phi__agent *agent) {
+    const phi__note *note = phi__put_off_noted(agent->thread);
+    phi_json *root = NULL;
+    phi_arena scratch;
+    phi_str op_id;
+    phi_status status = PHI_OK;
+    if (note == NULL) return PHI_OK;
+    phi_arena_init(&scratch, &agent->memory, 0);
+    status = phi_json_parse(&scratch, note->json, 0, &root, NULL);
+    op_id = phi_json_str(phi_json_get(root, "op_id"), "");
+    if (status == PHI_OK && phi__thread_find_op(agent->thread, op_id) == NULL)
+        status = phi__put_off_get(agent, root, phi__put_off_take);
+    phi_arena_free(&scratch);
+    return status == PHI_NO_MEMORY ? status : PHI_OK; /* a host may have written anything */
+}
+
 /* ---- looking at it ---- */
 
 PHI__FN phi_status phi__put_off_show(const phi__agent *agent, phi_arena *arena, phi_rewrite *out) {
@@ -43451,7 +43939,7 @@ PHI__FN phi_status phi__put_off_get(phi__agent *agent, const phi_json *node,
 /* ---- notes ---- */
 
 /* Of the log's entries in memory, the last note about a rewrite that waits; NULL: none, or nothing waits. */
-static const phi__note *phi__put_off_noted(const phi__thread *thread) {
+PHI__FN const phi__note *phi__put_off_noted(const phi__thread *thread) {
     size_t i = thread->held;
     while (i-- > 0) {
         const phi__entry *entry = thread->entries[i];
@@ -43480,24 +43968,6 @@ PHI__FN phi_status phi__put_off_note(phi__agent *agent, const phi_rewrite *rewri
 
 PHI__FN phi_status phi__put_off_note_over(phi__agent *agent) {
     return phi__thread_note(agent->thread, PHI_NOTE_DEFERRED, PHI__LIT("null"), NULL);
-}
-
-/* ---- another process ---- */
-
-PHI__FN phi_status phi__put_off_recover(phi__agent *agent) {
-    const phi__note *note = phi__put_off_noted(agent->thread);
-    phi_json *root = NULL;
-    phi_arena scratch;
-    phi_str op_id;
-    phi_status status = PHI_OK;
-    if (note == NULL) return PHI_OK;
-    phi_arena_init(&scratch, &agent->memory, 0);
-    status = phi_json_parse(&scratch, note->json, 0, &root, NULL);
-    op_id = phi_json_str(phi_json_get(root, "op_id"), "");
-    if (status == PHI_OK && phi__thread_find_op(agent->thread, op_id) == NULL)
-        status = phi__put_off_get(agent, root, phi__put_off_take);
-    phi_arena_free(&scratch);
-    return status == PHI_NO_MEMORY ? status : PHI_OK; /* a host may have written anything */
 }
 
 /* ---- src/loop/responses.c ---- */
@@ -43597,342 +44067,9 @@ PHI__FN bool phi__retry_wanted(const phi_retry *retry, const phi_failure *failur
 
 /* ---- src/loop/run.c ---- */
 
-/* run.c - a run's life: begun, advanced a slice at a time, cancelled, taken apart.
-
-   Each state (turns.c and others) is a function that does a bounded amount and names the next state, or
-   says that it waits. A run that cannot get memory ends with an error event that needs none, and leaves an
-   agent that can be prompted again. */
-
-PHI__FN bool phi__step_spent(const phi_runtime *rt) {
-    return rt->step_bytes_left == 0 || phi__work_us(rt) >= rt->step_until_us;
-}
-
-/* A slice that was begun is finished: a third of the budget is kept for that. */
-PHI__FN void phi__step_slice(phi_runtime *rt) {
-    rt->step_until_us = phi__work_us(rt) + rt->step_budget_us - rt->step_budget_us / 3;
-    rt->step_bytes_left = rt->step_budget_bytes;
-}
-
-PHI__FN uint64_t phi__look_us(const phi_runtime *rt) {
-    return rt->tape != NULL ? rt->tape->ops->look_us(rt->tape) : phi__io_now_us(rt->io);
-}
-
-PHI__FN uint64_t phi__work_us(const phi_runtime *rt) {
-    return rt->tape != NULL ? rt->tape->ops->work_us(rt->tape) : phi__io_now_us(rt->io);
-}
-
-PHI__FN void phi__run_wake(phi__run *run) {
-    phi_runtime *rt = run->agent->rt;
-    if (run->in_ready || run->over) return;
-    run->in_ready = true;
-    run->next_ready = NULL;
-    run->prev_ready = rt->ready_last;
-    if (rt->ready_last != NULL)
-        rt->ready_last->next_ready = run;
-    else
-        rt->ready = run;
-    rt->ready_last = run;
-}
-
-static void phi__run_unready(phi__run *run) {
-    phi_runtime *rt = run->agent->rt;
-    if (!run->in_ready) return;
-    if (run->prev_ready != NULL)
-        run->prev_ready->next_ready = run->next_ready;
-    else
-        rt->ready = run->next_ready;
-    if (run->next_ready != NULL)
-        run->next_ready->prev_ready = run->prev_ready;
-    else
-        rt->ready_last = run->prev_ready;
-    run->in_ready = false;
-}
-
-/* ---- the log and its events ---- */
-
-PHI__FN void phi__run_stamp(const phi__run *run, phi_message *message) {
-    message->timestamp_ms = phi__io_wall_ms(run->agent->rt->io);
-    message->loop_id = run->loop_id;
-    message->turn_index = run->turn_index;
-}
-
-PHI__FN phi__entry phi__run_entry(const phi__run *run, phi_entry_kind kind) {
-    phi__entry entry;
-    memset(&entry, 0, sizeof entry);
-    entry.kind = kind;
-    entry.at_ms = phi__io_wall_ms(run->agent->rt->io);
-    entry.loop_id = run->loop_id;
-    entry.turn_index = run->turn_index;
-    return entry;
-}
-
-PHI__FN bool phi__run_note(phi__run *run, const phi__entry *entry) {
-    return phi__thread_append(run->agent->thread, entry, 1);
-}
-
-PHI__FN bool phi__run_tell(phi__run *run, const phi_message *message, phi_input input,
-                           phi_str source) {
-    phi_event event;
-    memset(&event, 0, sizeof event);
-    event.kind = PHI_EV_MESSAGE_START;
-    event.message = message;
-    event.input = input;
-    event.source = source;
-    if (!phi__emit(run->agent, &event, NULL, 0)) return false;
-    event.kind = PHI_EV_MESSAGE_END;
-    return phi__emit(run->agent, &event, NULL, 0);
-}
-
-PHI__FN bool phi__run_log(phi__run *run, const phi_message *kept) {
-    phi__entry entry = phi__run_entry(run, PHI_ENTRY_MESSAGE);
-    entry.message = kept;
-    return phi__run_note(run, &entry) &&
-           phi__run_tell(run, kept, PHI_INPUT_NONE, phi__str(NULL, 0));
-}
-
-/* ---- failing ---- */
-
-/* It needs no memory, and outlives every agent: a lent thread keeps it. */
-static const phi_failure phi__run_out_of_memory = {
-    PHI_FAILURE_NO_MEMORY, 0, false, false, 0, {"", 0}, {"Out of memory", 13}, {"", 0}};
-
-/* Every run that is told of has a beginning, also one that fails before it. */
-static void phi__run_tell_start(phi__run *run) {
-    phi_event event;
-    if (run->opened) return;
-    run->opened = true;
-    memset(&event, 0, sizeof event);
-    event.kind = PHI_EV_AGENT_START;
-    event.loop = run->info;
-    (void)phi__emit_surely(run->agent, &event);
-}
-
-PHI__FN phi__state phi__run_fail(phi__run *run, const phi_failure *failure, phi_status status) {
-    phi_event event;
-    phi__run_tell_start(run);
-    run->failure = failure;
-    run->status = status;
-    memset(&event, 0, sizeof event);
-    event.kind = PHI_EV_ERROR;
-    event.failure = failure;
-    event.status = status;
-    event.text = failure->message;
-    (void)phi__emit_surely(run->agent, &event);
-    return PHI__RUN_FAILED;
-}
-
-/* The limit that kept memory from an agent: its own or the runtime's, where they said no since then; NULL: neither. It
-   outlives the log that it is put into. */
-static const phi_failure *phi__run_limit_failure(const phi__agent *agent, uint64_t refusals,
-                                                 uint64_t rt_refusals) {
-    if (agent->thread == &agent->own && agent->memory.refusals > refusals)
-        return &agent->at_limit->failure;
-    return agent->rt->memory.refusals > rt_refusals ? &agent->rt->at_limit.failure : NULL;
-}
-
-static bool phi__run_is_memory_failure(const phi__run *run) {
-    const phi__limit_failure *own = run->agent->at_limit;
-    return run->failure == &phi__run_out_of_memory ||
-           (own != NULL && run->failure == &own->failure) ||
-           run->failure == &run->agent->rt->at_limit.failure;
-}
-
-PHI__FN phi__state phi__run_no_memory(phi__run *run) {
-    const phi_failure *why;
-    if (phi__run_is_memory_failure(run)) return PHI__RUN_CLOSE; /* it was told already */
-    if (!phi__fields_drop(run)) return PHI__RUN_OVER;
-    phi__decision_drop(&run->decision);
-    phi__pause_end(run);
-    phi__answer_charge_open(run);
-    phi__run_drop_call(run);
-    phi__run_drop_tools(run);
-    run->reply = NULL;
-    run->call_count = 0;
-    why = phi__run_limit_failure(run->agent, run->refusals, run->rt_refusals);
-    if (why == NULL) why = &phi__run_out_of_memory;
-    if (run->failure == NULL) return phi__run_fail(run, why, PHI_NO_MEMORY);
-    run->failure = why; /* a run has one PHI_EV_ERROR: it had failed already */
-    run->status = PHI_NO_MEMORY;
-    return PHI__RUN_TURN_END;
-}
+/* run.c - a run's life but for its states: made, begun, detached, destroyed. */
 
 /* ---- beginning ---- */
-
-/* A history that came from elsewhere, or that runs of other agents went over, has runs that are not
-   counted yet. The run it goes on from need not be in the log. */
-static bool phi__run_count_on(phi__agent *agent, const phi__run_order *order) {
-    phi__sessions *sessions = &agent->rt->sessions;
-    return phi__session_read(sessions, agent->session, agent->thread) &&
-           phi__session_saw(sessions, agent->session, order->parent_loop_id);
-}
-
-static bool phi__run_name(phi__run *run, const phi__run_order *order) {
-    phi__agent *agent = run->agent;
-    phi__buf name;
-    uint32_t n;
-    bool done;
-    if (order->loop_id.len > 0)
-        return phi__arena_str(phi__thread_room(agent->thread), order->loop_id, &run->loop_id);
-    if (!phi__run_count_on(agent, order)) return false;
-    phi__buf_init(&name, &agent->memory);
-    do { /* a host may have given an id of this form */
-        n = phi__session_next(&agent->rt->sessions, agent->session, agent->segment);
-        phi__buf_clear(&name);
-        phi__buf_add_str(&name, agent->session->id);
-        phi__buf_char(&name, '.');
-        phi__buf_add_str(&name, agent->segment);
-        phi__buf_char(&name, '.');
-        phi__buf_u64(&name, (uint64_t)n);
-    } while (n != 0 && !name.failed && phi__thread_has_loop(agent->thread, phi__buf_str(&name)));
-    if (n == 0) {
-        phi__buf_free(&name);
-        return false;
-    }
-    done = !name.failed &&
-           phi__arena_str(phi__thread_room(agent->thread), phi__buf_str(&name), &run->loop_id);
-    phi__buf_free(&name);
-    if (!done) phi__session_undo(agent->session, agent->segment);
-    return done;
-}
-
-/* A loop id of ours begins with the session's. */
-static bool phi__run_session(phi__run *run, phi_loop_info *info) {
-    phi_str id = run->agent->session->id;
-    if (phi__str_starts(run->loop_id, id.at)) {
-        info->session_id = phi__str(run->loop_id.at, id.len);
-        return true;
-    }
-    return phi__arena_str(phi__thread_room(run->agent->thread), id, &info->session_id);
-}
-
-/* Who and from where, in the thread: a lent one outlives the agent. */
-static bool phi__run_inform(phi__run *run, const phi__run_order *order) {
-    phi__agent *agent = run->agent;
-    phi_arena *arena = phi__thread_room(agent->thread);
-    phi_loop_info *info = (phi_loop_info *)phi__arena_zero(arena, sizeof *info);
-    phi_str parent = order->parent_loop_id;
-    char tag[PHI__DATE_BYTES];
-    tag[0] = '\0';
-    if (info == NULL) return false;
-    if (parent.len == 0 && order->continuation != PHI_CONTINUATION_INITIAL)
-        parent = agent->last_loop_id;
-    if (order->continuation == PHI_CONTINUATION_RERUN ||
-        order->continuation == PHI_CONTINUATION_BRANCH)
-        (void)phi__date_put(phi__io_wall_ms(agent->rt->io), tag);
-    info->loop_id = run->loop_id;
-    info->continuation = order->continuation;
-    run->info = info;
-    return phi__arena_str(arena, agent->agent_id, &info->agent_id) && phi__run_session(run, info) &&
-           phi__loop_info_prompt(agent->thread, arena, agent->system_prompt, info) &&
-           phi__arena_str(arena, parent, &info->parent_loop_id) &&
-           phi__arena_str(arena, phi_str_of(tag), &info->tag);
-}
-
-/* The prompts are in the thread's segment and their room is taken, but they are not in the log before the
-   filters have seen them. In front of them: the entry of the run's beginning. */
-static bool phi__run_draft(phi__run *run, const phi__run_order *order, phi__entry **first) {
-    phi__thread *thread = run->agent->thread;
-    size_t n = order->prompt_count, i;
-    phi__entry *entries;
-    if (!phi__thread_reserve(thread, n + 1, n)) return false;
-    entries = (phi__entry *)phi_arena_alloc(phi__thread_room(thread),
-                                            phi__mul(phi__add(n, 1), sizeof *entries));
-    if (entries == NULL) return false;
-    entries[0] = phi__run_entry(run, PHI_ENTRY_LOOP_START);
-    entries[0].of.loop = run->info;
-    for (i = 0; i < n; i++) {
-        phi_message message = order->prompts[i];
-        phi__run_stamp(run, &message);
-        entries[i + 1] = phi__run_entry(run, PHI_ENTRY_MESSAGE);
-        entries[i + 1].message = phi__thread_keep(thread, &message);
-        if (entries[i + 1].message == NULL) return false;
-    }
-    *first = entries;
-    run->prompts = n > 0 ? entries + 1 : NULL;
-    run->prompt_count = n;
-    return true;
-}
-
-/* The entry of its beginning, and its prompts behind it; NULL: no memory. */
-static phi__entry *phi__run_redraft(const phi__run *run, phi_loop_info *info,
-                                    const phi__thread *before) {
-    phi__thread *thread = run->agent->thread;
-    size_t n = run->prompt_count, i;
-    phi__entry *entries;
-    if (!phi__thread_reserve(thread, n + 1, n) || !phi__thread_loop_room(thread)) return NULL;
-    entries = (phi__entry *)phi_arena_alloc(phi__thread_room(thread),
-                                            phi__mul(phi__add(n, 1), sizeof *entries));
-    if (entries == NULL) return NULL;
-    entries[0] = *before->started;
-    entries[0].of.loop = info;
-    for (i = 0; i < n; i++) {
-        phi_message message = *run->prompts[i].message;
-        message.loop_id = info->loop_id;
-        entries[i + 1] = run->prompts[i];
-        entries[i + 1].of.rendered = NULL;
-        entries[i + 1].message = phi__thread_keep(thread, &message);
-        if (entries[i + 1].message == NULL) return NULL;
-    }
-    for (i = 0; i <= n; i++) entries[i].loop_id = info->loop_id;
-    return entries;
-}
-
-PHI__FN bool phi__run_rehome(phi__run *run, const phi__thread *before) {
-    phi__thread *thread = run->agent->thread;
-    phi_loop_info *info;
-    phi__entry *entries = NULL;
-    if (!phi__thread_roll(thread, NULL)) return false;
-    info = phi__loop_info_copy(phi__thread_room(thread), run->info);
-    if (info != NULL &&
-        !phi__loop_info_prompt(thread, phi__thread_room(thread), run->agent->system_prompt, info))
-        return false;
-    if (info != NULL) entries = phi__run_redraft(run, info, before);
-    if (entries == NULL) return false;
-    run->info = info;
-    run->loop_id = info->loop_id;
-    if (run->prompts != NULL) run->prompts = entries + 1;
-    if (run->response != NULL) run->response->loop_id = run->loop_id;
-    phi__thread_attach(thread, entries, 1);
-    run->first_message = run->told_messages = thread->message_count;
-    return true;
-}
-
-/* What the next run calls its parent. */
-static bool phi__run_remember(phi__run *run) {
-    phi__agent *agent = run->agent;
-    char *copy = (char *)phi__realloc(&agent->memory, NULL, 0, run->loop_id.len + 1);
-    if (copy == NULL) return false;
-    memcpy(copy, run->loop_id.at, run->loop_id.len + 1);
-    phi__free(&agent->memory, (void *)(uintptr_t)agent->last_loop_id.at,
-              agent->last_loop_id.at != NULL ? agent->last_loop_id.len + 1 : 0);
-    agent->last_loop_id = phi__str(copy, run->loop_id.len);
-    return true;
-}
-
-static bool phi__run_begin(phi__run *run, const phi__run_order *order) {
-    phi__thread *thread = run->agent->thread;
-    phi_arena *room;
-    phi_arena_mark mark;
-    size_t count = thread->count;
-    phi__entry *first = NULL;
-    bool named;
-    if (!phi__thread_roll(thread, NULL)) return false;
-    room = phi__thread_room(thread);
-    mark = phi_arena_save(room);
-    named = phi__run_name(run, order);
-    if (named && phi__thread_answer_orphans(thread) && phi__run_inform(run, order) &&
-        phi__run_draft(run, order, &first) && phi__thread_loop_room(thread) &&
-        phi__run_remember(run)) {
-        phi__thread_attach(thread, first, 1);
-        run->first_message = run->told_messages = thread->message_count;
-        return true;
-    }
-    if (named && order->loop_id.len == 0)
-        phi__session_undo(run->agent->session, run->agent->segment);
-    /* So that a prompt which is tried again and again takes no memory; orphans' results stay. */
-    if (thread->count == count) phi_arena_reset(room, mark);
-    return false;
-}
 
 static phi__run *phi__run_make(phi__agent *agent, const phi__run_order *order) {
     phi__run *run = NULL;
@@ -43989,7 +44126,7 @@ PHI__FN void phi__run_unmake(phi__run *run) {
 PHI__FN phi_status phi__run_new(phi__agent *agent, const phi__run_order *order) {
     uint64_t refusals = agent->memory.refusals, rt_refusals = agent->rt->memory.refusals;
     phi__run *run = phi__run_make(agent, order);
-    if (run != NULL && !phi__run_begin(run, order)) {
+    if (run != NULL && !phi__run_draft(run, order)) {
         phi__run_unmake(run);
         run = NULL;
     }
@@ -44019,12 +44156,6 @@ PHI__FN phi__run *phi__run_make_for(phi__agent *agent, const phi__entry *start) 
     return NULL;
 }
 
-PHI__FN void phi__run_show_state(const phi__agent *agent, bool running) {
-    (void)phi__slots_change(&agent->rt->agents, agent->index, agent->gen,
-                            (uint32_t)(running ? PHI__AGENT_IDLE : PHI__AGENT_RUNNING),
-                            (uint32_t)(running ? PHI__AGENT_RUNNING : PHI__AGENT_IDLE));
-}
-
 PHI__FN void phi__run_take(phi__run *run) {
     phi__agent *agent = run->agent;
     agent->run = run;
@@ -44037,39 +44168,9 @@ PHI__FN void phi__run_take(phi__run *run) {
 
 /* ---- going on, ending ---- */
 
-PHI__FN void phi__run_cancel(phi__run *run) {
-    run->cancelled = true;
-    phi__run_wake(run);
-}
-
-static void phi__run_cancel_one(phi__agent *agent, bool after_turn) {
-    phi__run *run = agent->run;
-    if (run == NULL) return;
-    if (after_turn)
-        run->stopping = true;
-    else
-        run->cancelled = true;
-    phi__run_wake(run);
-}
-
-/* Down, along, and up again, without a stack: trees are as deep as the host makes them. */
-PHI__FN void phi__run_cancel_tree(phi__agent *top, bool after_turn) {
-    phi__agent *agent = top;
-    for (;;) {
-        phi__run_cancel_one(agent, after_turn);
-        if (agent->first_child != NULL) {
-            agent = agent->first_child;
-            continue;
-        }
-        while (agent != top && agent->next_child == NULL) agent = agent->parent;
-        if (agent == top) return;
-        agent = agent->next_child;
-    }
-}
-
 PHI__FN void phi__run_detach(phi__run *run) {
     phi__run_unready(run);
-    if (!run->over) phi__answer_charge_open(run); /* those above pay for it */
+    if (!run->over) phi__charge_open(run); /* those above pay for it */
     run->over = true;
     phi__pause_end(run);
     phi__io_timer_clear(run->agent->rt->io, &run->timer);
@@ -44088,7 +44189,7 @@ PHI__FN void phi__run_destroy(phi__run *run) {
     phi__io_timer_clear(agent->rt->io, &run->timer);
     phi__decision_drop(&run->decision);
     phi__budget_release(run);
-    phi__run_drop_call(run);
+    phi__attempt_drop(run);
     phi__run_drop_tools(run);
     agent->run = NULL;
     agent->thread->user = NULL;
@@ -44098,46 +44199,49 @@ PHI__FN void phi__run_destroy(phi__run *run) {
     phi__bare_over(agent);
 }
 
-/* One run, until it waits, is over, or the step is spent. */
-static void phi__run_advance(phi__run *run) {
-    phi_runtime *rt = run->agent->rt;
-    for (;;) {
-        bool wait = false;
-        phi__agent *agent = run->agent;
-        run->state = phi__run_state(run, &wait);
-        if (agent->slot == NULL) return; /* freed by a tool: gone when the step ends */
-        if (run->state == PHI__RUN_OVER) {
-            phi_status status = run->status;
-            const phi_failure *failure = run->failure;
-            bool stopping = run->stopping;
-            agent->runs_short = status == PHI_NO_MEMORY ? agent->runs_short + 1 : 0;
-            phi__put_off_due(run->agent); /* asked for by the last hook */
-            phi__run_destroy(run);
-            if (agent->hidden_fn != NULL) agent->hidden_fn(agent, status, failure, stopping);
-            return;
-        }
-        if (wait) return;
-        if (run->state == PHI__RUN_AFTER_LOOP)
-            continue; /* whoever pops AGENT_END may prompt at once */
-        if (!phi__step_spent(rt)) continue;
-        if (rt->tape == NULL) {
-            phi__run_wake(run);
-            return;
-        }
-        phi__step_slice(rt);
-    }
+/* ---- src/loop/run_log.c ---- */
+
+/* run_log.c - a run's entries in its agent's log, and the events that tell of them. */
+
+
+PHI__FN void phi__run_stamp(const phi__run *run, phi_message *message) {
+    message->timestamp_ms = phi__io_wall_ms(run->agent->rt->io);
+    message->loop_id = run->loop_id;
+    message->turn_index = run->turn_index;
 }
 
-/* With a tape all that was let in is worked off, a slice at a time, and each run goes on until it waits: a host that
-   counts its frames, or acts on what it sees between two steps, must not meet a half of it, nor may the turns of runs that
-   share a budget be others, because slices are larger or smaller than they were. */
-PHI__FN void phi__runs_advance(phi_runtime *rt) {
-    while (rt->ready != NULL) {
-        phi__run *run = rt->ready;
-        phi__run_unready(run);
-        phi__run_advance(run);
-        if (phi__step_spent(rt) && rt->tape == NULL) return;
-    }
+PHI__FN phi__entry phi__run_entry(const phi__run *run, phi_entry_kind kind) {
+    phi__entry entry;
+    memset(&entry, 0, sizeof entry);
+    entry.kind = kind;
+    entry.at_ms = phi__io_wall_ms(run->agent->rt->io);
+    entry.loop_id = run->loop_id;
+    entry.turn_index = run->turn_index;
+    return entry;
+}
+
+PHI__FN bool phi__run_note(phi__run *run, const phi__entry *entry) {
+    return phi__thread_append(run->agent->thread, entry, 1);
+}
+
+PHI__FN bool phi__run_tell(phi__run *run, const phi_message *message, phi_input input,
+                           phi_str source) {
+    phi_event event;
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_EV_MESSAGE_START;
+    event.message = message;
+    event.input = input;
+    event.source = source;
+    if (!phi__emit(run->agent, &event, NULL, 0)) return false;
+    event.kind = PHI_EV_MESSAGE_END;
+    return phi__emit(run->agent, &event, NULL, 0);
+}
+
+PHI__FN bool phi__run_log(phi__run *run, const phi_message *kept) {
+    phi__entry entry = phi__run_entry(run, PHI_ENTRY_MESSAGE);
+    entry.message = kept;
+    return phi__run_note(run, &entry) &&
+           phi__run_tell(run, kept, PHI_INPUT_NONE, phi__str(NULL, 0));
 }
 
 /* ---- src/loop/run_tools.c ---- */
@@ -44151,35 +44255,6 @@ PHI__FN void phi__runs_advance(phi_runtime *rt) {
 
 #include <stdio.h>
 
-PHI__FN const phi__toolset *phi__agent_has_tools(const phi__agent *agent) {
-    const phi__toolset *own = agent->run != NULL ? agent->run->toolset : NULL;
-    return own != NULL ? own : &agent->toolset;
-}
-
-PHI__FN phi__toolset *phi__agent_tools(phi__agent *agent) {
-    phi__toolset *own = agent->run != NULL ? agent->run->toolset : NULL;
-    return own != NULL ? own : &agent->toolset;
-}
-
-/* Results are named also in a run that cannot go back itself: a later one may. */
-PHI__FN bool phi__run_take_tools(phi__run *run, const phi_tool *tools, size_t count) {
-    phi__agent *agent = run->agent;
-    phi__toolset *set = (phi__toolset *)phi__alloc(&agent->memory, sizeof *set);
-    if (set == NULL) return false;
-    phi__toolset_init(set, &agent->memory);
-    run->toolset = set; /* phi__run_free_toolset frees it */
-    if (!phi__toolset_take(set, tools, count, agent->tool_timeout_ms)) return false;
-    set->names_steps = set->names_steps || agent->toolset.names_steps;
-    return true;
-}
-
-PHI__FN void phi__run_free_toolset(phi__run *run) {
-    if (run->toolset == NULL) return;
-    phi__toolset_free(run->toolset);
-    phi__free(&run->agent->memory, run->toolset, sizeof *run->toolset);
-    run->toolset = NULL;
-}
-
 /* Whether a text of the answer is the arguments of PHI_RESPOND_TOOL; cut ones are no answer. */
 static bool phi__tools_answered(const phi__run *run) {
     const phi_message *reply = run->reply;
@@ -44192,49 +44267,13 @@ static bool phi__tools_answered(const phi__run *run) {
     return false;
 }
 
-PHI__FN bool phi__run_lay_calls(phi__run *run) {
-    const phi_message *reply = run->reply;
-    size_t n = 0, i;
-    for (i = 0; i < reply->content_count; i++) n += reply->content[i].kind == PHI_CONTENT_TOOL_CALL;
-    run->call_count = run->next_call = run->told_calls = run->running_calls = 0;
-    run->calls = NULL;
-    if (n == 0) return true;
-    run->calls = (phi__toolcall *)phi__arena_zero(&run->arena, phi__mul(n, sizeof *run->calls));
-    if (run->calls == NULL) return false;
-    for (i = 0; i < reply->content_count; i++) {
-        phi__toolcall *call;
-        if (reply->content[i].kind != PHI_CONTENT_TOOL_CALL) continue;
-        call = &run->calls[run->call_count++];
-        call->rt = run->agent->rt;
-        call->run = run;
-        call->block = &reply->content[i];
-        call->arguments = call->block->arguments;
-        call->tool = phi__toolset_find(phi__agent_tools(run->agent), call->block->name);
-        phi__decision_init(&call->decision, run, call);
-    }
-    return true;
-}
-
 PHI__FN phi__state phi__run_make_calls(phi__run *run) {
     size_t i;
     run->answered = phi__tools_answered(run);
-    if (!phi__run_lay_calls(run)) return phi__run_no_memory(run);
+    if (!phi__run_lay_calls(run)) return PHI__RUN_LOST;
     for (i = 0; i < run->call_count; i++)
         if (!phi__fields_adopt(&run->calls[i])) return PHI__RUN_OVER;
     return run->call_count > 0 ? PHI__RUN_TOOLS : PHI__RUN_TURN_END;
-}
-
-PHI__FN void phi__run_detach_tools(phi__run *run) {
-    size_t i;
-    for (i = 0; run->calls != NULL && i < run->call_count; i++) phi__call_detach(&run->calls[i]);
-}
-
-PHI__FN void phi__run_drop_tools(phi__run *run) {
-    size_t i;
-    phi__run_detach_tools(run);
-    for (i = 0; run->calls != NULL && i < run->call_count; i++) phi__call_dispose(&run->calls[i]);
-    run->calls = NULL;
-    phi__fields_free(run);
 }
 
 /* Whether the next call may begin beside those that are not in the log yet. */
@@ -44533,9 +44572,109 @@ PHI__FN phi__state phi__run_tools(phi__run *run, bool *wait) {
         good = phi__tools_fill(run, &more);
     }
     if (run->agent->slot == NULL) return PHI__RUN_OVER;
-    if (!good) return phi__run_no_memory(run);
+    if (!good) return PHI__RUN_LOST;
     *wait = !more && !phi__tools_checkpoint(run) && run->told_calls < run->call_count;
     return PHI__RUN_TOOLS;
+}
+
+/* ---- src/loop/schedule.c ---- */
+
+/* schedule.c - which runs go on, and for how long. */
+
+PHI__FN uint64_t phi__look_us(const phi_runtime *rt) {
+    return rt->tape != NULL ? rt->tape->ops->look_us(rt->tape) : phi__io_now_us(rt->io);
+}
+
+PHI__FN uint64_t phi__work_us(const phi_runtime *rt) {
+    return rt->tape != NULL ? rt->tape->ops->work_us(rt->tape) : phi__io_now_us(rt->io);
+}
+
+/* A slice that was begun is finished: a third of the budget is kept for that. */
+PHI__FN void phi__step_slice(phi_runtime *rt) {
+    rt->step_until_us = phi__work_us(rt) + rt->step_budget_us - rt->step_budget_us / 3;
+    rt->step_bytes_left = rt->step_budget_bytes;
+}
+
+PHI__FN bool phi__step_spent(const phi_runtime *rt) {
+    return rt->step_bytes_left == 0 || phi__work_us(rt) >= rt->step_until_us;
+}
+
+/* ---- the ready list ---- */
+
+PHI__FN void phi__run_wake(phi__run *run) {
+    phi_runtime *rt = run->agent->rt;
+    if (run->in_ready || run->over) return;
+    run->in_ready = true;
+    run->next_ready = NULL;
+    run->prev_ready = rt->ready_last;
+    if (rt->ready_last != NULL)
+        rt->ready_last->next_ready = run;
+    else
+        rt->ready = run;
+    rt->ready_last = run;
+}
+
+PHI__FN void phi__run_unready(phi__run *run) {
+    phi_runtime *rt = run->agent->rt;
+    if (!run->in_ready) return;
+    if (run->prev_ready != NULL)
+        run->prev_ready->next_ready = run->next_ready;
+    else
+        rt->ready = run->next_ready;
+    if (run->next_ready != NULL)
+        run->next_ready->prev_ready = run->prev_ready;
+    else
+        rt->ready_last = run->prev_ready;
+    run->in_ready = false;
+}
+
+static void phi__run_timer(phi__timer *timer) {
+    phi__run *run = PHI__OWNER(timer, phi__run, timer);
+    if (run->paused) run->pause_over = true;
+    phi__run_wake(run);
+}
+
+PHI__FN bool phi__run_timer_set(phi__run *run, uint64_t at_us) {
+    run->timer.fire = phi__run_timer;
+    return phi__io_timer_set(run->agent->rt->io, &run->timer, at_us) == PHI_OK;
+}
+
+/* ---- ending early ---- */
+
+PHI__FN void phi__run_cancel(phi__run *run) {
+    run->cancelled = true;
+    phi__run_wake(run);
+}
+
+static void phi__run_cancel_one(phi__agent *agent, bool after_turn) {
+    phi__run *run = agent->run;
+    if (run == NULL) return;
+    if (after_turn)
+        run->stopping = true;
+    else
+        run->cancelled = true;
+    phi__run_wake(run);
+}
+
+/* Down, along, and up again, without a stack: trees are as deep as the host makes them. */
+PHI__FN void phi__run_cancel_tree(phi__agent *top, bool after_turn) {
+    phi__agent *agent = top;
+    for (;;) {
+        phi__run_cancel_one(agent, after_turn);
+        if (agent->first_child != NULL) {
+            agent = agent->first_child;
+            continue;
+        }
+        while (agent != top && agent->next_child == NULL) agent = agent->parent;
+        if (agent == top) return;
+        agent = agent->next_child;
+    }
+}
+
+PHI__FN void phi__run_show_state(const phi__agent *agent, bool running) {
+    (void)phi__slots_change(&agent->rt->agents, agent->index, agent->gen,
+                            (uint32_t)(running ? PHI__AGENT_IDLE : PHI__AGENT_RUNNING),
+                            (uint32_t)(running ? PHI__AGENT_RUNNING : PHI__AGENT_IDLE));
 }
 
 /* ---- src/loop/session.c ---- */
@@ -44935,16 +45074,16 @@ static phi__state phi__shown_overflow(phi__run *run) {
                    "left for messages",
                    (unsigned long long)(meta->estimated_tokens - around),
                    (unsigned long long)meta->budget_tokens);
-    failure = phi__answer_failure(PHI_FAILURE_OVERFLOW, false, words);
+    failure = phi__failure_of(PHI_FAILURE_OVERFLOW, false, words);
     run->answer_told = false; /* that was the last turn's */
-    return phi__answer_end(run, &failure, PHI_REFUSED);
+    return phi__attempt_failed(run, &failure, PHI_REFUSED);
 }
 
 PHI__FN bool phi__run_show(phi__run *run, phi__state *next) {
     if (run->shown_for == run->compactions + 1) return true;
     run->shown_for = run->compactions + 1;
     if (!phi__shown_make(run) || !phi__shown_warn(run) || !phi__shown_need(run)) {
-        *next = phi__run_no_memory(run);
+        *next = PHI__RUN_LOST;
         return false;
     }
     if (run->shown == NULL || !run->agent->sight->last.overflow) return true;
@@ -44952,6 +45091,101 @@ PHI__FN bool phi__run_show(phi__run *run, phi__state *next) {
     return false;
 }
 #undef PHI__SHOWN_PART
+
+/* ---- src/loop/states.c ---- */
+
+/* states.c - all states of a run, and what each comes to.
+
+   Each state is a function that does a bounded amount and names the next state, or says that it
+   waits. What it may come to besides, that memory ran out or that an attempt has ended, is looked
+   after here: no state calls another. */
+
+
+static phi__state phi__states_enter(phi__run *run, bool *wait) {
+    switch (run->state) {
+    case PHI__RUN_BEFORE_LOOP: return phi__turn_before_loop(run, wait);
+    case PHI__RUN_OPEN: return phi__turn_open(run);
+    case PHI__RUN_FILTER: return phi__turn_filter(run, wait);
+    case PHI__RUN_POLL: return phi__turn_poll(run, wait);
+    case PHI__RUN_TOP: return phi__turn_top(run, wait);
+    case PHI__RUN_BEFORE_TURN: return phi__turn_before(run, wait);
+    case PHI__RUN_TURN: return phi__turn_begin(run);
+    case PHI__RUN_TRANSFORM: return phi__run_transform(run, wait);
+    case PHI__RUN_CONVERT: return phi__run_convert(run, wait);
+    case PHI__RUN_REQUEST: return phi__run_request(run, wait);
+    case PHI__RUN_CREDENTIAL: return phi__run_credential(run, wait);
+    case PHI__RUN_SIGN: return phi__run_sign(run);
+    case PHI__RUN_SEND: return phi__run_send(run, wait);
+    case PHI__RUN_STREAM: return phi__run_stream(run, wait);
+    case PHI__RUN_BACKOFF: return phi__run_backoff(run, wait);
+    case PHI__RUN_COMPACT: return phi__run_compact(run, wait);
+    case PHI__RUN_COMPACTED: return phi__run_compacted(run, wait);
+    case PHI__RUN_TOOLS: return phi__run_tools(run, wait);
+    case PHI__RUN_FAILED: return phi__turn_failed(run, wait);
+    case PHI__RUN_TURN_END: return phi__turn_end(run);
+    case PHI__RUN_AFTER_TURN: return phi__turn_after(run, wait);
+    case PHI__RUN_NEXT: return phi__turn_next(run, wait);
+    case PHI__RUN_FOLLOW: return phi__turn_follow(run, wait);
+    case PHI__RUN_CLOSE: return phi__turn_close(run);
+    case PHI__RUN_AFTER_LOOP: return phi__turn_after_loop(run, wait);
+    case PHI__RUN_OVER:
+    case PHI__RUN_LOST:
+    case PHI__RUN_ENDED:
+    case PHI__RUN_GIVE_UP:
+    case PHI__RUN_ANSWERED: break;
+    }
+    return PHI__RUN_OVER;
+}
+
+/* An outcome may lead to another. They are those of the same state: nothing comes in between. */
+static phi__state phi__states_follow(phi__run *run, phi__state outcome) {
+    if (outcome == PHI__RUN_ENDED) outcome = phi__attempt_end(run);
+    if (outcome == PHI__RUN_GIVE_UP) outcome = phi__attempt_give_up(run);
+    if (outcome == PHI__RUN_ANSWERED) outcome = phi__run_make_calls(run);
+    return outcome == PHI__RUN_LOST ? phi__run_no_memory(run) : outcome;
+}
+
+/* One run, until it waits, is over, or the step is spent. */
+static void phi__states_advance(phi__run *run) {
+    phi_runtime *rt = run->agent->rt;
+    for (;;) {
+        bool wait = false;
+        phi__agent *agent = run->agent;
+        run->state = phi__states_follow(run, phi__states_enter(run, &wait));
+        if (agent->slot == NULL) return; /* freed by a tool: gone when the step ends */
+        if (run->state == PHI__RUN_OVER) {
+            phi_status status = run->status;
+            const phi_failure *failure = run->failure;
+            bool stopping = run->stopping;
+            agent->runs_short = status == PHI_NO_MEMORY ? agent->runs_short + 1 : 0;
+            phi__put_off_due(run->agent); /* asked for by the last hook */
+            phi__run_destroy(run);
+            if (agent->hidden_fn != NULL) agent->hidden_fn(agent, status, failure, stopping);
+            return;
+        }
+        if (wait) return;
+        if (run->state == PHI__RUN_AFTER_LOOP) continue; /* who pops AGENT_END may prompt at once */
+        if (!phi__step_spent(rt)) continue;
+        if (rt->tape == NULL) {
+            phi__run_wake(run);
+            return;
+        }
+        phi__step_slice(rt);
+    }
+}
+
+/* With a tape all that was let in is worked off, a slice at a time, and each run goes on until it
+   waits: a host that counts its frames, or acts on what it sees between two steps, must not meet a
+   half of it, nor may the turns of runs that share a budget be others, because slices are larger or
+   smaller than they were. */
+PHI__FN void phi__runs_advance(phi_runtime *rt) {
+    while (rt->ready != NULL) {
+        phi__run *run = rt->ready;
+        phi__run_unready(run);
+        phi__states_advance(run);
+        if (phi__step_spent(rt) && rt->tape == NULL) return;
+    }
+}
 
 /* ---- src/loop/stored.c ---- */
 
@@ -45484,9 +45718,51 @@ PHI__FN phi_status phi__run_thaw(phi__agent *agent, const phi_json *node, bool i
     return PHI_OK;
 }
 
+/* ---- src/loop/tool_round.c ---- */
+
+/* tool_round.c - the calls of a turn: laid out, none begun, and let go of. */
+
+
+PHI__FN bool phi__run_lay_calls(phi__run *run) {
+    const phi_message *reply = run->reply;
+    size_t n = 0, i;
+    for (i = 0; i < reply->content_count; i++) n += reply->content[i].kind == PHI_CONTENT_TOOL_CALL;
+    run->call_count = run->next_call = run->told_calls = run->running_calls = 0;
+    run->calls = NULL;
+    if (n == 0) return true;
+    run->calls = (phi__toolcall *)phi__arena_zero(&run->arena, phi__mul(n, sizeof *run->calls));
+    if (run->calls == NULL) return false;
+    for (i = 0; i < reply->content_count; i++) {
+        phi__toolcall *call;
+        if (reply->content[i].kind != PHI_CONTENT_TOOL_CALL) continue;
+        call = &run->calls[run->call_count++];
+        call->rt = run->agent->rt;
+        call->run = run;
+        call->block = &reply->content[i];
+        call->arguments = call->block->arguments;
+        call->tool = phi__toolset_find(phi__agent_tools(run->agent), call->block->name);
+        phi__decision_init(&call->decision, run, call);
+    }
+    return true;
+}
+
+PHI__FN void phi__run_detach_tools(phi__run *run) {
+    size_t i;
+    for (i = 0; run->calls != NULL && i < run->call_count; i++) phi__call_detach(&run->calls[i]);
+}
+
+PHI__FN void phi__run_drop_tools(phi__run *run) {
+    size_t i;
+    phi__run_detach_tools(run);
+    for (i = 0; run->calls != NULL && i < run->call_count; i++) phi__call_dispose(&run->calls[i]);
+    run->calls = NULL;
+    phi__fields_free(run);
+}
+
 /* ---- src/loop/toolset.c ---- */
 
 /* toolset.c - a list of tools: an agent's, or those of one request. */
+
 
 enum { PHI__TOOLSET_BLOCK = 512 }; /* bytes; a handful of tools */
 
@@ -45543,6 +45819,37 @@ PHI__FN const phi_tool *phi__toolset_find(const phi__toolset *set, phi_str name)
     return NULL;
 }
 
+/* ---- those of a run, else its agent's ---- */
+
+PHI__FN const phi__toolset *phi__agent_has_tools(const phi__agent *agent) {
+    const phi__toolset *own = agent->run != NULL ? agent->run->toolset : NULL;
+    return own != NULL ? own : &agent->toolset;
+}
+
+PHI__FN phi__toolset *phi__agent_tools(phi__agent *agent) {
+    phi__toolset *own = agent->run != NULL ? agent->run->toolset : NULL;
+    return own != NULL ? own : &agent->toolset;
+}
+
+/* Results are named also in a run that cannot go back itself: a later one may. */
+PHI__FN bool phi__run_take_tools(phi__run *run, const phi_tool *tools, size_t count) {
+    phi__agent *agent = run->agent;
+    phi__toolset *set = (phi__toolset *)phi__alloc(&agent->memory, sizeof *set);
+    if (set == NULL) return false;
+    phi__toolset_init(set, &agent->memory);
+    run->toolset = set; /* phi__run_free_toolset frees it */
+    if (!phi__toolset_take(set, tools, count, agent->tool_timeout_ms)) return false;
+    set->names_steps = set->names_steps || agent->toolset.names_steps;
+    return true;
+}
+
+PHI__FN void phi__run_free_toolset(phi__run *run) {
+    if (run->toolset == NULL) return;
+    phi__toolset_free(run->toolset);
+    phi__free(&run->agent->memory, run->toolset, sizeof *run->toolset);
+    run->toolset = NULL;
+}
+
 /* ---- src/loop/turns.c ---- */
 
 /* turns.c - the states of a run but for its model calls and tools: how it opens, what begins and ends each
@@ -45557,36 +45864,6 @@ PHI__FN const phi_tool *phi__toolset_find(const phi__toolset *set, phi_str name)
 enum { PHI__REASON = 160 }; /* bytes of a limit's words */
 
 /* ---- shared by the states ---- */
-
-PHI__FN phi__state phi__run_hooked(phi__run *run, phi__hooked hooked, phi__state here,
-                                   phi__state next, phi__state denied, bool *wait) {
-    switch (hooked) {
-    case PHI__HOOK_ALLOW:
-    case PHI__HOOK_WARN: return next;
-    case PHI__HOOK_DENY: return denied;
-    case PHI__HOOK_WAIT:
-        if (run->cancelled) { /* it waits for nobody */
-            phi__decision_drop(&run->decision);
-            return denied;
-        }
-        *wait = true;
-        return here;
-    case PHI__HOOK_GONE: return PHI__RUN_OVER;
-    case PHI__HOOK_LOST: break;
-    }
-    return phi__run_no_memory(run);
-}
-
-static void phi__turn_timer(phi__timer *timer) {
-    phi__run *run = PHI__OWNER(timer, phi__run, timer);
-    if (run->paused) run->pause_over = true;
-    phi__run_wake(run);
-}
-
-PHI__FN bool phi__run_timer_set(phi__run *run, uint64_t at_us) {
-    run->timer.fire = phi__turn_timer;
-    return phi__io_timer_set(run->agent->rt->io, &run->timer, at_us) == PHI_OK;
-}
 
 /* Whether the host wants no more turns. */
 static bool phi__turn_unwanted(const phi__run *run) { return run->cancelled || run->stopping; }
@@ -45612,15 +45889,15 @@ static phi__state phi__turn_leave(phi__run *run, phi_status status) {
     phi__budget_release(run);
     phi__pause_end(run);
     run->status = status;
-    return phi__turn_tell_prompts(run) ? PHI__RUN_CLOSE : phi__run_no_memory(run);
+    return phi__turn_tell_prompts(run) ? PHI__RUN_CLOSE : PHI__RUN_LOST;
 }
 
 /* ---- opening ---- */
 
-static phi__state phi__turn_before_loop(phi__run *run, bool *wait) {
+PHI__FN phi__state phi__turn_before_loop(phi__run *run, bool *wait) {
     phi_hook hook = phi__hook_of(run, PHI_HOOK_BEFORE_LOOP);
     phi__hooked hooked;
-    if (!phi__forget_begin(run, wait)) return phi__run_no_memory(run);
+    if (!phi__forget_begin(run, wait)) return PHI__RUN_LOST;
     if (run->agent->slot == NULL) return PHI__RUN_OVER;
     if (*wait) return PHI__RUN_BEFORE_LOOP;
     if (phi__turn_unwanted(run) && run->decision.asked == PHI__ASKED_NOT) return PHI__RUN_OPEN;
@@ -45637,14 +45914,14 @@ static phi__state phi__turn_before_loop(phi__run *run, bool *wait) {
     return phi__run_hooked(run, hooked, PHI__RUN_BEFORE_LOOP, PHI__RUN_OPEN, PHI__RUN_CLOSE, wait);
 }
 
-static phi__state phi__turn_open(phi__run *run) {
+PHI__FN phi__state phi__turn_open(phi__run *run) {
     phi_event event;
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_AGENT_START;
     event.loop = run->info;
     if (!run->opened) { /* else it was told before a snapshot was made */
         run->opened = true;
-        if (!phi__emit_surely(run->agent, &event)) return phi__run_no_memory(run);
+        if (!phi__emit_surely(run->agent, &event)) return PHI__RUN_LOST;
     }
     return run->compact_only ? phi__run_shrink(run) : PHI__RUN_FILTER;
 }
@@ -45664,11 +45941,11 @@ static phi__state phi__turn_filter_aborted(phi__run *run) {
         told = !failed && phi__emit(run->agent, &event, NULL, 0);
     }
     run->prompts = NULL;
-    if (!told) return phi__run_no_memory(run);
+    if (!told) return PHI__RUN_LOST;
     return phi__turn_leave(run, PHI_CANCELLED);
 }
 
-static phi__state phi__turn_filter(phi__run *run, bool *wait) {
+PHI__FN phi__state phi__turn_filter(phi__run *run, bool *wait) {
     phi__hooked hooked = phi__filter_prompts(run);
     if (hooked == PHI__HOOK_WAIT && phi__turn_unwanted(run)) return phi__turn_filter_aborted(run);
     if (hooked == PHI__HOOK_DENY) {
@@ -45678,14 +45955,14 @@ static phi__state phi__turn_filter(phi__run *run, bool *wait) {
     } else if (hooked == PHI__HOOK_ALLOW && run->prompts != NULL) {
         /* notes of the host may have taken what was reserved */
         if (!phi__thread_reserve(run->agent->thread, run->prompt_count, run->prompt_count))
-            return phi__run_no_memory(run);
+            return PHI__RUN_LOST;
         phi__thread_attach(run->agent->thread, run->prompts, run->prompt_count);
         run->prompts = NULL;
     }
     return phi__run_hooked(run, hooked, PHI__RUN_FILTER, PHI__RUN_POLL, PHI__RUN_CLOSE, wait);
 }
 
-static phi__state phi__turn_poll(phi__run *run, bool *wait) {
+PHI__FN phi__state phi__turn_poll(phi__run *run, bool *wait) {
     if (phi__turn_unwanted(run)) return phi__turn_leave(run, PHI_CANCELLED);
     return phi__run_hooked(run, phi__input_poll(run, PHI_INPUT_STEERING), PHI__RUN_POLL,
                            PHI__RUN_TOP, PHI__RUN_TOP, wait);
@@ -45709,7 +45986,7 @@ static phi__state phi__turn_stop(phi__run *run, const char *reason) {
     phi__run_stamp(run, &message);
     kept = phi__thread_keep(run->agent->thread, &message);
     if (kept == NULL || !phi__turn_tell_prompts(run) || !phi__run_log(run, kept))
-        return phi__run_no_memory(run);
+        return PHI__RUN_LOST;
     run->told_messages = run->agent->thread->message_count;
     return phi__turn_leave(run, PHI_LIMIT);
 }
@@ -45752,7 +46029,7 @@ static phi__state phi__turn_at_limit(phi__run *run, const char *reason, bool *wa
     if (!run->reason.failed && phi__run_timer_set(run, at) && phi__emit(agent, &event, NULL, 0))
         return PHI__RUN_TOP;
     *wait = false;
-    return phi__run_no_memory(run);
+    return PHI__RUN_LOST;
 }
 
 /* ---- a turn ---- */
@@ -45769,10 +46046,10 @@ static void phi__turn_take_injected(phi__run *run) {
     memset(injected, 0, sizeof *injected);
 }
 
-static phi__state phi__turn_top(phi__run *run, bool *wait) {
+PHI__FN phi__state phi__turn_top(phi__run *run, bool *wait) {
     char reason[PHI__REASON];
     phi__hooked hooked;
-    if (run->starved) return phi__run_no_memory(run);
+    if (run->starved) return PHI__RUN_LOST;
     if (phi__turn_unwanted(run)) return phi__turn_leave(run, PHI_CANCELLED);
     phi__turn_take_injected(run);
     hooked = phi__filter_pending(run);
@@ -45788,18 +46065,13 @@ static phi__state phi__turn_top(phi__run *run, bool *wait) {
     return run->pending.head == NULL ? PHI__RUN_POLL : PHI__RUN_BEFORE_TURN;
 }
 
-static phi__state phi__turn_before(phi__run *run, bool *wait) {
+PHI__FN phi__state phi__turn_before(phi__run *run, bool *wait) {
     phi_hook hook = phi__hook_of(run, PHI_HOOK_BEFORE_TURN);
     phi__hooked hooked;
     if (phi__turn_unwanted(run)) return phi__turn_leave(run, PHI_CANCELLED);
     hooked = phi__hook_run(run, &hook);
     if (hooked == PHI__HOOK_DENY) return phi__turn_leave(run, PHI_DENIED);
     return phi__run_hooked(run, hooked, PHI__RUN_BEFORE_TURN, PHI__RUN_TURN, PHI__RUN_TURN, wait);
-}
-
-PHI__FN void phi__run_rewind(phi__run *run) {
-    phi__arena_rewind(&run->arena);
-    phi__secret_init(&run->secrets, &run->arena);
 }
 
 /* What belongs to one turn begins anew. */
@@ -45816,26 +46088,26 @@ static void phi__turn_clear(phi__run *run) {
     run->shown_for = 0;
 }
 
-static phi__state phi__turn_begin(phi__run *run) {
+PHI__FN phi__state phi__turn_begin(phi__run *run) {
     phi_event event;
     phi__entry entry;
     if (run->turn_open) return phi__run_fit(run); /* out of a snapshot: it had begun */
     if (run->cancelled) return phi__turn_leave(run, PHI_CANCELLED);
-    if (!phi__thread_roll(run->agent->thread, &run->loop_id)) return phi__run_no_memory(run);
+    if (!phi__thread_roll(run->agent->thread, &run->loop_id)) return PHI__RUN_LOST;
     entry = phi__run_entry(run, PHI_ENTRY_TURN_START);
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_TURN_START;
     event.trigger = run->turn_index == 0 ? run->trigger : PHI_TRIGGER_CONTINUATION;
     entry.trigger = event.trigger;
     phi__turn_clear(run);
-    if (!phi__emit(run->agent, &event, NULL, 0)) return phi__run_no_memory(run);
+    if (!phi__emit(run->agent, &event, NULL, 0)) return PHI__RUN_LOST;
     run->turn_open = true; /* it was told, so its end will be */
     if (!phi__run_note(run, &entry) || !phi__turn_tell_prompts(run) || !phi__input_deliver(run))
-        return phi__run_no_memory(run);
+        return PHI__RUN_LOST;
     return phi__run_fit(run);
 }
 
-static phi__state phi__turn_failed(phi__run *run, bool *wait) {
+PHI__FN phi__state phi__turn_failed(phi__run *run, bool *wait) {
     phi_hook hook = phi__hook_of(run, PHI_HOOK_ON_ERROR);
     hook.failure = run->failure;
     hook.text = run->reply != NULL ? run->reply->error_message : phi__str(NULL, 0);
@@ -45855,11 +46127,11 @@ static bool phi__turn_usage(phi__run *run, phi__entry *entry) {
     return true;
 }
 
-static phi__state phi__turn_end(phi__run *run) {
+PHI__FN phi__state phi__turn_end(phi__run *run) {
     phi_event event;
     phi__entry entry = phi__run_entry(run, PHI_ENTRY_TURN_END);
     bool room;
-    phi__run_drop_call(run);
+    phi__attempt_drop(run);
     phi__run_drop_tools(run);
     phi__budget_release(run);
     if (!run->turn_open) return PHI__RUN_NEXT;
@@ -45872,11 +46144,11 @@ static phi__state phi__turn_end(phi__run *run) {
     room = phi__emit_surely(run->agent, &event) && room;
     room = phi__run_note(run, &entry) && room;
     (void)phi__stored_run(run);
-    if (!room && run->status == PHI_OK) return phi__run_no_memory(run);
+    if (!room && run->status == PHI_OK) return PHI__RUN_LOST;
     return PHI__RUN_AFTER_TURN;
 }
 
-static phi__state phi__turn_after(phi__run *run, bool *wait) {
+PHI__FN phi__state phi__turn_after(phi__run *run, bool *wait) {
     phi_hook hook = phi__hook_of(run, PHI_HOOK_AFTER_TURN);
     phi__state next;
     hook.usage = &run->turn_usage;
@@ -45897,10 +46169,10 @@ static phi__state phi__turn_doomed(phi__run *run) {
     return phi__turn_stop(run, reason);
 }
 
-static phi__state phi__turn_next(phi__run *run, bool *wait) {
+PHI__FN phi__state phi__turn_next(phi__run *run, bool *wait) {
     phi__hooked hooked;
     if (run->status != PHI_OK) return PHI__RUN_CLOSE;
-    if (run->starved) return phi__run_no_memory(run);
+    if (run->starved) return PHI__RUN_LOST;
     if (phi__turn_unwanted(run) || run->reply == NULL) return phi__turn_leave(run, PHI_CANCELLED);
     if (run->doomed) return phi__turn_doomed(run);
     if (run->polling || (run->pending.head == NULL && !run->steered)) {
@@ -45929,7 +46201,7 @@ static bool phi__turn_seal(phi__run *run) {
     return false;
 }
 
-static phi__state phi__turn_follow(phi__run *run, bool *wait) {
+PHI__FN phi__state phi__turn_follow(phi__run *run, bool *wait) {
     phi__hooked hooked;
     if (phi__turn_unwanted(run)) return phi__turn_leave(run, PHI_CANCELLED);
     hooked = phi__input_poll(run, PHI_INPUT_FOLLOW_UP);
@@ -45965,7 +46237,7 @@ static phi_event phi__turn_end_event(const phi__run *run, const phi_usage *usage
     return event;
 }
 
-static phi__state phi__turn_close(phi__run *run) {
+PHI__FN phi__state phi__turn_close(phi__run *run) {
     phi__agent *agent = run->agent;
     phi__entry entry = phi__run_entry(run, PHI_ENTRY_LOOP_END);
     phi_usage *usage = (phi_usage *)phi_arena_alloc(phi__thread_room(agent->thread), sizeof *usage);
@@ -45992,7 +46264,7 @@ static phi__state phi__turn_close(phi__run *run) {
     return run->silent ? PHI__RUN_OVER : PHI__RUN_AFTER_LOOP;
 }
 
-static phi__state phi__turn_after_loop(phi__run *run, bool *wait) {
+PHI__FN phi__state phi__turn_after_loop(phi__run *run, bool *wait) {
     phi_hook hook = phi__hook_of(run, PHI_HOOK_AFTER_LOOP);
     hook.message_count = run->message_count;
     hook.usage = &run->usage;
@@ -46001,40 +46273,6 @@ static phi__state phi__turn_after_loop(phi__run *run, bool *wait) {
         return PHI__RUN_AFTER_LOOP;
     }
     return PHI__RUN_OVER; /* AGENT_END was the last word, whatever the hook came to */
-}
-
-/* ---- all states ---- */
-
-PHI__FN phi__state phi__run_state(phi__run *run, bool *wait) {
-    switch (run->state) {
-    case PHI__RUN_BEFORE_LOOP: return phi__turn_before_loop(run, wait);
-    case PHI__RUN_OPEN: return phi__turn_open(run);
-    case PHI__RUN_FILTER: return phi__turn_filter(run, wait);
-    case PHI__RUN_POLL: return phi__turn_poll(run, wait);
-    case PHI__RUN_TOP: return phi__turn_top(run, wait);
-    case PHI__RUN_BEFORE_TURN: return phi__turn_before(run, wait);
-    case PHI__RUN_TURN: return phi__turn_begin(run);
-    case PHI__RUN_TRANSFORM: return phi__run_transform(run, wait);
-    case PHI__RUN_CONVERT: return phi__run_convert(run, wait);
-    case PHI__RUN_REQUEST: return phi__run_request(run, wait);
-    case PHI__RUN_CREDENTIAL: return phi__run_credential(run, wait);
-    case PHI__RUN_SIGN: return phi__run_sign(run);
-    case PHI__RUN_SEND: return phi__run_send(run, wait);
-    case PHI__RUN_STREAM: return phi__run_stream(run, wait);
-    case PHI__RUN_BACKOFF: return phi__run_backoff(run, wait);
-    case PHI__RUN_COMPACT: return phi__run_compact(run, wait);
-    case PHI__RUN_COMPACTED: return phi__run_compacted(run, wait);
-    case PHI__RUN_TOOLS: return phi__run_tools(run, wait);
-    case PHI__RUN_FAILED: return phi__turn_failed(run, wait);
-    case PHI__RUN_TURN_END: return phi__turn_end(run);
-    case PHI__RUN_AFTER_TURN: return phi__turn_after(run, wait);
-    case PHI__RUN_NEXT: return phi__turn_next(run, wait);
-    case PHI__RUN_FOLLOW: return phi__turn_follow(run, wait);
-    case PHI__RUN_CLOSE: return phi__turn_close(run);
-    case PHI__RUN_AFTER_LOOP: return phi__turn_after_loop(run, wait);
-    case PHI__RUN_OVER: break;
-    }
-    return PHI__RUN_OVER;
 }
 
 /* ---- src/loop/update.c ---- */
@@ -46778,11 +47016,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0x647f2866
+#if PHI__IMP_AGENT != 0x14891db7
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0x647f2866
+#define PHI__IMP_AGENT 0x14891db7
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -47673,8 +47911,8 @@ PHI__FN phi_status phi__agent_check(phi_runtime *rt, const phi_agent_desc *desc)
 
 /* agent_end.c - the tree of agents, and their end.
 
-   An agent that is freed is taken out of every table at once; its memory goes when the step ends, for the function of the
-   host's that freed it may have been called with it in hand. */
+   An agent that is freed is taken out of every table at once; its memory goes when the step ends,
+   for the function of the host's that freed it may have been called with it in hand. */
 
 /* ---- the tree ---- */
 
@@ -47687,7 +47925,8 @@ PHI__FN void phi__agent_adopt(phi__agent *parent, phi__agent *child) {
     parent->first_child = child;
 }
 
-/* Leaves the tree; those below belong to what is above. What they have reserved stays reserved there. */
+/* Leaves the tree; those below belong to what is above. What they have reserved stays reserved
+   there. */
 static void phi__agent_leave_tree(phi__agent *agent) {
     phi__agent *parent = agent->parent, *child;
     if (parent != NULL) {
@@ -48325,9 +48564,10 @@ PHI_API phi_str phi_agent_thread_id(phi_agent handle) {
 
 /* ---- src/agent/agent_take.c ---- */
 
-/* agent_take.c - what an agent keeps of what it is given, copied into its memory: by its desc, and by the functions that
-   change it later. Each takes the place of what was there; without memory nothing changes, but for the model and the
-   segment, which are in an arena that the caller exchanges. */
+/* agent_take.c - what an agent keeps of what it is given, copied into its memory: by its desc, and
+   by the functions that change it later. Each takes the place of what was there; without memory
+   nothing changes, but for the model and the segment, which are in an arena that the caller
+   exchanges. */
 
 enum {
     PHI__AGENT_WINDOW = 128000,

@@ -47,7 +47,7 @@
 #if PHI__PUB_IO != 0xef74c803
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_MODEL != 0x39bc0fab
+#if PHI__PUB_MODEL != 0x0e4023aa
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_WIRE != 0xdd04ad5e

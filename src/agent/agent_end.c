@@ -1,7 +1,7 @@
 /* agent_end.c - the tree of agents, and their end.
 
-   An agent that is freed is taken out of every table at once; its memory goes when the step ends, for the function of the
-   host's that freed it may have been called with it in hand. */
+   An agent that is freed is taken out of every table at once; its memory goes when the step ends,
+   for the function of the host's that freed it may have been called with it in hand. */
 #include "agent/agent_in.h"
 
 /* ---- the tree ---- */
@@ -15,7 +15,8 @@ PHI__FN void phi__agent_adopt(phi__agent *parent, phi__agent *child) {
     parent->first_child = child;
 }
 
-/* Leaves the tree; those below belong to what is above. What they have reserved stays reserved there. */
+/* Leaves the tree; those below belong to what is above. What they have reserved stays reserved
+   there. */
 static void phi__agent_leave_tree(phi__agent *agent) {
     phi__agent *parent = agent->parent, *child;
     if (parent != NULL) {

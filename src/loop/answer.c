@@ -1,345 +1,83 @@
-/* answer.c - what becomes of an answer: it is logged and counted, or thrown away and asked for again, or
-   what was asked is made smaller.
+/* answer.c - an answer while it streams: what events show of it, and what takes its place in the
+   end. */
+#include "loop/answer_in.h"
 
-   A failed attempt that nobody has seen anything of leaves no trace but PHI_EV_RETRY; one whose beginning
-   was told is retracted first. */
-#include "base/utf8_in.h"
-#include "base/words_in.h"
-#include "loop/loop_in.h"
-#include "loop/provider_in.h"
-#include "wire/hash_in.h"
-
-#include <stdio.h>
-
-PHI__FN phi_failure phi__answer_failure(phi_failure_kind kind, bool retryable, const char *words) {
-    phi_failure failure;
-    memset(&failure, 0, sizeof failure);
-    failure.kind = kind;
-    failure.retryable = retryable;
-    failure.message = phi_str_of(words);
-    return failure;
+static phi_str phi__answer_name(char **at, phi_str name) {
+    phi_str out = phi__str(*at, name.len);
+    if (out.len > 0) memcpy(*at, name.at, out.len);
+    *at += out.len;
+    return out;
 }
 
-PHI__FN bool phi__answer_tell_start(phi__run *run) {
-    phi_event event;
-    if (run->answer_told) return true;
-    run->answer_told = true;
-    memset(&event, 0, sizeof event);
-    event.kind = PHI_EV_MESSAGE_START;
-    return phi__answer_room(run->answer) && phi__emit(run->agent, &event, run->answer, 0);
+PHI__FN phi__answer *phi__answer_new(phi_memory *memory, const phi_model *model) {
+    phi_str id = phi_str_of(model->id), provider = phi_str_of(model->provider);
+    phi_str protocol = phi_str_of(model->protocol);
+    size_t bytes =
+        phi__add(sizeof(phi__answer), phi__add(id.len, phi__add(provider.len, protocol.len)));
+    phi__answer *answer = (phi__answer *)phi__alloc(memory, bytes);
+    char *names;
+    if (answer == NULL) return NULL;
+    names = (char *)(answer + 1);
+    answer->memory = memory;
+    answer->bytes = bytes;
+    answer->refs = 1;
+    answer->live = true;
+    answer->view.role = PHI_ROLE_ASSISTANT;
+    answer->view.model = phi__answer_name(&names, id);
+    answer->view.provider = phi__answer_name(&names, provider);
+    answer->view.protocol = phi__answer_name(&names, protocol);
+    phi__assembly_init(&answer->assembly, memory);
+    return answer;
 }
 
-/* The words of the assistant message's error_message. */
-static void phi__answer_words(const phi_failure *failure, char *out, size_t size) {
-    int n = (int)phi__min(failure->message.len, 2000);
-    const char *at = failure->message.at != NULL ? failure->message.at : "";
-    switch (failure->kind) {
-    case PHI_FAILURE_AUTH: (void)snprintf(out, size, "Auth error: %.*s", n, at); break;
-    case PHI_FAILURE_OVERFLOW: (void)snprintf(out, size, "Context overflow: %.*s", n, at); break;
-    case PHI_FAILURE_NETWORK:
-    case PHI_FAILURE_TIMEOUT: (void)snprintf(out, size, "Network error: %.*s", n, at); break;
-    case PHI_FAILURE_CANCELLED: (void)snprintf(out, size, "Cancelled"); break;
-    case PHI_FAILURE_RATE_LIMITED:
-        if (failure->has_retry_after)
-            (void)snprintf(out, size, "Rate limited, retry after %llums: %.*s",
-                           (unsigned long long)failure->retry_after_ms, n, at);
-        else
-            (void)snprintf(out, size, "Rate limited: %.*s", n, at);
-        break;
-    case PHI_FAILURE_NONE:
-    case PHI_FAILURE_QUOTA:
-    case PHI_FAILURE_CONTENT_FILTER:
-    case PHI_FAILURE_SERVER:
-    case PHI_FAILURE_INVALID_REQUEST:
-    case PHI_FAILURE_NO_MEMORY: (void)snprintf(out, size, "API error: %.*s", n, at); break;
-    }
+PHI__FN void phi__answer_settle(phi__answer *answer, const phi_message *final) {
+    if (!answer->live) return;
+    answer->live = false;
+    answer->final = final;
+    phi__assembly_free(&answer->assembly);
+    phi__free(answer->memory, answer->content, answer->content_cap * sizeof *answer->content);
+    answer->content = NULL;
+    answer->content_cap = 0;
 }
 
-/* Copied, without control characters and without the secrets that the requests carried. */
-static bool phi__answer_keep_words(phi__run *run, phi_arena *arena, phi_str words, phi_str *out) {
-    char *at;
-    if (!phi__arena_str(arena, words, out)) return false;
-    at = (char *)(uintptr_t)out->at;
-    out->len = phi__words_clean(at, out->len);
-    (void)phi__secret_hide(&run->secrets, at, out->len, PHI__SECRET_WORDS);
-    at[out->len] = '\0';
+PHI__FN void phi__answer_drop(phi__answer *answer) {
+    if (answer == NULL || --answer->refs > 0) return;
+    phi__answer_settle(answer, NULL);
+    phi__free(answer->memory, answer, answer->bytes);
+}
+
+PHI__FN bool phi__answer_room(phi__answer *answer) {
+    void *grown = phi__grow(answer->memory, answer->content, &answer->content_cap,
+                            phi__max(answer->assembly.count, 1), sizeof *answer->content);
+    if (grown == NULL) return false;
+    if (answer->content != (phi_content *)grown) answer->viewed = false;
+    answer->content = (phi_content *)grown;
     return true;
 }
 
-/* A failure that outlives the call: in the thread; the static one when there is no memory. */
-static const phi_failure *phi__answer_keep_failure(phi__run *run, const phi_failure *failure) {
-    phi_arena *arena = phi__thread_room(run->agent->thread);
-    phi_failure *kept = (phi_failure *)phi_arena_alloc(arena, sizeof *kept);
-    if (kept == NULL) return NULL;
-    *kept = *failure;
-    if (!phi__answer_keep_words(run, arena, failure->code, &kept->code) ||
-        !phi__answer_keep_words(run, arena, failure->message, &kept->message) ||
-        !phi__answer_keep_words(run, arena, failure->request_id, &kept->request_id))
-        return NULL;
-    return kept;
+/* Nothing is said: what was shown before is not there any more, or does not fit. */
+PHI__FN const phi_message *phi__answer_empty(phi__answer *answer) {
+    phi_message shown = answer->view;
+    memset(&answer->view, 0, sizeof answer->view);
+    answer->view.role = PHI_ROLE_ASSISTANT;
+    answer->view.model = shown.model;
+    answer->view.provider = shown.provider;
+    answer->view.protocol = shown.protocol;
+    answer->viewed = false;
+    return &answer->view;
 }
 
-/* Ids that an earlier answer used already would make results ambiguous, and some providers refuse
-   them: such calls get another. Servers that count their calls from 0 in each answer do that. */
-static bool phi__answer_unique_ids(phi__run *run) {
-    phi__answer *answer = run->answer;
-    size_t i;
-    for (i = 0; i < answer->assembly.count; i++) {
-        phi_content *block = &answer->content[i];
-        char id[5 + 17];
-        phi_status status = PHI_OK;
-        uint64_t salt = answer->assembly.id_salt + i;
-        if (block->kind != PHI_CONTENT_TOOL_CALL) continue;
-        while ((status = phi__thread_claim_id(run->agent->thread, block->id)) == PHI_FULL) {
-            memcpy(id, "call_", 5);
-            phi__hash_hex(phi__hash(block->id, salt), id + 5);
-            if (!phi__arena_str(&run->arena, phi_str_of(id), &block->id)) return false;
-        }
-        if (status != PHI_OK) return false;
+PHI__FN const phi_message *phi__answer_message(phi__answer *answer) {
+    phi_message before = answer->view; /* which model is asked */
+    /* An answer that memory did not suffice for shows who spoke, and nothing said: never NULL. */
+    if (!answer->live) return answer->final != NULL ? answer->final : phi__answer_empty(answer);
+    if (answer->content_cap < answer->assembly.count) return phi__answer_empty(answer);
+    if (!answer->viewed) {
+        phi__assembly_view(&answer->assembly, answer->content, &answer->view);
+        answer->view.model = before.model;
+        answer->view.provider = before.provider;
+        answer->view.protocol = before.protocol;
     }
-    return true;
-}
-
-/* The answer so far as the log keeps it; failure NULL: it is whole. */
-static phi_message *phi__answer_keep_answer(phi__run *run, const phi_failure *failure) {
-    char words[2200];
-    phi_content empty;
-    phi_message message;
-    const phi__agent *agent = run->agent;
-    if (!phi__answer_room(run->answer)) return NULL;
-    run->answer->viewed = false;
-    message = *phi__answer_message(run->answer);
-    message.model = phi_str_of(agent->model.id);
-    message.provider = phi_str_of(agent->model.provider);
-    message.protocol = phi_str_of(agent->model.protocol);
-    if (failure == NULL && !phi__answer_unique_ids(run)) return NULL;
-    if (failure != NULL) {
-        phi__answer_words(failure, words, sizeof words);
-        message.error_message = phi_str_of(words);
-        message.stop_reason = failure->kind == PHI_FAILURE_CANCELLED ? PHI_STOP_REASON_ABORTED
-                                                                     : PHI_STOP_REASON_ERROR;
-    }
-    if (message.content_count == 0) {
-        memset(&empty, 0, sizeof empty);
-        empty.kind = PHI_CONTENT_TEXT;
-        empty.text = phi__str("", 0);
-        message.content = &empty;
-        message.content_count = 1;
-        if (failure != NULL && !run->answer->assembly.started)
-            message.provider = phi_str_of("unknown");
-    }
-    phi__run_stamp(run, &message);
-    return phi__thread_keep(run->agent->thread, &message);
-}
-
-/* Puts the answer into the log; false: no memory. */
-static bool phi__answer_log(phi__run *run, const phi_failure *failure) {
-    phi__entry entry;
-    phi_event event;
-    phi_message *kept;
-    if (!phi__answer_tell_start(run)) return false;
-    kept = phi__answer_keep_answer(run, failure);
-    if (kept == NULL) return false;
-    memset(&entry, 0, sizeof entry);
-    entry.kind = PHI_ENTRY_MESSAGE;
-    entry.at_ms = kept->timestamp_ms;
-    entry.loop_id = run->loop_id;
-    entry.turn_index = run->turn_index;
-    entry.message = kept;
-    if (!phi__thread_append(run->agent->thread, &entry, 1)) return false;
-    phi__answer_settle(run->answer, kept);
-    run->reply = kept;
-    memset(&event, 0, sizeof event);
-    event.kind = PHI_EV_MESSAGE_END;
-    event.message = kept;
-    return phi__emit(run->agent, &event, NULL, 0);
-}
-
-PHI__FN phi_status phi__answer_status(const phi_failure *failure) {
-    switch (failure->kind) {
-    case PHI_FAILURE_NETWORK: return PHI_NETWORK;
-    case PHI_FAILURE_TIMEOUT: return PHI_TIMEOUT;
-    case PHI_FAILURE_NO_MEMORY: return PHI_NO_MEMORY;
-    case PHI_FAILURE_CANCELLED: return PHI_CANCELLED;
-    case PHI_FAILURE_NONE:
-    case PHI_FAILURE_AUTH:
-    case PHI_FAILURE_QUOTA:
-    case PHI_FAILURE_RATE_LIMITED:
-    case PHI_FAILURE_OVERFLOW:
-    case PHI_FAILURE_CONTENT_FILTER:
-    case PHI_FAILURE_SERVER:
-    case PHI_FAILURE_INVALID_REQUEST: break;
-    }
-    return PHI_REFUSED;
-}
-
-static uint64_t phi__answer_tokens(const phi_usage *usage) {
-    return usage->input + usage->output + usage->cache_read + usage->cache_write;
-}
-
-/* What the writer of a summary has cost is its agent's, too. */
-static void phi__answer_charge_reader(const phi__agent *writer, const phi_usage *usage,
-                                      double cost) {
-    phi__agent *agent = writer->parent;
-    if (writer->hidden_fn == NULL || agent == NULL) return;
-    phi_usage_add(&agent->usage, usage);
-    agent->cost += cost;
-}
-
-/* What an attempt has cost, of which the answer may have been thrown away. */
-static void phi__answer_charge(phi__run *run, const phi_usage *usage) {
-    phi__agent *agent = run->agent;
-    double cost = phi_cost_of(&agent->model.cost, usage);
-    phi_usage_add(&run->usage, usage);
-    phi_usage_add(&agent->usage, usage);
-    phi_usage_add(&agent->run_usage, usage);
-    phi__caching_answered(agent, usage);
-    run->cost += cost;
-    agent->cost += cost;
-    agent->run_cost += cost;
-    phi__answer_charge_reader(agent, usage, cost);
-    phi__budget_charge(agent, phi__answer_tokens(usage), cost, 0);
-}
-
-PHI__FN void phi__answer_charge_open(phi__run *run) {
-    phi_usage usage;
-    if (run->answer == NULL || !run->answer->live) return;
-    usage = run->answer->assembly.usage;
-    if (usage.total_tokens == 0) usage.total_tokens = phi__answer_tokens(&usage);
-    phi__answer_charge(run, &usage);
-}
-
-/* ---- once more ---- */
-
-/* Lets go of an attempt whose answer is not wanted. What was told of it stays as it was told. */
-static void phi__answer_abandon(phi__run *run) {
-    phi__answer_charge_open(run);
-    phi__provider_close(run);
-    phi__xfer_close(run->transfer);
-    run->transfer = NULL;
-    phi__reader_free(&run->reader);
-    phi__buf_free(&run->collected);
-    phi__answer_drop(run->answer); /* not settled: events that were not popped still show it */
-    run->answer = NULL;
-}
-
-static bool phi__answer_retract(phi__run *run) {
-    phi_event event;
-    if (!run->answer_told) return true;
-    memset(&event, 0, sizeof event);
-    event.kind = PHI_EV_RETRACT;
-    return phi__answer_room(run->answer) && phi__emit(run->agent, &event, run->answer, 0);
-}
-
-static double phi__answer_random(phi__run *run) {
-    uint32_t bits = 0;
-    phi__io_random(run->agent->rt->io, &bits, sizeof bits);
-    return (double)bits / 4294967296.0;
-}
-
-/* How many attempts there are in all: the first one is no retry. */
-static uint32_t phi__answer_attempts(const phi_retry *retry) {
-    return retry->max_retries == PHI_UNLIMITED ? PHI_UNLIMITED : retry->max_retries + 1;
-}
-
-static bool phi__answer_tell_retry(phi__run *run, const phi_failure *failure) {
-    uint32_t attempts = phi__answer_attempts(&run->agent->retry);
-    char words[400], line[560], most[16] = "unlimited";
-    phi_event event;
-    phi__answer_words(failure, words, sizeof words);
-    words[phi__utf8_cut(phi_str_of(words), sizeof words - 1)] = '\0';
-    if (attempts != PHI_UNLIMITED) (void)snprintf(most, sizeof most, "%u", (unsigned)attempts);
-    (void)snprintf(line, sizeof line, "Provider error (attempt %u/%s), retrying in %.1fs: %s",
-                   (unsigned)run->attempt, most, (double)run->delay_ms / 1000.0, words);
-    memset(&event, 0, sizeof event);
-    event.kind = PHI_EV_RETRY;
-    event.failure = failure;
-    event.status = phi__answer_status(failure);
-    event.attempt = run->attempt;
-    event.attempts = attempts;
-    event.delay_ms = run->delay_ms;
-    event.text = phi_str_of(line);
-    return phi__emit(run->agent, &event, NULL, 0);
-}
-
-/* failure: in the thread. */
-static phi__state phi__answer_again(phi__run *run, const phi_failure *failure) {
-    uint64_t now = phi__io_now_us(run->agent->rt->io);
-    bool told;
-    run->attempt++;
-    run->retry_at_us = now + (uint64_t)run->delay_ms * 1000;
-    told = phi__answer_retract(run) && phi__answer_tell_retry(run, failure);
-    phi__answer_abandon(run);
-    if (!told || !phi__run_timer_set(run, run->retry_at_us)) return phi__run_no_memory(run);
-    return PHI__RUN_BACKOFF;
-}
-
-static phi__state phi__answer_overflow(phi__run *run, const phi_failure *failure) {
-    bool told = phi__answer_retract(run);
-    run->overflow = failure;
-    phi__answer_abandon(run);
-    return told ? PHI__RUN_COMPACT : phi__run_no_memory(run);
-}
-
-/* Another key, once a turn. */
-static phi__state phi__answer_refused(phi__run *run) {
-    bool told = phi__answer_retract(run);
-    run->refused = run->fresh = true;
-    phi__answer_abandon(run);
-    return told ? PHI__RUN_CREDENTIAL : phi__run_no_memory(run);
-}
-
-/* ---- for good ---- */
-
-static bool phi__answer_wanted(const phi__run *run) { return !run->cancelled && !run->stopping; }
-
-/* Logs the answer, whole or not, and counts it. */
-static bool phi__answer_settle_call(phi__run *run, const phi_failure *failure) {
-    bool told = phi__answer_log(run, failure);
-    if (run->reply == NULL) return false;
-    run->turn_usage = run->reply->usage; /* it is in the log, so it counts */
-    phi__answer_charge(run, &run->turn_usage);
-    if (!told) return false;
-    phi__budget_release(run); /* so that those whom its tools start find what is left */
-    phi__run_drop_call(run);
-    return true;
-}
-
-PHI__FN phi__state phi__answer_give_up(phi__run *run, const phi_failure *failure,
-                                       phi_status status) {
-    if (run->answer == NULL) { /* the attempt was let go of */
-        run->answer = phi__answer_new(&run->agent->memory, &run->agent->model);
-        if (run->answer == NULL) return phi__run_no_memory(run);
-        phi__reader_init(&run->reader, run->agent->codec, NULL, &run->answer->assembly,
-                         run->agent->max_event_bytes);
-        phi__buf_init(&run->collected, &run->agent->memory);
-        run->answer_told = false;
-    }
-    if (!phi__answer_settle_call(run, failure)) return phi__run_no_memory(run);
-    if (failure->kind == PHI_FAILURE_CANCELLED) {
-        run->status = PHI_CANCELLED;
-        return PHI__RUN_TURN_END;
-    }
-    return phi__run_fail(run, failure, status);
-}
-
-PHI__FN phi__state phi__answer_end(phi__run *run, const phi_failure *failure, phi_status status) {
-    const phi_failure *kept;
-    if (failure == NULL)
-        return phi__answer_settle_call(run, NULL) ? phi__run_make_calls(run)
-                                                  : phi__run_no_memory(run);
-    kept = phi__answer_keep_failure(run, failure);
-    if (kept == NULL) return phi__run_no_memory(run);
-    if (!phi__fields_drop(run)) return PHI__RUN_OVER;
-    if (kept->kind == PHI_FAILURE_OVERFLOW && phi__answer_wanted(run))
-        return phi__answer_overflow(run, kept);
-    if (kept->kind == PHI_FAILURE_AUTH && status != PHI_DENIED && !run->fresh &&
-        phi__hook_wants(run->agent, PHI_HOOK_CREDENTIAL) && phi__answer_wanted(run))
-        return phi__answer_refused(run);
-    if (phi__answer_wanted(run) &&
-        phi__retry_wanted(&run->agent->retry, kept, run->attempt + 1, phi__answer_random(run),
-                          &run->delay_ms) &&
-        phi__limit_leaves(run, run->delay_ms))
-        return phi__answer_again(run, kept);
-    return phi__answer_give_up(run, kept, status);
+    answer->viewed = true;
+    return &answer->view;
 }

@@ -96,7 +96,7 @@ static bool phi__compaction_futile(phi__agent *agent, const phi_compaction_confi
 static phi__state phi__compaction_fit(phi__run *run, const phi_compaction_config *config,
                                       uint64_t target) {
     phi__agent *agent = run->agent;
-    if (phi__compaction_make(run, *config, target) != PHI_OK) return phi__run_no_memory(run);
+    if (phi__compaction_make(run, *config, target) != PHI_OK) return PHI__RUN_LOST;
     if (run->plan != NULL) return PHI__RUN_COMPACT;
     agent->compacted_tokens = phi__agent_tokens(agent);
     phi__run_rewind(run);
@@ -121,7 +121,7 @@ PHI__FN phi__state phi__run_fit(phi__run *run) {
     switch (phi__compactor_ask(run, &config, target, due)) {
     case PHI_OK: return PHI__RUN_COMPACT;
     case PHI_STALE: return PHI__RUN_OVER;
-    case PHI_NO_MEMORY: return phi__run_no_memory(run);
+    case PHI_NO_MEMORY: return PHI__RUN_LOST;
     case PHI_BUSY:
         if (now <= phi__compact_threshold(&full)) return PHI__RUN_TRANSFORM;
         break;
@@ -132,7 +132,7 @@ PHI__FN phi__state phi__run_fit(phi__run *run) {
 
 PHI__FN phi__state phi__run_shrink(phi__run *run) {
     phi_compaction_config config = phi__compaction_config(run->agent, run);
-    if (phi__compaction_make(run, config, UINT64_MAX) != PHI_OK) return phi__run_no_memory(run);
+    if (phi__compaction_make(run, config, UINT64_MAX) != PHI_OK) return PHI__RUN_LOST;
     return run->plan != NULL ? PHI__RUN_COMPACT : PHI__RUN_CLOSE;
 }
 
@@ -146,7 +146,9 @@ static phi__state phi__compaction_next(const phi__run *run) {
 static phi__state phi__compaction_refused(phi__run *run) {
     run->plan = NULL;
     if (run->overflow == NULL) return phi__compaction_next(run);
-    return phi__answer_give_up(run, run->overflow, phi__answer_status(run->overflow));
+    run->fault = run->overflow;
+    run->fault_status = phi__failure_status(run->fault);
+    return PHI__RUN_GIVE_UP;
 }
 
 static bool phi__compaction_tell(phi__run *run, phi_event_kind kind) {
@@ -222,13 +224,13 @@ static phi__state phi__compaction_do(phi__run *run) {
     phi__compactor_forget(agent); /* what it is at would not fit any more */
     if (run->overflow != NULL && !agent->compaction.disable && run->idle_compactions == 0 &&
         phi__compaction_make(run, phi__compaction_config(agent, run), UINT64_MAX) != PHI_OK)
-        return phi__run_no_memory(run);
+        return PHI__RUN_LOST;
     if (!phi__compaction_tell(run, PHI_EV_COMPACTION_START) || !phi__compaction_shrink(run))
-        return phi__run_no_memory(run);
+        return PHI__RUN_LOST;
     c->messages_after = agent->thread->fold.count;
     c->tokens_after = agent->compacted_tokens = phi__agent_tokens(agent);
     run->compactions++;
-    if (!phi__compaction_tell(run, PHI_EV_COMPACTION_END)) return phi__run_no_memory(run);
+    if (!phi__compaction_tell(run, PHI_EV_COMPACTION_END)) return PHI__RUN_LOST;
     return PHI__RUN_COMPACTED;
 }
 
@@ -244,7 +246,7 @@ PHI__FN phi__state phi__run_compact(phi__run *run, bool *wait) {
     if (run->compactions >= PHI__COMPACTIONS_MOST ||
         run->idle_compactions >= PHI__COMPACTIONS_IDLE_MOST)
         return phi__compaction_refused(run);
-    if (!phi__compaction_measure(run)) return phi__run_no_memory(run);
+    if (!phi__compaction_measure(run)) return PHI__RUN_LOST;
     hook.compaction = run->compaction;
     hooked = phi__hook_run(run, &hook);
     if (hooked == PHI__HOOK_DENY) return phi__compaction_refused(run);

@@ -92,7 +92,7 @@ static phi__state phi__context_ask(phi__run *run, phi_hook_point point, phi__sta
         return PHI__RUN_TURN_END;
     }
     if (!phi__hook_wants(run->agent, point)) return next;
-    if (run->listed == NULL && !phi__context_list(run)) return phi__run_no_memory(run);
+    if (run->listed == NULL && !phi__context_list(run)) return PHI__RUN_LOST;
     hook = phi__hook_of(run, point);
     hook.messages = run->listed;
     hook.message_count = run->listed_count;

@@ -1,4 +1,5 @@
-/* error_in.h - the runtime's last error: a status, and words that say what was wrong and what would be right. */
+/* error_in.h - the runtime's last error: a status, and words that say what was wrong and what would
+   be right. */
 #ifndef PHI_LOOP_ERROR_IN_H
 #define PHI_LOOP_ERROR_IN_H
 

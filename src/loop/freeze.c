@@ -44,7 +44,11 @@ static size_t phi__freeze_state(const phi__run *run) {
     case PHI__RUN_FOLLOW: return 14;
     case PHI__RUN_CLOSE: return 15;
     case PHI__RUN_AFTER_LOOP:
-    case PHI__RUN_OVER: break;
+    case PHI__RUN_OVER:
+    case PHI__RUN_LOST:
+    case PHI__RUN_ENDED:
+    case PHI__RUN_GIVE_UP:
+    case PHI__RUN_ANSWERED: break;
     }
     return 0;
 }

@@ -208,6 +208,27 @@ PHI__FN void phi__decision_marked(phi_runtime *rt, uint32_t index) {
                          (phi_verdict)(state & ~(uint32_t)PHI__TICKET_SAID), phi__str(NULL, 0));
 }
 
+/* ---- what a state comes to ---- */
+
+PHI__FN phi__state phi__run_hooked(phi__run *run, phi__hooked hooked, phi__state here,
+                                   phi__state next, phi__state denied, bool *wait) {
+    switch (hooked) {
+    case PHI__HOOK_ALLOW:
+    case PHI__HOOK_WARN: return next;
+    case PHI__HOOK_DENY: return denied;
+    case PHI__HOOK_WAIT:
+        if (run->cancelled) { /* it waits for nobody */
+            phi__decision_drop(&run->decision);
+            return denied;
+        }
+        *wait = true;
+        return here;
+    case PHI__HOOK_GONE: return PHI__RUN_OVER;
+    case PHI__HOOK_LOST: break;
+    }
+    return PHI__RUN_LOST;
+}
+
 /* ---- public ---- */
 
 /* Without a text it needs no room: the ticket's own word takes it. */

@@ -3,9 +3,19 @@
 #ifndef PHI_LOOP_LOOP_IN_H
 #define PHI_LOOP_LOOP_IN_H
 
+#include "loop/answer_in.h"
+#include "loop/attempt_in.h"
+#include "loop/charge_in.h"
+#include "loop/draft_in.h"
 #include "loop/error_in.h"
+#include "loop/fail_in.h"
 #include "loop/find_in.h"
+#include "loop/run_log_in.h"
+#include "loop/schedule_in.h"
 #include "loop/state_in.h"
+#include "loop/states_in.h"
+#include "loop/tool_round_in.h"
+#include "model/failure_in.h"
 
 /* events.c */
 PHI__FN void phi__events_init(phi__events *events, phi_memory *memory);
@@ -32,12 +42,6 @@ PHI__FN void phi__events_release(phi_runtime *rt, bool all);
 PHI__FN bool phi__events_due(const phi_runtime *rt); /* the last step has left some of it */
 PHI__FN void phi__events_purge(phi_runtime *rt, phi__agent *agent); /* its events, popped or not */
 PHI__FN bool phi__events_backlog(const phi__agent *agent);          /* the host does not drain */
-
-PHI__FN phi__answer *phi__answer_new(phi_memory *memory, const phi_model *model);
-PHI__FN void phi__answer_drop(phi__answer *answer); /* one reference; NULL is harmless */
-PHI__FN bool phi__answer_room(phi__answer *answer); /* for a view of all its blocks */
-PHI__FN const phi_message *phi__answer_message(phi__answer *answer);
-PHI__FN void phi__answer_settle(phi__answer *answer, const phi_message *final);
 
 /* xfer.c */
 PHI__FN const phi__xfer_port *phi__xfer_port_get(void);
@@ -93,6 +97,9 @@ PHI__FN phi__hooked phi__hook_ask(phi__decision *decision, phi_hook *hook, phi_h
 /* The agent's own hook function, for a run or a call: PHI__HOOK_ALLOW where it does not want the point. */
 PHI__FN phi__hooked phi__hook_run(phi__run *run, phi_hook *hook);
 PHI__FN phi__hooked phi__hook_call(phi__toolcall *call, phi_hook *hook);
+/* Where a state goes after a hook: on, back to itself, or out. */
+PHI__FN phi__state phi__run_hooked(phi__run *run, phi__hooked hooked, phi__state here,
+                                   phi__state next, phi__state denied, bool *wait);
 PHI__FN bool phi__hook_wants(const phi__agent *agent, phi_hook_point point);
 /* Lets go of a question that nobody needs an answer to; its ticket dies. Any state is fine. */
 PHI__FN void phi__decision_drop(phi__decision *decision);
@@ -159,65 +166,30 @@ PHI__FN uint64_t phi__doom_hash(phi_arena *arena, phi_str name, phi_str argument
 PHI__FN uint32_t phi__doom_note(phi__doom *doom, uint64_t hash);
 
 /* run.c */
-/* A run, by prompts (user messages; copied) or from where the history stands (none). loop_id and parent
-   empty: made, and the agent's last. On failure nothing changed. */
-typedef struct phi__run_order {
-    const phi_message *prompts;
-    size_t prompt_count;
-    phi_continuation continuation;
-    phi_str loop_id, parent_loop_id;
-    bool compact_only;
-    bool
-        goes_on; /* with what an earlier run of a hidden agent did: an abort that is not read yet means it, too */
-    /* of this run alone; copied; NULL or 0: the agent's */
-    const phi_policy *policy;
-    const phi_limits *limits;
-    const phi_tool *tools; /* where has_tools: these, of which there may be none */
-    size_t tool_count;
-    bool has_tools;
-    uint32_t waits_ms;
-} phi__run_order;
 PHI__FN phi_status phi__run_new(phi__agent *agent, const phi__run_order *order);
 /* For phi__run_thaw: a run that began with an entry of its agent's thread; the agent's, from phi__run_take on. NULL:
    no memory. */
 PHI__FN phi__run *phi__run_make_for(phi__agent *agent, const phi__entry *start);
 PHI__FN void phi__run_take(phi__run *run);
-/* A run that has not begun, and its prompts, in the agent's new log; what it has in the one before is left there. False:
-   no memory, and the run is as it was. */
-PHI__FN bool phi__run_rehome(phi__run *run, const phi__thread *before);
 PHI__FN void phi__run_unmake(phi__run *run);
-PHI__FN void phi__run_wake(phi__run *run);
-PHI__FN void phi__run_cancel(phi__run *run);
-/* The runs of an agent and of those below it. after_turn: when their turns are over. */
-PHI__FN void phi__run_cancel_tree(phi__agent *agent, bool after_turn);
-/* What other threads see of an agent. */
-PHI__FN void phi__run_show_state(const phi__agent *agent, bool running);
 PHI__FN void phi__run_detach(phi__run *run);  /* nothing wakes it or is called by it any more */
 PHI__FN void phi__run_destroy(phi__run *run); /* at once, without events: agent or runtime go */
-PHI__FN void phi__runs_advance(phi_runtime *rt);
-PHI__FN void phi__step_slice(phi_runtime *rt); /* the step's budget, anew */
-PHI__FN bool phi__step_spent(const phi_runtime *rt);
-/* The clock, for what is only shown to the host: a tape does not record the look. */
-PHI__FN uint64_t phi__look_us(const phi_runtime *rt);
-PHI__FN uint64_t phi__work_us(const phi_runtime *rt); /* of the step's budget */
-/* Appends a message to the log and tells it with MESSAGE_START and MESSAGE_END. */
-PHI__FN bool phi__run_log(phi__run *run, const phi_message *kept);
-PHI__FN bool phi__run_tell(phi__run *run, const phi_message *message, phi_input input,
-                           phi_str source);
-PHI__FN phi__entry phi__run_entry(const phi__run *run, phi_entry_kind kind);
-PHI__FN bool phi__run_note(phi__run *run, const phi__entry *entry);
-PHI__FN void phi__run_stamp(const phi__run *run, phi_message *message);
-/* Ends the run because memory ran out: phi__run_over_memory returns the state to go to. */
-PHI__FN phi__state phi__run_no_memory(phi__run *run);
-PHI__FN phi__state phi__run_fail(phi__run *run, const phi_failure *failure, phi_status status);
 
-/* turns.c: the states between model calls. phi__run_state is what a state leads to. */
-PHI__FN phi__state phi__run_state(phi__run *run, bool *wait);
-/* Where a state goes after a hook: on, back to itself, or out. */
-PHI__FN phi__state phi__run_hooked(phi__run *run, phi__hooked hooked, phi__state here,
-                                   phi__state next, phi__state denied, bool *wait);
-PHI__FN bool phi__run_timer_set(phi__run *run, uint64_t at_us); /* wakes the run */
-PHI__FN void phi__run_rewind(phi__run *run); /* the turn's memory, and what points into it */
+/* turns.c: the states between model calls */
+PHI__FN phi__state phi__turn_before_loop(phi__run *run, bool *wait);
+PHI__FN phi__state phi__turn_open(phi__run *run);
+PHI__FN phi__state phi__turn_filter(phi__run *run, bool *wait);
+PHI__FN phi__state phi__turn_poll(phi__run *run, bool *wait);
+PHI__FN phi__state phi__turn_top(phi__run *run, bool *wait);
+PHI__FN phi__state phi__turn_before(phi__run *run, bool *wait);
+PHI__FN phi__state phi__turn_begin(phi__run *run);
+PHI__FN phi__state phi__turn_failed(phi__run *run, bool *wait);
+PHI__FN phi__state phi__turn_end(phi__run *run);
+PHI__FN phi__state phi__turn_after(phi__run *run, bool *wait);
+PHI__FN phi__state phi__turn_next(phi__run *run, bool *wait);
+PHI__FN phi__state phi__turn_follow(phi__run *run, bool *wait);
+PHI__FN phi__state phi__turn_close(phi__run *run);
+PHI__FN phi__state phi__turn_after_loop(phi__run *run, bool *wait);
 
 /* context.c: the states TRANSFORM and CONVERT */
 PHI__FN phi__state phi__run_transform(phi__run *run, bool *wait);
@@ -254,19 +226,8 @@ PHI__FN phi__state phi__run_sign(phi__run *run);
 PHI__FN phi__state phi__run_send(phi__run *run, bool *wait);
 PHI__FN phi__state phi__run_stream(phi__run *run, bool *wait);
 PHI__FN phi__state phi__run_backoff(phi__run *run, bool *wait);
-PHI__FN void phi__run_drop_call(phi__run *run); /* lets go of the model call's resources */
 
 /* answer.c: what becomes of an answer */
-PHI__FN phi_failure phi__answer_failure(phi_failure_kind kind, bool retryable, const char *words);
-PHI__FN bool phi__answer_tell_start(phi__run *run);
-/* The answer is whole (failure NULL), or has failed: it is logged, tried again, or compacted for. */
-PHI__FN phi__state phi__answer_end(phi__run *run, const phi_failure *failure, phi_status status);
-/* Counts what an answer that will not be logged has cost so far; without one it is harmless. */
-PHI__FN void phi__answer_charge_open(phi__run *run);
-/* It has failed for good. failure: in the thread. */
-PHI__FN phi__state phi__answer_give_up(phi__run *run, const phi_failure *failure,
-                                       phi_status status);
-PHI__FN phi_status phi__answer_status(const phi_failure *failure);
 
 /* capture.c: false: no memory */
 PHI__FN bool phi__capture_heard(phi__run *run, phi_input input);
@@ -294,13 +255,8 @@ PHI__FN bool
 phi__fields_refused(phi__toolcall *call); /* it has a result; if it never was started: dropped */
 
 /* run_tools.c: the state TOOLS */
-PHI__FN const phi_tool *phi__tools_named(const phi__agent *agent, phi_str name); /* NULL: none */
 PHI__FN phi__state phi__run_tools(phi__run *run, bool *wait);
 PHI__FN phi__state phi__run_make_calls(phi__run *run); /* TOOLS, or TURN_END without any */
-/* The calls of the reply, none begun; nobody hears of it. False: no memory. */
-PHI__FN bool phi__run_lay_calls(phi__run *run);
-PHI__FN void phi__run_detach_tools(phi__run *run); /* tells them; frees nothing */
-PHI__FN void phi__run_drop_tools(phi__run *run);
 
 /* posts.c: what other threads have said; a bounded number, or all that was said up to now */
 PHI__FN void phi__posts_read(phi_runtime *rt);
@@ -356,7 +312,7 @@ PHI__FN void phi__put_off_due(phi__agent *agent); /* the run has ended: what wai
 PHI__FN void phi__put_off_forget(phi__agent *agent);
 PHI__FN phi_status phi__put_off_show(const phi__agent *agent, phi_arena *arena, phi_rewrite *out);
 PHI__FN phi_status phi__put_off_withdraw(phi__agent *agent, const char *op_id);
-/* put_off_note.c: of an idle agent whose thread was read from its store just now: what waited when another process ended is
+/* Of an idle agent whose thread was read from its store just now: what waited when another process ended is
    done, and told of. PHI_NO_MEMORY. */
 PHI__FN phi_status phi__put_off_recover(phi__agent *agent);
 
@@ -382,14 +338,16 @@ PHI__FN bool phi__run_show(phi__run *run, phi__state *next);
 PHI__FN const phi_policy *phi__run_policy(const phi__agent *agent);
 /* A policy of the run's own, copied. NULL: none. False: no memory. */
 PHI__FN bool phi__run_take_policy(phi__run *run, const phi_policy *policy);
-/* Tools of the run's own, copied. False: no memory. */
-PHI__FN bool phi__run_take_tools(phi__run *run, const phi_tool *tools, size_t count);
-PHI__FN void phi__run_free_toolset(phi__run *run); /* none: harmless */
+/* What is sent now by the policy that holds; false: there is none. */
+PHI__FN bool phi__run_order_of(phi__agent *agent, phi__project_order *order);
+
+/* toolset.c */
 /* The tools that hold now: those of the run that goes on, or the agent's. */
 PHI__FN phi__toolset *phi__agent_tools(phi__agent *agent);
 PHI__FN const phi__toolset *phi__agent_has_tools(const phi__agent *agent);
-/* What is sent now by the policy that holds; false: there is none. */
-PHI__FN bool phi__run_order_of(phi__agent *agent, phi__project_order *order);
+/* Tools of the run's own, copied. False: no memory. */
+PHI__FN bool phi__run_take_tools(phi__run *run, const phi_tool *tools, size_t count);
+PHI__FN void phi__run_free_toolset(phi__run *run); /* none: harmless */
 
 /* measure.c: tokens of the system prompt, the tools and the format, by estimate. */
 /* The agent's own counter; its count_text, or the result, is NULL: the estimate. */

@@ -58,9 +58,8 @@ static phi_status phi__call_ask(phi__run *run, char *words, size_t words_size) {
 
 /* Before anything was sent. */
 static phi__state phi__call_refuse_words(phi__run *run, const char *words, phi_status status) {
-    phi_failure failure = phi__answer_failure(PHI_FAILURE_INVALID_REQUEST, false, words);
-    return status == PHI_NO_MEMORY ? phi__run_no_memory(run)
-                                   : phi__answer_end(run, &failure, status);
+    phi_failure failure = phi__failure_of(PHI_FAILURE_INVALID_REQUEST, false, words);
+    return status == PHI_NO_MEMORY ? PHI__RUN_LOST : phi__attempt_failed(run, &failure, status);
 }
 
 static phi__state phi__call_refuse(phi__run *run, const char *what, phi_status status) {
@@ -144,28 +143,28 @@ static phi__state phi__call_open_provider(phi__run *run) {
     status = phi__provider_open(run);
     if (run->agent->slot == NULL) return PHI__RUN_OVER;
     if (status == PHI_OK) return PHI__RUN_STREAM;
-    if (status == PHI_NO_MEMORY) return phi__run_no_memory(run);
-    failure = phi__answer_failure(PHI_FAILURE_SERVER, status == PHI_FULL || status == PHI_BUSY,
-                                  phi_status_text(status));
-    return phi__answer_end(run, &failure, phi__call_status(status));
+    if (status == PHI_NO_MEMORY) return PHI__RUN_LOST;
+    failure = phi__failure_of(PHI_FAILURE_SERVER, status == PHI_FULL || status == PHI_BUSY,
+                              phi_status_text(status));
+    return phi__attempt_failed(run, &failure, phi__call_status(status));
 }
 
 PHI__FN phi__state phi__run_send(phi__run *run, bool *wait) {
     phi__agent *agent = run->agent;
     phi_status status;
     if (run->cancelled) return PHI__RUN_TURN_END;
-    if (!phi__call_prepare(run) || !phi__call_note_secrets(run)) return phi__run_no_memory(run);
+    if (!phi__call_prepare(run) || !phi__call_note_secrets(run)) return PHI__RUN_LOST;
     if (phi__provider_in_process(agent)) return phi__call_open_provider(run);
     status = phi__xfer_open(agent->rt, &agent->memory, &run->encoder.request, &agent->deadlines,
                             agent->max_response_bytes, phi__call_ready, run, &run->transfer);
-    if (status == PHI_NO_MEMORY) return phi__run_no_memory(run);
+    if (status == PHI_NO_MEMORY) return PHI__RUN_LOST;
     run->reserved.requests = 0; /* it was made */
     if (status != PHI_OK) {
         bool full = status == PHI_FULL;
         phi_failure failure;
         status = phi__call_transport_status(status);
-        failure = phi__answer_failure(PHI_FAILURE_NETWORK, full, phi_status_text(status));
-        return phi__answer_end(run, &failure, status);
+        failure = phi__failure_of(PHI_FAILURE_NETWORK, full, phi_status_text(status));
+        return phi__attempt_failed(run, &failure, status);
     }
     *wait = true;
     return PHI__RUN_STREAM;
@@ -188,15 +187,15 @@ PHI__FN phi__state phi__run_request(phi__run *run, bool *wait) {
     if (!run->encoding) {
         if (!phi__run_has_items(run)) {
             phi_failure failure =
-                phi__answer_failure(PHI_FAILURE_INVALID_REQUEST, false,
-                                    run->listed == NULL ? "the policy has left nothing to be sent"
-                                                        : "the hooks have left nothing to be sent");
-            return phi__answer_end(run, &failure, PHI_BAD_ARG);
+                phi__failure_of(PHI_FAILURE_INVALID_REQUEST, false,
+                                run->listed == NULL ? "the policy has left nothing to be sent"
+                                                    : "the hooks have left nothing to be sent");
+            return phi__attempt_failed(run, &failure, PHI_BAD_ARG);
         }
         status = phi__call_ask(run, words, sizeof words);
         if (words[0] != '\0') return phi__call_refuse_words(run, words, status);
         if (status != PHI_OK) return phi__call_refuse(run, "the translation has failed", status);
-        if (!phi__capture_tell(run)) return phi__run_no_memory(run);
+        if (!phi__capture_tell(run)) return PHI__RUN_LOST;
         run->hash = NULL;
         run->keyed = NULL;
         run->decoder = NULL; /* it went with the last turn's memory */
@@ -208,7 +207,7 @@ PHI__FN phi__state phi__run_request(phi__run *run, bool *wait) {
     if (status == PHI_BUSY) return PHI__RUN_REQUEST;
     phi__encoder_free(&run->encoder);
     run->encoding = false;
-    return status == PHI_OK ? PHI__RUN_CREDENTIAL : phi__run_no_memory(run);
+    return status == PHI_OK ? PHI__RUN_CREDENTIAL : PHI__RUN_LOST;
 }
 
 /* ---- keys ---- */
@@ -247,9 +246,9 @@ PHI__FN phi__state phi__run_credential(phi__run *run, bool *wait) {
     run->refused = false;
     key = phi__str_trim(phi__buf_str(&run->decision.reply));
     if (hooked == PHI__HOOK_DENY) {
-        phi_failure failure = phi__answer_failure(PHI_FAILURE_AUTH, false, "there is no key");
+        phi_failure failure = phi__failure_of(PHI_FAILURE_AUTH, false, "there is no key");
         if (key.len > 0) failure.message = key;
-        return phi__answer_end(run, &failure, PHI_DENIED);
+        return phi__attempt_failed(run, &failure, PHI_DENIED);
     }
     if (key.len == 0 && run->keyed != NULL) /* the attempt before had one of its own */
         key = phi_str_of(run->agent->model.api_key);
@@ -288,14 +287,14 @@ PHI__FN phi__state phi__run_sign(phi__run *run) {
     if (run->agent->codec->sign == NULL) return PHI__RUN_SEND;
     if (hash == NULL) {
         run->hash = hash = (phi__body_hash *)phi__arena_zero(&run->arena, sizeof *hash);
-        if (hash == NULL) return phi__run_no_memory(run);
+        if (hash == NULL) return PHI__RUN_LOST;
         phi__sha256_begin(&hash->sha);
     }
     while (!hash->done && !phi__call_hash(run, hash))
         if (phi__step_spent(rt)) return PHI__RUN_SIGN;
     hash->signing.wall_ms = phi__io_wall_ms(rt->io);
     run->agent->codec->sign(&run->encoder, &hash->signing);
-    return run->encoder.failed ? phi__run_no_memory(run) : PHI__RUN_SEND;
+    return run->encoder.failed ? PHI__RUN_LOST : PHI__RUN_SEND;
 }
 
 /* ---- sending ---- */
@@ -335,7 +334,7 @@ static void phi__call_part(void *ctx, phi__assembly *assembly, phi__part part, s
     if (part != PHI__PART_DELTA || run->lost)
         return; /* until then, nobody has seen anything of it */
     if (run->first_delta_ms == 0) run->first_delta_ms = run->agent->rt->step_wall_ms;
-    if (!phi__answer_tell_start(run)) run->lost = true;
+    if (!phi__attempt_tell_start(run)) run->lost = true;
     if (run->lost) return;
     draft = &assembly->drafts[block];
     if (!phi__emit_delta(run->agent, phi__call_delta_kind(phi__assembly_kind(assembly, block)),
@@ -352,29 +351,29 @@ static phi__state phi__call_broken(phi__run *run) {
     phi_failure failure;
     phi_status status = phi__call_transport_status(transfer->status);
     bool late = transfer->status == PHI_TIMEOUT;
-    if (transfer->status == PHI_NO_MEMORY) return phi__run_no_memory(run);
-    failure = phi__answer_failure(
+    if (transfer->status == PHI_NO_MEMORY) return PHI__RUN_LOST;
+    failure = phi__failure_of(
         late ? PHI_FAILURE_TIMEOUT : PHI_FAILURE_NETWORK,
         transfer->status != PHI_TLS && transfer->status != PHI_TOO_BIG &&
             transfer->status != PHI_UNSUPPORTED && transfer->status != PHI_BAD_ARG, /* of an URL */
         transfer->words[0] != '\0' ? transfer->words : phi_status_text(status));
     failure.http_status = transfer->http_status;
-    return phi__answer_end(run, &failure, status);
+    return phi__attempt_failed(run, &failure, status);
 }
 
 /* Nothing more will be written. */
 static phi__state phi__call_whole(phi__run *run, int http_status) {
     phi__assembly *assembly = &run->answer->assembly;
     phi_failure failure;
-    if (run->lost || assembly->no_memory) return phi__run_no_memory(run);
+    if (run->lost || assembly->no_memory) return PHI__RUN_LOST;
     phi__assembly_hide(assembly, &run->secrets);
     phi__assembly_finish(assembly);
     if (!phi__fields_tell(run, true)) return PHI__RUN_OVER;
-    if (run->lost || assembly->no_memory) return phi__run_no_memory(run);
-    if (assembly->failure.kind == PHI_FAILURE_NONE) return phi__answer_end(run, NULL, PHI_OK);
+    if (run->lost || assembly->no_memory) return PHI__RUN_LOST;
+    if (assembly->failure.kind == PHI_FAILURE_NONE) return phi__attempt_whole(run);
     failure = assembly->failure;
     if (failure.http_status == 0) failure.http_status = http_status;
-    return phi__answer_end(run, &failure, phi__answer_status(&failure));
+    return phi__attempt_failed(run, &failure, phi__failure_status(&failure));
 }
 
 /* An answer of no provider at all, under a status that a wrong base URL gives: the words name the
@@ -404,13 +403,13 @@ static phi__state phi__call_over(phi__run *run) {
     phi__assembly *assembly = &run->answer->assembly;
     phi__xfer *transfer = run->transfer;
     phi_failure failure;
-    if (run->lost || assembly->no_memory || run->collected.failed) return phi__run_no_memory(run);
+    if (run->lost || assembly->no_memory || run->collected.failed) return PHI__RUN_LOST;
     if (transfer->status != PHI_OK && !phi__reader_lingers(&run->reader) &&
         !phi__reader_done(&run->reader) && run->body != PHI__BODY_ERROR)
         return phi__call_broken(run);
     if (run->body == PHI__BODY_UNKNOWN) {
-        failure = phi__answer_failure(PHI_FAILURE_NETWORK, true, "the transport gave no answer");
-        return phi__answer_end(run, &failure, PHI_NETWORK);
+        failure = phi__failure_of(PHI_FAILURE_NETWORK, true, "the transport gave no answer");
+        return phi__attempt_failed(run, &failure, PHI_NETWORK);
     }
     if (run->body == PHI__BODY_WHOLE)
         run->agent->codec->whole(run->decoder, assembly, phi__buf_str(&run->collected));
@@ -418,7 +417,7 @@ static phi__state phi__call_over(phi__run *run) {
         phi__classify(&run->agent->model, transfer->http_status, phi__buf_str(&transfer->headers),
                       phi__buf_str(&run->collected), &run->arena, &failure);
         phi__call_name_url(run, &failure);
-        return phi__answer_end(run, &failure, phi__answer_status(&failure));
+        return phi__attempt_failed(run, &failure, phi__failure_status(&failure));
     }
     if (run->body == PHI__BODY_STREAM) phi__reader_end(&run->reader);
     return phi__call_whole(run, transfer->http_status);
@@ -524,9 +523,9 @@ static phi__state phi__call_poll(phi__run *run, bool *wait) {
 PHI__FN phi__state phi__run_stream(phi__run *run, bool *wait) {
     phi__xfer *transfer = run->transfer;
     if (run->cancelled) {
-        phi_failure failure = phi__answer_failure(PHI_FAILURE_CANCELLED, false, "Cancelled");
+        phi_failure failure = phi__failure_of(PHI_FAILURE_CANCELLED, false, "Cancelled");
         phi__assembly_finish(&run->answer->assembly);
-        return phi__answer_end(run, &failure, PHI_CANCELLED);
+        return phi__attempt_failed(run, &failure, PHI_CANCELLED);
     }
     if (phi__provider_in_process(run->agent)) return phi__call_poll(run, wait);
     if (transfer->headed && run->body == PHI__BODY_UNKNOWN) phi__call_look_at_head(run);
@@ -542,18 +541,4 @@ PHI__FN phi__state phi__run_stream(phi__run *run, bool *wait) {
     }
     if (run->body == PHI__BODY_STREAM) phi__reader_finish(&run->reader, transfer->status != PHI_OK);
     return phi__call_over(run);
-}
-
-PHI__FN void phi__run_drop_call(phi__run *run) {
-    if (run->encoding) phi__encoder_free(&run->encoder);
-    run->encoding = false;
-    if (run->answer == NULL) return; /* nothing was opened */
-    phi__provider_close(run);
-    phi__xfer_close(run->transfer);
-    run->transfer = NULL;
-    phi__reader_free(&run->reader);
-    phi__buf_free(&run->collected);
-    phi__answer_settle(run->answer, run->reply);
-    phi__answer_drop(run->answer);
-    run->answer = NULL;
 }

@@ -144,6 +144,24 @@ PHI__FN phi_status phi__put_off_thaw(phi__agent *agent, const phi_json *node) {
     return node != NULL ? phi__put_off_get(agent, node, phi__put_off_take) : PHI_OK;
 }
 
+/* ---- of another process ---- */
+
+PHI__FN phi_status phi__put_off_recover(phi__agent *agent) {
+    const phi__note *note = phi__put_off_noted(agent->thread);
+    phi_json *root = NULL;
+    phi_arena scratch;
+    phi_str op_id;
+    phi_status status = PHI_OK;
+    if (note == NULL) return PHI_OK;
+    phi_arena_init(&scratch, &agent->memory, 0);
+    status = phi_json_parse(&scratch, note->json, 0, &root, NULL);
+    op_id = phi_json_str(phi_json_get(root, "op_id"), "");
+    if (status == PHI_OK && phi__thread_find_op(agent->thread, op_id) == NULL)
+        status = phi__put_off_get(agent, root, phi__put_off_take);
+    phi_arena_free(&scratch);
+    return status == PHI_NO_MEMORY ? status : PHI_OK; /* a host may have written anything */
+}
+
 /* ---- looking at it ---- */
 
 PHI__FN phi_status phi__put_off_show(const phi__agent *agent, phi_arena *arena, phi_rewrite *out) {

@@ -44,7 +44,7 @@ PHI__FN phi_status phi__put_off_get(phi__agent *agent, const phi_json *node,
 /* ---- notes ---- */
 
 /* Of the log's entries in memory, the last note about a rewrite that waits; NULL: none, or nothing waits. */
-static const phi__note *phi__put_off_noted(const phi__thread *thread) {
+PHI__FN const phi__note *phi__put_off_noted(const phi__thread *thread) {
     size_t i = thread->held;
     while (i-- > 0) {
         const phi__entry *entry = thread->entries[i];
@@ -73,22 +73,4 @@ PHI__FN phi_status phi__put_off_note(phi__agent *agent, const phi_rewrite *rewri
 
 PHI__FN phi_status phi__put_off_note_over(phi__agent *agent) {
     return phi__thread_note(agent->thread, PHI_NOTE_DEFERRED, PHI__LIT("null"), NULL);
-}
-
-/* ---- another process ---- */
-
-PHI__FN phi_status phi__put_off_recover(phi__agent *agent) {
-    const phi__note *note = phi__put_off_noted(agent->thread);
-    phi_json *root = NULL;
-    phi_arena scratch;
-    phi_str op_id;
-    phi_status status = PHI_OK;
-    if (note == NULL) return PHI_OK;
-    phi_arena_init(&scratch, &agent->memory, 0);
-    status = phi_json_parse(&scratch, note->json, 0, &root, NULL);
-    op_id = phi_json_str(phi_json_get(root, "op_id"), "");
-    if (status == PHI_OK && phi__thread_find_op(agent->thread, op_id) == NULL)
-        status = phi__put_off_get(agent, root, phi__put_off_take);
-    phi_arena_free(&scratch);
-    return status == PHI_NO_MEMORY ? status : PHI_OK; /* a host may have written anything */
 }

@@ -8,35 +8,6 @@
 
 #include <stdio.h>
 
-PHI__FN const phi__toolset *phi__agent_has_tools(const phi__agent *agent) {
-    const phi__toolset *own = agent->run != NULL ? agent->run->toolset : NULL;
-    return own != NULL ? own : &agent->toolset;
-}
-
-PHI__FN phi__toolset *phi__agent_tools(phi__agent *agent) {
-    phi__toolset *own = agent->run != NULL ? agent->run->toolset : NULL;
-    return own != NULL ? own : &agent->toolset;
-}
-
-/* Results are named also in a run that cannot go back itself: a later one may. */
-PHI__FN bool phi__run_take_tools(phi__run *run, const phi_tool *tools, size_t count) {
-    phi__agent *agent = run->agent;
-    phi__toolset *set = (phi__toolset *)phi__alloc(&agent->memory, sizeof *set);
-    if (set == NULL) return false;
-    phi__toolset_init(set, &agent->memory);
-    run->toolset = set; /* phi__run_free_toolset frees it */
-    if (!phi__toolset_take(set, tools, count, agent->tool_timeout_ms)) return false;
-    set->names_steps = set->names_steps || agent->toolset.names_steps;
-    return true;
-}
-
-PHI__FN void phi__run_free_toolset(phi__run *run) {
-    if (run->toolset == NULL) return;
-    phi__toolset_free(run->toolset);
-    phi__free(&run->agent->memory, run->toolset, sizeof *run->toolset);
-    run->toolset = NULL;
-}
-
 /* Whether a text of the answer is the arguments of PHI_RESPOND_TOOL; cut ones are no answer. */
 static bool phi__tools_answered(const phi__run *run) {
     const phi_message *reply = run->reply;
@@ -49,49 +20,13 @@ static bool phi__tools_answered(const phi__run *run) {
     return false;
 }
 
-PHI__FN bool phi__run_lay_calls(phi__run *run) {
-    const phi_message *reply = run->reply;
-    size_t n = 0, i;
-    for (i = 0; i < reply->content_count; i++) n += reply->content[i].kind == PHI_CONTENT_TOOL_CALL;
-    run->call_count = run->next_call = run->told_calls = run->running_calls = 0;
-    run->calls = NULL;
-    if (n == 0) return true;
-    run->calls = (phi__toolcall *)phi__arena_zero(&run->arena, phi__mul(n, sizeof *run->calls));
-    if (run->calls == NULL) return false;
-    for (i = 0; i < reply->content_count; i++) {
-        phi__toolcall *call;
-        if (reply->content[i].kind != PHI_CONTENT_TOOL_CALL) continue;
-        call = &run->calls[run->call_count++];
-        call->rt = run->agent->rt;
-        call->run = run;
-        call->block = &reply->content[i];
-        call->arguments = call->block->arguments;
-        call->tool = phi__toolset_find(phi__agent_tools(run->agent), call->block->name);
-        phi__decision_init(&call->decision, run, call);
-    }
-    return true;
-}
-
 PHI__FN phi__state phi__run_make_calls(phi__run *run) {
     size_t i;
     run->answered = phi__tools_answered(run);
-    if (!phi__run_lay_calls(run)) return phi__run_no_memory(run);
+    if (!phi__run_lay_calls(run)) return PHI__RUN_LOST;
     for (i = 0; i < run->call_count; i++)
         if (!phi__fields_adopt(&run->calls[i])) return PHI__RUN_OVER;
     return run->call_count > 0 ? PHI__RUN_TOOLS : PHI__RUN_TURN_END;
-}
-
-PHI__FN void phi__run_detach_tools(phi__run *run) {
-    size_t i;
-    for (i = 0; run->calls != NULL && i < run->call_count; i++) phi__call_detach(&run->calls[i]);
-}
-
-PHI__FN void phi__run_drop_tools(phi__run *run) {
-    size_t i;
-    phi__run_detach_tools(run);
-    for (i = 0; run->calls != NULL && i < run->call_count; i++) phi__call_dispose(&run->calls[i]);
-    run->calls = NULL;
-    phi__fields_free(run);
 }
 
 /* Whether the next call may begin beside those that are not in the log yet. */
@@ -390,7 +325,7 @@ PHI__FN phi__state phi__run_tools(phi__run *run, bool *wait) {
         good = phi__tools_fill(run, &more);
     }
     if (run->agent->slot == NULL) return PHI__RUN_OVER;
-    if (!good) return phi__run_no_memory(run);
+    if (!good) return PHI__RUN_LOST;
     *wait = !more && !phi__tools_checkpoint(run) && run->told_calls < run->call_count;
     return PHI__RUN_TOOLS;
 }

@@ -172,16 +172,16 @@ static phi__state phi__shown_overflow(phi__run *run) {
                    "left for messages",
                    (unsigned long long)(meta->estimated_tokens - around),
                    (unsigned long long)meta->budget_tokens);
-    failure = phi__answer_failure(PHI_FAILURE_OVERFLOW, false, words);
+    failure = phi__failure_of(PHI_FAILURE_OVERFLOW, false, words);
     run->answer_told = false; /* that was the last turn's */
-    return phi__answer_end(run, &failure, PHI_REFUSED);
+    return phi__attempt_failed(run, &failure, PHI_REFUSED);
 }
 
 PHI__FN bool phi__run_show(phi__run *run, phi__state *next) {
     if (run->shown_for == run->compactions + 1) return true;
     run->shown_for = run->compactions + 1;
     if (!phi__shown_make(run) || !phi__shown_warn(run) || !phi__shown_need(run)) {
-        *next = phi__run_no_memory(run);
+        *next = PHI__RUN_LOST;
         return false;
     }
     if (run->shown == NULL || !run->agent->sight->last.overflow) return true;

@@ -15,6 +15,7 @@
 #include "io/http_in.h"
 #include "io/inbox_in.h"
 #include "io/secret_in.h"
+#include "loop/answer_in.h"
 #include "loop/compactor.h"
 #include "loop/hook.h"
 #include "loop/input.h"
@@ -40,21 +41,6 @@ typedef struct phi__heard phi__heard; /* capture.c */
 struct phi_thread;                    /* agent/bare_run.c */
 
 /* ---- events ---- */
-
-/* One answer while it streams and, as `final`, in the thread; kept while events refer to it. */
-typedef struct phi__answer {
-    phi_memory *memory;
-    size_t bytes; /* of this, and of the names behind it */
-    uint32_t refs;
-    bool live; /* the assembly is in use; else `final` has taken its place */
-    phi__assembly assembly;
-    const phi_message *final;
-    phi_message
-        view; /* of the assembly, remade at a pop; at first which model is asked, and nothing said */
-    phi_content *content;
-    size_t content_cap;
-    bool viewed; /* `view` shows the assembly as it is */
-} phi__answer;
 
 struct phi__event_block;
 
@@ -291,7 +277,12 @@ typedef enum phi__state {
     PHI__RUN_FOLLOW, /* for follow-ups? else the queues are sealed */
     PHI__RUN_CLOSE,
     PHI__RUN_AFTER_LOOP,
-    PHI__RUN_OVER /* taken apart by the pump */
+    PHI__RUN_OVER, /* taken apart by the pump */
+    /* What a state may come to that is no state: states.c does what it asks for. No run is ever in one of these. */
+    PHI__RUN_LOST,    /* memory ran out */
+    PHI__RUN_ENDED,   /* the attempt has ended: run->fault says how */
+    PHI__RUN_GIVE_UP, /* ... and run->fault is for good */
+    PHI__RUN_ANSWERED /* the answer is in the log: its calls are made */
 } phi__state;
 
 typedef enum phi__body {
@@ -384,6 +375,9 @@ struct phi__run {
     uint32_t attempt;            /* retries of this turn's call so far */
     uint32_t delay_ms;
     uint64_t retry_at_us;
+    const phi_failure
+        *fault; /* of the attempt that has ended, in the thread; NULL: its answer is whole */
+    phi_status fault_status;
     uint32_t compactions, idle_compactions; /* of this turn; those that gained nothing */
     const phi_failure
         *overflow; /* what made the last one, in the thread; NULL: the view's size did */

@@ -1,6 +1,8 @@
 /* toolset.c - a list of tools: an agent's, or those of one request. */
 #include "loop/toolset_in.h"
 
+#include "loop/loop_in.h"
+
 enum { PHI__TOOLSET_BLOCK = 512 }; /* bytes; a handful of tools */
 
 PHI__FN void phi__toolset_init(phi__toolset *set, phi_memory *memory) {
@@ -54,4 +56,35 @@ PHI__FN const phi_tool *phi__toolset_find(const phi__toolset *set, phi_str name)
     for (i = 0; i < set->count; i++)
         if (phi__str_is(name, set->tools[i].name)) return &set->tools[i];
     return NULL;
+}
+
+/* ---- those of a run, else its agent's ---- */
+
+PHI__FN const phi__toolset *phi__agent_has_tools(const phi__agent *agent) {
+    const phi__toolset *own = agent->run != NULL ? agent->run->toolset : NULL;
+    return own != NULL ? own : &agent->toolset;
+}
+
+PHI__FN phi__toolset *phi__agent_tools(phi__agent *agent) {
+    phi__toolset *own = agent->run != NULL ? agent->run->toolset : NULL;
+    return own != NULL ? own : &agent->toolset;
+}
+
+/* Results are named also in a run that cannot go back itself: a later one may. */
+PHI__FN bool phi__run_take_tools(phi__run *run, const phi_tool *tools, size_t count) {
+    phi__agent *agent = run->agent;
+    phi__toolset *set = (phi__toolset *)phi__alloc(&agent->memory, sizeof *set);
+    if (set == NULL) return false;
+    phi__toolset_init(set, &agent->memory);
+    run->toolset = set; /* phi__run_free_toolset frees it */
+    if (!phi__toolset_take(set, tools, count, agent->tool_timeout_ms)) return false;
+    set->names_steps = set->names_steps || agent->toolset.names_steps;
+    return true;
+}
+
+PHI__FN void phi__run_free_toolset(phi__run *run) {
+    if (run->toolset == NULL) return;
+    phi__toolset_free(run->toolset);
+    phi__free(&run->agent->memory, run->toolset, sizeof *run->toolset);
+    run->toolset = NULL;
 }

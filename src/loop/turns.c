@@ -13,36 +13,6 @@ enum { PHI__REASON = 160 }; /* bytes of a limit's words */
 
 /* ---- shared by the states ---- */
 
-PHI__FN phi__state phi__run_hooked(phi__run *run, phi__hooked hooked, phi__state here,
-                                   phi__state next, phi__state denied, bool *wait) {
-    switch (hooked) {
-    case PHI__HOOK_ALLOW:
-    case PHI__HOOK_WARN: return next;
-    case PHI__HOOK_DENY: return denied;
-    case PHI__HOOK_WAIT:
-        if (run->cancelled) { /* it waits for nobody */
-            phi__decision_drop(&run->decision);
-            return denied;
-        }
-        *wait = true;
-        return here;
-    case PHI__HOOK_GONE: return PHI__RUN_OVER;
-    case PHI__HOOK_LOST: break;
-    }
-    return phi__run_no_memory(run);
-}
-
-static void phi__turn_timer(phi__timer *timer) {
-    phi__run *run = PHI__OWNER(timer, phi__run, timer);
-    if (run->paused) run->pause_over = true;
-    phi__run_wake(run);
-}
-
-PHI__FN bool phi__run_timer_set(phi__run *run, uint64_t at_us) {
-    run->timer.fire = phi__turn_timer;
-    return phi__io_timer_set(run->agent->rt->io, &run->timer, at_us) == PHI_OK;
-}
-
 /* Whether the host wants no more turns. */
 static bool phi__turn_unwanted(const phi__run *run) { return run->cancelled || run->stopping; }
 
@@ -67,15 +37,15 @@ static phi__state phi__turn_leave(phi__run *run, phi_status status) {
     phi__budget_release(run);
     phi__pause_end(run);
     run->status = status;
-    return phi__turn_tell_prompts(run) ? PHI__RUN_CLOSE : phi__run_no_memory(run);
+    return phi__turn_tell_prompts(run) ? PHI__RUN_CLOSE : PHI__RUN_LOST;
 }
 
 /* ---- opening ---- */
 
-static phi__state phi__turn_before_loop(phi__run *run, bool *wait) {
+PHI__FN phi__state phi__turn_before_loop(phi__run *run, bool *wait) {
     phi_hook hook = phi__hook_of(run, PHI_HOOK_BEFORE_LOOP);
     phi__hooked hooked;
-    if (!phi__forget_begin(run, wait)) return phi__run_no_memory(run);
+    if (!phi__forget_begin(run, wait)) return PHI__RUN_LOST;
     if (run->agent->slot == NULL) return PHI__RUN_OVER;
     if (*wait) return PHI__RUN_BEFORE_LOOP;
     if (phi__turn_unwanted(run) && run->decision.asked == PHI__ASKED_NOT) return PHI__RUN_OPEN;
@@ -92,14 +62,14 @@ static phi__state phi__turn_before_loop(phi__run *run, bool *wait) {
     return phi__run_hooked(run, hooked, PHI__RUN_BEFORE_LOOP, PHI__RUN_OPEN, PHI__RUN_CLOSE, wait);
 }
 
-static phi__state phi__turn_open(phi__run *run) {
+PHI__FN phi__state phi__turn_open(phi__run *run) {
     phi_event event;
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_AGENT_START;
     event.loop = run->info;
     if (!run->opened) { /* else it was told before a snapshot was made */
         run->opened = true;
-        if (!phi__emit_surely(run->agent, &event)) return phi__run_no_memory(run);
+        if (!phi__emit_surely(run->agent, &event)) return PHI__RUN_LOST;
     }
     return run->compact_only ? phi__run_shrink(run) : PHI__RUN_FILTER;
 }
@@ -119,11 +89,11 @@ static phi__state phi__turn_filter_aborted(phi__run *run) {
         told = !failed && phi__emit(run->agent, &event, NULL, 0);
     }
     run->prompts = NULL;
-    if (!told) return phi__run_no_memory(run);
+    if (!told) return PHI__RUN_LOST;
     return phi__turn_leave(run, PHI_CANCELLED);
 }
 
-static phi__state phi__turn_filter(phi__run *run, bool *wait) {
+PHI__FN phi__state phi__turn_filter(phi__run *run, bool *wait) {
     phi__hooked hooked = phi__filter_prompts(run);
     if (hooked == PHI__HOOK_WAIT && phi__turn_unwanted(run)) return phi__turn_filter_aborted(run);
     if (hooked == PHI__HOOK_DENY) {
@@ -133,14 +103,14 @@ static phi__state phi__turn_filter(phi__run *run, bool *wait) {
     } else if (hooked == PHI__HOOK_ALLOW && run->prompts != NULL) {
         /* notes of the host may have taken what was reserved */
         if (!phi__thread_reserve(run->agent->thread, run->prompt_count, run->prompt_count))
-            return phi__run_no_memory(run);
+            return PHI__RUN_LOST;
         phi__thread_attach(run->agent->thread, run->prompts, run->prompt_count);
         run->prompts = NULL;
     }
     return phi__run_hooked(run, hooked, PHI__RUN_FILTER, PHI__RUN_POLL, PHI__RUN_CLOSE, wait);
 }
 
-static phi__state phi__turn_poll(phi__run *run, bool *wait) {
+PHI__FN phi__state phi__turn_poll(phi__run *run, bool *wait) {
     if (phi__turn_unwanted(run)) return phi__turn_leave(run, PHI_CANCELLED);
     return phi__run_hooked(run, phi__input_poll(run, PHI_INPUT_STEERING), PHI__RUN_POLL,
                            PHI__RUN_TOP, PHI__RUN_TOP, wait);
@@ -164,7 +134,7 @@ static phi__state phi__turn_stop(phi__run *run, const char *reason) {
     phi__run_stamp(run, &message);
     kept = phi__thread_keep(run->agent->thread, &message);
     if (kept == NULL || !phi__turn_tell_prompts(run) || !phi__run_log(run, kept))
-        return phi__run_no_memory(run);
+        return PHI__RUN_LOST;
     run->told_messages = run->agent->thread->message_count;
     return phi__turn_leave(run, PHI_LIMIT);
 }
@@ -207,7 +177,7 @@ static phi__state phi__turn_at_limit(phi__run *run, const char *reason, bool *wa
     if (!run->reason.failed && phi__run_timer_set(run, at) && phi__emit(agent, &event, NULL, 0))
         return PHI__RUN_TOP;
     *wait = false;
-    return phi__run_no_memory(run);
+    return PHI__RUN_LOST;
 }
 
 /* ---- a turn ---- */
@@ -224,10 +194,10 @@ static void phi__turn_take_injected(phi__run *run) {
     memset(injected, 0, sizeof *injected);
 }
 
-static phi__state phi__turn_top(phi__run *run, bool *wait) {
+PHI__FN phi__state phi__turn_top(phi__run *run, bool *wait) {
     char reason[PHI__REASON];
     phi__hooked hooked;
-    if (run->starved) return phi__run_no_memory(run);
+    if (run->starved) return PHI__RUN_LOST;
     if (phi__turn_unwanted(run)) return phi__turn_leave(run, PHI_CANCELLED);
     phi__turn_take_injected(run);
     hooked = phi__filter_pending(run);
@@ -243,18 +213,13 @@ static phi__state phi__turn_top(phi__run *run, bool *wait) {
     return run->pending.head == NULL ? PHI__RUN_POLL : PHI__RUN_BEFORE_TURN;
 }
 
-static phi__state phi__turn_before(phi__run *run, bool *wait) {
+PHI__FN phi__state phi__turn_before(phi__run *run, bool *wait) {
     phi_hook hook = phi__hook_of(run, PHI_HOOK_BEFORE_TURN);
     phi__hooked hooked;
     if (phi__turn_unwanted(run)) return phi__turn_leave(run, PHI_CANCELLED);
     hooked = phi__hook_run(run, &hook);
     if (hooked == PHI__HOOK_DENY) return phi__turn_leave(run, PHI_DENIED);
     return phi__run_hooked(run, hooked, PHI__RUN_BEFORE_TURN, PHI__RUN_TURN, PHI__RUN_TURN, wait);
-}
-
-PHI__FN void phi__run_rewind(phi__run *run) {
-    phi__arena_rewind(&run->arena);
-    phi__secret_init(&run->secrets, &run->arena);
 }
 
 /* What belongs to one turn begins anew. */
@@ -271,26 +236,26 @@ static void phi__turn_clear(phi__run *run) {
     run->shown_for = 0;
 }
 
-static phi__state phi__turn_begin(phi__run *run) {
+PHI__FN phi__state phi__turn_begin(phi__run *run) {
     phi_event event;
     phi__entry entry;
     if (run->turn_open) return phi__run_fit(run); /* out of a snapshot: it had begun */
     if (run->cancelled) return phi__turn_leave(run, PHI_CANCELLED);
-    if (!phi__thread_roll(run->agent->thread, &run->loop_id)) return phi__run_no_memory(run);
+    if (!phi__thread_roll(run->agent->thread, &run->loop_id)) return PHI__RUN_LOST;
     entry = phi__run_entry(run, PHI_ENTRY_TURN_START);
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_TURN_START;
     event.trigger = run->turn_index == 0 ? run->trigger : PHI_TRIGGER_CONTINUATION;
     entry.trigger = event.trigger;
     phi__turn_clear(run);
-    if (!phi__emit(run->agent, &event, NULL, 0)) return phi__run_no_memory(run);
+    if (!phi__emit(run->agent, &event, NULL, 0)) return PHI__RUN_LOST;
     run->turn_open = true; /* it was told, so its end will be */
     if (!phi__run_note(run, &entry) || !phi__turn_tell_prompts(run) || !phi__input_deliver(run))
-        return phi__run_no_memory(run);
+        return PHI__RUN_LOST;
     return phi__run_fit(run);
 }
 
-static phi__state phi__turn_failed(phi__run *run, bool *wait) {
+PHI__FN phi__state phi__turn_failed(phi__run *run, bool *wait) {
     phi_hook hook = phi__hook_of(run, PHI_HOOK_ON_ERROR);
     hook.failure = run->failure;
     hook.text = run->reply != NULL ? run->reply->error_message : phi__str(NULL, 0);
@@ -310,11 +275,11 @@ static bool phi__turn_usage(phi__run *run, phi__entry *entry) {
     return true;
 }
 
-static phi__state phi__turn_end(phi__run *run) {
+PHI__FN phi__state phi__turn_end(phi__run *run) {
     phi_event event;
     phi__entry entry = phi__run_entry(run, PHI_ENTRY_TURN_END);
     bool room;
-    phi__run_drop_call(run);
+    phi__attempt_drop(run);
     phi__run_drop_tools(run);
     phi__budget_release(run);
     if (!run->turn_open) return PHI__RUN_NEXT;
@@ -327,11 +292,11 @@ static phi__state phi__turn_end(phi__run *run) {
     room = phi__emit_surely(run->agent, &event) && room;
     room = phi__run_note(run, &entry) && room;
     (void)phi__stored_run(run);
-    if (!room && run->status == PHI_OK) return phi__run_no_memory(run);
+    if (!room && run->status == PHI_OK) return PHI__RUN_LOST;
     return PHI__RUN_AFTER_TURN;
 }
 
-static phi__state phi__turn_after(phi__run *run, bool *wait) {
+PHI__FN phi__state phi__turn_after(phi__run *run, bool *wait) {
     phi_hook hook = phi__hook_of(run, PHI_HOOK_AFTER_TURN);
     phi__state next;
     hook.usage = &run->turn_usage;
@@ -352,10 +317,10 @@ static phi__state phi__turn_doomed(phi__run *run) {
     return phi__turn_stop(run, reason);
 }
 
-static phi__state phi__turn_next(phi__run *run, bool *wait) {
+PHI__FN phi__state phi__turn_next(phi__run *run, bool *wait) {
     phi__hooked hooked;
     if (run->status != PHI_OK) return PHI__RUN_CLOSE;
-    if (run->starved) return phi__run_no_memory(run);
+    if (run->starved) return PHI__RUN_LOST;
     if (phi__turn_unwanted(run) || run->reply == NULL) return phi__turn_leave(run, PHI_CANCELLED);
     if (run->doomed) return phi__turn_doomed(run);
     if (run->polling || (run->pending.head == NULL && !run->steered)) {
@@ -384,7 +349,7 @@ static bool phi__turn_seal(phi__run *run) {
     return false;
 }
 
-static phi__state phi__turn_follow(phi__run *run, bool *wait) {
+PHI__FN phi__state phi__turn_follow(phi__run *run, bool *wait) {
     phi__hooked hooked;
     if (phi__turn_unwanted(run)) return phi__turn_leave(run, PHI_CANCELLED);
     hooked = phi__input_poll(run, PHI_INPUT_FOLLOW_UP);
@@ -420,7 +385,7 @@ static phi_event phi__turn_end_event(const phi__run *run, const phi_usage *usage
     return event;
 }
 
-static phi__state phi__turn_close(phi__run *run) {
+PHI__FN phi__state phi__turn_close(phi__run *run) {
     phi__agent *agent = run->agent;
     phi__entry entry = phi__run_entry(run, PHI_ENTRY_LOOP_END);
     phi_usage *usage = (phi_usage *)phi_arena_alloc(phi__thread_room(agent->thread), sizeof *usage);
@@ -447,7 +412,7 @@ static phi__state phi__turn_close(phi__run *run) {
     return run->silent ? PHI__RUN_OVER : PHI__RUN_AFTER_LOOP;
 }
 
-static phi__state phi__turn_after_loop(phi__run *run, bool *wait) {
+PHI__FN phi__state phi__turn_after_loop(phi__run *run, bool *wait) {
     phi_hook hook = phi__hook_of(run, PHI_HOOK_AFTER_LOOP);
     hook.message_count = run->message_count;
     hook.usage = &run->usage;
@@ -456,38 +421,4 @@ static phi__state phi__turn_after_loop(phi__run *run, bool *wait) {
         return PHI__RUN_AFTER_LOOP;
     }
     return PHI__RUN_OVER; /* AGENT_END was the last word, whatever the hook came to */
-}
-
-/* ---- all states ---- */
-
-PHI__FN phi__state phi__run_state(phi__run *run, bool *wait) {
-    switch (run->state) {
-    case PHI__RUN_BEFORE_LOOP: return phi__turn_before_loop(run, wait);
-    case PHI__RUN_OPEN: return phi__turn_open(run);
-    case PHI__RUN_FILTER: return phi__turn_filter(run, wait);
-    case PHI__RUN_POLL: return phi__turn_poll(run, wait);
-    case PHI__RUN_TOP: return phi__turn_top(run, wait);
-    case PHI__RUN_BEFORE_TURN: return phi__turn_before(run, wait);
-    case PHI__RUN_TURN: return phi__turn_begin(run);
-    case PHI__RUN_TRANSFORM: return phi__run_transform(run, wait);
-    case PHI__RUN_CONVERT: return phi__run_convert(run, wait);
-    case PHI__RUN_REQUEST: return phi__run_request(run, wait);
-    case PHI__RUN_CREDENTIAL: return phi__run_credential(run, wait);
-    case PHI__RUN_SIGN: return phi__run_sign(run);
-    case PHI__RUN_SEND: return phi__run_send(run, wait);
-    case PHI__RUN_STREAM: return phi__run_stream(run, wait);
-    case PHI__RUN_BACKOFF: return phi__run_backoff(run, wait);
-    case PHI__RUN_COMPACT: return phi__run_compact(run, wait);
-    case PHI__RUN_COMPACTED: return phi__run_compacted(run, wait);
-    case PHI__RUN_TOOLS: return phi__run_tools(run, wait);
-    case PHI__RUN_FAILED: return phi__turn_failed(run, wait);
-    case PHI__RUN_TURN_END: return phi__turn_end(run);
-    case PHI__RUN_AFTER_TURN: return phi__turn_after(run, wait);
-    case PHI__RUN_NEXT: return phi__turn_next(run, wait);
-    case PHI__RUN_FOLLOW: return phi__turn_follow(run, wait);
-    case PHI__RUN_CLOSE: return phi__turn_close(run);
-    case PHI__RUN_AFTER_LOOP: return phi__turn_after_loop(run, wait);
-    case PHI__RUN_OVER: break;
-    }
-    return PHI__RUN_OVER;
 }

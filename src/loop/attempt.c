@@ -1,0 +1,91 @@
+/* attempt.c - an attempt, as far as its end does not matter: told, retracted, dropped; and how it
+   ended. */
+#include "loop/attempt_in.h"
+
+#include "base/words_in.h"
+#include "loop/loop_in.h"
+#include "loop/provider_in.h"
+
+PHI__FN void phi__run_rewind(phi__run *run) {
+    phi__arena_rewind(&run->arena);
+    phi__secret_init(&run->secrets, &run->arena);
+}
+
+PHI__FN bool phi__attempt_tell_start(phi__run *run) {
+    phi_event event;
+    if (run->answer_told) return true;
+    run->answer_told = true;
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_EV_MESSAGE_START;
+    return phi__answer_room(run->answer) && phi__emit(run->agent, &event, run->answer, 0);
+}
+
+PHI__FN bool phi__attempt_retract(phi__run *run) {
+    phi_event event;
+    if (!run->answer_told) return true;
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_EV_RETRACT;
+    return phi__answer_room(run->answer) && phi__emit(run->agent, &event, run->answer, 0);
+}
+
+PHI__FN void phi__attempt_drop(phi__run *run) {
+    if (run->encoding) phi__encoder_free(&run->encoder);
+    run->encoding = false;
+    if (run->answer == NULL) return; /* nothing was opened */
+    phi__provider_close(run);
+    phi__xfer_close(run->transfer);
+    run->transfer = NULL;
+    phi__reader_free(&run->reader);
+    phi__buf_free(&run->collected);
+    phi__answer_settle(run->answer, run->reply);
+    phi__answer_drop(run->answer);
+    run->answer = NULL;
+}
+
+/* Lets go of an attempt whose answer is not wanted. What was told of it stays as it was told. */
+PHI__FN void phi__attempt_abandon(phi__run *run) {
+    phi__charge_open(run);
+    phi__provider_close(run);
+    phi__xfer_close(run->transfer);
+    run->transfer = NULL;
+    phi__reader_free(&run->reader);
+    phi__buf_free(&run->collected);
+    phi__answer_drop(run->answer); /* not settled: events that were not popped still show it */
+    run->answer = NULL;
+}
+
+/* Copied, without control characters and without the secrets that the requests carried. */
+static bool phi__attempt_keep_words(phi__run *run, phi_arena *arena, phi_str words, phi_str *out) {
+    char *at;
+    if (!phi__arena_str(arena, words, out)) return false;
+    at = (char *)(uintptr_t)out->at;
+    out->len = phi__words_clean(at, out->len);
+    (void)phi__secret_hide(&run->secrets, at, out->len, PHI__SECRET_WORDS);
+    at[out->len] = '\0';
+    return true;
+}
+
+/* A failure that outlives the call: in the thread; the static one when there is no memory. */
+static const phi_failure *phi__attempt_keep_failure(phi__run *run, const phi_failure *failure) {
+    phi_arena *arena = phi__thread_room(run->agent->thread);
+    phi_failure *kept = (phi_failure *)phi_arena_alloc(arena, sizeof *kept);
+    if (kept == NULL) return NULL;
+    *kept = *failure;
+    if (!phi__attempt_keep_words(run, arena, failure->code, &kept->code) ||
+        !phi__attempt_keep_words(run, arena, failure->message, &kept->message) ||
+        !phi__attempt_keep_words(run, arena, failure->request_id, &kept->request_id))
+        return NULL;
+    return kept;
+}
+
+PHI__FN phi__state phi__attempt_failed(phi__run *run, const phi_failure *failure,
+                                       phi_status status) {
+    run->fault = phi__attempt_keep_failure(run, failure);
+    run->fault_status = status;
+    return run->fault != NULL ? PHI__RUN_ENDED : PHI__RUN_LOST;
+}
+
+PHI__FN phi__state phi__attempt_whole(phi__run *run) {
+    run->fault = NULL;
+    return PHI__RUN_ENDED;
+}

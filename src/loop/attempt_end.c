@@ -1,0 +1,224 @@
+/* attempt_end.c - what becomes of an attempt that has ended: its answer is logged and counted, or
+   thrown away and asked for again, or what was asked is made smaller.
+
+   A failed attempt that nobody has seen anything of leaves no trace but PHI_EV_RETRY; one whose
+   beginning was told is retracted first. */
+#include "base/utf8_in.h"
+#include "base/words_in.h"
+#include "loop/loop_in.h"
+#include "wire/hash_in.h"
+
+#include <stdio.h>
+
+/* The words of the assistant message's error_message. */
+static void phi__attempt_words(const phi_failure *failure, char *out, size_t size) {
+    int n = (int)phi__min(failure->message.len, 2000);
+    const char *at = failure->message.at != NULL ? failure->message.at : "";
+    switch (failure->kind) {
+    case PHI_FAILURE_AUTH: (void)snprintf(out, size, "Auth error: %.*s", n, at); break;
+    case PHI_FAILURE_OVERFLOW: (void)snprintf(out, size, "Context overflow: %.*s", n, at); break;
+    case PHI_FAILURE_NETWORK:
+    case PHI_FAILURE_TIMEOUT: (void)snprintf(out, size, "Network error: %.*s", n, at); break;
+    case PHI_FAILURE_CANCELLED: (void)snprintf(out, size, "Cancelled"); break;
+    case PHI_FAILURE_RATE_LIMITED:
+        if (failure->has_retry_after)
+            (void)snprintf(out, size, "Rate limited, retry after %llums: %.*s",
+                           (unsigned long long)failure->retry_after_ms, n, at);
+        else
+            (void)snprintf(out, size, "Rate limited: %.*s", n, at);
+        break;
+    case PHI_FAILURE_NONE:
+    case PHI_FAILURE_QUOTA:
+    case PHI_FAILURE_CONTENT_FILTER:
+    case PHI_FAILURE_SERVER:
+    case PHI_FAILURE_INVALID_REQUEST:
+    case PHI_FAILURE_NO_MEMORY: (void)snprintf(out, size, "API error: %.*s", n, at); break;
+    }
+}
+
+/* Ids that an earlier answer used already would make results ambiguous, and some providers refuse
+   them: such calls get another. Servers that count their calls from 0 in each answer do that. */
+static bool phi__attempt_unique_ids(phi__run *run) {
+    phi__answer *answer = run->answer;
+    size_t i;
+    for (i = 0; i < answer->assembly.count; i++) {
+        phi_content *block = &answer->content[i];
+        char id[5 + 17];
+        phi_status status = PHI_OK;
+        uint64_t salt = answer->assembly.id_salt + i;
+        if (block->kind != PHI_CONTENT_TOOL_CALL) continue;
+        while ((status = phi__thread_claim_id(run->agent->thread, block->id)) == PHI_FULL) {
+            memcpy(id, "call_", 5);
+            phi__hash_hex(phi__hash(block->id, salt), id + 5);
+            if (!phi__arena_str(&run->arena, phi_str_of(id), &block->id)) return false;
+        }
+        if (status != PHI_OK) return false;
+    }
+    return true;
+}
+
+/* The answer so far as the log keeps it; failure NULL: it is whole. */
+static phi_message *phi__attempt_keep_answer(phi__run *run, const phi_failure *failure) {
+    char words[2200];
+    phi_content empty;
+    phi_message message;
+    const phi__agent *agent = run->agent;
+    if (!phi__answer_room(run->answer)) return NULL;
+    run->answer->viewed = false;
+    message = *phi__answer_message(run->answer);
+    message.model = phi_str_of(agent->model.id);
+    message.provider = phi_str_of(agent->model.provider);
+    message.protocol = phi_str_of(agent->model.protocol);
+    if (failure == NULL && !phi__attempt_unique_ids(run)) return NULL;
+    if (failure != NULL) {
+        phi__attempt_words(failure, words, sizeof words);
+        message.error_message = phi_str_of(words);
+        message.stop_reason = failure->kind == PHI_FAILURE_CANCELLED ? PHI_STOP_REASON_ABORTED
+                                                                     : PHI_STOP_REASON_ERROR;
+    }
+    if (message.content_count == 0) {
+        memset(&empty, 0, sizeof empty);
+        empty.kind = PHI_CONTENT_TEXT;
+        empty.text = phi__str("", 0);
+        message.content = &empty;
+        message.content_count = 1;
+        if (failure != NULL && !run->answer->assembly.started)
+            message.provider = phi_str_of("unknown");
+    }
+    phi__run_stamp(run, &message);
+    return phi__thread_keep(run->agent->thread, &message);
+}
+
+/* Puts the answer into the log; false: no memory. */
+static bool phi__attempt_log(phi__run *run, const phi_failure *failure) {
+    phi__entry entry;
+    phi_event event;
+    phi_message *kept;
+    if (!phi__attempt_tell_start(run)) return false;
+    kept = phi__attempt_keep_answer(run, failure);
+    if (kept == NULL) return false;
+    memset(&entry, 0, sizeof entry);
+    entry.kind = PHI_ENTRY_MESSAGE;
+    entry.at_ms = kept->timestamp_ms;
+    entry.loop_id = run->loop_id;
+    entry.turn_index = run->turn_index;
+    entry.message = kept;
+    if (!phi__thread_append(run->agent->thread, &entry, 1)) return false;
+    phi__answer_settle(run->answer, kept);
+    run->reply = kept;
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_EV_MESSAGE_END;
+    event.message = kept;
+    return phi__emit(run->agent, &event, NULL, 0);
+}
+
+/* ---- once more ---- */
+
+static double phi__attempt_random(phi__run *run) {
+    uint32_t bits = 0;
+    phi__io_random(run->agent->rt->io, &bits, sizeof bits);
+    return (double)bits / 4294967296.0;
+}
+
+/* How many attempts there are in all: the first one is no retry. */
+static uint32_t phi__attempt_most(const phi_retry *retry) {
+    return retry->max_retries == PHI_UNLIMITED ? PHI_UNLIMITED : retry->max_retries + 1;
+}
+
+static bool phi__attempt_tell_retry(phi__run *run, const phi_failure *failure) {
+    uint32_t attempts = phi__attempt_most(&run->agent->retry);
+    char words[400], line[560], most[16] = "unlimited";
+    phi_event event;
+    phi__attempt_words(failure, words, sizeof words);
+    words[phi__utf8_cut(phi_str_of(words), sizeof words - 1)] = '\0';
+    if (attempts != PHI_UNLIMITED) (void)snprintf(most, sizeof most, "%u", (unsigned)attempts);
+    (void)snprintf(line, sizeof line, "Provider error (attempt %u/%s), retrying in %.1fs: %s",
+                   (unsigned)run->attempt, most, (double)run->delay_ms / 1000.0, words);
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_EV_RETRY;
+    event.failure = failure;
+    event.status = phi__failure_status(failure);
+    event.attempt = run->attempt;
+    event.attempts = attempts;
+    event.delay_ms = run->delay_ms;
+    event.text = phi_str_of(line);
+    return phi__emit(run->agent, &event, NULL, 0);
+}
+
+/* failure: in the thread. */
+static phi__state phi__attempt_again(phi__run *run, const phi_failure *failure) {
+    uint64_t now = phi__io_now_us(run->agent->rt->io);
+    bool told;
+    run->attempt++;
+    run->retry_at_us = now + (uint64_t)run->delay_ms * 1000;
+    told = phi__attempt_retract(run) && phi__attempt_tell_retry(run, failure);
+    phi__attempt_abandon(run);
+    if (!told || !phi__run_timer_set(run, run->retry_at_us)) return PHI__RUN_LOST;
+    return PHI__RUN_BACKOFF;
+}
+
+static phi__state phi__attempt_overflow(phi__run *run, const phi_failure *failure) {
+    bool told = phi__attempt_retract(run);
+    run->overflow = failure;
+    phi__attempt_abandon(run);
+    return told ? PHI__RUN_COMPACT : PHI__RUN_LOST;
+}
+
+/* Another key, once a turn. */
+static phi__state phi__attempt_refused(phi__run *run) {
+    bool told = phi__attempt_retract(run);
+    run->refused = run->fresh = true;
+    phi__attempt_abandon(run);
+    return told ? PHI__RUN_CREDENTIAL : PHI__RUN_LOST;
+}
+
+/* ---- for good ---- */
+
+static bool phi__attempt_wanted(const phi__run *run) { return !run->cancelled && !run->stopping; }
+
+/* Logs the answer, whole or not, and counts it. */
+static bool phi__attempt_settle(phi__run *run, const phi_failure *failure) {
+    bool told = phi__attempt_log(run, failure);
+    if (run->reply == NULL) return false;
+    run->turn_usage = run->reply->usage; /* it is in the log, so it counts */
+    phi__charge(run, &run->turn_usage);
+    if (!told) return false;
+    phi__budget_release(run); /* so that those whom its tools start find what is left */
+    phi__attempt_drop(run);
+    return true;
+}
+
+PHI__FN phi__state phi__attempt_give_up(phi__run *run) {
+    const phi_failure *failure = run->fault;
+    if (run->answer == NULL) { /* the attempt was let go of */
+        run->answer = phi__answer_new(&run->agent->memory, &run->agent->model);
+        if (run->answer == NULL) return PHI__RUN_LOST;
+        phi__reader_init(&run->reader, run->agent->codec, NULL, &run->answer->assembly,
+                         run->agent->max_event_bytes);
+        phi__buf_init(&run->collected, &run->agent->memory);
+        run->answer_told = false;
+    }
+    if (!phi__attempt_settle(run, failure)) return PHI__RUN_LOST;
+    if (failure->kind == PHI_FAILURE_CANCELLED) {
+        run->status = PHI_CANCELLED;
+        return PHI__RUN_TURN_END;
+    }
+    return phi__run_fail(run, failure, run->fault_status);
+}
+
+PHI__FN phi__state phi__attempt_end(phi__run *run) {
+    const phi_failure *failure = run->fault;
+    if (failure == NULL) return phi__attempt_settle(run, NULL) ? PHI__RUN_ANSWERED : PHI__RUN_LOST;
+    if (!phi__fields_drop(run)) return PHI__RUN_OVER;
+    if (failure->kind == PHI_FAILURE_OVERFLOW && phi__attempt_wanted(run))
+        return phi__attempt_overflow(run, failure);
+    if (failure->kind == PHI_FAILURE_AUTH && run->fault_status != PHI_DENIED && !run->fresh &&
+        phi__hook_wants(run->agent, PHI_HOOK_CREDENTIAL) && phi__attempt_wanted(run))
+        return phi__attempt_refused(run);
+    if (phi__attempt_wanted(run) &&
+        phi__retry_wanted(&run->agent->retry, failure, run->attempt + 1, phi__attempt_random(run),
+                          &run->delay_ms) &&
+        phi__limit_leaves(run, run->delay_ms))
+        return phi__attempt_again(run, failure);
+    return phi__attempt_give_up(run);
+}

@@ -1,0 +1,39 @@
+/* charge.c - what attempts cost: the run, its agent, those above it, and their budgets. */
+#include "loop/charge_in.h"
+
+#include "loop/loop_in.h"
+
+static uint64_t phi__charge_tokens(const phi_usage *usage) {
+    return usage->input + usage->output + usage->cache_read + usage->cache_write;
+}
+
+/* What the writer of a summary has cost is its agent's, too. */
+static void phi__charge_reader(const phi__agent *writer, const phi_usage *usage, double cost) {
+    phi__agent *agent = writer->parent;
+    if (writer->hidden_fn == NULL || agent == NULL) return;
+    phi_usage_add(&agent->usage, usage);
+    agent->cost += cost;
+}
+
+/* What an attempt has cost, of which the answer may have been thrown away. */
+PHI__FN void phi__charge(phi__run *run, const phi_usage *usage) {
+    phi__agent *agent = run->agent;
+    double cost = phi_cost_of(&agent->model.cost, usage);
+    phi_usage_add(&run->usage, usage);
+    phi_usage_add(&agent->usage, usage);
+    phi_usage_add(&agent->run_usage, usage);
+    phi__caching_answered(agent, usage);
+    run->cost += cost;
+    agent->cost += cost;
+    agent->run_cost += cost;
+    phi__charge_reader(agent, usage, cost);
+    phi__budget_charge(agent, phi__charge_tokens(usage), cost, 0);
+}
+
+PHI__FN void phi__charge_open(phi__run *run) {
+    phi_usage usage;
+    if (run->answer == NULL || !run->answer->live) return;
+    usage = run->answer->assembly.usage;
+    if (usage.total_tokens == 0) usage.total_tokens = phi__charge_tokens(&usage);
+    phi__charge(run, &usage);
+}

@@ -1,0 +1,184 @@
+/* draft.c - the first entries of a run: its name, who and from where, and its prompts. */
+#include "loop/draft_in.h"
+
+#include "base/date_in.h"
+#include "loop/loop_in.h"
+
+/* A history that came from elsewhere, or that runs of other agents went over, has runs that are not
+   counted yet. The run it goes on from need not be in the log. */
+static bool phi__draft_count_on(phi__agent *agent, const phi__run_order *order) {
+    phi__sessions *sessions = &agent->rt->sessions;
+    return phi__session_read(sessions, agent->session, agent->thread) &&
+           phi__session_saw(sessions, agent->session, order->parent_loop_id);
+}
+
+static bool phi__draft_name(phi__run *run, const phi__run_order *order) {
+    phi__agent *agent = run->agent;
+    phi__buf name;
+    uint32_t n;
+    bool done;
+    if (order->loop_id.len > 0)
+        return phi__arena_str(phi__thread_room(agent->thread), order->loop_id, &run->loop_id);
+    if (!phi__draft_count_on(agent, order)) return false;
+    phi__buf_init(&name, &agent->memory);
+    do { /* a host may have given an id of this form */
+        n = phi__session_next(&agent->rt->sessions, agent->session, agent->segment);
+        phi__buf_clear(&name);
+        phi__buf_add_str(&name, agent->session->id);
+        phi__buf_char(&name, '.');
+        phi__buf_add_str(&name, agent->segment);
+        phi__buf_char(&name, '.');
+        phi__buf_u64(&name, (uint64_t)n);
+    } while (n != 0 && !name.failed && phi__thread_has_loop(agent->thread, phi__buf_str(&name)));
+    if (n == 0) {
+        phi__buf_free(&name);
+        return false;
+    }
+    done = !name.failed &&
+           phi__arena_str(phi__thread_room(agent->thread), phi__buf_str(&name), &run->loop_id);
+    phi__buf_free(&name);
+    if (!done) phi__session_undo(agent->session, agent->segment);
+    return done;
+}
+
+/* A loop id of ours begins with the session's. */
+static bool phi__draft_session(phi__run *run, phi_loop_info *info) {
+    phi_str id = run->agent->session->id;
+    if (phi__str_starts(run->loop_id, id.at)) {
+        info->session_id = phi__str(run->loop_id.at, id.len);
+        return true;
+    }
+    return phi__arena_str(phi__thread_room(run->agent->thread), id, &info->session_id);
+}
+
+/* Who and from where, in the thread: a lent one outlives the agent. */
+static bool phi__draft_inform(phi__run *run, const phi__run_order *order) {
+    phi__agent *agent = run->agent;
+    phi_arena *arena = phi__thread_room(agent->thread);
+    phi_loop_info *info = (phi_loop_info *)phi__arena_zero(arena, sizeof *info);
+    phi_str parent = order->parent_loop_id;
+    char tag[PHI__DATE_BYTES];
+    tag[0] = '\0';
+    if (info == NULL) return false;
+    if (parent.len == 0 && order->continuation != PHI_CONTINUATION_INITIAL)
+        parent = agent->last_loop_id;
+    if (order->continuation == PHI_CONTINUATION_RERUN ||
+        order->continuation == PHI_CONTINUATION_BRANCH)
+        (void)phi__date_put(phi__io_wall_ms(agent->rt->io), tag);
+    info->loop_id = run->loop_id;
+    info->continuation = order->continuation;
+    run->info = info;
+    return phi__arena_str(arena, agent->agent_id, &info->agent_id) &&
+           phi__draft_session(run, info) &&
+           phi__loop_info_prompt(agent->thread, arena, agent->system_prompt, info) &&
+           phi__arena_str(arena, parent, &info->parent_loop_id) &&
+           phi__arena_str(arena, phi_str_of(tag), &info->tag);
+}
+
+/* The prompts are in the thread's segment and their room is taken, but they are not in the log
+   before the filters have seen them. In front of them: the entry of the run's beginning. */
+static bool phi__draft_entries(phi__run *run, const phi__run_order *order, phi__entry **first) {
+    phi__thread *thread = run->agent->thread;
+    size_t n = order->prompt_count, i;
+    phi__entry *entries;
+    if (!phi__thread_reserve(thread, n + 1, n)) return false;
+    entries = (phi__entry *)phi_arena_alloc(phi__thread_room(thread),
+                                            phi__mul(phi__add(n, 1), sizeof *entries));
+    if (entries == NULL) return false;
+    entries[0] = phi__run_entry(run, PHI_ENTRY_LOOP_START);
+    entries[0].of.loop = run->info;
+    for (i = 0; i < n; i++) {
+        phi_message message = order->prompts[i];
+        phi__run_stamp(run, &message);
+        entries[i + 1] = phi__run_entry(run, PHI_ENTRY_MESSAGE);
+        entries[i + 1].message = phi__thread_keep(thread, &message);
+        if (entries[i + 1].message == NULL) return false;
+    }
+    *first = entries;
+    run->prompts = n > 0 ? entries + 1 : NULL;
+    run->prompt_count = n;
+    return true;
+}
+
+/* What the next run calls its parent. */
+static bool phi__draft_remember(phi__run *run) {
+    phi__agent *agent = run->agent;
+    char *copy = (char *)phi__realloc(&agent->memory, NULL, 0, run->loop_id.len + 1);
+    if (copy == NULL) return false;
+    memcpy(copy, run->loop_id.at, run->loop_id.len + 1);
+    phi__free(&agent->memory, (void *)(uintptr_t)agent->last_loop_id.at,
+              agent->last_loop_id.at != NULL ? agent->last_loop_id.len + 1 : 0);
+    agent->last_loop_id = phi__str(copy, run->loop_id.len);
+    return true;
+}
+
+PHI__FN bool phi__run_draft(phi__run *run, const phi__run_order *order) {
+    phi__thread *thread = run->agent->thread;
+    phi_arena *room;
+    phi_arena_mark mark;
+    size_t count = thread->count;
+    phi__entry *first = NULL;
+    bool named;
+    if (!phi__thread_roll(thread, NULL)) return false;
+    room = phi__thread_room(thread);
+    mark = phi_arena_save(room);
+    named = phi__draft_name(run, order);
+    if (named && phi__thread_answer_orphans(thread) && phi__draft_inform(run, order) &&
+        phi__draft_entries(run, order, &first) && phi__thread_loop_room(thread) &&
+        phi__draft_remember(run)) {
+        phi__thread_attach(thread, first, 1);
+        run->first_message = run->told_messages = thread->message_count;
+        return true;
+    }
+    if (named && order->loop_id.len == 0)
+        phi__session_undo(run->agent->session, run->agent->segment);
+    /* So that a prompt which is tried again and again takes no memory; orphans' results stay. */
+    if (thread->count == count) phi_arena_reset(room, mark);
+    return false;
+}
+
+/* ---- in another log ---- */
+
+/* The entry of its beginning, and its prompts behind it; NULL: no memory. */
+static phi__entry *phi__draft_again(const phi__run *run, phi_loop_info *info,
+                                    const phi__thread *before) {
+    phi__thread *thread = run->agent->thread;
+    size_t n = run->prompt_count, i;
+    phi__entry *entries;
+    if (!phi__thread_reserve(thread, n + 1, n) || !phi__thread_loop_room(thread)) return NULL;
+    entries = (phi__entry *)phi_arena_alloc(phi__thread_room(thread),
+                                            phi__mul(phi__add(n, 1), sizeof *entries));
+    if (entries == NULL) return NULL;
+    entries[0] = *before->started;
+    entries[0].of.loop = info;
+    for (i = 0; i < n; i++) {
+        phi_message message = *run->prompts[i].message;
+        message.loop_id = info->loop_id;
+        entries[i + 1] = run->prompts[i];
+        entries[i + 1].of.rendered = NULL;
+        entries[i + 1].message = phi__thread_keep(thread, &message);
+        if (entries[i + 1].message == NULL) return NULL;
+    }
+    for (i = 0; i <= n; i++) entries[i].loop_id = info->loop_id;
+    return entries;
+}
+
+PHI__FN bool phi__run_rehome(phi__run *run, const phi__thread *before) {
+    phi__thread *thread = run->agent->thread;
+    phi_loop_info *info;
+    phi__entry *entries = NULL;
+    if (!phi__thread_roll(thread, NULL)) return false;
+    info = phi__loop_info_copy(phi__thread_room(thread), run->info);
+    if (info != NULL &&
+        !phi__loop_info_prompt(thread, phi__thread_room(thread), run->agent->system_prompt, info))
+        return false;
+    if (info != NULL) entries = phi__draft_again(run, info, before);
+    if (entries == NULL) return false;
+    run->info = info;
+    run->loop_id = info->loop_id;
+    if (run->prompts != NULL) run->prompts = entries + 1;
+    if (run->response != NULL) run->response->loop_id = run->loop_id;
+    phi__thread_attach(thread, entries, 1);
+    run->first_message = run->told_messages = thread->message_count;
+    return true;
+}

@@ -1,0 +1,33 @@
+/* draft_in.h - the first entries of a run: its beginning is in the log before anything is told, its
+   prompts are kept beside it until the filters have passed them. */
+#ifndef PHI_LOOP_DRAFT_IN_H
+#define PHI_LOOP_DRAFT_IN_H
+
+#include "loop/state_in.h"
+
+/* A run, by prompts (user messages; copied) or from where the history stands (none). loop_id and
+   parent empty: made, and the agent's last. On failure nothing changed. */
+typedef struct phi__run_order {
+    const phi_message *prompts;
+    size_t prompt_count;
+    phi_continuation continuation;
+    phi_str loop_id, parent_loop_id;
+    bool compact_only;
+    /* With what an earlier run of a hidden agent did: an abort that is not read yet means it, too. */
+    bool goes_on;
+    /* of this run alone; copied; NULL or 0: the agent's */
+    const phi_policy *policy;
+    const phi_limits *limits;
+    const phi_tool *tools; /* where has_tools: these, of which there may be none */
+    size_t tool_count;
+    bool has_tools;
+    uint32_t waits_ms;
+} phi__run_order;
+
+/* False: no memory, and the log is as it was, but for results of calls that had none. */
+PHI__FN bool phi__run_draft(phi__run *run, const phi__run_order *order);
+/* A run that has not begun, and its prompts, in the agent's new log; what it has in the one before
+   is left there. False: no memory, and the run is as it was. */
+PHI__FN bool phi__run_rehome(phi__run *run, const phi__thread *before);
+
+#endif

@@ -1,0 +1,14 @@
+/* fail_in.h - how a run fails: told once, and why, also where memory ran out. */
+#ifndef PHI_LOOP_FAIL_IN_H
+#define PHI_LOOP_FAIL_IN_H
+
+#include "loop/state_in.h"
+
+/* failure: in the thread, or static. */
+PHI__FN phi__state phi__run_fail(phi__run *run, const phi_failure *failure, phi_status status);
+/* What PHI__RUN_LOST comes to: all that the run holds of its turn is let go of. */
+PHI__FN phi__state phi__run_no_memory(phi__run *run);
+PHI__FN const phi_failure *phi__run_limit_failure(const phi__agent *agent, uint64_t refusals,
+                                                  uint64_t rt_refusals);
+
+#endif

@@ -1,0 +1,98 @@
+/* schedule.c - which runs go on, and for how long. */
+#include "loop/schedule_in.h"
+
+PHI__FN uint64_t phi__look_us(const phi_runtime *rt) {
+    return rt->tape != NULL ? rt->tape->ops->look_us(rt->tape) : phi__io_now_us(rt->io);
+}
+
+PHI__FN uint64_t phi__work_us(const phi_runtime *rt) {
+    return rt->tape != NULL ? rt->tape->ops->work_us(rt->tape) : phi__io_now_us(rt->io);
+}
+
+/* A slice that was begun is finished: a third of the budget is kept for that. */
+PHI__FN void phi__step_slice(phi_runtime *rt) {
+    rt->step_until_us = phi__work_us(rt) + rt->step_budget_us - rt->step_budget_us / 3;
+    rt->step_bytes_left = rt->step_budget_bytes;
+}
+
+PHI__FN bool phi__step_spent(const phi_runtime *rt) {
+    return rt->step_bytes_left == 0 || phi__work_us(rt) >= rt->step_until_us;
+}
+
+/* ---- the ready list ---- */
+
+PHI__FN void phi__run_wake(phi__run *run) {
+    phi_runtime *rt = run->agent->rt;
+    if (run->in_ready || run->over) return;
+    run->in_ready = true;
+    run->next_ready = NULL;
+    run->prev_ready = rt->ready_last;
+    if (rt->ready_last != NULL)
+        rt->ready_last->next_ready = run;
+    else
+        rt->ready = run;
+    rt->ready_last = run;
+}
+
+PHI__FN void phi__run_unready(phi__run *run) {
+    phi_runtime *rt = run->agent->rt;
+    if (!run->in_ready) return;
+    if (run->prev_ready != NULL)
+        run->prev_ready->next_ready = run->next_ready;
+    else
+        rt->ready = run->next_ready;
+    if (run->next_ready != NULL)
+        run->next_ready->prev_ready = run->prev_ready;
+    else
+        rt->ready_last = run->prev_ready;
+    run->in_ready = false;
+}
+
+static void phi__run_timer(phi__timer *timer) {
+    phi__run *run = PHI__OWNER(timer, phi__run, timer);
+    if (run->paused) run->pause_over = true;
+    phi__run_wake(run);
+}
+
+PHI__FN bool phi__run_timer_set(phi__run *run, uint64_t at_us) {
+    run->timer.fire = phi__run_timer;
+    return phi__io_timer_set(run->agent->rt->io, &run->timer, at_us) == PHI_OK;
+}
+
+/* ---- ending early ---- */
+
+PHI__FN void phi__run_cancel(phi__run *run) {
+    run->cancelled = true;
+    phi__run_wake(run);
+}
+
+static void phi__run_cancel_one(phi__agent *agent, bool after_turn) {
+    phi__run *run = agent->run;
+    if (run == NULL) return;
+    if (after_turn)
+        run->stopping = true;
+    else
+        run->cancelled = true;
+    phi__run_wake(run);
+}
+
+/* Down, along, and up again, without a stack: trees are as deep as the host makes them. */
+PHI__FN void phi__run_cancel_tree(phi__agent *top, bool after_turn) {
+    phi__agent *agent = top;
+    for (;;) {
+        phi__run_cancel_one(agent, after_turn);
+        if (agent->first_child != NULL) {
+            agent = agent->first_child;
+            continue;
+        }
+        while (agent != top && agent->next_child == NULL) agent = agent->parent;
+        if (agent == top) return;
+        agent = agent->next_child;
+    }
+}
+
+PHI__FN void phi__run_show_state(const phi__agent *agent, bool running) {
+    (void)phi__slots_change(&agent->rt->agents, agent->index, agent->gen,
+                            (uint32_t)(running ? PHI__AGENT_IDLE : PHI__AGENT_RUNNING),
+                            (uint32_t)(running ? PHI__AGENT_RUNNING : PHI__AGENT_IDLE));
+}

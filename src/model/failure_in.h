@@ -1,0 +1,12 @@
+/* failure_in.h - making failures, and what a function returns that meets one. */
+#ifndef PHI_MODEL_FAILURE_IN_H
+#define PHI_MODEL_FAILURE_IN_H
+
+#include "base/base_in.h"
+#include "model/failure.h"
+
+/* words: borrowed. */
+PHI__FN phi_failure phi__failure_of(phi_failure_kind kind, bool retryable, const char *words);
+PHI__FN phi_status phi__failure_status(const phi_failure *failure);
+
+#endif
