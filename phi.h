@@ -543,11 +543,11 @@ PHI_API phi_status phi_schema_valid(const phi_json *schema, phi_schema_error *er
 #endif /* PHI__PUB_TEXT */
 
 #ifdef PHI__PUB_IO
-#if PHI__PUB_IO != 0xef74c803
+#if PHI__PUB_IO != 0xd6d00e3f
 #error "phi: two versions of src/io in one file"
 #endif
 #else
-#define PHI__PUB_IO 0xef74c803
+#define PHI__PUB_IO 0xd6d00e3f
 
 /* ---- src/io/transport.h ---- */
 
@@ -565,7 +565,7 @@ extern "C" {
 #endif
 
 typedef struct phi_runtime phi_runtime;
-typedef struct phi_tape phi_tape; /* session/replay.h */
+typedef struct phi_tape phi_tape; /* record/replay.h */
 
 /* One request under way. A value; stale after its end, cancel or release. */
 typedef struct phi_xfer {
@@ -633,11 +633,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__PUB_IO */
 
 #ifdef PHI__PUB_MODEL
-#if PHI__PUB_MODEL != 0x0e4023aa
+#if PHI__PUB_MODEL != 0x14dc01ac
 #error "phi: two versions of src/model in one file"
 #endif
 #else
-#define PHI__PUB_MODEL 0x0e4023aa
+#define PHI__PUB_MODEL 0x14dc01ac
 
 /* ---- src/model/failure.h ---- */
 
@@ -982,7 +982,7 @@ typedef struct phi_forgotten {
     int64_t made_ms;   /* Unix time: when the thread was made; 0: not known */
 } phi_forgotten;
 
-/* Runs beside each other; session/session.h has what becomes of it. */
+/* Runs beside each other; record/session.h has what becomes of it. */
 typedef struct phi_parallel {
     phi_str session_id;
     const phi_str *loop_ids; /* PARALLEL_START */
@@ -1446,11 +1446,11 @@ PHI_API void phi_answer_fail(phi_answer *answer, phi_failure_kind kind, bool ret
 #endif /* PHI__PUB_WIRE */
 
 #ifdef PHI__PUB_THREAD
-#if PHI__PUB_THREAD != 0x83000d66
+#if PHI__PUB_THREAD != 0xfc083bfe
 #error "phi: two versions of src/thread in one file"
 #endif
 #else
-#define PHI__PUB_THREAD 0x83000d66
+#define PHI__PUB_THREAD 0xfc083bfe
 
 /* ---- src/thread/thread.h ---- */
 
@@ -2039,7 +2039,7 @@ PHI_API phi_status phi_revert_plan(const phi_thread *thread, const phi_revert *r
 
 /* store.h - where threads and documents are kept: an interface, and what makes a thread durable in one.
 
-   phi has two (session/file_store.h; extras/phi_store_sqlite.h), and a host may have its own: docs/stores.md.
+   phi has two (persist/file_store.h; extras/phi_store_sqlite.h), and a host may have its own: docs/stores.md.
    Calls are plain calls into a file system or a database and take as long as those do; they are made inside
    phi_step, a few for each run and turn, and where the host asks.
    Ids are one to 128 bytes of [A-Za-z0-9._-], and do not begin with a dot. */
@@ -2171,6 +2171,63 @@ PHI_API void phi_tracker_reset(phi_tracker *tracker);
 #endif
 
 #endif /* PHI__PUB_THREAD */
+
+#ifdef PHI__PUB_PERSIST
+#if PHI__PUB_PERSIST != 0xb433cb03
+#error "phi: two versions of src/persist in one file"
+#endif
+#else
+#define PHI__PUB_PERSIST 0xb433cb03
+
+/* ---- src/persist/file_store.h ---- */
+
+/* file_store.h - a phi_store in a directory: a file a document, a file a thread.
+
+       {id}.json         a document, as it was given
+       {id}.jsonl        a thread: a header line, then an entry a line, each with a check value
+       {id}.json.lock    locked while a document is written; stays when the document is removed
+       {id}.jsonl.lock   while a thread is locked or written
+
+   A document whose agent cannot be read from it (a member "agent_id" of its own object, in the first 64 KiB) has a
+   first line more, {"phi_agent_id":"..."}, that load leaves out.
+   A thread's line is {"crc":"9ae0daaf","seq":12,"e":ENTRY}: the CRC-32, in hex, of what comes after its comma up to
+   the line's end; lines that were appended together say so ("of":[12,14]), and count only when all of them are there.
+   Writers lock, readers do not: a reader beside a writer sees what was there a moment ago. Nothing waits for a lock.
+   Files are made for their owner alone (0600); directories as the process's umask says. */
+#ifndef PHI_PERSIST_FILE_STORE_H
+#define PHI_PERSIST_FILE_STORE_H
+
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Zero means default for every field but directory. */
+typedef struct phi_file_store_desc {
+    const char *directory;   /* copied; made by the first write */
+    phi_allocator allocator; /* copied (default: the C library's) */
+    size_t memory_limit_bytes;
+    /* Every append and save waits for the disk (fsync), so that what was acknowledged survives a loss of power. Default:
+       the system writes when it likes (some 30 s), and only a crash of the process is survived. */
+    bool sync;
+} phi_file_store_desc;
+
+/* Takes the memory of the store and looks at nothing yet. *out is to be closed; copies of it are the same store, and
+   each is a phi_store for phi_thread_attach.
+   PHI_BAD_ARG: no directory, or one of over 3,900 bytes; PHI_NO_MEMORY; PHI_UNSUPPORTED: built with PHI_NO_FILES.
+   *out is zeroed then.
+   Threads: one at a time for each store. Stores of one directory, in one process or in several, shut each other out
+   by their locks. */
+PHI_API phi_status phi_file_store_open(const phi_file_store_desc *desc, phi_store *out);
+/* Gives up its locks and frees it. Detach threads first. A zeroed store is harmless. */
+PHI_API void phi_file_store_close(phi_store *store);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
+
+#endif /* PHI__PUB_PERSIST */
 
 #ifdef PHI__PUB_LOOP
 #if PHI__PUB_LOOP != 0xf46453ea
@@ -2818,11 +2875,11 @@ PHI_API bool phi_call_pending(phi_call call);        /* any thread */
 #endif /* PHI__PUB_LOOP */
 
 #ifdef PHI__PUB_AGENT
-#if PHI__PUB_AGENT != 0x5784e064
+#if PHI__PUB_AGENT != 0xb6195ad4
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__PUB_AGENT 0x5784e064
+#define PHI__PUB_AGENT 0xb6195ad4
 
 /* ---- src/agent/profile.h ---- */
 
@@ -2918,7 +2975,7 @@ typedef struct phi_runtime_desc {
     void (*random_fn)(void *user_data, void *out, size_t len); /* (default: the system's) */
     void *user_data;                                           /* of the three functions above */
     phi_tape *
-        tape; /* records the run, or plays it; see session/replay.h. Borrowed until free (default: none) */
+        tape; /* records the run, or plays it; see record/replay.h. Borrowed until free (default: none) */
 } phi_runtime_desc;
 
 /* Makes a runtime; desc NULL means defaults for all. NULL: no memory, or no libcurl to work with;
@@ -3578,62 +3635,14 @@ PHI_API phi_status phi_summarize(phi_agent agent, uint64_t from_seq, uint64_t to
 
 #endif /* PHI__PUB_AGENT */
 
-#ifdef PHI__PUB_SESSION
-#if PHI__PUB_SESSION != 0x4110dbec
-#error "phi: two versions of src/session in one file"
+#ifdef PHI__PUB_RECORD
+#if PHI__PUB_RECORD != 0x65548fb3
+#error "phi: two versions of src/record in one file"
 #endif
 #else
-#define PHI__PUB_SESSION 0x4110dbec
+#define PHI__PUB_RECORD 0x65548fb3
 
-/* ---- src/session/file_store.h ---- */
-
-/* file_store.h - a phi_store in a directory: a file a document, a file a thread.
-
-       {id}.json         a document, as it was given
-       {id}.jsonl        a thread: a header line, then an entry a line, each with a check value
-       {id}.json.lock    locked while a document is written; stays when the document is removed
-       {id}.jsonl.lock   while a thread is locked or written
-
-   A document whose agent cannot be read from it (a member "agent_id" of its own object, in the first 64 KiB) has a
-   first line more, {"phi_agent_id":"..."}, that load leaves out.
-   A thread's line is {"crc":"9ae0daaf","seq":12,"e":ENTRY}: the CRC-32, in hex, of what comes after its comma up to
-   the line's end; lines that were appended together say so ("of":[12,14]), and count only when all of them are there.
-   Writers lock, readers do not: a reader beside a writer sees what was there a moment ago. Nothing waits for a lock.
-   Files are made for their owner alone (0600); directories as the process's umask says. */
-#ifndef PHI_SESSION_FILE_STORE_H
-#define PHI_SESSION_FILE_STORE_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-/* Zero means default for every field but directory. */
-typedef struct phi_file_store_desc {
-    const char *directory;   /* copied; made by the first write */
-    phi_allocator allocator; /* copied (default: the C library's) */
-    size_t memory_limit_bytes;
-    /* Every append and save waits for the disk (fsync), so that what was acknowledged survives a loss of power. Default:
-       the system writes when it likes (some 30 s), and only a crash of the process is survived. */
-    bool sync;
-} phi_file_store_desc;
-
-/* Takes the memory of the store and looks at nothing yet. *out is to be closed; copies of it are the same store, and
-   each is a phi_store for phi_thread_attach.
-   PHI_BAD_ARG: no directory, or one of over 3,900 bytes; PHI_NO_MEMORY; PHI_UNSUPPORTED: built with PHI_NO_FILES.
-   *out is zeroed then.
-   Threads: one at a time for each store. Stores of one directory, in one process or in several, shut each other out
-   by their locks. */
-PHI_API phi_status phi_file_store_open(const phi_file_store_desc *desc, phi_store *out);
-/* Gives up its locks and frees it. Detach threads first. A zeroed store is harmless. */
-PHI_API void phi_file_store_close(phi_store *store);
-
-#ifdef __cplusplus
-}
-#endif
-#endif
-
-/* ---- src/session/session.h ---- */
+/* ---- src/record/session.h ---- */
 
 /* session.h - the record of what agents did: Session > LoopRecord > Turn > events, and its JSON.
 
@@ -3643,8 +3652,8 @@ PHI_API void phi_file_store_close(phi_store *store);
    All that a session points to is its own and is freed with it; read it, and leave it as it is. Times are Unix
    milliseconds: finer digits of a file are cut. Empty strings stand for null, but for `rejection`.
    Threads: one at a time. */
-#ifndef PHI_SESSION_SESSION_H
-#define PHI_SESSION_SESSION_H
+#ifndef PHI_RECORD_SESSION_H
+#define PHI_RECORD_SESSION_H
 
 
 #ifdef __cplusplus
@@ -3847,7 +3856,7 @@ PHI_API phi_status phi_session_of_thread(const phi_thread *thread, const phi_all
 #endif
 #endif
 
-/* ---- src/session/recorder.h ---- */
+/* ---- src/record/recorder.h ---- */
 
 /* recorder.h - sessions out of events.
 
@@ -3865,8 +3874,8 @@ PHI_API phi_status phi_session_of_thread(const phi_thread *thread, const phi_all
    make it a completed one, and phi_recorder_drain hands it over. A completed session that goes on is open again.
    Links to the runs of sub-agents are made in whatever order the events come.
    Threads: one at a time. */
-#ifndef PHI_SESSION_RECORDER_H
-#define PHI_SESSION_RECORDER_H
+#ifndef PHI_RECORD_RECORDER_H
+#define PHI_RECORD_RECORDER_H
 
 
 #ifdef __cplusplus
@@ -3943,7 +3952,7 @@ PHI_API phi_session *phi_recorder_drain(phi_recorder *recorder);
 #endif
 #endif
 
-/* ---- src/session/replay.h ---- */
+/* ---- src/record/replay.h ---- */
 
 /* replay.h - a run is recorded to a tape, and played again without a network: the same log, byte for byte.
 
@@ -3966,8 +3975,8 @@ PHI_API phi_session *phi_recorder_drain(phi_recorder *recorder);
    With a tape, a step works off all that it let in, and its clock stands still meanwhile; its budgets only divide the
    work. So another step_budget_bytes gives the same log.
    Threads: the pumping thread. */
-#ifndef PHI_SESSION_REPLAY_H
-#define PHI_SESSION_REPLAY_H
+#ifndef PHI_RECORD_REPLAY_H
+#define PHI_RECORD_REPLAY_H
 
 
 #ifdef __cplusplus
@@ -4031,7 +4040,7 @@ inline phi_tape *phi_tape_play(const phi_tape_desc &desc, phi_str text, phi_pars
 #endif
 #endif
 
-/* ---- src/session/session_context.h ---- */
+/* ---- src/record/session_context.h ---- */
 
 /* session_context.h - compaction blocks: what a model would be sent of a session, and the making of blocks.
 
@@ -4043,8 +4052,8 @@ inline phi_tape *phi_tape_play(const phi_tape_desc &desc, phi_str text, phi_pars
    A thread does not need any of this: its compactions are rewrites. It is for files of the original, and for files that
    are to be read by it.
    Threads: one at a time. */
-#ifndef PHI_SESSION_SESSION_CONTEXT_H
-#define PHI_SESSION_SESSION_CONTEXT_H
+#ifndef PHI_RECORD_SESSION_CONTEXT_H
+#define PHI_RECORD_SESSION_CONTEXT_H
 
 
 #ifdef __cplusplus
@@ -4146,7 +4155,7 @@ PHI_API phi_status phi_session_add_blocks(phi_session *session, const phi_thread
 #endif
 #endif
 
-#endif /* PHI__PUB_SESSION */
+#endif /* PHI__PUB_RECORD */
 
 #if defined(__clang__)
 #pragma clang diagnostic pop
@@ -36664,12 +36673,1357 @@ PHI_API phi_status phi_thread_fresh(phi_thread *thread) {
 
 #endif /* PHI__IMP_THREAD */
 
+#ifdef PHI__IMP_PERSIST
+#if PHI__IMP_PERSIST != 0x63a1441f
+#error "phi: two versions of src/persist in one file"
+#endif
+#else
+#define PHI__IMP_PERSIST 0x63a1441f
+
+/* ---- src/persist/file_store_in.h ---- */
+
+/* file_store_in.h - what the files of the file store share: paths, words, locks, and the threads it holds. */
+#ifndef PHI_PERSIST_FILE_STORE_IN_H
+#define PHI_PERSIST_FILE_STORE_IN_H
+
+
+#ifndef PHI_NO_FILES
+
+enum {
+    PHI__FS_ID = 128,    /* bytes of an id */
+    PHI__FS_NAME = 160,  /* and of a file's name, with all that is put around it */
+    PHI__FS_HEADER = 34, /* bytes of a thread's first line */
+    PHI__FS_HEAD = 65536 /* bytes of a document that are looked at for its agent */
+};
+
+/* Where a thread's file ends. */
+typedef struct phi__fs_tail {
+    bool known;
+    uint64_t count, end; /* entries, and the bytes they and the header take */
+    uint64_t device, file;
+} phi__fs_tail;
+
+/* A thread that this store has locked. */
+typedef struct phi__fs_held {
+    char id[PHI__FS_ID + 1];
+    intptr_t lock;
+    phi__fs_tail tail;
+} phi__fs_held;
+
+typedef struct phi__fs {
+    phi_memory memory;
+    phi__disk disk;
+    bool sync;
+    char *directory; /* terminated */
+    size_t directory_bytes;
+    phi__fs_held *held;
+    size_t held_count, held_cap;
+} phi__fs;
+
+/* Where a caller wants to be told. */
+typedef struct phi__fs_to {
+    char *words; /* NULL: nowhere */
+    size_t size;
+} phi__fs_to;
+
+typedef struct phi__fs_path {
+    char text[PHI__PATH_BYTES];
+} phi__fs_path;
+
+/* As phi_file_store_open, on a disk of the test's own, which is copied. */
+PHI__FN phi_status phi__file_store_open_on(const phi_file_store_desc *desc, const phi__disk *disk,
+                                           phi_store *out);
+
+PHI__FN phi__fs_to phi__fs_to_of(char *words, size_t size); /* empties them */
+PHI__FN void phi__fs_say(phi__fs_to to, const char *format, ...) PHI_PRINTF(2, 3);
+/* "Cannot {what} {id}{suffix}: {the system's words}"; returns status. */
+PHI__FN phi_status phi__fs_refuse(phi__fs_to to, phi_status status, const char *what,
+                                  const char *id, const char *suffix, const phi__words *words);
+PHI__FN phi_status phi__fs_no_memory(phi__fs_to to);
+/* PHI_OK or PHI_BAD_ARG. */
+PHI__FN phi_status phi__fs_check_id(const char *id, phi__fs_to to);
+PHI__FN void phi__fs_path_of(const phi__fs *fs, phi__fs_path *out, const char *prefix,
+                             const char *id, const char *suffix);
+PHI__FN const char *phi__fs_kind(const char *suffix); /* "Session" or "Thread" */
+
+/* The lock {id}{suffix}.lock, made with its directory where they are not there. */
+PHI__FN phi_status phi__fs_lock_take(phi__fs *fs, const char *id, const char *suffix, intptr_t *out,
+                                     phi__fs_to to);
+PHI__FN void phi__fs_lock_drop(phi__fs *fs, const char *id, const char *suffix, intptr_t lock);
+PHI__FN phi__fs_held *phi__fs_find(const phi__fs *fs, const char *thread_id); /* or NULL */
+
+/* Writes all of it, at `at`. */
+PHI__FN phi_status phi__fs_write(phi__fs *fs, intptr_t file, uint64_t at, phi_str bytes,
+                                 phi__words *words);
+
+/* The functions of phi_store. */
+PHI__FN phi_status phi__fs_save(void *user_data, const char *id, const char *agent_id,
+                                phi_str bytes, char *words, size_t words_size);
+PHI__FN phi_status phi__fs_load(void *user_data, const char *id, phi_arena *arena, phi_str *out,
+                                char *words, size_t words_size);
+PHI__FN phi_status phi__fs_remove(void *user_data, const char *id, char *words, size_t words_size);
+PHI__FN phi_status phi__fs_list(void *user_data, const char *agent_id, phi_arena *arena,
+                                const phi_store_item **out, size_t *count, char *words,
+                                size_t words_size);
+PHI__FN phi_status phi__fs_list_threads(void *user_data, phi_arena *arena,
+                                        const phi_store_item **out, size_t *count, char *words,
+                                        size_t words_size);
+PHI__FN phi_status phi__fs_append(void *user_data, const char *thread_id, uint64_t expected,
+                                  const phi_str *entries, size_t count, char *words,
+                                  size_t words_size);
+PHI__FN phi_status phi__fs_read(void *user_data, const char *thread_id, uint64_t from,
+                                phi_status (*each)(void *ctx, uint64_t seq, phi_str entry),
+                                void *ctx, uint64_t *torn, char *words, size_t words_size);
+PHI__FN phi_status phi__fs_remove_thread(void *user_data, const char *thread_id, char *words,
+                                         size_t words_size);
+
+#endif
+#endif
+
+/* ---- src/persist/file_documents.c ---- */
+
+/* file_documents.c - documents of the file store: a temporary file, then a rename; and the lists.
+
+   The temporary file has one name for each id, and is written under the id's lock: what a killed process leaves of it
+   is overwritten by the next save, and removed with the document. */
+
+#ifndef PHI_NO_FILES
+
+
+#include <stdio.h>
+
+#define PHI__FS_AGENT_HEAD "{\"phi_agent_id\":"
+
+/* What a document says of its agent in its first bytes; false: nothing. */
+static bool phi__fs_told(phi_str bytes, phi__json_text *out) {
+    phi__json_cursor c;
+    phi__json_text key;
+    bytes.len = phi__min(bytes.len, PHI__FS_HEAD);
+    phi__json_cursor_init(&c, bytes);
+    if (!phi__json_enter_object(&c)) return false;
+    while (phi__json_next_key(&c, &key)) {
+        if (phi__json_text_is(key, PHI__LIT("agent_id"))) return phi__json_take_text(&c, out);
+        (void)phi__json_skip(&c);
+    }
+    return false;
+}
+
+/* Bytes of the line that says the agent; 0: there is none. */
+static size_t phi__fs_agent_head(phi_str bytes) {
+    const char *end;
+    if (!phi__str_starts(bytes, PHI__FS_AGENT_HEAD)) return 0;
+    end = (const char *)memchr(bytes.at, '\n', bytes.len);
+    return end == NULL ? 0 : (size_t)(end - bytes.at) + 1;
+}
+
+static bool phi__fs_needs_head(phi_str bytes, phi_str agent) {
+    phi__json_text told;
+    if (phi__str_starts(bytes, PHI__FS_AGENT_HEAD)) return true;
+    if (!phi__fs_told(bytes, &told)) return agent.len > 0;
+    return !phi__json_text_is(told, agent);
+}
+
+static phi_status phi__fs_save_file(phi__fs *fs, const char *temp, const char *path, phi_str head,
+                                    phi_str bytes, phi__words *words) {
+    const phi__disk *disk = &fs->disk;
+    intptr_t file;
+    phi_status closed, status = disk->open(disk->user_data, temp, PHI__DISK_FRESH, &file, words);
+    if (status != PHI_OK) return status;
+    status = phi__fs_write(fs, file, 0, head, words);
+    if (status == PHI_OK) status = phi__fs_write(fs, file, head.len, bytes, words);
+    if (status == PHI_OK && fs->sync) status = disk->sync(disk->user_data, file, words);
+    closed = disk->close(disk->user_data, file, status == PHI_OK ? words : NULL);
+    if (status == PHI_OK) status = closed;
+    if (status == PHI_OK) status = disk->rename(disk->user_data, temp, path, words);
+    if (status != PHI_OK) {
+        (void)disk->remove(disk->user_data, temp, NULL);
+        return status;
+    }
+    return fs->sync ? disk->sync_directory(disk->user_data, fs->directory, words) : PHI_OK;
+}
+
+PHI__FN phi_status phi__fs_save(void *user_data, const char *id, const char *agent_id,
+                                phi_str bytes, char *words, size_t words_size) {
+    phi__fs *fs = (phi__fs *)user_data;
+    phi__fs_to to = phi__fs_to_of(words, words_size);
+    phi_str agent = phi_str_of(agent_id);
+    phi_status status = phi__fs_check_id(id, to);
+    phi__fs_path path, temp;
+    phi__words said;
+    phi__buf head;
+    intptr_t lock;
+    if (status != PHI_OK) return status;
+    if (agent.len > PHI__FS_HEAD / 8) {
+        phi__fs_say(to, "An agent's id is over 8,192 bytes");
+        return PHI_BAD_ARG;
+    }
+    phi__buf_init(&head, &fs->memory);
+    if (phi__fs_needs_head(bytes, agent)) {
+        phi__buf_text(&head, PHI__FS_AGENT_HEAD);
+        phi__json_put_str(&head, agent);
+        phi__buf_text(&head, "}\n");
+    }
+    status = head.failed ? phi__fs_no_memory(to) : phi__fs_lock_take(fs, id, ".json", &lock, to);
+    if (status == PHI_OK) {
+        phi__fs_path_of(fs, &path, "", id, ".json");
+        phi__fs_path_of(fs, &temp, ".", id, ".json.tmp");
+        status = phi__fs_save_file(fs, temp.text, path.text, phi__buf_str(&head), bytes, &said);
+        phi__fs_lock_drop(fs, id, ".json", lock);
+        if (status != PHI_OK)
+            (void)phi__fs_refuse(to, status == PHI_NOT_FOUND ? PHI_IO : status, "save", id, ".json",
+                                 &said);
+    }
+    phi__buf_free(&head);
+    return status == PHI_NOT_FOUND ? PHI_IO : status;
+}
+
+/* The file's first bytes, at most `limit` of them, in the arena. */
+static phi_status phi__fs_load_file(phi__fs *fs, intptr_t file, uint64_t limit, phi_arena *arena,
+                                    phi_str *out, phi__words *words) {
+    const phi__disk *disk = &fs->disk;
+    phi__disk_info info;
+    size_t n, at = 0, got;
+    char *bytes;
+    phi_status status = disk->info(disk->user_data, file, &info, words);
+    if (status != PHI_OK) return status;
+    if (info.bytes < limit) limit = info.bytes;
+    n = limit >= SIZE_MAX ? SIZE_MAX - 1 : (size_t)limit;
+    bytes = phi__arena_bytes(arena, n + 1);
+    if (bytes == NULL) {
+        (void)snprintf(words->text, sizeof words->text, "no memory for %llu bytes",
+                       (unsigned long long)limit);
+        return PHI_NO_MEMORY;
+    }
+    while (at < n) {
+        status = disk->read(disk->user_data, file, at, bytes + at, n - at, &got, words);
+        if (status != PHI_OK) return status;
+        if (got == 0) break;
+        at += got;
+    }
+    bytes[at] = '\0';
+    *out = phi__str(bytes, at);
+    return PHI_OK;
+}
+
+PHI__FN phi_status phi__fs_load(void *user_data, const char *id, phi_arena *arena, phi_str *out,
+                                char *words, size_t words_size) {
+    phi__fs *fs = (phi__fs *)user_data;
+    phi__fs_to to = phi__fs_to_of(words, words_size);
+    phi_arena_mark mark = phi_arena_save(arena);
+    phi_str all = {NULL, 0};
+    phi__fs_path path;
+    phi__words said;
+    intptr_t file;
+    size_t head;
+    phi_status status = phi__fs_check_id(id, to);
+    if (status != PHI_OK) return status;
+    phi__fs_path_of(fs, &path, "", id, ".json");
+    status = fs->disk.open(fs->disk.user_data, path.text, PHI__DISK_READ, &file, &said);
+    if (status == PHI_NOT_FOUND) {
+        phi__fs_say(to, "Session not found: %s", id);
+        return status;
+    }
+    if (status == PHI_OK) {
+        status = phi__fs_load_file(fs, file, UINT64_MAX, arena, &all, &said);
+        (void)fs->disk.close(fs->disk.user_data, file, NULL);
+    }
+    if (status != PHI_OK) {
+        phi_arena_reset(arena, mark);
+        return phi__fs_refuse(to, status, "load", id, ".json", &said);
+    }
+    head = phi__fs_agent_head(all);
+    *out = phi__str(all.at + head, all.len - head);
+    return PHI_OK;
+}
+
+PHI__FN phi_status phi__fs_remove(void *user_data, const char *id, char *words, size_t words_size) {
+    phi__fs *fs = (phi__fs *)user_data;
+    const phi__disk *disk = &fs->disk;
+    phi__fs_to to = phi__fs_to_of(words, words_size);
+    phi__fs_path path, temp;
+    phi__disk_info info;
+    phi__words said;
+    intptr_t lock;
+    phi_status status = phi__fs_check_id(id, to);
+    if (status != PHI_OK) return status;
+    phi__fs_path_of(fs, &path, "", id, ".json");
+    phi__fs_path_of(fs, &temp, ".", id, ".json.tmp");
+    status = disk->info_of(disk->user_data, path.text, &info, &said);
+    if (status == PHI_OK) {
+        status = phi__fs_lock_take(fs, id, ".json", &lock, to);
+        if (status != PHI_OK) return status;
+        (void)disk->remove(disk->user_data, temp.text, NULL);
+        status = disk->remove(disk->user_data, path.text, &said);
+        if (status == PHI_OK && fs->sync)
+            status = disk->sync_directory(disk->user_data, fs->directory, &said);
+        phi__fs_lock_drop(fs, id, ".json", lock);
+    }
+    if (status == PHI_NOT_FOUND)
+        phi__fs_say(to, "Session not found: %s", id);
+    else if (status != PHI_OK)
+        (void)phi__fs_refuse(to, status, "remove", id, ".json", &said);
+    return status;
+}
+
+/* ---- lists ---- */
+
+typedef struct phi__fs_node {
+    struct phi__fs_node *next;
+    phi_store_item item;
+    int64_t changed_ns;
+} phi__fs_node;
+
+typedef struct phi__fs_listing {
+    phi__fs *fs;
+    phi_arena *arena;
+    const char *suffix, *agent; /* agent NULL: all */
+    phi__fs_node *first;
+    size_t count;
+    phi__words *words;
+} phi__fs_listing;
+
+/* The agent of a document, and how many of its bytes are a head. PHI_NOT_FOUND: it is gone. */
+static phi_status phi__fs_look(phi__fs_listing *l, const char *path, phi_store_item *item) {
+    const phi__disk *disk = &l->fs->disk;
+    phi_arena scratch;
+    phi__json_text told;
+    phi_str head = {NULL, 0};
+    size_t skip;
+    intptr_t file;
+    phi_status status = disk->open(disk->user_data, path, PHI__DISK_READ, &file, l->words);
+    if (status != PHI_OK) return status;
+    phi_arena_init(&scratch, &l->fs->memory, 0);
+    status = phi__fs_load_file(l->fs, file, PHI__FS_HEAD, &scratch, &head, l->words);
+    (void)disk->close(disk->user_data, file, NULL);
+    if (status == PHI_OK) {
+        phi__json_cursor c;
+        bool has;
+        skip = phi__fs_agent_head(head);
+        item->bytes -= skip < item->bytes ? skip : item->bytes;
+        phi__json_cursor_init(&c, phi__str(head.at, skip));
+        if (skip > 0)
+            has = phi__json_enter_object(&c) && phi__json_next_key(&c, &told) &&
+                  phi__json_take_text(&c, &told);
+        else
+            has = phi__fs_told(head, &told);
+        if (has && !phi__json_unescape_arena(l->arena, told, &item->agent_id))
+            status = PHI_NO_MEMORY;
+    }
+    phi_arena_free(&scratch);
+    return status;
+}
+
+static phi_status phi__fs_list_one(void *ctx, const char *name) {
+    phi__fs_listing *l = (phi__fs_listing *)ctx;
+    size_t n = strlen(name), m = strlen(l->suffix);
+    phi_arena_mark mark = phi_arena_save(l->arena);
+    char id[PHI__FS_ID + 1];
+    phi__disk_info info;
+    phi__fs_path path;
+    phi__fs_node *node;
+    phi_status status;
+    if (n <= m || n - m > PHI__FS_ID || memcmp(name + n - m, l->suffix, m) != 0) return PHI_OK;
+    memcpy(id, name, n - m);
+    id[n - m] = '\0';
+    if (phi__fs_check_id(id, phi__fs_to_of(NULL, 0)) != PHI_OK) return PHI_OK;
+    phi__fs_path_of(l->fs, &path, "", id, l->suffix);
+    status = l->fs->disk.info_of(l->fs->disk.user_data, path.text, &info, l->words);
+    if (status == PHI_NOT_FOUND || (status == PHI_OK && !info.regular)) return PHI_OK;
+    if (status != PHI_OK) return status;
+    node = (phi__fs_node *)phi__arena_zero(l->arena, sizeof *node);
+    if (node == NULL || !phi__arena_str(l->arena, phi__str(id, n - m), &node->item.id))
+        return PHI_NO_MEMORY;
+    node->item.agent_id = PHI__LIT("");
+    node->item.changed_ms = info.changed_ns / 1000000;
+    node->item.bytes = info.bytes;
+    node->changed_ns = info.changed_ns;
+    if (m > 5) /* ".jsonl" */
+        status = info.bytes > PHI__FS_HEADER ? PHI_OK : PHI_NOT_FOUND;
+    else
+        status = phi__fs_look(l, path.text, &node->item);
+    if (status == PHI_OK && l->agent != NULL && !phi__str_is(node->item.agent_id, l->agent))
+        status = PHI_NOT_FOUND;
+    if (status != PHI_OK) {
+        phi_arena_reset(l->arena, mark);
+        return status == PHI_NOT_FOUND ? PHI_OK : status;
+    }
+    node->next = l->first;
+    l->first = node;
+    l->count++;
+    return PHI_OK;
+}
+
+/* The latest first; of the same time, by id. */
+static bool phi__fs_before(const phi__fs_node *a, const phi__fs_node *b) {
+    size_t n = phi__min(a->item.id.len, b->item.id.len);
+    int order;
+    if (a->changed_ns != b->changed_ns) return a->changed_ns > b->changed_ns;
+    order = memcmp(a->item.id.at, b->item.id.at, n);
+    return order < 0 || (order == 0 && a->item.id.len < b->item.id.len);
+}
+
+static phi__fs_node *phi__fs_merge(phi__fs_node *a, phi__fs_node *b) {
+    phi__fs_node *first = NULL, **end = &first;
+    while (a != NULL && b != NULL) {
+        phi__fs_node **from = phi__fs_before(b, a) ? &b : &a;
+        *end = *from;
+        end = &(*from)->next;
+        *from = *end;
+    }
+    *end = a != NULL ? a : b;
+    return first;
+}
+
+/* Runs of 1, 2, 4, ... nodes, each in its place, as a counter in binary. */
+static phi__fs_node *phi__fs_sorted(phi__fs_node *list) {
+    phi__fs_node *runs[64];
+    phi__fs_node *all = NULL;
+    size_t i;
+    memset((void *)runs, 0, sizeof runs);
+    while (list != NULL) {
+        phi__fs_node *run = list;
+        list = list->next;
+        run->next = NULL;
+        for (i = 0; runs[i] != NULL; i++) {
+            run = phi__fs_merge(runs[i], run);
+            runs[i] = NULL;
+        }
+        runs[i] = run;
+    }
+    for (i = 0; i < PHI__COUNT(runs); i++) all = phi__fs_merge(runs[i], all);
+    return all;
+}
+
+static phi_status phi__fs_list_all(phi__fs *fs, const char *suffix, const char *agent,
+                                   phi_arena *arena, const phi_store_item **out, size_t *count,
+                                   phi__fs_to to) {
+    phi_arena_mark mark = phi_arena_save(arena);
+    phi_store_item *items = NULL;
+    phi__fs_listing l;
+    phi__fs_node *node;
+    phi__words said;
+    phi_status status;
+    size_t i = 0;
+    memset(&l, 0, sizeof l);
+    said.text[0] = '\0';
+    l.fs = fs;
+    l.arena = arena;
+    l.suffix = suffix;
+    l.agent = agent;
+    l.words = &said;
+    *out = NULL;
+    *count = 0;
+    status = fs->disk.list(fs->disk.user_data, fs->directory, phi__fs_list_one, &l, &said);
+    if (status == PHI_NOT_FOUND) status = PHI_OK; /* there is no directory yet */
+    if (status == PHI_OK && l.count > 0) {
+        items = (phi_store_item *)phi_arena_alloc(arena, phi__mul(l.count, sizeof *items));
+        if (items == NULL) status = PHI_NO_MEMORY;
+    }
+    if (status != PHI_OK) {
+        phi_arena_reset(arena, mark);
+        if (status == PHI_NO_MEMORY) return phi__fs_no_memory(to);
+        return phi__fs_refuse(to, status, "list", fs->directory, "", &said);
+    }
+    for (node = phi__fs_sorted(l.first); node != NULL; node = node->next) items[i++] = node->item;
+    *out = items;
+    *count = l.count;
+    return PHI_OK;
+}
+
+PHI__FN phi_status phi__fs_list(void *user_data, const char *agent_id, phi_arena *arena,
+                                const phi_store_item **out, size_t *count, char *words,
+                                size_t words_size) {
+    return phi__fs_list_all((phi__fs *)user_data, ".json", agent_id, arena, out, count,
+                            phi__fs_to_of(words, words_size));
+}
+
+PHI__FN phi_status phi__fs_list_threads(void *user_data, phi_arena *arena,
+                                        const phi_store_item **out, size_t *count, char *words,
+                                        size_t words_size) {
+    return phi__fs_list_all((phi__fs *)user_data, ".jsonl", NULL, arena, out, count,
+                            phi__fs_to_of(words, words_size));
+}
+
+#endif
+#undef PHI__FS_AGENT_HEAD
+
+/* ---- src/persist/file_store.c ---- */
+
+/* file_store.c - opening and closing the file store, its words and its locks.
+
+   A lock is a flock on a file beside the data, never on the data: a document is replaced by a rename, and a lock on
+   the old file would say nothing about the new one. A document's lock file stays: the Rust
+   original, which shares it, opens the file and then waits for the lock, and would go on with a
+   file that has no name any more beside a writer that made a new one. A thread's, which only phi
+   uses, is removed while it is still locked, so that nothing is left lying about; a writer that
+   gets a lock therefore checks that the name still means the file it locked. */
+
+#ifndef PHI_NO_FILES
+
+#include <stdarg.h>
+#include <stdio.h>
+
+enum {
+    PHI__FS_DIRECTORY = 3900, /* bytes of a directory: a name fits behind it */
+    PHI__FS_LOCK_TRIES = 64   /* each lost to another who locked and unlocked in between */
+};
+
+PHI__FN phi__fs_to phi__fs_to_of(char *words, size_t size) {
+    phi__fs_to to;
+    to.words = size > 0 ? words : NULL;
+    to.size = size;
+    if (to.words != NULL) to.words[0] = '\0';
+    return to;
+}
+
+PHI__FN void phi__fs_say(phi__fs_to to, const char *format, ...) {
+    va_list args;
+    if (to.words == NULL) return;
+    va_start(args, format);
+    (void)vsnprintf(to.words, to.size, format, args);
+    va_end(args);
+}
+
+PHI__FN phi_status phi__fs_refuse(phi__fs_to to, phi_status status, const char *what,
+                                  const char *id, const char *suffix, const phi__words *words) {
+    phi__fs_say(to, "Cannot %s %s%s: %s", what, id, suffix, words->text);
+    return status;
+}
+
+PHI__FN phi_status phi__fs_no_memory(phi__fs_to to) {
+    phi__fs_say(to, "The store has no memory");
+    return PHI_NO_MEMORY;
+}
+
+static bool phi__fs_id_byte(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+           c == '_' || c == '-';
+}
+
+PHI__FN phi_status phi__fs_check_id(const char *id, phi__fs_to to) {
+    size_t n = 0;
+    if (id != NULL && id[0] != '.')
+        while (n <= PHI__FS_ID && phi__fs_id_byte(id[n])) n++;
+    if (n > 0 && n <= PHI__FS_ID && id[n] == '\0') return PHI_OK;
+    phi__fs_say(to,
+                "\"%.80s\" is no id: 1 to 128 letters, digits, '.', '_' and '-', the first no '.'",
+                id == NULL ? "" : id);
+    return PHI_BAD_ARG;
+}
+
+PHI__FN void phi__fs_path_of(const phi__fs *fs, phi__fs_path *out, const char *prefix,
+                             const char *id, const char *suffix) {
+    (void)snprintf(out->text, sizeof out->text, "%s/%s%s%s", fs->directory, prefix, id, suffix);
+}
+
+PHI__FN const char *phi__fs_kind(const char *suffix) {
+    return strcmp(suffix, ".json") == 0 ? "Session" : "Thread";
+}
+
+/* ---- locks ---- */
+
+/* Makes the directory, and every name in it that is new with it. */
+static phi_status phi__fs_make_room(phi__fs *fs, phi__words *words) {
+    const phi__disk *disk = &fs->disk;
+    phi_status status = disk->make_directories(disk->user_data, fs->directory, words);
+    phi__fs_path path;
+    size_t i;
+    if (!fs->sync) return status;
+    (void)snprintf(path.text, sizeof path.text, "%s", fs->directory);
+    for (i = strlen(path.text); status == PHI_OK && i > 1; i--) {
+        if (path.text[i] != '/') continue;
+        path.text[i] = '\0';
+        /* Others' directories above it may not be ours to open. */
+        (void)disk->sync_directory(disk->user_data, path.text, words);
+    }
+    return status;
+}
+
+/* PHI_STALE: the file is no longer what its name means. */
+static phi_status phi__fs_lock_once(phi__fs *fs, const char *path, intptr_t *out,
+                                    phi__words *words) {
+    const phi__disk *disk = &fs->disk;
+    phi__disk_info mine, named;
+    intptr_t file;
+    phi_status status = disk->open(disk->user_data, path, PHI__DISK_CREATE, &file, words);
+    if (status != PHI_OK) return status;
+    status = disk->lock(disk->user_data, file, words);
+    if (status == PHI_OK) status = disk->info(disk->user_data, file, &mine, words);
+    if (status == PHI_OK) {
+        status = disk->info_of(disk->user_data, path, &named, words);
+        if (status == PHI_NOT_FOUND ||
+            (status == PHI_OK && (named.device != mine.device || named.file != mine.file)))
+            status = PHI_STALE;
+    }
+    if (status == PHI_OK)
+        *out = file;
+    else
+        (void)disk->close(disk->user_data, file, NULL);
+    return status;
+}
+
+PHI__FN phi_status phi__fs_lock_take(phi__fs *fs, const char *id, const char *suffix, intptr_t *out,
+                                     phi__fs_to to) {
+    phi__fs_path path;
+    phi__words words;
+    phi_status status = PHI_STALE;
+    bool made = false;
+    int i;
+    char name[PHI__FS_NAME];
+    (void)snprintf(name, sizeof name, "%s.lock", suffix);
+    phi__fs_path_of(fs, &path, "", id, name);
+    for (i = 0; i < PHI__FS_LOCK_TRIES && status == PHI_STALE; i++) {
+        status = phi__fs_lock_once(fs, path.text, out, &words);
+        if (status != PHI_NOT_FOUND || made) continue;
+        made = true;
+        status = phi__fs_make_room(fs, &words);
+        if (status == PHI_OK) status = PHI_STALE;
+    }
+    if (status == PHI_OK) return PHI_OK;
+    if (status != PHI_BUSY && status != PHI_STALE)
+        return phi__fs_refuse(to, status, "lock", id, suffix, &words);
+    phi__fs_say(to, "%s %s is locked by another writer", phi__fs_kind(suffix), id);
+    return PHI_BUSY;
+}
+
+static bool phi__fs_shares_lock(const char *suffix) { return strcmp(suffix, ".json") == 0; }
+
+PHI__FN void phi__fs_lock_drop(phi__fs *fs, const char *id, const char *suffix, intptr_t lock) {
+    phi__fs_path path;
+    char name[PHI__FS_NAME];
+    (void)snprintf(name, sizeof name, "%s.lock", suffix);
+    phi__fs_path_of(fs, &path, "", id, name);
+    if (!phi__fs_shares_lock(suffix)) (void)fs->disk.remove(fs->disk.user_data, path.text, NULL);
+    (void)fs->disk.close(fs->disk.user_data, lock, NULL);
+}
+
+PHI__FN phi__fs_held *phi__fs_find(const phi__fs *fs, const char *thread_id) {
+    size_t i;
+    for (i = 0; i < fs->held_count; i++)
+        if (strcmp(fs->held[i].id, thread_id) == 0) return &fs->held[i];
+    return NULL;
+}
+
+static phi_status phi__fs_lock(void *user_data, const char *thread_id, char *words,
+                               size_t words_size) {
+    phi__fs *fs = (phi__fs *)user_data;
+    phi__fs_to to = phi__fs_to_of(words, words_size);
+    phi_status status = phi__fs_check_id(thread_id, to);
+    phi__fs_held *held;
+    void *grown;
+    intptr_t lock;
+    if (status != PHI_OK) return status;
+    if (phi__fs_find(fs, thread_id) != NULL) {
+        phi__fs_say(to, "Thread %s is locked by this store already", thread_id);
+        return PHI_BUSY;
+    }
+    grown = phi__grow(&fs->memory, fs->held, &fs->held_cap, fs->held_count + 1, sizeof *fs->held);
+    if (grown == NULL) return phi__fs_no_memory(to);
+    fs->held = (phi__fs_held *)grown;
+    status = phi__fs_lock_take(fs, thread_id, ".jsonl", &lock, to);
+    if (status != PHI_OK) return status;
+    held = &fs->held[fs->held_count++];
+    memset(held, 0, sizeof *held);
+    memcpy(held->id, thread_id, strlen(thread_id) + 1);
+    held->lock = lock;
+    return PHI_OK;
+}
+
+static void phi__fs_unlock(void *user_data, const char *thread_id) {
+    phi__fs *fs = (phi__fs *)user_data;
+    phi__fs_held *held = thread_id == NULL ? NULL : phi__fs_find(fs, thread_id);
+    if (held == NULL) return;
+    phi__fs_lock_drop(fs, thread_id, ".jsonl", held->lock);
+    *held = fs->held[--fs->held_count];
+}
+
+PHI__FN phi_status phi__fs_write(phi__fs *fs, intptr_t file, uint64_t at, phi_str bytes,
+                                 phi__words *words) {
+    phi_status status = PHI_OK;
+    size_t done = 0, wrote;
+    while (status == PHI_OK && done < bytes.len) {
+        status = fs->disk.write(fs->disk.user_data, file, at + done, bytes.at + done,
+                                bytes.len - done, &wrote, words);
+        done += wrote;
+    }
+    return status;
+}
+
+/* ---- for other modules ---- */
+
+PHI__FN phi_status phi__file_store_open_on(const phi_file_store_desc *desc, const phi__disk *disk,
+                                           phi_store *out) {
+    phi_memory memory;
+    phi__fs *fs;
+    size_t n;
+    memset(out, 0, sizeof *out);
+    if (desc == NULL || desc->directory == NULL) return PHI_BAD_ARG;
+    n = strlen(desc->directory);
+    if (n == 0 || n > PHI__FS_DIRECTORY) return PHI_BAD_ARG;
+    phi_memory_init(&memory, &desc->allocator, desc->memory_limit_bytes);
+    fs = (phi__fs *)phi__alloc(&memory, sizeof *fs);
+    if (fs == NULL) return PHI_NO_MEMORY;
+    fs->memory = memory; /* counts the store itself */
+    fs->disk = *disk;
+    fs->sync = desc->sync;
+    fs->directory_bytes = n + 1;
+    fs->directory = (char *)phi__alloc(&fs->memory, n + 1);
+    if (fs->directory == NULL) {
+        memory = fs->memory;
+        phi__free(&memory, fs, sizeof *fs);
+        return PHI_NO_MEMORY;
+    }
+    memcpy(fs->directory, desc->directory, n + 1);
+    while (n > 1 && fs->directory[n - 1] == '/') fs->directory[--n] = '\0';
+    out->user_data = fs;
+    out->save = phi__fs_save;
+    out->load = phi__fs_load;
+    out->remove = phi__fs_remove;
+    out->list = phi__fs_list;
+    out->append = phi__fs_append;
+    out->read = phi__fs_read;
+    out->remove_thread = phi__fs_remove_thread;
+    out->list_threads = phi__fs_list_threads;
+    out->lock = phi__fs_lock;
+    out->unlock = phi__fs_unlock;
+    return PHI_OK;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_file_store_open(const phi_file_store_desc *desc, phi_store *out) {
+    return phi__file_store_open_on(desc, phi__disk_system(), out);
+}
+
+PHI_API void phi_file_store_close(phi_store *store) {
+    phi__fs *fs = store == NULL ? NULL : (phi__fs *)store->user_data;
+    phi_memory memory;
+    if (fs == NULL) return;
+    while (fs->held_count > 0) phi__fs_unlock(fs, fs->held[fs->held_count - 1].id);
+    memory = fs->memory;
+    phi__free(&memory, fs->held, fs->held_cap * sizeof *fs->held);
+    phi__free(&memory, fs->directory, fs->directory_bytes);
+    phi__free(&memory, fs, sizeof *fs);
+    memset(store, 0, sizeof *store);
+}
+
+#else
+
+PHI_API phi_status phi_file_store_open(const phi_file_store_desc *desc, phi_store *out) {
+    (void)desc;
+    memset(out, 0, sizeof *out);
+    return PHI_UNSUPPORTED;
+}
+
+PHI_API void phi_file_store_close(phi_store *store) { (void)store; }
+
+#endif
+
+/* ---- src/persist/file_threads.c ---- */
+
+/* file_threads.c - threads of the file store: an entry a line, each with its check value.
+
+       {"crc":"5c64baa6","phi_thread":1}
+       {"crc":"41a0f168","seq":0,"e":{"a":"x"}}
+       {"crc":"dd1e460f","seq":1,"of":[1,2],"e":{"b":1}}
+       {"crc":"eab54e05","seq":2,"of":[1,2],"e":{"b":2}}
+
+   An append is one write behind the last whole group of lines. Whatever a crash leaves behind that is torn: lines
+   that are cut, or do not check, or lack a part of their group. Readers leave it out; the next append cuts it off. A
+   line that does not check and has a good one of another group behind it was not torn but damaged. */
+
+#ifndef PHI_NO_FILES
+
+
+#include <stdio.h>
+
+enum {
+    PHI__FT_PIECE = 256 * 1024,       /* read at once */
+    PHI__FT_LINE = 512 * 1024 * 1024, /* bytes of a line, and of the lines of one append */
+    PHI__FT_CRC = 18                  /* of {"crc":"xxxxxxxx", */
+};
+
+typedef struct phi__ft_line {
+    uint64_t seq, first, last; /* the lines of its group */
+    phi_str entry;
+} phi__ft_line;
+
+/* ---- lines ---- */
+
+/* The eight digits of the check of a line. */
+static void phi__ft_digits(const char *line, size_t len, char *out) {
+    static const char digits[] = "0123456789abcdef";
+    uint32_t crc = phi__crc32(0, line + PHI__FT_CRC, len - PHI__FT_CRC);
+    int i;
+    for (i = 0; i < 8; i++) out[i] = digits[crc >> (28 - 4 * i) & 15];
+}
+
+/* The check at the head of the line that begins at `from`, and the line's end. */
+static void phi__ft_seal(phi__buf *out, size_t from) {
+    if (out->failed) return;
+    phi__ft_digits(out->at + from, out->len - from, out->at + from + 8);
+    phi__buf_char(out, '\n');
+}
+
+static void phi__ft_put_header(phi__buf *out) {
+    size_t from = out->len;
+    phi__buf_text(out, "{\"crc\":\"00000000\",\"phi_thread\":1}");
+    phi__ft_seal(out, from);
+}
+
+static void phi__ft_put(phi__buf *out, uint64_t seq, uint64_t first, uint64_t last, phi_str entry) {
+    size_t from = out->len;
+    phi__buf_text(out, "{\"crc\":\"00000000\",\"seq\":");
+    phi__buf_u64(out, seq);
+    if (first != last) {
+        phi__buf_text(out, ",\"of\":[");
+        phi__buf_u64(out, first);
+        phi__buf_char(out, ',');
+        phi__buf_u64(out, last);
+        phi__buf_char(out, ']');
+    }
+    phi__buf_text(out, ",\"e\":");
+    phi__buf_add_str(out, entry);
+    phi__buf_char(out, '}');
+    phi__ft_seal(out, from);
+}
+
+/* Whether the line is what was written. */
+static bool phi__ft_checks(phi_str line) {
+    char digits[8];
+    if (line.len <= PHI__FT_CRC || memcmp(line.at, "{\"crc\":\"", 8) != 0 ||
+        memcmp(line.at + 16, "\",", 2) != 0)
+        return false;
+    phi__ft_digits(line.at, line.len, digits);
+    return memcmp(line.at + 8, digits, 8) == 0;
+}
+
+static bool phi__ft_word(phi_str *rest, const char *word) {
+    size_t n = strlen(word);
+    if (rest->len < n || memcmp(rest->at, word, n) != 0) return false;
+    *rest = phi__str(rest->at + n, rest->len - n);
+    return true;
+}
+
+static bool phi__ft_number(phi_str *rest, uint64_t *out) {
+    size_t n = 0;
+    while (n < rest->len && rest->at[n] >= '0' && rest->at[n] <= '9') n++;
+    if (!phi__str_to_u64(phi__str(rest->at, n), out)) return false;
+    *rest = phi__str(rest->at + n, rest->len - n);
+    return true;
+}
+
+/* Takes a line that checks apart. */
+static bool phi__ft_parse(phi_str line, phi__ft_line *out) {
+    phi_str rest = phi__str(line.at + PHI__FT_CRC, line.len - PHI__FT_CRC);
+    if (!phi__ft_word(&rest, "\"seq\":") || !phi__ft_number(&rest, &out->seq)) return false;
+    out->first = out->last = out->seq;
+    if (phi__ft_word(&rest, ",\"of\":[") &&
+        !(phi__ft_number(&rest, &out->first) && phi__ft_word(&rest, ",") &&
+          phi__ft_number(&rest, &out->last) && phi__ft_word(&rest, "]")))
+        return false;
+    if (!phi__ft_word(&rest, ",\"e\":") || rest.len < 2 || rest.at[rest.len - 1] != '}')
+        return false;
+    out->entry = phi__str(rest.at, rest.len - 1);
+    return out->first <= out->seq && out->seq <= out->last;
+}
+
+static bool phi__ft_read(phi_str line, phi__ft_line *out) {
+    return phi__ft_checks(line) && phi__ft_parse(line, out);
+}
+
+/* ---- a scan over a file ---- */
+
+/* Of an entry, behind where its group begins. */
+typedef struct phi__ft_place {
+    size_t at, len;
+} phi__ft_place;
+
+typedef struct phi__ft_scan {
+    phi__fs *fs;
+    intptr_t file;
+    phi__buf buf;    /* what was read and is still needed */
+    phi__buf places; /* a phi__ft_place for each line of the group so far */
+    uint64_t base;   /* the place in the file where buf begins */
+    size_t at;       /* the next line in it */
+    size_t keep;     /* where the group that is being read begins in it; at most `at` */
+    uint64_t line;   /* the number of the line returned last */
+    bool over;       /* the file has been read to its end */
+    bool again;      /* the group has been read a second time */
+    bool stopped;    /* by `each` */
+    phi__words words;
+
+    uint64_t from; /* entries to give */
+    phi_status (*each)(void *ctx, uint64_t seq, phi_str entry);
+    void *ctx;
+    uint64_t count, end; /* whole groups so far */
+} phi__ft_scan;
+
+/* Reads on. */
+static phi_status phi__ft_more(phi__ft_scan *s) {
+    const phi__disk *disk = &s->fs->disk;
+    phi_status status;
+    size_t got, want;
+    char *room;
+    if (s->keep > 0) {
+        phi__buf_drop(&s->buf, s->keep);
+        s->base += s->keep;
+        s->at -= s->keep;
+        s->keep = 0;
+    }
+    if (s->buf.len > PHI__FT_LINE) {
+        (void)snprintf(s->words.text, sizeof s->words.text, "longer than a line may be");
+        return PHI_PARSE;
+    }
+    want = phi__max(PHI__FT_PIECE, s->buf.len); /* doubles for a long line */
+    room = phi__buf_reserve(&s->buf, want);
+    if (room == NULL) return PHI_NO_MEMORY;
+    status =
+        disk->read(disk->user_data, s->file, s->base + s->buf.len, room, want, &got, &s->words);
+    if (status != PHI_OK) return status;
+    phi__buf_add_len(&s->buf, got);
+    s->over = got == 0;
+    return PHI_OK;
+}
+
+/* The next line, without its end. PHI_NOT_FOUND: there is none, and *line is what is behind the last one. */
+static phi_status phi__ft_next(phi__ft_scan *s, phi_str *line) {
+    size_t seen = 0;
+    for (;;) {
+        size_t n = s->buf.len - s->at;
+        const char *from = n > 0 ? s->buf.at + s->at : "";
+        const char *stop = n > seen ? (const char *)memchr(from + seen, '\n', n - seen) : NULL;
+        phi_status status;
+        *line = phi__str(from, stop != NULL ? (size_t)(stop - from) : n);
+        if (stop != NULL) {
+            s->at += line->len + 1;
+            s->line++;
+            return PHI_OK;
+        }
+        if (s->over) return PHI_NOT_FOUND;
+        seen = n;
+        status = phi__ft_more(s);
+        if (status != PHI_OK) return status;
+    }
+}
+
+/* Gives the entries of a whole group, whose lines lie in the buffer from s->keep on. */
+static phi_status phi__ft_give(phi__ft_scan *s, uint64_t seq) {
+    phi_status status = PHI_OK;
+    phi__ft_place place;
+    size_t i;
+    for (i = 0; i < s->places.len && s->each != NULL && !s->stopped; i += sizeof place, seq++) {
+        memcpy(&place, s->places.at + i, sizeof place);
+        if (seq < s->from) continue;
+        status = s->each(s->ctx, seq, phi__str(s->buf.at + s->keep + place.at, place.len));
+        s->stopped = status != PHI_OK;
+    }
+    s->keep = s->at;
+    return status;
+}
+
+/* A line of the group under way is whole. */
+static void phi__ft_place_line(phi__ft_scan *s, const phi__ft_line *line) {
+    phi__ft_place place;
+    if (line->seq == line->first) phi__buf_clear(&s->places);
+    place.at = (size_t)(line->entry.at - s->buf.at) - s->keep;
+    place.len = line->entry.len;
+    phi__buf_add(&s->places, (const char *)&place, sizeof place);
+}
+
+static phi_status phi__ft_damaged(phi__ft_scan *s, uint64_t line, const char *what) {
+    (void)snprintf(s->words.text, sizeof s->words.text, "line %llu %s", (unsigned long long)line,
+                   what);
+    return PHI_PARSE;
+}
+
+/* Behind a line that does not check: PHI_OK, all of it is torn; PHI_PARSE, the line is damaged. */
+static phi_status phi__ft_torn(phi__ft_scan *s) {
+    uint64_t bad = s->line;
+    phi__ft_line line;
+    phi_str text;
+    phi_status status;
+    do {
+        s->keep = s->at;
+        status = phi__ft_next(s, &text);
+        if (status != PHI_OK) return status == PHI_NOT_FOUND ? PHI_OK : status;
+    } while (!phi__ft_read(text, &line) || line.first == s->count);
+    return phi__ft_damaged(s, bad, "is damaged: its check value is not that of its bytes");
+}
+
+/* The first line. PHI_NOT_FOUND: the file ends in it, and nothing else is in the file. */
+static phi_status phi__ft_header(phi__ft_scan *s) {
+    phi__buf header;
+    phi_str text, want;
+    phi_status status = phi__ft_next(s, &text);
+    bool same, begun;
+    phi__buf_init(&header, &s->fs->memory);
+    phi__ft_put_header(&header);
+    if (header.failed) return PHI_NO_MEMORY;
+    want = phi__str(header.at, header.len - 1);
+    same = phi_str_equal(text, want);
+    begun = text.len <= want.len && memcmp(text.at, want.at, text.len) == 0;
+    phi__buf_free(&header);
+    if (status == PHI_OK && same) {
+        s->keep = s->at;
+        s->end = s->base + s->at;
+        return PHI_OK;
+    }
+    /* Zeros are what a loss of power can leave of a file whose size was already written. */
+    if (status == PHI_NOT_FOUND && (begun || text.at[0] == '\0')) return PHI_NOT_FOUND;
+    if (status != PHI_OK && status != PHI_NOT_FOUND) return status;
+    return phi__ft_damaged(s, 1,
+                           status == PHI_OK && phi__ft_checks(text)
+                               ? "is the header of another version"
+                               : "is damaged: it is not a thread's header");
+}
+
+/* A writer may have cut off what was torn while it was being read here, and have written over it: the group is read
+   once more from the file before its bytes are believed to be bad. */
+static bool phi__ft_reread(phi__ft_scan *s, uint64_t line) {
+    if (s->again) return false;
+    s->again = true;
+    s->over = false;
+    s->at = s->buf.len = s->keep;
+    s->line = line;
+    return true;
+}
+
+static phi_status phi__ft_misplaced(phi__ft_scan *s, uint64_t has, uint64_t expected) {
+    (void)snprintf(s->words.text, sizeof s->words.text,
+                   "line %llu has entry %llu where %llu was to come", (unsigned long long)s->line,
+                   (unsigned long long)has, (unsigned long long)expected);
+    return PHI_PARSE;
+}
+
+/* Goes over the whole file. */
+static phi_status phi__ft_run(phi__ft_scan *s) {
+    phi__ft_line line;
+    phi_str text;
+    phi_status status = phi__ft_header(s);
+    uint64_t next = 0, last = 0,
+             before = s->line; /* the entry to come, its group's last, the line before that */
+    if (status == PHI_NOT_FOUND) return PHI_OK;
+    while (status == PHI_OK) {
+        status = phi__ft_next(s, &text);
+        if (status == PHI_NOT_FOUND) return PHI_OK;
+        if (status != PHI_OK) break;
+        if (!phi__ft_checks(text)) {
+            if (!phi__ft_reread(s, before)) return phi__ft_torn(s);
+            next = s->count;
+            continue;
+        }
+        if (!phi__ft_parse(text, &line)) return phi__ft_damaged(s, s->line, "is not an entry");
+        if (next == s->count) last = line.last;
+        if (line.seq != next || line.first != s->count || line.last != last)
+            return phi__ft_misplaced(s, line.seq, next);
+        phi__ft_place_line(s, &line);
+        if (s->places.failed) return PHI_NO_MEMORY;
+        next++;
+        if (next <= last) continue;
+        s->count = next;
+        s->end = s->base + s->at;
+        s->again = false;
+        before = s->line;
+        status = phi__ft_give(s, line.first);
+    }
+    return status;
+}
+
+static void phi__ft_scan_init(phi__ft_scan *s, phi__fs *fs, intptr_t file) {
+    memset(s, 0, sizeof *s);
+    s->fs = fs;
+    s->file = file;
+    phi__buf_init(&s->buf, &fs->memory);
+    phi__buf_init(&s->places, &fs->memory);
+}
+
+static void phi__ft_scan_free(phi__ft_scan *s) {
+    phi__buf_free(&s->buf);
+    phi__buf_free(&s->places);
+}
+
+static phi_status phi__ft_refuse(phi__fs_to to, phi_status status, const char *what, const char *id,
+                                 const phi__words *words) {
+    if (status == PHI_NO_MEMORY) return phi__fs_no_memory(to);
+    if (status != PHI_PARSE) return phi__fs_refuse(to, status, what, id, ".jsonl", words);
+    phi__fs_say(to, "%s.jsonl: %s", id, words->text);
+    return status;
+}
+
+/* ---- the end of a file ---- */
+
+/* The last line, where it is whole and near: true, and *tail is known but for the file it is of. */
+static bool phi__ft_glance(phi__fs *fs, intptr_t file, uint64_t bytes, phi__fs_tail *tail) {
+    char piece[4096];
+    size_t n = bytes < sizeof piece ? (size_t)bytes : sizeof piece, from, got;
+    phi__ft_line line;
+    if (bytes <= PHI__FS_HEADER ||
+        fs->disk.read(fs->disk.user_data, file, bytes - n, piece, n, &got, NULL) != PHI_OK ||
+        got != n || piece[n - 1] != '\n')
+        return false;
+    for (from = n - 1; from > 0 && piece[from - 1] != '\n';) from--;
+    if (from == 0) return false;
+    /* Of a group, a line before the last may be bad all the same. */
+    if (!phi__ft_read(phi__str(piece + from, n - 1 - from), &line) || line.first != line.last)
+        return false;
+    tail->count = line.seq + 1;
+    tail->end = bytes;
+    return true;
+}
+
+static phi_status phi__ft_find_tail(phi__fs *fs, intptr_t file, const phi__disk_info *info,
+                                    phi__fs_tail *tail, phi__words *words) {
+    phi__ft_scan scan;
+    phi_status status = PHI_OK;
+    if (tail->known && tail->device == info->device && tail->file == info->file &&
+        tail->end == info->bytes)
+        return PHI_OK;
+    tail->known = false;
+    if (!phi__ft_glance(fs, file, info->bytes, tail)) {
+        phi__ft_scan_init(&scan, fs, file);
+        status = phi__ft_run(&scan);
+        *words = scan.words;
+        tail->count = scan.count;
+        tail->end = scan.count > 0 ? scan.end : 0;
+        phi__ft_scan_free(&scan);
+    }
+    tail->known = status == PHI_OK;
+    tail->device = info->device;
+    tail->file = info->file;
+    return status;
+}
+
+/* After a reading: nobody else writes to a thread that is held. */
+static void phi__ft_remember(phi__ft_scan *s, const char *thread_id) {
+    phi__fs_held *held = phi__fs_find(s->fs, thread_id);
+    phi__disk_info info;
+    if (held == NULL || s->fs->disk.info(s->fs->disk.user_data, s->file, &info, NULL) != PHI_OK)
+        return;
+    held->tail.known = true;
+    held->tail.count = s->count;
+    held->tail.end = s->count > 0 ? s->end : 0;
+    held->tail.device = info.device;
+    held->tail.file = info.file;
+}
+
+/* ---- appending ---- */
+
+typedef struct phi__ft_write {
+    phi__fs *fs;
+    const char *id;
+    phi__fs_path path;
+    phi__fs_tail *tail;
+    intptr_t file;
+    bool made; /* the file was not there */
+    phi__fs_to to;
+    phi__words words;
+} phi__ft_write;
+
+static phi_status phi__ft_check(const phi_str *entries, size_t count, phi__fs_to to) {
+    size_t i, all = 0;
+    for (i = 0; i < count; i++) {
+        if (entries[i].len == 0 || memchr(entries[i].at, '\n', entries[i].len) != NULL) {
+            phi__fs_say(to, "Entry %llu of those to append is empty or has a line break",
+                        (unsigned long long)i);
+            return PHI_BAD_ARG;
+        }
+        all = phi__add(all, phi__add(entries[i].len, 128)); /* more than is put around it */
+    }
+    if (all <= PHI__FT_LINE) return PHI_OK;
+    phi__fs_say(to, "Entries of %llu bytes: at most %d are appended at once",
+                (unsigned long long)all, (int)PHI__FT_LINE);
+    return PHI_TOO_BIG;
+}
+
+/* Opens the thread's file and looks where it ends. PHI_NOT_FOUND: it is not there. */
+static phi_status phi__ft_open(phi__ft_write *w, phi__disk_how how) {
+    const phi__disk *disk = &w->fs->disk;
+    phi__disk_info info;
+    phi_status status = disk->open(disk->user_data, w->path.text, how, &w->file, &w->words);
+    if (status != PHI_OK) return status;
+    status = disk->info(disk->user_data, w->file, &info, &w->words);
+    if (status == PHI_OK) status = phi__ft_find_tail(w->fs, w->file, &info, w->tail, &w->words);
+    if (status == PHI_OK && info.bytes > w->tail->end)
+        status = disk->cut(disk->user_data, w->file, w->tail->end, &w->words);
+    if (status == PHI_OK) return PHI_OK;
+    (void)disk->close(disk->user_data, w->file, NULL);
+    w->file = -1;
+    return status;
+}
+
+/* What was not acknowledged is not to stay. Where even that fails, it is cut off as torn, or is there after all. */
+static void phi__ft_undo(phi__ft_write *w) {
+    const phi__disk *disk = &w->fs->disk;
+    if (w->file < 0 &&
+        disk->open(disk->user_data, w->path.text, PHI__DISK_UPDATE, &w->file, NULL) != PHI_OK)
+        w->file = -1;
+    if (w->file >= 0) {
+        (void)disk->cut(disk->user_data, w->file, w->tail->end, NULL);
+        (void)disk->close(disk->user_data, w->file, NULL);
+    }
+    if (w->tail->end == 0) (void)disk->remove(disk->user_data, w->path.text, NULL);
+    w->tail->known = false;
+}
+
+static phi_status phi__ft_write_lines(phi__ft_write *w, phi_str lines) {
+    const phi__disk *disk = &w->fs->disk;
+    intptr_t file = w->file;
+    phi_status status = phi__fs_write(w->fs, file, w->tail->end, lines, &w->words);
+    if (status == PHI_OK && w->fs->sync) status = disk->sync(disk->user_data, file, &w->words);
+    if (status == PHI_OK) {
+        w->file = -1;
+        status = disk->close(disk->user_data, file, &w->words);
+    }
+    if (status == PHI_OK && w->fs->sync && w->made)
+        status = disk->sync_directory(disk->user_data, w->fs->directory, &w->words);
+    if (status != PHI_OK) {
+        phi__ft_undo(w);
+        return status == PHI_NOT_FOUND ? PHI_IO : status;
+    }
+    return PHI_OK;
+}
+
+/* Leaves w->file open or not. */
+static phi_status phi__ft_append(phi__ft_write *w, uint64_t expected, const phi_str *entries,
+                                 size_t count) {
+    phi_status status = phi__ft_open(w, PHI__DISK_UPDATE);
+    uint64_t has = status == PHI_OK ? w->tail->count : 0;
+    phi__buf lines;
+    size_t i;
+    w->made = status == PHI_NOT_FOUND;
+    if (status == PHI_OK || w->made) {
+        if (has != expected) {
+            phi__fs_say(w->to, "Thread %s has %llu entries, not %llu", w->id,
+                        (unsigned long long)has, (unsigned long long)expected);
+            return PHI_STALE;
+        }
+        if (count == 0) return PHI_OK;
+    }
+    phi__buf_init(&lines, &w->fs->memory);
+    if (has == 0) phi__ft_put_header(&lines);
+    for (i = 0; i < count; i++) phi__ft_put(&lines, has + i, has, has + count - 1, entries[i]);
+    if (lines.failed) status = PHI_NO_MEMORY;
+    if (status == PHI_NOT_FOUND) status = phi__ft_open(w, PHI__DISK_CREATE);
+    if (status == PHI_OK) status = phi__ft_write_lines(w, phi__buf_str(&lines));
+    if (status == PHI_OK) {
+        w->tail->count += count;
+        w->tail->end += lines.len;
+    } else {
+        (void)phi__ft_refuse(w->to, status, "append to", w->id, &w->words);
+    }
+    phi__buf_free(&lines);
+    return status;
+}
+
+/* ---- for other modules ---- */
+
+PHI__FN phi_status phi__fs_append(void *user_data, const char *thread_id, uint64_t expected,
+                                  const phi_str *entries, size_t count, char *words,
+                                  size_t words_size) {
+    phi__fs *fs = (phi__fs *)user_data;
+    phi__fs_to to = phi__fs_to_of(words, words_size);
+    phi_status status = phi__fs_check_id(thread_id, to);
+    phi__fs_held *held;
+    phi__fs_tail tail;
+    phi__ft_write w;
+    intptr_t lock = -1;
+    if (status == PHI_OK) status = phi__ft_check(entries, count, to);
+    if (status != PHI_OK) return status;
+    held = phi__fs_find(fs, thread_id);
+    if (held == NULL) status = phi__fs_lock_take(fs, thread_id, ".jsonl", &lock, to);
+    if (status != PHI_OK) return status;
+    memset(&tail, 0, sizeof tail);
+    memset(&w, 0, sizeof w);
+    w.fs = fs;
+    w.id = thread_id;
+    w.tail = held == NULL ? &tail : &held->tail;
+    w.file = -1;
+    w.to = to;
+    phi__fs_path_of(fs, &w.path, "", thread_id, ".jsonl");
+    status = phi__ft_append(&w, expected, entries, count);
+    if (w.file >= 0) (void)fs->disk.close(fs->disk.user_data, w.file, NULL);
+    if (held == NULL) phi__fs_lock_drop(fs, thread_id, ".jsonl", lock);
+    return status;
+}
+
+PHI__FN phi_status phi__fs_read(void *user_data, const char *thread_id, uint64_t from,
+                                phi_status (*each)(void *ctx, uint64_t seq, phi_str entry),
+                                void *ctx, uint64_t *torn, char *words, size_t words_size) {
+    phi__fs *fs = (phi__fs *)user_data;
+    phi__fs_to to = phi__fs_to_of(words, words_size);
+    phi_status status = phi__fs_check_id(thread_id, to);
+    phi__fs_path path;
+    phi__ft_scan scan;
+    intptr_t file;
+    if (torn != NULL) *torn = 0;
+    if (status != PHI_OK) return status;
+    phi__ft_scan_init(&scan, fs, -1);
+    phi__fs_path_of(fs, &path, "", thread_id, ".jsonl");
+    status = fs->disk.open(fs->disk.user_data, path.text, PHI__DISK_READ, &file, &scan.words);
+    if (status == PHI_OK) {
+        scan.file = file;
+        scan.from = from;
+        scan.each = each;
+        scan.ctx = ctx;
+        status = phi__ft_run(&scan);
+        if (status == PHI_OK) {
+            if (torn != NULL) *torn = scan.base + scan.buf.len - (scan.count > 0 ? scan.end : 0);
+            phi__ft_remember(&scan, thread_id);
+        }
+        (void)fs->disk.close(fs->disk.user_data, file, NULL);
+    }
+    phi__ft_scan_free(&scan);
+    if (scan.stopped) return status;
+    if (status == PHI_OK && scan.count == 0) status = PHI_NOT_FOUND;
+    if (status == PHI_NOT_FOUND)
+        phi__fs_say(to, "Thread not found: %s", thread_id);
+    else if (status != PHI_OK)
+        (void)phi__ft_refuse(to, status, "read", thread_id, &scan.words);
+    return status;
+}
+
+PHI__FN phi_status phi__fs_remove_thread(void *user_data, const char *thread_id, char *words,
+                                         size_t words_size) {
+    phi__fs *fs = (phi__fs *)user_data;
+    const phi__disk *disk = &fs->disk;
+    phi__fs_to to = phi__fs_to_of(words, words_size);
+    phi_status status = phi__fs_check_id(thread_id, to);
+    phi__fs_held *held;
+    phi__disk_info info;
+    phi__fs_path path;
+    phi__words said;
+    intptr_t lock = -1;
+    if (status != PHI_OK) return status;
+    phi__fs_path_of(fs, &path, "", thread_id, ".jsonl");
+    held = phi__fs_find(fs, thread_id);
+    status = disk->info_of(disk->user_data, path.text, &info, &said);
+    if (status == PHI_OK) {
+        if (held == NULL) status = phi__fs_lock_take(fs, thread_id, ".jsonl", &lock, to);
+        if (status != PHI_OK) return status;
+        status = disk->remove(disk->user_data, path.text, &said);
+        if (status == PHI_OK && fs->sync)
+            status = disk->sync_directory(disk->user_data, fs->directory, &said);
+        if (held == NULL) phi__fs_lock_drop(fs, thread_id, ".jsonl", lock);
+    }
+    if (held != NULL) held->tail.known = false;
+    if (status == PHI_NOT_FOUND)
+        phi__fs_say(to, "Thread not found: %s", thread_id);
+    else if (status != PHI_OK)
+        (void)phi__fs_refuse(to, status, "remove", thread_id, ".jsonl", &said);
+    return status;
+}
+
+#endif
+
+#endif /* PHI__IMP_PERSIST */
+
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x617170c3
+#if PHI__IMP_LOOP != 0x3bc8101d
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x617170c3
+#define PHI__IMP_LOOP 0x3bc8101d
 
 /* ---- src/loop/answer_in.h ---- */
 
@@ -36775,7 +38129,7 @@ PHI__FN bool phi__session_renew(phi__sessions *sessions, phi__session **session,
 
 /* ---- src/loop/tape_in.h ---- */
 
-/* tape_in.h - what the pump asks of a tape: a recording under way, or one that is played (session/replay.h).
+/* tape_in.h - what the pump asks of a tape: a recording under way, or one that is played (record/replay.h).
 
    Everything that comes from outside is let in at one place of a step, and all of it is worked off before the step
    ends. Within a step the tape's clock stands still. So a run is a function of what was let in, in its order, and of
@@ -52278,114 +53632,14 @@ PHI_API phi_status phi_summarize(phi_agent handle, uint64_t from_seq, uint64_t t
 
 #endif /* PHI__IMP_AGENT */
 
-#ifdef PHI__IMP_SESSION
-#if PHI__IMP_SESSION != 0x07c07bf4
-#error "phi: two versions of src/session in one file"
+#ifdef PHI__IMP_RECORD
+#if PHI__IMP_RECORD != 0x59b1feea
+#error "phi: two versions of src/record in one file"
 #endif
 #else
-#define PHI__IMP_SESSION 0x07c07bf4
+#define PHI__IMP_RECORD 0x59b1feea
 
-/* ---- src/session/file_store_in.h ---- */
-
-/* file_store_in.h - what the files of the file store share: paths, words, locks, and the threads it holds. */
-#ifndef PHI_SESSION_FILE_STORE_IN_H
-#define PHI_SESSION_FILE_STORE_IN_H
-
-
-#ifndef PHI_NO_FILES
-
-enum {
-    PHI__FS_ID = 128,    /* bytes of an id */
-    PHI__FS_NAME = 160,  /* and of a file's name, with all that is put around it */
-    PHI__FS_HEADER = 34, /* bytes of a thread's first line */
-    PHI__FS_HEAD = 65536 /* bytes of a document that are looked at for its agent */
-};
-
-/* Where a thread's file ends. */
-typedef struct phi__fs_tail {
-    bool known;
-    uint64_t count, end; /* entries, and the bytes they and the header take */
-    uint64_t device, file;
-} phi__fs_tail;
-
-/* A thread that this store has locked. */
-typedef struct phi__fs_held {
-    char id[PHI__FS_ID + 1];
-    intptr_t lock;
-    phi__fs_tail tail;
-} phi__fs_held;
-
-typedef struct phi__fs {
-    phi_memory memory;
-    phi__disk disk;
-    bool sync;
-    char *directory; /* terminated */
-    size_t directory_bytes;
-    phi__fs_held *held;
-    size_t held_count, held_cap;
-} phi__fs;
-
-/* Where a caller wants to be told. */
-typedef struct phi__fs_to {
-    char *words; /* NULL: nowhere */
-    size_t size;
-} phi__fs_to;
-
-typedef struct phi__fs_path {
-    char text[PHI__PATH_BYTES];
-} phi__fs_path;
-
-/* As phi_file_store_open, on a disk of the test's own, which is copied. */
-PHI__FN phi_status phi__file_store_open_on(const phi_file_store_desc *desc, const phi__disk *disk,
-                                           phi_store *out);
-
-PHI__FN phi__fs_to phi__fs_to_of(char *words, size_t size); /* empties them */
-PHI__FN void phi__fs_say(phi__fs_to to, const char *format, ...) PHI_PRINTF(2, 3);
-/* "Cannot {what} {id}{suffix}: {the system's words}"; returns status. */
-PHI__FN phi_status phi__fs_refuse(phi__fs_to to, phi_status status, const char *what,
-                                  const char *id, const char *suffix, const phi__words *words);
-PHI__FN phi_status phi__fs_no_memory(phi__fs_to to);
-/* PHI_OK or PHI_BAD_ARG. */
-PHI__FN phi_status phi__fs_check_id(const char *id, phi__fs_to to);
-PHI__FN void phi__fs_path_of(const phi__fs *fs, phi__fs_path *out, const char *prefix,
-                             const char *id, const char *suffix);
-PHI__FN const char *phi__fs_kind(const char *suffix); /* "Session" or "Thread" */
-
-/* The lock {id}{suffix}.lock, made with its directory where they are not there. */
-PHI__FN phi_status phi__fs_lock_take(phi__fs *fs, const char *id, const char *suffix, intptr_t *out,
-                                     phi__fs_to to);
-PHI__FN void phi__fs_lock_drop(phi__fs *fs, const char *id, const char *suffix, intptr_t lock);
-PHI__FN phi__fs_held *phi__fs_find(const phi__fs *fs, const char *thread_id); /* or NULL */
-
-/* Writes all of it, at `at`. */
-PHI__FN phi_status phi__fs_write(phi__fs *fs, intptr_t file, uint64_t at, phi_str bytes,
-                                 phi__words *words);
-
-/* The functions of phi_store. */
-PHI__FN phi_status phi__fs_save(void *user_data, const char *id, const char *agent_id,
-                                phi_str bytes, char *words, size_t words_size);
-PHI__FN phi_status phi__fs_load(void *user_data, const char *id, phi_arena *arena, phi_str *out,
-                                char *words, size_t words_size);
-PHI__FN phi_status phi__fs_remove(void *user_data, const char *id, char *words, size_t words_size);
-PHI__FN phi_status phi__fs_list(void *user_data, const char *agent_id, phi_arena *arena,
-                                const phi_store_item **out, size_t *count, char *words,
-                                size_t words_size);
-PHI__FN phi_status phi__fs_list_threads(void *user_data, phi_arena *arena,
-                                        const phi_store_item **out, size_t *count, char *words,
-                                        size_t words_size);
-PHI__FN phi_status phi__fs_append(void *user_data, const char *thread_id, uint64_t expected,
-                                  const phi_str *entries, size_t count, char *words,
-                                  size_t words_size);
-PHI__FN phi_status phi__fs_read(void *user_data, const char *thread_id, uint64_t from,
-                                phi_status (*each)(void *ctx, uint64_t seq, phi_str entry),
-                                void *ctx, uint64_t *torn, char *words, size_t words_size);
-PHI__FN phi_status phi__fs_remove_thread(void *user_data, const char *thread_id, char *words,
-                                         size_t words_size);
-
-#endif
-#endif
-
-/* ---- src/session/replay_in.h ---- */
+/* ---- src/record/replay_in.h ---- */
 
 /* replay_in.h - what the files of the tape share.
 
@@ -52398,8 +53652,8 @@ PHI__FN phi_status phi__fs_remove_thread(void *user_data, const char *thread_id,
    request, stage, head, bytes, end    of transfer x
    result, update                      of a call; start: given inside of its tool's start
    over    the end; idle: steps before it */
-#ifndef PHI_SESSION_REPLAY_IN_H
-#define PHI_SESSION_REPLAY_IN_H
+#ifndef PHI_RECORD_REPLAY_IN_H
+#define PHI_RECORD_REPLAY_IN_H
 
 
 enum { PHI__TAPE_VERSION = 1, PHI__TAPE_SECRETS_MOST = 64 };
@@ -52527,14 +53781,14 @@ PHI__FN phi_message *phi__tape_result(phi__tape *tape, const phi_json *root);
 
 #endif
 
-/* ---- src/session/session_in.h ---- */
+/* ---- src/record/session_in.h ---- */
 
 /* session_in.h - what is behind a session and its loops, for those that make them.
 
    A session is one block of memory with an arena: all that it points to is in there, and arrays that grow leave their
    smaller selves behind until the session is freed. Loops never move. */
-#ifndef PHI_SESSION_SESSION_IN_H
-#define PHI_SESSION_SESSION_IN_H
+#ifndef PHI_RECORD_SESSION_IN_H
+#define PHI_RECORD_SESSION_IN_H
 
 
 typedef struct phi__session_box phi__session_box;
@@ -52602,11 +53856,11 @@ PHI__FN const phi_loop_config *phi__session_config_of(phi__session_box *box, phi
 
 #endif
 
-/* ---- src/session/session_context_in.h ---- */
+/* ---- src/record/session_context_in.h ---- */
 
 /* session_context_in.h - turns of a loop's messages, as blocks count them; and the way to a loop. */
-#ifndef PHI_SESSION_SESSION_CONTEXT_IN_H
-#define PHI_SESSION_SESSION_CONTEXT_IN_H
+#ifndef PHI_RECORD_SESSION_CONTEXT_IN_H
+#define PHI_RECORD_SESSION_CONTEXT_IN_H
 
 
 PHI__FN bool phi__sctx_same_turn(const phi_message *a, const phi_message *b);
@@ -52639,1243 +53893,7 @@ PHI__FN phi__sctx_cuts phi__sctx_cut(const phi_compaction_block *block);
 
 #endif
 
-/* ---- src/session/file_documents.c ---- */
-
-/* file_documents.c - documents of the file store: a temporary file, then a rename; and the lists.
-
-   The temporary file has one name for each id, and is written under the id's lock: what a killed process leaves of it
-   is overwritten by the next save, and removed with the document. */
-
-#ifndef PHI_NO_FILES
-
-
-#include <stdio.h>
-
-#define PHI__FS_AGENT_HEAD "{\"phi_agent_id\":"
-
-/* What a document says of its agent in its first bytes; false: nothing. */
-static bool phi__fs_told(phi_str bytes, phi__json_text *out) {
-    phi__json_cursor c;
-    phi__json_text key;
-    bytes.len = phi__min(bytes.len, PHI__FS_HEAD);
-    phi__json_cursor_init(&c, bytes);
-    if (!phi__json_enter_object(&c)) return false;
-    while (phi__json_next_key(&c, &key)) {
-        if (phi__json_text_is(key, PHI__LIT("agent_id"))) return phi__json_take_text(&c, out);
-        (void)phi__json_skip(&c);
-    }
-    return false;
-}
-
-/* Bytes of the line that says the agent; 0: there is none. */
-static size_t phi__fs_agent_head(phi_str bytes) {
-    const char *end;
-    if (!phi__str_starts(bytes, PHI__FS_AGENT_HEAD)) return 0;
-    end = (const char *)memchr(bytes.at, '\n', bytes.len);
-    return end == NULL ? 0 : (size_t)(end - bytes.at) + 1;
-}
-
-static bool phi__fs_needs_head(phi_str bytes, phi_str agent) {
-    phi__json_text told;
-    if (phi__str_starts(bytes, PHI__FS_AGENT_HEAD)) return true;
-    if (!phi__fs_told(bytes, &told)) return agent.len > 0;
-    return !phi__json_text_is(told, agent);
-}
-
-static phi_status phi__fs_save_file(phi__fs *fs, const char *temp, const char *path, phi_str head,
-                                    phi_str bytes, phi__words *words) {
-    const phi__disk *disk = &fs->disk;
-    intptr_t file;
-    phi_status closed, status = disk->open(disk->user_data, temp, PHI__DISK_FRESH, &file, words);
-    if (status != PHI_OK) return status;
-    status = phi__fs_write(fs, file, 0, head, words);
-    if (status == PHI_OK) status = phi__fs_write(fs, file, head.len, bytes, words);
-    if (status == PHI_OK && fs->sync) status = disk->sync(disk->user_data, file, words);
-    closed = disk->close(disk->user_data, file, status == PHI_OK ? words : NULL);
-    if (status == PHI_OK) status = closed;
-    if (status == PHI_OK) status = disk->rename(disk->user_data, temp, path, words);
-    if (status != PHI_OK) {
-        (void)disk->remove(disk->user_data, temp, NULL);
-        return status;
-    }
-    return fs->sync ? disk->sync_directory(disk->user_data, fs->directory, words) : PHI_OK;
-}
-
-PHI__FN phi_status phi__fs_save(void *user_data, const char *id, const char *agent_id,
-                                phi_str bytes, char *words, size_t words_size) {
-    phi__fs *fs = (phi__fs *)user_data;
-    phi__fs_to to = phi__fs_to_of(words, words_size);
-    phi_str agent = phi_str_of(agent_id);
-    phi_status status = phi__fs_check_id(id, to);
-    phi__fs_path path, temp;
-    phi__words said;
-    phi__buf head;
-    intptr_t lock;
-    if (status != PHI_OK) return status;
-    if (agent.len > PHI__FS_HEAD / 8) {
-        phi__fs_say(to, "An agent's id is over 8,192 bytes");
-        return PHI_BAD_ARG;
-    }
-    phi__buf_init(&head, &fs->memory);
-    if (phi__fs_needs_head(bytes, agent)) {
-        phi__buf_text(&head, PHI__FS_AGENT_HEAD);
-        phi__json_put_str(&head, agent);
-        phi__buf_text(&head, "}\n");
-    }
-    status = head.failed ? phi__fs_no_memory(to) : phi__fs_lock_take(fs, id, ".json", &lock, to);
-    if (status == PHI_OK) {
-        phi__fs_path_of(fs, &path, "", id, ".json");
-        phi__fs_path_of(fs, &temp, ".", id, ".json.tmp");
-        status = phi__fs_save_file(fs, temp.text, path.text, phi__buf_str(&head), bytes, &said);
-        phi__fs_lock_drop(fs, id, ".json", lock);
-        if (status != PHI_OK)
-            (void)phi__fs_refuse(to, status == PHI_NOT_FOUND ? PHI_IO : status, "save", id, ".json",
-                                 &said);
-    }
-    phi__buf_free(&head);
-    return status == PHI_NOT_FOUND ? PHI_IO : status;
-}
-
-/* The file's first bytes, at most `limit` of them, in the arena. */
-static phi_status phi__fs_load_file(phi__fs *fs, intptr_t file, uint64_t limit, phi_arena *arena,
-                                    phi_str *out, phi__words *words) {
-    const phi__disk *disk = &fs->disk;
-    phi__disk_info info;
-    size_t n, at = 0, got;
-    char *bytes;
-    phi_status status = disk->info(disk->user_data, file, &info, words);
-    if (status != PHI_OK) return status;
-    if (info.bytes < limit) limit = info.bytes;
-    n = limit >= SIZE_MAX ? SIZE_MAX - 1 : (size_t)limit;
-    bytes = phi__arena_bytes(arena, n + 1);
-    if (bytes == NULL) {
-        (void)snprintf(words->text, sizeof words->text, "no memory for %llu bytes",
-                       (unsigned long long)limit);
-        return PHI_NO_MEMORY;
-    }
-    while (at < n) {
-        status = disk->read(disk->user_data, file, at, bytes + at, n - at, &got, words);
-        if (status != PHI_OK) return status;
-        if (got == 0) break;
-        at += got;
-    }
-    bytes[at] = '\0';
-    *out = phi__str(bytes, at);
-    return PHI_OK;
-}
-
-PHI__FN phi_status phi__fs_load(void *user_data, const char *id, phi_arena *arena, phi_str *out,
-                                char *words, size_t words_size) {
-    phi__fs *fs = (phi__fs *)user_data;
-    phi__fs_to to = phi__fs_to_of(words, words_size);
-    phi_arena_mark mark = phi_arena_save(arena);
-    phi_str all = {NULL, 0};
-    phi__fs_path path;
-    phi__words said;
-    intptr_t file;
-    size_t head;
-    phi_status status = phi__fs_check_id(id, to);
-    if (status != PHI_OK) return status;
-    phi__fs_path_of(fs, &path, "", id, ".json");
-    status = fs->disk.open(fs->disk.user_data, path.text, PHI__DISK_READ, &file, &said);
-    if (status == PHI_NOT_FOUND) {
-        phi__fs_say(to, "Session not found: %s", id);
-        return status;
-    }
-    if (status == PHI_OK) {
-        status = phi__fs_load_file(fs, file, UINT64_MAX, arena, &all, &said);
-        (void)fs->disk.close(fs->disk.user_data, file, NULL);
-    }
-    if (status != PHI_OK) {
-        phi_arena_reset(arena, mark);
-        return phi__fs_refuse(to, status, "load", id, ".json", &said);
-    }
-    head = phi__fs_agent_head(all);
-    *out = phi__str(all.at + head, all.len - head);
-    return PHI_OK;
-}
-
-PHI__FN phi_status phi__fs_remove(void *user_data, const char *id, char *words, size_t words_size) {
-    phi__fs *fs = (phi__fs *)user_data;
-    const phi__disk *disk = &fs->disk;
-    phi__fs_to to = phi__fs_to_of(words, words_size);
-    phi__fs_path path, temp;
-    phi__disk_info info;
-    phi__words said;
-    intptr_t lock;
-    phi_status status = phi__fs_check_id(id, to);
-    if (status != PHI_OK) return status;
-    phi__fs_path_of(fs, &path, "", id, ".json");
-    phi__fs_path_of(fs, &temp, ".", id, ".json.tmp");
-    status = disk->info_of(disk->user_data, path.text, &info, &said);
-    if (status == PHI_OK) {
-        status = phi__fs_lock_take(fs, id, ".json", &lock, to);
-        if (status != PHI_OK) return status;
-        (void)disk->remove(disk->user_data, temp.text, NULL);
-        status = disk->remove(disk->user_data, path.text, &said);
-        if (status == PHI_OK && fs->sync)
-            status = disk->sync_directory(disk->user_data, fs->directory, &said);
-        phi__fs_lock_drop(fs, id, ".json", lock);
-    }
-    if (status == PHI_NOT_FOUND)
-        phi__fs_say(to, "Session not found: %s", id);
-    else if (status != PHI_OK)
-        (void)phi__fs_refuse(to, status, "remove", id, ".json", &said);
-    return status;
-}
-
-/* ---- lists ---- */
-
-typedef struct phi__fs_node {
-    struct phi__fs_node *next;
-    phi_store_item item;
-    int64_t changed_ns;
-} phi__fs_node;
-
-typedef struct phi__fs_listing {
-    phi__fs *fs;
-    phi_arena *arena;
-    const char *suffix, *agent; /* agent NULL: all */
-    phi__fs_node *first;
-    size_t count;
-    phi__words *words;
-} phi__fs_listing;
-
-/* The agent of a document, and how many of its bytes are a head. PHI_NOT_FOUND: it is gone. */
-static phi_status phi__fs_look(phi__fs_listing *l, const char *path, phi_store_item *item) {
-    const phi__disk *disk = &l->fs->disk;
-    phi_arena scratch;
-    phi__json_text told;
-    phi_str head = {NULL, 0};
-    size_t skip;
-    intptr_t file;
-    phi_status status = disk->open(disk->user_data, path, PHI__DISK_READ, &file, l->words);
-    if (status != PHI_OK) return status;
-    phi_arena_init(&scratch, &l->fs->memory, 0);
-    status = phi__fs_load_file(l->fs, file, PHI__FS_HEAD, &scratch, &head, l->words);
-    (void)disk->close(disk->user_data, file, NULL);
-    if (status == PHI_OK) {
-        phi__json_cursor c;
-        bool has;
-        skip = phi__fs_agent_head(head);
-        item->bytes -= skip < item->bytes ? skip : item->bytes;
-        phi__json_cursor_init(&c, phi__str(head.at, skip));
-        if (skip > 0)
-            has = phi__json_enter_object(&c) && phi__json_next_key(&c, &told) &&
-                  phi__json_take_text(&c, &told);
-        else
-            has = phi__fs_told(head, &told);
-        if (has && !phi__json_unescape_arena(l->arena, told, &item->agent_id))
-            status = PHI_NO_MEMORY;
-    }
-    phi_arena_free(&scratch);
-    return status;
-}
-
-static phi_status phi__fs_list_one(void *ctx, const char *name) {
-    phi__fs_listing *l = (phi__fs_listing *)ctx;
-    size_t n = strlen(name), m = strlen(l->suffix);
-    phi_arena_mark mark = phi_arena_save(l->arena);
-    char id[PHI__FS_ID + 1];
-    phi__disk_info info;
-    phi__fs_path path;
-    phi__fs_node *node;
-    phi_status status;
-    if (n <= m || n - m > PHI__FS_ID || memcmp(name + n - m, l->suffix, m) != 0) return PHI_OK;
-    memcpy(id, name, n - m);
-    id[n - m] = '\0';
-    if (phi__fs_check_id(id, phi__fs_to_of(NULL, 0)) != PHI_OK) return PHI_OK;
-    phi__fs_path_of(l->fs, &path, "", id, l->suffix);
-    status = l->fs->disk.info_of(l->fs->disk.user_data, path.text, &info, l->words);
-    if (status == PHI_NOT_FOUND || (status == PHI_OK && !info.regular)) return PHI_OK;
-    if (status != PHI_OK) return status;
-    node = (phi__fs_node *)phi__arena_zero(l->arena, sizeof *node);
-    if (node == NULL || !phi__arena_str(l->arena, phi__str(id, n - m), &node->item.id))
-        return PHI_NO_MEMORY;
-    node->item.agent_id = PHI__LIT("");
-    node->item.changed_ms = info.changed_ns / 1000000;
-    node->item.bytes = info.bytes;
-    node->changed_ns = info.changed_ns;
-    if (m > 5) /* ".jsonl" */
-        status = info.bytes > PHI__FS_HEADER ? PHI_OK : PHI_NOT_FOUND;
-    else
-        status = phi__fs_look(l, path.text, &node->item);
-    if (status == PHI_OK && l->agent != NULL && !phi__str_is(node->item.agent_id, l->agent))
-        status = PHI_NOT_FOUND;
-    if (status != PHI_OK) {
-        phi_arena_reset(l->arena, mark);
-        return status == PHI_NOT_FOUND ? PHI_OK : status;
-    }
-    node->next = l->first;
-    l->first = node;
-    l->count++;
-    return PHI_OK;
-}
-
-/* The latest first; of the same time, by id. */
-static bool phi__fs_before(const phi__fs_node *a, const phi__fs_node *b) {
-    size_t n = phi__min(a->item.id.len, b->item.id.len);
-    int order;
-    if (a->changed_ns != b->changed_ns) return a->changed_ns > b->changed_ns;
-    order = memcmp(a->item.id.at, b->item.id.at, n);
-    return order < 0 || (order == 0 && a->item.id.len < b->item.id.len);
-}
-
-static phi__fs_node *phi__fs_merge(phi__fs_node *a, phi__fs_node *b) {
-    phi__fs_node *first = NULL, **end = &first;
-    while (a != NULL && b != NULL) {
-        phi__fs_node **from = phi__fs_before(b, a) ? &b : &a;
-        *end = *from;
-        end = &(*from)->next;
-        *from = *end;
-    }
-    *end = a != NULL ? a : b;
-    return first;
-}
-
-/* Runs of 1, 2, 4, ... nodes, each in its place, as a counter in binary. */
-static phi__fs_node *phi__fs_sorted(phi__fs_node *list) {
-    phi__fs_node *runs[64];
-    phi__fs_node *all = NULL;
-    size_t i;
-    memset((void *)runs, 0, sizeof runs);
-    while (list != NULL) {
-        phi__fs_node *run = list;
-        list = list->next;
-        run->next = NULL;
-        for (i = 0; runs[i] != NULL; i++) {
-            run = phi__fs_merge(runs[i], run);
-            runs[i] = NULL;
-        }
-        runs[i] = run;
-    }
-    for (i = 0; i < PHI__COUNT(runs); i++) all = phi__fs_merge(runs[i], all);
-    return all;
-}
-
-static phi_status phi__fs_list_all(phi__fs *fs, const char *suffix, const char *agent,
-                                   phi_arena *arena, const phi_store_item **out, size_t *count,
-                                   phi__fs_to to) {
-    phi_arena_mark mark = phi_arena_save(arena);
-    phi_store_item *items = NULL;
-    phi__fs_listing l;
-    phi__fs_node *node;
-    phi__words said;
-    phi_status status;
-    size_t i = 0;
-    memset(&l, 0, sizeof l);
-    said.text[0] = '\0';
-    l.fs = fs;
-    l.arena = arena;
-    l.suffix = suffix;
-    l.agent = agent;
-    l.words = &said;
-    *out = NULL;
-    *count = 0;
-    status = fs->disk.list(fs->disk.user_data, fs->directory, phi__fs_list_one, &l, &said);
-    if (status == PHI_NOT_FOUND) status = PHI_OK; /* there is no directory yet */
-    if (status == PHI_OK && l.count > 0) {
-        items = (phi_store_item *)phi_arena_alloc(arena, phi__mul(l.count, sizeof *items));
-        if (items == NULL) status = PHI_NO_MEMORY;
-    }
-    if (status != PHI_OK) {
-        phi_arena_reset(arena, mark);
-        if (status == PHI_NO_MEMORY) return phi__fs_no_memory(to);
-        return phi__fs_refuse(to, status, "list", fs->directory, "", &said);
-    }
-    for (node = phi__fs_sorted(l.first); node != NULL; node = node->next) items[i++] = node->item;
-    *out = items;
-    *count = l.count;
-    return PHI_OK;
-}
-
-PHI__FN phi_status phi__fs_list(void *user_data, const char *agent_id, phi_arena *arena,
-                                const phi_store_item **out, size_t *count, char *words,
-                                size_t words_size) {
-    return phi__fs_list_all((phi__fs *)user_data, ".json", agent_id, arena, out, count,
-                            phi__fs_to_of(words, words_size));
-}
-
-PHI__FN phi_status phi__fs_list_threads(void *user_data, phi_arena *arena,
-                                        const phi_store_item **out, size_t *count, char *words,
-                                        size_t words_size) {
-    return phi__fs_list_all((phi__fs *)user_data, ".jsonl", NULL, arena, out, count,
-                            phi__fs_to_of(words, words_size));
-}
-
-#endif
-#undef PHI__FS_AGENT_HEAD
-
-/* ---- src/session/file_store.c ---- */
-
-/* file_store.c - opening and closing the file store, its words and its locks.
-
-   A lock is a flock on a file beside the data, never on the data: a document is replaced by a rename, and a lock on
-   the old file would say nothing about the new one. A document's lock file stays: the Rust
-   original, which shares it, opens the file and then waits for the lock, and would go on with a
-   file that has no name any more beside a writer that made a new one. A thread's, which only phi
-   uses, is removed while it is still locked, so that nothing is left lying about; a writer that
-   gets a lock therefore checks that the name still means the file it locked. */
-
-#ifndef PHI_NO_FILES
-
-#include <stdarg.h>
-#include <stdio.h>
-
-enum {
-    PHI__FS_DIRECTORY = 3900, /* bytes of a directory: a name fits behind it */
-    PHI__FS_LOCK_TRIES = 64   /* each lost to another who locked and unlocked in between */
-};
-
-PHI__FN phi__fs_to phi__fs_to_of(char *words, size_t size) {
-    phi__fs_to to;
-    to.words = size > 0 ? words : NULL;
-    to.size = size;
-    if (to.words != NULL) to.words[0] = '\0';
-    return to;
-}
-
-PHI__FN void phi__fs_say(phi__fs_to to, const char *format, ...) {
-    va_list args;
-    if (to.words == NULL) return;
-    va_start(args, format);
-    (void)vsnprintf(to.words, to.size, format, args);
-    va_end(args);
-}
-
-PHI__FN phi_status phi__fs_refuse(phi__fs_to to, phi_status status, const char *what,
-                                  const char *id, const char *suffix, const phi__words *words) {
-    phi__fs_say(to, "Cannot %s %s%s: %s", what, id, suffix, words->text);
-    return status;
-}
-
-PHI__FN phi_status phi__fs_no_memory(phi__fs_to to) {
-    phi__fs_say(to, "The store has no memory");
-    return PHI_NO_MEMORY;
-}
-
-static bool phi__fs_id_byte(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
-           c == '_' || c == '-';
-}
-
-PHI__FN phi_status phi__fs_check_id(const char *id, phi__fs_to to) {
-    size_t n = 0;
-    if (id != NULL && id[0] != '.')
-        while (n <= PHI__FS_ID && phi__fs_id_byte(id[n])) n++;
-    if (n > 0 && n <= PHI__FS_ID && id[n] == '\0') return PHI_OK;
-    phi__fs_say(to,
-                "\"%.80s\" is no id: 1 to 128 letters, digits, '.', '_' and '-', the first no '.'",
-                id == NULL ? "" : id);
-    return PHI_BAD_ARG;
-}
-
-PHI__FN void phi__fs_path_of(const phi__fs *fs, phi__fs_path *out, const char *prefix,
-                             const char *id, const char *suffix) {
-    (void)snprintf(out->text, sizeof out->text, "%s/%s%s%s", fs->directory, prefix, id, suffix);
-}
-
-PHI__FN const char *phi__fs_kind(const char *suffix) {
-    return strcmp(suffix, ".json") == 0 ? "Session" : "Thread";
-}
-
-/* ---- locks ---- */
-
-/* Makes the directory, and every name in it that is new with it. */
-static phi_status phi__fs_make_room(phi__fs *fs, phi__words *words) {
-    const phi__disk *disk = &fs->disk;
-    phi_status status = disk->make_directories(disk->user_data, fs->directory, words);
-    phi__fs_path path;
-    size_t i;
-    if (!fs->sync) return status;
-    (void)snprintf(path.text, sizeof path.text, "%s", fs->directory);
-    for (i = strlen(path.text); status == PHI_OK && i > 1; i--) {
-        if (path.text[i] != '/') continue;
-        path.text[i] = '\0';
-        /* Others' directories above it may not be ours to open. */
-        (void)disk->sync_directory(disk->user_data, path.text, words);
-    }
-    return status;
-}
-
-/* PHI_STALE: the file is no longer what its name means. */
-static phi_status phi__fs_lock_once(phi__fs *fs, const char *path, intptr_t *out,
-                                    phi__words *words) {
-    const phi__disk *disk = &fs->disk;
-    phi__disk_info mine, named;
-    intptr_t file;
-    phi_status status = disk->open(disk->user_data, path, PHI__DISK_CREATE, &file, words);
-    if (status != PHI_OK) return status;
-    status = disk->lock(disk->user_data, file, words);
-    if (status == PHI_OK) status = disk->info(disk->user_data, file, &mine, words);
-    if (status == PHI_OK) {
-        status = disk->info_of(disk->user_data, path, &named, words);
-        if (status == PHI_NOT_FOUND ||
-            (status == PHI_OK && (named.device != mine.device || named.file != mine.file)))
-            status = PHI_STALE;
-    }
-    if (status == PHI_OK)
-        *out = file;
-    else
-        (void)disk->close(disk->user_data, file, NULL);
-    return status;
-}
-
-PHI__FN phi_status phi__fs_lock_take(phi__fs *fs, const char *id, const char *suffix, intptr_t *out,
-                                     phi__fs_to to) {
-    phi__fs_path path;
-    phi__words words;
-    phi_status status = PHI_STALE;
-    bool made = false;
-    int i;
-    char name[PHI__FS_NAME];
-    (void)snprintf(name, sizeof name, "%s.lock", suffix);
-    phi__fs_path_of(fs, &path, "", id, name);
-    for (i = 0; i < PHI__FS_LOCK_TRIES && status == PHI_STALE; i++) {
-        status = phi__fs_lock_once(fs, path.text, out, &words);
-        if (status != PHI_NOT_FOUND || made) continue;
-        made = true;
-        status = phi__fs_make_room(fs, &words);
-        if (status == PHI_OK) status = PHI_STALE;
-    }
-    if (status == PHI_OK) return PHI_OK;
-    if (status != PHI_BUSY && status != PHI_STALE)
-        return phi__fs_refuse(to, status, "lock", id, suffix, &words);
-    phi__fs_say(to, "%s %s is locked by another writer", phi__fs_kind(suffix), id);
-    return PHI_BUSY;
-}
-
-static bool phi__fs_shares_lock(const char *suffix) { return strcmp(suffix, ".json") == 0; }
-
-PHI__FN void phi__fs_lock_drop(phi__fs *fs, const char *id, const char *suffix, intptr_t lock) {
-    phi__fs_path path;
-    char name[PHI__FS_NAME];
-    (void)snprintf(name, sizeof name, "%s.lock", suffix);
-    phi__fs_path_of(fs, &path, "", id, name);
-    if (!phi__fs_shares_lock(suffix)) (void)fs->disk.remove(fs->disk.user_data, path.text, NULL);
-    (void)fs->disk.close(fs->disk.user_data, lock, NULL);
-}
-
-PHI__FN phi__fs_held *phi__fs_find(const phi__fs *fs, const char *thread_id) {
-    size_t i;
-    for (i = 0; i < fs->held_count; i++)
-        if (strcmp(fs->held[i].id, thread_id) == 0) return &fs->held[i];
-    return NULL;
-}
-
-static phi_status phi__fs_lock(void *user_data, const char *thread_id, char *words,
-                               size_t words_size) {
-    phi__fs *fs = (phi__fs *)user_data;
-    phi__fs_to to = phi__fs_to_of(words, words_size);
-    phi_status status = phi__fs_check_id(thread_id, to);
-    phi__fs_held *held;
-    void *grown;
-    intptr_t lock;
-    if (status != PHI_OK) return status;
-    if (phi__fs_find(fs, thread_id) != NULL) {
-        phi__fs_say(to, "Thread %s is locked by this store already", thread_id);
-        return PHI_BUSY;
-    }
-    grown = phi__grow(&fs->memory, fs->held, &fs->held_cap, fs->held_count + 1, sizeof *fs->held);
-    if (grown == NULL) return phi__fs_no_memory(to);
-    fs->held = (phi__fs_held *)grown;
-    status = phi__fs_lock_take(fs, thread_id, ".jsonl", &lock, to);
-    if (status != PHI_OK) return status;
-    held = &fs->held[fs->held_count++];
-    memset(held, 0, sizeof *held);
-    memcpy(held->id, thread_id, strlen(thread_id) + 1);
-    held->lock = lock;
-    return PHI_OK;
-}
-
-static void phi__fs_unlock(void *user_data, const char *thread_id) {
-    phi__fs *fs = (phi__fs *)user_data;
-    phi__fs_held *held = thread_id == NULL ? NULL : phi__fs_find(fs, thread_id);
-    if (held == NULL) return;
-    phi__fs_lock_drop(fs, thread_id, ".jsonl", held->lock);
-    *held = fs->held[--fs->held_count];
-}
-
-PHI__FN phi_status phi__fs_write(phi__fs *fs, intptr_t file, uint64_t at, phi_str bytes,
-                                 phi__words *words) {
-    phi_status status = PHI_OK;
-    size_t done = 0, wrote;
-    while (status == PHI_OK && done < bytes.len) {
-        status = fs->disk.write(fs->disk.user_data, file, at + done, bytes.at + done,
-                                bytes.len - done, &wrote, words);
-        done += wrote;
-    }
-    return status;
-}
-
-/* ---- for other modules ---- */
-
-PHI__FN phi_status phi__file_store_open_on(const phi_file_store_desc *desc, const phi__disk *disk,
-                                           phi_store *out) {
-    phi_memory memory;
-    phi__fs *fs;
-    size_t n;
-    memset(out, 0, sizeof *out);
-    if (desc == NULL || desc->directory == NULL) return PHI_BAD_ARG;
-    n = strlen(desc->directory);
-    if (n == 0 || n > PHI__FS_DIRECTORY) return PHI_BAD_ARG;
-    phi_memory_init(&memory, &desc->allocator, desc->memory_limit_bytes);
-    fs = (phi__fs *)phi__alloc(&memory, sizeof *fs);
-    if (fs == NULL) return PHI_NO_MEMORY;
-    fs->memory = memory; /* counts the store itself */
-    fs->disk = *disk;
-    fs->sync = desc->sync;
-    fs->directory_bytes = n + 1;
-    fs->directory = (char *)phi__alloc(&fs->memory, n + 1);
-    if (fs->directory == NULL) {
-        memory = fs->memory;
-        phi__free(&memory, fs, sizeof *fs);
-        return PHI_NO_MEMORY;
-    }
-    memcpy(fs->directory, desc->directory, n + 1);
-    while (n > 1 && fs->directory[n - 1] == '/') fs->directory[--n] = '\0';
-    out->user_data = fs;
-    out->save = phi__fs_save;
-    out->load = phi__fs_load;
-    out->remove = phi__fs_remove;
-    out->list = phi__fs_list;
-    out->append = phi__fs_append;
-    out->read = phi__fs_read;
-    out->remove_thread = phi__fs_remove_thread;
-    out->list_threads = phi__fs_list_threads;
-    out->lock = phi__fs_lock;
-    out->unlock = phi__fs_unlock;
-    return PHI_OK;
-}
-
-/* ---- public ---- */
-
-PHI_API phi_status phi_file_store_open(const phi_file_store_desc *desc, phi_store *out) {
-    return phi__file_store_open_on(desc, phi__disk_system(), out);
-}
-
-PHI_API void phi_file_store_close(phi_store *store) {
-    phi__fs *fs = store == NULL ? NULL : (phi__fs *)store->user_data;
-    phi_memory memory;
-    if (fs == NULL) return;
-    while (fs->held_count > 0) phi__fs_unlock(fs, fs->held[fs->held_count - 1].id);
-    memory = fs->memory;
-    phi__free(&memory, fs->held, fs->held_cap * sizeof *fs->held);
-    phi__free(&memory, fs->directory, fs->directory_bytes);
-    phi__free(&memory, fs, sizeof *fs);
-    memset(store, 0, sizeof *store);
-}
-
-#else
-
-PHI_API phi_status phi_file_store_open(const phi_file_store_desc *desc, phi_store *out) {
-    (void)desc;
-    memset(out, 0, sizeof *out);
-    return PHI_UNSUPPORTED;
-}
-
-PHI_API void phi_file_store_close(phi_store *store) { (void)store; }
-
-#endif
-
-/* ---- src/session/file_threads.c ---- */
-
-/* file_threads.c - threads of the file store: an entry a line, each with its check value.
-
-       {"crc":"5c64baa6","phi_thread":1}
-       {"crc":"41a0f168","seq":0,"e":{"a":"x"}}
-       {"crc":"dd1e460f","seq":1,"of":[1,2],"e":{"b":1}}
-       {"crc":"eab54e05","seq":2,"of":[1,2],"e":{"b":2}}
-
-   An append is one write behind the last whole group of lines. Whatever a crash leaves behind that is torn: lines
-   that are cut, or do not check, or lack a part of their group. Readers leave it out; the next append cuts it off. A
-   line that does not check and has a good one of another group behind it was not torn but damaged. */
-
-#ifndef PHI_NO_FILES
-
-
-#include <stdio.h>
-
-enum {
-    PHI__FT_PIECE = 256 * 1024,       /* read at once */
-    PHI__FT_LINE = 512 * 1024 * 1024, /* bytes of a line, and of the lines of one append */
-    PHI__FT_CRC = 18                  /* of {"crc":"xxxxxxxx", */
-};
-
-typedef struct phi__ft_line {
-    uint64_t seq, first, last; /* the lines of its group */
-    phi_str entry;
-} phi__ft_line;
-
-/* ---- lines ---- */
-
-/* The eight digits of the check of a line. */
-static void phi__ft_digits(const char *line, size_t len, char *out) {
-    static const char digits[] = "0123456789abcdef";
-    uint32_t crc = phi__crc32(0, line + PHI__FT_CRC, len - PHI__FT_CRC);
-    int i;
-    for (i = 0; i < 8; i++) out[i] = digits[crc >> (28 - 4 * i) & 15];
-}
-
-/* The check at the head of the line that begins at `from`, and the line's end. */
-static void phi__ft_seal(phi__buf *out, size_t from) {
-    if (out->failed) return;
-    phi__ft_digits(out->at + from, out->len - from, out->at + from + 8);
-    phi__buf_char(out, '\n');
-}
-
-static void phi__ft_put_header(phi__buf *out) {
-    size_t from = out->len;
-    phi__buf_text(out, "{\"crc\":\"00000000\",\"phi_thread\":1}");
-    phi__ft_seal(out, from);
-}
-
-static void phi__ft_put(phi__buf *out, uint64_t seq, uint64_t first, uint64_t last, phi_str entry) {
-    size_t from = out->len;
-    phi__buf_text(out, "{\"crc\":\"00000000\",\"seq\":");
-    phi__buf_u64(out, seq);
-    if (first != last) {
-        phi__buf_text(out, ",\"of\":[");
-        phi__buf_u64(out, first);
-        phi__buf_char(out, ',');
-        phi__buf_u64(out, last);
-        phi__buf_char(out, ']');
-    }
-    phi__buf_text(out, ",\"e\":");
-    phi__buf_add_str(out, entry);
-    phi__buf_char(out, '}');
-    phi__ft_seal(out, from);
-}
-
-/* Whether the line is what was written. */
-static bool phi__ft_checks(phi_str line) {
-    char digits[8];
-    if (line.len <= PHI__FT_CRC || memcmp(line.at, "{\"crc\":\"", 8) != 0 ||
-        memcmp(line.at + 16, "\",", 2) != 0)
-        return false;
-    phi__ft_digits(line.at, line.len, digits);
-    return memcmp(line.at + 8, digits, 8) == 0;
-}
-
-static bool phi__ft_word(phi_str *rest, const char *word) {
-    size_t n = strlen(word);
-    if (rest->len < n || memcmp(rest->at, word, n) != 0) return false;
-    *rest = phi__str(rest->at + n, rest->len - n);
-    return true;
-}
-
-static bool phi__ft_number(phi_str *rest, uint64_t *out) {
-    size_t n = 0;
-    while (n < rest->len && rest->at[n] >= '0' && rest->at[n] <= '9') n++;
-    if (!phi__str_to_u64(phi__str(rest->at, n), out)) return false;
-    *rest = phi__str(rest->at + n, rest->len - n);
-    return true;
-}
-
-/* Takes a line that checks apart. */
-static bool phi__ft_parse(phi_str line, phi__ft_line *out) {
-    phi_str rest = phi__str(line.at + PHI__FT_CRC, line.len - PHI__FT_CRC);
-    if (!phi__ft_word(&rest, "\"seq\":") || !phi__ft_number(&rest, &out->seq)) return false;
-    out->first = out->last = out->seq;
-    if (phi__ft_word(&rest, ",\"of\":[") &&
-        !(phi__ft_number(&rest, &out->first) && phi__ft_word(&rest, ",") &&
-          phi__ft_number(&rest, &out->last) && phi__ft_word(&rest, "]")))
-        return false;
-    if (!phi__ft_word(&rest, ",\"e\":") || rest.len < 2 || rest.at[rest.len - 1] != '}')
-        return false;
-    out->entry = phi__str(rest.at, rest.len - 1);
-    return out->first <= out->seq && out->seq <= out->last;
-}
-
-static bool phi__ft_read(phi_str line, phi__ft_line *out) {
-    return phi__ft_checks(line) && phi__ft_parse(line, out);
-}
-
-/* ---- a scan over a file ---- */
-
-/* Of an entry, behind where its group begins. */
-typedef struct phi__ft_place {
-    size_t at, len;
-} phi__ft_place;
-
-typedef struct phi__ft_scan {
-    phi__fs *fs;
-    intptr_t file;
-    phi__buf buf;    /* what was read and is still needed */
-    phi__buf places; /* a phi__ft_place for each line of the group so far */
-    uint64_t base;   /* the place in the file where buf begins */
-    size_t at;       /* the next line in it */
-    size_t keep;     /* where the group that is being read begins in it; at most `at` */
-    uint64_t line;   /* the number of the line returned last */
-    bool over;       /* the file has been read to its end */
-    bool again;      /* the group has been read a second time */
-    bool stopped;    /* by `each` */
-    phi__words words;
-
-    uint64_t from; /* entries to give */
-    phi_status (*each)(void *ctx, uint64_t seq, phi_str entry);
-    void *ctx;
-    uint64_t count, end; /* whole groups so far */
-} phi__ft_scan;
-
-/* Reads on. */
-static phi_status phi__ft_more(phi__ft_scan *s) {
-    const phi__disk *disk = &s->fs->disk;
-    phi_status status;
-    size_t got, want;
-    char *room;
-    if (s->keep > 0) {
-        phi__buf_drop(&s->buf, s->keep);
-        s->base += s->keep;
-        s->at -= s->keep;
-        s->keep = 0;
-    }
-    if (s->buf.len > PHI__FT_LINE) {
-        (void)snprintf(s->words.text, sizeof s->words.text, "longer than a line may be");
-        return PHI_PARSE;
-    }
-    want = phi__max(PHI__FT_PIECE, s->buf.len); /* doubles for a long line */
-    room = phi__buf_reserve(&s->buf, want);
-    if (room == NULL) return PHI_NO_MEMORY;
-    status =
-        disk->read(disk->user_data, s->file, s->base + s->buf.len, room, want, &got, &s->words);
-    if (status != PHI_OK) return status;
-    phi__buf_add_len(&s->buf, got);
-    s->over = got == 0;
-    return PHI_OK;
-}
-
-/* The next line, without its end. PHI_NOT_FOUND: there is none, and *line is what is behind the last one. */
-static phi_status phi__ft_next(phi__ft_scan *s, phi_str *line) {
-    size_t seen = 0;
-    for (;;) {
-        size_t n = s->buf.len - s->at;
-        const char *from = n > 0 ? s->buf.at + s->at : "";
-        const char *stop = n > seen ? (const char *)memchr(from + seen, '\n', n - seen) : NULL;
-        phi_status status;
-        *line = phi__str(from, stop != NULL ? (size_t)(stop - from) : n);
-        if (stop != NULL) {
-            s->at += line->len + 1;
-            s->line++;
-            return PHI_OK;
-        }
-        if (s->over) return PHI_NOT_FOUND;
-        seen = n;
-        status = phi__ft_more(s);
-        if (status != PHI_OK) return status;
-    }
-}
-
-/* Gives the entries of a whole group, whose lines lie in the buffer from s->keep on. */
-static phi_status phi__ft_give(phi__ft_scan *s, uint64_t seq) {
-    phi_status status = PHI_OK;
-    phi__ft_place place;
-    size_t i;
-    for (i = 0; i < s->places.len && s->each != NULL && !s->stopped; i += sizeof place, seq++) {
-        memcpy(&place, s->places.at + i, sizeof place);
-        if (seq < s->from) continue;
-        status = s->each(s->ctx, seq, phi__str(s->buf.at + s->keep + place.at, place.len));
-        s->stopped = status != PHI_OK;
-    }
-    s->keep = s->at;
-    return status;
-}
-
-/* A line of the group under way is whole. */
-static void phi__ft_place_line(phi__ft_scan *s, const phi__ft_line *line) {
-    phi__ft_place place;
-    if (line->seq == line->first) phi__buf_clear(&s->places);
-    place.at = (size_t)(line->entry.at - s->buf.at) - s->keep;
-    place.len = line->entry.len;
-    phi__buf_add(&s->places, (const char *)&place, sizeof place);
-}
-
-static phi_status phi__ft_damaged(phi__ft_scan *s, uint64_t line, const char *what) {
-    (void)snprintf(s->words.text, sizeof s->words.text, "line %llu %s", (unsigned long long)line,
-                   what);
-    return PHI_PARSE;
-}
-
-/* Behind a line that does not check: PHI_OK, all of it is torn; PHI_PARSE, the line is damaged. */
-static phi_status phi__ft_torn(phi__ft_scan *s) {
-    uint64_t bad = s->line;
-    phi__ft_line line;
-    phi_str text;
-    phi_status status;
-    do {
-        s->keep = s->at;
-        status = phi__ft_next(s, &text);
-        if (status != PHI_OK) return status == PHI_NOT_FOUND ? PHI_OK : status;
-    } while (!phi__ft_read(text, &line) || line.first == s->count);
-    return phi__ft_damaged(s, bad, "is damaged: its check value is not that of its bytes");
-}
-
-/* The first line. PHI_NOT_FOUND: the file ends in it, and nothing else is in the file. */
-static phi_status phi__ft_header(phi__ft_scan *s) {
-    phi__buf header;
-    phi_str text, want;
-    phi_status status = phi__ft_next(s, &text);
-    bool same, begun;
-    phi__buf_init(&header, &s->fs->memory);
-    phi__ft_put_header(&header);
-    if (header.failed) return PHI_NO_MEMORY;
-    want = phi__str(header.at, header.len - 1);
-    same = phi_str_equal(text, want);
-    begun = text.len <= want.len && memcmp(text.at, want.at, text.len) == 0;
-    phi__buf_free(&header);
-    if (status == PHI_OK && same) {
-        s->keep = s->at;
-        s->end = s->base + s->at;
-        return PHI_OK;
-    }
-    /* Zeros are what a loss of power can leave of a file whose size was already written. */
-    if (status == PHI_NOT_FOUND && (begun || text.at[0] == '\0')) return PHI_NOT_FOUND;
-    if (status != PHI_OK && status != PHI_NOT_FOUND) return status;
-    return phi__ft_damaged(s, 1,
-                           status == PHI_OK && phi__ft_checks(text)
-                               ? "is the header of another version"
-                               : "is damaged: it is not a thread's header");
-}
-
-/* A writer may have cut off what was torn while it was being read here, and have written over it: the group is read
-   once more from the file before its bytes are believed to be bad. */
-static bool phi__ft_reread(phi__ft_scan *s, uint64_t line) {
-    if (s->again) return false;
-    s->again = true;
-    s->over = false;
-    s->at = s->buf.len = s->keep;
-    s->line = line;
-    return true;
-}
-
-static phi_status phi__ft_misplaced(phi__ft_scan *s, uint64_t has, uint64_t expected) {
-    (void)snprintf(s->words.text, sizeof s->words.text,
-                   "line %llu has entry %llu where %llu was to come", (unsigned long long)s->line,
-                   (unsigned long long)has, (unsigned long long)expected);
-    return PHI_PARSE;
-}
-
-/* Goes over the whole file. */
-static phi_status phi__ft_run(phi__ft_scan *s) {
-    phi__ft_line line;
-    phi_str text;
-    phi_status status = phi__ft_header(s);
-    uint64_t next = 0, last = 0,
-             before = s->line; /* the entry to come, its group's last, the line before that */
-    if (status == PHI_NOT_FOUND) return PHI_OK;
-    while (status == PHI_OK) {
-        status = phi__ft_next(s, &text);
-        if (status == PHI_NOT_FOUND) return PHI_OK;
-        if (status != PHI_OK) break;
-        if (!phi__ft_checks(text)) {
-            if (!phi__ft_reread(s, before)) return phi__ft_torn(s);
-            next = s->count;
-            continue;
-        }
-        if (!phi__ft_parse(text, &line)) return phi__ft_damaged(s, s->line, "is not an entry");
-        if (next == s->count) last = line.last;
-        if (line.seq != next || line.first != s->count || line.last != last)
-            return phi__ft_misplaced(s, line.seq, next);
-        phi__ft_place_line(s, &line);
-        if (s->places.failed) return PHI_NO_MEMORY;
-        next++;
-        if (next <= last) continue;
-        s->count = next;
-        s->end = s->base + s->at;
-        s->again = false;
-        before = s->line;
-        status = phi__ft_give(s, line.first);
-    }
-    return status;
-}
-
-static void phi__ft_scan_init(phi__ft_scan *s, phi__fs *fs, intptr_t file) {
-    memset(s, 0, sizeof *s);
-    s->fs = fs;
-    s->file = file;
-    phi__buf_init(&s->buf, &fs->memory);
-    phi__buf_init(&s->places, &fs->memory);
-}
-
-static void phi__ft_scan_free(phi__ft_scan *s) {
-    phi__buf_free(&s->buf);
-    phi__buf_free(&s->places);
-}
-
-static phi_status phi__ft_refuse(phi__fs_to to, phi_status status, const char *what, const char *id,
-                                 const phi__words *words) {
-    if (status == PHI_NO_MEMORY) return phi__fs_no_memory(to);
-    if (status != PHI_PARSE) return phi__fs_refuse(to, status, what, id, ".jsonl", words);
-    phi__fs_say(to, "%s.jsonl: %s", id, words->text);
-    return status;
-}
-
-/* ---- the end of a file ---- */
-
-/* The last line, where it is whole and near: true, and *tail is known but for the file it is of. */
-static bool phi__ft_glance(phi__fs *fs, intptr_t file, uint64_t bytes, phi__fs_tail *tail) {
-    char piece[4096];
-    size_t n = bytes < sizeof piece ? (size_t)bytes : sizeof piece, from, got;
-    phi__ft_line line;
-    if (bytes <= PHI__FS_HEADER ||
-        fs->disk.read(fs->disk.user_data, file, bytes - n, piece, n, &got, NULL) != PHI_OK ||
-        got != n || piece[n - 1] != '\n')
-        return false;
-    for (from = n - 1; from > 0 && piece[from - 1] != '\n';) from--;
-    if (from == 0) return false;
-    /* Of a group, a line before the last may be bad all the same. */
-    if (!phi__ft_read(phi__str(piece + from, n - 1 - from), &line) || line.first != line.last)
-        return false;
-    tail->count = line.seq + 1;
-    tail->end = bytes;
-    return true;
-}
-
-static phi_status phi__ft_find_tail(phi__fs *fs, intptr_t file, const phi__disk_info *info,
-                                    phi__fs_tail *tail, phi__words *words) {
-    phi__ft_scan scan;
-    phi_status status = PHI_OK;
-    if (tail->known && tail->device == info->device && tail->file == info->file &&
-        tail->end == info->bytes)
-        return PHI_OK;
-    tail->known = false;
-    if (!phi__ft_glance(fs, file, info->bytes, tail)) {
-        phi__ft_scan_init(&scan, fs, file);
-        status = phi__ft_run(&scan);
-        *words = scan.words;
-        tail->count = scan.count;
-        tail->end = scan.count > 0 ? scan.end : 0;
-        phi__ft_scan_free(&scan);
-    }
-    tail->known = status == PHI_OK;
-    tail->device = info->device;
-    tail->file = info->file;
-    return status;
-}
-
-/* After a reading: nobody else writes to a thread that is held. */
-static void phi__ft_remember(phi__ft_scan *s, const char *thread_id) {
-    phi__fs_held *held = phi__fs_find(s->fs, thread_id);
-    phi__disk_info info;
-    if (held == NULL || s->fs->disk.info(s->fs->disk.user_data, s->file, &info, NULL) != PHI_OK)
-        return;
-    held->tail.known = true;
-    held->tail.count = s->count;
-    held->tail.end = s->count > 0 ? s->end : 0;
-    held->tail.device = info.device;
-    held->tail.file = info.file;
-}
-
-/* ---- appending ---- */
-
-typedef struct phi__ft_write {
-    phi__fs *fs;
-    const char *id;
-    phi__fs_path path;
-    phi__fs_tail *tail;
-    intptr_t file;
-    bool made; /* the file was not there */
-    phi__fs_to to;
-    phi__words words;
-} phi__ft_write;
-
-static phi_status phi__ft_check(const phi_str *entries, size_t count, phi__fs_to to) {
-    size_t i, all = 0;
-    for (i = 0; i < count; i++) {
-        if (entries[i].len == 0 || memchr(entries[i].at, '\n', entries[i].len) != NULL) {
-            phi__fs_say(to, "Entry %llu of those to append is empty or has a line break",
-                        (unsigned long long)i);
-            return PHI_BAD_ARG;
-        }
-        all = phi__add(all, phi__add(entries[i].len, 128)); /* more than is put around it */
-    }
-    if (all <= PHI__FT_LINE) return PHI_OK;
-    phi__fs_say(to, "Entries of %llu bytes: at most %d are appended at once",
-                (unsigned long long)all, (int)PHI__FT_LINE);
-    return PHI_TOO_BIG;
-}
-
-/* Opens the thread's file and looks where it ends. PHI_NOT_FOUND: it is not there. */
-static phi_status phi__ft_open(phi__ft_write *w, phi__disk_how how) {
-    const phi__disk *disk = &w->fs->disk;
-    phi__disk_info info;
-    phi_status status = disk->open(disk->user_data, w->path.text, how, &w->file, &w->words);
-    if (status != PHI_OK) return status;
-    status = disk->info(disk->user_data, w->file, &info, &w->words);
-    if (status == PHI_OK) status = phi__ft_find_tail(w->fs, w->file, &info, w->tail, &w->words);
-    if (status == PHI_OK && info.bytes > w->tail->end)
-        status = disk->cut(disk->user_data, w->file, w->tail->end, &w->words);
-    if (status == PHI_OK) return PHI_OK;
-    (void)disk->close(disk->user_data, w->file, NULL);
-    w->file = -1;
-    return status;
-}
-
-/* What was not acknowledged is not to stay. Where even that fails, it is cut off as torn, or is there after all. */
-static void phi__ft_undo(phi__ft_write *w) {
-    const phi__disk *disk = &w->fs->disk;
-    if (w->file < 0 &&
-        disk->open(disk->user_data, w->path.text, PHI__DISK_UPDATE, &w->file, NULL) != PHI_OK)
-        w->file = -1;
-    if (w->file >= 0) {
-        (void)disk->cut(disk->user_data, w->file, w->tail->end, NULL);
-        (void)disk->close(disk->user_data, w->file, NULL);
-    }
-    if (w->tail->end == 0) (void)disk->remove(disk->user_data, w->path.text, NULL);
-    w->tail->known = false;
-}
-
-static phi_status phi__ft_write_lines(phi__ft_write *w, phi_str lines) {
-    const phi__disk *disk = &w->fs->disk;
-    intptr_t file = w->file;
-    phi_status status = phi__fs_write(w->fs, file, w->tail->end, lines, &w->words);
-    if (status == PHI_OK && w->fs->sync) status = disk->sync(disk->user_data, file, &w->words);
-    if (status == PHI_OK) {
-        w->file = -1;
-        status = disk->close(disk->user_data, file, &w->words);
-    }
-    if (status == PHI_OK && w->fs->sync && w->made)
-        status = disk->sync_directory(disk->user_data, w->fs->directory, &w->words);
-    if (status != PHI_OK) {
-        phi__ft_undo(w);
-        return status == PHI_NOT_FOUND ? PHI_IO : status;
-    }
-    return PHI_OK;
-}
-
-/* Leaves w->file open or not. */
-static phi_status phi__ft_append(phi__ft_write *w, uint64_t expected, const phi_str *entries,
-                                 size_t count) {
-    phi_status status = phi__ft_open(w, PHI__DISK_UPDATE);
-    uint64_t has = status == PHI_OK ? w->tail->count : 0;
-    phi__buf lines;
-    size_t i;
-    w->made = status == PHI_NOT_FOUND;
-    if (status == PHI_OK || w->made) {
-        if (has != expected) {
-            phi__fs_say(w->to, "Thread %s has %llu entries, not %llu", w->id,
-                        (unsigned long long)has, (unsigned long long)expected);
-            return PHI_STALE;
-        }
-        if (count == 0) return PHI_OK;
-    }
-    phi__buf_init(&lines, &w->fs->memory);
-    if (has == 0) phi__ft_put_header(&lines);
-    for (i = 0; i < count; i++) phi__ft_put(&lines, has + i, has, has + count - 1, entries[i]);
-    if (lines.failed) status = PHI_NO_MEMORY;
-    if (status == PHI_NOT_FOUND) status = phi__ft_open(w, PHI__DISK_CREATE);
-    if (status == PHI_OK) status = phi__ft_write_lines(w, phi__buf_str(&lines));
-    if (status == PHI_OK) {
-        w->tail->count += count;
-        w->tail->end += lines.len;
-    } else {
-        (void)phi__ft_refuse(w->to, status, "append to", w->id, &w->words);
-    }
-    phi__buf_free(&lines);
-    return status;
-}
-
-/* ---- for other modules ---- */
-
-PHI__FN phi_status phi__fs_append(void *user_data, const char *thread_id, uint64_t expected,
-                                  const phi_str *entries, size_t count, char *words,
-                                  size_t words_size) {
-    phi__fs *fs = (phi__fs *)user_data;
-    phi__fs_to to = phi__fs_to_of(words, words_size);
-    phi_status status = phi__fs_check_id(thread_id, to);
-    phi__fs_held *held;
-    phi__fs_tail tail;
-    phi__ft_write w;
-    intptr_t lock = -1;
-    if (status == PHI_OK) status = phi__ft_check(entries, count, to);
-    if (status != PHI_OK) return status;
-    held = phi__fs_find(fs, thread_id);
-    if (held == NULL) status = phi__fs_lock_take(fs, thread_id, ".jsonl", &lock, to);
-    if (status != PHI_OK) return status;
-    memset(&tail, 0, sizeof tail);
-    memset(&w, 0, sizeof w);
-    w.fs = fs;
-    w.id = thread_id;
-    w.tail = held == NULL ? &tail : &held->tail;
-    w.file = -1;
-    w.to = to;
-    phi__fs_path_of(fs, &w.path, "", thread_id, ".jsonl");
-    status = phi__ft_append(&w, expected, entries, count);
-    if (w.file >= 0) (void)fs->disk.close(fs->disk.user_data, w.file, NULL);
-    if (held == NULL) phi__fs_lock_drop(fs, thread_id, ".jsonl", lock);
-    return status;
-}
-
-PHI__FN phi_status phi__fs_read(void *user_data, const char *thread_id, uint64_t from,
-                                phi_status (*each)(void *ctx, uint64_t seq, phi_str entry),
-                                void *ctx, uint64_t *torn, char *words, size_t words_size) {
-    phi__fs *fs = (phi__fs *)user_data;
-    phi__fs_to to = phi__fs_to_of(words, words_size);
-    phi_status status = phi__fs_check_id(thread_id, to);
-    phi__fs_path path;
-    phi__ft_scan scan;
-    intptr_t file;
-    if (torn != NULL) *torn = 0;
-    if (status != PHI_OK) return status;
-    phi__ft_scan_init(&scan, fs, -1);
-    phi__fs_path_of(fs, &path, "", thread_id, ".jsonl");
-    status = fs->disk.open(fs->disk.user_data, path.text, PHI__DISK_READ, &file, &scan.words);
-    if (status == PHI_OK) {
-        scan.file = file;
-        scan.from = from;
-        scan.each = each;
-        scan.ctx = ctx;
-        status = phi__ft_run(&scan);
-        if (status == PHI_OK) {
-            if (torn != NULL) *torn = scan.base + scan.buf.len - (scan.count > 0 ? scan.end : 0);
-            phi__ft_remember(&scan, thread_id);
-        }
-        (void)fs->disk.close(fs->disk.user_data, file, NULL);
-    }
-    phi__ft_scan_free(&scan);
-    if (scan.stopped) return status;
-    if (status == PHI_OK && scan.count == 0) status = PHI_NOT_FOUND;
-    if (status == PHI_NOT_FOUND)
-        phi__fs_say(to, "Thread not found: %s", thread_id);
-    else if (status != PHI_OK)
-        (void)phi__ft_refuse(to, status, "read", thread_id, &scan.words);
-    return status;
-}
-
-PHI__FN phi_status phi__fs_remove_thread(void *user_data, const char *thread_id, char *words,
-                                         size_t words_size) {
-    phi__fs *fs = (phi__fs *)user_data;
-    const phi__disk *disk = &fs->disk;
-    phi__fs_to to = phi__fs_to_of(words, words_size);
-    phi_status status = phi__fs_check_id(thread_id, to);
-    phi__fs_held *held;
-    phi__disk_info info;
-    phi__fs_path path;
-    phi__words said;
-    intptr_t lock = -1;
-    if (status != PHI_OK) return status;
-    phi__fs_path_of(fs, &path, "", thread_id, ".jsonl");
-    held = phi__fs_find(fs, thread_id);
-    status = disk->info_of(disk->user_data, path.text, &info, &said);
-    if (status == PHI_OK) {
-        if (held == NULL) status = phi__fs_lock_take(fs, thread_id, ".jsonl", &lock, to);
-        if (status != PHI_OK) return status;
-        status = disk->remove(disk->user_data, path.text, &said);
-        if (status == PHI_OK && fs->sync)
-            status = disk->sync_directory(disk->user_data, fs->directory, &said);
-        if (held == NULL) phi__fs_lock_drop(fs, thread_id, ".jsonl", lock);
-    }
-    if (held != NULL) held->tail.known = false;
-    if (status == PHI_NOT_FOUND)
-        phi__fs_say(to, "Thread not found: %s", thread_id);
-    else if (status != PHI_OK)
-        (void)phi__fs_refuse(to, status, "remove", thread_id, ".jsonl", &said);
-    return status;
-}
-
-#endif
-
-/* ---- src/session/recorder.c ---- */
+/* ---- src/record/recorder.c ---- */
 
 /* recorder.c - a state machine from events to sessions.
 
@@ -54681,7 +54699,7 @@ PHI_API phi_session *phi_recorder_drain(phi_recorder *recorder) {
     return &box->pub;
 }
 
-/* ---- src/session/session.c ---- */
+/* ---- src/record/session.c ---- */
 
 /* session.c - sessions in memory: their making, and questions about the tree of their loops. */
 
@@ -54929,7 +54947,7 @@ PHI_API phi_usage phi_session_total_usage(const phi_session *session) {
     return total;
 }
 
-/* ---- src/session/session_blocks.c ---- */
+/* ---- src/record/session_blocks.c ---- */
 
 /* session_blocks.c - a thread's compactions as the blocks that the original would have.
 
@@ -55362,7 +55380,7 @@ PHI_API phi_status phi_session_add_blocks(phi_session *session, const phi_thread
     return status;
 }
 
-/* ---- src/session/session_context.c ---- */
+/* ---- src/record/session_context.c ---- */
 
 /* session_context.c - compaction blocks of the original's sessions: read into a list of messages, and made.
 
@@ -55832,7 +55850,7 @@ PHI_API phi_status phi_session_compact(phi_session *session, phi_str loop_id, ui
     return phi_session_compact_with(session, &desc, made, NULL, 0);
 }
 
-/* ---- src/session/session_import.c ---- */
+/* ---- src/record/session_import.c ---- */
 
 /* session_import.c - a session of the original in a thread: its messages as they were, and its blocks as a rewrite.
 
@@ -56130,7 +56148,7 @@ PHI_API phi_status phi_session_to_thread(const phi_session *session, phi_str loo
     return status;
 }
 
-/* ---- src/session/session_json.c ---- */
+/* ---- src/record/session_json.c ---- */
 
 /* session_json.c - sessions in the interchange format: behaviours A, "Session" and what is in it.
 
@@ -56572,7 +56590,7 @@ PHI_API phi_status phi_session_to_json(const phi_session *session, uint32_t flag
     return text != NULL ? PHI_OK : PHI_NO_MEMORY;
 }
 
-/* ---- src/session/session_log.c ---- */
+/* ---- src/record/session_log.c ---- */
 
 /* session_log.c - a thread's log seen as a session: loops, turns, usage, spawned runs. */
 
@@ -56751,7 +56769,7 @@ PHI_API phi_status phi_session_of_thread(const phi_thread *thread, const phi_all
     return status;
 }
 
-/* ---- src/session/session_read.c ---- */
+/* ---- src/record/session_read.c ---- */
 
 /* session_read.c - sessions from the interchange format, ours and others', of every age.
 
@@ -57183,7 +57201,7 @@ PHI_API phi_status phi_session_load(const phi_store *store, const char *session_
     return phi__session_say(status, phi_str_of(session_id), words, words_size);
 }
 
-/* ---- src/session/tape.c ---- */
+/* ---- src/record/tape.c ---- */
 
 /* tape.c - a tape's life, and what recording and playing share: lines, transfers, chance. */
 
@@ -57485,7 +57503,7 @@ PHI_API void phi_tape_free(phi_tape *base) {
     (void)allocator.realloc_fn(allocator.user_data, tape, sizeof *tape, 0);
 }
 
-/* ---- src/session/tape_hash.c ---- */
+/* ---- src/record/tape_hash.c ---- */
 
 /* tape_hash.c - one number for all that a log holds, the same on every machine. */
 
@@ -57642,7 +57660,7 @@ PHI_API uint64_t phi_thread_hash(const phi_thread *thread) {
     return n;
 }
 
-/* ---- src/session/tape_play.c ---- */
+/* ---- src/record/tape_play.c ---- */
 
 /* tape_play.c - playing: what the tape has is let in, step by step, and what the run asks for is compared with it.
 
@@ -58364,7 +58382,7 @@ PHI__FN void phi__tape_play_init(phi__tape *tape) {
     tape->base.transport.user_data = tape;
 }
 
-/* ---- src/session/tape_read.c ---- */
+/* ---- src/record/tape_read.c ---- */
 
 /* tape_read.c - a tape's lines: checked and put into an index; and what a line says, when its turn comes. */
 
@@ -58523,7 +58541,7 @@ PHI__FN phi_status phi__tape_read(phi__tape *tape, phi_str text, phi_parse_error
     return PHI_OK;
 }
 
-/* ---- src/session/tape_record.c ---- */
+/* ---- src/record/tape_record.c ---- */
 
 /* tape_record.c - recording: everything from outside passes through here, and is written as it is let in.
 
@@ -58989,7 +59007,7 @@ PHI__FN void phi__tape_record_init(phi__tape *tape) {
     tape->base.transport.user_data = tape;
 }
 
-/* ---- src/session/tape_secret.c ---- */
+/* ---- src/record/tape_secret.c ---- */
 
 /* tape_secret.c - what must not be on a tape: keys, in headers, URLs, and wherever else their text appears.
 
@@ -59053,7 +59071,7 @@ PHI__FN void phi__tape_put_head(phi__tape *tape, phi__buf *line, phi_str headers
     line->failed = line->failed || tape->bytes.failed;
 }
 
-#endif /* PHI__IMP_SESSION */
+#endif /* PHI__IMP_RECORD */
 
 #endif /* PHI_IMPLEMENTATION */
 

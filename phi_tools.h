@@ -44,25 +44,28 @@
 #if PHI__PUB_TEXT != 0x984807f4
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_IO != 0xef74c803
+#if PHI__PUB_IO != 0xd6d00e3f
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_MODEL != 0x0e4023aa
+#if PHI__PUB_MODEL != 0x14dc01ac
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_WIRE != 0xdd04ad5e
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_THREAD != 0x83000d66
+#if PHI__PUB_THREAD != 0xfc083bfe
+#error "phi: phi_tools.h and phi.h are of different versions"
+#endif
+#if PHI__PUB_PERSIST != 0xb433cb03
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_LOOP != 0xf46453ea
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_AGENT != 0x5784e064
+#if PHI__PUB_AGENT != 0xb6195ad4
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_SESSION != 0x4110dbec
+#if PHI__PUB_RECORD != 0x65548fb3
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 

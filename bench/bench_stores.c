@@ -12,7 +12,7 @@
 #include "agent/bare_run.h"
 #include "base/arena_in.h"
 #include "base/crc32_in.h"
-#include "session/file_store.h"
+#include "persist/file_store.h"
 #include "text/json.h"
 
 #include <malloc.h>

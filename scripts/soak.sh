@@ -20,7 +20,7 @@ PHI_SEEDS=$seeds build/asan/tests/thread/test_thread_props
 echo "logs that leave memory and those that do not, $((seeds / 10)) seeds"
 PHI_SEEDS=$((seeds / 10)) build/asan/tests/agent/test_twins
 echo "random logs as sessions, $seeds seeds"
-PHI_SEEDS=$seeds build/asan/tests/session/test_session_props
+PHI_SEEDS=$seeds build/asan/tests/record/test_session_props
 round=1
 while [ "$round" -le "$rounds" ]; do
     echo "end to end, round $round of $rounds"

@@ -34,7 +34,7 @@ typedef struct phi_runtime_desc {
     void (*random_fn)(void *user_data, void *out, size_t len); /* (default: the system's) */
     void *user_data;                                           /* of the three functions above */
     phi_tape *
-        tape; /* records the run, or plays it; see session/replay.h. Borrowed until free (default: none) */
+        tape; /* records the run, or plays it; see record/replay.h. Borrowed until free (default: none) */
 } phi_runtime_desc;
 
 /* Makes a runtime; desc NULL means defaults for all. NULL: no memory, or no libcurl to work with;

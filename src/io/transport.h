@@ -13,7 +13,7 @@ extern "C" {
 #endif
 
 typedef struct phi_runtime phi_runtime;
-typedef struct phi_tape phi_tape; /* session/replay.h */
+typedef struct phi_tape phi_tape; /* record/replay.h */
 
 /* One request under way. A value; stale after its end, cancel or release. */
 typedef struct phi_xfer {

@@ -1,4 +1,4 @@
-/* tape_in.h - what the pump asks of a tape: a recording under way, or one that is played (session/replay.h).
+/* tape_in.h - what the pump asks of a tape: a recording under way, or one that is played (record/replay.h).
 
    Everything that comes from outside is let in at one place of a step, and all of it is worked off before the step
    ends. Within a step the tape's clock stands still. So a run is a function of what was let in, in its order, and of

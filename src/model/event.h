@@ -159,7 +159,7 @@ typedef struct phi_forgotten {
     int64_t made_ms;   /* Unix time: when the thread was made; 0: not known */
 } phi_forgotten;
 
-/* Runs beside each other; session/session.h has what becomes of it. */
+/* Runs beside each other; record/session.h has what becomes of it. */
 typedef struct phi_parallel {
     phi_str session_id;
     const phi_str *loop_ids; /* PARALLEL_START */

@@ -1,6 +1,6 @@
 /* store.h - where threads and documents are kept: an interface, and what makes a thread durable in one.
 
-   phi has two (session/file_store.h; extras/phi_store_sqlite.h), and a host may have its own: docs/stores.md.
+   phi has two (persist/file_store.h; extras/phi_store_sqlite.h), and a host may have its own: docs/stores.md.
    Calls are plain calls into a file system or a database and take as long as those do; they are made inside
    phi_step, a few for each run and turn, and where the host asks.
    Ids are one to 128 bytes of [A-Za-z0-9._-], and do not begin with a dot. */

@@ -4,7 +4,7 @@
 #define PHI_TESTS_AGENT_LONG_TALK_H
 
 #include "agent/bare_run.h"
-#include "session/replay.h"
+#include "record/replay.h"
 #include "support/rig.h"
 
 enum { TALK_MOST = 40000 }; /* bytes of a text */

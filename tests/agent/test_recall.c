@@ -3,7 +3,7 @@
 #include "agent/long_talk.h"
 
 #include "agent/snapshot.h"
-#include "session/session.h"
+#include "record/session.h"
 #include "support/store_mem.h"
 #include "thread/revert.h"
 

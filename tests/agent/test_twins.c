@@ -5,7 +5,7 @@
 
 #include "agent/snapshot.h"
 #include "agent/summary.h"
-#include "session/file_store.h"
+#include "persist/file_store.h"
 #include "support/store_mem.h"
 #include "thread/prune.h"
 #include "thread/revert.h"

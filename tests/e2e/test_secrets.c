@@ -2,8 +2,8 @@
    in a session file or on a tape, in whatever form it came back. */
 #include "e2e/e2e.h"
 #include "agent/snapshot.h"
-#include "session/recorder.h"
-#include "session/replay.h"
+#include "record/recorder.h"
+#include "record/replay.h"
 #include "support/store_mem.h"
 
 #define KEY "sk-e2e/0123456789+abcdef=="

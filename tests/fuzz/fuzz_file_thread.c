@@ -4,7 +4,7 @@
    would ever be looked at behind it. */
 #include "base/buf_in.h"
 #include "base/crc32_in.h"
-#include "session/file_store_in.h"
+#include "persist/file_store_in.h"
 
 #include <stdio.h>
 #include <stdlib.h>

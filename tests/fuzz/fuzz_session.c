@@ -1,8 +1,8 @@
 /* fuzz_session.c - a session's JSON out of any bytes: what is read is written again, and that text gives the same text
    for ever; its blocks are applied and made; and every line of it as an event for a recorder. Never a crash, never a byte
    left. */
-#include "session/recorder.h"
-#include "session/session_context.h"
+#include "record/recorder.h"
+#include "record/session_context.h"
 #include "thread/thread_in.h"
 
 #include <stdlib.h>

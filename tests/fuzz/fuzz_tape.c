@@ -4,7 +4,7 @@
 #include "agent/agent.h"
 #include "base/buf_in.h"
 #include "base/crc32_in.h"
-#include "session/replay.h"
+#include "record/replay.h"
 
 #include <stdlib.h>
 

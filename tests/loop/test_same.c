@@ -1,6 +1,6 @@
 /* test_same.c - a run that is done again with the same seed, clock and transport tells the same, byte for
    byte: every event as JSON, with its number and its time. */
-#include "session/replay.h"
+#include "record/replay.h"
 #include "support/rig.h"
 
 enum { STEPS = 600, CASTS = 3, TELLERS = 3 };

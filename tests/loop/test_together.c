@@ -7,7 +7,7 @@
 #include "agent/bare_run.h"
 #include "agent/response.h"
 #include "agent/snapshot.h"
-#include "session/replay.h"
+#include "record/replay.h"
 #include "support/rig.h"
 #include "support/store_mem.h"
 #include "tools/context_tools.h"

@@ -11,7 +11,7 @@
 #include "agent/response.h"
 #include "agent/snapshot.h"
 #include "agent/summary.h"
-#include "session/replay.h"
+#include "record/replay.h"
 #include "soak/mutate.h"
 #include "support/rig.h"
 #include "support/store_mem.h"

@@ -2,7 +2,7 @@
    once for each id, and it is read as it was written. And a part of a log as a list. */
 #include "support/test.h"
 
-#include "session/replay.h"
+#include "record/replay.h"
 #include "thread/introspect.h"
 #include "thread/store.h"
 #include "thread/thread_in.h"

@@ -1,0 +1,808 @@
+/* recorder.c - a state machine from events to sessions.
+
+   An event is first written as JSON, which is what the record keeps of it, and then read back: so that events of living
+   agents, of files and of others are one thing here, and nothing points into a runtime.
+   Loops that run or are pending stand in a table by id; sessions in two lists, of open and of completed ones. */
+#include "record/recorder.h"
+
+#include "agent/agent.h"
+#include "base/buf_in.h"
+#include "record/session_in.h"
+#include "wire/hash_in.h"
+
+enum {
+    PHI__RECORDER_BUCKETS = 16,       /* of the first table; a power of two */
+    PHI__RECORDER_INACTIVITY_S = 1800 /* the book, "InactivityTimeout" */
+};
+
+typedef struct phi__session_list {
+    phi__session_box *head, *tail;
+} phi__session_list;
+
+struct phi_recorder {
+    phi_memory memory;
+    phi_recorder_desc desc;
+    phi_arena scratch; /* of one event */
+    phi__session_list completed, open;
+    phi__loop_box **buckets;
+    size_t bucket_count, loop_count;
+    bool busy; /* inside of a callback */
+};
+
+/* ---- lists ---- */
+
+static void phi__rec_push(phi__session_list *list, phi__session_box *box) {
+    box->next = NULL;
+    if (list->tail != NULL)
+        list->tail->next = box;
+    else
+        list->head = box;
+    list->tail = box;
+}
+
+static bool phi__rec_take(phi__session_list *list, phi__session_box *box) {
+    phi__session_box *at = list->head, *before = NULL;
+    while (at != NULL && at != box) {
+        before = at;
+        at = at->next;
+    }
+    if (at == NULL) return false;
+    if (before != NULL)
+        before->next = box->next;
+    else
+        list->head = box->next;
+    if (list->tail == box) list->tail = before;
+    return true;
+}
+
+static phi__session_box *phi__rec_in(const phi__session_list *list, phi_str session_id) {
+    phi__session_box *box = list->head;
+    while (box != NULL && !phi_str_equal(box->pub.session_id, session_id)) box = box->next;
+    return box;
+}
+
+static phi__session_box *phi__rec_session(const phi_recorder *rec, phi_str session_id) {
+    phi__session_box *box = phi__rec_in(&rec->completed, session_id);
+    return box != NULL ? box : phi__rec_in(&rec->open, session_id);
+}
+
+/* All sessions, completed ones first. */
+static phi__session_box *phi__rec_each(const phi_recorder *rec, phi__session_box *last) {
+    if (last == NULL) return rec->completed.head != NULL ? rec->completed.head : rec->open.head;
+    if (last->next != NULL) return last->next;
+    return last == rec->completed.tail ? rec->open.head : NULL;
+}
+
+/* ---- the table of loops ---- */
+
+static phi__loop_box **phi__rec_bucket(const phi_recorder *rec, uint64_t hash) {
+    return &rec->buckets[(size_t)hash & (rec->bucket_count - 1)];
+}
+
+static phi__loop_box *phi__rec_open(const phi_recorder *rec, phi_str loop_id) {
+    uint64_t hash = phi__hash(loop_id, 0);
+    phi__loop_box *loop = rec->bucket_count > 0 ? *phi__rec_bucket(rec, hash) : NULL;
+    while (loop != NULL && (loop->hash != hash || !phi_str_equal(loop->pub.loop_id, loop_id)))
+        loop = loop->next;
+    return loop;
+}
+
+static phi__loop_box *phi__rec_running(const phi_recorder *rec, phi_str loop_id) {
+    phi__loop_box *loop = phi__rec_open(rec, loop_id);
+    return loop != NULL && loop->pub.status == PHI_LOOP_RUNNING ? loop : NULL;
+}
+
+/* Room for one more, so that there are never more loops than buckets. */
+static bool phi__rec_room(phi_recorder *rec) {
+    size_t old_count = rec->bucket_count, i;
+    size_t count = old_count > 0 ? phi__mul(old_count, 2) : (size_t)PHI__RECORDER_BUCKETS;
+    phi__loop_box **old = rec->buckets, **buckets;
+    if (rec->loop_count < old_count) return true;
+    buckets = (phi__loop_box **)phi__alloc(&rec->memory, phi__mul(count, sizeof *buckets));
+    if (buckets == NULL) return false;
+    rec->buckets = buckets;
+    rec->bucket_count = count;
+    for (i = 0; i < old_count; i++)
+        while (old[i] != NULL) {
+            phi__loop_box *loop = old[i], **to = phi__rec_bucket(rec, loop->hash);
+            old[i] = loop->next;
+            loop->next = *to;
+            *to = loop;
+        }
+    phi__free(&rec->memory, old, old_count * sizeof *old);
+    return true;
+}
+
+static void phi__rec_enter(phi_recorder *rec, phi__loop_box *loop) {
+    phi__loop_box **bucket;
+    loop->hash = phi__hash(loop->pub.loop_id, 0);
+    bucket = phi__rec_bucket(rec, loop->hash);
+    loop->next = *bucket;
+    *bucket = loop;
+    loop->open = true;
+    loop->box->open++;
+    rec->loop_count++;
+}
+
+static void phi__rec_leave(phi_recorder *rec, phi__loop_box *loop, phi_loop_status status) {
+    phi__loop_box **at = phi__rec_bucket(rec, loop->hash);
+    while (*at != loop) at = &(*at)->next;
+    *at = loop->next;
+    loop->open = loop->in_turn = false;
+    loop->box->open--;
+    rec->loop_count--;
+    loop->pub.status = status;
+}
+
+/* All that is open of a session. */
+static void phi__rec_abort(phi_recorder *rec, phi__session_box *box) {
+    size_t i;
+    for (i = 0; i < box->pub.loop_count; i++) {
+        phi__loop_box *loop = phi__loop_of(box->pub.loops[i]);
+        if (loop->open) phi__rec_leave(rec, loop, PHI_LOOP_ABORTED);
+    }
+}
+
+/* ---- links to other sessions ---- */
+
+/* A loop in any session; NULL: it is not known. */
+static phi__loop_box *phi__rec_anywhere(const phi_recorder *rec, phi_str loop_id) {
+    phi__loop_box *loop = phi__rec_open(rec, loop_id);
+    phi__session_box *box =
+        loop == NULL ? phi__rec_session(rec, phi__session_id_of(loop_id)) : NULL;
+    const phi_loop_record *record = NULL;
+    if (loop != NULL) return loop;
+    if (box != NULL) record = phi_session_get_loop(&box->pub, loop_id);
+    for (box = NULL; record == NULL && (box = phi__rec_each(rec, box)) != NULL;)
+        record = phi_session_get_loop(&box->pub, loop_id);
+    return record != NULL ? phi__loop_of((phi_loop_record *)(uintptr_t)record) : NULL;
+}
+
+/* Fills what is not known yet. */
+static bool phi__rec_spawned_by(phi__session_box *child, phi_str session_id, phi_str loop_id,
+                                const phi_child_ref *ref) {
+    phi_spawn_ref *parent = &child->parent;
+    bool ok = true;
+    if (child->pub.parent == NULL)
+        ok = phi__session_keep(child, session_id, &parent->parent_session_id) &&
+             phi__session_keep(child, loop_id, &parent->parent_loop_id);
+    else if (!phi_str_equal(parent->parent_loop_id, loop_id))
+        return true;
+    if (ok) child->pub.parent = parent;
+    if (!ok || ref == NULL || parent->tool_call_id.len > 0 || parent->tool_name.len > 0) return ok;
+    return phi__session_keep(child, ref->tool_name, &parent->tool_name) &&
+           phi__session_keep(child, ref->tool_call_id, &parent->tool_call_id);
+}
+
+/* Of a call whose end came before the child's beginning: one of `loop` that names the child. */
+static const phi_child_ref *phi__rec_ref(const phi_loop_record *loop, const phi__loop_box *child,
+                                         bool session_too) {
+    size_t i;
+    for (i = 0; i < loop->spawned_count; i++)
+        if (phi_str_equal(loop->spawned[i].child_loop_id, child->pub.loop_id) ||
+            (session_too &&
+             phi_str_equal(loop->spawned[i].child_session_id, child->box->pub.session_id)))
+            return &loop->spawned[i];
+    return NULL;
+}
+
+/* A new session's first loop: whether a call that has ended said it began it. */
+static bool phi__rec_claimed(phi_recorder *rec, phi__loop_box *child) {
+    phi__session_box *box = NULL;
+    size_t i;
+    while ((box = phi__rec_each(rec, box)) != NULL)
+        for (i = 0; box != child->box && i < box->pub.loop_count; i++) {
+            const phi_loop_record *loop = box->pub.loops[i];
+            const phi_child_ref *ref = phi__rec_ref(loop, child, true);
+            if (ref != NULL)
+                return phi__rec_spawned_by(child->box, loop->session_id, loop->loop_id, ref);
+        }
+    return true;
+}
+
+/* A loop whose parent is in another session makes its session that one's child. */
+static bool phi__rec_parent(phi_recorder *rec, phi__loop_box *loop, bool is_first) {
+    phi_str id = loop->pub.parent_loop_id, session_id;
+    phi__loop_box *parent;
+    if (id.len == 0) return !is_first || phi__rec_claimed(rec, loop);
+    if (phi_str_equal(id, loop->pub.loop_id) || phi_session_get_loop(&loop->box->pub, id) != NULL)
+        return true;
+    parent = phi__rec_anywhere(rec, id);
+    session_id = parent != NULL ? parent->pub.session_id : phi__session_id_of(id);
+    if (phi_str_equal(session_id, loop->pub.session_id)) return true;
+    return phi__rec_spawned_by(loop->box, session_id, id,
+                               parent != NULL ? phi__rec_ref(&parent->pub, loop, true) : NULL);
+}
+
+/* The end of a call that ran another agent. */
+static bool phi__rec_spawn(phi_recorder *rec, phi__loop_box *loop, const phi_event *ev) {
+    phi__loop_box *child = phi__rec_anywhere(rec, ev->child_loop_id);
+    phi__session_box *to = loop->box, *of;
+    phi_child_ref *refs, *ref;
+    phi_str session_id =
+        child != NULL ? child->pub.session_id : phi__session_id_of(ev->child_loop_id);
+    size_t i, n = loop->pub.spawned_count;
+    for (i = 0; i < n; i++)
+        if (phi_str_equal(loop->pub.spawned[i].tool_call_id, ev->tool_call_id) &&
+            phi_str_equal(loop->pub.spawned[i].child_loop_id, ev->child_loop_id))
+            return true;
+    refs = (phi_child_ref *)phi__session_room_for(to, loop->pub.spawned, n, &loop->spawned_cap,
+                                                  n + 1, sizeof *refs);
+    if (refs == NULL) return false;
+    loop->pub.spawned = refs;
+    ref = &refs[n];
+    if (!phi__session_keep(to, ev->tool_call_id, &ref->tool_call_id) ||
+        !phi__session_keep(to, ev->tool_name, &ref->tool_name) ||
+        !phi__session_keep(to, ev->child_loop_id, &ref->child_loop_id) ||
+        !phi__session_keep(to, session_id, &ref->child_session_id))
+        return false;
+    loop->pub.spawned_count++;
+    of = child != NULL ? child->box : phi__rec_session(rec, session_id);
+    if (of == NULL || of == to) return true;
+    return phi__rec_spawned_by(of, loop->pub.session_id, loop->pub.loop_id, ref);
+}
+
+/* ---- the beginning of a session ---- */
+
+static phi__session_box *phi__rec_new_session(phi_recorder *rec, phi_str id, int64_t at_ms) {
+    phi__session_box *box = phi__session_make(&rec->memory.allocator, 0, &rec->memory);
+    if (box == NULL) return NULL;
+    if (!phi__session_keep(box, id, &box->pub.session_id)) {
+        phi_session_free(&box->pub);
+        return NULL;
+    }
+    box->pub.created_ms = box->pub.last_active_ms = box->pub.formation.at_ms = at_ms;
+    box->pub.scope = rec->desc.scope;
+    phi__rec_push(&rec->open, box);
+    return box;
+}
+
+/* Gives up one that was made in vain. */
+static void phi__rec_forget(phi_recorder *rec, phi__session_box *box) {
+    (void)phi__rec_take(&rec->open, box);
+    phi_session_free(&box->pub);
+}
+
+/* The session before it, where its agent was idle in between. */
+static bool phi__rec_formation(phi_recorder *rec, phi__session_box *box, int64_t at_ms) {
+    const phi__session_box *one = NULL, *last = NULL;
+    uint64_t idle_s = rec->desc.inactivity_s;
+    if (!rec->desc.by_inactivity || box->pub.agent_id.len == 0 ||
+        box->pub.formation.kind == PHI_FORMATION_EXPLICIT)
+        return true;
+    while ((one = phi__rec_each(rec, (phi__session_box *)(uintptr_t)one)) != NULL)
+        if (one != box && phi_str_equal(one->pub.agent_id, box->pub.agent_id) &&
+            (last == NULL || one->pub.last_active_ms >= last->pub.last_active_ms))
+            last = one;
+    if (last == NULL || at_ms < last->pub.last_active_ms ||
+        (uint64_t)at_ms - (uint64_t)last->pub.last_active_ms < idle_s * 1000)
+        return true;
+    if (!phi__session_keep(box, last->pub.session_id, &box->pub.formation.previous_session_id))
+        return false;
+    box->pub.formation.kind = PHI_FORMATION_INACTIVITY;
+    box->pub.formation.threshold_s = idle_s;
+    return true;
+}
+
+/* The agent of its first run, unless the host has said whose it is. */
+static bool phi__rec_owner(phi__session_box *box, phi_str agent_id) {
+    if (box->pub.formation.kind == PHI_FORMATION_EXPLICIT && box->pub.agent_id.len > 0) return true;
+    return phi__session_keep(box, agent_id, &box->pub.agent_id);
+}
+
+/* Asks the host once. False: the session is rejected, and has no loops any more. */
+static bool phi__rec_ask(phi_recorder *rec, phi__session_box *box) {
+    if (!box->asked && rec->desc.before_task_fn != NULL) {
+        rec->busy = true;
+        box->pub.rejected = !rec->desc.before_task_fn(rec->desc.user_data, &box->pub);
+        rec->busy = false;
+    }
+    box->asked = true;
+    if (!box->pub.rejected) return true;
+    phi__rec_abort(rec, box);
+    box->pub.loop_count = 0;
+    return false;
+}
+
+/* ---- loops ---- */
+
+static bool phi__rec_keep_event(phi__loop_box *loop, uint64_t sequence, phi_str json) {
+    phi_loop_record *record = &loop->pub;
+    phi_loop_event *events = (phi_loop_event *)phi__session_room_for(
+        loop->box, record->events, record->event_count, &loop->event_cap, record->event_count + 1,
+        sizeof *events);
+    if (events == NULL) return false;
+    record->events = events;
+    if (!phi__session_keep(loop->box, json, &events[record->event_count].json)) return false;
+    events[record->event_count++].sequence = sequence;
+    return true;
+}
+
+/* What an AgentStart says, into a loop that is new or pending. */
+static bool phi__rec_fill(phi_recorder *rec, phi__loop_box *loop, const phi_event *ev,
+                          phi_str session_id) {
+    const phi_loop_info *info = ev->loop;
+    phi__session_box *box = loop->box;
+    phi_loop_record *to = &loop->pub;
+    phi_json *config = NULL;
+    if (!phi__session_keep(box, info->loop_id, &to->loop_id) ||
+        !phi__session_keep(box, session_id, &to->session_id) ||
+        !phi__session_keep(box, info->agent_id, &to->agent_id) ||
+        !phi__session_keep(box, info->parent_loop_id, &to->parent_loop_id) ||
+        !phi__session_keep(box, info->tag, &to->tag) ||
+        !phi__session_keep(box, info->metadata, &to->metadata))
+        return false;
+    to->continuation = info->continuation;
+    to->started_ms = ev->timestamp_ms;
+    if (info->config.len == 0) return true;
+    if (phi_json_parse(&rec->scratch, info->config, 0, &config, NULL) != PHI_OK) return false;
+    if (!phi_json_is_object(config)) return true;
+    to->config = phi__session_config(box, config);
+    return to->config != NULL;
+}
+
+static phi_status phi__rec_begin(phi_recorder *rec, phi__session_box *box, const phi_event *ev,
+                                 phi_str json) {
+    phi__loop_box *old = phi__rec_open(rec, ev->loop_id), *loop = old;
+    bool is_first = !box->asked, pending = false;
+    if (old != NULL && old->box == box && old->pub.status == PHI_LOOP_PENDING) pending = true;
+    if (!pending) loop = phi__session_loop(box);
+    if (loop == NULL || !phi__rec_room(rec) || !phi__rec_fill(rec, loop, ev, box->pub.session_id) ||
+        (is_first && (!phi__rec_owner(box, ev->loop->agent_id) ||
+                      !phi__rec_formation(rec, box, ev->timestamp_ms))) ||
+        !phi__rec_parent(rec, loop, is_first) || !phi__rec_keep_event(loop, 0, json))
+        return PHI_NO_MEMORY;
+    if (is_first) box->pub.last_active_ms = ev->timestamp_ms;
+    if (!phi__rec_ask(rec, box)) return PHI_OK;
+    box->pub.last_active_ms = ev->timestamp_ms;
+    if (old != NULL && !pending) phi__rec_leave(rec, old, PHI_LOOP_ABORTED);
+    loop->sequence = 1;
+    loop->pub.status = PHI_LOOP_RUNNING;
+    if (pending) return PHI_OK;
+    phi__session_add(box, loop);
+    phi__rec_enter(rec, loop);
+    return PHI_OK;
+}
+
+static phi_status phi__rec_start(phi_recorder *rec, const phi_event *ev, phi_str json) {
+    phi_str id = ev->loop->session_id;
+    phi__session_box *box;
+    phi_status status;
+    bool made = false;
+    if (ev->loop_id.len == 0) return PHI_OK;
+    if (id.len == 0) id = phi__session_id_of(ev->loop_id);
+    box = phi__rec_session(rec, id);
+    if (box != NULL && box->pub.rejected) return PHI_OK;
+    if (box == NULL) {
+        box = phi__rec_new_session(rec, id, ev->timestamp_ms);
+        if (box == NULL) return PHI_NO_MEMORY;
+        made = true;
+    }
+    status = phi__rec_begin(rec, box, ev, json);
+    if (status != PHI_OK && made) phi__rec_forget(rec, box);
+    if (status == PHI_OK && phi__rec_take(&rec->completed, box)) phi__rec_push(&rec->open, box);
+    return status;
+}
+
+static bool phi__rec_config(phi__loop_box *loop, const phi_message *message) {
+    if (loop->pub.config != NULL || message->role != PHI_ROLE_ASSISTANT) return true;
+    loop->pub.config = phi__session_config_of(loop->box, loop->pub.loop_id, message);
+    return loop->pub.config != NULL;
+}
+
+static bool phi__rec_end(phi_recorder *rec, phi__loop_box *loop, const phi_event *ev) {
+    phi_loop_record *to = &loop->pub;
+    bool rejected = ev->rejection.at != NULL || ev->status == PHI_REJECTED;
+    size_t i;
+    for (i = 0; i < ev->message_count; i++)
+        if (!phi__rec_config(loop, &ev->messages[i])) return false;
+    if (!phi__session_keep_messages(loop->box, ev->messages, ev->message_count, &to->messages) ||
+        (ev->rejection.at != NULL &&
+         !phi__session_keep(loop->box, ev->rejection, &to->rejection)) ||
+        !phi__session_chain(loop->box, loop)) {
+        to->messages = NULL;
+        to->rejection = phi__str(NULL, 0);
+        return false;
+    }
+    to->message_count = ev->message_count;
+    if (ev->usage != NULL) to->usage = *ev->usage;
+    to->ended_ms = ev->timestamp_ms;
+    to->has_ended = true;
+    phi__rec_leave(rec, loop, rejected ? PHI_LOOP_REJECTED : PHI_LOOP_COMPLETED);
+    return true;
+}
+
+/* ---- turns ---- */
+
+static void phi__rec_turn_start(phi__loop_box *loop, const phi_event *ev) {
+    memset(&loop->turn, 0, sizeof loop->turn);
+    loop->turn.loop_id = loop->pub.loop_id;
+    loop->turn.turn_index = ev->turn_index;
+    loop->turn.trigger = ev->trigger;
+    loop->turn.started_ms = ev->timestamp_ms;
+    loop->input = NULL;
+    loop->input_cap = 0;
+    loop->in_turn = true;
+}
+
+static bool phi__rec_message(phi__loop_box *loop, const phi_event *ev) {
+    const phi_message *message = ev->message, *copy;
+    size_t n = loop->turn.input_count;
+    phi_message *input;
+    if (message == NULL) return true;
+    if (!phi__rec_config(loop, message)) return false;
+    if (!loop->in_turn || message->role == PHI_ROLE_ASSISTANT ||
+        message->role == PHI_ROLE_TOOL_RESULT)
+        return true;
+    input = (phi_message *)phi__session_room_for(loop->box, loop->input, n, &loop->input_cap, n + 1,
+                                                 sizeof *input);
+    copy = input != NULL ? phi_message_copy(message, &loop->box->arena) : NULL;
+    if (input != NULL) loop->turn.input = loop->input = input;
+    if (copy == NULL) return false;
+    input[n] = *copy;
+    loop->turn.input_count = n + 1;
+    return true;
+}
+
+static bool phi__rec_turn_end(phi__loop_box *loop, const phi_event *ev) {
+    phi_loop_record *to = &loop->pub;
+    phi_turn *turns, turn = loop->turn;
+    size_t i;
+    if (!loop->in_turn) return true;
+    turns = (phi_turn *)phi__session_room_for(loop->box, to->turns, to->turn_count, &loop->turn_cap,
+                                              to->turn_count + 1, sizeof *turns);
+    if (turns == NULL) return false;
+    to->turns = turns;
+    if (ev->message != NULL && !phi__rec_config(loop, ev->message)) return false;
+    if (ev->message != NULL) turn.output = phi_message_copy(ev->message, &loop->box->arena);
+    if (ev->message != NULL && turn.output == NULL) return false;
+    if (!phi__session_keep_messages(loop->box, ev->messages, ev->message_count, &turn.results))
+        return false;
+    turn.result_count = ev->message_count;
+    for (i = 0; i < turn.result_count; i++) {
+        phi_message *result = (phi_message *)(uintptr_t)&turn.results[i];
+        result->loop_id = to->loop_id;
+        result->turn_index = turn.turn_index;
+    }
+    if (ev->usage != NULL) turn.usage = *ev->usage;
+    turn.ended_ms = ev->timestamp_ms;
+    turns[to->turn_count++] = turn;
+    loop->in_turn = false;
+    return true;
+}
+
+/* The payload is a part of the event's text, which is kept already. */
+static void phi__rec_request(phi__loop_box *loop) {
+    phi_str json = loop->pub.events[loop->pub.event_count - 1].json;
+    phi_json_found found;
+    if (loop->in_turn && phi_json_find(json, "payload", &found) == PHI_OK &&
+        found.type == PHI_JSON_OBJECT)
+        loop->turn.request = found.raw;
+}
+
+/* ---- groups ---- */
+
+/* The loop of that id in the session, pending where it is new. NULL: no memory. */
+static phi__loop_box *phi__rec_branch(phi_recorder *rec, phi__session_box *box, phi_str id,
+                                      int64_t at_ms) {
+    const phi_loop_record *known = phi_session_get_loop(&box->pub, id);
+    phi__loop_box *loop;
+    if (known != NULL) return phi__loop_of((phi_loop_record *)(uintptr_t)known);
+    loop = phi__session_loop(box);
+    if (loop == NULL || !phi__rec_room(rec) || !phi__session_keep(box, id, &loop->pub.loop_id))
+        return NULL;
+    loop->pub.session_id = box->pub.session_id;
+    loop->pub.agent_id = box->pub.agent_id;
+    loop->pub.started_ms = at_ms;
+    loop->pub.status = PHI_LOOP_PENDING;
+    phi__session_add(box, loop);
+    phi__rec_enter(rec, loop);
+    return loop;
+}
+
+static bool phi__rec_group(phi_recorder *rec, phi__session_box *box, const phi_event *ev) {
+    const phi_parallel *p = ev->parallel;
+    phi_str *ids;
+    size_t i, n = p->loop_count;
+    if (n == 0 || phi__mul(n, sizeof *ids) == SIZE_MAX) return n == 0;
+    ids = (phi_str *)phi__arena_zero(&box->arena, n * sizeof *ids);
+    for (i = 0; ids != NULL && i < n; i++)
+        if (!phi__session_keep(box, p->loop_ids[i], &ids[i])) return false;
+    for (i = 0; ids != NULL && i < n; i++) {
+        phi_loop_group *group = (phi_loop_group *)phi__arena_zero(&box->arena, sizeof *group);
+        phi__loop_box *loop =
+            group != NULL ? phi__rec_branch(rec, box, ids[i], ev->timestamp_ms) : NULL;
+        if (loop == NULL) return false;
+        group->loop_ids = ids;
+        group->loop_count = n;
+        loop->pub.group = group;
+    }
+    return ids != NULL;
+}
+
+static phi_status phi__rec_parallel(phi_recorder *rec, const phi_event *ev) {
+    phi__session_box *box = phi__rec_session(rec, ev->parallel->session_id);
+    if (ev->parallel->session_id.len == 0 || ev->parallel->loop_count == 0) return PHI_OK;
+    if (box != NULL && box->pub.rejected) return PHI_OK;
+    if (box == NULL) box = phi__rec_new_session(rec, ev->parallel->session_id, ev->timestamp_ms);
+    if (box == NULL) return PHI_NO_MEMORY;
+    if (phi__rec_take(&rec->completed, box)) phi__rec_push(&rec->open, box);
+    return phi__rec_group(rec, box, ev) ? PHI_OK : PHI_NO_MEMORY;
+}
+
+static phi_status phi__rec_selected(phi_recorder *rec, const phi_event *ev) {
+    const phi_parallel *p = ev->parallel;
+    phi__loop_box *winner =
+        p->selected_loop_id.len > 0 ? phi__rec_anywhere(rec, p->selected_loop_id) : NULL;
+    phi_loop_group *of = winner != NULL ? winner->pub.group : NULL;
+    phi_str id = {NULL, 0};
+    size_t i;
+    if (of == NULL) return PHI_OK;
+    if (!phi__session_keep(winner->box, p->selected_loop_id, &id)) return PHI_NO_MEMORY;
+    for (i = 0; i < of->loop_count; i++) {
+        const phi_loop_record *loop = phi_session_get_loop(&winner->box->pub, of->loop_ids[i]);
+        if (loop == NULL || loop->group == NULL) continue;
+        loop->group->selected_loop_id = id;
+        loop->group->selected_index = p->selected_index;
+        loop->group->evaluation_usage = p->evaluation_usage;
+        loop->group->is_selected = loop == &winner->pub;
+    }
+    return PHI_OK;
+}
+
+/* ---- any event ---- */
+
+static bool phi__rec_is_delta(phi_event_kind kind) {
+    return kind == PHI_EV_TEXT || kind == PHI_EV_THINKING || kind == PHI_EV_TOOL_ARGUMENTS;
+}
+
+/* Whether the host wants it kept. */
+static bool phi__rec_wanted(const phi_recorder *rec, phi_event_kind kind) {
+    if (phi__rec_is_delta(kind)) return rec->desc.streaming_events;
+    return kind != PHI_EV_TURN_REQUEST || rec->desc.turn_requests;
+}
+
+static bool phi__rec_apply(phi_recorder *rec, phi__loop_box *loop, const phi_event *ev) {
+    switch ((int)ev->kind) {
+    case PHI_EV_AGENT_END: return phi__rec_end(rec, loop, ev);
+    case PHI_EV_TURN_START: phi__rec_turn_start(loop, ev); return true;
+    case PHI_EV_TURN_END: return phi__rec_turn_end(loop, ev);
+    case PHI_EV_MESSAGE_END: return phi__rec_message(loop, ev);
+    case PHI_EV_TURN_REQUEST: phi__rec_request(loop); return true;
+    case PHI_EV_TOOL_END: return ev->child_loop_id.len == 0 || phi__rec_spawn(rec, loop, ev);
+    default: return true;
+    }
+}
+
+/* The end of a call that ran another agent counts also when its loop has ended, as by a flush while the call was out. */
+static bool phi__rec_links(const phi_event *ev) {
+    return ev->kind == PHI_EV_TOOL_END && ev->child_loop_id.len > 0 && ev->loop_id.len > 0;
+}
+
+static phi_status phi__rec_late(phi_recorder *rec, const phi_event *ev) {
+    phi__loop_box *loop = phi__rec_links(ev) ? phi__rec_anywhere(rec, ev->loop_id) : NULL;
+    return loop == NULL || phi__rec_spawn(rec, loop, ev) ? PHI_OK : PHI_NO_MEMORY;
+}
+
+/* `ev` was read from `json`; kind 0: of a type that is not known. */
+static phi_status phi__rec_event(phi_recorder *rec, const phi_event *ev, phi_str json) {
+    phi__loop_box *loop;
+    uint64_t sequence;
+    if (ev->kind == PHI_EV_AGENT_START) return phi__rec_start(rec, ev, json);
+    if (ev->kind == PHI_EV_PARALLEL_START) return phi__rec_parallel(rec, ev);
+    if (ev->kind == PHI_EV_PARALLEL_END) return phi__rec_selected(rec, ev);
+    loop = phi__rec_running(rec, ev->loop_id);
+    if (loop == NULL) return phi__rec_late(rec, ev);
+    sequence = loop->sequence++;
+    if (!phi__rec_wanted(rec, ev->kind)) return PHI_OK;
+    if (!phi__rec_keep_event(loop, sequence, json)) return PHI_NO_MEMORY;
+    if (phi__rec_apply(rec, loop, ev)) return PHI_OK;
+    loop->pub.event_count--;
+    return PHI_NO_MEMORY;
+}
+
+/* Its place is counted, nothing else. */
+static phi_status phi__rec_lost(phi_recorder *rec, const phi_event *ev, phi_status status) {
+    phi__loop_box *loop = phi__rec_running(rec, ev->loop_id);
+    if (loop != NULL) loop->sequence++;
+    return status;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_recorder *phi_recorder_new(const phi_recorder_desc *desc) {
+    phi_memory memory;
+    phi_recorder *rec;
+    phi_memory_init(&memory, desc != NULL ? &desc->allocator : NULL,
+                    desc != NULL ? desc->memory_limit_bytes : 0);
+    rec = (phi_recorder *)phi__alloc(&memory, sizeof *rec);
+    if (rec == NULL) return NULL;
+    rec->memory = memory;
+    if (desc != NULL) rec->desc = *desc;
+    if (rec->desc.inactivity_s == 0) rec->desc.inactivity_s = PHI__RECORDER_INACTIVITY_S;
+    if (rec->desc.inactivity_s == PHI_RECORDER_AT_ONCE) rec->desc.inactivity_s = 0;
+    phi_arena_init(&rec->scratch, &rec->memory, 0);
+    return rec;
+}
+
+PHI_API void phi_recorder_free(phi_recorder *recorder) {
+    phi__session_box *box, *next;
+    phi_memory memory;
+    int i;
+    if (recorder == NULL || recorder->busy) return;
+    for (i = 0; i < 2; i++)
+        for (box = i == 0 ? recorder->open.head : recorder->completed.head; box != NULL;
+             box = next) {
+            next = box->next;
+            phi_session_free(&box->pub);
+        }
+    phi_arena_free(&recorder->scratch);
+    phi__free(&recorder->memory, recorder->buckets,
+              recorder->bucket_count * sizeof *recorder->buckets);
+    memory = recorder->memory; /* the recorder is in it */
+    phi__free(&memory, recorder, sizeof *recorder);
+}
+
+/* Events of loops that nobody knows, and unwanted ones, are not even written. */
+static bool phi__rec_passes(phi_recorder *rec, const phi_event *ev) {
+    if (ev->kind == PHI_EV_AGENT_START || ev->kind == PHI_EV_PARALLEL_START ||
+        ev->kind == PHI_EV_PARALLEL_END)
+        return true;
+    if (phi__rec_running(rec, ev->loop_id) == NULL) return phi__rec_links(ev);
+    if (phi__rec_wanted(rec, ev->kind)) return true;
+    (void)phi__rec_lost(rec, ev, PHI_OK);
+    return false;
+}
+
+PHI_API phi_status phi_recorder_add(phi_recorder *recorder, const phi_event *event) {
+    phi_event read;
+    phi_status status;
+    phi_str json;
+    if (recorder == NULL || event == NULL) return PHI_BAD_ARG;
+    if (recorder->busy) return PHI_MISUSE;
+    if (!phi__rec_passes(recorder, event)) return PHI_OK;
+    phi__arena_rewind(&recorder->scratch);
+    status = phi_event_to_json(event, &recorder->scratch, &json);
+    if (status == PHI_OK) status = phi_event_from_json(json, &recorder->scratch, &read, NULL);
+    if (status != PHI_OK) return phi__rec_lost(recorder, event, status);
+    return phi__rec_event(recorder, &read, json);
+}
+
+/* A type that is not known: only its loop is. */
+static phi_status phi__rec_unknown(phi_recorder *rec, phi_str json, phi_event *out) {
+    phi_json *root = NULL;
+    phi_status status = phi_json_parse(&rec->scratch, json, PHI_JSON_REPLACE_BAD_UTF8, &root, NULL);
+    if (status != PHI_OK) return status;
+    memset(out, 0, sizeof *out);
+    out->loop_id = phi_json_str(phi_json_get(root, "loop_id"), "");
+    return PHI_OK;
+}
+
+/* As one line of valid UTF-8, whatever it was. */
+static phi_status phi__rec_clean(phi_recorder *rec, phi_str *json) {
+    phi_json *root = NULL;
+    phi_status status =
+        phi_json_parse(&rec->scratch, *json, PHI_JSON_REPLACE_BAD_UTF8, &root, NULL);
+    return status == PHI_OK ? phi_json_write(&rec->scratch, root, 0, json) : status;
+}
+
+PHI_API phi_status phi_recorder_add_json(phi_recorder *recorder, phi_str json) {
+    phi_event read;
+    phi_status status;
+    if (recorder == NULL) return PHI_BAD_ARG;
+    if (recorder->busy) return PHI_MISUSE;
+    phi__arena_rewind(&recorder->scratch);
+    status = phi_event_from_json(json, &recorder->scratch, &read, NULL);
+    if (status == PHI_UNSUPPORTED) status = phi__rec_unknown(recorder, json, &read);
+    if (status == PHI_OK) status = phi__rec_clean(recorder, &json);
+    if (status == PHI_TOO_BIG) status = PHI_PARSE;
+    return status == PHI_OK ? phi__rec_event(recorder, &read, json) : status;
+}
+
+/* What it holds counts in its budget, and in the recorder's while that has it. */
+static void phi__rec_own(phi_recorder *rec, phi__session_box *box, bool own) {
+    phi_memory *memory = &rec->memory;
+    if (own)
+        memory->used_bytes += box->memory.used_bytes;
+    else
+        memory->used_bytes -= box->memory.used_bytes;
+    if (memory->used_bytes > memory->peak_bytes) memory->peak_bytes = memory->used_bytes;
+    box->memory.parent = own ? memory : NULL;
+}
+
+PHI_API phi_status phi_recorder_resume(phi_recorder *recorder, phi_session *session) {
+    phi__session_box *box;
+    if (recorder == NULL || session == NULL) return PHI_BAD_ARG;
+    if (recorder->busy || phi__rec_session(recorder, session->session_id) != NULL)
+        return PHI_MISUSE;
+    box = phi__session_of(session);
+    box->asked = true;
+    phi__rec_own(recorder, box, true);
+    phi__rec_push(&recorder->completed, box);
+    return PHI_OK;
+}
+
+PHI_API phi_status phi_recorder_begin(phi_recorder *recorder, phi_str session_id, phi_str agent_id,
+                                      int64_t at_ms) {
+    phi__session_box *box;
+    if (recorder == NULL || session_id.len == 0) return PHI_BAD_ARG;
+    if (recorder->busy || phi__rec_session(recorder, session_id) != NULL) return PHI_MISUSE;
+    box = phi__rec_new_session(recorder, session_id, at_ms);
+    if (box == NULL) return PHI_NO_MEMORY;
+    if (!phi__session_keep(box, agent_id, &box->pub.agent_id)) {
+        phi__rec_forget(recorder, box);
+        return PHI_NO_MEMORY;
+    }
+    box->pub.formation.kind = PHI_FORMATION_EXPLICIT;
+    return PHI_OK;
+}
+
+PHI_API size_t phi_recorder_session_count(const phi_recorder *recorder) {
+    phi__session_box *box = NULL;
+    size_t n = 0;
+    while (recorder != NULL && (box = phi__rec_each(recorder, box)) != NULL) n++;
+    return n;
+}
+
+PHI_API const phi_session *phi_recorder_session(const phi_recorder *recorder, size_t i) {
+    phi__session_box *box = NULL;
+    if (recorder == NULL) return NULL;
+    do box = phi__rec_each(recorder, box);
+    while (box != NULL && i-- > 0);
+    return box != NULL ? &box->pub : NULL;
+}
+
+PHI_API const phi_session *phi_recorder_find(const phi_recorder *recorder, phi_str session_id) {
+    phi__session_box *box = recorder != NULL ? phi__rec_session(recorder, session_id) : NULL;
+    return box != NULL ? &box->pub : NULL;
+}
+
+PHI_API const phi_loop_record *phi_recorder_current_loop(const phi_recorder *recorder,
+                                                         phi_str loop_id) {
+    phi__loop_box *loop = recorder != NULL ? phi__rec_running(recorder, loop_id) : NULL;
+    return loop != NULL ? &loop->pub : NULL;
+}
+
+/* Begun by hand, and nothing has come of it yet. */
+static bool phi__rec_waits(const phi__session_box *box) {
+    return box->pub.formation.kind == PHI_FORMATION_EXPLICIT && !box->asked &&
+           box->pub.loop_count == 0;
+}
+
+PHI_API size_t phi_recorder_checkpoint(phi_recorder *recorder) {
+    phi__session_box *box, *next;
+    phi__session_list open = {NULL, NULL};
+    size_t n = 0;
+    bool done;
+    if (recorder == NULL || recorder->busy) return 0;
+    for (box = recorder->open.head; box != NULL; box = next) {
+        next = box->next;
+        done = box->open == 0 && !phi__rec_waits(box);
+        if (done) n++;
+        phi__rec_push(done ? &recorder->completed : &open, box);
+    }
+    recorder->open = open;
+    return n;
+}
+
+PHI_API void phi_recorder_flush(phi_recorder *recorder) {
+    phi__session_box *box;
+    if (recorder == NULL || recorder->busy) return;
+    while ((box = recorder->open.head) != NULL) {
+        phi__rec_abort(recorder, box);
+        (void)phi__rec_take(&recorder->open, box);
+        phi__rec_push(&recorder->completed, box);
+        if (recorder->desc.after_task_fn == NULL || box->pub.rejected) continue;
+        recorder->busy = true;
+        recorder->desc.after_task_fn(recorder->desc.user_data, &box->pub);
+        recorder->busy = false;
+    }
+}
+
+PHI_API phi_session *phi_recorder_drain(phi_recorder *recorder) {
+    phi__session_box *box = recorder != NULL && !recorder->busy ? recorder->completed.head : NULL;
+    if (box == NULL) return NULL;
+    (void)phi__rec_take(&recorder->completed, box);
+    phi__rec_own(recorder, box, false);
+    return &box->pub;
+}

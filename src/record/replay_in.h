@@ -1,0 +1,143 @@
+/* replay_in.h - what the files of the tape share.
+
+   A tape is JSON Lines; the last member of a line, "sum", is a CRC-32 of what stands before it. "k" says what a line is:
+   tape    the head: version, seed of chance, first time, whether the transport tells stages
+   t       a step lets something in: its time; idle: steps before it in which nothing came; more: the same step, later
+   now     the host looked at the clock between two steps, after `after` looks at the older time
+   timers  they were fired
+   posts   those of the host were read
+   request, stage, head, bytes, end    of transfer x
+   result, update                      of a call; start: given inside of its tool's start
+   over    the end; idle: steps before it */
+#ifndef PHI_RECORD_REPLAY_IN_H
+#define PHI_RECORD_REPLAY_IN_H
+
+#include "base/sha256_in.h"
+#include "io/secret_in.h"
+#include "loop/loop_in.h"
+#include "record/replay.h"
+
+enum { PHI__TAPE_VERSION = 1, PHI__TAPE_SECRETS_MOST = 64 };
+
+typedef enum phi__tape_kind {
+    PHI__TAPE_NONE = 0,
+    PHI__TAPE_HEAD,
+    PHI__TAPE_T,
+    PHI__TAPE_NOW,
+    PHI__TAPE_TIMERS,
+    PHI__TAPE_POSTS,
+    PHI__TAPE_REQUEST,
+    PHI__TAPE_STAGE,
+    PHI__TAPE_ANSWER,
+    PHI__TAPE_BYTES,
+    PHI__TAPE_END,
+    PHI__TAPE_RESULT,
+    PHI__TAPE_UPDATE,
+    PHI__TAPE_OVER
+} phi__tape_kind;
+
+/* A line, as far as it is needed to find it. */
+typedef struct phi__tape_line {
+    phi_str text;
+    phi__tape_kind kind;
+    bool used, start, more;
+    uint64_t x;  /* of a transfer */
+    uint64_t us; /* T, NOW */
+    uint64_t n;  /* T: idle; NOW: after */
+} phi__tape_line;
+
+/* A transfer. What its transport says while nothing is let in is held here. */
+typedef struct phi__tape_flow {
+    phi_xfer xfer;
+    uint64_t x;
+    bool live, has_head, held_head, has_end, refused;
+    int stage; /* 0: none */
+    int http_status;
+    phi_status status;
+    char words[200];
+    phi__buf head;
+    phi__buf carry; /* the end of what came, where a secret may have begun */
+} phi__tape_flow;
+
+typedef struct phi__tape {
+    phi_tape base;
+    phi_memory memory;
+    phi_tape_desc desc;
+    phi__tape_sources sources;
+    phi_runtime *rt;
+    phi_transport inner; /* recording */
+    bool taken, over;
+    bool letting; /* things are let in just now */
+    phi_status failed;
+    unsigned char seed[32];
+    uint64_t drawn;                  /* blocks of chance */
+    uint64_t us, reads, lines, step; /* reads: the host's, since the time was set */
+    uint64_t wall_us, clock_us;      /* recording the system's clock: when it began */
+    phi__tape_flow *flows;
+    size_t flow_count, flow_cap;
+    uint64_t requests;
+    phi__secrets secrets;
+    phi_arena secret_arena;
+    phi__buf line, bytes; /* being written; being pushed */
+    /* recording */
+    bool touched, more;
+    uint64_t idle, last_us; /* last_us: of the last line with a time */
+    /* playing */
+    phi__tape_line *index;
+    size_t count, cap, at; /* at: the first line that was not let in */
+    uint64_t idled;
+    bool open; /* in the midst of a step's lines */
+    bool torn, off, diverged;
+    phi_arena arena; /* of the line at hand */
+    phi_arena words; /* of the divergence */
+    phi_tape_divergence divergence;
+} phi__tape;
+
+/* tape.c */
+PHI__FN phi__tape *phi__tape_new(const phi_tape_desc *desc);
+PHI__FN phi__tape_flow *phi__tape_flow_of(phi__tape *tape, phi_xfer xfer);
+PHI__FN phi__tape_flow *phi__tape_flow_new(phi__tape *tape, phi_xfer xfer, uint64_t x);
+/* The time of the tape, and of the step that is under way. It never goes back. */
+PHI__FN void phi__tape_set(phi__tape *tape, uint64_t us);
+PHI__FN void phi__tape_random(void *user_data, void *out, size_t len);
+PHI__FN void phi__tape_watch(void *user_data, intptr_t fd, int want);
+PHI__FN phi_status phi__tape_take(phi_tape *base, const phi__tape_sources *sources);
+/* A line is begun, gets its members, and is ended: written, unless the recording has failed. */
+PHI__FN phi__buf *phi__tape_begin_line(phi__tape *tape, const char *kind);
+PHI__FN void phi__tape_end_line(phi__tape *tape);
+PHI__FN void phi__tape_put_str(phi__buf *line, const char *key, phi_str text);
+PHI__FN void phi__tape_put_num(phi__buf *line, const char *key, uint64_t n);
+/* A request's members, secrets left out: what is written, and what a request is compared with. */
+PHI__FN void phi__tape_put_request(phi__tape *tape, phi__buf *line, const phi_request *request,
+                                   bool whole);
+/* A result as a message in an arena (NULL: no memory); the result that it was, borrowed from it; and settling a call
+   with one. */
+PHI__FN phi_message *phi__tape_keep(phi_arena *arena, const phi_tool_result *result);
+PHI__FN phi_tool_result phi__tape_given(const phi_message *message);
+PHI__FN phi_status phi__tape_settle(phi__toolcall *call, const phi_message *result);
+/* Gives a line of a result, or of a part of one, begun, its members. */
+PHI__FN void phi__tape_put_result(phi__tape *tape, phi__buf *line, const phi__toolcall *call,
+                                  const phi_message *result);
+
+/* tape_secret.c: keys and the like are on no tape. Texts without what is secret in them; that is taken note of. */
+PHI__FN void phi__tape_secrets(phi__tape *tape, const char *const *secrets); /* NULL-ended */
+PHI__FN void phi__tape_put_url(phi__tape *tape, phi__buf *line, phi_str url);
+PHI__FN void phi__tape_put_headers(phi__tape *tape, phi__buf *line, const phi_request *request);
+/* Header lines of an answer, without its cookies. */
+PHI__FN void phi__tape_put_head(phi__tape *tape, phi__buf *line, phi_str headers);
+
+/* tape_record.c, tape_play.c */
+PHI__FN void phi__tape_record_init(phi__tape *tape);
+PHI__FN void phi__tape_play_init(phi__tape *tape);
+PHI__FN void phi__tape_play_end(phi__tape *tape); /* looks for what was not played */
+
+/* tape_read.c: the index. PHI_PARSE, PHI_NO_MEMORY. */
+PHI__FN phi_status phi__tape_read(phi__tape *tape, phi_str text, phi_parse_error *error);
+/* The tree of a line, in tape->arena until the next; NULL: no memory. */
+PHI__FN const phi_json *phi__tape_tree(phi__tape *tape, const phi__tape_line *line);
+/* The bytes of a BYTES line, in tape->bytes. False: no memory. */
+PHI__FN bool phi__tape_bytes(phi__tape *tape, const phi_json *root);
+/* The result of a RESULT line, in tape->arena; NULL: no memory. */
+PHI__FN phi_message *phi__tape_result(phi__tape *tape, const phi_json *root);
+
+#endif

@@ -1,0 +1,247 @@
+/* session.c - sessions in memory: their making, and questions about the tree of their loops. */
+#include "record/session_in.h"
+
+#include "model/message_in.h"
+
+/* ---- making ---- */
+
+PHI__FN phi__session_box *phi__session_make(const phi_allocator *allocator, size_t limit_bytes,
+                                            phi_memory *parent) {
+    phi_memory memory;
+    phi__session_box *box;
+    phi_memory_init(&memory, allocator, limit_bytes);
+    memory.parent = parent;
+    box = (phi__session_box *)phi__alloc(&memory, sizeof *box);
+    if (box == NULL) return NULL;
+    box->memory = memory;
+    phi_arena_init(&box->arena, &box->memory, 0);
+    return box;
+}
+
+PHI__FN void *phi__session_room_for(phi__session_box *box, void *at, size_t count, size_t *cap,
+                                    size_t need, size_t size) {
+    size_t more = *cap > SIZE_MAX / 2 ? SIZE_MAX : phi__max(phi__max(*cap * 2, need), 2);
+    size_t bytes = phi__mul(more, size);
+    char *now;
+    if (need <= *cap) return at;
+    now = bytes == SIZE_MAX ? NULL : (char *)phi__arena_zero(&box->arena, bytes);
+    if (now == NULL) return NULL;
+    if (count > 0) memcpy(now, at, count * size);
+    *cap = more;
+    return now;
+}
+
+PHI__FN phi__loop_box *phi__session_loop(phi__session_box *box) {
+    phi_loop_record **loops = (phi_loop_record **)phi__session_room_for(
+        box, box->pub.loops, box->pub.loop_count, &box->loop_cap, phi__add(box->pub.loop_count, 1),
+        sizeof *loops);
+    phi__loop_box *loop;
+    if (loops == NULL) return NULL;
+    box->pub.loops = loops;
+    loop = (phi__loop_box *)phi__arena_zero(&box->arena, sizeof *loop);
+    if (loop != NULL) loop->box = box;
+    return loop;
+}
+
+PHI__FN void phi__session_add(phi__session_box *box, phi__loop_box *loop) {
+    PHI_ASSERT(box->pub.loop_count < box->loop_cap);
+    box->pub.loops[box->pub.loop_count++] = &loop->pub;
+}
+
+PHI__FN bool phi__session_keep(phi__session_box *box, phi_str s, phi_str *out) {
+    return phi__arena_str(&box->arena, s, out);
+}
+
+PHI__FN bool phi__session_keep_messages(phi__session_box *box, const phi_message *messages,
+                                        size_t count, const phi_message **out) {
+    phi_message *copies;
+    size_t i;
+    *out = NULL;
+    if (count == 0) return true;
+    if (phi__mul(count, sizeof *copies) == SIZE_MAX) return false;
+    copies = (phi_message *)phi_arena_alloc(&box->arena, count * sizeof *copies);
+    if (copies == NULL) return false;
+    for (i = 0; i < count; i++)
+        if (!phi__message_copy(&messages[i], &box->arena, &copies[i])) return false;
+    *out = copies;
+    return true;
+}
+
+PHI__FN bool phi__session_chain(phi__session_box *box, const phi__loop_box *loop) {
+    phi_loop_record *parent =
+        (phi_loop_record *)(uintptr_t)phi_session_get_loop(&box->pub, loop->pub.parent_loop_id);
+    phi__loop_box *of;
+    phi_str *children;
+    size_t i;
+    if (parent == NULL || loop->pub.parent_loop_id.len == 0 ||
+        phi_str_equal(loop->pub.parent_loop_id, loop->pub.loop_id))
+        return true;
+    of = phi__loop_of(parent);
+    for (i = 0; i < parent->child_count; i++)
+        if (phi_str_equal(parent->children[i], loop->pub.loop_id)) return true;
+    children =
+        (phi_str *)phi__session_room_for(box, parent->children, parent->child_count, &of->child_cap,
+                                         parent->child_count + 1, sizeof *children);
+    if (children == NULL) return false;
+    parent->children = children;
+    parent->children[parent->child_count++] = loop->pub.loop_id;
+    return true;
+}
+
+/* ---- loop ids ---- */
+
+PHI__FN phi_str phi__session_id_of(phi_str loop_id) {
+    size_t dot = phi__str_find(loop_id, 0, ".");
+    return dot == SIZE_MAX ? loop_id : phi__str(loop_id.at, dot);
+}
+
+PHI__FN phi_str phi__session_segment_of(phi_str loop_id) {
+    size_t first = phi__str_find(loop_id, 0, "."), last = loop_id.len;
+    if (first == SIZE_MAX) return phi__str(NULL, 0);
+    while (loop_id.at[last - 1] != '.') last--;
+    if (last - 1 <= first) return phi__str(NULL, 0);
+    return phi__str(loop_id.at + first + 1, last - first - 2);
+}
+
+/* ---- what a run was asked with ---- */
+
+static uint32_t phi__session_u32(const phi_json *node, bool *has) {
+    uint64_t n = phi_json_uint(node, UINT64_MAX);
+    *has = n <= UINT32_MAX;
+    return *has ? (uint32_t)n : 0;
+}
+
+static bool phi__session_member(phi__session_box *box, const phi_json *node, const char *key,
+                                phi_str *out) {
+    return phi__session_keep(box, phi_json_str(phi_json_get(node, key), ""), out);
+}
+
+PHI__FN const phi_loop_config *phi__session_config(phi__session_box *box, const phi_json *node) {
+    phi_loop_config *config = (phi_loop_config *)phi__arena_zero(&box->arena, sizeof *config);
+    const phi_json *reasoning = phi_json_get(node, "reasoning");
+    const phi_json *temperature = phi_json_get(node, "temperature");
+    if (config == NULL || !phi__session_member(box, node, "model", &config->model) ||
+        !phi__session_member(box, node, "provider", &config->provider) ||
+        !phi__session_member(box, node, "config_id", &config->config_id) ||
+        !phi__session_member(box, node, "name", &config->name) ||
+        !phi__session_member(box, node, "api", &config->api) ||
+        !phi__session_member(box, node, "base_url", &config->base_url) ||
+        !phi__session_member(box, node, "thinking_level", &config->thinking_level))
+        return NULL;
+    config->provider = phi__message_provider(config->provider, config->api);
+    config->has_reasoning = phi_json_is_bool(reasoning);
+    config->reasoning = phi_json_bool(reasoning, false);
+    config->context_window =
+        phi__session_u32(phi_json_get(node, "context_window"), &config->has_context_window);
+    config->max_tokens =
+        phi__session_u32(phi_json_get(node, "max_tokens"), &config->has_max_tokens);
+    config->has_temperature = phi_json_is_number(temperature);
+    config->temperature = phi_json_num(temperature, 0);
+    return config;
+}
+
+PHI__FN const phi_loop_config *phi__session_config_of(phi__session_box *box, phi_str loop_id,
+                                                      const phi_message *answer) {
+    phi_loop_config *config = (phi_loop_config *)phi__arena_zero(&box->arena, sizeof *config);
+    if (config == NULL || !phi__session_keep(box, answer->model, &config->model) ||
+        !phi__session_keep(box, answer->provider, &config->provider) ||
+        !phi__session_keep(box, phi__session_segment_of(loop_id), &config->config_id))
+        return NULL;
+    return config;
+}
+
+/* ---- public ---- */
+
+PHI_API void phi_session_free(phi_session *session) {
+    phi__session_box *box;
+    phi_memory memory;
+    if (session == NULL) return;
+    box = phi__session_of(session);
+    phi_arena_free(&box->arena);
+    memory = box->memory; /* the box is in it */
+    phi__free(&memory, box, sizeof *box);
+}
+
+PHI_API const phi_loop_record *phi_session_get_loop(const phi_session *session, phi_str loop_id) {
+    size_t i = session != NULL ? session->loop_count : 0;
+    while (i-- > 0)
+        if (phi_str_equal(session->loops[i]->loop_id, loop_id)) return session->loops[i];
+    return NULL;
+}
+
+static void phi__session_put(const phi_loop_record **out, size_t cap, size_t *count,
+                             const phi_loop_record *loop) {
+    if (out != NULL && *count < cap) out[*count] = loop;
+    ++*count;
+}
+
+PHI_API size_t phi_session_root_loops(const phi_session *session, const phi_loop_record **out,
+                                      size_t cap) {
+    size_t i, n = 0;
+    for (i = 0; session != NULL && i < session->loop_count; i++) {
+        phi_str parent = session->loops[i]->parent_loop_id;
+        if (parent.len == 0 || phi_session_get_loop(session, parent) == NULL)
+            phi__session_put(out, cap, &n, session->loops[i]);
+    }
+    return n;
+}
+
+PHI_API size_t phi_session_children_of(const phi_session *session, phi_str loop_id,
+                                       const phi_loop_record **out, size_t cap) {
+    size_t i, n = 0;
+    for (i = 0; session != NULL && loop_id.len > 0 && i < session->loop_count; i++)
+        if (phi_str_equal(session->loops[i]->parent_loop_id, loop_id))
+            phi__session_put(out, cap, &n, session->loops[i]);
+    return n;
+}
+
+PHI_API size_t phi_session_parallel_siblings(const phi_session *session, phi_str loop_id,
+                                             const phi_loop_record **out, size_t cap) {
+    const phi_loop_record *loop = phi_session_get_loop(session, loop_id);
+    size_t i, n = 0;
+    for (i = 0; loop != NULL && loop->group != NULL && i < loop->group->loop_count; i++) {
+        const phi_loop_record *one = phi_session_get_loop(session, loop->group->loop_ids[i]);
+        if (one != NULL) phi__session_put(out, cap, &n, one);
+    }
+    return n;
+}
+
+/* The parent in the session; NULL: it begins here. */
+static const phi_loop_record *phi__session_up(const phi_session *session,
+                                              const phi_loop_record *loop) {
+    if (loop->parent_loop_id.len == 0) return NULL;
+    return phi_session_get_loop(session, loop->parent_loop_id);
+}
+
+/* Loops on the way up, each once. A way that is longer than there are loops goes round: only then is it looked for
+   where. */
+static size_t phi__session_height(const phi_session *session, const phi_loop_record *loop) {
+    const phi_loop_record *at = loop, *back;
+    size_t n = 0, i;
+    for (; at != NULL && n <= session->loop_count; at = phi__session_up(session, at)) n++;
+    if (at == NULL) return n;
+    for (n = 0, at = loop;; n++, at = phi__session_up(session, at)) {
+        for (back = loop, i = 0; i < n && back != at; i++) back = phi__session_up(session, back);
+        if (i < n) return n;
+    }
+}
+
+PHI_API size_t phi_session_loop_chain(const phi_session *session, phi_str loop_id,
+                                      const phi_loop_record **out, size_t cap) {
+    const phi_loop_record *loop = phi_session_get_loop(session, loop_id);
+    size_t n = loop != NULL ? phi__session_height(session, loop) : 0, i = n;
+    while (i-- > 0) {
+        if (out != NULL && i < cap) out[i] = loop;
+        loop = phi__session_up(session, loop);
+    }
+    return n;
+}
+
+PHI_API phi_usage phi_session_total_usage(const phi_session *session) {
+    phi_usage total;
+    size_t i;
+    memset(&total, 0, sizeof total);
+    for (i = 0; session != NULL && i < session->loop_count; i++)
+        phi_usage_add(&total, &session->loops[i]->usage);
+    return total;
+}

@@ -1,0 +1,114 @@
+/* session_context.h - compaction blocks: what a model would be sent of a session, and the making of blocks.
+
+       phi_session_to_thread(session, phi_str_of(""), PHI_SESSION_ROOTS_GO_ON, NULL, NULL, phi_agent_thread(agent), NULL, 0);
+
+   A block stands over a loop's messages and takes nothing from them. Its sections go by *turns*: messages that stand next
+   to each other with the same loop_id and turn_index; one without a loop_id is a turn by itself. Turns are counted
+   from 0 in each loop.
+   A thread does not need any of this: its compactions are rewrites. It is for files of the original, and for files that
+   are to be read by it.
+   Threads: one at a time. */
+#ifndef PHI_RECORD_SESSION_CONTEXT_H
+#define PHI_RECORD_SESSION_CONTEXT_H
+
+#include "record/session.h"
+#include "thread/compact.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A loop whose parent is not in the session goes on from the one that stands before it, as the prompts of one agent do
+   (of a group: the selected one). Without it such a loop begins anew, as in the original. */
+#define PHI_SESSION_ROOTS_GO_ON 1u
+
+/* The messages of a loop (loop_id empty: of the last one that has any) and of the loops it goes on from, oldest first,
+   with their blocks applied:
+   - of the loop itself: the turns of keep_first as they are, keep_compacted, keep_recent, and then the turns that came
+     after the block was made. A turn is loaded once: keep_first ends before the other sections begin;
+   - of earlier loops in scope: keep_compacted alone; a block without it loads nothing;
+   - of a loop without a block: all it has;
+   - of loops beyond the scope: nothing. config->scope, scope_runs and scope_tokens say how far it
+     goes: 3 earlier loops by default (config NULL), UINT32_MAX for all, PHI_COMPACTION_NO_RUNS for
+     none. Loops that have neither messages nor a block do not count, and by tokens the loop that
+     would exceed them is out.
+   The list is in the arena, what its messages point to is the session's. counter NULL: the estimate. PHI_NOT_FOUND: no such
+   loop; PHI_NO_MEMORY, PHI_BAD_ARG. A session without messages: PHI_OK, and *count is 0. */
+PHI_API phi_status phi_session_context(const phi_session *session, phi_str loop_id, uint32_t flags,
+                                       const phi_compaction_config *config,
+                                       const phi_token_counter *counter, phi_arena *arena,
+                                       const phi_message **out, size_t *count);
+
+/* The same in a thread: all messages of the way are appended, those that are not loaded too, and
+   blocks and scope are one rewrite behind them, a compaction, so that the thread shows what
+   phi_session_context loads; revoked, it shows everything. The thread may hold something before. A
+   summary is one: a later compaction takes over its lines. A block that a rewrite cannot follow,
+   since it parts a call from its result, replaces all messages at once. Runs over the thread that
+   have the session's id get loop ids that no loop of the session has. For that, loops that no
+   appended message names come first, as a LOOP_START and a LOOP_END each.
+   PHI_BUSY: a run goes over the thread; PHI_BAD_ARG: also a message that is unfit for a thread, and
+   words (may be NULL) say which; PHI_NOT_FOUND; PHI_NO_MEMORY, what the store says: what was
+   appended by then stays, such loops first, then the messages; the rewrite is not there. */
+PHI_API phi_status phi_session_to_thread(const phi_session *session, phi_str loop_id,
+                                         uint32_t flags, const phi_compaction_config *config,
+                                         const phi_token_counter *counter, phi_thread *thread,
+                                         char *words, size_t words_size);
+
+/* Gives a loop, and the earlier loops in scope, as above, blocks: the loop a new one, in the place of one it has; earlier
+   ones a keep_compacted of all their turns, where they have none. Messages stay as they are.
+   keep_first: keep_first_turns, as they are. keep_recent: the last keep_recent_turns that are not among them, with long
+   results cut. keep_compacted: what is between, as one summary (thread/compact.h) behind the focus message, or as it is
+   where that would not be smaller; where nothing is between, it is not there. No section parts a call from its result.
+   at_ms: when. *made, where given: how many loops got one. PHI_NOT_FOUND, PHI_NO_MEMORY, PHI_BAD_ARG: nothing
+   changed. */
+PHI_API phi_status phi_session_compact(phi_session *session, phi_str loop_id, uint32_t flags,
+                                       const phi_compaction_config *config,
+                                       const phi_token_counter *counter, int64_t at_ms,
+                                       size_t *made);
+
+/* What a host's strategy is asked about: one loop. */
+typedef struct phi_block_request {
+    const phi_session *session;
+    const phi_loop_record *loop;
+    bool is_current; /* false: an earlier loop, of which keep_compacted alone is loaded */
+    const phi_compaction_config *config; /* defaults filled in */
+    phi_arena *arena;                    /* for what it makes; freed once the block is copied */
+} phi_block_request;
+
+/* Zero means default for every field. Borrowed until phi_session_compact_with returns. */
+typedef struct phi_session_compaction {
+    phi_str loop_id; /* (default: of the last loop that has messages) */
+    uint32_t flags;  /* PHI_SESSION_ROOTS_GO_ON (default: none) */
+    const phi_compaction_config *config;
+    const phi_token_counter *counter; /* (default: the estimate) */
+    int64_t at_ms;                    /* when, of the blocks (default 0) */
+    /* The host's strategy (default: phi's own blocks). It is called once for each loop that gets a
+       block, the current one first. *block is phi's own; the function changes what it wants:
+       sections, their turns, their messages. Anything but PHI_OK ends the compaction. It may block,
+       and must not change or free the session. */
+    phi_status (*block_fn)(void *user_data, const phi_block_request *request,
+                           phi_compaction_block *block);
+    void *user_data;
+} phi_session_compaction;
+
+/* phi_session_compact with a strategy of the host's, whose sections are copied. desc NULL: phi's own
+   blocks. PHI_REFUSED: a block of the current loop shows nothing, has turns out of order, or a
+   message that no thread takes. If block_fn returns anything but PHI_OK, that is returned. In both
+   cases `words` (may be NULL) say which loop and why, and nothing changed. Else as
+   phi_session_compact. */
+PHI_API phi_status phi_session_compact_with(phi_session *session,
+                                            const phi_session_compaction *desc, size_t *made,
+                                            char *words, size_t words_size);
+
+/* Gives the loops of a session, recorded from events, the blocks that say what a thread's active lane shows of them now, where
+   compactions have changed it (phi_session_of_thread has them already). The last loop that has messages gets up to three
+   sections; an earlier one keep_compacted, which holds all that is shown of it; and so do those before one that has a
+   block, since the original expects that. What no compaction touched has none. Loops of other lanes, and those whose messages
+   are not as many as the log has of them, are left as they are. PHI_NO_MEMORY, PHI_BAD_ARG, what the store says: nothing
+   changed. */
+PHI_API phi_status phi_session_add_blocks(phi_session *session, const phi_thread *thread);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,36 @@
+/* session_context_in.h - turns of a loop's messages, as blocks count them; and the way to a loop. */
+#ifndef PHI_RECORD_SESSION_CONTEXT_IN_H
+#define PHI_RECORD_SESSION_CONTEXT_IN_H
+
+#include "record/session_context.h"
+#include "record/session_in.h"
+
+PHI__FN bool phi__sctx_same_turn(const phi_message *a, const phi_message *b);
+/* Where a turn begins; `count` past the last. */
+PHI__FN size_t phi__sctx_turn_at(const phi_message *messages, size_t count, uint64_t turn);
+
+typedef struct phi__sctx_way {
+    phi_loop_record **loops; /* those with messages or a block, the newest first */
+    size_t count;            /* those in scope */
+    size_t all;
+    phi_compaction_config config;
+    const phi_token_counter *counter;
+} phi__sctx_way;
+
+PHI__FN void phi__sctx_begin(phi__sctx_way *way, const phi_compaction_config *config,
+                             const phi_token_counter *counter);
+/* Behind phi__sctx_begin. The list is in the scratch arena. */
+PHI__FN phi_status phi__sctx_find_way(const phi_session *session, phi_str loop_id, uint32_t flags,
+                                      phi_arena *scratch, phi__sctx_way *way);
+/* What is loaded of it, in the arena; its messages point into the session. */
+PHI__FN phi_status phi__sctx_load(const phi__sctx_way *way, phi_arena *arena,
+                                  const phi_message **out, size_t *count);
+
+/* Where the turns of the current loop's block go: `first` up to `first_end` stay as they are, then come what is compacted and,
+   from `recent` on, what is recent, and from `end` on all stays. */
+typedef struct phi__sctx_cuts {
+    uint64_t first, first_end, recent, end;
+} phi__sctx_cuts;
+PHI__FN phi__sctx_cuts phi__sctx_cut(const phi_compaction_block *block);
+
+#endif

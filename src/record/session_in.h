@@ -1,0 +1,75 @@
+/* session_in.h - what is behind a session and its loops, for those that make them.
+
+   A session is one block of memory with an arena: all that it points to is in there, and arrays that grow leave their
+   smaller selves behind until the session is freed. Loops never move. */
+#ifndef PHI_RECORD_SESSION_IN_H
+#define PHI_RECORD_SESSION_IN_H
+
+#include "base/arena_in.h"
+#include "record/session.h"
+#include "text/json.h"
+
+typedef struct phi__session_box phi__session_box;
+
+typedef struct phi__loop_box {
+    phi_loop_record pub; /* first: a record is its box */
+    phi__session_box *box;
+    size_t turn_cap, event_cap, child_cap, spawned_cap;
+    uint64_t sequence; /* of the next event */
+    bool open;         /* it runs or is pending: it stands in the recorder's table */
+    uint64_t hash;
+    struct phi__loop_box *next; /* in the table */
+    bool in_turn;
+    phi_turn turn; /* under way */
+    phi_message *input;
+    size_t input_cap;
+} phi__loop_box;
+
+struct phi__session_box {
+    phi_session pub;   /* first */
+    phi_memory memory; /* a child of the recorder's as long as that has it */
+    phi_arena arena;
+    size_t loop_cap;
+    size_t open; /* loops that are */
+    bool asked;  /* before_task was */
+    phi_spawn_ref parent;
+    phi__session_box *next; /* in the recorder's list */
+};
+
+static inline phi__loop_box *phi__loop_of(phi_loop_record *record) {
+    return (phi__loop_box *)(void *)record;
+}
+
+static inline phi__session_box *phi__session_of(phi_session *session) {
+    return (phi__session_box *)(void *)session;
+}
+
+/* parent: borrowed, may be NULL. NULL: no memory. */
+PHI__FN phi__session_box *phi__session_make(const phi_allocator *allocator, size_t limit_bytes,
+                                            phi_memory *parent);
+/* A loop that is not in the session's list yet, and room for it there. NULL: no memory. */
+PHI__FN phi__loop_box *phi__session_loop(phi__session_box *box);
+PHI__FN void phi__session_add(phi__session_box *box, phi__loop_box *loop);
+
+/* An array in the session's arena with room for `need`: `at`, or a copy of it that has; zeroed behind `count`. NULL: no
+   memory, and *cap is as it was. */
+PHI__FN void *phi__session_room_for(phi__session_box *box, void *at, size_t count, size_t *cap,
+                                    size_t need, size_t size);
+/* Copies in the session's arena. False: no memory. */
+PHI__FN bool phi__session_keep(phi__session_box *box, phi_str s, phi_str *out);
+PHI__FN bool phi__session_keep_messages(phi__session_box *box, const phi_message *messages,
+                                        size_t count, const phi_message **out);
+
+/* Appends a loop's id to its parent's children, where that is in the session. False: no memory. */
+PHI__FN bool phi__session_chain(phi__session_box *box, const phi__loop_box *loop);
+
+/* Of a loop id: what is before the first dot, all where there is none; and what is between the first and the last. */
+PHI__FN phi_str phi__session_id_of(phi_str loop_id);
+PHI__FN phi_str phi__session_segment_of(phi_str loop_id);
+
+/* LoopConfigSnapshot: of JSON; and of an answer, where there was none. NULL: no memory. */
+PHI__FN const phi_loop_config *phi__session_config(phi__session_box *box, const phi_json *node);
+PHI__FN const phi_loop_config *phi__session_config_of(phi__session_box *box, phi_str loop_id,
+                                                      const phi_message *answer);
+
+#endif

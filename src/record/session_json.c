@@ -1,0 +1,447 @@
+/* session_json.c - sessions in the interchange format: behaviours A, "Session" and what is in it.
+
+   The text is made in one line and then indented: events and messages come as text from elsewhere. */
+#include "record/session_in.h"
+
+#include "agent/agent.h"
+#include "agent/event_in.h"
+#include "base/buf_in.h"
+#include "base/date_in.h"
+#include "io/secret_in.h"
+#include "model/message_in.h"
+#include "text/json_in.h"
+
+typedef struct phi__session_writer {
+    phi__buf out;
+    phi_arena *scratch;
+    uint32_t flags;
+} phi__session_writer;
+
+/* ---- members ---- */
+
+static void phi__sw_open(phi__session_writer *w, const char *key, char bracket) {
+    phi__json_put_key(&w->out, phi_str_of(key));
+    phi__buf_char(&w->out, bracket);
+}
+
+static void phi__sw_str(phi__session_writer *w, const char *key, phi_str value) {
+    phi__json_put_key(&w->out, phi_str_of(key));
+    phi__json_put_str(&w->out, value);
+}
+
+static void phi__sw_word(phi__session_writer *w, const char *key, const char *word) {
+    phi__sw_str(w, key, phi_str_of(word));
+}
+
+static void phi__sw_null(phi__session_writer *w, const char *key) {
+    phi__json_put_key(&w->out, phi_str_of(key));
+    phi__buf_text(&w->out, "null");
+}
+
+static void phi__sw_option(phi__session_writer *w, const char *key, phi_str value) {
+    if (value.len > 0)
+        phi__sw_str(w, key, value);
+    else
+        phi__sw_null(w, key);
+}
+
+static void phi__sw_u64(phi__session_writer *w, const char *key, uint64_t n) {
+    phi__json_put_key(&w->out, phi_str_of(key));
+    phi__json_put_u64(&w->out, n);
+}
+
+static void phi__sw_bool(phi__session_writer *w, const char *key, bool b) {
+    phi__json_put_key(&w->out, phi_str_of(key));
+    phi__json_put_bool(&w->out, b);
+}
+
+static void phi__sw_time(phi__session_writer *w, const char *key, int64_t ms) {
+    char text[PHI__DATE_BYTES];
+    phi__sw_str(w, key, phi__str(text, phi__date_put(ms, text)));
+}
+
+static void phi__sw_messages(phi__session_writer *w, const char *key, const phi_message *messages,
+                             size_t count) {
+    size_t i;
+    phi__sw_open(w, key, '[');
+    for (i = 0; i < count; i++) {
+        phi__json_put_comma(&w->out);
+        phi__message_put(&w->out, &messages[i], w->scratch);
+    }
+    phi__buf_char(&w->out, ']');
+}
+
+/* ---- loops ---- */
+
+static const char *phi__sw_status(phi_loop_status status) {
+    static const char *const words[] = {"Pending", "Running", "Completed", "Rejected", "Aborted"};
+    return words[(size_t)status < PHI__COUNT(words) ? (size_t)status : 0];
+}
+
+static void phi__sw_tag(phi__session_writer *w, const char *word, phi_str tag) {
+    phi__buf_char(&w->out, '{');
+    phi__sw_open(w, word, '{');
+    phi__sw_str(w, "tag", tag);
+    phi__buf_text(&w->out, "}}");
+}
+
+static void phi__sw_continuation(phi__session_writer *w, const phi_loop_record *loop) {
+    phi__json_put_key(&w->out, PHI__LIT("continuation_kind"));
+    switch (loop->continuation) {
+    case PHI_CONTINUATION_DEFAULT: phi__buf_text(&w->out, "\"Default\""); break;
+    case PHI_CONTINUATION_RERUN: phi__sw_tag(w, "Rerun", loop->tag); break;
+    case PHI_CONTINUATION_BRANCH: phi__sw_tag(w, "Branch", loop->tag); break;
+    case PHI_CONTINUATION_COMPACTION: phi__buf_text(&w->out, "\"Compaction\""); break;
+    case PHI_CONTINUATION_INITIAL: phi__buf_text(&w->out, "\"Initial\""); break;
+    }
+}
+
+static void phi__sw_some(phi__session_writer *w, const char *key, phi_str value) {
+    if (value.len > 0) phi__sw_str(w, key, value);
+}
+
+static void phi__sw_url(phi__session_writer *w, const char *key, phi_str url) {
+    phi__buf clean;
+    phi__buf_init(&clean, w->out.memory);
+    phi__secret_put_url(&clean, url);
+    phi__sw_some(w, key, phi__buf_str(&clean));
+    if (clean.failed) w->out.failed = true;
+    phi__buf_free(&clean);
+}
+
+static void phi__sw_config(phi__session_writer *w, const phi_loop_config *config) {
+    const char *api = config != NULL ? phi__message_api(config->api) : NULL;
+    if (config == NULL) {
+        phi__sw_null(w, "config");
+        return;
+    }
+    phi__sw_open(w, "config", '{');
+    phi__sw_str(w, "model", config->model);
+    phi__sw_str(w, "provider", config->provider);
+    phi__sw_option(w, "config_id", config->config_id);
+    phi__sw_some(w, "name", config->name);
+    if (api != NULL) phi__sw_word(w, "api", api);
+    phi__sw_url(w, "base_url", config->base_url);
+    if (config->has_reasoning) phi__sw_bool(w, "reasoning", config->reasoning);
+    if (config->has_context_window) phi__sw_u64(w, "context_window", config->context_window);
+    if (config->has_max_tokens) phi__sw_u64(w, "max_tokens", config->max_tokens);
+    phi__sw_some(w, "thinking_level", config->thinking_level);
+    if (config->has_temperature) {
+        phi__json_put_key(&w->out, PHI__LIT("temperature"));
+        phi__json_put_double(&w->out, config->temperature);
+    }
+    phi__buf_char(&w->out, '}');
+}
+
+static void phi__sw_turn(phi__session_writer *w, const phi_turn *turn) {
+    phi__json_put_comma(&w->out);
+    phi__buf_char(&w->out, '{');
+    phi__sw_open(w, "turn_id", '{');
+    phi__sw_str(w, "loopId", turn->loop_id);
+    phi__sw_u64(w, "turnIndex", turn->turn_index);
+    phi__buf_char(&w->out, '}');
+    phi__sw_word(w, "triggered_by", phi__event_trigger(turn->trigger));
+    phi__message_put_usage(&w->out, &turn->usage);
+    phi__sw_messages(w, "input_messages", turn->input, turn->input_count);
+    if (turn->output != NULL) {
+        phi__json_put_key(&w->out, PHI__LIT("output_message"));
+        phi__message_put(&w->out, turn->output, w->scratch);
+    } else
+        phi__sw_null(w, "output_message");
+    phi__sw_messages(w, "tool_results", turn->results, turn->result_count);
+    phi__sw_time(w, "started_at", turn->started_ms);
+    phi__sw_time(w, "ended_at", turn->ended_ms);
+    if (turn->request.len > 0) {
+        phi__json_put_key(&w->out, PHI__LIT("request_payload"));
+        phi__buf_add_str(&w->out, turn->request);
+    }
+    phi__buf_char(&w->out, '}');
+}
+
+/* Whether the original's reader knows it. */
+static bool phi__sw_is_common(phi_str json) {
+    static const char *const types[] = {
+        "AgentStart",          "AgentEnd",         "TurnStart",         "TurnEnd",
+        "MessageStart",        "MessageUpdate",    "MessageEnd",        "ToolExecutionStart",
+        "ToolExecutionUpdate", "ToolExecutionEnd", "ProgressMessage",   "InputRejected",
+        "ParallelLoopStart",   "ParallelLoopEnd",  "CompactionStarted", "CompactionEnded",
+        "PrunApplied",         "TurnRequest",      "RevertApplied"};
+    phi_json_found type, message;
+    size_t i;
+    if (phi_json_find(json, "type", &type) != PHI_OK || type.type != PHI_JSON_STRING) return false;
+    for (i = 0; i < PHI__COUNT(types); i++)
+        if (phi__str_is(type.raw, types[i])) break;
+    if (i == PHI__COUNT(types)) return false;
+    return !phi__str_is(type.raw, "TurnEnd") ||
+           (phi_json_find(json, "message", &message) == PHI_OK && message.type == PHI_JSON_OBJECT);
+}
+
+/* Whether an event that was recorded long ago, or by hand, has what the original's reader refuses
+   the whole file for: names in place of node ids, a protocol that it does not know. */
+static bool phi__sw_is_foreign(phi_str json) {
+    phi_json_found type, at;
+    if (phi_json_find(json, "type", &type) != PHI_OK || type.type != PHI_JSON_STRING) return false;
+    if (phi__str_is(type.raw, "RevertApplied"))
+        return phi_json_find(json, "target", &at) == PHI_OK && at.type == PHI_JSON_STRING;
+    return phi__str_is(type.raw, "AgentStart") &&
+           phi_json_find(json, "config_snapshot.api", &at) == PHI_OK &&
+           at.type == PHI_JSON_STRING && phi__message_api(at.raw) == NULL;
+}
+
+static void phi__sw_event(phi__session_writer *w, phi_str json) {
+    phi_arena_mark mark = phi_arena_save(w->scratch);
+    phi_event event;
+    phi_status status = PHI_OK;
+    if (phi__sw_is_foreign(json)) {
+        status = phi_event_from_json(json, w->scratch, &event, NULL);
+        if (status == PHI_OK) status = phi_event_to_json(&event, w->scratch, &json);
+    }
+    if (status == PHI_NO_MEMORY) w->out.failed = true;
+    phi__buf_add_str(&w->out, json);
+    phi_arena_reset(w->scratch, mark);
+}
+
+static void phi__sw_events(phi__session_writer *w, const phi_loop_record *loop) {
+    bool all = (w->flags & PHI_SESSION_OWN_EVENTS) != 0;
+    size_t i;
+    phi__sw_open(w, "events", '[');
+    for (i = 0; i < loop->event_count; i++) {
+        if (!all && !phi__sw_is_common(loop->events[i].json)) continue;
+        phi__json_put_comma(&w->out);
+        phi__buf_char(&w->out, '{');
+        phi__sw_u64(w, "sequence", loop->events[i].sequence);
+        phi__json_put_key(&w->out, PHI__LIT("event"));
+        phi__sw_event(w, loop->events[i].json);
+        phi__buf_char(&w->out, '}');
+    }
+    phi__buf_char(&w->out, ']');
+}
+
+static void phi__sw_spawned(phi__session_writer *w, const phi_loop_record *loop) {
+    size_t i;
+    phi__sw_open(w, "child_loop_refs", '[');
+    for (i = 0; i < loop->spawned_count; i++) {
+        const phi_child_ref *ref = &loop->spawned[i];
+        phi__json_put_comma(&w->out);
+        phi__buf_char(&w->out, '{');
+        phi__sw_str(w, "tool_call_id", ref->tool_call_id);
+        phi__sw_str(w, "tool_name", ref->tool_name);
+        phi__sw_str(w, "child_loop_id", ref->child_loop_id);
+        phi__sw_str(w, "child_session_id", ref->child_session_id);
+        phi__buf_char(&w->out, '}');
+    }
+    phi__buf_char(&w->out, ']');
+}
+
+static void phi__sw_ids(phi__session_writer *w, const char *key, const phi_str *ids, size_t count) {
+    size_t i;
+    phi__sw_open(w, key, '[');
+    for (i = 0; i < count; i++) {
+        phi__json_put_comma(&w->out);
+        phi__json_put_str(&w->out, ids[i]);
+    }
+    phi__buf_char(&w->out, ']');
+}
+
+static void phi__sw_group(phi__session_writer *w, const phi_loop_group *group) {
+    if (group == NULL) {
+        phi__sw_null(w, "parallel_group");
+        return;
+    }
+    phi__sw_open(w, "parallel_group", '{');
+    phi__sw_ids(w, "all_loop_ids", group->loop_ids, group->loop_count);
+    phi__sw_str(w, "selected_loop_id", group->selected_loop_id);
+    phi__sw_u64(w, "selected_config_index", group->selected_index);
+    phi__json_put_key(&w->out, PHI__LIT("evaluation_usage"));
+    phi__message_put_usage_value(&w->out, &group->evaluation_usage);
+    phi__sw_bool(w, "is_selected", group->is_selected);
+    phi__buf_char(&w->out, '}');
+}
+
+static void phi__sw_range(phi__session_writer *w, const char *key,
+                          const phi_block_section *section) {
+    phi__sw_open(w, key, '{');
+    phi__sw_u64(w, "startTurn", section->from);
+    phi__sw_u64(w, "endTurn", section->to);
+    phi__buf_char(&w->out, '}');
+}
+
+static void phi__sw_section(phi__session_writer *w, const char *key,
+                            const phi_block_section *section) {
+    if (!section->present) return;
+    phi__sw_open(w, key, '{');
+    phi__sw_range(w, "range", section);
+    phi__sw_messages(w, "messages", section->messages, section->message_count);
+    phi__buf_char(&w->out, '}');
+}
+
+/* Mixed spelling is the format's. */
+static void phi__sw_block(phi__session_writer *w, const phi_compaction_block *block) {
+    if (block == NULL) return;
+    phi__sw_open(w, "compaction_block", '{');
+    if (block->keep_first.present) phi__sw_range(w, "keep_first", &block->keep_first);
+    phi__sw_section(w, "keep_recent", &block->keep_recent);
+    phi__sw_section(w, "keep_compacted", &block->keep_compacted);
+    phi__sw_time(w, "createdAt", block->created_ms);
+    phi__buf_char(&w->out, '}');
+}
+
+static void phi__sw_turns(phi__session_writer *w, const phi_loop_record *loop) {
+    size_t i;
+    phi__sw_open(w, "turns", '[');
+    for (i = 0; i < loop->turn_count; i++)
+        if (loop->turns[i].output != NULL || (w->flags & PHI_SESSION_OWN_EVENTS) != 0)
+            phi__sw_turn(w, &loop->turns[i]);
+    phi__buf_char(&w->out, ']');
+}
+
+static void phi__sw_loop(phi__session_writer *w, const phi_loop_record *loop) {
+    phi__json_put_comma(&w->out);
+    phi__buf_char(&w->out, '{');
+    phi__sw_str(w, "loop_id", loop->loop_id);
+    phi__sw_str(w, "session_id", loop->session_id);
+    phi__sw_str(w, "agent_id", loop->agent_id);
+    phi__sw_option(w, "parent_loop_id", loop->parent_loop_id);
+    phi__sw_continuation(w, loop);
+    phi__sw_time(w, "started_at", loop->started_ms);
+    if (loop->has_ended)
+        phi__sw_time(w, "ended_at", loop->ended_ms);
+    else
+        phi__sw_null(w, "ended_at");
+    phi__sw_word(w, "status", phi__sw_status(loop->status));
+    if (loop->rejection.at != NULL)
+        phi__sw_str(w, "rejection", loop->rejection);
+    else
+        phi__sw_null(w, "rejection");
+    phi__sw_config(w, loop->config);
+    phi__sw_messages(w, "messages", loop->messages, loop->message_count);
+    phi__sw_turns(w, loop);
+    phi__message_put_usage(&w->out, &loop->usage);
+    if (!phi__message_put_json(&w->out, "metadata", loop->metadata, true, w->scratch))
+        phi__sw_option(w, "metadata", loop->metadata);
+    phi__sw_events(w, loop);
+    phi__sw_ids(w, "children_loop_ids", loop->children, loop->child_count);
+    phi__sw_spawned(w, loop);
+    phi__sw_group(w, loop->group);
+    phi__sw_block(w, loop->block);
+    phi__buf_char(&w->out, '}');
+}
+
+/* ---- the session ---- */
+
+static void phi__sw_formation(phi__session_writer *w, const phi_formation *formation) {
+    static const char *const words[] = {"FirstLoop", "Explicit", "InactivityTimeout"};
+    size_t kind = (size_t)formation->kind < PHI__COUNT(words) ? (size_t)formation->kind : 0;
+    phi__sw_open(w, "formation", '{');
+    phi__sw_open(w, words[kind], '{');
+    if (formation->kind == PHI_FORMATION_INACTIVITY) {
+        phi__sw_u64(w, "threshold_secs", formation->threshold_s);
+        phi__sw_option(w, "previous_session_id", formation->previous_session_id);
+    }
+    phi__sw_time(w, "timestamp", formation->at_ms);
+    phi__buf_text(&w->out, "}}");
+}
+
+static void phi__sw_parent(phi__session_writer *w, const phi_spawn_ref *parent) {
+    if (parent == NULL) {
+        phi__sw_null(w, "parent_spawn_ref");
+        return;
+    }
+    phi__sw_open(w, "parent_spawn_ref", '{');
+    phi__sw_str(w, "parent_session_id", parent->parent_session_id);
+    phi__sw_str(w, "parent_loop_id", parent->parent_loop_id);
+    phi__sw_str(w, "tool_call_id", parent->tool_call_id);
+    phi__sw_str(w, "tool_name", parent->tool_name);
+    phi__buf_char(&w->out, '}');
+}
+
+static void phi__sw_session(phi__session_writer *w, const phi_session *session) {
+    size_t i;
+    phi__buf_char(&w->out, '{');
+    phi__sw_str(w, "session_id", session->session_id);
+    phi__sw_str(w, "agent_id", session->agent_id);
+    phi__sw_time(w, "created_at", session->created_ms);
+    phi__sw_time(w, "last_active_at", session->last_active_ms);
+    phi__sw_formation(w, &session->formation);
+    phi__sw_parent(w, session->parent);
+    phi__sw_word(w, "scope", session->scope == PHI_SESSION_PERSISTENT ? "persistent" : "ephemeral");
+    phi__sw_open(w, "loops", '[');
+    for (i = 0; i < session->loop_count; i++) phi__sw_loop(w, session->loops[i]);
+    phi__buf_text(&w->out, "]}");
+}
+
+/* ---- indenting ---- */
+
+/* Counts what it would write where `out` is NULL. */
+typedef struct phi__session_indent {
+    char *out;
+    size_t len, depth;
+} phi__session_indent;
+
+static void phi__si_char(phi__session_indent *to, char c) {
+    if (to->out != NULL) to->out[to->len] = c;
+    to->len++;
+}
+
+static void phi__si_line(phi__session_indent *to) {
+    size_t i;
+    phi__si_char(to, '\n');
+    for (i = 0; i < 2 * to->depth; i++) phi__si_char(to, ' ');
+}
+
+/* JSON without line breaks of its own, as it was made above. */
+static size_t phi__si_text(phi_str json, char *out) {
+    phi__session_indent to;
+    size_t i;
+    bool in_string = false;
+    memset(&to, 0, sizeof to);
+    to.out = out;
+    for (i = 0; i < json.len; i++) {
+        char c = json.at[i], next = i + 1 < json.len ? json.at[i + 1] : '\0';
+        bool empty = (c == '{' && next == '}') || (c == '[' && next == ']');
+        bool closes = !in_string && (c == '}' || c == ']');
+        if (closes) {
+            to.depth--;
+            phi__si_line(&to);
+        }
+        phi__si_char(&to, c);
+        if (c == '"') in_string = !in_string;
+        if (in_string) {
+            if (c == '\\') phi__si_char(&to, json.at[++i]);
+        } else if (empty)
+            phi__si_char(&to, json.at[++i]);
+        else if (c == '{' || c == '[') {
+            to.depth++;
+            phi__si_line(&to);
+        } else if (c == ',')
+            phi__si_line(&to);
+        else if (c == ':')
+            phi__si_char(&to, ' ');
+    }
+    return to.len;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_session_to_json(const phi_session *session, uint32_t flags, phi_arena *arena,
+                                       phi_str *out) {
+    phi__session_writer w;
+    size_t len;
+    char *text = NULL;
+    if (session == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
+    phi__buf_init(&w.out, arena->memory);
+    w.scratch = arena;
+    w.flags = flags;
+    phi__sw_session(&w, session);
+    if (!w.out.failed) {
+        len = phi__si_text(phi__buf_str(&w.out), NULL);
+        text = phi__arena_bytes(arena, phi__add(len, 1));
+    }
+    if (text != NULL) {
+        len = phi__si_text(phi__buf_str(&w.out), text);
+        text[len] = '\0';
+        *out = phi__str(text, len);
+    }
+    phi__buf_free(&w.out);
+    return text != NULL ? PHI_OK : PHI_NO_MEMORY;
+}

@@ -1,0 +1,179 @@
+/* session_log.c - a thread's log seen as a session: loops, turns, usage, spawned runs. */
+#include "model/message_in.h"
+#include "record/session_context.h"
+#include "record/session_in.h"
+
+/* The loop that entries are of, the latest of that id. */
+static phi__loop_box *phi__sl_loop(phi__session_box *box, phi_str loop_id) {
+    const phi_loop_record *record = phi_session_get_loop(&box->pub, loop_id);
+    return record != NULL ? phi__loop_of((phi_loop_record *)(uintptr_t)record) : NULL;
+}
+
+static bool phi__sl_begin(phi__session_box *box, const phi_entry *entry) {
+    phi__loop_box *loop = phi__session_loop(box);
+    const phi_loop_info *info = entry->loop;
+    phi_loop_record *to;
+    if (loop == NULL) return false;
+    to = &loop->pub;
+    if (!phi__session_keep(box, entry->loop_id, &to->loop_id)) return false;
+    if (info != NULL) {
+        to->continuation = info->continuation;
+        if (!phi__session_keep(box, info->session_id, &to->session_id) ||
+            !phi__session_keep(box, info->agent_id, &to->agent_id) ||
+            !phi__session_keep(box, info->parent_loop_id, &to->parent_loop_id) ||
+            !phi__session_keep(box, info->tag, &to->tag) ||
+            !phi__session_keep(box, info->metadata, &to->metadata))
+            return false;
+    }
+    to->started_ms = entry->at_ms;
+    to->status = PHI_LOOP_RUNNING;
+    phi__session_add(box, loop);
+    if (box->pub.loop_count == 1) {
+        box->pub.session_id = to->session_id;
+        box->pub.agent_id = to->agent_id;
+        box->pub.created_ms = box->pub.formation.at_ms = entry->at_ms;
+    }
+    box->pub.last_active_ms = entry->at_ms;
+    return phi__session_chain(box, loop);
+}
+
+/* Arrays of messages grow with the log; `cap` is counted beside them. */
+static bool phi__sl_push(phi__session_box *box, const phi_message **list, size_t *count,
+                         size_t *cap, const phi_message *message) {
+    phi_message *now = (phi_message *)phi__session_room_for(box, (void *)(uintptr_t)*list, *count,
+                                                            cap, *count + 1, sizeof *now);
+    if (now == NULL) return false;
+    *list = now;
+    if (!phi__message_copy(message, &box->arena, &now[*count])) return false;
+    ++*count;
+    return true;
+}
+
+/* Room in the lists of the turn under way, and whose that is; the loop's own list counts in input_cap. */
+typedef struct phi__sl_caps {
+    size_t input, results;
+    phi__loop_box *of;
+} phi__sl_caps;
+
+static bool phi__sl_message(phi__session_box *box, phi__loop_box *loop, phi__sl_caps *caps,
+                            const phi_message *message) {
+    phi_turn *turn = &loop->turn;
+    if (!phi__sl_push(box, &loop->pub.messages, &loop->pub.message_count, &loop->input_cap,
+                      message))
+        return false;
+    if (message->role == PHI_ROLE_ASSISTANT && loop->pub.config == NULL) {
+        loop->pub.config = phi__session_config_of(box, loop->pub.loop_id, message);
+        if (loop->pub.config == NULL) return false;
+    }
+    if (message->role == PHI_ROLE_USER || message->role == PHI_ROLE_EXTENSION)
+        return phi__sl_push(box, &turn->input, &turn->input_count, &caps->input, message);
+    if (!loop->in_turn) return true;
+    if (message->role == PHI_ROLE_TOOL_RESULT)
+        return phi__sl_push(box, &turn->results, &turn->result_count, &caps->results, message);
+    turn->output = phi_message_copy(message, &box->arena);
+    return turn->output != NULL;
+}
+
+/* What was said before a turn begins, as prompts are, is said to it. */
+static void phi__sl_forget(phi__loop_box *loop, phi__sl_caps *caps) {
+    memset(&loop->turn, 0, sizeof loop->turn);
+    memset(caps, 0, sizeof *caps);
+    caps->of = loop;
+    loop->in_turn = false;
+}
+
+static void phi__sl_turn_start(phi__loop_box *loop, phi__sl_caps *caps, const phi_entry *entry) {
+    if (loop->in_turn) phi__sl_forget(loop, caps);
+    loop->turn.loop_id = loop->pub.loop_id;
+    loop->turn.turn_index = entry->turn_index;
+    loop->turn.trigger = entry->trigger;
+    loop->turn.started_ms = entry->at_ms;
+    loop->in_turn = true;
+}
+
+static bool phi__sl_turn_end(phi__session_box *box, phi__loop_box *loop, phi__sl_caps *caps,
+                             const phi_entry *entry) {
+    phi_loop_record *to = &loop->pub;
+    phi_turn *turns;
+    if (entry->usage != NULL && !to->has_ended)
+        phi_usage_add(&to->usage, entry->usage); /* until its end tells of all */
+    if (!loop->in_turn) return true;
+    turns = (phi_turn *)phi__session_room_for(box, to->turns, to->turn_count, &loop->turn_cap,
+                                              to->turn_count + 1, sizeof *turns);
+    if (turns == NULL) return false;
+    to->turns = turns;
+    if (entry->usage != NULL) loop->turn.usage = *entry->usage;
+    loop->turn.ended_ms = entry->at_ms;
+    turns[to->turn_count++] = loop->turn;
+    phi__sl_forget(loop, caps);
+    return true;
+}
+
+static void phi__sl_end(phi__loop_box *loop, const phi_entry *entry) {
+    if (entry->usage != NULL) loop->pub.usage = *entry->usage;
+    loop->pub.ended_ms = entry->at_ms;
+    loop->pub.has_ended = true;
+    loop->pub.status = entry->status == PHI_REJECTED ? PHI_LOOP_REJECTED : PHI_LOOP_COMPLETED;
+    loop->in_turn = false;
+}
+
+static bool phi__sl_spawn(phi__session_box *box, phi__loop_box *loop, const phi_entry *entry) {
+    phi_loop_record *to = &loop->pub;
+    phi_child_ref *refs = (phi_child_ref *)phi__session_room_for(
+        box, to->spawned, to->spawned_count, &loop->spawned_cap, to->spawned_count + 1,
+        sizeof *refs);
+    phi_child_ref *ref;
+    if (refs == NULL) return false;
+    to->spawned = refs;
+    ref = &refs[to->spawned_count];
+    if (!phi__session_keep(box, entry->tool_call_id, &ref->tool_call_id) ||
+        !phi__session_keep(box, entry->child_loop_id, &ref->child_loop_id) ||
+        !phi__session_keep(box, entry->child_session_id, &ref->child_session_id))
+        return false;
+    to->spawned_count++;
+    return true;
+}
+
+static bool phi__sl_entry(phi__session_box *box, phi__sl_caps *caps, const phi_entry *entry) {
+    phi__loop_box *loop;
+    if (entry->kind == PHI_ENTRY_LOOP_START) return phi__sl_begin(box, entry);
+    loop = entry->loop_id.len > 0 ? phi__sl_loop(box, entry->loop_id) : NULL;
+    if (loop == NULL) return true;
+    if (caps->of != loop) phi__sl_forget(loop, caps);
+    switch ((int)entry->kind) {
+    case PHI_ENTRY_MESSAGE:
+        return entry->message == NULL || phi__sl_message(box, loop, caps, entry->message);
+    case PHI_ENTRY_TURN_START: phi__sl_turn_start(loop, caps, entry); return true;
+    case PHI_ENTRY_TURN_END: return phi__sl_turn_end(box, loop, caps, entry);
+    case PHI_ENTRY_LOOP_END: phi__sl_end(loop, entry); return true;
+    case PHI_ENTRY_SPAWN: return phi__sl_spawn(box, loop, entry);
+    default: return true;
+    }
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_session_of_thread(const phi_thread *thread, const phi_allocator *allocator,
+                                         phi_session **out) {
+    phi__session_box *box;
+    phi__sl_caps caps;
+    phi_entry entry;
+    phi_status status = PHI_OK;
+    uint64_t seq, count;
+    if (thread == NULL || out == NULL) return PHI_BAD_ARG;
+    *out = NULL;
+    box = phi__session_make(allocator, 0, NULL);
+    if (box == NULL) return PHI_NO_MEMORY;
+    memset(&caps, 0, sizeof caps);
+    count = phi_thread_count(thread);
+    for (seq = phi_thread_first(thread); status == PHI_OK && seq < count; seq++) {
+        status = phi_thread_entry(thread, seq, &entry);
+        if (status == PHI_OK && !phi__sl_entry(box, &caps, &entry)) status = PHI_NO_MEMORY;
+    }
+    if (status == PHI_OK) status = phi_session_add_blocks(&box->pub, thread);
+    if (status == PHI_OK)
+        *out = &box->pub;
+    else
+        phi_session_free(&box->pub);
+    return status;
+}

@@ -1,0 +1,722 @@
+/* tape_play.c - playing: what the tape has is let in, step by step, and what the run asks for is compared with it.
+
+   The lines of a step are what was let in, in order, and then what the run did with it: its requests, and results that
+   were given at once. Those are looked up within the step, whatever their order, since with another budget runs that go
+   on beside each other take other turns. All of a step's lines must have been used when the next one lets in. */
+#include "base/utf8_in.h"
+#include "record/replay_in.h"
+#include "text/json_in.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+enum { PHI__PLAY_TIMERS = 256, PHI__PLAY_WORDS = 400 };
+
+static phi__tape *phi__play_of(void *base) { return (phi__tape *)base; }
+
+/* ---- divergence ---- */
+
+static phi_str phi__play_keep(phi__tape *tape, phi_str words) {
+    phi_str kept = phi__str("", 0);
+    (void)phi__arena_str(&tape->words, words, &kept);
+    return kept;
+}
+
+/* line: of the tape, from 0. */
+static void phi__play_diverge(phi__tape *tape, size_t line, const char *what, phi_str recorded,
+                              phi_str actual) {
+    phi_tape_divergence *d = &tape->divergence;
+    tape->off = true;
+    if (tape->diverged) return;
+    tape->diverged = true;
+    d->line = line + 1;
+    d->step = tape->step;
+    d->what = phi__play_keep(tape, phi_str_of(what));
+    d->recorded = phi__play_keep(tape, recorded);
+    d->actual = phi__play_keep(tape, actual);
+}
+
+static void phi__play_no_memory(phi__tape *tape) {
+    tape->failed = PHI_NO_MEMORY;
+    tape->off = true;
+}
+
+/* ---- time ---- */
+
+static void phi__play_set(phi__tape *tape, uint64_t us) {
+    phi__tape_set(tape, us);
+    tape->reads = 0;
+}
+
+static void phi__play_skip_used(phi__tape *tape) {
+    while (tape->at < tape->count && tape->index[tape->at].used) tape->at++;
+}
+
+static uint64_t phi__play_clock(void *user_data) {
+    phi__tape *tape = phi__play_of(user_data);
+    phi__tape_line *line;
+    if (tape->rt == NULL || tape->rt->in_step || tape->off) return tape->us;
+    phi__play_skip_used(tape);
+    line = tape->at < tape->count ? &tape->index[tape->at] : NULL;
+    if (line != NULL && line->kind == PHI__TAPE_NOW && line->n == tape->reads) {
+        phi__play_set(tape, line->us);
+        line->used = true;
+    } else
+        tape->reads++;
+    return tape->us;
+}
+
+static uint64_t phi__play_work_us(phi_tape *base) {
+    (void)base;
+    return 0; /* only bytes bound a step: what it comes to is the same on every machine */
+}
+
+static uint64_t phi__play_look_us(phi_tape *base) { return phi__play_of(base)->us; }
+
+/* ---- letting in ---- */
+
+typedef enum phi__played { PHI__PLAYED, PHI__PLAY_LATER, PHI__PLAY_STOP } phi__played;
+
+static phi__tape_flow *phi__play_flow(phi__tape *tape, uint64_t x) {
+    size_t i;
+    for (i = 0; i < tape->flow_count; i++)
+        if (tape->flows[i].live && tape->flows[i].x == x) return &tape->flows[i];
+    return NULL;
+}
+
+static phi__played phi__play_bytes(phi__tape *tape, phi__tape_flow *flow, const phi_json *root) {
+    if (!phi__tape_bytes(tape, root)) {
+        phi__play_no_memory(tape);
+        return PHI__PLAY_STOP;
+    }
+    return phi__xfer_push_now(flow->xfer, tape->bytes.at, tape->bytes.len) == PHI_FULL
+               ? PHI__PLAY_LATER
+               : PHI__PLAYED;
+}
+
+static phi__played phi__play_transport(phi__tape *tape, const phi__tape_line *line,
+                                       const phi_json *root) {
+    phi__tape_flow *flow = phi__play_flow(tape, line->x);
+    phi_str text;
+    if (flow == NULL) {
+        phi__play_diverge(tape, (size_t)(line - tape->index), "the answer to a request",
+                          phi__str(line->text.at, phi__utf8_cut(line->text, PHI__PLAY_WORDS)),
+                          phi_str_of("that request is not waiting for an answer"));
+        return PHI__PLAY_STOP;
+    }
+    if (line->kind == PHI__TAPE_BYTES) return phi__play_bytes(tape, flow, root);
+    if (line->kind == PHI__TAPE_STAGE) {
+        int64_t stage = phi_json_int(phi_json_get(root, "stage"), 1);
+        (void)phi__xfer_stage_now(flow->xfer, stage == 1 ? PHI_XFER_STARTED : PHI_XFER_CONNECTED);
+    } else if (line->kind == PHI__TAPE_ANSWER) {
+        text = phi_json_str(phi_json_get(root, "headers"), "");
+        (void)phi__xfer_head_now(flow->xfer,
+                                 (int)(phi_json_uint(phi_json_get(root, "status"), 0) % 1000),
+                                 text.at, text.len);
+    } else {
+        int64_t status = phi_json_int(phi_json_get(root, "status"), 0);
+        flow->live = false;
+        text = phi_json_str(phi_json_get(root, "words"), "");
+        (void)phi__xfer_end_now(
+            flow->xfer, (phi_status)(status > -1000 && status <= 0 ? status : (int64_t)PHI_NETWORK),
+            text.at);
+    }
+    return PHI__PLAYED;
+}
+
+static bool phi__play_runs(const phi__tape *tape, const phi__toolcall *call) {
+    return tape->desc.runs_fn != NULL &&
+           tape->desc.runs_fn(tape->desc.user_data, call->block->name);
+}
+
+static bool phi__play_is_call(const phi__toolcall *call, const phi_json *root) {
+    return call->run->agent->index == phi_json_uint(phi_json_get(root, "agent"), UINT64_MAX) &&
+           phi_str_equal(call->block->id, phi_json_str(phi_json_get(root, "id"), ""));
+}
+
+static phi__toolcall *phi__play_call(const phi__tape *tape, const phi_json *root) {
+    uint32_t i;
+    for (i = 0; i < tape->rt->calls.count; i++) {
+        phi__slot *slot = phi__slots_at(&tape->rt->calls, i);
+        phi__toolcall *call = slot != NULL ? (phi__toolcall *)slot->object : NULL;
+        if (call == NULL || phi__slot_state(PHI__LOAD(&slot->word)) == 0) continue;
+        if (call->started && phi__play_is_call(call, root)) return call;
+    }
+    return NULL;
+}
+
+/* A result as the tape writes it, for a comparison and for words. */
+static phi_str phi__play_words_of(phi__tape *tape, phi__buf *out, const phi__toolcall *call,
+                                  const phi_message *result) {
+    phi_message plain = *result;
+    plain.timestamp_ms = 0;
+    phi__tape_put_result(tape, out, call, &plain);
+    return phi__buf_str(out);
+}
+
+/* What a tool has given now against what it gave then. */
+static void phi__play_compare(phi__tape *tape, size_t line, phi__toolcall *call,
+                              const phi_message *recorded) {
+    phi__buf then, now;
+    char what[120];
+    phi_str a, b;
+    phi__buf_init(&then, &tape->memory);
+    phi__buf_init(&now, &tape->memory);
+    a = phi__play_words_of(tape, &then, call, recorded);
+    b = phi__play_words_of(tape, &now, call, call->held);
+    (void)snprintf(what, sizeof what, "the result of tool %.*s",
+                   (int)phi__utf8_cut(call->block->name, 64), call->block->name.at);
+    if (then.failed || now.failed)
+        phi__play_no_memory(tape);
+    else if (!phi_str_equal(a, b))
+        phi__play_diverge(tape, line, what, a, b);
+    phi__buf_free(&then);
+    phi__buf_free(&now);
+}
+
+static phi__played phi__play_result(phi__tape *tape, const phi__tape_line *line,
+                                    const phi_json *root) {
+    phi__toolcall *call = phi__play_call(tape, root);
+    size_t at = (size_t)(line - tape->index);
+    phi_message *message;
+    if (call == NULL) {
+        phi__play_diverge(tape, at, "the result of a tool",
+                          phi__str(line->text.at, phi__utf8_cut(line->text, PHI__PLAY_WORDS)),
+                          phi_str_of("no such call is waiting for a result"));
+        return PHI__PLAY_STOP;
+    }
+    if (phi__play_runs(tape, call) && call->held == NULL) return PHI__PLAY_LATER;
+    message = phi__tape_result(tape, root);
+    if (message == NULL) {
+        phi__play_no_memory(tape);
+        return PHI__PLAY_STOP;
+    }
+    if (call->held != NULL) phi__play_compare(tape, at, call, message);
+    (void)phi__tape_settle(call, message);
+    return tape->off ? PHI__PLAY_STOP : PHI__PLAYED;
+}
+
+static void phi__play_partial(phi__tape *tape, phi_call handle, const phi_json *root) {
+    const phi_message *message = phi__tape_result(tape, root);
+    phi_tool_result partial;
+    if (message == NULL) {
+        phi__play_no_memory(tape);
+        return;
+    }
+    partial = phi__tape_given(message);
+    (void)phi_call_partial(handle, &partial);
+}
+
+static void phi__play_update(phi__tape *tape, const phi_json *root) {
+    phi__toolcall *call = phi__play_call(tape, root);
+    phi_str text = phi_json_str(phi_json_get(root, "text"), "");
+    phi_call handle;
+    if (call == NULL || phi__play_runs(tape, call)) return;
+    handle = phi__call_handle(call);
+    if (phi_json_get(root, "result") != NULL)
+        phi__play_partial(tape, handle, root);
+    else if (phi_json_bool(phi_json_get(root, "progress"), false))
+        (void)phi_call_progress(handle, text.at, text.len);
+    else
+        (void)phi_call_update(handle, text.at, text.len);
+}
+
+static phi__played phi__play_line(phi__tape *tape, const phi__tape_line *line) {
+    const phi_json *root;
+    if (line->kind == PHI__TAPE_TIMERS) {
+        (void)phi__io_timers(tape->rt->io, PHI__PLAY_TIMERS);
+        return PHI__PLAYED;
+    }
+    if (line->kind == PHI__TAPE_POSTS) {
+        phi__posts_read(tape->rt);
+        return PHI__PLAYED;
+    }
+    if (line->kind == PHI__TAPE_T) {
+        phi__play_set(tape, line->us);
+        return PHI__PLAYED;
+    }
+    root = phi__tape_tree(tape, line);
+    if (root == NULL) {
+        phi__play_no_memory(tape);
+        return PHI__PLAY_STOP;
+    }
+    if (line->kind == PHI__TAPE_RESULT) return phi__play_result(tape, line, root);
+    if (line->kind != PHI__TAPE_UPDATE) return phi__play_transport(tape, line, root);
+    phi__play_update(tape, root);
+    return PHI__PLAYED;
+}
+
+/* Whether a line is let in: the rest is what the run does, or another step. */
+static bool phi__play_comes_in(const phi__tape_line *line) {
+    switch (line->kind) {
+    case PHI__TAPE_T: return line->more;
+    case PHI__TAPE_TIMERS:
+    case PHI__TAPE_POSTS:
+    case PHI__TAPE_STAGE:
+    case PHI__TAPE_ANSWER:
+    case PHI__TAPE_BYTES:
+    case PHI__TAPE_END: return true;
+    case PHI__TAPE_RESULT:
+    case PHI__TAPE_UPDATE: return !line->start;
+    default: return false;
+    }
+}
+
+/* Up to where the host's posts were read, or all that comes in. */
+static void phi__play_let_in(phi__tape *tape, bool posts) {
+    while (tape->open && !tape->off && tape->at < tape->count) {
+        phi__tape_line *line = &tape->index[tape->at];
+        phi__played played;
+        if (!phi__play_comes_in(line)) {
+            tape->open = false;
+            return;
+        }
+        if (line->kind == PHI__TAPE_POSTS && !posts) return;
+        played = phi__play_line(tape, line);
+        if (played != PHI__PLAYED) return;
+        line->used = true;
+        tape->at++;
+    }
+    tape->open = tape->open && tape->at < tape->count;
+}
+
+/* ---- steps ---- */
+
+static void phi__play_missing(phi__tape *tape, size_t at) {
+    const phi__tape_line *line = &tape->index[at];
+    phi__play_diverge(
+        tape, at,
+        line->kind == PHI__TAPE_REQUEST ? "a request is missing" : "the result of a tool's start",
+        phi__str(line->text.at, phi__utf8_cut(line->text, PHI__PLAY_WORDS)), phi_str_of("nothing"));
+}
+
+/* Passes what the run has done, all of it, and looks that the host did not make; at the end: false. */
+static bool phi__play_pass(phi__tape *tape) {
+    for (; tape->at < tape->count; tape->at++) {
+        phi__tape_line *line = &tape->index[tape->at];
+        if (line->used) continue;
+        if (line->kind == PHI__TAPE_NOW)
+            phi__play_set(tape, line->us);
+        else if (line->kind == PHI__TAPE_T)
+            return true;
+        else if (line->kind == PHI__TAPE_OVER)
+            return false;
+        else {
+            phi__play_missing(tape, tape->at);
+            return false;
+        }
+        line->used = true;
+    }
+    return false;
+}
+
+/* Whether anything is there that no host will bring on: an answer, or a result that the tape should have. */
+static bool phi__play_waits(const phi__tape *tape) {
+    uint32_t i;
+    size_t n;
+    for (n = 0; n < tape->flow_count; n++)
+        if (tape->flows[n].live) return true;
+    for (i = 0; i < tape->rt->calls.count; i++) {
+        phi__slot *slot = phi__slots_at(&tape->rt->calls, i);
+        phi__toolcall *call = slot != NULL ? (phi__toolcall *)slot->object : NULL;
+        if (call == NULL || phi__slot_state(PHI__LOAD(&slot->word)) == 0) continue;
+        if (call->started && !phi__play_runs(tape, call)) return true;
+    }
+    return false;
+}
+
+/* Nothing of the tape counts any more: what waits for it fails, and time leaps. */
+static void phi__play_off(phi__tape *tape) {
+    const char *words = tape->diverged ? "the replay has diverged from the recording"
+                                       : "the replay found no memory";
+    uint64_t next = phi__io_next_timer_us(tape->rt->io);
+    uint32_t i;
+    size_t n;
+    for (n = 0; n < tape->flow_count; n++) {
+        if (!tape->flows[n].live) continue;
+        tape->flows[n].live = false;
+        (void)phi__xfer_end_now(tape->flows[n].xfer, PHI_CANCELLED, words);
+    }
+    for (i = 0; i < tape->rt->calls.count; i++) {
+        phi__slot *slot = phi__slots_at(&tape->rt->calls, i);
+        phi__toolcall *call = slot != NULL ? (phi__toolcall *)slot->object : NULL;
+        if (call == NULL || phi__slot_state(PHI__LOAD(&slot->word)) == 0 || !call->started)
+            continue;
+        if (call->held != NULL)
+            (void)phi__tape_settle(call, call->held);
+        else if (!phi__play_runs(tape, call))
+            phi__call_fail(call, words);
+    }
+    if (tape->rt->ready == NULL && next != UINT64_MAX) phi__play_set(tape, next);
+    (void)phi__io_timers(tape->rt->io, PHI__PLAY_TIMERS);
+}
+
+/* The tape is over; so are the empty steps behind its last line. */
+static void phi__play_ends(phi__tape *tape) {
+    if (tape->off || tape->rt->active == 0 || tape->rt->ready != NULL || phi__posts_any(tape->rt))
+        return;
+    if (!phi__play_waits(tape) && phi__io_next_timer_us(tape->rt->io) == UINT64_MAX) return;
+    phi__play_diverge(
+        tape, tape->at, "the end of the tape",
+        phi_str_of(tape->torn ? "the tape was cut off here" : "the recording ends here"),
+        phi_str_of("the run goes on"));
+}
+
+/* Whether it is time for a step of the tape: after as many empty ones as there were, and where it is the host who makes
+   something happen in it, or a model in the process that is asked in every step, when that is so. */
+static bool phi__play_due(phi__tape *tape, size_t at) {
+    const phi__tape_line *line = &tape->index[at];
+    bool acts =
+        tape->rt->ready != NULL || tape->rt->first_polled != NULL || phi__posts_any(tape->rt);
+    bool comes = at + 1 == tape->count || phi__play_comes_in(&tape->index[at + 1]);
+    if (!acts && (!comes || tape->idled < line->n)) {
+        if (tape->idled < line->n) tape->idled++;
+        return false;
+    }
+    return true;
+}
+
+/* Whether this step is one of the empty ones: the looks that the host made at the clock behind it are yet to come. */
+static bool phi__play_idles(phi__tape *tape) {
+    size_t at = tape->at;
+    while (at < tape->count && (tape->index[at].used || tape->index[at].kind == PHI__TAPE_NOW))
+        at++;
+    if (at == tape->count) return false;
+    if (tape->index[at].kind == PHI__TAPE_T) return !phi__play_due(tape, at);
+    if (tape->index[at].kind != PHI__TAPE_OVER || tape->idled >= tape->index[at].n) return false;
+    tape->idled++;
+    return true;
+}
+
+static void phi__play_begin(phi_tape *base) {
+    phi__tape *tape = phi__play_of(base);
+    if (!tape->off && !tape->open && !phi__play_idles(tape)) {
+        bool more = phi__play_pass(tape);
+        if (!more) phi__play_ends(tape);
+        if (more) {
+            phi__tape_line *line = &tape->index[tape->at++];
+            line->used = true;
+            tape->idled = 0;
+            tape->step++;
+            tape->open = true;
+            phi__play_set(tape, line->us);
+        }
+    }
+    if (tape->off)
+        phi__play_off(tape);
+    else
+        phi__play_let_in(tape, false);
+}
+
+static void phi__play_rest(phi_tape *base) { phi__play_let_in(phi__play_of(base), true); }
+static void phi__play_nothing(phi_tape *base) { (void)base; }
+
+/* ---- what the run asks for ---- */
+
+/* The next line of the step at hand that was not used; NULL: there is none. */
+static phi__tape_line *phi__play_next(phi__tape *tape, phi__tape_kind kind, phi__tape_line *from) {
+    size_t i = from != NULL ? (size_t)(from - tape->index) + 1 : tape->at;
+    for (; i < tape->count; i++) {
+        phi__tape_line *line = &tape->index[i];
+        if (line->kind == PHI__TAPE_T && !line->more) return NULL;
+        if (line->kind == kind && !line->used) return line;
+    }
+    return NULL;
+}
+
+/* The members of a recorded request that are compared. */
+static bool phi__play_same(const phi_json *then, const phi_json *now, const char **what) {
+    static const char *const members[] = {"method", "url", "headers", "length", "sha256"};
+    static const char *const words[] = {"the method", "the URL", "the headers", "the body",
+                                        "the body"};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(members); i++) {
+        *what = words[i];
+        if (!phi_json_equal(phi_json_get(then, members[i]), phi_json_get(now, members[i])))
+            return false;
+    }
+    return true;
+}
+
+/* Where two bodies differ, if both are whole: shown from a little before there. */
+static phi_str phi__play_from(phi_str body, size_t at) {
+    size_t from = at > 40 ? at - 40 : 0, n;
+    phi_str cut;
+    if (from >= body.len) return phi__str("", 0);
+    cut = phi__str(body.at + from, body.len - from);
+    n = phi__utf8_cut(cut, PHI__PLAY_WORDS);
+    return phi__str(cut.at, n);
+}
+
+static size_t phi__play_apart(phi_str a, phi_str b) {
+    size_t i = 0;
+    while (i < a.len && i < b.len && a.at[i] == b.at[i]) i++;
+    return i;
+}
+
+static phi_str phi__play_member(phi_arena *arena, const phi_json *root, const char *what) {
+    const char *name = strcmp(what, "the method") == 0    ? "method"
+                       : strcmp(what, "the URL") == 0     ? "url"
+                       : strcmp(what, "the headers") == 0 ? "headers"
+                                                          : "sha256";
+    phi_str out = phi__str("", 0);
+    (void)phi_json_write(arena, phi_json_get(root, name), 0, &out);
+    return out;
+}
+
+static void phi__play_other(phi__tape *tape, const phi__tape_line *line, const phi_json *then,
+                            const phi_json *now, const char *what) {
+    char words[100];
+    phi_str a = phi_json_str(phi_json_get(then, "body"), "");
+    phi_str b = phi_json_str(phi_json_get(now, "body"), "");
+    (void)snprintf(words, sizeof words, "request %u: %s", (unsigned)line->x, what);
+    if (strcmp(what, "the body") == 0 && phi_json_get(then, "body") != NULL) {
+        size_t at = phi__play_apart(a, b);
+        a = phi__play_from(a, at);
+        b = phi__play_from(b, at);
+    } else {
+        a = phi__play_member(&tape->arena, then, what);
+        b = phi__play_member(&tape->arena, now, what);
+    }
+    phi__play_diverge(tape, (size_t)(line - tape->index), words, a, b);
+}
+
+/* The request as the tape would have it, in an arena of the caller's. */
+static const phi_json *phi__play_request(phi__tape *tape, phi_arena *arena,
+                                         const phi_request *request) {
+    phi_json *root = NULL;
+    phi__buf *line = phi__tape_begin_line(tape, "request");
+    phi__tape_put_request(tape, line, request, true);
+    phi__buf_char(line, '}');
+    if (line->failed) return NULL;
+    (void)phi__secret_hide(&tape->secrets, line->at, line->len, PHI__SECRET_JSON);
+    return phi_json_parse(arena, phi__buf_str(line), 0, &root, NULL) == PHI_OK ? root : NULL;
+}
+
+/* The recorded request that is the same; else the first one differs, and the run diverges. */
+static phi__tape_line *phi__play_match(phi__tape *tape, const phi_json *now) {
+    phi__tape_line *first = phi__play_next(tape, PHI__TAPE_REQUEST, NULL), *line;
+    const char *what = NULL;
+    for (line = first; line != NULL; line = phi__play_next(tape, PHI__TAPE_REQUEST, line)) {
+        const phi_json *then = phi__tape_tree(tape, line);
+        if (then == NULL) {
+            phi__play_no_memory(tape);
+            return NULL;
+        }
+        if (phi__play_same(then, now, &what)) return line;
+    }
+    if (first == NULL) {
+        phi__play_diverge(tape, tape->at, "a request that was not recorded", phi_str_of("nothing"),
+                          phi_json_str(phi_json_get(now, "url"), ""));
+        return NULL;
+    }
+    {
+        const phi_json *then = phi__tape_tree(tape, first);
+        if (then == NULL)
+            phi__play_no_memory(tape);
+        else if (!phi__play_same(then, now, &what))
+            phi__play_other(tape, first, then, now, what);
+    }
+    return NULL;
+}
+
+static phi_status phi__play_open(void *user_data, phi_xfer xfer, const phi_request *request) {
+    phi__tape *tape = phi__play_of(user_data);
+    phi__tape_line *line = NULL;
+    const phi_json *now;
+    phi_arena arena;
+    int64_t status = PHI_OK;
+    if (tape->off) return PHI_REFUSED;
+    phi_arena_init(&arena, &tape->memory, 0);
+    now = phi__play_request(tape, &arena, request);
+    if (now == NULL)
+        phi__play_no_memory(tape);
+    else
+        line = phi__play_match(tape, now);
+    phi_arena_free(&arena);
+    if (line == NULL) return tape->diverged ? PHI_REFUSED : PHI_NO_MEMORY;
+    line->used = true;
+    now = phi__tape_tree(tape, line);
+    if (now != NULL) status = phi_json_int(phi_json_get(now, "status"), PHI_OK);
+    if (now == NULL || (status == PHI_OK && phi__tape_flow_new(tape, xfer, line->x) == NULL)) {
+        phi__play_no_memory(tape);
+        return PHI_NO_MEMORY;
+    }
+    return (phi_status)(status > -1000 && status <= 0 ? status : (int64_t)PHI_REFUSED);
+}
+
+static void phi__play_resume(void *user_data, phi_xfer xfer) {
+    (void)user_data; /* the line that found no room is tried again in every step */
+    (void)xfer;
+}
+
+static void phi__play_cancel(void *user_data, phi_xfer xfer) {
+    phi__tape_flow *flow = phi__tape_flow_of(phi__play_of(user_data), xfer);
+    if (flow != NULL) flow->live = false;
+}
+
+/* ---- tools ---- */
+
+/* Lines of this call that its tool's start gave. */
+static phi__tape_line *phi__play_next_of(phi__tape *tape, const phi__toolcall *call,
+                                         phi__tape_kind kind, const phi_json **root) {
+    phi__tape_line *line = phi__play_next(tape, kind, NULL);
+    for (; line != NULL; line = phi__play_next(tape, kind, line)) {
+        if (!line->start) continue;
+        *root = phi__tape_tree(tape, line);
+        if (*root == NULL) {
+            phi__play_no_memory(tape);
+            return NULL;
+        }
+        if (phi__play_is_call(call, *root)) return line;
+    }
+    return NULL;
+}
+
+static void phi__play_started(phi_tape *base, phi__toolcall *call) {
+    phi__tape *tape = phi__play_of(base);
+    const phi_json *root = NULL;
+    phi__tape_line *line;
+    phi_message *message;
+    if (tape->off || call->slot == NULL) return;
+    while ((line = phi__play_next_of(tape, call, PHI__TAPE_UPDATE, &root)) != NULL)
+        line->used = true; /* it was told anew */
+    line = tape->off ? NULL : phi__play_next_of(tape, call, PHI__TAPE_RESULT, &root);
+    if (line == NULL) return;
+    line->used = true;
+    message = phi__tape_result(tape, root);
+    if (message == NULL) {
+        phi__play_no_memory(tape);
+        return;
+    }
+    if (call->held != NULL)
+        phi__play_compare(tape, (size_t)(line - tape->index), call, message);
+    else
+        phi__play_missing(tape, (size_t)(line - tape->index));
+    (void)phi__tape_settle(call, message);
+}
+
+static bool phi__play_start(phi_tape *base, phi__toolcall *call) {
+    phi__tape *tape = phi__play_of(base);
+    const phi_json *root = NULL;
+    phi__tape_line *line;
+    phi_message *message;
+    if (phi__play_runs(tape, call)) return false;
+    if (tape->off) return true;
+    while (call->slot != NULL &&
+           (line = phi__play_next_of(tape, call, PHI__TAPE_UPDATE, &root)) != NULL) {
+        line->used = true;
+        phi__play_update(tape, root);
+    }
+    line = call->slot == NULL || tape->off ? NULL
+                                           : phi__play_next_of(tape, call, PHI__TAPE_RESULT, &root);
+    if (line == NULL) return true;
+    line->used = true;
+    message = phi__tape_result(tape, root);
+    if (message != NULL)
+        (void)phi__tape_settle(call, message);
+    else
+        phi__play_no_memory(tape);
+    return true;
+}
+
+/* Of a tool that is run again it is held until the tape comes to it; else what is recorded counts. */
+static phi_status phi__play_given(phi_tape *base, phi__toolcall *call,
+                                  const phi_tool_result *result) {
+    phi__tape *tape = phi__play_of(base);
+    if (tape->off && phi__play_runs(tape, call)) return phi__call_take(call, result);
+    if (!phi__play_runs(tape, call)) {
+        phi__call_unclaim(call);
+        return PHI_OK;
+    }
+    call->held = phi__tape_keep(&call->run->arena, result);
+    if (call->held == NULL) return phi__call_take(call, result);
+    phi__play_let_in(tape, false); /* the next line may have waited for it */
+    return PHI_OK;
+}
+
+static void phi__play_said(phi_tape *base, phi__toolcall *call, phi_str text,
+                           const phi_tool_result *part, bool progress) {
+    (void)base;
+    (void)call;
+    (void)text;
+    (void)part;
+    (void)progress;
+}
+
+/* ---- a tape that is played ---- */
+
+static phi_status phi__play_stage(phi_tape *base, phi_xfer xfer, phi_xfer_stage stage) {
+    (void)base;
+    (void)xfer;
+    (void)stage;
+    return PHI_STALE; /* nobody but the tape carries anything */
+}
+
+static phi_status phi__play_head(phi_tape *base, phi_xfer xfer, int status, const char *headers,
+                                 size_t len) {
+    (void)base;
+    (void)xfer;
+    (void)status;
+    (void)headers;
+    (void)len;
+    return PHI_STALE;
+}
+
+static phi_status phi__play_push(phi_tape *base, phi_xfer xfer, const char *bytes, size_t len) {
+    (void)base;
+    (void)xfer;
+    (void)bytes;
+    (void)len;
+    return PHI_STALE;
+}
+
+static phi_status phi__play_end(phi_tape *base, phi_xfer xfer, phi_status status,
+                                const char *words) {
+    (void)base;
+    (void)xfer;
+    (void)status;
+    (void)words;
+    return PHI_STALE;
+}
+
+static void phi__play_attach(phi_tape *base, phi_runtime *rt, const phi_transport *inner,
+                             bool stages) {
+    (void)inner;
+    (void)stages;
+    phi__play_of(base)->rt = rt;
+}
+
+static void phi__play_detach(phi_tape *base) { phi__play_of(base)->rt = NULL; }
+
+static const phi__tape_ops phi__play_ops = {
+    phi__tape_take,    phi__play_attach,  phi__play_detach,  phi__play_begin,   phi__play_rest,
+    phi__play_nothing, phi__play_nothing, phi__play_nothing, phi__play_nothing, phi__play_nothing,
+    phi__play_work_us, phi__play_look_us, phi__play_stage,   phi__play_head,    phi__play_push,
+    phi__play_end,     phi__play_start,   phi__play_started, phi__play_given,   phi__play_said};
+
+PHI__FN void phi__tape_play_end(phi__tape *tape) {
+    size_t i;
+    if (tape->off) return;
+    for (i = tape->at; i < tape->count; i++) {
+        const phi__tape_line *line = &tape->index[i];
+        if (line->used || line->kind == PHI__TAPE_NOW || line->kind == PHI__TAPE_OVER ||
+            line->kind == PHI__TAPE_T || line->kind == PHI__TAPE_TIMERS ||
+            line->kind == PHI__TAPE_POSTS)
+            continue;
+        phi__play_diverge(tape, i, "the end of the run",
+                          phi__str(line->text.at, phi__utf8_cut(line->text, PHI__PLAY_WORDS)),
+                          phi_str_of("the run has ended"));
+        return;
+    }
+}
+
+PHI__FN void phi__tape_play_init(phi__tape *tape) {
+    tape->base.ops = &phi__play_ops;
+    tape->base.plays = true;
+    tape->base.clock_us_fn = phi__play_clock;
+    tape->base.transport.open = phi__play_open;
+    tape->base.transport.resume = phi__play_resume;
+    tape->base.transport.cancel = phi__play_cancel;
+    tape->base.transport.user_data = tape;
+}

@@ -1,0 +1,468 @@
+/* tape_record.c - recording: everything from outside passes through here, and is written as it is let in.
+
+   What a transport says while nothing is let in is held back until the next step that lets in: a head and an end are kept,
+   bytes are refused as if the buffer were full. */
+#include "base/base64_in.h"
+#include "base/utf8_in.h"
+#include "io/clock_in.h"
+#include "record/replay_in.h"
+#include "text/json_in.h"
+
+#include <stdio.h>
+
+enum { PHI__TAPE_TICK_US = 1000 }; /* looks of the host that are closer see the same time */
+
+static phi__tape *phi__record_of(void *base) { return (phi__tape *)base; }
+
+/* ---- time ---- */
+
+/* Where the host gives no clock, the time of day, made so that it never goes back. */
+static uint64_t phi__record_real_us(const phi__tape *tape) {
+    if (tape->sources.clock_us_fn != NULL)
+        return tape->sources.clock_us_fn(tape->sources.user_data);
+    return tape->wall_us + (phi__clock_us() - tape->clock_us);
+}
+
+static void phi__record_time(phi__tape *tape, const char *kind) {
+    phi__buf *line = phi__tape_begin_line(tape, kind);
+    phi__tape_put_num(line, "us", tape->us);
+}
+
+static uint64_t phi__record_clock(void *user_data) {
+    phi__tape *tape = phi__record_of(user_data);
+    uint64_t now;
+    if (tape->rt == NULL || tape->rt->in_step || tape->over) return tape->us;
+    now = phi__record_real_us(tape);
+    if (now < tape->us + PHI__TAPE_TICK_US) {
+        tape->reads++;
+        return tape->us;
+    }
+    tape->us = tape->last_us = now;
+    phi__record_time(tape, "now");
+    phi__tape_put_num(&tape->line, "after", tape->reads);
+    phi__tape_end_line(tape);
+    tape->reads = 0;
+    return now;
+}
+
+static uint64_t phi__record_work_us(phi_tape *base) {
+    return phi__record_real_us(phi__record_of(base));
+}
+
+static void phi__record_touch(phi_tape *base) {
+    phi__tape *tape = phi__record_of(base);
+    if (tape->touched) return;
+    tape->touched = true;
+    phi__record_time(tape, "t");
+    if (tape->more)
+        phi__buf_text(&tape->line, ",\"more\":true");
+    else
+        phi__tape_put_num(&tape->line, "idle", tape->idle);
+    phi__tape_end_line(tape);
+    tape->idle = tape->reads = 0;
+    tape->last_us = tape->us;
+}
+
+static phi__buf *phi__record_line(phi__tape *tape, const char *kind) {
+    phi__record_touch(&tape->base);
+    return phi__tape_begin_line(tape, kind);
+}
+
+static phi__buf *phi__record_flow_line(phi__tape *tape, const char *kind, uint64_t x) {
+    phi__buf *line = phi__record_line(tape, kind);
+    phi__tape_put_num(line, "x", x);
+    return line;
+}
+
+/* ---- what a transport says ---- */
+
+static phi_status phi__record_stage(phi_tape *base, phi_xfer xfer, phi_xfer_stage stage) {
+    phi__tape *tape = phi__record_of(base);
+    phi__tape_flow *flow = phi__tape_flow_of(tape, xfer);
+    phi_status status;
+    if (flow == NULL) return PHI_STALE;
+    if (stage != PHI_XFER_STARTED && stage != PHI_XFER_CONNECTED) return PHI_BAD_ARG;
+    if (!tape->letting) {
+        flow->stage = (int)stage;
+        return PHI_OK;
+    }
+    phi__record_touch(base);
+    status = phi__xfer_stage_now(xfer, stage);
+    phi__tape_put_num(phi__record_flow_line(tape, "stage", flow->x), "stage", (uint64_t)stage);
+    phi__tape_end_line(tape);
+    return status;
+}
+
+static phi_status phi__record_head_now(phi__tape *tape, phi__tape_flow *flow) {
+    phi_status status;
+    phi__buf *line;
+    flow->held_head = false;
+    phi__record_touch(&tape->base);
+    (void)phi__secret_hide(&tape->secrets, flow->head.at, flow->head.len, PHI__SECRET_BYTES);
+    line = phi__record_flow_line(tape, "head", flow->x);
+    phi__tape_put_num(line, "status", (uint64_t)(flow->http_status > 0 ? flow->http_status : 0));
+    phi__tape_put_head(tape, line, phi__buf_str(&flow->head));
+    phi__tape_end_line(tape);
+    status = phi__xfer_head_now(flow->xfer, flow->http_status, flow->head.at, flow->head.len);
+    phi__buf_clear(&flow->head);
+    return status;
+}
+
+static phi_status phi__record_head(phi_tape *base, phi_xfer xfer, int http_status,
+                                   const char *headers, size_t len) {
+    phi__tape *tape = phi__record_of(base);
+    phi__tape_flow *flow = phi__tape_flow_of(tape, xfer);
+    if (flow == NULL) return PHI_STALE;
+    if (headers == NULL && len > 0) return PHI_BAD_ARG;
+    if (flow->has_head) return PHI_MISUSE;
+    phi__buf_clear(&flow->head);
+    phi__buf_add(&flow->head, headers, len);
+    flow->http_status = http_status;
+    flow->has_head = flow->held_head = true;
+    if (flow->head.failed) tape->failed = PHI_NO_MEMORY;
+    return tape->letting ? phi__record_head_now(tape, flow) : PHI_OK;
+}
+
+static void phi__record_bytes(phi__tape *tape, uint64_t x, phi_str bytes) {
+    phi__buf *line = phi__record_flow_line(tape, "bytes", x);
+    if (phi__utf8_valid(bytes) == bytes.len)
+        phi__tape_put_str(line, "text", bytes);
+    else {
+        phi__json_put_key(line, phi_str_of("base64"));
+        phi__buf_char(line, '"');
+        phi__base64_encode(line, bytes.at, bytes.len);
+        phi__buf_char(line, '"');
+    }
+    phi__tape_end_line(tape);
+}
+
+/* What may be the beginning of a secret waits for what comes behind it; at the end nothing does. A step in which there
+   was no room has let nothing in. */
+static phi_status phi__record_pass(phi__tape *tape, phi__tape_flow *flow, phi_str more, bool last) {
+    phi_status status = PHI_OK;
+    size_t tail;
+    phi_str bytes = more;
+    if (tape->secrets.count > 0) {
+        phi__buf_clear(&tape->bytes);
+        phi__buf_add_str(&tape->bytes, phi__buf_str(&flow->carry));
+        phi__buf_add(&tape->bytes, more.at, more.len);
+        if (tape->bytes.failed) return PHI_FULL;
+        (void)phi__secret_hide(&tape->secrets, tape->bytes.at, tape->bytes.len, PHI__SECRET_BYTES);
+        bytes = phi__buf_str(&tape->bytes);
+    }
+    tail = last ? 0 : phi__secret_tail(&tape->secrets, bytes);
+    if (bytes.len > tail) {
+        status = phi__xfer_push_now(flow->xfer, bytes.at, bytes.len - tail);
+        if (status != PHI_OK) return status;
+        phi__record_bytes(tape, flow->x, phi__str(bytes.at, bytes.len - tail));
+    }
+    phi__buf_clear(&flow->carry);
+    if (tail > 0) phi__buf_add(&flow->carry, bytes.at + (bytes.len - tail), tail);
+    if (flow->carry.failed) tape->failed = PHI_NO_MEMORY;
+    return PHI_OK;
+}
+
+static phi_status phi__record_push(phi_tape *base, phi_xfer xfer, const char *bytes, size_t len) {
+    phi__tape *tape = phi__record_of(base);
+    phi__tape_flow *flow = phi__tape_flow_of(tape, xfer);
+    phi_status status;
+    if (flow == NULL || flow->has_end) return PHI_STALE;
+    if (bytes == NULL && len > 0) return PHI_BAD_ARG;
+    if (!flow->has_head) return PHI_MISUSE;
+    if (len == 0) return PHI_OK;
+    status = tape->letting ? phi__record_pass(tape, flow, phi__str(bytes, len), false) : PHI_FULL;
+    if (status == PHI_FULL) flow->refused = true;
+    return status;
+}
+
+static phi_status phi__record_end_now(phi__tape *tape, phi__tape_flow *flow) {
+    phi__buf *line;
+    if (flow->carry.len > 0 && phi__record_pass(tape, flow, phi__str("", 0), true) == PHI_FULL)
+        return PHI_OK; /* in the next step */
+    line = phi__record_flow_line(tape, "end", flow->x);
+    phi__json_put_key(line, phi_str_of("status"));
+    phi__json_put_i64(line, (int64_t)flow->status);
+    phi__tape_put_str(line, "words", phi_str_of(flow->words));
+    phi__tape_end_line(tape);
+    flow->live = false;
+    return phi__xfer_end_now(flow->xfer, flow->status, flow->words);
+}
+
+static phi_status phi__record_end(phi_tape *base, phi_xfer xfer, phi_status status,
+                                  const char *words) {
+    phi__tape *tape = phi__record_of(base);
+    phi__tape_flow *flow = phi__tape_flow_of(tape, xfer);
+    if (flow == NULL) return PHI_STALE;
+    if (!flow->has_end) {
+        flow->has_end = true;
+        flow->status = status;
+        (void)snprintf(flow->words, sizeof flow->words, "%.*s",
+                       (int)phi__utf8_cut(phi_str_of(words), sizeof flow->words - 1),
+                       words != NULL ? words : "");
+        (void)phi__secret_hide(&tape->secrets, flow->words, strlen(flow->words), PHI__SECRET_WORDS);
+    }
+    return tape->letting ? phi__record_end_now(tape, flow) : PHI_OK;
+}
+
+/* What was held back while nothing was let in. A transport may open nothing here, so the flows stay in place. */
+static void phi__record_flush(phi__tape *tape) {
+    size_t i;
+    for (i = 0; i < tape->flow_count; i++) {
+        phi__tape_flow *flow = &tape->flows[i];
+        if (flow->live && flow->stage != 0) {
+            int stage = flow->stage;
+            flow->stage = 0;
+            (void)phi__record_stage(&tape->base, flow->xfer, (phi_xfer_stage)stage);
+        }
+        if (flow->live && flow->held_head) (void)phi__record_head_now(tape, flow);
+        if (flow->live && flow->refused) {
+            flow->refused = false;
+            tape->inner.resume(tape->inner.user_data, flow->xfer);
+        }
+        if (flow->live && flow->has_end) (void)phi__record_end_now(tape, flow);
+    }
+}
+
+/* ---- the runtime's transport ---- */
+
+static phi_status phi__record_open(void *user_data, phi_xfer xfer, const phi_request *request) {
+    phi__tape *tape = phi__record_of(user_data);
+    phi__tape_flow *flow = phi__tape_flow_new(tape, xfer, tape->requests + 1);
+    phi__buf *line;
+    phi_status status;
+    if (flow == NULL) return PHI_NO_MEMORY;
+    tape->requests++;
+    line = phi__record_flow_line(tape, "request", tape->requests);
+    phi__tape_put_request(tape, line, request, tape->desc.whole_bodies);
+    status = tape->inner.open(tape->inner.user_data, xfer, request);
+    if (status != PHI_OK) {
+        flow->live = false;
+        phi__json_put_key(line, phi_str_of("status"));
+        phi__json_put_i64(line, (int64_t)status);
+    }
+    phi__tape_end_line(tape);
+    return status;
+}
+
+static void phi__record_resume(void *user_data, phi_xfer xfer) {
+    phi__tape *tape = phi__record_of(user_data);
+    phi__tape_flow *flow = phi__tape_flow_of(tape, xfer);
+    if (flow == NULL || flow->has_end) return;
+    flow->refused = false;
+    tape->inner.resume(tape->inner.user_data, xfer);
+}
+
+static void phi__record_cancel(void *user_data, phi_xfer xfer) {
+    phi__tape *tape = phi__record_of(user_data);
+    phi__tape_flow *flow = phi__tape_flow_of(tape, xfer);
+    if (flow == NULL) return;
+    flow->live = false;
+    if (!flow->has_end) tape->inner.cancel(tape->inner.user_data, xfer);
+}
+
+static void phi__record_release(void *user_data, phi_xfer xfer) {
+    phi__tape *tape = phi__record_of(user_data);
+    phi__tape_flow *flow = phi__tape_flow_of(tape, xfer);
+    if (flow == NULL) return;
+    if (tape->inner.release == NULL) {
+        phi__record_cancel(user_data, xfer);
+        return;
+    }
+    flow->live = false;
+    if (!flow->has_end) tape->inner.release(tape->inner.user_data, xfer);
+}
+
+static void phi__record_pump(void *user_data) {
+    phi__tape *tape = phi__record_of(user_data);
+    if (tape->inner.pump != NULL) tape->inner.pump(tape->inner.user_data);
+}
+
+/* ---- tools ---- */
+
+/* A line of a result; where a secret stood in it, what is written counts for the run as well. */
+static phi_status phi__record_result_now(phi__tape *tape, phi__toolcall *call,
+                                         const phi_message *message) {
+    phi__buf *line = phi__record_line(tape, "result");
+    phi_status status;
+    size_t before;
+    phi__tape_put_result(tape, line, call, message);
+    before = line->len;
+    if (!line->failed && phi__secret_hide(&tape->secrets, line->at, line->len, PHI__SECRET_JSON)) {
+        phi__tape_line own;
+        const phi_json *root;
+        memset(&own, 0, sizeof own);
+        phi__buf_char(line, '}');
+        own.text = phi__buf_str(line);
+        root = line->failed ? NULL : phi__tape_tree(tape, &own);
+        message = root != NULL ? phi__tape_result(tape, root) : NULL;
+        line->len = before;
+        if (message == NULL) tape->failed = PHI_NO_MEMORY;
+    }
+    phi__tape_end_line(tape);
+    status = message != NULL ? phi__tape_settle(call, message) : PHI_NO_MEMORY;
+    if (message == NULL) phi__call_unclaim(call);
+    return status;
+}
+
+static phi_status phi__record_result(phi_tape *base, phi__toolcall *call,
+                                     const phi_tool_result *result) {
+    phi__tape *tape = phi__record_of(base);
+    phi_message *message = phi__tape_keep(&call->run->arena, result);
+    if (message == NULL) return phi__call_take(call, result); /* it ends for want of memory */
+    if (tape->letting || call->starting) return phi__record_result_now(tape, call, message);
+    call->held = message;
+    return PHI_OK;
+}
+
+/* Results that were given between two steps. */
+static void phi__record_held(phi__tape *tape) {
+    uint32_t i;
+    for (i = 0; i < tape->rt->calls.count; i++) {
+        phi__slot *slot = phi__slots_at(&tape->rt->calls, i);
+        phi__toolcall *call = slot != NULL ? (phi__toolcall *)slot->object : NULL;
+        if (slot == NULL || phi__slot_state(PHI__LOAD(&slot->word)) == 0 || call == NULL) continue;
+        if (call->held != NULL) (void)phi__record_result_now(tape, call, call->held);
+    }
+}
+
+static bool phi__record_start(phi_tape *base, phi__toolcall *call) {
+    (void)base;
+    (void)call;
+    return false;
+}
+
+static void phi__record_started(phi_tape *base, phi__toolcall *call) {
+    (void)base;
+    (void)call;
+}
+
+static void phi__record_partial(phi__tape *tape, phi__toolcall *call, const phi_tool_result *part) {
+    phi__buf *line = phi__record_line(tape, "update");
+    phi_arena *arena = &call->run->arena;
+    phi_arena_mark mark = phi_arena_save(arena);
+    const phi_message *message = phi__tape_keep(arena, part);
+    if (message != NULL)
+        phi__tape_put_result(tape, line, call, message);
+    else
+        tape->failed = PHI_NO_MEMORY;
+    phi_arena_reset(arena, mark);
+    phi__tape_end_line(tape);
+}
+
+static void phi__record_said(phi_tape *base, phi__toolcall *call, phi_str text,
+                             const phi_tool_result *part, bool progress) {
+    phi__tape *tape = phi__record_of(base);
+    phi__buf *line;
+    if (!tape->letting && !call->starting) return; /* by the host, who says it again */
+    if (part != NULL) {
+        phi__record_partial(tape, call, part);
+        return;
+    }
+    line = phi__record_line(tape, "update");
+    phi__tape_put_num(line, "agent", call->run->agent->index);
+    phi__tape_put_str(line, "id", call->block->id);
+    if (call->starting) phi__buf_text(line, ",\"start\":true");
+    if (progress) phi__buf_text(line, ",\"progress\":true");
+    phi__tape_put_str(line, "text", text);
+    phi__tape_end_line(tape);
+}
+
+/* ---- steps ---- */
+
+static void phi__record_begin(phi_tape *base) {
+    phi__tape *tape = phi__record_of(base);
+    phi__tape_set(tape, phi__record_real_us(tape));
+    tape->touched = tape->more = false;
+    tape->letting = true;
+    phi__record_flush(tape);
+    phi__record_held(tape);
+}
+
+static void phi__record_rest(phi_tape *base) { (void)base; }
+
+static void phi__record_woken(phi_tape *base) {
+    phi__tape *tape = phi__record_of(base);
+    phi__tape_set(tape, phi__record_real_us(tape));
+    tape->more = tape->more || tape->touched;
+    tape->touched = false;
+}
+
+static void phi__record_fired(phi_tape *base) {
+    phi__tape *tape = phi__record_of(base);
+    (void)phi__record_line(tape, "timers");
+    phi__tape_end_line(tape);
+}
+
+static void phi__record_posted(phi_tape *base) {
+    phi__tape *tape = phi__record_of(base);
+    (void)phi__record_line(tape, "posts");
+    phi__tape_end_line(tape);
+}
+
+static void phi__record_let_in(phi_tape *base) {
+    phi__tape *tape = phi__record_of(base);
+    tape->letting = false;
+    if (tape->rt->ready != NULL) phi__record_touch(base);
+    if (tape->touched || tape->more) return;
+    tape->idle++;
+    tape->us = tape->last_us;
+}
+
+static void phi__record_attach(phi_tape *base, phi_runtime *rt, const phi_transport *inner,
+                               bool stages) {
+    phi__tape *tape = phi__record_of(base);
+    char hex[PHI__SHA256_HEX];
+    phi__buf *line = phi__tape_begin_line(tape, "tape");
+    tape->rt = rt;
+    tape->inner = *inner;
+    base->stages = stages;
+    phi__tape_put_num(line, "version", PHI__TAPE_VERSION);
+    phi__tape_put_num(line, "us", tape->us);
+    phi__sha256_hex(tape->seed, hex);
+    phi__tape_put_str(line, "seed", phi__str(hex, sizeof hex));
+    phi__json_put_key(line, phi_str_of("stages"));
+    phi__json_put_bool(line, stages);
+    phi__tape_end_line(tape);
+}
+
+static void phi__record_detach(phi_tape *base) {
+    phi__tape *tape = phi__record_of(base);
+    tape->rt = NULL;
+}
+
+static phi_status phi__record_take(phi_tape *base, const phi__tape_sources *sources) {
+    phi__tape *tape = phi__record_of(base);
+    phi_status status = phi__tape_take(base, sources);
+    if (status != PHI_OK) return status;
+    tape->wall_us = (uint64_t)phi__clock_wall_ms() * 1000;
+    tape->clock_us = phi__clock_us();
+    tape->us = tape->last_us = phi__record_real_us(tape);
+    if (sources->random_fn != NULL)
+        sources->random_fn(sources->user_data, tape->seed, sizeof tape->seed);
+    else
+        phi__clock_random(tape->seed, sizeof tape->seed);
+    return PHI_OK;
+}
+
+static uint64_t phi__record_look_us(phi_tape *base) {
+    const phi__tape *tape = phi__record_of(base);
+    return tape->rt != NULL && tape->rt->in_step ? tape->us : phi__record_real_us(tape);
+}
+
+static const phi__tape_ops phi__record_ops = {
+    phi__record_take,  phi__record_attach,  phi__record_detach,  phi__record_begin,
+    phi__record_rest,  phi__record_woken,   phi__record_fired,   phi__record_posted,
+    phi__record_touch, phi__record_let_in,  phi__record_work_us, phi__record_look_us,
+    phi__record_stage, phi__record_head,    phi__record_push,    phi__record_end,
+    phi__record_start, phi__record_started, phi__record_result,  phi__record_said};
+
+PHI__FN void phi__tape_record_init(phi__tape *tape) {
+    tape->base.ops = &phi__record_ops;
+    tape->base.clock_us_fn = phi__record_clock;
+    tape->base.transport.open = phi__record_open;
+    tape->base.transport.resume = phi__record_resume;
+    tape->base.transport.cancel = phi__record_cancel;
+    tape->base.transport.release = phi__record_release;
+    tape->base.transport.pump = phi__record_pump;
+    tape->base.transport.user_data = tape;
+}

@@ -1,0 +1,62 @@
+/* tape_secret.c - what must not be on a tape: keys, in headers, URLs, and wherever else their text appears.
+
+   Asterisks of the same length stand for a secret in all that comes after it was sent: in answers that repeat it, and in
+   results of tools (io/secret_in.h). */
+#include "record/replay_in.h"
+
+/* Better no recording than one with a key in it. */
+static void phi__tape_secrets_kept(phi__tape *tape) {
+    if (tape->secrets.failed || tape->secrets.count > PHI__TAPE_SECRETS_MOST)
+        tape->failed = PHI_NO_MEMORY;
+}
+
+PHI__FN void phi__tape_secrets(phi__tape *tape, const char *const *secrets) {
+    for (; secrets != NULL && *secrets != NULL; secrets++)
+        phi__secret_add(&tape->secrets, phi_str_of(*secrets));
+    phi__tape_secrets_kept(tape);
+}
+
+PHI__FN void phi__tape_put_url(phi__tape *tape, phi__buf *line, phi_str url) {
+    phi__buf_clear(&tape->bytes);
+    phi__secret_add_url(&tape->secrets, url);
+    phi__tape_secrets_kept(tape);
+    phi__secret_put_url(&tape->bytes, url);
+    phi__tape_put_str(line, "url", phi__buf_str(&tape->bytes));
+    line->failed = line->failed || tape->bytes.failed;
+}
+
+PHI__FN void phi__tape_put_headers(phi__tape *tape, phi__buf *line, const phi_request *request) {
+    phi_str name, value;
+    size_t i;
+    phi__json_put_key(line, phi_str_of("headers"));
+    phi__buf_char(line, '{');
+    for (i = 0; phi_request_header(request, i, &name, &value); i++) {
+        phi__json_put_key(line, name);
+        if (phi__secret_add_header(&tape->secrets, name, value)) value = phi_str_of("[redacted]");
+        phi__json_put_str(line, value);
+    }
+    phi__buf_char(line, '}');
+    phi__tape_secrets_kept(tape);
+}
+
+static void phi__tape_drop_cookies(phi__buf *out, phi_str headers) {
+    while (headers.len > 0) {
+        size_t end = phi__str_find(headers, 0, "\n");
+        size_t n = end < headers.len ? end + 1 : headers.len;
+        phi_str one = phi__str(headers.at, n);
+        size_t colon = phi__min(phi__str_find(one, 0, ":"), n);
+        if (phi__str_find_nocase(phi__str(one.at, colon), 0, "cookie") != SIZE_MAX) {
+            phi__buf_add(out, one.at, colon);
+            phi__buf_text(out, ": [redacted]\r\n");
+        } else
+            phi__buf_add_str(out, one);
+        headers = phi__str(headers.at + n, headers.len - n);
+    }
+}
+
+PHI__FN void phi__tape_put_head(phi__tape *tape, phi__buf *line, phi_str headers) {
+    phi__buf_clear(&tape->bytes);
+    phi__tape_drop_cookies(&tape->bytes, headers);
+    phi__tape_put_str(line, "headers", phi__buf_str(&tape->bytes));
+    line->failed = line->failed || tape->bytes.failed;
+}
