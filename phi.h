@@ -36674,11 +36674,11 @@ PHI_API phi_status phi_thread_fresh(phi_thread *thread) {
 #endif /* PHI__IMP_THREAD */
 
 #ifdef PHI__IMP_PERSIST
-#if PHI__IMP_PERSIST != 0x63a1441f
+#if PHI__IMP_PERSIST != 0x0a15d528
 #error "phi: two versions of src/persist in one file"
 #endif
 #else
-#define PHI__IMP_PERSIST 0x63a1441f
+#define PHI__IMP_PERSIST 0x0a15d528
 
 /* ---- src/persist/file_store_in.h ---- */
 
@@ -36734,6 +36734,7 @@ typedef struct phi__fs_path {
 PHI__FN phi_status phi__file_store_open_on(const phi_file_store_desc *desc, const phi__disk *disk,
                                            phi_store *out);
 
+/* file_lock.c */
 PHI__FN phi__fs_to phi__fs_to_of(char *words, size_t size); /* empties them */
 PHI__FN void phi__fs_say(phi__fs_to to, const char *format, ...) PHI_PRINTF(2, 3);
 /* "Cannot {what} {id}{suffix}: {the system's words}"; returns status. */
@@ -36756,7 +36757,7 @@ PHI__FN phi__fs_held *phi__fs_find(const phi__fs *fs, const char *thread_id); /*
 PHI__FN phi_status phi__fs_write(phi__fs *fs, intptr_t file, uint64_t at, phi_str bytes,
                                  phi__words *words);
 
-/* The functions of phi_store. */
+/* file_documents.c, file_threads.c: the functions of phi_store. */
 PHI__FN phi_status phi__fs_save(void *user_data, const char *id, const char *agent_id,
                                 phi_str bytes, char *words, size_t words_size);
 PHI__FN phi_status phi__fs_load(void *user_data, const char *id, phi_arena *arena, phi_str *out,
@@ -37147,9 +37148,9 @@ PHI__FN phi_status phi__fs_list_threads(void *user_data, phi_arena *arena,
 #endif
 #undef PHI__FS_AGENT_HEAD
 
-/* ---- src/persist/file_store.c ---- */
+/* ---- src/persist/file_lock.c ---- */
 
-/* file_store.c - opening and closing the file store, its words and its locks.
+/* file_lock.c - what the files of the file store stand on: their words, paths and locks.
 
    A lock is a flock on a file beside the data, never on the data: a document is replaced by a rename, and a lock on
    the old file would say nothing about the new one. A document's lock file stays: the Rust
@@ -37163,10 +37164,7 @@ PHI__FN phi_status phi__fs_list_threads(void *user_data, phi_arena *arena,
 #include <stdarg.h>
 #include <stdio.h>
 
-enum {
-    PHI__FS_DIRECTORY = 3900, /* bytes of a directory: a name fits behind it */
-    PHI__FS_LOCK_TRIES = 64   /* each lost to another who locked and unlocked in between */
-};
+enum { PHI__FS_LOCK_TRIES = 64 }; /* each lost to another who locked and unlocked in between */
 
 PHI__FN phi__fs_to phi__fs_to_of(char *words, size_t size) {
     phi__fs_to to;
@@ -37304,6 +37302,28 @@ PHI__FN phi__fs_held *phi__fs_find(const phi__fs *fs, const char *thread_id) {
     return NULL;
 }
 
+PHI__FN phi_status phi__fs_write(phi__fs *fs, intptr_t file, uint64_t at, phi_str bytes,
+                                 phi__words *words) {
+    phi_status status = PHI_OK;
+    size_t done = 0, wrote;
+    while (status == PHI_OK && done < bytes.len) {
+        status = fs->disk.write(fs->disk.user_data, file, at + done, bytes.at + done,
+                                bytes.len - done, &wrote, words);
+        done += wrote;
+    }
+    return status;
+}
+
+#endif
+
+/* ---- src/persist/file_store.c ---- */
+
+/* file_store.c - opening and closing the file store, and the threads it holds. */
+
+#ifndef PHI_NO_FILES
+
+enum { PHI__FS_DIRECTORY = 3900 }; /* bytes of a directory: a name fits behind it */
+
 static phi_status phi__fs_lock(void *user_data, const char *thread_id, char *words,
                                size_t words_size) {
     phi__fs *fs = (phi__fs *)user_data;
@@ -37335,18 +37355,6 @@ static void phi__fs_unlock(void *user_data, const char *thread_id) {
     if (held == NULL) return;
     phi__fs_lock_drop(fs, thread_id, ".jsonl", held->lock);
     *held = fs->held[--fs->held_count];
-}
-
-PHI__FN phi_status phi__fs_write(phi__fs *fs, intptr_t file, uint64_t at, phi_str bytes,
-                                 phi__words *words) {
-    phi_status status = PHI_OK;
-    size_t done = 0, wrote;
-    while (status == PHI_OK && done < bytes.len) {
-        status = fs->disk.write(fs->disk.user_data, file, at + done, bytes.at + done,
-                                bytes.len - done, &wrote, words);
-        done += wrote;
-    }
-    return status;
 }
 
 /* ---- for other modules ---- */
@@ -53633,11 +53641,11 @@ PHI_API phi_status phi_summarize(phi_agent handle, uint64_t from_seq, uint64_t t
 #endif /* PHI__IMP_AGENT */
 
 #ifdef PHI__IMP_RECORD
-#if PHI__IMP_RECORD != 0x59b1feea
+#if PHI__IMP_RECORD != 0x58d33180
 #error "phi: two versions of src/record in one file"
 #endif
 #else
-#define PHI__IMP_RECORD 0x59b1feea
+#define PHI__IMP_RECORD 0x58d33180
 
 /* ---- src/record/replay_in.h ---- */
 
@@ -53732,23 +53740,32 @@ typedef struct phi__tape {
     phi_tape_divergence divergence;
 } phi__tape;
 
-/* tape.c */
-PHI__FN phi__tape *phi__tape_new(const phi_tape_desc *desc);
+/* tape_flow.c */
 PHI__FN phi__tape_flow *phi__tape_flow_of(phi__tape *tape, phi_xfer xfer);
 PHI__FN phi__tape_flow *phi__tape_flow_new(phi__tape *tape, phi_xfer xfer, uint64_t x);
+
+/* tape_sources.c */
 /* The time of the tape, and of the step that is under way. It never goes back. */
 PHI__FN void phi__tape_set(phi__tape *tape, uint64_t us);
 PHI__FN void phi__tape_random(void *user_data, void *out, size_t len);
-PHI__FN void phi__tape_watch(void *user_data, intptr_t fd, int want);
 PHI__FN phi_status phi__tape_take(phi_tape *base, const phi__tape_sources *sources);
+
+/* tape_line.c */
 /* A line is begun, gets its members, and is ended: written, unless the recording has failed. */
 PHI__FN phi__buf *phi__tape_begin_line(phi__tape *tape, const char *kind);
 PHI__FN void phi__tape_end_line(phi__tape *tape);
 PHI__FN void phi__tape_put_str(phi__buf *line, const char *key, phi_str text);
 PHI__FN void phi__tape_put_num(phi__buf *line, const char *key, uint64_t n);
+
+/* tape_secret.c: keys and the like are on no tape. Texts without what is secret in them; that is taken note of. */
+PHI__FN void phi__tape_secrets(phi__tape *tape, const char *const *secrets); /* NULL-ended */
+/* Header lines of an answer, without its cookies. */
+PHI__FN void phi__tape_put_head(phi__tape *tape, phi__buf *line, phi_str headers);
 /* A request's members, secrets left out: what is written, and what a request is compared with. */
 PHI__FN void phi__tape_put_request(phi__tape *tape, phi__buf *line, const phi_request *request,
                                    bool whole);
+
+/* tape_result.c */
 /* A result as a message in an arena (NULL: no memory); the result that it was, borrowed from it; and settling a call
    with one. */
 PHI__FN phi_message *phi__tape_keep(phi_arena *arena, const phi_tool_result *result);
@@ -53758,18 +53775,6 @@ PHI__FN phi_status phi__tape_settle(phi__toolcall *call, const phi_message *resu
 PHI__FN void phi__tape_put_result(phi__tape *tape, phi__buf *line, const phi__toolcall *call,
                                   const phi_message *result);
 
-/* tape_secret.c: keys and the like are on no tape. Texts without what is secret in them; that is taken note of. */
-PHI__FN void phi__tape_secrets(phi__tape *tape, const char *const *secrets); /* NULL-ended */
-PHI__FN void phi__tape_put_url(phi__tape *tape, phi__buf *line, phi_str url);
-PHI__FN void phi__tape_put_headers(phi__tape *tape, phi__buf *line, const phi_request *request);
-/* Header lines of an answer, without its cookies. */
-PHI__FN void phi__tape_put_head(phi__tape *tape, phi__buf *line, phi_str headers);
-
-/* tape_record.c, tape_play.c */
-PHI__FN void phi__tape_record_init(phi__tape *tape);
-PHI__FN void phi__tape_play_init(phi__tape *tape);
-PHI__FN void phi__tape_play_end(phi__tape *tape); /* looks for what was not played */
-
 /* tape_read.c: the index. PHI_PARSE, PHI_NO_MEMORY. */
 PHI__FN phi_status phi__tape_read(phi__tape *tape, phi_str text, phi_parse_error *error);
 /* The tree of a line, in tape->arena until the next; NULL: no memory. */
@@ -53778,6 +53783,11 @@ PHI__FN const phi_json *phi__tape_tree(phi__tape *tape, const phi__tape_line *li
 PHI__FN bool phi__tape_bytes(phi__tape *tape, const phi_json *root);
 /* The result of a RESULT line, in tape->arena; NULL: no memory. */
 PHI__FN phi_message *phi__tape_result(phi__tape *tape, const phi_json *root);
+
+/* tape_record.c, tape_play.c */
+PHI__FN void phi__tape_record_init(phi__tape *tape);
+PHI__FN void phi__tape_play_init(phi__tape *tape);
+PHI__FN void phi__tape_play_end(phi__tape *tape); /* looks for what was not played */
 
 #endif
 
@@ -57203,206 +57213,11 @@ PHI_API phi_status phi_session_load(const phi_store *store, const char *session_
 
 /* ---- src/record/tape.c ---- */
 
-/* tape.c - a tape's life, and what recording and playing share: lines, transfers, chance. */
+/* tape.c - a tape's life. */
 
 #include <stdio.h>
 
-/* ---- transfers ---- */
-
-PHI__FN phi__tape_flow *phi__tape_flow_of(phi__tape *tape, phi_xfer xfer) {
-    size_t i;
-    for (i = 0; i < tape->flow_count; i++) {
-        phi__tape_flow *flow = &tape->flows[i];
-        if (flow->live && flow->xfer.index == xfer.index && flow->xfer.gen == xfer.gen) return flow;
-    }
-    return NULL;
-}
-
-static phi__tape_flow *phi__tape_flow_place(phi__tape *tape) {
-    void *grown;
-    size_t i;
-    for (i = 0; i < tape->flow_count; i++)
-        if (!tape->flows[i].live) return &tape->flows[i];
-    grown = phi__grow(&tape->memory, tape->flows, &tape->flow_cap, tape->flow_count + 1,
-                      sizeof *tape->flows);
-    if (grown == NULL) return NULL;
-    tape->flows = (phi__tape_flow *)grown;
-    memset(&tape->flows[tape->flow_count], 0, sizeof *tape->flows);
-    phi__buf_init(&tape->flows[tape->flow_count].head, &tape->memory);
-    phi__buf_init(&tape->flows[tape->flow_count].carry, &tape->memory);
-    return &tape->flows[tape->flow_count++];
-}
-
-PHI__FN phi__tape_flow *phi__tape_flow_new(phi__tape *tape, phi_xfer xfer, uint64_t x) {
-    phi__tape_flow *flow = phi__tape_flow_place(tape);
-    if (flow == NULL) return NULL;
-    flow->xfer = xfer;
-    flow->x = x;
-    flow->live = true;
-    flow->has_head = flow->held_head = flow->has_end = flow->refused = false;
-    flow->stage = 0;
-    phi__buf_clear(&flow->head);
-    phi__buf_clear(&flow->carry);
-    return flow;
-}
-
-/* ---- time and chance ---- */
-
-PHI__FN void phi__tape_set(phi__tape *tape, uint64_t us) {
-    if (us > tape->us) tape->us = us;
-    if (tape->rt == NULL || !tape->rt->in_step) return;
-    tape->rt->step_began_us = tape->us;
-    tape->rt->step_wall_ms = (int64_t)(tape->us / 1000);
-}
-
-/* Blocks of a hash over the seed and a counter: the same on every machine. */
-PHI__FN void phi__tape_random(void *user_data, void *out, size_t len) {
-    phi__tape *tape = (phi__tape *)user_data;
-    unsigned char block[40], hash[32];
-    char *to = (char *)out;
-    while (len > 0) {
-        size_t n = phi__min(len, sizeof hash), i;
-        memcpy(block, tape->seed, 32);
-        for (i = 0; i < 8; i++) block[32 + i] = (unsigned char)(tape->drawn >> (8 * i));
-        tape->drawn++;
-        phi__sha256_of(phi__str((const char *)block, sizeof block), hash);
-        memcpy(to, hash, n);
-        to += n;
-        len -= n;
-    }
-}
-
-PHI__FN void phi__tape_watch(void *user_data, intptr_t fd, int want) {
-    phi__tape *tape = (phi__tape *)user_data;
-    tape->sources.watch_fn(tape->sources.user_data, fd, want);
-}
-
-PHI__FN phi_status phi__tape_take(phi_tape *base, const phi__tape_sources *sources) {
-    phi__tape *tape = (phi__tape *)base;
-    if (tape->taken) return PHI_MISUSE;
-    tape->taken = true;
-    tape->sources = *sources;
-    base->watch_fn = sources->watch_fn != NULL ? phi__tape_watch : NULL;
-    return PHI_OK;
-}
-
-/* ---- lines ---- */
-
-PHI__FN phi__buf *phi__tape_begin_line(phi__tape *tape, const char *kind) {
-    phi__buf_clear(&tape->line);
-    phi__buf_text(&tape->line, "{\"k\":\"");
-    phi__buf_text(&tape->line, kind);
-    phi__buf_char(&tape->line, '"');
-    return &tape->line;
-}
-
-PHI__FN void phi__tape_end_line(phi__tape *tape) {
-    phi__buf *line = &tape->line;
-    if (tape->failed != PHI_OK || tape->over) return;
-    if (!line->failed)
-        (void)phi__secret_hide(&tape->secrets, line->at, line->len, PHI__SECRET_JSON);
-    if (!line->failed)
-        phi__buf_printf(line, ",\"sum\":\"%08lx\"}\n",
-                        (unsigned long)phi__crc32(0, line->at, line->len));
-    if (line->failed)
-        tape->failed = PHI_NO_MEMORY;
-    else
-        tape->failed = tape->desc.write_fn(tape->desc.user_data, line->at, line->len);
-    tape->lines++;
-}
-
-PHI__FN void phi__tape_put_str(phi__buf *line, const char *key, phi_str text) {
-    phi__json_put_key(line, phi_str_of(key));
-    phi__json_put_str(line, text);
-}
-
-PHI__FN void phi__tape_put_num(phi__buf *line, const char *key, uint64_t n) {
-    phi__json_put_key(line, phi_str_of(key));
-    phi__json_put_u64(line, n);
-}
-
-/* Its hash, and the whole of it where that is wanted. */
-static void phi__tape_put_body(phi__tape *tape, phi__buf *line, const phi_request *request,
-                               bool whole) {
-    char piece[4096];
-    unsigned char hash[32];
-    char hex[PHI__SHA256_HEX];
-    phi__sha256 sha;
-    uint64_t at = 0;
-    size_t n;
-    phi__sha256_begin(&sha);
-    phi__buf_clear(&tape->bytes);
-    while ((n = phi_request_read(request, at, piece, sizeof piece)) > 0) {
-        phi__sha256_add(&sha, piece, n);
-        if (whole) phi__buf_add(&tape->bytes, piece, n);
-        at += n;
-    }
-    phi__sha256_end(&sha, hash);
-    phi__sha256_hex(hash, hex);
-    phi__tape_put_num(line, "length", at);
-    phi__tape_put_str(line, "sha256", phi__str(hex, sizeof hex));
-    if (whole) phi__tape_put_str(line, "body", phi__buf_str(&tape->bytes));
-    line->failed = line->failed || tape->bytes.failed;
-}
-
-PHI__FN void phi__tape_put_request(phi__tape *tape, phi__buf *line, const phi_request *request,
-                                   bool whole) {
-    phi__tape_put_str(line, "method", phi_request_method(request));
-    phi__tape_put_url(tape, line, phi_request_url(request));
-    phi__tape_put_headers(tape, line, request);
-    phi__tape_put_body(tape, line, request, whole);
-}
-
-/* ---- results ---- */
-
-PHI__FN phi_message *phi__tape_keep(phi_arena *arena, const phi_tool_result *result) {
-    phi_message message;
-    memset(&message, 0, sizeof message);
-    message.role = PHI_ROLE_TOOL_RESULT;
-    message.content = result->content;
-    message.content_count = result->content_count;
-    message.is_error = result->is_error;
-    message.details = phi_str_of(result->details);
-    message.loop_id = phi_str_of(result->child_loop_id); /* the run that made it */
-    return phi_message_copy(&message, arena);
-}
-
-PHI__FN phi_tool_result phi__tape_given(const phi_message *message) {
-    phi_tool_result result;
-    memset(&result, 0, sizeof result);
-    result.content = message->content;
-    result.content_count = message->content_count;
-    result.is_error = message->is_error;
-    result.details = message->details.len > 0 ? message->details.at : NULL;
-    result.child_loop_id = message->loop_id.len > 0 ? message->loop_id.at : NULL;
-    return result;
-}
-
-PHI__FN phi_status phi__tape_settle(phi__toolcall *call, const phi_message *message) {
-    phi_tool_result result = phi__tape_given(message);
-    call->held = NULL;
-    return phi__call_take(call, &result);
-}
-
-PHI__FN void phi__tape_put_result(phi__tape *tape, phi__buf *line, const phi__toolcall *call,
-                                  const phi_message *result) {
-    phi_arena scratch;
-    phi_message plain = *result;
-    phi_arena_init(&scratch, &tape->memory, 0);
-    phi__tape_put_num(line, "agent", call->run->agent->index);
-    phi__tape_put_str(line, "id", call->block->id);
-    if (call->starting) phi__buf_text(line, ",\"start\":true");
-    if (result->details.len > 0) phi__tape_put_str(line, "details", result->details);
-    if (result->loop_id.len > 0) phi__tape_put_str(line, "child", result->loop_id);
-    plain.loop_id = phi__str(NULL, 0);
-    phi__json_put_key(line, phi_str_of("result"));
-    phi__message_put(line, &plain, &scratch);
-    phi_arena_free(&scratch);
-}
-
-/* ---- a tape's life ---- */
-
-PHI__FN phi__tape *phi__tape_new(const phi_tape_desc *desc) {
+static phi__tape *phi__tape_new(const phi_tape_desc *desc) {
     phi_allocator allocator =
         desc->allocator.realloc_fn != NULL ? desc->allocator : phi_allocator_default();
     phi__tape *tape = (phi__tape *)allocator.realloc_fn(allocator.user_data, NULL, 0, sizeof *tape);
@@ -57501,6 +57316,47 @@ PHI_API void phi_tape_free(phi_tape *base) {
     phi_arena_free(&tape->words);
     phi_arena_free(&tape->secret_arena);
     (void)allocator.realloc_fn(allocator.user_data, tape, sizeof *tape, 0);
+}
+
+/* ---- src/record/tape_flow.c ---- */
+
+/* tape_flow.c - the transfers of a tape that is recorded or played. */
+
+PHI__FN phi__tape_flow *phi__tape_flow_of(phi__tape *tape, phi_xfer xfer) {
+    size_t i;
+    for (i = 0; i < tape->flow_count; i++) {
+        phi__tape_flow *flow = &tape->flows[i];
+        if (flow->live && flow->xfer.index == xfer.index && flow->xfer.gen == xfer.gen) return flow;
+    }
+    return NULL;
+}
+
+static phi__tape_flow *phi__tape_flow_place(phi__tape *tape) {
+    void *grown;
+    size_t i;
+    for (i = 0; i < tape->flow_count; i++)
+        if (!tape->flows[i].live) return &tape->flows[i];
+    grown = phi__grow(&tape->memory, tape->flows, &tape->flow_cap, tape->flow_count + 1,
+                      sizeof *tape->flows);
+    if (grown == NULL) return NULL;
+    tape->flows = (phi__tape_flow *)grown;
+    memset(&tape->flows[tape->flow_count], 0, sizeof *tape->flows);
+    phi__buf_init(&tape->flows[tape->flow_count].head, &tape->memory);
+    phi__buf_init(&tape->flows[tape->flow_count].carry, &tape->memory);
+    return &tape->flows[tape->flow_count++];
+}
+
+PHI__FN phi__tape_flow *phi__tape_flow_new(phi__tape *tape, phi_xfer xfer, uint64_t x) {
+    phi__tape_flow *flow = phi__tape_flow_place(tape);
+    if (flow == NULL) return NULL;
+    flow->xfer = xfer;
+    flow->x = x;
+    flow->live = true;
+    flow->has_head = flow->held_head = flow->has_end = flow->refused = false;
+    flow->stage = 0;
+    phi__buf_clear(&flow->head);
+    phi__buf_clear(&flow->carry);
+    return flow;
 }
 
 /* ---- src/record/tape_hash.c ---- */
@@ -57658,6 +57514,43 @@ PHI_API uint64_t phi_thread_hash(const phi_thread *thread) {
     phi__sha256_end(&sha, out);
     for (i = 0; i < 8; i++) n = n << 8 | out[i];
     return n;
+}
+
+/* ---- src/record/tape_line.c ---- */
+
+/* tape_line.c - a line of a tape is begun, gets its members, and is written. */
+
+PHI__FN phi__buf *phi__tape_begin_line(phi__tape *tape, const char *kind) {
+    phi__buf_clear(&tape->line);
+    phi__buf_text(&tape->line, "{\"k\":\"");
+    phi__buf_text(&tape->line, kind);
+    phi__buf_char(&tape->line, '"');
+    return &tape->line;
+}
+
+PHI__FN void phi__tape_end_line(phi__tape *tape) {
+    phi__buf *line = &tape->line;
+    if (tape->failed != PHI_OK || tape->over) return;
+    if (!line->failed)
+        (void)phi__secret_hide(&tape->secrets, line->at, line->len, PHI__SECRET_JSON);
+    if (!line->failed)
+        phi__buf_printf(line, ",\"sum\":\"%08lx\"}\n",
+                        (unsigned long)phi__crc32(0, line->at, line->len));
+    if (line->failed)
+        tape->failed = PHI_NO_MEMORY;
+    else
+        tape->failed = tape->desc.write_fn(tape->desc.user_data, line->at, line->len);
+    tape->lines++;
+}
+
+PHI__FN void phi__tape_put_str(phi__buf *line, const char *key, phi_str text) {
+    phi__json_put_key(line, phi_str_of(key));
+    phi__json_put_str(line, text);
+}
+
+PHI__FN void phi__tape_put_num(phi__buf *line, const char *key, uint64_t n) {
+    phi__json_put_key(line, phi_str_of(key));
+    phi__json_put_u64(line, n);
 }
 
 /* ---- src/record/tape_play.c ---- */
@@ -59007,6 +58900,55 @@ PHI__FN void phi__tape_record_init(phi__tape *tape) {
     tape->base.transport.user_data = tape;
 }
 
+/* ---- src/record/tape_result.c ---- */
+
+/* tape_result.c - results of tools, kept as messages, given to calls, and written. */
+
+PHI__FN phi_message *phi__tape_keep(phi_arena *arena, const phi_tool_result *result) {
+    phi_message message;
+    memset(&message, 0, sizeof message);
+    message.role = PHI_ROLE_TOOL_RESULT;
+    message.content = result->content;
+    message.content_count = result->content_count;
+    message.is_error = result->is_error;
+    message.details = phi_str_of(result->details);
+    message.loop_id = phi_str_of(result->child_loop_id); /* the run that made it */
+    return phi_message_copy(&message, arena);
+}
+
+PHI__FN phi_tool_result phi__tape_given(const phi_message *message) {
+    phi_tool_result result;
+    memset(&result, 0, sizeof result);
+    result.content = message->content;
+    result.content_count = message->content_count;
+    result.is_error = message->is_error;
+    result.details = message->details.len > 0 ? message->details.at : NULL;
+    result.child_loop_id = message->loop_id.len > 0 ? message->loop_id.at : NULL;
+    return result;
+}
+
+PHI__FN phi_status phi__tape_settle(phi__toolcall *call, const phi_message *message) {
+    phi_tool_result result = phi__tape_given(message);
+    call->held = NULL;
+    return phi__call_take(call, &result);
+}
+
+PHI__FN void phi__tape_put_result(phi__tape *tape, phi__buf *line, const phi__toolcall *call,
+                                  const phi_message *result) {
+    phi_arena scratch;
+    phi_message plain = *result;
+    phi_arena_init(&scratch, &tape->memory, 0);
+    phi__tape_put_num(line, "agent", call->run->agent->index);
+    phi__tape_put_str(line, "id", call->block->id);
+    if (call->starting) phi__buf_text(line, ",\"start\":true");
+    if (result->details.len > 0) phi__tape_put_str(line, "details", result->details);
+    if (result->loop_id.len > 0) phi__tape_put_str(line, "child", result->loop_id);
+    plain.loop_id = phi__str(NULL, 0);
+    phi__json_put_key(line, phi_str_of("result"));
+    phi__message_put(line, &plain, &scratch);
+    phi_arena_free(&scratch);
+}
+
 /* ---- src/record/tape_secret.c ---- */
 
 /* tape_secret.c - what must not be on a tape: keys, in headers, URLs, and wherever else their text appears.
@@ -59026,7 +58968,7 @@ PHI__FN void phi__tape_secrets(phi__tape *tape, const char *const *secrets) {
     phi__tape_secrets_kept(tape);
 }
 
-PHI__FN void phi__tape_put_url(phi__tape *tape, phi__buf *line, phi_str url) {
+static void phi__tape_put_url(phi__tape *tape, phi__buf *line, phi_str url) {
     phi__buf_clear(&tape->bytes);
     phi__secret_add_url(&tape->secrets, url);
     phi__tape_secrets_kept(tape);
@@ -59035,7 +58977,7 @@ PHI__FN void phi__tape_put_url(phi__tape *tape, phi__buf *line, phi_str url) {
     line->failed = line->failed || tape->bytes.failed;
 }
 
-PHI__FN void phi__tape_put_headers(phi__tape *tape, phi__buf *line, const phi_request *request) {
+static void phi__tape_put_headers(phi__tape *tape, phi__buf *line, const phi_request *request) {
     phi_str name, value;
     size_t i;
     phi__json_put_key(line, phi_str_of("headers"));
@@ -59069,6 +59011,80 @@ PHI__FN void phi__tape_put_head(phi__tape *tape, phi__buf *line, phi_str headers
     phi__tape_drop_cookies(&tape->bytes, headers);
     phi__tape_put_str(line, "headers", phi__buf_str(&tape->bytes));
     line->failed = line->failed || tape->bytes.failed;
+}
+
+/* Its hash, and the whole of it where that is wanted. */
+static void phi__tape_put_body(phi__tape *tape, phi__buf *line, const phi_request *request,
+                               bool whole) {
+    char piece[4096];
+    unsigned char hash[32];
+    char hex[PHI__SHA256_HEX];
+    phi__sha256 sha;
+    uint64_t at = 0;
+    size_t n;
+    phi__sha256_begin(&sha);
+    phi__buf_clear(&tape->bytes);
+    while ((n = phi_request_read(request, at, piece, sizeof piece)) > 0) {
+        phi__sha256_add(&sha, piece, n);
+        if (whole) phi__buf_add(&tape->bytes, piece, n);
+        at += n;
+    }
+    phi__sha256_end(&sha, hash);
+    phi__sha256_hex(hash, hex);
+    phi__tape_put_num(line, "length", at);
+    phi__tape_put_str(line, "sha256", phi__str(hex, sizeof hex));
+    if (whole) phi__tape_put_str(line, "body", phi__buf_str(&tape->bytes));
+    line->failed = line->failed || tape->bytes.failed;
+}
+
+PHI__FN void phi__tape_put_request(phi__tape *tape, phi__buf *line, const phi_request *request,
+                                   bool whole) {
+    phi__tape_put_str(line, "method", phi_request_method(request));
+    phi__tape_put_url(tape, line, phi_request_url(request));
+    phi__tape_put_headers(tape, line, request);
+    phi__tape_put_body(tape, line, request, whole);
+}
+
+/* ---- src/record/tape_sources.c ---- */
+
+/* tape_sources.c - time and chance of a runtime that has a tape. */
+
+PHI__FN void phi__tape_set(phi__tape *tape, uint64_t us) {
+    if (us > tape->us) tape->us = us;
+    if (tape->rt == NULL || !tape->rt->in_step) return;
+    tape->rt->step_began_us = tape->us;
+    tape->rt->step_wall_ms = (int64_t)(tape->us / 1000);
+}
+
+/* Blocks of a hash over the seed and a counter: the same on every machine. */
+PHI__FN void phi__tape_random(void *user_data, void *out, size_t len) {
+    phi__tape *tape = (phi__tape *)user_data;
+    unsigned char block[40], hash[32];
+    char *to = (char *)out;
+    while (len > 0) {
+        size_t n = phi__min(len, sizeof hash), i;
+        memcpy(block, tape->seed, 32);
+        for (i = 0; i < 8; i++) block[32 + i] = (unsigned char)(tape->drawn >> (8 * i));
+        tape->drawn++;
+        phi__sha256_of(phi__str((const char *)block, sizeof block), hash);
+        memcpy(to, hash, n);
+        to += n;
+        len -= n;
+    }
+}
+
+static void phi__tape_watch(void *user_data, intptr_t fd, int want) {
+    phi__tape *tape = (phi__tape *)user_data;
+    tape->sources.watch_fn(tape->sources.user_data, fd, want);
+}
+
+PHI__FN phi_status phi__tape_take(phi_tape *base, const phi__tape_sources *sources) {
+    phi__tape *tape = (phi__tape *)base;
+    if (tape->taken) return PHI_MISUSE;
+    tape->taken = true;
+    tape->sources = *sources;
+    base->watch_fn = sources->watch_fn != NULL ? phi__tape_watch : NULL;
+    return PHI_OK;
 }
 
 #endif /* PHI__IMP_RECORD */

@@ -54,6 +54,7 @@ typedef struct phi__fs_path {
 PHI__FN phi_status phi__file_store_open_on(const phi_file_store_desc *desc, const phi__disk *disk,
                                            phi_store *out);
 
+/* file_lock.c */
 PHI__FN phi__fs_to phi__fs_to_of(char *words, size_t size); /* empties them */
 PHI__FN void phi__fs_say(phi__fs_to to, const char *format, ...) PHI_PRINTF(2, 3);
 /* "Cannot {what} {id}{suffix}: {the system's words}"; returns status. */
@@ -76,7 +77,7 @@ PHI__FN phi__fs_held *phi__fs_find(const phi__fs *fs, const char *thread_id); /*
 PHI__FN phi_status phi__fs_write(phi__fs *fs, intptr_t file, uint64_t at, phi_str bytes,
                                  phi__words *words);
 
-/* The functions of phi_store. */
+/* file_documents.c, file_threads.c: the functions of phi_store. */
 PHI__FN phi_status phi__fs_save(void *user_data, const char *id, const char *agent_id,
                                 phi_str bytes, char *words, size_t words_size);
 PHI__FN phi_status phi__fs_load(void *user_data, const char *id, phi_arena *arena, phi_str *out,

@@ -93,23 +93,32 @@ typedef struct phi__tape {
     phi_tape_divergence divergence;
 } phi__tape;
 
-/* tape.c */
-PHI__FN phi__tape *phi__tape_new(const phi_tape_desc *desc);
+/* tape_flow.c */
 PHI__FN phi__tape_flow *phi__tape_flow_of(phi__tape *tape, phi_xfer xfer);
 PHI__FN phi__tape_flow *phi__tape_flow_new(phi__tape *tape, phi_xfer xfer, uint64_t x);
+
+/* tape_sources.c */
 /* The time of the tape, and of the step that is under way. It never goes back. */
 PHI__FN void phi__tape_set(phi__tape *tape, uint64_t us);
 PHI__FN void phi__tape_random(void *user_data, void *out, size_t len);
-PHI__FN void phi__tape_watch(void *user_data, intptr_t fd, int want);
 PHI__FN phi_status phi__tape_take(phi_tape *base, const phi__tape_sources *sources);
+
+/* tape_line.c */
 /* A line is begun, gets its members, and is ended: written, unless the recording has failed. */
 PHI__FN phi__buf *phi__tape_begin_line(phi__tape *tape, const char *kind);
 PHI__FN void phi__tape_end_line(phi__tape *tape);
 PHI__FN void phi__tape_put_str(phi__buf *line, const char *key, phi_str text);
 PHI__FN void phi__tape_put_num(phi__buf *line, const char *key, uint64_t n);
+
+/* tape_secret.c: keys and the like are on no tape. Texts without what is secret in them; that is taken note of. */
+PHI__FN void phi__tape_secrets(phi__tape *tape, const char *const *secrets); /* NULL-ended */
+/* Header lines of an answer, without its cookies. */
+PHI__FN void phi__tape_put_head(phi__tape *tape, phi__buf *line, phi_str headers);
 /* A request's members, secrets left out: what is written, and what a request is compared with. */
 PHI__FN void phi__tape_put_request(phi__tape *tape, phi__buf *line, const phi_request *request,
                                    bool whole);
+
+/* tape_result.c */
 /* A result as a message in an arena (NULL: no memory); the result that it was, borrowed from it; and settling a call
    with one. */
 PHI__FN phi_message *phi__tape_keep(phi_arena *arena, const phi_tool_result *result);
@@ -119,18 +128,6 @@ PHI__FN phi_status phi__tape_settle(phi__toolcall *call, const phi_message *resu
 PHI__FN void phi__tape_put_result(phi__tape *tape, phi__buf *line, const phi__toolcall *call,
                                   const phi_message *result);
 
-/* tape_secret.c: keys and the like are on no tape. Texts without what is secret in them; that is taken note of. */
-PHI__FN void phi__tape_secrets(phi__tape *tape, const char *const *secrets); /* NULL-ended */
-PHI__FN void phi__tape_put_url(phi__tape *tape, phi__buf *line, phi_str url);
-PHI__FN void phi__tape_put_headers(phi__tape *tape, phi__buf *line, const phi_request *request);
-/* Header lines of an answer, without its cookies. */
-PHI__FN void phi__tape_put_head(phi__tape *tape, phi__buf *line, phi_str headers);
-
-/* tape_record.c, tape_play.c */
-PHI__FN void phi__tape_record_init(phi__tape *tape);
-PHI__FN void phi__tape_play_init(phi__tape *tape);
-PHI__FN void phi__tape_play_end(phi__tape *tape); /* looks for what was not played */
-
 /* tape_read.c: the index. PHI_PARSE, PHI_NO_MEMORY. */
 PHI__FN phi_status phi__tape_read(phi__tape *tape, phi_str text, phi_parse_error *error);
 /* The tree of a line, in tape->arena until the next; NULL: no memory. */
@@ -139,5 +136,10 @@ PHI__FN const phi_json *phi__tape_tree(phi__tape *tape, const phi__tape_line *li
 PHI__FN bool phi__tape_bytes(phi__tape *tape, const phi_json *root);
 /* The result of a RESULT line, in tape->arena; NULL: no memory. */
 PHI__FN phi_message *phi__tape_result(phi__tape *tape, const phi_json *root);
+
+/* tape_record.c, tape_play.c */
+PHI__FN void phi__tape_record_init(phi__tape *tape);
+PHI__FN void phi__tape_play_init(phi__tape *tape);
+PHI__FN void phi__tape_play_end(phi__tape *tape); /* looks for what was not played */
 
 #endif

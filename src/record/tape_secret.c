@@ -3,6 +3,7 @@
    Asterisks of the same length stand for a secret in all that comes after it was sent: in answers that repeat it, and in
    results of tools (io/secret_in.h). */
 #include "record/replay_in.h"
+#include "text/json_in.h"
 
 /* Better no recording than one with a key in it. */
 static void phi__tape_secrets_kept(phi__tape *tape) {
@@ -16,7 +17,7 @@ PHI__FN void phi__tape_secrets(phi__tape *tape, const char *const *secrets) {
     phi__tape_secrets_kept(tape);
 }
 
-PHI__FN void phi__tape_put_url(phi__tape *tape, phi__buf *line, phi_str url) {
+static void phi__tape_put_url(phi__tape *tape, phi__buf *line, phi_str url) {
     phi__buf_clear(&tape->bytes);
     phi__secret_add_url(&tape->secrets, url);
     phi__tape_secrets_kept(tape);
@@ -25,7 +26,7 @@ PHI__FN void phi__tape_put_url(phi__tape *tape, phi__buf *line, phi_str url) {
     line->failed = line->failed || tape->bytes.failed;
 }
 
-PHI__FN void phi__tape_put_headers(phi__tape *tape, phi__buf *line, const phi_request *request) {
+static void phi__tape_put_headers(phi__tape *tape, phi__buf *line, const phi_request *request) {
     phi_str name, value;
     size_t i;
     phi__json_put_key(line, phi_str_of("headers"));
@@ -59,4 +60,36 @@ PHI__FN void phi__tape_put_head(phi__tape *tape, phi__buf *line, phi_str headers
     phi__tape_drop_cookies(&tape->bytes, headers);
     phi__tape_put_str(line, "headers", phi__buf_str(&tape->bytes));
     line->failed = line->failed || tape->bytes.failed;
+}
+
+/* Its hash, and the whole of it where that is wanted. */
+static void phi__tape_put_body(phi__tape *tape, phi__buf *line, const phi_request *request,
+                               bool whole) {
+    char piece[4096];
+    unsigned char hash[32];
+    char hex[PHI__SHA256_HEX];
+    phi__sha256 sha;
+    uint64_t at = 0;
+    size_t n;
+    phi__sha256_begin(&sha);
+    phi__buf_clear(&tape->bytes);
+    while ((n = phi_request_read(request, at, piece, sizeof piece)) > 0) {
+        phi__sha256_add(&sha, piece, n);
+        if (whole) phi__buf_add(&tape->bytes, piece, n);
+        at += n;
+    }
+    phi__sha256_end(&sha, hash);
+    phi__sha256_hex(hash, hex);
+    phi__tape_put_num(line, "length", at);
+    phi__tape_put_str(line, "sha256", phi__str(hex, sizeof hex));
+    if (whole) phi__tape_put_str(line, "body", phi__buf_str(&tape->bytes));
+    line->failed = line->failed || tape->bytes.failed;
+}
+
+PHI__FN void phi__tape_put_request(phi__tape *tape, phi__buf *line, const phi_request *request,
+                                   bool whole) {
+    phi__tape_put_str(line, "method", phi_request_method(request));
+    phi__tape_put_url(tape, line, phi_request_url(request));
+    phi__tape_put_headers(tape, line, request);
+    phi__tape_put_body(tape, line, request, whole);
 }

@@ -1,0 +1,37 @@
+/* tape_line.c - a line of a tape is begun, gets its members, and is written. */
+#include "base/crc32_in.h"
+#include "record/replay_in.h"
+#include "text/json_in.h"
+
+PHI__FN phi__buf *phi__tape_begin_line(phi__tape *tape, const char *kind) {
+    phi__buf_clear(&tape->line);
+    phi__buf_text(&tape->line, "{\"k\":\"");
+    phi__buf_text(&tape->line, kind);
+    phi__buf_char(&tape->line, '"');
+    return &tape->line;
+}
+
+PHI__FN void phi__tape_end_line(phi__tape *tape) {
+    phi__buf *line = &tape->line;
+    if (tape->failed != PHI_OK || tape->over) return;
+    if (!line->failed)
+        (void)phi__secret_hide(&tape->secrets, line->at, line->len, PHI__SECRET_JSON);
+    if (!line->failed)
+        phi__buf_printf(line, ",\"sum\":\"%08lx\"}\n",
+                        (unsigned long)phi__crc32(0, line->at, line->len));
+    if (line->failed)
+        tape->failed = PHI_NO_MEMORY;
+    else
+        tape->failed = tape->desc.write_fn(tape->desc.user_data, line->at, line->len);
+    tape->lines++;
+}
+
+PHI__FN void phi__tape_put_str(phi__buf *line, const char *key, phi_str text) {
+    phi__json_put_key(line, phi_str_of(key));
+    phi__json_put_str(line, text);
+}
+
+PHI__FN void phi__tape_put_num(phi__buf *line, const char *key, uint64_t n) {
+    phi__json_put_key(line, phi_str_of(key));
+    phi__json_put_u64(line, n);
+}

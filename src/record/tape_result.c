@@ -1,0 +1,49 @@
+/* tape_result.c - results of tools, kept as messages, given to calls, and written. */
+#include "model/message_in.h"
+#include "record/replay_in.h"
+#include "text/json_in.h"
+
+PHI__FN phi_message *phi__tape_keep(phi_arena *arena, const phi_tool_result *result) {
+    phi_message message;
+    memset(&message, 0, sizeof message);
+    message.role = PHI_ROLE_TOOL_RESULT;
+    message.content = result->content;
+    message.content_count = result->content_count;
+    message.is_error = result->is_error;
+    message.details = phi_str_of(result->details);
+    message.loop_id = phi_str_of(result->child_loop_id); /* the run that made it */
+    return phi_message_copy(&message, arena);
+}
+
+PHI__FN phi_tool_result phi__tape_given(const phi_message *message) {
+    phi_tool_result result;
+    memset(&result, 0, sizeof result);
+    result.content = message->content;
+    result.content_count = message->content_count;
+    result.is_error = message->is_error;
+    result.details = message->details.len > 0 ? message->details.at : NULL;
+    result.child_loop_id = message->loop_id.len > 0 ? message->loop_id.at : NULL;
+    return result;
+}
+
+PHI__FN phi_status phi__tape_settle(phi__toolcall *call, const phi_message *message) {
+    phi_tool_result result = phi__tape_given(message);
+    call->held = NULL;
+    return phi__call_take(call, &result);
+}
+
+PHI__FN void phi__tape_put_result(phi__tape *tape, phi__buf *line, const phi__toolcall *call,
+                                  const phi_message *result) {
+    phi_arena scratch;
+    phi_message plain = *result;
+    phi_arena_init(&scratch, &tape->memory, 0);
+    phi__tape_put_num(line, "agent", call->run->agent->index);
+    phi__tape_put_str(line, "id", call->block->id);
+    if (call->starting) phi__buf_text(line, ",\"start\":true");
+    if (result->details.len > 0) phi__tape_put_str(line, "details", result->details);
+    if (result->loop_id.len > 0) phi__tape_put_str(line, "child", result->loop_id);
+    plain.loop_id = phi__str(NULL, 0);
+    phi__json_put_key(line, phi_str_of("result"));
+    phi__message_put(line, &plain, &scratch);
+    phi_arena_free(&scratch);
+}
