@@ -17,7 +17,7 @@
 #include "loop/loop_in.h"
 #include "record/replay.h"
 
-enum { PHI__TAPE_VERSION = 1, PHI__TAPE_SECRETS_MOST = 64 };
+enum { PHI__TAPE_VERSION = 1, PHI__TAPE_SECRETS_MOST = 64, PHI__PLAY_WORDS = 400 };
 
 typedef enum phi__tape_kind {
     PHI__TAPE_NONE = 0,
@@ -136,6 +136,19 @@ PHI__FN const phi_json *phi__tape_tree(phi__tape *tape, const phi__tape_line *li
 PHI__FN bool phi__tape_bytes(phi__tape *tape, const phi_json *root);
 /* The result of a RESULT line, in tape->arena; NULL: no memory. */
 PHI__FN phi_message *phi__tape_result(phi__tape *tape, const phi_json *root);
+
+/* tape_match.c */
+/* The first divergence counts. line: of the tape, from 0. */
+PHI__FN void phi__play_diverge(phi__tape *tape, size_t line, const char *what, phi_str recorded,
+                               phi_str actual);
+PHI__FN void phi__play_no_memory(phi__tape *tape);
+/* The next line of the step at hand that was not used; NULL: there is none. */
+PHI__FN phi__tape_line *phi__play_next(phi__tape *tape, phi__tape_kind kind, phi__tape_line *from);
+/* The request as the tape would have it, in an arena of the caller's. */
+PHI__FN const phi_json *phi__play_request(phi__tape *tape, phi_arena *arena,
+                                          const phi_request *request);
+/* The recorded request that is the same; else the first one differs, and the run diverges. */
+PHI__FN phi__tape_line *phi__play_match(phi__tape *tape, const phi_json *now);
 
 /* tape_record.c, tape_play.c */
 PHI__FN void phi__tape_record_init(phi__tape *tape);

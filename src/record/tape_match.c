@@ -1,0 +1,138 @@
+/* tape_match.c - what the run asks for is looked up on the tape; where it differs, it is said how. */
+#include "base/utf8_in.h"
+#include "record/replay_in.h"
+#include "text/json_in.h"
+
+#include <stdio.h>
+
+/* ---- divergence ---- */
+
+static phi_str phi__play_keep(phi__tape *tape, phi_str words) {
+    phi_str kept = phi__str("", 0);
+    (void)phi__arena_str(&tape->words, words, &kept);
+    return kept;
+}
+
+PHI__FN void phi__play_diverge(phi__tape *tape, size_t line, const char *what, phi_str recorded,
+                               phi_str actual) {
+    phi_tape_divergence *d = &tape->divergence;
+    tape->off = true;
+    if (tape->diverged) return;
+    tape->diverged = true;
+    d->line = line + 1;
+    d->step = tape->step;
+    d->what = phi__play_keep(tape, phi_str_of(what));
+    d->recorded = phi__play_keep(tape, recorded);
+    d->actual = phi__play_keep(tape, actual);
+}
+
+PHI__FN void phi__play_no_memory(phi__tape *tape) {
+    tape->failed = PHI_NO_MEMORY;
+    tape->off = true;
+}
+
+/* ---- requests ---- */
+
+PHI__FN phi__tape_line *phi__play_next(phi__tape *tape, phi__tape_kind kind, phi__tape_line *from) {
+    size_t i = from != NULL ? (size_t)(from - tape->index) + 1 : tape->at;
+    for (; i < tape->count; i++) {
+        phi__tape_line *line = &tape->index[i];
+        if (line->kind == PHI__TAPE_T && !line->more) return NULL;
+        if (line->kind == kind && !line->used) return line;
+    }
+    return NULL;
+}
+
+/* The members of a recorded request that are compared. */
+static bool phi__play_same(const phi_json *then, const phi_json *now, const char **what) {
+    static const char *const members[] = {"method", "url", "headers", "length", "sha256"};
+    static const char *const words[] = {"the method", "the URL", "the headers", "the body",
+                                        "the body"};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(members); i++) {
+        *what = words[i];
+        if (!phi_json_equal(phi_json_get(then, members[i]), phi_json_get(now, members[i])))
+            return false;
+    }
+    return true;
+}
+
+/* Where two bodies differ, if both are whole: shown from a little before there. */
+static phi_str phi__play_from(phi_str body, size_t at) {
+    size_t from = at > 40 ? at - 40 : 0, n;
+    phi_str cut;
+    if (from >= body.len) return phi__str("", 0);
+    cut = phi__str(body.at + from, body.len - from);
+    n = phi__utf8_cut(cut, PHI__PLAY_WORDS);
+    return phi__str(cut.at, n);
+}
+
+static size_t phi__play_apart(phi_str a, phi_str b) {
+    size_t i = 0;
+    while (i < a.len && i < b.len && a.at[i] == b.at[i]) i++;
+    return i;
+}
+
+static phi_str phi__play_member(phi_arena *arena, const phi_json *root, const char *what) {
+    const char *name = strcmp(what, "the method") == 0    ? "method"
+                       : strcmp(what, "the URL") == 0     ? "url"
+                       : strcmp(what, "the headers") == 0 ? "headers"
+                                                          : "sha256";
+    phi_str out = phi__str("", 0);
+    (void)phi_json_write(arena, phi_json_get(root, name), 0, &out);
+    return out;
+}
+
+static void phi__play_other(phi__tape *tape, const phi__tape_line *line, const phi_json *then,
+                            const phi_json *now, const char *what) {
+    char words[100];
+    phi_str a = phi_json_str(phi_json_get(then, "body"), "");
+    phi_str b = phi_json_str(phi_json_get(now, "body"), "");
+    (void)snprintf(words, sizeof words, "request %u: %s", (unsigned)line->x, what);
+    if (strcmp(what, "the body") == 0 && phi_json_get(then, "body") != NULL) {
+        size_t at = phi__play_apart(a, b);
+        a = phi__play_from(a, at);
+        b = phi__play_from(b, at);
+    } else {
+        a = phi__play_member(&tape->arena, then, what);
+        b = phi__play_member(&tape->arena, now, what);
+    }
+    phi__play_diverge(tape, (size_t)(line - tape->index), words, a, b);
+}
+
+PHI__FN const phi_json *phi__play_request(phi__tape *tape, phi_arena *arena,
+                                          const phi_request *request) {
+    phi_json *root = NULL;
+    phi__buf *line = phi__tape_begin_line(tape, "request");
+    phi__tape_put_request(tape, line, request, true);
+    phi__buf_char(line, '}');
+    if (line->failed) return NULL;
+    (void)phi__secret_hide(&tape->secrets, line->at, line->len, PHI__SECRET_JSON);
+    return phi_json_parse(arena, phi__buf_str(line), 0, &root, NULL) == PHI_OK ? root : NULL;
+}
+
+PHI__FN phi__tape_line *phi__play_match(phi__tape *tape, const phi_json *now) {
+    phi__tape_line *first = phi__play_next(tape, PHI__TAPE_REQUEST, NULL), *line;
+    const char *what = NULL;
+    for (line = first; line != NULL; line = phi__play_next(tape, PHI__TAPE_REQUEST, line)) {
+        const phi_json *then = phi__tape_tree(tape, line);
+        if (then == NULL) {
+            phi__play_no_memory(tape);
+            return NULL;
+        }
+        if (phi__play_same(then, now, &what)) return line;
+    }
+    if (first == NULL) {
+        phi__play_diverge(tape, tape->at, "a request that was not recorded", phi_str_of("nothing"),
+                          phi_json_str(phi_json_get(now, "url"), ""));
+        return NULL;
+    }
+    {
+        const phi_json *then = phi__tape_tree(tape, first);
+        if (then == NULL)
+            phi__play_no_memory(tape);
+        else if (!phi__play_same(then, now, &what))
+            phi__play_other(tape, first, then, now, what);
+    }
+    return NULL;
+}
